@@ -1,0 +1,79 @@
+package uri
+
+import (
+	"bytes"
+	"strings"
+)
+
+// appendWithoutDots appends path to dst without its dot segments: RFC 3986
+// section 5.2.4, in linear time.
+func appendWithoutDots(dst []byte, path string) []byte {
+	floor := len(dst)
+	for { // step A: only at the start can there be a segment without slash
+		rest, ok := strings.CutPrefix(path, "../")
+		if !ok {
+			rest, ok = strings.CutPrefix(path, "./")
+		}
+		if !ok {
+			break
+		}
+		path = rest
+	}
+	if path == "." || path == ".." { // step D
+		return dst
+	}
+	for path != "" {
+		end := strings.IndexByte(path[1:], '/') + 1
+		if end == 0 {
+			end = len(path)
+		}
+		segment := path[:end]
+		path = path[end:]
+		switch segment {
+		case "/..":
+			dst = dst[:max(floor, floor+bytes.LastIndexByte(dst[floor:], '/'))]
+			fallthrough
+		case "/.":
+			if path == "" {
+				dst = append(dst, '/')
+			}
+		default:
+			dst = append(dst, segment...)
+		}
+	}
+	return dst
+}
+
+// draftWithoutDots removes "." segments and pairs of a segment and ".." as the
+// drafts do, in place and in linear time. A ".." that has nothing to remove stays.
+func draftWithoutDots(b []byte) []byte {
+	out := b[:0]
+	for rest, more := b, true; more; {
+		var segment []byte
+		segment, rest, more = bytes.Cut(rest, []byte("/"))
+		switch {
+		case string(segment) == ".":
+			continue
+		case string(segment) == "..":
+			if n, ok := parent(out); ok {
+				out = out[:n]
+				continue
+			}
+		}
+		out = append(out, segment...)
+		if more {
+			out = append(out, '/')
+		}
+	}
+	return out
+}
+
+// parent returns the length of b, whose segments each end with a slash, without
+// the last, and whether that one may be removed: it is neither ".." nor the root.
+func parent(b []byte) (int, bool) {
+	if len(b) == 0 || len(b) == 1 && b[0] == '/' {
+		return 0, false
+	}
+	n := bytes.LastIndexByte(b[:len(b)-1], '/') + 1
+	return n, string(b[n:]) != "../"
+}

@@ -1,0 +1,68 @@
+package uri
+
+import "strings"
+
+const upperHex = "0123456789ABCDEF"
+
+// Escape returns s with every byte percent-encoded that is not in keep, "%"
+// always. Keep what the component allows and does not give a meaning:
+// [Segment] for one path segment, [Path] for a whole path (it keeps "/"),
+// [RegNameChars] for a user name or a password.
+func Escape(s string, keep Set) string {
+	i := run(s, 0, keep)
+	if i == len(s) {
+		return s
+	}
+	n := 0
+	for j := i; j < len(s); j++ {
+		if !keep.Has(s[j]) {
+			n++
+		}
+	}
+	b := make([]byte, 0, len(s)+2*n)
+	return string(AppendEscape(append(b, s[:i]...), s[i:], keep))
+}
+
+// AppendEscape appends Escape(s, keep) to dst.
+func AppendEscape(dst []byte, s string, keep Set) []byte {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; keep.Has(c) {
+			dst = append(dst, c)
+		} else {
+			dst = append(dst, '%', upperHex[c>>4], upperHex[c&15])
+		}
+	}
+	return dst
+}
+
+// Unescape returns s with its percent-encodings decoded. A "%" that begins none
+// is an [*Error]; anything else passes, "+" unchanged. The result may hold any
+// byte, CR, LF and NUL among them: look before it goes on a wire.
+func Unescape(s string) (string, error) {
+	i := strings.IndexByte(s, '%')
+	if i < 0 {
+		return s, nil
+	}
+	b := append(make([]byte, 0, len(s)-2), s[:i]...)
+	for i < len(s) {
+		switch {
+		case s[i] != '%':
+			b = append(b, s[i])
+			i++
+		case encoded(s, i):
+			b = append(b, unhex(s[i+1])<<4|unhex(s[i+2]))
+			i += 3
+		default:
+			return "", &Error{i, "malformed percent-encoding"}
+		}
+	}
+	return string(b), nil
+}
+
+// unhex returns the value of a hexadecimal digit.
+func unhex(c byte) byte {
+	if c <= '9' {
+		return c - '0'
+	}
+	return c | 0x20 - 'a' + 10
+}
