@@ -1,0 +1,52 @@
+package peer
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+)
+
+// unpacked holds the packages that "make peers" unpacks instead of installing
+// them, each in a directory of its own: daemons that conflict with one
+// another or would bring a super-server with them. It is no home directory,
+// because servers that give up root must be able to read it.
+const unpacked = "/var/cache/fetch-peers"
+
+// Need returns the path of a program from a Debian package, installed or
+// unpacked. Where it is absent the test is skipped with the name of the
+// package; with CI=true it fails.
+func Need(t TB, program, debianPackage string) string {
+	t.Helper()
+	if path, err := exec.LookPath(program); err == nil {
+		return path
+	}
+	root := Unpacked(debianPackage)
+	for _, dir := range []string{"/usr/sbin", "/sbin", root + "/usr/sbin", root + "/usr/bin"} {
+		if path, err := exec.LookPath(filepath.Join(dir, program)); err == nil {
+			return path
+		}
+	}
+	skip(t, "%s is absent: install the Debian package %s (make peers)", program, debianPackage)
+	return ""
+}
+
+// NeedRoot skips a test whose server must change its account or bind a low
+// port, where the test does not run as root; with CI=true it fails.
+func NeedRoot(t TB, server string) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		skip(t, "%s must be started as root", server)
+	}
+}
+
+// Unpacked returns where "make peers" unpacks the files of a package.
+func Unpacked(debianPackage string) string { return filepath.Join(unpacked, debianPackage) }
+
+func skip(t TB, format string, args ...any) {
+	t.Helper()
+	if os.Getenv("CI") == "true" && runtime.GOOS == "linux" {
+		t.Fatalf(format, args...)
+	}
+	t.Skipf(format, args...)
+}
