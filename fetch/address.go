@@ -1,0 +1,147 @@
+package fetch
+
+import (
+	"net/netip"
+	"slices"
+)
+
+// class orders addresses by how much trust the machines behind them place in
+// those that can reach them: a server may lead to its own class or to a more
+// public one.
+type class uint8
+
+const (
+	metadata  class = iota // hands its caller the credentials of the machine
+	reserved               // nobody's: multicast, documentation, future use
+	loopback               // this machine
+	linkLocal              // this wire
+	private                // this organisation
+	public
+)
+
+var classNames = [...]string{"metadata service", "reserved", "loopback", "link-local", "private", "public"}
+
+func (c class) String() string { return classNames[c] }
+
+// special holds what is not public: the special-purpose registries of IANA
+// (RFC 6890) for IPv4, and for IPv6 what is reserved within 2000::/3, outside
+// of which nothing is public.
+var special = []struct {
+	prefix netip.Prefix
+	class  class
+}{
+	{netip.MustParsePrefix("0.0.0.0/8"), loopback}, // Linux connects to itself
+	{netip.MustParsePrefix("127.0.0.0/8"), loopback},
+	{netip.MustParsePrefix("169.254.0.0/16"), linkLocal},
+	{netip.MustParsePrefix("10.0.0.0/8"), private},
+	{netip.MustParsePrefix("100.64.0.0/10"), private},
+	{netip.MustParsePrefix("172.16.0.0/12"), private},
+	{netip.MustParsePrefix("192.168.0.0/16"), private},
+	{netip.MustParsePrefix("192.0.0.0/24"), reserved},
+	{netip.MustParsePrefix("192.0.2.0/24"), reserved},
+	{netip.MustParsePrefix("192.31.196.0/24"), reserved},
+	{netip.MustParsePrefix("192.52.193.0/24"), reserved},
+	{netip.MustParsePrefix("192.88.99.0/24"), reserved},
+	{netip.MustParsePrefix("192.175.48.0/24"), reserved},
+	{netip.MustParsePrefix("198.18.0.0/15"), reserved},
+	{netip.MustParsePrefix("198.51.100.0/24"), reserved},
+	{netip.MustParsePrefix("203.0.113.0/24"), reserved},
+	{netip.MustParsePrefix("224.0.0.0/4"), reserved},
+	{netip.MustParsePrefix("240.0.0.0/4"), reserved},
+	{netip.MustParsePrefix("::/127"), loopback}, // :: and ::1
+	{netip.MustParsePrefix("fe80::/10"), linkLocal},
+	{netip.MustParsePrefix("fec0::/10"), private},
+	{netip.MustParsePrefix("fc00::/7"), private},
+	{netip.MustParsePrefix("2001::/23"), reserved},
+	{netip.MustParsePrefix("2001:db8::/32"), reserved},
+	{netip.MustParsePrefix("2620:4f:8000::/48"), reserved},
+	{netip.MustParsePrefix("3fff::/20"), reserved},
+}
+
+// metadataAddrs are the well-known addresses at which clouds give a machine
+// its credentials. 168.63.129.16 lies in ordinary public space.
+var metadataAddrs = []netip.Addr{
+	netip.MustParseAddr("169.254.169.254"), netip.MustParseAddr("169.254.170.2"),
+	netip.MustParseAddr("169.254.170.23"), netip.MustParseAddr("fd00:ec2::254"),
+	netip.MustParseAddr("fd00:ec2::23"), netip.MustParseAddr("100.100.100.200"),
+	netip.MustParseAddr("192.0.0.192"), netip.MustParseAddr("168.63.129.16"),
+}
+
+// metadataNames are the names of the same services.
+var metadataNames = []string{"metadata.google.internal", "metadata", "instance-data"}
+
+var (
+	global6    = netip.MustParsePrefix("2000::/3")
+	nat64      = netip.MustParsePrefix("64:ff9b::/96")
+	nat64Local = netip.MustParsePrefix("64:ff9b:1::/48") // RFC 8215
+	sixToFour  = netip.MustParsePrefix("2002::/16")
+	teredo     = netip.MustParsePrefix("2001::/32")
+	compatible = netip.MustParsePrefix("::/96")
+	translated = netip.MustParsePrefix("::ffff:0:0:0/96") // RFC 2765
+)
+
+// classOf judges an address by its number, and by every IPv4 address that a
+// translator or tunnel would read out of it: the least public one counts.
+func classOf(a netip.Addr) class {
+	a = a.WithZone("").Unmap()
+	c := plainClass(a)
+	if a.Is4() {
+		return c
+	}
+	for _, v4 := range embedded(a) {
+		c = min(c, plainClass(v4))
+	}
+	return c
+}
+
+func plainClass(a netip.Addr) class {
+	if slices.Contains(metadataAddrs, a) {
+		return metadata
+	}
+	for _, s := range special {
+		if s.prefix.Contains(a) {
+			return s.class
+		}
+	}
+	if a.Is6() && !global6.Contains(a) && !nat64.Contains(a) {
+		return reserved
+	}
+	return public
+}
+
+// embedded lists the IPv4 addresses inside an IPv6 address: RFC 4291, 2765,
+// 6052, 8215, 3056, 4380 and 5214.
+func embedded(a netip.Addr) (found []netip.Addr) {
+	b := a.As16()
+	add := func(w, x, y, z byte) { found = append(found, netip.AddrFrom4([4]byte{w, x, y, z})) }
+	switch {
+	case a == netip.IPv6Unspecified(), a == netip.IPv6Loopback():
+		return nil
+	case nat64.Contains(a), compatible.Contains(a), translated.Contains(a):
+		add(b[12], b[13], b[14], b[15])
+	case nat64Local.Contains(a):
+		add(b[6], b[7], b[9], b[10])
+		add(b[12], b[13], b[14], b[15])
+	case sixToFour.Contains(a):
+		add(b[2], b[3], b[4], b[5])
+	case teredo.Contains(a):
+		add(b[4], b[5], b[6], b[7])
+		add(^b[12], ^b[13], ^b[14], ^b[15])
+	}
+	if b[8]&^2 == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe { // ISATAP
+		add(b[12], b[13], b[14], b[15])
+	}
+	return found
+}
+
+// neighbourhood is the part of a private network whose machines may lead to
+// each other: the /24 of an IPv4 address, the /64 of an IPv6 one.
+func neighbourhood(a netip.Addr) netip.Prefix {
+	a = a.WithZone("").Unmap()
+	bits := 64
+	if a.Is4() {
+		bits = 24
+	}
+	p, _ := a.Prefix(bits)
+	return p
+}

@@ -1,0 +1,130 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+)
+
+// body stands between a driver's Body and the caller: it counts, holds the
+// Policy's limits, proves the announced length and gives errors their URL.
+type body struct {
+	io.ReadCloser
+	ctx    context.Context
+	cancel context.CancelFunc
+	policy *Policy
+	url    string
+
+	left     int64         // bytes still due; -1: not known
+	read     int64         // so far
+	waited   time.Duration // in Read, in this window
+	arrived  int64         // in this window
+	timed    bool          // whether slowness counts
+	err      error         // sticky
+	closing  sync.Once
+	closeErr error
+}
+
+// window is the time over which Policy.MinRate is measured.
+const window = time.Minute
+
+func newBody(ctx context.Context, cancel context.CancelFunc, p *Policy, req *Request, resp *Response) *body {
+	b := &body{ReadCloser: resp.Body, ctx: ctx, cancel: cancel, policy: p, url: resp.URL.String(), left: -1}
+	b.timed = resp.Input == nil && p.minRate() > 0
+	if resp.Size >= 0 && req.Op == Get && resp.Fault == nil && resp.Location.IsZero() && !resp.Unchanged {
+		end := resp.Size
+		if req.Range.End > 0 {
+			end = min(end, req.Range.End)
+		}
+		b.left = max(end-resp.Offset, 0)
+	}
+	return b
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	if b.err != nil {
+		return 0, b.err
+	}
+	if len(p) == 0 {
+		return 0, nil
+	}
+	start := time.Now()
+	n, err := b.ReadCloser.Read(p)
+	b.read += int64(n)
+	if err == nil {
+		err = b.limit(n, time.Since(start))
+	}
+	if b.left >= 0 {
+		n, err = b.measure(n, err)
+	}
+	if err != nil && err != io.EOF {
+		err = b.fail(err)
+	}
+	b.err = err
+	return n, err
+}
+
+// measure holds a body to the length that was announced for it.
+func (b *body) measure(n int, err error) (int, error) {
+	if int64(n) > b.left {
+		n, err = int(b.left), Protocol.Errorf("body longer than announced")
+	}
+	b.left -= int64(n)
+	if err == io.EOF && b.left > 0 {
+		err = Truncated.Errorf("body ended %d bytes early: %w", b.left, io.ErrUnexpectedEOF)
+	}
+	return n, err
+}
+
+func (b *body) limit(n int, waited time.Duration) error {
+	if b.policy.MaxBody > 0 && b.read > b.policy.MaxBody {
+		return TooLarge.Errorf("body larger than the limit of %d bytes", b.policy.MaxBody)
+	}
+	if !b.timed {
+		return nil
+	}
+	b.waited, b.arrived = b.waited+waited, b.arrived+int64(n)
+	if b.waited < window {
+		return nil
+	}
+	if b.arrived < b.policy.minRate()*int64(window/time.Second) {
+		return Timeout.Errorf("stalled: %d bytes in the last %v", b.arrived, b.waited.Round(time.Second))
+	}
+	b.waited, b.arrived = 0, 0
+	return nil
+}
+
+// fail gives err its place. What broke because ctx ended is ctx's error.
+func (b *body) fail(err error) error {
+	if b.ctx.Err() != nil && !errors.Is(err, context.Cause(b.ctx)) {
+		err = FaultOf(context.Cause(b.ctx)).With(context.Cause(b.ctx))
+	}
+	return wrapError("read", b.url, err)
+}
+
+// Close ends the transfer. It may be called again, and beside Read.
+func (b *body) Close() error {
+	b.closing.Do(func() {
+		b.closeErr = b.ReadCloser.Close()
+		b.cancel()
+	})
+	return b.closeErr
+}
+
+// wrapError wraps err once: an Error that a driver returned to carry a code is
+// completed instead.
+func wrapError(op, url string, err error) error {
+	if e, ok := err.(*Error); ok {
+		done := *e
+		if done.Op == "" {
+			done.Op = op
+		}
+		if done.URL == "" {
+			done.URL = url
+		}
+		return &done
+	}
+	return &Error{Op: op, URL: url, Err: err}
+}

@@ -1,0 +1,230 @@
+package fetch
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/anyurl/fetch/uri"
+)
+
+// A Client dereferences URLs of the schemes it was made with. It is safe for
+// concurrent use; it pools connections, so it is made once and closed at the
+// end.
+type Client struct {
+	policy  Policy
+	schemes map[string]*Scheme
+	driver  Driver // the middlewares around dispatch
+	open    map[string]func() Driver
+	done    chan struct{}
+	closing sync.Once
+}
+
+// New makes a Client. Of two schemes with one name the later counts.
+func New(opts Options, schemes ...Scheme) *Client {
+	c := &Client{
+		policy:  opts.Policy,
+		schemes: make(map[string]*Scheme, len(schemes)),
+		open:    make(map[string]func() Driver, len(schemes)),
+		done:    make(chan struct{}),
+	}
+	env := c.env(opts)
+	for _, s := range schemes {
+		c.schemes[s.Name] = &s
+		c.open[s.Name] = sync.OnceValue(func() Driver { return s.Open(env) })
+	}
+	c.driver = DriverFunc(c.dispatch)
+	for _, wrap := range slices.Backward(opts.Wrap) {
+		c.driver = wrap(c.driver)
+	}
+	return c
+}
+
+func (c *Client) env(opts Options) Env {
+	env := Env{Net: newDoor(&c.policy, opts), TLS: opts.TLS, Now: opts.Now, Log: opts.Log, Done: c.done}
+	if env.Now == nil {
+		env.Now = time.Now
+	}
+	if env.Log == nil {
+		env.Log = slog.New(slog.DiscardHandler)
+	}
+	if opts.Login != nil {
+		env.Login = guardLogin(opts.Login)
+	}
+	return env
+}
+
+// Close ends idle sessions. Requests under way go on; new ones fail.
+func (c *Client) Close() error {
+	c.closing.Do(func() { close(c.done) })
+	return nil
+}
+
+// Schemes lists the names of the Client's schemes in order.
+func (c *Client) Schemes() []string { return slices.Sorted(maps.Keys(c.schemes)) }
+
+// Get dereferences a URL that a person wrote: text must be a URI with a
+// scheme (RFC 3986 3), or one with a zone identifier (RFC 6874).
+func (c *Client) Get(ctx context.Context, text string) (*Response, error) {
+	u, err := ParseURL(text)
+	if err != nil {
+		return nil, err
+	}
+	return c.Do(ctx, &Request{URL: u})
+}
+
+// ParseURL reads a URL that a person wrote, for Request.URL.
+func ParseURL(text string) (uri.URI, error) {
+	u, err := uri.ParseZone(text)
+	if err == nil && u.Scheme() == "" {
+		err = BadURL.Errorf("no scheme: not a URL but a reference")
+	}
+	if err != nil {
+		return uri.URI{}, &Error{Op: "parse", Err: BadURL.With(err)}
+	}
+	return u, nil
+}
+
+// Do carries out req and follows its redirects. The caller closes Body, and
+// ctx governs it. Where the server said no, the answer is an error unless
+// req.ErrorBody asks for the page.
+func (c *Client) Do(ctx context.Context, req *Request) (*Response, error) {
+	select {
+	case <-c.done:
+		return nil, &Error{Op: req.Op.String(), URL: req.URL.String(), Err: Usage.Errorf("client is closed")}
+	default:
+	}
+	ctx, cancel := c.within(ctx)
+	resp, err := c.follow(ctx, cancel, req)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	return resp, nil
+}
+
+func (c *Client) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	if limit := c.policy.maxTime(); limit > 0 {
+		return context.WithTimeout(ctx, limit)
+	}
+	return context.WithCancel(ctx)
+}
+
+// dispatch is the innermost Driver: what no middleware can get round. The
+// Policy judges, and its grant opens the door.
+func (c *Client) dispatch(ctx context.Context, req *Request) (*Response, error) {
+	s, err := c.scheme(req.URL)
+	if err != nil {
+		return nil, err
+	}
+	g, err := c.policy.judge(req, s)
+	if err != nil {
+		return nil, err
+	}
+	g.home = !req.left && (req.Typed() || originOf(req.From.URL, s) == g.target.Origin())
+	resp, err := c.open[s.Name]().Do(context.WithValue(ctx, grantKey{}, g), req)
+	if err != nil {
+		return nil, err
+	}
+	if c.policy.MaxBody > 0 && resp.Size > c.policy.MaxBody && req.Op == Get && req.Range.IsZero() {
+		resp.Body.Close()
+		return nil, TooLarge.Errorf("body of %d bytes, larger than the limit of %d", resp.Size, c.policy.MaxBody)
+	}
+	resp.menu = s.Menu
+	return resp, nil
+}
+
+func (c *Client) scheme(u uri.URI) (*Scheme, error) {
+	name := u.Scheme()
+	if s, ok := c.schemes[name]; ok {
+		return s, nil
+	}
+	if what, ok := reservedSchemes[name]; ok {
+		return nil, Unsupported.Errorf("scheme %s (%s) is not supported; a gateway may be: --gateway %s=URL", name, what, name)
+	}
+	if name == "" {
+		return nil, BadURL.Errorf("no scheme: not a URL but a reference")
+	}
+	return nil, Unsupported.Errorf("unknown scheme %s", name)
+}
+
+// Plan returns the protocol actions that Do would take for req, without a
+// network and without asking the Policy.
+func (c *Client) Plan(req *Request) ([]Step, error) {
+	s, err := c.scheme(req.URL)
+	if err != nil {
+		return nil, wrapError("plan", req.URL.String(), err)
+	}
+	r, err := c.prepare(req)
+	if err != nil {
+		return nil, wrapError("plan", req.URL.String(), err)
+	}
+	steps, err := s.Plan(r)
+	if err != nil {
+		return nil, wrapError("plan", req.URL.String(), err)
+	}
+	return steps, nil
+}
+
+// Search asks the index at u, a URL that a person wrote, for q.
+func (c *Client) Search(ctx context.Context, u uri.URI, q Search) (*Response, error) {
+	found, err := c.Query(u, q)
+	if err != nil {
+		return nil, err
+	}
+	return c.Do(ctx, &Request{URL: found})
+}
+
+// Query writes the URL that asks the index u for q.
+func (c *Client) Query(u uri.URI, q Search) (uri.URI, error) {
+	s, err := c.scheme(u)
+	if err == nil && s.Query == nil {
+		err = Unsupported.Errorf("scheme %s cannot be searched", s.Name)
+	}
+	if err == nil {
+		u, err = s.Query(u, q)
+	}
+	if err != nil {
+		return uri.URI{}, wrapError("search", cmp.Or(u.String(), ""), err)
+	}
+	return u, nil
+}
+
+// reservedSchemes are those that RFC 1630, RFC 1738 and their drafts name and
+// that have no driver: what they are, for the error.
+var reservedSchemes = map[string]string{
+	"afs":        "files of the Andrew File System",
+	"nfs":        "files of the Network File System, RFC 2224",
+	"urn":        "names without a place, RFC 8141",
+	"x500":       "entries of an X.500 directory",
+	"whois++":    "records of a Whois++ server, RFC 1835",
+	"z39.50r":    "records of a Z39.50 database, RFC 2056",
+	"z39.50s":    "sessions with a Z39.50 database, RFC 2056",
+	"mailserver": "documents that a mail server sends on request",
+	"cso":        "entries of a CSO name server",
+	"prospero":   "links of a Prospero directory, RFC 1738",
+	"wais":       "databases and documents of a WAIS server, RFC 4156",
+	"ftp":        "files of an FTP server, RFC 1738",
+	"ftps":       "files of an FTP server under TLS",
+	"gopher":     "items of a Gopher server, RFC 4266",
+	"gophers":    "items of a Gopher server under TLS",
+	"news":       "articles and groups of Usenet, RFC 5538",
+	"nntp":       "articles of an NNTP server, RFC 5538",
+	"snews":      "articles and groups of Usenet under TLS, RFC 5538",
+	"nntps":      "articles of an NNTP server under TLS",
+	"telnet":     "terminal sessions, RFC 4248",
+	"rlogin":     "terminal sessions of BSD",
+	"tn3270":     "terminal sessions of IBM mainframes",
+	"imap":       "messages of a mailbox, RFC 5092",
+	"imaps":      "messages of a mailbox under TLS",
+	"mid":        "messages, RFC 2392",
+	"cid":        "parts of messages, RFC 2392",
+	"mailto":     "mail addresses, RFC 6068",
+	"http":       "the World Wide Web, RFC 9110",
+	"https":      "the World Wide Web under TLS, RFC 9110",
+	"file":       "files of this machine, RFC 8089",
+}

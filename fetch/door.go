@@ -1,0 +1,247 @@
+package fetch
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/anyurl/fetch/uri"
+)
+
+// door is the Net of a Client. It alone in this module dials, listens and
+// resolves.
+type door struct {
+	policy   *Policy
+	resolver Resolver
+	proxy    ProxyFunc
+	dial     func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error)
+}
+
+func newDoor(p *Policy, o Options) *door {
+	d := &door{policy: p, resolver: o.Resolver, proxy: o.Proxy, dial: o.Dial}
+	if d.resolver == nil {
+		// The C library's resolver would read 127.1 and 0x7f.1 as addresses.
+		d.resolver = &net.Resolver{PreferGo: true}
+	}
+	return d
+}
+
+func (d *door) Key(ctx context.Context) string {
+	if g := grantOf(ctx); g != nil {
+		return g.key()
+	}
+	return "no grant"
+}
+
+func (d *door) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
+	g := grantOf(ctx)
+	if g == nil {
+		return nil, refuseAddress("connection without a request", addr, "")
+	}
+	t, typed, err := d.dialTarget(g, addr)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.policy.judgeTarget(g, t, typed); err != nil {
+		return nil, err
+	}
+	if network == "udp" && slices.Contains(amplifiers, t.Port) {
+		return nil, BadPort.With(&Refusal{Rule: "port of a service that amplifies datagrams", Subject: addr})
+	}
+	via, err := d.proxyFor(t)
+	if err != nil {
+		return nil, err
+	}
+	if !via.IsZero() {
+		return d.through(ctx, network, via, g, t, typed)
+	}
+	return d.connect(ctx, network, g, t, typed)
+}
+
+// dialTarget reads addr. What is neither the URL's own nor named by the
+// configuration was named by the server.
+func (d *door) dialTarget(g *grant, addr string) (t Target, typed bool, err error) {
+	if addr == g.target.Address() {
+		return g.target, g.typed, nil
+	}
+	host, text, err := net.SplitHostPort(addr)
+	if err != nil {
+		return t, false, refuseAddress("not host:port", addr, "")
+	}
+	t = Target{Scheme: g.scheme.Name, Host: strings.ToLower(host)}
+	if err := t.setPort(text); err != nil {
+		return t, false, err
+	}
+	if a, err := netip.ParseAddr(host); err == nil {
+		t.Addr = a
+	} else if rule := badHost(t.Host); rule != "" || host == "" {
+		return t, false, refuseAddress(rule, addr, "")
+	}
+	return t, slices.Contains(g.scheme.Trust, addr), nil
+}
+
+// connect races the addresses of t that the Policy allows.
+func (d *door) connect(ctx context.Context, network string, g *grant, t Target, typed bool) (net.Conn, error) {
+	addrs, err := d.allowed(ctx, g, t, typed)
+	if err != nil {
+		return nil, err
+	}
+	judge := func(a netip.Addr) error { return d.policy.judgeAddr(g, t.Host, a, typed) }
+	raw, err := d.race(ctx, network, addrs, t.Port, judge)
+	if err != nil {
+		return nil, err
+	}
+	return d.wrap(raw.conn, g, raw.to, t.Host), nil
+}
+
+// allowed resolves t and keeps the addresses that pass. Where none does, the
+// name is refused.
+func (d *door) allowed(ctx context.Context, g *grant, t Target, typed bool) ([]netip.Addr, error) {
+	addrs, err := d.resolve(ctx, t, typed)
+	if err != nil {
+		return nil, err
+	}
+	var kept []netip.Addr
+	var refused error
+	for _, a := range addrs {
+		if err := d.policy.judgeAddr(g, t.Host, a, typed); err != nil {
+			refused = err
+			continue
+		}
+		kept = append(kept, a)
+	}
+	if len(kept) == 0 {
+		return nil, refused
+	}
+	return kept, nil
+}
+
+// maxAddrs bounds what one name may make us try.
+const maxAddrs = 16
+
+func (d *door) resolve(ctx context.Context, t Target, typed bool) ([]netip.Addr, error) {
+	if t.Addr.IsValid() {
+		return []netip.Addr{t.Addr}, nil
+	}
+	if t.Host == "" {
+		return nil, BadURL.Errorf("no host")
+	}
+	name := t.Host
+	if !typed && strings.Contains(name, ".") && !strings.HasSuffix(name, ".") {
+		name += "." // a server's name is not completed with our search domains
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*d.policy.connectTime())
+	defer cancel()
+	found, err := d.resolver.LookupNetIP(ctx, "ip", name)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, DNS.Errorf("%s has no address", t.Host)
+	}
+	addrs := make([]netip.Addr, 0, maxAddrs)
+	for _, a := range found[:min(len(found), maxAddrs)] {
+		addrs = append(addrs, a.Unmap())
+	}
+	return addrs, nil
+}
+
+// Beside trusts the port alone: what address a server names is ignored.
+func (d *door) Beside(ctx context.Context, control net.Conn, port uint16) (net.Conn, error) {
+	g, c, err := d.beside(ctx, control)
+	if err != nil {
+		return nil, err
+	}
+	if port < 1024 {
+		subject := "data port " + strconv.Itoa(int(port))
+		return nil, BadPort.With(&Refusal{Rule: "server chose a port below 1024", Subject: subject})
+	}
+	if !c.via.IsZero() {
+		t := Target{Scheme: g.scheme.Name, Host: c.host, Port: port}
+		t.Addr, _ = netip.ParseAddr(c.host)
+		return d.throughProxy(ctx, c.via, g, t)
+	}
+	judge := func(a netip.Addr) error {
+		if a != c.peer.Addr() {
+			return refuseAddress("data connection to another host", a.String(), "")
+		}
+		return nil
+	}
+	raw, err := d.race(ctx, "tcp", []netip.Addr{c.peer.Addr()}, port, judge)
+	if err != nil {
+		return nil, err
+	}
+	return d.wrap(raw.conn, g, raw.to, c.host), nil
+}
+
+func (d *door) beside(ctx context.Context, control net.Conn) (*grant, *conn, error) {
+	g, c := grantOf(ctx), connOf(control)
+	if g == nil || c == nil || c.key != g.key() {
+		return nil, nil, refuseAddress("connection beside one that is not of this request", "", "")
+	}
+	return g, c, nil
+}
+
+func (d *door) ListenBeside(ctx context.Context, control net.Conn) (net.Listener, error) {
+	_, c, err := d.beside(ctx, control)
+	if err != nil {
+		return nil, err
+	}
+	if !c.via.IsZero() {
+		return nil, Unsupported.Errorf("a server cannot connect to us through a proxy")
+	}
+	host, _, err := net.SplitHostPort(c.LocalAddr().String())
+	if err != nil {
+		return nil, Unsupported.Errorf("connection without a local address")
+	}
+	var config net.ListenConfig
+	l, err := config.Listen(ctx, "tcp", net.JoinHostPort(host, "0"))
+	if err != nil {
+		return nil, err
+	}
+	return &peerListener{l, d, c}, nil
+}
+
+// peerListener accepts one peer.
+type peerListener struct {
+	net.Listener
+	door *door
+	from *conn
+}
+
+func (l *peerListener) Accept() (net.Conn, error) {
+	for {
+		raw, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		to, err := netip.ParseAddrPort(raw.RemoteAddr().String())
+		if err == nil && to.Addr().Unmap() == l.from.peer.Addr().Unmap() {
+			return &conn{Conn: raw, peer: to, host: l.from.host, key: l.from.key, idle: l.door.policy.idleTime()}, nil
+		}
+		raw.Close()
+	}
+}
+
+// SetDeadline passes on to the listener, so that a ctx can end Accept.
+func (l *peerListener) SetDeadline(t time.Time) error {
+	if d, ok := l.Listener.(interface{ SetDeadline(time.Time) error }); ok {
+		return d.SetDeadline(t)
+	}
+	return nil
+}
+
+func (d *door) wrap(raw net.Conn, g *grant, to netip.AddrPort, host string) *conn {
+	return &conn{Conn: raw, peer: to, host: host, key: g.key(), idle: d.policy.idleTime()}
+}
+
+func (d *door) proxyFor(t Target) (uri.URI, error) {
+	if d.proxy == nil {
+		return uri.URI{}, nil
+	}
+	return d.proxy(t)
+}

@@ -1,0 +1,138 @@
+package fetch
+
+import (
+	"context"
+	"crypto/tls"
+	"io"
+	"iter"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/anyurl/fetch/uri"
+)
+
+// A Driver turns one request into protocol actions.
+//
+// Do follows no redirect and retries nothing; a challenge answered, a second
+// command tried on the same connection and a datagram resent are not retries.
+// It must not change req, and must reach the network only through the Net that
+// it was opened with. Do is safe for concurrent use.
+//
+// Do returns as soon as the response begins. The ctx governs the Body too:
+// when it ends, reading fails. Where err is nil the Response is not nil, and
+// neither is its Body, which the caller closes.
+type Driver interface {
+	Do(ctx context.Context, req *Request) (*Response, error)
+}
+
+// DriverFunc makes a function a Driver.
+type DriverFunc func(ctx context.Context, req *Request) (*Response, error)
+
+// Do calls f.
+func (f DriverFunc) Do(ctx context.Context, req *Request) (*Response, error) { return f(ctx, req) }
+
+// Middleware wraps a Driver with behaviour that every scheme shares: retries,
+// logs, limits. It is wrapped once around the dispatcher, not once a scheme,
+// so what it must know of a scheme it reads from the Request.
+type Middleware func(Driver) Driver
+
+// Env is all that a Driver may use of the world.
+type Env struct {
+	Net   Net              // the one door to the network
+	TLS   *tls.Config      // to be cloned; nil is the zero Config
+	Now   func() time.Time // never nil
+	Log   *slog.Logger     // never nil
+	Login LoginFunc        // nil: no credentials but those of the Request
+	Done  <-chan struct{}  // closed by Client.Close: idle sessions end
+}
+
+// Net is the door to the network. It enforces the Policy at every connection,
+// and fails for a ctx that did not come from a Client's call of Driver.Do.
+type Net interface {
+	// DialContext connects to addr, host:port, over "tcp" or connected
+	// "udp", directly or through the proxy that is configured. An addr that is
+	// not the URL's own counts as given by the server.
+	DialContext(ctx context.Context, network, addr string) (net.Conn, error)
+
+	// Beside opens a second connection to the peer of control, a connection
+	// of this Net, at a port that the server chose: ftp's data connections.
+	Beside(ctx context.Context, control net.Conn, port uint16) (net.Conn, error)
+
+	// ListenBeside listens on the local address of control and accepts
+	// control's peer alone: ftp's active mode.
+	ListenBeside(ctx context.Context, control net.Conn) (net.Listener, error)
+
+	// Key tells which requests may share a pooled connection. It is part of
+	// every pool key: a warm connection is not a way round the Policy.
+	Key(ctx context.Context) string
+
+	// Proxy returns the HTTP proxy to which the URL of this request must be
+	// given in absolute form, and false where there is none or it is reached
+	// by DialContext alone. Only the http driver asks.
+	Proxy(ctx context.Context) (Via, bool, error)
+
+	// DialProxy connects to the proxy that Proxy returned.
+	DialProxy(ctx context.Context) (net.Conn, error)
+}
+
+// Via is an HTTP proxy and what it is asked for.
+type Via struct {
+	Proxy  uri.URI // http or https; userinfo holds its credentials
+	Target Target  // what the request line names: Host may be an address that the Policy resolved
+}
+
+// A Scheme is everything known about one URL scheme, as data. Plan, Menu and
+// Query are pure: they are tested, fuzzed and shown without a network.
+type Scheme struct {
+	Name  string   // in lower case: "gopher"
+	Port  uint16   // where the URL names none; 0: no network, or no host of its own
+	Trust []string // host:port that the configuration named: news server, mail store
+
+	// Plan tells the protocol actions that dereference req. It refuses what
+	// the scheme's URLs cannot say.
+	Plan func(req *Request) ([]Step, error)
+
+	// Open makes the driver. It is called once a Client, opens no
+	// connection, and is the only field with effects.
+	Open func(Env) Driver
+
+	// Menu reads a listing that Plan's actions brought, as entries whose URLs
+	// are absolute. Media is that of the Response, with its parameters. Nil: the
+	// scheme has no listings. An error ends the sequence.
+	Menu func(base uri.URI, media string, r io.Reader) iter.Seq2[Entry, error]
+
+	// Query writes the URL that asks the index u for q. Nil: the scheme
+	// cannot be searched.
+	Query func(u uri.URI, q Search) (uri.URI, error)
+}
+
+// A Step is one protocol action: RETR motd.
+type Step struct {
+	Verb   string `json:"verb"`
+	Arg    string `json:"arg,omitempty"`
+	Else   string `json:"else,omitempty"` // the verb that is tried where Verb is refused
+	Secret bool   `json:"secret,omitempty"`
+}
+
+// String is the step on one line, a secret argument masked.
+func (s Step) String() string {
+	line := s.Verb
+	switch {
+	case s.Secret:
+		line += " ***"
+	case s.Arg != "":
+		line += " " + s.Arg
+	}
+	if s.Else != "" {
+		line += " (else " + s.Else + ")"
+	}
+	return line
+}
+
+// Search is a question to an index.
+type Search struct {
+	Words string    // as the index reads them
+	Like  []uri.URI // documents to resemble: relevance feedback
+	Max   int       // entries wanted at the most; 0: the server's choice
+}

@@ -1,0 +1,113 @@
+package fetch
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"strconv"
+)
+
+// A grant is the Policy's leave for one request, carried in its ctx to the
+// door. Without one nothing is dialled.
+type grant struct {
+	scheme *Scheme
+	target Target
+	trace  *Trace
+
+	typed bool         // no server had a say in the URL
+	class class        // of the page that led here, where one did
+	near  netip.Prefix // its neighbourhood, where it is private or link-local
+	home  bool         // no redirect has left the origin that was asked for
+}
+
+type grantKey struct{}
+
+func grantOf(ctx context.Context) *grant {
+	g, _ := ctx.Value(grantKey{}).(*grant)
+	return g
+}
+
+// judge decides on a request before its driver sees it.
+func (p *Policy) judge(req *Request, scheme *Scheme) (*grant, error) {
+	if p.Schemes != nil && req.Typed() && !slices.Contains(p.Schemes, scheme.Name) {
+		return nil, BadReferral.With(&Refusal{Rule: "scheme is not allowed", Subject: scheme.Name, Override: "--proto +" + scheme.Name})
+	}
+	target, err := TargetOf(req.URL, scheme.Port)
+	if err != nil {
+		return nil, err
+	}
+	g := &grant{scheme: scheme, target: target, trace: req.Trace, typed: req.Typed()}
+	if !g.typed {
+		if err := p.judgeReferral(req.From.URL, req.URL, target.Port, scheme.Port); err != nil {
+			return nil, err
+		}
+		g.from(req.From.Peer)
+	}
+	if target.Host == "" || scheme.Port == 0 {
+		return g, nil
+	}
+	return g, p.judgeTarget(g, target, g.typed)
+}
+
+func (g *grant) from(peer netip.Addr) {
+	g.class = public
+	if !peer.IsValid() {
+		return
+	}
+	if g.class = classOf(peer); g.class == private || g.class == linkLocal {
+		g.near = neighbourhood(peer)
+	}
+}
+
+// judgeTarget judges what can be judged before the name is resolved.
+func (p *Policy) judgeTarget(g *grant, t Target, typed bool) error {
+	if err := p.judgePort(g, t, typed); err != nil {
+		return err
+	}
+	if t.Addr.IsValid() {
+		return p.judgeAddr(g, t.Host, t.Addr, typed)
+	}
+	return p.judgeName(t.Host, typed)
+}
+
+func (p *Policy) judgePort(g *grant, t Target, typed bool) error {
+	rule, unusual := p.portVerdict(t.Scheme, g.scheme.Port, t.Port, typed)
+	subject := t.Scheme + " port " + strconv.Itoa(int(t.Port))
+	if rule != "" {
+		override := "--allow-port " + t.Scheme + ":" + strconv.Itoa(int(t.Port))
+		if !typed {
+			override += ":any"
+		}
+		if rule == "range" {
+			override = ""
+		}
+		return BadPort.With(&Refusal{Rule: portRules[rule], Subject: subject, Override: override})
+	}
+	if unusual {
+		g.trace.Notef("unusual: %s", subject)
+	}
+	return nil
+}
+
+// mayReach applies the order of classes: never to a less public one, and on a
+// private network not beyond the neighbourhood.
+func (g *grant) mayReach(a netip.Addr, c class) bool {
+	if c <= reserved || c < g.class {
+		return false
+	}
+	if c == g.class && g.near.IsValid() {
+		return g.near.Contains(a.WithZone("").Unmap())
+	}
+	return true
+}
+
+// key names what the grant allows: connections are shared within it.
+func (g *grant) key() string {
+	switch {
+	case g.typed:
+		return "typed"
+	case g.near.IsValid():
+		return "from " + g.near.String()
+	}
+	return "from " + g.class.String()
+}

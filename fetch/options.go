@@ -1,0 +1,54 @@
+package fetch
+
+import (
+	"context"
+	"crypto/tls"
+	"log/slog"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/anyurl/fetch/uri"
+)
+
+// Options are what a Client is made with. The zero value is safe with hostile
+// URLs: it reaches public addresses only, directly, and retries nothing.
+type Options struct {
+	Policy Policy
+	Wrap   []Middleware // the first is the outermost
+	Proxy  ProxyFunc    // nil: no proxy
+	Login  LoginFunc    // nil: only the credentials of URL and Request
+	TLS    *tls.Config  // nil: the system's roots
+
+	Resolver Resolver // nil: the system's
+
+	// Dial makes a connection to an address that the Policy has judged. Nil
+	// is the system's. Tests record here.
+	Dial func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error)
+
+	Now func() time.Time // nil: time.Now
+	Log *slog.Logger     // nil: no log
+}
+
+// A Resolver finds the addresses of a name. *net.Resolver is one.
+type Resolver interface {
+	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
+}
+
+// ProxyFunc chooses the proxy for a target: a URI of scheme http, https,
+// socks4, socks4a, socks5 or socks5h, or the zero URI for none.
+type ProxyFunc func(Target) (uri.URI, error)
+
+// LoginFunc finds the credential for a challenge: from netrc, or by asking. It
+// returns nil where there is none.
+type LoginFunc func(ctx context.Context, c Challenge) (*Credential, error)
+
+// A Challenge is somebody's demand for a credential.
+type Challenge struct {
+	Origin Origin
+	User   string // the name that the URL gave, or ""
+	Realm  string // as the server calls it, unsafe to print raw
+	Typed  bool   // false: a server led here, and no default may answer
+	Proxy  bool   // a proxy asks
+	Again  bool   // the last answer was refused
+}

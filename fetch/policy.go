@@ -1,0 +1,185 @@
+package fetch
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Policy says what a Client may reach and how much it may bring. It is
+// data: the zero Policy is [Public], the others are [Typed] and [Allowlist],
+// and any of them may be changed before New.
+type Policy struct {
+	Reach Reach
+	Hosts []string // for Listed: names, "*.example.org", addresses or prefixes
+
+	Schemes   []string       // that a person may type; nil: every scheme of the Client
+	Redirects []string       // schemes that a server may lead to beyond the table; "*": every one but those that are never
+	Only      []string       // if not nil, a server may lead to these schemes alone
+	Ports     []PortRule     // allowed beyond the tables
+	Addresses []netip.Prefix // allowed where typed, metadata services too
+	WebPorts  bool           // http and https of servers are held to the browsers' list alone
+	Downgrade bool           // an https page may redirect to http
+	Trusting  bool           // credentials follow a redirect to any host
+
+	MaxHops int           // redirects of one request; 0: 10, negative: none
+	MaxBody int64         // bytes of one body; 0: no limit
+	MaxTime time.Duration // of one request and its body; 0: 5 minutes where Reach is PublicOnly, else none; negative: none
+	Connect time.Duration // for one address to answer; 0: 10 seconds
+	Idle    time.Duration // without a byte; 0: 60 seconds, negative: none
+	MinRate int64         // bytes a second over a minute, less is a stall; 0: 1024, negative: none
+}
+
+// Reach says which addresses a Policy lets a Client connect to.
+type Reach uint8
+
+const (
+	PublicOnly Reach = iota // public addresses
+	Anywhere                // what a person typed may be anywhere; what a server supplied may not
+	Listed                  // Policy.Hosts
+)
+
+// Public is the zero Policy: for URLs from strangers.
+func Public() Policy { return Policy{} }
+
+// Typed is the Policy for a person's own URLs: they may be anywhere but a
+// metadata service; where a server leads from there is another matter.
+func Typed() Policy { return Policy{Reach: Anywhere} }
+
+// Allowlist is the Policy that reaches the given hosts alone, each a name,
+// "*.example.org", an address or a prefix.
+func Allowlist(hosts ...string) Policy { return Policy{Reach: Listed, Hosts: hosts} }
+
+// A Refusal is the Policy's no. It stands in the chain of the error, together
+// with a Fault: BadPort, BadAddress or BadReferral.
+type Refusal struct {
+	Rule     string // which rule, in words
+	Subject  string // what it was applied to
+	Override string // the flag of the command that allows it, or ""
+}
+
+// Error says rule and subject. The subject is text that a URL may contain.
+func (r *Refusal) Error() string {
+	s := "refused by policy: " + r.Rule
+	if r.Subject != "" {
+		s += ": " + r.Subject
+	}
+	return s
+}
+
+func (p *Policy) maxHops() int { return orDefault(p.MaxHops, 10) }
+
+func (p *Policy) maxTime() time.Duration {
+	if p.MaxTime == 0 && p.Reach != PublicOnly {
+		return 0
+	}
+	return orDefault(p.MaxTime, 5*time.Minute)
+}
+
+func (p *Policy) connectTime() time.Duration { return orDefault(p.Connect, 10*time.Second) }
+func (p *Policy) idleTime() time.Duration    { return orDefault(p.Idle, time.Minute) }
+func (p *Policy) minRate() int64             { return orDefault(p.MinRate, 1024) }
+
+// orDefault is n where it is positive, what where it is zero, else zero.
+func orDefault[N ~int | ~int64](n, what N) N {
+	if n == 0 {
+		return what
+	}
+	return max(n, 0)
+}
+
+// judgeName refuses the names that stand for a place: whatever they resolve
+// to, a server has no business to name them.
+func (p *Policy) judgeName(host string, typed bool) error {
+	name := strings.TrimSuffix(host, ".")
+	switch {
+	case slices.Contains(metadataNames, name) && (!typed || p.Reach != Anywhere):
+		return refuseAddress("name of a metadata service", host, "")
+	case !typed && (name == "localhost" || strings.HasSuffix(name, ".localhost")):
+		return refuseAddress("a server led to this machine", host, "")
+	case p.Reach == Listed && !p.listedName(name) && !p.listsAddresses():
+		return refuseAddress("host is not on the list", host, "")
+	}
+	return nil
+}
+
+// judgeAddr judges one numeric address, the only form that counts. host is
+// the name it came from, or itself.
+func (p *Policy) judgeAddr(g *grant, host string, a netip.Addr, typed bool) error {
+	c, subject := classOf(a), a.String()
+	if subject != host {
+		subject = host + " is " + subject
+	}
+	if typed && p.allowsAddr(a) {
+		return nil
+	}
+	if c == metadata {
+		return refuseAddress("address of a metadata service", subject, "--allow-address "+a.Unmap().String())
+	}
+	if a.Zone() != "" && !typed {
+		return refuseAddress("only a person may type a zone", subject, "")
+	}
+	switch {
+	case p.Reach == Listed:
+		if !p.listedName(strings.TrimSuffix(host, ".")) && !p.listedAddr(a) {
+			return refuseAddress("address is not on the list", subject, "")
+		}
+	case p.Reach == PublicOnly && c != public:
+		return refuseAddress("the address is "+c.String()+", not public", subject, "")
+	case !typed && !g.mayReach(a, c):
+		return refuseAddress("a "+g.class.String()+" page led to a "+c.String()+" address", subject, "")
+	}
+	return nil
+}
+
+func refuseAddress(rule, subject, override string) error {
+	return BadAddress.With(&Refusal{Rule: rule, Subject: subject, Override: override})
+}
+
+func (p *Policy) allowsAddr(a netip.Addr) bool {
+	return slices.ContainsFunc(p.Addresses, func(ok netip.Prefix) bool { return ok.Contains(a.WithZone("").Unmap()) })
+}
+
+func (p *Policy) listedName(name string) bool {
+	return slices.ContainsFunc(p.Hosts, func(h string) bool {
+		if suffix, ok := strings.CutPrefix(h, "*"); ok {
+			return strings.HasSuffix(name, strings.ToLower(suffix))
+		}
+		return strings.EqualFold(h, name)
+	})
+}
+
+func (p *Policy) listedAddr(a netip.Addr) bool {
+	a = a.WithZone("").Unmap()
+	return slices.ContainsFunc(p.Hosts, func(h string) bool {
+		listed, ok := parsePrefix(h)
+		return ok && listed.Contains(a)
+	})
+}
+
+func (p *Policy) listsAddresses() bool {
+	return slices.ContainsFunc(p.Hosts, func(h string) bool { _, ok := parsePrefix(h); return ok })
+}
+
+// parsePrefix reads a prefix, or an address as the prefix of itself.
+func parsePrefix(s string) (netip.Prefix, bool) {
+	if p, err := netip.ParsePrefix(s); err == nil {
+		return p.Masked(), true
+	}
+	a, err := netip.ParseAddr(s)
+	if err != nil {
+		return netip.Prefix{}, false
+	}
+	a = a.WithZone("").Unmap()
+	return netip.PrefixFrom(a, a.BitLen()), true
+}
+
+// ParseAddressRule reads what --allow-address takes: an address or a prefix.
+func ParseAddressRule(s string) (netip.Prefix, error) {
+	p, ok := parsePrefix(s)
+	if !ok {
+		return p, Usage.Errorf("address rule %q is neither an address nor a prefix", s)
+	}
+	return p, nil
+}

@@ -1,0 +1,129 @@
+package fetch
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ports tells of each scheme which ports beside its own it may use, and what
+// it may do above 1023. A scheme that is not here has no extra ports and
+// speaks lines of text.
+var ports = map[string]struct {
+	extra []uint16
+	rest  portClass
+}{
+	"http":     {[]uint16{443}, webPorts},
+	"https":    {nil, webPorts},
+	"ftp":      {[]uint16{990}, textPorts},
+	"ftps":     {[]uint16{21}, textPorts},
+	"gopher":   {nil, textPorts},
+	"gophers":  {nil, textPorts},
+	"news":     {[]uint16{119, 433, 563}, textPorts},
+	"nntp":     {[]uint16{119, 433, 563}, textPorts},
+	"snews":    {[]uint16{119, 433, 563}, textPorts},
+	"nntps":    {[]uint16{119, 433, 563}, textPorts},
+	"wais":     {nil, textPorts},
+	"imap":     {[]uint16{143, 993}, textPorts},
+	"imaps":    {[]uint16{143, 993}, textPorts},
+	"telnet":   {nil, sessionPorts},
+	"rlogin":   {nil, sessionPorts},
+	"tn3270":   {nil, sessionPorts},
+	"prospero": {[]uint16{191}, namedPorts},
+}
+
+// portClass says what a scheme may do on the ports above 1023.
+type portClass uint8
+
+const (
+	textPorts    portClass = iota // all but those of other services
+	webPorts                      // all but those that browsers refuse
+	sessionPorts                  // as textPorts where typed; none where a server says so
+	namedPorts                    // none that nobody allowed by name
+)
+
+// blockedPorts are those that no browser lets a web page reach: the list of
+// the WHATWG Fetch standard, 2.9.
+var blockedPorts = []uint16{
+	0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104,
+	109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515,
+	526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049,
+	3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+}
+
+// textServices are ports above 1023 whose services act on lines of text or on
+// the first bytes they get, so that a selector or a path could command them.
+var textServices = []uint16{
+	1080, 1433, 1521, 2181, 2375, 2376, 2379, 2380, 2601, 2602, 2603, 2604, 2605, 3128, 3306, 4369, 5432, 5555,
+	5672, 5900, 5901, 5902, 5903, 5984, 6379, 6380, 6443, 7001, 8009, 8086, 8125, 8500, 9000, 9042, 9092, 9100,
+	9200, 9300, 9418, 10250, 10255, 11211, 15672, 25672, 27017, 27018, 27019, 28017, 50000, 61613,
+}
+
+// amplifiers answer a datagram with many, so no URL may aim one at them.
+var amplifiers = []uint16{53, 123, 161, 1900, 5353, 11211}
+
+// A PortRule allows a port that the tables refuse.
+type PortRule struct {
+	Scheme string // "": every scheme
+	Port   uint16
+	Any    bool // also where a server led to it
+}
+
+// ParsePortRule reads "gopher:7070", "25" or, with ":any" behind it, a rule
+// that holds for targets given by servers too.
+func ParsePortRule(s string) (PortRule, error) {
+	text, anyone := strings.CutSuffix(s, ":any")
+	r := PortRule{Any: anyone}
+	if scheme, port, ok := strings.Cut(text, ":"); ok {
+		r.Scheme, text = strings.ToLower(scheme), port
+	}
+	n, err := strconv.ParseUint(text, 10, 16)
+	if err != nil || n == 0 {
+		return PortRule{}, Usage.Errorf("port rule %q is not SCHEME:PORT", s)
+	}
+	r.Port = uint16(n)
+	return r, nil
+}
+
+// portVerdict judges port for scheme, whose own port is own. It returns the
+// rule that refuses it, or "", and whether an allowed port is worth a note.
+func (p *Policy) portVerdict(scheme string, own, port uint16, typed bool) (rule string, unusual bool) {
+	table := ports[scheme]
+	web := table.rest == webPorts && (typed || p.WebPorts)
+	switch {
+	case port == 0:
+		return "range", false
+	case p.portAllowed(scheme, port, typed):
+		return "", true
+	case port == own || slices.Contains(table.extra, port):
+		return "", false
+	case web && !slices.Contains(blockedPorts, port):
+		return "", port < 1024
+	case web:
+		return "bad", false
+	case port < 1024:
+		return "reserved", false
+	case table.rest == namedPorts, table.rest == sessionPorts && !typed:
+		return "needs-allow", false
+	case slices.Contains(blockedPorts, port):
+		return "bad", false
+	case table.rest != webPorts && slices.Contains(textServices, port):
+		return "text-service", false
+	}
+	return "", table.rest == sessionPorts
+}
+
+func (p *Policy) portAllowed(scheme string, port uint16, typed bool) bool {
+	return slices.ContainsFunc(p.Ports, func(r PortRule) bool {
+		return r.Port == port && (r.Scheme == "" || r.Scheme == scheme) && (typed || r.Any)
+	})
+}
+
+// portRules says each rule of portVerdict in words.
+var portRules = map[string]string{
+	"range":        "port out of range",
+	"reserved":     "port below 1024 belongs to another service",
+	"bad":          "port of a service that URLs must not reach",
+	"text-service": "port of a service that acts on text",
+	"needs-allow":  "port must be allowed by name",
+}

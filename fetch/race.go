@@ -1,0 +1,92 @@
+package fetch
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"syscall"
+	"time"
+)
+
+// raceDelay is how long an address has before the next one is tried beside
+// it: RFC 8305 5.
+const raceDelay = 250 * time.Millisecond
+
+type raced struct {
+	conn net.Conn
+	to   netip.AddrPort
+	err  error
+}
+
+// race connects to the first address that answers (Happy Eyeballs). Every
+// attempt is judged on the numeric address at the moment of the connect. It
+// returns when all attempts have ended.
+func (d *door) race(ctx context.Context, network string, addrs []netip.Addr, port uint16, judge func(netip.Addr) error) (raced, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	results := make(chan raced)
+	next := time.NewTimer(0)
+	defer next.Stop()
+	var won raced
+	var first error
+	started, running := 0, 0
+	for {
+		select {
+		case <-next.C:
+			if started == len(addrs) || won.conn != nil {
+				continue
+			}
+			to := netip.AddrPortFrom(addrs[started], port)
+			started, running = started+1, running+1
+			go func() {
+				c, err := d.dialOne(ctx, network, to, judge)
+				results <- raced{c, to, err}
+			}()
+			next.Reset(raceDelay)
+			continue
+		case r := <-results:
+			running--
+			switch {
+			case r.err == nil && won.conn == nil:
+				won = r
+				cancel()
+			case r.err == nil:
+				r.conn.Close()
+			case first == nil:
+				first = r.err
+			}
+		}
+		if won.conn == nil && started < len(addrs) && ctx.Err() == nil {
+			next.Reset(0) // a failure does not wait for the timer
+			continue
+		}
+		if running == 0 && (won.conn != nil || started == len(addrs) || ctx.Err() != nil) {
+			if won.conn != nil {
+				return won, nil
+			}
+			return raced{}, first
+		}
+	}
+}
+
+func (d *door) dialOne(ctx context.Context, network string, to netip.AddrPort, judge func(netip.Addr) error) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, d.policy.connectTime())
+	defer cancel()
+	if d.dial != nil {
+		if err := judge(to.Addr()); err != nil {
+			return nil, err
+		}
+		return d.dial(ctx, network, to)
+	}
+	dialer := net.Dialer{ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
+		at, err := netip.ParseAddrPort(address)
+		if err != nil {
+			return refuseAddress("not a numeric address", address, "")
+		}
+		if at.Port() != to.Port() {
+			return refuseAddress("dialled another port", address, "")
+		}
+		return judge(at.Addr())
+	}}
+	return dialer.DialContext(ctx, network, to.String())
+}

@@ -1,0 +1,207 @@
+package fetch
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/anyurl/fetch/uri"
+)
+
+// follow carries out req and every hop that its answers ask for, each under
+// the Policy.
+func (c *Client) follow(ctx context.Context, cancel context.CancelFunc, req *Request) (*Response, error) {
+	r, err := c.prepare(req)
+	if err != nil {
+		return nil, wrapError(req.Op.String(), req.URL.String(), err)
+	}
+	seen := map[string]bool{}
+	var chain []uri.URI
+	cookies := ""
+	for {
+		resp, err := c.driver.Do(ctx, r)
+		if err != nil {
+			return nil, wrapError(r.Op.String(), r.URL.String(), endedBy(ctx, err))
+		}
+		if resp.URL.IsZero() {
+			resp.URL = r.URL
+		}
+		resp.Chain = chain
+		if resp.Location.IsZero() || r.NoFollow {
+			return c.answer(ctx, cancel, r, resp)
+		}
+		cookies += strings.Join(resp.Header.Values("Set-Cookie"), "\n")
+		seen[r.URL.Unredacted()+"\n"+cookies] = true
+		chain = append(slices.Clip(chain), r.URL)
+		next, err := c.hop(r, resp)
+		discard(resp.Body)
+		switch {
+		case err != nil:
+		case len(chain) > c.policy.maxHops():
+			err = Loop.Errorf("more than %d redirects", c.policy.maxHops())
+		case seen[next.URL.Unredacted()+"\n"+cookies]:
+			err = Loop.Errorf("redirect loop at %s", next.URL)
+		}
+		if err != nil {
+			return nil, wrapError("redirect", r.URL.String(), err)
+		}
+		r = next
+	}
+}
+
+// prepare binds the credential of req to its origin.
+func (c *Client) prepare(req *Request) (*Request, error) {
+	r := req.Clone()
+	s, err := c.scheme(r.URL)
+	if err != nil {
+		return nil, err
+	}
+	if !r.Typed() {
+		r.URL = dropUserinfo(r.URL, r.Trace)
+	}
+	if r.Auth == nil {
+		if r.Auth, err = credentialOf(r.URL); err != nil {
+			return nil, err
+		}
+	}
+	t, err := TargetOf(r.URL, s.Port)
+	if err != nil {
+		return nil, err
+	}
+	if r.Auth != nil {
+		bound := *r.Auth
+		if bound.Origin == (Origin{}) {
+			bound.Origin = t.Origin()
+		}
+		r.Auth = &bound
+		if bound.Origin != t.Origin() {
+			r.Auth = nil
+		}
+	}
+	return r, nil
+}
+
+// credentialOf reads the userinfo of u.
+func credentialOf(u uri.URI) (*Credential, error) {
+	name, password, has := u.User()
+	if name == "" && !has {
+		return nil, nil
+	}
+	user, err := uri.Unescape(name)
+	if err == nil {
+		password, err = uri.Unescape(password)
+	}
+	if err != nil {
+		return nil, BadURL.With(err)
+	}
+	return &Credential{User: user, Password: Secret(password)}, nil
+}
+
+func dropUserinfo(u uri.URI, t *Trace) uri.URI {
+	if _, ok := u.Userinfo(); !ok {
+		return u
+	}
+	t.Notef("user information that a server supplied was dropped")
+	return u.WithoutUserinfo()
+}
+
+// hop derives the request for a redirect from the last one: what was dropped
+// on the way never comes back.
+func (c *Client) hop(r *Request, resp *Response) (*Request, error) {
+	next := r.Clone()
+	next.From = &Source{URL: r.URL.WithoutUserinfo(), Peer: resp.Peer}
+	next.URL = dropUserinfo(resp.Location, r.Trace)
+	if _, ok := next.URL.Fragment(); !ok {
+		if f, ok := r.URL.Fragment(); ok { // RFC 9110 10.2.2
+			u, err := next.URL.WithFragment(f)
+			if err != nil {
+				return nil, err
+			}
+			next.URL = u
+		}
+	}
+	here, err := c.scheme(r.URL)
+	if err != nil {
+		return nil, err
+	}
+	there, err := c.scheme(next.URL)
+	if err != nil {
+		return nil, err
+	}
+	if originOf(r.URL, here) == originOf(next.URL, there) || c.policy.Trusting {
+		if next.Auth != nil {
+			bound := *next.Auth
+			bound.Origin = originOf(next.URL, there)
+			next.Auth = &bound
+		}
+		return next, nil
+	}
+	next.left, next.Auth = true, nil
+	next.Header = r.Header.Without(secretHeader)
+	return next, nil
+}
+
+// originOf is the zero Origin for a URL whose target is refused.
+func originOf(u uri.URI, s *Scheme) Origin {
+	port := s.Port
+	if u.Scheme() != s.Name {
+		port, _ = uri.DefaultPort(u.Scheme())
+	}
+	t, _ := TargetOf(u, port)
+	return t.Origin()
+}
+
+// secretHeader reports whether a header that the caller set may hold a
+// secret, and so is for the first origin alone.
+func secretHeader(name string) bool {
+	name = strings.ToLower(name)
+	for _, word := range []string{"auth", "cookie", "token", "secret", "key", "session", "password", "credential", "signature"} {
+		if strings.Contains(name, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// answer makes resp what the caller gets.
+func (c *Client) answer(ctx context.Context, cancel context.CancelFunc, r *Request, resp *Response) (*Response, error) {
+	if resp.Fault != nil && !r.ErrorBody {
+		discard(resp.Body)
+		err := wrapError(r.Op.String(), resp.URL.String(), resp.Fault).(*Error)
+		if err.Code == 0 {
+			err.Code = resp.Code
+		}
+		return nil, err
+	}
+	resp.Body = newBody(ctx, cancel, &c.policy, r, resp)
+	return resp, nil
+}
+
+// discard reads the little that may be left, so that the connection can be
+// used again, and closes.
+func discard(body io.ReadCloser) {
+	io.CopyN(io.Discard, body, 4<<10)
+	body.Close()
+}
+
+// endedBy prefers the reason why ctx ended to what broke because of it.
+func endedBy(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil && FaultOf(err) != FaultOf(cause) {
+		return FaultOf(cause).With(cause)
+	}
+	return err
+}
+
+// guardLogin lets a driver ask for credentials only for the party that its
+// request was meant for: after a redirect to somebody else nobody answers.
+func guardLogin(login LoginFunc) LoginFunc {
+	return func(ctx context.Context, ch Challenge) (*Credential, error) {
+		g := grantOf(ctx)
+		if g == nil || !ch.Proxy && (!g.home || ch.Origin != g.target.Origin()) {
+			return nil, nil
+		}
+		ch.Typed = g.typed
+		return login(ctx, ch)
+	}
+}

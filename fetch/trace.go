@@ -1,0 +1,69 @@
+package fetch
+
+import (
+	"fmt"
+	"net"
+)
+
+// A Trace listens to one request. Nil functions hear nothing, and a nil Trace
+// is one of nil functions. Calls come from one goroutine at a time for each
+// direction; the slices are valid during the call only.
+type Trace struct {
+	Sent  func(p []byte)    // bytes above TLS, before they are written
+	Got   func(p []byte)    // bytes above TLS, as they were read
+	Again func()            // the attempt is void: what Sent and Got heard does not count
+	Note  func(text string) // something worth a line to a person
+}
+
+// Notef says something worth a line: a deviation tolerated, a name guessed.
+func (t *Trace) Notef(format string, args ...any) {
+	if t != nil && t.Note != nil {
+		t.Note(fmt.Sprintf(format, args...))
+	}
+}
+
+// Tap returns conn with its bytes told to t, or conn itself where t hears
+// nothing.
+func (t *Trace) Tap(conn net.Conn) net.Conn {
+	if t == nil || t.Sent == nil && t.Got == nil {
+		return conn
+	}
+	return &tap{conn, t}
+}
+
+type tap struct {
+	net.Conn
+	trace *Trace
+}
+
+// NetConn returns the connection below, as tls.Conn does.
+func (c *tap) NetConn() net.Conn { return c.Conn }
+
+func (c *tap) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.trace.got(p[:n])
+	return n, err
+}
+
+func (c *tap) Write(p []byte) (int, error) {
+	c.trace.sent(p)
+	return c.Conn.Write(p)
+}
+
+func (t *Trace) sent(p []byte) {
+	if t != nil && t.Sent != nil && len(p) > 0 {
+		t.Sent(p)
+	}
+}
+
+func (t *Trace) got(p []byte) {
+	if t != nil && t.Got != nil && len(p) > 0 {
+		t.Got(p)
+	}
+}
+
+func (t *Trace) again() {
+	if t != nil && t.Again != nil {
+		t.Again()
+	}
+}

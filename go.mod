@@ -1,0 +1,3 @@
+module github.com/anyurl/fetch
+
+go 1.26
