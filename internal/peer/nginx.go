@@ -24,10 +24,7 @@ func Nginx(t TB, opts NginxOptions) *Server {
 	program := Need(t, "nginx", "nginx-light")
 	s := newServer(t)
 	if opts.TLS || opts.HTTP2 {
-		s.Cert = opts.Cert
-		if s.Cert == nil {
-			s.Cert = NewCert(t, CertOptions{})
-		}
+		s.certify(opts.Cert)
 	}
 	return s.start(func(base uint16) Command {
 		s.Addr = addr(base)

@@ -26,6 +26,14 @@ func ownGroup(cmd *exec.Cmd, account string) error {
 	return nil
 }
 
+// unprivileged returns the account for servers that should not be root.
+func unprivileged() string {
+	if os.Geteuid() == 0 {
+		return "nobody"
+	}
+	return ""
+}
+
 func terminate(p *os.Process) { _ = syscall.Kill(-p.Pid, syscall.SIGTERM) }
 
 func kill(p *os.Process) { _ = syscall.Kill(-p.Pid, syscall.SIGKILL) }

@@ -15,6 +15,8 @@ var errNotLinux = errors.New("servers for tests run on Linux only")
 
 func ownGroup(*exec.Cmd, string) error { return errNotLinux }
 
+func unprivileged() string { return "" }
+
 func terminate(p *os.Process) { _ = p.Kill() }
 
 func kill(p *os.Process) { _ = p.Kill() }

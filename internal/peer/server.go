@@ -98,6 +98,15 @@ func (s *Server) Log() string {
 	return all
 }
 
+// certify gives the server a certificate; nil stands for a new one.
+func (s *Server) certify(c *Cert) {
+	s.t.Helper()
+	if c == nil {
+		c = NewCert(s.t, CertOptions{})
+	}
+	s.Cert = c
+}
+
 // config writes a file into Dir and returns its path.
 func (s *Server) config(name, text string) string {
 	s.t.Helper()
