@@ -41,7 +41,7 @@ func (u URI) Parts() (p Parts) {
 // of a URI that had it. The error is an [*Error], its offset that in the result.
 func Build(p Parts) (URI, error) {
 	p = p.define()
-	u, err := parse(string(p.compose()), p.zoned != "" && p.zoned == p.Host)
+	u, err := p.join(p.zoned != "" && p.zoned == p.Host)
 	if err != nil {
 		return URI{}, err
 	}
@@ -71,31 +71,42 @@ func (p Parts) define() Parts {
 	return p
 }
 
-// compose joins defined parts: RFC 3986 section 5.3.
-func (p Parts) compose() []byte {
-	b := make([]byte, 0, len(p.Scheme)+len(p.Userinfo)+len(p.Host)+len(p.Port)+
-		len(p.Path)+len(p.Query)+len(p.Fragment)+len("://@:/.?#"))
+// join composes and parses defined parts: RFC 3986 section 5.3.
+func (p Parts) join(zones bool) (URI, error) {
+	size := len("://@:?#")
+	for _, part := range []string{p.Scheme, p.Userinfo, p.Host, p.Port, p.Path, p.Query, p.Fragment} {
+		if size += len(part); uint64(size) >= maxLen {
+			return URI{}, &Error{0, "too long"}
+		}
+	}
+	var b strings.Builder
+	b.Grow(size)
 	if p.Scheme != "" {
-		b = append(append(b, p.Scheme...), ':')
+		b.WriteString(p.Scheme)
+		b.WriteByte(':')
 	}
 	if p.HasAuthority {
-		b = append(b, "//"...)
+		b.WriteString("//")
 		if p.HasUserinfo {
-			b = append(append(b, p.Userinfo...), '@')
+			b.WriteString(p.Userinfo)
+			b.WriteByte('@')
 		}
-		b = append(b, p.Host...)
+		b.WriteString(p.Host)
 		if p.HasPort {
-			b = append(append(b, ':'), p.Port...)
+			b.WriteByte(':')
+			b.WriteString(p.Port)
 		}
 	}
-	b = append(b, p.Path...)
+	b.WriteString(p.Path)
 	if p.HasQuery {
-		b = append(append(b, '?'), p.Query...)
+		b.WriteByte('?')
+		b.WriteString(p.Query)
 	}
 	if p.HasFragment {
-		b = append(append(b, '#'), p.Fragment...)
+		b.WriteByte('#')
+		b.WriteString(p.Fragment)
 	}
-	return b
+	return parse(b.String(), zones)
 }
 
 // differs names the first component of u that is not that of p, and its place.

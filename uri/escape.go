@@ -43,7 +43,7 @@ func Unescape(s string) (string, error) {
 	if i < 0 {
 		return s, nil
 	}
-	b := append(make([]byte, 0, len(s)-2), s[:i]...)
+	b := append(make([]byte, 0, len(s)), s[:i]...)
 	for i < len(s) {
 		switch {
 		case s[i] != '%':

@@ -50,7 +50,7 @@ func (m Mode) Resolve(base, ref URI) (URI, error) {
 	if !p.HasAuthority && len(p.Path) > 1 && p.Path[:2] == "//" {
 		p.Path = "/." + p.Path
 	}
-	return parse(string(p.compose()), true)
+	return p.join(true) // a zone can only be that of base or ref
 }
 
 // target transforms the reference r: RFC 3986 section 5.2.2.

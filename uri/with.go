@@ -26,7 +26,7 @@ func (u URI) rebuild(p Parts) URI {
 	if u.IsZero() {
 		return u
 	}
-	v, err := parse(string(p.define().compose()), true)
+	v, err := p.define().join(true)
 	if err != nil {
 		return URI{}
 	}

@@ -1,0 +1,76 @@
+package uri
+
+import "testing"
+
+func TestNormalize(t *testing.T) {
+	for _, c := range []struct{ in, syntax, scheme string }{
+		{"", "", ""},
+		{"HTTP://U%41:P%3a@H%41.Example:0080/%7Ea/../%7eb?%7e%3d#%5a",
+			"http://UA:P%3A@ha.example:0080/~b?~%3D#Z", "http://UA:P%3A@ha.example:0080/~b?~%3D#Z"},
+		{"http://h:", "http://h:", "http://h/"},
+		{"http://h:80?q", "http://h:80?q", "http://h/?q"},
+		{"http:", "http:", "http:"},    // no authority, no root
+		{"x://h:", "x://h:", "x://h"},  // the scheme is unknown, the port empty
+		{"//h:80", "//h:80", "//h:80"}, // no scheme, no default
+		{"telnet://h:23", "telnet://h:23", "telnet://h"},
+		{"https://h:80/", "https://h:80/", "https://h:80/"},
+		{"file://LOCALHOST/a", "file://localhost/a", "file://localhost/a"},
+		{"a/../b", "a/../b", "a/../b"},    // relative paths keep their dots:
+		{"/a/../b", "/a/../b", "/a/../b"}, // they mean more in another place
+		{"//H/a/../b", "//h/b", "//h/b"},
+		{"urn:A/../b", "urn:A/../b", "urn:A/../b"},
+		{"a:/.//b", "a:/.//b", "a:/.//b"},
+		{"a:/b/..//c", "a:/.//c", "a:/.//c"},
+		{"a:/%2e%2E//c", "a:/.//c", "a:/.//c"},
+		{"./a%3Ab", "./a%3Ab", "./a%3Ab"},
+		{"//127.0.0.%31", "//127.0.0.1", "//127.0.0.1"},
+		{"//[2001:DB8::A]", "//[2001:db8::a]", "//[2001:db8::a]"},
+		{"//%C3%89", "//%C3%89", "//%C3%89"},
+		{"//%c3%89", "//%C3%89", "//%C3%89"},
+		{"http://h/%00%0d%2f%25", "http://h/%00%0D%2F%25", "http://h/%00%0D%2F%25"},
+	} {
+		for l, want := range map[Level]string{Syntax: c.syntax, ByScheme: c.scheme} {
+			if got := MustParse(c.in).Normalize(l); got.Unredacted() != want {
+				t.Errorf("%q normalises by %v to %q, want %q", c.in, l, got.Unredacted(), want)
+			}
+		}
+	}
+	if got := MustParse("//127.0.0.%31").Normalize(Syntax).HostKind(); got != IPv4 {
+		t.Errorf("the host became %v", got)
+	}
+}
+
+func TestEquivalent(t *testing.T) {
+	for _, c := range []struct {
+		a, b           string
+		syntax, scheme bool
+	}{
+		{"http://h", "http://h", true, true},
+		{"http://h", "http://h/", false, true},
+		{"http://h", "https://h", false, false},
+		{"http://h/?", "http://h/", false, false},
+		{"http://h/#", "http://h/", false, false},
+		{"http://h/%2F", "http://h//", false, false},
+		{"http://u:a@h/", "http://u:b@h/", false, false}, // not by what is printed
+		{"gopher://h:70", "gopher://H/", false, true},
+	} {
+		a, b := MustParse(c.a), MustParse(c.b)
+		if got := Equivalent(a, b, Syntax); got != c.syntax {
+			t.Errorf("%q and %q by syntax: %v", c.a, c.b, got)
+		}
+		if got := Equivalent(a, b, ByScheme); got != c.scheme {
+			t.Errorf("%q and %q by scheme: %v", c.a, c.b, got)
+		}
+	}
+}
+
+func TestDefaultPort(t *testing.T) {
+	for scheme, want := range map[string]uint16{
+		"http": 80, "https": 443, "ftp": 21, "ftps": 990, "gopher": 70, "nntp": 119, "news": 119,
+		"telnet": 23, "wais": 210, "imap": 143, "prospero": 1525, "file": 0, "": 0, "HTTP": 0,
+	} {
+		if got, ok := DefaultPort(scheme); got != want || ok != (want != 0) {
+			t.Errorf("DefaultPort(%q) = %d, %v", scheme, got, ok)
+		}
+	}
+}
