@@ -1,0 +1,192 @@
+package netrc
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+func parse(t *testing.T, text string) *File {
+	t.Helper()
+	f, err := Parse(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestFind(t *testing.T) {
+	const text = `
+machine a.test login mary password pm account am
+machine a.test login john password pj
+machine b.test password shared
+machine c.test login only
+machine 2001:db8::1 login six password p6
+default login anonymous password guest
+`
+	for _, c := range []struct {
+		name, host, login string
+		typed             bool
+		want              string
+	}{
+		{"first of two", "a.test", "", false, "mary pm am"},
+		{"login picks", "a.test", "john", false, "john pj "},
+		{"unknown login, host from a server", "a.test", "eve", false, "-"},
+		{"unknown login, host typed: default has another", "a.test", "eve", true, "-"},
+		{"login differs by case", "a.test", "Mary", true, "-"},
+		{"case and dot of the host", "A.TEST.", "", false, "mary pm am"},
+		{"only one dot is dropped", "a.test..", "", false, "-"},
+		{"password for whoever comes", "b.test", "ann", false, "ann shared "},
+		{"login without password", "c.test", "", false, "only  "},
+		{"login without password is no answer to a login", "c.test", "only", false, "-"},
+		{"IPv6 in brackets", "[2001:DB8::1]", "", false, "six p6 "},
+		{"default for a typed host", "z.test", "", true, "anonymous guest "},
+		{"default by its login", "z.test", "anonymous", true, "anonymous guest "},
+		{"default never for a host that a server named", "z.test", "", false, "-"},
+		{"subdomain", "x.a.test", "", false, "-"},
+		{"no host", "", "", false, "-"},
+	} {
+		got := "-"
+		if e, ok := parse(t, text).Find(c.host, c.login, c.typed); ok {
+			got = e.Login + " " + e.Password.Reveal() + " " + e.Account.Reveal()
+		}
+		if got != c.want {
+			t.Errorf("%s: Find(%q, %q, %v) = %q, want %q", c.name, c.host, c.login, c.typed, got, c.want)
+		}
+	}
+	if _, ok := new(File).Find("a.test", "", true); ok {
+		t.Error("the zero File has an entry")
+	}
+}
+
+// TestRedirects is CVE-2024-11053 and CVE-2025-0167: six files, and what the
+// host of a redirect may learn from each.
+func TestRedirects(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"machine a.test login u password p\nmachine b.test\ndefault", "-"},
+		{"machine a.test login u password p\nmachine b.test login u", "u:"},
+		{"machine a.test login u password p\ndefault", "-"},
+		{"machine a.test login u password p\ndefault login d password q", "-"},
+		{"machine a.test login u password p\nmachine b.test login b password r", "b:r"},
+		{"default login d password q\nmachine b.test login b password r", "b:r"},
+	} {
+		got := "-"
+		if e, ok := parse(t, c.text).Find("b.test", "", false); ok {
+			got = e.Login + ":" + e.Password.Reveal()
+		}
+		if got != c.want {
+			t.Errorf("%q: b.test gets %s, want %s", c.text, got, c.want)
+		}
+	}
+}
+
+func TestRefused(t *testing.T) {
+	long := strings.Repeat("x", maxToken+1)
+	for _, c := range []struct {
+		name, text string
+		want       error
+		line       string
+	}{
+		{"word", "machine h login u\npassword " + long, ErrTooLong, "line 2: "},
+		{"word in quotes", `machine h password "` + long + `"`, ErrTooLong, "line 1: "},
+		{"word without meaning", long, ErrTooLong, "line 1: "},
+		{"file", strings.Repeat("#\n", maxFile/2) + "#", ErrTooLong, ""},
+		{"one line of 64 KiB without an end", strings.Repeat("x", maxFile), ErrTooLong, "line 1: "},
+		{"quote", "\n\nmachine h login \"s3cret\n\"", ErrQuote, "line 3: "},
+		{"quote of which the end is escaped", `machine h password "s3cret\"`, ErrQuote, "line 1: "},
+	} {
+		_, err := Parse(strings.NewReader(c.text))
+		if !errors.Is(err, c.want) || err.Error() != c.line+c.want.Error() {
+			t.Errorf("%s: %v, want %s%v", c.name, err, c.line, c.want)
+		}
+	}
+	if _, err := Parse(iotest.ErrReader(errDisk)); err != errDisk {
+		t.Errorf("failing reader: %v", err)
+	}
+	if _, err := Parse(strings.NewReader(strings.Repeat("#\n", maxFile/2))); err != nil {
+		t.Errorf("file of exactly 64 KiB: %v", err)
+	}
+}
+
+var errDisk = errors.New("disk")
+
+func TestSecretIsNeverShown(t *testing.T) {
+	f := parse(t, "machine h.test login u password hunter2 account acc0unt")
+	e, _ := f.Find("h.test", "", false)
+	var log strings.Builder
+	slog.New(slog.NewTextHandler(&log, nil)).Info("found", "entry", e, "password", e.Password)
+	record, err := json.Marshal(map[string]any{"entry": e, "file": f})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hidden := struct{ e Entry }{e}
+	shown := []string{log.String(), string(record), e.Password.String(), e.Password.GoString()}
+	for _, v := range []any{e, &e, f, *f, hidden, e.Password} {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%t"} {
+			shown = append(shown, fmt.Sprintf(verb, v))
+		}
+	}
+	for _, s := range shown {
+		for _, secret := range []string{"hunter2", "acc0unt", fmt.Sprintf("%x", "hunter2")} {
+			if strings.Contains(strings.ToLower(s), secret) {
+				t.Errorf("%q shows %s", s, secret)
+			}
+		}
+	}
+	if got := fmt.Sprintf("[%v] [%v]", e.Password, Secret{}); got != "[***] []" {
+		t.Errorf("a secret and none are shown as %s", got)
+	}
+}
+
+func FuzzNetrc(f *testing.F) {
+	f.Add("machine h.test login u password \"p\\n\" account a\nmacdef x\ny\n\ndefault login d", "h.test", "u")
+	f.Add("machine\x00\n# c\npassword \"", "h", "")
+	f.Fuzz(func(t *testing.T, text, host, login string) {
+		file, err := Parse(strings.NewReader(text))
+		if err != nil {
+			if file != nil || !errors.Is(err, ErrTooLong) && !errors.Is(err, ErrQuote) {
+				t.Fatalf("%v, %v", file, err)
+			}
+			return
+		}
+		e, ok := file.Find(host, login, false)
+		if ok && (e.Default || login != "" && e.Login != login) {
+			t.Fatalf("%q as %q found %+v", host, login, e)
+		}
+		if again, ok2 := parse(t, write(file)).Find(host, login, false); ok2 != ok || ok && write1(again) != write1(e) {
+			t.Fatalf("%+v, %v; written and read again %+v, %v", e, ok, again, ok2)
+		}
+	})
+}
+
+// write prints a File that Parse reads back.
+func write(f *File) string {
+	var b strings.Builder
+	for _, e := range f.entries {
+		b.WriteString(write1(e))
+	}
+	return b.String()
+}
+
+func write1(e Entry) string {
+	s := "machine " + quote(e.Machine)
+	if e.Default {
+		s = "default"
+	}
+	s += " login " + quote(e.Login)
+	if e.Password != (Secret{}) {
+		s += " password " + quote(e.Password.Reveal())
+	}
+	if e.Account != (Secret{}) {
+		s += " account " + quote(e.Account.Reveal())
+	}
+	return s + "\n"
+}
+
+func quote(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
+}
