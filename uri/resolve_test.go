@@ -68,13 +68,13 @@ func TestResolveRefuses(t *testing.T) {
 	}
 }
 
-// TestLinear: a million dot segments. A quadratic step anywhere would take hours,
-// so the limit is wide enough for the race detector on a busy machine.
+// TestLinear: long runs of dot segments. A quadratic step would take minutes, so
+// the limit is wide enough for the race detector on a busy machine.
 func TestLinear(t *testing.T) {
-	const n = 1_000_000
+	const n = 200_000
 	start := time.Now()
 	for _, c := range []struct{ name, path string }{
-		{"up", strings.Repeat("../", n)},
+		{"up", strings.Repeat("../", 1_000_000)},
 		{"down and up", strings.Repeat("a/", n) + strings.Repeat("../", n)},
 		{"here", strings.Repeat("./", n)},
 		{"zigzag", strings.Repeat("a/../", n)},
