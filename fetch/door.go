@@ -42,11 +42,11 @@ func (d *door) DialContext(ctx context.Context, network, addr string) (net.Conn,
 	if g == nil {
 		return nil, refuseAddress("connection without a request", addr, "")
 	}
-	t, typed, err := d.dialTarget(g, addr)
+	t, g, err := d.dialTarget(g, addr)
 	if err != nil {
 		return nil, err
 	}
-	if err := d.policy.judgeTarget(g, t, typed); err != nil {
+	if err := d.policy.judgeTarget(g, t); err != nil {
 		return nil, err
 	}
 	if network == "udp" && slices.Contains(amplifiers, t.Port) {
@@ -57,40 +57,43 @@ func (d *door) DialContext(ctx context.Context, network, addr string) (net.Conn,
 		return nil, err
 	}
 	if !via.IsZero() {
-		return d.through(ctx, network, via, g, t, typed)
+		return d.through(ctx, network, via, g, t)
 	}
-	return d.connect(ctx, network, g, t, typed)
+	return d.connect(ctx, network, g, t)
 }
 
 // dialTarget reads addr. What is neither the URL's own nor named by the
 // configuration was named by the server.
-func (d *door) dialTarget(g *grant, addr string) (t Target, typed bool, err error) {
+func (d *door) dialTarget(g *grant, addr string) (t Target, as *grant, err error) {
 	if addr == g.target.Address() {
-		return g.target, g.typed, nil
+		return g.target, g, nil
 	}
 	host, text, err := net.SplitHostPort(addr)
 	if err != nil {
-		return t, false, refuseAddress("not host:port", addr, "")
+		return t, nil, refuseAddress("not host:port", addr, "")
 	}
 	t = Target{Scheme: g.scheme.Name, Host: strings.ToLower(host)}
 	if err := t.setPort(text); err != nil {
-		return t, false, err
+		return t, nil, err
 	}
 	if a, err := netip.ParseAddr(host); err == nil {
 		t.Addr = a
 	} else if rule := badHost(t.Host); rule != "" || host == "" {
-		return t, false, refuseAddress(rule, addr, "")
+		return t, nil, refuseAddress(rule, addr, "")
 	}
-	return t, slices.Contains(g.scheme.Trust, addr), nil
+	if slices.Contains(g.scheme.Trust, addr) {
+		return t, g.configured(), nil
+	}
+	return t, g.serverSupplied(), nil
 }
 
 // connect races the addresses of t that the Policy allows.
-func (d *door) connect(ctx context.Context, network string, g *grant, t Target, typed bool) (net.Conn, error) {
-	addrs, err := d.allowed(ctx, g, t, typed)
+func (d *door) connect(ctx context.Context, network string, g *grant, t Target) (net.Conn, error) {
+	addrs, err := d.allowed(ctx, g, t)
 	if err != nil {
 		return nil, err
 	}
-	judge := func(a netip.Addr) error { return d.policy.judgeAddr(g, t.Host, a, typed) }
+	judge := func(a netip.Addr) error { return d.policy.judgeAddr(g, t.Host, a) }
 	raw, err := d.race(ctx, network, addrs, t.Port, judge)
 	if err != nil {
 		return nil, err
@@ -100,15 +103,15 @@ func (d *door) connect(ctx context.Context, network string, g *grant, t Target, 
 
 // allowed resolves t and keeps the addresses that pass. Where none does, the
 // name is refused.
-func (d *door) allowed(ctx context.Context, g *grant, t Target, typed bool) ([]netip.Addr, error) {
-	addrs, err := d.resolve(ctx, t, typed)
+func (d *door) allowed(ctx context.Context, g *grant, t Target) ([]netip.Addr, error) {
+	addrs, err := d.resolve(ctx, t, g.typed || g.named)
 	if err != nil {
 		return nil, err
 	}
 	var kept []netip.Addr
 	var refused error
 	for _, a := range addrs {
-		if err := d.policy.judgeAddr(g, t.Host, a, typed); err != nil {
+		if err := d.policy.judgeAddr(g, t.Host, a); err != nil {
 			refused = err
 			continue
 		}
@@ -123,7 +126,7 @@ func (d *door) allowed(ctx context.Context, g *grant, t Target, typed bool) ([]n
 // maxAddrs bounds what one name may make us try.
 const maxAddrs = 16
 
-func (d *door) resolve(ctx context.Context, t Target, typed bool) ([]netip.Addr, error) {
+func (d *door) resolve(ctx context.Context, t Target, ours bool) ([]netip.Addr, error) {
 	if t.Addr.IsValid() {
 		return []netip.Addr{t.Addr}, nil
 	}
@@ -131,7 +134,7 @@ func (d *door) resolve(ctx context.Context, t Target, typed bool) ([]netip.Addr,
 		return nil, BadURL.Errorf("no host")
 	}
 	name := t.Host
-	if !typed && strings.Contains(name, ".") && !strings.HasSuffix(name, ".") {
+	if !ours && strings.Contains(name, ".") && !strings.HasSuffix(name, ".") {
 		name += "." // a server's name is not completed with our search domains
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*d.policy.connectTime())

@@ -15,6 +15,7 @@ type grant struct {
 	trace  *Trace
 
 	typed bool         // no server had a say in the URL
+	named bool         // the configuration named the address that is dialled
 	class class        // of the page that led here, where one did
 	near  netip.Prefix // its neighbourhood, where it is private or link-local
 	home  bool         // no redirect has left the origin that was asked for
@@ -46,7 +47,24 @@ func (p *Policy) judge(req *Request, scheme *Scheme) (*grant, error) {
 	if target.Host == "" || scheme.Port == 0 {
 		return g, nil
 	}
-	return g, p.judgeTarget(g, target, g.typed)
+	return g, p.judgeTarget(g, target)
+}
+
+// serverSupplied is g for an address that the server of a typed URL gave.
+func (g *grant) serverSupplied() *grant {
+	if !g.typed {
+		return g
+	}
+	s := *g
+	s.typed, s.class = false, public
+	return &s
+}
+
+// configured is g for an address that the configuration named.
+func (g *grant) configured() *grant {
+	s := *g
+	s.named = true
+	return &s
 }
 
 func (g *grant) from(peer netip.Addr) {
@@ -60,22 +78,25 @@ func (g *grant) from(peer netip.Addr) {
 }
 
 // judgeTarget judges what can be judged before the name is resolved.
-func (p *Policy) judgeTarget(g *grant, t Target, typed bool) error {
-	if err := p.judgePort(g, t, typed); err != nil {
+func (p *Policy) judgeTarget(g *grant, t Target) error {
+	if g.named {
+		return nil
+	}
+	if err := p.judgePort(g, t); err != nil {
 		return err
 	}
 	if t.Addr.IsValid() {
-		return p.judgeAddr(g, t.Host, t.Addr, typed)
+		return p.judgeAddr(g, t.Host, t.Addr)
 	}
-	return p.judgeName(t.Host, typed)
+	return p.judgeName(t.Host, g.typed)
 }
 
-func (p *Policy) judgePort(g *grant, t Target, typed bool) error {
-	rule, unusual := p.portVerdict(t.Scheme, g.scheme.Port, t.Port, typed)
+func (p *Policy) judgePort(g *grant, t Target) error {
+	rule, unusual := p.portVerdict(t.Scheme, g.scheme.Port, t.Port, g.typed)
 	subject := t.Scheme + " port " + strconv.Itoa(int(t.Port))
 	if rule != "" {
 		override := "--allow-port " + t.Scheme + ":" + strconv.Itoa(int(t.Port))
-		if !typed {
+		if !g.typed {
 			override += ":any"
 		}
 		if rule == "range" {

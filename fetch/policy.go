@@ -106,28 +106,29 @@ func (p *Policy) judgeName(host string, typed bool) error {
 
 // judgeAddr judges one numeric address, the only form that counts. host is
 // the name it came from, or itself.
-func (p *Policy) judgeAddr(g *grant, host string, a netip.Addr, typed bool) error {
+func (p *Policy) judgeAddr(g *grant, host string, a netip.Addr) error {
 	c, subject := classOf(a), a.String()
 	if subject != host {
 		subject = host + " is " + subject
 	}
-	if typed && p.allowsAddr(a) {
+	if (g.typed || g.named) && p.allowsAddr(a) {
 		return nil
 	}
 	if c == metadata {
 		return refuseAddress("address of a metadata service", subject, "--allow-address "+a.Unmap().String())
 	}
-	if a.Zone() != "" && !typed {
-		return refuseAddress("only a person may type a zone", subject, "")
-	}
 	switch {
+	case g.named:
+		return nil
+	case a.Zone() != "" && !g.typed:
+		return refuseAddress("only a person may type a zone", subject, "")
 	case p.Reach == Listed:
 		if !p.listedName(strings.TrimSuffix(host, ".")) && !p.listedAddr(a) {
 			return refuseAddress("address is not on the list", subject, "")
 		}
 	case p.Reach == PublicOnly && c != public:
 		return refuseAddress("the address is "+c.String()+", not public", subject, "")
-	case !typed && !g.mayReach(a, c):
+	case !g.typed && !g.mayReach(a, c):
 		return refuseAddress("a "+g.class.String()+" page led to a "+c.String()+" address", subject, "")
 	}
 	return nil

@@ -11,22 +11,22 @@ import (
 // through reaches t by way of a proxy. The Policy has judged t by what is
 // known of it here; where only public addresses may be reached, the name is
 // resolved here too and the proxy gets the address.
-func (d *door) through(ctx context.Context, network string, via uri.URI, g *grant, t Target, typed bool) (net.Conn, error) {
+func (d *door) through(ctx context.Context, network string, via uri.URI, g *grant, t Target) (net.Conn, error) {
 	if network != "tcp" {
 		return nil, Unsupported.Errorf("datagrams do not pass a proxy: %s", t.Address())
 	}
-	t, err := d.forProxy(ctx, g, t, typed)
+	t, err := d.forProxy(ctx, g, t)
 	if err != nil {
 		return nil, err
 	}
 	return d.throughProxy(ctx, via, g, t)
 }
 
-func (d *door) forProxy(ctx context.Context, g *grant, t Target, typed bool) (Target, error) {
+func (d *door) forProxy(ctx context.Context, g *grant, t Target) (Target, error) {
 	if d.policy.Reach == Anywhere || t.Addr.IsValid() {
 		return t, nil
 	}
-	addrs, err := d.allowed(ctx, g, t, typed)
+	addrs, err := d.allowed(ctx, g, t)
 	if err != nil {
 		return t, err
 	}
@@ -43,7 +43,7 @@ func (d *door) Proxy(ctx context.Context) (Via, bool, error) {
 	if err != nil || g.target.Scheme != "http" || !isHTTP(proxy) {
 		return Via{}, false, err
 	}
-	t, err := d.forProxy(ctx, g, g.target, g.typed)
+	t, err := d.forProxy(ctx, g, g.target)
 	return Via{Proxy: proxy, Target: t}, err == nil, err
 }
 

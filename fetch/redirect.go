@@ -32,7 +32,7 @@ func (c *Client) follow(ctx context.Context, cancel context.CancelFunc, req *Req
 			return c.answer(ctx, cancel, r, resp)
 		}
 		cookies += strings.Join(resp.Header.Values("Set-Cookie"), "\n")
-		seen[r.URL.Unredacted()+"\n"+cookies] = true
+		seen[identity(r.URL)+cookies] = true
 		chain = append(slices.Clip(chain), r.URL)
 		next, err := c.hop(r, resp)
 		discard(resp.Body)
@@ -40,7 +40,7 @@ func (c *Client) follow(ctx context.Context, cancel context.CancelFunc, req *Req
 		case err != nil:
 		case len(chain) > c.policy.maxHops():
 			err = Loop.Errorf("more than %d redirects", c.policy.maxHops())
-		case seen[next.URL.Unredacted()+"\n"+cookies]:
+		case seen[identity(next.URL)+cookies]:
 			err = Loop.Errorf("redirect loop at %s", next.URL)
 		}
 		if err != nil {
@@ -49,6 +49,9 @@ func (c *Client) follow(ctx context.Context, cancel context.CancelFunc, req *Req
 		r = next
 	}
 }
+
+// identity is what makes two requests of one chain the same.
+func identity(u uri.URI) string { return u.WithoutUserinfo().WithoutFragment().Unredacted() + "\n" }
 
 // prepare binds the credential of req to its origin.
 func (c *Client) prepare(req *Request) (*Request, error) {
