@@ -1,0 +1,150 @@
+package line
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+func TestBlock(t *testing.T) {
+	for _, test := range []struct {
+		name, in, want string
+		bareLF         bool
+		err            error
+	}{
+		{"empty", ".\r\n", "", false, nil},
+		{"lines", "a\r\nb\r\n.\r\n", "a\r\nb\r\n", false, nil},
+		{"empty lines", "\r\n\r\n.\r\n", "\r\n\r\n", false, nil},
+		{"added dots", "..\r\n...\r\n..a.\r\n.\r\n", ".\r\n..\r\n.a.\r\n", false, nil},
+		{"a dot that nobody added is taken too", ".a\r\n.\r\n", "a\r\n", false, nil},
+		{"dots inside lines", "a.\r\n.. .\r\n.\r\n", "a.\r\n. .\r\n", false, nil},
+		{"LF alone", "a\n..b\n.\n", "a\n.b\n", true, nil},
+		{"one LF among CRLF", "a\r\nb\nc\r\n.\r\n", "a\r\nb\nc\r\n", true, nil},
+		{"LF alone after the dot", "a\r\n.\n", "a\r\n", true, nil},
+		{"an empty line with LF alone", "\n.\r\n", "\n", true, nil},
+		{"CR alone ends no line", "a\r.\r\n.\r\n", "a\r.\r\n", false, nil},
+		{"CR CR LF after the dot", ".\r\r\n.\r\n", "\r\r\n", false, nil},
+		{"CR and a byte after the dot", ".\ra\r\n.\r\n", "\ra\r\n", false, nil},
+		{"NUL and bytes above 127", "\x00\xff\r\n.\r\n", "\x00\xff\r\n", false, nil},
+		{"cut before the first byte", "", "", false, io.ErrUnexpectedEOF},
+		{"cut between lines", "a\r\n", "a\r\n", false, io.ErrUnexpectedEOF},
+		{"cut in a line", "a\r\nb", "a\r\nb", false, io.ErrUnexpectedEOF},
+		{"cut after the dot", "a\r\n.", "a\r\n", false, io.ErrUnexpectedEOF},
+		{"cut after the dot and CR", "a\r\n.\r", "a\r\n", false, io.ErrUnexpectedEOF},
+		{"a dot that ends no line", "a.\r\n", "a.\r\n", false, io.ErrUnexpectedEOF},
+	} {
+		for _, source := range sources {
+			t.Run(test.name+"/"+source.name, func(t *testing.T) {
+				rest := ""
+				if test.err == nil {
+					rest = "200 next"
+				}
+				r := NewReader(source.of(test.in + rest))
+				b := r.Block(0)
+				got, err := io.ReadAll(b)
+				if string(got) != test.want || err != test.err || b.BareLF() != test.bareLF {
+					t.Errorf("%q: got %q, %v, bare LF %v, want %q, %v, %v",
+						test.in, got, err, b.BareLF(), test.want, test.err, test.bareLF)
+				}
+				if behind, _ := io.ReadAll(r); err == nil && string(behind) != rest {
+					t.Errorf("%q: %q stands behind the block, want %q", test.in, behind, rest)
+				}
+
+				r = NewReader(source.of(test.in + rest))
+				got, err = io.ReadAll(iotest.OneByteReader(r.RawBlock(0)))
+				if err != test.err || err == nil && string(got) != test.in {
+					t.Errorf("raw %q: got %q, %v", test.in, got, err)
+				}
+				if behind, _ := io.ReadAll(r); err == nil && string(behind) != rest {
+					t.Errorf("raw %q: %q stands behind the block, want %q", test.in, behind, rest)
+				}
+			})
+		}
+	}
+}
+
+func TestBlockLineLimit(t *testing.T) {
+	for _, test := range []struct {
+		name, in string
+		err      error
+	}{
+		{"as long as allowed", "abcd\r\n.\r\n", nil},
+		{"LF alone", "abcd\n.\r\n", nil},
+		{"an added dot does not count", "..abc\r\n.\r\n", nil},
+		{"one byte too long", "a\r\nabcde\r\n.\r\n", ErrTooLong},
+		{"LF alone, one byte too long", "abcde\n.\r\n", ErrTooLong},
+		{"one CR too long", "abcd\r\r\n.\r\n", ErrTooLong},
+		{"no end", "abcdef", ErrTooLong},
+	} {
+		for _, source := range sources {
+			if _, err := io.ReadAll(NewReader(source.of(test.in)).Block(4)); err != test.err {
+				t.Errorf("%s, %s: got %v, want %v", test.name, source.name, err, test.err)
+			}
+		}
+	}
+}
+
+func TestBlockReader(t *testing.T) {
+	text := strings.Repeat("a line\r\n.\r\n\r\n..\r\nanother\n", 40)
+	in := stuff(text)
+	if err := iotest.TestReader(NewReader(strings.NewReader(in)).Block(0), []byte(text)); err != nil {
+		t.Error(err)
+	}
+	if err := iotest.TestReader(NewReader(strings.NewReader(in)).RawBlock(0), []byte(in)); err != nil {
+		t.Error(err)
+	}
+}
+
+// stuff is how a server sends a text of whole lines.
+func stuff(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if line[0] == '.' {
+			b.WriteByte('.')
+		}
+		b.WriteString(line)
+	}
+	return b.String() + ".\r\n"
+}
+
+// One line of 1 GiB passes through the same 32 KiB.
+func TestBlockEndlessLine(t *testing.T) {
+	const size = 1 << 30
+	r := NewReader(io.MultiReader(io.LimitReader(readerFunc(func(p []byte) (int, error) {
+		return len(p), nil
+	}), size), strings.NewReader("\r\n.\r\n")))
+	used := heap(func() {
+		n, err := io.Copy(io.Discard, r.Block(0))
+		if n != size+2 || err != nil {
+			t.Errorf("got %d bytes, %v", n, err)
+		}
+	})
+	if used > 1<<20 || len(r.buf) != bufferSize {
+		t.Errorf("%d bytes of memory, a buffer of %d", used, len(r.buf))
+	}
+}
+
+func BenchmarkBlock(b *testing.B) {
+	for _, bench := range []struct{ name, line string }{
+		{"70 bytes a line", strings.Repeat("x", 68) + "\r\n"},
+		{"130 bytes a line", strings.Repeat("x", 128) + "\r\n"},
+		{"10 bytes a line", strings.Repeat("x", 8) + "\r\n"},
+		{"every line with a dot", "." + strings.Repeat("x", 67) + "\r\n"},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			in := []byte(stuff(strings.Repeat(bench.line, 4<<20/len(bench.line))))
+			out := make([]byte, 32<<10)
+			b.SetBytes(int64(len(in)))
+			b.ReportAllocs()
+			src := bytes.NewReader(nil)
+			for b.Loop() {
+				src.Reset(in)
+				if _, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, NewReader(src).Block(0), out); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
