@@ -31,17 +31,16 @@ func Relativize(base, target URI) URI {
 func relatives(base, target URI) []string {
 	fragment := target.s[target.fragment:]
 	query := target.s[target.query:]
-	list := []string{target.s[target.scheme+1:]}
-	if a, ok := base.Authority(); !sameAuthority(a, ok, target) {
-		return list
+	var list []string
+	if a, ok := base.Authority(); sameAuthority(a, ok, target) {
+		if base.Path() == target.Path() {
+			list = append(list, fragment, query)
+		}
+		up, down := climb(base.Path(), target.Path())
+		r := strings.Repeat("../", up) + down + query
+		list = append(list, r, "./"+r, target.s[target.path:])
 	}
-	list = append(list, target.s[target.path:])
-	if base.Path() == target.Path() {
-		list = append(list, fragment, query)
-	}
-	up, down := climb(base.Path(), target.Path())
-	r := strings.Repeat("../", up) + down + query
-	return append(list, r, "./"+r)
+	return append(list, target.s[target.scheme+1:])
 }
 
 func sameAuthority(a string, ok bool, u URI) bool {

@@ -1,0 +1,188 @@
+package uribatch
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/anyurl/fetch/uri"
+)
+
+func TestRun(t *testing.T) {
+	for _, c := range []struct{ name, in, want string }{
+		{"nothing", "", ""},
+		{"blank lines", "\n \r\n\n", ""},
+		{"valid", `{"id":1,"kind":"valid","input":"a:b","production":"URI"}`, `{"id":1,"result":true}`},
+		{"invalid", `{"id":"x","kind":"valid","input":"a b","production":"URI-reference"}`, `{"id":"x","result":false}`},
+		{"an id of any type", `{"id":{"n":[1,"<"]},"kind":"valid","input":"","production":"URI"}`, `{"id":{"n":[1,"<"]},"result":false}`},
+		{"no id", `{"kind":"valid","input":"::1","production":"IPv6address"}`, `{"id":null,"result":true}`},
+		{"parse", `{"id":1,"kind":"parse","input":"HTTP://u:p@[::1]:/?#"}`,
+			`{"id":1,"result":{"scheme":"HTTP","authority":"u:p@[::1]:","userinfo":"u:p","host":"[::1]","port":"","path":"/","query":"","fragment":""}}`},
+		{"parse what is not there", `{"id":1,"kind":"parse","input":""}`,
+			`{"id":1,"result":{"scheme":null,"authority":null,"userinfo":null,"host":null,"port":null,"path":"","query":null,"fragment":null}}`},
+		{"parse a zone", `{"id":1,"kind":"parse","input":"//[fe80::1%25e]"}`,
+			`{"id":1,"result":{"scheme":null,"authority":"[fe80::1%25e]","userinfo":null,"host":"[fe80::1%25e]","port":null,"path":"","query":null,"fragment":null}}`},
+		{"parse no URI", `{"id":1,"kind":"parse","input":"a b"}`, `{"id":1,"result":null}`},
+		{"resolve", `{"id":1,"kind":"resolve","base":"http://u:p@h/a&b/","ref":"../<"}`, `{"id":1,"result":null}`},
+		{"the answer is not HTML", `{"id":1,"kind":"resolve","base":"http://u:p@h/","ref":"a&b"}`, `{"id":1,"result":"http://u:p@h/a&b"}`},
+		{"resolve without a base", `{"id":1,"kind":"resolve","base":"a","ref":"b"}`, `{"id":1,"result":null}`},
+		{"normalize", `{"id":1,"kind":"normalize","input":"HTTP://h:80","level":"scheme"}`, `{"id":1,"result":"http://h/"}`},
+		{"normalize by syntax unless told", `{"id":1,"kind":"normalize","input":"HTTP://h:80"}`, `{"id":1,"result":"http://h:80"}`},
+		{"equivalent", `{"id":1,"kind":"equivalent","a":"x:a","b":"X:%61","level":"syntax"}`, `{"id":1,"result":true}`},
+		{"equivalent to no URI", `{"id":1,"kind":"equivalent","a":"x:a","b":" ","level":"syntax"}`, `{"id":1,"result":null}`},
+		{"relativize", `{"id":1,"kind":"relativize","base":"http://h/a","target":"http://h/b"}`, `{"id":1,"result":"b"}`},
+		{"relativize to the same", `{"id":1,"kind":"relativize","base":"http://h/a","target":"http://h/a"}`, `{"id":1,"result":""}`},
+		{"kind unknown", `{"id":1,"kind":"dereference","input":"a:b"}`, `{"id":1,"unsupported":true}`},
+		{"production unknown", `{"id":1,"kind":"valid","production":"IRI","input":"a:b"}`, `{"id":1,"unsupported":true}`},
+		{"level unknown", `{"id":1,"kind":"normalize","level":"http","input":"a:b"}`, `{"id":1,"unsupported":true}`},
+		{"input missing", `{"id":1,"kind":"resolve","base":"a:b"}`, `{"id":1,"error":"input missing"}`},
+		{"input null", `{"id":1,"kind":"valid","production":"URI","input":null}`, `{"id":1,"error":"input missing"}`},
+		{"not JSON", `{"id":1,`, `{"id":null,"error":"not a request"}`},
+		{"not an object", `[1]`, `{"id":null,"error":"not a request"}`},
+		{"input of the wrong type", `{"id":7,"kind":"parse","input":1}`, `{"id":7,"error":"not a request"}`},
+		{"two objects", `{"id":1}{"id":2}`, `{"id":null,"error":"not a request"}`},
+		{"a bad line among others, the last without newline",
+			`{"id":1,"kind":"valid","input":"a:","production":"URI"}` + "\nhttp://u:secret@h/\n" +
+				`{"id":2,"kind":"valid","input":"a:","production":"URI"}`,
+			`{"id":1,"result":true}` + "\n" + `{"id":null,"error":"not a request"}` + "\n" + `{"id":2,"result":true}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			want := c.want
+			if want != "" {
+				want += "\n"
+			}
+			for _, r := range []io.Reader{strings.NewReader(c.in), iotest.OneByteReader(strings.NewReader(c.in))} {
+				var out bytes.Buffer
+				if err := Run(context.Background(), r, &out); err != nil {
+					t.Error(err)
+				}
+				if out.String() != want {
+					t.Errorf("got\n%swant\n%s", out.String(), want)
+				}
+			}
+		})
+	}
+}
+
+// TestLongLine: a line over the limit is answered and skipped, one just under it
+// is done.
+func TestLongLine(t *testing.T) {
+	request := func(size int) string {
+		const head, tail = `{"id":1,"kind":"valid","production":"URI","input":"a:`, "\"}\n"
+		return head + strings.Repeat("b", size-len(head)-len(tail)) + tail
+	}
+	in := request(maxLine) + request(maxLine+1) + request(100)
+	var out bytes.Buffer
+	if err := Run(context.Background(), strings.NewReader(in), &out); err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"id":1,"result":true}` + "\n" + `{"id":null,"error":"line too long"}` + "\n" + `{"id":1,"result":true}` + "\n"
+	if out.String() != want {
+		t.Errorf("got\n%swant\n%s", out.String(), want)
+	}
+}
+
+// TestConversation: every question is answered before the next is asked.
+func TestConversation(t *testing.T) {
+	questions, ask := io.Pipe()
+	hear, answers := io.Pipe()
+	done := make(chan error, 1)
+	go func() { done <- Run(context.Background(), questions, answers) }()
+	in := bufio.NewReader(hear)
+	io.WriteString(ask, "{")
+	for range 3 { // and is begun already
+		if _, err := io.WriteString(ask, `"id":1,"kind":"valid","input":"a:","production":"URI"}`+"\n{"); err != nil {
+			t.Fatal(err)
+		}
+		if line, err := in.ReadString('\n'); err != nil || line != `{"id":1,"result":true}`+"\n" {
+			t.Fatalf("%q, %v", line, err)
+		}
+	}
+	io.WriteString(ask, "}")
+	ask.Close()
+	if line, err := in.ReadString('\n'); err != nil || line != `{"id":null,"unsupported":true}`+"\n" {
+		t.Errorf("%q, %v", line, err)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRunErrors(t *testing.T) {
+	broken := errors.New("broken")
+	const line = `{"id":1,"kind":"valid","input":"a:","production":"URI"}` + "\n"
+	var out bytes.Buffer
+	r := io.MultiReader(strings.NewReader(line), iotest.ErrReader(broken))
+	if err := Run(context.Background(), r, &out); !errors.Is(err, broken) || out.Len() == 0 {
+		t.Errorf("a broken reader: %v after %q", err, &out)
+	}
+	closed, w := io.Pipe()
+	closed.CloseWithError(broken)
+	if err := Run(context.Background(), strings.NewReader(line), w); !errors.Is(err, broken) {
+		t.Errorf("a broken writer: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := Run(ctx, strings.NewReader(line), &out); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// TestVectors sends the rows of package uri through Run and judges the answers.
+func TestVectors(t *testing.T) {
+	for _, name := range []string{"rfc3986.jsonl", "drafts.jsonl"} {
+		data, err := os.ReadFile("../../../uri/testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := Run(context.Background(), bytes.NewReader(data), &out); err != nil {
+			t.Fatal(err)
+		}
+		rows, answers := bytes.Split(bytes.TrimSpace(data), []byte("\n")), json.NewDecoder(&out)
+		for _, line := range rows {
+			var row map[string]any
+			var got struct {
+				ID     string
+				Result any
+			}
+			if err := errors.Join(json.Unmarshal(line, &row), answers.Decode(&got)); err != nil {
+				t.Fatal(err)
+			}
+			if got.ID != row["id"] || !right(row, got.Result) {
+				t.Errorf("%s\nis answered %v", line, got)
+			}
+		}
+		if answers.More() {
+			t.Errorf("%s: more answers than rows", name)
+		}
+	}
+}
+
+func right(row map[string]any, got any) bool {
+	switch row["kind"] {
+	case "parse": // a row names some of the components
+		m, ok := got.(map[string]any)
+		for name, want := range row["expected"].(map[string]any) {
+			value, there := m[name]
+			ok = ok && there && value == want
+		}
+		return ok
+	case "relativize": // any reference that leads there
+		s, ok := got.(string)
+		if !ok {
+			return false
+		}
+		u, err := uri.MustParse(row["base"].(string)).Resolve(uri.MustParse(s))
+		return err == nil && u.Unredacted() == row["target"]
+	}
+	return reflect.DeepEqual(got, row["expected"])
+}
