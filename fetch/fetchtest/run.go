@@ -1,0 +1,363 @@
+// Package fetchtest proves that a scheme keeps the contract of package fetch.
+// A scheme's test calls [Run] with a server that holds a few known objects;
+// schemes of the Web call [Door] too.
+package fetchtest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri"
+)
+
+// Suite is a scheme and what its server holds. Empty fields leave out what
+// the protocol does not have.
+type Suite struct {
+	Schemes func() []fetch.Scheme // anew for each Client
+	Options fetch.Options         // beside Policy, which is Typed
+
+	Document string   // a URL
+	Body     []byte   // what it brings; more than 64 KiB shows more
+	Missing  string   // a URL whose object does not exist
+	Menu     string   // a listing
+	Names    []string // entries that Menu has, among others
+	Refused  []string // URLs that must be refused before anything is dialled
+
+	Whole bool // the protocol has no ranges
+	Local bool // the scheme has no network
+}
+
+// Run holds the scheme to everything that Suite has objects for.
+func Run(t *testing.T, s Suite) {
+	t.Run("document", s.document)
+	t.Run("concurrent", s.concurrent)
+	t.Run("canceled", s.canceled)
+	t.Run("closed early", s.closedEarly)
+	t.Run("plan", s.plan)
+	for name, test := range map[string]struct {
+		has bool
+		run func(*testing.T)
+	}{
+		"range":   {!s.Whole, s.ranges},
+		"missing": {s.Missing != "", s.missing},
+		"menu":    {s.Menu != "", s.menu},
+		"refused": {len(s.Refused) > 0, s.refused},
+		"door":    {!s.Local, s.door},
+		"trace":   {!s.Local, s.trace},
+	} {
+		if test.has {
+			t.Run(name, test.run)
+		}
+	}
+}
+
+func (s Suite) client(t *testing.T, change ...func(*fetch.Options)) *fetch.Client {
+	opts := s.Options
+	opts.Policy = fetch.Typed()
+	for _, f := range change {
+		f(&opts)
+	}
+	c := fetch.New(opts, s.Schemes()...)
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func parse(t *testing.T, text string) uri.URI {
+	t.Helper()
+	u, err := fetch.ParseURL(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func (s Suite) get(t *testing.T, c *fetch.Client, req *fetch.Request) (*fetch.Response, []byte) {
+	t.Helper()
+	resp, err := c.Do(t.Context(), req)
+	if err != nil {
+		t.Fatalf("%s: %v", req.URL, err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatalf("%s: reading: %v", req.URL, err)
+	}
+	return resp, body
+}
+
+func (s Suite) document(t *testing.T) {
+	c := s.client(t)
+	req := &fetch.Request{URL: parse(t, s.Document)}
+	before := *req.Clone()
+	resp, err := c.Do(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp.Body == nil {
+		t.Fatal("Body is nil")
+	}
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || !bytes.Equal(body, s.Body) {
+		t.Fatalf("got %d bytes, %v, want %d", len(body), err, len(s.Body))
+	}
+	if n, err := resp.Body.Read(make([]byte, 1)); n != 0 || err != io.EOF {
+		t.Errorf("after the end: read %d, %v", n, err)
+	}
+	if err := errors.Join(resp.Body.Close(), resp.Body.Close()); err != nil {
+		t.Errorf("closing twice: %v", err)
+	}
+	if resp.Size != -1 && resp.Size != int64(len(s.Body)) {
+		t.Errorf("Size %d, want %d or -1", resp.Size, len(s.Body))
+	}
+	if resp.Kind != fetch.Document || resp.URL.IsZero() || !s.Local && !resp.Peer.IsValid() {
+		t.Errorf("kind %v, URL %v, peer %v", resp.Kind, resp.URL, resp.Peer)
+	}
+	if !reflect.DeepEqual(before, *req) {
+		t.Error("the Request was changed")
+	}
+	resp, err = c.Do(t.Context(), &fetch.Request{URL: req.URL, Op: fetch.Stat})
+	if err != nil {
+		t.Fatalf("stat: %v", err)
+	}
+	defer resp.Body.Close()
+	if b, err := io.ReadAll(resp.Body); len(b) > 0 || err != nil {
+		t.Errorf("stat brought %d bytes, %v", len(b), err)
+	}
+}
+
+func (s Suite) concurrent(t *testing.T) {
+	c := s.client(t)
+	u := parse(t, s.Document)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			resp, err := c.Do(t.Context(), &fetch.Request{URL: u})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer resp.Body.Close()
+			if body, err := io.ReadAll(resp.Body); err != nil || !bytes.Equal(body, s.Body) {
+				t.Errorf("got %d bytes, %v", len(body), err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+func (s Suite) canceled(t *testing.T) {
+	c := s.client(t)
+	u := parse(t, s.Document)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := c.Do(ended, &fetch.Request{URL: u}); !errors.Is(err, fetch.Canceled) {
+		t.Errorf("with a ctx that has ended: got %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	resp, err := c.Do(ctx, &fetch.Request{URL: u})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	cancel()
+	// What was read ahead may still come; the end may have come already.
+	if n, err := io.Copy(io.Discard, resp.Body); err == nil && n != int64(len(s.Body)) || err != nil && !errors.Is(err, fetch.Canceled) {
+		t.Errorf("after cancel: read %d bytes, %v", n, err)
+	}
+	s.get(t, c, &fetch.Request{URL: u}) // and the next request is not hurt
+}
+
+func (s Suite) closedEarly(t *testing.T) {
+	c := s.client(t)
+	u := parse(t, s.Document)
+	for range 3 {
+		resp, err := c.Do(t.Context(), &fetch.Request{URL: u})
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.ReadFull(resp.Body, make([]byte, 1))
+		resp.Body.Close()
+		if n, err := resp.Body.Read(make([]byte, 1)); err == nil {
+			t.Errorf("read %d bytes after Close", n)
+		}
+	}
+	if _, body := s.get(t, c, &fetch.Request{URL: u}); !bytes.Equal(body, s.Body) {
+		t.Errorf("after early closes: got %d bytes", len(body))
+	}
+}
+
+func (s Suite) ranges(t *testing.T) {
+	c := s.client(t)
+	u := parse(t, s.Document)
+	size := int64(len(s.Body))
+	for _, r := range []fetch.Range{{First: 0, End: 1}, {First: 1, End: size - 1}, {First: size / 2}, {First: -3}} {
+		first, end, ok := r.Of(size)
+		if !ok {
+			t.Fatalf("body too short for %v", r)
+		}
+		resp, body := s.get(t, c, &fetch.Request{URL: u, Range: r})
+		if resp.Offset != first || !bytes.Equal(body, s.Body[first:end]) {
+			t.Errorf("%v: got %d bytes from %d, want [%d, %d)", r, len(body), resp.Offset, first, end)
+		}
+	}
+	whole, _ := s.get(t, c, &fetch.Request{URL: u})
+	if whole.Validator == "" {
+		return
+	}
+	same, rest := s.get(t, c, &fetch.Request{URL: u, Range: fetch.Range{First: 5}, IfSame: whole.Validator})
+	if same.Offset != 5 || !bytes.Equal(rest, s.Body[5:]) {
+		t.Errorf("resume: got %d bytes from %d", len(rest), same.Offset)
+	}
+}
+
+func (s Suite) missing(t *testing.T) {
+	c := s.client(t)
+	resp, err := c.Do(t.Context(), &fetch.Request{URL: parse(t, s.Missing)})
+	if err == nil {
+		_, err = io.ReadAll(resp.Body)
+		resp.Body.Close()
+	}
+	var e *fetch.Error
+	if !errors.Is(err, fetch.NotFound) || !errors.As(err, &e) || e.URL == "" || e.Op == "" {
+		t.Errorf("got %v, want NotFound with operation and URL", err)
+	}
+}
+
+func (s Suite) menu(t *testing.T) {
+	c := s.client(t)
+	resp, err := c.Do(t.Context(), &fetch.Request{URL: parse(t, s.Menu)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp.Kind != fetch.Menu {
+		t.Errorf("kind %v", resp.Kind)
+	}
+	var names []string
+	for e, err := range resp.Entries() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Kind != fetch.Info && e.URL.Scheme() == "" {
+			t.Errorf("entry %q: URL %v is not absolute", e.Name, e.URL)
+		}
+		names = append(names, e.Name)
+	}
+	for _, want := range s.Names {
+		if !slices.Contains(names, want) {
+			t.Errorf("no entry %q among %q", want, names)
+		}
+	}
+	if n, err := resp.Body.Read(make([]byte, 1)); err == nil {
+		t.Errorf("Entries left Body open: read %d", n)
+	}
+}
+
+// plan is pure: it says the same twice and dials nothing.
+func (s Suite) plan(t *testing.T) {
+	c := s.client(t, noDial(t))
+	req := &fetch.Request{URL: parse(t, s.Document)}
+	one, err := c.Plan(req)
+	two, err2 := c.Plan(req)
+	if err != nil || err2 != nil || len(one) == 0 || !reflect.DeepEqual(one, two) {
+		t.Errorf("got %v, %v and %v, %v", one, err, two, err2)
+	}
+}
+
+func (s Suite) refused(t *testing.T) {
+	c := s.client(t, noDial(t))
+	for _, text := range s.Refused {
+		resp, err := c.Get(t.Context(), text)
+		if err == nil {
+			resp.Body.Close()
+			t.Errorf("%s: was not refused", text)
+		}
+		switch fetch.FaultOf(err) {
+		case fetch.Internal, fetch.Connect, fetch.Timeout, fetch.DNS:
+			t.Errorf("%s: got %v, want a refusal", text, err)
+		}
+	}
+}
+
+// door: nobody dials without leave, and a warm connection is no way round.
+func (s Suite) door(t *testing.T) {
+	var driver fetch.Driver
+	spied := s
+	spied.Schemes = func() []fetch.Scheme {
+		all := s.Schemes()
+		for i := range all {
+			open := all[i].Open
+			all[i].Open = func(env fetch.Env) fetch.Driver { driver = open(env); return driver }
+		}
+		return all
+	}
+	c := spied.client(t)
+	u := parse(t, s.Document)
+	s.get(t, c, &fetch.Request{URL: u})
+	if resp, err := driver.Do(t.Context(), &fetch.Request{URL: u}); !errors.Is(err, fetch.BadAddress) {
+		t.Errorf("a driver asked by nobody's leave: got %v, %v", resp, err)
+	}
+	from := &fetch.Source{URL: u, Peer: netip.MustParseAddr("8.8.8.8")}
+	resp, err := c.Do(t.Context(), &fetch.Request{URL: u, From: from})
+	if err == nil {
+		resp.Body.Close()
+	}
+	switch fetch.FaultOf(err) {
+	case fetch.BadAddress, fetch.BadPort, fetch.BadReferral:
+	default:
+		t.Errorf("a public page led to a warm connection on loopback: got %v, want it refused", err)
+	}
+}
+
+// trace hears both directions and no password.
+func (s Suite) trace(t *testing.T) {
+	var sent, got bytes.Buffer
+	req := &fetch.Request{URL: parse(t, s.Document), Trace: &fetch.Trace{
+		Sent:  func(p []byte) { sent.Write(p) },
+		Got:   func(p []byte) { got.Write(p) },
+		Again: func() { sent.Reset(); got.Reset() },
+	}}
+	_, body := s.get(t, s.client(t), req)
+	if !bytes.Equal(body, s.Body) {
+		t.Errorf("traced: got %d bytes, want %d", len(body), len(s.Body))
+	}
+	if sent.Len() == 0 || got.Len() == 0 {
+		t.Errorf("heard %d bytes sent and %d got", sent.Len(), got.Len())
+	}
+	if _, password, ok := req.URL.User(); ok && strings.Contains(sent.String(), password) {
+		t.Error("the password was heard")
+	}
+}
+
+// noDial fails the test at any connection.
+func noDial(t *testing.T) func(*fetch.Options) {
+	return func(o *fetch.Options) {
+		o.Dial = func(_ context.Context, _ string, to netip.AddrPort) (net.Conn, error) {
+			t.Errorf("dialled %s", to)
+			return nil, io.ErrClosedPipe
+		}
+		o.Resolver = noResolver{t, new(atomic.Int32)}
+	}
+}
+
+type noResolver struct {
+	t *testing.T
+	n *atomic.Int32
+}
+
+func (r noResolver) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
+	if r.n.Add(1) > 0 {
+		r.t.Errorf("resolved %s", host)
+	}
+	return nil, io.ErrClosedPipe
+}
