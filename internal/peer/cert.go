@@ -46,6 +46,16 @@ func NewCert(t TB, opts CertOptions) *Cert {
 	return c
 }
 
+// pemOf returns the certificate and its key in one text.
+func pemOf(c *Cert) ([]byte, error) {
+	cert, err := os.ReadFile(c.File)
+	if err != nil {
+		return nil, err
+	}
+	key, err := os.ReadFile(c.KeyFile)
+	return append(key, cert...), err
+}
+
 func newCert(dir string, opts CertOptions) (*Cert, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -21,7 +21,7 @@ func Need(t TB, program, debianPackage string) string {
 	if path, err := exec.LookPath(program); err == nil {
 		return path
 	}
-	root := Unpacked(debianPackage)
+	root := filepath.Join(unpacked, debianPackage)
 	for _, dir := range []string{"/usr/sbin", "/sbin", root + "/usr/sbin", root + "/usr/bin"} {
 		if path, err := exec.LookPath(filepath.Join(dir, program)); err == nil {
 			return path
@@ -40,8 +40,28 @@ func NeedRoot(t TB, server string) {
 	}
 }
 
-// Unpacked returns where "make peers" unpacks the files of a package.
-func Unpacked(debianPackage string) string { return filepath.Join(unpacked, debianPackage) }
+// packageRoot returns what stands for "/" before a file of a Debian package:
+// the directory where it is unpacked or, once installed, "/" itself.
+func packageRoot(t TB, debianPackage, file string) string {
+	t.Helper()
+	for _, root := range []string{filepath.Join(unpacked, debianPackage), "/"} {
+		if _, err := os.Stat(filepath.Join(root, file)); err == nil {
+			return root
+		}
+	}
+	skip(t, "%s is absent: install the Debian package %s (make peers)", file, debianPackage)
+	return ""
+}
+
+// needLibrary returns the path of a shared library from a Debian package.
+func needLibrary(t TB, file, debianPackage string) string {
+	t.Helper()
+	found, _ := filepath.Glob("/usr/lib/*-linux-*/" + file)
+	if len(found) == 0 {
+		skip(t, "%s is absent: install the Debian package %s (make peers)", file, debianPackage)
+	}
+	return found[0]
+}
 
 func skip(t TB, format string, args ...any) {
 	t.Helper()

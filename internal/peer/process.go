@@ -52,11 +52,11 @@ func (s *Server) start(configure func(base uint16) Command) *Server {
 		}
 		p.end()
 		if !errors.Is(err, errExited) {
-			s.t.Fatalf("peer: %s: %v\n%s", c.Path, err, s.Log())
+			s.t.Fatalf("peer: %s: %v", c.Path, err)
 		}
 		s.t.Logf("peer: %s: %v", c.Path, err)
 	}
-	s.t.Fatalf("peer: no server after three attempts\n%s", s.Log())
+	s.t.Fatalf("peer: no server after three attempts")
 	return nil
 }
 

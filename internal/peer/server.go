@@ -33,6 +33,7 @@ type Server struct {
 	Port    uint16 // of Addr
 	TLSPort uint16 // of TLSAddr
 	Root    string // the directory that it serves; Put writes there
+	Home    string // the login directory of its accounts, where it has any
 	Dir     string // its configuration and logs, and Root below it
 	Cert    *Cert  // what it shows to TLS clients; nil without TLS
 
@@ -78,7 +79,18 @@ func (s *Server) Stop() { s.end() }
 // returns its path. A server that is running sees it at once.
 func (s *Server) Put(name string, data []byte) string {
 	s.t.Helper()
-	path := filepath.Join(s.Root, filepath.FromSlash(name))
+	return s.put(s.Root, name, data)
+}
+
+// PutHome is Put below Home.
+func (s *Server) PutHome(name string, data []byte) string {
+	s.t.Helper()
+	return s.put(s.Home, name, data)
+}
+
+func (s *Server) put(dir, name string, data []byte) string {
+	s.t.Helper()
+	path := filepath.Join(dir, filepath.FromSlash(name))
 	s.mkdir(filepath.Dir(path), "")
 	s.write(path, data, 0o644, "")
 	return path

@@ -1,0 +1,51 @@
+package peer
+
+import (
+	"fmt"
+	"maps"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// accounts gives a server users of its own without a trace in the system: it
+// writes Dir/passwd and Dir/group, with one login directory, Home, for all
+// users (nil: User with Password) and Root as that of ftp, who is anonymous.
+// All of them are nobody to the kernel. The environment that it returns has
+// libnss-wrapper answer a program's look-ups from these files; the hashes
+// stand in passwd, since the library does not answer for shadow.
+func (s *Server) accounts(users map[string]string) (env []string) {
+	s.t.Helper()
+	if users == nil {
+		users = map[string]string{User: Password}
+	}
+	s.Home = filepath.Join(s.Dir, "home")
+	s.mkdir(s.Home, "")
+	var passwd strings.Builder
+	passwd.WriteString("root:x:0:0::/root:/bin/sh\nnobody:x:65534:65534::/nonexistent:/bin/false\n")
+	fmt.Fprintf(&passwd, "ftp:x:65534:65534::%s:/bin/false\n", s.Root)
+	for _, name := range slices.Sorted(maps.Keys(users)) {
+		fmt.Fprintf(&passwd, "%s:%s:65534:65534::%s:/bin/sh\n", name, s.crypt(users[name]), s.Home)
+	}
+	file := filepath.Join(s.Dir, "passwd")
+	s.write(file, []byte(passwd.String()), 0o600, "") // proftpd takes no other mode
+	return []string{
+		"LD_PRELOAD=" + needLibrary(s.t, "libnss_wrapper.so", "libnss-wrapper"),
+		"NSS_WRAPPER_PASSWD=" + file,
+		"NSS_WRAPPER_GROUP=" + s.config("group", "root:x:0:\nnogroup:x:65534:\n"),
+	}
+}
+
+// crypt returns the hash of a password as crypt(3) and MD5-based readers know
+// it.
+func (s *Server) crypt(password string) string {
+	s.t.Helper()
+	cmd := exec.Command(Need(s.t, "openssl", "openssl"), "passwd", "-1", "-stdin")
+	cmd.Stdin = strings.NewReader(password + "\n")
+	out, err := cmd.Output()
+	if err != nil {
+		s.t.Fatalf("peer: openssl passwd: %v", err)
+	}
+	return strings.TrimSpace(string(out))
+}

@@ -1,0 +1,45 @@
+package peer
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// Vsftpd starts vsftpd (Debian vsftpd): no MLST or MLSD, a FEAT that answers
+// before the login, PASV that may name any address. Its log has every
+// command.
+func Vsftpd(t TB, opts FTPOptions) *Server {
+	t.Helper()
+	program := Need(t, "vsftpd", "vsftpd")
+	NeedRoot(t, "vsftpd")
+	s := newServer(t)
+	opts.encrypt(s)
+	env := s.accounts(opts.Users)
+	empty := filepath.Join(s.Dir, "empty")
+	s.mkdir(empty, "")
+	return s.start(func(base uint16) Command {
+		opts.listen(s, base)
+		first, last := passive(base)
+		lines := []string{
+			"listen=YES", "background=NO", "session_support=NO", "seccomp_sandbox=NO",
+			"listen_address=" + host, fmt.Sprintf("listen_port=%d", base),
+			fmt.Sprintf("pasv_min_port=%d", first), fmt.Sprintf("pasv_max_port=%d", last),
+			"anonymous_enable=YES", "anon_root=" + s.Root,
+			"local_enable=YES", "pam_service_name=vsftpd", "delay_failed_login=0",
+			"secure_chroot_dir=" + empty,
+			"xferlog_enable=YES", "log_ftp_protocol=YES", "vsftpd_log_file=" + filepath.Join(s.Dir, "vsftpd.log"),
+			fmt.Sprintf("anon_max_rate=%d", opts.Rate<<10), fmt.Sprintf("local_max_rate=%d", opts.Rate<<10),
+		}
+		if s.Cert != nil {
+			lines = append(lines, "ssl_enable=YES", "allow_anon_ssl=YES", "ssl_ciphers=HIGH",
+				"rsa_cert_file="+s.Cert.File, "rsa_private_key_file="+s.Cert.KeyFile,
+				"force_local_logins_ssl=NO", "force_local_data_ssl=NO", "require_ssl_reuse=NO")
+		}
+		if opts.Implicit {
+			lines = append(lines, "implicit_ssl=YES")
+		}
+		conf := s.config("vsftpd.conf", strings.Join(append(lines, opts.Config...), "\n")+"\n")
+		return Command{Path: program, Args: []string{conf}, Env: env}
+	})
+}
