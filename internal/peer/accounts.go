@@ -22,17 +22,20 @@ func (s *Server) accounts(users map[string]string) (env []string) {
 	}
 	s.Home = filepath.Join(s.Dir, "home")
 	s.mkdir(s.Home, "")
-	var passwd strings.Builder
+	var passwd, shadow strings.Builder
 	passwd.WriteString("root:x:0:0::/root:/bin/sh\nnobody:x:65534:65534::/nonexistent:/bin/false\n")
 	fmt.Fprintf(&passwd, "ftp:x:65534:65534::%s:/bin/false\n", s.Root)
 	for _, name := range slices.Sorted(maps.Keys(users)) {
-		fmt.Fprintf(&passwd, "%s:%s:65534:65534::%s:/bin/sh\n", name, s.crypt(users[name]), s.Home)
+		hash := s.crypt(users[name])
+		fmt.Fprintf(&passwd, "%s:%s:65534:65534::%s:/bin/sh\n", name, hash, s.Home)
+		fmt.Fprintf(&shadow, "%s:%s:19000:0:99999:7:::\n", name, hash)
 	}
 	file := filepath.Join(s.Dir, "passwd")
 	s.write(file, []byte(passwd.String()), 0o600, "") // proftpd takes no other mode
 	return []string{
 		"LD_PRELOAD=" + needLibrary(s.t, "libnss_wrapper.so", "libnss-wrapper"),
 		"NSS_WRAPPER_PASSWD=" + file,
+		"NSS_WRAPPER_SHADOW=" + s.config("shadow", shadow.String()),
 		"NSS_WRAPPER_GROUP=" + s.config("group", "root:x:0:\nnogroup:x:65534:\n"),
 	}
 }

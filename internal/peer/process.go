@@ -24,7 +24,7 @@ type Command struct {
 const (
 	startTime = 20 * time.Second      // for a server to answer, also on a busy machine
 	retryTime = 20 * time.Millisecond // between two attempts to connect
-	endTime   = 2 * time.Second       // from SIGTERM to SIGKILL
+	endTime   = time.Second           // from SIGTERM to SIGKILL
 )
 
 // start reserves ports, lets configure write the configuration for them and

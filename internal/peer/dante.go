@@ -1,0 +1,44 @@
+package peer
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// Dante starts danted (Debian dante-server): SOCKS4 and SOCKS5, no SOCKS4a. With
+// Login it demands one of SOCKS5 and refuses SOCKS4. Its log has every
+// connection.
+func Dante(t TB, opts ProxyOptions) *Server {
+	t.Helper()
+	program := Need(t, "danted", "dante-server")
+	NeedRoot(t, "danted")
+	s := newServer(t)
+	method, env := "none", []string(nil)
+	if opts.Login {
+		method, env = "username", s.accounts(nil)
+	}
+	return s.start(func(base uint16) Command {
+		s.Addr = addr(base)
+		conf := s.config("danted.conf", fmt.Sprintf(danteConfig, host, base, method, strings.Join(opts.Config, "\n")))
+		return Command{Path: program, Args: []string{"-f", conf, "-p", filepath.Join(s.Dir, "pid")}, Env: env}
+	})
+}
+
+const danteConfig = `
+logoutput: stderr
+internal: %s port = %d
+external: lo
+clientmethod: none
+socksmethod: %s
+user.privileged: root
+user.unprivileged: nobody
+%s
+client pass {
+	from: 0.0.0.0/0 to: 0.0.0.0/0
+}
+socks pass {
+	from: 0.0.0.0/0 to: 0.0.0.0/0
+	log: connect error
+}
+`

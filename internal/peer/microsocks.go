@@ -1,0 +1,19 @@
+package peer
+
+import "strconv"
+
+// Microsocks starts microsocks (Debian microsocks): SOCKS5 with or without a
+// login, no SOCKS4.
+func Microsocks(t TB, opts ProxyOptions) *Server {
+	t.Helper()
+	program := Need(t, "microsocks", "microsocks")
+	s := newServer(t)
+	return s.start(func(base uint16) Command {
+		s.Addr = addr(base)
+		args := []string{"-i", host, "-p", strconv.Itoa(int(base))}
+		if opts.Login {
+			args = append(args, "-u", User, "-P", Password)
+		}
+		return Command{Path: program, Args: append(args, opts.Config...), User: unprivileged()}
+	})
+}

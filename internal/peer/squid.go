@@ -1,0 +1,43 @@
+package peer
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// Squid starts squid (Debian squid): an http proxy with CONNECT and a gateway
+// to ftp, which stores nothing. Its log has every request.
+func Squid(t TB, opts ProxyOptions) *Server {
+	t.Helper()
+	program := Need(t, "squid", "squid")
+	s := newServer(t)
+	if opts.TLS {
+		s.certify(opts.Cert)
+	}
+	account := unprivileged()
+	logs := filepath.Join(s.Dir, "log")
+	s.mkdir(logs, account)
+	return s.start(func(base uint16) Command {
+		s.Addr = addr(base)
+		lines := []string{
+			"http_port " + s.Addr, "visible_hostname localhost", "pid_filename none", "coredump_dir none",
+			"cache deny all", "pinger_enable off", "shutdown_lifetime 0 seconds",
+			"cache_log stdio:/dev/stderr", "access_log stdio:" + filepath.Join(logs, "access.log"),
+		}
+		if s.Cert != nil {
+			s.TLSAddr = addr(base + 1)
+			lines = append(lines, fmt.Sprintf("https_port %s tls-cert=%s tls-key=%s", s.TLSAddr, s.Cert.File, s.Cert.KeyFile))
+		}
+		allowed := "all"
+		if opts.Login {
+			allowed = "login"
+			lines = append(lines,
+				"auth_param basic program /usr/lib/squid/basic_ncsa_auth "+s.config("passwd", User+":"+s.crypt(Password)+"\n"),
+				"acl login proxy_auth REQUIRED")
+		}
+		lines = append(append(lines, opts.Config...), "http_access allow "+allowed)
+		conf := s.config("squid.conf", strings.Join(lines, "\n")+"\n")
+		return Command{Path: program, Args: []string{"-N", "-f", conf}, User: account}
+	})
+}

@@ -1,0 +1,27 @@
+package peer
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Tinyproxy starts tinyproxy (Debian tinyproxy-bin): an http proxy with
+// CONNECT to any port; "ConnectPort 0" in Config refuses all of them. Its log
+// has every request.
+func Tinyproxy(t TB, opts ProxyOptions) *Server {
+	t.Helper()
+	program := Need(t, "tinyproxy", "tinyproxy-bin")
+	s := newServer(t)
+	return s.start(func(base uint16) Command {
+		s.Addr = addr(base)
+		lines := []string{
+			"Listen " + host, fmt.Sprintf("Port %d", base),
+			"Timeout 60", "MaxClients 50", "LogLevel Connect",
+		}
+		if opts.Login {
+			lines = append(lines, "BasicAuth "+User+" "+Password)
+		}
+		conf := s.config("tinyproxy.conf", strings.Join(append(lines, opts.Config...), "\n")+"\n")
+		return Command{Path: program, Args: []string{"-d", "-c", conf}, User: unprivileged()}
+	})
+}
