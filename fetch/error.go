@@ -88,9 +88,6 @@ func systemFault(err error) Fault {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
 		return Timeout
 	case errors.As(err, &dns):
-		if dns.IsTimeout || dns.IsTemporary {
-			return Connect
-		}
 		return DNS
 	case isTLS(err):
 		return TLS
@@ -112,4 +109,14 @@ func isNetwork(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) || errors.Is(err, net.ErrClosed) || errors.Is(err, io.EOF) ||
 		errors.Is(err, io.ErrClosedPipe) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}
+
+// Retryable reports whether the same request may succeed when it is made
+// again: by the class of err or, for a name, by what the resolver says.
+func Retryable(err error) bool {
+	var dns *net.DNSError
+	if errors.As(err, &dns) {
+		return dns.IsTemporary || dns.IsTimeout
+	}
+	return FaultOf(err).Retryable()
 }
