@@ -15,7 +15,7 @@ func FuzzURIParse(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if len(s) > 1<<10 {
+		if len(s) > 1<<8 {
 			return // the grammar is slow
 		}
 		for p, re := range strictGrammar.production {
@@ -225,8 +225,8 @@ func FuzzRelativizeRoundTrip(f *testing.F) {
 		}
 		ref := Relativize(base, target)
 		checkURI(t, ref)
-		if len(ref.Unredacted()) > len(s) {
-			t.Errorf("from %q to %q: %q is longer", b, s, ref.Unredacted())
+		if ref != target && ref.scheme > 0 {
+			t.Errorf("from %q to %q: %q", b, s, ref.Unredacted())
 		}
 		got, err := base.Resolve(ref)
 		if err != nil {

@@ -2,6 +2,7 @@ package uri
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -132,28 +133,28 @@ func slowDots(in string) string {
 	return out
 }
 
-// slowDraftDots is what both drafts say of a merged path: one removal after the
-// other, the leftmost first. The segment before a leading slash is not one.
-func slowDraftDots(in string) string {
-	root, segments := "", strings.Split(in, "/")
-	if segments[0] == "" && len(segments) > 1 {
-		root, segments = "/", segments[1:]
-	}
-	for i := 0; i < len(segments); i++ {
-		last := i == len(segments)-1
-		drop := 0
-		if segments[i] == "." {
-			drop = 1
-		} else if segments[i] == ".." && i > 0 && segments[i-1] != ".." {
-			drop = 2
-		} else {
-			continue
+// slowDraftDots is what both drafts say of a merged path: first each ".", then
+// each segment before a "..", the leftmost first. A leading slash ends no segment.
+func slowDraftDots(s string) string {
+	for {
+		root, rest := "", s
+		if strings.HasPrefix(s, "/") {
+			root, rest = "/", s[1:]
 		}
-		if last {
+		segments := strings.Split(rest, "/")
+		from := slices.Index(segments, ".")
+		to := from
+		for i := 1; i < len(segments) && from < 0; i++ {
+			if segments[i] == ".." && segments[i-1] != ".." {
+				from, to = i-1, i
+			}
+		}
+		if from < 0 {
+			return s
+		}
+		if to == len(segments)-1 {
 			segments = append(segments, "")
 		}
-		segments = append(segments[:i-drop+1:i-drop+1], segments[i+1:]...)
-		i -= drop
+		s = root + strings.Join(slices.Delete(segments, from, to+1), "/")
 	}
-	return root + strings.Join(segments, "/")
 }

@@ -2,6 +2,8 @@ package uri
 
 import (
 	"net/netip"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -50,6 +52,34 @@ func TestHost(t *testing.T) {
 		addr, ok := u.Addr()
 		if ok != (c.addr != "") || ok && addr != netip.MustParseAddr(c.addr) || !ok && addr != (netip.Addr{}) {
 			t.Errorf("address of %q: %v, %v; want %q", c.in, addr, ok, c.addr)
+		}
+	}
+}
+
+// TestIPv6Grammar: every count of groups on either side of "::", or without it,
+// and with or without an IPv4 tail, against the grammar.
+func TestIPv6Grammar(t *testing.T) {
+	re := strictGrammar.production[IPv6Address]
+	groups := func(n int, tail string) string {
+		list := slices.Repeat([]string{"1"}, n)
+		if tail != "" {
+			list = append(list, tail)
+		}
+		return strings.Join(list, ":")
+	}
+	for _, group := range []string{"0", "Ffff", "00000", "g", "", "1.2.3"} {
+		for _, tail := range []string{"", "192.0.2.255", "192.0.2.256", "1.2.3.04", group} {
+			for left := range 10 {
+				for right := range 10 {
+					for _, middle := range []string{":", "::", ":::"} {
+						s := groups(left, "") + middle + groups(right, tail)
+						s = strings.Replace(s, "1", group, left%3)
+						if got, want := isIPv6(s), re.MatchString(s); got != want {
+							t.Errorf("isIPv6(%q) = %v", s, got)
+						}
+					}
+				}
+			}
 		}
 	}
 }

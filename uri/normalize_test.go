@@ -1,6 +1,9 @@
 package uri
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestNormalize(t *testing.T) {
 	for _, c := range []struct{ in, syntax, scheme string }{
@@ -64,12 +67,21 @@ func TestEquivalent(t *testing.T) {
 	}
 }
 
+// TestDefaultPort: the well-known ports of the service names registry.
 func TestDefaultPort(t *testing.T) {
-	for scheme, want := range map[string]uint16{
-		"http": 80, "https": 443, "ftp": 21, "ftps": 990, "gopher": 70, "nntp": 119, "news": 119,
-		"telnet": 23, "wais": 210, "imap": 143, "prospero": 1525, "file": 0, "": 0, "HTTP": 0,
+	for port, schemes := range map[uint16]string{
+		21: "ftp", 22: "ssh sftp", 23: "telnet tn3270", 70: "gopher gophers", 80: "http ws", 119: "nntp news",
+		143: "imap", 210: "wais", 389: "ldap", 443: "https wss", 513: "rlogin", 563: "nntps snews",
+		990: "ftps", 993: "imaps", 1525: "prospero",
 	} {
-		if got, ok := DefaultPort(scheme); got != want || ok != (want != 0) {
+		for _, scheme := range strings.Fields(schemes) {
+			if got, ok := DefaultPort(scheme); got != port || !ok {
+				t.Errorf("DefaultPort(%q) = %d, %v", scheme, got, ok)
+			}
+		}
+	}
+	for _, scheme := range []string{"", "file", "mailto", "HTTP"} {
+		if got, ok := DefaultPort(scheme); got != 0 || ok {
 			t.Errorf("DefaultPort(%q) = %d, %v", scheme, got, ok)
 		}
 	}

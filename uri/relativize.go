@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// Relativize returns a short reference that resolves, against base, to exactly
-// the bytes of target; target itself when there is no shorter one, when base has
-// no scheme, and when no reference can give it (its path has dot segments).
+// Relativize returns a relative reference that resolves, against base, to exactly
+// the bytes of target, and of the plain ones that do so the shortest. It returns
+// target itself when there is none: the schemes are not the same bytes, base has
+// no scheme, or the path of target has dot segments, which resolving removes.
 func Relativize(base, target URI) URI {
 	if base.scheme == 0 || base.s[:base.scheme] != target.s[:target.scheme] {
 		return target

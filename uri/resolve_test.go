@@ -1,6 +1,7 @@
 package uri
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -64,6 +65,20 @@ func TestResolveRefuses(t *testing.T) {
 	} {
 		if got, err := c.base.Resolve(c.ref); err == nil || !got.IsZero() {
 			t.Errorf("%#v against %#v is %#v", c.ref, c.base, got)
+		}
+	}
+}
+
+func TestEnumStrings(t *testing.T) {
+	for _, c := range []struct {
+		got  fmt.Stringer
+		want string
+	}{
+		{RFC3986, "RFC 3986"}, {Draft2003, "draft of 2003"}, {Draft1997, "draft of 1997"}, {Mode(9), "unknown"},
+		{Syntax, "syntax"}, {ByScheme, "scheme"}, {Level(9), "unknown"},
+	} {
+		if c.got.String() != c.want {
+			t.Errorf("%v, want %s", c.got, c.want)
 		}
 	}
 }

@@ -15,7 +15,9 @@ import (
 // bytes. A URI is safe for concurrent use.
 //
 // String, GoString, MarshalText and LogValue hide the password, so fmt, log,
-// slog and encoding/json do; [URI.Unredacted] alone shows it.
+// slog and encoding/json do; [URI.Unredacted] and the accessors show it. One gap
+// is left: fmt calls no method of an unexported field, so a struct that has a URI
+// in one must not be printed with %v.
 type URI struct {
 	s        string
 	scheme   uint32 // length of the scheme; 0: a relative reference
