@@ -1,0 +1,139 @@
+package pool_test
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/anyurl/fetch/internal/pool"
+)
+
+type conn struct {
+	name   string
+	closed atomic.Int32
+}
+
+func (c *conn) Close() error {
+	c.closed.Add(1)
+	return nil
+}
+
+func want(t *testing.T, p *pool.Pool[*conn], key, name string) {
+	t.Helper()
+	c, ok := p.Get(key)
+	switch {
+	case !ok && name != "":
+		t.Errorf("no session for %s, want %s", key, name)
+	case ok && c.name != name:
+		t.Errorf("got %s for %s, want %q", c.name, key, name)
+	case ok && c.closed.Load() != 0:
+		t.Errorf("%s was given out closed", c.name)
+	}
+}
+
+func TestPool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &pool.Pool[*conn]{}
+		a, b, c := &conn{name: "a"}, &conn{name: "b"}, &conn{name: "c"}
+		p.Put("typed ftp://h:21 alice", a)
+		p.Put("typed ftp://h:21 alice", b)
+		p.Put("public ftp://h:21 alice", c)
+		want(t, p, "typed ftp://h:21 bob", "")
+		want(t, p, "typed ftp://h:21 alice", "b") // the newest is the likeliest to live
+		want(t, p, "typed ftp://h:21 alice", "a")
+		want(t, p, "typed ftp://h:21 alice", "")
+		want(t, p, "public ftp://h:21 alice", "c")
+	})
+}
+
+func TestIdle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &pool.Pool[*conn]{Idle: 10 * time.Second}
+		old, young := &conn{name: "old"}, &conn{name: "young"}
+		p.Put("k", old)
+		time.Sleep(5 * time.Second)
+		p.Put("k", young)
+		time.Sleep(6 * time.Second)
+		synctest.Wait()
+		if old.closed.Load() != 1 || young.closed.Load() != 0 {
+			t.Errorf("closed: old %d, young %d, want 1 and 0", old.closed.Load(), young.closed.Load())
+		}
+		want(t, p, "k", "young")
+		want(t, p, "k", "")
+		p.Put("k", young) // its time begins anew
+		time.Sleep(9 * time.Second)
+		want(t, p, "k", "young")
+	})
+}
+
+func TestMax(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &pool.Pool[*conn]{Max: 2}
+		a, b, c := &conn{name: "a"}, &conn{name: "b"}, &conn{name: "c"}
+		p.Put("k", a)
+		p.Put("k", b)
+		p.Put("k", c)
+		if a.closed.Load() != 1 {
+			t.Error("the oldest was not closed")
+		}
+		want(t, p, "k", "c")
+		want(t, p, "k", "b")
+		want(t, p, "k", "")
+	})
+}
+
+func TestDone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		done := make(chan struct{})
+		p := &pool.Pool[*conn]{Done: done}
+		before, after := &conn{name: "before"}, &conn{name: "after"}
+		p.Put("k", before)
+		close(done)
+		synctest.Wait()
+		want(t, p, "k", "")
+		p.Put("k", after)
+		synctest.Wait()
+		want(t, p, "k", "")
+		if before.closed.Load() != 1 || after.closed.Load() != 1 {
+			t.Errorf("closed: before %d, after %d, want 1 and 1", before.closed.Load(), after.closed.Load())
+		}
+	})
+}
+
+// counted is open until it is closed; a second time panics.
+type counted struct {
+	open   *sync.WaitGroup
+	closed atomic.Bool
+}
+
+func (c *counted) Close() error {
+	c.closed.Store(true)
+	c.open.Done()
+	return nil
+}
+
+// TestOneOwner: a session is in one pair of hands, or closed once.
+func TestOneOwner(t *testing.T) {
+	var users, open sync.WaitGroup
+	p := &pool.Pool[*counted]{Idle: time.Microsecond, Max: 3}
+	for range 8 {
+		users.Go(func() {
+			for range 500 {
+				c, ok := p.Get("k")
+				if !ok {
+					open.Add(1)
+					c = &counted{open: &open}
+				}
+				if c.closed.Load() {
+					t.Error("given out closed")
+					return
+				}
+				p.Put("k", c)
+			}
+		})
+	}
+	users.Wait()
+	open.Wait()
+}
