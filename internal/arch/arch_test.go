@@ -1,0 +1,259 @@
+// Package arch keeps ARCHITECTURE.md true: who imports whom, and that one
+// door leads to the network.
+package arch
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const (
+	root   = "../.."
+	module = "github.com/anyurl/fetch/"
+)
+
+// layer says what a package of ours may import of ours. The longest matching
+// folder counts; "X/" stands for everything in it.
+var layers = map[string][]string{
+	"uri":       {},
+	"internal/": {},
+
+	"fetch":              {"uri", "internal/"},
+	"internal/line":      {},
+	"internal/pool":      {"fetch"},
+	"internal/dirlist":   {"fetch", "uri"},
+	"internal/entries":   {"fetch", "uri", "internal/line"},
+	"internal/mailstore": {"fetch", "uri", "internal/line"},
+
+	"schemes/": {"uri", "fetch", "internal/"},
+	"wrap":     {"uri", "fetch", "internal/"},
+	"save":     {"uri", "fetch", "internal/"},
+	"warc":     {"uri", "fetch", "internal/"},
+	"gateway":  {"uri", "fetch", "internal/"},
+	"mirror":   {"uri", "fetch", "internal/", "warc", "save", "wrap"},
+	"schemes":  {"uri", "fetch", "schemes/"},
+	"cmd/":     {"uri", "fetch", "internal/", "schemes", "schemes/", "wrap", "save", "warc", "mirror", "gateway", "cmd/"},
+
+	// These serve tests and benchmarks alone.
+	"fetch/fetchtest":   {"uri", "fetch", "internal/"},
+	"internal/peer":     {"internal/"},
+	"internal/faultnet": {"internal/"},
+	"internal/bench":    {"internal/"},
+	"internal/arch":     {},
+}
+
+// testOnly may be imported by tests, and by each other.
+var testOnly = []string{"fetch/fetchtest", "internal/peer", "internal/faultnet", "internal/bench", "schemes/wais/waistest"}
+
+// doorFiles may dial, listen and resolve.
+var doorFiles = []string{"fetch/door.go", "fetch/race.go"}
+
+// dials are what opens a way to the network: package path to names. A name
+// that ends in * stands for all that begin so.
+var dials = map[string][]string{
+	"net":        {"Dial*", "Listen", "ListenConfig", "ListenPacket", "ListenTCP", "ListenUDP", "ListenUnix*", "ListenIP", "ListenMulticastUDP", "Lookup*", "Resolver", "DefaultResolver", "FileConn", "FileListener", "FilePacketConn"},
+	"crypto/tls": {"Dial*", "Listen"},
+	"net/http":   {"Get", "Head", "Post", "PostForm", "Client", "DefaultClient", "DefaultTransport", "ListenAndServe*"},
+	"net/rpc":    {"Dial*"},
+	"net/smtp":   {"Dial", "SendMail"},
+	"syscall":    {"Socket", "Connect", "Sendto"},
+
+	"golang.org/x/sys/unix":                     {"Socket", "Connect", "Sendto"},
+	"golang.org/x/net/proxy":                    {"Dial", "Direct", "FromEnvironment*"},
+	"golang.org/x/net/websocket":                {"Dial*"},
+	"github.com/ziutek/telnet":                  {"Dial*"},
+	"github.com/jlaffaye/ftp":                   {"Connect", "DialTimeout"},
+	"github.com/emersion/go-imap/v2/imapclient": {"Dial*"},
+}
+
+type file struct {
+	name string // from the root, with slashes
+	dir  string
+	ast  *ast.File
+}
+
+func files(t *testing.T) (all []file) {
+	t.Helper()
+	set := token.NewFileSet()
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && name != root) {
+			return fs.SkipDir
+		}
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		parsed, err := parser.ParseFile(set, name, nil, 0)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, name)
+		rel = filepath.ToSlash(rel)
+		all = append(all, file{rel, path.Dir(rel), parsed})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 20 {
+		t.Fatalf("found %d files: looking in the wrong place", len(all))
+	}
+	return all
+}
+
+func imports(f file) (paths []string) {
+	for _, i := range f.ast.Imports {
+		p, _ := strconv.Unquote(i.Path.Value)
+		paths = append(paths, p)
+	}
+	return paths
+}
+
+func TestImports(t *testing.T) {
+	for _, f := range files(t) {
+		allowed, ok := layerOf(f.dir)
+		if !ok {
+			t.Errorf("%s: folder %s has no place in the house: ARCHITECTURE.md and this table", f.name, f.dir)
+			continue
+		}
+		for _, p := range imports(f) {
+			p, ours := strings.CutPrefix(p, module)
+			if !ours {
+				continue
+			}
+			if !allows(allowed, p) && !within(f.dir, p) {
+				t.Errorf("%s imports %s, which its layer may not", f.name, p)
+			}
+			if slices.Contains(testOnly, p) && !slices.Contains(testOnly, f.dir) {
+				t.Errorf("%s imports %s, which is for tests", f.name, p)
+			}
+		}
+		if f.dir == "uri" && slices.Contains(imports(f), "net/url") {
+			t.Errorf("%s imports net/url, which decodes too early", f.name)
+		}
+	}
+}
+
+// layerOf finds the entry for dir, or for the nearest folder above it.
+func layerOf(dir string) ([]string, bool) {
+	if allowed, ok := layers[dir]; ok {
+		return allowed, true
+	}
+	for above := dir; above != "."; above = path.Dir(above) {
+		if allowed, ok := layers[above+"/"]; ok {
+			return allowed, true
+		}
+	}
+	return nil, false
+}
+
+func allows(allowed []string, p string) bool {
+	return slices.ContainsFunc(allowed, func(a string) bool {
+		return a == p || strings.HasSuffix(a, "/") && strings.HasPrefix(p, a)
+	})
+}
+
+// within lets a scheme import what lies in its own folder, never another
+// scheme.
+func within(dir, p string) bool {
+	if rest, ok := strings.CutPrefix(dir, "schemes/"); ok {
+		own, _, _ := strings.Cut(rest, "/")
+		return strings.HasPrefix(p, "schemes/"+own+"/") || p == "schemes/"+own
+	}
+	return strings.HasPrefix(p, dir+"/")
+}
+
+func TestOneDoor(t *testing.T) {
+	for _, f := range files(t) {
+		if slices.Contains(doorFiles, f.name) || slices.Contains(testOnly, f.dir) {
+			continue
+		}
+		local := map[string]string{} // the name of an import in this file
+		for _, i := range f.ast.Imports {
+			p, _ := strconv.Unquote(i.Path.Value)
+			name := path.Base(p)
+			if i.Name != nil {
+				name = i.Name.Name
+			}
+			if name == "v2" || name == "." {
+				t.Errorf("%s: import of %s hides names", f.name, p)
+			}
+			local[name] = p
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			s, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if x, ok := s.X.(*ast.Ident); ok && x.Obj == nil && dialling(local[x.Name], s.Sel.Name) {
+				t.Errorf("%s: %s.%s opens a way to the network beside the door", f.name, x.Name, s.Sel.Name)
+			}
+			return true
+		})
+	}
+}
+
+func dialling(pkg, name string) bool {
+	return slices.ContainsFunc(dials[pkg], func(d string) bool {
+		prefix, all := strings.CutSuffix(d, "*")
+		return name == d || all && strings.HasPrefix(name, prefix)
+	})
+}
+
+// TestDoorTest: the test above would see a dial. It fails if the table stops
+// matching what the door itself does.
+func TestDoorTest(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "fetch/race.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), "net.Dialer{") || !dialling("net", "Dialer") {
+		t.Error("the door does not dial where this test looks")
+	}
+}
+
+// TestNoInit: no package changes anything before main.
+func TestNoInit(t *testing.T) {
+	for _, f := range files(t) {
+		for _, d := range f.ast.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
+				t.Errorf("%s has an init function", f.name)
+			}
+		}
+		for _, i := range f.ast.Imports {
+			if i.Name != nil && i.Name.Name == "_" && !strings.HasPrefix(i.Path.Value, `"embed`) {
+				t.Errorf("%s imports %s for its effects", f.name, i.Path.Value)
+			}
+		}
+	}
+}
+
+// TestArchitecture: every folder with code is on the map.
+func TestArchitecture(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "ARCHITECTURE.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, f := range files(t) {
+		dir := f.dir
+		if strings.Count(dir, "/") > 1 {
+			dir = path.Join(strings.Split(dir, "/")[:2]...)
+		}
+		if !seen[dir] && !strings.Contains(string(text), "`"+dir+"`") {
+			t.Errorf("ARCHITECTURE.md does not name `%s`", dir)
+		}
+		seen[dir] = true
+	}
+}
