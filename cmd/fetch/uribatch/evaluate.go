@@ -48,8 +48,8 @@ func (q *request) valid() (any, error) {
 	return uri.Valid(*q.Input, p), nil
 }
 
-// components are those of a URI as they were written; nil is undefined.
-type components struct {
+// Components are those of a URI as they were written; nil is undefined.
+type Components struct {
 	Scheme    *string `json:"scheme"`
 	Authority *string `json:"authority"`
 	Userinfo  *string `json:"userinfo"`
@@ -65,8 +65,13 @@ func (q *request) parse() (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	return ComponentsOf(u), nil
+}
+
+// ComponentsOf takes u apart.
+func ComponentsOf(u uri.URI) Components {
 	p := u.Parts()
-	return components{
+	return Components{
 		Scheme:    defined(p.Scheme, p.Scheme != ""),
 		Authority: defined(u.Authority()),
 		Userinfo:  defined(u.Userinfo()),
@@ -75,7 +80,7 @@ func (q *request) parse() (any, error) {
 		Path:      p.Path,
 		Query:     defined(u.Query()),
 		Fragment:  defined(u.Fragment()),
-	}, nil
+	}
 }
 
 func defined(s string, ok bool) *string {

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"io"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/spf13/cobra"
+)
+
+// app is one run of the command.
+type app struct {
+	ctx    context.Context
+	stdin  io.Reader
+	stdout io.Writer
+	stderr io.Writer
+	flags  flags
+
+	attempt int // of the request under way, for --error-json
+}
+
+// command builds the tree of commands. The root is the main one: it brings
+// objects.
+func (a *app) command() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "fetch [flags] URL...",
+		Short: "Bring what a URL names, whole and safely",
+		Long: `fetch writes the object that each URL names to standard output, or with -o,
+-O or --output-dir to a file, which appears whole or not at all.`,
+		Version:       version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return fetch.Usage.Errorf("no URL; fetch --help tells more")
+			}
+			return a.batch(args)
+		},
+	}
+	a.flags.register(root.PersistentFlags())
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fetch.Usage.With(err) })
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(a.ls(), a.info(), a.plan(), a.uri())
+	return root
+}
+
+// exactly is cobra.ExactArgs as an error of usage.
+func exactly(n int, what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != n {
+			return fetch.Usage.Errorf("wants %s", what)
+		}
+		return nil
+	}
+}
+
+// batch fetches each URL in turn.
+func (a *app) batch(urls []string) error {
+	if len(a.flags.output) > len(urls) {
+		return fetch.Usage.Errorf("more -o than URLs")
+	}
+	index := -1
+	return a.each(urls, func(client *fetch.Client, text string) error {
+		index++
+		return a.get(client, text, index)
+	})
+}

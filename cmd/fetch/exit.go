@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/tty"
+)
+
+// exitCodes are stable for ever: scripts test them.
+var exitCodes = map[fetch.Fault]int{
+	fetch.Internal:    1,
+	fetch.Usage:       2,
+	fetch.BadURL:      2,
+	fetch.NeedQuery:   2,
+	fetch.Local:       3,
+	fetch.Exists:      3,
+	fetch.InUse:       3,
+	fetch.DiskFull:    3,
+	fetch.DNS:         4,
+	fetch.Connect:     4,
+	fetch.Timeout:     4,
+	fetch.TLS:         5,
+	fetch.Auth:        6,
+	fetch.Protocol:    7,
+	fetch.NotFound:    8,
+	fetch.TryLater:    8,
+	fetch.Denied:      8,
+	fetch.BadPort:     9,
+	fetch.BadAddress:  9,
+	fetch.BadReferral: 9,
+	fetch.TooLarge:    10,
+	fetch.Bomb:        10,
+	fetch.Loop:        10,
+	fetch.Truncated:   11,
+	fetch.Mismatch:    11,
+	fetch.Unsupported: 12,
+	fetch.Canceled:    130,
+}
+
+// mixed is the exit code of a batch whose failures differ.
+const mixed = 13
+
+// A said error has been reported already; only its code is left.
+type said struct{ code int }
+
+func (s said) Error() string { return fmt.Sprintf("exit %d", s.code) }
+
+// exit reports err, unless that was done, and returns the exit code.
+func (a *app) exit(err error) int {
+	var done said
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &done):
+		return done.code
+	}
+	return a.report(err)
+}
+
+// report writes err to standard error and returns its exit code.
+func (a *app) report(err error) int {
+	code := a.codeOf(err)
+	if code == 141 {
+		return code // whoever read us has gone, and wants no word
+	}
+	if a.flags.errorJSON {
+		a.reportJSON(err)
+		return code
+	}
+	if a.flags.silent && !a.flags.showError {
+		return code
+	}
+	fmt.Fprintf(a.stderr, "fetch: %s\n", tty.Escape(err.Error()))
+	var refusal *fetch.Refusal
+	if errors.As(err, &refusal) && refusal.Override != "" {
+		fmt.Fprintf(a.stderr, "fetch: to allow it: %s\n", tty.Escape(refusal.Override))
+	}
+	return code
+}
+
+func (a *app) codeOf(err error) int {
+	var by stopped
+	switch {
+	case errors.As(context.Cause(a.ctx), &by):
+		return 128 + int(by.signal)
+	case errors.Is(err, errPipe):
+		return 141
+	}
+	code, ok := exitCodes[fetch.FaultOf(err)]
+	if !ok {
+		return 1
+	}
+	return code
+}
+
+// errPipe: the reader of standard output has gone.
+var errPipe = syscall.EPIPE
+
+// errorRecord is one line of --error-json.
+type errorRecord struct {
+	Kind      string `json:"kind"`
+	Op        string `json:"op,omitempty"`
+	URL       string `json:"url,omitempty"`
+	Code      int    `json:"code,omitempty"`
+	Exit      int    `json:"exit"`
+	Retryable bool   `json:"retryable"`
+	Attempt   int    `json:"attempt,omitempty"`
+	Message   string `json:"message"`
+	Override  string `json:"override,omitempty"`
+}
+
+func (a *app) reportJSON(err error) {
+	r := errorRecord{Kind: fetch.FaultOf(err).String(), Exit: a.codeOf(err), Message: err.Error(), Attempt: a.attempt}
+	r.Retryable = fetch.Retryable(err)
+	var e *fetch.Error
+	if errors.As(err, &e) {
+		r.Op, r.URL, r.Code = e.Op, e.URL, e.Code
+	}
+	var refusal *fetch.Refusal
+	if errors.As(err, &refusal) {
+		r.Override = refusal.Override
+	}
+	json.NewEncoder(a.stderr).Encode(r)
+}
+
+// note says something to a person.
+func (a *app) note(format string, args ...any) {
+	if !a.flags.silent {
+		fmt.Fprintf(a.stderr, "fetch: %s\n", tty.Escape(fmt.Sprintf(format, args...)))
+	}
+}
+
+// terminal reports whether f is one.
+func terminal(f any) bool {
+	file, ok := f.(*os.File)
+	return ok && isTerminal(file)
+}

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/spf13/pflag"
+)
+
+// flags are the options of the command. Where curl has one for the same
+// thing, its name is ours.
+type flags struct {
+	// where the body goes
+	output     []string
+	remoteName bool
+	outputDir  string
+	createDirs bool
+	noClobber  bool
+	include    bool
+	head       bool
+	remoteTime bool
+	strict     bool
+
+	// which part of it
+	rng        string
+	continueAt string
+
+	// how often and how long
+	retry          int
+	retryDelay     seconds
+	retryMaxTime   seconds
+	retryAllErrors bool
+	maxTime        seconds
+	connectTimeout seconds
+	maxFilesize    int64
+
+	// where servers may lead
+	noLocation      bool
+	location        bool
+	locationTrusted bool
+	maxRedirs       int
+	proto           string
+	protoRedir      string
+	allowDowngrade  bool
+	allowPort       []string
+	allowAddress    []string
+	portPolicy      string
+
+	// what is said
+	noFail       bool
+	fail         bool
+	failWithBody bool
+	silent       bool
+	showError    bool
+	verbose      bool
+	errorJSON    bool
+	noConfig     bool
+}
+
+func (f *flags) register(p *pflag.FlagSet) {
+	p.StringArrayVarP(&f.output, "output", "o", nil, "write the body to `FILE` (- is standard output); the nth to the nth URL")
+	p.BoolVarP(&f.remoteName, "remote-name", "O", false, "write the body to a file named like the last part of the URL")
+	p.StringVar(&f.outputDir, "output-dir", "", "put files into `DIR`; without -o, names them as -O does")
+	p.BoolVar(&f.createDirs, "create-dirs", false, "create the folders of output files")
+	p.BoolVar(&f.noClobber, "no-clobber", false, "never replace a file")
+	p.BoolVarP(&f.include, "include", "i", false, "write the protocol's head before the body")
+	p.BoolVarP(&f.head, "head", "I", false, "write what is known without the body")
+	p.BoolVarP(&f.remoteTime, "remote-time", "R", false, "give the file the object's time")
+	p.BoolVar(&f.strict, "strict", false, "refuse what cannot be proved: an unverified resume, an unknown end")
+
+	p.StringVarP(&f.rng, "range", "r", "", "bring the bytes `FIRST-LAST`, FIRST- or -COUNT alone")
+	p.StringVarP(&f.continueAt, "continue-at", "C", "", "continue at byte `OFFSET`; - finds it in what an earlier attempt left")
+
+	p.IntVar(&f.retry, "retry", 0, "try `N` times more after errors that may pass")
+	p.Var(&f.retryDelay, "retry-delay", "wait `SECONDS` between attempts instead of ever longer")
+	p.Var(&f.retryMaxTime, "retry-max-time", "begin no attempt after `SECONDS`")
+	p.BoolVar(&f.retryAllErrors, "retry-all-errors", false, "retry after every error that is not ours")
+	p.VarP(&f.maxTime, "max-time", "m", "allow a URL `SECONDS` in all")
+	p.Var(&f.connectTimeout, "connect-timeout", "allow an address `SECONDS` to answer")
+	p.Int64Var(&f.maxFilesize, "max-filesize", 0, "refuse bodies larger than `BYTES`")
+
+	p.BoolVar(&f.noLocation, "no-location", false, "show a redirect instead of following it")
+	p.BoolVarP(&f.location, "location", "L", true, "follow redirects (always on)")
+	p.BoolVar(&f.locationTrusted, "location-trusted", false, "send credentials to whatever host a redirect names")
+	p.IntVar(&f.maxRedirs, "max-redirs", 10, "follow `N` redirects at the most; -1 is no limit")
+	p.StringVar(&f.proto, "proto", "", "allow the schemes of `LIST` alone: http,https or =http or -ftp")
+	p.StringVar(&f.protoRedir, "proto-redir", "", "let redirects lead to the schemes of `LIST`: +ftp or =https")
+	p.BoolVar(&f.allowDowngrade, "allow-downgrade", false, "let an https page redirect to http")
+	p.StringSliceVar(&f.allowPort, "allow-port", nil, "allow `SCHEME:PORT`; with :any also where a server leads")
+	p.StringSliceVar(&f.allowAddress, "allow-address", nil, "allow an `ADDRESS` or prefix, metadata services too")
+	p.StringVar(&f.portPolicy, "port-policy", "default", "web: http of servers may use every port that browsers allow")
+
+	p.BoolVar(&f.noFail, "no-fail", false, "write the server's error page and exit 0")
+	p.BoolVarP(&f.fail, "fail", "f", true, "make a server's error an error (always on)")
+	p.BoolVar(&f.failWithBody, "fail-with-body", false, "write the server's error page and fail")
+	p.BoolVarP(&f.silent, "silent", "s", false, "say nothing; with -S errors alone")
+	p.BoolVarP(&f.showError, "show-error", "S", false, "say errors even with -s")
+	p.BoolVarP(&f.verbose, "verbose", "v", false, "say what is sent and what is answered")
+	p.BoolVar(&f.errorJSON, "error-json", false, "say an error as one line of JSON")
+	p.BoolVarP(&f.noConfig, "no-config", "q", false, "read no configuration")
+	p.Lookup("location").Hidden = true
+	p.Lookup("fail").Hidden = true
+}
+
+// seconds is a duration that is given as curl gives it: 2.5 is two seconds and
+// a half. Zero is no limit.
+type seconds time.Duration
+
+func (s *seconds) String() string {
+	return strconv.FormatFloat(time.Duration(*s).Seconds(), 'g', -1, 64)
+}
+
+func (s *seconds) Set(text string) error {
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || n < 0 || n > 1e9 {
+		return fetch.Usage.Errorf("not a number of seconds: %q", text)
+	}
+	*s = seconds(n * float64(time.Second))
+	return nil
+}
+
+func (*seconds) Type() string { return "seconds" }
+
+// policy is what the flags make of the Policy for typed URLs.
+func (f *flags) policy(known []string) (fetch.Policy, error) {
+	p := fetch.Typed()
+	p.MaxTime = time.Duration(f.maxTime)
+	p.Connect = time.Duration(f.connectTimeout)
+	p.MaxBody = f.maxFilesize
+	p.Downgrade, p.Trusting = f.allowDowngrade, f.locationTrusted
+	switch {
+	case f.maxRedirs < 0:
+		p.MaxHops = 1 << 20
+	case f.maxRedirs == 0:
+		p.MaxHops = -1
+	default:
+		p.MaxHops = f.maxRedirs
+	}
+	switch f.portPolicy {
+	case "default":
+	case "web":
+		p.WebPorts = true
+	default:
+		return p, fetch.Usage.Errorf("--port-policy is default or web, not %q", f.portPolicy)
+	}
+	for _, text := range f.allowPort {
+		r, err := fetch.ParsePortRule(text)
+		if err != nil {
+			return p, err
+		}
+		p.Ports = append(p.Ports, r)
+	}
+	for _, text := range f.allowAddress {
+		var r netip.Prefix
+		var err error
+		if r, err = fetch.ParseAddressRule(text); err != nil {
+			return p, err
+		}
+		p.Addresses = append(p.Addresses, r)
+	}
+	return p, f.protocols(&p, known)
+}
+
+// protocols reads --proto and --proto-redir as curl does: a list of names, each
+// with + (also), - (not) or = (these alone) before it. Of redirects the policy's
+// table is where the list begins.
+func (f *flags) protocols(p *fetch.Policy, known []string) (err error) {
+	if f.proto != "" {
+		if p.Schemes, err = protocolList(f.proto, known, known); err != nil {
+			return err
+		}
+	}
+	if f.protoRedir == "" {
+		return nil
+	}
+	start := []string{"http", "https"}
+	if p.Only, err = protocolList(f.protoRedir, start, known); err != nil {
+		return err
+	}
+	p.Redirects = p.Only
+	return nil
+}
+
+func protocolList(list string, start, known []string) ([]string, error) {
+	set := map[string]bool{}
+	put := func(names []string, on bool) {
+		for _, n := range names {
+			set[n] = on
+		}
+	}
+	put(start, true)
+	for i, item := range strings.Split(list, ",") {
+		name := strings.ToLower(strings.TrimLeft(item, "+-="))
+		names := []string{name}
+		if name == "all" {
+			names = known
+		} else if name == "" {
+			return nil, fetch.Usage.Errorf("no scheme in %q", list)
+		}
+		switch {
+		case item[0] == '-':
+			put(names, false)
+		case item[0] == '=' || item[0] != '+' && i == 0:
+			clear(set)
+			put(names, true)
+		default:
+			put(names, true)
+		}
+	}
+	chosen := []string{}
+	for n, on := range set {
+		if on {
+			chosen = append(chosen, n)
+		}
+	}
+	return chosen, nil
+}

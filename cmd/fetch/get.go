@@ -1,0 +1,160 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"strconv"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/save"
+)
+
+// get brings what one URL names to where the flags want it.
+func (a *app) get(client *fetch.Client, text string, index int) error {
+	req, err := a.request(text)
+	if err != nil {
+		return err
+	}
+	out, err := a.sink(req, index)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	for a.attempt = 1; ; a.attempt++ {
+		err := a.transfer(client, req, out)
+		if err == nil {
+			return nil
+		}
+		// What the Retry middleware could not continue begins anew, where
+		// nothing that was written has left our hands.
+		if a.attempt > a.flags.retry || !fetch.Retryable(err) || !out.Restarts() || !begun(err) {
+			return err
+		}
+		a.note("%v; from the beginning", err)
+	}
+}
+
+// begun reports whether err came in the midst of a body: errors before it have
+// been retried already.
+func begun(err error) bool {
+	var e *fetch.Error
+	return errors.As(err, &e) && e.Op == "read"
+}
+
+// request is the Request that text and the flags ask for.
+func (a *app) request(text string) (*fetch.Request, error) {
+	u, err := fetch.ParseURL(text)
+	if err != nil {
+		return nil, err
+	}
+	f := &a.flags
+	req := &fetch.Request{URL: u, NoFollow: f.noLocation, ErrorBody: f.noFail || f.failWithBody, Trace: a.trace()}
+	if f.head {
+		req.Op = fetch.Stat
+	}
+	if f.rng != "" {
+		if f.continueAt != "" {
+			return nil, fetch.Usage.Errorf("-r and -C exclude each other")
+		}
+		req.Range, err = parseRange(f.rng)
+	}
+	return req, err
+}
+
+// trace says notes, and with -v what is asked.
+func (a *app) trace() *fetch.Trace {
+	return &fetch.Trace{Note: func(text string) { a.note("%s", text) }}
+}
+
+// transfer makes one attempt to bring the body of req, or the rest of it, to
+// out.
+func (a *app) transfer(client *fetch.Client, req *fetch.Request, out sink) error {
+	if have := out.State(); have.Offset > 0 {
+		req = req.Clone()
+		req.Range, req.IfSame = fetch.Range{First: have.Offset}, have.Validator
+		if have.Unverified {
+			a.note("continuing %s at byte %d: nothing proves that it is the same version", out.Name(), have.Offset)
+		}
+	}
+	a.sayPlan(client, req)
+	resp, err := client.Do(a.ctx, req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	a.sayHead(resp)
+	if resp.Unchanged {
+		return nil
+	}
+	if err := out.Begin(state(req, resp)); err != nil {
+		return err
+	}
+	if err := a.copy(out, req, resp); err != nil {
+		return err
+	}
+	if resp.Fault != nil && a.flags.failWithBody {
+		err = &fetch.Error{Op: req.Op.String(), URL: resp.URL.String(), Code: resp.Code, Err: resp.Fault}
+	}
+	if a.flags.remoteTime {
+		out.SetTime(resp.Time)
+	}
+	return errors.Join(err, out.Commit())
+}
+
+// state is what out is told of the body. A range that was asked for by name
+// is an object of its own.
+func state(req *fetch.Request, resp *fetch.Response) save.State {
+	if req.Range.End != 0 || req.Range.First < 0 || req.Op == fetch.Stat || resp.Fault != nil || !resp.Location.IsZero() {
+		return save.State{Size: -1}
+	}
+	return save.State{Offset: resp.Offset, Validator: resp.Validator, Size: resp.Size}
+}
+
+// copyBuffer is large enough that the system calls of a fast transfer do not
+// count.
+const copyBuffer = 256 << 10
+
+func (a *app) copy(out sink, req *fetch.Request, resp *fetch.Response) error {
+	w := io.Writer(out)
+	if a.flags.include || req.Op == fetch.Stat {
+		if _, err := w.Write(head(resp)); err != nil {
+			return local(err)
+		}
+	}
+	if req.Op == fetch.Stat {
+		return nil
+	}
+	if out.Terminal() {
+		safe, err := a.shown(resp)
+		if err != nil {
+			return err
+		}
+		w = safe
+	}
+	// Bare, so that the buffer is used and not a ReadFrom of 32 KiB.
+	_, err := io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{resp.Body}, make([]byte, copyBuffer))
+	return local(err)
+}
+
+// local classes an error of writing; errors of reading have their class.
+func local(err error) error {
+	if err == nil || fetch.FaultOf(err) != fetch.Internal && !errors.Is(err, errPipe) {
+		return err
+	}
+	return fetch.Local.With(err)
+}
+
+// continueAt is the byte at which -C begins, and whether the file says it.
+func (f *flags) resume() (offset int64, auto bool, err error) {
+	switch f.continueAt {
+	case "":
+		return 0, false, nil
+	case "-":
+		return 0, true, nil
+	}
+	offset, err = strconv.ParseInt(f.continueAt, 10, 64)
+	if err != nil || offset < 0 {
+		return 0, false, fetch.Usage.Errorf("-C takes an offset or -, not %q", f.continueAt)
+	}
+	return offset, false, nil
+}

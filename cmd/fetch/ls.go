@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/tty"
+	"github.com/spf13/cobra"
+)
+
+// ls lists a directory, a menu or whatever else has entries.
+func (a *app) ls() *cobra.Command {
+	var asJSON, native, urls bool
+	c := &cobra.Command{
+		Use:   "ls URL...",
+		Short: "List a directory, the same way for every scheme",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if asJSON && native {
+				return fetch.Usage.Errorf("--json and --native exclude each other")
+			}
+			if native {
+				return a.batch(args)
+			}
+			return a.each(args, func(client *fetch.Client, text string) error {
+				write := a.listText(urls)
+				if asJSON {
+					write = a.listJSON
+				}
+				return a.list(client, text, write)
+			})
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "one line of JSON an entry")
+	c.Flags().BoolVar(&native, "native", false, "the server's own listing")
+	c.Flags().BoolVar(&urls, "urls", false, "the URL of each entry alone, for --input-file and xargs")
+	return c
+}
+
+// each runs do for every argument with one Client. A failure does not stop
+// the others.
+func (a *app) each(args []string, do func(*fetch.Client, string) error) error {
+	client, err := a.client()
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	var codes tally
+	for _, text := range args {
+		if err := do(client, text); err != nil {
+			codes.add(a.report(err))
+		}
+		if a.ctx.Err() != nil {
+			break
+		}
+	}
+	return codes.err()
+}
+
+// list writes the entries of one URL as they come.
+func (a *app) list(client *fetch.Client, text string, write func(io.Writer, fetch.Entry) error) error {
+	req, err := a.request(text)
+	if err != nil {
+		return err
+	}
+	req.Op = fetch.Get
+	resp, err := client.Do(a.ctx, req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	w := bufio.NewWriter(a.stdout)
+	for e, err := range resp.Entries() {
+		if err == nil {
+			err = local(write(w, e))
+		}
+		if err != nil {
+			w.Flush()
+			return err
+		}
+	}
+	return local(w.Flush())
+}
+
+func (a *app) listJSON(w io.Writer, e fetch.Entry) error {
+	return json.NewEncoder(w).Encode(e)
+}
+
+// listText writes kind, size, time and name; what a server may have put into
+// the name is shown escaped.
+func (a *app) listText(urls bool) func(io.Writer, fetch.Entry) error {
+	return func(w io.Writer, e fetch.Entry) (err error) {
+		if urls {
+			if !e.URL.IsZero() {
+				_, err = fmt.Fprintln(w, e.URL)
+			}
+			return err
+		}
+		size, when := "-", "-"
+		if e.Size >= 0 {
+			size = strconv.FormatInt(e.Size, 10)
+		}
+		if !e.Time.IsZero() {
+			when = e.Time.UTC().Format(time.RFC3339)
+		}
+		_, err = fmt.Fprintf(w, "%-8s %12s %-20s %s\n", e.Kind, size, when, tty.Escape(e.Name))
+		return err
+	}
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/anyurl/fetch/internal/tty"
+	"github.com/spf13/cobra"
+)
+
+// plan tells the protocol actions for a URL without a network.
+func (a *app) plan() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "plan URL",
+		Short: "Tell what would be asked of the server, without a network",
+		Args:  exactly(1, "one URL"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			req, err := a.request(args[0])
+			if err != nil {
+				return err
+			}
+			client, err := a.client()
+			if err != nil {
+				return err
+			}
+			defer client.Close()
+			steps, err := client.Plan(req)
+			if err != nil {
+				return err
+			}
+			for _, s := range steps {
+				if asJSON {
+					if s.Secret {
+						s.Arg = "***"
+					}
+					err = json.NewEncoder(a.stdout).Encode(s)
+				} else {
+					_, err = fmt.Fprintln(a.stdout, tty.Escape(s.String()))
+				}
+				if err != nil {
+					return local(err)
+				}
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "one line of JSON a step")
+	return c
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/tty"
+	"golang.org/x/term"
+)
+
+func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// shown returns the writer for a body on a terminal: text without what would
+// act on it. A body that is no text is refused, as curl does.
+func (a *app) shown(resp *fetch.Response) (io.Writer, error) {
+	prefix := make([]byte, 1024)
+	n, err := io.ReadFull(resp.Body, prefix)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, err
+	}
+	prefix = prefix[:n]
+	if !tty.IsText(prefix) {
+		return nil, fetch.Local.Errorf("the body is no text, and standard output is a terminal: give it a file with -o")
+	}
+	resp.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(prefix), resp.Body), resp.Body}
+	return tty.NewWriter(a.stdout), nil
+}
+
+// head is what a protocol says before its body, in its own bytes or, where it
+// has none, in header fields.
+func head(resp *fetch.Response) []byte {
+	if len(resp.Head) > 0 {
+		return resp.Head
+	}
+	var b bytes.Buffer
+	for _, f := range resp.Header {
+		fmt.Fprintf(&b, "%s: %s\r\n", f.Name, f.Value)
+	}
+	if len(resp.Header) == 0 {
+		if resp.Size >= 0 {
+			fmt.Fprintf(&b, "Content-Length: %d\r\n", resp.Size)
+		}
+		if resp.Validator != "" {
+			b.WriteString("Accept-ranges: bytes\r\n")
+		}
+		if !resp.Time.IsZero() {
+			fmt.Fprintf(&b, "Last-Modified: %s\r\n", resp.Time.UTC().Format(http.TimeFormat))
+		}
+	}
+	b.WriteString("\r\n")
+	return b.Bytes()
+}
+
+// sayPlan says with -v what is about to be asked.
+func (a *app) sayPlan(client *fetch.Client, req *fetch.Request) {
+	if !a.flags.verbose {
+		return
+	}
+	steps, err := client.Plan(req)
+	if err != nil {
+		return // Do will say it
+	}
+	for _, s := range steps {
+		fmt.Fprintf(a.stderr, "> %s\n", tty.Escape(s.String()))
+	}
+}
+
+// sayHead says with -v what was answered.
+func (a *app) sayHead(resp *fetch.Response) {
+	if !a.flags.verbose {
+		return
+	}
+	for _, u := range resp.Chain {
+		fmt.Fprintf(a.stderr, "* redirected from %s\n", tty.Escape(u.String()))
+	}
+	if resp.Peer.IsValid() {
+		fmt.Fprintf(a.stderr, "* %s at %s\n", tty.Escape(resp.URL.String()), resp.Peer)
+	}
+	for line := range strings.Lines(string(head(resp))) {
+		line = strings.TrimRight(line, "\r\n")
+		if name, _, ok := strings.Cut(line, ":"); ok && strings.EqualFold(name, "Set-Cookie") {
+			line = name + ": ***"
+		}
+		fmt.Fprintf(a.stderr, "< %s\n", tty.Escape(line))
+	}
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/save"
+)
+
+// A sink is where a body goes: a file that appears when it is whole, or a
+// stream in which nothing can be undone. Its methods are those of save.File.
+type sink interface {
+	Write(p []byte) (int, error)
+	Name() string
+	State() save.State        // what it holds already
+	Begin(s save.State) error // a body, or the rest of one, is about to come
+	SetTime(t time.Time)
+	Commit() error
+	Close() error
+
+	Restarts() bool // whether Begin may be called again
+	Terminal() bool
+}
+
+// sink opens where the body of req goes, before anything is sent.
+func (a *app) sink(req *fetch.Request, index int) (sink, error) {
+	f := &a.flags
+	offset, auto, err := f.resume()
+	if err != nil {
+		return nil, err
+	}
+	name, err := a.fileName(req, index)
+	if err != nil {
+		return nil, err
+	}
+	if name == "" {
+		if auto {
+			return nil, fetch.Usage.Errorf("-C - continues a file: name it with -o or -O")
+		}
+		return &stream{a: a, have: save.State{Offset: offset}}, nil
+	}
+	if f.createDirs {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return nil, fetch.Local.With(err)
+		}
+	}
+	o := save.Options{URL: req.URL.Unredacted(), Resume: auto, Offset: offset, Strict: f.strict}
+	if f.noClobber {
+		o.Existing = save.Number
+	}
+	file, err := save.Create(name, o)
+	if err != nil {
+		return nil, err
+	}
+	return fileSink{file}, nil
+}
+
+// fileName is the file for the index-th URL, or "" for standard output.
+func (a *app) fileName(req *fetch.Request, index int) (string, error) {
+	f := &a.flags
+	name := ""
+	switch {
+	case index < len(f.output):
+		if name = f.output[index]; name == "-" {
+			return "", nil
+		}
+		if name == "" {
+			return "", fetch.Usage.Errorf("-o wants a file name")
+		}
+	case f.remoteName || f.outputDir != "" && len(f.output) == 0:
+		n, err := save.Name(req.URL.Path())
+		if err != nil {
+			return "", err
+		}
+		name = n
+	default:
+		return "", nil
+	}
+	if f.outputDir != "" && !strings.HasPrefix(name, "/") {
+		name = filepath.Join(f.outputDir, name)
+	}
+	return name, nil
+}
+
+// fileSink is a file.
+type fileSink struct{ *save.File }
+
+func (f fileSink) Restarts() bool { return !f.Device() }
+func (f fileSink) Terminal() bool { return false }
+
+// stream is standard output: what it has taken is gone.
+type stream struct {
+	a    *app
+	have save.State
+	sent bool
+}
+
+func (s *stream) Name() string      { return "standard output" }
+func (s *stream) State() save.State { return s.have }
+func (s *stream) SetTime(time.Time) {}
+func (s *stream) Commit() error     { return nil }
+func (s *stream) Close() error      { return nil }
+func (s *stream) Restarts() bool    { return !s.sent }
+func (s *stream) Terminal() bool    { return terminal(s.a.stdout) }
+
+func (s *stream) Write(p []byte) (int, error) {
+	s.sent = s.sent || len(p) > 0
+	return s.a.stdout.Write(p)
+}
+
+func (s *stream) Begin(of save.State) error {
+	if of.Offset != s.have.Offset && of.Size >= 0 {
+		return fetch.Protocol.Errorf("the server cannot continue at byte %d", s.have.Offset)
+	}
+	return nil
+}

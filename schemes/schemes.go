@@ -1,0 +1,22 @@
+// Package schemes lists every scheme of this module, for fetch.New.
+package schemes
+
+import (
+	"slices"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/schemes/http"
+)
+
+// Options are those of each package. The zero value is right for most.
+type Options struct {
+	HTTP http.Options
+}
+
+// All returns every scheme. A program that wants fewer calls the packages'
+// own Schemes instead.
+func All(o Options) []fetch.Scheme {
+	return slices.Concat(
+		http.Schemes(o.HTTP),
+	)
+}
