@@ -1,0 +1,91 @@
+package proxy
+
+import (
+	"crypto/md5"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/hex"
+	"fmt"
+	"strings"
+)
+
+// hashOf returns the hash of RFC 7616 3.3 that an algorithm names, in
+// hexadecimal; nil for one that we have not.
+func hashOf(algorithm string) func(string) string {
+	switch strings.TrimSuffix(strings.ToUpper(algorithm), "-SESS") {
+	case "", "MD5":
+		return func(s string) string { h := md5.Sum([]byte(s)); return hex.EncodeToString(h[:]) }
+	case "SHA-256":
+		return func(s string) string { h := sha256.Sum256([]byte(s)); return hex.EncodeToString(h[:]) }
+	case "SHA-512-256":
+		return func(s string) string { h := sha512.Sum512_256([]byte(s)); return hex.EncodeToString(h[:]) }
+	}
+	return nil
+}
+
+// usable reports whether a digest challenge can be answered by us.
+func (c Challenge) usable() bool {
+	_, legacy := c.qop()
+	return hashOf(c.Params["algorithm"]) != nil && c.Params["nonce"] != "" && (legacy || c.offers("auth"))
+}
+
+// qop returns the offered qualities of protection; legacy is a challenge of
+// RFC 2069, which has none.
+func (c Challenge) qop() (offered string, legacy bool) {
+	offered, ok := c.Params["qop"]
+	return offered, !ok
+}
+
+func (c Challenge) offers(qop string) bool {
+	offered, _ := c.qop()
+	for item := range strings.SplitSeq(offered, ",") {
+		if strings.EqualFold(strings.Trim(item, " \t"), qop) {
+			return true
+		}
+	}
+	return false
+}
+
+// stale reports whether only the nonce was too old, not the login wrong.
+func (c Challenge) stale() bool { return strings.EqualFold(c.Params["stale"], "true") }
+
+// digest computes the response of RFC 7616 3.4, with qop auth, for the first
+// use of a nonce.
+func (c Challenge) digest(l Login, method, target, cnonce string) (string, error) {
+	const count = "00000001"
+	if hasControl(l.User) || hasControl(target) || !c.usable() {
+		return "", fmt.Errorf("%w: login or challenge for digest", ErrOption)
+	}
+	algorithm, realm, nonce := c.Params["algorithm"], c.Params["realm"], c.Params["nonce"]
+	hash := hashOf(algorithm)
+	secret := hash(l.User + ":" + realm + ":" + l.Password)
+	if strings.HasSuffix(strings.ToUpper(algorithm), "-SESS") {
+		secret = hash(secret + ":" + nonce + ":" + cnonce)
+	}
+	user := l.User
+	if strings.EqualFold(c.Params["userhash"], "true") {
+		user = hash(user + ":" + realm)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Digest username=%s, realm=%s, nonce=%s, uri=%s", quote(user), quote(realm), quote(nonce), quote(target))
+	request := hash(method + ":" + target)
+	if _, legacy := c.qop(); legacy {
+		fmt.Fprintf(&b, `, response="%s"`, hash(secret+":"+nonce+":"+request))
+	} else {
+		response := hash(strings.Join([]string{secret, nonce, count, cnonce, "auth", request}, ":"))
+		fmt.Fprintf(&b, `, cnonce=%s, nc=%s, qop=auth, response="%s"`, quote(cnonce), count, response)
+	}
+	if opaque, ok := c.Params["opaque"]; ok {
+		b.WriteString(", opaque=" + quote(opaque))
+	}
+	if algorithm != "" {
+		b.WriteString(", algorithm=" + algorithm)
+	}
+	if user != l.User {
+		b.WriteString(", userhash=true")
+	}
+	return b.String(), nil
+}
+
+func newNonce() string { return rand.Text() }

@@ -1,0 +1,109 @@
+package proxy
+
+import (
+	"net/netip"
+	"strconv"
+	"strings"
+)
+
+// An exemption is one entry of no_proxy.
+type exemption struct {
+	all    bool
+	suffix string       // of names, without the first dot
+	prefix netip.Prefix // of addresses
+	port   uint16       // 0: any
+}
+
+// parseNoProxy reads entries that commas or blanks separate: a name, which
+// stands for itself and all below it; an address; a prefix as in 10.0.0.0/8;
+// or an asterisk for everything. A name or an address may have a port. What
+// is none of these is passed over. --noproxy has the same form.
+func parseNoProxy(list string) (direct []exemption) {
+	for _, entry := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' }) {
+		if e, ok := parseExemption(entry); ok {
+			direct = append(direct, e)
+		}
+	}
+	return direct
+}
+
+func parseExemption(entry string) (e exemption, ok bool) {
+	if entry == "*" {
+		return exemption{all: true}, true
+	}
+	if base, bits, found := strings.Cut(entry, "/"); found {
+		addr, ok1 := literal(base)
+		n, err := strconv.ParseUint(bits, 10, 8)
+		if !ok1 || err != nil || int(n) > addr.BitLen() {
+			return e, false
+		}
+		e.prefix, err = addr.Prefix(int(n))
+		return e, err == nil
+	}
+	host := entry
+	if addr, ok := literal(host); ok {
+		e.prefix = netip.PrefixFrom(addr, addr.BitLen())
+		return e, true
+	}
+	if i := strings.LastIndexByte(entry, ':'); i >= 0 {
+		n, err := strconv.ParseUint(entry[i+1:], 10, 16)
+		if err != nil || n == 0 {
+			return e, false
+		}
+		host, e.port = entry[:i], uint16(n)
+		if addr, ok := literal(host); ok {
+			e.prefix = netip.PrefixFrom(addr, addr.BitLen())
+			return e, true
+		}
+	}
+	e.suffix = lower(strings.TrimPrefix(strings.TrimSuffix(host, "."), "."))
+	return e, e.suffix != ""
+}
+
+// exempt reports whether the list names host. An address is only compared
+// with addresses, a name only with names: nothing is resolved here.
+func exempt(direct []exemption, host string, port uint16) bool {
+	addr, isAddr := literal(host)
+	name := lower(strings.TrimSuffix(host, "."))
+	for _, e := range direct {
+		if e.port != 0 && e.port != port {
+			continue
+		}
+		switch {
+		case e.all:
+			return true
+		case isAddr:
+			if e.prefix.IsValid() && e.prefix.Contains(addr) {
+				return true
+			}
+		case e.suffix != "" && (name == e.suffix || strings.HasSuffix(name, "."+e.suffix)):
+			return true
+		}
+	}
+	return false
+}
+
+// literal reads an address, in brackets or not, and drops its zone: what
+// follows the % is no part of the host to compare (CVE-2025-22870).
+func literal(s string) (netip.Addr, bool) {
+	if inner, ok := strings.CutPrefix(s, "["); ok {
+		if s, ok = strings.CutSuffix(inner, "]"); !ok || !strings.Contains(s, ":") {
+			return netip.Addr{}, false
+		}
+	}
+	if strings.Contains(s, ":") {
+		s, _, _ = strings.Cut(s, "%")
+	}
+	addr, err := netip.ParseAddr(s)
+	return addr.Unmap(), err == nil
+}
+
+// lower is for ASCII alone: U+212A is no k.
+func lower(s string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, s)
+}

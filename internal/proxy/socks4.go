@@ -1,0 +1,47 @@
+package proxy
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+)
+
+// connectSOCKS4 asks for an IPv4 address, or for a name by the extension
+// SOCKS4a: an address 0.0.0.1 and the name behind the user.
+func connectSOCKS4(conn net.Conn, to destination, opts Options) error {
+	ip := [4]byte{0, 0, 0, 1}
+	if to.addr.IsValid() {
+		if !to.addr.Is4() {
+			return fmt.Errorf("%w: SOCKS4 has no IPv6", ErrTarget)
+		}
+		if ip = to.addr.As4(); ip[0]|ip[1]|ip[2] == 0 {
+			return fmt.Errorf("%w: address stands for a name in SOCKS4a", ErrTarget)
+		}
+	}
+	if strings.ContainsRune(opts.Login.User, 0) || len(opts.Login.User) > 255 {
+		return fmt.Errorf("%w: user", ErrOption)
+	}
+	request := binary.BigEndian.AppendUint16([]byte{4, 1}, to.port)
+	request = append(request, ip[:]...)
+	request = append(append(request, opts.Login.User...), 0)
+	if !to.addr.IsValid() {
+		request = append(append(request, to.name...), 0)
+	}
+	if _, err := conn.Write(request); err != nil {
+		return err
+	}
+	var reply [8]byte
+	if _, err := io.ReadFull(conn, reply[:]); err != nil {
+		return ended(err)
+	}
+	const granted = 90
+	switch code := reply[1]; {
+	case reply[0] != 0:
+		return fmt.Errorf("%w: version", ErrMalformed)
+	case code != granted:
+		return &Refused{"socks4", int(code)}
+	}
+	return nil
+}

@@ -1,0 +1,116 @@
+package proxy
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+)
+
+const (
+	socks5      = 5
+	noLogin     = 0    // methods, RFC 1928 3
+	userLogin   = 2    //
+	noMethod    = 0xff //
+	loginFormat = 1    // RFC 1929 2
+	ip4, ip6    = 1, 4 // address types, RFC 1928 5
+	domainName  = 3    //
+)
+
+// connectSOCKS5 asks for an address, or for a name that the proxy resolves.
+func connectSOCKS5(conn net.Conn, to destination, opts Options) error {
+	user, password := opts.Login.User, opts.Login.Password
+	if len(user) > 255 || len(password) > 255 {
+		return fmt.Errorf("%w: user or password over 255 bytes", ErrOption)
+	}
+	hello := []byte{socks5, 1, noLogin}
+	if user != "" {
+		hello = []byte{socks5, 2, noLogin, userLogin}
+	}
+	method, err := exchange(conn, hello, socks5)
+	switch {
+	case err != nil:
+		return err
+	case method == noMethod:
+		return &AuthRequired{}
+	case method == userLogin && user != "":
+		err = sendLogin(conn, opts.Login)
+	case method != noLogin:
+		err = fmt.Errorf("%w: method that was not offered", ErrMalformed)
+	}
+	if err != nil {
+		return err
+	}
+	code, err := exchange(conn, socks5Request(to), socks5)
+	if err != nil {
+		return err
+	}
+	if code != 0 {
+		return &Refused{"socks5", int(code)}
+	}
+	return skipBound(conn)
+}
+
+func sendLogin(conn net.Conn, l Login) error {
+	request := append([]byte{loginFormat, byte(len(l.User))}, l.User...)
+	request = append(append(request, byte(len(l.Password))), l.Password...)
+	code, err := exchange(conn, request, loginFormat)
+	if err == nil && code != 0 {
+		return &AuthRequired{Tried: true}
+	}
+	return err
+}
+
+func socks5Request(to destination) []byte {
+	request := []byte{socks5, 1, 0}
+	switch {
+	case to.addr.Is4():
+		request = append(append(request, ip4), to.addr.AsSlice()...)
+	case to.addr.Is6():
+		request = append(append(request, ip6), to.addr.AsSlice()...)
+	default:
+		request = append(append(request, domainName, byte(len(to.name))), to.name...)
+	}
+	return binary.BigEndian.AppendUint16(request, to.port)
+}
+
+// exchange sends a message and reads the two bytes with which every answer
+// begins: a version and what the proxy says.
+func exchange(conn net.Conn, message []byte, version byte) (byte, error) {
+	if _, err := conn.Write(message); err != nil {
+		return 0, err
+	}
+	var reply [2]byte
+	if _, err := io.ReadFull(conn, reply[:]); err != nil {
+		return 0, ended(err)
+	}
+	if reply[0] != version {
+		return 0, fmt.Errorf("%w: version", ErrMalformed)
+	}
+	return reply[1], nil
+}
+
+// skipBound reads the rest of the last reply: the address from which the proxy
+// connects, which nobody needs.
+func skipBound(conn net.Conn) error {
+	var b [255 + 2]byte
+	if _, err := io.ReadFull(conn, b[:2]); err != nil { // reserved, type
+		return ended(err)
+	}
+	n := 0
+	switch b[1] {
+	case ip4:
+		n = net.IPv4len
+	case ip6:
+		n = net.IPv6len
+	case domainName:
+		if _, err := io.ReadFull(conn, b[:1]); err != nil {
+			return ended(err)
+		}
+		n = int(b[0])
+	default:
+		return fmt.Errorf("%w: address type", ErrMalformed)
+	}
+	_, err := io.ReadFull(conn, b[:n+2]) // and a port
+	return ended(err)
+}

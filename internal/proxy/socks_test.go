@@ -1,0 +1,126 @@
+package proxy
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestSOCKS4(t *testing.T) {
+	const (
+		ask     = "\x04\x01\x00\x46\xc0\x00\x02\x07\x00" // 192.0.2.7:70
+		granted = "\x00\x5a\x00\x00\x00\x00\x00\x00"
+	)
+	runAll(t, []handshake{
+		{name: "address", scheme: "socks4", target: "192.0.2.7:70",
+			turns: []turn{{ask, granted}}},
+		{name: "server speaks first", scheme: "socks4", target: "192.0.2.7:70",
+			turns: []turn{{ask, granted + "220 hello\r\n"}}, rest: "220 hello\r\n"},
+		{name: "user", scheme: "socks4", target: "192.0.2.7:70", opts: Options{Login: Login{User: "mary"}},
+			turns: []turn{{"\x04\x01\x00\x46\xc0\x00\x02\x07mary\x00", granted}}},
+		{name: "address by 4a", scheme: "socks4a", target: "192.0.2.7:70",
+			turns: []turn{{ask, granted}}},
+		{name: "mapped address", scheme: "socks4", target: "[::ffff:192.0.2.7]:70",
+			turns: []turn{{ask, granted}}},
+		{name: "name by 4a", scheme: "socks4a", target: "h.test:65535",
+			turns: []turn{{"\x04\x01\xff\xff\x00\x00\x00\x01\x00h.test\x00", granted}}},
+		{name: "name by 4", scheme: "socks4", target: "h.test:70", err: ErrTarget},
+		{name: "IPv6", scheme: "socks4a", target: "[2001:db8::1]:70", err: ErrTarget},
+		{name: "address that means a name", scheme: "socks4", target: "0.0.0.1:70", err: ErrTarget},
+		{name: "NUL in the user", scheme: "socks4", target: "192.0.2.7:70", opts: Options{Login: Login{User: "a\x00b"}}, err: ErrOption},
+		{name: "rejected", scheme: "socks4", target: "192.0.2.7:70",
+			turns: []turn{{ask, "\x00\x5b\x00\x00\x00\x00\x00\x00"}}, err: &Refused{"socks4", 91}},
+		{name: "identd", scheme: "socks4", target: "192.0.2.7:70",
+			turns: []turn{{ask, "\x00\x5d\x00\x00\x00\x00\x00\x00"}}, err: &Refused{"socks4", 93}},
+		{name: "reply of SOCKS5", scheme: "socks4", target: "192.0.2.7:70",
+			turns: []turn{{ask, "\x05\x00\x00\x01\x00\x00\x00\x00"}}, err: ErrMalformed},
+		{name: "closed at once", scheme: "socks4", target: "192.0.2.7:70",
+			turns: []turn{{ask, ""}}, err: ErrClosed},
+		{name: "closed within the reply", scheme: "socks4", target: "192.0.2.7:70",
+			turns: []turn{{ask, granted[:7]}}, err: ErrClosed},
+	})
+}
+
+func TestSOCKS5(t *testing.T) {
+	const (
+		hello   = "\x05\x01\x00"
+		open    = "\x05\x00"
+		ask     = "\x05\x01\x00\x01\xc0\x00\x02\x07\x00\x46" // 192.0.2.7:70
+		granted = "\x05\x00\x00\x01\x7f\x00\x00\x01\x04\x38"
+		hello2  = "\x05\x02\x00\x02"
+		login   = "\x01\x04mary\x06s3cret"
+	)
+	mary := Options{Login: Login{"mary", "s3cret"}}
+	refused := func(code byte) handshake {
+		return handshake{name: "refused", scheme: "socks5", target: "192.0.2.7:70",
+			turns: []turn{{hello, open}, {ask, "\x05" + string(rune(code)) + "\x00\x01\x00\x00\x00\x00\x00\x00"}},
+			err:   &Refused{"socks5", int(code)}}
+	}
+	runAll(t, []handshake{
+		{name: "address", scheme: "socks5", target: "192.0.2.7:70",
+			turns: []turn{{hello, open}, {ask, granted}}},
+		{name: "server speaks first", scheme: "socks5", target: "192.0.2.7:70",
+			turns: []turn{{hello, open}, {ask, granted + "200 news\r\n"}}, rest: "200 news\r\n"},
+		{name: "IPv6 address", scheme: "socks5", target: "[2001:db8::1]:70",
+			turns: []turn{{hello, open}, {"\x05\x01\x00\x04\x20\x01\x0d\xb8" + strings.Repeat("\x00", 11) + "\x01\x00\x46", granted}}},
+		{name: "name by 5", scheme: "socks5", target: "h.test:70", err: ErrTarget},
+		{name: "name by 5h", scheme: "socks5h", target: "h.test:70",
+			turns: []turn{{hello, open}, {"\x05\x01\x00\x03\x06h.test\x00\x46", granted}}},
+		{name: "address by 5h", scheme: "socks5h", target: "192.0.2.7:70", // curl test 720
+			turns: []turn{{hello, open}, {ask, granted}}},
+		{name: "name of 255 bytes", scheme: "socks5h", target: strings.Repeat("x", 255) + ":70",
+			turns: []turn{{hello, open}, {"\x05\x01\x00\x03\xff" + strings.Repeat("x", 255) + "\x00\x46", granted}}},
+		{name: "bound to a name", scheme: "socks5", target: "192.0.2.7:70",
+			turns: []turn{{hello, open}, {ask, "\x05\x00\x00\x03\x03abc\x00\x01!"}}, rest: "!"},
+		{name: "bound to the longest name", scheme: "socks5", target: "192.0.2.7:70",
+			turns: []turn{{hello, open}, {ask, "\x05\x00\x00\x03\xff" + strings.Repeat("x", 255) + "\x00\x01!"}}, rest: "!"},
+		{name: "bound to IPv6", scheme: "socks5", target: "192.0.2.7:70",
+			turns: []turn{{hello, open}, {ask, "\x05\x00\x00\x04" + strings.Repeat("x", 16) + "\x00\x01!"}}, rest: "!"},
+		{name: "login", scheme: "socks5", target: "192.0.2.7:70", opts: mary,
+			turns: []turn{{hello2, "\x05\x02"}, {login, "\x01\x00"}, {ask, granted}}},
+		{name: "login not wanted", scheme: "socks5", target: "192.0.2.7:70", opts: mary,
+			turns: []turn{{hello2, open}, {ask, granted}}},
+		{name: "empty password", scheme: "socks5", target: "192.0.2.7:70", opts: Options{Login: Login{User: "u"}},
+			turns: []turn{{hello2, "\x05\x02"}, {"\x01\x01u\x00", "\x01\x00"}, {ask, granted}}},
+		{name: "login refused", scheme: "socks5", target: "192.0.2.7:70", opts: mary,
+			turns: []turn{{hello2, "\x05\x02"}, {login, "\x01\x01"}}, err: &AuthRequired{Tried: true}},
+		{name: "login required", scheme: "socks5", target: "192.0.2.7:70",
+			turns: []turn{{hello, "\x05\xff"}}, err: &AuthRequired{}},
+		{name: "login demanded though not offered", scheme: "socks5", target: "192.0.2.7:70",
+			turns: []turn{{hello, "\x05\x02"}}, err: ErrMalformed},
+		{name: "method never heard of", scheme: "socks5", target: "192.0.2.7:70", opts: mary,
+			turns: []turn{{hello2, "\x05\x01"}}, err: ErrMalformed},
+		{name: "user of 256 bytes", scheme: "socks5", target: "192.0.2.7:70",
+			opts: Options{Login: Login{User: strings.Repeat("u", 256)}}, err: ErrOption},
+		{name: "password of 256 bytes", scheme: "socks5", target: "192.0.2.7:70",
+			opts: Options{Login: Login{"u", strings.Repeat("p", 256)}}, err: ErrOption},
+		{name: "HTTP proxy", scheme: "socks5", target: "192.0.2.7:70",
+			turns: []turn{{hello, "HTTP/1.0 400 Bad Request\r\n"}}, err: ErrMalformed},
+		{name: "another version in the reply", scheme: "socks5", target: "192.0.2.7:70",
+			turns: []turn{{hello, open}, {ask, "\x04\x00\x00\x01\x00\x00\x00\x00\x00\x00"}}, err: ErrMalformed},
+		{name: "another version of the login", scheme: "socks5", target: "192.0.2.7:70", opts: mary,
+			turns: []turn{{hello2, "\x05\x02"}, {login, "\x05\x00"}}, err: ErrMalformed},
+		{name: "address type never heard of", scheme: "socks5", target: "192.0.2.7:70",
+			turns: []turn{{hello, open}, {ask, "\x05\x00\x00\x02\x00\x00\x00\x00\x00\x00"}}, err: ErrMalformed},
+		{name: "closed at once", scheme: "socks5", target: "192.0.2.7:70",
+			turns: []turn{{hello, ""}}, err: ErrClosed},
+		{name: "closed within the reply", scheme: "socks5", target: "192.0.2.7:70",
+			turns: []turn{{hello, open}, {ask, granted[:9]}}, err: ErrClosed},
+		refused(1), refused(2), refused(5), refused(8), refused(0x7f),
+	})
+}
+
+func TestRefusedText(t *testing.T) {
+	for _, c := range []struct {
+		err  Refused
+		want string
+	}{
+		{Refused{"http", 403}, "proxy refused: http 403"},
+		{Refused{"socks4", 91}, "proxy refused: socks4 91 (rejected or failed)"},
+		{Refused{"socks5", 2}, "proxy refused: socks5 2 (not allowed by its rules)"},
+		{Refused{"socks5", 99}, "proxy refused: socks5 99"},
+	} {
+		if got := c.err.Error(); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
