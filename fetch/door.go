@@ -93,7 +93,7 @@ func (d *door) connect(ctx context.Context, network string, g *grant, t Target) 
 	if err != nil {
 		return nil, err
 	}
-	judge := func(a netip.Addr) error { return d.policy.judgeAddr(g, t.Host, a) }
+	judge := func(a netip.Addr) error { return d.policy.judgeAddr(g, t, a) }
 	raw, err := d.race(ctx, network, addrs, t.Port, judge)
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (d *door) allowed(ctx context.Context, g *grant, t Target) ([]netip.Addr, e
 	var kept []netip.Addr
 	var refused error
 	for _, a := range addrs {
-		if err := d.policy.judgeAddr(g, t.Host, a); err != nil {
+		if err := d.policy.judgeAddr(g, t, a); err != nil {
 			refused = err
 			continue
 		}

@@ -86,28 +86,32 @@ func (p *Policy) judgeTarget(g *grant, t Target) error {
 		return err
 	}
 	if t.Addr.IsValid() {
-		return p.judgeAddr(g, t.Host, t.Addr)
+		return p.judgeAddr(g, t, t.Addr)
 	}
 	return p.judgeName(t.Host, g.typed)
 }
 
 func (p *Policy) judgePort(g *grant, t Target) error {
 	rule, unusual := p.portVerdict(t.Scheme, g.scheme.Port, t.Port, g.typed)
-	subject := t.Scheme + " port " + strconv.Itoa(int(t.Port))
 	if rule != "" {
-		override := "--allow-port " + t.Scheme + ":" + strconv.Itoa(int(t.Port))
-		if !g.typed {
-			override += ":any"
-		}
-		if rule == "range" {
-			override = ""
-		}
-		return BadPort.With(&Refusal{Rule: portRules[rule], Subject: subject, Override: override})
+		return p.refusePort(rule, t, g.typed)
 	}
 	if unusual {
-		g.trace.Notef("unusual: %s", subject)
+		g.trace.Notef("unusual: %s port %d", t.Scheme, t.Port)
 	}
 	return nil
+}
+
+func (p *Policy) refusePort(rule string, t Target, typed bool) error {
+	port := strconv.Itoa(int(t.Port))
+	override := "--allow-port " + t.Scheme + ":" + port
+	if !typed {
+		override += ":any"
+	}
+	if rule == "range" {
+		override = ""
+	}
+	return BadPort.With(&Refusal{Rule: portRules[rule], Subject: t.Scheme + " port " + port, Override: override})
 }
 
 // mayReach applies the order of classes: never to a less public one, and on a

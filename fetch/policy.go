@@ -104,12 +104,12 @@ func (p *Policy) judgeName(host string, typed bool) error {
 	return nil
 }
 
-// judgeAddr judges one numeric address, the only form that counts. host is
-// the name it came from, or itself.
-func (p *Policy) judgeAddr(g *grant, host string, a netip.Addr) error {
+// judgeAddr judges one numeric address, the only form that counts: that of t
+// or one that its name resolved to.
+func (p *Policy) judgeAddr(g *grant, t Target, a netip.Addr) error {
 	c, subject := classOf(a), a.String()
-	if subject != host {
-		subject = host + " is " + subject
+	if subject != t.Host {
+		subject = t.Host + " is " + subject
 	}
 	if (g.typed || g.named) && p.allowsAddr(a) {
 		return nil
@@ -123,13 +123,17 @@ func (p *Policy) judgeAddr(g *grant, host string, a netip.Addr) error {
 	case a.Zone() != "" && !g.typed:
 		return refuseAddress("only a person may type a zone", subject, "")
 	case p.Reach == Listed:
-		if !p.listedName(strings.TrimSuffix(host, ".")) && !p.listedAddr(a) {
+		if !p.listedName(strings.TrimSuffix(t.Host, ".")) && !p.listedAddr(a) {
 			return refuseAddress("address is not on the list", subject, "")
 		}
 	case p.Reach == PublicOnly && c != public:
 		return refuseAddress("the address is "+c.String()+", not public", subject, "")
 	case !g.typed && !g.mayReach(a, c):
 		return refuseAddress("a "+g.class.String()+" page led to a "+c.String()+" address", subject, "")
+	}
+	if !g.typed && c != public && slices.Contains(textServices, t.Port) && !p.portAllowed(t.Scheme, t.Port, false) {
+		// On the public network such a port may well be the Web's.
+		return p.refusePort("text-service", t, false)
 	}
 	return nil
 }

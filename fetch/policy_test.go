@@ -202,9 +202,34 @@ func TestReach(t *testing.T) {
 	} {
 		g := page(strings.TrimPrefix(c.from, "typed"))
 		g.typed = c.from == "typed"
-		err := c.policy.judgeAddr(g, c.host, netip.MustParseAddr(c.addr))
+		err := c.policy.judgeAddr(g, Target{Scheme: "http", Host: c.host, Port: 80}, netip.MustParseAddr(c.addr))
 		if (err == nil) != c.ok || err != nil && !errors.Is(err, BadAddress) {
 			t.Errorf("%s: %q to %s: got %v, want ok %v", c.name, c.from, c.addr, err, c.ok)
+		}
+	}
+}
+
+// TestLocalTextServices: a redirect on this machine does not reach its Redis,
+// though on the public network that port may be the Web's.
+func TestLocalTextServices(t *testing.T) {
+	g := &grant{}
+	g.from(netip.MustParseAddr("127.0.0.1"))
+	typed, allowed := Typed(), Typed()
+	allowed.Ports = []PortRule{{"http", 6379, true}}
+	for _, c := range []struct {
+		policy Policy
+		addr   string
+		port   uint16
+		ok     bool
+	}{
+		{typed, "127.0.0.1", 6379, false},
+		{typed, "127.0.0.1", 8080, true},
+		{typed, "8.8.8.8", 6379, true},
+		{allowed, "127.0.0.1", 6379, true},
+	} {
+		err := c.policy.judgeAddr(g, Target{Scheme: "http", Host: c.addr, Port: c.port}, netip.MustParseAddr(c.addr))
+		if (err == nil) != c.ok || err != nil && !errors.Is(err, BadPort) {
+			t.Errorf("%s port %d: got %v, want ok %v", c.addr, c.port, err, c.ok)
 		}
 	}
 }
