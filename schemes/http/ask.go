@@ -1,0 +1,187 @@
+package http
+
+import (
+	"cmp"
+	"encoding/base64"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/http/httpguts"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri"
+)
+
+// An ask is one request, before a connection is chosen for it.
+type ask struct {
+	method string
+	target fetch.Target
+	host   string // the Host field
+	path   string // as on the request line, never empty
+	query  string // with its "?", or ""
+	header fetch.Header
+
+	ranged bool // a Range field of ours is among them
+	any    bool // the caller wrote a Range field: what comes back is his affair
+	old    bool // has fields that HTTP/2 forbids
+}
+
+// newAsk writes the request for req. It touches nothing but its arguments.
+func newAsk(req *fetch.Request, port uint16, opts *Options) (*ask, error) {
+	t, err := fetch.TargetOf(req.URL, port)
+	if err != nil {
+		return nil, err
+	}
+	if t.Host == "" {
+		return nil, fetch.BadURL.Errorf("no host")
+	}
+	a := &ask{method: http.MethodGet, target: t, host: hostField(t, port)}
+	if req.Op == fetch.Stat {
+		a.method = http.MethodHead
+	}
+	if err := a.setPath(req.URL, opts); err != nil {
+		return nil, err
+	}
+	a.add("User-Agent", cmp.Or(opts.UserAgent, "fetch"))
+	a.add("Accept", "*/*")
+	a.addConditions(req)
+	a.addCredential(req.Auth)
+	if err := a.override(req); err != nil {
+		return nil, err
+	}
+	return a, a.validate()
+}
+
+// hostField is the authority without zone and default port: RFC 9110 7.2.
+func hostField(t fetch.Target, port uint16) string {
+	host := t.Host
+	if t.Addr.Is6() {
+		host = "[" + t.Addr.WithZone("").String() + "]"
+	}
+	if t.Port != port {
+		host += ":" + strconv.Itoa(int(t.Port))
+	}
+	return host
+}
+
+func (a *ask) setPath(u uri.URI, opts *Options) error {
+	if !opts.PathAsIs {
+		flat, err := u.Resolve(u) // a URI against itself only loses its dot segments
+		if err != nil {
+			return fetch.BadURL.With(err)
+		}
+		u = flat
+	}
+	a.path = cmp.Or(u.Path(), "/")
+	if q, ok := u.Query(); ok {
+		a.query = "?" + q
+	}
+	return nil
+}
+
+func (a *ask) add(name, value string) {
+	a.header = append(a.header, fetch.Field{Name: name, Value: value})
+}
+
+func (a *ask) addConditions(req *fetch.Request) {
+	if !req.Range.IsZero() && req.Op == fetch.Get {
+		a.ranged = true
+		a.add("Range", rangeField(req.Range))
+		if req.IfSame != "" {
+			a.add("If-Range", req.IfSame)
+		}
+	}
+	switch {
+	case isTag(req.IfNot):
+		a.add("If-None-Match", req.IfNot)
+	case req.IfNot != "":
+		a.add("If-Modified-Since", req.IfNot)
+	}
+	if !req.Since.IsZero() && (req.IfNot == "" || isTag(req.IfNot)) {
+		a.add("If-Modified-Since", req.Since.UTC().Format(http.TimeFormat))
+	}
+	if !req.Before.IsZero() {
+		a.add("If-Unmodified-Since", req.Before.UTC().Format(http.TimeFormat))
+	}
+}
+
+// isTag tells an entity tag from a date, the two forms of a validator.
+func isTag(validator string) bool {
+	return strings.HasPrefix(validator, `"`) || strings.HasPrefix(validator, "W/") || validator == "*"
+}
+
+func (a *ask) addCredential(c *fetch.Credential) {
+	switch {
+	case c == nil:
+	case c.Token != "":
+		a.add("Authorization", "Bearer "+c.Token.Reveal())
+	case c.User != "" || c.Password != "":
+		a.add("Authorization", basic(c.User, c.Password.Reveal()))
+	}
+}
+
+// basic is RFC 7617.
+func basic(user, password string) string {
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
+}
+
+// override puts the fields of the caller in the place of ours. One of ours
+// that he gives without a value is not sent.
+func (a *ask) override(req *fetch.Request) error {
+	ours := a.header
+	a.header = ours.Without(func(name string) bool { return has(req.Header, name) })
+	for _, f := range req.Header {
+		switch name := strings.ToLower(f.Name); name {
+		case "host":
+			if f.Value == "" {
+				req.Trace.Notef("a request without Host is none: field kept")
+				continue
+			}
+			a.host = f.Value
+			continue
+		case "content-length", "transfer-encoding", "trailer":
+			req.Trace.Notef("%s not sent: the request has no body", name)
+			continue
+		case "range":
+			a.ranged, a.any = false, true
+		case "connection", "upgrade", "te", "keep-alive", "proxy-connection", "http2-settings":
+			a.old = true
+		}
+		if f.Value != "" || !has(ours, f.Name) {
+			a.header = append(a.header, f)
+		}
+	}
+	return nil
+}
+
+func has(h fetch.Header, name string) bool {
+	return slices.ContainsFunc(h, func(f fetch.Field) bool { return strings.EqualFold(f.Name, name) })
+}
+
+// validate refuses what would end a line early: RFC 9110 5.5.
+func (a *ask) validate() error {
+	if !httpguts.ValidHostHeader(a.host) || strings.ContainsAny(a.host, " \t") {
+		return fetch.Usage.Errorf("header field Host: invalid value")
+	}
+	for _, f := range a.header {
+		if !httpguts.ValidHeaderFieldName(f.Name) {
+			return fetch.Usage.Errorf("header field %q: invalid name", f.Name)
+		}
+		if !httpguts.ValidHeaderFieldValue(f.Value) {
+			return fetch.Usage.Errorf("header field %s: control character in value", f.Name)
+		}
+	}
+	return nil
+}
+
+// whole is a without its range: the same object from its beginning.
+func (a *ask) whole() *ask {
+	b := *a
+	b.ranged = false
+	b.header = a.header.Without(func(name string) bool {
+		return strings.EqualFold(name, "Range") || strings.EqualFold(name, "If-Range")
+	})
+	return &b
+}

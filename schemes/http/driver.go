@@ -1,0 +1,176 @@
+package http
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/textproto"
+	"net/url"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri"
+)
+
+type driver struct {
+	env  fetch.Env
+	port uint16
+	opts *Options
+	pool pool
+}
+
+func newDriver(env fetch.Env, port uint16, opts *Options) *driver {
+	return &driver{env: env, port: port, opts: opts, pool: pool{env: env, opts: opts}}
+}
+
+// Do carries out req. A second request is sent only where the first brought
+// a part that cannot be used.
+func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
+	a, err := newAsk(req, d.port, d.opts)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := d.try(ctx, req, a)
+	if errors.Is(err, errOther) {
+		req.Trace.Notef("the object has changed: sent from its beginning")
+		resp, err = d.try(ctx, req, a.whole())
+	}
+	return resp, err
+}
+
+func (d *driver) try(ctx context.Context, req *fetch.Request, a *ask) (*fetch.Response, error) {
+	x, err := d.send(ctx, req, a)
+	if err != nil {
+		return nil, err
+	}
+	r := &reply{exchange: x, ask: a, req: req, now: d.env.Now()}
+	resp, err := r.response()
+	if err != nil {
+		x.resp.Body.Close()
+		x.end()
+		return nil, err
+	}
+	return resp, nil
+}
+
+// An exchange is one request and its response on a connection.
+type exchange struct {
+	trace  *fetch.Trace
+	noBody bool
+	pool   *pool
+
+	resp           *http.Response
+	conn           net.Conn // the last that was tried
+	head           []byte   // raw, once the wire is another's; guarded by it
+	cut            bool     // the connection ended in the head; guarded by the wire
+	tries, interim int
+}
+
+// send returns when the head of the response is there.
+func (d *driver) send(ctx context.Context, req *fetch.Request, a *ask) (*exchange, error) {
+	x := &exchange{trace: req.Trace, noBody: a.method == http.MethodHead, pool: &d.pool}
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: x.gotConn, Got1xxResponse: x.got1xx})
+	key := poolKey{leave: d.env.Net.Key(ctx), old: a.old || d.opts.HTTP1 || listens(req.Trace)}
+	r, via, err := d.request(ctx, a, req.URL)
+	if err != nil {
+		return nil, err
+	}
+	if via != nil {
+		key.proxy = via.uri.Unredacted()
+	}
+	x.resp, err = d.pool.get(key, via).RoundTrip(r)
+	if err != nil {
+		x.end()
+		if x.cut && ctx.Err() == nil {
+			return nil, fetch.Truncated.Errorf("connection ended in the head of the response")
+		}
+		return nil, requestFault(ctx, err)
+	}
+	return x, nil
+}
+
+func listens(t *fetch.Trace) bool { return t != nil && (t.Sent != nil || t.Got != nil) }
+
+// request makes the http.Request, and says through which proxy it goes.
+func (d *driver) request(ctx context.Context, a *ask, u uri.URI) (*http.Request, *proxy, error) {
+	via, ok, err := d.env.Net.Proxy(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if ok {
+		p, err := newProxy(via.Proxy, func(ctx context.Context, _ string) (net.Conn, error) { return d.env.Net.DialProxy(ctx) })
+		if err != nil {
+			return nil, nil, err
+		}
+		r, err := p.request(ctx, a, "http://"+hostField(via.Target, d.port)+a.path+a.query)
+		return r, p, err
+	}
+	r, err := a.direct(ctx, u.Scheme())
+	return r, nil, err
+}
+
+// direct makes the request for the origin itself. Path and RawPath together
+// give the bytes of the URL; Opaque would make another host of "//x/y".
+func (a *ask) direct(ctx context.Context, scheme string) (*http.Request, error) {
+	path, err := uri.Unescape(a.path)
+	if err != nil {
+		return nil, fetch.BadURL.With(err)
+	}
+	query, has := strings.CutPrefix(a.query, "?")
+	r := &http.Request{
+		Method: a.method,
+		URL:    &url.URL{Scheme: scheme, Host: a.target.Address(), Path: path, RawPath: a.path, RawQuery: query, ForceQuery: has && query == ""},
+		Host:   a.host,
+		Header: toHTTP(a.header),
+	}
+	if line := r.URL.RequestURI(); line != a.path+a.query || r.URL.Host != net.JoinHostPort(r.URL.Hostname(), r.URL.Port()) {
+		return nil, fetch.Internal.Errorf("request line or host is not that of the URL")
+	}
+	return r.WithContext(ctx), nil
+}
+
+// toHTTP keeps names as they are written, but for those that net/http looks
+// for.
+func toHTTP(h fetch.Header) http.Header {
+	out := http.Header{}
+	for _, f := range h {
+		name := f.Name
+		switch canonical := textproto.CanonicalMIMEHeaderKey(name); canonical {
+		case "User-Agent", "Connection", "Range":
+			name = canonical
+		}
+		out[name] = append(out[name], f.Value)
+	}
+	if _, ok := out["User-Agent"]; !ok {
+		out["User-Agent"] = []string{""} // else net/http sends its own
+	}
+	return out
+}
+
+// gotConn is called for each connection that the request is tried on.
+func (x *exchange) gotConn(info httptrace.GotConnInfo) {
+	x.end()
+	if x.tries++; x.tries > 1 && x.trace != nil && x.trace.Again != nil {
+		x.trace.Again()
+	}
+	x.conn = info.Conn
+	if w, ok := x.conn.(*wire); ok {
+		w.bind(x)
+	}
+}
+
+func (x *exchange) got1xx(int, textproto.MIMEHeader) error {
+	if x.interim++; x.interim > maxInterim {
+		return fetch.Protocol.Errorf("more than %d interim responses", maxInterim)
+	}
+	return nil
+}
+
+// end lets go of the connection: the trace hears nothing more.
+func (x *exchange) end() {
+	if w, ok := x.conn.(*wire); ok {
+		w.release(x)
+	}
+}

@@ -1,0 +1,170 @@
+package http
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// A frame follows the bytes of one HTTP/1 response and knows where it ends
+// (RFC 9112 6.3), so that what a server sends beyond it never becomes the
+// beginning of the next. It judges nothing: what it cannot follow it lets
+// pass until the connection ends, and net/http refuses it.
+type frame struct {
+	state  frameState
+	noBody bool   // the request was HEAD
+	head   []byte // all before the body, interim responses included
+	start  int    // in head, of the response that it is in
+	line   int    // in head, of the line that it is in
+	left   int64  // of the body or chunk
+	size   []byte // the line of a chunk size, or of a trailer
+}
+
+type frameState uint8
+
+const (
+	inHead    frameState = iota
+	inLength             // a body of left bytes
+	inSize               // the line that begins a chunk
+	inChunk              // left bytes and the line end after them
+	inTrailer            // the lines after the last chunk
+	unbounded            // until the connection ends
+	ended
+)
+
+// maxFrameHead is more than net/http takes; maxFrameLine more than it takes
+// for the line of a chunk.
+const (
+	maxFrameHead = 2 * maxHead
+	maxFrameLine = 8 << 10
+)
+
+// scan reads p, the next bytes, and returns how many of them belong to the
+// response.
+func (f *frame) scan(p []byte) int {
+	n := 0
+	for n < len(p) && f.state != ended {
+		n += f.step(p[n:])
+	}
+	return n
+}
+
+func (f *frame) step(p []byte) int {
+	switch f.state {
+	case inLength, inChunk:
+		n := int(min(int64(len(p)), f.left))
+		if f.left -= int64(n); f.left == 0 {
+			f.state = map[frameState]frameState{inLength: ended, inChunk: inSize}[f.state]
+		}
+		return n
+	case inHead:
+		return f.stepHead(p)
+	case inSize, inTrailer:
+		return f.stepLine(p)
+	}
+	return len(p)
+}
+
+func (f *frame) stepHead(p []byte) int {
+	n := bytes.IndexByte(p, '\n') + 1
+	if n == 0 {
+		n = len(p)
+	}
+	f.head = append(f.head, p[:n]...)
+	switch {
+	case len(f.head) > maxFrameHead:
+		f.state = unbounded
+	case p[n-1] == '\n':
+		line := f.head[f.line:]
+		f.line = len(f.head)
+		if len(line) <= 2 && strings.Trim(string(line), "\r\n") == "" {
+			f.endHead()
+		}
+	}
+	return n
+}
+
+// endHead chooses the state for the body.
+func (f *frame) endHead() {
+	status, fields, _ := strings.Cut(string(f.head[f.start:]), "\n")
+	version, rest, _ := strings.Cut(status, " ")
+	code, err := strconv.Atoi(rest[:min(len(rest), 3)])
+	f.start = len(f.head)
+	switch {
+	case err != nil || code == 101:
+		f.state = unbounded
+	case code < 200:
+		f.state = inHead
+	case f.noBody || code == 204 || code == 304:
+		f.state = ended
+	default:
+		f.frameBody(fields, version != "HTTP/1.0")
+	}
+}
+
+func (f *frame) frameBody(fields string, chunks bool) {
+	f.state, f.left = unbounded, -1
+	coded := false
+	for line := range strings.SplitSeq(fields, "\n") {
+		name, value, _ := strings.Cut(line, ":")
+		value = strings.TrimSpace(value)
+		switch strings.ToLower(name) {
+		case "content-length":
+			n, err := strconv.ParseUint(value, 10, 63)
+			if err != nil || f.left >= 0 && f.left != int64(n) {
+				return
+			}
+			f.left = int64(n)
+		case "transfer-encoding":
+			coded = chunks
+			if coded && !strings.EqualFold(value, "chunked") {
+				return
+			}
+		}
+	}
+	switch {
+	case coded:
+		f.state = inSize
+	case f.left == 0:
+		f.state = ended
+	case f.left > 0:
+		f.state = inLength
+	}
+}
+
+// stepLine collects a line and acts on it.
+func (f *frame) stepLine(p []byte) int {
+	n := bytes.IndexByte(p, '\n') + 1
+	if n == 0 {
+		n = len(p)
+	}
+	f.size = append(f.size, p[:n]...)
+	switch {
+	case p[n-1] == '\n':
+		f.endLine(strings.TrimRight(string(f.size), "\r\n"))
+		f.size = f.size[:0]
+	case len(f.size) > maxFrameLine:
+		f.state = unbounded
+	}
+	return n
+}
+
+func (f *frame) endLine(line string) {
+	if f.state == inTrailer {
+		if line == "" {
+			f.state = ended
+		}
+		return
+	}
+	digits, _, _ := strings.Cut(line, ";")
+	size, err := strconv.ParseUint(strings.TrimSpace(digits), 16, 64)
+	switch {
+	case err != nil || size > math.MaxInt64-2:
+		f.state = unbounded
+	case size == 0:
+		f.state = inTrailer
+	default:
+		f.state, f.left = inChunk, int64(size)+2
+	}
+}

@@ -1,0 +1,87 @@
+package http
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// rawHead is every byte before the body where the wire had them, and for
+// HTTP/2 what HTTP/1 would have sent.
+func (x *exchange) rawHead() []byte {
+	if w, ok := x.conn.(*wire); ok {
+		if head := w.head(x); len(head) > 0 {
+			return head
+		}
+	}
+	var b strings.Builder
+	b.WriteString(proto(x.resp) + " " + strconv.Itoa(x.resp.StatusCode) + " \r\n")
+	for _, f := range fromHTTP(x.resp.Header) {
+		b.WriteString(f.Name + ": " + f.Value + "\r\n")
+	}
+	b.WriteString("\r\n")
+	return []byte(b.String())
+}
+
+func proto(resp *http.Response) string {
+	if resp.ProtoMajor == 2 {
+		return "HTTP/2"
+	}
+	return resp.Proto
+}
+
+// fields reads the header in the order and spelling of the raw head, which
+// net/http has accepted. HTTP/2's order is lost in net/http.
+func (x *exchange) fields(raw []byte, t *fetch.Trace) fetch.Header {
+	if x.resp.ProtoMajor != 1 {
+		return fromHTTP(x.resp.Header)
+	}
+	var h fetch.Header
+	folded := false
+	for line := range strings.SplitSeq(lastHead(string(raw)), "\n") {
+		line = strings.TrimSuffix(line, "\r")
+		if line == "" {
+			continue
+		}
+		if line[0] == ' ' || line[0] == '\t' { // obs-fold: RFC 9112 5.2
+			if len(h) > 0 {
+				folded = true
+				h[len(h)-1].Value += " " + strings.Trim(line, " \t")
+			}
+			continue
+		}
+		name, value, _ := strings.Cut(line, ":")
+		h = append(h, fetch.Field{Name: strings.TrimRight(name, " \t"), Value: strings.Trim(value, " \t")})
+	}
+	if folded {
+		t.Notef("header field folded over lines")
+	}
+	return h
+}
+
+// lastHead is the fields of the last response in raw: interim ones come
+// before it.
+func lastHead(raw string) string {
+	raw = strings.TrimRight(raw, "\r\n")
+	for _, blank := range []string{"\n\r\n", "\n\n"} {
+		if i := strings.LastIndex(raw, blank); i >= 0 {
+			raw = raw[i+len(blank):]
+		}
+	}
+	_, fields, _ := strings.Cut(raw, "\n")
+	return fields
+}
+
+func fromHTTP(in http.Header) fetch.Header {
+	var h fetch.Header
+	for name, values := range in {
+		for _, value := range values {
+			h = append(h, fetch.Field{Name: name, Value: value})
+		}
+	}
+	slices.SortStableFunc(h, func(a, b fetch.Field) int { return strings.Compare(a.Name, b.Name) })
+	return h
+}

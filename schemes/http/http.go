@@ -1,0 +1,27 @@
+package http
+
+import (
+	"github.com/anyurl/fetch/fetch"
+)
+
+// Options say how http and https are spoken. The zero value is right for
+// most.
+type Options struct {
+	UserAgent string // "": "fetch"; a User-Agent without value in Request.Header sends none
+	PathAsIs  bool   // keep "." and ".." segments in the request line
+	HTTP1     bool   // do not offer HTTP/2
+}
+
+// Schemes returns http and https. What opts hold, the two share.
+func Schemes(opts Options) []fetch.Scheme {
+	return []fetch.Scheme{scheme("http", 80, &opts), scheme("https", 443, &opts)}
+}
+
+func scheme(name string, port uint16, opts *Options) fetch.Scheme {
+	return fetch.Scheme{
+		Name: name,
+		Port: port,
+		Plan: func(req *fetch.Request) ([]fetch.Step, error) { return plan(req, port, opts) },
+		Open: func(env fetch.Env) fetch.Driver { return newDriver(env, port, opts) },
+	}
+}

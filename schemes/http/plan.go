@@ -1,0 +1,49 @@
+package http
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// plan is the request line and the fields in the order in which HTTP/1.1
+// sends them: Host, User-Agent, then by name.
+func plan(req *fetch.Request, port uint16, opts *Options) ([]fetch.Step, error) {
+	a, err := newAsk(req, port, opts)
+	if err != nil {
+		return nil, err
+	}
+	steps := []fetch.Step{
+		{Verb: a.method, Arg: a.path + a.query + " HTTP/1.1"},
+		{Verb: "Host:", Arg: a.host},
+	}
+	for _, f := range sorted(a.header) {
+		if f.Value == "" && strings.EqualFold(f.Name, "User-Agent") {
+			continue
+		}
+		steps = append(steps, fetch.Step{Verb: f.Name + ":", Arg: f.Value, Secret: secret(f.Name)})
+	}
+	return steps, nil
+}
+
+func sorted(h fetch.Header) fetch.Header {
+	h = slices.Clone(h)
+	slices.SortStableFunc(h, func(a, b fetch.Field) int {
+		if first := strings.EqualFold(a.Name, "User-Agent"); first != strings.EqualFold(b.Name, "User-Agent") {
+			if first {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return h
+}
+
+// secret reports whether the value of a field is not to be shown.
+func secret(name string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc([]string{"auth", "cookie", "token", "secret", "key", "password"},
+		func(word string) bool { return strings.Contains(name, word) })
+}

@@ -1,0 +1,162 @@
+package http
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// A reply makes the Response of an exchange.
+type reply struct {
+	*exchange
+	ask *ask
+	req *fetch.Request
+	now time.Time
+	out *fetch.Response
+}
+
+func (r *reply) response() (*fetch.Response, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	raw := r.rawHead()
+	r.out = &fetch.Response{
+		Kind:   fetch.Document,
+		Media:  r.resp.Header.Get("Content-Type"),
+		Size:   r.resp.ContentLength,
+		Time:   r.changed(),
+		Code:   r.resp.StatusCode,
+		Proto:  proto(r.resp),
+		Peer:   fetch.PeerOf(r.conn),
+		Head:   raw,
+		Header: r.fields(raw, r.req.Trace),
+		Body:   newBody(r.resp.Request.Context(), r.exchange),
+	}
+	err := r.byStatus()
+	if err != nil {
+		return nil, err
+	}
+	return r.out, nil
+}
+
+// check refuses heads that net/http lets pass.
+func (r *reply) check() error {
+	h := r.resp.Header
+	count := 0
+	for _, values := range h {
+		count += len(values)
+	}
+	switch code := r.resp.StatusCode; {
+	case code < 200 || code > 599:
+		return fetch.Protocol.Errorf("status %d", code)
+	case count > maxFields:
+		return fetch.TooLarge.Errorf("response head of more than %d fields", maxFields)
+	case differ(h["Content-Length"]):
+		return fetch.Protocol.Errorf("two different Content-Length fields")
+	case differ(h["Location"]):
+		return fetch.Protocol.Errorf("two different Location fields")
+	}
+	return nil
+}
+
+func differ(values []string) bool {
+	return slices.ContainsFunc(values, func(v string) bool { return v != values[0] })
+}
+
+// changed is Last-Modified, if it is no time to come.
+func (r *reply) changed() time.Time {
+	t, err := http.ParseTime(r.resp.Header.Get("Last-Modified"))
+	if err != nil || t.After(r.now) {
+		return time.Time{}
+	}
+	return t
+}
+
+func (r *reply) byStatus() error {
+	switch code := r.out.Code; {
+	case code == 206:
+		return r.partial()
+	case code == 304:
+		return r.notModified()
+	case code == 412 && !r.req.Before.IsZero():
+		r.unchanged()
+	case code == 416 && r.ask.ranged:
+		return r.unsatisfied()
+	case code >= 400:
+		r.out.Fault = statusError(r.resp, r.now)
+	case code >= 300:
+		return r.redirect()
+	default:
+		r.whole()
+	}
+	return nil
+}
+
+// whole is a 2xx with the object from its beginning.
+func (r *reply) whole() {
+	r.out.Validator = r.validator()
+	if changed := r.out.Time; !changed.IsZero() &&
+		(!r.req.Since.IsZero() && !changed.After(r.req.Since) || !r.req.Before.IsZero() && changed.After(r.req.Before)) {
+		r.req.Trace.Notef("server ignored the condition on time")
+		r.unchanged()
+		return
+	}
+	if !r.ask.ranged {
+		return
+	}
+	if r.req.IfSame == "" {
+		r.req.Trace.Notef("server does not serve parts: sent from the beginning")
+	} else {
+		r.req.Trace.Notef("not the same object, or server does not serve parts: sent from the beginning")
+	}
+	if r.req.Range.End > 0 && r.out.Size > r.req.Range.End {
+		r.out.Size = -1 // more will come than the Range allows
+	}
+}
+
+func (r *reply) notModified() error {
+	conditional := has(r.ask.header, "If-None-Match") || has(r.ask.header, "If-Modified-Since")
+	if !conditional {
+		return fetch.Protocol.Errorf("304 without a condition")
+	}
+	r.out.Size = -1
+	r.out.Validator = r.validator()
+	r.unchanged()
+	return nil
+}
+
+func (r *reply) unchanged() {
+	r.out.Unchanged = true
+	r.empty()
+}
+
+// empty gives up the body.
+func (r *reply) empty() {
+	r.out.Body.Close()
+	r.out.Body = http.NoBody
+}
+
+// redirect sets Location for the statuses that mean it (RFC 9110 15.4).
+func (r *reply) redirect() error {
+	switch r.out.Code {
+	case 300, 301, 302, 303, 307, 308:
+	default:
+		return nil
+	}
+	text := strings.Trim(r.resp.Header.Get("Location"), " \t")
+	if text == "" {
+		return nil
+	}
+	u, repaired, err := location(r.req.URL, text)
+	if err != nil && !r.req.NoFollow {
+		return err
+	}
+	if repaired {
+		r.req.Trace.Notef("Location is no URI: repaired by percent-encoding")
+	}
+	r.out.Location = u
+	return nil
+}
