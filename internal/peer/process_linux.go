@@ -34,8 +34,7 @@ func unprivileged() string {
 	return ""
 }
 
-func terminate(p *os.Process) { _ = syscall.Kill(-p.Pid, syscall.SIGTERM) }
-
+// kill ends a process and all others in its group.
 func kill(p *os.Process) { _ = syscall.Kill(-p.Pid, syscall.SIGKILL) }
 
 // chown gives a file to an account; "" leaves it as it is.

@@ -17,8 +17,6 @@ func ownGroup(*exec.Cmd, string) error { return errNotLinux }
 
 func unprivileged() string { return "" }
 
-func terminate(p *os.Process) { _ = p.Kill() }
-
 func kill(p *os.Process) { _ = p.Kill() }
 
 func chown(string, string) error { return nil }

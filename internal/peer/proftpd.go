@@ -42,18 +42,12 @@ func proftpdConfig(s *Server, base uint16, opts FTPOptions) string {
 		add("TransferRate RETR %d", opts.Rate)
 	}
 	if s.Cert != nil {
-		key := in("key.pem") // it wants a key that nobody else can read
-		data, err := pemOf(s.Cert)
-		if err != nil {
-			s.t.Fatalf("peer: %v", err)
-		}
-		s.write(key, data, 0o600, "")
 		options := "NoSessionReuseRequired"
 		if opts.Implicit {
 			options += " UseImplicitSSL"
 		}
 		add("TLSEngine on\nTLSRequired off\nTLSLog %s\nTLSOptions %s", in("tls.log"), options)
-		add("TLSECCertificateFile %s\nTLSECCertificateKeyFile %s", s.Cert.File, key)
+		add("TLSECCertificateFile %s\nTLSECCertificateKeyFile %s", s.Cert.File, s.key(""))
 	}
 	add("<Anonymous %s>\nUser ftp\nGroup nogroup\nUserAlias anonymous ftp\nRequireValidShell off\n</Anonymous>", s.Root)
 	return strings.Join(append(lines, opts.Config...), "\n") + "\n"

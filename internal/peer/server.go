@@ -122,8 +122,27 @@ func (s *Server) certify(c *Cert) {
 // config writes a file into Dir and returns its path.
 func (s *Server) config(name, text string) string {
 	s.t.Helper()
+	return s.configFor(name, text, "")
+}
+
+// configFor is config for a file that belongs to an account.
+func (s *Server) configFor(name, text, owner string) string {
+	s.t.Helper()
 	path := filepath.Join(s.Dir, name)
-	s.write(path, []byte(text), 0o644, "")
+	s.write(path, []byte(text), 0o644, owner)
+	return path
+}
+
+// key copies the key of the certificate for servers that take none which
+// others can read, and returns its path.
+func (s *Server) key(owner string) string {
+	s.t.Helper()
+	data, err := os.ReadFile(s.Cert.KeyFile)
+	if err != nil {
+		s.t.Fatalf("peer: %v", err)
+	}
+	path := filepath.Join(s.Dir, "key.pem")
+	s.write(path, data, 0o600, owner)
 	return path
 }
 

@@ -2,6 +2,7 @@ package peer
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 )
@@ -38,6 +39,15 @@ func Squid(t TB, opts ProxyOptions) *Server {
 		}
 		lines = append(append(lines, opts.Config...), "http_access allow "+allowed)
 		conf := s.config("squid.conf", strings.Join(lines, "\n")+"\n")
-		return Command{Path: program, Args: []string{"-N", "-f", conf}, User: account}
+		// Its name is that of its shared memory too, which outlives it.
+		name := fmt.Sprintf("fetchpeer%d", base)
+		t.Cleanup(func() {
+			s.Stop()
+			segments, _ := filepath.Glob("/dev/shm/" + name + "-*")
+			for _, path := range segments {
+				os.Remove(path)
+			}
+		})
+		return Command{Path: program, Args: []string{"-N", "-n", name, "-f", conf}, User: account}
 	})
 }

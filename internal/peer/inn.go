@@ -1,0 +1,171 @@
+package peer
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// INNOptions says how a news server differs from one where everyone reads
+// local.test, and User with Password posts too.
+type INNOptions struct {
+	Groups []string // nil: local.test
+	Login  bool     // nobody reads without a login
+	TLS    bool     // STARTTLS on Addr, TLS from the first byte on TLSAddr
+	Cert   *Cert    // nil: NewCert with zero options
+	Config []string // further lines of inn.conf: "allownewnews: false"
+}
+
+// News is a running INN.
+type News struct {
+	*Server
+	feed string // where innd takes articles from other servers
+}
+
+// INN starts a news server (Debian inn2): innd for the articles, nnrpd for
+// readers on Addr and TLSAddr. It runs as Debian's user news, in a tree of its
+// own.
+func INN(t TB, opts INNOptions) *News {
+	t.Helper()
+	inn := innPrograms(t)
+	NeedRoot(t, "innd")
+	s := newServer(t)
+	if opts.TLS {
+		s.certify(opts.Cert)
+	}
+	const account = "news" // innd runs as no other
+	news := &News{Server: s}
+	inn.tree(s, account, opts)
+	s.start(func(base uint16) Command {
+		s.Addr, news.feed = addr(base), addr(base+2)
+		s.configFor("inn.conf", inn.config(s, base+2, account, opts), account)
+		command := func(program string, args ...string) Command {
+			return Command{Path: inn.path(program), Args: args, Env: inn.env(s), User: account}
+		}
+		reader := func(port uint16, args ...string) Command {
+			return command("nnrpd", append([]string{"-D", "-f", "-n", "-4", host, "-p", fmt.Sprint(port)}, args...)...)
+		}
+		// -N: no filters. -c 0: articles of any age.
+		c := command("innd", "-d", "-N", "-c", "0", "-4", host, "-P", fmt.Sprint(base+2))
+		c.With = []Command{reader(base)}
+		if s.Cert != nil {
+			s.TLSAddr = addr(base + 1)
+			c.With = append(c.With, reader(base+1, "-S"))
+		}
+		return c
+	})
+	// Readers are refused until innd answers nnrpd.
+	if err := retry(func() error { return greets("200 ")(news.feed) }); err != nil {
+		t.Fatalf("peer: innd: %v", err)
+	}
+	return news
+}
+
+// Feed gives the server one article as another server would, with IHAVE, and
+// fails the test where it is not taken. Lines end in CRLF or LF; Path, From,
+// Newsgroups, Subject, Date and Message-ID must be there, and everything else
+// is kept as it is.
+func (n *News) Feed(article string) {
+	n.t.Helper()
+	if err := n.ihave(article); err != nil {
+		n.t.Fatalf("peer: feed: %v", err)
+	}
+}
+
+func (n *News) ihave(article string) error {
+	article = strings.ReplaceAll(strings.ReplaceAll(article, "\r\n", "\n"), "\n", "\r\n")
+	_, id, _ := strings.Cut(article, "Message-ID: ")
+	id, _, _ = strings.Cut(id, "\r\n")
+	conn, err := net.DialTimeout("tcp", n.feed, startTime)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(startTime)); err != nil {
+		return err
+	}
+	replies := bufio.NewReader(conn)
+	for _, step := range []struct{ say, want string }{
+		{"", "200 "},
+		{"IHAVE " + id + "\r\n", "335 "},
+		{strings.ReplaceAll(article, "\r\n.", "\r\n..") + ".\r\n", "235 "},
+	} {
+		if _, err := io.WriteString(conn, step.say); err != nil {
+			return err
+		}
+		reply, err := replies.ReadString('\n')
+		if err != nil {
+			return err
+		}
+		if !strings.HasPrefix(reply, step.want) {
+			return fmt.Errorf("%s: %q, want %q", id, reply, step.want)
+		}
+	}
+	return nil
+}
+
+// inn knows where the programs are.
+type inn struct{ root, libraries string }
+
+func innPrograms(t TB) inn {
+	t.Helper()
+	root := packageRoot(t, "inn2", "usr/lib/news/bin/innd")
+	shared := packageRoot(t, "inn2-inews", "usr/lib/news/libinn.so.9")
+	return inn{root: root, libraries: filepath.Join(root, "usr/lib/news") + ":" + filepath.Join(shared, "usr/lib/news")}
+}
+
+func (i inn) path(program string) string { return filepath.Join(i.root, "usr/lib/news/bin", program) }
+
+func (i inn) env(s *Server) []string {
+	return []string{"INNCONF=" + filepath.Join(s.Dir, "inn.conf"), "LD_LIBRARY_PATH=" + i.libraries}
+}
+
+// tree makes everything but inn.conf, which needs the ports: configuration,
+// the groups, an empty history and spool.
+func (i inn) tree(s *Server, account string, opts INNOptions) {
+	s.t.Helper()
+	for _, dir := range []string{"db", "run", "log", "tmp", "filter", "spool", "articles", "overview", "incoming", "outgoing", "archive", "http"} {
+		s.mkdir(filepath.Join(s.Dir, dir), account)
+	}
+	groups := opts.Groups
+	if groups == nil {
+		groups = []string{"local.test"}
+	}
+	var active strings.Builder
+	for _, g := range []string{"control", "control.cancel", "junk"} {
+		fmt.Fprintf(&active, "%s 0000000000 0000000001 n\n", g)
+	}
+	for _, g := range groups {
+		fmt.Fprintf(&active, "%s 0000000000 0000000001 y\n", g)
+	}
+	for name, text := range map[string]string{
+		"db/active":       active.String(),
+		"db/active.times": "",
+		"db/newsgroups":   strings.Join(groups, "\tA group of this test\n") + "\tA group of this test\n",
+		"db/history":      "",
+		"storage.conf":    "method tradspool {\n\tnewsgroups: *\n\tclass: 0\n}\n",
+		"newsfeeds":       "ME:*::\n",
+		"expire.ctl":      "/remember/:0\n*:A:never:never:never\n",
+		"incoming.conf":   "max-connections: 0\npeer ME {\n\thostname: " + host + "\n}\n",
+		"control.ctl":     "all:*:*:drop\n",
+		"passwd.news":     User + ":" + s.crypt(Password) + "\n",
+		"readers.conf":    readersConfig(s, opts),
+	} {
+		s.configFor(name, text, account)
+	}
+	s.configFor("inn.conf", i.config(s, 0, account, opts), account)
+	cmd := exec.Command(i.path("makedbz"), "-i", "-o", "-f", filepath.Join(s.Dir, "db/history"))
+	cmd.Env = append(os.Environ(), i.env(s)...)
+	if err := ownGroup(cmd, account); err != nil {
+		s.t.Fatalf("peer: %v", err)
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		s.t.Fatalf("peer: makedbz: %v: %s", err, out)
+	}
+}

@@ -1,0 +1,129 @@
+package peer
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+)
+
+// A Command is how a server is started. It must stay in the foreground.
+type Command struct {
+	Path  string
+	Args  []string
+	Env   []string                // added to ours
+	User  string                  // the account to run as; "" is ours
+	Ready func(addr string) error // nil: a connection is enough
+	With  []Command               // further processes of the same server
+}
+
+const (
+	startTime = 20 * time.Second      // for a server to answer, also on a busy machine
+	retryTime = 20 * time.Millisecond // between two attempts to connect
+)
+
+// start reserves ports, lets configure write the configuration for them and
+// set the addresses of s, and returns when the server answers on all of them.
+// A server that exits at once is tried again on other ports, since somebody
+// may have taken one in between.
+func (s *Server) start(configure func(base uint16) Command) *Server {
+	s.t.Helper()
+	for range 3 {
+		base, held, err := reserve()
+		if err != nil {
+			s.t.Fatalf("peer: %v", err)
+		}
+		c := configure(base)
+		s.Port, s.TLSPort = port(s.Addr), port(s.TLSAddr)
+		var group processes
+		s.end = group.end
+		s.t.Cleanup(func() { group.end(); held.Close() })
+		for _, c := range append([]Command{c}, c.With...) {
+			p, err := s.spawn(c, nil)
+			if err != nil {
+				s.t.Fatalf("peer: %v", err)
+			}
+			group = append(group, p)
+		}
+		if err = s.ready(group, c.Ready); err == nil {
+			return s
+		}
+		group.end()
+		if !errors.Is(err, errExited) {
+			s.t.Fatalf("peer: %s: %v", c.Path, err)
+		}
+		s.t.Logf("peer: %s: %v", c.Path, err)
+	}
+	s.t.Fatalf("peer: no server after three attempts")
+	return nil
+}
+
+var errExited = errors.New("exited before it answered")
+
+// ready waits until the server answers on each of its addresses.
+func (s *Server) ready(group processes, check func(addr string) error) error {
+	if check == nil {
+		check = connect
+	}
+	for _, a := range []string{s.Addr, s.TLSAddr} {
+		if a == "" {
+			continue
+		}
+		err := retry(func() error {
+			err := check(a)
+			if group.exited() {
+				return errExited // also where somebody else answered
+			}
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("no answer on %s: %w", a, err)
+		}
+	}
+	return nil
+}
+
+// retry calls f until it succeeds, the server has exited, or too much time
+// has passed.
+func retry(f func() error) error {
+	deadline := time.Now().Add(startTime)
+	for {
+		err := f()
+		if err == nil || errors.Is(err, errExited) || time.Now().After(deadline) {
+			return err
+		}
+		time.Sleep(retryTime)
+	}
+}
+
+func connect(addr string) error {
+	conn, err := net.DialTimeout("tcp", addr, time.Second)
+	if err != nil {
+		return err
+	}
+	return conn.Close()
+}
+
+// greets returns a Command.Ready for servers that speak first: it is content
+// when the first bytes that they send are these.
+func greets(want string) func(addr string) error {
+	return func(addr string) error {
+		conn, err := net.DialTimeout("tcp", addr, time.Second)
+		if err != nil {
+			return err
+		}
+		defer conn.Close()
+		if err := conn.SetDeadline(time.Now().Add(startTime)); err != nil {
+			return err
+		}
+		got := make([]byte, len(want))
+		if _, err := io.ReadFull(conn, got); err != nil {
+			return err
+		}
+		if string(got) != want {
+			return fmt.Errorf("greeting %q, want %q", got, want)
+		}
+		return nil
+	}
+}
