@@ -5,11 +5,13 @@ import (
 	"slices"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/schemes/file"
 	"github.com/anyurl/fetch/schemes/http"
 )
 
 // Options are those of each package. The zero value is right for most.
 type Options struct {
+	File file.Options
 	HTTP http.Options
 }
 
@@ -17,6 +19,7 @@ type Options struct {
 // own Schemes instead.
 func All(o Options) []fetch.Scheme {
 	return slices.Concat(
+		file.Schemes(o.File),
 		http.Schemes(o.HTTP),
 	)
 }
