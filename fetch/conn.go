@@ -5,8 +5,6 @@ import (
 	"net/netip"
 	"sync"
 	"time"
-
-	"github.com/anyurl/fetch/uri"
 )
 
 // conn is a connection through the door: it remembers whom it reaches and on
@@ -15,7 +13,7 @@ type conn struct {
 	net.Conn
 	peer netip.AddrPort // zero behind a proxy
 	host string         // as it was dialled
-	via  uri.URI        // the proxy, or zero
+	via  Proxy          // zero: none
 	key  string         // of the grant
 
 	mu    sync.Mutex

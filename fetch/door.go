@@ -2,14 +2,13 @@ package fetch
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/anyurl/fetch/uri"
 )
 
 // door is the Net of a Client. It alone in this module dials, listens and
@@ -18,11 +17,12 @@ type door struct {
 	policy   *Policy
 	resolver Resolver
 	proxy    ProxyFunc
+	tls      *tls.Config // towards proxies
 	dial     func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error)
 }
 
 func newDoor(p *Policy, o Options) *door {
-	d := &door{policy: p, resolver: o.Resolver, proxy: o.Proxy, dial: o.Dial}
+	d := &door{policy: p, resolver: o.Resolver, proxy: o.Proxy, tls: o.TLS, dial: o.Dial}
 	if d.resolver == nil {
 		// The C library's resolver would read 127.1 and 0x7f.1 as addresses.
 		d.resolver = &net.Resolver{PreferGo: true}
@@ -56,7 +56,7 @@ func (d *door) DialContext(ctx context.Context, network, addr string) (net.Conn,
 	if err != nil {
 		return nil, err
 	}
-	if !via.IsZero() {
+	if !via.URL.IsZero() {
 		return d.through(ctx, network, via, g, t)
 	}
 	return d.connect(ctx, network, g, t)
@@ -163,10 +163,10 @@ func (d *door) Beside(ctx context.Context, control net.Conn, port uint16) (net.C
 		subject := "data port " + strconv.Itoa(int(port))
 		return nil, BadPort.With(&Refusal{Rule: "server chose a port below 1024", Subject: subject})
 	}
-	if !c.via.IsZero() {
+	if !c.via.URL.IsZero() {
 		t := Target{Scheme: g.scheme.Name, Host: c.host, Port: port}
 		t.Addr, _ = netip.ParseAddr(c.host)
-		return d.throughProxy(ctx, c.via, g, t)
+		return d.tunnel(ctx, c.via, g, t)
 	}
 	judge := func(a netip.Addr) error {
 		if a != c.peer.Addr() {
@@ -194,7 +194,7 @@ func (d *door) ListenBeside(ctx context.Context, control net.Conn) (net.Listener
 	if err != nil {
 		return nil, err
 	}
-	if !c.via.IsZero() {
+	if !c.via.URL.IsZero() {
 		return nil, Unsupported.Errorf("a server cannot connect to us through a proxy")
 	}
 	host, _, err := net.SplitHostPort(c.LocalAddr().String())
@@ -242,9 +242,9 @@ func (d *door) wrap(raw net.Conn, g *grant, to netip.AddrPort, host string) *con
 	return &conn{Conn: raw, peer: to, host: host, key: g.key(), idle: d.policy.idleTime()}
 }
 
-func (d *door) proxyFor(t Target) (uri.URI, error) {
+func (d *door) proxyFor(t Target) (Proxy, error) {
 	if d.proxy == nil {
-		return uri.URI{}, nil
+		return Proxy{}, nil
 	}
 	return d.proxy(t)
 }

@@ -78,8 +78,10 @@ type Net interface {
 
 // Via is an HTTP proxy and what it is asked for.
 type Via struct {
-	Proxy  uri.URI // http or https; userinfo holds its credentials
-	Target Target  // what the request line names: Host may be an address that the Policy resolved
+	Proxy  uri.URI   // http or https; userinfo holds its credentials
+	Auth   ProxyAuth // how they are proved
+	Header Header    // for the proxy alone
+	Target Target    // what the request line names: Host may be an address that the Policy resolved
 }
 
 // A Scheme is everything known about one URL scheme, as data. Plan, Menu and

@@ -7,8 +7,6 @@ import (
 	"net"
 	"net/netip"
 	"time"
-
-	"github.com/anyurl/fetch/uri"
 )
 
 // Options are what a Client is made with. The zero value is safe with hostile
@@ -34,10 +32,6 @@ type Options struct {
 type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
-
-// ProxyFunc chooses the proxy for a target: a URI of scheme http, https,
-// socks4, socks4a, socks5 or socks5h, or the zero URI for none.
-type ProxyFunc func(Target) (uri.URI, error)
 
 // LoginFunc finds the credential for a challenge: from netrc, or by asking. It
 // returns nil where there is none.

@@ -2,28 +2,55 @@ package fetch
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"net"
 	"net/netip"
 
+	"github.com/anyurl/fetch/internal/proxy"
 	"github.com/anyurl/fetch/uri"
 )
+
+// A Proxy is a way to a target. The zero Proxy is the direct one.
+type Proxy struct {
+	// URL is SCHEME://[USER:PASSWORD@]HOST:PORT, of scheme http, https, socks4,
+	// socks4a, socks5 or socks5h. The a and h let the proxy resolve names.
+	URL    uri.URI
+	Auth   ProxyAuth   // how the user is proved to an HTTP proxy
+	Header Header      // for an HTTP proxy alone
+	Tunnel bool        // CONNECT for http URLs too, instead of the absolute form
+	TLS    *tls.Config // towards an https proxy; nil: Options.TLS
+}
+
+// ProxyAuth is how a user is proved to an HTTP proxy.
+type ProxyAuth uint8
+
+const (
+	ProxyBasic  ProxyAuth = iota // sent without being asked
+	ProxyDigest                  // RFC 7616, when asked
+	ProxyAny                     // when asked, Digest before Basic
+)
+
+// A ProxyFunc chooses the way to a target. It is called for every connection
+// and must give the same answer for the same target.
+type ProxyFunc func(Target) (Proxy, error)
 
 // through reaches t by way of a proxy. The Policy has judged t by what is
 // known of it here; where only public addresses may be reached, the name is
 // resolved here too and the proxy gets the address.
-func (d *door) through(ctx context.Context, network string, via uri.URI, g *grant, t Target) (net.Conn, error) {
+func (d *door) through(ctx context.Context, network string, via Proxy, g *grant, t Target) (net.Conn, error) {
 	if network != "tcp" {
 		return nil, Unsupported.Errorf("datagrams do not pass a proxy: %s", t.Address())
 	}
-	t, err := d.forProxy(ctx, g, t)
+	t, err := d.forProxy(ctx, via, g, t)
 	if err != nil {
 		return nil, err
 	}
-	return d.throughProxy(ctx, via, g, t)
+	return d.tunnel(ctx, via, g, t)
 }
 
-func (d *door) forProxy(ctx context.Context, g *grant, t Target) (Target, error) {
-	if d.policy.Reach == Anywhere || t.Addr.IsValid() {
+func (d *door) forProxy(ctx context.Context, via Proxy, g *grant, t Target) (Target, error) {
+	if t.Addr.IsValid() || d.policy.Reach == Anywhere && proxy.Resolves(via.URL.Scheme()) {
 		return t, nil
 	}
 	addrs, err := d.allowed(ctx, g, t)
@@ -31,6 +58,12 @@ func (d *door) forProxy(ctx context.Context, g *grant, t Target) (Target, error)
 		return t, err
 	}
 	t.Addr, t.Host = addrs[0], addrs[0].String()
+	for _, a := range addrs {
+		if a.Is4() && via.URL.Scheme() == "socks4" {
+			t.Addr, t.Host = a, a.String()
+			break
+		}
+	}
 	return t, nil
 }
 
@@ -39,58 +72,138 @@ func (d *door) Proxy(ctx context.Context) (Via, bool, error) {
 	if g == nil {
 		return Via{}, false, refuseAddress("connection without a request", "", "")
 	}
-	proxy, err := d.proxyFor(g.target)
-	if err != nil || g.target.Scheme != "http" || !isHTTP(proxy) {
+	p, err := d.proxyFor(g.target)
+	if err != nil || g.target.Scheme != "http" || !isHTTP(p.URL) || p.Tunnel {
 		return Via{}, false, err
 	}
-	t, err := d.forProxy(ctx, g, g.target)
-	return Via{Proxy: proxy, Target: t}, err == nil, err
+	t, err := d.forProxy(ctx, p, g, g.target)
+	return Via{Proxy: p.URL, Auth: p.Auth, Header: p.Header, Target: t}, err == nil, err
 }
 
-func isHTTP(proxy uri.URI) bool {
-	return !proxy.IsZero() && (proxy.Scheme() == "http" || proxy.Scheme() == "https")
-}
+func isHTTP(proxy uri.URI) bool { return proxy.Scheme() == "http" || proxy.Scheme() == "https" }
 
 func (d *door) DialProxy(ctx context.Context) (net.Conn, error) {
 	g := grantOf(ctx)
 	if g == nil {
 		return nil, refuseAddress("connection without a request", "", "")
 	}
-	proxy, err := d.proxyFor(g.target)
+	p, err := d.proxyFor(g.target)
 	if err != nil {
 		return nil, err
 	}
-	return d.dialProxy(ctx, proxy, g)
+	return d.dialProxy(ctx, p, g)
 }
 
 // proxyPorts are where proxies listen that name no port.
 var proxyPorts = map[string]uint16{"http": 1080, "https": 443, "socks4": 1080, "socks4a": 1080, "socks5": 1080, "socks5h": 1080}
 
-// dialProxy connects to the proxy itself. The configuration named it, so no
-// table judges it; and since nobody knows whom it will reach, the connection
-// has no peer.
-func (d *door) dialProxy(ctx context.Context, proxy uri.URI, g *grant) (*conn, error) {
-	t, err := TargetOf(proxy, proxyPorts[proxy.Scheme()])
+// dialProxy connects to the proxy itself, under TLS where it wants that. The
+// configuration named it, so no table judges it; and since nobody knows whom
+// it will reach, the connection has no peer.
+func (d *door) dialProxy(ctx context.Context, p Proxy, g *grant) (net.Conn, error) {
+	t, err := TargetOf(p.URL, proxyPorts[p.URL.Scheme()])
 	if err != nil {
 		return nil, err
 	}
 	if t.Host == "" || t.Port == 0 {
-		return nil, Usage.Errorf("proxy %s is not SCHEME://HOST:PORT", proxy)
+		return nil, Usage.Errorf("proxy %s is not SCHEME://HOST:PORT", p.URL)
 	}
 	addrs, err := d.resolve(ctx, t, true)
 	if err != nil {
 		return nil, err
 	}
-	raw, err := d.race(ctx, "tcp", addrs, t.Port, func(a netip.Addr) error { return nil })
+	raw, err := d.race(ctx, "tcp", addrs, t.Port, func(netip.Addr) error { return nil })
 	if err != nil {
 		return nil, err
 	}
 	c := d.wrap(raw.conn, g, netip.AddrPort{}, g.target.Host)
-	c.via = proxy
-	return c, nil
+	c.via = p
+	if p.URL.Scheme() != "https" {
+		return c, nil
+	}
+	return d.encrypt(ctx, c, p, t)
 }
 
-// throughProxy asks the proxy for t.
-func (d *door) throughProxy(ctx context.Context, via uri.URI, g *grant, t Target) (net.Conn, error) {
-	return nil, Unsupported.Errorf("no way through a %s proxy yet", via.Scheme())
+func (d *door) encrypt(ctx context.Context, c net.Conn, p Proxy, t Target) (net.Conn, error) {
+	config := p.TLS
+	if config == nil {
+		config = d.tls
+	}
+	config = config.Clone()
+	if config == nil {
+		config = &tls.Config{}
+	}
+	config.ServerName, config.NextProtos = t.Origin().Host, []string{"http/1.1"}
+	ctx, cancel := context.WithTimeout(ctx, d.policy.connectTime())
+	defer cancel()
+	secure := tls.Client(c, config)
+	if err := secure.HandshakeContext(ctx); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return secure, nil
+}
+
+// tunnel asks the proxy for a connection to t; a second time where it ended
+// the first connection to be asked with a login.
+func (d *door) tunnel(ctx context.Context, p Proxy, g *grant, t Target) (net.Conn, error) {
+	user, password, err := userOf(p.URL)
+	if err != nil {
+		return nil, err
+	}
+	o := proxy.Options{Login: proxy.Login{User: user, Password: password}, Auth: proxy.Auth(p.Auth), Agent: "fetch"}
+	for _, f := range p.Header {
+		o.Header = append(o.Header, proxy.Field(f))
+	}
+	for again := false; ; again = true {
+		c, err := d.dialProxy(ctx, p, g)
+		if err != nil {
+			return nil, err
+		}
+		err = d.ask(ctx, c, p, t, o)
+		if err == nil {
+			connOf(c).host = t.Host
+			return c, nil
+		}
+		c.Close()
+		var login *proxy.AuthRequired
+		if again || !errors.As(err, &login) || !login.Redial {
+			return nil, proxyFault(err)
+		}
+		o.Challenges = login.Challenges
+	}
+}
+
+func (d *door) ask(ctx context.Context, c net.Conn, p Proxy, t Target, o proxy.Options) error {
+	ctx, cancel := context.WithTimeout(ctx, 3*d.policy.connectTime())
+	defer cancel()
+	return proxy.Connect(ctx, c, p.URL.Scheme(), t.Address(), o)
+}
+
+// userOf reads the userinfo of a proxy.
+func userOf(u uri.URI) (user, password string, err error) {
+	c, err := credentialOf(u)
+	if c == nil || err != nil {
+		return "", "", err
+	}
+	return c.User, c.Password.Reveal(), nil
+}
+
+// proxyFault classes what a proxy answered.
+func proxyFault(err error) error {
+	var login *proxy.AuthRequired
+	var refused *proxy.Refused
+	switch {
+	case errors.As(err, &login):
+		return Auth.With(err)
+	case errors.As(err, &refused):
+		return &Error{Code: refused.Code, Err: Connect.With(err)}
+	case errors.Is(err, proxy.ErrMalformed), errors.Is(err, proxy.ErrTooLong):
+		return Protocol.With(err)
+	case errors.Is(err, proxy.ErrClosed):
+		return Connect.With(err)
+	case errors.Is(err, proxy.ErrTarget), errors.Is(err, proxy.ErrOption):
+		return Usage.With(err)
+	}
+	return err
 }

@@ -185,11 +185,11 @@ func behindProxy(t *testing.T, schemes func() []fetch.Scheme) {
 	s := newInside(t, "HTTP/1.1")
 	proxy := newOutside(t, s.url())
 	w := &world{page: proxy, names: map[string]string{"example.com": "127.0.0.1"}}
-	through := func(target fetch.Target) (uri.URI, error) {
+	through := func(target fetch.Target) (fetch.Proxy, error) {
 		if target.Host == "example.com" {
-			return uri.URI{}, nil
+			return fetch.Proxy{}, nil
 		}
-		return uri.Parse(proxy.URL)
+		return fetch.Proxy{URL: uri.MustParse(proxy.URL)}, nil
 	}
 	c := w.client(t, schemes, s, through)
 	resp, err := c.Do(t.Context(), &fetch.Request{URL: uri.MustParse("http://page.example/"), NoFollow: true})
