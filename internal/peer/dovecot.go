@@ -1,0 +1,128 @@
+package peer
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// DovecotOptions says how an imap server differs from one that takes logins
+// in clear text, by PLAIN, LOGIN and ANONYMOUS.
+type DovecotOptions struct {
+	TLS    bool              // STARTTLS on Addr, TLS from the first byte on TLSAddr
+	Cert   *Cert             // nil: NewCert with zero options
+	Users  map[string]string // name to password; nil: User with Password
+	Config []string          // further lines: "disable_plaintext_auth = yes"
+}
+
+// Mail is a running dovecot.
+type Mail struct {
+	*Server
+	added int
+}
+
+// Dovecot starts an imap server (Debian dovecot-imapd).
+func Dovecot(t TB, opts DovecotOptions) *Mail {
+	t.Helper()
+	program := Need(t, "dovecot", "dovecot-core")
+	packageRoot(t, "dovecot-imapd", "usr/lib/dovecot/imap")
+	NeedRoot(t, "dovecot")
+	s := newServer(t)
+	if opts.TLS {
+		s.certify(opts.Cert)
+	}
+	users := opts.Users
+	if users == nil {
+		users = map[string]string{User: Password}
+	}
+	var passwd strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(users)) {
+		fmt.Fprintf(&passwd, "%s:{PLAIN}%s\n", name, users[name])
+	}
+	s.config("passwd", passwd.String())
+	s.Home = filepath.Join(s.Dir, "mail")
+	s.mkdir(s.Home, mailUser)
+	s.start(func(base uint16) Command {
+		s.Addr = addr(base)
+		if s.Cert != nil {
+			s.TLSAddr = addr(base + 1)
+		}
+		return Command{Path: program, Args: []string{"-F", "-c", s.config("dovecot.conf", dovecotConfig(s, opts))}}
+	})
+	// It accepts connections before it can say what it offers.
+	if err := retry(func() error { return greets("* OK [CAPABILITY ")(s.Addr) }); err != nil {
+		t.Fatalf("peer: dovecot: %v", err)
+	}
+	return &Mail{Server: s}
+}
+
+// Add puts a message into a mailbox of a user, which it creates; lines end in
+// CRLF or LF. Messages get their UIDs in the order in which they were added.
+func (m *Mail) Add(user, mailbox, message string) {
+	m.t.Helper()
+	dir := filepath.Join(m.Home, user)
+	m.mkdir(dir, mailUser)
+	if mailbox != "INBOX" {
+		dir = filepath.Join(dir, "."+strings.ReplaceAll(mailbox, "/", "."))
+		m.mkdir(dir, mailUser)
+	}
+	for _, sub := range []string{"cur", "new", "tmp"} {
+		m.mkdir(filepath.Join(dir, sub), mailUser)
+	}
+	m.added++
+	name := fmt.Sprintf("%010d.peer:2,", m.added)
+	m.write(filepath.Join(dir, "cur", name), []byte(strings.ReplaceAll(message, "\r\n", "\n")), 0o600, mailUser)
+}
+
+// mailUser owns the mail.
+const mailUser = "nobody"
+
+func dovecotConfig(s *Server, opts DovecotOptions) string {
+	ssl, imaps := "ssl = no", uint16(0)
+	if s.Cert != nil {
+		ssl = fmt.Sprintf("ssl = yes\nssl_cert = <%s\nssl_key = <%s", s.Cert.File, s.Cert.KeyFile)
+		imaps = port(s.TLSAddr)
+	}
+	return fmt.Sprintf(`
+base_dir = %[1]s/run
+state_dir = %[1]s/state
+log_path = /dev/stderr
+protocols = imap
+listen = %[2]s
+%[3]s
+disable_plaintext_auth = no
+auth_mechanisms = plain login anonymous
+auth_anonymous_username = anonymous
+auth_failure_delay = 0
+first_valid_uid = 1
+mail_location = maildir:%[4]s/%%u
+namespace inbox {
+	inbox = yes
+	separator = /
+}
+passdb {
+	driver = passwd-file
+	args = %[1]s/passwd
+}
+userdb {
+	driver = static
+	args = uid=%[5]s gid=nogroup home=%[4]s/%%u
+}
+service imap-login {
+	inet_listener imap {
+		port = %[6]d
+	}
+	inet_listener imaps {
+		port = %[7]d
+	}
+}
+service anvil {
+	unix_listener anvil-auth-penalty {
+		mode = 0
+	}
+}
+%[8]s
+`, s.Dir, host, ssl, s.Home, mailUser, port(s.Addr), imaps, strings.Join(opts.Config, "\n"))
+}

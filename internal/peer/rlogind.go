@@ -1,0 +1,28 @@
+package peer
+
+import (
+	"os/exec"
+)
+
+// Rlogind starts in.rlogind (Debian rsh-redone-server), which hangs up on
+// clients with a port of 1024 or more, asks User for Password and gives a
+// shell in Home. It needs the right to mount.
+func Rlogind(t TB) *Server {
+	t.Helper()
+	program := Need(t, "in.rlogind", "rsh-redone-server")
+	NeedRoot(t, "in.rlogind")
+	unshare := Need(t, "unshare", "util-linux")
+	if out, err := exec.Command(unshare, "--mount", "true").CombinedOutput(); err != nil {
+		skip(t, "in.rlogind needs the right to mount: %v: %s", err, out)
+	}
+	s := newServer(t)
+	s.accounts(nil)
+	// It calls login with an empty environment, so login must find our files
+	// where it finds those of the system, and its records must not stay.
+	script := `mount --bind "$1"/passwd /etc/passwd && mount --bind "$1"/shadow /etc/shadow &&
+		mount -t tmpfs none /var/log && mount -t tmpfs none /run && exec "$2"`
+	return s.inetd(func() Command {
+		args := []string{"--mount", "sh", "-c", script, "sh", s.Dir, program}
+		return Command{Path: unshare, Args: args}
+	})
+}

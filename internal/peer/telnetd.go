@@ -1,0 +1,27 @@
+package peer
+
+import "os"
+
+// TelnetdOptions says what telnetd runs for each connection.
+type TelnetdOptions struct {
+	Script string // of /bin/sh, on the terminal of the session; "" echoes lines
+}
+
+// Telnetd starts telnetd (Debian inetutils-telnetd) with a script in place of
+// login. It negotiates terminal type, speed, window size and environment.
+func Telnetd(t TB, opts TelnetdOptions) *Server {
+	t.Helper()
+	program := Need(t, "telnetd", "inetutils-telnetd")
+	s := newServer(t)
+	script := opts.Script
+	if script == "" {
+		script = "while read -r line; do echo \"you said $line\"; done\n"
+	}
+	path := s.config("script", "#!/bin/sh\n"+script)
+	if err := os.Chmod(path, 0o755); err != nil {
+		t.Fatalf("peer: %v", err)
+	}
+	return s.inetd(func() Command {
+		return Command{Path: program, Args: []string{"-E", path}, User: unprivileged()}
+	})
+}
