@@ -1,0 +1,95 @@
+package file
+
+import (
+	"io/fs"
+	"os"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// open opens a regular file or a directory. Opening alone may act on a device
+// (a watchdog starts, a tape rewinds), so p is looked at before; and again
+// after, for it may have been replaced in between. noWait keeps the open of
+// what then is a named pipe from waiting for a writer.
+func (d *driver) open(p place) (*os.File, fs.FileInfo, error) {
+	info, err := d.stat(p)
+	if err != nil {
+		return nil, nil, fault(err)
+	}
+	if err := plain(info); err != nil {
+		return nil, nil, err
+	}
+	f, err := d.openFile(p)
+	if err != nil {
+		return nil, nil, fault(err)
+	}
+	info, err = f.Stat()
+	switch {
+	case err != nil:
+		err = fault(err)
+	case p.dir && !info.IsDir():
+		err = fetch.NotFound.Errorf("not a directory")
+	default:
+		err = plain(info)
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+func (d *driver) openFile(p place) (*os.File, error) {
+	if d.root != nil {
+		return d.root.OpenFile(p.inRoot(), os.O_RDONLY|noWait, 0)
+	}
+	name, err := p.local()
+	if err != nil {
+		return nil, err
+	}
+	return os.OpenFile(name, os.O_RDONLY|noWait, 0)
+}
+
+func (d *driver) stat(p place) (fs.FileInfo, error) {
+	if d.root != nil {
+		return d.root.Stat(p.inRoot())
+	}
+	name, err := p.local()
+	if err != nil {
+		return nil, err
+	}
+	return os.Stat(name)
+}
+
+func (d *driver) readlink(p place) (string, error) {
+	if d.root != nil {
+		return d.root.Readlink(p.inRoot())
+	}
+	name, err := p.local()
+	if err != nil {
+		return "", err
+	}
+	return os.Readlink(name)
+}
+
+func plain(info fs.FileInfo) error {
+	if info.Mode().IsRegular() || info.IsDir() {
+		return nil
+	}
+	return refused("neither a regular file nor a directory", typeOf(info.Mode()))
+}
+
+// typeOf names the type of a special file.
+func typeOf(m fs.FileMode) string {
+	switch {
+	case m&fs.ModeNamedPipe != 0:
+		return "named pipe"
+	case m&fs.ModeSocket != 0:
+		return "socket"
+	case m&fs.ModeCharDevice != 0:
+		return "character device"
+	case m&fs.ModeDevice != 0:
+		return "block device"
+	}
+	return "special file"
+}
