@@ -78,7 +78,7 @@ func shakeFault(err error) error {
 	case said:
 	case errors.Is(err, context.Canceled), errors.As(err, &slow) && slow.Timeout():
 		return err
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), op != nil:
+	case errors.Is(err, io.ErrUnexpectedEOF), fetch.FaultOf(err) == fetch.Connect:
 		return fetch.Connect.With(err)
 	}
 	return fetch.TLS.With(err)

@@ -34,7 +34,10 @@ type script struct {
 }
 
 func (s *script) dial(_ context.Context, _ string, _ netip.AddrPort) (net.Conn, error) {
-	ours, theirs := net.Pipe()
+	ours, theirs, err := s.pair()
+	if err != nil {
+		return nil, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var replies []string
@@ -44,6 +47,23 @@ func (s *script) dial(_ context.Context, _ string, _ netip.AddrPort) (net.Conn, 
 	s.conns++
 	s.serving.Go(func() { s.serve(theirs, replies) })
 	return ours, nil
+}
+
+// pair is in memory but under TLS, where both sides may write at once.
+func (s *script) pair() (ours, theirs net.Conn, err error) {
+	if s.config == nil {
+		ours, theirs = net.Pipe()
+		return ours, theirs, nil
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer l.Close()
+	if ours, err = net.Dial("tcp", l.Addr().String()); err == nil {
+		theirs, err = l.Accept()
+	}
+	return ours, theirs, err
 }
 
 func (s *script) serve(raw net.Conn, replies []string) {
