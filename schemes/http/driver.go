@@ -78,7 +78,7 @@ func (d *driver) send(ctx context.Context, req *fetch.Request, a *ask) (*exchang
 		return nil, err
 	}
 	if via != nil {
-		key.proxy = via.uri.Unredacted()
+		key.proxy = via.key
 	}
 	x.resp, err = d.pool.get(key, via).RoundTrip(r)
 	if err != nil {
@@ -100,12 +100,11 @@ func (d *driver) request(ctx context.Context, a *ask, u uri.URI) (*http.Request,
 		return nil, nil, err
 	}
 	if ok {
-		p, err := newProxy(via.Proxy, func(ctx context.Context, _ string) (net.Conn, error) { return d.env.Net.DialProxy(ctx) })
+		p, err := d.proxy(via)
 		if err != nil {
 			return nil, nil, err
 		}
-		r, err := p.request(ctx, a, "http://"+hostField(via.Target, d.port)+a.path+a.query)
-		return r, p, err
+		return p.request(ctx, a, "http://"+hostField(via.Target, d.port)+a.path+a.query), p, nil
 	}
 	r, err := a.direct(ctx, u.Scheme())
 	return r, nil, err

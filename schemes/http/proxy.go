@@ -11,44 +11,44 @@ import (
 )
 
 // A proxy is where a request goes that is not sent to its origin: the request
-// line then holds the whole URL.
+// line then holds the whole URL. TLS with the proxy is not our affair.
 type proxy struct {
-	uri     uri.URI
-	addr    fetch.Target
+	key     string // tells it from others, credentials included
+	host    string // host:port
+	login   *fetch.Credential
+	header  fetch.Header // for it alone
 	connect func(ctx context.Context, addr string) (net.Conn, error)
 }
 
-func newProxy(u uri.URI, connect func(ctx context.Context, addr string) (net.Conn, error)) (*proxy, error) {
-	port, ok := proxyPorts[u.Scheme()]
-	if !ok {
-		return nil, fetch.Usage.Errorf("a proxy of scheme %s takes no http requests", u.Scheme())
-	}
-	t, err := fetch.TargetOf(u, port)
+func (d *driver) proxy(via fetch.Via) (*proxy, error) {
+	t, err := fetch.TargetOf(via.Proxy, 80) // the port only tells pools apart
 	if err != nil {
 		return nil, err
 	}
-	return &proxy{uri: u, addr: t, connect: connect}, nil
+	p := &proxy{key: via.Proxy.Unredacted(), host: t.Address(), header: via.Header}
+	p.connect = func(ctx context.Context, _ string) (net.Conn, error) { return d.env.Net.DialProxy(ctx) }
+	p.login, err = credential(via.Proxy)
+	return p, err
 }
-
-var proxyPorts = map[string]uint16{"http": 1080, "https": 443}
 
 // request makes the http.Request in absolute form (RFC 9112 3.2.2). Opaque is
 // the one field that net/http sends as it is; it begins with a scheme, so that
 // no path can pass for an authority in it.
-func (p *proxy) request(ctx context.Context, a *ask, absolute string) (*http.Request, error) {
+func (p *proxy) request(ctx context.Context, a *ask, absolute string) *http.Request {
 	h := toHTTP(a.header)
-	if c, err := credential(p.uri); err != nil {
-		return nil, err
-	} else if c != nil && !has(a.header, "Proxy-Authorization") {
-		h["Proxy-Authorization"] = []string{basic(c.User, c.Password.Reveal())}
+	if p.login != nil {
+		h["Proxy-Authorization"] = []string{basic(p.login.User, p.login.Password.Reveal())}
+	}
+	for _, f := range p.header {
+		h[f.Name] = append(h[f.Name], f.Value)
 	}
 	r := &http.Request{
 		Method: a.method,
-		URL:    &url.URL{Scheme: p.uri.Scheme(), Host: p.addr.Address(), Opaque: absolute},
+		URL:    &url.URL{Scheme: "http", Host: p.host, Opaque: absolute},
 		Host:   a.host,
 		Header: h,
 	}
-	return r.WithContext(ctx), nil
+	return r.WithContext(ctx)
 }
 
 // credential reads the userinfo of a proxy's URL.

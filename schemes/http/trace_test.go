@@ -1,0 +1,145 @@
+package http_test
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/schemes/http"
+)
+
+func sprintf(format string, args ...any) string { return fmt.Sprintf(format, args...) }
+
+// secure puts s under TLS.
+func (s *script) secure(t *testing.T, protocols ...string) (change func(*fetch.Options)) {
+	cert := peer.NewCert(t, peer.CertOptions{Hosts: []string{"h"}})
+	s.config = &tls.Config{Certificates: []tls.Certificate{cert.TLS}, NextProtos: protocols}
+	return func(o *fetch.Options) { o.TLS = &tls.Config{RootCAs: cert.Pool} }
+}
+
+// Each exchange on a connection is heard exactly, plain and under TLS.
+func TestTrace(t *testing.T) {
+	replies := []string{
+		"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;ext\r\nhel\r\n2\r\nlo\r\n0\r\nA: b\r\n\r\n",
+		"HTTP/1.1 200\nContent-Length: 5\n\nhello",
+		"HTTP/1.1 204 No Content\r\n\r\n",
+		"HTTP/1.1 200 OK\r\n\r\nhello",
+	}
+	for _, scheme := range []string{"http", "https"} {
+		t.Run(scheme, func(t *testing.T) {
+			s := &script{replies: [][]string{replies}}
+			trust := func(*fetch.Options) {}
+			if scheme == "https" {
+				trust = s.secure(t, "h2", "http/1.1")
+			}
+			client := s.open(t, http.Options{}, trust)
+			for i, reply := range replies {
+				var n notes
+				req := ask(scheme + "://h/")
+				req.Trace = n.trace()
+				resp, body, err := get(t, client, req)
+				if err != nil || body != "hello" && i != 3 || n.again != 0 {
+					t.Fatalf("request %d: got %q, %v, again %d", i, body, err, n.again)
+				}
+				if got := n.got.String(); got != reply || !strings.HasPrefix(reply, string(resp.Head)) {
+					t.Errorf("request %d: heard %q, head %q, want %q", i, got, resp.Head, reply)
+				}
+				if got, want := n.sent.String(), s.heads()[i]; got != want {
+					t.Errorf("request %d: told %q, sent %q", i, got, want)
+				}
+			}
+			if s.conns != 1 {
+				t.Errorf("%d connections, want 1", s.conns)
+			}
+		})
+	}
+}
+
+// A pooled connection that died meanwhile is no error: the trace is told that
+// the attempt is void.
+func TestTraceAgain(t *testing.T) {
+	s := &script{replies: [][]string{{ok, ""}, {ok}}}
+	client := s.open(t, http.Options{})
+	for i := range 2 {
+		var n notes
+		req := ask("http://h/")
+		req.Trace = n.trace()
+		_, body, err := get(t, client, req)
+		if body != "hello" || err != nil || n.again != i || n.got.String() != ok || n.sent.String() != s.heads()[0] {
+			t.Errorf("request %d: got %q, %v, again %d, heard %q, told %q", i, body, err, n.again, n.got.String(), n.sent.String())
+		}
+	}
+}
+
+func TestTLS(t *testing.T) {
+	const open = "HTTP/1.1 200 OK\r\n\r\nhello"
+	for _, test := range []struct {
+		name, reply string
+		cut         bool
+		want        fetch.Fault
+	}{
+		{"length, cut after it", ok, true, 0},
+		{"to the close", open, false, 0},
+		{"to the close, without close_notify", open, true, fetch.Truncated},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := &script{replies: [][]string{{test.reply}}, cut: test.cut}
+			_, body, err := get(t, s.open(t, http.Options{}, s.secure(t)), ask("https://h/"))
+			if body != "hello" || !errors.Is(err, test.want) && (err != nil || test.want != 0) {
+				t.Errorf("got %q, %v, want %v", body, err, test.want)
+			}
+		})
+	}
+}
+
+func TestTLSFaults(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		url    string
+		change func(*script, *fetch.Options)
+		want   fetch.Fault
+	}{
+		{"unknown authority", "https://h/", func(_ *script, o *fetch.Options) { o.TLS = nil }, fetch.TLS},
+		{"another name", "https://other/", func(*script, *fetch.Options) {}, fetch.TLS},
+		{"no common version", "https://h/", func(s *script, _ *fetch.Options) { s.config.MaxVersion = tls.VersionTLS11 }, fetch.TLS},
+		{"client certificate wanted", "https://h/", func(s *script, _ *fetch.Options) {
+			s.config.ClientAuth, s.config.MaxVersion = tls.RequireAnyClientCert, tls.VersionTLS12
+		}, fetch.TLS},
+		{"closed in the handshake", "https://h/", func(s *script, _ *fetch.Options) {
+			s.config = nil
+			s.replies = nil
+		}, fetch.Connect},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := &script{replies: [][]string{{ok}}}
+			trust := s.secure(t)
+			client := s.open(t, http.Options{}, trust, func(o *fetch.Options) { test.change(s, o) })
+			if _, _, err := get(t, client, ask(test.url)); !errors.Is(err, test.want) {
+				t.Errorf("got %v (%v), want %v", err, fetch.FaultOf(err), test.want)
+			}
+		})
+	}
+}
+
+// One host, but not one leave: the connections are not shared.
+func TestPoolByKey(t *testing.T) {
+	s := &script{replies: [][]string{{ok, ok}, {ok, ok}}}
+	client := s.open(t, http.Options{}, func(o *fetch.Options) { o.Policy.Downgrade = true })
+	for i := range 4 {
+		req := ask("http://8.8.8.8/")
+		if i%2 == 1 {
+			req.From = &fetch.Source{URL: ask("http://9.9.9.9/").URL}
+		}
+		if _, body, err := get(t, client, req); body != "hello" || err != nil {
+			t.Errorf("request %d: got %q, %v", i, body, err)
+		}
+	}
+	if s.conns != 2 {
+		t.Errorf("%d connections, want 2", s.conns)
+	}
+}
