@@ -16,7 +16,8 @@ type app struct {
 	stderr io.Writer
 	flags  flags
 
-	attempt int // of the request under way, for --error-json
+	native  bool // listings as the protocol has them
+	attempt int  // of the request under way, for --error-json
 }
 
 // command builds the tree of commands. The root is the main one: it brings

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"bufio"
 	"errors"
 	"io"
 	"strconv"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/entries"
+	"github.com/anyurl/fetch/internal/tty"
 	"github.com/anyurl/fetch/save"
 )
 
@@ -124,6 +127,9 @@ func (a *app) copy(out sink, req *fetch.Request, resp *fetch.Response) error {
 	if req.Op == fetch.Stat {
 		return nil
 	}
+	if resp.Kind == fetch.Menu && entries.Is(resp.Media) && !a.native {
+		return a.names(w, resp)
+	}
 	if out.Terminal() {
 		safe, err := a.shown(resp)
 		if err != nil {
@@ -134,6 +140,21 @@ func (a *app) copy(out sink, req *fetch.Request, resp *fetch.Response) error {
 	// Bare, so that the buffer is used and not a ReadFrom of 32 KiB.
 	_, err := io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{resp.Body}, make([]byte, copyBuffer))
 	return local(err)
+}
+
+// names writes a listing that has no bytes of its own as the names in it, one
+// a line: what a person expects of a directory. Fetch ls tells more.
+func (a *app) names(w io.Writer, resp *fetch.Response) error {
+	lines := bufio.NewWriter(w)
+	for e, err := range resp.Entries() {
+		if err != nil {
+			return err
+		}
+		if _, err := lines.WriteString(tty.Escape(e.Name) + "\n"); err != nil {
+			return local(err)
+		}
+	}
+	return local(lines.Flush())
 }
 
 // local classes an error of writing; errors of reading have their class.

@@ -25,6 +25,7 @@ func (a *app) ls() *cobra.Command {
 				return fetch.Usage.Errorf("--json and --native exclude each other")
 			}
 			if native {
+				a.native = true
 				return a.batch(args)
 			}
 			return a.each(args, func(client *fetch.Client, text string) error {
