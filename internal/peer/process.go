@@ -23,6 +23,9 @@ func (s *Server) spawn(c Command, socket *os.File) (*process, error) {
 		return nil, err
 	}
 	defer log.Close()
+	if err := chown(log.Name(), c.User); err != nil { // some open it again, as /dev/stderr
+		return nil, err
+	}
 	cmd := exec.Command(c.Path, c.Args...)
 	cmd.Dir = s.Dir
 	cmd.Env = append(os.Environ(), c.Env...)

@@ -1,0 +1,31 @@
+package peer
+
+import (
+	"fmt"
+	"strings"
+)
+
+// LighttpdOptions says how lighttpd differs from one that serves Root, with
+// listings, on a plain port.
+type LighttpdOptions struct {
+	Config []string // further lines: `server.kbytes-per-second = 64`
+}
+
+// Lighttpd starts lighttpd (Debian lighttpd), without TLS.
+func Lighttpd(t TB, opts LighttpdOptions) *Server {
+	t.Helper()
+	program := Need(t, "lighttpd", "lighttpd")
+	s := newServer(t)
+	return s.start(func(base uint16) Command {
+		s.Addr = addr(base)
+		lines := []string{
+			`server.modules = ("mod_dirlisting")`,
+			fmt.Sprintf("server.bind = %q\nserver.port = %d", host, base),
+			fmt.Sprintf("server.document-root = %q\nserver.upload-dirs = (%q)", s.Root, s.Dir),
+			`dir-listing.activate = "enable"`,
+			`mimetype.assign = (".html" => "text/html", ".txt" => "text/plain", "" => "application/octet-stream")`,
+		}
+		conf := s.config("lighttpd.conf", strings.Join(append(lines, opts.Config...), "\n")+"\n")
+		return Command{Path: program, Args: []string{"-D", "-f", conf}, User: unprivileged()}
+	})
+}
