@@ -1,0 +1,94 @@
+package gopher
+
+import (
+	"context"
+	"io"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// A driver carries out plans. It keeps nothing between requests: Gopher has
+// one request to a connection.
+type driver struct {
+	env     fetch.Env
+	options Options
+}
+
+func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
+	l, err := d.options.locate(req)
+	switch {
+	case err != nil:
+		return nil, err
+	case !l.link.IsZero():
+		return &fetch.Response{URL: req.URL, Size: -1, Location: l.link, Body: memory("")}, nil
+	case req.Op == fetch.Stat:
+		return d.stat(ctx, req, l)
+	case l.item == '2':
+		return d.askPhone(ctx, req, l)
+	}
+	if !req.Range.IsZero() {
+		req.Trace.Notef("gopher has no ranges: the whole object comes")
+	}
+	switch {
+	case l.plus.verb == '?':
+		l.plus, err = d.fill(ctx, req, l)
+	case l.plus.choose:
+		l.plus, err = d.choose(ctx, req, l)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s, err := d.exchange(ctx, req, l)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := d.read(req, l, s)
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	resp.URL, resp.Peer = req.URL, fetch.PeerOf(s.conn)
+	if !req.Range.IsZero() {
+		resp.Size = -1 // the Client would hold the body to the range
+	}
+	return resp, nil
+}
+
+// read reads the beginning of an answer.
+func (d *driver) read(req *fetch.Request, l locator, s *session) (*fetch.Response, error) {
+	if _, err := s.r.Peek(1); err != nil && err != io.EOF {
+		return nil, err
+	}
+	if l.plus.verb != 0 {
+		h, ok, err := readHeader(s.r)
+		switch {
+		case err != nil:
+			return nil, err
+		case ok:
+			return d.readPlus(req, l, s, h)
+		case !l.plus.isDefault():
+			return nil, fetch.Unsupported.Errorf("server does not speak Gopher+")
+		}
+	}
+	return d.readPlain(req, l, s)
+}
+
+// readPlain reads an answer that has neither status nor length.
+func (d *driver) readPlain(req *fetch.Request, l locator, s *session) (*fetch.Response, error) {
+	resp := &fetch.Response{Size: -1, Proto: "Gopher", Media: mediaOf(l.item, l.selector)}
+	out := &body{s.r, s}
+	resp.Body = out
+	if resp.Fault = complaint(s.r); resp.Fault != nil {
+		resp.Kind, resp.Media = fetch.Document, "text/plain"
+		return resp, nil
+	}
+	resp.Kind = kindOf(resp.Media)
+	switch typeOf(l.item).framing {
+	case text:
+		resp.Media += charset(s.r)
+		out.Reader = newText(s.r, d.options.Strict, req.Trace.Notef)
+	case lines:
+		out.Reader = &menuReader{r: s.r, strict: d.options.Strict, note: req.Trace.Notef}
+	}
+	return resp, nil
+}

@@ -1,0 +1,253 @@
+package gopher
+
+import (
+	"io"
+	"iter"
+	"mime"
+	"net/netip"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/line"
+	"github.com/anyurl/fetch/uri"
+)
+
+// maxLine bounds a line of a listing.
+const maxLine = 64 << 10
+
+// menu reads a listing. It ends at a line of one dot, and at the end of r.
+func menu(base uri.URI, media string, r io.Reader) iter.Seq2[fetch.Entry, error] {
+	name, _, _ := mime.ParseMediaType(media)
+	switch name {
+	case plusMedia:
+		return plusEntries(base, r)
+	case phMedia:
+		return phoneEntries(r)
+	}
+	return func(yield func(fetch.Entry, error) bool) {
+		p := newMenuParser(base)
+		for text, err := range textLines(r) {
+			if err != nil {
+				yield(fetch.Entry{}, err)
+				return
+			}
+			if len(text) == 1 && text[0] == '.' || !yield(p.entry(text), nil) {
+				return
+			}
+		}
+	}
+}
+
+// textLines reads lines of at most maxLine bytes, ended by LF, CR LF or the
+// end of r. Each is valid until the next.
+func textLines(r io.Reader) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		in := line.NewReader(r)
+		for {
+			text, _, err := in.ReadLine(maxLine)
+			switch err {
+			case io.EOF:
+				return
+			case nil:
+			case io.ErrUnexpectedEOF: // the last line may lack its end
+				if text == nil {
+					yield(nil, err)
+					return
+				}
+			case line.ErrTooLong:
+				yield(nil, fetch.Protocol.Errorf("line longer than %d bytes", maxLine))
+				return
+			default:
+				yield(nil, err)
+				return
+			}
+			if !yield(text, nil) {
+				return
+			}
+		}
+	}
+}
+
+// A menuParser makes entries of the lines of one menu.
+type menuParser struct {
+	scheme string // of the menu
+	host   string
+	port   string
+	last   byte // the type of the item before
+	url    []byte
+}
+
+func newMenuParser(base uri.URI) *menuParser {
+	p := &menuParser{scheme: base.Scheme(), host: strings.Trim(base.Host(), "[]"), last: '0'}
+	t, _ := fetch.TargetOf(base, port)
+	p.port = strconv.Itoa(int(t.Port))
+	return p
+}
+
+// An item is the line of a menu taken apart: RFC 1436, appendix, and the
+// fifth field of Gopher+.
+type item struct {
+	kind                             byte
+	name, selector, host, port, plus string
+}
+
+// parseItem is false for a line that has no field behind its name.
+func parseItem(text string) (i item, ok bool) {
+	if text == "" {
+		return i, false
+	}
+	i.kind = text[0]
+	i.name, text, ok = strings.Cut(text[1:], "\t")
+	i.selector, text, _ = strings.Cut(text, "\t")
+	i.host, text, _ = strings.Cut(text, "\t")
+	i.port, text, _ = strings.Cut(text, "\t")
+	i.plus, _, _ = strings.Cut(text, "\t")
+	return i, ok
+}
+
+// entry makes an Entry of a line. What names no object that could be asked for
+// is kept as Info: notes, errors, lines that are broken.
+func (p *menuParser) entry(text []byte) fetch.Entry {
+	e := fetch.Entry{Kind: fetch.Info, Size: -1, Raw: string(text)}
+	i, ok := parseItem(e.Raw)
+	if !ok {
+		e.Name = decode(e.Raw)
+		return e
+	}
+	e.Name = strings.TrimRight(decode(i.name), " ") // gophernicus pads names to columns
+	e.Extra = map[string]string{"type": e.Raw[:1]}
+	if i.plus == "+" || i.plus == "?" {
+		e.Extra["plus"] = i.plus
+	}
+	if i.kind == '+' { // a mirror of the item before
+		i.kind = p.last
+	}
+	p.last = i.kind
+	if i.kind == '3' {
+		e.Extra["fault"] = fetch.NotFound.String()
+	}
+	if link, ok := linkOf(i.selector); ok {
+		aim(&e, link, linkKind)
+	} else if typeOf(i.kind).kind != fetch.Info {
+		p.aim(&e, i)
+	}
+	return e
+}
+
+// aim makes e lead to text, if that is a URL.
+func aim(e *fetch.Entry, text string, kind func(uri.URI) fetch.Kind) {
+	if u, err := uri.Parse(text); err == nil {
+		e.URL, e.Kind = u, kind(u)
+	}
+}
+
+// linkKind is what an item turns out to be that stands for u.
+func linkKind(u uri.URI) fetch.Kind {
+	switch u.Scheme() {
+	case "telnet", "tn3270", "rlogin":
+		return fetch.Session
+	}
+	return fetch.Document
+}
+
+// aim makes e lead where i says, if that is a place.
+func (p *menuParser) aim(e *fetch.Entry, i item) {
+	kind := typeOf(i.kind).kind
+	number, ok := portOf(i.port)
+	if !ok || !isHost(i.host) || number == 0 && kind != fetch.Session || i.kind <= ' ' || i.kind >= 0x7f || unsafe(i.selector) {
+		return
+	}
+	b := p.url[:0]
+	switch {
+	case kind == fetch.Session:
+		b = appendSession(b, i, number)
+	case i.kind == 'h' && strings.HasPrefix(i.selector, "GET /"): // before there was "URL:"
+		b = append(appendOrigin(b, "http", i.host, number, 80), i.selector[len("GET "):]...)
+	default:
+		e.Media = mediaOf(i.kind, i.selector)
+		b = appendOrigin(b, p.schemeFor(i.host, i.port), i.host, number, port)
+		b = uri.AppendEscape(append(b, '/', i.kind), i.selector, uri.Path)
+		if i.plus == "?" {
+			b = append(b, "%09%09?"...)
+		}
+	}
+	p.url = b
+	aim(e, string(b), func(uri.URI) fetch.Kind { return kind })
+}
+
+// appendSession writes the URL of a terminal session: the selector is the name
+// to log in with (RFC 1436 3.8), and port 0 that of the service.
+func appendSession(b []byte, i item, number uint16) []byte {
+	b = append(b, sessionSchemes[i.kind]+"://"...)
+	if i.selector != "" {
+		b = append(uri.AppendEscape(b, i.selector, uri.RegNameChars), '@')
+	}
+	b = appendHost(b, i.host)
+	if number != 0 && number != 23 {
+		b = strconv.AppendUint(append(b, ':'), uint64(number), 10)
+	}
+	return append(b, '/')
+}
+
+func appendOrigin(b []byte, scheme, host string, number, usual uint16) []byte {
+	b = appendHost(append(append(b, scheme...), "://"...), host)
+	if number != usual {
+		b = strconv.AppendUint(append(b, ':'), uint64(number), 10)
+	}
+	return b
+}
+
+func appendHost(b []byte, host string) []byte {
+	if strings.IndexByte(host, ':') >= 0 {
+		return append(append(append(b, '['), host...), ']')
+	}
+	return append(b, host...)
+}
+
+// schemeFor stays with gophers on the server that the menu came from: its
+// menus do not say that it speaks TLS.
+func (p *menuParser) schemeFor(host, port string) string {
+	if p.scheme == "gophers" && port == p.port && strings.EqualFold(host, p.host) {
+		return p.scheme
+	}
+	return "gopher"
+}
+
+// isHost checks a host, and refuses the words that servers put for none in
+// notes and errors: RFC 1436 has no way to leave the field out.
+func isHost(host string) bool {
+	switch host {
+	case "", "fake", "error.host", "null.host":
+		return false
+	}
+	if strings.IndexByte(host, ':') >= 0 {
+		a, err := netip.ParseAddr(host)
+		return err == nil && a.Zone() == ""
+	}
+	for i := range len(host) {
+		if c := host[i]; !('a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '.' || c == '_') {
+			return false
+		}
+	}
+	return len(host) <= 253
+}
+
+// portOf reads one to five digits.
+func portOf(s string) (uint16, bool) {
+	n, err := strconv.ParseUint(s, 10, 16)
+	return uint16(n), err == nil && len(s) <= 5
+}
+
+// decode makes UTF-8 of a line: what is not is taken for ISO 8859-1.
+func decode(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	runes := make([]rune, len(s))
+	for i := range len(s) {
+		runes[i] = rune(s[i])
+	}
+	return string(runes)
+}

@@ -1,0 +1,140 @@
+package gopher
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"io"
+	"net"
+	"strings"
+	"sync/atomic"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// A session is one connection on which a line was sent. The server answers
+// and closes.
+type session struct {
+	r      *bufio.Reader // the answer
+	conn   net.Conn
+	stop   func() bool
+	closed atomic.Bool
+}
+
+// Close ends the connection. It may be called again, and beside a read.
+func (s *session) Close() error {
+	if s.closed.Swap(true) {
+		return nil
+	}
+	s.stop()
+	return s.conn.Close()
+}
+
+// window is how much of an answer is looked at before anything is given out;
+// larger reads go past it.
+const window = 16 << 10
+
+// exchange connects and sends what l says. The connection lives as long as
+// ctx, or until the session is closed.
+func (d *driver) exchange(ctx context.Context, req *fetch.Request, l locator) (*session, error) {
+	sent := []byte(l.line() + "\r\n")
+	shown := sent
+	if f := l.plus.form; f != nil {
+		sent, shown = append(sent[:len(sent):len(sent)], f.encode(false)...), append(shown[:len(shown):len(shown)], f.encode(true)...)
+	}
+	return d.send(ctx, req, sent, shown)
+}
+
+// send connects and sends; shown is what a trace hears of it.
+func (d *driver) send(ctx context.Context, req *fetch.Request, sent, shown []byte) (*session, error) {
+	conn, err := d.dial(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	if t := req.Trace; t != nil && t.Sent != nil {
+		t.Sent(shown)
+	}
+	if _, err := conn.Write(sent); err != nil {
+		stop()
+		conn.Close()
+		return nil, err
+	}
+	conn = hearing(req.Trace).Tap(conn)
+	return &session{r: bufio.NewReaderSize(conn, window), conn: conn, stop: stop}, nil
+}
+
+// hearing is t without Sent: the line was told already, without secrets.
+func hearing(t *fetch.Trace) *fetch.Trace {
+	if t == nil {
+		return nil
+	}
+	return &fetch.Trace{Got: t.Got}
+}
+
+func (d *driver) dial(ctx context.Context, req *fetch.Request) (net.Conn, error) {
+	t, err := fetch.TargetOf(req.URL, port)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := d.env.Net.DialContext(ctx, "tcp", t.Address())
+	if err != nil || req.URL.Scheme() != "gophers" {
+		return conn, err
+	}
+	config := &tls.Config{}
+	if d.env.TLS != nil {
+		config = d.env.TLS.Clone()
+	}
+	if config.ServerName == "" {
+		config.ServerName = strings.TrimSuffix(t.Host, ".")
+	}
+	config.NextProtos = nil // Gopher has no name in ALPN
+	secure := tls.Client(conn, config)
+	if err := secure.HandshakeContext(ctx); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return &closing{secure, req.Trace, d.options.Strict}, nil
+}
+
+// closing is a TLS connection whose peer may end it as if there were no TLS:
+// pygopherd and other servers never say that they close.
+type closing struct {
+	*tls.Conn
+	trace  *fetch.Trace
+	strict bool
+}
+
+// NetConn returns the TLS connection, so that fetch.PeerOf finds its way down.
+func (c *closing) NetConn() net.Conn { return c.Conn }
+
+func (c *closing) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if err == io.ErrUnexpectedEOF && !c.strict {
+		c.trace.Notef("server closed without the end of TLS: it does not say whether that is all")
+		err = io.EOF
+	}
+	return n, err
+}
+
+// A body is the answer without what frames it. Closing it ends the session.
+type body struct {
+	io.Reader
+	session *session
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	if b.session.closed.Load() {
+		return 0, fetch.Usage.Errorf("read after close")
+	}
+	n, err := b.Reader.Read(p)
+	if err != nil && err != io.EOF && fetch.FaultOf(err) == fetch.Connect {
+		err = fetch.Truncated.Errorf("connection broke: %w", err)
+	}
+	return n, err
+}
+
+func (b *body) Close() error { return b.session.Close() }
+
+// memory is a Body that is there already.
+func memory(text string) io.ReadCloser { return io.NopCloser(strings.NewReader(text)) }

@@ -1,0 +1,157 @@
+package gopher
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// A textReader reads the answer for a text item up to the close.
+//
+// RFC 1436 ends a text with a line of one dot and puts a dot before lines that
+// begin with one. UMN gopherd does so for lines of one dot only; gophernicus,
+// pygopherd and most servers of today send the file as it is, in which a line
+// of one dot is a line like others. So the last line decides: if it is a dot,
+// it is dropped, and so is the first of two dots with which a line begins; if
+// not, the text is passed as it came. Text flows until a line begins with two
+// dots; from there on it is held back until the end is known. What is longer
+// than maxHeld from there is passed as it came, dots and last line included.
+type textReader struct {
+	dots   dotReader
+	strict bool
+	note   func(format string, args ...any)
+
+	out     []byte // to be given out, valid until dots.next
+	held    []byte // from the first line that begins with two dots; nil: none yet
+	pending []byte // a line of one dot, which may be the last
+	asSent  bool   // too long to be held back
+	err     error
+}
+
+// maxHeld bounds the memory that a text can take.
+const maxHeld = 8 << 20
+
+func newText(r *bufio.Reader, strict bool, note func(string, ...any)) *textReader {
+	return &textReader{dots: dotReader{r: r}, strict: strict, note: note}
+}
+
+func (t *textReader) Read(p []byte) (int, error) {
+	for len(t.out) == 0 && t.err == nil {
+		t.step()
+	}
+	if len(t.out) == 0 {
+		return 0, t.err
+	}
+	n := copy(p, t.out)
+	t.out = t.out[n:]
+	return n, nil
+}
+
+// step takes one more piece. A pending dot that turns out to be a line like
+// others goes before it.
+func (t *textReader) step() {
+	if len(t.pending) > 0 && !t.atEnd() {
+		t.emit(t.pending)
+		t.pending = nil
+		return
+	}
+	w, m, err := t.dots.next()
+	switch {
+	case err == io.EOF:
+		t.end()
+	case err != nil:
+		t.err = err
+	case m == lone && !t.asSent:
+		t.pending = bytes.Clone(w)
+	case m == stuffed && t.held == nil && !t.asSent:
+		t.held = bytes.Clone(w)
+	default:
+		t.emit(w)
+	}
+}
+
+// atEnd reports whether the text has ended behind what was read.
+func (t *textReader) atEnd() bool {
+	_, err := t.dots.r.Peek(t.dots.taken + 1)
+	return err == io.EOF
+}
+
+func (t *textReader) emit(w []byte) {
+	if t.held == nil {
+		t.out = w
+		return
+	}
+	if t.held = append(t.held, w...); len(t.held) > maxHeld {
+		t.note("text is too long to undo its dots: passed as sent")
+		t.out, t.held, t.asSent = t.held, nil, true
+	}
+}
+
+func (t *textReader) end() {
+	t.err = io.EOF
+	if len(t.pending) > 0 {
+		t.out = undot(t.held)
+		return
+	}
+	t.out = t.held
+	if t.asSent {
+		return
+	}
+	t.err = unproven(t.strict, t.note)
+}
+
+// unproven is how a text ends whose last line is not a dot.
+func unproven(strict bool, note func(string, ...any)) error {
+	if strict {
+		return fetch.Truncated.Errorf("text ended without a line of one dot")
+	}
+	note("no line of one dot at the end: the server does not say whether that is all")
+	return io.EOF
+}
+
+// undot drops, in place, the first of two dots with which a line begins.
+func undot(held []byte) []byte {
+	out := held[:0]
+	for start := true; len(held) > 0; start = true {
+		line := held
+		if i := bytes.IndexByte(held, '\n'); i >= 0 {
+			line = held[:i+1]
+		}
+		held = held[len(line):]
+		if start && len(line) > 1 && line[0] == '.' && line[1] == '.' {
+			line = line[1:]
+		}
+		out = append(out, line...)
+	}
+	return out
+}
+
+// A menuReader passes a menu on as it is sent, and sees how it ends.
+type menuReader struct {
+	r      io.Reader
+	strict bool
+	note   func(format string, args ...any)
+	tail   [4]byte // the last bytes
+}
+
+func (m *menuReader) Read(p []byte) (int, error) {
+	n, err := m.r.Read(p)
+	for _, c := range p[max(0, n-len(m.tail)):n] {
+		copy(m.tail[:], m.tail[1:])
+		m.tail[len(m.tail)-1] = c
+	}
+	if err == io.EOF && !m.ended() {
+		err = unproven(m.strict, m.note)
+	}
+	return n, err
+}
+
+// ended reports whether the last line is a dot. A menu of nothing else has
+// zeros before it.
+func (m *menuReader) ended() bool {
+	last := bytes.TrimSuffix(bytes.TrimSuffix(m.tail[:], []byte("\n")), []byte("\r"))
+	last, ok := bytes.CutSuffix(last, []byte("."))
+	return ok && (last[len(last)-1] == '\n' || last[len(last)-1] == 0)
+}
