@@ -1,0 +1,128 @@
+package save
+
+import (
+	"errors"
+	"io/fs"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// Commit makes the file appear, whole and durable, and ends f. If it fails
+// the path holds what it held before (save when only the last step failed, to
+// make the new name durable: then it is the new file) and f is closed as by
+// Close.
+//
+// A file whose Size is known and that is not that long is not published:
+// fetch.Truncated or fetch.Mismatch.
+func (f *File) Commit() error {
+	if err := f.usable(); err != nil {
+		f.Close()
+		return err
+	}
+	if f.device {
+		return f.Close()
+	}
+	if err := f.commit(); err != nil {
+		f.Close()
+		return local(err)
+	}
+	f.done = true
+	f.forget() // a state that stays is of no part and so does no harm
+	dir, _ := split(f.path)
+	return local(errors.Join(f.fs.SyncDir(dir), f.close()))
+}
+
+// commit does all that comes before the file has its name.
+func (f *File) commit() error {
+	if !f.begun {
+		if err := f.Begin(State{Size: -1}); err != nil {
+			return err
+		}
+	}
+	switch s := f.state; {
+	case s.Size >= 0 && s.Offset < s.Size:
+		return fetch.Truncated.Errorf("%s: %d of %d bytes", f.path, s.Offset, s.Size)
+	case s.Size >= 0 && s.Offset > s.Size:
+		return fetch.Mismatch.Errorf("%s: %d bytes instead of %d", f.path, s.Offset, s.Size)
+	}
+	if f.copy > 0 && f.copy == f.final.Size() {
+		return f.remove() // the existing file is all there is
+	}
+	if err := f.bring(); err != nil {
+		return err
+	}
+	if err := f.finish(); err != nil {
+		return err
+	}
+	return f.publish()
+}
+
+// finish gives the part the mode and time of the file and makes it durable.
+func (f *File) finish() error {
+	if info, err := f.fs.Lstat(f.path); err == nil && info.Mode().IsRegular() && f.o.Mode == 0 {
+		f.mode = info.Mode().Perm() // it may have changed, or come, since Create
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := f.h.Chmod(f.mode); err != nil {
+		return err
+	}
+	if !f.mtime.IsZero() {
+		if err := f.fs.Chtimes(f.part, f.mtime); err != nil {
+			return err
+		}
+	}
+	if err := f.h.Sync(); err != nil {
+		f.unsynced = true
+		return err
+	}
+	if renamesOpen {
+		return nil
+	}
+	return f.close()
+}
+
+// publish gives the part its name.
+func (f *File) publish() error {
+	if f.o.Existing == Replace {
+		return f.fs.Rename(f.part, f.path)
+	}
+	for {
+		err := f.fs.RenameNew(f.part, f.path)
+		if !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		if f.o.Existing == Refuse || f.number == maxNumber {
+			return fetch.Exists.Errorf("%s exists", f.path)
+		}
+		f.number++
+		f.path = numbered(f.base, f.number)
+	}
+}
+
+// remove removes part and state. Where a file can be renamed while it is open
+// the part goes while it is still locked.
+func (f *File) remove() error {
+	var err error
+	if !renamesOpen {
+		err = f.close()
+	}
+	return errors.Join(err, f.forget(), gone(f.fs.Remove(f.part)))
+}
+
+func (f *File) close() error {
+	if f.h == nil {
+		return nil
+	}
+	h := f.h
+	f.h = nil
+	return h.Close()
+}
+
+// gone forgives that what is to be removed is not there.
+func gone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,245 @@
+package save
+
+import (
+	"errors"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// A File is a body on its way into a file. It is not safe for concurrent use.
+type File struct {
+	o      Options
+	fs     FS
+	base   string // as resolved
+	number int    // added to base, for Number
+	path   string // the file to be
+	part   string
+	device bool
+	h      Handle
+	final  fs.FileInfo // what stood at path when the lock was taken, or nil
+	mode   fs.FileMode
+	mtime  time.Time
+
+	state    State
+	digest   hash.Hash // of the part's bytes; kept under Resume
+	copy     int64     // bytes of the existing file that go before the next byte written
+	saved    int64     // the Offset in the state file; 0: there is none
+	begun    bool      // by Begin or Write
+	unsynced bool      // a sync failed
+
+	err  error // of the first write or sync that failed
+	done bool
+}
+
+// saveEvery is how many bytes of a resumable part may have to be read again
+// after a crash.
+const saveEvery = 8 << 20
+
+// Name returns the path of the file that Commit makes or made: that given to
+// Create with links followed and, for Number, with its number.
+func (f *File) Name() string { return f.path }
+
+// Device reports whether f is written to as it is: nothing to replace, to
+// undo or to resume.
+func (f *File) Device() bool { return f.device }
+
+// State returns what f holds now. Before the request it says where to go on:
+// ask for the bytes from Offset on, if the object still has Validator. The
+// zero Offset asks for the whole.
+func (f *File) State() State { return f.state }
+
+// Begin says what the body is that is about to be written: s.Offset is where
+// in the object it begins (that of the Response), s.Validator and s.Size are
+// the object's; s.URL and s.Unverified are of no account. A part of an object
+// that is to be a file of its own, as for a Range, is a body at Offset 0 of
+// Size -1.
+//
+// A body from 0 starts f over. One from State().Offset continues it, provided
+// that nothing says that it is of another version: an empty Validator does
+// not, for a server that was asked with If-Range need not repeat it. If
+// something does, Begin returns fetch.Mismatch and f is back at 0: ask again
+// for the whole. At any other offset the body is of no use: fetch.Protocol.
+//
+// Write without Begin is a body from 0 of which nothing is known.
+func (f *File) Begin(s State) error {
+	if err := f.usable(); err != nil {
+		return err
+	}
+	have := f.state
+	switch {
+	case f.device && f.begun && s.Offset != have.Offset:
+		return fetch.Local.Errorf("%s cannot be wound back", f.path)
+	case f.device, s.Offset == 0:
+		return f.start(s)
+	case s.Offset != have.Offset:
+		return fetch.Protocol.Errorf("asked for the bytes from %d, got those from %d", have.Offset, s.Offset)
+	case f.o.Offset > 0 && f.copy > 0 && f.copy < have.Offset:
+		return fetch.Local.Errorf("%s has %d bytes, not %d", f.path, f.copy, have.Offset)
+	case !same(have, s):
+		if err := f.start(State{Size: -1}); err != nil {
+			return err
+		}
+		return fetch.Mismatch.Errorf("%s has changed since its first %d bytes were saved", have.URL, have.Offset)
+	}
+	f.begun = true
+	if s.Validator != "" {
+		f.state.Validator = s.Validator
+	}
+	if s.Size >= 0 {
+		f.state.Size = s.Size
+	}
+	return nil
+}
+
+// same reports whether nothing says that b is of another version than a.
+func same(a, b State) bool {
+	differ := a.Validator != "" && b.Validator != "" && a.Validator != b.Validator ||
+		a.Size >= 0 && b.Size >= 0 && a.Size != b.Size ||
+		b.Size >= 0 && b.Size < a.Offset
+	return !differ
+}
+
+// start makes f an empty file that s is about to fill; a device is what it
+// is.
+func (f *File) start(s State) error {
+	if f.state.Offset > 0 && !f.device {
+		if err := f.empty(); err != nil {
+			return f.fail(err)
+		}
+	}
+	f.copy, f.begun = 0, true
+	s.URL, s.Unverified = f.state.URL, false
+	f.state = s
+	return nil
+}
+
+// SetTime makes t the file's time of modification. One before 1970 or more
+// than a day ahead is a server's mistake and ignored.
+func (f *File) SetTime(t time.Time) {
+	if t.Unix() >= 0 && t.Before(time.Now().Add(24*time.Hour)) {
+		f.mtime = t
+	}
+}
+
+// Write appends to the part. After an error every later call returns it.
+func (f *File) Write(p []byte) (int, error) {
+	if err := f.usable(); err != nil {
+		return 0, err
+	}
+	if !f.begun {
+		if err := f.Begin(State{Size: -1}); err != nil {
+			return 0, err
+		}
+	}
+	if err := f.bring(); err != nil {
+		return 0, err
+	}
+	n, err := f.append(p)
+	f.state.Offset += int64(n)
+	if err != nil {
+		return n, err
+	}
+	if f.resumable() && f.state.Offset-f.saved >= saveEvery {
+		if err := f.checkpoint(); err != nil {
+			return n, f.fail(err)
+		}
+	}
+	return n, nil
+}
+
+// append writes p to the part, and to its digest if anybody will ask for it.
+func (f *File) append(p []byte) (int, error) {
+	n, err := f.h.Write(p)
+	if f.o.Resume && !f.device {
+		f.digest.Write(p[:n])
+	}
+	if err == nil && n < len(p) {
+		err = io.ErrShortWrite
+	}
+	return n, f.fail(err)
+}
+
+// bring copies the bytes that are kept of the existing file into the part.
+// That waits for the first byte behind them, so that a server that has no
+// more, or begins anew, costs nothing.
+func (f *File) bring() error {
+	if f.copy == 0 {
+		return nil
+	}
+	src, err := f.fs.OpenFile(f.path, os.O_RDONLY|noFollow|nonBlock, 0)
+	if err != nil {
+		return f.fail(err)
+	}
+	defer src.Close()
+	info, err := src.Stat()
+	if err != nil {
+		return f.fail(err)
+	}
+	if !os.SameFile(info, f.final) || info.Size() != f.final.Size() {
+		return f.fail(fetch.Local.Errorf("%s was changed by somebody else", f.path))
+	}
+	n, err := io.Copy(writerFunc(f.append), io.LimitReader(src, f.copy))
+	if err == nil && n < f.copy {
+		err = io.ErrUnexpectedEOF
+	}
+	if err == nil {
+		f.copy = 0
+	}
+	return f.fail(err)
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (w writerFunc) Write(p []byte) (int, error) { return w(p) }
+
+// resumable reports whether a later attempt could continue what f holds.
+func (f *File) resumable() bool {
+	return f.o.Resume && !f.device && (f.state.Validator != "" && !f.state.Unverified || !f.o.Strict)
+}
+
+func (f *File) usable() error {
+	if f.done {
+		return fetch.Usage.With(fs.ErrClosed)
+	}
+	return f.err
+}
+
+// fail keeps err, if it is one, as that of f.
+func (f *File) fail(err error) error {
+	if err != nil && f.err == nil {
+		f.err = local(err)
+	}
+	return f.err
+}
+
+// Close ends f. Without a Commit before it nothing appears and nothing is
+// left, except under Resume: then what there is stays for the next attempt.
+// A second Close does nothing.
+func (f *File) Close() error {
+	if f.done {
+		return nil
+	}
+	f.done = true
+	var err error
+	if f.begun && f.copy == 0 && f.resumable() && f.state.Offset > f.saved && f.h != nil {
+		err = f.checkpoint()
+	}
+	if f.saved == 0 && !f.device {
+		err = errors.Join(err, f.remove())
+	}
+	return local(errors.Join(err, f.close()))
+}
+
+// Abort is Close, but leaves nothing under Resume either: what f holds has
+// proved to be wrong.
+func (f *File) Abort() error {
+	if !f.done && !f.device {
+		f.o.Resume, f.saved = false, 0
+	}
+	return f.Close()
+}

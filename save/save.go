@@ -1,0 +1,213 @@
+// Package save puts a body into a file, whole or not at all.
+//
+//	f, err := save.Create("out", save.Options{})
+//	if err != nil {
+//		return err
+//	}
+//	defer f.Close()
+//	if _, err := io.Copy(f, resp.Body); err != nil {
+//		return err
+//	}
+//	return f.Commit()
+//
+// The bytes go to a part file, .NAME.part beside the file to be: private,
+// locked, synced, and renamed by Commit. Until then, and whatever fails, the
+// file itself is absent or what it was before. A device, a pipe, a socket or
+// a descriptor (/dev/stdout) is written to as it is and never replaced.
+//
+// With Options.Resume the part survives a failure, next to a small state
+// file that says of which object and version it is; State, Begin and the
+// request's Range and IfSame carry the next attempt on from there.
+//
+// # What appears
+//
+// A file that is replaced hands its permissions on, but not its owner nor
+// its further hard links; a new one gets what the umask leaves. A symbolic
+// link stays and the file that it names is replaced, in the folder where that
+// is; the link of another user in a folder that all may write to is refused,
+// as the kernel would refuse to open it.
+//
+// # Errors
+//
+// Every error is of one of these classes: fetch.InUse (another process writes
+// the same file; the lock ends with that process), fetch.Exists,
+// fetch.DiskFull, fetch.Local for anything else on this side, fetch.Usage,
+// and from Begin and Commit fetch.Mismatch, fetch.Protocol and
+// fetch.Truncated.
+package save
+
+import (
+	"crypto/sha256"
+	"errors"
+	"io/fs"
+	"strconv"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// Options say how a file is saved. The zero value replaces what is there.
+type Options struct {
+	// Existing says what to do when there is a file already.
+	Existing Existing
+
+	// URL is where the body comes from. Resume needs it: a part is continued
+	// for the same URL only. A user name and password in it are not recorded.
+	URL string
+
+	// Resume continues what an earlier attempt left and leaves a part if this
+	// one fails. A file that has no part is continued from its size, though
+	// nobody knows what it is: State.Unverified.
+	Resume bool
+
+	// Strict refuses to continue where nothing proves that both pieces are of
+	// one version: a file without state is an error, a part without validator
+	// starts over.
+	Strict bool
+
+	// Offset, if positive, is where the caller wants to go on in the file
+	// that exists, of which that many bytes are kept. If there is none, the
+	// file will hold the rest alone.
+	Offset int64
+
+	// Mode is the mode of the file; zero is that of the file replaced, or
+	// else what the umask leaves.
+	Mode fs.FileMode
+
+	// FS is the file system; nil is the system's.
+	FS FS
+}
+
+// Existing says what to do with a file that exists.
+type Existing uint8
+
+const (
+	Replace Existing = iota // replace it when the new one is whole
+	Refuse                  // fetch.Exists
+	Number                  // write NAME.1 instead, or the next that is free up to NAME.100
+)
+
+const maxNumber = 100
+
+// Create opens the part file of path and takes its lock. What can be known to
+// fail is known here, before any network traffic: a directory, a folder that
+// is missing or closed to us, another process at work.
+func Create(path string, o Options) (*File, error) {
+	f := &File{o: o, fs: o.FS, digest: sha256.New()}
+	if f.fs == nil {
+		f.fs = system{}
+	}
+	switch {
+	case o.Resume && o.URL == "":
+		return nil, fetch.Usage.Errorf("cannot resume %s without its URL", path)
+	case o.Resume && o.Offset > 0, o.Offset < 0:
+		return nil, fetch.Usage.Errorf("cannot continue %s at %d", path, o.Offset)
+	}
+	t, err := resolve(f.fs, path)
+	if err != nil {
+		return nil, local(err)
+	}
+	switch {
+	case t.device:
+		if err := f.openDevice(t); err != nil {
+			return nil, local(err)
+		}
+		return f, nil
+	case o.Existing != Replace:
+		t.path = path // a link counts as the file that exists
+	case t.info != nil:
+		if err := writable(f.fs, t.path); err != nil {
+			return nil, local(err)
+		}
+	}
+	f.base = t.path
+	if err := f.claim(); err != nil {
+		return nil, local(err)
+	}
+	return f, nil
+}
+
+// claim locks the part of the file to be: for Number, of the first that is
+// free.
+func (f *File) claim() error {
+	for {
+		err := f.claimOne(numbered(f.base, f.number))
+		taken := errors.Is(err, fetch.Exists) || errors.Is(err, fetch.InUse)
+		if !taken || f.o.Existing != Number || f.number == maxNumber {
+			return err
+		}
+		f.number++
+	}
+}
+
+func numbered(path string, n int) string {
+	if n == 0 {
+		return path
+	}
+	return path + "." + strconv.Itoa(n)
+}
+
+func (f *File) claimOne(path string) error {
+	f.path, f.part = path, partPath(path)
+	if f.o.Existing != Replace {
+		// Before the lock too, to leave no trace beside a file that is there.
+		if _, err := f.fs.Lstat(path); err == nil {
+			return fetch.Exists.Errorf("%s exists", path)
+		}
+	}
+	h, created, err := openPart(f.fs, f.part, path)
+	if err != nil {
+		return err
+	}
+	// Only now nobody else is about to publish it.
+	f.final, err = f.fs.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		f.final, err = nil, nil
+	case err == nil && f.o.Existing != Replace:
+		err = fetch.Exists.Errorf("%s exists", path)
+	}
+	if err == nil {
+		f.h = h
+		err = f.prepare()
+	}
+	if err != nil {
+		if created {
+			f.fs.Remove(f.part)
+		}
+		h.Close()
+	}
+	return err
+}
+
+// prepare finds where to go on, and the mode of the file.
+func (f *File) prepare() error {
+	if err := f.recall(); err != nil {
+		return err
+	}
+	switch {
+	case f.o.Mode != 0:
+		f.mode = f.o.Mode.Perm()
+	case f.final != nil:
+		f.mode = f.final.Mode().Perm()
+	default:
+		return f.newMode()
+	}
+	return nil
+}
+
+// newMode finds the mode that a new file gets. The kernel tells the umask,
+// and what a default ACL of the folder makes of it, without changing it only
+// by creating a file: an empty one under another name, so that the part is
+// private from the start.
+func (f *File) newMode() error {
+	name := f.part + ".new"
+	h, err := create(f.fs, name, 0o666)
+	if err != nil {
+		return err
+	}
+	info, err := h.Stat()
+	if err == nil {
+		f.mode = info.Mode().Perm()
+	}
+	return errors.Join(err, h.Close(), f.fs.Remove(name))
+}

@@ -1,0 +1,214 @@
+package save_test
+
+import (
+	"bytes"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/save"
+	"github.com/anyurl/fetch/save/savetest"
+)
+
+const object = "the object that the server has as its version v1"
+
+// long has room for a checkpoint.
+var long = strings.Repeat("0123456789abcde\n", 9<<20/16)
+
+// get saves an object as a client does whose server can go on anywhere.
+func get(path, object string, o save.Options) (err error) {
+	o.URL = url
+	f, err := save.Create(path, o)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	at := f.State().Offset
+	err = f.Begin(save.State{Validator: "v1", Offset: at, Size: int64(len(object))})
+	if errors.Is(err, fetch.Mismatch) {
+		at = 0
+		err = f.Begin(save.State{Validator: "v1", Size: int64(len(object))})
+	}
+	if err != nil {
+		return err
+	}
+	for piece := range slices.Chunk([]byte(object[at:]), len(object)/3+1) {
+		if _, err := f.Write(piece); err != nil {
+			return err
+		}
+	}
+	return f.Commit()
+}
+
+// Whatever operation fails, and however, the file is what it was or complete;
+// no other error comes of it, nothing is left that should not be, and the
+// next attempt succeeds.
+func TestSweep(t *testing.T) {
+	for _, test := range []struct {
+		name, before, object string
+		o                    save.Options
+		prepare              func(t *testing.T, out string)
+	}{
+		{name: "new", object: object},
+		{name: "replaced", object: object, before: old},
+		{name: "not replaced", object: object, o: save.Options{Existing: save.Refuse}},
+		{name: "resumable", object: long, o: save.Options{Resume: true}},
+		{name: "part resumed", object: object, before: old, o: save.Options{Resume: true}, prepare: leavePart},
+		{name: "file resumed", object: object, before: object[:20], o: save.Options{Resume: true}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			savetest.Sweep(t, func(t *testing.T, fsys *savetest.FS) {
+				dir, out := folder(t, test.before)
+				if test.prepare != nil {
+					test.prepare(t, out)
+				}
+				o := test.o
+				o.FS = fsys
+				err := get(out, test.object, o)
+				got := content(t, out)
+				switch {
+				case got != test.before && got != test.object:
+					t.Errorf("the file holds %d bytes: neither what it held nor the object", len(got))
+				case err == nil && got != test.object:
+					t.Error("success without the object")
+				case err != nil && got == test.object && !published(fsys.Ops()):
+					t.Errorf("%v though the file was not renamed", err)
+				}
+				if err != nil {
+					wantFault(t, err, class(fsys))
+				}
+				if at := fsys.At; at > 0 && !fsys.Killed() && !o.Resume && fsys.Ops()[at-1].Verb != "remove" {
+					if left := names(t, dir); left != "" && left != "out" {
+						t.Errorf("left %q", left)
+					}
+				}
+				o.FS = nil
+				if o.Existing == save.Refuse && got == test.object {
+					return
+				}
+				if err := get(out, test.object, o); err != nil {
+					t.Errorf("the next attempt: %v", err)
+				}
+				if content(t, out) != test.object {
+					t.Error("the next attempt saved something else")
+				}
+				wantNames(t, dir, "out")
+			})
+		})
+	}
+}
+
+func leavePart(t *testing.T, out string) {
+	t.Helper()
+	f := create(t, out, resume)
+	if err := f.Begin(save.State{Validator: "v1", Size: int64(len(object))}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Write([]byte(object[:10])); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func class(fsys *savetest.FS) fetch.Fault {
+	if fsys.Fault.Err == syscall.ENOSPC {
+		return fetch.DiskFull
+	}
+	return fetch.Local
+}
+
+func published(ops []savetest.Op) bool {
+	return slices.ContainsFunc(ops, func(op savetest.Op) bool {
+		return strings.HasPrefix(op.Verb, "rename") && filepath.Base(op.Name) == ".out.part"
+	})
+}
+
+// A power loss finds the bytes on the disk before the name, and the name
+// before we claim success; a state only after the bytes that it vouches for.
+func TestOrder(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		o    save.Options
+		want string
+	}{
+		{"replace", save.Options{}, "write write write chmod sync .out.part rename .out.part syncdir"},
+		{"refuse", save.Options{Existing: save.Refuse}, "write write write chmod sync .out.part renamenew .out.part syncdir"},
+		{"resume", save.Options{Resume: true}, "write write write sync .out.part write rename .out.part.new " +
+			"chmod sync .out.part rename .out.part syncdir"},
+	} {
+		dir, out := folder(t, "")
+		fsys := &savetest.FS{}
+		test.o.FS = fsys
+		if err := get(out, long, test.o); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, op := range fsys.Ops() {
+			switch op.Verb {
+			case "write", "chmod", "syncdir":
+				got = append(got, op.Verb)
+			case "sync", "rename", "renamenew":
+				got = append(got, op.Verb, filepath.Base(op.Name))
+			}
+			if op.Verb == "syncdir" && filepath.Clean(op.Name) != dir {
+				t.Errorf("%s: synced %s", test.name, op.Name)
+			}
+		}
+		if got := strings.Join(got, " "); got != test.want {
+			t.Errorf("%s:\n got %s\nwant %s", test.name, got, test.want)
+		}
+	}
+}
+
+// After a sync has failed no other is tried on the same file: it might claim
+// success for bytes that the kernel has dropped.
+func TestSyncFails(t *testing.T) {
+	for at := 1; ; at++ {
+		_, out := folder(t, old)
+		fsys := &savetest.FS{At: at, Fault: savetest.Fault{Err: syscall.EIO}}
+		err := get(out, long, save.Options{Resume: true, FS: fsys})
+		ops := fsys.Ops()
+		if len(ops) < at {
+			break
+		}
+		if failed := ops[at-1]; failed.Verb == "sync" {
+			wantFault(t, err, fetch.Local)
+			wantContent(t, out, old)
+			if slices.Contains(ops[at:], failed) {
+				t.Errorf("synced again: %v", ops[at:])
+			}
+		}
+	}
+}
+
+// Close under Resume keeps what was written before the disk was full.
+func TestDiskFullKeeps(t *testing.T) {
+	dir, out := folder(t, "")
+	fsys := &savetest.FS{}
+	f := create(t, out, save.Options{Resume: true, URL: url, FS: fsys})
+	if err := f.Begin(save.State{Validator: "v1", Size: -1}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Write([]byte(body)); err != nil {
+		t.Fatal(err)
+	}
+	fsys.At, fsys.Fault = len(fsys.Ops())+1, savetest.Fault{Err: syscall.ENOSPC, Half: true}
+	n, err := f.Write(bytes.Repeat([]byte("x"), 10))
+	if n != 5 {
+		t.Errorf("wrote %d bytes", n)
+	}
+	wantFault(t, err, fetch.DiskFull)
+	_, err = f.Write([]byte("more"))
+	wantFault(t, err, fetch.DiskFull)
+	wantFault(t, f.Commit(), fetch.DiskFull)
+	wantNames(t, dir, ".out.part .out.part.state")
+	if got, want := create(t, out, resume).State().Offset, int64(len(body)+5); got != want {
+		t.Errorf("goes on at %d, want %d", got, want)
+	}
+}
