@@ -16,8 +16,7 @@ type app struct {
 	stderr io.Writer
 	flags  flags
 
-	native  bool // listings as the protocol has them
-	attempt int  // of the request under way, for --error-json
+	native bool // listings as the protocol has them
 }
 
 // command builds the tree of commands. The root is the main one: it brings
@@ -33,10 +32,7 @@ func (a *app) command() *cobra.Command {
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return fetch.Usage.Errorf("no URL; fetch --help tells more")
-			}
-			return a.batch(args)
+			return a.gets(args)
 		},
 	}
 	a.flags.register(root.PersistentFlags())
@@ -56,14 +52,10 @@ func exactly(n int, what string) cobra.PositionalArgs {
 	}
 }
 
-// batch fetches each URL in turn.
-func (a *app) batch(urls []string) error {
-	if len(a.flags.output) > len(urls) {
+// gets brings each URL of the arguments and of the input file.
+func (a *app) gets(args []string) error {
+	if len(a.flags.output) > len(args) && a.flags.inputFile == "" {
 		return fetch.Usage.Errorf("more -o than URLs")
 	}
-	index := -1
-	return a.each(urls, func(client *fetch.Client, text string) error {
-		index++
-		return a.get(client, text, index)
-	})
+	return a.batch(args, (*job).get)
 }

@@ -60,23 +60,30 @@ func (a *app) exit(err error) int {
 	case errors.As(err, &done):
 		return done.code
 	}
-	return a.report(err)
+	return a.report(err, nil)
 }
 
-// report writes err to standard error and returns its exit code.
-func (a *app) report(err error) int {
+// report says err of a job.
+func (j *job) report(err error) int { return j.app.report(err, j) }
+
+// report writes err to standard error and returns its exit code; j may be nil.
+func (a *app) report(err error, j *job) int {
 	code := a.codeOf(err)
 	if code == 141 {
 		return code // whoever read us has gone, and wants no word
 	}
 	if a.flags.errorJSON {
-		a.reportJSON(err)
+		a.reportJSON(err, j)
 		return code
 	}
 	if a.flags.silent && !a.flags.showError {
 		return code
 	}
-	fmt.Fprintf(a.stderr, "fetch: %s\n", tty.Escape(err.Error()))
+	where := ""
+	if j != nil && j.line > 0 {
+		where = fmt.Sprintf("line %d: ", j.line)
+	}
+	fmt.Fprintf(a.stderr, "fetch: %s%s\n", where, tty.Escape(err.Error()))
 	var refusal *fetch.Refusal
 	if errors.As(err, &refusal) && refusal.Override != "" {
 		fmt.Fprintf(a.stderr, "fetch: to allow it: %s\n", tty.Escape(refusal.Override))
@@ -111,13 +118,17 @@ type errorRecord struct {
 	Exit      int    `json:"exit"`
 	Retryable bool   `json:"retryable"`
 	Attempt   int    `json:"attempt,omitempty"`
+	Line      int    `json:"line,omitempty"`
 	Message   string `json:"message"`
 	Override  string `json:"override,omitempty"`
 }
 
-func (a *app) reportJSON(err error) {
-	r := errorRecord{Kind: fetch.FaultOf(err).String(), Exit: a.codeOf(err), Message: err.Error(), Attempt: a.attempt}
+func (a *app) reportJSON(err error, j *job) {
+	r := errorRecord{Kind: fetch.FaultOf(err).String(), Exit: a.codeOf(err), Message: err.Error()}
 	r.Retryable = fetch.Retryable(err)
+	if j != nil {
+		r.Attempt, r.Line = j.attempt, j.line
+	}
 	var e *fetch.Error
 	if errors.As(err, &e) {
 		r.Op, r.URL, r.Code = e.Op, e.URL, e.Code

@@ -24,6 +24,11 @@ type flags struct {
 	remoteTime bool
 	strict     bool
 
+	// which URLs
+	inputFile   string
+	parallel    bool
+	parallelMax int
+
 	// which part of it
 	rng        string
 	continueAt string
@@ -71,6 +76,10 @@ func (f *flags) register(p *pflag.FlagSet) {
 	p.BoolVarP(&f.remoteTime, "remote-time", "R", false, "give the file the object's time")
 	p.BoolVar(&f.strict, "strict", false, "refuse what cannot be proved: an unverified resume, an unknown end")
 
+	p.StringVar(&f.inputFile, "input-file", "", "fetch the URLs in `FILE` too, one a line (- is standard input)")
+	p.BoolVarP(&f.parallel, "parallel", "Z", false, "fetch several URLs at a time; standard output stays in their order")
+	p.IntVar(&f.parallelMax, "parallel-max", 50, "with -Z, `N` at a time")
+
 	p.StringVarP(&f.rng, "range", "r", "", "bring the bytes `FIRST-LAST`, FIRST- or -COUNT alone")
 	p.StringVarP(&f.continueAt, "continue-at", "C", "", "continue at byte `OFFSET`; - finds it in what an earlier attempt left")
 
@@ -103,6 +112,14 @@ func (f *flags) register(p *pflag.FlagSet) {
 	p.BoolVarP(&f.noConfig, "no-config", "q", false, "read no configuration")
 	p.Lookup("location").Hidden = true
 	p.Lookup("fail").Hidden = true
+}
+
+// toStdout reports whether the index-th body goes to standard output.
+func (f *flags) toStdout(index int) bool {
+	if index < len(f.output) {
+		return f.output[index] == "-"
+	}
+	return !f.remoteName && (f.outputDir == "" || len(f.output) > 0)
 }
 
 // seconds is a duration that is given as curl gives it: 2.5 is two seconds and

@@ -13,27 +13,27 @@ import (
 )
 
 // get brings what one URL names to where the flags want it.
-func (a *app) get(client *fetch.Client, text string, index int) error {
-	req, err := a.request(text)
+func (j *job) get() error {
+	req, err := j.request(j.text)
 	if err != nil {
 		return err
 	}
-	out, err := a.sink(req, index)
+	out, err := j.sink(req)
 	if err != nil {
 		return err
 	}
 	defer out.Close()
-	for a.attempt = 1; ; a.attempt++ {
-		err := a.transfer(client, req, out)
+	for j.attempt = 1; ; j.attempt++ {
+		err := j.transfer(req, out)
 		if err == nil {
 			return nil
 		}
 		// What the Retry middleware could not continue begins anew, where
 		// nothing that was written has left our hands.
-		if a.attempt > a.flags.retry || !fetch.Retryable(err) || !out.Restarts() || !begun(err) {
+		if j.attempt > j.flags.retry || !fetch.Retryable(err) || !out.Restarts() || !begun(err) {
 			return err
 		}
-		a.note("%v; from the beginning", err)
+		j.note("%v; from the beginning", err)
 	}
 }
 
@@ -71,34 +71,34 @@ func (a *app) trace() *fetch.Trace {
 
 // transfer makes one attempt to bring the body of req, or the rest of it, to
 // out.
-func (a *app) transfer(client *fetch.Client, req *fetch.Request, out sink) error {
+func (j *job) transfer(req *fetch.Request, out sink) error {
 	if have := out.State(); have.Offset > 0 {
 		req = req.Clone()
 		req.Range, req.IfSame = fetch.Range{First: have.Offset}, have.Validator
 		if have.Unverified {
-			a.note("continuing %s at byte %d: nothing proves that it is the same version", out.Name(), have.Offset)
+			j.note("continuing %s at byte %d: nothing proves that it is the same version", out.Name(), have.Offset)
 		}
 	}
-	a.sayPlan(client, req)
-	resp, err := client.Do(a.ctx, req)
+	j.sayPlan(j.client, req)
+	resp, err := j.client.Do(j.ctx, req)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
-	a.sayHead(resp)
+	j.sayHead(resp)
 	if resp.Unchanged {
 		return nil
 	}
 	if err := out.Begin(state(req, resp)); err != nil {
 		return err
 	}
-	if err := a.copy(out, req, resp); err != nil {
+	if err := j.copy(out, req, resp); err != nil {
 		return err
 	}
-	if resp.Fault != nil && a.flags.failWithBody {
+	if resp.Fault != nil && j.flags.failWithBody {
 		err = &fetch.Error{Op: req.Op.String(), URL: resp.URL.String(), Code: resp.Code, Err: resp.Fault}
 	}
-	if a.flags.remoteTime {
+	if j.flags.remoteTime {
 		out.SetTime(resp.Time)
 	}
 	return errors.Join(err, out.Commit())

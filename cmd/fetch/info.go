@@ -16,12 +16,11 @@ func (a *app) info() *cobra.Command {
 	return &cobra.Command{
 		Use:   "info URL...",
 		Short: "Tell what is known of an object without its body: one record of JSON each",
-		Args:  cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if a.flags.head {
-				return a.batch(args) // the protocol's own form
+				return a.gets(args) // the protocol's own form
 			}
-			return a.each(args, a.inform)
+			return a.batch(args, (*job).inform)
 		},
 	}
 }
@@ -70,16 +69,16 @@ func recordOf(resp *fetch.Response) record {
 	return r
 }
 
-func (a *app) inform(client *fetch.Client, text string) error {
-	req, err := a.request(text)
+func (j *job) inform() error {
+	req, err := j.request(j.text)
 	if err != nil {
 		return err
 	}
 	req.Op = fetch.Stat
-	resp, err := client.Do(a.ctx, req)
+	resp, err := j.client.Do(j.ctx, req)
 	if err != nil {
 		return err
 	}
 	resp.Body.Close()
-	return local(json.NewEncoder(a.stdout).Encode(recordOf(resp)))
+	return local(json.NewEncoder(j.stdout).Encode(recordOf(resp)))
 }

@@ -19,22 +19,19 @@ func (a *app) ls() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "ls URL...",
 		Short: "List a directory, the same way for every scheme",
-		Args:  cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if asJSON && native {
 				return fetch.Usage.Errorf("--json and --native exclude each other")
 			}
 			if native {
 				a.native = true
-				return a.batch(args)
+				return a.gets(args)
 			}
-			return a.each(args, func(client *fetch.Client, text string) error {
-				write := a.listText(urls)
-				if asJSON {
-					write = a.listJSON
-				}
-				return a.list(client, text, write)
-			})
+			write := listText(urls)
+			if asJSON {
+				write = listJSON
+			}
+			return a.batch(args, func(j *job) error { return j.list(write) })
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "one line of JSON an entry")
@@ -43,39 +40,19 @@ func (a *app) ls() *cobra.Command {
 	return c
 }
 
-// each runs do for every argument with one Client. A failure does not stop
-// the others.
-func (a *app) each(args []string, do func(*fetch.Client, string) error) error {
-	client, err := a.client()
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	var codes tally
-	for _, text := range args {
-		if err := do(client, text); err != nil {
-			codes.add(a.report(err))
-		}
-		if a.ctx.Err() != nil {
-			break
-		}
-	}
-	return codes.err()
-}
-
 // list writes the entries of one URL as they come.
-func (a *app) list(client *fetch.Client, text string, write func(io.Writer, fetch.Entry) error) error {
-	req, err := a.request(text)
+func (j *job) list(write func(io.Writer, fetch.Entry) error) error {
+	req, err := j.request(j.text)
 	if err != nil {
 		return err
 	}
 	req.Op = fetch.Get
-	resp, err := client.Do(a.ctx, req)
+	resp, err := j.client.Do(j.ctx, req)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
-	w := bufio.NewWriter(a.stdout)
+	w := bufio.NewWriter(j.stdout)
 	for e, err := range resp.Entries() {
 		if err == nil {
 			err = local(write(w, e))
@@ -88,13 +65,13 @@ func (a *app) list(client *fetch.Client, text string, write func(io.Writer, fetc
 	return local(w.Flush())
 }
 
-func (a *app) listJSON(w io.Writer, e fetch.Entry) error {
+func listJSON(w io.Writer, e fetch.Entry) error {
 	return json.NewEncoder(w).Encode(e)
 }
 
 // listText writes kind, size, time and name; what a server may have put into
 // the name is shown escaped.
-func (a *app) listText(urls bool) func(io.Writer, fetch.Entry) error {
+func listText(urls bool) func(io.Writer, fetch.Entry) error {
 	return func(w io.Writer, e fetch.Entry) (err error) {
 		if urls {
 			if !e.URL.IsZero() {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,13 +27,13 @@ type sink interface {
 }
 
 // sink opens where the body of req goes, before anything is sent.
-func (a *app) sink(req *fetch.Request, index int) (sink, error) {
-	f := &a.flags
+func (j *job) sink(req *fetch.Request) (sink, error) {
+	f := &j.flags
 	offset, auto, err := f.resume()
 	if err != nil {
 		return nil, err
 	}
-	name, err := a.fileName(req, index)
+	name, err := j.fileName(req)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +41,7 @@ func (a *app) sink(req *fetch.Request, index int) (sink, error) {
 		if auto {
 			return nil, fetch.Usage.Errorf("-C - continues a file: name it with -o or -O")
 		}
-		return &stream{a: a, have: save.State{Offset: offset}}, nil
+		return &stream{w: j.stdout, have: save.State{Offset: offset}}, nil
 	}
 	if f.createDirs {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -58,26 +59,22 @@ func (a *app) sink(req *fetch.Request, index int) (sink, error) {
 	return fileSink{file}, nil
 }
 
-// fileName is the file for the index-th URL, or "" for standard output.
-func (a *app) fileName(req *fetch.Request, index int) (string, error) {
-	f := &a.flags
-	name := ""
-	switch {
-	case index < len(f.output):
-		if name = f.output[index]; name == "-" {
-			return "", nil
-		}
-		if name == "" {
+// fileName is the file for the body, or "" for standard output.
+func (j *job) fileName(req *fetch.Request) (string, error) {
+	f, index := &j.flags, j.index
+	if f.toStdout(index) {
+		return "", nil
+	}
+	var name string
+	if index < len(f.output) {
+		if name = f.output[index]; name == "" {
 			return "", fetch.Usage.Errorf("-o wants a file name")
 		}
-	case f.remoteName || f.outputDir != "" && len(f.output) == 0:
-		n, err := save.Name(req.URL.Path())
-		if err != nil {
+	} else {
+		var err error
+		if name, err = save.Name(req.URL.Path()); err != nil {
 			return "", err
 		}
-		name = n
-	default:
-		return "", nil
 	}
 	if f.outputDir != "" && !strings.HasPrefix(name, "/") {
 		name = filepath.Join(f.outputDir, name)
@@ -93,7 +90,7 @@ func (f fileSink) Terminal() bool { return false }
 
 // stream is standard output: what it has taken is gone.
 type stream struct {
-	a    *app
+	w    io.Writer
 	have save.State
 	sent bool
 }
@@ -104,11 +101,11 @@ func (s *stream) SetTime(time.Time) {}
 func (s *stream) Commit() error     { return nil }
 func (s *stream) Close() error      { return nil }
 func (s *stream) Restarts() bool    { return !s.sent }
-func (s *stream) Terminal() bool    { return terminal(s.a.stdout) }
+func (s *stream) Terminal() bool    { return terminal(s.w) }
 
 func (s *stream) Write(p []byte) (int, error) {
 	s.sent = s.sent || len(p) > 0
-	return s.a.stdout.Write(p)
+	return s.w.Write(p)
 }
 
 func (s *stream) Begin(of save.State) error {

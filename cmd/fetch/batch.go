@@ -1,0 +1,150 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// A job is one URL of a batch on its way.
+type job struct {
+	*app
+	client *fetch.Client
+	text   string
+	index  int // from 0, over all URLs
+	line   int // in the input file; 0: an argument
+	stdout io.Writer
+
+	attempt int // of the request under way
+}
+
+// batch does something with each URL of the arguments and the input file: one
+// after the other, or with -Z side by side. A failure does not stop the rest.
+func (a *app) batch(args []string, do func(*job) error) error {
+	if len(args) == 0 && a.flags.inputFile == "" {
+		return fetch.Usage.Errorf("no URL; fetch --help tells more")
+	}
+	client, err := a.client()
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	b := &batch{app: a, do: do, client: client}
+	if err := b.run(args); err != nil {
+		return err
+	}
+	return b.codes.err()
+}
+
+type batch struct {
+	*app
+	do     func(*job) error
+	client *fetch.Client
+
+	mu    sync.Mutex
+	codes tally
+}
+
+func (b *batch) run(args []string) error {
+	workers := 1
+	if b.flags.parallel {
+		workers = max(b.flags.parallelMax, 1)
+	}
+	jobs := make(chan *job)
+	var all sync.WaitGroup
+	for range workers {
+		all.Go(func() {
+			for j := range jobs {
+				b.one(j)
+			}
+		})
+	}
+	err := b.feed(args, jobs, workers > 1)
+	close(jobs)
+	all.Wait()
+	return err
+}
+
+func (b *batch) one(j *job) {
+	err := b.do(j)
+	if s, ok := j.stdout.(*slot); ok {
+		err = errors.Join(err, local(s.end()))
+	}
+	if err != nil {
+		code := j.report(err)
+		b.mu.Lock()
+		b.codes.add(code)
+		b.mu.Unlock()
+	}
+}
+
+// feed makes a job of every URL, in order. It holds no more of them than are
+// under way, however long the list.
+func (b *batch) feed(args []string, jobs chan<- *job, parallel bool) error {
+	queue := newOrdered(b.ctx, b.app.stdout)
+	index := 0
+	send := func(text string, line int) bool {
+		j := &job{app: b.app, client: b.client, text: text, index: index, line: line, stdout: b.app.stdout}
+		if parallel && b.flags.toStdout(index) {
+			j.stdout = queue.slot()
+		}
+		index++
+		select {
+		case jobs <- j:
+			return true
+		case <-b.ctx.Done():
+			return false
+		}
+	}
+	for _, text := range args {
+		if !send(text, 0) {
+			return context.Cause(b.ctx)
+		}
+	}
+	if b.flags.inputFile == "" {
+		return nil
+	}
+	return b.feedFile(send)
+}
+
+// maxLine is longer than any URL that the Client takes.
+const maxLine = 128 << 10
+
+// feedFile sends the lines of the input file that are neither empty nor a
+// comment.
+func (b *batch) feedFile(send func(string, int) bool) error {
+	r := b.stdin
+	if b.flags.inputFile != "-" {
+		f, err := os.Open(b.flags.inputFile)
+		if err != nil {
+			return fetch.Local.With(err)
+		}
+		defer f.Close()
+		r = f
+	}
+	lines := bufio.NewReaderSize(r, maxLine)
+	for n := 1; ; n++ {
+		text, err := lines.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			for errors.Is(err, bufio.ErrBufferFull) {
+				_, err = lines.ReadSlice('\n')
+			}
+			text = []byte("line-too-long")
+		}
+		if s := strings.TrimSpace(string(text)); s != "" && s[0] != '#' && !send(s, n) {
+			return context.Cause(b.ctx)
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fetch.Local.With(err)
+		}
+	}
+}
