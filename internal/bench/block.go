@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+
+	"github.com/anyurl/fetch/internal/peer"
+)
+
+// A block runs a function as a test would be run, so that it can start
+// servers: what it registers for cleanup is done when the function ends, and
+// Fatalf and Skipf end it.
+type block struct {
+	ctx     context.Context
+	failed  bool
+	cleanup []func()
+}
+
+var _ peer.TB = (*block)(nil)
+
+func (b *block) run(f func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() {
+			for _, clean := range slices.Backward(b.cleanup) {
+				clean()
+			}
+		}()
+		f()
+	}()
+	<-done
+}
+
+func (b *block) Helper()          {}
+func (b *block) Failed() bool     { return b.failed }
+func (b *block) Cleanup(f func()) { b.cleanup = append(b.cleanup, f) }
+
+func (b *block) Logf(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
+
+func (b *block) Skipf(format string, args ...any) {
+	b.Logf("skipped: "+format, args...)
+	runtime.Goexit()
+}
+
+func (b *block) Fatalf(format string, args ...any) {
+	b.failed = true
+	b.Logf(format, args...)
+	runtime.Goexit()
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"crypto/sha256"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+
+	"github.com/anyurl/fetch/internal/peer"
+)
+
+func httpCases() []Case {
+	curl := Rival{"curl", []string{"-q", "-sS", "--noproxy", "*", "{url}"}}
+	wget := Rival{"wget", []string{"--no-config", "--no-proxy", "--no-hsts", "-q", "-O-", "{url}"}}
+	fetch := []string{"--no-config", "{url}"}
+	return []Case{{
+		Name:    "http 1 GiB",
+		Serve:   serve(1 << 30),
+		Fetch:   fetch,
+		Rivals:  []Rival{curl, wget},
+		Targets: []Target{{Measure: cpu, Ratio: 1.1}, {Measure: memory, Limit: 32 << 20}},
+	}, {
+		Name:    "http 10 KiB",
+		Serve:   serve(10 << 10),
+		Fetch:   fetch,
+		Rivals:  []Rival{curl, wget},
+		Starts:  50,
+		Targets: []Target{{Measure: wall, Ratio: 1.1}},
+	}}
+}
+
+// serve has an nginx serve one file of so many bytes that no file system and
+// no compression can make smaller.
+func serve(size int64) func(peer.TB) Object {
+	return func(t peer.TB) Object {
+		s := peer.Nginx(t, peer.NginxOptions{})
+		sum, err := writeRandom(filepath.Join(s.Root, "file"), size)
+		if err != nil {
+			t.Fatalf("bench: %v", err)
+		}
+		return Object{Sum: sum, Words: map[string]string{"url": "http://" + s.Addr + "/file"}}
+	}
+}
+
+// writeRandom writes the same bytes each time.
+func writeRandom(path string, size int64) (sum [sha256.Size]byte, err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return sum, err
+	}
+	defer f.Close()
+	hash := sha256.New()
+	if _, err := io.CopyN(io.MultiWriter(f, hash), rand.NewChaCha8([32]byte{}), size); err != nil {
+		return sum, err
+	}
+	return [sha256.Size]byte(hash.Sum(nil)), f.Close()
+}

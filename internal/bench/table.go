@@ -1,0 +1,104 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+)
+
+// A row compares one measure of fetch with that of one rival.
+type row struct {
+	name   string
+	what   measure
+	fetch  float64
+	rival  string
+	other  float64
+	target *Target // nil: none
+}
+
+// rows returns a row for each measure and rival, or for each measure alone
+// where no rival is here.
+func (c Case) rows(programs []program, samples [][]usage) []row {
+	var rows []row
+	ours := median(samples[0])
+	for m := range measures {
+		for i, p := range programs[1:] {
+			r := row{name: c.Name, what: m, fetch: ours[m], rival: p.name, other: median(samples[i+1])[m]}
+			if p.name == c.Rivals[0].Program {
+				r.target = c.target(m)
+			}
+			rows = append(rows, r)
+		}
+		if len(programs) == 1 {
+			rows = append(rows, row{name: c.Name, what: m, fetch: ours[m], target: c.target(m)})
+		}
+	}
+	return rows
+}
+
+func (c Case) target(m measure) *Target {
+	for i := range c.Targets {
+		if c.Targets[i].Measure == m {
+			return &c.Targets[i]
+		}
+	}
+	return nil
+}
+
+func (r row) ratio() float64 { return r.fetch / r.other }
+
+// missed reports whether the row has a target that it does not reach; a ratio
+// to a rival that is not here is not reached either.
+func (r row) missed() bool {
+	switch {
+	case r.target == nil:
+		return false
+	case r.target.Limit > 0 && r.fetch > r.target.Limit:
+		return true
+	case r.target.Ratio > 0:
+		return r.rival == "" || r.ratio() > r.target.Ratio
+	}
+	return false
+}
+
+func (r row) verdict() string {
+	if r.target == nil {
+		return ""
+	}
+	var want string
+	if r.target.Ratio > 0 {
+		want += fmt.Sprintf(" ratio %.2f", r.target.Ratio)
+	}
+	if r.target.Limit > 0 {
+		want += " " + figure(r.what, r.target.Limit)
+	}
+	if r.missed() {
+		return "MISSED, at most" + want
+	}
+	return "met, at most" + want
+}
+
+func figure(m measure, value float64) string {
+	switch {
+	case m == memory:
+		return fmt.Sprintf("%.1f MiB", value/(1<<20))
+	case value < 0.1:
+		return fmt.Sprintf("%.2f ms", value*1000)
+	}
+	return fmt.Sprintf("%.3f s", value)
+}
+
+// print writes the table, and the least memory that it could have told.
+func print(w io.Writer, rows []row, least float64) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "case\tmeasure\tfetch\trival\t\tratio\ttarget")
+	for _, r := range rows {
+		rival, other, ratio := "-", "", ""
+		if r.rival != "" {
+			rival, other, ratio = r.rival, figure(r.what, r.other), fmt.Sprintf("%.2f", r.ratio())
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.name, r.what, figure(r.what, r.fetch), rival, other, ratio, r.verdict())
+	}
+	fmt.Fprintf(tw, "Less memory than %s would show as that much.\n", figure(memory, least))
+	return tw.Flush()
+}
