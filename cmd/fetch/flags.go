@@ -83,7 +83,7 @@ func (f *flags) register(p *pflag.FlagSet) {
 	p.StringVarP(&f.rng, "range", "r", "", "bring the bytes `FIRST-LAST`, FIRST- or -COUNT alone")
 	p.StringVarP(&f.continueAt, "continue-at", "C", "", "continue at byte `OFFSET`; - finds it in what an earlier attempt left")
 
-	p.IntVar(&f.retry, "retry", 0, "try `N` times more after errors that may pass")
+	p.IntVar(&f.retry, "retry", 3, "try `N` times more after errors that may pass")
 	p.Var(&f.retryDelay, "retry-delay", "wait `SECONDS` between attempts instead of ever longer")
 	p.Var(&f.retryMaxTime, "retry-max-time", "begin no attempt after `SECONDS`")
 	p.BoolVar(&f.retryAllErrors, "retry-all-errors", false, "retry after every error that is not ours")
