@@ -1,0 +1,155 @@
+package faultnet
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"errors"
+	"math/big"
+	"net"
+	"net/netip"
+	"testing"
+	"time"
+)
+
+// Certs is an authority with the certificates that a server shows. They are
+// valid now and in the year 2000, where time in a synctest bubble begins.
+type Certs struct {
+	Pool *x509.CertPool // trusts the authority
+
+	good, wrong, expired, selfSigned tls.Certificate
+}
+
+// NewCerts makes certificates for hosts, which are names and addresses.
+func NewCerts(t testing.TB, hosts ...string) *Certs {
+	t.Helper()
+	day := func(year int) time.Time { return time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC) }
+	ca := certify(t, &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "faultnet"}, NotBefore: day(1990), NotAfter: day(2100),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+	}, nil)
+	leaf := func(hosts []string, until time.Time, by *tls.Certificate) tls.Certificate {
+		template := &x509.Certificate{
+			SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "server"}, NotBefore: day(1990), NotAfter: until,
+			KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		}
+		for _, host := range hosts {
+			if _, err := netip.ParseAddr(host); err == nil {
+				template.IPAddresses = append(template.IPAddresses, net.ParseIP(host))
+			} else {
+				template.DNSNames = append(template.DNSNames, host)
+			}
+		}
+		return certify(t, template, by)
+	}
+	c := &Certs{
+		Pool:       x509.NewCertPool(),
+		good:       leaf(hosts, day(2100), &ca),
+		wrong:      leaf([]string{"wrong.invalid"}, day(2100), &ca),
+		expired:    leaf(hosts, day(1999), &ca),
+		selfSigned: leaf(hosts, day(2100), nil),
+	}
+	c.Pool.AddCert(ca.Leaf)
+	return c
+}
+
+// certify signs template by a parent, or by itself.
+func certify(t testing.TB, template *x509.Certificate, by *tls.Certificate) tls.Certificate {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parent, signer := template, any(key)
+	if by != nil {
+		parent, signer = by.Leaf, by.PrivateKey
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), signer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}
+}
+
+// TLS begins TLS with a certificate that Pool trusts; the steps that follow
+// speak within.
+func (c *Certs) TLS() Step { return startTLS("tls", c.good) }
+
+// WrongHost begins TLS with a trusted certificate of another host.
+func (c *Certs) WrongHost() Step { return startTLS("tls wrong", c.wrong) }
+
+// Expired begins TLS with a trusted certificate that ended in 1999.
+func (c *Certs) Expired() Step { return startTLS("tls expired", c.expired) }
+
+// SelfSigned begins TLS with a certificate that nobody trusts.
+func (c *Certs) SelfSigned() Step { return startTLS("tls self-signed", c.selfSigned) }
+
+func startTLS(name string, cert tls.Certificate) Step {
+	return Do(name, func(c *Conn) error {
+		plain := c.in.takenBytes()
+		conn := tls.Server(inboxConn{c.raw, c.in}, &tls.Config{Certificates: []tls.Certificate{cert}})
+		if err := conn.Handshake(); err != nil {
+			return errEnd // a client that does not trust us is right
+		}
+		in := newInbox()
+		c.mu.Lock()
+		c.before, c.top, c.in = append(c.before, plain...), conn, in
+		c.mu.Unlock()
+		c.server.tasks.Go(func() { in.fill(conn) })
+		return nil
+	})
+}
+
+// inboxConn reads what came from a connection by way of its inbox.
+type inboxConn struct {
+	net.Conn
+	in *inbox
+}
+
+func (c inboxConn) Read(p []byte) (int, error) { return c.in.Read(p) }
+
+// TLSStall hears the ClientHello and is silent.
+func TLSStall() Step {
+	return Do("tls stall", func(c *Conn) error {
+		if err := c.hello(); err != nil {
+			return err
+		}
+		return Stall().do(c)
+	})
+}
+
+// TLSCut hears the ClientHello, begins a record and closes.
+func TLSCut() Step {
+	return Do("tls cut", func(c *Conn) error {
+		if err := c.hello(); err != nil {
+			return err
+		}
+		if err := c.write([]byte("\x16\x03\x03\x00\x7a\x02\x00\x00\x76\x03\x03")); err != nil {
+			return err
+		}
+		return Cut().do(c)
+	})
+}
+
+// hello reads one TLS record of a handshake.
+func (c *Conn) hello() error {
+	const header = 5
+	record, err := c.take(func(said []byte) (int, bool) {
+		if len(said) < header {
+			return 0, false
+		}
+		n := header + int(said[3])<<8 + int(said[4])
+		return n, len(said) >= n
+	})
+	if err == nil && record[0] != 22 {
+		return errors.New("client did not begin TLS")
+	}
+	return err
+}
