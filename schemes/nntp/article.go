@@ -1,0 +1,124 @@
+package nntp
+
+import (
+	"bytes"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/line"
+)
+
+// The media types of what articles bring.
+const (
+	articleMedia = "message/rfc822"
+	headMedia    = "text/rfc822-headers"
+	batchMedia   = "application/x-rnews"
+)
+
+// begin sends the commands for q up to the beginning of its answer. The Body
+// that it returns reads the answer to its end; nil stands for an empty one.
+func (d *driver) begin(q *query, s *session) (*fetch.Response, error) {
+	view := d.viewOf(q.locator, q.req.Op)
+	switch {
+	case q.kind == byID || q.kind == byNumber:
+		return d.article(q, s, view)
+	}
+	return nil, fetch.Unsupported.Errorf("not yet")
+}
+
+// answers are the codes of success (RFC 3977 6.2).
+var answers = map[string]int{"ARTICLE": 220, "HEAD": 221, "BODY": 222}
+
+// article brings one article, or the part of it that view asks for.
+func (d *driver) article(q *query, s *session, view View) (*fetch.Response, error) {
+	verb := view.verb()
+	var r line.Reply
+	var err error
+	if q.kind == byID {
+		r, err = s.ask(verb, q.id)
+	} else {
+		r, err = s.inGroup(q.group, verb, q.numbers())
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := s.answered(r, verb, q.locator); err != nil {
+		return nil, err
+	}
+	resp := &fetch.Response{Kind: fetch.Document, Code: r.Code}
+	if view == Body {
+		resp.Body = io.NopCloser(s.block())
+		return resp, nil
+	}
+	head, rest := readHead(s.block())
+	resp.Header = parseHead(head)
+	resp.Time = dateOf(resp.Header.Get("Date"))
+	resp.Media = articleMedia
+	resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(head), rest))
+	if view == Head {
+		resp.Media, resp.Head = headMedia, head
+	}
+	if q.req.Op != fetch.Stat {
+		return resp, nil
+	}
+	resp.Body = nil
+	if n, err := io.Copy(io.Discard, io.LimitReader(rest, 1)); n > 0 || err != nil {
+		s.broken = true
+		if err == nil {
+			err = fetch.TooLarge.Errorf("head of more than %d bytes", maxHead)
+		}
+		return nil, blockFault(err)
+	}
+	return resp, nil
+}
+
+// inGroup selects a group and sends one command more: both at once where the
+// server takes them so.
+func (s *session) inGroup(group string, command ...string) (line.Reply, error) {
+	together := s.caps.modern()
+	err := s.tell("GROUP", group)
+	if err == nil && together {
+		err = s.tell(command...)
+	}
+	if err != nil {
+		s.broken = true
+		return line.Reply{}, err
+	}
+	r, err := s.reply()
+	if err != nil {
+		return r, err
+	}
+	if r.Code != 211 {
+		if together && !s.broken {
+			s.drain()
+		}
+		return r, refused("GROUP", r)
+	}
+	if !together {
+		return s.ask(command...)
+	}
+	return s.reply()
+}
+
+// answered checks the first line of the answer that verb gives for an article.
+// One for another number than the one asked for means that answers and
+// commands are out of step.
+func (s *session) answered(r line.Reply, verb string, l locator) error {
+	if r.Code != answers[verb] {
+		if multiline(r) {
+			s.broken = true
+		}
+		return refused(verb, r)
+	}
+	if l.kind == byID {
+		return nil
+	}
+	word, _, _ := strings.Cut(r.Lines[0], " ")
+	if n, err := strconv.ParseUint(word, 10, 64); err == nil && n != l.first {
+		s.broken = true
+		return fetch.Protocol.Errorf("%s %d: server answers for article %d", verb, l.first, n)
+	}
+	return nil
+}

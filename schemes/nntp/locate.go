@@ -1,0 +1,160 @@
+package nntp
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri"
+)
+
+// A locator is what a URL names, decoded and held to the grammar of RFC 3977
+// 9.8, so that none of it can end a command or begin another.
+type locator struct {
+	kind        kind
+	id          string // with its brackets, of byID
+	group       string // of byNumber, byRange and ofGroup
+	wildmat     string // of ofGroups
+	first, last uint64 // with group
+}
+
+type kind uint8
+
+const (
+	byID     kind = iota // an article
+	byNumber             // an article
+	byRange              // articles
+	ofGroup              // a listing of articles
+	ofGroups             // a listing of groups
+)
+
+const (
+	maxID     = 250               // RFC 3977 3.6
+	maxName   = 460               // what leaves room in a command for verb and range
+	maxDigits = 16                // RFC 3977 9.8
+	endless   = uint64(1)<<63 - 1 // the last of "7-"
+)
+
+// locate reads u. A "?" that is not encoded belongs to the path: RFC 1738 5 has
+// it in message-ids.
+func locate(u uri.URI) (locator, error) {
+	text := u.Path()
+	if q, ok := u.Query(); ok {
+		text += "?" + q
+	}
+	if u.HasAuthority() {
+		text = strings.TrimPrefix(text, "/")
+	}
+	if whole, err := uri.Unescape(text); err != nil {
+		return locator{}, fetch.BadURL.With(err)
+	} else if strings.Contains(whole, "@") {
+		id, err := parseID(whole)
+		return locator{kind: byID, id: id}, err
+	}
+	name, number, numbered := strings.Cut(text, "/")
+	name, _ = uri.Unescape(name)
+	number, _ = uri.Unescape(number)
+	switch {
+	case numbered && number != "":
+		return locateNumber(name, number)
+	case name == "":
+		return locator{kind: ofGroups, wildmat: "*"}, nil
+	case strings.ContainsAny(name, "*?!,"):
+		return locator{kind: ofGroups, wildmat: name}, checkWildmat(name)
+	}
+	return locator{kind: ofGroup, group: name, first: 1, last: endless}, checkGroup(name)
+}
+
+func locateNumber(group, text string) (locator, error) {
+	l := locator{kind: byNumber, group: group}
+	if err := checkGroup(group); err != nil {
+		return l, err
+	}
+	first, last, ranged := strings.Cut(text, "-")
+	var ok, ended bool
+	l.first, ok = parseNumber(first)
+	switch l.last, ended = parseNumber(last); {
+	case !ranged:
+		l.last = l.first
+	case last == "":
+		l.kind, l.last = byRange, endless
+	default:
+		l.kind, ok = byRange, ok && ended
+	}
+	if !ok {
+		return l, fetch.BadURL.Errorf("neither an article number nor a range of them: %q", text)
+	}
+	if l.last < l.first {
+		return l, fetch.BadURL.Errorf("range %s ends before it begins", text)
+	}
+	return l, nil
+}
+
+// parseNumber reads an article number (RFC 3977 6).
+func parseNumber(s string) (uint64, bool) {
+	if s == "" || len(s) > maxDigits || strings.Trim(s, "0123456789") != "" {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(s, 10, 64)
+	return n, err == nil
+}
+
+// parseID gives a message-id its brackets, which URLs leave out, and checks
+// it: printable ASCII, at the most 250 bytes.
+func parseID(s string) (string, error) {
+	if inner, ok := strings.CutPrefix(s, "<"); ok {
+		s = strings.TrimSuffix(inner, ">")
+	}
+	left, right, _ := strings.Cut(s, "@")
+	switch {
+	case left == "" || right == "":
+		return "", fetch.BadURL.Errorf("not a message-id: %q", s)
+	case len(s)+len("<>") > maxID:
+		return "", fetch.BadURL.Errorf("message-id of %d bytes, longer than %d", len(s)+len("<>"), maxID)
+	}
+	for i := range len(s) {
+		if c := s[i]; c <= ' ' || c >= 0x7f || c == '<' || c == '>' {
+			return "", fetch.BadURL.Errorf("byte %#02x in a message-id", c)
+		}
+	}
+	return "<" + s + ">", nil
+}
+
+// checkGroup holds a name to wildmat-exact of RFC 3977 9.8.
+func checkGroup(name string) error {
+	if name == "" {
+		return fetch.BadURL.Errorf("no group")
+	}
+	return checkName(name, "!*,?[\\]")
+}
+
+// checkWildmat holds a list of patterns to RFC 3977 4.1.
+func checkWildmat(wildmat string) error {
+	for pattern := range strings.SplitSeq(wildmat, ",") {
+		pattern = strings.TrimPrefix(pattern, "!")
+		if pattern == "" {
+			return fetch.BadURL.Errorf("empty pattern in %q", wildmat)
+		}
+		if err := checkName(pattern, "!,[\\]"); err != nil {
+			return err
+		}
+	}
+	if len(wildmat) > maxName {
+		return fetch.BadURL.Errorf("wildmat of %d bytes, longer than %d", len(wildmat), maxName)
+	}
+	return nil
+}
+
+func checkName(name, without string) error {
+	if len(name) > maxName {
+		return fetch.BadURL.Errorf("group name of %d bytes, longer than %d", len(name), maxName)
+	}
+	for _, r := range name {
+		if r <= ' ' || r == 0x7f || r >= utf8.RuneSelf && !unicode.IsPrint(r) || r == utf8.RuneError || strings.ContainsRune(without, r) {
+			return fetch.BadURL.Errorf("%q in a group name", r)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+// Package nntp dereferences news, nntp, snews and nntps URLs: articles of
+// Usenet, groups, ranges of articles and lists of groups.
+//
+// Call Schemes and give the result to fetch.New. All four names take the same
+// paths, and differ in TLS and in how their listings name articles:
+//
+//	news:ID@HOST          an article by its message-id
+//	nntp://H/GROUP/7      an article by its number on server H
+//	nntp://H/GROUP/7-20   articles in one batch; "7-" has no end
+//	news:GROUP            the group's overview, a listing
+//	news:comp.*           the groups that a wildmat matches, a listing
+//	news:                 every group
+//
+// A URL without a host is for Options.Server. snews and nntps speak TLS from
+// the first byte.
+//
+// RFC 5538 and RFC 1738 3.6, 3.7 (URLs; ranges are ours), RFC 3977 (NNTP),
+// RFC 2980 (older servers), RFC 4642 (STARTTLS), RFC 4643 (AUTHINFO), RFC 8054
+// (COMPRESS).
+package nntp
+
+import (
+	"github.com/anyurl/fetch/fetch"
+)
+
+// Options say which server is asked, for what, and how. The zero value is
+// right where every URL has a host.
+type Options struct {
+	// Server is asked where a URL names no host: "news.example.org", with a
+	// port behind a colon, or a URL whose scheme says whether TLS comes first
+	// ("snews://news.example.org/"). It holds no password.
+	Server string
+
+	View View // of articles and groups
+
+	TLS           TLS  // of news and nntp; snews and nntps are always encrypted
+	ClearPassword bool // a password may go over a connection without TLS
+}
+
+// A View is what is wanted of the articles that a URL names.
+type View uint8
+
+const (
+	Whole    View = iota // an article as it is stored; a group as its overview
+	Head                 // the head of an article
+	Body                 // the body of an article
+	Overview             // the overview of whatever is named, a listing
+	Articles             // as Whole, but a group as a batch of its articles
+)
+
+// TLS says when news and nntp ask for encryption (RFC 4642). Where a server
+// agrees to it and fails, nothing goes on in clear.
+type TLS uint8
+
+const (
+	TLSForPassword TLS = iota // before a password is sent, and where the server insists
+	TLSWanted                 // wherever the server has it
+	TLSRequired               // or not at all
+)
+
+// Schemes returns news, nntp, snews and nntps. They share their sessions.
+func Schemes(opts Options) []fetch.Scheme {
+	names := []struct {
+		name     string
+		implicit bool
+	}{{"news", false}, {"nntp", false}, {"snews", true}, {"nntps", true}}
+	var all []fetch.Scheme
+	for _, n := range names {
+		all = append(all, opts.scheme(n.name, n.implicit))
+	}
+	return all
+}
+
+// The ports of RFC 3977 and RFC 4642.
+const (
+	clearPort = 119
+	tlsPort   = 563
+)
+
+func (o Options) scheme(name string, implicit bool) fetch.Scheme {
+	s := fetch.Scheme{
+		Name: name,
+		Port: clearPort,
+		Plan: func(req *fetch.Request) ([]fetch.Step, error) { return o.plan(req, implicit) },
+		Open: func(env fetch.Env) fetch.Driver { return newDriver(o, env, implicit) },
+	}
+	if implicit {
+		s.Port = tlsPort
+	}
+	if at, err := o.server(implicit); err == nil {
+		s.Trust = []string{at.Address()}
+	}
+	return s
+}
