@@ -75,7 +75,8 @@ func (d *driver) read(req *fetch.Request, l locator, s *session) (*fetch.Respons
 
 // readPlain reads an answer that has neither status nor length.
 func (d *driver) readPlain(req *fetch.Request, l locator, s *session) (*fetch.Response, error) {
-	resp := &fetch.Response{Size: -1, Proto: "Gopher", Media: mediaOf(l.item, l.selector)}
+	begun, _ := s.r.Peek(s.r.Buffered())
+	resp := &fetch.Response{Size: -1, Proto: "Gopher", Media: mediaOf(l.item, l.selector, begun)}
 	out := &body{s.r, s}
 	resp.Body = out
 	if resp.Fault = complaint(s.r); resp.Fault != nil {
@@ -87,7 +88,7 @@ func (d *driver) readPlain(req *fetch.Request, l locator, s *session) (*fetch.Re
 	case text:
 		resp.Media += charset(s.r)
 		out.Reader = newText(s.r, d.options.Strict, req.Trace.Notef)
-	case lines:
+	case menuLines:
 		out.Reader = &menuReader{r: s.r, strict: d.options.Strict, note: req.Trace.Notef}
 	}
 	return resp, nil

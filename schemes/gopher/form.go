@@ -1,6 +1,7 @@
 package gopher
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strconv"
@@ -207,3 +208,27 @@ func (f Field) values(answer string) ([]string, error) {
 }
 
 var checks = map[string]string{"1": "1", "yes": "1", "true": "1", "on": "1", "0": "0", "no": "0", "false": "0", "off": "0", "": "0"}
+
+// fill brings the form of an item and has it filled.
+func (d *driver) fill(ctx context.Context, req *fetch.Request, l locator) (command, error) {
+	a, _, err := d.ask(ctx, req, l)
+	if err != nil {
+		return command{}, err
+	}
+	f := parseFields(a.lines("ASK"))
+	var answers []string
+	switch {
+	case len(f) == 0:
+		req.Trace.Notef("item has no form after all")
+		return command{verb: '+'}, nil
+	case d.options.Ask == nil:
+		answers, err = f.Fill(nil, nil)
+	default:
+		answers, err = d.options.Ask(ctx, f)
+	}
+	if err != nil {
+		return command{}, err
+	}
+	data, err := f.encode(answers)
+	return command{verb: '+', filled: true, form: data}, err
+}

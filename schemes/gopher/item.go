@@ -1,19 +1,19 @@
 package gopher
 
 import (
-	"path"
-	"strings"
+	"cmp"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/media"
 )
 
 // A framing says how the answer for an item ends.
 type framing uint8
 
 const (
-	raw   framing = iota // bytes up to the close
-	text                 // lines, perhaps up to one of a dot
-	lines                // a menu: the same, but its lines are passed on as sent
+	raw       framing = iota // bytes up to the close
+	text                     // lines, perhaps up to one of a dot
+	menuLines                // the same, but passed on as sent
 )
 
 // An itemType is what a type character means: RFC 1436 3.8, the Gopher+ memo,
@@ -26,13 +26,13 @@ type itemType struct {
 
 var itemTypes = [128]itemType{
 	'0': {fetch.Document, text, "text/plain"},
-	'1': {fetch.Menu, lines, menuMedia},
-	'2': {fetch.Index, lines, phMedia},
+	'1': {fetch.Menu, menuLines, menuMedia},
+	'2': {fetch.Index, menuLines, phMedia},
 	'3': {fetch.Info, raw, ""}, // an error
 	'4': {fetch.Document, raw, "application/mac-binhex40"},
 	'5': {fetch.Document, raw, ""}, // an archive of DOS
 	'6': {fetch.Document, text, "text/x-uuencode"},
-	'7': {fetch.Index, lines, menuMedia},
+	'7': {fetch.Index, menuLines, menuMedia},
 	'8': {fetch.Session, raw, ""}, // telnet
 	'9': {fetch.Document, raw, ""},
 	'T': {fetch.Session, raw, ""}, // tn3270
@@ -63,36 +63,18 @@ func typeOf(c byte) itemType {
 	return itemType{kind: fetch.Document}
 }
 
-// mediaOf is the media type of an item, or "".
-func mediaOf(c byte, selector string) string {
+// mediaOf is the media type of an item, or "". Where the type character names
+// only a family, the name of the selector may tell, and then the first bytes of
+// the object, where there are any.
+func mediaOf(c byte, selector string, prefix []byte) string {
 	t := typeOf(c)
-	if t.media != "" || t.kind != fetch.Document {
+	switch {
+	case t.media != "" || t.kind != fetch.Document:
 		return t.media
+	case c == '5' || c == '9':
+		return cmp.Or(media.ByName(selector), "application/octet-stream")
 	}
-	if m, ok := extensions[strings.ToLower(path.Ext(selector))]; ok {
-		return m
-	}
-	if c == '5' || c == '9' {
-		return "application/octet-stream"
-	}
-	return ""
-}
-
-// extensions tell the media types of items whose type character names a
-// family only. They stand here because the tables of systems differ.
-var extensions = map[string]string{
-	".7z": "application/x-7z-compressed", ".arc": "application/x-arc", ".bz2": "application/x-bzip2",
-	".gz": "application/gzip", ".lha": "application/x-lzh-compressed", ".lzh": "application/x-lzh-compressed",
-	".tar": "application/x-tar", ".tgz": "application/gzip", ".xz": "application/x-xz", ".z": "application/x-compress",
-	".zip": "application/zip", ".zst": "application/zstd",
-	".doc": "application/msword", ".epub": "application/epub+zip", ".odt": "application/vnd.oasis.opendocument.text",
-	".pdf": "application/pdf", ".ps": "application/postscript", ".rtf": "application/rtf",
-	".bmp": "image/bmp", ".gif": "image/gif", ".jpeg": "image/jpeg", ".jpg": "image/jpeg", ".pcx": "image/vnd.zbrush.pcx",
-	".png": "image/png", ".svg": "image/svg+xml", ".tif": "image/tiff", ".tiff": "image/tiff", ".webp": "image/webp",
-	".aiff": "audio/aiff", ".au": "audio/basic", ".flac": "audio/flac", ".mid": "audio/midi", ".mp3": "audio/mpeg",
-	".ogg": "audio/ogg", ".opus": "audio/ogg", ".snd": "audio/basic", ".wav": "audio/wav",
-	".avi": "video/x-msvideo", ".mkv": "video/matroska", ".mov": "video/quicktime", ".mp4": "video/mp4",
-	".mpeg": "video/mpeg", ".mpg": "video/mpeg", ".webm": "video/webm",
+	return media.Of(selector, prefix)
 }
 
 // The media types of listings. The first two are names of Gopher+ views.

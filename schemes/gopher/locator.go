@@ -66,20 +66,14 @@ func locate(u uri.URI) (l locator, err error) {
 }
 
 // oldSearch reads "?words", which RFC 1630 has for searches where RFC 1738 has
-// "%09words". It counts for indexes alone, whose URL has no other words: in all
-// other items the question mark is part of the selector.
+// "%09words". It counts for indexes alone, and only in a URL without TABs: else
+// the question mark is part of the selector.
 func oldSearch(item byte, path, question string) (words string, ok bool, err error) {
-	if typeOf(item).kind != fetch.Index || strings.Contains(path, "%09") {
+	if typeOf(item).kind != fetch.Index || strings.Contains(path, "%09") || strings.Contains(question, "%09") {
 		return "", false, nil
 	}
 	words, err = uri.Unescape(strings.ReplaceAll(question, "+", " "))
-	switch {
-	case err != nil:
-		return "", false, fetch.BadURL.With(err)
-	case strings.Contains(words, "\t"):
-		return "", false, fetch.BadURL.Errorf("TAB in a search string")
-	}
-	return words, true, nil
+	return words, err == nil, fetch.BadURL.With(err)
 }
 
 // firstByte is the first byte of path, decoded; path is not empty.

@@ -112,12 +112,18 @@ func parseItem(text string) (i item, ok bool) {
 func (p *menuParser) entry(text []byte) fetch.Entry {
 	e := fetch.Entry{Kind: fetch.Info, Size: -1, Raw: string(text)}
 	i, ok := parseItem(e.Raw)
+	if !utf8.ValidString(e.Raw) {
+		e.Extra = map[string]string{"charset": "iso-8859-1"}
+	}
 	if !ok {
 		e.Name = decode(e.Raw)
 		return e
 	}
 	e.Name = strings.TrimRight(decode(i.name), " ") // gophernicus pads names to columns
-	e.Extra = map[string]string{"type": e.Raw[:1]}
+	if e.Extra == nil {
+		e.Extra = make(map[string]string, 2)
+	}
+	e.Extra["type"] = decode(e.Raw[:1])
 	if i.plus == "+" || i.plus == "?" {
 		e.Extra["plus"] = i.plus
 	}
@@ -166,9 +172,10 @@ func (p *menuParser) aim(e *fetch.Entry, i item) {
 	case i.kind == 'h' && strings.HasPrefix(i.selector, "GET /"): // before there was "URL:"
 		b = append(appendOrigin(b, "http", i.host, number, 80), i.selector[len("GET "):]...)
 	default:
-		e.Media = mediaOf(i.kind, i.selector)
+		e.Media = mediaOf(i.kind, i.selector, nil)
 		b = appendOrigin(b, p.schemeFor(i.host, i.port), i.host, number, port)
-		b = uri.AppendEscape(append(b, '/', i.kind), i.selector, uri.Path)
+		b = uri.AppendEscape(append(b, '/'), string(i.kind), uri.Path)
+		b = uri.AppendEscape(b, i.selector, uri.Path)
 		if i.plus == "?" {
 			b = append(b, "%09%09?"...)
 		}

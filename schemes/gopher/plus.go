@@ -102,11 +102,12 @@ func (d *driver) readPlus(req *fetch.Request, l locator, s *session, h header) (
 	default:
 		resp.Media = l.plus.media()
 		if resp.Media == "" {
-			resp.Media = mediaOf(l.item, l.selector)
+			begun, _ := s.r.Peek(s.r.Buffered())
+			resp.Media = mediaOf(l.item, l.selector, begun)
 		}
 	}
 	resp.Kind = kindOf(resp.Media)
-	if strings.HasPrefix(resp.Media, "text/") && resp.Kind == fetch.Document {
+	if typeOf(l.item).framing == text && strings.HasPrefix(resp.Media, "text/") {
 		resp.Media += charset(s.r)
 	}
 	return resp, nil

@@ -24,7 +24,7 @@ func query(u uri.URI, q fetch.Search) (uri.URI, error) {
 	case unsafe(q.Words) || strings.Contains(q.Words, "\t"):
 		return uri.URI{}, fetch.BadURL.Errorf("control character in the words of a search")
 	}
-	path := uri.AppendEscape([]byte{'/', l.item}, l.selector, uri.Path)
+	path := uri.AppendEscape([]byte{'/'}, string(l.item)+l.selector, uri.Path)
 	path = uri.AppendEscape(append(path, "%09"...), q.Words, uri.Path)
 	if l.plus.verb != 0 {
 		path = uri.AppendEscape(append(path, "%09"...), l.plus.String(), uri.Path)
