@@ -1,6 +1,8 @@
 package fetch
 
 import (
+	"fmt"
+	"io"
 	"log/slog"
 	"net/netip"
 	"strings"
@@ -154,8 +156,9 @@ func (s Secret) String() string {
 	return "***"
 }
 
-// GoString masks s for %#v.
-func (s Secret) GoString() string { return s.String() }
+// Format masks s whatever the verb. A struct that holds s in an unexported
+// field is out of its reach: fmt calls no methods there.
+func (s Secret) Format(f fmt.State, _ rune) { io.WriteString(f, s.String()) }
 
 // MarshalText masks s in records.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

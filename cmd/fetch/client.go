@@ -1,25 +1,37 @@
 package main
 
 import (
+	"os"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/schemes"
+	"github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/wrap"
 )
 
 // client builds the Client that the flags ask for.
 func (a *app) client() (*fetch.Client, error) {
-	all := schemes.All(schemes.Options{})
+	f := &a.flags
+	all := schemes.All(schemes.Options{
+		HTTP: http.Options{UserAgent: "fetch/" + version, PathAsIs: f.http.pathAsIs},
+	})
 	known := make([]string, len(all))
 	for i, s := range all {
 		known[i] = s.Name
 	}
-	policy, err := a.flags.policy(known)
+	policy, err := f.policy(known)
 	if err != nil {
 		return nil, err
 	}
-	return fetch.New(fetch.Options{Policy: policy, Wrap: a.middlewares()}, all...), nil
+	proxy, err := f.proxy.choose(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	if a.who, err = a.logins(); err != nil {
+		return nil, err
+	}
+	return fetch.New(fetch.Options{Policy: policy, Wrap: a.middlewares(), Proxy: proxy, Login: a.who.answer}, all...), nil
 }
 
 func (a *app) middlewares() []fetch.Middleware {

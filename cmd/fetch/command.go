@@ -16,6 +16,8 @@ type app struct {
 	stderr io.Writer
 	flags  flags
 
+	given  func(flag string) bool
+	who    *logins
 	native bool // listings as the protocol has them
 }
 
@@ -36,6 +38,7 @@ func (a *app) command() *cobra.Command {
 		},
 	}
 	a.flags.register(root.PersistentFlags())
+	a.given = root.PersistentFlags().Changed
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fetch.Usage.With(err) })
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(a.ls(), a.info(), a.plan(), a.uri())

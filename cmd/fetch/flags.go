@@ -63,6 +63,10 @@ type flags struct {
 	verbose      bool
 	errorJSON    bool
 	noConfig     bool
+
+	proxy proxyFlags
+	login loginFlags
+	http  httpFlags
 }
 
 func (f *flags) register(p *pflag.FlagSet) {
@@ -110,6 +114,9 @@ func (f *flags) register(p *pflag.FlagSet) {
 	p.BoolVarP(&f.verbose, "verbose", "v", false, "say what is sent and what is answered")
 	p.BoolVar(&f.errorJSON, "error-json", false, "say an error as one line of JSON")
 	p.BoolVarP(&f.noConfig, "no-config", "q", false, "read no configuration")
+	f.proxy.register(p)
+	f.login.register(p)
+	f.http.register(p)
 	p.Lookup("location").Hidden = true
 	p.Lookup("fail").Hidden = true
 }

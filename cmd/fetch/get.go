@@ -55,6 +55,12 @@ func (a *app) request(text string) (*fetch.Request, error) {
 	if f.head {
 		req.Op = fetch.Stat
 	}
+	if a.who != nil {
+		req.Auth = a.who.credential(req)
+	}
+	if req.Header, err = f.http.fields(a.given); err != nil {
+		return nil, err
+	}
 	if f.rng != "" {
 		if f.continueAt != "" {
 			return nil, fetch.Usage.Errorf("-r and -C exclude each other")

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"os"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/proxy"
+	"github.com/anyurl/fetch/uri"
+	"github.com/spf13/pflag"
+)
+
+// proxyFlags choose the way to a server: curl's options.
+type proxyFlags struct {
+	url     string
+	user    string
+	noproxy string
+	tunnel  bool
+	basic   bool
+	digest  bool
+	anyauth bool
+	header  []string
+
+	insecure                         bool
+	socks4, socks4a, socks5, socks5h string
+}
+
+func (f *proxyFlags) register(p *pflag.FlagSet) {
+	p.StringVarP(&f.url, "proxy", "x", "", "go through `[SCHEME://][USER:PASSWORD@]HOST[:PORT]`: http, https, socks4, socks4a, socks5, socks5h")
+	p.StringVarP(&f.user, "proxy-user", "U", "", "`USER:PASSWORD` for the proxy")
+	p.StringVar(&f.noproxy, "noproxy", "", "go directly to the hosts of `LIST`; * is every host")
+	p.BoolVarP(&f.tunnel, "proxytunnel", "p", false, "ask an http proxy for a tunnel for http URLs too")
+	p.BoolVar(&f.basic, "proxy-basic", false, "prove the user to the proxy by Basic (the default)")
+	p.BoolVar(&f.digest, "proxy-digest", false, "prove the user to the proxy by Digest")
+	p.BoolVar(&f.anyauth, "proxy-anyauth", false, "prove the user to the proxy as it asks")
+	p.StringArrayVar(&f.header, "proxy-header", nil, "send `FIELD` to the proxy alone")
+	p.BoolVar(&f.insecure, "proxy-insecure", false, "do not verify an https proxy")
+	p.StringVar(&f.socks4, "socks4", "", "go through the SOCKS4 proxy `HOST[:PORT]`")
+	p.StringVar(&f.socks4a, "socks4a", "", "go through the SOCKS4a proxy `HOST[:PORT]`")
+	p.StringVar(&f.socks5, "socks5", "", "go through the SOCKS5 proxy `HOST[:PORT]`")
+	p.StringVar(&f.socks5h, "socks5-hostname", "", "go through the SOCKS5 proxy `HOST[:PORT]`, which resolves the names")
+}
+
+// choose is the ProxyFunc of flags and environment. A proxy that a flag names
+// is for every scheme, and no_proxy of the environment still exempts hosts.
+func (f *proxyFlags) choose(getenv func(string) string) (fetch.ProxyFunc, error) {
+	env := proxy.ParseEnv(getenv)
+	if f.noproxy != "" {
+		env = env.WithNoProxy(f.noproxy)
+	}
+	var named fetch.Proxy
+	if text := f.named(); text != "" {
+		var err error
+		if named, err = f.proxy(text); err != nil {
+			return nil, err
+		}
+	}
+	return func(t fetch.Target) (fetch.Proxy, error) {
+		if !named.URL.IsZero() {
+			if env.Direct(t.Host, t.Port) {
+				return fetch.Proxy{}, nil
+			}
+			return named, nil
+		}
+		text, ok := env.For(t.Scheme, t.Host, t.Port)
+		if !ok || f.empty() {
+			return fetch.Proxy{}, nil
+		}
+		return f.proxy(text)
+	}, nil
+}
+
+// empty reports whether --proxy "" asks for none at all.
+func (f *proxyFlags) empty() bool { return f.url == "none" }
+
+func (f *proxyFlags) named() string {
+	for scheme, host := range map[string]string{"socks4": f.socks4, "socks4a": f.socks4a, "socks5": f.socks5, "socks5h": f.socks5h} {
+		if host != "" {
+			return scheme + "://" + host
+		}
+	}
+	if f.empty() {
+		return ""
+	}
+	return f.url
+}
+
+// proxy reads [SCHEME://][USER:PASSWORD@]HOST[:PORT].
+func (f *proxyFlags) proxy(text string) (fetch.Proxy, error) {
+	p := fetch.Proxy{Tunnel: f.tunnel}
+	if !strings.Contains(text, "://") {
+		text = "http://" + text
+	}
+	u, err := uri.ParseZone(text)
+	if err != nil {
+		return p, fetch.Usage.Errorf("proxy: %w", err)
+	}
+	switch u.Scheme() {
+	case "http", "https", "socks4", "socks4a", "socks5", "socks5h":
+	case "socks":
+		u, err = withScheme(u, "socks4")
+	default:
+		return p, fetch.Unsupported.Errorf("no proxies of scheme %s: http, https, socks4, socks4a, socks5, socks5h", u.Scheme())
+	}
+	if err == nil && f.user != "" {
+		u, err = withUser(u, f.user)
+	}
+	if err != nil {
+		return p, fetch.Usage.With(err)
+	}
+	p.URL = u
+	switch {
+	case f.anyauth:
+		p.Auth = fetch.ProxyAny
+	case f.digest:
+		p.Auth = fetch.ProxyDigest
+	}
+	p.Header, err = fields(f.header)
+	return p, err
+}
+
+func withScheme(u uri.URI, scheme string) (uri.URI, error) {
+	parts := u.Parts()
+	parts.Scheme = scheme
+	return uri.Build(parts)
+}
+
+// withUser puts USER:PASSWORD into u.
+func withUser(u uri.URI, user string) (uri.URI, error) {
+	name, password, has := strings.Cut(user, ":")
+	keep := uri.Unreserved
+	parts := u.Parts()
+	parts.Userinfo, parts.HasUserinfo = uri.Escape(name, keep), true
+	if has {
+		parts.Userinfo += ":" + uri.Escape(password, keep)
+	}
+	return uri.Build(parts)
+}
+
+// fields reads header fields as curl's -H has them: "Name: value", "Name;" for
+// one without a value, "Name:" to send none of that name, @FILE for a file of
+// them.
+func fields(list []string) (fetch.Header, error) {
+	var h fetch.Header
+	for _, text := range list {
+		if file, ok := strings.CutPrefix(text, "@"); ok {
+			b, err := os.ReadFile(file)
+			if err != nil {
+				return nil, fetch.Local.With(err)
+			}
+			more, err := fields(strings.FieldsFunc(string(b), func(r rune) bool { return r == '\n' || r == '\r' }))
+			if err != nil {
+				return nil, err
+			}
+			h = append(h, more...)
+			continue
+		}
+		name, value, ok := strings.Cut(text, ":")
+		value = strings.TrimSpace(value)
+		switch {
+		case ok && value == "" && !ours(name):
+			continue // nothing of that name would be sent
+		case !ok:
+			if name, ok = strings.CutSuffix(strings.TrimSpace(text), ";"); !ok {
+				continue // as curl does with what is no field
+			}
+		}
+		h = append(h, fetch.Field{Name: strings.TrimSpace(name), Value: value})
+	}
+	return h, nil
+}
+
+// ours reports whether a field is sent unasked.
+func ours(name string) bool {
+	switch strings.ToLower(strings.TrimSpace(name)) {
+	case "accept", "user-agent", "host", "referer", "accept-encoding", "authorization", "cookie", "range", "proxy-connection", "connection":
+		return true
+	}
+	return false
+}
