@@ -26,6 +26,9 @@ type ask struct {
 	ranged bool // a Range field of ours is among them
 	any    bool // the caller wrote a Range field: what comes back is his affair
 	old    bool // has fields that HTTP/2 forbids
+
+	answer
+	proxyField string // the answer to the proxy's challenge
 }
 
 // newAsk writes the request for req. It touches nothing but its arguments.
@@ -47,7 +50,7 @@ func newAsk(req *fetch.Request, port uint16, opts *Options) (*ask, error) {
 	a.add("User-Agent", cmp.Or(opts.UserAgent, "fetch"))
 	a.add("Accept", "*/*")
 	a.addConditions(req)
-	a.addCredential(req.Auth)
+	a.addCredential(req.Auth, opts.Auth)
 	if err := a.override(req); err != nil {
 		return nil, err
 	}
@@ -112,12 +115,13 @@ func isTag(validator string) bool {
 	return strings.HasPrefix(validator, `"`) || strings.HasPrefix(validator, "W/") || validator == "*"
 }
 
-func (a *ask) addCredential(c *fetch.Credential) {
+// addCredential proves the user before the server asks, where mode says so.
+func (a *ask) addCredential(c *fetch.Credential, mode Auth) {
 	switch {
 	case c == nil:
 	case c.Token != "":
 		a.add("Authorization", "Bearer "+c.Token.Reveal())
-	case c.User != "" || c.Password != "":
+	case mode == Basic && (c.User != "" || c.Password != ""):
 		a.add("Authorization", basic(c.User, c.Password.Reveal()))
 	}
 }

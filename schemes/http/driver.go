@@ -40,19 +40,31 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	return resp, err
 }
 
+// try sends a, and again with the answer where the server asks for a login.
 func (d *driver) try(ctx context.Context, req *fetch.Request, a *ask) (*fetch.Response, error) {
-	x, err := d.send(ctx, req, a)
-	if err != nil {
-		return nil, err
+	for {
+		x, err := d.send(ctx, req, a)
+		if err != nil {
+			return nil, err
+		}
+		r := &reply{exchange: x, ask: a, req: req, now: d.env.Now()}
+		resp, err := r.response()
+		if err != nil {
+			x.resp.Body.Close()
+			x.end()
+			return nil, err
+		}
+		next, err := d.login(ctx, req, a, x)
+		if err != nil {
+			resp.Body.Close()
+			return nil, err
+		}
+		if next == nil {
+			return resp, nil
+		}
+		drain(resp.Body)
+		a = next
 	}
-	r := &reply{exchange: x, ask: a, req: req, now: d.env.Now()}
-	resp, err := r.response()
-	if err != nil {
-		x.resp.Body.Close()
-		x.end()
-		return nil, err
-	}
-	return resp, nil
 }
 
 // An exchange is one request and its response on a connection.
@@ -60,6 +72,7 @@ type exchange struct {
 	trace  *fetch.Trace
 	noBody bool
 	pool   *pool
+	via    *proxyTo // nil: none
 
 	resp           *http.Response
 	conn           net.Conn // the last that was tried
@@ -73,14 +86,19 @@ func (d *driver) send(ctx context.Context, req *fetch.Request, a *ask) (*exchang
 	x := &exchange{trace: req.Trace, noBody: a.method == http.MethodHead, pool: &d.pool}
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: x.gotConn, Got1xxResponse: x.got1xx})
 	key := poolKey{leave: d.env.Net.Key(ctx), old: a.old || d.opts.HTTP1 || listens(req.Trace)}
-	r, via, err := d.request(ctx, a, req.URL)
+	var err error
+	if x.via, err = d.via(ctx); err != nil {
+		return nil, err
+	}
+	r, err := a.direct(ctx, req.URL.Scheme())
 	if err != nil {
 		return nil, err
 	}
-	if via != nil {
-		key.proxy = via.key
+	if x.via != nil {
+		key.proxy = x.via.key
+		r = x.via.request(ctx, a)
 	}
-	x.resp, err = d.pool.get(key, via).RoundTrip(r)
+	x.resp, err = d.pool.get(key, x.via).RoundTrip(r)
 	if err != nil {
 		x.end()
 		if x.cut && ctx.Err() == nil {
@@ -92,23 +110,6 @@ func (d *driver) send(ctx context.Context, req *fetch.Request, a *ask) (*exchang
 }
 
 func listens(t *fetch.Trace) bool { return t != nil && (t.Sent != nil || t.Got != nil) }
-
-// request makes the http.Request, and says through which proxy it goes.
-func (d *driver) request(ctx context.Context, a *ask, u uri.URI) (*http.Request, *proxy, error) {
-	via, ok, err := d.env.Net.Proxy(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	if ok {
-		p, err := d.proxy(via)
-		if err != nil {
-			return nil, nil, err
-		}
-		return p.request(ctx, a, "http://"+hostField(via.Target, d.port)+a.path+a.query), p, nil
-	}
-	r, err := a.direct(ctx, u.Scheme())
-	return r, nil, err
-}
 
 // direct makes the request for the origin itself. Path and RawPath together
 // give the bytes of the URL; Opaque would make another host of "//x/y".

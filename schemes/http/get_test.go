@@ -55,7 +55,7 @@ func TestResponse(t *testing.T) {
 		if resp.Media != "text/html; charset=utf-8" || resp.Validator != "Sun, 06 Nov 1994 08:49:37 GMT" || resp.Time.Unix() != 784111777 {
 			t.Errorf("%s: media %q, validator %q, time %v", op, resp.Media, resp.Validator, resp.Time)
 		}
-		if string(resp.Head) != page || resp.Peer.String() != "192.0.2.80" {
+		if string(resp.Head) != page || resp.Peer.String() != "8.8.8.8" {
 			t.Errorf("%s: head %q, peer %v", op, resp.Head, resp.Peer)
 		}
 		var names []string

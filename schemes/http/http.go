@@ -10,6 +10,7 @@ type Options struct {
 	UserAgent string // "": "fetch"; a User-Agent without value in Request.Header sends none
 	PathAsIs  bool   // keep "." and ".." segments in the request line
 	HTTP1     bool   // do not offer HTTP/2
+	Auth      Auth   // how Request.Auth is proved
 }
 
 // Schemes returns http and https. What opts hold, the two share.

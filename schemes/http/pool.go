@@ -39,7 +39,7 @@ type poolKey struct {
 	old   bool   // HTTP/1.1 alone
 }
 
-func (p *pool) get(key poolKey, via *proxy) *http.Transport {
+func (p *pool) get(key poolKey, via *proxyTo) *http.Transport {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t := p.transports[key]
@@ -85,7 +85,7 @@ func (p *pool) closed() bool {
 	}
 }
 
-func (p *pool) newTransport(key poolKey, via *proxy) *http.Transport {
+func (p *pool) newTransport(key poolKey, via *proxyTo) *http.Transport {
 	d := &dialer{env: p.env, old: key.old || via != nil}
 	d.connect = func(ctx context.Context, addr string) (net.Conn, error) {
 		return p.env.Net.DialContext(ctx, "tcp", addr)

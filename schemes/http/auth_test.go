@@ -1,0 +1,212 @@
+package http_test
+
+import (
+	"context"
+	"crypto/md5"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/schemes/http"
+	"github.com/anyurl/fetch/uri"
+)
+
+func unauthorized(challenges ...string) string {
+	return "HTTP/1.1 401 x\r\nContent-Length: 5\r\nWWW-Authenticate: " + strings.Join(challenges, "\r\nWWW-Authenticate: ") + "\r\n\r\nagain"
+}
+
+// authorization returns that field of each request.
+func (s *script) authorization(t *testing.T) (values []string) {
+	t.Helper()
+	for _, head := range s.heads() {
+		_, rest, _ := strings.Cut(head, "\r\nAuthorization: ")
+		value, _, _ := strings.Cut(rest, "\r\n")
+		values = append(values, value)
+	}
+	return values
+}
+
+var digestParam = regexp.MustCompile(`(\w+)=(?:"([^"]*)"|([^, ]+))`)
+
+// checkDigest computes the response of RFC 7616 3.4.1 anew.
+func checkDigest(t *testing.T, field, method, target, user, password string) {
+	t.Helper()
+	p := map[string]string{}
+	for _, m := range digestParam.FindAllStringSubmatch(field, -1) {
+		p[m[1]] = m[2] + m[3]
+	}
+	hash := func(s string) string { return fmt.Sprintf("%x", md5.Sum([]byte(s))) }
+	if strings.HasPrefix(p["algorithm"], "SHA-256") {
+		hash = func(s string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(s))) }
+	}
+	a1 := hash(user + ":" + p["realm"] + ":" + password)
+	if strings.HasSuffix(p["algorithm"], "-sess") {
+		a1 = hash(a1 + ":" + p["nonce"] + ":" + p["cnonce"])
+	}
+	want := hash(a1 + ":" + p["nonce"] + ":" + p["nc"] + ":" + p["cnonce"] + ":auth:" + hash(method+":"+target))
+	if p["qop"] == "" {
+		want = hash(a1 + ":" + p["nonce"] + ":" + hash(method+":"+target))
+	}
+	if !strings.HasPrefix(field, "Digest ") || p["uri"] != target || p["response"] != want {
+		t.Errorf("field %q, want response %s for %s", field, want, target)
+	}
+}
+
+func TestDigest(t *testing.T) {
+	for name, challenge := range map[string]string{
+		"MD5":          `Digest realm="r", nonce="n1", qop="auth", algorithm=MD5, opaque="o"`,
+		"MD5-sess":     `Digest realm="r", nonce="n1", qop="auth,auth-int", algorithm=MD5-sess`,
+		"SHA-256":      `Digest realm="r", nonce="n1", qop=auth, algorithm=SHA-256`,
+		"SHA-256-sess": `Digest realm="r", nonce="n1", qop=auth, algorithm=SHA-256-sess`,
+		"RFC 2069":     `Digest realm="r", nonce="n1"`,
+		"after others": `Negotiate, Basic realm="r", Digest realm="r", nonce="n1", qop=auth`,
+	} {
+		for _, mode := range []http.Auth{http.Digest, http.AnyAuth} {
+			t.Run(name, func(t *testing.T) {
+				s := &script{replies: [][]string{{unauthorized(challenge), ok}}}
+				req := ask("http://alice:s3cret@h/a/%7e?b")
+				_, body, err := get(t, s.open(t, http.Options{Auth: mode}), req)
+				if err != nil || body != "hello" {
+					t.Fatalf("got %q, %v", body, err)
+				}
+				fields := s.authorization(t)
+				if len(fields) != 2 || fields[0] != "" || s.conns != 1 {
+					t.Fatalf("sent %q on %d connections", fields, s.conns)
+				}
+				checkDigest(t, fields[1], "GET", "/a/%7e?b", "alice", "s3cret")
+			})
+		}
+	}
+}
+
+func TestDigestStale(t *testing.T) {
+	const challenge = `Digest realm="r", nonce="%s", qop=auth`
+	s := &script{replies: [][]string{{unauthorized(sprintf(challenge, "n1")), unauthorized(sprintf(challenge, "n2") + ", stale=true"), ok}}}
+	if _, body, err := get(t, s.open(t, http.Options{Auth: http.Digest}), ask("http://alice:s3cret@h/")); err != nil || body != "hello" {
+		t.Fatalf("got %q, %v", body, err)
+	}
+	if fields := s.authorization(t); len(fields) != 3 || !strings.Contains(fields[2], `nonce="n2"`) {
+		t.Errorf("sent %q", fields)
+	}
+}
+
+// What is refused, is refused once; and the weaker way is taken only where it
+// was allowed.
+func TestAuthRefused(t *testing.T) {
+	digest := `Digest realm="r", nonce="n1", qop=auth`
+	for _, test := range []struct {
+		name       string
+		mode       http.Auth
+		challenges []string
+		want       []string // the beginnings of Authorization
+	}{
+		{"basic", http.Basic, []string{`Basic realm="r"`}, []string{"Basic "}},
+		{"basic, digest offered", http.Basic, []string{digest}, []string{"Basic "}},
+		{"digest wrong", http.Digest, []string{digest, `Basic realm="r"`}, []string{"", "Digest "}},
+		{"digest wanted, basic offered", http.Digest, []string{`Basic realm="r"`}, []string{""}},
+		{"any", http.AnyAuth, []string{`Basic realm="r"`, digest}, []string{"", "Digest "}},
+		{"any, unknown algorithm", http.AnyAuth, []string{`Digest realm="r", nonce="n", algorithm=XX`, `Basic realm="r"`}, []string{"", "Basic "}},
+		{"any, nothing we have", http.AnyAuth, []string{"Negotiate", "NTLM"}, []string{""}},
+		{"stale for ever", http.Digest, []string{digest + ", stale=true"}, []string{"", "Digest ", "Digest "}},
+		{"no challenge", http.AnyAuth, []string{""}, []string{""}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			no := unauthorized(test.challenges...)
+			s := &script{replies: [][]string{{no, no, no, no}}}
+			_, _, err := get(t, s.open(t, http.Options{Auth: test.mode}), ask("http://alice:s3cret@h/"))
+			fields := s.authorization(t)
+			good := len(fields) == len(test.want)
+			for i := range fields {
+				good = good && (fields[i] == test.want[i] || test.want[i] != "" && strings.HasPrefix(fields[i], test.want[i]))
+			}
+			if !errors.Is(err, fetch.Auth) || !good {
+				t.Errorf("got %v, sent %q, want %q", err, fields, test.want)
+			}
+		})
+	}
+}
+
+func TestLogin(t *testing.T) {
+	basic := unauthorized("Basic realm=\"the realm\"")
+	for _, test := range []struct {
+		name    string
+		replies []string
+		answers []*fetch.Credential
+		asked   int
+		want    fetch.Fault
+	}{
+		{"basic", []string{basic, ok}, []*fetch.Credential{{User: "u", Password: "p"}}, 1, 0},
+		{"token", []string{basic, ok}, []*fetch.Credential{{Token: "t"}}, 1, 0},
+		{"nobody", []string{basic}, []*fetch.Credential{nil}, 1, fetch.Auth},
+		{"second time right", []string{basic, basic, ok}, []*fetch.Credential{{User: "u"}, {User: "v"}}, 2, 0},
+		{"never right", []string{basic, basic, basic, basic}, []*fetch.Credential{{User: "u"}, {User: "v"}, {User: "w"}}, 3, fetch.Auth},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var asked []fetch.Challenge
+			s := &script{replies: [][]string{test.replies}}
+			client := s.open(t, http.Options{}, func(o *fetch.Options) {
+				o.Login = func(_ context.Context, c fetch.Challenge) (*fetch.Credential, error) {
+					asked = append(asked, c)
+					return test.answers[len(asked)-1], nil
+				}
+			})
+			_, _, err := get(t, client, ask("http://h/"))
+			if err != nil && (test.want == 0 || !errors.Is(err, test.want)) || len(asked) != test.asked {
+				t.Fatalf("got %v, asked %d times", err, len(asked))
+			}
+			for i, c := range asked {
+				if c.Again != (i > 0) || c.Origin != (fetch.Origin{Scheme: "http", Host: "h", Port: 80}) || !c.Typed || c.Proxy || c.Realm == "" {
+					t.Errorf("challenge %+v", c)
+				}
+			}
+		})
+	}
+}
+
+// A password never leaves for another origin: not by a redirect, and not by
+// a challenge there.
+func TestAuthAfterRedirect(t *testing.T) {
+	for _, target := range []string{"http://other/", "http://h:8080/"} {
+		s := &script{replies: [][]string{
+			{"HTTP/1.1 302 x\r\nLocation: " + target + "\r\nContent-Length: 0\r\n\r\n"},
+			{unauthorized(`Basic realm="r"`, `Digest realm="r", nonce="n", qop=auth`)},
+		}}
+		client := s.open(t, http.Options{Auth: http.AnyAuth}, func(o *fetch.Options) {
+			o.Login = func(context.Context, fetch.Challenge) (*fetch.Credential, error) {
+				t.Error("asked for a login of another origin")
+				return nil, nil
+			}
+		})
+		req := ask("http://alice:s3cret@h/")
+		req.Header = fields("X-Api-Key", "k3y", "Cookie", "a=b")
+		if _, _, err := get(t, client, req); !errors.Is(err, fetch.Auth) {
+			t.Errorf("%s: got %v", target, err)
+		}
+		if heads := s.heads(); len(heads) != 2 || strings.Contains(heads[1], "uthorization") || strings.Contains(heads[1], "k3y") || strings.Contains(heads[1], "ookie") {
+			t.Errorf("%s: sent %q", target, heads)
+		}
+	}
+}
+
+func TestProxyDigest(t *testing.T) {
+	no := strings.ReplaceAll(strings.ReplaceAll(unauthorized(`Digest realm="p", nonce="n1", qop=auth`), "401", "407"), "WWW-", "Proxy-")
+	s := &script{replies: [][]string{{no, ok}}}
+	client := s.open(t, http.Options{}, func(o *fetch.Options) {
+		o.Proxy = func(fetch.Target) (fetch.Proxy, error) {
+			return fetch.Proxy{URL: uri.MustParse("http://alice:s3cret@proxy:3128"), Auth: fetch.ProxyDigest}, nil
+		}
+	})
+	if _, body, err := get(t, client, ask("http://h/a?b")); err != nil || body != "hello" {
+		t.Fatalf("got %q, %v", body, err)
+	}
+	_, rest, _ := strings.Cut(s.heads()[1], "\r\nProxy-Authorization: ")
+	field, _, _ := strings.Cut(rest, "\r\n")
+	checkDigest(t, field, "GET", "http://h/a?b", "alice", "s3cret")
+	if strings.Contains(s.heads()[0], "uthorization") {
+		t.Errorf("sent %q", s.heads()[0])
+	}
+}
