@@ -1,0 +1,244 @@
+package gopher_test
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/schemes/gopher"
+)
+
+// An exchange is one connection with a real server, as it was recorded: the
+// files in testdata/*.hex say of which.
+type exchange struct{ asked, answered string }
+
+// recorded reads a file of exchanges: "# == title", "# C>S" and "# S>C", and
+// below each of the last two its bytes, as offset, hex and characters.
+func recorded(t *testing.T, file string) map[string]exchange {
+	t.Helper()
+	text, err := os.ReadFile("testdata/" + file + ".hex")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]exchange{}
+	title, answer := "", false
+	for l := range strings.Lines(string(text)) {
+		l = strings.TrimRight(l, "\n")
+		switch {
+		case strings.HasPrefix(l, "# == "):
+			title = l[len("# == "):]
+		case strings.HasPrefix(l, "# C>S"), strings.HasPrefix(l, "# S>C"):
+			answer = l[2] == 'S'
+		case len(l) > 56 && l[0] != '#':
+			b, err := hex.DecodeString(strings.ReplaceAll(l[8:56], " ", ""))
+			if err != nil {
+				t.Fatalf("%s: %v", title, err)
+			}
+			e := all[title]
+			if answer {
+				e.answered += string(b)
+			} else {
+				e.asked += string(b)
+			}
+			all[title] = e
+		}
+	}
+	return all
+}
+
+// replay serves exchanges, one a connection, and returns the client and what
+// it was asked.
+func replay(t *testing.T, o gopher.Options, exchanges ...exchange) (*fetch.Client, *faultnet.Server) {
+	t.Helper()
+	var scripts []faultnet.Script
+	for _, e := range exchanges {
+		scripts = append(scripts, faultnet.Script{faultnet.Do("ask", func(c *faultnet.Conn) error {
+			_, err := io.ReadFull(c, make([]byte, len(e.asked)))
+			return err
+		}), faultnet.Send(e.answered)})
+	}
+	net := faultnet.NewNetwork(t)
+	s := net.Serve("192.0.2.1:70", scripts...)
+	return clientOf(t, o, func(opts *fetch.Options) { opts.Dial = net.Dial }), s
+}
+
+// outcome is a response in words.
+func outcome(resp *fetch.Response, err error) string {
+	if err != nil {
+		return fmt.Sprintf("%v: %v", fetch.FaultOf(err), err)
+	}
+	defer resp.Body.Close()
+	head := fmt.Sprintf("%v %s %s", resp.Kind, resp.Media, resp.Proto)
+	if resp.Size >= 0 {
+		head += fmt.Sprintf(" %d bytes", resp.Size)
+	}
+	if resp.Kind != fetch.Menu {
+		body, err := io.ReadAll(resp.Body)
+		if err != nil {
+			return head + ": " + err.Error()
+		}
+		return fmt.Sprintf("%s: %q", head, body)
+	}
+	var all []string
+	for e, err := range resp.Entries() {
+		if err != nil {
+			return head + ": " + err.Error()
+		}
+		l := fmt.Sprintf("%v %q %s %s", e.Kind, e.Name, strings.TrimPrefix(e.URL.String(), "gopher://localhost:"), extra(e))
+		all = append(all, strings.TrimRight(l, " "))
+	}
+	return head + ":\n" + strings.Join(all, "\n")
+}
+
+func extra(e fetch.Entry) string {
+	var all []string
+	for _, key := range []string{"plus", "views", "abstract", "ask"} {
+		if v := e.Extra[key]; v != "" {
+			all = append(all, fmt.Sprintf("%s=%q", key, v))
+		}
+	}
+	if !e.Time.IsZero() {
+		all = append(all, e.Time.Format("20060102150405"))
+	}
+	return strings.Join(all, " ")
+}
+
+// TestRecorded: what is sent, byte for byte, and what is made of the answers
+// of three servers.
+func TestRecorded(t *testing.T) {
+	for file, cases := range captures {
+		exchanges := recorded(t, file)
+		seen := slices.Clone(neverAsked)
+		for _, c := range cases {
+			seen = append(seen, c.title)
+			e, ok := exchanges[c.title]
+			if !ok {
+				t.Errorf("%s: no %q", file, c.title)
+				continue
+			}
+			client, server := replay(t, gopher.Options{}, e)
+			got := outcome(client.Get(t.Context(), "gopher://192.0.2.1"+c.url))
+			if want := strings.TrimSpace(c.want); got != want {
+				t.Errorf("%s: %s:\ngot  %s\nwant %s", file, c.title, got, want)
+			}
+			if sent := string(server.Conns()[0].All()); sent != e.asked {
+				t.Errorf("%s: %s: sent %q, want %q", file, c.title, sent, e.asked)
+			}
+		}
+		for title := range exchanges {
+			if !slices.Contains(seen, title) {
+				t.Errorf("%s: %q is not replayed", file, title)
+			}
+		}
+	}
+}
+
+// TestRecordedForm: the form of an item, its answers as UMN gopherd reads
+// them, and a trace without the password.
+func TestRecordedForm(t *testing.T) {
+	umn := recorded(t, "umn")
+	form, sent := umn["ASK item attributes"], umn["ASK submission"]
+	var asked gopher.Form
+	o := gopher.Options{Ask: func(_ context.Context, f gopher.Form) ([]string, error) {
+		asked = f
+		return f.Fill(map[string]string{
+			"your name": "Alice", "Your mail": "alice@example.org", "a password?": "secret",
+			"4": "line one\nline two", "I like gophers": "yes",
+		}, nil)
+	}}
+	client, server := replay(t, o, form, sent)
+	u, _ := fetch.ParseURL("gopher://192.0.2.1/00/survey%09%09?")
+	var heard strings.Builder
+	req := &fetch.Request{URL: u, Trace: &fetch.Trace{Sent: func(p []byte) { heard.Write(p) }}}
+	got := outcome(client.Do(t.Context(), req))
+	if want := `document text/plain Gopher+: "Got answers:\r\nAlice\r\nalice@example.org\r\nsecret\r\n2\r\nline one\r\nline two\r\n1\r\nred\r\n"`; got != want {
+		t.Errorf("got %s", got)
+	}
+	conns := server.Conns()
+	if len(conns) != 2 || string(conns[0].All()) != form.asked || string(conns[1].All()) != sent.asked {
+		t.Errorf("sent %q, want %q", conns[1].All(), sent.asked)
+	}
+	if want := form.asked + strings.Replace(sent.asked, "secret", "***", 1); heard.String() != want {
+		t.Errorf("trace has %q, want %q", heard.String(), want)
+	}
+	if len(asked) != 8 || asked[0].Kind != gopher.Note || asked[2].Default != "nobody@localhost" || asked[6].Choices[2] != "blue" || asked[7].Kind != gopher.File {
+		t.Errorf("form is %+v", asked)
+	}
+	// The same answers in a URL are sent as they are, but written anew.
+	client, server = replay(t, gopher.Options{}, sent)
+	url := "gopher://192.0.2.1/00/survey%09%09+%091%0D%0A+-1%0D%0AAlice%0D%0Aalice@example.org%0D%0Asecret%0D%0A2%0D%0Aline%20one%0D%0Aline%20two%0D%0A1%0D%0Ared%0D%0A.%0D%0A"
+	if resp, err := client.Get(t.Context(), url); err != nil {
+		t.Error(err)
+	} else if resp.Body.Close(); string(server.Conns()[0].All()) != sent.asked {
+		t.Errorf("filled form: sent %q", server.Conns()[0].All())
+	}
+}
+
+// TestRecordedView: a view is asked for as the server spells it.
+func TestRecordedView(t *testing.T) {
+	umn := recorded(t, "umn")
+	for _, c := range []struct {
+		o         gopher.Options
+		last, err string
+	}{
+		{gopher.Options{Lang: "de"}, "German view", ""},
+		{gopher.Options{View: "text/PLAIN", Lang: "de-DE"}, "German view", ""},
+		{gopher.Options{View: "postscript"}, "", "there is Text/plain En_US, Text/plain De_DE"},
+	} {
+		exchanges := []exchange{umn["item attributes"]}
+		if c.last != "" {
+			exchanges = append(exchanges, umn[c.last])
+		}
+		client, server := replay(t, c.o, exchanges...)
+		resp, err := client.Get(t.Context(), "gopher://192.0.2.1/00/about")
+		if c.err != "" {
+			if err == nil || !strings.Contains(err.Error(), c.err) || fetch.FaultOf(err) != fetch.NotFound {
+				t.Errorf("%+v: got %v", c.o, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%+v: %v", c.o, err)
+			continue
+		}
+		resp.Body.Close()
+		if conns := server.Conns(); len(conns) != 2 || string(conns[1].All()) != umn[c.last].asked {
+			t.Errorf("%+v: sent %q", c.o, conns[1].All())
+		}
+	}
+}
+
+// TestRecordedStat: the attributes of an item, without the item.
+func TestRecordedStat(t *testing.T) {
+	umn := recorded(t, "umn")
+	e := umn["item attributes"]
+	client, server := replay(t, gopher.Options{}, e)
+	u, _ := fetch.ParseURL("gopher://192.0.2.1/00/about%09%09+")
+	resp, err := client.Do(t.Context(), &fetch.Request{URL: u, Op: fetch.Stat})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if string(server.Conns()[0].All()) != e.asked || !strings.HasPrefix(string(resp.Head), "+INFO: 0about.txt") {
+		t.Errorf("sent %q, head %q", server.Conns()[0].All(), resp.Head)
+	}
+	if got := resp.Header.Values("VIEWS"); !slices.Equal(got, []string{"Text/plain En_US: <.0k>", "Text/plain De_DE: <.0k>"}) {
+		t.Errorf("views %q", got)
+	}
+	if resp.Header.Get("ABSTRACT") != "This abstract describes the about file" || resp.Time.Format("2006-01-02T15:04:05Z07:00") != "2026-11-20T13:15:18Z" {
+		t.Errorf("header %v, time %v", resp.Header, resp.Time)
+	}
+	// UMN gopherd leaves out the colon of its root.
+	client, _ = replay(t, gopher.Options{}, umn["root item attributes (server omits the colon after +INFO)"])
+	u, _ = fetch.ParseURL("gopher://192.0.2.1/1%09%09!")
+	if resp, err = client.Do(t.Context(), &fetch.Request{URL: u, Op: fetch.Stat}); err != nil || resp.Header.Get("INFO") != "1Test site\t\tlocalhost\t7070\t+" || resp.Header.Get("VERONICA") != "treewalk: yes" {
+		t.Errorf("root: %v, %v", resp, err)
+	}
+}

@@ -1,0 +1,136 @@
+package gopher_test
+
+// A capture is an exchange of testdata/*.hex, the URL that makes us send the
+// same, and what it brings: kind, media type, protocol and length, then the
+// body or the entries, whose URLs lack "gopher://localhost:".
+type capture struct{ title, url, want string }
+
+var captures = map[string][]capture{"umn": umnCaptures, "pygopherd": pygopherdCaptures, "gophernicus": gophernicusCaptures}
+
+// neverAsked are selectors that stand for a URL: we follow that ourselves.
+var neverAsked = []string{"URL selector", "h URL selector sent to the server"}
+
+var umnCaptures = []capture{
+	{"root menu, plain", "/", `
+menu application/gopher-menu Gopher:
+index "Search other" gopher://example.org/77/index
+session "Telnet somewhere" telnet://user@example.org/
+document "about.txt  [20Nov26, 1kb]" 7070/00/about plus="+"
+info "about.txt.abstract  [20Nov26, 1kb]"  plus="+"
+document "multi.txt  [20Nov26, 1kb]" 7070/00/multi plus="+"
+document "pixel.gif  [20Nov26, 1kb]" 7070/I9/pixel plus="+"
+menu "sub" 7070/11/sub plus="+"
+document "survey  [20Nov26, 1kb]" 7070/00/survey%09%09? plus="?"`},
+	{"root menu, all attributes", "/1%09%09$", `
+menu application/gopher+-menu Gopher+:
+index "Search other" gopher://example.org/77/index
+session "Telnet somewhere" telnet://user@example.org/
+document "about.txt  [20Nov26, 1kb]" 7070/00/about plus="+" views="Text/plain En_US: <.0k>\nText/plain De_DE: <.0k>" abstract="This abstract describes the about file" 20261120131518
+info "about.txt.abstract  [20Nov26, 1kb]"  plus="+" abstract="This abstract describes the about file" 20261120131518
+document "multi.txt  [20Nov26, 1kb]" 7070/00/multi plus="+" views="Text/plain En_US: <.0k>\napplication/postscript En_US: <.0k>" 20261120131518
+document "pixel.gif  [20Nov26, 1kb]" 7070/I9/pixel plus="+" views="image/gif En_US: <.0k>" 20261120131518
+menu "sub" 7070/11/sub plus="+" views="application/gopher-menu En_US: <4k>\napplication/gopher+-menu En_US: <4k>" 20261120131518
+document "survey  [20Nov26, 1kb]" 7070/00/survey%09%09? plus="?" views="Text/plain En_US: <.0k>" ask="Note: Please fill in the form\nAsk: Your name\nAsk: Your mail\tnobody@localhost\nAskP: A password\nAskL: A long text\nSelect: I like gophers\t1\nChoose: Pick one\tred\tgreen\tblue\nChooseF: pick a file" 20261120131518`},
+	{"item attributes", "/00/about%09%09!", `
+menu application/gopher+-menu Gopher+:
+document "about.txt  [20Nov26, 1kb]" 7070/00/about plus="+" views="Text/plain En_US: <.0k>\nText/plain De_DE: <.0k>" abstract="This abstract describes the about file" 20261120131518`},
+	{"root item attributes (server omits the colon after +INFO)", "/1%09%09!", `
+menu application/gopher+-menu Gopher+:
+menu "Test site" 7070/1 plus="+" views="application/gopher-menu: <0k>\napplication/gopher+-menu: <0k>\nDirectory/recursive: <0k>\nDirectory+/recursive: <0k>"`},
+	{"text plain", "/00/about", `
+document text/plain Gopher: "About this server\r\n.a line starting with a dot\r\n.\r\nafter a lone dot\r\nend\r\n"`},
+	{"text gopher+", "/00/about%09%09+", `
+document text/plain Gopher+: "About this server\r\n.a line starting with a dot\r\n.\r\nafter a lone dot\r\nend\r\n"`},
+	{"German view", "/00/about%09%09+Text/plain%20De_DE", `
+document text/plain Gopher+: "About this server\r\n.a line starting with a dot\r\n.\r\nafter a lone dot\r\nend\r\n"`},
+	{"postscript view exact string", "/00/multi%09%09+application/postscript%20En_US", `
+document application/postscript Gopher+: "%!PS\r\nshowpage\r\n"`},
+	{"postscript view without language fails", "/00/multi%09%09+application/postscript", `
+not-found: get gopher://192.0.2.1/00/multi%09%09+application/postscript: server says: '/multi' does not exist!!`},
+	{"binary with byte count", "/I9/pixel%09%09+", `
+document image/gif Gopher+ 43 bytes: "GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff!\xf9\x04\x01\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;"`},
+	{"binary plain", "/I9/pixel", `
+document image/gif Gopher: "GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff!\xf9\x04\x01\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;"`},
+	{"missing item gopher+", "/00/nosuch%09%09+", `
+not-found: get gopher://192.0.2.1/00/nosuch%09%09+: server says: '/nosuch' does not exist!!`},
+	{"missing item plain: server still answers with --1", "/00/nosuch", `
+not-found: get gopher://192.0.2.1/00/nosuch: server says: '/nosuch' does not exist!!`},
+	{"directory gopher+", "/11/sub%09%09+", `
+menu application/gopher-menu Gopher+:
+document "inner.txt  [20Nov26, 1kb]" 7070/00/sub/inner plus="+"`},
+	{"directory attributes subset", "/11/sub%09%09$+VIEWS", `
+menu application/gopher+-menu Gopher+:
+document "inner.txt  [20Nov26, 1kb]" 7070/00/sub/inner plus="+" views="Text/plain En_US: <.0k>"`},
+	{"gopher+-menu view", "/11/sub%09%09+application/gopher+-menu", `
+menu application/gopher+-menu Gopher+:
+document "inner.txt  [20Nov26, 1kb]" 7070/00/sub/inner plus="+" views="Text/plain En_US: <.0k>" 20261120131518`},
+	{"ASK item attributes", "/00/survey%09%09!", `
+menu application/gopher+-menu Gopher+:
+document "survey  [20Nov26, 1kb]" 7070/00/survey%09%09? plus="?" views="Text/plain En_US: <.0k>" ask="Note: Please fill in the form\nAsk: Your name\nAsk: Your mail\tnobody@localhost\nAskP: A password\nAskL: A long text\nSelect: I like gophers\t1\nChoose: Pick one\tred\tgreen\tblue\nChooseF: pick a file" 20261120131518`},
+	{"ASK submission", "/00/survey%09%09+%091%0D%0A+-1%0D%0AAlice%0D%0Aalice@example.org%0D%0Asecret%0D%0A2%0D%0Aline%20one%0D%0Aline%20two%0D%0A1%0D%0Ared%0D%0A.%0D%0A", `
+document text/plain Gopher+: "Got answers:\r\nAlice\r\nalice@example.org\r\nsecret\r\n2\r\nline one\r\nline two\r\n1\r\nred\r\n"`},
+}
+
+var pygopherdCaptures = []capture{
+	{"menu", "/1", `
+menu application/gopher-menu Gopher:
+menu "box.mbox" 22271/1/box.mbox
+document "form" 22271/0/form.txt plus="+"
+document "page" 22271/h/page.html plus="+"
+document "pixel" 22271/g/pixel.gif plus="+"
+document "readme" 22271/0/readme.txt plus="+"
+info "abstract for readme"
+menu "sub" 22271/1/sub plus="+"`},
+	{"menu all attributes", "/1%09%09$", `
+menu application/gopher+-menu Gopher+:
+menu "box.mbox" 22271/1/box.mbox views="application/gopher-menu:"
+document "form" 22271/0/form.txt plus="+" views="text/plain: <0k>" ask="Ask: Your name\nAskL: long" 20261120133449
+document "page" 22271/h/page.html plus="+" views="text/html: <0k>" 20261120133449
+document "pixel" 22271/g/pixel.gif plus="+" views="image/gif: <0k>" 20261120133449
+document "readme" 22271/0/readme.txt plus="+" views="text/plain: <0k>" abstract="abstract for readme" 20261120133449
+info "abstract for readme"
+menu "sub" 22271/1/sub plus="+" views="application/gopher+-menu:" 20261120133449`},
+	{"item attributes", "/0/readme.txt%09%09!", `
+menu application/gopher+-menu Gopher+:
+document "readme.txt" 22271/0/readme.txt plus="+" views="text/plain: <0k>" abstract="abstract for readme" 20261120133449`},
+	{"text gopher+", "/0/readme.txt%09%09+", `
+document text/plain Gopher+ 9 bytes: "hi there\n"`},
+	{"text plain (LF, no dot)", "/0/readme.txt", `
+document text/plain Gopher: "hi there\n"`},
+	{"binary gopher+", "/g/pixel.gif%09%09+", `
+document image/gif Gopher+ 43 bytes: "GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff!\xf9\x04\x01\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;"`},
+	{"missing gopher+", "/0/nosuch%09%09+", `
+not-found: get gopher://192.0.2.1/0/nosuch%09%09+: server says: '/nosuch' does not exist (no handler found)`},
+	{"missing plain", "/9/nosuch", `
+not-found: get gopher://192.0.2.1/9/nosuch: server says: '/nosuch' does not exist (no handler found)`},
+}
+
+var gophernicusCaptures = []capture{
+	{"menu from gophermap", "", `
+menu application/gopher-menu Gopher:
+info "welcome to the hole"
+document "readme" 22270/0/readme.txt
+menu "sub dir" 22270/1/sub
+document "A web link" http://example.org/
+index "search" 22270/7/search.cgi
+info "___________________________________________________________________"
+info "                 Gophered by Gophernicus/3.1.1 on Debian/12 x86_64"  `},
+	{"generated directory menu", "/1/sub", `
+menu application/gopher-menu Gopher:
+info "[/sub/]"
+info ""
+menu ".." 22270/1/
+document "inner.txt                             2026-Nov-20 13:33     0.0 KB" 22270/0/sub/inner.txt
+info "___________________________________________________________________"
+info "                 Gophered by Gophernicus/3.1.1 on Debian/12 x86_64"  `},
+	{"text file (no dot terminator, LF as stored)", "/0/readme.txt", `
+document text/plain Gopher: "hi there\r\n"`},
+	{"missing", "/9/nosuch", `
+not-found: get gopher://192.0.2.1/9/nosuch: server says: File or directory not found! (null)`},
+	{"caps.txt", "/0/caps.txt", `
+document text/plain Gopher: "CAPS\r\n\r\n##\r\n## This is an automatically generated caps file.\r\n##\r\n\r\nCapsVersion=1\r\nExpireCapsAfter=1800\r\n\r\nPathDelimeter=/\r\nPathIdentity=.\r\nPathParent=..\r\nPathParentDouble=FALSE\r\nPathKeepPreDelimeter=FALSE\r\nServerSupportsStdinScripts=TRUE\r\nServerDefaultEncoding=UTF-8\r\nServerTLSPort=0\r\n\r\nServerSoftware=Gophernicus\r\nServerSoftwareVersion=3.1.1 \"Dungeon Edition\"\r\nServerArchitecture=Debian/12 x86_64\r\n"`},
+	{"gopher+ request is treated as plain", "/0/readme.txt%09%09+", `
+document text/plain Gopher: "hi there\r\n"`},
+	{"binary", "/g/pixel.gif", `
+document image/gif Gopher: "GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff!\xf9\x04\x01\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;"`},
+}
