@@ -158,9 +158,6 @@ func (f *File) append(p []byte) (int, error) {
 	if f.o.Resume && !f.device {
 		f.digest.Write(p[:n])
 	}
-	if err == nil && n < len(p) {
-		err = io.ErrShortWrite
-	}
 	return n, f.fail(err)
 }
 

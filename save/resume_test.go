@@ -142,7 +142,7 @@ func TestTorn(t *testing.T) {
 				return err
 			}
 			defer f.Close()
-			_, err = f.WriteString("torn")
+			_, err = f.WriteString("torn" + body)
 			return err
 		}, 8},
 		{"fewer bytes", func(part string) error { return os.Truncate(part, 7) }, 0},

@@ -194,8 +194,10 @@ func TestCommitSize(t *testing.T) {
 
 func TestExisting(t *testing.T) {
 	dir, out := folder(t, old)
+	busy := create(t, out, save.Options{})
 	_, err := save.Create(out, save.Options{Existing: save.Refuse})
-	wantFault(t, err, fetch.Exists)
+	wantFault(t, err, fetch.Exists) // whoever writes it
+	busy.Close()
 
 	f := create(t, out, save.Options{Existing: save.Number})
 	g := create(t, out, save.Options{Existing: save.Number}) // .1 is being written: .2
@@ -229,6 +231,11 @@ func TestExistingMeanwhile(t *testing.T) {
 	wantNames(t, dir, "out")
 
 	dir, out = folder(t, "")
+	_, err := save.Create(out, save.Options{Existing: save.Refuse, FS: meanwhile{save.System(), func() { write(t, out, old, 0o644) }}})
+	wantFault(t, err, fetch.Exists)
+	wantNames(t, dir, "out")
+
+	dir, out = folder(t, "")
 	f = create(t, out, save.Options{Existing: save.Number})
 	write(t, out, old, 0o644)
 	write(t, out+".1", old, 0o644)
@@ -237,6 +244,18 @@ func TestExistingMeanwhile(t *testing.T) {
 		t.Errorf("got %s", f.Name())
 	}
 	wantNames(t, dir, "out out.1 out.2")
+}
+
+// meanwhile is a file system on which something happens before the first file
+// is opened.
+type meanwhile struct {
+	save.FS
+	happens func()
+}
+
+func (m meanwhile) OpenFile(name string, flag int, perm fs.FileMode) (save.Handle, error) {
+	m.happens()
+	return m.FS.OpenFile(name, flag, perm)
 }
 
 func TestInUse(t *testing.T) {
@@ -278,6 +297,20 @@ func TestMode(t *testing.T) {
 		if info, err := os.Stat(out); err != nil || info.Mode() != test.want {
 			t.Errorf("%s: got %v, %v, want %v", test.name, info.Mode(), err, test.want)
 		}
+	}
+}
+
+// The mode is that of the file that is replaced, not of one that was there
+// earlier.
+func TestModeMeanwhile(t *testing.T) {
+	_, out := folder(t, old)
+	f := create(t, out, save.Options{})
+	if err := os.Chmod(out, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	finish(t, f, body)
+	if info, err := os.Stat(out); err != nil || info.Mode() != 0o600 {
+		t.Errorf("got %v, %v, want 0600", info.Mode(), err)
 	}
 }
 

@@ -101,7 +101,7 @@ func TestGuest(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	victim := filepath.Join(dir, "victim")
+	victim := filepath.Join(dir, "open/victim")
 	for _, d := range []struct {
 		name string
 		mode fs.FileMode
@@ -127,8 +127,35 @@ func TestGuest(t *testing.T) {
 	}
 	wantContent(t, victim, old)
 	wantNames(t, filepath.Join(dir, "closed"), "theirs")
-	wantNames(t, filepath.Join(dir, "open"), "readonly")
+	wantNames(t, filepath.Join(dir, "open"), "readonly victim")
 	wantNames(t, filepath.Join(dir, "sticky"), ".busy.part link new")
+}
+
+// A program that is running cannot be written to, but it can be replaced.
+func TestRunningProgram(t *testing.T) {
+	dir, out := folder(t, "")
+	self, err := os.ReadFile(command(t, "", "").Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, out, string(self), 0o755)
+	cmd := command(t, "hold", filepath.Join(dir, "other"))
+	cmd.Path = out
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := savePath(out, save.Options{}); err != nil {
+		t.Error(err)
+	}
+	stdin.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	wantContent(t, out, body)
 }
 
 // onFullDisk mounts a disk of 1 MiB and a few names on dir.
@@ -147,7 +174,7 @@ func onFullDisk(dir string) error {
 		os.Remove(filepath.Join(dir, ".out.part.state"))
 		os.Remove(filepath.Join(dir, ".out.part"))
 	}
-	for n := 0; ; n++ {
+	for n := range 8 {
 		if err := os.WriteFile(fmt.Sprintf("%s%d", out, n), nil, 0o644); err != nil {
 			break
 		}

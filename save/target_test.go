@@ -68,12 +68,12 @@ func link(t *testing.T, to, at string) {
 
 // A link stays a link; the file that it names is replaced where it is.
 func TestSymlink(t *testing.T) {
-	for _, test := range []struct{ name, to string }{
-		{"absolute", "DIR/sub/real"},
-		{"relative", "sub/real"},
-		{"by way of a folder's link", "subdir/../sub/real"},
-		{"by way of another link", "second"},
-		{"not there yet", "sub/new"},
+	for _, test := range []struct{ name, to, folder string }{
+		{"absolute", "DIR/sub/real", "sub"},
+		{"relative", "sub/real", "sub"},
+		{"by way of a folder's link", "deep/../real", "elsewhere"},
+		{"by way of another link", "second", "sub"},
+		{"not there yet", "sub/new", "sub"},
 	} {
 		dir := t.TempDir()
 		sub := filepath.Join(dir, "sub")
@@ -83,13 +83,13 @@ func TestSymlink(t *testing.T) {
 		if err := os.Mkdir(sub, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		link(t, "sub", filepath.Join(dir, "subdir"))
+		link(t, "elsewhere/deep", filepath.Join(dir, "deep"))
 		link(t, "sub/real", filepath.Join(dir, "second"))
 		write(t, filepath.Join(sub, "real"), old, 0o640)
 		at := filepath.Join(dir, "link")
 		link(t, strings.ReplaceAll(test.to, "DIR", dir), at)
 		f := create(t, at, save.Options{})
-		if _, err := os.Lstat(filepath.Join(sub, "."+filepath.Base(f.Name())+".part")); err != nil {
+		if _, err := os.Lstat(filepath.Join(dir, test.folder, "."+filepath.Base(f.Name())+".part")); err != nil {
 			t.Errorf("%s: the part is not beside the file: %v", test.name, err)
 		}
 		finish(t, f, body)
@@ -132,6 +132,11 @@ func TestPlanted(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			planted, err := os.Open(part) // as its planter may, who then could write to it
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer planted.Close()
 			f := create(t, out, save.Options{Resume: resume, URL: url})
 			if err := f.Begin(save.State{Size: -1}); err != nil {
 				t.Fatal(err)
@@ -139,8 +144,12 @@ func TestPlanted(t *testing.T) {
 			finish(t, f, body)
 			wantContent(t, victim, "precious")
 			wantContent(t, out, body)
-			if info, err := os.Lstat(out); err != nil || info.Mode() != 0o644 {
+			info, err := os.Lstat(out)
+			if err != nil || info.Mode() != 0o644 {
 				t.Errorf("%s: got %v, %v", plant.name, info.Mode(), err)
+			}
+			if was, err := planted.Stat(); err != nil || os.SameFile(info, was) {
+				t.Errorf("%s: the file is the planted one, %v", plant.name, err)
 			}
 		}
 	}
