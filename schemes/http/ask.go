@@ -25,6 +25,7 @@ type ask struct {
 
 	ranged bool // a Range field of ours is among them
 	any    bool // the caller wrote a Range field: what comes back is his affair
+	coded  bool // codings were asked for, to be taken off
 	old    bool // has fields that HTTP/2 forbids
 
 	answer
@@ -49,6 +50,10 @@ func newAsk(req *fetch.Request, port uint16, opts *Options) (*ask, error) {
 	}
 	a.add("User-Agent", cmp.Or(opts.UserAgent, "fetch"))
 	a.add("Accept", "*/*")
+	if opts.Compressed && (req.Range.IsZero() || req.Op == fetch.Stat) { // a part of a coded object is of no use
+		a.coded = true
+		a.add("Accept-Encoding", acceptEncoding)
+	}
 	a.addConditions(req)
 	a.addCredential(req.Auth, opts.Auth)
 	if err := a.override(req); err != nil {

@@ -11,6 +11,10 @@ type Options struct {
 	PathAsIs  bool   // keep "." and ".." segments in the request line
 	HTTP1     bool   // do not offer HTTP/2
 	Auth      Auth   // how Request.Auth is proved
+
+	// Compressed asks for gzip, deflate, br and zstd and takes them off: the
+	// Body is then the object, of unknown Size and without a Validator.
+	Compressed bool
 }
 
 // Schemes returns http and https. What opts hold, the two share.

@@ -35,11 +35,28 @@ func (r *reply) response() (*fetch.Response, error) {
 		Header: r.fields(raw, r.req.Trace),
 		Body:   newBody(r.resp.Request.Context(), r.exchange),
 	}
-	err := r.byStatus()
-	if err != nil {
+	if err := r.byStatus(); err != nil {
+		return nil, err
+	}
+	if err := r.decode(); err != nil {
 		return nil, err
 	}
 	return r.out, nil
+}
+
+// decode takes the content codings off that were asked for. What is decoded
+// has another length and cannot be resumed.
+func (r *reply) decode() error {
+	if !r.ask.coded || r.req.Op == fetch.Stat || r.out.Unchanged {
+		return nil
+	}
+	list, err := codings(r.out.Header)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	r.out.Body = decode(r.out.Body, list, r.req.Trace)
+	r.out.Size, r.out.Validator = -1, ""
+	return nil
 }
 
 // check refuses heads that net/http lets pass.

@@ -1,0 +1,171 @@
+package http_test
+
+import (
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"errors"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/schemes/http"
+)
+
+func encode(t testing.TB, coding string, data []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	var w io.WriteCloser
+	var err error
+	switch coding {
+	case "gzip":
+		w, err = gzip.NewWriterLevel(&b, 4)
+	case "deflate":
+		w = zlib.NewWriter(&b)
+	case "raw":
+		w, err = flate.NewWriter(&b, 9)
+	case "br":
+		w = brotli.NewWriterLevel(&b, 4)
+	case "zstd":
+		w, err = zstd.NewWriter(&b, zstd.WithEncoderConcurrency(1))
+	}
+	if err == nil {
+		_, err = w.Write(data)
+	}
+	if err = errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func coded(coding string, body []byte) string {
+	return "HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Encoding: " + coding + sprintf("\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+}
+
+func TestDecode(t *testing.T) {
+	text := []byte(strings.Repeat("hello ", 5000))
+	gz := encode(t, "gzip", text)
+	twice := append(append([]byte{}, gz...), gz...)
+	for _, test := range []struct {
+		name, coding string
+		body         []byte
+		want         string
+		fault        fetch.Fault
+	}{
+		{"gzip", "gzip", gz, string(text), 0},
+		{"x-gzip in capitals", "X-GZIP", gz, string(text), 0},
+		{"zlib", "deflate", encode(t, "deflate", text), string(text), 0},
+		{"bare deflate", "deflate", encode(t, "raw", text), string(text), 0},
+		{"br", "br", encode(t, "br", text), string(text), 0},
+		{"zstd", "zstd", encode(t, "zstd", text), string(text), 0},
+		{"two", "gzip, br", encode(t, "br", gz), string(text), 0},
+		{"identity", "identity", text, string(text), 0},
+		{"members", "gzip", twice, string(text) + string(text), 0},
+		{"bytes behind the end", "gzip", append(append([]byte{}, gz...), "\x00\x00junk"...), string(text), 0},
+		{"empty", "gzip", nil, "", 0},
+		{"cut", "gzip", gz[:len(gz)-9], "", fetch.Truncated},
+		{"cut in the head", "gzip", gz[:3], "", fetch.Truncated},
+		{"cut zstd", "zstd", encode(t, "zstd", text)[:20], "", fetch.Truncated},
+		{"corrupt", "gzip", append(append([]byte{}, gz[:len(gz)-8]...), "12345678"...), "", fetch.Protocol},
+		{"no gzip", "gzip", []byte("<html>hello</html>"), "", fetch.Protocol},
+		{"no br", "br", []byte("\xff\xff\xff\xff\xff\xff"), "", fetch.Protocol},
+		{"no zstd", "zstd", []byte("hello, hello"), "", fetch.Protocol},
+		{"three", "gzip, gzip, gzip", gz, "", fetch.Bomb},
+		{"unknown", "compress", gz, "", fetch.Unsupported},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := &script{replies: [][]string{{coded(test.coding, test.body)}}}
+			resp, body, err := get(t, s.open(t, http.Options{Compressed: true}), ask("http://h/"))
+			if test.fault != 0 {
+				if !errors.Is(err, test.fault) {
+					t.Errorf("got %d bytes, %v, want %v", len(body), err, test.fault)
+				}
+				return
+			}
+			if err != nil || body != test.want {
+				t.Fatalf("got %d bytes, %v, want %d", len(body), err, len(test.want))
+			}
+			if test.coding != "identity" && (resp.Size != -1 || resp.Validator != "") {
+				t.Errorf("size %d, validator %q", resp.Size, resp.Validator)
+			}
+		})
+	}
+}
+
+// Nobody asked: the bytes are the object.
+func TestNotDecoded(t *testing.T) {
+	gz := string(encode(t, "gzip", []byte("hello")))
+	s := &script{replies: [][]string{{coded("gzip", []byte(gz))}}}
+	resp, body, err := get(t, s.open(t, http.Options{}), ask("http://h/"))
+	if err != nil || body != gz || resp.Size != int64(len(gz)) || resp.Validator == "" {
+		t.Errorf("got %q, %+v, %v", body, resp, err)
+	}
+}
+
+// The length on the wire counts, not that of the coding.
+func TestDecodeTruncated(t *testing.T) {
+	gz := encode(t, "gzip", []byte("hello"))
+	s := &script{replies: [][]string{{strings.Replace(coded("gzip", gz), "Content-Length: ", "Content-Length: 9", 1)}}}
+	if _, body, err := get(t, s.open(t, http.Options{Compressed: true}), ask("http://h/")); !errors.Is(err, fetch.Truncated) {
+		t.Errorf("got %q, %v", body, err)
+	}
+}
+
+// repeat is n times p.
+func repeat(p []byte, n int) []byte { return bytes.Repeat(p, n) }
+
+// A small body that decodes to a large one ends as a bomb, in little memory.
+func TestBombs(t *testing.T) {
+	zeros := repeat([]byte{0}, 32<<20)
+	gz := encode(t, "gzip", zeros)
+	member := encode(t, "gzip", nil)
+	for _, test := range []struct {
+		name, coding string
+		body         []byte
+		want         error
+	}{
+		{"gzip", "gzip", gz, fetch.Bomb},
+		{"br", "br", encode(t, "br", zeros), fetch.Bomb},
+		{"zstd", "zstd", encode(t, "zstd", zeros), fetch.Bomb},
+		{"gzip in gzip", "gzip, gzip", encode(t, "gzip", gz), fetch.Bomb},
+		{"a million empty members", "gzip", repeat(member, 1_000_000), nil},
+		{"empty members in gzip", "gzip, gzip", encode(t, "gzip", repeat(member, 1_000_000)), fetch.Bomb},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := &script{replies: [][]string{{coded(test.coding, test.body)}}}
+			client := s.open(t, http.Options{Compressed: true})
+			most := grown(func() {
+				resp, err := client.Do(t.Context(), ask("http://h/"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer resp.Body.Close()
+				n, err := io.Copy(io.Discard, resp.Body)
+				if !errors.Is(err, test.want) || n > freeRatio+(1<<20) {
+					t.Errorf("%d bytes, %v, want %v", n, err, test.want)
+				}
+			})
+			if most > 64<<20 {
+				t.Errorf("memory grew by %d MiB", most>>20)
+			}
+		})
+	}
+}
+
+const freeRatio = 10 << 20
+
+// grown returns by how much the heap had grown after f.
+func grown(f func()) int64 {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return int64(after.HeapSys-after.HeapReleased) - int64(before.HeapSys-before.HeapReleased)
+}
