@@ -1,0 +1,116 @@
+package dirlist
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// parseDate reads a date that begins at fields[i], and returns how many fields
+// it takes; none if there is no date. Dates are in the clock of the server,
+// whose zone nobody knows: they are read as UTC.
+//
+//	Jan  1 12:00      Jan  1  2004      1 Jan 2004 12:00      2004-01-01 12:00
+func parseDate(fields []field, i int, at time.Time) (time.Time, int) {
+	word := func(n int) string {
+		if i+n < len(fields) {
+			return fields[i+n].text
+		}
+		return ""
+	}
+	if t, n := isoDate(word(0), word(1), word(2)); n > 0 {
+		return t, n
+	}
+	month, day := monthOf(word(0)), number(word(1), 31)
+	if month == 0 {
+		month, day = monthOf(word(1)), number(strings.TrimSuffix(word(0), "."), 31)
+	}
+	if month == 0 || day < 1 {
+		return time.Time{}, 0
+	}
+	if h, m, ok := clock(word(2)); ok {
+		return lastTime(month, day, h, m, at), 3
+	}
+	year := number(word(2), 9999)
+	if len(word(2)) != 4 || year < 1900 {
+		return time.Time{}, 0
+	}
+	t, ok := date(year, month, day, 0, 0)
+	if !ok {
+		return time.Time{}, 0
+	}
+	if h, m, ok := clock(word(3)); ok && i+4 < len(fields) {
+		return t.Add(time.Duration(h)*time.Hour + time.Duration(m)*time.Minute), 4
+	}
+	return t, 3
+}
+
+// isoDate reads "2004-01-01 12:00", to which GNU ls may add seconds and a zone.
+func isoDate(day, hour, zone string) (time.Time, int) {
+	d, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		return time.Time{}, 0
+	}
+	h, m, ok := clock(hour)
+	if !ok {
+		return d, 1
+	}
+	d = d.Add(time.Duration(h)*time.Hour + time.Duration(m)*time.Minute)
+	z, err := time.Parse("-0700", zone)
+	if err != nil {
+		return d, 2
+	}
+	_, offset := z.Zone()
+	return d.Add(-time.Duration(offset) * time.Second), 3
+}
+
+// lastTime is the last time before at, or within a day behind it, that a
+// calendar without years showed this date.
+func lastTime(month time.Month, day, h, m int, at time.Time) time.Time {
+	if at.IsZero() {
+		return time.Time{}
+	}
+	for year := at.UTC().Year() + 1; year > at.UTC().Year()-9; year-- {
+		t, ok := date(year, month, day, h, m)
+		if ok && t.Before(at.Add(24*time.Hour)) {
+			return t
+		}
+	}
+	return time.Time{}
+}
+
+// date refuses what time.Date would move: 30 February.
+func date(year int, month time.Month, day, h, m int) (time.Time, bool) {
+	t := time.Date(year, month, day, h, m, 0, 0, time.UTC)
+	return t, t.Month() == month && t.Day() == day
+}
+
+func monthOf(s string) time.Month {
+	if len(s) < 3 || len(s) > 9 {
+		return 0
+	}
+	for m := time.January; m <= time.December; m++ {
+		if strings.EqualFold(s, m.String()[:3]) || strings.EqualFold(s, m.String()) {
+			return m
+		}
+	}
+	return 0
+}
+
+// number reads a decimal number up to limit, or -1.
+func number(s string, limit int) int {
+	n, err := strconv.ParseUint(s, 10, 32)
+	if err != nil || n > uint64(limit) {
+		return -1
+	}
+	return int(n)
+}
+
+// clock reads "12:00", to the minute even where seconds follow.
+func clock(s string) (h, m int, ok bool) {
+	hour, minute, ok := strings.Cut(s, ":")
+	minute, second, _ := strings.Cut(minute, ":")
+	second, _, _ = strings.Cut(second, ".")
+	h, m = number(hour, 23), number(minute, 59)
+	return h, m, ok && h >= 0 && m >= 0 && len(minute) == 2 && (second == "" || number(second, 60) >= 0)
+}

@@ -1,0 +1,195 @@
+package ftp
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+const (
+	lastReply = 30 * time.Second // from the end of the data to the reply that says so
+	lateReply = time.Second      // the same where nobody waits for the end any more
+)
+
+// A body is what one transfer brings. It ends with io.EOF only when the server
+// has said, on the control connection, that everything was sent. Its ctx, that
+// of the request, ends both connections.
+type body struct {
+	driver  *driver
+	session *session
+	key     string // of the session in the pool
+	data    *transfer
+	release func() bool // of the ctx
+
+	mu   sync.Mutex
+	left int64 // bytes until the end of the range; -1: the end of the data
+	due  int64 // bytes until that end by the size of the file; -1: unknown
+	err  error // sticky
+}
+
+var (
+	errEnough = errors.New("no more is wanted")
+	errClosed = fetch.Usage.Errorf("read after Close")
+)
+
+func (d *driver) newBody(ctx context.Context, s *session, key string, t *transfer) *body {
+	b := &body{driver: d, session: s, key: key, data: t, left: t.left, due: -1}
+	b.release = context.AfterFunc(ctx, b.abort)
+	return b
+}
+
+// abort makes a Read that waits return.
+func (b *body) abort() {
+	netConn(b.data.Conn).Close()
+	b.session.abort()
+}
+
+// netConn is the connection below TLS, whose Close says no goodbye that might
+// have to wait.
+func netConn(c net.Conn) net.Conn {
+	if t, ok := c.(*tls.Conn); ok {
+		return t.NetConn()
+	}
+	return c
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.err != nil {
+		return 0, b.err
+	}
+	if err := b.skip(); err != nil {
+		return 0, b.end(err, lastReply)
+	}
+	if b.left == 0 {
+		return 0, b.end(errEnough, 0)
+	}
+	if b.left > 0 && int64(len(p)) > b.left {
+		p = p[:b.left]
+	}
+	n, err := b.data.Read(p)
+	if b.left > 0 {
+		b.left -= int64(n)
+	}
+	if b.due > 0 {
+		b.due -= int64(n)
+	}
+	if err != nil {
+		err = b.end(err, lastReply)
+	}
+	return n, err
+}
+
+// skip reads up to the first byte that is wanted.
+func (b *body) skip() error {
+	if b.data.skip == 0 {
+		return nil
+	}
+	n, err := io.CopyN(io.Discard, b.data, b.data.skip)
+	b.data.skip -= n
+	return err
+}
+
+// end settles how the transfer ended, once err has come from the data
+// connection.
+func (b *body) end(err error, limit time.Duration) error {
+	s := b.session
+	switch {
+	case err == errEnough:
+		s.broken = true // the server will complain, sooner or later
+		b.err = io.EOF
+	case isEnd(err, s):
+		b.err = b.complete(limit)
+	default:
+		s.broken = true
+		b.err = cutShort(err)
+	}
+	b.data.Close()
+	b.giveBack()
+	return b.err
+}
+
+// isEnd reports whether the server closed the data connection. Over TLS many
+// do so without a word; the proof is the last reply, which came encrypted.
+func isEnd(err error, s *session) bool {
+	if s.data != nil && err == io.ErrUnexpectedEOF {
+		s.trace.Notef("data connection ended without close_notify")
+		return true
+	}
+	return err == io.EOF
+}
+
+// complete reads the reply that ends the transfer: RFC 959 5.4.
+func (b *body) complete(limit time.Duration) error {
+	s, r := b.session, b.data.reply
+	if r.Code/100 == 1 {
+		var err error
+		if r, err = s.reply(limit); err != nil {
+			return cutShort(err)
+		}
+	}
+	switch {
+	case r.Code/100 == 2:
+		s.inStep()
+		return io.EOF
+	case r.Code >= 400:
+		return &fetch.Error{Code: r.Code, Err: fetch.Truncated.Errorf("end of transfer: %s", sentence(r))}
+	}
+	s.broken = true
+	return refused("end of transfer", r)
+}
+
+// cutShort classes what ended a transfer before its time.
+func cutShort(err error) error {
+	switch fetch.FaultOf(err) {
+	case fetch.Timeout, fetch.Canceled, fetch.TLS, fetch.Protocol:
+		return err
+	}
+	return fetch.Truncated.Errorf("transfer was cut: %w", err)
+}
+
+// giveBack returns the session to the pool.
+func (b *body) giveBack() {
+	if !b.release() {
+		b.session.broken = true
+	}
+	b.driver.keep(b.key, b.session)
+}
+
+// Close ends the transfer. Where all the data was read but not its end, the
+// end is awaited for a moment, to save the session. Close may be called beside
+// Read.
+func (b *body) Close() error {
+	if !b.mu.TryLock() {
+		b.abort()
+		b.mu.Lock()
+	}
+	defer b.mu.Unlock()
+	if b.err == nil {
+		b.finish()
+	}
+	b.err = errClosed
+	return nil
+}
+
+func (b *body) finish() {
+	err := errEnough
+	if b.due == 0 && b.left < 0 {
+		b.data.SetReadDeadline(time.Now().Add(lateReply))
+		var one [1]byte
+		if _, err = b.data.Read(one[:]); err == nil {
+			err = errEnough
+		}
+	}
+	if err == errEnough {
+		netConn(b.data.Conn).Close()
+	}
+	b.end(err, lateReply)
+}

@@ -1,0 +1,119 @@
+package ftp
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/pool"
+)
+
+type driver struct {
+	Options
+	env      fetch.Env
+	port     uint16
+	implicit bool // TLS from the first byte
+	idle     pool.Pool[*session]
+}
+
+// Do carries out the plan of req, on an idle session of the same user where
+// there is one.
+func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
+	p, err := d.parsePath(req.URL)
+	if err != nil {
+		return nil, err
+	}
+	t, err := fetch.TargetOf(req.URL, d.port)
+	if err != nil {
+		return nil, err
+	}
+	who, err := d.whoAsks(ctx, req.Auth, t.Origin())
+	if err != nil {
+		return nil, err
+	}
+	key := d.key(ctx, t, &who)
+	for {
+		s, ok := d.idle.Get(key)
+		if !ok {
+			break
+		}
+		s.trace = req.Trace
+		resp, err := d.carry(ctx, s, key, req, p)
+		if err != errStale {
+			return resp, err
+		}
+		if req.Trace != nil && req.Trace.Again != nil {
+			req.Trace.Again()
+		}
+	}
+	s, err := d.open(ctx, t, &who, req.Trace)
+	if err != nil {
+		return nil, err
+	}
+	return d.carry(ctx, s, d.key(ctx, t, &who), req, p)
+}
+
+// key says who may share a session.
+func (d *driver) key(ctx context.Context, t fetch.Target, who *login) string {
+	return strings.Join([]string{
+		d.env.Net.Key(ctx), t.Address(), who.User, who.Password.Reveal(), who.Account.Reveal(),
+	}, "\x00")
+}
+
+// keep gives a session back.
+func (d *driver) keep(key string, s *session) {
+	s.trace = nil
+	if s.broken {
+		s.Close()
+		return
+	}
+	s.reused = true
+	d.idle.Put(key, s)
+}
+
+// errStale says that a session from the pool was of no use: it had died, or
+// cannot come where it is wanted. Nothing was asked of it that counts.
+var errStale = errors.New("stale session")
+
+// carry carries out a request on a session. The body of the response, or else
+// carry itself, gives the session back.
+func (d *driver) carry(ctx context.Context, s *session, key string, req *fetch.Request, p path) (*fetch.Response, error) {
+	release := context.AfterFunc(ctx, s.abort)
+	resp, t, err := d.answer(ctx, s, req, p)
+	if !release() {
+		s.broken = true
+	}
+	if t == nil {
+		if errors.Is(err, errNoWay) || s.reused && s.broken && ctx.Err() == nil {
+			s.broken = true
+			err = errStale
+		}
+		d.keep(key, s)
+		return resp, err
+	}
+	resp.Body = d.newBody(ctx, s, key, t)
+	if resp.Size >= 0 {
+		resp.Body.(*body).due = resp.Size - resp.Offset
+	}
+	return resp, nil
+}
+
+// answer does the talking. Without a transfer the response is complete.
+func (d *driver) answer(ctx context.Context, s *session, req *fetch.Request, p path) (*fetch.Response, *transfer, error) {
+	resp := &fetch.Response{
+		URL:   req.URL,
+		Kind:  fetch.Document,
+		Size:  -1,
+		Proto: "FTP",
+		Peer:  fetch.PeerOf(s.door),
+		Body:  io.NopCloser(strings.NewReader("")),
+	}
+	if p.list {
+		t, err := d.list(ctx, s, req, p, resp)
+		return resp, t, err
+	}
+	t, err := d.file(ctx, s, req, p, resp)
+	return resp, t, err
+}

@@ -1,0 +1,94 @@
+package ftp
+
+import (
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/line"
+	"github.com/anyurl/fetch/internal/tty"
+)
+
+// refused is the error for a reply that is not the one that was hoped for:
+// RFC 959 4.2.
+func refused(verb string, r line.Reply) error {
+	return &fetch.Error{Code: r.Code, Err: faultOf(r).Errorf("%s: %s", verb, sentence(r))}
+}
+
+// faultOf classes a reply that says no.
+func faultOf(r line.Reply) fetch.Fault {
+	switch r.Code {
+	case 425, 426:
+		return fetch.Connect
+	case 430, 530, 532, 332:
+		if crowded(r) {
+			return fetch.TryLater
+		}
+		return fetch.Auth
+	case 431, 521, 522, 533, 534, 535, 536, 537: // RFC 2228 5, RFC 4217 12
+		return fetch.TLS
+	case 500, 501, 502, 503, 504:
+		return fetch.Protocol
+	case 550, 553:
+		return fetch.NotFound
+	}
+	switch r.Code / 100 {
+	case 4:
+		return fetch.TryLater
+	case 5:
+		return fetch.Denied
+	}
+	return fetch.Protocol
+}
+
+// crowded reports whether a 530 speaks of the number of users: wu-ftpd and its
+// heirs have no other code for it.
+func crowded(r line.Reply) bool {
+	text := strings.ToLower(strings.Join(r.Lines, " "))
+	return strings.Contains(text, "too many") || strings.Contains(text, "maximum") ||
+		strings.Contains(text, "limit") || strings.Contains(text, "try again")
+}
+
+// sentence is a reply on one line, safe to print.
+func sentence(r line.Reply) string {
+	const enough = 300
+	text := strings.Join(strings.Fields(strings.Join(r.Lines[:min(len(r.Lines), 5)], " ")), " ")
+	if len(text) > enough {
+		text = text[:enough] + "…"
+	}
+	return tty.Escape(text)
+}
+
+// controlFault classes what went wrong on the control connection.
+func controlFault(err error) error {
+	switch {
+	case errors.Is(err, line.ErrTooLong), errors.Is(err, line.ErrTooMany), errors.Is(err, line.ErrReply):
+		return fetch.Protocol.Errorf("reply: %w", err)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return fetch.Connect.Errorf("server closed the control connection")
+	}
+	return err
+}
+
+// isNo reports whether the server knows or carries out a command not at all,
+// so that another may be tried.
+func isNo(r line.Reply) bool { return r.Code/100 == 5 }
+
+// isUnknown reports whether the code says that the server lacks a command.
+func isUnknown(code int) bool {
+	switch code {
+	case 202, 500, 501, 502, 504:
+		return true
+	}
+	return false
+}
+
+// codeOf is the server's number in err, or zero.
+func codeOf(err error) int {
+	var e *fetch.Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return 0
+}

@@ -1,0 +1,164 @@
+package ftp
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// file retrieves a file, or only tells what is known of it.
+func (d *driver) file(ctx context.Context, s *session, req *fetch.Request, p path, resp *fetch.Response) (*transfer, error) {
+	p, f, err := d.find(s, p)
+	if err != nil {
+		return nil, err
+	}
+	if f.dir {
+		return nil, toDirectory(req, resp)
+	}
+	resp.Size, resp.Time, resp.Validator = f.size, f.time, f.validator()
+	switch {
+	case req.Op == fetch.Stat:
+		return nil, d.stat(s, req, p, f, resp)
+	case unchanged(req, f):
+		resp.Unchanged = true
+		return nil, nil
+	}
+	first, end, err := wanted(req, f)
+	if err != nil {
+		return nil, err
+	}
+	resp.Offset = first
+	if f.size >= 0 && first == f.size && first > 0 {
+		return nil, nil // all of it is there already
+	}
+	rest := first
+	if p.kind != "I" {
+		rest = 0 // an offset in a text means nothing to the server
+	}
+	t, err := d.transfer(ctx, s, rest, f.some, "RETR", p.name)
+	if err != nil {
+		if f.no.Code == 550 && codeOf(err) == 550 && s.isDirectory(p) {
+			return nil, toDirectory(req, resp)
+		}
+		return nil, err
+	}
+	resp.Code = t.reply.Code
+	t.skip += first - rest
+	if end >= 0 && (f.size < 0 || end < f.size) {
+		t.left = end - first
+	}
+	return t, nil
+}
+
+// find goes to the directory of a file and asks about it. Where a CWD is
+// refused, the whole path from the directory of the login may still name the
+// file: a directory that nobody may enter holds files that all may read.
+func (d *driver) find(s *session, p path) (path, facts, error) {
+	err := s.chdir(p.dirs)
+	if err == nil {
+		f, err := d.facts(s, p)
+		return p, f, err
+	}
+	if codeOf(err) != 550 || s.goHome() != nil {
+		return p, facts{}, err
+	}
+	whole := p.joined()
+	f, e := d.facts(s, whole)
+	if e != nil || !f.some {
+		return p, facts{}, err
+	}
+	s.trace.Notef("a directory was refused, but not the file in it")
+	return whole, f, nil
+}
+
+// isDirectory enters what could not be retrieved.
+func (s *session) isDirectory(p path) bool {
+	r, err := s.ask("CWD", p.name)
+	if err != nil || r.Code/100 != 2 {
+		return false
+	}
+	s.dirs = append(slices.Clip(s.dirs), p.name)
+	return true
+}
+
+// toDirectory makes resp lead to the same URL with a slash at its end.
+func toDirectory(req *fetch.Request, resp *fetch.Response) error {
+	to, err := req.URL.WithoutQuery().WithPath(req.URL.Path() + "/")
+	if query, ok := req.URL.Query(); ok && err == nil {
+		to, err = req.URL.WithQuery(query + "/")
+	}
+	if err != nil {
+		return fetch.BadURL.With(err)
+	}
+	resp.Location = to
+	resp.Kind = fetch.Menu
+	return nil
+}
+
+// unchanged reports whether a condition of req keeps the object back.
+func unchanged(req *fetch.Request, f facts) bool {
+	switch {
+	case req.IfNot != "" && req.IfNot == f.validator():
+		return true
+	case f.time.IsZero():
+		return false
+	case !req.Since.IsZero() && !f.time.After(req.Since):
+		return true
+	}
+	return !req.Before.IsZero() && f.time.After(req.Before)
+}
+
+// wanted returns the range of req in the file; end is -1 where nobody knows
+// it. What is not the same object any more comes from its beginning.
+func wanted(req *fetch.Request, f facts) (first, end int64, err error) {
+	r := req.Range
+	if req.IfSame != "" && req.IfSame != f.validator() {
+		r = fetch.Range{}
+	}
+	switch {
+	case f.size >= 0:
+		first, end, ok := r.Of(f.size)
+		if !ok && first != f.size {
+			return 0, 0, fetch.Denied.Errorf("range begins at byte %d of %d", first, f.size)
+		}
+		return first, end, nil
+	case r.First < 0:
+		return 0, 0, fetch.Unsupported.Errorf("range from the end of a file whose size the server does not tell")
+	case r.End > 0:
+		return r.First, max(r.End, r.First), nil
+	}
+	return r.First, -1, nil
+}
+
+// stat tells what the control connection told.
+func (d *driver) stat(s *session, req *fetch.Request, p path, f facts, resp *fetch.Response) error {
+	if !f.some {
+		if s.isDirectory(p) {
+			return toDirectory(req, resp)
+		}
+		if f.no.Code != 0 {
+			return refused("SIZE", f.no)
+		}
+		if s.broken {
+			return errors.New("control connection was lost")
+		}
+		return fetch.Unsupported.Errorf("server tells nothing of a file but the file")
+	}
+	resp.Header = header(f)
+	return nil
+}
+
+// header says of a file what curl says: nothing in FTP itself has a form for
+// it.
+func header(f facts) (h fetch.Header) {
+	if !f.time.IsZero() {
+		h = append(h, fetch.Field{Name: "Last-Modified", Value: f.time.UTC().Format("Mon, 02 Jan 2006 15:04:05 GMT")})
+	}
+	if f.size >= 0 {
+		h = append(h, fetch.Field{Name: "Content-Length", Value: strconv.FormatInt(f.size, 10)})
+	}
+	return append(h, fetch.Field{Name: "Accept-Ranges", Value: "bytes"})
+}

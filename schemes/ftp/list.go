@@ -1,0 +1,80 @@
+package ftp
+
+import (
+	"context"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/dirlist"
+)
+
+// list retrieves a listing, by the best command that the server has.
+func (d *driver) list(ctx context.Context, s *session, req *fetch.Request, p path, resp *fetch.Response) (*transfer, error) {
+	resp.Kind = fetch.Menu
+	if err := s.chdir(p.dirs); err != nil {
+		return nil, err
+	}
+	if req.Op == fetch.Stat {
+		return nil, s.enter(p)
+	}
+	commands := s.typeCommands(p.kind)
+	replies, err := s.exchange(commands...)
+	if err == nil {
+		err = s.setType(p.kind, replies)
+	}
+	if err != nil {
+		return nil, err
+	}
+	verbs := d.listVerbs(s)
+	for i, verb := range verbs {
+		command := []string{verb}
+		if p.name != "" {
+			command = append(command, p.argument())
+		}
+		t, err := d.transfer(ctx, s, 0, true, command...)
+		resp.Code = codeOf(err)
+		switch {
+		case err == nil:
+			resp.Code = t.reply.Code
+		case isUnknown(resp.Code) && !s.broken && i+1 < len(verbs):
+			continue
+		case !isEmpty(resp.Code, err):
+			return nil, err
+		}
+		resp.Media = dirlist.MediaType(dirlist.Params{
+			Dialect: dialects[verb],
+			At:      d.env.Now(),
+			UTF8:    s.features.has("UTF8"),
+		})
+		return t, nil
+	}
+	return nil, fetch.Internal.Errorf("no command to list a directory")
+}
+
+// dialects are what a command brings, for those who read it.
+var dialects = map[string]dirlist.Dialect{"MLSD": dirlist.MLSD, "LIST": dirlist.List, "NLST": dirlist.Names}
+
+func (d *driver) listVerbs(s *session) []string {
+	switch {
+	case d.NamesOnly:
+		return []string{"NLST"}
+	case s.features.has("MLST"), s.features.has("MLSD"):
+		return []string{"MLSD", "LIST", "NLST"}
+	}
+	return []string{"LIST", "NLST"}
+}
+
+// isEmpty reports whether a listing was refused because there is nothing to
+// list: proftpd and pure-ftpd say 450 then, wu-ftpd 550.
+func isEmpty(code int, err error) bool {
+	text := strings.ToLower(err.Error())
+	return code == 450 || code == 550 && strings.Contains(text, "no files")
+}
+
+// enter makes sure that a directory is there.
+func (s *session) enter(p path) error {
+	if p.name == "" {
+		return nil
+	}
+	return s.chdir([]string{p.name})
+}

@@ -1,0 +1,225 @@
+package ftp
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/line"
+)
+
+// anonymous is who logs in where nobody else was named. RFC 1738 3.2.1 wants
+// the mail address of the user for a password; nobody gets to know that.
+const (
+	anonymous        = "anonymous"
+	anonymousAddress = "fetch@"
+)
+
+// eagerServers say in their greeting who they are, and take commands before
+// they have answered the last ones. Of others nobody knows: RFC 959 5.4 wants
+// one at a time.
+var eagerServers = []string{"vsFTPd", "ProFTPD", "Pure-FTPd"}
+
+// A login is whom a session is for.
+type login struct {
+	fetch.Credential
+	origin fetch.Origin
+}
+
+// whoAsks finds the user of a request: that of its Credential, else whom
+// netrc and its like know for the host, else the anonymous one.
+func (d *driver) whoAsks(ctx context.Context, auth *fetch.Credential, origin fetch.Origin) (login, error) {
+	if auth == nil {
+		var err error
+		if auth, err = d.ask(ctx, fetch.Challenge{Origin: origin}); err != nil {
+			return login{}, err
+		}
+	}
+	l := login{origin: origin}
+	if auth != nil {
+		l.Credential = *auth
+	}
+	if l.User == "" {
+		l.User = anonymous
+	}
+	if l.User == anonymous {
+		l.Password = cmp.Or(l.Password, fetch.Secret(d.Anonymous), anonymousAddress)
+	}
+	l.Account = cmp.Or(l.Account, d.Account)
+	return l, nil
+}
+
+func (d *driver) ask(ctx context.Context, c fetch.Challenge) (*fetch.Credential, error) {
+	if d.env.Login == nil {
+		return nil, nil
+	}
+	return d.env.Login(ctx, c)
+}
+
+// open makes a session and logs in.
+func (d *driver) open(ctx context.Context, t fetch.Target, who *login, trace *fetch.Trace) (*session, error) {
+	conn, err := d.env.Net.DialContext(ctx, "tcp", t.Address())
+	if err != nil {
+		return nil, err
+	}
+	s := newSession(conn, trace)
+	defer context.AfterFunc(ctx, s.abort)()
+	if err := d.enter(ctx, s, t, who); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (d *driver) enter(ctx context.Context, s *session, t fetch.Target, who *login) error {
+	config := d.tlsConfig(t.Host)
+	if d.implicit {
+		if err := s.encrypt(ctx, config); err != nil {
+			return err
+		}
+	}
+	greeting, err := s.greeting()
+	if err != nil {
+		return err
+	}
+	encrypted := d.implicit
+	if !d.implicit && d.TLS != TLSNever {
+		if encrypted, err = d.startTLS(ctx, s, config); err != nil {
+			return err
+		}
+	}
+	if greeting.Code != 230 {
+		if err := d.login(ctx, s, who, encrypted); err != nil {
+			return err
+		}
+	}
+	if encrypted {
+		if err := d.protect(s, config); err != nil {
+			return err
+		}
+	}
+	return s.meet()
+}
+
+// greeting waits until the server is ready.
+func (s *session) greeting() (line.Reply, error) {
+	limit := replyTime
+	for range 5 {
+		r, err := s.reply(limit)
+		if err != nil {
+			return r, err
+		}
+		switch r.Code {
+		case 220, 230:
+			text := strings.Join(r.Lines, "\n")
+			for _, name := range eagerServers {
+				s.eager = s.eager || strings.Contains(text, name)
+			}
+			return r, nil
+		case 120:
+			s.trace.Notef("server asks to wait: %s", sentence(r))
+			limit = waitTime
+		case 530:
+			return r, &fetch.Error{Code: r.Code, Err: fetch.TryLater.Errorf("greeting: %s", sentence(r))}
+		default:
+			return r, refused("greeting", r)
+		}
+	}
+	return line.Reply{}, fetch.TryLater.Errorf("server asks to wait for ever")
+}
+
+// login gives name and password, and once more what is answered when they
+// were refused.
+func (d *driver) login(ctx context.Context, s *session, who *login, encrypted bool) error {
+	for again := false; ; again = true {
+		r, err := d.tryLogin(ctx, s, who, encrypted)
+		if err != nil {
+			return err
+		}
+		if r.Code/100 == 2 {
+			return nil
+		}
+		if again || faultOf(r) != fetch.Auth || s.broken {
+			return refused("login", r)
+		}
+		user := who.User
+		if user == anonymous {
+			user = ""
+		}
+		c, err := d.ask(ctx, fetch.Challenge{Origin: who.origin, User: user, Realm: sentence(r), Again: true})
+		if err != nil {
+			return err
+		}
+		if c == nil || c.User == "" {
+			return refused("login", r)
+		}
+		who.Credential = *c
+		who.Account = cmp.Or(who.Account, d.Account)
+	}
+}
+
+// tryLogin returns the reply that decides.
+func (d *driver) tryLogin(ctx context.Context, s *session, who *login, encrypted bool) (line.Reply, error) {
+	r, err := s.ask("USER", who.User)
+	if err == nil && d.Alternative != "" && r.Code/100 >= 4 {
+		r, err = s.ask(d.Alternative)
+	}
+	if err == nil && r.Code == 331 {
+		if err = d.findPassword(ctx, s, who, encrypted); err != nil {
+			return r, err
+		}
+		r, err = s.ask("PASS", who.Password.Reveal())
+	}
+	if err == nil && r.Code == 332 && who.Account != "" {
+		r, err = s.ask("ACCT", who.Account.Reveal())
+	}
+	return r, err
+}
+
+// findPassword asks for the password of a user who came without.
+func (d *driver) findPassword(ctx context.Context, s *session, who *login, encrypted bool) error {
+	if who.Password == "" {
+		c, err := d.ask(ctx, fetch.Challenge{Origin: who.origin, User: who.User})
+		if err != nil {
+			return err
+		}
+		if c != nil && (c.User == who.User || c.User == "") {
+			who.Password = c.Password
+			who.Account = cmp.Or(who.Account, c.Account)
+		}
+	}
+	if who.User != anonymous && who.Password != "" && !encrypted {
+		s.trace.Notef("password sent in clear text")
+	}
+	return nil
+}
+
+// meet learns what the server can do and where we are.
+func (s *session) meet() error {
+	replies, err := s.exchange([]string{"FEAT"}, []string{"PWD"})
+	if err != nil {
+		return err
+	}
+	s.features = parseFeatures(replies[0])
+	pwd := replies[1]
+	if s.broken {
+		return refused("PWD", pwd)
+	}
+	if pwd.Code == 257 {
+		home, ok := parseQuoted(pwd.Lines[0])
+		if !ok {
+			return fetch.Protocol.Errorf("PWD: no quoted name: %s", sentence(pwd))
+		}
+		if !strings.ContainsAny(home, "\r\n") && len(home) <= 400 {
+			s.home = home
+		}
+	}
+	if s.features.has("UTF8") {
+		// RFC 2640 needs no such command; IIS and Serv-U do.
+		if _, err := s.ask("OPTS", "UTF8", "ON"); err != nil {
+			return err
+		}
+	}
+	return nil
+}

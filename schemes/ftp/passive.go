@@ -1,0 +1,150 @@
+package ftp
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/line"
+)
+
+// passive asks for a port by verb, EPSV or PASV, and connects to it. It
+// returns errRefused where the server does not know the command.
+func (d *driver) passive(ctx context.Context, s *session, verb string) (net.Conn, error) {
+	r, err := s.ask(verb)
+	if err != nil {
+		return nil, err
+	}
+	return d.connect(ctx, s, verb, r)
+}
+
+// connect opens the data connection that the reply to verb offers.
+func (d *driver) connect(ctx context.Context, s *session, verb string, r line.Reply) (net.Conn, error) {
+	port, err := parsePassive(r)
+	if err != nil {
+		return nil, err
+	}
+	if port == 0 {
+		if s.broken {
+			return nil, refused(verb, r)
+		}
+		return nil, &unknown{verb, r}
+	}
+	return d.env.Net.Beside(ctx, s.door, port)
+}
+
+// parsePassive reads the port from a reply to EPSV or PASV. It is zero for a
+// reply that offers none. The address of a 227 is ignored: the peer of the
+// control connection is the only one that data is taken from.
+func parsePassive(r line.Reply) (uint16, error) {
+	text := r.Lines[len(r.Lines)-1]
+	switch r.Code {
+	case 229:
+		return parseEPSV(text)
+	case 227:
+		return parsePASV(text)
+	}
+	return 0, nil
+}
+
+// parseEPSV reads "(<d><d><d>port<d>)": RFC 2428 3.
+func parseEPSV(text string) (uint16, error) {
+	_, inner, ok := strings.Cut(text, "(")
+	if ok && len(inner) > 4 {
+		d := inner[0]
+		number, rest, ok := strings.Cut(inner[3:], string(d))
+		if ok && '!' <= d && d <= '~' && inner[1] == d && inner[2] == d && strings.HasPrefix(rest, ")") {
+			if port, err := strconv.ParseUint(number, 10, 16); err == nil && port > 0 {
+				return uint16(port), nil
+			}
+		}
+	}
+	return 0, fetch.Protocol.Errorf("EPSV: no port in 229 %s", sentence(line.Reply{Lines: []string{text}}))
+}
+
+// parsePASV reads six numbers of a byte each, wherever they stand: RFC 1123
+// 4.1.2.6.
+func parsePASV(text string) (uint16, error) {
+	for i := 0; i < len(text); i++ {
+		if !isDigit(text[i]) {
+			continue
+		}
+		end := i
+		for end < len(text) && (isDigit(text[end]) || text[end] == ',') {
+			end++
+		}
+		if port, ok := sixNumbers(text[i:end]); ok {
+			return port, nil
+		}
+		i = end
+	}
+	return 0, fetch.Protocol.Errorf("PASV: no address in 227 %s", sentence(line.Reply{Lines: []string{text}}))
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+func sixNumbers(text string) (port uint16, ok bool) {
+	parts := strings.Split(text, ",")
+	if len(parts) != 6 {
+		return 0, false
+	}
+	for _, p := range parts {
+		n, err := strconv.ParseUint(p, 10, 8)
+		if err != nil {
+			return 0, false
+		}
+		port = port<<8 | uint16(n)
+	}
+	return port, port != 0
+}
+
+// isIPv6 reports whether PASV and PORT cannot be used beside conn. Behind a
+// proxy the address of the server is unknown, and PASV is left to be refused.
+func isIPv6(conn net.Conn) bool {
+	return fetch.PeerOf(conn).Unmap().Is6()
+}
+
+// listen asks the server to connect to us: EPRT, or PORT over IPv4 (RFC 2428
+// 2, RFC 959 4.1.2).
+func (d *driver) listen(ctx context.Context, s *session, verb string) (net.Listener, error) {
+	l, err := d.env.Net.ListenBeside(ctx, s.door)
+	if err != nil {
+		return nil, err
+	}
+	r, err := d.announce(s, verb, l)
+	if err != nil {
+		l.Close()
+		return nil, err
+	}
+	if r.Code/100 != 2 {
+		l.Close()
+		if !isNo(r) {
+			return nil, refused(verb, r)
+		}
+		return nil, &unknown{verb, r}
+	}
+	return l, nil
+}
+
+func (d *driver) announce(s *session, verb string, l net.Listener) (line.Reply, error) {
+	at, err := netip.ParseAddrPort(l.Addr().String())
+	if err != nil {
+		return line.Reply{}, fetch.Unsupported.Errorf("no address to be connected to")
+	}
+	a := at.Addr().WithZone("").Unmap()
+	if d.Active != "-" && d.Active != a.String() {
+		return line.Reply{}, fetch.Usage.Errorf("active mode: %s is not our address of this connection, %s", d.Active, a)
+	}
+	if verb == "PORT" {
+		host := strings.ReplaceAll(a.String(), ".", ",")
+		return s.ask(verb, host+","+strconv.Itoa(int(at.Port()>>8))+","+strconv.Itoa(int(at.Port()&0xff)))
+	}
+	family := "1"
+	if a.Is6() {
+		family = "2"
+	}
+	return s.ask(verb, "|"+family+"|"+a.String()+"|"+strconv.Itoa(int(at.Port()))+"|")
+}

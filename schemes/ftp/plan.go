@@ -1,0 +1,70 @@
+package ftp
+
+import (
+	"strconv"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// plan tells the commands for req on a new control connection. The driver
+// takes what it can from one that is there, and asks SIZE and MDTM where
+// nothing else tells them.
+func (o *Options) plan(req *fetch.Request, implicit bool) ([]fetch.Step, error) {
+	p, err := o.parsePath(req.URL)
+	if err != nil {
+		return nil, err
+	}
+	steps := o.planLogin(req.Auth, implicit)
+	for _, dir := range p.dirs {
+		steps = append(steps, fetch.Step{Verb: "CWD", Arg: dir})
+	}
+	switch {
+	case req.Op == fetch.Stat && p.list:
+		if p.name != "" {
+			steps = append(steps, fetch.Step{Verb: "CWD", Arg: p.name})
+		}
+	case req.Op == fetch.Stat:
+		steps = append(steps, typeStep(p), fetch.Step{Verb: "MLST", Arg: p.name, Else: "SIZE"})
+	case p.list:
+		steps = append(steps, typeStep(p), o.dataStep(), fetch.Step{Verb: "MLSD", Arg: p.argument(), Else: "LIST"})
+		if o.NamesOnly {
+			steps[len(steps)-1] = fetch.Step{Verb: "NLST", Arg: p.argument()}
+		}
+	default:
+		steps = append(steps, typeStep(p), o.dataStep())
+		if first := req.Range.First; first > 0 && p.kind == "I" {
+			steps = append(steps, fetch.Step{Verb: "REST", Arg: strconv.FormatInt(first, 10)})
+		}
+		steps = append(steps, fetch.Step{Verb: "RETR", Arg: p.name})
+	}
+	return steps, nil
+}
+
+func (o *Options) planLogin(auth *fetch.Credential, implicit bool) (steps []fetch.Step) {
+	if !implicit && o.TLS != TLSNever {
+		steps = append(steps, fetch.Step{Verb: "AUTH", Arg: "TLS"})
+	}
+	user := anonymous
+	if auth != nil {
+		user = auth.User
+	}
+	steps = append(steps, fetch.Step{Verb: "USER", Arg: user}, fetch.Step{Verb: "PASS", Secret: true})
+	if implicit || o.TLS != TLSNever {
+		steps = append(steps, fetch.Step{Verb: "PBSZ", Arg: "0"}, fetch.Step{Verb: "PROT", Arg: o.protection()})
+	}
+	return steps
+}
+
+func typeStep(p path) fetch.Step { return fetch.Step{Verb: "TYPE", Arg: p.kind} }
+
+func (o *Options) dataStep() fetch.Step {
+	switch {
+	case o.Active != "" && o.NoEPRT:
+		return fetch.Step{Verb: "PORT"}
+	case o.Active != "":
+		return fetch.Step{Verb: "EPRT", Else: "PORT"}
+	case o.NoEPSV:
+		return fetch.Step{Verb: "PASV"}
+	}
+	return fetch.Step{Verb: "EPSV", Else: "PASV"}
+}

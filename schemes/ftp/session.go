@@ -1,0 +1,221 @@
+package ftp
+
+import (
+	"bytes"
+	"crypto/tls"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/line"
+)
+
+const (
+	idleTime  = 45 * time.Second // in the pool
+	replyTime = 60 * time.Second // for a whole reply, however slowly it comes
+	waitTime  = 2 * time.Minute  // after "120 ready in nnn minutes"
+)
+
+// A session is a control connection on which somebody is logged in, and what
+// is known of its server. It belongs to one request at a time.
+type session struct {
+	door  net.Conn     // the door's connection: to stand beside, to close
+	wire  net.Conn     // door, or TLS over it
+	lines *line.Reader // reads wire
+	trace *fetch.Trace // of the request that has the session
+
+	out, heard []byte // commands not yet written, and as the trace may hear them
+
+	data     *tls.Config // of data connections; nil: in clear
+	features features    // from FEAT
+	home     string      // the directory of the login by PWD; "": unknown
+	proven   bool        // CWD home has led back
+	dirs     []string    // arguments of the CWDs since home
+	kind     string      // TYPE; "": not set yet
+	ways     ways        // to open data connections that are left to try
+	opened   bool        // the first of them has worked
+	noREST   bool        // REST was refused
+	eager    bool        // the server takes commands before it has answered the last
+
+	reused bool // from the pool, and nothing answered yet
+	broken bool // out of step, or dead: not to be used again
+	lost   bool // dirs does not tell where we are
+}
+
+func newSession(conn net.Conn, trace *fetch.Trace) *session {
+	s := &session{door: conn, wire: conn, trace: trace}
+	s.lines = line.NewReader(s)
+	return s
+}
+
+// Read reads the wire for s.lines.
+func (s *session) Read(p []byte) (int, error) {
+	n, err := s.wire.Read(p)
+	if t := s.trace; n > 0 && t != nil && t.Got != nil {
+		t.Got(p[:n])
+	}
+	return n, err
+}
+
+// Close ends the session. It says goodbye, but does not wait for an answer.
+func (s *session) Close() error {
+	if !s.broken {
+		s.door.SetWriteDeadline(time.Now().Add(time.Second))
+		io.WriteString(s.wire, "QUIT\r\n")
+	}
+	return s.door.Close()
+}
+
+// abort ends the session at once, from any goroutine.
+func (s *session) abort() { s.door.Close() }
+
+// tell has a command sent with or before the next reply that is read. An
+// argument "" keeps its space: the "CWD " of RFC 1738 3.2.2.
+func (s *session) tell(verb string, args ...string) error {
+	words := append([]string{verb}, args...)
+	for i, w := range words {
+		words[i] = strings.ReplaceAll(w, "\xff", "\xff\xff") // RFC 959 3.1: the line is Telnet
+	}
+	out, err := line.Append(s.out, line.MaxCommand, words...)
+	if err != nil {
+		return fetch.BadURL.Errorf("%s: %w", verb, err)
+	}
+	if t := s.trace; t != nil && t.Sent != nil {
+		if secret(verb) {
+			words = []string{verb, "***"}
+		}
+		s.heard, _ = line.Append(s.heard, line.MaxCommand, words...)
+	}
+	s.out = out
+	return nil
+}
+
+// secret reports whether the argument of a command is for the server alone.
+func secret(verb string) bool { return verb == "PASS" || verb == "ACCT" }
+
+func (s *session) flush() error {
+	if len(s.out) == 0 {
+		return nil
+	}
+	if len(s.heard) > 0 {
+		s.trace.Sent(s.heard)
+	}
+	out := s.out
+	s.out, s.heard = s.out[:0], s.heard[:0]
+	_, err := s.wire.Write(out)
+	return err
+}
+
+// reply sends what was told and reads one reply, for at most limit.
+func (s *session) reply(limit time.Duration) (line.Reply, error) {
+	err := s.flush()
+	if err == nil {
+		s.door.SetReadDeadline(time.Now().Add(limit))
+		var r line.Reply
+		if r, err = s.lines.ReadReply(); err == nil {
+			return r, s.judge(r)
+		}
+	}
+	s.broken = true
+	return line.Reply{}, controlFault(err)
+}
+
+// judge refuses what no reply may be.
+func (s *session) judge(r line.Reply) error {
+	for _, text := range r.Lines {
+		if strings.IndexByte(text, 0) >= 0 {
+			s.broken = true
+			return fetch.Protocol.Errorf("NUL in a reply")
+		}
+	}
+	if r.Code == 421 {
+		s.broken = true
+	}
+	return nil
+}
+
+// ask sends one command and reads its reply.
+func (s *session) ask(verb string, args ...string) (line.Reply, error) {
+	if err := s.tell(verb, args...); err != nil {
+		return line.Reply{}, err
+	}
+	return s.reply(replyTime)
+}
+
+// exchange sends commands and reads a reply for each. Where the server takes
+// them together, they go out together. Replies come until an error.
+func (s *session) exchange(commands ...[]string) ([]line.Reply, error) {
+	replies := make([]line.Reply, 0, len(commands))
+	if s.eager {
+		for _, c := range commands {
+			if err := s.tell(c[0], c[1:]...); err != nil {
+				s.out, s.heard = s.out[:0], s.heard[:0]
+				return nil, err
+			}
+		}
+	}
+	for _, c := range commands {
+		if !s.eager {
+			if err := s.tell(c[0], c[1:]...); err != nil {
+				return replies, err
+			}
+		}
+		r, err := s.reply(replyTime)
+		if err != nil {
+			return replies, err
+		}
+		replies = append(replies, r)
+	}
+	return replies, s.inStep()
+}
+
+// inStep makes sure that nothing came but what was asked for.
+func (s *session) inStep() error {
+	if s.lines.Buffered() > 0 {
+		s.broken = true
+		return fetch.Protocol.Errorf("more replies than commands")
+	}
+	return nil
+}
+
+// features are the lines of FEAT by their first word, in upper case (RFC 2389
+// 3.2).
+type features map[string]string
+
+func (f features) has(name string) bool { _, ok := f[name]; return ok }
+
+func parseFeatures(r line.Reply) features {
+	f := features{}
+	if r.Code != 211 || len(r.Lines) < 3 {
+		return f
+	}
+	for _, text := range r.Lines[1 : len(r.Lines)-1] {
+		name, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
+		f[strings.ToUpper(name)] = rest
+	}
+	return f
+}
+
+// parseQuoted reads the directory name of a 257 reply: between quotes, doubled
+// where they belong to the name (RFC 959 appendix II).
+func parseQuoted(text string) (string, bool) {
+	_, rest, ok := strings.Cut(text, `"`)
+	if !ok {
+		return "", false
+	}
+	var name bytes.Buffer
+	for {
+		part, after, ok := strings.Cut(rest, `"`)
+		if !ok {
+			return "", false
+		}
+		name.WriteString(part)
+		if !strings.HasPrefix(after, `"`) {
+			return name.String(), true
+		}
+		name.WriteByte('"')
+		rest = after[1:]
+	}
+}

@@ -1,0 +1,242 @@
+package ftp
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/line"
+)
+
+// acceptTime is how long the server may take to connect to us after it said
+// that it would.
+const acceptTime = 15 * time.Second
+
+// unknown says that the server refused a command that opens a data
+// connection.
+type unknown struct {
+	verb  string
+	reply line.Reply
+}
+
+func (e *unknown) Error() string { return e.verb + ": " + sentence(e.reply) }
+
+// ways are the commands that may open a data connection, in the order in
+// which they are tried. What failed once is not tried again in a session.
+type ways []string
+
+func (d *driver) waysFor(s *session) ways {
+	six := isIPv6(s.door)
+	switch {
+	case d.Active != "" && six:
+		return ways{"EPRT"}
+	case d.Active != "" && d.NoEPRT:
+		return ways{"PORT"}
+	case d.Active != "":
+		return ways{"EPRT", "PORT"}
+	case six:
+		return ways{"EPSV"}
+	case d.NoEPSV:
+		return ways{"PASV"}
+	}
+	return ways{"EPSV", "PASV"}
+}
+
+// A transfer is a data connection on which the server is sending.
+type transfer struct {
+	net.Conn
+	reply line.Reply // to the command: 1xx, or 2xx where all is sent already
+	skip  int64      // bytes that come before the first that is wanted
+	left  int64      // bytes that are wanted; -1: all
+}
+
+// transfer has the server send what command asks for, from the byte first on.
+// The error of a refused command has its code.
+//
+// Where atOnce is set and the server takes it, nothing waits for a reply: for
+// what is known to be there, since else a data connection may hang.
+func (d *driver) transfer(ctx context.Context, s *session, first int64, atOnce bool, command ...string) (*transfer, error) {
+	if s.ways == nil {
+		s.ways = d.waysFor(s)
+	}
+	if d.PRET {
+		r, err := s.ask("PRET", command...)
+		if err != nil {
+			return nil, err
+		}
+		if r.Code/100 != 2 {
+			return nil, &fetch.Error{Code: r.Code, Err: fetch.Unsupported.Errorf("PRET: %s", sentence(r))}
+		}
+	}
+	for {
+		try := d.tryPassive
+		if d.Active != "" {
+			try = d.tryActive
+		}
+		t, err := try(ctx, s, first, atOnce && s.eager && s.opened, command)
+		if err == nil {
+			err = s.encryptData(ctx, t)
+		}
+		if err == nil {
+			s.opened = true
+			return t, nil
+		}
+		var u *unknown
+		no := errors.As(err, &u)
+		if len(s.ways) > 1 && !s.broken && (no || failed(err)) {
+			if !no {
+				s.trace.Notef("no data connection by %s: %v", s.ways[0], err)
+			}
+			s.ways = slices.Clone(s.ways[1:])
+			continue
+		}
+		if no {
+			err = refused(u.verb, u.reply)
+		}
+		return nil, err
+	}
+}
+
+// failed reports whether another way to open a data connection may fare
+// better after err.
+func failed(err error) bool {
+	var e *fetch.Error
+	if errors.As(err, &e) {
+		return e.Code == 425
+	}
+	fault := fetch.FaultOf(err)
+	return fault == fetch.Connect || fault == fetch.Timeout
+}
+
+// tryPassive connects to a port that the server offers. A server that gets all
+// commands at once waits for the connection when it comes to the last.
+func (d *driver) tryPassive(ctx context.Context, s *session, first int64, atOnce bool, command []string) (*transfer, error) {
+	way := s.ways[0]
+	commands := [][]string{{way}, command}
+	if first > 0 && !s.noREST {
+		commands = slices.Insert(commands, 1, []string{"REST", strconv.FormatInt(first, 10)})
+	}
+	next := s.next(atOnce, commands)
+	r, err := next()
+	if err != nil {
+		return nil, err
+	}
+	conn, err := d.connect(ctx, s, way, r)
+	if err != nil {
+		s.broken = s.broken || atOnce // it waits for us, or answers more
+		return nil, err
+	}
+	t := &transfer{Conn: conn, left: -1}
+	if t.reply, t.skip, err = s.start(next, first, command[0]); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return t, nil
+}
+
+// next returns a function that brings the replies to commands in turn.
+func (s *session) next(atOnce bool, commands [][]string) func() (line.Reply, error) {
+	tell := func(c []string) error { return s.tell(c[0], c[1:]...) }
+	if !atOnce {
+		return func() (r line.Reply, err error) {
+			c := commands[0]
+			commands = commands[1:]
+			if err = tell(c); err == nil {
+				r, err = s.reply(replyTime)
+			}
+			return r, err
+		}
+	}
+	var failed error
+	for _, c := range commands {
+		failed = cmp.Or(failed, tell(c))
+	}
+	return func() (line.Reply, error) {
+		if failed != nil {
+			return line.Reply{}, failed
+		}
+		return s.reply(replyTime)
+	}
+}
+
+// start reads the replies to REST, where it was sent, and to the command that
+// sends data. Where REST is refused everything comes, and what nobody wants is
+// skipped.
+func (s *session) start(next func() (line.Reply, error), first int64, verb string) (r line.Reply, skip int64, err error) {
+	if first > 0 && !s.noREST {
+		if r, err = next(); err != nil {
+			return r, 0, err
+		}
+		s.noREST = r.Code/100 != 3
+	}
+	if first > 0 && s.noREST {
+		s.trace.Notef("server cannot begin within a file: %d bytes are skipped", first)
+		skip = first
+	}
+	if r, err = next(); err == nil && (r.Code/100 > 2 || s.broken) {
+		err = refused(verb, r)
+	}
+	return r, skip, err
+}
+
+// tryActive has the server connect to us.
+func (d *driver) tryActive(ctx context.Context, s *session, first int64, _ bool, command []string) (*transfer, error) {
+	l, err := d.listen(ctx, s, s.ways[0])
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	commands := [][]string{command}
+	if first > 0 && !s.noREST {
+		commands = slices.Insert(commands, 0, []string{"REST", strconv.FormatInt(first, 10)})
+	}
+	t := &transfer{left: -1}
+	if t.reply, t.skip, err = s.start(s.next(false, commands), first, command[0]); err != nil {
+		return nil, err
+	}
+	t.Conn, err = s.accept(ctx, l)
+	return t, err
+}
+
+// accept waits for the connection that a 1xx promised. Where none comes the
+// next reply may say why.
+func (s *session) accept(ctx context.Context, l net.Listener) (net.Conn, error) {
+	defer context.AfterFunc(ctx, func() { l.Close() })()
+	if l, ok := l.(interface{ SetDeadline(time.Time) error }); ok {
+		l.SetDeadline(time.Now().Add(acceptTime))
+	}
+	conn, err := l.Accept()
+	if err == nil {
+		return conn, nil
+	}
+	if r, e := s.reply(time.Second); e == nil && r.Code >= 400 {
+		return nil, refused("transfer", r)
+	}
+	s.broken = true
+	return nil, fmt.Errorf("server did not connect: %w", err)
+}
+
+// encryptData puts TLS over a data connection. Where it fails the next reply
+// may say why: vsftpd has "522 SSL connection failed: session reuse required".
+func (s *session) encryptData(ctx context.Context, t *transfer) error {
+	if s.data == nil {
+		return nil
+	}
+	conn, err := shake(ctx, t.Conn, s.data)
+	if err == nil {
+		t.Conn = conn
+		return nil
+	}
+	t.Close()
+	if r, e := s.reply(time.Second); e == nil && r.Code >= 400 {
+		err = &fetch.Error{Code: r.Code, Err: fetch.TLS.Errorf("data connection: %s: %w", sentence(r), err)}
+	}
+	s.broken = true
+	return err
+}
