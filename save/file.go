@@ -55,9 +55,9 @@ func (f *File) State() State { return f.state }
 
 // Begin says what the body is that is about to be written: s.Offset is where
 // in the object it begins (that of the Response), s.Validator and s.Size are
-// the object's; s.URL and s.Unverified are of no account. A part of an object
-// that is to be a file of its own, as for a Range, is a body at Offset 0 of
-// Size -1.
+// the object's; s.URL and s.Unverified are of no account. If the bytes that
+// are written are not those of the object (a range that becomes a file of its
+// own, a decoded body, a head before it), it is State{Size: -1}.
 //
 // A body from 0 starts f over. One from State().Offset continues it, provided
 // that nothing says that it is of another version: an empty Validator does
@@ -196,7 +196,7 @@ func (w writerFunc) Write(p []byte) (int, error) { return w(p) }
 
 // resumable reports whether a later attempt could continue what f holds.
 func (f *File) resumable() bool {
-	return f.o.Resume && !f.device && (f.state.Validator != "" && !f.state.Unverified || !f.o.Strict)
+	return f.o.Resume && !f.device && f.state.Validator != ""
 }
 
 func (f *File) usable() error {
@@ -215,8 +215,8 @@ func (f *File) fail(err error) error {
 }
 
 // Close ends f. Without a Commit before it nothing appears and nothing is
-// left, except under Resume: then what there is stays for the next attempt.
-// A second Close does nothing.
+// left, except under Resume: then what there is of an object with a Validator
+// stays for the next attempt. A second Close does nothing.
 func (f *File) Close() error {
 	if f.done {
 		return nil

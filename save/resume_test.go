@@ -54,10 +54,6 @@ func TestResume(t *testing.T) {
 			save.State{Validator: "v1", Offset: 4, Size: size}, "", fetch.Protocol, ""},
 		{"bytes from behind the offset", resume, "v1", save.State{url, "v1", 8, size, false},
 			save.State{Validator: "v1", Offset: 9, Size: size}, "", fetch.Protocol, ""},
-		{"no validator", resume, "", save.State{url, "", 8, size, true},
-			save.State{Offset: 8, Size: size}, body[8:], 0, body},
-		{"no validator, strict", save.Options{Resume: true, URL: url, Strict: true}, "",
-			save.State{URL: url, Size: -1}, save.State{Size: size}, body, 0, body},
 		{"strict", save.Options{Resume: true, URL: url, Strict: true}, "v1", save.State{url, "v1", 8, size, false},
 			save.State{Validator: "v1", Offset: 8, Size: size}, body[8:], 0, body},
 		{"another URL", save.Options{Resume: true, URL: url + "2"}, "v1",
@@ -170,6 +166,24 @@ func TestTorn(t *testing.T) {
 	}
 }
 
+// Without a validator nothing is kept that could be continued.
+func TestNoValidator(t *testing.T) {
+	dir, out := folder(t, old)
+	f := create(t, out, resume)
+	if err := f.Begin(save.State{Size: -1}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Write(make([]byte, 9<<20)); err != nil {
+		t.Fatal(err)
+	}
+	wantNames(t, dir, ".out.part out")
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+	wantNames(t, dir, "out")
+	wantContent(t, out, old)
+}
+
 // A File that the server never answered leaves the part as it was.
 func TestResumeUntouched(t *testing.T) {
 	dir, out := folder(t, old)
@@ -247,6 +261,9 @@ func TestResumeFileTwice(t *testing.T) {
 	f.Close()
 	wantContent(t, out, body[:8])
 	wantNames(t, dir, ".out.part .out.part.state out")
+
+	_, err := save.Create(out, save.Options{Resume: true, URL: url + "?2", Strict: true})
+	wantFault(t, err, fetch.Exists) // no part of this URL, and the file is no proof
 
 	f = create(t, out, resume)
 	if got, want := f.State(), (save.State{url, "v1", 10, int64(len(body)), true}); got != want {

@@ -59,9 +59,8 @@ type Options struct {
 	// nobody knows what it is: State.Unverified.
 	Resume bool
 
-	// Strict refuses to continue where nothing proves that both pieces are of
-	// one version: a file without state is an error, a part without validator
-	// starts over.
+	// Strict makes that an error, fetch.Exists, and starts a part over that
+	// began that way.
 	Strict bool
 
 	// Offset, if positive, is where the caller wants to go on in the file

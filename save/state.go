@@ -2,6 +2,7 @@ package save
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -18,7 +19,7 @@ import (
 // much.
 type State struct {
 	URL       string // masked: no user name, no password
-	Validator string // of the version; empty: unknown
+	Validator string // of the version; empty: unknown, so that nothing can be continued
 	Offset    int64  // bytes that the File holds; in Begin: where the body begins
 	Size      int64  // of the whole object; -1: unknown
 
@@ -32,7 +33,7 @@ type State struct {
 type record struct {
 	Version    int    `json:"version"`
 	URL        string `json:"url"`
-	Validator  string `json:"validator,omitempty"`
+	Validator  string `json:"validator"`
 	Offset     int64  `json:"offset"`
 	Size       int64  `json:"size"`
 	Unverified bool   `json:"unverified,omitempty"`
@@ -65,11 +66,15 @@ func decode(r io.Reader) (s State, digest []byte, ok bool, err error) {
 	var rec record
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
-	if d.Decode(&rec) != nil || d.More() || rec.Version != stateVersion {
+	if d.Decode(&rec) != nil || rec.Version != stateVersion {
+		return State{}, nil, false, nil
+	}
+	if _, err := d.Token(); err != io.EOF {
 		return State{}, nil, false, nil
 	}
 	digest, err = hex.DecodeString(rec.SHA256)
-	if err != nil || len(digest) != 32 || rec.Offset <= 0 || rec.Size < -1 || rec.Size >= 0 && rec.Size < rec.Offset {
+	if err != nil || len(digest) != sha256.Size || rec.Validator == "" ||
+		rec.Offset <= 0 || rec.Size < -1 || rec.Size >= 0 && rec.Size < rec.Offset {
 		return State{}, nil, false, nil
 	}
 	return State{rec.URL, rec.Validator, rec.Offset, rec.Size, rec.Unverified}, digest, true, nil
@@ -117,7 +122,7 @@ func (f *File) load() (ok bool, err error) {
 	}
 	s, digest, ok, err := decode(h)
 	h.Close()
-	if err != nil || !ok || s.URL != mask(f.o.URL) || f.o.Strict && (s.Validator == "" || s.Unverified) {
+	if err != nil || !ok || s.URL != mask(f.o.URL) || f.o.Strict && s.Unverified {
 		return false, err
 	}
 	n, err := io.Copy(f.digest, io.LimitReader(f.h, s.Offset))
@@ -127,7 +132,6 @@ func (f *File) load() (ok bool, err error) {
 	if err := f.h.Truncate(s.Offset); err != nil {
 		return false, err
 	}
-	s.Unverified = s.Unverified || s.Validator == ""
 	f.state, f.saved = s, s.Offset
 	_, err = f.h.Seek(s.Offset, io.SeekStart)
 	return true, err

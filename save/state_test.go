@@ -34,17 +34,19 @@ func TestDecode(t *testing.T) {
 		ok       bool
 	}{
 		{"as written", `{"version":1,"url":"u","validator":"v","offset":1,"size":2,"sha256":"` + zeros + `"}`, true},
+		{"no validator", `{"version":1,"url":"u","validator":"","offset":1,"size":2,"sha256":"` + zeros + `"}`, false},
 		{"nothing", "", false},
 		{"not JSON", "offset=1", false},
-		{"two values", `{"version":1,"url":"u","offset":1,"size":2,"sha256":"` + zeros + `"}{}`, false},
-		{"a later version", `{"version":2,"url":"u","offset":1,"size":2,"sha256":"` + zeros + `"}`, false},
-		{"an unknown key", `{"version":1,"url":"u","offset":1,"size":2,"etag":"","sha256":"` + zeros + `"}`, false},
-		{"no offset", `{"version":1,"url":"u","size":2,"sha256":"` + zeros + `"}`, false},
-		{"negative offset", `{"version":1,"url":"u","offset":-1,"size":2,"sha256":"` + zeros + `"}`, false},
-		{"offset out of range", `{"version":1,"url":"u","offset":9223372036854775808,"size":-1,"sha256":"` + zeros + `"}`, false},
-		{"more than all", `{"version":1,"url":"u","offset":3,"size":2,"sha256":"` + zeros + `"}`, false},
-		{"half a digest", `{"version":1,"url":"u","offset":1,"size":2,"sha256":"00"}`, false},
-		{"too long", `{"version":1,"url":"` + strings.Repeat("x", maxState) + `","offset":1,"size":2,"sha256":"` + zeros + `"}`, false},
+		{"two values", `{"version":1,"url":"u","validator":"v","offset":1,"size":2,"sha256":"` + zeros + `"}{}`, false},
+		{"a brace too many", `{"version":1,"url":"u","validator":"v","offset":1,"size":2,"sha256":"` + zeros + `"}}`, false},
+		{"a later version", `{"version":2,"url":"u","validator":"v","offset":1,"size":2,"sha256":"` + zeros + `"}`, false},
+		{"an unknown key", `{"version":1,"url":"u","validator":"v","offset":1,"size":2,"etag":"","sha256":"` + zeros + `"}`, false},
+		{"no offset", `{"version":1,"url":"u","validator":"v","size":2,"sha256":"` + zeros + `"}`, false},
+		{"negative offset", `{"version":1,"url":"u","validator":"v","offset":-1,"size":2,"sha256":"` + zeros + `"}`, false},
+		{"offset out of range", `{"version":1,"url":"u","validator":"v","offset":9223372036854775808,"size":-1,"sha256":"` + zeros + `"}`, false},
+		{"more than all", `{"version":1,"url":"u","validator":"v","offset":3,"size":2,"sha256":"` + zeros + `"}`, false},
+		{"half a digest", `{"version":1,"url":"u","validator":"v","offset":1,"size":2,"sha256":"00"}`, false},
+		{"too long", `{"version":1,"url":"` + strings.Repeat("x", maxState) + `","validator":"v","offset":1,"size":2,"sha256":"` + zeros + `"}`, false},
 	} {
 		if s, _, ok, err := decode(strings.NewReader(test.in)); ok != test.ok || err != nil {
 			t.Errorf("%s: got %+v, %v, %v, want %v", test.name, s, ok, err, test.ok)
@@ -61,7 +63,7 @@ func TestEncodeTooLong(t *testing.T) {
 // A state that we read is written as it was read.
 func FuzzState(f *testing.F) {
 	f.Add([]byte(encode(State{"http://h/", `"v"`, 10, -1, true}, sha256.New())))
-	f.Add([]byte(encode(State{"http://h/\xff<", "", 10, 10, false}, sha256.New())))
+	f.Add([]byte(encode(State{"http://h/\xff<", "v", 10, 10, false}, sha256.New())))
 	f.Add([]byte(`{"version":1,"offset":1e2}`))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		s, digest, ok, err := decode(strings.NewReader(string(in)))
