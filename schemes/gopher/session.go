@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"context"
 	"crypto/tls"
+	"errors"
 	"io"
 	"net"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 )
@@ -34,6 +36,9 @@ func (s *session) Close() error {
 // larger reads go past it.
 const window = 16 << 10
 
+// sendTime is how long a server has to take what is sent to it.
+const sendTime = time.Minute
+
 // exchange connects and sends what l says. The connection lives as long as
 // ctx, or until the session is closed.
 func (d *driver) exchange(ctx context.Context, req *fetch.Request, l locator) (*session, error) {
@@ -58,6 +63,9 @@ func (d *driver) send(ctx context.Context, req *fetch.Request, sent, shown []byt
 	if _, err := conn.Write(sent); err != nil {
 		stop()
 		conn.Close()
+		if fetch.FaultOf(err) == fetch.Internal {
+			err = fetch.Connect.With(err)
+		}
 		return nil, err
 	}
 	conn = hearing(req.Trace).Tap(conn)
@@ -78,8 +86,12 @@ func (d *driver) dial(ctx context.Context, req *fetch.Request) (net.Conn, error)
 		return nil, err
 	}
 	conn, err := d.env.Net.DialContext(ctx, "tcp", t.Address())
-	if err != nil || req.URL.Scheme() != "gophers" {
-		return conn, err
+	if err != nil {
+		return nil, err
+	}
+	conn.SetWriteDeadline(time.Now().Add(sendTime))
+	if req.URL.Scheme() != "gophers" {
+		return conn, nil
 	}
 	config := &tls.Config{}
 	if d.env.TLS != nil {
@@ -92,29 +104,12 @@ func (d *driver) dial(ctx context.Context, req *fetch.Request) (net.Conn, error)
 	secure := tls.Client(conn, config)
 	if err := secure.HandshakeContext(ctx); err != nil {
 		conn.Close()
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			err = fetch.Connect.Errorf("server closed during the TLS handshake: %w", err)
+		}
 		return nil, err
 	}
-	return &closing{secure, req.Trace, d.options.Strict}, nil
-}
-
-// closing is a TLS connection whose peer may end it as if there were no TLS:
-// pygopherd and other servers never say that they close.
-type closing struct {
-	*tls.Conn
-	trace  *fetch.Trace
-	strict bool
-}
-
-// NetConn returns the TLS connection, so that fetch.PeerOf finds its way down.
-func (c *closing) NetConn() net.Conn { return c.Conn }
-
-func (c *closing) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	if err == io.ErrUnexpectedEOF && !c.strict {
-		c.trace.Notef("server closed without the end of TLS: it does not say whether that is all")
-		err = io.EOF
-	}
-	return n, err
+	return secure, nil
 }
 
 // A body is the answer without what frames it. Closing it ends the session.

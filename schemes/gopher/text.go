@@ -50,11 +50,20 @@ func (t *textReader) Read(p []byte) (int, error) {
 }
 
 // step takes one more piece. A pending dot that turns out to be a line like
-// others goes before it.
+// others goes before it; one behind which the connection breaks is the end, for
+// a server that closes before it has read all of a request breaks it.
 func (t *textReader) step() {
-	if len(t.pending) > 0 && !t.atEnd() {
-		t.emit(t.pending)
-		t.pending = nil
+	if len(t.pending) > 0 {
+		_, err := t.dots.r.Peek(t.dots.taken + 1)
+		switch {
+		case err == nil:
+			t.emit(t.pending)
+			t.pending = nil
+		case err == io.EOF, fetch.FaultOf(err) == fetch.Connect:
+			t.end()
+		default:
+			t.err = err
+		}
 		return
 	}
 	w, m, err := t.dots.next()
@@ -70,12 +79,6 @@ func (t *textReader) step() {
 	default:
 		t.emit(w)
 	}
-}
-
-// atEnd reports whether the text has ended behind what was read.
-func (t *textReader) atEnd() bool {
-	_, err := t.dots.r.Peek(t.dots.taken + 1)
-	return err == io.EOF
 }
 
 func (t *textReader) emit(w []byte) {
@@ -142,8 +145,11 @@ func (m *menuReader) Read(p []byte) (int, error) {
 		copy(m.tail[:], m.tail[1:])
 		m.tail[len(m.tail)-1] = c
 	}
-	if err == io.EOF && !m.ended() {
+	switch ended := m.ended(); {
+	case err == io.EOF && !ended:
 		err = unproven(m.strict, m.note)
+	case ended && fetch.FaultOf(err) == fetch.Connect: // as in a text
+		err = io.EOF
 	}
 	return n, err
 }

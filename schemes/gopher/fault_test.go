@@ -1,0 +1,286 @@
+package gopher_test
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/schemes/gopher"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A result is what came of one URL.
+type result struct {
+	resp  *fetch.Response
+	body  string
+	err   error
+	took  time.Duration
+	notes []string
+}
+
+// fault says which class of error it was, or "ok".
+func (r result) fault() string {
+	if r.err == nil {
+		return "ok"
+	}
+	return fetch.FaultOf(r.err).String()
+}
+
+func fetchURL(ctx context.Context, c *fetch.Client, url string) (r result) {
+	u, err := fetch.ParseURL(url)
+	if err != nil {
+		return result{err: err}
+	}
+	start := time.Now()
+	defer func() { r.took = time.Since(start) }()
+	r.resp, r.err = c.Do(ctx, &fetch.Request{URL: u, Trace: &fetch.Trace{Note: func(s string) { r.notes = append(r.notes, s) }}})
+	if r.err != nil {
+		return r
+	}
+	defer r.resp.Body.Close()
+	b, err := io.ReadAll(r.resp.Body)
+	r.body, r.err = string(b), err
+	return r
+}
+
+// TestFaults: what goes wrong on the way, and how it is called. Time is fake.
+func TestFaults(t *testing.T) {
+	line := faultnet.Expect("\r\n$")
+	strict := gopher.Options{Strict: true}
+	for _, c := range []struct {
+		name, path string
+		o          gopher.Options
+		script     faultnet.Script
+		fault      string
+		body       string
+		took       time.Duration // at the most
+	}{
+		{"connection refused", "/9/x", gopher.Options{}, faultnet.Script{faultnet.Refuse()}, "connect", "", 0},
+		{"nobody there", "/9/x", gopher.Options{}, faultnet.Script{faultnet.Blackhole()}, "timeout", "", 10 * time.Second},
+		{"reset before the first byte", "/9/x", gopher.Options{}, faultnet.Script{line, faultnet.Reset()}, "connect", "", 0},
+		{"reset on the way", "/9/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("half"), faultnet.Reset()}, "truncated", "half", 0},
+		{"reset on the way of a text", "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("half\r\n"), faultnet.Reset()}, "truncated", "half\r\n", 0},
+		{"reset behind the last line of a text", "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("all\r\n.\r\n"), faultnet.Reset()}, "ok", "all\r\n", 0},
+		{"reset behind the last line of a menu", "/1/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("1a\tb\r\n.\r\n"), faultnet.Reset()}, "ok", "1a\tb\r\n.\r\n", 0},
+		{"reset on the way of a menu", "/1/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("1half"), faultnet.Reset()}, "truncated", "1half", 0},
+		{"stall before the first byte", "/9/x", gopher.Options{}, faultnet.Script{line, faultnet.Stall()}, "timeout", "", time.Minute},
+		{"stall on the way", "/9/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("half"), faultnet.Stall()}, "timeout", "half", time.Minute},
+		{"stall behind the last line of a text", "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("all\r\n.\r\n"), faultnet.Stall()}, "timeout", "all\r\n", time.Minute},
+		{"stall in a Gopher+ header", "/0/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("+4"), faultnet.Stall()}, "timeout", "", time.Minute},
+		{"slow drip", "/9/x", gopher.Options{}, faultnet.Script{line, faultnet.SendSlow(strings.Repeat("x", 1000), 5, time.Second)}, "timeout", strings.Repeat("x", 305), 62 * time.Second},
+
+		{"length unknown", "/9/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("what there is")}, "ok", "what there is", 0},
+		{"text without its last line", "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("what there is\r\n")}, "ok", "what there is\r\n", 0},
+		{"the same, strict", "/0/x", strict, faultnet.Script{line, faultnet.Send("what there is\r\n")}, "truncated", "what there is\r\n", 0},
+		{"text with its last line, strict", "/0/x", strict, faultnet.Script{line, faultnet.Send("all\r\n.\r\n")}, "ok", "all\r\n", 0},
+		{"menu without its last line, strict", "/1/x", strict, faultnet.Script{line, faultnet.Send("1a\tb\r\n")}, "truncated", "1a\tb\r\n", 0},
+		{"menu with its last line, strict", "/1/x", strict, faultnet.Script{line, faultnet.Send("1a\tb\r\n.\r\n")}, "ok", "1a\tb\r\n.\r\n", 0},
+		{"nothing", "/9/x", gopher.Options{}, faultnet.Script{line}, "ok", "", 0},
+		{"empty menu", "/1/x", gopher.Options{}, faultnet.Script{line}, "ok", "", 0},
+		{"empty menu with its last line", "/1/x", strict, faultnet.Script{line, faultnet.Send(".\r\n")}, "ok", ".\r\n", 0},
+
+		{"Gopher+, so many bytes", "/9/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("+5\r\n.\r\n.\r"), faultnet.Stall()}, "ok", ".\r\n.\r", 0},
+		{"Gopher+, no bytes", "/9/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("+0\r\n"), faultnet.Stall()}, "ok", "", 0},
+		{"Gopher+, too few bytes", "/9/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("+5\r\nfour")}, "truncated", "four", 0},
+		{"Gopher+, too many bytes", "/9/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("+5\r\n12345678")}, "ok", "12345", 0},
+		{"Gopher+, to the dot", "/9/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("+-1\r\n..\r\n.a\r\n.\r\nmore"), faultnet.Stall()}, "ok", ".\r\n.a\r\n", 0},
+		{"Gopher+, no dot", "/9/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("+-1\r\na\r\n")}, "truncated", "a\r\n", 0},
+		{"Gopher+, to the close", "/9/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("+-2\r\na\r\n.\r\n")}, "ok", "a\r\n.\r\n", 0},
+		{"Gopher+, LF", "/9/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("+1\na")}, "ok", "a", 0},
+		{"Gopher+, length of nobody's", "/9/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("+-3\r\na")}, "protocol", "", 0},
+		{"Gopher+, length that does not fit", "/9/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("+9999999999999999999\r\na")}, "protocol", "", 0},
+		{"Gopher+, nothing", "/9/x%09%09+", gopher.Options{}, faultnet.Script{line}, "protocol", "", 0},
+		{"Gopher+, an item of type +", "/1/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("+12\tx\th\t70\r\n")}, "ok", "+12\tx\th\t70\r\n", 0},
+		{"Gopher+, not spoken: the default view", "/0/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("+ a text\r\n")}, "ok", "+ a text\r\n", 0},
+		{"Gopher+, not spoken: another view", "/0/x%09%09+a/b", gopher.Options{}, faultnet.Script{line, faultnet.Send("a text\r\n")}, "unsupported", "", 0},
+		{"Gopher+, try later", "/0/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("--1\r\n2 Admin <a@b>\r\nbusy\r\n.\r\n")}, "server-temp", "", 0},
+		{"Gopher+, an error of a code of nobody's", "/0/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("-9\r\n7 no way\n")}, "server-perm", "", 0},
+		{"Gopher+, an error that is cut", "/0/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("--1\r\n1 Admin")}, "not-found", "", 0},
+		{"Gopher+, an error without text", "/0/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("--2\r\n")}, "server-perm", "", 0},
+		{"Gopher+, moved to itself", "/0/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("--1\r\n3 Admin <a@b>\r\n0x\tx%09%09+\t192.0.2.1\t70\t+\r\n.\r\n")}, "policy-address", "", 0},
+
+		{"error item, whatever was asked for", "/9/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3gone\t\terror.host\t1\r\n.\r\n")}, "not-found", "", 0},
+		{"error item with notes", "/1/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3gone\terr\tnull.host\t1\r\ni\t\t\t0\r\n")}, "not-found", "", 0},
+		{"error item with items", "/1/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3gone\terr\tnull.host\t1\r\n1up\t\th\t70\r\n")}, "ok", "3gone\terr\tnull.host\t1\r\n1up\t\th\t70\r\n", 0},
+		{"text that begins like an error", "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3 apples\t1\r\n")}, "ok", "3 apples\t1\r\n", 0},
+		{"long text that begins like an error", "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3a\tb\tc\td\r\n" + strings.Repeat("3", 5000))}, "ok", "3a\tb\tc\td\r\n" + strings.Repeat("3", 5000), 0},
+		{"text about errors", "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("Error: a poem\r\n")}, "ok", "Error: a poem\r\n", 0},
+		{"text that begins like a Gopher+ error", "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("--1\r\n-- 2\r\n")}, "ok", "--1\r\n-- 2\r\n", 0},
+		{"access denied", "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("Error: Access denied!\r\n")}, "server-perm", "", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := faultnet.NewNetwork(t)
+				s := n.Serve("192.0.2.1:70", c.script)
+				got := fetchURL(t.Context(), clientOf(t, c.o, func(o *fetch.Options) { o.Dial = n.Dial }), "gopher://192.0.2.1"+c.path)
+				if got.fault() != c.fault || got.body != c.body || got.took > c.took {
+					t.Errorf("got %s, %q, %v after %v, want %s, %q within %v", got.fault(), got.body, got.err, got.took, c.fault, c.body, c.took)
+				}
+				if got.err != nil && strings.ContainsAny(got.err.Error(), "\r\n\t\x1b") {
+					t.Errorf("raw bytes in %q", got.err)
+				}
+				if err := s.Err(); err != nil {
+					t.Errorf("server: %v", err)
+				}
+				s.Close()
+			})
+		})
+	}
+}
+
+// TestUnknownLength: what is not proved to be whole is said not to be.
+func TestUnknownLength(t *testing.T) {
+	for path, want := range map[string]struct {
+		size  int64
+		noted bool
+	}{"/9/x": {-1, false}, "/0/x": {-1, true}, "/1/x": {-1, true}, "/9/x%09%09+": {-1, false}} {
+		n := faultnet.NewNetwork(t)
+		n.Serve("192.0.2.1:70", faultnet.Script{faultnet.Expect("\n"), faultnet.Send("x\r\n")})
+		got := fetchURL(t.Context(), client(t, func(o *fetch.Options) { o.Dial = n.Dial }), "gopher://192.0.2.1"+path)
+		noted := slices.ContainsFunc(got.notes, func(s string) bool { return strings.Contains(s, "does not say") })
+		if got.err != nil || got.resp.Size != want.size || noted != want.noted {
+			t.Errorf("%s: size %d, notes %q, %v", path, got.resp.Size, got.notes, got.err)
+		}
+	}
+}
+
+// TestEndless: a body without end stops at the limit.
+func TestEndless(t *testing.T) {
+	n := faultnet.NewNetwork(t)
+	n.Serve("192.0.2.1:70", faultnet.Script{faultnet.Expect("\n"), faultnet.SendBytes(1 << 40)})
+	c := client(t, func(o *fetch.Options) { o.Dial, o.Policy.MaxBody = n.Dial, 20<<20 })
+	for _, item := range "019h" {
+		if got := fetchURL(t.Context(), c, fmt.Sprintf("gopher://192.0.2.1/%c/x", item)); !errors.Is(got.err, fetch.TooLarge) {
+			t.Errorf("type %c: got %d bytes, %v", item, len(got.body), got.err)
+		}
+	}
+}
+
+// TestMoved: a Gopher+ error may say where the item is now.
+func TestMoved(t *testing.T) {
+	n := faultnet.NewNetwork(t)
+	moved := func(line string) faultnet.Script {
+		return faultnet.Script{faultnet.Expect("\n"), faultnet.Send("--1\r\n3 Admin <a@b>\r\n" + line + "\r\n.\r\n")}
+	}
+	n.Serve("198.41.0.4:70", moved("0new\t/new\t198.41.0.5\t70"))
+	n.Serve("198.41.0.5:70", faultnet.Script{faultnet.Expect("^/new\r\n$"), faultnet.Send("here\r\n.\r\n")})
+	n.Serve("198.41.0.6:70", moved("0self\t/a\t198.41.0.6\t70"), moved("0self\t/a\t198.41.0.6\t70"))
+	n.Serve("198.41.0.7:70", moved("0in\t/a\t10.0.0.1\t70"))
+	n.Serve("198.41.0.8:70", moved("hfile\tURL:file:///etc/passwd\t198.41.0.8\t70"))
+	c := client(t, func(o *fetch.Options) { o.Dial = n.Dial })
+	if got := fetchURL(t.Context(), c, "gopher://198.41.0.4/0/a%09%09+"); got.body != "here\r\n" || len(got.resp.Chain) != 1 {
+		t.Errorf("got %q, %v", got.body, got.err)
+	}
+	for host, want := range map[string]fetch.Fault{"6": fetch.NotFound, "7": fetch.BadAddress, "8": fetch.Unsupported} {
+		got := fetchURL(t.Context(), c, "gopher://198.41.0."+host+"/0/a%09%09+")
+		if !errors.Is(got.err, want) {
+			t.Errorf("%s: got %v, want %v", host, got.err, want)
+		}
+	}
+}
+
+// TestTLSFaults: gophers has no way back to plain text, and a peer that is not
+// who it should be hears no selector.
+func TestTLSFaults(t *testing.T) {
+	for _, c := range []struct {
+		name, fault, body string
+		took              time.Duration
+		script            func(*faultnet.Certs) faultnet.Script
+	}{
+		{"good", "ok", "hello", 0, func(c *faultnet.Certs) faultnet.Script {
+			return faultnet.Script{c.TLS(), faultnet.Expect("^/x\r\n$"), faultnet.Send("hello")}
+		}},
+		{"closed without a word", "ok", "hello", 0, func(c *faultnet.Certs) faultnet.Script {
+			return faultnet.Script{c.TLS(), faultnet.Expect("^/x\r\n$"), faultnet.Send("hello"), faultnet.Cut()}
+		}},
+		{"self-signed", "tls", "", 0, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{c.SelfSigned()} }},
+		{"expired", "tls", "", 0, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{c.Expired()} }},
+		{"of another host", "tls", "", 0, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{c.WrongHost()} }},
+		{"plain server", "tls", "", 0, func(c *faultnet.Certs) faultnet.Script {
+			return faultnet.Script{faultnet.Expect("^\x16"), faultnet.Send("3not here\t\terror.host\t1\r\n"), faultnet.Stall()}
+		}},
+		{"handshake stalls", "timeout", "", time.Minute, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{faultnet.TLSStall()} }},
+		{"handshake ends", "connect", "", 0, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{faultnet.TLSCut()} }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := faultnet.NewNetwork(t)
+				certs := faultnet.NewCerts(t, "192.0.2.1")
+				s := n.Serve("192.0.2.1:70", c.script(certs))
+				client := client(t, func(o *fetch.Options) {
+					o.Dial, o.TLS = n.Dial, &tls.Config{RootCAs: certs.Pool}
+				})
+				got := fetchURL(t.Context(), client, "gophers://192.0.2.1/9/x")
+				if got.fault() != c.fault || got.body != c.body || got.took > c.took {
+					t.Errorf("got %s, %q, %v after %v", got.fault(), got.body, got.err, got.took)
+				}
+				s.Close()
+			})
+		})
+	}
+}
+
+// TestNames: a name that is not there is final, one that cannot be asked for
+// now is not.
+func TestNames(t *testing.T) {
+	for _, c := range []struct {
+		err   net.DNSError
+		again bool
+	}{{net.DNSError{Err: "no such host", IsNotFound: true}, false}, {net.DNSError{Err: "server misbehaving", IsTemporary: true}, true}} {
+		client := client(t, func(o *fetch.Options) { o.Resolver = resolver{&c.err} })
+		if _, err := client.Get(t.Context(), "gopher://h.example/1"); !errors.Is(err, fetch.DNS) || fetch.Retryable(err) != c.again {
+			t.Errorf("got %v, to be tried again: %v", err, fetch.Retryable(err))
+		}
+	}
+}
+
+type resolver struct{ err error }
+
+func (r resolver) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
+	return nil, r.err
+}
+
+// TestSweep lets each operation of a form fail in each way: the answer is
+// whole, or there is an error, and nothing takes for ever.
+func TestSweep(t *testing.T) {
+	umn := recorded(t, "umn")
+	o := gopher.Options{Ask: func(_ context.Context, f gopher.Form) ([]string, error) {
+		return f.Fill(map[string]string{"1": "Alice", "3": "secret", "4": "x"}, nil)
+	}}
+	faultnet.Sweep(t, 1, func(t *testing.T, at int, f faultnet.Failure) (count int) {
+		synctest.Test(t, func(t *testing.T) {
+			n := faultnet.NewNetwork(t)
+			s := n.Serve("192.0.2.1:70",
+				faultnet.Script{faultnet.Expect("!\r\n$"), faultnet.Send(umn["ASK item attributes"].answered)},
+				faultnet.Script{faultnet.Expect("\n\\.\r\n$"), faultnet.Send(umn["ASK submission"].answered)})
+			ctx, b := faultnet.NewBreaker(t.Context(), at, f)
+			c := clientOf(t, o, func(o *fetch.Options) { o.Dial = b.Dial(n.Dial) })
+			got := fetchURL(ctx, c, "gopher://192.0.2.1/00/survey%09%09?")
+			count = b.Count()
+			whole := strings.HasPrefix(got.body, "Got answers:") && strings.HasSuffix(got.body, "\r\nred\r\n")
+			if got.err == nil && !whole || at == 0 && got.err != nil {
+				t.Errorf("got %q, %v", got.body, got.err)
+			}
+			if got.err != nil && fetch.FaultOf(got.err) == fetch.Internal || got.took > 2*time.Minute {
+				t.Errorf("%v after %v", got.err, got.took)
+			}
+			c.Close()
+			s.Close()
+		})
+		return count
+	})
+}
