@@ -30,13 +30,13 @@ func Apache(t TB, opts ApacheOptions) *Server {
 	account := unprivileged()
 	run := filepath.Join(s.Dir, "run")
 	s.mkdir(run, account)
-	return s.start(func(base uint16) Command {
+	return s.start(func(base uint16) command {
 		s.Addr = addr(base)
 		if s.Cert != nil {
 			s.TLSAddr = addr(base + 1)
 		}
 		conf := s.config("apache.conf", apacheConfig(s, run, opts))
-		return Command{Path: program, Args: []string{"-D", "FOREGROUND", "-d", s.Dir, "-f", conf}, User: account}
+		return command{path: program, args: []string{"-D", "FOREGROUND", "-d", s.Dir, "-f", conf}, user: account}
 	})
 }
 

@@ -18,10 +18,10 @@ func Dante(t TB, opts ProxyOptions) *Server {
 	if opts.Login {
 		method, env = "username", s.accounts(nil)
 	}
-	return s.start(func(base uint16) Command {
+	return s.start(func(base uint16) command {
 		s.Addr = addr(base)
 		conf := s.config("danted.conf", fmt.Sprintf(danteConfig, host, base, method, strings.Join(opts.Config, "\n")))
-		return Command{Path: program, Args: []string{"-f", conf, "-p", filepath.Join(s.Dir, "pid")}, Env: env}
+		return command{path: program, args: []string{"-f", conf, "-p", filepath.Join(s.Dir, "pid")}, env: env}
 	})
 }
 

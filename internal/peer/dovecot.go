@@ -44,17 +44,14 @@ func Dovecot(t TB, opts DovecotOptions) *Mail {
 	s.config("passwd", passwd.String())
 	s.Home = filepath.Join(s.Dir, "mail")
 	s.mkdir(s.Home, mailUser)
-	s.start(func(base uint16) Command {
+	s.start(func(base uint16) command {
 		s.Addr = addr(base)
 		if s.Cert != nil {
 			s.TLSAddr = addr(base + 1)
 		}
-		return Command{Path: program, Args: []string{"-F", "-c", s.config("dovecot.conf", dovecotConfig(s, opts))}}
+		return command{path: program, args: []string{"-F", "-c", s.config("dovecot.conf", dovecotConfig(s, opts))}}
 	})
-	// It accepts connections before it can say what it offers.
-	if err := retry(func() error { return greets("* OK [CAPABILITY ")(s.Addr) }); err != nil {
-		t.Fatalf("peer: dovecot: %v", err)
-	}
+	s.greeted(s.Addr, "* OK [CAPABILITY ") // before, it says that it waits
 	return &Mail{Server: s}
 }
 

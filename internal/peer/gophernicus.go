@@ -14,10 +14,10 @@ func Gophernicus(t TB, opts GophernicusOptions) *Server {
 	t.Helper()
 	program := Need(t, "gophernicus", "gophernicus")
 	s := newServer(t)
-	return s.inetd(func() Command {
+	return s.inetd(func() command {
 		// -nm: without the shared memory in which it counts hits and, after
 		// some thousand of a test, answers no more. -ns: no syslog.
 		args := []string{"-h", host, "-p", strconv.Itoa(int(s.Port)), "-r", s.Root, "-nm", "-ns"}
-		return Command{Path: program, Args: append(args, opts.Args...), User: unprivileged()}
+		return command{path: program, args: append(args, opts.Args...), user: unprivileged()}
 	})
 }

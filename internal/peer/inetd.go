@@ -8,7 +8,7 @@ import (
 // inetd answers each connection with a process of its own whose standard
 // input and output are the connection, as inetd does for "stream tcp nowait".
 // configure knows the address already.
-func (s *Server) inetd(configure func() Command) *Server {
+func (s *Server) inetd(configure func() command) *Server {
 	s.t.Helper()
 	ln, err := net.Listen("tcp4", host+":0")
 	if err != nil {
@@ -25,7 +25,7 @@ func (s *Server) inetd(configure func() Command) *Server {
 type inetd struct {
 	server   *Server
 	listener net.Listener
-	command  Command
+	command  command
 	group    sync.WaitGroup // accept, and one goroutine a process
 
 	mu      sync.Mutex
@@ -40,7 +40,7 @@ func (in *inetd) accept() {
 			return // closed
 		}
 		if err := in.serve(conn.(*net.TCPConn)); err != nil {
-			in.server.t.Logf("peer: %s: %v", in.command.Path, err)
+			in.server.t.Logf("peer: %s: %v", in.command.path, err)
 		}
 	}
 }

@@ -9,5 +9,5 @@ func InetutilsFTPd(t TB, opts FTPOptions) *Server {
 	NeedRoot(t, "ftpd")
 	s := newServer(t)
 	env := s.accounts(opts.Users)
-	return s.inetd(func() Command { return Command{Path: program, Args: append([]string{"-l"}, opts.Config...), Env: env} })
+	return s.inetd(func() command { return command{path: program, args: append([]string{"-l"}, opts.Config...), env: env} })
 }

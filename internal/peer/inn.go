@@ -42,28 +42,25 @@ func INN(t TB, opts INNOptions) *News {
 	const account = "news" // innd runs as no other
 	news := &News{Server: s}
 	inn.tree(s, account, opts)
-	s.start(func(base uint16) Command {
+	s.start(func(base uint16) command {
 		s.Addr, news.feed = addr(base), addr(base+2)
 		s.configFor("inn.conf", inn.config(s, base+2, account, opts), account)
-		command := func(program string, args ...string) Command {
-			return Command{Path: inn.path(program), Args: args, Env: inn.env(s), User: account}
+		run := func(program string, args ...string) command {
+			return command{path: inn.path(program), args: args, env: inn.env(s), user: account}
 		}
-		reader := func(port uint16, args ...string) Command {
-			return command("nnrpd", append([]string{"-D", "-f", "-n", "-4", host, "-p", fmt.Sprint(port)}, args...)...)
+		reader := func(port uint16, args ...string) command {
+			return run("nnrpd", append([]string{"-D", "-f", "-n", "-4", host, "-p", fmt.Sprint(port)}, args...)...)
 		}
 		// -N: no filters. -c 0: articles of any age.
-		c := command("innd", "-d", "-N", "-c", "0", "-4", host, "-P", fmt.Sprint(base+2))
-		c.With = []Command{reader(base)}
+		c := run("innd", "-d", "-N", "-c", "0", "-4", host, "-P", fmt.Sprint(base+2))
+		c.with = []command{reader(base)}
 		if s.Cert != nil {
 			s.TLSAddr = addr(base + 1)
-			c.With = append(c.With, reader(base+1, "-S"))
+			c.with = append(c.with, reader(base+1, "-S"))
 		}
 		return c
 	})
-	// Readers are refused until innd answers nnrpd.
-	if err := retry(func() error { return greets("200 ")(news.feed) }); err != nil {
-		t.Fatalf("peer: innd: %v", err)
-	}
+	s.greeted(news.feed, "200 ") // nnrpd refuses readers until innd answers
 	return news
 }
 

@@ -16,7 +16,7 @@ func Lighttpd(t TB, opts LighttpdOptions) *Server {
 	t.Helper()
 	program := Need(t, "lighttpd", "lighttpd")
 	s := newServer(t)
-	return s.start(func(base uint16) Command {
+	return s.start(func(base uint16) command {
 		s.Addr = addr(base)
 		lines := []string{
 			`server.modules = ("mod_dirlisting")`,
@@ -26,6 +26,6 @@ func Lighttpd(t TB, opts LighttpdOptions) *Server {
 			`mimetype.assign = (".html" => "text/html", ".txt" => "text/plain", "" => "application/octet-stream")`,
 		}
 		conf := s.config("lighttpd.conf", strings.Join(append(lines, opts.Config...), "\n")+"\n")
-		return Command{Path: program, Args: []string{"-D", "-f", conf}, User: unprivileged()}
+		return command{path: program, args: []string{"-D", "-f", conf}, user: unprivileged()}
 	})
 }

@@ -8,12 +8,12 @@ func Microsocks(t TB, opts ProxyOptions) *Server {
 	t.Helper()
 	program := Need(t, "microsocks", "microsocks")
 	s := newServer(t)
-	return s.start(func(base uint16) Command {
+	return s.start(func(base uint16) command {
 		s.Addr = addr(base)
 		args := []string{"-i", host, "-p", strconv.Itoa(int(base))}
 		if opts.Login {
 			args = append(args, "-u", User, "-P", Password)
 		}
-		return Command{Path: program, Args: append(args, opts.Config...), User: unprivileged()}
+		return command{path: program, args: append(args, opts.Config...), user: unprivileged()}
 	})
 }

@@ -26,13 +26,13 @@ func Nginx(t TB, opts NginxOptions) *Server {
 	if opts.TLS || opts.HTTP2 {
 		s.certify(opts.Cert)
 	}
-	return s.start(func(base uint16) Command {
+	return s.start(func(base uint16) command {
 		s.Addr = addr(base)
 		if s.Cert != nil {
 			s.TLSAddr = addr(base + 1)
 		}
 		conf := s.config("nginx.conf", nginxConfig(s, opts))
-		return Command{Path: program, Args: []string{"-p", s.Dir, "-c", conf, "-e", "stderr"}}
+		return command{path: program, args: []string{"-p", s.Dir, "-c", conf, "-e", "stderr"}}
 	})
 }
 

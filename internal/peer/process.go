@@ -17,23 +17,23 @@ type process struct {
 
 // spawn starts a program with its output in Dir. A program with a socket
 // reads and writes that instead, and only its error output is kept.
-func (s *Server) spawn(c Command, socket *os.File) (*process, error) {
+func (s *Server) spawn(c command, socket *os.File) (*process, error) {
 	log, err := os.OpenFile(filepath.Join(s.Dir, "output.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, err
 	}
 	defer log.Close()
-	if err := chown(log.Name(), c.User); err != nil { // some open it again, as /dev/stderr
+	if err := chown(log.Name(), c.user); err != nil { // some open it again, as /dev/stderr
 		return nil, err
 	}
-	cmd := exec.Command(c.Path, c.Args...)
+	cmd := exec.Command(c.path, c.args...)
 	cmd.Dir = s.Dir
-	cmd.Env = append(os.Environ(), c.Env...)
+	cmd.Env = append(os.Environ(), c.env...)
 	cmd.Stdout, cmd.Stderr = log, log
 	if socket != nil {
 		cmd.Stdin, cmd.Stdout = socket, socket
 	}
-	if err := ownGroup(cmd, c.User); err != nil {
+	if err := ownGroup(cmd, c.user); err != nil {
 		return nil, err
 	}
 	if err := cmd.Start(); err != nil {

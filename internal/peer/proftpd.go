@@ -15,10 +15,10 @@ func Proftpd(t TB, opts FTPOptions) *Server {
 	s := newServer(t)
 	opts.encrypt(s)
 	s.accounts(opts.Users) // it reads the files by itself
-	return s.start(func(base uint16) Command {
+	return s.start(func(base uint16) command {
 		opts.listen(s, base)
 		conf := s.config("proftpd.conf", proftpdConfig(s, base, opts))
-		return Command{Path: program, Args: []string{"-n", "-q", "-c", conf}}
+		return command{path: program, args: []string{"-n", "-q", "-c", conf}}
 	})
 }
 

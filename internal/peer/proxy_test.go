@@ -43,6 +43,9 @@ func TestProxy(t *testing.T) {
 					t.Errorf("by TLS: %q, %v", out, err)
 				}
 			}
+			if log := open.Log(); !strings.Contains(log, portOf(origin.TLSAddr)) {
+				t.Errorf("log %q, want port %s in it", log, portOf(origin.TLSAddr))
+			}
 			closed := test.start(t, peer.ProxyOptions{Login: true})
 			if out, err := via(closed, "-x", test.login+"://"+closed.Addr, plain); err == nil {
 				t.Errorf("without a login: %q", out)

@@ -17,7 +17,7 @@ func PureFTPd(t TB, opts FTPOptions) *Server {
 	s := newServer(t)
 	opts.encrypt(s)
 	env := s.accounts(opts.Users)
-	return s.start(func(base uint16) Command {
+	return s.start(func(base uint16) command {
 		opts.listen(s, base)
 		first, last := passive(base)
 		args := []string{
@@ -39,6 +39,6 @@ func PureFTPd(t TB, opts FTPOptions) *Server {
 			rate := fmt.Sprintf(":%d", opts.Rate)
 			args = append(args, "-t", rate, "-T", rate)
 		}
-		return Command{Path: program, Args: append(args, opts.Config...), Env: env}
+		return command{path: program, args: append(args, opts.Config...), env: env}
 	})
 }

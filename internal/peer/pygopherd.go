@@ -18,7 +18,7 @@ func Pygopherd(t TB, opts PygopherdOptions) *Server {
 	if opts.TLS {
 		s.certify(opts.Cert)
 	}
-	return s.start(func(base uint16) Command {
+	return s.start(func(base uint16) command {
 		s.Addr = addr(base)
 		tls := "enable_tls = no"
 		if s.Cert != nil {
@@ -26,7 +26,7 @@ func Pygopherd(t TB, opts PygopherdOptions) *Server {
 			tls = fmt.Sprintf("enable_tls = yes\ntls_certfile = %s\ntls_keyfile = %s", s.Cert.File, s.Cert.KeyFile)
 		}
 		conf := s.config("pygopherd.conf", fmt.Sprintf(pygopherdConfig, host, base, host, s.Root, tls))
-		return Command{Path: program, Args: []string{conf}, User: unprivileged()}
+		return command{path: program, args: []string{conf}, user: unprivileged()}
 	})
 }
 

@@ -21,8 +21,8 @@ func Rlogind(t TB) *Server {
 	// where it finds those of the system, and its records must not stay.
 	script := `mount --bind "$1"/passwd /etc/passwd && mount --bind "$1"/shadow /etc/shadow &&
 		mount -t tmpfs none /var/log && mount -t tmpfs none /run && exec "$2"`
-	return s.inetd(func() Command {
+	return s.inetd(func() command {
 		args := []string{"--mount", "sh", "-c", script, "sh", s.Dir, program}
-		return Command{Path: unshare, Args: args}
+		return command{path: unshare, args: args}
 	})
 }

@@ -85,6 +85,9 @@ func (s *Server) Put(name string, data []byte) string {
 // PutHome is Put below Home.
 func (s *Server) PutHome(name string, data []byte) string {
 	s.t.Helper()
+	if s.Home == "" {
+		s.t.Fatalf("peer: this server has no accounts")
+	}
 	return s.put(s.Home, name, data)
 }
 

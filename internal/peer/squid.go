@@ -17,14 +17,13 @@ func Squid(t TB, opts ProxyOptions) *Server {
 		s.certify(opts.Cert)
 	}
 	account := unprivileged()
-	logs := filepath.Join(s.Dir, "log")
-	s.mkdir(logs, account)
-	return s.start(func(base uint16) Command {
+	log := s.configFor("access.log", "", account)
+	return s.start(func(base uint16) command {
 		s.Addr = addr(base)
 		lines := []string{
 			"http_port " + s.Addr, "visible_hostname localhost", "pid_filename none", "coredump_dir none",
 			"cache deny all", "pinger_enable off", "shutdown_lifetime 0 seconds",
-			"cache_log stdio:/dev/stderr", "access_log stdio:" + filepath.Join(logs, "access.log"),
+			"cache_log stdio:/dev/stderr", "access_log stdio:" + log,
 		}
 		if s.Cert != nil {
 			s.TLSAddr = addr(base + 1)
@@ -48,6 +47,6 @@ func Squid(t TB, opts ProxyOptions) *Server {
 				os.Remove(path)
 			}
 		})
-		return Command{Path: program, Args: []string{"-N", "-n", name, "-f", conf}, User: account}
+		return command{path: program, args: []string{"-N", "-n", name, "-f", conf}, user: account}
 	})
 }

@@ -8,14 +8,13 @@ import (
 	"time"
 )
 
-// A Command is how a server is started. It must stay in the foreground.
-type Command struct {
-	Path  string
-	Args  []string
-	Env   []string                // added to ours
-	User  string                  // the account to run as; "" is ours
-	Ready func(addr string) error // nil: a connection is enough
-	With  []Command               // further processes of the same server
+// A command is how a server is started. It must stay in the foreground.
+type command struct {
+	path string
+	args []string
+	env  []string  // added to ours
+	user string    // the account to run as; "" is ours
+	with []command // further processes of the same server
 }
 
 const (
@@ -27,7 +26,7 @@ const (
 // set the addresses of s, and returns when the server answers on all of them.
 // A server that exits at once is tried again on other ports, since somebody
 // may have taken one in between.
-func (s *Server) start(configure func(base uint16) Command) *Server {
+func (s *Server) start(configure func(base uint16) command) *Server {
 	s.t.Helper()
 	for range 3 {
 		base, held, err := reserve()
@@ -39,21 +38,21 @@ func (s *Server) start(configure func(base uint16) Command) *Server {
 		var group processes
 		s.end = group.end
 		s.t.Cleanup(func() { group.end(); held.Close() })
-		for _, c := range append([]Command{c}, c.With...) {
+		for _, c := range append([]command{c}, c.with...) {
 			p, err := s.spawn(c, nil)
 			if err != nil {
 				s.t.Fatalf("peer: %v", err)
 			}
 			group = append(group, p)
 		}
-		if err = s.ready(group, c.Ready); err == nil {
+		if err = s.ready(group); err == nil {
 			return s
 		}
 		group.end()
 		if !errors.Is(err, errExited) {
-			s.t.Fatalf("peer: %s: %v", c.Path, err)
+			s.t.Fatalf("peer: %s: %v", c.path, err)
 		}
-		s.t.Logf("peer: %s: %v", c.Path, err)
+		s.t.Logf("peer: %s: %v", c.path, err)
 	}
 	s.t.Fatalf("peer: no server after three attempts")
 	return nil
@@ -62,16 +61,13 @@ func (s *Server) start(configure func(base uint16) Command) *Server {
 var errExited = errors.New("exited before it answered")
 
 // ready waits until the server answers on each of its addresses.
-func (s *Server) ready(group processes, check func(addr string) error) error {
-	if check == nil {
-		check = connect
-	}
+func (s *Server) ready(group processes) error {
 	for _, a := range []string{s.Addr, s.TLSAddr} {
 		if a == "" {
 			continue
 		}
 		err := retry(func() error {
-			err := check(a)
+			err := connect(a)
 			if group.exited() {
 				return errExited // also where somebody else answered
 			}
@@ -105,10 +101,11 @@ func connect(addr string) error {
 	return conn.Close()
 }
 
-// greets returns a Command.Ready for servers that speak first: it is content
-// when the first bytes that they send are these.
-func greets(want string) func(addr string) error {
-	return func(addr string) error {
+// greeted waits until the server greets with these bytes, for servers that
+// accept connections before they can serve them.
+func (s *Server) greeted(addr, want string) {
+	s.t.Helper()
+	err := retry(func() error {
 		conn, err := net.DialTimeout("tcp", addr, time.Second)
 		if err != nil {
 			return err
@@ -125,5 +122,8 @@ func greets(want string) func(addr string) error {
 			return fmt.Errorf("greeting %q, want %q", got, want)
 		}
 		return nil
+	})
+	if err != nil {
+		s.t.Fatalf("peer: %s: %v", addr, err)
 	}
 }

@@ -21,7 +21,7 @@ func Telnetd(t TB, opts TelnetdOptions) *Server {
 	if err := os.Chmod(path, 0o755); err != nil {
 		t.Fatalf("peer: %v", err)
 	}
-	return s.inetd(func() Command {
-		return Command{Path: program, Args: []string{"-E", path}, User: unprivileged()}
+	return s.inetd(func() command {
+		return command{path: program, args: []string{"-E", path}, user: unprivileged()}
 	})
 }

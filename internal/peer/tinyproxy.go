@@ -12,7 +12,7 @@ func Tinyproxy(t TB, opts ProxyOptions) *Server {
 	t.Helper()
 	program := Need(t, "tinyproxy", "tinyproxy-bin")
 	s := newServer(t)
-	return s.start(func(base uint16) Command {
+	return s.start(func(base uint16) command {
 		s.Addr = addr(base)
 		lines := []string{
 			"Listen " + host, fmt.Sprintf("Port %d", base),
@@ -22,6 +22,6 @@ func Tinyproxy(t TB, opts ProxyOptions) *Server {
 			lines = append(lines, "BasicAuth "+User+" "+Password)
 		}
 		conf := s.config("tinyproxy.conf", strings.Join(append(lines, opts.Config...), "\n")+"\n")
-		return Command{Path: program, Args: []string{"-d", "-c", conf}, User: unprivileged()}
+		return command{path: program, args: []string{"-d", "-c", conf}, user: unprivileged()}
 	})
 }

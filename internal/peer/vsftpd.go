@@ -18,7 +18,7 @@ func Vsftpd(t TB, opts FTPOptions) *Server {
 	env := s.accounts(opts.Users)
 	empty := filepath.Join(s.Dir, "empty")
 	s.mkdir(empty, "")
-	return s.start(func(base uint16) Command {
+	return s.start(func(base uint16) command {
 		opts.listen(s, base)
 		first, last := passive(base)
 		lines := []string{
@@ -40,6 +40,6 @@ func Vsftpd(t TB, opts FTPOptions) *Server {
 			lines = append(lines, "implicit_ssl=YES")
 		}
 		conf := s.config("vsftpd.conf", strings.Join(append(lines, opts.Config...), "\n")+"\n")
-		return Command{Path: program, Args: []string{conf}, Env: env}
+		return command{path: program, args: []string{conf}, env: env}
 	})
 }
