@@ -185,6 +185,11 @@ func (a *ask) validate() error {
 	return nil
 }
 
+// place is where a's cookies come from and go to.
+func (a *ask) place() place {
+	return place{host: a.target.Origin().Host, path: a.path, secure: a.target.Scheme == "https"}
+}
+
 // whole is a without its range: the same object from its beginning.
 func (a *ask) whole() *ask {
 	b := *a

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/proxy"
@@ -136,7 +137,7 @@ func (p *proxyTo) answer(a *ask, list []proxy.Challenge) *ask {
 
 // replace sets one field; the header of no other ask changes.
 func (a *ask) replace(name, value string) {
-	a.header = append(a.header.Without(func(n string) bool { return n == name }), fetch.Field{Name: name, Value: value})
+	a.header = append(a.header.Without(func(n string) bool { return strings.EqualFold(n, name) }), fetch.Field{Name: name, Value: value})
 }
 
 // drain reads what is left of a page that nobody sees, so that its connection

@@ -43,10 +43,11 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 // try sends a, and again with the answer where the server asks for a login.
 func (d *driver) try(ctx context.Context, req *fetch.Request, a *ask) (*fetch.Response, error) {
 	for {
-		x, err := d.send(ctx, req, a)
+		x, err := d.send(ctx, req, d.withCookies(a))
 		if err != nil {
 			return nil, err
 		}
+		d.keepCookies(a, x)
 		r := &reply{exchange: x, ask: a, req: req, now: d.env.Now()}
 		resp, err := r.response()
 		if err != nil {
@@ -64,6 +65,29 @@ func (d *driver) try(ctx context.Context, req *fetch.Request, a *ask) (*fetch.Re
 		}
 		drain(resp.Body)
 		a = next
+	}
+}
+
+// withCookies adds those of the jar in front of the caller's own.
+func (d *driver) withCookies(a *ask) *ask {
+	if d.opts.Jar == nil {
+		return a
+	}
+	field := d.opts.Jar.field(a.place(), d.env.Now())
+	if field == "" {
+		return a
+	}
+	if own := a.header.Get("Cookie"); own != "" {
+		field += "; " + own
+	}
+	b := *a
+	b.replace("Cookie", field)
+	return &b
+}
+
+func (d *driver) keepCookies(a *ask, x *exchange) {
+	if fields := x.resp.Header.Values("Set-Cookie"); d.opts.Jar != nil && len(fields) > 0 {
+		d.opts.Jar.set(fields, a.place(), d.env.Now())
 	}
 }
 

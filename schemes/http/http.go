@@ -15,6 +15,8 @@ type Options struct {
 	// Compressed asks for gzip, deflate, br and zstd and takes them off: the
 	// Body is then the object, of unknown Size and without a Validator.
 	Compressed bool
+
+	Jar *Jar // where cookies are kept, for http and https together; nil: nowhere
 }
 
 // Schemes returns http and https. What opts hold, the two share.

@@ -1,0 +1,226 @@
+package http
+
+import (
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/net/publicsuffix"
+)
+
+// Limits of RFC 6265bis 5.6.
+const (
+	maxCookie    = 4096 // name and value
+	maxAttribute = 1024
+	maxLifetime  = 400 * 24 * time.Hour
+)
+
+// A cookie is one entry of a Jar: RFC 6265bis 5.6 and 5.7.
+type cookie struct {
+	name, value  string
+	domain, path string // the domain without a leading dot
+	hostOnly     bool   // for domain itself and no name below it
+	secure       bool   // over TLS alone
+	httpOnly     bool
+	expires      time.Time // zero: at the end of the session
+	created      int       // order
+}
+
+// A place is where a cookie comes from or goes to.
+type place struct {
+	host   string // in lower case, without a trailing dot
+	path   string // of the request, without its query
+	secure bool
+}
+
+// parseCookie reads the value of a Set-Cookie field from p. It returns false
+// for what RFC 6265bis has us ignore.
+func parseCookie(field string, p place, now time.Time) (*cookie, bool) {
+	pair, attributes, _ := strings.Cut(field, ";")
+	name, value, ok := strings.Cut(pair, "=")
+	c := &cookie{name: strings.Trim(name, " \t"), value: strings.Trim(value, " \t"), path: defaultPath(p.path)}
+	if !ok || c.name == "" || len(c.name)+len(c.value) > maxCookie || hasControl(pair) {
+		return nil, false
+	}
+	domain, age := "", false
+	for item := range strings.SplitSeq(attributes, ";") {
+		key, value, _ := strings.Cut(item, "=")
+		value = strings.Trim(value, " \t")
+		if len(value) > maxAttribute {
+			continue
+		}
+		switch strings.ToLower(strings.Trim(key, " \t")) {
+		case "domain":
+			domain = strings.TrimPrefix(strings.ToLower(value), ".")
+		case "path":
+			c.path = defaultPath(p.path)
+			if strings.HasPrefix(value, "/") {
+				c.path = value
+			}
+		case "secure":
+			c.secure = true
+		case "httponly":
+			c.httpOnly = true
+		case "max-age":
+			if at, ok := afterSeconds(value, now); ok {
+				c.expires, age = at, true
+			}
+		case "expires":
+			if at, ok := parseCookieDate(value); ok && !age {
+				c.expires = at
+			}
+		}
+	}
+	if last := now.Add(maxLifetime); c.expires.After(last) {
+		c.expires = last
+	}
+	return c, !hasControl(c.path) && c.setDomain(domain, p.host) && c.mayBe(p)
+}
+
+// afterSeconds reads Max-Age.
+func afterSeconds(value string, now time.Time) (time.Time, bool) {
+	digits := strings.TrimPrefix(value, "-")
+	if digits == "" || strings.Trim(digits, "0123456789") != "" {
+		return time.Time{}, false
+	}
+	n, err := strconv.ParseInt(value, 10, 32)
+	switch {
+	case n <= 0 && err == nil || value != digits:
+		return time.Unix(1, 0), true
+	case err != nil:
+		return now.Add(maxLifetime), true
+	}
+	return now.Add(time.Duration(n) * time.Second), true
+}
+
+// setDomain holds the cookie to the host that set it, or to a name above it
+// that is nobody's registry.
+func (c *cookie) setDomain(domain, host string) bool {
+	c.domain, c.hostOnly = host, true
+	if domain == "" || domain == host {
+		c.hostOnly = domain == "" || isAddress(host) || isPublicSuffix(host)
+		return true
+	}
+	if isPublicSuffix(domain) || !domainMatch(host, domain) {
+		return false
+	}
+	c.domain, c.hostOnly = domain, false
+	return true
+}
+
+// mayBe holds c to what its attributes and the prefix of its name promise.
+func (c *cookie) mayBe(p place) bool {
+	name := strings.ToLower(c.name)
+	switch {
+	case c.secure && !p.secure:
+		return false
+	case strings.HasPrefix(name, "__secure-"):
+		return c.secure
+	case strings.HasPrefix(name, "__host-"):
+		return c.secure && c.hostOnly && c.path == "/"
+	}
+	return true
+}
+
+// goesTo reports whether c is sent to p.
+func (c *cookie) goesTo(p place) bool {
+	if c.secure && !p.secure || !pathMatch(p.path, c.path) {
+		return false
+	}
+	return p.host == c.domain || !c.hostOnly && domainMatch(p.host, c.domain)
+}
+
+func (c *cookie) expired(now time.Time) bool { return !c.expires.IsZero() && !c.expires.After(now) }
+
+func isAddress(host string) bool { _, err := netip.ParseAddr(host); return err == nil }
+
+func isPublicSuffix(domain string) bool {
+	suffix, _ := publicsuffix.PublicSuffix(domain)
+	return suffix == domain
+}
+
+// domainMatch is RFC 6265bis 5.1.3.
+func domainMatch(host, domain string) bool {
+	return host == domain || strings.HasSuffix(host, "."+domain) && !isAddress(host)
+}
+
+// defaultPath is RFC 6265bis 5.1.4.
+func defaultPath(path string) string {
+	if i := strings.LastIndexByte(path, '/'); i > 0 {
+		return path[:i]
+	}
+	return "/"
+}
+
+func pathMatch(path, prefix string) bool {
+	rest, ok := strings.CutPrefix(path, prefix)
+	return ok && (rest == "" || rest[0] == '/' || strings.HasSuffix(prefix, "/"))
+}
+
+func hasControl(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
+}
+
+// parseCookieDate is RFC 6265bis 5.1.1, which takes any order of its parts.
+func parseCookieDate(s string) (time.Time, bool) {
+	var hour, minute, second int
+	day, month, year := 0, 0, -1
+	clock := false
+	for token := range strings.FieldsFuncSeq(s, dateDelimiter) {
+		switch {
+		case !clock && strings.Count(token, ":") == 2:
+			if hour, minute, second, clock = parseClock(token); clock {
+				continue
+			}
+		case day == 0 && leading(token, 1, 2) > 0:
+			day = leading(token, 1, 2)
+		case month == 0 && monthOf(token) > 0:
+			month = monthOf(token)
+		case year < 0 && leading(token, 2, 4) >= 0:
+			year = leading(token, 2, 4)
+		}
+	}
+	switch {
+	case 70 <= year && year <= 99:
+		year += 1900
+	case 0 <= year && year <= 69:
+		year += 2000
+	}
+	t := time.Date(year, time.Month(month), day, hour, minute, second, 0, time.UTC)
+	return t, clock && month > 0 && year >= 1601 && t.Day() == day && hour < 24 && minute < 60 && second < 60
+}
+
+func dateDelimiter(r rune) bool {
+	return r < '0' && r != 0 || r > '9' && r < 'A' && r != ':' || r > 'Z' && r < 'a' || r > 'z' && r < 0x7f
+}
+
+func parseClock(token string) (hour, minute, second int, ok bool) {
+	parts := strings.SplitN(token, ":", 3)
+	hour, minute, second = leading(parts[0], 1, 2), leading(parts[1], 1, 2), leading(parts[2], 1, 2)
+	return hour, minute, second, hour >= 0 && minute >= 0 && second >= 0
+}
+
+// leading is the number that s begins with, of least to most digits, or -1.
+func leading(s string, least, most int) int {
+	n := 0
+	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
+		n++
+	}
+	if n < least || n > most {
+		return -1
+	}
+	v, _ := strconv.Atoi(s[:n])
+	return v
+}
+
+func monthOf(token string) int {
+	if len(token) < 3 {
+		return 0
+	}
+	i := strings.Index("janfebmaraprmayjunjulaugsepoctnovdec", strings.ToLower(token[:3]))
+	if i < 0 || i%3 != 0 {
+		return 0
+	}
+	return i/3 + 1
+}

@@ -1,0 +1,188 @@
+package http
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri"
+)
+
+var day = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+func at(url string) place {
+	scheme, rest, _ := strings.Cut(url, "://")
+	host, path, _ := strings.Cut(rest, "/")
+	return place{host: host, path: "/" + path, secure: scheme == "https"}
+}
+
+func TestJar(t *testing.T) {
+	for _, test := range []struct {
+		name, from, set, to, want string
+	}{
+		{"simple", "http://a.example.com/", "a=b", "http://a.example.com/x", "a=b"},
+		{"spaces and equals signs", "http://h.example.com/", "  a = b=c ; x", "http://h.example.com/", "a=b=c"},
+		{"host alone", "http://example.com/", "a=b", "http://a.example.com/", ""},
+		{"names below", "http://example.com/", "a=b; Domain=.Example.com", "http://a.example.com/", "a=b"},
+		{"names below, not beside", "http://example.com/", "a=b; Domain=example.com", "http://notexample.com/", ""},
+		{"from below", "http://a.example.com/", "a=b; Domain=example.com", "http://b.example.com/", "a=b"},
+		{"of another", "http://a.example.com/", "a=b; Domain=other.com", "http://other.com/", ""},
+		{"of a name below", "http://example.com/", "a=b; Domain=a.example.com", "http://a.example.com/", ""},
+		{"of a registry", "http://example.co.uk/", "a=b; Domain=co.uk", "http://other.co.uk/", ""},
+		{"of a private registry", "http://me.github.io/", "a=b; Domain=github.io", "http://you.github.io/", ""},
+		{"of the registry itself", "http://github.io/", "a=b; Domain=github.io", "http://github.io/", "a=b"},
+		{"of a registry, not below it", "http://github.io/", "a=b; Domain=github.io", "http://you.github.io/", ""},
+		{"of an address", "http://192.0.2.1/", "a=b; Domain=192.0.2.1", "http://192.0.2.1/", "a=b"},
+		{"of half an address", "http://192.0.2.1/", "a=b; Domain=2.1", "http://1.0.2.1/", ""},
+		{"path", "http://h.example.com/x/y", "a=b", "http://h.example.com/x/z", "a=b"},
+		{"path above", "http://h.example.com/x/y", "a=b", "http://h.example.com/", ""},
+		{"path beside", "http://h.example.com/", "a=b; Path=/x", "http://h.example.com/xy", ""},
+		{"path below", "http://h.example.com/", "a=b; Path=/x", "http://h.example.com/x/y", "a=b"},
+		{"path that is none", "http://h.example.com/x/y", "a=b; Path=x", "http://h.example.com/x/", "a=b"},
+		{"secure", "https://h.example.com/", "a=b; Secure", "https://h.example.com/", "a=b"},
+		{"secure, in the clear", "https://h.example.com/", "a=b; Secure", "http://h.example.com/", ""},
+		{"secure, set in the clear", "http://h.example.com/", "a=b; Secure", "https://h.example.com/", ""},
+		{"prefix", "https://h.example.com/", "__Secure-a=b; Secure", "https://h.example.com/", "__Secure-a=b"},
+		{"prefix, not secure", "https://h.example.com/", "__Secure-a=b", "https://h.example.com/", ""},
+		{"host prefix", "https://h.example.com/", "__Host-a=b; Secure; Path=/", "https://h.example.com/", "__Host-a=b"},
+		{"host prefix with a domain", "https://h.example.com/", "__Host-a=b; Secure; Path=/; Domain=example.com", "https://h.example.com/", ""},
+		{"host prefix in capitals, with a path", "https://h.example.com/x/", "__HOST-a=b; Secure", "https://h.example.com/x/", ""},
+		{"max-age", "http://h.example.com/", "a=b; Max-Age=1", "http://h.example.com/", "a=b"},
+		{"max-age of nothing", "http://h.example.com/", "a=b; Max-Age=0", "http://h.example.com/", ""},
+		{"max-age below", "http://h.example.com/", "a=b; Max-Age=-99999999999999", "http://h.example.com/", ""},
+		{"max-age too large", "http://h.example.com/", "a=b; Max-Age=99999999999999", "http://h.example.com/", "a=b"},
+		{"max-age counts", "http://h.example.com/", "a=b; Max-Age=9; Expires=Thu, 01 Jan 1970 00:00:01 GMT", "http://h.example.com/", "a=b"},
+		{"expired", "http://h.example.com/", "a=b; Expires=Thu, 01 Jan 1970 00:00:01 GMT", "http://h.example.com/", ""},
+		{"date that is none", "http://h.example.com/", "a=b; Expires=soon", "http://h.example.com/", "a=b"},
+		{"no name", "http://h.example.com/", "=b", "http://h.example.com/", ""},
+		{"no value", "http://h.example.com/", "a", "http://h.example.com/", ""},
+		{"control character", "http://h.example.com/", "a=b\x01", "http://h.example.com/", ""},
+		{"too large", "http://h.example.com/", "a=" + strings.Repeat("x", 4096), "http://h.example.com/", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var j Jar
+			j.set([]string{test.set}, at(test.from), day)
+			if got := j.field(at(test.to), day); got != test.want {
+				t.Errorf("%q from %s to %s: sent %q, want %q", test.set, test.from, test.to, got, test.want)
+			}
+		})
+	}
+}
+
+func TestJarOrder(t *testing.T) {
+	var j Jar
+	p := at("https://h.example.com/x/y")
+	j.set([]string{"a=1; Path=/", "b=2; Path=/x/y", "c=3; Path=/", "a=4; Path=/"}, p, day)
+	if got, want := j.field(p, day), "b=2; a=4; c=3"; got != want {
+		t.Errorf("sent %q, want %q", got, want)
+	}
+	j.set([]string{"c=; Max-Age=0; Path=/"}, p, day)
+	if got, want := j.field(p, day), "b=2; a=4"; got != want {
+		t.Errorf("after taking c away: sent %q, want %q", got, want)
+	}
+	j.set([]string{"s=5; Secure; Path=/"}, p, day)
+	j.set([]string{"s=6; Path=/"}, at("http://h.example.com/"), day)
+	if got, want := j.field(p, day), "b=2; a=4; s=5"; got != want {
+		t.Errorf("after a forgery in the clear: sent %q, want %q", got, want)
+	}
+}
+
+func TestJarLimits(t *testing.T) {
+	var j Jar
+	for i := range 5000 {
+		n := string(rune('a'+i%26)) + strings.Repeat("x", i/26)
+		j.set([]string{n[:min(len(n), 60)] + "=" + strings.Repeat("v", i%50)}, at("http://h.example.com/"), day)
+		j.set([]string{"a=b"}, place{host: strings.Repeat("y", i%60+1) + ".h" + string(rune('a'+i/200)) + ".com", path: "/"}, day)
+	}
+	if len(j.cookies) > maxCookies {
+		t.Errorf("%d cookies kept", len(j.cookies))
+	}
+	if got := j.field(at("http://h.example.com/"), day); len(got) > maxCookieField {
+		t.Errorf("field of %d bytes", len(got))
+	}
+}
+
+func TestCookieDate(t *testing.T) {
+	want := time.Date(1994, 11, 6, 8, 49, 37, 0, time.UTC)
+	for _, s := range []string{
+		"Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+		"6 november 94 8:49:37", "08:49:37 1994 Nov 6th", "06-Nov-1994_08:49:37",
+	} {
+		if got, ok := parseCookieDate(s); !ok || !got.Equal(want) {
+			t.Errorf("%q: got %v, %t", s, got, ok)
+		}
+	}
+	for _, s := range []string{"", "soon", "06 Nov 1994", "08:49:37", "31 Feb 1994 08:49:37", "06 Nov 1994 25:00:00", "06 Nov 1500 08:49:37", "0 Nov 1994 08:49:37"} {
+		if got, ok := parseCookieDate(s); ok {
+			t.Errorf("%q: got %v", s, got)
+		}
+	}
+}
+
+func TestNetscape(t *testing.T) {
+	const file = "# Netscape HTTP Cookie File\n\n" +
+		".example.com\tTRUE\t/x\tTRUE\t1800000000\ta\tb=c\n" +
+		"#HttpOnly_h.example.com\tFALSE\t/\tFALSE\t0\tb\t\n"
+	const junk = "\n# comment\nshort\tline\n.com\tTRUE\t/\tFALSE\t0\tr\tx\nh\tFALSE\tx\tFALSE\t0\ta\tb\nh\tFALSE\t/\tFALSE\tsoon\ta\tb\n" +
+		"old.example.com\tFALSE\t/\tFALSE\t1000\ta\tb\nh\tFALSE\t/\tFALSE\t0\ta;b\tc\nh\tFALSE\t/\tFALSE\t0\ta\tb\x01\n"
+	var j Jar
+	if err := j.Read(strings.NewReader(file+junk), day); err != nil {
+		t.Fatal(err)
+	}
+	if got := j.field(at("https://a.example.com/x/"), day); got != "a=b=c" {
+		t.Errorf("sent %q", got)
+	}
+	if got := j.field(at("https://other.com/"), day); got != "" {
+		t.Errorf("a cookie for all of com: %q", got)
+	}
+	var b strings.Builder
+	if err := j.Write(&b, day); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := b.String(), file+"com\tFALSE\t/\tFALSE\t0\tr\tx\n"; got != want {
+		t.Errorf("wrote %q, want %q", got, want)
+	}
+	j.EndSession()
+	if len(j.cookies) != 1 {
+		t.Errorf("%d cookies after the session", len(j.cookies))
+	}
+	if err := j.Read(strings.NewReader(strings.Repeat("x", 1<<20)), day); err == nil {
+		t.Error("a line of 1 MiB was read")
+	}
+}
+
+func FuzzCookie(f *testing.F) {
+	f.Add("a=b; Domain=example.com; Path=/; Secure; Expires=Sun, 06 Nov 1994 08:49:37 GMT; Max-Age=5", "a.example.com")
+	f.Add("__Host-a=b\r\nX: y", "[::1]")
+	f.Fuzz(func(t *testing.T, field, host string) {
+		u, err := uri.Parse("https://" + host + "/")
+		if err != nil {
+			return
+		}
+		target, err := fetch.TargetOf(u, 443)
+		if err != nil {
+			return
+		}
+		p := place{host: target.Origin().Host, path: "/", secure: true}
+		var j, again Jar
+		j.set([]string{field}, p, day)
+		sent := j.field(p, day)
+		if strings.ContainsAny(sent, "\r\n\x00") {
+			t.Errorf("sent %q", sent)
+		}
+		var b strings.Builder
+		if err := j.Write(&b, day); err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(b.String(), "\n"); n > 3 {
+			t.Errorf("wrote %q", b.String())
+		}
+		if err := again.Read(strings.NewReader(b.String()), day); err != nil {
+			t.Fatal(err)
+		}
+		if got := again.field(p, day); got != "" && got != sent {
+			t.Errorf("sent %q, after a file %q", sent, got)
+		}
+	})
+}
