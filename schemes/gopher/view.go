@@ -18,8 +18,8 @@ type view struct {
 func (a attributes) views() (all []view) {
 	for _, l := range a.lines("VIEWS") {
 		name, _, _ := strings.Cut(l, ":")
-		if name = strings.TrimSpace(name); name == "" {
-			continue
+		if name = strings.TrimSpace(name); name == "" || unsafe(name) || strings.Contains(name, "\t") {
+			continue // it would be sent
 		}
 		media, lang, _ := strings.Cut(strings.ToLower(name), " ")
 		all = append(all, view{name, media, strings.TrimSpace(lang)})
