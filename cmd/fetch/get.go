@@ -25,8 +25,12 @@ func (j *job) get() error {
 	defer out.Close()
 	for j.attempt = 1; ; j.attempt++ {
 		err := j.transfer(req, out)
-		if err == nil {
+		switch {
+		case err == nil:
 			return nil
+		case errors.Is(err, fetch.Mismatch) && j.attempt == 1 && out.State().Offset == 0 && out.Restarts():
+			j.note("%v; from the beginning", err)
+			continue
 		}
 		// What the Retry middleware could not continue begins anew, where
 		// nothing that was written has left our hands.
@@ -95,7 +99,7 @@ func (j *job) transfer(req *fetch.Request, out sink) error {
 	if resp.Unchanged {
 		return nil
 	}
-	if err := out.Begin(state(req, resp)); err != nil {
+	if err := out.Begin(j.flags.state(req, resp)); err != nil {
 		return err
 	}
 	if err := j.copy(out, req, resp); err != nil {
@@ -110,10 +114,10 @@ func (j *job) transfer(req *fetch.Request, out sink) error {
 	return errors.Join(err, out.Commit())
 }
 
-// state is what out is told of the body. A range that was asked for by name
-// is an object of its own.
-func state(req *fetch.Request, resp *fetch.Response) save.State {
-	if req.Range.End != 0 || req.Range.First < 0 || req.Op == fetch.Stat || resp.Fault != nil || !resp.Location.IsZero() {
+// state is what out is told of the body. A range that was asked for by name,
+// and one with its head before it, is an object of its own.
+func (f *flags) state(req *fetch.Request, resp *fetch.Response) save.State {
+	if f.include || req.Range.End != 0 || req.Range.First < 0 || req.Op == fetch.Stat || resp.Fault != nil || !resp.Location.IsZero() {
 		return save.State{Size: -1}
 	}
 	return save.State{Offset: resp.Offset, Validator: resp.Validator, Size: resp.Size}
