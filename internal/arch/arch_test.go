@@ -149,10 +149,10 @@ func TestImports(t *testing.T) {
 // layerOf finds the entry for dir, or for the nearest folder above it.
 func layerOf(dir string) ([]string, bool) {
 	for above := dir; above != "."; above = path.Dir(above) {
-		if allowed, ok := layers[above]; ok {
+		if allowed, ok := layers[above+"/"]; ok && above != dir {
 			return allowed, true
 		}
-		if allowed, ok := layers[above+"/"]; ok && above != dir {
+		if allowed, ok := layers[above]; ok {
 			return allowed, true
 		}
 	}
