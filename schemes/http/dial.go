@@ -29,9 +29,22 @@ func (d *dialer) plain(ctx context.Context, _, addr string) (net.Conn, error) {
 // tls gives net/http the TLS connection itself for HTTP/2, which it knows by
 // that type, and a wire above it for HTTP/1.
 func (d *dialer) tls(ctx context.Context, _, addr string) (net.Conn, error) {
-	raw, err := d.connect(ctx, addr)
+	conn, below, err := d.shake(ctx, addr)
 	if err != nil {
 		return nil, err
+	}
+	secure := conn.(*tls.Conn)
+	if secure.ConnectionState().NegotiatedProtocol == "h2" {
+		return secure, nil
+	}
+	return &wire{Conn: secure, below: below}, nil
+}
+
+// shake returns a connection under TLS and the one below that.
+func (d *dialer) shake(ctx context.Context, addr string) (net.Conn, *ending, error) {
+	raw, err := d.connect(ctx, addr)
+	if err != nil {
+		return nil, nil, err
 	}
 	below := &ending{Conn: raw}
 	conn := tls.Client(below, d.config(addr))
@@ -39,13 +52,9 @@ func (d *dialer) tls(ctx context.Context, _, addr string) (net.Conn, error) {
 	defer cancel()
 	if err := conn.HandshakeContext(within); err != nil {
 		raw.Close()
-		return nil, shakeFault(err)
+		return nil, nil, shakeFault(err)
 	}
-	state := conn.ConnectionState()
-	if state.NegotiatedProtocol == "h2" {
-		return conn, nil
-	}
-	return &wire{Conn: conn, state: &state, below: below}, nil
+	return conn, below, nil
 }
 
 func (d *dialer) config(addr string) *tls.Config {

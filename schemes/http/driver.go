@@ -48,7 +48,7 @@ func (d *driver) try(ctx context.Context, req *fetch.Request, a *ask) (*fetch.Re
 			return nil, err
 		}
 		d.keepCookies(a, x)
-		r := &reply{exchange: x, ask: a, req: req, now: d.env.Now()}
+		r := &reply{exchange: x, ask: a, req: req, raw: d.opts.Old.Raw, now: d.env.Now()}
 		resp, err := r.response()
 		if err != nil {
 			x.resp.Body.Close()
@@ -107,6 +107,9 @@ type exchange struct {
 
 // send returns when the head of the response is there.
 func (d *driver) send(ctx context.Context, req *fetch.Request, a *ask) (*exchange, error) {
+	if d.opts.Old != (Old{}) {
+		return d.sendOld(ctx, req, a)
+	}
 	x := &exchange{trace: req.Trace, noBody: a.method == http.MethodHead, pool: &d.pool}
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: x.gotConn, Got1xxResponse: x.got1xx})
 	key := poolKey{leave: d.env.Net.Key(ctx), old: a.old || d.opts.HTTP1 || listens(req.Trace)}

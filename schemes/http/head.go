@@ -13,9 +13,10 @@ import (
 // HTTP/2 what HTTP/1 would have sent.
 func (x *exchange) rawHead() []byte {
 	if w, ok := x.conn.(*wire); ok {
-		if head := w.head(x); len(head) > 0 {
-			return head
-		}
+		return w.head(x)
+	}
+	if x.head != nil || x.resp.ProtoMajor == 0 {
+		return x.head
 	}
 	var b strings.Builder
 	b.WriteString(proto(x.resp) + " " + strconv.Itoa(x.resp.StatusCode) + " \r\n")
@@ -53,7 +54,10 @@ func (x *exchange) fields(raw []byte, t *fetch.Trace) fetch.Header {
 			}
 			continue
 		}
-		name, value, _ := strings.Cut(line, ":")
+		name, value, ok := strings.Cut(line, ":")
+		if !ok {
+			continue
+		}
 		h = append(h, fetch.Field{Name: strings.TrimRight(name, " \t"), Value: strings.Trim(value, " \t")})
 	}
 	if folded {

@@ -16,6 +16,7 @@ type Options struct {
 	// Body is then the object, of unknown Size and without a Validator.
 	Compressed bool
 
+	Old Old  // what is spoken and borne besides today's HTTP/1.1
 	Jar *Jar // where cookies are kept, for http and https together; nil: nowhere
 }
 

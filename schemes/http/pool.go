@@ -86,10 +86,7 @@ func (p *pool) closed() bool {
 }
 
 func (p *pool) newTransport(key poolKey, via *proxyTo) *http.Transport {
-	d := &dialer{env: p.env, old: key.old || via != nil}
-	d.connect = func(ctx context.Context, addr string) (net.Conn, error) {
-		return p.env.Net.DialContext(ctx, "tcp", addr)
-	}
+	d := &dialer{env: p.env, old: key.old || via != nil, connect: p.connect}
 	if via != nil {
 		d.connect = via.connect
 	}
@@ -108,4 +105,8 @@ func (p *pool) newTransport(key poolKey, via *proxyTo) *http.Transport {
 		MaxResponseHeaderBytes: maxHead,
 		ReadBufferSize:         readBuffer,
 	}
+}
+
+func (p *pool) connect(ctx context.Context, addr string) (net.Conn, error) {
+	return p.env.Net.DialContext(ctx, "tcp", addr)
 }

@@ -14,6 +14,7 @@ type reply struct {
 	*exchange
 	ask *ask
 	req *fetch.Request
+	raw bool // no coding is taken off
 	now time.Time
 	out *fetch.Response
 }
@@ -38,6 +39,9 @@ func (r *reply) response() (*fetch.Response, error) {
 	if err := r.byStatus(); err != nil {
 		return nil, err
 	}
+	if r.resp.ProtoMajor == 0 {
+		r.out.Code = 0 // a reply without a head has no status
+	}
 	if err := r.decode(); err != nil {
 		return nil, err
 	}
@@ -47,7 +51,7 @@ func (r *reply) response() (*fetch.Response, error) {
 // decode takes the content codings off that were asked for. What is decoded
 // has another length and cannot be resumed.
 func (r *reply) decode() error {
-	if !r.ask.coded || r.req.Op == fetch.Stat || r.out.Unchanged {
+	if !r.ask.coded || r.raw || r.req.Op == fetch.Stat || r.out.Unchanged {
 		return nil
 	}
 	list, err := codings(r.out.Header)

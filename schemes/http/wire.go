@@ -2,7 +2,6 @@ package http
 
 import (
 	"bytes"
-	"crypto/tls"
 	"io"
 	"net"
 	"sync"
@@ -16,8 +15,7 @@ import (
 // came before it was asked for or after it had ended.
 type wire struct {
 	net.Conn
-	state *tls.ConnectionState // nil: no TLS
-	below *ending              // the connection below TLS, or nil
+	below *ending // the connection below TLS, or nil
 
 	mu      sync.Mutex
 	owner   *exchange // nil: idle
