@@ -93,12 +93,15 @@ func (d *door) connect(ctx context.Context, network string, g *grant, t Target) 
 	if err != nil {
 		return nil, err
 	}
+	g.trace.Reached(Resolved, nil)
 	judge := func(a netip.Addr) error { return d.policy.judgeAddr(g, t, a) }
 	raw, err := d.race(ctx, network, addrs, t.Port, judge)
 	if err != nil {
 		return nil, err
 	}
-	return d.wrap(raw.conn, g, raw.to, t.Host), nil
+	c := d.wrap(raw.conn, g, raw.to, t.Host)
+	g.trace.Reached(Connected, c)
+	return c, nil
 }
 
 // allowed resolves t and keeps the addresses that pass. Where none does, the

@@ -118,6 +118,7 @@ func (d *door) dialProxy(ctx context.Context, p Proxy, g *grant) (net.Conn, erro
 	}
 	c := d.wrap(raw.conn, g, netip.AddrPort{}, g.target.Host)
 	c.via = p
+	g.trace.Reached(Connected, c)
 	if p.URL.Scheme() != "https" {
 		return c, nil
 	}

@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"crypto/tls"
 	"encoding/json"
 	"io"
 	"iter"
@@ -53,11 +54,12 @@ type Response struct {
 	Time      time.Time // when the object last changed; zero: unknown
 	Validator string    // for Request.IfSame and IfNot; "": it cannot be resumed
 
-	Code   int        // the server's own status number, or zero
-	Proto  string     // as spoken: "HTTP/1.1"
-	Peer   netip.Addr // zero: behind a proxy, or no network
-	Head   []byte     // the raw head, where the protocol has one
-	Header Header     // the parsed head
+	Code   int                  // the server's own status number, or zero
+	Proto  string               // as spoken: "HTTP/1.1"
+	Peer   netip.Addr           // zero: behind a proxy, or no network
+	TLS    *tls.ConnectionState // nil: the exchange was in clear
+	Head   []byte               // the raw head, where the protocol has one
+	Header Header               // the parsed head
 
 	Location  uri.URI // not zero: look there instead
 	Unchanged bool    // the condition of the Request did not hold: Body is empty

@@ -13,6 +13,30 @@ type Trace struct {
 	Got   func(p []byte)    // bytes above TLS, as they were read
 	Again func()            // the attempt is void: what Sent and Got heard does not count
 	Note  func(text string) // something worth a line to a person
+
+	// Mark hears how far the exchange has come, again for each connection
+	// that is made on the way; c is that connection, where there is one: not
+	// to be used but for its addresses.
+	Mark func(p Phase, c net.Conn)
+}
+
+// A Phase is how far an exchange has come.
+type Phase uint8
+
+const (
+	Resolved  Phase = iota // the name has addresses
+	Connected              // to the server, or to its proxy
+	Secured                // TLS is agreed on
+	Asked                  // the request is sent
+	Answered               // the first byte has come
+)
+
+// Reached tells Mark that the exchange has come as far as p. Drivers call it
+// for what the door cannot see: Secured, Asked and Answered.
+func (t *Trace) Reached(p Phase, c net.Conn) {
+	if t != nil && t.Mark != nil {
+		t.Mark(p, c)
+	}
 }
 
 // Notef says something worth a line: a deviation tolerated, a name guessed.
