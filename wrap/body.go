@@ -1,0 +1,50 @@
+package wrap
+
+import (
+	"io"
+	"sync"
+	"sync/atomic"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// watched is a Body that tells how far it is read and how it ends.
+type watched struct {
+	io.ReadCloser
+	read func(total int64)            // after each Read that brought something; may be nil
+	done func(total int64, err error) // once; err is nil at the end, and closedEarly where nobody read on
+
+	total    atomic.Int64
+	ending   sync.Once
+	closing  sync.Once
+	closeErr error
+}
+
+// closedEarly ends a body that was not read to its end.
+var closedEarly = fetch.Canceled.Errorf("closed before its end")
+
+func (b *watched) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	total := b.total.Add(int64(n))
+	if n > 0 && b.read != nil {
+		b.read(total)
+	}
+	switch err {
+	case nil:
+	case io.EOF:
+		b.end(nil)
+	default:
+		b.end(err)
+	}
+	return n, err
+}
+
+func (b *watched) Close() error {
+	b.closing.Do(func() { b.closeErr = b.ReadCloser.Close() })
+	b.end(closedEarly)
+	return b.closeErr
+}
+
+func (b *watched) end(err error) {
+	b.ending.Do(func() { b.done(b.total.Load(), err) })
+}

@@ -1,0 +1,197 @@
+package wrap
+
+import (
+	"bytes"
+	"container/list"
+	"context"
+	"io"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// CacheOptions bound what a session remembers.
+type CacheOptions struct {
+	Listing int           // bytes of one listing; 0: 1 MiB
+	Total   int           // bytes of all; 0: 16 MiB
+	Age     time.Duration // of a listing that still counts; 0: 5 minutes
+}
+
+// Cache remembers listings that came whole, for as long as the middleware
+// lives. It is for protocols without a cache of their own: what comes with
+// headers is not remembered, and files of this machine are as near as memory.
+//
+// A listing answers only the request that it answered before, made on the
+// same authority: a URL that a person typed, or one found on the same page at
+// the same address. So it tells nobody what the Policy, or a password, would
+// have kept from him. Requests with credentials, conditions, a Range or a
+// Trace pass by.
+func Cache(o CacheOptions) fetch.Middleware {
+	if o.Listing == 0 {
+		o.Listing = 1 << 20
+	}
+	if o.Total == 0 {
+		o.Total = 16 << 20
+	}
+	if o.Age == 0 {
+		o.Age = 5 * time.Minute
+	}
+	c := &cache{CacheOptions: o, byKey: map[cacheKey]*list.Element{}}
+	return func(next fetch.Driver) fetch.Driver {
+		return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
+			return c.do(ctx, next, req)
+		})
+	}
+}
+
+// cacheKey is what a request asks for, and on whose authority.
+type cacheKey struct {
+	url   string
+	typed bool
+	from  string
+	peer  netip.Addr
+}
+
+func keyOf(req *fetch.Request) cacheKey {
+	k := cacheKey{url: req.URL.WithoutFragment().Unredacted(), typed: req.Typed()}
+	if !k.typed {
+		k.from, k.peer = req.From.URL.Unredacted(), req.From.Peer
+	}
+	return k
+}
+
+// listing is a Response with all of its body.
+type listing struct {
+	key  cacheKey
+	resp fetch.Response
+	body []byte
+	at   time.Time
+}
+
+type cache struct {
+	CacheOptions
+	mu    sync.Mutex
+	byKey map[cacheKey]*list.Element
+	used  list.List // of *listing, the last used first
+	size  int
+}
+
+func (c *cache) do(ctx context.Context, next fetch.Driver, req *fetch.Request) (*fetch.Response, error) {
+	if !asksForListing(req) {
+		return next.Do(ctx, req)
+	}
+	k := keyOf(req)
+	if resp := c.get(ctx, k); resp != nil {
+		return resp, nil
+	}
+	resp, err := next.Do(ctx, req)
+	if err != nil || !isListing(resp) || resp.Size > int64(c.Listing) {
+		return resp, err
+	}
+	copied := &copied{ReadCloser: resp.Body, limit: c.Listing}
+	found := &listing{key: k, resp: *resp, at: time.Now()}
+	found.resp.Body = nil
+	resp.Body = &watched{ReadCloser: copied, done: func(_ int64, err error) {
+		if err == nil && !copied.over {
+			found.body = copied.text
+			c.put(found)
+		}
+	}}
+	return resp, nil
+}
+
+func asksForListing(req *fetch.Request) bool {
+	_, user := req.URL.Userinfo()
+	return req.Op == fetch.Get && req.URL.Scheme() != "file" && !user && req.Auth == nil &&
+		req.Range.IsZero() && req.IfSame == "" && req.IfNot == "" && req.Since.IsZero() && req.Before.IsZero() &&
+		len(req.Header) == 0 && req.Trace == nil
+}
+
+func isListing(resp *fetch.Response) bool {
+	return resp.Kind == fetch.Menu && resp.Fault == nil && resp.Location.IsZero() && !resp.Unchanged &&
+		resp.Input == nil && len(resp.Header) == 0 && resp.Offset == 0
+}
+
+func (c *cache) get(ctx context.Context, k cacheKey) *fetch.Response {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.byKey[k]
+	if !ok {
+		return nil
+	}
+	l := e.Value.(*listing)
+	if time.Since(l.at) > c.Age {
+		c.remove(e)
+		return nil
+	}
+	c.used.MoveToFront(e)
+	resp := l.resp
+	resp.Body = &remembered{text: bytes.NewReader(l.body), ctx: ctx}
+	return &resp
+}
+
+func (c *cache) put(l *listing) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e, ok := c.byKey[l.key]; ok {
+		c.remove(e)
+	}
+	c.byKey[l.key] = c.used.PushFront(l)
+	for c.size += l.weight(); c.size > c.Total; {
+		c.remove(c.used.Back())
+	}
+}
+
+func (c *cache) remove(e *list.Element) {
+	l := c.used.Remove(e).(*listing)
+	delete(c.byKey, l.key)
+	c.size -= l.weight()
+}
+
+// weight is about what l takes in memory.
+func (l *listing) weight() int {
+	return len(l.body) + len(l.key.url) + len(l.key.from) + len(l.resp.Head) + 1<<10
+}
+
+// copied is a Body of which a copy is made, up to limit bytes.
+type copied struct {
+	io.ReadCloser
+	limit int
+	text  []byte
+	over  bool
+}
+
+func (b *copied) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if b.over = b.over || len(b.text)+n > b.limit; b.over {
+		b.text = nil
+		return n, err
+	}
+	b.text = append(b.text, p[:n]...)
+	return n, err
+}
+
+// remembered is a Body from the cache.
+type remembered struct {
+	text   *bytes.Reader
+	ctx    context.Context // of the request
+	closed atomic.Bool
+}
+
+func (b *remembered) Read(p []byte) (int, error) {
+	switch {
+	case b.ctx.Err() != nil:
+		return 0, context.Cause(b.ctx)
+	case b.closed.Load():
+		return 0, closedEarly
+	}
+	return b.text.Read(p)
+}
+
+func (b *remembered) Close() error {
+	b.closed.Store(true)
+	return nil
+}

@@ -1,0 +1,101 @@
+package wrap
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri"
+)
+
+// Log writes two records for each request: "response" when it is there or has
+// failed, and "body" when that has ended. Failures are warnings. No record
+// holds a password, or the value of a query parameter whose name speaks of a
+// secret; texts of a server stand in errors, for the Handler to quote. That a
+// body was closed before its end is no failure.
+func Log(l *slog.Logger) fetch.Middleware {
+	return func(next fetch.Driver) fetch.Driver {
+		return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
+			began := time.Now()
+			resp, err := next.Do(ctx, req)
+			about := l.With("op", req.Op.String(), "scheme", req.URL.Scheme(), "url", masked(req.URL))
+			if err != nil {
+				about.LogAttrs(ctx, slog.LevelWarn, "response", append(failure(err), slog.Duration("duration", time.Since(began)))...)
+				return nil, err
+			}
+			about.LogAttrs(ctx, level(resp.Fault), "response", append(answer(resp), slog.Duration("duration", time.Since(began)))...)
+			resp.Body = &watched{ReadCloser: resp.Body, done: func(total int64, err error) {
+				early := err == closedEarly
+				if early {
+					err = nil
+				}
+				attrs := append(failure(err), slog.Int64("bytes", total), slog.Bool("closed", early), slog.Duration("duration", time.Since(began)))
+				about.LogAttrs(ctx, level(err), "body", attrs...)
+			}}
+			return resp, nil
+		})
+	}
+}
+
+func level(err error) slog.Level {
+	if err != nil {
+		return slog.LevelWarn
+	}
+	return slog.LevelInfo
+}
+
+// failure is class and text of err, nothing where there is none.
+func failure(err error) []slog.Attr {
+	if err == nil {
+		return nil
+	}
+	return []slog.Attr{slog.String("fault", fetch.FaultOf(err).String()), slog.String("error", err.Error())}
+}
+
+func answer(resp *fetch.Response) []slog.Attr {
+	attrs := append(failure(resp.Fault), slog.Int("code", resp.Code), slog.String("kind", resp.Kind.String()), slog.Int64("size", resp.Size))
+	if resp.Offset > 0 {
+		attrs = append(attrs, slog.Int64("offset", resp.Offset))
+	}
+	if resp.Peer.IsValid() {
+		attrs = append(attrs, slog.String("peer", resp.Peer.String()))
+	}
+	if !resp.Location.IsZero() {
+		attrs = append(attrs, slog.String("location", masked(resp.Location)))
+	}
+	return attrs
+}
+
+// secretWords betray a query parameter that stands for a password.
+var secretWords = []string{"token", "key", "sig", "pass", "pwd", "secret", "auth", "session", "credential"}
+
+// masked is u for a log.
+func masked(u uri.URI) string {
+	query, ok := u.Query()
+	if !ok || !secret(query) {
+		return u.String()
+	}
+	fields := strings.Split(query, "&")
+	for i, field := range fields {
+		if name, _, ok := strings.Cut(field, "="); ok && secret(name) {
+			fields[i] = name + "=***"
+		}
+	}
+	u, err := u.WithQuery(strings.Join(fields, "&"))
+	if err != nil {
+		return u.WithoutQuery().String()
+	}
+	return u.String()
+}
+
+func secret(text string) bool {
+	text = strings.ToLower(text)
+	for _, word := range secretWords {
+		if strings.Contains(text, word) {
+			return true
+		}
+	}
+	return false
+}

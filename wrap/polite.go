@@ -1,0 +1,152 @@
+package wrap
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// PoliteOptions say what a host has to bear.
+type PoliteOptions struct {
+	PerHost int           // requests at a time; 0: 2
+	Delay   time.Duration // from the beginning of a request to that of the next
+
+	// Rule, if not nil, is asked before each request that has a host: an
+	// error refuses it, and a longer delay than Delay counts for the host
+	// from then on.
+	Rule func(ctx context.Context, req *fetch.Request) (time.Duration, error)
+}
+
+// Polite makes requests to one host wait for each other; those whose URL
+// names none pass. A request holds its
+// place until its Body has ended or is closed: who reads a listing and asks
+// the same host for what is in it needs a second place, or closes first.
+func Polite(o PoliteOptions) fetch.Middleware {
+	if o.PerHost <= 0 {
+		o.PerHost = 2
+	}
+	p := &polite{PoliteOptions: o, hosts: map[string]*host{}}
+	return func(next fetch.Driver) fetch.Driver {
+		return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
+			return p.do(ctx, next, req)
+		})
+	}
+}
+
+type polite struct {
+	PoliteOptions
+	mu    sync.Mutex
+	hosts map[string]*host
+}
+
+// host is one that somebody asks, or asked not long ago.
+type host struct {
+	places chan struct{} // one in it for each request under way
+	users  int           // requests that wait or are under way
+	delay  time.Duration
+	next   time.Time // when the next request may begin
+}
+
+func (p *polite) do(ctx context.Context, next fetch.Driver, req *fetch.Request) (*fetch.Response, error) {
+	target, err := fetch.TargetOf(req.URL, 0)
+	if err != nil || target.Host == "" { // refused within, or no network
+		return next.Do(ctx, req)
+	}
+	delay := p.Delay
+	if p.Rule != nil {
+		asked, err := p.Rule(ctx, req)
+		if err != nil {
+			return nil, err
+		}
+		delay = max(delay, asked)
+	}
+	leave, err := p.enter(ctx, target.Origin().Host, delay)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := next.Do(ctx, req)
+	if err != nil {
+		leave()
+		return nil, err
+	}
+	resp.Body = &watched{ReadCloser: resp.Body, done: func(int64, error) { leave() }}
+	return resp, nil
+}
+
+// enter waits for a place at the host and for its time.
+func (p *polite) enter(ctx context.Context, name string, delay time.Duration) (leave func(), err error) {
+	h := p.host(name, delay)
+	select {
+	case h.places <- struct{}{}:
+	case <-ctx.Done():
+		p.leave(name, h)
+		return nil, context.Cause(ctx)
+	}
+	leave = func() {
+		<-h.places
+		p.leave(name, h)
+	}
+	if !sleep(ctx, p.turn(h)) {
+		leave()
+		return nil, context.Cause(ctx)
+	}
+	return leave, nil
+}
+
+func (p *polite) host(name string, delay time.Duration) *host {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	h, ok := p.hosts[name]
+	if !ok {
+		p.forget()
+		h = &host{places: make(chan struct{}, p.PerHost)}
+		p.hosts[name] = h
+	}
+	h.users++
+	h.delay = max(h.delay, delay)
+	return h
+}
+
+// turn takes the next time at which a request may begin, and tells how far
+// off it is.
+func (p *polite) turn(h *host) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	if h.next.Before(now) {
+		h.next = now
+	}
+	wait := h.next.Sub(now)
+	h.next = h.next.Add(h.delay)
+	return wait
+}
+
+func (p *polite) leave(name string, h *host) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	h.users--
+	if h.idle(time.Now()) {
+		delete(p.hosts, name)
+	}
+}
+
+// idle reports whether h has no more to remember than a new one.
+func (h *host) idle(now time.Time) bool { return h.users == 0 && !h.next.After(now) }
+
+// maxHosts is how many hosts are remembered before those are looked for that
+// need not be.
+const maxHosts = 4096
+
+func (p *polite) forget() {
+	if len(p.hosts) < maxHosts {
+		return
+	}
+	now := time.Now()
+	for name, h := range p.hosts {
+		if h.idle(now) {
+			delete(p.hosts, name)
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package wrap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri"
+)
+
+// busy is a driver that tells how many of its bodies are open at the most.
+type busy struct{ now, most, all atomic.Int32 }
+
+func (b *busy) Do(context.Context, *fetch.Request) (*fetch.Response, error) {
+	n := b.now.Add(1)
+	b.all.Add(1)
+	for m := b.most.Load(); n > m && !b.most.CompareAndSwap(m, n); m = b.most.Load() {
+	}
+	body := &closing{ReadCloser: io.NopCloser(strings.NewReader("x")), done: func() { b.now.Add(-1) }}
+	return &fetch.Response{Body: body}, nil
+}
+
+func request(url string) *fetch.Request { return &fetch.Request{URL: uri.MustParse(url)} }
+
+// TestPerHost: the place is held until the body is closed, and a host is one
+// however it is written.
+func TestPerHost(t *testing.T) {
+	for _, c := range []struct {
+		urls []string
+		most int32
+	}{
+		{[]string{"http://h/", "https://H:8443/", "gopher://h./1"}, 2},
+		{[]string{"http://[::1]/", "http://[0:0::1]/"}, 2},
+		{[]string{"http://a/", "http://b/"}, 4},
+		{[]string{"file:///x", "mid:a@b"}, 30}, // no host, no limit
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			b := &busy{}
+			d := Polite(PoliteOptions{})(b)
+			var readers sync.WaitGroup
+			for i := range 30 {
+				readers.Go(func() {
+					resp, err := d.Do(t.Context(), request(c.urls[i%len(c.urls)]))
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					time.Sleep(time.Second) // reading takes its time
+					resp.Body.Close()
+					resp.Body.Close()
+				})
+			}
+			readers.Wait()
+			if b.most.Load() != c.most || b.all.Load() != 30 {
+				t.Errorf("%v: %d at a time of %d, want %d of 30", c.urls, b.most.Load(), b.all.Load(), c.most)
+			}
+		})
+	}
+}
+
+func TestDelay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := Polite(PoliteOptions{Delay: time.Second, PerHost: 9})(&busy{})
+		began := time.Now()
+		for i, at := range []struct {
+			url  string
+			want time.Duration
+		}{
+			{"http://a/1", 0}, {"http://b/1", 0}, {"http://a/2", time.Second}, {"http://a/3", 2 * time.Second},
+			{"http://b/2", 2 * time.Second}, // its second has passed
+		} {
+			resp, err := d.Do(t.Context(), request(at.url))
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+			if took := time.Since(began); took != at.want {
+				t.Errorf("%d. %s after %v, want %v", i, at.url, took, at.want)
+			}
+		}
+	})
+}
+
+// TestRule: what somebody read in the host's own rules counts.
+func TestRule(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rule := func(_ context.Context, req *fetch.Request) (time.Duration, error) {
+			if req.URL.Path() == "/private" {
+				return 0, fetch.Denied.Errorf("robots.txt disallows it")
+			}
+			return 5 * time.Second, nil
+		}
+		b := &busy{}
+		d := Polite(PoliteOptions{Rule: rule, Delay: time.Second})(b)
+		if _, err := d.Do(t.Context(), request("http://h/private")); !errors.Is(err, fetch.Denied) || b.all.Load() != 0 {
+			t.Errorf("got %v after %d requests", err, b.all.Load())
+		}
+		began := time.Now()
+		for range 3 {
+			resp, err := d.Do(t.Context(), request("http://h/"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+		}
+		if took := time.Since(began); took != 10*time.Second {
+			t.Errorf("took %v, want 10s", took)
+		}
+	})
+}
+
+// TestPoliteGivesUp: a ctx ends the wait for a place and the wait for the
+// time, and neither costs a place.
+func TestPoliteGivesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &polite{PoliteOptions: PoliteOptions{PerHost: 1, Delay: time.Minute}, hosts: map[string]*host{}}
+		b := &busy{}
+		first, err := p.do(t.Context(), b, request("http://h/"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, closed := range []bool{false, true} {
+			if closed { // now it is the time that is missing
+				first.Body.Close()
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			began := time.Now()
+			if _, err := p.do(ctx, b, request("http://h/")); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
+				t.Errorf("got %v after %v", err, time.Since(began))
+			}
+			cancel()
+		}
+		time.Sleep(5 * time.Minute)
+		resp, err := p.do(t.Context(), b, request("http://h/"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+	})
+}
+
+// TestFailureFreesPlace: a request that failed holds nothing.
+func TestFailureFreesPlace(t *testing.T) {
+	d := Polite(PoliteOptions{PerHost: 1})(fetch.DriverFunc(func(context.Context, *fetch.Request) (*fetch.Response, error) {
+		return nil, fetch.Connect
+	}))
+	for range 3 {
+		if _, err := d.Do(t.Context(), request("http://h/")); !errors.Is(err, fetch.Connect) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestHostsForgotten: a walk over many hosts does not fill the memory.
+func TestHostsForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, delay := range []time.Duration{0, time.Second} {
+			p := &polite{PoliteOptions: PoliteOptions{PerHost: 1, Delay: delay}, hosts: map[string]*host{}}
+			most := 0
+			for i := range 3 * maxHosts {
+				resp, err := p.do(t.Context(), &busy{}, request(fmt.Sprintf("http://h%d.example/", i)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				resp.Body.Close()
+				most = max(most, len(p.hosts))
+				if i%100 == 0 {
+					time.Sleep(time.Second)
+				}
+			}
+			if most > maxHosts+1 || delay == 0 && most > 1 {
+				t.Errorf("delay %v: %d hosts remembered", delay, most)
+			}
+		}
+	})
+}

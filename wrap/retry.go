@@ -1,0 +1,173 @@
+package wrap
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"syscall"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// RetryOptions say how often and when a request is made again.
+type RetryOptions struct {
+	Attempts int           // in all, the first one too; 0: 4
+	Delay    time.Duration // before each further attempt; 0: random, up to half a second that doubles each time, to a minute at the most
+	Total    time.Duration // after which no attempt begins; 0: 10 minutes, negative: no limit
+
+	// All makes again also what failed for good: a missing object, a broken
+	// protocol, an untrusted peer. What the Policy, this machine or the call
+	// itself refuses is never made again, and no password is tried twice.
+	All bool
+
+	Jitter func() float64 // in [0, 1); nil: math/rand/v2
+
+	// Notify, if not nil, is told before each wait: attempt n of req failed
+	// with err, and wait is how long until the next.
+	Notify func(req *fetch.Request, n int, wait time.Duration, err error)
+}
+
+const (
+	firstDelay    = 500 * time.Millisecond
+	maxDelay      = time.Minute
+	maxRetryAfter = 10 * time.Minute
+)
+
+// Retry makes a request again while its error may pass (fetch.Retryable):
+// after a random delay, or after the time for which the server asked, ten
+// minutes at the most. A connection that was refused is tried once more only.
+//
+// A Document that breaks off is resumed where its Response has a Validator
+// and the new answer continues the same object at the exact byte. Otherwise
+// the error stands: nothing that was read is ever repeated, and to begin anew
+// is for the caller. A megabyte of progress renews the attempts and the time.
+//
+// A request with a Trace.Again is recorded as one exchange: Again is called
+// before an attempt that replaces another, and its body is not resumed.
+func Retry(o RetryOptions) fetch.Middleware {
+	if o.Attempts == 0 {
+		o.Attempts = 4
+	}
+	if o.Total == 0 {
+		o.Total = 10 * time.Minute
+	}
+	if o.Jitter == nil {
+		o.Jitter = rand.Float64
+	}
+	return func(next fetch.Driver) fetch.Driver { return &retrier{o, next} }
+}
+
+type retrier struct {
+	RetryOptions
+	next fetch.Driver
+}
+
+func (r *retrier) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
+	t := r.tries(req)
+	for {
+		resp, err := r.next.Do(ctx, req)
+		cause := err
+		if err == nil {
+			cause = resp.Fault
+		}
+		if cause == nil {
+			return r.resumable(ctx, t, resp), nil
+		}
+		wait, ok := t.again(ctx, cause)
+		if !ok {
+			return resp, err
+		}
+		if err == nil {
+			resp.Body.Close()
+		}
+		if req.Trace != nil && req.Trace.Again != nil {
+			req.Trace.Again()
+		}
+		if !sleep(ctx, wait) {
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// tries counts what was tried for one request.
+type tries struct {
+	*RetryOptions
+	req     *fetch.Request
+	began   time.Time
+	made    int  // attempts
+	refused bool // a connection was
+}
+
+func (r *retrier) tries(req *fetch.Request) *tries {
+	return &tries{RetryOptions: &r.RetryOptions, req: req, began: time.Now()}
+}
+
+// renew forgets what failed before there was progress.
+func (t *tries) renew() { t.began, t.made, t.refused = time.Now(), 0, false }
+
+// again decides after an attempt that failed, and tells whom it concerns.
+func (t *tries) again(ctx context.Context, err error) (wait time.Duration, ok bool) {
+	t.made++
+	if t.made >= t.Attempts || ctx.Err() != nil || !t.worth(err) {
+		return 0, false
+	}
+	wait = t.delay(err)
+	if t.Total > 0 && time.Since(t.began)+wait > t.Total {
+		return 0, false
+	}
+	if t.Notify != nil {
+		t.Notify(t.req, t.made, wait, err)
+	}
+	return wait, true
+}
+
+// worth reports whether another attempt may end otherwise than with err.
+func (t *tries) worth(err error) bool {
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		before := t.refused
+		t.refused = true
+		return !before || t.All
+	}
+	return fetch.Retryable(err) || t.All && passing(fetch.FaultOf(err))
+}
+
+// passing are the faults of others, which RetryOptions.All hopes will pass.
+func passing(f fetch.Fault) bool {
+	switch f {
+	case fetch.DNS, fetch.Connect, fetch.Timeout, fetch.TLS, fetch.Protocol, fetch.NotFound, fetch.TryLater,
+		fetch.Denied, fetch.Truncated, fetch.Mismatch:
+		return true
+	}
+	return false
+}
+
+func (t *tries) delay(err error) time.Duration {
+	var e *fetch.Error
+	switch {
+	case errors.As(err, &e) && e.RetryAfter > 0:
+		return min(e.RetryAfter, maxRetryAfter)
+	case t.Delay > 0:
+		return t.Delay
+	}
+	limit := maxDelay
+	if t.made <= 7 { // later it is more than maxDelay
+		limit = min(limit, firstDelay<<(t.made-1))
+	}
+	return time.Duration(t.Jitter() * float64(limit))
+}
+
+// sleep reports whether d passed before ctx ended.
+func sleep(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
