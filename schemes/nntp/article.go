@@ -3,8 +3,6 @@ package nntp
 import (
 	"bytes"
 	"io"
-	"strconv"
-	"strings"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/line"
@@ -16,17 +14,6 @@ const (
 	headMedia    = "text/rfc822-headers"
 	batchMedia   = "application/x-rnews"
 )
-
-// begin sends the commands for q up to the beginning of its answer. The Body
-// that it returns reads the answer to its end; nil stands for an empty one.
-func (d *driver) begin(q *query, s *session) (*fetch.Response, error) {
-	view := d.viewOf(q.locator, q.req.Op)
-	switch {
-	case q.kind == byID || q.kind == byNumber:
-		return d.article(q, s, view)
-	}
-	return nil, fetch.Unsupported.Errorf("not yet")
-}
 
 // answers are the codes of success (RFC 3977 6.2).
 var answers = map[string]int{"ARTICLE": 220, "HEAD": 221, "BODY": 222}
@@ -115,8 +102,7 @@ func (s *session) answered(r line.Reply, verb string, l locator) error {
 	if l.kind == byID {
 		return nil
 	}
-	word, _, _ := strings.Cut(r.Lines[0], " ")
-	if n, err := strconv.ParseUint(word, 10, 64); err == nil && n != l.first {
+	if n, _ := numberAndID(r); n != 0 && n != l.first {
 		s.broken = true
 		return fetch.Protocol.Errorf("%s %d: server answers for article %d", verb, l.first, n)
 	}

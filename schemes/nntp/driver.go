@@ -81,7 +81,7 @@ func (d *driver) session(ctx context.Context, q *query) (*session, error) {
 // carryOut asks s for what q names, on a new connection where the pool's has
 // died, and once more after what the server asks for: a login, encryption.
 func (d *driver) carryOut(ctx context.Context, q *query, s *session) (*fetch.Response, error) {
-	for {
+	for tries := 0; ; tries++ {
 		reused, stop := s.reused, context.AfterFunc(ctx, s.abort)
 		resp, err := d.respond(q, s, stop)
 		if err == nil {
@@ -93,6 +93,9 @@ func (d *driver) carryOut(ctx context.Context, q *query, s *session) (*fetch.Res
 			return nil, context.Cause(ctx)
 		}
 		switch code := codeOf(err); {
+		case tries == 3: // a server that is never content
+			d.giveBack(q, s)
+			return nil, err
 		case reused && s.reused:
 			s.Close()
 			s, err = d.open(ctx, q.at, q.auth, q.req.Trace)

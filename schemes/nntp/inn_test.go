@@ -78,3 +78,48 @@ func TestINN(t *testing.T) {
 		}
 	}
 }
+
+func TestINNListings(t *testing.T) {
+	t.Parallel()
+	s := peer.INN(t, peer.INNOptions{Groups: []string{"local.test", "local.empty", "other.group"}})
+	batch := ""
+	for n := range 150 {
+		text := article(n+1, fmt.Sprintf("body %d\r\n", n+1))
+		s.Feed(text)
+		text = stored(n+1, text)
+		batch += fmt.Sprintf("#! rnews %d\n%s", len(text), text)
+	}
+	for _, o := range []nntp.Options{{Server: s.Addr}, {Server: s.Addr, Compress: nntp.CompressAlways}, {Server: s.Addr, Compress: nntp.CompressNever}} {
+		c := client(t, o)
+		if resp, got, err := read(t, c, "nntp:local.test/1-"); err != nil || got != batch || resp.Media != "application/x-rnews" {
+			t.Errorf("range: got %d bytes, %v, want %d", len(got), err, len(batch))
+		}
+		if got, err := list(t, c, "news:local.test"); err != nil || len(got) != 150 {
+			t.Errorf("group: got %d entries, %v", len(got), err)
+		} else if e := got[6]; e.URL.String() != "news:7@example.org" || e.Name != "number 7" || e.Time.IsZero() || e.Size < 100 || e.Extra["xref"] != "news.example.org local.test:7" {
+			t.Errorf("entry: %+v", e)
+		}
+		if got, err := list(t, c, "nntp:local.empty"); err != nil || len(got) != 0 {
+			t.Errorf("empty group: got %v, %v", got, err)
+		}
+		got, err := list(t, c, "nntp://"+s.Addr+"/local.*,!*.empty")
+		if err != nil || len(got) != 1 || got[0].Name != "local.test" || got[0].URL.String() != "nntp://"+s.Addr+"/local.test" || got[0].Extra["high"] != "150" {
+			t.Errorf("groups: got %v, %v", got, err)
+		}
+	}
+}
+
+func list(t testing.TB, c *fetch.Client, url string) (all []fetch.Entry, err error) {
+	t.Helper()
+	resp, err := c.Get(t.Context(), url)
+	if err != nil {
+		return nil, err
+	}
+	for e, err := range resp.Entries() {
+		if err != nil {
+			return all, err
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}

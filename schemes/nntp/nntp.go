@@ -20,6 +20,8 @@
 package nntp
 
 import (
+	"time"
+
 	"github.com/anyurl/fetch/fetch"
 )
 
@@ -31,10 +33,18 @@ type Options struct {
 	// ("snews://news.example.org/"). It holds no password.
 	Server string
 
-	View View // of articles and groups
+	View     View   // of articles and groups
+	Field    string // list a group by this header field, or ":bytes" and the like, alone (HDR)
+	Describe bool   // list groups by their descriptions (LIST NEWSGROUPS)
+
+	// What is left out where a URL names many articles, or groups.
+	After     uint64    // articles up to this number
+	NewerThan time.Time // what the server had before (NEWNEWS, NEWGROUPS)
+	Marks     *Marks    // what an earlier run has brought; nil: nothing
 
 	TLS           TLS  // of news and nntp; snews and nntps are always encrypted
 	ClearPassword bool // a password may go over a connection without TLS
+	Compress      Compress
 }
 
 // A View is what is wanted of the articles that a URL names.
@@ -44,7 +54,7 @@ const (
 	Whole    View = iota // an article as it is stored; a group as its overview
 	Head                 // the head of an article
 	Body                 // the body of an article
-	Overview             // the overview of whatever is named, a listing
+	Overview             // the overview of whatever articles are named, a listing
 	Articles             // as Whole, but a group as a batch of its articles
 )
 
@@ -58,7 +68,17 @@ const (
 	TLSRequired               // or not at all
 )
 
-// Schemes returns news, nntp, snews and nntps. They share their sessions.
+// Compress says which answers come compressed where a server can do that
+// (RFC 8054): short ones never do.
+type Compress uint8
+
+const (
+	CompressListings Compress = iota // which shrink to a fifth
+	CompressNever
+	CompressAlways // articles too: for slow lines
+)
+
+// Schemes returns news, nntp, snews and nntps.
 func Schemes(opts Options) []fetch.Scheme {
 	names := []struct {
 		name     string
@@ -83,6 +103,7 @@ func (o Options) scheme(name string, implicit bool) fetch.Scheme {
 		Port: clearPort,
 		Plan: func(req *fetch.Request) ([]fetch.Step, error) { return o.plan(req, implicit) },
 		Open: func(env fetch.Env) fetch.Driver { return newDriver(o, env, implicit) },
+		Menu: menu,
 	}
 	if implicit {
 		s.Port = tlsPort

@@ -1,0 +1,129 @@
+package nntp
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/line"
+)
+
+// A group is what GROUP tells of one (RFC 3977 6.1.1). The count is an
+// estimate; an empty group may have a high below its low.
+type group struct {
+	name             string
+	count, low, high uint64
+}
+
+func parseGroup(name string, r line.Reply) (group, error) {
+	g := group{name: name}
+	words := strings.Fields(r.Lines[0])
+	for i, to := range []*uint64{&g.count, &g.low, &g.high} {
+		if i >= len(words) {
+			return g, fetch.Protocol.Errorf("GROUP: three numbers expected")
+		}
+		n, ok := parseNumber(words[i])
+		if !ok {
+			return g, fetch.Protocol.Errorf("GROUP: not a number: %q", words[i])
+		}
+		*to = n
+	}
+	return g, nil
+}
+
+// within is the part of a range of numbers that g has; ok is false where that
+// is nothing.
+func (g group) within(first, last uint64) (from, to uint64, ok bool) {
+	from, to = max(first, g.low), min(last, g.high)
+	return from, to, g.count > 0 && from <= to
+}
+
+// header is what a Stat of a group brings.
+func (g group) header() fetch.Header {
+	number := func(n uint64) string { return strconv.FormatUint(n, 10) }
+	return fetch.Header{{Name: "Group", Value: g.name}, {Name: "Count", Value: number(g.count)},
+		{Name: "Low", Value: number(g.low)}, {Name: "High", Value: number(g.high)}}
+}
+
+// selectGroup selects a group; together with it it learns, once a session, how
+// the lines of an overview are made.
+func (s *session) selectGroup(name string, overview bool) (group, error) {
+	ask := overview && s.fields == nil && (s.caps == nil || s.caps.hasArg("LIST", "OVERVIEW.FMT"))
+	together := ask && s.caps.modern()
+	err := s.tell("GROUP", name)
+	if err == nil && together {
+		err = s.tell("LIST", "OVERVIEW.FMT")
+	}
+	if err != nil {
+		s.broken = true
+		return group{}, err
+	}
+	r, err := s.reply()
+	if err != nil {
+		return group{}, err
+	}
+	if together && !s.broken {
+		err = s.readFields()
+	}
+	if r.Code != 211 {
+		return group{}, refused("GROUP", r)
+	}
+	if err != nil {
+		return group{}, err
+	}
+	if ask && !together {
+		if err := s.tell("LIST", "OVERVIEW.FMT"); err != nil {
+			return group{}, err
+		}
+		if err := s.readFields(); err != nil {
+			return group{}, err
+		}
+	}
+	return parseGroup(name, r)
+}
+
+// standardFields are those of every overview line behind its number (RFC 3977
+// 8.3.2).
+var standardFields = []string{"subject", "from", "date", "message-id", "references", "bytes", "lines"}
+
+const (
+	maxFields = 64
+	maxField  = 64 // bytes
+)
+
+// readFields reads the answer to LIST OVERVIEW.FMT (RFC 3977 8.4). A server that
+// does not tell has the standard fields and, as all servers, perhaps an Xref
+// with its name.
+func (s *session) readFields() error {
+	r, err := s.reply()
+	if err != nil {
+		return err
+	}
+	s.fields = append(standardFields[:len(standardFields):len(standardFields)], "xref:full")
+	if r.Code != 215 {
+		return nil
+	}
+	var fields []string
+	good := true
+	err = s.list(func(text string) {
+		text = strings.ToLower(strings.TrimSpace(text))
+		name := strings.Trim(text, ":") // "Subject:", ":bytes"
+		fields = append(fields, name)
+		good = good && len(fields) <= maxFields && isField(name)
+	})
+	if good && len(fields) >= len(standardFields) {
+		s.fields = fields
+	}
+	return err
+}
+
+// isField reports whether name can be that of a header field or of an item of
+// metadata, without the colon of the latter.
+func isField(name string) bool {
+	if name == "" || len(name) > maxField {
+		return false
+	}
+	return strings.IndexFunc(name, func(r rune) bool {
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_' || r == ':')
+	}) < 0
+}

@@ -1,0 +1,111 @@
+package nntp
+
+import (
+	"io"
+	"mime"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/line"
+)
+
+// The media types of other listings.
+const (
+	activeMedia      = "text/x-nntp-active"       // name high low status
+	descriptionMedia = "text/x-nntp-descriptions" // name description
+	idsMedia         = "text/x-nntp-ids"          // message-ids
+)
+
+// groups lists the groups that a wildmat matches.
+func (d *driver) groups(q *query, s *session) (*fetch.Response, error) {
+	resp := &fetch.Response{Kind: fetch.Menu, Media: activeMedia}
+	if q.req.Op == fetch.Stat {
+		return resp, nil
+	}
+	tries := [][]string{{"LIST", "ACTIVE", q.wildmat}, {"LIST"}}
+	switch {
+	case !d.NewerThan.IsZero():
+		tries = [][]string{append([]string{"NEWGROUPS"}, s.moment(d.NewerThan)...)}
+	case d.Describe:
+		resp.Media = descriptionMedia
+		tries = [][]string{{"LIST", "NEWSGROUPS", q.wildmat}, {"LIST", "NEWSGROUPS"}}
+	case q.wildmat == "*" && !s.caps.modern():
+		tries = tries[1:]
+	}
+	for i, words := range tries {
+		r, err := s.ask(words...)
+		if err != nil {
+			return nil, err
+		}
+		resp.Code = r.Code
+		switch {
+		case r.Code == 215 || r.Code == 231:
+			resp.Body = io.NopCloser(s.block())
+			if q.wildmat != "*" && words[len(words)-1] != q.wildmat {
+				resp.Body = io.NopCloser(matching(q.wildmat, resp.Body))
+			}
+			return resp, nil
+		case i == len(tries)-1 || !unknown(r):
+			return nil, refused(words[0], r)
+		}
+	}
+	return resp, nil
+}
+
+// moment writes a time as NEWGROUPS and NEWNEWS take it: RFC 977 has two
+// digits for the year.
+func (s *session) moment(t time.Time) []string {
+	day := "20060102"
+	if !s.caps.modern() {
+		day = "060102"
+	}
+	t = t.UTC()
+	return []string{t.Format(day), t.Format("150405"), "GMT"}
+}
+
+// newArticles lists the message-ids that have come to a group (RFC 3977 7.4).
+// Many servers do not tell: then everything is listed.
+func (d *driver) newArticles(q *query, s *session) (*fetch.Response, error) {
+	r, err := s.ask(append([]string{"NEWNEWS", q.group}, s.moment(d.NewerThan)...)...)
+	switch {
+	case err != nil:
+		return nil, err
+	case r.Code == 230:
+		return &fetch.Response{Kind: fetch.Menu, Media: idsMedia, Code: r.Code, Body: io.NopCloser(s.block())}, nil
+	case !unknown(r) && r.Code != 502:
+		return nil, refused("NEWNEWS", r)
+	}
+	q.req.Trace.Notef("server does not tell what is new by time: all is listed")
+	return d.overview(q, s)
+}
+
+// field lists articles by one header field or item of metadata (RFC 3977 8.5);
+// old servers know it as XHDR.
+func (d *driver) field(q *query, s *session) (*fetch.Response, error) {
+	p, err := d.part(q, s, false)
+	media := mime.FormatMediaType("text/x-nntp-hdr", map[string]string{"field": d.Field})
+	if err != nil {
+		return nil, err
+	}
+	if p.empty {
+		return p.nothing(fetch.Menu, media), nil
+	}
+	if err := d.compress(s, p.last-p.first, true); err != nil {
+		return nil, err
+	}
+	var r line.Reply
+	for _, verb := range []string{"HDR", "XHDR"} {
+		r, err = s.ask(verb, d.Field, locator{first: p.first, last: p.last}.numbers())
+		switch {
+		case err != nil:
+			return nil, err
+		case r.Code == 225, r.Code == 221:
+			return &fetch.Response{Kind: fetch.Menu, Media: media, Code: r.Code, Body: io.NopCloser(s.block())}, nil
+		case r.Code == 420, r.Code == 423:
+			return p.nothing(fetch.Menu, media), nil
+		case !unknown(r):
+			return nil, refused(verb, r)
+		}
+	}
+	return nil, refused("XHDR", r)
+}

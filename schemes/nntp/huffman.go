@@ -1,0 +1,216 @@
+package nntp
+
+// endOfBlock is the symbol behind those of literals (RFC 1951 3.2.5).
+const endOfBlock = 256
+
+// A span is the least value of a symbol and the number of bits added to it.
+type span struct{ base, extra uint }
+
+var (
+	lengths   = spans(3, 8, 4, 28, 258)
+	distances = spans(1, 4, 2, 30, 0)
+)
+
+// spans is a table of RFC 1951 3.2.5: symbols in groups of so many have one
+// extra bit more than the group before; the first two groups have none. The
+// last length stands alone, for it is frequent.
+func spans(base uint, plain, group, count int, last uint) []span {
+	var table []span
+	for i := range count {
+		extra := uint(0)
+		if i >= plain {
+			extra = uint(i-plain)/uint(group) + 1
+		}
+		table = append(table, span{base, extra})
+		base += 1 << extra
+	}
+	if last > 0 {
+		table = append(table, span{last, 0})
+	}
+	return table
+}
+
+const (
+	maxCode  = 15 // bits
+	fastBits = 10
+)
+
+// A huffman is a canonical Huffman code (RFC 1951 3.2.2).
+type huffman struct {
+	fast    [1 << fastBits]uint16 // symbol and size of the codes that begin so; 0: longer ones
+	count   [maxCode + 1]uint16   // codes of each size
+	symbols [288]uint16           // in the order of their codes
+}
+
+// init makes the code in which symbol i has sizes[i] bits, and reports whether
+// there is one. A code with holes is taken, as zlib takes it, only where it has
+// one symbol at the most.
+func (h *huffman) init(sizes []uint8) bool {
+	*h = huffman{}
+	used := 0
+	for _, size := range sizes {
+		if size > 0 {
+			h.count[size]++
+			used++
+		}
+	}
+	var offset, next [maxCode + 2]uint16
+	room := 1
+	for size := 1; size <= maxCode; size++ {
+		room = room<<1 - int(h.count[size])
+		if room < 0 {
+			return false
+		}
+		offset[size+1] = offset[size] + h.count[size]
+		next[size+1] = (next[size] + h.count[size]) << 1
+	}
+	if room > 0 && (used > 1 || used == 1 && h.count[1] == 0) {
+		return false
+	}
+	for symbol, size := range sizes {
+		if size == 0 {
+			continue
+		}
+		h.symbols[offset[size]] = uint16(symbol)
+		offset[size]++
+		h.quicken(uint(next[size]), uint(size), uint16(symbol))
+		next[size]++
+	}
+	return true
+}
+
+// quicken enters a code into fast: its bits come with the highest first.
+func (h *huffman) quicken(code, size uint, symbol uint16) {
+	if size > fastBits {
+		return
+	}
+	reversed := uint(0)
+	for range size {
+		reversed = reversed<<1 | code&1
+		code >>= 1
+	}
+	for i := reversed; i < uint(len(h.fast)); i += 1 << size {
+		h.fast[i] = symbol<<4 | uint16(size)
+	}
+}
+
+// decode returns the symbol that the lowest of n bits are the code of, and the
+// size of that; zero where they are none, or not yet.
+func (h *huffman) decode(bits uint64, n uint) (symbol, size uint) {
+	if e := h.fast[bits&(1<<fastBits-1)]; e != 0 {
+		if size = uint(e & 15); size <= n {
+			return uint(e >> 4), size
+		}
+		return 0, 0
+	}
+	code, first, index := uint(0), uint(0), uint(0)
+	for size = 1; size <= min(n, maxCode); size++ {
+		code |= uint(bits) & 1
+		bits >>= 1
+		count := uint(h.count[size])
+		if code-first < count {
+			return uint(h.symbols[index+code-first]), size
+		}
+		index += count
+		first = (first + count) << 1
+		code <<= 1
+	}
+	return 0, 0
+}
+
+// fixed takes the code that is known beforehand (RFC 1951 3.2.6).
+func (z *inflater) fixed() {
+	var sizes [288]uint8
+	for i := range sizes {
+		switch {
+		case i < 144, i >= 280:
+			sizes[i] = 8
+		case i < 256:
+			sizes[i] = 9
+		default:
+			sizes[i] = 7
+		}
+	}
+	z.literals.init(sizes[:])
+	for i := range 30 {
+		sizes[i] = 5
+	}
+	z.distances.init(append(sizes[:30:30], 5, 5))
+}
+
+// codeOrder is the order in which the sizes of the code of sizes come.
+var codeOrder = [...]uint8{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15}
+
+// dynamic reads the codes of a block (RFC 1951 3.2.7).
+func (z *inflater) dynamic() error {
+	var counts [3]uint
+	for i, bits := range []uint{5, 5, 4} {
+		var err error
+		if counts[i], err = z.take(bits); err != nil {
+			return err
+		}
+	}
+	literals, distances := counts[0]+257, counts[1]+1
+	if literals > 286 || distances > 30 {
+		return errCorrupt
+	}
+	var sizes [286 + 30]uint8
+	for i := range counts[2] + 4 {
+		size, err := z.take(3)
+		if err != nil {
+			return err
+		}
+		sizes[codeOrder[i]] = uint8(size)
+	}
+	if !z.literals.init(sizes[:len(codeOrder)]) {
+		return errCorrupt
+	}
+	if err := z.sizes(sizes[:literals+distances]); err != nil {
+		return err
+	}
+	if sizes[endOfBlock] == 0 || !z.literals.init(sizes[:literals]) || !z.distances.init(sizes[literals:literals+distances]) {
+		return errCorrupt
+	}
+	return nil
+}
+
+// sizes reads the sizes of both codes by the code that literals holds.
+func (z *inflater) sizes(sizes []uint8) error {
+	for i := 0; i < len(sizes); {
+		symbol, size := uint(0), uint(0)
+		for z.refill(); ; z.refill() {
+			if symbol, size = z.literals.decode(z.bits, z.n); size > 0 {
+				break
+			}
+			if err := z.undecoded(); err != errMore {
+				return err
+			}
+			if err := z.fill(); err != nil {
+				return err
+			}
+		}
+		z.use(size)
+		if symbol < 16 {
+			sizes[i] = uint8(symbol)
+			i++
+			continue
+		}
+		repeat := []struct{ bits, least uint }{{2, 3}, {3, 3}, {7, 11}}[symbol-16]
+		more, err := z.take(repeat.bits)
+		if err != nil {
+			return err
+		}
+		value, times := uint8(0), int(more+repeat.least)
+		if symbol == 16 && i > 0 {
+			value = sizes[i-1]
+		}
+		if symbol == 16 && i == 0 || i+times > len(sizes) {
+			return errCorrupt
+		}
+		for range times {
+			sizes[i] = value
+			i++
+		}
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+package nntp
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/hex"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net"
+	"testing"
+	"testing/iotest"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+func deflate(t testing.TB, level int, text []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := flate.NewWriter(&b, level)
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// samples are bytes of every kind of block.
+func samples() map[string][]byte {
+	r := rand.New(rand.NewPCG(1, 2))
+	noise := make([]byte, 100_000)
+	for i := range noise {
+		noise[i] = byte(r.Uint32())
+	}
+	letters := make([]byte, 300_000)
+	for i := range letters {
+		letters[i] = "abcdefgh \n"[min(9, int(r.ExpFloat64()*2))]
+	}
+	return map[string][]byte{
+		"empty":   nil,
+		"one":     []byte("x"),
+		"zeros":   make([]byte, 1<<20),
+		"noise":   noise,
+		"letters": letters,
+		"lines":   bytes.Repeat([]byte("7\tsubject\tfrom <a@example.org>\tdate\t<7@example.org>\r\n"), 20_000),
+	}
+}
+
+func TestInflate(t *testing.T) {
+	for name, text := range samples() {
+		for _, level := range []int{flate.HuffmanOnly, flate.NoCompression, 1, 9} {
+			packed := deflate(t, level, text)
+			for how, wrap := range map[string]func(io.Reader) io.Reader{
+				"whole": func(r io.Reader) io.Reader { return r }, "by bytes": iotest.OneByteReader, "data with EOF": iotest.DataErrReader,
+			} {
+				got, err := io.ReadAll(newInflater(wrap(bytes.NewReader(packed))))
+				if err != nil || !bytes.Equal(got, text) {
+					t.Errorf("%s, level %d, %s: got %d bytes, %v, want %d", name, level, how, len(got), err, len(text))
+				}
+			}
+			got, err := io.ReadAll(newInflater(bytes.NewReader(packed[:len(packed)-1])))
+			if !errors.Is(err, io.ErrUnexpectedEOF) || !bytes.HasPrefix(text, got) {
+				t.Errorf("%s, level %d, cut: got %d bytes, %v", name, level, len(got), err)
+			}
+		}
+	}
+}
+
+// TestInflateBlocked: the answer to GROUP that INN 2.7.1 sent, ended by a
+// partial flush, is there before the next byte is.
+func TestInflateBlocked(t *testing.T) {
+	packed, err := hex.DecodeString("32323454305200e19cfce4c41cbd92d4e2125e2e8000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	near, far := net.Pipe()
+	defer near.Close()
+	go far.Write(packed)
+	want := "211 2 1 2 local.test\r\n"
+	got := make([]byte, len(want))
+	if _, err := io.ReadFull(newInflater(near), got); err != nil || string(got) != want {
+		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
+}
+
+func TestInflateCorrupt(t *testing.T) {
+	for name, text := range map[string]string{
+		"reserved block":         "\x07",
+		"stored, wrong length":   "\x01\x01\x00\x01\x00x",
+		"distance before start":  "\x03\x02\x00",
+		"too many literal codes": "\xfd\xff\xff\xff",
+		"over-subscribed":        "\x05\xe0\xff\xff\xff\xff\xff\xff\xff\xff",
+	} {
+		if got, err := io.ReadAll(newInflater(bytes.NewReader([]byte(text)))); !errors.Is(err, fetch.Protocol) && !errors.Is(err, io.ErrUnexpectedEOF) || err == nil {
+			t.Errorf("%s: got %q, %v", name, got, err)
+		}
+	}
+}
+
+func TestStoredBlock(t *testing.T) {
+	for _, n := range []int{0, 1, 1<<16 - 1, 1 << 16, 200_000} {
+		text := bytes.Repeat([]byte("a"), n)
+		packed := append(storedBlock(nil, text), 1, 0, 0, 0xff, 0xff)
+		got, err := io.ReadAll(flate.NewReader(bytes.NewReader(packed)))
+		if err != nil || !bytes.Equal(got, text) {
+			t.Errorf("%d: got %d bytes, %v", n, len(got), err)
+		}
+	}
+}
+
+// FuzzInflate: what the standard library takes, we take as the same bytes, and
+// what it refuses we refuse.
+func FuzzInflate(f *testing.F) {
+	for _, text := range samples() {
+		f.Add(deflate(f, 9, text[:min(len(text), 500)]))
+	}
+	f.Add(storedBlock(nil, []byte("GROUP x\r\n")))
+	f.Fuzz(func(t *testing.T, packed []byte) {
+		want, wantErr := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(packed)), 1<<20))
+		got, err := io.ReadAll(io.LimitReader(newInflater(bytes.NewReader(packed)), 1<<20))
+		// Of what is refused we may give out more: everything up to there.
+		if (err == nil) != (wantErr == nil) || !bytes.HasPrefix(got, want) || err == nil && len(got) != len(want) {
+			t.Errorf("got %d bytes, %v, want %d, %v", len(got), err, len(want), wantErr)
+		}
+	})
+}
+
+func BenchmarkInflate(b *testing.B) {
+	text := samples()["letters"]
+	packed := deflate(b, 6, text)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		io.Copy(io.Discard, newInflater(bytes.NewReader(packed)))
+	}
+}

@@ -1,0 +1,87 @@
+package nntp
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/line"
+)
+
+// match reports whether name matches a wildmat (RFC 3977 4.2): of its patterns
+// the last one that matches decides.
+func match(wildmat, name string) bool {
+	matched := false
+	for pattern := range strings.SplitSeq(wildmat, ",") {
+		pattern, not := strings.CutPrefix(pattern, "!")
+		if matchOne(pattern, name) {
+			matched = !not
+		}
+	}
+	return matched
+}
+
+// matchOne goes back to the last star alone, so that it takes at the most
+// len(pattern) times len(name) steps.
+func matchOne(pattern, name string) bool {
+	p, n := 0, 0
+	star, behind := -1, 0
+	for n < len(name) {
+		size := 1
+		switch {
+		case p < len(pattern) && pattern[p] == '*':
+			star, behind = p, n
+			p++
+			continue
+		case p < len(pattern) && pattern[p] == '?':
+			_, size = utf8.DecodeRuneInString(name[n:])
+		case p < len(pattern) && pattern[p] == name[n]:
+		case star >= 0:
+			behind++
+			p, n = star+1, behind
+			continue
+		default:
+			return false
+		}
+		p, n = p+1, n+size
+	}
+	return strings.Trim(pattern[p:], "*") == ""
+}
+
+// matching passes on the lines of a list whose first word matches.
+func matching(wildmat string, r io.Reader) io.Reader {
+	return &matcher{wildmat: wildmat, lines: line.NewReader(r)}
+}
+
+type matcher struct {
+	wildmat string
+	lines   *line.Reader
+	out     []byte // backs rest
+	rest    []byte
+}
+
+func (m *matcher) Read(p []byte) (int, error) {
+	for len(m.rest) == 0 {
+		text, _, err := m.lines.ReadLine(line.MaxReplyLine)
+		switch {
+		case errors.Is(err, line.ErrTooLong):
+			return 0, fetch.Protocol.Errorf("line of more than %d bytes in a list", line.MaxReplyLine)
+		case err != nil:
+			return 0, err
+		}
+		name := text
+		if i := bytes.IndexAny(text, " \t"); i >= 0 {
+			name = text[:i]
+		}
+		if match(m.wildmat, string(name)) {
+			m.out = append(append(m.out[:0], text...), "\r\n"...)
+			m.rest = m.out
+		}
+	}
+	n := copy(p, m.rest)
+	m.rest = m.rest[n:]
+	return n, nil
+}
