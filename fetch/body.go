@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"sync"
-	"time"
 )
 
 // body stands between a driver's Body and the caller: it counts, holds the
@@ -17,27 +16,17 @@ type body struct {
 	policy *Policy
 	url    string
 
-	left     int64         // bytes still due; -1: not known
-	read     int64         // so far
-	waited   time.Duration // in Read, in this window
-	arrived  int64         // in this window
-	timed    bool          // whether slowness counts
-	err      error         // sticky
+	left     int64 // bytes still due; -1: not known
+	read     int64 // so far
+	err      error // sticky
 	closing  sync.Once
 	closeErr error
 }
 
-// window is the time over which Policy.MinRate is measured.
-const window = time.Minute
-
 func newBody(ctx context.Context, cancel context.CancelFunc, p *Policy, req *Request, resp *Response) *body {
 	b := &body{ReadCloser: resp.Body, ctx: ctx, cancel: cancel, policy: p, url: resp.URL.String(), left: -1}
-	b.timed = resp.Input == nil && p.minRate() > 0
 	if resp.Size >= 0 && req.Op == Get && resp.Fault == nil && resp.Location.IsZero() && !resp.Unchanged {
-		end := resp.Size
-		if req.Range.End > 0 {
-			end = min(end, req.Range.End)
-		}
+		_, end, _ := req.Range.Of(resp.Size)
 		b.left = max(end-resp.Offset, 0)
 	}
 	return b
@@ -50,11 +39,10 @@ func (b *body) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	start := time.Now()
 	n, err := b.ReadCloser.Read(p)
 	b.read += int64(n)
-	if err == nil {
-		err = b.limit(n, time.Since(start))
+	if err == nil && b.policy.MaxBody > 0 && b.read > b.policy.MaxBody {
+		err = TooLarge.Errorf("body larger than the limit of %d bytes", b.policy.MaxBody)
 	}
 	if b.left >= 0 {
 		n, err = b.measure(n, err)
@@ -76,24 +64,6 @@ func (b *body) measure(n int, err error) (int, error) {
 		err = Truncated.Errorf("body ended %d bytes early: %w", b.left, io.ErrUnexpectedEOF)
 	}
 	return n, err
-}
-
-func (b *body) limit(n int, waited time.Duration) error {
-	if b.policy.MaxBody > 0 && b.read > b.policy.MaxBody {
-		return TooLarge.Errorf("body larger than the limit of %d bytes", b.policy.MaxBody)
-	}
-	if !b.timed {
-		return nil
-	}
-	b.waited, b.arrived = b.waited+waited, b.arrived+int64(n)
-	if b.waited < window {
-		return nil
-	}
-	if b.arrived < b.policy.minRate()*int64(window/time.Second) {
-		return Timeout.Errorf("stalled: %d bytes in the last %v", b.arrived, b.waited.Round(time.Second))
-	}
-	b.waited, b.arrived = 0, 0
-	return nil
 }
 
 // fail gives err its place. What broke because ctx ended is ctx's error.

@@ -135,6 +135,9 @@ func (c *Client) dispatch(ctx context.Context, req *Request) (*Response, error) 
 		return nil, TooLarge.Errorf("body of %d bytes, larger than the limit of %d", resp.Size, c.policy.MaxBody)
 	}
 	resp.menu = s.Menu
+	if rate := c.policy.minRate(); rate > 0 && resp.Input == nil {
+		resp.Body = &pace{ReadCloser: resp.Body, rate: rate}
+	}
 	return resp, nil
 }
 

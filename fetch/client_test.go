@@ -317,6 +317,7 @@ func TestBodyIsProved(t *testing.T) {
 		{"long", "hello!", 5, Range{}, 0, "hello", Protocol},
 		{"unknown", "hello", -1, Range{}, 0, "hello", 0},
 		{"range", "he", 5, Range{0, 2}, 0, "he", 0},
+		{"suffix with an end of no account", "hello", 5, Range{-5, 2}, 0, "hello", 0},
 		{"short range", "h", 5, Range{0, 2}, 0, "h", Truncated},
 		{"limit", "hello", -1, Range{}, 4, "hello", TooLarge},
 	} {
@@ -400,6 +401,30 @@ func TestCancelIsNamed(t *testing.T) {
 	cancel()
 	if _, err := resp.Body.Read(make([]byte, 1)); !errors.Is(err, Canceled) || !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestLocalSchemes: a URL from a stranger does not read this machine.
+func TestLocalSchemes(t *testing.T) {
+	for _, c := range []struct {
+		policy Policy
+		fault  Fault
+	}{
+		{Public(), BadReferral},
+		{Allowlist("a.example"), BadReferral},
+		{Policy{Schemes: []string{"file"}}, 0},
+		{Typed(), 0},
+	} {
+		s := Scheme{Name: "file", Open: func(Env) Driver {
+			return DriverFunc(func(context.Context, *Request) (*Response, error) {
+				return &Response{Body: io.NopCloser(strings.NewReader("")), Size: -1}, nil
+			})
+		}}
+		cl := New(Options{Policy: c.policy}, s)
+		if _, err := cl.Get(t.Context(), "file:///etc/passwd"); FaultOf(err) != c.fault {
+			t.Errorf("%+v: got %v, want %v", c.policy, err, c.fault)
+		}
+		cl.Close()
 	}
 }
 

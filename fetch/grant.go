@@ -33,6 +33,9 @@ func (p *Policy) judge(req *Request, scheme *Scheme) (*grant, error) {
 	if p.Schemes != nil && req.Typed() && !slices.Contains(p.Schemes, scheme.Name) {
 		return nil, BadReferral.With(&Refusal{Rule: "scheme is not allowed", Subject: scheme.Name, Override: "--proto +" + scheme.Name})
 	}
+	if p.Reach != Anywhere && slices.Contains(localSchemes, scheme.Name) && !slices.Contains(p.Schemes, scheme.Name) {
+		return nil, BadReferral.With(&Refusal{Rule: "scheme reads this machine, and nobody named it in Policy.Schemes", Subject: scheme.Name})
+	}
 	target, err := TargetOf(req.URL, scheme.Port)
 	if err != nil {
 		return nil, err

@@ -33,6 +33,10 @@ var referrals = map[string][]string{
 // this machine, join a person's terminal, or open a mailbox.
 var confined = []string{"file", "telnet", "rlogin", "tn3270", "imap", "imaps", "mid", "cid", "mailto"}
 
+// localSchemes read what a person keeps on this machine or in a mailbox. A
+// policy for strangers' URLs must name them.
+var localSchemes = []string{"file", "mid", "cid", "mailto"}
+
 // ownPortOnly: what a directory of another protocol names is reached at the
 // scheme's own port, or not at all.
 var ownPortOnly = []string{"prospero"}

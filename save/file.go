@@ -26,7 +26,7 @@ type File struct {
 	mtime  time.Time
 
 	state    State
-	digest   hash.Hash // of the part's bytes; kept under Resume
+	digest   hash.Hash // of the part's bytes; kept under Sum and Resume
 	copy     int64     // bytes of the existing file that go before the next byte written
 	saved    int64     // the Offset in the state file; 0: there is none
 	begun    bool      // by Begin or Write
@@ -47,6 +47,16 @@ func (f *File) Name() string { return f.path }
 // Device reports whether f is written to as it is: nothing to replace, to
 // undo or to resume.
 func (f *File) Device() bool { return f.device }
+
+// Sum returns the SHA-256 of all that f holds, what an earlier attempt left
+// included. It is nil unless Options ask for it, and while an existing file has
+// yet to be continued.
+func (f *File) Sum() []byte {
+	if !f.o.Sum && !f.o.Resume || f.copy > 0 {
+		return nil
+	}
+	return f.digest.Sum(nil)
+}
 
 // State returns what f holds now. Before the request it says where to go on:
 // ask for the bytes from Offset on, if the object still has Validator. The
@@ -155,7 +165,7 @@ func (f *File) Write(p []byte) (int, error) {
 // append writes p to the part, and to its digest if anybody will ask for it.
 func (f *File) append(p []byte) (int, error) {
 	n, err := f.h.Write(p)
-	if f.o.Resume && !f.device {
+	if f.o.Sum || f.o.Resume && !f.device {
 		f.digest.Write(p[:n])
 	}
 	return n, f.fail(err)

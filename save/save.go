@@ -68,6 +68,9 @@ type Options struct {
 	// file will hold the rest alone.
 	Offset int64
 
+	// Sum keeps the SHA-256 of the file for File.Sum. Resume does so too.
+	Sum bool
+
 	// Mode is the mode of the file; zero is that of the file replaced, or
 	// else what the umask leaves.
 	Mode fs.FileMode

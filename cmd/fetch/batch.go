@@ -22,6 +22,9 @@ type job struct {
 	stdout io.Writer
 
 	attempt int // of the request under way
+	measure *measure
+	out     sink            // nil: none yet
+	resp    *fetch.Response // the last one; its body is closed
 }
 
 // batch does something with each URL of the arguments and the input file: one
@@ -35,8 +38,11 @@ func (a *app) batch(args []string, do func(*job) error) error {
 		return err
 	}
 	defer client.Close()
+	if a.meta, err = openMeta(a.flags.meta); err != nil {
+		return err
+	}
 	b := &batch{app: a, do: do, client: client}
-	if err := b.run(args); err != nil {
+	if err := errors.Join(b.run(args), a.meta.Close()); err != nil {
 		return err
 	}
 	return b.codes.err()

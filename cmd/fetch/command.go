@@ -18,7 +18,8 @@ type app struct {
 
 	given  func(flag string) bool
 	who    *logins
-	native bool // listings as the protocol has them
+	meta   *metaFile // nil: not wanted
+	native bool      // listings as the protocol has them
 }
 
 // command builds the tree of commands. The root is the main one: it brings

@@ -54,6 +54,11 @@ type flags struct {
 	allowAddress    []string
 	portPolicy      string
 
+	// what is recorded and proved
+	meta     string
+	writeOut string
+	checksum string
+
 	// what is said
 	noFail       bool
 	fail         bool
@@ -105,6 +110,10 @@ func (f *flags) register(p *pflag.FlagSet) {
 	p.StringSliceVar(&f.allowPort, "allow-port", nil, "allow `SCHEME:PORT`; with :any also where a server leads")
 	p.StringSliceVar(&f.allowAddress, "allow-address", nil, "allow an `ADDRESS` or prefix, metadata services too")
 	p.StringVar(&f.portPolicy, "port-policy", "default", "web: http of servers may use every port that browsers allow")
+
+	p.StringVar(&f.meta, "meta", "", "append a record of each object to `FILE`, a line of JSON")
+	p.StringVarP(&f.writeOut, "write-out", "w", "", "say `FORMAT` after each URL: curl's variables, %{json}")
+	p.StringVar(&f.checksum, "checksum", "", "refuse a body that is not `sha256=HEX`")
 
 	p.BoolVar(&f.noFail, "no-fail", false, "write the server's error page and exit 0")
 	p.BoolVarP(&f.fail, "fail", "f", true, "make a server's error an error (always on)")

@@ -2,9 +2,13 @@ package main
 
 import (
 	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/entries"
@@ -14,15 +18,24 @@ import (
 
 // get brings what one URL names to where the flags want it.
 func (j *job) get() error {
+	j.measure = newMeasure(j.meta != nil)
+	err := j.bring()
+	j.measure.end = time.Since(j.measure.start)
+	return errors.Join(err, j.meta.put(j, err), j.writeOut(err))
+}
+
+func (j *job) bring() error {
 	req, err := j.request(j.text)
 	if err != nil {
 		return err
 	}
+	j.measure.listen(req.Trace)
 	out, err := j.sink(req)
 	if err != nil {
 		return err
 	}
 	defer out.Close()
+	j.out = out
 	for j.attempt = 1; ; j.attempt++ {
 		err := j.transfer(req, out)
 		switch {
@@ -95,6 +108,7 @@ func (j *job) transfer(req *fetch.Request, out sink) error {
 		return err
 	}
 	defer resp.Body.Close()
+	j.resp = resp
 	j.sayHead(resp)
 	if resp.Unchanged {
 		return nil
@@ -110,6 +124,10 @@ func (j *job) transfer(req *fetch.Request, out sink) error {
 	}
 	if j.flags.remoteTime {
 		out.SetTime(resp.Time)
+	}
+	if err := j.flags.verify(out); err != nil {
+		out.Abort()
+		return err
 	}
 	return errors.Join(err, out.Commit())
 }
@@ -127,9 +145,9 @@ func (f *flags) state(req *fetch.Request, resp *fetch.Response) save.State {
 // count.
 const copyBuffer = 256 << 10
 
-func (a *app) copy(out sink, req *fetch.Request, resp *fetch.Response) error {
+func (j *job) copy(out sink, req *fetch.Request, resp *fetch.Response) error {
 	w := io.Writer(out)
-	if a.flags.include || req.Op == fetch.Stat {
+	if j.flags.include || req.Op == fetch.Stat {
 		if _, err := w.Write(head(resp)); err != nil {
 			return local(err)
 		}
@@ -137,24 +155,24 @@ func (a *app) copy(out sink, req *fetch.Request, resp *fetch.Response) error {
 	if req.Op == fetch.Stat {
 		return nil
 	}
-	if resp.Kind == fetch.Menu && entries.Is(resp.Media) && !a.native {
-		return a.names(w, resp)
+	if resp.Kind == fetch.Menu && entries.Is(resp.Media) && !j.native {
+		return names(w, resp)
 	}
 	if out.Terminal() {
-		safe, err := a.shown(resp)
+		safe, err := j.shown(resp)
 		if err != nil {
 			return err
 		}
 		w = safe
 	}
 	// Bare, so that the buffer is used and not a ReadFrom of 32 KiB.
-	_, err := io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{resp.Body}, make([]byte, copyBuffer))
+	_, err := io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{io.TeeReader(resp.Body, j.measure)}, make([]byte, copyBuffer))
 	return local(err)
 }
 
 // names writes a listing that has no bytes of its own as the names in it, one
 // a line: what a person expects of a directory. Fetch ls tells more.
-func (a *app) names(w io.Writer, resp *fetch.Response) error {
+func names(w io.Writer, resp *fetch.Response) error {
 	lines := bufio.NewWriter(w)
 	for e, err := range resp.Entries() {
 		if err != nil {
@@ -173,6 +191,38 @@ func local(err error) error {
 		return err
 	}
 	return fetch.Local.With(err)
+}
+
+// sums reports whether the digest of a body is wanted.
+func (f *flags) sums() bool { return f.checksum != "" || f.meta != "" }
+
+// verify holds what out has against --checksum, before it appears.
+func (f *flags) verify(out sink) error {
+	if f.checksum == "" {
+		return nil
+	}
+	want, err := f.digest()
+	if err != nil {
+		return err
+	}
+	got := out.Sum()
+	switch {
+	case got == nil:
+		return fetch.Unsupported.Errorf("the checksum of a part cannot be verified")
+	case string(got) != string(want):
+		return fetch.Mismatch.Errorf("the body has sha256 %x, not %x", got, want)
+	}
+	return nil
+}
+
+// digest is what --checksum promises.
+func (f *flags) digest() ([]byte, error) {
+	text, ok := strings.CutPrefix(f.checksum, "sha256=")
+	b, err := hex.DecodeString(text)
+	if !ok || err != nil || len(b) != sha256.Size {
+		return nil, fetch.Usage.Errorf("--checksum wants sha256= and 64 hexadecimal digits")
+	}
+	return b, nil
 }
 
 // continueAt is the byte at which -C begins, and whether the file says it.

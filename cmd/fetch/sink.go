@@ -1,6 +1,8 @@
 package main
 
 import (
+	"crypto/sha256"
+	"hash"
 	"io"
 	"os"
 	"path/filepath"
@@ -19,7 +21,9 @@ type sink interface {
 	State() save.State        // what it holds already
 	Begin(s save.State) error // a body, or the rest of one, is about to come
 	SetTime(t time.Time)
+	Sum() []byte // SHA-256 of all it holds; nil: not kept
 	Commit() error
+	Abort() error // Close, and nothing is left for a later attempt
 	Close() error
 
 	Restarts() bool // whether Begin may be called again
@@ -41,14 +45,18 @@ func (j *job) sink(req *fetch.Request) (sink, error) {
 		if auto {
 			return nil, fetch.Usage.Errorf("-C - continues a file: name it with -o or -O")
 		}
-		return &stream{w: j.stdout, have: save.State{Offset: offset}}, nil
+		s := &stream{w: j.stdout, have: save.State{Offset: offset}}
+		if f.sums() {
+			s.digest = sha256.New()
+		}
+		return s, nil
 	}
 	if f.createDirs {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			return nil, fetch.Local.With(err)
 		}
 	}
-	o := save.Options{URL: req.URL.Unredacted(), Resume: auto, Offset: offset, Strict: f.strict}
+	o := save.Options{URL: req.URL.Unredacted(), Resume: auto, Offset: offset, Strict: f.strict, Sum: f.sums()}
 	if f.noClobber {
 		o.Existing = save.Number
 	}
@@ -93,19 +101,34 @@ type stream struct {
 	w    io.Writer
 	have save.State
 	sent bool
+
+	digest hash.Hash // nil: nobody asked
 }
 
-func (s *stream) Name() string      { return "standard output" }
+const standardOutput = "standard output"
+
+func (s *stream) Name() string      { return standardOutput }
 func (s *stream) State() save.State { return s.have }
 func (s *stream) SetTime(time.Time) {}
 func (s *stream) Commit() error     { return nil }
 func (s *stream) Close() error      { return nil }
+func (s *stream) Abort() error      { return nil }
 func (s *stream) Restarts() bool    { return !s.sent }
 func (s *stream) Terminal() bool    { return terminal(s.w) }
 
 func (s *stream) Write(p []byte) (int, error) {
 	s.sent = s.sent || len(p) > 0
+	if s.digest != nil {
+		s.digest.Write(p)
+	}
 	return s.w.Write(p)
+}
+
+func (s *stream) Sum() []byte {
+	if s.digest == nil || s.have.Offset > 0 {
+		return nil
+	}
+	return s.digest.Sum(nil)
 }
 
 func (s *stream) Begin(of save.State) error {

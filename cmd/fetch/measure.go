@@ -1,0 +1,85 @@
+package main
+
+import (
+	"crypto/sha256"
+	"hash"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// measure is what a job learns of its transfer besides the body: for -w and
+// --meta. Its hooks may be called by the goroutines of a transport.
+type measure struct {
+	start time.Time
+
+	mu     sync.Mutex
+	phases map[fetch.Phase]time.Duration // since start, of the last connection
+	conns  int
+	local  netip.AddrPort
+	remote netip.AddrPort
+	sent   int64
+	got    int64
+	wire   hash.Hash // of what was got; nil: not wanted
+	notes  []string
+
+	end  time.Duration
+	size int64 // of the body, as it was brought
+}
+
+func newMeasure(digests bool) *measure {
+	m := &measure{start: time.Now(), phases: map[fetch.Phase]time.Duration{}}
+	if digests {
+		m.wire = sha256.New()
+	}
+	return m
+}
+
+// listen puts the hooks of m into t.
+func (m *measure) listen(t *fetch.Trace) {
+	say := t.Note
+	t.Note = func(text string) {
+		m.mu.Lock()
+		m.notes = append(m.notes, text)
+		m.mu.Unlock()
+		if say != nil {
+			say(text)
+		}
+	}
+	t.Mark = m.mark
+	if m.wire == nil {
+		return // a tapped exchange has no HTTP/2
+	}
+	t.Sent = func(p []byte) { m.mu.Lock(); m.sent += int64(len(p)); m.mu.Unlock() }
+	t.Got = func(p []byte) { m.mu.Lock(); m.got += int64(len(p)); m.wire.Write(p); m.mu.Unlock() }
+	t.Again = func() { m.mu.Lock(); m.sent, m.got = 0, 0; m.wire.Reset(); m.mu.Unlock() }
+}
+
+func (m *measure) mark(p fetch.Phase, c net.Conn) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.phases[p] = time.Since(m.start)
+	if p == fetch.Connected && c != nil {
+		m.conns++
+		m.local, _ = netip.ParseAddrPort(c.LocalAddr().String())
+		m.remote, _ = netip.ParseAddrPort(c.RemoteAddr().String())
+	}
+}
+
+// Write counts the body on its way.
+func (m *measure) Write(p []byte) (int, error) {
+	if m.size == 0 && len(p) > 0 {
+		m.mark(fetch.Answered, nil)
+	}
+	m.size += int64(len(p))
+	return len(p), nil
+}
+
+func (m *measure) at(p fetch.Phase) time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.phases[p]
+}

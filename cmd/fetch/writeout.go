@@ -1,0 +1,182 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// writeOut says what -w asks for: curl's variables, where the thing exists
+// here.
+func (j *job) writeOut(err error) error {
+	format := j.flags.writeOut
+	if format == "" {
+		return nil
+	}
+	if name, ok := strings.CutPrefix(format, "@"); ok {
+		text, err := readText(name, j.stdin)
+		if err != nil {
+			return err
+		}
+		format = text
+	}
+	var text strings.Builder
+	w := io.Writer(&text)
+	rest := format
+	for rest != "" {
+		i := strings.IndexAny(rest, "%\\")
+		if i < 0 {
+			io.WriteString(w, rest)
+			break
+		}
+		io.WriteString(w, rest[:i])
+		rest = rest[i:]
+		switch {
+		case rest[0] == '\\':
+			rest = escapeSequence(w, rest)
+		case strings.HasPrefix(rest, "%%"):
+			io.WriteString(w, "%")
+			rest = rest[2:]
+		default:
+			name, after, ok := cutVariable(rest)
+			if !ok {
+				io.WriteString(w, rest[:1])
+				rest = rest[1:]
+				continue
+			}
+			rest = after
+			switch name {
+			case "onerror":
+				if err == nil {
+					rest = ""
+				}
+			case "stderr":
+				w = j.stderr
+			case "stdout":
+				w = &text
+			default:
+				io.WriteString(w, j.variable(name, err))
+			}
+		}
+	}
+	_, err = io.WriteString(j.stdout, text.String())
+	return local(err)
+}
+
+func readText(name string, stdin io.Reader) (string, error) {
+	if name == "-" {
+		b, err := io.ReadAll(io.LimitReader(stdin, 1<<20))
+		return string(b), fetch.Local.With(err)
+	}
+	b, err := os.ReadFile(name)
+	return string(b), fetch.Local.With(err)
+}
+
+func escapeSequence(w io.Writer, s string) string {
+	if len(s) < 2 {
+		io.WriteString(w, s)
+		return ""
+	}
+	switch s[1] {
+	case 'n':
+		io.WriteString(w, "\n")
+	case 'r':
+		io.WriteString(w, "\r")
+	case 't':
+		io.WriteString(w, "\t")
+	default:
+		io.WriteString(w, s[:2])
+	}
+	return s[2:]
+}
+
+// cutVariable cuts %{name} or %header{name} off s.
+func cutVariable(s string) (name, after string, ok bool) {
+	for _, prefix := range []string{"%header{", "%{"} {
+		if body, found := strings.CutPrefix(s, prefix); found {
+			name, after, ok = strings.Cut(body, "}")
+			if prefix != "%{" {
+				name = "header " + name
+			}
+			return name, after, ok
+		}
+	}
+	return "", s, false
+}
+
+// variable is the value of one variable; one that does not exist here is "".
+func (j *job) variable(name string, err error) string {
+	if name == "json" {
+		b, _ := json.Marshal(j.variables(err))
+		return string(b)
+	}
+	if field, ok := strings.CutPrefix(name, "header "); ok {
+		if j.resp == nil {
+			return ""
+		}
+		return j.resp.Header.Get(field)
+	}
+	switch v := j.variables(err)[name].(type) {
+	case nil:
+		return ""
+	case time.Duration:
+		return fmt.Sprintf("%.6f", v.Seconds())
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// seconds6 is a time as curl writes it.
+type seconds6 time.Duration
+
+func (s seconds6) String() string { return strconv.FormatFloat(time.Duration(s).Seconds(), 'f', 6, 64) }
+
+// MarshalJSON writes the number.
+func (s seconds6) MarshalJSON() ([]byte, error) { return []byte(s.String()), nil }
+
+func (j *job) variables(err error) map[string]any {
+	m := j.measure
+	code, message := 0, ""
+	if err != nil {
+		code, message = j.codeOf(err), err.Error()
+	}
+	v := map[string]any{
+		"url": masked(j.text), "urlnum": j.index, "exitcode": code, "errormsg": message,
+		"size_download": m.size, "num_connects": m.conns, "num_retries": max(j.attempt-1, 0),
+		"time_namelookup": seconds6(m.at(fetch.Resolved)), "time_connect": seconds6(m.at(fetch.Connected)),
+		"time_appconnect": seconds6(m.at(fetch.Secured)), "time_pretransfer": seconds6(m.at(fetch.Asked)),
+		"time_starttransfer": seconds6(m.at(fetch.Answered)), "time_total": seconds6(m.end),
+		"local_ip": address(m.local), "local_port": m.local.Port(), "remote_ip": address(m.remote), "remote_port": m.remote.Port(),
+		"speed_download": int64(float64(m.size) / max(m.end.Seconds(), 1e-6)), "http_code": "000", "response_code": "000",
+	}
+	if j.out != nil && j.out.Name() != standardOutput {
+		v["filename_effective"] = j.out.Name()
+	}
+	if r := j.resp; r != nil {
+		v["url_effective"], v["scheme"], v["content_type"] = r.URL.String(), r.URL.Scheme(), r.Media
+		v["num_redirects"], v["redirect_url"] = len(r.Chain), r.Location.String()
+		v["size_header"] = len(r.Head)
+		if r.Code != 0 {
+			v["http_code"] = fmt.Sprintf("%03d", r.Code)
+			v["response_code"] = v["http_code"]
+		}
+		if version, ok := strings.CutPrefix(r.Proto, "HTTP/"); ok {
+			v["http_version"] = strings.TrimSuffix(version, ".0")
+		}
+	}
+	return v
+}
+
+func address(a netip.AddrPort) string {
+	if !a.IsValid() {
+		return ""
+	}
+	return a.Addr().Unmap().String()
+}
