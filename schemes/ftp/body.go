@@ -101,6 +101,7 @@ func (b *body) skip() error {
 // connection.
 func (b *body) end(err error, limit time.Duration) error {
 	s := b.session
+	b.data.Close() // first: proftpd waits for it before it says that it has sent all
 	switch {
 	case err == errEnough:
 		s.broken = true // the server will complain, sooner or later
@@ -111,7 +112,6 @@ func (b *body) end(err error, limit time.Duration) error {
 		s.broken = true
 		b.err = cutShort(err)
 	}
-	b.data.Close()
 	b.giveBack()
 	return b.err
 }
