@@ -42,11 +42,15 @@ func newAsk(req *fetch.Request, port uint16, opts *Options) (*ask, error) {
 		return nil, fetch.BadURL.Errorf("no host")
 	}
 	a := &ask{method: http.MethodGet, target: t, host: hostField(t, port)}
-	if req.Op == fetch.Stat {
-		a.method = http.MethodHead
-	}
 	if err := a.setPath(req.URL, opts); err != nil {
 		return nil, err
+	}
+	return a, a.addHeader(req, opts)
+}
+
+func (a *ask) addHeader(req *fetch.Request, opts *Options) error {
+	if req.Op == fetch.Stat {
+		a.method = http.MethodHead
 	}
 	a.add("User-Agent", cmp.Or(opts.UserAgent, "fetch"))
 	a.add("Accept", "*/*")
@@ -56,10 +60,8 @@ func newAsk(req *fetch.Request, port uint16, opts *Options) (*ask, error) {
 	}
 	a.addConditions(req)
 	a.addCredential(req.Auth, opts.Auth)
-	if err := a.override(req); err != nil {
-		return nil, err
-	}
-	return a, a.validate()
+	a.override(req)
+	return a.validate()
 }
 
 // hostField is the authority without zone and default port: RFC 9110 7.2.
@@ -138,7 +140,7 @@ func basic(user, password string) string {
 
 // override puts the fields of the caller in the place of ours. One of ours
 // that he gives without a value is not sent.
-func (a *ask) override(req *fetch.Request) error {
+func (a *ask) override(req *fetch.Request) {
 	ours := a.header
 	a.header = ours.Without(func(name string) bool { return has(req.Header, name) })
 	for _, f := range req.Header {
@@ -162,7 +164,6 @@ func (a *ask) override(req *fetch.Request) error {
 			a.header = append(a.header, f)
 		}
 	}
-	return nil
 }
 
 func has(h fetch.Header, name string) bool {

@@ -19,16 +19,20 @@ type driver struct {
 	port uint16
 	opts *Options
 	pool pool
+	ask  func(*fetch.Request) (*ask, error)
+	gate *proxyTo // where everything goes, or nil
 }
 
 func newDriver(env fetch.Env, port uint16, opts *Options) *driver {
-	return &driver{env: env, port: port, opts: opts, pool: pool{env: env, opts: opts}}
+	d := &driver{env: env, port: port, opts: opts, pool: pool{env: env, opts: opts}}
+	d.ask = func(req *fetch.Request) (*ask, error) { return newAsk(req, port, opts) }
+	return d
 }
 
 // Do carries out req. A second request is sent only where the first brought
 // a part that cannot be used.
 func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
-	a, err := newAsk(req, d.port, d.opts)
+	a, err := d.ask(req)
 	if err != nil {
 		return nil, err
 	}
@@ -117,13 +121,12 @@ func (d *driver) send(ctx context.Context, req *fetch.Request, a *ask) (*exchang
 	if x.via, err = d.via(ctx); err != nil {
 		return nil, err
 	}
-	r, err := a.direct(ctx, req.URL.Scheme())
-	if err != nil {
-		return nil, err
-	}
+	var r *http.Request
 	if x.via != nil {
 		key.proxy = x.via.key
 		r = x.via.request(ctx, a)
+	} else if r, err = a.direct(ctx, req.URL.Scheme()); err != nil {
+		return nil, err
 	}
 	x.resp, err = d.pool.get(key, x.via).RoundTrip(r)
 	if err != nil {

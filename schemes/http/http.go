@@ -30,6 +30,7 @@ func scheme(name string, port uint16, opts *Options) fetch.Scheme {
 		Name: name,
 		Port: port,
 		Plan: func(req *fetch.Request) ([]fetch.Step, error) { return plan(req, port, opts) },
+		Menu: menu,
 		Open: func(env fetch.Env) fetch.Driver { return newDriver(env, port, opts) },
 	}
 }

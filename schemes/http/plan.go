@@ -7,13 +7,17 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// plan is the request line and the fields in the order in which HTTP/1.1
-// sends them: Host, User-Agent, then by name.
 func plan(req *fetch.Request, port uint16, opts *Options) ([]fetch.Step, error) {
 	a, err := newAsk(req, port, opts)
 	if err != nil {
 		return nil, err
 	}
+	return a.steps(), nil
+}
+
+// steps are the request line and the fields in the order in which HTTP/1.1
+// sends them: Host, User-Agent, then by name.
+func (a *ask) steps() []fetch.Step {
 	steps := []fetch.Step{
 		{Verb: a.method, Arg: a.path + a.query + " HTTP/1.1"},
 		{Verb: "Host:", Arg: a.host},
@@ -24,7 +28,7 @@ func plan(req *fetch.Request, port uint16, opts *Options) ([]fetch.Step, error) 
 		}
 		steps = append(steps, fetch.Step{Verb: f.Name + ":", Arg: f.Value, Secret: secret(f.Name)})
 	}
-	return steps, nil
+	return steps
 }
 
 func sorted(h fetch.Header) fetch.Header {

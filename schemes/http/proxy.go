@@ -24,6 +24,9 @@ type proxyTo struct {
 
 // via is the proxy of the request in ctx, or nil.
 func (d *driver) via(ctx context.Context) (*proxyTo, error) {
+	if d.gate != nil {
+		return d.gate, nil
+	}
 	via, ok, err := d.env.Net.Proxy(ctx)
 	if !ok || err != nil {
 		return nil, err

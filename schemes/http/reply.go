@@ -17,6 +17,8 @@ type reply struct {
 	raw bool // no coding is taken off
 	now time.Time
 	out *fetch.Response
+
+	decoded bool // the body is not as it came
 }
 
 func (r *reply) response() (*fetch.Response, error) {
@@ -45,6 +47,7 @@ func (r *reply) response() (*fetch.Response, error) {
 	if err := r.decode(); err != nil {
 		return nil, err
 	}
+	r.look()
 	return r.out, nil
 }
 
@@ -58,6 +61,7 @@ func (r *reply) decode() error {
 	if err != nil || len(list) == 0 {
 		return err
 	}
+	r.decoded = true
 	r.out.Body = decode(r.out.Body, list, r.req.Trace)
 	r.out.Size, r.out.Validator = -1, ""
 	return nil

@@ -1,0 +1,53 @@
+package http_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/anyurl/fetch/schemes/http"
+)
+
+func TestFilename(t *testing.T) {
+	for _, test := range []struct{ field, want string }{
+		{`attachment; filename="a b.txt"`, "a b.txt"},
+		{`attachment; filename=a.txt`, "a.txt"},
+		{`attachment; filename=a b.txt; x=y`, "a b.txt"},
+		{`inline; FileName = "a.txt"`, "a.txt"},
+		{`filename=a.txt`, "a.txt"},
+		{`attachment; filename="a;b.txt"`, "a;b.txt"},
+		{`attachment; filename="a\"b\\c.txt"`, "c.txt"},
+		{`attachment; filename="a\"b.txt"`, `a"b.txt`},
+		{`attachment; filename="C:\dir\a.txt"`, "a.txt"},
+		{`attachment; filename="/etc/passwd"`, "passwd"},
+		{`attachment; filename="../../a"`, "a"},
+		{`attachment; filename="..\..\a"`, "a"},
+		{`attachment; filename=".."`, ""},
+		{`attachment; filename="dir/"`, ""},
+		{`attachment; filename=""`, ""},
+		{`attachment`, ""},
+		{``, ""},
+		{`attachment; filename="a.txt"; filename="b.txt"`, "a.txt"},
+		{`attachment; filename="a.txt"; filename*=UTF-8''%e2%82%ac%20rates`, "€ rates"},
+		{`attachment; filename*=iso-8859-1'en'%A3%20rates`, "£ rates"},
+		{`attachment; filename*=UTF-8''..%2f..%5cx%00`, "x"},
+		{`attachment; filename*=UTF-8''%ff; filename=a`, "a"},
+		{`attachment; filename*=koi8-r''x; filename=a`, "a"},
+		{`attachment; filename*=x; filename=a`, "a"},
+		{`attachment; filename="a%2fb"`, "a%2fb"},
+		{"attachment; filename=\"a\x1b]0;x\x07\r\nb\"", "a]0;xb"},
+		{`attachment; filename="unclosed`, "unclosed"},
+	} {
+		if got := http.Filename(test.field); got != test.want {
+			t.Errorf("%s: got %q, want %q", test.field, got, test.want)
+		}
+	}
+}
+
+func FuzzFilename(f *testing.F) {
+	f.Add(`attachment; filename="a\"b"; filename*=UTF-8''..%2f%00`)
+	f.Fuzz(func(t *testing.T, field string) {
+		if name := http.Filename(field); name == "." || name == ".." || strings.ContainsAny(name, "/\\\x00\n\r\x1b") {
+			t.Errorf("%q: got %q", field, name)
+		}
+	})
+}

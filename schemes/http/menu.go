@@ -1,0 +1,140 @@
+package http
+
+import (
+	"bytes"
+	"io"
+	"iter"
+	"mime"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/media"
+	"github.com/anyurl/fetch/uri"
+)
+
+// Limits of a listing.
+const (
+	maxEntries = 1_000_000
+	maxToken   = 64 << 10
+	maxText    = 1 << 10 // of what is kept of one line
+)
+
+// menu reads what autoindex modules of servers write, and sitemaps.
+func menu(base uri.URI, mediaType string, r io.Reader) iter.Seq2[fetch.Entry, error] {
+	return func(yield func(fetch.Entry, error) bool) {
+		var p interface {
+			token(html.Token) (fetch.Entry, bool)
+		}
+		switch bare := bareType(mediaType); {
+		case isHTML(bare):
+			p = &autoindex{base: base}
+		case isXML(bare):
+			p = &sitemap{base: base}
+		default:
+			yield(fetch.Entry{}, fetch.Unsupported.Errorf("no listing: the media type is neither HTML nor XML"))
+			return
+		}
+		z := html.NewTokenizer(r)
+		z.SetMaxBuf(maxToken)
+		z.AllowCDATA(true)
+		for n := 0; ; {
+			end := z.Next() == html.ErrorToken
+			if e, ok := p.token(z.Token()); ok {
+				if n++; n > maxEntries {
+					yield(fetch.Entry{}, fetch.TooLarge.Errorf("more than %d entries", maxEntries))
+					return
+				}
+				if !yield(e, nil) {
+					return
+				}
+			}
+			if end {
+				if err := z.Err(); err == html.ErrBufferExceeded {
+					yield(fetch.Entry{}, fetch.TooLarge.Errorf("listing with a tag or text of more than %d bytes", maxToken))
+				} else if err != io.EOF {
+					yield(fetch.Entry{}, err)
+				}
+				return
+			}
+		}
+	}
+}
+
+func bareType(mediaType string) string {
+	bare, _, _ := mime.ParseMediaType(mediaType)
+	return bare
+}
+
+func isHTML(bare string) bool { return bare == "text/html" || bare == "application/xhtml+xml" }
+
+func isXML(bare string) bool { return bare == "text/xml" || bare == "application/xml" }
+
+// lookLen is how much of a body shows what it is.
+const lookLen = 1 << 10
+
+// look gives a type to what came without one and finds listings out. It reads
+// the beginning of bodies that may be either.
+func (r *reply) look() {
+	bare := bareType(r.out.Media)
+	page := isHTML(bare) && strings.HasSuffix(r.ask.path, "/") || isXML(bare)
+	if r.req.Op != fetch.Get || r.out.Offset != 0 || r.out.Fault != nil || r.out.Unchanged || !r.out.Location.IsZero() ||
+		r.out.Media != "" && !page || !r.decoded && r.out.Header.Get("Content-Encoding") != "" {
+		return
+	}
+	b := &begun{ReadCloser: r.out.Body}
+	b.read()
+	r.out.Body = b
+	if r.out.Media == "" {
+		r.out.Media = media.Sniff(b.start)
+		return
+	}
+	if isListing(b.start, isXML(bare)) {
+		r.out.Kind = fetch.Menu
+	}
+}
+
+// isListing knows nginx, Apache, lighttpd and Python's http.server by the
+// titles that they write.
+func isListing(start []byte, xml bool) bool {
+	marks := []string{"<title>index of ", "<title>directory listing for "}
+	if xml {
+		marks = []string{"<urlset", "<sitemapindex"}
+	}
+	start = bytes.ToLower(start)
+	for _, mark := range marks {
+		if bytes.Contains(start, []byte(mark)) {
+			return true
+		}
+	}
+	return false
+}
+
+// begun is a body whose first bytes have been read already.
+type begun struct {
+	io.ReadCloser
+	start []byte
+	err   error
+}
+
+func (b *begun) read() {
+	buf := make([]byte, lookLen)
+	n := 0
+	for n == 0 && b.err == nil {
+		n, b.err = b.ReadCloser.Read(buf)
+	}
+	b.start = buf[:n]
+}
+
+func (b *begun) Read(p []byte) (int, error) {
+	switch {
+	case len(b.start) > 0:
+		n := copy(p, b.start)
+		b.start = b.start[n:]
+		return n, nil
+	case b.err != nil:
+		return 0, b.err
+	}
+	return b.ReadCloser.Read(p)
+}
