@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"slices"
@@ -169,13 +170,14 @@ func secretHeader(name string) bool {
 
 // answer makes resp what the caller gets.
 func (c *Client) answer(ctx context.Context, cancel context.CancelFunc, r *Request, resp *Response) (*Response, error) {
-	if resp.Fault != nil && !r.ErrorBody {
-		discard(resp.Body)
+	if resp.Fault != nil {
 		err := wrapError(r.Op.String(), resp.URL.String(), resp.Fault).(*Error)
-		if err.Code == 0 {
-			err.Code = resp.Code
+		err.Code = cmp.Or(err.Code, resp.Code)
+		if !r.ErrorBody {
+			discard(resp.Body)
+			return nil, err
 		}
-		return nil, err
+		resp.Fault = err
 	}
 	resp.Body = newBody(ctx, cancel, &c.policy, r, resp)
 	return resp, nil

@@ -19,6 +19,7 @@ type app struct {
 	given  func(flag string) bool
 	who    *logins
 	meta   *metaFile // nil: not wanted
+	urls   []string  // of -K
 	native bool      // listings as the protocol has them
 }
 
@@ -34,8 +35,12 @@ func (a *app) command() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) (err error) {
+			a.urls, err = a.configure(cmd.Root().PersistentFlags())
+			return err
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.gets(args)
+			return a.gets(append(args, a.urls...))
 		},
 	}
 	a.flags.register(root.PersistentFlags())

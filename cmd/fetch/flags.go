@@ -68,6 +68,7 @@ type flags struct {
 	verbose      bool
 	errorJSON    bool
 	noConfig     bool
+	configs      []string
 
 	proxy proxyFlags
 	login loginFlags
@@ -122,7 +123,8 @@ func (f *flags) register(p *pflag.FlagSet) {
 	p.BoolVarP(&f.showError, "show-error", "S", false, "say errors even with -s")
 	p.BoolVarP(&f.verbose, "verbose", "v", false, "say what is sent and what is answered")
 	p.BoolVar(&f.errorJSON, "error-json", false, "say an error as one line of JSON")
-	p.BoolVarP(&f.noConfig, "no-config", "q", false, "read no configuration")
+	p.BoolVarP(&f.noConfig, "no-config", "q", false, "do not read config.toml")
+	p.StringArrayVarP(&f.configs, "config", "K", nil, "read options from `FILE`, one a line (- is standard input)")
 	f.proxy.register(p)
 	f.login.register(p)
 	f.http.register(p)

@@ -120,7 +120,7 @@ func (j *job) transfer(req *fetch.Request, out sink) error {
 		return err
 	}
 	if resp.Fault != nil && j.flags.failWithBody {
-		err = &fetch.Error{Op: req.Op.String(), URL: resp.URL.String(), Code: resp.Code, Err: resp.Fault}
+		err = resp.Fault
 	}
 	if j.flags.remoteTime {
 		out.SetTime(resp.Time)

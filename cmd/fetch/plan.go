@@ -16,15 +16,15 @@ func (a *app) plan() *cobra.Command {
 		Short: "Tell what would be asked of the server, without a network",
 		Args:  exactly(1, "one URL"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			req, err := a.request(args[0])
-			if err != nil {
-				return err
-			}
 			client, err := a.client()
 			if err != nil {
 				return err
 			}
 			defer client.Close()
+			req, err := a.request(args[0])
+			if err != nil {
+				return err
+			}
 			steps, err := client.Plan(req)
 			if err != nil {
 				return err
