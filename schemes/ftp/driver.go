@@ -108,6 +108,7 @@ func (d *driver) answer(ctx context.Context, s *session, req *fetch.Request, p p
 		Size:  -1,
 		Proto: "FTP",
 		Peer:  fetch.PeerOf(s.door),
+		TLS:   s.secure,
 		Body:  io.NopCloser(strings.NewReader("")),
 	}
 	if p.list {

@@ -3,23 +3,12 @@ package ftp
 import (
 	"context"
 	"net"
-	"net/netip"
 	"strconv"
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/line"
 )
-
-// passive asks for a port by verb, EPSV or PASV, and connects to it. It
-// returns errRefused where the server does not know the command.
-func (d *driver) passive(ctx context.Context, s *session, verb string) (net.Conn, error) {
-	r, err := s.ask(verb)
-	if err != nil {
-		return nil, err
-	}
-	return d.connect(ctx, s, verb, r)
-}
 
 // connect opens the data connection that the reply to verb offers.
 func (d *driver) connect(ctx context.Context, s *session, verb string, r line.Reply) (net.Conn, error) {
@@ -99,52 +88,4 @@ func sixNumbers(text string) (port uint16, ok bool) {
 		port = port<<8 | uint16(n)
 	}
 	return port, port != 0
-}
-
-// isIPv6 reports whether PASV and PORT cannot be used beside conn. Behind a
-// proxy the address of the server is unknown, and PASV is left to be refused.
-func isIPv6(conn net.Conn) bool {
-	return fetch.PeerOf(conn).Unmap().Is6()
-}
-
-// listen asks the server to connect to us: EPRT, or PORT over IPv4 (RFC 2428
-// 2, RFC 959 4.1.2).
-func (d *driver) listen(ctx context.Context, s *session, verb string) (net.Listener, error) {
-	l, err := d.env.Net.ListenBeside(ctx, s.door)
-	if err != nil {
-		return nil, err
-	}
-	r, err := d.announce(s, verb, l)
-	if err != nil {
-		l.Close()
-		return nil, err
-	}
-	if r.Code/100 != 2 {
-		l.Close()
-		if !isNo(r) {
-			return nil, refused(verb, r)
-		}
-		return nil, &unknown{verb, r}
-	}
-	return l, nil
-}
-
-func (d *driver) announce(s *session, verb string, l net.Listener) (line.Reply, error) {
-	at, err := netip.ParseAddrPort(l.Addr().String())
-	if err != nil {
-		return line.Reply{}, fetch.Unsupported.Errorf("no address to be connected to")
-	}
-	a := at.Addr().WithZone("").Unmap()
-	if d.Active != "-" && d.Active != a.String() {
-		return line.Reply{}, fetch.Usage.Errorf("active mode: %s is not our address of this connection, %s", d.Active, a)
-	}
-	if verb == "PORT" {
-		host := strings.ReplaceAll(a.String(), ".", ",")
-		return s.ask(verb, host+","+strconv.Itoa(int(at.Port()>>8))+","+strconv.Itoa(int(at.Port()&0xff)))
-	}
-	family := "1"
-	if a.Is6() {
-		family = "2"
-	}
-	return s.ask(verb, "|"+family+"|"+a.String()+"|"+strconv.Itoa(int(at.Port()))+"|")
 }

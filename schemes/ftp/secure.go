@@ -44,6 +44,9 @@ func (s *session) encrypt(ctx context.Context, config *tls.Config) error {
 		return err
 	}
 	s.wire = conn
+	state := conn.ConnectionState()
+	s.secure = &state
+	s.trace.Reached(fetch.Secured, conn)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package ftp
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/tls"
 	"io"
 	"net"
@@ -28,16 +29,17 @@ type session struct {
 
 	out, heard []byte // commands not yet written, and as the trace may hear them
 
-	data     *tls.Config // of data connections; nil: in clear
-	features features    // from FEAT
-	home     string      // the directory of the login by PWD; "": unknown
-	proven   bool        // CWD home has led back
-	dirs     []string    // arguments of the CWDs since home
-	kind     string      // TYPE; "": not set yet
-	ways     ways        // to open data connections that are left to try
-	opened   bool        // the first of them has worked
-	noREST   bool        // REST was refused
-	eager    bool        // the server takes commands before it has answered the last
+	secure   *tls.ConnectionState // of the control connection; nil: in clear
+	data     *tls.Config          // of data connections; nil: in clear
+	features features             // from FEAT
+	home     string               // the directory of the login by PWD; "": unknown
+	proven   bool                 // CWD home has led back
+	dirs     []string             // arguments of the CWDs since home
+	kind     string               // TYPE; "": not set yet
+	ways     ways                 // to open data connections that are left to try
+	opened   bool                 // the first of them has worked
+	noREST   bool                 // REST was refused
+	eager    bool                 // the server takes commands before it has answered the last
 
 	reused bool // from the pool, and nothing answered yet
 	broken bool // out of step, or dead: not to be used again
@@ -132,8 +134,25 @@ func (s *session) judge(r line.Reply) error {
 	}
 	if r.Code == 421 {
 		s.broken = true
+		return nil
 	}
+	if s.reused && !opens(r.Code) {
+		s.broken = true
+		return fetch.Protocol.Errorf("late reply: %s", sentence(r))
+	}
+	s.reused = false
 	return nil
+}
+
+// opens reports whether the first reply of a request may have this code, for
+// all commands that begin one. Another is late: it belongs to the request
+// before.
+func opens(code int) bool {
+	switch code {
+	case 200, 202, 213, 227, 229, 250:
+		return true
+	}
+	return code >= 400
 }
 
 // ask sends one command and reads its reply.
@@ -141,34 +160,51 @@ func (s *session) ask(verb string, args ...string) (line.Reply, error) {
 	if err := s.tell(verb, args...); err != nil {
 		return line.Reply{}, err
 	}
-	return s.reply(replyTime)
+	r, err := s.reply(replyTime)
+	if err == nil {
+		err = s.inStep()
+	}
+	return r, err
 }
 
 // exchange sends commands and reads a reply for each. Where the server takes
 // them together, they go out together. Replies come until an error.
 func (s *session) exchange(commands ...[]string) ([]line.Reply, error) {
-	replies := make([]line.Reply, 0, len(commands))
-	if s.eager {
-		for _, c := range commands {
-			if err := s.tell(c[0], c[1:]...); err != nil {
-				s.out, s.heard = s.out[:0], s.heard[:0]
-				return nil, err
-			}
+	replies := make([]line.Reply, len(commands))
+	next := s.next(s.eager, commands)
+	for i := range replies {
+		var err error
+		if replies[i], err = next(); err == nil && (!s.eager || i == len(replies)-1) {
+			err = s.inStep()
 		}
-	}
-	for _, c := range commands {
-		if !s.eager {
-			if err := s.tell(c[0], c[1:]...); err != nil {
-				return replies, err
-			}
-		}
-		r, err := s.reply(replyTime)
 		if err != nil {
-			return replies, err
+			return nil, err
 		}
-		replies = append(replies, r)
 	}
-	return replies, s.inStep()
+	return replies, nil
+}
+
+// next returns a function that brings the replies to commands in turn, which
+// are all sent before the first reply or each before its own.
+func (s *session) next(atOnce bool, commands [][]string) func() (line.Reply, error) {
+	tell := func(c []string) error { return s.tell(c[0], c[1:]...) }
+	var failed error
+	if atOnce {
+		for _, c := range commands {
+			failed = cmp.Or(failed, tell(c))
+		}
+	}
+	return func() (line.Reply, error) {
+		if !atOnce {
+			failed = tell(commands[0])
+			commands = commands[1:]
+		}
+		if failed != nil {
+			s.out, s.heard = s.out[:0], s.heard[:0]
+			return line.Reply{}, failed
+		}
+		return s.reply(replyTime)
+	}
 }
 
 // inStep makes sure that nothing came but what was asked for.

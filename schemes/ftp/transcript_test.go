@@ -24,8 +24,8 @@ import (
 //
 //	options   of the scheme, as JSON
 //	request   a URL a line, and conditions: see condition
-//	control   "< text" from the server, "> text" to it; "= verb": see verb.
-//	          "control 2" is the second connection
+//	control   "< text" from the server, "> text" to it; "= verb": see verb and
+//	          phrases. "control 2" is the second connection
 //	PORT      what a data connection to that port brings: one a section
 //	result    a line for each request: its body, quoted, or what came instead
 //	notes     what a person is told, a line each
@@ -125,7 +125,63 @@ func replay(t *testing.T, archive *txtar.Archive) {
 	}
 }
 
-func linesOf(text string) []string { return strings.Split(strings.TrimSuffix(text, "\n"), "\n") }
+// linesOf parts a section, with its phrases said out.
+func linesOf(text string) (lines []string) {
+	for l := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+		if said, ok := phrases[l]; ok {
+			lines = append(lines, linesOf(said)...)
+			continue
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// phrases are what most conversations say.
+var phrases = map[string]string{
+	"= anonymous": `< 220 Service ready
+> USER anonymous
+< 331 Send your address
+> PASS fetch@
+< 230 Logged in`,
+	"= login": `= anonymous
+> FEAT
+< 211-Features
+<  MDTM
+<  SIZE
+< 211 End
+> PWD
+< 257 "/" is the current directory`,
+	"= old login": `= anonymous
+> FEAT
+< 502 Command not implemented
+> PWD
+< 502 Command not implemented`,
+	"= file": `> TYPE I
+< 200 OK
+= again`,
+	"= again": `> SIZE file
+< 213 7
+> MDTM file
+< 213 19991231235959`,
+	"= no file": `> TYPE I
+< 200 OK
+> SIZE file
+< 550 No such file
+> MDTM file
+< 550 No such file`,
+	"= passive": `> EPSV
+< 229 Entering Extended Passive Mode (|||40000|)`,
+	"= retrieve": `= passive
+> RETR file
+< 150 Opening data connection`,
+	"= list": `> TYPE A
+< 200 OK
+= passive
+> LIST
+< 150 Opening data connection
+< 226 Done`,
+}
 
 func sentBy(lines []string) string {
 	var b strings.Builder

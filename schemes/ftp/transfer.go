@@ -1,7 +1,6 @@
 package ftp
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,8 +30,10 @@ func (e *unknown) Error() string { return e.verb + ": " + sentence(e.reply) }
 // which they are tried. What failed once is not tried again in a session.
 type ways []string
 
+// waysFor is by RFC 2428: PASV and PORT cannot say an IPv6 address. Behind a
+// proxy nobody knows which it is, and PASV is left for the server to refuse.
 func (d *driver) waysFor(s *session) ways {
-	six := isIPv6(s.door)
+	six := fetch.PeerOf(s.door).Unmap().Is6()
 	switch {
 	case d.Active != "" && six:
 		return ways{"EPRT"}
@@ -91,7 +92,7 @@ func (d *driver) transfer(ctx context.Context, s *session, first int64, atOnce b
 		no := errors.As(err, &u)
 		if len(s.ways) > 1 && !s.broken && (no || failed(err)) {
 			if !no {
-				s.trace.Notef("no data connection by %s: %v", s.ways[0], err)
+				s.trace.Notef("no data connection by %s: %v", s.ways[0], bare(err))
 			}
 			s.ways = slices.Clone(s.ways[1:])
 			continue
@@ -140,31 +141,6 @@ func (d *driver) tryPassive(ctx context.Context, s *session, first int64, atOnce
 	return t, nil
 }
 
-// next returns a function that brings the replies to commands in turn.
-func (s *session) next(atOnce bool, commands [][]string) func() (line.Reply, error) {
-	tell := func(c []string) error { return s.tell(c[0], c[1:]...) }
-	if !atOnce {
-		return func() (r line.Reply, err error) {
-			c := commands[0]
-			commands = commands[1:]
-			if err = tell(c); err == nil {
-				r, err = s.reply(replyTime)
-			}
-			return r, err
-		}
-	}
-	var failed error
-	for _, c := range commands {
-		failed = cmp.Or(failed, tell(c))
-	}
-	return func() (line.Reply, error) {
-		if failed != nil {
-			return line.Reply{}, failed
-		}
-		return s.reply(replyTime)
-	}
-}
-
 // start reads the replies to REST, where it was sent, and to the command that
 // sends data. Where REST is refused everything comes, and what nobody wants is
 // skipped.
@@ -179,7 +155,11 @@ func (s *session) start(next func() (line.Reply, error), first int64, verb strin
 		s.trace.Notef("server cannot begin within a file: %d bytes are skipped", first)
 		skip = first
 	}
-	if r, err = next(); err == nil && (r.Code/100 > 2 || s.broken) {
+	s.trace.Reached(fetch.Asked, s.door)
+	if r, err = next(); err == nil {
+		s.trace.Reached(fetch.Answered, s.door)
+	}
+	if err == nil && (r.Code/100 > 2 || s.broken) {
 		err = refused(verb, r)
 	}
 	return r, skip, err
