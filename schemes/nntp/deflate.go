@@ -45,7 +45,7 @@ type deflated struct {
 func (c *deflated) Read(p []byte) (int, error) { return c.in.Read(p) }
 
 func (c *deflated) Write(p []byte) (int, error) {
-	if _, err := c.Conn.Write(storedBlock(nil, p)); err != nil {
+	if _, err := c.Conn.Write(storedBlocks(nil, p)); err != nil {
 		return 0, err
 	}
 	return len(p), nil

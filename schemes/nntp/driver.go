@@ -2,7 +2,6 @@ package nntp
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net"
 	"strings"
@@ -97,11 +96,10 @@ func (d *driver) carryOut(ctx context.Context, q *query, s *session) (*fetch.Res
 			d.giveBack(q, s)
 			return nil, err
 		case reused && s.reused:
-			s.Close()
-			s, err = d.open(ctx, q.at, q.auth, q.req.Trace)
+			s, err = d.instead(ctx, q, s, q.auth)
 		case code == 480 && !s.loggedIn:
 			s, err = d.identify(ctx, q, s, err)
-		case code == 483 && !s.secure:
+		case code == 483 && s.secure == nil:
 			s, err = d.secure(ctx, q, s)
 		default:
 			d.giveBack(q, s)
@@ -128,10 +126,13 @@ func (d *driver) giveBack(q *query, s *session) {
 func (d *driver) identify(ctx context.Context, q *query, s *session, err error) (*session, error) {
 	auth := q.auth
 	if auth == nil {
-		var asked error
-		if auth, asked = d.ask(ctx, s, fetch.Challenge{Realm: err.Error()}); asked != nil || auth == nil {
+		found, asked := d.ask(ctx, s, fetch.Challenge{Realm: err.Error()})
+		if asked != nil {
+			err = asked
+		}
+		if auth = found; auth == nil {
 			d.giveBack(q, s)
-			return nil, errors.Join(asked, err)
+			return nil, err
 		}
 	}
 	return d.again(ctx, q, s, func() error { return d.login(ctx, s, auth) }, auth)
@@ -145,8 +146,7 @@ func (d *driver) secure(ctx context.Context, q *query, s *session) (*session, er
 // of step, opens another session.
 func (d *driver) again(ctx context.Context, q *query, s *session, change func() error, auth *fetch.Credential) (*session, error) {
 	if s.compressed || !s.inStep() {
-		s.Close()
-		return d.open(ctx, q.at, auth, q.req.Trace)
+		return d.instead(ctx, q, s, auth)
 	}
 	defer context.AfterFunc(ctx, s.abort)()
 	if err := change(); err != nil {
@@ -156,13 +156,24 @@ func (d *driver) again(ctx context.Context, q *query, s *session, change func() 
 	return s, nil
 }
 
+// instead opens a session in place of s. What was said so far is void.
+func (d *driver) instead(ctx context.Context, q *query, s *session, auth *fetch.Credential) (*session, error) {
+	s.Close()
+	if t := q.req.Trace; t != nil && t.Again != nil {
+		t.Again()
+	}
+	return d.open(ctx, q.at, auth, q.req.Trace)
+}
+
 // respond begins the response. Its Body takes over s and stop.
 func (d *driver) respond(q *query, s *session, stop func() bool) (*fetch.Response, error) {
+	s.trace.Reached(fetch.Asked, s.door)
 	resp, err := d.begin(q, s)
 	if err != nil {
 		return nil, err
 	}
-	resp.Proto, resp.Peer, resp.Size = "NNTP", fetch.PeerOf(s.door), -1
+	s.trace.Reached(fetch.Answered, s.door)
+	resp.Proto, resp.Peer, resp.TLS, resp.Size = "NNTP", fetch.PeerOf(s.door), s.secure, -1
 	b := &body{r: resp.Body, end: func(whole bool) {
 		if stop() && whole {
 			d.giveBack(q, s)

@@ -245,16 +245,19 @@ func (z *inflater) match(symbol, used uint) error {
 	return nil
 }
 
-// storedBlock appends p to dst as blocks that are stored as they are. Each is
-// complete without a flush.
-func storedBlock(dst, p []byte) []byte {
-	for len(p) > 0 {
+// storedBlocks appends p to dst as blocks that are stored as they are, and the
+// empty one that some readers, Go's own among them, wait for before they give
+// out what they have.
+func storedBlocks(dst, p []byte) []byte {
+	for {
 		n := min(len(p), 1<<16-1)
 		dst = append(dst, 0)
 		dst = binary.LittleEndian.AppendUint16(dst, uint16(n))
 		dst = binary.LittleEndian.AppendUint16(dst, ^uint16(n))
 		dst = append(dst, p[:n]...)
+		if n == 0 {
+			return dst
+		}
 		p = p[n:]
 	}
-	return dst
 }

@@ -102,10 +102,10 @@ func TestInflateCorrupt(t *testing.T) {
 	}
 }
 
-func TestStoredBlock(t *testing.T) {
+func TestStoredBlocks(t *testing.T) {
 	for _, n := range []int{0, 1, 1<<16 - 1, 1 << 16, 200_000} {
 		text := bytes.Repeat([]byte("a"), n)
-		packed := append(storedBlock(nil, text), 1, 0, 0, 0xff, 0xff)
+		packed := append(storedBlocks(nil, text), 1, 0, 0, 0xff, 0xff) // the last block
 		got, err := io.ReadAll(flate.NewReader(bytes.NewReader(packed)))
 		if err != nil || !bytes.Equal(got, text) {
 			t.Errorf("%d: got %d bytes, %v", n, len(got), err)
@@ -119,7 +119,7 @@ func FuzzInflate(f *testing.F) {
 	for _, text := range samples() {
 		f.Add(deflate(f, 9, text[:min(len(text), 500)]))
 	}
-	f.Add(storedBlock(nil, []byte("GROUP x\r\n")))
+	f.Add(storedBlocks(nil, []byte("GROUP x\r\n")))
 	f.Fuzz(func(t *testing.T, packed []byte) {
 		want, wantErr := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(packed)), 1<<20))
 		got, err := io.ReadAll(io.LimitReader(newInflater(bytes.NewReader(packed)), 1<<20))

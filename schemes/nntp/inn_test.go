@@ -1,6 +1,8 @@
 package nntp_test
 
 import (
+	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/peer"
 	"github.com/anyurl/fetch/schemes/nntp"
 	"github.com/anyurl/fetch/uri"
@@ -53,29 +56,86 @@ func do(t testing.TB, c *fetch.Client, req *fetch.Request) (*fetch.Response, str
 
 func TestINN(t *testing.T) {
 	t.Parallel()
-	s := peer.INN(t, peer.INNOptions{})
-	one := article(1, ".\r\n..two dots\r\n.dot\r\nlast line\r\n")
-	s.Feed(one)
-	c := client(t, nntp.Options{Server: s.Addr})
-	for _, url := range []string{
-		"news:1@example.org",
-		"nntp:local.test/1",
-		"news://" + s.Addr + "/1@example.org",
-		"nntp://" + s.Addr + "/local.test/1",
+	s := peer.INN(t, peer.INNOptions{Groups: []string{"local.test", "local.empty", "other.group"}, TLS: true})
+	big := article(3, strings.Repeat("a line that is neither long nor short, but one of many\r\n", 2000))
+	for _, text := range []string{article(1, ".\r\n..two dots\r\n.dot\r\nlast line\r\n"), article(2, "\r\n"), big} {
+		s.Feed(text)
+	}
+	trust := fetch.Options{TLS: &tls.Config{RootCAs: s.Cert.Pool}}
+	for name, suite := range map[string]fetchtest.Suite{
+		"news":  {Document: "news:3@example.org", Menu: "news:local.test", Missing: "news:none@example.org"},
+		"nntp":  {Document: "nntp://" + s.Addr + "/local.test/3", Menu: "nntp://" + s.Addr + "/local.test", Missing: "nntp://" + s.Addr + "/local.test/9"},
+		"nntps": {Document: "nntps://" + s.TLSAddr + "/local.test/3", Menu: "nntps://" + s.TLSAddr + "/local.test", Missing: "nntps://" + s.TLSAddr + "/no.group"},
 	} {
-		resp, got, err := read(t, c, url)
-		if err != nil || got != stored(1, one) {
-			t.Errorf("%s: got %q, %v, want %q", url, got, err, stored(1, one))
-			continue
+		suite.Schemes = func() []fetch.Scheme { return nntp.Schemes(nntp.Options{Server: s.Addr}) }
+		suite.Options, suite.Body, suite.Whole = trust, []byte(stored(3, big)), true
+		suite.Names = []string{"number 1", "number 2", "number 3"}
+		suite.Refused = []string{
+			"news:a%0d%0aQUIT@b", "news:a%20b@c", "news:group%0aQUIT", "news:%3E@a", "nntp://" + s.Addr + "/g/1%0d", "nntp://" + s.Addr + "/g/2-1",
+			"nntp://" + s.Addr + "/g/x", "nntp://127.0.0.1:25/g/1", "news:" + strings.Repeat("x", 250) + "@y", "news:%00",
 		}
-		if resp.Media != "message/rfc822" || resp.Time.IsZero() || resp.Header.Get("subject") != "number 1" {
-			t.Errorf("%s: %+v", url, resp)
+		t.Run(name, func(t *testing.T) { fetchtest.Run(t, suite) })
+	}
+	t.Run("article", func(t *testing.T) { innArticle(t, client(t, nntp.Options{Server: s.Addr})) })
+	t.Run("tls", func(t *testing.T) {
+		for _, o := range []nntp.Options{{Server: s.Addr, TLS: nntp.TLSRequired}, {Server: "snews://" + s.TLSAddr + "/"}} {
+			c := client(t, o, func(f *fetch.Options) { f.TLS = trust.TLS })
+			if resp, got, err := read(t, c, "nntp:local.test/2"); err != nil || got != stored(2, article(2, "\r\n")) || resp.TLS == nil {
+				t.Errorf("%+v: got %q, %v", o, got, err)
+			}
+			c = client(t, o)
+			if _, _, err := read(t, c, "nntp:local.test/2"); !errors.Is(err, fetch.TLS) {
+				t.Errorf("%+v: nobody vouches for the server: got %v", o, err)
+			}
+		}
+	})
+}
+
+func innArticle(t *testing.T, c *fetch.Client) {
+	one := stored(1, article(1, ".\r\n..two dots\r\n.dot\r\nlast line\r\n"))
+	resp, got, err := read(t, c, "nntp:local.test/1")
+	if err != nil || got != one || resp.Media != "message/rfc822" || resp.Time.IsZero() || resp.Header.Get("subject") != "number 1" {
+		t.Errorf("got %q, %v, %+v, want %q", got, err, resp, one)
+	}
+}
+
+// TestINNLogin: who may read nothing logs in, under TLS.
+func TestINNLogin(t *testing.T) {
+	t.Parallel()
+	s := peer.INN(t, peer.INNOptions{Login: true, TLS: true})
+	s.Feed(article(1, "secret\r\n"))
+	trust := func(o *fetch.Options) { o.TLS = &tls.Config{RootCAs: s.Cert.Pool} }
+	asked := 0
+	login := func(o *fetch.Options) {
+		o.Login = func(_ context.Context, ch fetch.Challenge) (*fetch.Credential, error) {
+			asked++
+			return &fetch.Credential{User: peer.User, Password: peer.Password}, nil
 		}
 	}
-	for _, url := range []string{"news:none@example.org", "nntp:local.test/2", "nntp:no.such.group/1"} {
-		if _, got, err := read(t, c, url); !errors.Is(err, fetch.NotFound) {
-			t.Errorf("%s: got %q, %v, want NotFound", url, got, err)
+	url := "nntp://" + s.Addr + "/local.test/1"
+	with := "nntp://" + peer.User + ":" + peer.Password + "@" + s.Addr + "/local.test/1"
+	wrong := "nntp://" + peer.User + ":wrong@" + s.Addr + "/local.test/1"
+	want := stored(1, article(1, "secret\r\n"))
+	c := client(t, nntp.Options{}, trust, login)
+	for range 2 { // the second time the session is logged in
+		if resp, got, err := read(t, c, url); err != nil || got != want || resp.TLS == nil {
+			t.Errorf("asked for a login: got %q, %v", got, err)
 		}
+	}
+	if asked != 1 {
+		t.Errorf("asked %d times for the login", asked)
+	}
+	c = client(t, nntp.Options{}, trust)
+	if _, got, err := read(t, c, with); err != nil || got != want {
+		t.Errorf("login in the URL: got %q, %v", got, err)
+	}
+	for _, u := range []string{url, wrong} {
+		if _, got, err := read(t, c, u); !errors.Is(err, fetch.Auth) {
+			t.Errorf("%s: got %q, %v", u, got, err)
+		}
+	}
+	if _, got, err := read(t, client(t, nntp.Options{}), with); !errors.Is(err, fetch.TLS) {
+		t.Errorf("a password for a server that nobody vouches for: got %q, %v", got, err)
 	}
 }
 

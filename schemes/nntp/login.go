@@ -33,7 +33,7 @@ func (d *driver) enter(ctx context.Context, s *session, auth *fetch.Credential) 
 	if err := s.greet(); err != nil {
 		return err
 	}
-	if !s.secure && (d.TLS == TLSRequired || d.TLS == TLSWanted && s.caps.has("STARTTLS")) {
+	if s.secure == nil && (d.TLS == TLSRequired || d.TLS == TLSWanted && s.caps.has("STARTTLS")) {
 		if err := s.startTLS(ctx, d.env.TLS); err != nil {
 			return err
 		}
@@ -81,7 +81,7 @@ func loginRefused(r line.Reply) error {
 
 // protect sees to it that a password does not go out in clear.
 func (d *driver) protect(ctx context.Context, s *session) error {
-	if s.secure {
+	if s.secure != nil {
 		return nil
 	}
 	if s.caps.has("STARTTLS") {

@@ -1,6 +1,7 @@
 package nntp
 
 import (
+	"crypto/tls"
 	"io"
 	"net"
 	"time"
@@ -26,7 +27,7 @@ type session struct {
 	out, heard []byte // commands not yet written, and as the trace may hear them
 
 	caps       capabilities
-	secure     bool // by TLS
+	secure     *tls.ConnectionState // nil: in clear
 	compressed bool
 	loggedIn   bool
 	fields     []string // of overview lines; nil: not asked yet

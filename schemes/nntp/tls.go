@@ -38,17 +38,22 @@ func (s *session) encrypt(ctx context.Context, base *tls.Config) error {
 		}
 		return shakeFault(err).Errorf("tls handshake: %w", err)
 	}
-	s.wire, s.secure = conn, true
+	state := conn.ConnectionState()
+	s.wire, s.secure = conn, &state
+	s.trace.Reached(fetch.Secured, conn)
 	return nil
 }
 
 // shakeFault is TLS for all that is not the network's: an alert of the peer
-// comes as an error of the network.
+// comes as an error of the network. Nothing is lost where a handshake is cut.
 func shakeFault(err error) fetch.Fault {
 	var op *net.OpError
 	fault := fetch.FaultOf(err)
-	if fault == fetch.Internal || errors.As(err, &op) && op.Op == "remote error" {
+	switch {
+	case fault == fetch.Internal, errors.As(err, &op) && op.Op == "remote error":
 		return fetch.TLS
+	case fault == fetch.Truncated:
+		return fetch.Connect
 	}
 	return fault
 }
