@@ -17,15 +17,15 @@ type door struct {
 	policy   *Policy
 	resolver Resolver
 	proxy    ProxyFunc
+	route    func(Target) Target
 	tls      *tls.Config // towards proxies
 	dial     func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error)
 }
 
 func newDoor(p *Policy, o Options) *door {
-	d := &door{policy: p, resolver: o.Resolver, proxy: o.Proxy, tls: o.TLS, dial: o.Dial}
+	d := &door{policy: p, resolver: o.Resolver, proxy: o.Proxy, route: o.Route, tls: o.TLS, dial: o.Dial}
 	if d.resolver == nil {
-		// The C library's resolver would read 127.1 and 0x7f.1 as addresses.
-		d.resolver = &net.Resolver{PreferGo: true}
+		d.resolver = SystemResolver()
 	}
 	return d
 }
@@ -51,6 +51,11 @@ func (d *door) DialContext(ctx context.Context, network, addr string) (net.Conn,
 	}
 	if network == "udp" && slices.Contains(amplifiers, t.Port) {
 		return nil, BadPort.With(&Refusal{Rule: "port of a service that amplifies datagrams", Subject: addr})
+	}
+	if d.route != nil {
+		if place := d.route(t); place != t {
+			t, g = place, g.configured()
+		}
 	}
 	via, err := d.proxyFor(t)
 	if err != nil {
@@ -124,36 +129,6 @@ func (d *door) allowed(ctx context.Context, g *grant, t Target) ([]netip.Addr, e
 		return nil, refused
 	}
 	return kept, nil
-}
-
-// maxAddrs bounds what one name may make us try.
-const maxAddrs = 16
-
-func (d *door) resolve(ctx context.Context, t Target, ours bool) ([]netip.Addr, error) {
-	if t.Addr.IsValid() {
-		return []netip.Addr{t.Addr}, nil
-	}
-	if t.Host == "" {
-		return nil, BadURL.Errorf("no host")
-	}
-	name := t.Host
-	if !ours && strings.Contains(name, ".") && !strings.HasSuffix(name, ".") {
-		name += "." // a server's name is not completed with our search domains
-	}
-	ctx, cancel := context.WithTimeout(ctx, 2*d.policy.connectTime())
-	defer cancel()
-	found, err := d.resolver.LookupNetIP(ctx, "ip", name)
-	if err != nil {
-		return nil, err
-	}
-	if len(found) == 0 {
-		return nil, DNS.Errorf("%s has no address", t.Host)
-	}
-	addrs := make([]netip.Addr, 0, maxAddrs)
-	for _, a := range found[:min(len(found), maxAddrs)] {
-		addrs = append(addrs, a.Unmap())
-	}
-	return addrs, nil
 }
 
 // Beside trusts the port alone: what address a server names is ignored.

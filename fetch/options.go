@@ -18,7 +18,12 @@ type Options struct {
 	Login  LoginFunc    // nil: only the credentials of URL and Request
 	TLS    *tls.Config  // nil: the system's roots
 
-	Resolver Resolver // nil: the system's
+	Resolver Resolver // nil: SystemResolver
+
+	// Route leads a target to another place: another host, port or address
+	// than its URL has. It is the configuration's word, so the place is judged
+	// as one that the configuration named. Nil leads nowhere else.
+	Route func(Target) Target
 
 	// Dial makes a connection to an address that the Policy has judged. Nil
 	// is the system's. Tests record here.
@@ -26,11 +31,6 @@ type Options struct {
 
 	Now func() time.Time // nil: time.Now
 	Log *slog.Logger     // nil: no log
-}
-
-// A Resolver finds the addresses of a name. *net.Resolver is one.
-type Resolver interface {
-	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
 // LoginFunc finds the credential for a challenge: from netrc, or by asking. It

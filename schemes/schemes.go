@@ -6,13 +6,17 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/schemes/file"
+	"github.com/anyurl/fetch/schemes/ftp"
+	"github.com/anyurl/fetch/schemes/gopher"
 	"github.com/anyurl/fetch/schemes/http"
 )
 
 // Options are those of each package. The zero value is right for most.
 type Options struct {
-	File file.Options
-	HTTP http.Options
+	File   file.Options
+	FTP    ftp.Options
+	Gopher gopher.Options
+	HTTP   http.Options
 }
 
 // All returns every scheme. A program that wants fewer calls the packages'
@@ -20,6 +24,8 @@ type Options struct {
 func All(o Options) []fetch.Scheme {
 	return slices.Concat(
 		file.Schemes(o.File),
+		ftp.Schemes(o.FTP),
+		gopher.Schemes(o.Gopher),
 		http.Schemes(o.HTTP),
 	)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -25,6 +26,7 @@ type job struct {
 	measure *measure
 	out     sink            // nil: none yet
 	resp    *fetch.Response // the last one; its body is closed
+	heads   bytes.Buffer    // of every answer on the way to it
 }
 
 // batch does something with each URL of the arguments and the input file: one
@@ -42,7 +44,7 @@ func (a *app) batch(args []string, do func(*job) error) error {
 		return err
 	}
 	b := &batch{app: a, do: do, client: client}
-	if err := errors.Join(b.run(args), a.meta.Close()); err != nil {
+	if err := errors.Join(b.run(args), a.meta.Close(), a.writeCookies()); err != nil {
 		return err
 	}
 	return b.codes.err()

@@ -6,16 +6,18 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/schemes"
-	"github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/wrap"
 )
 
 // client builds the Client that the flags ask for.
 func (a *app) client() (*fetch.Client, error) {
 	f := &a.flags
-	all := schemes.All(schemes.Options{
-		HTTP: http.Options{UserAgent: "fetch/" + version, PathAsIs: f.http.pathAsIs},
-	})
+	options, err := f.schemes()
+	if err != nil {
+		return nil, err
+	}
+	a.jar = options.HTTP.Jar
+	all := schemes.All(options)
 	known := make([]string, len(all))
 	for i, s := range all {
 		known[i] = s.Name
@@ -31,15 +33,36 @@ func (a *app) client() (*fetch.Client, error) {
 	if a.who, err = a.logins(); err != nil {
 		return nil, err
 	}
-	return fetch.New(fetch.Options{Policy: policy, Wrap: a.middlewares(), Proxy: proxy, Login: a.who.answer}, all...), nil
+	route, err := f.route.route()
+	if err != nil {
+		return nil, err
+	}
+	tls, err := f.tls.config()
+	if err != nil {
+		return nil, err
+	}
+	return fetch.New(fetch.Options{
+		Policy: policy, Wrap: a.middlewares(), Proxy: proxy, Login: a.who.answer,
+		Route: route, Resolver: f.route.resolver(), TLS: tls,
+	}, all...), nil
+}
+
+// schemes are the options of every scheme's package.
+func (f *flags) schemes() (o schemes.Options, err error) {
+	if o.HTTP, err = f.http.options(); err != nil {
+		return o, err
+	}
+	o.FTP, err = f.ftp.options(f.http.ignoreLength)
+	return o, err
 }
 
 func (a *app) middlewares() []fetch.Middleware {
 	f := &a.flags
+	heads := func(next fetch.Driver) fetch.Driver { return recordHeads{next} }
 	if f.retry == 0 {
-		return nil
+		return []fetch.Middleware{heads}
 	}
-	return []fetch.Middleware{wrap.Retry(wrap.RetryOptions{
+	return []fetch.Middleware{heads, wrap.Retry(wrap.RetryOptions{
 		Attempts: f.retry + 1,
 		Delay:    time.Duration(f.retryDelay),
 		Total:    time.Duration(f.retryMaxTime),

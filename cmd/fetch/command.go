@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/schemes/http"
 	"github.com/spf13/cobra"
 )
 
@@ -19,6 +20,7 @@ type app struct {
 	given  func(flag string) bool
 	who    *logins
 	meta   *metaFile // nil: not wanted
+	jar    *http.Jar // nil: no cookies
 	urls   []string  // of -K
 	native bool      // listings as the protocol has them
 }

@@ -14,15 +14,17 @@ import (
 // thing, its name is ours.
 type flags struct {
 	// where the body goes
-	output     []string
-	remoteName bool
-	outputDir  string
-	createDirs bool
-	noClobber  bool
-	include    bool
-	head       bool
-	remoteTime bool
-	strict     bool
+	output           []string
+	remoteName       bool
+	remoteHeaderName bool
+	outputDir        string
+	createDirs       bool
+	noClobber        bool
+	skipExisting     bool
+	include          bool
+	head             bool
+	remoteTime       bool
+	strict           bool
 
 	// which URLs
 	inputFile   string
@@ -32,6 +34,7 @@ type flags struct {
 	// which part of it
 	rng        string
 	continueAt string
+	timeCond   string
 
 	// how often and how long
 	retry          int
@@ -71,16 +74,21 @@ type flags struct {
 	configs      []string
 
 	proxy proxyFlags
+	route routeFlags
 	login loginFlags
+	tls   tlsFlags
 	http  httpFlags
+	ftp   ftpFlags
 }
 
 func (f *flags) register(p *pflag.FlagSet) {
 	p.StringArrayVarP(&f.output, "output", "o", nil, "write the body to `FILE` (- is standard output); the nth to the nth URL")
 	p.BoolVarP(&f.remoteName, "remote-name", "O", false, "write the body to a file named like the last part of the URL")
+	p.BoolVarP(&f.remoteHeaderName, "remote-header-name", "J", false, "with -O, take the name that the server proposes; never over a file")
 	p.StringVar(&f.outputDir, "output-dir", "", "put files into `DIR`; without -o, names them as -O does")
 	p.BoolVar(&f.createDirs, "create-dirs", false, "create the folders of output files")
 	p.BoolVar(&f.noClobber, "no-clobber", false, "never replace a file")
+	p.BoolVar(&f.skipExisting, "skip-existing", false, "do not fetch what is there")
 	p.BoolVarP(&f.include, "include", "i", false, "write the protocol's head before the body")
 	p.BoolVarP(&f.head, "head", "I", false, "write what is known without the body")
 	p.BoolVarP(&f.remoteTime, "remote-time", "R", false, "give the file the object's time")
@@ -92,6 +100,8 @@ func (f *flags) register(p *pflag.FlagSet) {
 
 	p.StringVarP(&f.rng, "range", "r", "", "bring the bytes `FIRST-LAST`, FIRST- or -COUNT alone")
 	p.StringVarP(&f.continueAt, "continue-at", "C", "", "continue at byte `OFFSET`; - finds it in what an earlier attempt left")
+
+	p.StringVarP(&f.timeCond, "time-cond", "z", "", "bring the object only if it is newer than `DATE` or a file; with - before it, older")
 
 	p.IntVar(&f.retry, "retry", 3, "try `N` times more after errors that may pass")
 	p.Var(&f.retryDelay, "retry-delay", "wait `SECONDS` between attempts instead of ever longer")
@@ -126,8 +136,11 @@ func (f *flags) register(p *pflag.FlagSet) {
 	p.BoolVarP(&f.noConfig, "no-config", "q", false, "do not read config.toml")
 	p.StringArrayVarP(&f.configs, "config", "K", nil, "read options from `FILE`, one a line (- is standard input)")
 	f.proxy.register(p)
+	f.route.register(p)
 	f.login.register(p)
+	f.tls.register(p)
 	f.http.register(p)
+	f.ftp.register(p)
 	p.Lookup("location").Hidden = true
 	p.Lookup("fail").Hidden = true
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -31,6 +32,10 @@ func (j *job) bring() error {
 	}
 	j.measure.listen(req.Trace)
 	out, err := j.sink(req)
+	if j.flags.skipExisting && errors.Is(err, fetch.Exists) {
+		j.note("%v: skipped", err)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -78,6 +83,9 @@ func (a *app) request(text string) (*fetch.Request, error) {
 	if req.Header, err = f.http.fields(a.given); err != nil {
 		return nil, err
 	}
+	if err := errors.Join(condition(req, f.timeCond), f.http.condition(req)); err != nil {
+		return nil, err
+	}
 	if f.rng != "" {
 		if f.continueAt != "" {
 			return nil, fetch.Usage.Errorf("-r and -C exclude each other")
@@ -103,12 +111,19 @@ func (j *job) transfer(req *fetch.Request, out sink) error {
 		}
 	}
 	j.sayPlan(j.client, req)
-	resp, err := j.client.Do(j.ctx, req)
+	j.heads.Reset()
+	resp, err := j.client.Do(context.WithValue(j.ctx, headsKey{}, &j.heads), req)
+	if err := j.dumpHeads(); err != nil {
+		return err
+	}
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
 	j.resp = resp
+	if err := j.flags.http.keep(resp); err != nil {
+		return err
+	}
 	j.sayHead(resp)
 	if resp.Unchanged {
 		return nil
@@ -148,7 +163,7 @@ const copyBuffer = 256 << 10
 func (j *job) copy(out sink, req *fetch.Request, resp *fetch.Response) error {
 	w := io.Writer(out)
 	if j.flags.include || req.Op == fetch.Stat {
-		if _, err := w.Write(head(resp)); err != nil {
+		if _, err := w.Write(j.heads.Bytes()); err != nil {
 			return local(err)
 		}
 	}

@@ -57,8 +57,17 @@ func (j *job) sink(req *fetch.Request) (sink, error) {
 		}
 	}
 	o := save.Options{URL: req.URL.Unredacted(), Resume: auto, Offset: offset, Strict: f.strict, Sum: f.sums()}
-	if f.noClobber {
+	switch {
+	case f.skipExisting:
+		o.Existing = save.Refuse
+	case f.noClobber:
 		o.Existing = save.Number
+	}
+	if f.remoteHeaderName && f.remoteName {
+		if auto || offset > 0 {
+			return nil, fetch.Usage.Errorf("-C and -J exclude each other: the name comes too late")
+		}
+		return &late{j: j, name: name, o: o}, nil
 	}
 	file, err := save.Create(name, o)
 	if err != nil {

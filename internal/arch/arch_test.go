@@ -56,7 +56,7 @@ var layers = map[string][]string{
 var testOnly = []string{"fetch/fetchtest", "internal/peer", "internal/faultnet", "internal/bench", "save/savetest", "schemes/wais/waistest"}
 
 // doorFiles may dial, listen and resolve.
-var doorFiles = []string{"fetch/door.go", "fetch/race.go"}
+var doorFiles = []string{"fetch/door.go", "fetch/race.go", "fetch/resolve.go"}
 
 // dials are what opens a way to the network: package path to names. A name
 // that ends in * stands for all that begin so.

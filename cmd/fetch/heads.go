@@ -1,0 +1,51 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// recordHeads keeps the head of every answer on the way to an object, those of
+// redirects too, in the buffer that the ctx holds: for -i, -I and -D.
+type recordHeads struct{ fetch.Driver }
+
+type headsKey struct{}
+
+func (r recordHeads) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
+	resp, err := r.Driver.Do(ctx, req)
+	if buffer, ok := ctx.Value(headsKey{}).(*bytes.Buffer); ok && err == nil && buffer.Len() < maxHeads {
+		buffer.Write(head(resp))
+	}
+	return resp, err
+}
+
+// maxHeads bounds what many redirects with long heads may make us keep.
+const maxHeads = 4 << 20
+
+// dumpHeads writes the heads where -D wants them.
+func (j *job) dumpHeads() error {
+	name := j.flags.http.dumpHeader
+	switch name {
+	case "":
+		return nil
+	case "-":
+		_, err := j.stdout.Write(j.heads.Bytes())
+		return local(err)
+	}
+	mode := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	if j.index > 0 || j.attempt > 1 {
+		mode = os.O_WRONLY | os.O_CREATE | os.O_APPEND
+	}
+	f, err := os.OpenFile(name, mode, 0o666)
+	if err != nil {
+		return fetch.Local.With(err)
+	}
+	_, err = f.Write(j.heads.Bytes())
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	return fetch.Local.With(err)
+}
