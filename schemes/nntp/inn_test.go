@@ -63,11 +63,11 @@ func TestINN(t *testing.T) {
 	}
 	trust := fetch.Options{TLS: &tls.Config{RootCAs: s.Cert.Pool}}
 	for name, suite := range map[string]fetchtest.Suite{
-		"news":  {Document: "news:3@example.org", Menu: "news:local.test", Missing: "news:none@example.org"},
+		"news":  {Document: "news://" + s.Addr + "/3@example.org", Menu: "news://" + s.Addr + "/local.test", Missing: "news://" + s.Addr + "/none@example.org"},
 		"nntp":  {Document: "nntp://" + s.Addr + "/local.test/3", Menu: "nntp://" + s.Addr + "/local.test", Missing: "nntp://" + s.Addr + "/local.test/9"},
 		"nntps": {Document: "nntps://" + s.TLSAddr + "/local.test/3", Menu: "nntps://" + s.TLSAddr + "/local.test", Missing: "nntps://" + s.TLSAddr + "/no.group"},
 	} {
-		suite.Schemes = func() []fetch.Scheme { return nntp.Schemes(nntp.Options{Server: s.Addr}) }
+		suite.Schemes = func() []fetch.Scheme { return nntp.Schemes(nntp.Options{}) }
 		suite.Options, suite.Body, suite.Whole = trust, []byte(stored(3, big)), true
 		suite.Names = []string{"number 1", "number 2", "number 3"}
 		suite.Refused = []string{
