@@ -43,8 +43,8 @@ func parseEPLF(text string) (row, bool) {
 			}
 		case 'i':
 			r.note("unique", value)
-		case 'u':
-			r.note("perm", value)
+		case 'u': // "up644": what the permissions are to be
+			r.note("mode", strings.TrimPrefix(value, "p"))
 		}
 	}
 	return r, true

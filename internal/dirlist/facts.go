@@ -38,9 +38,12 @@ func parseFacts(text string) (row, bool) {
 	}
 	r := row{Entry: fetch.Entry{Name: name, Size: -1}}
 	for fact := range strings.SplitSeq(list, ";") {
-		if key, value, ok := strings.Cut(fact, "="); ok {
+		if key, value, ok := strings.Cut(fact, "="); ok && key != "" {
 			r.fact(strings.ToLower(key), value)
 		}
+	}
+	if r.Extra["type"] == "symlink" {
+		r.Size = -1 // that of the link, where one is given
 	}
 	return r, true
 }

@@ -86,16 +86,17 @@ func (r *row) unixKind(c byte) {
 // an arrow in it: the size of the link is the length of its target.
 func (r *row) cutTarget() {
 	const arrow = " -> "
+	length := r.Size
+	r.Size = -1
 	i := strings.Index(r.Name, arrow)
 	if i < 0 {
 		return
 	}
-	if j := len(r.Name) - int(min(r.Size, int64(len(r.Name)))) - len(arrow); j > i && strings.HasPrefix(r.Name[j:], arrow) {
+	if j := len(r.Name) - int(min(length, int64(len(r.Name)))) - len(arrow); j > i && strings.HasPrefix(r.Name[j:], arrow) {
 		i = j
 	}
 	r.note("target", r.Name[i+len(arrow):])
 	r.Name = r.Name[:i]
-	r.Size = -1
 }
 
 // sizeBefore reads the size before the date at fields[i], and returns how many

@@ -1,0 +1,85 @@
+package dirlist_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/dirlist"
+	"github.com/anyurl/fetch/uri"
+)
+
+// FuzzFTPList: whatever a listing holds, its lines come out as they came, each
+// once and in order, and no entry leads out of the directory.
+func FuzzFTPList(f *testing.F) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		f.Fatal("no listings")
+	}
+	for _, file := range files {
+		archive, err := txtar.ParseFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		listing := string(archive.Files[1].Data)
+		f.Add(listing)
+		for line := range strings.Lines(listing) {
+			f.Add(line)
+		}
+	}
+	base := uri.MustParse("ftp://h/dir/")
+	f.Fuzz(func(t *testing.T, listing string) {
+		for _, d := range []dirlist.Dialect{dirlist.MLSD, dirlist.List, dirlist.Names, dirlist.Unix, dirlist.DOS, dirlist.EPLF, dirlist.VMS} {
+			media := "text/x-ftp-list; at=20240301120000; dialect=" + string(d)
+			var lines []string
+			for e, err := range dirlist.Menu(base, media, strings.NewReader(listing)) {
+				if fetch.FaultOf(err) == fetch.Protocol {
+					return // a line too long
+				}
+				if err != nil {
+					t.Fatalf("%s: %v", d, err)
+				}
+				lines = append(lines, e.Raw)
+				check(t, d, e)
+			}
+			if got, want := strings.Join(lines, "\n"), strings.Join(linesOf(listing), "\n"); got != want {
+				t.Errorf("%s: lines\n got %q\nwant %q", d, got, want)
+			}
+		}
+	})
+}
+
+func check(t *testing.T, d dirlist.Dialect, e fetch.Entry) {
+	if e.Size < -1 || e.Time.Year() > 9999 && !e.Time.IsZero() {
+		t.Errorf("%s: size %d, time %v", d, e.Size, e.Time)
+	}
+	if (e.Kind == fetch.Info) != e.URL.IsZero() {
+		t.Errorf("%s: %q is %v with URL %v", d, e.Raw, e.Kind, e.URL)
+	}
+	if e.Kind == fetch.Info {
+		return
+	}
+	segment, ok := strings.CutPrefix(e.URL.Unredacted(), "ftp://h/dir/")
+	segment = strings.TrimSuffix(segment, "/")
+	if !ok || segment == "" || segment == "." || segment == ".." || strings.ContainsAny(segment, "/;?#") {
+		t.Errorf("%s: %q leads to %v", d, e.Raw, e.URL)
+	}
+	name, err := uri.Unescape(segment)
+	if err != nil || strings.ContainsAny(name, "/\r\n\x00") {
+		t.Errorf("%s: %q leads to %v, which is %q", d, e.Raw, e.URL, name)
+	}
+}
+
+// linesOf are the lines of a listing without their ends.
+func linesOf(listing string) (lines []string) {
+	for line := range strings.Lines(listing) {
+		if text, ok := strings.CutSuffix(line, "\n"); ok {
+			line = strings.TrimSuffix(text, "\r")
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
