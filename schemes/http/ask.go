@@ -54,7 +54,7 @@ func (a *ask) addHeader(req *fetch.Request, opts *Options) error {
 	}
 	a.add("User-Agent", cmp.Or(opts.UserAgent, "fetch"))
 	a.add("Accept", "*/*")
-	if opts.Compressed && (req.Range.IsZero() || req.Op == fetch.Stat) { // a part of a coded object is of no use
+	if opts.Compressed && req.Range.IsZero() { // a part of a coded object is of no use
 		a.coded = true
 		a.add("Accept-Encoding", acceptEncoding)
 	}
@@ -96,7 +96,7 @@ func (a *ask) add(name, value string) {
 }
 
 func (a *ask) addConditions(req *fetch.Request) {
-	if !req.Range.IsZero() && req.Op == fetch.Get {
+	if !req.Range.IsZero() {
 		a.ranged = true
 		a.add("Range", rangeField(req.Range))
 		if req.IfSame != "" {
@@ -141,7 +141,7 @@ func basic(user, password string) string {
 // override puts the fields of the caller in the place of ours. One of ours
 // that he gives without a value is not sent.
 func (a *ask) override(req *fetch.Request) {
-	ours := a.header
+	ours, host := a.header, ""
 	a.header = ours.Without(func(name string) bool { return has(req.Header, name) })
 	for _, f := range req.Header {
 		switch name := strings.ToLower(f.Name); name {
@@ -150,7 +150,9 @@ func (a *ask) override(req *fetch.Request) {
 				req.Trace.Notef("a request without Host is none: field kept")
 				continue
 			}
-			a.host = f.Value
+			if host == "" {
+				a.host, host = f.Value, f.Value // as with any field that stands once: the first
+			}
 			continue
 		case "content-length", "transfer-encoding", "trailer":
 			req.Trace.Notef("%s not sent: the request has no body", name)

@@ -41,11 +41,6 @@ func (b *body) end() {
 		if w, ok := b.x.conn.(*wire); ok && w.spoilt() {
 			b.x.trace.Notef("server sent more than the response: the rest was cut, the connection dropped")
 		}
-		b.x.end()
-		if b.x.pool.closed() {
-			b.x.pool.mu.Lock()
-			defer b.x.pool.mu.Unlock()
-			b.x.pool.closeIdle()
-		}
+		b.x.done()
 	})
 }

@@ -35,7 +35,7 @@ func codings(h fetch.Header) (list []string, err error) {
 		for item := range strings.SplitSeq(value, ",") {
 			name := strings.TrimPrefix(strings.ToLower(strings.Trim(item, " \t")), "x-")
 			switch name {
-			case "", "identity":
+			case "", "identity", "none": // the last is what some servers call it
 				continue
 			case "gzip", "deflate", "br", "zstd":
 				list = append(list, name)

@@ -13,7 +13,7 @@ import (
 
 // A dialer makes the connections of one Transport.
 type dialer struct {
-	env     fetch.Env
+	pool    *pool
 	old     bool // offer HTTP/1.1 alone
 	connect func(ctx context.Context, addr string) (net.Conn, error)
 }
@@ -46,7 +46,7 @@ func (d *dialer) shake(ctx context.Context, addr string) (net.Conn, *ending, err
 	if err != nil {
 		return nil, nil, err
 	}
-	below := &ending{Conn: raw}
+	below := &ending{Conn: raw, pool: d.pool}
 	conn := tls.Client(below, d.config(addr))
 	within, cancel := context.WithTimeout(ctx, shakeTime)
 	defer cancel()
@@ -54,13 +54,14 @@ func (d *dialer) shake(ctx context.Context, addr string) (net.Conn, *ending, err
 		raw.Close()
 		return nil, nil, shakeFault(err)
 	}
+	d.pool.add(below)
 	return conn, below, nil
 }
 
 func (d *dialer) config(addr string) *tls.Config {
 	config := &tls.Config{}
-	if d.env.TLS != nil {
-		config = d.env.TLS.Clone()
+	if d.pool.env.TLS != nil {
+		config = d.pool.env.TLS.Clone()
 	}
 	if config.ServerName == "" {
 		host, _, err := net.SplitHostPort(addr)

@@ -9,6 +9,7 @@ import (
 	"net/textproto"
 	"net/url"
 	"strings"
+	"sync"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/uri"
@@ -56,7 +57,7 @@ func (d *driver) try(ctx context.Context, req *fetch.Request, a *ask) (*fetch.Re
 		resp, err := r.response()
 		if err != nil {
 			x.resp.Body.Close()
-			x.end()
+			x.done()
 			return nil, err
 		}
 		next, err := d.login(ctx, req, a, x)
@@ -107,6 +108,7 @@ type exchange struct {
 	head           []byte   // raw, once the wire is another's; guarded by it
 	cut            bool     // the connection ended in the head; guarded by the wire
 	tries, interim int
+	leaving        sync.Once
 }
 
 // send returns when the head of the response is there.
@@ -128,9 +130,10 @@ func (d *driver) send(ctx context.Context, req *fetch.Request, a *ask) (*exchang
 	} else if r, err = a.direct(ctx, req.URL.Scheme()); err != nil {
 		return nil, err
 	}
+	d.pool.enter()
 	x.resp, err = d.pool.get(key, x.via).RoundTrip(r)
 	if err != nil {
-		x.end()
+		x.done()
 		if x.cut && ctx.Err() == nil {
 			return nil, fetch.Truncated.Errorf("connection ended in the head of the response")
 		}
@@ -203,4 +206,10 @@ func (x *exchange) end() {
 	if w, ok := x.conn.(*wire); ok {
 		w.release(x)
 	}
+}
+
+// done is the end of the exchange.
+func (x *exchange) done() {
+	x.end()
+	x.leaving.Do(x.pool.leave)
 }

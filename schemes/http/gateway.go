@@ -62,7 +62,7 @@ func newGatewayAsk(req *fetch.Request, t fetch.Target, opts *Options) (*ask, err
 func (d *driver) gateway(via uri.URI, t fetch.Target) *proxyTo {
 	p := &proxyTo{host: t.Address(), connect: d.pool.connect}
 	if t.Scheme == "https" {
-		shake := dialer{env: d.env, old: true, connect: d.pool.connect}
+		shake := dialer{pool: &d.pool, old: true, connect: d.pool.connect}
 		p.connect = func(ctx context.Context, addr string) (net.Conn, error) {
 			conn, _, err := shake.shake(ctx, addr)
 			return conn, err

@@ -54,12 +54,13 @@ func (d *driver) sendOld(ctx context.Context, req *fetch.Request, a *ask) (*exch
 	}
 	conn.SetReadDeadline(time.Time{})
 	r.resp.Request = (&http.Request{Method: a.method}).WithContext(ctx)
+	d.pool.enter()
 	return &exchange{trace: req.Trace, pool: &d.pool, via: via, conn: conn, resp: r.resp, head: r.head}, nil
 }
 
 // connectOld returns the connection and, where it is under TLS, the one below.
 func (d *driver) connectOld(ctx context.Context, a *ask, via *proxyTo) (net.Conn, *ending, error) {
-	dial := dialer{env: d.env, old: true, connect: d.pool.connect}
+	dial := dialer{pool: &d.pool, old: true, connect: d.pool.connect}
 	if via != nil {
 		dial.connect = via.connect
 	}

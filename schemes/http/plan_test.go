@@ -59,6 +59,8 @@ func TestPlan(t *testing.T) {
 		{"own fields", "http://h/", fetch.Request{Header: fields("accept", "text/html", "X-B", "1", "X-Api-Key", "s3cret", "X-B", "2")}, http.Options{},
 			"GET / HTTP/1.1\nHost: h\nUser-Agent: fetch\nX-Api-Key: ***\nX-B: 1\nX-B: 2\naccept: text/html"},
 		{"fields of ours not wanted", "http://h/", fetch.Request{Header: fields("User-Agent", "", "Accept", "", "X-Empty", "")}, http.Options{}, "GET / HTTP/1.1\nHost: h\nX-Empty:"},
+		{"own host twice", "http://h/", fetch.Request{Header: fields("Host", "a", "host", "b")}, http.Options{}, "GET / HTTP/1.1\nHost: a" + agent},
+		{"range of a stat", "http://h/", fetch.Request{Op: fetch.Stat, Range: fetch.Range{First: 1, End: 4}}, http.Options{}, "HEAD / HTTP/1.1\nHost: h" + agent + "\nRange: bytes=1-3"},
 		{"own host", "http://h/", fetch.Request{Header: fields("Host", "other:99")}, http.Options{}, "GET / HTTP/1.1\nHost: other:99" + agent},
 		{"no field frames a body that is not there", "http://h/", fetch.Request{Header: fields("Content-Length", "9", "transfer-encoding", "chunked")}, http.Options{}, "GET / HTTP/1.1\nHost: h" + agent},
 	} {

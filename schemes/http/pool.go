@@ -31,6 +31,11 @@ type pool struct {
 	mu         sync.Mutex
 	transports map[poolKey]*http.Transport
 	watching   bool
+	exchanges  int // under way
+
+	// Of its own, because closing what is idle closes connections under mu.
+	secureMu sync.Mutex
+	secure   map[*ending]struct{} // connections under TLS
 }
 
 type poolKey struct {
@@ -66,13 +71,64 @@ func (p *pool) watch() {
 	<-p.env.Done
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.closeIdle()
+	p.sweep()
 }
 
 func (p *pool) closeIdle() {
 	for _, t := range p.transports {
 		t.CloseIdleConnections()
 	}
+}
+
+// sweep ends what is idle, and everything after the last exchange: net/http
+// keeps an HTTP/2 connection whose last stream is still being cancelled.
+func (p *pool) sweep() {
+	p.closeIdle()
+	if p.exchanges > 0 {
+		return
+	}
+	p.secureMu.Lock()
+	defer p.secureMu.Unlock()
+	for e := range p.secure {
+		e.Conn.Close()
+	}
+	clear(p.secure)
+}
+
+func (p *pool) enter() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.exchanges++
+}
+
+func (p *pool) leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.exchanges--
+	if p.closed() {
+		p.sweep()
+	}
+}
+
+// add keeps a connection under TLS until it is closed.
+func (p *pool) add(e *ending) {
+	p.secureMu.Lock()
+	if p.secure == nil {
+		p.secure = map[*ending]struct{}{}
+	}
+	p.secure[e] = struct{}{}
+	p.secureMu.Unlock()
+	if p.closed() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.sweep()
+	}
+}
+
+func (p *pool) remove(e *ending) {
+	p.secureMu.Lock()
+	defer p.secureMu.Unlock()
+	delete(p.secure, e)
 }
 
 // closed reports whether the Client is, so that nothing may stay idle.
@@ -86,7 +142,7 @@ func (p *pool) closed() bool {
 }
 
 func (p *pool) newTransport(key poolKey, via *proxyTo) *http.Transport {
-	d := &dialer{env: p.env, old: key.old || via != nil, connect: p.connect}
+	d := &dialer{pool: p, old: key.old || via != nil, connect: p.connect}
 	if via != nil {
 		d.connect = via.connect
 	}

@@ -24,8 +24,9 @@ import (
 // says to one request after another: when they end it closes.
 type script struct {
 	replies [][]string
-	config  *tls.Config // not nil: under TLS
-	cut     bool        // TLS ends without close_notify
+	config  *tls.Config    // not nil: under TLS
+	cut     bool           // TLS ends without close_notify
+	frames  func(net.Conn) // not nil: serves instead, above TLS
 
 	mu       sync.Mutex
 	requests []string // heads, as they came
@@ -71,6 +72,10 @@ func (s *script) serve(raw net.Conn, replies []string) {
 	conn := raw
 	if s.config != nil {
 		conn = tls.Server(raw, s.config)
+	}
+	if s.frames != nil {
+		s.frames(conn)
+		return
 	}
 	r := bufio.NewReader(conn)
 	for _, reply := range replies {

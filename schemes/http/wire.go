@@ -126,8 +126,15 @@ func (w *wire) spoilt() bool {
 // ending is a connection that remembers that its peer ended it.
 type ending struct {
 	net.Conn
-	mu  sync.Mutex
-	eof bool
+	pool *pool
+	mu   sync.Mutex
+	eof  bool
+}
+
+// Close takes the connection out of the pool's sight too.
+func (e *ending) Close() error {
+	e.pool.remove(e)
+	return e.Conn.Close()
 }
 
 // NetConn returns the connection below.
