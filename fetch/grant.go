@@ -30,7 +30,7 @@ func grantOf(ctx context.Context) *grant {
 
 // judge decides on a request before its driver sees it.
 func (p *Policy) judge(req *Request, scheme *Scheme) (*grant, error) {
-	if p.Schemes != nil && req.Typed() && !slices.Contains(p.Schemes, scheme.Name) {
+	if p.Schemes != nil && !slices.Contains(p.Schemes, scheme.Name) {
 		return nil, BadReferral.With(&Refusal{Rule: "scheme is not allowed", Subject: scheme.Name, Override: "--proto +" + scheme.Name})
 	}
 	if p.Reach != Anywhere && slices.Contains(localSchemes, scheme.Name) && !slices.Contains(p.Schemes, scheme.Name) {

@@ -14,7 +14,7 @@ type Policy struct {
 	Reach Reach
 	Hosts []string // for Listed: names, "*.example.org", addresses or prefixes
 
-	Schemes   []string       // that may be typed; nil: all of the Client, but what reads this machine only under Anywhere
+	Schemes   []string       // that may be used; nil: all of the Client, but what reads this machine only under Anywhere
 	Redirects []string       // schemes that a server may lead to beyond the table; "*": every one but those that are never
 	Only      []string       // if not nil, a server may lead to these schemes alone
 	Ports     []PortRule     // allowed beyond the tables

@@ -27,6 +27,9 @@ func (d *door) resolve(ctx context.Context, t Target, ours bool) ([]netip.Addr, 
 		return nil, BadURL.Errorf("no host")
 	}
 	name := t.Host
+	if bare := strings.TrimSuffix(name, "."); bare == "localhost" || strings.HasSuffix(bare, ".localhost") {
+		name = "localhost" // RFC 6761 6.3: this machine, and no question for a DNS
+	}
 	if !ours && strings.Contains(name, ".") && !strings.HasSuffix(name, ".") {
 		name += "." // a server's name is not completed with our search domains
 	}

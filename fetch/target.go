@@ -78,7 +78,7 @@ func badHost(host string) string {
 	if len(name) > 253 {
 		return "host name longer than 253 bytes"
 	}
-	last := name
+	numbers := true
 	for label := range strings.SplitSeq(name, ".") {
 		if label == "" || len(label) > 63 {
 			return "host name with an empty label or one longer than 63 bytes"
@@ -88,9 +88,11 @@ func badHost(host string) string {
 				return "host is not a host name"
 			}
 		}
-		last = label
+		numbers = numbers && number(label)
 	}
-	if number(last) {
+	if numbers {
+		// Of 127.1 and 0x7f.1 the C library makes 127.0.0.1; of a name that
+		// ends in a number behind other labels nobody makes an address.
 		return "host ends in a number but is not an IPv4 address"
 	}
 	return ""
@@ -100,8 +102,8 @@ func hostByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '_'
 }
 
-// number reports whether a resolver of the C library would read label as the
-// last part of an address: decimal, octal or hexadecimal.
+// number reports whether a resolver of the C library would read label as a
+// part of an address: decimal, octal or hexadecimal.
 func number(label string) bool {
 	hex, ok := strings.CutPrefix(label, "0x")
 	return strings.Trim(label, "0123456789") == "" || ok && strings.Trim(hex, "0123456789abcdef") == ""

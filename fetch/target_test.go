@@ -103,6 +103,8 @@ func TestTargets(t *testing.T) {
 		{"http://a..b/", "", BadAddress},
 		{"http://a!b/", "", BadAddress},
 		{"http://127.0.0.0x1/", "", BadAddress},
+		{"http://1.2.3.4.5.0x6/", "", BadAddress},
+		{"http://host.example.80/", "host.example.80:80", 0}, // nobody's address
 		{"http://0x/", "", BadAddress},
 		{"http://1.example/", "1.example:80", 0},
 		{"http://example.1a/", "example.1a:80", 0},

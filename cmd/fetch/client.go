@@ -17,16 +17,19 @@ func (a *app) client() (*fetch.Client, error) {
 		return nil, err
 	}
 	a.jar = options.HTTP.Jar
-	all := schemes.All(options)
+	proxy, err := f.proxy.choose(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	all, err := f.gateways(schemes.All(options), proxy)
+	if err != nil {
+		return nil, err
+	}
 	known := make([]string, len(all))
 	for i, s := range all {
 		known[i] = s.Name
 	}
 	policy, err := f.policy(known)
-	if err != nil {
-		return nil, err
-	}
-	proxy, err := f.proxy.choose(os.Getenv)
 	if err != nil {
 		return nil, err
 	}

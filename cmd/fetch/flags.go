@@ -73,6 +73,8 @@ type flags struct {
 	noConfig     bool
 	configs      []string
 
+	gateway []string
+
 	proxy proxyFlags
 	route routeFlags
 	login loginFlags
@@ -135,6 +137,7 @@ func (f *flags) register(p *pflag.FlagSet) {
 	p.BoolVar(&f.errorJSON, "error-json", false, "say an error as one line of JSON")
 	p.BoolVarP(&f.noConfig, "no-config", "q", false, "do not read config.toml")
 	p.StringArrayVarP(&f.configs, "config", "K", nil, "read options from `FILE`, one a line (- is standard input)")
+	p.StringArrayVar(&f.gateway, "gateway", nil, "fetch URLs of a scheme from a server that does it for others: `SCHEME=URL`")
 	f.proxy.register(p)
 	f.route.register(p)
 	f.login.register(p)

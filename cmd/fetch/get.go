@@ -90,7 +90,7 @@ func (a *app) request(text string) (*fetch.Request, error) {
 		if f.continueAt != "" {
 			return nil, fetch.Usage.Errorf("-r and -C exclude each other")
 		}
-		req.Range, err = parseRange(f.rng)
+		err = setRange(req, f.rng)
 	}
 	return req, err
 }
@@ -127,6 +127,9 @@ func (j *job) transfer(req *fetch.Request, out sink) error {
 	j.sayHead(resp)
 	if resp.Unchanged {
 		return nil
+	}
+	if at, _, _ := j.flags.resume(); at > 0 && resp.Offset != at && resp.Fault == nil {
+		return fetch.Protocol.Errorf("the server cannot continue at byte %d", at)
 	}
 	if err := out.Begin(j.flags.state(req, resp)); err != nil {
 		return err

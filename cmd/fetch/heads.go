@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"path/filepath"
 
 	"github.com/anyurl/fetch/fetch"
 )
@@ -16,7 +17,7 @@ type headsKey struct{}
 
 func (r recordHeads) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 	resp, err := r.Driver.Do(ctx, req)
-	if buffer, ok := ctx.Value(headsKey{}).(*bytes.Buffer); ok && err == nil && buffer.Len() < maxHeads {
+	if buffer, ok := ctx.Value(headsKey{}).(*bytes.Buffer); ok && err == nil && buffer.Len() < maxHeads && (req.Op == fetch.Stat || len(resp.Head)+len(resp.Header) > 0) {
 		buffer.Write(head(resp))
 	}
 	return resp, err
@@ -34,6 +35,11 @@ func (j *job) dumpHeads() error {
 	case "-":
 		_, err := j.stdout.Write(j.heads.Bytes())
 		return local(err)
+	}
+	if j.flags.createDirs {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return fetch.Local.With(err)
+		}
 	}
 	mode := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
 	if j.index > 0 || j.attempt > 1 {

@@ -23,7 +23,7 @@ func (l *late) Begin(s save.State) error {
 	if l.file == nil {
 		if proposed := http.Filename(l.j.resp.Header.Get("Content-Disposition")); proposed != "" {
 			// Through the same sieve as the names of URLs.
-			name, err := save.Name("/" + uri.Escape(proposed, uri.Unreserved))
+			name, err := save.Name("/" + uri.Escape(proposed, uri.Segment))
 			if err != nil {
 				return err
 			}

@@ -69,13 +69,16 @@ func (l *logins) openNetrc() error {
 	f := &l.flags.login
 	path := f.netrcFile
 	if path == "" {
+		path = os.Getenv("NETRC")
+	}
+	if path == "" {
 		home, err := os.UserHomeDir()
 		if err != nil {
 			return fetch.Local.With(err)
 		}
 		path = filepath.Join(home, ".netrc")
 	}
-	file, warning, err := netrc.Open(path, f.netrcFile != "")
+	file, warning, err := netrc.Open(path, f.netrcFile != "" || os.Getenv("NETRC") != "")
 	if errors.Is(err, fs.ErrNotExist) && f.netrcFile == "" {
 		return nil
 	}

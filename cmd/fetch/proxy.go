@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/tls"
 	"os"
 	"strings"
 
@@ -56,18 +57,27 @@ func (f *proxyFlags) choose(getenv func(string) string) (fetch.ProxyFunc, error)
 		}
 	}
 	return func(t fetch.Target) (fetch.Proxy, error) {
-		if !named.URL.IsZero() {
-			if env.Direct(t.Host, t.Port) {
-				return fetch.Proxy{}, nil
+		p := named
+		if text, ok := env.For(t.Scheme, t.Host, t.Port); ok && p.URL.IsZero() && !f.empty() {
+			var err error
+			if p, err = f.proxy(text); err != nil {
+				return p, err
 			}
-			return named, nil
 		}
-		text, ok := env.For(t.Scheme, t.Host, t.Port)
-		if !ok || f.empty() {
+		if env.Direct(t.Host, t.Port) || isProxy(p, t) {
 			return fetch.Proxy{}, nil
 		}
-		return f.proxy(text)
+		return p, nil
 	}, nil
+}
+
+// isProxy reports whether t is p itself, which is not reached through itself.
+func isProxy(p fetch.Proxy, t fetch.Target) bool {
+	if p.URL.IsZero() {
+		return false
+	}
+	own, err := fetch.TargetOf(p.URL, 1080)
+	return err == nil && own.Host == t.Host && own.Port == t.Port
 }
 
 // empty reports whether --proxy "" asks for none at all.
@@ -115,6 +125,9 @@ func (f *proxyFlags) proxy(text string) (fetch.Proxy, error) {
 	case f.digest:
 		p.Auth = fetch.ProxyDigest
 	}
+	if f.insecure {
+		p.TLS = &tls.Config{InsecureSkipVerify: true}
+	}
 	p.Header, err = fields(f.header)
 	return p, err
 }
@@ -161,11 +174,14 @@ func fields(list []string) (fetch.Header, error) {
 		case ok && value == "" && !ours(name):
 			continue // nothing of that name would be sent
 		case !ok:
-			if name, ok = strings.CutSuffix(strings.TrimSpace(text), ";"); !ok {
+			if name, ok = strings.CutSuffix(text, ";"); !ok {
 				continue // as curl does with what is no field
 			}
 		}
-		h = append(h, fetch.Field{Name: strings.TrimSpace(name), Value: value})
+		if strings.ContainsAny(name, " \t") {
+			continue // no name of a field
+		}
+		h = append(h, fetch.Field{Name: name, Value: value})
 	}
 	return h, nil
 }

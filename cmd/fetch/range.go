@@ -7,17 +7,27 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// parseRange reads what -r takes, with inclusive bounds as curl has them:
-// 0-99, 100-, or -10 for the last ten.
+// setRange puts what -r takes into req. Several ranges are http's alone: the
+// server's multipart answer is then the body.
+func setRange(req *fetch.Request, text string) (err error) {
+	if strings.Contains(text, ",") && strings.HasPrefix(req.URL.Scheme(), "http") {
+		for part := range strings.SplitSeq(text, ",") {
+			if _, err := parseRange(strings.TrimSpace(part)); err != nil {
+				return err
+			}
+		}
+		req.Header = append(req.Header, fetch.Field{Name: "Range", Value: "bytes=" + text})
+		return nil
+	}
+	req.Range, err = parseRange(text)
+	return err
+}
+
+// parseRange reads one range, with inclusive bounds as curl has them: 0-99,
+// 100-, or -10 for the last ten.
 func parseRange(text string) (fetch.Range, error) {
 	bad := fetch.Usage.Errorf("range %q is not FIRST-LAST, FIRST- or -COUNT", text)
-	if strings.Contains(text, ",") {
-		return fetch.Range{}, fetch.Unsupported.Errorf("range %q: one range at a time", text)
-	}
-	first, last, ok := strings.Cut(text, "-")
-	if !ok {
-		return fetch.Range{}, bad
-	}
+	first, last, _ := strings.Cut(text, "-") // 4 is 4-, as in curl
 	from, err := number(first)
 	to, err2 := number(last)
 	switch {

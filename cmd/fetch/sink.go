@@ -141,8 +141,6 @@ func (s *stream) Sum() []byte {
 }
 
 func (s *stream) Begin(of save.State) error {
-	if of.Offset != s.have.Offset && of.Size >= 0 {
-		return fetch.Protocol.Errorf("the server cannot continue at byte %d", s.have.Offset)
-	}
+	s.have.Size = of.Size
 	return nil
 }

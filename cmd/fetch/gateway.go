@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"os"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/proxy"
+	"github.com/anyurl/fetch/schemes/http"
+	"github.com/anyurl/fetch/uri"
+)
+
+// gateways puts servers that fetch URLs for others in the place of schemes:
+// those of --gateway, those that SCHEME_proxy names as lynx reads it, and for
+// ftp an http proxy, which is asked for the whole URL unless -p wants a tunnel.
+func (f *flags) gateways(all []fetch.Scheme, choose fetch.ProxyFunc) ([]fetch.Scheme, error) {
+	named := map[string]uri.URI{}
+	for _, text := range f.gateway {
+		scheme, via, ok := strings.Cut(text, "=")
+		u, err := uri.Parse(via)
+		if !ok || err != nil || u.Scheme() != "http" && u.Scheme() != "https" {
+			return nil, fetch.Usage.Errorf("--gateway wants SCHEME=http://HOST:PORT/, not %q", text)
+		}
+		named[strings.ToLower(scheme)] = u
+	}
+	env := proxy.ParseEnv(os.Getenv)
+	for i, s := range all {
+		if via, ok := named[s.Name]; ok {
+			all[i] = http.Gateway(s.Name, s.Port, via)
+			delete(named, s.Name)
+			continue
+		}
+		switch s.Name {
+		case "http", "https", "file":
+		case "ftp", "ftps":
+			all[i] = f.ftpByProxy(s, choose)
+		default:
+			text := os.Getenv(s.Name + "_proxy")
+			if u, err := uri.Parse(text); err == nil && u.Scheme() == "http" && !f.proxy.empty() {
+				all[i] = either(s, http.Gateway(s.Name, s.Port, u), func(t fetch.Target) bool { return !env.Direct(t.Host, t.Port) })
+			}
+		}
+	}
+	for name, via := range named {
+		port, _ := uri.DefaultPort(name)
+		all = append(all, http.Gateway(name, port, via))
+	}
+	return all, nil
+}
+
+func (f *flags) ftpByProxy(s fetch.Scheme, choose fetch.ProxyFunc) fetch.Scheme {
+	text := f.proxy.named()
+	if text == "" {
+		text = os.Getenv(s.Name + "_proxy")
+	}
+	if text == "" || f.proxy.tunnel {
+		return s
+	}
+	p, err := f.proxy.proxy(text)
+	if err != nil || p.URL.Scheme() != "http" && p.URL.Scheme() != "https" {
+		return s
+	}
+	return either(s, http.Gateway(s.Name, s.Port, p.URL), func(t fetch.Target) bool {
+		way, err := choose(t)
+		return err == nil && !way.URL.IsZero()
+	})
+}
+
+// either is a scheme whose targets take one of two ways.
+func either(direct, gateway fetch.Scheme, byGateway func(fetch.Target) bool) fetch.Scheme {
+	takes := func(req *fetch.Request) bool {
+		t, err := fetch.TargetOf(req.URL, direct.Port)
+		return err == nil && byGateway(t)
+	}
+	s := direct
+	s.Trust = append(append([]string(nil), direct.Trust...), gateway.Trust...)
+	s.Plan = func(req *fetch.Request) ([]fetch.Step, error) {
+		if takes(req) {
+			return gateway.Plan(req)
+		}
+		return direct.Plan(req)
+	}
+	s.Open = func(env fetch.Env) fetch.Driver {
+		one, other := direct.Open(env), gateway.Open(env)
+		return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
+			if takes(req) {
+				return other.Do(ctx, req)
+			}
+			return one.Do(ctx, req)
+		})
+	}
+	return s
+}
