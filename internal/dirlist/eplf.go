@@ -8,6 +8,9 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
+// year10000 cannot be written by RFC 3339: seconds since 1970.
+const year10000 = 253402300800
+
 // parseEPLF reads the Easily Parsed LIST Format of D. J. Bernstein's
 // publicfile: facts with commas between them, a tab, and the name.
 //
@@ -38,7 +41,7 @@ func parseEPLF(text string) (row, bool) {
 				r.Size = n
 			}
 		case 'm':
-			if n, err := strconv.ParseInt(value, 10, 64); err == nil && 0 <= n && n < 1<<40 {
+			if n, err := strconv.ParseInt(value, 10, 64); err == nil && 0 <= n && n < year10000 {
 				r.Time = time.Unix(n, 0).UTC()
 			}
 		case 'i':
