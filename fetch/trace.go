@@ -85,9 +85,3 @@ func (t *Trace) got(p []byte) {
 		t.Got(p)
 	}
 }
-
-func (t *Trace) again() {
-	if t != nil && t.Again != nil {
-		t.Again()
-	}
-}
