@@ -1,0 +1,85 @@
+package mailstore
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+func files(t *testing.T, d *Maildir) (all []string) {
+	t.Helper()
+	for path, err := range d.Messages() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		rel, err := filepath.Rel(d.dir, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, rel)
+	}
+	return all
+}
+
+func TestMaildir(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "mail")
+	d := OpenMaildir(dir)
+	if _, err := d.Deliver(strings.NewReader("x")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no directory: got %v", err)
+	}
+	if err := d.Create(); err != nil {
+		t.Fatal(err)
+	}
+	text := "Date: Thu, 01 Jan 1970 00:00:07 +0000\r\nMessage-ID: <1@h>\r\n\r\n.body\r\n"
+	for _, c := range []struct {
+		message string
+		fresh   bool
+	}{{text, true}, {text, false}, {"no head", true}, {"no head", false}, {"another", true}, {"Message-Id: <1@h>\n\nanother copy", false}} {
+		if fresh, err := d.Deliver(strings.NewReader(c.message)); err != nil || fresh != c.fresh {
+			t.Errorf("%q: got %v, %v, want %v", c.message, fresh, err, c.fresh)
+		}
+	}
+	if err := d.Sync(); err != nil {
+		t.Error(err)
+	}
+	got := files(t, d)
+	if len(got) != 3 || !strings.HasPrefix(got[2], "new/7.") || !strings.HasSuffix(got[2], ".fetch") {
+		t.Fatalf("got %q", got)
+	}
+	if b, err := os.ReadFile(filepath.Join(dir, got[2])); err != nil || string(b) != text {
+		t.Errorf("got %q, %v", b, err)
+	}
+	// Somebody has read it, and marked it so.
+	seen := filepath.Join(dir, "cur", filepath.Base(got[2])+":2,S")
+	if err := os.Rename(filepath.Join(dir, got[2]), seen); err != nil {
+		t.Fatal(err)
+	}
+	if fresh, err := OpenMaildir(dir).Deliver(strings.NewReader(text)); err != nil || fresh {
+		t.Errorf("delivered again: got %v, %v", fresh, err)
+	}
+	if got := files(t, d); len(got) != 3 || !strings.HasPrefix(got[2], "cur/") {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestMaildirWhole: what fails leaves nothing.
+func TestMaildirWhole(t *testing.T) {
+	d := OpenMaildir(t.TempDir())
+	if err := d.Create(); err != nil {
+		t.Fatal(err)
+	}
+	if fresh, err := d.Deliver(iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader("Subject: x\n\nmore")))); err == nil || fresh {
+		t.Errorf("got %v, %v", fresh, err)
+	}
+	if _, err := d.Deliver(iotest.ErrReader(fetch.Truncated)); !errors.Is(err, fetch.Truncated) {
+		t.Errorf("got %v", err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(d.dir, "*", "*")); len(left) > 0 {
+		t.Errorf("left behind: %q", left)
+	}
+}

@@ -1,0 +1,97 @@
+// Package mailstore keeps messages in files: all in one file, an mbox, or each
+// in its own, a Maildir. Articles of news are messages too.
+//
+// Call NewMbox and Append, or Maildir.Create and Deliver, to write; ReadMbox
+// and Maildir.Messages to read. Messages are streams: none is held in memory,
+// whatever its size and the length of its lines.
+package mailstore
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"net/mail"
+	"net/textproto"
+	"strings"
+	"time"
+)
+
+const bufferSize = 32 << 10 // also of what is read of a head
+
+// fields are those of the head that r stands before. Nothing is used up. What
+// lies beyond bufferSize is not found, and lines that are no fields are left
+// out.
+func fields(r *bufio.Reader) mail.Header {
+	head, _ := r.Peek(bufferSize)
+	h := mail.Header{}
+	key := ""
+	for text := range bytes.Lines(head) {
+		line := strings.TrimRight(string(text), "\r\n")
+		if line == "" {
+			break
+		}
+		if folded := strings.TrimLeft(line, " \t"); len(folded) < len(line) {
+			if values := h[key]; len(values) == 1 && len(values[0]) < 1000 {
+				values[0] = strings.TrimSpace(values[0] + " " + folded)
+			}
+			continue
+		}
+		name, value, ok := strings.Cut(line, ":")
+		key = textproto.CanonicalMIMEHeaderKey(name)
+		if _, again := h[key]; ok && !again {
+			h[key] = []string{strings.TrimSpace(value)}
+		}
+	}
+	return h
+}
+
+// dateOf is when a message says that it was written, and the epoch where it
+// does not: it goes into names, which must be the same every time.
+func dateOf(h mail.Header) time.Time {
+	t, err := h.Date()
+	if err != nil || t.Year() < 1970 || t.Year() > 9999 {
+		return time.Unix(0, 0).UTC()
+	}
+	return t.UTC()
+}
+
+// begins reports whether what is to be read begins with s.
+func begins(r *bufio.Reader, s string) bool {
+	next, _ := r.Peek(len(s))
+	return string(next) == s
+}
+
+// part reads a line or the part of one that the buffer holds, its CR LF never
+// apart. The text is valid until the next read. At the end of the input the
+// error is io.EOF, perhaps with the text of a line that has no end.
+func part(r *bufio.Reader) (text []byte, ends bool, err error) {
+	text, err = r.ReadSlice('\n')
+	switch n := len(text); {
+	case err == bufio.ErrBufferFull && text[n-1] == '\r':
+		return text[:n-1], false, r.UnreadByte()
+	case err == bufio.ErrBufferFull:
+		return text, false, nil
+	}
+	return text, err == nil, err
+}
+
+// sticky repeats the error of a reader, which bufio forgets.
+type sticky struct {
+	r   io.Reader
+	err error
+}
+
+func (s *sticky) Read(p []byte) (n int, err error) {
+	if s.err == nil {
+		n, s.err = s.r.Read(p)
+	}
+	return n, s.err
+}
+
+// closing returns the first of two errors.
+func closing(c io.Closer, err error) error {
+	if closed := c.Close(); err == nil {
+		return closed
+	}
+	return err
+}

@@ -1,0 +1,197 @@
+package mailstore
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"iter"
+	"net/mail"
+	"strings"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// fromLine begins the line before each message of an mbox.
+const fromLine = "From "
+
+// An Mbox writes messages one behind the other (RFC 4155 appendix A): a line
+// with sender and date, the message with LF for CR LF, an empty line. Lines of
+// the message that begin with "From ", behind any number of ">", get one ">"
+// more, which ReadMbox takes away again: the mboxrd form.
+type Mbox struct {
+	w *bufio.Writer
+	r *bufio.Reader
+}
+
+// NewMbox returns an Mbox that writes to the end of w.
+func NewMbox(w io.Writer) *Mbox {
+	return &Mbox{bufio.NewWriterSize(w, bufferSize), bufio.NewReaderSize(nil, bufferSize)}
+}
+
+// Append writes one message, all of it to w when it returns. An error of
+// message is returned as it is; the mbox then ends within the message, and
+// whoever knows where that began cuts it off.
+func (m *Mbox) Append(message io.Reader) error {
+	m.r.Reset(&sticky{r: message})
+	h := fields(m.r)
+	m.w.WriteString(fromLine + sender(h) + " " + dateOf(h).Format(time.ANSIC) + "\n")
+	for {
+		err := m.line()
+		if err == io.EOF {
+			m.w.WriteByte('\n')
+			return m.w.Flush()
+		}
+		if err != nil {
+			m.w.Flush()
+			return err
+		}
+	}
+}
+
+// line copies one line. A ">" more stands as well behind the others as before
+// them.
+func (m *Mbox) line() error {
+	empty := true
+	for begins(m.r, ">") {
+		m.r.Discard(1)
+		m.w.WriteByte('>')
+		empty = false
+	}
+	if begins(m.r, fromLine) {
+		m.w.WriteByte('>')
+	}
+	for {
+		text, ends, err := part(m.r)
+		if bare, ok := bytes.CutSuffix(text, []byte("\r\n")); ok {
+			m.w.Write(bare)
+			text = text[len(bare)+1:]
+		}
+		m.w.Write(text)
+		empty = empty && len(text) == 0
+		switch {
+		case err == io.EOF && !empty:
+			return m.w.WriteByte('\n') // and io.EOF comes again
+		case err != nil || ends:
+			return err
+		}
+	}
+}
+
+// sender is the address that an mbox tells beside the date: without spaces, or
+// readers would not find the date.
+func sender(h mail.Header) string {
+	for _, name := range []string{"Return-Path", "From"} {
+		a, err := mail.ParseAddress(h.Get(name))
+		if err == nil && len(a.Address) < 256 && strings.IndexFunc(a.Address, func(r rune) bool { return r <= ' ' || r >= 0x7f }) < 0 {
+			return a.Address
+		}
+	}
+	return "MAILER-DAEMON"
+}
+
+// ReadMbox reads the messages of an mbox; their lines end as they do there.
+// Each reader is valid until the next one; what was not read of it is skipped.
+// An error, one of r or that r is no mbox, ends the sequence.
+func ReadMbox(r io.Reader) iter.Seq2[io.Reader, error] {
+	return func(yield func(io.Reader, error) bool) {
+		in := bufio.NewReaderSize(&sticky{r: r}, bufferSize)
+		for begins(in, "\n") {
+			in.Discard(1)
+		}
+		if _, err := in.Peek(1); err == io.EOF {
+			return
+		} else if err == nil && !begins(in, fromLine) {
+			yield(nil, fetch.Unsupported.Errorf("not an mbox: it does not begin with %q", fromLine))
+			return
+		}
+		for {
+			m := &message{r: in}
+			if m.skipLine(); m.err == nil && !yield(m, nil) {
+				return
+			}
+			_, err := io.Copy(io.Discard, m)
+			if err != nil {
+				yield(nil, err)
+			}
+			if err != nil || m.err == io.EOF && !begins(in, fromLine) {
+				return
+			}
+		}
+	}
+}
+
+// A message reads one message of an mbox.
+type message struct {
+	r     *bufio.Reader
+	text  []byte // not yet given out; valid until the next read of r
+	in    place
+	blank string // an empty line that may be the last, or ""
+	err   error
+}
+
+// A place is where in a line a message is read.
+type place uint8
+
+const (
+	start  place = iota
+	quotes       // behind a ">" that may be ours
+	inside
+)
+
+func (m *message) Read(p []byte) (int, error) {
+	for len(m.text) == 0 && m.err == nil {
+		m.next()
+	}
+	if len(m.text) == 0 {
+		return 0, m.err
+	}
+	n := copy(p, m.text)
+	m.text = m.text[n:]
+	return n, nil
+}
+
+func (m *message) skipLine() {
+	for ends := false; !ends && m.err == nil; {
+		_, ends, m.err = part(m.r)
+	}
+}
+
+// next reads what comes next.
+func (m *message) next() {
+	switch {
+	case m.in == start && begins(m.r, fromLine):
+		m.err = io.EOF
+		return
+	case m.in == start && m.blank != "":
+		if _, err := m.r.Peek(1); err == nil {
+			m.text = []byte(m.blank)
+		}
+		m.blank = ""
+		return
+	case m.in != inside && begins(m.r, ">"):
+		m.r.Discard(1)
+		if m.in == quotes {
+			m.text = []byte(">")
+		}
+		m.in = quotes
+		return
+	case m.in == quotes:
+		if !begins(m.r, fromLine) {
+			m.text = []byte(">")
+		}
+		m.in = inside
+		return
+	}
+	text, ends, err := part(m.r)
+	if m.text, m.err = text, err; err != nil {
+		return
+	}
+	if m.in == start && ends && len(bytes.TrimRight(text, "\r\n")) == 0 {
+		m.text, m.blank = nil, string(text)
+		return
+	}
+	if m.in = inside; ends {
+		m.in = start
+	}
+}
