@@ -2,7 +2,6 @@ package gopher
 
 import (
 	"context"
-	"io"
 
 	"github.com/anyurl/fetch/fetch"
 )
@@ -38,6 +37,15 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	if err != nil {
 		return nil, err
 	}
+	resp, err := d.get(ctx, req, l)
+	if err == nil && !req.Range.IsZero() {
+		resp.Size = -1 // the Client would hold the body to the range
+	}
+	return resp, err
+}
+
+// get sends one line and reads the beginning of the answer.
+func (d *driver) get(ctx context.Context, req *fetch.Request, l locator) (*fetch.Response, error) {
 	s, err := d.exchange(ctx, req, l)
 	if err != nil {
 		return nil, err
@@ -47,16 +55,13 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 		s.Close()
 		return nil, err
 	}
-	resp.URL, resp.Peer = req.URL, fetch.PeerOf(s.conn)
-	if !req.Range.IsZero() {
-		resp.Size = -1 // the Client would hold the body to the range
-	}
+	resp.URL, resp.Peer, resp.TLS = req.URL, fetch.PeerOf(s.conn), s.secure
 	return resp, nil
 }
 
 // read reads the beginning of an answer.
 func (d *driver) read(req *fetch.Request, l locator, s *session) (*fetch.Response, error) {
-	if _, err := s.r.Peek(1); err != nil && err != io.EOF {
+	if err := s.begin(); err != nil {
 		return nil, err
 	}
 	if l.plus.verb != 0 {
@@ -79,8 +84,12 @@ func (d *driver) readPlain(req *fetch.Request, l locator, s *session) (*fetch.Re
 	resp := &fetch.Response{Size: -1, Proto: "Gopher", Media: mediaOf(l.item, l.selector, begun)}
 	out := &body{s.r, s}
 	resp.Body = out
-	if resp.Fault = complaint(s.r); resp.Fault != nil {
-		resp.Kind, resp.Media = fetch.Document, "text/plain"
+	fault, err := complaint(s.r)
+	switch {
+	case err != nil:
+		return nil, err
+	case fault != nil:
+		resp.Fault, resp.Kind, resp.Media = fault, fetch.Document, "text/plain"
 		return resp, nil
 	}
 	resp.Kind = kindOf(resp.Media)

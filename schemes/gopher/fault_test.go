@@ -81,6 +81,8 @@ func TestFaults(t *testing.T) {
 		{"stall on the way", "/9/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("half"), faultnet.Stall()}, "timeout", "half", time.Minute},
 		{"stall behind the last line of a text", "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("all\r\n.\r\n"), faultnet.Stall()}, "timeout", "all\r\n", time.Minute},
 		{"stall in a Gopher+ header", "/0/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("+4"), faultnet.Stall()}, "timeout", "", time.Minute},
+		{"stall in what looks like an error", "/9/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3"), faultnet.Stall()}, "timeout", "", time.Minute},
+		{"stall in what looks like an error page", "/9/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3a\tb\tc\t1\r\n"), faultnet.Stall()}, "timeout", "", time.Minute},
 		{"slow drip", "/9/x", gopher.Options{}, faultnet.Script{line, faultnet.SendSlow(strings.Repeat("x", 1000), 5, time.Second)}, "timeout", strings.Repeat("x", 305), 62 * time.Second},
 
 		{"length unknown", "/9/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("what there is")}, "ok", "what there is", 0},

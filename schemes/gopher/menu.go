@@ -246,15 +246,3 @@ func portOf(s string) (uint16, bool) {
 	n, err := strconv.ParseUint(s, 10, 16)
 	return uint16(n), err == nil && len(s) <= 5
 }
-
-// decode makes UTF-8 of a line: what is not is taken for ISO 8859-1.
-func decode(s string) string {
-	if utf8.ValidString(s) {
-		return s
-	}
-	runes := make([]rune, len(s))
-	for i := range len(s) {
-		runes[i] = rune(s[i])
-	}
-	return string(runes)
-}

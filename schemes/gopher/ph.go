@@ -25,9 +25,12 @@ func (d *driver) askPhone(ctx context.Context, req *fetch.Request, l locator) (*
 	if err != nil {
 		return nil, err
 	}
-	resp := &fetch.Response{URL: req.URL, Kind: fetch.Menu, Media: phMedia, Size: -1, Proto: "ph", Peer: fetch.PeerOf(s.conn)}
+	resp := &fetch.Response{URL: req.URL, Kind: fetch.Menu, Media: phMedia, Size: -1, Proto: "ph", Peer: fetch.PeerOf(s.conn), TLS: s.secure}
 	out := &phoneReader{r: s.r}
-	if resp.Code, resp.Fault, err = out.begin(); err != nil {
+	if err = s.begin(); err == nil {
+		resp.Code, resp.Fault, err = out.begin()
+	}
+	if err != nil {
 		s.Close()
 		return nil, err
 	}

@@ -19,6 +19,8 @@ import (
 type session struct {
 	r      *bufio.Reader // the answer
 	conn   net.Conn
+	trace  *fetch.Trace
+	secure *tls.ConnectionState // nil: in clear
 	stop   func() bool
 	closed atomic.Bool
 }
@@ -34,7 +36,7 @@ func (s *session) Close() error {
 
 // window is how much of an answer is looked at before anything is given out;
 // larger reads go past it.
-const window = 16 << 10
+const window = 32 << 10
 
 // sendTime is how long a server has to take what is sent to it.
 const sendTime = time.Minute
@@ -52,7 +54,7 @@ func (d *driver) exchange(ctx context.Context, req *fetch.Request, l locator) (*
 
 // send connects and sends; shown is what a trace hears of it.
 func (d *driver) send(ctx context.Context, req *fetch.Request, sent, shown []byte) (*session, error) {
-	conn, err := d.dial(ctx, req)
+	conn, secure, err := d.dial(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -68,8 +70,9 @@ func (d *driver) send(ctx context.Context, req *fetch.Request, sent, shown []byt
 		}
 		return nil, err
 	}
+	req.Trace.Reached(fetch.Asked, conn)
 	conn = hearing(req.Trace).Tap(conn)
-	return &session{r: bufio.NewReaderSize(conn, window), conn: conn, stop: stop}, nil
+	return &session{r: bufio.NewReaderSize(conn, window), conn: conn, trace: req.Trace, secure: secure, stop: stop}, nil
 }
 
 // hearing is t without Sent: the line was told already, without secrets.
@@ -80,19 +83,36 @@ func hearing(t *fetch.Trace) *fetch.Trace {
 	return &fetch.Trace{Got: t.Got}
 }
 
-func (d *driver) dial(ctx context.Context, req *fetch.Request) (net.Conn, error) {
+func (d *driver) dial(ctx context.Context, req *fetch.Request) (net.Conn, *tls.ConnectionState, error) {
 	t, err := fetch.TargetOf(req.URL, port)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	conn, err := d.env.Net.DialContext(ctx, "tcp", t.Address())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	conn.SetWriteDeadline(time.Now().Add(sendTime))
 	if req.URL.Scheme() != "gophers" {
-		return conn, nil
+		return conn, nil, nil
 	}
+	secure := tls.Client(conn, d.tls(t))
+	if err := secure.HandshakeContext(ctx); err != nil {
+		conn.Close()
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			err = fetch.Connect.Errorf("server closed during the TLS handshake: %w", err)
+		}
+		return nil, nil, err
+	}
+	req.Trace.Reached(fetch.Secured, secure)
+	state := secure.ConnectionState()
+	return secure, &state, nil
+}
+
+// tls is the configuration for t. Servers end TLS as they end plain Gopher,
+// by closing the connection: crypto/tls takes that for the end where no record
+// is cut.
+func (d *driver) tls(t fetch.Target) *tls.Config {
 	config := &tls.Config{}
 	if d.env.TLS != nil {
 		config = d.env.TLS.Clone()
@@ -101,15 +121,17 @@ func (d *driver) dial(ctx context.Context, req *fetch.Request) (net.Conn, error)
 		config.ServerName = strings.TrimSuffix(t.Host, ".")
 	}
 	config.NextProtos = nil // Gopher has no name in ALPN
-	secure := tls.Client(conn, config)
-	if err := secure.HandshakeContext(ctx); err != nil {
-		conn.Close()
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			err = fetch.Connect.Errorf("server closed during the TLS handshake: %w", err)
-		}
-		return nil, err
+	return config
+}
+
+// begin waits for the first byte of the answer, or for its end.
+func (s *session) begin() error {
+	_, err := s.r.Peek(1)
+	if err != nil && err != io.EOF {
+		return err
 	}
-	return secure, nil
+	s.trace.Reached(fetch.Answered, s.conn)
+	return nil
 }
 
 // A body is the answer without what frames it. Closing it ends the session.

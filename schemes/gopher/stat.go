@@ -20,40 +20,37 @@ func (d *driver) stat(ctx context.Context, req *fetch.Request, l locator) (*fetc
 		req.Trace.Notef("nothing was asked: gopher knows nothing of an item but its URL; with %%09%%09! behind it Gopher+ may")
 		return resp, nil
 	}
-	a, text, err := d.ask(ctx, req, l)
+	a, asked, err := d.ask(ctx, req, l)
 	if err != nil {
 		return nil, err
 	}
-	resp.Proto, resp.Head, resp.Header, resp.Time = "Gopher+", text, a.header(), a.time()
+	resp.Proto, resp.Head, resp.Header, resp.Time = asked.Proto, asked.Head, a.header(), a.time()
+	resp.Peer, resp.TLS = asked.Peer, asked.TLS
 	if m := a.media(); m != "" {
 		resp.Media = m
 	}
 	return resp, nil
 }
 
-// ask brings the attributes of an item, and their bytes.
-func (d *driver) ask(ctx context.Context, req *fetch.Request, l locator) (attributes, []byte, error) {
-	l = l.with(askAll)
-	s, err := d.exchange(ctx, req, l)
+// ask brings the attributes of an item. The Response, which has no Body, tells
+// of the exchange; its Head is what they were read from.
+func (d *driver) ask(ctx context.Context, req *fetch.Request, l locator) (attributes, *fetch.Response, error) {
+	resp, err := d.get(ctx, req, l.with(askAll))
 	if err != nil {
 		return nil, nil, err
 	}
-	defer s.Close()
-	resp, err := d.read(req, l, s)
+	defer resp.Body.Close()
 	switch {
-	case err != nil:
-		return nil, nil, err
 	case resp.Fault != nil:
 		return nil, nil, resp.Fault
 	case !resp.Location.IsZero():
 		return nil, nil, fetch.NotFound.Errorf("item has moved to %s", resp.Location)
 	}
-	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAttributes+1))
-	if err != nil {
+	if resp.Head, err = io.ReadAll(io.LimitReader(resp.Body, maxAttributes+1)); err != nil {
 		return nil, nil, err
 	}
-	for a, err := range items(bytes.NewReader(text)) {
-		return a, text, err
+	for a, err := range items(bytes.NewReader(resp.Head)) {
+		return a, resp, err
 	}
-	return nil, text, nil
+	return nil, resp, nil
 }

@@ -40,6 +40,9 @@ func (d *driver) choose(ctx context.Context, req *fetch.Request, l locator) (com
 			return command{verb: '+', arg: v.name}, nil
 		}
 	}
+	if len(all) == 0 {
+		return command{}, fetch.NotFound.Errorf("item has no views")
+	}
 	names := make([]string, len(all))
 	for i, v := range all {
 		names[i] = tty.Escape(v.name)
