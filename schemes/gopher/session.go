@@ -71,8 +71,8 @@ func (d *driver) send(ctx context.Context, req *fetch.Request, sent, shown []byt
 		return nil, err
 	}
 	req.Trace.Reached(fetch.Asked, conn)
-	conn = hearing(req.Trace).Tap(conn)
-	return &session{r: bufio.NewReaderSize(conn, window), conn: conn, trace: req.Trace, secure: secure, stop: stop}, nil
+	heard := hearing(req.Trace).Tap(conn)
+	return &session{r: bufio.NewReaderSize(heard, window), conn: conn, trace: req.Trace, secure: secure, stop: stop}, nil
 }
 
 // hearing is t without Sent: the line was told already, without secrets.
