@@ -42,6 +42,9 @@ func newAsk(req *fetch.Request, port uint16, opts *Options) (*ask, error) {
 		return nil, fetch.BadURL.Errorf("no host")
 	}
 	a := &ask{method: http.MethodGet, target: t, host: hostField(t, port)}
+	if !t.Addr.IsValid() {
+		a.host = req.URL.Host() + strings.TrimPrefix(a.host, t.Host) // its case is the user's
+	}
 	if err := a.setPath(req.URL, opts); err != nil {
 		return nil, err
 	}
@@ -188,9 +191,16 @@ func (a *ask) validate() error {
 	return nil
 }
 
-// place is where a's cookies come from and go to.
+// place is where a's cookies come from and go to: as in curl, the host that
+// the Host field names.
 func (a *ask) place() place {
-	return place{host: a.target.Origin().Host, path: a.path, secure: a.target.Scheme == "https"}
+	p := place{host: a.target.Origin().Host, path: a.path, secure: a.target.Scheme == "https"}
+	if u, err := uri.Parse("http://" + a.host + "/"); err == nil {
+		if t, err := fetch.TargetOf(u, 80); err == nil {
+			p.host = t.Origin().Host
+		}
+	}
+	return p
 }
 
 // whole is a without its range: the same object from its beginning.

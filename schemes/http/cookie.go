@@ -1,6 +1,7 @@
 package http
 
 import (
+	"cmp"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -56,7 +57,7 @@ func parseCookie(field string, p place, now time.Time) (*cookie, bool) {
 		case "path":
 			c.path = defaultPath(p.path)
 			if strings.HasPrefix(value, "/") {
-				c.path = value
+				c.path = cmp.Or(strings.TrimRight(value, "/"), "/") // as curl: "/x/" covers "/x" too
 			}
 		case "secure":
 			c.secure = true

@@ -100,7 +100,7 @@ func (r *oldReader) isHead() (bool, error) {
 
 // without takes what comes for an object without a head.
 func (r *oldReader) without(err error) error {
-	if !r.Accept09 || err != nil && len(r.head) == 0 {
+	if !r.Accept09 || r.noBody || err != nil && len(r.head) == 0 {
 		if err == nil {
 			err = fetch.Protocol.Errorf("reply without a head")
 		}
@@ -243,6 +243,7 @@ func (r *oldReader) length() (int64, error) {
 
 func (r *oldReader) chunked(coding string) error {
 	list := strings.Split(strings.ReplaceAll(coding, " ", ""), ",")
+	list = slices.Compact(slices.DeleteFunc(list, func(name string) bool { return name == "identity" }))
 	if len(list) == 0 || list[len(list)-1] != "chunked" {
 		return r.deviates("transfer coding that does not end in chunked: the body goes to the end")
 	}
@@ -251,8 +252,11 @@ func (r *oldReader) chunked(coding string) error {
 		return nil
 	}
 	r.body = &toLastChunk{r, httputil.NewChunkedReader(r.r)}
-	if list = list[:len(list)-1]; len(list) == 0 {
+	if coding == "chunked" {
 		return nil
+	}
+	if list = list[:len(list)-1]; len(list) == 0 {
+		return r.deviates("transfer coding that is not chunked alone")
 	}
 	if slices.ContainsFunc(list, func(name string) bool { return name != "gzip" && name != "deflate" }) || len(list) > maxCodings {
 		return fetch.Unsupported.Errorf("unknown transfer coding")

@@ -42,6 +42,7 @@ func TestRanges(t *testing.T) {
 		{"several parts", fetch.Range{First: 5}, "", []string{"HTTP/1.1 206 x\r\nContent-Type: multipart/byteranges; boundary=x\r\n" + five + "\r\n--x--"}, "", 0, 0, fetch.Protocol},
 		{"server without ranges", fetch.Range{First: 5}, "", []string{whole}, "0123456789", 0, 10, 0},
 		{"server without ranges, end wanted", fetch.Range{First: 5, End: 7}, "", []string{whole}, "0123456789", 0, -1, 0},
+		{"server without ranges, object at its end", fetch.Range{First: 10}, "", []string{whole}, "", 10, 10, 0},
 		{"behind the object", fetch.Range{First: 50}, "", []string{sprintf(past, 10) + five + "\r\nhello"}, "", 0, 0, fetch.Denied},
 		{"at its end", fetch.Range{First: 10}, "", []string{sprintf(past, 10) + five + "\r\nhello"}, "", 10, 10, 0},
 		{"empty object", fetch.Range{First: -5}, "", []string{sprintf(past, 0) + five + "\r\nhello"}, "", 0, 0, 0},

@@ -41,7 +41,7 @@ func TestPlan(t *testing.T) {
 		{"dot segments", "http://h/a/../b/./c/..", fetch.Request{}, http.Options{}, "GET /b/ HTTP/1.1\nHost: h" + agent},
 		{"dot segments kept", "http://h/a/../b", fetch.Request{}, http.Options{PathAsIs: true}, "GET /a/../b HTTP/1.1\nHost: h" + agent},
 		{"port", "http://h:8080/", fetch.Request{}, http.Options{}, "GET / HTTP/1.1\nHost: h:8080" + agent},
-		{"default port", "http://H:080/", fetch.Request{}, http.Options{}, "GET / HTTP/1.1\nHost: h" + agent},
+		{"default port", "http://H:080/", fetch.Request{}, http.Options{}, "GET / HTTP/1.1\nHost: H" + agent},
 		{"default port of the other scheme", "https://h:80/", fetch.Request{}, http.Options{}, "GET / HTTP/1.1\nHost: h:80" + agent},
 		{"ipv6", "http://[2001:DB8::1]:81/", fetch.Request{}, http.Options{}, "GET / HTTP/1.1\nHost: [2001:db8::1]:81" + agent},
 		{"stat", "http://h/", fetch.Request{Op: fetch.Stat}, http.Options{}, "HEAD / HTTP/1.1\nHost: h" + agent},

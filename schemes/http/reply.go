@@ -132,6 +132,12 @@ func (r *reply) whole() {
 	if !r.ask.ranged {
 		return
 	}
+	if first := r.req.Range.First; r.req.IfSame == "" && first > 0 && r.out.Size == first {
+		r.req.Trace.Notef("server does not serve parts: the object ends where the range begins")
+		r.out.Offset = first
+		r.empty()
+		return
+	}
 	if r.req.IfSame == "" {
 		r.req.Trace.Notef("server does not serve parts: sent from the beginning")
 	} else {
