@@ -24,7 +24,7 @@ const maxPage = 4 << 10
 //     type 3 and notes, whatever was asked for;
 //   - gophernicus sends "Error: " and one of its messages.
 func complaint(r *bufio.Reader) (fault, err error) {
-	line, err := peekLine(r, maxPage, func(b []byte) bool { return strings.IndexByte("-3E", b[0]) >= 0 })
+	line, err := peekLine(r, maxPage, "-3E")
 	if err != nil || line == nil {
 		if err == io.EOF {
 			err = nil

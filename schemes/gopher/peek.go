@@ -4,18 +4,19 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"strings"
 )
 
 // peekLine returns the first line, with its end, of at most limit bytes: nil
-// where it is longer or ends with the input, and at once where the first bytes
-// do not pass hope. It is io.EOF where there is no byte at all.
-func peekLine(r *bufio.Reader, limit int, hope func([]byte) bool) ([]byte, error) {
+// where it is longer or ends with the input, and at once where its first byte
+// is not one of starts. It is io.EOF where there is no byte at all.
+func peekLine(r *bufio.Reader, limit int, starts string) ([]byte, error) {
 	for n := 1; ; n++ {
 		w, err := r.Peek(n)
 		if len(w) == 0 {
 			return nil, err
 		}
-		if !hope(w) {
+		if strings.IndexByte(starts, w[0]) < 0 {
 			return nil, nil
 		}
 		w, _ = r.Peek(r.Buffered())

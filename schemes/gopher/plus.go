@@ -31,7 +31,7 @@ const maxHeader = 24
 // false where that line is something else: many servers take a Gopher+
 // request for a plain one, and some plain menus begin with "+".
 func readHeader(r *bufio.Reader) (h header, ok bool, err error) {
-	line, err := peekLine(r, maxHeader, func(b []byte) bool { return b[0] == '+' || b[0] == '-' })
+	line, err := peekLine(r, maxHeader, "+-")
 	if err != nil || line == nil {
 		if err == io.EOF {
 			err = fetch.Protocol.Errorf("no answer to a Gopher+ request")
