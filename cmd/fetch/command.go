@@ -49,7 +49,8 @@ func (a *app) command() *cobra.Command {
 	a.given = root.PersistentFlags().Changed
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fetch.Usage.With(err) })
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(a.ls(), a.info(), a.plan(), a.uri())
+	root.AddCommand(a.ls(), a.info(), a.plan(), a.search(), a.uri(), a.man(root))
+	root.SetHelpCommand(a.help(root))
 	return root
 }
 

@@ -71,9 +71,10 @@ func (f *proxyFlags) choose(getenv func(string) string) (fetch.ProxyFunc, error)
 	}, nil
 }
 
-// isProxy reports whether t is p itself, which is not reached through itself.
+// isProxy reports whether t is p itself as the gateway of another scheme: it is
+// not reached through itself.
 func isProxy(p fetch.Proxy, t fetch.Target) bool {
-	if p.URL.IsZero() {
+	if p.URL.IsZero() || t.Scheme == "http" || t.Scheme == "https" {
 		return false
 	}
 	own, err := fetch.TargetOf(p.URL, 1080)

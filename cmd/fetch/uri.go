@@ -39,11 +39,6 @@ func parseReference(text string) (uri.URI, error) {
 	return u, fetch.BadURL.With(err)
 }
 
-func (a *app) print(text string) error {
-	_, err := fmt.Fprintln(a.stdout, text)
-	return local(err)
-}
-
 func (a *app) answer(yes bool) error {
 	if err := a.print(fmt.Sprint(yes)); err != nil || yes {
 		return err

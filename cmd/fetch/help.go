@@ -1,0 +1,119 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+)
+
+// schemeHelp says of each scheme what its URLs mean and which flags are its
+// own.
+var schemeHelp = map[string]string{
+	"http": `http://HOST[:PORT]/PATH[?QUERY]        the World Wide Web: RFC 9110, 9112, 9113
+
+The object is what GET brings. Redirects are followed (--no-location shows
+them), from https to http only with --allow-downgrade. fetch ls reads the
+directory pages of servers and sitemaps.
+Flags: -H -A -e -b -c --compressed --digest --anyauth -z --etag-compare -J
+--http1.0 --http0.9 --tolerant, and those of TLS: -k --cacert --cert.`,
+	"ftp": `ftp://[USER:PASSWORD@]HOST[:PORT]/DIR/DIR/FILE[;type=a|i|d]   RFC 1738 3.2
+
+A CWD for each DIR, then RETR: the path begins where the login leads. A path
+that begins with %2F begins at the root. A URL that ends in / or ;type=d is a
+listing. Without a user, the user is anonymous.
+Flags: -B --ftp-method -P --disable-epsv --ssl --ssl-reqd -l --ftp-account.`,
+	"gopher": `gopher://HOST[:PORT]/TYPE SELECTOR[%09WORDS[%09+]]   RFC 4266, RFC 1738 3.4
+
+TYPE is one character: 0 text, 1 menu, 7 index, 9 binary, g image, h page. No
+path is the menu of the server. An index wants words: fetch search URL WORDS.
+gophers is the same under TLS.`,
+	"file": `file:///PATH        the files of this machine: RFC 8089
+
+A directory is the names in it; fetch ls tells more. Devices and pipes are
+refused, and so is a host other than localhost.`,
+	"news": `news:MESSAGE-ID   news:GROUP   news:*   news://HOST/...   nntp://HOST/GROUP/NUMBER   RFC 5538
+
+An article is brought byte for byte; a group is a listing of its articles; * is
+the list of groups. Where the URL names no host, --news-server or NNTPSERVER
+does. snews and nntps are the same under TLS.`,
+	"wais": `wais://HOST[:PORT]/DATABASE[?WORDS]   wais://HOST/DATABASE/TYPE/ID   RFC 4156, RFC 1738 3.9
+
+A database is an index: fetch search URL WORDS lists the documents found, whose
+URLs bring them. --like URL finds documents like one.`,
+	"imap": `imap://USER@HOST/MAILBOX[;UIDVALIDITY=N]/;UID=N[/;SECTION=S]   RFC 5092
+
+A message, or a part of one, is brought without being marked as read; a mailbox
+is a listing; ?CRITERIA searches it. imaps is the same under TLS.`,
+	"mid": `mid:MESSAGE-ID[/CONTENT-ID]   cid:CONTENT-ID   mailto:ADDRESS   RFC 2392, RFC 6068
+
+Looked up in the mail stores of the configuration (--mail-store): an imap URL, a
+Maildir or an mbox. mailto is the messages to or from that address; nothing is
+ever sent.`,
+	"telnet": `telnet://[USER@]HOST[:PORT]/   rlogin://...   tn3270://...   RFC 4248
+
+A session: on a terminal an interactive one, in a pipe standard input goes to the
+peer and what it says to standard output. Nothing of the URL is typed for you.`,
+	"prospero": `prospero://HOST[:PORT]/NAME[;FIELD=VALUE]   RFC 1738 3.11
+
+A directory is a listing of links; a file is brought from where it is.`,
+}
+
+// sameHelp are the schemes that another's help is about too.
+var sameHelp = map[string]string{
+	"https": "http", "ftps": "ftp", "gophers": "gopher", "nntp": "news", "snews": "news", "nntps": "news",
+	"imaps": "imap", "cid": "mid", "mailto": "mid", "rlogin": "telnet", "tn3270": "telnet",
+}
+
+// help is cobra's help, for schemes too.
+func (a *app) help(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND | SCHEME]",
+		Short: "Tell of a command, or what the URLs of a scheme mean",
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return root.Help()
+			}
+			name := strings.TrimRight(strings.ToLower(args[0]), ":/")
+			if same, ok := sameHelp[name]; ok {
+				name = same
+			}
+			if text, ok := schemeHelp[name]; ok {
+				return a.print(text)
+			}
+			c, _, err := root.Find(args)
+			if err != nil || c == root {
+				return fetch.Usage.Errorf("neither a command nor a scheme: %q", args[0])
+			}
+			return c.Help()
+		},
+	}
+}
+
+// man writes the manual pages, for packages.
+func (a *app) man(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:    "man DIRECTORY",
+		Short:  "Write the manual pages",
+		Hidden: true,
+		Args:   exactly(1, "a directory"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			header := &doc.GenManHeader{Title: "FETCH", Section: "1", Source: "fetch " + version, Manual: "fetch"}
+			return fetch.Local.With(doc.GenManTree(root, header, args[0]))
+		},
+	}
+}
+
+// print writes one line of text.
+func (a *app) print(text string) error {
+	_, err := fmt.Fprintln(a.stdout, text)
+	return local(err)
+}
+
+func (j *job) print(text string) error {
+	_, err := io.WriteString(j.stdout, text+"\n")
+	return local(err)
+}
