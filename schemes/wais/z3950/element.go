@@ -1,0 +1,225 @@
+package z3950
+
+// The tags of elements, by their numbers in RFC 1625 and the WAIS extensions.
+const (
+	tagReference       = 2
+	tagProtocolVersion = 3
+	tagOptions         = 4
+	tagPreferredSize   = 5
+	tagMaximumSize     = 6
+	tagID              = 7
+	tagImplementation  = 8
+	tagImplementor     = 9
+	tagRelease         = 10
+	tagResultSet       = 17
+	tagDatabases       = 18
+	tagElementSets     = 19
+	tagQueryType       = 20
+	tagTermQuery       = 21
+	tagResultSetStatus = 26
+	tagPresentStatus   = 27
+	tagDiagnostic      = 28
+	tagAttributes      = 44
+	tagTerm            = 45
+	tagOperator        = 46
+	tagUserInformation = 99
+	tagChunkCode       = 100
+	tagChunkIDLength   = 101
+	tagChunkMarker     = 102
+	tagHighlight       = 103
+	tagDeHighlight     = 104
+	tagNewline         = 105
+	tagSeedWords       = 106
+	tagDocumentIDChunk = 107
+	tagChunkStart      = 108
+	tagChunkEnd        = 109
+	tagTextList        = 110
+	tagDateFactor      = 111
+	tagBeginDate       = 112
+	tagEndDate         = 113
+	tagMaxDocuments    = 114
+	tagSeedWordsUsed   = 115
+	tagDocumentID      = 116
+	tagVersion         = 117
+	tagScore           = 118
+	tagBestMatch       = 119
+	tagLength          = 120
+	tagSource          = 121
+	tagDate            = 122
+	tagHeadline        = 123
+	tagCity            = 124
+	tagText            = 127
+	tagStockCodes      = 128
+	tagCompanyCodes    = 129
+	tagIndustryCodes   = 130
+	tagLines           = 131
+	tagTypes           = 132
+	tagType            = 133
+)
+
+// A Number is an element that is a number. The zero value is absent.
+type Number struct {
+	Value uint32
+	Set   bool
+}
+
+// Some is a Number that is present.
+func Some(v uint32) Number { return Number{v, true} }
+
+// maxVarint is how long a tag or a length may be that has zeros before it:
+// writers use four bytes.
+const maxVarint = 8
+
+// cutVarint reads a compressed integer: base 128, the most significant digit
+// first, the high bit set on all bytes but the last.
+func cutVarint(b []byte) (v uint32, rest []byte, err error) {
+	for i, c := range b {
+		switch {
+		case i == maxVarint, v >= 1<<25:
+			return 0, nil, malformed("tag or length does not fit")
+		case c < 0x80:
+			return v<<7 | uint32(c), b[i+1:], nil
+		}
+		v = v<<7 | uint32(c&0x7f)
+	}
+	return 0, nil, malformed("tag or length is cut")
+}
+
+func appendVarint(dst []byte, v uint32) []byte {
+	for shift := 28; shift > 0; shift -= 7 {
+		if v>>shift != 0 {
+			dst = append(dst, byte(v>>shift)|0x80)
+		}
+	}
+	return append(dst, byte(v)&0x7f)
+}
+
+// sizeVarint is the length of v as a compressed integer.
+func sizeVarint(v uint32) (n int) {
+	for n = 1; v >= 0x80; n++ {
+		v >>= 7
+	}
+	return n
+}
+
+// cut reads one element.
+func cut(b []byte) (tag uint32, value, rest []byte, err error) {
+	tag, b, err = cutVarint(b)
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	n, b, err := cutVarint(b)
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	if uint64(n) > uint64(len(b)) {
+		return 0, nil, nil, malformed("element %d of %d bytes in %d", tag, n, len(b))
+	}
+	return tag, b[:n:n], b[n:], nil
+}
+
+// each reads the elements that fill b.
+func each(b []byte, do func(tag uint32, value []byte) error) error {
+	for len(b) > 0 {
+		tag, value, rest, err := cut(b)
+		if err == nil {
+			err = do(tag, value)
+		}
+		if err != nil {
+			return err
+		}
+		b = rest
+	}
+	return nil
+}
+
+// parseNumber reads the value of a Number: the fewest bytes of a binary
+// integer, at most four.
+func parseNumber(value []byte) (Number, error) {
+	if len(value) == 0 || len(value) > 4 {
+		return Number{}, malformed("number of %d bytes", len(value))
+	}
+	n := Number{Set: true}
+	for _, c := range value {
+		n.Value = n.Value<<8 | uint32(c)
+	}
+	return n, nil
+}
+
+// binary is the fewest bytes that hold v.
+func binary(v uint32) []byte {
+	b := []byte{byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)}
+	for len(b) > 1 && b[0] == 0 {
+		b = b[1:]
+	}
+	return b
+}
+
+func appendElement(dst []byte, tag uint32, value []byte) []byte {
+	dst = appendVarint(appendVarint(dst, tag), uint32(len(value)))
+	return append(dst, value...)
+}
+
+// appendBytes appends an element that may be absent.
+func appendBytes(dst []byte, tag uint32, value []byte) []byte {
+	if value == nil {
+		return dst
+	}
+	return appendElement(dst, tag, value)
+}
+
+func appendNumber(dst []byte, tag uint32, n Number) []byte {
+	if !n.Set {
+		return dst
+	}
+	return appendElement(dst, tag, binary(n.Value))
+}
+
+// appendGroup appends an element whose value is what write appends.
+func appendGroup(dst []byte, tag uint32, write func([]byte) []byte) []byte {
+	dst = appendVarint(dst, tag)
+	start := len(dst)
+	dst = write(dst)
+	n := uint32(len(dst) - start)
+	size := sizeVarint(n)
+	dst = append(dst, make([]byte, size)...)
+	copy(dst[start+size:], dst[start:len(dst)-size])
+	appendVarint(dst[:start], n)
+	return dst
+}
+
+// A table says where the value of each tag goes. A tag that is not in it is
+// skipped, and of one that comes twice the last counts.
+type table map[uint32]any // *[]byte, *Number or func([]byte) error
+
+func (t table) read(b []byte) error { return each(b, t.put) }
+
+func (t table) put(tag uint32, value []byte) (err error) {
+	switch to := t[tag].(type) {
+	case *[]byte:
+		*to = value
+	case *Number:
+		*to, err = parseNumber(value)
+	case func([]byte) error:
+		err = to(value)
+	}
+	return err
+}
+
+// cutUser returns the user information: one element with that tag, which must
+// fill b. An empty b has none.
+func cutUser(b []byte, want uint32) ([]byte, error) {
+	if len(b) == 0 {
+		return nil, nil
+	}
+	tag, value, rest, err := cut(b)
+	switch {
+	case err != nil:
+		return nil, err
+	case tag != want:
+		return nil, malformed("user information has tag %d, not %d", tag, want)
+	case len(rest) > 0:
+		return nil, malformed("%d bytes behind the user information", len(rest))
+	}
+	return value, nil
+}

@@ -1,0 +1,190 @@
+package z3950
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+)
+
+// A Reader reads messages from a connection. It holds one record at a time.
+// It is not safe for concurrent use.
+//
+// After Next come either PDU, or Response and Record until io.EOF. What is left
+// of a message then must be nothing: Next fails otherwise.
+type Reader struct {
+	src  *bufio.Reader
+	left int    // bytes of the message that were not read yet
+	buf  []byte // the record
+}
+
+const (
+	window    = 32 << 10
+	minWindow = 16 // room for what varint looks ahead
+)
+
+// NewReader returns a Reader of src, which it may read ahead.
+func NewReader(src io.Reader) *Reader { return &Reader{src: bufio.NewReaderSize(src, window)} }
+
+// Buffered returns how many bytes were read ahead: more than none between two
+// messages is something that nobody asked for.
+func (r *Reader) Buffered() int { return r.src.Buffered() }
+
+// Next reads the Header of the next message. It is io.EOF where there is none
+// and io.ErrUnexpectedEOF where it is cut.
+func (r *Reader) Next() (Header, error) {
+	if r.left > 0 {
+		return Header{}, malformed("%d bytes behind a PDU", r.left)
+	}
+	var b [HeaderSize]byte
+	if _, err := io.ReadFull(r.src, b[:]); err != nil {
+		return Header{}, err
+	}
+	h, err := ParseHeader(b[:])
+	r.left = h.Length
+	return h, err
+}
+
+// read returns the next n bytes of the message, valid until the next read.
+func (r *Reader) read(n int) ([]byte, error) {
+	if n > r.left {
+		return nil, malformed("%d bytes where a message has %d left", n, r.left)
+	}
+	if n > MaxRecord {
+		return nil, malformed("record of %d bytes, larger than %d", n, MaxRecord)
+	}
+	if r.buf == nil || cap(r.buf) < n { // never nil: an empty element is present
+		r.buf = make([]byte, n)
+	}
+	b := r.buf[:n]
+	if _, err := io.ReadFull(r.src, b); err != nil {
+		return nil, unexpected(err)
+	}
+	r.left -= n
+	return b, nil
+}
+
+func unexpected(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// PDU reads the rest of the message at once. The result is valid until the
+// next read.
+func (r *Reader) PDU() (PDU, error) {
+	b, err := r.read(r.left)
+	if err != nil {
+		return nil, err
+	}
+	return Decode(b)
+}
+
+// Response reads a SearchResponse up to its records.
+func (r *Reader) Response() (*SearchResponse, error) {
+	b, err := r.read(2)
+	if err != nil {
+		return nil, err
+	}
+	b, err = r.read(int(b[0])<<8 | int(b[1]))
+	if err != nil {
+		return nil, err
+	}
+	if len(b) == 0 || b[0] != typeSearchResponse {
+		return nil, malformed("no SearchResponse where one is due")
+	}
+	p := new(SearchResponse)
+	if err := p.decodeHead(b[1:]); err != nil {
+		return nil, err
+	}
+	p.Reference = bytes.Clone(p.Reference)
+	return p, r.openUser()
+}
+
+// openUser reads the tag and the length of the user information, which must be
+// all that is left of the message.
+func (r *Reader) openUser() error {
+	if r.left == 0 {
+		return nil
+	}
+	tag, err := r.varint()
+	if err != nil {
+		return err
+	}
+	n, err := r.varint()
+	switch {
+	case err != nil:
+		return err
+	case tag != tagUserInformation:
+		return malformed("user information has tag %d, not %d", tag, tagUserInformation)
+	case uint64(n) != uint64(r.left):
+		return malformed("user information of %d bytes where a message has %d left", n, r.left)
+	}
+	return nil
+}
+
+// varint reads a compressed integer of the message.
+func (r *Reader) varint() (uint32, error) {
+	w, err := r.src.Peek(1)
+	n := 1
+	for err == nil && w[n-1] >= 0x80 && n < maxVarint+1 {
+		n++
+		w, err = r.src.Peek(n)
+	}
+	if n > r.left {
+		return 0, malformed("tag or length is cut")
+	}
+	if err != nil {
+		return 0, unexpected(err)
+	}
+	v, _, err := cutVarint(w)
+	r.src.Discard(n)
+	r.left -= n
+	return v, err
+}
+
+// Record reads the next record. Its slices are valid until the next read.
+func (r *Reader) Record() (rec Record, err error) {
+	for r.left > 0 {
+		known := false
+		if rec, known, err = r.record(); err != nil || known {
+			return rec, err
+		}
+	}
+	return rec, io.EOF
+}
+
+func (r *Reader) record() (rec Record, known bool, err error) {
+	first, err := r.src.Peek(1)
+	if err != nil {
+		return rec, false, unexpected(err)
+	}
+	if first[0] == tagDiagnostic { // alone of all it is no element: two bytes of plain length
+		b, err := r.read(3)
+		if err != nil {
+			return rec, false, err
+		}
+		b, err = r.read((int(b[1])<<8 | int(b[2])) + 1)
+		if err != nil {
+			return rec, false, err
+		}
+		return rec, true, rec.readDiagnostic(b)
+	}
+	tag, err := r.varint()
+	if err != nil {
+		return rec, false, err
+	}
+	n, err := r.varint()
+	if err != nil {
+		return rec, false, err
+	}
+	if uint64(n) > uint64(r.left) {
+		return rec, false, malformed("element %d of %d bytes in %d", tag, n, r.left)
+	}
+	b, err := r.read(int(n))
+	if err != nil {
+		return rec, false, err
+	}
+	known, err = rec.read(tag, b)
+	return rec, known, err
+}

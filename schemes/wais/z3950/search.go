@@ -1,0 +1,213 @@
+package z3950
+
+import "slices"
+
+// The values of Search.Type.
+const (
+	WAISQuery = "3" // Query: words, and documents to resemble
+	TermQuery = "1" // Terms: a document to retrieve
+)
+
+// A Search asks a database, or retrieves a part of a document: WAIS has no
+// Present. The three bounds are of 24 bits, and nobody heeds them.
+type Search struct {
+	Small, Large, Medium uint32
+	Replace              bool
+
+	ResultSet   []byte
+	Databases   []byte // joined by 1F; freeWAIS heeds the first
+	Type        []byte
+	ElementSets []byte
+	Reference   []byte
+
+	Query *Query
+	Terms []Term
+}
+
+// A Query is the question of a WAISQuery.
+type Query struct {
+	Words      []byte
+	Like       []Like
+	TextList   []byte
+	DateFactor Number // 1: independent
+	Begin, End []byte
+	Max        Number // documents at the most
+}
+
+// Like is a document to resemble, or the chunk of it between Start and End,
+// which are numbers but for paragraphs.
+type Like struct {
+	ID, Type   []byte
+	Chunk      Number // a Unit; not set: the whole document
+	Start, End []byte
+}
+
+// NewQuery asks a database for documents.
+func NewQuery(database string, q Query) *Search {
+	return &Search{
+		Small: 30, Large: 5000, Medium: 30, Replace: true,
+		ResultSet: []byte{}, Databases: []byte(database), Type: []byte(WAISQuery), Query: &q,
+	}
+}
+
+// Append implements PDU.
+func (p *Search) Append(dst []byte) []byte {
+	dst = appendHead(dst, typeSearch, func(dst []byte) []byte {
+		dst = append24(append24(append24(dst, p.Small), p.Large), p.Medium)
+		dst = append(dst, truth(p.Replace))
+		dst = appendBytes(dst, tagResultSet, p.ResultSet)
+		dst = appendBytes(dst, tagDatabases, p.Databases)
+		dst = appendBytes(dst, tagQueryType, p.Type)
+		dst = appendBytes(dst, tagElementSets, p.ElementSets)
+		return appendBytes(dst, tagReference, p.Reference)
+	})
+	if p.Query != nil {
+		dst = appendGroup(dst, tagUserInformation, p.Query.append)
+	}
+	if p.Terms != nil {
+		dst = appendGroup(dst, tagTermQuery, func(dst []byte) []byte { return appendTerms(dst, p.Terms) })
+	}
+	return dst
+}
+
+func append24(dst []byte, v uint32) []byte { return append(dst, byte(v>>16), byte(v>>8), byte(v)) }
+
+func (q *Query) append(dst []byte) []byte {
+	dst = appendBytes(dst, tagSeedWords, q.Words)
+	for _, l := range q.Like {
+		dst = l.append(dst)
+	}
+	dst = appendBytes(dst, tagTextList, q.TextList)
+	dst = appendNumber(dst, tagDateFactor, q.DateFactor)
+	dst = appendBytes(dst, tagBeginDate, q.Begin)
+	dst = appendBytes(dst, tagEndDate, q.End)
+	return appendNumber(dst, tagMaxDocuments, q.Max)
+}
+
+func (l *Like) append(dst []byte) []byte {
+	tag := uint32(tagDocumentID)
+	if l.Chunk.Set {
+		tag = tagDocumentIDChunk
+	}
+	dst = appendElement(dst, tag, l.ID)
+	dst = appendBytes(dst, tagType, l.Type)
+	dst = appendNumber(dst, tagChunkCode, l.Chunk)
+	dst = appendBytes(dst, tagChunkStart, l.Start)
+	return appendBytes(dst, tagChunkEnd, l.End)
+}
+
+func (p *Search) decode(fields, rest []byte) error {
+	if len(fields) < 10 {
+		return malformed("Search of %d bytes", len(fields))
+	}
+	p.Small, p.Large, p.Medium = read24(fields), read24(fields[3:]), read24(fields[6:])
+	p.Replace = fields[9] != 0
+	err := table{
+		tagResultSet: &p.ResultSet, tagDatabases: &p.Databases, tagQueryType: &p.Type,
+		tagElementSets: &p.ElementSets, tagReference: &p.Reference,
+	}.read(fields[10:])
+	if err != nil || len(rest) == 0 {
+		return err
+	}
+	if string(p.Type) == TermQuery {
+		user, err := cutUser(rest, tagTermQuery)
+		if err != nil {
+			return err
+		}
+		p.Terms, err = parseTerms(user)
+		return err
+	}
+	user, err := cutUser(rest, tagUserInformation)
+	if err != nil {
+		return err
+	}
+	p.Query = new(Query)
+	return p.Query.decode(user)
+}
+
+func read24(b []byte) uint32 { return uint32(b[0])<<16 | uint32(b[1])<<8 | uint32(b[2]) }
+
+// maxLike bounds the documents that one query names.
+const maxLike = 100
+
+func (q *Query) decode(b []byte) error {
+	t := table{
+		tagSeedWords: &q.Words, tagTextList: &q.TextList, tagDateFactor: &q.DateFactor,
+		tagBeginDate: &q.Begin, tagEndDate: &q.End, tagMaxDocuments: &q.Max,
+	}
+	var chunk bool // the last document is one of which a chunk is meant
+	return each(b, func(tag uint32, value []byte) (err error) {
+		switch tag {
+		case tagDocumentID, tagDocumentIDChunk:
+			if len(q.Like) == maxLike {
+				return malformed("query that names more than %d documents", maxLike)
+			}
+			q.Like, chunk = append(q.Like, Like{ID: value}), tag == tagDocumentIDChunk
+			if chunk {
+				q.Like[len(q.Like)-1].Chunk = Some(0)
+			}
+			return nil
+		case tagType, tagChunkCode, tagChunkStart, tagChunkEnd:
+			if len(q.Like) == 0 {
+				return malformed("element %d belongs to no document", tag)
+			}
+			l := &q.Like[len(q.Like)-1]
+			if tag != tagType && !chunk {
+				return malformed("chunk of a whole document")
+			}
+			return table{tagType: &l.Type, tagChunkCode: &l.Chunk, tagChunkStart: &l.Start, tagChunkEnd: &l.End}.put(tag, value)
+		}
+		return t.put(tag, value)
+	})
+}
+
+// A Term of a TermQuery is an operator, or a value with what it is compared to
+// and how.
+type Term struct {
+	Operator   []byte // "a" and, "o" or, "n" and not; nil: not an operator
+	Attributes []byte // six names of two letters: use, relation, position, structure, truncation, completeness
+	Value      []byte
+}
+
+func appendTerms(dst []byte, terms []Term) []byte {
+	for _, t := range terms {
+		if t.Operator != nil {
+			dst = appendElement(dst, tagOperator, t.Operator)
+			continue
+		}
+		dst = appendElement(dst, tagAttributes, t.Attributes)
+		dst = appendElement(dst, tagTerm, t.Value)
+	}
+	return dst
+}
+
+// maxTerms is far more than a retrieval has: seven.
+const maxTerms = 100
+
+func parseTerms(b []byte) ([]Term, error) {
+	terms := []Term{}
+	open := false // attributes still lack their value
+	err := each(b, func(tag uint32, value []byte) error {
+		if (tag == tagTerm) != open {
+			return malformed("attributes and terms do not alternate")
+		}
+		if len(terms) == maxTerms {
+			return malformed("query of more than %d terms", maxTerms)
+		}
+		switch tag {
+		case tagAttributes:
+			terms, open = append(terms, Term{Attributes: value}), true
+		case tagTerm:
+			terms[len(terms)-1].Value, open = value, false
+		case tagOperator:
+			terms = append(terms, Term{Operator: slices.Clip(value)})
+		default:
+			return malformed("element %d in a query of terms", tag)
+		}
+		return nil
+	})
+	if err == nil && open {
+		err = malformed("attributes without their term")
+	}
+	return terms, err
+}
