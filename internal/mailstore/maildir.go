@@ -67,7 +67,7 @@ func (d *Maildir) Deliver(message io.Reader) (fresh bool, err error) {
 	if d.have[s] {
 		return false, nil
 	}
-	name := strconv.FormatInt(dateOf(h).Unix(), 10) + "." + hex.EncodeToString(s[:]) + suffix
+	name := strconv.FormatInt(written(h).Unix(), 10) + "." + hex.EncodeToString(s[:]) + suffix
 	if err := os.Rename(f.Name(), filepath.Join(d.dir, "new", name)); err != nil {
 		return false, err
 	}

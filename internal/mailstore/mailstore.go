@@ -8,51 +8,29 @@ package mailstore
 
 import (
 	"bufio"
-	"bytes"
 	"io"
-	"net/mail"
-	"net/textproto"
-	"strings"
 	"time"
+
+	"github.com/anyurl/fetch/fetch"
 )
 
 const bufferSize = 32 << 10 // also of what is read of a head
 
-// fields are those of the head that r stands before. Nothing is used up. What
-// lies beyond bufferSize is not found, and lines that are no fields are left
-// out.
-func fields(r *bufio.Reader) mail.Header {
+// fields are those of the head that r stands before, as far as the buffer
+// holds it. Nothing is used up.
+func fields(r *bufio.Reader) fetch.Header {
 	head, _ := r.Peek(bufferSize)
-	h := mail.Header{}
-	key := ""
-	for text := range bytes.Lines(head) {
-		line := strings.TrimRight(string(text), "\r\n")
-		if line == "" {
-			break
-		}
-		if folded := strings.TrimLeft(line, " \t"); len(folded) < len(line) {
-			if values := h[key]; len(values) == 1 && len(values[0]) < 1000 {
-				values[0] = strings.TrimSpace(values[0] + " " + folded)
-			}
-			continue
-		}
-		name, value, ok := strings.Cut(line, ":")
-		key = textproto.CanonicalMIMEHeaderKey(name)
-		if _, again := h[key]; ok && !again {
-			h[key] = []string{strings.TrimSpace(value)}
-		}
-	}
-	return h
+	return ParseHead(head)
 }
 
-// dateOf is when a message says that it was written, and the epoch where it
+// written is when a message says that it was written, and the epoch where it
 // does not: it goes into names, which must be the same every time.
-func dateOf(h mail.Header) time.Time {
-	t, err := h.Date()
-	if err != nil || t.Year() < 1970 || t.Year() > 9999 {
+func written(h fetch.Header) time.Time {
+	t := Date(h.Get("Date"))
+	if t.Year() < 1970 || t.Year() > 9999 {
 		return time.Unix(0, 0).UTC()
 	}
-	return t.UTC()
+	return t
 }
 
 // begins reports whether what is to be read begins with s.

@@ -35,7 +35,7 @@ func NewMbox(w io.Writer) *Mbox {
 func (m *Mbox) Append(message io.Reader) error {
 	m.r.Reset(&sticky{r: message})
 	h := fields(m.r)
-	m.w.WriteString(fromLine + sender(h) + " " + dateOf(h).Format(time.ANSIC) + "\n")
+	m.w.WriteString(fromLine + sender(h) + " " + written(h).Format(time.ANSIC) + "\n")
 	for {
 		err := m.line()
 		if err == io.EOF {
@@ -80,7 +80,7 @@ func (m *Mbox) line() error {
 
 // sender is the address that an mbox tells beside the date: without spaces, or
 // readers would not find the date.
-func sender(h mail.Header) string {
+func sender(h fetch.Header) string {
 	for _, name := range []string{"Return-Path", "From"} {
 		a, err := mail.ParseAddress(h.Get(name))
 		if err == nil && len(a.Address) < 256 && strings.IndexFunc(a.Address, func(r rune) bool { return r <= ' ' || r >= 0x7f }) < 0 {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/line"
+	"github.com/anyurl/fetch/internal/mailstore"
 )
 
 // The media types of what articles bring.
@@ -39,9 +40,9 @@ func (d *driver) article(q *query, s *session, view View) (*fetch.Response, erro
 		resp.Body = io.NopCloser(s.block())
 		return resp, nil
 	}
-	head, rest := readHead(s.block())
-	resp.Header = parseHead(head)
-	resp.Time = dateOf(resp.Header.Get("Date"))
+	head, rest := mailstore.ReadHead(s.block())
+	resp.Header = mailstore.ParseHead(head)
+	resp.Time = mailstore.Date(resp.Header.Get("Date"))
 	resp.Media = articleMedia
 	resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(head), rest))
 	if view == Head {
@@ -54,7 +55,7 @@ func (d *driver) article(q *query, s *session, view View) (*fetch.Response, erro
 	if n, err := io.Copy(io.Discard, io.LimitReader(rest, 1)); n > 0 || err != nil {
 		s.broken = true
 		if err == nil {
-			err = fetch.TooLarge.Errorf("head of more than %d bytes", maxHead)
+			err = fetch.TooLarge.Errorf("head of more than %d bytes", mailstore.MaxHead)
 		}
 		return nil, blockFault(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/mailstore"
 	"golang.org/x/text/encoding/htmlindex"
 )
 
@@ -91,7 +92,7 @@ func (r *fieldReader) set(e *fetch.Entry, key, value string) {
 	case "subject":
 		e.Name = value
 	case "date":
-		e.Time = dateOf(value)
+		e.Time = mailstore.Date(value)
 	case "bytes":
 		if n, err := strconv.ParseInt(value, 10, 64); err == nil && n >= 0 {
 			e.Size = n

@@ -1,4 +1,4 @@
-package nntp
+package mailstore
 
 import (
 	"bytes"
@@ -9,24 +9,28 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// maxHead bounds what is read of a head at once.
-const maxHead = 256 << 10
+// MaxHead bounds what is read of a head at once.
+const MaxHead = 256 << 10
 
-// readHead reads the head of a message with the empty line behind it, or as
-// much as maxHead allows, and returns a reader of what follows. An error of r
+// ReadHead reads the head of a message with the empty line behind it, or as
+// much as MaxHead allows, and returns a reader of what follows. An error of r
 // is left for that reader.
-func readHead(r io.Reader) (head []byte, rest io.Reader) {
+func ReadHead(r io.Reader) (head []byte, rest io.Reader) {
 	buf := make([]byte, 0, 4<<10)
-	for len(buf) < maxHead {
+	for len(buf) < MaxHead {
 		if len(buf) == cap(buf) {
 			buf = append(make([]byte, 0, 2*cap(buf)), buf...)
 		}
-		seen := max(len(buf)-3, 0)
-		n, err := r.Read(buf[len(buf):min(cap(buf), maxHead)])
+		seen := max(len(buf)-2, 0)
+		n, err := r.Read(buf[len(buf):min(cap(buf), MaxHead)])
 		buf = buf[:len(buf)+n]
-		if end := headEnd(buf[seen:]); end >= 0 {
+		if end := headEnd(buf[seen:], seen == 0); end >= 0 {
 			end += seen
-			return buf[:end:end], io.MultiReader(bytes.NewReader(buf[end:]), r)
+			rest = io.MultiReader(bytes.NewReader(buf[end:]), r)
+			if err != nil {
+				rest = io.MultiReader(bytes.NewReader(buf[end:]), failing{err})
+			}
+			return buf[:end:end], rest
 		}
 		if err != nil {
 			return buf, failing{err}
@@ -35,14 +39,17 @@ func readHead(r io.Reader) (head []byte, rest io.Reader) {
 	return buf, r
 }
 
-// headEnd is the end of the empty line in text, or -1.
-func headEnd(text []byte) int {
-	for at := 0; ; {
-		i := bytes.IndexByte(text[at:], '\n')
-		if i < 0 {
-			return -1
+// headEnd is the end of the first empty line in text, or -1. first tells that
+// text begins with a line.
+func headEnd(text []byte, first bool) int {
+	for at := 0; ; first = false {
+		if !first {
+			i := bytes.IndexByte(text[at:], '\n')
+			if i < 0 {
+				return -1
+			}
+			at += i + 1
 		}
-		at += i + 1
 		switch rest := text[at:]; {
 		case bytes.HasPrefix(rest, []byte("\n")):
 			return at + 1
@@ -57,9 +64,9 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// parseHead reads the fields of a head, unfolded (RFC 5322 2.2). A line that is
-// no field is left out, with what is folded under it.
-func parseHead(head []byte) fetch.Header {
+// ParseHead reads the fields of a head up to its empty line, unfolded (RFC 5322
+// 2.2). A line that is no field is left out, with what is folded under it.
+func ParseHead(head []byte) fetch.Header {
 	var h fetch.Header
 	var value []byte
 	inside := false
@@ -70,6 +77,9 @@ func parseHead(head []byte) fetch.Header {
 	}
 	for text := range bytes.Lines(head) {
 		text = bytes.TrimRight(text, "\r\n")
+		if len(text) == 0 {
+			break
+		}
 		if folded := bytes.TrimLeft(text, " \t"); len(folded) < len(text) {
 			value = append(append(value, ' '), folded...)
 			continue
@@ -85,9 +95,9 @@ func parseHead(head []byte) fetch.Header {
 	return h
 }
 
-// dateOf reads the value of a Date field; zero is for one that is none.
-func dateOf(text string) time.Time {
-	t, err := mail.ParseDate(text)
+// Date reads the value of a Date field; zero is for one that is none.
+func Date(value string) time.Time {
+	t, err := mail.ParseDate(value)
 	if err != nil {
 		return time.Time{}
 	}

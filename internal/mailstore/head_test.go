@@ -1,0 +1,90 @@
+package mailstore
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+func TestReadHead(t *testing.T) {
+	long := strings.Repeat("x", MaxHead)
+	for name, c := range map[string]struct{ text, head string }{
+		"CR LF":         {"a: 1\r\nb: 2\r\n\r\nbody\r\n\r\n", "a: 1\r\nb: 2\r\n\r\n"},
+		"LF":            {"a: 1\n\nbody", "a: 1\n\n"},
+		"mixed":         {"a: 1\n\r\nbody", "a: 1\n\r\n"},
+		"no head":       {"\r\nbody", "\r\n"},
+		"no head, LF":   {"\nbody", "\n"},
+		"no body":       {"a: 1\r\n\r\n", "a: 1\r\n\r\n"},
+		"no empty line": {"a: 1\r\n", "a: 1\r\n"},
+		"nothing":       {"", ""},
+		"long":          {long + "\n\nbody", long},
+	} {
+		for _, r := range []io.Reader{strings.NewReader(c.text), iotest.OneByteReader(strings.NewReader(c.text)), iotest.DataErrReader(strings.NewReader(c.text))} {
+			head, rest := ReadHead(r)
+			body, err := io.ReadAll(rest)
+			if string(head) != c.head || string(head)+string(body) != c.text || err != nil {
+				t.Errorf("%s: got %.99q and %.99q, %v", name, head, body, err)
+			}
+		}
+	}
+	head, rest := ReadHead(io.MultiReader(strings.NewReader("a: 1\n"), iotest.ErrReader(fetch.Timeout)))
+	if _, err := rest.Read(make([]byte, 1)); string(head) != "a: 1\n" || !errors.Is(err, fetch.Timeout) {
+		t.Errorf("failing: got %q, %v", head, err)
+	}
+}
+
+func TestParseHead(t *testing.T) {
+	for text, want := range map[string]string{
+		"a: 1\r\nB:2 \r\nc:\r\n": `[{"a" "1"} {"B" "2"} {"c" ""}]`,
+		"a: 1\n 2\n\t 3\nb: 4":   `[{"a" "1 2 3"} {"b" "4"}]`,
+		" folded\na: 1":          `[{"a" "1"}]`,
+		"no field\n folded\na:b": `[{"a" "b"}]`,
+		"a b: 1\n: 2\nc: 3":      `[{"c" "3"}]`,
+		"a: 1\n\nb: 2":           `[{"a" "1"}]`,
+		"a: 1\na: 2":             `[{"a" "1"} {"a" "2"}]`,
+		"":                       `[]`,
+		"a: :b:":                 `[{"a" ":b:"}]`,
+	} {
+		if got := fmt.Sprintf("%q", ParseHead([]byte(text))); got != want {
+			t.Errorf("%q: got %s, want %s", text, got, want)
+		}
+	}
+	// Many folded lines take no more than their own time.
+	h := ParseHead([]byte("a: 1\n" + strings.Repeat(" x\n", 1<<20)))
+	if len(h) != 1 || len(h[0].Value) != len("1")+2<<20 {
+		t.Errorf("got %d fields", len(h))
+	}
+}
+
+func TestDate(t *testing.T) {
+	for text, want := range map[string]string{
+		"Fri, 20 Nov 2026 13:32:15 -0000 (UTC)": "2026-11-20T13:32:15Z",
+		"20 Nov 2026 14:32 +0100":               "2026-11-20T13:32:00Z",
+		"Fri, 20 Nov 98 13:32:15 GMT":           "1998-11-20T13:32:15Z",
+		"yesterday":                             "0001-01-01T00:00:00Z",
+		"":                                      "0001-01-01T00:00:00Z",
+	} {
+		if got := Date(text).Format("2006-01-02T15:04:05Z"); got != want {
+			t.Errorf("%q: got %s, want %s", text, got, want)
+		}
+	}
+}
+
+// FuzzHead: the head and the rest are the message, and reading fields ends.
+func FuzzHead(f *testing.F) {
+	f.Add("Subject: x\r\n folded\r\n\r\nbody")
+	f.Add("\n\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		head, rest := ReadHead(strings.NewReader(text))
+		body, err := io.ReadAll(rest)
+		if err != nil || string(head)+string(body) != text {
+			t.Errorf("got %q and %q, %v", head, body, err)
+		}
+		ParseHead(head)
+	})
+}
