@@ -5,7 +5,8 @@
 // document (then [URI.Resolve] it against the document's URI), and [ParseZone]
 // for what a person typed. All are strict, do not allocate, and take time linear
 // in the length of the input. Components are returned as they were written;
-// [Unescape] decodes one, and [Escape] prepares one for [Build].
+// [Unescape] decodes one, and [Escape] prepares one for [Build]. [Extract] finds
+// URIs in running text, and [Guess] reads what a person typed without a scheme.
 //
 // An undefined component and an empty one stay distinct: "a?" has an empty
 // query, "a" has none.

@@ -35,6 +35,31 @@ func AppendEscape(dst []byte, s string, keep Set) []byte {
 	return dst
 }
 
+// EscapeNonASCII returns s with every byte outside ASCII percent-encoded and all
+// else as it is. That makes a URI of an IRI in UTF-8: RFC 3987 section 3.1. In the
+// host it gives the form of RFC 3986 section 3.2.2, which package iri turns into
+// the one that DNS knows.
+func EscapeNonASCII(s string) string {
+	n := 0
+	for i := 0; i < len(s); i++ {
+		if s[i] >= 0x80 {
+			n++
+		}
+	}
+	if n == 0 {
+		return s
+	}
+	b := make([]byte, 0, len(s)+2*n)
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c < 0x80 {
+			b = append(b, c)
+		} else {
+			b = append(b, '%', upperHex[c>>4], upperHex[c&15])
+		}
+	}
+	return string(b)
+}
+
 // Unescape returns s with its percent-encodings decoded. A "%" that begins none
 // is an [*Error]; anything else passes, "+" unchanged. The result may hold any
 // byte, CR, LF and NUL among them: look before it goes on a wire.

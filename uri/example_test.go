@@ -101,3 +101,28 @@ func ExampleUnescape() {
 	// a/b <nil>
 	//  invalid URI at byte 3: malformed percent-encoding
 }
+
+func ExampleExtract() {
+	const text = `Yes, Jim, I found it under "http://www.w3.org/Addressing/",
+but you can probably pick it up from <ftp://foo.example.
+com/rfc/>. (Or see http://www.example/a-list.)`
+	for f := range uri.Extract(text) {
+		fmt.Println(f.URI, f.Start)
+	}
+	// Output:
+	// http://www.w3.org/Addressing/ 28
+	// ftp://foo.example.com/rfc/ 98
+	// http://www.example/a-list 136
+}
+
+func ExampleGuess() {
+	for _, text := range []string{"www.w3.org/Addressing/", "ftp.example.org", "localhost:8080", "mailto:a@example.org", "user:pass@host"} {
+		fmt.Println(uri.Guess(text, ""))
+	}
+	// Output:
+	// http://www.w3.org/Addressing/ true <nil>
+	// ftp://ftp.example.org true <nil>
+	// http://localhost:8080 true <nil>
+	// mailto:a@example.org false <nil>
+	//  false invalid URI at byte 4: a scheme, or a login without one
+}

@@ -1,5 +1,7 @@
 package uri
 
+import "strings"
+
 // DefaultPort returns the port of a scheme, given in lower case, that is meant
 // when a URI names none.
 func DefaultPort(scheme string) (uint16, bool) {
@@ -37,3 +39,20 @@ func DefaultPort(scheme string) (uint16, bool) {
 	}
 	return 0, false
 }
+
+// known reports whether scheme, in any case, is one that stands before ":" on its
+// own account and not as the name of a host or a word of a sentence.
+func known(scheme string) bool {
+	if len(scheme) > maxKnown {
+		return false
+	}
+	scheme = strings.ToLower(scheme)
+	switch scheme {
+	case "file", "mailto", "mid", "cid", "urn", "data", "tel", "sip", "sips", "xmpp":
+		return true
+	}
+	_, ok := DefaultPort(scheme)
+	return ok
+}
+
+const maxKnown = len("prospero")

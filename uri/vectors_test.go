@@ -15,6 +15,8 @@ type row struct {
 	Level, URI              string
 	Expected                any
 	Draft                   string
+	Text                    string
+	Accept                  []any
 }
 
 func (r *row) UnmarshalJSON(b []byte) error {

@@ -1,0 +1,273 @@
+package uri
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+)
+
+// found lists what Extract finds, each with its other reading if there is one.
+func found(text string) (list []string) {
+	for f := range Extract(text) {
+		s := f.URI.Unredacted()
+		if !f.Or.IsZero() {
+			s += " or " + f.Or.Unredacted()
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+func TestExtract(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"nothing", "", ""},
+		{"no URI", "No: 12:30, C:\\x, std::vector, e.g.:x and http: alone", ""},
+		{"the example of the draft of 1993", "Yes, Jim, I found it under <ftp://info.cern.ch/pub> but\nyou can probably pick it up from <ftp://ds.internic.net/rfc>.",
+			"ftp://info.cern.ch/pub ftp://ds.internic.net/rfc"},
+		{"that of the draft of 1997, its lines run together", `Yes, Jim, I found it under "http://www.w3.org/pub/WWW/", but you can probably pick it up from <ftp://ds.internic. net/rfc/>. Note the warning in <http://ds.internic.net/ instructions/overview.html#WARNING>.`,
+			"http://www.w3.org/pub/WWW/ ftp://ds.internic.net/rfc/ http://ds.internic.net/instructions/overview.html#WARNING"},
+		{"that of RFC 1738 in Chinese", "是的,Jim,我发现它在<URL:ftp://info.cern.ch/pub/www/doc;type=d>上,但是你可\n能能够从<URL:ftp://ds.internic.net/rfc>那儿获得它。请注意\n<URL:http://ds.internic.net/instructions/overview.html#WARNING>上的警告。",
+			"ftp://info.cern.ch/pub/www/doc;type=d ftp://ds.internic.net/rfc http://ds.internic.net/instructions/overview.html#WARNING"},
+		{"bare in Chinese", "在URL:http://www.acl.lanl.gov/URI/archive/uri-archive.index.html。", "http://www.acl.lanl.gov/URI/archive/uri-archive.index.html"},
+		{"a reference of RFC 1738 over two lines", "       <URL:ftp://ds.internic.net/internet-drafts\n       /draft-ietf-uri-irl-fun-req-02.txt>", "ftp://ds.internic.net/internet-drafts/draft-ietf-uri-irl-fun-req-02.txt"},
+		{"label broken from its bracket", "没有密码,< \nURL:ftp://host.com/>没有", "ftp://host.com/"},
+		{"a bracket closed too early", "<gopher://gopher.micro.umn.edu/00>About Gopher/About Gopher>", "gopher://gopher.micro.umn.edu/00"},
+
+		{"label in any case, with space", "<url: \thttp://a/>", "http://a/"},
+		{"label of RFC 1630", "<URI:http://a/>", "http://a/"},
+		{"any scheme behind the label", "<URL:x-exec:date> <x-exec:date>", "x-exec:date"},
+		{"a label with nothing", "<URL:> <URL:a b> <URL:/a>", ""},
+		{"hyphen at a line end", "<http://a/b-\n  c-d>", "http://a/b-c-d or http://a/bc-d"},
+		{"hyphens at two line ends, one with CRLF", "<http://a/b-\r\nc-\n\td>", "http://a/b-c-d or http://a/bcd"},
+		{"hyphen before space in a line", "<http://a/b- c>", "http://a/b-c"},
+		{"tags are no wrappers", "<x>intag.com</x> <dc:title> <a:b c='d'>", ""},
+		{"an attribute", `<a href="http://a/b">http://c/</a>`, "http://a/b http://c/"},
+		{"a bracket that never closes", "<http://a/b and more", "http://a/b"},
+		{"a bracket round two", "<http://a/ and http://b/>", "http://a/ http://b/"},
+		{"a blank line in a bracket", "<http://a/\n\nb>", "http://a/"},
+		{"what is no URI in a bracket", "<http://a/|b>", "http://a/"},
+		{"fragment in the bracket", "<http://a/#b\nc>", "http://a/#bc"},
+		{"empty wrappers", `<> "" <:> ":" <URL:>`, ""},
+
+		{"quoted over lines", "\"http://a/b\n   c\"", "http://a/bc"},
+		{"quoted with words after it", `"http://a/b is good"`, "http://a/b"},
+		{"a quote that closes opens nothing", "\"x\" http://a/\nb \"y\"", "http://a/"},
+		{"single quotes", "'http://a/b', 'http://a/c'd", "http://a/b http://a/c"},
+		{"apostrophe within", "http://a/o'neill", "http://a/o'neill"},
+		{"emphasis", "*http://a/* _http://b/c_. ~http://d~", "http://a/ http://b/c http://d"},
+
+		{"end of a sentence", "http://a/b. http://a/c! http://a/d?! http://a/e... http://a/f;", "http://a/b http://a/c http://a/d http://a/e http://a/f"},
+		{"end of a sentence behind a host", "http://a.b. http://a.b, http://a.b: http://a.b... http://a.b./", "http://a.b http://a.b http://a.b http://a.b http://a.b./"},
+		{"parentheses", "(http://a/b) (see http://a/c_(d)) (http://a/e).f http://a/g(h", "http://a/b http://a/c_(d) http://a/e http://a/g(h"},
+		{"markdown", "[t](http://a/b), [http://a/c](http://a/d)", "http://a/b http://a/c http://a/d"},
+		{"percent that encodes nothing", "http://a/100% http://a/%41%", "http://a/100 http://a/%41"},
+		{"a sentence without space before it", "end.http://a/ end...ftp://b/ 1.http://c/", "http://a/ ftp://b/ http://c/"},
+		{"schemes with marks", "git+ssh://a/ z39.50r://a/", "git+ssh://a/ z39.50r://a/"},
+		{"a letter of a drive", "c://temp", ""},
+		{"schemes in capitals", "HTTP://A/ MAILTO:a@b", "HTTP://A/ MAILTO:a@b"},
+
+		{"userinfo", "ftp://u:p@h/ http://www.example.com&story=breaking_news@10.0.0.1/top_story.htm", "ftp://u:p@h/ http://www.example.com&story=breaking_news@10.0.0.1/top_story.htm"},
+		{"ports", "http://h:80/ http://h:80. http://h:/ http://h:80", "http://h:80/ http://h:80 http://h:/ http://h:80"},
+		{"ports that are none", "http://h:8x/ http://host:port/ http://h:$P/ http://h:80_", ""},
+		{"hosts that are none", "http:///a http://*.a/ http://$h/ http://?q http:// http://u@ http://[::x]/ http://[::1 http://--/", ""},
+		{"literals", "http://[::1]:80/a, [http://[::1]] http://192.0.2.1", "http://[::1]:80/a http://[::1] http://192.0.2.1"},
+		{"a host and then a list", "http://a.b,http://c.d;http://e.f", "http://a.b http://c.d http://e.f"},
+		{"URI in a query", "http://a/?u=http://b/&c", "http://a/?u=http://b/&c"},
+
+		{"mail", "mailto:a@b.c, mailto:a@b?subject=x. mailto: mailto:me <mailto:a@b>", "mailto:a@b.c mailto:a@b?subject=x mailto:a@b"},
+		{"news", "news:comp.lang.c. news:* news:1@h good news:nothing news://h/comp.x", "news:comp.lang.c news:* news:1@h news://h/comp.x"},
+		{"mid, cid, urn, file", "mid:a@b/c@d cid:a@b urn:isbn:0. urn:x file:///etc/motd file:/a file: file:a file://h/a file:///",
+			"mid:a@b/c@d cid:a@b urn:isbn:0 file:///etc/motd file:/a file://h/a"},
+
+		{"letters outside ASCII", "http://müller.de/ü?ü=ü#ü.", "http://m%C3%BCller.de/%C3%BC?%C3%BC=%C3%BC#%C3%BC"},
+		{"Chinese behind a path, a host and a query", "看http://a.com/b看 http://a.com看 http://a.com/?b看 http://a.com/b,看", "http://a.com/b http://a.com http://a.com/?b http://a.com/b"},
+		{"Chinese in a path", "https://a/wiki/日本_x。", "https://a/wiki/%E6%97%A5%E6%9C%AC_x"},
+		{"Chinese in a host", "http://北京a.中國/ http://a北京.中國看", "http://%E5%8C%97%E4%BA%ACa.%E4%B8%AD%E5%9C%8B/ http://a%E5%8C%97%E4%BA%AC.%E4%B8%AD%E5%9C%8B%E7%9C%8B"},
+		{"Korean particle", "http://a.com/b에서", "http://a.com/b"},
+		{"full-width forms end it", "http://a.com/b\uff09。http://a.com\uff1a80", "http://a.com/b http://a.com"},
+		{"what turns or hides text", "http://a/b\u202ec <http://a/\u202eb> http://a/\u200bb http://a/\x00b http://a/\xffb", "http://a/b http://a/ http://a/ http://a/ http://a/"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := strings.Join(found(c.text), " "); got != c.want {
+				t.Errorf("in %q:\ngot  %s\nwant %s", c.text, got, c.want)
+			}
+		})
+	}
+}
+
+func TestExtractPlace(t *testing.T) {
+	const text = "a <URL: http://h/b\n c > (http://h)."
+	var got []string
+	for f := range Extract(text) {
+		got = append(got, fmt.Sprintf("%q", text[f.Start:f.End]))
+	}
+	if want := []string{`"http://h/b\n c"`, `"http://h"`}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// TestExtractLong: what is longer than the limit is no URI, nor is any part of it,
+// and what follows is found.
+func TestExtractLong(t *testing.T) {
+	for _, c := range []struct {
+		length int
+		want   bool
+	}{{maxFound - 1, true}, {maxFound, true}, {maxFound + 1, false}, {3 * maxFound, false}} {
+		long := "http://h/"
+		long += strings.Repeat("/", c.length-len(long))
+		got := found(long + " http://b")
+		want := []string{"http://b"}
+		if c.want {
+			want = []string{long, "http://b"}
+		}
+		if c.length == maxFound { // its end is not in sight
+			want = want[1:]
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%d bytes: %d found, want %d", c.length, len(got), len(want))
+		}
+	}
+	for _, text := range []string{strings.Repeat("x", maxScheme+1) + "://h", strings.Repeat("x", 5000) + "://h"} {
+		if got := found(text); got != nil {
+			t.Errorf("a scheme of %d bytes", len(got[0]))
+		}
+	}
+}
+
+// TestExtractStop: a caller may have enough.
+func TestExtractStop(t *testing.T) {
+	const text = "http://a http://b"
+	for f := range Extract(text) {
+		if f.Start > 0 {
+			t.Error("goes on")
+		}
+		break
+	}
+	for range ExtractFrom(strings.NewReader(text)) {
+		break
+	}
+}
+
+// hostile are pieces that, repeated, make a reader that looks twice quadratic.
+var hostile = []string{
+	":", "a:", "<a:", `"a:`, "a://", "<http://a", `"http://a`, "<URL:", "<URL:a:", "a://b:c@", "http://u:p", "mailto:",
+	"mailto:a@", "news:", "urn:", "urn:a:", "file:/", "file:/,", "http://[", "http://[::", "http://a/(", "http://a/)", "http://.",
+	"http://a.", "http://é", "http://看", "http://a/看", "'http://a", "*http://a*", "http://a:8x", "mid:@", "<http://a\n", "<http://a-\n",
+	"a.http:", "a://%", "a://b:", "<a:b ", "-", "x.", "http://a?", "http://a#", "<a://b\nc://d", " ", "URL:",
+}
+
+// TestExtractLinear: eight times the text takes about eight times the time.
+func TestExtractLinear(t *testing.T) {
+	measure := func(text string) time.Duration {
+		best := time.Hour
+		for range 3 {
+			start := time.Now()
+			for range Extract(text) {
+			}
+			best = min(best, time.Since(start))
+		}
+		return best
+	}
+	const size = 2 << 10
+	for _, piece := range hostile {
+		for _, end := range []string{"", ">", `"`, "'", "@"} {
+			text := strings.Repeat(piece, size/len(piece))
+			short, long := measure(text+end), measure(strings.Repeat(text, 8)+end)
+			if long > 24*short && long > 20*time.Millisecond {
+				t.Errorf("%q: %v for %d bytes, %v for eight times that", piece, short, len(text), long)
+			}
+		}
+	}
+}
+
+func TestExtractFrom(t *testing.T) {
+	var b strings.Builder
+	for i := 0; b.Len() < 3*window; i++ {
+		fmt.Fprintf(&b, "%s <URL:http://h/%d-\n%s> bare://h/%d.\n", strings.Repeat("word ", i%997), i, strings.Repeat("x", i%10007), i)
+	}
+	text := b.String()
+	for name, r := range map[string]io.Reader{
+		"whole": strings.NewReader(text), "in halves": iotest.HalfReader(strings.NewReader(text)), "with its end": iotest.DataErrReader(strings.NewReader(text)),
+	} {
+		t.Run(name, func(t *testing.T) { checkFrom(t, text, r) })
+	}
+	n := 0
+	for f, err := range ExtractFrom(io.MultiReader(strings.NewReader("http://a "), iotest.ErrReader(io.ErrClosedPipe))) {
+		if n++; (n == 1) != (f.URI.Unredacted() == "http://a" && err == nil) || (n == 2) != (err == io.ErrClosedPipe) {
+			t.Errorf("%d: %v, %v", n, f, err)
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d results of a broken reader", n)
+	}
+}
+
+// checkFrom compares ExtractFrom with Extract.
+func checkFrom(t *testing.T, text string, r io.Reader) {
+	t.Helper()
+	var got []Found
+	for f, err := range ExtractFrom(r) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, f)
+	}
+	if want := slices.Collect(Extract(text)); !slices.Equal(got, want) {
+		t.Errorf("found %d, want %d", len(got), len(want))
+	}
+}
+
+// FuzzExtract: what is found is a URI, stands where it says, and is found alone.
+func FuzzExtract(f *testing.F) {
+	for _, r := range rows(f, "extract.jsonl") {
+		f.Add(r.Text, uint32(0))
+	}
+	for i, piece := range hostile {
+		f.Add("<"+piece+"> http://a/b", uint32(i*4099))
+	}
+	f.Fuzz(func(t *testing.T, text string, pad uint32) {
+		if len(text) > 1<<10 {
+			return // the grammar is slow
+		}
+		last := 0
+		for x := range Extract(text) {
+			if x.Start < last || x.End <= x.Start || x.End > len(text) {
+				t.Fatalf("%q: %d to %d after %d", text, x.Start, x.End, last)
+			}
+			last = x.End
+			checkURI(t, x.URI)
+			if x.URI.Scheme() == "" || !x.Or.IsZero() && x.Or.Scheme() != x.URI.Scheme() {
+				t.Errorf("%q: %q or %q", text, x.URI.Unredacted(), x.Or.Unredacted())
+			}
+			written := strings.Join(strings.Fields(text[x.Start:x.End]), "")
+			if got := EscapeNonASCII(written); got != x.URI.Unredacted() {
+				t.Errorf("%q: %q is written %q", text, x.URI.Unredacted(), got)
+			}
+			alone := slices.Collect(Extract("<URL:" + text[x.Start:x.End] + ">"))
+			if len(alone) != 1 || alone[0].URI != x.URI {
+				t.Errorf("%q: %q is not found alone: %v", text, x.URI.Unredacted(), alone)
+			}
+		}
+		if pad %= 2 * window; pad%7 == 0 { // across a border of windows
+			text = strings.Repeat("a ", int(pad)/2) + text + strings.Repeat(" b", window/2)
+			checkFrom(t, text, strings.NewReader(text))
+		}
+	})
+}
+
+// TestExtractVectors: where a row accepts the raw form of an IRI, its escaped form
+// is that, as a URI.
+func TestExtractVectors(t *testing.T) {
+	for _, r := range rows(t, "extract.jsonl") {
+		got := found(r.Text)
+		if !slices.ContainsFunc(append(r.Accept, r.Expected), func(want any) bool {
+			return slices.EqualFunc(got, want.([]any), func(g string, w any) bool { return g == EscapeNonASCII(w.(string)) })
+		}) {
+			t.Errorf("%s: in %q: got %q, want %q", r.ID, r.Text, got, r.Expected)
+		}
+	}
+}
