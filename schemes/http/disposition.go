@@ -36,7 +36,7 @@ func splitParams(s string) (items []string) {
 	start, quoted := 0, false
 	for i := 0; i < len(s); i++ {
 		switch {
-		case s[i] == '"':
+		case s[i] == '"' && (quoted || i > 0 && s[i-1] == '='): // others are no quotes but text
 			quoted = !quoted
 		case s[i] == '\\' && quoted:
 			i++
@@ -47,16 +47,16 @@ func splitParams(s string) (items []string) {
 	return append(items, s[start:])
 }
 
-// unquote takes quotes off. A backslash quotes a quote or a backslash; before
-// anything else it separates directories, as servers for Windows mean it.
+// unquote takes quotes off; single ones too, as curl does. A backslash quotes
+// a quote or a backslash; before anything else it separates directories, as
+// servers for Windows mean it.
 func unquote(s string) string {
-	s, ok := strings.CutPrefix(s, `"`)
-	if !ok {
+	if s == "" || s[0] != '"' && s[0] != '\'' {
 		return s
 	}
 	var b strings.Builder
-	for i := 0; i < len(s) && s[i] != '"'; i++ {
-		if s[i] == '\\' && i+1 < len(s) && (s[i+1] == '"' || s[i+1] == '\\') {
+	for i := 1; i < len(s) && s[i] != s[0]; i++ {
+		if s[i] == '\\' && i+1 < len(s) && (s[i+1] == s[0] || s[i+1] == '\\') {
 			i++
 		}
 		b.WriteByte(s[i])

@@ -35,6 +35,8 @@ func TestFilename(t *testing.T) {
 		{`attachment; filename*=x; filename=a`, "a"},
 		{`attachment; filename="a%2fb"`, "a%2fb"},
 		{"attachment; filename=\"a\x1b]0;x\x07\r\nb\"", "a]0;xb"},
+		{`inline; x=y"z; filename=a.txt; w="v`, "a.txt"},
+		{`attachment; filename='a b.txt'`, "a b.txt"},
 		{`attachment; filename="unclosed`, "unclosed"},
 	} {
 		if got := http.Filename(test.field); got != test.want {
