@@ -164,7 +164,7 @@ func TestUnknownLength(t *testing.T) {
 func TestEndless(t *testing.T) {
 	n := faultnet.NewNetwork(t)
 	n.Serve("192.0.2.1:70", faultnet.Script{faultnet.Expect("\n"), faultnet.SendBytes(1 << 40)})
-	c := client(t, func(o *fetch.Options) { o.Dial, o.Policy.MaxBody = n.Dial, 20<<20 })
+	c := client(t, func(o *fetch.Options) { o.Dial, o.Policy.MaxBody = n.Dial, 2<<20 })
 	for _, item := range "019h" {
 		if got := fetchURL(t.Context(), c, fmt.Sprintf("gopher://192.0.2.1/%c/x", item)); !errors.Is(got.err, fetch.TooLarge) {
 			t.Errorf("type %c: got %d bytes, %v", item, len(got.body), got.err)

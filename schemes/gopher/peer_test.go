@@ -6,7 +6,9 @@ import (
 	"crypto/tls"
 	"errors"
 	"io"
+	"net"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -153,8 +155,11 @@ func TestPygopherd(t *testing.T) {
 				Whole:    true,
 			})
 			c := client(t, tlsOption)
-			if resp, got := get(t, c, root+"/0/text.txt%09%09+"); got != "eins\n.\n..zwei\n" || resp.Size != int64(len(got)) {
-				t.Errorf("text: got %q, %d", got, resp.Size)
+			if resp, got := get(t, c, root+"/0/text.txt%09%09+"); got != "eins\n.\n..zwei\n" || resp.Size != int64(len(got)) || (resp.TLS != nil) != (scheme == "gophers") {
+				t.Errorf("text: got %q, %d, TLS %v", got, resp.Size, resp.TLS)
+			}
+			if got, want := phases(t, c, root+"/0/text.txt"), map[string]string{"gopher": "0 1 3 4", "gophers": "0 1 2 3 4"}[scheme]; got != want {
+				t.Errorf("phases %s, want %s", got, want)
 			}
 			if _, err := c.Get(t.Context(), root+"/0/nosuch"); !errors.Is(err, fetch.NotFound) {
 				t.Errorf("missing, plain: got %v", err)
@@ -189,6 +194,22 @@ func TestPygopherd(t *testing.T) {
 	if _, got := get(t, c, root+"/0/form.txt%09%09?"); got != "the same for all\n" || len(asked) != 2 || asked[1].Kind != gopher.Text {
 		t.Errorf("form: got %q, asked %v", got, asked)
 	}
+}
+
+// phases are how far the exchange for url was said to have come.
+func phases(t *testing.T, c *fetch.Client, url string) string {
+	var all []string
+	u, err := fetch.ParseURL(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trace := &fetch.Trace{Mark: func(p fetch.Phase, _ net.Conn) { all = append(all, strconv.Itoa(int(p))) }}
+	resp, err := c.Do(t.Context(), &fetch.Request{URL: u, Trace: trace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	return strings.Join(all, " ")
 }
 
 // refused are URLs that must not reach a server: the selectors of RFC 1738 6
