@@ -26,7 +26,10 @@ type body struct {
 func newBody(ctx context.Context, cancel context.CancelFunc, p *Policy, req *Request, resp *Response) *body {
 	b := &body{ReadCloser: resp.Body, ctx: ctx, cancel: cancel, policy: p, url: resp.URL.String(), left: -1}
 	if resp.Size >= 0 && req.Op == Get && resp.Fault == nil && resp.Location.IsZero() && !resp.Unchanged {
-		_, end, _ := req.Range.Of(resp.Size)
+		first, end, _ := req.Range.Of(resp.Size)
+		if resp.Offset != first {
+			end = resp.Size // the server keeps to no range: this is the whole
+		}
 		b.left = max(end-resp.Offset, 0)
 	}
 	return b

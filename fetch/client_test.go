@@ -319,6 +319,7 @@ func TestBodyIsProved(t *testing.T) {
 		{"range", "he", 5, Range{0, 2}, 0, "he", 0},
 		{"suffix with an end of no account", "hello", 5, Range{-5, 2}, 0, "hello", 0},
 		{"short range", "h", 5, Range{0, 2}, 0, "h", Truncated},
+		{"no range kept", "hello", 5, Range{1, 2}, 0, "hello", 0},
 		{"limit", "hello", -1, Range{}, 4, "hello", TooLarge},
 	} {
 		cl := New(Options{Policy: Policy{MaxBody: c.max}, Dial: (&recorder{}).dial}, page(func(_ *Request, resp *Response) {

@@ -61,11 +61,25 @@ func (f *flags) schemes() (o schemes.Options, err error) {
 
 func (a *app) middlewares() []fetch.Middleware {
 	f := &a.flags
-	heads := func(next fetch.Driver) fetch.Driver { return recordHeads{next} }
-	if f.retry == 0 {
-		return []fetch.Middleware{heads}
+	all := []fetch.Middleware{func(next fetch.Driver) fetch.Driver { return recordHeads{next} }}
+	if a.bars != nil {
+		all = append(all, wrap.Progress(a.bars.show))
 	}
-	return []fetch.Middleware{heads, wrap.Retry(wrap.RetryOptions{
+	if f.retry > 0 {
+		all = append(all, a.retrying())
+	}
+	if f.parallel || f.delay > 0 {
+		all = append(all, wrap.Polite(wrap.PoliteOptions{PerHost: f.perHost, Delay: time.Duration(f.delay)}))
+	}
+	if f.limitRate > 0 {
+		all = append(all, wrap.Limit(int64(f.limitRate)))
+	}
+	return all
+}
+
+func (a *app) retrying() fetch.Middleware {
+	f := &a.flags
+	return wrap.Retry(wrap.RetryOptions{
 		Attempts: f.retry + 1,
 		Delay:    time.Duration(f.retryDelay),
 		Total:    time.Duration(f.retryMaxTime),
@@ -73,5 +87,5 @@ func (a *app) middlewares() []fetch.Middleware {
 		Notify: func(_ *fetch.Request, n int, wait time.Duration, err error) {
 			a.note("%v; attempt %d of %d in %v", err, n+1, f.retry+1, wait.Round(100*time.Millisecond))
 		},
-	})}
+	})
 }

@@ -21,6 +21,7 @@ type app struct {
 	who    *logins
 	meta   *metaFile // nil: not wanted
 	jar    *http.Jar // nil: no cookies
+	bars   *bars     // nil: no progress is shown
 	urls   []string  // of -K
 	native bool      // listings as the protocol has them
 }
@@ -68,6 +69,12 @@ func exactly(n int, what string) cobra.PositionalArgs {
 func (a *app) gets(args []string) error {
 	if len(a.flags.output) > len(args) && a.flags.inputFile == "" {
 		return fetch.Usage.Errorf("more -o than URLs")
+	}
+	if a.bars = a.newBars(); a.bars != nil {
+		// Lines and bars share the terminal: what is said scrolls above them.
+		screen := a.stderr
+		a.stderr = a.bars
+		defer func() { a.bars.end(); a.stderr = screen }()
 	}
 	return a.batch(args, (*job).get)
 }

@@ -43,7 +43,10 @@ type flags struct {
 	retryAllErrors bool
 	maxTime        seconds
 	connectTimeout seconds
-	maxFilesize    int64
+	maxFilesize    bytesFlag
+	limitRate      bytesFlag
+	perHost        int
+	delay          seconds
 
 	// where servers may lead
 	noLocation      bool
@@ -69,6 +72,8 @@ type flags struct {
 	silent       bool
 	showError    bool
 	verbose      bool
+	noProgress   bool
+	progressBar  bool
 	errorJSON    bool
 	noConfig     bool
 	configs      []string
@@ -111,7 +116,10 @@ func (f *flags) register(p *pflag.FlagSet) {
 	p.BoolVar(&f.retryAllErrors, "retry-all-errors", false, "retry after every error that is not ours")
 	p.VarP(&f.maxTime, "max-time", "m", "allow a URL `SECONDS` in all")
 	p.Var(&f.connectTimeout, "connect-timeout", "allow an address `SECONDS` to answer")
-	p.Int64Var(&f.maxFilesize, "max-filesize", 0, "refuse bodies larger than `BYTES`")
+	p.Var(&f.maxFilesize, "max-filesize", "refuse bodies larger than `BYTES` (100k, 2M, 1G)")
+	p.Var(&f.limitRate, "limit-rate", "bring `BYTES` a second at the most, over all bodies together")
+	p.IntVar(&f.perHost, "per-host", 6, "with -Z, ask one host for `N` at a time")
+	p.Var(&f.delay, "delay", "let `SECONDS` pass between requests to one host")
 
 	p.BoolVar(&f.noLocation, "no-location", false, "show a redirect instead of following it")
 	p.BoolVarP(&f.location, "location", "L", true, "follow redirects (always on)")
@@ -134,6 +142,8 @@ func (f *flags) register(p *pflag.FlagSet) {
 	p.BoolVarP(&f.silent, "silent", "s", false, "say nothing; with -S errors alone")
 	p.BoolVarP(&f.showError, "show-error", "S", false, "say errors even with -s")
 	p.BoolVarP(&f.verbose, "verbose", "v", false, "say what is sent and what is answered")
+	p.BoolVar(&f.noProgress, "no-progress-meter", false, "show no progress")
+	p.BoolVarP(&f.progressBar, "progress-bar", "#", false, "show progress (always on, on a terminal)")
 	p.BoolVar(&f.errorJSON, "error-json", false, "say an error as one line of JSON")
 	p.BoolVarP(&f.noConfig, "no-config", "q", false, "do not read config.toml")
 	p.StringArrayVarP(&f.configs, "config", "K", nil, "read options from `FILE`, one a line (- is standard input)")
@@ -146,6 +156,7 @@ func (f *flags) register(p *pflag.FlagSet) {
 	f.ftp.register(p)
 	p.Lookup("location").Hidden = true
 	p.Lookup("fail").Hidden = true
+	p.Lookup("progress-bar").Hidden = true
 }
 
 // toStdout reports whether the index-th body goes to standard output.
@@ -180,7 +191,7 @@ func (f *flags) policy(known []string) (fetch.Policy, error) {
 	p := fetch.Typed()
 	p.MaxTime = time.Duration(f.maxTime)
 	p.Connect = time.Duration(f.connectTimeout)
-	p.MaxBody = f.maxFilesize
+	p.MaxBody = int64(f.maxFilesize)
 	p.Downgrade, p.Trusting = f.allowDowngrade, f.locationTrusted
 	switch {
 	case f.maxRedirs < 0:
