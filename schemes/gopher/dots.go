@@ -39,7 +39,7 @@ func (d *dotReader) next() ([]byte, mark, error) {
 			n = i + 1
 		}
 		d.inside = w[n-1] != '\n'
-		return d.take(w[:n], run, nil)
+		return d.take(w[:n], run)
 	}
 	return d.dot()
 }
@@ -56,18 +56,18 @@ func (d *dotReader) dot() ([]byte, mark, error) {
 	}
 	switch {
 	case len(w) == 1, w[1] == '\n', w[1] == '\r' && (len(w) == 2 || w[2] == '\n'):
-		return d.take(w, lone, nil)
+		return d.take(w, lone)
 	case w[1] == '.':
 		d.inside = true
-		return d.take(w[:1], stuffed, nil)
+		return d.take(w[:1], stuffed)
 	}
 	d.inside = true
-	return d.take(w[:1], single, nil)
+	return d.take(w[:1], single)
 }
 
-func (d *dotReader) take(w []byte, m mark, err error) ([]byte, mark, error) {
+func (d *dotReader) take(w []byte, m mark) ([]byte, mark, error) {
 	d.taken = len(w)
-	return w, m, err
+	return w, m, nil
 }
 
 // A block is the data of Gopher+ that a line of one dot ends ("+-1"). Its Read

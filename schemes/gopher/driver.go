@@ -94,10 +94,10 @@ func (d *driver) readPlain(req *fetch.Request, l locator, s *session) (*fetch.Re
 	}
 	resp.Kind = kindOf(resp.Media)
 	switch typeOf(l.item).framing {
-	case text:
+	case asText:
 		resp.Media += charset(s.r)
 		out.Reader = newText(s.r, d.options.Strict, req.Trace.Notef)
-	case menuLines:
+	case asMenu:
 		out.Reader = &menuReader{r: s.r, strict: d.options.Strict, note: req.Trace.Notef}
 	}
 	return resp, nil

@@ -10,9 +10,8 @@ import (
 	"github.com/anyurl/fetch/internal/tty"
 )
 
-// maxPage is how long an answer may be that is taken for an error page: less
-// than any that was seen in the wild needs would be a guess, more would let a
-// document pass for one.
+// maxPage is how long an answer may be that is taken for an error page; a
+// longer one is a document.
 const maxPage = 4 << 10
 
 // complaint recognises an answer that says no, in a protocol that has no

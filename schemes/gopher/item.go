@@ -11,9 +11,9 @@ import (
 type framing uint8
 
 const (
-	raw       framing = iota // bytes up to the close
-	text                     // lines, perhaps up to one of a dot
-	menuLines                // the same, but passed on as sent
+	asBytes framing = iota // up to the close
+	asText                 // lines, perhaps up to one of a dot
+	asMenu                 // the same, but passed on as sent
 )
 
 // An itemType is what a type character means: RFC 1436 3.8, the Gopher+ memo,
@@ -25,34 +25,34 @@ type itemType struct {
 }
 
 var itemTypes = [128]itemType{
-	'0': {fetch.Document, text, "text/plain"},
-	'1': {fetch.Menu, menuLines, menuMedia},
-	'2': {fetch.Index, menuLines, phMedia},
-	'3': {fetch.Info, raw, ""}, // an error
-	'4': {fetch.Document, raw, "application/mac-binhex40"},
-	'5': {fetch.Document, raw, ""}, // an archive of DOS
-	'6': {fetch.Document, text, "text/x-uuencode"},
-	'7': {fetch.Index, menuLines, menuMedia},
-	'8': {fetch.Session, raw, ""}, // telnet
-	'9': {fetch.Document, raw, ""},
-	'T': {fetch.Session, raw, ""}, // tn3270
-	'g': {fetch.Document, raw, "image/gif"},
-	'I': {fetch.Document, raw, ""}, // an image
-	':': {fetch.Document, raw, ""}, // the same in Gopher+
-	'p': {fetch.Document, raw, "image/png"},
-	's': {fetch.Document, raw, ""}, // sound
-	'<': {fetch.Document, raw, ""}, // the same in Gopher+
-	';': {fetch.Document, raw, ""}, // a film
-	'v': {fetch.Document, raw, ""}, // the same
-	'h': {fetch.Document, raw, "text/html"},
-	'd': {fetch.Document, raw, ""}, // a document with fonts
-	'P': {fetch.Document, raw, "application/pdf"},
-	'r': {fetch.Document, raw, "application/rtf"},
-	'x': {fetch.Document, raw, "application/xml"},
-	'c': {fetch.Document, raw, "text/calendar"},
-	'e': {fetch.Document, raw, ""}, // an event
-	'M': {fetch.Document, text, "message/rfc822"},
-	'i': {fetch.Info, raw, ""}, // a line of a menu
+	'0': {fetch.Document, asText, "text/plain"},
+	'1': {fetch.Menu, asMenu, menuMedia},
+	'2': {fetch.Index, asMenu, phMedia},
+	'3': {fetch.Info, asBytes, ""}, // an error
+	'4': {fetch.Document, asBytes, "application/mac-binhex40"},
+	'5': {fetch.Document, asBytes, ""}, // an archive of DOS
+	'6': {fetch.Document, asText, "text/x-uuencode"},
+	'7': {fetch.Index, asMenu, menuMedia},
+	'8': {fetch.Session, asBytes, ""}, // telnet
+	'9': {fetch.Document, asBytes, ""},
+	'T': {fetch.Session, asBytes, ""}, // tn3270
+	'g': {fetch.Document, asBytes, "image/gif"},
+	'I': {fetch.Document, asBytes, ""}, // an image
+	':': {fetch.Document, asBytes, ""}, // the same in Gopher+
+	'p': {fetch.Document, asBytes, "image/png"},
+	's': {fetch.Document, asBytes, ""}, // sound
+	'<': {fetch.Document, asBytes, ""}, // the same in Gopher+
+	';': {fetch.Document, asBytes, ""}, // a film
+	'v': {fetch.Document, asBytes, ""}, // the same
+	'h': {fetch.Document, asBytes, "text/html"},
+	'd': {fetch.Document, asBytes, ""}, // a document with fonts
+	'P': {fetch.Document, asBytes, "application/pdf"},
+	'r': {fetch.Document, asBytes, "application/rtf"},
+	'x': {fetch.Document, asBytes, "application/xml"},
+	'c': {fetch.Document, asBytes, "text/calendar"},
+	'e': {fetch.Document, asBytes, ""}, // an event
+	'M': {fetch.Document, asText, "message/rfc822"},
+	'i': {fetch.Info, asBytes, ""}, // a line of a menu
 }
 
 // typeOf is the meaning of c; what nobody knows is taken for binary.

@@ -135,15 +135,15 @@ func (p *menuParser) entry(text []byte) fetch.Entry {
 		e.Extra["fault"] = fetch.NotFound.String()
 	}
 	if link, ok := linkOf(i.selector); ok {
-		aim(&e, link, linkKind)
+		lead(&e, link, linkKind)
 	} else if typeOf(i.kind).kind != fetch.Info {
 		p.aim(&e, i)
 	}
 	return e
 }
 
-// aim makes e lead to text, if that is a URL.
-func aim(e *fetch.Entry, text string, kind func(uri.URI) fetch.Kind) {
+// lead makes e lead to text, if that is a URL.
+func lead(e *fetch.Entry, text string, kind func(uri.URI) fetch.Kind) {
 	if u, err := uri.Parse(text); err == nil {
 		e.URL, e.Kind = u, kind(u)
 	}
@@ -181,7 +181,7 @@ func (p *menuParser) aim(e *fetch.Entry, i item) {
 		}
 	}
 	p.url = b
-	aim(e, string(b), func(uri.URI) fetch.Kind { return kind })
+	lead(e, string(b), func(uri.URI) fetch.Kind { return kind })
 }
 
 // appendSession writes the URL of a terminal session: the selector is the name

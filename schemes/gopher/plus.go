@@ -3,6 +3,7 @@ package gopher
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"io"
 	"strconv"
 	"strings"
@@ -107,7 +108,7 @@ func (d *driver) readPlus(req *fetch.Request, l locator, s *session, h header) (
 		}
 	}
 	resp.Kind = kindOf(resp.Media)
-	if typeOf(l.item).framing == text && strings.HasPrefix(resp.Media, "text/") {
+	if typeOf(l.item).framing == asText && strings.HasPrefix(resp.Media, "text/") {
 		resp.Media += charset(s.r)
 	}
 	return resp, nil
@@ -142,7 +143,7 @@ func (d *driver) readError(req *fetch.Request, resp *fetch.Response, out *body) 
 	}
 	message := errorText(rest)
 	if message == "" {
-		message = strings.TrimSpace(first)
+		message = cmp.Or(strings.TrimSpace(first), "no reason")
 	}
 	resp.Fault = plusFault(resp.Code).Errorf("server says: %s", tty.Escape(message))
 	return resp, nil

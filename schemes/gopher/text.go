@@ -117,13 +117,8 @@ func unproven(strict bool, note func(string, ...any)) error {
 // undot drops, in place, the first of two dots with which a line begins.
 func undot(held []byte) []byte {
 	out := held[:0]
-	for start := true; len(held) > 0; start = true {
-		line := held
-		if i := bytes.IndexByte(held, '\n'); i >= 0 {
-			line = held[:i+1]
-		}
-		held = held[len(line):]
-		if start && len(line) > 1 && line[0] == '.' && line[1] == '.' {
+	for line := range bytes.Lines(held) {
+		if bytes.HasPrefix(line, []byte("..")) {
 			line = line[1:]
 		}
 		out = append(out, line...)
