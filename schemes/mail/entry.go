@@ -1,0 +1,134 @@
+package mail
+
+import (
+	"cmp"
+	"io"
+	"mime"
+	"strconv"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri"
+	"github.com/emersion/go-imap/v2"
+	"github.com/emersion/go-imap/v2/imapclient"
+	"golang.org/x/text/encoding/htmlindex"
+)
+
+// A namer writes the URLs of what a server has.
+type namer struct{ base uri.Parts }
+
+func newNamer(u uri.URI) namer {
+	p := u.WithoutUserinfo().Parts()
+	p.Query, p.HasQuery, p.Fragment, p.HasFragment = "", false, "", false
+	return namer{p}
+}
+
+// mailbox is the URL of a mailbox.
+func (n namer) mailbox(name string) uri.URI { return n.at(escapeMailbox(name)) }
+
+// message is the URL of a message, good for as long as its number is.
+func (n namer) message(m *mailbox, uid uint32) uri.URI {
+	path := escapeMailbox(m.name)
+	if m.validity != 0 {
+		path += ";UIDVALIDITY=" + strconv.FormatUint(uint64(m.validity), 10)
+	}
+	return n.at(path + "/;UID=" + strconv.FormatUint(uint64(uid), 10))
+}
+
+func (n namer) at(path string) uri.URI {
+	n.base.Path = "/" + path
+	u, _ := uri.Build(n.base) // with the escapes of escapeMailbox it can be built
+	return u
+}
+
+// escapeMailbox keeps slashes where they part a name that resolving leaves
+// alone.
+func escapeMailbox(name string) string {
+	segments := strings.Split(name, "/")
+	slash := "/"
+	for i, s := range segments {
+		if s == "" || s == "." || s == ".." {
+			slash = "%2F"
+		}
+		segments[i] = uri.Escape(s, uri.Unreserved)
+	}
+	return strings.Join(segments, slash)
+}
+
+// mailboxEntry is what LIST says of a mailbox.
+func (n namer) mailboxEntry(data *imap.ListData) fetch.Entry {
+	e := fetch.Entry{Name: data.Mailbox, Kind: fetch.Menu, Size: -1, Extra: map[string]string{}}
+	var attributes []string
+	for _, a := range data.Attrs {
+		attributes = append(attributes, string(a))
+		if a == imap.MailboxAttrNoSelect || a == imap.MailboxAttrNonExistent {
+			e.Kind = fetch.Info
+		}
+	}
+	if e.Kind == fetch.Menu {
+		e.URL = n.mailbox(data.Mailbox)
+	}
+	setExtra(e.Extra, "attributes", strings.Join(attributes, " "))
+	if data.Delim != 0 {
+		e.Extra["delimiter"] = string(data.Delim)
+	}
+	return e
+}
+
+// words reads the words of RFC 2047 in any charset that the Web knows.
+func words() *mime.WordDecoder {
+	return &mime.WordDecoder{CharsetReader: func(name string, r io.Reader) (io.Reader, error) {
+		e, err := htmlindex.Get(name)
+		if err != nil {
+			return nil, err
+		}
+		return e.NewDecoder().Reader(r), nil
+	}}
+}
+
+// messageEntry is what FETCH says of a message.
+func (n namer) messageEntry(m *mailbox, b *imapclient.FetchMessageBuffer) fetch.Entry {
+	e := fetch.Entry{Kind: fetch.Document, Media: messageMedia, Size: -1, Time: b.InternalDate.UTC(),
+		URL: n.message(m, uint32(b.UID)), Extra: map[string]string{"uid": strconv.FormatUint(uint64(b.UID), 10)}}
+	if b.RFC822Size > 0 {
+		e.Size = b.RFC822Size
+	}
+	var flags []string
+	for _, f := range b.Flags {
+		flags = append(flags, string(f))
+	}
+	setExtra(e.Extra, "flags", strings.Join(flags, " "))
+	if v := b.Envelope; v != nil {
+		if !v.Date.IsZero() {
+			e.Time = v.Date.UTC()
+		}
+		e.Name = v.Subject
+		setExtra(e.Extra, "subject", v.Subject)
+		setExtra(e.Extra, "message_id", v.MessageID)
+		setExtra(e.Extra, "from", addresses(v.From))
+		setExtra(e.Extra, "to", addresses(v.To))
+	}
+	e.Name = cmp.Or(e.Name, e.Extra["message_id"], e.Extra["uid"])
+	return e
+}
+
+func setExtra(extra map[string]string, key, value string) {
+	if value != "" {
+		extra[key] = value
+	}
+}
+
+// addresses writes a list as a header does, but decoded.
+func addresses(list []imap.Address) string {
+	var all []string
+	for _, a := range list {
+		switch addr := a.Addr(); {
+		case addr == "":
+		case a.Name == "":
+			all = append(all, addr)
+		default:
+			all = append(all, a.Name+" <"+addr+">")
+		}
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,84 @@
+package mail
+
+import (
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/line"
+	"github.com/anyurl/fetch/internal/tty"
+	"github.com/emersion/go-imap/v2"
+)
+
+// codes say what a response code amounts to (RFC 5530, RFC 3501 7.1).
+var codes = map[string]fetch.Fault{
+	"AUTHENTICATIONFAILED": fetch.Auth,
+	"AUTHORIZATIONFAILED":  fetch.Auth,
+	"EXPIRED":              fetch.Auth,
+	"CONTACTADMIN":         fetch.Auth,
+	"PRIVACYREQUIRED":      fetch.TLS,
+	"NONEXISTENT":          fetch.NotFound,
+	"TRYCREATE":            fetch.NotFound,
+	"EXPUNGEISSUED":        fetch.NotFound,
+	"NOPERM":               fetch.Denied,
+	"UNAVAILABLE":          fetch.TryLater,
+	"SERVERBUG":            fetch.TryLater,
+	"INUSE":                fetch.TryLater,
+	"LIMIT":                fetch.TryLater,
+	"BADCHARSET":           fetch.Unsupported,
+}
+
+// refused is the error for an answer that is no OK. A NO without a code that
+// we know amounts to what.
+func refused(verb string, what fetch.Fault, a answer) error {
+	fault, known := codes[a.code]
+	switch {
+	case known:
+		what = fault
+	case a.status == "BAD":
+		what = fetch.Protocol
+	}
+	text := a.text
+	if a.code != "" {
+		text = "[" + a.code + "] " + text
+	}
+	return what.Errorf("%s: %s %s", verb, tty.Escape(a.status), tty.Escape(short(text)))
+}
+
+// short keeps a server from writing pages into an error.
+func short(text string) string {
+	if len(text) > 300 {
+		return text[:300] + "..."
+	}
+	return text
+}
+
+// lineFault classes what went wrong while a line was read.
+func lineFault(err error) error {
+	switch {
+	case errors.Is(err, line.ErrTooLong):
+		return fetch.Protocol.Errorf("line longer than %d bytes", maxReply)
+	case err == io.EOF, errors.Is(err, io.ErrUnexpectedEOF):
+		return fetch.Connect.Errorf("server closed the connection")
+	}
+	return err
+}
+
+// fault classes what the library calls an error of verb. A NO without a code
+// amounts to what.
+func (s *session) fault(verb string, what fetch.Fault, err error) error {
+	var refusal *imap.Error
+	switch ended := s.guard.failed(); {
+	case err == nil:
+		return nil
+	case errors.As(err, &refusal):
+		return refused(verb, what, answer{string(refusal.Type), strings.ToUpper(string(refusal.Code)), refusal.Text})
+	case ended != nil:
+		s.broken.Store(true)
+		return lineFault(ended)
+	}
+	s.broken.Store(true)
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	return fetch.Protocol.Errorf("%s: %s", verb, tty.Escape(short(text)))
+}

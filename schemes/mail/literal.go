@@ -1,0 +1,150 @@
+package mail
+
+import (
+	"io"
+	"sync"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/emersion/go-imap/v2"
+	"github.com/emersion/go-imap/v2/imapclient"
+)
+
+// A literal is one section of a message on its way, with what came before it
+// in the same answer. It reads to io.EOF only where all of it has come and the
+// server has said that all is well.
+type literal struct {
+	s       *session
+	command *imapclient.FetchCommand
+	message *imapclient.FetchMessageData
+	text    io.Reader
+	size    int64 // of text
+	whole   bool  // the server has sent it from its beginning
+	octets  int64 // RFC822.SIZE, where that was asked for; else -1
+
+	mu   sync.Mutex // held while somebody takes from the library
+	left int64
+	err  error
+}
+
+// fetch asks for items of the message of q, of which one is a section. It
+// returns that one as soon as it begins; nil is none.
+func (s *session) fetch(q *task, items string) (*literal, error) {
+	// Some servers tell of changed flags at their own time, and the library
+	// takes that for the answer.
+	for range 3 {
+		l, told, err := s.fetchOnce(q, items)
+		if l != nil || err != nil || !told {
+			return l, err
+		}
+	}
+	return nil, nil
+}
+
+func (s *session) fetchOnce(q *task, items string) (_ *literal, told bool, err error) {
+	s.guard.begin(q.verb() + " " + q.number() + " " + items)
+	var set imap.NumSet = imap.UIDSetNum(imap.UID(q.uid))
+	if q.uid == 0 {
+		set = imap.SeqSetNum(q.index)
+	}
+	l := &literal{s: s, octets: -1, command: s.client.Fetch(set, &imap.FetchOptions{BodySection: []*imap.FetchItemBodySection{{Peek: true}}})}
+	for l.message = l.command.Next(); l.message != nil; l.message = l.command.Next() {
+		told = true
+		for item := l.message.Next(); item != nil; item = l.message.Next() {
+			switch item := item.(type) {
+			case imapclient.FetchItemDataRFC822Size:
+				l.octets = item.Size
+			case imapclient.FetchItemDataBodySection:
+				if item.Literal != nil {
+					l.begin(item)
+					return l, true, nil
+				}
+				told = false // there is no such section
+			}
+		}
+	}
+	err = s.fault("FETCH", fetch.Denied, l.command.Close())
+	s.reused = s.reused && err != nil
+	return nil, told, err
+}
+
+func (l *literal) begin(item imapclient.FetchItemDataBodySection) {
+	l.s.reused = false
+	l.text, l.size = item.Literal, item.Literal.Size()
+	l.left, l.whole = l.size, item.Section.Partial == nil
+	l.s.guard.allow(l.size)
+	l.s.streaming()
+}
+
+func (l *literal) Read(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err != nil || len(p) == 0 {
+		return 0, l.err
+	}
+	n, err := l.text.Read(p)
+	l.left -= int64(n)
+	if err == nil && l.left > 0 {
+		return n, nil
+	}
+	if l.left > 0 { // the library takes the end of the connection for that of the literal
+		err = l.s.fault("FETCH", fetch.Protocol, cutShort(err))
+		l.err = fetch.Truncated.Errorf("message ended %d bytes early: %w", l.left, err)
+		if f := fetch.FaultOf(err); f != fetch.Connect && f != fetch.Truncated {
+			l.err = err
+		}
+		return n, l.err
+	}
+	l.s.waiting()
+	if err := l.finish(); err != nil {
+		l.err = err
+		if fetch.FaultOf(err) == fetch.Connect {
+			l.err = fetch.Truncated.Errorf("server did not say that the message was whole: %w", err)
+		}
+		return n, l.err
+	}
+	l.err = io.EOF
+	return n, io.EOF
+}
+
+func cutShort(err error) error {
+	if err == nil || err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// finish takes the rest of the answer.
+func (l *literal) finish() error {
+	io.Copy(io.Discard, l.text)
+	for l.message.Next() != nil {
+	}
+	return l.s.fault("FETCH", fetch.Denied, l.command.Close())
+}
+
+// Close takes what is left, so that the library's goroutine can go on. The
+// connection must be gone, or all of it taken.
+func (l *literal) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err == nil {
+		l.err = io.ErrClosedPipe
+	}
+	return l.finish()
+}
+
+// all reads a section that must be small.
+func (l *literal) all(limit int64) ([]byte, error) {
+	if l.size > limit {
+		l.s.broken.Store(true)
+		l.s.abort()
+		l.Close()
+		return nil, fetch.Protocol.Errorf("header of %d bytes, more than %d", l.size, limit)
+	}
+	text, err := io.ReadAll(l)
+	if err != nil {
+		l.s.broken.Store(true)
+		l.s.abort()
+		l.Close()
+	}
+	return text, err
+}

@@ -1,0 +1,88 @@
+// Package mail dereferences imap, imaps, mid, cid and mailto URLs: mailboxes,
+// the messages in them and the parts of those.
+//
+// Call Schemes and give the result to fetch.New.
+//
+//	imap://H/                              the mailboxes of a server, a listing
+//	imap://H/INBOX                         its messages, a listing
+//	imap://H/INBOX?SUBJECT%20tea           those that a search finds, a listing
+//	imap://H/INBOX/;UID=7                  a message
+//	imap://H/INBOX/;UID=7/;SECTION=2       a part of it, as it is encoded
+//	imap://H/INBOX/;UID=7/;PARTIAL=0.1024  its first bytes
+//	mid:ID@HOST                            a message, from Options.Stores
+//	mid:ID@HOST/PART@HOST                  a part of it, decoded
+//	cid:PART@HOST                          a part of the message of Options.In
+//	mailto:ADDRESS                         messages from and to an address, a listing
+//
+// Nothing is changed on a server: mailboxes are opened by EXAMINE, messages
+// read by BODY.PEEK. Nothing is ever sent to anybody.
+//
+// RFC 5092 (URLs of imap; MAILINDEX is curl's), RFC 3501 (IMAP), RFC 4731
+// (ESEARCH), RFC 7888 (LITERAL+), RFC 2392 (mid, cid), RFC 6068 and RFC 1738
+// 3.5 (mailto).
+package mail
+
+import (
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/entries"
+	"github.com/anyurl/fetch/internal/pool"
+)
+
+// Options say how servers are spoken to and where messages are kept. The zero
+// value is right for imap URLs.
+type Options struct {
+	TLS TLS // of imap; imaps is always encrypted
+
+	// Mechanism is how a login is proved where the URL does not say: the name
+	// of a SASL mechanism, "+LOGIN" for the command, "" or "*" for the best
+	// that the server has.
+	Mechanism string
+
+	// Anonymous is what a server that lets anybody in is told in place of a
+	// mail address; "" is "fetch@".
+	Anonymous string
+}
+
+// TLS says when imap asks for encryption. Where a server agrees to it and
+// fails, nothing goes on in clear.
+type TLS uint8
+
+const (
+	TLSForLogin TLS = iota // before a login, where the server has it
+	TLSWanted              // wherever the server has it
+	TLSRequired            // or not at all
+	TLSNever
+)
+
+// The ports of RFC 3501 and RFC 8314.
+const (
+	clearPort = 143
+	tlsPort   = 993
+)
+
+// Schemes returns imap, imaps, mid, cid and mailto.
+func Schemes(opts Options) []fetch.Scheme {
+	return []fetch.Scheme{
+		opts.imap("imap", clearPort, false),
+		opts.imap("imaps", tlsPort, true),
+	}
+}
+
+func (o Options) imap(name string, port uint16, implicit bool) fetch.Scheme {
+	return fetch.Scheme{
+		Name: name,
+		Port: port,
+		Plan: func(req *fetch.Request) ([]fetch.Step, error) { return o.plan(req, implicit) },
+		Open: func(env fetch.Env) fetch.Driver {
+			return &driver{
+				Options:  o,
+				env:      env,
+				port:     port,
+				implicit: implicit,
+				idle:     pool.Pool[*session]{Idle: idleTime, Done: env.Done},
+			}
+		},
+		Menu:  entries.Menu,
+		Query: query,
+	}
+}

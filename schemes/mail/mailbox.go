@@ -1,0 +1,46 @@
+package mail
+
+import (
+	"github.com/anyurl/fetch/fetch"
+	"github.com/emersion/go-imap/v2"
+)
+
+// A mailbox is one that is selected, for reading alone.
+type mailbox struct {
+	name     string
+	validity uint32 // UIDVALIDITY
+	next     uint32 // UIDNEXT
+	messages uint32
+	fresh    bool // selected for this very request
+}
+
+// examine selects the mailbox of q. A session that has it already keeps it,
+// but for listings, which must have the newest.
+func (s *session) examine(q *task) error {
+	if m := s.mailbox; m != nil && m.name == q.mailbox && q.uid != 0 {
+		m.fresh = false
+		return s.check(q)
+	}
+	s.mailbox = nil
+	s.guard.begin("")
+	data, err := s.client.Select(q.mailbox, &imap.SelectOptions{ReadOnly: true}).Wait()
+	if err != nil {
+		return s.fault("EXAMINE", fetch.NotFound, err)
+	}
+	s.reused = false
+	s.mailbox = &mailbox{q.mailbox, data.UIDValidity, uint32(data.UIDNext), data.NumMessages, true}
+	return s.check(q)
+}
+
+// check refuses numbers of another time: what they named then is not what they
+// name now (RFC 3501 2.3.1.1). Numbers within the mailbox have an end, beyond
+// which servers call them an error of grammar.
+func (s *session) check(q *task) error {
+	if q.validity != 0 && q.validity != s.mailbox.validity {
+		return fetch.NotFound.Errorf("UIDVALIDITY of the mailbox is %d, not %d: its messages have new numbers", s.mailbox.validity, q.validity)
+	}
+	if q.index > s.mailbox.messages {
+		return fetch.NotFound.Errorf("mailbox has %d messages", s.mailbox.messages)
+	}
+	return nil
+}

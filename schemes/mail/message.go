@@ -1,0 +1,236 @@
+package mail
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/mailstore"
+)
+
+// The media types of what messages bring.
+const (
+	messageMedia = "message/rfc822"
+	headMedia    = "text/rfc822-headers"
+	defaultMedia = "text/plain" // of a part that does not say: RFC 2045 5.2
+)
+
+// message brings the message of q, or the part of it that is asked for.
+func (s *session) message(q *task) (*fetch.Response, error) {
+	req := q.req
+	resp := &fetch.Response{Kind: fetch.Document, Size: -1, Validator: s.validator(q)}
+	if req.IfNot != "" && req.IfNot == resp.Validator {
+		resp.Unchanged = true
+		return resp, nil
+	}
+	if err := s.describe(q, resp); err != nil {
+		return nil, err
+	}
+	switch {
+	case !req.Since.IsZero() && !resp.Time.IsZero() && !resp.Time.After(req.Since), !req.Before.IsZero() && resp.Time.After(req.Before):
+		resp.Unchanged = true
+		return resp, nil
+	case req.Op == fetch.Stat:
+		return resp, nil
+	}
+	return resp, s.content(q, resp)
+}
+
+// validator names one message for ever (RFC 3501 2.3.1.1). A number within the
+// mailbox names nothing for long.
+func (s *session) validator(q *task) string {
+	if q.uid == 0 || s.mailbox.validity == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d.%d", s.mailbox.validity, q.uid)
+}
+
+// describe asks for what must be known before the content is asked for, if
+// anything must: it costs a turn.
+func (s *session) describe(q *task, resp *fetch.Response) error {
+	req := q.req
+	mime := mimeSection(q.section)
+	switch {
+	case mime != "":
+		head, err := s.head(q, "BODY.PEEK["+mime+"]")
+		if err != nil {
+			return err
+		}
+		resp.Header = mailstore.ParseHead(head.text)
+		if resp.Media = resp.Header.Get("Content-Type"); resp.Media == "" {
+			resp.Media = defaultMedia
+		}
+		return nil
+	case strings.Contains(q.section, "HEADER"), strings.HasSuffix(q.section, "MIME"):
+		resp.Media = headMedia
+	case q.section == "":
+		resp.Media = messageMedia
+	}
+	if req.Op == fetch.Get && req.Range.IsZero() && req.Since.IsZero() && req.Before.IsZero() {
+		return nil
+	}
+	head, err := s.head(q, "(RFC822.SIZE BODY.PEEK[HEADER])")
+	if err != nil {
+		return err
+	}
+	resp.Header = mailstore.ParseHead(head.text)
+	resp.Time = mailstore.Date(resp.Header.Get("Date"))
+	if q.section == "" && head.octets >= 0 {
+		resp.Size = q.ofPartial(head.octets)
+	}
+	return nil
+}
+
+// A head is a small section, and what came with it.
+type head struct {
+	text   []byte
+	octets int64
+}
+
+func (s *session) head(q *task, items string) (head, error) {
+	l, err := s.fetch(q, items)
+	if err != nil {
+		return head{}, err
+	}
+	if l == nil {
+		return head{}, errAbsent()
+	}
+	text, err := l.all(mailstore.MaxHead)
+	if err == nil && len(text) == 0 {
+		err = errAbsent()
+	}
+	return head{text, l.octets}, err
+}
+
+// errAbsent is the error where nothing answers to a number. Dovecot sends an
+// empty header for a part that does not exist; one that does ends in an empty
+// line.
+func errAbsent() error { return fetch.NotFound.Errorf("no such message, or no such part of it") }
+
+// ofPartial is the size of what PARTIAL leaves of an object of that size.
+func (l *locator) ofPartial(size int64) int64 {
+	size = max(size-l.first, 0)
+	if l.length > 0 {
+		size = min(size, l.length)
+	}
+	return size
+}
+
+// content begins the Body of resp.
+func (s *session) content(q *task, resp *fetch.Response) error {
+	want := q.req.Range
+	if q.req.IfSame != "" && q.req.IfSame != resp.Validator {
+		want = fetch.Range{}
+	}
+	if resp.Size >= 0 && !want.IsZero() {
+		first, _, ok := want.Of(resp.Size)
+		switch {
+		case !ok && first != resp.Size:
+			return fetch.Denied.Errorf("range begins at byte %d of %d", first, resp.Size)
+		case !ok:
+			resp.Offset = first // all of it is there already
+			return nil
+		}
+		want.First = first
+	}
+	l, err := s.fetch(q, "BODY.PEEK["+q.section+"]"+q.partial(want))
+	if err != nil {
+		return err
+	}
+	if l == nil {
+		return errAbsent()
+	}
+	if l.size == 0 && resp.Media == headMedia && q.first == 0 && want.IsZero() {
+		l.all(0)
+		return errAbsent()
+	}
+	s.cut(q, resp, l, want)
+	if q.section == "" && q.first == 0 && resp.Offset == 0 && resp.Header == nil {
+		head, rest := mailstore.ReadHead(resp.Body)
+		resp.Header = mailstore.ParseHead(head)
+		resp.Time = mailstore.Date(resp.Header.Get("Date"))
+		resp.Body = joined{io.MultiReader(bytes.NewReader(head), rest), l}
+	}
+	return nil
+}
+
+// partial asks for the bytes that PARTIAL and want have in common, or for
+// everything where nobody knows where want begins.
+func (l *locator) partial(want fetch.Range) string {
+	first, length := l.first, l.length
+	if want.First > 0 || want.End > 0 && want.First == 0 {
+		first += want.First
+		if length > 0 {
+			length = max(length-want.First, 1)
+		}
+		if want.End > 0 && (length == 0 || want.End-want.First < length) {
+			length = want.End - want.First
+		}
+	}
+	if first == 0 && length == 0 {
+		return ""
+	}
+	if length == 0 {
+		length = maxNumber
+	}
+	return "<" + strconv.FormatInt(first, 10) + "." + strconv.FormatInt(length, 10) + ">"
+}
+
+// cut makes Body what was wanted of l: servers that know no parts of sections
+// send all, and what counts from the end was asked for whole.
+func (s *session) cut(q *task, resp *fetch.Response, l *literal, want fetch.Range) {
+	skip, left := int64(0), l.size
+	object := l.size // from where PARTIAL begins
+	switch {
+	case l.whole:
+		object = q.ofPartial(l.size)
+		resp.Size = object
+		first, end, ok := want.Of(object)
+		if !ok {
+			first, end = object, object
+		}
+		resp.Offset, skip, left = first, q.first+first, end-first
+	case want.First < 0:
+		first, end, _ := want.Of(object)
+		resp.Size, resp.Offset, skip, left = object, first, first, end-first
+	case want.IsZero():
+		resp.Size = object
+	default:
+		resp.Offset = want.First
+	}
+	resp.Body = &window{literal: l, skip: skip, left: left}
+}
+
+// A window is a part of a literal, all of which is read.
+type window struct {
+	*literal
+	skip, left int64
+}
+
+func (w *window) Read(p []byte) (int, error) {
+	if w.skip > 0 {
+		n, err := io.CopyN(io.Discard, w.literal, w.skip)
+		if w.skip -= n; err != nil {
+			return 0, err
+		}
+	}
+	if w.left == 0 {
+		_, err := io.Copy(io.Discard, w.literal)
+		if err == nil {
+			err = io.EOF
+		}
+		return 0, err
+	}
+	n, err := w.literal.Read(p[:min(int64(len(p)), w.left)])
+	w.left -= int64(n)
+	return n, err
+}
+
+// joined reads from one place and closes another.
+type joined struct {
+	io.Reader
+	io.Closer
+}

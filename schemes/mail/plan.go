@@ -1,0 +1,70 @@
+package mail
+
+import (
+	"github.com/anyurl/fetch/fetch"
+)
+
+// plan tells the commands for req. LOGOUT comes when the session has been
+// idle.
+func (o Options) plan(req *fetch.Request, implicit bool) ([]fetch.Step, error) {
+	l, err := locate(req.URL)
+	if err != nil {
+		return nil, err
+	}
+	who, err := loginOf(req, o.Mechanism)
+	if err != nil {
+		return nil, err
+	}
+	steps := []fetch.Step{{Verb: "CAPABILITY"}}
+	if !implicit && o.TLS != TLSNever {
+		steps = append(steps, fetch.Step{Verb: "STARTTLS"})
+	}
+	steps = append(steps, who.step())
+	return append(steps, actions(l, req.Op)...), nil
+}
+
+func (who login) step() fetch.Step {
+	switch {
+	case who.mechanism != "" && who.mechanism != "*":
+		return fetch.Step{Verb: "AUTHENTICATE " + who.mechanism, Secret: true}
+	case who.auth == nil:
+		return fetch.Step{Verb: "AUTHENTICATE ANONYMOUS", Else: "LOGIN"}
+	}
+	return fetch.Step{Verb: "AUTHENTICATE", Secret: true, Else: "LOGIN"}
+}
+
+// actions are the commands that bring what l names.
+func actions(l locator, op fetch.Op) []fetch.Step {
+	stat := op == fetch.Stat
+	if l.kind == server {
+		if stat {
+			return nil
+		}
+		return []fetch.Step{{Verb: "LIST", Arg: `"" *`}}
+	}
+	steps := []fetch.Step{{Verb: "EXAMINE", Arg: l.mailbox}}
+	switch {
+	case l.kind == message:
+		return append(steps, l.messageSteps(stat)...)
+	case stat:
+		return steps
+	case l.kind == found:
+		return append(steps, fetch.Step{Verb: "UID SEARCH", Arg: l.search}, fetch.Step{Verb: "UID FETCH", Arg: "found " + summary})
+	}
+	return append(steps, fetch.Step{Verb: "UID FETCH", Arg: "1:* " + summary})
+}
+
+func (l *locator) messageSteps(stat bool) (steps []fetch.Step) {
+	fetches := func(items string) {
+		steps = append(steps, fetch.Step{Verb: l.verb(), Arg: l.number() + " " + items})
+	}
+	if mime := mimeSection(l.section); mime != "" {
+		fetches("BODY.PEEK[" + mime + "]")
+	} else if stat {
+		fetches("(RFC822.SIZE BODY.PEEK[HEADER])")
+	}
+	if !stat {
+		fetches("BODY.PEEK[" + l.section + "]" + l.partial(fetch.Range{}))
+	}
+	return steps
+}

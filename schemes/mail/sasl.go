@@ -1,0 +1,72 @@
+package mail
+
+import (
+	"crypto/hmac"
+	"crypto/md5"
+	"fmt"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// over answers whatever a server still wants after our last word: with
+// nothing. A server that has failed says why, and then no.
+func over([]byte) ([]byte, error) { return nil, nil }
+
+func only(text string) exchange {
+	return exchange{first: func() []byte { return []byte(text) }, next: over}
+}
+
+// plain is RFC 4616.
+func plain(_ *driver, auth *fetch.Credential) exchange {
+	return only("\x00" + auth.User + "\x00" + auth.Password.Reveal())
+}
+
+// external is RFC 4422 appendix A: TLS, or the network, has proved who we are.
+func external(_ *driver, auth *fetch.Credential) exchange {
+	if auth == nil {
+		return only("")
+	}
+	return only(auth.User)
+}
+
+// anonymousToken is RFC 4505.
+func anonymousToken(d *driver, _ *fetch.Credential) exchange { return only(d.anonymous()) }
+
+// oauthBearer is RFC 7628.
+func oauthBearer(_ *driver, auth *fetch.Credential) exchange {
+	return only("n,a=" + scramName(auth.User) + ",\x01auth=Bearer " + auth.Token.Reveal() + "\x01\x01")
+}
+
+// xoauth2 is Google's forerunner of oauthBearer.
+func xoauth2(_ *driver, auth *fetch.Credential) exchange {
+	return only("user=" + auth.User + "\x01auth=Bearer " + auth.Token.Reveal() + "\x01\x01")
+}
+
+// loginWords is draft-murchison-sasl-login: whatever the server asks, the
+// user comes first and the password second.
+func loginWords(_ *driver, auth *fetch.Credential) exchange {
+	words := []string{auth.Password.Reveal()}
+	return exchange{
+		first: func() []byte { return []byte(auth.User) },
+		next: func([]byte) ([]byte, error) {
+			if len(words) == 0 {
+				return nil, fetch.Auth.Errorf("server asks for more than user and password")
+			}
+			word := words[0]
+			words = words[1:]
+			return []byte(word), nil
+		},
+	}
+}
+
+// cramMD5 is RFC 2195.
+func cramMD5(_ *driver, auth *fetch.Credential) exchange {
+	return exchange{next: func(challenge []byte) ([]byte, error) {
+		if len(challenge) == 0 {
+			return nil, fetch.Auth.Errorf("challenge of the server is empty")
+		}
+		mac := hmac.New(md5.New, []byte(auth.Password.Reveal()))
+		mac.Write(challenge)
+		return fmt.Appendf(nil, "%s %x", auth.User, mac.Sum(nil)), nil
+	}}
+}

@@ -1,0 +1,90 @@
+package mail
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// maxDepth bounds the numbers in a section: parts within parts.
+const maxDepth = 32
+
+// parseSection reads a section-spec (RFC 3501 9) and returns it in the one
+// form in which it is sent.
+func parseSection(text string) (string, error) {
+	numbers, rest, err := parsePart(text)
+	if err != nil {
+		return "", err
+	}
+	word, list, listed := strings.Cut(rest, " ")
+	word = strings.ToUpper(word)
+	fields := word == "HEADER.FIELDS" || word == "HEADER.FIELDS.NOT"
+	switch {
+	case fields != listed:
+		return "", badSection(text)
+	case fields:
+		if list, err = parseFields(list); err != nil {
+			return "", err
+		}
+		word += " " + list
+	case word == "HEADER", word == "TEXT", word == "MIME" && len(numbers) > 0:
+	case word != "" || len(numbers) == 0:
+		return "", badSection(text)
+	}
+	if word != "" {
+		numbers = append(numbers, word)
+	}
+	return strings.Join(numbers, "."), nil
+}
+
+// parsePart reads the numbers that a section begins with.
+func parsePart(text string) (numbers []string, rest string, err error) {
+	for {
+		number, more, dot := strings.Cut(text, ".")
+		n, bad := strconv.ParseUint(number, 10, 32)
+		if bad != nil {
+			return numbers, text, nil
+		}
+		if n == 0 || len(numbers) == maxDepth || dot && more == "" {
+			return nil, "", badSection(text)
+		}
+		numbers, text = append(numbers, strconv.FormatUint(n, 10)), more
+		if !dot {
+			return numbers, "", nil
+		}
+	}
+}
+
+// parseFields reads "(NAME NAME)": the names of header fields.
+func parseFields(text string) (string, error) {
+	inner, opened := strings.CutPrefix(text, "(")
+	inner, closed := strings.CutSuffix(inner, ")")
+	names := strings.Split(inner, " ")
+	if !opened || !closed || len(names) > 100 || slices.ContainsFunc(names, func(s string) bool { return !isFieldName(s) }) {
+		return "", fetch.BadURL.Errorf("section lists no header fields: %q", text)
+	}
+	return "(" + strings.Join(names, " ") + ")", nil
+}
+
+// isFieldName reports whether s can be a header field (RFC 5322 2.2) and an
+// atom of IMAP.
+func isFieldName(s string) bool {
+	return s != "" && len(s) < 100 && !strings.ContainsFunc(s, func(r rune) bool {
+		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`:(){%*"\]`, r)
+	})
+}
+
+func badSection(text string) error {
+	return fetch.BadURL.Errorf("SECTION=%s is no section of a message", text)
+}
+
+// mimeSection is the section that holds the header of what section names, or
+// "" where there is none but that of the message.
+func mimeSection(section string) string {
+	if section == "" || strings.Trim(section, "0123456789.") != "" {
+		return ""
+	}
+	return section + ".MIME"
+}
