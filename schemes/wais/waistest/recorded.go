@@ -1,12 +1,14 @@
 package waistest
 
 import (
+	"embed"
 	"encoding/hex"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
+
+//go:embed testdata/*.hex
+var recordings embed.FS
 
 // An Exchange is a request and what freeWAIS-sf answered, as they were
 // recorded: whole messages. An empty Answer is a connection that it closed.
@@ -15,11 +17,11 @@ type Exchange struct {
 	Request, Answer []byte
 }
 
-// Recorded reads the sessions of a file of schemes/wais/testdata, of which dir
-// is the path.
-func Recorded(t testing.TB, dir, file string) (all []Exchange) {
+// Recorded reads a session with freeWAIS-sf; testdata/README.md says what
+// there is.
+func Recorded(t testing.TB, file string) (all []Exchange) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, file))
+	text, err := recordings.ReadFile("testdata/" + file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,15 +49,15 @@ func Recorded(t testing.TB, dir, file string) (all []Exchange) {
 	return all
 }
 
-// Files lists what Recorded can read.
-func Files(t testing.TB, dir string) (names []string) {
+// Recordings lists what Recorded can read.
+func Recordings(t testing.TB) (files []string) {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(dir, "*.hex"))
-	if err != nil || len(paths) < 17 {
-		t.Fatalf("%d recordings, %v", len(paths), err)
+	all, err := recordings.ReadDir("testdata")
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, p := range paths {
-		names = append(names, filepath.Base(p))
+	for _, f := range all {
+		files = append(files, f.Name())
 	}
-	return names
+	return files
 }

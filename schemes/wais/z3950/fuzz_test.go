@@ -12,8 +12,8 @@ import (
 // FuzzWAISPDU: a PDU that can be read, written and read again is the same; a
 // Reader makes the same of a response as Decode.
 func FuzzWAISPDU(f *testing.F) {
-	for _, file := range waistest.Files(f, recordings) {
-		for _, e := range waistest.Recorded(f, recordings, file) {
+	for _, file := range waistest.Recordings(f) {
+		for _, e := range waistest.Recorded(f, file) {
 			for _, m := range [][]byte{e.Request, e.Answer} {
 				if len(m) > z3950.HeaderSize && len(m) < 1000 {
 					f.Add(m[z3950.HeaderSize:])

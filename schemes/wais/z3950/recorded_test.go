@@ -11,8 +11,6 @@ import (
 	"github.com/anyurl/fetch/schemes/wais/z3950"
 )
 
-const recordings = "../testdata"
-
 // unknownPDU is the one thing recorded that nobody has to understand.
 const unknownPDU = "16-unknown-apdu.hex"
 
@@ -20,8 +18,8 @@ const unknownPDU = "16-unknown-apdu.hex"
 // again byte by byte.
 func TestRecorded(t *testing.T) {
 	n := 0
-	for _, file := range waistest.Files(t, recordings) {
-		for _, e := range waistest.Recorded(t, recordings, file) {
+	for _, file := range waistest.Recordings(t) {
+		for _, e := range waistest.Recorded(t, file) {
 			for _, message := range [][]byte{e.Request, e.Answer} {
 				if len(message) == 0 { // the server died
 					continue
@@ -59,10 +57,10 @@ func TestRecorded(t *testing.T) {
 // TestReader: a conversation read from a stream, record by record, is the same
 // as message by message from memory.
 func TestReader(t *testing.T) {
-	for _, file := range waistest.Files(t, recordings) {
+	for _, file := range waistest.Recordings(t) {
 		var stream []byte
 		var want []z3950.PDU
-		for _, e := range waistest.Recorded(t, recordings, file) {
+		for _, e := range waistest.Recorded(t, file) {
 			if len(e.Answer) > z3950.HeaderSize {
 				stream = append(stream, e.Answer...)
 				p, err := z3950.Decode(e.Answer[z3950.HeaderSize:])

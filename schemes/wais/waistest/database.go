@@ -1,0 +1,132 @@
+package waistest
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/anyurl/fetch/schemes/wais/z3950"
+)
+
+// A Database is an index of documents.
+type Database struct {
+	Documents       []*Document // in the order of WAIS_NEXT
+	Source, Catalog *Document   // the description of the database and the list of its documents; nil: none
+
+	// Rank finds documents, the best first. Nil counts words.
+	Rank func(q *z3950.Query) []Hit
+}
+
+// A Hit is a document and how well it fits.
+type Hit struct {
+	*Document
+	Score, BestMatch z3950.Number
+}
+
+// A Document can be had in one type or more.
+type Document struct {
+	Path     string // of its file: the end of its id
+	Headline string
+	Bodies   []Body
+}
+
+// A Body is a document in one type.
+type Body struct {
+	Type  string
+	Size  int64
+	Lines uint32
+	Bytes io.ReaderAt
+}
+
+// NewText is a document of type TEXT.
+func NewText(path, headline, text string) *Document { return NewDocument(path, headline, "TEXT", text) }
+
+// NewDocument is a document of one type.
+func NewDocument(path, headline, kind, text string) *Document {
+	return &Document{path, headline, []Body{NewBody(kind, text)}}
+}
+
+// NewBody is a text as one type of a document.
+func NewBody(kind, text string) Body {
+	lines := strings.Count(text, "\n")
+	if !strings.HasSuffix(text, "\n") && text != "" {
+		lines++
+	}
+	return Body{kind, int64(len(text)), uint32(lines), strings.NewReader(text)}
+}
+
+// rank is the documents that hold any of the words, by how often.
+func (d *Database) rank(q *z3950.Query) (hits []Hit) {
+	best := 0
+	counts := map[*Document]int{}
+	for _, doc := range d.Documents {
+		text := doc.sample()
+		for word := range strings.FieldsSeq(strings.ToLower(string(q.Words))) {
+			counts[doc] += strings.Count(text, word)
+		}
+		best = max(best, counts[doc])
+	}
+	for n := best; n > 0; n-- {
+		for _, doc := range d.Documents {
+			if counts[doc] == n {
+				hits = append(hits, Hit{doc, z3950.Some(uint32(1000 * n / best)), z3950.Some(0)})
+			}
+		}
+	}
+	if q.Max.Set && uint32(len(hits)) > q.Max.Value {
+		hits = hits[:q.Max.Value]
+	}
+	return hits
+}
+
+// sample is the headline and the beginning of a document, in lower case.
+func (d *Document) sample() string {
+	text, _ := io.ReadAll(io.NewSectionReader(d.Bodies[0].Bytes, 0, min(d.Bodies[0].Size, 64<<10)))
+	return strings.ToLower(d.Headline + "\n" + string(text))
+}
+
+// id names a document of a database.
+func (s *Server) id(database string, doc *Document) []byte {
+	local := fmt.Appendf(nil, "0 %d %s", doc.Bodies[0].Size, doc.Path)
+	host, path := []byte(s.host()), []byte(s.root()+database)
+	return z3950.DocumentID{
+		{Tag: z3950.OriginalServer, Value: host}, {Tag: z3950.OriginalDatabase, Value: path}, {Tag: z3950.OriginalLocalID, Value: local},
+		{Tag: z3950.DistributorServer, Value: host}, {Tag: z3950.DistributorDatabase, Value: path}, {Tag: z3950.DistributorLocalID, Value: local},
+		{Tag: z3950.Copyright, Value: []byte{0}},
+	}.Append(nil)
+}
+
+// pseudoID names the description or the catalogue of a database.
+func (s *Server) pseudoID(database string, doc *Document) []byte {
+	return z3950.DocumentID{
+		{Tag: z3950.OriginalDatabase, Value: []byte(database)},
+		{Tag: z3950.OriginalLocalID, Value: []byte("0 0 " + doc.Path)},
+		{Tag: z3950.Copyright, Value: []byte{0}},
+	}.Append(nil)
+}
+
+// find is the document of the database that has the path which id ends in.
+func (d *Database) find(id []byte) *Document {
+	parts, err := z3950.ParseDocumentID(id)
+	if err != nil {
+		return nil
+	}
+	local := ""
+	for _, p := range parts {
+		if p.Tag == z3950.OriginalLocalID || p.Tag == z3950.DistributorLocalID {
+			local = string(p.Value)
+		}
+	}
+	var start, end int64
+	var path string
+	if n, _ := fmt.Sscanf(local, "%d %d %s", &start, &end, &path); n < 3 {
+		return nil
+	}
+	path = strings.SplitN(local, " ", 3)[2] // with the spaces in it
+	for _, doc := range append([]*Document{d.Source, d.Catalog}, d.Documents...) {
+		if doc != nil && doc.Path == path {
+			return doc
+		}
+	}
+	return nil
+}
