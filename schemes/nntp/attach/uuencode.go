@@ -1,0 +1,107 @@
+package attach
+
+import (
+	"encoding/base64"
+	"io"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// beginUU reads "begin MODE NAME" or "begin-base64 MODE NAME" (POSIX uuencode).
+func beginUU(text string, in *lines) (*File, bool, error) {
+	verb, rest, _ := strings.Cut(text, " ")
+	mode, name, ok := strings.Cut(rest, " ")
+	if !ok || strings.Trim(mode, "01234567") != "" || len(mode) < 3 || len(mode) > 5 || strings.TrimSpace(name) == "" {
+		return nil, false, nil
+	}
+	f := &File{Name: strings.TrimSpace(name), Size: -1}
+	switch verb {
+	case "begin":
+		f.Body = &chunked{next: (&uu{in: in}).next}
+	case "begin-base64":
+		f.Body = &chunked{next: (&base64Lines{in: in}).next}
+	default:
+		return nil, false, nil
+	}
+	return f, true, nil
+}
+
+// A uu decodes uuencoded lines: a character that tells how many bytes, and
+// those bytes, three in four characters of six bits, each 32 more than it was.
+type uu struct {
+	in    *lines
+	ended bool // by a line of no bytes: "end" is next
+	out   []byte
+}
+
+func (u *uu) next() ([]byte, error) {
+	text, whole, err := u.in.next()
+	if err != nil {
+		return nil, cut(err)
+	}
+	if string(text) == "end" {
+		return nil, io.EOF
+	}
+	if u.ended || !whole {
+		return nil, fetch.Protocol.Errorf("uuencode: no line %q", "end")
+	}
+	if len(text) == 0 {
+		u.ended = true // a space that was lost on the way
+		return nil, nil
+	}
+	size := int(text[0]-' ') & 63
+	if text[0] < ' ' || text[0] > '`' {
+		return nil, fetch.Protocol.Errorf("uuencode: byte %#02x before a line", text[0])
+	}
+	if u.ended = size == 0; u.ended {
+		return nil, nil
+	}
+	text = text[1:]
+	if want := (size + 2) / 3 * 4; len(text) > want+2 { // some add a sum
+		return nil, fetch.Protocol.Errorf("uuencode: line of %d characters for %d bytes", len(text), size)
+	}
+	return u.line(text, size)
+}
+
+// line decodes size bytes. Spaces at the end of a line may have been lost.
+func (u *uu) line(text []byte, size int) ([]byte, error) {
+	u.out = u.out[:0]
+	for len(u.out) < size {
+		var bits uint32
+		for i := range 4 {
+			c := byte(' ')
+			if i < len(text) {
+				c = text[i]
+			}
+			if c < ' ' || c > '`' {
+				return nil, fetch.Protocol.Errorf("uuencode: byte %#02x", c)
+			}
+			bits = bits<<6 | uint32(c-' ')&63
+		}
+		text = text[min(4, len(text)):]
+		u.out = append(u.out, byte(bits>>16), byte(bits>>8), byte(bits))
+	}
+	return u.out[:size], nil
+}
+
+// base64Lines decodes lines of base64 up to one of "====".
+type base64Lines struct {
+	in  *lines
+	out []byte
+}
+
+func (b *base64Lines) next() ([]byte, error) {
+	text, whole, err := b.in.next()
+	if err != nil {
+		return nil, cut(err)
+	}
+	if string(text) == "====" {
+		return nil, io.EOF
+	}
+	if !whole {
+		return nil, fetch.Protocol.Errorf("base64: line of more than %d bytes", bufferSize)
+	}
+	b.out, err = base64.StdEncoding.AppendDecode(b.out[:0], text)
+	return b.out, fetch.Protocol.With(err)
+}
