@@ -1,19 +1,14 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"io"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/entries"
-	"github.com/anyurl/fetch/internal/tty"
 	"github.com/anyurl/fetch/save"
 )
 
@@ -173,8 +168,13 @@ func (j *job) copy(out sink, req *fetch.Request, resp *fetch.Response) error {
 	if req.Op == fetch.Stat {
 		return nil
 	}
-	if resp.Kind == fetch.Menu && entries.Is(resp.Media) && !j.native {
-		return names(w, resp)
+	if resp.Kind == fetch.Menu && !j.native {
+		switch {
+		case out.Terminal():
+			return numbered(w, resp)
+		case entries.Is(resp.Media):
+			return names(w, resp)
+		}
 	}
 	if out.Terminal() {
 		safe, err := j.shown(resp)
@@ -188,59 +188,12 @@ func (j *job) copy(out sink, req *fetch.Request, resp *fetch.Response) error {
 	return local(err)
 }
 
-// names writes a listing that has no bytes of its own as the names in it, one
-// a line: what a person expects of a directory. Fetch ls tells more.
-func names(w io.Writer, resp *fetch.Response) error {
-	lines := bufio.NewWriter(w)
-	for e, err := range resp.Entries() {
-		if err != nil {
-			return err
-		}
-		if _, err := lines.WriteString(tty.Escape(e.Name) + "\n"); err != nil {
-			return local(err)
-		}
-	}
-	return local(lines.Flush())
-}
-
 // local classes an error of writing; errors of reading have their class.
 func local(err error) error {
 	if err == nil || fetch.FaultOf(err) != fetch.Internal && !errors.Is(err, errPipe) {
 		return err
 	}
 	return fetch.Local.With(err)
-}
-
-// sums reports whether the digest of a body is wanted.
-func (f *flags) sums() bool { return f.checksum != "" || f.meta != "" }
-
-// verify holds what out has against --checksum, before it appears.
-func (f *flags) verify(out sink) error {
-	if f.checksum == "" {
-		return nil
-	}
-	want, err := f.digest()
-	if err != nil {
-		return err
-	}
-	got := out.Sum()
-	switch {
-	case got == nil:
-		return fetch.Unsupported.Errorf("the checksum of a part cannot be verified")
-	case string(got) != string(want):
-		return fetch.Mismatch.Errorf("the body has sha256 %x, not %x", got, want)
-	}
-	return nil
-}
-
-// digest is what --checksum promises.
-func (f *flags) digest() ([]byte, error) {
-	text, ok := strings.CutPrefix(f.checksum, "sha256=")
-	b, err := hex.DecodeString(text)
-	if !ok || err != nil || len(b) != sha256.Size {
-		return nil, fetch.Usage.Errorf("--checksum wants sha256= and 64 hexadecimal digits")
-	}
-	return b, nil
 }
 
 // continueAt is the byte at which -C begins, and whether the file says it.
