@@ -36,7 +36,7 @@ func (c *Client) follow(ctx context.Context, cancel context.CancelFunc, req *Req
 		seen[identity(r.URL)+cookies] = true
 		chain = append(slices.Clip(chain), r.URL)
 		next, err := c.hop(r, resp)
-		discard(resp.Body)
+		discard(resp)
 		switch {
 		case err != nil:
 		case len(chain) > c.policy.maxHops():
@@ -174,7 +174,7 @@ func (c *Client) answer(ctx context.Context, cancel context.CancelFunc, r *Reque
 		err := wrapError(r.Op.String(), resp.URL.String(), resp.Fault).(*Error)
 		err.Code = cmp.Or(err.Code, resp.Code)
 		if !r.ErrorBody {
-			discard(resp.Body)
+			discard(resp)
 			return nil, err
 		}
 		resp.Fault = err
@@ -183,11 +183,13 @@ func (c *Client) answer(ctx context.Context, cancel context.CancelFunc, r *Reque
 	return resp, nil
 }
 
-// discard reads the little that may be left, so that the connection can be
-// used again, and closes.
-func discard(body io.ReadCloser) {
-	io.CopyN(io.Discard, body, 4<<10)
-	body.Close()
+// discard closes a body that nobody wants. A little of known length is read
+// first, so that the connection can be used again; nobody waits for more.
+func discard(resp *Response) {
+	if resp.Size >= 0 && resp.Size <= 4<<10 {
+		io.CopyN(io.Discard, resp.Body, resp.Size+1)
+	}
+	resp.Body.Close()
 }
 
 // endedBy prefers the reason why ctx ended to what broke because of it.

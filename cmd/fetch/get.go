@@ -196,7 +196,7 @@ func local(err error) error {
 	return fetch.Local.With(err)
 }
 
-// continueAt is the byte at which -C begins, and whether the file says it.
+// resume is the byte at which -C begins, and whether the file says it.
 func (f *flags) resume() (offset int64, auto bool, err error) {
 	switch f.continueAt {
 	case "":
