@@ -25,11 +25,13 @@ const (
 // folder counts; "X/" stands for everything in it.
 var layers = map[string][]string{
 	"uri":       {},
+	"uri/iri":   {"uri"},
 	"internal/": {},
 
 	"fetch":              {"uri", "internal/"},
 	"internal/line":      {},
 	"internal/pool":      {"fetch"},
+	"internal/base":      {"uri", "uri/iri"},
 	"internal/dirlist":   {"fetch", "uri", "internal/line"},
 	"internal/entries":   {"fetch", "uri", "internal/line"},
 	"internal/mailstore": {"fetch", "uri", "internal/line"},
@@ -39,9 +41,9 @@ var layers = map[string][]string{
 	"save":     {"uri", "fetch", "internal/"},
 	"warc":     {"uri", "fetch", "internal/"},
 	"gateway":  {"uri", "fetch", "internal/"},
-	"mirror":   {"uri", "fetch", "internal/", "warc", "save", "wrap"},
+	"mirror":   {"uri", "uri/iri", "fetch", "internal/", "warc", "save", "wrap"},
 	"schemes":  {"uri", "fetch", "schemes/"},
-	"cmd/":     {"uri", "fetch", "internal/", "schemes", "schemes/", "wrap", "save", "warc", "mirror", "gateway", "cmd/"},
+	"cmd/":     {"uri", "uri/iri", "fetch", "internal/", "schemes", "schemes/", "wrap", "save", "warc", "mirror", "gateway", "cmd/"},
 
 	// These serve tests and benchmarks alone.
 	"fetch/fetchtest":   {"uri", "fetch", "internal/"},
