@@ -47,7 +47,12 @@ func (d *driver) whoAsks(ctx context.Context, auth *fetch.Credential, origin fet
 		l.Password = cmp.Or(l.Password, fetch.Secret(d.Anonymous), anonymousAddress)
 	}
 	l.Account = cmp.Or(l.Account, d.Account)
-	return l, nil
+	return l, l.safe()
+}
+
+// safe refuses a login that would be more commands than one.
+func (l *login) safe() error {
+	return safe(l.User, l.Password.Reveal(), l.Account.Reveal())
 }
 
 func (d *driver) ask(ctx context.Context, c fetch.Challenge) (*fetch.Credential, error) {
@@ -156,6 +161,9 @@ func (d *driver) login(ctx context.Context, s *session, who *login, encrypted bo
 		}
 		who.Credential = *c
 		who.Account = cmp.Or(who.Account, d.Account)
+		if err := who.safe(); err != nil {
+			return err
+		}
 	}
 }
 
@@ -187,6 +195,9 @@ func (d *driver) findPassword(ctx context.Context, s *session, who *login, encry
 		if c != nil && (c.User == who.User || c.User == "") {
 			who.Password = c.Password
 			who.Account = cmp.Or(who.Account, c.Account)
+		}
+		if err := who.safe(); err != nil {
+			return err
 		}
 	}
 	if who.User != anonymous && who.Password != "" && !encrypted {

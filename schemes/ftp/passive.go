@@ -41,14 +41,18 @@ func parsePassive(r line.Reply) (uint16, error) {
 
 // parseEPSV reads "(<d><d><d>port<d>)": RFC 2428 3.
 func parseEPSV(text string) (uint16, error) {
-	_, inner, ok := strings.Cut(text, "(")
-	if ok && len(inner) > 4 {
-		d := inner[0]
-		number, rest, ok := strings.Cut(inner[3:], string(d))
-		if ok && '!' <= d && d <= '~' && inner[1] == d && inner[2] == d && strings.HasPrefix(rest, ")") {
-			if port, err := strconv.ParseUint(number, 10, 16); err == nil && port > 0 {
-				return uint16(port), nil
-			}
+	for i := range len(text) {
+		if text[i] != '(' {
+			continue
+		}
+		inner := text[i+1 : min(i+20, len(text))]
+		if len(inner) < 5 || inner[0] <= ' ' || inner[0] > '~' || inner[1] != inner[0] || inner[2] != inner[0] {
+			continue
+		}
+		number, rest, ok := strings.Cut(inner[3:], inner[:1])
+		port, err := strconv.ParseUint(number, 10, 16)
+		if ok && err == nil && port > 0 && strings.HasPrefix(rest, ")") {
+			return uint16(port), nil
 		}
 	}
 	return 0, fetch.Protocol.Errorf("EPSV: no port in 229 %s", sentence(line.Reply{Lines: []string{text}}))

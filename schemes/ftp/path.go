@@ -1,6 +1,7 @@
 package ftp
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
@@ -31,9 +32,9 @@ func (o *Options) parsePath(u uri.URI) (path, error) {
 	}
 	var segments []string
 	for segment := range strings.SplitSeq(text, "/") {
-		s, err := decode(segment)
+		s, err := uri.Unescape(segment)
 		if err != nil {
-			return path{}, err
+			return path{}, fetch.BadURL.With(err)
 		}
 		segments = append(segments, s)
 	}
@@ -49,13 +50,7 @@ func (o *Options) parsePath(u uri.URI) (path, error) {
 		p.dirs, p.name = segments, ""
 	}
 	p = p.by(o.Method)
-	for _, word := range append(p.dirs, p.name) {
-		if len("RETR  \r\n")+len(word)+strings.Count(word, "\xff") > line.MaxCommand {
-			// A server with a shorter buffer would read its end as a command.
-			return path{}, fetch.BadURL.Errorf("path makes a command of more than %d bytes", line.MaxCommand)
-		}
-	}
-	return p, nil
+	return p, safe(append(slices.Clip(p.dirs), p.name)...)
 }
 
 // cutType cuts ";type=X" from the end of a path and returns X in lower case,
@@ -75,16 +70,18 @@ func cutType(text string) (rest string, code byte, err error) {
 	return "", 0, fetch.BadURL.Errorf("ftp type is none of a, i, d")
 }
 
-// decode decodes a segment and refuses what would end a command: RFC 1738 6.
-func decode(segment string) (string, error) {
-	s, err := uri.Unescape(segment)
-	if err != nil {
-		return "", fetch.BadURL.With(err)
+// safe refuses words that would end a command early, or make it longer than
+// every server reads: the end of such a line may become a command.
+func safe(words ...string) error {
+	for _, word := range words {
+		if strings.ContainsAny(word, "\r\n\x00") {
+			return fetch.BadURL.With(line.ErrUnsafe)
+		}
+		if len("RETR \r\n")+len(word)+strings.Count(word, "\xff") > line.MaxCommand {
+			return fetch.BadURL.Errorf("command of more than %d bytes", line.MaxCommand)
+		}
 	}
-	if strings.ContainsAny(s, "\r\n\x00") {
-		return "", fetch.BadURL.With(line.ErrUnsafe)
-	}
-	return s, nil
+	return nil
 }
 
 // by moves the directories of p to where a method has them.

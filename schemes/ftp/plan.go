@@ -1,6 +1,7 @@
 package ftp
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/anyurl/fetch/fetch"
@@ -14,7 +15,10 @@ func (o *Options) plan(req *fetch.Request, implicit bool) ([]fetch.Step, error) 
 	if err != nil {
 		return nil, err
 	}
-	steps := o.planLogin(req.Auth, implicit)
+	steps, err := o.planLogin(req.Auth, implicit)
+	if err != nil {
+		return nil, err
+	}
 	for _, dir := range p.dirs {
 		steps = append(steps, fetch.Step{Verb: "CWD", Arg: dir})
 	}
@@ -40,19 +44,20 @@ func (o *Options) plan(req *fetch.Request, implicit bool) ([]fetch.Step, error) 
 	return steps, nil
 }
 
-func (o *Options) planLogin(auth *fetch.Credential, implicit bool) (steps []fetch.Step) {
+func (o *Options) planLogin(auth *fetch.Credential, implicit bool) (steps []fetch.Step, err error) {
 	if !implicit && o.TLS != TLSNever {
 		steps = append(steps, fetch.Step{Verb: "AUTH", Arg: "TLS"})
 	}
 	user := anonymous
 	if auth != nil {
-		user = auth.User
+		user = cmp.Or(auth.User, anonymous)
+		err = (&login{Credential: *auth}).safe()
 	}
 	steps = append(steps, fetch.Step{Verb: "USER", Arg: user}, fetch.Step{Verb: "PASS", Secret: true})
 	if implicit || o.TLS != TLSNever {
 		steps = append(steps, fetch.Step{Verb: "PBSZ", Arg: "0"}, fetch.Step{Verb: "PROT", Arg: o.protection()})
 	}
-	return steps
+	return steps, err
 }
 
 func typeStep(p path) fetch.Step { return fetch.Step{Verb: "TYPE", Arg: p.kind} }
