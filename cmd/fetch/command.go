@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"sync"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/schemes/http"
@@ -17,13 +18,15 @@ type app struct {
 	stderr io.Writer
 	flags  flags
 
-	given  func(flag string) bool
-	who    *logins
-	meta   *metaFile // nil: not wanted
-	jar    *http.Jar // nil: no cookies
-	bars   *bars     // nil: no progress is shown
-	urls   []string  // of -K
-	native bool      // listings as the protocol has them
+	given func(flag string) bool
+	who   *logins
+	meta  *metaFile // nil: not wanted
+	jar   *http.Jar // nil: no cookies
+	bars  *bars     // nil: no progress is shown
+
+	buffers sync.Pool // of *[]byte
+	urls    []string  // of -K
+	native  bool      // listings as the protocol has them
 }
 
 // command builds the tree of commands. The root is the main one: it brings

@@ -158,6 +158,15 @@ func (f *flags) state(req *fetch.Request, resp *fetch.Response) save.State {
 // count.
 const copyBuffer = 256 << 10
 
+// buffer returns one of copyBuffer bytes; many small bodies share a few.
+func (a *app) buffer() *[]byte {
+	if b, ok := a.buffers.Get().(*[]byte); ok {
+		return b
+	}
+	b := make([]byte, copyBuffer)
+	return &b
+}
+
 func (j *job) copy(out sink, req *fetch.Request, resp *fetch.Response) error {
 	w := io.Writer(out)
 	if j.flags.include || req.Op == fetch.Stat {
@@ -183,8 +192,10 @@ func (j *job) copy(out sink, req *fetch.Request, resp *fetch.Response) error {
 		}
 		w = safe
 	}
+	buffer := j.buffer()
+	defer j.buffers.Put(buffer)
 	// Bare, so that the buffer is used and not a ReadFrom of 32 KiB.
-	_, err := io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{io.TeeReader(resp.Body, j.measure)}, make([]byte, copyBuffer))
+	_, err := io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{io.TeeReader(resp.Body, j.measure)}, *buffer)
 	return local(err)
 }
 
