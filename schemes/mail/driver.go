@@ -9,6 +9,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/pool"
+	"github.com/emersion/go-imap/v2"
 )
 
 // driver is that of imap and imaps.
@@ -27,6 +28,8 @@ type task struct {
 	req *fetch.Request
 	who login
 	key string // of its sessions in the pool
+
+	keep func(*imap.Envelope) bool // of what is found; nil: all
 }
 
 // Do implements fetch.Driver.
@@ -143,6 +146,8 @@ func (s *session) inMailbox(q *task) (*fetch.Response, error) {
 		return s.messages(q)
 	case found:
 		return s.found(q)
+	case byID:
+		return s.byID(q)
 	}
 	return s.message(q)
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/entries"
 	"github.com/anyurl/fetch/uri"
 	"github.com/emersion/go-imap/v2"
 )
@@ -20,7 +19,7 @@ func (s *session) found(q *task) (*fetch.Response, error) {
 	if err != nil || len(set) == 0 {
 		return resp, err
 	}
-	resp.Body = &finds{s: s, trace: q.req.Trace, namer: newNamer(q.req.URL), left: set}
+	resp.Body = newListing(&finds{s: s, trace: q.req.Trace, namer: newNamer(q.req.URL), keep: q.keep, left: set})
 	return resp, nil
 }
 
@@ -49,75 +48,64 @@ func (s *session) search(text string) (imap.UIDSet, error) {
 	return set, nil
 }
 
-// finds is the listing of a set of messages, some at a time: no command has
-// room for many numbers.
+// finds lists a set of messages, some at a time: no command has room for many
+// numbers.
 type finds struct {
 	s     *session
 	trace *fetch.Trace
 	namer namer
-	left  imap.UIDSet
-	now   *listing    // of some of them
-	bare  io.Reader   // of the same, with no more than their numbers
-	some  imap.UIDSet // the same
-	told  bool        // something of now was given out
+	keep  func(*imap.Envelope) bool // nil: all
+
+	left imap.UIDSet
+	some imap.UIDSet // of now
+	now  *series
+	told bool // something of now was given out
+	bare bool // only numbers from now on
 }
 
 // atOnce is how many messages one command asks for.
 const atOnce = 200
 
-func (f *finds) Read(p []byte) (int, error) {
-	for {
-		if f.now == nil && f.bare == nil {
+func (f *finds) next() (fetch.Entry, error) {
+	for !f.bare {
+		if f.now == nil {
 			if len(f.left) == 0 {
-				return 0, io.EOF
+				return fetch.Entry{}, io.EOF
 			}
 			f.some, f.left = take(f.left, atOnce)
-			f.now, f.told = f.s.summaries(f.namer, f.some), false
+			f.now, f.told = f.s.summaries(f.namer, f.some, f.keep), false
 		}
-		n, err := f.read(p)
-		if n > 0 || err != nil && err != io.EOF {
-			return n, err
+		e, err := f.now.next()
+		switch {
+		case err == io.EOF:
+			f.now = nil
+			continue
+		case err != nil && fetch.FaultOf(err) == fetch.Protocol && !f.told && f.keep == nil:
+			f.trace.Notef("server describes the messages found in a way that makes no sense: their numbers alone follow")
+			f.bare, f.left = true, append(f.some, f.left...)
+			continue
 		}
+		f.told = true
+		return e, err
 	}
+	return f.number()
 }
 
-// read reads one of the listings that make this one.
-func (f *finds) read(p []byte) (int, error) {
-	if f.bare != nil {
-		n, err := f.bare.Read(p)
-		if err == io.EOF {
-			f.bare = nil
-		}
-		return n, err
+// number tells the next message by its number alone.
+func (f *finds) number() (e fetch.Entry, err error) {
+	f.some, f.left = take(f.left, 1)
+	if len(f.some) == 0 {
+		return e, io.EOF
 	}
-	n, err := f.now.Read(p)
-	f.told = f.told || n > 0
-	switch {
-	case err == nil:
-	case err == io.EOF:
-		f.now = nil
-	case fetch.FaultOf(err) == fetch.Protocol && !f.told:
-		f.trace.Notef("server's description of the messages found makes no sense: their numbers alone follow")
-		f.now, f.bare = nil, f.numbers()
-		return n, nil
-	}
-	return n, err
+	name := f.some.String()
+	return fetch.Entry{Name: name, Kind: fetch.Document, Media: messageMedia, Size: -1,
+		URL: f.namer.message(f.s.mailbox, uint32(f.some[0].Start)), Extra: map[string]string{"uid": name}}, nil
 }
 
-// numbers lists all that is left by number alone.
-func (f *finds) numbers() io.Reader {
-	left := append(f.some, f.left...)
-	f.left = nil
-	m := f.s.mailbox
-	return entries.NewReader(func() (fetch.Entry, error) {
-		var one imap.UIDSet
-		if one, left = take(left, 1); len(one) == 0 {
-			return fetch.Entry{}, io.EOF
-		}
-		uid := uint32(one[0].Start)
-		return fetch.Entry{Name: one.String(), Kind: fetch.Document, Media: messageMedia, Size: -1,
-			URL: f.namer.message(m, uid), Extra: map[string]string{"uid": one.String()}}, nil
-	})
+func (f *finds) close() {
+	if f.now != nil {
+		f.now.close()
+	}
 }
 
 // take parts a set after its first n numbers.
@@ -126,23 +114,18 @@ func take(set imap.UIDSet, n uint32) (some, rest imap.UIDSet) {
 		if r.Start == 0 || r.Stop == 0 {
 			continue // not a number of a message
 		}
-		if size := uint32(r.Stop - r.Start); size >= n {
+		size := uint32(r.Stop - r.Start) // one less than it is
+		if size >= n {
 			middle := r.Start + imap.UID(n)
 			rest = append(imap.UIDSet{{Start: middle, Stop: r.Stop}}, set[i+1:]...)
 			return append(some, imap.UIDRange{Start: r.Start, Stop: middle - 1}), rest
-		} else if n -= size + 1; n == 0 {
-			return append(some, r), set[i+1:]
 		}
 		some = append(some, r)
+		if n -= size + 1; n == 0 {
+			return some, set[i+1:]
+		}
 	}
 	return some, nil
-}
-
-func (f *finds) Close() error {
-	if f.now != nil {
-		return f.now.Close()
-	}
-	return nil
 }
 
 // query asks a mailbox for the messages whose text has all the words.

@@ -40,7 +40,7 @@ func (s *session) handOver() {
 	}
 	s.guard = &guard{Conn: s.wire, s: s, left: answerSize,
 		first: []byte("* PREAUTH [CAPABILITY " + version + "] logged in\r\n")}
-	s.client = imapclient.New(s.guard, nil)
+	s.client = imapclient.New(s.guard, &imapclient.Options{WordDecoder: words()})
 	s.client.WaitGreeting()
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/entries"
 	"github.com/emersion/go-imap/v2"
-	"github.com/emersion/go-imap/v2/imapclient"
 )
 
 // mailboxes lists what the server has.
@@ -21,13 +20,13 @@ func (s *session) mailboxes(q *task) (*fetch.Response, error) {
 	n := newNamer(q.req.URL)
 	s.guard.begin("")
 	command := s.client.List("", "*", nil)
-	resp.Body = s.listing("LIST", command, func() (fetch.Entry, bool) {
+	resp.Body = newListing(&series{s: s, verb: "LIST", command: command, take: func() (fetch.Entry, bool) {
 		data := command.Next()
 		if data == nil {
 			return fetch.Entry{}, false
 		}
 		return n.mailboxEntry(data), true
-	})
+	}})
 	return resp, nil
 }
 
@@ -40,7 +39,7 @@ func (s *session) messages(q *task) (*fetch.Response, error) {
 	if q.req.Op == fetch.Stat || s.mailbox.messages == 0 {
 		return resp, nil
 	}
-	resp.Body = s.summaries(newNamer(q.req.URL), imap.UIDSet{{Start: 1, Stop: 0}})
+	resp.Body = newListing(s.summaries(newNamer(q.req.URL), imap.UIDSet{{Start: 1, Stop: 0}}, nil))
 	return resp, nil
 }
 
@@ -53,73 +52,86 @@ func (m *mailbox) response() *fetch.Response {
 	}}
 }
 
-func (s *session) summaries(n namer, set imap.UIDSet) *listing {
+// summaries lists the messages of a set that keep wants; nil wants all.
+func (s *session) summaries(n namer, set imap.UIDSet, keep func(*imap.Envelope) bool) *series {
 	m := s.mailbox
 	s.guard.begin("UID FETCH " + set.String() + " " + summary)
 	command := s.client.Fetch(set, &imap.FetchOptions{UID: true})
-	return s.listing("FETCH", command, func() (fetch.Entry, bool) {
+	return &series{s: s, verb: "FETCH", command: command, take: func() (fetch.Entry, bool) {
 		for data := command.Next(); data != nil; data = command.Next() {
-			if b, err := data.Collect(); err == nil && b.UID != 0 {
+			b, err := data.Collect()
+			if err == nil && b.UID != 0 && (keep == nil || b.Envelope != nil && keep(b.Envelope)) {
 				return n.messageEntry(m, b), true
 			}
+			s.guard.refill()
 		}
 		return fetch.Entry{}, false
-	})
+	}}
 }
 
-// A listing is an answer of many lines as a Body. Like a literal it must be
+// A series is an answer of many lines, as entries. Like a literal it must be
 // taken to its end.
-type listing struct {
-	io.Reader
+type series struct {
 	s       *session
 	verb    string
-	command io.Closer // of the library; takes the rest of the answer
-	mu      sync.Mutex
+	command io.Closer                  // of the library; takes the rest of the answer
+	take    func() (fetch.Entry, bool) // false at its end
 	err     error
 }
 
-// listing makes a Body of what next returns, until it returns false.
-func (s *session) listing(verb string, command io.Closer, next func() (fetch.Entry, bool)) *listing {
-	l := &listing{s: s, verb: verb, command: command}
-	l.Reader = entries.NewReader(func() (fetch.Entry, error) {
-		if l.err != nil {
-			return fetch.Entry{}, l.err
-		}
-		if e, ok := next(); ok {
-			s.reused = false
-			s.guard.refill()
-			return e, nil
-		}
-		if l.err = s.fault(verb, fetch.Denied, command.Close()); l.err == nil {
-			l.err = io.EOF
-		}
-		return fetch.Entry{}, l.err
-	})
-	return l
+func (x *series) next() (fetch.Entry, error) {
+	if x.err != nil {
+		return fetch.Entry{}, x.err
+	}
+	if e, ok := x.take(); ok {
+		x.s.reused = false
+		x.s.guard.refill()
+		return e, nil
+	}
+	if x.err = x.s.fault(x.verb, fetch.Denied, x.command.Close()); x.err == nil {
+		x.err = io.EOF
+	} else if fetch.FaultOf(x.err) == fetch.Connect {
+		x.err = fetch.Truncated.Errorf("listing ended early: %w", x.err)
+	}
+	return fetch.Entry{}, x.err
+}
+
+// close needs the connection to be gone, or all taken.
+func (x *series) close() {
+	if x.err == nil {
+		x.err = errClosed
+		x.command.Close()
+	}
+}
+
+var errClosed = errors.New("listing is closed")
+
+// A lister is a listing, entry by entry up to io.EOF.
+type lister interface {
+	next() (fetch.Entry, error)
+	close()
+}
+
+// listing is a lister as a Body, which may be closed while it is read.
+type listing struct {
+	from lister
+	text io.Reader
+	mu   sync.Mutex
+}
+
+func newListing(from lister) *listing {
+	return &listing{from: from, text: entries.NewReader(from.next)}
 }
 
 func (l *listing) Read(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	n, err := l.Reader.Read(p)
-	if err != io.EOF && fetch.FaultOf(err) == fetch.Connect {
-		err = fetch.Truncated.Errorf("listing ended early: %w", err)
-	}
-	return n, err
+	return l.text.Read(p)
 }
 
-// Close needs the connection to be gone, or all taken.
 func (l *listing) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.err == nil {
-		l.err = errors.New("listing is closed")
-		l.command.Close()
-	}
+	l.from.close()
 	return nil
 }
-
-var (
-	_ io.Closer = (*imapclient.ListCommand)(nil)
-	_ io.Closer = (*imapclient.FetchCommand)(nil)
-)

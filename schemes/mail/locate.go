@@ -30,6 +30,7 @@ const (
 	messages             // of a mailbox, a listing
 	found                // by a search, a listing
 	message              // or a section of it
+	byID                 // a message that a search finds; no URL of imap names it so
 )
 
 const (

@@ -23,9 +23,14 @@
 package mail
 
 import (
+	"context"
+	"io"
+	"iter"
+
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/entries"
 	"github.com/anyurl/fetch/internal/pool"
+	"github.com/anyurl/fetch/uri"
 )
 
 // Options say how servers are spoken to and where messages are kept. The zero
@@ -41,6 +46,22 @@ type Options struct {
 	// Anonymous is what a server that lets anybody in is told in place of a
 	// mail address; "" is "fetch@".
 	Anonymous string
+
+	// Stores are where mid and mailto look for messages, in this order: a URL
+	// of imap or imaps (of a mailbox, or of a server whose INBOX is meant), a
+	// directory that is a Maildir, or a file that is an mbox.
+	Stores []string
+
+	// StoreLogin is asked for the login of a store whose URL has no password;
+	// nil: there is none.
+	StoreLogin fetch.LoginFunc
+
+	// In brings the message whose parts cid URLs name; nil: there is none.
+	In func(ctx context.Context) (*fetch.Response, error)
+
+	// Mbox has mailto bring the messages themselves, as an mbox, and not a
+	// listing of them.
+	Mbox bool
 }
 
 // TLS says when imap asks for encryption. Where a server agrees to it and
@@ -65,6 +86,9 @@ func Schemes(opts Options) []fetch.Scheme {
 	return []fetch.Scheme{
 		opts.imap("imap", clearPort, false),
 		opts.imap("imaps", tlsPort, true),
+		opts.lookup("mid", nil, midPlan, opts.mid),
+		opts.lookup("cid", nil, cidPlan, opts.cid),
+		opts.lookup("mailto", entries.Menu, opts.mailtoPlan, opts.mailto),
 	}
 }
 
@@ -86,3 +110,22 @@ func (o Options) imap(name string, port uint16, implicit bool) fetch.Scheme {
 		Query: query,
 	}
 }
+
+// A lookup carries out a request in stores.
+type lookup func(env fetch.Env) fetch.DriverFunc
+
+// lookup is a scheme whose URLs name no server.
+func (o Options) lookup(name string, menu menu, plan planner, open lookup) fetch.Scheme {
+	return fetch.Scheme{
+		Name:  name,
+		Trust: o.trust(),
+		Plan:  plan,
+		Open:  func(env fetch.Env) fetch.Driver { return open(env) },
+		Menu:  menu,
+	}
+}
+
+type (
+	menu    = func(base uri.URI, media string, r io.Reader) iter.Seq2[fetch.Entry, error]
+	planner = func(req *fetch.Request) ([]fetch.Step, error)
+)

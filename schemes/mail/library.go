@@ -1,0 +1,33 @@
+package mail
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// A library is all stores together. They are opened when the first is needed.
+type library struct {
+	open func() ([]store, error)
+}
+
+func (o Options) newLibrary(env fetch.Env) *library {
+	return &library{sync.OnceValues(func() ([]store, error) { return o.stores(env) })}
+}
+
+// find asks one store after the other.
+func (l *library) find(ctx context.Context, req *fetch.Request, id string) (*fetch.Response, error) {
+	stores, err := l.open()
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range stores {
+		var resp *fetch.Response
+		if resp, err = s.find(ctx, req, id); !errors.Is(err, fetch.NotFound) {
+			return resp, err
+		}
+	}
+	return nil, err
+}

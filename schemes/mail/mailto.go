@@ -1,0 +1,250 @@
+package mail
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"io"
+	"iter"
+	"net/mail"
+	"strings"
+	"sync"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/entries"
+	"github.com/anyurl/fetch/internal/mailstore"
+	"github.com/anyurl/fetch/uri"
+)
+
+// locateMailto reads the addresses of a mailto URL (RFC 6068 2): those of its
+// path and of its "to" fields. What else it says of a message to be written
+// means nothing here: none is written.
+func locateMailto(u uri.URI) (addressSet, error) {
+	if u.HasAuthority() {
+		return nil, fetch.BadURL.Errorf("mailto URLs name no host")
+	}
+	lists := []string{u.Path()}
+	query, _ := u.Query()
+	for field := range strings.SplitSeq(query, "&") {
+		if name, value, _ := strings.Cut(field, "="); strings.EqualFold(name, "to") {
+			lists = append(lists, value)
+		}
+	}
+	var all addressSet
+	for _, list := range lists {
+		for text := range strings.SplitSeq(list, ",") {
+			if text == "" {
+				continue
+			}
+			address, err := parseAddress(text)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, address)
+		}
+	}
+	if len(all) == 0 {
+		return nil, fetch.BadURL.Errorf("no address")
+	}
+	if len(all) > maxAddresses {
+		return nil, fetch.BadURL.Errorf("%d addresses, more than %d", len(all), maxAddresses)
+	}
+	return all, nil
+}
+
+const maxAddresses = 20
+
+// parseAddress decodes an addr-spec (RFC 5322 3.4.1).
+func parseAddress(text string) (string, error) {
+	text, err := uri.Unescape(text)
+	if err != nil {
+		return "", fetch.BadURL.With(err)
+	}
+	a, err := mail.ParseAddress(text)
+	if err != nil || a.Name != "" || strings.ContainsAny(text, "<>\r\n\x00") || len(text) > maxID {
+		return "", fetch.BadURL.Errorf("%q is not a mail address", text)
+	}
+	return strings.ToLower(a.Address), nil
+}
+
+func (o Options) mailtoPlan(req *fetch.Request) ([]fetch.Step, error) {
+	all, err := locateMailto(req.URL)
+	if err != nil {
+		return nil, err
+	}
+	return []fetch.Step{{Verb: "FIND From, To, Cc", Arg: strings.Join(all, ", ")}}, nil
+}
+
+// mailto is the driver of mailto URLs: they name an address, and what is kept
+// of the mail from and to it is as near as one can come to that (RFC 1738 3.5).
+func (o Options) mailto(env fetch.Env) fetch.DriverFunc {
+	library := o.newLibrary(env)
+	return func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
+		wanted, err := locateMailto(req.URL)
+		if err != nil {
+			return nil, err
+		}
+		if len(o.Stores) == 0 {
+			return nil, fetch.Unsupported.Errorf("a mailto URL names no object but an address; with a mail store (--mail-store), it means the messages from and to that address")
+		}
+		stores, err := library.open()
+		if err != nil {
+			return nil, err
+		}
+		resp := &fetch.Response{Kind: fetch.Menu, Media: entries.Media, Size: -1}
+		if o.Mbox {
+			resp.Kind, resp.Media = fetch.Document, "application/mbox"
+		}
+		if req.Op == fetch.Stat {
+			resp.Body = io.NopCloser(strings.NewReader(""))
+			return resp, nil
+		}
+		ctx, cancel := context.WithCancel(ctx)
+		letters := everywhere(ctx, req, stores, wanted)
+		if o.Mbox {
+			resp.Body = newPulled(cancel, mboxOf(letters))
+		} else {
+			resp.Body = newPulled(cancel, linesOf(letters))
+		}
+		return resp, nil
+	}
+}
+
+// everywhere is what all stores have about wanted, each message once.
+func everywhere(ctx context.Context, req *fetch.Request, stores []store, wanted addressSet) iter.Seq2[letter, error] {
+	return func(yield func(letter, error) bool) {
+		seen := map[string]bool{}
+		for _, s := range stores {
+			for l, err := range s.about(ctx, req, wanted) {
+				id := l.Extra["message_id"]
+				if err == nil && seen[id] {
+					continue
+				}
+				seen[id] = id != "" && len(seen) < maxSeen
+				if !yield(named(l), err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// maxSeen bounds what is remembered of messages listed.
+const maxSeen = 100_000
+
+// named gives a message the URL that lasts, where it has an id.
+func named(l letter) letter {
+	if l.Extra == nil {
+		return l // there is none
+	}
+	id := l.Extra["message_id"]
+	l.Name = cmp.Or(l.Extra["subject"], id, l.Name)
+	text := uri.Escape(id, uri.Segment)
+	if _, err := parseID(text); err == nil {
+		if !l.URL.IsZero() {
+			l.Extra["location"] = l.URL.String()
+		}
+		l.URL, _ = uri.Parse("mid:" + text) // a segment, as it is escaped
+	}
+	if l.URL.IsZero() {
+		l.Kind = fetch.Info
+	}
+	return l
+}
+
+func linesOf(letters iter.Seq2[letter, error]) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		var line []byte
+		for l, err := range letters {
+			if err == nil {
+				line, err = entries.Append(line[:0], l.Entry)
+			}
+			if !yield(line, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func mboxOf(letters iter.Seq2[letter, error]) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		out := mailstore.NewMbox(pushed(func(b []byte) bool { return yield(b, nil) }))
+		for l, err := range letters {
+			if err == nil {
+				err = appendLetter(out, l)
+			}
+			if err == errClosed {
+				return
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+		}
+	}
+}
+
+func appendLetter(out *mailstore.Mbox, l letter) error {
+	message, err := l.open()
+	if err != nil {
+		return err
+	}
+	defer message.Close()
+	return out.Append(message)
+}
+
+// pushed is a Writer that hands on what it gets, until it is told to stop.
+type pushed func([]byte) bool
+
+func (p pushed) Write(b []byte) (int, error) {
+	if !p(b) {
+		return 0, errClosed
+	}
+	return len(b), nil
+}
+
+// pulled reads what a sequence yields. It may be closed while it is read, which
+// ends what the sequence waits for.
+type pulled struct {
+	cancel func()
+
+	mu   sync.Mutex
+	next func() ([]byte, error, bool)
+	stop func()
+	rest bytes.Reader
+	err  error
+}
+
+func newPulled(cancel func(), seq iter.Seq2[[]byte, error]) *pulled {
+	p := &pulled{cancel: cancel}
+	p.next, p.stop = iter.Pull2(seq)
+	return p
+}
+
+func (p *pulled) Read(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for p.rest.Len() == 0 && p.err == nil {
+		chunk, err, more := p.next()
+		if p.rest.Reset(chunk); !more {
+			err = io.EOF
+		}
+		p.err = err
+	}
+	if p.rest.Len() > 0 {
+		return p.rest.Read(b)
+	}
+	return 0, p.err
+}
+
+func (p *pulled) Close() error {
+	p.cancel()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.err == nil {
+		p.err = errClosed
+	}
+	p.rest.Reset(nil)
+	p.stop()
+	return nil
+}

@@ -1,0 +1,95 @@
+package mail
+
+import (
+	"context"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri"
+)
+
+// A store is a place where messages are kept.
+type store interface {
+	// find returns the message with that id, with its brackets, as a Response
+	// of messageMedia, or an error of NotFound.
+	find(ctx context.Context, req *fetch.Request, id string) (*fetch.Response, error)
+	// about yields the messages from and to any of the addresses.
+	about(ctx context.Context, req *fetch.Request, wanted addressSet) iter.Seq2[letter, error]
+}
+
+// A letter is a message of a store and what a listing says of it.
+type letter struct {
+	fetch.Entry
+	open func() (io.ReadCloser, error) // valid until the next letter
+}
+
+// stores opens those of o, in their order.
+func (o Options) stores(env fetch.Env) (all []store, err error) {
+	if len(o.Stores) == 0 {
+		return nil, fetch.Unsupported.Errorf("no mail store is configured: --mail-store names one, an imap URL, a Maildir or an mbox")
+	}
+	for _, text := range o.Stores {
+		s, err := o.store(text, env)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+func (o Options) store(text string, env fetch.Env) (store, error) {
+	if u, ok := imapStore(text); ok {
+		return o.newRemote(u, env)
+	}
+	path := text
+	if rest, ok := strings.CutPrefix(text, "file://"); ok {
+		var err error
+		if path, err = uri.Unescape(strings.TrimPrefix(rest, "localhost")); err != nil {
+			return nil, fetch.Usage.Errorf("mail store %q: %w", text, err)
+		}
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fetch.Local.With(err)
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, fetch.Local.With(err)
+	case info.IsDir():
+		return maildir{path}, nil
+	case !info.Mode().IsRegular():
+		return nil, fetch.Local.Errorf("mail store %s is neither a file nor a directory", path)
+	}
+	return mbox{path}, nil
+}
+
+// imapStore reports whether text is a URL of imap or imaps, and which.
+func imapStore(text string) (uri.URI, bool) {
+	u, err := uri.ParseZone(text)
+	return u, err == nil && (u.Scheme() == "imap" || u.Scheme() == "imaps")
+}
+
+// trust lists the servers that the configuration names.
+func (o Options) trust() (addresses []string) {
+	for _, text := range o.Stores {
+		if u, ok := imapStore(text); ok {
+			if t, err := fetch.TargetOf(u, portOf(u)); err == nil && t.Host != "" {
+				addresses = append(addresses, t.Address())
+			}
+		}
+	}
+	return addresses
+}
+
+func portOf(u uri.URI) uint16 {
+	if u.Scheme() == "imaps" {
+		return tlsPort
+	}
+	return clearPort
+}
