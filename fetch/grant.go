@@ -45,7 +45,7 @@ func (p *Policy) judge(req *Request, scheme *Scheme) (*grant, error) {
 		if err := p.judgeReferral(req.From.URL, req.URL, target.Port, scheme.Port); err != nil {
 			return nil, err
 		}
-		g.from(req.From.Peer)
+		g.from(req.From.place())
 	}
 	if target.Host == "" || scheme.Port == 0 {
 		return g, nil

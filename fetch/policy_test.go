@@ -211,6 +211,28 @@ func TestReach(t *testing.T) {
 
 // TestLocalTextServices: a redirect on this machine does not reach its Redis,
 // though on the public network that port may be the Web's.
+// Behind a proxy a page has no peer; an address that its URL spells is known
+// all the same.
+func TestSourceBehindProxy(t *testing.T) {
+	p := Typed()
+	s := &Scheme{Name: "http", Port: 80}
+	for _, c := range []struct {
+		from, to string
+		ok       bool
+	}{
+		{"http://127.0.0.1:8080/a", "http://127.0.0.1:8080/b", true},
+		{"http://127.0.0.1:8080/a", "http://127.0.0.1:6379/", false},
+		{"http://10.1.2.3/a", "http://10.1.2.4/", true},
+		{"http://10.1.2.3/a", "http://10.9.9.9/", false},
+		{"http://h/a", "http://127.0.0.1:8080/b", false},
+	} {
+		req := &Request{URL: uri.MustParse(c.to), From: &Source{URL: uri.MustParse(c.from)}}
+		if _, err := p.judge(req, s); (err == nil) != c.ok {
+			t.Errorf("%s to %s: %v", c.from, c.to, err)
+		}
+	}
+}
+
 func TestLocalTextServices(t *testing.T) {
 	g := &grant{}
 	g.from(netip.MustParseAddr("127.0.0.1"))

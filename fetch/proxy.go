@@ -183,7 +183,7 @@ func (d *door) ask(ctx context.Context, c net.Conn, p Proxy, t Target, o proxy.O
 
 // userOf reads the userinfo of a proxy.
 func userOf(u uri.URI) (user, password string, err error) {
-	c, err := credentialOf(u)
+	c, err := CredentialOf(u)
 	if c == nil || err != nil {
 		return "", "", err
 	}

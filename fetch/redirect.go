@@ -65,7 +65,7 @@ func (c *Client) prepare(req *Request) (*Request, error) {
 		r.URL = dropUserinfo(r.URL, r.Trace)
 	}
 	if r.Auth == nil {
-		if r.Auth, err = credentialOf(r.URL); err != nil {
+		if r.Auth, err = CredentialOf(r.URL); err != nil {
 			return nil, err
 		}
 	}
@@ -86,8 +86,8 @@ func (c *Client) prepare(req *Request) (*Request, error) {
 	return r, nil
 }
 
-// credentialOf reads the userinfo of u.
-func credentialOf(u uri.URI) (*Credential, error) {
+// CredentialOf reads the userinfo of u, decoded: nil where there is none.
+func CredentialOf(u uri.URI) (*Credential, error) {
 	name, password, has := u.User()
 	if name == "" && !has {
 		return nil, nil
@@ -142,7 +142,7 @@ func (c *Client) hop(r *Request, resp *Response) (*Request, error) {
 		return next, nil
 	}
 	next.left, next.Auth = true, nil
-	next.Header = r.Header.Without(secretHeader)
+	next.Header = r.Header.Without(SecretHeader)
 	return next, nil
 }
 
@@ -156,9 +156,9 @@ func originOf(u uri.URI, s *Scheme) Origin {
 	return t.Origin()
 }
 
-// secretHeader reports whether a header that the caller set may hold a
-// secret, and so is for the first origin alone.
-func secretHeader(name string) bool {
+// SecretHeader reports whether a header of that name may hold a secret: one
+// that the caller set is for the first origin alone, and none is shown.
+func SecretHeader(name string) bool {
 	name = strings.ToLower(name)
 	for _, word := range []string{"auth", "cookie", "token", "secret", "key", "session", "password", "credential", "signature"} {
 		if strings.Contains(name, word) {

@@ -64,10 +64,19 @@ func (r *Request) Clone() *Request {
 func (r *Request) Typed() bool { return r.From == nil }
 
 // A Source is where a URL was found. A zero Peer (behind a proxy, or not
-// remembered) is judged as a public address.
+// remembered) is judged as the address that URL spells, or as a public one.
 type Source struct {
 	URL  uri.URI
 	Peer netip.Addr
+}
+
+// place is the address of s, where it is known.
+func (s *Source) place() netip.Addr {
+	if !s.Peer.IsValid() {
+		addr, _ := s.URL.Addr()
+		return addr
+	}
+	return s.Peer
 }
 
 // A Range is a part of an object in bytes: from First up to but not including

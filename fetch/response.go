@@ -61,6 +61,10 @@ type Response struct {
 	Head   []byte               // the raw head, where the protocol has one
 	Header Header               // the parsed head
 
+	// Trailer returns the fields that came behind the body, once Read has
+	// returned io.EOF. Nil: the protocol has none.
+	Trailer func() Header
+
 	Location  uri.URI // not zero: look there instead
 	Unchanged bool    // the condition of the Request did not hold: Body is empty
 	Fault     error   // the server said no, and Body is its page; a Client makes it the error

@@ -68,6 +68,6 @@ func (d *driver) gateway(via uri.URI, t fetch.Target) *proxyTo {
 			return conn, err
 		}
 	}
-	p.login, _ = credential(via)
+	p.login, _ = fetch.CredentialOf(via)
 	return p
 }

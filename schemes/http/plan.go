@@ -26,7 +26,7 @@ func (a *ask) steps() []fetch.Step {
 		if f.Value == "" && strings.EqualFold(f.Name, "User-Agent") {
 			continue
 		}
-		steps = append(steps, fetch.Step{Verb: f.Name + ":", Arg: f.Value, Secret: secret(f.Name)})
+		steps = append(steps, fetch.Step{Verb: f.Name + ":", Arg: f.Value, Secret: fetch.SecretHeader(f.Name)})
 	}
 	return steps
 }
@@ -43,11 +43,4 @@ func sorted(h fetch.Header) fetch.Header {
 		return strings.Compare(a.Name, b.Name)
 	})
 	return h
-}
-
-// secret reports whether the value of a field is not to be shown.
-func secret(name string) bool {
-	name = strings.ToLower(name)
-	return slices.ContainsFunc([]string{"auth", "cookie", "token", "secret", "key", "password"},
-		func(word string) bool { return strings.Contains(name, word) })
 }

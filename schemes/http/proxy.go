@@ -7,7 +7,6 @@ import (
 	"net/url"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/uri"
 )
 
 // A proxyTo is where a request goes that is not sent to its origin: the
@@ -43,7 +42,7 @@ func (d *driver) via(ctx context.Context) (*proxyTo, error) {
 		header: via.Header,
 	}
 	p.connect = func(ctx context.Context, _ string) (net.Conn, error) { return d.env.Net.DialProxy(ctx) }
-	p.login, err = credential(via.Proxy)
+	p.login, err = fetch.CredentialOf(via.Proxy)
 	return p, err
 }
 
@@ -71,20 +70,4 @@ func (p *proxyTo) fields(a *ask) (h fetch.Header) {
 		h = append(h, fetch.Field{Name: "Proxy-Authorization", Value: basic(p.login.User, p.login.Password.Reveal())})
 	}
 	return append(h, p.header...)
-}
-
-// credential reads the userinfo of a proxy's URL.
-func credential(u uri.URI) (*fetch.Credential, error) {
-	name, password, has := u.User()
-	if name == "" && !has {
-		return nil, nil
-	}
-	user, err := uri.Unescape(name)
-	if err != nil {
-		return nil, fetch.Usage.With(err)
-	}
-	if password, err = uri.Unescape(password); err != nil {
-		return nil, fetch.Usage.With(err)
-	}
-	return &fetch.Credential{User: user, Password: fetch.Secret(password)}, nil
 }
