@@ -20,7 +20,7 @@ func (j *job) get() error {
 	return errors.Join(err, j.meta.put(j, err), j.writeOut(err))
 }
 
-func (j *job) bring() error {
+func (j *job) bring() (err error) {
 	req, err := j.request(j.text)
 	if err != nil {
 		return err
@@ -36,6 +36,11 @@ func (j *job) bring() error {
 	}
 	defer out.Close()
 	j.out = out
+	defer func() {
+		if kept := out.State(); err != nil && j.flags.continueAt == "-" && kept.Offset > 0 && kept.Validator != "" {
+			j.note("%d bytes are kept; the same command continues", kept.Offset)
+		}
+	}()
 	for j.attempt = 1; ; j.attempt++ {
 		err := j.transfer(req, out)
 		switch {

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/anyurl/fetch/internal/tty"
 	"github.com/anyurl/fetch/uri"
@@ -73,17 +75,40 @@ func (b *bars) show(e wrap.Event) {
 // add makes the bar of one body: its name, how much, how fast, how long yet.
 func (b *bars) add(e wrap.Event) *mpb.Bar {
 	name := decor.Name(barName(e.URL), decor.WCSyncSpaceR)
-	speed := decor.AverageSpeed(decor.SizeB1024(0), " % .1f")
+	p := pace{start: time.Now(), offset: e.Offset}
+	speed := decor.Any(p.speed)
 	if e.Size < 0 {
 		return b.shown.AddSpinner(0, mpb.PrependDecorators(name), mpb.AppendDecorators(decor.CurrentKibiByte("% .1f"), speed))
 	}
 	bar := b.shown.AddBar(e.Size,
 		mpb.PrependDecorators(name),
-		mpb.AppendDecorators(decor.CountersKibiByte("% .1f / % .1f"), speed, decor.AverageETA(decor.ET_STYLE_GO, decor.WC{W: 8})))
+		mpb.AppendDecorators(decor.CountersKibiByte("% .1f / % .1f"), speed, decor.Any(p.left, decor.WC{W: 8})))
 	if e.Offset > 0 {
 		bar.SetRefill(e.Offset)
 	}
 	return bar
+}
+
+// pace is how fast a body comes: what an earlier attempt left does not count.
+type pace struct {
+	start  time.Time
+	offset int64
+}
+
+func (p pace) rate(s decor.Statistics) float64 {
+	return float64(s.Current-p.offset) / max(time.Since(p.start).Seconds(), 0.001)
+}
+
+func (p pace) speed(s decor.Statistics) string {
+	return fmt.Sprintf(" % .1f/s", decor.SizeB1024(p.rate(s)))
+}
+
+func (p pace) left(s decor.Statistics) string {
+	rate := p.rate(s)
+	if rate <= 0 || s.Completed {
+		return ""
+	}
+	return (time.Duration(float64(s.Total-s.Current)/rate) * time.Second).String()
 }
 
 const maxBarName = 28

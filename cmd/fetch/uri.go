@@ -15,7 +15,7 @@ func (a *app) uri() *cobra.Command {
 	var batch bool
 	c := &cobra.Command{
 		Use:   "uri",
-		Short: "Parse, resolve, normalize and compare URIs (RFC 3986)",
+		Short: "Parse, resolve, normalize, compare and find URIs (RFC 3986)",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !batch {
@@ -25,7 +25,7 @@ func (a *app) uri() *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&batch, "batch", false, "answer questions on standard input, a line of JSON each")
-	c.AddCommand(a.uriParse(), a.uriValid(), a.uriResolve(), a.uriNormalize(), a.uriEquivalent(), a.uriRelativize())
+	c.AddCommand(a.uriParse(), a.uriValid(), a.uriResolve(), a.uriNormalize(), a.uriEquivalent(), a.uriRelativize(), a.uriExtract())
 	return c
 }
 

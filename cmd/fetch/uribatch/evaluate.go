@@ -1,6 +1,9 @@
 package uribatch
 
-import "github.com/anyurl/fetch/uri"
+import (
+	"github.com/anyurl/fetch/uri"
+	"github.com/anyurl/fetch/uri/iri"
+)
 
 // evaluate returns the result: a bool, a string or components. An error that is
 // not one of this package means that an input is no URI.
@@ -33,6 +36,8 @@ func (q *request) evaluate() (any, error) {
 	case "relativize":
 		base, target, err := pair(q.Base, q.Target)
 		return text(uri.Relativize(base, target), err)
+	case "extract":
+		return q.extract()
 	}
 	return nil, errUnsupported
 }
@@ -46,6 +51,21 @@ func (q *request) valid() (any, error) {
 		return nil, errInput
 	}
 	return uri.Valid(*q.Input, p), nil
+}
+
+func (q *request) extract() (any, error) {
+	if q.Text == nil {
+		return nil, errInput
+	}
+	list := []string{}
+	for f := range uri.Extract(*q.Text) {
+		u, err := iri.ToASCII(f.URI)
+		if err != nil {
+			u = f.URI // no name for DNS, but a URI
+		}
+		list = append(list, u.Unredacted())
+	}
+	return list, nil
 }
 
 // Components are those of a URI as they were written; nil is undefined.

@@ -11,6 +11,7 @@
 //	normalize   input, level       string; level is syntax or scheme
 //	equivalent  a, b, level        bool
 //	relativize  base, target       string
+//	extract     text               strings: the URIs in it, their hosts as DNS has them
 //
 // An answer is {"id":…,"result":…}. The result is null when an input is no URI.
 // A kind, production or level that is unknown gives {"id":…,"unsupported":true}, and a
@@ -32,10 +33,10 @@ const maxLine = 4 << 20
 
 // A request is one line of input. A pointer tells a missing string from "".
 type request struct {
-	ID                             json.RawMessage `json:"id"`
-	Kind                           string          `json:"kind"`
-	Input, Base, Ref, Target, A, B *string
-	Production, Level              string
+	ID                                   json.RawMessage `json:"id"`
+	Kind                                 string          `json:"kind"`
+	Input, Base, Ref, Target, A, B, Text *string
+	Production, Level                    string
 }
 
 // An answer is one line of output; one of its last three fields is set.

@@ -40,6 +40,9 @@ func TestRun(t *testing.T) {
 		{"equivalent to no URI", `{"id":1,"kind":"equivalent","a":"x:a","b":" ","level":"syntax"}`, `{"id":1,"result":null}`},
 		{"relativize", `{"id":1,"kind":"relativize","base":"http://h/a","target":"http://h/b"}`, `{"id":1,"result":"b"}`},
 		{"relativize to the same", `{"id":1,"kind":"relativize","base":"http://h/a","target":"http://h/a"}`, `{"id":1,"result":""}`},
+		{"extract", `{"id":1,"kind":"extract","text":"<http://a/\nb>, http://ü.de, http://-ü."}`, `{"id":1,"result":["http://a/b","http://xn--tda.de","http://-%C3%BC"]}`},
+		{"extract nothing", `{"id":1,"kind":"extract","text":""}`, `{"id":1,"result":[]}`},
+		{"extract from nothing", `{"id":1,"kind":"extract"}`, `{"id":1,"error":"input missing"}`},
 		{"kind unknown", `{"id":1,"kind":"dereference","input":"a:b"}`, `{"id":1,"unsupported":true}`},
 		{"production unknown", `{"id":1,"kind":"valid","production":"IRI","input":"a:b"}`, `{"id":1,"unsupported":true}`},
 		{"level unknown", `{"id":1,"kind":"normalize","level":"http","input":"a:b"}`, `{"id":1,"unsupported":true}`},
@@ -138,7 +141,7 @@ func TestRunErrors(t *testing.T) {
 
 // TestVectors sends the rows of package uri through Run and judges the answers.
 func TestVectors(t *testing.T) {
-	for _, name := range []string{"rfc3986.jsonl", "drafts.jsonl"} {
+	for _, name := range []string{"rfc3986.jsonl", "drafts.jsonl", "extract.jsonl"} {
 		data, err := os.ReadFile("../../../uri/testdata/" + name)
 		if err != nil {
 			t.Fatal(err)
