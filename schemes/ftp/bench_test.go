@@ -1,36 +1,14 @@
 package ftp_test
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"net"
 	"testing"
-	"time"
-
-	library "github.com/jlaffaye/ftp"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/peer"
 	"github.com/anyurl/fetch/schemes/ftp"
 )
-
-// dialLibrary logs in with github.com/jlaffaye/ftp.
-func dialLibrary(t testing.TB, s *peer.Server) *library.ServerConn {
-	t.Helper()
-	c, err := library.Dial(s.Addr, library.DialWithTimeout(5*time.Second), library.DialWithShutTimeout(5*time.Second),
-		library.DialWithDialFunc(func(network, address string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(context.Background(), network, address)
-		}))
-	if err == nil {
-		err = c.Login("anonymous", "fetch@")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Quit() })
-	return c
-}
 
 // BenchmarkSmallFiles brings files of 1 KiB from vsftpd over one control
 // connection, by this package and by the library.

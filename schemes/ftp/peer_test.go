@@ -2,11 +2,16 @@ package ftp_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
+	"os"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/peer"
 	"github.com/anyurl/fetch/schemes/ftp"
 )
@@ -84,6 +89,171 @@ func TestRetrieve(t *testing.T) {
 		}
 		if _, err := c.Get(t.Context(), base+"/a/nothing"); !errors.Is(err, fetch.NotFound) {
 			t.Errorf("missing: %v", err)
+		}
+	})
+}
+
+func TestConformance(t *testing.T) {
+	onServers(t, peer.FTPOptions{}, func(t *testing.T, s *peer.Server) {
+		body := bytes.Repeat([]byte("0123456789abcde\n"), 1<<14)
+		s.Put("dir/big", body)
+		s.Put("dir/a b", nil)
+		base := "ftp://" + s.Addr
+		fetchtest.Run(t, fetchtest.Suite{
+			Schemes:  func() []fetch.Scheme { return ftp.Schemes(ftp.Options{}) },
+			Document: base + "/dir/big",
+			Body:     body,
+			Missing:  base + "/dir/nothing",
+			Menu:     base + "/dir/",
+			Names:    []string{"big", "a b"},
+			Refused:  []string{base + "/a%0D%0ADELE%20b", base + "/%00", base + "/x;type=x", "ftp://127.0.0.1:25/x", "ftp://127.0.0.1:6379/x"},
+		})
+	})
+}
+
+// TestActive: the server connects to us, whether it is told by EPRT or PORT.
+func TestActive(t *testing.T) {
+	onServers(t, peer.FTPOptions{}, func(t *testing.T, s *peer.Server) {
+		s.Put("motd", []byte("hello\n"))
+		for _, opts := range []ftp.Options{{Active: "-"}, {Active: "127.0.0.1"}, {Active: "-", NoEPRT: true}} {
+			c := client(t, opts)
+			for range 2 {
+				if got := get(t, c, "ftp://"+s.Addr+"/motd"); got != "hello\n" {
+					t.Errorf("%+v: got %q", opts, got)
+				}
+			}
+			if got := get(t, c, "ftp://"+s.Addr); !strings.Contains(got, "motd") {
+				t.Errorf("%+v: got %q", opts, got)
+			}
+		}
+		if _, err := client(t, ftp.Options{Active: "192.0.2.1"}).Get(t.Context(), "ftp://"+s.Addr+"/motd"); !errors.Is(err, fetch.Usage) {
+			t.Errorf("an address that is not ours: %v", err)
+		}
+	})
+}
+
+// TestOtherWays: every option that changes the commands brings the same file.
+func TestOtherWays(t *testing.T) {
+	onServers(t, peer.FTPOptions{}, func(t *testing.T, s *peer.Server) {
+		s.Put("a/b/motd", []byte("hello\n"))
+		for _, opts := range []ftp.Options{
+			{Method: ftp.SingleCWD}, {Method: ftp.NoCWD}, {NoEPSV: true}, {NamesOnly: true}, {IgnoreSize: true},
+		} {
+			c := client(t, opts)
+			if got := get(t, c, "ftp://"+s.Addr+"/a/b/motd"); got != "hello\n" {
+				t.Errorf("%+v: got %q", opts, got)
+			}
+			for _, path := range []string{"/a/b/", "/a/b;type=d", "//a/b/", "/%2Fa/b/"} {
+				if got := get(t, c, "ftp://"+s.Addr+path); !strings.Contains(got, "motd") {
+					t.Errorf("%+v: %s: got %q", opts, path, got)
+				}
+			}
+		}
+	})
+}
+
+// TestDirectoryWithoutSlash: one finds it all the same.
+func TestDirectoryWithoutSlash(t *testing.T) {
+	onServers(t, peer.FTPOptions{}, func(t *testing.T, s *peer.Server) {
+		s.Put("a/b/motd", []byte("hello\n"))
+		c := client(t, ftp.Options{})
+		for _, op := range []fetch.Op{fetch.Get, fetch.Stat} {
+			u, err := fetch.ParseURL("ftp://" + s.Addr + "/a/b")
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp, err := c.Do(t.Context(), &fetch.Request{URL: u, Op: op})
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+			if resp.Kind != fetch.Menu || resp.URL.Path() != "/a/b/" {
+				t.Errorf("%v: got %v %s", op, resp.Kind, resp.URL)
+			}
+		}
+	})
+}
+
+// TestLogin: users of a server, and those whom it does not know.
+func TestLogin(t *testing.T) {
+	onServers(t, peer.FTPOptions{}, func(t *testing.T, s *peer.Server) {
+		s.PutHome("private", []byte("mine\n"))
+		s.Put("private", []byte("everybody's\n"))
+		asked := 0
+		c := client(t, ftp.Options{}, func(o *fetch.Options) {
+			o.Login = func(_ context.Context, ch fetch.Challenge) (*fetch.Credential, error) {
+				if ch.User != peer.User {
+					return nil, nil
+				}
+				asked++
+				return &fetch.Credential{User: peer.User, Password: peer.Password}, nil
+			}
+		})
+		for _, test := range []struct{ userinfo, want string }{
+			{peer.User + ":" + peer.Password + "@", "mine\n"},
+			{"", "everybody's\n"},
+			{peer.User + "@", "mine\n"},
+			{peer.User + ":wrong@", "mine\n"}, // and the right one when asked again
+		} {
+			if got := get(t, c, "ftp://"+test.userinfo+s.Addr+"/private"); got != test.want {
+				t.Errorf("%q: got %q, want %q", test.userinfo, got, test.want)
+			}
+		}
+		if asked != 2 {
+			t.Errorf("asked %d times, want 2", asked)
+		}
+		if _, err := client(t, ftp.Options{}).Get(t.Context(), "ftp://alice:wrong@"+s.Addr+"/private"); !errors.Is(err, fetch.Auth) {
+			t.Errorf("wrong password: %v", err)
+		}
+	})
+}
+
+// TestConditions: what was said of a file by MDTM and SIZE, or by MLST, holds
+// when it is asked for again.
+func TestConditions(t *testing.T) {
+	onServers(t, peer.FTPOptions{}, func(t *testing.T, s *peer.Server) {
+		path := s.Put("motd", []byte("hello\n"))
+		when := time.Date(2024, 3, 1, 12, 0, 0, 0, time.UTC)
+		if err := os.Chtimes(path, when, when); err != nil {
+			t.Fatal(err)
+		}
+		c := client(t, ftp.Options{})
+		do := func(req fetch.Request) *fetch.Response {
+			t.Helper()
+			var err error
+			if req.URL, err = fetch.ParseURL("ftp://" + s.Addr + "/motd"); err != nil {
+				t.Fatal(err)
+			}
+			resp, err := c.Do(t.Context(), &req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+			return resp
+		}
+		whole := do(fetch.Request{Op: fetch.Stat})
+		if whole.Size != 6 || !whole.Time.Equal(when) || whole.Validator != "6-20240301120000" {
+			t.Errorf("size %d, time %v, validator %q", whole.Size, whole.Time, whole.Validator)
+		}
+		for name, test := range map[string]struct {
+			req       fetch.Request
+			unchanged bool
+			offset    int64
+		}{
+			"known":       {fetch.Request{IfNot: whole.Validator}, true, 0},
+			"not newer":   {fetch.Request{Since: when}, true, 0},
+			"newer":       {fetch.Request{Since: when.Add(-time.Second)}, false, 0},
+			"too new":     {fetch.Request{Before: when.Add(-time.Second)}, true, 0},
+			"old enough":  {fetch.Request{Before: when}, false, 0},
+			"resumed":     {fetch.Request{IfSame: whole.Validator, Range: fetch.Range{First: 3}}, false, 3},
+			"not resumed": {fetch.Request{IfSame: "other", Range: fetch.Range{First: 3}}, false, 0},
+		} {
+			if resp := do(test.req); resp.Unchanged != test.unchanged || resp.Offset != test.offset {
+				t.Errorf("%s: unchanged %v, offset %d", name, resp.Unchanged, resp.Offset)
+			}
 		}
 	})
 }

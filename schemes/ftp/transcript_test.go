@@ -13,11 +13,14 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
+	"go.uber.org/goleak"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/schemes/ftp"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // TestTranscripts replays each conversation of testdata: what the server says,
 // and what must have been sent, byte for byte. Sections of a file are
