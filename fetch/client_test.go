@@ -390,6 +390,36 @@ func TestIdle(t *testing.T) {
 	})
 }
 
+// TestIdleWrite: a peer that takes nothing is given up like one that says
+// nothing, at the deadline of the driver if that is earlier.
+func TestIdleWrite(t *testing.T) {
+	for asked, want := range map[time.Duration]time.Duration{0: time.Minute, time.Second: time.Second, time.Hour: time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			s := page(nil)
+			s.Open = func(env Env) Driver {
+				return DriverFunc(func(ctx context.Context, req *Request) (*Response, error) {
+					conn, err := env.Net.DialContext(ctx, "tcp", "8.8.8.8:80")
+					if err != nil {
+						return nil, err
+					}
+					defer conn.Close()
+					if asked > 0 {
+						conn.SetWriteDeadline(time.Now().Add(asked))
+					}
+					_, err = conn.Write([]byte("GET"))
+					return nil, err
+				})
+			}
+			c := New(Options{Dial: (&recorder{}).dial}, s)
+			defer c.Close()
+			start := time.Now()
+			if _, err := c.Get(t.Context(), "http://8.8.8.8/"); FaultOf(err) != Timeout || time.Since(start) != want {
+				t.Errorf("deadline in %v: got %v after %v, want %v", asked, err, time.Since(start), want)
+			}
+		})
+	}
+}
+
 func TestCancelIsNamed(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	c := New(Options{Dial: (&recorder{}).dial}, page(func(*Request, *Response) {}))

@@ -8,7 +8,7 @@ import (
 )
 
 // conn is a connection through the door: it remembers whom it reaches and on
-// whose behalf, and ends a read when nothing comes for too long.
+// whose behalf, and ends a read or a write when nothing moves for too long.
 type conn struct {
 	net.Conn
 	peer netip.AddrPort // zero behind a proxy
@@ -17,9 +17,16 @@ type conn struct {
 	key  string         // of the grant
 
 	mu    sync.Mutex
-	idle  time.Duration // 0: a read may wait for ever
-	asked time.Time     // the deadline of our caller
-	armed time.Time     // when the deadline of the connection was last set
+	idle  time.Duration // 0: a read or a write may wait for ever
+	read  limit
+	write limit
+}
+
+// A limit is the deadline of one direction: our caller's or that of idleness,
+// the earlier one.
+type limit struct {
+	asked time.Time // by our caller
+	armed time.Time // when it was last set
 }
 
 // rearm is how much older than a read its deadline may be: setting one for
@@ -27,29 +34,33 @@ type conn struct {
 const rearm = time.Second
 
 func (c *conn) Read(p []byte) (int, error) {
-	c.arm()
+	c.arm(&c.read, c.Conn.SetReadDeadline)
 	return c.Conn.Read(p)
 }
 
-func (c *conn) arm() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.idle <= 0 {
-		return
-	}
-	now := time.Now()
-	if now.Sub(c.armed) < rearm {
-		return
-	}
-	c.armed = now
-	c.setRead(now.Add(c.idle))
+// Write is bounded as Read is: a peer that takes nothing is as silent as one
+// that says nothing, and net/http waits for it without a time of its own.
+func (c *conn) Write(p []byte) (int, error) {
+	c.arm(&c.write, c.Conn.SetWriteDeadline)
+	return c.Conn.Write(p)
 }
 
-func (c *conn) setRead(t time.Time) error {
-	if !c.asked.IsZero() && (t.IsZero() || c.asked.Before(t)) {
-		t = c.asked
+func (c *conn) arm(l *limit, set func(time.Time) error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.idle > 0 && time.Since(l.armed) >= rearm {
+		c.set(l, set)
 	}
-	return c.Conn.SetReadDeadline(t)
+}
+
+// set begins the time of l anew; c.mu is held.
+func (c *conn) set(l *limit, set func(time.Time) error) error {
+	l.armed = time.Now()
+	t := l.asked
+	if end := l.armed.Add(c.idle); c.idle > 0 && (t.IsZero() || end.Before(t)) {
+		t = end
+	}
+	return set(t)
 }
 
 // SetReadDeadline keeps the caller's deadline beside that of idleness; the
@@ -57,19 +68,23 @@ func (c *conn) setRead(t time.Time) error {
 func (c *conn) SetReadDeadline(t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.asked = t
-	if c.idle <= 0 {
-		return c.setRead(time.Time{})
-	}
-	c.armed = time.Now()
-	return c.setRead(c.armed.Add(c.idle))
+	c.read.asked = t
+	return c.set(&c.read, c.Conn.SetReadDeadline)
+}
+
+// SetWriteDeadline is SetReadDeadline for writes.
+func (c *conn) SetWriteDeadline(t time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.write.asked = t
+	return c.set(&c.write, c.Conn.SetWriteDeadline)
 }
 
 func (c *conn) SetDeadline(t time.Time) error {
 	if err := c.SetReadDeadline(t); err != nil {
 		return err
 	}
-	return c.Conn.SetWriteDeadline(t)
+	return c.SetWriteDeadline(t)
 }
 
 // CloseWrite is the half close of a session, where the connection below has
@@ -105,8 +120,8 @@ func PeerOf(c net.Conn) netip.Addr {
 	return netip.Addr{}
 }
 
-// SetIdle changes how long a read of c may wait for a byte; zero is for ever:
-// a session in which a person thinks.
+// SetIdle changes how long a read or a write of c may wait for a byte to
+// move; zero is for ever: a session in which a person thinks.
 func SetIdle(c net.Conn, d time.Duration) {
 	own := connOf(c)
 	if own == nil {
@@ -114,10 +129,7 @@ func SetIdle(c net.Conn, d time.Duration) {
 	}
 	own.mu.Lock()
 	defer own.mu.Unlock()
-	own.idle, own.armed = max(d, 0), time.Now()
-	if own.idle == 0 {
-		own.setRead(time.Time{})
-		return
-	}
-	own.setRead(own.armed.Add(own.idle))
+	own.idle = max(d, 0)
+	own.set(&own.read, own.Conn.SetReadDeadline)
+	own.set(&own.write, own.Conn.SetWriteDeadline)
 }
