@@ -105,7 +105,7 @@ type exchange struct {
 
 	resp           *http.Response
 	conn           net.Conn // the last that was tried
-	head           []byte   // raw, once the wire is another's; guarded by it
+	head, trailer  []byte   // raw, once the wire is another's; guarded by it
 	cut            bool     // the connection ended in the head; guarded by the wire
 	tries, interim int
 	leaving        sync.Once

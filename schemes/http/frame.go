@@ -12,13 +12,22 @@ import (
 // beginning of the next. It judges nothing: what it cannot follow it lets
 // pass until the connection ends, and net/http refuses it.
 type frame struct {
-	state  frameState
-	noBody bool   // the request was HEAD
-	head   []byte // all before the body, interim responses included
-	start  int    // in head, of the response that it is in
-	line   int    // in head, of the line that it is in
-	left   int64  // of the body or chunk
-	size   []byte // the line of a chunk size, or of a trailer
+	state   frameState
+	noBody  bool   // the request was HEAD
+	head    []byte // all before the body, interim responses included
+	start   int    // in head, of the response that it is in
+	line    int    // in head, of the line that it is in
+	left    int64  // of the body or chunk
+	size    []byte // the line of a chunk size, or of a trailer
+	trailer []byte // the fields behind the body
+
+	odd    string // what had to be mended, or ""
+	mended []byte // what net/http is given for head; nil: head itself
+
+	// Of the last scan: how much of it was head, where the step under way
+	// begins, and where a line ends that wants a CR before its LF.
+	inHead, at int
+	bare       []int
 }
 
 type frameState uint8
@@ -27,7 +36,8 @@ const (
 	inHead    frameState = iota
 	inLength             // a body of left bytes
 	inSize               // the line that begins a chunk
-	inChunk              // left bytes and the line end after them
+	inChunk              // left bytes
+	inEnd                // the line end after a chunk
 	inTrailer            // the lines after the last chunk
 	unbounded            // until the connection ends
 	ended
@@ -43,9 +53,15 @@ const (
 // scan reads p, the next bytes, and returns how many of them belong to the
 // response.
 func (f *frame) scan(p []byte) int {
+	f.inHead, f.bare = 0, f.bare[:0]
 	n := 0
 	for n < len(p) && f.state != ended {
+		head := f.state == inHead
+		f.at = n
 		n += f.step(p[n:])
+		if head {
+			f.inHead = n
+		}
 	}
 	return n
 }
@@ -55,12 +71,12 @@ func (f *frame) step(p []byte) int {
 	case inLength, inChunk:
 		n := int(min(int64(len(p)), f.left))
 		if f.left -= int64(n); f.left == 0 {
-			f.state = map[frameState]frameState{inLength: ended, inChunk: inSize}[f.state]
+			f.state = map[frameState]frameState{inLength: ended, inChunk: inEnd}[f.state]
 		}
 		return n
 	case inHead:
 		return f.stepHead(p)
-	case inSize, inTrailer:
+	case inSize, inEnd, inTrailer:
 		return f.stepLine(p)
 	}
 	return len(p)
@@ -73,7 +89,7 @@ func (f *frame) stepHead(p []byte) int {
 	}
 	f.head = append(f.head, p[:n]...)
 	switch {
-	case len(f.head) > maxFrameHead:
+	case len(f.head) > maxFrameHead, !isStatus(f.head[f.start:]):
 		f.state = unbounded
 	case p[n-1] == '\n':
 		line := f.head[f.line:]
@@ -85,9 +101,20 @@ func (f *frame) stepHead(p []byte) int {
 	return n
 }
 
+// isStatus reports whether head may begin with a status line.
+func isStatus(head []byte) bool {
+	const version = "HTTP/1."
+	n := min(len(head), len(version))
+	return string(head[:n]) == version[:n]
+}
+
 // endHead chooses the state for the body.
 func (f *frame) endHead() {
-	status, fields, _ := strings.Cut(string(f.head[f.start:]), "\n")
+	head, odd := mendHead(string(f.head[f.start:]))
+	if odd != "" {
+		f.odd, f.mended = odd, append(bytes.Clone(f.head[:f.start]), head...)
+	}
+	status, fields, _ := strings.Cut(head, "\n")
 	version, rest, _ := strings.Cut(status, " ")
 	code, err := strconv.Atoi(rest[:min(len(rest), 3)])
 	f.start = len(f.head)
@@ -142,6 +169,9 @@ func (f *frame) stepLine(p []byte) int {
 	f.size = append(f.size, p[:n]...)
 	switch {
 	case p[n-1] == '\n':
+		if len(f.size) < 2 || f.size[len(f.size)-2] != '\r' {
+			f.bare, f.odd = append(f.bare, f.at+n-1), "line of a chunk that ends in a bare LF"
+		}
 		f.endLine(strings.TrimRight(string(f.size), "\r\n"))
 		f.size = f.size[:0]
 	case len(f.size) > maxFrameLine:
@@ -151,20 +181,49 @@ func (f *frame) stepLine(p []byte) int {
 }
 
 func (f *frame) endLine(line string) {
-	if f.state == inTrailer {
-		if line == "" {
+	switch f.state {
+	case inEnd:
+		if f.state = inSize; line != "" {
+			f.state = unbounded
+		}
+		return
+	case inTrailer:
+		if f.trailer = append(f.trailer, f.size...); line == "" {
 			f.state = ended
+		} else if len(f.trailer) > maxFrameHead {
+			f.state = unbounded
 		}
 		return
 	}
 	digits, _, _ := strings.Cut(line, ";")
 	size, err := strconv.ParseUint(strings.TrimSpace(digits), 16, 64)
 	switch {
-	case err != nil || size > math.MaxInt64-2:
+	case err != nil || size > math.MaxInt64:
 		f.state = unbounded
 	case size == 0:
 		f.state = inTrailer
 	default:
-		f.state, f.left = inChunk, int64(size)+2
+		f.state, f.left = inChunk, int64(size)
 	}
+}
+
+// given is p, which was scanned last, as net/http is to have it. The head is
+// held back until it is whole.
+func (f *frame) given(p []byte) []byte {
+	head := f.head
+	if f.mended != nil {
+		head = f.mended
+	}
+	var out []byte
+	from := 0
+	if f.inHead > 0 && (f.mended != nil || len(head) > f.inHead) {
+		out, from = append(out, head...), f.inHead
+	} else if len(f.bare) == 0 {
+		return p
+	}
+	for _, at := range f.bare {
+		out = append(append(out, p[from:at]...), '\r')
+		from = at
+	}
+	return append(out, p[from:]...)
 }

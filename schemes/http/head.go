@@ -27,6 +27,22 @@ func (x *exchange) rawHead() []byte {
 	return []byte(b.String())
 }
 
+// trailers are the fields behind the body, once it has ended.
+func (x *exchange) trailers() fetch.Header {
+	raw := x.trailer
+	switch w, ok := x.conn.(*wire); {
+	case ok:
+		raw = w.trailer(x)
+	case x.resp.ProtoMajor == 2:
+		return fromHTTP(x.resp.Trailer)
+	}
+	if r, ok := x.resp.Body.(*oldReader); ok {
+		raw = r.trailer
+	}
+	h, _ := parseFields(string(raw))
+	return h
+}
+
 func proto(resp *http.Response) string {
 	if resp.ProtoMajor == 2 {
 		return "HTTP/2"
@@ -40,9 +56,17 @@ func (x *exchange) fields(raw []byte, t *fetch.Trace) fetch.Header {
 	if x.resp.ProtoMajor != 1 {
 		return fromHTTP(x.resp.Header)
 	}
-	var h fetch.Header
-	folded := false
-	for line := range strings.SplitSeq(lastHead(string(raw)), "\n") {
+	h, folded := parseFields(lastHead(string(raw)))
+	if folded {
+		t.Notef("header field folded over lines")
+	}
+	return h
+}
+
+// parseFields reads lines of fields in their order and spelling, and tells
+// whether one went over several.
+func parseFields(text string) (h fetch.Header, folded bool) {
+	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimSuffix(line, "\r")
 		if line == "" {
 			continue
@@ -60,10 +84,7 @@ func (x *exchange) fields(raw []byte, t *fetch.Trace) fetch.Header {
 		}
 		h = append(h, fetch.Field{Name: strings.TrimRight(name, " \t"), Value: strings.Trim(value, " \t")})
 	}
-	if folded {
-		t.Notef("header field folded over lines")
-	}
-	return h
+	return h, folded
 }
 
 // lastHead is the fields of the last response in raw: interim ones come

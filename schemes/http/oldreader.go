@@ -2,6 +2,8 @@ package http
 
 import (
 	"bufio"
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -26,9 +28,10 @@ type oldReader struct {
 	stop   func() bool
 	r      *bufio.Reader
 
-	head []byte
-	resp *http.Response
-	body io.Reader
+	head    []byte
+	trailer []byte // once the body has ended
+	resp    *http.Response
+	body    io.Reader
 }
 
 func (r *oldReader) Read(p []byte) (int, error) { return r.body.Read(p) }
@@ -205,14 +208,14 @@ func (r *oldReader) frame() error {
 	r.body = toEnd{r}
 	code := r.resp.StatusCode
 	length, err := r.length()
-	switch coding := r.coding(); {
+	switch codings := r.codings(); {
 	case err != nil:
 		return err
 	case r.noBody || code == 204 || code == 304:
 		r.body, r.resp.ContentLength = strings.NewReader(""), length
 	case r.IgnoreLength:
-	case coding != "":
-		return r.chunked(coding)
+	case len(codings) > 0:
+		return r.chunked(codings)
 	case length >= 0:
 		r.resp.ContentLength = length
 		r.body = &toLength{r, length}
@@ -220,12 +223,21 @@ func (r *oldReader) frame() error {
 	return nil
 }
 
-// coding is the transfer coding of HTTP/1.1; HTTP/1.0 has none.
-func (r *oldReader) coding() string {
-	if r.resp.ProtoMinor == 0 {
-		return ""
+// codings are the transfer codings of HTTP/1.1; HTTP/1.0 has none.
+func (r *oldReader) codings() []string {
+	fields := r.resp.Header["Transfer-Encoding"]
+	if r.resp.ProtoMinor == 0 || len(fields) == 0 {
+		return nil
 	}
-	return strings.ToLower(strings.Join(r.resp.Header["Transfer-Encoding"], ", "))
+	all := strings.Split(strings.ToLower(strings.Join(fields, ",")), ",")
+	for i := range all {
+		all[i] = strings.Trim(all[i], " \t")
+	}
+	list := plainCodings(all)
+	if len(list) != len(all) {
+		r.trace.Notef("deviation: transfer coding that is not chunked alone")
+	}
+	return list
 }
 
 func (r *oldReader) length() (int64, error) {
@@ -234,29 +246,28 @@ func (r *oldReader) length() (int64, error) {
 		return -1, nil
 	}
 	n, ok := digits(values[0])
-	if ok && !differ(values) {
+	switch {
+	case ok && !differ(values):
 		return n, nil
+	case endless(values[0]) && !differ(values):
+		r.trace.Notef("deviation: %s", oddLength)
+		return -1, nil
 	}
 	delete(r.resp.Header, "Content-Length")
 	return -1, r.deviates("Content-Length that is no number, or another each time: the body goes to the end")
 }
 
-func (r *oldReader) chunked(coding string) error {
-	list := strings.Split(strings.ReplaceAll(coding, " ", ""), ",")
-	list = slices.Compact(slices.DeleteFunc(list, func(name string) bool { return name == "identity" }))
-	if len(list) == 0 || list[len(list)-1] != "chunked" {
+func (r *oldReader) chunked(list []string) error {
+	if list[len(list)-1] != "chunked" {
 		return r.deviates("transfer coding that does not end in chunked: the body goes to the end")
 	}
 	if r.Raw {
 		r.body = &toFrame{r: r, frame: frame{state: inSize}}
 		return nil
 	}
-	r.body = &toLastChunk{r, httputil.NewChunkedReader(r.r)}
-	if coding == "chunked" {
-		return nil
-	}
+	r.body = r.toLastChunk()
 	if list = list[:len(list)-1]; len(list) == 0 {
-		return r.deviates("transfer coding that is not chunked alone")
+		return nil
 	}
 	if slices.ContainsFunc(list, func(name string) bool { return name != "gzip" && name != "deflate" }) || len(list) > maxCodings {
 		return fetch.Unsupported.Errorf("unknown transfer coding")
@@ -295,21 +306,58 @@ func (b *toLength) Read(p []byte) (int, error) {
 
 // A toLastChunk is a chunked body; it reads the trailer too.
 type toLastChunk struct {
-	*oldReader
+	lines  *mended
 	chunks io.Reader
+}
+
+func (r *oldReader) toLastChunk() *toLastChunk {
+	lines := &mended{oldReader: r, frame: frame{state: inSize}}
+	return &toLastChunk{lines, httputil.NewChunkedReader(lines)}
 }
 
 func (b *toLastChunk) Read(p []byte) (int, error) {
 	n, err := b.chunks.Read(p)
-	if err != io.EOF {
-		return n, err
-	}
-	for range maxFields {
-		if line, err := b.line(); line == "" || err != nil {
-			return n, io.EOF
+	if err == io.EOF {
+		if _, err := io.Copy(io.Discard, b.lines); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return n, err
 		}
 	}
-	return n, fetch.TooLarge.Errorf("trailer of more than %d fields", maxFields)
+	return n, err
+}
+
+// A mended is the rest of a response, of which every line ends in CR LF.
+type mended struct {
+	*oldReader
+	frame   frame
+	pending []byte
+}
+
+func (m *mended) Read(p []byte) (int, error) {
+	if len(m.pending) > 0 || m.frame.state == ended {
+		return m.give(p)
+	}
+	n, err := m.r.Read(p)
+	odd := m.frame.odd
+	n = m.frame.scan(p[:n])
+	if m.trailer = m.frame.trailer; len(m.trailer) > maxHead {
+		return 0, fetch.TooLarge.Errorf("trailer larger than %d bytes", maxHead)
+	}
+	if m.frame.odd != odd {
+		m.trace.Notef("deviation: %s", m.frame.odd)
+	}
+	if m.pending = bytes.Clone(m.frame.given(p[:n])); n > 0 {
+		return m.give(p)
+	}
+	return 0, err
+}
+
+func (m *mended) give(p []byte) (int, error) {
+	if len(m.pending) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, m.pending)
+	m.pending = m.pending[n:]
+	return n, nil
 }
 
 // A toFrame is a chunked body as it came.

@@ -13,6 +13,7 @@ import (
 // Limits of a connection. Those on time begin where the door's end.
 const (
 	maxHead      = 256 << 10
+	maxField     = 100 << 10 // one, as in curl
 	maxFields    = 500
 	maxInterim   = 5
 	shakeTime    = 10 * time.Second

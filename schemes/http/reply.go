@@ -37,6 +37,8 @@ func (r *reply) response() (*fetch.Response, error) {
 		Head:   raw,
 		Header: r.fields(raw, r.req.Trace),
 		Body:   newBody(r.resp.Request.Context(), r.exchange),
+
+		Trailer: r.trailers,
 	}
 	if err := r.byStatus(); err != nil {
 		return nil, err
@@ -70,13 +72,18 @@ func (r *reply) decode() error {
 // check refuses heads that net/http lets pass.
 func (r *reply) check() error {
 	h := r.resp.Header
-	count := 0
+	count, longest := 0, 0
 	for _, values := range h {
 		count += len(values)
+		for _, v := range values {
+			longest = max(longest, len(v))
+		}
 	}
 	switch code := r.resp.StatusCode; {
 	case code < 200 || code > 599:
 		return fetch.Protocol.Errorf("status %d", code)
+	case longest >= maxField:
+		return fetch.TooLarge.Errorf("header field of %d bytes or more", maxField)
 	case count > maxFields:
 		return fetch.TooLarge.Errorf("response head of more than %d fields", maxFields)
 	case differ(h["Content-Length"]):

@@ -27,6 +27,7 @@ type script struct {
 	config  *tls.Config    // not nil: under TLS
 	cut     bool           // TLS ends without close_notify
 	frames  func(net.Conn) // not nil: serves instead, above TLS
+	piece   int            // bytes of a reply at a time; 0: all
 
 	mu       sync.Mutex
 	requests []string // heads, as they came
@@ -88,8 +89,15 @@ func (s *script) serve(raw net.Conn, replies []string) {
 		if err != nil {
 			return
 		}
-		if _, err := io.WriteString(conn, reply); err != nil {
-			return
+		for len(reply) > 0 {
+			n := len(reply)
+			if s.piece > 0 {
+				n = min(n, s.piece)
+			}
+			if _, err := io.WriteString(conn, reply[:n]); err != nil {
+				return
+			}
+			reply = reply[n:]
 		}
 	}
 	if s.config != nil && !s.cut {

@@ -12,7 +12,8 @@ import (
 
 // A wire is an HTTP/1 connection above TLS. It gives each exchange the bytes
 // that are its own: the raw head, what a Trace hears, and not one byte that
-// came before it was asked for or after it had ended.
+// came before it was asked for or after it had ended. What old servers frame
+// oddly it mends for net/http.
 type wire struct {
 	net.Conn
 	below *ending // the connection below TLS, or nil
@@ -20,7 +21,9 @@ type wire struct {
 	mu      sync.Mutex
 	owner   *exchange // nil: idle
 	frame   frame
-	surplus bool // the server said more than it was asked: nothing here can be believed
+	surplus bool   // the server said more than it was asked: nothing here can be believed
+	spent   bool   // the response had to be mended, and was the last
+	pending []byte // mended, and not yet given to net/http
 }
 
 var errUnsolicited = fetch.Protocol.Errorf("server spoke without being asked")
@@ -29,23 +32,49 @@ var errUnsolicited = fetch.Protocol.Errorf("server spoke without being asked")
 func (w *wire) NetConn() net.Conn { return w.Conn }
 
 func (w *wire) Read(p []byte) (int, error) {
-	if w.spoilt() {
-		return 0, io.EOF
+	for {
+		if n := w.drain(p); n > 0 {
+			return n, nil
+		}
+		if w.spoilt() {
+			return 0, io.EOF
+		}
+		n, err := w.Conn.Read(p)
+		if n, err = w.read(p[:n], err); n > 0 || err != nil || len(p) == 0 {
+			return n, err
+		}
 	}
-	n, err := w.Conn.Read(p)
+}
+
+// drain gives what is pending.
+func (w *wire) drain(p []byte) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if n > 0 {
-		return w.take(p[:n], err)
+	n := copy(p, w.pending)
+	w.pending = w.pending[n:]
+	return n
+}
+
+// read judges what came. Without bytes and error there is nothing to give yet.
+func (w *wire) read(p []byte, err error) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(p) > 0 {
+		return w.take(p, err)
 	}
-	if err == io.EOF && w.owner != nil && w.frame.state == inHead && bytes.HasPrefix(w.frame.head, []byte("HTTP/")) {
+	f := &w.frame
+	if err == io.EOF && w.owner != nil && f.state == inHead && bytes.HasPrefix(f.head, []byte("HTTP/")) {
 		w.owner.cut = true
 	}
-	if err == io.EOF && w.frame.state == unbounded && w.below != nil && w.below.seen() {
+	if err == io.EOF && f.state == unbounded && w.below != nil && w.below.seen() {
 		// RFC 9112 9.8: without a close_notify, anybody may have cut it.
 		err = fetch.Truncated.Errorf("TLS connection ended without close_notify: %w", io.ErrUnexpectedEOF)
 	}
-	return n, err
+	if f.state == inHead && len(f.head) > 0 { // what was held back, before the error
+		f.state, w.pending = unbounded, f.head
+		return 0, nil
+	}
+	return 0, err
 }
 
 // take gives the exchange what is its own of p.
@@ -54,23 +83,37 @@ func (w *wire) take(p []byte, err error) (int, error) {
 		w.surplus = true
 		return 0, errUnsolicited
 	}
+	noted := w.frame.odd != ""
 	n := w.frame.scan(p)
 	if t := w.owner.trace; n > 0 && t != nil && t.Got != nil {
 		t.Got(p[:n])
 	}
-	if n == len(p) {
-		return n, err
+	if odd := w.frame.odd; odd != "" {
+		if !noted {
+			w.owner.trace.Notef("deviation: %s", odd)
+		}
+		w.spent = w.frame.state == ended
 	}
-	w.surplus = true
-	if n == 0 {
-		return 0, io.EOF
+	if n < len(p) {
+		w.surplus, err = true, nil
+		if n == 0 {
+			return 0, io.EOF
+		}
 	}
-	return n, nil
+	if w.frame.state == inHead {
+		return 0, nil
+	}
+	given := w.frame.given(p[:n])
+	k := copy(p, given)
+	if w.pending = bytes.Clone(given[k:]); len(w.pending) > 0 {
+		err = nil
+	}
+	return k, err
 }
 
 func (w *wire) Write(p []byte) (int, error) {
 	w.mu.Lock()
-	if w.surplus {
+	if w.surplus || w.spent {
 		w.mu.Unlock()
 		return 0, net.ErrClosed // nothing written: net/http takes another connection
 	}
@@ -88,10 +131,10 @@ func (w *wire) bind(x *exchange) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.owner != nil { // of a response without body: net/http had the connection back at once
-		w.owner.head = w.frame.head
+		w.owner.head, w.owner.trailer = w.frame.head, w.frame.trailer
 	}
 	w.owner = x
-	w.frame = frame{noBody: x.noBody, size: w.frame.size[:0]}
+	w.frame = frame{noBody: x.noBody, size: w.frame.size[:0], bare: w.frame.bare[:0]}
 	// The read that waits here since the last exchange must not count its
 	// idleness against this one.
 	w.Conn.SetReadDeadline(time.Time{})
@@ -102,8 +145,8 @@ func (w *wire) release(x *exchange) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.owner == x {
-		x.head = w.frame.head
-		w.owner, w.frame.head = nil, nil
+		x.head, x.trailer = w.frame.head, w.frame.trailer
+		w.owner, w.frame.head, w.frame.trailer = nil, nil, nil
 	}
 }
 
@@ -115,6 +158,16 @@ func (w *wire) head(x *exchange) []byte {
 		return w.frame.head
 	}
 	return x.head
+}
+
+// trailer returns the raw fields that came behind the body of x.
+func (w *wire) trailer(x *exchange) []byte {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.owner == x {
+		return w.frame.trailer
+	}
+	return x.trailer
 }
 
 func (w *wire) spoilt() bool {
