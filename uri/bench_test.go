@@ -77,3 +77,20 @@ func BenchmarkNormalize(b *testing.B) {
 		u.Normalize(Syntax)
 	}
 }
+
+// BenchmarkExtract reads prose with a URI in every second line.
+func BenchmarkExtract(b *testing.B) {
+	text := strings.Repeat("Yes, Jim: I found it under \"http://www.w3.org/Addressing/\",\n"+
+		"but you can probably pick it up elsewhere, as the notes say. They have it all.\n", 100)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		n := 0
+		for range Extract(text) {
+			n++
+		}
+		if n != 100 {
+			b.Fatal(n)
+		}
+	}
+}
