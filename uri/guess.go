@@ -19,9 +19,9 @@ import (
 // Two forms can be read both ways. "host:80/x", a word and a number that can be a
 // port, is a host unless the word is a scheme that everybody knows, as in
 // "tel:555". And "a:b@c", scheme or login, is an error unless a is such a scheme,
-// as in "mailto:b@c": taking it for one would hand a password to a host that the
-// person may not have meant. So is any "@" without a scheme, and "//host". A caller
-// that has schemes of its own asks [ParseZone] before Guess.
+// as in "mailto:b@c": one of a and c would become a host that the person may not
+// have meant (CVE-2024-10524). So is any "@" without a scheme, and "//host". A
+// caller that has schemes of its own asks [ParseZone] before Guess.
 func Guess(text, scheme string) (u URI, guessed bool, err error) {
 	bare := Unwrap(text)
 	u, guessed, err = guess(bare, scheme)
