@@ -68,7 +68,7 @@ func begun(err error) bool {
 
 // request is the Request that text and the flags ask for.
 func (a *app) request(text string) (*fetch.Request, error) {
-	u, err := fetch.ParseURL(text)
+	u, err := a.typed(text)
 	if err != nil {
 		return nil, err
 	}
@@ -135,6 +135,9 @@ func (j *job) transfer(req *fetch.Request, out sink) error {
 		return err
 	}
 	if err := j.copy(out, req, resp); err != nil {
+		return err
+	}
+	if err := j.dumpTrailer(resp); err != nil {
 		return err
 	}
 	if resp.Fault != nil && j.flags.failWithBody {

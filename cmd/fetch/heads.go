@@ -27,13 +27,35 @@ func (r recordHeads) Do(ctx context.Context, req *fetch.Request) (*fetch.Respons
 const maxHeads = 4 << 20
 
 // dumpHeads writes the heads where -D wants them.
-func (j *job) dumpHeads() error {
+func (j *job) dumpHeads() error { return j.dump(j.heads.Bytes(), j.index > 0 || j.attempt > 1) }
+
+// dumpTrailer writes the fields behind the body of resp there too.
+func (j *job) dumpTrailer(resp *fetch.Response) error {
+	var text []byte
+	if resp.Trailer != nil {
+		text = fieldLines(resp.Trailer())
+	}
+	if len(text) == 0 {
+		return nil
+	}
+	return j.dump(text, true)
+}
+
+func fieldLines(h fetch.Header) (text []byte) {
+	for _, f := range h {
+		text = append(text, f.Name+": "+f.Value+"\r\n"...)
+	}
+	return text
+}
+
+// dump writes text to the file of -D, behind what it has or in its place.
+func (j *job) dump(text []byte, more bool) error {
 	name := j.flags.http.dumpHeader
 	switch name {
 	case "":
 		return nil
 	case "-":
-		_, err := j.stdout.Write(j.heads.Bytes())
+		_, err := j.stdout.Write(text)
 		return local(err)
 	}
 	if j.flags.createDirs {
@@ -42,14 +64,14 @@ func (j *job) dumpHeads() error {
 		}
 	}
 	mode := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
-	if j.index > 0 || j.attempt > 1 {
+	if more {
 		mode = os.O_WRONLY | os.O_CREATE | os.O_APPEND
 	}
 	f, err := os.OpenFile(name, mode, 0o666)
 	if err != nil {
 		return fetch.Local.With(err)
 	}
-	_, err = f.Write(j.heads.Bytes())
+	_, err = f.Write(text)
 	if closed := f.Close(); err == nil {
 		err = closed
 	}
