@@ -38,7 +38,7 @@ func FuzzFrame(f *testing.F) {
 		}
 		by, whole := frame{noBody: head}, frame{noBody: head}
 		n := whole.scan(wire)
-		if k := by.all(wire, piece); k != n || by.state != whole.state || !bytes.Equal(by.head, whole.head) {
+		if k := by.all(wire, piece); k != n || by.state != whole.state || by.state != unbounded && !bytes.Equal(by.head, whole.head) {
 			t.Fatalf("%q: %d bytes at once, %d in pieces of %d", wire, n, k, piece)
 		}
 		used, ok := responseLength(wire, head)
