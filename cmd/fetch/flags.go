@@ -54,6 +54,7 @@ type flags struct {
 	locationTrusted bool
 	maxRedirs       int
 	proto           string
+	protoDefault    string
 	protoRedir      string
 	allowDowngrade  bool
 	allowPort       []string
@@ -126,6 +127,7 @@ func (f *flags) register(p *pflag.FlagSet) {
 	p.BoolVar(&f.locationTrusted, "location-trusted", false, "send credentials to whatever host a redirect names")
 	p.IntVar(&f.maxRedirs, "max-redirs", 10, "follow `N` redirects at the most; -1 is no limit")
 	p.StringVar(&f.proto, "proto", "", "allow the schemes of `LIST` alone: http,https or =http or -ftp")
+	p.StringVar(&f.protoDefault, "proto-default", "", "take a URL without a scheme for one of `SCHEME`")
 	p.StringVar(&f.protoRedir, "proto-redir", "", "let redirects lead to the schemes of `LIST`: +ftp or =https")
 	p.BoolVar(&f.allowDowngrade, "allow-downgrade", false, "let an https page redirect to http")
 	p.StringSliceVar(&f.allowPort, "allow-port", nil, "allow `SCHEME:PORT`; with :any also where a server leads")

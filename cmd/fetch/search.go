@@ -37,7 +37,7 @@ func (a *app) search() *cobra.Command {
 				write = listJSON
 			}
 			return a.batch(args[:1], func(j *job) error {
-				u, err := fetch.ParseURL(j.text)
+				u, err := j.typed(j.text)
 				if err != nil {
 					return err
 				}

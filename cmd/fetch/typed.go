@@ -1,0 +1,26 @@
+package main
+
+import (
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri"
+	"github.com/anyurl/fetch/uri/iri"
+)
+
+// typed reads what a person typed for a URL: letters of any script, and hosts
+// without a scheme. What was made of it, and what may mislead, is said.
+func (a *app) typed(text string) (uri.URI, error) {
+	u, guessed, err := iri.Guess(text, a.flags.protoDefault)
+	if err != nil {
+		return u, &fetch.Error{Op: "parse", Err: fetch.BadURL.With(err)}
+	}
+	if guessed {
+		a.note("taken for %s", u)
+	}
+	for _, s := range iri.Segments(u) {
+		if s.Role == iri.Note {
+			a.note("the URL is %s", iri.Display(u))
+			break
+		}
+	}
+	return u, nil
+}
