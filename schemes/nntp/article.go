@@ -40,7 +40,8 @@ func (d *driver) article(q *query, s *session, view View) (*fetch.Response, erro
 		resp.Body = io.NopCloser(s.block())
 		return resp, nil
 	}
-	head, rest := mailstore.ReadHead(s.block())
+	block := s.paced(s.lines.Block(0))
+	head, rest := mailstore.ReadHead(block)
 	resp.Header = mailstore.ParseHead(head)
 	resp.Time = mailstore.Date(resp.Header.Get("Date"))
 	resp.Media = articleMedia
@@ -49,6 +50,7 @@ func (d *driver) article(q *query, s *session, view View) (*fetch.Response, erro
 		resp.Media, resp.Head = headMedia, head
 	}
 	if q.req.Op != fetch.Stat {
+		block.release()
 		return resp, nil
 	}
 	resp.Body = nil

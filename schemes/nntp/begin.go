@@ -22,7 +22,7 @@ func (d *driver) begin(q *query, s *session) (*fetch.Response, error) {
 		return d.article(q, s, view)
 	case stat:
 		return d.statGroup(q, s)
-	case q.kind == ofGroup && !d.NewerThan.IsZero() && view == Overview:
+	case d.asksNews(q.locator, q.req.Op):
 		return d.newArticles(q, s)
 	case view == Overview && d.Field != "":
 		return d.field(q, s)

@@ -33,7 +33,7 @@ type query struct {
 
 // Do implements fetch.Driver.
 func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
-	l, err := locate(req.URL)
+	l, err := d.locate(req)
 	if err != nil {
 		return nil, err
 	}

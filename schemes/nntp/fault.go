@@ -62,6 +62,8 @@ func replyFault(err error) error {
 		return fetch.Protocol.With(err)
 	case err == io.EOF, errors.Is(err, io.ErrUnexpectedEOF):
 		return fetch.Connect.Errorf("server closed the connection")
+	case err == io.ErrShortWrite:
+		return fetch.Connect.With(err)
 	}
 	return err
 }

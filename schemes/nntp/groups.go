@@ -3,7 +3,6 @@ package nntp
 import (
 	"io"
 	"mime"
-	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/line"
@@ -25,7 +24,7 @@ func (d *driver) groups(q *query, s *session) (*fetch.Response, error) {
 	tries := [][]string{{"LIST", "ACTIVE", q.wildmat}, {"LIST"}}
 	switch {
 	case !d.NewerThan.IsZero():
-		tries = [][]string{append([]string{"NEWGROUPS"}, s.moment(d.NewerThan)...)}
+		tries = [][]string{{"NEWGROUPS", moment(d.NewerThan, s.caps.modern())}}
 	case d.Describe:
 		resp.Media = descriptionMedia
 		tries = [][]string{{"LIST", "NEWSGROUPS", q.wildmat}, {"LIST", "NEWSGROUPS"}}
@@ -52,21 +51,10 @@ func (d *driver) groups(q *query, s *session) (*fetch.Response, error) {
 	return resp, nil
 }
 
-// moment writes a time as NEWGROUPS and NEWNEWS take it: RFC 977 has two
-// digits for the year.
-func (s *session) moment(t time.Time) []string {
-	day := "20060102"
-	if !s.caps.modern() {
-		day = "060102"
-	}
-	t = t.UTC()
-	return []string{t.Format(day), t.Format("150405"), "GMT"}
-}
-
 // newArticles lists the message-ids that have come to a group (RFC 3977 7.4).
 // Many servers do not tell: then everything is listed.
 func (d *driver) newArticles(q *query, s *session) (*fetch.Response, error) {
-	r, err := s.ask(append([]string{"NEWNEWS", q.group}, s.moment(d.NewerThan)...)...)
+	r, err := s.ask("NEWNEWS", q.group, moment(d.NewerThan, s.caps.modern()))
 	switch {
 	case err != nil:
 		return nil, err

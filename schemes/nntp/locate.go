@@ -83,7 +83,7 @@ func locateNumber(group, text string) (locator, error) {
 	default:
 		l.kind, ok = byRange, ok && ended
 	}
-	if !ok {
+	if !ok || l.first == 0 {
 		return l, fetch.BadURL.Errorf("neither an article number nor a range of them: %q", text)
 	}
 	if l.last < l.first {
@@ -104,8 +104,8 @@ func parseNumber(s string) (uint64, bool) {
 // parseID gives a message-id its brackets, which URLs leave out, and checks
 // it: printable ASCII, at the most 250 bytes.
 func parseID(s string) (string, error) {
-	if inner, ok := strings.CutPrefix(s, "<"); ok {
-		s = strings.TrimSuffix(inner, ">")
+	if strings.HasPrefix(s, "<") && strings.HasSuffix(s, ">") {
+		s = s[1 : len(s)-1]
 	}
 	left, right, _ := strings.Cut(s, "@")
 	switch {

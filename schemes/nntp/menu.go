@@ -65,7 +65,7 @@ func reader(base uri.URI, media string) (func(string) fetch.Entry, error) {
 	case descriptionMedia:
 		return n.description, nil
 	case idsMedia:
-		return n.byID, nil
+		return n.id, nil
 	}
 	return nil, fetch.Unsupported.Errorf("media type %q is no listing of news", media)
 }
@@ -93,14 +93,18 @@ func (n namer) url(path string) uri.URI {
 // where there is no message-id that a URL can hold.
 func (n namer) article(number, id string) uri.URI {
 	scheme := n.base.Scheme()
-	_, err := parseID(id)
+	id, err := parseID(id)
 	if err == nil && (scheme == "news" || scheme == "snews") {
-		return n.url(uri.Escape(id[1:len(id)-1], uri.Segment))
+		return n.byID(id)
 	}
 	if v, ok := parseNumber(number); !ok || v == 0 || checkGroup(n.group) != nil {
 		return uri.URI{}
 	}
 	return n.url(uri.Escape(n.group, groupChars) + "/" + number)
+}
+
+func (n namer) byID(id string) uri.URI {
+	return n.url(uri.Escape(id[1:len(id)-1], uri.Segment))
 }
 
 // groupChars are what a group's name may hold in a URL; RFC 5538 5 has most
@@ -158,14 +162,13 @@ func (n namer) menu(name, text string) fetch.Entry {
 	return fetch.Entry{Name: name, URL: n.ofGroup(name), Kind: fetch.Menu, Size: -1, Raw: text, Extra: map[string]string{}}
 }
 
-// byID reads a message-id (RFC 3977 7.4).
-func (n namer) byID(text string) fetch.Entry {
-	id := strings.TrimSpace(text)
-	if _, err := parseID(id); err != nil || !strings.HasPrefix(id, "<") {
+// id reads a message-id (RFC 3977 7.4). There is no number to name an article
+// by, even where base is of nntp.
+func (n namer) id(text string) fetch.Entry {
+	id, err := parseID(strings.TrimSpace(text))
+	if err != nil {
 		return info(text)
 	}
-	// There is no number that nntp could name it by.
-	u := n.url(uri.Escape(id[1:len(id)-1], uri.Segment))
-	return fetch.Entry{Name: id, URL: u, Kind: fetch.Document, Media: articleMedia, Size: -1, Raw: text,
+	return fetch.Entry{Name: id, URL: n.byID(id), Kind: fetch.Document, Media: articleMedia, Size: -1, Raw: text,
 		Extra: map[string]string{"message_id": id}}
 }

@@ -5,7 +5,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/line"
@@ -86,17 +85,15 @@ func (n *numbers) ask() error {
 func (n *numbers) read(to uint64) error {
 	n.known = n.known[:0]
 	next := to + 1
-	start, got := time.Now(), 0
+	lines := line.NewReader(n.s.paced(n.s.lines.Block(0)))
 	for {
-		n.s.door.SetReadDeadline(start.Add(replyTime + time.Duration(got/slowest)*time.Second))
-		text, _, err := n.s.lines.ReadLine(line.MaxReplyLine)
+		text, _, err := lines.ReadLine(line.MaxReplyLine)
+		if err == io.EOF {
+			break
+		}
 		if err != nil {
 			n.s.broken = true
 			return cut(replyFault(err))
-		}
-		got += len(text) + 2
-		if string(text) == "." {
-			break
 		}
 		number, ok := parseNumber(strings.TrimSpace(string(text)))
 		switch {

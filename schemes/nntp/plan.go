@@ -2,13 +2,14 @@ package nntp
 
 import (
 	"strconv"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 )
 
 // plan tells the commands for req. QUIT comes when the session has been idle.
 func (o Options) plan(req *fetch.Request, implicit bool) ([]fetch.Step, error) {
-	l, err := locate(req.URL)
+	l, err := o.locate(req)
 	if err != nil {
 		return nil, err
 	}
@@ -23,28 +24,63 @@ func (o Options) plan(req *fetch.Request, implicit bool) ([]fetch.Step, error) {
 	return append(steps, o.actions(l, req.Op)...), nil
 }
 
+// locate reads the URL of req, and refuses options that are none.
+func (o Options) locate(req *fetch.Request) (locator, error) {
+	if o.Field != "" && !isField(o.Field) {
+		return locator{}, fetch.Usage.Errorf("not the name of a header field: %q", o.Field)
+	}
+	return locate(req.URL)
+}
+
 // actions are the commands that bring what l names.
 func (o Options) actions(l locator, op fetch.Op) []fetch.Step {
-	group := fetch.Step{Verb: "GROUP", Arg: l.group}
-	view := o.viewOf(l, op)
-	switch l.kind {
-	case ofGroups:
-		if op == fetch.Stat {
-			return nil
-		}
-		return []fetch.Step{{Verb: "LIST ACTIVE", Arg: l.wildmat, Else: "LIST"}}
-	case byID:
+	view, numbers := o.viewOf(l, op), l.numbers()
+	switch {
+	case l.kind == ofGroups && op == fetch.Stat:
+		return nil
+	case l.kind == ofGroups:
+		return []fetch.Step{o.listStep(l)}
+	case l.kind == byID:
 		return []fetch.Step{{Verb: view.verb(), Arg: l.id}}
+	case o.asksNews(l, op):
+		return []fetch.Step{{Verb: "NEWNEWS", Arg: l.group + " " + moment(o.NewerThan, true), Else: "OVER"}}
 	}
+	steps := []fetch.Step{{Verb: "GROUP", Arg: l.group}}
 	switch {
 	case op == fetch.Stat && l.kind != byNumber:
-		return []fetch.Step{group}
+		return steps
+	case view == Overview && o.Field != "":
+		return append(steps, fetch.Step{Verb: "HDR", Arg: o.Field + " " + numbers, Else: "XHDR"})
 	case view == Overview:
-		return []fetch.Step{group, {Verb: "LIST OVERVIEW.FMT"}, {Verb: "OVER", Arg: l.numbers(), Else: "XOVER"}}
+		return append(steps, fetch.Step{Verb: "LIST OVERVIEW.FMT"}, fetch.Step{Verb: "OVER", Arg: numbers, Else: "XOVER"})
 	case l.kind == byNumber:
-		return []fetch.Step{group, {Verb: view.verb(), Arg: l.numbers()}}
+		return append(steps, fetch.Step{Verb: view.verb(), Arg: numbers})
 	}
-	return []fetch.Step{group, {Verb: "LISTGROUP", Arg: l.group + " " + l.numbers()}, {Verb: view.verb(), Arg: "each"}}
+	return append(steps, fetch.Step{Verb: "LISTGROUP", Arg: l.group + " " + numbers}, fetch.Step{Verb: view.verb(), Arg: "each"})
+}
+
+func (o Options) listStep(l locator) fetch.Step {
+	switch {
+	case !o.NewerThan.IsZero():
+		return fetch.Step{Verb: "NEWGROUPS", Arg: moment(o.NewerThan, true)}
+	case o.Describe:
+		return fetch.Step{Verb: "LIST NEWSGROUPS", Arg: l.wildmat}
+	}
+	return fetch.Step{Verb: "LIST ACTIVE", Arg: l.wildmat, Else: "LIST"}
+}
+
+// asksNews reports whether only what is new by time is wanted of a group.
+func (o Options) asksNews(l locator, op fetch.Op) bool {
+	return op == fetch.Get && l.kind == ofGroup && !o.NewerThan.IsZero() && o.viewOf(l, op) == Overview
+}
+
+// moment writes a time as NEWGROUPS and NEWNEWS take it: RFC 977 has two
+// digits for the year.
+func moment(t time.Time, modern bool) string {
+	if modern {
+		return t.UTC().Format("20060102 150405 GMT")
+	}
+	return t.UTC().Format("060102 150405 GMT")
 }
 
 // viewOf settles what Whole means: a Stat wants heads, a group is a listing.

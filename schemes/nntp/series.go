@@ -121,16 +121,44 @@ func (r *series) send() error {
 	return nil
 }
 
-// take appends a block to dst: up to limit bytes, in a time that the Client
-// cannot watch, since nothing is given out meanwhile.
+// A paced reader reads what is needed before anything is given out, which the
+// Client therefore cannot watch: it may take replyTime, and longer only at some
+// speed.
+type paced struct {
+	r     io.Reader
+	s     *session
+	start time.Time
+	got   int
+}
+
+// slowest is that speed in bytes a second.
+const slowest = 1 << 10
+
+func (s *session) paced(r io.Reader) *paced { return &paced{r: r, s: s, start: time.Now()} }
+
+func (p *paced) Read(b []byte) (int, error) {
+	if !p.start.IsZero() {
+		p.s.door.SetReadDeadline(p.start.Add(replyTime + time.Duration(p.got/slowest)*time.Second))
+	}
+	n, err := p.r.Read(b)
+	p.got += n
+	return n, err
+}
+
+// release lets what is left take its time.
+func (p *paced) release() {
+	p.start = time.Time{}
+	p.s.door.SetReadDeadline(time.Time{})
+}
+
+// take appends a block of at most limit bytes to dst.
 func (s *session) take(dst []byte, limit int, block io.Reader) ([]byte, error) {
-	start, had := time.Now(), len(dst)
-	for {
+	block = s.paced(block)
+	for had := len(dst); ; {
 		got := len(dst) - had
 		if got > limit {
 			return dst, fetch.TooLarge.Errorf("article of more than %d bytes in a batch", limit)
 		}
-		s.door.SetReadDeadline(start.Add(replyTime + time.Duration(got/slowest)*time.Second))
 		dst = slices.Grow(dst, min(max(got, 4<<10), limit+1-got))
 		n, err := block.Read(dst[len(dst):min(cap(dst), had+limit+1)])
 		dst = dst[:len(dst)+n]
@@ -142,6 +170,3 @@ func (s *session) take(dst []byte, limit int, block io.Reader) ([]byte, error) {
 		}
 	}
 }
-
-// slowest is the least speed of what is read at once, in bytes a second.
-const slowest = 1 << 10
