@@ -1,0 +1,225 @@
+package telnet_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/racingmars/go3270"
+	"go.uber.org/goleak"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/schemes/telnet"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func client(t testing.TB, o telnet.Options, change ...func(*fetch.Options)) *fetch.Client {
+	opts := fetch.Options{Policy: fetch.Typed()}
+	for _, f := range change {
+		f(&opts)
+	}
+	c := fetch.New(opts, telnet.Schemes(o)...)
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// A talk is a session as a person has it.
+type talk struct {
+	t *testing.T
+	*fetch.Response
+	seen bytes.Buffer
+}
+
+func begin(t *testing.T, c *fetch.Client, url string) *talk {
+	t.Helper()
+	resp, err := c.Get(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { resp.Body.Close() })
+	if resp.Kind != fetch.Session || resp.Input == nil {
+		t.Fatalf("%s is a %v", url, resp.Kind)
+	}
+	return &talk{t: t, Response: resp}
+}
+
+func (s *talk) say(text string) {
+	s.t.Helper()
+	if _, err := io.WriteString(s.Input, text); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// until reads until the peer has said want behind what was read before.
+func (s *talk) until(want string) {
+	s.t.Helper()
+	from := s.seen.Len()
+	buf := make([]byte, 100)
+	for !strings.Contains(s.seen.String()[from:], want) {
+		n, err := s.Body.Read(buf)
+		s.seen.Write(buf[:n])
+		if err != nil {
+			s.t.Fatalf("got %q, want %q in it: %v", s.seen.String()[from:], want, err)
+		}
+	}
+}
+
+func TestTelnetd(t *testing.T) {
+	t.Parallel()
+	s := peer.Telnetd(t, peer.TelnetdOptions{Script: `echo "$TERM $USER $(stty size)"; read -r line; printf 'you said %s \377\303\277 %s\n' "$line" "$(stty size)"; env | sort`})
+	c := client(t, telnet.Options{Keys: true, Terminal: "VT220"})
+	talk := begin(t, c, "telnet://bob:secret@"+s.Addr+"/")
+	talk.Resize(101, 255)
+	talk.until("vt220  255 101")
+	talk.Resize(255, 33)
+	talk.say("caf\xff\xe9\r")
+	talk.until("you said caf\xff\xe9 \xff\xc3\xbf 33 255")
+	rest, err := io.ReadAll(talk.Body)
+	if err != nil || strings.Contains(string(rest), "bob") || strings.Contains(string(rest), "secret") {
+		t.Errorf("environment: %q, %v", rest, err)
+	}
+}
+
+// TestTelnetdPlain is what a pipe has: no window.
+func TestTelnetdPlain(t *testing.T) {
+	t.Parallel()
+	s := peer.Telnetd(t, peer.TelnetdOptions{Script: `stty size; read -r line; echo "you said $line"`})
+	talk := begin(t, client(t, telnet.Options{}), "telnet://"+s.Addr)
+	talk.until("0 0")
+	talk.say("hello\n")
+	talk.until("you said hello")
+	if _, err := io.ReadAll(talk.Body); err != nil {
+		t.Error(err)
+	}
+}
+
+// fromReserved dials from a port of ours that only root has.
+func fromReserved(o *fetch.Options) {
+	o.Dial = func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
+		for port := 1023; port > 600; port-- {
+			d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}}
+			if c, err := d.DialContext(ctx, network, to.String()); err == nil {
+				return c, nil
+			}
+		}
+		return nil, errors.New("no port is free")
+	}
+}
+
+func TestRlogind(t *testing.T) {
+	t.Parallel()
+	s := peer.Rlogind(t)
+	c := client(t, telnet.Options{Terminal: "dumb"}, fromReserved)
+	talk := begin(t, c, "rlogin://"+peer.User+"@"+s.Addr+"/")
+	talk.until("assword: ")
+	talk.say(peer.Password + "\r")
+	talk.until("$ ")
+	talk.say("echo $((6*7)) $TERM; exit\r")
+	talk.until("42 dumb")
+	if _, err := io.ReadAll(talk.Body); err != nil {
+		t.Error(err)
+	}
+	_, err := client(t, telnet.Options{}).Get(t.Context(), "rlogin://"+peer.User+"@"+s.Addr+"/")
+	if !errors.Is(err, fetch.BadPort) || !strings.Contains(err.Error(), "512 to 1023") {
+		t.Errorf("from a port that anybody has: got %v", err)
+	}
+}
+
+// host3270 serves screens by go3270.
+func host3270(t *testing.T, screen go3270.Screen) (addr string) {
+	ln, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() {
+		conn, err := ln.Accept()
+		if err != nil {
+			done <- err
+			return
+		}
+		defer conn.Close()
+		conn.SetDeadline(time.Now().Add(10 * time.Second))
+		if _, err = go3270.NegotiateTelnet(conn); err == nil {
+			_, err = go3270.ShowScreenOpts(screen, nil, conn, go3270.ScreenOpts{NoResponse: true, CursorRow: 4, CursorCol: 13})
+		}
+		io.Copy(io.Discard, conn)
+		done <- err
+	}()
+	t.Cleanup(func() {
+		ln.Close()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return ln.Addr().String()
+}
+
+var loginScreen = go3270.Screen{
+	{Row: 0, Col: 27, Intense: true, Content: "3270 Example Application"},
+	{Row: 2, Col: 0, Content: "Welcome to the go3270 example. Please enter your name."},
+	{Row: 4, Col: 0, Content: "First Name  . . ."},
+	{Row: 4, Col: 19, Name: "fname", Write: true, Content: "Ada [1]"},
+	{Row: 4, Col: 40, Autoskip: true},
+	{Row: 5, Col: 0, Content: "Password  . . . ."},
+	{Row: 5, Col: 19, Name: "password", Write: true, Hidden: true, Content: "sesame"},
+	{Row: 5, Col: 40},
+	{Row: 22, Col: 0, Content: "PF3 Exit"},
+}
+
+const loginText = `                            3270 Example Application
+
+ Welcome to the go3270 example. Please enter your name.
+
+ First Name  . . .  Ada [1]
+ Password  . . . .
+` + "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n PF3 Exit\n"
+
+func TestGo3270(t *testing.T) {
+	t.Parallel()
+	addr := host3270(t, loginScreen)
+	resp, err := client(t, telnet.Options{CodePage: 1047}).Get(t.Context(), "tn3270://"+addr+"/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(resp.Body)
+	if err != nil || string(text) != loginText || resp.Kind != fetch.Document || resp.Input != nil {
+		t.Errorf("got %v %q, %v, want %q", resp.Kind, text, err, loginText)
+	}
+	// The host writes by code page 1047, which has the brackets elsewhere.
+	resp, err = client(t, telnet.Options{JSON: true}).Get(t.Context(), "tn3270://"+host3270(t, loginScreen)+"/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var screen telnet.Screen
+	if err := json.NewDecoder(resp.Body).Decode(&screen); err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	for _, f := range screen.Fields {
+		got += fmt.Sprintf("%d,%d+%d %q %t %t %t\n", f.Row, f.Col, f.Length, f.Text, f.Protected, f.Bright, f.Hidden)
+	}
+	want := `1,29+132 "3270 Example Application" true true false
+3,2+159 "Welcome to the go3270 example. Please enter your name." true false false
+5,2+18 "First Name  . . ." true false false
+5,21+20 "Ada Ý1¨" false false false
+5,42+39 "" true false false
+6,2+18 "Password  . . . ." true false false
+6,21+20 "" false false true
+6,42+1319 "" true false false
+23,2+186 "PF3 Exit" true false false
+`
+	if got != want || len(screen.Lines) != 24 || screen.Cursor != (telnet.Place{Row: 5, Col: 14}) || resp.Media != "application/json" {
+		t.Errorf("got cursor %v, fields\n%swant\n%s", screen.Cursor, got, want)
+	}
+}

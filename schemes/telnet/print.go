@@ -1,0 +1,107 @@
+package telnet
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/encoding/charmap"
+)
+
+// A Screen is what a tn3270 host shows: Options.JSON brings it in JSON. Places
+// count from 1. What a host hides, passwords above all, is blank.
+type Screen struct {
+	Rows   int      `json:"rows"`
+	Cols   int      `json:"cols"`
+	Cursor Place    `json:"cursor"`
+	Lines  []string `json:"lines"` // all of them, without the blanks at their ends
+	Fields []Field  `json:"fields"`
+}
+
+// A Place is a place on a Screen.
+type Place struct {
+	Row int `json:"row"`
+	Col int `json:"col"`
+}
+
+// A Field is a part of a Screen with one attribute.
+type Field struct {
+	Place            // of its first character
+	Length    int    `json:"length"` // it may go on in the next lines, and from the last to the first
+	Text      string `json:"text"`   // without the blanks at its end
+	Protected bool   `json:"protected,omitempty"`
+	Numeric   bool   `json:"numeric,omitempty"`
+	Bright    bool   `json:"bright,omitempty"`
+	Hidden    bool   `json:"hidden,omitempty"`
+	Modified  bool   `json:"modified,omitempty"`
+}
+
+func place(at int) Place { return Place{at/cols + 1, at%cols + 1} }
+
+// text is what a person would see.
+func (s *screen) text(page *charmap.Charmap) []byte {
+	lines := s.lines(page)
+	return []byte(strings.TrimRight(strings.Join(lines, "\n"), "\n") + "\n")
+}
+
+func (s *screen) json(page *charmap.Charmap) []byte {
+	text, _ := json.Marshal(Screen{rows, cols, place(s.cursor), s.lines(page), s.allFields(page)}) // nothing in it can fail
+	return append(text, '\n')
+}
+
+func (s *screen) lines(page *charmap.Charmap) []string {
+	attribute := s.attribute(cells - 1)
+	var lines []string
+	var line strings.Builder
+	for at, c := range s.cells {
+		if c.begins {
+			attribute = c.code
+		}
+		line.WriteRune(c.rune(page, attribute))
+		if at%cols == cols-1 {
+			lines = append(lines, strings.TrimRight(line.String(), " "))
+			line.Reset()
+		}
+	}
+	return lines
+}
+
+// rune is what is seen of a cell.
+func (c cell) rune(page *charmap.Charmap, attribute byte) rune {
+	switch {
+	case c.begins, c.code == 0, attribute&display == hidden:
+		return ' '
+	case c.graphic:
+		return unicode.ReplacementChar // of a set that the host does not name
+	}
+	r := page.DecodeByte(c.code)
+	if unicode.IsControl(r) || unicode.IsSpace(r) {
+		return ' '
+	}
+	return r
+}
+
+func (s *screen) allFields(page *charmap.Charmap) []Field {
+	fields := []Field{}
+	for at, c := range s.cells {
+		if !c.begins {
+			continue
+		}
+		f := Field{
+			Place:     place((at + 1) % cells),
+			Protected: c.code&protected != 0,
+			Numeric:   c.code&numeric != 0,
+			Bright:    c.code&display == bright,
+			Hidden:    c.code&display == hidden,
+			Modified:  c.code&modified != 0,
+		}
+		var text strings.Builder
+		for next := (at + 1) % cells; !s.cells[next].begins; next = (next + 1) % cells {
+			text.WriteRune(s.cells[next].rune(page, c.code))
+			f.Length++
+		}
+		f.Text = strings.TrimRight(text.String(), " ")
+		fields = append(fields, f)
+	}
+	return fields
+}

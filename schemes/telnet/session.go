@@ -1,0 +1,98 @@
+package telnet
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+
+	"github.com/anyurl/fetch/fetch"
+	library "github.com/ziutek/telnet"
+)
+
+// telnet opens a session of telnet.
+func (o Options) telnet(ctx context.Context, env fetch.Env, t fetch.Target, req *fetch.Request) (*fetch.Response, error) {
+	if req.Op == fetch.Stat {
+		return nobody(), nil
+	}
+	announce(t, req)
+	door, err := env.Net.DialContext(ctx, "tcp", t.Address())
+	if err != nil {
+		return nil, err
+	}
+	g := &guard{Conn: req.Trace.Tap(door), keys: o.Keys, options: options{
+		agreeUs:  map[byte]bool{optBinary: true, optSGA: true, optTerminal: true, optWindow: true},
+		agreeHim: map[byte]bool{optBinary: true, optEcho: true, optSGA: true},
+		terminal: cmp.Or(o.Terminal, "XTERM"),
+	}}
+	stream, err := library.NewConn(g)
+	if err != nil {
+		door.Close()
+		return nil, fetch.Internal.With(err)
+	}
+	resp := o.join(ctx, door, stream, g.send)
+	resp.Resize = g.resize
+	return resp, nil
+}
+
+// nobody is what is known of a service without asking: that it is one.
+func nobody() *fetch.Response {
+	return &fetch.Response{Kind: fetch.Session, Size: -1, Body: io.NopCloser(new(emptyReader))}
+}
+
+type emptyReader struct{}
+
+func (emptyReader) Read([]byte) (int, error) { return 0, io.EOF }
+
+// join makes a Response of a connection over which people talk.
+func (o Options) join(ctx context.Context, door net.Conn, stream io.Reader, send func([]byte) (int, error)) *fetch.Response {
+	fetch.SetIdle(door, o.Idle)
+	stop := context.AfterFunc(ctx, func() { door.Close() })
+	return &fetch.Response{
+		Kind:  fetch.Session,
+		Size:  -1,
+		Peer:  fetch.PeerOf(door),
+		Input: &input{door, send},
+		Body:  &output{stream, door, stop, o.Idle > 0},
+	}
+}
+
+// input is what goes to the peer.
+type input struct {
+	door net.Conn
+	send func([]byte) (int, error)
+}
+
+func (i *input) Write(p []byte) (int, error) { return i.send(p) }
+
+// Close ends our side of the connection.
+func (i *input) Close() error {
+	if half, ok := i.door.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return fetch.Unsupported.Errorf("connection has no half close")
+}
+
+// output is what the peer says.
+type output struct {
+	stream io.Reader
+	door   net.Conn
+	stop   func() bool
+	idle   bool // idleness is the end
+}
+
+func (o *output) Read(p []byte) (int, error) {
+	n, err := o.stream.Read(p)
+	if o.idle && errors.Is(err, os.ErrDeadlineExceeded) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+func (o *output) Close() error {
+	o.stop()
+	o.door.Close()
+	return nil
+}
