@@ -69,7 +69,7 @@ func (b *body) Read(p []byte) (int, error) {
 		return 0, b.end(err, lastReply)
 	}
 	if b.left == 0 {
-		return 0, b.end(errEnough, 0)
+		return 0, b.end(b.rest(), lateReply)
 	}
 	if b.left > 0 && int64(len(p)) > b.left {
 		p = p[:b.left]
@@ -107,6 +107,9 @@ func (b *body) end(err error, limit time.Duration) error {
 		s.broken = true // the server will complain, sooner or later
 		b.err = io.EOF
 	case isEnd(err, s):
+		if err != io.EOF {
+			s.trace.Notef("data connection ended without close_notify")
+		}
 		b.err = b.complete(limit)
 	default:
 		s.broken = true
@@ -119,11 +122,7 @@ func (b *body) end(err error, limit time.Duration) error {
 // isEnd reports whether the server closed the data connection. Over TLS many
 // do so without a word; the proof is the last reply, which came encrypted.
 func isEnd(err error, s *session) bool {
-	if s.data != nil && err == io.ErrUnexpectedEOF {
-		s.trace.Notef("data connection ended without close_notify")
-		return true
-	}
-	return err == io.EOF
+	return err == io.EOF || s.data != nil && err == io.ErrUnexpectedEOF
 }
 
 // complete reads the reply that ends the transfer: RFC 959 5.4.
@@ -181,15 +180,24 @@ func (b *body) Close() error {
 
 func (b *body) finish() {
 	err := errEnough
-	if b.due == 0 && b.left < 0 {
-		b.data.SetReadDeadline(time.Now().Add(lateReply))
-		var one [1]byte
-		if _, err = b.data.Read(one[:]); err == nil {
-			err = errEnough
-		}
+	if b.left <= 0 {
+		err = b.rest()
 	}
 	if err == errEnough {
 		netConn(b.data.Conn).Close()
 	}
 	b.end(err, lateReply)
+}
+
+// rest looks whether the data ends where it is due to, without long waiting.
+func (b *body) rest() error {
+	if b.due != 0 {
+		return errEnough
+	}
+	var one [1]byte
+	b.data.SetReadDeadline(time.Now().Add(lateReply))
+	if n, err := b.data.Read(one[:]); n == 0 && isEnd(err, b.session) {
+		return err
+	}
+	return errEnough
 }

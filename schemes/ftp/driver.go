@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/pool"
@@ -16,6 +17,7 @@ type driver struct {
 	port     uint16
 	implicit bool // TLS from the first byte
 	idle     pool.Pool[*session]
+	found    sync.Map // from the key of a typed request to the login that somebody answered
 }
 
 // Do carries out the plan of req, on an idle session of the same user where
@@ -29,9 +31,13 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	if err != nil {
 		return nil, err
 	}
-	who, err := d.whoAsks(ctx, req.Auth, t.Origin())
+	who, err := d.whoAsks(req.Auth, t.Origin())
 	if err != nil {
 		return nil, err
+	}
+	given := d.key(ctx, t, &who)
+	if found, ok := d.found.Load(given); ok && req.Typed() {
+		who = found.(login)
 	}
 	key := d.key(ctx, t, &who)
 	for {
@@ -52,7 +58,10 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	if err != nil {
 		return nil, err
 	}
-	return d.carry(ctx, s, d.key(ctx, t, &who), req, p)
+	if key = d.key(ctx, t, &who); key != given && req.Typed() {
+		d.found.Store(given, who)
+	}
+	return d.carry(ctx, s, key, req, p)
 }
 
 // key says who may share a session.

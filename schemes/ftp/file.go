@@ -40,18 +40,23 @@ func (d *driver) file(ctx context.Context, s *session, req *fetch.Request, p pat
 	}
 	t, err := d.transfer(ctx, s, rest, f.some, "RETR", p.name)
 	if err != nil {
-		if f.no.Code == 550 && codeOf(err) == 550 && s.isDirectory(p) {
+		if f.no.Code == 550 && fetch.FaultOf(err) == fetch.NotFound && s.isDirectory(p) {
 			return nil, toDirectory(req, resp)
 		}
 		return nil, err
 	}
 	resp.Code = t.reply.Code
+	d.readText(t, p)
 	t.skip += first - rest
-	if end >= 0 && (f.size < 0 || end < f.size) {
+	if end >= 0 && (end != f.size || !open(req.Range)) {
 		t.left = end - first
 	}
 	return t, nil
 }
+
+// open reports whether r is all from some byte on, which must agree with the
+// size. A part of which both ends were asked for is what lies between them.
+func open(r fetch.Range) bool { return r.First >= 0 && r.End == 0 }
 
 // find goes to the directory of a file and asks about it. Where a CWD is
 // refused, the whole path from the directory of the login may still name the

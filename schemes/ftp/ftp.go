@@ -11,6 +11,7 @@ type Options struct {
 	Method    Method // how a path becomes commands
 	ASCII     bool   // TYPE A where the URL says nothing
 	NamesOnly bool   // list by NLST
+	LF        bool   // in texts and listings, LF for the CR LF that the server sends: RFC 959 3.1.1.1
 
 	// Active has the server connect to us: "-", or the address of ours that
 	// the control connection must have. Empty: we connect to the server.

@@ -36,6 +36,7 @@ func (d *driver) list(ctx context.Context, s *session, req *fetch.Request, p pat
 		switch {
 		case err == nil:
 			resp.Code = t.reply.Code
+			d.readText(t, p)
 		case isUnknown(resp.Code) && !s.broken && i+1 < len(verbs):
 			continue
 		case !isEmpty(resp.Code, err):

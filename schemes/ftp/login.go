@@ -27,15 +27,8 @@ type login struct {
 	origin fetch.Origin
 }
 
-// whoAsks finds the user of a request: that of its Credential, else whom
-// netrc and its like know for the host, else the anonymous one.
-func (d *driver) whoAsks(ctx context.Context, auth *fetch.Credential, origin fetch.Origin) (login, error) {
-	if auth == nil {
-		var err error
-		if auth, err = d.ask(ctx, fetch.Challenge{Origin: origin}); err != nil {
-			return login{}, err
-		}
-	}
+// whoAsks is the user of a request, or the anonymous one.
+func (d *driver) whoAsks(auth *fetch.Credential, origin fetch.Origin) (login, error) {
 	l := login{origin: origin}
 	if auth != nil {
 		l.Credential = *auth
@@ -53,13 +46,6 @@ func (d *driver) whoAsks(ctx context.Context, auth *fetch.Credential, origin fet
 // safe refuses a login that would be more commands than one.
 func (l *login) safe() error {
 	return safe(l.User, l.Password.Reveal(), l.Account.Reveal())
-}
-
-func (d *driver) ask(ctx context.Context, c fetch.Challenge) (*fetch.Credential, error) {
-	if d.env.Login == nil {
-		return nil, nil
-	}
-	return d.env.Login(ctx, c)
 }
 
 // open makes a session and logs in.
@@ -148,11 +134,7 @@ func (d *driver) login(ctx context.Context, s *session, who *login, encrypted bo
 		if again || faultOf(r) != fetch.Auth || s.broken {
 			return refused("login", r)
 		}
-		user := who.User
-		if user == anonymous {
-			user = ""
-		}
-		c, err := d.ask(ctx, fetch.Challenge{Origin: who.origin, User: user, Realm: sentence(r), Again: true})
+		c, err := d.ask(ctx, fetch.Challenge{Origin: who.origin, User: who.name(), Realm: sentence(r), Again: who.name() != ""})
 		if err != nil {
 			return err
 		}
@@ -165,6 +147,21 @@ func (d *driver) login(ctx context.Context, s *session, who *login, encrypted bo
 			return err
 		}
 	}
+}
+
+// name is the user that somebody named.
+func (l *login) name() string {
+	if l.User == anonymous {
+		return ""
+	}
+	return l.User
+}
+
+func (d *driver) ask(ctx context.Context, c fetch.Challenge) (*fetch.Credential, error) {
+	if d.env.Login == nil {
+		return nil, nil
+	}
+	return d.env.Login(ctx, c)
 }
 
 // tryLogin returns the reply that decides.

@@ -208,6 +208,30 @@ func TestLogin(t *testing.T) {
 	})
 }
 
+// TestLoginAnswered: where no guests are let in, somebody is asked, once.
+func TestLoginAnswered(t *testing.T) {
+	s := peer.Vsftpd(t, peer.FTPOptions{Config: []string{"anonymous_enable=NO"}})
+	s.PutHome("private", []byte("mine\n"))
+	var asked []fetch.Challenge
+	c := client(t, ftp.Options{}, func(o *fetch.Options) {
+		o.Login = func(_ context.Context, ch fetch.Challenge) (*fetch.Credential, error) {
+			asked = append(asked, ch)
+			return &fetch.Credential{User: peer.User, Password: peer.Password}, nil
+		}
+	})
+	for _, userinfo := range []string{"", "", peer.User + "@", peer.User + "@"} {
+		if got := get(t, c, "ftp://"+userinfo+s.Addr+"/private"); got != "mine\n" {
+			t.Errorf("%q: got %q", userinfo, got)
+		}
+	}
+	if len(asked) != 2 || asked[0].User != "" || asked[0].Again || asked[1].User != peer.User || asked[1].Again {
+		t.Errorf("asked %+v, want once for anybody and once for %s", asked, peer.User)
+	}
+	if commands := strings.Count(s.Log(), "USER"); commands > 4 {
+		t.Errorf("%d logins:\n%s", commands, s.Log())
+	}
+}
+
 // TestConditions: what was said of a file by MDTM and SIZE, or by MLST, holds
 // when it is asked for again.
 func TestConditions(t *testing.T) {

@@ -86,7 +86,7 @@ func replay(t *testing.T, archive *txtar.Archive) {
 			if err != nil {
 				t.Fatalf("section %s", f.Name)
 			}
-			data[uint16(port)] = append(data[uint16(port)], dataScript(strings.ReplaceAll(text, "\n", "\r\n"), f.Name))
+			data[uint16(port)] = append(data[uint16(port)], dataScript(text, f.Name))
 		}
 	}
 	for port, scripts := range data {
@@ -253,10 +253,17 @@ func verb(t *testing.T, text string) faultnet.Step {
 	return faultnet.Step{}
 }
 
-// dataScript sends text and then does what the section's name says.
+// dataScript sends text and then does what the section's name says. The lines
+// of a text end in CR LF, unless it is quoted ("raw").
 func dataScript(text, section string) faultnet.Script {
+	_, end, _ := strings.Cut(section, " ")
+	if end == "raw" {
+		text = unquote(strings.TrimSuffix(text, "\n"))
+	} else {
+		text = strings.ReplaceAll(text, "\n", "\r\n")
+	}
 	s := faultnet.Script{faultnet.Send(text)}
-	switch _, end, _ := strings.Cut(section, " "); end {
+	switch end {
 	case "refuse":
 		return faultnet.Script{faultnet.Refuse()}
 	case "blackhole":
