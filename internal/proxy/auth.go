@@ -13,14 +13,14 @@ type Challenge struct {
 }
 
 // Answer returns the value of the Authorization or Proxy-Authorization field
-// that proves l for a request with this method and target. The scheme must be
-// basic or digest.
-func (c Challenge) Answer(l Login, method, target string) (string, error) {
+// that proves l for a request with this method and target and without a body.
+// The scheme must be basic or digest; use counts, from 1, the answers to c.
+func (c Challenge) Answer(l Login, method, target string, use int) (string, error) {
 	switch c.Scheme {
 	case "basic":
 		return basic(l)
 	case "digest":
-		return c.digest(l, method, target, newNonce())
+		return c.digest(l, method, target, newNonce(), use)
 	}
 	return "", fmt.Errorf("%w: authentication scheme", ErrOption)
 }

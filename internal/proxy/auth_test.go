@@ -63,10 +63,13 @@ func TestDigest(t *testing.T) {
 		{"RFC 2617", `Digest realm="testrealm@host.com", qop="auth,auth-int", nonce="dcd98b7102dd2f0e8b11d0f600bfb0c093", opaque="5ccc069c403ebaf9f0171e9517f40e41"`,
 			Login{"Mufasa", "Circle Of Life"}, "GET", "/dir/index.html", "0a4f113b",
 			[]string{`response="6629fae49393a05397450978507c4ef1"`}},
+		// The response here was computed by Python's hashlib.
+		{"auth-int alone", `Digest realm="r", nonce="n", qop="auth-int"`, Login{"u", "p"}, "GET", "/", "c",
+			[]string{`response="7eeb55b7f6f7bbb156ec8ed04a13f5a5"`, "qop=auth-int"}},
 		{"quotes in the user", `Digest realm="r", nonce="n"`, Login{`a"b\c`, "p"}, "GET", "/", "",
 			[]string{`username="a\"b\\c"`}},
 	} {
-		got, err := ParseChallenges([]string{c.challenge})[0].digest(c.login, c.method, c.uri, c.cno)
+		got, err := ParseChallenges([]string{c.challenge})[0].digest(c.login, c.method, c.uri, c.cno, 1)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -82,11 +85,11 @@ func TestDigestRefused(t *testing.T) {
 	for _, challenge := range []string{
 		`Digest realm="r"`,
 		`Digest realm="r", nonce="n", algorithm=SHA-1`,
-		`Digest realm="r", nonce="n", qop="auth-int"`,
+		`Digest realm="r", nonce="n", qop="x"`,
 		`Digest realm="r", nonce="n", qop=""`,
 		`Negotiate x=y`,
 	} {
-		if got, err := ParseChallenges([]string{challenge})[0].Answer(mary, "GET", "/"); err == nil {
+		if got, err := ParseChallenges([]string{challenge})[0].Answer(mary, "GET", "/", 1); err == nil {
 			t.Errorf("%s is answered: %s", challenge, got)
 		}
 	}

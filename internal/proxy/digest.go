@@ -27,7 +27,13 @@ func hashOf(algorithm string) func(string) string {
 // usable reports whether a digest challenge can be answered by us.
 func (c Challenge) usable() bool {
 	_, legacy := c.qop()
-	return hashOf(c.Params["algorithm"]) != nil && c.Params["nonce"] != "" && (legacy || c.offers("auth"))
+	return hashOf(c.Params["algorithm"]) != nil && c.Params["nonce"] != "" && (legacy || c.offers("auth") || c.offers("auth-int"))
+}
+
+// Lasting reports whether c may be answered more than once: not where the
+// first answer has made a session key (RFC 7616 3.4.2).
+func (c Challenge) Lasting() bool {
+	return !strings.HasSuffix(strings.ToUpper(c.Params["algorithm"]), "-SESS")
 }
 
 // qop returns the offered qualities of protection; legacy is a challenge of
@@ -50,10 +56,10 @@ func (c Challenge) offers(qop string) bool {
 // stale reports whether only the nonce was too old, not the login wrong.
 func (c Challenge) stale() bool { return strings.EqualFold(c.Params["stale"], "true") }
 
-// digest computes the response of RFC 7616 3.4, with qop auth, for the first
-// use of a nonce.
-func (c Challenge) digest(l Login, method, target, cnonce string) (string, error) {
-	const count = "00000001"
+// digest computes the response of RFC 7616 3.4, with qop auth, or auth-int
+// where that alone is offered, for one use of a nonce.
+func (c Challenge) digest(l Login, method, target, cnonce string, use int) (string, error) {
+	count := fmt.Sprintf("%08x", use)
 	if hasControl(l.User) || hasControl(target) || !c.usable() {
 		return "", fmt.Errorf("%w: login or challenge for digest", ErrOption)
 	}
@@ -73,8 +79,12 @@ func (c Challenge) digest(l Login, method, target, cnonce string) (string, error
 	if _, legacy := c.qop(); legacy {
 		fmt.Fprintf(&b, `, response="%s"`, hash(secret+":"+nonce+":"+request))
 	} else {
-		response := hash(strings.Join([]string{secret, nonce, count, cnonce, "auth", request}, ":"))
-		fmt.Fprintf(&b, `, cnonce=%s, nc=%s, qop=auth, response="%s"`, quote(cnonce), count, response)
+		qop := "auth"
+		if !c.offers(qop) {
+			qop, request = "auth-int", hash(method+":"+target+":"+hash(""))
+		}
+		response := hash(strings.Join([]string{secret, nonce, count, cnonce, qop, request}, ":"))
+		fmt.Fprintf(&b, `, cnonce=%s, nc=%s, qop=%s, response="%s"`, quote(cnonce), count, qop, response)
 	}
 	if opaque, ok := c.Params["opaque"]; ok {
 		b.WriteString(", opaque=" + quote(opaque))

@@ -46,7 +46,7 @@ func ask(conn net.Conn, target string, c Challenge, opts Options) (*head, error)
 	login := ""
 	if c.Scheme != "" {
 		var err error
-		if login, err = c.Answer(opts.Login, "CONNECT", target); err != nil {
+		if login, err = c.Answer(opts.Login, "CONNECT", target, 1); err != nil {
 			return nil, err
 		}
 	}
@@ -88,7 +88,10 @@ func (o *Options) choose(list []Challenge) (best Challenge) {
 
 // connectRequest returns the one request, of which every part is checked.
 func connectRequest(target, login string, opts Options) ([]byte, error) {
-	fields := []Field{{"Host", target}}
+	var fields []Field
+	if !has(opts.Header, "Host") {
+		fields = append(fields, Field{"Host", target})
+	}
 	if login != "" {
 		fields = append(fields, Field{"Proxy-Authorization", login})
 	}
@@ -113,7 +116,7 @@ func connectRequest(target, login string, opts Options) ([]byte, error) {
 // belongs to the origin, or is here already.
 func kept(name, login string) bool {
 	switch strings.ToLower(name) {
-	case "host", "content-length", "transfer-encoding", "authorization", "cookie":
+	case "content-length", "transfer-encoding", "authorization", "cookie":
 		return true
 	case "proxy-authorization":
 		return login != ""

@@ -25,6 +25,7 @@ const maxLogins = 3
 // An answer is what an ask does about challenges.
 type answer struct {
 	credential *fetch.Credential // that was tried last
+	to         proxy.Challenge   // that was answered last
 	logins     int               // how often Env.Login was asked
 	stale      bool              // a nonce was too old once
 	proxied    bool              // the proxy's challenge was answered
@@ -78,10 +79,11 @@ func (d *driver) loginOrigin(ctx context.Context, req *fetch.Request, a *ask, li
 		b.credential = c
 		b.logins++
 	}
-	field := b.prove(mode, list)
+	field, to := b.prove(mode, list)
 	if field == "" {
 		return nil, nil
 	}
+	b.to = to
 	b.replace("Authorization", field)
 	return &b, nil
 }
@@ -96,27 +98,27 @@ func isStale(list []proxy.Challenge) bool {
 }
 
 // prove answers the best of the challenges that mode allows, or none: "".
-func (a *ask) prove(mode Auth, list []proxy.Challenge) string {
+func (a *ask) prove(mode Auth, list []proxy.Challenge) (field string, to proxy.Challenge) {
 	c := a.credential
 	if c.Token != "" {
-		return "Bearer " + c.Token.Reveal()
+		return "Bearer " + c.Token.Reveal(), to
 	}
 	return prove(proxy.Login{User: c.User, Password: c.Password.Reveal()}, mode, list, a.method, a.path+a.query)
 }
 
-func prove(l proxy.Login, mode Auth, list []proxy.Challenge, method, target string) string {
+func prove(l proxy.Login, mode Auth, list []proxy.Challenge, method, target string) (field string, to proxy.Challenge) {
 	schemes := map[Auth][]string{Basic: {"basic"}, Digest: {"digest"}, AnyAuth: {"digest", "basic"}}[mode]
 	for _, scheme := range schemes {
 		for _, c := range list {
 			if c.Scheme != scheme {
 				continue
 			}
-			if field, err := c.Answer(l, method, target); err == nil {
-				return field
+			if field, err := c.Answer(l, method, target, 1); err == nil {
+				return field, c
 			}
 		}
 	}
-	return ""
+	return "", to
 }
 
 // answer is for a proxy's challenge to the absolute form: once.
@@ -126,7 +128,7 @@ func (p *proxyTo) answer(a *ask, list []proxy.Challenge) *ask {
 	}
 	mode := map[fetch.ProxyAuth]Auth{fetch.ProxyDigest: Digest, fetch.ProxyAny: AnyAuth}[p.auth]
 	l := proxy.Login{User: p.login.User, Password: p.login.Password.Reveal()}
-	field := prove(l, mode, list, a.method, p.absolute(a))
+	field, _ := prove(l, mode, list, a.method, p.absolute(a))
 	if field == "" {
 		return nil
 	}

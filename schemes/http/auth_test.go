@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,6 +92,47 @@ func TestDigestStale(t *testing.T) {
 	}
 	if fields := s.authorization(t); len(fields) != 3 || !strings.Contains(fields[2], `nonce="n2"`) {
 		t.Errorf("sent %q", fields)
+	}
+}
+
+// A nonce serves again, counted; with another password too, and for nobody
+// else. What was refused serves nothing.
+func TestProofIsKept(t *testing.T) {
+	digest := `Digest realm="r", nonce="n1", qop=auth`
+	no := unauthorized(digest)
+	s := &script{replies: [][]string{{no, ok, ok, no, ok, ok, no, no, no, ok}}}
+	client := s.open(t, http.Options{Auth: http.AnyAuth})
+	for _, url := range []string{"alice:a@h/1", "alice:a@h/2", "bob:b@h/3", "alice:a@h/4", "eve:x@h/5", "eve:e@h/6"} {
+		get(t, client, ask("http://"+url))
+	}
+	want := []string{"", "alice 00000001", "alice 00000002", "", "bob 00000001", "alice 00000003", "", "eve 00000001", "", "eve 00000001"}
+	var got []string
+	for _, field := range s.authorization(t) {
+		p := map[string]string{}
+		for _, m := range digestParam.FindAllStringSubmatch(field, -1) {
+			p[m[1]] = m[2] + m[3]
+		}
+		got = append(got, strings.TrimSpace(p["username"]+" "+p["nc"]))
+	}
+	if !slices.Equal(got, want) || s.conns != 1 {
+		t.Errorf("sent %q on %d connections, want %q", got, s.conns, want)
+	}
+}
+
+// Where the caller trusts every host, the next is asked as the last took it;
+// the answer to a nonce is for the host that gave it.
+func TestProofIsTrusted(t *testing.T) {
+	for challenge, want := range map[string]string{`Basic realm="r"`: "Basic YWxpY2U6YQ==", `Digest realm="r", nonce="n", qop=auth`: ""} {
+		s := &script{replies: [][]string{
+			{unauthorized(challenge), "HTTP/1.1 302 x\r\nLocation: http://other/\r\nContent-Length: 0\r\n\r\n"}, {ok},
+		}}
+		client := s.open(t, http.Options{Auth: http.AnyAuth}, func(o *fetch.Options) { o.Policy.Trusting = true })
+		if _, _, err := get(t, client, ask("http://alice:a@h/")); err != nil {
+			t.Fatal(err)
+		}
+		if fields := s.authorization(t); len(fields) != 3 || fields[2] != want {
+			t.Errorf("%s: sent %q", challenge, fields)
+		}
 	}
 }
 

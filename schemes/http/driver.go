@@ -22,6 +22,8 @@ type driver struct {
 	pool pool
 	ask  func(*fetch.Request) (*ask, error)
 	gate *proxyTo // where everything goes, or nil
+
+	proofs proofs
 }
 
 func newDriver(env fetch.Env, port uint16, opts *Options) *driver {
@@ -37,6 +39,7 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	if err != nil {
 		return nil, err
 	}
+	d.proveAgain(req, a)
 	resp, err := d.try(ctx, req, a)
 	if errors.Is(err, errOther) {
 		req.Trace.Notef("the object has changed: sent from its beginning")
@@ -66,6 +69,9 @@ func (d *driver) try(ctx context.Context, req *fetch.Request, a *ask) (*fetch.Re
 			return nil, err
 		}
 		if next == nil {
+			if a.to.Scheme != "" && x.resp.StatusCode != http.StatusUnauthorized {
+				d.proofs.keep(a.target.Origin(), a.credential.User, a.to)
+			}
 			return resp, nil
 		}
 		drain(resp.Body)
