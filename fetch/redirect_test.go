@@ -1,0 +1,141 @@
+package fetch
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/anyurl/fetch/uri"
+)
+
+func TestRedirects(t *testing.T) {
+	start := "http://u:p@a.example/0"
+	answers := names{"a.example": {"8.8.8.8"}, "b.example": {"1.1.1.1"}, "in.example": {"10.0.0.1"}, "me.example": {"127.0.0.1"}}
+	for _, c := range []struct {
+		name   string
+		hops   []string
+		policy Policy
+		fault  Fault
+		auth   string // what each hop saw
+	}{
+		{"same origin keeps", []string{"http://a.example/1"}, Typed(), 0, "u u"},
+		{"other host drops", []string{"http://b.example/1"}, Typed(), 0, "u -"},
+		{"other port drops", []string{"http://a.example:8080/1"}, Typed(), 0, "u -"},
+		{"nothing comes back", []string{"http://b.example/1", "http://a.example/2"}, Typed(), 0, "u - -"},
+		{"nothing comes back later", []string{"http://b.example/1", "http://b.example/2"}, Typed(), 0, "u - -"},
+		{"userinfo of a server", []string{"http://v:w@b.example/1"}, Typed(), 0, "u -"},
+		{"trusted", []string{"http://b.example/1"}, Policy{Reach: Anywhere, Trusting: true}, 0, "u u"},
+		{"loop", []string{"http://a.example/1", "http://u:p@a.example/0"}, Typed(), Loop, "u u"},
+		{"too many", []string{"http://a.example/1", "http://a.example/2"}, Policy{MaxHops: 1}, Loop, "u u"},
+		{"none allowed", []string{"http://a.example/1"}, Policy{MaxHops: -1}, Loop, "u"},
+		{"to private", []string{"http://in.example/"}, Typed(), BadAddress, "u"},
+		{"to this machine", []string{"http://127.0.0.1:6379/"}, Typed(), BadAddress, "u"},
+		{"to this machine by name", []string{"http://me.example/"}, Typed(), BadAddress, "u"},
+		{"to a file", []string{"file:///etc/passwd"}, Typed(), BadReferral, "u"},
+		{"to a bad port", []string{"http://b.example:25/"}, Typed(), BadPort, "u"},
+		{"to an unknown scheme", []string{"x:y"}, Typed(), Unsupported, "u"},
+	} {
+		var saw []string
+		s := page(func(req *Request, resp *Response) {
+			who := "-"
+			if req.Auth != nil {
+				who = req.Auth.User
+			}
+			if got := req.Header.Get("X-Api-Key"); (got == "") != (who == "-") {
+				t.Errorf("%s: secret header %q beside user %s", c.name, got, who)
+			}
+			if req.Header.Get("Accept") != "a/b" {
+				t.Errorf("%s: Accept was lost", c.name)
+			}
+			saw = append(saw, who)
+			text(resp, "x")
+			if n := len(saw); n <= len(c.hops) {
+				resp.Location = uri.MustParse(c.hops[n-1])
+			}
+		})
+		file := Scheme{Name: "file", Plan: s.Plan, Open: s.Open}
+		r := &recorder{}
+		client := New(Options{Policy: c.policy, Resolver: answers, Dial: r.dial}, s, file)
+		req := &Request{URL: uri.MustParse(start), Header: Header{{"X-Api-Key", "k"}, {"Accept", "a/b"}}}
+		resp, err := client.Do(t.Context(), req)
+		if FaultOf(err) != c.fault {
+			t.Errorf("%s: got %v, want %v", c.name, err, c.fault)
+		}
+		// The judgement comes before the driver, except of a name's address.
+		if got := strings.Join(saw, " "); got != c.auth && got != strings.TrimSpace(c.auth+" -") {
+			t.Errorf("%s: hops saw %q, want %q", c.name, got, c.auth)
+		}
+		if err == nil {
+			if len(resp.Chain) != len(c.hops) || resp.URL.WithoutFragment().Unredacted() == start {
+				t.Errorf("%s: chain %v, at %v", c.name, resp.Chain, resp.URL)
+			}
+			resp.Body.Close()
+		}
+		client.Close()
+		if strings.Contains(r.addresses(), "127.0.0.1") || strings.Contains(r.addresses(), "10.0.0.1") {
+			t.Errorf("%s: dialled %s", c.name, r.addresses())
+		}
+	}
+}
+
+func TestFragmentIsInherited(t *testing.T) {
+	first := true
+	c := New(Options{Dial: (&recorder{}).dial}, page(func(req *Request, resp *Response) {
+		text(resp, "")
+		if first {
+			first, resp.Location = false, uri.MustParse("http://8.8.8.8/b")
+		}
+	}))
+	defer c.Close()
+	resp, err := c.Get(t.Context(), "http://8.8.8.8/a#f")
+	if err != nil || resp.URL.Unredacted() != "http://8.8.8.8/b#f" {
+		t.Errorf("got %v, %v", resp, err)
+	}
+}
+
+func TestNoFollow(t *testing.T) {
+	c := New(Options{Dial: (&recorder{}).dial}, page(func(req *Request, resp *Response) {
+		text(resp, "moved")
+		resp.Location = uri.MustParse("file:///x")
+	}))
+	defer c.Close()
+	resp, err := c.Do(t.Context(), &Request{URL: uri.MustParse("http://8.8.8.8/"), NoFollow: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, _ := io.ReadAll(resp.Body); string(b) != "moved" || resp.Location.IsZero() {
+		t.Errorf("got %q, %v", b, resp.Location)
+	}
+}
+
+func TestLoginIsForTheOrigin(t *testing.T) {
+	asked := 0
+	login := func(_ context.Context, ch Challenge) (*Credential, error) {
+		asked++
+		return &Credential{User: "u"}, nil
+	}
+	first := true
+	s := page(nil)
+	s.Open = func(env Env) Driver {
+		return DriverFunc(func(ctx context.Context, req *Request) (*Response, error) {
+			target, _ := TargetOf(req.URL, 80)
+			if _, err := env.Login(ctx, Challenge{Origin: target.Origin()}); err != nil {
+				return nil, err
+			}
+			if cred, _ := env.Login(ctx, Challenge{Origin: Origin{"http", "other", 80}}); cred != nil {
+				t.Error("a credential for somebody else")
+			}
+			resp := &Response{Body: io.NopCloser(strings.NewReader("")), Size: 0}
+			if first {
+				first, resp.Location = false, uri.MustParse("http://1.1.1.1/")
+			}
+			return resp, nil
+		})
+	}
+	c := New(Options{Login: login}, s)
+	defer c.Close()
+	if _, err := c.Get(t.Context(), "http://8.8.8.8/"); err != nil || asked != 1 {
+		t.Errorf("asked %d times, want once: the redirect went elsewhere (%v)", asked, err)
+	}
+}
