@@ -64,7 +64,7 @@ func bareAuthority(text string, i int) int {
 	switch {
 	case end > i+1 && (next == '.' || !(alpha | mark).Has(next)), next == '/':
 		return end
-	case end == i+1 && (next >= 0x80 || strings.IndexByte(space+`"'),.;:!?>]}|`, next) >= 0):
+	case end == i+1 && (next >= 0x80 || strings.IndexByte(" \t\r\n\"'),.;:!?>]}|", next) >= 0):
 		return i // the colon is of the sentence
 	}
 	return -1

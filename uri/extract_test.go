@@ -34,6 +34,7 @@ func TestExtract(t *testing.T) {
 			"ftp://info.cern.ch/pub/www/doc;type=d ftp://ds.internic.net/rfc http://ds.internic.net/instructions/overview.html#WARNING"},
 		{"bare in Chinese", "在URL:http://www.acl.lanl.gov/URI/archive/uri-archive.index.html。", "http://www.acl.lanl.gov/URI/archive/uri-archive.index.html"},
 		{"a reference of RFC 1738 over two lines", "       <URL:ftp://ds.internic.net/internet-drafts\n       /draft-ietf-uri-irl-fun-req-02.txt>", "ftp://ds.internic.net/internet-drafts/draft-ietf-uri-irl-fun-req-02.txt"},
+		{"another, indented by no-break spaces", "\u00a0 <URL:ftp://prospero.isi.edu/pub/prospero/doc\n\u00a0 \u00a0 /prospero-protocol.PS.Z>\n\n", "ftp://prospero.isi.edu/pub/prospero/doc/prospero-protocol.PS.Z"},
 		{"label broken from its bracket", "没有密码,< \nURL:ftp://host.com/>没有", "ftp://host.com/"},
 		{"a bracket closed too early", "<gopher://gopher.micro.umn.edu/00>About Gopher/About Gopher>", "gopher://gopher.micro.umn.edu/00"},
 
@@ -176,9 +177,15 @@ func TestExtractLinear(t *testing.T) {
 	for _, piece := range hostile {
 		for _, end := range []string{"", ">", `"`, "'", "@"} {
 			text := strings.Repeat(piece, size/len(piece))
-			short, long := measure(text+end), measure(strings.Repeat(text, 8)+end)
-			if long > 24*short && long > 20*time.Millisecond {
-				t.Errorf("%q: %v for %d bytes, %v for eight times that", piece, short, len(text), long)
+			for try := 1; ; try++ {
+				short, long := measure(text+end), measure(strings.Repeat(text, 8)+end)
+				if long <= 24*short || long < 20*time.Millisecond {
+					break
+				}
+				if try == 5 { // not the load of the machine
+					t.Errorf("%q: %v for %d bytes, %v for eight times that", piece, short, len(text), long)
+					break
+				}
 			}
 		}
 	}

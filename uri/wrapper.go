@@ -5,25 +5,22 @@ import (
 	"unicode"
 )
 
-const space = " \t\r\n\v\f"
-
 // Unwrap returns what a person means who wraps a URI as in running text: without
 // space around it, without angle brackets or double quotes, without "URL:", and in
 // angle brackets without any white space. Elsewhere white space within stays, so
 // that the result will not parse.
 func Unwrap(text string) string {
-	text = strings.Trim(text, space)
+	text = strings.TrimSpace(text)
 	if n := len(text) - 1; n > 0 {
 		switch {
 		case text[0] == '<' && text[n] == '>':
-			text = strings.Trim(text[1:n], space)
-			text, _, _ = unbroken(text, false)
+			text, _, _ = unbroken(strings.TrimSpace(text[1:n]), false)
 		case text[0] == '"' && text[n] == '"':
 			text = text[1:n]
 		}
 	}
 	if n := len(label); len(text) > n && isLabel(text[:n]) {
-		text = strings.TrimLeft(text[n:], space)
+		text = strings.TrimLeftFunc(text[n:], unicode.IsSpace)
 	}
 	return text
 }
@@ -36,9 +33,9 @@ func isLabel(s string) bool {
 
 // cutLabel returns lead without the label that ends it, nor the space around that.
 func cutLabel(lead string) (before string, found bool) {
-	lead = strings.TrimRight(lead, space)
+	lead = strings.TrimRightFunc(lead, unicode.IsSpace)
 	if n := len(lead) - len(label); n >= 0 && isLabel(lead[n:]) {
-		return strings.TrimRight(lead[:n], space), true
+		return strings.TrimRightFunc(lead[:n], unicode.IsSpace), true
 	}
 	return lead, false
 }
@@ -54,8 +51,8 @@ func wrapped(text string, start, colon int, open byte, labelled bool) (f Found, 
 	if n < 0 || text[colon+n] == '<' {
 		return Found{}, 0, false
 	}
-	written := strings.TrimRight(text[start:colon+n], space)
-	if strings.ContainsFunc(written, func(r rune) bool { return r >= 0x80 && !visible(r) }) {
+	written := strings.TrimRightFunc(text[start:colon+n], unicode.IsSpace)
+	if strings.ContainsFunc(written, func(r rune) bool { return !visible(r) }) {
 		return Found{}, 0, false
 	}
 	clean, or, ok := unbroken(written, open == '"')
@@ -75,27 +72,27 @@ func wrapped(text string, start, colon int, open byte, labelled bool) (f Found, 
 	return f, colon + n + 1, true
 }
 
-// visible reports whether r, outside ASCII, is seen where it stands: no control,
-// no space, nothing that turns the direction of the text, no invalid UTF-8.
+// visible reports whether r is what it looks like: space or something seen, no
+// control, nothing that turns the direction of the text, no invalid UTF-8.
 func visible(r rune) bool {
-	return unicode.IsGraphic(r) && !unicode.IsSpace(r) && r != unicode.ReplacementChar
+	return (unicode.IsGraphic(r) || unicode.IsSpace(r)) && r != unicode.ReplacementChar
 }
 
 // unbroken returns s without its white space; or lacks the hyphens before line
 // breaks too. It is not ok where the white space does not break one URI: around a
 // blank line, before the next URI, and in quotes within a line.
 func unbroken(s string, quoted bool) (clean, or string, ok bool) {
-	if !strings.ContainsAny(s, space) {
+	if !strings.ContainsFunc(s, unicode.IsSpace) {
 		return s, s, true
 	}
 	ok = true
 	var c, o strings.Builder
 	for s != "" {
-		n := strings.IndexAny(s, space)
+		n := strings.IndexFunc(s, unicode.IsSpace)
 		if n < 0 {
 			n = len(s)
 		}
-		piece, rest := s[:n], strings.TrimLeft(s[n:], space)
+		piece, rest := s[:n], strings.TrimLeftFunc(s[n:], unicode.IsSpace)
 		gap := s[n : len(s)-len(rest)]
 		lines := strings.Count(gap, "\n")
 		if lines > 1 || quoted && gap != "" && lines == 0 || rest != "" && begins(rest) {
