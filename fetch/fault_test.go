@@ -1,0 +1,52 @@
+package fetch
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"syscall"
+	"testing"
+)
+
+// TestFaultOf: errors that nobody classed still tell what to do.
+func TestFaultOf(t *testing.T) {
+	for _, c := range []struct {
+		err   error
+		want  Fault
+		retry bool
+	}{
+		{nil, 0, false},
+		{errors.New("x"), Internal, false},
+		{NotFound, NotFound, false},
+		{fmt.Errorf("x: %w", TryLater.Errorf("y")), TryLater, true},
+		{Auth.With(Timeout.Errorf("the inner class does not count")), Auth, false},
+		{&Error{Op: "get", Err: Loop.Errorf("x")}, Loop, false},
+		{context.Canceled, Canceled, false},
+		{context.DeadlineExceeded, Timeout, true},
+		{&net.DNSError{IsNotFound: true}, DNS, false},
+		{&net.DNSError{IsTemporary: true}, DNS, true},
+		{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, Connect, true},
+		{&net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}, Timeout, true},
+		{&net.OpError{Op: "remote error", Err: errors.New("tls: bad certificate")}, TLS, false},
+		{tls.RecordHeaderError{}, TLS, false},
+		{io.ErrUnexpectedEOF, Truncated, true},
+		{&fs.PathError{Op: "write", Err: syscall.ENOSPC}, DiskFull, false},
+		{&fs.PathError{Op: "open", Err: syscall.EACCES}, Local, false},
+		{syscall.ECONNRESET, Connect, true},
+	} {
+		if got := FaultOf(c.err); got != c.want || Retryable(c.err) != c.retry {
+			t.Errorf("%v: got %v, retry %v", c.err, got, Retryable(c.err))
+		}
+	}
+	if !errors.Is(&Error{Op: "x", Err: syscall.ECONNRESET}, Connect) {
+		t.Error("an Error does not tell the class of its cause")
+	}
+	if Fault(200).String() != "unknown" || Fault(0).Retryable() {
+		t.Error("a Fault that is none")
+	}
+}
