@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -73,7 +74,7 @@ func (a *app) request(text string) (*fetch.Request, error) {
 		return nil, err
 	}
 	f := &a.flags
-	req := &fetch.Request{URL: u, NoFollow: f.noLocation, ErrorBody: f.noFail || f.failWithBody, Trace: a.trace()}
+	req := &fetch.Request{URL: u, NoFollow: f.noLocation && !f.locationTrusted, ErrorBody: f.noFail || f.failWithBody, Trace: a.trace()}
 	if f.head {
 		req.Op = fetch.Stat
 	}
@@ -116,6 +117,10 @@ func (j *job) transfer(req *fetch.Request, out sink) error {
 	if err := j.dumpHeads(); err != nil {
 		return err
 	}
+	if have := out.State(); j.nothingBehind(have, err) {
+		j.note("the server has nothing behind byte %d and does not say how long the object is: taken for whole", have.Offset)
+		return errors.Join(out.Begin(save.State{Offset: have.Offset, Size: -1}), out.Commit())
+	}
 	if err != nil {
 		return err
 	}
@@ -151,6 +156,14 @@ func (j *job) transfer(req *fetch.Request, out sink) error {
 		return err
 	}
 	return errors.Join(err, out.Commit())
+}
+
+// nothingBehind reports whether err says no more than that the object ends
+// before or where we would continue: a 416 without the object's length.
+func (j *job) nothingBehind(have save.State, err error) bool {
+	var e *fetch.Error
+	return have.Offset > 0 && have.Validator == "" && errors.As(err, &e) && e.Code == 416 &&
+		!bytes.Contains(bytes.ToLower(j.heads.Bytes()), []byte("\ncontent-range:"))
 }
 
 // state is what out is told of the body. A range that was asked for by name,

@@ -93,8 +93,8 @@ func (f *httpFlags) options() (http.Options, error) {
 	return o, nil
 }
 
-// readCookies adds those of a file. As in curl, one that is not there, or has
-// no name, only turns the cookies on.
+// readCookies adds those of a file. As in curl, one that is not there, has no
+// name or is a folder, only turns the cookies on.
 func (f *httpFlags) readCookies(jar *http.Jar, name string) error {
 	file, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -104,6 +104,9 @@ func (f *httpFlags) readCookies(jar *http.Jar, name string) error {
 		return fetch.Local.With(err)
 	}
 	defer file.Close()
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		return nil
+	}
 	if err := jar.Read(file, time.Now()); err != nil {
 		return fetch.Local.With(err)
 	}

@@ -54,6 +54,7 @@ const nginxRules = `
 	location /tosmtp { return 302 http://127.0.0.1:25/; }
 	location /busy { return 503 "busy page\n"; }
 	location /page404 { return 404 "no such page\n"; }
+	location /nothing { return 416 "no\n"; }
 	location /slow { limit_rate 500k; try_files /big =404; }
 	location /escape { add_header X-Evil "\x1b]0;x\x07"; return 200 "\x1b[31mred"; }
 `

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/uri/iri"
@@ -10,6 +12,10 @@ import (
 // without a scheme. What was made of it, and what may mislead, is said.
 func (a *app) typed(text string) (uri.URI, error) {
 	u, guessed, err := iri.Guess(text, a.flags.protoDefault)
+	if front, fragment, ok := strings.Cut(text, "#"); err != nil && ok && strings.Contains(fragment, "#") {
+		// As browsers and curl: the fragment is for the reader, and no server sees it.
+		u, guessed, err = iri.Guess(front+"#"+strings.ReplaceAll(fragment, "#", "%23"), a.flags.protoDefault)
+	}
 	if err != nil {
 		return u, &fetch.Error{Op: "parse", Err: fetch.BadURL.With(err)}
 	}

@@ -131,8 +131,8 @@ func (c *brokenConn) Write(p []byte) (int, error) {
 			return 0, c.broken("write")
 		case Short:
 			n, err := c.Conn.Write(p[:1])
-			if err == nil && len(p) > 1 {
-				err = io.ErrShortWrite
+			if err == nil && len(p) > 1 { // as package net has every error of a connection
+				err = &net.OpError{Op: "write", Net: "tcp", Err: io.ErrShortWrite}
 			}
 			return n, err
 		case Silent:

@@ -40,7 +40,8 @@ func (d *driver) announce(s *session, verb string, l net.Listener) (line.Reply, 
 	}
 	a := at.Addr().WithZone("").Unmap()
 	if d.Active != "-" && d.Active != a.String() {
-		return line.Reply{}, fetch.Usage.Errorf("active mode: %s is not our address of this connection, %s", d.Active, a)
+		// Any other address would aim the server at somebody else.
+		s.trace.Notef("%s is not our address of this connection: %s is used", d.Active, a)
 	}
 	if verb == "PORT" {
 		host := strings.ReplaceAll(a.String(), ".", ",")

@@ -13,8 +13,8 @@ type Options struct {
 	NamesOnly bool   // list by NLST
 	LF        bool   // in texts and listings, LF for the CR LF that the server sends: RFC 959 3.1.1.1
 
-	// Active has the server connect to us: "-", or the address of ours that
-	// the control connection must have. Empty: we connect to the server.
+	// Active has the server connect to us, at our address of the control
+	// connection: "-", or that address. Empty: we connect to the server.
 	Active string
 	NoEPSV bool // PASV at once, over IPv4
 	NoEPRT bool // PORT at once, over IPv4

@@ -253,8 +253,10 @@ func slowMatch(pattern, name string) bool {
 	case name == "":
 		return false
 	case pattern[0] == '?':
-		for i := range name[1:] {
-			return slowMatch(rest, name[1+i:])
+		for i := range name {
+			if i > 0 {
+				return slowMatch(rest, name[i:])
+			}
 		}
 		return slowMatch(rest, "")
 	}

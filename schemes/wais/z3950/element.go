@@ -146,8 +146,8 @@ func parseNumber(value []byte) (Number, error) {
 	return n, nil
 }
 
-// binary is the fewest bytes that hold v.
-func binary(v uint32) []byte {
+// Binary is v as Like.Start and End hold numbers: the fewest bytes.
+func Binary(v uint32) []byte {
 	b := []byte{byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)}
 	for len(b) > 1 && b[0] == 0 {
 		b = b[1:]
@@ -172,7 +172,7 @@ func appendNumber(dst []byte, tag uint32, n Number) []byte {
 	if !n.Set {
 		return dst
 	}
-	return appendElement(dst, tag, binary(n.Value))
+	return appendElement(dst, tag, Binary(n.Value))
 }
 
 // appendGroup appends an element whose value is what write appends.
