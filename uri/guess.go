@@ -12,7 +12,7 @@ import (
 //
 // Text with a scheme is parsed as it is, by [ParseZone], and guessed is false. To
 // other text "://" and a scheme are put in front: the given one, or if that is ""
-// the one that the first label of the host names (ftp, gopher, imap, news, nntp,
+// the one that the first label of the host names (ftp, gopher, imap, nntp,
 // telnet, wais), or else http. An absolute path becomes a file URI. Then guessed is
 // true, and whoever typed should be told what was made of it.
 //
@@ -104,7 +104,7 @@ func authorityOf(text string) string {
 // schemeOf returns the scheme that the first label of a host names.
 func schemeOf(text string) string {
 	switch first, _, dotted := strings.Cut(authorityOf(text), "."); strings.ToLower(first) {
-	case "ftp", "gopher", "imap", "news", "nntp", "telnet", "wais":
+	case "ftp", "gopher", "imap", "nntp", "telnet", "wais":
 		if dotted {
 			return strings.ToLower(first)
 		}

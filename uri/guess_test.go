@@ -15,7 +15,7 @@ func TestGuess(t *testing.T) {
 		{"FTP.Example.org/a", "", "ftp://FTP.Example.org/a"},
 		{"gopher.x.org/1/", "", "gopher://gopher.x.org/1/"},
 		{"imap.x.org", "", "imap://imap.x.org"},
-		{"news.x.org/comp.x", "", "news://news.x.org/comp.x"},
+		{"news.x.org/comp.x", "", "http://news.x.org/comp.x"},
 		{"nntp.x.org:1119", "", "nntp://nntp.x.org:1119"},
 		{"telnet.x.org", "", "telnet://telnet.x.org"},
 		{"wais.x.org/db", "", "wais://wais.x.org/db"},
