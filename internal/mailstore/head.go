@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"net/mail"
+	"strings"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -97,7 +98,12 @@ func ParseHead(head []byte) fetch.Header {
 
 // Date reads the value of a Date field; zero is for one that is none.
 func Date(value string) time.Time {
-	t, err := mail.ParseDate(value)
+	// Nearly all are like this, and net/mail tries two dozen forms.
+	plain, _, _ := strings.Cut(value, " (")
+	t, err := time.Parse("Mon, 2 Jan 2006 15:04:05 -0700", plain)
+	if err != nil {
+		t, err = mail.ParseDate(value)
+	}
 	if err != nil {
 		return time.Time{}
 	}

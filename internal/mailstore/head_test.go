@@ -64,6 +64,7 @@ func TestParseHead(t *testing.T) {
 func TestDate(t *testing.T) {
 	for text, want := range map[string]string{
 		"Fri, 20 Nov 2026 13:32:15 -0000 (UTC)": "2026-11-20T13:32:15Z",
+		"Fri, 20 Nov 2026 14:32:15 +0100":       "2026-11-20T13:32:15Z",
 		"20 Nov 2026 14:32 +0100":               "2026-11-20T13:32:00Z",
 		"Fri, 20 Nov 98 13:32:15 GMT":           "1998-11-20T13:32:15Z",
 		"yesterday":                             "0001-01-01T00:00:00Z",

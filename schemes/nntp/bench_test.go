@@ -1,0 +1,192 @@
+package nntp_test
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"net"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/line"
+	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/schemes/nntp"
+	"github.com/anyurl/fetch/uri"
+)
+
+// BenchmarkRange brings 20,000 articles of 4 KiB from INN: as one range, and
+// with one command at a time, as most clients do. Each is compared with what was
+// posted.
+func BenchmarkRange(b *testing.B) {
+	const count = 20_000
+	s := peer.INN(b, peer.INNOptions{})
+	want := sha256.New()
+	for n := range count {
+		text := article(n+1, strings.Repeat(fmt.Sprintf("%08d the quick brown fox jumps over the lazy dog, and so on\r\n", n), 58))
+		s.Feed(text)
+		io.WriteString(want, stored(n+1, text))
+	}
+	check := func(b *testing.B, got interface{ Sum([]byte) []byte }) {
+		if string(got.Sum(nil)) != string(want.Sum(nil)) {
+			b.Fatal("not what was posted")
+		}
+		b.ReportMetric(float64(count)*float64(b.N)/b.Elapsed().Seconds(), "articles/s")
+	}
+	b.Run("range", func(b *testing.B) {
+		c := client(b, nntp.Options{Server: s.Addr})
+		for b.Loop() {
+			got := sha256.New()
+			resp, err := c.Get(b.Context(), fmt.Sprintf("nntp:local.test/1-%d", count))
+			if err != nil {
+				b.Fatal(err)
+			}
+			for m, err := range nntp.Messages(resp.Media, resp.Body) {
+				if err == nil {
+					_, err = io.Copy(got, m)
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+			resp.Body.Close()
+			if b.Elapsed() > 0 {
+				check(b, got)
+			}
+		}
+	})
+	b.Run("one at a time", func(b *testing.B) {
+		for b.Loop() {
+			got := sha256.New()
+			conn, err := net.Dial("tcp", s.Addr)
+			if err != nil {
+				b.Fatal(err)
+			}
+			r := line.NewReader(conn)
+			ask := func(format string, args ...any) {
+				if format != "" {
+					fmt.Fprintf(conn, format+"\r\n", args...)
+				}
+				if reply, err := r.ReadStatus(); err != nil || reply.Code/100 != 2 {
+					b.Fatal(reply, err)
+				}
+			}
+			ask("")
+			ask("MODE READER")
+			ask("GROUP local.test")
+			for n := range count {
+				ask("ARTICLE %d", n+1)
+				if _, err := io.Copy(got, r.Block(0)); err != nil {
+					b.Fatal(err)
+				}
+			}
+			conn.Close()
+			check(b, got)
+		}
+	})
+}
+
+// overviewServer says an overview of so many lines to everyone.
+func overviewServer(b testing.TB, lines int) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go serveOverview(conn, lines)
+		}
+	}()
+	return l.Addr().String()
+}
+
+func serveOverview(conn net.Conn, lines int) {
+	defer conn.Close()
+	in, out := bufio.NewScanner(conn), bufio.NewWriter(conn)
+	fmt.Fprint(out, "200 hello\r\n")
+	for out.Flush(); in.Scan(); out.Flush() {
+		switch verb, _, _ := strings.Cut(in.Text(), " "); verb {
+		case "CAPABILITIES":
+			fmt.Fprint(out, "101 ok\r\nREADER\r\nOVER\r\n.\r\n")
+		case "GROUP":
+			fmt.Fprintf(out, "211 %d 1 %d g\r\n", lines, lines)
+		case "OVER":
+			fmt.Fprint(out, "224 ok\r\n")
+			for n := range lines {
+				fmt.Fprintf(out, "%d\tRe: a subject of some length\tAlice <alice@example.org>\tFri, 20 Nov 2026 13:32:15 +0000\t<%d@example.org>\t<%d@example.org>\t4096\t60\tXref: x g:%d\r\n", n+1, n+1, n, n+1)
+			}
+			fmt.Fprint(out, ".\r\n")
+		default:
+			return
+		}
+	}
+}
+
+// TestOverviewMemory: a million lines stream through little memory.
+func TestOverviewMemory(t *testing.T) {
+	lines := 1_000_000
+	if testing.Short() {
+		lines = 100_000
+	}
+	c := client(t, nntp.Options{})
+	resp, err := c.Get(t.Context(), "nntp://"+overviewServer(t, lines)+"/g")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, most := 0, uint64(0)
+	for e, err := range resp.Entries() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n++; e.Size != 4096 || e.Time.IsZero() {
+			t.Fatalf("entry %d: %+v", n, e)
+		}
+		if n%10_000 == 0 {
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			most = max(most, m.HeapSys-m.HeapReleased+m.StackSys)
+		}
+	}
+	if n != lines || most > 32<<20 {
+		t.Errorf("%d entries, %d MiB", n, most>>20)
+	}
+	t.Logf("%d entries, %d MiB", n, most>>20)
+}
+
+func BenchmarkOverview(b *testing.B) {
+	const lines = 100_000
+	addr := overviewServer(b, lines)
+	c := client(b, nntp.Options{})
+	for _, entries := range []bool{false, true} {
+		b.Run(map[bool]string{false: "bytes", true: "entries"}[entries], func(b *testing.B) {
+			for b.Loop() {
+				resp, err := c.Do(b.Context(), &fetch.Request{URL: uri.MustParse("nntp://" + addr + "/g")})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if entries {
+					for _, err := range resp.Entries() {
+						if err != nil {
+							b.Fatal(err)
+						}
+					}
+					continue
+				}
+				n, err := io.Copy(io.Discard, resp.Body)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.SetBytes(n)
+				resp.Body.Close()
+			}
+			b.ReportMetric(lines*float64(b.N)/b.Elapsed().Seconds(), "lines/s")
+		})
+	}
+}
