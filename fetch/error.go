@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -25,11 +26,11 @@ type Error struct {
 
 // Error says operation, URL and cause in one line.
 func (e *Error) Error() string {
-	s := e.Op
-	if e.URL != "" {
-		s += " " + e.URL
+	where := strings.TrimSpace(e.Op + " " + e.URL)
+	if where == "" { // a driver's, on its way
+		return e.Err.Error()
 	}
-	return s + ": " + e.Err.Error()
+	return where + ": " + e.Err.Error()
 }
 
 // Unwrap returns the cause.
