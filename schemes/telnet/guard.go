@@ -30,9 +30,7 @@ func (g *guard) Read(p []byte) (int, error) {
 	for len(g.clean) == 0 && g.err == nil {
 		var n int
 		n, g.err = g.Conn.Read(g.raw[:])
-		if err := g.digest(g.raw[:n]); g.err == nil {
-			g.err = err
-		}
+		g.digest(g.raw[:n])
 	}
 	if len(g.clean) == 0 {
 		return 0, g.err
@@ -42,8 +40,9 @@ func (g *guard) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// digest takes the commands out of what was read and answers them.
-func (g *guard) digest(text []byte) error {
+// digest takes the commands out of what was read and answers them. A peer who
+// does not hear the answers may have left, and what it said first counts.
+func (g *guard) digest(text []byte) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if cap(g.clean) < 2*len(g.raw) {
@@ -63,7 +62,7 @@ func (g *guard) digest(text []byte) error {
 		}
 		g.clean = append(g.clean, b)
 	}
-	return g.flush(nil)
+	g.flush(nil)
 }
 
 // flush sends what options have to say and then text. It is called with the

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -33,7 +34,7 @@ const (
 
 // tn3270 brings the first screen that a host shows.
 func (o Options) tn3270(ctx context.Context, env fetch.Env, t fetch.Target, req *fetch.Request) (*fetch.Response, error) {
-	page, err := o.codePage()
+	codes, err := o.codePage()
 	if err != nil {
 		return nil, err
 	}
@@ -62,12 +63,30 @@ func (o Options) tn3270(ctx context.Context, env fetch.Env, t fetch.Target, req 
 		}
 		return nil, err
 	}
-	text := h.screen.text(page)
+	text := h.screen.text(codes)
 	if o.JSON {
-		text = h.screen.json(page)
+		text = h.screen.json(codes)
 	}
-	resp.Peer, resp.Size, resp.Body = fetch.PeerOf(door), int64(len(text)), io.NopCloser(bytes.NewReader(text))
+	resp.Peer, resp.Size, resp.Body = fetch.PeerOf(door), int64(len(text)), &page{text: bytes.NewReader(text)}
 	return resp, nil
+}
+
+// A page is a screen as a Body.
+type page struct {
+	text   *bytes.Reader
+	closed atomic.Bool
+}
+
+func (p *page) Read(b []byte) (int, error) {
+	if p.closed.Load() {
+		return 0, net.ErrClosed
+	}
+	return p.text.Read(b)
+}
+
+func (p *page) Close() error {
+	p.closed.Store(true)
+	return nil
 }
 
 func (o Options) codePage() (*charmap.Charmap, error) {
@@ -150,10 +169,10 @@ func (h *host) digest(text []byte) (drew bool, err error) {
 	}
 	if len(h.options.out) > 0 {
 		h.conn.SetWriteDeadline(time.Now().Add(sendTime))
-		_, err = h.conn.Write(h.options.out)
+		h.conn.Write(h.options.out) // or the next Read tells that nobody hears
 		h.options.out = h.options.out[:0]
 	}
-	return drew, err
+	return drew, nil
 }
 
 // ended says what the end of the stream, or of our patience, amounts to.

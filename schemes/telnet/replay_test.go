@@ -1,0 +1,169 @@
+package telnet_test
+
+import (
+	"context"
+	"encoding/hex"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/schemes/telnet"
+)
+
+// A turn is what one side of a recorded conversation said at once.
+type turn struct {
+	server bool
+	text   string
+}
+
+// recorded reads a conversation: "# C>S" and "# S>C", and below each its
+// bytes, as offset, hex and characters.
+func recorded(t *testing.T, file string) (turns []turn) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/" + file + ".hex")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for l := range strings.Lines(string(text)) {
+		l = strings.TrimRight(l, "\n")
+		switch {
+		case strings.HasPrefix(l, "# C>S"), strings.HasPrefix(l, "# S>C"):
+			turns = append(turns, turn{server: l[2] == 'S'})
+		case len(l) > 56 && l[0] != '#':
+			b, err := hex.DecodeString(strings.ReplaceAll(l[8:56], " ", ""))
+			if err != nil {
+				t.Fatal(err)
+			}
+			turns[len(turns)-1].text += string(b)
+		}
+	}
+	return turns
+}
+
+// script plays the server's turns, each when the client has said as much as it
+// did then, and returns what the client said.
+func script(turns []turn) (s faultnet.Script, client string) {
+	for _, turn := range turns {
+		if turn.server {
+			s = append(s, faultnet.Send(turn.text))
+			continue
+		}
+		client += turn.text
+		s = append(s, faultnet.Do("hear", func(c *faultnet.Conn) error {
+			_, err := io.ReadFull(c, make([]byte, len(turn.text)))
+			return err
+		}))
+	}
+	return s, client
+}
+
+// replay serves one script in a bubble of time and hands test a client.
+func replay(t *testing.T, o telnet.Options, s faultnet.Script, test func(t *testing.T, c *fetch.Client)) (sent string) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		n := faultnet.NewNetwork(t)
+		server := n.Serve("192.0.2.1:23", s)
+		c := client(t, o, func(o *fetch.Options) {
+			o.Dial = func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
+				c, err := n.Dial(ctx, network, netip.AddrPortFrom(to.Addr(), 23))
+				if err == nil {
+					c = privileged{c}
+				}
+				return c, err
+			}
+		})
+		test(t, c)
+		c.Close()
+		if conns := server.Conns(); len(conns) > 0 {
+			sent = string(conns[0].All())
+		}
+		server.Close()
+	})
+	return sent
+}
+
+// privileged is a connection that seems to come from a reserved port.
+type privileged struct{ net.Conn }
+
+func (privileged) LocalAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(192, 0, 2, 254), Port: 1023} }
+
+func (p privileged) CloseWrite() error {
+	return p.Conn.(interface{ CloseWrite() error }).CloseWrite()
+}
+
+// TestReplayScreens: what we say to hosts is what s3270 said, and what they
+// said makes the screen that it showed.
+func TestReplayScreens(t *testing.T) {
+	for _, file := range []string{"go3270", "hercules"} {
+		t.Run(file, func(t *testing.T) {
+			play, want := script(recorded(t, file))
+			sent := replay(t, telnet.Options{CodePage: 1047}, append(play, faultnet.Stall()), func(t *testing.T, c *fetch.Client) {
+				resp, err := c.Get(t.Context(), "tn3270://192.0.2.1/")
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := io.ReadAll(resp.Body)
+				screen, _ := os.ReadFile("testdata/" + file + ".txt")
+				if err != nil || string(got) != string(screen) {
+					t.Errorf("got\n%s%v, want\n%s", got, err, screen)
+				}
+			})
+			if sent != want {
+				t.Errorf("sent %q, want %q", sent, want)
+			}
+		})
+	}
+}
+
+// TestReplayTelnetd: GNU telnetd says nothing before all that it asks is
+// answered.
+func TestReplayTelnetd(t *testing.T) {
+	turns := recorded(t, "telnetd")
+	const (
+		refusals = "\xff\xfe%\xff\xfe&\xff\xfb\x18\xff\xfc \xff\xfc#\xff\xfc'\xff\xfc$"
+		kind     = "\xff\xfa\x18\x00XTERM\xff\xf0"
+		wishes   = "\xff\xfd\x03\xff\xfc\x01\xff\xfc\"\xff\xfb\x1f\xff\xfa\x1f\x00P\x00\x18\xff\xf0\xff\xfe\x05\xff\xfc!"
+		binary   = "\xff\xfd\x01\xff\xfc\x06\xff\xfb\x00"
+	)
+	for i, text := range []string{refusals, kind, wishes, binary, "bob\r"} {
+		turns[2*i+1].text = text // with a window, and binary
+	}
+	play, want := script(turns)
+	got := ""
+	sent := replay(t, telnet.Options{Keys: true}, play, func(t *testing.T, c *fetch.Client) {
+		talk := begin(t, c, "telnet://192.0.2.1")
+		talk.Resize(80, 24)
+		talk.until("something: ")
+		talk.say("bob\r")
+		if _, err := io.Copy(&talk.seen, talk.Body); err != nil {
+			t.Error(err)
+		}
+		got = talk.seen.String()
+	})
+	if !strings.HasSuffix(got, "Welcome to the test host\r\r\nType something: bob\r\nyou said bob\r\r\n") || sent != want {
+		t.Errorf("got %q, sent %q, want %q", got, sent, want)
+	}
+}
+
+func TestReplayRlogind(t *testing.T) {
+	turns := recorded(t, "rlogind")
+	turns[0].text = "\x00root\x00fetchftp\x00vt100/38400\x00"
+	play, want := script(turns)
+	sent := replay(t, telnet.Options{LocalUser: "root", Terminal: "VT100"}, play, func(t *testing.T, c *fetch.Client) {
+		talk := begin(t, c, "rlogin://fetchftp:ignored@192.0.2.1/")
+		talk.until("Password: ")
+		talk.say("s3cret\r")
+		talk.until("~$ ")
+		talk.say("echo hi-$TERM; exit\r")
+		talk.until("hi-vt100\r\nlogout\r\n")
+	})
+	if sent != want {
+		t.Errorf("sent %q, want %q", sent, want)
+	}
+}

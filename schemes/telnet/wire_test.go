@@ -1,0 +1,101 @@
+package telnet
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"testing"
+	"time"
+)
+
+// wire is a connection whose peer has said all that it will say.
+type wire struct {
+	net.Conn
+	in   []byte
+	step int // bytes of one Read
+	out  []byte
+}
+
+func (w *wire) Read(p []byte) (int, error) {
+	if len(w.in) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, w.in[:min(w.step, len(w.in))])
+	w.in = w.in[n:]
+	return n, nil
+}
+
+func (w *wire) Write(p []byte) (int, error) {
+	w.out = append(w.out, p...)
+	return len(p), nil
+}
+
+func (*wire) SetReadDeadline(time.Time) error  { return nil }
+func (*wire) SetWriteDeadline(time.Time) error { return nil }
+
+// drain reads all that a guard gives out of n bytes.
+func drain(t *testing.T, g *guard, n int) []byte {
+	t.Helper()
+	text, err := io.ReadAll(g)
+	if err != nil || len(text) > 2*n {
+		t.Fatalf("%d bytes out of %d, %v", len(text), n, err)
+	}
+	return text
+}
+
+func TestGuardRead(t *testing.T) {
+	for _, test := range []struct{ name, in, want string }{
+		{"CR NUL is CR", "a\r\x00b\r\nc\r\r\x00\x00d", "a\rb\r\nc\r\r\x00d"},
+		{"CR NUL with a command between", "a\r\xff\xf1\x00b", "a\rb"},
+		{"binary", "\xff\xfb\x00a\r\x00b", "a\r\x00b"},
+		{"IAC stays doubled", "a\xff\xffb", "a\xff\xffb"},
+		{"CR at the end", "a\r", "a\r"},
+	} {
+		for _, step := range []int{1, 2, 100} {
+			g := &guard{Conn: &wire{in: []byte(test.in), step: step}, options: typical()}
+			if got := drain(t, g, 100); string(got) != test.want {
+				t.Errorf("%s, by %d: got %q, want %q", test.name, step, got, test.want)
+			}
+		}
+	}
+}
+
+func TestSend(t *testing.T) {
+	long := bytes.Repeat([]byte("\xff\xe9\r"), 5000)
+	for _, test := range []struct {
+		name  string
+		keys  bool
+		start string // what the peer has said
+		texts []string
+		want  string
+	}{
+		{"bytes as they are", false, "", []string{"caf\xe9 \xc3\xa9\x00\r\n\n\r"}, "caf\xe9 \xc3\xa9\x00\r\n\n\r"},
+		{"IAC twice", false, "", []string{"\xff", "a\xff\xff"}, "\xff\xffa\xff\xff\xff\xff"},
+		{"Enter", true, "", []string{"ls\r", "a\r\nb\rc"}, "ls\r\x00a\r\nb\r\x00c"},
+		{"Enter in binary", true, "\xff\xfd\x00", []string{"ls\r"}, "\xff\xfb\x00ls\r"},
+		{"more than a chunk", false, "", []string{string(long)}, string(bytes.ReplaceAll(long, []byte("\xff"), []byte("\xff\xff")))},
+		{"Enter at the end of a chunk", true, "", []string{string(bytes.Repeat([]byte("a"), 4095)) + "\r\nb"}, string(bytes.Repeat([]byte("a"), 4095)) + "\r\nb"},
+	} {
+		w := &wire{in: []byte(test.start), step: 100}
+		g := &guard{Conn: w, keys: test.keys, options: typical()}
+		drain(t, g, 100)
+		for _, text := range test.texts {
+			if n, err := g.send([]byte(text)); n != len(text) || err != nil {
+				t.Errorf("%s: wrote %d, %v", test.name, n, err)
+			}
+		}
+		if string(w.out) != test.want {
+			t.Errorf("%s: got %q, want %q", test.name, w.out, test.want)
+		}
+	}
+	g := &guard{Conn: failing{new(wire)}, options: typical()}
+	if n, err := g.send([]byte("x")); n != 0 || err == nil {
+		t.Errorf("on a broken connection: wrote %d, %v", n, err)
+	}
+}
+
+type failing struct{ *wire }
+
+func (failing) Write([]byte) (int, error)        { return 0, errors.New("broken") }
+func (failing) SetWriteDeadline(time.Time) error { return nil }
