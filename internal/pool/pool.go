@@ -19,19 +19,22 @@ import (
 // the zero value is ready. It is safe for concurrent use.
 //
 // A session that waits for too long, or beyond Done, is closed by the pool:
-// its Close must not take long, nor call the Pool.
+// its Close must not take long, nor call the Pool. The goroutine that sees to it
+// runs from the first Put until nothing has waited for the time of Idle, or
+// until Done.
 type Pool[S io.Closer] struct {
 	Idle time.Duration   // how long a session may wait; 0: one minute
 	Max  int             // sessions that wait under one key; 0: 8
 	Done <-chan struct{} // ends all that wait; nil: never
 
-	mu      sync.Mutex
-	waiting map[string][]*session[S]
+	mu       sync.Mutex
+	waiting  map[string][]session[S] // by key, the oldest first
+	watching bool
 }
 
 type session[S io.Closer] struct {
 	held  S
-	taken chan struct{} // closed by whoever removes it
+	until time.Time
 }
 
 // Get removes the session of that key which has waited for the shortest time,
@@ -44,72 +47,100 @@ func (p *Pool[S]) Get(key string) (held S, ok bool) {
 	if len(all) == 0 {
 		return held, false
 	}
-	s := all[len(all)-1]
-	p.remove(key, s)
-	return s.held, true
+	held = all[len(all)-1].held
+	p.keep(key, all[:len(all)-1])
+	return held, true
 }
 
 // Put takes over a session. Where Max wait already, the one that has waited
 // for the longest time is closed.
 func (p *Pool[S]) Put(key string, held S) {
-	s := &session[S]{held, make(chan struct{})}
-	if oldest := p.add(key, s); oldest != nil {
-		oldest.held.Close()
+	for _, s := range p.add(key, session[S]{held, time.Now().Add(p.idle())}) {
+		s.held.Close()
 	}
-	go p.watch(key, s)
 }
 
-// add returns the session that has to go.
-func (p *Pool[S]) add(key string, s *session[S]) (oldest *session[S]) {
+// add returns the sessions that have to go.
+func (p *Pool[S]) add(key string, s session[S]) (surplus []session[S]) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.waiting == nil {
-		p.waiting = map[string][]*session[S]{}
+		p.waiting = map[string][]session[S]{}
 	}
 	limit := p.Max
 	if limit <= 0 {
 		limit = 8
 	}
-	if all := p.waiting[key]; len(all) >= limit {
-		oldest = all[0]
-		p.remove(key, oldest)
+	all := append(p.waiting[key], s)
+	if n := len(all) - limit; n > 0 {
+		surplus = slices.Clone(all[:n])
+		all = slices.Delete(all, 0, n)
 	}
-	p.waiting[key] = append(p.waiting[key], s)
-	return oldest
+	p.waiting[key] = all
+	if !p.watching {
+		p.watching = true
+		go p.watch()
+	}
+	return surplus
 }
 
-// remove is called with the lock held. It reports whether s was there.
-func (p *Pool[S]) remove(key string, s *session[S]) bool {
-	all := p.waiting[key]
-	i := slices.Index(all, s)
-	if i < 0 {
-		return false
-	}
-	close(s.taken)
-	if p.waiting[key] = slices.Delete(all, i, i+1); len(all) == 1 {
+// keep makes all what waits under key. It is called with the lock held.
+func (p *Pool[S]) keep(key string, all []session[S]) {
+	if len(all) == 0 {
 		delete(p.waiting, key)
+		return
 	}
-	return true
+	p.waiting[key] = all
 }
 
-// watch lasts as long as s waits.
-func (p *Pool[S]) watch(key string, s *session[S]) {
-	limit := p.Idle
-	if limit <= 0 {
-		limit = time.Minute
+func (p *Pool[S]) idle() time.Duration {
+	if p.Idle <= 0 {
+		return time.Minute
 	}
-	timer := time.NewTimer(limit)
+	return p.Idle
+}
+
+// watch closes what has waited for too long, and returns when nothing waits
+// any more. It wakes up no more often than it must: sessions that come and go
+// meanwhile do not disturb it.
+func (p *Pool[S]) watch() {
+	timer := time.NewTimer(p.idle())
 	defer timer.Stop()
-	select {
-	case <-s.taken:
-		return
-	case <-timer.C:
-	case <-p.Done:
+	for {
+		var over []session[S]
+		var next time.Time
+		select {
+		case <-p.Done:
+			over, next = p.expired(func(session[S]) bool { return true })
+		case now := <-timer.C:
+			over, next = p.expired(func(s session[S]) bool { return !s.until.After(now) })
+		}
+		for _, s := range over {
+			s.held.Close()
+		}
+		if next.IsZero() {
+			return
+		}
+		timer.Reset(time.Until(next))
 	}
+}
+
+// expired removes the sessions that have to go, and tells when the next one
+// has to; where none waits any more it is the end of watch.
+func (p *Pool[S]) expired(has func(session[S]) bool) (over []session[S], next time.Time) {
 	p.mu.Lock()
-	still := p.remove(key, s)
-	p.mu.Unlock()
-	if still {
-		s.held.Close()
+	defer p.mu.Unlock()
+	for key, all := range p.waiting {
+		n := 0
+		for n < len(all) && has(all[n]) {
+			n++
+		}
+		over = append(over, all[:n]...)
+		if n < len(all) && (next.IsZero() || all[n].until.Before(next)) {
+			next = all[n].until
+		}
+		p.keep(key, all[n:])
 	}
+	p.watching = !next.IsZero()
+	return over, next
 }

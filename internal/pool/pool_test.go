@@ -35,7 +35,7 @@ func want(t *testing.T, p *pool.Pool[*conn], key, name string) {
 
 func TestPool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &pool.Pool[*conn]{}
+		p := &pool.Pool[*conn]{Done: t.Context().Done()}
 		a, b, c := &conn{name: "a"}, &conn{name: "b"}, &conn{name: "c"}
 		p.Put("typed ftp://h:21 alice", a)
 		p.Put("typed ftp://h:21 alice", b)
@@ -50,7 +50,7 @@ func TestPool(t *testing.T) {
 
 func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &pool.Pool[*conn]{Idle: 10 * time.Second}
+		p := &pool.Pool[*conn]{Idle: 10 * time.Second, Done: t.Context().Done()}
 		old, young := &conn{name: "old"}, &conn{name: "young"}
 		p.Put("k", old)
 		time.Sleep(5 * time.Second)
@@ -70,7 +70,7 @@ func TestIdle(t *testing.T) {
 
 func TestMax(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &pool.Pool[*conn]{Max: 2}
+		p := &pool.Pool[*conn]{Max: 2, Done: t.Context().Done()}
 		a, b, c := &conn{name: "a"}, &conn{name: "b"}, &conn{name: "c"}
 		p.Put("k", a)
 		p.Put("k", b)
@@ -98,6 +98,23 @@ func TestDone(t *testing.T) {
 		want(t, p, "k", "")
 		if before.closed.Load() != 1 || after.closed.Load() != 1 {
 			t.Errorf("closed: before %d, after %d, want 1 and 1", before.closed.Load(), after.closed.Load())
+		}
+	})
+}
+
+// TestWatcher: nothing runs on behalf of a pool in which nothing waits.
+func TestWatcher(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &pool.Pool[*conn]{Idle: 10 * time.Second}
+		for range 3 {
+			c := &conn{name: "c"}
+			p.Put("k", c)
+			time.Sleep(8 * time.Second)
+			want(t, p, "k", "c")
+			p.Put("k", c)
+			time.Sleep(9 * time.Second)
+			want(t, p, "k", "c")
+			time.Sleep(11 * time.Second) // else the bubble would not end
 		}
 	})
 }
