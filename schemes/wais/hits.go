@@ -1,0 +1,218 @@
+package wais
+
+import (
+	"context"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/entries"
+	"github.com/anyurl/fetch/internal/tty"
+	"github.com/anyurl/fetch/schemes/wais/z3950"
+	"github.com/anyurl/fetch/uri"
+)
+
+// search lists the documents that a database has for an answer.
+func (d *driver) search(ctx context.Context, req *fetch.Request, l locator) (*fetch.Response, error) {
+	resp := &fetch.Response{Kind: fetch.Menu, Media: entries.Media, Size: -1, Proto: proto, Body: empty()}
+	if req.Op == fetch.Stat {
+		req.Trace.Notef("nothing was asked: a search is known by its results alone")
+		return resp, nil
+	}
+	h := &hits{ask: l.search.request(l.database, d.Max), req: req, prefix: prefixOf(req.URL, l)}
+	if err := d.take(ctx, req, answerSize(l.search.limit(d.Max)), h.begin); err != nil {
+		return nil, err
+	}
+	h.Reader = entries.NewReader(h.next)
+	resp.Body, resp.Peer = h, fetch.PeerOf(h.turn.conn)
+	return resp, nil
+}
+
+// prefixOf is the URL of the database, up to what names a document in it.
+func prefixOf(u uri.URI, l locator) []byte {
+	p := u.WithoutUserinfo().WithoutFragment().WithoutQuery().Parts()
+	p.Path = "/" + l.segment + "/"
+	return []byte(p.String())
+}
+
+// hits is the Body of a search: the records of one answer, as they come.
+type hits struct {
+	io.Reader
+	ask    *z3950.Search
+	req    *fetch.Request
+	turn   *turn
+	prefix []byte
+
+	closed atomic.Bool
+	first  *z3950.Record // that was read before there was a Body
+	found  []fetch.Entry // of one hit, not yet given out
+	some   bool
+}
+
+// begin reads as far as the first hit, or the reason why there is none.
+func (h *hits) begin(t *turn) error {
+	h.turn = t
+	if err := t.search(h.ask); err != nil {
+		return err
+	}
+	r, err := t.record()
+	switch {
+	case err == io.EOF:
+		t.end(true)
+		return nil
+	case err != nil:
+		return err
+	case r.Kind == z3950.Diagnosis:
+		fault := diagnosis(r.Diagnostic)
+		if _, err := t.record(); err != nil && err != io.EOF {
+			return err
+		}
+		return fault
+	}
+	h.first = &r // valid until the next one is read
+	t.relax()
+	return nil
+}
+
+// next returns the next entry.
+func (h *hits) next() (e fetch.Entry, err error) {
+	for len(h.found) == 0 {
+		r, err := h.record()
+		switch {
+		case err != nil:
+			return e, err
+		case r.Kind == z3950.Diagnosis:
+			h.req.Trace.Notef("%v", diagnosis(r.Diagnostic))
+		case r.Kind != z3950.Text && r.Kind != z3950.WordsUsed:
+			h.found = h.entries(r)
+		}
+	}
+	e, h.found = h.found[0], h.found[1:]
+	return e, nil
+}
+
+func (h *hits) record() (z3950.Record, error) {
+	switch {
+	case h.first != nil:
+		r := *h.first
+		h.first = nil
+		return r, nil
+	case h.turn.over.Load():
+		return z3950.Record{}, io.EOF
+	}
+	r, err := h.turn.record()
+	switch {
+	case err == io.EOF:
+		h.turn.end(true)
+	case err != nil:
+		h.turn.end(false)
+		err = brokenOff(err)
+	}
+	return r, err
+}
+
+func (h *hits) Read(p []byte) (int, error) {
+	if h.closed.Load() {
+		return 0, net.ErrClosed
+	}
+	return h.Reader.Read(p)
+}
+
+// Close ends the transfer, also beside a Read.
+func (h *hits) Close() error {
+	if !h.closed.Swap(true) {
+		h.turn.end(false)
+	}
+	return nil
+}
+
+// noResult is how freeWAIS begins the headline of a hit that is none: the
+// catalogue, for want of a result.
+const noResult = "Search produced no result."
+
+// entries makes an entry of each type in which a document can be had.
+func (h *hits) entries(r z3950.Record) (all []fetch.Entry) {
+	e := fetch.Entry{Name: strings.TrimSpace(latin1(r.Headline)), Size: -1, Time: dateOf(string(r.Date)), Extra: extra(r)}
+	if r.Score == z3950.Some(0) && strings.HasPrefix(e.Name, noResult) || len(r.ID) == 0 {
+		e.Kind = fetch.Info
+		return []fetch.Entry{e}
+	}
+	if e.Name == "" {
+		e.Name = tty.Escape(latin1(r.ID))
+	}
+	types := r.Types
+	if len(types) == 0 { // in a short header
+		types = [][]byte{[]byte("TEXT")}
+	}
+	for i, t := range types {
+		d := document{kind: string(t), id: string(r.ID), length: -1}
+		if i == 0 && r.Length.Set { // the length is that of the first type
+			d.length = int64(r.Length.Value)
+		}
+		if e, ok := h.entry(e, d); ok {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// entry makes e lead to d.
+func (h *hits) entry(e fetch.Entry, d document) (fetch.Entry, bool) {
+	if !isType(d.kind) || len(d.id) > maxID {
+		return e, false
+	}
+	u, err := uri.Parse(string(appendDocument(h.prefix[:len(h.prefix):len(h.prefix)], d)))
+	if err != nil {
+		return e, false
+	}
+	e.URL, e.Kind, e.Media, e.Size = u, fetch.Document, mediaOf(d.kind), d.length
+	switch d.kind {
+	case sourceType:
+		e.Kind = fetch.Menu
+	case "URL": // what it stands for is its headline
+		if to, err := uri.Parse(e.Name); err == nil && to.Scheme() != "" {
+			e.URL, e.Media, e.Size = to.WithoutUserinfo(), "", -1
+		}
+	}
+	return e, true
+}
+
+func extra(r z3950.Record) map[string]string {
+	m := map[string]string{}
+	for key, n := range map[string]z3950.Number{"score": r.Score, "best_line": r.BestMatch, "lines": r.Lines} {
+		if n.Set && (key != "best_line" || n.Value > 0) {
+			m[key] = strconv.FormatUint(uint64(n.Value), 10)
+		}
+	}
+	for key, text := range map[string][]byte{"source": r.Source, "city": r.City} {
+		if len(text) > 0 {
+			m[key] = latin1(text)
+		}
+	}
+	if len(r.Types) > 0 {
+		names := make([]string, len(r.Types))
+		for i, t := range r.Types {
+			names[i] = latin1(t)
+		}
+		m["types"] = strings.Join(names, " ")
+	}
+	return m
+}
+
+// dateOf reads yymmdd and yyyymmdd; servers write "0" for what they do not
+// know.
+func dateOf(s string) time.Time {
+	layout := "20060102"
+	if len(s) == 6 {
+		layout = "060102"
+	}
+	t, err := time.Parse(layout, s)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}

@@ -1,0 +1,44 @@
+package wais
+
+import "unicode/utf8"
+
+// sourceType is the type of documents that describe a database.
+const sourceType = "WSRC"
+
+const sourceMedia = "application/x-wais-source"
+
+// medias are the media types of WAIS types, as servers used them.
+var medias = map[string]string{
+	"TEXT":     "text/plain",
+	"HTML":     "text/html",
+	"GIF":      "image/gif",
+	"JPEG":     "image/jpeg",
+	"TIFF":     "image/tiff",
+	"PICT":     "image/x-pict",
+	"PS":       "application/postscript",
+	"DVI":      "application/x-dvi",
+	"PDF":      "application/pdf",
+	"MIME":     "message/rfc822",
+	"URL":      "text/plain",
+	sourceType: sourceMedia,
+}
+
+func mediaOf(kind string) string {
+	if m, ok := medias[kind]; ok {
+		return m
+	}
+	return "application/octet-stream"
+}
+
+// latin1 makes text UTF-8: the protocol names no charset, and its servers are
+// of the time of ISO 8859-1.
+func latin1(text []byte) string {
+	if utf8.Valid(text) {
+		return string(text)
+	}
+	runes := make([]rune, len(text))
+	for i, c := range text {
+		runes[i] = rune(c)
+	}
+	return string(runes)
+}

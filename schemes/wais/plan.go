@@ -1,0 +1,53 @@
+package wais
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// plan tells the requests that are sent, one after the other over a connection
+// that may be a kept one: "init" with the size of the largest answer; "search"
+// with database and words; "retrieve" with database, document and bounds, which
+// is repeated until the document ends.
+func (o Options) plan(req *fetch.Request) ([]fetch.Step, error) {
+	l, err := locate(req.URL)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case l.search != nil:
+		if req.Op == fetch.Stat {
+			return nil, nil
+		}
+		size := answerSize(l.search.limit(o.Max))
+		return []fetch.Step{initStep(size), {Verb: "search", Arg: l.database + " " + string(l.search.append(nil))}}, nil
+	case l.document == nil:
+		if req.Op == fetch.Get {
+			return nil, needQuery()
+		}
+		return []fetch.Step{initStep(usualSize), {Verb: "search", Arg: l.database}, {Verb: "retrieve", Arg: l.database + " its description"}}, nil
+	}
+	r, err := l.part(req)
+	if err != nil {
+		return nil, err
+	}
+	if r.Start == r.End {
+		return nil, nil
+	}
+	end := ""
+	if r.End != unknown {
+		end = strconv.FormatInt(r.End, 10)
+	}
+	arg := fmt.Sprintf("%s %s %s %d-%s", l.database, appendDocument(nil, *l.document), r.Unit, r.Start, end)
+	return []fetch.Step{initStep(usualSize), {Verb: "retrieve", Arg: arg}}, nil
+}
+
+func initStep(size uint32) fetch.Step {
+	return fetch.Step{Verb: "init", Arg: strconv.FormatUint(uint64(size), 10)}
+}
+
+func needQuery() error {
+	return fetch.NeedQuery.Errorf("a database is an index: it wants words")
+}

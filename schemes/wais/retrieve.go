@@ -1,0 +1,96 @@
+package wais
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/schemes/wais/z3950"
+)
+
+// unknown is the end of a document whose length nobody said.
+const unknown = math.MaxInt64
+
+// part is what req wants of the document.
+func (l locator) part(req *fetch.Request) (r z3950.Retrieval, err error) {
+	r = z3950.Retrieval{Database: l.database, ID: []byte(l.document.id), Type: []byte(l.document.kind), Unit: z3950.Bytes, End: unknown}
+	if l.lines != nil {
+		r.Unit, r.Start, r.End = z3950.Lines, l.lines.first, l.lines.end
+		return r, nil
+	}
+	want := req.Range
+	if req.IfSame != "" && req.IfSame != l.document.validator() {
+		want = fetch.Range{}
+	}
+	size := l.document.length
+	switch {
+	case size >= 0:
+		first, end, ok := want.Of(size)
+		if !ok && first != size {
+			return r, fetch.Denied.Errorf("range begins at byte %d of %d", first, size)
+		}
+		r.Start, r.End = first, end
+	case want.First < 0:
+		return r, fetch.Unsupported.Errorf("range from the end of a document whose length its URL does not tell")
+	case want.End > 0:
+		r.Start, r.End = want.First, max(want.First, want.End)
+	default:
+		r.Start = want.First
+	}
+	if req.Op == fetch.Stat && r.Start < r.End { // is it there?
+		r.End = r.Start + 1
+	}
+	return r, nil
+}
+
+// validator is the same for the same id and length: enough to go on where a
+// transfer broke off, not to tell that a document has not changed. It is "" for
+// a document of unknown length.
+func (d *document) validator() string {
+	if d.length < 0 {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(d.kind + "/" + d.id))
+	return fmt.Sprintf("%d-%x", d.length, sum[:16])
+}
+
+// retrieve brings a document.
+func (d *driver) retrieve(ctx context.Context, req *fetch.Request, l locator) (*fetch.Response, error) {
+	r, err := l.part(req)
+	if err != nil {
+		return nil, err
+	}
+	resp := &fetch.Response{
+		Kind: fetch.Document, Media: mediaOf(l.document.kind), Proto: proto, Body: empty(),
+		Size: l.document.length, Offset: r.Start, Validator: l.document.validator(),
+	}
+	if l.document.kind == sourceType {
+		resp.Kind = fetch.Menu
+	}
+	if l.lines != nil {
+		resp.Size, resp.Offset, resp.Validator = -1, 0, ""
+	}
+	if r.Start == r.End {
+		return resp, nil
+	}
+	c := &chunks{rest: r}
+	if err := d.take(ctx, req, usualSize, c.begin); err != nil {
+		return nil, err
+	}
+	resp.Peer = fetch.PeerOf(c.turn.conn)
+	if req.Op == fetch.Stat {
+		return resp, c.Close()
+	}
+	resp.Body = c
+	return resp, nil
+}
+
+// proto is the protocol in records.
+const proto = "WAIS"
+
+// empty is a Body without a byte.
+func empty() io.ReadCloser { return io.NopCloser(strings.NewReader("")) }

@@ -1,0 +1,155 @@
+package wais
+
+import (
+	"errors"
+	"io"
+	"net"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/schemes/wais/z3950"
+)
+
+// A session is a conversation with a server: one request, one answer, and
+// never a second request before. It belongs to one request at a time.
+type session struct {
+	conn  net.Conn
+	in    *z3950.Reader // reads conn by way of Read
+	size  uint32        // of the largest answer
+	trace *fetch.Trace  // of the request that has the session
+	out   []byte
+
+	answered bool // anything, to this request
+	rested   bool // the last answer was read to its end
+}
+
+func newSession(conn net.Conn, trace *fetch.Trace) *session {
+	s := &session{conn: conn, trace: trace}
+	s.in = z3950.NewReader(s)
+	return s
+}
+
+// Read reads the connection for s.in.
+func (s *session) Read(p []byte) (int, error) {
+	n, err := s.conn.Read(p)
+	if t := s.trace; n > 0 && t != nil && t.Got != nil {
+		t.Got(p[:n])
+	}
+	return n, err
+}
+
+// Close ends a session that waits: the protocol has no goodbye.
+func (s *session) Close() error { return s.conn.Close() }
+
+// abort ends the session, from any goroutine.
+func (s *session) abort() { s.conn.Close() }
+
+const (
+	usualSize = 100_000 // of an answer: what freeWAIS allows at the most
+	maxSize   = 8 << 20 // what we ask for at the most
+	hitSize   = 512     // of a hit, generously
+	replyTime = 2 * time.Minute
+)
+
+// answerSize is how large an answer with so many hits may have to be. A server
+// drops the hits that do not fit.
+func answerSize(hits int) uint32 {
+	return uint32(max(usualSize, min(int64(hits)*hitSize, maxSize)))
+}
+
+// init agrees on the size of answers.
+func (s *session) init(size uint32) error {
+	if err := s.ask(z3950.NewInit("fetch", size)); err != nil {
+		return err
+	}
+	p, err := s.in.PDU()
+	if err != nil {
+		return wireFault(err)
+	}
+	s.rested = true
+	answer, ok := p.(*z3950.InitResponse)
+	switch {
+	case !ok:
+		return fetch.Protocol.Errorf("no answer to Init where one is due")
+	case !answer.Accepted:
+		return fetch.Denied.Errorf("server refuses Init")
+	}
+	if s.size = size; answer.Maximum.Set {
+		s.size = min(size, answer.Maximum.Value)
+	}
+	return nil
+}
+
+// errTooLarge is the empty message of a server whose answer does not fit, or
+// that did not understand.
+var errTooLarge = fetch.Protocol.Errorf("server could not encode its answer")
+
+// ask sends p and reads the head of the answer: the whole of it has its time
+// until relax.
+func (s *session) ask(p z3950.PDU) error {
+	if s.in.Buffered() > 0 {
+		return fetch.Protocol.Errorf("an answer to nothing that was asked")
+	}
+	s.rested = false
+	s.out = z3950.AppendMessage(s.out[:0], z3950.Header{}, p)
+	if t := s.trace; t != nil && t.Sent != nil {
+		t.Sent(s.out)
+	}
+	s.conn.SetDeadline(time.Now().Add(replyTime))
+	if _, err := s.conn.Write(s.out); err != nil {
+		return wireFault(err)
+	}
+	s.trace.Reached(fetch.Asked, s.conn)
+	h, err := s.in.Next()
+	if err != nil {
+		return wireFault(err)
+	}
+	s.answered = true
+	s.trace.Reached(fetch.Answered, s.conn)
+	switch {
+	case h.Type != 'z':
+		return fetch.Protocol.Errorf("message of type %q for an answer", h.Type)
+	case h.Length == 0:
+		s.rested = true
+		return errTooLarge
+	}
+	return nil
+}
+
+// search asks p and reads the answer up to its records.
+func (s *session) search(p *z3950.Search) error {
+	if err := s.ask(p); err != nil {
+		return err
+	}
+	_, err := s.in.Response()
+	return wireFault(err)
+}
+
+// record reads the next record. It is io.EOF at the end of the answer.
+func (s *session) record() (z3950.Record, error) {
+	r, err := s.in.Record()
+	if err == io.EOF {
+		s.rested = true
+		return r, io.EOF
+	}
+	return r, wireFault(err)
+}
+
+// relax leaves the rest of an answer to whoever reads it: the Client looks
+// after its speed.
+func (s *session) relax() { s.conn.SetDeadline(time.Time{}) }
+
+// wireFault classes an error of the wire.
+func wireFault(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, z3950.ErrMalformed):
+		return fetch.Protocol.With(err)
+	case err == io.EOF:
+		return fetch.Connect.Errorf("server closed the connection instead of answering; some do so where there is no such database")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fetch.Truncated.Errorf("server closed the connection within an answer: %w", err)
+	}
+	return err
+}

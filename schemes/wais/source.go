@@ -1,0 +1,177 @@
+package wais
+
+import (
+	"bytes"
+	"io"
+	"iter"
+	"mime"
+	"strconv"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/entries"
+	"github.com/anyurl/fetch/uri"
+)
+
+// menu reads the results of a search, and a document that describes a
+// database, as a listing of that database.
+func menu(base uri.URI, media string, r io.Reader) iter.Seq2[fetch.Entry, error] {
+	if name, _, _ := mime.ParseMediaType(media); name != sourceMedia {
+		return entries.Menu(base, media, r)
+	}
+	return func(yield func(fetch.Entry, error) bool) {
+		text, err := io.ReadAll(io.LimitReader(r, maxSource+1))
+		switch {
+		case err != nil:
+		case len(text) > maxSource:
+			err = fetch.Protocol.Errorf("description of a database of more than %d bytes", maxSource)
+		default:
+			var s source
+			if s, err = parseSource(text); err == nil {
+				yield(s.entry(base))
+				return
+			}
+		}
+		yield(fetch.Entry{}, err)
+	}
+}
+
+// A source describes a database: the fields of a WAIS source file in their
+// order, without the colons. The value of a list is its words.
+type source []fetch.Field
+
+func (s source) header() fetch.Header { return fetch.Header(s) }
+
+func (s source) get(name string) string { return fetch.Header(s).Get(name) }
+
+// entry is the database that s describes. A server that does not say where it
+// is, is where the description comes from.
+func (s source) entry(base uri.URI) (fetch.Entry, error) {
+	name := s.get("database-name")
+	if name == "" {
+		return fetch.Entry{}, fetch.Protocol.Errorf("description of a database that names none")
+	}
+	p := uri.Parts{Scheme: "wais", HasAuthority: true, Host: s.get("ip-name"), Path: "/" + uri.Escape(name, uri.Unreserved)}
+	if p.Host == "" {
+		p.Host = s.get("ip-address")
+	}
+	if n, err := strconv.ParseUint(s.get("tcp-port"), 10, 16); err == nil && n != port {
+		p.Port = strconv.FormatUint(n, 10)
+	}
+	if p.Host == "" {
+		p.Host = base.Host()
+		p.Port, _ = base.Port()
+	}
+	u, err := uri.Build(p)
+	if err != nil {
+		return fetch.Entry{}, fetch.Protocol.Errorf("description of a database that is nowhere: %w", err)
+	}
+	e := fetch.Entry{Name: name, URL: u, Kind: fetch.Index, Size: -1, Extra: map[string]string{}}
+	for _, key := range []string{"description", "maintainer", "keyword-list", "cost", "cost-unit", "ip-address", "subjects"} {
+		if v := s.get(key); v != "" {
+			e.Extra[strings.ReplaceAll(key, "-", "_")] = v
+		}
+	}
+	return e, nil
+}
+
+// Bounds of a source file; known ones have a dozen fields.
+const (
+	maxFields = 100
+	maxNested = 16
+)
+
+// parseSource reads a WAIS source file: a list of keywords and values, in the
+// manner of Lisp.
+func parseSource(text []byte) (source, error) {
+	p := sourceParser{bytes.TrimLeft(text, " \t\r\n\f\x00")}
+	if !p.skip('(') || !strings.EqualFold(p.word(), ":source") {
+		return nil, fetch.Protocol.Errorf("not the description of a database")
+	}
+	var s source
+	for !p.skip(')') {
+		key, ok := strings.CutPrefix(p.word(), ":")
+		if !ok || len(s) == maxFields {
+			return nil, fetch.Protocol.Errorf("description of a database goes wrong behind field %d", len(s))
+		}
+		value, err := p.value(0)
+		if err != nil {
+			return nil, err
+		}
+		s = append(s, fetch.Field{Name: strings.ToLower(key), Value: latin1([]byte(value))})
+	}
+	return s, nil
+}
+
+// A sourceParser reads from the front of what is left.
+type sourceParser struct{ b []byte }
+
+// skip takes c, if it comes next.
+func (p *sourceParser) skip(c byte) bool {
+	p.b = bytes.TrimLeft(p.b, " \t\r\n\f")
+	if len(p.b) == 0 || p.b[0] != c {
+		return false
+	}
+	p.b = p.b[1:]
+	return true
+}
+
+// word takes what no space, parenthesis or quote ends; "" where there is none.
+func (p *sourceParser) word() string {
+	p.b = bytes.TrimLeft(p.b, " \t\r\n\f")
+	n := bytes.IndexAny(p.b, " \t\r\n\f()\"")
+	if n < 0 {
+		n = len(p.b)
+	}
+	w := p.b[:n]
+	p.b = p.b[n:]
+	return string(w)
+}
+
+// value takes a word, a string, or a list as its words.
+func (p *sourceParser) value(depth int) (string, error) {
+	switch {
+	case depth > maxNested:
+		return "", fetch.Protocol.Errorf("description of a database nests too deep")
+	case p.skip('"'):
+		return p.quoted()
+	case p.skip('('):
+		var words []string
+		for !p.skip(')') {
+			w, err := p.value(depth + 1)
+			if err != nil {
+				return "", err
+			}
+			words = append(words, w)
+		}
+		return strings.Join(words, " "), nil
+	}
+	w := p.word()
+	if w == "" {
+		return "", fetch.Protocol.Errorf("description of a database is cut")
+	}
+	if w == "#" { // #( 1 2 3 ) are bytes
+		return p.value(depth + 1)
+	}
+	return w, nil
+}
+
+// quoted takes a string whose first quote was taken. A backslash stands before
+// a quote or another.
+func (p *sourceParser) quoted() (string, error) {
+	var out []byte
+	for i := 0; i < len(p.b); i++ {
+		switch c := p.b[i]; c {
+		case '"':
+			p.b = p.b[i+1:]
+			return string(out), nil
+		case '\\':
+			if i++; i < len(p.b) {
+				out = append(out, p.b[i])
+			}
+		default:
+			out = append(out, c)
+		}
+	}
+	return "", fetch.Protocol.Errorf("description of a database is cut within a string")
+}
