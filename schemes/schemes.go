@@ -9,6 +9,7 @@ import (
 	"github.com/anyurl/fetch/schemes/ftp"
 	"github.com/anyurl/fetch/schemes/gopher"
 	"github.com/anyurl/fetch/schemes/http"
+	"github.com/anyurl/fetch/schemes/nntp"
 )
 
 // Options are those of each package. The zero value is right for most.
@@ -17,6 +18,7 @@ type Options struct {
 	FTP    ftp.Options
 	Gopher gopher.Options
 	HTTP   http.Options
+	NNTP   nntp.Options
 }
 
 // All returns every scheme. A program that wants fewer calls the packages'
@@ -27,5 +29,6 @@ func All(o Options) []fetch.Scheme {
 		ftp.Schemes(o.FTP),
 		gopher.Schemes(o.Gopher),
 		http.Schemes(o.HTTP),
+		nntp.Schemes(o.NNTP),
 	)
 }

@@ -44,10 +44,18 @@ func (a *app) batch(args []string, do func(*job) error) error {
 		return err
 	}
 	b := &batch{app: a, do: do, client: client}
-	if err := errors.Join(b.run(args), a.meta.Close(), a.writeCookies()); err != nil {
+	if err := errors.Join(b.run(args), a.meta.Close(), a.writeCookies(), b.remember()); err != nil {
 		return err
 	}
 	return b.codes.err()
+}
+
+// remember writes what the next run may leave out, unless something failed.
+func (b *batch) remember() error {
+	if b.codes.code != 0 {
+		return nil
+	}
+	return b.writeMarks()
 }
 
 type batch struct {

@@ -16,7 +16,7 @@ func (a *app) client() (*fetch.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.jar = options.HTTP.Jar
+	a.jar, a.marks = options.HTTP.Jar, options.NNTP.Marks
 	proxy, err := f.proxy.choose(os.Getenv)
 	if err != nil {
 		return nil, err
@@ -55,7 +55,10 @@ func (f *flags) schemes() (o schemes.Options, err error) {
 	if o.HTTP, err = f.http.options(); err != nil {
 		return o, err
 	}
-	o.FTP, err = f.ftp.options(f.http.ignoreLength)
+	if o.FTP, err = f.ftp.options(f.http.ignoreLength); err != nil {
+		return o, err
+	}
+	o.NNTP, err = f.news.options(f.ftp)
 	return o, err
 }
 

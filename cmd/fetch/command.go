@@ -7,6 +7,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/schemes/http"
+	"github.com/anyurl/fetch/schemes/nntp"
 	"github.com/spf13/cobra"
 )
 
@@ -20,9 +21,10 @@ type app struct {
 
 	given func(flag string) bool
 	who   *logins
-	meta  *metaFile // nil: not wanted
-	jar   *http.Jar // nil: no cookies
-	bars  *bars     // nil: no progress is shown
+	meta  *metaFile   // nil: not wanted
+	jar   *http.Jar   // nil: no cookies
+	marks *nntp.Marks // nil: nothing is remembered
+	bars  *bars       // nil: no progress is shown
 
 	buffers sync.Pool // of *[]byte
 	urls    []string  // of -K

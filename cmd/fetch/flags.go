@@ -87,6 +87,7 @@ type flags struct {
 	tls   tlsFlags
 	http  httpFlags
 	ftp   ftpFlags
+	news  newsFlags
 }
 
 func (f *flags) register(p *pflag.FlagSet) {
@@ -156,6 +157,7 @@ func (f *flags) register(p *pflag.FlagSet) {
 	f.tls.register(p)
 	f.http.register(p)
 	f.ftp.register(p)
+	f.news.register(p)
 	p.Lookup("location").Hidden = true
 	p.Lookup("fail").Hidden = true
 	p.Lookup("progress-bar").Hidden = true

@@ -169,7 +169,7 @@ func (j *job) nothingBehind(have save.State, err error) bool {
 // state is what out is told of the body. A range that was asked for by name,
 // and one with its head before it, is an object of its own.
 func (f *flags) state(req *fetch.Request, resp *fetch.Response) save.State {
-	if f.include || req.Range.End != 0 || req.Range.First < 0 || req.Op == fetch.Stat || resp.Fault != nil || !resp.Location.IsZero() {
+	if f.include || f.news.reshaped() || req.Range.End != 0 || req.Range.First < 0 || req.Op == fetch.Stat || resp.Fault != nil || !resp.Location.IsZero() {
 		return save.State{Size: -1}
 	}
 	return save.State{Offset: resp.Offset, Validator: resp.Validator, Size: resp.Size}
@@ -205,6 +205,9 @@ func (j *job) copy(out sink, req *fetch.Request, resp *fetch.Response) error {
 		case entries.Is(resp.Media):
 			return names(w, resp)
 		}
+	}
+	if j.flags.news.reshaped() {
+		return local(j.flags.news.reshape(w, resp))
 	}
 	if out.Terminal() {
 		safe, err := j.shown(resp)

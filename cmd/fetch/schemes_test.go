@@ -1,0 +1,79 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/anyurl/fetch/internal/peer"
+)
+
+// fetchAs runs the command in this process and returns what it wrote.
+func fetchAs(t *testing.T, want int, args ...string) string {
+	t.Helper()
+	var out, said bytes.Buffer
+	if got := run(append([]string{"--no-config", "--retry", "0"}, args...), strings.NewReader(""), &out, &said); got != want {
+		t.Errorf("fetch %q: exit code %d, want %d: %s", args, got, want, &said)
+	}
+	return out.String()
+}
+
+func contains(t *testing.T, got string, wants ...string) {
+	t.Helper()
+	for _, want := range wants {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in %q", want, got)
+		}
+	}
+}
+
+// TestNews reads a real INN as the command does.
+func TestNews(t *testing.T) {
+	s := peer.INN(t, peer.INNOptions{Groups: []string{"local.test"}})
+	article := "Path: test\r\nFrom: a@b.example\r\nNewsgroups: local.test\r\nSubject: one\r\nMessage-ID: <one@test.example>\r\n" +
+		"Date: Fri, 20 Nov 2026 10:00:00 +0000\r\n\r\nFrom the body\r\n.dots\r\n"
+	s.Feed(article)
+	contains(t, fetchAs(t, 0, "--news-server", s.Addr, "news:one@test.example"), "Subject: one\r\n", "\r\n\r\nFrom the body\r\n.dots\r\n")
+	contains(t, fetchAs(t, 0, "ls", "nntp://"+s.Addr+"/local.test"), "one")
+	contains(t, fetchAs(t, 0, "ls", "--json", "nntp://"+s.Addr+"/local.test"), `"message_id":"\u003cone@test.example\u003e"`)
+	contains(t, fetchAs(t, 0, "--mbox", "nntp://"+s.Addr+"/local.test/1-9"), "Subject: one\n", "\n>From the body\n")
+	contains(t, fetchAs(t, 0, "--part", "1", "--news-server", s.Addr, "news:one@test.example"), "From the body")
+	fetchAs(t, 8, "--news-server", s.Addr, "news:none@test.example")
+
+	dir := filepath.Join(t.TempDir(), "box")
+	fetchAs(t, 0, "--maildir", dir, "nntp://"+s.Addr+"/local.test")
+	if files, err := os.ReadDir(filepath.Join(dir, "new")); err != nil || len(files) != 1 {
+		t.Errorf("the Maildir has %d messages, %v", len(files), err)
+	}
+	state := filepath.Join(t.TempDir(), "marks")
+	contains(t, fetchAs(t, 0, "--state", state, "ls", "nntp://"+s.Addr+"/local.test"), "one")
+	if again := fetchAs(t, 0, "--state", state, "ls", "nntp://"+s.Addr+"/local.test"); again != "" {
+		t.Errorf("the second run brought %q again", again)
+	}
+}
+
+// TestGopher reads a real gophernicus.
+func TestGopher(t *testing.T) {
+	s := peer.Gophernicus(t, peer.GophernicusOptions{})
+	s.Put("hello.txt", []byte("hello\n"))
+	s.Put("dir/x", []byte("x"))
+	contains(t, fetchAs(t, 0, "gopher://"+s.Addr+"/0/hello.txt"), "hello\r\n") // gophernicus ends lines so
+	contains(t, fetchAs(t, 0, "ls", "gopher://"+s.Addr+"/"), "hello.txt", "menu ")
+	fetchAs(t, 8, "gopher://"+s.Addr+"/0/none")
+	fetchAs(t, 2, "gopher://"+s.Addr+"/0a%0d%0aQUIT")
+}
+
+// TestFTP reads a real vsftpd.
+func TestFTP(t *testing.T) {
+	s := peer.Vsftpd(t, peer.FTPOptions{})
+	s.Put("hello.txt", []byte("hello\n"))
+	s.Put("dir/x", []byte("x"))
+	if got := fetchAs(t, 0, "ftp://"+s.Addr+"/hello.txt"); got != "hello\n" {
+		t.Errorf("got %q", got)
+	}
+	contains(t, fetchAs(t, 0, "ls", "ftp://"+s.Addr+"/"), "hello.txt", "dir")
+	fetchAs(t, 8, "ftp://"+s.Addr+"/none")
+	fetchAs(t, 2, "ftp://"+s.Addr+"/a%0d%0aDELE%20x")
+}
