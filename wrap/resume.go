@@ -125,10 +125,12 @@ func (b *resuming) rest() *fetch.Request {
 }
 
 // continues reports whether resp goes on with the same object at the byte
-// where it broke off.
+// where it broke off. That nothing comes after the last byte that was
+// announced needs no validator: an answer of 416 has none (RFC 9110 15.5.17).
 func (b *resuming) continues(resp *fetch.Response) bool {
 	size := resp.Size == b.first.Size || resp.Size < 0 || b.first.Size < 0
-	return resp.Offset == b.at && size && resp.Validator == b.first.Validator &&
+	same := resp.Validator == b.first.Validator || resp.Validator == "" && b.at == b.first.Size
+	return resp.Offset == b.at && size && same &&
 		resp.Kind == b.first.Kind && resp.Location.IsZero() && !resp.Unchanged
 }
 

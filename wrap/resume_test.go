@@ -89,6 +89,12 @@ func TestResume(t *testing.T) {
 		{"before the first byte", object{cuts: []int64{0}}, RetryOptions{}, fetch.Request{}, 2, 0, 0},
 		{"reset", object{cuts: []int64{7}, err: fetch.Connect}, RetryOptions{}, fetch.Request{}, 2, 0, 0},
 		{"behind the last byte", object{cuts: []int64{size}}, RetryOptions{}, fetch.Request{}, 2, 0, 0},
+		{"behind the last byte, of which the server says no more", object{cuts: []int64{size}, change: func(n int, _ *fetch.Request, resp *fetch.Response) error {
+			if n == 2 {
+				resp.Validator = ""
+			}
+			return nil
+		}}, RetryOptions{}, fetch.Request{}, 2, 0, 0},
 		{"a part", object{cuts: []int64{100}}, RetryOptions{}, fetch.Request{Range: fetch.Range{First: 50, End: 5000}}, 2, 0, 0},
 		{"the last part", object{cuts: []int64{100}}, RetryOptions{}, fetch.Request{Range: fetch.Range{First: -500}}, 2, 0, 0},
 		{"too often", object{cuts: []int64{10, 10, 10, 10, 10}}, RetryOptions{}, fetch.Request{}, 4, fetch.Truncated, 40},
