@@ -10,6 +10,7 @@
 //		wrap.Log(logger),                   // what the caller sees
 //		wrap.Progress(show),                // one body, however often resumed
 //		wrap.Cache(wrap.CacheOptions{}),    // what is known is not asked for
+//		wrap.Segments(4),                   // one body of several requests
 //		wrap.Retry(wrap.RetryOptions{}),    // each attempt passes what follows
 //		wrap.Polite(wrap.PoliteOptions{}),  // waits outside the network
 //		wrap.Limit(1 << 20),

@@ -28,6 +28,7 @@ func all() []fetch.Middleware {
 		Log(slog.New(slog.NewTextHandler(io.Discard, nil))),
 		Progress(func(Event) {}),
 		Cache(CacheOptions{}),
+		Segments(4),
 		Retry(RetryOptions{}),
 		Polite(PoliteOptions{PerHost: 8}),
 		Limit(1 << 40),

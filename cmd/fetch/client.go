@@ -62,11 +62,17 @@ func (f *flags) schemes() (o schemes.Options, err error) {
 	return o, err
 }
 
+// maxSegments is more than a server thinks polite.
+const maxSegments = 16
+
 func (a *app) middlewares() []fetch.Middleware {
 	f := &a.flags
 	all := []fetch.Middleware{func(next fetch.Driver) fetch.Driver { return recordHeads{next} }}
 	if a.bars != nil {
 		all = append(all, wrap.Progress(a.bars.show))
+	}
+	if f.segments > 1 {
+		all = append(all, wrap.Segments(min(f.segments, maxSegments)))
 	}
 	if f.retry > 0 {
 		all = append(all, a.retrying())

@@ -45,6 +45,7 @@ type flags struct {
 	connectTimeout seconds
 	maxFilesize    bytesFlag
 	limitRate      bytesFlag
+	segments       int
 	perHost        int
 	delay          seconds
 
@@ -120,6 +121,7 @@ func (f *flags) register(p *pflag.FlagSet) {
 	p.Var(&f.connectTimeout, "connect-timeout", "allow an address `SECONDS` to answer")
 	p.Var(&f.maxFilesize, "max-filesize", "refuse bodies larger than `BYTES` (100k, 2M, 1G)")
 	p.Var(&f.limitRate, "limit-rate", "bring `BYTES` a second at the most, over all bodies together")
+	p.IntVar(&f.segments, "segments", 1, "bring a large object of http by `N` requests at a time")
 	p.IntVar(&f.perHost, "per-host", 6, "with -Z, ask one host for `N` at a time")
 	p.Var(&f.delay, "delay", "let `SECONDS` pass between requests to one host")
 
