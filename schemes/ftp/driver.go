@@ -74,7 +74,7 @@ func (d *driver) key(ctx context.Context, t fetch.Target, who *login) string {
 // keep gives a session back.
 func (d *driver) keep(key string, s *session) {
 	s.trace = nil
-	if s.broken {
+	if s.broken || len(s.ahead) > 0 {
 		s.Close()
 		return
 	}

@@ -11,7 +11,7 @@ import (
 
 // file retrieves a file, or only tells what is known of it.
 func (d *driver) file(ctx context.Context, s *session, req *fetch.Request, p path, resp *fetch.Response) (*transfer, error) {
-	p, f, err := d.find(s, p)
+	p, f, err := d.find(s, req, p)
 	if err != nil {
 		return nil, err
 	}
@@ -54,6 +54,13 @@ func (d *driver) file(ctx context.Context, s *session, req *fetch.Request, p pat
 	return t, nil
 }
 
+// surely reports whether a file is wanted whatever is known of it, so that
+// nobody need wait for that.
+func (d *driver) surely(req *fetch.Request) bool {
+	return req.Op == fetch.Get && req.Range.IsZero() && req.IfNot == "" && req.Since.IsZero() && req.Before.IsZero() &&
+		d.Active == "" && !d.PRET
+}
+
 // open reports whether r is all from some byte on, which must agree with the
 // size. A part of which both ends were asked for is what lies between them.
 func open(r fetch.Range) bool { return r.First >= 0 && r.End == 0 }
@@ -61,9 +68,12 @@ func open(r fetch.Range) bool { return r.First >= 0 && r.End == 0 }
 // find goes to the directory of a file and asks about it. Where a CWD is
 // refused, the whole path from the directory of the login may still name the
 // file: a directory that nobody may enter holds files that all may read.
-func (d *driver) find(s *session, p path) (path, facts, error) {
+func (d *driver) find(s *session, req *fetch.Request, p path) (path, facts, error) {
 	err := s.chdir(p.dirs)
 	if err == nil {
+		if d.surely(req) && p.kind == s.kind && s.eager && s.opened {
+			s.ahead = [][]string{{s.ways[0]}, {"RETR", p.name}}
+		}
 		f, err := d.facts(s, p)
 		return p, f, err
 	}

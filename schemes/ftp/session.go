@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,7 +28,8 @@ type session struct {
 	lines *line.Reader // reads wire
 	trace *fetch.Trace // of the request that has the session
 
-	out, heard []byte // commands not yet written, and as the trace may hear them
+	out, heard []byte     // commands not yet written, and as the trace may hear them
+	ahead      [][]string // commands sent by exchange before somebody asks for their replies
 
 	secure   *tls.ConnectionState // of the control connection; nil: in clear
 	data     *tls.Config          // of data connections; nil: in clear
@@ -168,13 +170,18 @@ func (s *session) ask(verb string, args ...string) (line.Reply, error) {
 }
 
 // exchange sends commands and reads a reply for each. Where the server takes
-// them together, they go out together. Replies come until an error.
+// them together, they go out together, and those that are ahead with them.
 func (s *session) exchange(commands ...[]string) ([]line.Reply, error) {
 	replies := make([]line.Reply, len(commands))
 	next := s.next(s.eager, commands)
+	for _, c := range s.ahead {
+		if err := s.tell(c[0], c[1:]...); err != nil {
+			return nil, err
+		}
+	}
 	for i := range replies {
 		var err error
-		if replies[i], err = next(); err == nil && (!s.eager || i == len(replies)-1) {
+		if replies[i], err = next(); err == nil && (!s.eager || i == len(replies)-1 && len(s.ahead) == 0) {
 			err = s.inStep()
 		}
 		if err != nil {
@@ -185,9 +192,16 @@ func (s *session) exchange(commands ...[]string) ([]line.Reply, error) {
 }
 
 // next returns a function that brings the replies to commands in turn, which
-// are all sent before the first reply or each before its own.
+// are all sent before the first reply or each before its own. What is ahead was
+// sent before.
 func (s *session) next(atOnce bool, commands [][]string) func() (line.Reply, error) {
-	tell := func(c []string) error { return s.tell(c[0], c[1:]...) }
+	tell := func(c []string) error {
+		if len(s.ahead) > 0 && slices.Equal(c, s.ahead[0]) {
+			s.ahead = s.ahead[1:]
+			return nil
+		}
+		return s.tell(c[0], c[1:]...)
+	}
 	var failed error
 	if atOnce {
 		for _, c := range commands {

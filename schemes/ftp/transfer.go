@@ -156,8 +156,10 @@ func (d *driver) tryPassive(ctx context.Context, s *session, first int64, atOnce
 		return nil, err
 	}
 	conn, err := d.connect(ctx, s, way, r)
+	if err != nil && (atOnce || len(s.ahead) > 0) {
+		return nil, s.notOpened(err, commands[1:])
+	}
 	if err != nil {
-		s.broken = s.broken || atOnce // it waits for us, or answers more
 		return nil, err
 	}
 	t := &transfer{Conn: conn, left: -1}
@@ -166,6 +168,23 @@ func (d *driver) tryPassive(ctx context.Context, s *session, first int64, atOnce
 		return nil, err
 	}
 	return t, nil
+}
+
+// notOpened is the error where no data connection came about for commands that
+// were sent already. A server that refused the last of them may have shut the
+// port because of that, and says so; any other waits for us.
+func (s *session) notOpened(err error, commands [][]string) error {
+	s.ahead = nil
+	if !s.broken && fetch.FaultOf(err) == fetch.Connect {
+		for _, c := range commands {
+			r, e := s.reply(lateReply)
+			if e == nil && r.Code >= 400 && c[0] != "REST" {
+				return refused(c[0], r)
+			}
+		}
+	}
+	s.broken = true
+	return err
 }
 
 // start reads the replies to REST, where it was sent, and to the command that
