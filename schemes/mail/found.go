@@ -2,6 +2,7 @@ package mail
 
 import (
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
@@ -57,9 +58,8 @@ type finds struct {
 	keep  func(*imap.Envelope) bool // nil: all
 
 	left imap.UIDSet
-	some imap.UIDSet // of now
+	some imap.UIDSet // of now, and not yet told
 	now  *series
-	told bool // something of now was given out
 	bare bool // only numbers from now on
 }
 
@@ -73,19 +73,21 @@ func (f *finds) next() (fetch.Entry, error) {
 				return fetch.Entry{}, io.EOF
 			}
 			f.some, f.left = take(f.left, atOnce)
-			f.now, f.told = f.s.summaries(f.namer, f.some, f.keep), false
+			f.now = f.s.summaries(f.namer, f.some, f.keep)
 		}
 		e, err := f.now.next()
 		switch {
 		case err == io.EOF:
 			f.now = nil
 			continue
-		case err != nil && fetch.FaultOf(err) == fetch.Protocol && !f.told && f.keep == nil:
+		case err != nil && fetch.FaultOf(err) == fetch.Protocol && f.keep == nil:
 			f.trace.Notef("server describes the messages found in a way that makes no sense: their numbers alone follow")
 			f.bare, f.left = true, append(f.some, f.left...)
 			continue
 		}
-		f.told = true
+		if n, bad := strconv.ParseUint(e.Extra["uid"], 10, 32); err == nil && bad == nil {
+			f.some = without(f.some, imap.UID(n))
+		}
 		return e, err
 	}
 	return f.number()
@@ -126,6 +128,23 @@ func take(set imap.UIDSet, n uint32) (some, rest imap.UIDSet) {
 		}
 	}
 	return some, nil
+}
+
+// without is set less one number.
+func without(set imap.UIDSet, n imap.UID) (rest imap.UIDSet) {
+	for _, r := range set {
+		if n < r.Start || n > r.Stop {
+			rest = append(rest, r)
+			continue
+		}
+		if r.Start < n {
+			rest = append(rest, imap.UIDRange{Start: r.Start, Stop: n - 1})
+		}
+		if n < r.Stop {
+			rest = append(rest, imap.UIDRange{Start: n + 1, Stop: r.Stop})
+		}
+	}
+	return rest
 }
 
 // query asks a mailbox for the messages whose text has all the words.

@@ -21,7 +21,7 @@ const (
 // message brings the message of q, or the part of it that is asked for.
 func (s *session) message(q *task) (*fetch.Response, error) {
 	req := q.req
-	resp := &fetch.Response{Kind: fetch.Document, Size: -1, Validator: s.validator(q)}
+	resp := &fetch.Response{Kind: fetch.Document, Media: mediaOf(q.section), Size: -1, Validator: s.validator(q)}
 	if req.IfNot != "" && req.IfNot == resp.Validator {
 		resp.Unchanged = true
 		return resp, nil
@@ -39,6 +39,17 @@ func (s *session) message(q *task) (*fetch.Response, error) {
 	return resp, s.content(q, resp)
 }
 
+// mediaOf is what section is, where that is known beforehand.
+func mediaOf(section string) string {
+	switch {
+	case section == "":
+		return messageMedia
+	case strings.Contains(section, "HEADER"), strings.HasSuffix(section, "MIME"):
+		return headMedia
+	}
+	return ""
+}
+
 // validator names one message for ever (RFC 3501 2.3.1.1). A number within the
 // mailbox names nothing for long.
 func (s *session) validator(q *task) string {
@@ -52,9 +63,7 @@ func (s *session) validator(q *task) string {
 // anything must: it costs a turn.
 func (s *session) describe(q *task, resp *fetch.Response) error {
 	req := q.req
-	mime := mimeSection(q.section)
-	switch {
-	case mime != "":
+	if mime := mimeSection(q.section); mime != "" {
 		head, err := s.head(q, "BODY.PEEK["+mime+"]")
 		if err != nil {
 			return err
@@ -64,10 +73,6 @@ func (s *session) describe(q *task, resp *fetch.Response) error {
 			resp.Media = defaultMedia
 		}
 		return nil
-	case strings.Contains(q.section, "HEADER"), strings.HasSuffix(q.section, "MIME"):
-		resp.Media = headMedia
-	case q.section == "":
-		resp.Media = messageMedia
 	}
 	if req.Op == fetch.Get && req.Range.IsZero() && req.Since.IsZero() && req.Before.IsZero() {
 		return nil
@@ -149,7 +154,9 @@ func (s *session) content(q *task, resp *fetch.Response) error {
 	}
 	s.cut(q, resp, l, want)
 	if q.section == "" && q.first == 0 && resp.Offset == 0 && resp.Header == nil {
+		s.waiting() // nobody looks after its speed yet
 		head, rest := mailstore.ReadHead(resp.Body)
+		s.streaming()
 		resp.Header = mailstore.ParseHead(head)
 		resp.Time = mailstore.Date(resp.Header.Get("Date"))
 		resp.Body = joined{io.MultiReader(bytes.NewReader(head), rest), l}
