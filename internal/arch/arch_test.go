@@ -49,13 +49,14 @@ var layers = map[string][]string{
 	"fetch/fetchtest":   {"uri", "fetch", "internal/"},
 	"internal/peer":     {"internal/"},
 	"internal/faultnet": {"internal/"},
+	"internal/torture":  {},
 	"internal/bench":    {"internal/"},
 	"internal/arch":     {},
 	"save/savetest":     {"save"},
 }
 
 // testOnly may be imported by tests, and by each other.
-var testOnly = []string{"fetch/fetchtest", "internal/peer", "internal/faultnet", "internal/bench", "save/savetest", "schemes/wais/waistest"}
+var testOnly = []string{"fetch/fetchtest", "internal/peer", "internal/faultnet", "internal/torture", "internal/bench", "save/savetest", "schemes/wais/waistest"}
 
 // doorFiles may dial, listen and resolve.
 var doorFiles = []string{"fetch/door.go", "fetch/race.go", "fetch/resolve.go"}

@@ -1,0 +1,249 @@
+package torture
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/save"
+	webscheme "github.com/anyurl/fetch/schemes/http"
+)
+
+// object is what every URL names; no two places in it are alike.
+var object = body(100_000)
+
+func body(n int64) string {
+	text, _ := io.ReadAll(faultnet.Body(n))
+	return string(text)
+}
+
+// zipped is object as gzip has it.
+var zipped = sync.OnceValue(func() []byte {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	io.WriteString(z, object)
+	z.Close()
+	return b.Bytes()
+})
+
+// Secrets of the caller, which no error, note or file may hold, and which no
+// host but example.com may hear.
+const (
+	secret  = "s3cret"
+	userURL = "alice:" + secret + "@example.com"
+)
+
+// A scenario is a transfer into a file that ends well, or in one certain way.
+type scenario struct {
+	name string
+	url  string
+
+	tls, http2 bool
+	http       webscheme.Options
+
+	before string // what the file holds
+	left   string // what an earlier attempt left in the part of version "v1"
+	save   save.Options
+
+	// endsIn is how a transfer ends where nothing goes wrong: 0 is well.
+	endsIn fetch.Fault
+	// resumes says that what breaks off can be continued, so that to try
+	// again is always enough.
+	resumes bool
+	// retried says that one attempt is never enough.
+	retried bool
+}
+
+var scenarios = []scenario{
+	{name: "length", url: "http://" + userURL + "/length", resumes: true},
+	{name: "length, replacing", url: "http://example.com/length", before: "old", resumes: true},
+	{name: "length, not replacing", url: "http://example.com/length", save: save.Options{Existing: save.Refuse}, resumes: true},
+	{name: "chunked", url: "http://example.com/chunked"},
+	{name: "to the end of the connection", url: "http://example.com/close"},
+	{name: "gzip", url: "http://example.com/gzip", http: webscheme.Options{Compressed: true}},
+	{name: "redirect", url: "http://" + userURL + "/moved", resumes: true},
+	{name: "redirect to another host", url: "http://" + userURL + "/away", resumes: true},
+	{name: "login", url: "http://" + userURL + "/login", resumes: true},
+	{name: "busy at first", url: "http://example.com/busy", retried: true, resumes: true},
+	{name: "not found", url: "http://" + userURL + "/missing", before: "old", endsIn: fetch.NotFound},
+	{name: "redirect loop", url: "http://example.com/loop", before: "old", endsIn: fetch.Loop},
+
+	{name: "resumable", url: "http://" + userURL + "/length", save: save.Options{Resume: true}, resumes: true},
+	{name: "part", url: "http://example.com/length", before: "old", left: object[:40_000], save: save.Options{Resume: true}, resumes: true},
+	{name: "part of another version", url: "http://example.com/changed", left: object[:40_000], save: save.Options{Resume: true}, resumes: true},
+	{name: "part that is the whole", url: "http://example.com/length", left: object, save: save.Options{Resume: true}, resumes: true},
+	{name: "file of unknown version", url: "http://example.com/length", before: object[:40_000], save: save.Options{Resume: true}, resumes: true},
+
+	{name: "tls", url: "https://" + userURL + "/length", tls: true, resumes: true},
+	{name: "tls, to the end of the connection", url: "https://example.com/close", tls: true},
+	{name: "http/2", url: "https://" + userURL + "/length", tls: true, http2: true, resumes: true},
+	{name: "http/2, part", url: "https://example.com/length", tls: true, http2: true, left: object[:40_000],
+		save: save.Options{Resume: true}, resumes: true},
+
+	{name: "file", url: "file://FOLDER/source"},
+	{name: "file, part", url: "file://FOLDER/source", before: object[:40_000], save: save.Options{Resume: true}},
+}
+
+// serve starts the servers of s.
+func (s *scenario) serve(w *world) (client fetch.Options) {
+	port := ":80"
+	if s.tls {
+		port = ":443"
+	}
+	home := &httptest.Server{EnableHTTP2: s.http2, Config: &http.Server{Handler: w.counted(site())}}
+	w.serve("8.8.8.8"+port, home, s.tls)
+	other := &httptest.Server{Config: &http.Server{Handler: w.counted(w.stranger(site()))}}
+	w.serve("8.8.4.4:80", other, false)
+	if s.tls {
+		client.TLS = home.Client().Transport.(*http.Transport).TLSClientConfig
+	}
+	return client
+}
+
+// counted counts the requests.
+func (w *world) counted(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		w.note("request %s %s, range %q", r.Method, r.URL, r.Header.Get("Range"))
+		w.mu.Lock()
+		w.requests++
+		w.mu.Unlock()
+		h.ServeHTTP(rw, r)
+	})
+}
+
+// stranger is a host that must not hear a secret.
+func (w *world) stranger(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		for _, name := range []string{"Authorization", "X-Api-Key", "Cookie"} {
+			if v := r.Header.Get(name); v != "" {
+				w.mu.Lock()
+				w.leaks = append(w.leaks, name+": "+v)
+				w.mu.Unlock()
+			}
+		}
+		h.ServeHTTP(rw, r)
+	})
+}
+
+// site serves object in many ways.
+func site() http.Handler {
+	mux := http.NewServeMux()
+	whole := func(tag string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("ETag", tag)
+			w.Header().Set("Content-Type", "text/plain")
+			http.ServeContent(w, r, "", time.Time{}, strings.NewReader(object))
+		}
+	}
+	mux.HandleFunc("/length", whole(`"v1"`))
+	mux.HandleFunc("/changed", whole(`"v2"`))
+	mux.HandleFunc("/chunked", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"v1"`)
+		for i := 0; i < len(object); i += 30_000 {
+			io.WriteString(w, object[i:min(i+30_000, len(object))])
+			w.(http.Flusher).Flush()
+		}
+	})
+	mux.HandleFunc("/close", func(w http.ResponseWriter, r *http.Request) {
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			panic(err)
+		}
+		defer conn.Close()
+		io.WriteString(conn, "HTTP/1.0 200 OK\r\n\r\n"+object)
+	})
+	mux.HandleFunc("/stall", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	mux.HandleFunc("/gzip", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		w.Write(zipped())
+	})
+	mux.Handle("/moved", http.RedirectHandler("/length", http.StatusFound))
+	mux.Handle("/away", http.RedirectHandler("http://other.example/length", http.StatusFound))
+	mux.Handle("/loop", http.RedirectHandler("/loop", http.StatusFound))
+	mux.HandleFunc("/login", func(w http.ResponseWriter, r *http.Request) {
+		if user, password, _ := r.BasicAuth(); user != "alice" || password != secret {
+			w.Header().Set("WWW-Authenticate", `Basic realm="here"`)
+			http.Error(w, "who are you?", http.StatusUnauthorized)
+			return
+		}
+		whole(`"v1"`)(w, r)
+	})
+	busy := true
+	mux.HandleFunc("/busy", func(w http.ResponseWriter, r *http.Request) {
+		if busy {
+			busy = false
+			w.Header().Set("Retry-After", strconv.Itoa(int(busyTime/time.Second)))
+			http.Error(w, "later", http.StatusServiceUnavailable)
+			return
+		}
+		whole(`"v1"`)(w, r)
+	})
+	return mux
+}
+
+// busyTime is for how long /busy asks to be left alone.
+const busyTime = 7 * time.Second
+
+// prepare makes the folder in which s takes place, and returns the path of
+// the file to be and the URL.
+func (s *scenario) prepare(t *testing.T) (out, url string) {
+	t.Helper()
+	dir := folder(t)
+	url = strings.ReplaceAll(s.url, "FOLDER", dir)
+	if url != s.url {
+		put(t, filepath.Join(dir, "source"), object)
+	}
+	dir = filepath.Join(dir, "to")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	out = filepath.Join(dir, "out")
+	if s.before != "" {
+		put(t, out, s.before)
+	}
+	if s.left != "" {
+		f, err := save.Create(out, save.Options{Resume: true, URL: url})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Begin(save.State{Validator: `"v1"`, Size: int64(len(object))}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(f, s.left); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out, url
+}
+
+// folder makes one that costs no disk: the sweep syncs thousands of files.
+func folder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "torture")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+func put(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

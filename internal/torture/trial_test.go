@@ -1,0 +1,259 @@
+package torture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/save"
+	"github.com/anyurl/fetch/save/savetest"
+	"github.com/anyurl/fetch/schemes/file"
+	webscheme "github.com/anyurl/fetch/schemes/http"
+	"github.com/anyurl/fetch/wrap"
+)
+
+// A trial is one run of a scenario in which at most one operation fails.
+type trial struct {
+	*scenario
+	attempts int // of the Retry middleware; 1: there is none
+
+	at   int              // the operation of the network that fails, or 0
+	conn faultnet.Failure // how
+	disk *savetest.FS     // fails by itself, or not
+	stop int              // the operation of the file system at which the caller gives up, or 0
+
+	change func(*world, *fetch.Options) // of what is usual; may be nil
+
+	world   *world
+	breaker *faultnet.Breaker
+	out     string // the file to be
+	said    []string
+}
+
+// An outcome is what came of a trial.
+type outcome struct {
+	err      error
+	got      string // bytes delivered to the caller, in order
+	first    int64  // where in the object they begin
+	took     time.Duration
+	dials    int
+	requests int
+}
+
+// run makes the transfer, and returns when nothing of it runs any more.
+func (tr *trial) run(t *testing.T) outcome {
+	w := newWorld(t)
+	tr.world = w
+	opts := tr.serve(w)
+	out, url := tr.prepare(t)
+	tr.out = out
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ctx, tr.breaker = faultnet.NewBreaker(ctx, tr.at, tr.conn)
+	if tr.expires() {
+		ctx, tr.breaker = faultnet.NewBreaker(ctx, 0, tr.conn)
+		w.expireAt = tr.at
+	}
+	w.watched = ctx
+	opts.Dial = w.record(tr.breaker.Dial(w.dial))
+	if tr.change != nil {
+		tr.change(w, &opts)
+	}
+	var fsys save.FS = tr.disk
+	if tr.stop > 0 {
+		fsys = &stopper{FS: tr.disk, disk: tr.disk, at: tr.stop, stop: cancel}
+	}
+	began := time.Now()
+	o := tr.transfer(t, ctx, opts, url, fsys)
+	o.took, o.dials, o.requests = time.Since(began), w.dials, w.requests
+	return o
+}
+
+// expires reports whether the deadline of the operation that fails passes at
+// once. A frame of HTTP/2 and the end of TLS are written under a mutex, and
+// who waits for a mutex stops the time of a bubble.
+func (tr *trial) expires() bool { return tr.tls && tr.at > 0 && tr.conn == faultnet.Silent }
+
+// hit reports whether the operation of the network that fails was reached.
+func (tr *trial) hit() bool {
+	return tr.breaker.Hit() || tr.expires() && tr.world.ops >= tr.at
+}
+
+// transfer does what a program does that saves an object in a file.
+func (tr *trial) transfer(t *testing.T, ctx context.Context, opts fetch.Options, url string, fsys save.FS) (o outcome) {
+	client := newClient(tr.world, opts, tr.attempts, &tr.said, webscheme.Schemes(tr.http)...)
+	defer func() {
+		client.Close()
+		synctest.Wait()
+		if tr.world.open != 0 {
+			t.Errorf("I4: %d connections are open", tr.world.open)
+		}
+	}()
+	u, err := fetch.ParseURL(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req := &fetch.Request{
+		URL:    u,
+		Header: fetch.Header{{Name: "X-Api-Key", Value: secret}},
+		Trace:  &fetch.Trace{Note: func(text string) { tr.said = append(tr.said, text) }},
+	}
+	so := tr.save
+	so.URL, so.FS = url, fsys
+	f, err := save.Create(tr.out, so)
+	if err != nil {
+		o.err = err
+		return o
+	}
+	defer f.Close()
+	for again := false; ; again = true {
+		o.err = o.attempt(ctx, client, req, f)
+		if again || !errors.Is(o.err, fetch.Mismatch) || f.State().Offset > 0 {
+			return o
+		}
+	}
+}
+
+// newClient makes a Client of a world, whose retries are noted in said.
+func newClient(w *world, opts fetch.Options, attempts int, said *[]string, web ...fetch.Scheme) *fetch.Client {
+	opts.Policy = fetch.Typed()
+	opts.Resolver = w
+	if attempts > 1 {
+		opts.Wrap = []fetch.Middleware{wrap.Retry(wrap.RetryOptions{
+			Attempts: attempts,
+			Jitter:   func() float64 { return 1 },
+			Notify: func(_ *fetch.Request, n int, wait time.Duration, err error) {
+				*said = append(*said, fmt.Sprintf("%v; attempt %d in %v", err, n+1, wait))
+			},
+		})}
+	}
+	return fetch.New(opts, append(web, file.Schemes(file.Options{})...)...)
+}
+
+// attempt brings the object, or what f lacks of it.
+func (o *outcome) attempt(ctx context.Context, client *fetch.Client, req *fetch.Request, f *save.File) error {
+	if have := f.State(); have.Offset > 0 {
+		req = req.Clone()
+		req.Range, req.IfSame = fetch.Range{First: have.Offset}, have.Validator
+	}
+	resp, err := client.Do(ctx, req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if err := f.Begin(save.State{Offset: resp.Offset, Validator: resp.Validator, Size: resp.Size}); err != nil {
+		return err
+	}
+	var got strings.Builder
+	defer func() { o.got, o.first = got.String(), resp.Offset }()
+	if _, err := io.Copy(f, io.TeeReader(resp.Body, &got)); err != nil {
+		return err
+	}
+	return f.Commit()
+}
+
+// again repeats the transfer from what the trial left, with nothing in its
+// way.
+func (tr *trial) again(t *testing.T, url string) outcome {
+	clean := &trial{scenario: tr.scenario, attempts: tr.attempts, world: newWorld(t), out: tr.out}
+	opts := tr.serve(clean.world)
+	clean.world.watched = t.Context()
+	opts.Dial = clean.world.record(clean.world.dial)
+	if tr.change != nil {
+		tr.change(clean.world, &opts)
+	}
+	return clean.transfer(t, t.Context(), opts, url, nil)
+}
+
+// url is that of the trial.
+func (tr *trial) place() string {
+	return strings.ReplaceAll(tr.scenario.url, "FOLDER", filepath.Dir(filepath.Dir(tr.out)))
+}
+
+// A stopper is a file system at one of whose operations the caller gives up.
+type stopper struct {
+	save.FS
+	disk *savetest.FS
+	at   int
+	stop func()
+}
+
+func (s *stopper) now() {
+	if len(s.disk.Ops())+1 >= s.at {
+		s.stop()
+	}
+}
+
+func (s *stopper) OpenFile(name string, flag int, perm os.FileMode) (save.Handle, error) {
+	s.now()
+	h, err := s.FS.OpenFile(name, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	return stoppedFile{h, s}, nil
+}
+
+func (s *stopper) Rename(from, to string) error {
+	s.now()
+	return s.FS.Rename(from, to)
+}
+
+func (s *stopper) SyncDir(name string) error {
+	s.now()
+	return s.FS.SyncDir(name)
+}
+
+type stoppedFile struct {
+	save.Handle
+	s *stopper
+}
+
+func (f stoppedFile) Write(p []byte) (int, error) {
+	f.s.now()
+	return f.Handle.Write(p)
+}
+
+func (f stoppedFile) Sync() error {
+	f.s.now()
+	return f.Handle.Sync()
+}
+
+// names are those in the folder of the file to be.
+func (tr *trial) names(t *testing.T) (all []string) {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Dir(tr.out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		all = append(all, e.Name())
+	}
+	return all
+}
+
+// content is what the file holds; "" where there is none.
+func (tr *trial) content(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(tr.out)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// renamed reports whether the part got its name.
+func (tr *trial) renamed() bool {
+	return slices.ContainsFunc(tr.disk.Ops(), func(op savetest.Op) bool {
+		return strings.HasPrefix(op.Verb, "rename") && filepath.Base(op.Name) == ".out.part"
+	})
+}
