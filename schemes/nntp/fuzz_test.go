@@ -240,7 +240,7 @@ func FuzzNoExtraCommand(f *testing.F) {
 	f.Add("news://192.0.2.1/a?b@x", uint8(4))
 	f.Fuzz(func(t *testing.T, text string, how uint8) {
 		u, err := uri.Parse(text)
-		if err != nil || u.Host() != "192.0.2.1" {
+		if err != nil || u.Host() != "192.0.2.1" || u.Scheme() != "news" && u.Scheme() != "nntp" {
 			return
 		}
 		u = u.WithoutUserinfo()

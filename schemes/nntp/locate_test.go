@@ -233,7 +233,7 @@ func FuzzMessageID(f *testing.F) {
 func FuzzMatch(f *testing.F) {
 	f.Add("*a?b,!a*", "xayb")
 	f.Fuzz(func(t *testing.T, pattern, name string) {
-		if strings.Contains(pattern, ",") || len(pattern) > 12 || len(name) > 40 {
+		if strings.Contains(pattern, ",") || strings.Count(pattern, "*") > 3 || len(name) > 40 {
 			return
 		}
 		if got, want := matchOne(pattern, name), slowMatch(pattern, name); got != want {
