@@ -14,6 +14,10 @@ type Trace struct {
 	Again func()            // the attempt is void: what Sent and Got heard does not count
 	Note  func(text string) // something worth a line to a person
 
+	// Detail hears what belongs into a record of the exchange, or is for who wants
+	// to know it all: a deviation that nearly every server of its kind shows.
+	Detail func(text string)
+
 	// Mark hears how far the exchange has come, again for each connection
 	// that is made on the way; c is that connection, where there is one: not
 	// to be used but for its addresses.
@@ -43,6 +47,13 @@ func (t *Trace) Reached(p Phase, c net.Conn) {
 func (t *Trace) Notef(format string, args ...any) {
 	if t != nil && t.Note != nil {
 		t.Note(fmt.Sprintf(format, args...))
+	}
+}
+
+// Detailf says what a record should hold and nobody needs to be told.
+func (t *Trace) Detailf(format string, args ...any) {
+	if t != nil && t.Detail != nil {
+		t.Detail(fmt.Sprintf(format, args...))
 	}
 }
 

@@ -9,7 +9,10 @@ import (
 	"github.com/anyurl/fetch/schemes/ftp"
 	"github.com/anyurl/fetch/schemes/gopher"
 	"github.com/anyurl/fetch/schemes/http"
+	"github.com/anyurl/fetch/schemes/mail"
 	"github.com/anyurl/fetch/schemes/nntp"
+	"github.com/anyurl/fetch/schemes/telnet"
+	"github.com/anyurl/fetch/schemes/wais"
 )
 
 // Options are those of each package. The zero value is right for most.
@@ -18,7 +21,10 @@ type Options struct {
 	FTP    ftp.Options
 	Gopher gopher.Options
 	HTTP   http.Options
+	Mail   mail.Options
 	NNTP   nntp.Options
+	Telnet telnet.Options
+	WAIS   wais.Options
 }
 
 // All returns every scheme. A program that wants fewer calls the packages'
@@ -29,6 +35,9 @@ func All(o Options) []fetch.Scheme {
 		ftp.Schemes(o.FTP),
 		gopher.Schemes(o.Gopher),
 		http.Schemes(o.HTTP),
+		mail.Schemes(o.Mail),
 		nntp.Schemes(o.NNTP),
+		telnet.Schemes(o.Telnet),
+		wais.Schemes(o.WAIS),
 	)
 }

@@ -16,6 +16,12 @@ func (a *app) client() (*fetch.Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	var client *fetch.Client
+	options.Mail = a.mailOptions(func() *fetch.Client { return client })
+	if options.Gopher, err = a.gopherOptions(); err != nil {
+		return nil, err
+	}
+	options.Telnet = f.talk.options(terminal(a.stdin))
 	a.jar, a.marks = options.HTTP.Jar, options.NNTP.Marks
 	proxy, err := f.proxy.choose(os.Getenv)
 	if err != nil {
@@ -44,10 +50,11 @@ func (a *app) client() (*fetch.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return fetch.New(fetch.Options{
+	client = fetch.New(fetch.Options{
 		Policy: policy, Wrap: a.middlewares(), Proxy: proxy, Login: a.who.answer,
 		Route: route, Resolver: f.route.resolver(), TLS: tls,
-	}, all...), nil
+	}, all...)
+	return client, nil
 }
 
 // schemes are the options of every scheme's package.

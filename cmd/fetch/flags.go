@@ -82,13 +82,16 @@ type flags struct {
 
 	gateway []string
 
-	proxy proxyFlags
-	route routeFlags
-	login loginFlags
-	tls   tlsFlags
-	http  httpFlags
-	ftp   ftpFlags
-	news  newsFlags
+	proxy  proxyFlags
+	route  routeFlags
+	login  loginFlags
+	tls    tlsFlags
+	http   httpFlags
+	ftp    ftpFlags
+	gopher gopherFlags
+	news   newsFlags
+	mail   mailFlags
+	talk   sessionFlags
 }
 
 func (f *flags) register(p *pflag.FlagSet) {
@@ -159,7 +162,10 @@ func (f *flags) register(p *pflag.FlagSet) {
 	f.tls.register(p)
 	f.http.register(p)
 	f.ftp.register(p)
+	f.gopher.register(p)
 	f.news.register(p)
+	f.mail.register(p)
+	f.talk.register(p)
 	p.Lookup("location").Hidden = true
 	p.Lookup("fail").Hidden = true
 	p.Lookup("progress-bar").Hidden = true

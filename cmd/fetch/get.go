@@ -98,7 +98,11 @@ func (a *app) request(text string) (*fetch.Request, error) {
 
 // trace says notes, and with -v what is asked.
 func (a *app) trace() *fetch.Trace {
-	return &fetch.Trace{Note: func(text string) { a.note("%s", text) }}
+	t := &fetch.Trace{Note: func(text string) { a.note("%s", text) }}
+	if a.flags.verbose {
+		t.Detail = t.Note
+	}
+	return t
 }
 
 // transfer makes one attempt to bring the body of req, or the rest of it, to
@@ -205,6 +209,9 @@ func (j *job) copy(out sink, req *fetch.Request, resp *fetch.Response) error {
 		case entries.Is(resp.Media):
 			return names(w, resp)
 		}
+	}
+	if resp.Input != nil {
+		return j.session(w, resp)
 	}
 	if j.flags.news.reshaped() {
 		return local(j.flags.news.reshape(w, resp))

@@ -40,15 +40,7 @@ func newMeasure(digests bool) *measure {
 
 // listen puts the hooks of m into t.
 func (m *measure) listen(t *fetch.Trace) {
-	say := t.Note
-	t.Note = func(text string) {
-		m.mu.Lock()
-		m.notes = append(m.notes, text)
-		m.mu.Unlock()
-		if say != nil {
-			say(text)
-		}
-	}
+	t.Note, t.Detail = m.noting(t.Note), m.noting(t.Detail)
 	t.Mark = m.mark
 	if m.wire == nil {
 		return // a tapped exchange has no HTTP/2
@@ -56,6 +48,18 @@ func (m *measure) listen(t *fetch.Trace) {
 	t.Sent = func(p []byte) { m.mu.Lock(); m.sent += int64(len(p)); m.mu.Unlock() }
 	t.Got = func(p []byte) { m.mu.Lock(); m.got += int64(len(p)); m.wire.Write(p); m.mu.Unlock() }
 	t.Again = func() { m.mu.Lock(); m.sent, m.got = 0, 0; m.wire.Reset(); m.mu.Unlock() }
+}
+
+// noting keeps what say is told.
+func (m *measure) noting(say func(string)) func(string) {
+	return func(text string) {
+		m.mu.Lock()
+		m.notes = append(m.notes, text)
+		m.mu.Unlock()
+		if say != nil {
+			say(text)
+		}
+	}
 }
 
 func (m *measure) mark(p fetch.Phase, c net.Conn) {

@@ -77,3 +77,28 @@ func TestFTP(t *testing.T) {
 	fetchAs(t, 8, "ftp://"+s.Addr+"/none")
 	fetchAs(t, 2, "ftp://"+s.Addr+"/a%0d%0aDELE%20x")
 }
+
+// TestMail reads a real Dovecot, and looks messages up in it.
+func TestMail(t *testing.T) {
+	s := peer.Dovecot(t, peer.DovecotOptions{})
+	message := "From: a@b.example\r\nTo: c@d.example\r\nSubject: one\r\nMessage-ID: <one@test.example>\r\n\r\nhello\r\n"
+	s.Add(peer.User, "INBOX", message)
+	inbox := "imap://" + peer.User + ":" + peer.Password + "@" + s.Addr + "/INBOX"
+	contains(t, fetchAs(t, 0, "--insecure-auth", inbox+"/;UID=1"), "Subject: one\r\n", "\r\n\r\nhello\r\n")
+	contains(t, fetchAs(t, 0, "ls", inbox), "one")
+	contains(t, fetchAs(t, 0, "--mail-store", inbox, "mid:one@test.example"), "hello")
+	contains(t, fetchAs(t, 0, "--mail-store", inbox, "ls", "mailto:c@d.example"), "one")
+	fetchAs(t, 8, inbox+"/;UID=99")
+	fetchAs(t, 12, "mailto:c@d.example")
+}
+
+// TestTelnet talks to a real telnetd in a pipe.
+func TestTelnet(t *testing.T) {
+	s := peer.Telnetd(t, peer.TelnetdOptions{Script: "echo hello; read line; echo got $line"})
+	var out, said bytes.Buffer
+	args := []string{"--no-config", "--idle", "5", "telnet://" + s.Addr + "/"}
+	if code := run(args, strings.NewReader("word\r\n"), &out, &said); code != 0 {
+		t.Errorf("exit code %d: %s", code, &said)
+	}
+	contains(t, out.String(), "hello", "got word")
+}

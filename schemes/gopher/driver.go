@@ -96,9 +96,9 @@ func (d *driver) readPlain(req *fetch.Request, l locator, s *session) (*fetch.Re
 	switch typeOf(l.item).framing {
 	case asText:
 		resp.Media += charset(s.r)
-		out.Reader = newText(s.r, d.options.Strict, req.Trace.Notef)
+		out.Reader = newText(s.r, d.options.Strict, req.Trace.Detailf)
 	case asMenu:
-		out.Reader = &menuReader{r: s.r, strict: d.options.Strict, note: req.Trace.Notef}
+		out.Reader = &menuReader{r: s.r, strict: d.options.Strict, note: req.Trace.Detailf}
 	}
 	return resp, nil
 }

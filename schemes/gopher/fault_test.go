@@ -47,7 +47,8 @@ func fetchURL(ctx context.Context, c *fetch.Client, url string) (r result) {
 	}
 	start := time.Now()
 	defer func() { r.took = time.Since(start) }()
-	r.resp, r.err = c.Do(ctx, &fetch.Request{URL: u, Trace: &fetch.Trace{Note: func(s string) { r.notes = append(r.notes, s) }}})
+	note := func(s string) { r.notes = append(r.notes, s) }
+	r.resp, r.err = c.Do(ctx, &fetch.Request{URL: u, Trace: &fetch.Trace{Note: note, Detail: note}})
 	if r.err != nil {
 		return r
 	}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/schemes/mail"
+	"github.com/anyurl/fetch/schemes/telnet"
+	"github.com/spf13/pflag"
+)
+
+// mailFlags are for imap, mid, cid and mailto; sessionFlags for telnet and
+// its kin.
+type mailFlags struct {
+	stores    []string
+	in        string
+	mechanism string
+}
+
+type sessionFlags struct {
+	idle     seconds
+	terminal string
+	codePage int
+}
+
+func (f *mailFlags) register(p *pflag.FlagSet) {
+	p.StringArrayVar(&f.stores, "mail-store", nil, "look for mid, cid and mailto in `STORE`: an imap URL, a Maildir, an mbox")
+	p.StringVar(&f.in, "in", "", "cid URLs name parts of the message at `URL`")
+	p.StringVar(&f.mechanism, "sasl", "", "log in to imap by `MECHANISM`, or +LOGIN")
+}
+
+func (f *sessionFlags) register(p *pflag.FlagSet) {
+	p.Var(&f.idle, "idle", "end a session in which nothing comes for `SECONDS`")
+	p.StringVar(&f.terminal, "terminal", "", "tell a peer that asks that this is a `TYPE` of terminal")
+	p.IntVar(&f.codePage, "code-page", 37, "read tn3270 screens in code page `N`")
+}
+
+// options of the mail package; the client is that of the run, which cid needs
+// for the message around it.
+func (a *app) mailOptions(client func() *fetch.Client) mail.Options {
+	f := &a.flags
+	o := mail.Options{Stores: f.mail.stores, Mechanism: f.mail.mechanism, Mbox: f.news.mbox}
+	switch {
+	case f.ftp.sslReqd:
+		o.TLS = mail.TLSRequired
+	case f.ftp.ssl:
+		o.TLS = mail.TLSWanted
+	}
+	o.StoreLogin = func(ctx context.Context, c fetch.Challenge) (*fetch.Credential, error) { return a.who.answer(ctx, c) }
+	if f.mail.in != "" {
+		o.In = func(ctx context.Context) (*fetch.Response, error) { return client().Get(ctx, f.mail.in) }
+	}
+	return o
+}
+
+func (f *sessionFlags) options(typing bool) telnet.Options {
+	return telnet.Options{Terminal: f.terminal, Keys: typing, Idle: time.Duration(f.idle), CodePage: f.codePage}
+}
