@@ -63,7 +63,7 @@ func (d *driver) take(ctx context.Context, req *fetch.Request, size uint32, firs
 		return err
 	}
 	key := strings.Join([]string{d.env.Net.Key(ctx), t.Address(), strconv.FormatUint(uint64(size), 10)}, "\x00")
-	if s, ok := d.idle.Get(key); ok {
+	if s, ok := d.kept(key); ok {
 		s.trace, s.answered = req.Trace, false
 		turn := d.begin(ctx, s, key)
 		if err = first(turn); err == nil || s.answered || ctx.Err() != nil {
@@ -81,6 +81,17 @@ func (d *driver) take(ctx context.Context, req *fetch.Request, size uint32, firs
 		err = first(turn)
 	}
 	return turn.finish(ctx, err)
+}
+
+// kept takes a session from the pool.
+func (d *driver) kept(key string) (*session, bool) {
+	for {
+		s, ok := d.idle.Get(key)
+		if !ok || s.isQuiet() {
+			return s, ok
+		}
+		s.Close()
+	}
 }
 
 func (d *driver) begin(ctx context.Context, s *session, key string) *turn {

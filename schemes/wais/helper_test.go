@@ -94,7 +94,11 @@ func show(e fetch.Entry) string {
 func messages(t testing.TB, c *fetch.Client, s *faultnet.Server, nth int) (all []z3950.PDU, raw [][]byte) {
 	t.Helper()
 	c.Close()
-	sent := s.Conns()[nth].All()
+	return parseMessages(t, s.Conns()[nth].All())
+}
+
+func parseMessages(t testing.TB, sent []byte) (all []z3950.PDU, raw [][]byte) {
+	t.Helper()
 	for len(sent) > 0 {
 		if len(sent) < z3950.HeaderSize {
 			t.Fatalf("%q is sent behind the last message", sent)

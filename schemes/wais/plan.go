@@ -3,6 +3,7 @@ package wais
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/anyurl/fetch/fetch"
 )
@@ -21,8 +22,8 @@ func (o Options) plan(req *fetch.Request) ([]fetch.Step, error) {
 		if req.Op == fetch.Stat {
 			return nil, nil
 		}
-		size := answerSize(l.search.limit(o.Max))
-		return []fetch.Step{initStep(size), {Verb: "search", Arg: l.database + " " + string(l.search.append(nil))}}, nil
+		arg := strings.TrimRight(l.database+" "+string(l.search.append(nil)), " ")
+		return []fetch.Step{initStep(answerSize(l.search.limit(o.Max))), {Verb: "search", Arg: arg}}, nil
 	case l.document == nil:
 		if req.Op == fetch.Get {
 			return nil, needQuery()

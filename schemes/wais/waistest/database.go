@@ -130,3 +130,21 @@ func (d *Database) find(id []byte) *Document {
 	}
 	return nil
 }
+
+// Pattern is an endless document: lines of digits, each other than the last.
+type Pattern struct{}
+
+// ReadAt implements io.ReaderAt.
+func (Pattern) ReadAt(p []byte, off int64) (int, error) {
+	var line [16]byte
+	for n := 0; n < len(p); {
+		at := off + int64(n)
+		k := at / int64(len(line))
+		for i := len(line) - 2; i >= 0; i-- {
+			line[i], k = '0'+byte(k%10), k/10
+		}
+		line[len(line)-1] = '\n'
+		n += copy(p[n:], line[at%int64(len(line)):])
+	}
+	return len(p), nil
+}

@@ -123,24 +123,22 @@ func (r *Reader) openUser() error {
 	return nil
 }
 
-// varint reads a compressed integer of the message.
+// varint reads a compressed integer of the message, and waits for no byte
+// behind that.
 func (r *Reader) varint() (uint32, error) {
-	w, err := r.src.Peek(1)
-	n := 1
-	for err == nil && w[n-1] >= 0x80 && n < maxVarint+1 {
-		n++
-		w, err = r.src.Peek(n)
+	for n := 1; n <= r.left; n++ {
+		w, err := r.src.Peek(n)
+		if err != nil {
+			return 0, unexpected(err)
+		}
+		if w[n-1] < 0x80 || n == maxVarint {
+			v, _, err := cutVarint(w)
+			r.src.Discard(n)
+			r.left -= n
+			return v, err
+		}
 	}
-	if n > r.left {
-		return 0, malformed("tag or length is cut")
-	}
-	if err != nil {
-		return 0, unexpected(err)
-	}
-	v, _, err := cutVarint(w)
-	r.src.Discard(n)
-	r.left -= n
-	return v, err
+	return 0, malformed("tag or length is cut")
 }
 
 // Record reads the next record. Its slices are valid until the next read.

@@ -222,11 +222,25 @@ func TestReaderErrors(t *testing.T) {
 	if _, err := next(r, &z3950.SearchResponse{}); !errors.Is(err, z3950.ErrMalformed) {
 		t.Errorf("InitResponse for a SearchResponse: %v", err)
 	}
+	// A length that is not there any more, and nothing comes behind it.
+	lies := strings.Replace(string(z3950.AppendMessage(nil, z3950.Header{}, &z3950.SearchResponse{})), "c\x00", "c\x010", 1)
+	r = z3950.NewReader(io.MultiReader(strings.NewReader(strings.Replace(lies, "15z", "16z", 1)), never{t}))
+	if _, err := next(r, &z3950.SearchResponse{}); !errors.Is(err, z3950.ErrMalformed) {
+		t.Errorf("length that is missing: %v", err)
+	}
 	// A record of more than MaxRecord, and all of its bytes are there.
 	r = z3950.NewReader(io.MultiReader(strings.NewReader("0008000025z2wais        0"+response("c\x83\xf4\xa4\x03\x81\x19\x83\xf4\x92\x00")), zeros{}))
 	if _, err := next(r, &z3950.SearchResponse{}); !errors.Is(err, z3950.ErrMalformed) {
 		t.Errorf("record of 8 MB: %v", err)
 	}
+}
+
+// never must not be read.
+type never struct{ t *testing.T }
+
+func (n never) Read([]byte) (int, error) {
+	n.t.Error("read beyond the message")
+	return 0, io.EOF
 }
 
 type zeros struct{}

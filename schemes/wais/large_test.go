@@ -1,0 +1,129 @@
+package wais_test
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"runtime"
+	"strconv"
+	"testing"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/schemes/wais/waistest"
+	"github.com/anyurl/fetch/schemes/wais/z3950"
+)
+
+// large is a document of that size, which costs a server next to nothing.
+func large(size int64) *waistest.Server {
+	doc := &waistest.Document{Path: "/a", Bodies: []waistest.Body{{Type: "TEXT", Size: size, Bytes: repeated(bytes.Repeat([]byte("fifteen letters\n"), 1<<16))}}}
+	return &waistest.Server{Databases: map[string]*waistest.Database{"db": {Documents: []*waistest.Document{doc}}}}
+}
+
+// repeated is its bytes for ever.
+type repeated []byte
+
+func (r repeated) ReadAt(p []byte, off int64) (n int, err error) {
+	for n < len(p) {
+		n += copy(p[n:], r[(off+int64(n))%int64(len(r)):])
+	}
+	return n, nil
+}
+
+// onLoopback serves over real sockets.
+func onLoopback(t testing.TB, server *waistest.Server) (c *fetch.Client, prefix string) {
+	s := faultnet.Listen(t, faultnet.Script{server.Step()})
+	return client(t), "wais://" + s.Addr().String() + "/"
+}
+
+// TestLarge: a document of 256 MiB is brought in flat memory.
+func TestLarge(t *testing.T) {
+	const size = 256 << 20
+	c, prefix := onLoopback(t, large(size))
+	resp, err := c.Get(t.Context(), prefix+"db/TEXT/"+strconv.Itoa(size)+"/3=0%200%20/a;")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	n, err := io.Copy(io.Discard, resp.Body)
+	runtime.ReadMemStats(&after)
+	if n != size || err != nil {
+		t.Errorf("got %d bytes, %v", n, err)
+	}
+	if grown := int64(after.HeapSys) - int64(before.HeapSys); grown > 16<<20 {
+		t.Errorf("heap grew by %d bytes", grown)
+	}
+}
+
+// TestManyHits: ten thousand hits come one by one, and each leads somewhere.
+func TestManyHits(t *testing.T) {
+	const many = 10000
+	d := &waistest.Database{Documents: []*waistest.Document{waistest.NewText("/a", "a", "x\n")}}
+	d.Rank = func(q *z3950.Query) (hits []waistest.Hit) {
+		for range q.Max.Value {
+			hits = append(hits, waistest.Hit{Document: d.Documents[0], Score: z3950.Some(1000), BestMatch: z3950.Some(1)})
+		}
+		return hits
+	}
+	c, prefix := onLoopback(t, &waistest.Server{Buffer: 16 << 20, Databases: map[string]*waistest.Database{"db": d}})
+	resp, err := c.Get(t.Context(), prefix+"db?x&max="+strconv.Itoa(many))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for e, err := range resp.Entries() {
+		if err != nil || e.URL.IsZero() {
+			t.Fatalf("%d: %+v, %v", n, e, err)
+		}
+		n++
+	}
+	if n != many {
+		t.Errorf("%d hits", n)
+	}
+}
+
+func BenchmarkRetrieve(b *testing.B) {
+	const size = 1 << 30
+	c, prefix := onLoopback(b, large(size))
+	b.SetBytes(size)
+	for b.Loop() {
+		resp, err := c.Get(b.Context(), prefix+"db/TEXT/"+strconv.Itoa(size)+"/3=0%200%20/a;")
+		if err != nil {
+			b.Fatal(err)
+		}
+		if n, err := io.Copy(io.Discard, resp.Body); n != size || err != nil {
+			b.Fatal(n, err)
+		}
+		resp.Body.Close()
+	}
+	b.ReportMetric(peak(), "MiB-heap")
+}
+
+func peak() float64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapSys) / (1 << 20)
+}
+
+// BenchmarkCopy is what the same sockets carry without a protocol.
+func BenchmarkCopy(b *testing.B) {
+	const size = 1 << 30
+	s := faultnet.Listen(b, faultnet.Script{faultnet.Do("copy", func(c *faultnet.Conn) error {
+		_, err := io.Copy(c, io.NewSectionReader(repeated(bytes.Repeat([]byte("fifteen letters\n"), 1<<16)), 0, size))
+		return err
+	})})
+	b.SetBytes(size)
+	for b.Loop() {
+		conn, err := net.Dial("tcp", s.Addr().String())
+		if err != nil {
+			b.Fatal(err)
+		}
+		if n, err := io.Copy(io.Discard, conn); n != size || err != nil {
+			b.Fatal(n, err)
+		}
+		conn.Close()
+	}
+}
