@@ -63,13 +63,17 @@ func shake(ctx context.Context, conn net.Conn, config *tls.Config) (*tls.Conn, e
 	return c, nil
 }
 
-// shakeFault is TLS for all that is not the network's: an alert of the peer
-// comes as an error of the network.
+// shakeFault is TLS for all that is not the network's. An alert of the peer
+// comes as an error of the network, and a connection that was cut as the end
+// of something.
 func shakeFault(err error) fetch.Fault {
 	var op *net.OpError
 	fault := fetch.FaultOf(err)
-	if fault == fetch.Internal || errors.As(err, &op) && op.Op == "remote error" {
+	switch {
+	case fault == fetch.Internal, errors.As(err, &op) && op.Op == "remote error":
 		return fetch.TLS
+	case fault == fetch.Truncated:
+		return fetch.Connect
 	}
 	return fault
 }

@@ -117,13 +117,17 @@ func (d *driver) transfer(ctx context.Context, s *session, first int64, atOnce b
 		}
 		var u *unknown
 		no := errors.As(err, &u)
-		if len(s.ways) > 1 && !s.broken && (no || failed(err)) {
+		switch {
+		case !no && !failed(err):
+			return nil, err
+		case len(s.ways) > 1 && !s.broken:
 			if !no {
 				s.trace.Notef("no data connection by %s: %v", s.ways[0], bare(err))
 			}
 			s.ways = slices.Clone(s.ways[1:])
 			continue
 		}
+		s.broken = true // another session may know ways again
 		if no {
 			err = refused(u.verb, u.reply)
 		}

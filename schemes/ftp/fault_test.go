@@ -1,0 +1,282 @@
+package ftp_test
+
+import (
+	"context"
+	"crypto/tls"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/schemes/ftp"
+)
+
+// A world is a server in memory and a client of it.
+type world struct {
+	*faultnet.Network
+	control *faultnet.Server
+	client  *fetch.Client
+}
+
+func newWorld(t *testing.T, opts ftp.Options, change func(*fetch.Options), control, data faultnet.Script) *world {
+	w := &world{Network: faultnet.NewNetwork(t)}
+	w.control = w.Serve("192.0.2.1:21", control)
+	w.Serve("192.0.2.1:40000", data)
+	o := fetch.Options{Policy: fetch.Typed(), Dial: w.Dial}
+	if change != nil {
+		change(&o)
+	}
+	w.client = fetch.New(o, ftp.Schemes(opts)...)
+	return w
+}
+
+// bring is what comes of a URL, and how long it took.
+func (w *world) bring(ctx context.Context, url string) (body string, err error, took time.Duration) {
+	start := time.Now()
+	resp, err := w.client.Get(ctx, url)
+	if err == nil {
+		var b []byte
+		b, err = io.ReadAll(resp.Body)
+		body = string(b)
+		resp.Body.Close()
+	}
+	return body, err, time.Since(start)
+}
+
+func (w *world) end() {
+	w.client.Close()
+	synctest.Wait()
+	w.control.Close()
+}
+
+func wantFault(t *testing.T, body string, err error, want fetch.Fault) {
+	t.Helper()
+	if want == 0 && (err != nil || body != "hello\r\n") || want != 0 && fetch.FaultOf(err) != want {
+		t.Errorf("got %q, %v, want %v", body, err, want)
+	}
+}
+
+// TestTLSFaults: what fails on the way to an encrypted connection is never
+// followed by a login in clear.
+func TestTLSFaults(t *testing.T) {
+	certs := faultnet.NewCerts(t, "192.0.2.1")
+	begin := func(steps ...faultnet.Step) []faultnet.Step {
+		return append([]faultnet.Step{faultnet.Send("234 go on\r\n")}, steps...)
+	}
+	for _, test := range []struct {
+		name string
+		tls  ftp.TLS
+		auth []faultnet.Step
+		want fetch.Fault
+	}{
+		{"fine", ftp.TLSRequired, begin(certs.TLS()), 0},
+		{"another host", ftp.TLSRequired, begin(certs.WrongHost()), fetch.TLS},
+		{"expired", ftp.TLSWanted, begin(certs.Expired()), fetch.TLS},
+		{"self-signed", ftp.TLSWanted, begin(certs.SelfSigned()), fetch.TLS},
+		{"silent handshake", ftp.TLSWanted, begin(faultnet.TLSStall()), fetch.Timeout},
+		{"cut handshake", ftp.TLSWanted, begin(faultnet.TLSCut()), fetch.Connect},
+		{"text in clear behind 234", ftp.TLSWanted, []faultnet.Step{faultnet.Send("234 go on\r\n230 you are in\r\n"), faultnet.Stall()}, fetch.Protocol},
+		{"not TLS", ftp.TLSWanted, begin(faultnet.Send("530 no\r\n"), faultnet.Stall()), fetch.TLS},
+		{"stripped", ftp.TLSRequired, []faultnet.Step{faultnet.Send("502 what?\r\n")}, fetch.TLS},
+		{"not there", ftp.TLSWanted, []faultnet.Step{faultnet.Send("502 what?\r\n")}, 0},
+		{"reset", ftp.TLSWanted, []faultnet.Step{faultnet.Reset()}, fetch.Connect},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				control := faultnet.Script{faultnet.Send("220 hello\r\n"), obliging(
+					faultnet.On("^AUTH TLS$", 1, test.auth...), faultnet.On("^(PBSZ 0|PROT P)$", 0, faultnet.Send("200 fine\r\n")))}
+				data := faultnet.Script{faultnet.Send("hello\r\n")}
+				if test.name == "fine" {
+					data = faultnet.Script{certs.TLS(), faultnet.Send("hello\r\n")}
+				}
+				w := newWorld(t, ftp.Options{TLS: test.tls}, func(o *fetch.Options) { o.TLS = &tls.Config{RootCAs: certs.Pool} }, control, data)
+				body, err, took := w.bring(t.Context(), "ftp://bob:secret@192.0.2.1/x")
+				wantFault(t, body, err, test.want)
+				w.end()
+				if said := string(w.control.Conns()[0].Sent()); test.want != 0 && strings.Contains(said, "USER") || took > time.Minute {
+					t.Errorf("said %q, took %v", said, took)
+				}
+			})
+		})
+	}
+}
+
+// TestDataTLSFaults: the same beside a control connection that is encrypted.
+func TestDataTLSFaults(t *testing.T) {
+	certs := faultnet.NewCerts(t, "192.0.2.1")
+	hello := faultnet.Send("hello\r\n")
+	for _, test := range []struct {
+		name string
+		data faultnet.Script
+		want fetch.Fault
+	}{
+		{"fine", faultnet.Script{certs.TLS(), hello}, 0},
+		{"no close_notify", faultnet.Script{certs.TLS(), hello, faultnet.Cut()}, 0}, // 226 is the proof
+		{"no close_notify, and not all", faultnet.Script{certs.TLS(), faultnet.Send("hel"), faultnet.Cut()}, fetch.Truncated},
+		{"another host", faultnet.Script{certs.WrongHost()}, fetch.TLS},
+		{"in clear", faultnet.Script{hello, faultnet.Stall()}, fetch.TLS},
+		{"silent handshake", faultnet.Script{faultnet.TLSStall()}, fetch.Timeout},
+		{"cut handshake", faultnet.Script{faultnet.TLSCut()}, fetch.Connect},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				control := faultnet.Script{faultnet.Send("220 hello\r\n"), obliging(
+					faultnet.On("^AUTH TLS$", 1, faultnet.Send("234 go on\r\n"), certs.TLS()),
+					faultnet.On("^(PBSZ 0|PROT P)$", 0, faultnet.Send("200 fine\r\n")))}
+				w := newWorld(t, ftp.Options{TLS: ftp.TLSRequired}, func(o *fetch.Options) { o.TLS = &tls.Config{RootCAs: certs.Pool} }, control, test.data)
+				body, err, took := w.bring(t.Context(), "ftp://192.0.2.1/x")
+				wantFault(t, body, err, test.want)
+				if took > time.Minute {
+					t.Errorf("took %v", took)
+				}
+				w.end()
+			})
+		})
+	}
+}
+
+// TestUnprotected: a server that encrypts the control connection alone.
+func TestUnprotected(t *testing.T) {
+	certs := faultnet.NewCerts(t, "192.0.2.1")
+	for tlsMode, want := range map[ftp.TLS]fetch.Fault{ftp.TLSRequired: fetch.TLS, ftp.TLSWanted: 0} {
+		synctest.Test(t, func(t *testing.T) {
+			control := faultnet.Script{faultnet.Send("220 hello\r\n"), obliging(faultnet.On("^AUTH TLS$", 1, faultnet.Send("234 go on\r\n"), certs.TLS()))}
+			w := newWorld(t, ftp.Options{TLS: tlsMode}, func(o *fetch.Options) { o.TLS = &tls.Config{RootCAs: certs.Pool} }, control, faultnet.Script{faultnet.Send("hello\r\n")})
+			body, err, _ := w.bring(t.Context(), "ftp://192.0.2.1/x")
+			wantFault(t, body, err, want)
+			w.end()
+		})
+	}
+}
+
+// TestSlow: a drip is a stall, and a ctx ends whatever waits.
+func TestSlow(t *testing.T) {
+	control := func() faultnet.Script {
+		return faultnet.Script{faultnet.Send("220 hello\r\n"), obliging(
+			faultnet.On("^RETR", 1, faultnet.Send("150 ok\r\n"), faultnet.Stall()),
+			faultnet.On("^SIZE", 0, faultnet.Send("500 what?\r\n")))}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, ftp.Options{}, nil, control(), faultnet.Script{faultnet.SendSlow(strings.Repeat("x", 1<<10), 1, time.Second)})
+		_, err, took := w.bring(t.Context(), "ftp://192.0.2.1/x")
+		wantFault(t, "", err, fetch.Timeout)
+		if took > 2*time.Minute {
+			t.Errorf("took %v", took)
+		}
+		w.end()
+	})
+	for _, url := range []string{"ftp://192.0.2.1/x", "ftp://192.0.2.1/"} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t, ftp.Options{}, nil, control(), faultnet.Script{faultnet.Stall()})
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			defer cancel()
+			_, err, took := w.bring(ctx, url)
+			wantFault(t, "", err, fetch.Timeout)
+			if took != 5*time.Second {
+				t.Errorf("took %v", took)
+			}
+			w.end()
+		})
+	}
+	for name, script := range map[string]faultnet.Script{
+		"greeting": {faultnet.Stall()},
+		"login":    {faultnet.Send("220 hello\r\n"), faultnet.Stall()},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t, ftp.Options{}, nil, script, nil)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			_, err, took := w.bring(ctx, "ftp://192.0.2.1/x")
+			wantFault(t, "", err, fetch.Timeout)
+			if took != time.Second {
+				t.Errorf("%s: took %v", name, took)
+			}
+			w.end()
+		})
+	}
+}
+
+// TestSilentQuit: nobody waits for the answer to a goodbye.
+func TestSilentQuit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		control := faultnet.Script{faultnet.Send("220 hello\r\n"), obliging(faultnet.On("^QUIT$", 0, faultnet.Stall()))}
+		w := newWorld(t, ftp.Options{}, nil, control, faultnet.Script{faultnet.Send("hello\r\n")})
+		body, err, _ := w.bring(t.Context(), "ftp://192.0.2.1/x")
+		wantFault(t, body, err, 0)
+		start := time.Now()
+		w.client.Close()
+		said := w.control.Conns()[0].All() // until our side has ended
+		if took := time.Since(start); took > 0 || !strings.HasSuffix(string(said), "QUIT\r\n") {
+			t.Errorf("took %v, said %q", took, said)
+		}
+		w.end()
+	})
+}
+
+// TestHostileMemory: what a server says does not stay in memory.
+func TestHostileMemory(t *testing.T) {
+	flood := func(text string) faultnet.Step {
+		return faultnet.Do("flood", func(c *faultnet.Conn) error {
+			part := []byte(strings.Repeat(text, 1<<15))
+			for range 1 << 10 {
+				if _, err := c.Write(part); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	for name, script := range map[string]faultnet.Script{
+		"a line of 300 MB":   {faultnet.Send("220 "), flood("0123456789")},
+		"lines for 300 MB":   {faultnet.Send("220-hello\r\n"), flood("220-more\r\n")},
+		"replies for 300 MB": {flood("220 more\r\n")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, ftp.Options{}, nil, script, nil)
+				_, err, _ := w.bring(t.Context(), "ftp://192.0.2.1/x")
+				wantFault(t, "", err, fetch.Protocol)
+				w.end()
+			})
+			runtime.ReadMemStats(&after)
+			if used := after.TotalAlloc - before.TotalAlloc; used > 16<<20 {
+				t.Errorf("%d bytes were allocated", used)
+			}
+		})
+	}
+}
+
+// TestSweep lets each operation of two requests on one session fail in each
+// way: what comes is whole or an error, nothing takes for ever, and the next
+// request does not suffer.
+func TestSweep(t *testing.T) {
+	faultnet.Sweep(t, 1, func(t *testing.T, at int, f faultnet.Failure) (count int) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, b := faultnet.NewBreaker(t.Context(), at, f)
+			control := faultnet.Script{faultnet.Send("220 (vsFTPd 3.0.3)\r\n"), obliging()}
+			w := newWorld(t, ftp.Options{}, func(o *fetch.Options) { o.Dial = b.Dial(o.Dial) }, control, faultnet.Script{faultnet.Send("hello\r\n")})
+			failed := false
+			for _, url := range []string{"ftp://192.0.2.1/a/x", "ftp://192.0.2.1/x"} {
+				body, err, took := w.bring(ctx, url)
+				failed = failed || err != nil
+				if err == nil && body != "hello\r\n" || !strings.HasPrefix("hello\r\n", body) || fetch.FaultOf(err) == fetch.Internal || took > 3*time.Minute {
+					t.Errorf("%s: got %q, %v after %v", url, body, err, took)
+				}
+			}
+			count = b.Count()
+			if failed && !b.Hit() {
+				t.Error("something failed without a reason")
+			}
+			body, err, _ := w.bring(t.Context(), "ftp://192.0.2.1/x")
+			wantFault(t, body, err, 0)
+			w.end()
+		})
+		return count
+	})
+}
