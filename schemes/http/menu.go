@@ -2,6 +2,7 @@ package http
 
 import (
 	"bytes"
+	"compress/gzip"
 	"io"
 	"iter"
 	"mime"
@@ -21,13 +22,17 @@ const (
 	maxText    = 1 << 10 // of what is kept of one line
 )
 
-// menu reads what autoindex modules of servers write, and sitemaps.
+// menu reads what autoindex modules of servers write, and sitemaps, which may
+// be files of gzip.
 func menu(base uri.URI, mediaType string, r io.Reader) iter.Seq2[fetch.Entry, error] {
 	return func(yield func(fetch.Entry, error) bool) {
 		var p interface {
 			token(html.Token) (fetch.Entry, bool)
 		}
 		switch bare := bareType(mediaType); {
+		case isGzip(bare):
+			r = decode(io.NopCloser(r), []string{"gzip"}, nil)
+			p = &sitemap{base: base}
 		case isHTML(bare):
 			p = &autoindex{base: base}
 		case isXML(bare):
@@ -69,6 +74,10 @@ func bareType(mediaType string) string {
 
 func isHTML(bare string) bool { return bare == "text/html" || bare == "application/xhtml+xml" }
 
+func isGzip(bare string) bool {
+	return bare == "application/gzip" || bare == "application/x-gzip" || bare == "application/octet-stream"
+}
+
 func isXML(bare string) bool { return bare == "text/xml" || bare == "application/xml" }
 
 // lookLen is how much of a body shows what it is.
@@ -78,7 +87,8 @@ const lookLen = 1 << 10
 // the beginning of bodies that may be either.
 func (r *reply) look() {
 	bare := bareType(r.out.Media)
-	page := isHTML(bare) && strings.HasSuffix(r.ask.path, "/") || isXML(bare)
+	gz := isGzip(bare) && strings.HasSuffix(r.ask.path, ".xml.gz")
+	page := isHTML(bare) && strings.HasSuffix(r.ask.path, "/") || isXML(bare) || gz
 	if r.req.Op != fetch.Get || r.out.Offset != 0 || r.out.Fault != nil || r.out.Unchanged || !r.out.Location.IsZero() ||
 		r.out.Media != "" && !page || !r.decoded && r.out.Header.Get("Content-Encoding") != "" {
 		return
@@ -90,7 +100,11 @@ func (r *reply) look() {
 		r.out.Media = media.Sniff(b.start)
 		return
 	}
-	if isListing(b.start, isXML(bare)) {
+	start := b.start
+	if gz {
+		start = inflated(start)
+	}
+	if isListing(start, gz || isXML(bare)) {
 		r.out.Kind = fetch.Menu
 	}
 }
@@ -109,6 +123,17 @@ func isListing(start []byte, xml bool) bool {
 		}
 	}
 	return false
+}
+
+// inflated is the beginning of what start is the beginning of.
+func inflated(start []byte) []byte {
+	z, err := gzip.NewReader(bytes.NewReader(start))
+	if err != nil {
+		return nil
+	}
+	text := make([]byte, lookLen)
+	n, _ := io.ReadFull(z, text) // as far as it goes
+	return text[:n]
 }
 
 // begun is a body whose first bytes have been read already.

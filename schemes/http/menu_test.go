@@ -1,6 +1,7 @@
 package http_test
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -110,6 +111,14 @@ func TestSitemap(t *testing.T) {
 	}
 }
 
+// A file of gzip that expands without end is no listing.
+func TestSitemapBomb(t *testing.T) {
+	list, err := entries(t, "http://h/s.xml.gz", "application/gzip", bytes.NewReader(encode(t, "gzip", []byte("<urlset><url><loc>http://h/a</loc></url>"+strings.Repeat("<x/>", 20<<20)))))
+	if len(list) != 1 || !errors.Is(err, fetch.Bomb) {
+		t.Errorf("%d entries, %v", len(list), err)
+	}
+}
+
 // A listing is found out by its beginning; its bytes stay what they are.
 func TestKind(t *testing.T) {
 	index := "<html><title>Index of /d/</title><a href=\"x\">x</a>"
@@ -122,6 +131,9 @@ func TestKind(t *testing.T) {
 		{"page", "http://h/d/", "text/html", "<html>hello", fetch.Document, "text/html"},
 		{"page about a listing", "http://h/d", "text/html", index, fetch.Document, "text/html"},
 		{"sitemap", "http://h/sitemap.xml", "application/xml", "<urlset>", fetch.Menu, "application/xml"},
+		{"sitemap in gzip", "http://h/sitemap.xml.gz", "application/octet-stream", string(encode(t, "gzip", []byte("<urlset>"+strings.Repeat("<url><loc>http://h/a</loc></url>", 9)))), fetch.Menu, "application/octet-stream"},
+		{"gzip of anything", "http://h/x.xml.gz", "application/gzip", string(encode(t, "gzip", []byte("<a/>"))), fetch.Document, "application/gzip"},
+		{"no gzip", "http://h/x.xml.gz", "application/x-gzip", "<urlset>", fetch.Document, "application/x-gzip"},
 		{"xml", "http://h/x", "text/xml", "<a/>", fetch.Document, "text/xml"},
 		{"no type", "http://h/x", "", "%PDF-1.4", fetch.Document, "application/pdf"},
 		{"no type and nothing to see", "http://h/x", "", "\x00\x01", fetch.Document, ""},
