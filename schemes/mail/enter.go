@@ -157,8 +157,11 @@ func (s *session) encrypt(ctx context.Context, base *tls.Config) error {
 func shakeFault(err error) fetch.Fault {
 	var op *net.OpError
 	fault := fetch.FaultOf(err)
-	if fault == fetch.Internal || errors.As(err, &op) && op.Op == "remote error" {
+	switch {
+	case fault == fetch.Internal || errors.As(err, &op) && op.Op == "remote error":
 		return fetch.TLS
+	case fault == fetch.Truncated: // nothing was
+		return fetch.Connect
 	}
 	return fault
 }

@@ -2,6 +2,7 @@ package mail
 
 import (
 	"bytes"
+	"io"
 	"net"
 	"sync"
 	"time"
@@ -40,7 +41,12 @@ func (s *session) handOver() {
 	}
 	s.guard = &guard{Conn: s.wire, s: s, left: answerSize,
 		first: []byte("* PREAUTH [CAPABILITY " + version + "] logged in\r\n")}
-	s.client = imapclient.New(s.guard, &imapclient.Options{WordDecoder: words()})
+	s.client = imapclient.New(s.guard, &imapclient.Options{
+		WordDecoder: words(),
+		// What nobody waits for: the library takes it in a way that is not
+		// safe where the connection ends.
+		UnilateralDataHandler: &imapclient.UnilateralDataHandler{Fetch: func(m *imapclient.FetchMessageData) { skip(m) }},
+	})
 	s.client.WaitGreeting()
 }
 
@@ -81,6 +87,11 @@ func (g *guard) Read(p []byte) (int, error) {
 	}
 	n, err := g.s.lines.Read(p[:min(int64(len(p)), left)])
 	g.allow(int64(-n))
+	if err == io.EOF {
+		// The library would take it for the end of a literal, and read on
+		// while we still do.
+		err = io.ErrUnexpectedEOF
+	}
 	if err != nil {
 		g.fail(err)
 	}

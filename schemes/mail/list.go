@@ -9,6 +9,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/entries"
 	"github.com/emersion/go-imap/v2"
+	"github.com/emersion/go-imap/v2/imapclient"
 )
 
 // mailboxes lists what the server has.
@@ -20,7 +21,7 @@ func (s *session) mailboxes(q *task) (*fetch.Response, error) {
 	n := newNamer(q.req.URL)
 	s.guard.begin("")
 	command := s.client.List("", "*", nil)
-	resp.Body = newListing(&series{s: s, verb: "LIST", command: command, take: func() (fetch.Entry, bool) {
+	resp.Body = newListing(&series{s: s, verb: "LIST", finish: command.Close, take: func() (fetch.Entry, bool) {
 		data := command.Next()
 		if data == nil {
 			return fetch.Entry{}, false
@@ -57,26 +58,56 @@ func (s *session) summaries(n namer, set imap.UIDSet, keep func(*imap.Envelope) 
 	m := s.mailbox
 	s.guard.begin("UID FETCH " + set.String() + " " + summary)
 	command := s.client.Fetch(set, &imap.FetchOptions{UID: true})
-	return &series{s: s, verb: "FETCH", command: command, take: func() (fetch.Entry, bool) {
+	x := &series{s: s, verb: "FETCH", finish: func() error { return s.finish(command) }}
+	x.take = func() (fetch.Entry, bool) {
 		for data := command.Next(); data != nil; data = command.Next() {
-			b, err := data.Collect()
-			if err == nil && b.UID != 0 && (keep == nil || b.Envelope != nil && keep(b.Envelope)) {
+			b, err := s.summary(data)
+			if err != nil {
+				x.err = err
+				return fetch.Entry{}, false
+			}
+			if b.UID != 0 && (keep == nil || b.Envelope != nil && keep(b.Envelope)) {
 				return n.messageEntry(m, b), true
 			}
 			s.guard.refill()
 		}
 		return fetch.Entry{}, false
-	}}
+	}
+	return x
+}
+
+// summary takes what is told of one message.
+func (s *session) summary(data *imapclient.FetchMessageData) (*imapclient.FetchMessageBuffer, error) {
+	b := new(imapclient.FetchMessageBuffer)
+	for item := data.Next(); item != nil; item = data.Next() {
+		switch item := item.(type) {
+		case imapclient.FetchItemDataUID:
+			b.UID = item.UID
+		case imapclient.FetchItemDataFlags:
+			b.Flags = item.Flags
+		case imapclient.FetchItemDataInternalDate:
+			b.InternalDate = item.Time
+		case imapclient.FetchItemDataRFC822Size:
+			b.RFC822Size = item.Size
+		case imapclient.FetchItemDataEnvelope:
+			b.Envelope = item.Envelope
+		case imapclient.FetchItemDataBodySection:
+			return nil, s.unasked(item.Literal)
+		case imapclient.FetchItemDataBinarySection:
+			return nil, s.unasked(item.Literal)
+		}
+	}
+	return b, nil
 }
 
 // A series is an answer of many lines, as entries. Like a literal it must be
 // taken to its end.
 type series struct {
-	s       *session
-	verb    string
-	command io.Closer                  // of the library; takes the rest of the answer
-	take    func() (fetch.Entry, bool) // false at its end
-	err     error
+	s      *session
+	verb   string
+	finish func() error               // takes the rest of the answer
+	take   func() (fetch.Entry, bool) // false at its end, or with err
+	err    error
 }
 
 func (x *series) next() (fetch.Entry, error) {
@@ -88,7 +119,10 @@ func (x *series) next() (fetch.Entry, error) {
 		x.s.guard.refill()
 		return e, nil
 	}
-	if x.err = x.s.fault(x.verb, fetch.Denied, x.command.Close()); x.err == nil {
+	if x.err != nil {
+		return fetch.Entry{}, x.err
+	}
+	if x.err = x.s.fault(x.verb, fetch.Denied, x.finish()); x.err == nil {
 		x.err = io.EOF
 	} else if fetch.FaultOf(x.err) == fetch.Connect {
 		x.err = fetch.Truncated.Errorf("listing ended early: %w", x.err)
@@ -100,7 +134,7 @@ func (x *series) next() (fetch.Entry, error) {
 func (x *series) close() {
 	if x.err == nil {
 		x.err = errClosed
-		x.command.Close()
+		x.finish()
 	}
 }
 

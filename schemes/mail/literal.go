@@ -1,7 +1,9 @@
 package mail
 
 import (
+	"bytes"
 	"io"
+	"net"
 	"sync"
 
 	"github.com/anyurl/fetch/fetch"
@@ -21,9 +23,10 @@ type literal struct {
 	whole   bool  // the server has sent it from its beginning
 	octets  int64 // RFC822.SIZE, where that was asked for; else -1
 
-	mu   sync.Mutex // held while somebody takes from the library
-	left int64
-	err  error
+	mu     sync.Mutex // held while somebody takes from the library
+	left   int64
+	failed bool // text ended before its end
+	err    error
 }
 
 // fetch asks for items of the message of q, of which one is a section. It
@@ -59,12 +62,57 @@ func (s *session) fetchOnce(q *task, items string) (_ *literal, told bool, err e
 					return l, true, nil
 				}
 				told = false // there is no such section
+			case imapclient.FetchItemDataBinarySection:
+				return nil, true, s.unasked(item.Literal)
 			}
 		}
 	}
 	err = s.fault("FETCH", fetch.Denied, l.command.Close())
 	s.reused = s.reused && err != nil
 	return nil, told, err
+}
+
+// unasked ends a session in which the server sends what nobody has asked for.
+func (s *session) unasked(text io.Reader) error {
+	s.broken.Store(true)
+	s.abort()
+	if text != nil {
+		io.Copy(io.Discard, text)
+	}
+	<-s.client.Closed()
+	return fetch.Protocol.Errorf("server sends what it was not asked for")
+}
+
+// skip takes what is left of a message. It is false where a literal failed:
+// then nothing more may be taken, for the library goes on meanwhile.
+func skip(m *imapclient.FetchMessageData) bool {
+	for item := m.Next(); item != nil; item = m.Next() {
+		var text io.Reader
+		switch item := item.(type) {
+		case imapclient.FetchItemDataBodySection:
+			text = item.Literal
+		case imapclient.FetchItemDataBinarySection:
+			text = item.Literal
+		}
+		if text != nil {
+			if _, err := io.Copy(io.Discard, text); err != nil {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// finish takes what is left of an answer, from behind the message that was
+// taken last.
+func (s *session) finish(command *imapclient.FetchCommand) error {
+	for m := command.Next(); m != nil; m = command.Next() {
+		if !skip(m) {
+			<-s.client.Closed()
+			return io.ErrUnexpectedEOF
+		}
+	}
+	return command.Close()
 }
 
 func (l *literal) begin(item imapclient.FetchItemDataBodySection) {
@@ -83,42 +131,46 @@ func (l *literal) Read(p []byte) (int, error) {
 	}
 	n, err := l.text.Read(p)
 	l.left -= int64(n)
-	if err == nil && l.left > 0 {
+	switch {
+	case err == nil && l.left > 0:
 		return n, nil
-	}
-	if l.left > 0 { // the library takes the end of the connection for that of the literal
-		err = l.s.fault("FETCH", fetch.Protocol, cutShort(err))
-		l.err = fetch.Truncated.Errorf("message ended %d bytes early: %w", l.left, err)
-		if f := fetch.FaultOf(err); f != fetch.Connect && f != fetch.Truncated {
-			l.err = err
-		}
-		return n, l.err
+	case l.left > 0:
+		l.failed = true
 	}
 	l.s.waiting()
-	if err := l.finish(); err != nil {
-		l.err = err
-		if fetch.FaultOf(err) == fetch.Connect {
-			l.err = fetch.Truncated.Errorf("server did not say that the message was whole: %w", err)
-		}
-		return n, l.err
+	if l.err = l.finish(); l.err == nil {
+		l.err = io.EOF
 	}
-	l.err = io.EOF
-	return n, io.EOF
+	return n, l.err
 }
 
-func cutShort(err error) error {
-	if err == nil || err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
-}
-
-// finish takes the rest of the answer.
+// finish takes the rest of the answer, and says whether all was well.
 func (l *literal) finish() error {
-	io.Copy(io.Discard, l.text)
-	for l.message.Next() != nil {
+	if _, err := io.Copy(io.Discard, l.unread()); err != nil {
+		l.failed = true
 	}
-	return l.s.fault("FETCH", fetch.Denied, l.command.Close())
+	err := io.ErrUnexpectedEOF
+	if l.failed {
+		<-l.s.client.Closed()
+	} else if skip(l.message) {
+		err = l.s.finish(l.command)
+	}
+	switch err := l.s.fault("FETCH", fetch.Denied, err); {
+	case l.left > 0 && fetch.FaultOf(err) == fetch.Connect:
+		return fetch.Truncated.Errorf("message ended %d bytes early: %w", l.left, err)
+	case fetch.FaultOf(err) == fetch.Connect:
+		return fetch.Truncated.Errorf("server did not say that the message was whole: %w", err)
+	default:
+		return err
+	}
+}
+
+// unread is what the library waits for us to take: nothing behind an error.
+func (l *literal) unread() io.Reader {
+	if l.failed {
+		return bytes.NewReader(nil)
+	}
+	return l.text
 }
 
 // Close takes what is left, so that the library's goroutine can go on. The
@@ -127,9 +179,10 @@ func (l *literal) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.err == nil {
-		l.err = io.ErrClosedPipe
+		l.err = net.ErrClosed
+		l.finish()
 	}
-	return l.finish()
+	return nil
 }
 
 // all reads a section that must be small.
