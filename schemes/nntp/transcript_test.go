@@ -158,11 +158,11 @@ var phrases = map[string]string{
 < READER
 < LIST ACTIVE NEWSGROUPS
 < .`,
-	"= leafnode": `< 200 Leafnode NNTP Daemon, version 1.12.0 running at leaf1.something.net
+	"= leafnode": `< 200 Leafnode NNTP Daemon, version 1.12.0 running at localhost (my fqdn: leaf1.something.net)
 > CAPABILITIES
 < 500 Unknown command
 > MODE READER
-< 200 Leafnode NNTP Daemon, version 1.12.0 running at leaf1.something.net`,
+< 200 Leafnode 1.12.0, pleased to meet you!`,
 	"= overview.fmt": `< 215 Order of fields in overview database
 < Subject:
 < From:
