@@ -16,10 +16,17 @@ const (
 	anonymousAddress = "fetch@"
 )
 
-// eagerServers say in their greeting who they are, and take commands before
-// they have answered the last ones. Of others nobody knows: RFC 959 5.4 wants
-// one at a time.
-var eagerServers = []string{"vsFTPd", "ProFTPD", "Pure-FTPd"}
+// known are servers that say in their greeting who they are. They take
+// commands before they have answered the last ones; of others nobody knows
+// that, and RFC 959 5.4 wants one at a time.
+var known = []struct {
+	name   string
+	telnet bool // takes two bytes 255 for one, as RFC 959 3.1 has it
+}{
+	{"vsFTPd", false},
+	{"ProFTPD", true},
+	{"Pure-FTPd", false},
+}
 
 // A login is whom a session is for.
 type login struct {
@@ -104,8 +111,10 @@ func (s *session) greeting() (line.Reply, error) {
 		switch r.Code {
 		case 220, 230:
 			text := strings.Join(r.Lines, "\n")
-			for _, name := range eagerServers {
-				s.eager = s.eager || strings.Contains(text, name)
+			for _, k := range known {
+				if strings.Contains(text, k.name) {
+					s.eager, s.telnet = true, k.telnet
+				}
 			}
 			return r, nil
 		case 120:

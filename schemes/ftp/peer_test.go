@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -127,6 +128,51 @@ func TestActive(t *testing.T) {
 			}
 			if got := get(t, c, "ftp://"+s.Addr); !strings.Contains(got, "motd") {
 				t.Errorf("%+v: got %q", opts, got)
+			}
+		}
+	})
+}
+
+// TestNames: every entry of a listing leads to its file, whatever its name is
+// made of, and links are told from files.
+func TestNames(t *testing.T) {
+	onServers(t, peer.FTPOptions{}, func(t *testing.T, s *peer.Server) {
+		names := []string{"é", "caf\xe9", "\xff\xff", " a  b ", "-l", "a -> b", "%2F;type=a?#&", `"quoted"`, "*[a-z]?", "$(x)", "日本語"}
+		for _, name := range names {
+			s.Put("dir/"+name, []byte(name))
+		}
+		if err := os.Symlink("-l", filepath.Join(s.Root, "dir", "link")); err != nil {
+			t.Fatal(err)
+		}
+		c := client(t, ftp.Options{})
+		resp, err := c.Get(t.Context(), "ftp://"+s.Addr+"/dir/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]bool{}
+		for e, err := range resp.Entries() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch {
+			case e.Kind == fetch.Info:
+				continue
+			case e.Name == "link":
+				if e.Extra["type"] != "symlink" || e.Kind != fetch.Unknown {
+					t.Errorf("link: %+v", e)
+				}
+			case e.Kind != fetch.Document || e.Size < 1 || e.Time.IsZero():
+				t.Errorf("entry %+v", e)
+			}
+			body := get(t, c, e.URL.Unredacted())
+			if e.Name != "link" && int64(len(body)) != e.Size {
+				t.Errorf("%s: got %q", e.URL, body)
+			}
+			seen[body] = true
+		}
+		for _, name := range names {
+			if !seen[name] {
+				t.Errorf("%q was not found", name)
 			}
 		}
 	})

@@ -41,6 +41,7 @@ type session struct {
 	ways     ways                 // to open data connections that are left to try
 	opened   bool                 // the first of them has worked
 	noREST   bool                 // REST was refused
+	telnet   bool                 // a byte 255 is sent twice
 	eager    bool                 // the server takes commands before it has answered the last
 
 	reused bool // from the pool, and nothing answered yet
@@ -49,7 +50,7 @@ type session struct {
 }
 
 func newSession(conn net.Conn, trace *fetch.Trace) *session {
-	s := &session{door: conn, wire: conn, trace: trace}
+	s := &session{door: conn, wire: conn, trace: trace, telnet: true}
 	s.lines = line.NewReader(s)
 	return s
 }
@@ -79,8 +80,10 @@ func (s *session) abort() { s.door.Close() }
 // argument "" keeps its space: the "CWD " of RFC 1738 3.2.2.
 func (s *session) tell(verb string, args ...string) error {
 	words := append([]string{verb}, args...)
-	for i, w := range words {
-		words[i] = strings.ReplaceAll(w, "\xff", "\xff\xff") // RFC 959 3.1: the line is Telnet
+	if s.telnet {
+		for i, w := range words {
+			words[i] = strings.ReplaceAll(w, "\xff", "\xff\xff") // IAC: RFC 854
+		}
 	}
 	out, err := line.Append(s.out, line.MaxCommand, words...)
 	if err != nil {
