@@ -35,7 +35,7 @@ func newWorld(t *testing.T, opts ftp.Options, change func(*fetch.Options), contr
 }
 
 // bring is what comes of a URL, and how long it took.
-func (w *world) bring(ctx context.Context, url string) (body string, err error, took time.Duration) {
+func (w *world) bring(ctx context.Context, url string) (body string, took time.Duration, err error) {
 	start := time.Now()
 	resp, err := w.client.Get(ctx, url)
 	if err == nil {
@@ -44,7 +44,7 @@ func (w *world) bring(ctx context.Context, url string) (body string, err error, 
 		body = string(b)
 		resp.Body.Close()
 	}
-	return body, err, time.Since(start)
+	return body, time.Since(start), err
 }
 
 func (w *world) end() {
@@ -94,7 +94,7 @@ func TestTLSFaults(t *testing.T) {
 					data = faultnet.Script{certs.TLS(), faultnet.Send("hello\r\n")}
 				}
 				w := newWorld(t, ftp.Options{TLS: test.tls}, func(o *fetch.Options) { o.TLS = &tls.Config{RootCAs: certs.Pool} }, control, data)
-				body, err, took := w.bring(t.Context(), "ftp://bob:secret@192.0.2.1/x")
+				body, took, err := w.bring(t.Context(), "ftp://bob:secret@192.0.2.1/x")
 				wantFault(t, body, err, test.want)
 				w.end()
 				if said := string(w.control.Conns()[0].Sent()); test.want != 0 && strings.Contains(said, "USER") || took > time.Minute {
@@ -128,7 +128,7 @@ func TestDataTLSFaults(t *testing.T) {
 					faultnet.On("^AUTH TLS$", 1, faultnet.Send("234 go on\r\n"), certs.TLS()),
 					faultnet.On("^(PBSZ 0|PROT P)$", 0, faultnet.Send("200 fine\r\n")))}
 				w := newWorld(t, ftp.Options{TLS: ftp.TLSRequired}, func(o *fetch.Options) { o.TLS = &tls.Config{RootCAs: certs.Pool} }, control, test.data)
-				body, err, took := w.bring(t.Context(), "ftp://192.0.2.1/x")
+				body, took, err := w.bring(t.Context(), "ftp://192.0.2.1/x")
 				wantFault(t, body, err, test.want)
 				if took > time.Minute {
 					t.Errorf("took %v", took)
@@ -146,7 +146,7 @@ func TestUnprotected(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			control := faultnet.Script{faultnet.Send("220 hello\r\n"), obliging(faultnet.On("^AUTH TLS$", 1, faultnet.Send("234 go on\r\n"), certs.TLS()))}
 			w := newWorld(t, ftp.Options{TLS: tlsMode}, func(o *fetch.Options) { o.TLS = &tls.Config{RootCAs: certs.Pool} }, control, faultnet.Script{faultnet.Send("hello\r\n")})
-			body, err, _ := w.bring(t.Context(), "ftp://192.0.2.1/x")
+			body, _, err := w.bring(t.Context(), "ftp://192.0.2.1/x")
 			wantFault(t, body, err, want)
 			w.end()
 		})
@@ -162,7 +162,7 @@ func TestSlow(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, ftp.Options{}, nil, control(), faultnet.Script{faultnet.SendSlow(strings.Repeat("x", 1<<10), 1, time.Second)})
-		_, err, took := w.bring(t.Context(), "ftp://192.0.2.1/x")
+		_, took, err := w.bring(t.Context(), "ftp://192.0.2.1/x")
 		wantFault(t, "", err, fetch.Timeout)
 		if took > 2*time.Minute {
 			t.Errorf("took %v", took)
@@ -174,7 +174,7 @@ func TestSlow(t *testing.T) {
 			w := newWorld(t, ftp.Options{}, nil, control(), faultnet.Script{faultnet.Stall()})
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 			defer cancel()
-			_, err, took := w.bring(ctx, url)
+			_, took, err := w.bring(ctx, url)
 			wantFault(t, "", err, fetch.Timeout)
 			if took != 5*time.Second {
 				t.Errorf("took %v", took)
@@ -190,7 +190,7 @@ func TestSlow(t *testing.T) {
 			w := newWorld(t, ftp.Options{}, nil, script, nil)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			_, err, took := w.bring(ctx, "ftp://192.0.2.1/x")
+			_, took, err := w.bring(ctx, "ftp://192.0.2.1/x")
 			wantFault(t, "", err, fetch.Timeout)
 			if took != time.Second {
 				t.Errorf("%s: took %v", name, took)
@@ -205,7 +205,7 @@ func TestSilentQuit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		control := faultnet.Script{faultnet.Send("220 hello\r\n"), obliging(faultnet.On("^QUIT$", 0, faultnet.Stall()))}
 		w := newWorld(t, ftp.Options{}, nil, control, faultnet.Script{faultnet.Send("hello\r\n")})
-		body, err, _ := w.bring(t.Context(), "ftp://192.0.2.1/x")
+		body, _, err := w.bring(t.Context(), "ftp://192.0.2.1/x")
 		wantFault(t, body, err, 0)
 		start := time.Now()
 		w.client.Close()
@@ -240,7 +240,7 @@ func TestHostileMemory(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, ftp.Options{}, nil, script, nil)
-				_, err, _ := w.bring(t.Context(), "ftp://192.0.2.1/x")
+				_, _, err := w.bring(t.Context(), "ftp://192.0.2.1/x")
 				wantFault(t, "", err, fetch.Protocol)
 				w.end()
 			})
@@ -263,7 +263,7 @@ func TestSweep(t *testing.T) {
 			w := newWorld(t, ftp.Options{}, func(o *fetch.Options) { o.Dial = b.Dial(o.Dial) }, control, faultnet.Script{faultnet.Send("hello\r\n")})
 			failed := false
 			for _, url := range []string{"ftp://192.0.2.1/a/x", "ftp://192.0.2.1/x"} {
-				body, err, took := w.bring(ctx, url)
+				body, took, err := w.bring(ctx, url)
 				failed = failed || err != nil
 				if err == nil && body != "hello\r\n" || !strings.HasPrefix("hello\r\n", body) || fetch.FaultOf(err) == fetch.Internal || took > 3*time.Minute {
 					t.Errorf("%s: got %q, %v after %v", url, body, err, took)
@@ -273,7 +273,7 @@ func TestSweep(t *testing.T) {
 			if failed && !b.Hit() {
 				t.Error("something failed without a reason")
 			}
-			body, err, _ := w.bring(t.Context(), "ftp://192.0.2.1/x")
+			body, _, err := w.bring(t.Context(), "ftp://192.0.2.1/x")
 			wantFault(t, body, err, 0)
 			w.end()
 		})
