@@ -31,6 +31,11 @@ func (d *driver) groups(q *query, s *session) (*fetch.Response, error) {
 	case q.wildmat == "*" && !s.caps.modern():
 		tries = tries[1:]
 	}
+	if q.wildmat == "*" {
+		if err := d.compress(s, longAnswer, true); err != nil {
+			return nil, err
+		}
+	}
 	for i, words := range tries {
 		r, err := s.ask(words...)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/fetchtest"
@@ -165,6 +166,44 @@ func TestINNListings(t *testing.T) {
 		got, err := list(t, c, "nntp://"+s.Addr+"/local.*,!*.empty")
 		if err != nil || len(got) != 1 || got[0].Name != "local.test" || got[0].URL.String() != "nntp://"+s.Addr+"/local.test" || got[0].Extra["high"] != "150" {
 			t.Errorf("groups: got %v, %v", got, err)
+		}
+	}
+}
+
+// TestINNViews: the other commands that there are.
+func TestINNViews(t *testing.T) {
+	t.Parallel()
+	s := peer.INN(t, peer.INNOptions{})
+	one := article(1, "body\r\n")
+	s.Feed(one)
+	head, _, _ := strings.Cut(stored(1, one), "\r\n\r\n")
+	overview := fmt.Sprintf("1\tnumber 1\tAlice <alice@example.org>\tMon, 01 Jan 2024 00:00:00 +0000\t<1@example.org>\t\t%d\t1\tXref: news.example.org local.test:1\r\n", len(stored(1, one)))
+	for _, c := range []struct {
+		o         nntp.Options
+		url, want string
+	}{
+		{nntp.Options{View: nntp.Head}, "nntp:local.test/1", head + "\r\n"},
+		{nntp.Options{View: nntp.Head}, "news:1@example.org", head + "\r\n"},
+		{nntp.Options{View: nntp.Body}, "nntp:local.test/1", "body\r\n"},
+		{nntp.Options{View: nntp.Overview}, "nntp:local.test/1", overview},
+		{nntp.Options{View: nntp.Overview}, "nntp:local.test/1-9", overview},
+		{nntp.Options{View: nntp.Articles}, "nntp:local.test", fmt.Sprintf("#! rnews %d\n%s", len(stored(1, one)), stored(1, one))},
+		{nntp.Options{Field: "Subject"}, "nntp:local.test", "1 number 1\r\n"},
+		{nntp.Options{Field: ":lines"}, "nntp:local.test", "1 1\r\n"},
+		{nntp.Options{NewerThan: time.Unix(1e9, 0)}, "nntp:local.test", "<1@example.org>\r\n"},
+		{nntp.Options{NewerThan: time.Now().Add(24 * time.Hour)}, "nntp:local.test", ""},
+		{nntp.Options{Describe: true}, "news:local.*", "local.test\tA group of this test\r\n"},
+		{nntp.Options{}, "news:", "control 0000000000 0000000001 n\r\ncontrol.cancel 0000000000 0000000001 n\r\njunk 0000000000 0000000001 n\r\nlocal.test 0000000001 0000000001 y\r\n"},
+	} {
+		c.o.Server = s.Addr
+		if _, got, err := read(t, client(t, c.o), c.url); err != nil || got != c.want {
+			t.Errorf("%s %+v: got %q, %v, want %q", c.url, c.o, got, err, c.want)
+		}
+	}
+	marks := new(nntp.Marks)
+	for _, want := range []int{1, 0} {
+		if got, err := list(t, client(t, nntp.Options{Server: s.Addr, Marks: marks}), "news:local.test"); err != nil || len(got) != want {
+			t.Errorf("since the last time: got %d entries, %v, want %d", len(got), err, want)
 		}
 	}
 }

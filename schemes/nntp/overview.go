@@ -58,6 +58,23 @@ func (d *driver) overview(q *query, s *session) (*fetch.Response, error) {
 	return d.overviewFromHeads(q, s, p)
 }
 
+// overviewOf makes the line of one article from its head.
+func (d *driver) overviewOf(q *query, s *session) (*fetch.Response, error) {
+	r, err := s.ask("HEAD", q.id)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.answered(r, "HEAD", q.locator); err != nil {
+		return nil, err
+	}
+	text, err := s.overviewLine(nil, 0, q.id, s.lines.Block(0))
+	if err != nil {
+		s.broken = true
+		return nil, err
+	}
+	return &fetch.Response{Kind: fetch.Menu, Media: overviewMedia(standardFields), Code: r.Code, Body: io.NopCloser(bytes.NewReader(text))}, nil
+}
+
 // overviewVerbs are the commands for an overview in the order of their merits.
 func (s *session) overviewVerbs() []string {
 	if s.caps.has("OVER") {

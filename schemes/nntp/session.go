@@ -130,15 +130,6 @@ func (s *session) ask(words ...string) (line.Reply, error) {
 	return s.reply()
 }
 
-// want is ask for a command that only one code answers well.
-func (s *session) want(code int, words ...string) (line.Reply, error) {
-	r, err := s.ask(words...)
-	if err == nil && r.Code != code {
-		err = refused(words[0], r)
-	}
-	return r, err
-}
-
 // block is the rest of an answer of many lines. A body may take its time: the
 // Client looks after its speed.
 func (s *session) block() *line.Block {

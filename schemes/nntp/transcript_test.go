@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"compress/flate"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,8 +16,6 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
-
-	"crypto/tls"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/faultnet"
@@ -35,8 +34,8 @@ import (
 //	result    a line for each request: see outcome
 //	notes     what a person is told, a line each
 //
-// Time is fake and begins at midnight of 2000-01-01. The server is both
-// 192.0.2.1:119 and, for snews and nntps, 192.0.2.1:563.
+// Time is fake and begins at midnight of 2000-01-01. The server is at
+// 192.0.2.1:119, or at port 563 where the first URL is of snews or nntps.
 func TestTranscripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
