@@ -159,11 +159,12 @@ func (f *File) checkpoint() error {
 		return err
 	}
 	_, err = h.Write(text)
-	if err := errors.Join(err, h.Close()); err != nil {
-		return err
+	err = errors.Join(err, h.Close())
+	if err == nil {
+		err = f.fs.Rename(f.part+".new", f.part+".state")
 	}
-	if err := f.fs.Rename(f.part+".new", f.part+".state"); err != nil {
-		return err
+	if err != nil {
+		return errors.Join(err, f.fs.Remove(f.part+".new"))
 	}
 	f.saved = f.state.Offset
 	return nil
