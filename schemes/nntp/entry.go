@@ -72,8 +72,11 @@ func (r *fieldReader) field(text string) fetch.Entry {
 
 func (r *fieldReader) begin(number, text string) (fetch.Entry, bool) {
 	n, ok := parseNumber(number)
-	return fetch.Entry{Kind: fetch.Document, Media: articleMedia, Size: -1, Raw: text,
-		Extra: map[string]string{"number": formatNumber(n)}}, ok
+	e := fetch.Entry{Kind: fetch.Document, Media: articleMedia, Size: -1, Raw: text, Extra: map[string]string{}}
+	if n > 0 { // zero: the article was named by its message-id
+		e.Extra["number"] = formatNumber(n)
+	}
+	return e, ok
 }
 
 // set gives e a value; an absent field has none. Words of RFC 2047 are decoded:

@@ -124,8 +124,11 @@ func parseID(s string) (string, error) {
 
 // checkGroup holds a name to wildmat-exact of RFC 3977 9.8.
 func checkGroup(name string) error {
-	if name == "" {
+	switch name {
+	case "":
 		return fetch.BadURL.Errorf("no group")
+	case ".", "..":
+		return fetch.BadURL.Errorf("%q is no group but a step in a path", name)
 	}
 	return checkName(name, "!*,?[\\]")
 }

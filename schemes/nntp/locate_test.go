@@ -107,7 +107,7 @@ func TestRefused(t *testing.T) {
 	for _, url := range []string{
 		"news:a%0D%0AQUIT@x", "news:a@x%0A", "news:a%20b@x", "news:a%00@x", "news:a%09@x", "news:%3Ca@x", "news:a%3E@x", "news:@x", "news:a@",
 		"news:caf%C3%A9@x", "news:a%7F@x", "news:" + strings.Repeat("a", 250) + "@x",
-		"news:a%0D%0AQUIT", "news:a%20b", "news:a%09b", "news:a%5Bb%5D", "news:a%5Cb", "news:%FF", "news:a%E2%80%AE", "news:a%C2%85", "news:" + strings.Repeat("a", 461),
+		"news:a%0D%0AQUIT", "news:a%20b", "news:a%09b", "news:a%5Bb%5D", "news:a%5Cb", "news:%FF", "news:.", "news:%2E.", "nntp://h/../7", "news:a%E2%80%AE", "news:a%C2%85", "news:" + strings.Repeat("a", 461),
 		"news:a,,b", "news:,", "news:!", "news:a%2C", "news:*%0D%0AQUIT", "news:" + strings.Repeat("a,", 240) + "b",
 		"nntp://h/g/x", "nntp://h/g/7/8", "nntp://h/g/-7", "nntp://h/g/-", "nntp://h/g/7-8-9", "nntp://h/g/9-8", "nntp://h/g/7%20", "nntp://h/g/+7", "nntp://h/g/0", "nntp://h/g/0-7",
 		"nntp://h/g/12345678901234567", "nntp://h/*/7", "nntp://h//7", "nntp://h/g/7%0D%0AQUIT", "nntp://h/g/7?x",

@@ -97,7 +97,7 @@ func (n namer) article(number, id string) uri.URI {
 	if err == nil && (scheme == "news" || scheme == "snews") {
 		return n.byID(id)
 	}
-	if v, ok := parseNumber(number); !ok || v == 0 || checkGroup(n.group) != nil {
+	if number == "" || checkGroup(n.group) != nil {
 		return uri.URI{}
 	}
 	return n.url(uri.Escape(n.group, groupChars) + "/" + number)
