@@ -58,6 +58,14 @@ func (b *batch) remember() error {
 	return b.writeMarks()
 }
 
+// A job has a connection, or two that race, a part and its state or folder
+// open. Where the system allows few files, fewer jobs go on at a time: to run
+// out of them in the midst would be an error of ours.
+const (
+	jobFiles   = 5
+	spareFiles = 16
+)
+
 type batch struct {
 	*app
 	do     func(*job) error
@@ -70,7 +78,7 @@ type batch struct {
 func (b *batch) run(args []string) error {
 	workers := 1
 	if b.flags.parallel {
-		workers = max(b.flags.parallelMax, 1)
+		workers = max(min(b.flags.parallelMax, (openFiles()-spareFiles)/jobFiles), 1)
 	}
 	jobs := make(chan *job)
 	var all sync.WaitGroup
