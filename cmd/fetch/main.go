@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 )
@@ -38,6 +39,10 @@ type stopped struct{ signal syscall.Signal }
 func (s stopped) Error() string { return s.signal.String() }
 func (s stopped) Unwrap() error { return fetch.Canceled }
 
+// grace is how long after a signal we may take to put things in order. What
+// waits within the kernel, for the reader of a pipe, hears of no context.
+const grace = 1500 * time.Millisecond
+
 // interruptible returns a context that SIGINT and SIGTERM end. The second one
 // finds the default handler again, for whoever does not want to wait.
 func interruptible() (context.Context, func()) {
@@ -49,6 +54,7 @@ func interruptible() (context.Context, func()) {
 		case s := <-signals:
 			signal.Stop(signals)
 			cancel(stopped{s.(syscall.Signal)})
+			time.AfterFunc(grace, func() { os.Exit(128 + int(s.(syscall.Signal))) })
 		case <-ctx.Done():
 		}
 	}()
