@@ -2,11 +2,11 @@ package ftp
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strconv"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/line"
 )
 
 // file retrieves a file, or only tells what is known of it.
@@ -16,12 +16,19 @@ func (d *driver) file(ctx context.Context, s *session, req *fetch.Request, p pat
 		return nil, err
 	}
 	if f.dir {
-		return nil, toDirectory(req, resp)
+		r, err := s.enter(p)
+		if err != nil {
+			return nil, err
+		}
+		if r.Code/100 != 2 {
+			return nil, refused("CWD", r)
+		}
+		return d.directory(ctx, s, req, resp)
 	}
 	resp.Size, resp.Time, resp.Validator = f.size, f.time, f.validator()
 	switch {
 	case req.Op == fetch.Stat:
-		return nil, d.stat(s, req, p, f, resp)
+		return d.stat(ctx, s, req, p, f, resp)
 	case unchanged(req, f):
 		resp.Unchanged = true
 		return nil, nil
@@ -40,8 +47,10 @@ func (d *driver) file(ctx context.Context, s *session, req *fetch.Request, p pat
 	}
 	t, err := d.transfer(ctx, s, rest, f.some, "RETR", p.name)
 	if err != nil {
-		if f.no.Code == 550 && fetch.FaultOf(err) == fetch.NotFound && s.isDirectory(p) {
-			return nil, toDirectory(req, resp)
+		if f.no.Code == 550 && fetch.FaultOf(err) == fetch.NotFound {
+			if r, e := s.enter(p); e == nil && r.Code/100 == 2 {
+				return d.directory(ctx, s, req, resp)
+			}
 		}
 		return nil, err
 	}
@@ -89,28 +98,28 @@ func (d *driver) find(s *session, req *fetch.Request, p path) (path, facts, erro
 	return whole, f, nil
 }
 
-// isDirectory enters what could not be retrieved.
-func (s *session) isDirectory(p path) bool {
+// enter goes to what may be a directory.
+func (s *session) enter(p path) (line.Reply, error) {
 	r, err := s.ask("CWD", p.name)
-	if err != nil || r.Code/100 != 2 {
-		return false
+	if err == nil && r.Code/100 == 2 {
+		s.dirs = append(slices.Clip(s.dirs), p.name)
 	}
-	s.dirs = append(slices.Clip(s.dirs), p.name)
-	return true
+	return r, err
 }
 
-// toDirectory makes resp lead to the same URL with a slash at its end.
-func toDirectory(req *fetch.Request, resp *fetch.Response) error {
-	to, err := req.URL.WithoutQuery().WithPath(req.URL.Path() + "/")
-	if query, ok := req.URL.Query(); ok && err == nil {
-		to, err = req.URL.WithQuery(query + "/")
+// directory lists the directory that was entered in place of a file. The URL
+// of the answer is that of a directory, for what is relative to it.
+func (d *driver) directory(ctx context.Context, s *session, req *fetch.Request, resp *fetch.Response) (t *transfer, err error) {
+	if query, ok := req.URL.Query(); ok {
+		resp.URL, err = req.URL.WithQuery(query + "/")
+	} else {
+		resp.URL, err = req.URL.WithPath(req.URL.Path() + "/")
 	}
 	if err != nil {
-		return fetch.BadURL.With(err)
+		return nil, fetch.BadURL.With(err)
 	}
-	resp.Location = to
-	resp.Kind = fetch.Menu
-	return nil
+	s.trace.Notef("a directory: its URL ends in a slash")
+	return d.list(ctx, s, req, path{dirs: s.dirs, list: true, kind: "A"}, resp)
 }
 
 // unchanged reports whether a condition of req keeps the object back.
@@ -149,21 +158,21 @@ func wanted(req *fetch.Request, f facts) (first, end int64, err error) {
 }
 
 // stat tells what the control connection told.
-func (d *driver) stat(s *session, req *fetch.Request, p path, f facts, resp *fetch.Response) error {
-	if !f.some {
-		if s.isDirectory(p) {
-			return toDirectory(req, resp)
-		}
-		if f.no.Code != 0 {
-			return refused("SIZE", f.no)
-		}
-		if s.broken {
-			return errors.New("control connection was lost")
-		}
-		return fetch.Unsupported.Errorf("server tells nothing of a file but the file")
+func (d *driver) stat(ctx context.Context, s *session, req *fetch.Request, p path, f facts, resp *fetch.Response) (*transfer, error) {
+	if f.some {
+		resp.Header = header(f)
+		return nil, nil
 	}
-	resp.Header = header(f)
-	return nil
+	r, err := s.enter(p)
+	switch {
+	case err != nil:
+		return nil, err
+	case r.Code/100 == 2:
+		return d.directory(ctx, s, req, resp)
+	case f.no.Code != 0:
+		return nil, refused("SIZE", f.no)
+	}
+	return nil, fetch.Unsupported.Errorf("server tells nothing of a file but the file")
 }
 
 // header says of a file what curl says: nothing in FTP itself has a form for

@@ -15,7 +15,10 @@ func (d *driver) list(ctx context.Context, s *session, req *fetch.Request, p pat
 		return nil, err
 	}
 	if req.Op == fetch.Stat {
-		return nil, s.enter(p)
+		if p.name != "" {
+			return nil, s.chdir([]string{p.name})
+		}
+		return nil, nil
 	}
 	commands := s.typeCommands(p.kind)
 	replies, err := s.exchange(commands...)
@@ -70,12 +73,4 @@ func (d *driver) listVerbs(s *session) []string {
 func isEmpty(code int, err error) bool {
 	text := strings.ToLower(err.Error())
 	return code == 450 || code == 550 && strings.Contains(text, "no files")
-}
-
-// enter makes sure that a directory is there.
-func (s *session) enter(p path) error {
-	if p.name == "" {
-		return nil
-	}
-	return s.chdir([]string{p.name})
 }

@@ -88,7 +88,10 @@ func (d *driver) startTLS(ctx context.Context, s *session, config *tls.Config) (
 	if r.Code == 234 || r.Code == 334 {
 		return true, s.encrypt(ctx, config)
 	}
-	if d.TLS == TLSRequired || s.broken {
+	if s.broken {
+		return false, refused("AUTH TLS", r)
+	}
+	if d.TLS == TLSRequired {
 		return false, &fetch.Error{Code: r.Code, Err: fetch.TLS.Errorf("AUTH TLS: %s", sentence(r))}
 	}
 	s.trace.Notef("not encrypted: %s", sentence(r))

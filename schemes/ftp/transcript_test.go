@@ -296,12 +296,13 @@ func outcome(t *testing.T, c *fetch.Client, line string, note func(string)) stri
 	switch {
 	case err != nil:
 		return failure(strconv.Quote(string(body))+" ", err)
-	case !resp.Location.IsZero():
-		return "location " + resp.Location.String()
 	case resp.Unchanged:
 		return "unchanged"
 	}
 	text := strconv.Quote(string(body))
+	if resp.URL != req.URL {
+		text += " " + resp.URL.String()
+	}
 	if resp.Offset != 0 {
 		text += fmt.Sprintf(" offset=%d", resp.Offset)
 	}
