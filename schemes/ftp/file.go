@@ -98,8 +98,14 @@ func (d *driver) find(s *session, req *fetch.Request, p path) (path, facts, erro
 	return whole, f, nil
 }
 
-// enter goes to what may be a directory.
+// enter goes to what may be a directory. What was asked of it ahead, as of a
+// file, was refused.
 func (s *session) enter(p path) (line.Reply, error) {
+	for ; len(s.ahead) > 0; s.ahead = s.ahead[1:] {
+		if _, err := s.reply(replyTime); err != nil {
+			return line.Reply{}, err
+		}
+	}
 	r, err := s.ask("CWD", p.name)
 	if err == nil && r.Code/100 == 2 {
 		s.dirs = append(slices.Clip(s.dirs), p.name)
@@ -118,6 +124,7 @@ func (d *driver) directory(ctx context.Context, s *session, req *fetch.Request, 
 	if err != nil {
 		return nil, fetch.BadURL.With(err)
 	}
+	resp.Size, resp.Offset, resp.Validator = -1, 0, ""
 	s.trace.Notef("a directory: its URL ends in a slash")
 	return d.list(ctx, s, req, path{dirs: s.dirs, list: true, kind: "A"}, resp)
 }

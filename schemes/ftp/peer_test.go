@@ -203,7 +203,7 @@ func TestDirectoryWithoutSlash(t *testing.T) {
 	onServers(t, peer.FTPOptions{}, func(t *testing.T, s *peer.Server) {
 		s.Put("a/b/motd", []byte("hello\n"))
 		c := client(t, ftp.Options{})
-		for _, op := range []fetch.Op{fetch.Get, fetch.Stat} {
+		for _, op := range []fetch.Op{fetch.Get, fetch.Stat, fetch.Get} {
 			u, err := fetch.ParseURL("ftp://" + s.Addr + "/a/b")
 			if err != nil {
 				t.Fatal(err)
@@ -212,9 +212,16 @@ func TestDirectoryWithoutSlash(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			list, err := io.ReadAll(resp.Body)
 			resp.Body.Close()
+			if err != nil || strings.Contains(string(list), "motd") != (op == fetch.Get) {
+				t.Errorf("%v: got %q, %v", op, list, err)
+			}
 			if resp.Kind != fetch.Menu || resp.URL.Path() != "/a/b/" {
 				t.Errorf("%v: got %v %s", op, resp.Kind, resp.URL)
+			}
+			if got := get(t, c, "ftp://"+s.Addr+"/a/b/motd"); got != "hello\n" {
+				t.Errorf("after %v: got %q", op, got)
 			}
 		}
 	})
