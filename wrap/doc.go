@@ -16,6 +16,8 @@
 //		wrap.Limit(1 << 20),
 //	}
 //
+// A robot adds a Rule to the politeness: PoliteOptions{Rule: Robots("name")}.
+//
 // Each sees one hop: redirects are followed outside of them all. A Body stays
 // what it was: io.EOF comes at its proved end alone, ctx ends every wait, and
 // Close may be called again and beside Read.

@@ -13,11 +13,15 @@ type PoliteOptions struct {
 	PerHost int           // requests at a time; 0: 2
 	Delay   time.Duration // from the beginning of a request to that of the next
 
-	// Rule, if not nil, is asked before each request that has a host: an
-	// error refuses it, and a longer delay than Delay counts for the host
-	// from then on.
-	Rule func(ctx context.Context, req *fetch.Request) (time.Duration, error)
+	// Rule, if not nil, makes what is asked before each request. Robots is one.
+	// What it needs to know it asks of next, which waits as others do.
+	Rule func(next fetch.Driver) Rule
 }
+
+// A Rule says whether req may be made, and how long its host wants to be left
+// alone between two requests. An error refuses it; a longer delay than
+// PoliteOptions.Delay counts for the host from then on.
+type Rule func(ctx context.Context, req *fetch.Request) (time.Duration, error)
 
 // Polite makes requests to one host wait for each other; those whose URL
 // names none pass. A request holds its
@@ -29,8 +33,19 @@ func Polite(o PoliteOptions) fetch.Middleware {
 	}
 	p := &polite{PoliteOptions: o, hosts: map[string]*host{}}
 	return func(next fetch.Driver) fetch.Driver {
+		plain := fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
+			return p.do(ctx, next, req, 0)
+		})
+		if p.Rule == nil {
+			return plain
+		}
+		rule := p.Rule(plain)
 		return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
-			return p.do(ctx, next, req)
+			delay, err := rule(ctx, req)
+			if err != nil {
+				return nil, err
+			}
+			return p.do(ctx, next, req, delay)
 		})
 	}
 }
@@ -49,20 +64,12 @@ type host struct {
 	next   time.Time // when the next request may begin
 }
 
-func (p *polite) do(ctx context.Context, next fetch.Driver, req *fetch.Request) (*fetch.Response, error) {
+func (p *polite) do(ctx context.Context, next fetch.Driver, req *fetch.Request, delay time.Duration) (*fetch.Response, error) {
 	target, err := fetch.TargetOf(req.URL, 0)
 	if err != nil || target.Host == "" { // refused within, or no network
 		return next.Do(ctx, req)
 	}
-	delay := p.Delay
-	if p.Rule != nil {
-		asked, err := p.Rule(ctx, req)
-		if err != nil {
-			return nil, err
-		}
-		delay = max(delay, asked)
-	}
-	leave, err := p.enter(ctx, target.Origin().Host, delay)
+	leave, err := p.enter(ctx, target.Origin().Host, max(p.Delay, delay))
 	if err != nil {
 		return nil, err
 	}

@@ -99,7 +99,7 @@ func TestRule(t *testing.T) {
 			return 5 * time.Second, nil
 		}
 		b := &busy{}
-		d := Polite(PoliteOptions{Rule: rule, Delay: time.Second})(b)
+		d := Polite(PoliteOptions{Rule: func(fetch.Driver) Rule { return rule }, Delay: time.Second})(b)
 		if _, err := d.Do(t.Context(), request("http://h/private")); !errors.Is(err, fetch.Denied) || b.all.Load() != 0 {
 			t.Errorf("got %v after %d requests", err, b.all.Load())
 		}
@@ -123,7 +123,7 @@ func TestPoliteGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &polite{PoliteOptions: PoliteOptions{PerHost: 1, Delay: time.Minute}, hosts: map[string]*host{}}
 		b := &busy{}
-		first, err := p.do(t.Context(), b, request("http://h/"))
+		first, err := p.do(t.Context(), b, request("http://h/"), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,13 +133,13 @@ func TestPoliteGivesUp(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			began := time.Now()
-			if _, err := p.do(ctx, b, request("http://h/")); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
+			if _, err := p.do(ctx, b, request("http://h/"), 0); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
 				t.Errorf("got %v after %v", err, time.Since(began))
 			}
 			cancel()
 		}
 		time.Sleep(5 * time.Minute)
-		resp, err := p.do(t.Context(), b, request("http://h/"))
+		resp, err := p.do(t.Context(), b, request("http://h/"), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -166,7 +166,7 @@ func TestHostsForgotten(t *testing.T) {
 			p := &polite{PoliteOptions: PoliteOptions{PerHost: 1, Delay: delay}, hosts: map[string]*host{}}
 			most := 0
 			for i := range 3 * maxHosts {
-				resp, err := p.do(t.Context(), &busy{}, request(fmt.Sprintf("http://h%d.example/", i)))
+				resp, err := p.do(t.Context(), &busy{}, request(fmt.Sprintf("http://h%d.example/", i)), 0)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -1,0 +1,204 @@
+package wrap
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/robots"
+	"github.com/anyurl/fetch/uri"
+)
+
+// Robots makes the rule, for PoliteOptions.Rule, that asks of a request what
+// the site's robots.txt says to agent, a product token (RFC 9309 2.2.1) like
+// "fetch": a URL that it disallows is refused with the Fault Denied, and its
+// Crawl-delay, a minute at the most, is kept. It holds for http, https, gopher
+// and gophers; of a Gopher URL the selector is judged.
+//
+// The file is asked for once for each origin, on the authority of the request
+// that needs it first, and counts for a day, or for as long as a Gopher site's
+// caps.txt says. A site without one allows everything (RFC 9309 2.3.1.3). One
+// whose file cannot be read allows nothing (2.3.1.4): the error has the class
+// of the failure, and RetryAfter tells when the file is asked for again. So it
+// is with status 429 too, by which a site asks to be left alone.
+func Robots(agent string) func(next fetch.Driver) Rule {
+	return func(next fetch.Driver) Rule {
+		r := &robot{agent: agent, next: next, sites: map[siteKey]*site{}}
+		return r.judge
+	}
+}
+
+const (
+	robotsAge     = 24 * time.Hour   // RFC 9309 2.4
+	minRobotsAge  = time.Minute      // whatever caps.txt says
+	failureAge    = 10 * time.Second // how long a file that cannot be read is left alone
+	maxCrawlDelay = time.Minute
+	maxSites      = 1024
+	maxSitesSize  = 16 << 20 // bytes of what is remembered
+)
+
+type robot struct {
+	agent string
+	next  fetch.Driver
+	mu    sync.Mutex
+	sites map[siteKey]*site
+	size  int
+}
+
+// siteKey keeps what a person's own URLs found out from answering for those
+// that a server supplied: the Policy may keep them from the same site.
+type siteKey struct {
+	origin fetch.Origin
+	typed  bool
+}
+
+// site is what an origin says to robots.
+type site struct {
+	known     chan struct{} // closed when the rest is set
+	file      *robots.File
+	delimiter string    // of a Gopher site's selectors
+	err       error     // why nothing may be asked for
+	until     time.Time // zero: it answers only the request that asked for it
+}
+
+func (r *robot) judge(ctx context.Context, req *fetch.Request) (time.Duration, error) {
+	if !slices.Contains([]string{"http", "https", "gopher", "gophers"}, req.URL.Scheme()) {
+		return 0, nil
+	}
+	port, _ := uri.DefaultPort(req.URL.Scheme())
+	target, err := fetch.TargetOf(req.URL, port)
+	path, ok := judgedPath(req.URL)
+	if err != nil || target.Host == "" || !ok { // refused within, or no network
+		return 0, nil
+	}
+	s, err := r.site(ctx, req, siteKey{target.Origin(), req.Typed()})
+	switch {
+	case err != nil:
+		return 0, err
+	case s.err != nil && s.until.IsZero():
+		return 0, s.err
+	case s.err != nil:
+		err := fetch.FaultOf(s.err).Errorf("robots.txt of %s cannot be read, which forbids everything: %w", target.Host, s.err)
+		return 0, &fetch.Error{Code: codeOf(s.err), RetryAfter: max(time.Until(s.until), time.Millisecond), Err: err}
+	}
+	if s.delimiter != "" {
+		path = "/" + strings.TrimPrefix(strings.ReplaceAll(path[1:], s.delimiter, "/"), "/")
+	}
+	if !s.file.Allowed(r.agent, path) {
+		return 0, fetch.Denied.Errorf("robots.txt of %s disallows it", target.Host)
+	}
+	return min(s.file.Delay(r.agent), maxCrawlDelay), nil
+}
+
+// judgedPath is what the rules of u's site are about: path and query or, of a
+// Gopher URL, the selector, with a "/" before it where it has none. It is false
+// where nothing is asked of the site.
+func judgedPath(u uri.URI) (string, bool) {
+	path := "/" + strings.TrimPrefix(u.Path(), "/")
+	query, asked := u.Query()
+	if strings.HasPrefix(u.Scheme(), "http") {
+		if asked {
+			path += "?" + query
+		}
+		return path, true
+	}
+	item, err := uri.Unescape(path[1:])
+	if err != nil || item == "" {
+		return "/", err == nil
+	}
+	// Behind the "?" of an index stand its words (RFC 1630), else more of the
+	// selector.
+	if index := strings.ContainsRune("27", rune(item[0])); asked && (!index || strings.Contains(query, "%09")) {
+		more, err := uri.Unescape("?" + query)
+		if err != nil {
+			return "", false
+		}
+		item += more
+	}
+	selector, _, _ := strings.Cut(item[1:], "\t")
+	selector = strings.TrimPrefix(selector, "/")
+	return "/" + uri.Escape(selector, uri.QueryChars), !strings.HasPrefix(selector, "URL:")
+}
+
+// site returns what is known of a site, and finds it out where nobody has. Who
+// comes meanwhile waits.
+func (r *robot) site(ctx context.Context, req *fetch.Request, key siteKey) (*site, error) {
+	for {
+		s, mine := r.claim(key)
+		if mine {
+			r.read(ctx, req, s)
+			r.publish(key, s)
+			return s, nil
+		}
+		select {
+		case <-s.known:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+		if !s.until.IsZero() {
+			return s, nil
+		}
+	}
+}
+
+// claim returns the site of key, or a new one that the caller must publish.
+func (r *robot) claim(key siteKey) (s *site, mine bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s, ok := r.sites[key]; ok {
+		if !isClosed(s.known) || time.Now().Before(s.until) {
+			return s, false
+		}
+		r.forget(key, s)
+	}
+	for k, old := range r.sites { // in no order: which are asked for again does not matter
+		if len(r.sites) < maxSites && r.size <= maxSitesSize {
+			break
+		}
+		if isClosed(old.known) {
+			r.forget(k, old)
+		}
+	}
+	s = &site{known: make(chan struct{})}
+	r.sites[key] = s
+	return s, true
+}
+
+func (r *robot) publish(key siteKey, s *site) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s.file == nil {
+		s.file = &robots.File{}
+	}
+	r.size += s.file.Size()
+	if s.until.IsZero() {
+		r.forget(key, s)
+	}
+	close(s.known)
+}
+
+func (r *robot) forget(key siteKey, s *site) {
+	r.size -= s.file.Size()
+	delete(r.sites, key)
+}
+
+func isClosed(c chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// codeOf is the server's number in err, or zero.
+func codeOf(err error) int {
+	if e, ok := errors.AsType[*fetch.Error](err); ok {
+		return e.Code
+	}
+	return 0
+}

@@ -1,0 +1,152 @@
+package wrap
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/robots"
+	"github.com/anyurl/fetch/uri"
+)
+
+// maxRobotsHops is how many redirects lead to a robots.txt (RFC 9309 2.3.1.2).
+const maxRobotsHops = 5
+
+// errNone says that a site has no such file.
+var errNone = errors.New("none")
+
+// read fills in s for the site of req.
+func (r *robot) read(ctx context.Context, req *fetch.Request, s *site) {
+	gopher := strings.HasPrefix(req.URL.Scheme(), "gopher")
+	name := "/robots.txt"
+	if gopher {
+		name = "/0/robots.txt"
+	}
+	age := robotsAge
+	err := r.open(ctx, req, name, func(body io.Reader) (err error) {
+		s.file, err = robots.Parse(body)
+		return err
+	})
+	if err == nil && gopher && !s.file.Empty() {
+		var caps robots.Caps
+		_ = r.open(ctx, req, "/0/caps.txt", func(body io.Reader) (err error) { // without it all is as usual
+			caps, err = robots.ParseCaps(body)
+			return err
+		})
+		s.delimiter = uri.Escape(caps.Delimiter, uri.QueryChars)
+		age = min(max(cmp.Or(caps.Expire, robotsAge), minRobotsAge), robotsAge)
+	}
+	switch {
+	case ctx.Err() != nil:
+		s.err = context.Cause(ctx)
+		return
+	case errors.Is(err, errNone):
+		s.file = nil // half of one, perhaps
+	case refusedHere(err):
+		s.err = err
+		return
+	case err != nil:
+		s.file, s.err, age = nil, err, failureAge
+		if e, ok := errors.AsType[*fetch.Error](err); ok {
+			age = min(max(age, e.RetryAfter), maxRetryAfter)
+		}
+	}
+	s.until = time.Now().Add(age)
+}
+
+// open calls do with the text at path on the site of req: asked for as req is,
+// by nobody else and with no more rights, and followed where the Policy lets
+// it lead. It is errNone where there is none.
+func (r *robot) open(ctx context.Context, req *fetch.Request, path string, do func(io.Reader) error) error {
+	ask, err := askFor(req, path)
+	for hop := 0; err == nil; hop++ {
+		resp, asked := r.next.Do(ctx, ask)
+		if asked != nil {
+			if none(0, asked) || hop > 0 && refusedHere(asked) { // it led nowhere
+				return errNone
+			}
+			return asked
+		}
+		if resp.Location.IsZero() {
+			defer resp.Body.Close()
+			return answered(resp, do)
+		}
+		resp.Body.Close()
+		if hop == maxRobotsHops || !strings.HasPrefix(resp.Location.Scheme(), "http") || !strings.HasPrefix(ask.URL.Scheme(), "http") {
+			return errNone
+		}
+		ask = ledFrom(ask, resp)
+	}
+	return err
+}
+
+func answered(resp *fetch.Response, do func(io.Reader) error) error {
+	switch {
+	case none(resp.Code, resp.Fault):
+		return errNone
+	case resp.Fault != nil:
+		return &fetch.Error{Code: resp.Code, RetryAfter: retryAfter(resp.Fault), Err: resp.Fault}
+	case resp.Unchanged || resp.Input != nil:
+		return errNone
+	}
+	return do(resp.Body)
+}
+
+// askFor is the request for a file of req's site. Of req's own fields it has
+// those that tell who asks: not its conditions, which are about another object,
+// nor its Trace, which may record one exchange.
+func askFor(req *fetch.Request, path string) (*fetch.Request, error) {
+	p := req.URL.Parts()
+	p.Userinfo, p.HasUserinfo, p.Path = "", false, path
+	p.Query, p.HasQuery, p.Fragment, p.HasFragment = "", false, "", false
+	u, err := uri.Build(p)
+	if err != nil {
+		return nil, fetch.BadURL.With(err)
+	}
+	ask := req.Clone() // which remembers whether a redirect led here
+	ask.URL, ask.Op = u, fetch.Get
+	ask.Range, ask.IfSame, ask.IfNot, ask.Since, ask.Before = fetch.Range{}, "", "", time.Time{}, time.Time{}
+	ask.Header = req.Header.Without(func(name string) bool { return !strings.EqualFold(name, "User-Agent") })
+	ask.Trace, ask.NoFollow, ask.ErrorBody = nil, false, false
+	return ask, nil
+}
+
+// ledFrom is the request to which the answer to ask leads. Nothing that proves
+// who asks goes with it.
+func ledFrom(ask *fetch.Request, resp *fetch.Response) *fetch.Request {
+	led := ask.Clone()
+	led.From = &fetch.Source{URL: ask.URL, Peer: resp.Peer}
+	led.URL, led.Auth = resp.Location.WithoutUserinfo(), nil
+	return led
+}
+
+// none reports whether that answer says that there is no file (RFC 9309
+// 2.3.1.3).
+func none(code int, err error) bool {
+	if err == nil {
+		return false
+	}
+	if code = cmp.Or(code, codeOf(err)); code >= 400 {
+		return code < 500 && code != 429
+	}
+	return slices.Contains([]fetch.Fault{fetch.NotFound, fetch.Denied, fetch.Auth}, fetch.FaultOf(err))
+}
+
+// refusedHere reports whether it was no server that refused: then the answer
+// is about this request, and not about the site.
+func refusedHere(err error) bool {
+	return slices.Contains([]fetch.Fault{fetch.BadPort, fetch.BadAddress, fetch.BadReferral, fetch.BadURL,
+		fetch.Usage, fetch.Unsupported, fetch.Local, fetch.Canceled}, fetch.FaultOf(err))
+}
+
+func retryAfter(err error) time.Duration {
+	if e, ok := errors.AsType[*fetch.Error](err); ok {
+		return e.RetryAfter
+	}
+	return 0
+}
