@@ -84,8 +84,12 @@ func (a *app) middlewares() []fetch.Middleware {
 	if f.retry > 0 {
 		all = append(all, a.retrying())
 	}
-	if f.parallel || f.delay > 0 {
-		all = append(all, wrap.Polite(wrap.PoliteOptions{PerHost: f.perHost, Delay: time.Duration(f.delay)}))
+	if f.parallel || f.delay > 0 || f.robots {
+		o := wrap.PoliteOptions{PerHost: f.perHost, Delay: time.Duration(f.delay)}
+		if f.robots {
+			o.Rule = wrap.Robots("fetch")
+		}
+		all = append(all, wrap.Polite(o))
 	}
 	if f.limitRate > 0 {
 		all = append(all, wrap.Limit(int64(f.limitRate)))

@@ -47,6 +47,7 @@ type flags struct {
 	limitRate      bytesFlag
 	segments       int
 	perHost        int
+	robots         bool
 	delay          seconds
 
 	// where servers may lead
@@ -126,6 +127,7 @@ func (f *flags) register(p *pflag.FlagSet) {
 	p.Var(&f.limitRate, "limit-rate", "bring `BYTES` a second at the most, over all bodies together")
 	p.IntVar(&f.segments, "segments", 1, "bring a large object of http by `N` requests at a time")
 	p.IntVar(&f.perHost, "per-host", 6, "with -Z, ask one host for `N` at a time")
+	p.BoolVar(&f.robots, "robots", false, "keep to the robots.txt of sites, of Gopher's too")
 	p.Var(&f.delay, "delay", "let `SECONDS` pass between requests to one host")
 
 	p.BoolVar(&f.noLocation, "no-location", false, "show a redirect instead of following it")
