@@ -47,7 +47,10 @@ func (d *driver) article(q *query, s *session, view View) (*fetch.Response, erro
 	resp.Media = articleMedia
 	resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(head), rest))
 	if view == Head {
-		resp.Media, resp.Head = headMedia, head
+		resp.Head = head
+	}
+	if d.View == Head {
+		resp.Media = headMedia // and not only what a Stat tells an article by
 	}
 	if q.req.Op != fetch.Stat {
 		block.release()

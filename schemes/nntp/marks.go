@@ -47,6 +47,7 @@ func (m *Marks) Write(w io.Writer) error {
 	}
 	e := json.NewEncoder(w)
 	e.SetIndent("", "\t")
+	e.SetEscapeHTML(false)
 	return e.Encode(m.m)
 }
 

@@ -132,7 +132,7 @@ func TestReadMarks(t *testing.T) {
 	}
 	m.Set("h:119", "g", nntp.Mark{Number: 7, ID: "<7@h>"})
 	var b strings.Builder
-	if err := m.Write(&b); err != nil || b.String() != "{\n\t\"h:119/g\": {\n\t\t\"number\": 7,\n\t\t\"id\": \"\\u003c7@h\\u003e\"\n\t}\n}\n" {
+	if err := m.Write(&b); err != nil || b.String() != "{\n\t\"h:119/g\": {\n\t\t\"number\": 7,\n\t\t\"id\": \"<7@h>\"\n\t}\n}\n" {
 		t.Errorf("got %q, %v", b.String(), err)
 	}
 	for _, text := range []string{"[]", "{", `{"g": 7}`, `{"g": {"number": -1}}`} {
