@@ -136,12 +136,11 @@ func serveOverview(conn net.Conn, lines int) {
 	}
 }
 
-// TestOverviewMemory: a million lines stream through little memory.
-func TestOverviewMemory(t *testing.T) {
-	lines := 1_000_000
-	if testing.Short() {
-		lines = 100_000
-	}
+// TestOverviewMemory: however many lines stream through little memory. The soak
+// has a million.
+func TestOverviewMemory(t *testing.T) { overviewMemory(t, 100_000) }
+
+func overviewMemory(t *testing.T, lines int) {
 	c := client(t, nntp.Options{})
 	resp, err := c.Get(t.Context(), "nntp://"+overviewServer(t, lines)+"/g")
 	if err != nil {

@@ -1,0 +1,7 @@
+//go:build soak
+
+package nntp_test
+
+import "testing"
+
+func TestSoakOverview(t *testing.T) { overviewMemory(t, 1_000_000) }
