@@ -71,6 +71,11 @@ type batch struct {
 	do     func(*job) error
 	client *fetch.Client
 
+	// turns bounds the jobs that write to standard output. Who waits there
+	// for his turn keeps his place at a host; if all places were taken so, he
+	// whose turn it is would never get one.
+	turns chan struct{}
+
 	mu    sync.Mutex
 	codes tally
 }
@@ -80,6 +85,7 @@ func (b *batch) run(args []string) error {
 	if b.flags.parallel {
 		workers = max(min(b.flags.parallelMax, (openFiles()-spareFiles)/jobFiles), 1)
 	}
+	b.turns = make(chan struct{}, max(b.flags.perHost/max(b.flags.segments, 1), 1))
 	jobs := make(chan *job)
 	var all sync.WaitGroup
 	for range workers {
@@ -99,6 +105,7 @@ func (b *batch) one(j *job) {
 	err := b.do(j)
 	if s, ok := j.stdout.(*slot); ok {
 		err = errors.Join(err, local(s.end()))
+		<-b.turns
 	}
 	if err != nil {
 		code := j.report(err)
@@ -116,6 +123,11 @@ func (b *batch) feed(args []string, jobs chan<- *job, parallel bool) error {
 	send := func(text string, line int) bool {
 		j := &job{app: b.app, client: b.client, text: text, index: index, line: line, stdout: b.app.stdout}
 		if parallel && b.flags.toStdout(index) {
+			select {
+			case b.turns <- struct{}{}:
+			case <-b.ctx.Done():
+				return false
+			}
 			j.stdout = queue.slot()
 		}
 		index++
