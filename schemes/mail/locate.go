@@ -41,7 +41,7 @@ const (
 // locate reads u. The slash before a parameter is optional, as curl has it.
 func locate(u uri.URI) (locator, error) {
 	var l locator
-	name, params, _ := strings.Cut(strings.TrimPrefix(u.Path(), "/"), ";")
+	name, params, more := strings.Cut(strings.TrimPrefix(u.Path(), "/"), ";")
 	var err error
 	if l.mailbox, err = decodeMailbox(strings.TrimSuffix(name, "/")); err != nil {
 		return l, err
@@ -50,10 +50,9 @@ func locate(u uri.URI) (locator, error) {
 		l.kind = messages
 	}
 	seen := map[string]bool{}
-	for param := range strings.SplitSeq(params, ";") {
-		if param == "" && params == "" {
-			break
-		}
+	for more {
+		var param string
+		param, params, more = strings.Cut(params, ";")
 		name, value, err := decodeParam(param)
 		if err != nil {
 			return l, err

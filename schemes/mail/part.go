@@ -148,8 +148,8 @@ func partFault(err error) error {
 	switch {
 	case errors.As(err, &fault):
 		return err
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return fetch.Truncated.Errorf("message ends within a part: %w", err)
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return fetch.Truncated.Errorf("message ends before its last part does: %w", err)
 	}
 	return fetch.Protocol.Errorf("part of the message is malformed: %w", err)
 }

@@ -1,0 +1,237 @@
+package mail
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/mailstore"
+	"github.com/anyurl/fetch/internal/pool"
+	"github.com/anyurl/fetch/uri"
+)
+
+// FuzzURL: any URL is refused, or names something whose commands are each of
+// one line, its literals apart; and what it names has a URL that names it.
+func FuzzURL(f *testing.F) {
+	for _, s := range []string{"/INBOX;UIDVALIDITY=3/;UID=20/;SECTION=1.2/;PARTIAL=0.1024", "/a%2Fb/;UID=1/;SECTION=HEADER.FIELDS%20(from%20X-a)", "/INBOX?OR%20FROM%20%22a%5C%22%22%20(TO%20caf%C3%A9)",
+		"/;AUTH=*", "/%E6%97%A5%0d%0a", "/x;MAILINDEX=3", "/x?SUBJECT%20%7B3%2B%7D%0d%0aabc"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		u, err := uri.Parse("imap://h" + text)
+		if err != nil {
+			return
+		}
+		l, err := locate(u)
+		if err != nil {
+			if fault := fetch.FaultOf(err); fault != fetch.BadURL && fault != fetch.NeedQuery && fault != fetch.Unsupported {
+				t.Fatalf("%s: %v", u, err)
+			}
+			return
+		}
+		for _, s := range actions(l, fetch.Get) {
+			if strings.ContainsAny(s.Verb+s.Arg, "\r\n\x00") {
+				t.Fatalf("%s: step %q", u, s)
+			}
+		}
+		n := newNamer(u)
+		switch l.kind {
+		case message:
+			if again, err := locate(n.message(&mailbox{name: l.mailbox, validity: l.validity}, max(l.uid, 1))); err != nil || again.mailbox != l.mailbox || again.validity != l.validity {
+				t.Fatalf("%s: %+v, then %+v, %v", u, l, again, err)
+			}
+		case found:
+			checkProgram(t, l.search)
+		}
+	})
+}
+
+// checkProgram: what goes out is read back as the same program.
+func checkProgram(t *testing.T, text string) {
+	p, err := parseProgram(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wire, err := p.wire(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := wire
+	for i := strings.Index(plain, "+}\r\n"); i >= 0; i = strings.Index(plain, "+}\r\n") {
+		open := strings.LastIndex(plain[:i], "{")
+		size := 0
+		for _, c := range plain[open+1 : i] {
+			size = size*10 + int(c-'0')
+		}
+		body := plain[i+4 : i+4+size]
+		plain = plain[:open] + quote(body) + plain[i+4+size:]
+	}
+	if strings.ContainsAny(plain, "\r\n\x00") {
+		t.Fatalf("%q goes out as %q", text, wire)
+	}
+	plain = strings.TrimPrefix(plain, "CHARSET UTF-8 ")
+	again, err := parseProgram(plain)
+	if err != nil || len(again) != len(p) {
+		t.Fatalf("%q goes out as %q, which is %v, %v", text, wire, again, err)
+	}
+	for i := range p {
+		if p[i].text != again[i].text {
+			t.Fatalf("%q goes out as %q, which is %v", text, wire, again)
+		}
+	}
+}
+
+// FuzzMid: a mid, cid or mailto URL is refused, or its ids and addresses have
+// nothing in them that could act on a server or a file.
+func FuzzMid(f *testing.F) {
+	for _, s := range []string{"960830.1639@XIson.com/partA.960830.1639@XIson.com", "%3Ca@b%3E", "foo4%25foo1@bar.net", "a%2Fb@c/d%2Fe", "a?b=c@d", "a@x,b@x?to=c@x&subject=hi"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if u, err := uri.Parse("mid:" + text); err == nil {
+			if l, err := locateMid(u); err == nil {
+				checkID(t, strings.Trim(l.message, "<>"))
+				if l.part != "" {
+					checkID(t, l.part)
+				}
+				checkProgram(t, "HEADER Message-ID "+quote(l.message))
+			}
+		}
+		if u, err := uri.Parse("mailto:" + text); err == nil {
+			if set, err := locateMailto(u); err == nil {
+				checkProgram(t, set.program())
+			}
+		}
+	})
+}
+
+func checkID(t *testing.T, id string) {
+	if again, err := parseID(uri.Escape(id, uri.Segment)); err != nil || again != id {
+		t.Fatalf("id %q is then %q, %v", id, again, err)
+	}
+}
+
+// FuzzPart: any message has a part or has none, the same however it comes.
+func FuzzPart(f *testing.F) {
+	f.Add("Content-Type: multipart/related; boundary=b\r\n\r\n--b\r\nContent-ID: <1>\r\nContent-Transfer-Encoding: base64\r\n\r\naGVsbG8=\r\n--b--\r\n")
+	f.Add("Content-Type: multipart/alternative; boundary=b\r\n\r\n--b\r\nContent-ID: <1>\r\n\r\na\r\n--b\r\nContent-ID: <1>\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\na=\r\n=41\r\n--b--\r\n")
+	f.Add("Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: multipart/mixed; boundary=c\n\n--c\nContent-ID: <1>\n\na\n--c--\n--b--\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		read := func(r io.Reader) (string, string) {
+			head, rest := mailstore.ReadHead(r)
+			p, err := findPart(mailstore.ParseHead(head), rest, "1")
+			if err != nil {
+				return "", fetch.FaultOf(err).String()
+			}
+			b, err := io.ReadAll(p)
+			if err != nil {
+				return p.media, fetch.FaultOf(err).String()
+			}
+			return p.media, string(b)
+		}
+		media, body := read(strings.NewReader(text))
+		media2, body2 := read(iotest.OneByteReader(strings.NewReader(text)))
+		if media != media2 || body != body2 {
+			t.Fatalf("%q: %q %q, byte by byte %q %q", text, media, body, media2, body2)
+		}
+		if body == "internal" {
+			t.Fatalf("%q: an error that nobody classed", text)
+		}
+	})
+}
+
+// FuzzServer: whatever a server says behind the login, the client ends, holds
+// little, and has sent what it meant to and nothing else.
+func FuzzServer(f *testing.F) {
+	const examined = "* 3 EXISTS\r\n* OK [UIDVALIDITY 42] x\r\nT1 OK done\r\n"
+	for _, s := range []string{
+		examined + "* 2 FETCH (UID 7 BODY[] {5}\r\nhello)\r\nT2 OK done\r\n",
+		examined + "* 2 FETCH (UID 7 FLAGS (\\Seen))\r\nT2 OK done\r\n* 2 FETCH (UID 7 BODY[] \"x\")\r\nT3 OK done\r\n",
+		examined + "* 2 FETCH (UID 7 BODY[] NIL)\r\nT2 OK done\r\n", "T1 NO [NONEXISTENT] no\r\n", "* BYE\r\n",
+		examined + "* 1 FETCH (UID 5 FLAGS () INTERNALDATE \" 1-Jan-2000 00:00:00 +0000\" RFC822.SIZE 10 ENVELOPE (NIL \"s\" NIL NIL NIL NIL NIL NIL NIL \"<5@h>\"))\r\nT2 OK done\r\n",
+		"* LIST (\\Noselect) \"/\" \"a&AOk-\"\r\nT1 OK done\r\n", examined + "* SEARCH 5 8\r\nT2 OK done\r\n* 1 FETCH (UID 5 BODY[] {9}\r\nabc",
+	} {
+		f.Add([]byte(s), uint8(0))
+		f.Add([]byte(s), uint8(1))
+		f.Add([]byte(s), uint8(2))
+		f.Add([]byte(s), uint8(3))
+	}
+	urls := []string{"imap://bob@h/INBOX/;UID=7", "imap://bob@h/INBOX", "imap://bob@h/", "imap://bob@h/INBOX?NEW"}
+	f.Fuzz(func(t *testing.T, in []byte, which uint8) {
+		c := &scripted{in: append([]byte("* PREAUTH [CAPABILITY IMAP4rev1] hi\r\n"), in...), gone: make(chan struct{})}
+		done := make(chan struct{})
+		defer close(done)
+		d := &driver{env: fetch.Env{Net: scriptedNet{c}}, port: clearPort, idle: pool.Pool[*session]{Done: done}}
+		u := uri.MustParse(urls[int(which)%len(urls)])
+		resp, err := d.Do(t.Context(), &fetch.Request{URL: u})
+		if err == nil {
+			n, err := io.Copy(io.Discard, resp.Body)
+			if n > int64(len(in))*20+1000 || err != nil && fetch.FaultOf(err) == fetch.Internal {
+				t.Fatalf("%d bytes out of %d, %v", n, len(in), err)
+			}
+			resp.Body.Close()
+		} else if fetch.FaultOf(err) == fetch.Internal {
+			t.Fatal(err)
+		}
+		c.Close()
+		for l := range bytes.Lines(c.sent()) {
+			tag, rest, _ := bytes.Cut(bytes.TrimRight(l, "\r\n"), []byte(" "))
+			verb, _, _ := bytes.Cut(rest, []byte(" "))
+			if len(tag) < 2 || tag[0] != 'T' || !strings.Contains("EXAMINE UID LIST FETCH", string(verb)) {
+				t.Fatalf("sent %q", l)
+			}
+		}
+	})
+}
+
+// FuzzNoExtraCommand: a URL and a login make the commands of its plan, and
+// nothing in them makes another.
+func FuzzNoExtraCommand(f *testing.F) {
+	f.Add("/INBOX/;UID=7/;SECTION=1.2", "bob", "s3cret")
+	f.Add("/a%0d%0aT9%20DELETE%20b", "a\r\nb", "\x00")
+	f.Add("/caf%C3%A9?SUBJECT%20caf%C3%A9%20(FROM%20%22a%5C%22b%22)", "b\"ob", "s\\")
+	f.Add("/INBOX/;UID=7/;SECTION=HEADER.FIELDS%20(from)/;PARTIAL=1.2", "", "{3+}")
+	f.Fuzz(func(t *testing.T, path, user, password string) {
+		u, err := uri.Parse("imap://h" + path)
+		if err != nil {
+			return
+		}
+		for _, greeting := range []string{"* PREAUTH [CAPABILITY IMAP4rev1 LITERAL+] hi\r\n", "* OK [CAPABILITY IMAP4rev1 LITERAL+] hi\r\n"} {
+			w := newWilling()
+			w.in = []byte(greeting)
+			done := make(chan struct{})
+			d := &driver{env: fetch.Env{Net: scriptedNet{w}}, port: clearPort, idle: pool.Pool[*session]{Done: done}}
+			resp, err := d.Do(t.Context(), &fetch.Request{URL: u, Auth: &fetch.Credential{User: user, Password: fetch.Secret(password)}})
+			if err == nil {
+				io.Copy(io.Discard, resp.Body)
+				resp.Body.Close()
+			}
+			close(done)
+			w.Close()
+			checkLines(t, w, user, password)
+		}
+	})
+}
+
+func checkLines(t *testing.T, w *willing, user, password string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i, l := range w.lines {
+		words := strings.Fields(l)
+		if len(words) < 2 || i > 8 {
+			t.Fatalf("sent %q", w.lines)
+		}
+		switch words[1] {
+		case "CAPABILITY", "EXAMINE", "LIST", "UID", "FETCH", "LOGOUT":
+		case "LOGIN":
+			if want := "A1 LOGIN " + quote(user) + " " + quote(password) + "\r\n"; l != want {
+				t.Fatalf("sent %q, want %q", l, want)
+			}
+		default:
+			t.Fatalf("sent %q", l)
+		}
+	}
+}
