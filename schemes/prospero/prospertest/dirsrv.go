@@ -26,6 +26,9 @@ func Dirsrv(t testing.TB) *Server {
 		if known := s.objects[o.Name]; known != nil {
 			o = *known
 		}
+		if o.Attributes == nil { // nobody asked; the others have it
+			o.Attributes = []string{"INTRINSIC ACCESS-METHOD SEQUENCE PROSPERO-CONTENTS '' '' '' ''"}
+		}
 		o.Contents = []byte(text)
 		s.objects[o.Name] = &o
 	}

@@ -1,0 +1,59 @@
+package prospero
+
+import (
+	"errors"
+	"os"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/tty"
+	"github.com/anyurl/fetch/schemes/prospero/ardp"
+	"github.com/anyurl/fetch/schemes/prospero/message"
+)
+
+// failures are what a FAILURE line may name.
+var failures = map[string]fetch.Fault{
+	"NOT-FOUND":               fetch.NotFound,
+	notADirectory:             fetch.NotFound,
+	"NOT-AUTHORIZED":          fetch.Denied,
+	"AUTHENTICATION-REQUIRED": fetch.Auth,
+	"AUTHENTICATION-DATA":     fetch.Auth,
+	"SERVER-FAILED":           fetch.TryLater,
+}
+
+// notADirectory is also said of what is not there at all.
+const notADirectory = "NOT-A-DIRECTORY"
+
+// refusal is the error that a line of a reply stands for, or nil.
+func refusal(l message.Line) error {
+	text := tty.Escape(strings.Join(l.Tokens, " "))
+	switch l.Token(0) {
+	case "FAILURE":
+		if f, ok := failures[l.Token(1)]; ok {
+			return f.Errorf("server says: %s", text)
+		}
+		return fetch.Denied.Errorf("server says: %s", text)
+	case "ERROR":
+		return fetch.Protocol.Errorf("server says: %s", text)
+	case "VERSION-NOT-SUPPORTED":
+		return fetch.Unsupported.Errorf("server says: %s", text)
+	}
+	return nil
+}
+
+// wireFault classes an error of the packages below.
+func wireFault(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, ardp.ErrMalformed), errors.Is(err, ardp.ErrVersion), errors.Is(err, message.ErrTooLong):
+		return fetch.Protocol.With(err)
+	case errors.Is(err, ardp.ErrRefused):
+		return fetch.TryLater.With(err)
+	case errors.Is(err, ardp.ErrTooLong):
+		return fetch.BadURL.With(err)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return fetch.Timeout.With(err)
+	}
+	return err
+}

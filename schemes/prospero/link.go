@@ -1,0 +1,199 @@
+package prospero
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/media"
+	"github.com/anyurl/fetch/schemes/prospero/message"
+	"github.com/anyurl/fetch/uri"
+)
+
+// A link is one line of a directory and the attributes that follow it:
+//
+//	LINK  L FILE a.txt INTERNET-D H(1525) ASCII AFTP/pub/a.txt 0
+//	ATTRIBUTE OBJECT INTRINSIC SIZE SEQUENCE 19' bytes'
+type link struct {
+	raw        string
+	union      bool
+	target     string // FILE, DIRECTORY, EXTERNAL, SYMBOLIC, NULL
+	label      string
+	host, name string
+	version    string
+	attributes []attribute
+	accesses   []access
+	contents   bool // can be had from the server itself
+}
+
+type attribute struct {
+	name   string
+	tokens []string
+}
+
+// linkOf reads a LINK line. It is false for one that lacks what makes a link.
+func linkOf(l message.Line) (link, bool) {
+	if l.Token(0) != "LINK" || len(l.Tokens) < 8 {
+		return link{}, false
+	}
+	return link{
+		raw: l.Raw, union: l.Token(1) == "U", target: l.Token(2), label: l.Token(3),
+		host: l.Token(5), name: l.Token(7), version: strings.TrimLeft(l.Token(8), "0"),
+	}, true
+}
+
+// maxAttributes bounds those of one link.
+const maxAttributes = 200
+
+// add reads an attribute of l, as Prospero writes it since version 5 or as
+// version 1 did. Where the word is missing that says what kind of value
+// follows, as with old servers, the value follows at once.
+func (l *link) add(line message.Line) {
+	var name string
+	var value []string
+	switch {
+	case len(l.attributes) == maxAttributes:
+		return
+	case line.Token(0) == "ATTRIBUTE" && len(line.Tokens) > 4:
+		name, value = line.Token(3), line.Tokens[4:]
+		if value[0] == "SEQUENCE" || value[0] == "LINK" || value[0] == "FILTER" {
+			value = value[1:]
+		}
+	case line.Token(0) == "LINK-INFO" && len(line.Tokens) > 4:
+		name, value = line.Token(2), line.Tokens[4:]
+	default:
+		return
+	}
+	l.attributes = append(l.attributes, attribute{name, value})
+	if name == "ACCESS-METHOD" && len(value) > 0 {
+		l.contents = l.contents || value[0] == "PROSPERO-CONTENTS"
+		l.accesses = append(l.accesses, accessOf(value, *l))
+	}
+}
+
+// get is the value of an attribute, its tokens joined, or "".
+func (l *link) get(name string) (string, bool) {
+	i := slices.IndexFunc(l.attributes, func(a attribute) bool { return strings.EqualFold(a.name, name) })
+	if i < 0 {
+		return "", false
+	}
+	return strings.Join(l.attributes[i].tokens, " "), true
+}
+
+// size reads "19 bytes"; -1: not said.
+func (l *link) size() int64 {
+	text, _ := l.get("SIZE")
+	number, unit, _ := strings.Cut(text, " ")
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || n < 0 || unit != "bytes" && unit != "" {
+		return -1
+	}
+	return n
+}
+
+// time reads 20261120130814Z.
+func (l *link) time() time.Time {
+	text, _ := l.get("LAST-MODIFIED")
+	t, err := time.Parse("20060102150405Z", text)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// external splits what stands for something that is not on a Prospero server:
+// "EXTERNAL", or as version 1 wrote it "EXTERNAL(AFTP,DIRECTORY)".
+func (l *link) external() (method, extra string, ok bool) {
+	rest, ok := strings.CutPrefix(l.target, "EXTERNAL")
+	method, extra, _ = strings.Cut(strings.Trim(rest, "()"), ",")
+	return method, extra, ok
+}
+
+func (l *link) isDirectory() bool {
+	modes, _ := l.get("UNIX-MODES")
+	return strings.Contains(l.target, "DIRECTORY") || strings.HasPrefix(modes, "d")
+}
+
+// urls are those by which l can be had, the preferred first, but its own.
+func (l *link) urls(base uri.URI) (all []uri.URI) {
+	ways := l.accesses
+	if method, extra, ok := l.external(); ok && len(ways) == 0 {
+		if method == "" {
+			method = "AFTP" // of archie alone it is known what it means
+		}
+		ways = []access{{method, l.host, l.name, extra}}
+	}
+	ranked := make([][]uri.URI, len(methods))
+	for _, a := range ways {
+		if u, rank, ok := a.url(base); ok {
+			ranked[rank] = append(ranked[rank], u)
+		}
+	}
+	return slices.Concat(ranked...)
+}
+
+// url is where l leads: to another server, to an object of Prospero, or with
+// archie to the site that it knows of.
+func (l *link) url(base uri.URI) (u uri.URI, ok bool) {
+	if _, _, external := l.external(); external {
+		if all := l.urls(base); len(all) > 0 {
+			return all[0], true
+		}
+		return u, false
+	}
+	if site, path, ok := l.archieSite(); ok {
+		return host{name: site}.url("ftp", 21, "/"+escapeFTP(path)+"/")
+	}
+	h, ok := hostOf(l.host, base)
+	if !ok {
+		return u, false
+	}
+	return h.url("prospero", port, locator{name: l.name, version: l.version}.path())
+}
+
+// archieSite reads ARCHIE/HOST/SITE/PATH, a directory of the site.
+func (l *link) archieSite() (site, path string, ok bool) {
+	rest, ok := strings.CutPrefix(l.name, "ARCHIE/HOST/")
+	if !ok || !l.isDirectory() {
+		return "", "", false
+	}
+	site, path, _ = strings.Cut(rest, "/")
+	return strings.ToLower(site), strings.Trim(path, "/"), site != ""
+}
+
+// entry is l as a line of a listing.
+func (l *link) entry(base uri.URI) fetch.Entry {
+	e := fetch.Entry{Name: l.label, Kind: fetch.Info, Size: -1, Time: l.time(), Raw: l.raw, Extra: map[string]string{"target": l.target}}
+	if l.union {
+		e.Extra["union"] = "true"
+	}
+	for key, name := range map[string]string{"owner": "NATIVE-OWNER", "group": "NATIVE-GROUP", "modes": "UNIX-MODES", "filter": "FILTER"} {
+		if v, ok := l.get(name); ok && v != "" {
+			e.Extra[key] = v
+		}
+	}
+	var others []string
+	u, ok := l.url(base)
+	for _, other := range l.urls(base) {
+		if other != u {
+			others = append(others, other.String())
+		}
+	}
+	if len(others) > 0 {
+		e.Extra["access"] = strings.Join(others, " ")
+	}
+	if !ok || l.target == "NULL" || strings.HasPrefix(l.target, "SYMBOLIC") {
+		return e
+	}
+	switch e.URL = u; {
+	case l.isDirectory():
+		e.Kind = fetch.Menu
+	case u.Scheme() == "telnet":
+		e.Kind = fetch.Session
+	default:
+		e.Kind, e.Size, e.Media = fetch.Document, l.size(), media.ByName(l.label)
+	}
+	return e
+}

@@ -1,0 +1,139 @@
+package prospero
+
+import (
+	"context"
+	"io"
+	"net"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/entries"
+	"github.com/anyurl/fetch/schemes/prospero/message"
+	"github.com/anyurl/fetch/uri"
+)
+
+var menu = entries.Menu
+
+// Do implements fetch.Driver.
+func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
+	l, err := locate(req.URL)
+	if err != nil {
+		return nil, err
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if req.Op == fetch.Stat {
+		return d.stat(ctx, req, l)
+	}
+	if !req.Range.IsZero() {
+		req.Trace.Notef("prospero has no ranges: the whole object comes")
+	}
+	r, err := d.ask(ctx, req, l.list())
+	if err != nil {
+		return nil, err
+	}
+	first, err := r.next()
+	switch {
+	case err == io.EOF, err == nil && first.Token(0) != "FORWARDED":
+		resp := newResponse(r)
+		resp.Kind, resp.Media = fetch.Menu, entries.Media
+		resp.Body = newListing(r, req.URL, first)
+		return resp, nil
+	case err == nil:
+		defer r.Close()
+		return forwarded(r, first, req.URL)
+	case first.Token(0) == "FAILURE" && first.Token(1) == notADirectory && !l.isArchie():
+		r.Close()
+		return d.object(ctx, req, l)
+	}
+	r.Close()
+	return nil, err
+}
+
+func newResponse(r *reply) *fetch.Response {
+	return &fetch.Response{Size: -1, Proto: "Prospero", Peer: r.peer, Body: empty()}
+}
+
+// empty is a Body without a byte.
+func empty() io.ReadCloser { return io.NopCloser(strings.NewReader("")) }
+
+// forwarded reads the line that says where an object has gone.
+func forwarded(r *reply, l message.Line, base uri.URI) (*fetch.Response, error) {
+	resp := newResponse(r)
+	moved := link{target: "OBJECT", host: l.Token(2), name: l.Token(4), version: strings.TrimLeft(l.Token(5), "0")}
+	var ok bool
+	if resp.Location, ok = moved.url(base); !ok || len(l.Tokens) < 5 {
+		return nil, fetch.Protocol.Errorf("object was forwarded to nowhere")
+	}
+	return resp, nil
+}
+
+// A listing is the Body of a directory: its links, as they come.
+type listing struct {
+	io.Reader
+	reply *reply
+	base  uri.URI
+	line  message.Line // read, and not yet part of an entry
+	ended bool
+}
+
+func newListing(r *reply, base uri.URI, first message.Line) *listing {
+	l := &listing{reply: r, base: base, line: first, ended: len(first.Tokens) == 0}
+	l.Reader = entries.NewReader(l.next)
+	return l
+}
+
+// next returns the next entry: a link with the attributes behind it, or a line
+// that says something else.
+func (l *listing) next() (fetch.Entry, error) {
+	for !l.ended {
+		at, ok := linkOf(l.line)
+		if !ok {
+			e, shown := aside(l.line)
+			if err := l.advance(); err != nil || shown {
+				return e, err
+			}
+			continue
+		}
+		for {
+			if err := l.advance(); err != nil {
+				return fetch.Entry{}, err
+			}
+			if l.ended || !strings.HasPrefix(l.line.Token(0), "ATTRIBUTE") && l.line.Token(0) != "LINK-INFO" {
+				return at.entry(l.base), nil
+			}
+			at.add(l.line)
+		}
+	}
+	return fetch.Entry{}, io.EOF
+}
+
+// advance reads the next line.
+func (l *listing) advance() (err error) {
+	if l.line, err = l.reply.next(); err == io.EOF {
+		l.ended = true
+		return nil
+	}
+	return err
+}
+
+// aside is a line of a directory that is no link: a filter, or the rest of a
+// path. It is shown, and nothing else is done with it.
+func aside(l message.Line) (e fetch.Entry, shown bool) {
+	switch l.Token(0) {
+	case "FILTER", "UNRESOLVED":
+		return fetch.Entry{Name: strings.Join(l.Tokens, " "), Kind: fetch.Info, Size: -1, Raw: l.Raw}, true
+	}
+	return e, false
+}
+
+func (l *listing) Read(p []byte) (int, error) {
+	if l.reply.closed.Load() {
+		return 0, net.ErrClosed
+	}
+	return l.Reader.Read(p)
+}
+
+// Close ends the transfer, also beside a Read.
+func (l *listing) Close() error { return l.reply.Close() }

@@ -1,0 +1,232 @@
+package prospero
+
+import (
+	"context"
+	"io"
+	"net"
+	"slices"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/media"
+)
+
+// everything is all attributes of an object. dirsrv PreAlpha 5.3 finds none
+// where it is asked for ACCESS-METHOD alone.
+const everything = "#ALL"
+
+// object brings what l names from the server itself, or tells where it can be
+// had.
+func (d *driver) object(ctx context.Context, req *fetch.Request, l locator) (*fetch.Response, error) {
+	at, resp, err := d.known(ctx, req, l)
+	switch {
+	case err != nil:
+		return nil, err
+	case !resp.Location.IsZero():
+		return resp, nil
+	case at.isDirectory():
+		return nil, fetch.NotFound.Errorf("server names a directory and has none")
+	}
+	if err := l.check(at, req.Trace); err != nil {
+		return nil, err
+	}
+	urls := at.urls(req.URL)
+	if (at.contents || len(at.accesses) == 0) && (!l.isAlias() || len(urls) == 0) {
+		found, err := d.contents(ctx, req, l, at)
+		if err == nil || fetch.FaultOf(err) != fetch.NotFound || len(urls) == 0 {
+			return found, err
+		}
+	}
+	if len(urls) == 0 {
+		return nil, fetch.Unsupported.Errorf("no way to have the object that is known here: %s", at.ways())
+	}
+	resp.Location = urls[0]
+	return resp, nil
+}
+
+// isAlias reports whether the server makes l up of something else. dirsrv
+// PreAlpha 5.3 dies when it is asked for the contents of AFTP/...
+func (l locator) isAlias() bool {
+	first, _, ok := strings.Cut(l.name, "/")
+	return ok && slices.Contains([]string{"AFTP", "GOPHER-GW", "WAIS-GW", archie}, first) || strings.HasPrefix(first, "GOPHER(")
+}
+
+// ways names the methods of an object, for an error.
+func (l *link) ways() string {
+	var names []string
+	for _, a := range l.accesses {
+		names = append(names, a.method)
+	}
+	if names == nil {
+		return "there is none"
+	}
+	return strings.Join(names, ", ")
+}
+
+// check holds the object to the fields of its URL.
+func (l locator) check(at *link, t *fetch.Trace) error {
+	for _, f := range l.fields {
+		v, ok := at.get(f.Name)
+		switch {
+		case !ok:
+			t.Notef("server does not tell the %s that the URL asks for", f.Name)
+		case v != f.Value:
+			return fetch.NotFound.Errorf("object with another %s", f.Name)
+		}
+	}
+	return nil
+}
+
+// known brings what the server knows of an object: asked for it or, where that
+// finds nothing, for the link to it in the directory above. The response is
+// for what is known, and has a Location where the object has gone elsewhere.
+func (d *driver) known(ctx context.Context, req *fetch.Request, l locator) (*link, *fetch.Response, error) {
+	at, resp, err := d.read(ctx, req, l.info(everything), &link{target: "OBJECT", host: req.URL.Host(), name: l.name}, "")
+	if fetch.FaultOf(err) != fetch.NotFound {
+		return at, resp, err
+	}
+	dir, last, ok := l.parent()
+	if !ok {
+		return nil, nil, err
+	}
+	found, resp, parentErr := d.read(ctx, req, linkIn(dir, last), nil, last)
+	switch {
+	case fetch.FaultOf(parentErr) == fetch.NotFound:
+		return nil, nil, err
+	case parentErr != nil:
+		return nil, nil, parentErr
+	case !resp.Location.IsZero(): // the directory has moved, and the object with it
+		moved, err := locate(resp.Location)
+		if err == nil {
+			moved.name = strings.TrimRight(moved.name, "/") + "/" + last
+			resp.Location, err = resp.Location.WithPath(moved.path())
+		}
+		return found, resp, err
+	}
+	return found, resp, nil
+}
+
+// maxHead bounds what is kept of the lines that tell of an object.
+const maxHead = 256 << 10
+
+// read reads the attributes of one object: of at or, if at is nil, of the link
+// with that label.
+func (d *driver) read(ctx context.Context, req *fetch.Request, ask request, at *link, label string) (*link, *fetch.Response, error) {
+	r, err := d.ask(ctx, req, ask)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer r.Close()
+	resp := newResponse(r)
+	for {
+		l, err := r.next()
+		switch {
+		case err == io.EOF && at == nil:
+			return nil, nil, fetch.NotFound.Errorf("server has no such object")
+		case err == io.EOF:
+			return at, resp, nil
+		case err != nil:
+			return nil, nil, err
+		case l.Token(0) == "FORWARDED":
+			resp, err = forwarded(r, l, req.URL)
+			return at, resp, err
+		}
+		if len(resp.Head)+len(l.Raw) > maxHead {
+			return nil, nil, fetch.Protocol.Errorf("more than %d bytes about one object", maxHead)
+		}
+		resp.Head = append(append(resp.Head, l.Raw...), '\n')
+		switch found, ok := linkOf(l); {
+		case ok && at != nil: // the attributes of the next one follow
+			return at, resp, nil
+		case ok && found.label == label:
+			at = &found
+		case !ok && at != nil:
+			at.add(l)
+		}
+	}
+}
+
+// stat tells what is known of an object.
+func (d *driver) stat(ctx context.Context, req *fetch.Request, l locator) (*fetch.Response, error) {
+	if l.isArchie() {
+		req.Trace.Notef("nothing was asked: a search is known by its results alone")
+		return &fetch.Response{Kind: fetch.Menu, Size: -1, Proto: "Prospero", Body: empty()}, nil
+	}
+	at, resp, err := d.known(ctx, req, l)
+	if err != nil || !resp.Location.IsZero() {
+		return resp, err
+	}
+	if err := l.check(at, req.Trace); err != nil {
+		return nil, err
+	}
+	resp.Kind, resp.Size, resp.Time, resp.Media = fetch.Document, at.size(), at.time(), media.ByName(l.name)
+	if at.isDirectory() {
+		resp.Kind, resp.Size, resp.Media = fetch.Menu, -1, ""
+	}
+	for _, a := range at.attributes {
+		resp.Header = append(resp.Header, fetch.Field{Name: a.name, Value: strings.Join(a.tokens, " ")})
+	}
+	return resp, nil
+}
+
+// contents brings an object from the server itself: one token, whose end is
+// quoted like any other's and proves that it is whole.
+func (d *driver) contents(ctx context.Context, req *fetch.Request, l locator, at *link) (*fetch.Response, error) {
+	r, err := d.ask(ctx, req, l.info("CONTENTS"))
+	if err != nil {
+		return nil, err
+	}
+	if err := r.seekContents(); err != nil {
+		r.Close()
+		return nil, err
+	}
+	resp := newResponse(r)
+	resp.Kind, resp.Media, resp.Size, resp.Time = fetch.Document, media.ByName(l.name), at.size(), at.time()
+	if !req.Range.IsZero() {
+		resp.Size = -1 // the Client would hold the body to the range
+	}
+	resp.Body = &contents{r, r.Rest()}
+	return resp, nil
+}
+
+// seekContents reads up to the token that is the object.
+func (r *reply) seekContents() error {
+	for {
+		l, all, err := r.Begin(6)
+		switch {
+		case err == io.EOF:
+			return fetch.NotFound.Errorf("server does not give the contents")
+		case err != nil:
+			return wireFault(err)
+		case !all && l.Token(0) == "ATTRIBUTE" && l.Token(3) == "CONTENTS" && l.Token(5) == "DATA":
+			return nil
+		case !all:
+			if _, err := r.Line(); err != nil && err != io.EOF {
+				return wireFault(err)
+			}
+		}
+		if err := refusal(l); err != nil {
+			return err
+		}
+		r.isAside(l)
+	}
+}
+
+// contents is the Body of an object that the server has.
+type contents struct {
+	*reply
+	token io.Reader
+}
+
+func (c *contents) Read(p []byte) (int, error) {
+	if c.closed.Load() {
+		return 0, net.ErrClosed
+	}
+	n, err := c.token.Read(p)
+	if err == io.EOF { // of the token; all of the reply must have come, too
+		for err = nil; err == nil; {
+			_, err = c.Line()
+		}
+	}
+	return n, lineFault(err)
+}

@@ -1,0 +1,79 @@
+package prospero
+
+import (
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/schemes/prospero/message"
+)
+
+// A request is the lines of one message, as tokens.
+type request [][]string
+
+// newRequest begins as every request does. The server is told no name.
+func newRequest(lines ...[]string) request {
+	return append(request{
+		{"VERSION", "5", "fetch"},
+		{"AUTHENTICATE", "", "UNAUTHENTICATED", "anonymous"},
+	}, lines...)
+}
+
+func (r request) text() (text []byte, err error) {
+	for _, tokens := range r {
+		if text, err = message.AppendLine(text, tokens...); err != nil {
+			return nil, fetch.BadURL.With(err)
+		}
+	}
+	return text, nil
+}
+
+// list asks for the links of a directory.
+func (l locator) list() request {
+	return newRequest(l.directory(), []string{"LIST", "ATTRIBUTES", "COMPONENTS"})
+}
+
+func (l locator) directory() []string {
+	line := []string{"DIRECTORY", "ASCII", l.name}
+	if l.version != "" {
+		line = append(line, l.version)
+	}
+	return line
+}
+
+// info asks for what is known of an object.
+func (l locator) info(attributes string) request {
+	return newRequest([]string{"GET-OBJECT-INFO", attributes, "ASCII", l.name, l.number()})
+}
+
+// linkIn asks a directory for one of its links.
+func linkIn(dir, name string) request {
+	return newRequest([]string{"DIRECTORY", "ASCII", dir}, []string{"LIST", "ATTRIBUTES", "COMPONENTS", name})
+}
+
+// plan tells the lines of the request. A name that is no directory is then
+// asked for as an object, and last as a link in the directory above.
+func plan(req *fetch.Request) ([]fetch.Step, error) {
+	l, err := locate(req.URL)
+	if err != nil {
+		return nil, err
+	}
+	r, otherwise := l.list(), "GET-OBJECT-INFO"
+	if req.Op == fetch.Stat {
+		if r, otherwise = l.info(everything), "LIST"; l.isArchie() {
+			return nil, nil
+		}
+	}
+	var steps []fetch.Step
+	for _, tokens := range r {
+		line, err := message.AppendLine(nil, tokens...)
+		if err != nil {
+			return nil, fetch.BadURL.With(err)
+		}
+		verb, arg, _ := strings.Cut(strings.TrimSuffix(string(line), "\n"), " ")
+		steps = append(steps, fetch.Step{Verb: verb, Arg: arg})
+	}
+	if !l.isArchie() {
+		steps[len(steps)-1].Else = otherwise
+	}
+	return steps, nil
+}
