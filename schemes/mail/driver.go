@@ -100,6 +100,7 @@ func (d *driver) carryOut(ctx context.Context, q *task, s *session) (*fetch.Resp
 		s.listen(nil)
 		s.abort()
 	}
+	q.req.Trace.Reached(fetch.Asked, s.door)
 	resp, err := s.respond(q)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -108,6 +109,7 @@ func (d *driver) carryOut(ctx context.Context, q *task, s *session) (*fetch.Resp
 		end(true)
 		return nil, err
 	}
+	q.req.Trace.Reached(fetch.Answered, s.door)
 	resp.Proto, resp.Peer, resp.TLS = "IMAP4rev1", fetch.PeerOf(s.door), s.secure
 	b := &body{reader: resp.Body, end: end}
 	if resp.Body == nil {

@@ -44,10 +44,11 @@ func (m maildir) all(yield func(*stored, error) bool) {
 		if err == nil {
 			s.read(f)
 		}
-		if !yield(s, err) || err != nil {
+		more := yield(s, err)
+		s.done()
+		if !more || err != nil {
 			return
 		}
-		s.done()
 	}
 }
 

@@ -185,19 +185,22 @@ func (l *literal) Close() error {
 	return nil
 }
 
+// drop ends the session of a literal that is of no use.
+func (l *literal) drop() {
+	l.s.broken.Store(true)
+	l.s.abort()
+	l.Close()
+}
+
 // all reads a section that must be small.
 func (l *literal) all(limit int64) ([]byte, error) {
 	if l.size > limit {
-		l.s.broken.Store(true)
-		l.s.abort()
-		l.Close()
+		l.drop()
 		return nil, fetch.Protocol.Errorf("header of %d bytes, more than %d", l.size, limit)
 	}
 	text, err := io.ReadAll(l)
 	if err != nil {
-		l.s.broken.Store(true)
-		l.s.abort()
-		l.Close()
+		l.drop()
 	}
 	return text, err
 }

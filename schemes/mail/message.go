@@ -152,7 +152,9 @@ func (s *session) content(q *task, resp *fetch.Response) error {
 		l.all(0)
 		return errAbsent()
 	}
-	s.cut(q, resp, l, want)
+	if err := s.cut(q, resp, l, want); err != nil {
+		return err
+	}
 	if q.section == "" && q.first == 0 && resp.Offset == 0 && resp.Header == nil {
 		s.waiting() // nobody looks after its speed yet
 		head, rest := mailstore.ReadHead(resp.Body)
@@ -188,27 +190,29 @@ func (l *locator) partial(want fetch.Range) string {
 
 // cut makes Body what was wanted of l: servers that know no parts of sections
 // send all, and what counts from the end was asked for whole.
-func (s *session) cut(q *task, resp *fetch.Response, l *literal, want fetch.Range) {
+func (s *session) cut(q *task, resp *fetch.Response, l *literal, want fetch.Range) error {
 	skip, left := int64(0), l.size
-	object := l.size // from where PARTIAL begins
 	switch {
 	case l.whole:
-		object = q.ofPartial(l.size)
-		resp.Size = object
-		first, end, ok := want.Of(object)
+		resp.Size = q.ofPartial(l.size)
+		first, end, ok := want.Of(resp.Size)
 		if !ok {
-			first, end = object, object
+			first, end = resp.Size, resp.Size
 		}
 		resp.Offset, skip, left = first, q.first+first, end-first
+	case q.length > 0 && l.size > q.length, want.End > 0 && want.First >= 0 && l.size > want.End-want.First:
+		l.drop()
+		return fetch.Protocol.Errorf("server sends %d bytes, more than it was asked for", l.size)
 	case want.First < 0:
-		first, end, _ := want.Of(object)
-		resp.Size, resp.Offset, skip, left = object, first, first, end-first
+		first, end, _ := want.Of(l.size)
+		resp.Size, resp.Offset, skip, left = l.size, first, first, end-first
 	case want.IsZero():
-		resp.Size = object
+		resp.Size = l.size
 	default:
 		resp.Offset = want.First
 	}
 	resp.Body = &window{literal: l, skip: skip, left: left}
+	return nil
 }
 
 // A window is a part of a literal, all of which is read.

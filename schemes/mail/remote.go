@@ -49,16 +49,11 @@ func (o Options) newRemote(u uri.URI, env fetch.Env) (store, error) {
 
 // ask carries out one task for req, whose URL names no server.
 func (r *remote) ask(ctx context.Context, req *fetch.Request, change func(*task)) (*fetch.Response, error) {
-	inner := &fetch.Request{URL: r.url, Op: req.Op, Trace: req.Trace}
-	name, password, _ := r.url.User()
-	if name != "" {
-		user, err := uri.Unescape(name)
-		secret, err2 := uri.Unescape(password)
-		if err != nil || err2 != nil {
-			return nil, fetch.Usage.Errorf("mail store %s: user information is malformed", r.url)
-		}
-		inner.Auth = &fetch.Credential{User: user, Password: fetch.Secret(secret)}
+	auth, err := fetch.CredentialOf(r.url)
+	if err != nil {
+		return nil, fetch.Usage.Errorf("mail store %s: %w", r.url, err)
 	}
+	inner := &fetch.Request{URL: r.url, Op: req.Op, Auth: auth, Trace: req.Trace}
 	who, err := loginOf(inner, r.driver.Mechanism)
 	if err != nil {
 		return nil, err
