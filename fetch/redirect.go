@@ -200,12 +200,21 @@ func endedBy(ctx context.Context, err error) error {
 	return err
 }
 
+// mayLogin reports whether a credential for o may be looked for: the party that
+// was asked for, or a server that the configuration named for a typed URL.
+func (g *grant) mayLogin(o Origin) bool {
+	if g.home && o == g.target.Origin() {
+		return true
+	}
+	return g.typed && slices.Contains(g.scheme.Trust, Target{Host: o.Host, Port: o.Port}.Address())
+}
+
 // guardLogin lets a driver ask for credentials only for the party that its
 // request was meant for: after a redirect to somebody else nobody answers.
 func guardLogin(login LoginFunc) LoginFunc {
 	return func(ctx context.Context, ch Challenge) (*Credential, error) {
 		g := grantOf(ctx)
-		if g == nil || !ch.Proxy && (!g.home || ch.Origin != g.target.Origin()) {
+		if g == nil || !ch.Proxy && !g.mayLogin(ch.Origin) {
 			return nil, nil
 		}
 		ch.Typed = g.typed

@@ -117,6 +117,7 @@ func TestLoginIsForTheOrigin(t *testing.T) {
 	}
 	first := true
 	s := page(nil)
+	s.Trust = []string{"named:119"}
 	s.Open = func(env Env) Driver {
 		return DriverFunc(func(ctx context.Context, req *Request) (*Response, error) {
 			target, _ := TargetOf(req.URL, 80)
@@ -125,6 +126,9 @@ func TestLoginIsForTheOrigin(t *testing.T) {
 			}
 			if cred, _ := env.Login(ctx, Challenge{Origin: Origin{"http", "other", 80}}); cred != nil {
 				t.Error("a credential for somebody else")
+			}
+			if cred, _ := env.Login(ctx, Challenge{Origin: Origin{"http", "named", 119}}); (cred != nil) != req.Typed() {
+				t.Errorf("typed %v: credential %v for a server that the configuration named", req.Typed(), cred)
 			}
 			resp := &Response{Body: io.NopCloser(strings.NewReader("")), Size: 0}
 			if first {
@@ -135,7 +139,7 @@ func TestLoginIsForTheOrigin(t *testing.T) {
 	}
 	c := New(Options{Login: login}, s)
 	defer c.Close()
-	if _, err := c.Get(t.Context(), "http://8.8.8.8/"); err != nil || asked != 1 {
-		t.Errorf("asked %d times, want once: the redirect went elsewhere (%v)", asked, err)
+	if _, err := c.Get(t.Context(), "http://8.8.8.8/"); err != nil || asked != 2 {
+		t.Errorf("asked %d times, want once, and once for the named server: the redirect went elsewhere (%v)", asked, err)
 	}
 }

@@ -27,6 +27,7 @@ func (a *app) ls() *cobra.Command {
 				a.native = true
 				return a.gets(args)
 			}
+			a.flags.news.listing = true
 			write := listText(urls)
 			if asJSON {
 				write = listJSON

@@ -27,6 +27,7 @@ type newsFlags struct {
 	since        uint64
 	state        string
 	insecureAuth bool
+	listing      bool // articles are wanted as entries
 }
 
 func (f *newsFlags) register(p *pflag.FlagSet) {
@@ -47,6 +48,8 @@ func (f *newsFlags) options(ssl ftpFlags) (nntp.Options, error) {
 	switch {
 	case f.headers && f.body:
 		return o, fetch.Usage.Errorf("--headers and --body exclude each other")
+	case f.listing:
+		o.View = nntp.Overview
 	case f.headers:
 		o.View = nntp.Head
 	case f.body:

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,6 +38,8 @@ func TestNews(t *testing.T) {
 	s.Feed(article)
 	contains(t, fetchAs(t, 0, "--news-server", s.Addr, "news:one@test.example"), "Subject: one\r\n", "\r\n\r\nFrom the body\r\n.dots\r\n")
 	contains(t, fetchAs(t, 0, "ls", "nntp://"+s.Addr+"/local.test"), "one")
+	contains(t, fetchAs(t, 0, "ls", "nntp://"+s.Addr+"/local.test/1-2"), "one")
+	contains(t, fetchAs(t, 0, "ls", "--news-server", s.Addr, "news:*"), "local.test")
 	contains(t, fetchAs(t, 0, "ls", "--json", "nntp://"+s.Addr+"/local.test"), `"message_id":"\u003cone@test.example\u003e"`)
 	contains(t, fetchAs(t, 0, "--mbox", "nntp://"+s.Addr+"/local.test/1-9"), "Subject: one\n", "\n>From the body\n")
 	contains(t, fetchAs(t, 0, "--part", "1", "--news-server", s.Addr, "news:one@test.example"), "From the body")
@@ -92,13 +95,42 @@ func TestMail(t *testing.T) {
 	fetchAs(t, 12, "mailto:c@d.example")
 }
 
+// prompted is standard input: a person who types once the peer has said
+// something, for a terminal that is being set up drops what comes before.
+type prompted struct {
+	bytes.Buffer
+	heard chan struct{}
+	typed io.Reader
+}
+
+func (p *prompted) Write(b []byte) (int, error) {
+	n, err := p.Buffer.Write(b)
+	if bytes.Contains(p.Bytes(), []byte("hello")) {
+		select {
+		case <-p.heard:
+		default:
+			close(p.heard)
+		}
+	}
+	return n, err
+}
+
+func (p *prompted) typing() io.Reader {
+	return readerFunc(func(b []byte) (int, error) { <-p.heard; return p.typed.Read(b) })
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
+
 // TestTelnet talks to a real telnetd in a pipe.
 func TestTelnet(t *testing.T) {
 	s := peer.Telnetd(t, peer.TelnetdOptions{Script: "echo hello; read line; echo got $line"})
-	var out, said bytes.Buffer
-	args := []string{"--no-config", "--idle", "5", "telnet://" + s.Addr + "/"}
-	if code := run(args, strings.NewReader("word\r\n"), &out, &said); code != 0 {
+	p := &prompted{heard: make(chan struct{}), typed: strings.NewReader("word\r\n")}
+	var said bytes.Buffer
+	args := []string{"--no-config", "--idle", "20", "telnet://" + s.Addr + "/"}
+	if code := run(args, p.typing(), p, &said); code != 0 {
 		t.Errorf("exit code %d: %s", code, &said)
 	}
-	contains(t, out.String(), "hello", "got word")
+	contains(t, p.String(), "hello", "got word")
 }
