@@ -3,8 +3,6 @@ package mail
 import (
 	"context"
 	"crypto/tls"
-	"errors"
-	"net"
 	"strings"
 	"time"
 
@@ -152,16 +150,14 @@ func (s *session) encrypt(ctx context.Context, base *tls.Config) error {
 	return nil
 }
 
-// shakeFault is TLS for all that is not the network's: an alert of the peer
-// comes as an error of the network.
+// shakeFault is TLS for all that is not the network's.
 func shakeFault(err error) fetch.Fault {
-	var op *net.OpError
-	fault := fetch.FaultOf(err)
-	switch {
-	case fault == fetch.Internal || errors.As(err, &op) && op.Op == "remote error":
+	switch fault := fetch.FaultOf(err); fault {
+	case fetch.Internal:
 		return fetch.TLS
-	case fault == fetch.Truncated: // nothing was
+	case fetch.Truncated: // nothing was
 		return fetch.Connect
+	default:
+		return fault
 	}
-	return fault
 }

@@ -1,0 +1,94 @@
+package mail
+
+import (
+	"cmp"
+	"encoding/base64"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/line"
+)
+
+func (o Options) anonymous() string { return cmp.Or(o.Anonymous, "fetch@") }
+
+// login is the command LOGIN (RFC 3501 6.2.3).
+func (s *session) login(user, password string) (answer, error) {
+	if err := checkQuoted(user, password); err != nil {
+		return answer{}, err
+	}
+	secret := quote(password)
+	return s.ask(secret, "LOGIN", quote(user), secret)
+}
+
+// checkQuoted refuses what no quoted string holds.
+func checkQuoted(texts ...string) error {
+	for _, text := range texts {
+		if strings.ContainsAny(text, "\r\n\x00") {
+			return fetch.Usage.Errorf("credential cannot be sent: %w", line.ErrUnsafe)
+		}
+	}
+	return nil
+}
+
+// An exchange is one run of a SASL mechanism (RFC 4422).
+type exchange struct {
+	first func() []byte                // what we begin with; nil: the server begins
+	next  func([]byte) ([]byte, error) // our answer to a challenge
+	done  func() error                 // whether the server has proved itself; nil: it need not
+}
+
+// maxRounds bounds the challenges of one login.
+const maxRounds = 8
+
+// authenticate is the command AUTHENTICATE (RFC 3501 6.2.2), at once with our
+// first message where the server takes that (RFC 4959). An error where the
+// session is not broken means that we gave up.
+func (s *session) authenticate(name string, x exchange, atOnce bool) (answer, error) {
+	words := []string{"AUTHENTICATE", name}
+	secret, begun := "", x.first == nil
+	if atOnce && !begun {
+		secret, begun = encode(x.first(), "="), true
+		words = append(words, secret)
+	}
+	a, err := s.ask(secret, words...)
+	for round := 0; err == nil && a.status == "+"; round++ {
+		if round == maxRounds {
+			s.broken.Store(true)
+			return a, fetch.Protocol.Errorf("login by %s has no end", name)
+		}
+		var reply []byte
+		if begun {
+			if reply, err = challenge(a.text, x.next); err != nil {
+				_, lost := s.tell([]byte("*\r\n"), "")
+				return answer{}, cmp.Or(lost, err)
+			}
+		} else {
+			reply, begun = x.first(), true
+		}
+		text := encode(reply, "")
+		a, err = s.tell([]byte(text+"\r\n"), text)
+	}
+	if err == nil && a.status == "OK" && x.done != nil {
+		err = x.done()
+		if err != nil {
+			s.broken.Store(true)
+		}
+	}
+	return a, err
+}
+
+func challenge(text string, next func([]byte) ([]byte, error)) ([]byte, error) {
+	b, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
+	if err != nil {
+		return nil, fetch.Auth.Errorf("challenge of the server is not base64")
+	}
+	return next(b)
+}
+
+// encode writes b in base64; nothing is what stands for no bytes.
+func encode(b []byte, nothing string) string {
+	if len(b) == 0 {
+		return nothing
+	}
+	return base64.StdEncoding.EncodeToString(b)
+}
