@@ -6,6 +6,8 @@
 // Resize where the window counts. What is written to Input goes to the peer,
 // what the peer sends is Body, byte for byte; both may be used at once, by one
 // goroutine each. Closing Input ends our side alone, closing Body all of it.
+// Peers ask for the size of the window early and once: call Resize before Body
+// is read.
 // User and password of the URL are advice to a person: they are told by
 // Request.Trace, and not sent.
 //
