@@ -13,6 +13,7 @@ import (
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/schemes/prospero"
 	"github.com/anyurl/fetch/schemes/prospero/ardp"
+	"github.com/anyurl/fetch/schemes/prospero/prospertest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -39,21 +40,19 @@ func serve(t testing.TB, p faultnet.Packets) (*fetch.Client, *faultnet.PacketSer
 	return client(t, func(o *fetch.Options) { o.Dial = n.Dial }), s
 }
 
-// says is a server that answers each request by what it asks for: the first
-// text of which the key is part of the request.
+// says is a server that answers each request by what it asks for: the text of
+// the key that is part of it.
 func says(replies map[string]string) faultnet.Packets {
-	return faultnet.Packets{Answer: func(b []byte) [][]byte {
-		p, err := ardp.Parse(b)
-		if err != nil {
-			return nil
-		}
+	s := prospertest.NewServer("H")
+	s.Tamper = func(request, _ string) string {
 		for key, text := range replies {
-			if strings.Contains(string(p.Data), key) {
-				return [][]byte{ardp.Packet{ID: p.ID, Number: 1, Total: 1, Data: []byte(text)}.Append(nil)}
+			if strings.Contains(request, key) {
+				return text
 			}
 		}
-		return nil
-	}}
+		return "ERROR nobody told the test's server what to say\n"
+	}
+	return faultnet.Packets{Answer: s.Answer}
 }
 
 func request(t testing.TB, url string) *fetch.Request {
@@ -112,7 +111,7 @@ func outcome(resp *fetch.Response, err error) string {
 }
 
 func show(e fetch.Entry) string {
-	s := fmt.Sprintf("%v %q %s", e.Kind, e.Name, strings.TrimPrefix(e.URL.String(), host))
+	s := strings.TrimSpace(fmt.Sprintf("%v %q %s", e.Kind, e.Name, strings.TrimPrefix(e.URL.String(), host)))
 	if e.Size >= 0 {
 		s += fmt.Sprintf(" %d", e.Size)
 	}

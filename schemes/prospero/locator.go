@@ -119,8 +119,11 @@ func (l locator) path() string {
 		segments[i] = strings.ReplaceAll(uri.Escape(s, uri.Segment), ";", "%3B")
 	}
 	path := "/" + strings.Join(segments, slash)
-	if l.version != "" && strings.Trim(l.version, "0") != "" {
+	switch {
+	case strings.Trim(l.version, "0") != "":
 		path += ";" + versionField + "=" + l.version
+	case l.name == "." || l.name == "..":
+		path += ";" // no fields, and no dot segment any more
 	}
 	return path
 }

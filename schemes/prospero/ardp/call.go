@@ -129,8 +129,14 @@ func (c *Call) header() Packet {
 	return Packet{Version: c.version, Size: 9, ID: c.id, Received: c.got}
 }
 
+// write sends a datagram. One that the socket does not take in time is lost
+// like any other.
 func (c *Call) write(p Packet) error {
+	c.conn.SetWriteDeadline(time.Now().Add(firstWait))
 	_, err := c.conn.Write(p.Append(nil))
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return nil
+	}
 	return err
 }
 

@@ -1,0 +1,230 @@
+package prospero_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/schemes/prospero/ardp"
+	"github.com/anyurl/fetch/schemes/prospero/prospertest"
+)
+
+type result struct {
+	fault, body string
+	err         error
+	took        time.Duration
+}
+
+func get(ctx context.Context, c *fetch.Client, req *fetch.Request) (r result) {
+	began := time.Now()
+	resp, err := c.Do(ctx, req)
+	if err == nil {
+		var b []byte
+		b, err = io.ReadAll(resp.Body)
+		resp.Body.Close()
+		r.body = string(b)
+	}
+	r.err, r.took, r.fault = err, time.Since(began), "ok"
+	if err != nil {
+		r.fault = fetch.FaultOf(err).String()
+	}
+	return r
+}
+
+// object is a server that has an object, whose contents are sent as they are
+// given here.
+func object(contents string) faultnet.Packets {
+	return says(map[string]string{
+		"LIST":     "FAILURE NOT-A-DIRECTORY\n",
+		"#ALL":     "ATTRIBUTE OBJECT INTRINSIC SIZE SEQUENCE 5' bytes'\nATTRIBUTE OBJECT INTRINSIC ACCESS-METHOD SEQUENCE PROSPERO-CONTENTS\n",
+		"CONTENTS": contents,
+	})
+}
+
+const data = "ATTRIBUTE OBJECT INTRINSIC CONTENTS SEQUENCE DATA "
+
+// TestFaults: each thing that a server or the network can do wrong, what it is
+// taken for and how soon.
+func TestFaults(t *testing.T) {
+	list := func(reply string) faultnet.Packets { return says(map[string]string{"LIST": reply}) }
+	raw := func(packets ...ardp.Packet) faultnet.Packets {
+		return faultnet.Packets{Answer: func(b []byte) (out [][]byte) {
+			ask, _ := ardp.Parse(b)
+			for _, p := range packets {
+				if p.ID == 0 {
+					p.ID = ask.ID
+				}
+				out = append(out, p.Append(nil))
+			}
+			return out
+		}}
+	}
+	lost := func(p faultnet.Packets, requests, replies faultnet.Fates) faultnet.Packets {
+		p.Requests, p.Replies = requests, replies
+		return p
+	}
+	const link = "LINK L FILE a INTERNET-D H ASCII x 0\n"
+	for _, c := range []struct {
+		name, path  string
+		p           faultnet.Packets
+		fault, body string
+		took        time.Duration
+	}{
+		{"nobody answers", "x", faultnet.Packets{}, "timeout", "", time.Minute},
+		{"the request is lost", "x", lost(list(link), faultnet.Nth(faultnet.Drop, 1), nil), "ok", `"a"`, 4 * time.Second},
+		{"the request is lost thrice", "x", lost(list(link), faultnet.Nth(faultnet.Drop, 1, 2, 3), nil), "ok", `"a"`, 28 * time.Second},
+		{"the answer is lost", "x", lost(list(link), nil, faultnet.Nth(faultnet.Drop, 1)), "ok", `"a"`, 4 * time.Second},
+		{"the answer comes twice", "x", lost(list(link), nil, faultnet.Nth(faultnet.Double, 1)), "ok", `"a"`, 0},
+		{"the rest of the answer never comes", "x", raw(ardp.Packet{Number: 1, Data: []byte(link + link + link[:10])}), "timeout", `"a"`, time.Minute},
+		{"nothing but control packets", "x", raw(ardp.Packet{}), "timeout", "", time.Minute},
+		{"of another conversation", "x", raw(ardp.Packet{ID: 0xffff, Number: 1, Total: 1, Data: []byte(link)}), "timeout", "", time.Minute},
+		{"two totals", "x", raw(ardp.Packet{Number: 2, Total: 3}, ardp.Packet{Number: 1, Total: 2, Data: []byte(link)}), "protocol", "", 0},
+		{"refused", "x", raw(ardp.Packet{Option: ardp.Refused}), "server-temp", "", 0},
+		{"garbage", "x", faultnet.Packets{Answer: func([]byte) [][]byte { return [][]byte{[]byte("HTTP/1.1 400 Bad Request\r\n\r\n")} }}, "protocol", "", 0},
+		{"another version of ARDP", "x", faultnet.Packets{Answer: func([]byte) [][]byte { return [][]byte{{0, 1}} }}, "timeout", "", time.Minute},
+
+		{"server does not understand", "x", list("ERROR Malformed input line: x\n"), "protocol", "", 0},
+		{"server does not speak this version", "x", list("VERSION-NOT-SUPPORTED TRY 1-4"), "unsupported", "", 0},
+		{"no right", "x", list("FAILURE NOT-AUTHORIZED\n"), "server-perm", "", 0},
+		{"wants a login", "x", list("FAILURE AUTHENTICATION-REQUIRED Kerberos\n"), "auth", "", 0},
+		{"server failed", "x", list("FAILURE SERVER-FAILED\n"), "server-temp", "", 0},
+		{"failure of nobody's", "x", list("FAILURE AMBIGUOUS x\n"), "server-perm", "", 0},
+		{"failure with a terminal's commands in it", "x", list("FAILURE X '\x1b]0;x\x07\r\n\xff'\n"), "server-perm", "", 0},
+		{"warning", "x", list("WARNING OUT-OF-DATE x\n" + link), "ok", `"a"`, 0},
+		{"no such archie search", "ARCHIE/MATCH(1,0,=)/x", list("FAILURE NOT-A-DIRECTORY\n"), "not-found", "", 0},
+		{"line that is cut in quotes", "x", list(link + link + "LINK 'a"), "truncated", `"a"`, 0},
+		{"endless line", "x", list("LINK " + strings.Repeat("x", 300<<10)), "protocol", "", 0},
+		{"forwarded to nowhere", "x", list("FORWARDED INTERNET-D\n"), "protocol", "", 0},
+
+		{"object", "x", object(data + "he'll''o'\n"), "mismatch?", "", 0},
+		{"object of the right size", "x", object(data + "h'''llo'\n"), "ok", "h'llo", 0},
+		{"object that is cut", "x", object(data + "'hello"), "truncated", "hello", 0},
+		{"object that is too short", "x", object(data + "hell\n"), "truncated", "hell", 0},
+		{"object that is too long", "x", object(data + "hello.\n"), "protocol", "hello", 0},
+		{"object behind other lines", "x", object("VERSION 5\nATTRIBUTE OBJECT INTRINSIC SIZE SEQUENCE 5' bytes'\n" + data + "hello\nATTRIBUTE x\n"), "ok", "hello", 0},
+		{"object whose contents are refused", "x", object("FAILURE NOT-AUTHORIZED\n"), "server-perm", "", 0},
+		{"object without contents", "x", object("ATTRIBUTE OBJECT INTRINSIC SIZE SEQUENCE 5' bytes'\n"), "not-found", "", 0},
+		{"object with an error for contents", "x", object("ERROR x y z\n"), "protocol", "", 0},
+		{"object with another field", "x;SIZE=6%20bytes", object(""), "not-found", "", 0},
+		{"object with that field, and one that is not told", "x;size=5%20bytes;a=b", object(data + "hello\n"), "ok", "hello", 0},
+		{"object in no way that is known", "x", says(map[string]string{"LIST": "FAILURE NOT-A-DIRECTORY\n", "#ALL": "ATTRIBUTE OBJECT INTRINSIC ACCESS-METHOD SEQUENCE LOCAL '' '' '' ''\n"}), "unsupported", "", 0},
+		{"object that the directory above knows", "d/x", says(map[string]string{
+			"COMPONENTS\n": "FAILURE NOT-A-DIRECTORY\n", "#ALL": "FAILURE NOT-FOUND\n", "COMPONENTS x": "LINK L FILE other INTERNET-D H ASCII d/other 0\nLINK L FILE x INTERNET-D H ASCII d/x 0\nATTRIBUTE OBJECT INTRINSIC ACCESS-METHOD SEQUENCE PROSPERO-CONTENTS\n",
+			"CONTENTS": data + "hello\n"}), "ok", "hello", 0},
+		{"object that the directory above does not know", "d/x", says(map[string]string{
+			"COMPONENTS\n": "FAILURE NOT-A-DIRECTORY\n", "#ALL": "FAILURE NOT-FOUND\n", "COMPONENTS x": "LINK L FILE other INTERNET-D H ASCII d/other 0\n"}), "not-found", "", 0},
+		{"directory that is said to be one, and is none", "x", says(map[string]string{"LIST": "FAILURE NOT-A-DIRECTORY\n", "#ALL": "ATTRIBUTE OBJECT INTRINSIC UNIX-MODES SEQUENCE drwxr-xr-x\n"}), "not-found", "", 0},
+		{"far too much about one object", "x", says(map[string]string{"LIST": "FAILURE NOT-A-DIRECTORY\n", "#ALL": strings.Repeat("ATTRIBUTE OBJECT INTRINSIC X SEQUENCE "+strings.Repeat("x", 1000)+"\n", 300)}), "protocol", "", 0},
+	} {
+		if c.fault == "mismatch?" { // he'll'o: seven bytes where five were told of
+			c.fault, c.body = "protocol", "hell'"
+		}
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client, s := serve(t, c.p)
+				got := get(t.Context(), client, request(t, host+c.path))
+				if got.fault != c.fault || got.took > c.took || got.body != c.body && !(strings.Contains(c.body, `"`) && strings.Contains(got.body, c.body)) {
+					t.Errorf("got %s, %q, %v after %v, want %s, %q within %v", got.fault, got.body, got.err, got.took, c.fault, c.body, c.took)
+				}
+				if got.err != nil && strings.ContainsAny(got.err.Error(), "\r\n\t\x1b\x07\xff") {
+					t.Errorf("raw bytes in %q", got.err)
+				}
+				if n := len(s.Requests()); n > 16 {
+					t.Errorf("%d datagrams were sent", n)
+				}
+				client.Close()
+				s.Close()
+			})
+		})
+	}
+}
+
+// TestUnreachable: nobody listens.
+func TestUnreachable(t *testing.T) {
+	n := faultnet.NewNetwork(t)
+	c := client(t, func(o *fetch.Options) { o.Dial = n.Dial })
+	if _, err := c.Do(t.Context(), request(t, host+"x")); !errors.Is(err, fetch.Connect) || !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestNames: whatever the resolver says.
+func TestNames(t *testing.T) {
+	for _, err := range []*net.DNSError{{Err: "no such host", IsNotFound: true}, {Err: "server misbehaving", IsTemporary: true}} {
+		c := client(t, func(o *fetch.Options) {
+			o.Resolver = resolver{err}
+			o.Dial = func(context.Context, string, netip.AddrPort) (net.Conn, error) {
+				t.Error("dialled")
+				return nil, syscall.ECONNREFUSED
+			}
+		})
+		if _, got := c.Get(t.Context(), "prospero://nowhere.example/x"); !errors.Is(got, fetch.DNS) || fetch.Retryable(got) != err.IsTemporary {
+			t.Errorf("%v: got %v", err, got)
+		}
+	}
+}
+
+type resolver struct{ err error }
+
+func (r resolver) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
+	return nil, r.err
+}
+
+// TestCanceled: a Call that waits ends with its ctx.
+func TestCanceled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, s := serve(t, faultnet.Packets{})
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		if got := get(ctx, client, request(t, host+"x")); got.fault != "timeout" || got.took != 5*time.Second {
+			t.Errorf("got %v after %v", got.err, got.took)
+		}
+		client.Close()
+		s.Close()
+	})
+}
+
+// TestSweep: every operation on the network fails in turn.
+func TestSweep(t *testing.T) {
+	text := strings.Repeat("it's 0123456789abcdef\n", 2000)
+	server := func() faultnet.Packets {
+		s := prospertest.NewServer("H")
+		s.Add(prospertest.Object{Name: "x", Target: "FILE", Contents: []byte(text), Attributes: []string{"INTRINSIC ACCESS-METHOD SEQUENCE PROSPERO-CONTENTS"}})
+		return faultnet.Packets{Answer: s.Answer}
+	}
+	faultnet.Sweep(t, 1, func(t *testing.T, at int, f faultnet.Failure) (count int) {
+		synctest.Test(t, func(t *testing.T) {
+			n := faultnet.NewNetwork(t)
+			s := n.ServePackets("192.0.2.1:1525", server())
+			ctx, b := faultnet.NewBreaker(t.Context(), at, f)
+			c := client(t, func(o *fetch.Options) { o.Dial = b.Dial(n.Dial) })
+			got := get(ctx, c, request(t, host+"x"))
+			switch {
+			case !strings.HasPrefix(text, got.body):
+				t.Errorf("%v at %d: got bytes that are not the object's", f, at)
+			case got.err == nil && got.body != text:
+				t.Errorf("%v at %d: %d bytes pass for the whole", f, at, len(got.body))
+			case got.err != nil && !b.Hit():
+				t.Errorf("%v at %d: %v", f, at, got.err)
+			case got.took > 3*time.Minute:
+				t.Errorf("%v at %d: took %v", f, at, got.took)
+			}
+			if got.err != nil && fetch.FaultOf(got.err) == fetch.Internal {
+				t.Errorf("%v at %d: nobody classed %v", f, at, got.err)
+			}
+			c.Close()
+			s.Close()
+			count = b.Count()
+		})
+		return count
+	})
+}
