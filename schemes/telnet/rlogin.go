@@ -81,7 +81,7 @@ func (o Options) rlogin(ctx context.Context, env fetch.Env, t fetch.Target, req 
 		door.Close()
 		return nil, err
 	}
-	return o.join(ctx, door, conn, conn.Write), nil
+	return o.join(ctx, door, req.Trace, conn, conn.Write), nil
 }
 
 // reserved refuses a connection from a port that anybody may have: servers

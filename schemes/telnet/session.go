@@ -32,7 +32,7 @@ func (o Options) telnet(ctx context.Context, env fetch.Env, t fetch.Target, req 
 		door.Close()
 		return nil, fetch.Internal.With(err)
 	}
-	resp := o.join(ctx, door, stream, g.send)
+	resp := o.join(ctx, door, req.Trace, stream, g.send)
 	resp.Resize = g.resize
 	return resp, nil
 }
@@ -47,7 +47,8 @@ type emptyReader struct{}
 func (emptyReader) Read([]byte) (int, error) { return 0, io.EOF }
 
 // join makes a Response of a connection over which people talk.
-func (o Options) join(ctx context.Context, door net.Conn, stream io.Reader, send func([]byte) (int, error)) *fetch.Response {
+func (o Options) join(ctx context.Context, door net.Conn, trace *fetch.Trace, stream io.Reader, send func([]byte) (int, error)) *fetch.Response {
+	trace.Reached(fetch.Asked, door)
 	fetch.SetIdle(door, o.Idle)
 	stop := context.AfterFunc(ctx, func() { door.Close() })
 	return &fetch.Response{
@@ -55,7 +56,7 @@ func (o Options) join(ctx context.Context, door net.Conn, stream io.Reader, send
 		Size:  -1,
 		Peer:  fetch.PeerOf(door),
 		Input: &input{door, send},
-		Body:  &output{stream, door, stop, o.Idle > 0},
+		Body:  &output{stream, door, trace, stop, o.Idle > 0},
 	}
 }
 
@@ -79,12 +80,17 @@ func (i *input) Close() error {
 type output struct {
 	stream io.Reader
 	door   net.Conn
+	trace  *fetch.Trace // until the first byte comes
 	stop   func() bool
 	idle   bool // idleness is the end
 }
 
 func (o *output) Read(p []byte) (int, error) {
 	n, err := o.stream.Read(p)
+	if n > 0 && o.trace != nil {
+		o.trace.Reached(fetch.Answered, o.door)
+		o.trace = nil
+	}
 	if o.idle && errors.Is(err, os.ErrDeadlineExceeded) {
 		err = io.EOF
 	}

@@ -53,6 +53,7 @@ func (o Options) tn3270(ctx context.Context, env fetch.Env, t fetch.Target, req 
 	}
 	defer door.Close()
 	defer context.AfterFunc(ctx, func() { door.Close() })()
+	req.Trace.Reached(fetch.Asked, door)
 	h := newHost(req.Trace.Tap(door))
 	if h.settle = o.Settle; h.settle <= 0 {
 		h.settle = settleTime
@@ -63,6 +64,7 @@ func (o Options) tn3270(ctx context.Context, env fetch.Env, t fetch.Target, req 
 		}
 		return nil, err
 	}
+	req.Trace.Reached(fetch.Answered, door)
 	text := h.screen.text(codes)
 	if o.JSON {
 		text = h.screen.json(codes)
