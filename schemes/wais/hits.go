@@ -23,7 +23,10 @@ func (d *driver) search(ctx context.Context, req *fetch.Request, l locator) (*fe
 		req.Trace.Notef("nothing was asked: a search is known by its results alone")
 		return resp, nil
 	}
-	h := &hits{ask: l.search.request(l.database, d.Max), req: req, prefix: prefixOf(req.URL, l)}
+	h := &hits{
+		ask: l.search.request(l.database, d.Max), req: req,
+		base: req.URL.WithoutUserinfo().WithoutQuery().WithoutFragment(), folder: "/" + l.segment + "/",
+	}
 	if err := d.take(ctx, req, answerSize(l.search.limit(d.Max)), h.begin); err != nil {
 		return nil, err
 	}
@@ -32,25 +35,18 @@ func (d *driver) search(ctx context.Context, req *fetch.Request, l locator) (*fe
 	return resp, nil
 }
 
-// prefixOf is the URL of the database, up to what names a document in it.
-func prefixOf(u uri.URI, l locator) []byte {
-	p := u.WithoutUserinfo().WithoutFragment().WithoutQuery().Parts()
-	p.Path = "/" + l.segment + "/"
-	return []byte(p.String())
-}
-
 // hits is the Body of a search: the records of one answer, as they come.
 type hits struct {
 	io.Reader
 	ask    *z3950.Search
 	req    *fetch.Request
 	turn   *turn
-	prefix []byte
+	base   uri.URI // of the URLs of documents
+	folder string  // of their paths: the database
 
 	closed atomic.Bool
 	first  *z3950.Record // that was read before there was a Body
 	found  []fetch.Entry // of one hit, not yet given out
-	some   bool
 }
 
 // begin reads as far as the first hit, or the reason why there is none.
@@ -165,7 +161,7 @@ func (h *hits) entry(e fetch.Entry, d document) (fetch.Entry, bool) {
 	if !isType(d.kind) || len(d.id) > maxID {
 		return e, false
 	}
-	u, err := uri.Parse(string(appendDocument(h.prefix[:len(h.prefix):len(h.prefix)], d)))
+	u, err := h.base.WithPath(string(appendDocument([]byte(h.folder), d)))
 	if err != nil {
 		return e, false
 	}

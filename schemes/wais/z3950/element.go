@@ -188,22 +188,73 @@ func appendGroup(dst []byte, tag uint32, write func([]byte) []byte) []byte {
 	return dst
 }
 
-// A table says where the value of each tag goes. A tag that is not in it is
-// skipped, and of one that comes twice the last counts.
-type table map[uint32]any // *[]byte, *Number or func([]byte) error
+// elements are those of a group, in the order in which they are written, and
+// where the value of each belongs: a *[]byte, a *Number or a *[][]byte, the
+// types of a document.
+type elements []struct {
+	tag uint32
+	at  any
+}
 
-func (t table) read(b []byte) error { return each(b, t.put) }
+func (e elements) append(dst []byte) []byte {
+	for _, el := range e {
+		switch at := el.at.(type) {
+		case *[]byte:
+			dst = appendBytes(dst, el.tag, *at)
+		case *Number:
+			dst = appendNumber(dst, el.tag, *at)
+		case *[][]byte:
+			if *at != nil {
+				dst = appendGroup(dst, el.tag, func(dst []byte) []byte { return appendTypes(dst, *at) })
+			}
+		}
+	}
+	return dst
+}
 
-func (t table) put(tag uint32, value []byte) (err error) {
-	switch to := t[tag].(type) {
-	case *[]byte:
-		*to = value
-	case *Number:
-		*to, err = parseNumber(value)
-	case func([]byte) error:
-		err = to(value)
+// read reads elements in any order. One that is not among e is skipped, and of
+// one that comes twice the last counts.
+func (e elements) read(b []byte) error { return each(b, e.put) }
+
+func (e elements) put(tag uint32, value []byte) (err error) {
+	for _, el := range e {
+		if el.tag != tag {
+			continue
+		}
+		switch at := el.at.(type) {
+		case *[]byte:
+			*at = value
+		case *Number:
+			*at, err = parseNumber(value)
+		case *[][]byte:
+			*at, err = parseTypes(value)
+		}
 	}
 	return err
+}
+
+// maxTypes is far more than any document has.
+const maxTypes = 100
+
+func parseTypes(b []byte) ([][]byte, error) {
+	types := [][]byte{}
+	err := each(b, func(tag uint32, value []byte) error {
+		if len(types) == maxTypes {
+			return malformed("document of more than %d types", maxTypes)
+		}
+		if tag == tagType {
+			types = append(types, value)
+		}
+		return nil
+	})
+	return types, err
+}
+
+func appendTypes(dst []byte, types [][]byte) []byte {
+	for _, t := range types {
+		dst = appendElement(dst, tagType, t)
+	}
+	return dst
 }
 
 // cutUser returns the user information: one element with that tag, which must

@@ -15,24 +15,11 @@ type Parameters struct {
 	Reference      []byte
 }
 
-func (p *Parameters) append(dst []byte) []byte {
-	dst = appendBytes(dst, tagProtocolVersion, p.Version)
-	dst = appendBytes(dst, tagOptions, p.Options)
-	dst = appendNumber(dst, tagPreferredSize, p.Preferred)
-	dst = appendNumber(dst, tagMaximumSize, p.Maximum)
-	dst = appendBytes(dst, tagID, p.ID)
-	dst = appendBytes(dst, tagImplementation, p.Implementation)
-	dst = appendBytes(dst, tagImplementor, p.Implementor)
-	dst = appendBytes(dst, tagRelease, p.Release)
-	return appendBytes(dst, tagReference, p.Reference)
-}
-
-func (p *Parameters) table() table {
-	return table{
-		tagProtocolVersion: &p.Version, tagOptions: &p.Options,
-		tagPreferredSize: &p.Preferred, tagMaximumSize: &p.Maximum,
-		tagID: &p.ID, tagImplementation: &p.Implementation, tagImplementor: &p.Implementor,
-		tagRelease: &p.Release, tagReference: &p.Reference,
+func (p *Parameters) elements() elements {
+	return elements{
+		{tagProtocolVersion, &p.Version}, {tagOptions, &p.Options}, {tagPreferredSize, &p.Preferred}, {tagMaximumSize, &p.Maximum},
+		{tagID, &p.ID}, {tagImplementation, &p.Implementation}, {tagImplementor, &p.Implementor}, {tagRelease, &p.Release},
+		{tagReference, &p.Reference},
 	}
 }
 
@@ -50,14 +37,14 @@ func NewInit(id string, size uint32) *Init {
 
 // Append implements PDU.
 func (p *Init) Append(dst []byte) []byte {
-	return appendHead(dst, typeInit, p.append)
+	return appendHead(dst, typeInit, p.elements().append)
 }
 
 func (p *Init) decode(fields, rest []byte) error {
 	if len(rest) > 0 {
 		return malformed("Init with user information")
 	}
-	return p.table().read(fields)
+	return p.elements().read(fields)
 }
 
 // An InitResponse answers an Init. Maximum is the size to go by.
@@ -71,19 +58,19 @@ type InitResponse struct {
 	Newline                   []byte
 }
 
+func (p *InitResponse) user() elements {
+	return elements{
+		{tagChunkCode, &p.ChunkCode}, {tagChunkIDLength, &p.ChunkIDLength}, {tagChunkMarker, &p.ChunkMarker},
+		{tagHighlight, &p.HighlightOn}, {tagDeHighlight, &p.HighlightOff}, {tagNewline, &p.Newline},
+	}
+}
+
 // Append implements PDU.
 func (p *InitResponse) Append(dst []byte) []byte {
 	dst = appendHead(dst, typeInitResponse, func(dst []byte) []byte {
-		return p.append(append(dst, truth(p.Accepted)))
+		return p.elements().append(append(dst, truth(p.Accepted)))
 	})
-	return appendGroup(dst, tagUserInformation, func(dst []byte) []byte {
-		dst = appendNumber(dst, tagChunkCode, p.ChunkCode)
-		dst = appendNumber(dst, tagChunkIDLength, p.ChunkIDLength)
-		dst = appendBytes(dst, tagChunkMarker, p.ChunkMarker)
-		dst = appendBytes(dst, tagHighlight, p.HighlightOn)
-		dst = appendBytes(dst, tagDeHighlight, p.HighlightOff)
-		return appendBytes(dst, tagNewline, p.Newline)
-	})
+	return appendGroup(dst, tagUserInformation, p.user().append)
 }
 
 func truth(b bool) byte {
@@ -98,15 +85,12 @@ func (p *InitResponse) decode(fields, rest []byte) error {
 		return malformed("InitResponse without result")
 	}
 	p.Accepted = fields[0] != 0
-	if err := p.table().read(fields[1:]); err != nil {
+	if err := p.elements().read(fields[1:]); err != nil {
 		return err
 	}
 	user, err := cutUser(rest, tagUserInformation)
 	if err != nil {
 		return err
 	}
-	return table{
-		tagChunkCode: &p.ChunkCode, tagChunkIDLength: &p.ChunkIDLength, tagChunkMarker: &p.ChunkMarker,
-		tagHighlight: &p.HighlightOn, tagDeHighlight: &p.HighlightOff, tagNewline: &p.Newline,
-	}.read(user)
+	return p.user().read(user)
 }

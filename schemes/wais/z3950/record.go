@@ -52,32 +52,16 @@ func (r *Record) Append(dst []byte) []byte {
 	case WordsUsed:
 		return appendElement(dst, tagSeedWordsUsed, r.Text)
 	}
-	return appendGroup(dst, uint32(r.Kind), r.appendFields)
+	return appendGroup(dst, uint32(r.Kind), r.elements().append)
 }
 
-func (r *Record) appendFields(dst []byte) []byte {
-	dst = appendBytes(dst, tagDocumentID, r.ID)
-	dst = appendNumber(dst, tagVersion, r.Version)
-	dst = appendNumber(dst, tagScore, r.Score)
-	dst = appendNumber(dst, tagBestMatch, r.BestMatch)
-	dst = appendNumber(dst, tagLength, r.Length)
-	dst = appendNumber(dst, tagLines, r.Lines)
-	if r.Types != nil {
-		dst = appendGroup(dst, tagTypes, func(dst []byte) []byte {
-			for _, t := range r.Types {
-				dst = appendElement(dst, tagType, t)
-			}
-			return dst
-		})
+func (r *Record) elements() elements {
+	return elements{
+		{tagDocumentID, &r.ID}, {tagVersion, &r.Version}, {tagScore, &r.Score}, {tagBestMatch, &r.BestMatch}, {tagLength, &r.Length},
+		{tagLines, &r.Lines}, {tagTypes, &r.Types}, {tagSource, &r.Source}, {tagDate, &r.Date}, {tagHeadline, &r.Headline},
+		{tagCity, &r.City}, {tagStockCodes, &r.StockCodes}, {tagCompanyCodes, &r.CompanyCodes}, {tagIndustryCodes, &r.IndustryCodes},
+		{tagText, &r.Text},
 	}
-	dst = appendBytes(dst, tagSource, r.Source)
-	dst = appendBytes(dst, tagDate, r.Date)
-	dst = appendBytes(dst, tagHeadline, r.Headline)
-	dst = appendBytes(dst, tagCity, r.City)
-	dst = appendBytes(dst, tagStockCodes, r.StockCodes)
-	dst = appendBytes(dst, tagCompanyCodes, r.CompanyCodes)
-	dst = appendBytes(dst, tagIndustryCodes, r.IndustryCodes)
-	return appendBytes(dst, tagText, r.Text)
 }
 
 // endOfRecord ends a diagnostic. Its length does not count it.
@@ -101,35 +85,15 @@ func (r *Record) readDiagnostic(b []byte) error {
 	return nil
 }
 
-// maxTypes is far more than any document has.
-const maxTypes = 100
-
-// read reads the record whose element is tag.
+// read reads the record whose element is tag. One of a kind that nobody knows is
+// not known, and to be skipped.
 func (r *Record) read(tag uint32, value []byte) (known bool, err error) {
 	switch r.Kind = Kind(tag); r.Kind {
-	default:
-		return false, nil
 	case WordsUsed:
 		r.Text = value
 		return true, nil
 	case Document, ShortHit, LongHit, Text, HeadlineHit, CodesHit:
+		return true, r.elements().read(value)
 	}
-	types := func(b []byte) error {
-		r.Types = [][]byte{}
-		return each(b, func(tag uint32, value []byte) error {
-			if len(r.Types) == maxTypes {
-				return malformed("document of more than %d types", maxTypes)
-			}
-			if tag == tagType {
-				r.Types = append(r.Types, value)
-			}
-			return nil
-		})
-	}
-	return true, table{
-		tagDocumentID: &r.ID, tagVersion: &r.Version, tagScore: &r.Score, tagBestMatch: &r.BestMatch,
-		tagLength: &r.Length, tagLines: &r.Lines, tagTypes: types, tagSource: &r.Source, tagDate: &r.Date,
-		tagHeadline: &r.Headline, tagCity: &r.City, tagStockCodes: &r.StockCodes,
-		tagCompanyCodes: &r.CompanyCodes, tagIndustryCodes: &r.IndustryCodes, tagText: &r.Text,
-	}.read(value)
+	return false, nil
 }

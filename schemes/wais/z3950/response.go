@@ -19,13 +19,14 @@ type SearchResponse struct {
 	Records         []Record // empty where a Reader read p
 }
 
+func (p *SearchResponse) elements() elements {
+	return elements{{tagResultSetStatus, &p.ResultSetStatus}, {tagPresentStatus, &p.PresentStatus}, {tagReference, &p.Reference}}
+}
+
 // Append implements PDU.
 func (p *SearchResponse) Append(dst []byte) []byte {
 	dst = appendHead(dst, typeSearchResponse, func(dst []byte) []byte {
-		dst = append24(append24(append24(append(dst, p.Status), p.Results), p.Returned), p.Next)
-		dst = appendNumber(dst, tagResultSetStatus, p.ResultSetStatus)
-		dst = appendNumber(dst, tagPresentStatus, p.PresentStatus)
-		return appendBytes(dst, tagReference, p.Reference)
+		return p.elements().append(append24(append24(append24(append(dst, p.Status), p.Results), p.Returned), p.Next))
 	})
 	return appendGroup(dst, tagUserInformation, func(dst []byte) []byte {
 		for i := range p.Records {
@@ -41,9 +42,7 @@ func (p *SearchResponse) decodeHead(fields []byte) error {
 	}
 	p.Status = fields[0]
 	p.Results, p.Returned, p.Next = read24(fields[1:]), read24(fields[4:]), read24(fields[7:])
-	return table{
-		tagResultSetStatus: &p.ResultSetStatus, tagPresentStatus: &p.PresentStatus, tagReference: &p.Reference,
-	}.read(fields[10:])
+	return p.elements().read(fields[10:])
 }
 
 // decode keeps what each record holds, so every record gets memory of its own.

@@ -50,16 +50,18 @@ func NewQuery(database string, q Query) *Search {
 	}
 }
 
+func (p *Search) elements() elements {
+	return elements{
+		{tagResultSet, &p.ResultSet}, {tagDatabases, &p.Databases}, {tagQueryType, &p.Type},
+		{tagElementSets, &p.ElementSets}, {tagReference, &p.Reference},
+	}
+}
+
 // Append implements PDU.
 func (p *Search) Append(dst []byte) []byte {
 	dst = appendHead(dst, typeSearch, func(dst []byte) []byte {
 		dst = append24(append24(append24(dst, p.Small), p.Large), p.Medium)
-		dst = append(dst, truth(p.Replace))
-		dst = appendBytes(dst, tagResultSet, p.ResultSet)
-		dst = appendBytes(dst, tagDatabases, p.Databases)
-		dst = appendBytes(dst, tagQueryType, p.Type)
-		dst = appendBytes(dst, tagElementSets, p.ElementSets)
-		return appendBytes(dst, tagReference, p.Reference)
+		return p.elements().append(append(dst, truth(p.Replace)))
 	})
 	if p.Query != nil {
 		dst = appendGroup(dst, tagUserInformation, p.Query.append)
@@ -72,28 +74,29 @@ func (p *Search) Append(dst []byte) []byte {
 
 func append24(dst []byte, v uint32) []byte { return append(dst, byte(v>>16), byte(v>>8), byte(v)) }
 
-func (q *Query) append(dst []byte) []byte {
-	dst = appendBytes(dst, tagSeedWords, q.Words)
-	for _, l := range q.Like {
-		dst = l.append(dst)
+// elements are those of q but its words, which come first, and its documents
+// behind them.
+func (q *Query) elements() elements {
+	return elements{
+		{tagTextList, &q.TextList}, {tagDateFactor, &q.DateFactor}, {tagBeginDate, &q.Begin}, {tagEndDate, &q.End}, {tagMaxDocuments, &q.Max},
 	}
-	dst = appendBytes(dst, tagTextList, q.TextList)
-	dst = appendNumber(dst, tagDateFactor, q.DateFactor)
-	dst = appendBytes(dst, tagBeginDate, q.Begin)
-	dst = appendBytes(dst, tagEndDate, q.End)
-	return appendNumber(dst, tagMaxDocuments, q.Max)
 }
 
-func (l *Like) append(dst []byte) []byte {
-	tag := uint32(tagDocumentID)
-	if l.Chunk.Set {
-		tag = tagDocumentIDChunk
+func (q *Query) append(dst []byte) []byte {
+	dst = appendBytes(dst, tagSeedWords, q.Words)
+	for i := range q.Like {
+		l := &q.Like[i]
+		tag := uint32(tagDocumentID)
+		if l.Chunk.Set {
+			tag = tagDocumentIDChunk
+		}
+		dst = l.elements().append(appendElement(dst, tag, l.ID))
 	}
-	dst = appendElement(dst, tag, l.ID)
-	dst = appendBytes(dst, tagType, l.Type)
-	dst = appendNumber(dst, tagChunkCode, l.Chunk)
-	dst = appendBytes(dst, tagChunkStart, l.Start)
-	return appendBytes(dst, tagChunkEnd, l.End)
+	return q.elements().append(dst)
+}
+
+func (l *Like) elements() elements {
+	return elements{{tagType, &l.Type}, {tagChunkCode, &l.Chunk}, {tagChunkStart, &l.Start}, {tagChunkEnd, &l.End}}
 }
 
 func (p *Search) decode(fields, rest []byte) error {
@@ -102,11 +105,7 @@ func (p *Search) decode(fields, rest []byte) error {
 	}
 	p.Small, p.Large, p.Medium = read24(fields), read24(fields[3:]), read24(fields[6:])
 	p.Replace = fields[9] != 0
-	err := table{
-		tagResultSet: &p.ResultSet, tagDatabases: &p.Databases, tagQueryType: &p.Type,
-		tagElementSets: &p.ElementSets, tagReference: &p.Reference,
-	}.read(fields[10:])
-	if err != nil || len(rest) == 0 {
+	if err := p.elements().read(fields[10:]); err != nil || len(rest) == 0 {
 		return err
 	}
 	if string(p.Type) == TermQuery {
@@ -131,33 +130,28 @@ func read24(b []byte) uint32 { return uint32(b[0])<<16 | uint32(b[1])<<8 | uint3
 const maxLike = 100
 
 func (q *Query) decode(b []byte) error {
-	t := table{
-		tagSeedWords: &q.Words, tagTextList: &q.TextList, tagDateFactor: &q.DateFactor,
-		tagBeginDate: &q.Begin, tagEndDate: &q.End, tagMaxDocuments: &q.Max,
-	}
-	var chunk bool // the last document is one of which a chunk is meant
-	return each(b, func(tag uint32, value []byte) (err error) {
+	return each(b, func(tag uint32, value []byte) error {
 		switch tag {
+		case tagSeedWords:
+			q.Words = value
+			return nil
 		case tagDocumentID, tagDocumentIDChunk:
 			if len(q.Like) == maxLike {
 				return malformed("query that names more than %d documents", maxLike)
 			}
-			q.Like, chunk = append(q.Like, Like{ID: value}), tag == tagDocumentIDChunk
-			if chunk {
-				q.Like[len(q.Like)-1].Chunk = Some(0)
-			}
+			q.Like = append(q.Like, Like{ID: value, Chunk: Number{Set: tag == tagDocumentIDChunk}})
 			return nil
 		case tagType, tagChunkCode, tagChunkStart, tagChunkEnd:
 			if len(q.Like) == 0 {
 				return malformed("element %d belongs to no document", tag)
 			}
 			l := &q.Like[len(q.Like)-1]
-			if tag != tagType && !chunk {
+			if tag != tagType && !l.Chunk.Set {
 				return malformed("chunk of a whole document")
 			}
-			return table{tagType: &l.Type, tagChunkCode: &l.Chunk, tagChunkStart: &l.Start, tagChunkEnd: &l.End}.put(tag, value)
+			return l.elements().put(tag, value)
 		}
-		return t.put(tag, value)
+		return q.elements().put(tag, value)
 	})
 }
 
