@@ -60,14 +60,6 @@ func sentence(r line.Reply) string {
 	return tty.Escape(text)
 }
 
-// bare is err without the place that a Client gives it.
-func bare(err error) error {
-	if e, ok := err.(*fetch.Error); ok {
-		return e.Err
-	}
-	return err
-}
-
 // controlFault classes what went wrong on the control connection.
 func controlFault(err error) error {
 	switch {

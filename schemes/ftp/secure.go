@@ -3,7 +3,6 @@ package ftp
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"net"
 	"strings"
 	"time"
@@ -63,19 +62,17 @@ func shake(ctx context.Context, conn net.Conn, config *tls.Config) (*tls.Conn, e
 	return c, nil
 }
 
-// shakeFault is TLS for all that is not the network's. An alert of the peer
-// comes as an error of the network, and a connection that was cut as the end
-// of something.
+// shakeFault is TLS for all that is not the network's. A connection that was
+// cut comes as the end of something.
 func shakeFault(err error) fetch.Fault {
-	var op *net.OpError
-	fault := fetch.FaultOf(err)
-	switch {
-	case fault == fetch.Internal, errors.As(err, &op) && op.Op == "remote error":
+	switch fault := fetch.FaultOf(err); fault {
+	case fetch.Internal:
 		return fetch.TLS
-	case fault == fetch.Truncated:
+	case fetch.Truncated:
 		return fetch.Connect
+	default:
+		return fault
 	}
-	return fault
 }
 
 // startTLS asks for encryption (RFC 4217 4). It never goes on in clear where

@@ -122,7 +122,7 @@ func (d *driver) transfer(ctx context.Context, s *session, first int64, atOnce b
 			return nil, err
 		case len(s.ways) > 1 && !s.broken:
 			if !no {
-				s.trace.Notef("no data connection by %s: %v", s.ways[0], bare(err))
+				s.trace.Notef("no data connection by %s: %v", s.ways[0], err)
 			}
 			s.ways = slices.Clone(s.ways[1:])
 			continue
