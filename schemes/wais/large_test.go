@@ -36,9 +36,9 @@ func onLoopback(t testing.TB, server *waistest.Server) (c *fetch.Client, prefix 
 	return client(t), "wais://" + s.Addr().String() + "/"
 }
 
-// TestLarge: a document of 256 MiB is brought in flat memory.
+// TestLarge: a document of 64 MiB is brought in flat memory.
 func TestLarge(t *testing.T) {
-	const size = 256 << 20
+	const size = 64 << 20
 	c, prefix := onLoopback(t, large(size))
 	resp, err := c.Get(t.Context(), prefix+"db/TEXT/"+strconv.Itoa(size)+"/3=0%200%20/a;")
 	if err != nil {
