@@ -41,9 +41,13 @@ var layers = map[string][]string{
 	"save":     {"uri", "fetch", "internal/"},
 	"warc":     {"uri", "fetch", "internal/"},
 	"gateway":  {"uri", "fetch", "internal/"},
-	"mirror":   {"uri", "uri/iri", "fetch", "internal/", "warc", "save", "wrap"},
+	"mirror":   {"uri", "uri/iri", "fetch", "internal/", "warc", "save", "wrap", "mirror/"},
+
+	"mirror/frontier": {},
+	"mirror/links":    {"uri", "uri/iri", "fetch", "internal/"},
+	"mirror/tree":     {"uri", "uri/iri", "fetch", "internal/", "mirror/frontier"},
 	"schemes":  {"uri", "fetch", "schemes/"},
-	"cmd/":     {"uri", "uri/iri", "fetch", "internal/", "schemes", "schemes/", "wrap", "save", "warc", "mirror", "gateway", "cmd/"},
+	"cmd/":     {"uri", "uri/iri", "fetch", "internal/", "schemes", "schemes/", "wrap", "save", "warc", "mirror", "mirror/", "gateway", "cmd/"},
 
 	// These serve tests and benchmarks alone.
 	"fetch/fetchtest":   {"uri", "fetch", "internal/"},
