@@ -11,20 +11,22 @@ import (
 	"github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/schemes/mail"
 	"github.com/anyurl/fetch/schemes/nntp"
+	"github.com/anyurl/fetch/schemes/prospero"
 	"github.com/anyurl/fetch/schemes/telnet"
 	"github.com/anyurl/fetch/schemes/wais"
 )
 
 // Options are those of each package. The zero value is right for most.
 type Options struct {
-	File   file.Options
-	FTP    ftp.Options
-	Gopher gopher.Options
-	HTTP   http.Options
-	Mail   mail.Options
-	NNTP   nntp.Options
-	Telnet telnet.Options
-	WAIS   wais.Options
+	File     file.Options
+	FTP      ftp.Options
+	Gopher   gopher.Options
+	HTTP     http.Options
+	Mail     mail.Options
+	NNTP     nntp.Options
+	Prospero prospero.Options
+	Telnet   telnet.Options
+	WAIS     wais.Options
 }
 
 // All returns every scheme. A program that wants fewer calls the packages'
@@ -37,6 +39,7 @@ func All(o Options) []fetch.Scheme {
 		http.Schemes(o.HTTP),
 		mail.Schemes(o.Mail),
 		nntp.Schemes(o.NNTP),
+		prospero.Schemes(o.Prospero),
 		telnet.Schemes(o.Telnet),
 		wais.Schemes(o.WAIS),
 	)

@@ -16,6 +16,7 @@ func (a *app) client() (*fetch.Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	options.FTP.LF = options.FTP.LF && !a.native
 	var client *fetch.Client
 	options.Mail = a.mailOptions(func() *fetch.Client { return client })
 	if options.Gopher, err = a.gopherOptions(); err != nil {
@@ -62,10 +63,13 @@ func (f *flags) schemes() (o schemes.Options, err error) {
 	if o.HTTP, err = f.http.options(); err != nil {
 		return o, err
 	}
-	if o.FTP, err = f.ftp.options(f.http.ignoreLength); err != nil {
+	if o.FTP, err = f.ftp.options(f.http.ignoreLength, f.http.raw); err != nil {
 		return o, err
 	}
-	o.NNTP, err = f.news.options(f.ftp)
+	if o.NNTP, err = f.news.options(f.ftp); err != nil {
+		return o, err
+	}
+	o.Prospero, err = f.archie()
 	return o, err
 }
 

@@ -82,6 +82,7 @@ type flags struct {
 	configs      []string
 
 	gateway []string
+	match   string // how an index is searched
 
 	proxy  proxyFlags
 	route  routeFlags

@@ -43,7 +43,9 @@ does. snews and nntps are the same under TLS.`,
 	"wais": `wais://HOST[:PORT]/DATABASE[?WORDS]   wais://HOST/DATABASE/TYPE/ID   RFC 4156, RFC 1738 3.9
 
 A database is an index: fetch search URL WORDS lists the documents found, whose
-URLs bring them. --like URL finds documents like one.`,
+URLs bring them. --like URL finds documents like one, --max N as many at the
+most. fetch info tells what a database is, and fetch search wais://HOST/ WORDS
+which there are. A gateway serves as well: wais_proxy, or --gateway wais=URL.`,
 	"imap": `imap://USER@HOST/MAILBOX[;UIDVALIDITY=N]/;UID=N[/;SECTION=S]   RFC 5092
 
 A message, or a part of one, is brought without being marked as read; a mailbox
@@ -57,9 +59,14 @@ ever sent.`,
 
 A session: on a terminal an interactive one, in a pipe standard input goes to the
 peer and what it says to standard output. Nothing of the URL is typed for you.`,
-	"prospero": `prospero://HOST[:PORT]/NAME[;FIELD=VALUE]   RFC 1738 3.11
+	"prospero": `prospero://HOST[:PORT]/NAME[;FIELD=VALUE]   RFC 4157, RFC 1738 3.11
 
-A directory is a listing of links; a file is brought from where it is.`,
+A directory is a listing of links; a file is brought from the server itself, or
+from where it says that the file is: by ftp, gopher, http or wais, each at its
+own port. fetch search prospero://HOST/ NAME asks archie; --match exact, part,
+case or regexp says how, --max N for how many. //NAME is a name that begins with
+a slash. All of it is UDP: no proxy serves, and another port than 1525 or 191
+wants --allow-port prospero:PORT.`,
 }
 
 // sameHelp are the schemes that another's help is about too.

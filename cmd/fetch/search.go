@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/schemes/prospero"
 	"github.com/anyurl/fetch/uri"
 	"github.com/spf13/cobra"
 )
@@ -16,7 +17,7 @@ func (a *app) search() *cobra.Command {
 	var asJSON, urls, only bool
 	c := &cobra.Command{
 		Use:   "search URL WORDS...",
-		Short: "Ask an index: gopher type 7, wais, a mailbox",
+		Short: "Ask an index: gopher type 7, wais, archie, a mailbox",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 || len(args) == 1 && len(like) == 0 {
 				return fetch.Usage.Errorf("wants a URL and words")
@@ -57,9 +58,20 @@ func (a *app) search() *cobra.Command {
 	}
 	c.Flags().StringArrayVar(&like, "like", nil, "find documents like the one at `URL` (wais)")
 	c.Flags().IntVar(&q.Max, "max", 0, "find `N` at the most")
+	c.Flags().StringVar(&a.flags.match, "match", "part", "let archie match `HOW`: exact, part, case or regexp (prospero)")
 	c.Flags().BoolVar(&asJSON, "json", false, "one line of JSON an entry")
 	c.Flags().BoolVar(&urls, "urls", false, "the URL of each entry alone")
 	c.Flags().BoolVar(&a.native, "native", false, "the server's own answer")
 	c.Flags().BoolVar(&only, "url", false, "write the URL of the search, and do not fetch it")
 	return c
+}
+
+// archie reads --match.
+func (f *flags) archie() (o prospero.Options, err error) {
+	kinds := map[string]byte{"": 0, "part": 'S', "exact": '=', "case": 'C', "regexp": 'R'}
+	kind, ok := kinds[f.match]
+	if !ok {
+		return o, fetch.Usage.Errorf("--match is exact, part, case or regexp, not %q", f.match)
+	}
+	return prospero.Options{Match: kind}, nil
 }

@@ -110,6 +110,10 @@ func TestFaults(t *testing.T) {
 		{"object that is cut", "x", object(data + "'hello"), "truncated", "hello", 0},
 		{"object that is too short", "x", object(data + "hell\n"), "truncated", "hell", 0},
 		{"object that is too long", "x", object(data + "hello.\n"), "protocol", "hello", 0},
+		{"object that is said to be of 4 GiB", "x", says(map[string]string{"LIST": "FAILURE NOT-A-DIRECTORY\n", "#ALL": "ATTRIBUTE OBJECT INTRINSIC SIZE SEQUENCE 4294967296' bytes'\n",
+			"CONTENTS": data + "hello\n"}), "truncated", "hello", 0},
+		{"object that is said to be of 2^64 bytes", "x", says(map[string]string{"LIST": "FAILURE NOT-A-DIRECTORY\n", "#ALL": "ATTRIBUTE OBJECT INTRINSIC SIZE SEQUENCE 18446744073709551616' bytes'\n",
+			"CONTENTS": data + "hello\n"}), "ok", "hello", 0},
 		{"object behind other lines", "x", object("VERSION 5\nATTRIBUTE OBJECT INTRINSIC SIZE SEQUENCE 5' bytes'\n" + data + "hello\nATTRIBUTE x\n"), "ok", "hello", 0},
 		{"object whose contents are refused", "x", object("FAILURE NOT-AUTHORIZED\n"), "server-perm", "", 0},
 		{"object without contents", "x", object("ATTRIBUTE OBJECT INTRINSIC SIZE SEQUENCE 5' bytes'\n"), "not-found", "", 0},
@@ -155,6 +159,40 @@ func TestUnreachable(t *testing.T) {
 	if _, err := c.Do(t.Context(), request(t, host+"x")); !errors.Is(err, fetch.Connect) || !errors.Is(err, syscall.ECONNREFUSED) {
 		t.Errorf("got %v", err)
 	}
+}
+
+// TestForged: on real sockets, a reply that comes from elsewhere is none, even
+// where it knows the id of the conversation.
+func TestForged(t *testing.T) {
+	server, liar := listen(t), listen(t)
+	go func() {
+		b := make([]byte, 2000)
+		n, client, err := server.ReadFromUDPAddrPort(b)
+		ask, _ := ardp.Parse(b[:n])
+		if err != nil {
+			return
+		}
+		says := func(from *net.UDPConn, label string) {
+			p := ardp.Packet{ID: ask.ID, Number: 1, Total: 1, Data: []byte("LINK L FILE " + label + " INTERNET-D H ASCII x 0\n")}
+			from.WriteToUDPAddrPort(p.Append(nil), client)
+		}
+		says(liar, "forged")
+		says(server, "true")
+	}()
+	at := server.LocalAddr().(*net.UDPAddr).AddrPort()
+	c := client(t, func(o *fetch.Options) { o.Policy.Ports = []fetch.PortRule{{Port: at.Port()}} })
+	if got := outcome(c.Get(t.Context(), "prospero://"+at.String()+"/x")); !strings.HasPrefix(got, `document "true"`) {
+		t.Errorf("got %s", got)
+	}
+}
+
+func listen(t *testing.T) *net.UDPConn {
+	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return conn
 }
 
 // TestNames: whatever the resolver says.

@@ -123,11 +123,11 @@ func (s *Server) attributes(out *strings.Builder, o *Object) {
 }
 
 // info answers GET-OBJECT-INFO. Asked for ACCESS-METHOD alone, dirsrv finds
-// nothing.
+// nothing; of an object that is elsewhere it knows the link alone.
 func (s *Server) info(l message.Line) string {
 	o := s.find(l.Token(3))
 	switch {
-	case o == nil || l.Token(1) == "ACCESS-METHOD":
+	case o == nil || o.Host != "" || l.Token(1) == "ACCESS-METHOD":
 		return "FAILURE NOT-FOUND\n"
 	case o.Forward != "":
 		return "FORWARDED " + o.Forward + "\n"

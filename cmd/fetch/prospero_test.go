@@ -1,0 +1,70 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/schemes/prospero/ardp"
+	"github.com/anyurl/fetch/schemes/prospero/prospertest"
+)
+
+// TestProspero asks a server of Prospero as the command does.
+func TestProspero(t *testing.T) {
+	f := peer.Vsftpd(t, peer.FTPOptions{})
+	f.Put("pub/a.txt", []byte("from its site\n"))
+
+	s := prospertest.NewServer("LOCALHOST")
+	s.Add(prospertest.Object{Name: "docs", Target: "DIRECTORY", Hidden: true})
+	s.Add(prospertest.Object{Name: "docs/it's here.txt", Target: "FILE", Contents: []byte("it's\nhere\n"),
+		Attributes: []string{"INTRINSIC SIZE SEQUENCE 10' bytes'", "INTRINSIC LAST-MODIFIED SEQUENCE 19930601120000Z"}})
+	s.Add(prospertest.Object{Name: "docs/a.txt", Target: "EXTERNAL", Host: "F.EXAMPLE", Path: "/pub/a.txt",
+		Attributes: []string{"FIELD ACCESS-METHOD SEQUENCE AFTP '' '' '' '' BINARY"}})
+	s.Add(prospertest.Object{Name: "docs/b.txt", Target: "EXTERNAL", Host: "F.EXAMPLE(2121)", Path: "/pub/b.txt",
+		Attributes: []string{"FIELD ACCESS-METHOD SEQUENCE AFTP '' '' '' '' BINARY"}})
+	const hits = "ARCHIE/MATCH(95,0,S)/a.t"
+	s.Add(prospertest.Object{Name: hits, Target: "DIRECTORY", Hidden: true})
+	s.Add(prospertest.Object{Name: hits + "/a.txt", Target: "EXTERNAL", Host: "F.EXAMPLE", Path: "/pub/a.txt"})
+	l := faultnet.ListenPackets(t, faultnet.Packets{Answer: s.Answer})
+	addr := l.Addr().String()
+	url := "prospero://" + addr + "/"
+	allow := []string{"--allow-port", "prospero:" + addr[strings.LastIndexByte(addr, ':')+1:], "--connect-to", "f.example:21:" + f.Addr}
+	fetchIt := func(code int, args ...string) string { return fetchAs(t, code, append(allow, args...)...) }
+
+	if got := fetchIt(0, url+"docs/it's%20here.txt"); got != "it's\nhere\n" {
+		t.Errorf("got %q", got)
+	}
+	contains(t, fetchIt(0, "ls", url+"docs"), "document           10 1993-06-01T12:00:00Z it's here.txt", "a.txt")
+	contains(t, fetchIt(0, "ls", "--json", url+"docs"), `"url":"ftp://f.example/pub/a.txt;type=i"`, `"target":"EXTERNAL"`)
+	contains(t, fetchIt(0, "info", url+"docs/it's%20here.txt"), `"kind":"document"`, `"size":10`, "1993-06-01T12:00:00Z")
+	contains(t, fetchIt(0, "search", url, "a.t"), "a.txt")
+	if got := fetchIt(0, "search", "--urls", url, "a.t"); got != "ftp://f.example/pub/a.txt\n" {
+		t.Errorf("the search found %q", got)
+	}
+	for how, want := range map[string]string{"exact": "MATCH(3,0,=)", "case": "MATCH(3,0,C)", "regexp": "MATCH(3,0,R)", "part": "MATCH(3,0,S)"} {
+		if got := fetchAs(t, 0, "search", "--url", "--max", "3", "--match", how, "prospero://h/", "a b"); got != "prospero://h/ARCHIE/"+want+"/a%20b\n" {
+			t.Errorf("--match %s: %q", how, got)
+		}
+	}
+
+	// A link that leads to another protocol is followed at its own port alone.
+	if got := fetchIt(0, url+"docs/a.txt"); got != "from its site\n" {
+		t.Errorf("the link led to %q", got)
+	}
+	fetchIt(9, url+"docs/b.txt")
+	fetchIt(0, "--no-location", url+"docs/b.txt")
+
+	fetchIt(8, url+"docs/none")
+	fetchIt(2, url+"docs/a%0Ab")
+	fetchAs(t, 9, url+"docs")                          // a port that nobody allowed
+	fetchAs(t, 2, "search", "--match", "so", url, "a") // no way to match
+	fetchIt(12, "search", url+"docs", "a")
+	fetchIt(12, "--socks5", "127.0.0.1:9", url+"docs") // a proxy has no datagrams
+	for _, b := range l.Requests() {
+		if p, err := ardp.Parse(b); err != nil || !strings.HasPrefix(string(p.Data), "VERSION 5 fetch\n") {
+			t.Errorf("sent %q, %v", b, err)
+		}
+	}
+	contains(t, fetchAs(t, 0, "plan", "prospero://h/docs"), "DIRECTORY ASCII docs\nLIST ATTRIBUTES COMPONENTS (else GET-OBJECT-INFO)\n")
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/schemes/wais/waistest"
+	"github.com/anyurl/fetch/schemes/wais/z3950"
+)
+
+// TestWAIS searches a database as the command does, brings what was found, and
+// finds what is like it.
+func TestWAIS(t *testing.T) {
+	songs := waistest.NewText("/data/songs.txt", "Songs of whales", "The humpback whale sings.\n")
+	ships := waistest.NewText("/data/ships.txt", "Ships", "A whaler hunts the whale, whale after whale.\n")
+	var asked []*z3950.Query
+	db := &waistest.Database{Documents: []*waistest.Document{songs, ships}}
+	db.Rank = func(q *z3950.Query) []waistest.Hit {
+		asked = append(asked, q)
+		return []waistest.Hit{{Document: ships, Score: z3950.Some(1000)}, {Document: songs, Score: z3950.Some(333)}}
+	}
+	server := &waistest.Server{Databases: map[string]*waistest.Database{"sea": db}}
+	l := faultnet.Listen(t, faultnet.Script{server.Step()})
+	url := "wais://" + l.Addr().String() + "/sea"
+
+	contains(t, fetchAs(t, 0, "search", url, "whale", "song"), "document           45", "Ships\n", "Songs of whales\n")
+	found := strings.Fields(fetchAs(t, 0, "search", "--urls", url, "whale"))
+	if len(found) != 2 {
+		t.Fatalf("found %q", found)
+	}
+	if got := fetchAs(t, 0, found[1]); got != "The humpback whale sings.\n" {
+		t.Errorf("the second hit is %q", got)
+	}
+	if got := fetchAs(t, 0, "-r", "4-11", found[1]); got != "humpback" {
+		t.Errorf("a range of it is %q", got)
+	}
+	contains(t, fetchAs(t, 0, "info", found[1]), `"kind":"document"`, `"size":26`)
+	contains(t, fetchAs(t, 0, "search", "--json", "--max", "7", "--like", found[1], url), `"score":"333"`)
+	last := asked[len(asked)-1]
+	if len(last.Words) != 0 || last.Max.Value != 7 || len(last.Like) != 1 || !strings.Contains(string(last.Like[0].ID), "/data/songs.txt") {
+		t.Errorf("--like asked %+v", last)
+	}
+	contains(t, fetchAs(t, 0, "ls", url+"?whale"), "Ships")
+	fetchAs(t, 2, url)
+	fetchAs(t, 8, url+"/TEXT/5/3=0%200%20/none;")
+	fetchAs(t, 12, "search", "--like", "wais://192.0.2.1/sea/TEXT/1/3=a;", url)
+}
+
+// TestWAISGateway: where a gateway is named, it is asked for the whole URL.
+func TestWAISGateway(t *testing.T) {
+	var asked []string
+	gateway := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.RequestURI)
+		fmt.Fprint(w, "by gateway\n")
+	}))
+	defer gateway.Close()
+	const url = "wais://192.0.2.1/sea/TEXT/8/1=h;2=sea;3=a%20b;"
+	if got := fetchAs(t, 0, "--gateway", "wais="+gateway.URL, url); got != "by gateway\n" {
+		t.Errorf("--gateway: got %q", got)
+	}
+	t.Setenv("wais_proxy", gateway.URL)
+	if got := fetchAs(t, 0, url); got != "by gateway\n" {
+		t.Errorf("wais_proxy: got %q", got)
+	}
+	t.Setenv("no_proxy", "127.0.0.1")
+	db := &waistest.Database{Documents: []*waistest.Document{waistest.NewText("/a", "a", "itself\n")}}
+	l := faultnet.Listen(t, faultnet.Script{(&waistest.Server{Databases: map[string]*waistest.Database{"sea": db}}).Step()})
+	if got := fetchAs(t, 0, "wais://"+l.Addr().String()+"/sea/TEXT/7/3=0%200%20/a;"); got != "itself\n" {
+		t.Errorf("no_proxy: got %q", got)
+	}
+	if len(asked) != 2 || asked[0] != url || asked[1] != url {
+		t.Errorf("the gateway was asked for %q", asked)
+	}
+}
