@@ -14,8 +14,8 @@
 //
 // A run visits every URL once. The next run starts from the seeds again, and a
 // URL comes back into it when somebody adds it: whoever read a listing adds
-// what it lists, and whoever learned that a listing is as it was adds its
-// Children.
+// what it lists. When nothing is left, Revive brings back what was brought
+// once and nothing leads to any more, or only a page that is as it was.
 package frontier
 
 import (
@@ -65,12 +65,13 @@ type State uint8
 const (
 	Pending  State = iota // to be visited, or to be visited again at Result.Retry
 	Done                  // brought, or found as it was
+	Kept                  // brought, and can never change: no later run visits it
 	Gone                  // was brought once; the server has it no more
 	Dead                  // failed for good
 	Excluded              // robots.txt, a type, a size or another rule kept it out
 )
 
-var states = [...]string{"pending", "done", "gone", "dead", "excluded"}
+var states = [...]string{"pending", "done", "kept", "gone", "dead", "excluded"}
 
 // String is the name of s in records.
 func (s State) String() string { return states[min(int(s), len(states)-1)] }
@@ -154,9 +155,14 @@ type Frontier interface {
 	End(ctx context.Context) error
 
 	// Add puts items into the run. One that this run has seen is left as it
-	// is; one of an earlier run becomes pending with the new Depth, Priority
-	// and Meta, and keeps its Via. It returns how many are pending by it.
+	// is, and so is one that is Kept; one of an earlier run becomes pending
+	// with the new Depth, Priority and Meta, and keeps its Via. It returns how
+	// many are pending by it.
 	Add(ctx context.Context, items []Item) (added int, err error)
+
+	// Revive makes pending what an earlier run left Done and this one has not
+	// seen.
+	Revive(ctx context.Context) (n int64, err error)
 
 	// Claim leases up to hosts hosts that have something to be visited now,
 	// each with up to perHost items, for ttl.
@@ -182,9 +188,6 @@ type Frontier interface {
 	// Evict ends every lease. Only who knows that no other worker lives may
 	// call it.
 	Evict(ctx context.Context) error
-
-	// Children yields the items whose Via is key, their Last included.
-	Children(ctx context.Context, via Key) iter.Seq2[Item, error]
 
 	// Items yields the URLs in state s, whatever run left them so, in the
 	// order in which they were added.
