@@ -74,13 +74,13 @@ func simpleReply(in string) (reply Reply, behind string, ok bool) {
 	if first == nil {
 		return Reply{}, "", false
 	}
-	code := first[1]
+	code, left := first[1], MaxReply
 	for in != "" && len(reply.Lines) < MaxReplyLines {
 		line, rest, whole := strings.Cut(in, "\n")
-		if line = strings.TrimSuffix(line, "\r"); !whole || len(line) > MaxReplyLine {
+		if line = strings.TrimSuffix(line, "\r"); !whole || len(line) > left {
 			break
 		}
-		in = rest
+		in, left = rest, left-len(line)
 		text, last := strings.CutPrefix(line+" ", code+" ")
 		text = strings.TrimSuffix(text, " ")
 		if !last {

@@ -135,8 +135,8 @@ func TestEndlessLine(t *testing.T) {
 	if _, err := r.ReadReply(); err != ErrTooLong {
 		t.Errorf("got %v, want %v", err, ErrTooLong)
 	}
-	if read > 2*bufferSize {
-		t.Errorf("%d bytes were read for a line of at most %d", read, MaxReplyLine)
+	if read > 2*MaxReply {
+		t.Errorf("%d bytes were read for a reply of at most %d", read, MaxReply)
 	}
 }
 

@@ -2,7 +2,8 @@ package line
 
 // Limits of one reply. Real servers stay far below them.
 const (
-	MaxReplyLine  = 8 << 10 // bytes in one line
+	MaxReplyLine  = 8 << 10  // bytes of a reply that is one line by its protocol
+	MaxReply      = 64 << 10 // bytes of one that may have many, in all of them, their ends apart
 	MaxReplyLines = 1000
 )
 
@@ -15,12 +16,14 @@ type Reply struct {
 // ReadReply reads a reply of FTP: one line "code text", or many from
 // "code-text" to the next line that begins with the same code and a space
 // (RFC 959, section 4.2). Lines between may hold anything, other codes
-// included. A code alone is a line with an empty text.
+// included. A code alone is a line with an empty text. One of more than
+// MaxReply bytes is ErrTooLong.
 //
 // A reply that the end of the input cuts short is io.ErrUnexpectedEOF;
 // io.EOF means that none began.
 func (r *Reader) ReadReply() (Reply, error) {
-	line, err := r.replyLine()
+	left := MaxReply
+	line, _, err := r.ReadLine(left)
 	if err != nil {
 		return Reply{}, err
 	}
@@ -33,7 +36,8 @@ func (r *Reader) ReadReply() (Reply, error) {
 		if len(reply.Lines) == MaxReplyLines {
 			return Reply{}, ErrTooMany
 		}
-		if line, err = r.replyLine(); err != nil {
+		left -= len(line)
+		if line, _, err = r.ReadLine(left); err != nil {
 			return Reply{}, unexpected(err)
 		}
 		text := string(line)
@@ -48,7 +52,7 @@ func (r *Reader) ReadReply() (Reply, error) {
 // ReadStatus reads a reply of NNTP: always one line. Whether a block follows
 // depends on the command (RFC 3977, section 3.2).
 func (r *Reader) ReadStatus() (Reply, error) {
-	line, err := r.replyLine()
+	line, _, err := r.ReadLine(MaxReplyLine)
 	if err != nil {
 		return Reply{}, err
 	}
@@ -57,11 +61,6 @@ func (r *Reader) ReadStatus() (Reply, error) {
 		return Reply{}, ErrReply
 	}
 	return Reply{code, []string{afterCode(line)}}, nil
-}
-
-func (r *Reader) replyLine() ([]byte, error) {
-	text, _, err := r.ReadLine(MaxReplyLine)
-	return text, err
 }
 
 // parseCode reads the code before a line's text; more tells of a "-" behind

@@ -9,6 +9,7 @@ import (
 )
 
 func TestReadReply(t *testing.T) {
+	half := strings.Repeat("x", MaxReply/2-len("220 "))
 	for _, test := range []struct {
 		name, in string
 		want     Reply
@@ -40,7 +41,10 @@ func TestReadReply(t *testing.T) {
 		{"zero", "020 a\r\n", Reply{}, ErrReply},
 		{"another protocol", "HTTP/1.1 200 OK\r\n", Reply{}, ErrReply},
 		{"a sign", "+20 a\r\n", Reply{}, ErrReply},
+		{"a line of 17,000 bytes", "250 " + strings.Repeat("x", 17000) + "\r\n", Reply{250, []string{strings.Repeat("x", 17000)}}, nil},
 		{"a line of 64 KiB", "220 " + strings.Repeat("x", 64<<10) + "\r\n", Reply{}, ErrTooLong},
+		{"as much as allowed, in two lines", "220-" + half + "\r\n220 " + half + "\r\n", Reply{220, []string{half, half}}, nil},
+		{"one byte more", "220-" + half + "\r\n220 " + half + "x\r\n", Reply{}, ErrTooLong},
 		{"a long line inside", "220-a\r\n" + strings.Repeat("x", 64<<10) + "\r\n220 b\r\n", Reply{}, ErrTooLong},
 		{"a thousand lines", "220-" + strings.Repeat("\r\n220-", 998) + "\r\n220 z\r\n",
 			Reply{220, append(make([]string, 999), "z")}, nil},
