@@ -56,32 +56,7 @@ type transfer struct {
 	reply line.Reply    // to the command: 1xx, or 2xx where all is sent already
 	skip  int64         // bytes that come before the first that is wanted
 	left  int64         // bytes that are wanted; -1: all
-	text  *bufio.Reader // of Conn, where CR LF becomes LF
-}
-
-func (d *driver) readText(t *transfer, p path) {
-	if d.LF && p.kind == "A" {
-		t.text = bufio.NewReader(t.Conn)
-	}
-}
-
-// Read reads what the server sends.
-func (t *transfer) Read(p []byte) (n int, err error) {
-	if t.text == nil {
-		return t.Conn.Read(p)
-	}
-	for n < len(p) && (n == 0 || t.text.Buffered() > 0) {
-		c, err := t.text.ReadByte()
-		if err != nil {
-			return n, err
-		}
-		if next, _ := t.text.Peek(1); c == '\r' && len(next) > 0 && next[0] == '\n' {
-			continue
-		}
-		p[n] = c
-		n++
-	}
-	return n, nil
+	text  *bufio.Reader // of Conn, where it is read as a text
 }
 
 // transfer has the server send what command asks for, from the byte first on.
