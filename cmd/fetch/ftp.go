@@ -1,6 +1,8 @@
 package main
 
 import (
+	"runtime"
+
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/schemes/ftp"
 	"github.com/spf13/pflag"
@@ -25,7 +27,7 @@ type ftpFlags struct {
 }
 
 func (f *ftpFlags) register(p *pflag.FlagSet) {
-	p.BoolVarP(&f.ascii, "use-ascii", "B", false, "transfer as text (ftp)")
+	p.BoolVarP(&f.ascii, "use-ascii", "B", false, "transfer as text (ftp); lines end in LF, with --raw as they came")
 	p.StringVar(&f.method, "ftp-method", "multicwd", "how a path becomes commands: multicwd, singlecwd or nocwd")
 	p.BoolVarP(&f.listOnly, "list-only", "l", false, "list names alone (ftp)")
 	p.StringVarP(&f.port, "ftp-port", "P", "", "have the server connect to us, at `ADDRESS` (- is the one it sees)")
@@ -42,7 +44,9 @@ func (f *ftpFlags) register(p *pflag.FlagSet) {
 	p.Lookup("ftp-pasv").Hidden = true
 }
 
-func (f *ftpFlags) options(ignoreSize bool) (ftp.Options, error) {
+// options takes from other flags whether sizes are believed and whether texts
+// stay as they come.
+func (f *ftpFlags) options(ignoreSize, raw bool) (ftp.Options, error) {
 	method, err := ftp.ParseMethod(f.method)
 	if err != nil {
 		return ftp.Options{}, err
@@ -50,7 +54,7 @@ func (f *ftpFlags) options(ignoreSize bool) (ftp.Options, error) {
 	o := ftp.Options{
 		Method: method, ASCII: f.ascii, NamesOnly: f.listOnly, Active: f.port, NoEPSV: f.disableEPSV, NoEPRT: f.disableEPRT,
 		PRET: f.pret, ClearData: f.sslControl, Account: fetch.Secret(f.account), Alternative: f.alternative,
-		Anonymous: f.anonymous, IgnoreSize: ignoreSize,
+		Anonymous: f.anonymous, IgnoreSize: ignoreSize, LF: !raw && runtime.GOOS != "windows",
 	}
 	switch {
 	case f.sslReqd || f.sslControl:
