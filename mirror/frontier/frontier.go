@@ -97,7 +97,7 @@ type Capture struct {
 	Path  string // in the tree; "": not there
 	File  string // the WARC that holds the record; "": none
 	At    int64  // where its member begins
-	Bytes int64  // how long its members are, those of its group included
+	Bytes int64  // how long its member is
 }
 
 // A Name is a claim to a path of the tree, folded as the strictest file system
@@ -173,8 +173,9 @@ type Frontier interface {
 
 	// Complete records what became of items of l.Host, in one transaction:
 	// all of it, or ErrFenced and nothing. The items need not be of those
-	// handed out: a listing tells what became of others too.
-	Complete(ctx context.Context, l *Lease, rs []Result) error
+	// handed out: a listing tells what became of others too. Ends says how
+	// far the WARC files are whole by now, by name; it may be nil.
+	Complete(ctx context.Context, l *Lease, rs []Result, ends map[string]int64) error
 
 	// Extend moves the end of l to ttl from now.
 	Extend(ctx context.Context, l *Lease, ttl time.Duration) error
@@ -205,8 +206,7 @@ type Frontier interface {
 	// Named finds who claimed these folded names.
 	Named(ctx context.Context, folds []string) (map[string]Key, error)
 
-	// Ends tells where each WARC ends by what was committed: the greatest
-	// At+Bytes of each File.
+	// Ends tells how far each WARC file is whole: what Complete was told.
 	Ends(ctx context.Context) (map[string]int64, error)
 
 	// Requeue makes items in these states pending in the current run.
