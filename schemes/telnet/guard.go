@@ -15,10 +15,13 @@ const sendTime = 30 * time.Second
 // what they are not.
 type guard struct {
 	net.Conn
-	keys bool // see Options.Keys
+	mode func(Mode) // see Options.Mode
+	told Mode
 
 	mu      sync.Mutex // of options, and of writing
 	options options
+
+	enter bool // the last byte of Input was CR
 
 	raw   [4 << 10]byte
 	clean []byte // read, without commands, and not yet given out
@@ -63,6 +66,16 @@ func (g *guard) digest(text []byte) {
 		g.clean = append(g.clean, b)
 	}
 	g.flush(nil)
+	if g.options.mode() != g.told {
+		g.tell()
+	}
+}
+
+// tell says how the peer wants to be typed to.
+func (g *guard) tell() {
+	if g.told = g.options.mode(); g.mode != nil {
+		g.mode(g.told)
+	}
 }
 
 // flush sends what options have to say and then text. It is called with the
@@ -87,7 +100,7 @@ func (g *guard) resize(cols, rows int) {
 	g.flush(nil)
 }
 
-// send writes data: each IAC twice, and each key Enter as NVT has it. The
+// send writes data: each IAC twice, and what a person types as NVT has it. The
 // library would lose what is not UTF-8.
 func (g *guard) send(p []byte) (int, error) {
 	const chunk = 4 << 10
@@ -108,10 +121,15 @@ func (g *guard) sendPart(part, more []byte) error {
 	defer g.mu.Unlock()
 	out := make([]byte, 0, 2*len(part))
 	for i, b := range part {
-		out = appendDoubled(out, part[i:i+1])
-		if b == '\r' && g.keys && !g.options.us[optBinary] && !feedsLine(part[i+1:], more) {
-			out = append(out, 0)
+		switch typed := g.mode != nil && !g.options.us[optBinary]; {
+		case typed && b == '\n' && g.options.mode() != Keys && !g.enter:
+			out = append(out, "\r\n"...)
+		case typed && b == '\r' && !feedsLine(part[i+1:], more):
+			out = append(out, g.options.enter()...)
+		default:
+			out = appendDoubled(out, part[i:i+1])
 		}
+		g.enter = b == '\r'
 	}
 	return g.flush(out)
 }

@@ -2,13 +2,12 @@ package telnet_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
-	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -77,7 +76,8 @@ func (s *talk) until(want string) {
 func TestTelnetd(t *testing.T) {
 	t.Parallel()
 	s := peer.Telnetd(t, peer.TelnetdOptions{Script: `echo "$TERM $USER $(stty size)"; read -r line; printf 'you said %s \377\303\277 %s\n' "$line" "$(stty size)"; env | sort`})
-	c := client(t, telnet.Options{Keys: true, Terminal: "VT220"})
+	var modes []telnet.Mode
+	c := client(t, telnet.Options{Mode: func(m telnet.Mode) { modes = append(modes, m) }, Terminal: "VT220"})
 	talk := begin(t, c, "telnet://bob:secret@"+s.Addr+"/")
 	talk.Resize(101, 255)
 	talk.until("vt220  255 101")
@@ -87,6 +87,9 @@ func TestTelnetd(t *testing.T) {
 	rest, err := io.ReadAll(talk.Body)
 	if err != nil || strings.Contains(string(rest), "bob") || strings.Contains(string(rest), "secret") {
 		t.Errorf("environment: %q, %v", rest, err)
+	}
+	if want := []telnet.Mode{telnet.Lines, telnet.Keys}; !slices.Equal(modes, want) {
+		t.Errorf("modes %v, want %v", modes, want)
 	}
 }
 
@@ -103,23 +106,10 @@ func TestTelnetdPlain(t *testing.T) {
 	}
 }
 
-// fromReserved dials from a port of ours that only root has.
-func fromReserved(o *fetch.Options) {
-	o.Dial = func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
-		for port := 1023; port > 600; port-- {
-			d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}}
-			if c, err := d.DialContext(ctx, network, to.String()); err == nil {
-				return c, nil
-			}
-		}
-		return nil, errors.New("no port is free")
-	}
-}
-
 func TestRlogind(t *testing.T) {
 	t.Parallel()
 	s := peer.Rlogind(t)
-	c := client(t, telnet.Options{Terminal: "dumb"}, fromReserved)
+	c := client(t, telnet.Options{Terminal: "dumb"}, func(o *fetch.Options) { o.Dial = telnet.Dial })
 	talk := begin(t, c, "rlogin://"+peer.User+"@"+s.Addr+"/")
 	talk.until("assword: ")
 	talk.say(peer.Password + "\r")

@@ -136,7 +136,7 @@ func TestReplayTelnetd(t *testing.T) {
 	}
 	play, want := script(turns)
 	got := ""
-	sent := replay(t, telnet.Options{Keys: true}, play, func(t *testing.T, c *fetch.Client) {
+	sent := replay(t, telnet.Options{Mode: func(telnet.Mode) {}}, play, func(t *testing.T, c *fetch.Client) {
 		talk := begin(t, c, "telnet://192.0.2.1")
 		talk.Resize(80, 24)
 		talk.until("something: ")

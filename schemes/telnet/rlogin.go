@@ -38,18 +38,6 @@ func (o Options) users(req *fetch.Request) (local, remote string, err error) {
 // lineType is the terminal and its speed, as BSD has them.
 func (o Options) lineType() string { return strings.ToLower(cmp.Or(o.Terminal, "xterm")) + "/38400" }
 
-// The ports of our own from which a server of rlogin takes our word for who we
-// are (RFC 1282).
-const (
-	firstReserved = 512
-	lastReserved  = 1023
-)
-
-// reserver is a Net that can connect from a reserved port.
-type reserver interface {
-	DialReserved(ctx context.Context, network, addr string) (net.Conn, error)
-}
-
 // rlogin opens a session of rlogin. Its window has one size: the peer asks for
 // it by urgent data, which Net does not show.
 func (o Options) rlogin(ctx context.Context, env fetch.Env, t fetch.Target, req *fetch.Request) (*fetch.Response, error) {
@@ -61,17 +49,13 @@ func (o Options) rlogin(ctx context.Context, env fetch.Env, t fetch.Target, req 
 		return nobody(), nil
 	}
 	announce(t, req)
-	dial := env.Net.DialContext
-	if r, ok := env.Net.(reserver); ok {
-		dial = r.DialReserved
-	}
-	door, err := dial(ctx, "tcp", t.Address())
+	door, err := env.Net.DialContext(context.WithValue(ctx, reservedKey{}, true), "tcp", t.Address())
 	if err != nil {
 		return nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { door.Close() })
 	conn := req.Trace.Tap(door)
-	if err = reserved(door); err == nil {
+	if err = isReserved(door); err == nil {
 		err = o.introduce(conn, local, remote)
 	}
 	if !stop() && err == nil {
@@ -81,17 +65,10 @@ func (o Options) rlogin(ctx context.Context, env fetch.Env, t fetch.Target, req 
 		door.Close()
 		return nil, err
 	}
-	return o.join(ctx, door, req.Trace, conn, conn.Write), nil
-}
-
-// reserved refuses a connection from a port that anybody may have: servers
-// hang up on it without a word.
-func reserved(door net.Conn) error {
-	a, ok := door.LocalAddr().(*net.TCPAddr)
-	if ok && a.Port >= firstReserved && a.Port <= lastReserved {
-		return nil
+	if o.Mode != nil {
+		o.Mode(Keys)
 	}
-	return fetch.BadPort.With(&fetch.Refusal{Rule: "rlogin needs a port from 512 to 1023 of our own, which this process could not have"})
+	return o.join(ctx, door, req.Trace, conn, conn.Write), nil
 }
 
 // introduce says who we are and reads whether that is well: one NUL, or a line

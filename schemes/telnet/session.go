@@ -22,7 +22,7 @@ func (o Options) telnet(ctx context.Context, env fetch.Env, t fetch.Target, req 
 	if err != nil {
 		return nil, err
 	}
-	g := &guard{Conn: req.Trace.Tap(door), keys: o.Keys, options: options{
+	g := &guard{Conn: req.Trace.Tap(door), mode: o.Mode, options: options{
 		agreeUs:  map[byte]bool{optBinary: true, optSGA: true, optTerminal: true, optWindow: true},
 		agreeHim: map[byte]bool{optBinary: true, optEcho: true, optSGA: true},
 		terminal: cmp.Or(o.Terminal, "XTERM"),
@@ -32,6 +32,7 @@ func (o Options) telnet(ctx context.Context, env fetch.Env, t fetch.Target, req 
 		door.Close()
 		return nil, fetch.Internal.With(err)
 	}
+	g.tell()
 	resp := o.join(ctx, door, req.Trace, stream, g.send)
 	resp.Resize = g.resize
 	return resp, nil

@@ -7,7 +7,8 @@
 // what the peer sends is Body, byte for byte; both may be used at once, by one
 // goroutine each. Closing Input ends our side alone, closing Body all of it.
 // Peers ask for the size of the window early and once: call Resize before Body
-// is read.
+// is read. Servers of rlogin want to be called from a reserved port: give Dial
+// to fetch.Options.
 // User and password of the URL are advice to a person: they are told by
 // Request.Trace, and not sent.
 //
@@ -30,10 +31,12 @@ import (
 type Options struct {
 	Terminal string // the type that a peer who asks is told; "" is "XTERM"
 
-	// Keys says that Input is what a person types: a CR that no LF follows is
-	// the key Enter, which NVT writes CR NUL (RFC 854). Else bytes go as they
-	// are.
-	Keys bool
+	// Mode, where it is not nil, says that Input is what a person types on a
+	// terminal, and is told how: when a session begins and whenever its peer
+	// changes that, by whoever opens the session or reads Body; it must not use
+	// the session. The key Enter then goes out as the peer wants it. Else bytes
+	// go as they are.
+	Mode func(Mode)
 
 	// Idle ends a session, as the peer's close does, when nothing has come for
 	// so long; 0: never.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"testing"
 	"time"
 )
@@ -61,24 +62,51 @@ func TestGuardRead(t *testing.T) {
 	}
 }
 
+const echoes, goesAhead = "\xff\xfb\x01", "\xff\xfb\x03"
+
+// TestMode: a person's terminal hears of each change, and of no other.
+func TestMode(t *testing.T) {
+	for in, want := range map[string][]Mode{
+		"":                           {Lines},
+		"hello" + goesAhead:          {Lines},
+		echoes + "Password: ":        {Lines, HiddenLines},
+		echoes + goesAhead + echoes:  {Lines, HiddenLines, Keys},
+		echoes + "\xff\xfc\x01" + "$ ": {Lines, HiddenLines, Lines},
+		"\xff\xfb\x05\xff\xfd\x01":    {Lines},
+	} {
+		var got []Mode
+		g := &guard{Conn: &wire{in: []byte(in), step: 3}, options: typical(), mode: func(m Mode) { got = append(got, m) }}
+		g.tell()
+		if drain(t, g, 100); !slices.Equal(got, want) {
+			t.Errorf("%q: got %v, want %v", in, got, want)
+		}
+	}
+}
+
 func TestSend(t *testing.T) {
 	long := bytes.Repeat([]byte("\xff\xe9\r"), 5000)
 	for _, test := range []struct {
 		name  string
-		keys  bool
+		typed bool
 		start string // what the peer has said
 		texts []string
 		want  string
 	}{
 		{"bytes as they are", false, "", []string{"caf\xe9 \xc3\xa9\x00\r\n\n\r"}, "caf\xe9 \xc3\xa9\x00\r\n\n\r"},
 		{"IAC twice", false, "", []string{"\xff", "a\xff\xff"}, "\xff\xffa\xff\xff\xff\xff"},
-		{"Enter", true, "", []string{"ls\r", "a\r\nb\rc"}, "ls\r\x00a\r\nb\r\x00c"},
-		{"Enter in binary", true, "\xff\xfd\x00", []string{"ls\r"}, "\xff\xfb\x00ls\r"},
+		{"Enter of a line", true, "", []string{"ls\n", "a\r\nb\rc"}, "ls\r\na\r\nb\r\nc"},
+		{"Enter of a password", true, echoes, []string{"ls\n"}, "\xff\xfd\x01ls\r\n"},
+		{"Enter among keys", true, echoes + goesAhead, []string{"ls\r", "a\r\nb\rc\n"}, "\xff\xfd\x01\xff\xfd\x03ls\r\x00a\r\nb\r\x00c\n"},
+		{"Enter in binary", true, "\xff\xfd\x00", []string{"ls\r", "\n"}, "\xff\xfb\x00ls\r\n"},
+		{"Enter split in two", true, "", []string{"ls\r", "\n"}, "ls\r\n\n"},
 		{"more than a chunk", false, "", []string{string(long)}, string(bytes.ReplaceAll(long, []byte("\xff"), []byte("\xff\xff")))},
-		{"Enter at the end of a chunk", true, "", []string{string(bytes.Repeat([]byte("a"), 4095)) + "\r\nb"}, string(bytes.Repeat([]byte("a"), 4095)) + "\r\nb"},
+		{"Enter at the end of a chunk", true, echoes + goesAhead, []string{string(bytes.Repeat([]byte("a"), 4095)) + "\r\nb"}, "\xff\xfd\x01\xff\xfd\x03" + string(bytes.Repeat([]byte("a"), 4095)) + "\r\nb"},
 	} {
 		w := &wire{in: []byte(test.start), step: 100}
-		g := &guard{Conn: w, keys: test.keys, options: typical()}
+		g := &guard{Conn: w, options: typical()}
+		if test.typed {
+			g.mode = func(Mode) {}
+		}
 		drain(t, g, 100)
 		for _, text := range test.texts {
 			if n, err := g.send([]byte(text)); n != len(text) || err != nil {
