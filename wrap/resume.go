@@ -68,6 +68,9 @@ func (b *resuming) Read(p []byte) (int, error) {
 		case n > 0: // first what came, then the trouble
 			b.pending = err
 			return n, nil
+		case b.tries.req.Range.End > 0 && b.at >= b.tries.req.Range.End: // a rest of no bytes cannot be asked for
+			b.err = io.EOF
+			return 0, b.err
 		}
 		b.err = b.resume(err)
 	}

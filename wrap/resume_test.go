@@ -96,6 +96,7 @@ func TestResume(t *testing.T) {
 			return nil
 		}}, RetryOptions{}, fetch.Request{}, 2, 0, 0},
 		{"a part", object{cuts: []int64{100}}, RetryOptions{}, fetch.Request{Range: fetch.Range{First: 50, End: 5000}}, 2, 0, 0},
+		{"behind the last byte of a part", object{cuts: []int64{100}}, RetryOptions{}, fetch.Request{Range: fetch.Range{First: 50, End: 150}}, 1, 0, 0},
 		{"the last part", object{cuts: []int64{100}}, RetryOptions{}, fetch.Request{Range: fetch.Range{First: -500}}, 2, 0, 0},
 		{"too often", object{cuts: []int64{10, 10, 10, 10, 10}}, RetryOptions{}, fetch.Request{}, 4, fetch.Truncated, 40},
 		{"often, with progress", object{cuts: []int64{progress, 0, 0, progress, 0, 0, progress, 0, 0}}, RetryOptions{}, fetch.Request{}, 10, 0, 0},

@@ -24,7 +24,8 @@ type RetryOptions struct {
 	Jitter func() float64 // in [0, 1); nil: math/rand/v2
 
 	// Notify, if not nil, is told before each wait: attempt n of req failed
-	// with err, and wait is how long until the next.
+	// with err, and wait is how long until the next. Requests made side by
+	// side call it so.
 	Notify func(req *fetch.Request, n int, wait time.Duration, err error)
 }
 

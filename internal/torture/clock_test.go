@@ -92,7 +92,7 @@ func TestClockAndDates(t *testing.T) {
 					rw.Header().Set("Last-Modified", began.UTC().Format(http.TimeFormat))
 					io.WriteString(rw, "hello")
 				})}}, false)
-				client := newClient(w, fetch.Options{Dial: w.record(w.dial), Now: clocks()[name]}, 4, new([]string), webscheme.Schemes(webscheme.Options{})...)
+				client := newClient(w, fetch.Options{Dial: w.record(w.dial), Now: clocks()[name]}, 4, func(string) {}, webscheme.Schemes(webscheme.Options{})...)
 				defer client.Close()
 				resp, err := client.Get(t.Context(), "http://example.com/")
 				if err != nil {

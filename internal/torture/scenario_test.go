@@ -2,7 +2,9 @@ package torture
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -22,6 +24,18 @@ import (
 
 // object is what every URL names; no two places in it are alike.
 var object = body(100_000)
+
+// large is what /large names: the three pieces of wrap.Segments(segments).
+var large = body(400_000)
+
+const segments = 96
+
+func (s *scenario) object() string {
+	if s.large {
+		return large
+	}
+	return object
+}
 
 func body(n int64) string {
 	text, _ := io.ReadAll(faultnet.Body(n))
@@ -52,15 +66,21 @@ type scenario struct {
 	tls, http2 bool
 	http       webscheme.Options
 
-	before string // what the file holds
-	left   string // what an earlier attempt left in the part of version "v1"
-	save   save.Options
+	proxy string // by way of which
+	large bool   // the object is large instead of object, and brought in segments
+
+	before  string // what the file holds
+	left    string // what an earlier attempt left in the part
+	version string // of which object that is; "": "v1"
+	save    save.Options
 
 	// endsIn is how a transfer ends where nothing goes wrong: 0 is well.
 	endsIn fetch.Fault
 	// resumes says that what breaks off can be continued, so that to try
 	// again is always enough.
 	resumes bool
+	// tries is how many connections one attempt needs; 0: 1.
+	tries int
 	// retried says that one attempt is never enough.
 	retried bool
 }
@@ -91,6 +111,19 @@ var scenarios = []scenario{
 	{name: "http/2, part", url: "https://example.com/length", tls: true, http2: true, left: object[:40_000],
 		save: save.Options{Resume: true}, resumes: true},
 
+	{name: "proxy", url: "http://" + userURL + "/length", proxy: httpProxy, resumes: true},
+	{name: "proxy, tls", url: "https://" + userURL + "/length", tls: true, proxy: httpProxy, resumes: true},
+	{name: "socks", url: "http://" + userURL + "/length", proxy: socksProxy, resumes: true},
+	{name: "segments", url: "http://" + userURL + "/large", large: true, tries: 3, resumes: true},
+	{name: "segments, http/2", url: "https://" + userURL + "/large", tls: true, http2: true, large: true, tries: 3, resumes: true},
+
+	{name: "ftp", url: "ftp://" + userURL + "/file", tries: 2, resumes: true},
+	{name: "ftp, part", url: "ftp://example.com/file", before: "old", left: object[:40_000], version: ftpVersion,
+		save: save.Options{Resume: true}, tries: 2, resumes: true},
+	{name: "gopher", url: "gopher://example.com/9/file"},
+	{name: "gopher, text", url: "gopher://example.com/0/text"},
+	{name: "nntp", url: "nntp://example.com/local.test/2"},
+
 	{name: "file", url: "file://FOLDER/source"},
 	{name: "file, part", url: "file://FOLDER/source", before: object[:40_000], save: save.Options{Resume: true}},
 }
@@ -105,6 +138,11 @@ func (s *scenario) serve(w *world) (client fetch.Options) {
 	w.serve("8.8.8.8"+port, home, s.tls)
 	other := &httptest.Server{Config: &http.Server{Handler: w.counted(w.stranger(site()))}}
 	w.serve("8.8.4.4:80", other, false)
+	w.serveProxies()
+	client.Proxy = s.through()
+	w.talk("8.8.8.8:21", w.ftp)
+	w.talk("8.8.8.8:70", w.gopher)
+	w.talk("8.8.8.8:119", w.nntp)
 	if s.tls {
 		client.TLS = home.Client().Transport.(*http.Transport).TLSClientConfig
 	}
@@ -114,10 +152,7 @@ func (s *scenario) serve(w *world) (client fetch.Options) {
 // counted counts the requests.
 func (w *world) counted(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		w.note("request %s %s, range %q", r.Method, r.URL, r.Header.Get("Range"))
-		w.mu.Lock()
-		w.requests++
-		w.mu.Unlock()
+		w.asked(fmt.Sprintf("%s %s, range %q", r.Method, r.URL, r.Header.Get("Range")))
 		h.ServeHTTP(rw, r)
 	})
 }
@@ -139,15 +174,16 @@ func (w *world) stranger(h http.Handler) http.Handler {
 // site serves object in many ways.
 func site() http.Handler {
 	mux := http.NewServeMux()
-	whole := func(tag string) http.HandlerFunc {
+	whole := func(tag, object string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("ETag", tag)
 			w.Header().Set("Content-Type", "text/plain")
 			http.ServeContent(w, r, "", time.Time{}, strings.NewReader(object))
 		}
 	}
-	mux.HandleFunc("/length", whole(`"v1"`))
-	mux.HandleFunc("/changed", whole(`"v2"`))
+	mux.HandleFunc("/length", whole(`"v1"`, object))
+	mux.HandleFunc("/large", whole(`"v1"`, large))
+	mux.HandleFunc("/changed", whole(`"v2"`, object))
 	mux.HandleFunc("/chunked", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("ETag", `"v1"`)
 		for i := 0; i < len(object); i += 30_000 {
@@ -177,7 +213,7 @@ func site() http.Handler {
 			http.Error(w, "who are you?", http.StatusUnauthorized)
 			return
 		}
-		whole(`"v1"`)(w, r)
+		whole(`"v1"`, object)(w, r)
 	})
 	busy := true
 	mux.HandleFunc("/busy", func(w http.ResponseWriter, r *http.Request) {
@@ -187,7 +223,7 @@ func site() http.Handler {
 			http.Error(w, "later", http.StatusServiceUnavailable)
 			return
 		}
-		whole(`"v1"`)(w, r)
+		whole(`"v1"`, object)(w, r)
 	})
 	return mux
 }
@@ -217,7 +253,7 @@ func (s *scenario) prepare(t *testing.T) (out, url string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := f.Begin(save.State{Validator: `"v1"`, Size: int64(len(object))}); err != nil {
+		if err := f.Begin(save.State{Validator: cmp.Or(s.version, `"v1"`), Size: int64(len(object))}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := io.WriteString(f, s.left); err != nil {

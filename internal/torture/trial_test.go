@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,8 +18,7 @@ import (
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/save"
 	"github.com/anyurl/fetch/save/savetest"
-	"github.com/anyurl/fetch/schemes/file"
-	webscheme "github.com/anyurl/fetch/schemes/http"
+	"github.com/anyurl/fetch/schemes"
 	"github.com/anyurl/fetch/wrap"
 )
 
@@ -37,7 +37,15 @@ type trial struct {
 	world   *world
 	breaker *faultnet.Breaker
 	out     string // the file to be
+	mu      sync.Mutex
 	said    []string
+}
+
+// say notes what the user would read. Requests side by side do.
+func (tr *trial) say(text string) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	tr.said = append(tr.said, text)
 }
 
 // An outcome is what came of a trial.
@@ -73,10 +81,7 @@ func (tr *trial) run(t *testing.T) outcome {
 	if tr.stop > 0 {
 		fsys = &stopper{FS: tr.disk, disk: tr.disk, at: tr.stop, stop: cancel}
 	}
-	began := time.Now()
-	o := tr.transfer(t, ctx, opts, url, fsys)
-	o.took, o.dials, o.requests = time.Since(began), w.dials, w.requests
-	return o
+	return tr.transfer(t, ctx, opts, url, fsys)
 }
 
 // expires reports whether the deadline of the operation that fails passes at
@@ -89,12 +94,23 @@ func (tr *trial) hit() bool {
 	return tr.breaker.Hit() || tr.expires() && tr.world.ops >= tr.at
 }
 
+// lastWords is how long an idle session may take to say goodbye once the
+// client is closed: it is of no transfer's time.
+const lastWords = 5 * time.Second
+
 // transfer does what a program does that saves an object in a file.
 func (tr *trial) transfer(t *testing.T, ctx context.Context, opts fetch.Options, url string, fsys save.FS) (o outcome) {
-	client := newClient(tr.world, opts, tr.attempts, &tr.said, webscheme.Schemes(tr.http)...)
+	if tr.large {
+		opts.Wrap = append(opts.Wrap, wrap.Segments(segments))
+	}
+	client := newClient(tr.world, opts, tr.attempts, tr.say, schemes.All(schemes.Options{HTTP: tr.http})...)
+	began := time.Now()
 	defer func() {
 		client.Close()
+		o.took = time.Since(began)
+		<-time.After(lastWords)
 		synctest.Wait()
+		o.dials, o.requests = tr.world.dials, tr.world.requests
 		if tr.world.open != 0 {
 			t.Errorf("I4: %d connections are open", tr.world.open)
 		}
@@ -106,7 +122,7 @@ func (tr *trial) transfer(t *testing.T, ctx context.Context, opts fetch.Options,
 	req := &fetch.Request{
 		URL:    u,
 		Header: fetch.Header{{Name: "X-Api-Key", Value: secret}},
-		Trace:  &fetch.Trace{Note: func(text string) { tr.said = append(tr.said, text) }},
+		Trace:  &fetch.Trace{Note: tr.say},
 	}
 	so := tr.save
 	so.URL, so.FS = url, fsys
@@ -124,20 +140,20 @@ func (tr *trial) transfer(t *testing.T, ctx context.Context, opts fetch.Options,
 	}
 }
 
-// newClient makes a Client of a world, whose retries are noted in said.
-func newClient(w *world, opts fetch.Options, attempts int, said *[]string, web ...fetch.Scheme) *fetch.Client {
+// newClient makes a Client of a world, whose retries are told to say.
+func newClient(w *world, opts fetch.Options, attempts int, say func(string), all ...fetch.Scheme) *fetch.Client {
 	opts.Policy = fetch.Typed()
 	opts.Resolver = w
 	if attempts > 1 {
-		opts.Wrap = []fetch.Middleware{wrap.Retry(wrap.RetryOptions{
+		opts.Wrap = append(opts.Wrap, wrap.Retry(wrap.RetryOptions{
 			Attempts: attempts,
 			Jitter:   func() float64 { return 1 },
 			Notify: func(_ *fetch.Request, n int, wait time.Duration, err error) {
-				*said = append(*said, fmt.Sprintf("%v; attempt %d in %v", err, n+1, wait))
+				say(fmt.Sprintf("%v; attempt %d in %v", err, n+1, wait))
 			},
-		})}
+		}))
 	}
-	return fetch.New(opts, append(web, file.Schemes(file.Options{})...)...)
+	return fetch.New(opts, all...)
 }
 
 // attempt brings the object, or what f lacks of it.

@@ -1,6 +1,7 @@
 package torture
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +35,7 @@ type world struct {
 	late     int             // dials after the end of watched
 	watched  context.Context // of the caller
 	requests int
+	ports    int      // for data connections
 	ops      int      // of clients: dials, reads, writes
 	expireAt int      // the operation whose deadline passes at once, or 0
 	endless  string   // what was to expire had no deadline, or a far one
@@ -42,7 +44,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	w := &world{t: t, names: map[string][]netip.Addr{}, places: map[netip.AddrPort]*listener{}, silent: map[netip.Addr]bool{}}
-	for name, addr := range map[string]string{"example.com": "8.8.8.8", "other.example": "8.8.4.4"} {
+	for name, addr := range map[string]string{"example.com": "8.8.8.8", "other.example": "8.8.4.4", "proxy.example": proxyAddr} {
 		w.names[name] = []netip.Addr{netip.MustParseAddr(addr)}
 	}
 	return w
@@ -69,6 +71,46 @@ func (w *world) serve(addr string, server *httptest.Server, tls bool) {
 		server.Start()
 	}
 	w.t.Cleanup(server.Close)
+}
+
+// talk starts a server of a line protocol, which ends with the test: it is
+// given each connection, and what comes on it.
+func (w *world) talk(addr string, converse func(c net.Conn, r *bufio.Reader)) {
+	l := &listener{addr: netip.MustParseAddrPort(addr), queue: make(chan net.Conn), done: make(chan struct{})}
+	w.places[l.addr] = l
+	var talks sync.WaitGroup
+	talks.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			talks.Go(func() {
+				defer c.Close()
+				converse(c, bufio.NewReader(c))
+			})
+		}
+	})
+	w.t.Cleanup(func() {
+		l.Close()
+		talks.Wait()
+	})
+}
+
+// once opens a place for one connection, which waits there to be taken.
+func (w *world) once(addr netip.AddrPort) (queue <-chan net.Conn) {
+	l := &listener{addr: addr, queue: make(chan net.Conn, 1), done: make(chan struct{})}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.places[addr] = l
+	return l.queue
+}
+
+func (w *world) asked(what string) {
+	w.note("request %s", what)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.requests++
 }
 
 // dial is fetch.Options.Dial.
@@ -101,8 +143,8 @@ func (w *world) record(dial faultnet.Dial) faultnet.Dial {
 		w.mu.Lock()
 		w.dials++
 		nth := w.dials
-		if w.watched.Err() != nil {
-			w.late++
+		if w.watched.Err() != nil && ctx.Err() == nil {
+			w.late++ // with a ctx that has ended it comes to nothing
 		}
 		w.mu.Unlock()
 		if end, _ := ctx.Deadline(); w.expires("dial", end) {
