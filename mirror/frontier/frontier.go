@@ -98,6 +98,8 @@ type Capture struct {
 	File  string // the WARC that holds the record; "": none
 	At    int64  // where its member begins
 	Bytes int64  // how long its member is
+	ID    string // WARC-Record-ID
+	Proof string // WARC-Payload-Digest
 }
 
 // A Name is a claim to a path of the tree, folded as the strictest file system
