@@ -1,11 +1,11 @@
 // Package torture holds nothing but tests: whole transfers, from a URL to a
 // file, in which one thing goes wrong.
 //
-// TestSweep runs each scenario (a server in memory, the Client, the Retry
-// middleware, package save) once to count its operations on the network and on
-// the file system, and then once more for each of them and each way in which
-// it can fail. Make test takes every seventh operation, make soak all
-// (TestSoakSweep). After each run these invariants must hold:
+// TestSweep runs each scenario (servers and proxies in memory, the Client, the
+// Retry and Segments middleware, package save) once to count its operations on
+// the network and on the file system, and then once more for each of them and
+// each way in which it can fail. Make test takes every seventh operation, make
+// soak all (TestSoakSweep). After each run these invariants must hold:
 //
 //	I1  the error is of a class that the failure may have, or there is none
 //	I2  the file is absent, what it was, or whole; nothing else is left

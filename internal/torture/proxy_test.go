@@ -35,15 +35,7 @@ func (s *scenario) through() fetch.ProxyFunc {
 // serveProxies starts both.
 func (w *world) serveProxies() {
 	web := site()
-	proxy := http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Proxy-Authorization") != "Basic "+base64.StdEncoding.EncodeToString([]byte("bob:"+secret)) {
-			rw.WriteHeader(http.StatusProxyAuthRequired)
-			return
-		}
-		if r.Method != http.MethodConnect {
-			w.counted(web).ServeHTTP(rw, r)
-			return
-		}
+	tunnel := w.deaf(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		far, err := w.dialName(r.Host)
 		if err != nil {
 			rw.WriteHeader(http.StatusBadGateway)
@@ -55,6 +47,17 @@ func (w *world) serveProxies() {
 		}
 		io.WriteString(conn, "HTTP/1.1 200 OK\r\n\r\n")
 		join(conn, far)
+	}), "Authorization", "X-Api-Key", "Cookie")
+	proxy := http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Proxy-Authorization") != "Basic "+base64.StdEncoding.EncodeToString([]byte("bob:"+secret)) {
+			rw.WriteHeader(http.StatusProxyAuthRequired)
+			return
+		}
+		if r.Method != http.MethodConnect {
+			w.counted(web).ServeHTTP(rw, r)
+			return
+		}
+		tunnel.ServeHTTP(rw, r)
 	})
 	w.serve(proxyAddr+":3128", &httptest.Server{Config: &http.Server{Handler: proxy}}, false)
 	w.talk(proxyAddr+":1080", func(c net.Conn, r *bufio.Reader) {

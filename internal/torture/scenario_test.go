@@ -25,17 +25,8 @@ import (
 // object is what every URL names; no two places in it are alike.
 var object = body(100_000)
 
-// large is what /large names: the three pieces of wrap.Segments(segments).
-var large = body(400_000)
-
-const segments = 96
-
-func (s *scenario) object() string {
-	if s.large {
-		return large
-	}
-	return object
-}
+// segments makes wrap.Segments bring object in three pieces.
+const segments = 384
 
 func body(n int64) string {
 	text, _ := io.ReadAll(faultnet.Body(n))
@@ -66,8 +57,8 @@ type scenario struct {
 	tls, http2 bool
 	http       webscheme.Options
 
-	proxy string // by way of which
-	large bool   // the object is large instead of object, and brought in segments
+	proxy     string // by way of which
+	segmented bool
 
 	before  string // what the file holds
 	left    string // what an earlier attempt left in the part
@@ -114,8 +105,8 @@ var scenarios = []scenario{
 	{name: "proxy", url: "http://" + userURL + "/length", proxy: httpProxy, resumes: true},
 	{name: "proxy, tls", url: "https://" + userURL + "/length", tls: true, proxy: httpProxy, resumes: true},
 	{name: "socks", url: "http://" + userURL + "/length", proxy: socksProxy, resumes: true},
-	{name: "segments", url: "http://" + userURL + "/large", large: true, tries: 3, resumes: true},
-	{name: "segments, http/2", url: "https://" + userURL + "/large", tls: true, http2: true, large: true, tries: 3, resumes: true},
+	{name: "segments", url: "http://" + userURL + "/length", segmented: true, tries: 3, resumes: true},
+	{name: "segments, http/2", url: "https://" + userURL + "/length", tls: true, http2: true, segmented: true, tries: 3, resumes: true},
 
 	{name: "ftp", url: "ftp://" + userURL + "/file", tries: 2, resumes: true},
 	{name: "ftp, part", url: "ftp://example.com/file", before: "old", left: object[:40_000], version: ftpVersion,
@@ -134,9 +125,9 @@ func (s *scenario) serve(w *world) (client fetch.Options) {
 	if s.tls {
 		port = ":443"
 	}
-	home := &httptest.Server{EnableHTTP2: s.http2, Config: &http.Server{Handler: w.counted(site())}}
+	home := &httptest.Server{EnableHTTP2: s.http2, Config: &http.Server{Handler: w.counted(w.deaf(site(), "Proxy-Authorization"))}}
 	w.serve("8.8.8.8"+port, home, s.tls)
-	other := &httptest.Server{Config: &http.Server{Handler: w.counted(w.stranger(site()))}}
+	other := &httptest.Server{Config: &http.Server{Handler: w.counted(w.deaf(site(), "Authorization", "X-Api-Key", "Cookie", "Proxy-Authorization"))}}
 	w.serve("8.8.4.4:80", other, false)
 	w.serveProxies()
 	client.Proxy = s.through()
@@ -157,10 +148,10 @@ func (w *world) counted(h http.Handler) http.Handler {
 	})
 }
 
-// stranger is a host that must not hear a secret.
-func (w *world) stranger(h http.Handler) http.Handler {
+// deaf is a host that must not hear the headers of these names.
+func (w *world) deaf(h http.Handler, names ...string) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		for _, name := range []string{"Authorization", "X-Api-Key", "Cookie"} {
+		for _, name := range names {
 			if v := r.Header.Get(name); v != "" {
 				w.mu.Lock()
 				w.leaks = append(w.leaks, name+": "+v)
@@ -174,16 +165,15 @@ func (w *world) stranger(h http.Handler) http.Handler {
 // site serves object in many ways.
 func site() http.Handler {
 	mux := http.NewServeMux()
-	whole := func(tag, object string) http.HandlerFunc {
+	whole := func(tag string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("ETag", tag)
 			w.Header().Set("Content-Type", "text/plain")
 			http.ServeContent(w, r, "", time.Time{}, strings.NewReader(object))
 		}
 	}
-	mux.HandleFunc("/length", whole(`"v1"`, object))
-	mux.HandleFunc("/large", whole(`"v1"`, large))
-	mux.HandleFunc("/changed", whole(`"v2"`, object))
+	mux.HandleFunc("/length", whole(`"v1"`))
+	mux.HandleFunc("/changed", whole(`"v2"`))
 	mux.HandleFunc("/chunked", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("ETag", `"v1"`)
 		for i := 0; i < len(object); i += 30_000 {
@@ -213,7 +203,7 @@ func site() http.Handler {
 			http.Error(w, "who are you?", http.StatusUnauthorized)
 			return
 		}
-		whole(`"v1"`, object)(w, r)
+		whole(`"v1"`)(w, r)
 	})
 	busy := true
 	mux.HandleFunc("/busy", func(w http.ResponseWriter, r *http.Request) {
@@ -223,7 +213,7 @@ func site() http.Handler {
 			http.Error(w, "later", http.StatusServiceUnavailable)
 			return
 		}
-		whole(`"v1"`, object)(w, r)
+		whole(`"v1"`)(w, r)
 	})
 	return mux
 }

@@ -110,11 +110,11 @@ func (tr *trial) judge(t *testing.T, o, sound outcome) {
 	tr.judgeTime(t, o, sound)    // I5
 	tr.judgeTraffic(t, o, sound) // I6
 	tr.judgeSecrets(t, o)        // I7
-	if tr.save.Existing == save.Refuse && held == tr.object() {
+	if tr.save.Existing == save.Refuse && held == object {
 		return
 	}
 	again := tr.again(t, tr.place()) // I8
-	want := tr.object()
+	want := object
 	if tr.endsIn != 0 {
 		want = tr.before
 	}
@@ -161,11 +161,11 @@ func (tr *trial) judgeFile(t *testing.T, o outcome) string {
 	t.Helper()
 	held := tr.content(t)
 	switch {
-	case held != tr.before && held != tr.object():
+	case held != tr.before && held != object:
 		t.Errorf("I2: the file holds %d bytes: neither the old ones nor the object", len(held))
-	case o.err == nil && held != tr.object():
+	case o.err == nil && held != object:
 		t.Error("I2: success without the object")
-	case o.err != nil && held == tr.object() && held != tr.before && !tr.renamed():
+	case o.err != nil && held == object && held != tr.before && !tr.renamed():
 		t.Error("I2: an error though the file is there")
 	}
 	failed := tr.disk.At > 0 && len(tr.disk.Ops()) >= tr.disk.At && tr.disk.Ops()[tr.disk.At-1].Verb == "remove"
@@ -179,7 +179,6 @@ func (tr *trial) judgeFile(t *testing.T, o outcome) string {
 
 func (tr *trial) judgeBody(t *testing.T, o outcome) {
 	t.Helper()
-	object := tr.object()
 	if o.first > int64(len(object)) || !strings.HasPrefix(object[o.first:], o.got) {
 		t.Errorf("I3: %d bytes from %d are not those of the object", len(o.got), o.first)
 	} else if o.err == nil && int(o.first)+len(o.got) != len(object) {
@@ -226,7 +225,7 @@ func (tr *trial) judgeTraffic(t *testing.T, o, sound outcome) {
 		t.Errorf("I6: %d connections and %d requests, want %d and %d at the most", o.dials, o.requests, dials, requests)
 	}
 	late := 0
-	if tr.large { // what is asked for side by side may cross the end that another met
+	if tr.segmented { // what is asked for side by side may cross the end that another met
 		late = tr.tries
 	}
 	if tr.world.late > late {

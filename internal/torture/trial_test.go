@@ -100,7 +100,7 @@ const lastWords = 5 * time.Second
 
 // transfer does what a program does that saves an object in a file.
 func (tr *trial) transfer(t *testing.T, ctx context.Context, opts fetch.Options, url string, fsys save.FS) (o outcome) {
-	if tr.large {
+	if tr.segmented {
 		opts.Wrap = append(opts.Wrap, wrap.Segments(segments))
 	}
 	client := newClient(tr.world, opts, tr.attempts, tr.say, schemes.All(schemes.Options{HTTP: tr.http})...)
