@@ -66,7 +66,7 @@ func (f *flags) schemes() (o schemes.Options, err error) {
 	if o.FTP, err = f.ftp.options(f.http.ignoreLength, f.http.raw); err != nil {
 		return o, err
 	}
-	if o.NNTP, err = f.news.options(f.ftp); err != nil {
+	if o.NNTP, err = f.news.options(f.ftp, f.http.compressed); err != nil {
 		return o, err
 	}
 	o.Prospero, err = f.archie()

@@ -39,7 +39,12 @@ refused, and so is a host other than localhost.`,
 
 An article is brought byte for byte; a group is a listing of its articles; * is
 the list of groups. Where the URL names no host, --news-server or NNTPSERVER
-does. snews and nntps are the same under TLS.`,
+does. snews and nntps are the same under TLS. HOST/GROUP/7-20 is a range of
+articles, GROUP/7- has no end.
+Flags: --headers, --body, --mbox, --maildir DIR, --part N, --decode: articles in
+other forms. --state FILE, --since-article N: only what is new; -z DATE: what
+came to the server since. With fetch ls, --field NAME: one header of each
+article; --describe: what groups are about. --compressed, --ssl, --ssl-reqd.`,
 	"wais": `wais://HOST[:PORT]/DATABASE[?WORDS]   wais://HOST/DATABASE/TYPE/ID   RFC 4156, RFC 1738 3.9
 
 A database is an index: fetch search URL WORDS lists the documents found, whose

@@ -44,7 +44,7 @@ func (f *httpFlags) register(p *pflag.FlagSet) {
 	p.StringVarP(&f.userAgent, "user-agent", "A", "", "send `TEXT` as User-Agent")
 	p.StringVarP(&f.referer, "referer", "e", "", "send `URL` as Referer")
 	p.BoolVar(&f.pathAsIs, "path-as-is", false, "keep . and .. in the path")
-	p.BoolVar(&f.compressed, "compressed", false, "ask for a compressed body and decompress it")
+	p.BoolVar(&f.compressed, "compressed", false, "ask for a compressed body and decompress it (of news servers too)")
 	p.BoolVarP(&f.http10, "http1.0", "0", false, "ask by HTTP/1.0")
 	p.BoolVar(&f.http11, "http1.1", false, "do not offer HTTP/2")
 	p.BoolVar(&f.http2, "http2", false, "offer HTTP/2 (always on)")

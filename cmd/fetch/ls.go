@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -70,8 +71,8 @@ func listJSON(w io.Writer, e fetch.Entry) error {
 	return json.NewEncoder(w).Encode(e)
 }
 
-// listText writes kind, size, time and name; what a server may have put into
-// the name is shown escaped.
+// listText writes kind, size, time and name, and behind a TAB what describes
+// it; what a server may have put into these is shown escaped.
 func listText(urls bool) func(io.Writer, fetch.Entry) error {
 	return func(w io.Writer, e fetch.Entry) (err error) {
 		if urls {
@@ -87,7 +88,11 @@ func listText(urls bool) func(io.Writer, fetch.Entry) error {
 		if !e.Time.IsZero() {
 			when = e.Time.UTC().Format(time.RFC3339)
 		}
-		_, err = fmt.Fprintf(w, "%-8s %12s %-20s %s\n", e.Kind, size, when, tty.Escape(e.Name))
+		name := tty.Escape(e.Name)
+		if about, _, _ := strings.Cut(e.Extra["description"], "\n"); about != "" {
+			name += "\t" + tty.Escape(about)
+		}
+		_, err = fmt.Fprintf(w, "%-8s %12s %-20s %s\n", e.Kind, size, when, name)
 		return err
 	}
 }

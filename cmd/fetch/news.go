@@ -20,6 +20,8 @@ type newsFlags struct {
 	server       string
 	headers      bool
 	body         bool
+	field        string
+	describe     bool
 	mbox         bool
 	maildir      string
 	part         string
@@ -34,6 +36,8 @@ func (f *newsFlags) register(p *pflag.FlagSet) {
 	p.StringVar(&f.server, "news-server", "", "ask `HOST[:PORT]`, or snews://HOST/, where a news URL names none (NNTPSERVER)")
 	p.BoolVar(&f.headers, "headers", false, "bring the headers of articles alone")
 	p.BoolVar(&f.body, "body", false, "bring the bodies of articles alone")
+	p.StringVar(&f.field, "field", "", "list articles by the header field `NAME` alone (:bytes and :lines too)")
+	p.BoolVar(&f.describe, "describe", false, "list news groups with what they are about")
 	p.BoolVar(&f.mbox, "mbox", false, "write messages as an mbox (mboxrd)")
 	p.StringVar(&f.maildir, "maildir", "", "deliver messages into the Maildir `DIR`")
 	p.StringVar(&f.part, "part", "", "take out part `N` of a message (1, 2.1)")
@@ -43,8 +47,11 @@ func (f *newsFlags) register(p *pflag.FlagSet) {
 	p.BoolVar(&f.insecureAuth, "insecure-auth", false, "send passwords over connections in clear")
 }
 
-func (f *newsFlags) options(ssl ftpFlags) (nntp.Options, error) {
-	o := nntp.Options{Server: f.server, After: f.since, ClearPassword: f.insecureAuth}
+func (f *newsFlags) options(ssl ftpFlags, compressed bool) (nntp.Options, error) {
+	o := nntp.Options{Server: f.server, After: f.since, ClearPassword: f.insecureAuth, Field: f.field, Describe: f.describe}
+	if compressed {
+		o.Compress = nntp.CompressAlways
+	}
 	switch {
 	case f.headers && f.body:
 		return o, fetch.Usage.Errorf("--headers and --body exclude each other")

@@ -43,6 +43,16 @@ func TestNews(t *testing.T) {
 	contains(t, fetchAs(t, 0, "ls", "--json", "nntp://"+s.Addr+"/local.test"), `"message_id":"\u003cone@test.example\u003e"`)
 	contains(t, fetchAs(t, 0, "--mbox", "nntp://"+s.Addr+"/local.test/1-9"), "Subject: one\n", "\n>From the body\n")
 	contains(t, fetchAs(t, 0, "--part", "1", "--news-server", s.Addr, "news:one@test.example"), "From the body")
+	contains(t, fetchAs(t, 0, "ls", "--field", "From", "nntp://"+s.Addr+"/local.test"), " a@b.example\n")
+	contains(t, fetchAs(t, 0, "ls", "--describe", "nntp://"+s.Addr+"/local.*"), " local.test\tA group of this test\n")
+	contains(t, fetchAs(t, 0, "ls", "-z", "2001-09-09", "nntp://"+s.Addr+"/local.test"), "<one@test.example>")
+	if got := fetchAs(t, 0, "ls", "-z", "2099-09-09", "--compressed", "nntp://"+s.Addr+"/local.*"); got != "" {
+		t.Errorf("groups of the future: %q", got)
+	}
+	if got := fetchAs(t, 0, "-z", "2026-11-20 10:00:00", "--news-server", s.Addr, "news:one@test.example"); got != "" {
+		t.Errorf("an old article came: %q", got)
+	}
+	fetchAs(t, 2, "ls", "--field", "a b", "nntp://"+s.Addr+"/local.test")
 	fetchAs(t, 8, "--news-server", s.Addr, "news:none@test.example")
 
 	dir := filepath.Join(t.TempDir(), "box")

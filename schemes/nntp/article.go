@@ -3,6 +3,7 @@ package nntp
 import (
 	"bytes"
 	"io"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/line"
@@ -52,8 +53,11 @@ func (d *driver) article(q *query, s *session, view View) (*fetch.Response, erro
 	if d.View == Head {
 		resp.Media = headMedia // and not only what a Stat tells an article by
 	}
+	resp.Unchanged = old(q.req, resp.Time)
 	if q.req.Op != fetch.Stat {
-		block.release()
+		if block.release(); resp.Unchanged {
+			resp.Body, s.broken = nil, true // the rest is not worth its reading
+		}
 		return resp, nil
 	}
 	resp.Body = nil
@@ -65,6 +69,12 @@ func (d *driver) article(q *query, s *session, view View) (*fetch.Response, erro
 		return nil, blockFault(err)
 	}
 	return resp, nil
+}
+
+// old reports whether an article of that date is not wanted. One without a date
+// is.
+func old(req *fetch.Request, at time.Time) bool {
+	return !at.IsZero() && (!req.Since.IsZero() && !at.After(req.Since) || !req.Before.IsZero() && at.After(req.Before))
 }
 
 // inGroup selects a group and sends one command more: both at once where the

@@ -6,6 +6,7 @@ import "github.com/anyurl/fetch/fetch"
 // that it returns reads the answer to its end; nil stands for an empty one.
 func (d *driver) begin(q *query, s *session) (*fetch.Response, error) {
 	view, stat := d.viewOf(q.locator, q.req.Op), q.req.Op == fetch.Stat
+	d.noteTimes(q, view)
 	switch {
 	case q.kind == ofGroups:
 		return d.groups(q, s)
@@ -15,7 +16,7 @@ func (d *driver) begin(q *query, s *session) (*fetch.Response, error) {
 		return d.article(q, s, view)
 	case stat:
 		return d.statGroup(q, s)
-	case d.asksNews(q.locator, q.req.Op):
+	case d.asksNews(q.locator, q.req):
 		return d.newArticles(q, s)
 	case view == Overview && d.Field != "":
 		return d.field(q, s)
@@ -23,6 +24,16 @@ func (d *driver) begin(q *query, s *session) (*fetch.Response, error) {
 		return d.overview(q, s)
 	}
 	return d.batch(q, s, view)
+}
+
+// noteTimes tells of a condition that cannot be held to: NNTP knows the time
+// since when of its listings, and an article tells its own.
+func (d *driver) noteTimes(q *query, view View) {
+	article := (q.kind == byID || q.kind == byNumber) && (view == Whole || view == Head)
+	since := article || q.kind == ofGroups || d.asksNews(q.locator, q.req)
+	if !q.req.Since.IsZero() && !since || !q.req.Before.IsZero() && !article {
+		q.req.Trace.Notef("nntp cannot tell these by time: all come")
+	}
 }
 
 func (d *driver) statGroup(q *query, s *session) (*fetch.Response, error) {

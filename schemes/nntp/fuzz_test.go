@@ -74,10 +74,10 @@ func clientOf(r *reciter, o nntp.Options) *fetch.Client {
 	}}, nntp.Schemes(o)...)
 }
 
-func fetchFrom(r *reciter, o nntp.Options, u uri.URI) (*fetch.Response, string, error) {
+func fetchFrom(r *reciter, o nntp.Options, req *fetch.Request) (*fetch.Response, string, error) {
 	c := clientOf(r, o)
 	defer c.Close()
-	resp, err := c.Do(context.Background(), &fetch.Request{URL: u})
+	resp, err := c.Do(context.Background(), req)
 	if err != nil {
 		return nil, "", err
 	}
@@ -130,13 +130,14 @@ func FuzzNNTPResponse(f *testing.F) {
 		if how&64 != 0 {
 			o.Field = "subject"
 		}
-		if how&128 != 0 {
-			o.NewerThan = time.Unix(1e9, 0)
-		}
 		r := &reciter{}
 		r.said.WriteString(text)
 		u := uri.MustParse(fuzzURLs[int(url)%len(fuzzURLs)])
-		resp, body, err := fetchFrom(r, o, u)
+		req := &fetch.Request{URL: u}
+		if how&128 != 0 {
+			req.Since = time.Unix(1e9, 0)
+		}
+		resp, body, err := fetchFrom(r, o, req)
 		if fault := fetch.FaultOf(err); err != nil && fault == fetch.Internal {
 			t.Errorf("%s: error of no class: %v", u, err)
 		}
@@ -252,7 +253,7 @@ func FuzzNoExtraCommand(f *testing.F) {
 		r.said.WriteString("200 hello\r\n")
 		c := fetch.New(fetch.Options{}, nntp.Schemes(o)...)
 		steps, planned := c.Plan(&fetch.Request{URL: u})
-		_, _, err = fetchFrom(r, o, u)
+		_, _, err = fetchFrom(r, o, &fetch.Request{URL: u})
 		if planned != nil {
 			if len(r.heard()) > 0 || err == nil {
 				t.Errorf("%s: not to be planned (%v), but sent %q", u, planned, r.heard())

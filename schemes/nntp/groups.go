@@ -23,8 +23,8 @@ func (d *driver) groups(q *query, s *session) (*fetch.Response, error) {
 	}
 	tries := [][]string{{"LIST", "ACTIVE", q.wildmat}, {"LIST"}}
 	switch {
-	case !d.NewerThan.IsZero():
-		tries = [][]string{{"NEWGROUPS", moment(d.NewerThan, s.caps.modern())}}
+	case !q.req.Since.IsZero():
+		tries = [][]string{{"NEWGROUPS", moment(q.req.Since, s.caps.modern())}}
 	case d.Describe:
 		resp.Media = descriptionMedia
 		tries = [][]string{{"LIST", "NEWSGROUPS", q.wildmat}, {"LIST", "NEWSGROUPS"}}
@@ -59,7 +59,7 @@ func (d *driver) groups(q *query, s *session) (*fetch.Response, error) {
 // newArticles lists the message-ids that have come to a group (RFC 3977 7.4).
 // Many servers do not tell: then everything is listed.
 func (d *driver) newArticles(q *query, s *session) (*fetch.Response, error) {
-	r, err := s.ask("NEWNEWS", q.group, moment(d.NewerThan, s.caps.modern()))
+	r, err := s.ask("NEWNEWS", q.group, moment(q.req.Since, s.caps.modern()))
 	switch {
 	case err != nil:
 		return nil, err

@@ -190,14 +190,18 @@ func TestINNViews(t *testing.T) {
 		{nntp.Options{View: nntp.Articles}, "nntp:local.test", fmt.Sprintf("#! rnews %d\n%s", len(stored(1, one)), stored(1, one))},
 		{nntp.Options{Field: "Subject"}, "nntp:local.test", "1 number 1\r\n"},
 		{nntp.Options{Field: ":lines"}, "nntp:local.test", "1 1\r\n"},
-		{nntp.Options{NewerThan: time.Unix(1e9, 0)}, "nntp:local.test", "<1@example.org>\r\n"},
-		{nntp.Options{NewerThan: time.Now().Add(24 * time.Hour)}, "nntp:local.test", ""},
 		{nntp.Options{Describe: true}, "news:local.*", "local.test\tA group of this test\r\n"},
 		{nntp.Options{}, "news:", "control 0000000000 0000000001 n\r\ncontrol.cancel 0000000000 0000000001 n\r\njunk 0000000000 0000000001 n\r\nlocal.test 0000000001 0000000001 y\r\n"},
 	} {
 		c.o.Server = s.Addr
 		if _, got, err := read(t, client(t, c.o), c.url); err != nil || got != c.want {
 			t.Errorf("%s %+v: got %q, %v, want %q", c.url, c.o, got, err, c.want)
+		}
+	}
+	for since, want := range map[time.Time]string{time.Unix(1e9, 0): "<1@example.org>\r\n", time.Now().Add(24 * time.Hour): ""} {
+		req := &fetch.Request{URL: uri.MustParse("nntp:local.test"), Since: since}
+		if _, got, err := do(t, client(t, nntp.Options{Server: s.Addr}), req); err != nil || got != want {
+			t.Errorf("since %v: got %q, %v, want %q", since, got, err, want)
 		}
 	}
 	marks := new(nntp.Marks)

@@ -14,10 +14,11 @@ import (
 func TestPlan(t *testing.T) {
 	const overview = "; LIST OVERVIEW.FMT; OVER 1- (else XOVER)"
 	for _, c := range []struct {
-		url  string
-		want string // without CAPABILITIES
-		opts Options
-		op   fetch.Op
+		url   string
+		want  string // without CAPABILITIES
+		opts  Options
+		op    fetch.Op
+		since time.Time
 	}{
 		// RFC 1738 3.6, 3.7, RFC 5538.
 		{url: "news:comp.infosystems.www.misc", want: "GROUP comp.infosystems.www.misc" + overview},
@@ -68,12 +69,12 @@ func TestPlan(t *testing.T) {
 		{url: "nntp://h/g", want: "GROUP g" + overview, opts: Options{View: Head}},
 		{url: "nntp://h/g", want: "GROUP g; HDR :bytes 1- (else XHDR)", opts: Options{Field: ":bytes"}},
 		{url: "news:a.*", want: "LIST NEWSGROUPS a.*", opts: Options{Describe: true}},
-		{url: "news:a.*", want: "NEWGROUPS 20260102 030405 GMT", opts: Options{NewerThan: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}},
-		{url: "news:a", want: "NEWNEWS a 20260102 030405 GMT (else OVER)", opts: Options{NewerThan: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}},
+		{url: "news:a.*", want: "NEWGROUPS 20260102 030405 GMT", since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)},
+		{url: "news:a", want: "NEWNEWS a 20260102 030405 GMT (else OVER)", since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)},
 		{url: "nntp://h/g", want: "STARTTLS; GROUP g" + overview, opts: Options{TLS: TLSWanted}},
 		{url: "nntps://h/g", want: "GROUP g" + overview, opts: Options{TLS: TLSWanted}},
 	} {
-		req := &fetch.Request{Op: c.op}
+		req := &fetch.Request{Op: c.op, Since: c.since}
 		var err error
 		if req.URL, err = uri.Parse(c.url); err != nil {
 			if c.want != "" {

@@ -19,11 +19,7 @@
 // (COMPRESS).
 package nntp
 
-import (
-	"time"
-
-	"github.com/anyurl/fetch/fetch"
-)
+import "github.com/anyurl/fetch/fetch"
 
 // Options say which server is asked, for what, and how. The zero value is
 // right where every URL has a host.
@@ -37,10 +33,10 @@ type Options struct {
 	Field    string // list a group by this header field, or ":bytes" and the like, alone (HDR)
 	Describe bool   // list groups by their descriptions (LIST NEWSGROUPS)
 
-	// What is left out where a URL names many articles, or groups.
-	After     uint64    // articles up to this number
-	NewerThan time.Time // what the server had before (NEWNEWS, NEWGROUPS)
-	Marks     *Marks    // what an earlier run has brought; nil: nothing
+	// What is left out where a URL names many articles. Request.Since leaves out
+	// of a listing what the server had before (NEWNEWS, NEWGROUPS).
+	After uint64 // articles up to this number
+	Marks *Marks // what an earlier run has brought; nil: nothing
 
 	TLS           TLS  // of news and nntp; snews and nntps are always encrypted
 	ClearPassword bool // a password may go over a connection without TLS

@@ -21,7 +21,7 @@ func (o Options) plan(req *fetch.Request, implicit bool) ([]fetch.Step, error) {
 		steps = append(steps, fetch.Step{Verb: "AUTHINFO USER", Arg: req.Auth.User, Else: "AUTHINFO SASL PLAIN"},
 			fetch.Step{Verb: "AUTHINFO PASS", Secret: true})
 	}
-	return append(steps, o.actions(l, req.Op)...), nil
+	return append(steps, o.actions(l, req)...), nil
 }
 
 // locate reads the URL of req, and refuses options that are none.
@@ -33,17 +33,18 @@ func (o Options) locate(req *fetch.Request) (locator, error) {
 }
 
 // actions are the commands that bring what l names.
-func (o Options) actions(l locator, op fetch.Op) []fetch.Step {
-	view, numbers := o.viewOf(l, op), l.numbers()
+func (o Options) actions(l locator, req *fetch.Request) []fetch.Step {
+	op, numbers := req.Op, l.numbers()
+	view := o.viewOf(l, op)
 	switch {
 	case l.kind == ofGroups && op == fetch.Stat:
 		return nil
 	case l.kind == ofGroups:
-		return []fetch.Step{o.listStep(l)}
+		return []fetch.Step{o.listStep(l, req.Since)}
 	case l.kind == byID:
 		return []fetch.Step{{Verb: view.verb(), Arg: l.id}}
-	case o.asksNews(l, op):
-		return []fetch.Step{{Verb: "NEWNEWS", Arg: l.group + " " + moment(o.NewerThan, true), Else: "OVER"}}
+	case o.asksNews(l, req):
+		return []fetch.Step{{Verb: "NEWNEWS", Arg: l.group + " " + moment(req.Since, true), Else: "OVER"}}
 	}
 	steps := []fetch.Step{{Verb: "GROUP", Arg: l.group}}
 	switch {
@@ -59,10 +60,10 @@ func (o Options) actions(l locator, op fetch.Op) []fetch.Step {
 	return append(steps, fetch.Step{Verb: "LISTGROUP", Arg: l.group + " " + numbers}, fetch.Step{Verb: view.verb(), Arg: "each"})
 }
 
-func (o Options) listStep(l locator) fetch.Step {
+func (o Options) listStep(l locator, since time.Time) fetch.Step {
 	switch {
-	case !o.NewerThan.IsZero():
-		return fetch.Step{Verb: "NEWGROUPS", Arg: moment(o.NewerThan, true)}
+	case !since.IsZero():
+		return fetch.Step{Verb: "NEWGROUPS", Arg: moment(since, true)}
 	case o.Describe:
 		return fetch.Step{Verb: "LIST NEWSGROUPS", Arg: l.wildmat}
 	}
@@ -70,8 +71,8 @@ func (o Options) listStep(l locator) fetch.Step {
 }
 
 // asksNews reports whether only what is new by time is wanted of a group.
-func (o Options) asksNews(l locator, op fetch.Op) bool {
-	return op == fetch.Get && l.kind == ofGroup && !o.NewerThan.IsZero() && o.viewOf(l, op) == Overview
+func (o Options) asksNews(l locator, req *fetch.Request) bool {
+	return req.Op == fetch.Get && l.kind == ofGroup && !req.Since.IsZero() && o.viewOf(l, req.Op) == Overview
 }
 
 // moment writes a time as NEWGROUPS and NEWNEWS take it: RFC 977 has two

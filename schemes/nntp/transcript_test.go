@@ -26,6 +26,7 @@ import (
 // and what must have been sent, byte for byte. Sections of a file are
 //
 //	options   of the scheme, as JSON
+//	since     a date in the form of RFC 3339: only what is newer
 //	login     USER:PASSWORD, for whoever asks; a line each, in turn
 //	request   a URL a line; "ls URL" for its entries, "stat URL" for what is
 //	          known without the body, "get URL" with user information
@@ -58,12 +59,17 @@ func replay(t *testing.T, archive *txtar.Archive, certs *faultnet.Certs) {
 	var logins, requests, results []string
 	var scripts []faultnet.Script
 	var notes string
+	var since time.Time
 	for _, f := range archive.Files {
 		text := string(f.Data)
 		name, _, _ := strings.Cut(f.Name, " ")
 		switch name {
 		case "options":
 			if err := json.Unmarshal(f.Data, &options); err != nil {
+				t.Fatal(err)
+			}
+		case "since":
+			if err := since.UnmarshalText([]byte(strings.TrimSpace(text))); err != nil {
 				t.Fatal(err)
 			}
 		case "login":
@@ -101,7 +107,7 @@ func replay(t *testing.T, archive *txtar.Archive, certs *faultnet.Certs) {
 	defer synctest.Wait()
 	defer c.Close()
 	for i, request := range requests {
-		got := outcome(t, c, request, func(s string) { fmt.Fprintln(&said, s) })
+		got := outcome(t, c, request, since, func(s string) { fmt.Fprintln(&said, s) })
 		if i >= len(results) || got != results[i] {
 			t.Errorf("%s\n got %s\nwant %s", request, got, strings.Join(results[min(i, len(results)):min(i+1, len(results))], ""))
 		}
@@ -281,7 +287,7 @@ func unquote(text string) string {
 }
 
 // outcome carries out one line of requests.
-func outcome(t *testing.T, c *fetch.Client, line string, note func(string)) string {
+func outcome(t *testing.T, c *fetch.Client, line string, since time.Time, note func(string)) string {
 	what, url, ok := strings.Cut(line, " ")
 	if !ok {
 		what, url = "get", line
@@ -290,7 +296,7 @@ func outcome(t *testing.T, c *fetch.Client, line string, note func(string)) stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	req := &fetch.Request{URL: u, Trace: &fetch.Trace{Note: note}}
+	req := &fetch.Request{URL: u, Since: since, Trace: &fetch.Trace{Note: note}}
 	if what == "stat" {
 		req.Op = fetch.Stat
 	}
