@@ -13,7 +13,7 @@ import (
 type Case struct {
 	Name    string
 	Serve   func(t peer.TB) Object
-	Fetch   []string // arguments; {url} and the other Words are filled in
+	Fetch   []string // arguments; {url}, the other Words and {dir}, an empty directory, are filled in
 	Rivals  []Rival  // the first one is what targets compare with
 	Starts  int      // processes one after the other in a run; 0 is 1
 	Targets []Target
@@ -27,7 +27,7 @@ type Rival struct {
 
 // An Object is what a case's server holds ready.
 type Object struct {
-	Sum   [sha256.Size]byte // of its bytes, as they must come on standard output
+	Sum   [sha256.Size]byte // of its bytes, as they must come on standard output, or as files in {dir}
 	Words map[string]string // "url" and whatever else the arguments name
 }
 
@@ -41,7 +41,7 @@ type Target struct {
 
 // cases returns all of them.
 func cases() []Case {
-	return slices.Concat(httpCases())
+	return slices.Concat(httpCases(), ftpCases())
 }
 
 // compare starts the server, checks each program once, and then runs them in
@@ -50,7 +50,7 @@ func (c Case) compare(b *block, opts options) []row {
 	programs := c.programs(b, opts)
 	object := c.Serve(b)
 	for i := range programs {
-		programs[i].fill(object.Words)
+		programs[i].fill(b, object.Words)
 		if err := programs[i].check(b.ctx, object); err != nil {
 			b.Fatalf("%s: %s: %v", c.Name, programs[i].name, err)
 		}
@@ -89,8 +89,12 @@ func (c Case) programs(b *block, opts options) []program {
 	return programs
 }
 
-func (p *program) fill(words map[string]string) {
+func (p *program) fill(b *block, words map[string]string) {
 	var pairs []string
+	if slices.Contains(p.args, "{dir}") {
+		p.dir = scratch(b)
+		pairs = append(pairs, "{dir}", p.dir)
+	}
 	for name, value := range words {
 		pairs = append(pairs, "{"+name+"}", value)
 	}

@@ -48,6 +48,7 @@ const runTime = 5 * time.Minute
 type program struct {
 	name, path string
 	args       []string
+	dir        string // what it writes files into; "": none
 }
 
 // command has no standard output, which is /dev/null.
@@ -66,7 +67,11 @@ func (p program) check(ctx context.Context, want Object) error {
 	sum := sha256.New()
 	var n counter
 	cmd.Stdout = io.MultiWriter(sum, &n)
-	if err := cmd.Run(); err != nil {
+	err := cmd.Run()
+	if err == nil && p.dir != "" {
+		err = joined(cmd.Stdout, p.dir)
+	}
+	if err != nil {
 		return fmt.Errorf("%q: %w: %s", cmd.Args, err, said)
 	}
 	if [sha256.Size]byte(sum.Sum(nil)) != want.Sum {
@@ -86,6 +91,11 @@ func (c *counter) Write(p []byte) (int, error) {
 func (p program) measure(ctx context.Context, starts int) (usage, error) {
 	var total usage
 	for range starts {
+		if p.dir != "" {
+			if err := empty(p.dir); err != nil {
+				return usage{}, err
+			}
+		}
 		cmd, said, cancel := p.command(ctx)
 		began := time.Now()
 		err := cmd.Run()

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+
+	"github.com/anyurl/fetch/internal/peer"
+)
+
+const (
+	ftpFiles    = 2000
+	ftpFileSize = 1 << 10
+)
+
+func ftpCases() []Case {
+	curl := []string{"-q", "-sS", "--noproxy", "*"}
+	wget := []string{"--no-config", "--no-proxy", "-q"}
+	return []Case{{
+		Name:    "ftp 1 GiB",
+		Serve:   serveFTP,
+		Fetch:   []string{"--no-config", "{url}"},
+		Rivals:  []Rival{{"curl", append(curl, "{url}")}, {"wget", append(wget, "-O-", "{url}")}},
+		Targets: []Target{{Measure: cpu, Ratio: 1.1}, {Measure: memory, Limit: 32 << 20}},
+	}, {
+		Name:    "ftp 2,000 files, 1 connection",
+		Serve:   serveFTPFiles,
+		Fetch:   []string{"--no-config", "--input-file", "{list}"},
+		Rivals:  []Rival{{"curl", append(curl, "{url}/[1000-2999]")}},
+		Targets: []Target{{Measure: wall, Ratio: 1}, {Measure: memory, Limit: 32 << 20}},
+	}, {
+		Name:    "ftp 2,000 files, 4 connections",
+		Serve:   serveFTPFiles,
+		Fetch:   []string{"--no-config", "-Z", "--per-host", "4", "--output-dir", "{dir}", "--input-file", "{list}"},
+		Rivals:  []Rival{{"wget", append(wget, "-r", "-nH", "-P", "{dir}", "{url}/")}},
+		Targets: []Target{{Measure: wall, Ratio: 1 / 1.5}, {Measure: memory, Limit: 32 << 20}},
+	}}
+}
+
+// vsftpd starts a server that writes no log, which would be most of its work.
+func vsftpd(t peer.TB) *peer.Server {
+	return peer.Vsftpd(t, peer.FTPOptions{Config: []string{"log_ftp_protocol=NO", "xferlog_enable=NO"}})
+}
+
+func serveFTP(t peer.TB) Object {
+	s := vsftpd(t)
+	sum, err := writeRandom(filepath.Join(s.Root, "file"), 1<<30)
+	if err != nil {
+		t.Fatalf("bench: %v", err)
+	}
+	return Object{Sum: sum, Words: map[string]string{"url": "ftp://" + s.Addr + "/file"}}
+}
+
+// serveFTPFiles has the files 1000 to 2999, and a list of their URLs.
+func serveFTPFiles(t peer.TB) Object {
+	s := vsftpd(t)
+	url := "ftp://" + s.Addr + "/files"
+	random := rand.NewChaCha8([32]byte{})
+	content := make([]byte, ftpFileSize)
+	sum := sha256.New()
+	var list strings.Builder
+	for i := range ftpFiles {
+		random.Read(content)
+		sum.Write(content)
+		name := fmt.Sprint(1000 + i)
+		s.Put(filepath.Join("files", name), content)
+		fmt.Fprintf(&list, "%s/%s\n", url, name)
+	}
+	return Object{
+		Sum:   [sha256.Size]byte(sum.Sum(nil)),
+		Words: map[string]string{"url": url, "list": s.Put("list", []byte(list.String()))},
+	}
+}
