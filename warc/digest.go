@@ -40,6 +40,7 @@ type Digester struct {
 	block     hash.Hash
 	payload   hash.Hash // nil: the payload is the block, or there is none
 	entity    *entity   // of an HTTP message
+	raw       hash.Hash // of what follows the head of an HTTP message; nil: not wanted
 	none      bool      // records of this type have no payload
 	size      int64
 }
@@ -65,8 +66,12 @@ func (d *Digester) Write(p []byte) (int, error) {
 		return len(p), nil
 	}
 	for rest := p; len(rest) > 0; {
+		behind := d.entity.state != atHead
 		n, payload := d.entity.next(rest)
 		d.payload.Write(payload)
+		if d.raw != nil && behind {
+			d.raw.Write(rest[:n])
+		}
 		rest = rest[n:]
 	}
 	return len(p), nil

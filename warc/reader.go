@@ -2,6 +2,7 @@ package warc
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -65,8 +66,9 @@ func parseDate(s string) time.Time {
 // An Error tells of an archive that cannot be read at some place. Its chain
 // holds fetch.Truncated or fetch.Mismatch.
 type Error struct {
-	Offset int64 // behind the last whole record before it: where to cut a torn file
-	Torn   bool  // the file ends inside of a record, as after a crash; no record follows
+	File   string // "" where the Reader was given none
+	Offset int64  // behind the last whole record before it: where to cut a torn file
+	Torn   bool   // the file ends inside of a record, as after a crash; no record follows
 	Err    error
 }
 
@@ -75,7 +77,7 @@ func (e *Error) Error() string {
 	if e.Torn {
 		what = "torn"
 	}
-	return fmt.Sprintf("warc: %s at offset %d: %v", what, e.Offset, e.Err)
+	return fmt.Sprintf("%s %s at offset %d: %v", cmp.Or(e.File, "archive"), what, e.Offset, e.Err)
 }
 
 // Unwrap returns the cause.
@@ -95,6 +97,13 @@ type Reader struct {
 	stray  int64   // bytes behind the block that belong to no record
 	bare   bool    // the record does not end in two line ends
 }
+
+// Reasons for an Error.
+var (
+	errNoRecord   = fetch.Mismatch.Errorf("no record begins here")
+	errNoLength   = fetch.Mismatch.Errorf("record without Content-Length")
+	errShortBlock = fetch.Mismatch.Errorf("block ends before its Content-Length")
+)
 
 // NewReader reads the file that r stands at the beginning of. Where r is an
 // io.Seeker, more is found behind damage.
@@ -156,7 +165,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 
 // nextMember goes on with the block where its member has ended early.
 func (r *Reader) nextMember() error {
-	short := fetch.Mismatch.Errorf("block ends %d bytes before its Content-Length", r.left)
+	short := fetch.Mismatch.Errorf("%w: %d bytes are missing", errShortBlock, r.left)
 	if !r.src.packed {
 		r.src.cut = true
 		return r.fail(fetch.Truncated.With(io.ErrUnexpectedEOF))
@@ -263,7 +272,7 @@ func (r *Reader) readHead(h *Header) error {
 	}
 	version, ok := strings.CutPrefix(first, magic)
 	if !ok {
-		return fetch.Mismatch.Errorf("no record begins here")
+		return errNoRecord
 	}
 	h.Version = version
 	var text strings.Builder
@@ -281,7 +290,7 @@ func (r *Reader) readHead(h *Header) error {
 	h.Fields = parseFields(text.String())
 	h.Length, err = strconv.ParseInt(h.Get("Content-Length"), 10, 64)
 	if err != nil || h.Length < 0 {
-		return fetch.Mismatch.Errorf("record without Content-Length")
+		return errNoLength
 	}
 	return nil
 }

@@ -1,0 +1,193 @@
+package warc
+
+import (
+	"errors"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Line of a CDXJ index: where a capture lies and what is asked of it. Empty
+// fields are not written.
+type Line struct {
+	Key       string // see func Key
+	Timestamp string // YYYYMMDDhhmmss
+	URL       string
+	Media     string // of the entity, without parameters for http; "warc/revisit"
+	Status    string // of http
+	Digest    string // of the payload, without its label
+	Length    int64  // of the gzip member
+	Offset    int64
+	File      string
+}
+
+// String is the line, without a line end: key, timestamp, and the fields url,
+// mime, status, digest, length, offset, filename as strings of a JSON object.
+func (l Line) String() string { return string(l.append(nil)) }
+
+func (l Line) append(b []byte) []byte {
+	b = append(b, l.Key...)
+	b = append(b, ' ')
+	b = append(b, l.Timestamp...)
+	b = append(b, " {"...)
+	for _, f := range [...][2]string{
+		{"url", l.URL}, {"mime", l.Media}, {"status", l.Status}, {"digest", l.Digest},
+		{"length", strconv.FormatInt(l.Length, 10)}, {"offset", strconv.FormatInt(l.Offset, 10)}, {"filename", l.File},
+	} {
+		if f[1] == "" {
+			continue
+		}
+		if b[len(b)-1] != '{' {
+			b = append(b, ',')
+		}
+		b = append(b, '"')
+		b = append(b, f[0]...)
+		b = append(b, '"', ':')
+		b = appendJSON(b, f[1])
+	}
+	return append(b, '}')
+}
+
+// appendJSON writes a string as JavaScript's JSON does: encoding/json escapes
+// more, and two tools' indexes of one archive are compared by their bytes.
+func appendJSON(b []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	b = append(b, '"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b = append(b, '\\', byte(r))
+		case r == '\n':
+			b = append(b, `\n`...)
+		case r == '\r':
+			b = append(b, `\r`...)
+		case r == '\t':
+			b = append(b, `\t`...)
+		case r == '\b':
+			b = append(b, `\b`...)
+		case r == '\f':
+			b = append(b, `\f`...)
+		case r < ' ':
+			b = append(b, `\u00`...)
+			b = append(b, hex[r>>4], hex[r&15])
+		default:
+			b = utf8.AppendRune(b, r)
+		}
+	}
+	return append(b, '"')
+}
+
+// Lines makes the lines of an archive, in the order of its records: one for
+// each but warcinfo, request and lists of fields. File is what the lines say
+// for filename. An *Error that is not of a torn file does not end the sequence.
+func Lines(file string, r io.Reader) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		in := NewReader(r)
+		for {
+			h, err := in.Next()
+			if err == io.EOF {
+				return
+			}
+			var line Line
+			listed := err == nil && h.listed()
+			if listed {
+				line, err = in.indexLine(h, file)
+			}
+			if (listed || err != nil) && !yield(line, err) {
+				return
+			}
+			var damage *Error
+			if err != nil && (!errors.As(err, &damage) || damage.Torn) {
+				return
+			}
+		}
+	}
+}
+
+// listed reports whether an index has a line for the record.
+func (h *Header) listed() bool {
+	switch h.Type() {
+	case Info, Request:
+		return false
+	case Metadata, Resource:
+		return h.Get("Content-Type") != FieldsMedia
+	}
+	return true
+}
+
+func (r *Reader) indexLine(h *Header, file string) (Line, error) {
+	l := Line{Key: Key(h.Target()), Timestamp: timestamp(h.Get("WARC-Date")), URL: h.Target(), Offset: h.Offset, File: file}
+	l.Key = escape(l.Key, " ")
+	if _, sum, ok := strings.Cut(h.Get("WARC-Payload-Digest"), ":"); ok {
+		l.Digest = sum
+	}
+	switch t := h.Type(); t {
+	case Response, Revisit:
+		status, media, err := r.answer(h)
+		if err != nil {
+			return Line{}, err
+		}
+		l.Status, l.Media = status, media
+		if t == Revisit {
+			l.Media = "warc/revisit"
+		}
+	default:
+		l.Media = h.Get("Content-Type")
+	}
+	var err error
+	l.Length, err = r.Finish()
+	return l, err
+}
+
+// answer reads status and media type from the head of an http answer.
+func (r *Reader) answer(h *Header) (status, media string, err error) {
+	if h.Length == 0 {
+		return "", "", nil
+	}
+	code, fields, err := r.httpHead()
+	if code > 0 {
+		status = strconv.Itoa(code)
+	}
+	media, _, _ = strings.Cut(strings.Join(fields.Values("Content-Type"), ", "), ";")
+	return status, strings.TrimSpace(media), err
+}
+
+// timestamp is the date of an index: all digits up to the second.
+func timestamp(date string) string {
+	digits := strings.NewReplacer("-", "", ":", "", "T", "").Replace(date)
+	return digits[:min(len(digits), 14)]
+}
+
+// Index writes the sorted lines of archives, which are named by path; the
+// lines have their base names. What is torn or damaged is left out: all such
+// errors come back joined, the index is written nonetheless.
+func Index(w io.Writer, paths ...string) error {
+	var s Sorter
+	defer s.Close()
+	var damage []error
+	for _, path := range paths {
+		f, err := os.Open(path)
+		if err != nil {
+			return local(err)
+		}
+		for line, err := range Lines(filepath.Base(path), f) {
+			if err == nil {
+				err = s.Add(line.append(nil))
+			} else if e := (*Error)(nil); errors.As(err, &e) {
+				e.File = path
+				damage = append(damage, e)
+				err = nil
+			}
+			if err != nil {
+				f.Close()
+				return err
+			}
+		}
+		f.Close()
+	}
+	return errors.Join(writeLines(w, s.Sorted()), errors.Join(damage...))
+}

@@ -1,0 +1,87 @@
+package warc
+
+import (
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+)
+
+// What records say of one another is gathered as lines, which sorting brings
+// together: key, kind, file, offset and record, with NUL between them.
+const (
+	defined = "0" // the key is that of this record
+	named   = "1" // another record's, which must exist
+	outside = "2" // another record's, which may be in another archive
+)
+
+// pointers are the fields that name other records by identifier.
+var pointers = [...]string{"WARC-Concurrent-To", "WARC-Warcinfo-ID", "WARC-Refers-To", "WARC-Segment-Origin-ID"}
+
+// note remembers what a record is called, and which it names.
+func (v *Verifier) note(file string, h *Header) error {
+	var err error
+	add := func(key, kind string) {
+		if err == nil && key != "" {
+			clean := strings.NewReplacer("\x00", "", "\n", "")
+			err = v.refs.Add(fmt.Appendf(nil, "%s\x00%s\x00%s\x00%d\x00%s", clean.Replace(key), kind, clean.Replace(file), h.Offset, clean.Replace(h.ID())))
+		}
+	}
+	add(h.ID(), defined)
+	for _, field := range pointers {
+		kind := named
+		if field == "WARC-Refers-To" && h.Type() == Revisit {
+			kind = outside
+		}
+		for _, id := range h.Fields.Values(field) {
+			add(unbracket(id), kind)
+		}
+	}
+	switch url := unbracket(h.Get("WARC-Refers-To-Target-URI")); {
+	case h.Type() == Response, h.Type() == Resource:
+		add(visit(h.Target(), h.Get("WARC-Date")), defined)
+	case h.Type() == Revisit && url != "":
+		add(visit(url, h.Get("WARC-Refers-To-Date")), outside)
+	}
+	return err
+}
+
+// visit is what replay looks for. No identifier has a space in it.
+func visit(url, date string) string { return url + " " + date }
+
+// References tells which identifiers several records have, and which are named
+// and no record's. It is called once, after the last File.
+func (v *Verifier) References() iter.Seq2[Finding, error] {
+	return func(yield func(Finding, error) bool) {
+		var key string
+		known := 0 // records that have it
+		for line, err := range v.refs.Sorted() {
+			if err != nil {
+				yield(Finding{}, local(err))
+				return
+			}
+			part := strings.Split(strings.TrimSuffix(string(line), "\n"), "\x00")
+			if part[0] != key {
+				key, known = part[0], 0
+			}
+			f := Finding{File: part[2], ID: part[4]}
+			f.Offset, _ = strconv.ParseInt(part[3], 10, 64)
+			isVisit := strings.Contains(key, " ")
+			switch {
+			case part[1] == defined:
+				if known++; known == 1 || isVisit {
+					continue
+				}
+				f.What, f.Text = Duplicate, fmt.Sprintf("%q is another record's too", key)
+			case known > 0:
+				continue
+			default:
+				f.What, f.Note = Dangling, part[1] == outside
+				f.Text = fmt.Sprintf("no record is %q", key)
+			}
+			if !yield(f, nil) {
+				return
+			}
+		}
+	}
+}
