@@ -56,6 +56,7 @@ type Item struct {
 
 	// Set by the Frontier, and not read by it.
 	Attempts int      // that failed in this run
+	Note     string   // of the newest Result
 	Last     *Capture // the newest that is whole; nil: none
 }
 
@@ -135,8 +136,9 @@ type Lease struct {
 
 // Stats counts what a frontier holds.
 type Stats struct {
-	Run      int64
-	Started  time.Time       // of the run
+	Run      int64  // the newest
+	Note     []byte // of its Begin
+	Started  time.Time
 	Ended    time.Time       // zero: it goes on
 	States   map[State]int64 // of the URLs that this run has seen
 	URLs     int64           // of all runs

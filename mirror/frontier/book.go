@@ -1,0 +1,119 @@
+package frontier
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+)
+
+// errNoRun says that Begin was not called, or End was.
+var errNoRun = errors.New("frontier: no run goes on")
+
+// book is the row of the table of that name.
+type book struct {
+	run                   int64
+	live                  bool
+	states                [len(states)]int64
+	before                int64 // Done by an earlier run
+	urls, captures, bytes int64
+}
+
+// tx is one transaction of the writer.
+type tx struct {
+	*session
+	book
+	now   int64
+	hosts map[int64]*host  // looked up in this transaction
+	names map[string]*host // the same
+	ids   map[Key]int64    // of the rows of URLs that were looked up
+}
+
+const readBook = "select run, live, pending, done, kept, gone, dead, excluded, before, urls, captures, bytes from book"
+
+func (b *book) fields() []any {
+	return []any{&b.run, &b.live, &b.states[Pending], &b.states[Done], &b.states[Kept], &b.states[Gone],
+		&b.states[Dead], &b.states[Excluded], &b.before, &b.urls, &b.captures, &b.bytes}
+}
+
+func (t *tx) load() error { return t.scan(readBook, nil, t.fields()...) }
+
+func (t *tx) store() error {
+	_, err := t.exec("update book set run=?, live=?, pending=?, done=?, kept=?, gone=?, dead=?, excluded=?, before=?, urls=?, captures=?, bytes=?",
+		t.run, t.live, t.states[Pending], t.states[Done], t.states[Kept], t.states[Gone],
+		t.states[Dead], t.states[Excluded], t.before, t.urls, t.captures, t.bytes)
+	return err
+}
+
+// move counts a URL that goes into the state to.
+func (t *tx) move(u *urlRow, to State) {
+	switch {
+	case !u.item:
+		t.urls++
+	case u.state == Pending || u.run == t.run:
+		t.states[u.state]--
+	case u.state == Done:
+		t.before--
+	}
+	t.states[to]++
+}
+
+func (e *engine) Begin(ctx context.Context, note []byte) (run int64, fresh bool, err error) {
+	err = e.write(ctx, func(t *tx) error {
+		fresh = !t.live
+		if fresh {
+			t.run++
+			t.live = true
+			t.before += t.states[Done]
+			t.states = [len(states)]int64{Pending: t.states[Pending]}
+			if _, err := t.exec("insert into run (id, note, started) values (?, ?, ?)", t.run, note, t.now); err != nil {
+				return err
+			}
+		}
+		run = t.run
+		return nil
+	})
+	return run, fresh, err
+}
+
+func (e *engine) End(ctx context.Context) error {
+	return e.write(ctx, func(t *tx) error {
+		if !t.live {
+			return errNoRun
+		}
+		t.live = false
+		_, err := t.exec("update run set ended=? where id=?", t.now, t.run)
+		return err
+	})
+}
+
+func (e *engine) Stats(ctx context.Context) (st Stats, err error) {
+	now := micros(e.now())
+	err = e.read(ctx, func(s *session) error {
+		var b book
+		var started, ended, next sql.NullInt64
+		if err := s.scan(readBook, nil, b.fields()...); err != nil {
+			return err
+		}
+		if b.run > 0 {
+			if err := s.scan("select started, ended, note from run where id=?", []any{b.run}, &started, &ended, &st.Note); err != nil {
+				return err
+			}
+		}
+		if err := s.scan("select count(*) from host where pending > 0", nil, &st.Hosts); err != nil {
+			return err
+		}
+		if err := s.scan("select min(due) from host where pending > 0 and due > ?", []any{now}, &next); err != nil {
+			return err
+		}
+		st.Run, st.URLs, st.Captures, st.Bytes = b.run, b.urls, b.captures, b.bytes
+		st.Started, st.Ended, st.Next = timeOf(started), timeOf(ended), timeOf(next)
+		st.States = map[State]int64{}
+		for state, n := range b.states {
+			if n > 0 {
+				st.States[State(state)] = n
+			}
+		}
+		return nil
+	})
+	return st, err
+}

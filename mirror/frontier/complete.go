@@ -1,0 +1,156 @@
+package frontier
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+func (e *engine) Complete(ctx context.Context, l *Lease, rs []Result, ends map[string]int64) error {
+	err := e.write(ctx, func(t *tx) error {
+		h, err := t.fence(l)
+		if err != nil {
+			return err
+		}
+		if !t.live {
+			return errNoRun
+		}
+		for i := range rs {
+			if err := t.complete(h, &rs[i]); err != nil {
+				return err
+			}
+		}
+		for i := range rs {
+			if _, err := t.add(rs[i].Children); err != nil {
+				return err
+			}
+		}
+		for name, end := range ends {
+			if _, err := t.exec("insert into file (name, ends) values (?1, ?2) on conflict (name) do update set ends = max(coalesce(ends, 0), ?2)", name, end); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		for i := range rs {
+			delete(l.Out, rs[i].Item.Key)
+		}
+	}
+	return err
+}
+
+// complete records one Result but for its Children.
+func (t *tx) complete(h *host, r *Result) error {
+	u, err := t.lookup(r.Item.Key)
+	if err != nil {
+		return err
+	}
+	wait := sql.NullInt64{}
+	attempts := 0
+	if r.State == Pending {
+		wait = t.wait(r.Retry)
+		attempts = 1
+	}
+	before := *u
+	if !u.item {
+		of, err := t.create(u, &r.Item, r.State, wait)
+		if err != nil {
+			return err
+		}
+		u.host = of.id
+	}
+	if u.host != h.id {
+		return fmt.Errorf("frontier: %s is not of the leased host", r.Item.URL)
+	}
+	last := sql.NullInt64{}
+	if r.Capture != nil {
+		if last.Int64, err = t.capture(u.id, r); err != nil {
+			return err
+		}
+		last.Valid = true
+	}
+	_, err = t.exec("update url set state=?1, attempts=iif(run=?2, attempts, 0)+?3, run=?2, wait=?4, note=nullif(?5, ''), last=coalesce(?6, last) where id=?7",
+		r.State, t.run, attempts, wait, r.Note, last, u.id)
+	if err != nil {
+		return err
+	}
+	was := before.item && before.state == Pending
+	if is := r.State == Pending; is && !was {
+		h.gain(1)
+	} else if was && !is {
+		h.lose()
+	}
+	t.move(&before, r.State)
+	return t.claimNames(r.Names)
+}
+
+// capture records what was brought.
+func (t *tx) capture(item int64, r *Result) (int64, error) {
+	c := r.Capture
+	key := item
+	url := sql.NullString{String: c.URL, Valid: c.Key != r.Item.Key || c.URL != r.Item.URL}
+	if c.Key != r.Item.Key {
+		var err error
+		if key, err = t.refer(c.Key); err != nil {
+			return 0, err
+		}
+	}
+	var digest []byte
+	var sum sql.NullInt64
+	if c.Digest != [32]byte{} {
+		digest = c.Digest[:]
+		sum = sql.NullInt64{Int64: sumOf(c.Digest), Valid: true}
+	}
+	var file sql.NullInt64
+	if c.File != "" {
+		var err error
+		if file.Int64, err = t.file(c.File); err != nil {
+			return 0, err
+		}
+		file.Valid = true
+	}
+	t.captures++
+	t.bytes += c.Size
+	return t.insert(`insert into capture (key, url, run, time, kind, media, code, size, digest, sum, validator, modified, path, file, at, bytes, record, proof)
+		values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, key, url, c.Run, nullTime(c.Time), c.Kind, c.Media, c.Code, c.Size,
+		digest, sum, c.Validator, nullTime(c.Modified), c.Path, file, c.At, c.Bytes, c.ID, c.Proof)
+}
+
+// file finds or makes the row of a WARC file.
+func (t *tx) file(name string) (id int64, err error) {
+	err = t.scan("select id from file where name=?", []any{name}, &id)
+	if errors.Is(err, sql.ErrNoRows) {
+		id, err = t.insert("insert into file (name) values (?)", name)
+	}
+	return id, err
+}
+
+// sumOf is what the index of digests holds.
+func sumOf(digest [32]byte) int64 { return int64(binary.BigEndian.Uint64(digest[:])) }
+
+// claimNames records who has which names of the tree.
+func (t *tx) claimNames(names []Name) error {
+	for _, n := range names {
+		var id, has int64
+		var err error
+		if !n.Key.IsZero() {
+			if id, err = t.refer(n.Key); err != nil {
+				return err
+			}
+		}
+		err = t.scan("select key from name where fold=?", []any{n.Fold}, &has)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			_, err = t.exec("insert into name (fold, key) values (?, ?)", n.Fold, id)
+		case err == nil && has != id:
+			err = fmt.Errorf("frontier: the name %q is another's", n.Fold)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,96 @@
+package frontier
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+)
+
+// held finds the row of l's host, or is ErrFenced. A lease whose time is over
+// holds as long as nobody else has the host: what its worker did is not to be
+// done again.
+func (s *session) held(l *Lease) (host int64, err error) {
+	err = s.scan("select id from host where name=? and epoch=? and until is not null", []any{l.Host, l.Epoch}, &host)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, ErrFenced
+	}
+	return host, err
+}
+
+// fence is held, in a transaction.
+func (t *tx) fence(l *Lease) (*host, error) {
+	id, err := t.held(l)
+	if err != nil {
+		return nil, err
+	}
+	return t.hostOf(id)
+}
+
+func (e *engine) Extend(ctx context.Context, l *Lease, ttl time.Duration) error {
+	var until sql.NullInt64
+	err := e.write(ctx, func(t *tx) error {
+		h, err := t.fence(l)
+		if err != nil {
+			return err
+		}
+		until = sql.NullInt64{Int64: t.now + ttl.Microseconds(), Valid: true}
+		h.until, h.due, h.changed = until, max(h.next, until.Int64), true
+		return nil
+	})
+	if err == nil {
+		l.Until = timeOf(until)
+	}
+	return err
+}
+
+func (e *engine) Release(ctx context.Context, l *Lease, next time.Time) error {
+	err := e.write(ctx, func(t *tx) error {
+		h, err := t.fence(l)
+		if err != nil {
+			return err
+		}
+		h.next = max(h.next, micros(next)) // later only where BlockHost has said so
+		return t.free(h)
+	})
+	if err == nil {
+		clear(l.Out)
+	}
+	return err
+}
+
+func (e *engine) BlockHost(ctx context.Context, host string, until time.Time) error {
+	return e.write(ctx, func(t *tx) error {
+		h, err := t.host(host)
+		if err != nil {
+			return err
+		}
+		h.next = max(h.next, micros(until))
+		h.due, h.changed = max(h.due, h.next), true
+		return nil
+	})
+}
+
+func (e *engine) Evict(ctx context.Context) error {
+	return e.write(ctx, func(t *tx) error {
+		var ids []int64
+		err := t.each("select id from host where until is not null", nil, func(r *sql.Rows) error {
+			var id int64
+			defer func() { ids = append(ids, id) }()
+			return r.Scan(&id)
+		})
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			h, err := t.hostOf(id)
+			if err != nil {
+				return err
+			}
+			if err := t.free(h); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,133 @@
+package frontier
+
+import (
+	"context"
+	"database/sql"
+	_ "embed"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Open opens or makes a frontier. dsn is a path, with or without "sqlite:"
+// before it, or "mem:" for one in memory, which ends with Close.
+//
+// Several processes may open one file, if it lies on a disk of this machine;
+// one process with many goroutines is faster.
+func Open(ctx context.Context, dsn string) (Frontier, error) {
+	return open(ctx, dsn, time.Now)
+}
+
+func open(ctx context.Context, dsn string, now func() time.Time) (Frontier, error) {
+	engine, rest, _ := strings.Cut(dsn, ":")
+	switch {
+	case engine == "mem" && rest == "":
+		return openSQLite(ctx, "", now)
+	case engine == "sqlite" && rest != "":
+		return openSQLite(ctx, rest, now)
+	case dsn == "" || len(engine) > 1 && len(engine) < len(dsn) && !strings.ContainsAny(engine, `/\.`):
+		return nil, fmt.Errorf("frontier: no engine for %q: there are sqlite:PATH and mem:", dsn)
+	}
+	return openSQLite(ctx, dsn, now)
+}
+
+const (
+	application = 0x66746366 // marks the file as ours
+	version     = 1          // of the schema
+	readers     = 4
+)
+
+//go:embed schema.sql
+var schema string
+
+// openSQLite opens the file path, or a database in memory if it is empty.
+func openSQLite(ctx context.Context, path string, now func() time.Time) (_ *engine, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	e := &engine{now: now, writer: make(chan *session, 1), done: make(chan struct{})}
+	defer func() {
+		if err != nil {
+			e.Close()
+			err = fmt.Errorf("frontier: %w", fault(err))
+		}
+	}()
+	if e.db, err = sql.Open("sqlite", dataSource(path)); err != nil {
+		return nil, err
+	}
+	w, err := e.connect(ctx, "cache_size(-65536)", "synchronous(full)", "journal_mode(wal)",
+		"wal_autocheckpoint(8192)", "journal_size_limit(67108864)")
+	if err != nil {
+		return nil, err
+	}
+	e.writer <- w
+	if err = migrate(w); err != nil {
+		return nil, err
+	}
+	if path == "" {
+		e.readers = e.writer // a database in memory has one connection
+		return e, nil
+	}
+	e.readers = make(chan *session, readers)
+	for range readers {
+		r, err := e.connect(ctx, "cache_size(-4096)", "query_only(1)")
+		if err != nil {
+			return nil, err
+		}
+		e.readers <- r
+	}
+	return e, nil
+}
+
+// dataSource is a file: URI, in which a path may hold any character.
+func dataSource(path string) string {
+	if path == "" {
+		return "file::memory:"
+	}
+	path = filepath.ToSlash(path)
+	if filepath.VolumeName(path) != "" {
+		path = "/" + path
+	}
+	u := url.URL{Path: path}
+	return "file:" + strings.TrimPrefix(u.EscapedPath(), "./")
+}
+
+// connect makes a connection of its own, with its statements.
+func (e *engine) connect(ctx context.Context, pragmas ...string) (*session, error) {
+	conn, err := e.db.Conn(context.WithoutCancel(ctx))
+	if err != nil {
+		return nil, err
+	}
+	s := &session{conn: conn, stmts: map[string]*sql.Stmt{}}
+	for _, p := range append([]string{"busy_timeout(20000)", "temp_store(memory)"}, pragmas...) {
+		if _, err := conn.ExecContext(context.WithoutCancel(ctx), "pragma "+p); err != nil {
+			s.close()
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// migrate brings the tables to this version.
+func migrate(s *session) error {
+	return s.transact(func() error {
+		var id, have, tables int
+		err := errors.Join(s.scan("pragma application_id", nil, &id), s.scan("pragma user_version", nil, &have),
+			s.scan("select count(*) from sqlite_schema", nil, &tables))
+		switch {
+		case err != nil:
+			return err
+		case tables == 0:
+			_, err := s.conn.ExecContext(context.Background(), schema+fmt.Sprintf("pragma application_id = %d; pragma user_version = %d;", application, version))
+			return err
+		case id != application:
+			return errors.New("the database is not a frontier")
+		case have > version:
+			return fmt.Errorf("the database has version %d of the tables: a newer fetch wrote it; this one knows %d", have, version)
+		}
+		return nil
+	})
+}

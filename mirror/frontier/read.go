@@ -1,0 +1,172 @@
+package frontier
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"iter"
+)
+
+// page is how many rows an iteration reads at once. No session is held while
+// the caller looks at them, so that the log can be folded into the file.
+const page = 512
+
+// itemColumns are what item scans, with the tables they are in.
+const itemColumns = `u.id, u.key, u.url, h.name, v.key, u.depth, u.prio, u.wait, u.meta,
+	iif(u.run = (select run from book), u.attempts, 0), coalesce(u.note, ''), u.last
+	from url u join host h on h.id = u.host left join url v on v.id = u.via`
+
+func (s *session) item(r *sql.Rows) (item Item, err error) {
+	item, _, err = s.itemAndID(r)
+	return item, err
+}
+
+func (s *session) itemAndID(r *sql.Rows) (item Item, id int64, err error) {
+	var key, via []byte
+	var wait, last sql.NullInt64
+	err = r.Scan(&id, &key, &item.URL, &item.Host, &via, &item.Depth, &item.Priority, &wait, &item.Meta, &item.Attempts, &item.Note, &last)
+	if err != nil {
+		return item, 0, err
+	}
+	copy(item.Key[:], key)
+	copy(item.Via[:], via)
+	item.NotBefore = timeOf(wait)
+	if last.Valid {
+		var c Capture
+		c, err = s.captureOf("c.id=?", last.Int64)
+		item.Last = &c
+	}
+	return item, id, err
+}
+
+const captureColumns = `c.id, k.key, coalesce(c.url, k.url), c.run, c.time, c.kind, c.media, c.code, c.size, c.digest, c.validator, c.modified, c.path,
+	coalesce(f.name, ''), c.at, c.bytes, c.record, c.proof from capture c join url k on k.id = c.key left join file f on f.id = c.file`
+
+func scanCapture(scan func(...any) error) (c Capture, id int64, err error) {
+	var key, digest []byte
+	var at, modified sql.NullInt64
+	err = scan(&id, &key, &c.URL, &c.Run, &at, &c.Kind, &c.Media, &c.Code, &c.Size, &digest, &c.Validator, &modified, &c.Path, &c.File, &c.At, &c.Bytes, &c.ID, &c.Proof)
+	copy(c.Key[:], key)
+	copy(c.Digest[:], digest)
+	c.Time, c.Modified = timeOf(at), timeOf(modified)
+	return c, id, err
+}
+
+// captureOf reads one, or is sql.ErrNoRows.
+func (s *session) captureOf(where string, args ...any) (Capture, error) {
+	c, _, err := scanCapture(func(to ...any) error {
+		return s.scan("select "+captureColumns+" where "+where, args, to...)
+	})
+	return c, err
+}
+
+// pages iterates over rows by their ids: fill reads those behind after.
+func pages[T any](ctx context.Context, e *engine, fill func(s *session, after int64, add func(T, int64)) error) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var after int64
+		for {
+			var rows []T
+			err := e.read(ctx, func(s *session) error {
+				return fill(s, after, func(row T, id int64) {
+					rows = append(rows, row)
+					after = id
+				})
+			})
+			if err != nil {
+				var none T
+				yield(none, err)
+				return
+			}
+			for _, row := range rows {
+				if !yield(row, nil) {
+					return
+				}
+			}
+			if len(rows) < page {
+				return
+			}
+		}
+	}
+}
+
+func (e *engine) itemsWhere(ctx context.Context, where string, arg any) iter.Seq2[Item, error] {
+	return pages(ctx, e, func(s *session, after int64, add func(Item, int64)) error {
+		return s.each("select "+itemColumns+" where "+where+" and u.id > ?2 order by u.id limit ?3", []any{arg, after, page}, func(r *sql.Rows) error {
+			item, id, err := s.itemAndID(r)
+			if err == nil {
+				add(item, id)
+			}
+			return err
+		})
+	})
+}
+
+func (e *engine) Items(ctx context.Context, state State) iter.Seq2[Item, error] {
+	return e.itemsWhere(ctx, "u.state = ?1", state)
+}
+
+func (e *engine) Captures(ctx context.Context) iter.Seq2[Capture, error] {
+	return pages(ctx, e, func(s *session, after int64, add func(Capture, int64)) error {
+		return s.each("select "+captureColumns+" where c.id > ? order by c.id limit ?", []any{after, page}, func(r *sql.Rows) error {
+			c, id, err := scanCapture(r.Scan)
+			if err == nil {
+				add(c, id)
+			}
+			return err
+		})
+	})
+}
+
+func (e *engine) Brought(ctx context.Context, keys []Key) (map[Key]Capture, error) {
+	return find(ctx, e, keys, func(s *session, k Key) (Capture, error) {
+		return s.captureOf("c.id = (select max(id) from capture where key = (select id from url where key=?))", k[:])
+	})
+}
+
+func (e *engine) Payloads(ctx context.Context, digests [][32]byte) (map[[32]byte]Capture, error) {
+	return find(ctx, e, digests, func(s *session, d [32]byte) (Capture, error) {
+		return s.captureOf("c.id = (select min(id) from capture where sum=? and digest=?)", sumOf(d), d[:])
+	})
+}
+
+func (e *engine) Named(ctx context.Context, folds []string) (map[string]Key, error) {
+	return find(ctx, e, folds, func(s *session, fold string) (k Key, err error) {
+		var key []byte
+		err = s.scan("select u.key from name n left join url u on u.id = n.key where n.fold=?", []any{fold}, &key)
+		copy(k[:], key)
+		return k, err
+	})
+}
+
+// find looks each of keys up. Those that are not there are not in the answer.
+func find[K comparable, V any](ctx context.Context, e *engine, keys []K, get func(*session, K) (V, error)) (map[K]V, error) {
+	found := make(map[K]V, len(keys))
+	err := e.read(ctx, func(s *session) error {
+		for _, k := range keys {
+			v, err := get(s, k)
+			if errors.Is(err, sql.ErrNoRows) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			found[k] = v
+		}
+		return nil
+	})
+	return found, err
+}
+
+func (e *engine) Ends(ctx context.Context) (map[string]int64, error) {
+	ends := map[string]int64{}
+	err := e.read(ctx, func(s *session) error {
+		return s.each("select name, ends from file where ends is not null", nil, func(r *sql.Rows) error {
+			var name string
+			var end int64
+			err := r.Scan(&name, &end)
+			ends[name] = end
+			return err
+		})
+	})
+	return ends, err
+}

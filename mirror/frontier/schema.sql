@@ -1,0 +1,94 @@
+-- Times are microseconds since 1970. Whatever refers to a URL holds the id of
+-- its row in url; the row of a URL that something refers to, and that is no
+-- item itself, has no state.
+
+-- One row: what nearly every transaction changes.
+create table book (
+	run      integer not null default 0, -- the newest
+	live     integer not null default 0, -- whether it goes on
+	pending  integer not null default 0, -- URLs of any run
+	done     integer not null default 0, -- and these of the newest
+	kept     integer not null default 0,
+	gone     integer not null default 0,
+	dead     integer not null default 0,
+	excluded integer not null default 0,
+	before   integer not null default 0, -- URLs that an earlier run left done
+	urls     integer not null default 0,
+	captures integer not null default 0,
+	bytes    integer not null default 0
+);
+insert into book default values;
+
+create table run (
+	id      integer primary key,
+	note    blob,
+	started integer not null,
+	ended   integer
+);
+
+create table host (
+	id      integer primary key,
+	name    text    not null unique,
+	pending integer not null default 0, -- URLs
+	next    integer not null default 0, -- not to be asked before
+	due     integer not null default 0, -- when Claim should look at it, if anything is pending
+	epoch   integer not null default 0, -- of the newest lease
+	until   integer,                    -- when that ends; null: nobody has one
+	owner   text                        -- who has it or had it last
+);
+create index host_due on host (due) where pending > 0;
+create index host_leased on host (id) where until is not null;
+
+create table url (
+	id       integer primary key,
+	key      blob    not null unique,
+	state    integer,
+	run      integer not null default 0, -- that saw it last
+	host     integer not null default 0,
+	prio     integer not null default 0,
+	depth    integer not null default 0,
+	attempts integer not null default 0, -- in that run
+	wait     integer,                    -- pending, but not before; null: ready
+	via      integer,
+	last     integer,                    -- capture
+	url      text    not null default '',
+	meta     blob,
+	note     text
+);
+create index url_ready on url (host, prio, id) where state = 0 and wait is null;
+create index url_waiting on url (host, wait) where wait is not null;
+
+create table capture (
+	id        integer primary key,
+	key       integer not null, -- url
+	url       text,             -- null: that of the row key
+	run       integer not null,
+	time      integer,
+	kind      text    not null,
+	media     text    not null,
+	code      integer not null,
+	size      integer not null,
+	digest    blob,
+	sum       integer,          -- the first 8 bytes of digest: enough for an index
+	validator text    not null,
+	modified  integer,
+	path      text    not null,
+	file      integer,
+	at        integer not null,
+	bytes     integer not null,
+	record    text    not null,
+	proof     text    not null
+);
+create index capture_key on capture (key);
+create index capture_sum on capture (sum) where sum is not null;
+
+create table file (
+	id   integer primary key,
+	name text    not null unique,
+	ends integer
+);
+
+create table name (
+	fold text    primary key,
+	key  integer not null -- url; 0: a folder
+) without rowid;

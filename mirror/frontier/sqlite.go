@@ -1,0 +1,235 @@
+package frontier
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+	"syscall"
+	"time"
+
+	"modernc.org/sqlite"
+)
+
+// engine is a Frontier in an SQLite database. One session writes, the others
+// read beside it; who takes a session from its channel has it alone.
+type engine struct {
+	now     func() time.Time
+	db      *sql.DB
+	writer  chan *session
+	readers chan *session
+	closing sync.Once
+	done    chan struct{}
+}
+
+var errClosed = errors.New("frontier: closed")
+
+// take waits for a session of pool. ctx ends the waiting only: what has begun
+// is brief, and is finished.
+func (e *engine) take(ctx context.Context, pool chan *session) (*session, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	select {
+	case <-e.done:
+		return nil, errClosed
+	default:
+	}
+	select {
+	case s := <-pool:
+		return s, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-e.done:
+		return nil, errClosed
+	}
+}
+
+// write runs f in a transaction, which is on disk when write returns nil.
+func (e *engine) write(ctx context.Context, f func(*tx) error) error {
+	s, err := e.take(ctx, e.writer)
+	if err != nil {
+		return err
+	}
+	defer func() { e.writer <- s }()
+	return fault(s.transact(func() error {
+		t := &tx{session: s, now: micros(e.now()), hosts: map[int64]*host{}, names: map[string]*host{}, ids: map[Key]int64{}}
+		if err := t.load(); err != nil {
+			return err
+		}
+		before := t.book
+		if err := f(t); err != nil {
+			return err
+		}
+		if err := t.settle(); err != nil {
+			return err
+		}
+		if t.book == before {
+			return nil
+		}
+		return t.store()
+	}))
+}
+
+// read runs f with a session that sees what was committed. f may not call the
+// engine.
+func (e *engine) read(ctx context.Context, f func(*session) error) error {
+	s, err := e.take(ctx, e.readers)
+	if err != nil {
+		return err
+	}
+	defer func() { e.readers <- s }()
+	return fault(f(s))
+}
+
+// Close waits for the calls that have begun.
+func (e *engine) Close() (err error) {
+	e.closing.Do(func() {
+		close(e.done)
+		pools := []chan *session{e.readers, e.writer} // the last connection to end folds the log into the file
+		if e.readers == e.writer {
+			pools = pools[1:]
+		}
+		for _, pool := range pools {
+			for range cap(pool) {
+				if e.db != nil {
+					err = errors.Join(err, (<-pool).close())
+				}
+			}
+		}
+		if e.db != nil {
+			err = errors.Join(err, e.db.Close())
+		}
+	})
+	return fault(err)
+}
+
+// session is one connection and its prepared statements.
+type session struct {
+	conn  *sql.Conn
+	stmts map[string]*sql.Stmt
+}
+
+func (s *session) prepared(query string) (*sql.Stmt, error) {
+	if p := s.stmts[query]; p != nil {
+		return p, nil
+	}
+	p, err := s.conn.PrepareContext(context.Background(), query)
+	if err != nil {
+		return nil, err
+	}
+	s.stmts[query] = p
+	return p, nil
+}
+
+// exec returns how many rows changed.
+func (s *session) exec(query string, args ...any) (int64, error) {
+	p, err := s.prepared(query)
+	if err != nil {
+		return 0, err
+	}
+	r, err := p.Exec(args...)
+	if err != nil {
+		return 0, err
+	}
+	return r.RowsAffected()
+}
+
+// insert returns the id of the new row.
+func (s *session) insert(query string, args ...any) (int64, error) {
+	p, err := s.prepared(query)
+	if err != nil {
+		return 0, err
+	}
+	r, err := p.Exec(args...)
+	if err != nil {
+		return 0, err
+	}
+	return r.LastInsertId()
+}
+
+// scan reads one row, or is sql.ErrNoRows.
+func (s *session) scan(query string, args []any, to ...any) error {
+	p, err := s.prepared(query)
+	if err != nil {
+		return err
+	}
+	return p.QueryRow(args...).Scan(to...)
+}
+
+// each calls f at every row.
+func (s *session) each(query string, args []any, f func(*sql.Rows) error) error {
+	p, err := s.prepared(query)
+	if err != nil {
+		return err
+	}
+	rows, err := p.Query(args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := f(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// transact makes f one transaction.
+func (s *session) transact(f func() error) error {
+	if _, err := s.exec("begin immediate"); err != nil {
+		return err
+	}
+	committed := false
+	defer func() {
+		if !committed {
+			s.exec("rollback") // fails where SQLite has rolled back itself
+		}
+	}()
+	if err := f(); err != nil {
+		return err
+	}
+	if _, err := s.exec("commit"); err != nil {
+		return err
+	}
+	committed = true
+	return nil
+}
+
+func (s *session) close() error {
+	for _, p := range s.stmts {
+		p.Close()
+	}
+	return s.conn.Close()
+}
+
+// fault makes a full disk known by the system's name for it.
+func fault(err error) error {
+	const full = 13 // SQLITE_FULL
+	var e *sqlite.Error
+	if errors.As(err, &e) && e.Code()&0xff == full && !errors.Is(err, syscall.ENOSPC) {
+		return fmt.Errorf("%w: %w", err, syscall.ENOSPC)
+	}
+	return err
+}
+
+// micros is how times are kept.
+func micros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+func nullTime(t time.Time) sql.NullInt64 {
+	return sql.NullInt64{Int64: micros(t), Valid: !t.IsZero()}
+}
+
+func timeOf(n sql.NullInt64) time.Time {
+	if !n.Valid {
+		return time.Time{}
+	}
+	return time.UnixMicro(n.Int64).UTC()
+}
