@@ -1,3 +1,11 @@
 // Package tree gives every URL a path of its own, legal on every file system,
 // and keeps the files of an archive there.
+//
+// [Path] says where a URL would lie if it were alone; a [Namer] sees to it that
+// no two lie in one place, whatever the file system thinks of case and of
+// Unicode. A [Store] holds the files: Create, write, Sync a batch, Commit each,
+// SyncFolders.
+//
+// Paths have slashes and begin below the folder of the tree. No symbolic link
+// in it is followed, and none is made.
 package tree

@@ -1,0 +1,143 @@
+package tree
+
+import (
+	"crypto/sha256"
+	"errors"
+	"hash"
+	"io/fs"
+	"os"
+	"path"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// A File is on its way into the tree. It is not safe for concurrent use. It
+// ends with Commit or Discard.
+type File struct {
+	s      *Store
+	f      *os.File
+	name   string // in tmp
+	size   int64
+	digest hash.Hash
+	synced bool
+	done   bool
+	err    error // of the first write or sync that failed
+}
+
+func newFile(s *Store, f *os.File, name string) *File {
+	return &File{s: s, f: f, name: name, digest: sha256.New()}
+}
+
+// Write appends to the file. After an error every later call returns it.
+func (f *File) Write(p []byte) (int, error) {
+	if f.err != nil {
+		return 0, f.err
+	}
+	if f.done {
+		return 0, fetch.Usage.With(fs.ErrClosed)
+	}
+	n, err := f.f.Write(p)
+	f.digest.Write(p[:n])
+	f.size += int64(n)
+	f.synced = false
+	f.err = local(err)
+	return n, f.err
+}
+
+// Size returns how many bytes were written.
+func (f *File) Size() int64 { return f.size }
+
+// Sum returns their SHA-256.
+func (f *File) Sum() (sum [sha256.Size]byte) {
+	f.digest.Sum(sum[:0])
+	return sum
+}
+
+// Open opens what was written, from its beginning, for reading.
+func (f *File) Open() (*os.File, error) {
+	r, err := f.s.root.Open(tmp + "/" + f.name)
+	return r, local(err)
+}
+
+// Discard ends f without a trace. After Commit it does nothing.
+func (f *File) Discard() error {
+	if f.done {
+		return nil
+	}
+	f.done = true
+	return local(errors.Join(f.f.Close(), f.s.root.Remove(tmp+"/"+f.name)))
+}
+
+// Sync makes what was written to files durable. They are best given all at
+// once: the first pays for the others. One that fails is not committed.
+func (s *Store) Sync(files ...*File) error {
+	var err error
+	for _, f := range files {
+		if f.done || f.synced || f.err != nil {
+			continue
+		}
+		if !s.o.NoSync {
+			f.err = local(f.f.Sync())
+		}
+		f.synced = f.err == nil
+		err = errors.Join(err, f.err)
+	}
+	return err
+}
+
+// Commit gives the file its path in the tree, in the place of one that lies
+// there, and ends f. Modified is its time; zero: now. What was not synced is,
+// unless there was nothing to wait for. If it fails, the path is what it was
+// before, and f is discarded.
+//
+// After a loss of power the name is sure to be there from SyncFolders on.
+func (f *File) Commit(name string, modified time.Time) error {
+	if f.done {
+		return fetch.Usage.With(fs.ErrClosed)
+	}
+	if !f.synced {
+		f.s.Sync(f)
+	}
+	err := f.err
+	if err == nil {
+		err = f.commit(Dir+"/"+name, modified)
+	}
+	if err != nil {
+		f.Discard()
+		return local(err)
+	}
+	f.done = true
+	return nil
+}
+
+func (f *File) commit(name string, modified time.Time) error {
+	s := f.s
+	if !modified.IsZero() {
+		if err := s.tmp.chtimes(f.name, modified); err != nil {
+			return err
+		}
+	}
+	if err := f.f.Close(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	to, err := s.folder(path.Dir(name))
+	if err != nil {
+		return err
+	}
+	return s.tmp.rename(f.name, to, path.Base(name))
+}
+
+// SyncFolders makes every name durable that was given, taken or changed since
+// it was called before.
+func (s *Store) SyncFolders() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var err error
+	for _, name := range s.order {
+		err = errors.Join(err, s.syncFolder(s.folders[name]))
+	}
+	return local(err)
+}

@@ -1,0 +1,148 @@
+package tree
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// plain has the ASCII characters that stand for themselves: none has a meaning
+// for a shell that it keeps within a word, or for a file system.
+const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~@+=,()!-"
+
+// isPlain is plain as a table.
+var isPlain = func() (set [256]bool) {
+	for _, c := range []byte(plain) {
+		set[c] = true
+	}
+	return set
+}()
+
+// escaped decodes the percent-encodings of text and encodes what does not
+// stand for itself.
+func escaped(text string) string {
+	for i := 0; ; i++ {
+		if i == len(text) {
+			return text // as it is
+		}
+		if !isPlain[text[i]] {
+			break
+		}
+	}
+	out := make([]byte, 0, len(text)+16)
+	for len(text) > 0 {
+		c, n := octet(text)
+		if c < utf8.RuneSelf {
+			if isPlain[c] {
+				out = append(out, c)
+			} else {
+				out = encode(out, c)
+			}
+			text = text[n:]
+			continue
+		}
+		var char [utf8.UTFMax]byte
+		size, end := character(text, &char)
+		if r, _ := utf8.DecodeRune(char[:size]); size > 1 && unicode.IsPrint(r) {
+			out = append(out, char[:size]...)
+		} else {
+			out, end = encode(out, c), n
+		}
+		text = text[end:]
+	}
+	return string(out)
+}
+
+// octet is the first octet of text and how many bytes write it.
+func octet(text string) (c byte, n int) {
+	if text[0] == '%' && len(text) >= 3 {
+		if b, err := strconv.ParseUint(text[1:3], 16, 8); err == nil {
+			return byte(b), 3
+		}
+	}
+	return text[0], 1
+}
+
+// character is the size of the UTF-8 character that text begins with, 1 if
+// there is none, and how many bytes of text write it.
+func character(text string, char *[utf8.UTFMax]byte) (size, end int) {
+	for size < len(char) && end < len(text) && !utf8.FullRune(char[:size]) {
+		c, n := octet(text[end:])
+		char[size] = c
+		size, end = size+1, end+n
+	}
+	if _, width := utf8.DecodeRune(char[:size]); width != size {
+		return 1, end
+	}
+	return size, end
+}
+
+func encode(dst []byte, c byte) []byte {
+	const digits = "0123456789ABCDEF"
+	return append(dst, '%', digits[c>>4], digits[c&15])
+}
+
+// guard makes a name of characters that are legal one that is.
+func guard(name string) string {
+	switch name {
+	case "":
+		return "%" // which is %25 wherever else it does not encode
+	case ".", "..":
+		return strings.ReplaceAll(name, ".", "%2E")
+	}
+	if last := len(name) - 1; name[last] == '.' {
+		name = name[:last] + "%2E"
+	}
+	if stem := device(name); stem > 0 {
+		_, size := utf8.DecodeLastRuneInString(name[:stem])
+		last := []byte(name[:stem-size])
+		for _, c := range []byte(name[stem-size : stem]) {
+			last = encode(last, c)
+		}
+		name = string(last) + name[stem:]
+	}
+	if len(name) > maxName {
+		name = cut(name, cutName) + "~" + digest(name)
+	}
+	return name
+}
+
+// device is the length of the part of name that Windows takes for a device,
+// whatever follows its first dot, or 0.
+func device(name string) int {
+	stem, _, _ := strings.Cut(name, ".")
+	switch len(stem) {
+	case len("con"):
+		switch strings.ToLower(stem) {
+		case "con", "prn", "aux", "nul":
+			return len(stem)
+		}
+	case len("com1"), len("com¹"):
+		switch strings.ToLower(stem[:3]) {
+		case "com", "lpt":
+			if strings.Contains("0123456789¹²³", stem[3:]) && utf8.RuneCountInString(stem[3:]) == 1 {
+				return len(stem)
+			}
+		}
+	}
+	return 0
+}
+
+// cut is name cut to at most n bytes, no character and no encoding in two.
+func cut(name string, n int) string {
+	if n >= len(name) {
+		return name
+	}
+	for n > 0 && !utf8.RuneStart(name[n]) {
+		n--
+	}
+	for back := 1; back <= 2 && back < n; back++ {
+		if name[n-back] == '%' {
+			return name[:n-back]
+		}
+	}
+	return name[:n]
+}
+
+func decimal(n uint16) string { return strconv.Itoa(int(n)) }

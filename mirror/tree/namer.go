@@ -1,0 +1,270 @@
+package tree
+
+import (
+	"context"
+	"encoding/hex"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/mirror/frontier"
+	"github.com/anyurl/fetch/uri"
+)
+
+// maxTries bounds the names that are tried for one URL. Who wants to reach it
+// has to serve as many URLs that look like our own names.
+const maxTries = 100
+
+// A Want is a URL that needs a path.
+type Want struct {
+	Key  frontier.Key // zero: that of URL as it stands
+	URL  uri.URI
+	Menu bool // what was brought is a listing: fetch.Menu
+}
+
+// An Assigned is the path of a URL and what it claims by it, less what is known
+// to be claimed already. Two may claim the same folder.
+type Assigned struct {
+	Path   string
+	Claims []frontier.Name
+}
+
+// A Namer gives paths that no two URLs share, on no file system: it asks who
+// claimed a name before and takes another where it was somebody else. The
+// paths follow from the URLs and the order in which they come. It is safe for
+// concurrent use, but does not ask twice at once.
+//
+// The second comer's name is told apart so:
+//
+//	a@file         a file where there is a folder a
+//	a@dir/b        a folder where there is a file a
+//	index@dir.html a listing where a file index.html is taken by its own URL
+//	a~1f2e3d4c.txt a name that somebody else has: by the URL's key
+type Namer struct {
+	named func(ctx context.Context, folds []string) (map[string]frontier.Key, error)
+
+	mu      sync.Mutex
+	pending map[string]claim // not yet in the tables
+	folders recent           // claims in the tables
+}
+
+// A claim is who owns a name, and how many of the Assigned that are under way
+// say so.
+type claim struct {
+	key   frontier.Key
+	count int
+}
+
+// NewNamer returns a Namer for the names that named finds, which is the method
+// of a Frontier.
+func NewNamer(named func(ctx context.Context, folds []string) (map[string]frontier.Key, error)) *Namer {
+	return &Namer{named: named, pending: map[string]claim{}}
+}
+
+// Assign finds a path for each of wants, as one after the other would, and
+// keeps what they claim until Committed or Dropped. A URL that owns a name by
+// its Key gets that again. An error claims nothing.
+//
+// It asks once, and again only where a name was taken.
+func (n *Namer) Assign(ctx context.Context, wants []Want) ([]Assigned, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	b := batch{namer: n, known: map[string]*frontier.Key{}}
+	var done []Assigned
+	for len(done) < len(wants) {
+		b.asks = b.asks[:0]
+		sure := len(done) // those before the first of which something is not known
+		for _, w := range wants[len(done):] {
+			a, err := b.place(w)
+			if err != nil {
+				n.drop(done)
+				return nil, err
+			}
+			if len(b.asks) == 0 {
+				sure++
+			}
+			n.keep(a)
+			done = append(done, a)
+		}
+		n.drop(done[sure:]) // they showed what else to ask for
+		done = done[:sure]
+		if err := b.ask(ctx); err != nil {
+			n.drop(done)
+			return nil, err
+		}
+	}
+	return done, nil
+}
+
+// Committed says that the claims are in the tables.
+func (n *Namer) Committed(as ...Assigned) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.drop(as)
+	for _, a := range as {
+		for _, c := range a.Claims {
+			if c.Key.IsZero() {
+				n.folders.add(c.Fold)
+			}
+		}
+	}
+}
+
+// Dropped says that they will not be.
+func (n *Namer) Dropped(as ...Assigned) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.drop(as)
+}
+
+func (n *Namer) keep(a Assigned) {
+	for _, c := range a.Claims {
+		n.pending[c.Fold] = claim{c.Key, n.pending[c.Fold].count + 1}
+	}
+}
+
+func (n *Namer) drop(as []Assigned) {
+	for _, a := range as {
+		for _, c := range a.Claims {
+			p := n.pending[c.Fold]
+			if p.count--; p.count <= 0 {
+				delete(n.pending, c.Fold)
+				continue
+			}
+			n.pending[c.Fold] = p
+		}
+	}
+}
+
+// A batch is one call of Assign.
+type batch struct {
+	namer *Namer
+	known map[string]*frontier.Key // by the tables; nil: nobody's
+	asks  []string                 // to be asked for
+}
+
+// ask asks the tables.
+func (b *batch) ask(ctx context.Context) error {
+	if len(b.asks) == 0 {
+		return nil
+	}
+	found, err := b.namer.named(ctx, b.asks)
+	for folded, key := range found {
+		b.known[folded] = &key
+		if key.IsZero() {
+			b.namer.folders.add(folded)
+		}
+	}
+	return err
+}
+
+// owner tells whose a name is; recorded, whether the tables say so. A name of
+// which nothing is known is nobody's for now, and asked for.
+func (b *batch) owner(folded string) (key frontier.Key, taken, recorded bool) {
+	if p, ok := b.namer.pending[folded]; ok {
+		return p.key, true, false
+	}
+	if b.namer.folders.has(folded) {
+		return key, true, true
+	}
+	k, ok := b.known[folded]
+	if !ok {
+		b.asks = append(b.asks, folded)
+		b.known[folded] = nil
+	}
+	if k == nil {
+		return key, false, false
+	}
+	return *k, true, true
+}
+
+// place finds the path of one URL, as far as is known.
+func (b *batch) place(w Want) (Assigned, error) {
+	if w.Key.IsZero() {
+		w.Key = frontier.KeyOf(w.URL.Unredacted())
+	}
+	path := Path(w.URL, w.Menu)
+	end := strings.LastIndexByte(path, '/')
+	a := Assigned{}
+	dir := ""
+	for name := range strings.SplitSeq(path[:end], "/") {
+		if dir != "" {
+			dir += "/"
+		}
+		var err error
+		if dir, err = b.folder(&a, dir, name); err != nil {
+			return a, err
+		}
+	}
+	return a, b.file(&a, w, dir+"/", path[end+1:])
+}
+
+// folder claims a folder in dir.
+func (b *batch) folder(a *Assigned, dir, name string) (string, error) {
+	for try := range maxTries {
+		path := dir + name
+		switch try {
+		case 0:
+		case 1:
+			path = dir + name + "@dir"
+		default:
+			path = dir + name + "@dir~" + strconv.Itoa(try)
+		}
+		folded := fold(path)
+		key, taken, recorded := b.owner(folded)
+		if taken && !key.IsZero() {
+			continue
+		}
+		if !recorded {
+			a.Claims = append(a.Claims, frontier.Name{Fold: folded})
+		}
+		return path, nil
+	}
+	return "", errTries
+}
+
+// file claims a file in dir.
+func (b *batch) file(a *Assigned, w Want, dir, name string) error {
+	next := name
+	for try := range maxTries {
+		folded := fold(dir + next)
+		key, taken, recorded := b.owner(folded)
+		if !taken || key == w.Key {
+			a.Path = dir + next
+			if !recorded {
+				a.Claims = append(a.Claims, frontier.Name{Fold: folded, Key: w.Key})
+			}
+			return nil
+		}
+		id := hex.EncodeToString(w.Key[:])
+		switch {
+		case try == 0 && key.IsZero():
+			next = mark(name, "@file")
+		case try == 0 && listed(w.URL, w.Menu):
+			next = mark(name, "@dir")
+		case try <= 1:
+			next = mark(name, "~"+id[:8])
+		default:
+			next = mark(name, "~"+id+strings.Repeat("~", try-2))
+		}
+	}
+	return errTries
+}
+
+var errTries = fetch.Local.Errorf("no name is free that this URL could have in the tree")
+
+// listed reports whether the path of u is that of a listing.
+func listed(u uri.URI, menu bool) bool {
+	return menu || strings.HasSuffix(u.Path(), "/")
+}
+
+// mark adds to a name before its extension, so that what looks at that is not
+// misled.
+func mark(name, with string) string {
+	i := strings.LastIndexByte(name, '.')
+	if i <= 0 || len(name)-i > len(".geojson") || strings.ContainsAny(name[i+1:], "@=%+~,()!-") {
+		i = len(name)
+	}
+	return name[:i] + with + name[i:]
+}

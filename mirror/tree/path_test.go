@@ -1,0 +1,127 @@
+package tree
+
+import (
+	"io/fs"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/anyurl/fetch/uri"
+)
+
+func TestPath(t *testing.T) {
+	long := strings.Repeat("x", 300)
+	for _, c := range []struct{ name, url, want string }{
+		{"plain", "http://h/a/b.html", "http/h/a/b.html"},
+		{"root", "http://h/", "http/h/index.html"},
+		{"no path", "http://h", "http/h/index.html"},
+		{"folder", "http://h/d/", "http/h/d/index.html"},
+		{"the port of the scheme", "http://h:80/a", "http/h/a"},
+		{"a port", "http://h:08080/a", "http/h+8080/a"},
+		{"case and dot of the host", "HTTP://Ex.Org./A", "http/ex.org%2E/A"},
+		{"IPv4", "http://127.0.0.1:99/", "http/127.0.0.1+99/index.html"},
+		{"IPv6", "http://[2001:DB8::1]:99/", "http/[2001-db8--1]+99/index.html"},
+		{"a plus in the host", "http://a+80/", "http/a%2B80/index.html"},
+		{"an encoded host", "http://a%2Fb%C3%BC/", "http/a%2Fbü/index.html"},
+		{"a device for a host", "http://con/", "http/co%6E/index.html"},
+		{"userinfo and fragment", "http://u:p@h/a#f", "http/h/a"},
+		{"query", "http://h/a?b=c&d", "http/h/a@q=b=c%26d"},
+		{"empty query", "http://h/a?", "http/h/a@q="},
+		{"query of a folder", "http://h/?C=M", "http/h/index.html@q=C=M"},
+		{"way up in a query", "http://h/?x=1/../../etc", "http/h/index.html@q=x=1%2F..%2F..%2Fetc"},
+		{"encoded way up", "http://h/%2e%2e/%2E%2e/%2e", "http/h/%2E%2E/%2E%2E/%2E"},
+		{"way up as it stands", "http://h/../a", "http/h/%2E%2E/a"},
+		{"dot folder", "http://h/./", "http/h/%2E/index.html"},
+		{"encoded slash", "http://h/a%2Fb", "http/h/a%2Fb"},
+		{"encoded percent", "http://h/a%252Fb", "http/h/a%252Fb"},
+		{"NUL and LF", "http://h/a%00b%0A", "http/h/a%00b%0A"},
+		{"no UTF-8", "http://h/%FF%FE", "http/h/%FF%FE"},
+		{"UTF-8", "http://h/%C3%BC.txt", "http/h/ü.txt"},
+		{"half a character", "http://h/%C3x%E2%82", "http/h/%C3x%E2%82"},
+		{"control in UTF-8", "http://h/%C2%85%E2%80%AE", "http/h/%C2%85%E2%80%AE"},
+		{"surrogate", "http://h/%ED%A0%80", "http/h/%ED%A0%80"},
+		{"what Windows forbids", "http://h/%3Ca%3E:%22%7C*%5C", "http/h/%3Ca%3E%3A%22%7C%2A%5C"},
+		{"what shells read", "http://h/$a&b;c'd", "http/h/%24a%26b%3Bc%27d"},
+		{"needlessly encoded", "http://h/%61%7e", "http/h/a~"},
+		{"empty segments", "http://h//a//b", "http/h/%/a/%/b"},
+		{"trailing dot and space", "http://h/a./b..", "http/h/a%2E/b.%2E"},
+		{"space", "http://h/a%20b%20", "http/h/a%20b%20"},
+		{"hidden, option", "http://h/.a/-b", "http/h/.a/-b"},
+		{"devices", "http://h/CON/nul.tar.gz/com1/lpt%C2%B9.x/com10/console", "http/h/CO%4E/nu%6C.tar.gz/com%31/lpt%C2%B9.x/com10/console"},
+		{"300 bytes", "http://h/" + long, "http/h/" + long[:120] + "~" + digest(long)},
+		{"gopher root", "gopher://h/", "gopher/h/.gophermap"},
+		{"gopher type alone", "gopher://h/1", "gopher/h/1/.gophermap"},
+		{"gopher menu", "gopher://h:7070/1/a/b", "gopher/h+7070/1/a/b/.gophermap"},
+		{"gopher menu without slash", "gopher://h/1a", "gopher/h/1a/.gophermap"},
+		{"gopher text", "gopher://h/0/a/b.txt", "gopher/h/0/a/b.txt"},
+		{"gopher search", "gopher://h/7/s%09a%20b", "gopher/h/7/s%09a%20b"},
+		{"gopher query", "gopher://h/0/s?x", "gopher/h/0/s@q=x"},
+		{"ftp", "ftp://h/a/b", "ftp/h/a/b"},
+		{"ftp folder", "ftp://h/a/", "ftp/h/a/.listing"},
+		{"ftp type", "ftp://h/a/b;type=i", "ftp/h/a/b"},
+		{"ftp listing", "ftp://h/a;type=d", "ftp/h/a/.listing"},
+		{"ftp folder with type", "ftp://h/a/;type=D", "ftp/h/a/.listing"},
+		{"ftp no type", "ftp://h/a;type=x", "ftp/h/a%3Btype=x"},
+		{"ftp from the root", "ftp://h/%2Fetc/motd", "ftp/h/%2Fetc/motd"},
+		{"message", "news:a.b%2Fc@d.org", "news/@/a.b%2Fc@d.org"},
+		{"group", "nntp://h/comp.lang.c/12", "nntp/h/comp.lang.c/12"},
+		{"wais", "wais://h/db?a%20b", "wais/h/db@q=a%20b"},
+		{"wais document", "wais://h/db/TEXT/1%3D2", "wais/h/db/TEXT/1=2"},
+		{"prospero", "prospero://h/a//b;v=1", "prospero/h/a/%/b%3Bv=1"},
+		{"imap", "imap://h/INBOX;UIDVALIDITY=3/;UID=4", "imap/h/INBOX%3BUIDVALIDITY=3/%3BUID=4"},
+		{"file", "file:///a/b", "file/localhost/a/b"},
+		{"file folder", "file:///a/", "file/localhost/a/.listing"},
+		{"mid", "mid:a@b", "mid/@/a@b"},
+		{"relative", "a/b", "%/@/a/b"},
+	} {
+		got := Path(uri.MustParse(c.url), false)
+		if got != c.want {
+			t.Errorf("%s: %s lies at\n%s, want\n%s", c.name, c.url, got, c.want)
+		}
+		legal(t, got)
+	}
+	if got := Path(uri.URI{}, false); got != "%/@/.listing" {
+		t.Errorf("no URL: %q", got)
+	}
+	if got := Path(uri.MustParse("ftp://h/a"), true); got != "ftp/h/a/.listing" {
+		t.Errorf("a listing: %q", got)
+	}
+}
+
+// legal tells what is wrong with a path on any file system.
+func legal(t *testing.T, path string) {
+	t.Helper()
+	if !fs.ValidPath(path) || strings.Count(path, "/") < 2 || len(path) > maxPath+200 || !utf8.ValidString(path) {
+		t.Errorf("%q is no path of the tree", path)
+	}
+	for name := range strings.SplitSeq(path, "/") {
+		if len(name) > 255 || strings.ContainsAny(name, "\\:*?\"<>|") || strings.IndexFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) >= 0 ||
+			strings.HasSuffix(name, ".") || strings.HasSuffix(name, " ") || strings.HasPrefix(name, " ") || device(name) > 0 {
+			t.Errorf("%q in %q is no name for Windows", name, path)
+		}
+	}
+}
+
+func TestLongPath(t *testing.T) {
+	deep := strings.Repeat("/abcdefghi", 100)
+	a, b := Path(uri.MustParse("http://h"+deep), false), Path(uri.MustParse("http://h"+deep+"/x"), false)
+	legal(t, a)
+	legal(t, b)
+	if len(a) > maxPath || len(b) > maxPath || a == b || !strings.HasPrefix(a, "http/h/abcdefghi/") {
+		t.Errorf("got %q and %q", a, b)
+	}
+}
+
+func FuzzPath(f *testing.F) {
+	for _, s := range []string{"http://h/a/../b?c", "gopher://h:7/1a%09b", "ftp://h/%2F;type=d", "news:a@b", "http://[::1]:1/", "http://CON/aux.txt/%C2%B9", "http://h/" + strings.Repeat("%C3%BC", 60)} {
+		f.Add(s, false)
+	}
+	f.Fuzz(func(t *testing.T, s string, menu bool) {
+		legal(t, "x/y/"+Name(s))
+		u, err := uri.ParseReference(s)
+		if err != nil {
+			return
+		}
+		legal(t, Path(u, menu))
+	})
+}

@@ -1,0 +1,174 @@
+package tree
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// The folders of an archive that a Store keeps.
+const (
+	Dir   = "tree"  // what was brought
+	attic = "attic" // what is no longer there to be brought
+	tmp   = "tmp"   // what is on its way
+)
+
+// Options say how a Store keeps its files. The zero value is right.
+type Options struct {
+	// NoSync leaves it to the system when files reach the disk: a loss of
+	// power may then take what was committed.
+	NoSync bool
+}
+
+// A Store keeps the files of an archive. Everything goes through the root of
+// its folder: no path and no link leads out of it. It is safe for concurrent
+// use. Its errors are of the classes fetch.Local and fetch.DiskFull.
+type Store struct {
+	o    Options
+	root *os.Root
+	tmp  *folder
+	seq  atomic.Uint64
+
+	mu      sync.Mutex
+	folders map[string]*folder // open, by their paths from the root
+	order   []string           // of their opening
+}
+
+// Open opens the archive at dir, which is made if it is not there.
+func Open(dir string, o Options) (*Store, error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, local(err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, local(err)
+	}
+	s := &Store{o: o, root: root, folders: map[string]*folder{}}
+	// What is on its way is nobody else's business.
+	if err = root.Mkdir(tmp, 0o700); err == nil || errors.Is(err, fs.ErrExist) {
+		s.tmp, err = openFolder(root, tmp)
+	}
+	if err != nil {
+		root.Close()
+		return nil, local(err)
+	}
+	return s, nil
+}
+
+// Close closes what the Store has open.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := s.tmp.close()
+	for _, f := range s.folders {
+		err = errors.Join(err, f.close())
+	}
+	s.folders, s.order = nil, nil
+	return local(errors.Join(err, s.root.Close()))
+}
+
+// Create begins a file. Nothing is seen of it before Commit.
+func (s *Store) Create() (*File, error) {
+	for {
+		name := strconv.FormatUint(s.seq.Add(1), 36) + ".part"
+		f, err := s.root.OpenFile(tmp+"/"+name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if errors.Is(err, fs.ErrExist) {
+			continue // of another process, or of one that was killed
+		}
+		if err != nil {
+			return nil, local(err)
+		}
+		return newFile(s, f, name), nil
+	}
+}
+
+// Clean removes what a killed process left unfinished. Only who knows that no
+// other process works on the archive may call it, before its first Create.
+func (s *Store) Clean() error {
+	f, err := s.root.Open(tmp)
+	if err != nil {
+		return local(err)
+	}
+	defer f.Close()
+	for {
+		names, err := f.Readdirnames(1024)
+		for _, name := range names {
+			if err := s.root.RemoveAll(tmp + "/" + name); err != nil {
+				return local(err)
+			}
+		}
+		if len(names) == 0 {
+			if err == io.EOF {
+				err = nil
+			}
+			return local(err)
+		}
+	}
+}
+
+// Open opens a file of the tree for reading. What is no regular file, a link
+// among them, is refused.
+func (s *Store) Open(path string) (*os.File, error) {
+	named, err := s.root.Lstat(Dir + "/" + path)
+	if err != nil {
+		return nil, local(err)
+	}
+	if !named.Mode().IsRegular() {
+		return nil, fetch.Local.Errorf("%s is no file", path)
+	}
+	f, err := s.root.Open(Dir + "/" + path)
+	if err != nil {
+		return nil, local(err)
+	}
+	opened, err := f.Stat()
+	if err == nil && !os.SameFile(named, opened) {
+		err = fetch.Local.Errorf("%s was changed by somebody else", path)
+	}
+	if err != nil {
+		f.Close()
+		return nil, local(err)
+	}
+	return f, nil
+}
+
+// Stat tells what lies at path, which may be a link.
+func (s *Store) Stat(path string) (fs.FileInfo, error) {
+	info, err := s.root.Lstat(Dir + "/" + path)
+	return info, local(err)
+}
+
+// Attic moves a file of the tree into the attic of a run, in the place of one
+// that lies there. SyncFolders makes it durable.
+func (s *Store) Attic(name, run string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	from, err := s.folder(path.Dir(Dir + "/" + name))
+	if err != nil {
+		return local(err)
+	}
+	to, err := s.folder(path.Dir(attic + "/" + Name(run) + "/" + name))
+	if err != nil {
+		return local(err)
+	}
+	return local(from.rename(path.Base(name), to, path.Base(name)))
+}
+
+// local classes an error of the file system.
+func local(err error) error {
+	var fault fetch.Fault
+	switch {
+	case err == nil || errors.As(err, &fault):
+		return err
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return fetch.DiskFull.With(err)
+	}
+	return fetch.Local.With(err)
+}
