@@ -6,6 +6,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/schemes"
+	"github.com/anyurl/fetch/schemes/telnet"
 	"github.com/anyurl/fetch/wrap"
 )
 
@@ -22,7 +23,13 @@ func (a *app) client() (*fetch.Client, error) {
 	if options.Gopher, err = a.gopherOptions(); err != nil {
 		return nil, err
 	}
-	options.Telnet = f.talk.options(terminal(a.stdin))
+	if options.Telnet, err = f.talk.options(); err != nil {
+		return nil, err
+	}
+	if in, ok := a.stdin.(*os.File); ok && isTerminal(in) && terminal(a.stdout) {
+		a.console = &console{in: in}
+		options.Telnet.Mode = a.console.set
+	}
 	a.jar, a.marks = options.HTTP.Jar, options.NNTP.Marks
 	proxy, err := f.proxy.choose(os.Getenv)
 	if err != nil {
@@ -53,7 +60,7 @@ func (a *app) client() (*fetch.Client, error) {
 	}
 	client = fetch.New(fetch.Options{
 		Policy: policy, Wrap: a.middlewares(), Proxy: proxy, Login: a.who.answer,
-		Route: route, Resolver: f.route.resolver(), TLS: tls,
+		Route: route, Resolver: f.route.resolver(), TLS: tls, Dial: telnet.Dial,
 	}, all...)
 	return client, nil
 }

@@ -26,6 +26,8 @@ type app struct {
 	marks *nntp.Marks // nil: nothing is remembered
 	bars  *bars       // nil: no progress is shown
 
+	console *console // nil: nobody sits at one
+
 	buffers sync.Pool // of *[]byte
 	urls    []string  // of -K
 	native  bool      // listings as the protocol has them

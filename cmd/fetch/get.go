@@ -53,7 +53,7 @@ func (j *job) bring() (err error) {
 		}
 		// What the Retry middleware could not continue begins anew, where
 		// nothing that was written has left our hands.
-		if j.attempt > j.flags.retry || !fetch.Retryable(err) || !out.Restarts() || !begun(err) {
+		if j.attempt > j.flags.retry || !fetch.Retryable(err) || !out.Restarts() || !begun(err) || j.resp.Input != nil {
 			return err
 		}
 		j.note("%v; from the beginning", err)
@@ -211,7 +211,7 @@ func (j *job) copy(out sink, req *fetch.Request, resp *fetch.Response) error {
 		}
 	}
 	if resp.Input != nil {
-		return j.session(w, resp)
+		return j.session(w, out.Terminal(), resp)
 	}
 	if j.flags.news.reshaped() {
 		return local(j.flags.news.reshape(w, resp))

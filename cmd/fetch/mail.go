@@ -22,6 +22,7 @@ type sessionFlags struct {
 	idle     seconds
 	terminal string
 	codePage int
+	screen   string
 }
 
 func (f *mailFlags) register(p *pflag.FlagSet) {
@@ -33,6 +34,7 @@ func (f *mailFlags) register(p *pflag.FlagSet) {
 func (f *sessionFlags) register(p *pflag.FlagSet) {
 	p.Var(&f.idle, "idle", "end a session in which nothing comes for `SECONDS`")
 	p.StringVar(&f.terminal, "terminal", "", "tell a peer that asks that this is a `TYPE` of terminal")
+	p.StringVar(&f.screen, "screen", "text", "bring a tn3270 screen as `FORM`: text, or json with its fields")
 	p.IntVar(&f.codePage, "code-page", 37, "read tn3270 screens in code page `N`")
 }
 
@@ -54,6 +56,10 @@ func (a *app) mailOptions(client func() *fetch.Client) mail.Options {
 	return o
 }
 
-func (f *sessionFlags) options(typing bool) telnet.Options {
-	return telnet.Options{Terminal: f.terminal, Keys: typing, Idle: time.Duration(f.idle), CodePage: f.codePage}
+func (f *sessionFlags) options() (telnet.Options, error) {
+	o := telnet.Options{Terminal: f.terminal, Idle: time.Duration(f.idle), CodePage: f.codePage, JSON: f.screen == "json"}
+	if f.screen != "text" && f.screen != "json" {
+		return o, fetch.Usage.Errorf("--screen is text or json, not %q", f.screen)
+	}
+	return o, nil
 }

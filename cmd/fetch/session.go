@@ -3,27 +3,30 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
+	"sync/atomic"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/tty"
-	"golang.org/x/term"
 )
 
 // session joins standard input and output to a peer until it closes: on a
-// terminal as a person's session, in a pipe as it is.
-func (j *job) session(w io.Writer, resp *fetch.Response) error {
-	in, ok := j.stdin.(*os.File)
-	if ok && isTerminal(in) && terminal(j.stdout) {
-		return j.interactive(w, in, resp)
+// terminal as a person's session, in a pipe as it is. Where only w is one, the
+// peer has no command over it.
+func (j *job) session(w io.Writer, onTerminal bool, resp *fetch.Response) error {
+	if onTerminal && j.console != nil {
+		return j.interactive(w, resp)
 	}
 	sent := make(chan error, 1)
 	go func() { sent <- pour(resp.Input, j.stdin) }()
-	_, err := io.Copy(w, resp.Body)
+	var err error
+	if onTerminal {
+		safe := tty.NewWriter(w)
+		_, err = io.Copy(safe, resp.Body)
+		err = errors.Join(err, safe.Flush())
+	} else {
+		_, err = io.Copy(w, resp.Body)
+	}
 	select {
 	case failed := <-sent:
 		err = errors.Join(err, failed)
@@ -39,62 +42,39 @@ func pour(to io.Writer, in io.Reader) error {
 	return err
 }
 
-// escape is what a person types to leave: Control-].
-const escape = 0x1d
-
-// errLeft: the person has left.
-var errLeft = fetch.Canceled.Errorf("left")
-
-func (j *job) interactive(w io.Writer, in *os.File, resp *fetch.Response) error {
-	fmt.Fprintf(j.stderr, "fetch: %s; Control-] leaves\n", tty.Escape(resp.URL.WithoutUserinfo().String()))
-	if user, _, hasPassword := resp.URL.User(); user != "" {
-		fmt.Fprintf(j.stderr, "fetch: the URL advises to log in as %s\n", tty.Escape(user))
-		if hasPassword {
-			fmt.Fprintln(j.stderr, "fetch: it holds a password, which is not sent for you")
-		}
+func (j *job) interactive(w io.Writer, resp *fetch.Response) error {
+	j.note("Control-] leaves")
+	if err := j.console.begin(); err != nil {
+		return err
 	}
-	old, err := term.MakeRaw(int(in.Fd()))
-	if err != nil {
-		return local(err)
-	}
-	defer term.Restore(int(in.Fd()), old)
+	defer j.console.end()
+	defer context.AfterFunc(j.ctx, j.console.end)()
 	ctx, stop := context.WithCancel(j.ctx)
 	defer stop()
-	go j.followWindow(ctx, in, resp)
+	j.console.tellSize(resp.Resize)
+	go j.console.follow(ctx, resp.Resize)
+	var left atomic.Bool
 	go func() {
-		if pour(resp.Input, untilEscape{in}) == errLeft {
+		if pour(resp.Input, untilEscape{j.console.in}) == errLeft {
+			left.Store(true)
 			resp.Body.Close()
 		}
 	}()
-	_, err = io.Copy(w, resp.Body)
-	if errors.Is(err, fetch.Canceled) {
-		err = nil
+	_, err := io.Copy(w, resp.Body)
+	if left.Load() {
+		return nil
 	}
 	return local(err)
 }
 
-// followWindow tells the peer how large the window is, now and when it
-// changes.
-func (j *job) followWindow(ctx context.Context, in *os.File, resp *fetch.Response) {
-	if resp.Resize == nil {
-		return
-	}
-	changed := make(chan os.Signal, 1)
-	signal.Notify(changed, syscall.SIGWINCH)
-	defer signal.Stop(changed)
-	for {
-		if cols, rows, err := term.GetSize(int(in.Fd())); err == nil {
-			resp.Resize(cols, rows)
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
+// escape is what a person types to leave: Control-].
+const escape = 0x1d
 
-// untilEscape ends where the person leaves.
+// errLeft: the person has left.
+var errLeft = errors.New("left")
+
+// untilEscape ends where the person leaves: at the escape, or at the end of
+// what is typed.
 type untilEscape struct{ in io.Reader }
 
 func (u untilEscape) Read(p []byte) (int, error) {
@@ -103,6 +83,9 @@ func (u untilEscape) Read(p []byte) (int, error) {
 		if c == escape {
 			return i, errLeft
 		}
+	}
+	if err == io.EOF {
+		err = errLeft
 	}
 	return n, err
 }
