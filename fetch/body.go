@@ -44,7 +44,8 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 	n, err := b.ReadCloser.Read(p)
 	b.read += int64(n)
-	if err == nil && b.policy.MaxBody > 0 && b.read > b.policy.MaxBody {
+	if over := b.read - b.policy.MaxBody; b.policy.MaxBody > 0 && over > 0 && (err == nil || err == io.EOF) {
+		n -= int(over)
 		err = TooLarge.Errorf("body larger than the limit of %d bytes", b.policy.MaxBody)
 	}
 	if b.left >= 0 {

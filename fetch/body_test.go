@@ -33,7 +33,8 @@ func TestBodyIsProved(t *testing.T) {
 		{"suffix with an end of no account", "hello", 5, Range{-5, 2}, 0, "hello", 0},
 		{"short range", "h", 5, Range{0, 2}, 0, "h", Truncated},
 		{"no range kept", "hello", 5, Range{1, 2}, 0, "hello", 0},
-		{"limit", "hello", -1, Range{}, 4, "hello", TooLarge},
+		{"limit", "hello", -1, Range{}, 4, "hell", TooLarge},
+		{"at the limit", "hello", -1, Range{}, 5, "hello", 0},
 	} {
 		cl := New(Options{Policy: Policy{MaxBody: c.max}, Dial: (&recorder{}).dial}, page(func(_ *Request, resp *Response) {
 			text(resp, c.sent)
