@@ -78,6 +78,9 @@ func (b *body) Read(p []byte) (int, error) {
 	if b.left > 0 {
 		b.left -= int64(n)
 	}
+	if b.due >= 0 && int64(n) > b.due {
+		n, err = int(b.due), fetch.Mismatch.Errorf("file is longer than its SIZE")
+	}
 	if b.due > 0 {
 		b.due -= int64(n)
 	}
@@ -148,7 +151,7 @@ func (b *body) complete(limit time.Duration) error {
 // cutShort classes what ended a transfer before its time.
 func cutShort(err error) error {
 	switch fetch.FaultOf(err) {
-	case fetch.Timeout, fetch.Canceled, fetch.TLS, fetch.Protocol:
+	case fetch.Timeout, fetch.Canceled, fetch.TLS, fetch.Protocol, fetch.Mismatch:
 		return err
 	}
 	return fetch.Truncated.Errorf("transfer was cut: %w", err)

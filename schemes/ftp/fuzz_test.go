@@ -91,8 +91,10 @@ func FuzzNoExtraCommand(f *testing.F) {
 		f.Add("", path, uint8(0), int64(0))
 		f.Add("bob:pw", path, uint8(1), int64(3))
 		f.Add("bob", path, uint8(2), int64(-3))
+		f.Add("bob", path, uint8(3), int64(0))
 		f.Add("b%0D%0Aob:p%FFw%0A", path, uint8(2), int64(0))
 	}
+	greetings := []string{"220 hello\r\n", "220 ProFTPD Server ready.\r\n"} // the second is sent commands together
 	f.Fuzz(func(t *testing.T, userinfo, path string, method uint8, first int64) {
 		text := "ftp://192.0.2.1/" + path
 		if userinfo != "" {
@@ -107,7 +109,7 @@ func FuzzNoExtraCommand(f *testing.F) {
 		}
 		synctest.Test(t, func(t *testing.T) {
 			net := faultnet.NewNetwork(t)
-			s := net.Serve("192.0.2.1:21", faultnet.Script{faultnet.Send("220 hello\r\n"), obliging()})
+			s := net.Serve("192.0.2.1:21", faultnet.Script{faultnet.Send(greetings[method/3%2]), obliging()})
 			net.Serve("192.0.2.1:40000", faultnet.Script{faultnet.Send("hello\r\n")})
 			c := fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: net.Dial}, ftp.Schemes(ftp.Options{Method: ftp.Method(method % 3)})...)
 			req := &fetch.Request{URL: u, Range: fetch.Range{First: first}, NoFollow: true}

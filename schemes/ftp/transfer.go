@@ -174,6 +174,10 @@ func (s *session) start(next func() (line.Reply, error), first int64, verb strin
 		if r, err = next(); err != nil {
 			return r, 0, err
 		}
+		if r.Code/100 < 3 {
+			s.broken = true // nobody knows where it would begin
+			return r, 0, refused("REST", r)
+		}
 		s.noREST = r.Code/100 != 3
 	}
 	if first > 0 && s.noREST {
