@@ -52,6 +52,17 @@ func TestINNLogin(t *testing.T) {
 	}
 }
 
+func TestLeafnode(t *testing.T) {
+	t.Parallel()
+	inn := peer.INN(t, peer.INNOptions{})
+	inn.Feed(article)
+	s := peer.Leafnode(t, inn, "local.test")
+	got := talk(t, dial(t, s.Addr), "CAPABILITIES", "GROUP local.test", "STAT <1@example.org>", "STAT 99")
+	if want := []string{"200", "500", "211", "223", "430"}; !slices.Equal(codes(got), want) {
+		t.Errorf("got %q, want %v", got, want)
+	}
+}
+
 func codes(replies []string) []string {
 	var codes []string
 	for _, r := range replies {

@@ -40,6 +40,17 @@ func NeedRoot(t TB, server string) {
 	}
 }
 
+// needMount returns the path of unshare, for servers that must not see the
+// files of the system but their own in their place.
+func needMount(t TB, server string) string {
+	t.Helper()
+	unshare := Need(t, "unshare", "util-linux")
+	if out, err := exec.Command(unshare, "--mount", "true").CombinedOutput(); err != nil {
+		skip(t, "%s needs the right to mount: %v: %s", server, err, out)
+	}
+	return unshare
+}
+
 // packageRoot returns what stands for "/" before a file of a Debian package:
 // the directory where it is unpacked or, once installed, "/" itself.
 func packageRoot(t TB, debianPackage, file string) string {

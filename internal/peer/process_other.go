@@ -24,3 +24,5 @@ func chown(string, string) error { return nil }
 func lock(string) (io.Closer, error) { return nil, errNotLinux }
 
 func blocking(*os.File) error { return errNotLinux }
+
+func ids(string) (uid, gid int, err error) { return 0, 0, errNotLinux }

@@ -1,9 +1,5 @@
 package peer
 
-import (
-	"os/exec"
-)
-
 // Rlogind starts in.rlogind (Debian rsh-redone-server), which hangs up on
 // clients with a port of 1024 or more, asks User for Password and gives a
 // shell in Home. It needs the right to mount.
@@ -11,10 +7,7 @@ func Rlogind(t TB) *Server {
 	t.Helper()
 	program := Need(t, "in.rlogind", "rsh-redone-server")
 	NeedRoot(t, "in.rlogind")
-	unshare := Need(t, "unshare", "util-linux")
-	if out, err := exec.Command(unshare, "--mount", "true").CombinedOutput(); err != nil {
-		skip(t, "in.rlogind needs the right to mount: %v: %s", err, out)
-	}
+	unshare := needMount(t, "in.rlogind")
 	s := newServer(t)
 	s.accounts(nil)
 	// It calls login with an empty environment, so login must find our files

@@ -1,0 +1,83 @@
+package peer
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// Leafnode starts leafnode (Debian leafnode), a news server of the old kind:
+// no CAPABILITIES, nothing sent ahead of an answer, 430 for a number that is
+// not there. It has what its own fetchnews brings of these groups from another
+// server. It needs the right to mount.
+func Leafnode(t TB, from *News, groups ...string) *Server {
+	t.Helper()
+	programs := []string{Need(t, "leafnode", "leafnode"), Need(t, "fetchnews", "leafnode")}
+	NeedRoot(t, "leafnode")
+	unshare := needMount(t, "leafnode")
+	const account = "news" // it runs as no other
+	uid, gid, err := ids(account)
+	if err != nil {
+		t.Fatalf("peer: %v", err)
+	}
+	s := newServer(t)
+	s.leafnodeTree(account, from.Port, programs)
+	s.Put("etc/passwd", fmt.Appendf(nil, "%s:x:%d:%d::/:/bin/false\n", account, uid, gid))
+	s.Put("etc/group", fmt.Appendf(nil, "%s:x:%d:\n", account, gid))
+	inside := func(args ...string) command {
+		const script = `root=$1; shift; mount --bind /usr "$root/usr" && exec unshare --root="$root" "$@"`
+		return command{path: unshare, args: append([]string{"--mount", "sh", "-c", script, "sh", s.Root,
+			fmt.Sprintf("--setuid=%d", uid), fmt.Sprintf("--setgid=%d", gid)}, args...)}
+	}
+	bring := func() {
+		c := inside("/bin/fetchnews", "-w")
+		out, err := exec.Command(c.path, c.args...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("peer: fetchnews: %v: %s", err, out)
+		}
+	}
+	bring() // the list of groups
+	for _, g := range groups {
+		s.write(filepath.Join(s.Root, leafnodeSpool, "interesting.groups", g), nil, 0o644, account)
+	}
+	bring()
+	return s.inetd(func() command { return inside("/bin/leafnode") })
+}
+
+const leafnodeSpool = "var/spool/news"
+
+// leafnodeTree makes a root directory for programs that look for all they need
+// at places of the system, and take no others.
+func (s *Server) leafnodeTree(account string, upstream uint16, programs []string) {
+	s.t.Helper()
+	dirs := []string{"failed.postings", "interesting.groups", "leaf.node", "message.id", "out.going", "temp.files"}
+	for n := range 1000 {
+		dirs = append(dirs, fmt.Sprintf("message.id/%03d", n))
+	}
+	for i := range dirs {
+		dirs[i] = filepath.Join(leafnodeSpool, dirs[i])
+	}
+	for _, dir := range append(dirs, leafnodeSpool, "etc/news/leafnode", "usr", "bin") {
+		s.mkdir(filepath.Join(s.Root, dir), account)
+	}
+	for name, text := range map[string]string{
+		"etc/news/leafnode/config": fmt.Sprintf("server = %s\nport = %d\nexpire = 20000\nmaxage = 20000\nhostname = leaf1.something.net\n", host, upstream),
+		"etc/hosts":                host + " localhost leaf1.something.net\n",
+		"etc/nsswitch.conf":        "passwd: files\ngroup: files\nhosts: files\n",
+	} {
+		s.Put(name, []byte(text))
+	}
+	for name, to := range map[string]string{"lib": "usr/lib", "lib64": "usr/lib64"} {
+		if err := os.Symlink(to, filepath.Join(s.Root, name)); err != nil {
+			s.t.Fatalf("peer: %v", err)
+		}
+	}
+	for _, program := range programs {
+		b, err := os.ReadFile(program)
+		if err != nil {
+			s.t.Fatalf("peer: %v", err)
+		}
+		s.write(filepath.Join(s.Root, "bin", filepath.Base(program)), b, 0o755, "")
+	}
+}

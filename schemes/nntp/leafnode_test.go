@@ -1,0 +1,57 @@
+package nntp_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/fetchtest"
+	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/schemes/nntp"
+)
+
+// TestLeafnode reads a server that is older than RFC 3977.
+func TestLeafnode(t *testing.T) {
+	t.Parallel()
+	inn := peer.INN(t, peer.INNOptions{Groups: []string{"local.test", "other.group"}})
+	const count = 30
+	for n := range count {
+		inn.Feed(article(n+1, fmt.Sprintf(".\r\nbody %d\r\n", n+1)))
+	}
+	s := peer.Leafnode(t, inn, "local.test")
+	c := client(t, nntp.Options{Server: s.Addr})
+	_, want, err := read(t, c, "news:3@example.org")
+	if err != nil || !strings.HasSuffix(want, "\r\n\r\n.\r\nbody 3\r\n") {
+		t.Fatalf("got %q, %v", want, err)
+	}
+	group := "nntp://" + s.Addr + "/local.test"
+	all, err := list(t, c, group)
+	if err != nil || len(all) != count {
+		t.Fatalf("group: got %d entries, %v", len(all), err)
+	}
+	var names []string
+	for _, e := range all {
+		names = append(names, e.Name)
+	}
+	fetchtest.Run(t, fetchtest.Suite{
+		Schemes:  func() []fetch.Scheme { return nntp.Schemes(nntp.Options{}) },
+		Document: all[2].URL.String(), Body: []byte(want), Missing: group + "/99",
+		Menu: group, Names: names, Whole: true,
+	})
+	if _, got, err := read(t, c, "nntp:local.test/1-"); err != nil || strings.Count(got, "#! rnews ") != count || !strings.Contains(got, want) {
+		t.Errorf("range: got %d bytes, %v", len(got), err)
+	}
+	if got, err := list(t, c, "news:local.*"); err != nil || len(got) != 1 || got[0].Name != "local.test" {
+		t.Errorf("groups: got %v, %v", got, err)
+	}
+	if got, err := list(t, client(t, nntp.Options{Server: s.Addr, Field: "From"}), "nntp:local.test"); err != nil || len(got) != count {
+		t.Errorf("a field: got %d entries, %v", len(got), err)
+	}
+	for _, url := range []string{"news:none@example.org", "nntp:no.group"} {
+		if _, got, err := read(t, c, url); !errors.Is(err, fetch.NotFound) {
+			t.Errorf("%s: got %q, %v", url, got, err)
+		}
+	}
+}
