@@ -1,6 +1,7 @@
 package warc
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"iter"
@@ -9,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/anyurl/fetch/fetch"
 )
 
 // A Line of a CDXJ index: where a capture lies and what is asked of it. Empty
@@ -190,4 +193,21 @@ func Index(w io.Writer, paths ...string) error {
 		f.Close()
 	}
 	return errors.Join(writeLines(w, s.Sorted()), errors.Join(damage...))
+}
+
+// ParseLine reads a line of a CDXJ index.
+func ParseLine(text string) (Line, error) {
+	key, rest, ok := strings.Cut(strings.TrimRight(text, "\r\n"), " ")
+	stamp, object, ok2 := strings.Cut(rest, " ")
+	l := Line{Key: key, Timestamp: stamp}
+	var fields struct {
+		URL, Mime, Status, Digest, Filename string
+		Length, Offset                      int64 `json:",string"`
+	}
+	if !ok || !ok2 || json.Unmarshal([]byte(object), &fields) != nil {
+		return l, fetch.Protocol.Errorf("%.80q is no line of an index", text)
+	}
+	l.URL, l.Media, l.Status, l.Digest = fields.URL, fields.Mime, fields.Status, fields.Digest
+	l.Length, l.Offset, l.File = fields.Length, fields.Offset, fields.Filename
+	return l, nil
 }

@@ -1,0 +1,192 @@
+package warc
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri"
+)
+
+// Schemes returns the schemes given, answered from the archive: a Client made
+// with them reads URLs, follows redirects and reads listings as it would on the
+// network, and never asks that.
+func (a *Archive) Schemes(schemes ...fetch.Scheme) []fetch.Scheme {
+	replayed := make([]fetch.Scheme, len(schemes))
+	for i, s := range schemes {
+		s.Open = func(fetch.Env) fetch.Driver { return a }
+		replayed[i] = s
+	}
+	return replayed
+}
+
+// Do is the Driver of Schemes. What was never captured is fetch.NotFound. A
+// Body is held to the digest in its record, and ends with an error where the
+// record says that it is not whole.
+func (a *Archive) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
+	found, err := a.captures(req.URL)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range a.order(found) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		rec, err := a.open(l)
+		if err != nil {
+			return nil, err
+		}
+		switch rec.head.Type() {
+		case Response, Resource, Revisit, Conversion:
+			return a.answer(ctx, req, rec)
+		}
+		rec.Close() // metadata: it tells of the object
+	}
+	return nil, fetch.NotFound.Errorf("not in the archive")
+}
+
+// captures lists the lines of u, which may be spelled another way.
+func (a *Archive) captures(u uri.URI) (found []Line, err error) {
+	want := target(u)
+	same, err := uri.Parse(want)
+	if err != nil {
+		return nil, fetch.BadURL.With(err)
+	}
+	for l, err := range a.find(Key(want)) {
+		if err != nil {
+			return nil, err
+		}
+		if l.URL == want {
+			found = append(found, l)
+		} else if other, err := uri.Parse(l.URL); err == nil && uri.Equivalent(same, other, uri.ByScheme) {
+			found = append(found, l)
+		}
+	}
+	return found, nil
+}
+
+// record is one record of a file, open for reading.
+type record struct {
+	*Reader
+	head *Header
+	file *os.File
+}
+
+func (r *record) Close() error { return r.file.Close() }
+
+func (a *Archive) open(l Line) (*record, error) {
+	path := a.paths[filepath.Base(l.File)]
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, local(err)
+	}
+	r := NewReaderAt(f, l.Offset)
+	h, err := r.Next()
+	for err == nil && h.Target() != l.URL { // one of several in a member
+		h, err = r.Next()
+	}
+	if err != nil {
+		f.Close()
+		return nil, fetch.Mismatch.Errorf("%s has no such record at %d: %w", path, l.Offset, noEOF(err))
+	}
+	return &record{Reader: r, head: h, file: f}, nil
+}
+
+func noEOF(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// maxRevisits bounds how many revisits lead from one to the next.
+const maxRevisits = 5
+
+// answer makes the Response of a record, which it closes or hands on.
+func (a *Archive) answer(ctx context.Context, req *fetch.Request, rec *record) (*fetch.Response, error) {
+	var head []byte // of the first revisit that has one of an object
+	first := rec.head
+	for range maxRevisits {
+		if rec.head.Type() != Revisit {
+			return a.respond(req, rec, first, head)
+		}
+		text, err := newMessage(rec, 4<<10).head()
+		rec.Close()
+		if err != nil {
+			return nil, err
+		}
+		if status, _ := parseHead(text); head == nil && status >= 200 && status != 304 {
+			head = text
+		}
+		if rec, err = a.visited(ctx, rec.head); err != nil {
+			return nil, err
+		}
+	}
+	rec.Close()
+	return nil, fetch.Loop.Errorf("more than %d revisits, one of the other", maxRevisits)
+}
+
+// visited opens the record that a revisit refers to: by URL and date, as all
+// replay does.
+func (a *Archive) visited(ctx context.Context, h *Header) (*record, error) {
+	url := unbracket(h.Get("WARC-Refers-To-Target-URI"))
+	date := parseDate(h.Get("WARC-Refers-To-Date"))
+	if url == "" {
+		url = h.Target()
+	}
+	for l, err := range a.find(Key(url)) {
+		if err != nil || ctx.Err() != nil {
+			return nil, errors.Join(err, ctx.Err())
+		}
+		if l.URL != url || !date.IsZero() && l.Timestamp != date.Format("20060102150405") {
+			continue
+		}
+		rec, err := a.open(l)
+		if err != nil {
+			return nil, err
+		}
+		same, known := sameDigest(h.Get("WARC-Payload-Digest"), rec.head.Get("WARC-Payload-Digest"))
+		switch t := rec.head.Type(); {
+		case t != Response && t != Resource && t != Revisit, known && !same, rec.head.ID() == h.ID():
+		case date.IsZero() || rec.head.Date().Equal(date):
+			return rec, nil
+		}
+		rec.Close()
+	}
+	return nil, fetch.NotFound.Errorf("the first visit, %s of %s, is not in the archive", url, h.Get("WARC-Refers-To-Date"))
+}
+
+// respond makes the Response. What is known of the capture is that of first;
+// head, if there is one, stands for that of the block.
+func (a *Archive) respond(req *fetch.Request, rec *record, first *Header, head []byte) (*fetch.Response, error) {
+	resp := &fetch.Response{URL: req.URL, Kind: fetch.Document, Media: rec.head.Get("Content-Type"), Size: rec.head.Length}
+	resp.Peer, _ = netip.ParseAddr(first.Get("WARC-IP-Address"))
+	resp.Proto = first.Get("WARC-Protocol")
+	resp.Validator = rec.head.Get("WARC-Payload-Digest")
+	var err error
+	body := &replayed{Reader: rec, rec: rec, cut: rec.head.Get("WARC-Truncated")}
+	body.check(rec.head.Get("WARC-Payload-Digest"))
+	if strings.HasPrefix(strings.ToLower(resp.Media), "application/http") {
+		err = respondHTTP(req, resp, body, head)
+	} else {
+		resp.Kind = kindOf(resp.Media)
+	}
+	if err != nil {
+		rec.Close()
+		return nil, err
+	}
+	req.Trace.Notef("captured %s", first.Get("WARC-Date"))
+	if resp.Body == nil {
+		resp.Body = body
+	}
+	if err := finish(req, resp); err != nil {
+		resp.Body.Close()
+		return nil, err
+	}
+	return resp, nil
+}
