@@ -158,7 +158,7 @@ func (h *hits) entries(r z3950.Record) (all []fetch.Entry) {
 
 // entry makes e lead to d.
 func (h *hits) entry(e fetch.Entry, d document) (fetch.Entry, bool) {
-	if !isType(d.kind) || len(d.id) > maxID {
+	if !isType(d.kind) || checkID(d.id) != nil {
 		return e, false
 	}
 	u, err := h.base.WithPath(string(appendDocument([]byte(h.folder), d)))

@@ -50,9 +50,11 @@ func parseWPath(wpath string) (id string, length int64, err error) {
 	return id, length, checkID(id)
 }
 
+// checkID refuses ids that are none. "." and ".." are the names of folders in
+// every path, however they are encoded, so no URL can hold them.
 func checkID(id string) error {
-	if id == "" || len(id) > maxID {
-		return fetch.BadURL.Errorf("document id of %d bytes", len(id))
+	if id == "" || id == "." || id == ".." || len(id) > maxID {
+		return fetch.BadURL.Errorf("no document has such an id, of %d bytes", len(id))
 	}
 	return nil
 }
