@@ -140,6 +140,9 @@ func (b *body) complete(limit time.Duration) error {
 	switch {
 	case r.Code/100 == 2:
 		s.inStep()
+		if b.due > 0 {
+			return fetch.Truncated.Errorf("transfer ended %d bytes before its SIZE: %w", b.due, io.ErrUnexpectedEOF)
+		}
 		return io.EOF
 	case r.Code >= 400:
 		return &fetch.Error{Code: r.Code, Err: fetch.Truncated.Errorf("end of transfer: %s", sentence(r))}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"io"
-	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -215,41 +214,6 @@ func TestSilentQuit(t *testing.T) {
 		}
 		w.end()
 	})
-}
-
-// TestHostileMemory: what a server says does not stay in memory.
-func TestHostileMemory(t *testing.T) {
-	flood := func(text string) faultnet.Step {
-		return faultnet.Do("flood", func(c *faultnet.Conn) error {
-			part := []byte(strings.Repeat(text, 1<<15))
-			for range 1 << 10 {
-				if _, err := c.Write(part); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	for name, script := range map[string]faultnet.Script{
-		"a line of 300 MB":   {faultnet.Send("220 "), flood("0123456789")},
-		"lines for 300 MB":   {faultnet.Send("220-hello\r\n"), flood("220-more\r\n")},
-		"replies for 300 MB": {flood("220 more\r\n")},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, ftp.Options{}, nil, script, nil)
-				_, _, err := w.bring(t.Context(), "ftp://192.0.2.1/x")
-				wantFault(t, "", err, fetch.Protocol)
-				w.end()
-			})
-			runtime.ReadMemStats(&after)
-			if used := after.TotalAlloc - before.TotalAlloc; used > 16<<20 {
-				t.Errorf("%d bytes were allocated", used)
-			}
-		})
-	}
 }
 
 // TestSweep lets each operation of two requests on one session fail in each
