@@ -44,10 +44,12 @@ func TestApacheLogin(t *testing.T) {
 			}
 			wrong := login("http://" + s.Addr + "/a%20b")
 			wrong.Auth.User, wrong.Auth.Password = "eve", "x"
-			if _, _, err := get(t, client, wrong); !errors.Is(err, fetch.Auth) {
-				t.Errorf("with a wrong password: %v", err)
+			for range 2 { // the second comes when the first is in the log
+				if _, _, err := get(t, client, wrong); !errors.Is(err, fetch.Auth) {
+					t.Errorf("with a wrong password: %v", err)
+				}
 			}
-			s.Stop() // and the log is whole
+			s.Stop()
 			if got := statuses(s.Log()); !strings.HasPrefix(got, test.asked+" 401") {
 				t.Errorf("answered %s, want %s and 401", got, test.asked)
 			}

@@ -34,17 +34,17 @@ type answer struct {
 // login returns a with the answer to the challenge of resp, or nil where there
 // is none to give.
 func (d *driver) login(ctx context.Context, req *fetch.Request, a *ask, x *exchange) (*ask, error) {
-	switch x.resp.StatusCode {
+	switch x.code {
 	case http.StatusUnauthorized:
 		if has(req.Header, "Authorization") {
 			return nil, nil
 		}
-		return d.loginOrigin(ctx, req, a, proxy.ParseChallenges(x.resp.Header.Values("WWW-Authenticate")))
+		return d.loginOrigin(ctx, req, a, proxy.ParseChallenges(x.header.Values("WWW-Authenticate")))
 	case http.StatusProxyAuthRequired:
 		if x.via == nil {
 			return nil, nil
 		}
-		return x.via.answer(a, proxy.ParseChallenges(x.resp.Header.Values("Proxy-Authenticate"))), nil
+		return x.via.answer(a, proxy.ParseChallenges(x.header.Values("Proxy-Authenticate"))), nil
 	}
 	return nil, nil
 }

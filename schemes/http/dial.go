@@ -7,46 +7,28 @@ import (
 	"io"
 	"net"
 	"strings"
+	"sync"
 
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A dialer makes the connections of one Transport.
+// A dialer makes connections.
 type dialer struct {
-	pool    *pool
-	old     bool // offer HTTP/1.1 alone
-	connect func(ctx context.Context, addr string) (net.Conn, error)
+	env fetch.Env
+	old bool // offer HTTP/1.1 alone
 }
 
-func (d *dialer) plain(ctx context.Context, _, addr string) (net.Conn, error) {
-	raw, err := d.connect(ctx, addr)
-	if err != nil {
-		return nil, err
-	}
-	return &wire{Conn: raw}, nil
-}
-
-// tls gives net/http the TLS connection itself for HTTP/2, which it knows by
-// that type, and a wire above it for HTTP/1.
-func (d *dialer) tls(ctx context.Context, _, addr string) (net.Conn, error) {
-	conn, below, err := d.shake(ctx, addr)
-	if err != nil {
-		return nil, err
-	}
-	secure := conn.(*tls.Conn)
-	if secure.ConnectionState().NegotiatedProtocol == "h2" {
-		return secure, nil
-	}
-	return &wire{Conn: secure, below: below}, nil
+func (d *dialer) plain(ctx context.Context, addr string) (net.Conn, error) {
+	return d.env.Net.DialContext(ctx, "tcp", addr)
 }
 
 // shake returns a connection under TLS and the one below that.
-func (d *dialer) shake(ctx context.Context, addr string) (net.Conn, *ending, error) {
-	raw, err := d.connect(ctx, addr)
+func (d *dialer) shake(ctx context.Context, addr string) (*tls.Conn, *ending, error) {
+	raw, err := d.plain(ctx, addr)
 	if err != nil {
 		return nil, nil, err
 	}
-	below := &ending{Conn: raw, pool: d.pool}
+	below := &ending{Conn: raw}
 	conn := tls.Client(below, d.config(addr))
 	within, cancel := context.WithTimeout(ctx, shakeTime)
 	defer cancel()
@@ -54,14 +36,13 @@ func (d *dialer) shake(ctx context.Context, addr string) (net.Conn, *ending, err
 		raw.Close()
 		return nil, nil, shakeFault(err)
 	}
-	d.pool.add(below)
 	return conn, below, nil
 }
 
 func (d *dialer) config(addr string) *tls.Config {
 	config := &tls.Config{}
-	if d.pool.env.TLS != nil {
-		config = d.pool.env.TLS.Clone()
+	if d.env.TLS != nil {
+		config = d.env.TLS.Clone()
 	}
 	if config.ServerName == "" {
 		host, _, err := net.SplitHostPort(addr)
@@ -92,4 +73,48 @@ func shakeFault(err error) error {
 		return fetch.Connect.With(err)
 	}
 	return fetch.TLS.With(err)
+}
+
+// ending is a connection that remembers that its peer ended it.
+type ending struct {
+	net.Conn
+	mu    sync.Mutex
+	eof   bool
+	close func() // may be nil
+}
+
+// onClose has f called when the connection is closed by us.
+func (e *ending) onClose(f func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.close = f
+}
+
+func (e *ending) Close() error {
+	e.mu.Lock()
+	f := e.close
+	e.mu.Unlock()
+	if f != nil {
+		f()
+	}
+	return e.Conn.Close()
+}
+
+// NetConn returns the connection below.
+func (e *ending) NetConn() net.Conn { return e.Conn }
+
+func (e *ending) Read(p []byte) (int, error) {
+	n, err := e.Conn.Read(p)
+	if err != nil {
+		e.mu.Lock()
+		e.eof = true
+		e.mu.Unlock()
+	}
+	return n, err
+}
+
+func (e *ending) seen() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.eof
 }

@@ -8,8 +8,9 @@
 // byte; only dot segments are removed, unless Options.PathAsIs keeps them. A
 // body that is delivered is complete, or its last Read is an error.
 //
-// Connections are made by net/http's Transport over fetch.Net, one Transport
-// for each fetch.Net.Key, so that no request meets a connection that the
-// Policy would not have opened for it. While fetch.Trace listens, HTTP/1.1
-// alone is offered, and Sent and Got hear the exact bytes of the exchange.
+// HTTP/1 is spoken here, and HTTP/2 by net/http's Transport. Connections are
+// made over fetch.Net and shared within its Key, so that no request meets one
+// that the Policy would not have opened for it. While fetch.Trace listens,
+// HTTP/1.1 alone is offered, and Sent and Got hear the exact bytes of the
+// exchange.
 package http

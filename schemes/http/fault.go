@@ -30,15 +30,15 @@ const maxRetryAfter = 10 * time.Minute
 
 // statusError is the error for a status of 400 and above. The text is ours:
 // the server's reason phrase goes to nobody's terminal.
-func statusError(resp *http.Response, now time.Time) error {
-	text := http.StatusText(resp.StatusCode)
+func statusError(code int, h fetch.Header, now time.Time) error {
+	text := http.StatusText(code)
 	if text == "" {
 		text = "status of no meaning"
 	}
 	return &fetch.Error{
-		Code:       resp.StatusCode,
-		RetryAfter: retryAfter(resp.Header.Get("Retry-After"), now),
-		Err:        statusFault(resp.StatusCode).Errorf("server answered %d %s", resp.StatusCode, text),
+		Code:       code,
+		RetryAfter: retryAfter(h.Get("Retry-After"), now),
+		Err:        statusFault(code).Errorf("server answered %d %s", code, text),
 	}
 }
 

@@ -60,13 +60,14 @@ func newGatewayAsk(req *fetch.Request, t fetch.Target, opts *Options) (*ask, err
 
 // gateway is the way to via, whose address is t.
 func (d *driver) gateway(via uri.URI, t fetch.Target) *proxyTo {
-	p := &proxyTo{host: t.Address(), connect: d.pool.connect}
-	if t.Scheme == "https" {
-		shake := dialer{pool: &d.pool, old: true, connect: d.pool.connect}
-		p.connect = func(ctx context.Context, addr string) (net.Conn, error) {
-			conn, _, err := shake.shake(ctx, addr)
-			return conn, err
+	dial := dialer{env: d.env, old: true}
+	p := &proxyTo{host: t.Address()}
+	p.connect = func(ctx context.Context, addr string) (net.Conn, *ending, error) {
+		if t.Scheme == "https" {
+			return dial.shake(ctx, addr)
 		}
+		conn, err := dial.plain(ctx, addr)
+		return conn, nil, err
 	}
 	p.login, _ = fetch.CredentialOf(via)
 	return p

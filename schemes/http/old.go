@@ -1,21 +1,15 @@
 package http
 
 import (
-	"bufio"
-	"context"
-	"fmt"
-	"io"
-	"net"
-	"net/http"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/anyurl/fetch/fetch"
 )
 
-// Old says which deviations from today's HTTP/1.1 are spoken or borne. Where
-// any is set, requests go one a connection, over HTTP/1 alone, and replies are
-// read by a reader of our own, which notes each deviation in the Trace.
+// Old says which deviations from today's HTTP/1.1 are spoken or borne; each
+// that is borne is noted in the Trace. Where any is set, requests go one a
+// connection, over HTTP/1 alone.
 type Old struct {
 	Version10    bool // ask by HTTP/1.0
 	Accept09     bool // take a reply without a head for the object: HTTP/0.9
@@ -24,72 +18,45 @@ type Old struct {
 	Raw          bool // keep transfer codings
 }
 
-// sendOld is send over a connection of its own.
-func (d *driver) sendOld(ctx context.Context, req *fetch.Request, a *ask) (*exchange, error) {
-	via, err := d.via(ctx)
-	if err != nil {
-		return nil, err
-	}
-	conn, below, err := d.connectOld(ctx, a, via)
-	if err != nil {
-		return nil, requestFault(ctx, err)
-	}
-	conn = req.Trace.Tap(conn)
-	r := &oldReader{
-		Old:    d.opts.Old,
-		noBody: a.method == http.MethodHead,
-		trace:  req.Trace,
-		conn:   conn,
-		below:  below,
-		r:      bufio.NewReaderSize(conn, readBuffer),
-		stop:   context.AfterFunc(ctx, func() { conn.Close() }),
-	}
-	conn.SetReadDeadline(time.Now().Add(firstByte))
-	if _, err = io.WriteString(conn, a.lines(via, d.opts.Old)); err == nil {
-		err = r.response()
-	}
-	if err != nil {
-		r.Close()
-		return nil, requestFault(ctx, err)
-	}
-	conn.SetReadDeadline(time.Time{})
-	r.resp.Request = (&http.Request{Method: a.method}).WithContext(ctx)
-	d.pool.enter()
-	return &exchange{trace: req.Trace, pool: &d.pool, via: via, conn: conn, resp: r.resp, head: r.head}, nil
-}
-
-// connectOld returns the connection and, where it is under TLS, the one below.
-func (d *driver) connectOld(ctx context.Context, a *ask, via *proxyTo) (net.Conn, *ending, error) {
-	dial := dialer{pool: &d.pool, old: true, connect: d.pool.connect}
+// appendHead appends the head of the request as it goes over the wire.
+func (a *ask) appendHead(b []byte, via *proxyTo, o Old) []byte {
+	b = append(append(b, a.method...), ' ')
+	h := a.header
 	if via != nil {
-		dial.connect = via.connect
+		b = append(b, via.front...)
+		h = append(h[:len(h):len(h)], via.fields(a)...)
 	}
-	if via != nil || a.target.Scheme == "http" {
-		conn, err := dial.connect(ctx, a.target.Address())
-		return conn, nil, err
+	b = append(append(b, a.path...), a.query...)
+	switch {
+	case o.Version10:
+		b = append(b, " HTTP/1.0\r\nHost: "...)
+	default:
+		b = append(b, " HTTP/1.1\r\nHost: "...)
 	}
-	return dial.shake(ctx, a.target.Address())
-}
-
-// lines is the head of the request as it goes over the wire.
-func (a *ask) lines(via *proxyTo, o Old) string {
-	target, version := a.path+a.query, "HTTP/1.1"
-	h := sorted(a.header)
-	if via != nil {
-		target = via.absolute(a)
-		h = append(h, via.fields(a)...)
+	b = append(append(b, a.host...), "\r\n"...)
+	if o != (Old{}) && !o.Version10 && !has(h, "Connection") {
+		h = append(h[:len(h):len(h)], fetch.Field{Name: "Connection", Value: "close"})
 	}
-	if o.Version10 {
-		version = "HTTP/1.0"
-	} else if !has(h, "Connection") {
-		h = append(h, fetch.Field{Name: "Connection", Value: "close"})
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s %s\r\nHost: %s\r\n", a.method, target, version, a.host)
-	for _, f := range h {
+	for _, f := range sorted(h) {
 		if f.Value != "" || !strings.EqualFold(f.Name, "User-Agent") {
-			fmt.Fprintf(&b, "%s: %s\r\n", f.Name, f.Value)
+			b = append(append(b, f.Name...), ": "...)
+			b = append(append(b, strings.Trim(f.Value, " \t")...), "\r\n"...)
 		}
 	}
-	return b.String() + "\r\n"
+	return append(b, "\r\n"...)
+}
+
+// sorted is h in the order in which it is sent: User-Agent, then by name.
+func sorted(h fetch.Header) fetch.Header {
+	h = slices.Clone(h)
+	slices.SortStableFunc(h, func(a, b fetch.Field) int {
+		if first := strings.EqualFold(a.Name, "User-Agent"); first != strings.EqualFold(b.Name, "User-Agent") {
+			if first {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return h
 }

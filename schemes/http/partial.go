@@ -65,7 +65,7 @@ func digits(s string) (int64, bool) {
 // partial is a 206. It must be the part that was asked for: glued on at
 // another place it would make a third object.
 func (r *reply) partial() error {
-	got, ok := parseSpan(r.resp.Header.Get("Content-Range"))
+	got, ok := parseSpan(r.header.Get("Content-Range"))
 	if r.ask.any {
 		r.out.Size = -1
 		if ok && got.first >= 0 {
@@ -88,7 +88,7 @@ func (r *reply) partial() error {
 	case got.first != want.First || want.End > 0 && got.end > want.End:
 		return fetch.Protocol.Errorf("206 for bytes %d-%d, not %s", got.first, got.end-1, rangeField(want))
 	}
-	if n := r.resp.ContentLength; n >= 0 && n != got.end-got.first {
+	if n := r.length; n >= 0 && n != got.end-got.first {
 		return fetch.Protocol.Errorf("206 for %d bytes with a Content-Length of %d", got.end-got.first, n)
 	}
 	r.out.Offset, r.out.Size = got.first, got.total
@@ -99,7 +99,7 @@ func (r *reply) partial() error {
 // unsatisfied is a 416: nothing of the object lies in the range. Where it
 // ends just before, all of it is there already.
 func (r *reply) unsatisfied() error {
-	got, ok := parseSpan(r.resp.Header.Get("Content-Range"))
+	got, ok := parseSpan(r.header.Get("Content-Range"))
 	first := r.req.Range.First
 	switch {
 	case ok && r.same() && (got.total == first || got.total == 0 && first < 0):
@@ -109,7 +109,7 @@ func (r *reply) unsatisfied() error {
 	case r.req.IfSame != "":
 		return errOther
 	default:
-		r.out.Fault = statusError(r.resp, r.now)
+		r.out.Fault = statusError(r.code, r.header, r.now)
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func (r *reply) same() bool {
 	if isTag(r.req.IfSame) {
 		name = "ETag"
 	}
-	now := r.resp.Header.Get(name)
+	now := r.header.Get(name)
 	return r.req.IfSame == "" || now == "" || now == r.req.IfSame
 }
 
@@ -129,7 +129,7 @@ func (r *reply) same() bool {
 // a date that is strong because it lies a minute behind that of the response
 // (8.8.2.2).
 func (r *reply) validator() string {
-	h := r.resp.Header
+	h := r.header
 	if tag := h.Get("ETag"); len(tag) > 2 && tag[0] == '"' && tag[len(tag)-1] == '"' && !strings.ContainsAny(tag, " \t") {
 		return tag
 	}

@@ -1,7 +1,6 @@
 package http
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
@@ -29,18 +28,4 @@ func (a *ask) steps() []fetch.Step {
 		steps = append(steps, fetch.Step{Verb: f.Name + ":", Arg: f.Value, Secret: fetch.SecretHeader(f.Name)})
 	}
 	return steps
-}
-
-func sorted(h fetch.Header) fetch.Header {
-	h = slices.Clone(h)
-	slices.SortStableFunc(h, func(a, b fetch.Field) int {
-		if first := strings.EqualFold(a.Name, "User-Agent"); first != strings.EqualFold(b.Name, "User-Agent") {
-			if first {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(a.Name, b.Name)
-	})
-	return h
 }

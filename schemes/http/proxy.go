@@ -3,8 +3,6 @@ package http
 import (
 	"context"
 	"net"
-	"net/http"
-	"net/url"
 
 	"github.com/anyurl/fetch/fetch"
 )
@@ -18,7 +16,7 @@ type proxyTo struct {
 	login   *fetch.Credential
 	auth    fetch.ProxyAuth
 	header  fetch.Header // for it alone
-	connect func(ctx context.Context, addr string) (net.Conn, error)
+	connect func(ctx context.Context, addr string) (net.Conn, *ending, error)
 }
 
 // via is the proxy of the request in ctx, or nil.
@@ -41,26 +39,16 @@ func (d *driver) via(ctx context.Context) (*proxyTo, error) {
 		auth:   via.Auth,
 		header: via.Header,
 	}
-	p.connect = func(ctx context.Context, _ string) (net.Conn, error) { return d.env.Net.DialProxy(ctx) }
+	p.connect = func(ctx context.Context, _ string) (net.Conn, *ending, error) {
+		conn, err := d.env.Net.DialProxy(ctx)
+		return conn, nil, err
+	}
 	p.login, err = fetch.CredentialOf(via.Proxy)
 	return p, err
 }
 
 // absolute is the request target: RFC 9112 3.2.2.
 func (p *proxyTo) absolute(a *ask) string { return p.front + a.path + a.query }
-
-// request makes the http.Request in absolute form. Opaque is the one field
-// that net/http sends as it is; it begins with a scheme, so that no path can
-// pass for an authority in it.
-func (p *proxyTo) request(ctx context.Context, a *ask) *http.Request {
-	r := &http.Request{
-		Method: a.method,
-		URL:    &url.URL{Scheme: "http", Host: p.host, Opaque: p.absolute(a)},
-		Host:   a.host,
-		Header: toHTTP(append(a.header[:len(a.header):len(a.header)], p.fields(a)...)),
-	}
-	return r.WithContext(ctx)
-}
 
 func (p *proxyTo) fields(a *ask) (h fetch.Header) {
 	switch {

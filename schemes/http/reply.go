@@ -25,25 +25,25 @@ func (r *reply) response() (*fetch.Response, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
-	raw := r.rawHead()
 	r.out = &fetch.Response{
 		Kind:   fetch.Document,
-		Media:  r.resp.Header.Get("Content-Type"),
-		Size:   r.resp.ContentLength,
+		Media:  r.header.Get("Content-Type"),
+		Size:   r.length,
 		Time:   r.changed(),
-		Code:   r.resp.StatusCode,
-		Proto:  proto(r.resp),
+		Code:   r.code,
+		Proto:  r.proto,
 		Peer:   fetch.PeerOf(r.conn),
-		Head:   raw,
-		Header: r.fields(raw, r.req.Trace),
-		Body:   newBody(r.resp.Request.Context(), r.exchange),
+		TLS:    r.tls,
+		Head:   r.head,
+		Header: r.header,
+		Body:   r.body,
 
-		Trailer: r.trailers,
+		Trailer: r.trailer,
 	}
 	if err := r.byStatus(); err != nil {
 		return nil, err
 	}
-	if r.resp.ProtoMajor == 0 {
+	if r.head == nil {
 		r.out.Code = 0 // a reply without a head has no status
 	}
 	if err := r.decode(); err != nil {
@@ -69,27 +69,25 @@ func (r *reply) decode() error {
 	return nil
 }
 
-// check refuses heads that net/http lets pass.
+// check refuses heads that either version lets pass.
 func (r *reply) check() error {
-	h := r.resp.Header
-	count, longest := 0, 0
-	for _, values := range h {
-		count += len(values)
-		for _, v := range values {
-			longest = max(longest, len(v))
-		}
+	if r.code < 200 || r.code > 599 {
+		return fetch.Protocol.Errorf("status %d", r.code)
 	}
-	switch code := r.resp.StatusCode; {
-	case code < 200 || code > 599:
-		return fetch.Protocol.Errorf("status %d", code)
-	case longest >= maxField:
-		return fetch.TooLarge.Errorf("header field of %d bytes or more", maxField)
-	case count > maxFields:
+	if len(r.header) > maxFields {
 		return fetch.TooLarge.Errorf("response head of more than %d fields", maxFields)
-	case differ(h["Content-Length"]):
-		return fetch.Protocol.Errorf("two different Content-Length fields")
-	case differ(h["Location"]):
-		return fetch.Protocol.Errorf("two different Location fields")
+	}
+	location := -1
+	for i, f := range r.header {
+		switch {
+		case len(f.Value) >= maxField:
+			return fetch.TooLarge.Errorf("header field of %d bytes or more", maxField)
+		case !strings.EqualFold(f.Name, "Location"):
+		case location >= 0 && r.header[location].Value != f.Value:
+			return fetch.Protocol.Errorf("two different Location fields")
+		default:
+			location = i
+		}
 	}
 	return nil
 }
@@ -100,7 +98,7 @@ func differ(values []string) bool {
 
 // changed is Last-Modified, if it is no time to come.
 func (r *reply) changed() time.Time {
-	t, err := http.ParseTime(r.resp.Header.Get("Last-Modified"))
+	t, err := http.ParseTime(r.header.Get("Last-Modified"))
 	if err != nil || t.After(r.now) {
 		return time.Time{}
 	}
@@ -118,7 +116,7 @@ func (r *reply) byStatus() error {
 	case code == 416 && r.ask.ranged:
 		return r.unsatisfied()
 	case code >= 400:
-		r.out.Fault = statusError(r.resp, r.now)
+		r.out.Fault = statusError(r.code, r.header, r.now)
 	case code >= 300:
 		return r.redirect()
 	default:
@@ -184,7 +182,7 @@ func (r *reply) redirect() error {
 	default:
 		return nil
 	}
-	text := strings.Trim(r.resp.Header.Get("Location"), " \t")
+	text := strings.Trim(r.header.Get("Location"), " \t")
 	if text == "" {
 		return nil
 	}

@@ -1,0 +1,46 @@
+package http
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// An exchange is one request and its response, by whichever version.
+type exchange struct {
+	trace *fetch.Trace
+	via   *proxyTo // nil: none
+	conn  net.Conn // the last that was tried
+	tls   *tls.ConnectionState
+
+	proto   string // "HTTP/1.1"; "HTTP/0.9" has neither head nor code
+	code    int
+	head    []byte // of interim responses too; for HTTP/2 what HTTP/1 would have sent
+	header  fetch.Header
+	length  int64         // of the body; -1: not known
+	body    io.ReadCloser // its end, or Close, is that of the exchange
+	trailer func() fetch.Header
+}
+
+// send returns when the head of the response is there. HTTP/2 is offered
+// where nothing stands against it.
+func (d *driver) send(ctx context.Context, req *fetch.Request, a *ask) (*exchange, error) {
+	via, err := d.via(ctx)
+	if err != nil {
+		return nil, err
+	}
+	leave := d.env.Net.Key(ctx)
+	if a.target.Scheme == "https" && via == nil && !a.old && !d.opts.HTTP1 && d.opts.Old == (Old{}) && !listens(req.Trace) {
+		x, err := d.h2.send(ctx, leave, req, a)
+		if !errors.Is(err, errOnlyOld) {
+			return x, err
+		}
+	}
+	return d.sendOld(ctx, leave, req, a, via)
+}
+
+func listens(t *fetch.Trace) bool { return t != nil && (t.Sent != nil || t.Got != nil) }
