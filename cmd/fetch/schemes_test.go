@@ -87,6 +87,9 @@ func TestFTP(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	contains(t, fetchAs(t, 0, "ls", "ftp://"+s.Addr+"/"), "hello.txt", "dir")
+	contains(t, fetchAs(t, 0, "ftp://"+s.Addr+"/"), " hello.txt\n")
+	contains(t, fetchAs(t, 0, "--raw", "ftp://"+s.Addr+"/"), " hello.txt\r\n")
+	contains(t, fetchAs(t, 0, "ls", "--native", "ftp://"+s.Addr+"/"), " hello.txt\r\n")
 	fetchAs(t, 8, "ftp://"+s.Addr+"/none")
 	fetchAs(t, 2, "ftp://"+s.Addr+"/a%0d%0aDELE%20x")
 }
