@@ -1,0 +1,171 @@
+package links
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"io"
+	"mime"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/text/encoding/unicode"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/base"
+	"github.com/anyurl/fetch/uri"
+)
+
+// maxInflated is what a sitemap may hold: twice what sitemaps.org allows.
+const maxInflated = 100 << 20
+
+// A form is a way to read a body.
+type form uint8
+
+const (
+	nothing form = iota
+	markup       // HTML and SVG
+	style        // CSS
+	xml          // what its root says
+	packed       // gzip: a sitemap, by the name of it
+)
+
+func formOf(media string) form {
+	bare, _, _ := mime.ParseMediaType(media)
+	switch bare {
+	case "text/html", "application/xhtml+xml", "image/svg+xml", "application/vnd.wap.xhtml+xml":
+		return markup
+	case "text/css":
+		return style
+	case "text/xml", "application/xml":
+		return xml
+	case "application/gzip", "application/x-gzip", "application/octet-stream":
+		return packed
+	}
+	if strings.HasSuffix(bare, "+xml") {
+		return xml
+	}
+	return nothing
+}
+
+// document goes through a body.
+func (w *walk) document(retrieved uri.URI, media string, header fetch.Header, body io.Reader) error {
+	f := formOf(media)
+	if f == packed && (w.out != nil || !strings.HasSuffix(retrieved.Path(), ".xml.gz")) || w.stopped {
+		f = nothing
+	}
+	if f == nothing {
+		return w.copy(body)
+	}
+	if f == packed {
+		z, err := gzip.NewReader(body)
+		if err != nil {
+			return fetch.Protocol.Errorf("a sitemap that is no gzip: %w", err)
+		}
+		body, f = &limited{z, maxInflated}, xml
+	}
+	in := bufio.NewReaderSize(body, base.MaxHead)
+	head, _ := in.Peek(base.MaxHead) // its error comes again
+	if wide(head) {
+		if w.out != nil {
+			return w.copy(in)
+		}
+		in = bufio.NewReaderSize(unicode.UTF16(unicode.BigEndian, unicode.UseBOM).NewDecoder().Reader(in), base.MaxHead)
+		head, _ = in.Peek(base.MaxHead)
+	}
+	w.rebase(retrieved, media, header, head)
+	switch f {
+	case style:
+		s := sheet{w: w, in: in, out: w.out, from: "css"}
+		return s.run()
+	case xml:
+		return w.xml(in, head)
+	}
+	return w.markup(in, strings.HasPrefix(strings.ToLower(media), "image/"))
+}
+
+// rebase finds against what references are resolved.
+func (w *walk) rebase(retrieved uri.URI, media string, header fetch.Header, head []byte) {
+	d := base.Document{Media: media, Header: header, Retrieved: retrieved}
+	d.HTTP = retrieved.Scheme() == "http" || retrieved.Scheme() == "https"
+	if containsFold(head, "<base") {
+		d.Head = head
+	}
+	stated, origin := base.Of(d)
+	if stated.IsZero() {
+		return
+	}
+	w.base = stated
+	w.stated = origin == base.HTML
+}
+
+// containsFold reports whether text holds word, which is in lower case and
+// begins with a "<".
+func containsFold(text []byte, word string) bool {
+	for {
+		i := bytes.IndexByte(text, '<')
+		if i < 0 || len(text)-i < len(word) {
+			return false
+		}
+		if strings.EqualFold(string(text[i:i+len(word)]), word) {
+			return true
+		}
+		text = text[i+1:]
+	}
+}
+
+// wide reports whether a text begins with the mark of UTF-16.
+func wide(head []byte) bool {
+	return bytes.HasPrefix(head, []byte("\xFE\xFF")) || bytes.HasPrefix(head, []byte("\xFF\xFE"))
+}
+
+func (w *walk) copy(body io.Reader) error {
+	if w.out == nil {
+		return nil
+	}
+	_, err := io.Copy(w.out, body)
+	return err
+}
+
+// xml reads a document by its root element.
+func (w *walk) xml(in io.Reader, head []byte) error {
+	switch rootOf(head) {
+	case "urlset", "sitemapindex":
+		return w.feed(in, (*feed).sitemap)
+	case "rss", "rdf", "feed", "opml":
+		return w.feed(in, (*feed).item)
+	}
+	return w.markup(in, true)
+}
+
+// rootOf is the name of the first element, without prefix.
+func rootOf(head []byte) string {
+	z := html.NewTokenizer(bytes.NewReader(head))
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			return ""
+		case html.StartTagToken, html.SelfClosingTagToken:
+			name, _ := z.TagName()
+			return local(string(name))
+		}
+	}
+}
+
+// local is a name without its prefix.
+func local(name string) string { return name[strings.LastIndexByte(name, ':')+1:] }
+
+// limited reads at most n bytes of r, and says so if there is more.
+type limited struct {
+	r io.Reader
+	n int64
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	if l.n <= 0 {
+		return 0, fetch.TooLarge.Errorf("a sitemap of more than %d bytes", maxInflated)
+	}
+	n, err := l.r.Read(p[:min(int64(len(p)), l.n)])
+	l.n -= int64(n)
+	return n, err
+}

@@ -1,0 +1,140 @@
+package links
+
+import (
+	"io"
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// A feed goes through a sitemap (sitemaps.org), RSS, Atom or OPML.
+type feed struct {
+	w      *walk
+	name   string // of the element that is open, with its prefix
+	around string // of those that hold several
+	attr   map[string]string
+	text   strings.Builder
+}
+
+// feed calls see with each element that has ended, or has no content.
+func (w *walk) feed(in io.Reader, see func(*feed)) error {
+	f := &feed{w: w}
+	t := newTokens(in, true)
+	for !w.stopped {
+		kind, raw := t.next()
+		switch kind {
+		case html.ErrorToken:
+			if done, err := t.resume(raw, w); done || err != nil {
+				return err
+			}
+		case html.StartTagToken, html.SelfClosingTagToken:
+			f.open(t.Token())
+			t.NextIsNotRawText()
+			if kind == html.SelfClosingTagToken {
+				see(f)
+				f.name = ""
+			}
+		case html.TextToken:
+			if f.name != "" && f.text.Len() < maxReference {
+				f.text.Write(t.Text())
+			}
+		case html.EndTagToken:
+			if name, _ := t.TagName(); f.name != "" && string(name) == f.name {
+				see(f)
+			}
+			f.name = ""
+		}
+	}
+	return nil
+}
+
+func (f *feed) open(t html.Token) {
+	if f.name != "" { // it has elements in it
+		f.around = local(f.name)
+	}
+	f.name, f.attr = t.Data, nil
+	f.text.Reset()
+	for _, a := range t.Attr {
+		if f.attr == nil {
+			f.attr = map[string]string{}
+		}
+		f.attr[a.Key] = a.Val
+	}
+}
+
+func (f *feed) visit(ref string, kind Kind) {
+	f.w.reference(ref, kind, f.name)
+}
+
+// sitemap takes an element of a sitemap or of an index of sitemaps.
+func (f *feed) sitemap() {
+	text := strings.TrimSpace(f.text.String())
+	switch f.name {
+	case "image:loc", "video:content_loc", "video:thumbnail_loc", "video:player_loc":
+		f.visit(text, Requisite)
+	case "xhtml:link", "link":
+		f.visit(f.attr["href"], Page)
+	default:
+		if local(f.name) != "loc" {
+			return
+		}
+		kind := Page
+		if f.around == "sitemap" {
+			kind = Sitemap
+		}
+		f.visit(text, kind)
+	}
+}
+
+// item takes an element of RSS, Atom or OPML.
+func (f *feed) item() {
+	text := strings.TrimSpace(f.text.String())
+	switch local(f.name) {
+	case "link":
+		f.link(text)
+	case "comments":
+		f.visit(text, Page)
+	case "commentrss":
+		f.visit(text, Feed)
+	case "guid":
+		if f.attr["ispermalink"] != "false" && schemeOf(text) != "" {
+			f.visit(text, Page)
+		}
+	case "enclosure":
+		f.visit(f.attr["url"], Page)
+	case "content":
+		f.visit(f.attr["src"], Page)
+		f.visit(f.attr["url"], Page)
+	case "thumbnail":
+		f.visit(f.attr["url"], Requisite)
+	case "url":
+		if f.around == "image" {
+			f.visit(text, Requisite)
+		}
+	case "logo", "icon":
+		f.visit(text, Requisite)
+	case "outline":
+		f.visit(f.attr["xmlurl"], Feed)
+		f.visit(f.attr["htmlurl"], Page)
+		f.visit(f.attr["url"], Page)
+	}
+}
+
+// link takes a link of RSS, which has its URL for content, or of Atom.
+func (f *feed) link(text string) {
+	if f.attr["href"] == "" {
+		f.visit(text, Page)
+		return
+	}
+	rel := f.attr["rel"]
+	kind, ok := relation(rel, f.attr["type"])
+	switch rel {
+	case "self":
+		return
+	case "next", "previous", "first", "last", "prev-archive", "next-archive":
+		kind = Feed
+	}
+	if ok {
+		f.visit(f.attr["href"], kind)
+	}
+}
