@@ -2,9 +2,7 @@ package nntp_test
 
 import (
 	"bufio"
-	"crypto/sha256"
 	"fmt"
-	"hash"
 	"io"
 	"net"
 	"runtime"
@@ -12,88 +10,9 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/line"
-	"github.com/anyurl/fetch/internal/peer"
 	"github.com/anyurl/fetch/schemes/nntp"
 	"github.com/anyurl/fetch/uri"
 )
-
-// BenchmarkRange brings 20,000 articles of 4 KiB from INN as one range, and some
-// of them with one command at a time, as most clients do: there Nagle's rule on
-// one side meets delayed acknowledgements on the other. What comes is compared
-// with what was posted.
-func BenchmarkRange(b *testing.B) {
-	const count, few = 20_000, 500
-	s := peer.INN(b, peer.INNOptions{})
-	want, wantFew := sha256.New(), ""
-	for n := range count {
-		text := article(n+1, strings.Repeat(fmt.Sprintf("%08d the quick brown fox jumps over the lazy dog, and so on\r\n", n), 58))
-		s.Feed(text)
-		io.WriteString(want, stored(n+1, text))
-		if n+1 == few {
-			wantFew = string(want.Sum(nil))
-		}
-	}
-	check := func(b *testing.B, got hash.Hash, want string) {
-		if string(got.Sum(nil)) != want {
-			b.Fatal("not what was posted")
-		}
-	}
-	rate := func(b *testing.B, count int) {
-		b.ReportMetric(float64(count*b.N)/b.Elapsed().Seconds(), "articles/s")
-	}
-	b.Run("range", func(b *testing.B) {
-		c := client(b, nntp.Options{Server: s.Addr})
-		for b.Loop() {
-			got := sha256.New()
-			resp, err := c.Get(b.Context(), fmt.Sprintf("nntp:local.test/1-%d", count))
-			if err != nil {
-				b.Fatal(err)
-			}
-			for m, err := range nntp.Messages(resp.Media, resp.Body) {
-				if err == nil {
-					_, err = io.Copy(got, m)
-				}
-				if err != nil {
-					b.Fatal(err)
-				}
-			}
-			resp.Body.Close()
-			check(b, got, string(want.Sum(nil)))
-		}
-		rate(b, count)
-	})
-	b.Run("one at a time", func(b *testing.B) {
-		for b.Loop() {
-			got := sha256.New()
-			conn, err := net.Dial("tcp", s.Addr)
-			if err != nil {
-				b.Fatal(err)
-			}
-			r := line.NewReader(conn)
-			ask := func(format string, args ...any) {
-				if format != "" {
-					fmt.Fprintf(conn, format+"\r\n", args...)
-				}
-				if reply, err := r.ReadStatus(); err != nil || reply.Code/100 != 2 {
-					b.Fatal(reply, err)
-				}
-			}
-			ask("")
-			ask("MODE READER")
-			ask("GROUP local.test")
-			for n := range few {
-				ask("ARTICLE %d", n+1)
-				if _, err := io.Copy(got, r.Block(0)); err != nil {
-					b.Fatal(err)
-				}
-			}
-			conn.Close()
-			check(b, got, wantFew)
-		}
-		rate(b, few)
-	})
-}
 
 // overviewServer says an overview of so many lines to everyone.
 func overviewServer(b testing.TB, lines int) string {

@@ -8,10 +8,10 @@ import (
 )
 
 // An inflater reads DEFLATE (RFC 1951) as a conversation needs it: everything
-// that the bytes so far tell is given out before it waits for more. Those of
-// the standard library and of klauspost/compress read some bits further, and
-// wait for ever where a server ends its answers with zlib's partial flush, as
-// INN does, and not with an empty stored block.
+// that the bytes so far tell is given out before it waits for more, and it
+// waits for no bit that it could do without. INN ends its answers with zlib's
+// partial flush, which keeps some bits back; the inflaters of the standard
+// library and of klauspost/compress wait for those (doc/design/007-news.md).
 type inflater struct {
 	r          io.Reader
 	in         [4 << 10]byte

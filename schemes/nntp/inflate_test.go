@@ -5,11 +5,15 @@ import (
 	"compress/flate"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
+	"os"
+	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 )
@@ -71,20 +75,46 @@ func TestInflate(t *testing.T) {
 	}
 }
 
-// TestInflateBlocked: the answer to GROUP that INN 2.7.1 sent, ended by a
-// partial flush, is there before the next byte is.
+// TestInflateBlocked: an answer that a server ends by a partial flush is there
+// before the next byte is, whatever the block it ends with and however many
+// bits are held back.
 func TestInflateBlocked(t *testing.T) {
-	packed, err := hex.DecodeString("32323454305200e19cfce4c41cbd92d4e2125e2e8000")
+	texts := []string{"211 2 1 2 local.test\r\n"}
+	packed := []string{"32323454305200e19cfce4c41cbd92d4e2125e2e8000"} // by INN 2.7.1
+	expectAtOnce(t, texts, packed)
+
+	file, err := os.ReadFile("testdata/partial-flush.hex")
 	if err != nil {
 		t.Fatal(err)
 	}
+	packed = strings.Fields(string(file[bytes.IndexByte(file, '\n'):]))
+	texts = nil
+	for i := range packed {
+		text := ""
+		for k := range i*2 + 1 {
+			text += fmt.Sprintf("%d\tRe: subject %d\tuser%d@example.org\r\n", i*100+k, (i*7919+k*104729)%100003, (i*31+k*k)%977)
+		}
+		texts = append(texts, text)
+	}
+	expectAtOnce(t, texts, packed)
+}
+
+// expectAtOnce wants each text before the next one is sent.
+func expectAtOnce(t *testing.T, texts, packed []string) {
 	near, far := net.Pipe()
 	defer near.Close()
-	go far.Write(packed)
-	want := "211 2 1 2 local.test\r\n"
-	got := make([]byte, len(want))
-	if _, err := io.ReadFull(newInflater(near), got); err != nil || string(got) != want {
-		t.Errorf("got %q, %v, want %q", got, err, want)
+	near.SetReadDeadline(time.Now().Add(10 * time.Second))
+	z := newInflater(near)
+	for i, text := range texts {
+		b, err := hex.DecodeString(packed[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		go far.Write(b)
+		got := make([]byte, len(text))
+		if n, err := io.ReadFull(z, got); err != nil || string(got) != text {
+			t.Fatalf("answer %d: got %q, %v, want %q", i, got[:n], err, text)
+		}
 	}
 }
 
