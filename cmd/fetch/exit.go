@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -137,7 +136,7 @@ func (a *app) reportJSON(err error, j *job) {
 	if errors.As(err, &refusal) {
 		r.Override = refusal.Override
 	}
-	json.NewEncoder(a.stderr).Encode(r)
+	encode(a.stderr, r)
 }
 
 // note says something to a person.
@@ -147,8 +146,15 @@ func (a *app) note(format string, args ...any) {
 	}
 }
 
-// terminal reports whether f is one.
+// terminal reports whether what is written to f ends on one.
 func terminal(f any) bool {
-	file, ok := f.(*os.File)
-	return ok && isTerminal(file)
+	switch f := f.(type) {
+	case *os.File:
+		return isTerminal(f)
+	case *slot:
+		return terminal(f.o.w)
+	case *bars: // which are shown on one alone
+		return true
+	}
+	return false
 }

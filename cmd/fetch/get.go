@@ -213,15 +213,13 @@ func (j *job) copy(out sink, req *fetch.Request, resp *fetch.Response) error {
 	if resp.Input != nil {
 		return j.session(w, out.Terminal(), resp)
 	}
-	if j.flags.news.reshaped() {
-		return local(j.flags.news.reshape(w, resp))
-	}
 	if out.Terminal() {
-		safe, err := j.shown(resp)
-		if err != nil {
+		if err := beText(resp); err != nil {
 			return err
 		}
-		w = safe
+	}
+	if j.flags.news.reshaped() {
+		return local(j.flags.news.reshape(w, resp))
 	}
 	buffer := j.buffer()
 	defer j.buffers.Put(buffer)

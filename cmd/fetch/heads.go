@@ -55,8 +55,7 @@ func (j *job) dump(text []byte, more bool) error {
 	case "":
 		return nil
 	case "-":
-		_, err := j.stdout.Write(text)
-		return local(err)
+		return show(j.stdout, text)
 	}
 	if j.flags.createDirs {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {

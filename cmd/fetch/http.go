@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -123,7 +124,11 @@ func (a *app) writeCookies() error {
 		return nil
 	}
 	if name == "-" {
-		return local(a.jar.Write(a.stdout, time.Now()))
+		var text bytes.Buffer
+		if err := a.jar.Write(&text, time.Now()); err != nil {
+			return err
+		}
+		return show(a.stdout, text.Bytes())
 	}
 	file, err := save.Create(name, save.Options{Mode: 0o600})
 	if err != nil {

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"encoding/json"
-
 	"github.com/anyurl/fetch/fetch"
 	"github.com/spf13/cobra"
 )
@@ -32,5 +30,5 @@ func (j *job) inform() error {
 		return err
 	}
 	resp.Body.Close()
-	return local(json.NewEncoder(j.stdout).Encode(recordOf(resp)))
+	return encode(j.stdout, recordOf(resp))
 }

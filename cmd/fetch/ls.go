@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -68,7 +67,7 @@ func (j *job) list(write func(io.Writer, fetch.Entry) error) error {
 }
 
 func listJSON(w io.Writer, e fetch.Entry) error {
-	return json.NewEncoder(w).Encode(e)
+	return encode(w, e)
 }
 
 // listText writes kind, size, time and name, and behind a TAB what describes

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/anyurl/fetch/internal/tty"
@@ -34,7 +33,7 @@ func (a *app) plan() *cobra.Command {
 					if s.Secret {
 						s.Arg = "***"
 					}
-					err = json.NewEncoder(a.stdout).Encode(s)
+					err = encode(a.stdout, s)
 				} else {
 					_, err = fmt.Fprintln(a.stdout, tty.Escape(s.String()))
 				}

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"crypto/tls"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/netip"
@@ -137,14 +136,10 @@ func (m *metaFile) put(j *job, failed error) error {
 	if m == nil {
 		return nil
 	}
-	line, err := json.Marshal(j.transferRecord(failed))
-	if err != nil {
-		return err
-	}
+	r := j.transferRecord(failed)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	_, err = m.w.Write(append(line, '\n'))
-	return fetch.Local.With(err)
+	return encode(m.w, r)
 }
 
 func (j *job) transferRecord(err error) transferRecord {

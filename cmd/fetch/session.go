@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/tty"
 )
 
 // session joins standard input and output to a peer until it closes: on a
@@ -15,18 +14,11 @@ import (
 // peer has no command over it.
 func (j *job) session(w io.Writer, onTerminal bool, resp *fetch.Response) error {
 	if onTerminal && j.console != nil {
-		return j.interactive(w, resp)
+		return j.interactive(resp)
 	}
 	sent := make(chan error, 1)
 	go func() { sent <- pour(resp.Input, j.stdin) }()
-	var err error
-	if onTerminal {
-		safe := tty.NewWriter(w)
-		_, err = io.Copy(safe, resp.Body)
-		err = errors.Join(err, safe.Flush())
-	} else {
-		_, err = io.Copy(w, resp.Body)
-	}
+	_, err := io.Copy(w, resp.Body)
 	select {
 	case failed := <-sent:
 		err = errors.Join(err, failed)
@@ -42,7 +34,7 @@ func pour(to io.Writer, in io.Reader) error {
 	return err
 }
 
-func (j *job) interactive(w io.Writer, resp *fetch.Response) error {
+func (j *job) interactive(resp *fetch.Response) error {
 	j.note("Control-] leaves")
 	if err := j.console.begin(); err != nil {
 		return err
@@ -60,7 +52,7 @@ func (j *job) interactive(w io.Writer, resp *fetch.Response) error {
 			resp.Body.Close()
 		}
 	}()
-	_, err := io.Copy(w, resp.Body)
+	_, err := io.Copy(j.stdout, resp.Body)
 	if left.Load() {
 		return nil
 	}

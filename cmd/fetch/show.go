@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,23 +17,44 @@ import (
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// shown returns the writer for a body on a terminal: text without what would
-// act on it. A body that is no text is refused, as curl does.
-func (a *app) shown(resp *fetch.Response) (io.Writer, error) {
+// beText refuses a body for a terminal that is no text, as curl does.
+func beText(resp *fetch.Response) error {
 	prefix := make([]byte, 1024)
 	n, err := io.ReadFull(resp.Body, prefix)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return nil, err
+		return err
 	}
 	prefix = prefix[:n]
 	if !tty.IsText(prefix) {
-		return nil, fetch.Local.Errorf("the body is no text, and standard output is a terminal: give it a file with -o")
+		return fetch.Local.Errorf("the body is no text, and standard output is a terminal: give it a file with -o")
 	}
 	resp.Body = struct {
 		io.Reader
 		io.Closer
 	}{io.MultiReader(bytes.NewReader(prefix), resp.Body), resp.Body}
-	return tty.NewWriter(a.stdout), nil
+	return nil
+}
+
+// show writes text that a server may have chosen: on a terminal without what
+// would act on it.
+func show(w io.Writer, text []byte) error {
+	if !terminal(w) {
+		_, err := w.Write(text)
+		return local(err)
+	}
+	safe := tty.NewWriter(w)
+	_, err := safe.Write(text)
+	return local(errors.Join(err, safe.Flush()))
+}
+
+// encode writes v as one line of JSON.
+func encode(w io.Writer, v any) error {
+	line, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(tty.JSON(line), '\n'))
+	return local(err)
 }
 
 // head is what a protocol says before its body, in its own bytes or, where it

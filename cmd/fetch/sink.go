@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/tty"
 	"github.com/anyurl/fetch/save"
 )
 
@@ -46,6 +47,9 @@ func (j *job) sink(req *fetch.Request) (sink, error) {
 			return nil, fetch.Usage.Errorf("-C - continues a file: name it with -o or -O")
 		}
 		s := &stream{w: j.stdout, have: save.State{Offset: offset}}
+		if terminal(j.stdout) {
+			s.screen = tty.NewWriter(j.stdout)
+		}
 		if f.sums() {
 			s.digest = sha256.New()
 		}
@@ -105,11 +109,13 @@ type fileSink struct{ *save.File }
 func (f fileSink) Restarts() bool { return !f.Device() }
 func (f fileSink) Terminal() bool { return false }
 
-// stream is standard output: what it has taken is gone.
+// stream is standard output: what it has taken is gone, and on a terminal
+// nothing of it acts.
 type stream struct {
-	w    io.Writer
-	have save.State
-	sent bool
+	w      io.Writer
+	screen *tty.Writer // nil: w is no terminal
+	have   save.State
+	sent   bool
 
 	digest hash.Hash // nil: nobody asked
 }
@@ -119,18 +125,27 @@ const standardOutput = "standard output"
 func (s *stream) Name() string      { return standardOutput }
 func (s *stream) State() save.State { return s.have }
 func (s *stream) SetTime(time.Time) {}
-func (s *stream) Commit() error     { return nil }
-func (s *stream) Close() error      { return nil }
-func (s *stream) Abort() error      { return nil }
+func (s *stream) Commit() error     { return s.Close() }
+func (s *stream) Abort() error      { return s.Close() }
 func (s *stream) Restarts() bool    { return !s.sent }
-func (s *stream) Terminal() bool    { return terminal(s.w) }
+func (s *stream) Terminal() bool    { return s.screen != nil }
 
 func (s *stream) Write(p []byte) (int, error) {
 	s.sent = s.sent || len(p) > 0
 	if s.digest != nil {
 		s.digest.Write(p)
 	}
+	if s.screen != nil {
+		return s.screen.Write(p)
+	}
 	return s.w.Write(p)
+}
+
+func (s *stream) Close() error {
+	if s.screen == nil {
+		return nil
+	}
+	return local(s.screen.Flush())
 }
 
 func (s *stream) Sum() []byte {

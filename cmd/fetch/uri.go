@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/anyurl/fetch/cmd/fetch/uribatch"
@@ -56,7 +55,7 @@ func (a *app) uriParse() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return local(json.NewEncoder(a.stdout).Encode(uribatch.ComponentsOf(u)))
+			return encode(a.stdout, uribatch.ComponentsOf(u))
 		},
 	}
 }

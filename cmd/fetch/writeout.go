@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/netip"
@@ -11,6 +13,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/tty"
 )
 
 // writeOut says what -w asks for: curl's variables, where the thing exists
@@ -27,8 +30,8 @@ func (j *job) writeOut(err error) error {
 		}
 		format = text
 	}
-	var text strings.Builder
-	w := io.Writer(&text)
+	var text, aside bytes.Buffer
+	w := &text
 	rest := format
 	for rest != "" {
 		i := strings.IndexAny(rest, "%\\")
@@ -58,7 +61,7 @@ func (j *job) writeOut(err error) error {
 					rest = ""
 				}
 			case "stderr":
-				w = j.stderr
+				w = &aside
 			case "stdout":
 				w = &text
 			default:
@@ -66,8 +69,7 @@ func (j *job) writeOut(err error) error {
 			}
 		}
 	}
-	_, err = io.WriteString(j.stdout, text.String())
-	return local(err)
+	return errors.Join(show(j.stderr, aside.Bytes()), show(j.stdout, text.Bytes()))
 }
 
 func readText(name string, stdin io.Reader) (string, error) {
@@ -115,7 +117,7 @@ func cutVariable(s string) (name, after string, ok bool) {
 func (j *job) variable(name string, err error) string {
 	if name == "json" {
 		b, _ := json.Marshal(j.variables(err))
-		return string(b)
+		return string(tty.JSON(b))
 	}
 	if field, ok := strings.CutPrefix(name, "header "); ok {
 		if j.resp == nil {

@@ -2,8 +2,10 @@ package tty
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -39,6 +41,32 @@ func TestEscape(t *testing.T) {
 	} {
 		if got := Escape(c.in); got != c.want {
 			t.Errorf("%s: Escape(%q) = %q, want %q", c.name, c.in, got, c.want)
+		}
+	}
+}
+
+// TestJSON: what is shown is the same value, and does nothing.
+func TestJSON(t *testing.T) {
+	for _, c := range []struct{ name, in, want string }{
+		{"nothing", "{}\n", "{}\n"},
+		{"letters of the world", "é\t世界", `"é\t世界"`},
+		{"C0 and DEL", "\x1b[31m\x7f", `"\u001b[31m\u007f"`},
+		{"C1", "\u009b31m", `"\u009b31m"`},
+		{"not UTF-8", "a\x9bb", `"a\ufffdb"`},
+		{"override", "txt.\u202eexe", `"txt.\u202eexe"`},
+		{"separator", "\u2028", `"\u2028"`},
+	} {
+		in := []byte(c.in)
+		if c.want != c.in {
+			in, _ = json.Marshal(c.in)
+		}
+		got := JSON(in)
+		if string(got) != c.want || Escape(strings.TrimSpace(string(got))) != strings.TrimSpace(string(got)) {
+			t.Errorf("%s: JSON(%s) = %s, want %s", c.name, in, got, c.want)
+		}
+		var before, after any
+		if json.Unmarshal(in, &before); json.Unmarshal(got, &after) != nil || !reflect.DeepEqual(before, after) {
+			t.Errorf("%s: %q has become %q", c.name, before, after)
 		}
 	}
 }

@@ -1,0 +1,100 @@
+//go:build linux
+
+package main_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// hostileLine is what a server may say where one line is wanted: a control
+// sequence, begun by CSI as one byte and as UTF-8, and text turned round.
+const hostileLine = "a\x9b31m\u009b32m\u202eb"
+
+// TestTerminal: whatever a server has said, a terminal shows it and does not
+// obey it; what goes elsewhere is left as it is.
+func TestTerminal(t *testing.T) {
+	fetch := build(t, ".", "fetch")
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			panic(err)
+		}
+		defer c.Close()
+		body := "\x1b[31mred\u202e\xe2\r\r\nlast \xe2"
+		if strings.HasSuffix(r.URL.Path, "/") {
+			body = `<title>Index of /</title><pre><a href="%1B%C2%9B%E2%80%AEx">` + body + `</a>`
+		}
+		fmt.Fprintf(c, "HTTP/1.1 200 %[1]s\r\nContent-Type: text/html\r\nX-Said: %[1]s\r\nContent-Length: %[2]d\r\n\r\n%[3]s", hostileLine, len(body), body)
+	}))
+	defer s.Close()
+	for _, c := range []struct{ name, args, says string }{
+		{"body", "$U/x", `\x1b[31mred\u{202e}\xe2\x0d` + "\r\n" + `last \xe2`},
+		{"head and body", "-i $U/x", `X-Said: a\x9b31m\u{9b}32m\u{202e}b`},
+		{"head", "-I $U/x", `X-Said: a\x9b31m\u{9b}32m\u{202e}b`},
+		{"head aside", "-D - -o /dev/null $U/x", `X-Said: a\x9b31m\u{9b}32m\u{202e}b`},
+		{"told", "-v $U/x", `< X-Said: a\x9b31m\u{9b}32m\u{202e}b`},
+		{"variables", "-o /dev/null -w %header{x-said} $U/x", `a\x9b31m\u{9b}32m\u{202e}b`},
+		{"variables, to standard error", "-o /dev/null -w %{stderr}%header{x-said} $U/x", `a\x9b31m\u{9b}32m\u{202e}b`},
+		{"side by side", "-Z $U/x $U/x", `\x1b[31mred`},
+		{"record", "info $U/x", `"X-Said":["a\ufffd31m\u009b32m\u202eb"]`},
+		{"listing", "$U/", `\x1b\u{9b}\u{202e}x`},
+		{"listing for ls", "ls $U/", `\x1b\u{9b}\u{202e}x`},
+		{"listing in JSON", "ls --json $U/", `"name":"\u001b\u009b\u202ex"`},
+		{"names of a listing", "ls --urls $U/", "/%1B%C2%9B%E2%80%AEx"},
+		{"page of a listing", "ls --native $U/", `\x1b[31mred\u{202e}`},
+		{"to a pipe", "$U/x | cat -v", `^[[31mredM-bM-^@M-.M-b^M^M`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			shell := exec.Command("/bin/sh", "-c", `"$F" -q `+c.args)
+			shell.Env = append(os.Environ(), "F="+fetch, "U="+s.URL)
+			got := onTerminal(t, shell)
+			if !strings.Contains(got, c.says) || strings.ContainsFunc(strings.ReplaceAll(got, "\r\n", "\n"), func(r rune) bool {
+				return r < ' ' && r != '\n' && r != '\t' || r >= 0x7f
+			}) {
+				t.Errorf("the terminal gets %q, want %q in it and nothing that acts", got, c.says)
+			}
+		})
+	}
+}
+
+// onTerminal runs a command at a terminal of its own and returns what comes
+// on it.
+func onTerminal(t *testing.T, c *exec.Cmd) string {
+	t.Helper()
+	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skipf("needs pseudo-terminals: %v", err)
+	}
+	defer ours.Close()
+	if err := unix.IoctlSetPointerInt(int(ours.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(int(ours.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Stdout, c.Stderr = theirs, theirs
+	err = c.Start()
+	theirs.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, _ := io.ReadAll(ours) // ends with EIO, once nobody has theirs
+	if err := c.Wait(); err != nil {
+		t.Errorf("%v", err)
+	}
+	return string(all)
+}
