@@ -24,7 +24,8 @@ Flags: -H -A -e -b -c --compressed --digest --anyauth -z --etag-compare -J
 
 A CWD for each DIR, then RETR: the path begins where the login leads. A path
 that begins with %2F begins at the root. A URL that ends in / or ;type=d is a
-listing. Without a user, the user is anonymous.
+listing. Lines of listings and texts end in LF; --raw leaves the CR LF that the
+server sent. Without a user, the user is anonymous.
 Flags: -B --ftp-method -P --disable-epsv --ssl --ssl-reqd -l --ftp-account.`,
 	"gopher": `gopher://HOST[:PORT]/TYPE SELECTOR[%09WORDS[%09+]]   RFC 4266, RFC 1738 3.4
 
