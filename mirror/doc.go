@@ -1,3 +1,21 @@
 // Package mirror brings whole sites into an archive that stays true after a
 // crash: every object whole or not at all, each once, over every scheme.
+//
+// [Run] starts a mirror, continues one that was stopped or killed, and looks
+// again after one that ended: it is the same call. What it writes lies in one
+// folder:
+//
+//	fetch.db             what is still to visit and what was brought: the truth
+//	tree/                the objects as files
+//	warc/                the objects as records of WARC 1.1
+//	index/all.cdxj       where in warc/ each is, derived
+//	manifest-sha256.txt  the digests of tree/ for sha256sum -c, derived
+//	mail/                groups and mailboxes as mboxes or Maildirs, derived
+//	attic/               what --delete took out of tree/
+//	crawl.jsonl          a line for each visit
+//
+// An object reaches the archive in this order: the bytes into files of no
+// name, or behind the end of a WARC; those to the disk; then one transaction
+// that says where they are and what they lead to. A kill before the
+// transaction leaves bytes that nothing names, which the next run cuts off.
 package mirror

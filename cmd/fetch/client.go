@@ -6,6 +6,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/schemes"
+	"github.com/anyurl/fetch/schemes/nntp"
 	"github.com/anyurl/fetch/schemes/telnet"
 	"github.com/anyurl/fetch/wrap"
 )
@@ -29,6 +30,9 @@ func (a *app) client() (*fetch.Client, error) {
 	if in, ok := a.stdin.(*os.File); ok && isTerminal(in) && terminal(a.stdout) {
 		a.console = &console{in: in}
 		options.Telnet.Mode = a.console.set
+	}
+	if a.archiving && options.NNTP.Marks == nil {
+		options.NNTP.Marks = &nntp.Marks{}
 	}
 	a.jar, a.marks = options.HTTP.Jar, options.NNTP.Marks
 	proxy, err := f.proxy.choose(os.Getenv)
@@ -95,9 +99,12 @@ func (a *app) middlewares() []fetch.Middleware {
 	if f.retry > 0 {
 		all = append(all, a.retrying())
 	}
-	if f.parallel || f.delay > 0 || f.robots {
+	if f.parallel || f.delay > 0 || f.robots || a.archiving {
 		o := wrap.PoliteOptions{PerHost: f.perHost, Delay: time.Duration(f.delay)}
-		if f.robots {
+		switch {
+		case a.archiving:
+			o.Rule = a.gentle()
+		case f.robots:
 			o.Rule = wrap.Robots("fetch")
 		}
 		all = append(all, wrap.Polite(o))

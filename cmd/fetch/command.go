@@ -31,6 +31,8 @@ type app struct {
 	buffers sync.Pool // of *[]byte
 	urls    []string  // of -K
 	native  bool      // listings as the protocol has them
+
+	archiving bool // for a mirror: hosts are spared, groups are read on
 }
 
 // command builds the tree of commands. The root is the main one: it brings
@@ -57,7 +59,7 @@ func (a *app) command() *cobra.Command {
 	a.given = root.PersistentFlags().Changed
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fetch.Usage.With(err) })
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(a.ls(), a.info(), a.plan(), a.search(), a.uri(), a.man(root))
+	root.AddCommand(a.ls(), a.info(), a.plan(), a.search(), a.mirror(), a.verify(), a.index(), a.frontier(), a.uri(), a.man(root))
 	root.SetHelpCommand(a.help(root))
 	return root
 }

@@ -23,6 +23,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"iter"
+	"slices"
 	"time"
 )
 
@@ -76,6 +77,12 @@ var states = [...]string{"pending", "done", "kept", "gone", "dead", "excluded"}
 
 // String is the name of s in records.
 func (s State) String() string { return states[min(int(s), len(states)-1)] }
+
+// ParseState reads what String wrote.
+func ParseState(name string) (State, bool) {
+	i := slices.Index(states[:], name)
+	return State(max(i, 0)), i >= 0
+}
 
 // MarshalText is String.
 func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

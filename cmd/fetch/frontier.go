@@ -1,0 +1,128 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/mirror"
+	"github.com/anyurl/fetch/mirror/frontier"
+	"github.com/spf13/cobra"
+)
+
+// frontier shows what an archive has still to visit.
+func (a *app) frontier() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "frontier",
+		Short: "Show what an archive has still to visit, or visit it again",
+		RunE: func(*cobra.Command, []string) error {
+			return fetch.Usage.Errorf("wants status, dump or requeue")
+		},
+	}
+	c.AddCommand(a.frontierStatus(), a.frontierDump(), a.frontierRequeue())
+	return c
+}
+
+func (a *app) frontierStatus() *cobra.Command {
+	return &cobra.Command{
+		Use:   "status DIR",
+		Short: "Count the URLs of an archive by their state, as JSON",
+		Args:  exactly(1, "the folder of an archive"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			s, err := mirror.Status(a.ctx, args[0])
+			if err != nil {
+				return err
+			}
+			e := json.NewEncoder(a.stdout)
+			e.SetIndent("", "  ")
+			return local(e.Encode(statusOf(s)))
+		},
+	}
+}
+
+// status is what fetch frontier status shows.
+type status struct {
+	Run      int64            `json:"run"`
+	Started  *time.Time       `json:"started,omitempty"`
+	Ended    *time.Time       `json:"ended,omitempty"` // not there: it goes on, or was stopped
+	URLs     int64            `json:"urls"`
+	States   map[string]int64 `json:"states"` // of this run
+	Hosts    int64            `json:"hosts"`  // with something pending
+	Captures int64            `json:"captures"`
+	Bytes    int64            `json:"bytes"`
+	Next     *time.Time       `json:"next,omitempty"`
+}
+
+func statusOf(s frontier.Stats) status {
+	out := status{Run: s.Run, URLs: s.URLs, Hosts: s.Hosts, Captures: s.Captures, Bytes: s.Bytes, States: map[string]int64{}}
+	for state, n := range s.States {
+		out.States[state.String()] = n
+	}
+	for to, at := range map[**time.Time]time.Time{&out.Started: s.Started, &out.Ended: s.Ended, &out.Next: s.Next} {
+		if !at.IsZero() {
+			*to = &at
+		}
+	}
+	return out
+}
+
+func (a *app) frontierDump() *cobra.Command {
+	var names []string
+	c := &cobra.Command{
+		Use:   "dump DIR",
+		Short: "Write the URLs of an archive, a line of JSON each",
+		Args:  exactly(1, "the folder of an archive"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			of, err := statesOf(names)
+			if err != nil {
+				return err
+			}
+			e := json.NewEncoder(a.stdout)
+			for l, err := range mirror.Dump(a.ctx, args[0], of...) {
+				if err == nil {
+					err = local(e.Encode(l))
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	c.Flags().StringSliceVar(&names, "state", nil, "those in these `STATES` alone: pending, done, kept, gone, dead, excluded")
+	return c
+}
+
+func (a *app) frontierRequeue() *cobra.Command {
+	names := []string{"dead"}
+	c := &cobra.Command{
+		Use:   "requeue DIR",
+		Short: "Have the next fetch mirror visit URLs again that failed",
+		Args:  exactly(1, "the folder of an archive"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			of, err := statesOf(names)
+			if err != nil {
+				return err
+			}
+			n, err := mirror.Requeue(a.ctx, args[0], of...)
+			if err == nil {
+				_, err = fmt.Fprintln(a.stdout, n)
+			}
+			return err
+		},
+	}
+	c.Flags().StringSliceVar(&names, "state", names, "those in these `STATES`: dead, gone, excluded, done, kept")
+	return c
+}
+
+func statesOf(names []string) (all []frontier.State, err error) {
+	for _, name := range names {
+		s, ok := frontier.ParseState(name)
+		if !ok {
+			return nil, fetch.Usage.Errorf("no state %q: it is pending, done, kept, gone, dead or excluded", name)
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}

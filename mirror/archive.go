@@ -1,0 +1,219 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/mirror/frontier"
+	"github.com/anyurl/fetch/mirror/tree"
+	"github.com/anyurl/fetch/save"
+	"github.com/anyurl/fetch/warc"
+)
+
+// What stands in an archive's folder.
+const (
+	database  = "fetch.db"
+	lockFile  = "lock"
+	warcs     = "warc"
+	indexFile = "index/all.cdxj"
+	manifest  = "manifest-sha256.txt"
+	logFile   = "crawl.jsonl"
+)
+
+// archive is the open folder. One process has it at a time.
+type archive struct {
+	root  *os.Root
+	lock  save.Handle
+	front frontier.Frontier
+	store *tree.Store
+	namer *tree.Namer
+	log   *journal
+	warc  *warc.Writer // nil: none is written
+	warcs *os.Root
+
+	mu   sync.Mutex       // of the batches: one at a time
+	ends map[string]int64 // how far the WARC files are whole, of this batch
+	safe map[string]int64 // and of those before
+
+	started time.Time
+}
+
+// open takes the archive, cuts off what an earlier run did not commit, and
+// makes the mirror that works on it.
+func open(ctx context.Context, o Options) (*mirror, error) {
+	m := &mirror{
+		Options: o, archive: &archive{ends: map[string]int64{}, started: o.Now()},
+		scope: newJudge(o.Scope, o.Seeds), auth: map[fetch.Origin]*fetch.Credential{},
+		worker: fmt.Sprint(os.Getpid()), total: totals{hosts: map[string]int64{}},
+	}
+	err := m.take(o.Dir)
+	if err == nil {
+		err = m.recover(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, m.close())
+	}
+	return m, nil
+}
+
+// take makes the folder and locks it.
+func (a *archive) take(dir string) error {
+	err := os.MkdirAll(dir, 0o777)
+	if err == nil {
+		err = a.enter(dir)
+	}
+	if err == nil {
+		err = a.hold(dir)
+	}
+	return fault(err)
+}
+
+func (a *archive) enter(dir string) (err error) {
+	a.root, err = os.OpenRoot(dir)
+	return err
+}
+
+// hold keeps other processes from the archive, until this one ends.
+func (a *archive) hold(dir string) (err error) {
+	if a.lock, err = save.System().OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|os.O_CREATE, 0o666); err != nil {
+		return err
+	}
+	if err = a.lock.Lock(); errors.Is(err, fetch.InUse) {
+		return fetch.InUse.Errorf("another process works on %s", dir)
+	}
+	return err
+}
+
+// fault makes an error of this machine one of ours.
+func fault(err error) error {
+	if err == nil || fetch.FaultOf(err) != fetch.Internal {
+		return err
+	}
+	return fetch.Local.With(err)
+}
+
+// recover opens the database and brings the files back to what it says.
+func (m *mirror) recover(ctx context.Context) (err error) {
+	if m.front, err = frontier.Open(ctx, "sqlite:"+filepath.Join(m.Dir, database)); err != nil {
+		return fault(err)
+	}
+	if err := m.front.Evict(ctx); err != nil {
+		return fault(err)
+	}
+	if m.store, err = tree.Open(m.Dir, tree.Options{}); err != nil {
+		return fault(err)
+	}
+	if err := m.store.Clean(); err != nil {
+		return fault(err)
+	}
+	m.namer = tree.NewNamer(m.front.Named)
+	if m.log, err = openJournal(m.root, m.Event); err != nil {
+		return fault(err)
+	}
+	if m.safe, err = m.front.Ends(ctx); err != nil {
+		return fault(err)
+	}
+	return fault(m.openWARC())
+}
+
+// openWARC goes on behind the last record that was committed. It does so where
+// no WARC is wanted too, if an earlier run left one open.
+func (m *mirror) openWARC() error {
+	if m.WARC == nil && len(m.safe) == 0 {
+		return nil
+	}
+	if err := m.root.MkdirAll(warcs, 0o777); err != nil {
+		return err
+	}
+	var err error
+	if m.warcs, err = m.root.OpenRoot(warcs); err != nil {
+		return err
+	}
+	var o warc.Options
+	if w := m.WARC; w != nil {
+		o = warc.Options{Prefix: w.Prefix, MaxSize: w.Size, Info: w.Info, Now: m.Now}
+	}
+	if m.warc, err = warc.NewWriter(warc.Root(m.warcs), o); err != nil {
+		return err
+	}
+	names, err := m.openWARCs()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := m.warc.Resume(name, m.safe[name]); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// openWARCs are the files that an earlier run did not close, by their final
+// names.
+func (m *mirror) openWARCs() (names []string, err error) {
+	entries, err := fs.ReadDir(m.warcs.FS(), ".")
+	for _, e := range entries {
+		if name, open := strings.CutSuffix(e.Name(), warc.OpenSuffix); open {
+			names = append(names, name)
+		}
+	}
+	return names, err
+}
+
+// rewind cuts off what a batch that was not committed wrote.
+func (m *mirror) rewind() (err error) {
+	for name := range m.ends {
+		err = errors.Join(err, m.warc.Resume(name, m.safe[name]))
+	}
+	clear(m.ends)
+	return err
+}
+
+// close gives back what is open of the archive.
+func (a *archive) close() (err error) {
+	if a.warc != nil {
+		err = a.warc.Close()
+	}
+	if a.log != nil {
+		err = errors.Join(err, a.log.close())
+	}
+	if a.store != nil {
+		err = errors.Join(err, a.store.Close())
+	}
+	if a.front != nil {
+		err = errors.Join(err, a.front.Close())
+	}
+	if a.warcs != nil {
+		err = errors.Join(err, a.warcs.Close())
+	}
+	if a.lock != nil {
+		err = errors.Join(err, a.lock.Close())
+	}
+	if a.root != nil {
+		err = errors.Join(err, a.root.Close())
+	}
+	return fault(err)
+}
+
+// has reports whether the archive holds c in every form that is wanted.
+func (m *mirror) has(c *frontier.Capture) bool {
+	if m.WARC != nil && c.ID == "" {
+		return false
+	}
+	if !m.Tree || c.Path == "" && c.Code/100 == 3 {
+		return true
+	}
+	if c.Path == "" {
+		return false
+	}
+	info, err := m.store.Stat(c.Path)
+	return err == nil && info.Size() == c.Size
+}

@@ -1,0 +1,198 @@
+package mirror
+
+import (
+	"bufio"
+	"context"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/mirror/frontier"
+	"github.com/anyurl/fetch/mirror/tree"
+	"github.com/anyurl/fetch/warc"
+)
+
+// derive writes what follows from the database and the WARC files: each file is
+// replaced when the new one is whole.
+func (m *mirror) derive(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx) // a run that was stopped leaves a true index too
+	var err error
+	if m.warc != nil {
+		if err = m.warc.Close(); err == nil {
+			err = reindex(m.root, m.Dir)
+		}
+	}
+	if m.Tree {
+		err = errors.Join(err, m.manifest(ctx))
+	}
+	if m.Mail != NoMailboxes {
+		err = errors.Join(err, m.mailboxes(ctx))
+	}
+	return fault(err)
+}
+
+// whole replaces a file of the archive by what write makes of it.
+func whole(root *os.Root, name string, write func(w io.Writer) error) (err error) {
+	if err := root.MkdirAll(filepath.ToSlash(filepath.Dir(name)), 0o777); err != nil {
+		return err
+	}
+	part := name + ".part"
+	f, err := root.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(f, 64<<10)
+	if err = write(w); err == nil {
+		err = w.Flush()
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, root.Remove(part))
+	}
+	return root.Rename(part, name)
+}
+
+// reindex writes index/all.cdxj. The lines of a WARC that is finished never
+// change: they are made once, and lie beside.
+func reindex(root *os.Root, dir string) error {
+	names, err := fs.Glob(root.FS(), warcs+"/*.warc.gz")
+	if err != nil {
+		return err
+	}
+	var parts []string
+	for _, name := range names {
+		part := "index/" + strings.TrimSuffix(filepath.Base(name), ".warc.gz") + ".cdxj"
+		parts = append(parts, part)
+		if fresh(root, part, name) {
+			continue
+		}
+		err := whole(root, part, func(w io.Writer) error { return warc.Index(w, filepath.Join(dir, name)) })
+		if err != nil {
+			return err
+		}
+	}
+	return whole(root, indexFile, func(w io.Writer) error { return merge(w, root, parts) })
+}
+
+// Reindex writes the index of the archive at dir anew, from its WARC files
+// alone.
+func Reindex(ctx context.Context, dir string) error {
+	return exclusive(ctx, dir, func(a *archive) error {
+		old, err := fs.Glob(a.root.FS(), "index/*.cdxj")
+		if err != nil {
+			return err
+		}
+		for _, name := range old {
+			if err := a.root.Remove(name); err != nil {
+				return err
+			}
+		}
+		return reindex(a.root, dir)
+	})
+}
+
+// fresh reports whether a was written after b.
+func fresh(root *os.Root, a, b string) bool {
+	at, err := root.Stat(a)
+	bt, err2 := root.Stat(b)
+	return err == nil && err2 == nil && at.ModTime().After(bt.ModTime())
+}
+
+func merge(w io.Writer, root *os.Root, names []string) error {
+	files := make([]io.Reader, 0, len(names))
+	for _, name := range names {
+		f, err := root.Open(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		files = append(files, f)
+	}
+	return warc.Merge(w, files...)
+}
+
+// states are all in which a URL can have been brought once.
+var states = []frontier.State{frontier.Done, frontier.Kept, frontier.Pending, frontier.Dead, frontier.Excluded, frontier.Gone}
+
+// brought calls f for the newest capture of each URL.
+func (a *archive) brought(ctx context.Context, f func(frontier.Item, frontier.State) error) error {
+	for _, s := range states {
+		for it, err := range a.front.Items(ctx, s) {
+			if err == nil && it.Last != nil {
+				err = f(it, s)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// manifest writes the digests of the tree as sha256sum reads them.
+func (m *mirror) manifest(ctx context.Context) error {
+	return whole(m.root, manifest, func(w io.Writer) error {
+		return m.brought(ctx, func(it frontier.Item, s frontier.State) error {
+			c := it.Last
+			if c.Path == "" {
+				return nil
+			}
+			if s == frontier.Gone {
+				if _, err := m.store.Stat(c.Path); err != nil {
+					return nil // in the attic
+				}
+			}
+			_, err := io.WriteString(w, hex.EncodeToString(c.Digest[:])+"  "+tree.Dir+"/"+c.Path+"\n")
+			return err
+		})
+	})
+}
+
+// sweep moves what the server has no more to the attic.
+func (m *mirror) sweep(ctx context.Context) error {
+	if !m.Delete || !m.Tree {
+		return nil
+	}
+	var gone []string
+	total, lost := 0, 0
+	err := m.brought(ctx, func(it frontier.Item, s frontier.State) error {
+		switch {
+		case s == frontier.Dead && it.Last.Kind == fetch.Menu.String():
+			lost++
+		case it.Last.Path == "":
+		case s == frontier.Gone:
+			if _, err := m.store.Stat(it.Last.Path); err == nil {
+				gone = append(gone, it.Last.Path)
+				total++
+			}
+		default:
+			total++
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case len(gone) == 0:
+		return nil
+	case lost > 0:
+		return fetch.Denied.Errorf("nothing is deleted: %d listings could not be read", lost)
+	case float64(len(gone)) > m.MaxDelete*float64(total):
+		return fetch.Denied.Errorf("nothing is deleted: %d of %d files are gone, more than a share of %g", len(gone), total, m.MaxDelete)
+	}
+	run := "run-" + m.started.UTC().Format("20060102T150405Z")
+	for _, path := range gone {
+		if err := m.store.Attic(path, run); err != nil {
+			return err
+		}
+		m.total.Attic++
+	}
+	return m.store.SyncFolders()
+}

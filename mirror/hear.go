@@ -1,0 +1,108 @@
+package mirror
+
+import (
+	"bytes"
+	"sync"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri"
+)
+
+// recorder hears an exchange for its WARC records: of http every byte, of other
+// schemes the conversation around the object.
+type recorder struct {
+	how       hearing
+	sent, got *spool // of http
+
+	mu    sync.Mutex // the directions are heard by different goroutines
+	talk  bytes.Buffer
+	fresh bool // of heads: the next line answers
+	full  bool
+	err   error // of a spool
+}
+
+// hearing is what of an exchange belongs into its record.
+type hearing uint8
+
+const (
+	nothing hearing = iota
+	wire            // each byte
+	lines           // what both sides said: the object came another way
+	heads           // what was sent, and the line that answered
+	said            // what was sent
+)
+
+// hearings are the schemes that converse in lines. The plan of the others says
+// what they did.
+var hearings = map[string]hearing{
+	"http": wire, "https": wire,
+	"ftp": lines, "ftps": lines,
+	"news": heads, "nntp": heads, "snews": heads, "nntps": heads,
+	"gopher": said, "gophers": said,
+}
+
+// maxTalk bounds a conversation, in bytes.
+const maxTalk = 64 << 10
+
+// listen makes what hears an exchange, or deaf ears where no WARC is written.
+func (m *mirror) listen(u uri.URI) *recorder {
+	r := &recorder{}
+	if m.WARC == nil {
+		return r
+	}
+	if r.how = hearings[u.Scheme()]; r.how == wire {
+		r.sent, r.got = &spool{m: m}, &spool{m: m}
+	}
+	return r
+}
+
+func (r *recorder) trace() *fetch.Trace {
+	switch r.how {
+	case nothing:
+		return nil
+	case wire:
+		return &fetch.Trace{
+			Sent:  func(p []byte) { r.write(r.sent, p) },
+			Got:   func(p []byte) { r.write(r.got, p) },
+			Again: func() { r.sent.free(); r.got.free() },
+		}
+	}
+	return &fetch.Trace{Sent: func(p []byte) { r.hear("> ", p) }, Got: func(p []byte) { r.hear("< ", p) }}
+}
+
+func (r *recorder) write(s *spool, p []byte) {
+	if _, err := s.Write(p); err != nil {
+		r.mu.Lock()
+		r.err = err
+		r.mu.Unlock()
+	}
+}
+
+func (r *recorder) hear(who string, p []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	answer := who == "< "
+	if answer && (r.how == said || r.how == heads && !r.fresh) || r.full {
+		return
+	}
+	r.fresh = !answer
+	for line := range bytes.Lines(p) {
+		if r.talk.Len()+len(line) > maxTalk {
+			r.full = true
+			return
+		}
+		r.talk.WriteString(who)
+		r.talk.Write(bytes.TrimRight(line, "\r\n"))
+		r.talk.WriteString("\r\n")
+		if answer && r.how == heads {
+			return
+		}
+	}
+}
+
+func (r *recorder) free() {
+	if r.sent != nil {
+		r.sent.free()
+		r.got.free()
+	}
+}

@@ -1,0 +1,96 @@
+package mirror
+
+import (
+	"encoding/json"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/mirror/frontier"
+	"github.com/anyurl/fetch/uri"
+)
+
+// meta is what is known of an item besides its URL: frontier.Item.Meta.
+type meta struct {
+	From  string     `json:"from,omitempty"`  // the page or listing that led to it
+	Peer  netip.Addr `json:"peer,omitzero"`   // which answered from there
+	Size  *int64     `json:"size,omitempty"`  // by the listing
+	Time  time.Time  `json:"time,omitzero"`   // by the listing
+	Extra int        `json:"extra,omitempty"` // a requisite of a page: how many off the scope
+	Name  string     `json:"name,omitempty"`  // nntp://HOST/GROUP/NUMBER of an article
+	Again bool       `json:"again,omitempty"` // it changed while it was brought
+}
+
+func metaOf(it frontier.Item) (m meta) {
+	if json.Unmarshal(it.Meta, &m) != nil { // it is another version's: nothing depends on it
+		return meta{}
+	}
+	return m
+}
+
+func (m meta) text() []byte {
+	text, _ := json.Marshal(m) // of plain fields, which cannot fail
+	return text
+}
+
+// canonical is the form of u by which it is one with others: normalised,
+// without a fragment, and without userinfo, which is nobody's business.
+func canonical(u uri.URI) string {
+	return u.WithoutUserinfo().WithoutFragment().Normalize(uri.ByScheme).Unredacted()
+}
+
+// hostOf names whose lease u needs: the host whatever the scheme and the port,
+// as one machine serves them all.
+func hostOf(u uri.URI) string {
+	if host := strings.ToLower(u.Host()); host != "" {
+		return host
+	}
+	return u.Scheme() + ":"
+}
+
+// newItem makes an item of u, found by way of via.
+func newItem(u uri.URI, via frontier.Item, m meta) frontier.Item {
+	text := canonical(u)
+	return frontier.Item{
+		Key: frontier.KeyOf(text), URL: text, Host: hostOf(u),
+		Via: via.Key, Depth: via.Depth + 1, Priority: via.Priority, Meta: m.text(),
+	}
+}
+
+// seed makes the item of a URL that a person typed, whose credential counts
+// for all of its origin.
+func (m *mirror) seed(u uri.URI) frontier.Item {
+	it := newItem(u, frontier.Item{Depth: -1}, meta{})
+	c, err := fetch.CredentialOf(u)
+	if err != nil || c == nil {
+		return it
+	}
+	if origin, ok := originOf(u); ok {
+		m.auth[origin] = c
+	}
+	return it
+}
+
+func originOf(u uri.URI) (fetch.Origin, bool) {
+	port, _ := uri.DefaultPort(u.Scheme())
+	t, err := fetch.TargetOf(u, port)
+	return t.Origin(), err == nil && t.Host != ""
+}
+
+// request asks for what it names.
+func (m *mirror) request(u uri.URI, it frontier.Item, mt meta) *fetch.Request {
+	req := &fetch.Request{URL: u, NoFollow: true, ErrorBody: true}
+	if mt.From != "" {
+		if from, err := uri.Parse(mt.From); err == nil {
+			req.From = &fetch.Source{URL: from, Peer: mt.Peer}
+		}
+	}
+	if origin, ok := originOf(u); ok {
+		req.Auth = m.auth[origin]
+	}
+	if it.Last != nil && it.Last.Validator != "" {
+		req.IfNot = it.Last.Validator
+	}
+	return req
+}

@@ -1,0 +1,140 @@
+package mirror
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"os"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/mirror/frontier"
+)
+
+// Event is one visit, as it stands in crawl.jsonl.
+type Event struct {
+	Time     time.Time `json:"time"`
+	Run      int64     `json:"run"`
+	URL      string    `json:"url"`
+	Via      string    `json:"via,omitempty"`
+	State    string    `json:"state"`          // done, kept, gone, dead, excluded; pending: to be tried again
+	Same     bool      `json:"same,omitempty"` // as it was
+	Code     int       `json:"code,omitempty"`
+	Media    string    `json:"media,omitempty"`
+	Size     int64     `json:"size,omitempty"` // bytes of the payload that was brought
+	Millis   int64     `json:"ms"`
+	Path     string    `json:"path,omitempty"` // below tree/
+	WARC     string    `json:"warc,omitempty"`
+	Offset   int64     `json:"offset,omitempty"`
+	Attempts int       `json:"attempts,omitempty"` // that failed before
+	Note     string    `json:"note,omitempty"`
+}
+
+// totals count what a run does.
+type totals struct {
+	Summary
+	hosts map[string]int64 // files by host
+}
+
+// Progress is where a run is.
+type Progress struct {
+	Summary
+	Hosts int64 // with something pending
+}
+
+// look tells how far the run is, but not at each occasion.
+func (m *mirror) look(ctx context.Context) {
+	if now := m.Now(); now.Sub(m.looked) < lookEvery {
+		return
+	} else {
+		m.looked = now
+	}
+	if s, err := m.front.Stats(ctx); err == nil { // else the next call of the frontier tells
+		m.total.Left = s.States[frontier.Pending]
+		m.Progress(Progress{m.total.Summary, s.Hosts})
+	}
+}
+
+const lookEvery = time.Second
+
+// journal is crawl.jsonl: what was done, for people. Nothing is read from it.
+type journal struct {
+	file *os.File
+	w    *bufio.Writer
+	tell func(Event)
+}
+
+func openJournal(root *os.Root, tell func(Event)) (*journal, error) {
+	f, err := root.OpenFile(logFile, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	return &journal{file: f, w: bufio.NewWriterSize(f, 64<<10), tell: tell}, nil
+}
+
+func (j *journal) add(e Event) {
+	j.tell(e)
+	line, _ := json.Marshal(e)    // of plain fields, which cannot fail
+	j.w.Write(append(line, '\n')) // flush tells
+}
+
+func (j *journal) flush() error { return j.w.Flush() }
+
+func (j *journal) close() error {
+	err := j.w.Flush()
+	if e := j.file.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// count adds a committed visit to the totals and tells of it.
+func (m *mirror) count(v *visit, r *frontier.Result) {
+	t := &m.total
+	e := Event{
+		Time: v.at, Run: t.Run, URL: v.item.URL, Via: v.meta.From, State: v.state.String(),
+		Same: v.same || v.repeated, Millis: m.Now().Sub(v.at).Milliseconds(), Attempts: v.item.Attempts, Note: v.note,
+	}
+	if v.resp != nil {
+		e.Code, e.Media = v.resp.Code, v.resp.Media
+	}
+	if k := r.Capture; k != nil {
+		e.Path, e.WARC, e.Offset = k.Path, k.File, k.At
+	}
+	if v.body != nil {
+		e.Size = v.size
+		t.Bytes += v.size
+	}
+	switch v.state {
+	case frontier.Done, frontier.Kept:
+		if e.Same {
+			t.Same++
+		} else {
+			t.New++
+			t.hosts[v.item.Host]++
+		}
+	case frontier.Gone:
+		t.Gone++
+	case frontier.Dead:
+		t.Failed++
+	case frontier.Excluded:
+		t.Excluded++
+	}
+	m.log.add(e)
+}
+
+// limits tells whether the run has done what it may.
+func (m *mirror) limits() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	l, t := &m.Limits, &m.total
+	switch {
+	case l.Files > 0 && t.New >= l.Files, l.Bytes > 0 && t.Bytes >= l.Bytes:
+		return ErrLimit
+	case l.MinFree > 0:
+		if free, err := m.store.Free(); err == nil && free < l.MinFree {
+			return fetch.DiskFull.Errorf("less than %d bytes are left on the disk", l.MinFree)
+		}
+	}
+	return nil
+}

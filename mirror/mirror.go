@@ -1,0 +1,201 @@
+package mirror
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/mirror/frontier"
+	"github.com/anyurl/fetch/uri"
+)
+
+// Options say what is mirrored, and how. Dir, Seeds and Client are required.
+type Options struct {
+	Dir    string        // the archive's folder; it is made where there is none
+	Seeds  []uri.URI     // typed by a person; a password in one is not kept
+	Client *fetch.Client // carries the Policy, robots.txt, delays and retries
+
+	Tree bool // write tree/; also where neither it nor WARC is wanted
+	WARC *WARC
+	Mail Mailboxes // what news and mail become besides
+
+	Scope  Scope
+	Limits Limits
+
+	Hosts   int // asked at a time; 0: 16
+	PerHost int // connections to each; 0: 2 for a near one, else 1
+	Tries   int // visits to a URL that fails for now, in one run; 0: 3
+
+	Delete    bool    // what the server has no more goes to attic/
+	MaxDelete float64 // unless it is more than this share of the tree; 0: 0.1
+
+	FollowLinks  bool             // symbolic links of listings
+	IgnoreRobots bool             // follow what a page asks robots not to follow
+	Recheck      bool             // ask for what a listing says is as it was
+	Marks        Marks            // nil: newsgroups are listed from their first article
+	Event        func(Event)      // nil: nobody listens; called by one goroutine at a time
+	Progress     func(Progress)   // nil: nobody looks; called now and then
+	Now          func() time.Time // nil: time.Now
+}
+
+// WARC says what is written into the WARC files.
+type WARC struct {
+	Prefix    string       // of their names; "": "fetch"
+	Size      int64        // at which the next one begins; 0: 1 GB
+	Info      fetch.Header // further fields of warcinfo: operator, robots
+	Unchanged bool         // a revisit record also where the protocol has no answer for "as it was"
+}
+
+// Mailboxes says what becomes of the articles of groups and the messages of
+// mailboxes besides tree/ and warc/.
+type Mailboxes uint8
+
+const (
+	NoMailboxes Mailboxes = iota
+	Mbox                  // one mboxrd file a group
+	Maildir               // one Maildir a group
+)
+
+// Marks remember how far the listing of a newsgroup was read. It is what
+// nntp.Marks is to that scheme: the driver lists what comes after the mark, and
+// moves it when it has read the listing to its end.
+type Marks interface {
+	Mark(group uri.URI) string
+	SetMark(group uri.URI, mark string)
+}
+
+// Limits end a run that can be continued. Zero is no limit.
+type Limits struct {
+	Files    int64
+	Bytes    int64 // of payloads
+	Time     time.Duration
+	PerHost  int64 // files of one host
+	FileSize int64 // larger objects are passed over
+	MinFree  int64 // bytes that the disk must keep
+}
+
+// ErrLimit says that a limit ended the run before it was complete.
+var ErrLimit = fetch.TooLarge.Errorf("a limit of the mirror is reached")
+
+// Summary tells what a run did.
+type Summary struct {
+	Run      int64
+	Again    bool  // there was an earlier run
+	New      int64 // objects brought, changed ones too
+	Same     int64 // found as they were
+	Gone     int64
+	Failed   int64 // for good, in this run
+	Excluded int64
+	Bytes    int64 // of payloads
+	Attic    int64 // files that were taken out of the tree
+	Left     int64 // pending
+}
+
+// Run mirrors until nothing is left, a limit is reached or ctx ends. What it
+// returns nil for is complete but for Summary.Failed. An archive that another
+// process works on is fetch.InUse.
+func Run(ctx context.Context, o Options) (Summary, error) {
+	o.fill()
+	m, err := open(ctx, o)
+	if err != nil {
+		return Summary{}, err
+	}
+	err = m.run(ctx)
+	if s, e := m.front.Stats(context.WithoutCancel(ctx)); e == nil {
+		m.total.Left = s.States[frontier.Pending]
+	}
+	return m.total.Summary, errors.Join(err, m.close())
+}
+
+func (o *Options) fill() {
+	if o.WARC == nil {
+		o.Tree = true
+	}
+	if o.Hosts <= 0 {
+		o.Hosts = 16
+	}
+	if o.Tries <= 0 {
+		o.Tries = 3
+	}
+	if o.MaxDelete <= 0 {
+		o.MaxDelete = 0.1
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Event == nil {
+		o.Event = func(Event) {}
+	}
+	if o.Progress == nil {
+		o.Progress = func(Progress) {}
+	}
+}
+
+// mirror is one run.
+type mirror struct {
+	Options
+	*archive
+	scope   *judge
+	auth    map[fetch.Origin]*fetch.Credential
+	worker  string
+	total   totals
+	looked  time.Time
+	origins sync.Map // of those whose robots.txt was added
+	spools  budget
+}
+
+// begin starts or continues a run and adds the seeds.
+func (m *mirror) begin(ctx context.Context) error {
+	names := make([]string, len(m.Seeds))
+	items := make([]frontier.Item, len(m.Seeds))
+	for i, u := range m.Seeds {
+		items[i] = m.seed(u)
+		names[i] = items[i].URL
+	}
+	note, err := json.Marshal(map[string]any{"seeds": names})
+	if err != nil {
+		return err
+	}
+	run, fresh, err := m.front.Begin(ctx, note)
+	if err != nil {
+		return err
+	}
+	m.total.Run, m.total.Again = run, run > 1 || !fresh
+	_, err = m.front.Add(ctx, items)
+	return err
+}
+
+// lease is how long a dead worker keeps a host from the others.
+const lease = time.Minute
+
+func (m *mirror) run(ctx context.Context) error {
+	if err := m.begin(ctx); err != nil {
+		return err
+	}
+	if err := m.crawl(ctx); err != nil {
+		return errors.Join(err, m.derive(ctx))
+	}
+	if err := m.sweep(ctx); err != nil {
+		return err
+	}
+	if err := m.derive(ctx); err != nil {
+		return err
+	}
+	return m.front.End(ctx)
+}
+
+// crawl visits what the seeds lead to, and then what nothing leads to any more.
+func (m *mirror) crawl(ctx context.Context) error {
+	for {
+		if err := m.drain(ctx); err != nil {
+			return err
+		}
+		n, err := m.front.Revive(ctx)
+		if n == 0 || err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,202 @@
+package mirror_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/mirror"
+	"github.com/anyurl/fetch/schemes"
+	"github.com/anyurl/fetch/uri"
+	"github.com/anyurl/fetch/wrap"
+)
+
+// options are those of a mirror of urls in a new folder.
+func options(t testing.TB, urls ...string) mirror.Options {
+	o := mirror.Options{Dir: t.TempDir(), Tree: true, PerHost: 2, WARC: &mirror.WARC{Prefix: "test"}}
+	for _, u := range urls {
+		o.Seeds = append(o.Seeds, uri.MustParse(u))
+	}
+	o.Client = client(t)
+	return o
+}
+
+func client(t testing.TB) *fetch.Client {
+	c := fetch.New(fetch.Options{
+		Policy: fetch.Typed(),
+		Wrap:   []fetch.Middleware{wrap.Retry(wrap.RetryOptions{Attempts: 2, Delay: 10 * time.Millisecond})},
+	}, schemes.All(schemes.Options{})...)
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func run(t testing.TB, o mirror.Options) mirror.Summary {
+	t.Helper()
+	sum, err := mirror.Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum
+}
+
+// tree reads the files below the archive's tree whose paths begin with prefix.
+func tree(t testing.TB, dir, prefix string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	root := filepath.Join(dir, "tree", filepath.FromSlash(prefix))
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		rel, _ := filepath.Rel(root, name)
+		files[filepath.ToSlash(rel)] = string(text)
+		return err
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// events reads crawl.jsonl.
+func events(t testing.TB, dir string) (all []mirror.Event) {
+	t.Helper()
+	f, err := os.Open(filepath.Join(dir, "crawl.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		var e mirror.Event
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// source is what the servers of the table serve, below pub/.
+var source = map[string]string{
+	"pub/one.txt":       "the first\n",
+	"pub/two.bin":       strings.Repeat("\x00\x01\xff\r\n", 5000),
+	"pub/sub/three.txt": "third\n",
+	"pub/sub/deep/4":    strings.Repeat("fourth\n", 100),
+	"pub/copy":          strings.Repeat("\x00\x01\xff\r\n", 5000),
+}
+
+func fill(t testing.TB, s *peer.Server) {
+	t.Helper()
+	for name, text := range source {
+		s.Put(name, []byte(text))
+	}
+}
+
+// TestServers mirrors real servers: once, once more when nothing has changed,
+// and again when something has.
+func TestServers(t *testing.T) {
+	t.Parallel()
+	for name, start := range map[string]func(*testing.T) (s *peer.Server, url, prefix string){
+		"http": func(t *testing.T) (*peer.Server, string, string) {
+			s := peer.Nginx(t, peer.NginxOptions{})
+			return s, "http://" + s.Addr + "/pub/", "http/"
+		},
+		"ftp": func(t *testing.T) (*peer.Server, string, string) {
+			s := peer.Vsftpd(t, peer.FTPOptions{})
+			return s, "ftp://" + s.Addr + "/pub/", "ftp/"
+		},
+		"gopher": func(t *testing.T) (*peer.Server, string, string) {
+			s := peer.Pygopherd(t, peer.PygopherdOptions{})
+			return s, "gopher://" + s.Addr + "/1/pub", "gopher/"
+		},
+		"file": func(t *testing.T) (*peer.Server, string, string) {
+			s := peer.Nginx(t, peer.NginxOptions{})
+			return s, "file://" + s.Root + "/pub/", "file/"
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, url, prefix := start(t)
+			fill(t, s)
+			o := options(t, url)
+			if sum := run(t, o); sum.Failed > 0 && name != "http" || sum.New < int64(len(source)) || sum.Left != 0 {
+				t.Errorf("%+v", sum)
+			}
+			want := holds(t, o.Dir, prefix)
+			if sum := run(t, o); sum.New != 0 || sum.Gone != 0 {
+				t.Errorf("again: %+v", sum)
+			}
+			if got := holds(t, o.Dir, prefix); got != want {
+				t.Errorf("what did not change was written again: %s", got)
+			}
+			s.Put("pub/one.txt", []byte("the first, changed\n"))
+			if sum := run(t, o); sum.New < 1 || sum.New > 2 { // the listing too
+				t.Errorf("one has changed: %+v", sum)
+			}
+		})
+	}
+}
+
+// holds checks that the tree has each file of source, under some path, and
+// nothing twice, and returns a digest of all.
+func holds(t *testing.T, dir, prefix string) string {
+	t.Helper()
+	files := tree(t, dir, prefix)
+	for name, text := range source {
+		n := 0
+		for path, got := range files {
+			if strings.HasSuffix(path, name) {
+				n++
+				if got != text {
+					t.Errorf("%s has %d bytes, want %d", path, len(got), len(text))
+				}
+			}
+		}
+		if n != 1 {
+			t.Errorf("%s is there %d times", name, n)
+		}
+	}
+	all := sha256.New()
+	for _, path := range slices.Sorted(func(yield func(string) bool) {
+		for p := range files {
+			if !yield(p) {
+				return
+			}
+		}
+	}) {
+		fmt.Fprintf(all, "%s %x\n", path, sha256.Sum256([]byte(files[path])))
+	}
+	return hex.EncodeToString(all.Sum(nil))
+}
+
+// TestTwoAtOnce: an archive is one process's at a time.
+func TestTwoAtOnce(t *testing.T) {
+	t.Parallel()
+	s := peer.Nginx(t, peer.NginxOptions{})
+	o := options(t, "http://"+s.Addr+"/x")
+	var second error
+	o.Event = func(mirror.Event) {
+		inner := o
+		inner.Event = nil
+		_, second = mirror.Run(context.Background(), inner)
+	}
+	s.Put("x", []byte("x"))
+	run(t, o)
+	if !errors.Is(second, fetch.InUse) {
+		t.Errorf("the second got %v", second)
+	}
+}

@@ -1,0 +1,171 @@
+package mirror
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"crypto/tls"
+	"io"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/media"
+	"github.com/anyurl/fetch/mirror/frontier"
+	"github.com/anyurl/fetch/uri"
+	"github.com/anyurl/fetch/warc"
+)
+
+// records are those of v, the main one first: none where nothing was heard.
+// Twin is an earlier capture of the same bytes, or nil.
+func (m *mirror) records(v *visit, twin *frontier.Capture) ([]*warc.Record, error) {
+	c := m.captureOf(v)
+	page := v.resp != nil && v.resp.Fault != nil && v.heard.how == wire
+	switch {
+	case v.state == frontier.Pending, v.state == frontier.Excluded:
+		return nil, nil
+	case v.err != nil && !page:
+		return []*warc.Record{c.Failure(v.err)}, nil
+	case v.heard == nil, v.same && v.heard.how != wire:
+		return m.asItWas(c, v, twin), nil
+	case v.heard.err != nil:
+		return nil, v.heard.err
+	case v.heard.how == wire:
+		return exchange(c, v, twin)
+	case twin != nil:
+		return m.beside(c, v, c.Revisit(reference(twin), twin.Proof, nil)), nil
+	}
+	body, err := v.body.read()
+	if err != nil {
+		return nil, err
+	}
+	return m.beside(c, v, c.Resource(resourceMedia(v), body)), nil
+}
+
+// asItWas is a record only where that is wanted: no protocol but http has an
+// answer to repeat.
+func (m *mirror) asItWas(c *warc.Capture, v *visit, first *frontier.Capture) []*warc.Record {
+	if !m.WARC.Unchanged || first == nil {
+		return nil
+	}
+	return []*warc.Record{c.Unmodified(reference(first), first.Proof, nil)}
+}
+
+// beside adds the conversation to the record of what it brought.
+func (m *mirror) beside(c *warc.Capture, v *visit, first *warc.Record) []*warc.Record {
+	var block bytes.Buffer
+	kind := talkMedia(v.url.Scheme())
+	if v.heard.talk.Len() > 0 {
+		block.Write(v.heard.talk.Bytes())
+	} else {
+		kind = warc.FieldsMedia
+		var fields fetch.Header
+		if steps, err := m.Client.Plan(&fetch.Request{URL: v.url}); err == nil {
+			for _, s := range steps {
+				fields = append(fields, fetch.Field{Name: "plan", Value: s.String()})
+			}
+		}
+		fields = append(fields, origin(v)...)
+		io.Copy(&block, warc.FieldList(fields)) // into memory
+	}
+	if block.Len() == 0 {
+		return []*warc.Record{first}
+	}
+	return []*warc.Record{first, c.Metadata(kind, bytes.NewReader(block.Bytes()))}
+}
+
+// origin says how an object came to be visited.
+func origin(v *visit) (fields fetch.Header) {
+	if v.meta.From != "" {
+		fields = append(fields, fetch.Field{Name: "via", Value: v.meta.From})
+	}
+	if v.meta.Name != "" {
+		fields = append(fields, fetch.Field{Name: "name", Value: v.meta.Name})
+	}
+	return fields
+}
+
+// talkMedia is the media type of a conversation.
+func talkMedia(scheme string) string {
+	switch scheme {
+	case "ftp", "ftps":
+		return "text/x-ftp-control-conversation"
+	case "gopher", "gophers":
+		return "text/x-gopher-conversation"
+	case "news", "nntp", "snews", "nntps":
+		return "text/x-nntp-conversation"
+	}
+	return "text/x-" + scheme + "-conversation"
+}
+
+// resourceMedia is the media type of an object, guessed where the protocol has
+// none.
+func resourceMedia(v *visit) string {
+	if v.resp.Media != "" {
+		return v.resp.Media
+	}
+	return cmp.Or(media.ByName(v.url.Path()), "application/octet-stream")
+}
+
+// exchange is a response and its request, of which the bytes were heard.
+func exchange(c *warc.Capture, v *visit, twin *frontier.Capture) ([]*warc.Record, error) {
+	if v.heard.got.size == 0 { // it came from no network: there is nothing to record
+		return nil, nil
+	}
+	sent, err := v.heard.sent.read()
+	if err != nil {
+		return nil, err
+	}
+	got, err := v.heard.got.read()
+	if err != nil {
+		return nil, err
+	}
+	answer := c.Response(got)
+	switch {
+	case v.err != nil:
+	case v.same && twin != nil:
+		answer = c.Unmodified(reference(twin), twin.Proof, head(got))
+	case twin != nil:
+		answer = c.Revisit(reference(twin), twin.Proof, head(got))
+	}
+	return []*warc.Record{answer, c.Request(sent)}, nil
+}
+
+// maxHead bounds the head of a response that a revisit repeats, in bytes.
+const maxHead = 256 << 10
+
+// head is the head of a response, its blank line included.
+func head(got io.Reader) io.Reader {
+	var head bytes.Buffer
+	r := bufio.NewReader(io.LimitReader(got, maxHead))
+	for {
+		line, err := r.ReadSlice('\n')
+		head.Write(line)
+		if err != nil && err != bufio.ErrBufferFull || err == nil && len(bytes.TrimRight(line, "\r\n")) == 0 {
+			return bytes.NewReader(head.Bytes())
+		}
+	}
+}
+
+func reference(c *frontier.Capture) warc.Reference {
+	u, _ := uri.Parse(c.URL) // of a visit, which parsed it
+	return warc.Reference{ID: c.ID, URL: u, Date: c.Time}
+}
+
+// captureOf is what the records of v have in common.
+func (m *mirror) captureOf(v *visit) *warc.Capture {
+	c := &warc.Capture{URL: v.url, Date: v.at}
+	if v.resp == nil {
+		return c
+	}
+	c.IP = v.resp.Peer
+	proto := strings.ToLower(v.resp.Proto)
+	if proto == "" {
+		proto = strings.TrimSuffix(v.url.Scheme(), "s")
+	}
+	c.Protocols = []string{proto}
+	if t := v.resp.TLS; t != nil {
+		c.Protocols = append(c.Protocols, strings.ToLower(strings.ReplaceAll(tls.VersionName(t.Version), " ", "/")))
+		c.Cipher = tls.CipherSuiteName(t.CipherSuite)
+	}
+	return c
+}

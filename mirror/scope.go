@@ -1,0 +1,241 @@
+package mirror
+
+import (
+	"fmt"
+	"hash/maphash"
+	"mime"
+	"path"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/anyurl/fetch/uri"
+	"golang.org/x/net/publicsuffix"
+)
+
+// Reach is how far from the seeds links are followed.
+type Reach uint8
+
+const (
+	Prefix Reach = iota // what lies below a seed
+	Host                // the seeds' hosts, whatever the scheme
+	Domain              // the domains that somebody registered for the seeds' hosts
+	Any                 // wherever the Policy allows
+)
+
+// ParseReach reads prefix, host, domain or any.
+func ParseReach(name string) (Reach, bool) {
+	for i, s := range []string{"prefix", "host", "domain", "any"} {
+		if s == name {
+			return Reach(i), true
+		}
+	}
+	return 0, false
+}
+
+// Scope says what belongs to a mirror. The seeds always do.
+type Scope struct {
+	Reach      Reach
+	Include    []*regexp.Regexp // a URL out of reach that one matches belongs to it too
+	Exclude    []*regexp.Regexp // a URL that one matches does not
+	Depth      int              // links from a seed; 0: no limit
+	Requisites bool             // what pages need to be shown, one hop out of reach
+	Accept     []string         // media types that are kept: image/*; none: all
+	Reject     []string
+}
+
+// The guards against sites without an end: pages that link to longer and longer
+// URLs, calendars, sessions in queries.
+const (
+	maxURL      = 8 << 10 // bytes
+	maxRepeats  = 3       // of one segment in a path
+	maxVariants = 1000    // queries of one path
+	maxCounted  = 200_000 // queries that are remembered
+	maxExtra    = 2       // requisites of requisites out of reach
+)
+
+// judge decides by a Scope.
+type judge struct {
+	Scope
+	prefixes []string
+	hosts    map[string]bool
+	domains  map[string]bool
+
+	mu       sync.Mutex
+	variants map[string]map[uint64]struct{} // queries seen, by the URL without
+	counted  int
+	seed     maphash.Seed
+}
+
+func newJudge(s Scope, seeds []uri.URI) *judge {
+	j := &judge{Scope: s, hosts: map[string]bool{}, domains: map[string]bool{}, variants: map[string]map[uint64]struct{}{}, seed: maphash.MakeSeed()}
+	for _, u := range seeds {
+		j.prefixes = append(j.prefixes, prefixOf(u))
+		j.hosts[hostOf(u)] = true
+		j.domains[domainOf(u)] = true
+	}
+	return j
+}
+
+// prefixOf is what lies below u begins with: its folder, without what says only
+// how the object is to be read.
+func prefixOf(u uri.URI) string {
+	text := canonical(u.WithoutQuery())
+	if u.Scheme() == "gopher" || u.Scheme() == "gophers" {
+		text = withoutType(text)
+	}
+	switch u.Scheme() {
+	case "news", "nntp", "snews", "nntps", "wais", "imap", "imaps", "mailto", "mid":
+		return text
+	case "ftp", "ftps":
+		if i := strings.LastIndex(text, ";type=d"); i >= 0 {
+			return text[:i] + "/"
+		}
+	}
+	return text[:strings.LastIndexByte(text, '/')+1]
+}
+
+// withoutType takes the item type from a gopher URL: what a menu of type 1
+// lists below itself is of any.
+func withoutType(text string) string {
+	_, rest, _ := strings.Cut(text, "://")
+	slash := strings.IndexByte(rest, '/')
+	if slash < 0 || slash+1 >= len(rest) {
+		return text
+	}
+	at := len(text) - len(rest) + slash + 1
+	return text[:at] + strings.TrimPrefix(text[at+1:], "/")
+}
+
+func domainOf(u uri.URI) string {
+	host := strings.ToLower(u.Host())
+	if domain, err := publicsuffix.EffectiveTLDPlusOne(host); err == nil {
+		return domain
+	}
+	return host
+}
+
+// link tells why a link to u, of depth and extra hops out of reach, does not
+// belong to the mirror; "" if it does. Extra is what newly counts for it.
+func (j *judge) link(u uri.URI, depth, extra int, requisite bool) (why string, off int) {
+	text := u.Unredacted()
+	switch {
+	case j.Depth > 0 && depth > j.Depth && !requisite:
+		return "too many links from a seed", 0
+	case len(text) > maxURL:
+		return "the URL is too long", 0
+	case repeats(u.Path()):
+		return "its path repeats itself", 0
+	}
+	for _, e := range j.Exclude {
+		if e.MatchString(text) {
+			return "excluded", 0
+		}
+	}
+	if !j.within(u) {
+		if !requisite || !j.Requisites || extra >= maxExtra {
+			return "out of scope", 0
+		}
+		off = extra + 1
+	}
+	if j.tooMany(u) {
+		return "too many queries of one path", 0
+	}
+	return "", off
+}
+
+func (j *judge) within(u uri.URI) bool {
+	switch j.Reach {
+	case Any:
+		return true
+	case Domain:
+		if j.domains[domainOf(u)] {
+			return true
+		}
+	case Host:
+		if j.hosts[hostOf(u)] {
+			return true
+		}
+	}
+	text := canonical(u)
+	plain := text
+	if u.Scheme() == "gopher" || u.Scheme() == "gophers" {
+		plain = withoutType(text)
+	}
+	for _, p := range j.prefixes {
+		if strings.HasPrefix(plain, p) || text+"/" == p {
+			return true
+		}
+	}
+	for _, i := range j.Include {
+		if i.MatchString(text) {
+			return true
+		}
+	}
+	return false
+}
+
+// repeats reports whether one segment stands in p again and again.
+func repeats(p string) bool {
+	seen := map[string]int{}
+	for segment := range strings.SplitSeq(p, "/") {
+		if segment == "" {
+			continue
+		}
+		if seen[segment]++; seen[segment] > maxRepeats {
+			return true
+		}
+	}
+	return false
+}
+
+// tooMany counts the queries of one path.
+func (j *judge) tooMany(u uri.URI) bool {
+	query, ok := u.Query()
+	if !ok {
+		return false
+	}
+	key, hash := u.WithoutQuery().Unredacted(), maphash.String(j.seed, query)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.counted >= maxCounted {
+		clear(j.variants)
+		j.counted = 0
+	}
+	seen := j.variants[key]
+	if _, ok := seen[hash]; ok {
+		return false
+	}
+	if len(seen) >= maxVariants {
+		return true
+	}
+	if seen == nil {
+		seen = map[uint64]struct{}{}
+		j.variants[key] = seen
+	}
+	seen[hash] = struct{}{}
+	j.counted++
+	return false
+}
+
+// media tells why an object of a media type is not kept; "" if it is.
+func (j *judge) media(text string) string {
+	media, _, err := mime.ParseMediaType(text)
+	if err != nil {
+		media = strings.ToLower(text)
+	}
+	for _, pattern := range j.Reject {
+		if ok, _ := path.Match(pattern, media); ok {
+			return fmt.Sprintf("its type is %q", media)
+		}
+	}
+	if len(j.Accept) == 0 {
+		return ""
+	}
+	for _, pattern := range j.Accept {
+		if ok, _ := path.Match(pattern, media); ok {
+			return ""
+		}
+	}
+	return fmt.Sprintf("its type is %q", media)
+}

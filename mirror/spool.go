@@ -1,0 +1,115 @@
+package mirror
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"os"
+
+	"github.com/anyurl/fetch/mirror/tree"
+)
+
+// spool holds bytes that are on their way: in memory while they are few, then
+// in a file that has no name in the tree. It belongs to one goroutine at a time.
+type spool struct {
+	m     *mirror
+	mem   []byte
+	taken int64      // of the budget
+	file  *tree.File // nil: all is in mem
+	open  []*os.File // its readers
+	size  int64
+}
+
+// maxInMemory is what one spool holds in memory, in bytes.
+const maxInMemory = 256 << 10
+
+func (s *spool) Write(p []byte) (int, error) {
+	s.size += int64(len(p))
+	if s.file != nil {
+		return s.file.Write(p)
+	}
+	if s.room(len(s.mem) + len(p)) {
+		s.mem = append(s.mem, p...)
+		return len(p), nil
+	}
+	f, err := s.toFile()
+	if err != nil {
+		return 0, err
+	}
+	s.file = f
+	s.forget()
+	return f.Write(p)
+}
+
+// room makes sure of n bytes in memory.
+func (s *spool) room(n int) bool {
+	if n <= cap(s.mem) {
+		return true
+	}
+	if n > maxInMemory {
+		return false
+	}
+	grown := max(2*cap(s.mem), n, 2<<10)
+	if !s.m.spools.take(int64(grown) - s.taken) {
+		return false
+	}
+	s.taken = int64(grown)
+	s.mem = append(make([]byte, 0, grown), s.mem...)
+	return true
+}
+
+// read returns what was written, from its beginning; free closes it.
+func (s *spool) read() (io.ReadSeeker, error) {
+	if s.file == nil {
+		return bytes.NewReader(s.mem), nil
+	}
+	f, err := s.file.Open()
+	if err != nil {
+		return nil, err
+	}
+	s.open = append(s.open, f)
+	return f, nil
+}
+
+// sum is the SHA-256 of what was written.
+func (s *spool) sum() [sha256.Size]byte {
+	if s.file != nil {
+		return s.file.Sum()
+	}
+	return sha256.Sum256(s.mem)
+}
+
+// toFile moves what s holds into a file of the tree, which is the caller's.
+func (s *spool) toFile() (*tree.File, error) {
+	if f := s.file; f != nil {
+		s.file = nil
+		return f, nil
+	}
+	f, err := s.m.store.Create()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := f.Write(s.mem); err != nil {
+		return nil, errors.Join(err, f.Discard())
+	}
+	return f, nil
+}
+
+// free ends s, which is empty then.
+func (s *spool) free() {
+	for _, f := range s.open {
+		f.Close()
+	}
+	if s.file != nil {
+		s.file.Discard()
+		s.file = nil
+	}
+	s.forget()
+	s.open, s.size = nil, 0
+}
+
+func (s *spool) forget() {
+	s.m.spools.give(s.taken)
+	s.mem, s.taken = nil, 0
+}

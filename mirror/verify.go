@@ -1,0 +1,208 @@
+package mirror
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"hash/maphash"
+	"io"
+	"io/fs"
+	"iter"
+	"path/filepath"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/mirror/frontier"
+	"github.com/anyurl/fetch/mirror/tree"
+	"github.com/anyurl/fetch/warc"
+)
+
+// A Finding is something wrong in an archive, or only strange: then it is a
+// Note.
+type Finding struct {
+	Path string `json:"path"` // from the archive's folder
+	Text string `json:"text"`
+	Note bool   `json:"note,omitempty"`
+}
+
+// Verify accounts for every byte of the archive at dir: each file of the tree
+// is the object that was brought, each record of the WARC files is whole and
+// what its digests say, and nothing is there that was not brought. The error
+// ends the sequence. ErrIncomplete comes last, where something is still to be
+// visited.
+func Verify(ctx context.Context, dir string) iter.Seq2[Finding, error] {
+	return func(yield func(Finding, error) bool) {
+		err := exclusive(ctx, dir, func(a *archive) error {
+			v := &verifier{archive: a, dir: dir, yield: yield, seed: maphash.MakeSeed(), known: map[uint64]struct{}{}}
+			return v.all(ctx)
+		})
+		if err != nil && !errors.Is(err, errEnough) {
+			yield(Finding{}, err)
+		}
+	}
+}
+
+// ErrIncomplete says that an archive has URLs that are still to be visited.
+var ErrIncomplete = fetch.TooLarge.Errorf("the archive is not complete")
+
+// errEnough: whoever reads the findings wants no more.
+var errEnough = errors.New("enough")
+
+// exclusive opens the archive at dir, alone, for f.
+func exclusive(ctx context.Context, dir string, f func(*archive) error) error {
+	a, err := existing(ctx, dir)
+	if err != nil {
+		return err
+	}
+	if err = a.hold(dir); err == nil {
+		err = f(a)
+	}
+	return errors.Join(fault(err), a.close())
+}
+
+// existing opens the archive at dir to be read.
+func existing(ctx context.Context, dir string) (*archive, error) {
+	a := &archive{ends: map[string]int64{}}
+	err := a.enter(dir)
+	if err == nil {
+		if _, err = a.root.Stat(database); errors.Is(err, fs.ErrNotExist) {
+			err = fetch.Local.Errorf("%s is no archive: it has no %s", dir, database)
+		}
+	}
+	if err == nil {
+		a.front, err = frontier.Open(ctx, "sqlite:"+filepath.Join(dir, database))
+	}
+	if err == nil {
+		a.store, err = tree.Open(dir, tree.Options{})
+	}
+	if err != nil {
+		return nil, errors.Join(fault(err), a.close())
+	}
+	return a, nil
+}
+
+type verifier struct {
+	*archive
+	dir   string
+	yield func(Finding, error) bool
+	seed  maphash.Seed
+	known map[uint64]struct{} // paths of the tree that the database knows
+}
+
+func (v *verifier) all(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{v.objects, v.strangers, v.records, v.pending} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *verifier) say(f Finding) error {
+	if !v.yield(f, nil) {
+		return errEnough
+	}
+	return nil
+}
+
+// objects checks the file of each object.
+func (v *verifier) objects(ctx context.Context) error {
+	return v.brought(ctx, func(it frontier.Item, s frontier.State) error {
+		c := it.Last
+		if c.Path == "" {
+			return nil
+		}
+		v.known[maphash.String(v.seed, c.Path)] = struct{}{}
+		text := v.object(c)
+		if text == "" || s == frontier.Gone && text == missing {
+			return nil
+		}
+		return v.say(Finding{Path: tree.Dir + "/" + c.Path, Text: text})
+	})
+}
+
+const missing = "missing"
+
+// object tells what is wrong with the file of c.
+func (v *verifier) object(c *frontier.Capture) string {
+	f, err := v.store.Open(c.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return missing
+	case err != nil:
+		return err.Error()
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return err.Error()
+	}
+	if [sha256.Size]byte(sum.Sum(nil)) != c.Digest {
+		return "its bytes are not those that were brought"
+	}
+	return ""
+}
+
+// strangers finds files that nobody brought.
+func (v *verifier) strangers(context.Context) error {
+	for e, err := range v.store.Walk() {
+		if err != nil {
+			return err
+		}
+		if _, ok := v.known[maphash.String(v.seed, e.Path)]; ok {
+			continue
+		}
+		// A run that was killed between the name and the transaction leaves such
+		// a file, which the next run replaces.
+		if err := v.say(Finding{Path: tree.Dir + "/" + e.Path, Text: "the database does not know it", Note: true}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// records checks the WARC files, and that they hold what the database says.
+func (v *verifier) records(ctx context.Context) error {
+	names, err := fs.Glob(v.root.FS(), warcs+"/*.warc.gz*")
+	if err != nil {
+		return err
+	}
+	sizes := map[string]int64{}
+	var paths []string
+	for _, name := range names {
+		info, err := v.root.Stat(name)
+		if err != nil {
+			return err
+		}
+		sizes[strings.TrimSuffix(filepath.Base(name), warc.OpenSuffix)] = info.Size()
+		paths = append(paths, filepath.Join(v.dir, filepath.FromSlash(name)))
+	}
+	ends, err := v.front.Ends(ctx)
+	if err != nil {
+		return err
+	}
+	for name, end := range ends {
+		if size, ok := sizes[name]; !ok || size < end {
+			if err := v.say(Finding{Path: warcs + "/" + name, Text: "shorter than what was committed, or missing"}); err != nil {
+				return err
+			}
+		}
+	}
+	for f, err := range warc.Verify(paths...) {
+		if err != nil {
+			return err
+		}
+		if err := v.say(Finding{Path: warcs + "/" + filepath.Base(f.File), Text: f.String(), Note: f.Note}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *verifier) pending(ctx context.Context) error {
+	s, err := v.front.Stats(ctx)
+	if err == nil && (s.States[frontier.Pending] > 0 || s.Ended.IsZero()) {
+		err = ErrIncomplete
+	}
+	return err
+}

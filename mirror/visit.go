@@ -1,0 +1,241 @@
+package mirror
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/mirror/frontier"
+	"github.com/anyurl/fetch/uri"
+)
+
+// visit is what one item turned out to be.
+type visit struct {
+	item frontier.Item
+	meta meta
+	url  uri.URI
+	at   time.Time
+
+	resp    *fetch.Response // nil: there was no answer
+	body    *spool          // the payload; nil: none, or not to be kept
+	digest  [sha256.Size]byte
+	size    int64
+	heard   *recorder
+	changed bool // it was another at the end than at the beginning
+
+	state    frontier.State
+	retry    time.Time
+	note     string
+	err      error
+	same     bool   // as it was, and not brought again
+	repeated bool   // brought again, and it is as it was
+	mark     string // how far a newsgroup was read
+	children []frontier.Item
+	local    bool // the error is ours: the run ends
+}
+
+// free gives back what v holds.
+func (v *visit) free() {
+	if v.body != nil {
+		v.body.free()
+		v.body = nil
+	}
+	if v.heard != nil {
+		v.heard.free()
+	}
+}
+
+// visit asks for one item. A nil visit says that ctx ended: the item stays.
+func (m *mirror) visit(ctx context.Context, it frontier.Item) *visit {
+	v := &visit{item: it, meta: metaOf(it), at: m.Now().UTC(), state: frontier.Done}
+	var err error
+	if v.url, err = uri.Parse(it.URL); err != nil {
+		return v.fail(frontier.Dead, err)
+	}
+	if it.Depth > 0 {
+		if why, _ := m.scope.link(v.url, it.Depth, v.meta.Extra-1, v.meta.Extra > 0); why != "" {
+			return v.out(why)
+		}
+	}
+	if m.asListed(it, v.meta) {
+		v.same, v.note = true, "as the listing says"
+		return v
+	}
+	if err := m.bring(ctx, v); err != nil {
+		m.failed(v, err)
+		if v.resp == nil || v.resp.Fault == nil { // else the record holds the page that says no
+			v.free()
+		}
+		if ctx.Err() != nil {
+			v.free()
+			return nil
+		}
+	}
+	return v
+}
+
+func (v *visit) fail(s frontier.State, err error) *visit {
+	v.state, v.err, v.note = s, err, err.Error()
+	return v
+}
+
+func (v *visit) out(why string) *visit {
+	v.state, v.note = frontier.Excluded, why
+	return v
+}
+
+// asListed reports whether a listing proved that it is what we have: its size
+// and its time to the second.
+func (m *mirror) asListed(it frontier.Item, mt meta) bool {
+	last := it.Last
+	return !m.Recheck && last != nil && mt.Size != nil && *mt.Size == last.Size &&
+		!mt.Time.IsZero() && mt.Time.Equal(last.Modified) && m.has(last)
+}
+
+// bring carries out the request and reads the answer.
+func (m *mirror) bring(ctx context.Context, v *visit) error {
+	req := m.request(v.url, v.item, v.meta)
+	v.heard = m.listen(v.url)
+	req.Trace = v.heard.trace()
+	m.remind(v)
+	resp, err := m.Client.Do(ctx, req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	v.resp = resp
+	if why := m.passOver(v); why != "" {
+		v.out(why)
+		return nil
+	}
+	if err := m.read(v); err != nil {
+		return err
+	}
+	switch {
+	case resp.Unchanged:
+		v.same = true
+		return nil
+	case resp.Fault != nil:
+		return resp.Fault
+	}
+	if again := m.unsteady(v); again {
+		return nil
+	}
+	m.learn(v)
+	if err := m.grow(ctx, v); err != nil {
+		return err
+	}
+	if why := m.scope.media(resp.Media); why != "" && resp.Location.IsZero() {
+		v.out(why)
+	} else if forEver(v.url) {
+		v.state = frontier.Kept
+	}
+	return nil
+}
+
+// passOver tells why the body is not worth reading.
+func (m *mirror) passOver(v *visit) string {
+	switch limit := m.Limits.FileSize; {
+	case v.resp.Kind == fetch.Session:
+		return "a session is not a document"
+	case v.resp.Kind == fetch.Index && v.resp.Size < 0 && v.resp.Media == "":
+		return "an index wants words"
+	case limit > 0 && v.resp.Size > limit:
+		return "too large"
+	case v.resp.Unchanged || v.resp.Fault != nil || leads(v.resp):
+		return ""
+	default:
+		return m.scope.media(v.resp.Media)
+	}
+}
+
+// read brings the body to its proven end.
+func (m *mirror) read(v *visit) error {
+	v.body = &spool{m: m}
+	src := io.Reader(v.resp.Body)
+	if limit := m.Limits.FileSize; limit > 0 {
+		src = io.LimitReader(src, limit+1)
+	}
+	n, err := io.Copy(v.body, src)
+	v.size, v.digest = n, v.body.sum()
+	if limit := m.Limits.FileSize; limit > 0 && n > limit {
+		return fetch.TooLarge.Errorf("longer than %d bytes", limit)
+	}
+	return err
+}
+
+// unsteady notices an object that is no longer what its listing announced. It
+// is brought once more; if that is no better, the note says so.
+func (m *mirror) unsteady(v *visit) (again bool) {
+	announced := v.meta.Size
+	if announced == nil || *announced == v.size || v.resp.Kind == fetch.Menu || !exact(v.url) {
+		return false
+	}
+	if !v.meta.Again {
+		v.meta.Again = true
+		v.item.Meta = v.meta.text()
+		v.state, v.retry, v.note = frontier.Pending, v.at, "changed since it was listed"
+		v.body.free()
+		v.body = nil
+		return true
+	}
+	v.changed, v.note = true, "its size is not what the listing says"
+	return false
+}
+
+// exact reports whether listings of the scheme of u tell sizes in bytes, and of
+// the object as it is brought.
+func exact(u uri.URI) bool {
+	return slices.Contains([]string{"ftp", "ftps", "file"}, u.Scheme())
+}
+
+// forEver reports whether u names an object that can never be another one: a
+// message by its message-id, or by its UID in a mailbox of known validity.
+func forEver(u uri.URI) bool {
+	switch u.Scheme() {
+	case "news", "snews":
+		return strings.Contains(u.Path(), "@")
+	case "imap", "imaps":
+		path := strings.ToLower(u.Path())
+		return strings.Contains(path, ";uidvalidity=") && strings.Contains(path, ";uid=")
+	}
+	return false
+}
+
+// backOff is how long a URL that failed for now is left alone.
+func backOff(attempts int) time.Duration {
+	return min(2*time.Second<<(2*min(attempts, 6)), 10*time.Minute)
+}
+
+// failed decides what becomes of an item whose visit ended with err.
+func (m *mirror) failed(v *visit, err error) {
+	fault := fetch.FaultOf(err)
+	v.local = fault == fetch.Local || fault == fetch.DiskFull || fault == fetch.Internal
+	switch {
+	case v.local:
+		v.fail(frontier.Pending, err)
+	case fault == fetch.NotFound && v.item.Last != nil:
+		v.fail(frontier.Gone, err)
+	case fault == fetch.TooLarge && m.Limits.FileSize > 0,
+		slices.Contains([]fetch.Fault{fetch.Denied, fetch.BadPort, fetch.BadAddress, fetch.BadReferral, fetch.Unsupported, fetch.NeedQuery}, fault) && v.resp == nil:
+		v.fail(frontier.Excluded, err)
+	case fault.Retryable() && v.item.Attempts+1 < m.Tries:
+		v.fail(frontier.Pending, err)
+		v.retry = v.at.Add(max(backOff(v.item.Attempts), askedFor(err)))
+	default:
+		v.fail(frontier.Dead, err)
+	}
+}
+
+// askedFor is how long the server asked to be left alone.
+func askedFor(err error) time.Duration {
+	if e, ok := errors.AsType[*fetch.Error](err); ok {
+		return e.RetryAfter
+	}
+	return 0
+}
