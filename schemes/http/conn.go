@@ -52,9 +52,13 @@ func (c *conn) NetConn() net.Conn { return c.Conn }
 // A connection that was idle for longer than briefly is looked at before it
 // is used again, for a glance.
 const (
-	briefly = 20 * time.Millisecond
+	briefly = time.Second
 	glance  = 100 * time.Microsecond
 )
+
+// lateAnswer is how long an answer is waited for that was given before the
+// request was taken: to a connection that the server had enough of, say.
+const lateAnswer = 50 * time.Millisecond
 
 // quiet reports whether nothing came on an idle connection. What came was not
 // asked for, be it the end, so that nothing here can be believed.
@@ -153,12 +157,16 @@ func (r *reader) exchange(a *ask, via *proxyTo) (*exchange, error) {
 			r.trace.Sent(c.out)
 		}
 	}
-	c.SetReadDeadline(time.Now().Add(firstByte))
 	_, failed := c.Write(c.out)
+	if failed == nil {
+		c.SetReadDeadline(time.Now().Add(firstByte))
+	} else {
+		c.SetReadDeadline(time.Now().Add(lateAnswer))
+	}
 	r.trace.Reached(fetch.Asked, c)
 	if err := r.response(); err != nil {
 		r.stop()
-		if failed != nil && r.unanswered(err) {
+		if failed != nil && len(r.head) == 0 {
 			err = failed
 		}
 		return nil, err
