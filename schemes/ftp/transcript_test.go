@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/netip"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -27,8 +26,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 //
 //	options   of the scheme, as JSON
 //	request   a URL a line, and conditions: see condition
-//	control   "< text" from the server, "> text" to it; "= verb": see verb and
-//	          phrases. "control 2" is the second connection
+//	control   what both say: see faultnet.Talk, and phrases. "control 2" is the
+//	          second connection
 //	PORT      what a data connection to that port brings: one a section
 //	result    a line for each request: its body, quoted, or what came instead
 //	notes     what a person is told, a line each
@@ -52,64 +51,55 @@ func TestTranscripts(t *testing.T) {
 
 const serverAddr = "192.0.2.1"
 
-type transcript struct {
-	options  ftp.Options
-	requests []string
-	controls [][]string
-	results  []string
-	notes    string
-	port     uint16
-}
-
 func replay(t *testing.T, archive *txtar.Archive) {
+	var options ftp.Options
+	var requests, results, sent []string
+	var scripts []faultnet.Script
+	wantNotes := ""
 	net := faultnet.NewNetwork(t)
-	tr := transcript{port: 21}
-	data := map[uint16][]faultnet.Script{}
+	data := map[string][]faultnet.Script{}
 	for _, f := range archive.Files {
 		text := string(f.Data)
+		lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 		name, _, _ := strings.Cut(f.Name, " ")
 		switch name {
 		case "options":
-			if err := json.Unmarshal(f.Data, &tr.options); err != nil {
+			if err := json.Unmarshal(f.Data, &options); err != nil {
 				t.Fatal(err)
 			}
 		case "request":
-			tr.requests = linesOf(text)
+			requests = lines
 		case "control":
-			tr.controls = append(tr.controls, linesOf(text))
-		case "result":
-			tr.results = linesOf(text)
-		case "notes":
-			tr.notes = text
-		default:
-			port, err := strconv.ParseUint(name, 10, 16)
+			script, says, err := faultnet.Talk{Phrases: phrases}.Script(text)
 			if err != nil {
-				t.Fatalf("section %s", f.Name)
+				t.Fatal(err)
 			}
-			data[uint16(port)] = append(data[uint16(port)], dataScript(text, f.Name))
+			scripts, sent = append(scripts, script), append(sent, says)
+		case "result":
+			results = lines
+		case "notes":
+			wantNotes = text
+		default:
+			data[name] = append(data[name], dataScript(t, text, f.Name))
 		}
 	}
 	for port, scripts := range data {
-		net.Serve(netip.AddrPortFrom(netip.MustParseAddr(serverAddr), port).String(), scripts...)
-	}
-	var scripts []faultnet.Script
-	for _, lines := range tr.controls {
-		scripts = append(scripts, controlScript(t, lines))
+		net.Serve(serverAddr+":"+port, scripts...)
 	}
 	server := net.Serve(serverAddr+":21", scripts...)
-	c := fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: net.Dial}, ftp.Schemes(tr.options)...)
+	c := fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: net.Dial}, ftp.Schemes(options)...)
 	defer synctest.Wait()
 	defer c.Close()
 
 	var notes strings.Builder
-	for i, request := range tr.requests {
+	for i, request := range requests {
 		got := outcome(t, c, request, func(s string) { fmt.Fprintln(&notes, s) })
-		if i >= len(tr.results) || got != tr.results[i] {
-			t.Errorf("%s\n got %s\nwant %s", request, got, strings.Join(tr.results[min(i, len(tr.results)):min(i+1, len(tr.results))], ""))
+		if i >= len(results) || got != results[i] {
+			t.Errorf("%s\n got %s\nwant %s", request, got, strings.Join(results[min(i, len(results)):min(i+1, len(results))], ""))
 		}
 	}
-	if notes.String() != tr.notes {
-		t.Errorf("notes\n got %s\nwant %s", notes.String(), tr.notes)
+	if notes.String() != wantNotes {
+		t.Errorf("notes\n got %s\nwant %s", notes.String(), wantNotes)
 	}
 	c.Close()
 	synctest.Wait()
@@ -117,37 +107,24 @@ func replay(t *testing.T, archive *txtar.Archive) {
 		t.Error(err)
 	}
 	conns := server.Conns()
-	for i, lines := range tr.controls {
-		if i >= len(conns) {
-			t.Errorf("control connection %d was not made", i+1)
-			continue
-		}
-		if got, want := strings.TrimSuffix(string(conns[i].Sent()), "QUIT\r\n"), sentBy(lines); got != want {
+	if len(conns) != len(sent) {
+		t.Fatalf("%d control connections, want %d", len(conns), len(sent))
+	}
+	for i, want := range sent {
+		if got := strings.TrimSuffix(string(conns[i].Sent()), "QUIT\r\n"); got != want {
 			t.Errorf("control connection %d\n got %q\nwant %q", i+1, got, want)
 		}
 	}
 }
 
-// linesOf parts a section, with its phrases said out.
-func linesOf(text string) (lines []string) {
-	for l := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
-		if said, ok := phrases[l]; ok {
-			lines = append(lines, linesOf(said)...)
-			continue
-		}
-		lines = append(lines, l)
-	}
-	return lines
-}
-
 // phrases are what most conversations say.
 var phrases = map[string]string{
-	"= anonymous": `< 220 Service ready
+	"anonymous": `< 220 Service ready
 > USER anonymous
 < 331 Send your address
 > PASS fetch@
 < 230 Logged in`,
-	"= login": `= anonymous
+	"login": `= anonymous
 > FEAT
 < 211-Features
 <  MDTM
@@ -155,30 +132,30 @@ var phrases = map[string]string{
 < 211 End
 > PWD
 < 257 "/" is the current directory`,
-	"= old login": `= anonymous
+	"old login": `= anonymous
 > FEAT
 < 502 Command not implemented
 > PWD
 < 502 Command not implemented`,
-	"= file": `> TYPE I
+	"file": `> TYPE I
 < 200 OK
 = again`,
-	"= again": `> SIZE file
+	"again": `> SIZE file
 < 213 7
 > MDTM file
 < 213 19991231235959`,
-	"= no file": `> TYPE I
+	"no file": `> TYPE I
 < 200 OK
 > SIZE file
 < 550 No such file
 > MDTM file
 < 550 No such file`,
-	"= passive": `> EPSV
+	"passive": `> EPSV
 < 229 Entering Extended Passive Mode (|||40000|)`,
-	"= retrieve": `= passive
+	"retrieve": `= passive
 > RETR file
 < 150 Opening data connection`,
-	"= list": `> TYPE A
+	"list": `> TYPE A
 < 200 OK
 = passive
 > LIST
@@ -186,79 +163,15 @@ var phrases = map[string]string{
 < 226 Done`,
 }
 
-func sentBy(lines []string) string {
-	var b strings.Builder
-	for _, l := range lines {
-		if text, ok := strings.CutPrefix(l, "> "); ok {
-			b.WriteString(unquote(text) + "\r\n")
-		}
-	}
-	return b.String()
-}
-
-// unquote reads a text in quotes as Go would, and another one as it stands.
-func unquote(text string) string {
-	if s, err := strconv.Unquote(text); err == nil {
-		return s
-	}
-	return text
-}
-
-func controlScript(t *testing.T, lines []string) (s faultnet.Script) {
-	for _, l := range lines {
-		what, text, _ := strings.Cut(l, " ")
-		text = unquote(text)
-		switch what {
-		case "<":
-			s = append(s, faultnet.Send(text+"\r\n"))
-		case "<<": // without an end
-			s = append(s, faultnet.Send(text))
-		case ">":
-			s = append(s, faultnet.Do("want "+text, func(c *faultnet.Conn) error {
-				got, err := c.ReadLine()
-				if err == nil && got != text+"\r\n" {
-					err = fmt.Errorf("got %q, want %q", got, text)
-				}
-				if err == io.EOF {
-					err = fmt.Errorf("client ended, want %q", text)
-				}
-				return err
-			}))
-		case "=":
-			s = append(s, verb(t, text))
-		default:
-			t.Fatalf("line %q", l)
-		}
-	}
-	return append(s, faultnet.Do("wait", func(c *faultnet.Conn) error { c.All(); return nil }))
-}
-
-// verb is a step that says nothing: reset, fin, stall, or "delay 10s".
-func verb(t *testing.T, text string) faultnet.Step {
-	what, arg, _ := strings.Cut(text, " ")
-	switch what {
-	case "reset":
-		return faultnet.Reset()
-	case "fin":
-		return faultnet.Fin()
-	case "stall":
-		return faultnet.Stall()
-	case "delay":
-		d, err := time.ParseDuration(arg)
-		if err == nil {
-			return faultnet.Delay(d)
-		}
-	}
-	t.Fatalf("verb %q", text)
-	return faultnet.Step{}
-}
-
 // dataScript sends text and then does what the section's name says. The lines
 // of a text end in CR LF, unless it is quoted ("raw").
-func dataScript(text, section string) faultnet.Script {
+func dataScript(t *testing.T, text, section string) faultnet.Script {
 	_, end, _ := strings.Cut(section, " ")
 	if end == "raw" {
-		text = unquote(strings.TrimSuffix(text, "\n"))
+		var err error
+		if text, err = strconv.Unquote(strings.TrimSuffix(text, "\n")); err != nil {
+			t.Fatal(err)
+		}
 	} else {
 		text = strings.ReplaceAll(text, "\n", "\r\n")
 	}
