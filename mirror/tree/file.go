@@ -56,7 +56,7 @@ func (f *File) Sum() (sum [sha256.Size]byte) {
 
 // Open opens what was written, from its beginning, for reading.
 func (f *File) Open() (*os.File, error) {
-	r, err := f.s.root.Open(tmp + "/" + f.name)
+	r, err := f.s.parts.Open(f.name)
 	return r, local(err)
 }
 
@@ -66,24 +66,7 @@ func (f *File) Discard() error {
 		return nil
 	}
 	f.done = true
-	return local(errors.Join(f.f.Close(), f.s.root.Remove(tmp+"/"+f.name)))
-}
-
-// Sync makes what was written to files durable. They are best given all at
-// once: the first pays for the others. One that fails is not committed.
-func (s *Store) Sync(files ...*File) error {
-	var err error
-	for _, f := range files {
-		if f.done || f.synced || f.err != nil {
-			continue
-		}
-		if !s.o.NoSync {
-			f.err = local(f.f.Sync())
-		}
-		f.synced = f.err == nil
-		err = errors.Join(err, f.err)
-	}
-	return err
+	return local(errors.Join(f.f.Close(), f.s.parts.Remove(f.name)))
 }
 
 // Commit gives the file its path in the tree, in the place of one that lies
@@ -100,6 +83,9 @@ func (f *File) Commit(name string, modified time.Time) error {
 		f.s.Sync(f)
 	}
 	err := f.err
+	if err == nil {
+		err = valid(name)
+	}
 	if err == nil {
 		err = f.commit(Dir+"/"+name, modified)
 	}
@@ -128,16 +114,4 @@ func (f *File) commit(name string, modified time.Time) error {
 		return err
 	}
 	return s.tmp.rename(f.name, to, path.Base(name))
-}
-
-// SyncFolders makes every name durable that was given, taken or changed since
-// it was called before.
-func (s *Store) SyncFolders() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var err error
-	for _, name := range s.order {
-		err = errors.Join(err, s.syncFolder(s.folders[name]))
-	}
-	return local(err)
 }

@@ -246,7 +246,7 @@ func (b *batch) file(a *Assigned, w Want, dir, name string) error {
 		case try <= 1:
 			next = mark(name, "~"+id[:8])
 		default:
-			next = mark(name, "~"+id+strings.Repeat("~", try-2))
+			next = mark(name, "~"+id+"~"+strconv.Itoa(try))
 		}
 	}
 	return errTries

@@ -91,7 +91,7 @@ func TestPath(t *testing.T) {
 // legal tells what is wrong with a path on any file system.
 func legal(t *testing.T, path string) {
 	t.Helper()
-	if !fs.ValidPath(path) || strings.Count(path, "/") < 2 || len(path) > maxPath+200 || !utf8.ValidString(path) {
+	if !fs.ValidPath(path) || strings.Count(path, "/") < 2 || len(path) > maxPath+50 || !utf8.ValidString(path) {
 		t.Errorf("%q is no path of the tree", path)
 	}
 	for name := range strings.SplitSeq(path, "/") {

@@ -32,10 +32,11 @@ type Options struct {
 // its folder: no path and no link leads out of it. It is safe for concurrent
 // use. Its errors are of the classes fetch.Local and fetch.DiskFull.
 type Store struct {
-	o    Options
-	root *os.Root
-	tmp  *folder
-	seq  atomic.Uint64
+	o     Options
+	root  *os.Root
+	tmp   *folder
+	parts *os.Root // of tmp
+	seq   atomic.Uint64
 
 	mu      sync.Mutex
 	folders map[string]*folder // open, by their paths from the root
@@ -56,6 +57,11 @@ func Open(dir string, o Options) (*Store, error) {
 	if err = root.Mkdir(tmp, 0o700); err == nil || errors.Is(err, fs.ErrExist) {
 		s.tmp, err = openFolder(root, tmp)
 	}
+	if err == nil {
+		if s.parts, err = root.OpenRoot(tmp); err != nil {
+			s.tmp.close()
+		}
+	}
 	if err != nil {
 		root.Close()
 		return nil, local(err)
@@ -67,7 +73,7 @@ func Open(dir string, o Options) (*Store, error) {
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	err := s.tmp.close()
+	err := errors.Join(s.tmp.close(), s.parts.Close())
 	for _, f := range s.folders {
 		err = errors.Join(err, f.close())
 	}
@@ -79,7 +85,7 @@ func (s *Store) Close() error {
 func (s *Store) Create() (*File, error) {
 	for {
 		name := strconv.FormatUint(s.seq.Add(1), 36) + ".part"
-		f, err := s.root.OpenFile(tmp+"/"+name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		f, err := s.parts.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		if errors.Is(err, fs.ErrExist) {
 			continue // of another process, or of one that was killed
 		}
@@ -93,7 +99,7 @@ func (s *Store) Create() (*File, error) {
 // Clean removes what a killed process left unfinished. Only who knows that no
 // other process works on the archive may call it, before its first Create.
 func (s *Store) Clean() error {
-	f, err := s.root.Open(tmp)
+	f, err := s.parts.Open(".")
 	if err != nil {
 		return local(err)
 	}
@@ -101,7 +107,7 @@ func (s *Store) Clean() error {
 	for {
 		names, err := f.Readdirnames(1024)
 		for _, name := range names {
-			if err := s.root.RemoveAll(tmp + "/" + name); err != nil {
+			if err := s.parts.RemoveAll(name); err != nil {
 				return local(err)
 			}
 		}
@@ -117,9 +123,9 @@ func (s *Store) Clean() error {
 // Open opens a file of the tree for reading. What is no regular file, a link
 // among them, is refused.
 func (s *Store) Open(path string) (*os.File, error) {
-	named, err := s.root.Lstat(Dir + "/" + path)
+	named, err := s.Stat(path)
 	if err != nil {
-		return nil, local(err)
+		return nil, err
 	}
 	if !named.Mode().IsRegular() {
 		return nil, fetch.Local.Errorf("%s is no file", path)
@@ -141,13 +147,27 @@ func (s *Store) Open(path string) (*os.File, error) {
 
 // Stat tells what lies at path, which may be a link.
 func (s *Store) Stat(path string) (fs.FileInfo, error) {
+	if err := valid(path); err != nil {
+		return nil, err
+	}
 	info, err := s.root.Lstat(Dir + "/" + path)
 	return info, local(err)
+}
+
+// valid refuses what is no path of the tree.
+func valid(path string) error {
+	if !fs.ValidPath(path) || path == "." {
+		return fetch.Usage.Errorf("%q is no path of the tree", path)
+	}
+	return nil
 }
 
 // Attic moves a file of the tree into the attic of a run, in the place of one
 // that lies there. SyncFolders makes it durable.
 func (s *Store) Attic(name, run string) error {
+	if err := valid(name); err != nil {
+		return err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	from, err := s.folder(path.Dir(Dir + "/" + name))

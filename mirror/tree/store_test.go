@@ -2,10 +2,15 @@ package tree
 
 import (
 	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/anyurl/fetch/fetch"
 )
 
 func open(t testing.TB) (*Store, string) {
@@ -73,5 +78,155 @@ func TestCommit(t *testing.T) {
 	}
 	if n := parts(t, dir); n != 0 {
 		t.Errorf("%d parts are left", n)
+	}
+}
+
+func TestInTheWay(t *testing.T) {
+	s, dir := open(t)
+	for _, path := range []string{"http/h/a", "http/h/d/f"} {
+		if err := write(t, s, path, "x", time.Time{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, path := range []string{"http/h/a/b", "http/h/d", "http/h/a/b/c"} {
+		if err := write(t, s, path, "y", time.Time{}); !errors.Is(err, fetch.Local) {
+			t.Errorf("%s: got %v", path, err)
+		}
+	}
+	for _, path := range []string{"../fetch.db", "http/../../fetch.db", "/x", "", ".", "http/h/", "a//b"} {
+		if err := write(t, s, path, "y", time.Time{}); err == nil {
+			t.Errorf("%q was written", path)
+		}
+	}
+	if n := parts(t, dir); n != 0 {
+		t.Errorf("%d parts are left", n)
+	}
+}
+
+func TestDiscardAndClean(t *testing.T) {
+	s, dir := open(t)
+	f, err := s.Create()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := f.Open(); err != nil {
+		t.Error(err)
+	} else {
+		r.Close()
+	}
+	if err := f.Discard(); err != nil || parts(t, dir) != 0 {
+		t.Errorf("%v, %d parts are left", err, parts(t, dir))
+	}
+	if err := f.Discard(); err != nil {
+		t.Error(err)
+	}
+	if _, err := f.Write([]byte("x")); !errors.Is(err, fetch.Usage) {
+		t.Errorf("got %v", err)
+	}
+	if err := f.Commit("http/h/a", time.Time{}); !errors.Is(err, fetch.Usage) {
+		t.Errorf("got %v", err)
+	}
+
+	for range 3000 { // what a killed process left
+		f, err := s.Create()
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.f.Close()
+	}
+	other, err := Open(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if f, err := other.Create(); err != nil {
+		t.Error(err) // its names are taken
+	} else {
+		f.f.Close()
+	}
+	if err := other.Clean(); err != nil || parts(t, dir) != 0 {
+		t.Errorf("%v, %d parts are left", err, parts(t, dir))
+	}
+}
+
+func TestAttic(t *testing.T) {
+	s, dir := open(t)
+	if err := write(t, s, "http/h/a/b", "x", time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Attic("http/h/a/b", "3"); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, dir, "attic/3/http/h/a/b"); got != "x" {
+		t.Errorf("got %q", got)
+	}
+	if _, err := s.Stat("http/h/a/b"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+	if err := s.Attic("http/h/a/b", "3"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what is not there: got %v", err)
+	}
+	if err := s.SyncFolders(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestMany has more folders than are kept open, in batches.
+func TestMany(t *testing.T) {
+	s, dir := open(t)
+	want := map[string]bool{}
+	for batch := range 3 {
+		var files []*File
+		for range 100 {
+			f, err := s.Create()
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Write([]byte("x"))
+			files = append(files, f)
+		}
+		if err := s.Sync(files...); err != nil {
+			t.Fatal(err)
+		}
+		for i, f := range files {
+			path := fmt.Sprintf("http/h/%d/%d/f", batch, i)
+			want[path] = true
+			if err := f.Commit(path, time.Unix(1, 0)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.SyncFolders(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(s.folders) > maxOpen || len(s.folders) != len(s.order) {
+		t.Errorf("%d folders are open, %d in order", len(s.folders), len(s.order))
+	}
+	if err := os.Symlink("0", filepath.Join(dir, "tree/http/h/link")); err == nil {
+		want["http/h/link"] = true
+	}
+	for e, err := range s.Walk() {
+		if err != nil || !want[e.Path] {
+			t.Errorf("%v, %q", err, e.Path)
+		}
+		delete(want, e.Path)
+	}
+	if len(want) > 0 {
+		t.Errorf("not found: %v", want)
+	}
+}
+
+func TestWalkNothing(t *testing.T) {
+	s, _ := open(t)
+	for e, err := range s.Walk() {
+		t.Errorf("%q, %v", e.Path, err)
+	}
+}
+
+func TestFree(t *testing.T) {
+	s, _ := open(t)
+	n, err := s.Free()
+	if err != nil && !errors.Is(err, errors.ErrUnsupported) || err == nil && n <= 0 {
+		t.Errorf("%d bytes, %v", n, err)
 	}
 }

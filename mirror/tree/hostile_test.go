@@ -1,0 +1,99 @@
+//go:build unix
+
+package tree
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// TestLinks: a symbolic link in the tree leads nowhere, be it out of the
+// archive or to another place in it.
+func TestLinks(t *testing.T) {
+	outside := t.TempDir()
+	for _, c := range []struct{ name, link, target string }{
+		{"host folder to outside", "tree/http/h", outside},
+		{"by a relative path", "tree/http/h", "../../../" + filepath.Base(outside)},
+		{"to another place of the archive", "tree/http/h", "../../warc"},
+		{"to a sibling", "tree/http/h", "other"},
+		{"deeper", "tree/http/h/d", "../other"},
+		{"the tree itself", "tree", "warc"},
+		{"to nowhere", "tree/http/h", "nowhere"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, dir := open(t)
+			os.MkdirAll(filepath.Join(dir, "warc"), 0o755)
+			if c.link != "tree" {
+				os.MkdirAll(filepath.Join(dir, "tree/http/other"), 0o755)
+			}
+			link := filepath.Join(dir, c.link)
+			os.MkdirAll(filepath.Dir(link), 0o755)
+			if err := os.Symlink(c.target, link); err != nil {
+				t.Fatal(err)
+			}
+			if err := write(t, s, "http/h/d/f", "x", time.Time{}); !errors.Is(err, fetch.Local) {
+				t.Errorf("got %v", err)
+			}
+			for _, d := range []string{outside, filepath.Join(dir, "warc"), filepath.Join(dir, "tree/http/other")} {
+				if list, _ := os.ReadDir(d); len(list) > 0 && d != filepath.Join(dir, "warc") || c.link != "tree" && len(list) > 0 {
+					t.Errorf("%s holds %v", d, list)
+				}
+			}
+			if n := parts(t, dir); n != 0 {
+				t.Errorf("%d parts are left", n)
+			}
+		})
+	}
+}
+
+// TestFileLinks: a link in the place of a file is replaced, not followed, and
+// not read.
+func TestFileLinks(t *testing.T) {
+	s, dir := open(t)
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := write(t, s, "http/h/a", "x", time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range []string{secret, "a"} {
+		link := filepath.Join(dir, "tree/http/h/f")
+		if err := os.Symlink(target, link); err != nil {
+			t.Fatal(err)
+		}
+		if f, err := s.Open("http/h/f"); err == nil {
+			f.Close()
+			t.Errorf("a link to %s was opened", target)
+		}
+		if err := write(t, s, "http/h/f", "new", time.Unix(1, 0)); err != nil {
+			t.Fatal(err)
+		}
+		if got := read(t, dir, "tree/http/h/f"); got != "new" {
+			t.Errorf("got %q", got)
+		}
+		os.Remove(link)
+	}
+	if got := read(t, "/", secret); got != "secret" {
+		t.Errorf("what the link led to is %q", got)
+	}
+}
+
+func TestPipe(t *testing.T) {
+	s, dir := open(t)
+	if err := write(t, s, "http/h/a", "x", time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(filepath.Join(dir, "tree/http/h/p"), 0o600); err != nil {
+		t.Skip(err)
+	}
+	if _, err := s.Open("http/h/p"); !errors.Is(err, fetch.Local) {
+		t.Errorf("got %v", err)
+	}
+}

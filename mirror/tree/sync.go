@@ -1,0 +1,67 @@
+package tree
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+)
+
+// atOnce is how many files are synced at a time. A file system makes one write
+// to its journal for all that wait for it: measured on ext4, 256 small files
+// take 350 ms one after the other and 60 ms so.
+const atOnce = 16
+
+// Sync makes what was written to files durable: best all of a batch at once. A
+// file that fails is not committed. It returns when all has been tried.
+func (s *Store) Sync(files ...*File) error {
+	var todo []*File
+	for _, f := range files {
+		if !f.done && !f.synced && f.err == nil {
+			todo = append(todo, f)
+		}
+	}
+	each(len(todo), func(i int) {
+		f := todo[i]
+		if !s.o.NoSync {
+			f.err = local(f.f.Sync())
+		}
+		f.synced = f.err == nil
+	})
+	var err error
+	for _, f := range todo {
+		err = errors.Join(err, f.err)
+	}
+	return err
+}
+
+// SyncFolders makes every name durable that was given, taken or changed since
+// it was called before.
+func (s *Store) SyncFolders() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var todo []*folder
+	for _, name := range s.order {
+		if f := s.folders[name]; f.dirty {
+			todo = append(todo, f)
+		}
+	}
+	errs := make([]error, len(todo))
+	each(len(todo), func(i int) { errs[i] = s.syncFolder(todo[i]) })
+	return local(errors.Join(errs...))
+}
+
+// each calls do with the numbers below n, several at a time.
+func each(n int, do func(i int)) {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	work := func() {
+		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+			do(i)
+		}
+	}
+	for range min(n, atOnce) - 1 {
+		wg.Go(work)
+	}
+	work()
+	wg.Wait()
+}
