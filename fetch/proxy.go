@@ -176,9 +176,14 @@ func (d *door) tunnel(ctx context.Context, p Proxy, g *grant, t Target) (net.Con
 }
 
 func (d *door) ask(ctx context.Context, c net.Conn, p Proxy, t Target, o proxy.Options) error {
-	ctx, cancel := context.WithTimeout(ctx, 3*d.policy.connectTime())
+	limit := 3 * d.policy.connectTime()
+	within, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	return proxy.Connect(ctx, c, p.URL.Scheme(), t.Address(), o)
+	err := proxy.Connect(within, c, p.URL.Scheme(), t.Address(), o)
+	if err != nil && within.Err() != nil && ctx.Err() == nil {
+		return Timeout.Errorf("the proxy has not answered within %v: %w", limit, err)
+	}
+	return err
 }
 
 // userOf reads the userinfo of a proxy.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/proxy"
 )
 
 // RetryOptions say how often and when a request is made again.
@@ -37,7 +38,8 @@ const (
 
 // Retry makes a request again while its error may pass (fetch.Retryable):
 // after a random delay, or after the time for which the server asked, ten
-// minutes at the most. A connection that was refused is tried once more only.
+// minutes at the most. A connection that was refused, by a proxy too, is tried
+// once more only.
 //
 // A Document that breaks off is resumed where its Response has a Validator
 // and the new answer continues the same object at the exact byte. Otherwise
@@ -125,7 +127,8 @@ func (t *tries) again(ctx context.Context, err error) (wait time.Duration, ok bo
 
 // worth reports whether another attempt may end otherwise than with err.
 func (t *tries) worth(err error) bool {
-	if errors.Is(err, syscall.ECONNREFUSED) {
+	var no *proxy.Refused
+	if errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &no) {
 		before := t.refused
 		t.refused = true
 		return !before || t.All

@@ -107,12 +107,13 @@ func (b *batch) one(j *job) {
 		err = errors.Join(err, local(s.end()))
 		<-b.turns
 	}
+	code := 0
 	if err != nil {
-		code := j.report(err)
-		b.mu.Lock()
-		b.codes.add(code)
-		b.mu.Unlock()
+		code = j.report(err)
 	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.codes.add(code)
 }
 
 // feed makes a job of every URL, in order. It holds no more of them than are

@@ -109,10 +109,9 @@ func (a *app) help(root *cobra.Command) *cobra.Command {
 // man writes the manual pages, for packages.
 func (a *app) man(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
-		Use:    "man DIRECTORY",
-		Short:  "Write the manual pages",
-		Hidden: true,
-		Args:   exactly(1, "a directory"),
+		Use:   "man DIRECTORY",
+		Short: "Write the manual pages",
+		Args:  exactly(1, "a directory"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			header := &doc.GenManHeader{Title: "FETCH", Section: "1", Source: "fetch " + version, Manual: "fetch"}
 			return fetch.Local.With(doc.GenManTree(root, header, args[0]))

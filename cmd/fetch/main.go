@@ -41,7 +41,7 @@ func (s stopped) Unwrap() error { return fetch.Canceled }
 
 // grace is how long after a signal we may take to put things in order. What
 // waits within the kernel, for the reader of a pipe, hears of no context.
-const grace = 1500 * time.Millisecond
+const grace = time.Second
 
 // interruptible returns a context that SIGINT and SIGTERM end. The second one
 // finds the default handler again, for whoever does not want to wait.

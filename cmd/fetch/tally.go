@@ -1,12 +1,20 @@
 package main
 
+import "github.com/anyurl/fetch/fetch"
+
 // tally is the exit code of many: theirs where they failed alike, else that
-// of mixed failures. Zeros do not count.
-type tally struct{ code int }
+// of mixed failures. A wrong call, 2, is one only where nothing went well: the
+// bad line of a list does not undo the others.
+type tally struct {
+	code int
+	well bool
+}
 
 func (t *tally) add(code int) {
-	switch t.code {
-	case 0, code:
+	switch {
+	case code == 0:
+		t.well = true
+	case t.code == 0 || t.code == code:
 		t.code = code
 	default:
 		t.code = mixed
@@ -14,8 +22,11 @@ func (t *tally) add(code int) {
 }
 
 func (t *tally) err() error {
-	if t.code == 0 {
+	switch {
+	case t.code == 0:
 		return nil
+	case t.code == exitCodes[fetch.Usage] && t.well:
+		return said{mixed}
 	}
 	return said{t.code}
 }
