@@ -42,7 +42,7 @@ func (f *sessionFlags) register(p *pflag.FlagSet) {
 // for the message around it.
 func (a *app) mailOptions(client func() *fetch.Client) mail.Options {
 	f := &a.flags
-	o := mail.Options{Stores: f.mail.stores, Mechanism: f.mail.mechanism, Mbox: f.news.mbox}
+	o := mail.Options{Stores: f.mail.stores, Mechanism: f.mail.mechanism, Mbox: (f.news.mbox || f.news.maildir != "") && !f.news.listing}
 	switch {
 	case f.ftp.sslReqd:
 		o.TLS = mail.TLSRequired

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/mailstore"
 	"github.com/anyurl/fetch/save"
+	"github.com/anyurl/fetch/schemes/mail"
 	"github.com/anyurl/fetch/schemes/nntp"
 	"github.com/anyurl/fetch/schemes/nntp/attach"
 	"github.com/spf13/pflag"
@@ -125,7 +127,7 @@ func (f *newsFlags) reshape(w io.Writer, resp *fetch.Response) error {
 		return f.deliver(resp)
 	}
 	box := mailstore.NewMbox(w)
-	for message, err := range nntp.Messages(resp.Media, resp.Body) {
+	for message, err := range messages(resp) {
 		if err == nil {
 			err = box.Append(message)
 		}
@@ -136,12 +138,20 @@ func (f *newsFlags) reshape(w io.Writer, resp *fetch.Response) error {
 	return nil
 }
 
+// messages are those of a body, whatever it has them in.
+func messages(resp *fetch.Response) iter.Seq2[io.Reader, error] {
+	if resp.Media == mail.MboxMedia {
+		return mailstore.ReadMbox(resp.Body)
+	}
+	return nntp.Messages(resp.Media, resp.Body)
+}
+
 func (f *newsFlags) deliver(resp *fetch.Response) error {
 	dir := mailstore.OpenMaildir(f.maildir)
 	if err := dir.Create(); err != nil {
 		return local(err)
 	}
-	for message, err := range nntp.Messages(resp.Media, resp.Body) {
+	for message, err := range messages(resp) {
 		if err == nil {
 			_, err = dir.Deliver(message)
 		}

@@ -54,6 +54,9 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	}
 	who.ask = d.env.Login
 	q := &task{locator: l, at: place{t, d.implicit}, req: req, who: who}
+	if d.Mbox && req.Op == fetch.Get && (l.kind == messages || l.kind == found) {
+		return d.mbox(ctx, q)
+	}
 	return d.ask(ctx, q)
 }
 

@@ -11,13 +11,13 @@ import (
 )
 
 // plan is what Plan says after the login, and fault what class of error.
-func planOf(t *testing.T, text string) (steps, fault string) {
+func planOf(t *testing.T, o Options, text string) (steps, fault string) {
 	t.Helper()
 	u, err := uri.Parse(text)
 	if err != nil {
 		return "", "parse"
 	}
-	all, err := Options{}.plan(&fetch.Request{URL: u}, true)
+	all, err := o.plan(&fetch.Request{URL: u}, true)
 	if err != nil {
 		return "", fetch.FaultOf(err).String()
 	}
@@ -48,8 +48,22 @@ func TestPlan(t *testing.T) {
 		{"imap://h/INBOX/;MAILINDEX=123/;SECTION=1.MIME", "EXAMINE INBOX / FETCH 123 BODY.PEEK[1.MIME]"},
 		{"imap://h/INBOX/;UID=007", "EXAMINE INBOX / UID FETCH 7 BODY.PEEK[]"},
 	} {
-		if got, fault := planOf(t, test.url); got != test.want {
+		if got, fault := planOf(t, Options{}, test.url); got != test.want {
 			t.Errorf("%s: got %s%s, want %s", test.url, got, fault, test.want)
+		}
+	}
+}
+
+// TestPlanMbox: the messages themselves are each asked for.
+func TestPlanMbox(t *testing.T) {
+	for url, want := range map[string]string{
+		"imap://h/INBOX":         "EXAMINE INBOX / UID SEARCH ALL / UID FETCH found " + summary + " / UID FETCH each BODY.PEEK[]",
+		"imap://h/INBOX?NEW":     "EXAMINE INBOX / UID SEARCH NEW / UID FETCH found " + summary + " / UID FETCH each BODY.PEEK[]",
+		"imap://h/INBOX/;UID=20": "EXAMINE INBOX / UID FETCH 20 BODY.PEEK[]",
+		"imap://h/":              `LIST "" *`,
+	} {
+		if got, fault := planOf(t, Options{Mbox: true}, url); got != want {
+			t.Errorf("%s: got %s%s, want %s", url, got, fault, want)
 		}
 	}
 }
@@ -69,12 +83,12 @@ func TestLocateRefuses(t *testing.T) {
 		"imap://h/INBOX?%22a%0d%22", "imap://h/INBOX?%22a%5Cb%22", "imap://h/INBOX?SUBJECT%20%7B3%2B%7D", "imap://h/INBOX?a%5Cb", "imap://h/INBOX?%ff", "imap://h/INBOX?" + strings.Repeat("(", 100) + strings.Repeat(")", 100),
 		"imap://h/INBOX?" + strings.Repeat("a", maxProgram+1), "imap://x;AUTH=a%20b@h/", "imap://x;AUTH=@h/",
 	} {
-		if got, fault := planOf(t, url); fault != "invalid-uri" && fault != "parse" {
+		if got, fault := planOf(t, Options{}, url); fault != "invalid-uri" && fault != "parse" {
 			t.Errorf("%.80s: got %s, %s", url, got, fault)
 		}
 	}
 	for url, want := range map[string]string{"imap://h/INBOX?": "need-query", "imap://h/INBOX?%20": "need-query", "imap://h/INBOX/;UID=1;URLAUTH=anonymous:internal:1": "unsupported"} {
-		if got, fault := planOf(t, url); fault != want {
+		if got, fault := planOf(t, Options{}, url); fault != want {
 			t.Errorf("%s: got %s, %s, want %s", url, got, fault, want)
 		}
 	}

@@ -59,8 +59,8 @@ type Options struct {
 	// In brings the message whose parts cid URLs name; nil: there is none.
 	In func(ctx context.Context) (*fetch.Response, error)
 
-	// Mbox has mailto bring the messages themselves, as an mbox, and not a
-	// listing of them.
+	// Mbox has mailto, mailboxes and searches bring the messages themselves, as
+	// an mbox, and not a listing of them.
 	Mbox bool
 }
 

@@ -1,18 +1,15 @@
 package mail
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"io"
 	"iter"
 	"net/mail"
 	"strings"
-	"sync"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/entries"
-	"github.com/anyurl/fetch/internal/mailstore"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -93,7 +90,7 @@ func (o Options) mailto(env fetch.Env) fetch.DriverFunc {
 		}
 		resp := &fetch.Response{Kind: fetch.Menu, Media: entries.Media, Size: -1}
 		if o.Mbox {
-			resp.Kind, resp.Media = fetch.Document, "application/mbox"
+			resp.Kind, resp.Media = fetch.Document, MboxMedia
 		}
 		if req.Op == fetch.Stat {
 			resp.Body = io.NopCloser(strings.NewReader(""))
@@ -102,11 +99,11 @@ func (o Options) mailto(env fetch.Env) fetch.DriverFunc {
 		ctx, cancel := context.WithCancel(ctx)
 		letters := everywhere(ctx, req, stores, wanted)
 		if o.Mbox {
-			resp.Body = newPulled(cancel, mboxOf(letters))
+			resp.Body, err = newPulled(cancel, mboxOf(letters))
 		} else {
-			resp.Body = newPulled(cancel, linesOf(letters))
+			resp.Body, err = newPulled(cancel, linesOf(letters))
 		}
-		return resp, nil
+		return resp, err
 	}
 }
 
@@ -164,87 +161,4 @@ func linesOf(letters iter.Seq2[letter, error]) iter.Seq2[[]byte, error] {
 			}
 		}
 	}
-}
-
-func mboxOf(letters iter.Seq2[letter, error]) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		out := mailstore.NewMbox(pushed(func(b []byte) bool { return yield(b, nil) }))
-		for l, err := range letters {
-			if err == nil {
-				err = appendLetter(out, l)
-			}
-			if err == errClosed {
-				return
-			}
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-		}
-	}
-}
-
-func appendLetter(out *mailstore.Mbox, l letter) error {
-	message, err := l.open()
-	if err != nil {
-		return err
-	}
-	defer message.Close()
-	return out.Append(message)
-}
-
-// pushed is a Writer that hands on what it gets, until it is told to stop.
-type pushed func([]byte) bool
-
-func (p pushed) Write(b []byte) (int, error) {
-	if !p(b) {
-		return 0, errClosed
-	}
-	return len(b), nil
-}
-
-// pulled reads what a sequence yields. It may be closed while it is read, which
-// ends what the sequence waits for.
-type pulled struct {
-	cancel func()
-
-	mu   sync.Mutex
-	next func() ([]byte, error, bool)
-	stop func()
-	rest bytes.Reader
-	err  error
-}
-
-func newPulled(cancel func(), seq iter.Seq2[[]byte, error]) *pulled {
-	p := &pulled{cancel: cancel}
-	p.next, p.stop = iter.Pull2(seq)
-	return p
-}
-
-func (p *pulled) Read(b []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for p.rest.Len() == 0 && p.err == nil {
-		chunk, err, more := p.next()
-		if p.rest.Reset(chunk); !more {
-			err = io.EOF
-		}
-		p.err = err
-	}
-	if p.rest.Len() > 0 {
-		return p.rest.Read(b)
-	}
-	return 0, p.err
-}
-
-func (p *pulled) Close() error {
-	p.cancel()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.err == nil {
-		p.err = errClosed
-	}
-	p.rest.Reset(nil)
-	p.stop()
-	return nil
 }

@@ -101,11 +101,11 @@ func (s *session) head(q *task, items string) (head, error) {
 		return head{}, err
 	}
 	if l == nil {
-		return head{}, errAbsent()
+		return head{}, errAbsent
 	}
 	text, err := l.all(mailstore.MaxHead)
 	if err == nil && len(text) == 0 {
-		err = errAbsent()
+		err = errAbsent
 	}
 	return head{text, l.octets}, err
 }
@@ -113,7 +113,7 @@ func (s *session) head(q *task, items string) (head, error) {
 // errAbsent is the error where nothing answers to a number. Dovecot sends an
 // empty header for a part that does not exist; one that does ends in an empty
 // line.
-func errAbsent() error { return fetch.NotFound.Errorf("no such message, or no such part of it") }
+var errAbsent error = fetch.NotFound.Errorf("no such message, or no such part of it")
 
 // ofPartial is the size of what PARTIAL leaves of an object of that size.
 func (l *locator) ofPartial(size int64) int64 {
@@ -146,11 +146,11 @@ func (s *session) content(q *task, resp *fetch.Response) error {
 		return err
 	}
 	if l == nil {
-		return errAbsent()
+		return errAbsent
 	}
 	if l.size == 0 && resp.Media == headMedia && q.first == 0 && want.IsZero() {
 		l.all(0)
-		return errAbsent()
+		return errAbsent
 	}
 	if err := s.cut(q, resp, l, want); err != nil {
 		return err

@@ -20,7 +20,11 @@ func (o Options) plan(req *fetch.Request, implicit bool) ([]fetch.Step, error) {
 		steps = append(steps, fetch.Step{Verb: "STARTTLS"})
 	}
 	steps = append(steps, who.step())
-	return append(steps, actions(l, req.Op)...), nil
+	if !o.Mbox || req.Op != fetch.Get || l.kind != messages && l.kind != found {
+		return append(steps, actions(l, req.Op)...), nil
+	}
+	l.wholeMailbox()
+	return append(append(steps, actions(l, req.Op)...), fetch.Step{Verb: "UID FETCH", Arg: "each BODY.PEEK[]"}), nil
 }
 
 func (who login) step() fetch.Step {

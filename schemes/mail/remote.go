@@ -2,7 +2,6 @@ package mail
 
 import (
 	"context"
-	"io"
 	"iter"
 	"strings"
 
@@ -47,28 +46,28 @@ func (o Options) newRemote(u uri.URI, env fetch.Env) (store, error) {
 	return &remote{driver: d, url: u, task: task{locator: l, at: place{t, implicit}}}, nil
 }
 
-// ask carries out one task for req, whose URL names no server.
-func (r *remote) ask(ctx context.Context, req *fetch.Request, change func(*task)) (*fetch.Response, error) {
+// newTask is a task for a request whose URL names no server.
+func (r *remote) newTask(op fetch.Op, trace *fetch.Trace) (*task, error) {
 	auth, err := fetch.CredentialOf(r.url)
 	if err != nil {
 		return nil, fetch.Usage.Errorf("mail store %s: %w", r.url, err)
 	}
-	inner := &fetch.Request{URL: r.url, Op: req.Op, Auth: auth, Trace: req.Trace}
-	who, err := loginOf(inner, r.driver.Mechanism)
-	if err != nil {
+	q := r.task
+	q.req = &fetch.Request{URL: r.url, Op: op, Auth: auth, Trace: trace}
+	if q.who, err = loginOf(q.req, r.driver.Mechanism); err != nil {
 		return nil, err
 	}
-	who.ask = r.driver.StoreLogin
-	t := r.task
-	t.req, t.who = inner, who
-	change(&t)
-	return r.driver.ask(ctx, &t)
+	q.who.ask = r.driver.StoreLogin
+	return &q, nil
 }
 
 func (r *remote) find(ctx context.Context, req *fetch.Request, id string) (*fetch.Response, error) {
-	return r.ask(ctx, req, func(t *task) {
-		t.kind, t.search = byID, "HEADER Message-ID "+quote(id)
-	})
+	q, err := r.newTask(req.Op, req.Trace)
+	if err != nil {
+		return nil, err
+	}
+	q.kind, q.search = byID, "HEADER Message-ID "+quote(id)
+	return r.driver.ask(ctx, q)
 }
 
 // byID brings the message that the search of q finds first.
@@ -87,46 +86,12 @@ func (s *session) byID(q *task) (*fetch.Response, error) {
 }
 
 func (r *remote) about(ctx context.Context, req *fetch.Request, wanted addressSet) iter.Seq2[letter, error] {
-	return func(yield func(letter, error) bool) {
-		resp, err := r.ask(ctx, &fetch.Request{Trace: req.Trace}, func(t *task) {
-			t.kind, t.search, t.keep = found, wanted.program(), wanted.inEnvelope
-		})
-		if err != nil {
-			yield(letter{}, err)
-			return
-		}
-		defer resp.Body.Close()
-		list, ok := resp.Body.(*body).reader.(*listing)
-		if !ok {
-			return // nothing is found
-		}
-		for {
-			e, err := list.from.next()
-			if err == io.EOF {
-				resp.Body.(*body).finish(true)
-				return
-			}
-			if !yield(r.letter(ctx, req, e), err) || err != nil {
-				return
-			}
-		}
+	q, err := r.newTask(fetch.Get, req.Trace)
+	if err != nil {
+		return func(yield func(letter, error) bool) { yield(letter{}, err) }
 	}
-}
-
-// letter is the message of an entry. It comes over another session: this one
-// is telling what it has.
-func (r *remote) letter(ctx context.Context, req *fetch.Request, e fetch.Entry) letter {
-	return letter{e, func() (io.ReadCloser, error) {
-		l, err := locate(e.URL)
-		if err != nil {
-			return nil, err
-		}
-		resp, err := r.ask(ctx, &fetch.Request{Trace: req.Trace}, func(t *task) { t.locator = l })
-		if err != nil {
-			return nil, err
-		}
-		return resp.Body, nil
-	}}
+	q.kind, q.search, q.keep = found, wanted.program(), wanted.inEnvelope
+	return r.driver.letters(ctx, q)
 }
 
 // program is the search for any of the addresses.

@@ -1,0 +1,118 @@
+package mail
+
+import (
+	"context"
+	"io"
+	"iter"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/mailstore"
+)
+
+// MboxMedia is the media type of what Options.Mbox brings (RFC 4155).
+const MboxMedia = "application/mbox"
+
+// mbox brings the messages of a listing themselves.
+func (d *driver) mbox(ctx context.Context, q *task) (*fetch.Response, error) {
+	q.wholeMailbox()
+	ctx, cancel := context.WithCancel(ctx)
+	text, err := newPulled(cancel, mboxOf(d.letters(ctx, q)))
+	if err != nil {
+		return nil, err
+	}
+	return &fetch.Response{Kind: fetch.Document, Media: MboxMedia, Size: -1, Body: text}, nil
+}
+
+// wholeMailbox makes a search of what names a mailbox.
+func (l *locator) wholeMailbox() {
+	if l.kind == messages {
+		l.kind, l.search = found, "ALL"
+	}
+}
+
+// letters are the messages that the search of q finds.
+func (d *driver) letters(ctx context.Context, q *task) iter.Seq2[letter, error] {
+	return func(yield func(letter, error) bool) {
+		resp, err := d.ask(ctx, q)
+		if err != nil {
+			yield(letter{}, err)
+			return
+		}
+		defer resp.Body.Close()
+		list, ok := resp.Body.(*body).reader.(*listing)
+		if !ok {
+			return // nothing is found
+		}
+		for {
+			e, err := list.from.next()
+			if err == io.EOF {
+				resp.Body.(*body).finish(true)
+				return
+			}
+			if !yield(d.letter(ctx, q, e), err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// letter is the message of an entry. It comes over another session: that of q
+// is telling what it has.
+func (d *driver) letter(ctx context.Context, q *task, e fetch.Entry) letter {
+	return letter{e, func() (io.ReadCloser, error) {
+		l, err := locate(e.URL)
+		if err != nil {
+			return nil, err
+		}
+		one := *q
+		one.locator, one.req = l, &fetch.Request{URL: q.req.URL, Trace: q.req.Trace}
+		resp, err := d.ask(ctx, &one)
+		if err != nil {
+			if err == errAbsent {
+				q.req.Trace.Notef("message %s has gone meanwhile", l.number())
+			}
+			return nil, err
+		}
+		return resp.Body, nil
+	}}
+}
+
+func mboxOf(letters iter.Seq2[letter, error]) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		out := mailstore.NewMbox(pushed(func(b []byte) bool { return yield(b, nil) }))
+		for l, err := range letters {
+			if err == nil {
+				err = appendLetter(out, l)
+			}
+			if err == errClosed {
+				return
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+		}
+	}
+}
+
+func appendLetter(out *mailstore.Mbox, l letter) error {
+	message, err := l.open()
+	if err == errAbsent {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer message.Close()
+	return out.Append(message)
+}
+
+// pushed is a Writer that hands on what it gets, until it is told to stop.
+type pushed func([]byte) bool
+
+func (p pushed) Write(b []byte) (int, error) {
+	if !p(b) {
+		return 0, errClosed
+	}
+	return len(b), nil
+}
