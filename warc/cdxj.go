@@ -162,7 +162,7 @@ func (r *Reader) answer(h *Header) (status, media string, err error) {
 // timestamp is the date of an index: all digits up to the second.
 func timestamp(date string) string {
 	digits := strings.NewReplacer("-", "", ":", "", "T", "").Replace(date)
-	return digits[:min(len(digits), 14)]
+	return escape(digits[:min(len(digits), 14)], " ")
 }
 
 // Index writes the sorted lines of archives, which are named by path; the

@@ -171,7 +171,7 @@ func (w *Writer) reopen(name string, end int64) error {
 		return err
 	}
 	first, err := NewReader(f).Next()
-	if err == nil && first.Type() != Info {
+	if err != nil || first.Type() != Info {
 		err = fetch.Mismatch.Errorf("%s begins with no warcinfo record", name)
 	}
 	if err == nil {

@@ -135,6 +135,11 @@ func (r *Reader) Next() (*Header, error) {
 	}
 	r.lost, h.Offset = false, r.src.start
 	if err := r.readHead(h); err != nil {
+		if r.src.packed {
+			if _, broken := io.Copy(io.Discard, r.src.text); broken != nil {
+				err = broken // what was read is not what was written
+			}
+		}
 		return nil, r.fail(err)
 	}
 	r.head, r.left, r.stray, r.bare = h, h.Length, 0, false
@@ -239,14 +244,12 @@ func (r *Reader) fail(err error) error {
 		return r.close(err) // of the file system
 	}
 	r.head, r.inner = nil, false
-	e := &Error{Offset: r.end, Err: err}
-	follows := true
+	e := &Error{Offset: r.end, Err: err, Torn: r.src.cut || err == errNoMember}
+	follows := !r.src.cut
 	if r.src.seek(r.src.start + 1) {
 		follows = r.src.find()
-	} else if r.src.cut {
-		follows = false
 	}
-	e.Torn = !follows && (r.src.cut || err == errNoMember)
+	e.Torn = e.Torn && !follows
 	r.lost = follows
 	if !follows {
 		r.closed = io.EOF

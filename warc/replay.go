@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
@@ -57,14 +58,17 @@ func (a *Archive) captures(u uri.URI) (found []Line, err error) {
 	if err != nil {
 		return nil, fetch.BadURL.With(err)
 	}
-	for l, err := range a.find(Key(want)) {
-		if err != nil {
-			return nil, err
-		}
-		if l.URL == want {
-			found = append(found, l)
-		} else if other, err := uri.Parse(l.URL); err == nil && uri.Equivalent(same, other, uri.ByScheme) {
-			found = append(found, l)
+	same = same.Normalize(uri.ByScheme)
+	keys := []string{Key(want), Key(same.Unredacted())}
+	for _, key := range slices.Compact(keys) {
+		for l, err := range a.find(key) {
+			if err != nil {
+				return nil, err
+			}
+			other, err := uri.Parse(l.URL)
+			if l.URL == want || err == nil && other.Normalize(uri.ByScheme) == same {
+				found = append(found, l)
+			}
 		}
 	}
 	return found, nil

@@ -27,6 +27,7 @@ type source struct {
 	start  int64 // offset of the member that was begun last
 	inside bool  // its end was not reached
 	cut    bool  // the file has ended inside of it
+	err    error // that ended it early: bufio forgets it when it is looked at
 
 	text *bufio.Reader
 }
@@ -70,7 +71,7 @@ func (s *source) next() error {
 		s.start = s.offset()
 		return err
 	}
-	s.start, s.inside = s.offset(), false
+	s.start, s.inside, s.err = s.offset(), false, nil
 	magic, err := s.in.Peek(len(gzipMagic))
 	switch {
 	case len(magic) == 0:
@@ -96,6 +97,9 @@ func (s *source) Read(p []byte) (int, error) {
 	if !s.packed {
 		return s.in.Read(p)
 	}
+	if s.err != nil {
+		return 0, s.err
+	}
 	if !s.inside {
 		return 0, io.EOF
 	}
@@ -104,6 +108,7 @@ func (s *source) Read(p []byte) (int, error) {
 		s.inside = false
 	} else if err != nil {
 		err = s.broken(err)
+		s.err = err
 	}
 	return n, err
 }
@@ -138,7 +143,7 @@ func (s *source) seek(at int64) bool {
 	s.count = at - s.base
 	s.in.Reset(counted{s})
 	s.text.Reset(s)
-	s.inside, s.cut = false, false
+	s.inside, s.cut, s.err = false, false, nil
 	return true
 }
 

@@ -1,0 +1,164 @@
+package warc
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestKey: the keys are those of warcio 2.4.11 (getSurt under Node 20).
+func TestKey(t *testing.T) {
+	file, err := os.ReadFile("testdata/surt.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(file)) {
+		url, want, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if got := Key(url); !ok || got != want {
+			t.Errorf("%q: got %q, want %q", url, got, want)
+		}
+	}
+}
+
+func TestLine(t *testing.T) {
+	for _, tc := range []struct {
+		line Line
+		want string
+	}{
+		{Line{Key: "k", Timestamp: "20261121083000", URL: "u", Media: "m", Status: "200", Digest: "D", Length: 1, Offset: 2, File: "f"},
+			`k 20261121083000 {"url":"u","mime":"m","status":"200","digest":"D","length":"1","offset":"2","filename":"f"}`},
+		{Line{Key: "k", Timestamp: "1", URL: "u", File: "f"}, `k 1 {"url":"u","length":"0","offset":"0","filename":"f"}`},
+		{Line{Key: "k", Timestamp: "1", URL: "a\"\\\n\r\t\b\f\x01\x7f<&>\u2028\u00e9", File: "f"},
+			"k 1 {\"url\":\"a\\\"\\\\\\n\\r\\t\\b\\f\\u0001\x7f<&>\u2028\u00e9\",\"length\":\"0\",\"offset\":\"0\",\"filename\":\"f\"}"},
+	} {
+		got := tc.line.String()
+		if got != tc.want {
+			t.Errorf("got  %s\nwant %s", got, tc.want)
+		}
+		back, err := ParseLine(got + "\n")
+		if err != nil || back != tc.line {
+			t.Errorf("%s read as %+v, %v", got, back, err)
+		}
+	}
+	for _, bad := range []string{"", "k", "k 1", "k 1 {", `k 1 {"offset":"x"}`, `k 1 []`} {
+		if _, err := ParseLine(bad); err == nil {
+			t.Errorf("%q was read", bad)
+		}
+	}
+}
+
+// TestIndex: the index of the sample. That warcio makes the same one is
+// TestWarcio's to say.
+func TestIndex(t *testing.T) {
+	path := sample(t, testOptions())
+	var b bytes.Buffer
+	if err := Index(&b, path); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(strings.TrimSuffix(b.String(), "\n"), "\n")
+	if !slices.IsSorted(lines) {
+		t.Error("not sorted")
+	}
+	var got strings.Builder
+	for _, text := range lines {
+		l, err := ParseLine(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&got, "%s %s %s %s %s %s\n", l.Key, l.Timestamp, l.URL, l.Media, l.Status, l.Digest)
+	}
+	golden(t, "testdata/sample.index", []byte(got.String()))
+}
+
+// TestIndexDamaged: what can be read is indexed, and the rest told.
+func TestIndexDamaged(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.warc.gz")
+	if err := os.WriteFile(path, append(members(res(1, ""), "garbage", res(2, "")), "\x1f\x8b"...), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	err := Index(&b, path)
+	if err == nil || strings.Count(err.Error(), "\n") != 1 || !strings.Contains(err.Error(), path+" torn at offset") {
+		t.Errorf("error %v", err)
+	}
+	if n := strings.Count(b.String(), "\n"); n != 2 {
+		t.Errorf("%d lines: %s", n, b.String())
+	}
+}
+
+// TestSorter: the same order in memory and through files, one of each line.
+func TestSorter(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var all []string
+	for range 5000 {
+		all = append(all, strings.Repeat(string(rune('a'+random.IntN(26))), 1+random.IntN(30)))
+	}
+	want := slices.Compact(slices.Sorted(slices.Values(all)))
+	t.Setenv("TMPDIR", t.TempDir())
+	for _, limit := range []int{0, 1, 300, 20_000} {
+		s := Sorter{limit: limit}
+		for _, line := range all[:min(len(all), max(limit, 200))] {
+			if err := s.Add([]byte(line)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := want
+		if limit == 1 || limit == 300 || limit == 0 {
+			want = slices.Compact(slices.Sorted(slices.Values(all[:max(limit, 200)])))
+		}
+		var got []string
+		for line, err := range s.Sorted() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, strings.TrimSuffix(string(line), "\n"))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("limit %d: got %d lines, want %d", limit, len(got), len(want))
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if left, _ := os.ReadDir(os.TempDir()); len(left) > 0 {
+		t.Errorf("left %v", left)
+	}
+}
+
+func TestMerge(t *testing.T) {
+	var b bytes.Buffer
+	err := Merge(&b, strings.NewReader("a\nc\ne"), strings.NewReader(""), strings.NewReader("a\nb\nc\nf\n"))
+	if b.String() != "a\nb\nc\ne\nf\n" || err != nil {
+		t.Errorf("got %q, %v", b.String(), err)
+	}
+	if err := Merge(&b, strings.NewReader(strings.Repeat("x", maxRecordHead+1))); err == nil {
+		t.Error("a line without end was read")
+	}
+}
+
+// TestBisect: each key is found wherever it is, and what is not there is not.
+func TestBisect(t *testing.T) {
+	var b strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&b, "k%02d %s\n", i, strings.Repeat("x", i*i%37))
+	}
+	index := strings.NewReader(b.String())
+	for i := range 100 {
+		key := fmt.Sprintf("k%02d ", i)
+		for _, k := range []string{key, key[:3] + "\x01"} {
+			if at, err := bisect(index, index.Size(), k); err != nil || int(at) != strings.Index(b.String(), key) {
+				t.Errorf("%q: at %d, %v", k, at, err)
+			}
+		}
+	}
+	for key, want := range map[string]int64{"": 0, "a": 0, "z": index.Size()} {
+		if at, err := bisect(index, index.Size(), key); at != want || err != nil {
+			t.Errorf("%q: at %d, %v", key, at, err)
+		}
+	}
+}

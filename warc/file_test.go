@@ -1,0 +1,314 @@
+package warc
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+func resource(url string) *Record {
+	return at(url, 0).Resource("text/plain", text("the object of "+url))
+}
+
+func TestRotation(t *testing.T) {
+	dir := testFolder(t)
+	opts := testOptions()
+	opts.MaxSize, opts.Prefix = 1000, "crawl-1"
+	w := testWriter(t, dir, opts)
+	var files []string
+	for range 9 {
+		p := mustWrite(t, w, resource("file:///a"), at("file:///a", 0).Metadata("text/plain", text("m")))
+		if p[0].File != p[1].File {
+			t.Error("a group was parted")
+		}
+		files = append(files, p[0].File)
+	}
+	open := names(t, dir)
+	if last := open[len(open)-1]; last != files[8]+OpenSuffix {
+		t.Errorf("while open: %q", open)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want := slices.Compact(files)
+	if got := names(t, dir); !slices.Equal(got, want) || len(want) < 3 || want[1] != "crawl-1-20261121083000-00001-w1.warc.gz" {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	for _, name := range want {
+		for f, err := range Verify(dir.Name() + "/" + name) {
+			t.Error(f, err)
+		}
+	}
+}
+
+// TestNames: a name that is taken, finished or not, is passed over.
+func TestNames(t *testing.T) {
+	dir := testFolder(t)
+	for _, taken := range []string{"fetch-20261121083000-00000-w1.warc.gz", "fetch-20261121083000-00001-w1.warc.gz.open"} {
+		if err := dir.WriteFile(taken, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := testWriter(t, dir, testOptions())
+	if p := mustWrite(t, w, resource("file:///a")); p[0].File != "fetch-20261121083000-00002-w1.warc.gz" {
+		t.Errorf("wrote %s", p[0].File)
+	}
+}
+
+// TestEmpty: a Writer that wrote nothing leaves nothing.
+func TestEmpty(t *testing.T) {
+	dir := testFolder(t)
+	w := testWriter(t, dir, testOptions())
+	if err := errors.Join(w.Sync(), w.Close(), w.Close()); err != nil {
+		t.Error(err)
+	}
+	if _, err := w.Write(at("file:///a", 0).Resource("", badReader{})); err == nil {
+		t.Error("a block that cannot be read was written")
+	}
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+	if got := names(t, dir); len(got) != 0 {
+		t.Errorf("left %q", got)
+	}
+}
+
+type badReader struct{}
+
+func (badReader) Read([]byte) (int, error)       { return 0, errors.New("unreadable") }
+func (badReader) Seek(int64, int) (int64, error) { return 0, nil }
+
+func TestResume(t *testing.T) {
+	const name = "fetch-20261121083000-00000-w1.warc.gz"
+	for _, tc := range []struct {
+		name   string
+		finish bool                                      // the file was finished before the crash
+		tail   string                                    // what stands behind the records
+		end    func(first, second Place) int64           // what was committed
+		want   func(first, second Place) (string, int64) // where the next record goes
+		fault  error
+	}{
+		{name: "torn record", tail: "\x1f\x8b\x08\x00torn", end: func(_, b Place) int64 { return b.End() }},
+		{name: "record that was not committed", end: func(a, _ Place) int64 { return a.End() }},
+		{name: "nothing to cut", end: func(_, b Place) int64 { return b.End() }},
+		{name: "finished, not all committed", finish: true, end: func(a, _ Place) int64 { return a.End() }},
+		{name: "finished and committed", finish: true, end: func(_, b Place) int64 { return b.End() }},
+		{name: "nothing committed", end: func(Place, Place) int64 { return 0 }},
+		{name: "lost what was committed", end: func(_, b Place) int64 { return b.End() + 1 }, fault: fetch.Mismatch},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			dir := testFolder(t)
+			opts := testOptions()
+			w := testWriter(t, dir, opts)
+			first := mustWrite(t, w, resource("file:///a"))[0]
+			second := mustWrite(t, w, resource("file:///b"))[0]
+			at := name + OpenSuffix
+			if err := w.Abandon(); err != nil {
+				t.Fatal(err)
+			}
+			appendTo(t, dir, at, tc.tail)
+			if tc.finish {
+				if err := dir.Rename(at, name); err != nil {
+					t.Fatal(err)
+				}
+			}
+			end := tc.end(first, second)
+			w = testWriter(t, dir, opts)
+			if err := w.Resume(name, end); !errors.Is(err, tc.fault) {
+				t.Fatalf("error %v", err)
+			}
+			if tc.fault != nil {
+				return
+			}
+			third := mustWrite(t, w, resource("file:///c"))[0]
+			switch fresh := end == 0 || tc.finish && end == second.End(); {
+			case !fresh && (third.File != name || third.Offset != end):
+				t.Errorf("went on with %s at %d, not at %d", third.File, third.Offset, end)
+			case fresh && end > 0 && third.File == name:
+				t.Error("wrote into a finished file")
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			var v []string
+			for _, n := range names(t, dir) {
+				if strings.HasSuffix(n, OpenSuffix) {
+					t.Errorf("left %s", n)
+				}
+				v = append(v, dir.Name()+"/"+n)
+			}
+			for f, err := range Verify(v...) {
+				t.Error(f, err)
+			}
+		})
+	}
+}
+
+func appendTo(t *testing.T, dir *os.Root, name, tail string) {
+	t.Helper()
+	f, err := dir.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := io.WriteString(f, tail); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestResumeNone(t *testing.T) {
+	dir := testFolder(t)
+	w := testWriter(t, dir, testOptions())
+	if err := w.Resume("a.warc.gz", 0); err != nil {
+		t.Error(err)
+	}
+	if err := w.Resume("a.warc.gz", 7); !errors.Is(err, fetch.Local) {
+		t.Errorf("error %v", err)
+	}
+	if err := dir.WriteFile("a.warc.gz.open", []byte("no archive at all"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Resume("a.warc.gz", 3); !errors.Is(err, fetch.Mismatch) {
+		t.Errorf("error %v", err)
+	}
+	if b, _ := dir.ReadFile("a.warc.gz.open"); string(b) != "no archive at all" {
+		t.Errorf("changed to %q", b)
+	}
+}
+
+// TestFailures: whichever operation on the file system fails, a group is in
+// the file whole or not at all, and the Writer goes on once the failure is over.
+func TestFailures(t *testing.T) {
+	for n := range 60 {
+		dir := testFolder(t)
+		folder := &failing{Folder: Root(dir), left: n}
+		opts := testOptions()
+		opts.MaxSize = 1500
+		w, err := NewWriter(folder, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		failures := 0
+		for _, url := range []string{"file:///a", "file:///b", "file:///c", "file:///d", "file:///e", "file:///f"} {
+			for range 3 {
+				_, err := w.Write(resource(url), at(url, 0).Metadata("", strings.NewReader(strings.Repeat("0123456789abcdef", 8<<10))))
+				if err == nil {
+					err = w.Sync()
+				}
+				if err == nil {
+					break
+				}
+				failures++
+				if !errors.Is(err, fetch.DiskFull) {
+					t.Errorf("operation %d: error %v", n, err)
+				}
+			}
+		}
+		for range 2 {
+			if err := w.Close(); err == nil {
+				break
+			}
+		}
+		if failures > 2 {
+			t.Errorf("operation %d: %d calls failed", n, failures)
+		}
+		seen := map[string]int{}
+		for _, name := range names(t, dir) {
+			for f, err := range Verify(dir.Name() + "/" + name) {
+				t.Errorf("operation %d: %v %v", n, f, err)
+			}
+			b, err := dir.Open(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for l, err := range Lines(name, b) {
+				if err != nil {
+					t.Error(err)
+				}
+				seen[l.URL]++
+			}
+			b.Close()
+		}
+		if len(seen) != 6 {
+			t.Errorf("operation %d: found %v", n, seen)
+		}
+		if folder.left >= 0 {
+			return // past the last operation
+		}
+	}
+	t.Error("there is no end of operations")
+}
+
+// failing fails one operation, the one after left others, as a full disk does.
+type failing struct {
+	Folder
+	left int
+}
+
+func (f *failing) fails() error {
+	f.left--
+	if f.left == -1 {
+		return &fs.PathError{Op: "test", Path: "x", Err: syscall.ENOSPC}
+	}
+	return nil
+}
+
+func (f *failing) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
+	if err := f.fails(); err != nil {
+		return nil, err
+	}
+	file, err := f.Folder.OpenFile(name, flag, perm)
+	return &failingFile{file, f}, err
+}
+
+func (f *failing) Rename(from, to string) error {
+	return errors.Join(f.fails(), f.Folder.Rename(from, to))
+}
+
+func (f *failing) Sync() error { return errors.Join(f.fails(), f.Folder.Sync()) }
+
+type failingFile struct {
+	File
+	f *failing
+}
+
+func (h *failingFile) Write(p []byte) (int, error) {
+	if err := h.f.fails(); err != nil {
+		n, _ := h.File.Write(p[:len(p)/2])
+		return n, err
+	}
+	return h.File.Write(p)
+}
+
+func (h *failingFile) Sync() error { return errors.Join(h.f.fails(), h.File.Sync()) }
+
+func TestDate(t *testing.T) {
+	for _, tc := range []struct {
+		t    time.Time
+		want string
+	}{
+		{time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), "2026-01-02T03:04:05Z"},
+		{time.Date(2026, 1, 2, 3, 4, 5, 100e6, time.UTC), "2026-01-02T03:04:05.1Z"},
+		{time.Date(2026, 1, 2, 3, 4, 5, 1, time.FixedZone("", 3600)), "2026-01-02T02:04:05.000000001Z"},
+	} {
+		if got := formatDate(tc.t); got != tc.want {
+			t.Errorf("got %s, want %s", got, tc.want)
+		}
+		if got := parseDate(tc.want); !got.Equal(tc.t) {
+			t.Errorf("%s read as %v", tc.want, got)
+		}
+	}
+	for _, s := range []string{"2026", "2026-01", "2026-01-02", "2026-01-02T03:04Z"} {
+		if parseDate(s).IsZero() {
+			t.Errorf("%s is not read", s)
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package warc
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+func fuzzFiles(f *testing.F) {
+	f.Helper()
+	for _, opts := range []Options{{}, {Plain: true}} {
+		file, err := os.ReadFile(sample(f, Options{Plain: opts.Plain, Worker: "w", Now: testOptions().Now, NewID: testOptions().NewID}))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(file)
+		f.Add(file[:len(file)/2])
+	}
+	f.Add(members(res(1, "\nContent-Length: 4"), res(2, "")+res(3, ""), strings.TrimSuffix(res(4, ""), "\r\n\r\n"), res(5, "\nContent-Length: 99")))
+	f.Add([]byte(res(1, "") + "\r\n\r\n" + res(2, "") + "garbage\n" + res(3, "")))
+	f.Add([]byte("WARC/0.17\nWARC-Type: resource\n folded\nContent-Length: 1\n\nx\n\n"))
+}
+
+// FuzzReader: reading ends, goes forward, says of each place what random
+// access finds there, and finds the same whatever a read returns.
+func FuzzReader(f *testing.F) {
+	fuzzFiles(f)
+	f.Fuzz(func(t *testing.T, file []byte) {
+		last, records := int64(-1), 0
+		r := NewReader(bytes.NewReader(file))
+		for n := 0; ; n++ {
+			h, err := r.Next()
+			if err == io.EOF {
+				break
+			}
+			if n > len(file) {
+				t.Fatal("does not end")
+			}
+			var damage *Error
+			if err != nil {
+				if !errors.As(err, &damage) || damage.Offset > int64(len(file)) {
+					t.Fatalf("error %v", err)
+				}
+				continue
+			}
+			records++
+			if h.Offset < last || h.Offset == last && !h.Inner {
+				t.Fatalf("record at %d after one at %d", h.Offset, last)
+			}
+			last = h.Offset
+			if !h.Inner {
+				again, err := NewReaderAt(bytes.NewReader(file), h.Offset).Next()
+				if err != nil || again.Length != h.Length || len(again.Fields) != len(h.Fields) || again.Offset != h.Offset {
+					t.Fatalf("at %d: %+v, %v; want %+v", h.Offset, again, err, h)
+				}
+			}
+			if length, err := r.Finish(); err == nil && (length <= 0 || h.Offset+length > int64(len(file))) {
+				t.Fatalf("record at %d has %d of %d bytes", h.Offset, length, len(file))
+			}
+		}
+		var v Verifier
+		defer v.Close()
+		for _, err := range v.File("f", bytes.NewReader(file)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, err := range v.References() {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for l, err := range Lines("f", bytes.NewReader(file)) {
+			if err == nil {
+				if back, err := ParseLine(l.String()); err != nil || back.Offset != l.Offset {
+					t.Fatalf("%s is no line: %v", l, err)
+				}
+			}
+		}
+	})
+}
+
+// FuzzHeader: what is read of a head does not depend on the ends of its lines,
+// and no field holds one.
+func FuzzHeader(f *testing.F) {
+	f.Add("WARC-Type: resource\r\nWARC-Target-URI: <http://h/>\r\nX: a\r\n b\r\n:\r\nno field\r\n")
+	f.Fuzz(func(t *testing.T, head string) {
+		fields := parseFields(head)
+		for _, field := range fields {
+			if strings.ContainsAny(field.Name+field.Value, "\n") || field.Name == "" {
+				t.Fatalf("field %q", field)
+			}
+		}
+		if other := parseFields(strings.ReplaceAll(strings.ReplaceAll(head, "\r\n", "\n"), "\n", "\r\n")); len(other) != len(fields) {
+			t.Fatalf("%q and %q", fields, other)
+		}
+		h := Header{Fields: fields}
+		h.Type()
+		h.Target()
+		if d := h.Date(); !d.IsZero() && d.Year() > 0 && !parseDate(formatDate(d)).Equal(d) {
+			t.Fatalf("date %v", d)
+		}
+		status, _ := parseHead([]byte(head))
+		_ = status
+	})
+}
+
+// FuzzEntity: the payload of a message is the same in whatever pieces its
+// block comes, and none of what is pushed is handed out twice.
+func FuzzEntity(f *testing.F) {
+	for _, s := range []string{plainAnswer, chunkedAnswer, gzipAnswer, "HTTP/1.1 100 Continue\r\n\r\n" + chunkedAnswer, answer("HTTP/1.1 200\r\nTransfer-Encoding: chunked", "hello")} {
+		f.Add([]byte(s), uint8(1))
+	}
+	f.Fuzz(func(t *testing.T, block []byte, size uint8) {
+		whole, known := entityOf(block, len(block)+1)
+		parts, known2 := entityOf(block, int(size)+1)
+		if !bytes.Equal(whole, parts) || known != known2 || len(whole) > len(block) {
+			t.Fatalf("%q or %q, %v or %v", whole, parts, known, known2)
+		}
+		m := newMessage(bytes.NewReader(block), int(size)+1)
+		read, err := io.ReadAll(m)
+		if err == nil && !bytes.Equal(read, whole) {
+			t.Fatalf("read %q, pushed %q", read, whole)
+		}
+		if err != nil && !errors.Is(err, fetch.Truncated) {
+			t.Fatal(err)
+		}
+	})
+}
+
+func entityOf(block []byte, size int) (all []byte, known bool) {
+	var e entity
+	for len(block) > 0 {
+		part := block[:min(size, len(block))]
+		block = block[len(part):]
+		for len(part) > 0 {
+			n, payload := e.next(part)
+			all = append(all, payload...)
+			part = part[n:]
+		}
+	}
+	return append(all, e.end()...), e.known()
+}
+
+// FuzzKey: a key is one word, and that of a key of another scheme is itself.
+func FuzzKey(f *testing.F) {
+	file, _ := os.ReadFile("testdata/surt.txt")
+	for line := range strings.Lines(string(file)) {
+		url, _, _ := strings.Cut(line, "\t")
+		f.Add(url)
+	}
+	f.Fuzz(func(t *testing.T, url string) {
+		key := Key(url)
+		if !strings.HasPrefix(url, "http:") && !strings.HasPrefix(url, "https:") && key != url {
+			t.Fatalf("%q has key %q", url, key)
+		}
+		if l, err := ParseLine(Line{Key: escape(key, " "), Timestamp: "1", URL: url}.String()); err != nil {
+			t.Fatalf("%q, %v", l, err)
+		}
+	})
+}
+
+// FuzzRecord: whatever a record says, it is refused or read back as it was
+// written, and it is one record.
+func FuzzRecord(f *testing.F) {
+	f.Add("urn:x:1", "text/plain", "X-Y", "z", []byte("block"))
+	f.Add("", "a\r\n\r\nWARC/1.1", "", "", []byte("\r\n\r\nWARC/1.1\r\n"))
+	f.Fuzz(func(t *testing.T, id, media, name, value string, block []byte) {
+		r := at("gopher://h.example/", 0).Resource(media, bytes.NewReader(block))
+		r.ID, r.Fields = id, fetch.Header{{Name: name, Value: value}}
+		if r.check() != nil {
+			return
+		}
+		if err := r.digest(SHA256); err != nil {
+			t.Fatal(err)
+		}
+		file := append(append(r.appendHead(nil, "urn:x:0", nil), block...), "\r\n\r\n"...)
+		in := NewReader(bytes.NewReader(file))
+		h, err := in.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(in)
+		if err != nil || !bytes.Equal(got, block) || h.Target() != "gopher://h.example/" {
+			t.Fatalf("%q became %q, %v", file, got, err)
+		}
+		if _, err := in.Next(); err != io.EOF {
+			t.Fatalf("more than a record: %v in %q", err, file)
+		}
+	})
+}

@@ -1,0 +1,226 @@
+package warc
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/schemes/gopher"
+	webscheme "github.com/anyurl/fetch/schemes/http"
+	"github.com/anyurl/fetch/uri"
+)
+
+// replayClient answers from the sample alone: an address that is dialled
+// fails the test.
+func replayClient(t *testing.T, a *Archive) *fetch.Client {
+	t.Helper()
+	schemes := append(webscheme.Schemes(webscheme.Options{}), gopher.Schemes(gopher.Options{})...)
+	for _, name := range []string{"ftp", "news", "wais", "imap"} {
+		schemes = append(schemes, fetch.Scheme{Name: name})
+	}
+	c := fetch.New(fetch.Options{Policy: fetch.Typed()}, a.Schemes(schemes...)...)
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func openSample(t *testing.T) *Archive {
+	t.Helper()
+	a, err := Open(sample(t, testOptions()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close() })
+	return a
+}
+
+func TestReplay(t *testing.T) {
+	c := replayClient(t, openSample(t))
+	for _, tc := range []struct {
+		name, url         string
+		kind              fetch.Kind
+		media, body, from string // from: the URL after redirects, where it is another
+		code              int
+		fault             error
+	}{
+		{"http", "http://www.h.example/a?y=2&x=1", fetch.Document, "text/html; charset=utf-8", "hello", "", 200, nil},
+		{"spelled another way", "HTTP://WWW.h.example:80/a?y=2&x=1#top", fetch.Document, "text/html; charset=utf-8", "hello", "", 200, nil},
+		{"chunked, of https", "https://h.example/chunked", fetch.Document, "text/plain", "hello world", "", 200, nil},
+		{"of http it was not captured", "http://h.example/chunked", 0, "", "", "", 0, fetch.NotFound},
+		{"in other letters it was not captured", "http://h.example/Gzip", 0, "", "", "", 0, fetch.NotFound},
+		{"content coding", "http://h.example/gzip", fetch.Document, "text/plain", "packed text", "", 200, nil},
+		{"redirect that leads nowhere", "http://h.example/moved", 0, "", "", "", 0, fetch.NotFound},
+		{"the server said no", "http://h.example/gone", 0, "", "", "", 404, fetch.NotFound},
+		{"index of a directory", "http://h.example/pub/", fetch.Menu, "text/html", index, "", 200, nil},
+		{"revisit under another URL", "http://h.example/copy", fetch.Document, "text/css", "hello", "", 200, nil},
+		{"gopher menu, revisited", "gopher://h.example/1/", fetch.Menu, "application/gopher-menu", menuText, "", 0, nil},
+		{"ftp listing, password or not", "ftp://me:other@h.example/pub/;type=d", fetch.Menu, "text/x-ftp-list; dialect=unix", "-rw-r--r-- 1 a b 5 Nov 21 08:30 a.txt\r\n", "", 0, nil},
+		{"news", "news:1@h.example", fetch.Document, "message/rfc822", article, "", 0, nil},
+		{"empty list", "wais://h.example/db?one%20two", fetch.Menu, "application/x-ndjson; profile=fetch-entries", "", "", 0, nil},
+		{"imap", "imap://me@h.example/INBOX;UIDVALIDITY=1/;UID=2", fetch.Document, "message/rfc822", article, "", 0, nil},
+		{"cut off", "gopher://h.example/9/cut", fetch.Document, "application/octet-stream", "half", "", 0, fetch.Truncated},
+		{"only a failure", "gopher://nowhere.example/", 0, "", "", "", 0, fetch.NotFound},
+		{"never captured", "http://other.example/", 0, "", "", "", 0, fetch.NotFound},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			resp, err := c.Get(t.Context(), tc.url)
+			var body []byte
+			if err == nil {
+				body, err = io.ReadAll(resp.Body)
+				resp.Body.Close()
+				if string(body) != tc.body || resp.Kind != tc.kind || resp.Media != tc.media || resp.Code != tc.code {
+					t.Errorf("got %d %s %q %q", resp.Code, resp.Kind, resp.Media, body)
+				}
+				if resp.Peer.String() != "192.0.2.7" {
+					t.Errorf("peer %v", resp.Peer)
+				}
+			}
+			if !errors.Is(err, tc.fault) {
+				t.Errorf("error %v, want %v", err, tc.fault)
+			}
+		})
+	}
+}
+
+// TestReplayEntries: a listing is read by its scheme, as if it had come over
+// the network.
+func TestReplayEntries(t *testing.T) {
+	c := replayClient(t, openSample(t))
+	for url, want := range map[string]string{
+		"gopher://h.example/1/": "About gopher://h.example/0/about, More gopher://h.example/1/more",
+		"http://h.example/pub/": "a.txt http://h.example/pub/a.txt",
+	} {
+		resp, err := c.Get(t.Context(), url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for e, err := range resp.Entries() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, e.Name+" "+e.URL.String())
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("%s: got %q", url, got)
+		}
+	}
+}
+
+// TestReplayTime: the last capture answers, or the one that Time asks for.
+func TestReplayTime(t *testing.T) {
+	dir := testFolder(t)
+	w := testWriter(t, dir, testOptions())
+	var places []Place
+	for _, s := range []int{20, 10, 30} {
+		places = append(places, mustWrite(t, w, at("gopher://h.example/0/a", s).Resource("text/plain", text(time.Duration(s*1e9).String())))...)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		at   time.Time
+		want string
+	}{
+		{time.Time{}, "30s"},
+		{day.Add(time.Hour), "30s"},
+		{day.Add(29 * time.Second), "20s"},
+		{day.Add(20 * time.Second), "20s"},
+		{day.Add(15 * time.Second), "10s"},
+		{day, "10s"}, // none was before it
+	} {
+		a, err := Open(dir.Name() + "/" + places[0].File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Time = tc.at
+		resp, err := a.Do(t.Context(), &fetch.Request{URL: uri.MustParse("gopher://h.example/0/a")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body, _ := io.ReadAll(resp.Body); string(body) != tc.want {
+			t.Errorf("at %v: got %s, want %s", tc.at, body, tc.want)
+		}
+		resp.Body.Close()
+		a.Close()
+	}
+}
+
+func TestReplayParts(t *testing.T) {
+	a := openSample(t)
+	u := uri.MustParse("http://www.h.example/a?y=2&x=1")
+	sum := helloSum
+	for _, tc := range []struct {
+		name   string
+		req    fetch.Request
+		body   string
+		offset int64
+	}{
+		{"a part", fetch.Request{Range: fetch.Range{First: 1, End: 3}}, "el", 1},
+		{"from the end", fetch.Request{Range: fetch.Range{First: -2}}, "lo", 3},
+		{"to the end", fetch.Request{Range: fetch.Range{First: 2}}, "llo", 2},
+		{"behind the end", fetch.Request{Range: fetch.Range{First: 9}}, "hello", 0},
+		{"if the same", fetch.Request{Range: fetch.Range{First: 1}, IfSame: sum}, "ello", 1},
+		{"if the same, and it is not", fetch.Request{Range: fetch.Range{First: 1}, IfSame: "x"}, "hello", 0},
+		{"if not the same", fetch.Request{IfNot: sum}, "", 0},
+		{"what is known", fetch.Request{Op: fetch.Stat}, "", 0},
+	} {
+		tc.req.URL = u
+		resp, err := a.Do(t.Context(), &tc.req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		if string(body) != tc.body || resp.Offset != tc.offset || err != nil || resp.Size != 5 || resp.Unchanged != (tc.req.IfNot != "") {
+			t.Errorf("%s: got %q at %d of %d, %v", tc.name, body, resp.Offset, resp.Size, err)
+		}
+		resp.Body.Close()
+	}
+}
+
+// TestReplayDamage: a payload that is not the one that was digested, and a
+// revisit of what is not there, are errors.
+func TestReplayDamage(t *testing.T) {
+	dir := testFolder(t)
+	file := members(
+		rec(1, "WARC-Type: resource\nWARC-Target-URI: gopher://h.example/0/a\nWARC-Payload-Digest: "+emptySum, "hello"),
+		rec(2, "WARC-Type: revisit\nWARC-Target-URI: gopher://h.example/0/b\nWARC-Profile: "+SamePayload+"\nWARC-Payload-Digest: "+helloSum+"\nWARC-Refers-To-Target-URI: gopher://h.example/0/c\nWARC-Refers-To-Date: 2026-11-21T08:30:00Z", ""),
+		rec(3, "WARC-Type: revisit\nWARC-Target-URI: gopher://h.example/0/d\nWARC-Profile: "+SamePayload+"\nWARC-Payload-Digest: "+helloSum+"\nWARC-Refers-To-Target-URI: gopher://h.example/0/e\nWARC-Refers-To-Date: 2026-11-21T08:30:00Z", ""),
+		rec(4, "WARC-Type: revisit\nWARC-Target-URI: gopher://h.example/0/e\nWARC-Profile: "+SamePayload+"\nWARC-Payload-Digest: "+helloSum+"\nWARC-Refers-To-Target-URI: gopher://h.example/0/d\nWARC-Refers-To-Date: 2026-11-21T08:30:00Z", ""),
+		web(5, "", "no answer"),
+	)
+	if err := dir.WriteFile("a.warc.gz", append(file, "torn"...), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	a, err := Open(dir.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	if len(a.Damaged) != 1 || !a.Damaged[0].Torn || a.Damaged[0].Offset != int64(len(file)) {
+		t.Errorf("damaged: %v", a.Damaged)
+	}
+	for url, want := range map[string]error{
+		"gopher://h.example/0/a": fetch.Mismatch,
+		"gopher://h.example/0/b": fetch.NotFound,
+		"gopher://h.example/0/d": fetch.Loop,
+		"http://h.example/":      fetch.Protocol,
+	} {
+		resp, err := a.Do(context.Background(), &fetch.Request{URL: uri.MustParse(url)})
+		if err == nil {
+			_, err = io.ReadAll(resp.Body)
+			resp.Body.Close()
+		}
+		if !errors.Is(err, want) {
+			t.Errorf("%s: error %v, want %v", url, err, want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := a.Do(ctx, &fetch.Request{URL: uri.MustParse("gopher://h.example/0/a")}); !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: error %v", err)
+	}
+}
