@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
-	"net/netip"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -304,31 +301,6 @@ func TestIdle(t *testing.T) {
 		}
 		s.Close()
 	})
-}
-
-// TestNames: whatever the resolver says.
-func TestNames(t *testing.T) {
-	for err, want := range map[*net.DNSError]fetch.Fault{
-		{Err: "no such host", IsNotFound: true}:        fetch.DNS,
-		{Err: "server misbehaving", IsTemporary: true}: fetch.DNS,
-	} {
-		c := client(t, func(o *fetch.Options) {
-			o.Resolver = resolver{err}
-			o.Dial = func(context.Context, string, netip.AddrPort) (net.Conn, error) {
-				t.Error("dialled")
-				return nil, syscall.ECONNREFUSED
-			}
-		})
-		if _, got := c.Get(t.Context(), "wais://nowhere.example/db?x"); !errors.Is(got, want) || fetch.Retryable(got) != err.IsTemporary {
-			t.Errorf("%v: got %v", err, got)
-		}
-	}
-}
-
-type resolver struct{ err error }
-
-func (r resolver) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
-	return nil, r.err
 }
 
 // TestSweep: every operation on the network fails in turn.
