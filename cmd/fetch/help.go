@@ -55,16 +55,30 @@ which there are. A gateway serves as well: wais_proxy, or --gateway wais=URL.`,
 	"imap": `imap://USER@HOST/MAILBOX[;UIDVALIDITY=N]/;UID=N[/;SECTION=S]   RFC 5092
 
 A message, or a part of one, is brought without being marked as read; a mailbox
-is a listing; ?CRITERIA searches it. imaps is the same under TLS.`,
+is a listing; ?CRITERIA searches it. --mbox and --maildir bring the messages of
+either. imaps is the same under TLS. Without a user the login is anonymous.
+Where the server offers encryption, a login goes by it or not at all.
+Flags: --ssl --ssl-reqd --sasl --mbox --maildir -r, and those of TLS.`,
 	"mid": `mid:MESSAGE-ID[/CONTENT-ID]   cid:CONTENT-ID   mailto:ADDRESS   RFC 2392, RFC 6068
 
 Looked up in the mail stores of the configuration (--mail-store): an imap URL, a
-Maildir or an mbox. mailto is the messages to or from that address; nothing is
-ever sent.`,
+Maildir or an mbox. With a CONTENT-ID it is that part of the message, decoded;
+cid is a part of the message of --in URL. mailto is a listing of the messages to
+or from that address, or with --mbox or --maildir themselves; nothing is ever
+sent.`,
 	"telnet": `telnet://[USER@]HOST[:PORT]/   rlogin://...   tn3270://...   RFC 4248
 
-A session: on a terminal an interactive one, in a pipe standard input goes to the
-peer and what it says to standard output. Nothing of the URL is typed for you.`,
+A session. On a terminal it is an interactive one, which Control-] leaves; in a
+pipe standard input goes to the peer and what it says to standard output, byte
+for byte. Nothing of the URL is typed for you.
+A session ends when its peer closes. The end of standard input does not end it:
+most servers would hang up at once, their answer unsaid. For a peer that does not
+close by itself there are --idle SECONDS, a success, and --max-time SECONDS, a
+failure:
+  printf 'date\nexit\n' | fetch --idle 5 telnet://HOST:PORT/
+rlogin needs a port of ours below 1024, which most systems give to root alone.
+tn3270 is no session: it brings the first screen, as text or with --screen json.
+Flags: --idle --terminal --screen --code-page.`,
 	"prospero": `prospero://HOST[:PORT]/NAME[;FIELD=VALUE]   RFC 4157, RFC 1738 3.11
 
 A directory is a listing of links; a file is brought from the server itself, or
