@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -48,6 +49,43 @@ func TestWAIS(t *testing.T) {
 	fetchAs(t, 2, url)
 	fetchAs(t, 8, url+"/TEXT/5/3=0%200%20/none;")
 	fetchAs(t, 12, "search", "--like", "wais://192.0.2.1/sea/TEXT/1/3=a;", url)
+}
+
+// breaking is a connection that breaks once so much was written.
+type breaking struct {
+	*faultnet.Conn
+	left int
+}
+
+func (c *breaking) Write(p []byte) (int, error) {
+	if c.left -= len(p); c.left < 0 {
+		return 0, io.ErrClosedPipe
+	}
+	return c.Conn.Write(p)
+}
+
+// TestWAISResume: a document that breaks off is continued by the next chunk
+// that is missing, and not asked for again.
+func TestWAISResume(t *testing.T) {
+	text := strings.Repeat("Line of a large document\n", 20_000)
+	db := &waistest.Database{Documents: []*waistest.Document{waistest.NewText("/a", "a", text)}}
+	server := &waistest.Server{Databases: map[string]*waistest.Database{"db": db}}
+	second := 0
+	l := faultnet.Listen(t,
+		faultnet.Script{faultnet.Do("serve a part", func(c *faultnet.Conn) error { server.Serve(&breaking{c, 300_000}); return nil })},
+		faultnet.Script{faultnet.Do("serve the rest", func(c *faultnet.Conn) error {
+			b := &breaking{c, 1 << 20}
+			defer func() { second = 1<<20 - b.left }()
+			return server.Serve(b)
+		})})
+	got := fetchAs(t, 0, "--retry", "1", "--retry-delay", "0.01", fmt.Sprintf("wais://%s/db/TEXT/%d/3=0%%200%%20/a;", l.Addr(), len(text)))
+	if got != text {
+		t.Errorf("got %d bytes, want %d", len(got), len(text))
+	}
+	l.Close()
+	if second == 0 || second > 250_000 {
+		t.Errorf("%d bytes came over the second connection", second)
+	}
 }
 
 // TestWAISGateway: where a gateway is named, it is asked for the whole URL.
