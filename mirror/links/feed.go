@@ -19,7 +19,7 @@ type feed struct {
 // feed calls see with each element that has ended, or has no content.
 func (w *walk) feed(in io.Reader, see func(*feed)) error {
 	f := &feed{w: w}
-	t := newTokens(in, true)
+	t := w.tokens(in, true)
 	for !w.stopped {
 		kind, raw := t.next()
 		switch kind {

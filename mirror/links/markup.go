@@ -14,7 +14,7 @@ const maxToken = 256 << 10
 
 // markup goes through HTML, or through XML with links like those of HTML.
 func (w *walk) markup(in io.Reader, xml bool) error {
-	t := newTokens(in, xml)
+	t := w.tokens(in, xml)
 	style := false // within an element of that name
 	for !w.stopped {
 		kind, raw := t.next()
@@ -23,7 +23,9 @@ func (w *walk) markup(in io.Reader, xml bool) error {
 			if err := w.write(raw); err != nil {
 				return err
 			}
-			w.cut(raw)
+			if len(raw) >= t.max {
+				w.cut(raw)
+			}
 			done, err := t.resume(raw, w)
 			if done || err != nil {
 				return err
@@ -90,7 +92,7 @@ func (w *walk) tag(z *html.Tokenizer, raw []byte) (string, []byte) {
 // cut visits the references of a tag that goes on further than a tokenizer
 // reads, as far as it is there.
 func (w *walk) cut(raw []byte) {
-	if len(raw) < maxToken || w.out != nil {
+	if w.out != nil {
 		return
 	}
 	whole := bytes.Clone(raw)

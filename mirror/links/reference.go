@@ -19,6 +19,7 @@ type walk struct {
 	visit    func(Link) (to string, more bool)
 	stopped  bool      // visit wants no more
 	out      io.Writer // nil: nothing is written
+	limit    int       // of a token; 0: maxToken
 }
 
 // reference visits one reference and returns what is to stand there instead,

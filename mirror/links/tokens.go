@@ -11,6 +11,7 @@ import (
 type tokens struct {
 	*html.Tokenizer
 	in   *pushback
+	max  int // bytes of a token
 	xml  bool
 	text string         // the element whose text comes next, if there can be no tags in it
 	last html.TokenType // and the beginning and end of it
@@ -19,15 +20,18 @@ type tokens struct {
 	hold []byte // the end of a text that was cut: it may be the beginning of a tag
 }
 
-func newTokens(in io.Reader, xml bool) *tokens {
-	t := &tokens{in: &pushback{r: in}, xml: xml}
+func (w *walk) tokens(in io.Reader, xml bool) *tokens {
+	t := &tokens{in: &pushback{r: in}, xml: xml, max: maxToken}
+	if w.limit > 0 {
+		t.max = w.limit
+	}
 	t.start("")
 	return t
 }
 
 func (t *tokens) start(inside string) {
 	t.Tokenizer = html.NewTokenizerFragment(t.in, inside)
-	t.SetMaxBuf(maxToken)
+	t.SetMaxBuf(t.max)
 	t.AllowCDATA(t.xml)
 }
 
@@ -39,7 +43,7 @@ func (t *tokens) next() (html.TokenType, []byte) {
 		return kind, raw
 	}
 	t.last = kind
-	if len(raw) < maxToken {
+	if len(raw) < t.max {
 		return kind, raw
 	}
 	copy(t.head[:], raw)

@@ -241,7 +241,7 @@ func (b *batch) file(a *Assigned, w Want, dir, name string) error {
 		switch {
 		case try == 0 && key.IsZero():
 			next = mark(name, "@file")
-		case try == 0 && listed(w.URL, w.Menu):
+		case try == 0 && strings.HasPrefix(name, listing(w.URL.Scheme())) && !strings.HasSuffix(w.URL.Path(), name):
 			next = mark(name, "@dir")
 		case try <= 1:
 			next = mark(name, "~"+id[:8])
@@ -253,11 +253,6 @@ func (b *batch) file(a *Assigned, w Want, dir, name string) error {
 }
 
 var errTries = fetch.Local.Errorf("no name is free that this URL could have in the tree")
-
-// listed reports whether the path of u is that of a listing.
-func listed(u uri.URI, menu bool) bool {
-	return menu || strings.HasSuffix(u.Path(), "/")
-}
 
 // mark adds to a name before its extension, so that what looks at that is not
 // misled.

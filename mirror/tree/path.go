@@ -24,13 +24,13 @@ const (
 //
 //   - Letters, digits, "._~@+=,()!-" and printable UTF-8 stand for
 //     themselves, however the URL has them; any other byte is percent-encoded.
-//   - A segment that is empty is "%"; "." and ".." are encoded, as are the
-//     last byte of a name that ends in a dot and of one that is a device to
-//     Windows.
+//   - A segment that is empty is "%"; "." and ".." are encoded, as is the
+//     last character of a name that ends in a dot, and of one that is a device
+//     to Windows.
 //   - A query is added to the name behind "@q=".
 //   - A listing lies in the folder that it lists, under a name that its scheme
-//     usually has for it: a URL that ends in "/", a menu of gopher, and
-//     whatever menu says is one.
+//     usually has for it: a URL that ends in "/", a menu of gopher, and what
+//     menu says is one. Menu says nothing of http, whose folders end in "/".
 //   - A name over 200 bytes keeps 120 and gets "~" and a digest; a path over
 //     900 bytes, likewise, becomes a name in the first of its folders.
 //
@@ -39,14 +39,16 @@ const (
 func Path(u uri.URI, menu bool) string {
 	scheme := u.Scheme()
 	raw := strings.TrimPrefix(u.Path(), "/")
-	if scheme == "ftp" || scheme == "ftps" {
+	switch scheme {
+	case "http", "https":
+		menu = false
+	case "gopher", "gophers":
+		menu = menu || strings.HasPrefix(raw, "1")
+	case "ftp", "ftps":
 		if front, code, ok := cutLast(raw, ";type="); ok && len(code) == 1 && strings.ContainsAny(code, "aidAID") {
 			raw = front
 			menu = menu || code == "d" || code == "D"
 		}
-	}
-	if (scheme == "gopher" || scheme == "gophers") && strings.HasPrefix(raw, "1") {
-		menu = true
 	}
 	folders, name := "", raw
 	if i := strings.LastIndexByte(raw, '/'); i >= 0 {

@@ -83,6 +83,9 @@ func TestPath(t *testing.T) {
 	if got := Path(uri.URI{}, false); got != "%/@/.listing" {
 		t.Errorf("no URL: %q", got)
 	}
+	if got := Path(uri.MustParse("http://h/sitemap.xml"), true); got != "http/h/sitemap.xml" {
+		t.Errorf("a sitemap: %q", got)
+	}
 	if got := Path(uri.MustParse("ftp://h/a"), true); got != "ftp/h/a/.listing" {
 		t.Errorf("a listing: %q", got)
 	}

@@ -1,0 +1,111 @@
+package links
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri"
+)
+
+// seeds adds the documents of testdata whose names end so.
+func seeds(f *testing.F, suffix string) {
+	names, err := filepath.Glob("testdata/*" + suffix)
+	if err != nil || len(names) == 0 {
+		f.Fatal("no documents: ", err)
+	}
+	for _, n := range names {
+		b, err := os.ReadFile(n)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+}
+
+// all walks a body and checks what every Link has to be.
+func all(t *testing.T, w *walk, media string, body []byte) (urls []string) {
+	t.Helper()
+	w.base = uri.MustParse(here)
+	w.visit = func(l Link) (string, bool) {
+		_, fragment := l.URL.Fragment()
+		_, user := l.URL.Userinfo()
+		if l.URL.Scheme() == "" || inert(l.URL.Scheme()) || fragment || user {
+			t.Errorf("%s is no link", l.URL.Unredacted())
+		}
+		urls = append(urls, l.URL.Unredacted())
+		return l.URL.Unredacted(), true
+	}
+	if err := w.document(w.base, media, nil, bytes.NewReader(body)); err != nil {
+		t.Fatal(err)
+	}
+	return urls
+}
+
+// stays checks that a copy in which nothing changes is the same bytes, and that
+// one in which every reference is absolute leads to the same.
+func stays(t *testing.T, media string, body []byte, limit int) {
+	t.Helper()
+	var same, absolute bytes.Buffer
+	w := &walk{out: &same, base: uri.MustParse(here), limit: limit, visit: func(Link) (string, bool) { return "", true }}
+	if err := w.document(w.base, media, nil, bytes.NewReader(body)); err != nil {
+		t.Fatal(err)
+	}
+	if !w.stated && !containsFold(body, "<base") && !bytes.Equal(same.Bytes(), body) {
+		t.Errorf("%q became %q", body, same.Bytes())
+	}
+	if limit > 0 {
+		return
+	}
+	before := all(t, &walk{}, media, body)
+	during := all(t, &walk{out: &absolute}, media, body)
+	after := all(t, &walk{}, media, absolute.Bytes())
+	if strings.Join(before, "\n") != strings.Join(during, "\n") || strings.Join(during, "\n") != strings.Join(after, "\n") {
+		t.Errorf("%q leads to\n%q, in writing to\n%q, and as\n%q to\n%q", body, before, during, absolute.Bytes(), after)
+	}
+}
+
+func FuzzHTML(f *testing.F) {
+	seeds(f, ".html")
+	f.Fuzz(func(t *testing.T, body []byte) {
+		for _, media := range []string{"text/html", "image/svg+xml"} {
+			stays(t, media, body, 0)
+			for _, limit := range []int{32, 61} {
+				stays(t, media, body, limit)
+				all(t, &walk{limit: limit}, media, body)
+			}
+		}
+	})
+}
+
+func FuzzCSS(f *testing.F) {
+	seeds(f, ".css")
+	f.Fuzz(func(t *testing.T, body []byte) { stays(t, "text/css", body, 0) })
+}
+
+func FuzzSitemap(f *testing.F) {
+	seeds(f, ".xml")
+	f.Fuzz(func(t *testing.T, body []byte) {
+		all(t, &walk{}, "text/xml", body)
+		all(t, &walk{limit: 40}, "application/rss+xml", body)
+		w := &walk{visit: func(Link) (string, bool) { return "", true }}
+		w.document(uri.MustParse("http://h/s.xml.gz"), "application/gzip", nil, bytes.NewReader(body))
+	})
+}
+
+func FuzzLink(f *testing.F) {
+	f.Add(`<a>; rel="next"; type="x/y", </b> ; rel=stylesheet;anchor="#x", <c>`)
+	f.Add(`<a>;rel="a\"b";rel=c,,<b`)
+	f.Fuzz(func(t *testing.T, value string) {
+		w := &walk{base: uri.MustParse(here), visit: func(l Link) (string, bool) {
+			if l.URL.Scheme() == "" {
+				t.Errorf("%s is no link", l.URL.Unredacted())
+			}
+			return "", true
+		}}
+		w.header(fetch.Header{{Name: "Link", Value: value}, {Name: "Refresh", Value: value}, {Name: "X-Robots-Tag", Value: value}})
+	})
+}
