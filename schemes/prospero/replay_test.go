@@ -1,6 +1,7 @@
 package prospero_test
 
 import (
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -77,6 +78,10 @@ func TestRecordedClients(t *testing.T) {
 		outcome(client.Do(t.Context(), request(t, host+path)))
 	}
 	ours := texts(t, s)
+	header, err := ardp.Parse(s.Requests()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		file string
 		nth  int
@@ -92,6 +97,10 @@ func TestRecordedClients(t *testing.T) {
 			t.Fatal(err)
 		}
 		theirs := strings.Replace(string(p.Data), "+LEXPAND", "", 1)
+		header.ID, header.Data, p.ID, p.Data = 0, nil, 0, nil
+		if !reflect.DeepEqual(header, p) {
+			t.Errorf("%s: our header says %+v, theirs %+v", c.file, header, p)
+		}
 		if c.ours >= len(ours) || meaning(ours[c.ours]) != meaning(theirs) {
 			t.Errorf("%s: we say %q, they %q", c.file, ours, theirs)
 		}
