@@ -58,7 +58,6 @@ func (a *app) command() *cobra.Command {
 	a.flags.register(root.PersistentFlags())
 	a.given = root.PersistentFlags().Changed
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fetch.Usage.With(err) })
-	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(a.ls(), a.info(), a.plan(), a.search(), a.mirror(), a.verify(), a.index(), a.frontier(), a.uri(), a.man(root))
 	root.SetHelpCommand(a.help(root))
 	return root
