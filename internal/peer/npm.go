@@ -1,0 +1,19 @@
+package peer
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// NeedModule returns the path of node, and that of a file in a package of the
+// npm registry, name@version, which "make peers" installs. Where either is
+// absent the test is skipped; with CI=true it fails.
+func NeedModule(t TB, module, name, file string) (node, path string) {
+	t.Helper()
+	node = Need(t, "node", "nodejs")
+	path = filepath.Join(unpacked, module, "node_modules", name, file)
+	if _, err := os.Stat(path); err != nil {
+		skip(t, "%s is absent: make peers installs %s", path, module)
+	}
+	return node, path
+}
