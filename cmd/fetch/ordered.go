@@ -43,6 +43,9 @@ func (o *ordered) slot() *slot {
 
 // wait waits until done or the end of ctx; o.mu is held.
 func (o *ordered) wait(done func() bool) error {
+	if done() {
+		return nil
+	}
 	stop := context.AfterFunc(o.ctx, func() {
 		o.mu.Lock()
 		defer o.mu.Unlock()

@@ -80,7 +80,7 @@ func hostField(t fetch.Target, port uint16) string {
 }
 
 func (a *ask) setPath(u uri.URI, opts *Options) error {
-	if !opts.PathAsIs {
+	if !opts.PathAsIs && strings.Contains(u.Path(), "/.") {
 		flat, err := u.Resolve(u) // a URI against itself only loses its dot segments
 		if err != nil {
 			return fetch.BadURL.With(err)

@@ -20,7 +20,8 @@ type conn struct {
 	state *tls.ConnectionState
 	key   string // who may use it
 	r     *bufio.Reader
-	out   []byte    // the head of a request
+	out   []byte    // the head of a request, and
+	head  []byte    // of a response: memory that is used again
 	since time.Time // when it became idle
 }
 

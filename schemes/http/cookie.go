@@ -160,7 +160,12 @@ func pathMatch(path, prefix string) bool {
 }
 
 func hasControl(s string) bool {
-	return strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
+	for i := range len(s) {
+		if c := s[i]; c < ' ' && c != '\t' || c == 0x7f {
+			return true
+		}
+	}
+	return false
 }
 
 // parseCookieDate is RFC 6265bis 5.1.1, which takes any order of its parts.

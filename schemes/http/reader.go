@@ -2,6 +2,7 @@ package http
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"golang.org/x/net/http/httpguts"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/pool"
@@ -123,6 +126,7 @@ func (r *reader) line(dst []byte, limit int) ([]byte, error) {
 
 // response reads up to the body.
 func (r *reader) response() error {
+	r.head = r.conn.head[:0] // whose memory is used again
 	for range maxInterim + 1 {
 		if is, err := r.isHead(); !is {
 			return r.without(err)
@@ -140,6 +144,7 @@ func (r *reader) response() error {
 			return err
 		}
 		if r.code < 100 || r.code > 199 || r.code == 101 {
+			r.conn.head, r.head = r.head, bytes.Clone(r.head)
 			return r.frame()
 		}
 	}
@@ -291,7 +296,7 @@ func (r *reader) field(line string) (f fetch.Field, ok bool, err error) {
 // isName reports whether s may be the name of a field: a token, or some.
 func isName(s string) bool {
 	for i := range len(s) {
-		if c := s[i]; c <= ' ' && c != ' ' || c >= 0x7f || strings.IndexByte(`"(),/:;<=>?@[\]{}`, c) >= 0 {
+		if !httpguts.IsTokenRune(rune(s[i])) && s[i] != ' ' {
 			return false
 		}
 	}
