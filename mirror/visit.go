@@ -52,7 +52,7 @@ func (v *visit) free() {
 
 // visit asks for one item. A nil visit says that ctx ended: the item stays.
 func (m *mirror) visit(ctx context.Context, it frontier.Item) *visit {
-	v := &visit{item: it, meta: metaOf(it), at: m.Now().UTC(), state: frontier.Done}
+	v := &visit{item: it, meta: metaOf(it), at: m.Now().UTC().Truncate(time.Microsecond), state: frontier.Done}
 	var err error
 	if v.url, err = uri.Parse(it.URL); err != nil {
 		return v.fail(frontier.Dead, err)

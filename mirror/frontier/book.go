@@ -23,9 +23,8 @@ type tx struct {
 	*session
 	book
 	now   int64
-	hosts map[int64]*host  // looked up in this transaction
-	names map[string]*host // the same
-	ids   map[Key]int64    // of the rows of URLs that were looked up
+	hosts map[int64]*host // looked up in this transaction
+	names map[string]*host
 }
 
 const readBook = "select run, live, pending, done, kept, gone, dead, excluded, before, urls, captures, bytes from book"
@@ -47,7 +46,7 @@ func (t *tx) store() error {
 // move counts a URL that goes into the state to.
 func (t *tx) move(u *urlRow, to State) {
 	switch {
-	case !u.item:
+	case u.id == 0:
 		t.urls++
 	case u.state == Pending || u.run == t.run:
 		t.states[u.state]--

@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/binary"
@@ -55,7 +56,7 @@ func (t *tx) complete(h *host, r *Result) error {
 		attempts = 1
 	}
 	before := *u
-	if !u.item {
+	if u.id == 0 {
 		of, err := t.create(u, &r.Item, r.State, wait)
 		if err != nil {
 			return err
@@ -77,7 +78,7 @@ func (t *tx) complete(h *host, r *Result) error {
 	if err != nil {
 		return err
 	}
-	was := before.item && before.state == Pending
+	was := before.id != 0 && before.state == Pending
 	if is := r.State == Pending; is && !was {
 		h.gain(1)
 	} else if was && !is {
@@ -90,13 +91,10 @@ func (t *tx) complete(h *host, r *Result) error {
 // capture records what was brought.
 func (t *tx) capture(item int64, r *Result) (int64, error) {
 	c := r.Capture
-	key := item
-	url := sql.NullString{String: c.URL, Valid: c.Key != r.Item.Key || c.URL != r.Item.URL}
-	if c.Key != r.Item.Key {
-		var err error
-		if key, err = t.refer(c.Key); err != nil {
-			return 0, err
-		}
+	var key []byte
+	var url sql.NullString
+	if c.Key != r.Item.Key || c.URL != r.Item.URL {
+		key, url = c.Key[:], sql.NullString{String: c.URL, Valid: true}
 	}
 	var digest []byte
 	var sum sql.NullInt64
@@ -114,8 +112,8 @@ func (t *tx) capture(item int64, r *Result) (int64, error) {
 	}
 	t.captures++
 	t.bytes += c.Size
-	return t.insert(`insert into capture (key, url, run, time, kind, media, code, size, digest, sum, validator, modified, path, file, at, bytes, record, proof)
-		values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, key, url, c.Run, nullTime(c.Time), c.Kind, c.Media, c.Code, c.Size,
+	return t.insert(`insert into capture (item, key, url, run, time, kind, media, code, size, digest, sum, validator, modified, path, file, at, bytes, record, proof)
+		values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, item, key, url, c.Run, nullTime(c.Time), c.Kind, c.Media, c.Code, c.Size,
 		digest, sum, c.Validator, nullTime(c.Modified), c.Path, file, c.At, c.Bytes, c.ID, c.Proof)
 }
 
@@ -134,18 +132,13 @@ func sumOf(digest [32]byte) int64 { return int64(binary.BigEndian.Uint64(digest[
 // claimNames records who has which names of the tree.
 func (t *tx) claimNames(names []Name) error {
 	for _, n := range names {
-		var id, has int64
-		var err error
-		if !n.Key.IsZero() {
-			if id, err = t.refer(n.Key); err != nil {
-				return err
-			}
-		}
-		err = t.scan("select key from name where fold=?", []any{n.Fold}, &has)
+		var has []byte
+		key := keyColumn(n.Key)
+		err := t.scan("select key from name where fold=?", []any{n.Fold}, &has)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
-			_, err = t.exec("insert into name (fold, key) values (?, ?)", n.Fold, id)
-		case err == nil && has != id:
+			_, err = t.exec("insert into name (fold, key) values (?, ?)", n.Fold, key)
+		case err == nil && !bytes.Equal(has, key):
 			err = fmt.Errorf("frontier: the name %q is another's", n.Fold)
 		}
 		if err != nil {

@@ -14,6 +14,7 @@ type host struct {
 	epoch   int64
 	until   sql.NullInt64
 	changed bool
+	stale   bool // due is to be worked out anew
 }
 
 func (h *host) leased() bool { return h.until.Valid }
@@ -87,6 +88,11 @@ func (t *tx) hostOf(id int64) (*host, error) {
 // settle writes the hosts that have changed.
 func (t *tx) settle() error {
 	for _, h := range t.hosts {
+		if h.stale && !h.leased() {
+			if err := t.free(h); err != nil {
+				return err
+			}
+		}
 		if !h.changed {
 			continue
 		}
@@ -95,7 +101,7 @@ func (t *tx) settle() error {
 		if err != nil {
 			return err
 		}
-		h.changed = false
+		h.changed, h.stale = false, false
 	}
 	return nil
 }

@@ -12,9 +12,9 @@ import (
 const page = 512
 
 // itemColumns are what item scans, with the tables they are in.
-const itemColumns = `u.id, u.key, u.url, h.name, v.key, u.depth, u.prio, u.wait, u.meta,
+const itemColumns = `u.id, u.key, u.url, h.name, u.via, u.depth, u.prio, u.wait, u.meta,
 	iif(u.run = (select run from book), u.attempts, 0), coalesce(u.note, ''), u.last
-	from url u join host h on h.id = u.host left join url v on v.id = u.via`
+	from url u join host h on h.id = u.host`
 
 func (s *session) item(r *sql.Rows) (item Item, err error) {
 	item, _, err = s.itemAndID(r)
@@ -39,8 +39,8 @@ func (s *session) itemAndID(r *sql.Rows) (item Item, id int64, err error) {
 	return item, id, err
 }
 
-const captureColumns = `c.id, k.key, coalesce(c.url, k.url), c.run, c.time, c.kind, c.media, c.code, c.size, c.digest, c.validator, c.modified, c.path,
-	coalesce(f.name, ''), c.at, c.bytes, c.record, c.proof from capture c join url k on k.id = c.key left join file f on f.id = c.file`
+const captureColumns = `c.id, coalesce(c.key, u.key), coalesce(c.url, u.url), c.run, c.time, c.kind, c.media, c.code, c.size, c.digest, c.validator, c.modified, c.path,
+	coalesce(f.name, ''), c.at, c.bytes, c.record, c.proof from capture c join url u on u.id = c.item left join file f on f.id = c.file`
 
 func scanCapture(scan func(...any) error) (c Capture, id int64, err error) {
 	var key, digest []byte
@@ -119,7 +119,9 @@ func (e *engine) Captures(ctx context.Context) iter.Seq2[Capture, error] {
 
 func (e *engine) Brought(ctx context.Context, keys []Key) (map[Key]Capture, error) {
 	return find(ctx, e, keys, func(s *session, k Key) (Capture, error) {
-		return s.captureOf("c.id = (select max(id) from capture where key = (select id from url where key=?))", k[:])
+		return s.captureOf(`c.id = (select max(id) from (
+			select max(id) id from capture where key = ?1
+			union all select max(id) from capture where key is null and item = (select id from url where key = ?1)))`, k[:])
 	})
 }
 
@@ -132,7 +134,7 @@ func (e *engine) Payloads(ctx context.Context, digests [][32]byte) (map[[32]byte
 func (e *engine) Named(ctx context.Context, folds []string) (map[string]Key, error) {
 	return find(ctx, e, folds, func(s *session, fold string) (k Key, err error) {
 		var key []byte
-		err = s.scan("select u.key from name n left join url u on u.id = n.key where n.fold=?", []any{fold}, &key)
+		err = s.scan("select key from name where fold=?", []any{fold}, &key)
 		copy(k[:], key)
 		return k, err
 	})

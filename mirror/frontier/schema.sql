@@ -1,6 +1,4 @@
--- Times are microseconds since 1970. Whatever refers to a URL holds the id of
--- its row in url; the row of a URL that something refers to, and that is no
--- item itself, has no state.
+-- Times are microseconds since 1970.
 
 -- One row: what nearly every transaction changes.
 create table book (
@@ -42,16 +40,16 @@ create index host_leased on host (id) where until is not null;
 create table url (
 	id       integer primary key,
 	key      blob    not null unique,
-	state    integer,
-	run      integer not null default 0, -- that saw it last
-	host     integer not null default 0,
-	prio     integer not null default 0,
-	depth    integer not null default 0,
+	state    integer not null,
+	run      integer not null, -- that saw it last
+	host     integer not null,
+	prio     integer not null,
+	depth    integer not null,
 	attempts integer not null default 0, -- in that run
-	wait     integer,                    -- pending, but not before; null: ready
-	via      integer,
-	last     integer,                    -- capture
-	url      text    not null default '',
+	wait     integer,          -- pending, but not before; null: ready
+	via      blob,
+	last     integer,          -- capture
+	url      text    not null,
 	meta     blob,
 	note     text
 );
@@ -60,8 +58,9 @@ create index url_waiting on url (host, wait) where wait is not null;
 
 create table capture (
 	id        integer primary key,
-	key       integer not null, -- url
-	url       text,             -- null: that of the row key
+	item      integer not null, -- url
+	key       blob,             -- of the record's URL, where that is not the item's
+	url       text,             -- the same
 	run       integer not null,
 	time      integer,
 	kind      text    not null,
@@ -79,7 +78,8 @@ create table capture (
 	record    text    not null,
 	proof     text    not null
 );
-create index capture_key on capture (key);
+create index capture_item on capture (item) where key is null;
+create index capture_key on capture (key) where key is not null;
 create index capture_sum on capture (sum) where sum is not null;
 
 create table file (
@@ -90,5 +90,5 @@ create table file (
 
 create table name (
 	fold text    primary key,
-	key  integer not null -- url; 0: a folder
+	key  blob -- null: a folder
 ) without rowid;

@@ -54,7 +54,7 @@ func (e *engine) write(ctx context.Context, f func(*tx) error) error {
 	}
 	defer func() { e.writer <- s }()
 	return fault(s.transact(func() error {
-		t := &tx{session: s, now: micros(e.now()), hosts: map[int64]*host{}, names: map[string]*host{}, ids: map[Key]int64{}}
+		t := &tx{session: s, now: micros(e.now()), hosts: map[int64]*host{}, names: map[string]*host{}}
 		if err := t.load(); err != nil {
 			return err
 		}

@@ -1,0 +1,4 @@
+package frontier
+
+// OpenClock is Open with a clock.
+var OpenClock = open

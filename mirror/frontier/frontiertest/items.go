@@ -1,0 +1,177 @@
+package frontiertest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/anyurl/fetch/mirror/frontier"
+)
+
+func add(t *testing.T, e Engine) {
+	tr := begin(t, e)
+	tr.add(0)
+	tr.add(2, url("a", 1), url("a", 2), url("a", 1)) // twice in one call
+	tr.add(1, url("a", 2), url("b", 1))              // known and new
+	tr.want(frontier.Pending, "http://a/1", "http://a/2", "http://b/1")
+
+	for name, bad := range map[string]frontier.Item{
+		"no key":  {URL: "http://a/3", Host: "a"},
+		"no URL":  {Key: frontier.KeyOf("http://a/3"), Host: "a"},
+		"no host": {Key: frontier.KeyOf("http://a/3"), URL: "http://a/3"},
+	} {
+		if _, err := tr.Add(tr.ctx, []frontier.Item{url("a", 9), bad}); err == nil {
+			t.Errorf("an item with %s was added", name)
+		}
+	}
+	tr.want(frontier.Pending, "http://a/1", "http://a/2", "http://b/1")
+
+	many := make([]frontier.Item, 3000) // beyond any page or batch
+	for i := range many {
+		many[i] = url("many", i)
+	}
+	tr.add(len(many), many...)
+	if got := tr.state(frontier.Pending); len(got) != 3003 || got[3] != "http://many/0" || got[3002] != "http://many/2999" {
+		t.Errorf("%d items are pending, from %v", len(got), got[:4])
+	}
+
+	gone, cancel := context.WithCancel(tr.ctx)
+	cancel()
+	if _, err := tr.Add(gone, []frontier.Item{url("c", 1)}); !errors.Is(err, context.Canceled) {
+		t.Errorf("Add with a context that has ended: %v", err)
+	}
+}
+
+// runs follows items from one run to the next.
+func runs(t *testing.T, e Engine) {
+	tr := begin(t, e)
+	seed, leaf, lasting, waiting := url("a", 1), url("a", 2), url("a", 3), url("b", 1)
+	leaf.Via, leaf.Depth = seed.Key, 1
+	tr.add(4, seed, leaf, lasting, waiting)
+	l := tr.lease("w", "a", 9)
+	rs := done(seed, leaf, lasting)
+	rs[1].Capture, rs[2].State = brought(leaf, 1), frontier.Kept
+	tr.ok(tr.Complete(tr.ctx, l, rs, nil))
+	tr.ok(tr.Release(tr.ctx, l, time.Time{}))
+	l = tr.lease("w", "b", 9)
+	tr.ok(tr.Complete(tr.ctx, l, []frontier.Result{{Item: waiting, Retry: tr.now().Add(time.Hour), Note: "busy"}}, nil))
+	tr.ok(tr.Release(tr.ctx, l, time.Time{}))
+
+	tr.add(0, seed, leaf, lasting)
+	if run, fresh, err := tr.Begin(tr.ctx, nil); run != 1 || fresh || err != nil {
+		t.Errorf("Begin in a run: run %d, fresh %v, %v", run, fresh, err)
+	}
+	tr.ok(tr.End(tr.ctx))
+	if _, err := tr.Add(tr.ctx, []frontier.Item{seed}); err == nil {
+		t.Error("an item was added to no run")
+	}
+	if _, err := tr.Claim(tr.ctx, "w", 1, 1, time.Minute); err == nil {
+		t.Error("a host was claimed in no run")
+	}
+
+	note := []byte("the second")
+	if run, fresh, err := tr.Begin(tr.ctx, note); run != 2 || !fresh || err != nil {
+		t.Fatalf("Begin after End: run %d, fresh %v, %v", run, fresh, err)
+	}
+	if st := tr.stats(); st.Run != 2 || string(st.Note) != string(note) || st.States[frontier.Pending] != 1 || st.States[frontier.Done] != 0 || st.URLs != 4 {
+		t.Errorf("a fresh run: %+v", st)
+	}
+	seed.Depth, seed.Meta = 7, []byte("again")
+	seed.Via = leaf.Key
+	tr.add(1, seed, lasting) // what was Kept stays so
+	tr.want(frontier.Pending, seed.URL, waiting.URL)
+	again := tr.lease("w", "a", 9).Items[0]
+	if again.Depth != 7 || string(again.Meta) != "again" || !again.Via.IsZero() {
+		t.Errorf("came back as %+v; want the new depth and meta, and to be a seed still", again)
+	}
+
+	// What waited, waits no more, then longer: the frontier must know when.
+	later := tr.now().Add(time.Minute * 5)
+	waiting.NotBefore = later
+	tr.add(1, waiting)
+	tr.ok(tr.Evict(tr.ctx))
+	tr.ok(tr.Complete(tr.ctx, tr.lease("w", "a", 9), done(seed), nil))
+	if st := tr.stats(); !st.Next.Equal(later) {
+		t.Errorf("the next is due at %v; want %v", st.Next, later)
+	}
+	for i, err := range tr.Items(tr.ctx, frontier.Pending) {
+		if tr.ok(err); i.Attempts != 0 || i.Note != "" || !i.NotBefore.Equal(later) {
+			t.Errorf("from the last run: %+v", i)
+		}
+	}
+
+	if n, err := tr.Revive(tr.ctx); n != 1 || err != nil {
+		t.Errorf("Revive: %d, %v; want what this run has not met", n, err)
+	}
+	tr.want(frontier.Pending, leaf.URL, waiting.URL)
+	if n, err := tr.Revive(tr.ctx); n != 0 || err != nil {
+		t.Errorf("Revive again: %d, %v", n, err)
+	}
+	for i, err := range tr.Items(tr.ctx, frontier.Pending) {
+		if tr.ok(err); i.URL == leaf.URL && (i.Last == nil || *i.Last != *brought(leaf, 1)) {
+			t.Errorf("what was brought last: %+v", i.Last)
+		}
+	}
+}
+
+func complete(t *testing.T, e Engine) {
+	tr := begin(t, e)
+	page, next, dead := url("a", 1), url("a", 2), url("a", 3)
+	tr.add(3, page, next, dead)
+	l := tr.lease("w", "a", 2)
+	child := url("b", 1)
+	child.Via = page.Key
+	unlisted := url("a", 4)
+	rs := []frontier.Result{
+		{Item: page, State: frontier.Done, Capture: brought(page, 1), Children: []frontier.Item{child, next, child},
+			Names: []frontier.Name{{Fold: "a/1", Key: page.Key}, {Fold: "a"}}},
+		{Item: next, Retry: tr.now().Add(time.Minute), Note: "busy"},
+		{Item: dead, State: frontier.Dead, Note: "no such host"}, // not handed out
+		{Item: unlisted, State: frontier.Excluded},               // not even known
+	}
+	before := tr.stats()
+
+	for name, bad := range map[string]frontier.Result{
+		"of another host":             {Item: url("b", 9), State: frontier.Done},
+		"with the name of another":    {Item: next, State: frontier.Done, Names: []frontier.Name{{Fold: "a/1", Key: next.Key}}},
+		"with a folder that is one":   {Item: next, State: frontier.Done, Names: []frontier.Name{{Fold: "a", Key: next.Key}}},
+		"with a child without a host": {Item: next, State: frontier.Done, Children: []frontier.Item{{Key: frontier.KeyOf("x"), URL: "x"}}},
+	} {
+		if err := tr.Complete(tr.ctx, l, append(rs[:1:1], bad), map[string]int64{"w": 1}); err == nil || errors.Is(err, frontier.ErrFenced) {
+			t.Errorf("a result %s: %v", name, err)
+		}
+		if after := tr.stats(); after.URLs != before.URLs || after.Captures != 0 || after.States[frontier.Pending] != 3 || len(l.Out) != 2 {
+			t.Fatalf("a result %s left something behind: %+v", name, after)
+		}
+	}
+
+	tr.ok(tr.Complete(tr.ctx, l, rs, map[string]int64{"w": 30}))
+	if len(l.Out) != 0 {
+		t.Errorf("%d are out", len(l.Out))
+	}
+	tr.want(frontier.Done, page.URL)
+	tr.want(frontier.Dead, dead.URL)
+	tr.want(frontier.Excluded, unlisted.URL)
+	tr.want(frontier.Pending, next.URL, child.URL)
+	for i, err := range tr.Items(tr.ctx, frontier.Dead) {
+		if tr.ok(err); i.Note != "no such host" {
+			t.Errorf("note %q", i.Note)
+		}
+	}
+
+	// Told twice, it counts once; told otherwise, the later counts.
+	tr.ok(tr.Complete(tr.ctx, l, done(page, dead), map[string]int64{"w": 20}))
+	tr.want(frontier.Done, page.URL, dead.URL)
+	if st := tr.stats(); st.States[frontier.Done] != 2 || st.States[frontier.Dead] != 0 || st.URLs != 5 || st.Captures != 1 {
+		t.Errorf("told twice: %+v", st)
+	}
+	if ends, err := tr.Ends(tr.ctx); err != nil || len(ends) != 1 || ends["w"] != 30 {
+		t.Errorf("ends: %v, %v; a file never becomes shorter", ends, err)
+	}
+	tr.pass(2 * time.Minute)
+	tr.ok(tr.Extend(tr.ctx, l, time.Minute))
+	if more, err := tr.More(tr.ctx, l, 9); err != nil || len(more) != 1 || more[0].Attempts != 1 || more[0].Note != "busy" {
+		t.Errorf("once more: %+v, %v", more, err)
+	}
+}

@@ -1,0 +1,175 @@
+package frontiertest
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/anyurl/fetch/mirror/frontier"
+)
+
+// environ names the variable that tells a process to be a victim, and where.
+const environ = "FRONTIERTEST_PLACE"
+
+// Main is for TestMain: in a process that kill has started it never returns.
+func Main(e Engine) {
+	if place := os.Getenv(environ); place != "" {
+		fmt.Fprintln(os.Stderr, victim(e, place))
+		os.Exit(1)
+	}
+}
+
+const (
+	batch  = 16
+	record = 100 // bytes
+)
+
+// victim completes batch after batch, and says so after each, until it is
+// killed.
+func victim(e Engine, place string) error {
+	ctx := context.Background()
+	f, err := e.Open(ctx, place, time.Now)
+	if err != nil {
+		return err
+	}
+	if _, _, err = f.Begin(ctx, nil); err != nil {
+		return err
+	}
+	ends, err := f.Ends(ctx)
+	if err != nil {
+		return err
+	}
+	if err = f.Evict(ctx); err != nil {
+		return err
+	}
+	if _, err = f.Add(ctx, []frontier.Item{url("h", -1)}); err != nil {
+		return err
+	}
+	ls, err := f.Claim(ctx, "victim", 1, 1, time.Hour)
+	if err != nil || len(ls) != 1 {
+		return fmt.Errorf("claimed %d: %w", len(ls), err)
+	}
+	for n := int(ends["w"] / (batch * record)); ; n++ {
+		rs, ends := batchOf(n)
+		if err := f.Complete(ctx, ls[0], rs, ends); err != nil {
+			return err
+		}
+		fmt.Println(n)
+	}
+}
+
+// batchOf is the nth batch: items that nobody knew, each with all that a
+// result can have.
+func batchOf(n int) (rs []frontier.Result, ends map[string]int64) {
+	for i := n * batch; i < (n+1)*batch; i++ {
+		item := url("h", i)
+		c := brought(item, byte(i))
+		c.File, c.At, c.Bytes, c.Path = "w", int64(i)*record, record, item.URL
+		child := url("child", i)
+		child.NotBefore = time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC) // the host to claim is h
+		rs = append(rs, frontier.Result{Item: item, State: frontier.Done, Capture: c, Children: []frontier.Item{child},
+			Names: []frontier.Name{{Fold: item.URL, Key: item.Key}}})
+	}
+	return rs, map[string]int64{"w": int64(n+1) * batch * record}
+}
+
+// kill kills a process in the middle of its calls, three times.
+func kill(t *testing.T, e Engine) {
+	if !e.Lasts {
+		t.Skip("this engine does not last")
+	}
+	Kills(t, e, 3)
+}
+
+// Kills does it as often as it is told.
+func Kills(t *testing.T, e Engine, times int) {
+	place := e.Place(t)
+	for round := range times {
+		last := murder(t, place, 20+round*17%40)
+		tr := &trial{TB: t, clock: newClock(), ctx: t.Context(), place: place}
+		tr.open(e)
+		tr.whole(last)
+		tr.ok(tr.Close())
+		if t.Failed() {
+			t.Fatalf("after kill %d", round+1)
+		}
+	}
+}
+
+// murder lets a victim do so many batches and kills it. It returns the last
+// that the victim has acknowledged.
+func murder(t *testing.T, place string, batches int) (last int) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), environ+"="+place)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	said := 0
+	for lines := bufio.NewScanner(out); lines.Scan(); { // to the end: what it said while it was being killed counts too
+		if last, err = strconv.Atoi(lines.Text()); err != nil {
+			t.Fatalf("the victim said %q; TestMain must call Main", lines.Text())
+		}
+		if said++; said == batches {
+			cmd.Process.Kill()
+		}
+	}
+	if said < batches {
+		t.Fatalf("the victim died by itself after %d batches", said)
+	}
+	return last
+}
+
+// whole checks that the batches up to last are there, and of the next all or
+// nothing.
+func (tr *trial) whole(last int) {
+	tr.Helper()
+	ends, err := tr.Ends(tr.ctx)
+	tr.ok(err)
+	batches := int(ends["w"] / (batch * record))
+	if batches != last+1 && batches != last+2 {
+		tr.Errorf("%d batches are there; %d were acknowledged", batches, last+1)
+	}
+	want := batches * batch
+	var done, pending, captures int
+	for _, err := range tr.Items(tr.ctx, frontier.Done) {
+		tr.ok(err)
+		done++
+	}
+	for _, err := range tr.Items(tr.ctx, frontier.Pending) {
+		tr.ok(err)
+		pending++
+	}
+	for c, err := range tr.Captures(tr.ctx) {
+		tr.ok(err)
+		if c.At != int64(captures)*record {
+			tr.Errorf("capture %d is at %d", captures, c.At)
+		}
+		captures++
+	}
+	if done != want || pending != want+1 || captures != want {
+		tr.Errorf("%d are done, %d pending, %d brought; want %d, with one more that is pending", done, pending, captures, want)
+	}
+	st := tr.stats()
+	if st.States[frontier.Done] != int64(done) || st.States[frontier.Pending] != int64(pending) || st.Captures != int64(captures) {
+		tr.Errorf("the account says %+v", st)
+	}
+	var folds []string
+	for i := range want {
+		folds = append(folds, url("h", i).URL)
+	}
+	if names, err := tr.Named(tr.ctx, folds); err != nil || len(names) != want {
+		tr.Errorf("%d names, %v; want %d", len(names), err, want)
+	}
+}

@@ -1,0 +1,232 @@
+package frontiertest
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/anyurl/fetch/mirror/frontier"
+)
+
+// A model is what a frontier holds, said as simply as can be.
+type model struct {
+	now      func() time.Time
+	run      int64
+	live     bool
+	items    []*modelItem // in the order in which they were added
+	hosts    map[string]*modelHost
+	captures []frontier.Capture
+	names    map[string]frontier.Key
+	ends     map[string]int64
+}
+
+type modelItem struct {
+	frontier.Item
+	state frontier.State
+	run   int64
+}
+
+type modelHost struct {
+	next, until time.Time
+	epoch       int64
+	leased      bool
+}
+
+func newModel(now func() time.Time) *model {
+	return &model{now: now, hosts: map[string]*modelHost{}, names: map[string]frontier.Key{}, ends: map[string]int64{}}
+}
+
+func (m *model) begin() (run int64, fresh bool) {
+	if fresh = !m.live; fresh {
+		m.run++
+		m.live = true
+	}
+	return m.run, fresh
+}
+
+func (m *model) find(k frontier.Key) *modelItem {
+	i := slices.IndexFunc(m.items, func(i *modelItem) bool { return i.Key == k })
+	if i < 0 {
+		return nil
+	}
+	return m.items[i]
+}
+
+func (m *model) host(name string) *modelHost {
+	if m.hosts[name] == nil {
+		m.hosts[name] = new(modelHost)
+	}
+	return m.hosts[name]
+}
+
+func (m *model) add(items []frontier.Item) (added int) {
+	for _, item := range items {
+		have := m.find(item.Key)
+		switch {
+		case have == nil:
+			m.items = append(m.items, &modelItem{Item: item, run: m.run})
+			m.host(item.Host)
+		case have.run == m.run || have.state == frontier.Kept:
+			continue
+		default:
+			have.pend(m.run)
+			have.Depth, have.Priority, have.Meta, have.NotBefore = item.Depth, item.Priority, item.Meta, item.NotBefore
+		}
+		added++
+	}
+	return added
+}
+
+func (i *modelItem) pend(run int64) {
+	i.state, i.run, i.Attempts, i.Note, i.NotBefore = frontier.Pending, run, 0, "", time.Time{}
+}
+
+// requeue makes pending what which says.
+func (m *model) requeue(which func(*modelItem) bool) (n int64) {
+	for _, i := range m.items {
+		if which(i) {
+			i.pend(m.run)
+			n++
+		}
+	}
+	return n
+}
+
+// ready lists what may be asked of a host now, in order.
+func (m *model) ready(host string) (items []*modelItem) {
+	for _, i := range m.items {
+		if i.Host == host && i.state == frontier.Pending && !i.NotBefore.After(m.now()) {
+			items = append(items, i)
+		}
+	}
+	slices.SortStableFunc(items, func(a, b *modelItem) int { return cmp.Compare(a.Priority, b.Priority) })
+	return items
+}
+
+// claimable says whether Claim may give host to somebody.
+func (m *model) claimable(host string) bool {
+	h := m.host(host)
+	return !(h.leased && h.until.After(m.now())) && !h.next.After(m.now()) && len(m.ready(host)) > 0
+}
+
+func (m *model) claim(host string, ttl time.Duration) (epoch int64) {
+	h := m.host(host)
+	h.epoch++
+	h.leased, h.until = true, m.now().Add(ttl)
+	return h.epoch
+}
+
+// held reports whether l stands.
+func (m *model) held(l *frontier.Lease) bool {
+	h := m.host(l.Host)
+	return h.leased && h.epoch == l.Epoch
+}
+
+func (m *model) more(l *frontier.Lease, n int) (items []*modelItem) {
+	h := m.host(l.Host)
+	if h.next.After(m.now()) || !h.until.After(m.now()) {
+		return nil
+	}
+	for _, i := range m.ready(l.Host) {
+		if _, out := l.Out[i.Key]; !out && len(items) < n {
+			items = append(items, i)
+		}
+	}
+	return items
+}
+
+// complete reports whether rs could be recorded.
+func (m *model) complete(rs []frontier.Result, ends map[string]int64) bool {
+	claimed := map[string]frontier.Key{}
+	for _, r := range rs {
+		for _, n := range r.Names {
+			has, ok := m.names[n.Fold]
+			if !ok {
+				has, ok = claimed[n.Fold]
+			}
+			if ok && has != n.Key {
+				return false
+			}
+			claimed[n.Fold] = n.Key
+		}
+	}
+	for fold, k := range claimed {
+		m.names[fold] = k
+	}
+	for _, r := range rs {
+		m.result(r)
+	}
+	for _, r := range rs {
+		m.add(r.Children)
+	}
+	for file, end := range ends {
+		m.ends[file] = max(m.ends[file], end)
+	}
+	return true
+}
+
+func (m *model) result(r frontier.Result) {
+	i := m.find(r.Item.Key)
+	if i == nil {
+		i = &modelItem{Item: r.Item, run: m.run}
+		m.items = append(m.items, i)
+	}
+	if i.run != m.run {
+		i.Attempts = 0
+	}
+	i.state, i.run, i.Note, i.NotBefore = r.State, m.run, r.Note, time.Time{}
+	if r.State == frontier.Pending {
+		i.NotBefore = r.Retry
+		i.Attempts++
+	}
+	if r.Capture != nil {
+		m.captures = append(m.captures, *r.Capture)
+		i.Last = r.Capture
+	}
+}
+
+func (m *model) release(l *frontier.Lease, next time.Time) {
+	h := m.host(l.Host)
+	h.leased = false
+	m.block(l.Host, next)
+}
+
+func (m *model) block(host string, until time.Time) {
+	if h := m.host(host); until.After(h.next) {
+		h.next = until
+	}
+}
+
+func (m *model) stats() frontier.Stats {
+	st := frontier.Stats{Run: m.run, URLs: int64(len(m.items)), Captures: int64(len(m.captures)), States: map[frontier.State]int64{}}
+	for _, c := range m.captures {
+		st.Bytes += c.Size
+	}
+	due := map[string]time.Time{}
+	for _, i := range m.items {
+		if i.state != frontier.Pending {
+			if i.run == m.run {
+				st.States[i.state]++
+			}
+			continue
+		}
+		st.States[frontier.Pending]++
+		if at, ok := due[i.Host]; !ok || i.NotBefore.Before(at) {
+			due[i.Host] = i.NotBefore
+		}
+	}
+	st.Hosts = int64(len(due))
+	for name, at := range due {
+		h := m.host(name)
+		if h.leased {
+			at = h.until
+		}
+		if at.Before(h.next) {
+			at = h.next
+		}
+		if at.After(m.now()) && (st.Next.IsZero() || at.Before(st.Next)) {
+			st.Next = at
+		}
+	}
+	return st
+}

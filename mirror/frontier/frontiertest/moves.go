@@ -1,0 +1,185 @@
+package frontiertest
+
+import (
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/anyurl/fetch/mirror/frontier"
+)
+
+// The small world of random.
+var (
+	hosts = []string{"a", "b", "c"}
+	paths = []string{"p", "q", "r", "s", "t"}
+)
+
+func (p *play) hostName() string { return hosts[p.n(len(hosts))] }
+
+// soon is a time somewhere about now, or none.
+func (p *play) soon() time.Time {
+	switch n := p.n(40); {
+	case n < 20:
+		return time.Time{}
+	case n < 25:
+		return p.now()
+	default:
+		return p.now().Add(time.Duration(n-30) * 4 * time.Second)
+	}
+}
+
+func (p *play) item(host string) frontier.Item {
+	i := url(host, p.n(6))
+	i.Depth, i.Priority, i.NotBefore = p.n(4), p.n(3), p.soon()
+	if p.n(2) == 0 {
+		i.Via = url(p.hostName(), p.n(6)).Key
+		i.Meta = []byte(fmt.Sprint("meta ", p.n(4)))
+	}
+	return i
+}
+
+func (p *play) some() (items []frontier.Item) {
+	for range p.n(5) {
+		items = append(items, p.item(p.hostName()))
+	}
+	return items
+}
+
+func (p *play) adds() {
+	items := p.some()
+	p.note("add %v", urlsOf(items))
+	n, err := p.Add(p.ctx, items)
+	p.judge(err, !p.model.live)
+	if err == nil {
+		p.equal("what was added", n, p.model.add(items))
+	}
+}
+
+func (p *play) claims() {
+	most, each, ttl := 1+p.n(3), 1+p.n(4), time.Duration(1+p.n(60))*time.Second
+	p.note("claim %d hosts, %d items each, for %v", most, each, ttl)
+	ls, err := p.Claim(p.ctx, "w", most, each, ttl)
+	p.judge(err, !p.model.live)
+	if err != nil {
+		return
+	}
+	can := 0
+	for _, h := range hosts {
+		if p.model.claimable(h) {
+			can++
+		}
+	}
+	p.equal("how many hosts were claimed", len(ls), min(most, can))
+	for _, l := range ls {
+		if !p.model.claimable(l.Host) {
+			p.Errorf("after %s: %s was claimed, which may not be asked", p.log[len(p.log)-1], l.Host)
+		}
+		want := p.model.ready(l.Host)
+		want = want[:min(each, len(want))]
+		p.handed("what was claimed", l.Items, want)
+		p.equal("the epoch", l.Epoch, p.model.claim(l.Host, ttl))
+		p.equal("the end", l.Until, p.now().Add(ttl))
+		p.equal("how many are out", len(l.Out), len(l.Items))
+		p.leases = append(p.leases, l)
+	}
+}
+
+func (p *play) mores(l *frontier.Lease) {
+	n := p.n(5)
+	p.note("%d more of %s, epoch %d", n, l.Host, l.Epoch)
+	want := p.model.more(l, n)
+	items, err := p.More(p.ctx, l, n)
+	if p.fenced(l, err) {
+		return
+	}
+	p.judge(err, false)
+	p.handed("what was handed out", items, want)
+}
+
+func (p *play) extends(l *frontier.Lease) {
+	ttl := time.Duration(1+p.n(60)) * time.Second
+	p.note("extend %s, epoch %d, by %v", l.Host, l.Epoch, ttl)
+	err := p.Extend(p.ctx, l, ttl)
+	if p.fenced(l, err) {
+		return
+	}
+	p.judge(err, false)
+	p.model.host(l.Host).until = p.now().Add(ttl)
+	p.equal("the end", l.Until, p.now().Add(ttl))
+}
+
+func (p *play) releases(l *frontier.Lease) {
+	next := p.soon()
+	p.note("release %s, epoch %d, until %v", l.Host, l.Epoch, next)
+	err := p.Release(p.ctx, l, next)
+	if p.fenced(l, err) {
+		return
+	}
+	p.judge(err, false)
+	p.model.release(l, next)
+}
+
+func (p *play) completes(l *frontier.Lease) {
+	var rs []frontier.Result
+	for range 1 + p.n(3) {
+		rs = append(rs, p.result(l))
+	}
+	var ends map[string]int64
+	if p.n(2) == 0 {
+		ends = map[string]int64{fmt.Sprint("w", p.n(2)): int64(p.n(200))}
+	}
+	p.note("complete %s, epoch %d: %+v", l.Host, l.Epoch, rs)
+	out := maps.Clone(l.Out)
+	err := p.Complete(p.ctx, l, rs, ends)
+	if p.fenced(l, err) {
+		p.equal("what is out", l.Out, out)
+		return
+	}
+	fits := p.model.live && p.model.complete(rs, ends)
+	p.judge(err, !fits)
+	if fits {
+		for _, r := range rs {
+			delete(out, r.Item.Key)
+		}
+	}
+	p.equal("what is out", l.Out, out)
+}
+
+// result is of an item of l, or of another of its host, known or not.
+func (p *play) result(l *frontier.Lease) frontier.Result {
+	r := frontier.Result{Item: p.item(l.Host), State: frontier.State(p.n(6))}
+	if len(l.Items) > 0 && p.n(3) > 0 {
+		r.Item = l.Items[p.n(len(l.Items))]
+	}
+	r.Item.Attempts, r.Item.Note, r.Item.Last, r.Item.NotBefore = 0, "", nil, time.Time{}
+	if r.State == frontier.Pending {
+		r.Retry = p.soon()
+	}
+	if p.n(3) == 0 {
+		r.Note = "a note"
+	}
+	if p.n(2) == 0 {
+		c := brought(r.Item, byte(p.n(3)))
+		c.Run, c.Time, c.Size, c.Path = p.model.run, p.now(), int64(p.n(256)), paths[p.n(len(paths))]
+		switch p.n(4) {
+		case 0:
+			c.URL = fmt.Sprint("news:", p.n(2))
+			c.Key = frontier.KeyOf(c.URL)
+		case 1:
+			c.File, c.At, c.Bytes, c.ID, c.Proof = fmt.Sprint("w", p.n(2)), int64(p.n(256)), 9, "urn:uuid:1", "sha1:A"
+			c.Modified, c.Validator, c.Media, c.Code = p.now().Add(-time.Hour), `"etag"`, "text/html", 200
+		case 2:
+			other := url(p.hostName(), p.n(6)) // the object of another URL
+			c.Key, c.URL = other.Key, other.URL
+		}
+		r.Capture = c
+		r.Names = []frontier.Name{{Fold: c.Path, Key: r.Item.Key}}
+		if p.n(4) == 0 {
+			r.Names = []frontier.Name{{Fold: paths[p.n(len(paths))]}}
+		}
+	}
+	if p.n(3) == 0 {
+		r.Children = p.some()
+	}
+	return r
+}

@@ -1,0 +1,288 @@
+package frontiertest
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/anyurl/fetch/mirror/frontier"
+)
+
+// random plays sequences of operations on e and on the model.
+func random(t *testing.T, e Engine) {
+	for seed := range uint64(30) {
+		script := make([]byte, 600)
+		r := rand.NewChaCha8([32]byte{0: byte(seed)})
+		r.Read(script)
+		Play(t, e, script)
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+}
+
+// Fuzz looks for a sequence of operations that e gets wrong.
+func Fuzz(f *testing.F, e Engine) {
+	f.Add([]byte("A claim, some results, a release"))
+	f.Fuzz(func(t *testing.T, script []byte) {
+		if len(script) < 2000 {
+			Play(t, e, script)
+		}
+	})
+}
+
+// Play does on e, and on a model of it, what script says, and compares.
+func Play(t testing.TB, e Engine, script []byte) {
+	t.Helper()
+	p := newPlay(t, e, script)
+	defer p.end()
+	for len(p.script) > 0 && !t.Failed() {
+		p.step()
+		p.compare()
+	}
+}
+
+// play is one sequence under way.
+type play struct {
+	*trial
+	e      Engine
+	model  *model
+	script []byte
+	leases []*frontier.Lease // those that stand and those that do not
+	log    []string
+}
+
+func newPlay(t testing.TB, e Engine, script []byte) *play {
+	tr := &trial{TB: t, clock: newClock(), ctx: t.Context(), place: e.Place(t)}
+	tr.open(e)
+	return &play{trial: tr, e: e, model: newModel(tr.now), script: script}
+}
+
+// end tells how it came to a failure.
+func (p *play) end() {
+	p.Close()
+	if p.Failed() {
+		for _, line := range p.log {
+			p.Log(line)
+		}
+	}
+}
+
+// n takes a number below limit from the script.
+func (p *play) n(limit int) int {
+	if len(p.script) == 0 {
+		return 0
+	}
+	b := p.script[0]
+	p.script = p.script[1:]
+	return int(b) % limit
+}
+
+func (p *play) note(format string, args ...any) { p.log = append(p.log, fmt.Sprintf(format, args...)) }
+
+// judge compares an error with whether there is to be one.
+func (p *play) judge(err error, want bool) {
+	p.Helper()
+	if (err != nil) != want {
+		p.Errorf("after %s: error %v; want one: %v", p.log[len(p.log)-1], err, want)
+	}
+}
+
+func (p *play) equal(what string, got, want any) {
+	p.Helper()
+	if !reflect.DeepEqual(got, want) {
+		p.Errorf("after %s: %s is\n%+v; want\n%+v", p.log[len(p.log)-1], what, got, want)
+	}
+}
+
+func (p *play) step() {
+	switch op := p.n(20); op {
+	case 0, 1, 2:
+		p.adds()
+	case 3, 4, 5:
+		p.claims()
+	case 6, 7, 8, 9, 10, 11, 12, 13, 14:
+		if len(p.leases) == 0 {
+			p.claims()
+			return
+		}
+		l := p.leases[len(p.leases)-1-p.n(min(len(p.leases), 4))]
+		switch op {
+		case 6, 7:
+			p.mores(l)
+		case 8:
+			p.extends(l)
+		case 9, 10:
+			p.releases(l)
+		default:
+			p.completes(l)
+		}
+	case 15:
+		host, until := p.hostName(), p.soon()
+		p.note("block %s until %v", host, until)
+		p.judge(p.BlockHost(p.ctx, host, until), false)
+		p.model.block(host, until)
+	case 16, 17:
+		p.note("at %v", p.pass(time.Duration(p.n(64))*time.Second))
+	case 18:
+		p.seldom()
+	case 19:
+		p.again()
+	}
+}
+
+// seldom does what few callers do.
+func (p *play) seldom() {
+	switch p.n(4) {
+	case 0:
+		p.note("evict")
+		p.judge(p.Evict(p.ctx), false)
+		for _, h := range p.model.hosts {
+			h.leased = false
+		}
+	case 1:
+		s := frontier.State(1 + p.n(5))
+		p.note("requeue %v", s)
+		n, err := p.Requeue(p.ctx, s)
+		p.judge(err, false)
+		p.equal("what was requeued", n, p.model.requeue(func(i *modelItem) bool { return i.state == s }))
+	case 2:
+		p.note("revive")
+		n, err := p.Revive(p.ctx)
+		p.judge(err, !p.model.live)
+		if err == nil {
+			p.equal("what was revived", n, p.model.requeue(func(i *modelItem) bool {
+				return i.state == frontier.Done && i.run < p.model.run
+			}))
+		}
+	case 3:
+		if !p.e.Lasts {
+			return
+		}
+		p.note("reopen")
+		p.judge(p.Close(), false)
+		p.open(p.e)
+	}
+}
+
+// again begins a run, or ends one.
+func (p *play) again() {
+	if p.n(2) == 0 {
+		p.note("end")
+		p.judge(p.End(p.ctx), !p.model.live)
+		p.model.live = false
+		return
+	}
+	p.note("begin")
+	run, fresh, err := p.Begin(p.ctx, []byte{byte(p.n(256))})
+	p.judge(err, false)
+	wantRun, wantFresh := p.model.begin()
+	p.equal("the run", run, wantRun)
+	p.equal("whether it is new", fresh, wantFresh)
+}
+
+// compare reads everything.
+func (p *play) compare() {
+	p.Helper()
+	st, err := p.Stats(p.ctx)
+	p.judge(err, false)
+	want := p.model.stats()
+	for name, h := range p.model.hosts {
+		if h.leased && !h.until.After(p.now()) && len(p.model.ready(name)) == 0 {
+			want.Next = st.Next // Claim may have found out what a dead worker left, or not
+		}
+	}
+	want.Note, want.Started, want.Ended = st.Note, st.Started, st.Ended
+	p.equal("the account", st, want)
+	p.equal("whether the run goes on", st.Run > 0 && st.Ended.IsZero(), p.model.live)
+	for s := frontier.Pending; s <= frontier.Excluded; s++ {
+		var got, want []frontier.Item
+		for i, err := range p.Items(p.ctx, s) {
+			p.judge(err, false)
+			got = append(got, p.plain(i))
+		}
+		for _, i := range p.model.items {
+			if i.state == s {
+				want = append(want, p.modelled(i))
+			}
+		}
+		p.equal(s.String(), got, want)
+	}
+	p.compareCaptures()
+}
+
+func (p *play) compareCaptures() {
+	p.Helper()
+	var all []frontier.Capture
+	newest, first := map[frontier.Key]frontier.Capture{}, map[[32]byte]frontier.Capture{}
+	for c, err := range p.Captures(p.ctx) {
+		p.judge(err, false)
+		all = append(all, c)
+	}
+	keys, digests := []frontier.Key{{1}}, [][32]byte{{1}}
+	for _, c := range p.model.captures {
+		keys, digests = append(keys, c.Key), append(digests, c.Digest)
+		newest[c.Key] = c
+		if _, ok := first[c.Digest]; !ok {
+			first[c.Digest] = c
+		}
+	}
+	p.equal("what was brought", all, p.model.captures)
+	byKey, err := p.Brought(p.ctx, keys)
+	p.judge(err, false)
+	p.equal("the newest captures", byKey, newest)
+	byDigest, err := p.Payloads(p.ctx, digests)
+	p.judge(err, false)
+	p.equal("the first with a digest", byDigest, first)
+	named, err := p.Named(p.ctx, paths)
+	p.judge(err, false)
+	p.equal("the names", named, p.model.names)
+	ends, err := p.Ends(p.ctx)
+	p.judge(err, false)
+	p.equal("the ends", ends, p.model.ends)
+}
+
+// plain is an item without what engines may tell in two ways.
+func (p *play) plain(i frontier.Item) frontier.Item {
+	if !i.NotBefore.After(p.now()) {
+		i.NotBefore = time.Time{}
+	}
+	i.Meta = slices.Clone(i.Meta[:len(i.Meta):len(i.Meta)])
+	if len(i.Meta) == 0 {
+		i.Meta = nil
+	}
+	return i
+}
+
+func (p *play) modelled(m *modelItem) frontier.Item {
+	i := m.Item
+	if m.run != p.model.run {
+		i.Attempts = 0
+	}
+	return p.plain(i)
+}
+
+func (p *play) handed(what string, got []frontier.Item, want []*modelItem) {
+	p.Helper()
+	var g, w []frontier.Item
+	for _, i := range got {
+		g = append(g, p.plain(i))
+	}
+	for _, i := range want {
+		w = append(w, p.modelled(i))
+	}
+	p.equal(what, g, w)
+}
+
+func (p *play) fenced(l *frontier.Lease, err error) bool {
+	p.Helper()
+	held := p.model.held(l)
+	if errors.Is(err, frontier.ErrFenced) == held {
+		p.Errorf("after %s: error %v; the lease of %s stands: %v", p.log[len(p.log)-1], err, l.Host, held)
+	}
+	return !held
+}

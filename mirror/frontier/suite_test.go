@@ -1,0 +1,58 @@
+package frontier_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/anyurl/fetch/mirror/frontier"
+	"github.com/anyurl/fetch/mirror/frontier/frontiertest"
+)
+
+// sqlite is the engine on a disk, and memory the one that is not.
+var (
+	sqlite = frontiertest.Engine{
+		Place: func(t testing.TB) string { return filepath.Join(t.TempDir(), "front.db") },
+		Open:  openClock,
+		Lasts: true,
+		Copy:  copyPlace,
+	}
+	memory = frontiertest.Engine{
+		Place: func(testing.TB) string { return "mem:" },
+		Open:  openClock,
+	}
+)
+
+func openClock(ctx context.Context, place string, now func() time.Time) (frontier.Frontier, error) {
+	return frontier.OpenClock(ctx, place, now)
+}
+
+// copyPlace copies the database and its log, without which it is not whole.
+func copyPlace(t testing.TB, place string) string {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), "copy.db")
+	for _, ext := range []string{"", "-wal"} {
+		data, err := os.ReadFile(place + ext)
+		if err == nil {
+			err = os.WriteFile(to+ext, data, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return to
+}
+
+func TestMain(m *testing.M) {
+	frontiertest.Main(sqlite)
+	goleak.VerifyTestMain(m)
+}
+
+func TestSQLite(t *testing.T) { frontiertest.Run(t, sqlite) }
+func TestMemory(t *testing.T) { frontiertest.Run(t, memory) }
+
+func FuzzModel(f *testing.F) { frontiertest.Fuzz(f, memory) }

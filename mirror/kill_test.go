@@ -1,0 +1,190 @@
+package mirror_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/mirror"
+	"github.com/anyurl/fetch/schemes"
+	"github.com/anyurl/fetch/schemes/nntp"
+	"github.com/anyurl/fetch/uri"
+	"github.com/anyurl/fetch/warc"
+)
+
+// childOrder is what a process that is to be killed does, in its environment.
+const childOrder = "MIRROR_TEST_ORDER"
+
+type order struct {
+	Dir        string
+	URLs       []string
+	Tree, WARC bool
+}
+
+func TestMain(m *testing.M) {
+	text := os.Getenv(childOrder)
+	if text == "" {
+		os.Exit(m.Run())
+	}
+	var o order
+	if err := json.Unmarshal([]byte(text), &o); err != nil {
+		panic(err)
+	}
+	if err := o.run(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func (o order) options() mirror.Options {
+	out := mirror.Options{Dir: o.Dir, Tree: o.Tree, PerHost: 2, Tries: 2}
+	if o.WARC {
+		out.WARC = &mirror.WARC{}
+	}
+	for _, u := range o.URLs {
+		out.Seeds = append(out.Seeds, uri.MustParse(u))
+	}
+	return out
+}
+
+func (o order) run() error {
+	opts := o.options()
+	opts.Client = fetch.New(fetch.Options{Policy: fetch.Typed()}, schemes.All(schemes.Options{NNTP: nntp.Options{}})...)
+	defer opts.Client.Close()
+	_, err := mirror.Run(contextOfChild, opts)
+	return err
+}
+
+// start runs o in a process of its own.
+func (o order) start(t testing.TB) *exec.Cmd {
+	t.Helper()
+	text, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), childOrder+"="+string(text))
+	c.Stderr = os.Stderr
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// finish runs o undisturbed, and returns how long that takes.
+func (o order) finish(t testing.TB) time.Duration {
+	t.Helper()
+	began := time.Now()
+	if err := o.start(t).Wait(); err != nil {
+		t.Fatal(err)
+	}
+	return time.Since(began)
+}
+
+// runs is how many runs the archive of o has seen.
+func (o order) runs(t testing.TB) int64 {
+	t.Helper()
+	s, err := mirror.Status(t.Context(), o.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Run
+}
+
+// kills is how often each mirror of TestKill is killed.
+var kills = 3
+
+// TestKill kills mirrors of real servers at any instant. What the last run
+// leaves is what an undisturbed one does.
+func TestKill(t *testing.T) {
+	t.Parallel()
+	for name, start := range sites {
+		for _, form := range []string{"tree", "warc", "tree and warc"} {
+			t.Run(name+", "+form, func(t *testing.T) {
+				t.Parallel()
+				s := start(t)
+				sound := order{Dir: t.TempDir(), URLs: s.urls, Tree: strings.HasPrefix(form, "tree"), WARC: strings.HasSuffix(form, "warc")}
+				whole := sound.finish(t)
+				killed := sound
+				killed.Dir = t.TempDir()
+				ended := false
+				for n := 0; n < kills && !ended; n++ {
+					c := killed.start(t)
+					timer := time.AfterFunc(rand.N(whole), func() { c.Process.Kill() })
+					ended = c.Wait() == nil // it was faster this time
+					timer.Stop()
+				}
+				if !ended {
+					killed.finish(t)
+				}
+				if killed.runs(t) > 1 { // the kill came behind the end of a run
+					sound.finish(t)
+				}
+				if got, want := killed.look(t), sound.look(t); got != want {
+					t.Errorf("after kills:\n%s", differ(got, want))
+				}
+			})
+		}
+	}
+}
+
+// look tells what an archive holds: the files of its tree, the records of its
+// WARC files, each as often as it is there, and what is wrong.
+func (o order) look(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	for f, err := range mirror.Verify(t.Context(), o.Dir) {
+		if err != nil {
+			fmt.Fprintln(&b, err)
+		} else {
+			fmt.Fprintln(&b, f.Path, f.Text)
+		}
+	}
+	fmt.Fprint(&b, digests(tree(t, o.Dir, "")))
+	names, err := filepath.Glob(filepath.Join(o.Dir, "warc", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	records := map[string]string{}
+	for _, name := range names {
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		for l, err := range warc.Lines(name, f) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			// Which of two copies is the revisit, and when a listing was read, is
+			// chance.
+			what := "object"
+			if strings.HasSuffix(l.Media, "-conversation") {
+				what = "conversation"
+			}
+			records[l.URL+" "+what+" "+l.Digest] += "x"
+		}
+	}
+	fmt.Fprint(&b, digests(records))
+	return b.String()
+}
+
+// differ shows the lines that only one of two texts has.
+func differ(got, want string) string {
+	var b strings.Builder
+	for _, side := range []struct{ sign, a, b string }{{"+", got, want}, {"-", want, got}} {
+		for line := range strings.Lines(side.a) {
+			if !strings.Contains(side.b, line) {
+				fmt.Fprint(&b, side.sign, line)
+			}
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,95 @@
+package mirror_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/anyurl/fetch/internal/peer"
+)
+
+// contextOfChild is that of a process which only a signal ends.
+var contextOfChild = context.Background()
+
+// site is something to be mirrored.
+type site struct {
+	*peer.Server
+	urls []string
+}
+
+// sites are real servers with the same files.
+var sites = map[string]func(testing.TB) site{
+	"http": func(t testing.TB) site {
+		s := peer.Nginx(t, peer.NginxOptions{})
+		pages(s)
+		return site{s, []string{"http://" + s.Addr + "/pub/"}}
+	},
+	"ftp": func(t testing.TB) site {
+		s := peer.Vsftpd(t, peer.FTPOptions{})
+		fill(t, s)
+		return site{s, []string{"ftp://" + s.Addr + "/pub/"}}
+	},
+	"gopher": func(t testing.TB) site {
+		s := peer.Pygopherd(t, peer.PygopherdOptions{})
+		fill(t, s)
+		return site{s, []string{"gopher://" + s.Addr + "/1/pub"}}
+	},
+	"nntp": func(t testing.TB) site {
+		s := peer.INN(t, peer.INNOptions{Groups: []string{"local.test", "local.other"}})
+		for n := range 40 {
+			s.Feed(posting(n, "local.test", strings.Repeat("a line of the body\r\n", 10*n)))
+		}
+		s.Feed(posting(100, "local.test,local.other", "to both\r\n"))
+		return site{s.Server, []string{"nntp://" + s.Addr + "/local.test", "nntp://" + s.Addr + "/local.other"}}
+	},
+}
+
+// posting is an article.
+func posting(n int, groups, body string) string {
+	return fmt.Sprintf("Path: elsewhere.example.org!not-for-mail\r\nFrom: Alice <alice@example.org>\r\nNewsgroups: %s\r\n"+
+		"Subject: number %d\r\nDate: Mon, 01 Jan 2024 00:00:00 +0000\r\nMessage-ID: <%d@example.org>\r\n\r\n%s", groups, n, n, body)
+}
+
+// source is what the servers serve, below pub/.
+var source = map[string]string{
+	"pub/one.txt":       "the first\n",
+	"pub/two.bin":       strings.Repeat("\x00\x01\xff\r\n", 5000),
+	"pub/sub/three.txt": "third\n",
+	"pub/sub/deep/4":    strings.Repeat("fourth\n", 100),
+	"pub/copy":          strings.Repeat("\x00\x01\xff\r\n", 5000),
+}
+
+func fill(t testing.TB, s *peer.Server) {
+	t.Helper()
+	for name, text := range source {
+		s.Put(name, []byte(text))
+	}
+}
+
+// pages links the files of source to each other, and 200 small ones more.
+func pages(s *peer.Server) {
+	var links strings.Builder
+	for name, text := range source {
+		s.Put(name, []byte(text))
+		fmt.Fprintf(&links, "<a href=\"/%s\">", name)
+	}
+	for n := range 200 {
+		name := fmt.Sprintf("pub/many/%d", n)
+		s.Put(name, fmt.Appendf(nil, "number %d\n", n))
+		fmt.Fprintf(&links, "<a href=\"/%s\">", name)
+	}
+	s.Put("pub/index.html", []byte("<html>"+links.String()))
+}
+
+// digests writes a map in order: names, lengths and digests.
+func digests(files map[string]string) string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		fmt.Fprintf(&b, "%s %d %x\n", name, len(files[name]), sha256.Sum256([]byte(files[name])))
+	}
+	return b.String()
+}
