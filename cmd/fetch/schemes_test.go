@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -93,58 +92,4 @@ func TestFTP(t *testing.T) {
 	fetchAs(t, 11, "--checksum", "sha256="+strings.Repeat("0", 64), "ftp://"+s.Addr+"/hello.txt")
 	fetchAs(t, 8, "ftp://"+s.Addr+"/none")
 	fetchAs(t, 2, "ftp://"+s.Addr+"/a%0d%0aDELE%20x")
-}
-
-// TestMail reads a real Dovecot, and looks messages up in it.
-func TestMail(t *testing.T) {
-	s := peer.Dovecot(t, peer.DovecotOptions{})
-	message := "From: a@b.example\r\nTo: c@d.example\r\nSubject: one\r\nMessage-ID: <one@test.example>\r\n\r\nhello\r\n"
-	s.Add(peer.User, "INBOX", message)
-	inbox := "imap://" + peer.User + ":" + peer.Password + "@" + s.Addr + "/INBOX"
-	contains(t, fetchAs(t, 0, "--insecure-auth", inbox+"/;UID=1"), "Subject: one\r\n", "\r\n\r\nhello\r\n")
-	contains(t, fetchAs(t, 0, "ls", inbox), "one")
-	contains(t, fetchAs(t, 0, "--mail-store", inbox, "mid:one@test.example"), "hello")
-	contains(t, fetchAs(t, 0, "--mail-store", inbox, "ls", "mailto:c@d.example"), "one")
-	fetchAs(t, 8, inbox+"/;UID=99")
-	fetchAs(t, 12, "mailto:c@d.example")
-}
-
-// prompted is standard input: a person who types once the peer has said
-// something, for a terminal that is being set up drops what comes before.
-type prompted struct {
-	bytes.Buffer
-	heard chan struct{}
-	typed io.Reader
-}
-
-func (p *prompted) Write(b []byte) (int, error) {
-	n, err := p.Buffer.Write(b)
-	if bytes.Contains(p.Bytes(), []byte("hello")) {
-		select {
-		case <-p.heard:
-		default:
-			close(p.heard)
-		}
-	}
-	return n, err
-}
-
-func (p *prompted) typing() io.Reader {
-	return readerFunc(func(b []byte) (int, error) { <-p.heard; return p.typed.Read(b) })
-}
-
-type readerFunc func([]byte) (int, error)
-
-func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
-
-// TestTelnet talks to a real telnetd in a pipe.
-func TestTelnet(t *testing.T) {
-	s := peer.Telnetd(t, peer.TelnetdOptions{Script: "echo hello; read line; echo got $line"})
-	p := &prompted{heard: make(chan struct{}), typed: strings.NewReader("word\r\n")}
-	var said bytes.Buffer
-	args := []string{"--no-config", "--idle", "20", "telnet://" + s.Addr + "/"}
-	if code := run(args, p.typing(), p, &said); code != 0 {
-		t.Errorf("exit code %d: %s", code, &said)
-	}
-	contains(t, p.String(), "hello", "got word")
 }

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/anyurl/fetch/internal/peer"
+)
+
+// TestMail reads a real Dovecot, and looks messages up in it.
+func TestMail(t *testing.T) {
+	s := peer.Dovecot(t, peer.DovecotOptions{})
+	message := "From: a@b.example\r\nTo: c@d.example\r\nSubject: one\r\nMessage-ID: <one@test.example>\r\n\r\nhello\r\nFrom here\r\n"
+	parts := "From: c@d.example\r\nSubject: two\r\nMessage-ID: <two@test.example>\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n" +
+		"--b\r\nContent-ID: <part@test.example>\r\nContent-Transfer-Encoding: base64\r\n\r\naGVsbG8=\r\n--b--\r\n"
+	s.Add(peer.User, "INBOX", message)
+	s.Add(peer.User, "INBOX", parts)
+	inbox := "imap://" + peer.User + ":" + peer.Password + "@" + s.Addr + "/INBOX"
+	is := func(want string, args ...string) {
+		t.Helper()
+		if got := fetchAs(t, 0, args...); got != want {
+			t.Errorf("fetch %q: got %q, want %q", args, got, want)
+		}
+	}
+	is(message, "--insecure-auth", inbox+"/;UID=1")
+	is("one\ntwo\n", inbox)
+	is("one\n", inbox+"?SUBJECT%20one")
+	contains(t, fetchAs(t, 0, "search", inbox, "hello"), " one\n")
+	contains(t, fetchAs(t, 0, "ls", inbox), "one")
+	is("", strings.Replace(inbox, "INBOX", "", 1)+"INBOX?SUBJECT%20three")
+	fetchAs(t, 8, inbox+"/;UID=99")
+	fetchAs(t, 8, inbox+"/;UID=2/;SECTION=7")
+	fetchAs(t, 8, inbox+";UIDVALIDITY=1/;UID=1")
+	fetchAs(t, 8, inbox+"none")
+	fetchAs(t, 6, strings.Replace(inbox, peer.Password, "wrong", 1))
+	fetchAs(t, 5, "--ssl-reqd", inbox)
+
+	box := "From a@b.example Thu Jan  1 00:00:00 1970\n" + strings.Replace(strings.ReplaceAll(message, "\r\n", "\n"), "\nFrom here", "\n>From here", 1) + "\n" +
+		"From c@d.example Thu Jan  1 00:00:00 1970\n" + strings.ReplaceAll(parts, "\r\n", "\n") + "\n"
+	dir := t.TempDir()
+	mbox, maildir := filepath.Join(dir, "box"), filepath.Join(dir, "md")
+	is(box, "--mbox", inbox)
+	is(box, "--mbox", "--mail-store", inbox, "mailto:c@d.example")
+	is("", "-o", mbox, "--mbox", "--mail-store", inbox, "mailto:C@D.example")
+	is("", "--maildir", maildir, inbox)
+	if files, err := os.ReadDir(filepath.Join(maildir, "new")); err != nil || len(files) != 2 {
+		t.Errorf("the Maildir has %d messages, %v", len(files), err)
+	}
+	for _, store := range []string{inbox, mbox, maildir} {
+		contains(t, fetchAs(t, 0, "--mail-store", store, "mid:one@test.example"), "hello")
+		is("hello", "--mail-store", store, "mid:two@test.example/part@test.example")
+		is("hello", "--mail-store", store, "--in", "mid:two@test.example", "cid:part@test.example")
+		contains(t, fetchAs(t, 0, "--mail-store", store, "ls", "mailto:c@d.example"), " one\n", " two\n")
+		fetchAs(t, 8, "--mail-store", store, "mid:none@test.example")
+	}
+	is("hello", "--in", inbox+"/;UID=2", "cid:part@test.example")
+	fetchAs(t, 2, "cid:part@test.example")
+	fetchAs(t, 12, "mid:one@test.example")
+	fetchAs(t, 12, "mailto:c@d.example")
+}
