@@ -141,8 +141,15 @@ func (r *Reader) indexLine(h *Header, file string) (Line, error) {
 	default:
 		l.Media = h.Get("Content-Type")
 	}
-	var err error
-	l.Length, err = r.Finish()
+	if _, err := io.Copy(io.Discard, r); err != nil {
+		return l, err
+	}
+	l.Length = r.src.offset() - h.Offset // warcio leaves out the line ends where nothing is packed
+	packed := r.src.packed
+	length, err := r.Finish()
+	if packed {
+		l.Length = length
+	}
 	return l, err
 }
 

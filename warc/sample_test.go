@@ -82,7 +82,7 @@ func answer(head, body string) string { return head + "\r\n\r\n" + body }
 
 var (
 	plainAnswer   = answer("HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: 5", "hello")
-	chunkedAnswer = answer("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked", "5\r\nhello\r\n6;x=y\r\n world\r\n0\r\nX: y\r\n\r\n")
+	chunkedAnswer = answer("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked", "5\r\nhello\r\n6;x=y\r\n world\r\n0\r\n\r\n")
 	gzipAnswer    = answer("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Encoding: gzip", gzipped("packed text"))
 )
 
