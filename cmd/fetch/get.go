@@ -219,7 +219,7 @@ func (j *job) copy(out sink, req *fetch.Request, resp *fetch.Response) error {
 		}
 	}
 	if j.flags.news.reshaped() {
-		return local(j.flags.news.reshape(w, resp))
+		return local(j.flags.news.reshape(w, resp, j.note))
 	}
 	buffer := j.buffer()
 	defer j.buffers.Put(buffer)

@@ -17,7 +17,7 @@ import (
 )
 
 // newsFlags are for news and mail: which server, and in what form messages
-// are brought.
+// are brought. The file that articles hold is for decode.go.
 type newsFlags struct {
 	server       string
 	headers      bool
@@ -43,7 +43,7 @@ func (f *newsFlags) register(p *pflag.FlagSet) {
 	p.BoolVar(&f.mbox, "mbox", false, "write messages as an mbox (mboxrd)")
 	p.StringVar(&f.maildir, "maildir", "", "deliver messages into the Maildir `DIR`")
 	p.StringVar(&f.part, "part", "", "take out part `N` of a message (1, 2.1)")
-	p.BoolVar(&f.decode, "decode", false, "take out the file that a message holds by yEnc or uuencode")
+	p.BoolVar(&f.decode, "decode", false, "take out the file that a message, or a range of articles, holds by yEnc or uuencode")
 	p.Uint64Var(&f.since, "since-article", 0, "leave out articles up to `NUMBER`")
 	p.StringVar(&f.state, "state", "", "bring what is new since the last time, as remembered in `FILE`")
 	p.BoolVar(&f.insecureAuth, "insecure-auth", false, "send passwords over connections in clear")
@@ -109,7 +109,7 @@ func (a *app) writeMarks() error {
 func (f *newsFlags) reshaped() bool { return f.mbox || f.maildir != "" || f.part != "" || f.decode }
 
 // reshape writes the messages of body in the form that the flags ask for.
-func (f *newsFlags) reshape(w io.Writer, resp *fetch.Response) error {
+func (f *newsFlags) reshape(w io.Writer, resp *fetch.Response, note func(format string, args ...any)) error {
 	switch {
 	case f.part != "":
 		part, err := attach.Part(resp.Body, f.part)
@@ -118,11 +118,7 @@ func (f *newsFlags) reshape(w io.Writer, resp *fetch.Response) error {
 		}
 		return copyAll(w, part.Body)
 	case f.decode:
-		file, err := attach.Decode(resp.Body)
-		if err != nil {
-			return err
-		}
-		return copyAll(w, file.Body)
+		return decode(w, resp, note)
 	case f.maildir != "":
 		return f.deliver(resp)
 	}
