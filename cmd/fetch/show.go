@@ -47,13 +47,16 @@ func show(w io.Writer, text []byte) error {
 	return local(errors.Join(err, safe.Flush()))
 }
 
-// encode writes v as one line of JSON.
+// encode writes v as one line of JSON, in which URLs stand as they are and
+// nothing acts on a terminal.
 func encode(w io.Writer, v any) error {
-	line, err := json.Marshal(v)
-	if err != nil {
+	var line bytes.Buffer
+	e := json.NewEncoder(&line)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
 		return err
 	}
-	_, err = w.Write(append(tty.JSON(line), '\n'))
+	_, err := w.Write(tty.JSON(line.Bytes()))
 	return local(err)
 }
 
