@@ -100,7 +100,7 @@ func decodePart(h fetch.Header, body io.Reader) (*part, error) {
 	}
 	switch encoding := strings.ToLower(strings.TrimSpace(h.Get("Content-Transfer-Encoding"))); encoding {
 	case "base64":
-		p.Reader = base64.NewDecoder(base64.StdEncoding, spaceless{body})
+		p.Reader = base64.NewDecoder(base64.StdEncoding, &quanta{r: body})
 	case "quoted-printable":
 		p.Reader = quotedprintable.NewReader(body)
 	case "", "7bit", "8bit", "binary":
@@ -112,17 +112,27 @@ func decodePart(h fetch.Header, body io.Reader) (*part, error) {
 	return p, nil
 }
 
-// spaceless leaves out the blanks that stand in the base64 of some.
-type spaceless struct{ r io.Reader }
+// quanta leaves out the blanks that stand in the base64 of some, and ends
+// behind the padding: whether the decoder minds what follows depends on how the
+// text comes.
+type quanta struct {
+	r      io.Reader
+	padded bool
+}
 
-func (s spaceless) Read(b []byte) (int, error) {
+func (q *quanta) Read(b []byte) (int, error) {
 	for {
-		n, err := s.r.Read(b)
+		n, err := q.r.Read(b)
 		kept := b[:0]
 		for _, c := range b[:n] {
-			if c > ' ' {
-				kept = append(kept, c)
+			if c <= ' ' {
+				continue
 			}
+			if q.padded && c != '=' {
+				return len(kept), errors.New("base64 goes on behind its end")
+			}
+			q.padded = c == '='
+			kept = append(kept, c)
 		}
 		if len(kept) > 0 || err != nil || n == 0 {
 			return len(kept), err

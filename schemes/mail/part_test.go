@@ -39,6 +39,7 @@ func TestFindPart(t *testing.T) {
 		{"base64", multi("related", one("Content-Transfer-Encoding: BASE64\r\nContent-Type: a/b\r\n", "aGVs\r\n bG8=\r\n")), "a/b: hello"},
 		{"base64 that is cut", multi("related", one("Content-Transfer-Encoding: base64\r\n", "aGVsb")), "text/plain: hel truncated"},
 		{"base64 that is none", multi("related", one("Content-Transfer-Encoding: base64\r\n", "aGV!bG8=")), "text/plain:  protocol"},
+		{"base64 that goes on", multi("related", one("Content-Transfer-Encoding: base64\r\n", "aGVsbG8=\r\nbmNv")), "text/plain: hello protocol"},
 		{"quoted-printable", multi("related", one("Content-Transfer-Encoding: quoted-printable\r\n", "caf=C3=A9 =\r\nau lait")), "text/plain: café au lait"},
 		{"eight bits", multi("related", one("Content-Transfer-Encoding: 8bit\r\n", "caf\xe9")), "text/plain: caf\xe9"},
 		{"an encoding of nobody's", multi("related", one("Content-Transfer-Encoding: x-rot13\r\n", "uryyb")), "unsupported"},
