@@ -57,10 +57,12 @@ var layers = map[string][]string{
 	"internal/bench":    {"internal/"},
 	"internal/arch":     {},
 	"save/savetest":     {"save"},
+
+	"mirror/frontier/frontiertest": {"mirror/frontier"},
 }
 
 // testOnly may be imported by tests, and by each other.
-var testOnly = []string{"fetch/fetchtest", "internal/peer", "internal/faultnet", "internal/torture", "internal/bench", "save/savetest", "schemes/wais/waistest"}
+var testOnly = []string{"fetch/fetchtest", "internal/peer", "internal/faultnet", "internal/torture", "internal/bench", "save/savetest", "schemes/wais/waistest", "mirror/frontier/frontiertest"}
 
 // doorFiles may dial, listen and resolve.
 var doorFiles = []string{"fetch/door.go", "fetch/race.go", "fetch/resolve.go"}
