@@ -14,7 +14,8 @@ type ftpFlags struct {
 	method      string
 	listOnly    bool
 	port        string
-	passive     bool
+	passive     bool // always on, as is skipPASVIP
+	skipPASVIP  bool
 	disableEPSV bool
 	disableEPRT bool
 	pret        bool
@@ -32,6 +33,7 @@ func (f *ftpFlags) register(p *pflag.FlagSet) {
 	p.BoolVarP(&f.listOnly, "list-only", "l", false, "list names alone (ftp)")
 	p.StringVarP(&f.port, "ftp-port", "P", "", "have the server connect to us, at `ADDRESS` (- is the one it sees)")
 	p.BoolVar(&f.passive, "ftp-pasv", false, "connect to the server (always on)")
+	p.BoolVar(&f.skipPASVIP, "ftp-skip-pasv-ip", true, "ignore the address in a reply to PASV (always on)")
 	p.BoolVar(&f.disableEPSV, "disable-epsv", false, "use PASV at once")
 	p.BoolVar(&f.disableEPRT, "disable-eprt", false, "use PORT at once")
 	p.BoolVar(&f.pret, "ftp-pret", false, "announce transfers by PRET")
@@ -42,6 +44,7 @@ func (f *ftpFlags) register(p *pflag.FlagSet) {
 	p.StringVar(&f.alternative, "ftp-alternative-to-user", "", "send `COMMAND` where the user is refused")
 	p.StringVar(&f.anonymous, "ftp-anonymous", "", "the password of the anonymous user (default fetch@)")
 	p.Lookup("ftp-pasv").Hidden = true
+	p.Lookup("ftp-skip-pasv-ip").Hidden = true
 }
 
 // options takes from other flags whether sizes are believed and whether texts

@@ -179,6 +179,11 @@ func (d *driver) tryLogin(ctx context.Context, s *session, who *login, encrypted
 	if err == nil && d.Alternative != "" && r.Code/100 >= 4 {
 		r, err = s.ask(d.Alternative)
 	}
+	if err == nil && r.Code == 430 {
+		// No password was asked for yet, so it is not the login that was
+		// wrong: what a 4yz reply speaks of passes (RFC 959 4.2.1).
+		return r, &fetch.Error{Code: r.Code, Err: fetch.TryLater.Errorf("login: %s", sentence(r))}
+	}
 	if err == nil && r.Code == 331 {
 		if err = d.findPassword(ctx, s, who, encrypted); err != nil {
 			return r, err
@@ -223,7 +228,7 @@ func (s *session) meet() error {
 	if s.broken {
 		return refused("PWD", pwd)
 	}
-	if pwd.Code == 257 {
+	if pwd.Code == 257 && strings.Contains(pwd.Lines[0], `"`) {
 		home, ok := parseQuoted(pwd.Lines[0])
 		if !ok {
 			return fetch.Protocol.Errorf("PWD: no quoted name: %s", sentence(pwd))
