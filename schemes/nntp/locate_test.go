@@ -185,6 +185,7 @@ func TestMatch(t *testing.T) {
 		{"a.?", "a.b", true},
 		{"a.?", "a.é", true},
 		{"a.?", "a.bc", false},
+		{"*??bc", "☎bc", false}, // a character is not three
 		{"a.?", "a.", false},
 		{"*a*b*", "xxaxxbxx", true},
 		{"*a*b", "abab", true},
@@ -233,6 +234,7 @@ func FuzzMessageID(f *testing.F) {
 // FuzzMatch: the quick way and the plain one agree.
 func FuzzMatch(f *testing.F) {
 	f.Add("*a?b,!a*", "xayb")
+	f.Add("*??bc", "\ue080bc")
 	f.Fuzz(func(t *testing.T, pattern, name string) {
 		if strings.Contains(pattern, ",") || strings.Count(pattern, "*") > 3 || len(name) > 40 {
 			return
@@ -250,16 +252,21 @@ func slowMatch(pattern, name string) bool {
 	rest := pattern[1:]
 	switch {
 	case pattern[0] == '*':
-		return slowMatch(rest, name) || name != "" && slowMatch(pattern, name[1:])
+		return slowMatch(rest, name) || name != "" && slowMatch(pattern, behindOne(name))
 	case name == "":
 		return false
 	case pattern[0] == '?':
-		for i := range name {
-			if i > 0 {
-				return slowMatch(rest, name[i:])
-			}
-		}
-		return slowMatch(rest, "")
+		return slowMatch(rest, behindOne(name))
 	}
 	return pattern[0] == name[0] && slowMatch(rest, name[1:])
+}
+
+// behindOne is name without its first character.
+func behindOne(name string) string {
+	for i := range name {
+		if i > 0 {
+			return name[i:]
+		}
+	}
+	return ""
 }

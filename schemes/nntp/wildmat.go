@@ -39,8 +39,9 @@ func matchOne(pattern, name string) bool {
 		case p < len(pattern) && pattern[p] == '?':
 			_, size = utf8.DecodeRuneInString(name[n:])
 		case p < len(pattern) && pattern[p] == name[n]:
-		case star >= 0:
-			behind++
+		case star >= 0: // takes one character more
+			_, size = utf8.DecodeRuneInString(name[behind:])
+			behind += size
 			p, n = star+1, behind
 			continue
 		default:
