@@ -14,6 +14,9 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
+// software is what made an archive, where nobody says more.
+const software = "fetch (github.com/anyurl/fetch)"
+
 // OpenSuffix ends the name of a file that is being written.
 const OpenSuffix = ".open"
 
@@ -81,7 +84,7 @@ func (w *Writer) create() (File, error) {
 func (w *Writer) writeInfo() error {
 	var b []byte
 	for _, f := range append(fetch.Header{
-		{Name: "software", Value: "fetch (github.com/anyurl/fetch)"},
+		{Name: "software", Value: software},
 		{Name: "format", Value: "WARC File Format 1.1"},
 		{Name: "conformsTo", Value: "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"},
 	}.Without(func(name string) bool { return w.opts.Info.Get(name) != "" }), w.opts.Info...) {

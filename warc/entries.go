@@ -1,0 +1,86 @@
+package warc
+
+import (
+	"errors"
+	"io"
+	"iter"
+	"mime"
+	"strconv"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri"
+)
+
+// Is reports whether a file name is that of an archive.
+func Is(name string) bool {
+	name = strings.TrimSuffix(strings.TrimSuffix(name, OpenSuffix), ".gz")
+	return strings.HasSuffix(name, ".warc")
+}
+
+// Entries lists what an archive holds, in the order of its records: an entry
+// for each object that was brought, or found to be as before. Time is that of
+// the capture, Size that of the payload, which is -1 where the record does not
+// show it before its end; Extra has type, id, offset, digest and, of http,
+// status. As with Lines, damage does not end the sequence.
+func Entries(r io.Reader) iter.Seq2[fetch.Entry, error] {
+	return func(yield func(fetch.Entry, error) bool) {
+		in := NewReader(r)
+		for {
+			h, err := in.Next()
+			if err == io.EOF {
+				return
+			}
+			var e fetch.Entry
+			object := false
+			if err == nil {
+				switch h.Type() {
+				case Response, Resource, Revisit, Conversion:
+					object = true
+					e, err = in.entry(h)
+				}
+			}
+			if (object || err != nil) && !yield(e, err) {
+				return
+			}
+			var damage *Error
+			if err != nil && (!errors.As(err, &damage) || damage.Torn) {
+				return
+			}
+		}
+	}
+}
+
+func (r *Reader) entry(h *Header) (fetch.Entry, error) {
+	e := fetch.Entry{Name: h.Target(), Media: h.Get("Content-Type"), Size: h.Length, Time: h.Date(), Kind: fetch.Document, Extra: map[string]string{}}
+	for name, value := range map[string]string{
+		"type": string(h.Type()), "id": h.ID(), "offset": strconv.FormatInt(h.Offset, 10), "digest": h.Get("WARC-Payload-Digest"), "truncated": h.Get("WARC-Truncated"),
+	} {
+		if value != "" {
+			e.Extra[name] = value
+		}
+	}
+	if u, err := uri.Parse(h.Target()); err == nil {
+		e.URL = u
+	}
+	if media, _, _ := mime.ParseMediaType(e.Media); media == "application/http" {
+		m := newMessage(r, 4<<10)
+		head, err := m.head()
+		if err != nil {
+			return fetch.Entry{}, err
+		}
+		status, fields := parseHead(head)
+		e.Media, e.Extra["status"] = fields.Get("Content-Type"), strconv.Itoa(status)
+		if e.Size = h.Length - int64(len(head)); m.entity.state != atBody {
+			e.Size = -1
+		}
+	}
+	if h.Type() == Revisit {
+		e.Size = -1
+	}
+	if kind := kindOf(e.Media); kind != fetch.Document {
+		e.Kind = kind
+	}
+	_, err := r.Finish()
+	return e, err
+}

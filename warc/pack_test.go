@@ -1,0 +1,146 @@
+package warc
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/peer"
+)
+
+func TestPack(t *testing.T) {
+	opts := testOptions()
+	opts.Plain = true // so that the golden files outlive a change of gzip
+	path := sample(t, opts)
+	a, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	var b bytes.Buffer
+	if err := a.Pack(&b, Package{Title: "A <title>", Created: day, Home: Page{URL: "gopher://h.example/1/", Date: day}}); err != nil {
+		t.Fatal(err)
+	}
+	z, err := zip.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := map[string][]byte{}
+	for _, f := range z.File {
+		in, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if parts[f.Name], err = io.ReadAll(in); err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(f.Name, "archive/") != (f.Method == zip.Store) {
+			t.Errorf("%s has method %d", f.Name, f.Method)
+		}
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(parts["archive/"+filepath.Base(path)], whole) {
+		t.Error("the archive is not as it was")
+	}
+	var index bytes.Buffer
+	if err := Index(&index, path); err != nil || !bytes.Equal(parts["indexes/index.cdx"], index.Bytes()) {
+		t.Errorf("index is %s", parts["indexes/index.cdx"])
+	}
+	golden(t, "testdata/pages.jsonl", parts["pages/pages.jsonl"])
+	golden(t, "testdata/datapackage.json", parts["datapackage.json"])
+	var d packageJSON
+	if err := json.Unmarshal(parts["datapackage.json"], &d); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range d.Resources {
+		if sum := sha256.Sum256(parts[r.Path]); r.Hash != "sha256:"+hex.EncodeToString(sum[:]) || r.Bytes != int64(len(parts[r.Path])) {
+			t.Errorf("%s is described as %+v", r.Path, r)
+		}
+		delete(parts, r.Path)
+	}
+	sum := sha256.Sum256(parts["datapackage.json"])
+	if want := `{"hash":"sha256:` + hex.EncodeToString(sum[:]) + `","path":"datapackage.json"}`; compact(parts["datapackage-digest.json"]) != want {
+		t.Errorf("digest is %s, want %s", parts["datapackage-digest.json"], want)
+	}
+	if len(parts) != 2 {
+		t.Errorf("not described: %d", len(parts)-2)
+	}
+}
+
+func compact(text []byte) string {
+	var b bytes.Buffer
+	json.Compact(&b, text)
+	return b.String()
+}
+
+func TestPackOpen(t *testing.T) {
+	dir := testFolder(t)
+	w := testWriter(t, dir, testOptions())
+	mustWrite(t, w, resource("file:///a"))
+	a, err := Open(dir.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	if err := a.Pack(io.Discard, Package{}); !errors.Is(err, fetch.InUse) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestManifest: sha256sum writes the same and takes ours, whatever the names.
+func TestManifest(t *testing.T) {
+	sha256sum := peer.Need(t, "sha256sum", "coreutils")
+	dir := t.TempDir()
+	list := []string{"a", "a b", "*c", `back\slash`, "line\nend", "carriage\rreturn", `\n`, "\u00e9", " space "}
+	for _, name := range list {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(name), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var b bytes.Buffer
+	if err := Manifest(&b, os.DirFS(dir), slices.Values(list)); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(sha256sum, append([]string{"--"}, list...)...)
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	if err != nil || string(out) != b.String() {
+		t.Errorf("%v: sha256sum writes\n%swe write\n%s", err, out, b.String())
+	}
+	cmd = exec.Command(sha256sum, "--check", "--strict", "-")
+	cmd.Dir, cmd.Stdin = dir, bytes.NewReader(b.Bytes())
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+	var names []string
+	for s, err := range ReadManifest(&b) {
+		if err != nil || s.Sum != sha256.Sum256([]byte(s.Name)) {
+			t.Errorf("read %q, %v", s.Name, err)
+		}
+		names = append(names, s.Name)
+	}
+	if !slices.Equal(names, list) {
+		t.Errorf("read %q", names)
+	}
+	for _, bad := range []string{"x", strings.Repeat("0", 64), strings.Repeat("0", 64) + "  ", strings.Repeat("g", 64) + "  a"} {
+		for _, err := range ReadManifest(strings.NewReader(bad)) {
+			if err == nil {
+				t.Errorf("%q was read", bad)
+			}
+		}
+	}
+}

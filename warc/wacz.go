@@ -1,0 +1,200 @@
+package warc
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"iter"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// A Package describes a WACZ file. The zero value is right.
+type Package struct {
+	Title, Description string
+	Software           string    // "": "fetch (github.com/anyurl/fetch)"
+	Created            time.Time // zero: now
+	Home               Page      // where reading begins; zero: nothing says so
+
+	// Pages are the entry points. Nil: all pages of HTML that http brought
+	// with status 200, and all listings of other schemes.
+	Pages iter.Seq[Page]
+}
+
+// A Page is a capture to begin reading with.
+type Page struct {
+	URL   string
+	Date  time.Time
+	Title string
+}
+
+type pageJSON struct {
+	ID    string `json:"id,omitempty"`
+	URL   string `json:"url"`
+	Date  string `json:"ts"`
+	Title string `json:"title,omitempty"`
+}
+
+func (p Page) json(id string) pageJSON {
+	return pageJSON{ID: id, URL: p.URL, Date: p.Date.UTC().Format(time.RFC3339), Title: p.Title}
+}
+
+type fileJSON struct {
+	Name  string `json:"name"`
+	Path  string `json:"path"`
+	Hash  string `json:"hash"`
+	Bytes int64  `json:"bytes"`
+}
+
+type packageJSON struct {
+	Profile     string     `json:"profile"`
+	Title       string     `json:"title,omitempty"`
+	Description string     `json:"description,omitempty"`
+	Created     string     `json:"created"`
+	Software    string     `json:"software"`
+	Home        *pageJSON  `json:"home,omitempty"`
+	Resources   []fileJSON `json:"resources"`
+}
+
+// Pack writes the files of the archive with their index as a WACZ file,
+// version 1.2: a zip file whose archives lie in it as they are, so that their
+// records can be read in place. A file that is still being written is refused.
+func (a *Archive) Pack(w io.Writer, p Package) error {
+	for _, name := range slices.Sorted(maps.Keys(a.paths)) {
+		if strings.HasSuffix(name, OpenSuffix) {
+			return fetch.InUse.Errorf("%s is still being written", a.paths[name])
+		}
+	}
+	z := &packer{zip: zip.NewWriter(w), time: p.Created}
+	if z.time.IsZero() {
+		z.time = time.Now()
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.paths)) {
+		if err := z.archive(name, a.paths[name]); err != nil {
+			return err
+		}
+	}
+	if err := z.add("indexes/index.cdx", zip.Deflate, io.NewSectionReader(a.index, 0, a.size)); err != nil {
+		return err
+	}
+	if p.Pages == nil {
+		p.Pages = a.pages
+	}
+	if err := z.create("pages/pages.jsonl", zip.Deflate, func(w io.Writer) error { return writePages(w, p.Pages) }); err != nil {
+		return err
+	}
+	if err := z.describe(p); err != nil {
+		return err
+	}
+	return z.zip.Close()
+}
+
+// packer writes the parts of a WACZ file, and notes what they are.
+type packer struct {
+	zip   *zip.Writer
+	time  time.Time
+	files []fileJSON
+}
+
+func (z *packer) archive(name, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return local(err)
+	}
+	defer f.Close()
+	return z.add("archive/"+name, zip.Store, f)
+}
+
+func (z *packer) add(name string, method uint16, r io.Reader) error {
+	return z.create(name, method, func(w io.Writer) error {
+		_, err := io.Copy(w, r)
+		return err
+	})
+}
+
+func (z *packer) create(name string, method uint16, write func(io.Writer) error) error {
+	w, err := z.zip.CreateHeader(&zip.FileHeader{Name: name, Method: method, Modified: z.time})
+	if err != nil {
+		return local(err)
+	}
+	h := sha256.New()
+	n := &written{w: w}
+	if err := write(io.MultiWriter(n, h)); err != nil {
+		return local(err)
+	}
+	z.files = append(z.files, fileJSON{Name: path.Base(name), Path: name, Hash: "sha256:" + hex.EncodeToString(h.Sum(nil)), Bytes: n.n})
+	return nil
+}
+
+// describe writes datapackage.json and its digest, which are no resources.
+func (z *packer) describe(p Package) error {
+	d := packageJSON{Profile: "wacz", Title: p.Title, Description: p.Description, Software: p.Software, Created: z.time.UTC().Format(time.RFC3339), Resources: z.files}
+	if d.Software == "" {
+		d.Software = software
+	}
+	if p.Home.URL != "" {
+		home := p.Home.json("")
+		d.Home = &home
+	}
+	text, err := json.MarshalIndent(d, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := z.add("datapackage.json", zip.Deflate, bytes.NewReader(text)); err != nil {
+		return err
+	}
+	sum := z.files[len(z.files)-1]
+	text, err = json.MarshalIndent(map[string]string{"path": sum.Path, "hash": sum.Hash}, "", "  ")
+	if err != nil {
+		return err
+	}
+	return z.add("datapackage-digest.json", zip.Deflate, bytes.NewReader(text))
+}
+
+type written struct {
+	w io.Writer
+	n int64
+}
+
+func (w *written) Write(p []byte) (int, error) {
+	n, err := w.w.Write(p)
+	w.n += int64(n)
+	return n, err
+}
+
+func writePages(w io.Writer, pages iter.Seq[Page]) error {
+	out := json.NewEncoder(w)
+	out.SetEscapeHTML(false)
+	err := out.Encode(map[string]string{"format": "json-pages-1.0", "id": "pages", "title": "All Pages"})
+	for p := range pages {
+		if err != nil {
+			break
+		}
+		id := sha256.Sum256([]byte(p.URL + " " + p.Date.String()))
+		err = out.Encode(p.json(hex.EncodeToString(id[:8])))
+	}
+	return err
+}
+
+// pages are the entry points that the index shows.
+func (a *Archive) pages(yield func(Page) bool) {
+	for l, err := range a.Lines() {
+		if err != nil {
+			return
+		}
+		date, _ := time.Parse("20060102150405", l.Timestamp)
+		page := l.Media == "text/html" && l.Status == "200" || l.Status == "" && kindOf(l.Media) == fetch.Menu
+		if page && !yield(Page{URL: l.URL, Date: date}) {
+			return
+		}
+	}
+}
