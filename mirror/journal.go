@@ -33,7 +33,8 @@ type Event struct {
 // totals count what a run does.
 type totals struct {
 	Summary
-	hosts map[string]int64 // files by host
+	hosts    map[string]int64 // files by host
+	messages int64            // Kept, new in this run
 }
 
 // Progress is where a run is.
@@ -104,6 +105,9 @@ func (m *mirror) count(v *visit, r *frontier.Result) {
 	if v.body != nil {
 		e.Size = v.size
 		t.Bytes += v.size
+	}
+	if v.state == frontier.Kept {
+		t.messages++
 	}
 	switch v.state {
 	case frontier.Done, frontier.Kept:

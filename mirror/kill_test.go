@@ -127,7 +127,11 @@ func TestKill(t *testing.T) {
 				if killed.runs(t) > 1 { // the kill came behind the end of a run
 					sound.finish(t)
 				}
-				if got, want := killed.look(t), sound.look(t); got != want {
+				got, want := killed.look(t), sound.look(t)
+				if strings.Count(want, "\n") < len(source) {
+					t.Fatalf("too little to look at: %s", want)
+				}
+				if got != want {
 					t.Errorf("after kills:\n%s", differ(got, want))
 				}
 			})

@@ -14,26 +14,40 @@ import (
 	"github.com/anyurl/fetch/internal/mailstore"
 	"github.com/anyurl/fetch/mirror/frontier"
 	"github.com/anyurl/fetch/mirror/tree"
+	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"
 )
 
 // mailboxes writes each group and each mailbox as an mbox or a Maildir, from
 // the messages in the archive.
 func (m *mirror) mailboxes(ctx context.Context) error {
+	if _, err := m.root.Stat(mailFolder); err == nil && m.total.messages == 0 && m.fresh {
+		return nil
+	}
 	b := &boxes{m: m, groups: map[string]bool{}, begun: map[string]bool{}}
 	defer b.close()
-	err := m.messages(ctx, func(it frontier.Item) error {
-		server, box := boxOf(metaOf(it))
-		b.groups[server+"/"+box] = true
-		return nil
-	})
-	if err != nil {
+	if err := b.find(ctx); err != nil {
 		return err
 	}
 	if err := m.messages(ctx, b.deliver); err != nil {
 		return err
 	}
 	return b.finish()
+}
+
+// find gathers the groups that were listed: an article goes into those of them
+// that it was posted to.
+func (b *boxes) find(ctx context.Context) error {
+	for it, err := range b.m.front.Items(ctx, frontier.Done) {
+		if err != nil {
+			return err
+		}
+		if u, err := uri.Parse(it.URL); err == nil && isGroup(u) {
+			server, box := boxOf(it.URL)
+			b.groups[server+"/"+box] = true
+		}
+	}
+	return nil
 }
 
 // messages calls f for each message that was brought.
@@ -52,10 +66,10 @@ func (m *mirror) messages(ctx context.Context, f func(frontier.Item) error) erro
 	return nil
 }
 
-// boxOf names the box of a message: the folder of its server and the group or
-// mailbox, in which it was found.
-func boxOf(mt meta) (server, box string) {
-	_, rest, _ := strings.Cut(mt.From, "://")
+// boxOf names the box of what was found in a group or a mailbox: the folder of
+// the server and the name there.
+func boxOf(from string) (server, box string) {
+	_, rest, _ := strings.Cut(from, "://")
 	server, box, _ = strings.Cut(rest, "/")
 	return tree.Name(server), tree.Name(strings.Trim(box, "/"))
 }
@@ -79,7 +93,7 @@ func (b *boxes) deliver(it frontier.Item) error {
 		return err
 	}
 	defer r.Close()
-	server, box := boxOf(metaOf(it))
+	server, box := boxOf(metaOf(it).From)
 	names := []string{server + "/" + box}
 	head, rest := mailstore.ReadHead(r)
 	for _, group := range strings.Split(mailstore.ParseHead(head).Get("Newsgroups"), ",") {

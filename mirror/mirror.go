@@ -143,6 +143,7 @@ type mirror struct {
 	worker  string
 	total   totals
 	looked  time.Time
+	fresh   bool     // the run was begun by this process
 	origins sync.Map // of those whose robots.txt was added
 	spools  budget
 }
@@ -163,7 +164,7 @@ func (m *mirror) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m.total.Run, m.total.Again = run, run > 1 || !fresh
+	m.fresh, m.total.Run, m.total.Again = fresh, run, run > 1 || !fresh
 	_, err = m.front.Add(ctx, items)
 	return err
 }

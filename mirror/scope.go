@@ -145,6 +145,9 @@ func (j *judge) link(u uri.URI, depth, extra int, requisite bool) (why string, o
 }
 
 func (j *judge) within(u uri.URI) bool {
+	if hearings[u.Scheme()] == heads && forEver(u) { // an article: only a group within leads there
+		return j.hosts[hostOf(u)]
+	}
 	switch j.Reach {
 	case Any:
 		return true

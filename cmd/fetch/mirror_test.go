@@ -1,0 +1,140 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/anyurl/fetch/internal/peer"
+)
+
+// archived reads an archive's folder: the bodies of its tree by their paths.
+func archived(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(filepath.Join(dir, "tree"), func(name string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		files[name] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// states reads from crawl.jsonl how often URLs came to each state in a run.
+func states(t *testing.T, dir string, run int) map[string]int {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "crawl.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := map[string]int{}
+	for line := range strings.Lines(string(text)) {
+		var e struct {
+			Run   int
+			State string
+			Same  bool
+		}
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatal(err)
+		}
+		if e.Run == run {
+			n[e.State]++
+		}
+	}
+	return n
+}
+
+func newsItem(n int, groups string) string {
+	return fmt.Sprintf("Path: test\r\nFrom: a@b.example\r\nNewsgroups: %s\r\nSubject: %d\r\nMessage-ID: <%d@test.example>\r\n"+
+		"Date: Fri, 20 Nov 2026 10:00:00 +0000\r\n\r\nNumber %d\r\nFrom the body\r\n.dots\r\n", groups, n, n, n)
+}
+
+// TestMirrorNews mirrors two groups of a real INN, then the same ones from a
+// server that numbers them anew, has lost one article and has two more.
+func TestMirrorNews(t *testing.T) {
+	t.Parallel()
+	groups := peer.INNOptions{Groups: []string{"local.test", "local.other"}}
+	first, second := peer.INN(t, groups), peer.INN(t, groups)
+	for n := range 5 {
+		first.Feed(newsItem(n, "local.test"))
+	}
+	first.Feed(newsItem(5, "local.test,local.other"))
+	for _, n := range []int{7, 5, 3, 1, 4, 0, 6} { // 2 has expired
+		second.Feed(newsItem(n, "local.test"))
+	}
+	dir := t.TempDir()
+	mirror := func(s *peer.News) {
+		t.Helper()
+		fetchAs(t, 0, "mirror", "--warc", "--mailboxes", "mbox", "--delay", "0", "--output-dir", dir,
+			"--connect-to", "news.example:119:"+s.Addr, "nntp://news.example/local.test", "nntp://news.example/local.other")
+		fetchAs(t, 0, "verify", dir)
+	}
+	mirror(first)
+	if got := states(t, dir, 1); got["kept"] != 6 {
+		t.Errorf("the cross-post is one of six articles: %v", got)
+	}
+	mirror(first)
+	if got := states(t, dir, 2); got["kept"] != 0 {
+		t.Errorf("nothing is new: %v", got)
+	}
+	mirror(second)
+	if got := states(t, dir, 3); got["kept"] != 2 || got["dead"] != 0 {
+		t.Errorf("two are new: %v", got)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "mail/news.example/local.test.mbox"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 8 {
+		if got := strings.Count(string(text), fmt.Sprintf("\n\nNumber %d\n>From the body\n.dots\n", n)); got != 1 {
+			t.Errorf("article %d is in the mbox %d times", n, got)
+		}
+	}
+	other, err := os.ReadFile(filepath.Join(dir, "mail/news.example/local.other.mbox"))
+	if err != nil || strings.Count(string(other), "Number 5\n") != 1 {
+		t.Errorf("the cross-post in the other group: %q, %v", other, err)
+	}
+}
+
+// TestMirrorFTP: links of a server lead nowhere, files are what they are.
+func TestMirrorFTP(t *testing.T) {
+	t.Parallel()
+	s := peer.Vsftpd(t, peer.FTPOptions{})
+	s.Put("pub/a", []byte("a\n"))
+	for name, to := range map[string]string{"pub/etc": "/etc", "pub/self": ".", "pub/link": "a"} {
+		if err := os.Symlink(to, filepath.Join(s.Root, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir := t.TempDir()
+	fetchAs(t, 0, "mirror", "--output-dir", dir, "ftp://"+s.Addr+"/pub/")
+	files := archived(t, dir)
+	if len(files) != 2 { // and the listing
+		t.Errorf("got %q", files)
+	}
+	fetchAs(t, 2, "mirror", "--output-dir", dir)
+	fetchAs(t, 2, "mirror", "--output-dir", dir, "--scope", "galaxy", "ftp://"+s.Addr+"/pub/")
+	fetchAs(t, 2, "mirror", "ftp://"+s.Addr+"/pub/")
+	fetchAs(t, 10, "mirror", "--max-files", "1", "--output-dir", t.TempDir(), "ftp://"+s.Addr+"/pub/")
+	fetchAs(t, 3, "verify", t.TempDir())
+	contains(t, fetchAs(t, 0, "frontier", "dump", dir), `"state":"done"`, "pub/a")
+	contains(t, fetchAs(t, 0, "frontier", "status", dir), `"done": 2`)
+	fetchAs(t, 0, "verify", dir)
+	for name := range files {
+		if strings.HasSuffix(name, "/a") {
+			if err := os.WriteFile(name, []byte("b\n"), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	contains(t, fetchAs(t, 11, "verify", dir), "pub/a: ")
+}
