@@ -27,8 +27,9 @@ type CacheOptions struct {
 // A listing answers only the request that it answered before, made on the
 // same authority: a URL that a person typed, or one found on the same page at
 // the same address. So it tells nobody what the Policy, or a password, would
-// have kept from him. Requests with credentials, conditions, a Range or a
-// Trace pass by.
+// have kept from him. Requests with credentials, header fields, conditions or
+// a Range pass by, and so do those whose bytes or attempts are recorded
+// (Trace.Sent, Got, Again). Trace.Detail hears of what was remembered.
 func Cache(o CacheOptions) fetch.Middleware {
 	if o.Listing == 0 {
 		o.Listing = 1 << 20
@@ -84,7 +85,7 @@ func (c *cache) do(ctx context.Context, next fetch.Driver, req *fetch.Request) (
 		return next.Do(ctx, req)
 	}
 	k := keyOf(req)
-	if resp := c.get(ctx, k); resp != nil {
+	if resp := c.get(ctx, k, req.Trace); resp != nil {
 		return resp, nil
 	}
 	resp, err := next.Do(ctx, req)
@@ -107,7 +108,11 @@ func asksForListing(req *fetch.Request) bool {
 	_, user := req.URL.Userinfo()
 	return req.Op == fetch.Get && req.URL.Scheme() != "file" && !user && req.Auth == nil &&
 		req.Range.IsZero() && req.IfSame == "" && req.IfNot == "" && req.Since.IsZero() && req.Before.IsZero() &&
-		len(req.Header) == 0 && req.Trace == nil
+		len(req.Header) == 0 && !recorded(req.Trace)
+}
+
+func recorded(t *fetch.Trace) bool {
+	return t != nil && (t.Sent != nil || t.Got != nil || t.Again != nil)
 }
 
 func isListing(resp *fetch.Response) bool {
@@ -115,7 +120,7 @@ func isListing(resp *fetch.Response) bool {
 		resp.Input == nil && len(resp.Header) == 0 && resp.Offset == 0
 }
 
-func (c *cache) get(ctx context.Context, k cacheKey) *fetch.Response {
+func (c *cache) get(ctx context.Context, k cacheKey, t *fetch.Trace) *fetch.Response {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e, ok := c.byKey[k]
@@ -123,10 +128,12 @@ func (c *cache) get(ctx context.Context, k cacheKey) *fetch.Response {
 		return nil
 	}
 	l := e.Value.(*listing)
-	if time.Since(l.at) > c.Age {
+	age := time.Since(l.at)
+	if age > c.Age {
 		c.remove(e)
 		return nil
 	}
+	t.Detailf("listing as it was %v ago", age.Round(time.Second))
 	c.used.MoveToFront(e)
 	resp := l.resp
 	resp.Body = &remembered{text: bytes.NewReader(l.body), ctx: ctx}

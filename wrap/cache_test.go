@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -56,8 +58,23 @@ func TestCache(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &menus{}
 		d := Cache(CacheOptions{Age: time.Minute})(m)
-		first, text := readAll(t, d, request("gopher://h/1a#x"))
-		second, again := readAll(t, d, request("gopher://h/1a#y"))
+		var notes, details []string
+		heard := &fetch.Trace{
+			Note:   func(text string) { notes = append(notes, text) },
+			Detail: func(text string) { details = append(details, text) },
+			Mark:   func(fetch.Phase, net.Conn) { t.Error("a connection") },
+		}
+		asking := func(url string) *fetch.Request {
+			req := request(url)
+			req.Trace = heard
+			return req
+		}
+		first, text := readAll(t, d, asking("gopher://h/1a#x"))
+		time.Sleep(7 * time.Second)
+		second, again := readAll(t, d, asking("gopher://h/1a#y"))
+		if len(notes) > 0 || !slices.Equal(details, []string{"listing as it was 7s ago"}) {
+			t.Errorf("noted %q, and as a detail %q", notes, details)
+		}
 		if m.asked != 1 || again != text || second.Media != first.Media || second.Kind != fetch.Menu || second == first {
 			t.Errorf("asked %d times: %q, %q", m.asked, text, again)
 		}
@@ -129,7 +146,9 @@ func TestNotCached(t *testing.T) {
 		"since":                  {change: func(r *fetch.Request) { r.Since = long }},
 		"before":                 {change: func(r *fetch.Request) { r.Before = long }},
 		"with a header":          {change: func(r *fetch.Request) { r.Header = fetch.Header{{Name: "A", Value: "b"}} }},
-		"recorded":               {change: func(r *fetch.Request) { r.Trace = &fetch.Trace{} }},
+		"recorded":               {change: func(r *fetch.Request) { r.Trace = &fetch.Trace{Sent: func([]byte) {}} }},
+		"recorded, the reply":    {change: func(r *fetch.Request) { r.Trace = &fetch.Trace{Got: func([]byte) {}} }},
+		"recorded, each attempt": {change: func(r *fetch.Request) { r.Trace = &fetch.Trace{Again: func() {}} }},
 	} {
 		d := Cache(CacheOptions{Listing: 1000})(&c.m)
 		for range 2 {

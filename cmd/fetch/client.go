@@ -93,6 +93,9 @@ func (a *app) middlewares() []fetch.Middleware {
 	if a.bars != nil {
 		all = append(all, wrap.Progress(a.bars.show))
 	}
+	if a.remember {
+		all = append(all, wrap.Cache(wrap.CacheOptions{}))
+	}
 	if f.segments > 1 {
 		all = append(all, wrap.Segments(min(f.segments, maxSegments)))
 	}

@@ -32,6 +32,7 @@ type app struct {
 	urls    []string  // of -K
 	native  bool      // listings as the protocol has them
 
+	remember  bool // listings, for this run
 	archiving bool // for a mirror: hosts are spared, groups are read on
 }
 

@@ -19,6 +19,9 @@ func (a *app) ls() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "ls URL...",
 		Short: "List a directory, the same way for every scheme",
+		Long: `ls lists what has entries: kind, size, time and name of each. A listing that is
+asked for again within five minutes is not brought again, but for those of http,
+and of a user.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if asJSON && native {
 				return fetch.Usage.Errorf("--json and --native exclude each other")
@@ -27,7 +30,7 @@ func (a *app) ls() *cobra.Command {
 				a.native = true
 				return a.gets(args)
 			}
-			a.flags.news.listing = true
+			a.flags.news.listing, a.remember = true, true
 			write := listText(urls)
 			if asJSON {
 				write = listJSON
