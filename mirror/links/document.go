@@ -51,11 +51,11 @@ func formOf(media string) form {
 // document goes through a body.
 func (w *walk) document(retrieved uri.URI, media string, header fetch.Header, body io.Reader) error {
 	f := formOf(media)
-	if f == packed && (w.out != nil || !strings.HasSuffix(retrieved.Path(), ".xml.gz")) || w.stopped {
-		f = nothing
-	}
-	if f == nothing {
+	if w.out != nil && !Rewritable(media) {
 		return w.copy(body)
+	}
+	if f == nothing || w.stopped || f == packed && !strings.HasSuffix(retrieved.Path(), ".xml.gz") {
+		return nil
 	}
 	if f == packed {
 		z, err := gzip.NewReader(body)
@@ -64,25 +64,47 @@ func (w *walk) document(retrieved uri.URI, media string, header fetch.Header, bo
 		}
 		body, f = &limited{z, maxInflated}, xml
 	}
-	in := bufio.NewReaderSize(body, base.MaxHead)
-	head, _ := in.Peek(base.MaxHead) // its error comes again
-	if wide(head) {
+	in := begin(body)
+	if wide(in.buf) {
 		if w.out != nil {
 			return w.copy(in)
 		}
-		in = bufio.NewReaderSize(unicode.UTF16(unicode.BigEndian, unicode.UseBOM).NewDecoder().Reader(in), base.MaxHead)
-		head, _ = in.Peek(base.MaxHead)
+		in = begin(unicode.UTF16(unicode.BigEndian, unicode.UseBOM).NewDecoder().Reader(in))
 	}
+	head := in.buf
 	w.rebase(retrieved, media, header, head)
 	switch f {
 	case style:
-		s := sheet{w: w, in: in, out: w.out, from: "css"}
+		s := sheet{w: w, in: bufio.NewReaderSize(in, 16<<10), out: w.out, from: "css"}
 		return s.run()
 	case xml:
 		return w.xml(in, head)
 	}
 	return w.markup(in, strings.HasPrefix(strings.ToLower(media), "image/"))
 }
+
+// begin reads as much of a body as may say what its base is. An error comes
+// behind that.
+func begin(body io.Reader) *pushback {
+	p := &pushback{buf: make([]byte, 0, 4<<10), r: body}
+	for len(p.buf) < base.MaxHead {
+		if len(p.buf) == cap(p.buf) {
+			p.buf = append(make([]byte, 0, 4*cap(p.buf)), p.buf...)
+		}
+		n, err := body.Read(p.buf[len(p.buf):cap(p.buf)])
+		p.buf = p.buf[:len(p.buf)+n]
+		if err != nil {
+			p.r = failing{err}
+			break
+		}
+	}
+	return p
+}
+
+// failing is a reader of nothing but an error.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 // rebase finds against what references are resolved.
 func (w *walk) rebase(retrieved uri.URI, media string, header fetch.Header, head []byte) {
@@ -120,15 +142,12 @@ func wide(head []byte) bool {
 }
 
 func (w *walk) copy(body io.Reader) error {
-	if w.out == nil {
-		return nil
-	}
 	_, err := io.Copy(w.out, body)
 	return err
 }
 
 // xml reads a document by its root element.
-func (w *walk) xml(in io.Reader, head []byte) error {
+func (w *walk) xml(in *pushback, head []byte) error {
 	switch rootOf(head) {
 	case "urlset", "sitemapindex":
 		return w.feed(in, (*feed).sitemap)

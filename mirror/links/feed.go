@@ -1,7 +1,6 @@
 package links
 
 import (
-	"io"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -17,7 +16,7 @@ type feed struct {
 }
 
 // feed calls see with each element that has ended, or has no content.
-func (w *walk) feed(in io.Reader, see func(*feed)) error {
+func (w *walk) feed(in *pushback, see func(*feed)) error {
 	f := &feed{w: w}
 	t := w.tokens(in, true)
 	for !w.stopped {
@@ -34,6 +33,8 @@ func (w *walk) feed(in io.Reader, see func(*feed)) error {
 				see(f)
 				f.name = ""
 			}
+		case html.CommentToken:
+			w.instruction(raw)
 		case html.TextToken:
 			if f.name != "" && f.text.Len() < maxReference {
 				f.text.Write(t.Text())
@@ -133,6 +134,9 @@ func (f *feed) link(text string) {
 		return
 	case "next", "previous", "first", "last", "prev-archive", "next-archive":
 		kind = Feed
+	}
+	if ok && kind == Page {
+		kind = ofType(f.attr["type"])
 	}
 	if ok {
 		f.visit(f.attr["href"], kind)

@@ -2,10 +2,10 @@ package links
 
 import (
 	"bytes"
-	"io"
 	"strings"
 
 	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
 )
 
 // maxToken bounds a tag, and a piece of text: what is longer is read in
@@ -13,7 +13,7 @@ import (
 const maxToken = 256 << 10
 
 // markup goes through HTML, or through XML with links like those of HTML.
-func (w *walk) markup(in io.Reader, xml bool) error {
+func (w *walk) markup(in *pushback, xml bool) error {
 	t := w.tokens(in, xml)
 	style := false // within an element of that name
 	for !w.stopped {
@@ -40,7 +40,7 @@ func (w *walk) markup(in io.Reader, xml bool) error {
 			style = false
 		case html.TextToken:
 			if style {
-				s := sheet{w: w, in: bytes.NewReader(raw), out: w.out, from: "style"}
+				s := sheet{w: w, in: w.small(bytes.NewReader(raw)), out: w.out, from: "style"}
 				if err := s.run(); err != nil {
 					return err
 				}
@@ -71,18 +71,19 @@ func (w *walk) tag(z *html.Tokenizer, raw []byte) (string, []byte) {
 		raw = bytes.Clone(raw)
 	}
 	b, more := z.TagName()
-	e := element{name: string(b)}
+	e := &w.element
+	e.name, e.attr = atom.String(b), e.attr[:0]
 	for more {
 		var key, value []byte
 		key, value, more = z.TagAttr()
-		if wanted(e.name, string(key)) {
-			e.attr = append(e.attr, attribute{string(key), string(value)})
+		if name := atom.String(key); wanted(e.name, name) {
+			e.attr = append(e.attr, attribute{name, string(value)})
 		}
 	}
 	if len(e.attr) == 0 {
 		return e.name, raw
 	}
-	changes := w.element(&e)
+	changes := w.references(e)
 	if w.out == nil || len(changes) == 0 {
 		return e.name, raw
 	}
@@ -123,9 +124,9 @@ func (e *element) get(key string) string {
 	return ""
 }
 
-// element visits the references of a start tag and returns the attributes that
+// references visits what a start tag refers to and returns the attributes that
 // change.
-func (w *walk) element(e *element) (changes []attribute) {
+func (w *walk) references(e *element) (changes []attribute) {
 	if e.name == "meta" && strings.EqualFold(e.get("name"), "robots") && refuses(e.get("content")) {
 		w.nofollow = true
 	}

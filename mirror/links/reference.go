@@ -1,6 +1,7 @@
 package links
 
 import (
+	"bufio"
 	"io"
 	"strings"
 
@@ -17,9 +18,11 @@ type walk struct {
 	stated   bool // by a base element
 	nofollow bool // every link from here on
 	visit    func(Link) (to string, more bool)
-	stopped  bool      // visit wants no more
-	out      io.Writer // nil: nothing is written
-	limit    int       // of a token; 0: maxToken
+	stopped  bool          // visit wants no more
+	out      io.Writer     // nil: nothing is written
+	element  element       // the start tag that is read
+	piece    *bufio.Reader // of the CSS that is read within it
+	limit    int           // of a token; 0: maxToken
 }
 
 // reference visits one reference and returns what is to stand there instead,
@@ -40,7 +43,10 @@ func (w *walk) visitFrom(base uri.URI, text string, l Link) string {
 	if err != nil {
 		return ""
 	}
-	l.URL = u.WithoutFragment().WithoutUserinfo()
+	l.URL = u.WithoutFragment()
+	if _, ok := u.Userinfo(); ok {
+		l.URL = l.URL.WithoutUserinfo()
+	}
 	if l.URL.Host() == "" && needsHost(l.URL.Scheme()) {
 		return ""
 	}

@@ -1,6 +1,7 @@
 package links
 
 import (
+	"bufio"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -15,7 +16,7 @@ const (
 // matter for where a URL stands.
 type sheet struct {
 	w       *walk
-	in      io.ByteScanner
+	in      *bufio.Reader
 	out     io.Writer // nil: nothing is written
 	from    string
 	changed bool
@@ -47,7 +48,8 @@ func (s *sheet) run() error {
 			s.text(b, s.set > 0 && s.depth == s.set || s.at == "import" && s.depth == 0)
 		case b == '@':
 			if b, ok := s.next(); ok {
-				s.at = s.name(b)
+				s.name(b)
+				s.at = s.ident()
 			}
 		case b == '#':
 			if b, ok := s.next(); ok && (inName(b) || b == '\\') {
@@ -56,8 +58,8 @@ func (s *sheet) run() error {
 				s.back()
 			}
 		case inName(b) || b == '\\':
-			if name := s.name(b); s.follows('(') {
-				s.function(name)
+			if s.name(b); s.follows('(') {
+				s.function(s.ident())
 			}
 		case b == '(':
 			s.depth++
@@ -137,9 +139,8 @@ func inName(b byte) bool {
 	return 'a' <= b|0x20 && b|0x20 <= 'z' || '0' <= b && b <= '9' || b == '-' || b == '_' || b >= 0x80
 }
 
-// name reads a name or a number that begins with b, which is read already, and
-// returns it in lower case.
-func (s *sheet) name(b byte) string {
+// name reads a name or a number that begins with b, which is read already.
+func (s *sheet) name(b byte) {
 	s.begin()
 	for ok := true; ok; b, ok = s.next() {
 		switch {
@@ -149,12 +150,12 @@ func (s *sheet) name(b byte) string {
 			s.add(b)
 		default:
 			s.back()
-			return s.ident()
+			return
 		}
 	}
-	return s.ident()
 }
 
+// ident is the name that was read, in lower case.
 func (s *sheet) ident() string {
 	if len(s.value) > maxIdent {
 		return ""
@@ -164,12 +165,12 @@ func (s *sheet) ident() string {
 
 func (s *sheet) begin() { s.value, s.over = s.value[:0], false }
 
-func (s *sheet) add(b ...byte) {
+func (s *sheet) add(b byte) {
 	if len(s.value) > maxReference {
 		s.over = true
 		return
 	}
-	s.value = append(s.value, b...)
+	s.value = append(s.value, b)
 }
 
 // escape reads what a backslash escapes.
@@ -212,7 +213,7 @@ func (s *sheet) hex(b byte) {
 	if r == 0 || !utf8.ValidRune(r) {
 		r = utf8.RuneError
 	}
-	s.add(utf8.AppendRune(nil, r)...)
+	s.value = utf8.AppendRune(s.value, r)
 }
 
 // closed takes a closing parenthesis.

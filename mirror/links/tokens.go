@@ -20,8 +20,8 @@ type tokens struct {
 	hold []byte // the end of a text that was cut: it may be the beginning of a tag
 }
 
-func (w *walk) tokens(in io.Reader, xml bool) *tokens {
-	t := &tokens{in: &pushback{r: in}, xml: xml, max: maxToken}
+func (w *walk) tokens(in *pushback, xml bool) *tokens {
+	t := &tokens{in: in, xml: xml, max: maxToken}
 	if w.limit > 0 {
 		t.max = w.limit
 	}
@@ -29,8 +29,16 @@ func (w *walk) tokens(in io.Reader, xml bool) *tokens {
 	return t
 }
 
-func (t *tokens) start(inside string) {
-	t.Tokenizer = html.NewTokenizerFragment(t.in, inside)
+// start begins a tokenizer, within the text of an element if there is one: by
+// its start tag, for a tokenizer of a fragment finds no end tag.
+func (t *tokens) start(element string) {
+	if element != "" {
+		t.in.unread([]byte("<" + element + ">"))
+	}
+	t.Tokenizer = html.NewTokenizer(t.in)
+	if element != "" {
+		t.Next()
+	}
 	t.SetMaxBuf(t.max)
 	t.AllowCDATA(t.xml)
 }

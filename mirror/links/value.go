@@ -1,6 +1,10 @@
 package links
 
-import "strings"
+import (
+	"bufio"
+	"io"
+	"strings"
+)
 
 const space = " \t\r\n\f"
 
@@ -81,13 +85,22 @@ func (w *walk) refresh(text, from string) string {
 	return c.done()
 }
 
+// small is a reader of a piece of CSS in a document.
+func (w *walk) small(r io.Reader) *bufio.Reader {
+	if w.piece == nil {
+		w.piece = bufio.NewReaderSize(nil, 1<<10)
+	}
+	w.piece.Reset(r)
+	return w.piece
+}
+
 // inline visits the references of a style attribute.
 func (w *walk) inline(text, from string) string {
 	if !strings.Contains(text, "(") {
 		return ""
 	}
 	var out strings.Builder
-	s := sheet{w: w, in: strings.NewReader(text), from: from}
+	s := sheet{w: w, in: w.small(strings.NewReader(text)), from: from}
 	if w.out != nil {
 		s.out = &out
 	}

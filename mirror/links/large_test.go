@@ -1,0 +1,146 @@
+package links
+
+import (
+	"bytes"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/anyurl/fetch/uri"
+)
+
+// repeated is a text n times.
+func repeated(text string, n int) io.Reader {
+	return &again{text: text, n: n}
+}
+
+type again struct {
+	text string
+	at   int
+	n    int
+}
+
+func (a *again) Read(p []byte) (n int, err error) {
+	for n < len(p) && a.n > 0 {
+		c := copy(p[n:], a.text[a.at:])
+		n += c
+		if a.at += c; a.at == len(a.text) {
+			a.at, a.n = 0, a.n-1
+		}
+	}
+	if n == 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+// huge are documents with something in them that no browser would like, and
+// the links that are there nevertheless.
+func huge(size int) map[string]struct {
+	media string
+	body  io.Reader
+	want  string
+} {
+	const a, b = "<a href=a>", "<a href=b>"
+	both := "page a href http://h/d/a\npage a href http://h/d/b\n"
+	n := func(text string) io.Reader { return repeated(text, size/len(text)) }
+	join := func(before string, r io.Reader, after string) io.Reader {
+		return io.MultiReader(strings.NewReader(before), r, strings.NewReader(after))
+	}
+	type doc = struct {
+		media string
+		body  io.Reader
+		want  string
+	}
+	return map[string]doc{
+		"text":              {"text/html", join(a, n("x"), b), both},
+		"open brackets":     {"text/html", join(a, n("< "), ">"+b), both},
+		"text before tags":  {"text/html", join(a+strings.Repeat("y", maxToken-4), n("x"), b), both},
+		"script":            {"text/html", join(a+"<script>", n("'<a href=x>'"), "</script>"+b), both},
+		"script end cut":    {"text/html", join(a+"<script>"+strings.Repeat("y", maxToken-4), strings.NewReader("</script>"), b), both},
+		"style":             {"text/html", join(a+"<style>", n("x{y:z}"), "</style>"+b), both},
+		"comment":           {"text/html", join(a+"<!--", n("<a href=x> -- "), "-->"+b), both},
+		"comment end cut":   {"text/html", join(a+"<!--"+strings.Repeat("y", maxToken-5), strings.NewReader("-->"), b), both},
+		"declaration":       {"text/html", join(a+"<!x ", n("<a href=x "), ">"+b), both},
+		"data in a tag":     {"text/html", join(a+"<img alt='>' src=\"data:x,", n("AAAA>"), "\">"+b), both},
+		"data behind a URL": {"text/html", join("<img src=a srcset='data:x,", n("AAAA>"), "'>"+b), "requisite img src http://h/d/a\npage a href http://h/d/b\n"},
+		"attributes":        {"text/html", join(a+"<p ", n("x y=z "), ">"+b), both},
+		"a name":            {"text/html", join(a+"<p", n("x"), ">"+b), both},
+		"plain text":        {"text/html", join(a+"<plaintext>", n(b), ""), "page a href http://h/d/a\n"},
+		"never closed":      {"text/html", join(a+"<!--", n("-"), ""), "page a href http://h/d/a\n"},
+		"CDATA":             {"image/svg+xml", join("<a href='a'/><![CDATA[", n("<a href=x>]"), "]]><a href='b'/>"), both},
+		"string":            {"text/css", join("@import 'a';x{y:\"", n("url(x)"), "\"}z{a:url(b)}"), "requisite css @import http://h/d/a\nrequisite css url http://h/d/b\n"},
+		"data":              {"text/css", join("x{a:url(a);b:url(data:x,", n("AA"), ");c:url(b)}"), "requisite css url http://h/d/a\nrequisite css url http://h/d/b\n"},
+		"CSS comment":       {"text/css", join("@import 'a';/*", n("url(x)*"), "*/@import 'b';"), "requisite css @import http://h/d/a\nrequisite css @import http://h/d/b\n"},
+		"parentheses":       {"text/css", join("@import 'a';x{y:", n("("), "}@import 'b';"), "requisite css @import http://h/d/a\nrequisite css @import http://h/d/b\n"},
+		"text of a sitemap": {"text/xml", join("<urlset><loc>a</loc><x>", n("x"), "</x><loc>b</loc>"), "page loc http://h/d/a\npage loc http://h/d/b\n"},
+		"elements":          {"text/xml", join("<urlset><loc>a</loc>", n("<x>"), "<loc>b</loc>"), "page loc http://h/d/a\npage loc http://h/d/b\n"},
+	}
+}
+
+func TestHuge(t *testing.T) {
+	for name, c := range huge(3*maxToken + 17) {
+		t.Run(name, func(t *testing.T) {
+			body, err := io.ReadAll(c.body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := extracted(t, here, c.media, nil, bytes.NewReader(body)); got != c.want {
+				t.Errorf("got\n%s\nwant\n%s", got, c.want)
+			}
+			var same bytes.Buffer
+			err = Rewrite(&same, uri.MustParse(here), c.media, nil, bytes.NewReader(body), func(Link) string { return "" })
+			if err != nil || !bytes.Equal(same.Bytes(), body) {
+				t.Errorf("%v, %d bytes became %d", err, len(body), same.Len())
+			}
+		})
+	}
+}
+
+// TestFlat: memory and time do not depend on the size of a document.
+func TestFlat(t *testing.T) {
+	size := 6 << 20
+	if testing.Short() {
+		size = 1 << 20
+	}
+	for name, c := range huge(size) {
+		t.Run(name, func(t *testing.T) {
+			start := time.Now()
+			peak := uint64(0)
+			watch := &watched{r: c.body, see: func() {
+				var m runtime.MemStats
+				runtime.ReadMemStats(&m)
+				peak = max(peak, m.HeapInuse)
+			}}
+			if got := extracted(t, here, c.media, nil, watch); got != c.want {
+				t.Errorf("got\n%s\nwant\n%s", got, c.want)
+			}
+			if peak > 32<<20 {
+				t.Errorf("%d MiB in use", peak>>20)
+			}
+			if d := time.Since(start); d > time.Minute {
+				t.Errorf("took %v", d)
+			} else {
+				t.Logf("%s: %.0f MB/s, %d MiB", name, float64(size)/1e6/d.Seconds(), peak>>20)
+			}
+		})
+	}
+}
+
+// watched calls see now and then.
+type watched struct {
+	r   io.Reader
+	n   int
+	see func()
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.r.Read(p)
+	if w.n += n; w.n > 1<<20 {
+		w.n = 0
+		w.see()
+	}
+	return n, err
+}
