@@ -62,6 +62,9 @@ func (m *mirror) visit(ctx context.Context, it frontier.Item) *visit {
 			return v.out(why)
 		}
 	}
+	if m.enough(it) {
+		return v.out("as many objects as one host may have")
+	}
 	if m.asListed(it, v.meta) {
 		v.same, v.note = true, "as the listing says"
 		return v
@@ -87,6 +90,16 @@ func (v *visit) fail(s frontier.State, err error) *visit {
 func (v *visit) out(why string) *visit {
 	v.state, v.note = frontier.Excluded, why
 	return v
+}
+
+// enough reports whether the host of it has no share left.
+func (m *mirror) enough(it frontier.Item) bool {
+	if m.Limits.PerHost <= 0 {
+		return false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.total.hosts[it.Host] >= m.Limits.PerHost
 }
 
 // asListed reports whether a listing proved that it is what we have: its size

@@ -186,6 +186,9 @@ func (a *app) mirrors(f *mirrorFlags, args []string) error {
 	o.Event, o.Progress = view.event, view.progress
 	sum, err := mirror.Run(a.ctx, o)
 	view.end()
+	if err == nil && f.browse != "" {
+		err = mirror.Browse(a.ctx, o.Dir, f.browse)
+	}
 	a.summary(sum)
 	return mirrored(sum, err)
 }
