@@ -76,6 +76,7 @@ allowanonymouslogin: yes
 unixhierarchysep: yes
 autocreate_inbox_folders: lists
 autocreate_quota: -1
+failedloginpause: 0
 `, dir, mailUser)
 }
 
