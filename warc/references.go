@@ -21,10 +21,11 @@ var pointers = [...]string{"WARC-Concurrent-To", "WARC-Warcinfo-ID", "WARC-Refer
 // note remembers what a record is called, and which it names.
 func (v *Verifier) note(file string, h *Header) error {
 	var err error
+	clean := strings.NewReplacer("\x00", "", "\n", "")
+	rest := fmt.Sprintf("\x00%s\x00%d\x00%s", clean.Replace(file), h.Offset, clean.Replace(h.ID()))
 	add := func(key, kind string) {
 		if err == nil && key != "" {
-			clean := strings.NewReplacer("\x00", "", "\n", "")
-			err = v.refs.Add(fmt.Appendf(nil, "%s\x00%s\x00%s\x00%d\x00%s", clean.Replace(key), kind, clean.Replace(file), h.Offset, clean.Replace(h.ID())))
+			err = v.refs.Add([]byte(clean.Replace(key) + "\x00" + kind + rest))
 		}
 	}
 	add(h.ID(), defined)

@@ -3,6 +3,7 @@ package warc
 import (
 	"bufio"
 	"bytes"
+	"container/heap"
 	"errors"
 	"io"
 	"iter"
@@ -152,32 +153,35 @@ func readLines(r io.Reader) lines {
 // merge hands out the lines of sorted sequences in order.
 func merge(all []lines) lines {
 	return func(yield func([]byte, error) bool) {
-		var heads []*cursor
-		defer func() {
-			for _, h := range heads {
-				h.stop()
-			}
-		}()
+		var first cursors
 		for _, l := range all {
-			next, stop := iter.Pull2(l)
-			h := &cursor{next: next, stop: stop}
-			heads = append(heads, h)
-			if !h.advance() && h.err != nil {
-				yield(nil, h.err)
+			c := &cursor{}
+			var stop func()
+			c.next, stop = iter.Pull2(l)
+			defer stop()
+			ok, err := c.advance()
+			if err != nil {
+				yield(nil, err)
 				return
+			}
+			if ok {
+				first = append(first, c)
 			}
 		}
-		for {
-			first := least(heads)
-			if first == nil {
+		heap.Init(&first)
+		for len(first) > 0 {
+			if !yield(first[0].line, nil) {
 				return
 			}
-			if !yield(first.line, nil) {
+			ok, err := first[0].advance()
+			switch {
+			case err != nil:
+				yield(nil, err)
 				return
-			}
-			if !first.advance() && first.err != nil {
-				yield(nil, first.err)
-				return
+			case ok:
+				heap.Fix(&first, 0)
+			default:
+				heap.Pop(&first)
 			}
 		}
 	}
@@ -186,24 +190,26 @@ func merge(all []lines) lines {
 // cursor is the line that a sequence stands at.
 type cursor struct {
 	next func() ([]byte, error, bool)
-	stop func()
-	line []byte // nil: it has ended
-	err  error
+	line []byte
 }
 
-func (c *cursor) advance() (ok bool) {
-	c.line, c.err, ok = c.next()
-	return ok && c.err == nil
+func (c *cursor) advance() (ok bool, err error) {
+	c.line, err, ok = c.next()
+	return ok, err
 }
 
-// least looks at each: there are few, and a heap is not faster for them.
-func least(heads []*cursor) (first *cursor) {
-	for _, h := range heads {
-		if h.line != nil && (first == nil || bytes.Compare(h.line, first.line) < 0) {
-			first = h
-		}
-	}
-	return first
+// cursors are a heap.
+type cursors []*cursor
+
+func (c cursors) Len() int           { return len(c) }
+func (c cursors) Less(i, j int) bool { return bytes.Compare(c[i].line, c[j].line) < 0 }
+func (c cursors) Swap(i, j int)      { c[i], c[j] = c[j], c[i] }
+func (c *cursors) Push(x any)        { *c = append(*c, x.(*cursor)) }
+func (c *cursors) Pop() any {
+	last := len(*c) - 1
+	x := (*c)[last]
+	*c = (*c)[:last]
+	return x
 }
 
 // once leaves out lines that are the same as the one before.

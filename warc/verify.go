@@ -88,7 +88,10 @@ func Verify(paths ...string) iter.Seq2[Finding, error] {
 
 // A Verifier verifies an archive of several files: File for each, and then
 // References. The zero value is ready; the caller closes it. Its memory is flat.
-type Verifier struct{ refs Sorter }
+type Verifier struct {
+	refs   Sorter
+	buffer []byte
+}
 
 // Close removes temporary files.
 func (v *Verifier) Close() error { return v.refs.Close() }
@@ -98,6 +101,9 @@ func (v *Verifier) Close() error { return v.refs.Close() }
 func (v *Verifier) File(name string, r io.Reader) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		in := NewReader(r)
+		if v.buffer == nil {
+			v.buffer = make([]byte, bufferSize)
+		}
 		for {
 			h, err := in.Next()
 			if err == io.EOF {
@@ -108,7 +114,7 @@ func (v *Verifier) File(name string, r io.Reader) iter.Seq2[Finding, error] {
 				c.offset, c.id = h.Offset, h.ID()
 				c.head(h)
 				if err = v.note(name, h); err == nil {
-					err = c.block(in, h)
+					err = c.block(in, h, v.buffer)
 				}
 			}
 			if err = c.failed(err); err != nil {
@@ -211,7 +217,7 @@ func (c *check) twice(fields fetch.Header) {
 
 // block holds block and payload to their digests, and reads to the end of the
 // record.
-func (c *check) block(in *Reader, h *Header) error {
+func (c *check) block(in *Reader, h *Header, buffer []byte) error {
 	block := c.digester(h, "WARC-Block-Digest")
 	payload := c.digester(h, "WARC-Payload-Digest")
 	if h.Type() == Revisit || h.Get("WARC-Segment-Number") != "" {
@@ -227,7 +233,7 @@ func (c *check) block(in *Reader, h *Header) error {
 	} else if payload != nil {
 		to = append(to, payload)
 	}
-	if _, err := io.Copy(io.MultiWriter(to...), in); err != nil {
+	if _, err := io.CopyBuffer(io.MultiWriter(to...), in, buffer); err != nil {
 		return err
 	}
 	if _, err := in.Finish(); err != nil {

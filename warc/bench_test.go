@@ -1,0 +1,133 @@
+package warc
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/anyurl/fetch/uri"
+)
+
+// page is a small answer whose text packs as pages do: to a third.
+func page(n int) string {
+	random := rand.New(rand.NewPCG(uint64(n), 1))
+	var b strings.Builder
+	b.WriteString("<!DOCTYPE html>\n")
+	for b.Len() < 2500 {
+		fmt.Fprintf(&b, "<p class=\"word\">word %d of the page, <a href=\"/page/%d\">another</a></p>\n", random.IntN(1000), random.IntN(100000))
+	}
+	return answer(fmt.Sprintf("HTTP/1.1 200 OK\r\nServer: nginx\r\nDate: Sat, 21 Nov 2026 08:30:00 GMT\r\nContent-Type: text/html\r\nContent-Length: %d\r\nConnection: keep-alive\r\nETag: \"%x\"", b.Len(), n), b.String())
+}
+
+const request = "GET /page HTTP/1.1\r\nHost: h.example\r\nUser-Agent: fetch\r\nAccept: */*\r\n\r\n"
+
+// BenchmarkWrite writes captures, a response and a request each, as a crawl of
+// small pages does.
+func BenchmarkWrite(b *testing.B) {
+	var pages []string
+	for n := range 100 {
+		pages = append(pages, page(n))
+	}
+	c := Capture{URL: uri.MustParse("http://h.example/page"), Date: day}
+	w := testWriter(b, testFolder(b), Options{})
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		mustWrite(b, w, c.Response(strings.NewReader(pages[n%100])), c.Request(strings.NewReader(request)))
+		n++
+	}
+	b.ReportMetric(2*float64(n)/b.Elapsed().Seconds(), "records/s")
+}
+
+// BenchmarkWriteLarge writes a block of 64 MiB that does not pack.
+func BenchmarkWriteLarge(b *testing.B) {
+	block := make([]byte, 64<<20)
+	rand.NewChaCha8([32]byte{1}).Read(block)
+	c := Capture{URL: uri.MustParse("ftp://h.example/large"), Date: day}
+	w := testWriter(b, testFolder(b), Options{})
+	b.SetBytes(int64(len(block)))
+	b.ReportAllocs()
+	for b.Loop() {
+		mustWrite(b, w, c.Resource("application/octet-stream", bytes.NewReader(block)))
+	}
+}
+
+// crawl is an archive of n captures.
+func crawl(b *testing.B, n int) []byte {
+	b.Helper()
+	dir := testFolder(b)
+	w := testWriter(b, dir, Options{})
+	var file string
+	for i := range n {
+		c := Capture{URL: uri.MustParse(fmt.Sprintf("http://h.example/page/%d", i)), Date: day}
+		file = mustWrite(b, w, c.Response(strings.NewReader(page(i))), c.Request(strings.NewReader(request)))[0].File
+	}
+	if err := w.Close(); err != nil {
+		b.Fatal(err)
+	}
+	all, err := os.ReadFile(dir.Name() + "/" + file)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return all
+}
+
+func benchRecords(b *testing.B, read func(file []byte) error) {
+	const captures = 2000
+	file := crawl(b, captures)
+	b.SetBytes(int64(len(file)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := read(file); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric((2*captures+1)*float64(b.N)/b.Elapsed().Seconds(), "records/s")
+}
+
+func BenchmarkRead(b *testing.B) {
+	benchRecords(b, func(file []byte) error {
+		r := NewReader(bytes.NewReader(file))
+		for {
+			if _, err := r.Next(); err == io.EOF {
+				return nil
+			} else if err != nil {
+				return err
+			}
+		}
+	})
+}
+
+func BenchmarkLines(b *testing.B) {
+	benchRecords(b, func(file []byte) error {
+		var s Sorter
+		defer s.Close()
+		for l, err := range Lines("a.warc.gz", bytes.NewReader(file)) {
+			if err != nil {
+				return err
+			}
+			if err := s.Add(l.append(nil)); err != nil {
+				return err
+			}
+		}
+		return writeLines(io.Discard, s.Sorted())
+	})
+}
+
+func BenchmarkVerify(b *testing.B) {
+	benchRecords(b, func(file []byte) error {
+		var v Verifier
+		defer v.Close()
+		for f, err := range v.File("a.warc.gz", bytes.NewReader(file)) {
+			return fmt.Errorf("%v %v", f, err)
+		}
+		for f, err := range v.References() {
+			return fmt.Errorf("%v %v", f, err)
+		}
+		return nil
+	})
+}
