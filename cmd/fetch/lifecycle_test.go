@@ -59,6 +59,7 @@ func lifecycle(t *testing.T, s share) {
 		{"order of calls", callOrder},
 		{"killed at a call", killedAtCalls},
 		{"killed at random", killedAtRandom},
+		{"killed in segments", killedInSegments},
 		{"signal", signals},
 		{"two processes", pairs},
 		{"fifty processes", crowd},
