@@ -41,17 +41,17 @@ func samples() map[string][]byte {
 	for i := range noise {
 		noise[i] = byte(r.Uint32())
 	}
-	letters := make([]byte, 300_000)
+	letters := make([]byte, 100_000)
 	for i := range letters {
 		letters[i] = "abcdefgh \n"[min(9, int(r.ExpFloat64()*2))]
 	}
 	return map[string][]byte{
 		"empty":   nil,
 		"one":     []byte("x"),
-		"zeros":   make([]byte, 1<<20),
+		"zeros":   make([]byte, 1<<18),
 		"noise":   noise,
 		"letters": letters,
-		"lines":   bytes.Repeat([]byte("7\tsubject\tfrom <a@example.org>\tdate\t<7@example.org>\r\n"), 20_000),
+		"lines":   bytes.Repeat([]byte("7\tsubject\tfrom <a@example.org>\tdate\t<7@example.org>\r\n"), 3000),
 	}
 }
 
