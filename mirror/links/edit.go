@@ -5,16 +5,24 @@ import (
 	"strings"
 )
 
+// aside, for a value, has an attribute stay under another name.
+const aside = "\x00"
+
 // edit returns a start tag with other values for some of its attributes.
 func edit(tag []byte, changes []attribute) []byte {
 	out := make([]byte, 0, len(tag)+256)
 	at := 0
-	scan(tag, func(key []byte, start, end int, quote byte) {
+	scan(tag, func(key []byte, from, start, end int, quote byte) {
 		for i, c := range changes {
 			if c.key == "" || !strings.EqualFold(string(key), c.key) {
 				continue
 			}
 			changes[i].key = "" // the first of that name is the one that counts
+			if c.value == aside {
+				out = append(append(out, tag[at:from]...), "data-"...)
+				at = from
+				return
+			}
 			if start == 0 {
 				return // it has no value
 			}
@@ -48,11 +56,11 @@ func appendValue(dst []byte, value string, quote byte) []byte {
 	return dst
 }
 
-// scan calls each with the attributes of a start tag: the name, and where the
-// value stands, between quotes of that kind or 0. Start is 0 where there is no
+// scan calls each with the attributes of a start tag: the name, where it stands
+// and where the value does, between quotes of that kind or 0. Start is 0 where there is no
 // value. It reads as the tokenizer does (HTML 13.2.5.32 to 40), and returns the
 // quote before which the tag ends, if it is not whole.
-func scan(tag []byte, each func(key []byte, start, end int, quote byte)) (open byte) {
+func scan(tag []byte, each func(key []byte, from, start, end int, quote byte)) (open byte) {
 	s := scanner{tag, 0}
 	s.upTo(space + "/>")
 	for s.skip(space + "/"); s.at < len(tag) && tag[s.at] != '>'; s.skip(space + "/") {
@@ -83,7 +91,7 @@ func scan(tag []byte, each func(key []byte, start, end int, quote byte)) (open b
 			}
 		}
 		if each != nil {
-			each(key, start, end, quote)
+			each(key, from, start, end, quote)
 		}
 	}
 	return 0

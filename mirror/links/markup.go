@@ -34,10 +34,11 @@ func (w *walk) markup(in *pushback, xml bool) error {
 		case html.StartTagToken, html.SelfClosingTagToken:
 			name, edited := w.tag(t.Tokenizer, raw)
 			raw = edited
-			style = name == "style" && kind == html.StartTagToken
-			t.opened(name)
+			t.opened(name, kind == html.SelfClosingTagToken)
+			style = name == "style" && (kind == html.StartTagToken || !t.xml && !t.foreign)
 		case html.EndTagToken:
 			style = false
+			t.closed()
 		case html.TextToken:
 			if style {
 				s := sheet{w: w, in: w.small(bytes.NewReader(raw)), out: w.out, from: "style"}
@@ -156,6 +157,10 @@ func (w *walk) references(e *element) (changes []attribute) {
 		if to != "" {
 			changes = append(changes, attribute{a.key, to})
 		}
+	}
+	if len(changes) > 0 && (e.name == "link" || e.name == "script") {
+		// What is read instead has other bytes, from another origin.
+		changes = append(changes, attribute{"integrity", aside}, attribute{"crossorigin", aside})
 	}
 	return changes
 }

@@ -57,6 +57,10 @@ func TestHTML(t *testing.T) {
 			"requisite img srcset http://h/d/a.png\nrequisite img srcset http://h/d/b.png\nrequisite img srcset http://h/d/c,d\nrequisite img srcset http://h/d/e\nrequisite img srcset http://h/d/f\n"},
 		{"lazy images", `<img data-src=a data-srcset="b 2x">`, "requisite img data-src http://h/d/a\nrequisite img data-srcset http://h/d/b\n"},
 		{"svg", `<svg><use xlink:href="a#b"/><image href=c /><a xlink:href=d></a></svg>`, "requisite use xlink:href http://h/d/a\nrequisite image href http://h/d/c\npage a xlink:href http://h/d/d\n"},
+		{"svg in html", `<svg><title/><script href=a /><style>@import "b"</style></svg><script>"<a href=x>"</script><a href=c><svg><p><title><a href=x></title>`,
+			"requisite script href http://h/d/a\nrequisite style @import http://h/d/b\npage a href http://h/d/c\n"},
+		{"elements that close themselves", `<style/>@import "a"</style><script src=b /><a href=x></script><a href=c />`, "requisite style @import http://h/d/a\nrequisite script src http://h/d/b\npage a href http://h/d/c\n"},
+		{"Shift_JIS", "<a href='\x95\\x.html'>", "page a href http://h/d/%95%5Cx.html\n"},
 		{"form", `<form action=a><form action=b method=POST><form method=get action=c>`, "form form action http://h/d/a\nform form action http://h/d/c\n"},
 		{"background", `<body background=a><td background=b>`, "requisite body background http://h/d/a\nrequisite td background http://h/d/b\n"},
 		{"refresh", `<meta http-equiv=Refresh content="5; URL=a"><meta http-equiv=refresh content="0;url='b c' x"><meta http-equiv=refresh content=3><meta http-equiv=refresh content="0,d">`,
@@ -121,6 +125,7 @@ func TestRewrite(t *testing.T) {
 		{"styles", "text/html", `<style>p{a:url(b)}</style><p style="a:url(&quot;c&quot;)">`, `<style>p{a:url(L/d/b)}</style><p style="a:url(&quot;L/d/c&quot;)">`},
 		{"refresh", "text/html", `<meta http-equiv=refresh content="0; url=a">`, `<meta http-equiv=refresh content="0; url=L/d/a">`},
 		{"svg", "image/svg+xml", `<?xml version="1.0"?><?xml-stylesheet href="s" type="x"?><svg><title><a href="b"/></title></svg>`, `<?xml version="1.0"?><?xml-stylesheet href="L/d/s" type="x"?><svg><title><a href="L/d/b"/></title></svg>`},
+		{"integrity", "text/html", `<link rel=stylesheet integrity="sha256-x" href=a CrossOrigin><script src=//o/ integrity=y>`, `<link rel=stylesheet data-integrity="sha256-x" href="L/d/a" data-CrossOrigin><script src=//o/ integrity=y>`},
 		{"text", "text/plain", `<a href=x>`, `<a href=x>`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/uri/iri"
@@ -83,7 +84,8 @@ func read(base uri.URI, text string) (ref uri.URI, ok bool) {
 	if scheme == "" {
 		scheme = base.Scheme()
 	}
-	ref, err = iri.ParseReference(repair(text, slashes(scheme)))
+	// In Shift_JIS and its like a backslash is half a letter.
+	ref, err = iri.ParseReference(repair(text, slashes(scheme) && utf8.ValidString(text)))
 	return ref, err == nil
 }
 

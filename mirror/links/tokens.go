@@ -10,14 +10,15 @@ import (
 // tokens is a tokenizer that goes on behind a token that is too long for it.
 type tokens struct {
 	*html.Tokenizer
-	in   *pushback
-	max  int // bytes of a token
-	xml  bool
-	text string         // the element whose text comes next, if there can be no tags in it
-	last html.TokenType // and the beginning and end of it
-	head [9]byte
-	tail [2]byte
-	hold []byte // the end of a text that was cut: it may be the beginning of a tag
+	in      *pushback
+	max     int // bytes of a token
+	xml     bool
+	foreign bool           // within an svg element, which is XML to HTML
+	text    string         // the element whose text comes next, if there can be no tags in it
+	last    html.TokenType // and the beginning and end of it
+	head    [9]byte
+	tail    [2]byte
+	hold    []byte // the end of a text that was cut: it may be the beginning of a tag
 }
 
 func (w *walk) tokens(in *pushback, xml bool) *tokens {
@@ -70,18 +71,31 @@ func (t *tokens) next() (html.TokenType, []byte) {
 func (t *tokens) cdata() bool { return string(t.head[:]) == "<![CDATA[" }
 
 // opened takes note of a start tag. What a browser with scripts and frames
-// does not read is read here, and XML knows no raw text.
-func (t *tokens) opened(element string) {
+// does not read is read here; XML, and SVG within HTML (13.2.6.5), knows no raw
+// text, so that a title that closes itself does not swallow the rest.
+func (t *tokens) opened(element string, closed bool) {
 	t.text = ""
 	switch element {
+	case "svg":
+		t.foreign = !closed
+	case "body", "div", "p", "span", "table", "ul", "ol", "li", "img", "br", "h1", "h2", "h3", "pre":
+		t.foreign = false
 	case "noscript", "noembed", "noframes":
 		t.NextIsNotRawText()
 	case "script", "style", "textarea", "title", "xmp", "plaintext", "iframe":
-		if t.xml {
+		if t.xml || t.foreign {
 			t.NextIsNotRawText()
 		} else {
 			t.text = element
 		}
+	}
+}
+
+// closed takes note of an end tag.
+func (t *tokens) closed() {
+	if t.foreign {
+		name, _ := t.TagName()
+		t.foreign = string(name) != "svg"
 	}
 }
 

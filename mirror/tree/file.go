@@ -100,9 +100,7 @@ func (f *File) Commit(name string, modified time.Time) error {
 func (f *File) commit(name string, modified time.Time) error {
 	s := f.s
 	if !modified.IsZero() {
-		if err := s.tmp.chtimes(f.name, modified); err != nil {
-			return err
-		}
+		s.tmp.chtimes(f.name, modified) // for show alone: a file without it is whole
 	}
 	if err := f.f.Close(); err != nil {
 		return err
