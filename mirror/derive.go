@@ -3,7 +3,6 @@ package mirror
 import (
 	"bufio"
 	"context"
-	"encoding/hex"
 	"errors"
 	"io"
 	"io/fs"
@@ -149,10 +148,32 @@ func (m *mirror) manifest(ctx context.Context) error {
 					return nil // in the attic
 				}
 			}
-			_, err := io.WriteString(w, hex.EncodeToString(c.Digest[:])+"  "+tree.Dir+"/"+c.Path+"\n")
+			_, err := w.Write(warc.AppendManifest(nil, c.Digest, tree.Dir+"/"+c.Path))
 			return err
 		})
 	})
+}
+
+// Manifest writes the digests of the tree and of the WARC files of the archive
+// at dir, as they lie there, for sha256sum -c.
+func Manifest(w io.Writer, dir string) error {
+	fsys := os.DirFS(dir)
+	var walked error
+	names := func(yield func(string) bool) {
+		for _, folder := range []string{tree.Dir, warcs} {
+			err := fs.WalkDir(fsys, folder, func(name string, d fs.DirEntry, err error) error {
+				if err == nil && d.Type().IsRegular() && !yield(name) {
+					return fs.SkipAll
+				}
+				return err
+			})
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				walked = err
+			}
+		}
+	}
+	err := warc.Manifest(w, fsys, names)
+	return fault(errors.Join(err, walked))
 }
 
 // sweep moves what the server has no more to the attic.

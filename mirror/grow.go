@@ -108,7 +108,7 @@ func (g *growth) robots() {
 	if err != nil {
 		return
 	}
-	it := newItem(at, g.v.item, meta{From: canonical(u), Peer: g.v.resp.Peer})
+	it := newItem(at, g.v.item, meta{From: canonical(u), Peer: g.v.resp.Peer, Guess: true})
 	it.Depth, it.Priority = 0, it.Priority-2
 	g.items = append(g.items, it)
 }

@@ -19,6 +19,7 @@ type meta struct {
 	Time  time.Time  `json:"time,omitzero"`   // by the listing
 	Extra int        `json:"extra,omitempty"` // a requisite of a page: how many off the scope
 	Name  string     `json:"name,omitempty"`  // nntp://HOST/GROUP/NUMBER of an article
+	Guess bool       `json:"guess,omitempty"` // nobody says that it is there: robots.txt
 	Again bool       `json:"again,omitempty"` // it changed while it was brought
 }
 

@@ -234,6 +234,8 @@ func (m *mirror) failed(v *visit, err error) {
 		v.fail(frontier.Pending, err)
 	case fault == fetch.NotFound && v.item.Last != nil:
 		v.fail(frontier.Gone, err)
+	case fault == fetch.NotFound && v.meta.Guess:
+		v.fail(frontier.Excluded, err)
 	case fault == fetch.TooLarge && m.Limits.FileSize > 0,
 		slices.Contains([]fetch.Fault{fetch.Denied, fetch.BadPort, fetch.BadAddress, fetch.BadReferral, fetch.Unsupported, fetch.NeedQuery}, fault) && v.resp == nil:
 		v.fail(frontier.Excluded, err)

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/tty"
 	"github.com/anyurl/fetch/mirror"
+	"github.com/anyurl/fetch/save"
 	"github.com/anyurl/fetch/warc"
 	"github.com/spf13/cobra"
 )
@@ -121,4 +123,49 @@ func (a *app) index() *cobra.Command {
 			return warc.Index(a.stdout, args...)
 		},
 	}
+}
+
+// pack makes files of archives that others take.
+func (a *app) pack() *cobra.Command {
+	var wacz, title string
+	var manifest bool
+	c := &cobra.Command{
+		Use:   "pack DIR --wacz FILE|--manifest",
+		Short: "Make a WACZ file of an archive, or a list of its digests",
+		Args:  exactly(1, "the folder of an archive"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			switch {
+			case manifest && wacz == "":
+				return mirror.Manifest(a.stdout, args[0])
+			case wacz == "" || manifest:
+				return fetch.Usage.Errorf("wants either --wacz FILE or --manifest")
+			}
+			return packWACZ(args[0], wacz, title)
+		},
+	}
+	c.Flags().StringVar(&wacz, "wacz", "", "write the WARC files with their index as `FILE`")
+	c.Flags().StringVar(&title, "title", "", "what the WACZ file calls itself")
+	c.Flags().BoolVar(&manifest, "manifest", false, "write the digests of tree/ and warc/ to standard output, for sha256sum -c")
+	return c
+}
+
+func packWACZ(dir, name, title string) (err error) {
+	names, err := filepath.Glob(filepath.Join(dir, "warc", "*.warc.gz"))
+	if err != nil || len(names) == 0 {
+		return fetch.Local.Errorf("%s holds no WARC files", dir)
+	}
+	archive, err := warc.Open(names...)
+	if err != nil {
+		return err
+	}
+	defer archive.Close()
+	f, err := save.Create(name, save.Options{})
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := archive.Pack(f, warc.Package{Title: title}); err != nil {
+		return err
+	}
+	return f.Commit()
 }

@@ -40,6 +40,9 @@ func (a *app) batch(args []string, do func(*job) error) error {
 		return err
 	}
 	defer client.Close()
+	if a.archive != nil {
+		defer a.archive.Close()
+	}
 	if a.meta, err = openMeta(a.flags.meta); err != nil {
 		return err
 	}

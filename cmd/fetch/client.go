@@ -43,6 +43,9 @@ func (a *app) client() (*fetch.Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	if all, err = a.replayed(all); err != nil {
+		return nil, err
+	}
 	known := make([]string, len(all))
 	for i, s := range all {
 		known[i] = s.Name

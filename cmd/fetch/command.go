@@ -8,6 +8,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/schemes/nntp"
+	"github.com/anyurl/fetch/warc"
 	"github.com/spf13/cobra"
 )
 
@@ -32,8 +33,9 @@ type app struct {
 	urls    []string  // of -K
 	native  bool      // listings as the protocol has them
 
-	remember  bool // listings, for this run
-	archiving bool // for a mirror: hosts are spared, groups are read on
+	remember  bool          // listings, for this run
+	archive   *warc.Archive // nil: the network answers
+	archiving bool          // for a mirror: hosts are spared, groups are read on
 }
 
 // command builds the tree of commands. The root is the main one: it brings
@@ -59,7 +61,7 @@ func (a *app) command() *cobra.Command {
 	a.flags.register(root.PersistentFlags())
 	a.given = root.PersistentFlags().Changed
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fetch.Usage.With(err) })
-	root.AddCommand(a.ls(), a.info(), a.plan(), a.search(), a.mirror(), a.verify(), a.index(), a.frontier(), a.uri(), a.man(root))
+	root.AddCommand(a.ls(), a.info(), a.plan(), a.search(), a.mirror(), a.verify(), a.index(), a.pack(), a.frontier(), a.uri(), a.man(root))
 	root.SetHelpCommand(a.help(root))
 	return root
 }

@@ -82,6 +82,7 @@ type flags struct {
 	configs      []string
 
 	gateway []string
+	archive []string
 	match   string // how an index is searched
 
 	proxy  proxyFlags
@@ -159,6 +160,7 @@ func (f *flags) register(p *pflag.FlagSet) {
 	p.BoolVarP(&f.noConfig, "no-config", "q", false, "do not read config.toml")
 	p.StringArrayVarP(&f.configs, "config", "K", nil, "read options from `FILE`, one a line (- is standard input)")
 	p.StringArrayVar(&f.gateway, "gateway", nil, "fetch URLs of a scheme from a server that does it for others: `SCHEME=URL`")
+	p.StringArrayVar(&f.archive, "archive", nil, "answer URLs from this WARC `FILE`, never from the network")
 	f.proxy.register(p)
 	f.route.register(p)
 	f.login.register(p)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"iter"
 	"strconv"
 	"strings"
 	"time"
@@ -17,11 +18,11 @@ import (
 func (a *app) ls() *cobra.Command {
 	var asJSON, native, urls bool
 	c := &cobra.Command{
-		Use:   "ls URL...",
+		Use:   "ls URL|FILE.warc.gz...",
 		Short: "List a directory, the same way for every scheme",
 		Long: `ls lists what has entries: kind, size, time and name of each. A listing that is
 asked for again within five minutes is not brought again, but for those of http,
-and of a user.`,
+and of a user. The name of a WARC file lists the objects in it.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if asJSON && native {
 				return fetch.Usage.Errorf("--json and --native exclude each other")
@@ -44,8 +45,11 @@ and of a user.`,
 	return c
 }
 
-// list writes the entries of one URL as they come.
+// list writes the entries of one URL, or of one WARC file, as they come.
 func (j *job) list(write func(io.Writer, fetch.Entry) error) error {
+	if isWARC(j.text) {
+		return j.listWARC(write)
+	}
 	req, err := j.request(j.text)
 	if err != nil {
 		return err
@@ -56,8 +60,12 @@ func (j *job) list(write func(io.Writer, fetch.Entry) error) error {
 		return err
 	}
 	defer resp.Body.Close()
+	return j.entries(resp.Entries(), write)
+}
+
+func (j *job) entries(all iter.Seq2[fetch.Entry, error], write func(io.Writer, fetch.Entry) error) error {
 	w := bufio.NewWriter(j.stdout)
-	for e, err := range resp.Entries() {
+	for e, err := range all {
 		if err == nil {
 			err = local(write(w, e))
 		}

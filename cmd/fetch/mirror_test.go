@@ -138,3 +138,37 @@ func TestMirrorFTP(t *testing.T) {
 	}
 	contains(t, fetchAs(t, 11, "verify", dir), "pub/a: ")
 }
+
+// TestReplay: a mirror's WARC files answer when the server has gone.
+func TestReplay(t *testing.T) {
+	t.Parallel()
+	s := peer.Gophernicus(t, peer.GophernicusOptions{})
+	s.Put("sub/x.txt", []byte("hello\n"))
+	web := peer.Nginx(t, peer.NginxOptions{})
+	web.Put("index.html", []byte(`<a href=page.html>`))
+	web.Put("page.html", []byte("<p>a page"))
+	dir := t.TempDir()
+	menu := "gopher://" + s.Addr + "/"
+	fetchAs(t, 0, "mirror", "--warc", "--tree=false", "--output-dir", dir, menu, "http://"+web.Addr+"/")
+	names, err := filepath.Glob(filepath.Join(dir, "warc", "*.warc.gz"))
+	if err != nil || len(names) != 1 {
+		t.Fatal(names, err)
+	}
+	contains(t, fetchAs(t, 0, "ls", "--urls", names[0]), menu, "/sub/x.txt", "/page.html")
+	contains(t, fetchAs(t, 0, "ls", "--archive", names[0], menu), "menu ", "sub")
+	contains(t, fetchAs(t, 0, "--archive", names[0], "gopher://"+s.Addr+"/0/sub/x.txt"), "hello")
+	contains(t, fetchAs(t, 0, "--archive", names[0], "http://"+web.Addr+"/page.html"), "<p>a page")
+	fetchAs(t, 8, "--archive", names[0], "http://"+web.Addr+"/none.html")
+	index, err := os.ReadFile(filepath.Join(dir, "index/all.cdxj"))
+	if err != nil || string(index) != fetchAs(t, 0, "index", names[0]) {
+		t.Errorf("the index is not that of the file: %v", err)
+	}
+	wacz := filepath.Join(t.TempDir(), "x.wacz")
+	fetchAs(t, 0, "pack", dir, "--wacz", wacz)
+	contains(t, fetchAs(t, 0, "pack", dir, "--manifest"), "  warc/fetch-")
+	fetchAs(t, 2, "pack", dir)
+	fetchAs(t, 0, "verify", names[0])
+	if info, err := os.Stat(wacz); err != nil || info.Size() == 0 {
+		t.Errorf("no WACZ: %v", err)
+	}
+}
