@@ -41,7 +41,7 @@ type Target struct {
 
 // cases returns all of them.
 func cases() []Case {
-	return slices.Concat(httpCases(), ftpCases())
+	return slices.Concat(httpCases(), batchCases(), ftpCases())
 }
 
 // compare starts the server, checks each program once, and then runs them in

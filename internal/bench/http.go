@@ -32,9 +32,11 @@ func httpCases() []Case {
 
 // serve has an nginx serve one file of so many bytes that no file system and
 // no compression can make smaller.
-func serve(size int64) func(peer.TB) Object {
+func serve(size int64) func(peer.TB) Object { return serveFrom(peer.NginxOptions{}, size) }
+
+func serveFrom(options peer.NginxOptions, size int64) func(peer.TB) Object {
 	return func(t peer.TB) Object {
-		s := peer.Nginx(t, peer.NginxOptions{})
+		s := peer.Nginx(t, options)
 		sum, err := writeRandom(filepath.Join(s.Root, "file"), size)
 		if err != nil {
 			t.Fatalf("bench: %v", err)

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+
+	"github.com/anyurl/fetch/internal/peer"
+)
+
+// batchCases bring many small files, and one large file by several requests
+// from a server that limits each.
+func batchCases() []Case {
+	const files, size = 10_000, 1000
+	return []Case{{
+		Name:    "http 10,000 of 1 kB",
+		Serve:   serveMany(files, size),
+		Fetch:   []string{"--no-config", "-s", "-Z", "--input-file", "{list}"},
+		Rivals:  []Rival{{"curl", []string{"-q", "-s", "--noproxy", "*", "-Z", "-K", "{config}"}}},
+		Targets: []Target{{Measure: wall, Ratio: 0.5}, {Measure: memory, Limit: 64 << 20}},
+	}, {
+		Name:    "http 10,000 of 1 kB, into files",
+		Serve:   serveMany(files, size),
+		Fetch:   []string{"--no-config", "-s", "-Z", "--output-dir", "{dir}", "--input-file", "{list}"},
+		Rivals:  []Rival{{"curl", []string{"-q", "-s", "--noproxy", "*", "-Z", "--output-dir", "{dir}", "--remote-name-all", "-K", "{config}"}}},
+		Targets: []Target{{Measure: wall, Ratio: 1}, {Measure: memory, Limit: 64 << 20}},
+	}, {
+		Name:    "http 256 MiB, 50 MB/s a request",
+		Serve:   serveFrom(peer.NginxOptions{Rate: "50m"}, 256<<20),
+		Fetch:   []string{"--no-config", "-s", "--segments", "4", "{url}"},
+		Rivals:  []Rival{{"curl", []string{"-q", "-s", "--noproxy", "*", "{url}"}}},
+		Targets: []Target{{Measure: wall, Ratio: 1. / 3}, {Measure: memory, Limit: 64 << 20}},
+	}}
+}
+
+// serveMany has an nginx serve files that all hold the same letter, for curl
+// mixes on standard output what comes side by side. A connection is not ended
+// after so many requests.
+func serveMany(files, size int) func(peer.TB) Object {
+	return func(t peer.TB) Object {
+		s := peer.Nginx(t, peer.NginxOptions{HTTP: "keepalive_requests 1000000;"})
+		var list, config strings.Builder
+		body := []byte(strings.Repeat("x", size))
+		sum := sha256.New()
+		for i := range files {
+			name := fmt.Sprintf("f/%05d", i)
+			s.Put(name, body)
+			sum.Write(body)
+			fmt.Fprintf(&list, "http://%s/%s\n", s.Addr, name)
+			fmt.Fprintf(&config, "url = \"http://%s/%s\"\n", s.Addr, name)
+		}
+		return Object{Sum: [sha256.Size]byte(sum.Sum(nil)), Words: map[string]string{
+			"list":   s.Put("list", []byte(list.String())),
+			"config": s.Put("config", []byte(config.String())),
+		}}
+	}
+}
