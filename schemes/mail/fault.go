@@ -27,6 +27,7 @@ var codes = map[string]fetch.Fault{
 	"INUSE":                fetch.TryLater,
 	"LIMIT":                fetch.TryLater,
 	"BADCHARSET":           fetch.Unsupported,
+	"REFERRAL":             fetch.Denied, // to another server (RFC 2221, 2193): whoever wants that asks it
 }
 
 // refused is the error for an answer that is no OK. A NO without a code that

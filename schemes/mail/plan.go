@@ -31,7 +31,7 @@ func (who login) step() fetch.Step {
 	switch {
 	case who.mechanism != "" && who.mechanism != "*":
 		return fetch.Step{Verb: "AUTHENTICATE " + who.mechanism, Secret: true}
-	case who.auth == nil:
+	case who.auth == nil && who.mechanism == "":
 		return fetch.Step{Verb: "AUTHENTICATE ANONYMOUS", Else: "LOGIN"}
 	}
 	return fetch.Step{Verb: "AUTHENTICATE", Secret: true, Else: "LOGIN"}
@@ -53,7 +53,8 @@ func actions(l locator, op fetch.Op) []fetch.Step {
 	case stat:
 		return steps
 	case l.kind == found:
-		return append(steps, fetch.Step{Verb: "UID SEARCH", Arg: l.search}, fetch.Step{Verb: "UID FETCH", Arg: "found " + summary})
+		p, _ := parseProgram(l.search) // as locate did
+		return append(steps, fetch.Step{Verb: "UID SEARCH", Arg: p.String()}, fetch.Step{Verb: "UID FETCH", Arg: "found " + summary})
 	}
 	return append(steps, fetch.Step{Verb: "UID FETCH", Arg: "1:* " + summary})
 }

@@ -2,6 +2,7 @@ package mail
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -65,6 +66,8 @@ func nextToken(text string) (t token, rest string, err error) {
 		return token{text: text[:1]}, text[1:], nil
 	case c == '"':
 		return quotedToken(text[1:])
+	case c == '{':
+		return literalToken(text[1:])
 	}
 	end := strings.IndexAny(text, ` ()"`)
 	if end < 0 {
@@ -77,6 +80,21 @@ func nextToken(text string) (t token, rest string, err error) {
 		}
 	}
 	t.quoted = strings.ContainsFunc(t.text, func(r rune) bool { return r >= utf8.RuneSelf })
+	return t, rest, nil
+}
+
+// literalToken reads "3+}", CR LF and three bytes, which are kept to one line
+// as those between quotes are (RFC 5092 11 has an example).
+func literalToken(text string) (t token, rest string, err error) {
+	size, text, ok := strings.Cut(text, "+}\r\n")
+	n, err := strconv.ParseUint(size, 10, 16)
+	if !ok || err != nil || int(n) > len(text) {
+		return t, "", fetch.BadURL.Errorf("literal in a search that is not {LENGTH+}, CR LF and as many bytes")
+	}
+	t, rest = token{text[:n], true}, text[n:]
+	if strings.ContainsAny(t.text, "\r\n\x00") || !utf8.ValidString(t.text) {
+		return t, "", fetch.BadURL.Errorf("literal in a search that is not one line of UTF-8")
+	}
 	return t, rest, nil
 }
 
@@ -105,32 +123,42 @@ func quotedToken(text string) (t token, rest string, err error) {
 // wire writes p as the arguments of SEARCH. Words outside ASCII are literals
 // that do not wait for the server (RFC 7888), where it takes those.
 func (p program) wire(literals bool) (string, error) {
+	foreign := false
+	text := p.join(func(s string) string {
+		if !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
+			return quote(s)
+		}
+		foreign = true
+		return fmt.Sprintf("{%d+}\r\n%s", len(s), s)
+	})
+	switch {
+	case !foreign:
+		return text, nil
+	case !literals:
+		return "", fetch.Unsupported.Errorf("server takes no words outside ASCII in a search")
+	case strings.EqualFold(p[0].text, "CHARSET"):
+		return text, nil
+	}
+	return "CHARSET UTF-8 " + text, nil
+}
+
+// String writes p in one line, for people.
+func (p program) String() string { return p.join(quote) }
+
+// join writes what is quoted in a way of its own.
+func (p program) join(quoted func(string) string) string {
 	var b strings.Builder
-	foreign, charset := false, false
 	for i, t := range p {
 		if i > 0 && t.plain() != ")" && p[i-1].plain() != "(" {
 			b.WriteByte(' ')
 		}
-		charset = charset || i == 0 && strings.EqualFold(t.text, "CHARSET")
-		switch {
-		case !t.quoted:
+		if t.quoted {
+			b.WriteString(quoted(t.text))
+		} else {
 			b.WriteString(t.text)
-		case strings.ContainsFunc(t.text, func(r rune) bool { return r >= utf8.RuneSelf }):
-			foreign = true
-			fmt.Fprintf(&b, "{%d+}\r\n%s", len(t.text), t.text)
-		default:
-			b.WriteString(quote(t.text))
 		}
 	}
-	switch {
-	case !foreign:
-		return b.String(), nil
-	case !literals:
-		return "", fetch.Unsupported.Errorf("server takes no words outside ASCII in a search")
-	case charset:
-		return b.String(), nil
-	}
-	return "CHARSET UTF-8 " + b.String(), nil
+	return b.String()
 }
 
 // plain is the text of a token that is not quoted.
