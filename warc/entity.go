@@ -19,6 +19,8 @@ type entity struct {
 	left  int64  // bytes of this chunk
 	first bool   // no chunk was read yet: what follows may not be chunked at all
 	coded bool   // a transfer coding other than chunked was not removed
+
+	interim int64 // bytes of interim answers before the head
 }
 
 type entityState uint8
@@ -79,7 +81,8 @@ func (e *entity) nextHead(p []byte) int {
 func (e *entity) body() {
 	status, fields := parseHead(e.head)
 	if status >= 100 && status < 200 && status != 101 {
-		e.head, e.line = e.head[:0], 0 // interim: the answer follows
+		e.interim += int64(len(e.head)) // the answer follows
+		e.head, e.line = e.head[:0], 0
 		return
 	}
 	e.state = atBody

@@ -113,7 +113,7 @@ func (w *Writer) finish() error {
 	w.file = nil
 	switch {
 	case err != nil:
-	case w.failed != nil: // a torn group is in it
+	case w.failed != nil: // a torn group is in it: Resume cuts that off
 		err, w.failed = w.failed, nil
 		return err
 	case w.size == w.start:
@@ -134,13 +134,19 @@ func (w *Writer) finish() error {
 // Write begins another. With end 0 the file is removed.
 //
 // A file that ends before end has lost records, which is an error of
-// fetch.Mismatch; the file is not touched.
+// fetch.Mismatch; the file is not touched. Where the Writer has another file
+// open, that is finished first; the file that it has open can be resumed too,
+// to take back what was written.
 func (w *Writer) Resume(name string, end int64) error {
 	name = strings.TrimSuffix(name, OpenSuffix)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.file != nil {
-		return fetch.Usage.Errorf("resume of %s while %s is open", name, w.name)
+	leave := w.finish
+	if name == w.name {
+		leave = w.abandon
+	}
+	if err := leave(); err != nil {
+		return err
 	}
 	at, finished := name+OpenSuffix, false
 	info, err := w.folder.Lstat(at)

@@ -152,6 +152,43 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// TestResumeOpen: what was written since can be taken back, and a second file
+// that was left open is finished when its turn comes.
+func TestResumeOpen(t *testing.T) {
+	dir := testFolder(t)
+	opts := testOptions()
+	w := testWriter(t, dir, opts)
+	first := mustWrite(t, w, resource("file:///a"))[0]
+	mustWrite(t, w, resource("file:///b"))
+	if err := w.Resume(first.File, first.End()); err != nil {
+		t.Fatal(err)
+	}
+	if p := mustWrite(t, w, resource("file:///c"))[0]; p.File != first.File || p.Offset != first.End() {
+		t.Errorf("went on with %+v", p)
+	}
+	opts.Worker = "w2"
+	other := testWriter(t, dir, opts)
+	second := mustWrite(t, other, resource("file:///d"))[0]
+	if err := other.Abandon(); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Resume(second.File, second.End()); err != nil {
+		t.Fatal(err)
+	}
+	if p := mustWrite(t, w, resource("file:///e"))[0]; p.File != second.File || p.Offset != second.End() {
+		t.Errorf("went on with %+v", p)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := names(t, dir), []string{first.File, second.File}; !slices.Equal(got, want) {
+		t.Errorf("left %q, want %q", got, want)
+	}
+	for f, err := range Verify(dir.Name()+"/"+first.File, dir.Name()+"/"+second.File) {
+		t.Error(f, err)
+	}
+}
+
 func appendTo(t *testing.T, dir *os.Root, name, tail string) {
 	t.Helper()
 	f, err := dir.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)

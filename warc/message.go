@@ -76,6 +76,11 @@ func (m *message) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// HTTPHead reads the head of an http answer up to its blank line, which is
+// included; interim answers (1xx) before it are left out. It is what a revisit
+// repeats. An answer that ends early has the head that it has.
+func HTTPHead(answer io.Reader) ([]byte, error) { return newMessage(answer, 4<<10).head() }
+
 // httpHead reads the head of an http answer in the block of this record.
 func (r *Reader) httpHead() (status int, fields fetch.Header, err error) {
 	head, err := newMessage(r, 4<<10).head()

@@ -107,7 +107,8 @@ func (c Capture) Request(block io.Reader) *Record {
 }
 
 // Response is the answer of an http exchange, from its status line on. Interim
-// answers (1xx) must not stand before it.
+// answers (1xx) before it are left out, unless block can be read only once:
+// other software takes the first head for the only one.
 func (c Capture) Response(block io.Reader) *Record {
 	return &Record{Capture: c, Type: Response, Media: ResponseMedia, Body: block}
 }

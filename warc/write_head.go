@@ -47,31 +47,16 @@ func checkFields(fields fetch.Header) error {
 
 // digest sets Size and the digests where they are to be made.
 func (r *Record) digest(a Algorithm) error {
-	body, again := r.Body.(io.Seeker)
-	if r.Body == nil {
-		r.Size = 0
-	} else if !again {
-		return nil
-	}
 	d := NewDigester(a, r.Type)
-	if r.Body != nil {
-		start, err := body.Seek(0, io.SeekCurrent)
-		if err != nil {
+	switch body := r.Body.(type) {
+	case nil:
+		r.Size = 0
+	case io.ReadSeeker:
+		if err := r.look(body, d); err != nil {
 			return local(err)
 		}
-		if r.BlockDigest != "" && (r.PayloadDigest != "" || d.none) { // all is known but the size
-			r.Size, err = body.Seek(0, io.SeekEnd)
-			r.Size -= start
-		} else {
-			_, err = io.Copy(d, r.Body)
-			r.Size = d.Size()
-		}
-		if err == nil {
-			_, err = body.Seek(start, io.SeekStart)
-		}
-		if err != nil {
-			return local(err)
-		}
+	default: // check has seen that all is known
+		return nil
 	}
 	if r.BlockDigest == "" {
 		r.BlockDigest = d.Block()
@@ -80,6 +65,35 @@ func (r *Record) digest(a Algorithm) error {
 		r.PayloadDigest = d.Payload()
 	}
 	return nil
+}
+
+// look reads a block from where it stands into d, and goes back. Interim
+// answers before that of an exchange are passed over.
+func (r *Record) look(body io.ReadSeeker, d *Digester) error {
+	start, err := body.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return err
+	}
+	if r.BlockDigest != "" && (r.PayloadDigest != "" || d.none) { // all is known but the size
+		r.Size, err = body.Seek(0, io.SeekEnd)
+		r.Size -= start
+	} else {
+		_, err = io.Copy(d, body)
+		r.Size = d.Size()
+	}
+	if err != nil {
+		return err
+	}
+	if r.Type == Response && d.entity.interim > 0 {
+		_, err = body.Seek(start+d.entity.interim, io.SeekStart)
+		if err != nil {
+			return err
+		}
+		*d = *NewDigester(d.algorithm, r.Type)
+		return r.look(body, d)
+	}
+	_, err = body.Seek(start, io.SeekStart)
+	return err
 }
 
 // appendHead writes the head of r: version, fields, blank line.

@@ -171,6 +171,38 @@ func TestReadOnce(t *testing.T) {
 	}
 }
 
+// TestInterim: a response begins with the head of its answer.
+func TestInterim(t *testing.T) {
+	const interim = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
+	dir := testFolder(t)
+	w := testWriter(t, dir, testOptions())
+	body := strings.NewReader("?" + interim + plainAnswer)
+	body.ReadByte() // it is read from where it stands
+	p := mustWrite(t, w, at("http://h.example/", 0).Response(body))[0]
+	if want := SHA1.sum(plainAnswer); p.BlockDigest != want || p.PayloadDigest != helloSum {
+		t.Errorf("digests %s, %s", p.BlockDigest, p.PayloadDigest)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := dir.Open(p.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r := NewReaderAt(f, p.Offset)
+	if _, err := r.Next(); err != nil {
+		t.Fatal(err)
+	}
+	if block, err := io.ReadAll(r); string(block) != plainAnswer || err != nil {
+		t.Errorf("block %q, %v", block, err)
+	}
+	head, err := HTTPHead(strings.NewReader(interim + plainAnswer))
+	if want := strings.TrimSuffix(plainAnswer, "hello"); string(head) != want || err != nil {
+		t.Errorf("head %q, %v", head, err)
+	}
+}
+
 // TestTarget: no record shows a password or what is not asked of a server.
 func TestTarget(t *testing.T) {
 	for _, tc := range [][2]string{
