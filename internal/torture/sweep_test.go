@@ -187,10 +187,12 @@ func (tr *trial) judgeBody(t *testing.T, o outcome) {
 }
 
 // How long a transfer may take beyond a sound one: what waits for a byte ends
-// after a minute, and another attempt begins half a second later; one after
-// that, a second.
+// after a minute, an answer to what could not be asked is waited for for a
+// moment, and another attempt begins half a second later; one after that, a
+// second.
 const (
 	longestWait = time.Minute
+	moment      = 50 * time.Millisecond
 	delay       = 500 * time.Millisecond
 )
 
@@ -203,9 +205,9 @@ func (tr *trial) judgeTime(t *testing.T, o, sound outcome) {
 	switch {
 	case !tr.hit() || tr.conn == faultnet.Canceled:
 	case tr.conn == faultnet.Silent:
-		limit += longestWait + delay
+		limit += longestWait + moment + delay
 	default:
-		limit += delay
+		limit += moment + delay
 	}
 	if tr.world.endless != "" {
 		t.Errorf("I5: %s", tr.world.endless)
