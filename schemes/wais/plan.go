@@ -50,5 +50,5 @@ func initStep(size uint32) fetch.Step {
 }
 
 func needQuery() error {
-	return fetch.NeedQuery.Errorf("a database is an index: it wants words")
+	return fetch.NeedQuery.Errorf("a database is an index, which wants words: fetch search URL WORDS")
 }

@@ -24,8 +24,8 @@ func planOf(req *fetch.Request) string {
 func TestPlan(t *testing.T) {
 	long := strings.Repeat("x", 65<<10)
 	for _, c := range []struct{ name, url, want string }{
-		{"index", "wais://h/db", "need-query: a database is an index: it wants words"},
-		{"index of databases", "wais://h", "need-query: a database is an index: it wants words"},
+		{"index", "wais://h/db", "need-query: a database is an index, which wants words: fetch search URL WORDS"},
+		{"index of databases", "wais://h", "need-query: a database is an index, which wants words: fetch search URL WORDS"},
 		{"words", "wais://h/db?a+b%20c", "init 100000; search db a+b+c"},
 		{"words for the index of databases", "wais://h/?x", "init 100000; search INFO x"},
 		{"words, and no slash", "wais://h?x", "init 100000; search INFO x"},
