@@ -16,11 +16,10 @@ const MboxMedia = "application/mbox"
 func (d *driver) mbox(ctx context.Context, q *task) (*fetch.Response, error) {
 	q.wholeMailbox()
 	ctx, cancel := context.WithCancel(ctx)
-	text, err := newPulled(cancel, mboxOf(d.letters(ctx, q)))
-	if err != nil {
-		return nil, err
-	}
-	return &fetch.Response{Kind: fetch.Document, Media: MboxMedia, Size: -1, Body: text}, nil
+	resp := &fetch.Response{Kind: fetch.Document, Media: MboxMedia, Size: -1}
+	var err error
+	resp.Body, err = newPulled(cancel, mboxOf(d.letters(ctx, q, resp)))
+	return resp, err
 }
 
 // wholeMailbox makes a search of what names a mailbox.
@@ -30,8 +29,9 @@ func (l *locator) wholeMailbox() {
 	}
 }
 
-// letters are the messages that the search of q finds.
-func (d *driver) letters(ctx context.Context, q *task) iter.Seq2[letter, error] {
+// letters are the messages that the search of q finds. What is known of the
+// connection once the first comes is noted in as.
+func (d *driver) letters(ctx context.Context, q *task, as *fetch.Response) iter.Seq2[letter, error] {
 	return func(yield func(letter, error) bool) {
 		resp, err := d.ask(ctx, q)
 		if err != nil {
@@ -39,6 +39,7 @@ func (d *driver) letters(ctx context.Context, q *task) iter.Seq2[letter, error] 
 			return
 		}
 		defer resp.Body.Close()
+		as.Proto, as.Peer, as.TLS = resp.Proto, resp.Peer, resp.TLS
 		list, ok := resp.Body.(*body).reader.(*listing)
 		if !ok {
 			return // nothing is found

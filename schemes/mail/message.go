@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"net"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/mailstore"
@@ -161,7 +163,7 @@ func (s *session) content(q *task, resp *fetch.Response) error {
 		s.streaming()
 		resp.Header = mailstore.ParseHead(head)
 		resp.Time = mailstore.Date(resp.Header.Get("Date"))
-		resp.Body = joined{io.MultiReader(bytes.NewReader(head), rest), l}
+		resp.Body = &joined{Reader: io.MultiReader(bytes.NewReader(head), rest), Closer: l}
 	}
 	return nil
 }
@@ -240,8 +242,21 @@ func (w *window) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// joined reads from one place and closes another.
+// joined reads from one place until it is closed, and closes another.
 type joined struct {
 	io.Reader
 	io.Closer
+	closed atomic.Bool
+}
+
+func (j *joined) Read(p []byte) (int, error) {
+	if j.closed.Load() {
+		return 0, net.ErrClosed
+	}
+	return j.Reader.Read(p)
+}
+
+func (j *joined) Close() error {
+	j.closed.Store(true)
+	return j.Closer.Close()
 }

@@ -163,7 +163,7 @@ func partOf(req *fetch.Request, resp *fetch.Response, id string) (*fetch.Respons
 		return nil, err
 	}
 	part := &fetch.Response{Kind: fetch.Document, Media: p.media, Size: -1, Time: resp.Time, Header: p.header,
-		Proto: resp.Proto, Peer: resp.Peer, TLS: resp.TLS, Body: joined{p, resp.Body}}
+		Proto: resp.Proto, Peer: resp.Peer, TLS: resp.TLS, Body: &joined{Reader: p, Closer: resp.Body}}
 	if req.Op == fetch.Stat {
 		resp.Body.Close()
 		part.Body = io.NopCloser(strings.NewReader(""))

@@ -160,6 +160,8 @@ func partFault(err error) error {
 		return err
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return fetch.Truncated.Errorf("message ends before its last part does: %w", err)
+	case fetch.FaultOf(err) != fetch.Internal:
+		return err
 	}
 	return fetch.Protocol.Errorf("part of the message is malformed: %w", err)
 }

@@ -91,7 +91,7 @@ func (r *remote) about(ctx context.Context, req *fetch.Request, wanted addressSe
 		return func(yield func(letter, error) bool) { yield(letter{}, err) }
 	}
 	q.kind, q.search, q.keep = found, wanted.program(), wanted.inEnvelope
-	return r.driver.letters(ctx, q)
+	return r.driver.letters(ctx, q, new(fetch.Response))
 }
 
 // program is the search for any of the addresses.

@@ -1,8 +1,12 @@
 package mail_test
 
 import (
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -12,6 +16,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/mailstore"
 	"github.com/anyurl/fetch/internal/peer"
 	"github.com/anyurl/fetch/schemes/mail"
 )
@@ -33,6 +38,41 @@ func TestSuite(t *testing.T) {
 		Names:    []string{"INBOX"},
 		Refused:  []string{base + "/a%0d%0ab", base + "/INBOX/;UID=x", "imap://h:25/INBOX", "mid:a%0ab", "cid:x@y", "mailto:x@y"},
 	})
+}
+
+// TestSuites: the same for the other schemes and for what is kept in files.
+func TestSuites(t *testing.T) {
+	t.Parallel()
+	s := peer.Dovecot(t, peer.DovecotOptions{TLS: true, Config: []string{"mail_max_userip_connections = 100"}})
+	s.Add(peer.User, "INBOX", plainMessage)
+	s.Add(peer.User, "INBOX", multipart)
+	dir := t.TempDir()
+	mbox, maildir := filepath.Join(dir, "box"), mailstore.OpenMaildir(filepath.Join(dir, "md"))
+	text := "From alice@example.org Mon Jan  1 09:00:00 2024\n" + lf(plainMessage) + "\nFrom bob@example.org Thu Jan  1 00:00:00 1970\n" + lf(multipart) + "\n"
+	if err := errors.Join(os.WriteFile(mbox, []byte(text), 0o600), maildir.Create()); err != nil {
+		t.Fatal(err)
+	}
+	for _, message := range []string{plainMessage, multipart} {
+		if _, err := maildir.Deliver(strings.NewReader(message)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	login := peer.User + ":" + peer.Password + "@"
+	imaps, inbox := "imaps://"+login+s.TLSAddr, "imap://"+login+s.Addr+"/INBOX"
+	trusting := fetch.Options{TLS: &tls.Config{RootCAs: s.Cert.Pool}}
+	schemes := func(o mail.Options) func() []fetch.Scheme {
+		return func() []fetch.Scheme { return mail.Schemes(o) }
+	}
+	for name, suite := range map[string]fetchtest.Suite{
+		"imaps":           {Schemes: schemes(mail.Options{}), Options: trusting, Document: imaps + "/INBOX/;UID=1", Body: []byte(plainMessage), Missing: imaps + "/none", Menu: imaps + "/INBOX", Names: []string{"tea"}},
+		"imap, an mbox":   {Schemes: schemes(mail.Options{Mbox: true}), Options: trusting, Document: inbox, Body: []byte(text), Missing: inbox + "none", Whole: true},
+		"mid, imap":       {Schemes: schemes(mail.Options{Stores: []string{inbox}}), Options: trusting, Document: "mid:tea@example.org", Body: []byte(plainMessage), Missing: "mid:none@example.org", Menu: "mailto:bob@example.org", Names: []string{"tea"}, Whole: true, Local: true},
+		"mid, Maildir":    {Schemes: schemes(mail.Options{Stores: []string{filepath.Join(dir, "md")}}), Document: "mid:tea@example.org", Body: []byte(plainMessage), Missing: "mid:tea@example.org/none", Menu: "mailto:bob@example.org", Names: []string{"tea", "café"}, Whole: true, Local: true},
+		"mid, a part":     {Schemes: schemes(mail.Options{Stores: []string{mbox}}), Document: "mid:m1@example.org/part2@example.org", Body: []byte("\x00\x01\x02\x03\x04\x05"), Missing: "mid:none@example.org", Refused: []string{"mid:a%0d@b", "cid:part2@example.org"}, Whole: true, Local: true},
+		"mailto, an mbox": {Schemes: schemes(mail.Options{Stores: []string{mbox}, Mbox: true}), Document: "mailto:bob@example.org", Body: []byte(text), Refused: []string{"mailto:", "mailto:bob%0d%0a@example.org"}, Whole: true, Local: true},
+	} {
+		t.Run(name, func(t *testing.T) { fetchtest.Run(t, suite) })
+	}
 }
 
 // TestSweep lets each operation of a login, a message and another one fail in
