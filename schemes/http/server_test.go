@@ -116,6 +116,13 @@ func readHead(r *bufio.Reader) (string, error) {
 	}
 }
 
+// dialled is how many connections there were.
+func (s *script) dialled() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.conns
+}
+
 // heads returns the requests that came, once the server has ended.
 func (s *script) heads() []string {
 	s.mu.Lock()
