@@ -16,6 +16,9 @@ import (
 // maxRecordHead bounds the named fields of a record.
 const maxRecordHead = 1 << 20
 
+// maxStray bounds what is unpacked in search of a record.
+const maxStray = 64 << 20
+
 // A Header is the head of a record, as it was read.
 type Header struct {
 	Version string       // "1.1"
@@ -102,6 +105,7 @@ type Reader struct {
 var (
 	errNoRecord   = fetch.Mismatch.Errorf("no record begins here")
 	errNoLength   = fetch.Mismatch.Errorf("record without Content-Length")
+	errStray      = fetch.Mismatch.Errorf("more than %d bytes behind the block", maxStray)
 	errShortBlock = fetch.Mismatch.Errorf("block ends before its Content-Length")
 )
 
@@ -136,7 +140,7 @@ func (r *Reader) Next() (*Header, error) {
 	r.lost, h.Offset = false, r.src.start
 	if err := r.readHead(h); err != nil {
 		if r.src.packed {
-			if _, broken := io.Copy(io.Discard, r.src.text); broken != nil {
+			if _, broken := io.CopyN(io.Discard, r.src.text, maxStray); broken != nil && broken != io.EOF {
 				err = broken // what was read is not what was written
 			}
 		}
@@ -227,10 +231,15 @@ func (r *Reader) separator() error {
 			return nil
 		case begin[0] == '\n':
 			ends++
-		case begin[0] != '\r':
-			r.stray++
+			text.Discard(1)
+		case begin[0] == '\r':
+			text.Discard(1)
+		case r.stray > maxStray:
+			return errStray
+		default:
+			line, _ := text.ReadSlice('\n') // an error stays for Peek
+			r.stray += int64(len(line))
 		}
-		text.Discard(1)
 	}
 }
 
@@ -264,14 +273,9 @@ func (r *Reader) close(err error) error {
 
 // readHead reads version and named fields.
 func (r *Reader) readHead(h *Header) error {
-	first, size, err := r.line(0)
+	first, size, err := r.begin(h)
 	if err != nil {
 		return err
-	}
-	for first == "" && size < 64 { // some software writes more line ends than two
-		if first, size, err = r.line(size); err != nil {
-			return err
-		}
 	}
 	version, ok := strings.CutPrefix(first, magic)
 	if !ok {
@@ -296,6 +300,22 @@ func (r *Reader) readHead(h *Header) error {
 		return errNoLength
 	}
 	return nil
+}
+
+// begin reads the first line of a head. Some software writes more line ends
+// than two before it, in members of their own too.
+func (r *Reader) begin(h *Header) (first string, size int, err error) {
+	for {
+		if _, err := r.src.text.Peek(1); err == io.EOF && r.src.packed {
+			if err := r.src.next(); err != nil {
+				return "", 0, err
+			}
+			h.Offset, size = r.src.start, 0
+		}
+		if first, size, err = r.line(size); err != nil || first != "" {
+			return first, size, err
+		}
+	}
 }
 
 // line reads a line without its end. Size counts what was read of the head.

@@ -144,3 +144,9 @@ func sample(t testing.TB, opts Options) string {
 	}
 	return dir.Name() + "/" + places[0].File
 }
+
+func newNamed(w io.Writer) *gzip.Writer {
+	z := gzip.NewWriter(w)
+	z.Name, z.Comment, z.Extra = "name", "comment", []byte("extra")
+	return z
+}

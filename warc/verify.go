@@ -160,7 +160,7 @@ func (c *check) failed(err error) error {
 		w = Garbage
 	case errors.Is(err, errNoLength):
 		w = Missing
-	case errors.Is(err, errShortBlock):
+	case errors.Is(err, errShortBlock), errors.Is(err, errStray):
 		w = BadLength
 	}
 	c.add(w, "%v", e.Err)
