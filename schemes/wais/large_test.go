@@ -85,6 +85,34 @@ func TestManyHits(t *testing.T) {
 	}
 }
 
+// TestHitsStream: hits are given out while others are still to come.
+func TestHitsStream(t *testing.T) {
+	var records []z3950.Record
+	for range 4000 {
+		records = append(records, document("a hit"))
+	}
+	answer := message(records...)
+	seen := make(chan bool)
+	c, _ := serve(t, ready(faultnet.Send(answer[:len(answer)/2]),
+		faultnet.Do("wait", func(*faultnet.Conn) error { <-seen; return nil }), faultnet.Send(answer[len(answer)/2:])))
+	resp, err := c.Get(t.Context(), host+"db?x&max=4000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, err := range resp.Entries() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n++; n == 300 {
+			close(seen)
+		}
+	}
+	if n != len(records) {
+		t.Errorf("%d hits", n)
+	}
+}
+
 func BenchmarkRetrieve(b *testing.B) {
 	const size = 1 << 30
 	c, prefix := onLoopback(b, large(size))
