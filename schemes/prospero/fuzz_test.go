@@ -44,7 +44,7 @@ func FuzzNoExtraCommand(f *testing.F) {
 		}
 		s.Close()
 		for _, text := range texts(t, s) {
-			if !oneRequest.MatchString(text) && len(text) < 1250 { // longer ones come in parts
+			if !oneRequest.MatchString(text) {
 				t.Fatalf("%s and %q sent %q", path, words, text)
 			}
 			r := message.NewReader(strings.NewReader(text))
@@ -143,7 +143,7 @@ func FuzzProsperoURL(f *testing.F) {
 				t.Fatalf("%q became %+v, %v", name, e, err)
 			}
 			again, err := schemes()[0].Plan(&fetch.Request{URL: e.URL.Normalize(uri.ByScheme)})
-			if err != nil || strings.TrimLeft(again[2].Arg, "0") != strings.TrimLeft(plan[2].Arg, "0") && !strings.Contains(path, "ERSION=0") && !strings.Contains(path, "%000") {
+			if err != nil || again[2].Arg != plan[2].Arg {
 				t.Fatalf("%q became %s, %v", plan[2].Arg, e.URL, err)
 			}
 		}

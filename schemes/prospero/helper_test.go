@@ -64,7 +64,8 @@ func request(t testing.TB, url string) *fetch.Request {
 	return &fetch.Request{URL: u, NoFollow: true}
 }
 
-// texts are the requests that a server has got, without their headers.
+// texts are the requests that a server has got, joined of their packets and
+// without headers.
 func texts(t testing.TB, s *faultnet.PacketServer) (all []string) {
 	t.Helper()
 	for _, b := range s.Requests() {
@@ -72,8 +73,11 @@ func texts(t testing.TB, s *faultnet.PacketServer) (all []string) {
 		if err != nil {
 			t.Fatalf("sent %q, which is no packet: %v", b, err)
 		}
-		if p.Number > 0 {
+		switch {
+		case p.Number == 1:
 			all = append(all, string(p.Data))
+		case p.Number > 1:
+			all[len(all)-1] += string(p.Data)
 		}
 	}
 	return all

@@ -11,7 +11,7 @@ import (
 // perhaps a version, and fields that the object must have.
 type locator struct {
 	name    string
-	version string // digits, or ""
+	version string // digits, the first of them not 0; "": any
 	fields  []fetch.Field
 }
 
@@ -30,9 +30,11 @@ func locate(u uri.URI) (l locator, err error) {
 		return l, fetch.BadURL.Errorf("path without a name")
 	}
 	name, fields, _ := strings.Cut(path, ";")
-	name, l.version, ok = strings.Cut(name, "%00")
-	if ok && !isVersion(l.version) {
-		return l, fetch.BadURL.Errorf("version of an object that is no number")
+	name, version, ok := strings.Cut(name, "%00")
+	if ok {
+		if l.version, err = parseVersion(version); err != nil {
+			return l, err
+		}
 	}
 	if l.name, err = decode(name); err != nil {
 		return l, err
@@ -67,14 +69,15 @@ func (l *locator) add(field string) error {
 		l.fields = append(l.fields, fetch.Field{Name: name, Value: value})
 		return nil
 	}
-	if l.version = value; !isVersion(value) {
-		return fetch.BadURL.Errorf("version of an object that is no number")
-	}
-	return nil
+	l.version, err = parseVersion(value)
+	return err
 }
 
-func isVersion(s string) bool {
-	return s != "" && len(s) <= 10 && strings.Trim(s, "0123456789") == ""
+func parseVersion(s string) (string, error) {
+	if s == "" || len(s) > 10 || strings.Trim(s, "0123456789") != "" {
+		return "", fetch.BadURL.Errorf("version of an object that is no number")
+	}
+	return strings.TrimLeft(s, "0"), nil
 }
 
 // decode refuses what no request can say.
@@ -120,7 +123,7 @@ func (l locator) path() string {
 	}
 	path := "/" + strings.Join(segments, slash)
 	switch {
-	case strings.Trim(l.version, "0") != "":
+	case l.version != "":
 		path += ";" + versionField + "=" + l.version
 	case l.name == "." || l.name == "..":
 		path += ";" // no fields, and no dot segment any more

@@ -35,6 +35,8 @@ func TestPlan(t *testing.T) {
 		{"name that is no UTF-8", "prospero://h/%FF", "DIRECTORY ASCII '\xff'" + list},
 		{"version", "prospero://h/x;OBJECT-VERSION=2", "DIRECTORY ASCII x 2" + list},
 		{"version in lower case, and other fields", "prospero://h/x;a=b;object-version=10;c=d", "DIRECTORY ASCII x 10" + list},
+		{"version with zeros before it", "prospero://h/x;OBJECT-VERSION=02", "DIRECTORY ASCII x 2" + list},
+		{"version 0 is any", "prospero://h/x%000", "DIRECTORY ASCII x" + list},
 		{"version of RFC 1630", "prospero://h/x%003", "DIRECTORY ASCII x 3" + list},
 		{"version of RFC 1630 with fields", "prospero://h/x%003;a=b", "DIRECTORY ASCII x 3" + list},
 		{"encoded semicolon begins no field", "prospero://h/x%3BOBJECT-VERSION=2", "DIRECTORY ASCII x;OBJECT-VERSION=2" + list},
