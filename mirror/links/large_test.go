@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/anyurl/fetch/uri"
@@ -143,4 +144,39 @@ func (w *watched) Read(p []byte) (int, error) {
 		w.see()
 	}
 	return n, err
+}
+
+// TestCut has marks that come in pieces behind a token that was cut.
+func TestCut(t *testing.T) {
+	x := strings.Repeat("x", 70)
+	for _, c := range []struct{ media, body string }{
+		{"text/html", "<a href=a><!--" + x + "-- ->" + x + "--><a href=b>"},
+		{"text/html", "<a href=a><script>" + x + "</scrip" + x + "</script><a href=b>"},
+		{"text/html", "<a href=a><img alt='" + x + "><a href=x>'><a href=b>"},
+		{"text/html", "<a href=a>" + strings.Repeat("<", 200) + "<a href=b>"},
+		{"text/html", "<a href=a><title>" + x + "<a href=x></title><a href=b>"},
+		{"image/svg+xml", "<a href='a'/><![CDATA[" + x + "]] ]>" + x + "]]><a href='b'/>"},
+	} {
+		for limit := 40; limit < 60; limit++ {
+			var got []string
+			w := &walk{base: uri.MustParse(here), limit: limit, visit: func(l Link) (string, bool) {
+				got = append(got, l.URL.Path())
+				return "", true
+			}}
+			err := w.document(w.base, c.media, nil, iotest.OneByteReader(strings.NewReader(c.body)))
+			if err != nil || strings.Join(got, " ") != "/d/a /d/b" {
+				t.Errorf("tokens of %d bytes: %s\ngot %q, %v", limit, c.body, got, err)
+			}
+		}
+	}
+}
+
+// TestLongEscapes has a reference that is short, but not as it is written.
+func TestLongEscapes(t *testing.T) {
+	body := "x{a:url(" + strings.Repeat(`\000061`, 10_000) + ");b:url(b)}"
+	var b strings.Builder
+	err := Rewrite(&b, uri.MustParse(here), "text/css", nil, strings.NewReader(body), func(Link) string { return "y" })
+	if want := strings.Replace(body, "url(b)", "url(y)", 1); err != nil || b.String() != want {
+		t.Errorf("%v, got %d bytes, want %d", err, b.Len(), len(want))
+	}
 }

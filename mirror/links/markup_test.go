@@ -95,6 +95,7 @@ func TestSheet(t *testing.T) {
 		{"names that end so", `p{a:xurl(x);b:1url(x);c:#url(x);d:-url(x)}`, ""},
 		{"namespaces, documents, charset", `@charset "x"; @namespace a url(x); @namespace "x"; @document url(x), url-prefix("x") { p{a:url(b)} }`, "b"},
 		{"image-set", `p{a:image-set("a" 1x, url(b) 2x, "c" type("x/y"));content:"x"}`, "a b c"},
+		{"behind an image-set", `p{a:image-set("a"), local("x"), "x"}`, "a"},
 		{"strings", `p{content:"url(x)"; quotes:'"' "'"; a:url(b)}`, "b"},
 		{"data and fragments", `p{a:url(data:image/png,x);b:url(#x)}`, ""},
 		{"url of an import is no string", `@import url("a") layer("x"); @import "b"`, "a b"},
@@ -125,6 +126,9 @@ func TestRewrite(t *testing.T) {
 		{"styles", "text/html", `<style>p{a:url(b)}</style><p style="a:url(&quot;c&quot;)">`, `<style>p{a:url(L/d/b)}</style><p style="a:url(&quot;L/d/c&quot;)">`},
 		{"refresh", "text/html", `<meta http-equiv=refresh content="0; url=a">`, `<meta http-equiv=refresh content="0; url=L/d/a">`},
 		{"svg", "image/svg+xml", `<?xml version="1.0"?><?xml-stylesheet href="s" type="x"?><svg><title><a href="b"/></title></svg>`, `<?xml version="1.0"?><?xml-stylesheet href="L/d/s" type="x"?><svg><title><a href="L/d/b"/></title></svg>`},
+		{"lists", "text/html", "<img srcset='a, b,\x01 1x'><applet archive='a\x01,b'>", "<img srcset='L/d/a, L/d/b%2C 1x'><applet archive='L/d/a,L/d/b'>"},
+		{"refresh with quotes", "text/html", `<meta http-equiv=refresh content="0; url='a">`, `<meta http-equiv=refresh content="0; url='L/d/a">`},
+		{"base without a value", "text/html", `<base href><a href=x>`, `<base href><a href="L/d/x">`},
 		{"integrity", "text/html", `<link rel=stylesheet integrity="sha256-x" href=a CrossOrigin><script src=//o/ integrity=y>`, `<link rel=stylesheet data-integrity="sha256-x" href="L/d/a" data-CrossOrigin><script src=//o/ integrity=y>`},
 		{"text", "text/plain", `<a href=x>`, `<a href=x>`},
 	} {
@@ -141,5 +145,24 @@ func TestRewrite(t *testing.T) {
 				t.Errorf("%v\ngot  %s\nwant %s", err, b.String(), c.want)
 			}
 		})
+	}
+}
+
+// TestHarm: what stands instead ends neither the string, nor the attribute, nor
+// the element that it stands in.
+func TestHarm(t *testing.T) {
+	const bad = `</style>"'\)&lt;` + "\n"
+	for _, c := range []struct{ in, want string }{
+		{`<style>a{b:url(x)}</style>`, `<style>a{b:url("\3c /style>\"'\\)&lt;\0a ")}</style>`},
+		{`<style>@import 'x'</style>`, `<style>@import '\3c /style>"\'\\)&lt;\0a '</style>`},
+		{`<a href=x>`, `<a href="</style>&quot;'\)&amp;lt;` + "\n" + `">`},
+		{`<a href='x'>`, `<a href='</style>"&#39;\)&amp;lt;` + "\n" + `'>`},
+		{`<p style='a:url("x")'>`, `<p style='a:url("\3c /style>\"&#39;\\)&amp;lt;\0a ")'>`},
+	} {
+		var b strings.Builder
+		err := Rewrite(&b, uri.MustParse(here), "text/html", nil, strings.NewReader(c.in), func(Link) string { return bad })
+		if err != nil || b.String() != c.want {
+			t.Errorf("%v\ngot  %s\nwant %s", err, b.String(), c.want)
+		}
 	}
 }

@@ -19,7 +19,11 @@ func (w *walk) candidates(text string, kind Kind, from string) string {
 		}
 		end := at + len(word(text[at:]))
 		url := strings.TrimRight(text[at:end], ",")
-		c.put(at, at+len(url), w.reference(url, kind, from))
+		to := w.reference(url, kind, from)
+		if bare := strings.Trim(to, ","); len(bare) < len(to) { // which would not be read as part of it
+			to = strings.ReplaceAll(to, ",", "%2C")
+		}
+		c.put(at, at+len(url), to)
 		if len(url) == end-at { // descriptors, up to a comma outside of parentheses
 			for inside := false; end < len(text) && (inside || text[end] != ','); end++ {
 				inside = text[end] == '(' || inside && text[end] != ')'
@@ -47,7 +51,8 @@ func (w *walk) list(text string, kind Kind, from string) string {
 			end = len(text) - at
 		}
 		if end > 0 {
-			c.put(at, at+end, w.reference(text[at:at+end], kind, from))
+			to := w.reference(text[at:at+end], kind, from)
+			c.put(at, at+end, strings.ReplaceAll(to, ",", "%2C"))
 		}
 		at += end + 1
 	}
@@ -81,7 +86,7 @@ func (w *walk) refresh(text, from string) string {
 	}
 	c := change{text: text}
 	at := len(text) - len(rest)
-	c.put(at, at+len(url), w.reference(url, Page, from))
+	c.put(at, at+len(url), strings.ReplaceAll(w.reference(url, Page, from), "'", "%27"))
 	return c.done()
 }
 

@@ -7,12 +7,13 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// fold maps all paths to one that some file system takes for the same: full
-// case folding and NFC, which is stricter than NTFS and as strict as APFS.
+// fold maps all paths to one that some file system takes for the same: the
+// canonical caseless match of Unicode (D145), which is stricter than NTFS and
+// as strict as APFS.
 func fold(path string) string {
 	for i := range len(path) {
 		if path[i] >= 0x80 {
-			return norm.NFC.String(cases.Fold().String(norm.NFC.String(path)))
+			return norm.NFD.String(cases.Fold().String(norm.NFD.String(path)))
 		}
 	}
 	return strings.ToLower(path)

@@ -85,6 +85,7 @@ func TestFileLinks(t *testing.T) {
 	}
 }
 
+// TestPipe: a pipe in the place of a file or a folder is not waited for.
 func TestPipe(t *testing.T) {
 	s, dir := open(t)
 	if err := write(t, s, "http/h/a", "x", time.Time{}); err != nil {
@@ -94,6 +95,9 @@ func TestPipe(t *testing.T) {
 		t.Skip(err)
 	}
 	if _, err := s.Open("http/h/p"); !errors.Is(err, fetch.Local) {
+		t.Errorf("got %v", err)
+	}
+	if err := write(t, s, "http/h/p/f", "x", time.Time{}); !errors.Is(err, fetch.Local) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -115,6 +115,28 @@ func TestLongPath(t *testing.T) {
 	}
 }
 
+func TestFold(t *testing.T) {
+	for _, same := range [][]string{
+		{"A/b.TXT", "a/B.txt"},
+		{"ü", "u\u0308", "Ü", "U\u0308"},
+		{"straße", "STRASSE", "strasse", "straẞe"},
+		{"\u01f0", "j\u030c", "J\u030c"},
+		{"Σ", "σ", "ς"},
+		{"K", "k", "\u212a"}, // the sign of the kelvin
+	} {
+		for _, other := range same[1:] {
+			if fold(same[0]) != fold(other) {
+				t.Errorf("%+q and %+q are two", same[0], other)
+			}
+		}
+	}
+	for _, two := range [][2]string{{"a", "b"}, {"ü", "u"}, {"i", "ı"}} {
+		if fold(two[0]) == fold(two[1]) {
+			t.Errorf("%+q and %+q are one", two[0], two[1])
+		}
+	}
+}
+
 func FuzzPath(f *testing.F) {
 	for _, s := range []string{"http://h/a/../b?c", "gopher://h:7/1a%09b", "ftp://h/%2F;type=d", "news:a@b", "http://[::1]:1/", "http://CON/aux.txt/%C2%B9", "http://h/" + strings.Repeat("%C3%BC", 60)} {
 		f.Add(s, false)
