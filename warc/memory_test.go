@@ -41,7 +41,7 @@ func (z *zeros) Seek(offset int64, whence int) (int64, error) {
 // TestMemory: whatever the size of a block, writing, verifying, indexing and
 // replaying it takes a few buffers.
 func TestMemory(t *testing.T) {
-	const size, limit = 256 << 20, 8 << 20
+	const size, limit = 32 << 20, 4 << 20
 	dir := testFolder(t)
 	w := testWriter(t, dir, testOptions())
 	c := at("ftp://h.example/large", 0)
@@ -96,10 +96,10 @@ func TestMemory(t *testing.T) {
 // TestBomb: a record whose head never ends, and one that unpacks to far more
 // than it is, take no memory.
 func TestBomb(t *testing.T) {
-	const limit = 16 << 20
+	const limit = 6 << 20
 	for name, text := range map[string]io.Reader{
-		"endless line": io.MultiReader(text("WARC/1.1\r\nA: "), &zeros{size: 256 << 20}),
-		"first line":   &zeros{size: 256 << 20},
+		"endless line": io.MultiReader(text("WARC/1.1\r\nA: "), &zeros{size: 16 << 20}),
+		"first line":   &zeros{size: 16 << 20},
 	} {
 		r, w := io.Pipe()
 		go func() { // packs as it is read
