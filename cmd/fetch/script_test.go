@@ -56,7 +56,6 @@ const nginxRules = `
 	location /page404 { return 404 "no such page\n"; }
 	location /nothing { return 416 "no\n"; }
 	location /slow { limit_rate 500k; try_files /big =404; }
-	location /escape { add_header X-Evil "\x1b]0;x\x07"; return 200 "\x1b[31mred"; }
 `
 
 func noise(n int) []byte {
