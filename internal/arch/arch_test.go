@@ -46,8 +46,8 @@ var layers = map[string][]string{
 	"mirror/frontier": {},
 	"mirror/links":    {"uri", "uri/iri", "fetch", "internal/"},
 	"mirror/tree":     {"uri", "uri/iri", "fetch", "internal/", "mirror/frontier"},
-	"schemes":  {"uri", "fetch", "schemes/"},
-	"cmd/":     {"uri", "uri/iri", "fetch", "internal/", "schemes", "schemes/", "wrap", "save", "warc", "mirror", "mirror/", "gateway", "cmd/"},
+	"schemes":         {"uri", "fetch", "schemes/"},
+	"cmd/":            {"uri", "uri/iri", "fetch", "internal/", "schemes", "schemes/", "wrap", "save", "warc", "mirror", "mirror/", "gateway", "cmd/"},
 
 	// These serve tests and benchmarks alone.
 	"fetch/fetchtest":   {"uri", "fetch", "internal/"},

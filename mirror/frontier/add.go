@@ -34,10 +34,14 @@ func (e *engine) Add(ctx context.Context, items []Item) (added int, err error) {
 func (t *tx) add(items []Item) (added int, err error) {
 	for i := range items {
 		item := &items[i]
+		if t.seen.has(t.run, item.Key) {
+			continue
+		}
 		u, err := t.lookup(item.Key)
 		if err != nil {
 			return 0, err
 		}
+		t.met = append(t.met, item.Key)
 		if u.id != 0 && (u.run == t.run || u.state == Kept) {
 			continue
 		}

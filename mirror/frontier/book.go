@@ -25,6 +25,9 @@ type tx struct {
 	now   int64
 	hosts map[int64]*host // looked up in this transaction
 	names map[string]*host
+	files map[string]int64 // ids
+	seen  *seen
+	met   []Key // to be remembered in seen
 }
 
 const readBook = "select run, live, pending, done, kept, gone, dead, excluded, before, urls, captures, bytes from book"

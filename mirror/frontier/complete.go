@@ -119,9 +119,15 @@ func (t *tx) capture(item int64, r *Result) (int64, error) {
 
 // file finds or makes the row of a WARC file.
 func (t *tx) file(name string) (id int64, err error) {
+	if id := t.files[name]; id != 0 {
+		return id, nil
+	}
 	err = t.scan("select id from file where name=?", []any{name}, &id)
 	if errors.Is(err, sql.ErrNoRows) {
 		id, err = t.insert("insert into file (name) values (?)", name)
+	}
+	if err == nil {
+		t.files[name] = id
 	}
 	return id, err
 }
@@ -132,17 +138,20 @@ func sumOf(digest [32]byte) int64 { return int64(binary.BigEndian.Uint64(digest[
 // claimNames records who has which names of the tree.
 func (t *tx) claimNames(names []Name) error {
 	for _, n := range names {
-		var has []byte
 		key := keyColumn(n.Key)
-		err := t.scan("select key from name where fold=?", []any{n.Fold}, &has)
-		switch {
-		case errors.Is(err, sql.ErrNoRows):
-			_, err = t.exec("insert into name (fold, key) values (?, ?)", n.Fold, key)
-		case err == nil && !bytes.Equal(has, key):
-			err = fmt.Errorf("frontier: the name %q is another's", n.Fold)
-		}
+		isNew, err := t.exec("insert into name (fold, key) values (?, ?) on conflict do nothing", n.Fold, key)
 		if err != nil {
 			return err
+		}
+		if isNew > 0 {
+			continue
+		}
+		var has []byte
+		if err := t.scan("select key from name where fold=?", []any{n.Fold}, &has); err != nil {
+			return err
+		}
+		if !bytes.Equal(has, key) {
+			return fmt.Errorf("frontier: the name %q is another's", n.Fold)
 		}
 	}
 	return nil

@@ -18,6 +18,7 @@ type engine struct {
 	now     func() time.Time
 	db      *sql.DB
 	writer  chan *session
+	seen    seen // belongs to who has the writer
 	readers chan *session
 	closing sync.Once
 	done    chan struct{}
@@ -53,8 +54,8 @@ func (e *engine) write(ctx context.Context, f func(*tx) error) error {
 		return err
 	}
 	defer func() { e.writer <- s }()
-	return fault(s.transact(func() error {
-		t := &tx{session: s, now: micros(e.now()), hosts: map[int64]*host{}, names: map[string]*host{}}
+	t := &tx{session: s, now: micros(e.now()), hosts: map[int64]*host{}, names: map[string]*host{}, files: map[string]int64{}, seen: &e.seen}
+	err = s.transact(func() error {
 		if err := t.load(); err != nil {
 			return err
 		}
@@ -69,7 +70,11 @@ func (e *engine) write(ctx context.Context, f func(*tx) error) error {
 			return nil
 		}
 		return t.store()
-	}))
+	})
+	if err == nil {
+		e.seen.remember(t.run, t.met)
+	}
+	return fault(err)
 }
 
 // read runs f with a session that sees what was committed. f may not call the

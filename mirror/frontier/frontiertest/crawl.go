@@ -12,10 +12,10 @@ import (
 
 // crawl lets workers visit a virtual web, one of which dies and speaks up once
 // more when it is too late.
-func crawl(t *testing.T, e Engine) {
+func crawl(t *testing.T, e Engine, pages int) {
 	t.Run("one handle", func(t *testing.T) {
 		tr := begin(t, e)
-		newWeb(tr, 500).visit(func(int) frontier.Frontier { return tr.Frontier })
+		newWeb(tr, pages).visit(func(int) frontier.Frontier { return tr.Frontier })
 	})
 	if !e.Lasts {
 		return
@@ -29,7 +29,7 @@ func crawl(t *testing.T, e Engine) {
 			tr.ok(err)
 			defer handles[i].Close()
 		}
-		newWeb(tr, 150).visit(func(i int) frontier.Frontier { return handles[i] })
+		newWeb(tr, pages/3).visit(func(i int) frontier.Frontier { return handles[i] })
 	})
 }
 

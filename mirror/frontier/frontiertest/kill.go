@@ -78,16 +78,12 @@ func batchOf(n int) (rs []frontier.Result, ends map[string]int64) {
 	return rs, map[string]int64{"w": int64(n+1) * batch * record}
 }
 
-// kill kills a process in the middle of its calls, three times.
-func kill(t *testing.T, e Engine) {
+// kill kills a process in the middle of its calls, and another that goes on
+// with what it left, and so on.
+func kill(t *testing.T, e Engine, times int) {
 	if !e.Lasts {
 		t.Skip("this engine does not last")
 	}
-	Kills(t, e, 3)
-}
-
-// Kills does it as often as it is told.
-func Kills(t *testing.T, e Engine, times int) {
 	place := e.Place(t)
 	for round := range times {
 		last := murder(t, place, 20+round*17%40)

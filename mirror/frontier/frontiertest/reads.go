@@ -59,9 +59,11 @@ func read(t *testing.T, e Engine) {
 	}
 
 	// The caller may change what he is reading through.
-	for i := range 1500 {
-		tr.add(1, url("b", i))
+	many := make([]frontier.Item, 1500)
+	for i := range many {
+		many[i] = url("b", i)
 	}
+	tr.add(1500, many...)
 	n := 0
 	for item, err := range tr.Items(tr.ctx, frontier.Pending) {
 		tr.ok(err)

@@ -1,0 +1,121 @@
+package frontier_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/anyurl/fetch/mirror/frontier"
+)
+
+// batchSize is how many URLs go into one call.
+const batchSize = 256
+
+// page is the nth URL of a web of 200 hosts.
+func page(n int) frontier.Item {
+	host := fmt.Sprintf("host%d.example.org", n%200)
+	text := fmt.Sprintf("https://%s/some/path/of/usual/length/%d.html", host, n)
+	return frontier.Item{Key: frontier.KeyOf(text), URL: text, Host: host, Depth: 3, Meta: []byte(`{"from":"page"}`)}
+}
+
+func pages(from, to int) (items []frontier.Item) {
+	for n := from; n < to; n++ {
+		items = append(items, page(n))
+	}
+	return items
+}
+
+// visited are the results of a batch of visits.
+func visited(items []frontier.Item, links func(frontier.Item) []frontier.Item) []frontier.Result {
+	rs := make([]frontier.Result, len(items))
+	for i, item := range items {
+		c := &frontier.Capture{
+			Key: item.Key, URL: item.URL, Run: 1, Time: time.Unix(1.7e9, 0), Kind: "document", Media: "text/html", Code: 200, Size: 5000,
+			Validator: `"65f1c0de-1388"`, Modified: time.Unix(1.6e9, 0), Path: "https/" + item.URL[8:], File: "x-00000.warc.gz", At: 1 << 30, Bytes: 2000,
+			ID: "urn:uuid:0b6ad1c6-5f5c-4a0d-9d2f-1a2b3c4d5e6f", Proof: "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ",
+		}
+		copy(c.Digest[:], item.Key[:])
+		binary.BigEndian.PutUint64(c.Digest[24:], 1)
+		rs[i] = frontier.Result{Item: item, State: frontier.Done, Capture: c, Names: []frontier.Name{{Fold: c.Path, Key: item.Key}}}
+		if links != nil {
+			rs[i].Children = links(item)
+		}
+	}
+	return rs
+}
+
+// work claims hosts and completes what they have, until n URLs are done.
+func work(b testing.TB, f frontier.Frontier, n int, links func(frontier.Item) []frontier.Item) {
+	ctx := b.Context()
+	for n > 0 {
+		ls, err := f.Claim(ctx, "bench", 4, batchSize, time.Minute)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if len(ls) == 0 {
+			return
+		}
+		for _, l := range ls {
+			if err := f.Complete(ctx, l, visited(l.Items, links), map[string]int64{"x-00000.warc.gz": 1 << 31}); err != nil {
+				b.Fatal(err)
+			}
+			n -= len(l.Items)
+			if err := f.Release(ctx, l, time.Time{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}
+
+func started(b testing.TB, place string) frontier.Frontier {
+	f, err := frontier.Open(b.Context(), place)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { f.Close() })
+	if _, _, err := f.Begin(b.Context(), nil); err != nil {
+		b.Fatal(err)
+	}
+	return f
+}
+
+// BenchmarkVisit takes b.N URLs through Add, Claim and Complete.
+func BenchmarkVisit(b *testing.B) {
+	f := started(b, filepath.Join(b.TempDir(), "front.db"))
+	cpu := processor()
+	for n := 0; n < b.N; n += batchSize {
+		if _, err := f.Add(b.Context(), pages(n, min(n+batchSize, b.N))); err != nil {
+			b.Fatal(err)
+		}
+	}
+	work(b, f, b.N, nil)
+	report(b, cpu)
+}
+
+// BenchmarkGrow does so with pages of nine links each, one of which is new.
+func BenchmarkGrow(b *testing.B) {
+	f := started(b, filepath.Join(b.TempDir(), "front.db"))
+	cpu := processor()
+	known := min(2000, b.N)
+	if _, err := f.Add(b.Context(), pages(0, known)); err != nil {
+		b.Fatal(err)
+	}
+	work(b, f, b.N, func(i frontier.Item) (links []frontier.Item) {
+		for n := range 8 {
+			links = append(links, page((int(i.Key[n])<<8|int(i.Key[n+1]))%known))
+		}
+		if known < b.N {
+			links = append(links, page(known))
+			known++
+		}
+		return links
+	})
+	report(b, cpu)
+}
+
+func report(b *testing.B, before time.Duration) {
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "URLs/s")
+	b.ReportMetric(float64((processor()-before).Microseconds())/float64(b.N), "cpu-µs/URL")
+}

@@ -1,0 +1,39 @@
+//go:build soak
+
+package frontier_test
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/anyurl/fetch/mirror/frontier/frontiertest"
+)
+
+func TestSoakSuite(t *testing.T) { frontiertest.Soak(t, sqlite) }
+
+// TestSoakRestart wants a million URLs in 256 MiB.
+func TestSoakRestart(t *testing.T) {
+	restart(t, 1_000_000)
+	if peak := peakMemory(t); peak > 256<<20 {
+		t.Errorf("%d MiB were resident", peak>>20)
+	} else {
+		t.Logf("%d MiB were resident at most", peak>>20)
+	}
+}
+
+// peakMemory is the most that this process has had resident: Linux tells.
+func peakMemory(t *testing.T) (bytes int64) {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Skip(err)
+	}
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	kib, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	n, err := strconv.ParseInt(kib, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n << 10
+}
