@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"runtime/debug"
 	"strings"
 	"sync"
 
@@ -87,6 +88,11 @@ func (b *batch) run(args []string) error {
 	workers := 1
 	if b.flags.parallel {
 		workers = max(min(b.flags.parallelMax, (openFiles()-spareFiles)/jobFiles), 1)
+	}
+	if workers > 1 {
+		// Of many small bodies little lives for long: to look for it so often
+		// costs more than 16 MiB.
+		defer debug.SetGCPercent(debug.SetGCPercent(400))
 	}
 	b.turns = make(chan struct{}, max(b.flags.perHost/max(b.flags.segments, 1), 1))
 	jobs := make(chan *job)

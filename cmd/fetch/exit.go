@@ -152,7 +152,7 @@ func terminal(f any) bool {
 	case *os.File:
 		return isTerminal(f)
 	case *slot:
-		return terminal(f.o.w)
+		return f.o.terminal
 	case *bars: // which are shown on one alone
 		return true
 	}

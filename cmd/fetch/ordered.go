@@ -10,8 +10,9 @@ import (
 // own: what one slot gets comes whole, and after what the slots before it got.
 // A little is held back in memory; whoever has more waits for its turn.
 type ordered struct {
-	ctx context.Context
-	w   io.Writer
+	ctx      context.Context
+	w        io.Writer
+	terminal bool // w ends on one
 
 	mu     sync.Mutex
 	turned sync.Cond      // next or parked have changed
@@ -19,6 +20,7 @@ type ordered struct {
 	next   int            // whose turn it is
 	parked map[int][]byte // of slots that ended before their turn
 	size   int            // bytes in parked
+	free   [][]byte       // memory for the next slots
 	err    error          // of w, sticky
 }
 
@@ -26,10 +28,11 @@ const (
 	maxHeld   = 256 << 10 // of one slot before its turn
 	maxParked = 8 << 20   // of all that ended before theirs
 	maxSlots  = 4096      // that ended before theirs
+	maxFree   = 16
 )
 
 func newOrdered(ctx context.Context, w io.Writer) *ordered {
-	o := &ordered{ctx: ctx, w: w, parked: map[int][]byte{}}
+	o := &ordered{ctx: ctx, w: w, terminal: terminal(w), parked: map[int][]byte{}}
 	o.turned.L = &o.mu
 	return o
 }
@@ -68,6 +71,13 @@ func (o *ordered) write(p []byte) error {
 	return o.err
 }
 
+// recycle keeps the memory of what was written.
+func (o *ordered) recycle(p []byte) {
+	if cap(p) > 0 && len(o.free) < maxFree {
+		o.free = append(o.free, p[:0])
+	}
+}
+
 // slot is one place in an ordered. It is not safe for concurrent use.
 type slot struct {
 	o     *ordered
@@ -96,6 +106,9 @@ func (s *slot) take(n int) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.next != s.place && len(s.held)+n <= maxHeld {
+		if k := len(o.free); s.held == nil && k > 0 {
+			s.held, o.free = o.free[k-1], o.free[:k-1]
+		}
 		return nil
 	}
 	if err := o.wait(func() bool { return o.next == s.place }); err != nil {
@@ -103,6 +116,7 @@ func (s *slot) take(n int) error {
 	}
 	s.mine = true
 	err := o.write(s.held)
+	o.recycle(s.held)
 	s.held = nil
 	return err
 }
@@ -122,6 +136,7 @@ func (s *slot) end() error {
 	}
 	o.parked[s.place], o.size = s.held, o.size+len(s.held)
 	s.held = nil
+	var all []byte // in one write
 	for {
 		held, ok := o.parked[o.next]
 		if !ok {
@@ -130,8 +145,14 @@ func (s *slot) end() error {
 		delete(o.parked, o.next)
 		o.size -= len(held)
 		o.next++
-		o.write(held)
+		if len(all) == 0 {
+			all, held = held, all
+		}
+		all = append(all, held...)
+		o.recycle(held)
 	}
+	o.write(all)
+	o.recycle(all)
 	o.turned.Broadcast()
 	return o.err
 }
