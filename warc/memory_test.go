@@ -96,7 +96,7 @@ func TestMemory(t *testing.T) {
 // TestBomb: a record whose head never ends, and one that unpacks to far more
 // than it is, take no memory.
 func TestBomb(t *testing.T) {
-	const limit = 6 << 20
+	const limit = 8 << 20
 	for name, text := range map[string]io.Reader{
 		"endless line": io.MultiReader(text("WARC/1.1\r\nA: "), &zeros{size: 16 << 20}),
 		"first line":   &zeros{size: 16 << 20},
