@@ -135,6 +135,9 @@ func (r *Reader) indexLine(h *Header, file string) (Line, error) {
 			return Line{}, err
 		}
 		l.Status, l.Media = status, media
+		if !isHTTP(h.Get("Content-Type")) { // dns, as some software writes it
+			l.Media = h.Get("Content-Type")
+		}
 		if t == Revisit {
 			l.Media = "warc/revisit"
 		}
@@ -155,7 +158,7 @@ func (r *Reader) indexLine(h *Header, file string) (Line, error) {
 
 // answer reads status and media type from the head of an http answer.
 func (r *Reader) answer(h *Header) (status, media string, err error) {
-	if h.Length == 0 {
+	if h.Length == 0 || !isHTTP(h.Get("Content-Type")) {
 		return "", "", nil
 	}
 	code, fields, err := r.httpHead()
@@ -164,6 +167,11 @@ func (r *Reader) answer(h *Header) (status, media string, err error) {
 	}
 	media, _, _ = strings.Cut(strings.Join(fields.Values("Content-Type"), ", "), ";")
 	return status, strings.TrimSpace(media), err
+}
+
+// isHTTP reports whether a block of that type is an http message.
+func isHTTP(contentType string) bool {
+	return strings.HasPrefix(strings.ToLower(contentType), "application/http")
 }
 
 // timestamp is the date of an index: all digits up to the second.

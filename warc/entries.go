@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"iter"
-	"mime"
 	"strconv"
 	"strings"
 
@@ -63,7 +62,7 @@ func (r *Reader) entry(h *Header) (fetch.Entry, error) {
 	if u, err := uri.Parse(h.Target()); err == nil {
 		e.URL = u
 	}
-	if media, _, _ := mime.ParseMediaType(e.Media); media == "application/http" {
+	if isHTTP(e.Media) {
 		m := newMessage(r, 4<<10)
 		head, err := m.head()
 		if err != nil {

@@ -2,6 +2,7 @@ package warc
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -82,12 +83,17 @@ func (w *Writer) create() (File, error) {
 
 // writeInfo writes the warcinfo record (WARC 1.1 section 6.2).
 func (w *Writer) writeInfo() error {
-	var b []byte
-	for _, f := range append(fetch.Header{
+	fields := fetch.Header{
 		{Name: "software", Value: software},
 		{Name: "format", Value: "WARC File Format 1.1"},
 		{Name: "conformsTo", Value: "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"},
-	}.Without(func(name string) bool { return w.opts.Info.Get(name) != "" }), w.opts.Info...) {
+	}
+	for i, f := range fields {
+		fields[i].Value = cmp.Or(w.opts.Info.Get(f.Name), f.Value)
+	}
+	more := w.opts.Info.Without(func(name string) bool { return fields.Get(name) != "" })
+	var b []byte
+	for _, f := range append(fields, more...) {
 		b = appendField(b, f.Name, f.Value)
 	}
 	r := &Record{Type: Info, Media: FieldsMedia, Body: bytes.NewReader(b)}

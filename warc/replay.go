@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/uri"
@@ -54,7 +53,7 @@ func (a *Archive) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, 
 // captures lists the lines of u, which may be spelled another way.
 func (a *Archive) captures(u uri.URI) (found []Line, err error) {
 	want := target(u)
-	same, err := uri.Parse(want)
+	same, err := uri.ParseZone(want)
 	if err != nil {
 		return nil, fetch.BadURL.With(err)
 	}
@@ -65,7 +64,7 @@ func (a *Archive) captures(u uri.URI) (found []Line, err error) {
 			if err != nil {
 				return nil, err
 			}
-			other, err := uri.Parse(l.URL)
+			other, err := uri.ParseZone(l.URL)
 			if l.URL == want || err == nil && other.Normalize(uri.ByScheme) == same {
 				found = append(found, l)
 			}
@@ -174,8 +173,12 @@ func (a *Archive) respond(req *fetch.Request, rec *record, first *Header, head [
 	resp.Validator = rec.head.Get("WARC-Payload-Digest")
 	var err error
 	body := &replayed{Reader: rec, rec: rec, cut: rec.head.Get("WARC-Truncated")}
-	body.check(rec.head.Get("WARC-Payload-Digest"))
-	if strings.HasPrefix(strings.ToLower(resp.Media), "application/http") {
+	if rec.head.Get("WARC-Segment-Number") != "" {
+		body.cut = "segment"
+	} else {
+		body.check(rec.head.Get("WARC-Payload-Digest"))
+	}
+	if isHTTP(resp.Media) {
 		err = respondHTTP(req, resp, body, head)
 	} else {
 		resp.Kind = kindOf(resp.Media)

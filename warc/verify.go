@@ -265,7 +265,7 @@ func (c *check) digester(h *Header, field string) *Digester {
 		return nil
 	}
 	t := Resource
-	if strings.HasPrefix(strings.ToLower(h.Get("Content-Type")), "application/http") {
+	if isHTTP(h.Get("Content-Type")) {
 		t = Response
 	}
 	a := algorithmOf(name + ":")
