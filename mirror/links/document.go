@@ -3,6 +3,7 @@ package links
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"io"
 	"mime"
@@ -62,7 +63,7 @@ func (w *walk) document(retrieved uri.URI, media string, header fetch.Header, bo
 		if err != nil {
 			return fetch.Protocol.Errorf("a sitemap that is no gzip: %w", err)
 		}
-		body, f = &limited{z, maxInflated}, xml
+		body, f = &limited{z, cmp.Or(w.most, maxInflated)}, xml
 	}
 	in := begin(body)
 	if wide(in.buf) {
@@ -182,7 +183,7 @@ type limited struct {
 
 func (l *limited) Read(p []byte) (int, error) {
 	if l.n <= 0 {
-		return 0, fetch.TooLarge.Errorf("a sitemap of more than %d bytes", maxInflated)
+		return 0, fetch.TooLarge.Errorf("a sitemap of gzip that does not end")
 	}
 	n, err := l.r.Read(p[:min(int64(len(p)), l.n)])
 	l.n -= int64(n)

@@ -23,7 +23,8 @@ type walk struct {
 	out      io.Writer     // nil: nothing is written
 	element  element       // the start tag that is read
 	piece    *bufio.Reader // of the CSS that is read within it
-	limit    int           // of a token; 0: maxToken
+	limit    int           // bytes of a token; 0: maxToken
+	most     int64         // bytes of a sitemap of gzip; 0: maxInflated
 }
 
 // reference visits one reference and returns what is to stand there instead,
