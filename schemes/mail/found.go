@@ -39,7 +39,7 @@ func (s *session) search(text string) (imap.UIDSet, error) {
 	if s.caps["ESEARCH"] || s.caps["IMAP4REV2"] {
 		verb += "RETURN (ALL) "
 	}
-	s.guard.begin(verb + words)
+	s.guard.beginLarge(verb+words, foundSize)
 	data, err := s.client.UIDSearch(&imap.SearchCriteria{}, nil).Wait()
 	if err != nil {
 		return nil, s.fault("SEARCH", fetch.Denied, err)

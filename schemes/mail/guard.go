@@ -22,14 +22,23 @@ type guard struct {
 	first []byte // what the library reads before anything of the server
 	words string // what the next command says behind its tag; "": what the library has
 
-	mu   sync.Mutex
-	left int64 // what may still be read
-	err  error // what ended the reading
+	mu    sync.Mutex
+	left  int64 // what may still be read
+	limit int64 // what left was at first
+	skip  int64 // bytes of a literal that come next, or have come
+	open  int   // parentheses that have just been opened
+	err   error // what ended the reading
 }
 
 const (
-	answerSize = 1 << 20 // what the answer to one command may have, literals of a body apart
+	answerSize = 256 << 10 // what the answer to one command may have, literals of a body apart
 	entrySize  = 64 << 10
+	foundSize  = 1 << 20 // what a search may find
+
+	// The library descends once for each parenthesis that opens behind
+	// another, without a limit, and an error there takes time by the square
+	// of that. It reads 4096 bytes ahead, maybe of a literal.
+	maxOpen = 4096 + 512
 )
 
 // handOver gives the connection to the library. It is told of no capability:
@@ -51,18 +60,22 @@ func (s *session) handOver() {
 }
 
 // begin makes ready for one command and the time and space of its answer.
-func (g *guard) begin(words string) {
+func (g *guard) begin(words string) { g.beginLarge(words, answerSize) }
+
+// beginLarge is begin for an answer of another size.
+func (g *guard) beginLarge(words string, size int64) {
 	g.mu.Lock()
-	g.left, g.words = answerSize, words
+	g.left, g.limit, g.words = size, size, words
 	g.mu.Unlock()
 	g.s.waiting()
 }
 
-// allow lets n bytes more be read.
+// allow lets a literal of n bytes be read, whatever is in it.
 func (g *guard) allow(n int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.left += n
+	g.skip = n
 }
 
 // refill is allow for an entry of a listing that was taken from the library.
@@ -80,13 +93,15 @@ func (g *guard) Read(p []byte) (int, error) {
 		return n, nil
 	}
 	g.mu.Lock()
-	left := g.left
+	left, limit := g.left, g.limit
 	g.mu.Unlock()
 	if left <= 0 {
-		return 0, g.fail(fetch.TooLarge.Errorf("answer of more than %d bytes", answerSize))
+		return 0, g.fail(fetch.TooLarge.Errorf("answer of more than %d bytes", limit))
 	}
 	n, err := g.s.lines.Read(p[:min(int64(len(p)), left)])
-	g.allow(int64(-n))
+	if !g.judge(p[:n]) {
+		return 0, g.fail(fetch.Protocol.Errorf("more than %d parentheses within each other", maxOpen))
+	}
 	if err == io.EOF {
 		// The library would take it for the end of a literal, and read on
 		// while we still do.
@@ -96,6 +111,26 @@ func (g *guard) Read(p []byte) (int, error) {
 		g.fail(err)
 	}
 	return n, err
+}
+
+// judge counts what was read.
+func (g *guard) judge(text []byte) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.left -= int64(len(text))
+	if skip := min(g.skip, int64(len(text))); skip > 0 {
+		g.skip -= skip
+		g.open = 0
+		text = text[skip:]
+	}
+	for _, c := range text {
+		if c != '(' {
+			g.open = 0
+		} else if g.open++; g.open > maxOpen {
+			return false
+		}
+	}
+	return true
 }
 
 // fail keeps the first error.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -123,61 +122,4 @@ func TestSweep(t *testing.T) {
 		})
 		return count
 	})
-}
-
-// streamed serves one message of size bytes to whoever comes.
-func streamed(t testing.TB, size int64) (url string) {
-	s := faultnet.Listen(t, faultnet.Script{
-		faultnet.Send("* PREAUTH [CAPABILITY IMAP4rev1] ready\r\n"),
-		faultnet.Expect("EXAMINE INBOX\r\n$"), faultnet.Send("* 1 EXISTS\r\nT1 OK done\r\n"),
-		faultnet.Expect("BODY.PEEK.*\r\n$"), faultnet.Send(fmt.Sprintf("* 1 FETCH (UID 1 BODY[] {%d}\r\nX: y\r\n\r\n", size+8)),
-		faultnet.Do("send", func(c *faultnet.Conn) (err error) {
-			chunk := []byte(strings.Repeat("0123456789abcdef", 4<<10))
-			for left := size; left > 0 && err == nil; left -= int64(len(chunk)) {
-				_, err = c.Write(chunk[:min(left, int64(len(chunk)))])
-			}
-			return err
-		}), faultnet.Send(")\r\nT2 OK done\r\n"), faultnet.Stall(),
-	})
-	return "imap://" + s.Addr().String() + "/INBOX/;UID=1"
-}
-
-// TestMemory: a message streams, whatever its size.
-func TestMemory(t *testing.T) {
-	const size = 64 << 20
-	url := streamed(t, size)
-	c := client(t, mail.Options{})
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	resp, err := c.Get(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n, err := io.Copy(io.Discard, resp.Body)
-	resp.Body.Close()
-	runtime.ReadMemStats(&after)
-	if n != size+8 || err != nil || resp.Size != n {
-		t.Errorf("got %d bytes of %d, %v", n, resp.Size, err)
-	}
-	if used := after.TotalAlloc - before.TotalAlloc; used > 4<<20 {
-		t.Errorf("%d bytes of memory for a message of %d", used, n)
-	}
-}
-
-func BenchmarkMessage(b *testing.B) {
-	const size = 512 << 20
-	b.SetBytes(size)
-	b.ReportAllocs()
-	for b.Loop() {
-		url := streamed(b, size)
-		c := client(b, mail.Options{})
-		resp, err := c.Get(b.Context(), url)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if n, err := io.Copy(io.Discard, resp.Body); n != size+8 || err != nil {
-			b.Fatal(n, err)
-		}
-		resp.Body.Close()
-	}
 }
