@@ -55,6 +55,7 @@ func (a *ask) addHeader(req *fetch.Request, opts *Options) error {
 	if req.Op == fetch.Stat {
 		a.method = http.MethodHead
 	}
+	a.header = make(fetch.Header, 0, 8)
 	a.add("User-Agent", cmp.Or(opts.UserAgent, "fetch"))
 	a.add("Accept", "*/*")
 	if opts.Compressed && req.Range.IsZero() { // a part of a coded object is of no use
@@ -144,6 +145,9 @@ func basic(user, password string) string {
 // override puts the fields of the caller in the place of ours. One of ours
 // that he gives without a value is not sent.
 func (a *ask) override(req *fetch.Request) {
+	if len(req.Header) == 0 {
+		return
+	}
 	ours, host := a.header, ""
 	a.header = ours.Without(func(name string) bool { return has(req.Header, name) })
 	for _, f := range req.Header {

@@ -172,7 +172,9 @@ func (r *reader) exchange(a *ask, via *proxyTo) (*exchange, error) {
 		}
 		return nil, err
 	}
-	c.SetReadDeadline(time.Time{})
+	if r.length < 0 || r.length > int64(c.r.Buffered()) { // else nothing need be read
+		c.SetReadDeadline(time.Time{})
+	}
 	r.trace.Reached(fetch.Answered, c)
 	r.keep = r.keep && !has(a.header, "Connection")
 	x := &exchange{

@@ -3,6 +3,7 @@ package http
 import (
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 
@@ -21,24 +22,28 @@ func (r *reader) framing() (f framing) {
 		case strings.EqualFold(field.Name, "Content-Length"):
 			f.lengths = append(f.lengths, field.Value)
 		case strings.EqualFold(field.Name, "Transfer-Encoding") && r.minor > 0: // HTTP/1.0 has none
-			f.codings = append(f.codings, list(field.Value)...)
+			for coding := range items(field.Value) {
+				f.codings = append(f.codings, strings.ToLower(coding))
+			}
 		case strings.EqualFold(field.Name, "Connection"):
-			for _, option := range list(field.Value) {
-				f.close = f.close || option == "close"
-				f.keepAlive = f.keepAlive || option == "keep-alive"
+			for option := range items(field.Value) {
+				f.close = f.close || strings.EqualFold(option, "close")
+				f.keepAlive = f.keepAlive || strings.EqualFold(option, "keep-alive")
 			}
 		}
 	}
 	return f
 }
 
-// list is the items of a field value in lower case.
-func list(value string) []string {
-	items := strings.Split(strings.ToLower(value), ",")
-	for i := range items {
-		items[i] = strings.Trim(items[i], " \t")
+// items are those of a field value.
+func items(value string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for item := range strings.SplitSeq(value, ",") {
+			if !yield(strings.Trim(item, " \t")) {
+				return
+			}
+		}
 	}
-	return items
 }
 
 // frame finds the end of the body: RFC 9112 6.3.

@@ -243,6 +243,12 @@ func (r *reader) fields(text string, lines int) (fetch.Header, error) {
 	for len(text) > 0 {
 		line, rest, _ := strings.Cut(text, "\n")
 		text, line = rest, strings.TrimSuffix(line, "\r")
+		if hasControl(line) {
+			if err := r.deviates("control character in the head"); err != nil {
+				return nil, err
+			}
+			line = clean(line)
+		}
 		if line == "" {
 			continue
 		}
@@ -273,12 +279,6 @@ func (r *reader) fields(text string, lines int) (fetch.Header, error) {
 
 // field reads one line, and returns false where it is none that can be borne.
 func (r *reader) field(line string) (f fetch.Field, ok bool, err error) {
-	if hasControl(line) {
-		if err := r.deviates("control character in the head"); err != nil {
-			return f, false, err
-		}
-		line = clean(line)
-	}
 	name, value, ok := strings.Cut(line, ":")
 	if !ok {
 		return f, false, r.deviates("line without a colon in the head")

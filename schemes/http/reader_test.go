@@ -77,6 +77,7 @@ func FuzzReader(f *testing.F) {
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n0\r\n\r\n",
 		"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\nhello!",
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n00000000000000005\r\nhello\r\n0\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nX:\r\n 5\x1b\n\r\nhello",
 		"SSH-2.0-x\r\n", "HTTP/1.1 200", "", "HTTP/1.1 204 x\r\n\r\n\r\n", "HTTP/1.1 200 OK\r\n\r\nhello",
 	} {
 		f.Add([]byte(s), 3, 7, false)
