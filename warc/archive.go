@@ -1,18 +1,14 @@
 package warc
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"io"
 	"iter"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/anyurl/fetch/fetch"
 )
 
 // An Archive answers URLs from what was captured. It is safe for concurrent
@@ -27,116 +23,41 @@ type Archive struct {
 	// answer nonetheless.
 	Damaged []*Error
 
-	index io.ReaderAt
-	size  int64 // of index
-	temp  *os.File
-	paths map[string]string // by base name
+	index  io.ReaderAt
+	size   int64            // of index
+	file   *os.File         // that index is in; nil: it is in memory
+	temp   bool             // file is our own
+	places map[string]place // of the archives, by their base names
 }
 
-// Open reads archives, which are named by path: files of this format, or a
-// folder that has such in itself, in "warc" or in "archive". They are indexed
-// first, in flat memory.
-func Open(paths ...string) (*Archive, error) {
-	a := &Archive{paths: map[string]string{}}
-	var s Sorter
-	defer s.Close()
-	for _, path := range paths {
-		files, err := filesIn(path)
-		if err != nil {
-			return nil, local(err)
-		}
-		for _, file := range files {
-			if err := a.add(&s, file); err != nil {
-				return nil, local(err)
-			}
-		}
-	}
-	if err := a.store(&s); err != nil {
-		a.Close()
-		return nil, local(err)
-	}
-	return a, nil
+// place is where an archive lies: a file, or a part of one.
+type place struct {
+	path     string
+	at, size int64
 }
 
-// filesIn lists path itself or, of a folder, the archives in it.
-func filesIn(path string) ([]string, error) {
-	info, err := os.Stat(path)
-	if err != nil || !info.IsDir() {
-		return []string{path}, err
-	}
-	var files []string
-	for _, dir := range []string{path, filepath.Join(path, "warc"), filepath.Join(path, "archive")} {
-		list, err := os.ReadDir(dir)
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, err
-		}
-		for _, e := range list {
-			name := strings.TrimSuffix(strings.TrimSuffix(e.Name(), OpenSuffix), ".gz")
-			if strings.HasSuffix(name, ".warc") && e.Type().IsRegular() {
-				files = append(files, filepath.Join(dir, e.Name()))
-			}
-		}
-	}
-	if len(files) == 0 {
-		return nil, fetch.NotFound.Errorf("no archive in %s", path)
-	}
-	return files, nil
-}
+// whole is the place of an archive that is a file, as long as it is.
+func whole(path string) place { return place{path, 0, 1 << 62} }
 
-func (a *Archive) add(s *Sorter, path string) error {
-	name := filepath.Base(path)
-	if other, ok := a.paths[name]; ok && other != path {
-		return fetch.Usage.Errorf("%s and %s have one name", other, path)
-	}
-	a.paths[name] = path
-	f, err := os.Open(path)
+// open returns the archive there; the caller closes the file.
+func (p place) open() (*io.SectionReader, *os.File, error) {
+	f, err := os.Open(p.path)
 	if err != nil {
-		return err
+		return nil, nil, local(err)
 	}
-	defer f.Close()
-	for line, err := range Lines(name, f) {
-		var damage *Error
-		switch {
-		case err == nil:
-			err = s.Add(line.append(nil))
-		case errors.As(err, &damage):
-			damage.File = path
-			a.Damaged = append(a.Damaged, damage)
-			err = nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return io.NewSectionReader(f, p.at, p.size), f, nil
 }
 
-// store keeps a small index in memory and a large one in a file.
-func (a *Archive) store(s *Sorter) (err error) {
-	if len(s.files) == 0 {
-		var b bytes.Buffer
-		err = writeLines(&b, s.Sorted())
-		a.index, a.size = bytes.NewReader(b.Bytes()), int64(b.Len())
-		return err
-	}
-	if a.temp, err = os.CreateTemp("", "fetch-index-*"); err != nil {
-		return err
-	}
-	a.index = a.temp
-	if err = writeLines(a.temp, s.Sorted()); err != nil {
-		return err
-	}
-	a.size, err = a.temp.Seek(0, io.SeekEnd)
-	return err
-}
-
-// Close removes a temporary index. Bodies that are still open go on.
+// Close gives the index back. Bodies that are still open go on.
 func (a *Archive) Close() error {
-	if a.temp == nil {
+	if a.file == nil {
 		return nil
 	}
-	err := errors.Join(a.temp.Close(), os.Remove(a.temp.Name()))
-	a.temp = nil
+	err := a.file.Close()
+	if a.temp {
+		err = errors.Join(err, os.Remove(a.file.Name()))
+	}
+	a.file = nil
 	return local(err)
 }
 

@@ -1,6 +1,7 @@
 package warc
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -210,19 +211,42 @@ func Index(w io.Writer, paths ...string) error {
 	return errors.Join(writeLines(w, s.Sorted()), errors.Join(damage...))
 }
 
-// ParseLine reads a line of a CDXJ index.
-func ParseLine(text string) (Line, error) {
-	key, rest, ok := strings.Cut(strings.TrimRight(text, "\r\n"), " ")
+// ParseLine reads a line of a CDXJ index. Its fields may be numbers too, as
+// some software writes them.
+func ParseLine(line string) (Line, error) {
+	key, rest, ok := strings.Cut(strings.TrimRight(line, "\r\n"), " ")
 	stamp, object, ok2 := strings.Cut(rest, " ")
 	l := Line{Key: key, Timestamp: stamp}
-	var fields struct {
-		URL, Mime, Status, Digest, Filename string
-		Length, Offset                      int64 `json:",string"`
+	var f struct{ URL, Mime, Status, Digest, Length, Offset, Filename word }
+	if !ok || !ok2 || json.Unmarshal([]byte(object), &f) != nil {
+		return l, fetch.Protocol.Errorf("%.80q is no line of an index", line)
 	}
-	if !ok || !ok2 || json.Unmarshal([]byte(object), &fields) != nil {
-		return l, fetch.Protocol.Errorf("%.80q is no line of an index", text)
+	l.URL, l.Media, l.Status, l.Digest, l.File = string(f.URL), string(f.Mime), string(f.Status), string(f.Digest), string(f.Filename)
+	var err error
+	if l.Length, err = f.Length.number(); err == nil {
+		l.Offset, err = f.Offset.number()
 	}
-	l.URL, l.Media, l.Status, l.Digest = fields.URL, fields.Mime, fields.Status, fields.Digest
-	l.Length, l.Offset, l.File = fields.Length, fields.Offset, fields.Filename
-	return l, nil
+	return l, err
+}
+
+// word is a string in JSON, or a number.
+type word string
+
+// UnmarshalJSON takes nothing else.
+func (w *word) UnmarshalJSON(text []byte) error {
+	if text[0] == '"' {
+		return json.Unmarshal(text, (*string)(w))
+	}
+	var n json.Number
+	err := json.Unmarshal(text, &n)
+	*w = word(n)
+	return err
+}
+
+func (w word) number() (int64, error) {
+	n, err := strconv.ParseUint(cmp.Or(string(w), "0"), 10, 62)
+	if err != nil {
+		return 0, fetch.Protocol.Errorf("%.40q is no place in a file", string(w))
+	}
+	return int64(n), nil
 }

@@ -45,7 +45,10 @@ func TestLine(t *testing.T) {
 			t.Errorf("%s read as %+v, %v", got, back, err)
 		}
 	}
-	for _, bad := range []string{"", "k", "k 1", "k 1 {", `k 1 {"offset":"x"}`, `k 1 []`} {
+	if l, err := ParseLine(`k 1 {"url":"u","status":200,"length":1,"offset":2,"more":{"a":[]}}`); err != nil || l.Status != "200" || l.Length != 1 || l.Offset != 2 {
+		t.Errorf("numbers read as %+v, %v", l, err)
+	}
+	for _, bad := range []string{`k 1 {"offset":"-1"}`, `k 1 {"offset":true}`, "", "k", "k 1", "k 1 {", `k 1 {"offset":"x"}`, `k 1 []`} {
 		if _, err := ParseLine(bad); err == nil {
 			t.Errorf("%q was read", bad)
 		}

@@ -6,7 +6,7 @@ import (
 	"io"
 	"net/netip"
 	"os"
-	"path/filepath"
+	"path"
 	"slices"
 
 	"github.com/anyurl/fetch/fetch"
@@ -83,19 +83,25 @@ type record struct {
 func (r *record) Close() error { return r.file.Close() }
 
 func (a *Archive) open(l Line) (*record, error) {
-	path := a.paths[filepath.Base(l.File)]
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, local(err)
+	where, ok := a.places[path.Base(l.File)]
+	if !ok {
+		return nil, fetch.NotFound.Errorf("the index names %q, which is not in the archive", l.File)
 	}
-	r := NewReaderAt(f, l.Offset)
+	in, f, err := where.open()
+	if err != nil {
+		return nil, err
+	}
+	r := NewReaderAt(in, l.Offset)
 	h, err := r.Next()
-	for err == nil && h.Target() != l.URL { // one of several in a member
+	for err == nil && h.Target() != l.URL && h.Offset == l.Offset { // one of several in a member
 		h, err = r.Next()
+	}
+	if err == nil && h.Target() != l.URL {
+		err = errNoRecord
 	}
 	if err != nil {
 		f.Close()
-		return nil, fetch.Mismatch.Errorf("%s has no such record at %d: %w", path, l.Offset, noEOF(err))
+		return nil, fetch.Mismatch.Errorf("%s has no such record at %d: %w", where.path, l.Offset, noEOF(err))
 	}
 	return &record{Reader: r, head: h, file: f}, nil
 }

@@ -9,7 +9,6 @@ import (
 	"io"
 	"iter"
 	"maps"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -69,17 +68,18 @@ type packageJSON struct {
 // version 1.2: a zip file whose archives lie in it as they are, so that their
 // records can be read in place. A file that is still being written is refused.
 func (a *Archive) Pack(w io.Writer, p Package) error {
-	for _, name := range slices.Sorted(maps.Keys(a.paths)) {
+	names := slices.Sorted(maps.Keys(a.places))
+	for _, name := range names {
 		if strings.HasSuffix(name, OpenSuffix) {
-			return fetch.InUse.Errorf("%s is still being written", a.paths[name])
+			return fetch.InUse.Errorf("%s is still being written", a.places[name].path)
 		}
 	}
 	z := &packer{zip: zip.NewWriter(w), time: p.Created}
 	if z.time.IsZero() {
 		z.time = time.Now()
 	}
-	for _, name := range slices.Sorted(maps.Keys(a.paths)) {
-		if err := z.archive(name, a.paths[name]); err != nil {
+	for _, name := range names {
+		if err := z.archive(name, a.places[name]); err != nil {
 			return err
 		}
 	}
@@ -105,13 +105,13 @@ type packer struct {
 	files []fileJSON
 }
 
-func (z *packer) archive(name, path string) error {
-	f, err := os.Open(path)
+func (z *packer) archive(name string, where place) error {
+	in, f, err := where.open()
 	if err != nil {
-		return local(err)
+		return err
 	}
 	defer f.Close()
-	return z.add("archive/"+name, zip.Store, f)
+	return z.add("archive/"+name, zip.Store, in)
 }
 
 func (z *packer) add(name string, method uint16, r io.Reader) error {

@@ -1,0 +1,168 @@
+package warc
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri"
+)
+
+func replayText(t *testing.T, a *Archive, url string) (string, error) {
+	t.Helper()
+	resp, err := a.Do(t.Context(), &fetch.Request{URL: uri.MustParse(url)})
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	return string(body), err
+}
+
+// TestOpenPackage: a WACZ file is read in place, by its own index.
+func TestOpenPackage(t *testing.T) {
+	a := openSample(t)
+	path := filepath.Join(t.TempDir(), "sample.wacz")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := a.Pack(f, Package{}); err != nil {
+		t.Fatal(err)
+	}
+	packed, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	for _, url := range []string{"http://h.example/copy", "gopher://h.example/1/", "http://h.example/gzip", "imap://me@h.example/INBOX;UIDVALIDITY=1/;UID=2"} {
+		want, err1 := replayText(t, a, url)
+		got, err2 := replayText(t, packed, url)
+		if got != want || got == "" || err1 != nil || err2 != nil {
+			t.Errorf("%s: got %q, %v; want %q, %v", url, got, err2, want, err1)
+		}
+	}
+	// What was packed is packed again from there.
+	var again bytes.Buffer
+	if err := packed.Pack(&again, Package{}); err != nil {
+		t.Error(err)
+	}
+	if z, err := zip.NewReader(bytes.NewReader(again.Bytes()), int64(again.Len())); err != nil || len(z.File) != 5 {
+		t.Errorf("packed again: %v", err)
+	}
+}
+
+// TestOpenPackages: an index may be packed or missing, archives must not be.
+func TestOpenPackages(t *testing.T) {
+	record := res(1, "\nWARC-Type: resource")
+	line := Line{Key: "file:///1", Timestamp: "20261121083000", URL: "file:///1", Length: 1, File: "a.warc"}.String() + "\n"
+	for _, tc := range []struct {
+		name  string
+		parts map[string]string
+		store bool
+		fault error
+	}{
+		{"no index", map[string]string{"archive/a.warc": record}, true, nil},
+		{"packed index", map[string]string{"archive/a.warc": record, "indexes/index.cdx.gz": gzipped("!meta 0 {}\n" + line), "indexes/index.idx": "no CDXJ"}, true, nil},
+		{"index that lies", map[string]string{"archive/a.warc": res(2, ""), "indexes/index.cdx": line}, true, fetch.Mismatch},
+		{"index of another archive", map[string]string{"archive/b.warc": record, "indexes/index.cdx": line}, true, fetch.NotFound},
+		{"packed archive", map[string]string{"archive/a.warc": record}, false, fetch.Unsupported},
+		{"no zip file", nil, true, fetch.Mismatch},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var b bytes.Buffer
+			z := zip.NewWriter(&b)
+			for name, text := range tc.parts {
+				method := zip.Deflate
+				if tc.store {
+					method = zip.Store
+				}
+				w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: method})
+				if err != nil {
+					t.Fatal(err)
+				}
+				io.WriteString(w, text)
+			}
+			if tc.parts != nil {
+				z.Close()
+			}
+			path := filepath.Join(t.TempDir(), "a.wacz")
+			if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			a, err := Open(path)
+			if err == nil {
+				defer a.Close()
+				var got string
+				if got, err = replayText(t, a, "file:///1"); err == nil && got != "hello" {
+					t.Errorf("got %q", got)
+				}
+			}
+			if !errors.Is(err, tc.fault) {
+				t.Errorf("error %v, want %v", err, tc.fault)
+			}
+		})
+	}
+}
+
+// TestOpenFolder: the index of a folder counts while it is younger than the
+// archives.
+func TestOpenFolder(t *testing.T) {
+	dir := testFolder(t)
+	for _, name := range []string{"warc", "index"} {
+		if err := dir.Mkdir(name, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sub, err := dir.OpenRoot("warc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sub.Close()
+	w := testWriter(t, sub, testOptions())
+	one := mustWrite(t, w, resource("file:///one"))[0]
+	mustWrite(t, w, resource("file:///two"))
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// It knows of one alone.
+	line := Line{Key: "file:///one", Timestamp: "20261121083000", URL: "file:///one", Length: one.Length, Offset: one.Offset, File: one.File}.String() + "\n"
+	if err := dir.WriteFile("index/all.cdxj", []byte(line), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	look := func() (one, two error) {
+		a, err := Open(dir.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		_, one = replayText(t, a, "file:///one")
+		_, two = replayText(t, a, "file:///two")
+		return one, two
+	}
+	if err := errors.Join(dir.Chtimes("warc/"+one.File, day, day), dir.Chtimes("index/all.cdxj", day, day)); err != nil {
+		t.Fatal(err)
+	}
+	if one, two := look(); one != nil || !errors.Is(two, fetch.NotFound) {
+		t.Errorf("with its index: %v, %v", one, two)
+	}
+	if err := dir.Chtimes("index/all.cdxj", day, day.Add(-time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if one, two := look(); one != nil || two != nil {
+		t.Errorf("with an old index: %v, %v", one, two)
+	}
+	if _, err := Open(t.TempDir()); !errors.Is(err, fetch.NotFound) {
+		t.Errorf("empty folder: %v", err)
+	}
+	if _, err := Open(dir.Name() + "/none"); !errors.Is(err, fetch.Local) {
+		t.Errorf("no folder: %v", err)
+	}
+}
