@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,7 +53,7 @@ func open(ctx context.Context, o Options) (*mirror, error) {
 	m := &mirror{
 		Options: o, archive: &archive{ends: map[string]int64{}, started: o.Now()},
 		scope: newJudge(o.Scope, o.Seeds), auth: map[fetch.Origin]*fetch.Credential{},
-		worker: fmt.Sprint(os.Getpid()), total: totals{hosts: map[string]int64{}},
+		tally: tally{hosts: map[string]int64{}}, silences: silences{of: map[fetch.Origin]silence{}},
 	}
 	err := m.take(o.Dir)
 	if err == nil {
@@ -121,12 +122,12 @@ func (m *mirror) recover(ctx context.Context) (err error) {
 	if m.safe, err = m.front.Ends(ctx); err != nil {
 		return fault(err)
 	}
-	return fault(m.openWARC())
+	return fault(m.startWARC())
 }
 
-// openWARC goes on behind the last record that was committed. It does so where
+// startWARC goes on behind the last record that was committed. It does so where
 // no WARC is wanted too, if an earlier run left one open.
-func (m *mirror) openWARC() error {
+func (m *mirror) startWARC() error {
 	if m.WARC == nil && len(m.safe) == 0 {
 		return nil
 	}
@@ -139,7 +140,7 @@ func (m *mirror) openWARC() error {
 	}
 	var o warc.Options
 	if w := m.WARC; w != nil {
-		o = warc.Options{Prefix: w.Prefix, MaxSize: w.Size, Info: w.Info, Now: m.Now}
+		o = warc.Options{Prefix: w.Prefix, MaxSize: math.MaxInt64, Info: w.Info, Now: m.Now} // rotate tells
 	}
 	if m.warc, err = warc.NewWriter(warc.Root(m.warcs), o); err != nil {
 		return err
@@ -149,9 +150,28 @@ func (m *mirror) openWARC() error {
 		return err
 	}
 	for _, name := range names {
-		if err := m.warc.Resume(name, m.safe[name]); err != nil {
+		if err := m.resume(name); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
+	}
+	return nil
+}
+
+// resume cuts off what no run committed, and says so.
+func (m *mirror) resume(name string) error {
+	info, err := m.warcs.Lstat(name + warc.OpenSuffix)
+	if err != nil {
+		return err
+	}
+	end := m.safe[name]
+	if err := m.warc.Resume(name, end); err != nil {
+		return err
+	}
+	if more := info.Size() - end; more > 0 {
+		m.log.add(Event{
+			Time: m.Now().UTC(), URL: "", State: "cut", WARC: name, Offset: end, Size: more,
+			Note: fmt.Sprintf("%s: %d bytes that no run committed are cut off", name, more),
+		})
 	}
 	return nil
 }
@@ -174,7 +194,25 @@ func (m *mirror) rewind() (err error) {
 		err = errors.Join(err, m.warc.Resume(name, m.safe[name]))
 	}
 	clear(m.ends)
+	if err != nil { // what cannot be cut off now is cut off by the next run
+		err = errors.Join(err, m.warc.Abandon())
+	}
 	return err
+}
+
+// rotate finishes a WARC file that is large enough. All of it is committed: a
+// file that has its final name never needs to be cut.
+func (m *mirror) rotate(ends map[string]int64) error {
+	limit := int64(warc.DefaultMaxSize)
+	if m.WARC != nil && m.WARC.Size > 0 {
+		limit = m.WARC.Size
+	}
+	for _, end := range ends {
+		if end >= limit {
+			return m.warc.Close()
+		}
+	}
+	return nil
 }
 
 // close gives back what is open of the archive.

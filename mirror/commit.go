@@ -14,6 +14,7 @@ import (
 // commit makes what a batch of visits brought part of the archive: the bytes to
 // the disk first, then one transaction that names them.
 func (m *mirror) commit(ctx context.Context, l *frontier.Lease, batch []*visit) error {
+	ctx = context.WithoutCancel(ctx) // what has begun is short, and half of it helps nobody
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	c := &commit{m: m, ctx: ctx, batch: batch, results: make([]frontier.Result, len(batch)), files: make([]*tree.File, len(batch))}
@@ -24,16 +25,17 @@ func (m *mirror) commit(ctx context.Context, l *frontier.Lease, batch []*visit) 
 	if err != nil {
 		m.namer.Dropped(c.assigned...)
 		c.discard()
-		return errors.Join(err, m.rewind())
+		return errors.Join(fault(err), m.rewind())
 	}
 	m.namer.Committed(c.assigned...)
 	maps.Copy(m.safe, m.ends)
+	err = m.rotate(m.ends)
 	clear(m.ends)
 	for i, v := range batch {
 		m.count(v, &c.results[i])
 	}
 	m.look(ctx)
-	return fault(m.log.flush())
+	return fault(errors.Join(err, m.log.flush()))
 }
 
 // commit is one batch on its way.
@@ -81,7 +83,6 @@ func (m *mirror) capture(v *visit) *frontier.Capture {
 		return c
 	}
 	c.Path = last.Path
-	v.repeated = last.Digest == c.Digest && last.Code == c.Code
 	if v.repeated && last.Validator == c.Validator && last.Modified.Equal(c.Modified) && m.has(last) {
 		return nil
 	}
@@ -208,6 +209,8 @@ func (c *commit) one(v *visit, r *frontier.Result, twins map[[32]byte]frontier.C
 	}
 	if t, ok := twins[digest]; ok && t.ID != "" {
 		twin = &t
+	} else if last := v.item.Last; last != nil && last.ID != "" && last.Digest == digest {
+		twin = last // an older one is not in the WARC files
 	}
 	records, err := c.m.records(v, twin)
 	if len(records) == 0 || err != nil {

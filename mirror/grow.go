@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"mime"
+	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
@@ -13,136 +15,159 @@ import (
 )
 
 // leads reports whether what is in the body leads to other URLs.
-func leads(resp *fetch.Response) bool {
-	return resp.Kind == fetch.Menu || links.Holds(resp.Media)
+func leads(u uri.URI, resp *fetch.Response) bool {
+	return resp.Kind == fetch.Menu || links.Holds(resp.Media) || isRobots(u)
 }
 
-// grow finds what v leads to. What is found goes into the tables at once,
-// before v is complete: were it lost between the two, it would be found again.
+// grow finds what v leads to. What is found goes into the tables at once where
+// it is much, before v is complete: were it lost between the two, it would be
+// found again.
 func (m *mirror) grow(ctx context.Context, v *visit) error {
-	g := &growth{m: m, ctx: ctx, v: v}
+	g := &growth{m: m, ctx: ctx, v: v, media: v.resp.Media, header: v.resp.Header, peer: v.resp.Peer}
 	resp := v.resp
 	if !resp.Location.IsZero() {
-		g.add(resp.Location, found{})
+		g.redirect(resp.Location)
 		return g.end()
 	}
-	g.robots()
-	if !leads(resp) && len(resp.Header) == 0 {
+	g.site()
+	body := io.Reader(strings.NewReader(""))
+	if leads(v.url, resp) {
+		if body, g.err = v.body.read(); g.err != nil {
+			return g.err
+		}
+	}
+	switch {
+	case isListing(v.url, resp.Kind == fetch.Menu, resp.Media):
+		g.entries(body)
+	case isRobots(v.url):
+		g.sitemaps(body)
+	default:
+		g.links(body)
+	}
+	return g.end()
+}
+
+// regrow finds what an object that is as it was leads to: this run has not
+// seen that yet, and the scope may be another.
+func (m *mirror) regrow(ctx context.Context, v *visit) error {
+	last := v.item.Last
+	g := &growth{m: m, ctx: ctx, v: v, media: last.Media, peer: v.meta.Peer}
+	if v.resp != nil {
+		g.header, g.peer = v.resp.Header, v.resp.Peer
+	}
+	g.site()
+	if isListing(v.url, last.Kind == fetch.Menu.String(), last.Media) || !links.Holds(last.Media) && !isRobots(v.url) {
 		return g.end()
 	}
-	if resp.Kind == fetch.Menu {
-		g.entries()
+	body, err := m.reopen(ctx, last)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	if isRobots(v.url) {
+		g.sitemaps(body)
 	} else {
-		g.links()
+		g.links(body)
 	}
 	return g.end()
 }
 
 // growth gathers what one visit leads to.
 type growth struct {
-	m     *mirror
-	ctx   context.Context
-	v     *visit
-	items []frontier.Item
-	err   error
-}
-
-// found is what is known of a link besides its URL.
-type found struct {
-	meta
-	requisite bool
-	early     bool // before anything else
-}
-
-// someItems is how many are added in one call.
-const someItems = 512
-
-func (g *growth) add(u uri.URI, f found) {
-	if g.err != nil {
-		return
-	}
-	if _, ok := hearings[u.Scheme()]; !ok && !known[u.Scheme()] {
-		return
-	}
-	why, off := g.m.scope.link(u, g.v.item.Depth+1, g.v.meta.Extra, f.requisite)
-	if why != "" {
-		return
-	}
-	f.From, f.Extra = g.v.url.WithoutUserinfo().Unredacted(), off
-	f.Peer = g.v.resp.Peer
-	it := newItem(u, g.v.item, f.meta)
-	if it.Key == g.v.item.Key {
-		return
-	}
-	if f.early {
-		it.Priority--
-	}
-	if g.items = append(g.items, it); len(g.items) < someItems {
-		return
-	}
-	_, g.err = g.m.front.Add(g.ctx, g.items)
-	g.items = g.items[:0]
+	m      *mirror
+	ctx    context.Context
+	v      *visit
+	media  string
+	header fetch.Header
+	peer   netip.Addr
+	items  []frontier.Item
+	err    error
 }
 
 // known are the schemes, besides those that are heard, whose objects a mirror
 // can bring. A session is no object, and a mid is where a mailbox says.
 var known = map[string]bool{"wais": true, "prospero": true, "imap": true, "imaps": true, "file": true}
 
-func (g *growth) end() error {
-	g.v.children = g.items
-	return g.err
+// add takes a link, of which mt says what is known besides.
+func (g *growth) add(u uri.URI, mt meta) {
+	from := &g.v.meta
+	why, off := g.m.scope.link(u, g.v.item.Depth+1, from.Extra, mt.Part)
+	if why == "" {
+		mt.Extra = off
+		g.put(u, mt, g.v.item.Depth+1)
+	}
 }
 
-// robots adds the robots.txt of a site at its first page: it is part of what
-// the site says, and its Sitemap lines lead on.
-func (g *growth) robots() {
-	u := g.v.url
-	if u.Scheme() != "http" && u.Scheme() != "https" {
+// put adds what is in scope.
+func (g *growth) put(u uri.URI, mt meta, depth int) {
+	if _, ok := hearings[u.Scheme()]; g.err != nil || !ok && !known[u.Scheme()] {
 		return
 	}
-	origin, ok := originOf(u)
-	if _, seen := g.m.origins.LoadOrStore(origin, true); seen || !ok {
+	mt.From, mt.Peer = canonical(g.v.url), g.peer
+	if mt.Under == "" {
+		mt.Under = g.v.meta.Under
+	}
+	it := newItem(u, g.v.item, mt)
+	if it.Depth = depth; mt.Guide {
+		it.Priority = -1
+	}
+	if it.Key == g.v.item.Key {
 		return
 	}
-	at, err := u.WithoutQuery().WithoutFragment().WithPath("/robots.txt")
-	if err != nil {
-		return
+	if g.items = append(g.items, it); len(g.items) >= someItems {
+		g.flush()
 	}
-	it := newItem(at, g.v.item, meta{From: canonical(u), Peer: g.v.resp.Peer, Guess: true})
-	it.Depth, it.Priority = 0, it.Priority-2
-	g.items = append(g.items, it)
+}
+
+// someItems is how many are added in one call.
+const someItems = 512
+
+func (g *growth) flush() {
+	_, g.err = g.m.front.Add(g.ctx, g.items)
+	g.items = g.items[:0]
+}
+
+// end leaves what was found to the visit, or to the tables where there is no
+// memory for it.
+func (g *growth) end() error {
+	if g.err != nil || len(g.items) == 0 {
+		return g.err
+	}
+	held := int64(0)
+	for i := range g.items {
+		held += 256 + int64(len(g.items[i].URL)+len(g.items[i].Meta))
+	}
+	if !g.m.memory.take(held) {
+		g.flush()
+		return g.err
+	}
+	g.v.children, g.v.held = slices.Clip(g.items), held
+	return nil
 }
 
 // links reads a page, a style sheet, a sitemap or a Link field.
-func (g *growth) links() {
-	if off := g.v.meta.Extra; off > 0 && !strings.HasPrefix(g.v.resp.Media, "text/css") {
+func (g *growth) links(body io.Reader) {
+	from := &g.v.meta
+	if from.Extra > 0 && mediaOf(g.media) != "text/css" {
 		return // a page that another needs is not a page to walk on from
 	}
-	var body io.ReadSeeker = strings.NewReader("")
-	if leads(g.v.resp) {
-		if body, g.err = g.v.body.read(); g.err != nil {
-			return
-		}
-	}
-	for l, err := range links.Extract(g.v.url, g.v.resp.Media, g.v.resp.Header, body) {
+	for l, err := range links.Extract(g.v.url, g.media, g.header, body) {
 		if err != nil || g.err != nil {
 			return // what cannot be read leads nowhere further
 		}
-		if l.Kind == links.Form || l.NoFollow && !g.m.IgnoreRobots {
-			continue
+		switch {
+		case l.Kind == links.Form, l.NoFollow && !g.m.IgnoreRobots:
+		case l.Kind == links.Sitemap && from.Guide:
+			g.guide(l.URL)
+		default:
+			g.add(l.URL, meta{Part: l.Kind == links.Requisite || l.Kind == links.Frame})
 		}
-		g.add(l.URL, found{requisite: l.Kind == links.Requisite || l.Kind == links.Frame})
 	}
 }
 
 // entries reads a listing by the parser of its scheme.
-func (g *growth) entries() {
+func (g *growth) entries(body io.Reader) {
 	resp := *g.v.resp
-	body, err := g.v.body.read()
-	if err != nil {
-		g.err = err
-		return
-	}
 	resp.Body = io.NopCloser(body)
 	for e, err := range resp.Entries() {
 		if g.err != nil {
@@ -158,29 +183,27 @@ func (g *growth) entries() {
 
 // entry adds what one line of a listing leads to.
 func (g *growth) entry(e fetch.Entry) {
-	_, link := e.Extra["link"]
-	switch {
-	case e.URL.IsZero(), e.Kind == fetch.Session, e.Kind == fetch.Index, e.Kind == fetch.Info,
-		(link || e.Extra["type"] == "symlink") && !g.m.FollowLinks:
+	if e.URL.IsZero() || e.Kind == fetch.Session || e.Kind == fetch.Index || e.Kind == fetch.Info {
 		return
 	}
-	f := found{}
-	if e.Size >= 0 && e.Kind != fetch.Menu {
-		f.Size = &e.Size
-		if limit := g.m.Limits.FileSize; limit > 0 && e.Size > limit && exact(e.URL) {
+	mt := meta{Time: e.Time, Ways: g.v.meta.Ways}
+	if target, link := linkOf(e); link {
+		if mt.Ways = g.through(e.URL, target); mt.Ways == nil {
 			return
 		}
 	}
-	f.Time = e.Time
-	g.add(g.article(e, &f), f)
+	if e.Size >= 0 && e.Kind != fetch.Menu {
+		mt.Size = &e.Size
+	}
+	g.add(g.article(e, &mt), mt)
 	if e.Extra["plus"] == "+" {
-		g.attributes(e, f)
+		g.attributes(e, mt)
 	}
 }
 
 // article names an article by its message-id: numbers are the server's, and
 // cross-posts have several.
-func (g *growth) article(e fetch.Entry, f *found) uri.URI {
+func (g *growth) article(e fetch.Entry, mt *meta) uri.URI {
 	id := strings.Trim(e.Extra["message_id"], "<>")
 	if hearings[e.URL.Scheme()] != heads || id == "" {
 		return e.URL
@@ -197,15 +220,15 @@ func (g *growth) article(e fetch.Entry, f *found) uri.URI {
 	if host == "" || err != nil {
 		return e.URL
 	}
-	f.Name = g.v.url.Unredacted() + "#" + e.Extra["number"]
+	mt.Name = g.v.url.Unredacted() + "#" + e.Extra["number"]
 	return u
 }
 
 // attributes adds what Gopher+ tells about an item beside it.
-func (g *growth) attributes(e fetch.Entry, f found) {
-	f.Size = nil
+func (g *growth) attributes(e fetch.Entry, mt meta) {
+	mt.Size = nil
 	if u, err := uri.Parse(e.URL.Unredacted() + "%09%09!"); err == nil {
-		g.add(u, f)
+		g.add(u, mt)
 	}
 }
 

@@ -100,6 +100,13 @@ func (r *recorder) hear(who string, p []byte) {
 	}
 }
 
+// failed tells what became of the bytes that were to be recorded.
+func (r *recorder) failed() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
+}
+
 func (r *recorder) free() {
 	if r.sent != nil {
 		r.sent.free()

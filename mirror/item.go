@@ -17,10 +17,15 @@ type meta struct {
 	Peer  netip.Addr `json:"peer,omitzero"`   // which answered from there
 	Size  *int64     `json:"size,omitempty"`  // by the listing
 	Time  time.Time  `json:"time,omitzero"`   // by the listing
-	Extra int        `json:"extra,omitempty"` // a requisite of a page: how many off the scope
+	Part  bool       `json:"part,omitempty"`  // a page needs it to be shown
+	Extra int        `json:"extra,omitempty"` // how many such hops it is off the scope
+	Hops  int        `json:"hops,omitempty"`  // redirects in a row that led to it
+	Under string     `json:"under,omitempty"` // where a seed redirected to: it counts as one
 	Name  string     `json:"name,omitempty"`  // nntp://HOST/GROUP/NUMBER of an article
-	Guess bool       `json:"guess,omitempty"` // nobody says that it is there: robots.txt
+	Guide bool       `json:"guide,omitempty"` // what a site says about itself: robots.txt, sitemaps
+	Guess bool       `json:"guess,omitempty"` // and nobody says that it is there
 	Again bool       `json:"again,omitempty"` // it changed while it was brought
+	Ways  *ways      `json:"ways,omitempty"`  // the symbolic links on the way to it
 }
 
 func metaOf(it frontier.Item) (m meta) {
@@ -90,8 +95,16 @@ func (m *mirror) request(u uri.URI, it frontier.Item, mt meta) *fetch.Request {
 	if origin, ok := originOf(u); ok {
 		req.Auth = m.auth[origin]
 	}
-	if it.Last != nil && it.Last.Validator != "" {
-		req.IfNot = it.Last.Validator
+	if last := it.Last; last != nil && m.has(last) && !isListing(u, last.Kind == fetch.Menu.String(), last.Media) {
+		req.IfNot = last.Validator
 	}
 	return req
 }
+
+// isListing reports whether what u names is read line by line; what it leads to
+// can only be told from its server's answer. Sitemaps are read as documents.
+func isListing(u uri.URI, menu bool, media string) bool {
+	return menu && !(isWeb(u) && mediaOf(media) != "text/html")
+}
+
+func isWeb(u uri.URI) bool { return u.Scheme() == "http" || u.Scheme() == "https" }

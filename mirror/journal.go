@@ -7,7 +7,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror/frontier"
 )
 
@@ -15,9 +14,9 @@ import (
 type Event struct {
 	Time     time.Time `json:"time"`
 	Run      int64     `json:"run"`
-	URL      string    `json:"url"`
+	URL      string    `json:"url,omitempty"`
 	Via      string    `json:"via,omitempty"`
-	State    string    `json:"state"`          // done, kept, gone, dead, excluded; pending: to be tried again
+	State    string    `json:"state"`          // done, kept, gone, dead, excluded; pending: to be tried again; cut: of WARC, behind Offset
 	Same     bool      `json:"same,omitempty"` // as it was
 	Code     int       `json:"code,omitempty"`
 	Media    string    `json:"media,omitempty"`
@@ -33,8 +32,7 @@ type Event struct {
 // totals count what a run does.
 type totals struct {
 	Summary
-	hosts    map[string]int64 // files by host
-	messages int64            // Kept, new in this run
+	messages int64 // Kept, new in this run
 }
 
 // Progress is where a run is.
@@ -115,7 +113,6 @@ func (m *mirror) count(v *visit, r *frontier.Result) {
 			t.Same++
 		} else {
 			t.New++
-			t.hosts[v.item.Host]++
 		}
 	case frontier.Gone:
 		t.Gone++
@@ -125,20 +122,4 @@ func (m *mirror) count(v *visit, r *frontier.Result) {
 		t.Excluded++
 	}
 	m.log.add(e)
-}
-
-// limits tells whether the run has done what it may.
-func (m *mirror) limits() error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	l, t := &m.Limits, &m.total
-	switch {
-	case l.Files > 0 && t.New >= l.Files, l.Bytes > 0 && t.Bytes >= l.Bytes:
-		return ErrLimit
-	case l.MinFree > 0:
-		if free, err := m.store.Free(); err == nil && free < l.MinFree {
-			return fetch.DiskFull.Errorf("less than %d bytes are left on the disk", l.MinFree)
-		}
-	}
-	return nil
 }

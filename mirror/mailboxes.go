@@ -10,12 +10,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/mailstore"
 	"github.com/anyurl/fetch/mirror/frontier"
 	"github.com/anyurl/fetch/mirror/tree"
 	"github.com/anyurl/fetch/uri"
-	"github.com/anyurl/fetch/warc"
 )
 
 // mailboxes writes each group and each mailbox as an mbox or a Maildir, from
@@ -24,7 +22,7 @@ func (m *mirror) mailboxes(ctx context.Context) error {
 	if _, err := m.root.Stat(mailFolder); err == nil && m.total.messages == 0 && m.fresh {
 		return nil
 	}
-	b := &boxes{m: m, groups: map[string]bool{}, begun: map[string]bool{}}
+	b := &boxes{m: m, ctx: ctx, groups: map[string]bool{}, begun: map[string]bool{}}
 	defer b.close()
 	if err := b.find(ctx); err != nil {
 		return err
@@ -77,6 +75,7 @@ func boxOf(from string) (server, box string) {
 // boxes are the mailboxes that are being written.
 type boxes struct {
 	m      *mirror
+	ctx    context.Context
 	groups map[string]bool
 	begun  map[string]bool // part files
 	name   string          // of the box that is open
@@ -88,7 +87,7 @@ type boxes struct {
 // deliver writes a message into its box, and an article into those of the
 // groups too that it was posted to besides.
 func (b *boxes) deliver(it frontier.Item) error {
-	r, err := b.m.reopen(it.Last)
+	r, err := b.m.reopen(b.ctx, it.Last)
 	if err != nil {
 		return err
 	}
@@ -105,7 +104,7 @@ func (b *boxes) deliver(it frontier.Item) error {
 	for i, name := range names {
 		message := io.MultiReader(strings.NewReader(string(head)), rest)
 		if i > 0 {
-			again, err := b.m.reopen(it.Last)
+			again, err := b.m.reopen(b.ctx, it.Last)
 			if err != nil {
 				return err
 			}
@@ -186,28 +185,4 @@ func (b *boxes) finish() error {
 		}
 	}
 	return nil
-}
-
-// reopen reads an object from the archive: from the tree, else from its WARC.
-func (a *archive) reopen(c *frontier.Capture) (io.ReadCloser, error) {
-	if c.Path != "" {
-		return a.store.Open(c.Path)
-	}
-	f, err := a.root.Open(warcs + "/" + c.File)
-	if err != nil {
-		return nil, err
-	}
-	r := warc.NewReaderAt(f, c.At)
-	h, err := r.Next()
-	if err == nil && h.Type() != warc.Resource {
-		err = fetch.Mismatch.Errorf("%s: no object at %d", c.File, c.At)
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return struct {
-		io.Reader
-		io.Closer
-	}{r, f}, nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"os"
 	"sync"
 	"time"
 
@@ -67,19 +69,6 @@ type Marks interface {
 	SetMark(group uri.URI, mark string)
 }
 
-// Limits end a run that can be continued. Zero is no limit.
-type Limits struct {
-	Files    int64
-	Bytes    int64 // of payloads
-	Time     time.Duration
-	PerHost  int64 // files of one host
-	FileSize int64 // larger objects are passed over
-	MinFree  int64 // bytes that the disk must keep
-}
-
-// ErrLimit says that a limit ended the run before it was complete.
-var ErrLimit = fetch.TooLarge.Errorf("a limit of the mirror is reached")
-
 // Summary tells what a run did.
 type Summary struct {
 	Run      int64
@@ -138,14 +127,15 @@ func (o *Options) fill() {
 type mirror struct {
 	Options
 	*archive
-	scope   *judge
-	auth    map[fetch.Origin]*fetch.Credential
-	worker  string
-	total   totals
-	looked  time.Time
-	fresh   bool     // the run was begun by this process
-	origins sync.Map // of those whose robots.txt was added
-	spools  budget
+	scope    *judge
+	auth     map[fetch.Origin]*fetch.Credential
+	total    totals
+	tally    tally
+	silences silences
+	looked   time.Time
+	fresh    bool     // the run was begun by this process
+	origins  sync.Map // of those whose robots.txt was added
+	memory   budget
 }
 
 // begin starts or continues a run and adds the seeds.
@@ -173,7 +163,7 @@ func (m *mirror) begin(ctx context.Context) error {
 const lease = time.Minute
 
 func (m *mirror) run(ctx context.Context) error {
-	if err := m.begin(ctx); err != nil {
+	if err := errors.Join(m.begin(ctx), m.space()); err != nil {
 		return err
 	}
 	if err := m.crawl(ctx); err != nil {
@@ -191,7 +181,7 @@ func (m *mirror) run(ctx context.Context) error {
 // crawl visits what the seeds lead to, and then what nothing leads to any more.
 func (m *mirror) crawl(ctx context.Context) error {
 	for {
-		if err := m.drain(ctx); err != nil {
+		if err := m.drain(ctx, fmt.Sprint(os.Getpid())); err != nil {
 			return err
 		}
 		n, err := m.front.Revive(ctx)

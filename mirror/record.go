@@ -1,7 +1,6 @@
 package mirror
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"crypto/tls"
@@ -19,16 +18,13 @@ import (
 // Twin is an earlier capture of the same bytes, or nil.
 func (m *mirror) records(v *visit, twin *frontier.Capture) ([]*warc.Record, error) {
 	c := m.captureOf(v)
-	page := v.resp != nil && v.resp.Fault != nil && v.heard.how == wire
 	switch {
 	case v.state == frontier.Pending, v.state == frontier.Excluded:
 		return nil, nil
-	case v.err != nil && !page:
+	case v.err != nil && !(v.refused && v.heard.how == wire):
 		return []*warc.Record{c.Failure(v.err)}, nil
 	case v.heard == nil, v.same && v.heard.how != wire:
 		return m.asItWas(c, v, twin), nil
-	case v.heard.err != nil:
-		return nil, v.heard.err
 	case v.heard.how == wire:
 		return exchange(c, v, twin)
 	case twin != nil:
@@ -120,30 +116,17 @@ func exchange(c *warc.Capture, v *visit, twin *frontier.Capture) ([]*warc.Record
 		return nil, err
 	}
 	answer := c.Response(got)
-	switch {
-	case v.err != nil:
-	case v.same && twin != nil:
-		answer = c.Unmodified(reference(twin), twin.Proof, head(got))
-	case twin != nil:
-		answer = c.Revisit(reference(twin), twin.Proof, head(got))
-	}
-	return []*warc.Record{answer, c.Request(sent)}, nil
-}
-
-// maxHead bounds the head of a response that a revisit repeats, in bytes.
-const maxHead = 256 << 10
-
-// head is the head of a response, its blank line included.
-func head(got io.Reader) io.Reader {
-	var head bytes.Buffer
-	r := bufio.NewReader(io.LimitReader(got, maxHead))
-	for {
-		line, err := r.ReadSlice('\n')
-		head.Write(line)
-		if err != nil && err != bufio.ErrBufferFull || err == nil && len(bytes.TrimRight(line, "\r\n")) == 0 {
-			return bytes.NewReader(head.Bytes())
+	if v.err == nil && twin != nil {
+		head, err := warc.HTTPHead(got)
+		if err != nil {
+			return nil, err
+		}
+		answer = c.Revisit(reference(twin), twin.Proof, bytes.NewReader(head))
+		if v.same {
+			answer = c.Unmodified(reference(twin), twin.Proof, bytes.NewReader(head))
 		}
 	}
+	return []*warc.Record{answer, c.Request(sent)}, nil
 }
 
 func reference(c *frontier.Capture) warc.Reference {

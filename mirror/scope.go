@@ -6,6 +6,7 @@ import (
 	"mime"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -57,11 +58,11 @@ const (
 // judge decides by a Scope.
 type judge struct {
 	Scope
+
+	mu       sync.Mutex
 	prefixes []string
 	hosts    map[string]bool
 	domains  map[string]bool
-
-	mu       sync.Mutex
 	variants map[string]map[uint64]struct{} // queries seen, by the URL without
 	counted  int
 	seed     maphash.Seed
@@ -70,11 +71,27 @@ type judge struct {
 func newJudge(s Scope, seeds []uri.URI) *judge {
 	j := &judge{Scope: s, hosts: map[string]bool{}, domains: map[string]bool{}, variants: map[string]map[uint64]struct{}{}, seed: maphash.MakeSeed()}
 	for _, u := range seeds {
-		j.prefixes = append(j.prefixes, prefixOf(u))
-		j.hosts[hostOf(u)] = true
-		j.domains[domainOf(u)] = true
+		j.admit(u)
 	}
 	return j
+}
+
+// admit makes u one of the seeds.
+func (j *judge) admit(u uri.URI) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if p := prefixOf(u); !slices.Contains(j.prefixes, p) {
+		j.prefixes = append(j.prefixes, p)
+	}
+	j.hosts[hostOf(u)] = true
+	j.domains[domainOf(u)] = true
+}
+
+// knows reports whether u is of a site that belongs to the mirror.
+func (j *judge) knows(u uri.URI) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.Reach == Any || j.hosts[hostOf(u)] || j.Reach == Domain && j.domains[domainOf(u)]
 }
 
 // prefixOf is what lies below u begins with: its folder, without what says only
@@ -120,7 +137,7 @@ func domainOf(u uri.URI) string {
 func (j *judge) link(u uri.URI, depth, extra int, requisite bool) (why string, off int) {
 	text := u.Unredacted()
 	switch {
-	case j.Depth > 0 && depth > j.Depth && !requisite:
+	case j.Depth > 0 && depth > j.Depth && !(requisite && j.Requisites):
 		return "too many links from a seed", 0
 	case len(text) > maxURL:
 		return "the URL is too long", 0
@@ -145,6 +162,8 @@ func (j *judge) link(u uri.URI, depth, extra int, requisite bool) (why string, o
 }
 
 func (j *judge) within(u uri.URI) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	if hearings[u.Scheme()] == heads && forEver(u) { // an article: only a group within leads there
 		return j.hosts[hostOf(u)]
 	}

@@ -17,6 +17,7 @@ type spool struct {
 	mem   []byte
 	taken int64      // of the budget
 	file  *tree.File // nil: all is in mem
+	given bool       // file is another's now
 	open  []*os.File // its readers
 	size  int64
 }
@@ -27,7 +28,7 @@ const maxInMemory = 256 << 10
 func (s *spool) Write(p []byte) (int, error) {
 	s.size += int64(len(p))
 	if s.file != nil {
-		return s.file.Write(p)
+		return s.write(p)
 	}
 	if s.room(len(s.mem) + len(p)) {
 		s.mem = append(s.mem, p...)
@@ -39,7 +40,20 @@ func (s *spool) Write(p []byte) (int, error) {
 	}
 	s.file = f
 	s.forget()
-	return f.Write(p)
+	return s.write(p)
+}
+
+// lookEach is how much is written to the disk before its space is looked at
+// again, in bytes.
+const lookEach = 8 << 20
+
+func (s *spool) write(p []byte) (int, error) {
+	if (s.size-int64(len(p)))/lookEach != s.size/lookEach {
+		if err := s.m.space(); err != nil {
+			return 0, err
+		}
+	}
+	return s.file.Write(p)
 }
 
 // room makes sure of n bytes in memory.
@@ -51,7 +65,7 @@ func (s *spool) room(n int) bool {
 		return false
 	}
 	grown := max(2*cap(s.mem), n, 2<<10)
-	if !s.m.spools.take(int64(grown) - s.taken) {
+	if !s.m.memory.take(int64(grown) - s.taken) {
 		return false
 	}
 	s.taken = int64(grown)
@@ -80,11 +94,12 @@ func (s *spool) sum() [sha256.Size]byte {
 	return sha256.Sum256(s.mem)
 }
 
-// toFile moves what s holds into a file of the tree, which is the caller's.
+// toFile moves what s holds into a file of the tree, which is the caller's. As
+// long as that is not committed s can still be read.
 func (s *spool) toFile() (*tree.File, error) {
-	if f := s.file; f != nil {
-		s.file = nil
-		return f, nil
+	if s.file != nil {
+		s.given = true
+		return s.file, nil
 	}
 	f, err := s.m.store.Create()
 	if err != nil {
@@ -101,15 +116,14 @@ func (s *spool) free() {
 	for _, f := range s.open {
 		f.Close()
 	}
-	if s.file != nil {
+	if s.file != nil && !s.given {
 		s.file.Discard()
-		s.file = nil
 	}
 	s.forget()
-	s.open, s.size = nil, 0
+	*s = spool{m: s.m}
 }
 
 func (s *spool) forget() {
-	s.m.spools.give(s.taken)
+	s.m.memory.give(s.taken)
 	s.mem, s.taken = nil, 0
 }

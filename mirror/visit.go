@@ -21,22 +21,31 @@ type visit struct {
 	url  uri.URI
 	at   time.Time
 
-	resp    *fetch.Response // nil: there was no answer
-	body    *spool          // the payload; nil: none, or not to be kept
-	digest  [sha256.Size]byte
-	size    int64
-	heard   *recorder
-	changed bool // it was another at the end than at the beginning
+	resp   *fetch.Response // nil: there was no answer
+	body   *spool          // the payload; nil: none, or not to be kept
+	digest [sha256.Size]byte
+	size   int64
+	heard  *recorder
 
 	state    frontier.State
 	retry    time.Time
 	note     string
 	err      error
+	asked    bool   // there was a request
+	refused  bool   // err is the server's, and its page is whole
 	same     bool   // as it was, and not brought again
 	repeated bool   // brought again, and it is as it was
 	mark     string // how far a newsgroup was read
+	local    bool   // the error is ours: the run ends
+
 	children []frontier.Item
-	local    bool // the error is ours: the run ends
+	held     int64 // of the budget, for children
+	m        *mirror
+}
+
+// new reports whether v brought what the archive does not have.
+func (v *visit) new() bool {
+	return (v.state == frontier.Done || v.state == frontier.Kept) && !v.same && !v.repeated
 }
 
 // free gives back what v holds.
@@ -48,38 +57,60 @@ func (v *visit) free() {
 	if v.heard != nil {
 		v.heard.free()
 	}
+	v.m.memory.give(v.held)
+	v.children, v.held = nil, 0
 }
 
 // visit asks for one item. A nil visit says that ctx ended: the item stays.
 func (m *mirror) visit(ctx context.Context, it frontier.Item) *visit {
-	v := &visit{item: it, meta: metaOf(it), at: m.Now().UTC().Truncate(time.Microsecond), state: frontier.Done}
+	v := &visit{m: m, item: it, meta: metaOf(it), at: m.Now().UTC().Truncate(time.Microsecond), state: frontier.Done}
 	var err error
 	if v.url, err = uri.Parse(it.URL); err != nil {
 		return v.fail(frontier.Dead, err)
 	}
-	if it.Depth > 0 {
-		if why, _ := m.scope.link(v.url, it.Depth, v.meta.Extra-1, v.meta.Extra > 0); why != "" {
-			return v.out(why)
-		}
+	if why := m.unwanted(v); why != "" {
+		return v.out(why)
 	}
-	if m.enough(it) {
-		return v.out("as many objects as one host may have")
+	if m.lost(v.url) {
+		return v.fail(frontier.Dead, fetch.Connect.Errorf("the server was silent %d times, and is not asked for more", m.Tries))
 	}
 	if m.asListed(it, v.meta) {
 		v.same, v.note = true, "as the listing says"
-		return v
+		err = m.regrow(ctx, v)
+	} else {
+		err = m.bring(ctx, v)
 	}
-	if err := m.bring(ctx, v); err != nil {
+	if err != nil {
 		m.failed(v, err)
-		if v.resp == nil || v.resp.Fault == nil { // else the record holds the page that says no
-			v.free()
-		}
-		if ctx.Err() != nil {
-			v.free()
-			return nil
-		}
+	}
+	if ctx.Err() != nil {
+		v.free()
+		return nil
+	}
+	if err != nil && !v.refused { // else the record holds the page that says no
+		v.free()
 	}
 	return v
+}
+
+// unwanted tells why v is not asked for: the scope may have changed since it
+// was found.
+func (m *mirror) unwanted(v *visit) string {
+	if v.meta.Under != "" {
+		if under, err := uri.Parse(v.meta.Under); err == nil {
+			m.scope.admit(under)
+		}
+	}
+	switch limit := m.Limits.FileSize; {
+	case m.enough(v.item):
+		return tooMany
+	case limit > 0 && v.meta.Size != nil && *v.meta.Size > limit && exact(v.url):
+		return "too large"
+	case v.item.Depth == 0:
+		return ""
+	}
+	why, _ := m.scope.link(v.url, v.item.Depth, v.meta.Extra-1, v.meta.Part)
+	return why
 }
 
 func (v *visit) fail(s frontier.State, err error) *visit {
@@ -90,16 +121,6 @@ func (v *visit) fail(s frontier.State, err error) *visit {
 func (v *visit) out(why string) *visit {
 	v.state, v.note = frontier.Excluded, why
 	return v
-}
-
-// enough reports whether the host of it has no share left.
-func (m *mirror) enough(it frontier.Item) bool {
-	if m.Limits.PerHost <= 0 {
-		return false
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.total.hosts[it.Host] >= m.Limits.PerHost
 }
 
 // asListed reports whether a listing proved that it is what we have: its size
@@ -113,7 +134,7 @@ func (m *mirror) asListed(it frontier.Item, mt meta) bool {
 // bring carries out the request and reads the answer.
 func (m *mirror) bring(ctx context.Context, v *visit) error {
 	req := m.request(v.url, v.item, v.meta)
-	v.heard = m.listen(v.url)
+	v.heard, v.asked = m.listen(v.url), true
 	req.Trace = v.heard.trace()
 	m.remind(v)
 	resp, err := m.Client.Do(ctx, req)
@@ -126,19 +147,22 @@ func (m *mirror) bring(ctx context.Context, v *visit) error {
 		v.out(why)
 		return nil
 	}
-	if err := m.read(v); err != nil {
+	if err := errors.Join(m.read(v), v.heard.failed()); err != nil {
 		return err
 	}
 	switch {
 	case resp.Unchanged:
 		v.same = true
-		return nil
+		return m.regrow(ctx, v)
 	case resp.Fault != nil:
+		v.refused = true
 		return resp.Fault
 	}
 	if again := m.unsteady(v); again {
 		return nil
 	}
+	last := v.item.Last
+	v.repeated = last != nil && last.Digest == v.digest && last.Code == resp.Code
 	m.learn(v)
 	if err := m.grow(ctx, v); err != nil {
 		return err
@@ -160,7 +184,7 @@ func (m *mirror) passOver(v *visit) string {
 		return "an index wants words"
 	case limit > 0 && v.resp.Size > limit:
 		return "too large"
-	case v.resp.Unchanged || v.resp.Fault != nil || leads(v.resp):
+	case v.resp.Unchanged || v.resp.Fault != nil || leads(v.url, v.resp):
 		return ""
 	default:
 		return m.scope.media(v.resp.Media)
@@ -197,7 +221,7 @@ func (m *mirror) unsteady(v *visit) (again bool) {
 		v.body = nil
 		return true
 	}
-	v.changed, v.note = true, "its size is not what the listing says"
+	v.note = "its size is not what the listing says"
 	return false
 }
 
@@ -220,11 +244,6 @@ func forEver(u uri.URI) bool {
 	return false
 }
 
-// backOff is how long a URL that failed for now is left alone.
-func backOff(attempts int) time.Duration {
-	return min(2*time.Second<<(2*min(attempts, 6)), 10*time.Minute)
-}
-
 // failed decides what becomes of an item whose visit ended with err.
 func (m *mirror) failed(v *visit, err error) {
 	fault := fetch.FaultOf(err)
@@ -239,18 +258,10 @@ func (m *mirror) failed(v *visit, err error) {
 	case fault == fetch.TooLarge && m.Limits.FileSize > 0,
 		slices.Contains([]fetch.Fault{fetch.Denied, fetch.BadPort, fetch.BadAddress, fetch.BadReferral, fetch.Unsupported, fetch.NeedQuery}, fault) && v.resp == nil:
 		v.fail(frontier.Excluded, err)
-	case fault.Retryable() && v.item.Attempts+1 < m.Tries:
+	case fetch.Retryable(err) && v.item.Attempts+1 < m.Tries:
 		v.fail(frontier.Pending, err)
 		v.retry = v.at.Add(max(backOff(v.item.Attempts), askedFor(err)))
 	default:
 		v.fail(frontier.Dead, err)
 	}
-}
-
-// askedFor is how long the server asked to be left alone.
-func askedFor(err error) time.Duration {
-	if e, ok := errors.AsType[*fetch.Error](err); ok {
-		return e.RetryAfter
-	}
-	return 0
 }

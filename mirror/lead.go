@@ -1,0 +1,141 @@
+package mirror
+
+import (
+	"bufio"
+	"io"
+	"path"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/robots"
+	"github.com/anyurl/fetch/uri"
+)
+
+// maxHops is how many redirects in a row are followed: what a client does.
+const maxHops = 10
+
+// redirect adds where an answer leads instead. It is as far from the seeds as
+// the URL that was asked for, and where a seed leads is a seed.
+func (g *growth) redirect(u uri.URI) {
+	v := g.v
+	mt := meta{Hops: v.meta.Hops + 1, Part: v.meta.Part, Guide: v.meta.Guide, Guess: v.meta.Guess}
+	switch {
+	case mt.Hops > maxHops:
+		v.note = "too many redirects"
+	case len(u.Unredacted()) > maxURL:
+		v.note = "it leads to a URL that is too long"
+	case mt.Guide:
+		g.put(u, mt, 0)
+	case v.item.Depth == 0:
+		mt.Under = canonical(u)
+		g.m.scope.admit(u)
+		g.put(u, mt, 0)
+	default:
+		why, off := g.m.scope.link(u, v.item.Depth, v.meta.Extra-1, mt.Part)
+		if mt.Extra = off; why != "" {
+			v.note = "it leads elsewhere: " + why
+			return
+		}
+		g.put(u, mt, v.item.Depth)
+	}
+}
+
+// site adds the robots.txt of a site at its first page: it is part of what the
+// site says, and its Sitemap lines lead on.
+func (g *growth) site() {
+	u := g.v.url
+	origin, ok := originOf(u)
+	if !isWeb(u) || !ok || g.v.meta.Extra > 0 {
+		return
+	}
+	if _, seen := g.m.origins.LoadOrStore(origin, true); seen {
+		return
+	}
+	at, err := u.WithoutQuery().WithoutFragment().WithPath("/robots.txt")
+	if err == nil {
+		g.put(at, meta{Guide: true, Guess: true}, 0)
+	}
+}
+
+// isRobots reports whether u is a site's rules for robots.
+func isRobots(u uri.URI) bool {
+	_, asked := u.Query()
+	return isWeb(u) && u.Path() == "/robots.txt" && !asked
+}
+
+// sitemaps reads the Sitemap lines of a robots.txt.
+func (g *growth) sitemaps(body io.Reader) {
+	for lines := bufio.NewScanner(io.LimitReader(body, robots.MaxSize)); lines.Scan(); {
+		name, value, _ := strings.Cut(strings.TrimPrefix(lines.Text(), "\uFEFF"), ":")
+		if !strings.EqualFold(strings.TrimSpace(name), "sitemap") {
+			continue
+		}
+		ref, err := uri.ParseReference(strings.TrimSpace(value))
+		if err != nil {
+			continue
+		}
+		if u, err := g.v.url.Resolve(ref); err == nil {
+			g.guide(u)
+		}
+	}
+}
+
+// guide adds a sitemap. It may lie above what is mirrored; what it lists is
+// held to the scope.
+func (g *growth) guide(u uri.URI) {
+	if isWeb(u) && len(u.Unredacted()) <= maxURL && g.m.scope.knows(u) {
+		g.put(u, meta{Guide: true, Guess: true}, 0)
+	}
+}
+
+// ways are the symbolic links on the way to a file.
+type ways struct {
+	At   string   `json:"at"`   // the path of the last one
+	Real []string `json:"real"` // the folders that they led from, and at the end where the last one leads
+}
+
+// maxWays bounds them: the ways through a net of links are without number.
+const maxWays = 8
+
+// linkOf reports whether a line of a listing is a symbolic link, and its target
+// where that is known.
+func linkOf(e fetch.Entry) (target string, ok bool) {
+	target, ok = e.Extra["link"]
+	if e.Extra["type"] == "symlink" {
+		target, ok = e.Extra["target"], true
+	}
+	return target, ok
+}
+
+// through is the way through a symbolic link, nil where it is not to be gone: it
+// leads in a circle.
+func (g *growth) through(at uri.URI, target string) *ways {
+	if !g.m.FollowLinks {
+		return nil
+	}
+	here, err := uri.Unescape(g.v.url.Path())
+	if err != nil {
+		return nil
+	}
+	var passed []string
+	if w := g.v.meta.Ways; w != nil {
+		last := len(w.Real) - 1
+		passed, here = w.Real[:last], path.Join(w.Real[last], strings.TrimPrefix(here, w.At))
+	}
+	here = path.Clean("/" + here)
+	real := path.Clean(target)
+	if !path.IsAbs(real) {
+		real = path.Join(here, target)
+	}
+	passed = append(passed[:len(passed):len(passed)], here)
+	for _, p := range passed {
+		if real == p || real == "/" || strings.HasPrefix(p, real+"/") {
+			return nil
+		}
+	}
+	name, err := uri.Unescape(at.Path())
+	if err != nil || len(passed) >= maxWays {
+		return nil
+	}
+	return &ways{At: name, Real: append(passed, real)}
+}

@@ -1,0 +1,79 @@
+package mirror
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/mirror/frontier"
+	"github.com/anyurl/fetch/warc"
+)
+
+// reopen reads an object from the archive: from the tree, else from its WARC.
+func (a *archive) reopen(ctx context.Context, c *frontier.Capture) (io.ReadCloser, error) {
+	if c.Path != "" {
+		return a.store.Open(c.Path)
+	}
+	first, err := a.front.Payloads(ctx, [][32]byte{c.Digest})
+	if err != nil {
+		return nil, err
+	}
+	if f, ok := first[c.Digest]; ok && f.ID != "" {
+		c = &f // what it may be the revisit of
+	}
+	f, err := a.openWARC(c.File)
+	if err != nil {
+		return nil, fault(err)
+	}
+	body, err := object(warc.NewReaderAt(f, c.At))
+	if err != nil {
+		f.Close()
+		return nil, fetch.Mismatch.Errorf("%s: no object at %d: %w", c.File, c.At, err)
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{body, f}, nil
+}
+
+// openWARC opens a WARC file, finished or not.
+func (a *archive) openWARC(name string) (*os.File, error) {
+	f, err := a.root.Open(warcs + "/" + name)
+	if errors.Is(err, fs.ErrNotExist) {
+		f, err = a.root.Open(warcs + "/" + name + warc.OpenSuffix)
+	}
+	return f, err
+}
+
+// object is what a record holds: of an http answer its entity.
+func object(r *warc.Reader) (io.Reader, error) {
+	h, err := r.Next()
+	switch {
+	case err != nil:
+		return nil, err
+	case h.Type() == warc.Resource:
+		return r, nil
+	case h.Type() != warc.Response:
+		return nil, errors.New("a record of type " + string(h.Type()))
+	}
+	answer := bufio.NewReader(r)
+	for {
+		resp, err := http.ReadResponse(answer, nil)
+		switch {
+		case err != nil:
+			return nil, err
+		case resp.StatusCode/100 == 1:
+			continue
+		case strings.EqualFold(resp.Header.Get("Content-Encoding"), "gzip"):
+			return gzip.NewReader(resp.Body)
+		}
+		return resp.Body, nil
+	}
+}
