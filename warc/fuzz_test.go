@@ -194,3 +194,18 @@ func FuzzRecord(f *testing.F) {
 		}
 	})
 }
+
+// FuzzLine: what is read of an index is written and read again the same.
+func FuzzLine(f *testing.F) {
+	f.Add(`org,example)/ 20261121083000 {"url":"http://example.org/","mime":"text/html","status":"200","digest":"A","length":"1","offset":"2","filename":"a.warc.gz"}`)
+	f.Add(`k 1 {"status":200,"offset":3,"x":null}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		l, err := ParseLine(text)
+		if err != nil {
+			return
+		}
+		if again, err := ParseLine(l.String()); err != nil || again != l {
+			t.Fatalf("%+v became %+v, %v", l, again, err)
+		}
+	})
+}

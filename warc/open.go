@@ -119,7 +119,7 @@ func (o *opener) trust(index string, files []string) (err error) {
 // placed notes where the archive of that name lies.
 func (o *opener) placed(name string, where place) error {
 	if other, ok := o.archive.places[name]; ok && other.path != where.path {
-		return fetch.Usage.Errorf("%s and %s both hold %s", other.path, where.path, name)
+		return fetch.Usage.Errorf("%s and %s both hold %q", other.path, where.path, name)
 	}
 	o.archive.places[name] = where
 	return nil
@@ -168,20 +168,24 @@ func (o *opener) addPackage(file string) error {
 	defer z.Close()
 	var names []string
 	indexed := false
+	info, err := os.Stat(file)
+	if err != nil {
+		return err
+	}
 	for _, part := range z.File {
 		dir, name := path.Split(part.Name)
 		switch {
 		case dir == "archive/" && Is(name):
 			at, err := part.DataOffset()
 			if err != nil || part.Method != zip.Store || part.CompressedSize64 > 1<<60 {
-				return fetch.Unsupported.Errorf("%s: %s is packed, and cannot be read in place", file, part.Name)
+				return fetch.Unsupported.Errorf("%s: %q is packed, and cannot be read in place", file, part.Name)
 			}
 			if err := o.placed(name, place{file, at, int64(part.CompressedSize64)}); err != nil {
 				return err
 			}
 			names = append(names, name)
 		case dir == "indexes/" && !strings.HasSuffix(name, ".idx"):
-			if err := o.addIndex(part); err != nil {
+			if err := o.addIndex(part, maxRatio*info.Size()); err != nil {
 				return err
 			}
 			indexed = true
@@ -198,8 +202,11 @@ func (o *opener) addPackage(file string) error {
 	return nil
 }
 
+// maxRatio bounds what an index in a WACZ file unpacks to, in sizes of that.
+const maxRatio = 100
+
 // addIndex adds the lines of an index in a WACZ file.
-func (o *opener) addIndex(part *zip.File) error {
+func (o *opener) addIndex(part *zip.File, limit int64) error {
 	f, err := part.Open()
 	if err != nil {
 		return fetch.Mismatch.With(err)
@@ -214,6 +221,9 @@ func (o *opener) addIndex(part *zip.File) error {
 	for text, err := range readLines(in) {
 		if err != nil {
 			return fetch.Mismatch.With(err)
+		}
+		if limit -= int64(len(text)); limit < 0 {
+			return fetch.Bomb.Errorf("%q unpacks to more than %d times the file", part.Name, maxRatio)
 		}
 		if text[0] == '!' { // of its format
 			continue

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -74,6 +75,7 @@ func TestOpenPackages(t *testing.T) {
 		{"index that lies", map[string]string{"archive/a.warc": res(2, ""), "indexes/index.cdx": line}, true, fetch.Mismatch},
 		{"index of another archive", map[string]string{"archive/b.warc": record, "indexes/index.cdx": line}, true, fetch.NotFound},
 		{"packed archive", map[string]string{"archive/a.warc": record}, false, fetch.Unsupported},
+		{"index that unpacks without end", map[string]string{"archive/a.warc": record, "indexes/index.cdx.gz": gzipped(strings.Repeat("a\n", 1<<20))}, true, fetch.Bomb},
 		{"no zip file", nil, true, fetch.Mismatch},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

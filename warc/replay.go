@@ -167,7 +167,7 @@ func (a *Archive) visited(ctx context.Context, h *Header) (*record, error) {
 		}
 		rec.Close()
 	}
-	return nil, fetch.NotFound.Errorf("the first visit, %s of %s, is not in the archive", url, h.Get("WARC-Refers-To-Date"))
+	return nil, fetch.NotFound.Errorf("the first visit, %q of %q, is not in the archive", url, h.Get("WARC-Refers-To-Date"))
 }
 
 // respond makes the Response. What is known of the capture is that of first;
@@ -193,7 +193,7 @@ func (a *Archive) respond(req *fetch.Request, rec *record, first *Header, head [
 		rec.Close()
 		return nil, err
 	}
-	req.Trace.Notef("captured %s", first.Get("WARC-Date"))
+	req.Trace.Notef("captured %s", formatDate(first.Date()))
 	if resp.Body == nil {
 		resp.Body = body
 	}

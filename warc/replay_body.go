@@ -37,11 +37,11 @@ func (b *replayed) Read(p []byte) (int, error) {
 		return n, err
 	}
 	if b.cut != "" {
-		return n, fetch.Truncated.Errorf("the capture was cut off (%s): %w", b.cut, io.ErrUnexpectedEOF)
+		return n, fetch.Truncated.Errorf("the capture was cut off (%q): %w", b.cut, io.ErrUnexpectedEOF)
 	}
 	if b.hash != nil {
 		if same, _ := sameDigest(b.label.label(b.hash), b.digest); !same {
-			return n, fetch.Mismatch.Errorf("payload of %s is not the one that was digested", b.rec.head.ID())
+			return n, fetch.Mismatch.Errorf("payload of %q is not the one that was digested", b.rec.head.ID())
 		}
 	}
 	return n, err
