@@ -114,8 +114,11 @@ func TestRlogind(t *testing.T) {
 	talk.until("assword: ")
 	talk.say(peer.Password + "\r")
 	talk.until("$ ")
-	talk.say("echo $((6*7)) $TERM; exit\r")
+	talk.say("echo $((6*7)) $TERM\r")
 	talk.until("42 dumb")
+	talk.Resize(100, 40)
+	talk.say("stty size; exit\r")
+	talk.until("40 100\r\n")
 	if _, err := io.ReadAll(talk.Body); err != nil {
 		t.Error(err)
 	}

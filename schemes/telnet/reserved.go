@@ -17,15 +17,20 @@ const (
 	lastReserved  = 1023
 )
 
-// reservedKey marks the context of a connection that must come from one.
+// reservedKey marks the context of a connection that must come from one. Its
+// value is told each byte of urgent data, as far as the system shows it.
 type reservedKey struct{}
 
+type urgent = func(byte)
+
 // Dial is a fetch.Options.Dial that connects as the system does, but for
-// rlogin, which it connects from a reserved port. Where this process may not
-// have one, the error is of BadPort, and nothing is sent.
+// rlogin, which it connects from a reserved port, and in a way that shows when
+// the peer wants the size of the window. Where this process may not have such
+// a port, the error is of BadPort, and nothing is sent.
 func Dial(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
 	var d net.Dialer
-	if ctx.Value(reservedKey{}) == nil {
+	heard, ok := ctx.Value(reservedKey{}).(urgent)
+	if !ok {
 		return d.DialContext(ctx, network, to.String())
 	}
 	for port := lastReserved; port >= firstReserved; port-- {
@@ -36,6 +41,9 @@ func Dial(ctx context.Context, network string, to netip.AddrPort) (net.Conn, err
 			continue
 		case errors.Is(err, syscall.EACCES):
 			return nil, errNotReserved()
+		}
+		if t, ok := c.(*net.TCPConn); ok {
+			return withUrgent(t, heard), nil
 		}
 		return c, err
 	}

@@ -67,12 +67,12 @@ const echoes, goesAhead = "\xff\xfb\x01", "\xff\xfb\x03"
 // TestMode: a person's terminal hears of each change, and of no other.
 func TestMode(t *testing.T) {
 	for in, want := range map[string][]Mode{
-		"":                           {Lines},
-		"hello" + goesAhead:          {Lines},
-		echoes + "Password: ":        {Lines, HiddenLines},
-		echoes + goesAhead + echoes:  {Lines, HiddenLines, Keys},
+		"":                             {Lines},
+		"hello" + goesAhead:            {Lines},
+		echoes + "Password: ":          {Lines, HiddenLines},
+		echoes + goesAhead + echoes:    {Lines, HiddenLines, Keys},
 		echoes + "\xff\xfc\x01" + "$ ": {Lines, HiddenLines, Lines},
-		"\xff\xfb\x05\xff\xfd\x01":    {Lines},
+		"\xff\xfb\x05\xff\xfd\x01":     {Lines},
 	} {
 		var got []Mode
 		g := &guard{Conn: &wire{in: []byte(in), step: 3}, options: typical(), mode: func(m Mode) { got = append(got, m) }}
