@@ -25,10 +25,12 @@ import (
 type Pool[S io.Closer] struct {
 	Idle time.Duration   // how long a session may wait; 0: one minute
 	Max  int             // sessions that wait under one key; 0: 8
+	All  int             // sessions that wait under all keys together; 0: no limit
 	Done <-chan struct{} // ends all that wait; nil: never
 
 	mu       sync.Mutex
 	waiting  map[string][]session[S] // by key, the oldest first
+	count    int                     // of all that wait
 	watching bool
 }
 
@@ -52,8 +54,8 @@ func (p *Pool[S]) Get(key string) (held S, ok bool) {
 	return held, true
 }
 
-// Put takes over a session. Where Max wait already, the one that has waited
-// for the longest time is closed.
+// Put takes over a session. Where Max or All wait already, the one that has
+// waited for the longest time is closed.
 func (p *Pool[S]) Put(key string, held S) {
 	for _, s := range p.add(key, session[S]{held, time.Now().Add(p.idle())}) {
 		s.held.Close()
@@ -76,7 +78,10 @@ func (p *Pool[S]) add(key string, s session[S]) (surplus []session[S]) {
 		surplus = slices.Clone(all[:n])
 		all = slices.Delete(all, 0, n)
 	}
-	p.waiting[key] = all
+	p.keep(key, all)
+	if p.All > 0 && p.count > p.All {
+		surplus = append(surplus, p.oldest())
+	}
 	if !p.watching {
 		p.watching = true
 		go p.watch()
@@ -84,8 +89,24 @@ func (p *Pool[S]) add(key string, s session[S]) (surplus []session[S]) {
 	return surplus
 }
 
+// oldest removes the session that has waited for the longest time. It is
+// called with the lock held.
+func (p *Pool[S]) oldest() session[S] {
+	var first string
+	var until time.Time
+	for key, all := range p.waiting {
+		if until.IsZero() || all[0].until.Before(until) {
+			first, until = key, all[0].until
+		}
+	}
+	all := p.waiting[first]
+	p.keep(first, all[1:])
+	return all[0]
+}
+
 // keep makes all what waits under key. It is called with the lock held.
 func (p *Pool[S]) keep(key string, all []session[S]) {
+	p.count += len(all) - len(p.waiting[key])
 	if len(all) == 0 {
 		delete(p.waiting, key)
 		return

@@ -84,6 +84,29 @@ func TestMax(t *testing.T) {
 	})
 }
 
+func TestAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &pool.Pool[*conn]{All: 2, Done: t.Context().Done()}
+		a, b, c, d := &conn{name: "a"}, &conn{name: "b"}, &conn{name: "c"}, &conn{name: "d"}
+		p.Put("k", a)
+		time.Sleep(time.Second)
+		p.Put("l", b)
+		time.Sleep(time.Second)
+		p.Put("m", c)
+		if a.closed.Load() != 1 || b.closed.Load() != 0 {
+			t.Error("not the oldest was closed")
+		}
+		want(t, p, "l", "b")
+		p.Put("m", d)
+		if c.closed.Load() != 0 {
+			t.Error("one was closed too many")
+		}
+		want(t, p, "k", "")
+		want(t, p, "m", "d")
+		want(t, p, "m", "c")
+	})
+}
+
 func TestDone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		done := make(chan struct{})

@@ -44,6 +44,7 @@ const (
 	firstByte  = 30 * time.Second
 	idleTime   = 45 * time.Second // less than the door lets a read wait
 	maxIdle    = 16               // connections that wait for one set of requests
+	maxAllIdle = 64               // and for all
 	readBuffer = 32 << 10
 )
 

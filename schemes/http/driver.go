@@ -23,7 +23,7 @@ type driver struct {
 
 func newDriver(env fetch.Env, port uint16, opts *Options) *driver {
 	d := &driver{env: env, port: port, opts: opts}
-	d.idle = pool.Pool[*conn]{Idle: idleTime, Max: maxIdle, Done: env.Done}
+	d.idle = pool.Pool[*conn]{Idle: idleTime, Max: maxIdle, All: maxAllIdle, Done: env.Done}
 	d.h2 = h2{env: env, idle: &d.idle}
 	d.ask = func(req *fetch.Request) (*ask, error) { return newAsk(req, port, opts) }
 	return d
