@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -40,6 +42,14 @@ func TestSessionEnds(t *testing.T) {
 				t.Errorf("%d connections", n)
 			}
 		})
+	}
+	// Nobody is led into a session.
+	s := faultnet.Listen(t, faultnet.Script{faultnet.Refuse()})
+	page := httptest.NewServer(http.RedirectHandler("telnet://"+s.Addr().String()+"/", http.StatusFound))
+	defer page.Close()
+	fetchAs(t, 9, page.URL)
+	if n := len(s.Conns()); n > 0 {
+		t.Errorf("%d connections", n)
 	}
 	for url, want := range map[string]int{"telnet://a%0d%0ab@127.0.0.1:2323/": 2, "telnet://127.0.0.1:2323/path": 2, "telnet://127.0.0.1:25": 9, "rlogin://127.0.0.1:5513": 2} {
 		fetchAs(t, want, url)
