@@ -27,8 +27,8 @@ import (
 	"time"
 )
 
-// ErrFenced says that a lease has passed to somebody else. Nothing of the call
-// took effect.
+// ErrFenced says that a lease has passed to somebody else, or was given back.
+// Nothing of the call took effect.
 var ErrFenced = errors.New("the lease has passed to another worker")
 
 // A Key names a URL in every table: the first 16 bytes of the SHA-256 of its
@@ -129,7 +129,8 @@ type Result struct {
 }
 
 // A Lease is one worker's right to one host. It is used by one goroutine at a
-// time.
+// time. When its time is over it holds on until somebody else claims the host:
+// what its worker did need not be done again.
 type Lease struct {
 	Host  string
 	Epoch int64
@@ -147,7 +148,7 @@ type Stats struct {
 	Note     []byte // of its Begin
 	Started  time.Time
 	Ended    time.Time       // zero: it goes on
-	States   map[State]int64 // of the URLs that this run has seen
+	States   map[State]int64 // of the URLs that this run has seen, and all that are pending
 	URLs     int64           // of all runs
 	Hosts    int64           // with something pending
 	Captures int64
@@ -156,7 +157,10 @@ type Stats struct {
 }
 
 // A Frontier is safe for concurrent use. What a call that returned nil said is
-// on disk.
+// on disk; what one that did not return nil said has no effect. A context ends
+// the wait for a turn, and no change that has begun. Between End and Begin there
+// is nothing to Add to, Revive, Claim or Complete: an error. Times are kept to
+// the microsecond.
 type Frontier interface {
 	// Begin continues the run that has not ended, or starts the next one,
 	// which is then new. Note is kept with it: how it was asked for.
@@ -179,22 +183,27 @@ type Frontier interface {
 	// each with up to perHost items, for ttl.
 	Claim(ctx context.Context, worker string, hosts, perHost int, ttl time.Duration) ([]*Lease, error)
 
-	// More hands out up to n further items of l, which may be none.
+	// More hands out up to n further items of l, which may be none: there is
+	// nothing due, the host is blocked, or the time of l is over.
 	More(ctx context.Context, l *Lease, n int) ([]Item, error)
 
 	// Complete records what became of items of l.Host, in one transaction:
 	// all of it, or ErrFenced and nothing. The items need not be of those
-	// handed out: a listing tells what became of others too. Ends says how
-	// far the WARC files are whole by now, by name; it may be nil.
+	// handed out: a listing tells what became of others too, and adds those
+	// that were unknown. An item of another host is an error, and so is a name
+	// that is another's. Ends says how far the WARC files are whole by now, by
+	// name; it may be nil. It never makes one shorter.
 	Complete(ctx context.Context, l *Lease, rs []Result, ends map[string]int64) error
 
 	// Extend moves the end of l to ttl from now.
 	Extend(ctx context.Context, l *Lease, ttl time.Duration) error
 
-	// Release gives l back. The host may be asked again from next on.
+	// Release gives l back. The host may be asked again from next on, unless
+	// BlockHost has said later; the zero time is at once.
 	Release(ctx context.Context, l *Lease, next time.Time) error
 
-	// BlockHost lets nobody ask host before until: its Retry-After.
+	// BlockHost lets nobody ask host before until: its Retry-After. It is not
+	// made shorter.
 	BlockHost(ctx context.Context, host string, until time.Time) error
 
 	// Evict ends every lease. Only who knows that no other worker lives may
@@ -220,7 +229,8 @@ type Frontier interface {
 	// Ends tells how far each WARC file is whole: what Complete was told.
 	Ends(ctx context.Context) (map[string]int64, error)
 
-	// Requeue makes items in these states pending in the current run.
+	// Requeue makes items in these states pending, whatever run left them so.
+	// It also serves between runs.
 	Requeue(ctx context.Context, states ...State) (n int64, err error)
 
 	Stats(ctx context.Context) (Stats, error)

@@ -49,16 +49,16 @@ func openSQLite(ctx context.Context, path string, now func() time.Time) (_ *engi
 		return nil, err
 	}
 	e := &engine{now: now, writer: make(chan *session, 1), done: make(chan struct{})}
-	defer func() {
-		if err != nil {
-			e.Close()
-			err = fmt.Errorf("frontier: %w", fault(err))
-		}
-	}()
 	if e.db, err = sql.Open("sqlite", dataSource(path)); err != nil {
 		return nil, err
 	}
-	w, err := e.connect(ctx, "cache_size(-65536)", "synchronous(full)", "journal_mode(wal)",
+	defer func() {
+		if err != nil {
+			e.shut()
+			err = fmt.Errorf("frontier: %w", fault(err))
+		}
+	}()
+	w, err := e.connect(ctx, "cache_size(-65536)", "synchronous(full)",
 		"wal_autocheckpoint(8192)", "journal_size_limit(67108864)")
 	if err != nil {
 		return nil, err
@@ -102,32 +102,49 @@ func (e *engine) connect(ctx context.Context, pragmas ...string) (*session, erro
 		return nil, err
 	}
 	s := &session{conn: conn, stmts: map[string]*sql.Stmt{}}
+	e.sessions = append(e.sessions, s)
 	for _, p := range append([]string{"busy_timeout(20000)", "temp_store(memory)"}, pragmas...) {
 		if _, err := conn.ExecContext(context.WithoutCancel(ctx), "pragma "+p); err != nil {
-			s.close()
 			return nil, err
 		}
 	}
 	return s, nil
 }
 
-// migrate brings the tables to this version.
+// migrate brings the tables to this version. Of a file that is not for this
+// program nothing is changed.
 func migrate(s *session) error {
+	if _, err := inspect(s); err != nil {
+		return err
+	}
+	var mode string
+	if err := s.scan("pragma journal_mode(wal)", nil, &mode); err != nil {
+		return err
+	}
 	return s.transact(func() error {
-		var id, have, tables int
-		err := errors.Join(s.scan("pragma application_id", nil, &id), s.scan("pragma user_version", nil, &have),
-			s.scan("select count(*) from sqlite_schema", nil, &tables))
-		switch {
-		case err != nil:
+		empty, err := inspect(s)
+		if err != nil || !empty {
 			return err
-		case tables == 0:
-			_, err := s.conn.ExecContext(context.Background(), schema+fmt.Sprintf("pragma application_id = %d; pragma user_version = %d;", application, version))
-			return err
-		case id != application:
-			return errors.New("the database is not a frontier")
-		case have > version:
-			return fmt.Errorf("the database has version %d of the tables: a newer fetch wrote it; this one knows %d", have, version)
 		}
-		return nil
+		_, err = s.conn.ExecContext(context.Background(), schema+fmt.Sprintf("pragma application_id = %d; pragma user_version = %d;", application, version))
+		return err
 	})
+}
+
+// inspect reports whether there is nothing yet. What there is must be ours.
+func inspect(s *session) (empty bool, err error) {
+	var id, have, tables int
+	err = errors.Join(s.scan("pragma application_id", nil, &id), s.scan("pragma user_version", nil, &have),
+		s.scan("select count(*) from sqlite_schema", nil, &tables))
+	switch {
+	case err != nil:
+		return false, err
+	case tables == 0 && id == 0:
+		return true, nil
+	case id != application:
+		return false, errors.New("the database is not a frontier")
+	case have > version:
+		return false, fmt.Errorf("the database has version %d of the tables: a newer fetch wrote it; this one knows %d", have, version)
+	}
+	return false, nil
 }

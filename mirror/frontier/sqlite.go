@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -15,13 +16,14 @@ import (
 // engine is a Frontier in an SQLite database. One session writes, the others
 // read beside it; who takes a session from its channel has it alone.
 type engine struct {
-	now     func() time.Time
-	db      *sql.DB
-	writer  chan *session
-	seen    seen // belongs to who has the writer
-	readers chan *session
-	closing sync.Once
-	done    chan struct{}
+	now      func() time.Time
+	db       *sql.DB
+	sessions []*session // the writer first
+	writer   chan *session
+	seen     seen // belongs to who has the writer
+	readers  chan *session
+	closing  sync.Once
+	done     chan struct{}
 }
 
 var errClosed = errors.New("frontier: closed")
@@ -92,22 +94,24 @@ func (e *engine) read(ctx context.Context, f func(*session) error) error {
 func (e *engine) Close() (err error) {
 	e.closing.Do(func() {
 		close(e.done)
-		pools := []chan *session{e.readers, e.writer} // the last connection to end folds the log into the file
-		if e.readers == e.writer {
-			pools = pools[1:]
-		}
-		for _, pool := range pools {
-			for range cap(pool) {
-				if e.db != nil {
-					err = errors.Join(err, (<-pool).close())
-				}
+		<-e.writer
+		if e.readers != e.writer {
+			for range cap(e.readers) {
+				<-e.readers
 			}
 		}
-		if e.db != nil {
-			err = errors.Join(err, e.db.Close())
-		}
+		err = e.shut()
 	})
 	return fault(err)
+}
+
+// shut closes what was connected, the writer last: the last connection to end
+// folds the log into the file.
+func (e *engine) shut() (err error) {
+	for _, s := range slices.Backward(e.sessions) {
+		err = errors.Join(err, s.close())
+	}
+	return errors.Join(err, e.db.Close())
 }
 
 // session is one connection and its prepared statements.

@@ -2,6 +2,8 @@ package frontier_test
 
 import (
 	"context"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -36,11 +38,15 @@ func copyPlace(t testing.TB, place string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "copy.db")
 	for _, ext := range []string{"", "-wal"} {
-		data, err := os.ReadFile(place + ext)
-		if err == nil {
-			err = os.WriteFile(to+ext, data, 0o600)
-		}
+		in, err := os.Open(place + ext)
 		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := os.Create(to + ext)
+		if err == nil {
+			_, err = io.Copy(out, in)
+		}
+		if err = errors.Join(err, in.Close(), out.Close()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,0 +1,155 @@
+package frontier_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/anyurl/fetch/mirror/frontier"
+)
+
+func TestOpenNames(t *testing.T) {
+	t.Chdir(t.TempDir())
+	abs := filepath.Join(t.TempDir(), "abs.db")
+	for dsn, file := range map[string]string{
+		"plain.db":                 "plain.db",
+		"sqlite:named.db":          "named.db",
+		"sqlite:" + abs:            abs,
+		"./dot.db":                 "dot.db",
+		"odd ?#%41;&=é.db":         "odd ?#%41;&=é.db",
+		"sqlite:a:b.db":            "a:b.db",
+		"sqlite:file:x?mode=ro.db": "file:x?mode=ro.db",
+		"mem:":                     "",
+	} {
+		f, err := frontier.Open(t.Context(), dsn)
+		if err != nil {
+			t.Errorf("%s: %v", dsn, err)
+			continue
+		}
+		if _, _, err := f.Begin(t.Context(), nil); err != nil {
+			t.Errorf("%s: %v", dsn, err)
+		}
+		if err := f.Close(); err != nil {
+			t.Errorf("%s: %v", dsn, err)
+		}
+		if _, err := os.Stat(file); file != "" && err != nil {
+			t.Errorf("%s: %v", dsn, err)
+		}
+	}
+	for _, dsn := range []string{"", "postgres://x/y", "sqlite:", "mem:x", "redis:x"} {
+		if f, err := frontier.Open(t.Context(), dsn); err == nil || !strings.Contains(err.Error(), "sqlite:PATH and mem:") {
+			t.Errorf("%q: %v, %v; want an error that says what there is", dsn, f, err)
+		}
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	dir := t.TempDir()
+	place := func(name string, statements ...string) string {
+		path := filepath.Join(dir, name)
+		if name == "newer" {
+			started(t, path).Close()
+		}
+		db, err := sql.Open("sqlite", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		for _, s := range statements {
+			if _, err := db.Exec(s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return path
+	}
+	garbage := filepath.Join(dir, "garbage")
+	if err := os.WriteFile(garbage, []byte(strings.Repeat("not a database\n", 1000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		place("newer", "pragma user_version = 99"):     "a newer fetch wrote it",
+		place("foreign", "create table x (y integer)"): "not a frontier",
+		garbage:                            "not a database",
+		dir:                                "unable to open",
+		filepath.Join(dir, "no", "folder"): "unable to open",
+	} {
+		before, _ := os.ReadFile(path)
+		f, err := frontier.Open(t.Context(), path)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, %v; want an error with %q", path, f, err, want)
+		}
+		if after, _ := os.ReadFile(path); string(after) != string(before) {
+			t.Errorf("%s was changed", path)
+		}
+	}
+}
+
+// TestFullDisk: a call fails whole, by the system's name, and works when there
+// is room again.
+func TestFullDisk(t *testing.T) {
+	f := started(t, filepath.Join(t.TempDir(), "front.db"))
+	ctx := t.Context()
+	if _, err := f.Add(ctx, pages(0, 300)); err != nil {
+		t.Fatal(err)
+	}
+	if err := frontier.LimitPages(ctx, f, 100); err != nil {
+		t.Fatal(err)
+	}
+	n := 300
+	var err error
+	for ; err == nil && n < 10_000; n += 100 {
+		_, err = f.Add(ctx, pages(n, n+100))
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("%d items: %v", n, err)
+	}
+	full, err := f.Stats(ctx)
+	if err != nil || full.URLs != int64(n-100) || full.States[frontier.Pending] != full.URLs {
+		t.Errorf("%+v, %v; want %d URLs", full, err, n-100)
+	}
+	if err := frontier.LimitPages(ctx, f, 1<<20); err != nil {
+		t.Fatal(err)
+	}
+	if added, err := f.Add(ctx, pages(0, 10_000)); err != nil || added != 10_000-int(full.URLs) {
+		t.Errorf("with room again: %d, %v", added, err)
+	}
+}
+
+// TestCallers: who has no time does not wait for his turn, and who comes after
+// Close is told.
+func TestCallers(t *testing.T) {
+	f := started(t, filepath.Join(t.TempDir(), "front.db"))
+	ended, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
+	for name, err := range calls(ended, f) {
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s with a context that has ended: %v", name, err)
+		}
+	}
+	if err := errors.Join(f.Close(), f.Close()); err != nil {
+		t.Error(err)
+	}
+	for name, err := range calls(t.Context(), f) {
+		if err == nil || !strings.Contains(err.Error(), "closed") {
+			t.Errorf("%s after Close: %v", name, err)
+		}
+	}
+}
+
+func calls(ctx context.Context, f frontier.Frontier) map[string]error {
+	errs := map[string]error{}
+	_, errs["Add"] = f.Add(ctx, pages(0, 1))
+	_, errs["Claim"] = f.Claim(ctx, "w", 1, 1, time.Minute)
+	_, errs["Stats"] = f.Stats(ctx)
+	errs["End"] = f.End(ctx)
+	for _, err := range f.Captures(ctx) {
+		errs["Captures"] = err
+	}
+	return errs
+}
