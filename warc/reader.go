@@ -177,7 +177,7 @@ func (r *Reader) nextMember() error {
 	short := fetch.Mismatch.Errorf("%w: %d bytes are missing", errShortBlock, r.left)
 	if !r.src.packed {
 		r.src.cut = true
-		return r.fail(fetch.Truncated.With(io.ErrUnexpectedEOF))
+		return r.fail(fetch.Truncated.Errorf("%w: %w", short, io.ErrUnexpectedEOF))
 	}
 	if err := r.src.next(); err == io.EOF {
 		return r.fail(short)
@@ -234,6 +234,8 @@ func (r *Reader) separator() error {
 			text.Discard(1)
 		case begin[0] == '\r':
 			text.Discard(1)
+		case ends >= 2 && !r.src.packed: // a tear, or garbage: the record is whole
+			return nil
 		case r.stray > maxStray:
 			return errStray
 		default:
@@ -253,17 +255,16 @@ func (r *Reader) fail(err error) error {
 		return r.close(err) // of the file system
 	}
 	r.head, r.inner = nil, false
-	e := &Error{Offset: r.end, Err: err, Torn: r.src.cut || err == errNoMember}
+	torn := r.src.cut || err == errNoMember || err == errNoRecord && !r.src.packed && r.end > 0
 	follows := !r.src.cut
 	if r.src.seek(r.src.start + 1) {
 		follows = r.src.find()
 	}
-	e.Torn = e.Torn && !follows
 	r.lost = follows
 	if !follows {
 		r.closed = io.EOF
 	}
-	return e
+	return &Error{Offset: r.end, Torn: torn && !follows, Err: err}
 }
 
 func (r *Reader) close(err error) error {

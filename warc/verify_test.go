@@ -195,6 +195,30 @@ func TestVerifyBytes(t *testing.T) {
 	}
 }
 
+// TestVerifyPlain: the same where nothing is packed, and only lengths tell
+// where a record ends.
+func TestVerifyPlain(t *testing.T) {
+	one, two := res(1, "\nWARC-Block-Digest: "+helloSum), res(2, "\nWARC-Block-Digest: "+helloSum)
+	length := func(n string) string { return strings.Replace(one, "Content-Length: 5", "Content-Length: "+n, 1) }
+	for _, tc := range []struct{ name, file, want string }{
+		{"whole", one + two, ""},
+		{"changed block", strings.Replace(one, "hello", "hallo", 1) + two, "block-digest 1"},
+		{"changed version", one + "X" + two[1:] + res(3, ""), "garbage "},
+		{"text behind", one + two + "<html>\n", "torn "},
+		{"zeros behind", one + two + strings.Repeat("\x00", 5000), "torn "},
+		{"length too small", length("4") + two, "bad-length 1 block-digest 1"},
+		{"length too large", length("12") + two, "bad-length 1 block-digest 1"},
+		{"length up to the end", length("9999") + two, "bad-length 1"},
+		{"length and line ends lost", strings.TrimSuffix(one, "\r\n\r\n") + two, "bad-end 1"},
+		{"no archive", "GIF89a\n", "garbage "},
+		{"no archive, no line", "GIF89a", "torn "},
+	} {
+		if got := strings.ReplaceAll(found(t, []byte(tc.file)), ",", ""); got != tc.want {
+			t.Errorf("%s: found %q, want %q", tc.name, got, tc.want)
+		}
+	}
+}
+
 // like compares words; a * stands for one or none.
 func like(got, want string) bool {
 	w := strings.Fields(want)
