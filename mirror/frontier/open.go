@@ -44,7 +44,7 @@ const (
 var schema string
 
 // openSQLite opens the file path, or a database in memory if it is empty.
-func openSQLite(ctx context.Context, path string, now func() time.Time) (_ *engine, err error) {
+func openSQLite(ctx context.Context, path string, now func() time.Time) (_ Frontier, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
