@@ -101,9 +101,17 @@ func fault(err error) error {
 	return fetch.Local.With(err)
 }
 
+func (a *archive) openFrontier(ctx context.Context, dir string) error {
+	f, err := frontier.Open(ctx, "sqlite:"+filepath.Join(dir, database))
+	if err == nil { // else f may be a nil that is not nil
+		a.front = f
+	}
+	return err
+}
+
 // recover opens the database and brings the files back to what it says.
 func (m *mirror) recover(ctx context.Context) (err error) {
-	if m.front, err = frontier.Open(ctx, "sqlite:"+filepath.Join(m.Dir, database)); err != nil {
+	if err := m.openFrontier(ctx, m.Dir); err != nil {
 		return fault(err)
 	}
 	if err := m.front.Evict(ctx); err != nil {

@@ -138,7 +138,7 @@ func (h *host) work(ctx context.Context) error {
 				return err
 			}
 		case <-ctx.Done():
-			return h.leave(ctx)
+			return h.end(ctx, context.Cause(ctx))
 		}
 	}
 }
@@ -158,40 +158,46 @@ func (h *host) refill(ctx context.Context) error {
 func (h *host) take(ctx context.Context, v *visit, flush *time.Timer) error {
 	switch {
 	case v == nil:
-		return h.leave(ctx)
+		return h.end(ctx, context.Cause(ctx))
 	case v.local: // it stays pending: nothing was wrong with it
 		v.free()
-		return errors.Join(v.err, h.commit(ctx))
+		return h.end(ctx, v.err)
 	}
 	why, err := h.m.admit(v)
 	if err != nil {
 		v.free()
-		return errors.Join(err, h.commit(ctx))
+		return h.end(ctx, err)
 	}
 	if why != "" {
 		v.free()
 		v.out(why)
+	}
+	if until := h.m.pause(v); !until.IsZero() {
+		if err := h.m.front.BlockHost(ctx, h.lease.Host, until); err != nil {
+			return err
+		}
+		h.queue, h.dry = nil, true // what was handed out and not asked for stays pending
+		if v.state == frontier.Pending {
+			v.retry = until.Add(time.Second) // others first: it may be this one alone
+		}
 	}
 	if len(h.batch) == 0 {
 		flush.Reset(batchAge)
 	}
 	h.batch = append(h.batch, v)
 	h.bytes += v.size
-	if until := h.m.pause(v); !until.IsZero() {
-		if err := h.m.front.BlockHost(ctx, h.lease.Host, until); err != nil {
-			return err
-		}
-		h.queue, h.dry = nil, true // what was handed out and not asked for stays pending
-	}
 	if len(h.batch) >= batchSize || h.bytes >= batchBytes {
 		return h.commit(ctx)
 	}
 	return nil
 }
 
-// leave commits what was brought before ctx ended.
-func (h *host) leave(ctx context.Context) error {
-	return errors.Join(h.commit(ctx), context.Cause(ctx))
+// end commits what was brought before the run has to end, by cause.
+func (h *host) end(ctx context.Context, cause error) error {
+	if err := h.commit(ctx); err != nil && !errors.Is(cause, err) {
+		return errors.Join(cause, err)
+	}
+	return cause
 }
 
 func (h *host) commit(ctx context.Context) error {

@@ -9,3 +9,9 @@ func TestSoakKill(t *testing.T) {
 	kills = 20
 	TestKill(t)
 }
+
+// TestSoakLargeListing is TestLargeListing with 100,000 links.
+func TestSoakLargeListing(t *testing.T) {
+	listed = 100_000
+	TestLargeListing(t)
+}

@@ -70,7 +70,7 @@ func existing(ctx context.Context, dir string) (*archive, error) {
 		}
 	}
 	if err == nil {
-		a.front, err = frontier.Open(ctx, "sqlite:"+filepath.Join(dir, database))
+		err = a.openFrontier(ctx, dir)
 	}
 	if err == nil {
 		a.store, err = tree.Open(dir, tree.Options{})

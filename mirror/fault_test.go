@@ -1,0 +1,316 @@
+package mirror_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/mirror"
+)
+
+// fickle is a site of ten pages that goes wrong as a test wants.
+type fickle struct {
+	paper
+	wrong func(out http.ResponseWriter, r *http.Request, nth int) bool // of this URL, from 1
+	nth   map[string]int
+}
+
+func newFickle() *fickle {
+	f := &fickle{paper: paper{}, nth: map[string]int{}}
+	links := ""
+	for i := range 10 {
+		f.paper[fmt.Sprintf("/%d", i)] = strings.Repeat(fmt.Sprintf("page %d\n", i), 100)
+		links += fmt.Sprintf("<a href=%d>", i)
+	}
+	f.paper["/"] = links
+	return f
+}
+
+func (f *fickle) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+	f.nth[r.RequestURI]++
+	if f.wrong == nil || !f.wrong(out, r, f.nth[r.RequestURI]) {
+		f.paper.ServeHTTP(out, r)
+	}
+}
+
+// status answers the first n requests for path with a status.
+func status(path string, n, code int, fields ...string) func(http.ResponseWriter, *http.Request, int) bool {
+	return func(out http.ResponseWriter, r *http.Request, nth int) bool {
+		if r.RequestURI != path || nth > n {
+			return false
+		}
+		for i := 0; i < len(fields); i += 2 {
+			out.Header().Set(fields[i], fields[i+1])
+		}
+		http.Error(out, "no", code)
+		return true
+	}
+}
+
+// cut sends half of a body, the first n times.
+func cut(path string, n int) func(http.ResponseWriter, *http.Request, int) bool {
+	return func(out http.ResponseWriter, r *http.Request, nth int) bool {
+		if r.RequestURI != path || nth > n {
+			return false
+		}
+		out.Header().Set("Content-Length", "700")
+		out.Header().Set("Content-Type", "text/html")
+		io.WriteString(out, "half")
+		out.(http.Flusher).Flush()
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// TestFaults: what goes wrong passes or is told, and nothing half is kept.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		wrong  func(http.ResponseWriter, *http.Request, int) bool
+		state  string // of /3
+		asked  int    // for it
+		others bool   // are brought too
+	}{
+		{"nothing", nil, "done", 1, true},
+		{"500 once", status("/3", 1, 500), "done", 2, true},
+		{"500 for ever", status("/3", 99, 500), "dead", 3, true},
+		{"503 for a minute", status("/3", 1, 503, "Retry-After", "60"), "done", 2, true},
+		{"503 for ever", status("/3", 99, 503), "dead", 3, true},
+		{"429 twice", status("/3", 2, 429), "done", 3, true},
+		{"403", status("/3", 99, 403), "dead", 1, true},
+		{"404", status("/3", 99, 404), "dead", 1, true},
+		{"401", status("/3", 99, 401, "WWW-Authenticate", "Basic realm=x"), "dead", 1, true},
+		{"half a body once", cut("/3", 1), "done", 2, true},
+		{"half a body for ever", cut("/3", 99), "dead", 3, true},
+		{"half an error page", func(out http.ResponseWriter, r *http.Request, nth int) bool {
+			if r.RequestURI == "/3" {
+				out.Header().Set("Content-Length", "700")
+				out.WriteHeader(404)
+				out.(http.Flusher).Flush()
+				panic(http.ErrAbortHandler)
+			}
+			return false
+		}, "dead", 3, true},
+		{"robots.txt disallows", func(out http.ResponseWriter, r *http.Request, nth int) bool {
+			if r.RequestURI != "/robots.txt" {
+				return false
+			}
+			io.WriteString(out, "User-agent: *\nDisallow: /3\n")
+			return true
+		}, "excluded", 0, true},
+		{"robots.txt cannot be read at first", status("/robots.txt", 1, 500), "done", 1, true},
+		{"robots.txt cannot be read", status("/robots.txt", 99, 500), "", 0, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.obey()
+				f := newFickle()
+				f.wrong = c.wrong
+				w.web("a.example", f)
+				o := w.options("http://a.example/")
+				sum := run(t, o)
+				got := outcomes(t, o.Dir)
+				if n := f.nth["/3"]; n != c.asked || !strings.Contains(got, c.state+" http://a.example/3") && c.state != "" {
+					t.Errorf("asked %d times, want %d and %s\n%s", n, c.asked, c.state, got)
+				}
+				files := tree(t, o.Dir, "http/a.example")
+				for i := range 10 {
+					name := fmt.Sprint(i)
+					whole := f.paper["/"+name]
+					if i == 3 && c.state != "done" || !c.others {
+						whole = ""
+					}
+					if files[name] != whole {
+						t.Errorf("/%s has %d bytes, want %d", name, len(files[name]), len(whole))
+					}
+				}
+				if sum.Left != 0 {
+					t.Errorf("%+v", sum)
+				}
+				sound(t, o.Dir)
+				f.wrong = nil // and the next run brings what failed
+				run(t, o)
+				if got := tree(t, o.Dir, "http/a.example"); got["3"] != f.paper["/3"] && c.state != "excluded" {
+					t.Errorf("the next run: %s", outcomes(t, o.Dir))
+				}
+				sound(t, o.Dir)
+			})
+		})
+	}
+}
+
+// TestRetryAfter: a host that wants to be left alone is, whatever there is
+// still to ask; another is not.
+func TestRetryAfter(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		f := newFickle()
+		f.wrong = status("/3", 1, 503, "Retry-After", "100")
+		w.web("a.example", f)
+		w.web("b.example", newFickle())
+		o := w.options("http://a.example/", "http://b.example/")
+		o.PerHost = 2
+		run(t, o)
+		for i, u := range w.asked {
+			if at := w.when[i]; strings.Contains(u, "a.example") && at > 2*time.Second && at < 100*time.Second || strings.Contains(u, "b.example") && at > 2*time.Second {
+				t.Errorf("%s at %v", u, at)
+			}
+		}
+		if n := strings.Count(outcomes(t, o.Dir), "done"); n != 22 {
+			t.Errorf("%d are done", n)
+		}
+	})
+}
+
+// TestSilence: a server that goes away in the midst of a run ends it soon, and
+// the next run brings the rest.
+func TestSilence(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		site := paper{"/": ""}
+		for i := range 300 {
+			site[fmt.Sprintf("/%d", i)] = fmt.Sprint(i)
+			site["/"] += fmt.Sprintf("<a href=%d>", i)
+		}
+		at := w.name("a.example")
+		gone := false
+		w.web("a.example", http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/50" && !gone {
+				gone = true
+				w.fall(at)
+				panic(http.ErrAbortHandler)
+			}
+			site.ServeHTTP(out, r)
+		}))
+		o := w.options("http://a.example/")
+		sum := run(t, o)
+		if sum.Failed < 200 || sum.Failed > 260 || len(w.dialed) > 20 || time.Since(w.began) > time.Minute {
+			t.Errorf("%+v, %d dials, %v", sum, len(w.dialed), time.Since(w.began))
+		}
+		sound(t, o.Dir)
+		w.rise(at)
+		if sum := run(t, o); sum.Failed != 0 || len(tree(t, o.Dir, "")) != 301 {
+			t.Errorf("again: %+v", sum)
+		}
+		sound(t, o.Dir)
+	})
+}
+
+// TestGoneFile: what was there once and is no more.
+func TestGoneFile(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		f := newFickle()
+		w.web("a.example", f)
+		o := w.options("http://a.example/")
+		run(t, o)
+		was := f.paper["/3"]
+		delete(f.paper, "/3")
+		if sum := run(t, o); sum.Gone != 1 || !strings.Contains(outcomes(t, o.Dir), "gone http://a.example/3") {
+			t.Errorf("%+v\n%s", sum, outcomes(t, o.Dir))
+		}
+		f.paper["/3"] = was
+		if sum := run(t, o); sum.Gone != 0 || !strings.Contains(outcomes(t, o.Dir), "done http://a.example/3") {
+			t.Errorf("back: %+v\n%s", sum, outcomes(t, o.Dir))
+		}
+		sound(t, o.Dir)
+	})
+}
+
+// TestLimits: each ends the run or passes objects over, exactly; the same call
+// goes on to the whole.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		limit mirror.Limits
+		err   error
+		files int
+	}{
+		{"files", mirror.Limits{Files: 4}, mirror.ErrLimit, 4},
+		{"bytes", mirror.Limits{Bytes: 1500}, mirror.ErrLimit, 3},                  // the first page, and 700 each
+		{"time", mirror.Limits{Time: 4500 * time.Millisecond}, mirror.ErrLimit, 3}, // and robots.txt
+		{"files of a host", mirror.Limits{PerHost: 4}, nil, 4},
+		{"size", mirror.Limits{FileSize: 699}, nil, 1},
+		{"space", mirror.Limits{MinFree: 1 << 60}, fetch.DiskFull, 0},
+		{"all", mirror.Limits{Files: 100, Bytes: 1 << 20, Time: time.Hour, PerHost: 100, FileSize: 700, MinFree: 1}, nil, 11},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				f := newFickle()
+				f.wrong = func(http.ResponseWriter, *http.Request, int) bool { time.Sleep(time.Second); return false }
+				w.web("a.example", f)
+				o := w.options("http://a.example/")
+				o.Limits = c.limit
+				_, err := mirror.Run(t.Context(), o)
+				if !errors.Is(err, c.err) {
+					t.Errorf("got %v, want %v", err, c.err)
+				}
+				if n := len(tree(t, o.Dir, "http/a.example")); n != c.files {
+					t.Errorf("%d files, want %d\n%s", n, c.files, outcomes(t, o.Dir))
+				}
+				for f, err := range mirror.Verify(context.Background(), o.Dir) {
+					if f.Path != "" && !f.Note || err != nil && (c.err == nil || !errors.Is(err, mirror.ErrIncomplete)) {
+						t.Errorf("%v %v", f, err)
+					}
+				}
+				o.Limits = mirror.Limits{}
+				run(t, o)
+				if n := len(tree(t, o.Dir, "http/a.example")); n != 11 {
+					if run(t, o); c.err != nil || len(tree(t, o.Dir, "http/a.example")) != 11 { // those passed over wait for the next run
+						t.Errorf("%d files in the end", n)
+					}
+				}
+				sound(t, o.Dir)
+			})
+		})
+	}
+}
+
+// TestStopped: a run that is interrupted leaves everything true, and the next
+// one completes it.
+func TestStopped(t *testing.T) {
+	t.Parallel()
+	for after := 1; after < 13; after++ {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			f := newFickle()
+			ctx, cancel := context.WithCancel(t.Context())
+			n := 0
+			f.wrong = func(out http.ResponseWriter, r *http.Request, _ int) bool {
+				if n++; n == after {
+					cancel()
+				}
+				return false
+			}
+			w.web("a.example", f)
+			o := w.options("http://a.example/")
+			if _, err := mirror.Run(ctx, o); err == nil && ctx.Err() == nil || err != nil && !errors.Is(err, fetch.Canceled) && !errors.Is(err, context.Canceled) {
+				t.Errorf("stopped after %d: %v", after, err)
+			}
+			cancel()
+			for f, err := range mirror.Verify(context.Background(), o.Dir) {
+				if err != nil && !errors.Is(err, mirror.ErrIncomplete) || f.Path != "" && !f.Note {
+					t.Errorf("stopped after %d: %v %v", after, f, err)
+				}
+			}
+			run(t, o)
+			if n := len(tree(t, o.Dir, "http/a.example")); n != 11 {
+				t.Errorf("stopped after %d: %d files in the end", after, n)
+			}
+			sound(t, o.Dir)
+		})
+	}
+}

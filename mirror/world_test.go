@@ -1,0 +1,229 @@
+package mirror_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/mirror"
+	"github.com/anyurl/fetch/schemes"
+	"github.com/anyurl/fetch/uri"
+	"github.com/anyurl/fetch/wrap"
+)
+
+// world is a network in memory, for tests in a synctest bubble: web servers and
+// scripted ones, by name. It writes down who was asked for what.
+type world struct {
+	t      testing.TB
+	wrap   []fetch.Middleware
+	policy fetch.Policy
+	began  time.Time
+
+	mu     sync.Mutex
+	names  map[string]netip.Addr
+	serves map[netip.AddrPort]chan net.Conn // an answer for each dial
+	net    *faultnet.Network
+	dialed []string // host:port
+	asked  []string // URLs of http, robots.txt left out
+	when   []time.Duration
+}
+
+func newWorld(t testing.TB) *world {
+	return &world{t: t, policy: fetch.Typed(), began: time.Now(), names: map[string]netip.Addr{}, serves: map[netip.AddrPort]chan net.Conn{}, net: faultnet.NewNetwork(t)}
+}
+
+// name gives a host an address: a public one, unless it is given.
+func (w *world) name(host string, addr ...string) netip.Addr {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if a, ok := w.names[host]; ok {
+		return a
+	}
+	a := netip.AddrFrom4([4]byte{8, 8, 4, byte(len(w.names) + 1)})
+	if len(addr) > 0 {
+		a = netip.MustParseAddr(addr[0])
+	}
+	w.names[host] = a
+	return a
+}
+
+// LookupNetIP is a fetch.Resolver.
+func (w *world) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if a, ok := w.names[strings.TrimSuffix(host, ".")]; ok {
+		return []netip.Addr{a}, nil
+	}
+	return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
+}
+
+func (w *world) dial(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
+	w.mu.Lock()
+	host := to.Addr().String()
+	for name, a := range w.names {
+		if a == to.Addr() {
+			host = name
+		}
+	}
+	w.dialed = append(w.dialed, fmt.Sprintf("%s:%d", host, to.Port()))
+	web := w.serves[to]
+	w.mu.Unlock()
+	if web == nil {
+		return w.net.Dial(ctx, network, to)
+	}
+	near, far := faultnet.Pipe(netip.MustParseAddrPort("192.0.2.9:4000"), to)
+	select {
+	case web <- far:
+		return near, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	default:
+		return nil, syscall.ECONNREFUSED
+	}
+}
+
+// web serves http://host/ by h.
+func (w *world) web(host string, h http.Handler, addr ...string) {
+	l := &listener{at: netip.AddrPortFrom(w.name(host, addr...), 80), conns: make(chan net.Conn, 64), done: make(chan struct{})}
+	w.mu.Lock()
+	w.serves[l.at] = l.conns
+	w.mu.Unlock()
+	s := &http.Server{Handler: http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/robots.txt" {
+			w.mu.Lock()
+			w.asked = append(w.asked, "http://"+r.Host+r.RequestURI)
+			w.when = append(w.when, time.Since(w.began))
+			w.mu.Unlock()
+		}
+		h.ServeHTTP(out, r)
+	})}
+	go s.Serve(l)
+	w.t.Cleanup(func() { s.Close() })
+}
+
+// took returns what was asked for since it was called before, in order.
+func (w *world) took() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	slices.Sort(w.asked)
+	all := strings.Join(w.asked, " ")
+	w.asked, w.when, w.dialed = nil, nil, nil
+	return all
+}
+
+// options are those of a mirror in this world.
+func (w *world) options(urls ...string) mirror.Options {
+	o := mirror.Options{Dir: w.t.TempDir(), Tree: true, PerHost: 1, WARC: &mirror.WARC{Prefix: "test"}}
+	for _, u := range urls {
+		o.Seeds = append(o.Seeds, uri.MustParse(u))
+	}
+	o.Client = fetch.New(fetch.Options{Policy: w.policy, Resolver: w, Dial: w.dial, Wrap: w.wrap}, schemes.All(schemes.Options{})...)
+	w.t.Cleanup(func() { o.Client.Close() })
+	return o
+}
+
+// obey makes the clients of w obey robots.txt.
+func (w *world) obey() {
+	w.wrap = append(w.wrap, wrap.Polite(wrap.PoliteOptions{Rule: wrap.Robots("fetch")}))
+}
+
+type listener struct {
+	at    netip.AddrPort
+	conns chan net.Conn
+	done  chan struct{}
+	once  sync.Once
+}
+
+func (l *listener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.done:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *listener) Close() error   { l.once.Do(func() { close(l.done) }); return nil }
+func (l *listener) Addr() net.Addr { return net.TCPAddrFromAddrPort(l.at) }
+
+// paper is a web site: bodies by path and query. One that begins with "-> "
+// redirects, one with a number is that status.
+type paper map[string]string
+
+func (p paper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, ok := p[r.RequestURI]
+	to, redirects := strings.CutPrefix(body, "-> ")
+	switch {
+	case !ok:
+		http.NotFound(w, r)
+	case redirects:
+		w.Header().Set("Location", to)
+		w.WriteHeader(302)
+	default:
+		w.Header().Set("Content-Type", mediaOf(r.URL.Path))
+		io.WriteString(w, body)
+	}
+}
+
+func mediaOf(path string) string {
+	for suffix, media := range map[string]string{".css": "text/css", ".png": "image/png", ".txt": "text/plain", ".xml": "application/xml", ".woff": "font/woff"} {
+		if strings.HasSuffix(path, suffix) {
+			return media
+		}
+	}
+	return "text/html"
+}
+
+// events tell what became of URLs: "state URL", one a line, in order.
+func outcomes(t testing.TB, dir string) string {
+	t.Helper()
+	last := map[string]string{}
+	for _, e := range events(t, dir) {
+		last[e.URL] = e.State
+	}
+	var lines []string
+	for u, state := range last {
+		if !strings.HasSuffix(u, "/robots.txt") {
+			lines = append(lines, state+" "+u)
+		}
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
+// sound checks that verify finds nothing.
+func sound(t testing.TB, dir string) {
+	t.Helper()
+	for f, err := range mirror.Verify(context.Background(), dir) {
+		if err != nil || !f.Note {
+			t.Errorf("verify: %v %v", f, err)
+		}
+	}
+}
+
+// fall makes a web server refuse connections until it rises.
+func (w *world) fall(a netip.Addr) { w.swap(a, -1) }
+func (w *world) rise(a netip.Addr) { w.swap(a, 1) }
+
+// swap moves the server between its port and none.
+func (w *world) swap(a netip.Addr, by int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	up, down := netip.AddrPortFrom(a, 80), netip.AddrPortFrom(a, 0)
+	if by < 0 {
+		up, down = down, up
+	}
+	w.serves[up] = w.serves[down]
+	delete(w.serves, down)
+}
