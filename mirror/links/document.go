@@ -115,6 +115,10 @@ func (w *walk) rebase(retrieved uri.URI, media string, header fetch.Header, head
 		d.Head = head
 	}
 	stated, origin := base.Of(d)
+	if origin == base.HTML && needsHost(stated.Scheme()) && stated.Host() == "" {
+		d.Head = nil // "http:/x/" leads nowhere, and neither would what is relative to it
+		stated, origin = base.Of(d)
+	}
 	if stated.IsZero() {
 		return
 	}

@@ -171,3 +171,21 @@ func TestLongEscapes(t *testing.T) {
 		t.Errorf("%v, got %d bytes, want %d", err, b.Len(), len(want))
 	}
 }
+
+// TestSkip has a mark that comes byte by byte, its beginning before.
+func TestSkip(t *testing.T) {
+	for _, c := range []struct{ before, text, skipped, rest string }{
+		{"", "a--->b", "a--->", "b"},
+		{"--", ">b", ">", "b"},
+		{"x-", "->b", "->", "b"},
+		{"--", "a>b", "a>b", ""},
+	} {
+		var out strings.Builder
+		p := &pushback{r: iotest.OneByteReader(strings.NewReader(c.text))}
+		err := p.skip(&walk{out: &out}, c.before, "-->")
+		rest, _ := io.ReadAll(p)
+		if out.String() != c.skipped || string(rest) != c.rest || (err == io.EOF) != (c.rest == "") {
+			t.Errorf("%q behind %q: skipped %q, left %q, %v", c.text, c.before, out.String(), rest, err)
+		}
+	}
+}

@@ -69,6 +69,7 @@ func TestHTML(t *testing.T) {
 		{"style", `<style>@import "a"; p{background:url( b )}</style><p style="background:url('c')">`, "requisite style @import http://h/d/a\nrequisite style url http://h/d/b\nrequisite p style url http://h/d/c\n"},
 		{"nofollow", `<a rel="x NoFollow" href=a><a href=b><meta name=ROBOTS content="index, NoFollow"><a href=c>`, "page a href http://h/d/a nofollow\npage a href http://h/d/b\npage a href http://h/d/c nofollow\n"},
 		{"base", `<a href=a><base href=//x/y/><a href=b><a href=#c>`, "page a href http://x/y/a\npage a href http://x/y/b\npage a href http://x/y/\n"},
+		{"base without a host", `<base href=http:/x/><a href=a>`, "page a href http://h/d/a\n"},
 		{"the first attribute counts", `<a href=a href=b>`, "page a href http://h/d/a\n"},
 		{"not whole", `<a href=a><a href="b`, "page a href http://h/d/a\n"},
 		{"applet", `<applet code=a.class archive="b.jar, c.jar">`, "requisite applet code http://h/d/a.class\nrequisite applet archive http://h/d/b.jar\nrequisite applet archive http://h/d/c.jar\n"},
