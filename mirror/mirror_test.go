@@ -3,6 +3,8 @@ package mirror_test
 import (
 	"bufio"
 	"context"
+	"crypto/sha1"
+	"encoding/base32"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -17,6 +19,7 @@ import (
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/schemes"
 	"github.com/anyurl/fetch/uri"
+	"github.com/anyurl/fetch/warc"
 	"github.com/anyurl/fetch/wrap"
 )
 
@@ -102,6 +105,7 @@ func TestServers(t *testing.T) {
 				t.Errorf("%+v", sum)
 			}
 			want := holds(t, o.Dir)
+			recorded(t, o.Dir)
 			if sum := run(t, o); sum.New != 0 || sum.Gone != 0 {
 				t.Errorf("again: %+v", sum)
 			}
@@ -136,6 +140,40 @@ func holds(t *testing.T, dir string) string {
 		}
 	}
 	return digests(files)
+}
+
+// recorded checks that the WARC files hold each file of source.
+func recorded(t *testing.T, dir string) {
+	t.Helper()
+	digests := map[string]string{}
+	for _, name := range warcs(t, dir) {
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		for l, err := range warc.Lines(name, f) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(l.Media, "conversation") {
+				digests[l.URL] += l.Digest
+			}
+		}
+	}
+	for name, text := range source {
+		sum := sha1.Sum([]byte(text))
+		want := base32.StdEncoding.EncodeToString(sum[:])
+		n := 0
+		for u, digest := range digests {
+			if strings.HasSuffix(u, name) && digest == want {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Errorf("%s is recorded %d times", name, n)
+		}
+	}
 }
 
 // TestTwoAtOnce: an archive is one process's at a time.

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,26 +19,45 @@ var contextOfChild = context.Background()
 
 // site is something to be mirrored.
 type site struct {
-	*peer.Server
-	urls []string
+	Put        func(name string, data []byte) string
+	Root, Addr string
+	urls       []string
 }
+
+func siteOf(s *peer.Server, urls ...string) site { return site{s.Put, s.Root, s.Addr, urls} }
 
 // sites are real servers with the same files.
 var sites = map[string]func(testing.TB) site{
 	"http": func(t testing.TB) site {
 		s := peer.Nginx(t, peer.NginxOptions{})
 		pages(s)
-		return site{s, []string{"http://" + s.Addr + "/pub/"}}
+		return siteOf(s, "http://"+s.Addr+"/pub/")
 	},
 	"ftp": func(t testing.TB) site {
 		s := peer.Vsftpd(t, peer.FTPOptions{})
-		fill(t, s)
-		return site{s, []string{"ftp://" + s.Addr + "/pub/"}}
+		fill(s.Put)
+		return siteOf(s, "ftp://"+s.Addr+"/pub/")
 	},
 	"gopher": func(t testing.TB) site {
 		s := peer.Pygopherd(t, peer.PygopherdOptions{})
-		fill(t, s)
-		return site{s, []string{"gopher://" + s.Addr + "/1/pub"}}
+		fill(s.Put)
+		return siteOf(s, "gopher://"+s.Addr+"/1/pub")
+	},
+	"file": func(t testing.TB) site {
+		root := t.TempDir()
+		put := func(name string, data []byte) string {
+			name = filepath.Join(root, filepath.FromSlash(name))
+			err := os.MkdirAll(filepath.Dir(name), 0o777)
+			if err == nil {
+				err = os.WriteFile(name, data, 0o666)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			return name
+		}
+		fill(put)
+		return site{put, root, "", []string{"file://" + root + "/pub/"}}
 	},
 	"nntp": func(t testing.TB) site {
 		s := peer.INN(t, peer.INNOptions{Groups: []string{"local.test", "local.other"}})
@@ -44,7 +65,7 @@ var sites = map[string]func(testing.TB) site{
 			s.Feed(posting(n, "local.test", strings.Repeat("a line of the body\r\n", 10*n)))
 		}
 		s.Feed(posting(100, "local.test,local.other", "to both\r\n"))
-		return site{s.Server, []string{"nntp://" + s.Addr + "/local.test", "nntp://" + s.Addr + "/local.other"}}
+		return siteOf(s.Server, "nntp://"+s.Addr+"/local.test", "nntp://"+s.Addr+"/local.other")
 	},
 }
 
@@ -61,12 +82,12 @@ var source = map[string]string{
 	"pub/sub/three.txt": "third\n",
 	"pub/sub/deep/4":    strings.Repeat("fourth\n", 100),
 	"pub/copy":          strings.Repeat("\x00\x01\xff\r\n", 5000),
+	"pub/large.bin":     strings.Repeat("more than is held in memory\n", 20000),
 }
 
-func fill(t testing.TB, s *peer.Server) {
-	t.Helper()
+func fill(put func(string, []byte) string) {
 	for name, text := range source {
-		s.Put(name, []byte(text))
+		put(name, []byte(text))
 	}
 }
 

@@ -43,6 +43,7 @@ func TestHTML(t *testing.T) {
 		{"backslash", `<a href="a\b?c\d"><a href="\\x\y">`, "page a href http://h/d/a/b?c%5Cd\npage a href http://x/y\n"},
 		{"what no URI holds", `<a href="a|b[c]^%zz%41?{x}#<">`, "page a href http://h/d/a%7Cb%5Bc%5D%5E%25zz%41?%7Bx%7D\n"},
 		{"letters", `<a href="http://müller.de/ü?ü">`, "page a href http://xn--mller-kva.de/%C3%BC?%C3%BC\n"},
+		{"letters encoded in the host", `<a href="http://m%C3%BCller.de/">`, "page a href http://xn--mller-kva.de/\n"},
 		{"bytes of another charset", "<a href=\"/\xfc\">", "page a href http://h/%FC\n"},
 		{"area, cite, longdesc", `<area href=a><q cite=b><img src=c longdesc=d>`, "page area href http://h/d/a\npage q cite http://h/d/b\nrequisite img src http://h/d/c\npage img longdesc http://h/d/d\n"},
 		{"link", `<link rel=stylesheet href=a><link rel="shortcut icon" href=b><link rel=next href=c><link rel=alternate type="application/rss+xml" href=d><link rel=preconnect href=//e><link rel=sitemap href=f><link href=g>`,

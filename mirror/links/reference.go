@@ -45,6 +45,11 @@ func (w *walk) visitFrom(base uri.URI, text string, l Link) string {
 	if err != nil {
 		return ""
 	}
+	if strings.Contains(u.Host(), "%") {
+		if ascii, err := iri.ToASCII(u); err == nil {
+			u = ascii
+		}
+	}
 	l.URL = u.WithoutFragment()
 	if _, ok := u.Userinfo(); ok {
 		l.URL = l.URL.WithoutUserinfo()

@@ -6,6 +6,12 @@
 // Unicode. A [Store] holds the files: Create, write, Sync a batch, Commit each,
 // SyncFolders.
 //
+// In the folder of an archive a Store keeps
+//
+//	tree/SCHEME/HOST[+PORT]/...   the files, as Path has them
+//	attic/RUN/SCHEME/...          those that a run no longer found
+//	tmp/*.part                    those that are on their way
+//
 // Paths have slashes and begin below the folder of the tree. No symbolic link
 // in it is followed, and none is made.
 package tree

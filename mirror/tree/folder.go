@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 
 	"github.com/anyurl/fetch/fetch"
 )
@@ -87,12 +88,17 @@ func (s *Store) evict() error {
 	if len(s.order) < maxOpen {
 		return nil
 	}
-	f := s.folders[s.order[0]]
+	i := 0
+	f := s.folders[s.order[i]]
+	if f == s.held {
+		i++
+		f = s.folders[s.order[i]]
+	}
 	if err := s.syncFolder(f); err != nil {
 		return err
 	}
 	delete(s.folders, f.path)
-	s.order = s.order[1:]
+	s.order = slices.Delete(s.order, i, i+1)
 	return f.close()
 }
 

@@ -146,6 +146,20 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
+// TestFewQuestions: a batch in which every second name is taken asks a few
+// times, not once for each.
+func TestFewQuestions(t *testing.T) {
+	var urls []string
+	for i := range 128 {
+		urls = append(urls, fmt.Sprintf("http://h/d/a%d", i), fmt.Sprintf("http://h/d/A%d", i))
+	}
+	tab := &tables{names: map[string]frontier.Key{}}
+	assign(t, tab, len(urls), wants(urls...))
+	if tab.asked > 3 {
+		t.Errorf("asked %d times", tab.asked)
+	}
+}
+
 func TestPending(t *testing.T) {
 	tab := &tables{names: map[string]frontier.Key{}}
 	n := NewNamer(tab.named)

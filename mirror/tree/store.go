@@ -41,6 +41,7 @@ type Store struct {
 	mu      sync.Mutex
 	folders map[string]*folder // open, by their paths from the root
 	order   []string           // of their opening
+	held    *folder            // is not to be closed
 }
 
 // Open opens the archive at dir, which is made if it is not there.
@@ -174,6 +175,8 @@ func (s *Store) Attic(name, run string) error {
 	if err != nil {
 		return local(err)
 	}
+	s.held = from
+	defer func() { s.held = nil }()
 	to, err := s.folder(path.Dir(attic + "/" + Name(run) + "/" + name))
 	if err != nil {
 		return local(err)

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -168,6 +170,29 @@ func TestAttic(t *testing.T) {
 	}
 	if err := s.SyncFolders(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestAtticDeep: neither folder of a move is closed by opening the other.
+func TestAtticDeep(t *testing.T) {
+	s, dir := open(t)
+	s.o.NoSync = true
+	deep := strings.Repeat("a/", maxOpen+20) + "f"
+	for _, path := range []string{"http/h/a", deep} {
+		if err := write(t, s, path, "x", time.Time{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, path := range []string{"http/h/a", deep} {
+		if err := s.Attic(path, strconv.Itoa(i)); err != nil {
+			t.Errorf("%v", err)
+		}
+		if got := read(t, dir, "attic/"+strconv.Itoa(i)+"/"+path); got != "x" {
+			t.Errorf("got %q", got)
+		}
+	}
+	if len(s.folders) != len(s.order) || len(s.order) > maxOpen {
+		t.Errorf("%d folders are open, %d in order", len(s.folders), len(s.order))
 	}
 }
 
