@@ -134,16 +134,29 @@ func (c *coding) Read(p []byte) (int, error) {
 			return 0, err // an empty entity is empty in every coding
 		}
 		if err := c.open(); err != nil {
-			return 0, fetch.Protocol.With(noEOF(err))
+			return 0, corrupt(noEOF(err))
 		}
 	}
 	n, err := c.from.Read(p)
-	if err == io.EOF { // so that the digest is looked at
-		if _, err := io.Copy(io.Discard, c.below); err != nil {
-			return n, err
-		}
+	if err != io.EOF {
+		return n, corrupt(err)
 	}
-	return n, err
+	// What is below ends with its digest.
+	if _, err := io.Copy(io.Discard, c.below); err != nil {
+		return n, err
+	}
+	return n, io.EOF
+}
+
+// corrupt classes an error of a decoder; what it met below has a class.
+func corrupt(err error) error {
+	switch f := fetch.FaultOf(err); {
+	case err == nil:
+		return nil
+	case f != fetch.Internal:
+		return f.With(err)
+	}
+	return fetch.Protocol.With(err)
 }
 
 func (c *coding) open() (err error) {

@@ -1,0 +1,127 @@
+package warc
+
+import (
+	"bytes"
+	"compress/flate"
+	"compress/zlib"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri"
+)
+
+func packedBy(t *testing.T, make func(io.Writer) (io.WriteCloser, error), s string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := make(&b)
+	if err == nil {
+		_, err = io.WriteString(w, s)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestReplayHTTP: an answer is read from its record as it would be from the
+// network.
+func TestReplayHTTP(t *testing.T) {
+	deflated := packedBy(t, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, 6) }, "hello")
+	zlibbed := packedBy(t, func(w io.Writer) (io.WriteCloser, error) { return zlib.NewWriter(w), nil }, "hello")
+	zstded := packedBy(t, func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) }, "hello")
+	for _, tc := range []struct {
+		name, block    string
+		body           string
+		kind           fetch.Kind
+		location       string
+		fault, reading error
+	}{
+		{"zlib", coded("deflate", zlibbed), "hello", fetch.Document, "", nil, nil},
+		{"deflate without zlib", coded("deflate", deflated), "hello", fetch.Document, "", nil, nil},
+		{"zstd", coded("zstd", zstded), "hello", fetch.Document, "", nil, nil},
+		{"two codings", coded("x-gzip, zstd", packedBy(t, func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) }, gzipped("hello"))), "hello", fetch.Document, "", nil, nil},
+		{"three codings", coded("gzip, gzip, gzip", ""), "", fetch.Document, "", fetch.Bomb, nil},
+		{"a coding that is not taken off", coded("br", "?"), "?", fetch.Document, "", nil, nil},
+		{"no coding", coded("identity", "hello"), "hello", fetch.Document, "", nil, nil},
+		{"an empty entity", coded("gzip", ""), "", fetch.Document, "", nil, nil},
+		{"not what it says", coded("gzip", "hello"), "", fetch.Document, "", nil, fetch.Protocol},
+		{"cut off in its coding", coded("gzip", gzipped("hello")[:20]), "hello", fetch.Document, "", nil, fetch.Truncated},
+		{"sitemap", answer("HTTP/1.1 200 OK\r\nContent-Type: text/xml", "<?xml?><urlset/>"), "<?xml?><urlset/>", fetch.Menu, "", nil, nil},
+		{"XML", answer("HTTP/1.1 200 OK\r\nContent-Type: text/xml", "<a/>"), "<a/>", fetch.Document, "", nil, nil},
+		{"redirect", answer("HTTP/1.1 302 Found\r\nLocation: ../a?b", ""), "", fetch.Document, "http://h.example/a?b", nil, nil},
+		{"redirect that is repaired", answer("HTTP/1.1 302 Found\r\nLocation: /a b\xe9", ""), "", fetch.Document, "http://h.example/a%20b%E9", nil, nil},
+		{"redirect to nowhere", answer("HTTP/1.1 302 Found\r\nLocation: http://[", ""), "", fetch.Document, "", nil, nil},
+		{"not modified", answer("HTTP/1.1 304 Not Modified", ""), "", fetch.Document, "", nil, nil},
+		{"gone", answer("HTTP/1.1 410 Gone", "page"), "page", fetch.Document, "", fetch.NotFound, nil},
+		{"login wanted", answer("HTTP/1.1 401 Unauthorized", ""), "", fetch.Document, "", fetch.Auth, nil},
+		{"out of service", answer("HTTP/1.1 503 Service Unavailable", ""), "", fetch.Document, "", fetch.TryLater, nil},
+		{"forbidden", answer("HTTP/1.1 403 Forbidden", ""), "", fetch.Document, "", fetch.Denied, nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "a.warc.gz")
+			if err := os.WriteFile(path, members(strings.Replace(web(1, "", tc.block), "http://h.example/", "http://h.example/d/", 1)), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			a, err := Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer a.Close()
+			resp, err := a.Do(t.Context(), &fetch.Request{URL: uri.MustParse("http://h.example/d/")})
+			if err != nil {
+				if !errors.Is(err, tc.fault) {
+					t.Errorf("error %v, want %v", err, tc.fault)
+				}
+				return
+			}
+			defer resp.Body.Close()
+			if !errors.Is(resp.Fault, tc.fault) || resp.Kind != tc.kind || resp.Location.String() != tc.location {
+				t.Errorf("got %v, %s, %q", resp.Fault, resp.Kind, resp.Location)
+			}
+			body, err := io.ReadAll(resp.Body)
+			if string(body) != tc.body || !errors.Is(err, tc.reading) {
+				t.Errorf("body %q, %v; want %q, %v", body, err, tc.body, tc.reading)
+			}
+		})
+	}
+}
+
+func coded(coding, body string) string {
+	return answer("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Encoding: "+coding, body)
+}
+
+// TestFinding: what is found has one line and one record, whatever the archive
+// says of itself.
+func TestFinding(t *testing.T) {
+	var v Verifier
+	defer v.Close()
+	text := strings.Replace(res(1, "\nWARC-Block-Digest: sha1:\x1b[2J"), "urn:x:1", "urn:x:\x1b[2J", 1)
+	for f, err := range v.File("a", bytes.NewReader(members(text))) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		const want = `a:0: bad-field: WARC-Block-Digest: "sha1:\x1b[2J" is no digest of sha1 or sha256`
+		if f.String() != want {
+			t.Errorf("got %s, want %s", f, want)
+		}
+		b, err := json.Marshal(f)
+		if want := `"offset":0,"id":"urn:x:\u001b[2J","what":"bad-field","text":`; err != nil || !strings.Contains(string(b), want) {
+			t.Errorf("got %s, %v", b, err)
+		}
+	}
+	if got := fmt.Sprint(Finding{File: "a", Note: true, What: What(200)}); !strings.HasPrefix(got, "a:0: note: ") {
+		t.Errorf("got %s", got)
+	}
+}
