@@ -26,7 +26,7 @@ type h2 struct {
 
 	mu         sync.Mutex
 	transports map[string]*http.Transport // by fetch.Net.Key
-	onlyOld    map[string]bool            // by key and address
+	servers    map[string]*server         // by key and address
 	watching   bool
 	exchanges  int // under way
 
@@ -37,16 +37,24 @@ type h2 struct {
 
 const (
 	maxTransport = 64
-	maxOnlyOld   = 1024
+	maxServers   = 1024
 )
+
+// A server is what is known of one.
+type server struct {
+	old   bool          // it chose HTTP/1.1
+	asked chan struct{} // closed when the first request is on its way
+}
 
 // errOnlyOld says that a server speaks HTTP/1.1.
 var errOnlyOld = errors.New("server chose HTTP/1.1")
 
 func (h *h2) send(ctx context.Context, leave string, req *fetch.Request, a *ask) (*exchange, error) {
-	if h.knownOld(leave, a.target.Address()) {
-		return nil, errOnlyOld
+	asked, err := h.first(ctx, leave, a.target.Address())
+	if err != nil {
+		return nil, err
 	}
+	defer asked()
 	x := &exchange{trace: req.Trace}
 	tries := 0
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
@@ -59,7 +67,10 @@ func (h *h2) send(ctx context.Context, leave string, req *fetch.Request, a *ask)
 				req.Trace.Reached(fetch.Secured, info.Conn)
 			}
 		},
-		WroteRequest:         func(httptrace.WroteRequestInfo) { req.Trace.Reached(fetch.Asked, x.conn) },
+		WroteRequest: func(httptrace.WroteRequestInfo) {
+			req.Trace.Reached(fetch.Asked, x.conn)
+			asked()
+		},
 		GotFirstResponseByte: func() { req.Trace.Reached(fetch.Answered, x.conn) },
 	})
 	r, err := a.direct(ctx)
@@ -129,19 +140,51 @@ func (s *stream) Close() error {
 	return err
 }
 
-func (h *h2) knownOld(leave, addr string) bool {
+// server returns what is known of one, or what will be; h.mu is held.
+func (h *h2) server(leave, addr string) (s *server, known bool) {
+	key := leave + " " + addr
+	if s := h.servers[key]; s != nil {
+		return s, true
+	}
+	if h.servers == nil || len(h.servers) >= maxServers {
+		h.servers = map[string]*server{}
+	}
+	s = &server{asked: make(chan struct{})}
+	h.servers[key] = s
+	return s, false
+}
+
+// first waits while another request is the first to a server: the connection
+// that it makes may do for all. The one for which it does not wait says so
+// when it is asked.
+func (h *h2) first(ctx context.Context, leave, addr string) (asked func(), err error) {
+	h.mu.Lock()
+	s, known := h.server(leave, addr)
+	h.mu.Unlock()
+	if !known {
+		return sync.OnceFunc(func() { close(s.asked) }), nil
+	}
+	select {
+	case <-s.asked:
+	case <-ctx.Done():
+		return nil, requestFault(ctx, ctx.Err())
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.onlyOld[leave+" "+addr]
+	if s.old {
+		return nil, errOnlyOld
+	}
+	return func() {}, nil
 }
 
 // keepOld puts a connection that is none of HTTP/2 where sendOld finds it.
 func (h *h2) keepOld(leave, addr string, c *tls.Conn, below *ending) {
 	h.mu.Lock()
-	if h.onlyOld == nil || len(h.onlyOld) >= maxOnlyOld {
-		h.onlyOld = map[string]bool{}
+	s, known := h.server(leave, addr)
+	if !known { // any more
+		close(s.asked)
 	}
-	h.onlyOld[leave+" "+addr] = true
+	s.old = true
 	h.mu.Unlock()
 	key := connKey(leave, "https", addr, nil)
 	h.idle.Put(key, newConn(c, below, key))

@@ -1,0 +1,60 @@
+package http_test
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/schemes/http"
+)
+
+// Many requests, six at a time, over as many connections of HTTP/1 at the
+// most, and over one of HTTP/2; a second where net/http has the first one not
+// ready for others as soon as it is asked.
+func TestConnectionsOfABatch(t *testing.T) {
+	s := peer.Nginx(t, peer.NginxOptions{HTTP2: true})
+	data := noise(3000)
+	s.Put("f", data)
+	for _, c := range []struct {
+		name, url, proto string
+		opts             http.Options
+		most             int64
+	}{
+		{"plain", "http://" + s.Addr, "HTTP/1.1", http.Options{}, 6},
+		{"tls", "https://" + s.TLSAddr, "HTTP/1.1", http.Options{HTTP1: true}, 6},
+		{"h2", "https://" + s.TLSAddr, "HTTP/2", http.Options{}, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var dialled atomic.Int64
+			o := fetch.Options{Policy: fetch.Typed(), TLS: &tls.Config{RootCAs: s.Cert.Pool}, Dial: func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
+				dialled.Add(1)
+				var d net.Dialer
+				return d.DialContext(ctx, network, to.String())
+			}}
+			client := fetch.New(o, http.Schemes(c.opts)...)
+			defer client.Close()
+			var all sync.WaitGroup
+			for range 6 {
+				all.Go(func() {
+					for range 50 {
+						resp, body, err := get(t, client, ask(c.url+"/f"))
+						if err != nil || body != string(data) || resp.Proto != c.proto {
+							t.Errorf("%d bytes, %v", len(body), err)
+							return
+						}
+					}
+				})
+			}
+			all.Wait()
+			if n := dialled.Load(); n > c.most {
+				t.Errorf("%d connections, want %d at the most", n, c.most)
+			}
+		})
+	}
+}
