@@ -56,7 +56,7 @@ func TestReplayHTTP(t *testing.T) {
 		{"a coding that is not taken off", coded("br", "?"), "?", fetch.Document, "", nil, nil},
 		{"no coding", coded("identity", "hello"), "hello", fetch.Document, "", nil, nil},
 		{"an empty entity", coded("gzip", ""), "", fetch.Document, "", nil, nil},
-		{"not what it says", coded("gzip", "hello"), "", fetch.Document, "", nil, fetch.Protocol},
+		{"not what it says", coded("gzip", "hello, hello, hello"), "", fetch.Document, "", nil, fetch.Protocol},
 		{"cut off in its coding", coded("gzip", gzipped("hello")[:20]), "hello", fetch.Document, "", nil, fetch.Truncated},
 		{"sitemap", answer("HTTP/1.1 200 OK\r\nContent-Type: text/xml", "<?xml?><urlset/>"), "<?xml?><urlset/>", fetch.Menu, "", nil, nil},
 		{"XML", answer("HTTP/1.1 200 OK\r\nContent-Type: text/xml", "<a/>"), "<a/>", fetch.Document, "", nil, nil},
