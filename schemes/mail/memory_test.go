@@ -105,7 +105,7 @@ func TestHostileMemory(t *testing.T) {
 					}
 				}
 			})))
-			c := client(t, mail.Options{}, func(o *fetch.Options) { o.Policy.MaxBody = 4 << 20 })
+			c := client(t, mail.Options{}, func(o *fetch.Options) { o.Policy.MaxBody = 1 << 20 })
 			var before runtime.MemStats
 			runtime.ReadMemStats(&before)
 			_, _, err := discard(t, c, "imap://"+s.Addr().String()+test.path)

@@ -73,7 +73,7 @@ func TestFaults(t *testing.T) {
 		{"a record without end", "tn3270://192.0.2.1", telnet.Options{}, faultnet.Script{send(agree), faultnet.SendBytes(1 << 40)}, "protocol", "", 0},
 		{"no 3270", "tn3270://192.0.2.1", telnet.Options{}, faultnet.Script{send("login: \x1b[2J")}, "protocol", "", 0},
 		{"no 3270, waiting", "tn3270://192.0.2.1", telnet.Options{}, faultnet.Script{send("login: "), faultnet.Stall()}, "timeout", "", time.Minute},
-		{"no 3270 without end", "tn3270://192.0.2.1", telnet.Options{}, faultnet.Script{faultnet.SendBytes(10 << 20)}, "protocol", "", 0},
+		{"no 3270 without end", "tn3270://192.0.2.1", telnet.Options{}, faultnet.Script{faultnet.SendBytes(2 << 20)}, "protocol", "", 0},
 		{"silent host", "tn3270://192.0.2.1", telnet.Options{}, faultnet.Script{faultnet.Stall()}, "timeout", "", time.Minute},
 		{"options without end", "tn3270://192.0.2.1", telnet.Options{}, faultnet.Script{send(strings.Repeat(storm, 20_000))}, "protocol", "", 0},
 		{"a code page of nobody's", "tn3270://192.0.2.1", telnet.Options{CodePage: 1252}, faultnet.Script{}, "usage", "", 0},
