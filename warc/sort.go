@@ -14,7 +14,7 @@ import (
 )
 
 // sortSize bounds the lines that a Sorter holds in memory.
-const sortSize = 32 << 20
+const sortSize = 16 << 20
 
 // A Sorter sorts lines by their bytes in flat memory: what is too much for it
 // goes into temporary files. Of lines that are the same it keeps one. The zero
