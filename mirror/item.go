@@ -87,13 +87,17 @@ func originOf(u uri.URI) (fetch.Origin, bool) {
 // request asks for what it names.
 func (m *mirror) request(u uri.URI, it frontier.Item, mt meta) *fetch.Request {
 	req := &fetch.Request{URL: u, NoFollow: true, ErrorBody: true}
-	if mt.From != "" {
-		if from, err := uri.Parse(mt.From); err == nil {
-			req.From = &fetch.Source{URL: from, Peer: mt.Peer}
-		}
-	}
-	if origin, ok := originOf(u); ok {
+	origin, ok := originOf(u)
+	if ok {
 		req.Auth = m.auth[origin]
+	}
+	if from, err := uri.Parse(mt.From); err == nil && mt.From != "" {
+		req.From = &fetch.Source{URL: from, Peer: mt.Peer}
+		// A mailbox that a person typed with a password is meant with its
+		// messages: our own driver made their URLs.
+		if page, _ := originOf(from); req.Auth != nil && page == origin && isMailbox(u) {
+			req.From = nil
+		}
 	}
 	if last := it.Last; last != nil && m.has(last) && !isListing(u, last.Kind == fetch.Menu.String(), last.Media) {
 		req.IfNot = last.Validator
@@ -106,5 +110,7 @@ func (m *mirror) request(u uri.URI, it frontier.Item, mt meta) *fetch.Request {
 func isListing(u uri.URI, menu bool, media string) bool {
 	return menu && !(isWeb(u) && mediaOf(media) != "text/html")
 }
+
+func isMailbox(u uri.URI) bool { return u.Scheme() == "imap" || u.Scheme() == "imaps" }
 
 func isWeb(u uri.URI) bool { return u.Scheme() == "http" || u.Scheme() == "https" }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -191,6 +192,9 @@ func outcomes(t testing.TB, dir string) string {
 	last := map[string]string{}
 	for _, e := range events(t, dir) {
 		last[e.URL] = e.State
+		if notes := os.Getenv("NOTES"); notes != "" {
+			last[e.URL] += " " + e.Note
+		}
 	}
 	var lines []string
 	for u, state := range last {

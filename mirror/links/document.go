@@ -123,7 +123,7 @@ func (w *walk) rebase(retrieved uri.URI, media string, header fetch.Header, head
 		return
 	}
 	w.base = stated
-	w.stated = origin == base.HTML
+	w.stated = origin == base.HTML && stated != retrieved.WithoutFragment().WithoutUserinfo()
 }
 
 // containsFold reports whether text holds word, which is in lower case and

@@ -1,6 +1,8 @@
 package links
 
 import (
+	"bufio"
+	"errors"
 	"io"
 	"iter"
 
@@ -62,8 +64,12 @@ func Extract(retrieved uri.URI, media string, header fetch.Header, body io.Reade
 // To gets only the Links of the body, and sees Form and the others alike. A
 // document for which Rewritable does not hold is copied as it is.
 func Rewrite(out io.Writer, retrieved uri.URI, media string, header fetch.Header, body io.Reader, to func(Link) string) error {
-	w := &walk{base: retrieved, visit: func(l Link) (string, bool) { return to(l), true }, out: out}
-	return w.document(retrieved, media, header, body)
+	b := bufio.NewWriterSize(out, 16<<10)
+	w := &walk{base: retrieved, visit: func(l Link) (string, bool) { return to(l), true }, out: b}
+	if err := w.document(retrieved, media, header, body); err != nil {
+		return errors.Join(err, b.Flush())
+	}
+	return b.Flush()
 }
 
 // Holds reports whether Extract looks into bodies of this type.

@@ -124,6 +124,7 @@ func TestRewrite(t *testing.T) {
 			`<!doctype html><A  HREF = "L/d/x?a&amp;b#f" title='y'>&nbsp;<img src="L/d/i.png" srcset="L/d/i.png 1x, L/d/j.png 2x"/><a href=#z>`},
 		{"quotes", "text/html", `<a href='a"'>`, `<a href='L/d/a%22'>`},
 		{"base", "text/html", `<base href="//x/y/"><a href=z><a href=http://keep/><a href=#k>`, `<base href=""><a href="http://x/y/z"><a href=http://keep/><a href="http://x/y/#k">`},
+		{"base of its own", "text/html", `<base href="http://h/d/p?q"><a href=z><a href=#k>`, `<base href=""><a href="L/d/z"><a href=#k>`},
 		{"css", "text/css", `@import 'a';p{b:url( c );d:url("e#f")}/* url(x) */`, `@import 'L/d/a';p{b:url( L/d/c );d:url("L/d/e#f")}/* url(x) */`},
 		{"styles", "text/html", `<style>p{a:url(b)}</style><p style="a:url(&quot;c&quot;)">`, `<style>p{a:url(L/d/b)}</style><p style="a:url(&quot;L/d/c&quot;)">`},
 		{"refresh", "text/html", `<meta http-equiv=refresh content="0; url=a">`, `<meta http-equiv=refresh content="0; url=L/d/a">`},

@@ -70,9 +70,9 @@ func (f *File) Discard() error {
 }
 
 // Commit gives the file its path in the tree, in the place of one that lies
-// there, and ends f. Modified is its time; zero: now. What was not synced is,
-// unless there was nothing to wait for. If it fails, the path is what it was
-// before, and f is discarded.
+// there, and ends f. Modified is its time; zero: now. A file that was not synced
+// is synced first. If anything fails, the path is what it was before, and f is
+// discarded.
 //
 // After a loss of power the name is sure to be there from SyncFolders on.
 func (f *File) Commit(name string, modified time.Time) error {

@@ -3,18 +3,12 @@ package tree
 import (
 	"context"
 	"encoding/hex"
-	"strconv"
 	"strings"
 	"sync"
 
-	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror/frontier"
 	"github.com/anyurl/fetch/uri"
 )
-
-// maxTries bounds the names that are tried for one URL. Who wants to reach it
-// has to serve as many URLs that look like our own names.
-const maxTries = 100
 
 // A Want is a URL that needs a path.
 type Want struct {
@@ -41,6 +35,9 @@ type Assigned struct {
 //	a@dir/b        a folder where there is a file a
 //	index@dir.html a listing where a file index.html is taken by its own URL
 //	a~1f2e3d4c.txt a name that somebody else has: by the URL's key
+//
+// Where that is taken too, "%~" and the whole key stand for it: no URL has such
+// a path of its own, so that nobody can take them all.
 type Namer struct {
 	named func(ctx context.Context, folds []string) (map[string]frontier.Key, error)
 
@@ -64,7 +61,7 @@ func NewNamer(named func(ctx context.Context, folds []string) (map[string]fronti
 
 // Assign finds a path for each of wants, as one after the other would, and
 // keeps what they claim until Committed or Dropped. A URL that owns a name by
-// its Key gets that again. An error claims nothing.
+// its Key gets that again. An error is that of the question, and claims nothing.
 //
 // It asks once, and again only where a name was taken.
 func (n *Namer) Assign(ctx context.Context, wants []Want) ([]Assigned, error) {
@@ -76,11 +73,7 @@ func (n *Namer) Assign(ctx context.Context, wants []Want) ([]Assigned, error) {
 		b.asks = b.asks[:0]
 		sure := len(done) // those before the first of which something is not known
 		for _, w := range wants[len(done):] {
-			a, err := b.place(w)
-			if err != nil {
-				n.drop(done)
-				return nil, err
-			}
+			a := b.place(w)
 			if len(b.asks) == 0 {
 				sure++
 			}
@@ -180,64 +173,54 @@ func (b *batch) owner(folded string) (key frontier.Key, taken, recorded bool) {
 }
 
 // place finds the path of one URL, as far as is known.
-func (b *batch) place(w Want) (Assigned, error) {
+func (b *batch) place(w Want) (a Assigned) {
 	if w.Key.IsZero() {
 		w.Key = frontier.KeyOf(w.URL.Unredacted())
 	}
 	path := Path(w.URL, w.Menu)
 	end := strings.LastIndexByte(path, '/')
-	a := Assigned{}
 	dir := ""
 	for name := range strings.SplitSeq(path[:end], "/") {
-		if dir != "" {
-			dir += "/"
-		}
-		var err error
-		if dir, err = b.folder(&a, dir, name); err != nil {
-			return a, err
-		}
+		dir = b.folder(&a, dir+name) + "/"
 	}
-	return a, b.file(&a, w, dir+"/", path[end+1:])
+	b.file(&a, w, dir, path[end+1:])
+	return a
 }
 
-// folder claims a folder in dir.
-func (b *batch) folder(a *Assigned, dir, name string) (string, error) {
-	for try := range maxTries {
-		path := dir + name
-		switch try {
-		case 0:
-		case 1:
-			path = dir + name + "@dir"
-		default:
-			path = dir + name + "@dir~" + strconv.Itoa(try)
-		}
-		folded := fold(path)
+// folder claims a folder.
+func (b *batch) folder(a *Assigned, path string) string {
+	for _, with := range [...]string{"", "@dir", beyond + "dir"} {
+		folded := fold(path + with)
 		key, taken, recorded := b.owner(folded)
 		if taken && !key.IsZero() {
-			continue
+			continue // by a file
 		}
 		if !recorded {
 			a.Claims = append(a.Claims, frontier.Name{Fold: folded})
 		}
-		return path, nil
+		return path + with
 	}
-	return "", errTries
+	return path // never: no file is called that
 }
 
+// beyond is in no path that a URL has of its own, where "%" is always followed
+// by two digits or alone.
+const beyond = "%~"
+
 // file claims a file in dir.
-func (b *batch) file(a *Assigned, w Want, dir, name string) error {
+func (b *batch) file(a *Assigned, w Want, dir, name string) {
+	id := hex.EncodeToString(w.Key[:])
 	next := name
-	for try := range maxTries {
+	for try := 0; ; try++ {
 		folded := fold(dir + next)
 		key, taken, recorded := b.owner(folded)
-		if !taken || key == w.Key {
+		if !taken || key == w.Key || try > 3 {
 			a.Path = dir + next
 			if !recorded {
 				a.Claims = append(a.Claims, frontier.Name{Fold: folded, Key: w.Key})
 			}
-			return nil
+			return
 		}
-		id := hex.EncodeToString(w.Key[:])
 		switch {
 		case try == 0 && key.IsZero():
 			next = mark(name, "@file")
@@ -246,13 +229,10 @@ func (b *batch) file(a *Assigned, w Want, dir, name string) error {
 		case try <= 1:
 			next = mark(name, "~"+id[:8])
 		default:
-			next = mark(name, "~"+id+"~"+strconv.Itoa(try))
+			next = mark(name, beyond+id)
 		}
 	}
-	return errTries
 }
-
-var errTries = fetch.Local.Errorf("no name is free that this URL could have in the tree")
 
 // mark adds to a name before its extension, so that what looks at that is not
 // misled.

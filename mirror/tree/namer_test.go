@@ -160,6 +160,25 @@ func TestFewQuestions(t *testing.T) {
 	}
 }
 
+// TestTaken: who serves every name that one URL could get does not stop it.
+func TestTaken(t *testing.T) {
+	id := keyOf("http://h/A.txt")
+	urls := []string{"http://h/a.txt", "http://h/a~" + id[:8] + ".txt", "http://h/a%25~" + id + ".txt", "http://h/a%~" + id + ".txt",
+		"http://h/A.txt", "http://h/b", "http://h/b@dir", "http://h/b%25~dir", "http://h/b/c"}
+	var ws []Want
+	for _, u := range urls {
+		if parsed, err := uri.ParseReference(u); err == nil {
+			ws = append(ws, Want{Key: frontier.KeyOf(u), URL: parsed})
+		}
+	}
+	paths := assign(t, &tables{names: map[string]frontier.Key{}}, 100, ws)
+	for i, want := range map[int]string{3: "http/h/A%~" + id + ".txt", 7: "http/h/b%~dir/c"} {
+		if paths[i] != want {
+			t.Errorf("got %q, want %q", paths, want)
+		}
+	}
+}
+
 func TestPending(t *testing.T) {
 	tab := &tables{names: map[string]frontier.Key{}}
 	n := NewNamer(tab.named)

@@ -1,0 +1,153 @@
+package mirror_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/mirror"
+	"github.com/anyurl/fetch/schemes/prospero/prospertest"
+	"github.com/anyurl/fetch/schemes/wais/waistest"
+)
+
+// TestSite: what a site says of itself leads on: robots.txt to sitemaps, those
+// to pages, fields and meta elements too.
+func TestSite(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		site paper
+		want string
+	}{
+		"sitemap": {paper{"/d/": "", "/robots.txt": "User-agent: *\nDisallow: /d/no\nSitemap: http://a.example/map.xml\nsitemap : /none.xml\nSitemap: http://b.example/map.xml\n",
+			"/map.xml":  `<sitemapindex><sitemap><loc>http://a.example/map2.xml</loc></sitemap></sitemapindex>`,
+			"/map2.xml": `<urlset><url><loc>http://a.example/d/in</loc></url><url><loc>http://a.example/out</loc></url><url><loc>http://a.example/d/no</loc></url></urlset>`,
+			"/d/in":     "in", "/d/no": "no", "/out": "out"}, "/d/ /d/in /map.xml /map2.xml /none.xml"},
+		"refresh":    {paper{"/d/": `<meta http-equiv=refresh content="5; url=next">`, "/d/next": "n"}, "/d/ /d/next"},
+		"frames":     {paper{"/d/": `<frameset><frame src=f></frameset><iframe src=g></iframe>`, "/d/f": `<a href=h>`, "/d/g": "", "/d/h": ""}, "/d/ /d/f /d/g /d/h"},
+		"a form":     {paper{"/d/": `<form action=search><input name=q></form>`}, "/d/"},
+		"nofollow":   {paper{"/d/": `<a rel=nofollow href=x><a href=y>`, "/d/y": `<meta name=robots content=nofollow><a href=z>`}, "/d/ /d/y"},
+		"a base":     {paper{"/d/": `<base href="/d/e/"><a href=x>`, "/d/e/x": ""}, "/d/ /d/e/x"},
+		"twice":      {paper{"/d/": `<a href=x><a href=./x#part><a href=/d/y/../x><a href="HTTP://A.example:80/d/x">`, "/d/x": ""}, "/d/ /d/x"},
+		"a bad link": {paper{"/d/": `<a href="http://[::1/"><a href="http://a.example:99999/"><a href="%zz"><a href=x>`, "/d/x": ""}, "/d/ /d/%25zz /d/x"},
+		"a srcset":   {paper{"/d/": `<img srcset="a.png 1x, b.png 2x">`, "/d/a.png": "", "/d/b.png": ""}, "/d/ /d/a.png /d/b.png"},
+		"an import":  {paper{"/d/": `<style>@import "s.css"</style>`, "/d/s.css": `p { background: url('b.png') }`, "/d/b.png": ""}, "/d/ /d/b.png /d/s.css"},
+		"a menu": {paper{"/d/": "<html><head><title>Index of /d/</title></head><body><h1>Index of /d/</h1><hr><pre><a href=\"../\">../</a>\n" +
+			"<a href=\"x\">x</a>                 20-Nov-2026 10:00       1\n</pre><hr></body></html>", "/d/x": "x"}, "/d/ /d/x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.obey()
+				w.web("a.example", c.site)
+				o := w.options("http://a.example/d/")
+				for range 2 {
+					run(t, o)
+					if got := strings.ReplaceAll(w.took(), "http://a.example/", "/"); got != c.want {
+						t.Errorf("asked for\n%s\nwant\n%s", got, c.want)
+					}
+				}
+				sound(t, o.Dir)
+			})
+		})
+	}
+}
+
+// TestIndexes: what a search of WAIS finds, and what a directory of Prospero
+// names, is brought.
+func TestIndexes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		at := w.name("w.example")
+		notes := &waistest.Server{Host: "w.example:210", Databases: map[string]*waistest.Database{"notes": {Documents: []*waistest.Document{
+			waistest.NewText("/data/a.txt", "About tea", "tea is a drink\n"), waistest.NewText("/data/b.txt", "More tea", strings.Repeat("tea and more tea\n", 40000)),
+			waistest.NewText("/data/c.txt", "Coffee", "coffee\n"),
+		}}}}
+		w.net.Serve(at.String()+":210", faultnet.Script{notes.Step()})
+		p := prospertest.NewServer("P.EXAMPLE")
+		p.Add(prospertest.Object{Name: "AFTP/pub", Target: "DIRECTORY"})
+		p.Add(prospertest.Object{Name: "AFTP/pub/one.txt", Target: "FILE", Contents: []byte("the first\n")})
+		p.Add(prospertest.Object{Name: "AFTP/pub/sub", Target: "DIRECTORY"})
+		p.Add(prospertest.Object{Name: "AFTP/pub/sub/two.txt", Target: "FILE", Contents: []byte("the second\n")})
+		w.net.ServePackets(w.name("p.example").String()+":1525", faultnet.Packets{Answer: p.Answer})
+		o := w.options("wais://w.example/notes?tea", "prospero://p.example/AFTP/pub")
+		o.Scope.Reach = mirror.Host
+		sum := run(t, o)
+		bodies := map[string]bool{}
+		for _, text := range tree(t, o.Dir, "") {
+			bodies[text] = true
+		}
+		for _, want := range []string{"tea is a drink\n", strings.Repeat("tea and more tea\n", 40000), "the first\n", "the second\n"} {
+			if !bodies[want] {
+				t.Errorf("%.20q is not there", want)
+			}
+		}
+		if bodies["coffee\n"] || sum.Failed > 0 {
+			t.Errorf("%+v\n%s", sum, outcomes(t, o.Dir))
+		}
+		sound(t, o.Dir)
+		if sum := run(t, o); sum.New > 0 {
+			t.Errorf("again: %+v", sum)
+		}
+	})
+}
+
+// TestMailbox: messages are brought once, and become an mbox.
+func TestMailbox(t *testing.T) {
+	t.Parallel()
+	s := peer.Dovecot(t, peer.DovecotOptions{})
+	message := func(n int) string {
+		return fmt.Sprintf("From: a@b.example\r\nTo: c@d.example\r\nSubject: %d\r\nDate: Fri, 20 Nov 2026 10:00:00 +0000\r\nMessage-ID: <%d@b.example>\r\n\r\nNumber %d\r\nFrom here\r\n", n, n, n)
+	}
+	for n := range 3 {
+		s.Add(peer.User, "INBOX", message(n))
+	}
+	o := options(t, "imap://"+peer.User+":"+peer.Password+"@"+s.Addr+"/INBOX")
+	o.Mail = mirror.Mbox
+	if sum := run(t, o); sum.New != 4 || sum.Failed > 0 { // and the listing
+		t.Errorf("%+v\n%s", sum, outcomes(t, o.Dir))
+	}
+	s.Add(peer.User, "INBOX", message(3))
+	if sum := run(t, o); sum.New != 2 || sum.Same != 0 {
+		t.Errorf("one is new: %+v\n%s", sum, outcomes(t, o.Dir))
+	}
+	boxes, err := filepath.Glob(filepath.Join(o.Dir, "mail/*/*.mbox"))
+	if err != nil || len(boxes) != 1 {
+		t.Fatal(boxes, err)
+	}
+	text, err := os.ReadFile(boxes[0])
+	for n := range 4 {
+		if got := strings.Count(string(text), fmt.Sprintf("\n\nNumber %d\n>From here\n", n)); got != 1 || err != nil {
+			t.Errorf("message %d is in the mbox %d times, %v", n, got, err)
+		}
+	}
+	if all, err := os.ReadFile(filepath.Join(o.Dir, "fetch.db")); err != nil || strings.Contains(string(all), peer.Password) {
+		t.Errorf("the password is in the database, %v", err)
+	}
+	sound(t, o.Dir)
+}
+
+// TestAttributes: of a Gopher+ item its attributes are brought too.
+func TestAttributes(t *testing.T) {
+	t.Parallel()
+	s := peer.Pygopherd(t, peer.PygopherdOptions{})
+	s.Put("pub/one.txt", []byte("the first\n"))
+	s.Put("pub/one.txt.abstract", []byte("what one is about\n"))
+	o := options(t, "gopher://"+s.Addr+"/1/pub%09%09+")
+	run(t, o)
+	found := 0
+	for name, text := range tree(t, o.Dir, "") {
+		if strings.Contains(text, "+ABSTRACT") && strings.Contains(text, "what one is about") && strings.Contains(name, "one.txt") {
+			found++
+		}
+	}
+	if found != 1 {
+		t.Errorf("attributes are there %d times\n%s", found, outcomes(t, o.Dir))
+	}
+	sound(t, o.Dir)
+}
