@@ -200,38 +200,46 @@ func (b *batch) folder(a *Assigned, path string) string {
 		}
 		return path + with
 	}
-	return path // never: no file is called that
+	return path // never, for no file is called that
 }
 
 // beyond is in no path that a URL has of its own, where "%" is always followed
 // by two digits or alone.
 const beyond = "%~"
 
-// file claims a file in dir.
+// file claims a file in dir, and gives a its path.
 func (b *batch) file(a *Assigned, w Want, dir, name string) {
+	owner, ok := b.claim(a, w, dir+name)
+	if ok {
+		return
+	}
 	id := hex.EncodeToString(w.Key[:])
-	next := name
-	for try := 0; ; try++ {
-		folded := fold(dir + next)
-		key, taken, recorded := b.owner(folded)
-		if !taken || key == w.Key || try > 3 {
-			a.Path = dir + next
-			if !recorded {
-				a.Claims = append(a.Claims, frontier.Name{Fold: folded, Key: w.Key})
-			}
+	with := []string{"~" + id[:8], beyond + id} // the last is free
+	switch {
+	case owner.IsZero():
+		with = append([]string{"@file"}, with...)
+	case strings.HasPrefix(name, listing(w.URL.Scheme())) && !strings.HasSuffix(w.URL.Path(), name):
+		with = append([]string{"@dir"}, with...)
+	}
+	for _, m := range with {
+		if _, ok := b.claim(a, w, dir+mark(name, m)); ok {
 			return
 		}
-		switch {
-		case try == 0 && key.IsZero():
-			next = mark(name, "@file")
-		case try == 0 && strings.HasPrefix(name, listing(w.URL.Scheme())) && !strings.HasSuffix(w.URL.Path(), name):
-			next = mark(name, "@dir")
-		case try <= 1:
-			next = mark(name, "~"+id[:8])
-		default:
-			next = mark(name, beyond+id)
-		}
 	}
+}
+
+// claim claims a path for the file of w, or tells who has it; zero: a folder.
+func (b *batch) claim(a *Assigned, w Want, path string) (owner frontier.Key, ok bool) {
+	folded := fold(path)
+	owner, taken, recorded := b.owner(folded)
+	if taken && owner != w.Key {
+		return owner, false
+	}
+	a.Path = path
+	if !recorded {
+		a.Claims = append(a.Claims, frontier.Name{Fold: folded, Key: w.Key})
+	}
+	return owner, true
 }
 
 // mark adds to a name before its extension, so that what looks at that is not
