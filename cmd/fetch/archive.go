@@ -1,7 +1,8 @@
 package main
 
 import (
-	"encoding/json"
+	"bufio"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,10 +23,13 @@ func (a *app) verify() *cobra.Command {
 		Short: "Check every byte of an archive, or of WARC files",
 		Long: `verify reads archives of fetch mirror, and WARC files of whatever origin, to
 their last byte, and writes what is wrong with them, a line each. What is only
-strange is marked as a note.
+strange is marked as a note. A file of tree/ that is damaged or missing comes
+anew where it is removed and fetch mirror runs again.
 
 Exit codes: 0 all is well; 11 something is damaged; 10 an archive is not
 complete: fetch mirror goes on.`,
+		Example: `  fetch verify example.org
+  fetch verify --json *.warc.gz`,
 		Args: atLeastOne("folders of archives or WARC files"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			t := &findings{app: a, json: asJSON}
@@ -38,7 +42,7 @@ complete: fetch mirror goes on.`,
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "one line of JSON a finding")
-	return c
+	return fits(c, nil, nil)
 }
 
 func atLeastOne(what string) cobra.PositionalArgs {
@@ -58,28 +62,37 @@ type findings struct {
 	incomplete error
 }
 
+// verify checks one archive or file, and says so where nothing is wrong.
 func (t *findings) verify(name string) error {
 	info, err := os.Stat(name)
 	if err != nil {
 		return fetch.Local.With(err)
 	}
-	if !info.IsDir() {
-		for f, err := range warc.Verify(name) {
-			if err != nil {
-				return err
-			}
-			if err := t.say(mirror.Finding{Path: f.File, Text: f.String(), Note: f.Note}); err != nil {
-				return err
-			}
-		}
-		return nil
+	before := t.damage
+	if info.IsDir() {
+		err = t.archive(name)
+	} else {
+		err = t.file(name)
 	}
-	for f, err := range mirror.Verify(t.ctx, name) {
-		switch {
-		case err == nil:
-			err = t.say(f)
-		case err == mirror.ErrIncomplete:
-			t.incomplete, err = err, nil
+	switch {
+	case errors.Is(err, mirror.ErrIncomplete):
+		t.incomplete = err
+		t.note("%s: not complete: fetch mirror goes on", name)
+		return nil
+	case err == nil && t.damage == before:
+		t.note("%s: nothing is damaged or missing", name)
+	}
+	return err
+}
+
+func (t *findings) archive(dir string) error {
+	for f, err := range mirror.Verify(t.ctx, dir) {
+		note := ""
+		if f.Note {
+			note = "note: "
+		}
+		if err == nil {
+			err = t.say(f, f.Note, f.Path+": "+note+f.Text)
 		}
 		if err != nil {
 			return err
@@ -88,41 +101,55 @@ func (t *findings) verify(name string) error {
 	return nil
 }
 
-func (t *findings) say(f mirror.Finding) (err error) {
-	if !f.Note {
+func (t *findings) file(name string) error {
+	for f, err := range warc.Verify(name) {
+		if err == nil {
+			err = t.say(f, f.Note, f.String())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// say writes a finding, as text or as what it is.
+func (t *findings) say(finding any, note bool, text string) error {
+	if !note {
 		t.damage++
 	}
 	if t.json {
-		return local(json.NewEncoder(t.stdout).Encode(f))
+		return encode(t.stdout, finding)
 	}
-	note := ""
-	if f.Note {
-		note = "note: "
-	}
-	_, err = fmt.Fprintf(t.stdout, "%s: %s%s\n", tty.Escape(f.Path), note, tty.Escape(f.Text))
+	_, err := fmt.Fprintln(t.stdout, tty.Escape(text))
 	return local(err)
 }
 
 func (t *findings) err() error {
 	if t.damage > 0 {
-		return fetch.Mismatch.Errorf("%d things are damaged", t.damage)
+		return fetch.Mismatch.Errorf("damaged or missing: %d", t.damage)
 	}
 	return t.incomplete
 }
 
 // index writes the CDXJ index of WARC files.
 func (a *app) index() *cobra.Command {
-	return &cobra.Command{
-		Use:   "index FILE.warc.gz...",
+	c := &cobra.Command{
+		Use:   "index FILE.warc.gz...|DIR",
 		Short: "Write the CDXJ index of WARC files, from them alone",
-		Args:  atLeastOne("WARC files, or the folder of an archive"),
+		Long: `index writes where each record of WARC files is to standard output, sorted, as
+pywb and others read it. Of the folder of an archive it writes index/all.cdxj
+anew.`,
+		Args: atLeastOne("WARC files, or the folder of an archive"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if info, err := os.Stat(args[0]); err == nil && info.IsDir() && len(args) == 1 {
 				return mirror.Reindex(a.ctx, args[0])
 			}
-			return warc.Index(a.stdout, args...)
+			w := bufio.NewWriter(a.stdout)
+			return errors.Join(warc.Index(w, args...), local(w.Flush()))
 		},
 	}
+	return fits(c, nil, map[string]string{"output": ": it writes to standard output"})
 }
 
 // pack makes files of archives that others take.
@@ -132,11 +159,14 @@ func (a *app) pack() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "pack DIR --wacz FILE|--manifest",
 		Short: "Make a WACZ file of an archive, or a list of its digests",
-		Args:  exactly(1, "the folder of an archive"),
+		Long: `pack makes one file of the WARC files of an archive and their index, which
+replay software opens, or writes the SHA-256 of each file to standard output:
+  cd example.org && fetch pack . --manifest | sha256sum -c`,
+		Args: exactly(1, "the folder of an archive"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {
 			case manifest && wacz == "":
-				return mirror.Manifest(a.stdout, args[0])
+				return a.manifest(args[0])
 			case wacz == "" || manifest:
 				return fetch.Usage.Errorf("wants either --wacz FILE or --manifest")
 			}
@@ -146,7 +176,17 @@ func (a *app) pack() *cobra.Command {
 	c.Flags().StringVar(&wacz, "wacz", "", "write the WARC files with their index as `FILE`")
 	c.Flags().StringVar(&title, "title", "", "what the WACZ file calls itself")
 	c.Flags().BoolVar(&manifest, "manifest", false, "write the digests of tree/ and warc/ to standard output, for sha256sum -c")
-	return c
+	return fits(c, nil, nil)
+}
+
+// manifest writes the digests of an archive. A folder that holds none is an
+// error: sha256sum would take an empty list for a good one.
+func (a *app) manifest(dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, "fetch.db")); err != nil {
+		return fetch.Local.Errorf("%s is no archive: it has no fetch.db", dir)
+	}
+	w := bufio.NewWriter(a.stdout)
+	return errors.Join(mirror.Manifest(w, dir), local(w.Flush()))
 }
 
 func packWACZ(dir, name, title string) (err error) {

@@ -93,6 +93,7 @@ const maxSegments = 16
 func (a *app) middlewares() []fetch.Middleware {
 	f := &a.flags
 	all := []fetch.Middleware{func(next fetch.Driver) fetch.Driver { return recordHeads{next} }}
+	all = append(all, a.around...)
 	if a.bars != nil {
 		all = append(all, wrap.Progress(a.bars.show))
 	}

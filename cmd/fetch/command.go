@@ -36,6 +36,8 @@ type app struct {
 	remember  bool          // listings, for this run
 	archive   *warc.Archive // nil: the network answers
 	archiving bool          // for a mirror: hosts are spared, groups are read on
+
+	around []fetch.Middleware // of a mirror, outside of the others
 }
 
 // command builds the tree of commands. The root is the main one: it brings

@@ -6,19 +6,21 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/mirror"
+	"github.com/anyurl/fetch/wrap"
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 )
 
 // crawlBar shows how far a mirror is, on a terminal.
 type crawlBar struct {
-	app   *app
 	shown *mpb.Progress
 	bar   *mpb.Bar
 	began time.Time
 
-	mu sync.Mutex
-	at mirror.Progress
+	mu     sync.Mutex
+	at     mirror.Progress
+	bytes  int64            // of the bodies that ended
+	bodies map[uint64]int64 // bytes of those on their way
 }
 
 // newCrawlBar begins to show a mirror on standard error, if that is a terminal
@@ -27,7 +29,7 @@ func (a *app) newCrawlBar(events bool) *crawlBar {
 	if a.flags.silent || a.flags.noProgress || !terminal(a.stderr) || events && terminal(a.stdout) {
 		return nil
 	}
-	b := &crawlBar{app: a, began: time.Now()}
+	b := &crawlBar{began: time.Now(), bodies: map[uint64]int64{}}
 	b.shown = mpb.New(mpb.WithOutput(a.stderr), mpb.WithWidth(min(terminalWidth(a.stderr), 120)), mpb.WithAutoRefresh())
 	b.bar = b.shown.AddBar(0, mpb.PrependDecorators(decor.Any(b.line)))
 	return b
@@ -36,9 +38,19 @@ func (a *app) newCrawlBar(events bool) *crawlBar {
 func (b *crawlBar) line(decor.Statistics) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	rate := float64(b.at.Bytes) / max(time.Since(b.began).Seconds(), 1)
-	return fmt.Sprintf("%d new, %d as they were, %d failed; %d left of %d hosts; %.1f at % .1f/s",
-		b.at.New, b.at.Same, b.at.Failed, b.at.Left, b.at.Hosts, decor.SizeB1024(b.at.Bytes), decor.SizeB1024(rate))
+	p, bytes := b.at, b.bytes
+	for _, n := range b.bodies {
+		bytes += n
+	}
+	text := fmt.Sprintf("%d new", p.New)
+	if p.Same > 0 {
+		text += fmt.Sprintf(", %d as they were", p.Same)
+	}
+	if p.Failed > 0 {
+		text += fmt.Sprintf(", %d failed", p.Failed)
+	}
+	rate := float64(bytes) / max(time.Since(b.began).Seconds(), 1)
+	return fmt.Sprintf("%s; %d left, hosts: %d; % .1f, % .1f/s ", text, p.Left, p.Hosts, decor.SizeB1024(bytes), decor.SizeB1024(rate))
 }
 
 func (b *crawlBar) show(p mirror.Progress) {
@@ -49,7 +61,19 @@ func (b *crawlBar) show(p mirror.Progress) {
 	b.bar.SetCurrent(p.New + p.Same + p.Failed + p.Excluded + p.Gone)
 }
 
+// body is told by wrap.Progress how far a body is: a mirror counts it at its
+// end alone.
+func (b *crawlBar) body(e wrap.Event) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.bodies[e.ID] = e.Bytes; e.State == wrap.Ended {
+		b.bytes += e.Bytes
+		delete(b.bodies, e.ID)
+	}
+}
+
+// end takes the line away: the summary says what it said.
 func (b *crawlBar) end() {
-	b.bar.Abort(false)
+	b.bar.Abort(true)
 	b.shown.Wait()
 }

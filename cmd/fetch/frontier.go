@@ -14,13 +14,19 @@ import (
 // frontier shows what an archive has still to visit.
 func (a *app) frontier() *cobra.Command {
 	c := &cobra.Command{
-		Use:   "frontier",
+		Use:   "frontier status|dump|requeue DIR",
 		Short: "Show what an archive has still to visit, or visit it again",
+		Long: `frontier tells of the URLs of an archive, each of which is in one state: pending,
+still to be visited; done; kept, which is done for ever, as a message is; gone,
+brought once, and the server has it no more; dead, which failed for good; or
+excluded, which is found and not wanted. A mirror may be at work meanwhile.`,
 		RunE: func(*cobra.Command, []string) error {
 			return fetch.Usage.Errorf("wants status, dump or requeue")
 		},
 	}
-	c.AddCommand(a.frontierStatus(), a.frontierDump(), a.frontierRequeue())
+	for _, sub := range []*cobra.Command{a.frontierStatus(), a.frontierDump(), a.frontierRequeue()} {
+		c.AddCommand(fits(sub, nil, nil))
+	}
 	return c
 }
 
@@ -78,10 +84,9 @@ func (a *app) frontierDump() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			e := json.NewEncoder(a.stdout)
 			for l, err := range mirror.Dump(a.ctx, args[0], of...) {
 				if err == nil {
-					err = local(e.Encode(l))
+					err = encode(a.stdout, l)
 				}
 				if err != nil {
 					return err
@@ -99,7 +104,9 @@ func (a *app) frontierRequeue() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "requeue DIR",
 		Short: "Have the next fetch mirror visit URLs again that failed",
-		Args:  exactly(1, "the folder of an archive"),
+		Long: `requeue makes pending what failed for good, or is in the states of --state, and
+writes how many that are. The next fetch mirror visits them.`,
+		Args: exactly(1, "the folder of an archive"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			of, err := statesOf(names)
 			if err != nil {

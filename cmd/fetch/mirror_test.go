@@ -123,7 +123,6 @@ func TestMirrorFTP(t *testing.T) {
 	}
 	fetchAs(t, 2, "mirror", "--output-dir", dir)
 	fetchAs(t, 2, "mirror", "--output-dir", dir, "--scope", "galaxy", "ftp://"+s.Addr+"/pub/")
-	fetchAs(t, 2, "mirror", "ftp://"+s.Addr+"/pub/")
 	fetchAs(t, 10, "mirror", "--max-files", "1", "--output-dir", t.TempDir(), "ftp://"+s.Addr+"/pub/")
 	fetchAs(t, 3, "verify", t.TempDir())
 	contains(t, fetchAs(t, 0, "frontier", "dump", dir), `"state":"done"`, "pub/a")
@@ -149,7 +148,7 @@ func TestReplay(t *testing.T) {
 	web.Put("page.html", []byte("<p>a page"))
 	dir := t.TempDir()
 	menu := "gopher://" + s.Addr + "/"
-	fetchAs(t, 0, "mirror", "--warc", "--tree=false", "--output-dir", dir, menu, "http://"+web.Addr+"/")
+	fetchAs(t, 0, "mirror", "--warc", "--no-tree", "--output-dir", dir, menu, "http://"+web.Addr+"/")
 	names, err := filepath.Glob(filepath.Join(dir, "warc", "*.warc.gz"))
 	if err != nil || len(names) != 1 {
 		t.Fatal(names, err)

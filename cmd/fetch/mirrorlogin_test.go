@@ -1,0 +1,37 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/anyurl/fetch/internal/peer"
+)
+
+// TestMirrorPersonal: what a person gives for the servers that he names goes to
+// them, and of it only the User-Agent to where their links lead.
+func TestMirrorPersonal(t *testing.T) {
+	t.Parallel()
+	echo := peer.NginxOptions{Server: `
+		location = /me { default_type text/plain; return 200 "$http_user_agent|$http_x_me|$http_cookie|$http_authorization"; }`}
+	named, other := peer.Nginx(t, echo), peer.Nginx(t, echo)
+	named.Put("index.html", []byte("<a href=/me>me</a> <a href=http://"+other.Addr+"/me>other</a>"))
+	dir := t.TempDir()
+	fetchAs(t, 0, "mirror", "--output-dir", dir, "--scope", "any", "--ignore-robots",
+		"-A", "Some Agent", "-H", "X-Me: mine", "-b", "a=1", "-u", "user:secret", "http://"+named.Addr+"/")
+	for name, text := range archived(t, dir) {
+		if filepath.Base(name) != "me" {
+			continue
+		}
+		want := "Some Agent|mine|a=1|Basic dXNlcjpzZWNyZXQ="
+		if strings.Contains(name, strings.ReplaceAll(other.Addr, ":", "+")) {
+			want = "Some Agent|||"
+		}
+		if text != want {
+			t.Errorf("%s: %q, want %q", name, text, want)
+		}
+	}
+	if n := len(archived(t, dir)); n != 3 {
+		t.Errorf("%d files", n)
+	}
+}
