@@ -27,7 +27,9 @@ func (f *File) Commit() error {
 		return local(err)
 	}
 	f.done = true
-	f.forget() // a state that stays is of no part and so does no harm
+	if f.saved > 0 {
+		f.forget() // a state that stays is of no part and so does no harm
+	}
 	dir, _ := split(f.path)
 	return local(errors.Join(f.fs.SyncDir(dir), f.close()))
 }

@@ -47,7 +47,7 @@ type system struct{}
 type handle struct{ *os.File }
 
 func (system) OpenFile(name string, flag int, perm fs.FileMode) (Handle, error) {
-	f, err := os.OpenFile(name, flag, perm)
+	f, err := openFile(name, flag, perm)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (system) OpenFile(name string, flag int, perm fs.FileMode) (Handle, error) 
 func (system) Lstat(name string) (fs.FileInfo, error) { return os.Lstat(name) }
 func (system) Readlink(name string) (string, error)   { return os.Readlink(name) }
 func (system) Rename(from, to string) error           { return os.Rename(from, to) }
-func (system) Remove(name string) error               { return os.Remove(name) }
+func (system) Remove(name string) error               { return remove(name) }
 
 func (system) Chtimes(name string, mtime time.Time) error {
 	return os.Chtimes(name, time.Time{}, mtime)

@@ -41,6 +41,7 @@ import (
 	"errors"
 	"io/fs"
 	"strconv"
+	"sync"
 
 	"github.com/anyurl/fetch/fetch"
 )
@@ -74,6 +75,10 @@ type Options struct {
 	// Mode is the mode of the file; zero is that of the file replaced, or
 	// else what the umask leaves.
 	Mode fs.FileMode
+
+	// Modes, if not nil, is asked for what the umask leaves. One for many
+	// files saves each of them the trouble of finding out.
+	Modes *Modes
 
 	// FS is the file system; nil is the system's.
 	FS FS
@@ -170,7 +175,7 @@ func (f *File) claimOne(path string) error {
 	}
 	if err == nil {
 		f.h = h
-		err = f.prepare()
+		err = f.prepare(created)
 	}
 	if err != nil {
 		if created {
@@ -182,8 +187,8 @@ func (f *File) claimOne(path string) error {
 }
 
 // prepare finds where to go on, and the mode of the file.
-func (f *File) prepare() error {
-	if err := f.recall(); err != nil {
+func (f *File) prepare(created bool) error {
+	if err := f.recall(created); err != nil {
 		return err
 	}
 	switch {
@@ -197,11 +202,48 @@ func (f *File) prepare() error {
 	return nil
 }
 
+// Modes remember which mode a new file gets in a folder, as long as the umask
+// of the process and the ACL of the folder stay what they are. The zero value
+// is ready; it is safe for concurrent use.
+type Modes struct {
+	mu sync.Mutex
+	of map[string]fs.FileMode
+}
+
+const maxModes = 1024 // folders that are remembered
+
+func (m *Modes) known(folder string) (mode fs.FileMode, ok bool) {
+	if m == nil {
+		return 0, false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	mode, ok = m.of[folder]
+	return mode, ok
+}
+
+func (m *Modes) learn(folder string, mode fs.FileMode) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.of == nil || len(m.of) >= maxModes {
+		m.of = map[string]fs.FileMode{}
+	}
+	m.of[folder] = mode
+}
+
 // newMode finds the mode that a new file gets. The kernel tells the umask,
 // and what a default ACL of the folder makes of it, without changing it only
 // by creating a file: an empty one under another name, so that the part is
 // private from the start.
-func (f *File) newMode() error {
+func (f *File) newMode() (err error) {
+	folder, _ := split(f.part)
+	var ok bool
+	if f.mode, ok = f.o.Modes.known(folder); ok {
+		return nil
+	}
 	name := f.part + ".new"
 	h, err := create(f.fs, name, 0o666)
 	if err != nil {
@@ -210,6 +252,7 @@ func (f *File) newMode() error {
 	info, err := h.Stat()
 	if err == nil {
 		f.mode = info.Mode().Perm()
+		f.o.Modes.learn(folder, f.mode)
 	}
 	return errors.Join(err, h.Close(), f.fs.Remove(name))
 }

@@ -83,7 +83,7 @@ func decode(r io.Reader) (s State, digest []byte, ok bool, err error) {
 // recall sets f at the place where it can go on: behind the part of an
 // earlier attempt, behind the file that exists, or at the beginning. If it
 // fails, part and state are as they were.
-func (f *File) recall() error {
+func (f *File) recall(created bool) error {
 	if f.o.Resume {
 		if ok, err := f.load(); ok || err != nil {
 			return err
@@ -101,6 +101,9 @@ func (f *File) recall() error {
 		f.state.Offset, f.state.Unverified, f.copy = size, true, size
 	case f.o.Offset > 0:
 		f.state.Offset, f.state.Unverified, f.copy = f.o.Offset, true, min(f.o.Offset, size)
+	}
+	if created {
+		return f.forget() // what another part left
 	}
 	return f.empty()
 }

@@ -5,6 +5,7 @@ package save
 import (
 	"errors"
 	"io/fs"
+	"os"
 )
 
 // Without flock a part is exclusive only because it was newly created: one
@@ -15,6 +16,12 @@ const (
 	nonBlock    = 0
 	renamesOpen = false
 )
+
+func openFile(name string, flag int, perm fs.FileMode) (*os.File, error) {
+	return os.OpenFile(name, flag, perm)
+}
+
+func remove(name string) error { return os.Remove(name) }
 
 func (handle) Lock() error { return errors.ErrUnsupported }
 

@@ -45,9 +45,40 @@ func (h handle) Lock() error {
 	return nil
 }
 
+// openFile is os.OpenFile without the calls by which package os asks whether a
+// file can be waited for: ours cannot.
+func openFile(name string, flag int, perm fs.FileMode) (*os.File, error) {
+	for {
+		fd, err := syscall.Open(name, flag|syscall.O_CLOEXEC, uint32(perm.Perm()))
+		switch err {
+		case nil:
+			return os.NewFile(uintptr(fd), name), nil
+		case syscall.EINTR:
+		default:
+			return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+		}
+	}
+}
+
+// remove is os.Remove for what is no folder.
+func remove(name string) error {
+	for {
+		err := syscall.Unlink(name)
+		switch err {
+		case nil:
+			return nil
+		case syscall.EINTR:
+		case syscall.EISDIR, syscall.EPERM:
+			return os.Remove(name)
+		default:
+			return &fs.PathError{Op: "remove", Path: name, Err: err}
+		}
+	}
+}
+
 // SyncDir is nothing where folders cannot be synced.
 func (system) SyncDir(name string) error {
-	d, err := os.Open(name)
+	d, err := openFile(name, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}

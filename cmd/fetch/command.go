@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/save"
 	"github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/schemes/nntp"
 	"github.com/anyurl/fetch/warc"
@@ -30,8 +31,9 @@ type app struct {
 	console *console // nil: nobody sits at one
 
 	buffers sync.Pool // of *[]byte
-	urls    []string  // of -K
-	native  bool      // listings as the protocol has them
+	modes   save.Modes
+	urls    []string // of -K
+	native  bool     // listings as the protocol has them
 
 	remember  bool          // listings, for this run
 	archive   *warc.Archive // nil: the network answers

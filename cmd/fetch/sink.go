@@ -60,7 +60,7 @@ func (j *job) sink(req *fetch.Request) (sink, error) {
 			return nil, fetch.Local.With(err)
 		}
 	}
-	o := save.Options{URL: req.URL.Unredacted(), Resume: auto, Offset: offset, Strict: f.strict, Sum: f.sums()}
+	o := save.Options{URL: req.URL.Unredacted(), Resume: auto, Offset: offset, Strict: f.strict, Sum: f.sums(), Modes: &j.modes}
 	switch {
 	case f.skipExisting:
 		o.Existing = save.Refuse
