@@ -13,9 +13,9 @@ import (
 // batchSize is how many URLs go into one call.
 const batchSize = 256
 
-// page is the nth URL of a web of 200 hosts.
+// page is the nth URL of a web of 20 hosts.
 func page(n int) frontier.Item {
-	host := fmt.Sprintf("host%d.example.org", n%200)
+	host := fmt.Sprintf("host%d.example.org", n%20)
 	text := fmt.Sprintf("https://%s/some/path/of/usual/length/%d.html", host, n)
 	return frontier.Item{Key: frontier.KeyOf(text), URL: text, Host: host, Depth: 3, Meta: []byte(`{"from":"page"}`)}
 }
@@ -98,7 +98,7 @@ func BenchmarkVisit(b *testing.B) {
 func BenchmarkGrow(b *testing.B) {
 	f := started(b, filepath.Join(b.TempDir(), "front.db"))
 	cpu := processor()
-	known := min(2000, b.N)
+	known := min(20*batchSize, b.N)
 	if _, err := f.Add(b.Context(), pages(0, known)); err != nil {
 		b.Fatal(err)
 	}

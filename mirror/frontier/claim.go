@@ -7,7 +7,7 @@ import (
 )
 
 func (e *engine) Claim(ctx context.Context, worker string, hosts, perHost int, ttl time.Duration) (ls []*Lease, err error) {
-	err = e.write(ctx, func(t *tx) error {
+	err = e.hold(ctx, func(t *tx) error {
 		if !t.live {
 			return errNoRun
 		}
@@ -158,7 +158,7 @@ func (e *engine) More(ctx context.Context, l *Lease, n int) (items []Item, err e
 		return err
 	}
 	if err = e.read(ctx, more); err == nil && waking {
-		if err = e.write(ctx, func(t *tx) error { return t.wake(id) }); err == nil {
+		if err = e.hold(ctx, func(t *tx) error { return t.wake(id) }); err == nil {
 			err = e.read(ctx, more)
 		}
 	}

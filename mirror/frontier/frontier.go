@@ -157,10 +157,9 @@ type Stats struct {
 }
 
 // A Frontier is safe for concurrent use. What a call that returned nil said is
-// on disk; what one that did not return nil said has no effect. A context ends
-// the wait for a turn, and no change that has begun. Between End and Begin there
-// is nothing to Add to, Revive, Claim or Complete: an error. Times are kept to
-// the microsecond.
+// on disk, but for leases, which a loss of power ends. A context ends the wait
+// for a turn, and no change that has begun. Between End and Begin, Add, Revive,
+// Claim and Complete are an error. Times are kept to the microsecond.
 type Frontier interface {
 	// Begin continues the run that has not ended, or starts the next one,
 	// which is then new. Note is kept with it: how it was asked for.

@@ -29,7 +29,7 @@ func (t *tx) fence(l *Lease) (*host, error) {
 
 func (e *engine) Extend(ctx context.Context, l *Lease, ttl time.Duration) error {
 	var until sql.NullInt64
-	err := e.write(ctx, func(t *tx) error {
+	err := e.hold(ctx, func(t *tx) error {
 		h, err := t.fence(l)
 		if err != nil {
 			return err
@@ -45,7 +45,7 @@ func (e *engine) Extend(ctx context.Context, l *Lease, ttl time.Duration) error 
 }
 
 func (e *engine) Release(ctx context.Context, l *Lease, next time.Time) error {
-	err := e.write(ctx, func(t *tx) error {
+	err := e.hold(ctx, func(t *tx) error {
 		h, err := t.fence(l)
 		if err != nil {
 			return err
@@ -72,7 +72,7 @@ func (e *engine) BlockHost(ctx context.Context, host string, until time.Time) er
 }
 
 func (e *engine) Evict(ctx context.Context) error {
-	return e.write(ctx, func(t *tx) error {
+	return e.hold(ctx, func(t *tx) error {
 		var ids []int64
 		err := t.each("select id from host where until is not null", nil, func(r *sql.Rows) error {
 			var id int64

@@ -58,7 +58,7 @@ func openSQLite(ctx context.Context, path string, now func() time.Time) (_ Front
 			err = fmt.Errorf("frontier: %w", fault(err))
 		}
 	}()
-	w, err := e.connect(ctx, "cache_size(-65536)", "synchronous(full)",
+	w, err := e.connect(ctx, "cache_size(-65536)",
 		"wal_autocheckpoint(8192)", "journal_size_limit(67108864)")
 	if err != nil {
 		return nil, err

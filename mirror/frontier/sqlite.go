@@ -51,12 +51,26 @@ func (e *engine) take(ctx context.Context, pool chan *session) (*session, error)
 
 // write runs f in a transaction, which is on disk when write returns nil.
 func (e *engine) write(ctx context.Context, f func(*tx) error) error {
+	return e.change(ctx, "pragma synchronous=full", f)
+}
+
+// hold is write for what matters only while the machine runs: a loss of power
+// ends every lease anyway. It may take back the newest of these changes, in
+// order, and none that is older than what write has said.
+func (e *engine) hold(ctx context.Context, f func(*tx) error) error {
+	return e.change(ctx, "pragma synchronous=normal", f)
+}
+
+func (e *engine) change(ctx context.Context, sync string, f func(*tx) error) error {
 	s, err := e.take(ctx, e.writer)
 	if err != nil {
 		return err
 	}
 	defer func() { e.writer <- s }()
 	t := &tx{session: s, now: micros(e.now()), hosts: map[int64]*host{}, names: map[string]*host{}, files: map[string]int64{}, seen: &e.seen}
+	if _, err := s.exec(sync); err != nil {
+		return fault(err)
+	}
 	err = s.transact(func() error {
 		if err := t.load(); err != nil {
 			return err
