@@ -52,6 +52,32 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// TestOwnLinks: neither do links in the place of a Store's own folders.
+func TestOwnLinks(t *testing.T) {
+	for _, own := range []string{tmp, attic} {
+		s, dir := open(t)
+		if err := write(t, s, "http/h/a", "x", time.Time{}); err != nil {
+			t.Fatal(err)
+		}
+		os.Mkdir(filepath.Join(dir, "warc"), 0o755)
+		os.Remove(filepath.Join(dir, own))
+		if err := os.Symlink("warc", filepath.Join(dir, own)); err != nil {
+			t.Fatal(err)
+		}
+		again, err := Open(dir, Options{})
+		if err == nil {
+			err = again.Attic("http/h/a", "1")
+			again.Close()
+		}
+		if !errors.Is(err, fetch.Local) {
+			t.Errorf("%s: got %v", own, err)
+		}
+		if list, _ := os.ReadDir(filepath.Join(dir, "warc")); len(list) > 0 {
+			t.Errorf("%s: written through it: %v", own, list)
+		}
+	}
+}
+
 // TestFileLinks: a link in the place of a file is replaced, not followed, and
 // not read.
 func TestFileLinks(t *testing.T) {

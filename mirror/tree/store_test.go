@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -238,6 +239,37 @@ func TestMany(t *testing.T) {
 	}
 	if len(want) > 0 {
 		t.Errorf("not found: %v", want)
+	}
+}
+
+func TestConcurrent(t *testing.T) {
+	s, dir := open(t)
+	s.o.NoSync = true
+	var wg sync.WaitGroup
+	for g := range 8 {
+		wg.Go(func() {
+			for i := range 60 {
+				path := fmt.Sprintf("http/h/%d/%d", i, g)
+				if err := write(t, s, path, path, time.Unix(1, 0)); err != nil {
+					t.Error(err)
+				}
+				if i%20 == 0 {
+					if err := s.SyncFolders(); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	n := 0
+	for e, err := range s.Walk() {
+		if n++; err != nil || read(t, dir, "tree/"+e.Path) != e.Path {
+			t.Errorf("%q, %v", e.Path, err)
+		}
+	}
+	if n != 8*60 {
+		t.Errorf("%d files", n)
 	}
 }
 
