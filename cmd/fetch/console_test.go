@@ -226,24 +226,17 @@ func TestConsoleLines(t *testing.T) {
 			t.Errorf("shown:\n%s", screen)
 		}
 	})
-	t.Run("interrupted", func(t *testing.T) {
-		t.Parallel()
-		_, addr := serve(t, faultnet.Send("name? "), faultnet.Stall())
-		s := newSeat(t)
-		s.fetch(fetch + addr)
-		s.until("name? ")
-		s.keys("C-c")
-		s.ends(130)
-	})
-	t.Run("end of file", func(t *testing.T) {
-		t.Parallel()
-		_, addr := serve(t, faultnet.Send("name? "), faultnet.Stall())
-		s := newSeat(t)
-		s.fetch(fetch + addr)
-		s.until("name? ")
-		s.keys("C-d")
-		s.ends(0)
-	})
+	for key, code := range map[string]int{"C-c": 130, "C-d": 0} { // an interrupt, the end of a file
+		t.Run(key, func(t *testing.T) {
+			t.Parallel()
+			_, addr := serve(t, faultnet.Send("name? "), faultnet.Stall())
+			s := newSeat(t)
+			s.fetch(fetch + addr)
+			s.until("name? ")
+			s.keys(key)
+			s.ends(code)
+		})
+	}
 	t.Run("reset", func(t *testing.T) {
 		t.Parallel()
 		_, addr := serve(t, faultnet.Send("name? "), faultnet.Expect("\n"), faultnet.Reset())
