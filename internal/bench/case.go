@@ -29,6 +29,10 @@ type Rival struct {
 type Object struct {
 	Sum   [sha256.Size]byte // of its bytes, as they must come on standard output, or as files in {dir}
 	Words map[string]string // "url" and whatever else the arguments name
+
+	// Holds, where it is not nil, judges what lies in {dir} after each run,
+	// instead of Sum: for programs that name files each in its own way.
+	Holds func(dir string) error
 }
 
 // A Target is a promise about one measure: a ratio to the first rival, or an
@@ -41,7 +45,7 @@ type Target struct {
 
 // cases returns all of them.
 func cases() []Case {
-	return slices.Concat(httpCases(), batchCases(), ftpCases())
+	return slices.Concat(httpCases(), batchCases(), ftpCases(), mirrorCases())
 }
 
 // compare starts the server, checks each program once, and then runs them in
@@ -51,6 +55,7 @@ func (c Case) compare(b *block, opts options) []row {
 	object := c.Serve(b)
 	for i := range programs {
 		programs[i].fill(b, object.Words)
+		programs[i].holds = object.Holds
 		if err := programs[i].check(b.ctx, object); err != nil {
 			b.Fatalf("%s: %s: %v", c.Name, programs[i].name, err)
 		}
@@ -91,7 +96,7 @@ func (c Case) programs(b *block, opts options) []program {
 
 func (p *program) fill(b *block, words map[string]string) {
 	var pairs []string
-	if slices.Contains(p.args, "{dir}") {
+	if strings.Contains(strings.Join(p.args, " "), "{dir}") {
 		p.dir = scratch(b)
 		pairs = append(pairs, "{dir}", p.dir)
 	}

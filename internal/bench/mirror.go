@@ -1,0 +1,145 @@
+package main
+
+import (
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/base32"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/warc"
+)
+
+// mirrorCases bring whole sites. What fetch does besides, a database, digests
+// and a journal, is within its time.
+func mirrorCases() []Case {
+	wget := []string{"--no-config", "--no-proxy", "--no-hsts", "-q", "-r", "-np", "-nH"}
+	tree := append(wget, "-l", "9", "-P", "{dir}", "{url}/")
+	fetch := []string{"--no-config", "-s", "mirror", "--output-dir", "{dir}"}
+	lftp := func(options string) []string {
+		return []string{"--norc", "-c", "set net:max-retries 1; " + options + " {url}/ {dir}/"}
+	}
+	return []Case{{
+		Name:  "mirror http, 10,000 files",
+		Serve: serveSite,
+		Fetch: append(fetch, "{url}/"),
+		Rivals: []Rival{
+			{"wget", tree},
+			{"wget2", append([]string{"--no-config", "--no-proxy", "--no-hsts", "-q", "-r", "-np", "-nH", "-l", "9", "-P", "{dir}"}, "{url}/")},
+			{"lftp", lftp("mirror --parallel=4")},
+		},
+		Targets: []Target{{Measure: wall, Ratio: 0.5}, {Measure: memory, Limit: 128 << 20}},
+	}, {
+		Name:    "mirror http into WARC, 10,000 files",
+		Serve:   serveSite,
+		Fetch:   append(fetch, "--warc", "--no-tree", "{url}/"),
+		Rivals:  []Rival{{"wget", append(wget, "-l", "9", "-P", "{dir}", "--delete-after", "--warc-file={dir}/wget", "--warc-cdx", "{url}/")}},
+		Targets: []Target{{Measure: wall, Ratio: 0.5}, {Measure: memory, Limit: 128 << 20}},
+	}, {
+		Name:    "mirror ftp, 2,000 files, 1 connection",
+		Serve:   serveFolder,
+		Fetch:   append(fetch, "--per-host", "1", "{url}/"),
+		Rivals:  []Rival{{"wget", tree}, {"lftp", lftp("mirror")}},
+		Targets: []Target{{Measure: wall, Ratio: 1}, {Measure: memory, Limit: 128 << 20}},
+	}, {
+		Name:    "mirror ftp, 2,000 files, 4 connections",
+		Serve:   serveFolder,
+		Fetch:   append(fetch, "--per-host", "4", "{url}/"),
+		Rivals:  []Rival{{"wget", tree}, {"lftp", lftp("mirror --parallel=4")}},
+		Targets: []Target{{Measure: wall, Ratio: 1 / 1.4}, {Measure: memory, Limit: 128 << 20}},
+	}}
+}
+
+// serveSite has an nginx serve 10,000 texts of 1 to 4 KB in 100 folders, with
+// pages that lead to them.
+func serveSite(t peer.TB) Object {
+	s := peer.Nginx(t, peer.NginxOptions{HTTP: "keepalive_requests 1000000;"})
+	random := rand.New(rand.NewChaCha8([32]byte{}))
+	var all holding
+	var root strings.Builder
+	for d := range 100 {
+		var page strings.Builder
+		for f := range 100 {
+			text := make([]byte, 1000+random.IntN(3000))
+			for i := range text {
+				text[i] = byte(' ' + random.IntN(64))
+			}
+			all = append(all, sha256.Sum256(text), sha1Of(text))
+			s.Put(fmt.Sprintf("site/%02d/%02d.txt", d, f), text)
+			fmt.Fprintf(&page, "<a href=\"%02d.txt\">%02d</a>\n", f, f)
+		}
+		s.Put(fmt.Sprintf("site/%02d/index.html", d), []byte(page.String()))
+		fmt.Fprintf(&root, "<a href=\"%02d/\">%02d</a>\n", d, d)
+	}
+	s.Put("site/index.html", []byte(root.String()))
+	s.Put("robots.txt", []byte("User-agent: *\nDisallow:\n"))
+	return Object{Holds: all.in, Words: map[string]string{"url": "http://" + s.Addr + "/site"}}
+}
+
+// serveFolder has a vsftpd serve a folder of 2,000 files.
+func serveFolder(t peer.TB) Object {
+	s := vsftpd(t)
+	random := rand.NewChaCha8([32]byte{})
+	var all holding
+	for f := range ftpFiles {
+		content := make([]byte, ftpFileSize)
+		random.Read(content)
+		all = append(all, sha256.Sum256(content), sha1Of(content))
+		s.Put(fmt.Sprint("files/", 1000+f), content)
+	}
+	return Object{Holds: all.in, Words: map[string]string{"url": "ftp://" + s.Addr + "/files"}}
+}
+
+// holding is the SHA-256 and the SHA-1 of each object, by turns: the one is
+// that of a file, the other what a WARC file says.
+type holding [][sha256.Size]byte
+
+func sha1Of(text []byte) (sum [sha256.Size]byte) {
+	digest := sha1.Sum(text)
+	copy(sum[:], digest[:])
+	return sum
+}
+
+// in reports an object that lies nowhere below dir, in a file or a WARC file.
+func (h holding) in(dir string) error {
+	there := map[[sha256.Size]byte]bool{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if !warc.Is(path) {
+			text, err := os.ReadFile(path)
+			there[sha256.Sum256(text)] = true
+			return err
+		}
+		for line, err := range warc.Lines(path, f) {
+			if err != nil {
+				return err
+			}
+			digest, _ := base32.StdEncoding.DecodeString(line.Digest)
+			var sum [sha256.Size]byte
+			copy(sum[:], digest)
+			there[sum] = true
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for i := 0; i < len(h); i += 2 {
+		if !there[h[i]] && !there[h[i+1]] {
+			return fmt.Errorf("%s lacks the object %d of %d", dir, i/2, len(h)/2)
+		}
+	}
+	return nil
+}
