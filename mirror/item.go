@@ -24,7 +24,6 @@ type meta struct {
 	Name  string     `json:"name,omitempty"`  // nntp://HOST/GROUP/NUMBER of an article
 	Guide bool       `json:"guide,omitempty"` // what a site says about itself: robots.txt, sitemaps
 	Guess bool       `json:"guess,omitempty"` // and nobody says that it is there
-	Again bool       `json:"again,omitempty"` // it changed while it was brought
 	Ways  *ways      `json:"ways,omitempty"`  // the symbolic links on the way to it
 }
 

@@ -213,9 +213,7 @@ func (m *mirror) unsteady(v *visit) (again bool) {
 	if announced == nil || *announced == v.size || v.resp.Kind == fetch.Menu || !exact(v.url) {
 		return false
 	}
-	if !v.meta.Again {
-		v.meta.Again = true
-		v.item.Meta = v.meta.text()
+	if v.item.Attempts == 0 {
 		v.state, v.retry, v.note = frontier.Pending, v.at, "changed since it was listed"
 		v.body.free()
 		v.body = nil

@@ -231,3 +231,8 @@ func (w *world) swap(a netip.Addr, by int) {
 	w.serves[up] = w.serves[down]
 	delete(w.serves, down)
 }
+
+func lines(texts []string) string {
+	slices.Sort(texts)
+	return strings.Join(texts, "\n")
+}

@@ -1,0 +1,183 @@
+package mirror_test
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/peer"
+)
+
+// oldFTP is a server of one folder, /pub/, of the kind that lists as DOS does
+// and names another machine for its data.
+type oldFTP struct {
+	list  string // of the folder
+	files map[string]string
+	times map[string]string // MDTM
+	asked map[string]int    // by name
+	at    string
+	data  chan string
+}
+
+func (f *oldFTP) serve(w *world, host string) {
+	f.at, f.data, f.asked = w.name(host).String(), make(chan string, 1), map[string]int{}
+	w.net.Serve(f.at+":21", faultnet.Script{faultnet.Do("ftp", f.control)})
+	w.net.Serve(f.at+":40000", faultnet.Script{faultnet.Do("data", func(c *faultnet.Conn) error {
+		_, err := c.Write([]byte(<-f.data))
+		return err
+	})})
+}
+
+func (f *oldFTP) control(c *faultnet.Conn) error {
+	reply := "220 old\r\n"
+	for {
+		if _, err := c.Write([]byte(reply)); err != nil {
+			return err
+		}
+		line, err := c.ReadLine()
+		if err != nil {
+			return nil
+		}
+		verb, arg, _ := strings.Cut(strings.TrimRight(line, "\r\n"), " ")
+		reply = f.answer(c, strings.ToUpper(verb), path.Base(arg))
+	}
+}
+
+func (f *oldFTP) answer(c *faultnet.Conn, verb, name string) string {
+	body, there := f.files[name]
+	switch {
+	case verb == "USER":
+		return "331 password\r\n"
+	case verb == "PASS":
+		return "230 in\r\n"
+	case verb == "TYPE", verb == "CWD" && (name == "pub" || name == "/"):
+		return "200 fine\r\n"
+	case verb == "PWD":
+		return "257 \"/\"\r\n"
+	case verb == "PASV":
+		return "227 Entering Passive Mode (10,9,8,7,156,64)\r\n"
+	case verb == "SIZE" && there:
+		return fmt.Sprintf("213 %d\r\n", len(body))
+	case verb == "MDTM" && there:
+		return fmt.Sprintf("213 %s\r\n", f.times[name])
+	case verb == "LIST" || verb == "RETR" && there:
+		text := f.list
+		if f.asked[name]++; verb == "RETR" {
+			text = body
+		}
+		f.data <- text
+		c.Write([]byte("150 here\r\n"))
+		return "226 done\r\n"
+	case verb == "QUIT":
+		return "221 bye\r\n"
+	case verb == "RETR", verb == "SIZE", verb == "MDTM", verb == "CWD":
+		return "550 no such file\r\n"
+	}
+	return "502 unknown\r\n"
+}
+
+// TestOldFTP: listings as DOS writes them; data from the server that was asked,
+// whatever address it names.
+func TestOldFTP(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		f := &oldFTP{
+			list:  "01-15-24  10:12AM                    4 one.txt\r\n01-15-24  10:12AM                    9 grown.log\r\n",
+			files: map[string]string{"one.txt": "one\n", "grown.log": "more than nine\n"},
+			times: map[string]string{"one.txt": "20240115101200", "grown.log": "20240115101200"},
+		}
+		f.serve(w, "old.example")
+		o := w.options("ftp://old.example/pub/")
+		sum := run(t, o)
+		files := tree(t, o.Dir, "ftp/old.example/pub")
+		if files["one.txt"] != "one\n" || files["grown.log"] != "more than nine\n" || len(files) != 3 || sum.Failed > 0 {
+			t.Errorf("%q %+v", files, sum)
+		}
+		for _, to := range w.dialed {
+			if to != "old.example:21" && to != "old.example:40000" {
+				t.Errorf("dialed %s", to)
+			}
+		}
+		if f.asked["one.txt"] != 1 || f.asked["grown.log"] != 2 {
+			t.Errorf("asked for %v: what has grown is brought twice", f.asked)
+		}
+		noted := ""
+		for _, e := range events(t, o.Dir) {
+			if strings.HasSuffix(e.URL, "grown.log") {
+				noted += e.State + " " + e.Note + "; "
+			}
+		}
+		if noted != "pending changed since it was listed; done its size is not what the listing says; " {
+			t.Errorf("noted %q", noted)
+		}
+		sound(t, o.Dir)
+
+		// The listing proves that one.txt is as it was; grown.log is asked about.
+		clear(f.asked)
+		run(t, o)
+		if f.asked["one.txt"] != 0 || f.asked["grown.log"] != 0 {
+			t.Errorf("nothing has changed, and asked for %v", f.asked)
+		}
+		// Of the same size, at another time.
+		f.files["one.txt"], f.times["one.txt"] = "ONE\n", "20240115111200"
+		f.list = strings.Replace(f.list, "10:12AM                    4", "11:12AM                    4", 1)
+		if run(t, o); tree(t, o.Dir, "")["ftp/old.example/pub/one.txt"] != "ONE\n" {
+			t.Error("a file of another time is not brought")
+		}
+		// Changed behind the listing's back: the listing is believed, unless
+		// everything is to be asked for.
+		clear(f.asked)
+		f.files["one.txt"], f.times["one.txt"] = "oNe\n", "20240115111201"
+		if run(t, o); f.asked["one.txt"] != 0 {
+			t.Error("the listing is not believed")
+		}
+		o.Recheck = true
+		if run(t, o); tree(t, o.Dir, "")["ftp/old.example/pub/one.txt"] != "oNe\n" {
+			t.Error("a file is not asked for")
+		}
+		sound(t, o.Dir)
+	})
+}
+
+// TestSymlinks: links are shown in the listing, and followed where that is
+// wanted, but in no circle.
+func TestSymlinks(t *testing.T) {
+	t.Parallel()
+	s := peer.Vsftpd(t, peer.FTPOptions{})
+	for _, name := range []string{"pub/one.txt", "pub/a/in-a", "pub/b/in-b", "other/outside"} {
+		s.Put(name, []byte(name))
+	}
+	for name, to := range map[string]string{
+		"pub/etc": "/etc", "pub/self": ".", "pub/up": "..", "pub/link": "one.txt", "pub/none": "nowhere",
+		"pub/a/x": "../b", "pub/b/y": "../a", "pub/b/top": "../../pub", "pub/over": "../other",
+	} {
+		if err := os.Symlink(to, filepath.Join(s.Root, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for follow, want := range map[bool][]string{
+		false: {"a/in-a pub/a/in-a", "b/in-b pub/b/in-b", "one.txt pub/one.txt"},
+		true: {"a/in-a pub/a/in-a", "a/x/in-b pub/b/in-b", "b/in-b pub/b/in-b", "b/y/in-a pub/a/in-a", "link pub/one.txt",
+			"one.txt pub/one.txt", "over/outside other/outside"},
+	} {
+		o := options(t, "ftp://"+s.Addr+"/pub/")
+		o.FollowLinks = follow
+		run(t, o)
+		var got []string
+		for name, text := range tree(t, o.Dir, "ftp/"+plus(s.Addr)+"/pub") {
+			if !strings.Contains(text, "\n") { // no listing
+				got = append(got, name+" "+text)
+			}
+		}
+		if g, w := lines(got), lines(want); g != w {
+			t.Errorf("followed %v: got\n%s\nwant\n%s\n%s", follow, g, w, outcomes(t, o.Dir))
+		}
+		sound(t, o.Dir)
+	}
+}
