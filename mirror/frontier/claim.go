@@ -54,7 +54,7 @@ func (t *tx) due(n int) (found []candidate, err error) {
 }
 
 // claim leases one host that seems due. Where its items turn out to wait, it
-// is nil, and the host is due later.
+// is nil, and the host is due later; who had the host last may still speak.
 func (t *tx) claim(id int64, worker string, n int, ttl time.Duration) (*Lease, error) {
 	h, err := t.hostOf(id)
 	if err != nil {
@@ -68,7 +68,7 @@ func (t *tx) claim(id int64, worker string, n int, ttl time.Duration) (*Lease, e
 		return nil, err
 	}
 	if len(rows) == 0 {
-		return nil, t.free(h)
+		return nil, t.judge(h)
 	}
 	l := &Lease{Out: map[Key]struct{}{}}
 	if l.Items, err = t.items(rows); err != nil {

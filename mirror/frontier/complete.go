@@ -79,9 +79,13 @@ func (t *tx) complete(h *host, r *Result) error {
 		return err
 	}
 	was := before.id != 0 && before.state == Pending
-	if is := r.State == Pending; is && !was {
+	switch is := r.State == Pending; {
+	case is && !was:
 		h.gain(1)
-	} else if was && !is {
+		h.ready(wait)
+	case is:
+		h.ready(wait)
+	case was:
 		h.lose()
 	}
 	t.move(&before, r.State)

@@ -14,10 +14,13 @@ type host struct {
 	epoch   int64
 	until   sql.NullInt64
 	changed bool
-	stale   bool // due is to be worked out anew
+	stale   bool  // due is to be worked out anew
+	now     int64 // of the transaction
 }
 
-func (h *host) leased() bool { return h.until.Valid }
+// leased reports whether somebody has h whose time is not over: then due is
+// the end of that.
+func (h *host) leased() bool { return h.until.Int64 > h.now }
 
 // gain counts n more URLs that are pending.
 func (h *host) gain(n int64) {
@@ -46,7 +49,7 @@ func (h *host) ready(wait sql.NullInt64) {
 const readHost = "select id, pending, next, due, epoch, until from host "
 
 func (t *tx) readHost(where string, arg any) (*host, error) {
-	h := new(host)
+	h := &host{now: t.now}
 	err := t.scan(readHost+where, []any{arg}, &h.id, &h.pending, &h.next, &h.due, &h.epoch, &h.until)
 	if err != nil {
 		return nil, err
@@ -65,7 +68,7 @@ func (t *tx) host(name string) (*host, error) {
 	}
 	h, err := t.readHost("where name=?", name)
 	if errors.Is(err, sql.ErrNoRows) {
-		h = new(host)
+		h = &host{now: t.now}
 		if h.id, err = t.insert("insert into host (name) values (?)", name); err == nil {
 			t.hosts[h.id] = h
 		}
@@ -89,7 +92,7 @@ func (t *tx) hostOf(id int64) (*host, error) {
 func (t *tx) settle() error {
 	for _, h := range t.hosts {
 		if h.stale && !h.leased() {
-			if err := t.free(h); err != nil {
+			if err := t.judge(h); err != nil {
 				return err
 			}
 		}
@@ -106,9 +109,14 @@ func (t *tx) settle() error {
 	return nil
 }
 
-// free ends the lease of h, if there is one, and works out when h is due.
+// free ends the lease of h, if there is one.
 func (t *tx) free(h *host) error {
 	h.until = sql.NullInt64{}
+	return t.judge(h)
+}
+
+// judge works out when h is due, which nobody has.
+func (t *tx) judge(h *host) error {
 	h.changed = true
 	var ready bool
 	var wait sql.NullInt64

@@ -126,6 +126,23 @@ func lease(t *testing.T, e Engine) {
 			t.Errorf("a lease that was extended gave %v, %v", urlsOf(more), err)
 		}
 	})
+	t.Run("late, and nothing due", func(t *testing.T) {
+		tr, l := start(t)
+		var wait []frontier.Result
+		for n := range 3 {
+			wait = append(wait, frontier.Result{Item: url("a", n+1), Retry: tr.now().Add(2 * time.Hour)})
+		}
+		tr.ok(tr.Complete(tr.ctx, l, wait, nil))
+		tr.pass(time.Hour)
+		tr.none("all of it waits") // which is nobody's claim of a
+		tr.ok(tr.Complete(tr.ctx, l, []frontier.Result{{Item: url("a", 1), Retry: tr.now().Add(time.Minute)}}, nil))
+		if st := tr.stats(); !st.Next.Equal(tr.now().Add(time.Minute)) {
+			t.Errorf("the next is due at %v, a minute after %v", st.Next, tr.now())
+		}
+		tr.add(1, url("a", 4))
+		tr.lease("x", "a", 9)
+		fenced(tr, l, "after another took over")
+	})
 	t.Run("released", func(t *testing.T) {
 		tr, l := start(t)
 		next := tr.now().Add(time.Second)

@@ -40,7 +40,7 @@ func Run(t *testing.T, e Engine) {
 	t.Run("Lease", func(t *testing.T) { lease(t, e) })
 	t.Run("Complete", func(t *testing.T) { complete(t, e) })
 	t.Run("Read", func(t *testing.T) { read(t, e) })
-	t.Run("Model", func(t *testing.T) { random(t, e, 15) })
+	t.Run("Model", func(t *testing.T) { random(t, e, 40) })
 	t.Run("Crawl", func(t *testing.T) { crawl(t, e, 500) })
 	t.Run("Crash", func(t *testing.T) { crash(t, e, 3) })
 	t.Run("Kill", func(t *testing.T) { kill(t, e, 3) })
@@ -48,7 +48,7 @@ func Run(t *testing.T, e Engine) {
 
 // Soak tests more of what Run tests by chance.
 func Soak(t *testing.T, e Engine) {
-	t.Run("Model", func(t *testing.T) { random(t, e, 1000) })
+	t.Run("Model", func(t *testing.T) { random(t, e, 5000) })
 	t.Run("Crawl", func(t *testing.T) { crawl(t, e, 20_000) })
 	t.Run("Crash", func(t *testing.T) { crash(t, e, 200) })
 	t.Run("Kill", func(t *testing.T) { kill(t, e, 20) })
