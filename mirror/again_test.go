@@ -37,7 +37,7 @@ func TestUnchanged(t *testing.T) {
 	}
 }
 
-func warcs(t *testing.T, dir string) []string {
+func warcs(t testing.TB, dir string) []string {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, "warc", "*"))
 	if err != nil {

@@ -25,7 +25,7 @@ func (m *mirror) commit(ctx context.Context, l *frontier.Lease, batch []*visit) 
 	if err != nil {
 		m.namer.Dropped(c.assigned...)
 		c.discard()
-		return errors.Join(fault(err), m.rewind())
+		return also(fault(err), m.rewind())
 	}
 	m.namer.Committed(c.assigned...)
 	maps.Copy(m.safe, m.ends)

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror/frontier"
 )
 
@@ -61,7 +62,7 @@ func (m *mirror) host(ctx context.Context, l *frontier.Lease) error {
 	if errors.Is(err, frontier.ErrFenced) {
 		return nil // whoever has the host now visits what is left
 	}
-	return errors.Join(err, m.front.Release(context.WithoutCancel(ctx), l, time.Time{}))
+	return also(err, m.front.Release(context.WithoutCancel(ctx), l, time.Time{}))
 }
 
 // hold keeps the lease while its host is worked on, however long a commit takes.
@@ -194,10 +195,16 @@ func (h *host) take(ctx context.Context, v *visit, flush *time.Timer) error {
 
 // end commits what was brought before the run has to end, by cause.
 func (h *host) end(ctx context.Context, cause error) error {
-	if err := h.commit(ctx); err != nil && !errors.Is(cause, err) {
-		return errors.Join(cause, err)
+	return also(cause, h.commit(ctx))
+}
+
+// also is both errors. One of the same class as err says nothing more: a disk
+// that is full is full for all.
+func also(err, more error) error {
+	if err != nil && fetch.FaultOf(err) == fetch.FaultOf(fault(more)) {
+		return err
 	}
-	return cause
+	return errors.Join(err, more)
 }
 
 func (h *host) commit(ctx context.Context) error {

@@ -62,8 +62,8 @@ func (o order) run() error {
 	return err
 }
 
-// start runs o in a process of its own.
-func (o order) start(t testing.TB) *exec.Cmd {
+// command is a process that runs o.
+func (o order) command(t testing.TB) *exec.Cmd {
 	t.Helper()
 	text, err := json.Marshal(o)
 	if err != nil {
@@ -71,6 +71,13 @@ func (o order) start(t testing.TB) *exec.Cmd {
 	}
 	c := exec.Command(os.Args[0])
 	c.Env = append(os.Environ(), childOrder+"="+string(text))
+	return c
+}
+
+// start runs o in a process of its own.
+func (o order) start(t testing.TB) *exec.Cmd {
+	t.Helper()
+	c := o.command(t)
 	c.Stderr = os.Stderr
 	if err := c.Start(); err != nil {
 		t.Fatal(err)

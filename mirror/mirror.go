@@ -96,7 +96,7 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 	if s, e := m.front.Stats(context.WithoutCancel(ctx)); e == nil {
 		m.total.Left = s.States[frontier.Pending]
 	}
-	return m.total.Summary, errors.Join(err, m.close())
+	return m.total.Summary, also(err, m.close())
 }
 
 func (o *Options) fill() {
@@ -167,7 +167,7 @@ func (m *mirror) run(ctx context.Context) error {
 		return err
 	}
 	if err := m.crawl(ctx); err != nil {
-		return errors.Join(err, m.derive(ctx))
+		return also(err, m.derive(ctx))
 	}
 	if err := m.sweep(ctx); err != nil {
 		return err

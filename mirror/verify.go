@@ -117,7 +117,9 @@ func (v *verifier) objects(ctx context.Context) error {
 		if text == "" || s == frontier.Gone && text == missing {
 			return nil
 		}
-		return v.say(Finding{Path: tree.Dir + "/" + c.Path, Text: text})
+		// A run that was killed between the name and the transaction has put a
+		// new file there, and visits it again.
+		return v.say(Finding{Path: tree.Dir + "/" + c.Path, Text: text, Note: s == frontier.Pending})
 	})
 }
 
@@ -152,8 +154,7 @@ func (v *verifier) strangers(context.Context) error {
 		if _, ok := v.known[maphash.String(v.seed, e.Path)]; ok {
 			continue
 		}
-		// A run that was killed between the name and the transaction leaves such
-		// a file, which the next run replaces.
+		// As above, where there was no file before.
 		if err := v.say(Finding{Path: tree.Dir + "/" + e.Path, Text: "the database does not know it", Note: true}); err != nil {
 			return err
 		}
@@ -192,6 +193,8 @@ func (v *verifier) records(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		name, open := strings.CutSuffix(filepath.Base(f.File), warc.OpenSuffix)
+		f.Note = f.Note || open && f.Offset >= ends[name] // the next run cuts it off
 		if err := v.say(Finding{Path: warcs + "/" + filepath.Base(f.File), Text: f.String(), Note: f.Note}); err != nil {
 			return err
 		}

@@ -236,3 +236,12 @@ func lines(texts []string) string {
 	slices.Sort(texts)
 	return strings.Join(texts, "\n")
 }
+
+func content(t testing.TB, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

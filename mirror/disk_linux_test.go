@@ -1,0 +1,129 @@
+package mirror_test
+
+import (
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/mirror"
+)
+
+// TestFullDisk: a full disk ends the run with an error that says so; what is
+// there is true, and when there is room the same call completes it.
+func TestFullDisk(t *testing.T) {
+	for _, form := range []string{"tree", "warc", "tree and warc"} {
+		for _, size := range []string{"600k", "1200k", "2m"} {
+			t.Run(form+" on "+size, func(t *testing.T) {
+				s := peer.Nginx(t, peer.NginxOptions{})
+				pages(s)
+				for _, name := range []string{"pub/a", "pub/b", "pub/c"} {
+					s.Put(name, []byte(strings.Repeat(name+incompressible, 700)))
+				}
+				s.Put("pub/index.html", []byte(`<a href=a><a href=b><a href=c><a href=one.txt><a href=two.bin>`))
+				o := options(t, "http://"+s.Addr+"/pub/")
+				o.Tree = strings.HasPrefix(form, "tree")
+				if !strings.HasSuffix(form, "warc") {
+					o.WARC = nil
+				}
+				if err := syscall.Mount("tmpfs", o.Dir, "tmpfs", 0, "size="+size); err != nil {
+					t.Skip("needs leave to mount:", err)
+				}
+				defer syscall.Unmount(o.Dir, syscall.MNT_DETACH)
+				_, err := mirror.Run(t.Context(), o)
+				if !errors.Is(err, fetch.DiskFull) {
+					t.Fatalf("%v: %v", fetch.FaultOf(err), err)
+				}
+				if n := strings.Count(err.Error(), "no space left") + strings.Count(err.Error(), "disk is full"); n < 1 || n > 2 || strings.Contains(err.Error(), "\n") {
+					t.Errorf("it says %v", err)
+				}
+				for f, err := range mirror.Verify(t.Context(), o.Dir) {
+					if f.Path != "" && !f.Note || err != nil && !errors.Is(err, mirror.ErrIncomplete) && !errors.Is(err, fetch.DiskFull) && !errors.Is(err, fetch.Local) {
+						t.Errorf("%v %v", f, err)
+					}
+				}
+				if err := syscall.Mount("tmpfs", o.Dir, "tmpfs", syscall.MS_REMOUNT, "size=64m"); err != nil {
+					t.Fatal(err)
+				}
+				if sum := run(t, o); sum.Run != 1 || sum.Failed > 0 || sum.Left > 0 {
+					t.Errorf("%+v", sum)
+				}
+				if n := len(tree(t, o.Dir, "")); o.Tree && n != 6 {
+					t.Errorf("%d files", n)
+				}
+				sound(t, o.Dir)
+			})
+		}
+	}
+}
+
+// incompressible is text that gzip makes little of.
+var incompressible = func() string {
+	var b strings.Builder
+	x := uint32(1)
+	for range 1000 {
+		x = x*1664525 + 1013904223
+		b.WriteByte("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"[x>>26])
+	}
+	return b.String()
+}()
+
+// TestCallOrder: the bytes are on the disk before a file gets its name, and the
+// names and the records before the transaction that tells of them.
+func TestCallOrder(t *testing.T) {
+	t.Parallel()
+	strace := peer.Need(t, "strace", "strace")
+	s := peer.Nginx(t, peer.NginxOptions{})
+	s.Put("x", []byte("x"))
+	o := order{Dir: t.TempDir(), URLs: []string{"http://" + s.Addr + "/x"}, Tree: true, WARC: true}
+	c := o.command(t)
+	log := filepath.Join(t.TempDir(), "log")
+	c.Args = append([]string{strace, "-f", "-y", "-o", log, "-e", "trace=fsync,fdatasync,renameat,renameat2,write,pwrite64", c.Path}, c.Args[1:]...)
+	c.Path = strace
+	if out, err := c.CombinedOutput(); err != nil {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) && strings.Contains(string(out), "ptrace") {
+			t.Skip(string(out))
+		}
+		t.Fatal(err, string(out))
+	}
+	var got []string
+	for _, line := range strings.Split(content(t, log), "\n") {
+		line = strings.ReplaceAll(line, o.Dir, "DIR")
+		for _, step := range []struct{ is, pattern string }{
+			{"sync part", `fsync\(\d+<DIR/tmp/[^>]*part>`},
+			{"write record", `write\(\d+<DIR/warc/[^>]*open>`},
+			{"sync record", `fsync\(\d+<DIR/warc/[^>]*open>`},
+			{"name", `renameat2?\(.*\.part".*"x"`},
+			{"sync folder", `fsync\(\d+<DIR/tree/http/127[^>]*>`},
+			{"transaction", `f(data)?sync\(\d+<DIR/fetch.db-wal>`},
+		} {
+			if regexp.MustCompile(step.pattern).MatchString(line) {
+				got = append(got, step.is)
+			}
+		}
+	}
+	named := slices.Index(got, "name")
+	if named < 0 {
+		t.Fatalf("%q\n%s", got, content(t, log))
+	}
+	before, after := got[:named], slices.Compact(got[named:])
+	last := func(what string) int {
+		for i := len(before) - 1; i >= 0; i-- {
+			if before[i] == what {
+				return i
+			}
+		}
+		return -1
+	}
+	if last("sync part") < 0 || last("write record") < 0 || last("sync record") < last("write record") || last("transaction") > last("sync part") ||
+		len(after) < 3 || !slices.Equal(after[:3], []string{"name", "sync folder", "transaction"}) {
+		t.Errorf("order %q", got)
+	}
+}
