@@ -15,6 +15,7 @@ func (d *driver) open(ctx context.Context, at place, auth *fetch.Credential, tra
 	if err != nil {
 		return nil, err
 	}
+	fetch.SetQuick(conn) // INN writes an article apart from the line before it
 	s := newSession(conn, at, trace)
 	defer context.AfterFunc(ctx, s.abort)()
 	if err := d.enter(ctx, s, auth); err != nil {
