@@ -7,7 +7,6 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/schemes"
 	"github.com/anyurl/fetch/schemes/nntp"
-	"github.com/anyurl/fetch/schemes/telnet"
 	"github.com/anyurl/fetch/wrap"
 )
 
@@ -67,7 +66,7 @@ func (a *app) client() (*fetch.Client, error) {
 	}
 	client = fetch.New(fetch.Options{
 		Policy: policy, Wrap: a.middlewares(), Proxy: proxy, Login: a.who.answer,
-		Route: route, Resolver: f.route.resolver(), TLS: tls, Dial: telnet.Dial,
+		Route: route, Resolver: f.route.resolver(), TLS: tls,
 	}, all...)
 	return client, nil
 }
