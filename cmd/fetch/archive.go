@@ -76,8 +76,7 @@ func (t *findings) verify(name string) error {
 	}
 	switch {
 	case errors.Is(err, mirror.ErrIncomplete):
-		t.incomplete = err
-		t.note("%s: not complete: fetch mirror goes on", name)
+		t.incomplete = fetch.TooLarge.Errorf("%s is not complete: fetch mirror goes on", name)
 		return nil
 	case err == nil && t.damage == before:
 		t.note("%s: nothing is damaged or missing", name)
