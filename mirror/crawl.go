@@ -70,7 +70,7 @@ func (m *mirror) rest(ctx context.Context, ended <-chan struct{}, busy bool) (do
 			return true, nil
 		}
 		if !stats.Next.IsZero() {
-			wait = min(max(stats.Next.Sub(m.Now()), 10*time.Millisecond), lease)
+			wait = min(max(stats.Next.Sub(m.Now()), 10*time.Millisecond), 2*idle) // another worker may be done before
 		}
 	}
 	timer := time.NewTimer(wait)

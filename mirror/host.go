@@ -14,13 +14,14 @@ import (
 // Batches: what is claimed at a time, and what is committed together at the
 // latest.
 const (
-	atOnce     = 256
+	atOnce     = 512
 	batchSize  = 256
 	batchBytes = 16 << 20
 	batchAge   = 100 * time.Millisecond
 )
 
-// host is a lease at work. It belongs to the goroutine of work.
+// host is a lease at work. It belongs to the goroutine of work; the lease, while
+// a trip is under way, to that.
 type host struct {
 	m     *mirror
 	lease *frontier.Lease
@@ -28,10 +29,13 @@ type host struct {
 	todo  chan frontier.Item
 	done  chan *visit
 
-	under int // visits that have not come back
-	batch []*visit
-	bytes int64
-	dry   bool // the frontier had nothing more, and nothing was committed since
+	under  int // visits that have not come back
+	batch  []*visit
+	bytes  int64
+	old    bool  // the batch has waited long enough
+	trip   *trip // nil: none is under way
+	dry    bool  // the frontier had nothing more, and nothing was committed since
+	paused bool  // nothing more is asked of the host under this lease
 }
 
 // host works off one lease: its items go to as many visitors as the host may be
@@ -107,55 +111,46 @@ func (h *host) work(ctx context.Context) error {
 	flush := time.NewTimer(batchAge)
 	defer flush.Stop()
 	for {
-		if err := h.refill(ctx); err != nil {
-			return err
+		h.depart(ctx)
+		if h.trip == nil && h.idle() && len(h.batch) == 0 {
+			return nil
 		}
-		if len(h.queue) == 0 && h.under == 0 {
-			if len(h.batch) == 0 {
-				return nil
-			}
-			if err := h.commit(ctx); err != nil {
-				return err
-			}
-			continue
-		}
-		todo, next := h.todo, frontier.Item{}
+		todo, done, next := h.todo, h.done, frontier.Item{}
 		if len(h.queue) > 0 {
 			next = h.queue[0]
 		} else {
 			todo = nil
 		}
+		if h.full() { // until the trip is back
+			done = nil
+		}
 		select {
 		case todo <- next:
 			h.queue = h.queue[1:]
 			h.under++
-		case v := <-h.done:
+		case v := <-done:
 			h.under--
 			if err := h.take(ctx, v, flush); err != nil {
 				return err
 			}
-		case <-flush.C:
-			if err := h.commit(ctx); err != nil {
-				return err
+		case <-h.trip.back():
+			if err := h.arrive(); err != nil {
+				return h.end(ctx, err)
 			}
+		case <-flush.C:
+			h.old = true
 		case <-ctx.Done():
 			return h.end(ctx, context.Cause(ctx))
 		}
 	}
 }
 
-// refill asks for more items before the last is handed out.
-func (h *host) refill(ctx context.Context) error {
-	if h.dry || len(h.queue) > atOnce/4 || ctx.Err() != nil {
-		return nil
-	}
-	more, err := h.m.front.More(ctx, h.lease, atOnce-len(h.queue))
-	h.dry = len(more) == 0
-	h.queue = append(h.queue, more...)
-	return err
-}
+// idle reports whether nothing is left to be visited that is known here.
+func (h *host) idle() bool { return len(h.queue) == 0 && h.under == 0 }
 
-// take puts a visit into the batch, which it commits when it is large or old.
+func (h *host) full() bool { return len(h.batch) >= batchSize || h.bytes >= batchBytes }
+
+// take puts a visit into the batch.
 func (h *host) take(ctx context.Context, v *visit, flush *time.Timer) error {
 	switch {
 	case v == nil:
@@ -177,7 +172,7 @@ func (h *host) take(ctx context.Context, v *visit, flush *time.Timer) error {
 		if err := h.m.front.BlockHost(ctx, h.lease.Host, until); err != nil {
 			return err
 		}
-		h.queue, h.dry = nil, true // what was handed out and not asked for stays pending
+		h.queue, h.paused = nil, true // what was handed out and not asked for stays pending
 		if v.state == frontier.Pending {
 			v.retry = until.Add(time.Second) // others first: it may be this one alone
 		}
@@ -187,37 +182,28 @@ func (h *host) take(ctx context.Context, v *visit, flush *time.Timer) error {
 	}
 	h.batch = append(h.batch, v)
 	h.bytes += v.size
-	if len(h.batch) >= batchSize || h.bytes >= batchBytes {
-		return h.commit(ctx)
-	}
 	return nil
 }
 
 // end commits what was brought before the run has to end, by cause.
 func (h *host) end(ctx context.Context, cause error) error {
-	return also(cause, h.commit(ctx))
+	if h.trip != nil {
+		<-h.trip.back()
+		cause = also(cause, h.arrive())
+	}
+	t := h.load()
+	t.commit(ctx)
+	return also(cause, t.err)
 }
 
 // also is both errors. One of the same class as err says nothing more: a disk
 // that is full is full for all.
 func also(err, more error) error {
-	if err != nil && fetch.FaultOf(err) == fetch.FaultOf(fault(more)) {
+	switch {
+	case err == nil:
+		return more
+	case more == nil, fetch.FaultOf(err) == fetch.FaultOf(fault(more)):
 		return err
 	}
 	return errors.Join(err, more)
-}
-
-func (h *host) commit(ctx context.Context) error {
-	if len(h.batch) == 0 {
-		return nil
-	}
-	err := h.m.commit(ctx, h.lease, h.batch)
-	for _, v := range h.batch {
-		v.free()
-	}
-	h.batch, h.bytes, h.dry = h.batch[:0], 0, false
-	if err != nil {
-		return err
-	}
-	return h.m.limits()
 }

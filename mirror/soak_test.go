@@ -15,3 +15,9 @@ func TestSoakLargeListing(t *testing.T) {
 	listed = 100_000
 	TestLargeListing(t)
 }
+
+// TestSoakMemory is TestMemory with 300 MiB.
+func TestSoakMemory(t *testing.T) {
+	heavy = 300 << 20
+	TestMemory(t)
+}

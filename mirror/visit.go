@@ -3,7 +3,6 @@ package mirror
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -147,7 +146,7 @@ func (m *mirror) bring(ctx context.Context, v *visit) error {
 		v.out(why)
 		return nil
 	}
-	if err := errors.Join(m.read(v), v.heard.failed()); err != nil {
+	if err := also(m.read(v), v.heard.failed()); err != nil {
 		return err
 	}
 	switch {

@@ -1,0 +1,51 @@
+package mirror_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/uri"
+)
+
+// heavy is how large the body of TestMemory is, in bytes.
+var heavy int64 = 48 << 20
+
+// TestMemory: neither a large body nor many that come together take memory.
+func TestMemory(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/large":
+			io.Copy(w, faultnet.Body(heavy))
+		case strings.HasPrefix(r.URL.Path, "/some"):
+			io.Copy(w, faultnet.Body(1<<20))
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer s.Close()
+	for name, urls := range map[string][]string{"one": {"/large"}, "many": some(int(heavy >> 20))} {
+		t.Run(name, func(t *testing.T) {
+			o := options(t)
+			for _, u := range urls {
+				o.Seeds = append(o.Seeds, uri.MustParse(s.URL+u))
+			}
+			o.PerHost = 8
+			peak := watch(t)
+			if sum := run(t, o); sum.New != int64(len(urls)) || sum.Bytes < heavy {
+				t.Errorf("%+v", sum)
+			}
+			peak(t, 64<<20)
+		})
+	}
+}
+
+func some(n int) (urls []string) {
+	for i := range n {
+		urls = append(urls, "/some"+strings.Repeat("x", i))
+	}
+	return urls
+}

@@ -1,0 +1,83 @@
+package mirror
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/anyurl/fetch/fetch"
+	schemehttp "github.com/anyurl/fetch/schemes/http"
+	"github.com/anyurl/fetch/uri"
+)
+
+// TestWorkers: three workers on one database visit each URL once, and ask no
+// host over more connections than one of them may.
+func TestWorkers(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	asked, under := map[string]int{}, map[string]int{}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		asked[r.Host+r.URL.Path]++
+		if under[r.Host]++; under[r.Host] > 1 {
+			t.Errorf("%d requests to %s at a time", under[r.Host], r.Host)
+		}
+		mu.Unlock()
+		w.Header().Set("Content-Type", "text/html")
+		if r.URL.Path == "/" {
+			for i := range 40 {
+				fmt.Fprintf(w, "<a href=%d><a href='http://127.0.0.%d:%s/%d'>", i, i%9+1, strings.Split(r.Host, ":")[1], i)
+			}
+		} else {
+			io.WriteString(w, r.Host+r.URL.Path)
+		}
+		mu.Lock()
+		under[r.Host]--
+		mu.Unlock()
+	}))
+	defer s.Close()
+	o := Options{Dir: t.TempDir(), Tree: true, WARC: &WARC{}, PerHost: 1}
+	o.Scope.Reach = Any
+	// One listener, nine hosts.
+	o.Client = fetch.New(fetch.Options{Policy: fetch.Typed(), Route: func(to fetch.Target) fetch.Target {
+		here, _ := fetch.TargetOf(uri.MustParse(s.URL), 80)
+		here.Scheme = to.Scheme
+		return here
+	}}, schemehttp.Schemes(schemehttp.Options{})...)
+	defer o.Client.Close()
+	o.Seeds = []uri.URI{uri.MustParse(s.URL + "/")}
+	o.fill()
+	m, err := open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.close()
+	if err := m.begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var workers sync.WaitGroup
+	for n := range 3 {
+		workers.Go(func() {
+			if err := m.drain(t.Context(), fmt.Sprint("worker ", n)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	workers.Wait()
+	n := 0
+	for u, times := range asked {
+		if !strings.HasSuffix(u, "/robots.txt") {
+			n++
+		}
+		if times != 1 {
+			t.Errorf("%s was asked for %d times", u, times)
+		}
+	}
+	if n < 70 {
+		t.Errorf("%d URLs were asked for", n)
+	}
+}
