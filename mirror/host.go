@@ -179,6 +179,7 @@ func (h *host) take(ctx context.Context, v *visit, flush *time.Timer) error {
 	}
 	if len(h.batch) == 0 {
 		flush.Reset(batchAge)
+		h.old = false
 	}
 	h.batch = append(h.batch, v)
 	h.bytes += v.size
