@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bufio"
+	"compress/gzip"
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/base32"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -12,7 +15,6 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/internal/peer"
-	"github.com/anyurl/fetch/warc"
 )
 
 // mirrorCases bring whole sites. What fetch does besides, a database, digests
@@ -112,26 +114,12 @@ func (h holding) in(dir string) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		f, err := os.Open(path)
-		if err != nil {
-			return err
+		if strings.HasSuffix(path, ".warc.gz") {
+			return payloads(path, there)
 		}
-		defer f.Close()
-		if !warc.Is(path) {
-			text, err := os.ReadFile(path)
-			there[sha256.Sum256(text)] = true
-			return err
-		}
-		for line, err := range warc.Lines(path, f) {
-			if err != nil {
-				return err
-			}
-			digest, _ := base32.StdEncoding.DecodeString(line.Digest)
-			var sum [sha256.Size]byte
-			copy(sum[:], digest)
-			there[sum] = true
-		}
-		return nil
+		text, err := os.ReadFile(path)
+		there[sha256.Sum256(text)] = true
+		return err
 	})
 	if err != nil {
 		return err
@@ -142,4 +130,33 @@ func (h holding) in(dir string) error {
 		}
 	}
 	return nil
+}
+
+// payloads adds what the records of a WARC file say that they hold.
+func payloads(path string, there map[[sha256.Size]byte]bool) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return err
+	}
+	for lines := bufio.NewReader(z); ; {
+		line, err := lines.ReadString('\n')
+		if digest, ok := strings.CutPrefix(strings.TrimSpace(line), "WARC-Payload-Digest: sha1:"); ok {
+			var sum [sha256.Size]byte
+			if _, err := base32.StdEncoding.Decode(sum[:], []byte(digest)); err != nil {
+				return err
+			}
+			there[sum] = true
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
 }
