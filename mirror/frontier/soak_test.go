@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/anyurl/fetch/mirror/frontier/frontiertest"
 )
@@ -15,7 +16,7 @@ func TestSoakSuite(t *testing.T) { frontiertest.Soak(t, sqlite) }
 
 // TestSoakRestart wants a million URLs in 256 MiB.
 func TestSoakRestart(t *testing.T) {
-	restart(t, 1_000_000)
+	restart(t, 1_000_000, 2*time.Second)
 	if peak := peakMemory(t); peak > 256<<20 {
 		t.Errorf("%d MiB were resident", peak>>20)
 	} else {

@@ -115,6 +115,34 @@ func runs(t *testing.T, e Engine) {
 	}
 }
 
+// together lets two processes work on one frontier: what one has learned must
+// not be news to the other.
+func together(t *testing.T, e Engine) {
+	if !e.Lasts {
+		t.Skip("this engine has one handle")
+	}
+	one := begin(t, e)
+	two := &trial{TB: t, clock: one.clock, ctx: one.ctx, place: one.place}
+	two.open(e)
+	defer two.Close()
+	seed := url("a", 1)
+	two.add(1, seed)
+	one.add(0, seed)
+	l := one.lease("one", "a", 1)
+	two.none("one has a")
+	one.ok(one.Complete(one.ctx, l, done(seed), nil))
+	one.ok(one.End(one.ctx))
+	if _, fresh, err := one.Begin(one.ctx, nil); !fresh || err != nil {
+		t.Fatal(fresh, err)
+	}
+	two.add(1, seed) // in the run that the other has begun
+	one.want(frontier.Pending, seed.URL)
+	two.ok(two.Evict(two.ctx))
+	if err := one.Extend(one.ctx, l, time.Minute); !errors.Is(err, frontier.ErrFenced) {
+		t.Errorf("evicted by the other: %v", err)
+	}
+}
+
 func complete(t *testing.T, e Engine) {
 	tr := begin(t, e)
 	page, next, dead := url("a", 1), url("a", 2), url("a", 3)

@@ -36,11 +36,12 @@ type Engine struct {
 func Run(t *testing.T, e Engine) {
 	t.Run("Add", func(t *testing.T) { add(t, e) })
 	t.Run("Runs", func(t *testing.T) { runs(t, e) })
+	t.Run("Together", func(t *testing.T) { together(t, e) })
 	t.Run("Claim", func(t *testing.T) { claim(t, e) })
 	t.Run("Lease", func(t *testing.T) { lease(t, e) })
 	t.Run("Complete", func(t *testing.T) { complete(t, e) })
 	t.Run("Read", func(t *testing.T) { read(t, e) })
-	t.Run("Model", func(t *testing.T) { random(t, e, 40) })
+	t.Run("Model", func(t *testing.T) { random(t, e, 20) })
 	t.Run("Crawl", func(t *testing.T) { crawl(t, e, 500) })
 	t.Run("Crash", func(t *testing.T) { crash(t, e, 3) })
 	t.Run("Kill", func(t *testing.T) { kill(t, e, 3) })
