@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	_ "embed"
@@ -29,7 +30,7 @@ func open(ctx context.Context, dsn string, now func() time.Time) (Frontier, erro
 	case engine == "sqlite" && rest != "":
 		return openSQLite(ctx, rest, now)
 	case dsn == "" || len(engine) > 1 && len(engine) < len(dsn) && !strings.ContainsAny(engine, `/\.`):
-		return nil, fmt.Errorf("frontier: no engine for %q: there are sqlite:PATH and mem:", dsn)
+		return nil, fmt.Errorf("frontier: no engine for %q: there are mem: and sqlite:PATH", dsn)
 	}
 	return openSQLite(ctx, dsn, now)
 }
@@ -55,7 +56,7 @@ func openSQLite(ctx context.Context, path string, now func() time.Time) (_ Front
 	defer func() {
 		if err != nil {
 			e.shut()
-			err = fmt.Errorf("frontier: %w", fault(err))
+			err = fmt.Errorf("frontier %s: %w", cmp.Or(path, "in memory"), fault(err))
 		}
 	}()
 	w, err := e.connect(ctx, "cache_size(-65536)",
