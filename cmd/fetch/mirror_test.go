@@ -103,6 +103,13 @@ func TestMirrorNews(t *testing.T) {
 	if err != nil || strings.Count(string(other), "Number 5\n") != 1 {
 		t.Errorf("the cross-post in the other group: %q, %v", other, err)
 	}
+	boxes := t.TempDir()
+	fetchAs(t, 0, "mirror", "--mailboxes", "maildir", "--delay", "0", "--output-dir", boxes,
+		"--connect-to", "news.example:119:"+first.Addr, "nntp://news.example/local.test")
+	delivered, err := filepath.Glob(filepath.Join(boxes, "mail/news.example/local.test/*/*"))
+	if err != nil || len(delivered) != 6 {
+		t.Errorf("delivered %q, %v", delivered, err)
+	}
 }
 
 // TestMirrorFTP: links of a server lead nowhere, files are what they are.

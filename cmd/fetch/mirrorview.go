@@ -30,11 +30,11 @@ func (v *view) event(e mirror.Event) {
 	if v.json {
 		encode(v.app.stdout, e) // a reader that has gone ends us by the signal
 	}
-	typed := e.State == "excluded" && e.Via == ""
-	if typed {
+	refused := e.State == "excluded" && e.Via == "" && e.Code == 0 && e.Media == "" // typed, and never answered
+	if refused {
 		v.refused++
 	}
-	if v.app.flags.verbose || typed || e.State == "dead" || e.State == "cut" {
+	if v.app.flags.verbose || refused || e.State == "dead" || e.State == "cut" {
 		v.say(about(e))
 	}
 }
