@@ -189,7 +189,7 @@ func (m *mirror) resume(name string) error {
 func (m *mirror) openWARCs() (names []string, err error) {
 	entries, err := fs.ReadDir(m.warcs.FS(), ".")
 	for _, e := range entries {
-		if name, open := strings.CutSuffix(e.Name(), warc.OpenSuffix); open {
+		if name, open := strings.CutSuffix(e.Name(), warc.OpenSuffix); open && warc.Is(name) {
 			names = append(names, name)
 		}
 	}

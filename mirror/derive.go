@@ -138,19 +138,20 @@ func (a *archive) brought(ctx context.Context, f func(frontier.Item, frontier.St
 // manifest writes the digests of the tree as sha256sum reads them.
 func (m *mirror) manifest(ctx context.Context) error {
 	return whole(m.root, manifest, func(w io.Writer) error {
-		return m.brought(ctx, func(it frontier.Item, s frontier.State) error {
-			c := it.Last
-			if c.Path == "" {
-				return nil
-			}
-			if s == frontier.Gone {
-				if _, err := m.store.Stat(c.Path); err != nil {
-					return nil // in the attic
+		for f, err := range m.front.Files(ctx) {
+			if err == nil && f.State == frontier.Gone {
+				if _, lost := m.store.Stat(f.Path); lost != nil {
+					continue // it is in the attic
 				}
 			}
-			_, err := w.Write(warc.AppendManifest(nil, c.Digest, tree.Dir+"/"+c.Path))
-			return err
-		})
+			if err == nil {
+				_, err = w.Write(warc.AppendManifest(nil, f.Digest, tree.Dir+"/"+f.Path))
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 

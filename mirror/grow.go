@@ -60,8 +60,9 @@ func (m *mirror) regrow(ctx context.Context, v *visit) error {
 		return g.end()
 	}
 	body, err := m.reopen(ctx, last)
-	if err != nil {
-		return err
+	if err != nil { // Verify tells more; what was brought once is visited nonetheless
+		v.note = err.Error()
+		return g.end()
 	}
 	defer body.Close()
 	if isRobots(v.url) {

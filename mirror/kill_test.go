@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 func (o order) options() mirror.Options {
 	out := mirror.Options{Dir: o.Dir, Tree: o.Tree, PerHost: 2, Tries: 2}
 	if o.WARC {
-		out.WARC = &mirror.WARC{}
+		out.WARC = &mirror.WARC{Size: 20 << 10} // a new file every few batches
 	}
 	for _, u := range o.URLs {
 		out.Seeds = append(out.Seeds, uri.MustParse(u))
