@@ -43,6 +43,9 @@ func (u URI) Normalize(l Level) URI {
 	if l == ByScheme {
 		p = p.byScheme()
 	}
+	if p == u.Parts() {
+		return u
+	}
 	return u.rebuild(p)
 }
 

@@ -9,6 +9,9 @@ func (u URI) WithoutFragment() URI {
 // WithoutQuery returns u with its query undefined; a fragment stays.
 func (u URI) WithoutQuery() URI {
 	p := u.Parts()
+	if !p.HasQuery {
+		return u
+	}
 	p.Query, p.HasQuery = "", false
 	return u.rebuild(p)
 }
@@ -16,6 +19,9 @@ func (u URI) WithoutQuery() URI {
 // WithoutUserinfo returns u with its userinfo undefined, name and password.
 func (u URI) WithoutUserinfo() URI {
 	p := u.Parts()
+	if !p.HasUserinfo {
+		return u
+	}
 	p.Userinfo, p.HasUserinfo = "", false
 	return u.rebuild(p)
 }

@@ -110,6 +110,13 @@ type Capture struct {
 	Proof string // WARC-Payload-Digest
 }
 
+// A File is what stands in the tree for a URL.
+type File struct {
+	Path   string
+	Digest [32]byte
+	State  State // of the URL
+}
+
 // A Name is a claim to a path of the tree, folded as the strictest file system
 // folds names.
 type Name struct {
@@ -215,6 +222,10 @@ type Frontier interface {
 
 	// Captures yields what was brought, in the order in which it was.
 	Captures(ctx context.Context) iter.Seq2[Capture, error]
+
+	// Files yields what the newest captures of all URLs put into the tree, in
+	// the order in which the URLs were added.
+	Files(ctx context.Context) iter.Seq2[File, error]
 
 	// Brought finds the newest captures of URLs, by Capture.Key.
 	Brought(ctx context.Context, keys []Key) (map[Key]Capture, error)

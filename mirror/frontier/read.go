@@ -105,6 +105,21 @@ func (e *engine) Items(ctx context.Context, state State) iter.Seq2[Item, error] 
 	return e.itemsWhere(ctx, "u.state = ?1", state)
 }
 
+func (e *engine) Files(ctx context.Context) iter.Seq2[File, error] {
+	return pages(ctx, e, func(s *session, after int64, add func(File, int64)) error {
+		return s.each(`select u.id, u.state, c.path, c.digest from url u join capture c on c.id = u.last
+			where c.path <> '' and u.id > ? order by u.id limit ?`, []any{after, page}, func(r *sql.Rows) error {
+			var f File
+			var id int64
+			var digest []byte
+			err := r.Scan(&id, &f.State, &f.Path, &digest)
+			copy(f.Digest[:], digest)
+			add(f, id)
+			return err
+		})
+	})
+}
+
 func (e *engine) Captures(ctx context.Context) iter.Seq2[Capture, error] {
 	return pages(ctx, e, func(s *session, after int64, add func(Capture, int64)) error {
 		return s.each("select "+captureColumns+" where c.id > ? order by c.id limit ?", []any{after, page}, func(r *sql.Rows) error {

@@ -93,15 +93,16 @@ func (e *engine) change(ctx context.Context, sync string, f func(*tx) error) err
 	return fault(err)
 }
 
-// read runs f with a session that sees what was committed. f may not call the
-// engine.
+// read runs f with a session that sees what was committed when it began: one
+// transaction, as SQLite locks the file anew for each statement outside of one.
+// f may not call the engine.
 func (e *engine) read(ctx context.Context, f func(*session) error) error {
 	s, err := e.take(ctx, e.readers)
 	if err != nil {
 		return err
 	}
 	defer func() { e.readers <- s }()
-	return fault(f(s))
+	return fault(s.within("begin", func() error { return f(s) }))
 }
 
 // Close waits for the calls that have begun.
@@ -200,9 +201,12 @@ func (s *session) each(query string, args []any, f func(*sql.Rows) error) error 
 	return rows.Err()
 }
 
-// transact makes f one transaction.
-func (s *session) transact(f func() error) error {
-	if _, err := s.exec("begin immediate"); err != nil {
+// transact makes f one transaction that may write.
+func (s *session) transact(f func() error) error { return s.within("begin immediate", f) }
+
+// within makes f one transaction that begins so.
+func (s *session) within(begin string, f func() error) error {
+	if _, err := s.exec(begin); err != nil {
 		return err
 	}
 	committed := false
