@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"time"
 
@@ -128,7 +129,13 @@ func (a *app) retrying() fetch.Middleware {
 		Delay:    time.Duration(f.retryDelay),
 		Total:    time.Duration(f.retryMaxTime),
 		All:      f.retryAllErrors,
-		Notify: func(_ *fetch.Request, n int, wait time.Duration, err error) {
+		Notify: func(req *fetch.Request, n int, wait time.Duration, err error) {
+			switch {
+			case a.archiving && !f.verbose: // what matters of many is how each ends
+				return
+			case a.archiving:
+				err = fmt.Errorf("%s: %w", req.URL, err)
+			}
 			a.note("%v; attempt %d of %d in %v", err, n+1, f.retry+1, wait.Round(100*time.Millisecond))
 		},
 	})

@@ -44,6 +44,7 @@ on the archive; 130 interrupted. After 3, 10 and 130 the same command goes on.`,
   fetch mirror --warc --page-requisites http://example.org/docs/
   fetch mirror --mailboxes mbox nntp://news.example.org/comp.lang.c
   fetch mirror --delete --per-host 4 --delay 0 ftp://ftp.example.org/pub/
+  fetch mirror --archive old.warc.gz http://example.org/    # its files, from a WARC file
   fetch verify ftp.example.org && fetch pack ftp.example.org --manifest`,
 		RunE: func(_ *cobra.Command, args []string) error { return a.mirrors(f, append(args, a.urls...)) },
 	}
@@ -68,6 +69,9 @@ func (a *app) mirrors(f *mirrorFlags, args []string) error {
 		return fetch.Usage.Errorf("--browse wants a folder outside the archive")
 	}
 	a.native, a.archiving, a.flags.robots = true, true, !f.ignoreRobots
+	if !a.given("retry") {
+		a.flags.retry = 1 // what fails for longer is visited again: --tries
+	}
 	personal, err := a.personal(o.Seeds)
 	if err != nil {
 		return err
@@ -162,7 +166,7 @@ func (a *app) gentle() func(fetch.Driver) wrap.Rule {
 		if a.flags.robots {
 			ask = wrap.Robots("fetch")(next)
 		}
-		given := a.given("delay")
+		given := a.given("delay") || len(a.flags.archive) > 0 // which nobody need spare
 		return func(ctx context.Context, req *fetch.Request) (time.Duration, error) {
 			delay, err := ask(ctx, req)
 			if !given && !mirror.Near(strings.ToLower(req.URL.Host())) {

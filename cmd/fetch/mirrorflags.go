@@ -66,7 +66,7 @@ func (f *mirrorFlags) register(p *pflag.FlagSet) {
 	p.Var(&f.minFree, "min-free", "stop when the disk has less than `BYTES` left")
 	p.Lookup("min-free").DefValue = "64M"
 	p.IntVar(&f.hosts, "hosts", 16, "ask `N` hosts at a time")
-	p.IntVar(&f.tries, "tries", 3, "visit a URL that fails for now `N` times")
+	p.IntVar(&f.tries, "tries", 3, "visit a URL that fails for now `N` times, each with --retry 1")
 	p.BoolVar(&f.delete, "delete", false, "move files that the server has no more to attic/")
 	p.Var(&f.maxDelete, "max-delete", "but nothing if that is more than this `SHARE` of them: 10% or 0.1")
 	p.BoolVar(&f.followLinks, "follow-links", false, "follow the symbolic links of listings")
