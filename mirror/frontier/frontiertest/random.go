@@ -240,6 +240,17 @@ func (p *play) compareCaptures() {
 	byDigest, err := p.Payloads(p.ctx, digests)
 	p.judge(err, false)
 	p.equal("the first with a digest", byDigest, first)
+	var files, wantFiles []frontier.File
+	for f, err := range p.Files(p.ctx) {
+		p.judge(err, false)
+		files = append(files, f)
+	}
+	for _, i := range p.model.items {
+		if i.Last != nil && i.Last.Path != "" {
+			wantFiles = append(wantFiles, frontier.File{Path: i.Last.Path, Digest: i.Last.Digest, State: i.state})
+		}
+	}
+	p.equal("the files", files, wantFiles)
 	named, err := p.Named(p.ctx, paths)
 	p.judge(err, false)
 	p.equal("the names", named, p.model.names)
