@@ -171,9 +171,13 @@ func (p *play) result(l *frontier.Lease) frontier.Result {
 		case 2:
 			other := url(p.hostName(), p.n(6)) // the object of another URL
 			c.Key, c.URL = other.Key, other.URL
+		case 3:
+			c.Path = "" // not in the tree
 		}
 		r.Capture = c
-		r.Names = []frontier.Name{{Fold: c.Path, Key: r.Item.Key}}
+		if c.Path != "" {
+			r.Names = []frontier.Name{{Fold: c.Path, Key: r.Item.Key}}
+		}
 		if p.n(4) == 0 {
 			r.Names = []frontier.Name{{Fold: paths[p.n(len(paths))]}}
 		}
