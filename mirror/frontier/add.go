@@ -32,6 +32,15 @@ func (e *engine) Add(ctx context.Context, items []Item) (added int, err error) {
 
 // add puts items into the run.
 func (t *tx) add(items []Item) (added int, err error) {
+	var keys []Key
+	for i := range items {
+		if k := items[i].Key; !t.seen.has(t.run, k) && !k.IsZero() {
+			keys = append(keys, k)
+		}
+	}
+	if err := t.ahead(keys); err != nil {
+		return 0, err
+	}
 	for i := range items {
 		item := &items[i]
 		if t.seen.has(t.run, item.Key) {
@@ -104,6 +113,11 @@ func (t *tx) lookup(k Key) (*urlRow, error) {
 		return nil, errors.New("frontier: an item without a key")
 	}
 	u := new(urlRow)
+	if row, ok := t.looked[k]; ok {
+		delete(t.looked, k) // what follows may change it
+		*u = row
+		return u, nil
+	}
 	err := t.scan("select id, state, run, host from url where key=?", []any{k[:]}, &u.id, &u.state, &u.run, &u.host)
 	if errors.Is(err, sql.ErrNoRows) {
 		return u, nil

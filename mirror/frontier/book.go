@@ -28,6 +28,8 @@ type tx struct {
 	files map[string]int64 // ids
 	seen  *seen
 	met   []Key // to be remembered in seen
+
+	looked map[Key]urlRow // ahead
 }
 
 const readBook = "select run, live, pending, done, kept, gone, dead, excluded, before, urls, captures, bytes from book"

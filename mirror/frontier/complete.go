@@ -18,6 +18,13 @@ func (e *engine) Complete(ctx context.Context, l *Lease, rs []Result, ends map[s
 		if !t.live {
 			return errNoRun
 		}
+		keys := make([]Key, len(rs))
+		for i := range rs {
+			keys[i] = rs[i].Item.Key
+		}
+		if err := t.ahead(keys); err != nil {
+			return err
+		}
 		for i := range rs {
 			if err := t.complete(h, &rs[i]); err != nil {
 				return err

@@ -67,7 +67,7 @@ func (e *engine) change(ctx context.Context, sync string, f func(*tx) error) err
 		return err
 	}
 	defer func() { e.writer <- s }()
-	t := &tx{session: s, now: micros(e.now()), hosts: map[int64]*host{}, names: map[string]*host{}, files: map[string]int64{}, seen: &e.seen}
+	t := &tx{session: s, now: micros(e.now()), hosts: map[int64]*host{}, names: map[string]*host{}, files: map[string]int64{}, seen: &e.seen, looked: map[Key]urlRow{}}
 	if _, err := s.exec(sync); err != nil {
 		return fault(err)
 	}
