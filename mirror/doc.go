@@ -14,6 +14,10 @@
 //	attic/               what --delete took out of tree/
 //	crawl.jsonl          a line for each visit
 //
+// A server that says it cannot answer now, or says nothing, is left alone by
+// all visits for a while that grows; one that stays silent is given up for the
+// run, and the next one asks again.
+//
 // An object reaches the archive in this order: the bytes into files of no
 // name, or behind the end of a WARC; those to the disk; then one transaction
 // that says where they are and what they lead to. A kill before the

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,6 +20,7 @@ import (
 type fickle struct {
 	paper
 	wrong func(out http.ResponseWriter, r *http.Request, nth int) bool // of this URL, from 1
+	mu    sync.Mutex
 	nth   map[string]int
 }
 
@@ -34,8 +36,11 @@ func newFickle() *fickle {
 }
 
 func (f *fickle) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
 	f.nth[r.RequestURI]++
-	if f.wrong == nil || !f.wrong(out, r, f.nth[r.RequestURI]) {
+	nth := f.nth[r.RequestURI]
+	f.mu.Unlock()
+	if f.wrong == nil || !f.wrong(out, r, nth) {
 		f.paper.ServeHTTP(out, r)
 	}
 }

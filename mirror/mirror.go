@@ -29,7 +29,7 @@ type Options struct {
 
 	Hosts   int // asked at a time; 0: 16
 	PerHost int // connections to each; 0: 2 for a near one, else 1
-	Tries   int // visits to a URL that fails for now, in one run; 0: 3
+	Tries   int // visits to a URL that fails for now, in one run, and pauses for a server that is silent; 0: 3
 
 	Delete    bool    // what the server has no more goes to attic/
 	MaxDelete float64 // unless it is more than this share of the tree; 0: 0.1

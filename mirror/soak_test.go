@@ -21,3 +21,6 @@ func TestSoakMemory(t *testing.T) {
 	heavy = 300 << 20
 	TestMemory(t)
 }
+
+// TestSoakCalendar: the pages of one path are not without number.
+func TestSoakCalendar(t *testing.T) { calendar.test(t) }
