@@ -147,12 +147,19 @@ func (e *engine) Payloads(ctx context.Context, digests [][32]byte) (map[[32]byte
 }
 
 func (e *engine) Named(ctx context.Context, folds []string) (map[string]Key, error) {
-	return find(ctx, e, folds, func(s *session, fold string) (k Key, err error) {
-		var key []byte
-		err = s.scan("select key from name where fold=?", []any{fold}, &key)
-		copy(k[:], key)
-		return k, err
+	named := make(map[string]Key, len(folds))
+	err := e.read(ctx, func(s *session) error {
+		return eachOf(s, namedMany, folds, func(fold string) any { return fold }, func(r *sql.Rows) error {
+			var fold string
+			var key sql.RawBytes
+			err := r.Scan(&fold, &key)
+			var k Key
+			copy(k[:], key)
+			named[fold] = k
+			return err
+		})
 	})
+	return named, err
 }
 
 // find looks each of keys up. Those that are not there are not in the answer.
