@@ -55,6 +55,9 @@ func (m *mirror) host(ctx context.Context, l *frontier.Lease) error {
 	}
 	workers.Go(func() { m.hold(visits, *l, cancel) })
 	err := h.work(ctx)
+	if err != nil {
+		err = h.end(ctx, err)
+	}
 	stop()
 	close(h.todo)
 	go func() { workers.Wait(); close(h.done) }()
@@ -135,12 +138,12 @@ func (h *host) work(ctx context.Context) error {
 			}
 		case <-h.trip.back():
 			if err := h.arrive(); err != nil {
-				return h.end(ctx, err)
+				return err
 			}
 		case <-flush.C:
 			h.old = true
 		case <-ctx.Done():
-			return h.end(ctx, context.Cause(ctx))
+			return context.Cause(ctx)
 		}
 	}
 }
@@ -154,15 +157,15 @@ func (h *host) full() bool { return len(h.batch) >= batchSize || h.bytes >= batc
 func (h *host) take(ctx context.Context, v *visit, flush *time.Timer) error {
 	switch {
 	case v == nil:
-		return h.end(ctx, context.Cause(ctx))
+		return context.Cause(ctx)
 	case v.local: // it stays pending: nothing was wrong with it
 		v.free()
-		return h.end(ctx, v.err)
+		return v.err
 	}
 	why, err := h.m.admit(v)
 	if err != nil {
 		v.free()
-		return h.end(ctx, err)
+		return err
 	}
 	if why != "" {
 		v.free()
@@ -170,6 +173,7 @@ func (h *host) take(ctx context.Context, v *visit, flush *time.Timer) error {
 	}
 	if until := h.m.pause(v); !until.IsZero() {
 		if err := h.m.front.BlockHost(ctx, h.lease.Host, until); err != nil {
+			v.free()
 			return err
 		}
 		h.queue, h.paused = nil, true // what was handed out and not asked for stays pending
