@@ -88,5 +88,8 @@ func (d *door) dialOne(ctx context.Context, network string, to netip.AddrPort, j
 		}
 		return judge(at.Addr())
 	}}
+	if shape, ok := ctx.Value(reservedKey{}).(func(*net.TCPConn) net.Conn); ok {
+		return dialReserved(ctx, dialer, network, to.String(), shape)
+	}
 	return dialer.DialContext(ctx, network, to.String())
 }

@@ -151,6 +151,22 @@ func TestConsole(t *testing.T) {
 		s.until("bye one")
 		s.ends(0)
 	})
+	t.Run("rlogind", func(t *testing.T) {
+		t.Parallel()
+		d := peer.Rlogind(t)
+		s := newSeat(t)
+		s.fetch(fetch + "rlogin://" + peer.User + "@" + d.Addr)
+		for _, text := range []string{"rlogin session with 127.0.0.1", "log in as " + peer.User, "Control-] leaves", "assword:"} {
+			s.until(text)
+		}
+		s.line(peer.Password)
+		s.until("$ ")
+		s.asks("stty size", "24 80\n")
+		s.run("resize-window", "-x", "100", "-y", "30")
+		s.asks("stty size", "30 100\n")
+		s.line("exit")
+		s.ends(0)
+	})
 	for _, c := range []struct {
 		signal syscall.Signal
 		code   int

@@ -76,8 +76,7 @@ most servers would hang up at once, their answer unsaid. For a peer that does no
 close by itself there are --idle SECONDS, a success, and --max-time SECONDS, a
 failure:
   printf 'date\nexit\n' | fetch --idle 5 telnet://HOST:PORT/
-rlogin is refused (exit 9): its servers want a port of ours below 1024, and none
-is bound yet.
+rlogin needs a port of ours below 1024, which most systems give to root alone.
 tn3270 is no session: it brings the first screen, as text or with --screen json.
 Flags: --idle --terminal --screen --code-page.`,
 	"prospero": `prospero://HOST[:PORT]/NAME[;FIELD=VALUE]   RFC 4157, RFC 1738 3.11

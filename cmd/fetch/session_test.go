@@ -97,19 +97,18 @@ func TestTelnet(t *testing.T) {
 	contains(t, p.String(), "hello", "got word")
 }
 
-// TestRlogin: where no reserved port is to be had, nothing is said to the peer.
+// TestRlogin logs in to a real in.rlogind, which hangs up on ports of anybody.
 func TestRlogin(t *testing.T) {
-	s := faultnet.Listen(t, faultnet.Script{faultnet.Stall()})
-	var out, said bytes.Buffer
-	if code := run([]string{"--no-config", "--retry", "0", "rlogin://bob@" + s.Addr().String()}, strings.NewReader(""), &out, &said); code != 9 {
+	s := peer.Rlogind(t)
+	p := &prompted{heard: make(chan struct{}), typed: strings.NewReader(peer.Password + "\r"), mark: "assword"}
+	shell := &prompted{heard: make(chan struct{}), typed: strings.NewReader("echo $((6*7)) $TERM; exit\r"), mark: "$ "}
+	var said bytes.Buffer
+	args := []string{"--no-config", "--idle", "20", "--terminal", "DUMB", "rlogin://" + peer.User + "@" + s.Addr}
+	if code := run(args, io.MultiReader(p.typing(), shell.typing()), io.MultiWriter(p, shell), &said); code != 0 {
 		t.Errorf("exit code %d: %s", code, &said)
 	}
-	contains(t, said.String(), "rlogin session with 127.0.0.1, port ", "log in as bob", "port of ours from 512 to 1023")
-	for _, c := range s.Conns() {
-		if len(c.All()) > 0 {
-			t.Errorf("sent %q", c.All())
-		}
-	}
+	contains(t, shell.String(), "42 dumb")
+	contains(t, said.String(), "rlogin session with 127.0.0.1, port ", "log in as "+peer.User)
 }
 
 // TestTN3270 reads the screen of a real go3270 host.

@@ -65,7 +65,7 @@ var layers = map[string][]string{
 var testOnly = []string{"fetch/fetchtest", "internal/peer", "internal/faultnet", "internal/torture", "internal/bench", "save/savetest", "schemes/wais/waistest", "mirror/frontier/frontiertest"}
 
 // doorFiles may dial, listen and resolve.
-var doorFiles = []string{"fetch/door.go", "fetch/race.go", "fetch/resolve.go"}
+var doorFiles = []string{"fetch/door.go", "fetch/race.go", "fetch/reserved.go", "fetch/resolve.go"}
 
 // dials are what opens a way to the network: package path to names. A name
 // that ends in * stands for all that begin so.

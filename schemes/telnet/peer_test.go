@@ -108,33 +108,28 @@ func TestTelnetdPlain(t *testing.T) {
 	}
 }
 
-// fromReserved dials from a port of ours that only root has.
-func fromReserved(o *fetch.Options) {
-	o.Dial = func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
-		for port := 1023; port > 600; port-- {
-			d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}}
-			if c, err := d.DialContext(ctx, network, to.String()); err == nil {
-				return c, nil
-			}
-		}
-		return nil, errors.New("no port is free")
-	}
-}
-
 func TestRlogind(t *testing.T) {
 	t.Parallel()
 	s := peer.Rlogind(t)
-	c := client(t, telnet.Options{Terminal: "dumb"}, fromReserved)
+	c := client(t, telnet.Options{Terminal: "dumb"})
 	talk := begin(t, c, "rlogin://"+peer.User+"@"+s.Addr+"/")
 	talk.until("assword: ")
 	talk.say(peer.Password + "\r")
 	talk.until("$ ")
-	talk.say("echo $((6*7)) $TERM; exit\r")
+	talk.say("echo $((6*7)) $TERM\r")
 	talk.until("42 dumb")
+	talk.Resize(100, 40)
+	talk.say("stty size; exit\r")
+	talk.until("40 100\r\n")
 	if _, err := io.ReadAll(talk.Body); err != nil {
 		t.Error(err)
 	}
-	_, err := client(t, telnet.Options{}).Get(t.Context(), "rlogin://"+peer.User+"@"+s.Addr+"/")
+	unreserved := func(o *fetch.Options) {
+		o.Dial = func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, to.String())
+		}
+	}
+	_, err := client(t, telnet.Options{}, unreserved).Get(t.Context(), "rlogin://"+peer.User+"@"+s.Addr+"/")
 	if !errors.Is(err, fetch.BadPort) || !strings.Contains(err.Error(), "512 to 1023") {
 		t.Errorf("from a port that anybody has: got %v", err)
 	}

@@ -3,10 +3,12 @@ package telnet
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"io"
 	"net"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -38,8 +40,7 @@ func (o Options) users(req *fetch.Request) (local, remote string, err error) {
 // lineType is the terminal and its speed, as BSD has them.
 func (o Options) lineType() string { return strings.ToLower(cmp.Or(o.Terminal, "xterm")) + "/38400" }
 
-// rlogin opens a session of rlogin. Its window has one size: the peer asks for
-// it by urgent data, which Net does not show.
+// rlogin opens a session of rlogin.
 func (o Options) rlogin(ctx context.Context, env fetch.Env, t fetch.Target, req *fetch.Request) (*fetch.Response, error) {
 	local, remote, err := o.users(req)
 	if err != nil {
@@ -49,7 +50,9 @@ func (o Options) rlogin(ctx context.Context, env fetch.Env, t fetch.Target, req 
 		return nobody(), nil
 	}
 	announce(t, req)
-	door, err := env.Net.DialContext(ctx, "tcp", t.Address())
+	w := new(window)
+	reserved := fetch.Reserved(ctx, func(c *net.TCPConn) net.Conn { return withUrgent(c, w.asked) })
+	door, err := env.Net.DialContext(reserved, "tcp", t.Address())
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +71,48 @@ func (o Options) rlogin(ctx context.Context, env fetch.Env, t fetch.Target, req 
 	if o.Mode != nil {
 		o.Mode(Keys)
 	}
-	return o.join(ctx, door, req.Trace, conn, conn.Write), nil
+	w.open(conn)
+	resp := o.join(ctx, door, req.Trace, conn, conn.Write)
+	resp.Resize = w.resize
+	return resp, nil
+}
+
+// A window tells a peer its size, once the peer has asked for it by urgent
+// data, and whenever it changes (RFC 1282).
+type window struct {
+	mu         sync.Mutex
+	conn       net.Conn // nil: nothing may be sent yet
+	wanted     bool
+	cols, rows int
+}
+
+// wantsSize is the byte by which a peer asks. The others are about flow control
+// and what is not yet shown, and of no use to us.
+const wantsSize = 0x80
+
+func (w *window) asked(b byte) {
+	if b == wantsSize {
+		w.change(func() { w.wanted = true })
+	}
+}
+
+func (w *window) open(conn net.Conn) { w.change(func() { w.conn = conn }) }
+
+func (w *window) resize(cols, rows int) { w.change(func() { w.cols, w.rows = cols, rows }) }
+
+func (w *window) change(f func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f()
+	if !w.wanted || w.conn == nil || w.cols <= 0 || w.rows <= 0 {
+		return
+	}
+	text := []byte{0xff, 0xff, 's', 's'}
+	for _, n := range []int{w.rows, w.cols, 0, 0} { // and pixels, which nobody knows
+		text = binary.BigEndian.AppendUint16(text, uint16(min(n, 0xffff)))
+	}
+	w.conn.SetWriteDeadline(time.Now().Add(sendTime))
+	w.conn.Write(text) // or the next Read tells that nobody hears
 }
 
 // introduce says who we are and reads whether that is well: one NUL, or a line

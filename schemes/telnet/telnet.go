@@ -7,8 +7,8 @@
 // what the peer sends is Body, byte for byte; both may be used at once, by one
 // goroutine each. Closing Input ends our side alone, closing Body all of it.
 // Peers ask for the size of the window early and once: call Resize before Body
-// is read. Servers of rlogin want to be called from a reserved port: where
-// fetch.Options.Dial has none to give, rlogin URLs are refused.
+// is read. Servers of rlogin want to be called from a reserved port: give Dial
+// to fetch.Options.
 // User and password of the URL are advice to a person: they are told by
 // Request.Trace, and not sent.
 //
