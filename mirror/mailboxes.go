@@ -2,6 +2,7 @@ package mirror
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -65,11 +66,17 @@ func (m *mirror) messages(ctx context.Context, f func(frontier.Item) error) erro
 }
 
 // boxOf names the box of what was found in a group or a mailbox: the folder of
-// the server and the name there.
+// the server, which a news URL need not name, and the name there.
 func boxOf(from string) (server, box string) {
-	_, rest, _ := strings.Cut(from, "://")
-	server, box, _ = strings.Cut(rest, "/")
-	return tree.Name(server), tree.Name(strings.Trim(box, "/"))
+	u, err := uri.Parse(from)
+	if err != nil {
+		return "other", "other"
+	}
+	server = u.Host()
+	if port, ok := u.Port(); ok && port != "" {
+		server += "+" + port
+	}
+	return tree.Name(cmp.Or(server, u.Scheme())), tree.Name(strings.Trim(u.Path(), "/"))
 }
 
 // boxes are the mailboxes that are being written.

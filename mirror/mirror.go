@@ -146,7 +146,7 @@ func (m *mirror) begin(ctx context.Context) error {
 		items[i] = m.seed(u)
 		names[i] = items[i].URL
 	}
-	note, err := json.Marshal(map[string]any{"seeds": names})
+	note, err := json.Marshal(asked{names})
 	if err != nil {
 		return err
 	}
@@ -155,8 +155,34 @@ func (m *mirror) begin(ctx context.Context) error {
 		return err
 	}
 	m.fresh, m.total.Run, m.total.Again = fresh, run, run > 1 || !fresh
+	if !fresh {
+		if err := m.rejoin(ctx); err != nil {
+			return err
+		}
+	}
 	_, err = m.front.Add(ctx, items)
 	return err
+}
+
+// asked is how a run was asked for: the note of its Begin.
+type asked struct {
+	Seeds []string `json:"seeds"`
+}
+
+// rejoin takes the seeds with which the run was begun for some of ours: what
+// they led to is still to be visited.
+func (m *mirror) rejoin(ctx context.Context) error {
+	stats, err := m.front.Stats(ctx)
+	var a asked
+	if err != nil || json.Unmarshal(stats.Note, &a) != nil {
+		return err
+	}
+	for _, text := range a.Seeds {
+		if u, err := uri.Parse(text); err == nil {
+			m.scope.admit(u)
+		}
+	}
+	return nil
 }
 
 // lease is how long a dead worker keeps a host from the others.

@@ -68,6 +68,10 @@ func (m *mirror) visit(ctx context.Context, it frontier.Item) *visit {
 		return v.fail(frontier.Dead, err)
 	}
 	if why := m.unwanted(v); why != "" {
+		if it.Last != nil && m.has(it.Last) { // brought for others: it is no worse for that
+			v.same, v.note = true, why
+			return v
+		}
 		return v.out(why)
 	}
 	if m.lost(v.url) {

@@ -1,0 +1,37 @@
+package mirror_test
+
+import (
+	"testing"
+
+	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/mirror"
+)
+
+// TestOtherSeeds: a run that was stopped belongs to its own seeds too, and what
+// others brought stays what it was.
+func TestOtherSeeds(t *testing.T) {
+	t.Parallel()
+	s := peer.Nginx(t, peer.NginxOptions{})
+	for _, name := range []string{"a", "b"} {
+		s.Put(name+"/index.html", []byte("<a href=1><a href=2><a href=3>"))
+		for _, page := range []string{"1", "2", "3"} {
+			s.Put(name+"/"+page, []byte(name+page))
+		}
+	}
+	first, second := options(t, "http://"+s.Addr+"/a/"), options(t, "http://"+s.Addr+"/b/")
+	second.Dir = first.Dir
+	stopped := first
+	stopped.Limits.Files = 2
+	if _, err := mirror.Run(t.Context(), stopped); err == nil {
+		t.Fatal("no limit")
+	}
+	if sum := run(t, second); sum.New != 6 || sum.Left != 0 {
+		t.Errorf("continued by another: %+v", sum)
+	}
+	if sum := run(t, second); sum.New != 0 || sum.Excluded > 1 || sum.Same < 8 { // robots.txt is not there
+		t.Errorf("once more: %+v", sum)
+	}
+	if got := len(tree(t, first.Dir, "http")); got != 8 {
+		t.Errorf("%d files", got)
+	}
+}
