@@ -40,6 +40,8 @@ type archive struct {
 	warc  *warc.Writer // nil: none is written
 	warcs *os.Root
 
+	index *index // of the WARC file that is being written
+
 	mu   sync.Mutex       // of the batches: one at a time
 	ends map[string]int64 // how far the WARC files are whole, of this batch
 	safe map[string]int64 // and of those before
@@ -51,7 +53,7 @@ type archive struct {
 // makes the mirror that works on it.
 func open(ctx context.Context, o Options) (*mirror, error) {
 	m := &mirror{
-		Options: o, archive: &archive{ends: map[string]int64{}, started: o.Now()},
+		Options: o, archive: &archive{ends: map[string]int64{}, index: &index{}, started: o.Now()},
 		scope: newJudge(o.Scope, o.Seeds), auth: map[fetch.Origin]*fetch.Credential{},
 		tally: tally{hosts: map[string]int64{}}, silences: silences{of: map[fetch.Origin]silence{}},
 	}
@@ -202,7 +204,8 @@ func (m *mirror) rewind() (err error) {
 		err = errors.Join(err, m.warc.Resume(name, m.safe[name]))
 	}
 	clear(m.ends)
-	if err != nil { // what cannot be cut off now is cut off by the next run
+	m.index.whole = false // it has lines of what is cut off
+	if err != nil {       // what cannot be cut off now is cut off by the next run
 		err = errors.Join(err, m.warc.Abandon())
 	}
 	return err

@@ -221,6 +221,9 @@ func (c *commit) one(v *visit, r *frontier.Result, twins map[[32]byte]frontier.C
 		return err
 	}
 	c.m.reached(places)
+	if err := c.m.add(places); err != nil {
+		return err
+	}
 	k := r.Capture
 	if k == nil {
 		return nil

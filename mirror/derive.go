@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror/frontier"
@@ -23,6 +22,9 @@ func (m *mirror) derive(ctx context.Context) error {
 	var err error
 	if m.warc != nil {
 		if err = m.warc.Close(); err == nil {
+			err = m.closeIndex()
+		}
+		if err == nil {
 			err = reindex(m.root, m.Dir)
 		}
 	}
@@ -58,28 +60,6 @@ func whole(root *os.Root, name string, write func(w io.Writer) error) (err error
 	return root.Rename(part, name)
 }
 
-// reindex writes index/all.cdxj. The lines of a WARC that is finished never
-// change: they are made once, and lie beside.
-func reindex(root *os.Root, dir string) error {
-	names, err := fs.Glob(root.FS(), warcs+"/*.warc.gz")
-	if err != nil {
-		return err
-	}
-	var parts []string
-	for _, name := range names {
-		part := "index/" + strings.TrimSuffix(filepath.Base(name), ".warc.gz") + ".cdxj"
-		parts = append(parts, part)
-		if fresh(root, part, name) {
-			continue
-		}
-		err := whole(root, part, func(w io.Writer) error { return warc.Index(w, filepath.Join(dir, name)) })
-		if err != nil {
-			return err
-		}
-	}
-	return whole(root, indexFile, func(w io.Writer) error { return merge(w, root, parts) })
-}
-
 // Reindex writes the index of the archive at dir anew, from its WARC files
 // alone.
 func Reindex(ctx context.Context, dir string) error {
@@ -95,26 +75,6 @@ func Reindex(ctx context.Context, dir string) error {
 		}
 		return reindex(a.root, dir)
 	})
-}
-
-// fresh reports whether a was written after b.
-func fresh(root *os.Root, a, b string) bool {
-	at, err := root.Stat(a)
-	bt, err2 := root.Stat(b)
-	return err == nil && err2 == nil && at.ModTime().After(bt.ModTime())
-}
-
-func merge(w io.Writer, root *os.Root, names []string) error {
-	files := make([]io.Reader, 0, len(names))
-	for _, name := range names {
-		f, err := root.Open(name)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		files = append(files, f)
-	}
-	return warc.Merge(w, files...)
 }
 
 // states are all in which a URL can have been brought once.

@@ -113,38 +113,67 @@ func Lines(file string, r io.Reader) iter.Seq2[Line, error] {
 }
 
 // listed reports whether an index has a line for the record.
-func (h *Header) listed() bool {
-	switch h.Type() {
+func (h *Header) listed() bool { return listed(h.Type(), h.Get("Content-Type")) }
+
+func listed(t Type, media string) bool {
+	switch t {
 	case Info, Request:
 		return false
 	case Metadata, Resource:
-		return h.Get("Content-Type") != FieldsMedia
+		return media != FieldsMedia
 	}
 	return true
 }
 
-func (r *Reader) indexLine(h *Header, file string) (Line, error) {
-	l := Line{Key: Key(h.Target()), Timestamp: timestamp(h.Get("WARC-Date")), URL: h.Target(), Offset: h.Offset, File: file}
-	l.Key = escape(l.Key, " ")
-	if _, sum, ok := strings.Cut(h.Get("WARC-Payload-Digest"), ":"); ok {
+// lineOf makes the line of a record, but for its place. Block is read as far as
+// the head of an http answer.
+func lineOf(t Type, url, date, media, digest string, size int64, block io.Reader) (Line, error) {
+	l := Line{Key: escape(Key(url), " "), Timestamp: timestamp(date), URL: url, Media: media}
+	if _, sum, ok := strings.Cut(digest, ":"); ok {
 		l.Digest = sum
 	}
-	switch t := h.Type(); t {
-	case Response, Revisit:
-		status, media, err := r.answer(h)
-		if err != nil {
+	if (t == Response || t == Revisit) && isHTTP(media) { // else dns, as some software writes it
+		l.Media = ""
+		if size > 0 {
+			var err error
+			if l.Status, l.Media, err = statusOf(block); err != nil {
+				return Line{}, err
+			}
+		}
+	}
+	if t == Revisit {
+		l.Media = "warc/revisit"
+	}
+	return l, nil
+}
+
+// line is that of a record that is about to be written, zero where it has none
+// or its block can be read only once.
+func (r *Record) line() (Line, error) {
+	body, again := r.Body.(io.ReadSeeker)
+	if !listed(r.Type, r.Media) || r.Body != nil && !again {
+		return Line{}, nil
+	}
+	var start int64
+	var err error
+	if again {
+		if start, err = body.Seek(0, io.SeekCurrent); err != nil {
 			return Line{}, err
 		}
-		l.Status, l.Media = status, media
-		if !isHTTP(h.Get("Content-Type")) { // dns, as some software writes it
-			l.Media = h.Get("Content-Type")
-		}
-		if t == Revisit {
-			l.Media = "warc/revisit"
-		}
-	default:
-		l.Media = h.Get("Content-Type")
 	}
+	l, err := lineOf(r.Type, target(r.URL), formatDate(r.Date), r.Media, r.PayloadDigest, r.Size, body)
+	if err == nil && again {
+		_, err = body.Seek(start, io.SeekStart)
+	}
+	return l, err
+}
+
+func (r *Reader) indexLine(h *Header, file string) (Line, error) {
+	l, err := lineOf(h.Type(), h.Target(), h.Get("WARC-Date"), h.Get("Content-Type"), h.Get("WARC-Payload-Digest"), h.Length, r)
+	if err != nil {
+		return Line{}, err
+	}
+	l.Offset, l.File = h.Offset, file
 	if _, err := io.Copy(io.Discard, r); err != nil {
 		return l, err
 	}
@@ -157,12 +186,9 @@ func (r *Reader) indexLine(h *Header, file string) (Line, error) {
 	return l, err
 }
 
-// answer reads status and media type from the head of an http answer.
-func (r *Reader) answer(h *Header) (status, media string, err error) {
-	if h.Length == 0 || !isHTTP(h.Get("Content-Type")) {
-		return "", "", nil
-	}
-	code, fields, err := r.httpHead()
+// statusOf reads status and media type from the head of an http answer.
+func statusOf(block io.Reader) (status, media string, err error) {
+	code, fields, err := httpHead(block)
 	if code > 0 {
 		status = strconv.Itoa(code)
 	}

@@ -81,9 +81,9 @@ func (m *message) Read(p []byte) (int, error) {
 // repeats. An answer that ends early has the head that it has.
 func HTTPHead(answer io.Reader) ([]byte, error) { return newMessage(answer, 4<<10).head() }
 
-// httpHead reads the head of an http answer in the block of this record.
-func (r *Reader) httpHead() (status int, fields fetch.Header, err error) {
-	head, err := newMessage(r, 4<<10).head()
+// httpHead reads the head of an http answer.
+func httpHead(block io.Reader) (status int, fields fetch.Header, err error) {
+	head, err := newMessage(block, 4<<10).head()
 	if err != nil {
 		return 0, nil, err
 	}

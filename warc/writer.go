@@ -67,6 +67,10 @@ type Place struct {
 	Date          time.Time // as it was written
 	BlockDigest   string
 	PayloadDigest string // "" where there is none
+
+	// Line is what Lines says of the record, and zero where it has no line or
+	// where the block could be read only once.
+	Line Line
 }
 
 // End is the offset behind the record: see Writer.Resume.
@@ -175,6 +179,10 @@ func (w *Writer) record(r *Record, concurrent []*Record, offset int64) (Place, e
 		return Place{}, err
 	}
 	w.head = r.appendHead(w.head[:0], w.info, concurrent)
+	line, err := r.line()
+	if err != nil {
+		return Place{}, local(err)
+	}
 	n := &counter{w: w.out}
 	var out io.Writer = n
 	if w.gzip != nil {
@@ -195,10 +203,15 @@ func (w *Writer) record(r *Record, concurrent []*Record, offset int64) (Place, e
 			return Place{}, local(err)
 		}
 	}
-	return Place{
+	p := Place{
 		File: w.name, Offset: offset, Length: n.n,
 		ID: r.ID, Date: r.Date, BlockDigest: r.BlockDigest, PayloadDigest: r.PayloadDigest,
-	}, nil
+	}
+	if line.Key != "" {
+		line.Offset, line.Length, line.File = p.Offset, p.Length, p.File
+		p.Line = line
+	}
+	return p, nil
 }
 
 // undo takes back what of a group has come into the file.

@@ -76,7 +76,6 @@ func failingCalls(t *testing.T, l *lab) {
 		{".out.part", "openat", "EMFILE", 1, 0, "too many open files"},
 		{".out.part", "flock", "EIO", 1, 0, "input/output error"},
 		{".out.part", "flock", "ENOLCK", 1, 0, "no locks available"},
-		{".out.part", "ftruncate", "EIO", 1, 0, "input/output error"},
 		{".out.part.new", "openat", "ENOSPC", 1, 0, "no space left"},
 		{".out.part", "write", "ENOSPC", 1, 1, "no space left"},
 		{".out.part", "write", "ENOSPC", 2, 1, "no space left"},
