@@ -142,6 +142,9 @@ func (c *Client) dispatch(ctx context.Context, req *Request) (*Response, error) 
 }
 
 func (c *Client) scheme(u uri.URI) (*Scheme, error) {
+	if len(u.Unredacted()) > maxURL {
+		return nil, BadURL.Errorf("longer than %d bytes", maxURL)
+	}
 	name := u.Scheme()
 	if s, ok := c.schemes[name]; ok {
 		return s, nil
@@ -154,6 +157,10 @@ func (c *Client) scheme(u uri.URI) (*Scheme, error) {
 	}
 	return nil, Unsupported.Errorf("unknown scheme %s", name)
 }
+
+// maxURL bounds a URL, in bytes, of a person as of a server: no server takes
+// longer ones, and a driver may copy it several times.
+const maxURL = 64 << 10
 
 // Plan returns the protocol actions that Do would take for req, without a
 // network and without asking the Policy.

@@ -1,0 +1,38 @@
+package fetch
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/anyurl/fetch/uri"
+)
+
+// TestLongURL: 64 KiB are asked for, a byte more is refused before anything is
+// done with it. CVE-2019-5435 overflowed on such a length.
+func TestLongURL(t *testing.T) {
+	asked := 0
+	c := New(Options{Policy: Typed()}, Scheme{
+		Name: "x-test",
+		Plan: func(*Request) ([]Step, error) { asked++; return nil, nil },
+		Open: func(Env) Driver { return DriverFunc(nil) },
+	})
+	defer c.Close()
+	for _, test := range []struct {
+		length int
+		want   error
+	}{{maxURL, nil}, {maxURL + 1, BadURL}, {100 * maxURL, BadURL}} {
+		asked = 0
+		u := uri.MustParse("x-test:" + strings.Repeat("a", test.length-len("x-test:")))
+		_, err := c.Plan(&Request{URL: u})
+		if !errors.Is(err, test.want) || (asked == 1) != (test.want == nil) {
+			t.Errorf("%d bytes: %v, asked %d times", test.length, err, asked)
+		}
+		if test.want == nil {
+			continue
+		}
+		if _, err := c.Do(t.Context(), &Request{URL: u}); !errors.Is(err, test.want) {
+			t.Errorf("%d bytes: %v", test.length, err)
+		}
+	}
+}
