@@ -122,31 +122,43 @@ func TestKill(t *testing.T) {
 				s := start(t)
 				sound := order{Dir: t.TempDir(), URLs: s.urls, Tree: strings.HasPrefix(form, "tree"), WARC: strings.HasSuffix(form, "warc")}
 				whole := sound.finish(t)
-				killed := sound
-				killed.Dir = t.TempDir()
-				ended := false
-				for n := 0; n < kills && !ended; n++ {
-					c := killed.start(t)
-					timer := time.AfterFunc(rand.N(whole), func() { c.Process.Kill() })
-					ended = c.Wait() == nil // it was faster this time
-					timer.Stop()
+				looks := []string{"", sound.look(t)} // by the number of runs
+				if strings.Count(looks[1], "\n") < len(source) {
+					t.Fatalf("too little to look at: %s", looks[1])
 				}
-				if !ended {
-					killed.finish(t)
-				}
-				for range killed.runs(t) - 1 { // kills came behind the end of a run
-					sound.finish(t)
-				}
-				got, want := killed.look(t), sound.look(t)
-				if strings.Count(want, "\n") < len(source) {
-					t.Fatalf("too little to look at: %s", want)
-				}
-				if got != want {
-					t.Errorf("after kills:\n%s", differ(got, want))
+				for left := kills; left > 0; {
+					killed := sound
+					killed.Dir = t.TempDir()
+					left -= killed.kill(t, left, whole)
+					for int64(len(looks)) <= killed.runs(t) { // a kill came behind the end of a run
+						sound.finish(t)
+						looks = append(looks, sound.look(t))
+					}
+					if got, want := killed.look(t), looks[killed.runs(t)]; got != want {
+						t.Fatalf("after kills:\n%s", differ(got, want))
+					}
 				}
 			})
 		}
 	}
+}
+
+// kill runs o until it is whole, which takes about so long, and kills it at any
+// instant again and again, but most times at the most. It returns how often.
+func (o order) kill(t *testing.T, most int, whole time.Duration) (kills int) {
+	t.Helper()
+	for kills < most {
+		c := o.start(t)
+		timer := time.AfterFunc(rand.N(whole), func() { c.Process.Kill() })
+		err := c.Wait()
+		timer.Stop()
+		if err == nil {
+			return kills // it was faster
+		}
+		kills++
+	}
+	o.finish(t)
+	return kills
 }
 
 // look tells what an archive holds: the files of its tree, the records of its
