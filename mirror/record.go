@@ -126,7 +126,25 @@ func exchange(c *warc.Capture, v *visit, twin *frontier.Capture) ([]*warc.Record
 			answer = c.Unmodified(reference(twin), twin.Proof, bytes.NewReader(head))
 		}
 	}
-	return []*warc.Record{answer, c.Request(sent)}, nil
+	request, err := withoutSecrets(sent)
+	if err != nil {
+		return nil, err
+	}
+	return []*warc.Record{answer, c.Request(bytes.NewReader(request))}, nil
+}
+
+// withoutSecrets is a request with the values of secret fields masked: archives
+// are passed on, logins and cookies are not.
+func withoutSecrets(sent io.Reader) ([]byte, error) {
+	text, err := io.ReadAll(sent) // ours: a URL and our fields, which are bounded
+	var out []byte
+	for line := range bytes.Lines(text) {
+		if name, _, ok := bytes.Cut(line, []byte(":")); ok && fetch.SecretHeader(string(name)) {
+			line = append(bytes.Clone(name), ": ***\r\n"...)
+		}
+		out = append(out, line...)
+	}
+	return out, err
 }
 
 func reference(c *frontier.Capture) warc.Reference {

@@ -71,6 +71,9 @@ func (d *driver) try(ctx context.Context, req *fetch.Request, a *ask) (*fetch.Re
 			return resp, nil
 		}
 		drain(resp.Body)
+		if req.Trace != nil && req.Trace.Again != nil {
+			req.Trace.Again() // a record is of one exchange: the one that answers
+		}
 		a = next
 	}
 }

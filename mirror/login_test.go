@@ -1,0 +1,74 @@
+package mirror_test
+
+import (
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/mirror"
+	"github.com/anyurl/fetch/schemes"
+	"github.com/anyurl/fetch/schemes/http"
+	"github.com/anyurl/fetch/uri"
+	"github.com/anyurl/fetch/warc"
+)
+
+// TestLoginRecord: a login stays out of the archive, and so does the exchange
+// in which the server asked for it.
+func TestLoginRecord(t *testing.T) {
+	t.Parallel()
+	for name, auth := range map[string]http.Auth{"unasked": http.Basic, "asked for": http.AnyAuth} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := peer.Nginx(t, peer.NginxOptions{Server: "location /in/ { auth_basic x; auth_basic_user_file passwords; }"})
+			if err := os.WriteFile(s.Dir+"/passwords", []byte("alice:{PLAIN}secret\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			s.Put("in/a", []byte("behind the login"))
+			o := options(t, "http://"+s.Addr+"/in/a")
+			o.Seeds = []uri.URI{uri.MustParse("http://alice:secret@" + s.Addr + "/in/a")}
+			o.Client = fetch.New(fetch.Options{Policy: fetch.Typed()}, schemes.All(schemes.Options{HTTP: http.Options{Auth: auth}})...)
+			defer o.Client.Close()
+			if sum := run(t, o); sum.New != 1 {
+				t.Fatalf("%+v", sum)
+			}
+			blocks := blocksOf(t, warcs(t, o.Dir)[0])
+			if got := blocks[warc.Request]; strings.Count(got, "GET ") != 1 || !strings.Contains(got, "Authorization: ***\r\n") {
+				t.Errorf("the request is %q", got)
+			}
+			if got := blocks[warc.Response]; strings.Count(got, "HTTP/1.1 ") != 1 || !strings.HasPrefix(got, "HTTP/1.1 200 ") {
+				t.Errorf("the response is %q", got)
+			}
+			for f, err := range mirror.Verify(t.Context(), o.Dir) {
+				t.Errorf("verify: %v, %v", f, err)
+			}
+		})
+	}
+}
+
+// blocksOf are the blocks of the last record of each type that is not of
+// robots.txt.
+func blocksOf(t *testing.T, name string) map[warc.Type]string {
+	t.Helper()
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	blocks := map[warc.Type]string{}
+	for r := warc.NewReader(f); ; {
+		h, err := r.Next()
+		if err != nil {
+			return blocks
+		}
+		var b strings.Builder
+		if _, err := io.Copy(&b, r); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(h.Target(), "/robots.txt") {
+			blocks[h.Type()] = b.String()
+		}
+	}
+}
