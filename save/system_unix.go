@@ -76,6 +76,15 @@ func remove(name string) error {
 	}
 }
 
+// Close ends the lock itself: a child that another goroutine has begun, and that
+// has not come to its exec, would hold it on for a moment.
+func (h handle) Close() error {
+	if conn, err := h.SyscallConn(); err == nil {
+		conn.Control(func(fd uintptr) { syscall.Flock(int(fd), syscall.LOCK_UN) }) // the close that follows ends it too
+	}
+	return h.File.Close()
+}
+
 // SyncDir is nothing where folders cannot be synced.
 func (system) SyncDir(name string) error {
 	d, err := openFile(name, os.O_RDONLY, 0)
