@@ -63,7 +63,9 @@ func checkURI(t *testing.T, u URI) {
 	if n, p, h := masked.User(); n != name || h != has || has && p != "***" {
 		t.Errorf("%q prints as %q", s, u)
 	}
-	if _, ok := u.Addr(); ok && u.HostKind() != IPv4 && u.HostKind() != IPv6 {
+	if addr, ok := u.Addr(); u.HostKind() == IPv4 && (!ok || addr.String() != u.Host()) {
+		t.Errorf("%q: address %v", s, addr)
+	} else if ok && u.HostKind() != IPv4 && u.HostKind() != IPv6 {
 		t.Errorf("%q has an address and is %v", s, u.HostKind())
 	}
 	for _, v := range []URI{u.WithoutFragment(), u.WithoutQuery(), u.WithoutUserinfo()} {

@@ -40,9 +40,17 @@ func (u URI) HostKind() HostKind { return u.kind }
 func (u URI) Addr() (netip.Addr, bool) {
 	host := u.Host()
 	switch u.kind {
-	case IPv4:
-		a, err := netip.ParseAddr(host)
-		return a, err == nil
+	case IPv4: // four octets, as isIPv4 found them
+		var octets [4]byte
+		n := 0
+		for i := range len(host) {
+			if host[i] == '.' {
+				n++
+			} else {
+				octets[n] = octets[n]*10 + host[i] - '0'
+			}
+		}
+		return netip.AddrFrom4(octets), true
 	case IPv6:
 		host, zone, _ := strings.Cut(host[1:len(host)-1], "%25")
 		a, err := netip.ParseAddr(host)

@@ -73,22 +73,30 @@ func Segments(u uri.URI) []Segment {
 		front += "//"
 	}
 	add(front, Plain)
-	info, misleading := userinfo(u)
+	info, _ := userinfo(u)
 	add(info, Userinfo)
 	add(p.Host, Host)
 	authority, _ := u.Authority()
 	add(u.Unredacted()[len(front)+len(authority)-lenPort(u):], Plain)
+	add(Overlooked(u), Note)
+	return list
+}
+
+// Overlooked returns what a reader might overlook in u, as the note that
+// [Segments] adds, or "".
+func Overlooked(u uri.URI) string {
 	var notes []string
-	if misleading {
-		notes = append(notes, "host: "+p.Host)
+	host := u.Host()
+	if _, misleading := userinfo(u); misleading {
+		notes = append(notes, "host: "+host)
 	}
-	if name := Unicode(p.Host); name != p.Host {
+	if name := Unicode(host); name != host {
 		notes = append(notes, name)
 	}
-	if len(notes) > 0 {
-		add(" ("+strings.Join(notes, ", ")+")", Note)
+	if len(notes) == 0 {
+		return ""
 	}
-	return list
+	return " (" + strings.Join(notes, ", ") + ")"
 }
 
 // lenPort is the length of ":" and the port of u.

@@ -24,6 +24,24 @@ func ParseReference(text string) (uri.URI, error) { return read(text, uri.ParseR
 
 // Guess is [uri.Guess] for text that may hold letters outside ASCII.
 func Guess(text, scheme string) (u uri.URI, guessed bool, err error) {
+	if u, err := uri.ParseZone(text); err == nil && isPlain(u) {
+		return u, false, nil
+	}
+	return guess(text, scheme)
+}
+
+// isPlain reports whether u is a URI that guess leaves as it is, which takes it
+// longer: one with a scheme that is no label of a wrapper, "//", and a host without
+// percent-encodings.
+func isPlain(u uri.URI) bool {
+	if !u.HasAuthority() || strings.IndexByte(u.Host(), '%') >= 0 {
+		return false
+	}
+	scheme := u.Scheme()
+	return scheme != "" && scheme != "url" && scheme != "uri"
+}
+
+func guess(text, scheme string) (u uri.URI, guessed bool, err error) {
 	if strings.HasPrefix(uri.Unwrap(text), "/") {
 		return uri.Guess(text, scheme) // a file, whose name may have any bytes
 	}
