@@ -29,10 +29,14 @@ type Pool[S io.Closer] struct {
 	Done <-chan struct{} // ends all that wait; nil: never
 
 	mu       sync.Mutex
-	waiting  map[string][]session[S] // by key, the oldest first
-	count    int                     // of all that wait
+	waiting  map[string]*queue[S]
+	count    int // of all that wait
 	watching bool
 }
+
+// A queue holds the sessions of one key, the oldest first. It stays when the
+// last one is taken, which mostly comes back soon; the watcher removes it.
+type queue[S io.Closer] []session[S]
 
 type session[S io.Closer] struct {
 	held  S
@@ -45,12 +49,13 @@ type session[S io.Closer] struct {
 func (p *Pool[S]) Get(key string) (held S, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	all := p.waiting[key]
-	if len(all) == 0 {
+	q := p.waiting[key]
+	if q == nil || len(*q) == 0 {
 		return held, false
 	}
-	held = all[len(all)-1].held
-	p.keep(key, all[:len(all)-1])
+	last := len(*q) - 1
+	held = (*q)[last].held
+	p.cut(q, last, last+1)
 	return held, true
 }
 
@@ -67,18 +72,23 @@ func (p *Pool[S]) add(key string, s session[S]) (surplus []session[S]) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.waiting == nil {
-		p.waiting = map[string][]session[S]{}
+		p.waiting = map[string]*queue[S]{}
 	}
 	limit := p.Max
 	if limit <= 0 {
 		limit = 8
 	}
-	all := append(p.waiting[key], s)
-	if n := len(all) - limit; n > 0 {
-		surplus = slices.Clone(all[:n])
-		all = slices.Delete(all, 0, n)
+	q := p.waiting[key]
+	if q == nil {
+		q = new(queue[S])
+		p.waiting[key] = q
 	}
-	p.keep(key, all)
+	*q = append(*q, s)
+	p.count++
+	if n := len(*q) - limit; n > 0 {
+		surplus = slices.Clone((*q)[:n])
+		p.cut(q, 0, n)
+	}
 	if p.All > 0 && p.count > p.All {
 		surplus = append(surplus, p.oldest())
 	}
@@ -92,26 +102,21 @@ func (p *Pool[S]) add(key string, s session[S]) (surplus []session[S]) {
 // oldest removes the session that has waited for the longest time. It is
 // called with the lock held.
 func (p *Pool[S]) oldest() session[S] {
-	var first string
-	var until time.Time
-	for key, all := range p.waiting {
-		if until.IsZero() || all[0].until.Before(until) {
-			first, until = key, all[0].until
+	var first *queue[S]
+	for _, q := range p.waiting {
+		if len(*q) > 0 && (first == nil || (*q)[0].until.Before((*first)[0].until)) {
+			first = q
 		}
 	}
-	all := p.waiting[first]
-	p.keep(first, all[1:])
-	return all[0]
+	s := (*first)[0]
+	p.cut(first, 0, 1)
+	return s
 }
 
-// keep makes all what waits under key. It is called with the lock held.
-func (p *Pool[S]) keep(key string, all []session[S]) {
-	p.count += len(all) - len(p.waiting[key])
-	if len(all) == 0 {
-		delete(p.waiting, key)
-		return
-	}
-	p.waiting[key] = all
+// cut removes the sessions from i up to j. It is called with the lock held.
+func (p *Pool[S]) cut(q *queue[S], i, j int) {
+	p.count -= j - i
+	*q = slices.Delete(*q, i, j)
 }
 
 func (p *Pool[S]) idle() time.Duration {
@@ -151,16 +156,17 @@ func (p *Pool[S]) watch() {
 func (p *Pool[S]) expired(has func(session[S]) bool) (over []session[S], next time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for key, all := range p.waiting {
+	for key, q := range p.waiting {
 		n := 0
-		for n < len(all) && has(all[n]) {
+		for n < len(*q) && has((*q)[n]) {
 			n++
 		}
-		over = append(over, all[:n]...)
-		if n < len(all) && (next.IsZero() || all[n].until.Before(next)) {
-			next = all[n].until
+		over = append(over, (*q)[:n]...)
+		if p.cut(q, 0, n); len(*q) == 0 {
+			delete(p.waiting, key)
+		} else if next.IsZero() || (*q)[0].until.Before(next) {
+			next = (*q)[0].until
 		}
-		p.keep(key, all[n:])
 	}
 	p.watching = !next.IsZero()
 	return over, next
