@@ -45,7 +45,7 @@ func New(opts Options, schemes ...Scheme) *Client {
 }
 
 func (c *Client) env(opts Options) Env {
-	env := Env{Net: newDoor(&c.policy, opts), TLS: opts.TLS, Now: opts.Now, Log: opts.Log, Done: c.done}
+	env := Env{Net: newDoor(&c.policy, opts), TLS: opts.TLS, Now: opts.Now, Log: opts.Log, MaxBody: c.policy.MaxBody, Done: c.done}
 	if env.Now == nil {
 		env.Now = time.Now
 	}

@@ -49,6 +49,7 @@ func (d *door) DialContext(ctx context.Context, network, addr string) (net.Conn,
 	if err := d.policy.judgeTarget(g, t); err != nil {
 		return nil, err
 	}
+	d.policy.notePort(g, t)
 	if network == "udp" && slices.Contains(amplifiers, t.Port) {
 		return nil, BadPort.With(&Refusal{Rule: "port of a service that amplifies datagrams", Subject: addr})
 	}

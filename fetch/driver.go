@@ -44,7 +44,12 @@ type Env struct {
 	Now   func() time.Time // never nil
 	Log   *slog.Logger     // never nil
 	Login LoginFunc        // nil: no credentials but those of the Request
-	Done  <-chan struct{}  // closed by Client.Close: idle sessions end
+
+	// MaxBody is the Policy's. The Client refuses what is larger; a driver
+	// that learns a Size before it asks for the body need not ask.
+	MaxBody int64
+
+	Done <-chan struct{} // closed by Client.Close: idle sessions end
 }
 
 // Net is the door to the network. It enforces the Policy at every connection,

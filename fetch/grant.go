@@ -95,14 +95,17 @@ func (p *Policy) judgeTarget(g *grant, t Target) error {
 }
 
 func (p *Policy) judgePort(g *grant, t Target) error {
-	rule, unusual := p.portVerdict(t.Scheme, g.scheme.Port, t.Port, g.typed)
-	if rule != "" {
+	if rule, _ := p.portVerdict(t.Scheme, g.scheme.Port, t.Port, g.typed); rule != "" {
 		return p.refusePort(rule, t, g.typed)
 	}
-	if unusual {
+	return nil
+}
+
+// notePort says what is odd about a port that is about to be dialled.
+func (p *Policy) notePort(g *grant, t Target) {
+	if _, unusual := p.portVerdict(t.Scheme, g.scheme.Port, t.Port, g.typed); unusual && !g.named {
 		g.trace.Notef("unusual: %s port %d", t.Scheme, t.Port)
 	}
-	return nil
 }
 
 func (p *Policy) refusePort(rule string, t Target, typed bool) error {

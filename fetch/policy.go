@@ -107,29 +107,32 @@ func (p *Policy) judgeName(host string, typed bool) error {
 // judgeAddr judges one numeric address, the only form that counts: that of t
 // or one that its name resolved to.
 func (p *Policy) judgeAddr(g *grant, t Target, a netip.Addr) error {
-	c, subject := classOf(a), a.String()
-	if subject != t.Host {
-		subject = t.Host + " is " + subject
-	}
 	if (g.typed || g.named) && p.allowsAddr(a) {
 		return nil
 	}
-	if c == metadata {
-		return refuseAddress("address of a metadata service", subject, "--allow-address "+a.Unmap().String())
+	c := classOf(a)
+	refuse := func(rule, override string) error {
+		subject := a.String()
+		if subject != t.Host {
+			subject = t.Host + " is " + subject
+		}
+		return refuseAddress(rule, subject, override)
 	}
 	switch {
+	case c == metadata:
+		return refuse("address of a metadata service", "--allow-address "+a.Unmap().String())
 	case g.named:
 		return nil
 	case a.Zone() != "" && !g.typed:
-		return refuseAddress("only a person may type a zone", subject, "")
+		return refuse("only a person may type a zone", "")
 	case p.Reach == Listed:
 		if !p.listedName(strings.TrimSuffix(t.Host, ".")) && !p.listedAddr(a) {
-			return refuseAddress("address is not on the list", subject, "")
+			return refuse("address is not on the list", "")
 		}
 	case p.Reach == PublicOnly && c != public:
-		return refuseAddress("the address is "+c.String()+", not public", subject, "")
+		return refuse("the address is "+c.String()+", not public", "")
 	case !g.typed && !g.mayReach(a, c):
-		return refuseAddress("a "+g.class.String()+" page led to a "+c.String()+" address", subject, "")
+		return refuse("a "+g.class.String()+" page led to a "+c.String()+" address", "")
 	}
 	if !g.typed && c != public && slices.Contains(textServices, t.Port) && !p.portAllowed(t.Scheme, t.Port, false) {
 		// On the public network such a port may well be the Web's.

@@ -72,8 +72,11 @@ func (d *door) Proxy(ctx context.Context) (Via, bool, error) {
 	if g == nil {
 		return Via{}, false, refuseAddress("connection without a request", "", "")
 	}
+	if g.target.Scheme != "http" {
+		return Via{}, false, nil // a tunnel
+	}
 	p, err := d.proxyFor(g.target)
-	if err != nil || g.target.Scheme != "http" || !isHTTP(p.URL) || p.Tunnel {
+	if err != nil || !isHTTP(p.URL) || p.Tunnel {
 		return Via{}, false, err
 	}
 	t, err := d.forProxy(ctx, p, g, g.target)

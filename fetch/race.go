@@ -22,6 +22,11 @@ type raced struct {
 // attempt is judged on the numeric address at the moment of the connect. It
 // returns when all attempts have ended.
 func (d *door) race(ctx context.Context, network string, addrs []netip.Addr, port uint16, judge func(netip.Addr) error) (raced, error) {
+	if len(addrs) == 1 {
+		to := netip.AddrPortFrom(addrs[0], port)
+		c, err := d.dialOne(ctx, network, to, judge)
+		return raced{c, to, err}, err
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	results := make(chan raced)

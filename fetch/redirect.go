@@ -17,7 +17,7 @@ func (c *Client) follow(ctx context.Context, cancel context.CancelFunc, req *Req
 	if err != nil {
 		return nil, wrapError(req.Op.String(), req.URL.String(), err)
 	}
-	seen := map[string]bool{}
+	var seen []string
 	var chain []uri.URI
 	cookies := ""
 	for {
@@ -33,7 +33,7 @@ func (c *Client) follow(ctx context.Context, cancel context.CancelFunc, req *Req
 			return c.answer(ctx, cancel, r, resp)
 		}
 		cookies += strings.Join(resp.Header.Values("Set-Cookie"), "\n")
-		seen[identity(r.URL)+cookies] = true
+		seen = append(seen, identity(r.URL)+cookies)
 		chain = append(slices.Clip(chain), r.URL)
 		next, err := c.hop(r, resp)
 		discard(resp)
@@ -41,7 +41,7 @@ func (c *Client) follow(ctx context.Context, cancel context.CancelFunc, req *Req
 		case err != nil:
 		case len(chain) > c.policy.maxHops():
 			err = Loop.Errorf("more than %d redirects", c.policy.maxHops())
-		case seen[identity(next.URL)+cookies]:
+		case slices.Contains(seen, identity(next.URL)+cookies):
 			err = Loop.Errorf("redirect loop at %s", next.URL)
 		}
 		if err != nil {

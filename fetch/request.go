@@ -106,10 +106,15 @@ type Header []Field
 // Field is one header field. Its name is compared without regard to case.
 type Field struct{ Name, Value string }
 
+// Is reports whether name is that of f.
+func (f Field) Is(name string) bool {
+	return len(f.Name) == len(name) && (f.Name == name || strings.EqualFold(f.Name, name))
+}
+
 // Get returns the first value of name, or "".
 func (h Header) Get(name string) string {
 	for _, f := range h {
-		if strings.EqualFold(f.Name, name) {
+		if f.Is(name) {
 			return f.Value
 		}
 	}
@@ -119,7 +124,7 @@ func (h Header) Get(name string) string {
 // Values returns every value of name.
 func (h Header) Values(name string) (values []string) {
 	for _, f := range h {
-		if strings.EqualFold(f.Name, name) {
+		if f.Is(name) {
 			values = append(values, f.Value)
 		}
 	}

@@ -20,7 +20,11 @@ type Target struct {
 
 // Address is host:port as Net.DialContext takes it.
 func (t Target) Address() string {
-	return net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port)))
+	if strings.IndexByte(t.Host, ':') >= 0 {
+		return net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port)))
+	}
+	var buf [64]byte
+	return string(strconv.AppendUint(append(append(buf[:0], t.Host...), ':'), uint64(t.Port), 10))
 }
 
 // Origin is the party that credentials for t are bound to: its host has no
@@ -39,11 +43,14 @@ func TargetOf(u uri.URI, port uint16) (Target, error) {
 	if err := t.setPort(text); err != nil {
 		return Target{}, err
 	}
+	host := u.Host()
 	if addr, ok := u.Addr(); ok {
-		t.Addr, t.Host = addr, addr.String()
+		t.Addr, t.Host = addr, host // an IPv4 address can be written in one way
+		if u.HostKind() != uri.IPv4 {
+			t.Host = addr.String()
+		}
 		return t, nil
 	}
-	host := u.Host()
 	if strings.HasPrefix(host, "[") {
 		return Target{}, BadAddress.With(&Refusal{Rule: "an IP literal of an unknown version cannot be dialled"})
 	}
@@ -106,5 +113,15 @@ func hostByte(c byte) bool {
 // part of an address: decimal, octal or hexadecimal.
 func number(label string) bool {
 	hex, ok := strings.CutPrefix(label, "0x")
-	return strings.Trim(label, "0123456789") == "" || ok && strings.Trim(hex, "0123456789abcdef") == ""
+	return consists(label, "0123456789") || ok && consists(hex, "0123456789abcdef")
+}
+
+// consists reports whether each byte of s is one of set.
+func consists(s, set string) bool {
+	for i := range len(s) {
+		if strings.IndexByte(set, s[i]) < 0 {
+			return false
+		}
+	}
+	return true
 }

@@ -6,15 +6,19 @@ import "strings"
 // zero Env names none.
 type Env struct {
 	get    func(string) string
+	http   string // for http URLs
+	all    string // for every scheme that has none of its own
 	direct []exemption
 }
 
 // ParseEnv reads the environment through getenv, which is os.Getenv or like
-// it: an empty variable is one that is not set. It is called again for each
-// scheme that For is asked about. Of no_proxy and NO_PROXY, as of all pairs,
-// the lower case comes first.
+// it: an empty variable is one that is not set. For calls it again for schemes
+// other than http. Of no_proxy and NO_PROXY, as of all pairs, the lower case
+// comes first.
 func ParseEnv(getenv func(string) string) Env {
 	e := Env{get: getenv}
+	e.http = e.forHTTP()
+	e.all = e.either("all_proxy")
 	e.direct = parseNoProxy(e.either("no_proxy"))
 	return e
 }
@@ -25,16 +29,16 @@ func ParseEnv(getenv func(string) string) Env {
 // HTTP_PROXY in upper case is not read: in a CGI program it is what the client
 // sent as its field Proxy (CVE-2016-5386).
 func (e Env) For(scheme, host string, port uint16) (proxy string, ok bool) {
-	if e.get == nil || strings.EqualFold(scheme, "file") {
+	switch scheme = strings.ToLower(scheme); {
+	case e.get == nil, scheme == "file":
 		return "", false
-	}
-	if name := strings.ToLower(scheme) + "_proxy"; name == "http_proxy" {
-		proxy = e.http()
-	} else {
-		proxy = e.either(name)
+	case scheme == "http":
+		proxy = e.http
+	default:
+		proxy = e.either(scheme + "_proxy")
 	}
 	if proxy == "" {
-		proxy = e.either("all_proxy")
+		proxy = e.all
 	}
 	if proxy == "" || exempt(e.direct, host, port) {
 		return "", false
@@ -53,9 +57,9 @@ func (e Env) WithNoProxy(list string) Env {
 	return e
 }
 
-// http reads http_proxy, unless this is a CGI program on a system that does
+// forHTTP reads http_proxy, unless this is a CGI program on a system that does
 // not tell the two cases apart.
-func (e Env) http() string {
+func (e Env) forHTTP() string {
 	proxy := e.get("http_proxy")
 	if e.get("REQUEST_METHOD") != "" && proxy == e.get("HTTP_PROXY") {
 		return ""

@@ -31,6 +31,18 @@ func (e *Refused) Error() string {
 	return s
 }
 
+// Unsupported reports whether the proxy can do what was asked for nobody, at
+// no time: RFC 9110 15.5.6, 15.6.2 and 15.6.6, RFC 1928 6.
+func (e *Refused) Unsupported() bool {
+	switch e.Proto {
+	case "http":
+		return e.Code == 405 || e.Code == 501 || e.Code == 505
+	case "socks5":
+		return e.Code == 7 || e.Code == 8
+	}
+	return false
+}
+
 func meaning(proto string, code int) string {
 	switch proto {
 	case "socks4":

@@ -63,6 +63,9 @@ func parseExemption(entry string) (e exemption, ok bool) {
 // exempt reports whether the list names host. An address is only compared
 // with addresses, a name only with names: nothing is resolved here.
 func exempt(direct []exemption, host string, port uint16) bool {
+	if len(direct) == 0 {
+		return false
+	}
 	addr, isAddr := literal(host)
 	name := lower(strings.TrimSuffix(host, "."))
 	for _, e := range direct {

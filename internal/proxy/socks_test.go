@@ -109,6 +109,28 @@ func TestSOCKS5(t *testing.T) {
 	})
 }
 
+func TestRefusedUnsupported(t *testing.T) {
+	for _, c := range []struct {
+		err  Refused
+		want bool
+	}{
+		{Refused{"http", 405}, true},
+		{Refused{"http", 501}, true},
+		{Refused{"http", 505}, true},
+		{Refused{"http", 503}, false},
+		{Refused{"http", 403}, false},
+		{Refused{"http", 7}, false},
+		{Refused{"socks4", 91}, false},
+		{Refused{"socks5", 5}, false},
+		{Refused{"socks5", 7}, true},
+		{Refused{"socks5", 8}, true},
+	} {
+		if got := c.err.Unsupported(); got != c.want {
+			t.Errorf("%v: %v", &c.err, got)
+		}
+	}
+}
+
 func TestRefusedText(t *testing.T) {
 	for _, c := range []struct {
 		err  Refused
