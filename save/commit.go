@@ -47,7 +47,7 @@ func (f *File) commit() error {
 	case s.Size >= 0 && s.Offset > s.Size:
 		return fetch.Mismatch.Errorf("%s: %d bytes instead of %d", f.path, s.Offset, s.Size)
 	}
-	if f.copy > 0 && f.copy == f.final.Size() {
+	if f.copy > 0 && f.copy == f.final.Size {
 		return f.remove() // the existing file is all there is
 	}
 	if err := f.bring(); err != nil {
@@ -61,10 +61,14 @@ func (f *File) commit() error {
 
 // finish gives the part the mode and time of the file and makes it durable.
 func (f *File) finish() error {
-	if info, err := f.fs.Lstat(f.path); err == nil && info.Mode().IsRegular() && f.o.Mode == 0 {
-		f.mode = info.Mode().Perm() // it may have changed, or come, since Create
-	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	if f.exists || !renamesNew {
+		info, exists, err := look(f.fs, f.path)
+		if err != nil {
+			return err
+		}
+		if exists && info.Mode.IsRegular() && f.o.Mode == 0 {
+			f.mode = info.Mode.Perm() // it may have changed, or come, since Create
+		}
 	}
 	if err := f.h.Chmod(f.mode); err != nil {
 		return err
@@ -87,7 +91,7 @@ func (f *File) finish() error {
 // publish gives the part its name.
 func (f *File) publish() error {
 	if f.o.Existing == Replace {
-		return f.fs.Rename(f.part, f.path)
+		return f.replace()
 	}
 	for {
 		err := f.fs.RenameNew(f.part, f.path)
@@ -100,6 +104,21 @@ func (f *File) publish() error {
 		f.number++
 		f.path = numbered(f.base, f.number)
 	}
+}
+
+// replace gives the part its name whatever stands there. Where nothing did,
+// what has come since Create is seen by a rename that must find nothing.
+func (f *File) replace() error {
+	if renamesNew && !f.exists {
+		if f.fs.RenameNew(f.part, f.path) == nil {
+			return nil
+		}
+		f.exists = true // or the file system has no such rename
+		if err := f.finish(); err != nil {
+			return err
+		}
+	}
+	return f.fs.Rename(f.part, f.path)
 }
 
 // remove removes part and state. Where a file can be renamed while it is open

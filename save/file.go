@@ -21,12 +21,13 @@ type File struct {
 	part   string
 	device bool
 	h      Handle
-	final  fs.FileInfo // what stood at path when the lock was taken, or nil
+	exists bool // there was a file at path, of which more in final
+	final  Info
 	mode   fs.FileMode
 	mtime  time.Time
 
 	state    State
-	digest   hash.Hash // of the part's bytes; kept under Sum and Resume
+	digest   hash.Hash // of the part's bytes; nil without Sum and Resume
 	copy     int64     // bytes of the existing file that go before the next byte written
 	saved    int64     // the Offset in the state file; 0: there is none
 	begun    bool      // by Begin or Write
@@ -52,7 +53,7 @@ func (f *File) Device() bool { return f.device }
 // included. It is nil unless Options ask for it, and while an existing file has
 // yet to be continued.
 func (f *File) Sum() []byte {
-	if !f.o.Sum && !f.o.Resume || f.copy > 0 {
+	if f.digest == nil || f.copy > 0 {
 		return nil
 	}
 	return f.digest.Sum(nil)
@@ -165,7 +166,7 @@ func (f *File) Write(p []byte) (int, error) {
 // append writes p to the part, and to its digest if anybody will ask for it.
 func (f *File) append(p []byte) (int, error) {
 	n, err := f.h.Write(p)
-	if f.o.Sum || f.o.Resume && !f.device {
+	if f.digest != nil {
 		f.digest.Write(p[:n])
 	}
 	return n, f.fail(err)
@@ -187,7 +188,7 @@ func (f *File) bring() error {
 	if err != nil {
 		return f.fail(err)
 	}
-	if !os.SameFile(info, f.final) || info.Size() != f.final.Size() {
+	if !info.same(f.final) || info.Size != f.final.Size {
 		return f.fail(fetch.Local.Errorf("%s was changed by somebody else", f.path))
 	}
 	n, err := io.Copy(writerFunc(f.append), io.LimitReader(src, f.copy))

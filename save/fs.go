@@ -15,7 +15,7 @@ import (
 // package os where the names are the same.
 type FS interface {
 	OpenFile(name string, flag int, perm fs.FileMode) (Handle, error)
-	Lstat(name string) (fs.FileInfo, error)
+	Lstat(name string) (Info, error)
 	Readlink(name string) (string, error)
 	Rename(from, to string) error
 	RenameNew(from, to string) error // Rename, but fs.ErrExist if to exists
@@ -28,7 +28,7 @@ type FS interface {
 type Handle interface {
 	io.ReadWriteSeeker
 	io.Closer
-	Stat() (fs.FileInfo, error)
+	Stat() (Info, error)
 	Chmod(fs.FileMode) error
 	Truncate(size int64) error
 	Sync() error
@@ -39,25 +39,17 @@ type Handle interface {
 	Lock() error
 }
 
+// An Info is what a file system tells of a file.
+type Info struct {
+	Mode fs.FileMode // what is no file, folder or link is fs.ModeIrregular
+	Size int64
+	identity
+}
+
 // System returns the file system of the machine, for an FS around it.
 func System() FS { return system{} }
 
-type system struct{}
-
-type handle struct{ *os.File }
-
-func (system) OpenFile(name string, flag int, perm fs.FileMode) (Handle, error) {
-	f, err := openFile(name, flag, perm)
-	if err != nil {
-		return nil, err
-	}
-	return handle{f}, nil
-}
-
-func (system) Lstat(name string) (fs.FileInfo, error) { return os.Lstat(name) }
-func (system) Readlink(name string) (string, error)   { return os.Readlink(name) }
-func (system) Rename(from, to string) error           { return os.Rename(from, to) }
-func (system) Remove(name string) error               { return remove(name) }
+func (system) Readlink(name string) (string, error) { return os.Readlink(name) }
 
 func (system) Chtimes(name string, mtime time.Time) error {
 	return os.Chtimes(name, time.Time{}, mtime)
@@ -70,6 +62,12 @@ func linkNew(from, to string) error {
 		return err
 	}
 	return os.Remove(from)
+}
+
+// look is Lstat where nothing may be there.
+func look(fsys FS, name string) (info Info, exists bool, err error) {
+	info, err = fsys.Lstat(name)
+	return info, err == nil, gone(err)
 }
 
 // create creates a file of our own, in the place of what a killed process may

@@ -84,15 +84,13 @@ func openPart(fsys FS, part, target string) (h Handle, created bool, err error) 
 // openLeft opens a part file that exists. A link in its place is removed, not
 // followed; nil means that the way is clear again.
 func openLeft(fsys FS, part, target string) (Handle, error) {
-	info, err := fsys.Lstat(part)
+	info, exists, err := look(fsys, part)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
-	case err != nil:
+	case !exists:
 		return nil, err
-	case info.Mode().Type() == fs.ModeSymlink:
-		return nil, fsys.Remove(part)
-	case !info.Mode().IsRegular():
+	case info.Mode.Type() == fs.ModeSymlink:
+		return nil, discard(fsys, part)
+	case !info.Mode.IsRegular():
 		return nil, fetch.Local.Errorf("%s is in the way", part)
 	}
 	h, err := fsys.OpenFile(part, os.O_RDWR|noFollow|nonBlock, 0)
@@ -122,16 +120,17 @@ func own(fsys FS, h Handle, part string, created bool) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	named, err := fsys.Lstat(part)
+	named, exists, err := look(fsys, part)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return false, nil
-	case err != nil:
+	case !exists, !opened.same(named):
 		return false, err
-	case !os.SameFile(opened, named):
-		return false, nil
-	case !ours(opened):
-		return false, fsys.Remove(part)
+	case !created && !ours(opened):
+		return false, discard(fsys, part)
 	}
 	return true, nil
+}
+
+// discard removes a part that is not ours, and what vouches for it.
+func discard(fsys FS, part string) error {
+	return errors.Join(gone(fsys.Remove(part+".state")), fsys.Remove(part))
 }

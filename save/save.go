@@ -41,7 +41,6 @@ import (
 	"errors"
 	"io/fs"
 	"strconv"
-	"sync"
 
 	"github.com/anyurl/fetch/fetch"
 )
@@ -76,9 +75,8 @@ type Options struct {
 	// else what the umask leaves.
 	Mode fs.FileMode
 
-	// Modes, if not nil, is asked for what the umask leaves. One for many
-	// files saves each of them the trouble of finding out.
-	Modes *Modes
+	// Folder, if not nil, makes the files in that folder cheaper.
+	Folder *Folder
 
 	// FS is the file system; nil is the system's.
 	FS FS
@@ -99,9 +97,16 @@ const maxNumber = 100
 // fail is known here, before any network traffic: a directory, a folder that
 // is missing or closed to us, another process at work.
 func Create(path string, o Options) (*File, error) {
-	f := &File{o: o, fs: o.FS, digest: sha256.New()}
-	if f.fs == nil {
+	f := &File{o: o, fs: o.FS}
+	switch {
+	case f.fs != nil:
+	case o.Folder != nil:
+		f.fs = o.Folder
+	default:
 		f.fs = system{}
+	}
+	if o.Sum || o.Resume {
+		f.digest = sha256.New()
 	}
 	switch {
 	case o.Resume && o.URL == "":
@@ -121,12 +126,12 @@ func Create(path string, o Options) (*File, error) {
 		return f, nil
 	case o.Existing != Replace:
 		t.path = path // a link counts as the file that exists
-	case t.info != nil:
+	case t.exists:
 		if err := writable(f.fs, t.path); err != nil {
 			return nil, local(err)
 		}
 	}
-	f.base = t.path
+	f.base, f.exists, f.final = t.path, t.exists, t.info
 	if err := f.claim(); err != nil {
 		return nil, local(err)
 	}
@@ -165,16 +170,16 @@ func (f *File) claimOne(path string) error {
 	if err != nil {
 		return err
 	}
-	// Only now nobody else is about to publish it.
-	f.final, err = f.fs.Lstat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		f.final, err = nil, nil
-	case err == nil && f.o.Existing != Replace:
-		err = fetch.Exists.Errorf("%s exists", path)
+	f.h = h
+	if f.o.Existing != Replace || f.o.Resume || f.o.Offset > 0 {
+		// Only now nobody else is about to publish it.
+		f.final, f.exists, err = look(f.fs, path)
 	}
-	if err == nil {
-		f.h = h
+	switch {
+	case err != nil:
+	case f.exists && f.o.Existing != Replace:
+		err = fetch.Exists.Errorf("%s exists", path)
+	default:
 		err = f.prepare(created)
 	}
 	if err != nil {
@@ -194,44 +199,12 @@ func (f *File) prepare(created bool) error {
 	switch {
 	case f.o.Mode != 0:
 		f.mode = f.o.Mode.Perm()
-	case f.final != nil:
-		f.mode = f.final.Mode().Perm()
+	case f.exists:
+		f.mode = f.final.Mode.Perm()
 	default:
 		return f.newMode()
 	}
 	return nil
-}
-
-// Modes remember which mode a new file gets in a folder, as long as the umask
-// of the process and the ACL of the folder stay what they are. The zero value
-// is ready; it is safe for concurrent use.
-type Modes struct {
-	mu sync.Mutex
-	of map[string]fs.FileMode
-}
-
-const maxModes = 1024 // folders that are remembered
-
-func (m *Modes) known(folder string) (mode fs.FileMode, ok bool) {
-	if m == nil {
-		return 0, false
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	mode, ok = m.of[folder]
-	return mode, ok
-}
-
-func (m *Modes) learn(folder string, mode fs.FileMode) {
-	if m == nil {
-		return
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.of == nil || len(m.of) >= maxModes {
-		m.of = map[string]fs.FileMode{}
-	}
-	m.of[folder] = mode
 }
 
 // newMode finds the mode that a new file gets. The kernel tells the umask,
@@ -239,10 +212,12 @@ func (m *Modes) learn(folder string, mode fs.FileMode) {
 // by creating a file: an empty one under another name, so that the part is
 // private from the start.
 func (f *File) newMode() (err error) {
-	folder, _ := split(f.part)
-	var ok bool
-	if f.mode, ok = f.o.Modes.known(folder); ok {
-		return nil
+	known := f.o.Folder.holds(f.part)
+	if known {
+		if mode := f.o.Folder.mode.Load(); mode != nil {
+			f.mode = *mode
+			return nil
+		}
 	}
 	name := f.part + ".new"
 	h, err := create(f.fs, name, 0o666)
@@ -251,8 +226,11 @@ func (f *File) newMode() (err error) {
 	}
 	info, err := h.Stat()
 	if err == nil {
-		f.mode = info.Mode().Perm()
-		f.o.Modes.learn(folder, f.mode)
+		mode := info.Mode.Perm()
+		f.mode = mode
+		if known {
+			f.o.Folder.mode.Store(&mode)
+		}
 	}
 	return errors.Join(err, h.Close(), f.fs.Remove(name))
 }

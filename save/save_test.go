@@ -303,16 +303,30 @@ func TestMode(t *testing.T) {
 // The mode is that of the file that is replaced, not of one that was there
 // earlier.
 func TestModeMeanwhile(t *testing.T) {
-	_, out := folder(t, old)
-	f := create(t, out, save.Options{})
-	if err := os.Chmod(out, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	finish(t, f, body)
-	if info, err := os.Stat(out); err != nil || info.Mode() != 0o600 {
-		t.Errorf("got %v, %v, want 0600", info.Mode(), err)
+	for _, before := range []string{"", old} {
+		dir, out := folder(t, before)
+		f := create(t, out, save.Options{})
+		write(t, out, old, 0o600)
+		finish(t, f, body)
+		if info, err := os.Stat(out); err != nil || info.Mode() != 0o600 {
+			t.Errorf("got %v, %v, want 0600", info.Mode(), err)
+		}
+		wantContent(t, out, body)
+		wantNames(t, dir, "out")
 	}
 }
+
+// A file system may not know of a rename that must find nothing.
+func TestNoRenameNew(t *testing.T) {
+	dir, out := folder(t, "")
+	finish(t, create(t, out, save.Options{FS: replacing{save.System()}}), body)
+	wantContent(t, out, body)
+	wantNames(t, dir, "out")
+}
+
+type replacing struct{ save.FS }
+
+func (replacing) RenameNew(from, to string) error { return errors.ErrUnsupported }
 
 func TestSetTime(t *testing.T) {
 	past := time.Date(1999, 12, 31, 23, 59, 59, 0, time.UTC)

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"hash"
 	"io"
-	"io/fs"
 	"os"
 	"strings"
 
@@ -89,10 +88,7 @@ func (f *File) recall(created bool) error {
 			return err
 		}
 	}
-	var size int64
-	if f.final != nil {
-		size = f.final.Size()
-	}
+	size := f.final.Size
 	f.state = State{URL: mask(f.o.URL), Size: -1}
 	switch {
 	case f.o.Resume && size > 0 && f.o.Strict:
@@ -102,21 +98,21 @@ func (f *File) recall(created bool) error {
 	case f.o.Offset > 0:
 		f.state.Offset, f.state.Unverified, f.copy = f.o.Offset, true, min(f.o.Offset, size)
 	}
-	if created {
-		return f.forget() // what another part left
+	switch {
+	case !created:
+		return f.empty()
+	case f.o.Resume:
+		return f.forget() // of a part that is gone
 	}
-	return f.empty()
+	return nil
 }
 
 // load continues the part that an earlier attempt left, if its state is for
 // the same URL and the bytes are those that the state vouches for. What
 // stands behind them was written after the state and may be torn: it is cut.
 func (f *File) load() (ok bool, err error) {
-	info, err := f.fs.Lstat(f.part + ".state")
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil || !ours(info) {
+	info, exists, err := look(f.fs, f.part+".state")
+	if !exists || !ours(info) {
 		return false, err
 	}
 	h, err := f.fs.OpenFile(f.part+".state", os.O_RDONLY|noFollow|nonBlock, 0)
@@ -184,7 +180,9 @@ func (f *File) empty() error {
 	if err := f.forget(); err != nil {
 		return err
 	}
-	f.digest.Reset()
+	if f.digest != nil {
+		f.digest.Reset()
+	}
 	if err := f.h.Truncate(0); err != nil {
 		return err
 	}

@@ -139,10 +139,10 @@ func TestOrder(t *testing.T) {
 		o    save.Options
 		want string
 	}{
-		{"replace", save.Options{}, "write write write chmod sync .out.part rename .out.part syncdir"},
+		{"replace", save.Options{}, "write write write chmod sync .out.part renamenew .out.part syncdir"},
 		{"refuse", save.Options{Existing: save.Refuse}, "write write write chmod sync .out.part renamenew .out.part syncdir"},
 		{"resume", save.Options{Resume: true}, "write write write sync .out.part write rename .out.part.new " +
-			"chmod sync .out.part rename .out.part syncdir"},
+			"chmod sync .out.part renamenew .out.part syncdir"},
 	} {
 		dir, out := folder(t, "")
 		fsys := &savetest.FS{}

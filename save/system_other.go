@@ -17,19 +17,47 @@ const (
 	renamesOpen = false
 )
 
-func openFile(name string, flag int, perm fs.FileMode) (*os.File, error) {
-	return os.OpenFile(name, flag, perm)
+// system is the file system of the machine.
+type system struct{ name string }
+
+func hold(folder string) (system, error) { return system{folder}, nil }
+
+func (system) release() error { return nil }
+
+func (system) OpenFile(name string, flag int, perm fs.FileMode) (Handle, error) {
+	f, err := os.OpenFile(name, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	return handle{f}, nil
 }
 
-func remove(name string) error { return os.Remove(name) }
+func (system) Lstat(name string) (Info, error) { return infoOf(os.Lstat(name)) }
+func (system) Rename(from, to string) error    { return os.Rename(from, to) }
+func (system) Remove(name string) error        { return os.Remove(name) }
+func (system) SyncDir(string) error            { return nil }
 
-func (handle) Lock() error { return errors.ErrUnsupported }
+// handle is an open file.
+type handle struct{ *os.File }
 
-func (system) SyncDir(string) error { return nil }
+func (h handle) Stat() (Info, error) { return infoOf(h.File.Stat()) }
+func (handle) Lock() error           { return errors.ErrUnsupported }
 
-func ours(info fs.FileInfo) bool { return info.Mode().IsRegular() }
+// identity says which file it is.
+type identity struct{ info fs.FileInfo }
 
-func trusted(link, folder fs.FileInfo) bool { return true }
+func infoOf(i fs.FileInfo, err error) (Info, error) {
+	if err != nil {
+		return Info{}, err
+	}
+	return Info{i.Mode(), i.Size(), identity{i}}, nil
+}
+
+func (i Info) same(j Info) bool { return os.SameFile(i.info, j.info) }
+
+func ours(i Info) bool { return i.Mode.IsRegular() }
+
+func trusted(link, folder Info) bool { return true }
 
 func descriptor(string) (int, bool) { return 0, false }
 

@@ -12,9 +12,10 @@ import (
 
 // A target is what a path leads to.
 type target struct {
-	path   string      // symbolic links followed
-	info   fs.FileInfo // nil if nothing is there
-	device bool        // neither a file nor a directory: written to as it is
+	path   string // symbolic links followed
+	exists bool
+	info   Info
+	device bool // neither a file nor a directory: written to as it is
 }
 
 const maxLinks = 40 // as the Linux kernel has it
@@ -34,21 +35,21 @@ func resolve(fsys FS, path string) (target, error) {
 		if base == "" {
 			return target{}, isDirectory(path)
 		}
-		info, err := fsys.Lstat(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			return target{path: path}, nil
-		}
+		info, exists, err := look(fsys, path)
 		if err != nil {
 			return target{}, err
 		}
-		switch info.Mode().Type() {
+		if !exists {
+			return target{path: path}, nil
+		}
+		switch info.Mode.Type() {
 		case 0:
-			return target{path: path, info: info}, nil
+			return target{path: path, exists: true, info: info}, nil
 		case fs.ModeDir:
 			return target{}, isDirectory(path)
 		case fs.ModeSymlink:
 		default:
-			return target{path: path, info: info, device: true}, nil
+			return target{path: path, device: true}, nil
 		}
 		folder, err := fsys.Lstat(dir)
 		if err != nil {

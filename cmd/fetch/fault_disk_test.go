@@ -84,9 +84,9 @@ func failingCalls(t *testing.T, l *lab) {
 		{".out.part", "write", "EFBIG", 2, 1, "file too large"},
 		{".out.part", "fsync", "EIO", 1, 1, "input/output error"},
 		{".out.part", "fsync", "ENOSPC", 1, 1, "no space left"},
-		{".out.part", "renameat", "EXDEV", 1, 1, "cross-device link"},
-		{".out.part", "renameat", "ENOSPC", 1, 1, "no space left"},
-		{".out.part", "renameat", "EIO", 1, 1, "input/output error"},
+		{".out.part", "renameat,renameat2", "EXDEV", 1, 1, "cross-device link"},
+		{".out.part", "renameat,renameat2", "ENOSPC", 1, 1, "no space left"},
+		{".out.part", "renameat,renameat2", "EIO", 1, 1, "input/output error"},
 		{"out", "openat", "EROFS", 1, 0, "read-only file system"},
 		{".", "fsync", "EIO", 1, 1, "input/output error"},
 		{"", "openat", "EMFILE", 1, 1, "too many open files"},
@@ -161,7 +161,7 @@ func callOrder(t *testing.T, l *lab) {
 			{"sync", `fsync\(\d+<DIR/.out.part>\) += 0`},
 			{"sync folder", `fsync\(\d+<DIR>\) += 0`},
 			{"keep state", `renameat\(.*"DIR/.out.part.new".*"DIR/.out.part.state"\) += 0`},
-			{"publish", `renameat\(.*"DIR/.out.part".*"DIR/out"\) += 0`},
+			{"publish", `renameat2\(.*"DIR/.out.part".*"DIR/out", RENAME_NOREPLACE\) += 0`},
 		} {
 			if regexp.MustCompile(step.pattern).MatchString(line) && (len(order) == 0 || order[len(order)-1] != step.is) {
 				order = append(order, step.is)

@@ -1,9 +1,7 @@
 package tree
 
 import (
-	"crypto/sha256"
 	"errors"
-	"hash"
 	"io/fs"
 	"os"
 	"path"
@@ -19,14 +17,9 @@ type File struct {
 	f      *os.File
 	name   string // in tmp
 	size   int64
-	digest hash.Hash
 	synced bool
 	done   bool
 	err    error // of the first write or sync that failed
-}
-
-func newFile(s *Store, f *os.File, name string) *File {
-	return &File{s: s, f: f, name: name, digest: sha256.New()}
 }
 
 // Write appends to the file. After an error every later call returns it.
@@ -38,7 +31,6 @@ func (f *File) Write(p []byte) (int, error) {
 		return 0, fetch.Usage.With(fs.ErrClosed)
 	}
 	n, err := f.f.Write(p)
-	f.digest.Write(p[:n])
 	f.size += int64(n)
 	f.synced = false
 	f.err = local(err)
@@ -47,12 +39,6 @@ func (f *File) Write(p []byte) (int, error) {
 
 // Size returns how many bytes were written.
 func (f *File) Size() int64 { return f.size }
-
-// Sum returns their SHA-256.
-func (f *File) Sum() (sum [sha256.Size]byte) {
-	f.digest.Sum(sum[:0])
-	return sum
-}
 
 // Open opens what was written, from its beginning, for reading.
 func (f *File) Open() (*os.File, error) {

@@ -68,12 +68,16 @@ func (n *Namer) Assign(ctx context.Context, wants []Want) ([]Assigned, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	b := batch{namer: n, known: map[string]*frontier.Key{}}
-	var done []Assigned
+	paths := make([]string, len(wants))
+	for i, w := range wants {
+		paths[i] = Path(w.URL, w.Menu)
+	}
+	done := make([]Assigned, 0, len(wants))
 	for len(done) < len(wants) {
-		b.asks = b.asks[:0]
+		b.asks, b.last = b.asks[:0], place{}
 		sure := len(done) // those before the first of which something is not known
-		for _, w := range wants[len(done):] {
-			a := b.place(w)
+		for i := sure; i < len(wants); i++ {
+			a := b.place(wants[i], paths[i])
 			if len(b.asks) == 0 {
 				sure++
 			}
@@ -135,6 +139,14 @@ type batch struct {
 	namer *Namer
 	known map[string]*frontier.Key // by the tables; nil: nobody's
 	asks  []string                 // to be asked for
+	last  place
+}
+
+// A place is a folder and those around it: the next file may be in the same.
+type place struct {
+	dir    string // by the rules of Path
+	path   string // what it is called here
+	claims []frontier.Name
 }
 
 // ask asks the tables.
@@ -173,22 +185,24 @@ func (b *batch) owner(folded string) (key frontier.Key, taken, recorded bool) {
 }
 
 // place finds the path of one URL, as far as is known.
-func (b *batch) place(w Want) (a Assigned) {
+func (b *batch) place(w Want, path string) (a Assigned) {
 	if w.Key.IsZero() {
 		w.Key = frontier.KeyOf(w.URL.Unredacted())
 	}
-	path := Path(w.URL, w.Menu)
-	end := strings.LastIndexByte(path, '/')
-	dir := ""
-	for name := range strings.SplitSeq(path[:end], "/") {
-		dir = b.folder(&a, dir+name) + "/"
+	end := strings.LastIndexByte(path, '/') + 1
+	if b.last.dir != path[:end] {
+		b.last = place{dir: path[:end]}
+		for name := range strings.SplitSeq(path[:end-1], "/") {
+			b.last.path = b.folder(&b.last, b.last.path+name) + "/"
+		}
 	}
-	b.file(&a, w, dir, path[end+1:])
+	a.Claims = append(make([]frontier.Name, 0, len(b.last.claims)+1), b.last.claims...)
+	b.file(&a, w, b.last.path, path[end:])
 	return a
 }
 
 // folder claims a folder.
-func (b *batch) folder(a *Assigned, path string) string {
+func (b *batch) folder(p *place, path string) string {
 	for _, with := range [...]string{"", "@dir", beyond + "dir"} {
 		folded := fold(path + with)
 		key, taken, recorded := b.owner(folded)
@@ -196,7 +210,7 @@ func (b *batch) folder(a *Assigned, path string) string {
 			continue // by a file
 		}
 		if !recorded {
-			a.Claims = append(a.Claims, frontier.Name{Fold: folded})
+			p.claims = append(p.claims, frontier.Name{Fold: folded})
 		}
 		return path + with
 	}

@@ -86,14 +86,14 @@ func (s *Store) Close() error {
 func (s *Store) Create() (*File, error) {
 	for {
 		name := strconv.FormatUint(s.seq.Add(1), 36) + ".part"
-		f, err := s.parts.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		f, err := s.tmp.create(name)
 		if errors.Is(err, fs.ErrExist) {
 			continue // of another process, or of one that was killed
 		}
 		if err != nil {
 			return nil, local(err)
 		}
-		return newFile(s, f, name), nil
+		return &File{s: s, f: f, name: name}, nil
 	}
 }
 

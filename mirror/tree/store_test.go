@@ -1,7 +1,6 @@
 package tree
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -37,8 +36,8 @@ func write(t testing.TB, s *Store, path, body string, modified time.Time) error 
 	if _, err := f.Write([]byte(body)); err != nil {
 		t.Fatal(err)
 	}
-	if f.Size() != int64(len(body)) || f.Sum() != sha256.Sum256([]byte(body)) {
-		t.Errorf("%d bytes, %x", f.Size(), f.Sum())
+	if f.Size() != int64(len(body)) {
+		t.Errorf("%d bytes", f.Size())
 	}
 	return f.Commit(path, modified)
 }

@@ -7,6 +7,10 @@ import (
 	"time"
 )
 
+func (f *folder) create(name string) (*os.File, error) {
+	return f.root.OpenFile(f.path+"/"+name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+}
+
 func (f *folder) rename(name string, to *folder, newName string) error {
 	return f.root.Rename(f.path+"/"+name, to.path+"/"+newName)
 }

@@ -9,6 +9,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// create makes a file that was not there, for writing. The system is not asked
+// whether it can be waited for, as package os does: a regular file cannot.
+func (f *folder) create(name string) (file *os.File, err error) {
+	fd := -1
+	err = within(f.dir, func(dir int) error {
+		for {
+			fd, err = unix.Openat(dir, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o666)
+			if err != unix.EINTR {
+				return err
+			}
+		}
+	})
+	path := f.path + "/" + name
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	return os.NewFile(uintptr(fd), path), nil
+}
+
 // rename moves a file to another folder, in the place of a file there. It
 // follows no link: both names are single components in open folders.
 func (f *folder) rename(name string, to *folder, newName string) error {

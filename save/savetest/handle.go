@@ -31,7 +31,7 @@ func (h *handle) Seek(offset int64, whence int) (n int64, err error) {
 	return n, err
 }
 
-func (h *handle) Stat() (info fs.FileInfo, err error) {
+func (h *handle) Stat() (info save.Info, err error) {
 	err = h.fs.do("stat", h.name, func() error { info, err = h.Handle.Stat(); return err })
 	return info, err
 }

@@ -168,7 +168,7 @@ func (f *FS) OpenFile(name string, flag int, perm fs.FileMode) (save.Handle, err
 	return opened, nil
 }
 
-func (f *FS) Lstat(name string) (info fs.FileInfo, err error) {
+func (f *FS) Lstat(name string) (info save.Info, err error) {
 	err = f.do("lstat", name, func() error { info, err = save.System().Lstat(name); return err })
 	return info, err
 }

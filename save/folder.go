@@ -1,0 +1,41 @@
+package save
+
+import (
+	"io/fs"
+	"path/filepath"
+	"sync/atomic"
+)
+
+// A Folder spares the files that are saved in it what is the same for all of
+// them: it is held open, so that the way to it is not walked again by every
+// call, and it remembers which mode a new file gets there, as long as the
+// umask of the process and the ACL of the folder stay what they are. It is
+// safe for concurrent use.
+type Folder struct {
+	system
+	mode atomic.Pointer[fs.FileMode] // nil: not known yet
+}
+
+// OpenFolder opens the folder of that name, for Options.
+func OpenFolder(name string) (*Folder, error) {
+	folder, _ := split(filepath.Join(name, "file")) // as Create has it of a path
+	s, err := hold(folder)
+	if err != nil {
+		return nil, local(err)
+	}
+	return &Folder{system: s}, nil
+}
+
+// Close ends f, after the last File in it. It is nothing for a nil Folder.
+func (f *Folder) Close() error {
+	if f == nil {
+		return nil
+	}
+	return local(f.release())
+}
+
+// holds reports whether path is one of a file in f.
+func (f *Folder) holds(path string) bool {
+	folder, _ := split(path)
+	return f != nil && folder == f.name
+}
