@@ -58,6 +58,7 @@ type polite struct {
 
 // host is one that somebody asks, or asked not long ago.
 type host struct {
+	name   string
 	places chan struct{} // one in it for each request under way
 	users  int           // requests that wait or are under way
 	delay  time.Duration
@@ -69,37 +70,36 @@ func (p *polite) do(ctx context.Context, next fetch.Driver, req *fetch.Request, 
 	if err != nil || target.Host == "" { // refused within, or no network
 		return next.Do(ctx, req)
 	}
-	leave, err := p.enter(ctx, target.Origin().Host, max(p.Delay, delay))
-	if err != nil {
+	h := p.host(target.Origin().Host, max(p.Delay, delay))
+	if err := p.enter(ctx, h); err != nil {
+		p.forgo(h)
 		return nil, err
 	}
 	resp, err := next.Do(ctx, req)
 	if err != nil {
-		leave()
+		p.leave(h)
 		return nil, err
 	}
-	resp.Body = &watched{ReadCloser: resp.Body, done: func(int64, error) { leave() }}
+	resp.Body = &watched{ReadCloser: resp.Body, done: func(int64, error) { p.leave(h) }}
 	return resp, nil
 }
 
-// enter waits for a place at the host and for its time.
-func (p *polite) enter(ctx context.Context, name string, delay time.Duration) (leave func(), err error) {
-	h := p.host(name, delay)
+// enter waits for a place at h and for its time.
+func (p *polite) enter(ctx context.Context, h *host) error {
 	select {
 	case h.places <- struct{}{}:
-	case <-ctx.Done():
-		p.leave(name, h)
-		return nil, context.Cause(ctx)
-	}
-	leave = func() {
-		<-h.places
-		p.leave(name, h)
+	default:
+		select {
+		case h.places <- struct{}{}:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
 	if !sleep(ctx, p.turn(h)) {
-		leave()
-		return nil, context.Cause(ctx)
+		<-h.places
+		return context.Cause(ctx)
 	}
-	return leave, nil
+	return nil
 }
 
 func (p *polite) host(name string, delay time.Duration) *host {
@@ -108,7 +108,7 @@ func (p *polite) host(name string, delay time.Duration) *host {
 	h, ok := p.hosts[name]
 	if !ok {
 		p.forget()
-		h = &host{places: make(chan struct{}, p.PerHost)}
+		h = &host{name: name, places: make(chan struct{}, p.PerHost)}
 		p.hosts[name] = h
 	}
 	h.users++
@@ -121,6 +121,9 @@ func (p *polite) host(name string, delay time.Duration) *host {
 func (p *polite) turn(h *host) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if h.delay == 0 {
+		return 0
+	}
 	now := time.Now()
 	if h.next.Before(now) {
 		h.next = now
@@ -130,17 +133,24 @@ func (p *polite) turn(h *host) time.Duration {
 	return wait
 }
 
-func (p *polite) leave(name string, h *host) {
+// leave gives up a place at h.
+func (p *polite) leave(h *host) {
+	<-h.places
+	p.forgo(h)
+}
+
+// forgo ends what p.host began.
+func (p *polite) forgo(h *host) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	h.users--
-	if h.idle(time.Now()) {
-		delete(p.hosts, name)
+	if h.idle() {
+		delete(p.hosts, h.name)
 	}
 }
 
 // idle reports whether h has no more to remember than a new one.
-func (h *host) idle(now time.Time) bool { return h.users == 0 && !h.next.After(now) }
+func (h *host) idle() bool { return h.users == 0 && !h.next.After(time.Now()) }
 
 // maxHosts is how many hosts are remembered before those are looked for that
 // need not be.
@@ -150,9 +160,8 @@ func (p *polite) forget() {
 	if len(p.hosts) < maxHosts {
 		return
 	}
-	now := time.Now()
 	for name, h := range p.hosts {
-		if h.idle(now) {
+		if h.idle() {
 			delete(p.hosts, name)
 		}
 	}

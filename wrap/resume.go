@@ -23,27 +23,31 @@ func (r *retrier) resumable(ctx context.Context, t *tries, resp *fetch.Response)
 		resp.Unchanged || !resp.Location.IsZero() || resp.Input != nil {
 		return resp
 	}
-	b := &resuming{next: r.next, tries: t, first: *resp, at: resp.Offset, body: resp.Body}
-	b.ctx, b.cancel = context.WithCancel(ctx)
-	resp.Body = b
+	resp.Body = &resuming{
+		next: r.next, tries: *t, ctx: ctx, at: resp.Offset, body: resp.Body,
+		kind: resp.Kind, size: resp.Size, validator: resp.Validator,
+	}
 	return resp
 }
 
 // resuming is a Body that asks for its rest when it breaks off.
 type resuming struct {
-	next   fetch.Driver
-	tries  *tries
-	first  fetch.Response  // as it began
-	ctx    context.Context // of the request; Close ends it
-	cancel context.CancelFunc
+	next  fetch.Driver
+	tries tries
+	ctx   context.Context // of the request, and once the rest was asked for of that
+
+	kind      fetch.Kind // of the object, as it began
+	size      int64
+	validator string
 
 	at      int64 // where in the object the next byte stands
 	gained  int64 // bytes since the last attempt
 	pending error // came with the last bytes
 	err     error // sticky
 
-	mu       sync.Mutex // guards body and closed, for Close may come at any time
+	mu       sync.Mutex // guards what is below, for Close may come at any time
 	body     io.ReadCloser
+	cancel   context.CancelFunc // ends ctx; nil while nothing has broken off
 	closed   bool
 	closeErr error
 }
@@ -89,6 +93,7 @@ func (b *resuming) resume(broken error) error {
 		b.tries.renew()
 	}
 	b.gained = 0
+	b.cancellable()
 	b.replace(nothing)
 	for cause := broken; ; {
 		wait, ok := b.tries.again(b.ctx, cause)
@@ -122,7 +127,7 @@ func (b *resuming) rest() *fetch.Request {
 		end = 0
 	}
 	req.Range = fetch.Range{First: b.at, End: end}
-	req.IfSame, req.IfNot = b.first.Validator, ""
+	req.IfSame, req.IfNot = b.validator, ""
 	req.Since, req.Before = time.Time{}, time.Time{}
 	return req
 }
@@ -131,10 +136,10 @@ func (b *resuming) rest() *fetch.Request {
 // where it broke off. That nothing comes after the last byte that was
 // announced needs no validator: an answer of 416 has none (RFC 9110 15.5.17).
 func (b *resuming) continues(resp *fetch.Response) bool {
-	size := resp.Size == b.first.Size || resp.Size < 0 || b.first.Size < 0
-	same := resp.Validator == b.first.Validator || resp.Validator == "" && b.at == b.first.Size
+	size := resp.Size == b.size || resp.Size < 0 || b.size < 0
+	same := resp.Validator == b.validator || resp.Validator == "" && b.at == b.size
 	return resp.Offset == b.at && size && same &&
-		resp.Kind == b.first.Kind && resp.Location.IsZero() && !resp.Unchanged
+		resp.Kind == b.kind && resp.Location.IsZero() && !resp.Unchanged
 }
 
 // nothing stands in for a body between two.
@@ -144,20 +149,33 @@ var nothing = io.NopCloser(strings.NewReader(""))
 // if the caller has closed meanwhile.
 func (b *resuming) replace(body io.ReadCloser) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.closed {
-		body.Close()
-		return
+	if !b.closed {
+		b.body, body = body, b.body
 	}
-	b.body.Close()
-	b.body = body
+	b.mu.Unlock() // so that Close can end what this waits for
+	body.Close()
 }
 
-// Close ends what is under way, a wait too.
-func (b *resuming) Close() error {
-	b.cancel()
+// cancellable has Close end what comes now, a wait too. Most bodies never
+// need it.
+func (b *resuming) cancellable() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.cancel == nil {
+		b.ctx, b.cancel = context.WithCancel(b.ctx)
+	}
+	if b.closed {
+		b.cancel()
+	}
+}
+
+// Close ends what is under way.
+func (b *resuming) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.cancel != nil {
+		b.cancel()
+	}
 	if !b.closed {
 		b.closed = true
 		b.closeErr = b.body.Close()

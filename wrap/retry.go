@@ -39,7 +39,7 @@ const (
 // Retry makes a request again while its error may pass (fetch.Retryable):
 // after a random delay, or after the time for which the server asked, ten
 // minutes at the most. A connection that was refused, by a proxy too, is tried
-// once more only.
+// once more only, and one that the proxy has no means for is not.
 //
 // A Document that breaks off is resumed where its Response has a Validator
 // and the new answer continues the same object at the exact byte. Otherwise
@@ -75,7 +75,7 @@ func (r *retrier) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, 
 			cause = resp.Fault
 		}
 		if cause == nil {
-			return r.resumable(ctx, t, resp), nil
+			return r.resumable(ctx, &t, resp), nil
 		}
 		wait, ok := t.again(ctx, cause)
 		if !ok {
@@ -102,8 +102,8 @@ type tries struct {
 	refused bool // a connection was
 }
 
-func (r *retrier) tries(req *fetch.Request) *tries {
-	return &tries{RetryOptions: &r.RetryOptions, req: req, began: time.Now()}
+func (r *retrier) tries(req *fetch.Request) tries {
+	return tries{RetryOptions: &r.RetryOptions, req: req, began: time.Now()}
 }
 
 // renew forgets what failed before there was progress.
@@ -128,7 +128,10 @@ func (t *tries) again(ctx context.Context, err error) (wait time.Duration, ok bo
 // worth reports whether another attempt may end otherwise than with err.
 func (t *tries) worth(err error) bool {
 	var no *proxy.Refused
-	if errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &no) {
+	if errors.As(err, &no) && no.Unsupported() {
+		return t.All
+	}
+	if errors.Is(err, syscall.ECONNREFUSED) || no != nil {
 		before := t.refused
 		t.refused = true
 		return !before || t.All

@@ -84,6 +84,7 @@ func TestRetry(t *testing.T) {
 		{"refused once", []error{refusedBy("h")}, RetryOptions{}, 2, 500 * time.Millisecond, 0},
 		{"refused twice", times(9, refusedBy("h")), RetryOptions{}, 2, 500 * time.Millisecond, fetch.Connect},
 		{"refused, all", times(9, refusedBy("h")), RetryOptions{All: true}, 4, 3500 * time.Millisecond, fetch.Connect},
+		{"a proxy without CONNECT", times(9, fetch.Connect.With(&proxy.Refused{Proto: "http", Code: 501})), RetryOptions{}, 1, 0, fetch.Connect},
 		{"refused by a proxy", times(9, fetch.Connect.With(&proxy.Refused{Proto: "http", Code: 403})), RetryOptions{}, 2, 500 * time.Millisecond, fetch.Connect},
 		{"name server is slow", []error{&net.DNSError{Err: "x", IsTimeout: true}}, RetryOptions{}, 2, 500 * time.Millisecond, 0},
 		{"no such name", []error{&net.DNSError{Err: "x", IsNotFound: true}}, RetryOptions{}, 1, 0, fetch.DNS},
