@@ -49,9 +49,10 @@ func Sometimes(fate Fate, p float64, seed uint64) Fates {
 
 // Packets is a server of datagrams, behind a bad line.
 type Packets struct {
-	Answer   func(request []byte) [][]byte // what it says to a datagram; nil: nothing
-	Requests Fates                         // of what clients send
-	Replies  Fates                         // of what it answers
+	Answer   func(request []byte) [][]byte        // what it says to a datagram; nil: nothing
+	Session  func() func(request []byte) [][]byte // makes an Answer for each client of a Network; nil: they share one
+	Requests Fates                                // of what clients send
+	Replies  Fates                                // of what it answers
 }
 
 // A PacketServer is a running Packets, safe for concurrent use.
@@ -62,6 +63,7 @@ type PacketServer struct {
 
 	mu       sync.Mutex
 	answer   func([]byte) [][]byte
+	session  func() func([]byte) [][]byte
 	in, out  direction
 	requests [][]byte
 	conns    []net.Conn
@@ -98,7 +100,7 @@ func (d *direction) pass(deliver func()) {
 }
 
 func newPacketServer(t testing.TB, addr netip.AddrPort, p Packets) *PacketServer {
-	s := &PacketServer{addr: addr, shut: func() {}, answer: p.Answer}
+	s := &PacketServer{addr: addr, shut: func() {}, answer: p.Answer, session: p.Session}
 	s.in.fates, s.out.fates = p.Requests, p.Replies
 	t.Cleanup(s.Close)
 	return s
@@ -123,7 +125,7 @@ func ListenPackets(t testing.TB, p Packets) *PacketServer {
 	s := newPacketServer(t, conn.LocalAddr().(*net.UDPAddr).AddrPort(), p)
 	s.shut = func() { conn.Close() }
 	s.tasks.Go(func() {
-		s.hear(func(p []byte) (int, func([]byte), error) {
+		s.hear(s.answer, func(p []byte) (int, func([]byte), error) {
 			n, from, err := conn.ReadFromUDPAddrPort(p)
 			return n, func(reply []byte) { conn.WriteToUDPAddrPort(reply, from) }, err
 		})
@@ -162,8 +164,12 @@ func (s *PacketServer) dial(_ context.Context, from netip.AddrPort) (net.Conn, e
 		return near, nil
 	}
 	s.conns = append(s.conns, far)
+	answer := s.answer
+	if s.session != nil {
+		answer = s.session()
+	}
 	s.tasks.Go(func() {
-		s.hear(func(p []byte) (int, func([]byte), error) {
+		s.hear(answer, func(p []byte) (int, func([]byte), error) {
 			n, err := far.Read(p)
 			return n, func(reply []byte) { far.Write(reply) }, err
 		})
@@ -172,7 +178,7 @@ func (s *PacketServer) dial(_ context.Context, from netip.AddrPort) (net.Conn, e
 }
 
 // hear answers datagrams until there are no more.
-func (s *PacketServer) hear(read func([]byte) (n int, reply func([]byte), err error)) {
+func (s *PacketServer) hear(answer func([]byte) [][]byte, read func([]byte) (n int, reply func([]byte), err error)) {
 	p := make([]byte, 64<<10)
 	for {
 		n, reply, err := read(p)
@@ -181,18 +187,18 @@ func (s *PacketServer) hear(read func([]byte) (n int, reply func([]byte), err er
 		}
 		request := append([]byte(nil), p[:n]...)
 		s.mu.Lock()
-		s.in.pass(func() { s.take(request, reply) })
+		s.in.pass(func() { s.take(answer, request, reply) })
 		s.mu.Unlock()
 	}
 }
 
 // take answers one datagram that has arrived. Its caller holds mu.
-func (s *PacketServer) take(request []byte, reply func([]byte)) {
+func (s *PacketServer) take(answer func([]byte) [][]byte, request []byte, reply func([]byte)) {
 	s.requests = append(s.requests, request)
-	if s.answer == nil {
+	if answer == nil {
 		return
 	}
-	for _, packet := range s.answer(request) {
+	for _, packet := range answer(request) {
 		s.out.pass(func() { reply(packet) })
 	}
 }

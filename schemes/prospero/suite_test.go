@@ -31,7 +31,7 @@ func library(size int) (*prospertest.Server, []byte) {
 func TestSuite(t *testing.T) {
 	n := faultnet.NewNetwork(t)
 	s, body := library(100 << 10)
-	n.ServePackets("192.0.2.1:1525", faultnet.Packets{Answer: s.Answer})
+	n.ServePackets("192.0.2.1:1525", faultnet.Packets{Session: s.Session})
 	var refused []string
 	for _, path := range []string{"a%00b", "a%0Ab", "a%0D", "a;b", "a;b=%00", "a;OBJECT-VERSION=x"} {
 		refused = append(refused, host+path)

@@ -12,6 +12,8 @@
 package prospertest
 
 import (
+	"bytes"
+	"maps"
 	"math/bits"
 	"sync"
 
@@ -36,6 +38,16 @@ type Server struct {
 // "LOCALHOST(15250)".
 func NewServer(host string) *Server {
 	return &Server{host: host, objects: map[string]*Object{}, order: map[string][]string{}, calls: map[uint16]*call{}}
+}
+
+// Session is Answer for one client, whose conversations are told from those of
+// others that have the same ids. What is added to s later is not seen by it.
+func (s *Server) Session() func(datagram []byte) [][]byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return (&Server{
+		Tamper: s.Tamper, host: s.host, objects: maps.Clone(s.objects), order: maps.Clone(s.order), calls: map[uint16]*call{},
+	}).Answer
 }
 
 // A call is one conversation: a request, and its reply until all of it was
@@ -65,7 +77,7 @@ func (s *Server) Answer(datagram []byte) [][]byte {
 		return nil
 	case p.Number == 0:
 		return c.resend(p)
-	case c == nil || p.ID == 0: // who gives no id has none to be remembered by
+	case c == nil, p.ID == 0, c.others(p): // who gives no id has none to be remembered by
 		c = &call{request: map[uint16][]byte{}, size: p.Size}
 		s.calls[p.ID] = c
 	case c.reply != nil: // the request again
@@ -85,6 +97,13 @@ func (s *Server) Answer(datagram []byte) [][]byte {
 	}
 	c.cut([]byte(text))
 	return c.send(p.ID)
+}
+
+// others reports whether p, which has the id of c, is of another conversation:
+// Answer does not hear whose datagram it is, and there are 65,535 ids.
+func (c *call) others(p ardp.Packet) bool {
+	had, ok := c.request[p.Number]
+	return ok && !bytes.Equal(had, p.Data)
 }
 
 // through is how much of a request has come without a gap.
