@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
@@ -16,12 +15,14 @@ import (
 
 // An ask is one request, before a connection is chosen for it.
 type ask struct {
-	method string
-	target fetch.Target
-	host   string // the Host field
-	path   string // as on the request line, never empty
-	query  string // with its "?", or ""
-	header fetch.Header
+	method  string
+	target  fetch.Target
+	address string // host:port of target
+	host    string // the Host field
+	path    string // as on the request line, never empty
+	query   string // with its "?", or ""
+	shown   string // the path without its secret, or ""
+	header  fetch.Header
 
 	ranged bool // a Range field of ours is among them
 	any    bool // the caller wrote a Range field: what comes back is his affair
@@ -41,9 +42,10 @@ func newAsk(req *fetch.Request, port uint16, opts *Options) (*ask, error) {
 	if t.Host == "" {
 		return nil, fetch.BadURL.Errorf("no host")
 	}
-	a := &ask{method: http.MethodGet, target: t, host: hostField(t, port)}
-	if !t.Addr.IsValid() {
-		a.host = req.URL.Host() + strings.TrimPrefix(a.host, t.Host) // its case is the user's
+	address := t.Address()
+	a := &ask{method: http.MethodGet, target: t, address: address, host: hostField(t, address, port)}
+	if host := req.URL.Host(); !t.Addr.IsValid() && host != t.Host {
+		a.host = host + strings.TrimPrefix(a.host, t.Host) // its case is the user's
 	}
 	if err := a.setPath(req.URL, opts); err != nil {
 		return nil, err
@@ -55,7 +57,7 @@ func (a *ask) addHeader(req *fetch.Request, opts *Options) error {
 	if req.Op == fetch.Stat {
 		a.method = http.MethodHead
 	}
-	a.header = make(fetch.Header, 0, 8)
+	a.header = make(fetch.Header, 0, 4)
 	a.add("User-Agent", cmp.Or(opts.UserAgent, "fetch"))
 	a.add("Accept", "*/*")
 	if opts.Compressed && req.Range.IsZero() { // a part of a coded object is of no use
@@ -69,15 +71,16 @@ func (a *ask) addHeader(req *fetch.Request, opts *Options) error {
 }
 
 // hostField is the authority without zone and default port: RFC 9110 7.2.
-func hostField(t fetch.Target, port uint16) string {
-	host := t.Host
-	if t.Addr.Is6() {
-		host = "[" + t.Addr.WithZone("").String() + "]"
+// Address is that of t.
+func hostField(t fetch.Target, address string, port uint16) string {
+	if t.Addr.Zone() != "" {
+		t.Host = t.Addr.WithZone("").String()
+		address = t.Address()
 	}
-	if t.Port != port {
-		host += ":" + strconv.Itoa(int(t.Port))
+	if t.Port == port {
+		return address[:strings.LastIndexByte(address, ':')]
 	}
-	return host
+	return address
 }
 
 func (a *ask) setPath(u uri.URI, opts *Options) error {
@@ -176,12 +179,12 @@ func (a *ask) override(req *fetch.Request) {
 }
 
 func has(h fetch.Header, name string) bool {
-	return slices.ContainsFunc(h, func(f fetch.Field) bool { return strings.EqualFold(f.Name, name) })
+	return slices.ContainsFunc(h, func(f fetch.Field) bool { return f.Is(name) })
 }
 
 // validate refuses what would end a line early: RFC 9110 5.5.
 func (a *ask) validate() error {
-	if !httpguts.ValidHostHeader(a.host) || strings.ContainsAny(a.host, " \t") {
+	if !httpguts.ValidHostHeader(a.host) || hasBlank(a.host) {
 		return fetch.Usage.Errorf("header field Host: invalid value")
 	}
 	for _, f := range a.header {

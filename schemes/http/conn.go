@@ -20,13 +20,16 @@ type conn struct {
 	state *tls.ConnectionState
 	key   string // who may use it
 	r     *bufio.Reader
+	abort func()    // closes it
 	out   []byte    // the head of a request, and
 	head  []byte    // of a response: memory that is used again
 	since time.Time // when it became idle
+	armed time.Time // when firstByte began to count; zero: it does not
 }
 
 func newConn(c net.Conn, below *ending, key string) *conn {
 	out := &conn{Conn: c, below: below, key: key, r: bufio.NewReaderSize(c, readBuffer), since: time.Now()}
+	out.abort = func() { out.Close() }
 	if secure, ok := c.(*tls.Conn); ok {
 		state := secure.ConnectionState()
 		out.state = &state
@@ -47,6 +50,9 @@ const (
 	maxAllIdle = 64               // and for all
 	readBuffer = 32 << 10
 )
+
+// rearm is how much older than a request its deadline may be.
+const rearm = time.Second
 
 // NetConn returns the connection below, as tls.Conn does.
 func (c *conn) NetConn() net.Conn { return c.Conn }
@@ -80,7 +86,7 @@ func (c *conn) quiet() bool {
 // sendOld asks by HTTP/1. A connection that was used before may have died
 // meanwhile: where no byte of an answer came, another is asked.
 func (d *driver) sendOld(ctx context.Context, leave string, req *fetch.Request, a *ask, via *proxyTo) (*exchange, error) {
-	key := connKey(leave, a.target.Scheme, a.target.Address(), via)
+	key := connKey(leave, a.target.Scheme, a.address, via)
 	for {
 		c, warm, err := d.take(ctx, key, req, a, via)
 		if err != nil {
@@ -131,11 +137,11 @@ func (d *driver) take(ctx context.Context, key string, req *fetch.Request, a *as
 	var below *ending
 	switch {
 	case via != nil:
-		raw, below, err = via.connect(ctx, a.target.Address())
+		raw, below, err = via.connect(ctx, a.address)
 	case a.target.Scheme == "http":
-		raw, err = dial.plain(ctx, a.target.Address())
+		raw, err = dial.plain(ctx, a.address)
 	default:
-		raw, below, err = dial.shake(ctx, a.target.Address())
+		raw, below, err = dial.shake(ctx, a.address)
 	}
 	if err != nil {
 		return nil, false, err
@@ -151,19 +157,22 @@ func (d *driver) take(ctx context.Context, key string, req *fetch.Request, a *as
 // of no use.
 func (r *reader) exchange(a *ask, via *proxyTo) (*exchange, error) {
 	c := r.conn
-	r.stop = context.AfterFunc(r.ctx, func() { c.Close() })
+	r.stop = context.AfterFunc(r.ctx, c.abort)
 	c.out = a.appendHead(c.out[:0], via, r.Old)
 	if r.trace != nil {
 		r.got = r.trace.Got
 		if r.trace.Sent != nil {
-			r.trace.Sent(c.out)
+			r.trace.Sent(a.told(c.out))
 		}
 	}
 	_, failed := c.Write(c.out)
-	if failed == nil {
-		c.SetReadDeadline(time.Now().Add(firstByte))
-	} else {
-		c.SetReadDeadline(time.Now().Add(lateAnswer))
+	switch now := time.Now(); {
+	case failed != nil:
+		c.armed = time.Time{}
+		c.SetReadDeadline(now.Add(lateAnswer))
+	case now.Sub(c.armed) >= rearm:
+		c.armed = now
+		c.SetReadDeadline(now.Add(firstByte))
 	}
 	r.trace.Reached(fetch.Asked, c)
 	if err := r.response(); err != nil {
@@ -174,11 +183,12 @@ func (r *reader) exchange(a *ask, via *proxyTo) (*exchange, error) {
 		return nil, err
 	}
 	if r.length < 0 || r.length > int64(c.r.Buffered()) { // else nothing need be read
-		c.SetReadDeadline(time.Time{})
+		c.armed = time.Time{}
+		c.SetReadDeadline(c.armed)
 	}
 	r.trace.Reached(fetch.Answered, c)
 	r.keep = r.keep && !has(a.header, "Connection")
-	x := &exchange{
+	r.made = exchange{
 		trace: r.trace, via: via, conn: c, tls: c.state,
 		proto: r.proto, code: r.code, head: r.head, header: r.header, length: r.length, body: r,
 		trailer: func() fetch.Header { return r.trailer },
@@ -186,7 +196,7 @@ func (r *reader) exchange(a *ask, via *proxyTo) (*exchange, error) {
 	if r.body == nothing {
 		r.finish(true)
 	}
-	return x, nil
+	return &r.made, nil
 }
 
 // unanswered reports whether err came before the first byte of an answer.

@@ -96,7 +96,10 @@ func (d *driver) withCookies(a *ask) *ask {
 }
 
 func (d *driver) keepCookies(a *ask, x *exchange) {
-	if fields := x.header.Values("Set-Cookie"); d.opts.Jar != nil && len(fields) > 0 {
+	if d.opts.Jar == nil {
+		return
+	}
+	if fields := x.header.Values("Set-Cookie"); len(fields) > 0 {
 		d.opts.Jar.set(fields, a.place(), d.env.Now())
 	}
 }

@@ -51,7 +51,7 @@ func retryAfter(value string, now time.Time) time.Duration {
 	} else if errors.Is(err, strconv.ErrRange) && value[0] != '-' {
 		return maxRetryAfter
 	}
-	at, err := http.ParseTime(value)
+	at, err := parseTime(value)
 	if err != nil {
 		return 0
 	}

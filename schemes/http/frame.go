@@ -12,20 +12,26 @@ import (
 
 // framing is what the head says of the end of the body and of the connection.
 type framing struct {
-	lengths, codings []string
+	length           string // that of the first Content-Length
+	lengths          int    // how many there are
+	differ           bool   // one says another length
+	codings          []string
 	close, keepAlive bool
 }
 
 func (r *reader) framing() (f framing) {
 	for _, field := range r.header {
 		switch {
-		case strings.EqualFold(field.Name, "Content-Length"):
-			f.lengths = append(f.lengths, field.Value)
-		case strings.EqualFold(field.Name, "Transfer-Encoding") && r.minor > 0: // HTTP/1.0 has none
+		case field.Is("Content-Length"):
+			if f.lengths++; f.lengths == 1 {
+				f.length = field.Value
+			}
+			f.differ = f.differ || field.Value != f.length
+		case field.Is("Transfer-Encoding") && r.minor > 0: // HTTP/1.0 has none
 			for coding := range items(field.Value) {
 				f.codings = append(f.codings, strings.ToLower(coding))
 			}
-		case strings.EqualFold(field.Name, "Connection"):
+		case field.Is("Connection"):
 			for option := range items(field.Value) {
 				f.close = f.close || strings.EqualFold(option, "close")
 				f.keepAlive = f.keepAlive || strings.EqualFold(option, "keep-alive")
@@ -39,7 +45,7 @@ func (r *reader) framing() (f framing) {
 func items(value string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for item := range strings.SplitSeq(value, ",") {
-			if !yield(strings.Trim(item, " \t")) {
+			if !yield(trim(item)) {
 				return
 			}
 		}
@@ -51,7 +57,7 @@ func (r *reader) frame() error {
 	f := r.framing()
 	r.body, r.length = toEnd{r}, -1
 	r.keep = !f.close && (r.minor > 0 || f.keepAlive)
-	length, err := r.contentLength(f.lengths)
+	length, err := r.contentLength(f)
 	if err != nil {
 		return err
 	}
@@ -74,21 +80,21 @@ func (r *reader) frame() error {
 	case length == 0:
 		r.body, r.length, r.bounded = nothing, 0, true
 	case length > 0:
-		r.body, r.length, r.bounded = &toLength{r, length}, length, true
+		r.body, r.length, r.left, r.bounded = toLength{r}, length, length, true
 	}
 	return nil
 }
 
 // contentLength is -1 where there is none.
-func (r *reader) contentLength(values []string) (int64, error) {
-	if len(values) == 0 || r.IgnoreLength {
+func (r *reader) contentLength(f framing) (int64, error) {
+	if f.lengths == 0 || r.IgnoreLength {
 		return -1, nil
 	}
-	if !differ(values) {
-		if n, ok := digits(values[0]); ok {
+	if !f.differ {
+		if n, ok := digits(f.length); ok {
 			return n, nil
 		}
-		if endless(values[0]) {
+		if endless(f.length) {
 			r.odd("Content-Length of more than any object has: the body goes to the end")
 			return -1, nil
 		}
@@ -110,10 +116,10 @@ func (r *reader) transferCodings(f framing) ([]string, error) {
 	chunked := len(kept) == 1 && kept[0] == "chunked"
 	switch {
 	case len(kept) == len(f.codings):
-		if chunked && len(f.lengths) > 0 {
+		if chunked && f.lengths > 0 {
 			r.keep = false // RFC 9112 6.3
 		}
-	case len(kept) > 0 && !(chunked && len(f.lengths) == 0):
+	case len(kept) > 0 && !(chunked && f.lengths == 0):
 		if err := r.deviates("transfer coding that is not chunked alone"); err != nil {
 			return nil, err
 		}
@@ -160,12 +166,9 @@ func (b toEnd) Read(p []byte) (int, error) {
 }
 
 // A toLength is a body of known length.
-type toLength struct {
-	*reader
-	left int64
-}
+type toLength struct{ *reader }
 
-func (b *toLength) Read(p []byte) (int, error) {
+func (b toLength) Read(p []byte) (int, error) {
 	if b.left == 0 {
 		return 0, io.EOF
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"strings"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/uri"
@@ -12,7 +13,9 @@ import (
 // Gateway makes a scheme of a server that fetches URLs of that scheme for
 // others, such as a proxy: the whole URI stands on the request line. Name and
 // port are those of the scheme, via is SCHEME://[USER:PASSWORD@]HOST:PORT of
-// the gateway, http or https. The user of the URL is not shown to it.
+// the gateway, http or https. It is shown the login of ftp and ftps, in the URI
+// and in Authorization, since some read the one and some the other. The user of
+// any other URL is not shown to it. A Trace hears of no password.
 func Gateway(name string, port uint16, via uri.URI) fetch.Scheme {
 	opts := &Options{}
 	s := fetch.Scheme{Name: name, Port: port, Menu: menu}
@@ -27,7 +30,7 @@ func Gateway(name string, port uint16, via uri.URI) fetch.Scheme {
 		if err != nil {
 			return nil, err
 		}
-		return newGatewayAsk(req, t, opts)
+		return newGatewayAsk(req, port, t, opts)
 	}
 	s.Plan = func(req *fetch.Request) ([]fetch.Step, error) {
 		a, err := ask(req)
@@ -46,16 +49,64 @@ func Gateway(name string, port uint16, via uri.URI) fetch.Scheme {
 
 var webPorts = map[string]uint16{"http": 80, "https": 443}
 
-// newGatewayAsk writes the request for req to a gateway at t.
-func newGatewayAsk(req *fetch.Request, t fetch.Target, opts *Options) (*ask, error) {
+// newGatewayAsk writes the request for req to a gateway at t. Host has the
+// port of every scheme but http's own, for which it may be left out.
+func newGatewayAsk(req *fetch.Request, port uint16, t fetch.Target, opts *Options) (*ask, error) {
 	u := req.URL.WithoutFragment().WithoutUserinfo()
-	a := &ask{method: http.MethodGet, target: t, path: u.Unredacted()}
-	if a.host, _ = u.Authority(); a.host == "" {
-		a.host = hostField(t, webPorts[t.Scheme])
+	address := t.Address()
+	a := &ask{
+		method: http.MethodGet, target: t, address: address, path: u.Unredacted(),
+		host: hostField(t, address, webPorts[t.Scheme]),
 	}
-	anonymous := req.Clone()
-	anonymous.Auth = nil
-	return a, a.addHeader(anonymous, opts)
+	if authority, _ := u.Authority(); authority != "" {
+		beyond, err := fetch.TargetOf(u, port)
+		if err != nil {
+			return nil, err
+		}
+		a.host = hostField(beyond, beyond.Address(), webPorts["http"])
+	}
+	shown := *req
+	switch u.Scheme() {
+	case "ftp", "ftps":
+		if err := a.addLogin(u, req.Auth); err != nil {
+			return nil, err
+		}
+	default:
+		shown.Auth = nil
+	}
+	return a, a.addHeader(&shown, opts)
+}
+
+// addLogin writes a login into the URI on the request line.
+func (a *ask) addLogin(u uri.URI, login *fetch.Credential) error {
+	if login == nil || login.User == "" {
+		return nil
+	}
+	if hasControl(login.User) || hasControl(login.Password.Reveal()) {
+		return fetch.BadURL.Errorf("control character in a login")
+	}
+	p := u.Parts()
+	p.Userinfo, p.HasUserinfo = uri.Escape(login.User, uri.RegNameChars), true
+	if login.Password != "" {
+		p.Userinfo += ":" + uri.Escape(login.Password.Reveal(), uri.RegNameChars)
+	}
+	full, err := uri.Build(p)
+	a.path, a.shown = full.Unredacted(), full.String()
+	return err
+}
+
+// told is what a Trace hears of the request that is out.
+func (a *ask) told(out []byte) []byte {
+	if a.shown == "" {
+		return out
+	}
+	text := strings.Replace(string(out), a.path, a.shown, 1)
+	for _, f := range a.header {
+		if fetch.SecretHeader(f.Name) {
+			text = strings.Replace(text, f.Name+": "+f.Value, f.Name+": ***", 1)
+		}
+	}
+	return []byte(text)
 }
 
 // gateway is the way to via, whose address is t.

@@ -1,6 +1,7 @@
 package http_test
 
 import (
+	"encoding/base64"
 	"errors"
 	"strings"
 	"testing"
@@ -16,9 +17,9 @@ func TestGateway(t *testing.T) {
 		port         uint16
 		url, line    string
 	}{
-		{"gopher", "gopher", 70, "gopher://u:s3cret@old.example.org/7/x%09y?a#f", "GET gopher://old.example.org/7/x%09y?a HTTP/1.1\r\nHost: old.example.org\r\n"},
+		{"gopher", "gopher", 70, "gopher://u:s3cret@old.example.org/7/x%09y?a#f", "GET gopher://old.example.org/7/x%09y?a HTTP/1.1\r\nHost: old.example.org:70\r\n"},
 		{"urn", "urn", 0, "urn:isbn:0451450523", "GET urn:isbn:0451450523 HTTP/1.1\r\nHost: gw:8080\r\n"},
-		{"encoded line end", "gopher", 70, "gopher://h/1%0d%0aX:y", "GET gopher://h/1%0d%0aX:y HTTP/1.1\r\nHost: h\r\n"},
+		{"encoded line end", "gopher", 70, "gopher://h/1%0d%0aX:y", "GET gopher://h/1%0d%0aX:y HTTP/1.1\r\nHost: h:70\r\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := &script{replies: [][]string{{ok}}}
@@ -49,5 +50,61 @@ func TestGatewayRefused(t *testing.T) {
 			t.Errorf("%s: got %v", via, err)
 		}
 		client.Close()
+	}
+}
+
+// TestGatewayLogin: the login of an ftp URL goes to the gateway, and to nobody
+// who listens.
+func TestGatewayLogin(t *testing.T) {
+	basic := "Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte("al:p@ss;")) + "\r\n"
+	for _, test := range []struct {
+		name, url  string
+		auth       *fetch.Credential
+		line, told string
+	}{
+		{"in the URL", "ftp://al:p%40ss;@h/x;type=a", nil,
+			"GET ftp://al:p%40ss;@h/x;type=a HTTP/1.1\r\nHost: h:21\r\n", "GET ftp://al:***@h/x;type=a HTTP/1.1\r\nHost: h:21\r\n"},
+		{"beside it", "ftp://h:2121/x", &fetch.Credential{User: "al", Password: "p@ss;"},
+			"GET ftp://al:p%40ss;@h:2121/x HTTP/1.1\r\nHost: h:2121\r\n", "GET ftp://al:***@h:2121/x HTTP/1.1\r\nHost: h:2121\r\n"},
+		{"none", "ftp://h/x", nil, "GET ftp://h/x HTTP/1.1\r\nHost: h:21\r\n", "GET ftp://h/x HTTP/1.1\r\nHost: h:21\r\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := &script{replies: [][]string{{ok}}}
+			client := fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: s.dial, Resolver: resolver{}}, http.Gateway("ftp", 21, uri.MustParse("http://gw:8080/")))
+			var told strings.Builder
+			req := ask(test.url)
+			req.Auth, req.Trace = test.auth, &fetch.Trace{Sent: func(p []byte) { told.Write(p) }}
+			_, body, err := get(t, client, req)
+			client.Close()
+			s.serving.Wait()
+			if err != nil || body != "hello" {
+				t.Fatalf("got %q, %v", body, err)
+			}
+			logsIn := test.line != test.told
+			if head := s.heads()[0]; !strings.HasPrefix(head, test.line) || strings.Contains(head, basic) != logsIn {
+				t.Errorf("sent %q, want %q", head, test.line)
+			}
+			if got := told.String(); !strings.HasPrefix(got, test.told) || strings.Contains(got, "Authorization: ***\r\n") != logsIn || strings.Contains(got, "Basic") {
+				t.Errorf("told %q, want %q", got, test.told)
+			}
+			steps, err := client.Plan(req)
+			if err != nil || len(steps) == 0 || !strings.HasPrefix(test.told, steps[0].String()+"\r\n") {
+				t.Errorf("planned %v, %v", steps, err)
+			}
+		})
+	}
+}
+
+func TestGatewayLoginRefused(t *testing.T) {
+	s := &script{}
+	client := fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: s.dial, Resolver: resolver{}}, http.Gateway("ftp", 21, uri.MustParse("http://gw:8080/")))
+	defer client.Close()
+	for _, url := range []string{"ftp://al%0d%0aDELE%20x@h/", "ftp://al:a%00b@h/"} {
+		if _, _, err := get(t, client, ask(url)); !errors.Is(err, fetch.BadURL) {
+			t.Errorf("%s: got %v", url, err)
+		}
+	}
+	if len(s.heads()) > 0 {
+		t.Errorf("sent %q", s.heads())
 	}
 }

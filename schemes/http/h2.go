@@ -50,7 +50,7 @@ type server struct {
 var errOnlyOld = errors.New("server chose HTTP/1.1")
 
 func (h *h2) send(ctx context.Context, leave string, req *fetch.Request, a *ask) (*exchange, error) {
-	asked, err := h.first(ctx, leave, a.target.Address())
+	asked, err := h.first(ctx, leave, a.address)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (a *ask) direct(ctx context.Context) (*http.Request, error) {
 	query, has := strings.CutPrefix(a.query, "?")
 	r := &http.Request{
 		Method: a.method,
-		URL:    &url.URL{Scheme: a.target.Scheme, Host: a.target.Address(), Path: path, RawPath: a.path, RawQuery: query, ForceQuery: has && query == ""},
+		URL:    &url.URL{Scheme: a.target.Scheme, Host: a.address, Path: path, RawPath: a.path, RawQuery: query, ForceQuery: has && query == ""},
 		Host:   a.host,
 		Header: toHTTP(a.header),
 	}

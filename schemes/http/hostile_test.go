@@ -137,9 +137,14 @@ func TestFrameFloods(t *testing.T) {
 func floodFrames(conn net.Conn, headers bool, f func(*http2.Framer) error) {
 	defer conn.Close()
 	io.ReadFull(conn, make([]byte, len(http2.ClientPreface)))
-	go io.Copy(io.Discard, conn)
-	framer := http2.NewFramer(conn, nil)
+	framer := http2.NewFramer(conn, conn)
 	err := framer.WriteSettings()
+	for asked := !headers; !asked && err == nil; {
+		var frame http2.Frame
+		frame, err = framer.ReadFrame()
+		_, asked = frame.(*http2.HeadersFrame)
+	}
+	go io.Copy(io.Discard, conn)
 	if headers && err == nil {
 		err = framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: fieldBlock(":status", "200")})
 	}

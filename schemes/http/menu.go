@@ -67,7 +67,11 @@ func menu(base uri.URI, mediaType string, r io.Reader) iter.Seq2[fetch.Entry, er
 	}
 }
 
+// bareType is a media type without its parameters, "" where they are malformed.
 func bareType(mediaType string) string {
+	if strings.IndexByte(mediaType, ';') < 0 {
+		return strings.ToLower(strings.TrimSpace(mediaType))
+	}
 	bare, _, _ := mime.ParseMediaType(mediaType)
 	return bare
 }

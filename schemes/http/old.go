@@ -38,9 +38,9 @@ func (a *ask) appendHead(b []byte, via *proxyTo, o Old) []byte {
 		h = append(h[:len(h):len(h)], fetch.Field{Name: "Connection", Value: "close"})
 	}
 	for _, f := range sorted(h) {
-		if f.Value != "" || !strings.EqualFold(f.Name, "User-Agent") {
+		if f.Value != "" || !f.Is("User-Agent") {
 			b = append(append(b, f.Name...), ": "...)
-			b = append(append(b, strings.Trim(f.Value, " \t")...), "\r\n"...)
+			b = append(append(b, trim(f.Value)...), "\r\n"...)
 		}
 	}
 	return append(b, "\r\n"...)
@@ -48,15 +48,20 @@ func (a *ask) appendHead(b []byte, via *proxyTo, o Old) []byte {
 
 // sorted is h in the order in which it is sent: User-Agent, then by name.
 func sorted(h fetch.Header) fetch.Header {
+	if slices.IsSortedFunc(h, inOrder) {
+		return h
+	}
 	h = slices.Clone(h)
-	slices.SortStableFunc(h, func(a, b fetch.Field) int {
-		if first := strings.EqualFold(a.Name, "User-Agent"); first != strings.EqualFold(b.Name, "User-Agent") {
-			if first {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(a.Name, b.Name)
-	})
+	slices.SortStableFunc(h, inOrder)
 	return h
+}
+
+func inOrder(a, b fetch.Field) int {
+	if first := a.Is("User-Agent"); first != b.Is("User-Agent") {
+		if first {
+			return -1
+		}
+		return 1
+	}
+	return strings.Compare(a.Name, b.Name)
 }

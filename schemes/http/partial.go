@@ -2,7 +2,6 @@ package http
 
 import (
 	"errors"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -130,14 +129,14 @@ func (r *reply) same() bool {
 // (8.8.2.2).
 func (r *reply) validator() string {
 	h := r.header
-	if tag := h.Get("ETag"); len(tag) > 2 && tag[0] == '"' && tag[len(tag)-1] == '"' && !strings.ContainsAny(tag, " \t") {
+	if tag := h.Get("ETag"); len(tag) > 2 && tag[0] == '"' && tag[len(tag)-1] == '"' && !hasBlank(tag) {
 		return tag
 	}
-	changed, err := http.ParseTime(h.Get("Last-Modified"))
+	changed, err := parseTime(h.Get("Last-Modified"))
 	if err != nil {
 		return ""
 	}
-	sent, err := http.ParseTime(h.Get("Date"))
+	sent, err := parseTime(h.Get("Date"))
 	if err != nil || sent.Sub(changed) < time.Minute {
 		return ""
 	}

@@ -1,6 +1,7 @@
 package http
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
@@ -18,7 +19,7 @@ func plan(req *fetch.Request, port uint16, opts *Options) ([]fetch.Step, error) 
 // sends them: Host, User-Agent, then by name.
 func (a *ask) steps() []fetch.Step {
 	steps := []fetch.Step{
-		{Verb: a.method, Arg: a.path + a.query + " HTTP/1.1"},
+		{Verb: a.method, Arg: cmp.Or(a.shown, a.path) + a.query + " HTTP/1.1"},
 		{Verb: "Host:", Arg: a.host},
 	}
 	for _, f := range sorted(a.header) {

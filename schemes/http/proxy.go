@@ -35,7 +35,7 @@ func (d *driver) via(ctx context.Context) (*proxyTo, error) {
 	p := &proxyTo{
 		key:    via.Proxy.Unredacted(),
 		host:   t.Address(),
-		front:  "http://" + hostField(via.Target, d.port),
+		front:  "http://" + hostField(via.Target, via.Target.Address(), d.port),
 		auth:   via.Auth,
 		header: via.Header,
 	}

@@ -42,8 +42,10 @@ type reader struct {
 	code    int
 	header  fetch.Header
 	length  int64 // of the body; -1: not known
+	left    int64 // of a body of known length
 	trailer fetch.Header
 
+	made    exchange // of all this
 	body    io.Reader
 	keep    bool // the server will answer another request
 	bounded bool // the end of the body is not that of the connection
@@ -241,8 +243,12 @@ func (r *reader) status(line string) error {
 func (r *reader) fields(text string, lines int) (fetch.Header, error) {
 	h, folded := make(fetch.Header, 0, lines), false
 	for len(text) > 0 {
-		line, rest, _ := strings.Cut(text, "\n")
-		text, line = rest, strings.TrimSuffix(line, "\r")
+		var line string
+		line, text = cutLine(text)
+		if f, ok := plainField(line); ok {
+			h = append(h, f)
+			continue
+		}
 		if hasControl(line) {
 			if err := r.deviates("control character in the head"); err != nil {
 				return nil, err
@@ -252,7 +258,7 @@ func (r *reader) fields(text string, lines int) (fetch.Header, error) {
 		if line == "" {
 			continue
 		}
-		if line[0] == ' ' || line[0] == '\t' { // obs-fold: RFC 9112 5.2
+		if isBlank(line[0]) { // obs-fold: RFC 9112 5.2
 			if len(h) == 0 {
 				if err := r.deviates("field that begins with a blank"); err != nil {
 					return nil, err
@@ -260,7 +266,7 @@ func (r *reader) fields(text string, lines int) (fetch.Header, error) {
 				continue
 			}
 			folded = true
-			h[len(h)-1].Value += " " + strings.Trim(line, " \t")
+			h[len(h)-1].Value += " " + trim(line)
 			continue
 		}
 		f, ok, err := r.field(line)
@@ -277,13 +283,44 @@ func (r *reader) fields(text string, lines int) (fetch.Header, error) {
 	return h, nil
 }
 
+// cutLine cuts the first line, without its end, off text.
+func cutLine(text string) (line, rest string) {
+	end := strings.IndexByte(text, '\n')
+	if end < 0 {
+		end = len(text)
+	} else {
+		rest = text[end+1:]
+	}
+	return strings.TrimSuffix(text[:end], "\r"), rest
+}
+
+// plainField reads a line with nothing odd, as nearly all are.
+func plainField(line string) (f fetch.Field, ok bool) {
+	colon := 0
+	for colon < len(line) && inToken[line[colon]] {
+		colon++
+	}
+	if colon == 0 || colon == len(line) || line[colon] != ':' || hasControl(line[colon:]) {
+		return f, false
+	}
+	return fetch.Field{Name: line[:colon], Value: trim(line[colon+1:])}, true
+}
+
+// inToken are the bytes of a token: RFC 9110 5.6.2.
+var inToken = func() (t [256]bool) {
+	for c := range t {
+		t[c] = httpguts.IsTokenRune(rune(c))
+	}
+	return t
+}()
+
 // field reads one line, and returns false where it is none that can be borne.
 func (r *reader) field(line string) (f fetch.Field, ok bool, err error) {
 	name, value, ok := strings.Cut(line, ":")
 	if !ok {
 		return f, false, r.deviates("line without a colon in the head")
 	}
-	f = fetch.Field{Name: strings.TrimRight(name, " "), Value: strings.Trim(value, " \t")}
+	f = fetch.Field{Name: strings.TrimRight(name, " "), Value: trim(value)}
 	if len(f.Name) != len(name) && (strings.EqualFold(f.Name, "Content-Length") || strings.EqualFold(f.Name, "Transfer-Encoding")) {
 		return f, true, r.deviates("blank before the colon of a field that frames the body")
 	}
@@ -296,11 +333,30 @@ func (r *reader) field(line string) (f fetch.Field, ok bool, err error) {
 // isName reports whether s may be the name of a field: a token, or some.
 func isName(s string) bool {
 	for i := range len(s) {
-		if !httpguts.IsTokenRune(rune(s[i])) && s[i] != ' ' {
+		if !inToken[s[i]] && s[i] != ' ' {
 			return false
 		}
 	}
 	return s != ""
+}
+
+// isBlank reports whether c is white space of a field: RFC 9110 5.6.3.
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+
+// trim is s without blanks around it.
+func trim(s string) string {
+	for len(s) > 0 && isBlank(s[0]) {
+		s = s[1:]
+	}
+	for len(s) > 0 && isBlank(s[len(s)-1]) {
+		s = s[:len(s)-1]
+	}
+	return s
+}
+
+// hasBlank reports whether there is one in s.
+func hasBlank(s string) bool {
+	return strings.IndexByte(s, ' ') >= 0 || strings.IndexByte(s, '\t') >= 0
 }
 
 // clean drops control characters.

@@ -2,8 +2,6 @@ package http
 
 import (
 	"net/http"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -82,7 +80,7 @@ func (r *reply) check() error {
 		switch {
 		case len(f.Value) >= maxField:
 			return fetch.TooLarge.Errorf("header field of %d bytes or more", maxField)
-		case !strings.EqualFold(f.Name, "Location"):
+		case !f.Is("Location"):
 		case location >= 0 && r.header[location].Value != f.Value:
 			return fetch.Protocol.Errorf("two different Location fields")
 		default:
@@ -92,13 +90,9 @@ func (r *reply) check() error {
 	return nil
 }
 
-func differ(values []string) bool {
-	return slices.ContainsFunc(values, func(v string) bool { return v != values[0] })
-}
-
 // changed is Last-Modified, if it is no time to come.
 func (r *reply) changed() time.Time {
-	t, err := http.ParseTime(r.header.Get("Last-Modified"))
+	t, err := parseTime(r.header.Get("Last-Modified"))
 	if err != nil || t.After(r.now) {
 		return time.Time{}
 	}
@@ -182,7 +176,7 @@ func (r *reply) redirect() error {
 	default:
 		return nil
 	}
-	text := strings.Trim(r.header.Get("Location"), " \t")
+	text := trim(r.header.Get("Location"))
 	if text == "" {
 		return nil
 	}
