@@ -132,10 +132,12 @@ func isEnd(err error, s *session) bool {
 func (b *body) complete(limit time.Duration) error {
 	s, r := b.session, b.data.reply
 	if r.Code/100 == 1 {
+		ahead := b.data.whole && s.askAhead()
 		var err error
 		if r, err = s.reply(limit); err != nil {
 			return cutShort(err)
 		}
+		s.ahead = ahead
 	}
 	switch {
 	case r.Code/100 == 2:

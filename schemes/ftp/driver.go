@@ -36,10 +36,11 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 		return nil, err
 	}
 	given := d.key(ctx, t, &who)
+	key := given
 	if found, ok := d.found.Load(given); ok && req.Typed() {
 		who = found.(login)
+		key = d.key(ctx, t, &who)
 	}
-	key := d.key(ctx, t, &who)
 	for {
 		s, ok := d.idle.Get(key)
 		if !ok {
@@ -74,7 +75,7 @@ func (d *driver) key(ctx context.Context, t fetch.Target, who *login) string {
 // keep gives a session back.
 func (d *driver) keep(key string, s *session) {
 	s.trace = nil
-	if s.broken || len(s.ahead) > 0 {
+	if s.broken {
 		s.Close()
 		return
 	}
@@ -119,6 +120,11 @@ func (d *driver) answer(ctx context.Context, s *session, req *fetch.Request, p p
 		Peer:  fetch.PeerOf(s.door),
 		TLS:   s.secure,
 		Body:  io.NopCloser(strings.NewReader("")),
+	}
+	if s.ahead && !d.goesOn(s, req, p) {
+		if err := s.settle(); err != nil {
+			return nil, nil, err
+		}
 	}
 	if p.list {
 		t, err := d.list(ctx, s, req, p, resp)

@@ -28,23 +28,18 @@ func (f facts) validator() string {
 	return strconv.FormatInt(f.size, 10) + "-" + f.time.Format(dirlist.TimeVal)
 }
 
+// tell puts into resp what is known of the file.
+func (f facts) tell(resp *fetch.Response) {
+	resp.Size, resp.Time, resp.Validator = f.size, f.time, f.validator()
+}
+
 // facts asks for what is known of a file, in the TYPE that it will be sent
-// in. A size counts for images alone: RFC 3659 4.
+// in.
 func (d *driver) facts(s *session, p path) (facts, error) {
 	f := facts{size: -1}
 	commands := s.typeCommands(p.kind)
 	first := len(commands)
-	switch {
-	case s.features.has("MLST"):
-		commands = append(commands, []string{"MLST", p.name})
-	default:
-		if !d.IgnoreSize && p.kind == "I" && s.knows("SIZE") {
-			commands = append(commands, []string{"SIZE", p.name})
-		}
-		if s.knows("MDTM") {
-			commands = append(commands, []string{"MDTM", p.name})
-		}
-	}
+	commands = append(commands, d.questions(s, p)...)
 	replies, err := s.exchange(commands...)
 	if err != nil {
 		return f, err
@@ -58,11 +53,29 @@ func (d *driver) facts(s *session, p path) (facts, error) {
 		}
 		f.learn(commands[first+i][0], r)
 	}
-	if p.kind != "I" || d.IgnoreSize {
+	if d.unsized(p) {
 		f.size = -1
 	}
 	return f, nil
 }
+
+// questions are the commands that ask for the facts of a file.
+func (d *driver) questions(s *session, p path) (q [][]string) {
+	if s.features.has("MLST") {
+		return [][]string{{"MLST", p.name}}
+	}
+	if !d.unsized(p) && s.knows("SIZE") {
+		q = append(q, []string{"SIZE", p.name})
+	}
+	if s.knows("MDTM") {
+		q = append(q, []string{"MDTM", p.name})
+	}
+	return q
+}
+
+// unsized reports whether the size of a file tells nothing of what will come:
+// it counts for images alone (RFC 3659 4).
+func (d *driver) unsized(p path) bool { return p.kind != "I" || d.IgnoreSize }
 
 // knows reports whether the server has a command, as far as FEAT tells: one
 // without FEAT may have any.
@@ -87,6 +100,33 @@ func (f *facts) learn(verb string, r line.Reply) {
 		f.time, _ = dirlist.ParseTimeVal(strings.TrimSpace(r.Lines[0]))
 		f.some = true
 	}
+}
+
+// learn reads the replies to questions.
+func (s *session) learn(f *facts, questions [][]string, next func() (line.Reply, error)) error {
+	for _, q := range questions {
+		r, err := next()
+		if err != nil {
+			return err
+		}
+		if s.broken {
+			return refused(q[0], r)
+		}
+		if err := s.answer(f, q, r); err != nil {
+			s.broken = true // what was asked for behind it comes all the same
+			return err
+		}
+	}
+	return nil
+}
+
+// answer takes the reply to a question.
+func (s *session) answer(f *facts, q []string, r line.Reply) error {
+	if q[0] == "TYPE" {
+		return s.setType(q[1], []line.Reply{r})
+	}
+	f.learn(q[0], r)
+	return nil
 }
 
 // parseSize reads a size, or -1. Some servers put words before the number.

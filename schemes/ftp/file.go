@@ -11,7 +11,11 @@ import (
 
 // file retrieves a file, or only tells what is known of it.
 func (d *driver) file(ctx context.Context, s *session, req *fetch.Request, p path, resp *fetch.Response) (*transfer, error) {
-	p, f, err := d.find(s, req, p)
+	err := s.chdir(p.dirs)
+	if err == nil && d.surely(req) && d.ready(s) {
+		return d.whole(ctx, s, req, p, resp)
+	}
+	p, f, err := d.find(s, p, err)
 	if err != nil {
 		return nil, err
 	}
@@ -25,13 +29,15 @@ func (d *driver) file(ctx context.Context, s *session, req *fetch.Request, p pat
 		}
 		return d.directory(ctx, s, req, resp)
 	}
-	resp.Size, resp.Time, resp.Validator = f.size, f.time, f.validator()
+	f.tell(resp)
 	switch {
 	case req.Op == fetch.Stat:
 		return d.stat(ctx, s, req, p, f, resp)
 	case unchanged(req, f):
 		resp.Unchanged = true
 		return nil, nil
+	case d.env.MaxBody > 0 && f.size > d.env.MaxBody && req.Range.IsZero():
+		return nil, nil // the Client refuses the size
 	}
 	first, end, err := wanted(req, f)
 	if err != nil {
@@ -45,14 +51,9 @@ func (d *driver) file(ctx context.Context, s *session, req *fetch.Request, p pat
 	if p.kind != "I" {
 		rest = 0 // an offset in a text means nothing to the server
 	}
-	t, err := d.transfer(ctx, s, rest, f.some, "RETR", p.name)
+	t, err := d.transfer(ctx, s, order{command: []string{"RETR", p.name}, first: rest, atOnce: f.some})
 	if err != nil {
-		if f.no.Code == 550 && fetch.FaultOf(err) == fetch.NotFound {
-			if r, e := s.enter(p); e == nil && r.Code/100 == 2 {
-				return d.directory(ctx, s, req, resp)
-			}
-		}
-		return nil, err
+		return d.orDirectory(ctx, s, req, p, f, resp, err)
 	}
 	resp.Code = t.reply.Code
 	d.readText(t, p)
@@ -63,26 +64,57 @@ func (d *driver) file(ctx context.Context, s *session, req *fetch.Request, p pat
 	return t, nil
 }
 
-// surely reports whether a file is wanted whatever is known of it, so that
-// nobody need wait for that.
+// whole retrieves a file that is wanted whatever is known of it, so that nobody
+// need wait for that.
+func (d *driver) whole(ctx context.Context, s *session, req *fetch.Request, p path, resp *fetch.Response) (*transfer, error) {
+	f := facts{size: -1}
+	questions := append(s.typeCommands(p.kind), d.questions(s, p)...)
+	t, err := d.transfer(ctx, s, order{command: []string{"RETR", p.name}, atOnce: true, questions: questions, facts: &f})
+	if err != nil {
+		return d.orDirectory(ctx, s, req, p, f, resp, err)
+	}
+	if d.unsized(p) {
+		f.size = -1
+	}
+	f.tell(resp)
+	resp.Code = t.reply.Code
+	d.readText(t, p)
+	t.whole = true
+	return t, nil
+}
+
+// orDirectory lists what was asked for as a file and refused, where it turns
+// out to be a directory.
+func (d *driver) orDirectory(ctx context.Context, s *session, req *fetch.Request, p path, f facts, resp *fetch.Response, no error) (*transfer, error) {
+	if (f.dir || f.no.Code == 550) && fetch.FaultOf(no) == fetch.NotFound {
+		if r, err := s.enter(p); err == nil && r.Code/100 == 2 {
+			return d.directory(ctx, s, req, resp)
+		}
+	}
+	return nil, no
+}
+
+// surely reports whether a file is wanted whatever is known of it.
 func (d *driver) surely(req *fetch.Request) bool {
 	return req.Op == fetch.Get && req.Range.IsZero() && req.IfNot == "" && req.Since.IsZero() && req.Before.IsZero() &&
-		d.Active == "" && !d.PRET
+		d.env.MaxBody == 0
+}
+
+// ready reports whether s can be asked for something in one piece.
+func (d *driver) ready(s *session) bool {
+	return s.eager && s.opened > 0 && d.Active == "" && !d.PRET
 }
 
 // open reports whether r is all from some byte on, which must agree with the
 // size. A part of which both ends were asked for is what lies between them.
 func open(r fetch.Range) bool { return r.First >= 0 && r.End == 0 }
 
-// find goes to the directory of a file and asks about it. Where a CWD is
-// refused, the whole path from the directory of the login may still name the
-// file: a directory that nobody may enter holds files that all may read.
-func (d *driver) find(s *session, req *fetch.Request, p path) (path, facts, error) {
-	err := s.chdir(p.dirs)
+// find asks about a file, once the way to its directory has ended with err.
+// Where a CWD was refused, the whole path from the directory of the login may
+// still name the file: a directory that nobody may enter holds files that all
+// may read.
+func (d *driver) find(s *session, p path, err error) (path, facts, error) {
 	if err == nil {
-		if d.surely(req) && p.kind == s.kind && s.eager && s.opened {
-			s.ahead = [][]string{{s.ways[0]}, {"RETR", p.name}}
-		}
 		f, err := d.facts(s, p)
 		return p, f, err
 	}
@@ -98,14 +130,8 @@ func (d *driver) find(s *session, req *fetch.Request, p path) (path, facts, erro
 	return whole, f, nil
 }
 
-// enter goes to what may be a directory. What was asked of it ahead, as of a
-// file, was refused.
+// enter goes to what may be a directory.
 func (s *session) enter(p path) (line.Reply, error) {
-	for ; len(s.ahead) > 0; s.ahead = s.ahead[1:] {
-		if _, err := s.reply(replyTime); err != nil {
-			return line.Reply{}, err
-		}
-	}
 	r, err := s.ask("CWD", p.name)
 	if err == nil && r.Code/100 == 2 {
 		s.dirs = append(slices.Clip(s.dirs), p.name)

@@ -20,13 +20,14 @@ func (d *driver) list(ctx context.Context, s *session, req *fetch.Request, p pat
 		}
 		return nil, nil
 	}
-	commands := s.typeCommands(p.kind)
-	replies, err := s.exchange(commands...)
-	if err == nil {
-		err = s.setType(p.kind, replies)
-	}
-	if err != nil {
-		return nil, err
+	if !d.ready(s) {
+		replies, err := s.exchange(s.typeCommands(p.kind)...)
+		if err == nil {
+			err = s.setType(p.kind, replies)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	verbs := d.listVerbs(s)
 	for i, verb := range verbs {
@@ -34,7 +35,7 @@ func (d *driver) list(ctx context.Context, s *session, req *fetch.Request, p pat
 		if p.name != "" {
 			command = append(command, p.argument())
 		}
-		t, err := d.transfer(ctx, s, 0, true, command...)
+		t, err := d.transfer(ctx, s, order{command: command, atOnce: true, questions: s.typeCommands(p.kind)})
 		resp.Code = codeOf(err)
 		switch {
 		case err == nil:

@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"io"
 	"net"
-	"slices"
 	"strings"
 	"time"
 
@@ -28,8 +27,8 @@ type session struct {
 	lines *line.Reader // reads wire
 	trace *fetch.Trace // of the request that has the session
 
-	out, heard []byte     // commands not yet written, and as the trace may hear them
-	ahead      [][]string // commands sent by exchange before somebody asks for their replies
+	out, heard []byte // commands not yet written, and as the trace may hear them
+	got        []byte // read, and not yet heard by the trace
 
 	secure   *tls.ConnectionState // of the control connection; nil: in clear
 	data     *tls.Config          // of data connections; nil: in clear
@@ -39,12 +38,14 @@ type session struct {
 	dirs     []string             // arguments of the CWDs since home
 	kind     string               // TYPE; "": not set yet
 	ways     ways                 // to open data connections that are left to try
-	opened   bool                 // the first of them has worked
+	opened   int                  // data connections by the first of them, since one was asked for in vain
+	ahead    bool                 // the next one was asked for, and the reply is the next that comes
+	asked    time.Time            // when
 	noREST   bool                 // REST was refused
 	telnet   bool                 // a byte 255 is sent twice
 	eager    bool                 // the server takes commands before it has answered the last
 
-	reused bool // from the pool, and nothing answered yet
+	reused bool // from the pool, and nothing answered yet but what was asked ahead
 	broken bool // out of step, or dead: not to be used again
 	lost   bool // dirs does not tell where we are
 }
@@ -59,9 +60,19 @@ func newSession(conn net.Conn, trace *fetch.Trace) *session {
 func (s *session) Read(p []byte) (int, error) {
 	n, err := s.wire.Read(p)
 	if t := s.trace; n > 0 && t != nil && t.Got != nil {
-		t.Got(p[:n])
+		s.got = append(s.got, p[:n]...)
 	}
 	return n, err
+}
+
+// listen has the trace hear what was read, but for the last bytes of it: they
+// belong to a reply that is not asked for yet.
+func (s *session) listen(but int) {
+	n := max(len(s.got)-but, 0)
+	if t := s.trace; n > 0 && t != nil && t.Got != nil {
+		t.Got(s.got[:n])
+	}
+	s.got = append(s.got[:0], s.got[n:]...)
 }
 
 // Close ends the session. It says goodbye, but does not wait for an answer.
@@ -89,28 +100,33 @@ func (s *session) tell(verb string, args ...string) error {
 	if err != nil {
 		return fetch.BadURL.Errorf("%s: %w", verb, err)
 	}
-	if t := s.trace; t != nil && t.Sent != nil {
-		if secret(verb) {
-			words = []string{verb, "***"}
-		}
-		s.heard, _ = line.Append(s.heard, line.MaxCommand, words...)
+	if secret(verb) {
+		words = []string{verb, "***"}
 	}
+	s.hear(words...)
 	s.out = out
 	return nil
+}
+
+// hear has the trace hear of a command with those that are sent next.
+func (s *session) hear(words ...string) {
+	if t := s.trace; t != nil && t.Sent != nil {
+		s.heard, _ = line.Append(s.heard, line.MaxCommand, words...)
+	}
 }
 
 // secret reports whether the argument of a command is for the server alone.
 func secret(verb string) bool { return verb == "PASS" || verb == "ACCT" }
 
 func (s *session) flush() error {
-	if len(s.out) == 0 {
-		return nil
-	}
 	if len(s.heard) > 0 {
 		s.trace.Sent(s.heard)
 	}
 	out := s.out
 	s.out, s.heard = s.out[:0], s.heard[:0]
+	if len(out) == 0 {
+		return nil
+	}
 	_, err := s.wire.Write(out)
 	return err
 }
@@ -122,9 +138,11 @@ func (s *session) reply(limit time.Duration) (line.Reply, error) {
 		s.door.SetReadDeadline(time.Now().Add(limit))
 		var r line.Reply
 		if r, err = s.lines.ReadReply(); err == nil {
+			s.listen(s.lines.Buffered())
 			return r, s.judge(r)
 		}
 	}
+	s.listen(0)
 	s.broken = true
 	return line.Reply{}, controlFault(err)
 }
@@ -145,7 +163,7 @@ func (s *session) judge(r line.Reply) error {
 		s.broken = true
 		return fetch.Protocol.Errorf("late reply: %s", sentence(r))
 	}
-	s.reused = false
+	s.reused, s.ahead = s.reused && s.ahead, false
 	return nil
 }
 
@@ -173,18 +191,13 @@ func (s *session) ask(verb string, args ...string) (line.Reply, error) {
 }
 
 // exchange sends commands and reads a reply for each. Where the server takes
-// them together, they go out together, and those that are ahead with them.
+// them together, they go out together.
 func (s *session) exchange(commands ...[]string) ([]line.Reply, error) {
 	replies := make([]line.Reply, len(commands))
 	next := s.next(s.eager, commands)
-	for _, c := range s.ahead {
-		if err := s.tell(c[0], c[1:]...); err != nil {
-			return nil, err
-		}
-	}
 	for i := range replies {
 		var err error
-		if replies[i], err = next(); err == nil && (!s.eager || i == len(replies)-1 && len(s.ahead) == 0) {
+		if replies[i], err = next(); err == nil && (!s.eager || i == len(replies)-1) {
 			err = s.inStep()
 		}
 		if err != nil {
@@ -195,25 +208,17 @@ func (s *session) exchange(commands ...[]string) ([]line.Reply, error) {
 }
 
 // next returns a function that brings the replies to commands in turn, which
-// are all sent before the first reply or each before its own. What is ahead was
-// sent before.
+// are all sent before the first reply or each before its own.
 func (s *session) next(atOnce bool, commands [][]string) func() (line.Reply, error) {
-	tell := func(c []string) error {
-		if len(s.ahead) > 0 && slices.Equal(c, s.ahead[0]) {
-			s.ahead = s.ahead[1:]
-			return nil
-		}
-		return s.tell(c[0], c[1:]...)
-	}
 	var failed error
 	if atOnce {
 		for _, c := range commands {
-			failed = cmp.Or(failed, tell(c))
+			failed = cmp.Or(failed, s.tell(c[0], c[1:]...))
 		}
 	}
 	return func() (line.Reply, error) {
 		if !atOnce {
-			failed = tell(commands[0])
+			failed = s.tell(commands[0][0], commands[0][1:]...)
 			commands = commands[1:]
 		}
 		if failed != nil {
@@ -226,7 +231,7 @@ func (s *session) next(atOnce bool, commands [][]string) func() (line.Reply, err
 
 // inStep makes sure that nothing came but what was asked for.
 func (s *session) inStep() error {
-	if s.lines.Buffered() > 0 {
+	if s.lines.Buffered() > 0 && !s.ahead {
 		s.broken = true
 		return fetch.Protocol.Errorf("more replies than commands")
 	}

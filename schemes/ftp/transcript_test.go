@@ -53,6 +53,7 @@ const serverAddr = "192.0.2.1"
 
 func replay(t *testing.T, archive *txtar.Archive) {
 	var options ftp.Options
+	policy := fetch.Typed()
 	var requests, results, sent []string
 	var scripts []faultnet.Script
 	wantNotes := ""
@@ -65,6 +66,10 @@ func replay(t *testing.T, archive *txtar.Archive) {
 		switch name {
 		case "options":
 			if err := json.Unmarshal(f.Data, &options); err != nil {
+				t.Fatal(err)
+			}
+		case "policy":
+			if err := json.Unmarshal(f.Data, &policy); err != nil {
 				t.Fatal(err)
 			}
 		case "request":
@@ -87,7 +92,7 @@ func replay(t *testing.T, archive *txtar.Archive) {
 		net.Serve(serverAddr+":"+port, scripts...)
 	}
 	server := net.Serve(serverAddr+":21", scripts...)
-	c := fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: net.Dial}, ftp.Schemes(options)...)
+	c := fetch.New(fetch.Options{Policy: policy, Dial: net.Dial}, ftp.Schemes(options)...)
 	defer synctest.Wait()
 	defer c.Close()
 

@@ -57,19 +57,27 @@ type transfer struct {
 	skip  int64         // bytes that come before the first that is wanted
 	left  int64         // bytes that are wanted; -1: all
 	text  *bufio.Reader // of Conn, where it is read as a text
+	whole bool          // another like it may follow
 }
 
-// transfer has the server send what command asks for, from the byte first on.
-// The error of a refused command has its code.
-//
-// Where atOnce is set and the server takes it, nothing waits for a reply: for
-// what is known to be there, since else a data connection may hang.
-func (d *driver) transfer(ctx context.Context, s *session, first int64, atOnce bool, command ...string) (*transfer, error) {
+// An order is what the server is to send.
+type order struct {
+	command []string
+	first   int64 // byte that is wanted
+	atOnce  bool  // nothing waits for a reply, where the server takes that
+
+	questions [][]string // what is asked or set on the way, before command
+	facts     *facts     // learn the replies
+}
+
+// transfer has the server carry out o. The error of a refused command has its
+// code.
+func (d *driver) transfer(ctx context.Context, s *session, o order) (*transfer, error) {
 	if s.ways == nil {
 		s.ways = d.waysFor(s)
 	}
 	if d.PRET {
-		r, err := s.ask("PRET", command...)
+		r, err := s.ask("PRET", o.command...)
 		if err != nil {
 			return nil, err
 		}
@@ -77,17 +85,18 @@ func (d *driver) transfer(ctx context.Context, s *session, first int64, atOnce b
 			return nil, &fetch.Error{Code: r.Code, Err: fetch.Unsupported.Errorf("PRET: %s", sentence(r))}
 		}
 	}
+	o.atOnce = o.atOnce && s.eager && s.opened > 0
 	for {
 		try := d.tryPassive
 		if d.Active != "" {
 			try = d.tryActive
 		}
-		t, err := try(ctx, s, first, atOnce && s.eager && s.opened, command)
+		t, err := try(ctx, s, o)
 		if err == nil {
 			err = s.encryptData(ctx, t)
 		}
 		if err == nil {
-			s.opened = true
+			s.opened++
 			return t, nil
 		}
 		var u *unknown
@@ -122,42 +131,58 @@ func failed(err error) bool {
 }
 
 // tryPassive connects to a port that the server offers. A server that gets all
-// commands at once waits for the connection when it comes to the last.
-func (d *driver) tryPassive(ctx context.Context, s *session, first int64, atOnce bool, command []string) (*transfer, error) {
+// commands at once waits for the connection when it comes to the last; what we
+// ask on the way costs no waiting, for we are connecting meanwhile.
+func (d *driver) tryPassive(ctx context.Context, s *session, o order) (*transfer, error) {
 	way := s.ways[0]
-	commands := [][]string{{way}, command}
-	if first > 0 && !s.noREST {
-		commands = slices.Insert(commands, 1, []string{"REST", strconv.FormatInt(first, 10)})
+	commands := slices.Concat([][]string{{way}}, o.questions, s.sending(o))
+	send := commands
+	if s.ahead {
+		s.hear(way)
+		send = commands[1:]
 	}
-	next := s.next(atOnce, commands)
+	next := s.next(o.atOnce, send)
 	r, err := next()
 	if err != nil {
 		return nil, err
 	}
 	conn, err := d.connect(ctx, s, way, r)
-	if err != nil && (atOnce || len(s.ahead) > 0) {
-		return nil, s.notOpened(err, commands[1:])
+	if err != nil && o.atOnce {
+		return nil, s.notOpened(err, o, commands[1:])
 	}
 	if err != nil {
 		return nil, err
 	}
 	t := &transfer{Conn: conn, left: -1}
-	if t.reply, t.skip, err = s.start(next, first, command[0]); err != nil {
+	if err = s.learn(o.facts, o.questions, next); err == nil {
+		t.reply, t.skip, err = s.start(next, o.first, o.command[0])
+	}
+	if err != nil {
 		conn.Close()
 		return nil, err
 	}
 	return t, nil
 }
 
+// sending are the commands that have o sent.
+func (s *session) sending(o order) [][]string {
+	if o.first > 0 && !s.noREST {
+		return [][]string{{"REST", strconv.FormatInt(o.first, 10)}, o.command}
+	}
+	return [][]string{o.command}
+}
+
 // notOpened is the error where no data connection came about for commands that
 // were sent already. A server that refused the last of them may have shut the
 // port because of that, and says so; any other waits for us.
-func (s *session) notOpened(err error, commands [][]string) error {
-	s.ahead = nil
+func (s *session) notOpened(err error, o order, commands [][]string) error {
 	if !s.broken && fetch.FaultOf(err) == fetch.Connect {
-		for _, c := range commands {
+		for i, c := range commands {
 			r, e := s.reply(lateReply)
-			if e == nil && r.Code >= 400 && c[0] != "REST" {
+			switch {
+			case e == nil && i < len(o.questions):
+				s.answer(o.facts, c, r)
+			case e == nil && i == len(commands)-1 && r.Code >= 400:
 				return refused(c[0], r)
 			}
 		}
@@ -195,18 +220,14 @@ func (s *session) start(next func() (line.Reply, error), first int64, verb strin
 }
 
 // tryActive has the server connect to us.
-func (d *driver) tryActive(ctx context.Context, s *session, first int64, _ bool, command []string) (*transfer, error) {
+func (d *driver) tryActive(ctx context.Context, s *session, o order) (*transfer, error) {
 	l, err := d.listen(ctx, s, s.ways[0])
 	if err != nil {
 		return nil, err
 	}
 	defer l.Close()
-	commands := [][]string{command}
-	if first > 0 && !s.noREST {
-		commands = slices.Insert(commands, 0, []string{"REST", strconv.FormatInt(first, 10)})
-	}
 	t := &transfer{left: -1}
-	if t.reply, t.skip, err = s.start(s.next(false, commands), first, command[0]); err != nil {
+	if t.reply, t.skip, err = s.start(s.next(false, s.sending(o)), o.first, o.command[0]); err != nil {
 		return nil, err
 	}
 	t.Conn, err = s.accept(ctx, l)
