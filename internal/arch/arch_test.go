@@ -43,7 +43,7 @@ var layers = map[string][]string{
 	"gateway":  {"uri", "fetch", "internal/"},
 	"mirror":   {"uri", "uri/iri", "fetch", "internal/", "warc", "save", "wrap", "mirror/"},
 
-	"mirror/frontier": {},
+	"mirror/frontier": {"internal/sqlite"},
 	"mirror/links":    {"uri", "uri/iri", "fetch", "internal/"},
 	"mirror/tree":     {"uri", "uri/iri", "fetch", "internal/", "mirror/frontier"},
 	"schemes":         {"uri", "fetch", "schemes/"},

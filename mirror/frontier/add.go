@@ -32,15 +32,6 @@ func (e *engine) Add(ctx context.Context, items []Item) (added int, err error) {
 
 // add puts items into the run.
 func (t *tx) add(items []Item) (added int, err error) {
-	var keys []Key
-	for i := range items {
-		if k := items[i].Key; !t.seen.has(t.run, k) && !k.IsZero() {
-			keys = append(keys, k)
-		}
-	}
-	if err := t.ahead(keys); err != nil {
-		return 0, err
-	}
 	for i := range items {
 		item := &items[i]
 		if t.seen.has(t.run, item.Key) {
@@ -75,7 +66,7 @@ func (t *tx) put(u *urlRow, item *Item) error {
 		h.ready(wait)
 		return nil
 	}
-	_, err := t.exec("update url set state=0, run=?, prio=?, depth=?, attempts=0, wait=?, meta=?, note=null where id=?",
+	err := t.Exec("update url set state=0, run=?, prio=?, depth=?, attempts=0, wait=?, meta=?, note=null where id=?",
 		t.run, item.Priority, item.Depth, wait, item.Meta, u.id)
 	if err != nil {
 		return err
@@ -103,7 +94,7 @@ func (t *tx) create(u *urlRow, item *Item, state State, wait sql.NullInt64) (*ho
 		return nil, err
 	}
 	u.id, err = t.insert("insert into url (key, state, run, host, prio, depth, wait, via, url, meta) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		item.Key[:], state, t.run, h.id, item.Priority, item.Depth, wait, keyColumn(item.Via), item.URL, item.Meta)
+		item.Key[:], int(state), t.run, h.id, item.Priority, item.Depth, wait, keyColumn(item.Via), item.URL, item.Meta)
 	return h, err
 }
 
@@ -113,12 +104,7 @@ func (t *tx) lookup(k Key) (*urlRow, error) {
 		return nil, errors.New("frontier: an item without a key")
 	}
 	u := new(urlRow)
-	if row, ok := t.looked[k]; ok {
-		delete(t.looked, k) // what follows may change it
-		*u = row
-		return u, nil
-	}
-	err := t.scan("select id, state, run, host from url where key=?", []any{k[:]}, &u.id, &u.state, &u.run, &u.host)
+	err := t.Scan("select id, state, run, host from url where key=?", []any{k[:]}, &u.id, (*uint8)(&u.state), &u.run, &u.host)
 	if errors.Is(err, sql.ErrNoRows) {
 		return u, nil
 	}

@@ -28,8 +28,6 @@ type tx struct {
 	files map[string]int64 // ids
 	seen  *seen
 	met   []Key // to be remembered in seen
-
-	looked map[Key]urlRow // ahead
 }
 
 const readBook = "select run, live, pending, done, kept, gone, dead, excluded, before, urls, captures, bytes from book"
@@ -39,10 +37,10 @@ func (b *book) fields() []any {
 		&b.states[Dead], &b.states[Excluded], &b.before, &b.urls, &b.captures, &b.bytes}
 }
 
-func (t *tx) load() error { return t.scan(readBook, nil, t.fields()...) }
+func (t *tx) load() error { return t.Scan(readBook, nil, t.fields()...) }
 
 func (t *tx) store() error {
-	_, err := t.exec("update book set run=?, live=?, pending=?, done=?, kept=?, gone=?, dead=?, excluded=?, before=?, urls=?, captures=?, bytes=?",
+	err := t.Exec("update book set run=?, live=?, pending=?, done=?, kept=?, gone=?, dead=?, excluded=?, before=?, urls=?, captures=?, bytes=?",
 		t.run, t.live, t.states[Pending], t.states[Done], t.states[Kept], t.states[Gone],
 		t.states[Dead], t.states[Excluded], t.before, t.urls, t.captures, t.bytes)
 	return err
@@ -69,7 +67,7 @@ func (e *engine) Begin(ctx context.Context, note []byte) (run int64, fresh bool,
 			t.live = true
 			t.before += t.states[Done]
 			t.states = [len(states)]int64{Pending: t.states[Pending]}
-			if _, err := t.exec("insert into run (id, note, started) values (?, ?, ?)", t.run, note, t.now); err != nil {
+			if err := t.Exec("insert into run (id, note, started) values (?, ?, ?)", t.run, note, t.now); err != nil {
 				return err
 			}
 		}
@@ -85,7 +83,7 @@ func (e *engine) End(ctx context.Context) error {
 			return errNoRun
 		}
 		t.live = false
-		_, err := t.exec("update run set ended=? where id=?", t.now, t.run)
+		err := t.Exec("update run set ended=? where id=?", t.now, t.run)
 		return err
 	})
 }
@@ -95,18 +93,18 @@ func (e *engine) Stats(ctx context.Context) (st Stats, err error) {
 	err = e.read(ctx, func(s *session) error {
 		var b book
 		var started, ended, next sql.NullInt64
-		if err := s.scan(readBook, nil, b.fields()...); err != nil {
+		if err := s.Scan(readBook, nil, b.fields()...); err != nil {
 			return err
 		}
 		if b.run > 0 {
-			if err := s.scan("select started, ended, note from run where id=?", []any{b.run}, &started, &ended, &st.Note); err != nil {
+			if err := s.Scan("select started, ended, note from run where id=?", []any{b.run}, &started, &ended, &st.Note); err != nil {
 				return err
 			}
 		}
-		if err := s.scan("select count(*) from host where pending > 0", nil, &st.Hosts); err != nil {
+		if err := s.Scan("select count(*) from host where pending > 0", nil, &st.Hosts); err != nil {
 			return err
 		}
-		if err := s.scan("select min(due) from host where pending > 0 and due > ?", []any{now}, &next); err != nil {
+		if err := s.Scan("select min(due) from host where pending > 0 and due > ?", []any{now}, &next); err != nil {
 			return err
 		}
 		st.Run, st.URLs, st.Captures, st.Bytes = b.run, b.urls, b.captures, b.bytes

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"time"
+
+	"github.com/anyurl/fetch/internal/sqlite"
 )
 
 func (e *engine) Claim(ctx context.Context, worker string, hosts, perHost int, ttl time.Duration) (ls []*Lease, err error) {
@@ -17,12 +19,11 @@ func (e *engine) Claim(ctx context.Context, worker string, hosts, perHost int, t
 				return err
 			}
 			for _, d := range due {
-				l, err := t.claim(d.id, worker, perHost, ttl)
+				l, err := t.claim(d, worker, perHost, ttl)
 				if err != nil {
 					return err
 				}
 				if l != nil {
-					l.Host = d.name
 					ls = append(ls, l)
 				}
 			}
@@ -45,7 +46,7 @@ type candidate struct {
 
 // due finds up to n hosts, those first that have waited longest.
 func (t *tx) due(n int) (found []candidate, err error) {
-	err = t.each("select id, name from host where pending > 0 and due <= ? order by due limit ?", []any{t.now, n}, func(r *sql.Rows) error {
+	err = t.Each("select id, name from host where pending > 0 and due <= ? order by due limit ?", []any{t.now, n}, func(r *sqlite.Row) error {
 		var c candidate
 		defer func() { found = append(found, c) }()
 		return r.Scan(&c.id, &c.name)
@@ -55,71 +56,78 @@ func (t *tx) due(n int) (found []candidate, err error) {
 
 // claim leases one host that seems due. Where its items turn out to wait, it
 // is nil, and the host is due later; who had the host last may still speak.
-func (t *tx) claim(id int64, worker string, n int, ttl time.Duration) (*Lease, error) {
-	h, err := t.hostOf(id)
+func (t *tx) claim(d candidate, worker string, n int, ttl time.Duration) (*Lease, error) {
+	h, err := t.hostOf(d.id)
 	if err != nil {
 		return nil, err
 	}
 	if err := t.wake(h.id); err != nil {
 		return nil, err
 	}
-	rows, err := t.ready(h.id, max(n, 1))
+	ids, err := t.ready(h.id, max(n, 1), nil)
 	if err != nil {
 		return nil, err
 	}
-	if len(rows) == 0 {
+	if len(ids) == 0 {
 		return nil, t.judge(h)
 	}
-	l := &Lease{Out: map[Key]struct{}{}}
-	if l.Items, err = t.items(rows); err != nil {
+	l := &Lease{Host: d.name, Out: map[Key]int64{}}
+	if l.Items, err = t.items(ids, d.name); err != nil {
 		return nil, err
 	}
-	for i := range l.Items {
-		l.Out[l.Items[i].Key] = struct{}{}
-	}
+	l.hand(l.Items, ids)
 	until := t.now + max(ttl.Microseconds(), 1)
 	h.epoch++
 	h.until = sql.NullInt64{Int64: until, Valid: true}
 	h.due = max(h.next, until)
 	h.changed = true
 	l.Epoch, l.Until = h.epoch, timeOf(h.until)
-	_, err = t.exec("update host set owner=? where id=?", worker, h.id)
+	err = t.Exec("update host set owner=? where id=?", worker, h.id)
 	return l, err
 }
 
 // wake makes those items ready whose time has come.
 func (t *tx) wake(host int64) error {
-	_, err := t.exec("update url set wait=null where host=? and wait <= ?", host, t.now)
+	err := t.Exec("update url set wait=null where host=? and wait <= ?", host, t.now)
 	return err
 }
 
-// A ready item, not yet read.
-type ready struct {
-	id  int64
-	key Key
+// hand notes that items are out.
+func (l *Lease) hand(items []Item, ids []int64) {
+	for i := range items {
+		l.Out[items[i].Key] = ids[i]
+	}
 }
 
-// ready finds the first n.
-func (s *session) ready(host int64, n int) (rows []ready, err error) {
-	err = s.each("select id, key from url where host=? and state=0 and wait is null order by prio, id limit ?", []any{host, n}, func(r *sql.Rows) error {
-		var row ready
-		var key []byte
-		if err := r.Scan(&row.id, &key); err != nil {
-			return err
+// ready finds the first n items that are ready and not out. It reads an index
+// alone.
+func (s *session) ready(host int64, n int, out map[Key]int64) (ids []int64, err error) {
+	known := make(map[int64]struct{}, len(out))
+	for _, id := range out {
+		known[id] = struct{}{}
+	}
+	err = s.Each("select id from url where host=? and state=0 and wait is null order by prio, id limit ?", []any{host, n + len(out)}, func(r *sqlite.Row) error {
+		var id int64
+		err := r.Scan(&id)
+		if _, out := known[id]; !out && len(ids) < n {
+			ids = append(ids, id)
 		}
-		copy(row.key[:], key)
-		rows = append(rows, row)
-		return nil
+		return err
 	})
-	return rows, err
+	return ids, err
 }
 
-// items reads them whole.
-func (s *session) items(rows []ready) ([]Item, error) {
-	items := make([]Item, 0, len(rows))
-	for _, r := range rows {
-		err := s.each("select "+itemColumns+" where u.id=?", []any{r.id}, func(r *sql.Rows) error {
-			item, err := s.item(r)
+// items reads items of one host whole.
+func (s *session) items(ids []int64, host string) ([]Item, error) {
+	run, err := s.newest()
+	if err != nil {
+		return nil, err
+	}
+	items := make([]Item, 0, len(ids))
+	for _, id := range ids {
+		err := s.Each("select "+itemColumns+"'' from url u where u.id=?", []any{id}, func(r *sqlite.Row) error {
+			item, _, err := s.item(r, run)
+			item.Host = host
 			items = append(items, item)
 			return err
 		})
@@ -134,27 +142,21 @@ func (e *engine) More(ctx context.Context, l *Lease, n int) (items []Item, err e
 	now := micros(e.now())
 	var waking bool
 	var id int64
+	var ids []int64
 	more := func(s *session) error {
 		if id, err = s.held(l); err != nil {
 			return err
 		}
 		var open bool
-		err = s.scan("select next <= ?1 and until > ?1, exists (select 1 from url where host=?2 and wait <= ?1) from host where id=?2",
+		err = s.Scan("select next <= ?1 and until > ?1, exists (select 1 from url where host=?2 and wait <= ?1) from host where id=?2",
 			[]any{now, id}, &open, &waking)
 		if err != nil || !open || waking {
 			return err
 		}
-		rows, err := s.ready(id, n+len(l.Out))
-		if err != nil {
+		if ids, err = s.ready(id, n, l.Out); err != nil {
 			return err
 		}
-		fresh := rows[:0]
-		for _, r := range rows {
-			if _, out := l.Out[r.key]; !out && len(fresh) < n {
-				fresh = append(fresh, r)
-			}
-		}
-		items, err = s.items(fresh)
+		items, err = s.items(ids, l.Host)
 		return err
 	}
 	if err = e.read(ctx, more); err == nil && waking {
@@ -165,8 +167,6 @@ func (e *engine) More(ctx context.Context, l *Lease, n int) (items []Item, err e
 	if err != nil {
 		return nil, err
 	}
-	for i := range items {
-		l.Out[items[i].Key] = struct{}{}
-	}
+	l.hand(items, ids)
 	return items, nil
 }

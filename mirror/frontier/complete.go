@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 )
 
 func (e *engine) Complete(ctx context.Context, l *Lease, rs []Result, ends map[string]int64) error {
@@ -18,15 +19,9 @@ func (e *engine) Complete(ctx context.Context, l *Lease, rs []Result, ends map[s
 		if !t.live {
 			return errNoRun
 		}
-		keys := make([]Key, len(rs))
+		out := maps.Clone(l.Out)
 		for i := range rs {
-			keys[i] = rs[i].Item.Key
-		}
-		if err := t.ahead(keys); err != nil {
-			return err
-		}
-		for i := range rs {
-			if err := t.complete(h, &rs[i]); err != nil {
+			if err := t.complete(h, &rs[i], out); err != nil {
 				return err
 			}
 		}
@@ -36,7 +31,7 @@ func (e *engine) Complete(ctx context.Context, l *Lease, rs []Result, ends map[s
 			}
 		}
 		for name, end := range ends {
-			if _, err := t.exec("insert into file (name, ends) values (?1, ?2) on conflict (name) do update set ends = max(coalesce(ends, 0), ?2)", name, end); err != nil {
+			if err := t.Exec("insert into file (name, ends) values (?1, ?2) on conflict (name) do update set ends = max(coalesce(ends, 0), ?2)", name, end); err != nil {
 				return err
 			}
 		}
@@ -50,11 +45,14 @@ func (e *engine) Complete(ctx context.Context, l *Lease, rs []Result, ends map[s
 	return err
 }
 
-// complete records one Result but for its Children.
-func (t *tx) complete(h *host, r *Result) error {
-	u, err := t.lookup(r.Item.Key)
-	if err != nil {
-		return err
+// complete records one Result but for its Children. What is out is pending: as
+// long as the lease of h holds, nobody else changes it.
+func (t *tx) complete(h *host, r *Result, out map[Key]int64) (err error) {
+	u := &urlRow{id: out[r.Item.Key], state: Pending, run: t.run, host: h.id}
+	if delete(out, r.Item.Key); u.id == 0 {
+		if u, err = t.lookup(r.Item.Key); err != nil {
+			return err
+		}
 	}
 	wait := sql.NullInt64{}
 	attempts := 0
@@ -80,8 +78,8 @@ func (t *tx) complete(h *host, r *Result) error {
 		}
 		last.Valid = true
 	}
-	_, err = t.exec("update url set state=?1, attempts=iif(run=?2, attempts, 0)+?3, run=?2, wait=?4, note=nullif(?5, ''), last=coalesce(?6, last) where id=?7",
-		r.State, t.run, attempts, wait, r.Note, last, u.id)
+	err = t.Exec("update url set state=?1, attempts=iif(run=?2, attempts, 0)+?3, run=?2, wait=?4, note=nullif(?5, ''), last=coalesce(?6, last) where id=?7",
+		int(r.State), t.run, attempts, wait, r.Note, last, u.id)
 	if err != nil {
 		return err
 	}
@@ -103,23 +101,22 @@ func (t *tx) complete(h *host, r *Result) error {
 func (t *tx) capture(item int64, r *Result) (int64, error) {
 	c := r.Capture
 	var key []byte
-	var url sql.NullString
+	var url any
 	if c.Key != r.Item.Key || c.URL != r.Item.URL {
-		key, url = c.Key[:], sql.NullString{String: c.URL, Valid: true}
+		key, url = c.Key[:], c.URL
 	}
 	var digest []byte
-	var sum sql.NullInt64
 	if c.Digest != [32]byte{} {
 		digest = c.Digest[:]
-		sum = sql.NullInt64{Int64: sumOf(c.Digest), Valid: true}
 	}
-	var file sql.NullInt64
+	var file, sum sql.NullInt64
 	if c.File != "" {
 		var err error
 		if file.Int64, err = t.file(c.File); err != nil {
 			return 0, err
 		}
 		file.Valid = true
+		sum = sql.NullInt64{Int64: sumOf(c.Digest), Valid: digest != nil}
 	}
 	t.captures++
 	t.bytes += c.Size
@@ -133,7 +130,7 @@ func (t *tx) file(name string) (id int64, err error) {
 	if id := t.files[name]; id != 0 {
 		return id, nil
 	}
-	err = t.scan("select id from file where name=?", []any{name}, &id)
+	err = t.Scan("select id from file where name=?", []any{name}, &id)
 	if errors.Is(err, sql.ErrNoRows) {
 		id, err = t.insert("insert into file (name) values (?)", name)
 	}
@@ -150,15 +147,14 @@ func sumOf(digest [32]byte) int64 { return int64(binary.BigEndian.Uint64(digest[
 func (t *tx) claimNames(names []Name) error {
 	for _, n := range names {
 		key := keyColumn(n.Key)
-		isNew, err := t.exec("insert into name (fold, key) values (?, ?) on conflict do nothing", n.Fold, key)
-		if err != nil {
+		if err := t.Exec("insert into name (fold, key) values (?, ?) on conflict do nothing", n.Fold, key); err != nil {
 			return err
 		}
-		if isNew > 0 {
+		if t.Changes() > 0 {
 			continue
 		}
 		var has []byte
-		if err := t.scan("select key from name where fold=?", []any{n.Fold}, &has); err != nil {
+		if err := t.Scan("select key from name where fold=?", []any{n.Fold}, &has); err != nil {
 			return err
 		}
 		if !bytes.Equal(has, key) {

@@ -17,5 +17,5 @@ func LimitPages(ctx context.Context, f Frontier, pages int) error {
 	}
 	defer func() { e.writer <- s }()
 	var now int
-	return s.conn.QueryRowContext(ctx, fmt.Sprintf("pragma max_page_count = %d", pages)).Scan(&now)
+	return s.Scan(fmt.Sprintf("pragma max_page_count = %d", pages), nil, &now)
 }

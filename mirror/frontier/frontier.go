@@ -144,9 +144,9 @@ type Lease struct {
 	Until time.Time
 	Items []Item // handed out by Claim
 
-	// Out holds the items handed out and not yet completed. It belongs to
-	// the Frontier.
-	Out map[Key]struct{}
+	// Out holds the items handed out and not yet completed, with what the
+	// Frontier calls them. It belongs to that.
+	Out map[Key]int64
 }
 
 // Stats counts what a frontier holds.
@@ -230,7 +230,8 @@ type Frontier interface {
 	// Brought finds the newest captures of URLs, by Capture.Key.
 	Brought(ctx context.Context, keys []Key) (map[Key]Capture, error)
 
-	// Payloads finds the first captures with these digests.
+	// Payloads finds the first captures with these digests that have a record
+	// in a WARC.
 	Payloads(ctx context.Context, digests [][32]byte) (map[[32]byte]Capture, error)
 
 	// Named finds who claimed these folded names.

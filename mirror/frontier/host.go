@@ -50,7 +50,7 @@ const readHost = "select id, pending, next, due, epoch, until from host "
 
 func (t *tx) readHost(where string, arg any) (*host, error) {
 	h := &host{now: t.now}
-	err := t.scan(readHost+where, []any{arg}, &h.id, &h.pending, &h.next, &h.due, &h.epoch, &h.until)
+	err := t.Scan(readHost+where, []any{arg}, &h.id, &h.pending, &h.next, &h.due, &h.epoch, &h.until)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (t *tx) settle() error {
 		if !h.changed {
 			continue
 		}
-		_, err := t.exec("update host set pending=?, next=?, due=?, epoch=?, until=? where id=?",
+		err := t.Exec("update host set pending=?, next=?, due=?, epoch=?, until=? where id=?",
 			h.pending, h.next, h.due, h.epoch, h.until, h.id)
 		if err != nil {
 			return err
@@ -120,7 +120,7 @@ func (t *tx) judge(h *host) error {
 	h.changed = true
 	var ready bool
 	var wait sql.NullInt64
-	err := t.scan(`select exists (select 1 from url where host=?1 and state=0 and wait is null),
+	err := t.Scan(`select exists (select 1 from url where host=?1 and state=0 and wait is null),
 		(select min(wait) from url where host=?1 and wait is not null)`, []any{h.id}, &ready, &wait)
 	if err != nil {
 		return err

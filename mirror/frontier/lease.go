@@ -5,13 +5,15 @@ import (
 	"database/sql"
 	"errors"
 	"time"
+
+	"github.com/anyurl/fetch/internal/sqlite"
 )
 
 // held finds the row of l's host, or is ErrFenced. A lease whose time is over
 // holds as long as nobody else has the host: what its worker did is not to be
 // done again.
 func (s *session) held(l *Lease) (host int64, err error) {
-	err = s.scan("select id from host where name=? and epoch=? and until is not null", []any{l.Host, l.Epoch}, &host)
+	err = s.Scan("select id from host where name=? and epoch=? and until is not null", []any{l.Host, l.Epoch}, &host)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, ErrFenced
 	}
@@ -74,7 +76,7 @@ func (e *engine) BlockHost(ctx context.Context, host string, until time.Time) er
 func (e *engine) Evict(ctx context.Context) error {
 	return e.hold(ctx, func(t *tx) error {
 		var ids []int64
-		err := t.each("select id from host where until is not null", nil, func(r *sql.Rows) error {
+		err := t.Each("select id from host where until is not null", nil, func(r *sqlite.Row) error {
 			var id int64
 			defer func() { ids = append(ids, id) }()
 			return r.Scan(&id)

@@ -3,7 +3,6 @@ package frontier
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -11,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/anyurl/fetch/internal/sqlite"
 )
 
 // Open opens or makes a frontier. dsn is a path, with or without "sqlite:"
@@ -50,16 +51,13 @@ func openSQLite(ctx context.Context, path string, now func() time.Time) (_ Front
 		return nil, err
 	}
 	e := &engine{now: now, writer: make(chan *session, 1), done: make(chan struct{})}
-	if e.db, err = sql.Open("sqlite", dataSource(path)); err != nil {
-		return nil, err
-	}
 	defer func() {
 		if err != nil {
 			e.shut()
 			err = fmt.Errorf("frontier %s: %w", cmp.Or(path, "in memory"), fault(err))
 		}
 	}()
-	w, err := e.connect(ctx, "cache_size(-65536)",
+	w, err := e.connect(path, "cache_size(-65536)",
 		"wal_autocheckpoint(8192)", "journal_size_limit(67108864)")
 	if err != nil {
 		return nil, err
@@ -74,7 +72,7 @@ func openSQLite(ctx context.Context, path string, now func() time.Time) (_ Front
 	}
 	e.readers = make(chan *session, readers)
 	for range readers {
-		r, err := e.connect(ctx, "cache_size(-4096)", "query_only(1)")
+		r, err := e.connect(path, "cache_size(-4096)", "query_only(1)")
 		if err != nil {
 			return nil, err
 		}
@@ -96,16 +94,16 @@ func dataSource(path string) string {
 	return "file:" + strings.TrimPrefix(u.EscapedPath(), "./")
 }
 
-// connect makes a connection of its own, with its statements.
-func (e *engine) connect(ctx context.Context, pragmas ...string) (*session, error) {
-	conn, err := e.db.Conn(context.WithoutCancel(ctx))
+// connect makes a connection of its own.
+func (e *engine) connect(path string, pragmas ...string) (*session, error) {
+	conn, err := sqlite.Open(dataSource(path))
 	if err != nil {
 		return nil, err
 	}
-	s := &session{conn: conn, stmts: map[string]*sql.Stmt{}}
+	s := &session{conn}
 	e.sessions = append(e.sessions, s)
 	for _, p := range append([]string{"busy_timeout(20000)", "temp_store(memory)"}, pragmas...) {
-		if _, err := conn.ExecContext(context.WithoutCancel(ctx), "pragma "+p); err != nil {
+		if err := s.Script("pragma " + p); err != nil {
 			return nil, err
 		}
 	}
@@ -119,7 +117,7 @@ func migrate(s *session) error {
 		return err
 	}
 	var mode string
-	if err := s.scan("pragma journal_mode(wal)", nil, &mode); err != nil {
+	if err := s.Scan("pragma journal_mode(wal)", nil, &mode); err != nil {
 		return err
 	}
 	return s.transact(func() error {
@@ -127,16 +125,15 @@ func migrate(s *session) error {
 		if err != nil || !empty {
 			return err
 		}
-		_, err = s.conn.ExecContext(context.Background(), schema+fmt.Sprintf("pragma application_id = %d; pragma user_version = %d;", application, version))
-		return err
+		return s.Script(schema + fmt.Sprintf("pragma application_id = %d; pragma user_version = %d;", application, version))
 	})
 }
 
 // inspect reports whether there is nothing yet. What there is must be ours.
 func inspect(s *session) (empty bool, err error) {
 	var id, have, tables int
-	err = errors.Join(s.scan("pragma application_id", nil, &id), s.scan("pragma user_version", nil, &have),
-		s.scan("select count(*) from sqlite_schema", nil, &tables))
+	err = errors.Join(s.Scan("pragma application_id", nil, &id), s.Scan("pragma user_version", nil, &have),
+		s.Scan("select count(*) from sqlite_schema", nil, &tables))
 	switch {
 	case err != nil:
 		return false, err

@@ -2,7 +2,6 @@ package frontier_test
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/anyurl/fetch/internal/sqlite"
 	"github.com/anyurl/fetch/mirror/frontier"
 )
 
@@ -56,13 +56,13 @@ func TestOpenRefuses(t *testing.T) {
 		if name == "newer" {
 			started(t, path).Close()
 		}
-		db, err := sql.Open("sqlite", path)
+		db, err := sqlite.Open(path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer db.Close()
 		for _, s := range statements {
-			if _, err := db.Exec(s); err != nil {
+			if err := db.Script(s); err != nil {
 				t.Fatal(err)
 			}
 		}

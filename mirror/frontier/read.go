@@ -5,38 +5,44 @@ import (
 	"database/sql"
 	"errors"
 	"iter"
+
+	"github.com/anyurl/fetch/internal/sqlite"
 )
 
 // page is how many rows an iteration reads at once. No session is held while
 // the caller looks at them, so that the log can be folded into the file.
 const page = 512
 
-// itemColumns are what item scans, with the tables they are in.
-const itemColumns = `u.id, u.key, u.url, h.name, u.via, u.depth, u.prio, u.wait, u.meta,
-	iif(u.run = (select run from book), u.attempts, 0), coalesce(u.note, ''), u.last
-	from url u join host h on h.id = u.host`
+// itemColumns are what item scans, of url u; the name of its host comes behind.
+const itemColumns = "u.id, u.key, u.url, u.via, u.depth, u.prio, u.wait, u.meta, u.run, u.attempts, u.note, u.last, "
 
-func (s *session) item(r *sql.Rows) (item Item, err error) {
-	item, _, err = s.itemAndID(r)
-	return item, err
-}
-
-func (s *session) itemAndID(r *sql.Rows) (item Item, id int64, err error) {
+// item reads one, as run sees it.
+func (s *session) item(r *sqlite.Row, run int64) (item Item, id int64, err error) {
 	var key, via []byte
 	var wait, last sql.NullInt64
-	err = r.Scan(&id, &key, &item.URL, &item.Host, &via, &item.Depth, &item.Priority, &wait, &item.Meta, &item.Attempts, &item.Note, &last)
+	var seen int64
+	err = r.Scan(&id, &key, &item.URL, &via, &item.Depth, &item.Priority, &wait, &item.Meta, &seen, &item.Attempts, &item.Note, &last, &item.Host)
 	if err != nil {
 		return item, 0, err
 	}
 	copy(item.Key[:], key)
 	copy(item.Via[:], via)
 	item.NotBefore = timeOf(wait)
+	if seen != run {
+		item.Attempts = 0
+	}
 	if last.Valid {
 		var c Capture
 		c, err = s.captureOf("c.id=?", last.Int64)
 		item.Last = &c
 	}
 	return item, id, err
+}
+
+// newest is the newest run.
+func (s *session) newest() (run int64, err error) {
+	err = s.Scan("select run from book", nil, &run)
+	return run, err
 }
 
 const captureColumns = `c.id, coalesce(c.key, u.key), coalesce(c.url, u.url), c.run, c.time, c.kind, c.media, c.code, c.size, c.digest, c.validator, c.modified, c.path,
@@ -55,7 +61,7 @@ func scanCapture(scan func(...any) error) (c Capture, id int64, err error) {
 // captureOf reads one, or is sql.ErrNoRows.
 func (s *session) captureOf(where string, args ...any) (Capture, error) {
 	c, _, err := scanCapture(func(to ...any) error {
-		return s.scan("select "+captureColumns+" where "+where, args, to...)
+		return s.Scan("select "+captureColumns+" where "+where, args, to...)
 	})
 	return c, err
 }
@@ -91,8 +97,12 @@ func pages[T any](ctx context.Context, e *engine, fill func(s *session, after in
 
 func (e *engine) itemsWhere(ctx context.Context, where string, arg any) iter.Seq2[Item, error] {
 	return pages(ctx, e, func(s *session, after int64, add func(Item, int64)) error {
-		return s.each("select "+itemColumns+" where "+where+" and u.id > ?2 order by u.id limit ?3", []any{arg, after, page}, func(r *sql.Rows) error {
-			item, id, err := s.itemAndID(r)
+		run, err := s.newest()
+		if err != nil {
+			return err
+		}
+		return s.Each("select "+itemColumns+"h.name from url u join host h on h.id = u.host where "+where+" and u.id > ?2 order by u.id limit ?3", []any{arg, after, page}, func(r *sqlite.Row) error {
+			item, id, err := s.item(r, run)
 			if err == nil {
 				add(item, id)
 			}
@@ -102,17 +112,17 @@ func (e *engine) itemsWhere(ctx context.Context, where string, arg any) iter.Seq
 }
 
 func (e *engine) Items(ctx context.Context, state State) iter.Seq2[Item, error] {
-	return e.itemsWhere(ctx, "u.state = ?1", state)
+	return e.itemsWhere(ctx, "u.state = ?1", int(state))
 }
 
 func (e *engine) Files(ctx context.Context) iter.Seq2[File, error] {
 	return pages(ctx, e, func(s *session, after int64, add func(File, int64)) error {
-		return s.each(`select u.id, u.state, c.path, c.digest from url u join capture c on c.id = u.last
-			where c.path <> '' and u.id > ? order by u.id limit ?`, []any{after, page}, func(r *sql.Rows) error {
+		return s.Each(`select u.id, u.state, c.path, c.digest from url u join capture c on c.id = u.last
+			where c.path <> '' and u.id > ? order by u.id limit ?`, []any{after, page}, func(r *sqlite.Row) error {
 			var f File
 			var id int64
 			var digest []byte
-			err := r.Scan(&id, &f.State, &f.Path, &digest)
+			err := r.Scan(&id, (*uint8)(&f.State), &f.Path, &digest)
 			copy(f.Digest[:], digest)
 			add(f, id)
 			return err
@@ -122,7 +132,7 @@ func (e *engine) Files(ctx context.Context) iter.Seq2[File, error] {
 
 func (e *engine) Captures(ctx context.Context) iter.Seq2[Capture, error] {
 	return pages(ctx, e, func(s *session, after int64, add func(Capture, int64)) error {
-		return s.each("select "+captureColumns+" where c.id > ? order by c.id limit ?", []any{after, page}, func(r *sql.Rows) error {
+		return s.Each("select "+captureColumns+" where c.id > ? order by c.id limit ?", []any{after, page}, func(r *sqlite.Row) error {
 			c, id, err := scanCapture(r.Scan)
 			if err == nil {
 				add(c, id)
@@ -142,24 +152,17 @@ func (e *engine) Brought(ctx context.Context, keys []Key) (map[Key]Capture, erro
 
 func (e *engine) Payloads(ctx context.Context, digests [][32]byte) (map[[32]byte]Capture, error) {
 	return find(ctx, e, digests, func(s *session, d [32]byte) (Capture, error) {
-		return s.captureOf("c.id = (select min(id) from capture where sum=? and digest=?)", sumOf(d), d[:])
+		return s.captureOf("c.id = (select min(id) from capture where sum=? and digest=? and file is not null)", sumOf(d), d[:])
 	})
 }
 
 func (e *engine) Named(ctx context.Context, folds []string) (map[string]Key, error) {
-	named := make(map[string]Key, len(folds))
-	err := e.read(ctx, func(s *session) error {
-		return eachOf(s, namedMany, folds, func(fold string) any { return fold }, func(r *sql.Rows) error {
-			var fold string
-			var key sql.RawBytes
-			err := r.Scan(&fold, &key)
-			var k Key
-			copy(k[:], key)
-			named[fold] = k
-			return err
-		})
+	var key sqlite.Raw
+	return find(ctx, e, folds, func(s *session, fold string) (k Key, err error) {
+		err = s.Scan("select key from name where fold=?", []any{fold}, &key)
+		copy(k[:], key)
+		return k, err
 	})
-	return named, err
 }
 
 // find looks each of keys up. Those that are not there are not in the answer.
@@ -184,7 +187,7 @@ func find[K comparable, V any](ctx context.Context, e *engine, keys []K, get fun
 func (e *engine) Ends(ctx context.Context) (map[string]int64, error) {
 	ends := map[string]int64{}
 	err := e.read(ctx, func(s *session) error {
-		return s.each("select name, ends from file where ends is not null", nil, func(r *sql.Rows) error {
+		return s.Each("select name, ends from file where ends is not null", nil, func(r *sqlite.Row) error {
 			var name string
 			var end int64
 			err := r.Scan(&name, &end)

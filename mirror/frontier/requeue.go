@@ -3,6 +3,8 @@ package frontier
 import (
 	"context"
 	"database/sql"
+
+	"github.com/anyurl/fetch/internal/sqlite"
 )
 
 func (e *engine) Requeue(ctx context.Context, from ...State) (n int64, err error) {
@@ -50,7 +52,7 @@ func (e *engine) Revive(ctx context.Context) (n int64, err error) {
 // requeue makes pending what is in one state. The condition where has the
 // parameters state and run.
 func (t *tx) requeue(where string, state State) (n int64, err error) {
-	err = t.each("select host, count(*) from url where "+where+" group by host", []any{state, t.run}, func(r *sql.Rows) error {
+	err = t.Each("select host, count(*) from url where "+where+" group by host", []any{int(state), t.run}, func(r *sqlite.Row) error {
 		var id, moved int64
 		if err := r.Scan(&id, &moved); err != nil {
 			return err
@@ -68,6 +70,6 @@ func (t *tx) requeue(where string, state State) (n int64, err error) {
 		return 0, err
 	}
 	t.states[Pending] += n
-	_, err = t.exec("update url set state=0, run=?2, attempts=0, note=null where "+where, state, t.run)
+	err = t.Exec("update url set state=0, run=?2, attempts=0, note=null where "+where, int(state), t.run)
 	return n, err
 }

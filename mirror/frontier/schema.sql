@@ -68,7 +68,7 @@ create table capture (
 	code      integer not null,
 	size      integer not null,
 	digest    blob,
-	sum       integer,          -- the first 8 bytes of digest: enough for an index
+	sum       integer,          -- the first 8 bytes of digest, where there is a record: enough for an index
 	validator text    not null,
 	modified  integer,
 	path      text    not null,

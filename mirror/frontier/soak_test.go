@@ -12,7 +12,7 @@ import (
 	"github.com/anyurl/fetch/mirror/frontier/frontiertest"
 )
 
-func TestSoakSuite(t *testing.T) { frontiertest.Soak(t, sqlite) }
+func TestSoakSuite(t *testing.T) { frontiertest.Soak(t, disk) }
 
 // TestSoakRestart wants a million URLs in 256 MiB.
 func TestSoakRestart(t *testing.T) {

@@ -10,14 +10,13 @@ import (
 	"syscall"
 	"time"
 
-	"modernc.org/sqlite"
+	"github.com/anyurl/fetch/internal/sqlite"
 )
 
 // engine is a Frontier in an SQLite database. One session writes, the others
 // read beside it; who takes a session from its channel has it alone.
 type engine struct {
 	now      func() time.Time
-	db       *sql.DB
 	sessions []*session // the writer first
 	writer   chan *session
 	seen     seen // belongs to who has the writer
@@ -67,8 +66,8 @@ func (e *engine) change(ctx context.Context, sync string, f func(*tx) error) err
 		return err
 	}
 	defer func() { e.writer <- s }()
-	t := &tx{session: s, now: micros(e.now()), hosts: map[int64]*host{}, names: map[string]*host{}, files: map[string]int64{}, seen: &e.seen, looked: map[Key]urlRow{}}
-	if _, err := s.exec(sync); err != nil {
+	t := &tx{session: s, now: micros(e.now()), hosts: map[int64]*host{}, names: map[string]*host{}, files: map[string]int64{}, seen: &e.seen}
+	if err := s.Exec(sync); err != nil {
 		return fault(err)
 	}
 	err = s.transact(func() error {
@@ -124,81 +123,18 @@ func (e *engine) Close() (err error) {
 // folds the log into the file.
 func (e *engine) shut() (err error) {
 	for _, s := range slices.Backward(e.sessions) {
-		err = errors.Join(err, s.close())
+		err = errors.Join(err, s.Close())
 	}
-	return errors.Join(err, e.db.Close())
+	return err
 }
 
-// session is one connection and its prepared statements.
-type session struct {
-	conn  *sql.Conn
-	stmts map[string]*sql.Stmt
-}
-
-func (s *session) prepared(query string) (*sql.Stmt, error) {
-	if p := s.stmts[query]; p != nil {
-		return p, nil
-	}
-	p, err := s.conn.PrepareContext(context.Background(), query)
-	if err != nil {
-		return nil, err
-	}
-	s.stmts[query] = p
-	return p, nil
-}
-
-// exec returns how many rows changed.
-func (s *session) exec(query string, args ...any) (int64, error) {
-	p, err := s.prepared(query)
-	if err != nil {
-		return 0, err
-	}
-	r, err := p.Exec(args...)
-	if err != nil {
-		return 0, err
-	}
-	return r.RowsAffected()
-}
+// session is one connection.
+type session struct{ *sqlite.Conn }
 
 // insert returns the id of the new row.
 func (s *session) insert(query string, args ...any) (int64, error) {
-	p, err := s.prepared(query)
-	if err != nil {
-		return 0, err
-	}
-	r, err := p.Exec(args...)
-	if err != nil {
-		return 0, err
-	}
-	return r.LastInsertId()
-}
-
-// scan reads one row, or is sql.ErrNoRows.
-func (s *session) scan(query string, args []any, to ...any) error {
-	p, err := s.prepared(query)
-	if err != nil {
-		return err
-	}
-	return p.QueryRow(args...).Scan(to...)
-}
-
-// each calls f at every row.
-func (s *session) each(query string, args []any, f func(*sql.Rows) error) error {
-	p, err := s.prepared(query)
-	if err != nil {
-		return err
-	}
-	rows, err := p.Query(args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := f(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+	err := s.Exec(query, args...)
+	return s.LastID(), err
 }
 
 // transact makes f one transaction that may write.
@@ -206,37 +142,28 @@ func (s *session) transact(f func() error) error { return s.within("begin immedi
 
 // within makes f one transaction that begins so.
 func (s *session) within(begin string, f func() error) error {
-	if _, err := s.exec(begin); err != nil {
+	if err := s.Exec(begin); err != nil {
 		return err
 	}
 	committed := false
 	defer func() {
 		if !committed {
-			s.exec("rollback") // fails where SQLite has rolled back itself
+			s.Exec("rollback") // fails where SQLite has rolled back itself
 		}
 	}()
 	if err := f(); err != nil {
 		return err
 	}
-	if _, err := s.exec("commit"); err != nil {
+	if err := s.Exec("commit"); err != nil {
 		return err
 	}
 	committed = true
 	return nil
 }
 
-func (s *session) close() error {
-	for _, p := range s.stmts {
-		p.Close()
-	}
-	return s.conn.Close()
-}
-
 // fault makes a full disk known by the system's name for it.
 func fault(err error) error {
-	const full = 13 // SQLITE_FULL
-	var e *sqlite.Error
-	if errors.As(err, &e) && e.Code()&0xff == full && !errors.Is(err, syscall.ENOSPC) {
+	if sqlite.IsFull(err) && !errors.Is(err, syscall.ENOSPC) {
 		return fmt.Errorf("%w: %w", err, syscall.ENOSPC)
 	}
 	return err

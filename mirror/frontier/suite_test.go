@@ -15,9 +15,9 @@ import (
 	"github.com/anyurl/fetch/mirror/frontier/frontiertest"
 )
 
-// sqlite is the engine on a disk, and memory the one that is not.
+// disk is the engine on a disk, and memory the one that is not.
 var (
-	sqlite = frontiertest.Engine{
+	disk = frontiertest.Engine{
 		Place: func(t testing.TB) string { return filepath.Join(t.TempDir(), "front.db") },
 		Open:  openClock,
 		Lasts: true,
@@ -54,11 +54,11 @@ func copyPlace(t testing.TB, place string) string {
 }
 
 func TestMain(m *testing.M) {
-	frontiertest.Main(sqlite)
+	frontiertest.Main(disk)
 	goleak.VerifyTestMain(m)
 }
 
-func TestSQLite(t *testing.T) { frontiertest.Run(t, sqlite) }
+func TestSQLite(t *testing.T) { frontiertest.Run(t, disk) }
 func TestMemory(t *testing.T) { frontiertest.Run(t, memory) }
 
 func FuzzModel(f *testing.F) { frontiertest.Fuzz(f, memory) }

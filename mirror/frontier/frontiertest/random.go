@@ -229,7 +229,7 @@ func (p *play) compareCaptures() {
 	for _, c := range p.model.captures {
 		keys, digests = append(keys, c.Key), append(digests, c.Digest)
 		newest[c.Key] = c
-		if _, ok := first[c.Digest]; !ok {
+		if _, ok := first[c.Digest]; !ok && c.File != "" {
 			first[c.Digest] = c
 		}
 	}
