@@ -125,4 +125,49 @@ func TestGone(t *testing.T) {
 	}
 }
 
+// TestListedOnce: what a listing said of a file proves nothing in a later run,
+// which no listing names it in, and a time on the minute may be a rounded one.
+func TestListedOnce(t *testing.T) {
+	t.Parallel()
+	for _, scheme := range []string{"file", "ftp"} { // times are exact; to the minute
+		t.Run(scheme, func(t *testing.T) {
+			t.Parallel()
+			s := sites[scheme](t)
+			minute := time.Now().Add(-time.Hour).Truncate(time.Minute)
+			stamp := func(name string, at time.Time) {
+				if err := os.Chtimes(filepath.Join(s.Root, name), at, at); err != nil {
+					t.Fatal(err)
+				}
+			}
+			put := func(name, text string, at time.Time) {
+				s.Put(name, []byte(text))
+				stamp(name, at)
+			}
+			put("pub/going.txt", "is exact\n", minute.Add(7*time.Second))
+			put("pub/gone.txt", "on the minute\n", minute)
+			put("pub/changed.txt", "before\n", minute)
+			o := options(t, s.urls...)
+			run(t, o)
+			for _, name := range []string{"going.txt", "gone.txt"} {
+				if err := os.Remove(filepath.Join(s.Root, "pub", name)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			put("pub/changed.txt", "after!\n", minute.Add(30*time.Second))
+			if sum := run(t, o); sum.Gone != 2 {
+				t.Errorf("%+v; want two gone", sum)
+			}
+			found := ""
+			for name, text := range tree(t, o.Dir, "") {
+				if strings.HasSuffix(name, "changed.txt") {
+					found = text
+				}
+			}
+			if found != "after!\n" {
+				t.Errorf("changed.txt is %q", found)
+			}
+		})
+	}
+}
+
 func plus(addr string) string { return strings.ReplaceAll(addr, ":", "+") }

@@ -8,9 +8,11 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/warc"
 )
 
 // oldFTP is a server of one folder, /pub/, of the kind that lists as DOS does
@@ -118,22 +120,21 @@ func TestOldFTP(t *testing.T) {
 		}
 		sound(t, o.Dir)
 
-		// The listing proves that one.txt is as it was; grown.log is asked about.
 		clear(f.asked)
 		run(t, o)
 		if f.asked["one.txt"] != 0 || f.asked["grown.log"] != 0 {
 			t.Errorf("nothing has changed, and asked for %v", f.asked)
 		}
-		// Of the same size, at another time.
-		f.files["one.txt"], f.times["one.txt"] = "ONE\n", "20240115111200"
-		f.list = strings.Replace(f.list, "10:12AM                    4", "11:12AM                    4", 1)
+		// Of the same size, within the minute that the listing shows.
+		f.files["one.txt"], f.times["one.txt"] = "ONE\n", "20240115101230"
 		if run(t, o); tree(t, o.Dir, "")["ftp/old.example/pub/one.txt"] != "ONE\n" {
 			t.Error("a file of another time is not brought")
 		}
-		// Changed behind the listing's back: the listing is believed, unless
-		// everything is to be asked for.
+		// Changed behind the back of a listing that shows seconds: it is
+		// believed, unless everything is to be asked for.
+		f.list = "+r,s4,m1705313550,\tone.txt\r\n+r,s9,m1705313520,\tgrown.log\r\n"
 		clear(f.asked)
-		f.files["one.txt"], f.times["one.txt"] = "oNe\n", "20240115111201"
+		f.files["one.txt"], f.times["one.txt"] = "oNe\n", "20240115101231"
 		if run(t, o); f.asked["one.txt"] != 0 {
 			t.Error("the listing is not believed")
 		}
@@ -143,6 +144,49 @@ func TestOldFTP(t *testing.T) {
 		}
 		sound(t, o.Dir)
 	})
+}
+
+// TestFTPAgain: each record of many files has its own conversation; another run
+// brings what has changed, of the same size too, and nothing else.
+func TestFTPAgain(t *testing.T) {
+	t.Parallel()
+	s := peer.Vsftpd(t, peer.FTPOptions{})
+	for i := range 12 {
+		s.Put(fmt.Sprintf("pub/%02d", i), []byte(fmt.Sprintf("number %02d\n", i)))
+	}
+	o := options(t, "ftp://"+s.Addr+"/pub/")
+	retrieved := func() (names []string) {
+		heads, blocks := records(t, o.Dir)
+		for i, h := range heads {
+			if h.Type() != warc.Metadata || strings.HasSuffix(h.Target(), "/") {
+				continue
+			}
+			name := path.Base(h.Target())
+			talk := strings.ReplaceAll(blocks[i], name, "NAME")
+			if strings.Count(talk, "> RETR NAME\r\n") != 1 || strings.Count(talk, "> EPSV") != 1 || strings.Count(talk, "< 2") < 4 || !strings.Contains(talk, "< 226") {
+				t.Errorf("%s: %q", h.Target(), talk)
+			}
+			names = append(names, name)
+		}
+		return names
+	}
+	run(t, o)
+	if names := retrieved(); len(names) != 12 {
+		t.Errorf("brought %v", names)
+	}
+	changed := s.Put("pub/07", []byte("NUMBER 07\n"))
+	if err := os.Chtimes(changed, time.Time{}, time.Now().Add(-time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	o.Client = client(t) // whose sessions have asked for no data connection ahead
+	run(t, o)
+	if names := retrieved(); len(names) != 13 || names[12] != "07" {
+		t.Errorf("brought %v", names)
+	}
+	if got := tree(t, o.Dir, "ftp/"+plus(s.Addr)+"/pub")["07"]; got != "NUMBER 07\n" {
+		t.Errorf("the file is %q", got)
+	}
+	sound(t, o.Dir)
 }
 
 // TestSymlinks: links are shown in the listing, and followed where that is

@@ -83,6 +83,9 @@ type growth struct {
 	peer   netip.Addr
 	items  []frontier.Item
 	err    error
+
+	from string  // the canonical form of the URL of v
+	last encoded // the newest meta
 }
 
 // known are the schemes, besides those that are heard, whose objects a mirror
@@ -92,23 +95,30 @@ var known = map[string]bool{"wais": true, "prospero": true, "imap": true, "imaps
 // add takes a link, of which mt says what is known besides.
 func (g *growth) add(u uri.URI, mt meta) {
 	from := &g.v.meta
-	why, off := g.m.scope.link(u, g.v.item.Depth+1, from.Extra, mt.Part)
+	text := canonical(u)
+	why, off := g.m.scope.link(u, text, g.v.item.Depth+1, from.Extra, mt.Part)
 	if why == "" {
 		mt.Extra = off
-		g.put(u, mt, g.v.item.Depth+1)
+		g.put(u, text, mt, g.v.item.Depth+1)
 	}
 }
 
-// put adds what is in scope.
-func (g *growth) put(u uri.URI, mt meta, depth int) {
+// put adds what is in scope; text is the canonical form of u.
+func (g *growth) put(u uri.URI, text string, mt meta, depth int) {
 	if _, ok := hearings[u.Scheme()]; g.err != nil || !ok && !known[u.Scheme()] {
 		return
 	}
-	mt.From, mt.Peer = canonical(g.v.url), g.peer
+	if g.from == "" {
+		g.from = canonical(g.v.url)
+	}
+	mt.From, mt.Peer = g.from, g.peer
 	if mt.Under == "" {
 		mt.Under = g.v.meta.Under
 	}
-	it := newItem(u, g.v.item, mt)
+	if g.last.text == nil || g.last.meta != mt {
+		g.last = encoded{mt.text(), mt}
+	}
+	it := newItem(u, text, g.v.item, g.last.text)
 	if it.Depth = depth; mt.Guide {
 		it.Priority = -1
 	}
@@ -187,7 +197,7 @@ func (g *growth) entry(e fetch.Entry) {
 	if e.URL.IsZero() || e.Kind == fetch.Session || e.Kind == fetch.Index || e.Kind == fetch.Info {
 		return
 	}
-	mt := meta{Time: e.Time, Ways: g.v.meta.Ways}
+	mt := meta{Time: e.Time, Run: g.m.total.Run, Ways: g.v.meta.Ways}
 	if target, link := linkOf(e); link {
 		if mt.Ways = g.through(e.URL, target); mt.Ways == nil {
 			return

@@ -1,9 +1,11 @@
 package mirror
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -17,6 +19,7 @@ type meta struct {
 	Peer  netip.Addr `json:"peer,omitzero"`   // which answered from there
 	Size  *int64     `json:"size,omitempty"`  // by the listing
 	Time  time.Time  `json:"time,omitzero"`   // by the listing
+	Run   int64      `json:"run,omitempty"`   // which read the listing
 	Part  bool       `json:"part,omitempty"`  // a page needs it to be shown
 	Extra int        `json:"extra,omitempty"` // how many such hops it is off the scope
 	Hops  int        `json:"hops,omitempty"`  // redirects in a row that led to it
@@ -39,6 +42,24 @@ func (m meta) text() []byte {
 	return text
 }
 
+// metas remembers the newest meta: what one page leads to has the same, mostly.
+type metas struct{ newest atomic.Pointer[encoded] }
+
+type encoded struct {
+	text []byte
+	meta meta
+}
+
+// of is metaOf.
+func (m *metas) of(it frontier.Item) meta {
+	if s := m.newest.Load(); s != nil && bytes.Equal(s.text, it.Meta) {
+		return s.meta
+	}
+	s := &encoded{it.Meta, metaOf(it)}
+	m.newest.Store(s)
+	return s.meta
+}
+
 // canonical is the form of u by which it is one with others: normalised,
 // without a fragment, and without userinfo, which is nobody's business.
 func canonical(u uri.URI) string {
@@ -54,19 +75,18 @@ func hostOf(u uri.URI) string {
 	return u.Scheme() + ":"
 }
 
-// newItem makes an item of u, found by way of via.
-func newItem(u uri.URI, via frontier.Item, m meta) frontier.Item {
-	text := canonical(u)
+// newItem makes an item of u, whose canonical form is text, found by way of via.
+func newItem(u uri.URI, text string, via frontier.Item, meta []byte) frontier.Item {
 	return frontier.Item{
 		Key: frontier.KeyOf(text), URL: text, Host: hostOf(u),
-		Via: via.Key, Depth: via.Depth + 1, Priority: via.Priority, Meta: m.text(),
+		Via: via.Key, Depth: via.Depth + 1, Priority: via.Priority, Meta: meta,
 	}
 }
 
 // seed makes the item of a URL that a person typed, whose credential counts
 // for all of its origin.
 func (m *mirror) seed(u uri.URI) frontier.Item {
-	it := newItem(u, frontier.Item{Depth: -1}, meta{})
+	it := newItem(u, canonical(u), frontier.Item{Depth: -1}, meta{}.text())
 	c, err := fetch.CredentialOf(u)
 	if err != nil || c == nil {
 		return it
@@ -83,22 +103,23 @@ func originOf(u uri.URI) (fetch.Origin, bool) {
 	return t.Origin(), err == nil && t.Host != ""
 }
 
-// request asks for what it names.
-func (m *mirror) request(u uri.URI, it frontier.Item, mt meta) *fetch.Request {
-	req := &fetch.Request{URL: u, NoFollow: true, ErrorBody: true}
-	origin, ok := originOf(u)
-	if ok {
-		req.Auth = m.auth[origin]
+// request asks for what v names.
+func (m *mirror) request(v *visit) *fetch.Request {
+	req := &fetch.Request{URL: v.url, NoFollow: true, ErrorBody: true}
+	if v.sited {
+		req.Auth = m.auth[v.origin]
 	}
-	if from, err := uri.Parse(mt.From); err == nil && mt.From != "" {
-		req.From = &fetch.Source{URL: from, Peer: mt.Peer}
+	if from, err := uri.Parse(v.meta.From); err == nil && v.meta.From != "" {
+		req.From = &fetch.Source{URL: from, Peer: v.meta.Peer}
 		// A mailbox that a person typed with a password is meant with its
 		// messages: our own driver made their URLs.
-		if page, _ := originOf(from); req.Auth != nil && page == origin && isMailbox(u) {
-			req.From = nil
+		if req.Auth != nil && isMailbox(v.url) {
+			if page, _ := originOf(from); page == v.origin {
+				req.From = nil
+			}
 		}
 	}
-	if last := it.Last; last != nil && m.has(last) && !isListing(u, last.Kind == fetch.Menu.String(), last.Media) {
+	if last := v.item.Last; last != nil && m.has(last) && !isListing(v.url, last.Kind == fetch.Menu.String(), last.Media) {
 		req.IfNot = last.Validator
 	}
 	return req

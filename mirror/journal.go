@@ -60,6 +60,7 @@ const lookEvery = time.Second
 type journal struct {
 	file *os.File
 	w    *bufio.Writer
+	json *json.Encoder // into w
 	tell func(Event)
 }
 
@@ -68,13 +69,13 @@ func openJournal(root *os.Root, tell func(Event)) (*journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &journal{file: f, w: bufio.NewWriterSize(f, 64<<10), tell: tell}, nil
+	w := bufio.NewWriterSize(f, 64<<10)
+	return &journal{file: f, w: w, json: json.NewEncoder(w), tell: tell}, nil
 }
 
 func (j *journal) add(e Event) {
 	j.tell(e)
-	line, _ := json.Marshal(e)    // of plain fields, which cannot fail
-	j.w.Write(append(line, '\n')) // flush tells
+	j.json.Encode(&e) // of plain fields, which cannot fail; flush tells of w
 }
 
 func (j *journal) flush() error { return j.w.Flush() }

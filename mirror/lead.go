@@ -18,6 +18,7 @@ const maxHops = 10
 // the URL that was asked for, and where a seed leads is a seed.
 func (g *growth) redirect(u uri.URI) {
 	v := g.v
+	text := canonical(u)
 	mt := meta{Hops: v.meta.Hops + 1, Part: v.meta.Part, Guide: v.meta.Guide, Guess: v.meta.Guess}
 	switch {
 	case mt.Hops > maxHops:
@@ -25,18 +26,18 @@ func (g *growth) redirect(u uri.URI) {
 	case len(u.Unredacted()) > maxURL:
 		v.note = "it leads to a URL that is too long"
 	case mt.Guide:
-		g.put(u, mt, 0)
+		g.put(u, text, mt, 0)
 	case v.item.Depth == 0:
-		mt.Under = canonical(u)
+		mt.Under = text
 		g.m.scope.admit(u)
-		g.put(u, mt, 0)
+		g.put(u, text, mt, 0)
 	default:
-		why, off := g.m.scope.link(u, v.item.Depth, v.meta.Extra-1, mt.Part)
+		why, off := g.m.scope.link(u, text, v.item.Depth, v.meta.Extra-1, mt.Part)
 		if mt.Extra = off; why != "" {
 			v.note = "it leads elsewhere: " + why
 			return
 		}
-		g.put(u, mt, v.item.Depth)
+		g.put(u, text, mt, v.item.Depth)
 	}
 }
 
@@ -44,16 +45,15 @@ func (g *growth) redirect(u uri.URI) {
 // site says, and its Sitemap lines lead on.
 func (g *growth) site() {
 	u := g.v.url
-	origin, ok := originOf(u)
-	if !isWeb(u) || !ok || g.v.meta.Extra > 0 {
+	if !isWeb(u) || !g.v.sited || g.v.meta.Extra > 0 {
 		return
 	}
-	if _, seen := g.m.origins.LoadOrStore(origin, true); seen {
+	if _, seen := g.m.origins.LoadOrStore(g.v.origin, true); seen {
 		return
 	}
 	at, err := u.WithoutQuery().WithoutFragment().WithPath("/robots.txt")
 	if err == nil {
-		g.put(at, meta{Guide: true, Guess: true}, 0)
+		g.put(at, canonical(at), meta{Guide: true, Guess: true}, 0)
 	}
 }
 
@@ -84,7 +84,7 @@ func (g *growth) sitemaps(body io.Reader) {
 // held to the scope.
 func (g *growth) guide(u uri.URI) {
 	if isWeb(u) && len(u.Unredacted()) <= maxURL && g.m.scope.knows(u) {
-		g.put(u, meta{Guide: true, Guess: true}, 0)
+		g.put(u, canonical(u), meta{Guide: true, Guess: true}, 0)
 	}
 }
 

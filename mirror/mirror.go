@@ -135,6 +135,7 @@ type mirror struct {
 	looked   time.Time
 	fresh    bool     // the run was begun by this process
 	origins  sync.Map // of those whose robots.txt was added
+	metas    metas
 	memory   budget
 }
 

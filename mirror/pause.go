@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/uri"
 )
 
 // silence is a server that does not answer, or only that it cannot now.
@@ -36,35 +35,33 @@ func askedFor(err error) time.Duration {
 	return 0
 }
 
-// lost reports whether the server of u was silent so often that nothing more
+// lost reports whether the server of v was silent so often that nothing more
 // is asked of it in this run.
-func (m *mirror) lost(u uri.URI) bool {
-	origin, ok := originOf(u)
+func (m *mirror) lost(v *visit) bool {
 	m.silences.mu.Lock()
 	defer m.silences.mu.Unlock()
-	return ok && m.silences.of[origin].times >= m.Tries
+	return v.sited && m.silences.of[v.origin].times >= m.Tries
 }
 
 // pause tells until when the host of v is to be left alone by all visits; zero
 // is not at all.
 func (m *mirror) pause(v *visit) time.Time {
-	origin, ok := originOf(v.url)
-	if !ok || !v.asked {
+	if !v.sited || !v.asked {
 		return time.Time{}
 	}
 	s := &m.silences
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	was := s.of[origin]
+	was := s.of[v.origin]
 	switch {
 	case !silent(v):
-		delete(s.of, origin)
+		delete(s.of, v.origin)
 		return time.Time{}
 	case v.at.Before(was.until): // it was under way before the pause
 		return was.until
 	}
 	until := v.at.Add(max(backOff(was.times), askedFor(v.err)))
-	s.of[origin] = silence{was.times + 1, until}
+	s.of[v.origin] = silence{was.times + 1, until}
 	if was.times+1 >= m.Tries {
 		return time.Time{} // its others fail without being asked for
 	}

@@ -132,9 +132,10 @@ func domainOf(u uri.URI) string {
 	return host
 }
 
-// link tells why a link to u, of depth and extra hops out of reach, does not
-// belong to the mirror; "" if it does. Extra is what newly counts for it.
-func (j *judge) link(u uri.URI, depth, extra int, requisite bool) (why string, off int) {
+// link tells why a link to u, whose canonical form is plain, of depth and extra
+// hops out of reach, does not belong to the mirror; "" if it does. Extra is what
+// newly counts for it.
+func (j *judge) link(u uri.URI, plain string, depth, extra int, requisite bool) (why string, off int) {
 	text := u.Unredacted()
 	switch {
 	case j.Depth > 0 && depth > j.Depth && !(requisite && j.Requisites):
@@ -149,7 +150,7 @@ func (j *judge) link(u uri.URI, depth, extra int, requisite bool) (why string, o
 			return "excluded", 0
 		}
 	}
-	if !j.within(u) {
+	if !j.within(u, plain) {
 		if !requisite || !j.Requisites || extra >= maxExtra {
 			return "out of scope", 0
 		}
@@ -161,7 +162,7 @@ func (j *judge) link(u uri.URI, depth, extra int, requisite bool) (why string, o
 	return "", off
 }
 
-func (j *judge) within(u uri.URI) bool {
+func (j *judge) within(u uri.URI, text string) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if hearings[u.Scheme()] == heads && forEver(u) { // an article: only a group within leads there
@@ -179,7 +180,6 @@ func (j *judge) within(u uri.URI) bool {
 			return true
 		}
 	}
-	text := canonical(u)
 	plain := text
 	if u.Scheme() == "gopher" || u.Scheme() == "gophers" {
 		plain = withoutType(text)
@@ -242,6 +242,9 @@ func (j *judge) tooMany(u uri.URI) bool {
 
 // media tells why an object of a media type is not kept; "" if it is.
 func (j *judge) media(text string) string {
+	if len(j.Accept)+len(j.Reject) == 0 {
+		return ""
+	}
 	media, _, err := mime.ParseMediaType(text)
 	if err != nil {
 		media = strings.ToLower(text)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"errors"
+	"hash"
 	"io"
 	"os"
 
@@ -17,6 +18,7 @@ type spool struct {
 	mem   []byte
 	taken int64      // of the budget
 	file  *tree.File // nil: all is in mem
+	hash  hash.Hash  // of file
 	given bool       // file is another's now
 	open  []*os.File // its readers
 	size  int64
@@ -38,9 +40,29 @@ func (s *spool) Write(p []byte) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	s.file = f
+	s.file, s.hash = f, sha256.New()
+	s.hash.Write(s.mem)
 	s.forget()
 	return s.write(p)
+}
+
+// ReadFrom reads r to its end: into memory without a copy, as long as there is
+// room.
+func (s *spool) ReadFrom(r io.Reader) (n int64, err error) {
+	for s.file == nil && s.room(len(s.mem)+1) {
+		got, err := r.Read(s.mem[len(s.mem):cap(s.mem)])
+		s.mem = s.mem[:len(s.mem)+got]
+		s.size += int64(got)
+		n += int64(got)
+		if err == io.EOF {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+	}
+	more, err := io.Copy(struct{ io.Writer }{s}, r)
+	return n + more, err
 }
 
 // lookEach is how much is written to the disk before its space is looked at
@@ -53,10 +75,12 @@ func (s *spool) write(p []byte) (int, error) {
 			return 0, err
 		}
 	}
-	return s.file.Write(p)
+	n, err := s.file.Write(p)
+	s.hash.Write(p[:n])
+	return n, err
 }
 
-// room makes sure of n bytes in memory.
+// room makes sure of memory for n bytes in all.
 func (s *spool) room(n int) bool {
 	if n <= cap(s.mem) {
 		return true
@@ -87,9 +111,10 @@ func (s *spool) read() (io.ReadSeeker, error) {
 }
 
 // sum is the SHA-256 of what was written.
-func (s *spool) sum() [sha256.Size]byte {
+func (s *spool) sum() (sum [sha256.Size]byte) {
 	if s.file != nil {
-		return s.file.Sum()
+		s.hash.Sum(sum[:0])
+		return sum
 	}
 	return sha256.Sum256(s.mem)
 }

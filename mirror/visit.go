@@ -20,6 +20,9 @@ type visit struct {
 	url  uri.URI
 	at   time.Time
 
+	origin fetch.Origin // of url
+	sited  bool         // which has one
+
 	resp   *fetch.Response // nil: there was no answer
 	body   *spool          // the payload; nil: none, or not to be kept
 	digest [sha256.Size]byte
@@ -62,11 +65,15 @@ func (v *visit) free() {
 
 // visit asks for one item. A nil visit says that ctx ended: the item stays.
 func (m *mirror) visit(ctx context.Context, it frontier.Item) *visit {
-	v := &visit{m: m, item: it, meta: metaOf(it), at: m.Now().UTC().Truncate(time.Microsecond), state: frontier.Done}
+	v := &visit{m: m, item: it, meta: m.metas.of(it), at: m.Now().UTC().Truncate(time.Microsecond), state: frontier.Done}
+	if v.meta.Run != m.total.Run { // what an earlier run was told proves nothing now
+		v.meta.Size, v.meta.Time = nil, time.Time{}
+	}
 	var err error
 	if v.url, err = uri.Parse(it.URL); err != nil {
 		return v.fail(frontier.Dead, err)
 	}
+	v.origin, v.sited = originOf(v.url)
 	if why := m.unwanted(v); why != "" {
 		if it.Last != nil && m.has(it.Last) { // brought for others: it is no worse for that
 			v.same, v.note = true, why
@@ -74,7 +81,7 @@ func (m *mirror) visit(ctx context.Context, it frontier.Item) *visit {
 		}
 		return v.out(why)
 	}
-	if m.lost(v.url) {
+	if m.lost(v) {
 		return v.fail(frontier.Dead, fetch.Connect.Errorf("the server was silent %d times, and is not asked for more", m.Tries))
 	}
 	if m.asListed(it, v.meta) {
@@ -112,7 +119,7 @@ func (m *mirror) unwanted(v *visit) string {
 	case v.item.Depth == 0:
 		return ""
 	}
-	why, _ := m.scope.link(v.url, v.item.Depth, v.meta.Extra-1, v.meta.Part)
+	why, _ := m.scope.link(v.url, v.item.URL, v.item.Depth, v.meta.Extra-1, v.meta.Part)
 	return why
 }
 
@@ -127,16 +134,16 @@ func (v *visit) out(why string) *visit {
 }
 
 // asListed reports whether a listing proved that it is what we have: its size
-// and its time to the second.
+// and its time to the second. A time on the minute may be a rounded one.
 func (m *mirror) asListed(it frontier.Item, mt meta) bool {
 	last := it.Last
 	return !m.Recheck && last != nil && mt.Size != nil && *mt.Size == last.Size &&
-		!mt.Time.IsZero() && mt.Time.Equal(last.Modified) && m.has(last)
+		mt.Time.Second() != 0 && mt.Time.Equal(last.Modified) && m.has(last)
 }
 
 // bring carries out the request and reads the answer.
 func (m *mirror) bring(ctx context.Context, v *visit) error {
-	req := m.request(v.url, v.item, v.meta)
+	req := m.request(v)
 	v.heard, v.asked = m.listen(v.url), true
 	req.Trace = v.heard.trace()
 	m.remind(v)
@@ -197,6 +204,9 @@ func (m *mirror) passOver(v *visit) string {
 // read brings the body to its proven end.
 func (m *mirror) read(v *visit) error {
 	v.body = &spool{m: m}
+	if size := v.resp.Size; size >= 0 && size < maxInMemory {
+		v.body.room(int(size) + 1) // and where the end is seen
+	}
 	src := io.Reader(v.resp.Body)
 	if limit := m.Limits.FileSize; limit > 0 {
 		src = io.LimitReader(src, limit+1)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/tls"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/sqlite"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/schemes"
 	"github.com/anyurl/fetch/warc"
@@ -202,11 +202,11 @@ func TestNewer(t *testing.T) {
 	t.Parallel()
 	o := options(t, "file://"+t.TempDir()+"/")
 	run(t, o)
-	db, err := sql.Open("sqlite", filepath.Join(o.Dir, "fetch.db"))
-	if err == nil {
-		_, err = db.Exec("pragma user_version = 99")
+	db, err := sqlite.Open(filepath.Join(o.Dir, "fetch.db"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err := errors.Join(err, db.Close()); err != nil {
+	if err := errors.Join(db.Script("pragma user_version = 99"), db.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := mirror.Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "a newer fetch wrote it") || fetch.FaultOf(err) != fetch.Local {
