@@ -8,34 +8,42 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
+// checksum is a digest of SHA-256, or nil.
+type checksum []byte
+
+func (c *checksum) String() string {
+	if *c == nil {
+		return ""
+	}
+	return "sha256=" + hex.EncodeToString(*c)
+}
+
+func (c *checksum) Set(text string) error {
+	digits, ok := strings.CutPrefix(text, "sha256=")
+	b, err := hex.DecodeString(digits)
+	if !ok || err != nil || len(b) != sha256.Size {
+		return fetch.Usage.Errorf("not sha256= and 64 hexadecimal digits: %q", text)
+	}
+	*c = b
+	return nil
+}
+
+func (*checksum) Type() string { return "sha256=HEX" }
+
 // sums reports whether the digest of a body is wanted.
-func (f *flags) sums() bool { return f.checksum != "" || f.meta != "" }
+func (f *flags) sums() bool { return f.checksum != nil || f.meta != "" }
 
 // verify holds what out has against --checksum, before it appears.
 func (f *flags) verify(out sink) error {
-	if f.checksum == "" {
+	if f.checksum == nil {
 		return nil
-	}
-	want, err := f.digest()
-	if err != nil {
-		return err
 	}
 	got := out.Sum()
 	switch {
 	case got == nil:
 		return fetch.Unsupported.Errorf("the checksum of a part cannot be verified")
-	case string(got) != string(want):
-		return fetch.Mismatch.Errorf("the body has sha256 %x, not %x", got, want)
+	case string(got) != string(f.checksum):
+		return fetch.Mismatch.Errorf("the body has sha256 %x, not %x", got, f.checksum)
 	}
 	return nil
-}
-
-// digest is what --checksum promises.
-func (f *flags) digest() ([]byte, error) {
-	text, ok := strings.CutPrefix(f.checksum, "sha256=")
-	b, err := hex.DecodeString(text)
-	if !ok || err != nil || len(b) != sha256.Size {
-		return nil, fetch.Usage.Errorf("--checksum wants sha256= and 64 hexadecimal digits")
-	}
-	return b, nil
 }

@@ -14,6 +14,7 @@ import (
 // client builds the Client that the flags ask for.
 func (a *app) client() (*fetch.Client, error) {
 	f := &a.flags
+	a.heard = a.trace()
 	options, err := f.schemes()
 	if err != nil {
 		return nil, err

@@ -22,6 +22,7 @@ type app struct {
 	flags  flags
 
 	given func(flag string) bool
+	heard *fetch.Trace // by every request
 	who   *logins
 	meta  *metaFile   // nil: not wanted
 	jar   *http.Jar   // nil: no cookies
@@ -31,9 +32,10 @@ type app struct {
 	console *console // nil: nobody sits at one
 
 	buffers sync.Pool // of *[]byte
-	modes   save.Modes
-	urls    []string // of -K
-	native  bool     // listings as the protocol has them
+	opened  sync.Once
+	folder  *save.Folder // of the names that URLs give; nil: not open
+	urls    []string     // of -K
+	native  bool         // listings as the protocol has them
 
 	remember  bool          // listings, for this run
 	archive   *warc.Archive // nil: the network answers

@@ -249,7 +249,7 @@ func TestConsoleLines(t *testing.T) {
 	})
 	t.Run("only seen", func(t *testing.T) { // from a pipe: nobody's command over the terminal
 		t.Parallel()
-		_, addr := serve(t, faultnet.Send("\x1b[31mred\x1b]0;title\x07"))
+		_, addr := serve(t, faultnet.Send("\x1b[31mred\x1b]0;title\x07"), faultnet.Expect("\n"))
 		s := newSeat(t)
 		s.fetch("echo | " + fetch + addr)
 		s.until(`\x1b[31mred\x1b]0;title\x07`)

@@ -66,7 +66,7 @@ type flags struct {
 	// what is recorded and proved
 	meta     string
 	writeOut string
-	checksum string
+	checksum checksum
 
 	// what is said
 	noFail       bool
@@ -146,7 +146,7 @@ func (f *flags) register(p *pflag.FlagSet) {
 
 	p.StringVar(&f.meta, "meta", "", "append a record of each object to `FILE`, a line of JSON")
 	p.StringVarP(&f.writeOut, "write-out", "w", "", "say `FORMAT` after each URL: curl's variables, %{json}")
-	p.StringVar(&f.checksum, "checksum", "", "refuse a body that is not `sha256=HEX`")
+	p.Var(&f.checksum, "checksum", "refuse a body that is not `sha256=HEX`")
 
 	p.BoolVar(&f.noFail, "no-fail", false, "write the server's error page and exit 0")
 	p.BoolVarP(&f.fail, "fail", "f", true, "make a server's error an error (always on)")
@@ -182,6 +182,16 @@ func (f *flags) toStdout(index int) bool {
 		return f.output[index] == "-"
 	}
 	return !f.remoteName && (f.outputDir == "" || len(f.output) > 0)
+}
+
+// anyToStdout reports whether a body may go there.
+func (f *flags) anyToStdout() bool {
+	for i := range len(f.output) + 1 {
+		if f.toStdout(i) {
+			return true
+		}
+	}
+	return false
 }
 
 // seconds is a duration that is given as curl gives it: 2.5 is two seconds and

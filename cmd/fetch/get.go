@@ -2,11 +2,9 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"strconv"
-	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/entries"
@@ -15,9 +13,11 @@ import (
 
 // get brings what one URL names to where the flags want it.
 func (j *job) get() error {
-	j.measure = newMeasure(j.meta != nil)
+	if j.meta != nil || j.flags.writeOut != "" {
+		j.measure = newMeasure(j.meta != nil)
+	}
 	err := j.bring()
-	j.measure.end = time.Since(j.measure.start)
+	j.measure.stop()
 	return errors.Join(err, j.meta.put(j, err), j.writeOut(err))
 }
 
@@ -26,7 +26,7 @@ func (j *job) bring() (err error) {
 	if err != nil {
 		return err
 	}
-	j.measure.listen(req.Trace)
+	req.Trace = j.measure.listen(req.Trace)
 	out, err := j.sink(req)
 	if j.flags.skipExisting && errors.Is(err, fetch.Exists) {
 		j.note("%v: skipped", err)
@@ -74,7 +74,7 @@ func (a *app) request(text string) (*fetch.Request, error) {
 		return nil, err
 	}
 	f := &a.flags
-	req := &fetch.Request{URL: u, NoFollow: f.noLocation && !f.locationTrusted, ErrorBody: f.noFail || f.failWithBody, Trace: a.trace()}
+	req := &fetch.Request{URL: u, NoFollow: f.noLocation && !f.locationTrusted, ErrorBody: f.noFail || f.failWithBody, Trace: a.heard}
 	if f.head {
 		req.Op = fetch.Stat
 	}
@@ -96,7 +96,7 @@ func (a *app) request(text string) (*fetch.Request, error) {
 	return req, err
 }
 
-// trace says notes, and with -v what is asked.
+// trace says notes, and with -v details.
 func (a *app) trace() *fetch.Trace {
 	t := &fetch.Trace{Note: func(text string) { a.note("%s", text) }}
 	if a.flags.verbose {
@@ -116,8 +116,7 @@ func (j *job) transfer(req *fetch.Request, out sink) error {
 		}
 	}
 	j.sayPlan(j.client, req)
-	j.heads.Reset()
-	resp, err := j.client.Do(context.WithValue(j.ctx, headsKey{}, &j.heads), req)
+	resp, err := j.client.Do(j.hearHeads(req), req)
 	if err := j.dumpHeads(); err != nil {
 		return err
 	}
@@ -165,8 +164,11 @@ func (j *job) transfer(req *fetch.Request, out sink) error {
 // nothingBehind reports whether err says no more than that the object ends
 // before or where we would continue: a 416 without the object's length.
 func (j *job) nothingBehind(have save.State, err error) bool {
+	if err == nil || have.Offset == 0 || have.Validator != "" {
+		return false
+	}
 	var e *fetch.Error
-	return have.Offset > 0 && have.Validator == "" && errors.As(err, &e) && e.Code == 416 &&
+	return errors.As(err, &e) && e.Code == 416 &&
 		!bytes.Contains(bytes.ToLower(j.heads.Bytes()), []byte("\ncontent-range:"))
 }
 
@@ -223,8 +225,7 @@ func (j *job) copy(out sink, req *fetch.Request, resp *fetch.Response) error {
 	}
 	buffer := j.buffer()
 	defer j.buffers.Put(buffer)
-	// Bare, so that the buffer is used and not a ReadFrom of 32 KiB.
-	_, err := io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{io.TeeReader(resp.Body, j.measure)}, *buffer)
+	_, err := io.CopyBuffer(w, j.measure.of(resp.Body), *buffer) // no sink has a ReadFrom of 32 KiB
 	return local(err)
 }
 

@@ -26,6 +26,16 @@ func (r recordHeads) Do(ctx context.Context, req *fetch.Request) (*fetch.Respons
 // maxHeads bounds what many redirects with long heads may make us keep.
 const maxHeads = 4 << 20
 
+// hearHeads returns the context in which the heads of the answers to req are
+// kept, where anybody will look at them: a flag, or nothingBehind.
+func (j *job) hearHeads(req *fetch.Request) context.Context {
+	j.heads.Reset()
+	if !j.flags.include && j.flags.http.dumpHeader == "" && req.Op != fetch.Stat && req.Range.First == 0 {
+		return j.ctx
+	}
+	return context.WithValue(j.ctx, headsKey{}, &j.heads)
+}
+
 // dumpHeads writes the heads where -D wants them.
 func (j *job) dumpHeads() error { return j.dump(j.heads.Bytes(), j.index > 0 || j.attempt > 1) }
 

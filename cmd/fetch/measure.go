@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/sha256"
 	"hash"
+	"io"
 	"net"
 	"net/netip"
 	"sync"
@@ -12,7 +13,8 @@ import (
 )
 
 // measure is what a job learns of its transfer besides the body: for -w and
-// --meta. Its hooks may be called by the goroutines of a transport.
+// --meta; a nil one learns nothing. Its hooks may be called by the goroutines
+// of a transport.
 type measure struct {
 	start time.Time
 
@@ -38,16 +40,19 @@ func newMeasure(digests bool) *measure {
 	return m
 }
 
-// listen puts the hooks of m into t.
-func (m *measure) listen(t *fetch.Trace) {
-	t.Note, t.Detail = m.noting(t.Note), m.noting(t.Detail)
-	t.Mark = m.mark
+// listen returns a Trace of the hooks of m, which say what say would.
+func (m *measure) listen(say *fetch.Trace) *fetch.Trace {
+	if m == nil {
+		return say
+	}
+	t := &fetch.Trace{Note: m.noting(say.Note), Detail: m.noting(say.Detail), Mark: m.mark}
 	if m.wire == nil {
-		return // a tapped exchange has no HTTP/2
+		return t // a tapped exchange has no HTTP/2
 	}
 	t.Sent = func(p []byte) { m.mu.Lock(); m.sent += int64(len(p)); m.mu.Unlock() }
 	t.Got = func(p []byte) { m.mu.Lock(); m.got += int64(len(p)); m.wire.Write(p); m.mu.Unlock() }
 	t.Again = func() { m.mu.Lock(); m.sent, m.got = 0, 0; m.wire.Reset(); m.mu.Unlock() }
+	return t
 }
 
 // noting keeps what say is told.
@@ -71,6 +76,21 @@ func (m *measure) mark(p fetch.Phase, c net.Conn) {
 		m.local, _ = netip.ParseAddrPort(c.LocalAddr().String())
 		m.remote, _ = netip.ParseAddrPort(c.RemoteAddr().String())
 	}
+}
+
+// stop is the end of the transfer.
+func (m *measure) stop() {
+	if m != nil {
+		m.end = time.Since(m.start)
+	}
+}
+
+// of returns body, counted on its way.
+func (m *measure) of(body io.Reader) io.Reader {
+	if m == nil {
+		return body
+	}
+	return io.TeeReader(body, m)
 }
 
 // Write counts the body on its way.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -108,30 +109,28 @@ func (a *app) mirrors(f *mirrorFlags, args []string) error {
 
 // seeds are the URLs of the arguments and of the input file. One that is wrong
 // is an error: without it the archive would not be what was asked for.
-func (a *app) seeds(args []string) (all []uri.URI, err error) {
-	b := &batch{app: a}
-	add := func(text string, line int) bool {
-		var u uri.URI
-		if u, err = a.typed(text); err != nil && line > 0 {
-			err = fetch.Usage.Errorf("line %d: %w", line, err)
-		}
-		all = append(all, u)
-		return err == nil
-	}
-	for _, text := range args {
-		if !add(text, 0) {
+func (a *app) seeds(args []string) (all []uri.URI, _ error) {
+	list := a.typedURLs(args)
+	defer list.close()
+	for {
+		text, line, err := list.next()
+		switch {
+		case err == io.EOF && len(all) == 0:
+			return nil, fetch.Usage.Errorf("no URL; fetch mirror --help tells more")
+		case err == io.EOF:
+			return all, nil
+		case err != nil:
 			return nil, err
 		}
-	}
-	if a.flags.inputFile != "" {
-		if failed := b.feedFile(add); err == nil {
-			err = failed
+		u, err := a.typed(text)
+		switch {
+		case err != nil && line > 0:
+			return nil, fetch.Usage.Errorf("line %d: %w", line, err)
+		case err != nil:
+			return nil, err
 		}
+		all = append(all, u)
 	}
-	if err == nil && len(all) == 0 {
-		err = fetch.Usage.Errorf("no URL; fetch mirror --help tells more")
-	}
-	return all, err
 }
 
 // archiveOf names the folder of the archive of u: like the folder of its host

@@ -58,7 +58,11 @@ func (f *proxyFlags) choose(getenv func(string) string) (fetch.ProxyFunc, error)
 	}
 	return func(t fetch.Target) (fetch.Proxy, error) {
 		p := named
-		if text, ok := env.For(t.Scheme, t.Host, t.Port); ok && p.URL.IsZero() && !f.empty() {
+		if p.URL.IsZero() && !f.empty() {
+			text, ok := env.For(t.Scheme, t.Host, t.Port)
+			if !ok {
+				return p, nil
+			}
 			var err error
 			if p, err = f.proxy(text); err != nil {
 				return p, err

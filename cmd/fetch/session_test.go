@@ -85,13 +85,15 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
 
-// TestTelnet talks to a real telnetd in a pipe.
+// TestTelnet talks to a real telnetd in a pipe. What a program says that ends at
+// once telnetd may lose: ours waits for another line.
 func TestTelnet(t *testing.T) {
-	s := peer.Telnetd(t, peer.TelnetdOptions{Script: "echo hello; read line; echo got $line"})
+	s := peer.Telnetd(t, peer.TelnetdOptions{Script: "echo hello; read line; echo got $line; read line"})
 	p := &prompted{heard: make(chan struct{}), typed: strings.NewReader("word\r\n"), mark: "hello"}
+	bye := &prompted{heard: make(chan struct{}), typed: strings.NewReader("bye\r\n"), mark: "got word"}
 	var said bytes.Buffer
 	args := []string{"--no-config", "--idle", "20", "telnet://" + s.Addr + "/"}
-	if code := run(args, p.typing(), p, &said); code != 0 {
+	if code := run(args, io.MultiReader(p.typing(), bye.typing()), io.MultiWriter(p, bye), &said); code != 0 {
 		t.Errorf("exit code %d: %s", code, &said)
 	}
 	contains(t, p.String(), "hello", "got word")

@@ -60,7 +60,10 @@ func (j *job) sink(req *fetch.Request) (sink, error) {
 			return nil, fetch.Local.With(err)
 		}
 	}
-	o := save.Options{URL: req.URL.Unredacted(), Resume: auto, Offset: offset, Strict: f.strict, Sum: f.sums(), Modes: &j.modes}
+	if f.remoteName || f.outputDir != "" {
+		j.opened.Do(func() { j.folder, _ = save.OpenFolder(f.outputDir) })
+	}
+	o := save.Options{URL: req.URL.Unredacted(), Resume: auto, Offset: offset, Strict: f.strict, Sum: f.sums(), Folder: j.folder}
 	switch {
 	case f.skipExisting:
 		o.Existing = save.Refuse

@@ -22,11 +22,8 @@ func (a *app) typed(text string) (uri.URI, error) {
 	if guessed {
 		a.note("taken for %s", u)
 	}
-	for _, s := range iri.Segments(u) {
-		if s.Role == iri.Note {
-			a.note("the URL is %s", iri.Display(u))
-			break
-		}
+	if iri.Overlooked(u) != "" {
+		a.note("the URL is %s", iri.Display(u))
 	}
 	return u, nil
 }
