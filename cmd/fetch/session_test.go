@@ -85,12 +85,13 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
 
-// TestTelnet talks to a real telnetd in a pipe. What a program says that ends at
-// once telnetd may lose: ours waits for another line.
+// TestTelnet talks to a real telnetd in a pipe. It asks for binary, where CR LF
+// would be two lines. What a program says that ends at once telnetd may lose:
+// ours waits for another line.
 func TestTelnet(t *testing.T) {
 	s := peer.Telnetd(t, peer.TelnetdOptions{Script: "echo hello; read line; echo got $line; read line"})
-	p := &prompted{heard: make(chan struct{}), typed: strings.NewReader("word\r\n"), mark: "hello"}
-	bye := &prompted{heard: make(chan struct{}), typed: strings.NewReader("bye\r\n"), mark: "got word"}
+	p := &prompted{heard: make(chan struct{}), typed: strings.NewReader("word\n"), mark: "hello"}
+	bye := &prompted{heard: make(chan struct{}), typed: strings.NewReader("bye\n"), mark: "got word"}
 	var said bytes.Buffer
 	args := []string{"--no-config", "--idle", "20", "telnet://" + s.Addr + "/"}
 	if code := run(args, io.MultiReader(p.typing(), bye.typing()), io.MultiWriter(p, bye), &said); code != 0 {
