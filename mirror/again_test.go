@@ -107,16 +107,27 @@ func TestGone(t *testing.T) {
 	if got := tree(t, o.Dir, ""); got["ftp/"+plus(s.Addr)+"/pub/one.txt"] != "the first\n" {
 		t.Error("what is gone was not kept")
 	}
-	o.Delete = true
-	if _, err := mirror.Run(t.Context(), o); err == nil {
-		t.Error("one of five was deleted")
+	o.Delete, o.MaxDelete = true, 0.05
+	s.Put("pub/later.txt", []byte("later\n"))
+	for range 2 {
+		if _, err := mirror.Run(t.Context(), o); err == nil {
+			t.Error("one of few was deleted")
+		}
+		sound(t, o.Dir) // the run is over for all that
 	}
+	if got := tree(t, o.Dir, "")["ftp/"+plus(s.Addr)+"/pub/later.txt"]; got != "later\n" {
+		t.Errorf("what is new is %q", got)
+	}
+	s.Put("pub/later.txt", []byte("changed\n"))
 	o.MaxDelete = 0.5
 	if sum := run(t, o); sum.Attic != 1 {
 		t.Errorf("%+v", sum)
 	}
-	if _, ok := tree(t, o.Dir, "")["ftp/"+plus(s.Addr)+"/pub/one.txt"]; ok {
+	switch files := tree(t, o.Dir, "ftp/"+plus(s.Addr)+"/pub"); {
+	case files["one.txt"] != "":
 		t.Error("it is still in the tree")
+	case files["later.txt"] != "changed\n":
+		t.Errorf("what changed is %q", files["later.txt"])
 	}
 	s.Put("pub/one.txt", []byte("again\n"))
 	run(t, o)

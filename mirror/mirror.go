@@ -196,13 +196,12 @@ func (m *mirror) run(ctx context.Context) error {
 	if err := m.crawl(ctx); err != nil {
 		return also(err, m.derive(ctx))
 	}
-	if err := m.sweep(ctx); err != nil {
-		return err
+	swept := m.sweep(ctx) // what it leaves, the next run's may take: this one is over
+	err := m.derive(ctx)
+	if err == nil {
+		err = m.front.End(ctx)
 	}
-	if err := m.derive(ctx); err != nil {
-		return err
-	}
-	return m.front.End(ctx)
+	return also(swept, err)
 }
 
 // crawl visits what the seeds lead to, and then what nothing leads to any more.
