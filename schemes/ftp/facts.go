@@ -59,9 +59,11 @@ func (d *driver) facts(s *session, p path) (facts, error) {
 	return f, nil
 }
 
-// questions are the commands that ask for the facts of a file.
+// questions are the commands that ask for the facts of a file. Of a link MLST
+// may tell what RETR does not bring: proftpd has the size and time of the link
+// itself there, as those of a file.
 func (d *driver) questions(s *session, p path) (q [][]string) {
-	if s.features.has("MLST") {
+	if f := s.features; f.has("MLST") && !(f.has("SIZE") && f.has("MDTM")) {
 		return [][]string{{"MLST", p.name}}
 	}
 	if !d.unsized(p) && s.knows("SIZE") {
@@ -129,11 +131,13 @@ func (s *session) answer(f *facts, q []string, r line.Reply) error {
 	return nil
 }
 
-// parseSize reads a size, or -1. Some servers put words before the number.
+// parseSize reads a size, or -1. Some servers put words before the number, and
+// those that count in 32 bits a minus.
 func parseSize(text string) int64 {
 	text = strings.TrimSpace(text)
-	n, err := strconv.ParseInt(text[strings.LastIndexFunc(text, func(r rune) bool { return r < '0' || r > '9' })+1:], 10, 64)
-	if err != nil {
+	before := strings.TrimRight(text, "0123456789")
+	n, err := strconv.ParseInt(text[len(before):], 10, 64)
+	if err != nil || strings.HasSuffix(before, "-") {
 		return -1
 	}
 	return n

@@ -190,9 +190,10 @@ func wanted(req *fetch.Request, f facts) (first, end int64, err error) {
 	return r.First, -1, nil
 }
 
-// stat tells what the control connection told.
+// stat tells what the control connection told. What has a time but no size may
+// be a directory.
 func (d *driver) stat(ctx context.Context, s *session, req *fetch.Request, p path, f facts, resp *fetch.Response) (*transfer, error) {
-	if f.some {
+	if f.some && f.no.Code == 0 {
 		resp.Header = header(f)
 		return nil, nil
 	}
@@ -202,6 +203,9 @@ func (d *driver) stat(ctx context.Context, s *session, req *fetch.Request, p pat
 		return nil, err
 	case r.Code/100 == 2:
 		return d.directory(ctx, s, req, resp)
+	case f.some:
+		resp.Header = header(f)
+		return nil, nil
 	case f.no.Code != 0:
 		return nil, refused("SIZE", f.no)
 	}

@@ -227,6 +227,33 @@ func TestDirectoryWithoutSlash(t *testing.T) {
 	})
 }
 
+// TestLinks: what is said of a link is said of what it leads to, for that is
+// what comes.
+func TestLinks(t *testing.T) {
+	onServers(t, peer.FTPOptions{}, func(t *testing.T, s *peer.Server) {
+		s.Put("a/motd", []byte("hello there\n"))
+		for link, target := range map[string]string{"file": "a/motd", "dir": "a"} {
+			if err := os.Symlink(target, filepath.Join(s.Root, link)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c := client(t, ftp.Options{})
+		for link, want := range map[string]string{"file": "hello there\n", "dir": "motd"} {
+			if got := get(t, c, "ftp://"+s.Addr+"/"+link); !strings.Contains(got, want) {
+				t.Errorf("%s: got %q", link, got)
+			}
+			resp, err := c.Do(t.Context(), &fetch.Request{URL: urlOf(t, s, link), Op: fetch.Stat})
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+			if link == "file" && resp.Size != 12 || link == "dir" && resp.Kind != fetch.Menu {
+				t.Errorf("%s: %v of %d bytes", link, resp.Kind, resp.Size)
+			}
+		}
+	})
+}
+
 // TestLogin: users of a server, and those whom it does not know.
 func TestLogin(t *testing.T) {
 	onServers(t, peer.FTPOptions{}, func(t *testing.T, s *peer.Server) {
@@ -285,8 +312,8 @@ func TestLoginAnswered(t *testing.T) {
 	}
 }
 
-// TestConditions: what was said of a file by MDTM and SIZE, or by MLST, holds
-// when it is asked for again.
+// TestConditions: what was said of a file by MDTM and SIZE holds when it is
+// asked for again.
 func TestConditions(t *testing.T) {
 	onServers(t, peer.FTPOptions{}, func(t *testing.T, s *peer.Server) {
 		path := s.Put("motd", []byte("hello\n"))

@@ -28,7 +28,7 @@ func (o *Options) plan(req *fetch.Request, implicit bool) ([]fetch.Step, error) 
 			steps = append(steps, fetch.Step{Verb: "CWD", Arg: p.name})
 		}
 	case req.Op == fetch.Stat:
-		steps = append(steps, typeStep(p), fetch.Step{Verb: "MLST", Arg: p.name, Else: "SIZE"})
+		steps = append(steps, typeStep(p), fetch.Step{Verb: "SIZE", Arg: p.name, Else: "MLST"}, fetch.Step{Verb: "MDTM", Arg: p.name})
 	case p.list:
 		steps = append(steps, typeStep(p), o.dataStep(), fetch.Step{Verb: "MLSD", Arg: p.argument(), Else: "LIST"})
 		if o.NamesOnly {

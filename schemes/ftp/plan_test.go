@@ -105,7 +105,7 @@ func TestPlanOfRequest(t *testing.T) {
 		req       fetch.Request
 		url, want string
 	}{
-		{fetch.Request{Op: fetch.Stat}, "ftp://h/a/x", login + "CWD a, TYPE I, MLST x (else SIZE)"},
+		{fetch.Request{Op: fetch.Stat}, "ftp://h/a/x", login + "CWD a, TYPE I, SIZE x (else MLST), MDTM x"},
 		{fetch.Request{Op: fetch.Stat}, "ftp://h/a/", login + "CWD a"},
 		{fetch.Request{Range: fetch.Range{First: 5}}, "ftp://h/x", login + "TYPE I, EPSV (else PASV), REST 5, RETR x"},
 		{fetch.Request{Range: fetch.Range{First: 5}}, "ftp://h/x;type=a", login + "TYPE A, EPSV (else PASV), RETR x"},
