@@ -122,7 +122,7 @@ func (m *mirror) recover(ctx context.Context) (err error) {
 	if m.store, err = tree.Open(m.Dir, tree.Options{}); err != nil {
 		return fault(err)
 	}
-	if err := m.store.Clean(); err != nil {
+	if err := errors.Join(m.store.Clean(), m.findParts()); err != nil {
 		return fault(err)
 	}
 	m.namer = tree.NewNamer(m.front.Named)

@@ -135,6 +135,7 @@ type mirror struct {
 	looked   time.Time
 	fresh    bool     // the run was begun by this process
 	origins  sync.Map // of those whose robots.txt was added
+	parts    sync.Map // of bodies that were cut short, by their names
 	metas    metas
 	memory   budget
 }
@@ -197,7 +198,7 @@ func (m *mirror) run(ctx context.Context) error {
 		return also(err, m.derive(ctx))
 	}
 	swept := m.sweep(ctx) // what it leaves, the next run's may take: this one is over
-	err := m.derive(ctx)
+	err := errors.Join(m.derive(ctx), m.dropParts(ctx))
 	if err == nil {
 		err = m.front.End(ctx)
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/anyurl/fetch/mirror/tree"
+	"github.com/anyurl/fetch/save"
 )
 
 // spool holds bytes that are on their way: in memory while they are few, then
@@ -16,11 +17,13 @@ import (
 type spool struct {
 	m     *mirror
 	mem   []byte
-	taken int64      // of the budget
-	file  *tree.File // nil: all is in mem
-	hash  hash.Hash  // of file
-	given bool       // file is another's now
-	open  []*os.File // its readers
+	taken int64             // of the budget
+	file  *tree.File        // nil: all is in mem
+	hash  hash.Hash         // of file
+	part  *save.File        // in place of file, until it is whole
+	known [sha256.Size]byte // of what was a part
+	given bool              // file is another's now
+	open  []*os.File        // its readers
 	size  int64
 }
 
@@ -29,7 +32,7 @@ const maxInMemory = 256 << 10
 
 func (s *spool) Write(p []byte) (int, error) {
 	s.size += int64(len(p))
-	if s.file != nil {
+	if s.file != nil || s.part != nil {
 		return s.write(p)
 	}
 	if s.room(len(s.mem) + len(p)) {
@@ -49,7 +52,7 @@ func (s *spool) Write(p []byte) (int, error) {
 // ReadFrom reads r to its end: into memory without a copy, as long as there is
 // room.
 func (s *spool) ReadFrom(r io.Reader) (n int64, err error) {
-	for s.file == nil && s.room(len(s.mem)+1) {
+	for s.file == nil && s.part == nil && s.room(len(s.mem)+1) {
 		got, err := r.Read(s.mem[len(s.mem):cap(s.mem)])
 		s.mem = s.mem[:len(s.mem)+got]
 		s.size += int64(got)
@@ -74,6 +77,9 @@ func (s *spool) write(p []byte) (int, error) {
 		if err := s.m.space(); err != nil {
 			return 0, err
 		}
+	}
+	if s.part != nil {
+		return s.part.Write(p)
 	}
 	n, err := s.file.Write(p)
 	s.hash.Write(p[:n])
@@ -112,11 +118,14 @@ func (s *spool) read() (io.ReadSeeker, error) {
 
 // sum is the SHA-256 of what was written.
 func (s *spool) sum() (sum [sha256.Size]byte) {
-	if s.file != nil {
-		s.hash.Sum(sum[:0])
-		return sum
+	switch {
+	case s.file == nil:
+		return sha256.Sum256(s.mem)
+	case s.hash == nil:
+		return s.known
 	}
-	return sha256.Sum256(s.mem)
+	s.hash.Sum(sum[:0])
+	return sum
 }
 
 // toFile moves what s holds into a file of the tree, which is the caller's. As
@@ -143,6 +152,9 @@ func (s *spool) free() {
 	}
 	if s.file != nil && !s.given {
 		s.file.Discard()
+	}
+	if s.part != nil {
+		s.part.Close() // what there is of it stays
 	}
 	s.forget()
 	*s = spool{m: s.m}

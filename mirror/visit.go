@@ -10,6 +10,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror/frontier"
+	"github.com/anyurl/fetch/save"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -147,17 +148,23 @@ func (m *mirror) bring(ctx context.Context, v *visit) error {
 	v.heard, v.asked = m.listen(v.url), true
 	req.Trace = v.heard.trace()
 	m.remind(v)
+	left, err := m.left(v, req)
+	if err != nil {
+		return err
+	}
 	resp, err := m.Client.Do(ctx, req)
 	if err != nil {
+		m.keep(v, left, err)
 		return err
 	}
 	defer resp.Body.Close()
 	v.resp = resp
 	if why := m.passOver(v); why != "" {
+		m.keep(v, left, nil)
 		v.out(why)
 		return nil
 	}
-	if err := also(m.read(v), v.heard.failed()); err != nil {
+	if err := also(m.read(v, left), v.heard.failed()); err != nil {
 		return err
 	}
 	switch {
@@ -201,19 +208,24 @@ func (m *mirror) passOver(v *visit) string {
 	}
 }
 
-// read brings the body to its proven end.
-func (m *mirror) read(v *visit) error {
-	v.body = &spool{m: m}
+// read brings the body to its proven end, behind what is left of it.
+func (m *mirror) read(v *visit, left *save.File) (err error) {
+	if v.body, err = m.spool(v, left); err != nil {
+		return err
+	}
 	if size := v.resp.Size; size >= 0 && size < maxInMemory {
 		v.body.room(int(size) + 1) // and where the end is seen
 	}
 	src := io.Reader(v.resp.Body)
 	if limit := m.Limits.FileSize; limit > 0 {
-		src = io.LimitReader(src, limit+1)
+		src = io.LimitReader(src, limit+1-v.body.size)
 	}
-	n, err := io.Copy(v.body, src)
-	v.size, v.digest = n, v.body.sum()
-	if limit := m.Limits.FileSize; limit > 0 && n > limit {
+	if _, err = io.Copy(v.body, src); err == nil && v.body.part != nil {
+		err = v.body.whole()
+		m.parts.Delete(partName(v.item.Key))
+	}
+	v.size, v.digest = v.body.size, v.body.sum()
+	if limit := m.Limits.FileSize; limit > 0 && v.size > limit {
 		return fetch.TooLarge.Errorf("longer than %d bytes", limit)
 	}
 	return err

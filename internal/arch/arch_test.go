@@ -45,7 +45,7 @@ var layers = map[string][]string{
 
 	"mirror/frontier": {"internal/sqlite"},
 	"mirror/links":    {"uri", "uri/iri", "fetch", "internal/"},
-	"mirror/tree":     {"uri", "uri/iri", "fetch", "internal/", "mirror/frontier"},
+	"mirror/tree":     {"uri", "uri/iri", "fetch", "internal/", "save", "mirror/frontier"},
 	"schemes":         {"uri", "fetch", "schemes/"},
 	"cmd/":            {"uri", "uri/iri", "fetch", "internal/", "schemes", "schemes/", "wrap", "save", "warc", "mirror", "mirror/", "gateway", "cmd/"},
 

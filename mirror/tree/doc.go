@@ -11,6 +11,7 @@
 //	tree/SCHEME/HOST[+PORT]/...   the files, as Path has them
 //	attic/RUN/SCHEME/...          those that a run no longer found
 //	tmp/*.part                    those that are on their way
+//	tmp/.*.part, tmp/.*.state     large ones that the next process goes on with
 //
 // Paths have slashes and begin below the folder of the tree. No symbolic link
 // in it is followed, and none is made.

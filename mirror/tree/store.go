@@ -33,6 +33,7 @@ type Options struct {
 // use. Its errors are of the classes fetch.Local and fetch.DiskFull.
 type Store struct {
 	o     Options
+	dir   string
 	root  *os.Root
 	tmp   *folder
 	parts *os.Root // of tmp
@@ -53,7 +54,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, local(err)
 	}
-	s := &Store{o: o, root: root, folders: map[string]*folder{}}
+	s := &Store{o: o, dir: dir, root: root, folders: map[string]*folder{}}
 	// What is on its way is nobody else's business.
 	if err = root.Mkdir(tmp, 0o700); err == nil || errors.Is(err, fs.ErrExist) {
 		s.tmp, err = openFolder(root, tmp)
@@ -97,7 +98,7 @@ func (s *Store) Create() (*File, error) {
 	}
 }
 
-// Clean removes what a killed process left unfinished. Only who knows that no
+// Clean removes what a killed process left unfinished, but for Parts. Only who knows that no
 // other process works on the archive may call it, before its first Create.
 func (s *Store) Clean() error {
 	f, err := s.parts.Open(".")
@@ -108,6 +109,9 @@ func (s *Store) Clean() error {
 	for {
 		names, err := f.Readdirnames(1024)
 		for _, name := range names {
+			if s.isPart(name) {
+				continue
+			}
 			if err := s.parts.RemoveAll(name); err != nil {
 				return local(err)
 			}

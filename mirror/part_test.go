@@ -1,0 +1,178 @@
+package mirror_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/mirror"
+)
+
+// image is one large file, of which a server sends the first bytes alone as
+// often as a test wants.
+type image struct {
+	body []byte
+	tag  string
+	cuts int
+	code int // in its place; 0: none
+
+	mu    sync.Mutex
+	asked []int // from which byte on
+}
+
+const imageSize, imageCut = 20 << 20, 12<<20 + 12345
+
+func newImage(text string) *image {
+	return &image{body: bytes.Repeat([]byte(text), imageSize/len(text)), tag: `"` + text + `"`}
+}
+
+func (i *image) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != "/image" {
+		http.NotFound(out, r)
+		return
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	var first int
+	fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-", &first)
+	i.asked = append(i.asked, first)
+	if i.code != 0 {
+		out.WriteHeader(i.code)
+		return
+	}
+	if i.cuts > 0 {
+		i.cuts--
+		out = &short{ResponseWriter: out, left: imageCut - first}
+	}
+	out.Header().Set("ETag", i.tag)
+	http.ServeContent(out, r, "image", time.Time{}, bytes.NewReader(i.body))
+}
+
+// short breaks off.
+type short struct {
+	http.ResponseWriter
+	left int
+}
+
+func (s *short) Write(p []byte) (int, error) {
+	if s.left -= len(p); s.left < 0 {
+		s.ResponseWriter.(http.Flusher).Flush()
+		panic(http.ErrAbortHandler)
+	}
+	return s.ResponseWriter.Write(p)
+}
+
+// TestParts: what there is of a large body is not brought again, by the next
+// visit nor by the next run, as long as it is the same object.
+func TestParts(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		warc   bool
+		cuts   int
+		change func(i *image, o *mirror.Options, again func()) // when it was cut; again is another run
+		asked  int
+		whole  int // times it was asked for from its beginning
+	}{
+		{"another visit", false, 1, nil, 2, 1},
+		{"another run", false, 3, func(i *image, o *mirror.Options, again func()) { again() }, 4, 1},
+		{"another version", false, 3, func(i *image, o *mirror.Options, again func()) {
+			other := newImage("another-")
+			i.body, i.tag = other.body, other.tag
+			again()
+		}, 4, 1},
+		{"for a while there is none", false, 3, func(i *image, o *mirror.Options, again func()) {
+			i.code = 503
+			again()
+			i.code = 0
+			again()
+		}, 7, 1},
+		{"a run without it", false, 3, func(i *image, o *mirror.Options, again func()) {
+			all := o.Seeds
+			o.Seeds = all[:1]
+			again()
+			o.Seeds = all
+			again()
+		}, 4, 1},
+		{"it was gone", false, 3, func(i *image, o *mirror.Options, again func()) {
+			i.code = 404
+			again()
+			i.code = 0
+			again()
+		}, 5, 2},
+		{"into WARC, whose records are of one answer", true, 1, nil, 2, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w, i := newWorld(t), newImage("an-image")
+				i.cuts = c.cuts
+				w.web("a.example", i)
+				o := w.options("http://a.example/none", "http://a.example/image")
+				if !c.warc {
+					o.WARC = nil
+				}
+				run(t, o)
+				if c.change != nil {
+					c.change(i, &o, func() { run(t, o) })
+				}
+				if files := tree(t, o.Dir, "http/a.example"); files["image"] != string(i.body) {
+					t.Errorf("%d bytes of %d, or others", len(files["image"]), len(i.body))
+				}
+				whole := 0
+				for _, first := range i.asked {
+					if first < 8<<20 {
+						whole++
+					}
+				}
+				if len(i.asked) != c.asked || whole != c.whole {
+					t.Errorf("asked from %d, want %d times, %d from the beginning", i.asked, c.asked, c.whole)
+				}
+				if left, err := os.ReadDir(filepath.Join(o.Dir, "tmp")); len(left) > 0 || err != nil {
+					t.Errorf("left: %v, %v", left, err)
+				}
+				sound(t, o.Dir)
+			})
+		})
+	}
+}
+
+// TestPartKilled: a process that is killed in the midst of a large file leaves
+// what the next one goes on with.
+func TestPartKilled(t *testing.T) {
+	t.Parallel()
+	s := peer.Vsftpd(t, peer.FTPOptions{Rate: 12 << 10})
+	body := bytes.Repeat([]byte("0123456789abcdef"), imageSize/16)
+	s.Put("pub/large.bin", body)
+	o := order{Dir: t.TempDir(), URLs: []string{"ftp://" + s.Addr + "/pub/"}, Tree: true, WARC: true}
+	c := o.start(t)
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	for range look.C {
+		if states, err := filepath.Glob(filepath.Join(o.Dir, "tmp", ".*.state")); len(states) > 0 || err != nil {
+			break
+		}
+	}
+	c.Process.Kill()
+	if c.Wait() == nil {
+		t.Fatal("it was not killed")
+	}
+	o.finish(t)
+	for name, got := range tree(t, o.Dir, "") {
+		if strings.HasSuffix(name, "large.bin") && got != string(body) {
+			t.Errorf("%s has %d bytes, want %d", name, len(got), len(body))
+		}
+	}
+	log, err := os.ReadFile(filepath.Join(s.Dir, "vsftpd.log"))
+	if err != nil || !bytes.Contains(log, []byte(`"REST 8`)) {
+		t.Errorf("it was not asked for the rest: %v\n%s", err, log)
+	}
+	sound(t, o.Dir)
+}

@@ -1,0 +1,74 @@
+package tree
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/anyurl/fetch/save"
+)
+
+// Part begins a large body that shall outlive its process, or goes on with what
+// an earlier one left of it. Name is the body's alone, and a name that every
+// system can hold; url is where it comes from. Closed before Adopt, what there
+// is of an object with a validator stays for the next Part of that name.
+func (s *Store) Part(name, url string) (*save.File, error) {
+	return save.Create(filepath.Join(s.dir, tmp, name), save.Options{URL: url, Resume: true, Strict: true})
+}
+
+// Adopt makes p, which is whole, a File like those of Create: durable, and
+// without a name in the tree. It ends p.
+func (s *Store) Adopt(p *save.File) (*File, error) {
+	size := p.State().Offset
+	if err := p.Commit(); err != nil {
+		p.Close()
+		return nil, err
+	}
+	name := filepath.Base(p.Name())
+	f, err := s.parts.Open(name)
+	if err != nil {
+		return nil, local(err)
+	}
+	return &File{s: s, f: f, name: name, size: size, synced: true}, nil
+}
+
+// Parts are the names of the bodies of which something is left.
+func (s *Store) Parts() (names []string, err error) {
+	entries, err := fs.ReadDir(s.parts.FS(), ".")
+	for _, e := range entries {
+		if name, ok := partOf(e.Name()); ok && e.Type().IsRegular() && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names, local(err)
+}
+
+// Drop removes what is left of the body of that name.
+func (s *Store) Drop(name string) error {
+	var err error
+	for _, suffix := range []string{".part.state", ".part"} {
+		if e := s.parts.Remove("." + name + suffix); !errors.Is(e, fs.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
+	}
+	return local(err)
+}
+
+// partOf is the name of the body of which a file of tmp is left: package save
+// puts a dot before it, and its own names behind.
+func partOf(file string) (name string, ok bool) {
+	name, ok = strings.CutSuffix(strings.TrimSuffix(file, ".state"), ".part")
+	name, dot := strings.CutPrefix(name, ".")
+	return name, ok && dot && name != ""
+}
+
+// isPart reports whether a file of tmp is left for the next Part.
+func (s *Store) isPart(file string) bool {
+	if _, ok := partOf(file); !ok {
+		return false
+	}
+	info, err := s.parts.Lstat(file)
+	return err == nil && info.Mode().IsRegular()
+}
