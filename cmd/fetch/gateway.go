@@ -20,7 +20,7 @@ func (f *flags) gateways(all []fetch.Scheme, choose fetch.ProxyFunc) ([]fetch.Sc
 		scheme, via, ok := strings.Cut(text, "=")
 		u, err := uri.Parse(via)
 		if !ok || err != nil || u.Scheme() != "http" && u.Scheme() != "https" {
-			return nil, fetch.Usage.Errorf("--gateway wants SCHEME=http://HOST:PORT/, not %q", text)
+			return nil, fetch.Usage.Errorf("--gateway wants SCHEME=http://HOST:PORT/") // what it got may hold a password
 		}
 		named[strings.ToLower(scheme)] = u
 	}
