@@ -57,7 +57,9 @@ func (a *app) command() *cobra.Command {
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) (err error) {
-			a.urls, err = a.configure(cmd.Root().PersistentFlags())
+			if configurable(cmd) {
+				a.urls, err = a.configure(cmd.Root().PersistentFlags())
+			}
 			return err
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/pelletier/go-toml/v2"
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
@@ -22,12 +23,26 @@ var notConfigured = []string{"help", "version", "config", "no-config", "output",
 // maxConfig is more than anybody configures.
 const maxConfig = 1 << 20
 
+// unconfigured are commands that do nothing a flag could change: whoever has
+// broken his configuration can read how to mend it.
+var unconfigured = []string{"help", "man", "completion", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd}
+
+// configurable reports whether a configuration matters to cmd.
+func configurable(cmd *cobra.Command) bool {
+	for cmd.HasParent() && cmd.Parent().HasParent() {
+		cmd = cmd.Parent()
+	}
+	return !slices.Contains(unconfigured, cmd.Name())
+}
+
 // configure sets the flags that the command line leaves open: from the files
 // of -K first, then from the environment, then from config.toml. It returns
 // the URLs of -K.
 func (a *app) configure(flags *pflag.FlagSet) (urls []string, err error) {
+	typed := map[string]bool{}
+	flags.VisitAll(func(f *pflag.Flag) { typed[f.Name] = f.Changed })
 	for _, name := range a.flags.configs {
-		more, err := a.readOptions(flags, name)
+		more, err := a.readOptions(flags, name, typed)
 		if err != nil {
 			return nil, err
 		}
@@ -62,8 +77,15 @@ func readConfig(flags *pflag.FlagSet) error {
 		return fetch.Local.With(err)
 	}
 	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
+	if err != nil {
+		return fetch.Local.With(err)
+	}
+	if len(text) > maxConfig {
+		return fetch.Usage.Errorf("%s: larger than %d bytes", name, maxConfig)
+	}
 	values := map[string]any{}
-	if err := toml.NewDecoder(io.LimitReader(f, maxConfig)).Decode(&values); err != nil {
+	if err := toml.Unmarshal(text, &values); err != nil {
 		return fetch.Usage.Errorf("%s: %w", name, err)
 	}
 	for key, value := range values {
@@ -74,7 +96,7 @@ func readConfig(flags *pflag.FlagSet) error {
 		if err != nil {
 			return fetch.Usage.Errorf("%s: %s: %w", name, key, err)
 		}
-		if flags.Changed(key) {
+		if settled(key, flags.Changed) {
 			continue
 		}
 		for _, text := range texts {
@@ -84,6 +106,12 @@ func readConfig(flags *pflag.FlagSet) error {
 		}
 	}
 	return nil
+}
+
+// settled reports whether key was set already, or another flag that says the
+// same thing.
+func settled(key string, set func(flag string) bool) bool {
+	return set(key) || slices.Contains(proxyNames, key) && slices.ContainsFunc(proxyNames, set)
 }
 
 // configTexts is a value as flags read it: several for a list, NAME=VALUE for
@@ -121,8 +149,9 @@ func setFlag(flags *pflag.FlagSet, name, value, from string) error {
 
 // readOptions reads a file of options as curl's -K has it: a flag a line, with
 // or without its dashes, the value behind a space, "=" or ":", in double
-// quotes where it has spaces; "url" names a URL.
-func (a *app) readOptions(flags *pflag.FlagSet, name string) (urls []string, err error) {
+// quotes where it has spaces; "url" names a URL. What was typed stands; a list
+// gets longer.
+func (a *app) readOptions(flags *pflag.FlagSet, name string, typed map[string]bool) (urls []string, err error) {
 	r := a.stdin
 	if name != "-" {
 		f, err := os.Open(name)
@@ -132,7 +161,7 @@ func (a *app) readOptions(flags *pflag.FlagSet, name string) (urls []string, err
 		defer f.Close()
 		r = f
 	}
-	lines := bufio.NewScanner(io.LimitReader(r, maxConfig))
+	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxConfig)
 	for n := 1; lines.Scan(); n++ {
 		key, value := cutOption(lines.Text())
@@ -149,6 +178,12 @@ func (a *app) readOptions(flags *pflag.FlagSet, name string) (urls []string, err
 		}
 		if f == nil {
 			return nil, fetch.Usage.Errorf("%s line %d: unknown option", name, n)
+		}
+		if f.Name == "config" {
+			return nil, fetch.Usage.Errorf("%s line %d: no file of options within another", name, n)
+		}
+		if _, list := f.Value.(pflag.SliceValue); !list && settled(f.Name, func(name string) bool { return typed[name] }) {
+			continue
 		}
 		if value == "" && f.NoOptDefVal != "" {
 			value = f.NoOptDefVal

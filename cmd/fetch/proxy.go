@@ -22,12 +22,17 @@ type proxyFlags struct {
 	anyauth bool
 	header  []string
 
-	insecure                         bool
-	socks4, socks4a, socks5, socks5h string
+	insecure bool // towards an https proxy
 }
 
+// proxyNames are the flags that name the proxy. The last one counts.
+var proxyNames = []string{"proxy", "socks4", "socks4a", "socks5", "socks5-hostname"}
+
+// noProxy is the url of --proxy "", which asks for none at all.
+const noProxy = "none"
+
 func (f *proxyFlags) register(p *pflag.FlagSet) {
-	p.StringVarP(&f.url, "proxy", "x", "", "go through `[SCHEME://][USER:PASSWORD@]HOST[:PORT]`: http, https, socks4, socks4a, socks5, socks5h")
+	p.FuncP("proxy", "x", "go through `[SCHEME://][USER:PASSWORD@]HOST[:PORT]`: http, https, socks4, socks4a, socks5, socks5h; \"\" is none", f.set(""))
 	p.StringVarP(&f.user, "proxy-user", "U", "", "`USER:PASSWORD` for the proxy")
 	p.StringVar(&f.noproxy, "noproxy", "", "go directly to the hosts of `LIST`; * is every host")
 	p.BoolVarP(&f.tunnel, "proxytunnel", "p", false, "ask an http proxy for a tunnel for http URLs too")
@@ -36,10 +41,20 @@ func (f *proxyFlags) register(p *pflag.FlagSet) {
 	p.BoolVar(&f.anyauth, "proxy-anyauth", false, "prove the user to the proxy as it asks")
 	p.StringArrayVar(&f.header, "proxy-header", nil, "send `FIELD` to the proxy alone")
 	p.BoolVar(&f.insecure, "proxy-insecure", false, "do not verify an https proxy")
-	p.StringVar(&f.socks4, "socks4", "", "go through the SOCKS4 proxy `HOST[:PORT]`")
-	p.StringVar(&f.socks4a, "socks4a", "", "go through the SOCKS4a proxy `HOST[:PORT]`")
-	p.StringVar(&f.socks5, "socks5", "", "go through the SOCKS5 proxy `HOST[:PORT]`")
-	p.StringVar(&f.socks5h, "socks5-hostname", "", "go through the SOCKS5 proxy `HOST[:PORT]`, which resolves the names")
+	p.Func("socks4", "go through the SOCKS4 proxy `HOST[:PORT]`", f.set("socks4://"))
+	p.Func("socks4a", "go through the SOCKS4a proxy `HOST[:PORT]`", f.set("socks4a://"))
+	p.Func("socks5", "go through the SOCKS5 proxy `HOST[:PORT]`", f.set("socks5://"))
+	p.Func("socks5-hostname", "go through the SOCKS5 proxy `HOST[:PORT]`, which resolves the names", f.set("socks5h://"))
+}
+
+// set is what a flag does that names a proxy by what stands behind prefix.
+func (f *proxyFlags) set(prefix string) func(string) error {
+	return func(text string) error {
+		if f.url = prefix + text; text == "" {
+			f.url = noProxy
+		}
+		return nil
+	}
 }
 
 // choose is the ProxyFunc of flags and environment. A proxy that a flag names
@@ -85,15 +100,10 @@ func isProxy(p fetch.Proxy, t fetch.Target) bool {
 	return err == nil && own.Host == t.Host && own.Port == t.Port
 }
 
-// empty reports whether --proxy "" asks for none at all.
-func (f *proxyFlags) empty() bool { return f.url == "none" }
+// empty reports whether no proxy is wanted, those of the environment neither.
+func (f *proxyFlags) empty() bool { return f.url == noProxy }
 
 func (f *proxyFlags) named() string {
-	for scheme, host := range map[string]string{"socks4": f.socks4, "socks4a": f.socks4a, "socks5": f.socks5, "socks5h": f.socks5h} {
-		if host != "" {
-			return scheme + "://" + host
-		}
-	}
 	if f.empty() {
 		return ""
 	}
