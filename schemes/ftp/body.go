@@ -142,6 +142,9 @@ func (b *body) complete(limit time.Duration) error {
 	switch {
 	case r.Code/100 == 2:
 		s.inStep()
+		if b.data.list && isUnread(r) {
+			return &fetch.Error{Code: r.Code, Err: fetch.Denied.Errorf("end of listing: %s", sentence(r))}
+		}
 		if b.due > 0 {
 			return fetch.Truncated.Errorf("transfer ended %d bytes before its SIZE: %w", b.due, io.ErrUnexpectedEOF)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/dirlist"
+	"github.com/anyurl/fetch/internal/line"
 )
 
 // list retrieves a listing, by the best command that the server has.
@@ -40,6 +41,7 @@ func (d *driver) list(ctx context.Context, s *session, req *fetch.Request, p pat
 		switch {
 		case err == nil:
 			resp.Code = t.reply.Code
+			t.list = true
 			d.readText(t, p)
 		case isUnknown(resp.Code) && !s.broken && i+1 < len(verbs):
 			continue
@@ -70,8 +72,15 @@ func (d *driver) listVerbs(s *session) []string {
 }
 
 // isEmpty reports whether a listing was refused because there is nothing to
-// list: proftpd and pure-ftpd say 450 then, wu-ftpd 550.
+// list: proftpd says 450 then, wu-ftpd 550.
 func isEmpty(code int, err error) bool {
-	text := strings.ToLower(err.Error())
-	return code == 450 || code == 550 && strings.Contains(text, "no files")
+	return (code == 450 || code == 550) && strings.Contains(strings.ToLower(err.Error()), "no files")
+}
+
+// isUnread reports whether the reply that ends a listing says that the
+// directory could not be read: vsftpd and pure-ftpd have 226 for that too, and
+// what came looks like an empty directory.
+func isUnread(r line.Reply) bool {
+	text := strings.ToLower(strings.Join(r.Lines, " "))
+	return strings.Contains(text, "failed to open directory") || strings.Contains(text, "unable to read")
 }

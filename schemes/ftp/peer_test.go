@@ -254,6 +254,24 @@ func TestLinks(t *testing.T) {
 	})
 }
 
+// TestUnread: a directory that may be entered and not read is not empty.
+func TestUnread(t *testing.T) {
+	onServers(t, peer.FTPOptions{}, func(t *testing.T, s *peer.Server) {
+		s.Put("a/motd", []byte("hello\n"))
+		if err := os.Chmod(filepath.Join(s.Root, "a"), 0o711); err != nil {
+			t.Fatal(err)
+		}
+		resp, err := client(t, ftp.Options{}).Get(t.Context(), "ftp://"+s.Addr+"/a/")
+		if err == nil {
+			_, err = io.ReadAll(resp.Body)
+			resp.Body.Close()
+		}
+		if !errors.Is(err, fetch.Denied) && !errors.Is(err, fetch.NotFound) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
 // TestLogin: users of a server, and those whom it does not know.
 func TestLogin(t *testing.T) {
 	onServers(t, peer.FTPOptions{}, func(t *testing.T, s *peer.Server) {

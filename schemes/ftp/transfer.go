@@ -58,6 +58,7 @@ type transfer struct {
 	left  int64         // bytes that are wanted; -1: all
 	text  *bufio.Reader // of Conn, where it is read as a text
 	whole bool          // another like it may follow
+	list  bool          // of a listing
 }
 
 // An order is what the server is to send.
