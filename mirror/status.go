@@ -58,10 +58,11 @@ type Line struct {
 	Path     string `json:"path,omitempty"` // below tree/
 	WARC     string `json:"warc,omitempty"`
 	Offset   int64  `json:"offset,omitempty"`
+	Note     string `json:"note,omitempty"` // why, where it did not go well
 }
 
 func lineOf(it frontier.Item, s frontier.State) Line {
-	l := Line{URL: it.URL, State: s.String(), Via: metaOf(it).From, Depth: it.Depth, Attempts: it.Attempts}
+	l := Line{URL: it.URL, State: s.String(), Via: metaOf(it).From, Depth: it.Depth, Attempts: it.Attempts, Note: it.Note}
 	if c := it.Last; c != nil {
 		l.Media, l.Size, l.Path, l.WARC, l.Offset = c.Media, c.Size, c.Path, c.File, c.At
 	}
