@@ -162,8 +162,10 @@ func (m *mirror) begin(ctx context.Context) error {
 			return err
 		}
 	}
-	_, err = m.front.Add(ctx, items)
-	return err
+	if _, err = m.front.Add(ctx, items); err != nil {
+		return err
+	}
+	return m.recall(ctx)
 }
 
 // asked is how a run was asked for: the note of its Begin.

@@ -85,6 +85,10 @@ func (m *mirror) visit(ctx context.Context, it frontier.Item) *visit {
 	if m.lost(v) {
 		return v.fail(frontier.Dead, fetch.Connect.Errorf("the server was silent %d times, and is not asked for more", m.Tries))
 	}
+	if forEver(v.url) && it.Last != nil && !m.Recheck && m.has(it.Last) {
+		v.state, v.same = frontier.Kept, true
+		return v
+	}
 	if m.asListed(it, v.meta) {
 		v.same, v.note = true, "as the listing says"
 		err = m.regrow(ctx, v)
@@ -274,7 +278,7 @@ func (m *mirror) failed(v *visit, err error) {
 	switch {
 	case v.local:
 		v.fail(frontier.Pending, err)
-	case fault == fetch.NotFound && v.item.Last != nil:
+	case fault == fetch.NotFound && (v.item.Last != nil || v.meta.Name != ""): // an article that was listed has expired
 		v.fail(frontier.Gone, err)
 	case fault == fetch.NotFound && v.meta.Guess:
 		v.fail(frontier.Excluded, err)

@@ -1,0 +1,139 @@
+package mirror_test
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/mirror"
+	"github.com/anyurl/fetch/schemes"
+	"github.com/anyurl/fetch/schemes/nntp"
+	"github.com/anyurl/fetch/uri"
+)
+
+// newsgroup is a server with the articles 1 to high of the group g.
+type newsgroup struct {
+	high  int
+	gone  int  // has expired since it was listed
+	ill   bool // no article can be read
+	asked int  // for articles
+}
+
+func (g *newsgroup) step() faultnet.Step {
+	return faultnet.Do("news", func(c *faultnet.Conn) error {
+		_, err := io.WriteString(c, "200 hello\r\n")
+		for err == nil {
+			var line string
+			if line, err = c.ReadLine(); err == nil {
+				_, err = io.WriteString(c, g.answer(strings.TrimSpace(line)))
+			}
+		}
+		return err
+	})
+}
+
+func (g *newsgroup) answer(line string) string {
+	var n int
+	verb, arg, _ := strings.Cut(line, " ")
+	fmt.Sscanf(strings.Trim(arg, "<>"), "%d", &n)
+	switch verb {
+	case "MODE":
+		return "200 hello\r\n"
+	case "GROUP":
+		return fmt.Sprintf("211 %d 1 %d g\r\n", g.high, g.high)
+	case "STAT":
+		return fmt.Sprintf("223 %d <%d@g.example> there\r\n", n, n)
+	case "XOVER":
+		text := "224 ok\r\n"
+		for ; n <= g.high; n++ {
+			text += fmt.Sprintf("%d\ts\tf\td\t<%d@g.example>\t\t1\t1\r\n", n, n)
+		}
+		return text + ".\r\n"
+	case "ARTICLE":
+		g.asked++
+		switch {
+		case n == g.gone:
+			return "430 no such article\r\n"
+		case g.ill:
+			return "403 the disk is ill\r\n"
+		}
+		return fmt.Sprintf("220 0 <%d@g.example>\r\nFrom: a@b.example\r\nNewsgroups: g\r\nMessage-ID: <%d@g.example>\r\n\r\nNumber %d\r\n.\r\n", n, n, n)
+	}
+	return "500 what?\r\n"
+}
+
+// groupMarks are those of nntp, as the command keeps them.
+type groupMarks struct{ of *nntp.Marks }
+
+const newsServer = "n.example:119"
+
+func (m groupMarks) Mark(u uri.URI) string {
+	k := m.of.Get(newsServer, strings.Trim(u.Path(), "/"))
+	return fmt.Sprint(k.Number, " ", k.ID)
+}
+
+func (m groupMarks) SetMark(u uri.URI, text string) {
+	var k nntp.Mark
+	fmt.Sscan(text, &k.Number, &k.ID)
+	m.of.Set(newsServer, strings.Trim(u.Path(), "/"), k)
+}
+
+// news are the options of a mirror of g.
+func (w *world) news(g *newsgroup) mirror.Options {
+	w.net.Serve(w.name("n.example").String()+":119", faultnet.Script{g.step()})
+	o := w.options("nntp://n.example/g")
+	o.WARC = nil
+	of := new(nntp.Marks)
+	o.Marks = groupMarks{of}
+	o.Client = fetch.New(fetch.Options{Policy: w.policy, Resolver: w, Dial: w.dial}, schemes.All(schemes.Options{NNTP: nntp.Options{Marks: of}})...)
+	w.t.Cleanup(func() { o.Client.Close() })
+	return o
+}
+
+// articles counts those in the tree.
+func articles(t testing.TB, dir string) int { return len(tree(t, dir, "news")) }
+
+// TestArticles: a listing begins where the last one ended, and no article is
+// lost for that: not one that failed, nor one that was removed here.
+func TestArticles(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		g := &newsgroup{high: 5, gone: 2, ill: true}
+		o := w.news(g)
+		if sum := run(t, o); sum.Failed != 4 || sum.Gone != 1 {
+			t.Errorf("four fail, one has expired: %+v\n%s", sum, outcomes(t, o.Dir))
+		}
+		g.ill, g.high = false, 6
+		if sum := run(t, o); sum.Failed != 0 || articles(t, o.Dir) != 5 {
+			t.Errorf("what failed and what is new: %+v, %d files\n%s", sum, articles(t, o.Dir), outcomes(t, o.Dir))
+		}
+		sound(t, o.Dir)
+		g.asked = 0
+		run(t, o)
+		if g.asked != 0 {
+			t.Errorf("articles were asked for %d times", g.asked)
+		}
+		for name := range tree(t, o.Dir, "news") {
+			if strings.Contains(name, "3@") {
+				if err := os.Remove(filepath.Join(o.Dir, "tree/news", name)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if run(t, o); g.asked != 1 || articles(t, o.Dir) != 5 {
+			t.Errorf("one was removed: %d files, asked %d times", articles(t, o.Dir), g.asked)
+		}
+		o.WARC, g.asked = &mirror.WARC{}, 0
+		if run(t, o); g.asked != 5 {
+			t.Errorf("asked %d times for records", g.asked)
+		}
+		sound(t, o.Dir)
+	})
+}
