@@ -56,6 +56,31 @@ func TestHostileMemory(t *testing.T) {
 	}
 }
 
+// TestLongWay: of the replies to many CWDs none stays in memory.
+func TestLongWay(t *testing.T) {
+	var held uint64
+	measure := faultnet.Do("measure", func(*faultnet.Conn) error {
+		synctest.Wait() // until all that was said is read
+		var now runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&now)
+		held = now.HeapAlloc
+		return nil
+	})
+	synctest.Test(t, func(t *testing.T) {
+		control := faultnet.Script{faultnet.Send("220 (vsFTPd 3.0.3)\r\n"), obliging(
+			faultnet.On("^CWD z$", 0, measure, faultnet.Send("250 ok\r\n")),
+			faultnet.On("^CWD", 0, faultnet.Send("250 "+strings.Repeat("x", 60<<10)+"\r\n")))}
+		w := newWorld(t, ftp.Options{}, nil, control, faultnet.Script{faultnet.Send("hello\r\n")})
+		body, _, err := w.bring(t.Context(), "ftp://192.0.2.1/"+strings.Repeat("a/", 500)+"z/x")
+		wantFault(t, body, err, 0)
+		w.end()
+	})
+	if held > 16<<20 {
+		t.Errorf("%d bytes are held", held)
+	}
+}
+
 // TestEndless: bodies and listings that do not end, on a server that tells no
 // size, end at a limit.
 func TestEndless(t *testing.T) {

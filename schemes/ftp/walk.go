@@ -51,22 +51,33 @@ func (s *session) walkAtOnce(dirs []string) error {
 		commands[i] = []string{"CWD", dir}
 	}
 	s.lost = true
-	replies, err := s.exchange(commands...)
-	if err != nil {
+	next := s.next(true, commands)
+	var no line.Reply // the first that is one
+	taken, stray := 0, false
+	for range dirs { // one at a time: each may be as long as a reply may be
+		r, err := next()
+		switch ok := r.Code/100 == 2; {
+		case err != nil:
+			return err
+		case ok && no.Code != 0:
+			stray = true
+		case ok:
+			taken++
+		case no.Code == 0:
+			no = r
+		}
+	}
+	if err := s.inStep(); err != nil {
 		return err
 	}
-	no := slices.IndexFunc(replies, func(r line.Reply) bool { return r.Code/100 != 2 })
-	if no < 0 {
+	if !stray { // unless one behind it was taken, we stand before the one refused
 		s.lost = false
-		s.dirs = append(slices.Clip(s.dirs), dirs...)
-		return nil
+		s.dirs = append(slices.Clip(s.dirs), dirs[:taken]...)
 	}
-	// Unless one behind it was taken, we stand before the one refused.
-	if !slices.ContainsFunc(replies[no:], func(r line.Reply) bool { return r.Code/100 == 2 }) {
-		s.lost = false
-		s.dirs = append(slices.Clip(s.dirs), dirs[:no]...)
+	if no.Code != 0 {
+		return refused("CWD", no)
 	}
-	return refused("CWD", replies[no])
+	return nil
 }
 
 // goHome returns to the directory of the login by the name that PWD gave it,
