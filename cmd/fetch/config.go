@@ -164,7 +164,7 @@ func (a *app) readOptions(flags *pflag.FlagSet, name string, typed map[string]bo
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxConfig)
 	for n := 1; lines.Scan(); n++ {
-		key, value := cutOption(lines.Text())
+		key, value := cutOption(unmarked(lines.Text(), n))
 		if key == "" {
 			continue
 		}

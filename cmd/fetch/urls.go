@@ -72,12 +72,21 @@ func (u *urls) read() string {
 		for errors.Is(err, bufio.ErrBufferFull) {
 			_, err = u.lines.ReadSlice('\n')
 		}
-		text = []byte("line-too-long")
+		text = []byte("(too long)") // no URL, nor taken for a host
 	}
 	if u.err = err; err != nil && err != io.EOF {
 		u.err = fetch.Local.With(err)
 	}
-	return strings.TrimSpace(string(text))
+	return strings.TrimSpace(unmarked(string(text), u.line))
+}
+
+// unmarked is the line-th line of a file without the mark that some editors
+// put before the first one.
+func unmarked(text string, line int) string {
+	if line == 1 {
+		text = strings.TrimPrefix(text, "\ufeff")
+	}
+	return text
 }
 
 func (u *urls) close() {
