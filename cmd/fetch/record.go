@@ -46,6 +46,7 @@ type tlsRecord struct {
 // transferRecord is one line of --meta.
 type transferRecord struct {
 	Asked string    `json:"asked"`
+	Line  int       `json:"line,omitempty"` // of the input file
 	Date  time.Time `json:"date"`
 	record
 	File     string             `json:"file,omitempty"`
@@ -143,7 +144,7 @@ func (m *metaFile) put(j *job, failed error) error {
 }
 
 func (j *job) transferRecord(err error) transferRecord {
-	r := transferRecord{Asked: masked(j.text), Length: "unknown", Attempts: max(j.attempt, 1), Timings: map[string]float64{}}
+	r := transferRecord{Asked: j.asked(), Line: j.line, Length: "unknown", Attempts: max(j.attempt, 1), Timings: map[string]float64{}}
 	if j.resp != nil {
 		r.record = recordOf(j.resp)
 		r.Offset = j.resp.Offset
@@ -179,11 +180,11 @@ func (j *job) transferRecord(err error) transferRecord {
 	return r
 }
 
-// masked is a URL as it was given, without its password.
-func masked(text string) string {
-	u, err := uri.ParseZone(text)
+// asked is the URL as it was given, without its password.
+func (j *job) asked() string {
+	u, _, err := j.taken(j.text)
 	if err != nil {
-		return "(malformed)"
+		return "(malformed)" // and who knows where a password stands in it
 	}
 	return u.String()
 }
