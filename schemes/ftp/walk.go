@@ -37,7 +37,7 @@ func (s *session) chdir(dirs []string) error {
 		if r.Code/100 != 2 {
 			return refused("CWD", r)
 		}
-		s.dirs = append(slices.Clip(s.dirs), dir)
+		s.dirs = append(s.dirs, dir)
 	}
 	return nil
 }
