@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -18,17 +19,36 @@ import (
 )
 
 // mailboxes writes each group and each mailbox as an mbox or a Maildir, from
-// the messages in the archive.
+// the messages in the archive, unless the run before did so and none is new.
 func (m *mirror) mailboxes(ctx context.Context) error {
-	if _, err := m.root.Stat(mailFolder); err == nil && m.total.messages == 0 && m.fresh {
-		return nil
+	made, err := m.root.ReadFile(mailMade)
+	if err != nil || string(made) != m.mailMade(m.total.Run-1) || m.total.messages > 0 || !m.fresh {
+		b := &boxes{m: m, ctx: ctx, groups: map[string]bool{}, begun: map[string]bool{}, dirs: map[string]*mailstore.Maildir{}}
+		defer b.close()
+		if err := b.all(); err != nil {
+			return err
+		}
 	}
-	b := &boxes{m: m, ctx: ctx, groups: map[string]bool{}, begun: map[string]bool{}}
-	defer b.close()
-	if err := b.find(ctx); err != nil {
+	return whole(m.root, mailMade, func(w io.Writer) error {
+		_, err := io.WriteString(w, m.mailMade(m.total.Run))
+		return err
+	})
+}
+
+// mailMade is the file that says of which run the mailboxes are.
+const mailMade = mailFolder + "/.made"
+
+// mailMade is what stands there once run has made them.
+func (m *mirror) mailMade(run int64) string {
+	form := map[Mailboxes]string{Mbox: "mbox", Maildir: "maildir"}[m.Mail]
+	return fmt.Sprintf("%s, run %d\n", form, run)
+}
+
+func (b *boxes) all() error {
+	if err := b.find(b.ctx); err != nil {
 		return err
 	}
-	if err := m.messages(ctx, b.deliver); err != nil {
+	if err := b.m.messages(b.ctx, b.deliver); err != nil {
 		return err
 	}
 	return b.finish()
@@ -84,6 +104,7 @@ type boxes struct {
 	m      *mirror
 	ctx    context.Context
 	groups map[string]bool
+	dirs   map[string]*mailstore.Maildir
 	begun  map[string]bool // part files
 	name   string          // of the box that is open
 	file   *os.File
@@ -128,20 +149,29 @@ func (b *boxes) deliver(it frontier.Item) error {
 func (b *boxes) put(name string, message io.Reader) error {
 	folder := mailFolder + "/" + name
 	if b.m.Mail == Maildir {
-		if err := b.m.root.MkdirAll(folder, 0o777); err != nil {
-			return err
+		dir, err := b.dir(folder)
+		if err == nil {
+			_, err = dir.Deliver(message)
 		}
-		dir := mailstore.OpenMaildir(filepath.Join(b.m.Dir, filepath.FromSlash(folder)))
-		if err := dir.Create(); err != nil {
-			return err
-		}
-		_, err := dir.Deliver(message)
 		return err
 	}
 	if err := b.open(folder + ".mbox"); err != nil {
 		return err
 	}
 	return b.box.Append(message)
+}
+
+// dir is the Maildir at folder. It is kept: to open it is to read it.
+func (b *boxes) dir(folder string) (*mailstore.Maildir, error) {
+	if d := b.dirs[folder]; d != nil {
+		return d, nil
+	}
+	if err := b.m.root.MkdirAll(folder, 0o777); err != nil {
+		return nil, err
+	}
+	d := mailstore.OpenMaildir(filepath.Join(b.m.Dir, filepath.FromSlash(folder)))
+	b.dirs[folder] = d
+	return d, d.Create()
 }
 
 // mailFolder is where mailboxes lie in the archive.
@@ -181,10 +211,15 @@ func (b *boxes) close() error {
 	return err
 }
 
-// finish gives the files their names.
+// finish gives the files their names, and has the disk take the Maildirs.
 func (b *boxes) finish() error {
 	if err := b.close(); err != nil {
 		return err
+	}
+	for _, d := range b.dirs {
+		if err := d.Sync(); err != nil {
+			return err
+		}
 	}
 	for name := range b.begun {
 		if err := b.m.root.Rename(name+".part", name); err != nil {

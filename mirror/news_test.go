@@ -137,3 +137,47 @@ func TestArticles(t *testing.T) {
 		sound(t, o.Dir)
 	})
 }
+
+// TestMailForms: the mailboxes have all messages, whatever they were before and
+// whichever run brought them.
+func TestMailForms(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		g := &newsgroup{high: 3}
+		o := w.news(g)
+		has := func(form mirror.Mailboxes) (n int) {
+			t.Helper()
+			o.Mail = form
+			run(t, o)
+			if form == mirror.Mbox {
+				text, err := os.ReadFile(filepath.Join(o.Dir, "mail/n.example/g.mbox"))
+				if err != nil {
+					t.Error(err)
+				}
+				return strings.Count(string(text), "\nNumber ")
+			}
+			all, err := filepath.Glob(filepath.Join(o.Dir, "mail/n.example/g/new/*"))
+			if err != nil {
+				t.Error(err)
+			}
+			return len(all)
+		}
+		for i, step := range []struct {
+			form mirror.Mailboxes
+			high int
+		}{{mirror.Mbox, 3}, {mirror.Maildir, 3}, {mirror.NoMailboxes, 5}, {mirror.Maildir, 5}, {mirror.Mbox, 5}, {mirror.Mbox, 6}} {
+			g.high = step.high
+			if got := has(step.form); got != step.high && step.form != mirror.NoMailboxes {
+				t.Errorf("step %d: %d messages, want %d", i, got, step.high)
+			}
+		}
+		made := filepath.Join(o.Dir, "mail/n.example/g.mbox")
+		if err := os.WriteFile(made, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if got := has(mirror.Mbox); got != 0 {
+			t.Errorf("nothing is new, and the mbox was made again: %d", got)
+		}
+	})
+}

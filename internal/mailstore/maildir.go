@@ -23,6 +23,8 @@ type Maildir struct {
 // A sum names a message within the names that Deliver gives.
 type sum [16]byte
 
+func sumOf(full [sha256.Size]byte) sum { return sum(full[:len(sum{})]) }
+
 // OpenMaildir returns the Maildir at dir, which need not be there yet.
 func OpenMaildir(dir string) *Maildir { return &Maildir{dir: dir} }
 
@@ -44,13 +46,19 @@ func (d *Maildir) Deliver(message io.Reader) (fresh bool, err error) {
 	if err := d.list(); err != nil {
 		return false, err
 	}
+	r := bufio.NewReaderSize(&sticky{r: message}, bufferSize)
+	h := fields(r)
+	id := h.Get("Message-Id")
+	s := sumOf(sha256.Sum256([]byte(id)))
+	if id != "" && d.have[s] {
+		_, err := io.Copy(io.Discard, r) // which may end too early
+		return false, err
+	}
 	f, err := os.CreateTemp(filepath.Join(d.dir, "tmp"), "fetch.*")
 	if err != nil {
 		return false, err
 	}
 	defer os.Remove(f.Name()) // there no more, if all went well
-	r := bufio.NewReaderSize(&sticky{r: message}, bufferSize)
-	h := fields(r)
 	hash := sha256.New()
 	_, err = io.Copy(io.MultiWriter(f, hash), r)
 	if err == nil {
@@ -59,11 +67,9 @@ func (d *Maildir) Deliver(message io.Reader) (fresh bool, err error) {
 	if err = closing(f, err); err != nil {
 		return false, err
 	}
-	if id := h.Get("Message-Id"); id != "" {
-		hash.Reset()
-		io.WriteString(hash, id)
+	if id == "" {
+		s = sumOf([sha256.Size]byte(hash.Sum(nil)))
 	}
-	s := sum(hash.Sum(nil)[:len(sum{})])
 	if d.have[s] {
 		return false, nil
 	}
