@@ -109,7 +109,7 @@ func (c *Client) Do(ctx context.Context, req *Request) (*Response, error) {
 
 func (c *Client) within(ctx context.Context) (context.Context, context.CancelFunc) {
 	if limit := c.policy.maxTime(); limit > 0 {
-		return context.WithTimeout(ctx, limit)
+		return context.WithTimeoutCause(ctx, limit, Timeout.Errorf("not done within %v", limit))
 	}
 	return context.WithCancel(ctx)
 }

@@ -3,6 +3,7 @@ package fetch
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -194,7 +195,7 @@ func discard(resp *Response) {
 
 // endedBy prefers the reason why ctx ended to what broke because of it.
 func endedBy(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); cause != nil && FaultOf(err) != FaultOf(cause) {
+	if cause := context.Cause(ctx); cause != nil && (FaultOf(err) != FaultOf(cause) || errors.Is(err, ctx.Err())) {
 		return FaultOf(cause).With(cause)
 	}
 	return err

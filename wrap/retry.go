@@ -49,6 +49,11 @@ const (
 // A request with a Trace.Again is recorded as one exchange: Again is called
 // before an attempt that replaces another, and its body is not resumed.
 func Retry(o RetryOptions) fetch.Middleware {
+	o = o.complete()
+	return func(next fetch.Driver) fetch.Driver { return &retrier{o, next} }
+}
+
+func (o RetryOptions) complete() RetryOptions {
 	if o.Attempts == 0 {
 		o.Attempts = 4
 	}
@@ -58,7 +63,17 @@ func Retry(o RetryOptions) fetch.Middleware {
 	if o.Jitter == nil {
 		o.Jitter = rand.Float64
 	}
-	return func(next fetch.Driver) fetch.Driver { return &retrier{o, next} }
+	return o
+}
+
+// Again is for a caller who begins anew what Retry could not resume: n
+// attempts were made of req, the first one at began, the last one failed with
+// err. It waits, and reports whether there is to be another.
+func (o RetryOptions) Again(ctx context.Context, req *fetch.Request, began time.Time, n int, err error) bool {
+	o = o.complete()
+	t := tries{RetryOptions: &o, req: req, began: began, made: n - 1}
+	wait, ok := t.again(ctx, err)
+	return ok && sleep(ctx, wait)
 }
 
 type retrier struct {

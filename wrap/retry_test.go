@@ -205,6 +205,37 @@ func TestRetryTells(t *testing.T) {
 	})
 }
 
+// TestAgain: who begins anew himself waits as Retry would.
+func TestAgain(t *testing.T) {
+	for _, c := range []struct {
+		o     RetryOptions
+		since time.Duration // the first attempt
+		n     int
+		err   error
+		want  bool
+		took  time.Duration
+	}{
+		{RetryOptions{}, 0, 1, fetch.Truncated, true, 500 * time.Millisecond},
+		{RetryOptions{}, 0, 3, fetch.Truncated, true, 2 * time.Second},
+		{RetryOptions{}, 0, 4, fetch.Truncated, false, 0},
+		{RetryOptions{}, 0, 1, fetch.NotFound, false, 0},
+		{RetryOptions{All: true, Delay: time.Second}, 0, 1, fetch.NotFound, true, time.Second},
+		{RetryOptions{Total: time.Minute}, time.Minute, 1, fetch.Truncated, false, 0},
+		{RetryOptions{Delay: 2 * time.Hour, Total: -1}, 0, 1, fetch.Truncated, false, time.Hour}, // ctx ends
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+			defer cancel()
+			c.o.Jitter = most
+			began := time.Now()
+			ok := c.o.Again(ctx, aRequest, began.Add(-c.since), c.n, c.err)
+			if took := time.Since(began); ok != c.want || took != c.took {
+				t.Errorf("%+v after %d: %v after %v, want %v, %v", c.o, c.n, ok, took, c.want, c.took)
+			}
+		})
+	}
+}
+
 // TestCancelEndsWait: nobody waits for what nobody wants.
 func TestCancelEndsWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

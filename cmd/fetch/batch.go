@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"runtime/debug"
@@ -13,6 +14,7 @@ import (
 // A job is one URL of a batch on its way.
 type job struct {
 	*app
+	ctx    context.Context // of this job
 	client *fetch.Client
 	text   string
 	index  int // from 0, over all URLs

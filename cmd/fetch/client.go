@@ -105,7 +105,7 @@ func (a *app) middlewares() []fetch.Middleware {
 		all = append(all, wrap.Segments(min(f.segments, maxSegments)))
 	}
 	if f.retry > 0 {
-		all = append(all, a.retrying())
+		all = append(all, wrap.Retry(a.retrying()))
 	}
 	if f.parallel || f.delay > 0 || f.robots || a.archiving {
 		o := wrap.PoliteOptions{PerHost: f.perHost, Delay: time.Duration(f.delay)}
@@ -123,10 +123,10 @@ func (a *app) middlewares() []fetch.Middleware {
 	return all
 }
 
-func (a *app) retrying() fetch.Middleware {
+func (a *app) retrying() wrap.RetryOptions {
 	f := &a.flags
-	return wrap.Retry(wrap.RetryOptions{
-		Attempts: f.retry + 1,
+	return wrap.RetryOptions{
+		Attempts: max(f.retry, 0) + 1,
 		Delay:    time.Duration(f.retryDelay),
 		Total:    time.Duration(f.retryMaxTime),
 		All:      f.retryAllErrors,
@@ -139,5 +139,5 @@ func (a *app) retrying() fetch.Middleware {
 			}
 			a.note("%v; attempt %d of %d in %v", err, n+1, f.retry+1, wait.Round(100*time.Millisecond))
 		},
-	})
+	}
 }

@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"strconv"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/entries"
@@ -42,6 +44,12 @@ func (j *job) bring() (err error) {
 			j.note("%d bytes are kept; the same command continues", kept.Offset)
 		}
 	}()
+	if limit := time.Duration(j.flags.maxTime); limit > 0 { // of all attempts together
+		var cancel context.CancelFunc
+		j.ctx, cancel = context.WithTimeoutCause(j.ctx, limit, fetch.Timeout.Errorf("not done within %v", limit))
+		defer cancel()
+	}
+	began := time.Now()
 	for j.attempt = 1; ; j.attempt++ {
 		err := j.transfer(req, out)
 		switch {
@@ -53,11 +61,19 @@ func (j *job) bring() (err error) {
 		}
 		// What the Retry middleware could not continue begins anew, where
 		// nothing that was written has left our hands.
-		if j.attempt > j.flags.retry || !fetch.Retryable(err) || !out.Restarts() || !begun(err) || j.resp.Input != nil {
+		if !out.Restarts() || !begun(err) || j.resp.Input != nil || !j.again(req, began, err) {
 			return err
 		}
-		j.note("%v; from the beginning", err)
 	}
+}
+
+// again waits before req is made once more, if it is to be.
+func (j *job) again(req *fetch.Request, began time.Time, err error) bool {
+	o := j.retrying()
+	o.Notify = func(_ *fetch.Request, _ int, wait time.Duration, err error) {
+		j.note("%v; from the beginning in %v", err, wait.Round(100*time.Millisecond))
+	}
+	return o.Again(j.ctx, req, began, j.attempt, err)
 }
 
 // begun reports whether err came in the midst of a body: errors before it have

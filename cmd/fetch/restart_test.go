@@ -1,0 +1,49 @@
+package main
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// TestBeginAnew: what cannot be resumed begins anew as often, as late and as
+// long as --retry and --max-time say, which count all attempts together.
+func TestBeginAnew(t *testing.T) {
+	var asked atomic.Int32
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		w.Header().Set("Content-Length", "100")
+		w.Write([]byte("a beginning"))
+		w.(http.Flusher).Flush()
+		if r.URL.Path == "/stalls" {
+			<-r.Context().Done()
+		}
+	}))
+	defer s.Close()
+	for _, c := range []struct {
+		flags, path string
+		asked       int32
+		code        int
+		says        string
+	}{
+		{"--retry 0", "/breaks", 1, 11, "unexpected EOF"},
+		{"--retry 2 --retry-delay 0.01", "/breaks", 3, 11, "from the beginning in 0s"},
+		{"--retry -1", "/breaks", 1, 11, "unexpected EOF"},
+		{"--retry 5 --retry-delay 0.1 --retry-max-time 0.15", "/breaks", 2, 11, "from the beginning in 100ms"},
+		{"--retry 5 --retry-delay 60 --max-time 0.2", "/breaks", 1, 11, "from the beginning in 1m0s"},
+		{"--retry 5 --max-time 0.2", "/stalls", 1, 4, "not done within 200ms"},
+	} {
+		asked.Store(0)
+		var said bytes.Buffer
+		file := filepath.Join(t.TempDir(), "file")
+		args := append(strings.Fields(c.flags), "-q", "-o", file, s.URL+c.path)
+		code := run(args, strings.NewReader(""), &bytes.Buffer{}, &said)
+		if n := asked.Load(); code != c.code || n != c.asked || !strings.Contains(said.String(), c.says) {
+			t.Errorf("%s: exit %d after %d requests, want %d, %d; %s", c.flags, code, n, c.code, c.asked, &said)
+		}
+	}
+}
