@@ -105,12 +105,17 @@ func signals(t *testing.T, l *lab) {
 }
 
 // interrupt signals a process once it waits, and its part has so many bytes,
-// and wants it to end by that.
+// and wants it to end by that. The signal comes more than once, as from timeout(1).
 func (l *lab) interrupt(t *testing.T, c *exec.Cmd, sig syscall.Signal, part string, size int) ended {
 	t.Helper()
 	p := start(t, c)
 	p.waits(t, func() bool { return size == 0 || len(content(t, part)) == size })
-	p.Process.Signal(sig)
+	status := fmt.Sprintf("/proc/%d/status", p.Process.Pid)
+	for range 3 {
+		p.Process.Signal(sig)
+		for !strings.Contains(content(t, status), "ShdPnd:\t0000000000000000") { // else the next one is one with it
+		}
+	}
 	began := time.Now()
 	e := p.wait(t)
 	if took := time.Since(began); e.code != 128+int(sig) || took > 2*time.Second {

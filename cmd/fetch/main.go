@@ -43,6 +43,10 @@ func (s stopped) Unwrap() error { return fetch.Canceled }
 // waits within the kernel, for the reader of a pipe, hears of no context.
 const grace = time.Second
 
+// echo is how long a signal may be heard again without being another one:
+// timeout(1) sends it to the process and then to its group.
+const echo = grace / 10
+
 // interruptible returns a context that SIGINT and SIGTERM end. The second one
 // finds the default handler again, for whoever does not want to wait.
 func interruptible() (context.Context, func()) {
@@ -52,8 +56,8 @@ func interruptible() (context.Context, func()) {
 	go func() {
 		select {
 		case s := <-signals:
-			signal.Stop(signals)
 			cancel(stopped{s.(syscall.Signal)})
+			time.AfterFunc(echo, func() { signal.Stop(signals) })
 			time.AfterFunc(grace, func() { os.Exit(128 + int(s.(syscall.Signal))) })
 		case <-ctx.Done():
 		}
