@@ -204,6 +204,13 @@ func (c *Client) Query(u uri.URI, q Search) (uri.URI, error) {
 	return u, nil
 }
 
+// ReservedScheme tells what the URLs of a scheme name that the standards know, and
+// that wants a gateway where no driver speaks it.
+func ReservedScheme(scheme string) (what string, ok bool) {
+	what, ok = reservedSchemes[scheme]
+	return what, ok
+}
+
 // reservedSchemes are those that RFC 1630, RFC 1738 and their drafts name and
 // that have no driver: what they are, for the error.
 var reservedSchemes = map[string]string{

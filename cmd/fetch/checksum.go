@@ -33,6 +33,14 @@ func (*checksum) Type() string { return "sha256=HEX" }
 // sums reports whether the digest of a body is wanted.
 func (f *flags) sums() bool { return f.checksum != nil || f.meta != "" }
 
+// provable refuses --checksum where what is written is not the body.
+func (f *flags) provable() error {
+	if f.checksum != nil && (f.include || f.head) {
+		return fetch.Usage.Errorf("--checksum is of the body alone: not with -i or -I")
+	}
+	return nil
+}
+
 // verify holds what out has against --checksum, before it appears.
 func (f *flags) verify(out sink) error {
 	if f.checksum == nil {

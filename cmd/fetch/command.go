@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"sync"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/anyurl/fetch/schemes/nntp"
 	"github.com/anyurl/fetch/warc"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // app is one run of the command.
@@ -68,10 +70,19 @@ func (a *app) command() *cobra.Command {
 	}
 	a.flags.register(root.PersistentFlags())
 	a.given = root.PersistentFlags().Changed
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fetch.Usage.With(err) })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	root.AddCommand(a.ls(), a.info(), a.plan(), a.search(), a.mirror(), a.verify(), a.index(), a.pack(), a.frontier(), a.uri(), a.man(root))
 	root.SetHelpCommand(a.help(root))
 	return root
+}
+
+// flagError is an error of usage, unless the flag itself knows better.
+func flagError(err error) error {
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) && errors.Is(invalid.Unwrap(), fetch.Unsupported) {
+		return invalid.Unwrap() // without the value
+	}
+	return fetch.Usage.With(err)
 }
 
 // exactly is cobra.ExactArgs as an error of usage.
@@ -88,6 +99,9 @@ func exactly(n int, what string) cobra.PositionalArgs {
 func (a *app) gets(args []string) error {
 	if len(a.flags.output) > len(args) && a.flags.inputFile == "" {
 		return fetch.Usage.Errorf("more -o than URLs")
+	}
+	if err := a.flags.provable(); err != nil {
+		return err
 	}
 	if a.bars = a.newBars(); a.bars != nil {
 		// Lines and bars share the terminal: what is said scrolls above them.

@@ -189,7 +189,8 @@ func (a *app) readOptions(flags *pflag.FlagSet, name string, typed map[string]bo
 			value = f.NoOptDefVal
 		}
 		if err := flags.Set(f.Name, value); err != nil {
-			return nil, fetch.Usage.Errorf("%s line %d: %w", name, n, err)
+			err = flagError(err)
+			return nil, fetch.FaultOf(err).Errorf("%s line %d: %w", name, n, err)
 		}
 	}
 	return urls, fetch.Local.With(lines.Err())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"syscall"
 
@@ -82,11 +83,12 @@ func (a *app) report(err error, j *job) int {
 	if j != nil && j.line > 0 {
 		where = fmt.Sprintf("line %d: ", j.line)
 	}
-	fmt.Fprintf(a.stderr, "fetch: %s%s\n", where, tty.Escape(err.Error()))
+	text := fmt.Sprintf("fetch: %s%s\n", where, tty.Escape(err.Error()))
 	var refusal *fetch.Refusal
 	if errors.As(err, &refusal) && refusal.Override != "" {
-		fmt.Fprintf(a.stderr, "fetch: to allow it: %s\n", tty.Escape(refusal.Override))
+		text += fmt.Sprintf("fetch: to allow it: %s\n", tty.Escape(refusal.Override))
 	}
+	io.WriteString(a.stderr, text) // at once: others may say something too
 	return code
 }
 

@@ -171,9 +171,20 @@ func (f *flags) register(p *pflag.FlagSet) {
 	f.news.register(p)
 	f.mail.register(p)
 	f.talk.register(p)
+	refuseWriting(p)
 	p.Lookup("location").Hidden = true
 	p.Lookup("fail").Hidden = true
 	p.Lookup("progress-bar").Hidden = true
+}
+
+// refuseWriting registers what curl can write with, to say so.
+func refuseWriting(p *pflag.FlagSet) {
+	for _, name := range [][2]string{{"data", "d"}, {"request", "X"}, {"upload-file", "T"}, {"form", "F"}, {"data-raw"}, {"data-binary"}, {"data-urlencode"}} {
+		p.FuncP(name[0], name[1], "not supported", func(string) error {
+			return fetch.Unsupported.Errorf("--%s: fetch only reads", name[0])
+		})
+		p.Lookup(name[0]).Hidden = true
+	}
 }
 
 // toStdout reports whether the index-th body goes to standard output.

@@ -111,6 +111,9 @@ func (a *app) help(root *cobra.Command) *cobra.Command {
 			if text, ok := schemeHelp[name]; ok {
 				return a.print(text)
 			}
+			if what, ok := fetch.ReservedScheme(name); ok {
+				return a.print(fmt.Sprintf("%s: %s.\nfetch does not speak it; --gateway %s=URL asks a server that does.", name, what, name))
+			}
 			c, _, err := root.Find(args)
 			if err != nil || c == root {
 				return fetch.Usage.Errorf("neither a command nor a scheme: %q", args[0])
