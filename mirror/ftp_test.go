@@ -146,6 +146,26 @@ func TestOldFTP(t *testing.T) {
 	})
 }
 
+// TestSpecialFiles: what a listing says is a device, a pipe or a socket is not
+// asked for. Some servers open it, and wait for its end.
+func TestSpecialFiles(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		f := &oldFTP{files: map[string]string{"one.txt": "one\n", "pipe": "", "null": "", "sock": ""}, times: map[string]string{}}
+		for i, mode := range []string{"-rw-r--r--", "prw-r--r--", "crw-r--r--", "srwxr-xr-x"} {
+			f.list += mode + "    1 root     root            4 Jan  1 12:00 " + []string{"one.txt", "pipe", "null", "sock"}[i] + "\r\n"
+		}
+		f.serve(w, "old.example")
+		o := w.options("ftp://old.example/pub/")
+		sum := run(t, o)
+		if delete(f.asked, "."); f.asked["one.txt"] != 1 || len(f.asked) != 1 || sum.Failed > 0 {
+			t.Errorf("asked for %v: %+v", f.asked, sum)
+		}
+		sound(t, o.Dir)
+	})
+}
+
 // TestFTPAgain: each record of many files has its own conversation; another run
 // brings what has changed, of the same size too, and nothing else.
 func TestFTPAgain(t *testing.T) {

@@ -198,10 +198,13 @@ func (g *growth) entry(e fetch.Entry) {
 		return
 	}
 	mt := meta{Time: e.Time, Run: g.m.total.Run, Ways: g.v.meta.Ways}
-	if target, link := linkOf(e); link {
+	switch target, link := linkOf(e); {
+	case link:
 		if mt.Ways = g.through(e.URL, target); mt.Ways == nil {
 			return
 		}
+	case e.Kind == fetch.Unknown && e.Extra["type"] != "" && exact(e.URL): // a pipe, a device: who opens one may wait for ever
+		return
 	}
 	if e.Size >= 0 && e.Kind != fetch.Menu {
 		mt.Size = &e.Size
