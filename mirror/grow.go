@@ -97,7 +97,8 @@ func (g *growth) add(u uri.URI, mt meta) {
 	from := &g.v.meta
 	text := canonical(u)
 	why, off := g.m.scope.link(u, text, g.v.item.Depth+1, from.Extra, mt.Part)
-	if why == "" {
+	switch why {
+	case "", repeating, tooManyQueries: // who meant it shall hear of it: the visit says so, and asks for nothing
 		mt.Extra = off
 		g.put(u, text, mt, g.v.item.Depth+1)
 	}

@@ -55,6 +55,12 @@ const (
 	maxExtra    = 2       // requisites of requisites out of reach
 )
 
+// Why the guards refuse a URL.
+const (
+	repeating      = "its path repeats itself"
+	tooManyQueries = "too many queries of one path"
+)
+
 // judge decides by a Scope.
 type judge struct {
 	Scope
@@ -143,7 +149,7 @@ func (j *judge) link(u uri.URI, plain string, depth, extra int, requisite bool) 
 	case len(text) > maxURL:
 		return "the URL is too long", 0
 	case repeats(u.Path()):
-		return "its path repeats itself", 0
+		return repeating, 0
 	}
 	for _, e := range j.Exclude {
 		if e.MatchString(text) {
@@ -157,7 +163,7 @@ func (j *judge) link(u uri.URI, plain string, depth, extra int, requisite bool) 
 		off = extra + 1
 	}
 	if j.tooMany(u) {
-		return "too many queries of one path", 0
+		return tooManyQueries, 0
 	}
 	return "", off
 }

@@ -17,7 +17,8 @@ import (
 type trap struct {
 	name string
 	page func(r *http.Request) string
-	most int // requests
+	most int    // requests
+	told string // why it ended
 }
 
 // calendar has a next page on each.
@@ -25,17 +26,17 @@ var calendar = trap{"a calendar", func(r *http.Request) string {
 	n := 0
 	fmt.Sscanf(r.FormValue("page"), "%d", &n)
 	return fmt.Sprintf(`<a href="?page=%d">next</a>`, n+1)
-}, 1100}
+}, 1100, "too many queries of one path"}
 
 // TestTraps: sites without an end end.
 func TestTraps(t *testing.T) {
 	t.Parallel()
 	for _, c := range []trap{
-		{"a folder within itself", func(r *http.Request) string { return `<a href="a/">` }, 5},
-		{"two folders within each other", func(r *http.Request) string { return `<a href="a/"><a href="b/">` }, 130},
-		{"a folder below each file", func(r *http.Request) string { return `<a href="` + strings.TrimSuffix(r.URL.Path, "/") + `/x">` }, 5},
-		{"a URL of 9 KiB", func(r *http.Request) string { return `<a href="/` + strings.Repeat("y", 9<<10) + `">` }, 1},
-		{"a query that grows", func(r *http.Request) string { return `<a href="?` + r.URL.RawQuery + strings.Repeat("z", 500) + `">` }, 20},
+		{"a folder within itself", func(r *http.Request) string { return `<a href="a/">` }, 5, "its path repeats itself"},
+		{"two folders within each other", func(r *http.Request) string { return `<a href="a/"><a href="b/">` }, 130, "its path repeats itself"},
+		{"a folder below each file", func(r *http.Request) string { return `<a href="` + strings.TrimSuffix(r.URL.Path, "/") + `/x">` }, 5, "its path repeats itself"},
+		{"a URL of 9 KiB", func(r *http.Request) string { return `<a href="/` + strings.Repeat("y", 9<<10) + `">` }, 1, ""},
+		{"a query that grows", func(r *http.Request) string { return `<a href="?` + r.URL.RawQuery + strings.Repeat("z", 500) + `">` }, 20, ""},
 	} {
 		t.Run(c.name, c.test)
 	}
@@ -56,6 +57,13 @@ func (c trap) test(t *testing.T) {
 		o.WARC = nil
 		if sum := run(t, o); len(w.asked) > c.most || sum.Left > 0 {
 			t.Errorf("%d requests, want %d at the most: %+v", len(w.asked), c.most, sum)
+		}
+		told := c.told == ""
+		for _, e := range events(t, o.Dir) {
+			told = told || e.State == "excluded" && e.Note == c.told
+		}
+		if !told {
+			t.Errorf("nobody was told: %s", c.told)
 		}
 	})
 }
