@@ -39,10 +39,12 @@ func TestTLS(t *testing.T) {
 			each(t, func(t *testing.T, w world) {
 				s := w.start(t, c.script)
 				conn := s.connect(t)
-				conn.SetDeadline(time.Now().Add(time.Second))
 				io.WriteString(conn, "STARTTLS\n")
 				if _, err := io.ReadFull(conn, make([]byte, 3)); err != nil {
 					t.Fatal(err)
+				}
+				if c.name == "stall" { // the others end by themselves, however busy this machine is
+					conn.SetDeadline(time.Now().Add(time.Second))
 				}
 				inner := tls.Client(conn, &tls.Config{ServerName: "h.test", RootCAs: certs.Pool})
 				_, err := io.WriteString(inner, "x")
