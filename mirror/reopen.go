@@ -2,16 +2,15 @@ package mirror
 
 import (
 	"bufio"
-	"compress/gzip"
 	"context"
 	"errors"
 	"io"
 	"io/fs"
 	"net/http"
 	"os"
-	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/coding"
 	"github.com/anyurl/fetch/mirror/frontier"
 	"github.com/anyurl/fetch/warc"
 )
@@ -71,9 +70,11 @@ func object(r *warc.Reader) (io.Reader, error) {
 			return nil, err
 		case resp.StatusCode/100 == 1:
 			continue
-		case strings.EqualFold(resp.Header.Get("Content-Encoding"), "gzip"):
-			return gzip.NewReader(resp.Body)
 		}
-		return resp.Body, nil
+		list, err := coding.Of(resp.Header.Values("Content-Encoding"))
+		if len(list) == 0 || err != nil {
+			return resp.Body, err
+		}
+		return coding.NewReader(resp.Body, list, nil), nil
 	}
 }

@@ -3,18 +3,15 @@ package warc
 import (
 	"bufio"
 	"bytes"
-	"compress/flate"
-	"compress/zlib"
+	"errors"
 	"io"
 	"mime"
 	"net/http"
 	"strconv"
 	"strings"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/coding"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -81,34 +78,19 @@ func location(base uri.URI, text string) uri.URI {
 	return u
 }
 
-// maxCodings bounds the content codings of one entity.
-const maxCodings = 2
-
-// decode takes off the content codings that it knows; with another the entity
-// stays as it was sent.
+// decode takes the content codings off; with an unknown one the entity stays as
+// it was sent.
 func decode(req *fetch.Request, resp *fetch.Response) error {
-	var names []string
-	for name := range strings.SplitSeq(strings.ToLower(strings.Join(resp.Header.Values("Content-Encoding"), ",")), ",") {
-		switch name = strings.TrimPrefix(strings.TrimSpace(name), "x-"); name {
-		case "", "identity":
-		case "gzip", "deflate", "zstd":
-			names = append(names, name)
-		default:
-			req.Trace.Notef("content coding %q is not taken off", name)
-			return nil
-		}
+	list, err := coding.Of(resp.Header.Values("Content-Encoding"))
+	switch {
+	case errors.Is(err, fetch.Unsupported):
+		req.Trace.Notef("%v: it is not taken off", err)
+	case err != nil:
+		return err
+	case len(list) > 0:
+		resp.Body, resp.Size, resp.Validator = coding.NewReader(resp.Body, list, req.Trace), -1, ""
 	}
-	if len(names) > maxCodings {
-		return fetch.Bomb.Errorf("more than %d content codings", maxCodings)
-	}
-	in := io.Reader(resp.Body)
-	for i := len(names) - 1; i >= 0; i-- {
-		in = &coding{name: names[i], below: bufio.NewReaderSize(in, 32<<10)}
-	}
-	if len(names) > 0 {
-		resp.Size, resp.Validator = -1, ""
-	}
-	look := bufio.NewReaderSize(in, 4<<10)
+	look := bufio.NewReaderSize(resp.Body, 4<<10)
 	if isIndex(req.URL, resp, look) {
 		resp.Kind = fetch.Menu
 	}
@@ -119,61 +101,6 @@ func decode(req *fetch.Request, resp *fetch.Response) error {
 type readCloser struct {
 	io.Reader
 	io.Closer
-}
-
-// coding takes off one content coding, from its first Read on.
-type coding struct {
-	name  string
-	below *bufio.Reader
-	from  io.Reader
-}
-
-func (c *coding) Read(p []byte) (int, error) {
-	if c.from == nil {
-		if _, err := c.below.Peek(1); err != nil {
-			return 0, err // an empty entity is empty in every coding
-		}
-		if err := c.open(); err != nil {
-			return 0, corrupt(noEOF(err))
-		}
-	}
-	n, err := c.from.Read(p)
-	if err != io.EOF {
-		return n, corrupt(err)
-	}
-	// What is below ends with its digest.
-	if _, err := io.Copy(io.Discard, c.below); err != nil {
-		return n, err
-	}
-	return n, io.EOF
-}
-
-// corrupt classes an error of a decoder; what it met below has a class.
-func corrupt(err error) error {
-	switch f := fetch.FaultOf(err); {
-	case err == nil:
-		return nil
-	case f != fetch.Internal:
-		return f.With(err)
-	}
-	return fetch.Protocol.With(err)
-}
-
-func (c *coding) open() (err error) {
-	switch c.name {
-	case "gzip":
-		c.from, err = gzip.NewReader(c.below)
-	case "zstd":
-		c.from, err = zstd.NewReader(c.below, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(16<<20), zstd.WithDecoderMaxWindow(8<<20))
-	case "deflate": // RFC 9110 8.4.1.2 means zlib; many servers sent the bare stream
-		head, _ := c.below.Peek(2)
-		if len(head) == 2 && head[0]&0x0f == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 {
-			c.from, err = zlib.NewReader(c.below)
-		} else {
-			c.from = flate.NewReader(c.below)
-		}
-	}
-	return err
 }
 
 // isIndex reports whether the entity is a listing: an index that a server made

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/anyurl/fetch/fetch"
@@ -41,6 +42,7 @@ func TestReplayHTTP(t *testing.T) {
 	deflated := packedBy(t, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, 6) }, "hello")
 	zlibbed := packedBy(t, func(w io.Writer) (io.WriteCloser, error) { return zlib.NewWriter(w), nil }, "hello")
 	zstded := packedBy(t, func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) }, "hello")
+	brotlied := packedBy(t, func(w io.Writer) (io.WriteCloser, error) { return brotli.NewWriter(w), nil }, "hello")
 	for _, tc := range []struct {
 		name, block    string
 		body           string
@@ -53,7 +55,8 @@ func TestReplayHTTP(t *testing.T) {
 		{"zstd", coded("zstd", zstded), "hello", fetch.Document, "", nil, nil},
 		{"two codings", coded("x-gzip, zstd", packedBy(t, func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) }, gzipped("hello"))), "hello", fetch.Document, "", nil, nil},
 		{"three codings", coded("gzip, gzip, gzip", ""), "", fetch.Document, "", fetch.Bomb, nil},
-		{"a coding that is not taken off", coded("br", "?"), "?", fetch.Document, "", nil, nil},
+		{"brotli", coded("br", brotlied), "hello", fetch.Document, "", nil, nil},
+		{"a coding that is not taken off", coded("compress", "?"), "?", fetch.Document, "", nil, nil},
 		{"no coding", coded("identity", "hello"), "hello", fetch.Document, "", nil, nil},
 		{"an empty entity", coded("gzip", ""), "", fetch.Document, "", nil, nil},
 		{"not what it says", coded("gzip", "hello, hello, hello"), "", fetch.Document, "", nil, fetch.Protocol},

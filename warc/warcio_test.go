@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/internal/coding"
 	"github.com/anyurl/fetch/internal/peer"
 )
 
@@ -114,7 +115,7 @@ func contentOf(t *testing.T, r *Reader, h *Header) (content []byte, status int) 
 	status, fields := parseHead(head)
 	in := io.Reader(m)
 	if fields.Get("Content-Encoding") == "gzip" {
-		in = &coding{name: "gzip", below: bufio.NewReader(m)}
+		in = coding.NewReader(io.NopCloser(m), []string{"gzip"}, nil)
 	}
 	if content, err = io.ReadAll(in); err != nil {
 		t.Fatal(err)

@@ -29,6 +29,7 @@ var layers = map[string][]string{
 	"internal/": {},
 
 	"fetch":              {"uri", "internal/"},
+	"internal/coding":    {"fetch"},
 	"internal/line":      {},
 	"internal/pool":      {"fetch"},
 	"internal/base":      {"uri", "uri/iri"},

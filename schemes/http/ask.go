@@ -10,6 +10,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/coding"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -62,7 +63,7 @@ func (a *ask) addHeader(req *fetch.Request, opts *Options) error {
 	a.add("Accept", "*/*")
 	if opts.Compressed && req.Range.IsZero() { // a part of a coded object is of no use
 		a.coded = true
-		a.add("Accept-Encoding", acceptEncoding)
+		a.add("Accept-Encoding", coding.Known)
 	}
 	a.addConditions(req)
 	a.addCredential(req.Auth, opts.Auth)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/coding"
 )
 
 // framing is what the head says of the end of the body and of the connection.
@@ -143,13 +144,13 @@ func (r *reader) chunked(codings []string) error {
 	if codings = codings[:n]; n == 0 {
 		return nil
 	}
-	if slices.ContainsFunc(codings, func(name string) bool { return name != "gzip" && name != "deflate" }) || n > maxCodings {
+	if slices.ContainsFunc(codings, func(name string) bool { return name != "gzip" && name != "deflate" }) || n > coding.Max {
 		return fetch.Unsupported.Errorf("unknown transfer coding")
 	}
 	if err := r.deviates("transfer coding besides chunked"); err != nil {
 		return err
 	}
-	r.body = decode(io.NopCloser(chunks), codings, r.trace)
+	r.body = coding.NewReader(io.NopCloser(chunks), codings, r.trace)
 	return nil
 }
 

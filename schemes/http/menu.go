@@ -11,6 +11,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/coding"
 	"github.com/anyurl/fetch/internal/media"
 	"github.com/anyurl/fetch/uri"
 )
@@ -31,7 +32,7 @@ func menu(base uri.URI, mediaType string, r io.Reader) iter.Seq2[fetch.Entry, er
 		}
 		switch bare := bareType(mediaType); {
 		case isGzip(bare):
-			r = decode(io.NopCloser(r), []string{"gzip"}, nil)
+			r = coding.NewReader(io.NopCloser(r), []string{"gzip"}, nil)
 			p = &sitemap{base: base}
 		case isHTML(bare):
 			p = &autoindex{base: base}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/coding"
 )
 
 // A reply makes the Response of an exchange.
@@ -57,12 +58,12 @@ func (r *reply) decode() error {
 	if !r.ask.coded || r.raw || r.req.Op == fetch.Stat || r.out.Unchanged {
 		return nil
 	}
-	list, err := codings(r.out.Header)
+	list, err := coding.Of(r.out.Header.Values("Content-Encoding"))
 	if err != nil || len(list) == 0 {
 		return err
 	}
 	r.decoded = true
-	r.out.Body = decode(r.out.Body, list, r.req.Trace)
+	r.out.Body = coding.NewReader(r.out.Body, list, r.req.Trace)
 	r.out.Size, r.out.Validator = -1, ""
 	return nil
 }

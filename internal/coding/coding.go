@@ -1,4 +1,6 @@
-package http
+// Package coding takes content codings off a body: RFC 9110 8.4. Of reads how it
+// is coded, NewReader reads what it was before.
+package coding
 
 import (
 	"bufio"
@@ -16,22 +18,25 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// acceptEncoding is what we ask for and can decode.
-const acceptEncoding = "gzip, deflate, br, zstd"
+// Known are the codings that can be taken off, as Accept-Encoding has them.
+const Known = "gzip, deflate, br, zstd"
+
+// Max is how many codings a body may have.
+const Max = 2
 
 // Limits of decoding. What expands by more than maxRatio, after the first
 // freeRatio bytes, is a bomb.
 const (
-	maxCodings = 2
 	maxRatio   = 100
 	freeRatio  = 10 << 20
 	zstdMemory = 16 << 20 // RFC 9659 allows windows of 8 MiB
 )
 
-// codings lists the content codings of a response in the order in which they
-// were applied (RFC 9110 8.4).
-func codings(h fetch.Header) (list []string, err error) {
-	for _, value := range h.Values("Content-Encoding") {
+// Of lists the codings that the values of Content-Encoding name, in the order in
+// which they were applied. One that is not Known is fetch.Unsupported, more than
+// Max are fetch.Bomb.
+func Of(values []string) (list []string, err error) {
+	for _, value := range values {
 		for item := range strings.SplitSeq(value, ",") {
 			name := strings.TrimPrefix(strings.ToLower(strings.Trim(item, " \t")), "x-")
 			switch name {
@@ -42,17 +47,16 @@ func codings(h fetch.Header) (list []string, err error) {
 			default:
 				return nil, fetch.Unsupported.Errorf("unknown content coding")
 			}
-			if len(list) > maxCodings {
-				return nil, fetch.Bomb.Errorf("more than %d content codings", maxCodings)
+			if len(list) > Max {
+				return nil, fetch.Bomb.Errorf("more than %d content codings", Max)
 			}
 		}
 	}
 	return list, nil
 }
 
-// A decoder is a body whose codings are taken off. It ends where the last
-// coding ends and the body below has proved that it is whole.
-type decoder struct {
+// A reader is a body whose codings are taken off.
+type reader struct {
 	wire *meter
 	top  io.Reader
 	err  error
@@ -74,9 +78,12 @@ func (m *meter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// decode takes the codings off body. Nothing is read before the first Read.
-func decode(body io.ReadCloser, list []string, t *fetch.Trace) *decoder {
-	d := &decoder{wire: &meter{ReadCloser: body}}
+// NewReader takes the codings of list off body. It ends where the last coding
+// ends and body has proved that it is whole; its Close is that of body. What is
+// no such coding is fetch.Protocol, what is cut fetch.Truncated, what expands
+// beyond measure fetch.Bomb. Nothing is read before the first Read. t may be nil.
+func NewReader(body io.ReadCloser, list []string, t *fetch.Trace) io.ReadCloser {
+	d := &reader{wire: &meter{ReadCloser: body}}
 	d.top = d.wire
 	for _, name := range slices.Backward(list) {
 		d.top = &layer{name: name, wire: d.wire, below: bufio.NewReaderSize(d.top, 32<<10), trace: t}
@@ -84,7 +91,7 @@ func decode(body io.ReadCloser, list []string, t *fetch.Trace) *decoder {
 	return d
 }
 
-func (d *decoder) Read(p []byte) (int, error) {
+func (d *reader) Read(p []byte) (int, error) {
 	if d.err != nil {
 		return 0, d.err
 	}
@@ -100,7 +107,7 @@ func (d *decoder) Read(p []byte) (int, error) {
 }
 
 // finish reads the wire to its end, which alone proves that it was whole.
-func (d *decoder) finish() error {
+func (d *reader) finish() error {
 	if _, err := io.CopyN(io.Discard, d.wire, freeRatio); err != io.EOF {
 		if err == nil {
 			err = fetch.Protocol.Errorf("body goes on behind the end of its coding")
@@ -111,7 +118,7 @@ func (d *decoder) finish() error {
 }
 
 // fault prefers what broke the wire to what the codings make of it.
-func (d *decoder) fault(err error) error {
+func (d *reader) fault(err error) error {
 	switch {
 	case d.wire.err != nil && d.wire.err != io.EOF:
 		return d.wire.err
@@ -120,11 +127,11 @@ func (d *decoder) fault(err error) error {
 	case fetch.FaultOf(err) != fetch.Internal:
 		return err
 	}
-	return fetch.Protocol.Errorf("corrupt body: %s", plain(err))
+	return fetch.Protocol.Errorf("corrupt body: %w", err)
 }
 
 // Close ends the transfer. The codings hold nothing but memory.
-func (d *decoder) Close() error { return d.wire.Close() }
+func (d *reader) Close() error { return d.wire.Close() }
 
 // A layer takes one coding off. It looks at the first bytes when the first
 // Read wants them.
