@@ -92,7 +92,7 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
-	err = m.run(ctx)
+	err = fault(m.run(ctx))
 	if s, e := m.front.Stats(context.WithoutCancel(ctx)); e == nil {
 		m.total.Left = s.States[frontier.Pending]
 	}

@@ -193,3 +193,37 @@ func TestTwoAtOnce(t *testing.T) {
 		t.Errorf("the second got %v", second)
 	}
 }
+
+// TestDamagedDatabase: verify counts it as damage, and a run ends for what this
+// machine has lost.
+func TestDamagedDatabase(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func([]byte) []byte{
+		"pages":        func(b []byte) []byte { clear(b[4096:]); return b },
+		"another file": func([]byte) []byte { return []byte(strings.Repeat("no database\n", 1000)) },
+	} {
+		o := options(t, sites["file"](t).urls...)
+		run(t, o)
+		db := filepath.Join(o.Dir, "fetch.db")
+		b, err := os.ReadFile(db)
+		if err == nil {
+			err = os.WriteFile(db, spoil(b), 0o666)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found []string
+		for f, err := range mirror.Verify(t.Context(), o.Dir) {
+			if err != nil {
+				t.Errorf("%s: verify: %v", name, err)
+			}
+			found = append(found, f.Path)
+		}
+		if strings.Join(found, " ") != "fetch.db" {
+			t.Errorf("%s: verify found %q", name, found)
+		}
+		if _, err := mirror.Run(t.Context(), o); fetch.FaultOf(err) != fetch.Local {
+			t.Errorf("%s: run: %v", name, err)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"hash/maphash"
 	"io"
 	"io/fs"
@@ -36,7 +37,10 @@ func Verify(ctx context.Context, dir string) iter.Seq2[Finding, error] {
 			v := &verifier{archive: a, dir: dir, yield: yield, seed: maphash.MakeSeed(), known: map[uint64]struct{}{}}
 			return v.all(ctx)
 		})
-		if err != nil && !errors.Is(err, errEnough) {
+		switch {
+		case errors.Is(err, frontier.ErrDamaged):
+			yield(Finding{Path: database, Text: err.Error()}, nil)
+		case err != nil && !errors.Is(err, errEnough):
 			yield(Finding{}, err)
 		}
 	}
@@ -195,7 +199,8 @@ func (v *verifier) records(ctx context.Context) error {
 		}
 		name, open := strings.CutSuffix(filepath.Base(f.File), warc.OpenSuffix)
 		f.Note = f.Note || open && f.Offset >= ends[name] // the next run cuts it off
-		if err := v.say(Finding{Path: warcs + "/" + filepath.Base(f.File), Text: f.String(), Note: f.Note}); err != nil {
+		text := fmt.Sprintf("at %d: %s: %s", f.Offset, f.What, f.Text)
+		if err := v.say(Finding{Path: warcs + "/" + filepath.Base(f.File), Text: text, Note: f.Note}); err != nil {
 			return err
 		}
 	}

@@ -109,5 +109,11 @@ func (c *Conn) start(query string, args []any) (*Row, error) {
 	return r, nil
 }
 
+// IsDamaged reports whether err says that the file is no database, or not whole.
+func IsDamaged(err error) bool {
+	code := sqlite.ErrCode(err).ToPrimary()
+	return code == sqlite.ResultCorrupt || code == sqlite.ResultNotADB
+}
+
 // IsFull reports whether err is that of a full disk.
 func IsFull(err error) bool { return sqlite.ErrCode(err).ToPrimary() == sqlite.ResultFull }

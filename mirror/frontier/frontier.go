@@ -31,6 +31,9 @@ import (
 // Nothing of the call took effect.
 var ErrFenced = errors.New("the lease has passed to another worker")
 
+// ErrDamaged says that what is on the disk is no frontier any more.
+var ErrDamaged = errors.New("the database is damaged")
+
 // A Key names a URL in every table: the first 16 bytes of the SHA-256 of its
 // canonical form.
 type Key [16]byte

@@ -161,10 +161,13 @@ func (s *session) within(begin string, f func() error) error {
 	return nil
 }
 
-// fault makes a full disk known by the system's name for it.
+// fault makes a full disk known by the system's name for it, and damage by ours.
 func fault(err error) error {
-	if sqlite.IsFull(err) && !errors.Is(err, syscall.ENOSPC) {
+	switch {
+	case sqlite.IsFull(err) && !errors.Is(err, syscall.ENOSPC):
 		return fmt.Errorf("%w: %w", err, syscall.ENOSPC)
+	case sqlite.IsDamaged(err) && !errors.Is(err, ErrDamaged):
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	return err
 }
