@@ -3,15 +3,15 @@ package main
 import (
 	"io"
 	"os"
-	"strings"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/warc"
 )
 
-// isWARC reports whether what was typed for a URL is the name of a WARC file.
+// isWARC reports whether what was typed for a URL is the name of a WARC file,
+// finished or not.
 func isWARC(text string) bool {
-	if !strings.HasSuffix(text, ".warc.gz") && !strings.HasSuffix(text, ".warc") {
+	if !warc.Is(text) {
 		return false
 	}
 	info, err := os.Stat(text)
