@@ -56,3 +56,26 @@ func fits(c *cobra.Command, names []string, instead map[string]string) *cobra.Co
 	})
 	return c
 }
+
+// ofBodies are the flags about where a body goes and how its transfer went.
+var ofBodies = []string{
+	"output", "remote-name", "remote-header-name", "output-dir", "continue-at", "include", "checksum", "meta", "write-out",
+}
+
+// bodiless refuses ofBodies where they are typed for a command that writes a
+// listing or a record to standard output, unless it brings bodies after all.
+func bodiless(c *cobra.Command, brings func() bool) *cobra.Command {
+	args := c.Args
+	c.Args = func(c *cobra.Command, given []string) error {
+		for _, name := range ofBodies {
+			if c.Flags().Changed(name) && !brings() {
+				return fetch.Usage.Errorf("--%s means nothing to %s, which writes to standard output", name, c.CommandPath())
+			}
+		}
+		if args == nil {
+			return nil
+		}
+		return args(c, given)
+	}
+	return c
+}

@@ -7,7 +7,7 @@ import (
 
 // info tells what is known of an object without its body.
 func (a *app) info() *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use:   "info URL...",
 		Short: "Tell what is known of an object without its body: one record of JSON each",
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -17,6 +17,7 @@ func (a *app) info() *cobra.Command {
 			return a.batch(args, (*job).inform)
 		},
 	}
+	return bodiless(c, func() bool { return a.flags.head })
 }
 
 func (j *job) inform() error {

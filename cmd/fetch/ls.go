@@ -42,7 +42,7 @@ and of a user. The name of a WARC file lists the objects in it.`,
 	c.Flags().BoolVar(&asJSON, "json", false, "one line of JSON an entry")
 	c.Flags().BoolVar(&native, "native", false, "the server's own listing")
 	c.Flags().BoolVar(&urls, "urls", false, "the URL of each entry alone, for --input-file and xargs")
-	return c
+	return bodiless(c, func() bool { return native })
 }
 
 // list writes the entries of one URL, or of one WARC file, as they come.

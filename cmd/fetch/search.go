@@ -63,7 +63,7 @@ func (a *app) search() *cobra.Command {
 	c.Flags().BoolVar(&urls, "urls", false, "the URL of each entry alone")
 	c.Flags().BoolVar(&a.native, "native", false, "the server's own answer")
 	c.Flags().BoolVar(&only, "url", false, "write the URL of the search, and do not fetch it")
-	return c
+	return bodiless(c, func() bool { return a.native })
 }
 
 // archie reads --match.
