@@ -20,6 +20,10 @@ import (
 // maxInflated is what a sitemap may hold: twice what sitemaps.org allows.
 const maxInflated = 100 << 20
 
+// magic is how gzip begins. Some servers pack pages whether that was asked for
+// or not, and what was asked for without is kept as it came.
+var magic = []byte("\x1f\x8b\x08")
+
 // A form is a way to read a body.
 type form uint8
 
@@ -66,6 +70,13 @@ func (w *walk) document(retrieved uri.URI, media string, header fetch.Header, bo
 		body, f = &limited{z, cmp.Or(w.most, maxInflated)}, xml
 	}
 	in := begin(body)
+	if w.out == nil && bytes.HasPrefix(in.buf, magic) {
+		z, err := gzip.NewReader(in)
+		if err != nil {
+			return fetch.Protocol.Errorf("no gzip: %w", err)
+		}
+		in = begin(&limited{z, cmp.Or(w.most, maxInflated)})
+	}
 	if wide(in.buf) {
 		if w.out != nil {
 			return w.copy(in)
@@ -187,7 +198,7 @@ type limited struct {
 
 func (l *limited) Read(p []byte) (int, error) {
 	if l.n <= 0 {
-		return 0, fetch.TooLarge.Errorf("a sitemap of gzip that does not end")
+		return 0, fetch.TooLarge.Errorf("gzip that does not end")
 	}
 	n, err := l.r.Read(p[:min(int64(len(p)), l.n)])
 	l.n -= int64(n)

@@ -140,10 +140,24 @@ func TestPacked(t *testing.T) {
 	if got := extracted(t, "http://h/s.xml.gz", media, nil, strings.NewReader("no gzip")); !strings.HasPrefix(got, "error: ") {
 		t.Errorf("no gzip: %s", got)
 	}
+	for name, body := range map[string]string{"http://h/p": "<a href=x>", "http://h/s.css": "@import 'x';"} {
+		media := map[bool]string{true: "text/css", false: "text/html"}[strings.HasSuffix(name, ".css")]
+		got := extracted(t, name, media, nil, packedWith(t, strings.NewReader(body)))
+		if want := extracted(t, name, media, nil, strings.NewReader(body)); got != want || got == "" {
+			t.Errorf("%s: packed %q, want %q", name, got, want)
+		}
+		if got := extracted(t, name, media, nil, strings.NewReader("\x1f\x8b\x08 is no gzip")); !strings.HasPrefix(got, "error: ") {
+			t.Errorf("no gzip: %s", got)
+		}
+	}
 	w := &walk{most: 1 << 20, visit: func(Link) (string, bool) { return "", true }}
 	bomb := packedWith(t, io.MultiReader(strings.NewReader("<urlset><loc>"), repeated("\x00", 2<<20)))
 	if err := w.document(uri.MustParse("http://h/s.xml.gz"), media, nil, bomb); !errors.Is(err, fetch.TooLarge) {
 		t.Errorf("a bomb: got %v", err)
+	}
+	bomb = packedWith(t, repeated("\x00", 2<<20))
+	if err := w.document(uri.MustParse("http://h/p"), "text/html", nil, bomb); !errors.Is(err, fetch.TooLarge) {
+		t.Errorf("a bomb of a page: got %v", err)
 	}
 }
 

@@ -37,13 +37,14 @@ type Link struct {
 // Extract yields what a document and its header lead to, in the order in which
 // it stands there; what stands twice comes twice. Retrieved is the URL by which
 // the document was retrieved in the end, media the type of the body, with its
-// parameters. Header may be nil. Body is without any Content-Encoding.
+// parameters. Header may be nil. Body is without any Content-Encoding but gzip,
+// which shows.
 //
 // References to the document itself are left out, and what leads nowhere: data,
 // javascript, about and their like. Every other scheme comes out, known or not.
 // Userinfo and fragments are gone.
 //
-// An error of body, or fetch.TooLarge from a sitemap of gzip that does not end,
+// An error of body, or fetch.TooLarge from gzip that does not end,
 // comes last, without a Link. A body that cannot hold links is not read.
 func Extract(retrieved uri.URI, media string, header fetch.Header, body io.Reader) iter.Seq2[Link, error] {
 	return func(yield func(Link, error) bool) {
