@@ -2,6 +2,7 @@ package main
 
 import (
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -136,9 +137,9 @@ func (f *flags) register(p *pflag.FlagSet) {
 	p.BoolVarP(&f.location, "location", "L", true, "follow redirects (always on)")
 	p.BoolVar(&f.locationTrusted, "location-trusted", false, "send credentials to whatever host a redirect names")
 	p.IntVar(&f.maxRedirs, "max-redirs", 10, "follow `N` redirects at the most; -1 is no limit")
-	p.StringVar(&f.proto, "proto", "", "allow the schemes of `LIST` alone: http,https or =http or -ftp")
+	p.Func("proto", "allow the schemes of `LIST` alone: http,https or =http or -ftp", schemeList(&f.proto))
 	p.StringVar(&f.protoDefault, "proto-default", "", "take a URL without a scheme for one of `SCHEME`")
-	p.StringVar(&f.protoRedir, "proto-redir", "", "let redirects lead to the schemes of `LIST`: +ftp or =https")
+	p.Func("proto-redir", "let redirects lead to the schemes of `LIST`: +ftp or =https", schemeList(&f.protoRedir))
 	p.BoolVar(&f.allowDowngrade, "allow-downgrade", false, "let an https page redirect to http")
 	p.StringSliceVar(&f.allowPort, "allow-port", nil, "allow `SCHEME:PORT`; with :any also where a server leads")
 	p.StringSliceVar(&f.allowAddress, "allow-address", nil, "allow an `ADDRESS` or prefix, metadata services too")
@@ -284,6 +285,17 @@ func (f *flags) protocols(p *fetch.Policy, known []string) (err error) {
 	return nil
 }
 
+// schemeList keeps a list in which something must stand: an empty one would
+// allow everything to whoever wanted nothing (CVE-2024-2004).
+func schemeList(to *string) func(string) error {
+	return func(text string) error {
+		if *to = text; text == "" {
+			return fetch.Usage.Errorf("an empty list of schemes")
+		}
+		return nil
+	}
+}
+
 func protocolList(list string, start, known []string) ([]string, error) {
 	set := map[string]bool{}
 	put := func(names []string, on bool) {
@@ -299,6 +311,8 @@ func protocolList(list string, start, known []string) ([]string, error) {
 			names = known
 		} else if name == "" {
 			return nil, fetch.Usage.Errorf("no scheme in %q", list)
+		} else if _, reserved := fetch.ReservedScheme(name); !reserved && !slices.Contains(known, name) {
+			return nil, fetch.Usage.Errorf("no scheme %s that could be allowed or not", name)
 		}
 		switch {
 		case item[0] == '-':
