@@ -271,6 +271,12 @@ func TestLimits(t *testing.T) {
 						t.Errorf("%v %v", f, err)
 					}
 				}
+				if c.err == nil {
+					run(t, o)
+					if n := len(tree(t, o.Dir, "http/a.example")); n != c.files {
+						t.Errorf("%d files after another run, want %d", n, c.files)
+					}
+				}
 				o.Limits = mirror.Limits{}
 				run(t, o)
 				if n := len(tree(t, o.Dir, "http/a.example")); n != 11 {

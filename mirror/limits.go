@@ -27,7 +27,7 @@ type tally struct {
 	mu    sync.Mutex
 	files int64
 	bytes int64
-	hosts map[string]int64 // files
+	hosts map[string]int64 // files, and those that are as they were
 }
 
 // tooMany is why an object is passed over whose host has no share left.
@@ -54,6 +54,8 @@ func (m *mirror) admit(v *visit) (why string, err error) {
 			return tooMany, nil
 		}
 		t.files++
+	}
+	if v.state == frontier.Done || v.state == frontier.Kept { // as it was too: else each run brings as many again
 		t.hosts[v.item.Host]++
 	}
 	if v.body != nil {
