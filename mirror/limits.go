@@ -27,17 +27,25 @@ type tally struct {
 	mu    sync.Mutex
 	files int64
 	bytes int64
-	hosts map[string]int64 // files, and those that are as they were
+	hosts map[string]int64 // files, and those of earlier runs
 }
 
 // tooMany is why an object is passed over whose host has no share left.
 const tooMany = "as many objects as one host may have"
 
-// enough reports whether the host of it has no share left.
+// enough reports whether the host of it has no share left. What was brought
+// before takes its part when it is visited, which is before all that is new:
+// else each run would bring as many again.
 func (m *mirror) enough(it frontier.Item) bool {
 	m.tally.mu.Lock()
 	defer m.tally.mu.Unlock()
-	return m.Limits.PerHost > 0 && m.tally.hosts[it.Host] >= m.Limits.PerHost
+	if m.Limits.PerHost > 0 && m.tally.hosts[it.Host] >= m.Limits.PerHost {
+		return true
+	}
+	if it.Last != nil && it.Attempts == 0 {
+		m.tally.hosts[it.Host]++
+	}
+	return false
 }
 
 // admit counts v, unless that would be more than the run may bring: then why
@@ -46,17 +54,16 @@ func (m *mirror) admit(v *visit) (why string, err error) {
 	l, t := &m.Limits, &m.tally
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if v.new() {
+	if first := v.item.Last == nil; v.new() {
 		switch {
 		case l.Files > 0 && t.files >= l.Files, l.Bytes > 0 && t.bytes >= l.Bytes:
 			return "", ErrLimit
-		case l.PerHost > 0 && t.hosts[v.item.Host] >= l.PerHost:
+		case first && l.PerHost > 0 && t.hosts[v.item.Host] >= l.PerHost:
 			return tooMany, nil
 		}
-		t.files++
-	}
-	if v.state == frontier.Done || v.state == frontier.Kept { // as it was too: else each run brings as many again
-		t.hosts[v.item.Host]++
+		if t.files++; first {
+			t.hosts[v.item.Host]++
+		}
 	}
 	if v.body != nil {
 		t.bytes += v.size
