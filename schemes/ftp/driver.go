@@ -1,6 +1,7 @@
 package ftp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -17,6 +18,7 @@ type driver struct {
 	port     uint16
 	implicit bool // TLS from the first byte
 	idle     pool.Pool[*session]
+	turns    turns    // of the sessions that are not idle
 	found    sync.Map // from the key of a typed request to the login that somebody answered
 }
 
@@ -42,27 +44,46 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 		key = d.key(ctx, t, &who)
 	}
 	for {
+		resp, err := d.reuse(ctx, key, req, p)
+		if err != errStale {
+			return resp, err
+		}
+		s, err := d.open(ctx, t, &who, req.Trace)
+		if err == nil {
+			if key = d.key(ctx, t, &who); key != given && req.Typed() {
+				d.found.Store(given, who)
+			}
+			return d.carry(ctx, s, key, req, p)
+		}
+		if fetch.FaultOf(err) != fetch.TryLater || !d.turns.wait(ctx, key) {
+			return nil, cmp.Or(ctx.Err(), err)
+		}
+		again(req.Trace)
+	}
+}
+
+// reuse carries out a request on an idle session. Where none is of use the
+// error is errStale.
+func (d *driver) reuse(ctx context.Context, key string, req *fetch.Request, p path) (*fetch.Response, error) {
+	for {
 		s, ok := d.idle.Get(key)
 		if !ok {
-			break
+			return nil, errStale
 		}
 		s.trace = req.Trace
 		resp, err := d.carry(ctx, s, key, req, p)
 		if err != errStale {
 			return resp, err
 		}
-		if req.Trace != nil && req.Trace.Again != nil {
-			req.Trace.Again()
-		}
+		again(req.Trace)
 	}
-	s, err := d.open(ctx, t, &who, req.Trace)
-	if err != nil {
-		return nil, err
+}
+
+// again has t forget what it heard.
+func again(t *fetch.Trace) {
+	if t != nil && t.Again != nil {
+		t.Again()
 	}
-	if key = d.key(ctx, t, &who); key != given && req.Typed() {
-		d.found.Store(given, who)
-	}
-	return d.carry(ctx, s, key, req, p)
 }
 
 // key says who may share a session.
@@ -74,6 +95,7 @@ func (d *driver) key(ctx context.Context, t fetch.Target, who *login) string {
 
 // keep gives a session back.
 func (d *driver) keep(key string, s *session) {
+	defer d.turns.end(key)
 	s.trace = nil
 	if s.broken {
 		s.Close()
@@ -90,6 +112,7 @@ var errStale = errors.New("stale session")
 // carry carries out a request on a session. The body of the response, or else
 // carry itself, gives the session back.
 func (d *driver) carry(ctx context.Context, s *session, key string, req *fetch.Request, p path) (*fetch.Response, error) {
+	d.turns.begin(key)
 	release := context.AfterFunc(ctx, s.abort)
 	resp, t, err := d.answer(ctx, s, req, p)
 	if !release() {
