@@ -33,9 +33,9 @@ func TestBeginAnew(t *testing.T) {
 		{"--retry 0", "/breaks", 1, 11, "unexpected EOF"},
 		{"--retry 2 --retry-delay 0.01", "/breaks", 3, 11, "from the beginning in 0s"},
 		{"--retry -1", "/breaks", 1, 11, "unexpected EOF"},
-		{"--retry 5 --retry-delay 0.1 --retry-max-time 0.15", "/breaks", 2, 11, "from the beginning in 100ms"},
-		{"--retry 5 --retry-delay 60 --max-time 0.2", "/breaks", 1, 11, "from the beginning in 1m0s"},
-		{"--retry 5 --max-time 0.2", "/stalls", 1, 4, "not done within 200ms"},
+		{"--retry 5 --retry-delay 60 --retry-max-time 30", "/breaks", 1, 11, "unexpected EOF"},
+		{"--retry 5 --retry-delay 60 --max-time 1", "/breaks", 1, 11, "from the beginning in 1m0s"},
+		{"--retry 5 --max-time 1", "/stalls", 1, 4, "not done within 1s"},
 	} {
 		asked.Store(0)
 		var said bytes.Buffer
