@@ -2,8 +2,11 @@ package mirror
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"os"
 	"time"
 
@@ -65,12 +68,38 @@ type journal struct {
 }
 
 func openJournal(root *os.Root, tell func(Event)) (*journal, error) {
-	f, err := root.OpenFile(logFile, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
+	f, err := root.OpenFile(logFile, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
 	if err != nil {
 		return nil, err
 	}
+	if err := cutLine(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
 	w := bufio.NewWriterSize(f, 64<<10)
 	return &journal{file: f, w: w, json: json.NewEncoder(w), tell: tell}, nil
+}
+
+// cutLine takes a last line off f that has no end: a kill or a full disk came
+// between, and what is added would make it worse.
+func cutLine(f *os.File) error {
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	var block [4 << 10]byte
+	for ends := size; ends > 0; {
+		part := block[:min(ends, int64(len(block)))]
+		begins := ends - int64(len(part))
+		if _, err := f.ReadAt(part, begins); err != nil {
+			return err
+		}
+		if ends = begins + int64(bytes.LastIndexByte(part, '\n')) + 1; ends == size {
+			return nil
+		} else if ends > begins {
+			return f.Truncate(ends)
+		}
+	}
+	return f.Truncate(0)
 }
 
 func (j *journal) add(e Event) {
