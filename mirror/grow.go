@@ -235,8 +235,22 @@ func (g *growth) article(e fetch.Entry, mt *meta) uri.URI {
 	if host == "" || err != nil {
 		return e.URL
 	}
-	mt.Name = g.v.url.Unredacted() + "#" + e.Extra["number"]
+	mt.Name = numbered(g.v.url, e)
 	return u
+}
+
+// numbered is the URL of an article by its number in the group that lists it.
+func numbered(group uri.URI, e fetch.Entry) string {
+	text := group.Unredacted()
+	switch scheme, rest, _ := strings.Cut(text, "://"); scheme {
+	case "news":
+		text = "nntp://" + rest
+	case "snews":
+		text = "nntps://" + rest
+	default:
+		return e.URL.Unredacted()
+	}
+	return strings.TrimSuffix(text, "/") + "/" + e.Extra["number"]
 }
 
 // attributes adds what Gopher+ tells about an item beside it.

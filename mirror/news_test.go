@@ -15,6 +15,7 @@ import (
 	"github.com/anyurl/fetch/schemes"
 	"github.com/anyurl/fetch/schemes/nntp"
 	"github.com/anyurl/fetch/uri"
+	"github.com/anyurl/fetch/warc"
 )
 
 // newsgroup is a server with the articles 1 to high of the group g.
@@ -134,7 +135,13 @@ func TestArticles(t *testing.T) {
 		if run(t, o); g.asked != 5 {
 			t.Errorf("asked %d times for records", g.asked)
 		}
-		sound(t, o.Dir)
+		heads, blocks := records(t, o.Dir)
+		for i, h := range heads {
+			if h.Target() == "nntp://n.example/g/4" && h.Type() == warc.Metadata && strings.Contains(blocks[i], "article: news://n.example/4@g.example\r\n") {
+				return
+			}
+		}
+		t.Error("no record of the number of an article")
 	})
 }
 

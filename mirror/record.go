@@ -63,19 +63,22 @@ func (m *mirror) beside(c *warc.Capture, v *visit, first *warc.Record) []*warc.R
 		fields = append(fields, origin(v)...)
 		io.Copy(&block, warc.FieldList(fields)) // into memory
 	}
-	if block.Len() == 0 {
-		return []*warc.Record{first}
+	records := []*warc.Record{first}
+	if block.Len() > 0 {
+		records = append(records, c.Metadata(kind, bytes.NewReader(block.Bytes())))
 	}
-	return []*warc.Record{first, c.Metadata(kind, bytes.NewReader(block.Bytes()))}
+	if at, err := uri.Parse(v.meta.Name); err == nil { // what a group calls an article
+		number := *c
+		number.URL = at
+		records = append(records, number.Metadata(warc.FieldsMedia, warc.FieldList(append(origin(v), fetch.Field{Name: "article", Value: v.item.URL}))))
+	}
+	return records
 }
 
 // origin says how an object came to be visited.
 func origin(v *visit) (fields fetch.Header) {
 	if v.meta.From != "" {
 		fields = append(fields, fetch.Field{Name: "via", Value: v.meta.From})
-	}
-	if v.meta.Name != "" {
-		fields = append(fields, fetch.Field{Name: "name", Value: v.meta.Name})
 	}
 	return fields
 }
