@@ -133,7 +133,10 @@ func hostile(t *testing.T, l *lab) {
 		case "wais":
 			url = strings.TrimSuffix(url, "/") + "?y"
 		}
-		args := append(strings.Fields(c.flags), "--retry", "0", "--allow-port", c.scheme+":"+strconv.Itoa(int(s.Addr().Port())), "-o", "/dev/null", url)
+		args := append(strings.Fields(c.flags), "--retry", "0", "--allow-port", c.scheme+":"+strconv.Itoa(int(s.Addr().Port())), url)
+		if !strings.HasPrefix(c.flags, "ls ") {
+			args = append(args, "-o", "/dev/null")
+		}
 		e, peak := l.weigh(t, args...)
 		s.Close()
 		t.Logf("%s: %d KiB in %v: exit %d, %.200s", name, peak, e.took, e.code, e.said)
