@@ -108,6 +108,8 @@ func (m *mirror) visit(ctx context.Context, it frontier.Item) *visit {
 	return v
 }
 
+const aSession = "a session is not a document"
+
 // unwanted tells why v is not asked for: the scope may have changed since it
 // was found.
 func (m *mirror) unwanted(v *visit) string {
@@ -121,6 +123,8 @@ func (m *mirror) unwanted(v *visit) string {
 		return tooMany
 	case limit > 0 && v.meta.Size != nil && *v.meta.Size > limit && exact(v.url):
 		return "too large"
+	case slices.Contains([]string{"telnet", "rlogin", "tn3270"}, v.url.Scheme()):
+		return aSession
 	case v.item.Depth == 0:
 		return ""
 	}
@@ -200,7 +204,7 @@ func (m *mirror) bring(ctx context.Context, v *visit) error {
 func (m *mirror) passOver(v *visit) string {
 	switch limit := m.Limits.FileSize; {
 	case v.resp.Kind == fetch.Session:
-		return "a session is not a document"
+		return aSession
 	case v.resp.Kind == fetch.Index && v.resp.Size < 0 && v.resp.Media == "":
 		return "an index wants words"
 	case limit > 0 && v.resp.Size > limit:
