@@ -225,9 +225,6 @@ func (s *session) meet() error {
 	}
 	s.features = parseFeatures(replies[0])
 	pwd := replies[1]
-	if s.broken {
-		return refused("PWD", pwd)
-	}
 	if pwd.Code == 257 && strings.Contains(pwd.Lines[0], `"`) {
 		home, ok := parseQuoted(pwd.Lines[0])
 		if !ok {

@@ -200,6 +200,9 @@ func (s *session) exchange(commands ...[]string) ([]line.Reply, error) {
 		if replies[i], err = next(); err == nil && (!s.eager || i == len(replies)-1) {
 			err = s.inStep()
 		}
+		if err == nil && s.broken {
+			err = refused(commands[i][0], replies[i])
+		}
 		if err != nil {
 			return nil, err
 		}
