@@ -98,6 +98,7 @@ func replay(t *testing.T, archive *txtar.Archive) {
 
 	var notes strings.Builder
 	for i, request := range requests {
+		synctest.Wait() // until the server has done what it does unasked
 		got := outcome(t, c, request, func(s string) { fmt.Fprintln(&notes, s) })
 		if i >= len(results) || got != results[i] {
 			t.Errorf("%s\n got %s\nwant %s", request, got, strings.Join(results[min(i, len(results)):min(i+1, len(results))], ""))
@@ -186,6 +187,8 @@ func dataScript(t *testing.T, text, section string) faultnet.Script {
 		return faultnet.Script{faultnet.Refuse()}
 	case "blackhole":
 		return faultnet.Script{faultnet.Blackhole()}
+	case "late": // ends when the server has said all
+		s = append(s, faultnet.Delay(time.Second))
 	case "reset":
 		s = append(s, faultnet.Reset())
 	case "stall":
