@@ -117,8 +117,9 @@ func (l *lab) interrupt(t *testing.T, c *exec.Cmd, sig syscall.Signal, part stri
 		}
 	}
 	e := p.wait(t)
-	if took := time.Since(began); e.code != 128+int(sig) || took > 2*time.Second {
-		t.Errorf("%v, %v after the signal, want exit %d within 2s", e, took, 128+int(sig))
+	const most = 5 * time.Second // on a busy machine; on an idle one it is grace, of a second
+	if took := time.Since(began); e.code != 128+int(sig) || took > most {
+		t.Errorf("%v, %v after the signal, want exit %d within %v", e, took, 128+int(sig), most)
 	}
 	return e
 }
