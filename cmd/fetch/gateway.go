@@ -34,7 +34,7 @@ func (f *flags) gateways(all []fetch.Scheme, choose fetch.ProxyFunc) ([]fetch.Sc
 		switch s.Name {
 		case "http", "https", "file":
 		case "ftp", "ftps":
-			all[i] = f.ftpByProxy(s, choose)
+			all[i] = f.ftpByProxy(s, env, choose)
 		default:
 			text := os.Getenv(s.Name + "_proxy")
 			if u, err := uri.Parse(text); err == nil && u.Scheme() == "http" && !f.proxy.empty() {
@@ -49,12 +49,17 @@ func (f *flags) gateways(all []fetch.Scheme, choose fetch.ProxyFunc) ([]fetch.Sc
 	return all, nil
 }
 
-func (f *flags) ftpByProxy(s fetch.Scheme, choose fetch.ProxyFunc) fetch.Scheme {
+// ftpByProxy has an http proxy fetch ftp URLs. What is to be encrypted takes a
+// tunnel: the proxy would be told the login and see the file.
+func (f *flags) ftpByProxy(s fetch.Scheme, env proxy.Env, choose fetch.ProxyFunc) fetch.Scheme {
+	if s.Name == "ftps" || f.ftp.sslReqd || f.ftp.sslControl || f.proxy.tunnel {
+		return s
+	}
 	text := f.proxy.named()
 	if text == "" {
-		text = os.Getenv(s.Name + "_proxy")
+		text, _ = env.For(s.Name, "", s.Port)
 	}
-	if text == "" || f.proxy.tunnel {
+	if text == "" {
 		return s
 	}
 	p, err := f.proxy.proxy(text)
