@@ -40,8 +40,13 @@ func (a *app) client() (*fetch.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := f.gateways(schemes.All(options), proxy)
-	if err != nil {
+	all := schemes.All(options)
+	for i, s := range all {
+		if f.verbose && !a.archiving && converses(s.Name) {
+			all[i] = a.conversing(s)
+		}
+	}
+	if all, err = f.gateways(all, proxy); err != nil {
 		return nil, err
 	}
 	if all, err = a.replayed(all); err != nil {

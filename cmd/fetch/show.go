@@ -94,6 +94,9 @@ func (a *app) sayPlan(client *fetch.Client, req *fetch.Request) {
 	if err != nil {
 		return // Do will say it
 	}
+	if converses(req.URL.Scheme()) && len(steps) > 0 && steps[0].Verb != "GET" { // of a proxy
+		return // it is said when it is
+	}
 	for _, s := range steps {
 		fmt.Fprintf(a.stderr, "> %s\n", tty.Escape(s.String()))
 	}
@@ -109,6 +112,9 @@ func (a *app) sayHead(resp *fetch.Response) {
 	}
 	if resp.Peer.IsValid() {
 		fmt.Fprintf(a.stderr, "* %s at %s\n", tty.Escape(resp.URL.String()), resp.Peer)
+	}
+	if len(resp.Head) == 0 && converses(resp.URL.Scheme()) {
+		return
 	}
 	for line := range strings.Lines(string(head(resp))) {
 		line = strings.TrimRight(line, "\r\n")

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/tty"
+)
+
+// converses reports whether both sides of a scheme converse in lines while the
+// object comes another way: -v shows what they say, in place of what was to be
+// asked and of a head that there is not.
+func converses(scheme string) bool { return scheme == "ftp" || scheme == "ftps" }
+
+// conversing has -v hear the sessions of s.
+func (a *app) conversing(s fetch.Scheme) fetch.Scheme {
+	open := s.Open
+	s.Open = func(env fetch.Env) fetch.Driver {
+		d := open(env)
+		return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
+			var t fetch.Trace
+			if req.Trace != nil {
+				t = *req.Trace
+			}
+			t.Sent, t.Got = a.said("> ", t.Sent), a.said("< ", t.Got)
+			req = req.Clone()
+			req.Trace = &t
+			return d.Do(ctx, req)
+		})
+	}
+	return s
+}
+
+// said writes lines of a conversation, and then tells next, which may be nil.
+func (a *app) said(who string, next func([]byte)) func([]byte) {
+	return func(p []byte) {
+		var all strings.Builder // in one write: others may say something too
+		for line := range bytes.Lines(p) {
+			all.WriteString(who + tty.Escape(string(bytes.TrimRight(line, "\r\n"))) + "\n")
+		}
+		a.stderr.Write([]byte(all.String()))
+		if next != nil {
+			next(p)
+		}
+	}
+}
