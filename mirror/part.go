@@ -63,7 +63,7 @@ func (m *mirror) left(v *visit, req *fetch.Request) (*save.File, error) {
 		return nil, err
 	}
 	if s := p.State(); s.Offset > 0 {
-		req.Range, req.IfSame, req.IfNot = fetch.Range{First: s.Offset}, s.Validator, ""
+		req.Range, req.IfSame, req.IfNot = fetch.Range{First: s.Rest()}, s.Validator, ""
 	}
 	return p, nil
 }
@@ -100,13 +100,19 @@ func (m *mirror) spool(v *visit, left *save.File) (*spool, error) {
 	m.parts.Store(partName(v.item.Key), true)
 	if err := p.Begin(save.State{Offset: r.Offset, Validator: r.Validator, Size: r.Size}); err != nil {
 		p.Close()
-		return s, fetch.Truncated.Errorf("nothing joins what there is of it: %w", err)
+		return s, noPart(err)
 	}
 	if r.Offset > 0 {
 		v.note = fmt.Sprintf("continued at byte %d", r.Offset)
 	}
 	s.part, s.size = p, r.Offset
 	return s, nil
+}
+
+// noPart has what is no longer of the same object visited again, from its
+// beginning.
+func noPart(err error) error {
+	return fetch.Truncated.Errorf("nothing joins what there is of it: %w", err)
 }
 
 // whole ends the part that s is: it is a file like others then.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror/tree"
 	"github.com/anyurl/fetch/save"
 )
@@ -79,7 +80,11 @@ func (s *spool) write(p []byte) (int, error) {
 		}
 	}
 	if s.part != nil {
-		return s.part.Write(p)
+		n, err := s.part.Write(p)
+		if errors.Is(err, fetch.Mismatch) {
+			err = noPart(err)
+		}
+		return n, err
 	}
 	n, err := s.file.Write(p)
 	s.hash.Write(p[:n])

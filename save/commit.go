@@ -42,6 +42,8 @@ func (f *File) commit() error {
 		}
 	}
 	switch s := f.state; {
+	case len(f.tail) > 0:
+		return fetch.Truncated.Errorf("%s: not even what was there came again", f.path)
 	case s.Size >= 0 && s.Offset < s.Size:
 		return fetch.Truncated.Errorf("%s: %d of %d bytes", f.path, s.Offset, s.Size)
 	case s.Size >= 0 && s.Offset > s.Size:

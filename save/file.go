@@ -31,6 +31,7 @@ type File struct {
 	copy     int64     // bytes of the existing file that go before the next byte written
 	saved    int64     // the Offset in the state file; 0: there is none
 	begun    bool      // by Begin or Write
+	tail     []byte    // of the part, which the next bytes written have to repeat
 	unsynced bool      // a sync failed
 
 	err  error // of the first write or sync that failed
@@ -74,7 +75,9 @@ func (f *File) State() State { return f.state }
 // that nothing says that it is of another version: an empty Validator does
 // not, for a server that was asked with If-Range need not repeat it. If
 // something does, Begin returns fetch.Mismatch and f is back at 0: ask again
-// for the whole. At any other offset the body is of no use: fetch.Protocol.
+// for the whole. One from State().Rest() repeats a little: where that is not what
+// f has, Write returns fetch.Mismatch in the same way. At any other offset the
+// body is of no use: fetch.Protocol.
 //
 // Write without Begin is a body from 0 of which nothing is known.
 func (f *File) Begin(s State) error {
@@ -87,7 +90,7 @@ func (f *File) Begin(s State) error {
 		return fetch.Local.Errorf("%s cannot be wound back", f.path)
 	case f.device, s.Offset == 0:
 		return f.start(s)
-	case s.Offset != have.Offset:
+	case s.Offset != have.Offset && s.Offset != have.Rest():
 		return fetch.Protocol.Errorf("asked for the bytes from %d, got those from %d", have.Offset, s.Offset)
 	case f.o.Offset > 0 && f.copy > 0 && f.copy < have.Offset:
 		return fetch.Local.Errorf("%s has %d bytes, not %d", f.path, f.copy, have.Offset)
@@ -96,6 +99,9 @@ func (f *File) Begin(s State) error {
 			return err
 		}
 		return fetch.Mismatch.Errorf("%s has changed since its first %d bytes were saved", have.URL, have.Offset)
+	}
+	if err := f.expect(s.Offset); err != nil {
+		return err
 	}
 	f.begun = true
 	if s.Validator != "" {
@@ -123,7 +129,7 @@ func (f *File) start(s State) error {
 			return f.fail(err)
 		}
 	}
-	f.copy, f.begun = 0, true
+	f.copy, f.begun, f.tail = 0, true, nil
 	s.URL, s.Unverified = f.state.URL, false
 	f.state = s
 	return nil
@@ -150,8 +156,13 @@ func (f *File) Write(p []byte) (int, error) {
 	if err := f.bring(); err != nil {
 		return 0, err
 	}
-	n, err := f.append(p)
+	again, err := f.repeated(p)
+	if err != nil {
+		return 0, err
+	}
+	n, err := f.append(p[again:])
 	f.state.Offset += int64(n)
+	n += again
 	if err != nil {
 		return n, err
 	}

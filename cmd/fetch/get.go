@@ -126,7 +126,7 @@ func (a *app) trace() *fetch.Trace {
 func (j *job) transfer(req *fetch.Request, out sink) error {
 	if have := out.State(); have.Offset > 0 {
 		req = req.Clone()
-		req.Range, req.IfSame = fetch.Range{First: have.Offset}, have.Validator
+		req.Range, req.IfSame = fetch.Range{First: have.Rest()}, have.Validator
 		if have.Unverified {
 			j.note("continuing %s at byte %d: nothing proves that it is the same version", out.Name(), have.Offset)
 		}

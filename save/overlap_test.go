@@ -1,0 +1,77 @@
+package save_test
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/save"
+)
+
+// TestOverlap: where size and time alone tell versions apart, the rest begins
+// with what is there already, or the file starts over.
+func TestOverlap(t *testing.T) {
+	const first, size = 10_000, 20_000
+	body := strings.Repeat("0123456789", size/10)
+	for _, test := range []struct {
+		name, url string
+		rest      int64  // by State
+		sent      string // from there on
+		writes    int    // bytes of each
+		err       error
+		then      int64 // State().Offset
+	}{
+		{"http", "http://h/x", first, body[first:], size, nil, size},
+		{"ftp", "ftp://h/x", first - 4096, body[first-4096:], size, nil, size},
+		{"ftps, in small pieces", "ftps://h/x", first - 4096, body[first-4096:], 1000, nil, size},
+		{"another beginning", "ftp://h/x", first - 4096, "x" + body[first-4095:], size, fetch.Mismatch, 0},
+		{"another end of what is there", "ftp://h/x", first - 4096, body[first-4096:first-1] + "x" + body[first:], 1000, fetch.Mismatch, 0},
+		{"cut within", "ftp://h/x", first - 4096, body[first-4096 : first-1], size, fetch.Truncated, first},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "out")
+			of := save.State{Validator: "20260101000000-20000", Size: size}
+			begin := func() *save.File {
+				f, err := save.Create(path, save.Options{URL: test.url, Resume: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return f
+			}
+			f := begin()
+			if err := f.Begin(of); err != nil {
+				t.Fatal(err)
+			}
+			f.Write([]byte(body[:first]))
+			f.Close()
+			f = begin()
+			defer f.Close()
+			if have := f.State(); have.Offset != first || have.Rest() != test.rest {
+				t.Fatalf("%+v, the rest from %d, want %d", have, have.Rest(), test.rest)
+			}
+			of.Offset = test.rest
+			err := f.Begin(of)
+			for sent := test.sent; err == nil && sent != ""; sent = sent[min(test.writes, len(sent)):] {
+				_, err = f.Write([]byte(sent[:min(test.writes, len(sent))]))
+			}
+			then := f.State().Offset
+			if err == nil {
+				err = f.Commit()
+			}
+			if !errors.Is(err, test.err) || then != test.then {
+				t.Fatalf("%v and %d bytes, want %v, %d", err, then, test.err, test.then)
+			}
+			if errors.Is(err, fetch.Mismatch) { // and the whole is taken
+				of.Offset = 0
+				f.Begin(of)
+				f.Write([]byte(body))
+				err = f.Commit()
+			}
+			if err == nil && content(t, path) != body {
+				t.Error("the file is another")
+			}
+		})
+	}
+}
