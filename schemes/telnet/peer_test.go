@@ -77,7 +77,8 @@ func (s *talk) until(want string) {
 
 func TestTelnetd(t *testing.T) {
 	t.Parallel()
-	s := peer.Telnetd(t, peer.TelnetdOptions{Script: `echo "$TERM $USER $(stty size)"; read -r line; printf 'you said %s \377\303\277 %s\n' "$line" "$(stty size)"; env | sort; echo the end; read -r line`})
+	// The program may begin before the size of the window has come.
+	s := peer.Telnetd(t, peer.TelnetdOptions{Script: `until [ "$(stty size)" = "255 101" ]; do :; done; echo "$TERM $USER $(stty size)"; read -r line; printf 'you said %s \377\303\277 %s\n' "$line" "$(stty size)"; env | sort; echo the end; read -r line`})
 	var modes []telnet.Mode
 	c := client(t, telnet.Options{Mode: func(m telnet.Mode) { modes = append(modes, m) }, Terminal: "VT220"})
 	talk := begin(t, c, "telnet://bob:secret@"+s.Addr+"/")
