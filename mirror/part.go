@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"slices"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror/frontier"
@@ -68,12 +69,18 @@ func (m *mirror) left(v *visit, req *fetch.Request) (*save.File, error) {
 	return p, nil
 }
 
-// keep leaves the part for another visit, unless err says that there is nothing
-// more to come.
+// useless reports whether nothing joins a part after err: there is no object any
+// more, or another one, or the server cannot go on within it.
+func useless(err error) bool {
+	return err != nil && slices.Contains([]fetch.Fault{fetch.NotFound, fetch.Mismatch, fetch.Protocol}, fetch.FaultOf(err))
+}
+
+// keep leaves the part for another visit, unless err says that it is useless: else
+// every visit would end like this one.
 func (m *mirror) keep(v *visit, left *save.File, err error) {
 	switch {
 	case left == nil:
-	case err != nil && fetch.FaultOf(err) == fetch.NotFound:
+	case useless(err):
 		m.parts.Delete(partName(v.item.Key))
 		left.Abort()
 	default:
@@ -99,7 +106,7 @@ func (m *mirror) spool(v *visit, left *save.File) (*spool, error) {
 	}
 	m.parts.Store(partName(v.item.Key), true)
 	if err := p.Begin(save.State{Offset: r.Offset, Validator: r.Validator, Size: r.Size}); err != nil {
-		p.Close()
+		m.keep(v, p, err)
 		return s, noPart(err)
 	}
 	if r.Offset > 0 {
@@ -109,9 +116,12 @@ func (m *mirror) spool(v *visit, left *save.File) (*spool, error) {
 	return s, nil
 }
 
-// noPart has what is no longer of the same object visited again, from its
-// beginning.
+// noPart has an object that nothing joins visited again, from its beginning. An
+// error of this machine is another matter.
 func noPart(err error) error {
+	if !useless(err) {
+		return err
+	}
 	return fetch.Truncated.Errorf("nothing joins what there is of it: %w", err)
 }
 

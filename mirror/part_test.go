@@ -108,6 +108,12 @@ func TestParts(t *testing.T) {
 			i.code = 0
 			again()
 		}, 5, 2},
+		{"for a while 416, for the whole too", false, 3, func(i *image, o *mirror.Options, again func()) {
+			i.code = 416
+			again()
+			i.code = 0
+			again()
+		}, 6, 2},
 		{"into WARC, whose records are of one answer", true, 1, nil, 2, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 
-	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror/tree"
 	"github.com/anyurl/fetch/save"
 )
@@ -81,10 +80,7 @@ func (s *spool) write(p []byte) (int, error) {
 	}
 	if s.part != nil {
 		n, err := s.part.Write(p)
-		if errors.Is(err, fetch.Mismatch) {
-			err = noPart(err)
-		}
-		return n, err
+		return n, noPart(err)
 	}
 	n, err := s.file.Write(p)
 	s.hash.Write(p[:n])
