@@ -53,7 +53,6 @@ func TestChanges(t *testing.T) {
 		}, 0, inside - 1, "revisit identical-payload-digest"},
 		{"a failure has passed", func(s *tagged, o *mirror.Options) { s.paper["/none"] = "there now" }, 1, inside, "revisit server-not-modified"},
 		{"no more WARC", func(s *tagged, o *mirror.Options) { o.WARC = nil }, 0, inside, ""},
-		{"no more tree", func(s *tagged, o *mirror.Options) { o.Tree = false }, 0, inside, "revisit server-not-modified"},
 	} {
 		for _, first := range []string{"tree and warc", "warc"} {
 			if first == "warc" && (strings.HasPrefix(c.name, "no more") || c.name == "a file is lost") {

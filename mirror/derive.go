@@ -29,7 +29,7 @@ func (m *mirror) derive(ctx context.Context) error {
 		}
 	}
 	if m.Tree {
-		err = errors.Join(err, m.manifest(ctx))
+		err = errors.Join(err, whole(m.root, manifest, func(w io.Writer) error { return m.manifest(ctx, w) }))
 	}
 	if m.Mail != NoMailboxes {
 		err = errors.Join(err, m.mailboxes(ctx))
@@ -96,23 +96,21 @@ func (a *archive) brought(ctx context.Context, f func(frontier.Item, frontier.St
 }
 
 // manifest writes the digests of the tree as sha256sum reads them.
-func (m *mirror) manifest(ctx context.Context) error {
-	return whole(m.root, manifest, func(w io.Writer) error {
-		for f, err := range m.front.Files(ctx) {
-			if err == nil && f.State == frontier.Gone {
-				if _, lost := m.store.Stat(f.Path); lost != nil {
-					continue // it is in the attic
-				}
-			}
-			if err == nil {
-				_, err = w.Write(warc.AppendManifest(nil, f.Digest, tree.Dir+"/"+f.Path))
-			}
-			if err != nil {
-				return err
+func (a *archive) manifest(ctx context.Context, w io.Writer) error {
+	for f, err := range a.front.Files(ctx) {
+		if err == nil && f.State == frontier.Gone {
+			if _, lost := a.store.Stat(f.Path); lost != nil {
+				continue // it is in the attic
 			}
 		}
-		return nil
-	})
+		if err == nil {
+			_, err = w.Write(warc.AppendManifest(nil, f.Digest, tree.Dir+"/"+f.Path))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Manifest writes the digests of the tree and of the WARC files of the archive

@@ -20,7 +20,7 @@ type Options struct {
 	Seeds  []uri.URI     // typed by a person; a password in one is not kept
 	Client *fetch.Client // carries the Policy, robots.txt, delays and retries
 
-	Tree bool // write tree/; also where neither it nor WARC is wanted
+	Tree bool // write tree/; also where neither it nor WARC is wanted, and required where the archive has one
 	WARC *WARC
 	Mail Mailboxes // what news and mail become besides
 

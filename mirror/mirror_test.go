@@ -227,3 +227,48 @@ func TestDamagedDatabase(t *testing.T) {
 		}
 	}
 }
+
+// TestDerived: an index or a manifest that says something else is damage, which
+// the next run mends; that of a run which was not ended is of no account.
+func TestDerived(t *testing.T) {
+	t.Parallel()
+	o := options(t, sites["file"](t).urls...)
+	run(t, o)
+	for _, name := range []string{"index/all.cdxj", "manifest-sha256.txt"} {
+		path := filepath.Join(o.Dir, name)
+		whole := content(t, path)
+		for odd, text := range map[string]string{"cut": whole[:len(whole)/2], "changed": strings.Replace(whole, "0", "1", 1), "empty": ""} {
+			if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			var found []string
+			for f, err := range mirror.Verify(t.Context(), o.Dir) {
+				if err != nil || f.Note {
+					t.Errorf("%s %s: %v %v", name, odd, f, err)
+				}
+				found = append(found, f.Path)
+			}
+			if strings.Join(found, " ") != name {
+				t.Errorf("%s %s: verify found %q", name, odd, found)
+			}
+		}
+		run(t, o)
+		sound(t, o.Dir)
+	}
+}
+
+// TestTreeStays: a run that would not keep the tree true is refused before it
+// asks for anything.
+func TestTreeStays(t *testing.T) {
+	t.Parallel()
+	o := options(t, sites["file"](t).urls...)
+	run(t, o)
+	o.Tree = false
+	if _, err := mirror.Run(t.Context(), o); fetch.FaultOf(err) != fetch.Usage {
+		t.Errorf("records alone: %v", err)
+	}
+	sound(t, o.Dir)
+	o.Tree = true
+	run(t, o)
+	sound(t, o.Dir)
+}

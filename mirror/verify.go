@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -28,7 +29,8 @@ type Finding struct {
 
 // Verify accounts for every byte of the archive at dir: each file of the tree
 // is the object that was brought, each record of the WARC files is whole and
-// what its digests say, and nothing is there that was not brought. The error
+// what its digests say, index and manifest are what follows from them, and
+// nothing is there that was not brought. The error
 // ends the sequence. ErrIncomplete comes last, where something is still to be
 // visited.
 func Verify(ctx context.Context, dir string) iter.Seq2[Finding, error] {
@@ -94,7 +96,7 @@ type verifier struct {
 }
 
 func (v *verifier) all(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{v.objects, v.strangers, v.records, v.pending} {
+	for _, step := range []func(context.Context) error{v.objects, v.strangers, v.records, v.derived, v.pending} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -205,6 +207,48 @@ func (v *verifier) records(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// derived compares what follows from the database and the WARC files with what
+// the last run wrote. One that goes on, or was killed, writes it at its end.
+func (v *verifier) derived(ctx context.Context) error {
+	s, err := v.front.Stats(ctx)
+	if err != nil || s.Ended.IsZero() {
+		return err
+	}
+	names, err := fs.Glob(v.root.FS(), warcs+"/*.warc.gz")
+	if err != nil {
+		return err
+	}
+	for i, name := range names {
+		names[i] = filepath.Join(v.dir, filepath.FromSlash(name))
+	}
+	err = v.compare(indexFile, func(w io.Writer) error { return warc.Index(w, names...) })
+	if e := (*warc.Error)(nil); err != nil && !errors.As(err, &e) { // damage is what the records told of
+		return err
+	}
+	return v.compare(manifest, func(w io.Writer) error { return v.manifest(ctx, w) })
+}
+
+// compare finds a file that is not what write makes of it. An archive without
+// a tree has no manifest, and one without WARC files no index.
+func (v *verifier) compare(name string, write func(io.Writer) error) error {
+	want, got := sha256.New(), sha256.New()
+	f, err := v.root.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := io.Copy(got, f); err != nil {
+		return err
+	}
+	if err := write(want); err != nil || bytes.Equal(got.Sum(nil), want.Sum(nil)) {
+		return err
+	}
+	return v.say(Finding{Path: name, Text: "not what follows from what was brought; the next run writes it anew"})
 }
 
 func (v *verifier) pending(ctx context.Context) error {
