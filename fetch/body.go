@@ -72,8 +72,8 @@ func (b *body) measure(n int, err error) (int, error) {
 
 // fail gives err its place. What broke because ctx ended is ctx's error.
 func (b *body) fail(err error) error {
-	if b.ctx.Err() != nil && !errors.Is(err, context.Cause(b.ctx)) {
-		err = FaultOf(context.Cause(b.ctx)).With(context.Cause(b.ctx))
+	if why := reason(b.ctx); why != nil && (!errors.Is(err, context.Cause(b.ctx)) || FaultOf(err) == Internal) {
+		err = why
 	}
 	return wrapError("read", b.url, err)
 }

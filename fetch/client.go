@@ -13,8 +13,8 @@ import (
 )
 
 // A Client dereferences URLs of the schemes it was made with. It is safe for
-// concurrent use; it pools connections, so it is made once and closed at the
-// end.
+// concurrent use; it pools connections, so it is made once, by [New], and closed
+// at the end.
 type Client struct {
 	policy  Policy
 	schemes map[string]*Scheme
@@ -126,7 +126,10 @@ func (c *Client) dispatch(ctx context.Context, req *Request) (*Response, error) 
 		return nil, err
 	}
 	g.home = !req.left && (req.Typed() || originOf(req.From.URL, s) == g.target.Origin())
-	resp, err := c.open[s.Name]().Do(context.WithValue(ctx, grantKey{}, g), req)
+	if s.Open == nil {
+		return nil, Unsupported.Errorf("scheme %s has no driver", s.Name)
+	}
+	resp, err := kept(c.open[s.Name]().Do(context.WithValue(ctx, grantKey{}, g), req))
 	if err != nil {
 		return nil, err
 	}
@@ -137,6 +140,19 @@ func (c *Client) dispatch(ctx context.Context, req *Request) (*Response, error) 
 	resp.menu = s.Menu
 	if rate := c.policy.minRate(); rate > 0 && resp.Input == nil {
 		resp.Body = &pace{ReadCloser: resp.Body, rate: rate}
+	}
+	return resp, nil
+}
+
+// kept holds a Driver, which may be anybody's, to its contract.
+func kept(resp *Response, err error) (*Response, error) {
+	switch {
+	case err != nil:
+		return nil, err
+	case resp == nil:
+		return nil, Internal.Errorf("a driver returned neither a response nor an error")
+	case resp.Body == nil:
+		return nil, Internal.Errorf("a driver returned a response without a body")
 	}
 	return resp, nil
 }
@@ -168,6 +184,9 @@ func (c *Client) Plan(req *Request) ([]Step, error) {
 	s, err := c.scheme(req.URL)
 	if err != nil {
 		return nil, wrapError("plan", req.URL.String(), err)
+	}
+	if s.Plan == nil {
+		return nil, wrapError("plan", req.URL.String(), Unsupported.Errorf("scheme %s has no plan", s.Name))
 	}
 	r, err := c.prepare(req)
 	if err != nil {

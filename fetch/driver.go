@@ -97,11 +97,12 @@ type Scheme struct {
 	Trust []string // host:port that the configuration named: news server, mail store
 
 	// Plan tells the protocol actions that dereference req. It refuses what
-	// the scheme's URLs cannot say.
+	// the scheme's URLs cannot say. Nil: there is no plan to show.
 	Plan func(req *Request) ([]Step, error)
 
 	// Open makes the driver. It is called once a Client, opens no
-	// connection, and is the only field with effects.
+	// connection, and is the only field with effects. Nil: the scheme is known
+	// and not supported.
 	Open func(Env) Driver
 
 	// Menu reads a listing that Plan's actions brought, as entries whose URLs

@@ -22,7 +22,7 @@ func (c *Client) follow(ctx context.Context, cancel context.CancelFunc, req *Req
 	var chain []uri.URI
 	cookies := ""
 	for {
-		resp, err := c.driver.Do(ctx, r)
+		resp, err := kept(c.driver.Do(ctx, r))
 		if err != nil {
 			return nil, wrapError(r.Op.String(), r.URL.String(), endedBy(ctx, err))
 		}
@@ -193,10 +193,20 @@ func discard(resp *Response) {
 	resp.Body.Close()
 }
 
+// reason is why ctx ended, nil where it has not. A caller's own cause need not
+// have a class: then it is that of the ending.
+func reason(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	if f := FaultOf(cause); f != Internal {
+		return f.With(cause)
+	}
+	return FaultOf(ctx.Err()).With(cause)
+}
+
 // endedBy prefers the reason why ctx ended to what broke because of it.
 func endedBy(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); cause != nil && (FaultOf(err) != FaultOf(cause) || errors.Is(err, ctx.Err())) {
-		return FaultOf(cause).With(cause)
+	if why := reason(ctx); why != nil && (FaultOf(err) != FaultOf(why) || errors.Is(err, ctx.Err())) {
+		return why
 	}
 	return err
 }

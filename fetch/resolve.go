@@ -39,12 +39,14 @@ func (d *door) resolve(ctx context.Context, t Target, ours bool) ([]netip.Addr, 
 	if err != nil {
 		return nil, err
 	}
-	if len(found) == 0 {
-		return nil, DNS.Errorf("%s has no address", t.Host)
-	}
 	addrs := make([]netip.Addr, 0, maxAddrs)
 	for _, a := range found[:min(len(found), maxAddrs)] {
-		addrs = append(addrs, a.Unmap())
+		if a.IsValid() { // the zero Addr is in no table of what is not public
+			addrs = append(addrs, a.Unmap())
+		}
+	}
+	if len(addrs) == 0 {
+		return nil, DNS.Errorf("%s has no address", t.Host)
 	}
 	return addrs, nil
 }

@@ -1,0 +1,96 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/netip"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/anyurl/fetch/uri"
+)
+
+// TestBrokenContract: a scheme or a middleware of somebody else's that breaks
+// its contract makes an error, not a panic somewhere later.
+func TestBrokenContract(t *testing.T) {
+	answers := func(resp *Response) Driver {
+		return DriverFunc(func(context.Context, *Request) (*Response, error) { return resp, nil })
+	}
+	opens := func(d Driver) Scheme { return Scheme{Name: "http", Port: 80, Open: func(Env) Driver { return d }} }
+	whole := func() *Response { return &Response{Body: io.NopCloser(strings.NewReader("")), Size: -1} }
+	wraps := func(resp *Response) []Middleware { return []Middleware{func(Driver) Driver { return answers(resp) }} }
+	for _, c := range []struct {
+		name   string
+		scheme Scheme
+		wrap   []Middleware
+		want   Fault
+	}{
+		{"no response", opens(answers(nil)), nil, Internal},
+		{"no body", opens(answers(&Response{})), nil, Internal},
+		{"no driver", Scheme{Name: "http", Port: 80}, nil, Unsupported},
+		{"no response from a middleware", opens(answers(whole())), wraps(nil), Internal},
+		{"no body from a middleware", opens(answers(whole())), wraps(&Response{}), Internal},
+		{"nothing broken", opens(answers(whole())), nil, 0},
+	} {
+		cl := New(Options{Wrap: c.wrap}, c.scheme)
+		_, err := cl.Get(t.Context(), "http://8.8.8.8/")
+		if FaultOf(err) != c.want {
+			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
+		}
+		if _, err := cl.Plan(&Request{URL: uri.MustParse("http://8.8.8.8/")}); !errors.Is(err, Unsupported) {
+			t.Errorf("%s: a plan that the scheme does not have: got %v", c.name, err)
+		}
+		cl.Close()
+	}
+}
+
+// TestOwnCause: a cause that the caller gave is in the chain, and has the class
+// of an end that the caller made, before the answer and within the body.
+func TestOwnCause(t *testing.T) {
+	boom := errors.New("boom")
+	for _, early := range []bool{true, false} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		s := page(func(_ *Request, resp *Response) {
+			resp.Body = io.NopCloser(iotest.ErrReader(boom))
+		})
+		if early {
+			s.Open = func(Env) Driver {
+				return DriverFunc(func(ctx context.Context, _ *Request) (*Response, error) {
+					cancel(boom)
+					return nil, context.Cause(ctx)
+				})
+			}
+		}
+		c := New(Options{Dial: (&recorder{}).dial}, s)
+		resp, err := c.Get(ctx, "http://8.8.8.8/")
+		if err == nil {
+			cancel(boom)
+			_, err = io.ReadAll(resp.Body)
+			resp.Body.Close()
+		}
+		if !errors.Is(err, boom) || !errors.Is(err, Canceled) || FaultOf(err) != Canceled {
+			t.Errorf("early %t: got %v, class %v", early, err, FaultOf(err))
+		}
+		c.Close()
+	}
+}
+
+// nowhere is a Resolver whose answer is no address.
+type nowhere struct{}
+
+func (nowhere) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
+	return []netip.Addr{{}}, nil
+}
+
+func TestZeroAddress(t *testing.T) {
+	for _, p := range []Policy{Public(), Typed(), Allowlist("192.0.2.0/24")} {
+		var r recorder
+		c := New(Options{Policy: p, Resolver: nowhere{}, Dial: r.dial}, page(nil))
+		if _, err := c.Get(t.Context(), "http://a.example/"); err == nil || r.addresses() != "" {
+			t.Errorf("reach %d: got %v, dialled %q", p.Reach, err, r.addresses())
+		}
+		c.Close()
+	}
+}
