@@ -13,10 +13,10 @@ import (
 
 // Limit holds all bodies together to bytesPerSecond; 0 or less is no limit.
 // What is read waits, so that the peer is slowed down by the window of TCP.
-// A Policy.MinRate above the limit would take the waiting for a stall.
+// Policy.MinRate does not count that waiting.
 func Limit(bytesPerSecond int64) fetch.Middleware {
 	if bytesPerSecond <= 0 {
-		return func(next fetch.Driver) fetch.Driver { return next }
+		return through
 	}
 	burst := min(max(bytesPerSecond/8, 1), maxBurst)
 	bucket := rate.NewLimiter(rate.Limit(bytesPerSecond), int(burst))
@@ -33,6 +33,9 @@ func Limit(bytesPerSecond int64) fetch.Middleware {
 		})
 	}
 }
+
+// through is the Middleware of what is not wanted.
+func through(next fetch.Driver) fetch.Driver { return next }
 
 // maxBurst bounds what may pass at once, an eighth of a second's worth.
 const maxBurst = 4 << 20

@@ -14,8 +14,11 @@ import (
 // failed, and "body" when that has ended. Failures are warnings. No record
 // holds a password, or the value of a query parameter whose name speaks of a
 // secret; texts of a server stand in errors, for the Handler to quote. That a
-// body was closed before its end is no failure.
+// body was closed before its end is no failure. A nil l is no log.
 func Log(l *slog.Logger) fetch.Middleware {
+	if l == nil {
+		return through
+	}
 	return func(next fetch.Driver) fetch.Driver {
 		return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 			began := time.Now()

@@ -37,8 +37,12 @@ const interval = 100 * time.Millisecond
 
 // Progress tells f of each body that a caller gets: at its beginning, at its
 // end, and in between ten times a second at the most. It is the reader that
-// calls f, so that f must be quick, and safe for use by several readers.
+// calls f, so that f must be quick, and safe for use by several readers. A nil
+// f hears nothing.
 func Progress(f func(Event)) fetch.Middleware {
+	if f == nil {
+		return through
+	}
 	var last atomic.Uint64
 	return func(next fetch.Driver) fetch.Driver {
 		return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {

@@ -66,6 +66,8 @@ func TestBodies(t *testing.T) {
 		"retry":    func() fetch.Middleware { return Retry(RetryOptions{}) },
 		"polite":   func() fetch.Middleware { return Polite(PoliteOptions{}) },
 		"limit":    func() fetch.Middleware { return Limit(1 << 40) },
+		"no log":   func() fetch.Middleware { return Log(nil) },
+		"no hook":  func() fetch.Middleware { return Progress(nil) },
 	}
 	for name, wrap := range wraps {
 		t.Run(name, func(t *testing.T) {
