@@ -124,13 +124,19 @@ func (o Options) cid(env fetch.Env) fetch.DriverFunc {
 		if o.In == nil {
 			return nil, fetch.Usage.Errorf("a cid URL means a part of a message, and none is given: --in MESSAGE-URL names it")
 		}
-		resp, err := o.In(ctx)
+		if ctx.Value(insideKey{}) != nil {
+			return nil, fetch.Usage.Errorf("the message around a cid URL is given by another cid URL, and so on for ever")
+		}
+		resp, err := o.In(context.WithValue(ctx, insideKey{}, true))
 		if err != nil {
 			return nil, err
 		}
 		return partOf(req, resp, id)
 	}
 }
+
+// insideKey marks the context of Options.In, which may ask the same Client.
+type insideKey struct{}
 
 // bring finds a message in the stores, or a part of it.
 func (l *library) bring(ctx context.Context, req *fetch.Request, what midLocator) (*fetch.Response, error) {

@@ -147,3 +147,14 @@ func TestCid(t *testing.T) {
 		t.Errorf("from a message: got %q, %v", got, err)
 	}
 }
+
+// TestCidInCid: a message that is a part of a message that is, and so on.
+func TestCidInCid(t *testing.T) {
+	var o mail.Options
+	var c *fetch.Client
+	o.In = func(ctx context.Context) (*fetch.Response, error) { return c.Get(ctx, "cid:other") }
+	c = client(t, o)
+	if _, _, err := read(t, c, "cid:part"); !errors.Is(err, fetch.Usage) {
+		t.Errorf("got %v", err)
+	}
+}
