@@ -40,6 +40,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io/fs"
+	"path/filepath"
 	"strconv"
 
 	"github.com/anyurl/fetch/fetch"
@@ -167,6 +168,9 @@ func (f *File) claimOne(path string) error {
 		}
 	}
 	h, created, err := openPart(f.fs, f.part, path)
+	if at, ok := errors.AsType[*fs.PathError](err); ok && errors.Is(err, fs.ErrNotExist) {
+		return &fs.PathError{Op: at.Op, Path: filepath.Dir(path), Err: at.Err} // the part is nobody's wish
+	}
 	if err != nil {
 		return err
 	}

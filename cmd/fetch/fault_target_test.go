@@ -102,7 +102,7 @@ func targets(t *testing.T, l *lab) {
 		{name: "link to a directory", out: "out", make: linkTo("."), code: 3, says: "is a directory"},
 		{name: "links in a circle", out: "out", make: linkTo("out"), code: 3, says: "symbolic links"},
 		{name: "link to a file", out: "out", make: linkTo("real"), asks: 1},
-		{name: "no folder", out: "none/out", code: 3, says: "no such file"},
+		{name: "no folder", out: "none/out", code: 3, says: "none: no such file"},
 		{name: "a file for a folder", out: "made/out", make: func(path string) error { return file(filepath.Dir(path)) }, code: 3, says: "not a directory"},
 		{name: "long name", out: strings.Repeat("x", 255), asks: 1},
 		{name: "longer name", out: strings.Repeat("x", 256), code: 3, says: "name too long"},
