@@ -137,7 +137,7 @@ func TestDovecotListings(t *testing.T) {
 			if e.Kind == fetch.Info {
 				continue
 			}
-			u := strings.Replace(e.URL.String(), "imap://", "imap://"+peer.User+":"+peer.Password+"@", 1)
+			u := strings.Replace(e.URL.String(), "imap://"+peer.User+"@", "imap://"+peer.User+":"+peer.Password+"@", 1)
 			if _, _, err := read(t, c, u); err != nil {
 				t.Errorf("%s: entry %s: %v", test.url, e.URL, err)
 			}

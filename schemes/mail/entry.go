@@ -14,11 +14,14 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 )
 
-// A namer writes the URLs of what a server has.
+// A namer writes the URLs of what a server has, to the user who asked: each has
+// other mailboxes. A password is not for those who read listings.
 type namer struct{ base uri.Parts }
 
 func newNamer(u uri.URI) namer {
-	p := u.WithoutUserinfo().Parts()
+	p := u.Parts()
+	p.Userinfo, _, _ = u.User()
+	p.HasUserinfo = p.Userinfo != ""
 	p.Query, p.HasQuery, p.Fragment, p.HasFragment = "", false, "", false
 	return namer{p}
 }

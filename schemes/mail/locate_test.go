@@ -124,10 +124,16 @@ func TestEntryURLs(t *testing.T) {
 				u = u.Normalize(uri.ByScheme)
 			}
 			l, err := locate(u)
-			if err != nil || l.mailbox != name || strings.Contains(u.Unredacted(), "s3cret") {
-				t.Errorf("%q: %s names %q, %v", name, u, l.mailbox, err)
+			if user, _ := u.Userinfo(); err != nil || l.mailbox != name || user != "bob" {
+				t.Errorf("%q: %s names %q, %v", name, u.Unredacted(), l.mailbox, err)
 			}
 		}
+	}
+	if got, want := newNamer(uri.MustParse("imap://bob;AUTH=*:s3cret@h/")).mailbox("x").Unredacted(), "imap://bob;AUTH=*@h/x"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got, want := newNamer(uri.MustParse("imap://:s3cret@h/")).mailbox("x").Unredacted(), "imap://h/x"; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 
