@@ -217,7 +217,8 @@ func (g *growth) entry(e fetch.Entry) {
 }
 
 // article names an article by its message-id: numbers are the server's, and
-// cross-posts have several.
+// cross-posts have several. One whose message-id cannot be asked for keeps its
+// number: old spools have them.
 func (g *growth) article(e fetch.Entry, mt *meta) uri.URI {
 	id := strings.Trim(e.Extra["message_id"], "<>")
 	if hearings[e.URL.Scheme()] != heads || id == "" {
@@ -232,7 +233,10 @@ func (g *growth) article(e fetch.Entry, mt *meta) uri.URI {
 		host += ":" + port
 	}
 	u, err := uri.Parse(scheme + "://" + host + "/" + uri.Escape(id, uri.Segment))
-	if host == "" || err != nil {
+	if host == "" || err != nil || !forEver(u) {
+		return e.URL
+	}
+	if _, err := g.m.Client.Plan(&fetch.Request{URL: u}); err != nil {
 		return e.URL
 	}
 	mt.Name = numbered(g.v.url, e)

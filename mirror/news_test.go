@@ -1,6 +1,7 @@
 package mirror_test
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -21,9 +22,10 @@ import (
 // newsgroup is a server with the articles 1 to high of the group g.
 type newsgroup struct {
 	high  int
-	gone  int  // has expired since it was listed
-	ill   bool // no article can be read
-	asked int  // for articles
+	gone  int            // has expired since it was listed
+	odd   map[int]string // message-ids of overviews
+	ill   bool           // no article can be read
+	asked int            // for articles
 }
 
 func (g *newsgroup) step() faultnet.Step {
@@ -53,7 +55,7 @@ func (g *newsgroup) answer(line string) string {
 	case "XOVER":
 		text := "224 ok\r\n"
 		for ; n <= g.high; n++ {
-			text += fmt.Sprintf("%d\ts\tf\td\t<%d@g.example>\t\t1\t1\r\n", n, n)
+			text += fmt.Sprintf("%d\ts\tf\td\t%s\t\t1\t1\r\n", n, cmp.Or(g.odd[n], fmt.Sprintf("<%d@g.example>", n)))
 		}
 		return text + ".\r\n"
 	case "ARTICLE":
@@ -142,6 +144,30 @@ func TestArticles(t *testing.T) {
 			}
 		}
 		t.Error("no record of the number of an article")
+	})
+}
+
+// TestOddArticles: articles whose message-ids are none are brought by their
+// numbers, and that of one is not taken for a group.
+func TestOddArticles(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		g := &newsgroup{high: 6, odd: map[int]string{1: "none", 2: "<a b@g.example>", 3: "<" + strings.Repeat("x", 300) + "@g.example>", 4: "<a>b@g.example>", 5: "g"}}
+		o := w.news(g)
+		for range 2 {
+			sum := run(t, o)
+			var all string
+			for _, text := range tree(t, o.Dir, "") {
+				all += text
+			}
+			for n := range g.high {
+				if got := strings.Count(all, fmt.Sprintf("\r\n\r\nNumber %d\r\n", n+1)); got != 1 || sum.Failed > 0 {
+					t.Errorf("article %d is there %d times: %+v\n%s", n+1, got, sum, outcomes(t, o.Dir))
+				}
+			}
+			sound(t, o.Dir)
+		}
 	})
 }
 
