@@ -19,6 +19,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/schemes/gopher"
+	"github.com/anyurl/fetch/uri"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -170,6 +171,18 @@ func TestEndless(t *testing.T) {
 		if got := fetchURL(t.Context(), c, fmt.Sprintf("gopher://192.0.2.1/%c/x", item)); !errors.Is(got.err, fetch.TooLarge) {
 			t.Errorf("type %c: got %d bytes, %v", item, len(got.body), got.err)
 		}
+	}
+}
+
+// TestEndlessAttributes: attributes beyond the limit are an error, and not cut.
+func TestEndlessAttributes(t *testing.T) {
+	n := faultnet.NewNetwork(t)
+	n.Serve("192.0.2.1:70", faultnet.Script{faultnet.Expect("\n"),
+		faultnet.Send("+-2\r\n+INFO: 0x\t/x\th\t70\t+\r\n+ABSTRACT:\r\n" + strings.Repeat(" word\r\n", 1<<18))})
+	c := client(t, func(o *fetch.Options) { o.Dial = n.Dial })
+	u := uri.MustParse("gopher://192.0.2.1/0/x%09%09!")
+	if _, err := c.Do(t.Context(), &fetch.Request{URL: u, Op: fetch.Stat}); !errors.Is(err, fetch.TooLarge) {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -46,8 +46,11 @@ func (d *driver) ask(ctx context.Context, req *fetch.Request, l locator) (attrib
 	case !resp.Location.IsZero():
 		return nil, nil, fetch.NotFound.Errorf("item has moved to %s", resp.Location)
 	}
-	if resp.Head, err = io.ReadAll(io.LimitReader(resp.Body, maxAttributes+1)); err != nil {
+	switch resp.Head, err = io.ReadAll(io.LimitReader(resp.Body, maxAttributes+1)); {
+	case err != nil:
 		return nil, nil, err
+	case len(resp.Head) > maxAttributes:
+		return nil, nil, fetch.TooLarge.Errorf("more than %d bytes of attributes for one item", maxAttributes)
 	}
 	for a, err := range items(bytes.NewReader(resp.Head)) {
 		return a, resp, err
