@@ -159,10 +159,14 @@ func TestHostileHTML(t *testing.T) {
 	for _, piece := range []string{"<", "<a ", "<base ", "<base a=b ", "<!--", "&", "<base href='&", "<script>", "</script", "<![CDATA[", "\x00", "<base><base>", "a=b "} {
 		for _, front := range []string{"", "<base ", "<base href='"} {
 			head := []byte(front + strings.Repeat(piece, MaxHead/len(piece)))
-			start := time.Now()
-			Of(Document{Media: "text/html", Head: head})
-			if d := time.Since(start); d > time.Second {
-				t.Errorf("%q, then %q: %v", front, piece, d)
+			least := time.Hour // the others wait for their turn on a busy machine
+			for tries := 0; tries < 5 && least > time.Second; tries++ {
+				start := time.Now()
+				Of(Document{Media: "text/html", Head: head})
+				least = min(least, time.Since(start))
+			}
+			if least > time.Second {
+				t.Errorf("%q, then %q: %v", front, piece, least)
 			}
 		}
 	}
