@@ -148,7 +148,7 @@ func (j *judge) link(u uri.URI, plain string, depth, extra int, requisite bool) 
 		return "too many links from a seed", 0
 	case len(text) > maxURL:
 		return "the URL is too long", 0
-	case repeats(u.Path()):
+	case repeats(u):
 		return repeating, 0
 	}
 	for _, e := range j.Exclude {
@@ -203,10 +203,14 @@ func (j *judge) within(u uri.URI, text string) bool {
 	return false
 }
 
-// repeats reports whether one segment stands in p again and again.
-func repeats(p string) bool {
+// repeats reports whether one segment stands in the path of u again and again. In
+// WAIS it may: the id of a document tells twice where its file and its database are.
+func repeats(u uri.URI) bool {
+	if u.Scheme() == "wais" {
+		return false
+	}
 	seen := map[string]int{}
-	for segment := range strings.SplitSeq(p, "/") {
+	for segment := range strings.SplitSeq(u.Path(), "/") {
 		if segment == "" {
 			continue
 		}

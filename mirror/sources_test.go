@@ -65,8 +65,8 @@ func TestIndexes(t *testing.T) {
 		w := newWorld(t)
 		at := w.name("w.example")
 		notes := &waistest.Server{Host: "w.example:210", Databases: map[string]*waistest.Database{"notes": {Documents: []*waistest.Document{
-			waistest.NewText("/data/a.txt", "About tea", "tea is a drink\n"), waistest.NewText("/data/b.txt", "More tea", strings.Repeat("tea and more tea\n", 40000)),
-			waistest.NewText("/data/c.txt", "Coffee", "coffee\n"),
+			waistest.NewText("/srv/wais/data/a.txt", "About tea", "tea is a drink\n"), waistest.NewText("/srv/wais/data/b.txt", "More tea", strings.Repeat("tea and more tea\n", 40000)),
+			waistest.NewText("/srv/wais/data/c.txt", "Coffee", "coffee\n"),
 		}}}}
 		w.net.Serve(at.String()+":210", faultnet.Script{notes.Step()})
 		p := prospertest.NewServer("P.EXAMPLE")
