@@ -47,9 +47,17 @@ func (d personalDriver) Do(ctx context.Context, req *fetch.Request) (*fetch.Resp
 	req.Header = append(req.Header, d.here...)
 	if req.Auth == nil && d.app.who != nil {
 		req.Auth = d.app.who.credential(req)
+		// A mailbox is meant with its messages, whose URLs our own driver made.
+		if req.Auth != nil && req.From != nil && isMailbox(req.URL) {
+			if from, _ := originOf(req.From.URL); from == origin {
+				req.From = nil
+			}
+		}
 	}
 	return d.next.Do(ctx, req)
 }
+
+func isMailbox(u uri.URI) bool { return u.Scheme() == "imap" || u.Scheme() == "imaps" }
 
 func originOf(u uri.URI) (fetch.Origin, bool) {
 	port, _ := uri.DefaultPort(u.Scheme())

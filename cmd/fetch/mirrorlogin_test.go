@@ -35,3 +35,16 @@ func TestMirrorPersonal(t *testing.T) {
 		t.Errorf("%d files", n)
 	}
 }
+
+// TestMirrorMailboxes: a login is for the messages of a mailbox too, in clear
+// as for a single one.
+func TestMirrorMailboxes(t *testing.T) {
+	t.Parallel()
+	s := peer.Dovecot(t, peer.DovecotOptions{})
+	s.Add(peer.User, "INBOX", "Subject: tea\n\ncup\n")
+	dir := t.TempDir()
+	fetchAs(t, 0, "mirror", "--output-dir", dir, "-u", peer.User+":"+peer.Password, "imap://"+s.Addr+"/")
+	if n := len(archived(t, dir)); n != 3 {
+		t.Errorf("%d files, want two listings and a message", n)
+	}
+}
