@@ -220,6 +220,7 @@ func (j *job) copy(out sink, req *fetch.Request, resp *fetch.Response) error {
 	if req.Op == fetch.Stat {
 		return nil
 	}
+	resp.Body = j.measure.of(resp.Body)
 	if resp.Kind == fetch.Menu && !j.native {
 		switch {
 		case out.Terminal():
@@ -241,7 +242,7 @@ func (j *job) copy(out sink, req *fetch.Request, resp *fetch.Response) error {
 	}
 	buffer := j.buffer()
 	defer j.buffers.Put(buffer)
-	_, err := io.CopyBuffer(w, j.measure.of(resp.Body), *buffer) // no sink has a ReadFrom of 32 KiB
+	_, err := io.CopyBuffer(w, resp.Body, *buffer) // no sink has a ReadFrom of 32 KiB
 	return local(err)
 }
 

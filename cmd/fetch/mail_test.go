@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -42,6 +43,8 @@ func TestMail(t *testing.T) {
 	dir := t.TempDir()
 	mbox, maildir := filepath.Join(dir, "box"), filepath.Join(dir, "md")
 	is(box, "--mbox", inbox)
+	is(strconv.Itoa(len(box)), "--mbox", "-o", os.DevNull, "-w", "%{size_download}", inbox)
+	is(strconv.Itoa(len(fetchAs(t, 0, "ls", "--native", inbox))), "-o", os.DevNull, "-w", "%{size_download}", inbox)
 	is(box, "--mbox", "--mail-store", inbox, "mailto:c@d.example")
 	is("", "-o", mbox, "--mbox", "--mail-store", inbox, "mailto:C@D.example")
 	is("", "--maildir", maildir, inbox)

@@ -86,11 +86,14 @@ func (m *measure) stop() {
 }
 
 // of returns body, counted on its way.
-func (m *measure) of(body io.Reader) io.Reader {
+func (m *measure) of(body io.ReadCloser) io.ReadCloser {
 	if m == nil {
 		return body
 	}
-	return io.TeeReader(body, m)
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.TeeReader(body, m), body}
 }
 
 // Write counts the body on its way.
