@@ -74,6 +74,7 @@ func TestOwnCause(t *testing.T) {
 			t.Errorf("early %t: got %v, class %v", early, err, FaultOf(err))
 		}
 		c.Close()
+		cancel(nil)
 	}
 }
 

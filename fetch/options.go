@@ -25,8 +25,9 @@ type Options struct {
 	// as one that the configuration named. Nil leads nowhere else.
 	Route func(Target) Target
 
-	// Dial makes a connection to an address that the Policy has judged. Nil
-	// is the system's. Tests record here.
+	// Dial makes a connection to an address that the Policy has judged, and
+	// ends with ctx. Several calls may race for one host. Nil is the system's.
+	// Tests record here.
 	Dial func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error)
 
 	Now func() time.Time // nil: time.Now

@@ -12,7 +12,7 @@ import (
 // and any of them may be changed before New.
 type Policy struct {
 	Reach Reach
-	Hosts []string // for Listed: names, "*.example.org", addresses or prefixes
+	Hosts []string // for Listed, and read there alone: see [Allowlist]
 
 	Schemes   []string       // that may be used; nil: all of the Client, but what reads this machine only under Anywhere
 	Redirects []string       // schemes that a server may lead to beyond the table; "*": every one but those that are never
@@ -48,7 +48,9 @@ func Public() Policy { return Policy{} }
 func Typed() Policy { return Policy{Reach: Anywhere} }
 
 // Allowlist is the Policy that reaches the given hosts alone, each a name,
-// "*.example.org", an address or a prefix.
+// "*.example.org" (which is not example.org), an address or a prefix; what is
+// none of these matches nothing. A name is reached wherever it resolves to,
+// but for metadata services; under an address or a prefix, by any name.
 func Allowlist(hosts ...string) Policy { return Policy{Reach: Listed, Hosts: hosts} }
 
 // A Refusal is the Policy's no. It stands in the chain of the error, together
@@ -151,8 +153,8 @@ func (p *Policy) allowsAddr(a netip.Addr) bool {
 
 func (p *Policy) listedName(name string) bool {
 	return slices.ContainsFunc(p.Hosts, func(h string) bool {
-		if suffix, ok := strings.CutPrefix(h, "*"); ok {
-			return strings.HasSuffix(name, strings.ToLower(suffix))
+		if domain, ok := strings.CutPrefix(h, "*."); ok {
+			return strings.HasSuffix(name, "."+strings.ToLower(domain))
 		}
 		return strings.EqualFold(h, name)
 	})

@@ -271,6 +271,10 @@ func TestNames(t *testing.T) {
 		{Public(), "instance-data", true, false},
 		{Allowlist("a.example"), "b.example", true, false},
 		{Allowlist("a.example"), "A.example", true, true},
+		{Allowlist("*.a.EXAMPLE"), "b.A.example.", true, true},
+		{Allowlist("*.a.example"), "a.example", true, false},
+		{Allowlist("*a.example"), "not-a.example", true, false}, // no pattern of ours
+		{Allowlist("*"), "b.example", true, false},
 		{Allowlist("10.0.0.0/8"), "b.example", true, true}, // its address decides
 	} {
 		if err := c.policy.judgeName(strings.ToLower(c.host), c.typed); (err == nil) != c.ok {

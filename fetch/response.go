@@ -42,7 +42,8 @@ func (k *Kind) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// A Response is an object, or the beginning of one. The caller closes Body.
+// A Response is an object, or the beginning of one. The caller closes Body,
+// read to its end or not: until then it holds what the transfer needs.
 type Response struct {
 	URL   uri.URI   // of this object, after redirects
 	Chain []uri.URI // the URLs that redirected here, in order
@@ -73,7 +74,9 @@ type Response struct {
 	Resize func(cols, rows int) // of a session's window; may be nil
 
 	// Body is never nil. Read returns io.EOF only when the protocol proved
-	// that the object is whole. Close ends the transfer.
+	// that the object is whole. Close ends the transfer; it may be called
+	// again, and beside Read. A connection can be used again only where
+	// Body was read to io.EOF.
 	Body io.ReadCloser
 
 	menu func(base uri.URI, media string, r io.Reader) iter.Seq2[Entry, error]
