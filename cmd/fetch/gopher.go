@@ -54,7 +54,7 @@ func (a *app) askField(f gopher.Field) (string, error) {
 		text += " [" + tty.Escape(f.Default) + "]"
 	}
 	if f.Kind == gopher.Password {
-		secret, err := a.askPassword(f.Prompt + ": ")
+		secret, err := a.readSecret(f.Prompt + ": ") // the password of a login is not for whoever sends a form
 		return secret.Reveal(), err
 	}
 	fmt.Fprintf(a.stderr, "%s: ", text)

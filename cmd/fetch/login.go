@@ -154,9 +154,17 @@ func (a *app) askPassword(prompt string) (fetch.Secret, error) {
 	if p, ok := os.LookupEnv("FETCH_PASSWORD"); ok {
 		return fetch.Secret(p), nil
 	}
-	in, ok := a.stdin.(*os.File)
-	if !ok || !isTerminal(in) {
+	if !terminal(a.stdin) {
 		return "", fetch.Auth.Errorf("no password: give USER:PASSWORD, FETCH_PASSWORD or a netrc")
+	}
+	return a.readSecret(prompt)
+}
+
+// readSecret reads what the person at the terminal types, without showing it.
+func (a *app) readSecret(prompt string) (fetch.Secret, error) {
+	in, ok := a.stdin.(*os.File)
+	if !ok {
+		return "", fetch.Local.Errorf("no terminal")
 	}
 	fmt.Fprint(a.stderr, tty.Escape(prompt))
 	b, err := term.ReadPassword(int(in.Fd()))

@@ -5,6 +5,7 @@ package main_test
 import (
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -66,9 +67,41 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// onTerminal runs a command at a terminal of its own and returns what comes
-// on it.
-func onTerminal(t *testing.T, c *exec.Cmd) string {
+// TestForm: what a form asks for in secret is asked of the person, whatever
+// password there is for logins.
+func TestForm(t *testing.T) {
+	fetch := build(t, ".", "fetch")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		for _, answer := range []string{"+-2\r\n+INFO: 0a\t/a\th\t70\t?\r\n+ASK:\r\n AskP: Key\x1b[2J\r\n", "+-2\r\nyou said "} {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			asked := make([]byte, 100)
+			n, _ := c.Read(asked)
+			io.WriteString(c, answer)
+			if strings.Contains(answer, "said") {
+				fmt.Fprintf(c, "%q", asked[:n])
+			}
+			c.Close()
+		}
+	}()
+	shell := exec.Command("/bin/sh", "-c", `"$F" -q "$U" <&2`)
+	shell.Env = append(os.Environ(), "F="+fetch, "U=gopher://"+l.Addr().String()+"/0/a%09%09?", "FETCH_PASSWORD=s3cret")
+	got := onTerminal(t, shell, "typed\n")
+	if want := `you said "/a\t+\t1\r\n+-1\r\ntyped\r\n.\r\n"`; !strings.Contains(got, want) || !strings.Contains(got, `Key\x1b[2J: `) {
+		t.Errorf("the terminal gets %q, want %q in it", got, want)
+	}
+}
+
+// onTerminal runs a command at a terminal of its own, where typed is typed, and
+// returns what comes on it.
+func onTerminal(t *testing.T, c *exec.Cmd, typed ...string) string {
 	t.Helper()
 	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
@@ -85,6 +118,11 @@ func onTerminal(t *testing.T, c *exec.Cmd) string {
 	theirs, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, line := range typed {
+		if _, err := io.WriteString(ours, line); err != nil {
+			t.Fatal(err)
+		}
 	}
 	c.Stdout, c.Stderr = theirs, theirs
 	err = c.Start()
