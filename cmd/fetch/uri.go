@@ -15,8 +15,10 @@ func (a *app) uri() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "uri",
 		Short: "Parse, resolve, normalize, compare and find URIs (RFC 3986)",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fetch.Usage.Errorf("no command of fetch uri: %q", args[0])
+			}
 			if !batch {
 				return cmd.Help()
 			}
@@ -24,7 +26,9 @@ func (a *app) uri() *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&batch, "batch", false, "answer questions on standard input, a line of JSON each")
-	c.AddCommand(a.uriParse(), a.uriValid(), a.uriResolve(), a.uriNormalize(), a.uriEquivalent(), a.uriRelativize(), a.uriExtract())
+	for _, sub := range []*cobra.Command{a.uriParse(), a.uriValid(), a.uriResolve(), a.uriNormalize(), a.uriEquivalent(), a.uriRelativize(), a.uriExtract()} {
+		c.AddCommand(fits(sub, nil, nil))
+	}
 	return c
 }
 
