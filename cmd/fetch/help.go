@@ -28,11 +28,16 @@ that begins with %2F begins at the root. A URL that ends in / or ;type=d is a
 listing. Lines of listings and texts end in LF; --raw leaves the CR LF that the
 server sent. Without a user, the user is anonymous.
 Flags: -B --ftp-method -P --disable-epsv --ssl --ssl-reqd -l --ftp-account.`,
-	"gopher": `gopher://HOST[:PORT]/TYPE SELECTOR[%09WORDS[%09+]]   RFC 4266, RFC 1738 3.4
+	"gopher": `gopher://HOST[:PORT]/TSELECTOR[%09WORDS[%09PLUS]]   RFC 4266, RFC 1738 3.4
 
-TYPE is one character: 0 text, 1 menu, 7 index, 9 binary, g image, h page. No
-path is the menu of the server. An index wants words: fetch search URL WORDS.
-gophers is the same under TLS.`,
+T is one character: 0 text, 1 menu, 2 phone book, 7 index, 9 binary, g image, h
+page. No path is the menu of the server. An index wants words: fetch search URL
+WORDS. gophers is the same under TLS.
+PLUS is of Gopher+: + the item, +VIEW a view of it, ! its attributes, $ those of
+all in a menu, ? the item behind its form, which a person alone may send.
+Flags: --view TYPE, --lang LANGUAGE: one of the views. --ask NAME=VALUE: an answer
+to the form; what is not given is asked for. --strict: a text without its last
+line, a dot, is truncated. --robots.`,
 	"file": `file:///PATH        the files of this machine: RFC 8089
 
 A directory is the names in it; fetch ls tells more. Devices and pipes are

@@ -71,6 +71,9 @@ func head(resp *fetch.Response) []byte {
 		fmt.Fprintf(&b, "%s: %s\r\n", f.Name, f.Value)
 	}
 	if len(resp.Header) == 0 {
+		if !resp.Location.IsZero() {
+			fmt.Fprintf(&b, "Location: %s\r\n", resp.Location)
+		}
 		if resp.Size >= 0 {
 			fmt.Fprintf(&b, "Content-Length: %d\r\n", resp.Size)
 		}
