@@ -45,15 +45,23 @@ func (s *session) fetch(q *task, items string) (*literal, error) {
 
 func (s *session) fetchOnce(q *task, items string) (_ *literal, told bool, err error) {
 	s.guard.begin(q.verb() + " " + q.number() + " " + items)
-	var set imap.NumSet = imap.UIDSetNum(imap.UID(q.uid))
+	// Of a set of UIDs the library knows what belongs to it only where the UID
+	// stands before the section; some servers put it behind.
+	set := imap.SeqSet{{Start: 1, Stop: 0}}
 	if q.uid == 0 {
 		set = imap.SeqSetNum(q.index)
 	}
 	l := &literal{s: s, octets: -1, command: s.client.Fetch(set, &imap.FetchOptions{BodySection: []*imap.FetchItemBodySection{{Peek: true}}})}
 	for l.message = l.command.Next(); l.message != nil; l.message = l.command.Next() {
-		told = true
+		ours := true
 		for item := l.message.Next(); item != nil; item = l.message.Next() {
 			switch item := item.(type) {
+			case imapclient.FetchItemDataUID:
+				ours = q.uid == 0 || uint32(item.UID) == q.uid
+				if !ours && !skip(l.message) {
+					<-s.client.Closed()
+					return nil, true, s.fault("FETCH", fetch.Denied, io.ErrUnexpectedEOF)
+				}
 			case imapclient.FetchItemDataRFC822Size:
 				l.octets = item.Size
 			case imapclient.FetchItemDataBodySection:
@@ -61,11 +69,12 @@ func (s *session) fetchOnce(q *task, items string) (_ *literal, told bool, err e
 					l.begin(item)
 					return l, true, nil
 				}
-				told = false // there is no such section
+				ours = false // there is no such section
 			case imapclient.FetchItemDataBinarySection:
 				return nil, true, s.unasked(item.Literal)
 			}
 		}
+		told = told || ours
 	}
 	err = s.fault("FETCH", fetch.Denied, l.command.Close())
 	s.reused = s.reused && err != nil
