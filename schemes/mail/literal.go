@@ -21,6 +21,7 @@ type literal struct {
 	text    io.Reader
 	size    int64 // of text
 	whole   bool  // the server has sent it from its beginning
+	first   int64 // where else, as the server says
 	octets  int64 // RFC822.SIZE, where that was asked for; else -1
 
 	mu     sync.Mutex // held while somebody takes from the library
@@ -128,6 +129,9 @@ func (l *literal) begin(item imapclient.FetchItemDataBodySection) {
 	l.s.reused = false
 	l.text, l.size = item.Literal, item.Literal.Size()
 	l.left, l.whole = l.size, item.Section.Partial == nil
+	if !l.whole {
+		l.first = item.Section.Partial.Offset
+	}
 	l.s.guard.allow(l.size)
 	l.s.streaming()
 }

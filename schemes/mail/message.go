@@ -202,6 +202,9 @@ func (s *session) cut(q *task, resp *fetch.Response, l *literal, want fetch.Rang
 			first, end = resp.Size, resp.Size
 		}
 		resp.Offset, skip, left = first, q.first+first, end-first
+	case l.first != q.first+max(want.First, 0):
+		l.drop()
+		return fetch.Protocol.Errorf("server sends the bytes from %d, not those from %d", l.first, q.first+max(want.First, 0))
 	case q.length > 0 && l.size > q.length, want.End > 0 && want.First >= 0 && l.size > want.End-want.First:
 		l.drop()
 		return fetch.Protocol.Errorf("server sends %d bytes, more than it was asked for", l.size)
