@@ -193,3 +193,15 @@ func TestLocateMailto(t *testing.T) {
 		t.Error("changed")
 	}
 }
+
+func TestIDSet(t *testing.T) {
+	seen := idSet{}
+	for i := range maxSeen + 10 {
+		if !seen.add(fmt.Sprint(i)) {
+			t.Fatalf("%d is not new", i)
+		}
+	}
+	if seen.add("7") || !seen.add("") || !seen.add("") || len(seen) != maxSeen {
+		t.Errorf("%d ids remembered, want %d", len(seen), maxSeen)
+	}
+}

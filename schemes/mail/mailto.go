@@ -110,14 +110,12 @@ func (o Options) mailto(env fetch.Env) fetch.DriverFunc {
 // everywhere is what all stores have about wanted, each message once.
 func everywhere(ctx context.Context, req *fetch.Request, stores []store, wanted addressSet) iter.Seq2[letter, error] {
 	return func(yield func(letter, error) bool) {
-		seen := map[string]bool{}
+		seen := idSet{}
 		for _, s := range stores {
 			for l, err := range s.about(ctx, req, wanted) {
-				id := l.Extra["message_id"]
-				if err == nil && seen[id] {
+				if err == nil && !seen.add(l.Extra["message_id"]) {
 					continue
 				}
-				seen[id] = id != "" && len(seen) < maxSeen
 				if !yield(named(l), err) || err != nil {
 					return
 				}
@@ -126,8 +124,21 @@ func everywhere(ctx context.Context, req *fetch.Request, stores []store, wanted 
 	}
 }
 
-// maxSeen bounds what is remembered of messages listed.
+// An idSet remembers the ids of messages, up to maxSeen of them.
+type idSet map[string]bool
+
 const maxSeen = 100_000
+
+// add reports whether id is new, as far as anybody remembers.
+func (seen idSet) add(id string) bool {
+	if seen[id] {
+		return false
+	}
+	if id != "" && len(seen) < maxSeen {
+		seen[id] = true
+	}
+	return true
+}
 
 // named gives a message the URL that lasts, where it has an id.
 func named(l letter) letter {
