@@ -12,6 +12,7 @@ import (
 	"io"
 	"iter"
 	"mime"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/line"
@@ -32,7 +33,9 @@ func Is(media string) bool {
 
 // NewReader returns the listing of the entries that next returns until its
 // first error, io.EOF at the end. It holds one entry at a time and calls next
-// only from within Read, as often as it takes to fill the buffer.
+// only from within Read, as often as it takes to fill the buffer or, where entries
+// come slowly, to wait for a second: the Client looks after the speed of a body
+// between two Reads.
 func NewReader(next func() (fetch.Entry, error)) io.Reader {
 	return &reader{next: next}
 }
@@ -45,7 +48,8 @@ type reader struct {
 }
 
 func (r *reader) Read(p []byte) (n int, err error) {
-	for n < len(p) {
+	start := time.Now()
+	for n < len(p) && (n == 0 || time.Since(start) < time.Second) {
 		if len(r.rest) == 0 {
 			r.fill()
 		}

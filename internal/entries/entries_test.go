@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -81,6 +82,24 @@ func TestSourceFails(t *testing.T) {
 	if n, err := r.Read(make([]byte, 8)); n != 0 || !errors.Is(err, fetch.Timeout) {
 		t.Errorf("again: got %d, %v", n, err)
 	}
+}
+
+// TestSlow: who reads is not kept for a full buffer where entries come slowly.
+func TestSlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		next := list(sample, io.EOF)
+		r := NewReader(func() (fetch.Entry, error) {
+			time.Sleep(time.Minute)
+			return next()
+		})
+		for _, e := range sample {
+			began, b := time.Now(), make([]byte, 4096)
+			n, err := r.Read(b)
+			if want := text(t, []fetch.Entry{e}); string(b[:n]) != string(want) || err != nil || time.Since(began) > time.Minute {
+				t.Errorf("got %q, %v after %v, want %q", b[:n], err, time.Since(began), want)
+			}
+		}
+	})
 }
 
 func TestBad(t *testing.T) {
