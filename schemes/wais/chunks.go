@@ -67,9 +67,6 @@ func (c *chunks) ask(ask z3950.Retrieval) error {
 	if err := c.turn.search(ask.Search()); err != nil {
 		return err
 	}
-	if c.began {
-		c.turn.relax()
-	}
 	got, some, refusal := int64(0), false, ""
 	var fault error
 	for {
@@ -170,7 +167,7 @@ func (c *chunks) Close() error {
 		return nil
 	}
 	defer c.reading.Unlock()
-	c.turn.end(c.turn.rested)
+	c.turn.end(true)
 	return nil
 }
 

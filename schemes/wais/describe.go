@@ -15,6 +15,8 @@ const maxSource = 256 << 10
 // document that describes it.
 func (d *driver) describe(ctx context.Context, req *fetch.Request, l locator) (*fetch.Response, error) {
 	resp := &fetch.Response{Kind: fetch.Index, Size: -1, Proto: proto, Body: empty()}
+	ctx, cancel := context.WithTimeoutCause(ctx, replyTime, fetch.Timeout.Errorf("server did not describe the database within %v", replyTime))
+	defer cancel()
 	var t *turn
 	err := d.take(ctx, req, usualSize, func(turn *turn) (err error) {
 		t = turn
@@ -25,7 +27,7 @@ func (d *driver) describe(ctx context.Context, req *fetch.Request, l locator) (*
 		return nil, err
 	}
 	resp.Peer = fetch.PeerOf(t.conn)
-	t.end(t.rested)
+	t.end(true)
 	if resp.Head == nil {
 		req.Trace.Notef("server has no description of the database")
 		return resp, nil

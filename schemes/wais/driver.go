@@ -103,20 +103,21 @@ func (t *turn) finish(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	t.end(t.rested)
+	t.end(true)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	return err
 }
 
-// end gives the session back, if it is at rest, or closes it. Only the first
-// call counts; with false it may come from any goroutine.
-func (t *turn) end(rested bool) {
+// end gives the session back, if it is to be kept and at rest, or closes it. Only
+// the first call counts: behind it the session may be another's. With false it
+// may come from any goroutine.
+func (t *turn) end(keep bool) {
 	if t.over.Swap(true) {
 		return
 	}
-	if !t.stop() || !rested || t.in.Buffered() > 0 {
+	if !t.stop() || !keep || !t.rested || t.in.Buffered() > 0 {
 		t.abort()
 		return
 	}

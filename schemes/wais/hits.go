@@ -47,7 +47,11 @@ type hits struct {
 	closed atomic.Bool
 	first  *z3950.Record // that was read before there was a Body
 	found  []fetch.Entry // of one hit, not yet given out
+	noted  int           // diagnostics
 }
+
+// maxNoted is of how many diagnostics beside its hits a server may have us tell.
+const maxNoted = 10
 
 // begin reads as far as the first hit, or the reason why there is none.
 func (h *hits) begin(t *turn) error {
@@ -70,19 +74,24 @@ func (h *hits) begin(t *turn) error {
 		return fault
 	}
 	h.first = &r // valid until the next one is read
-	t.relax()
 	return nil
 }
 
-// next returns the next entry.
+// next returns the next entry. The time that its reader takes between two of them
+// does not count.
 func (h *hits) next() (e fetch.Entry, err error) {
+	if !h.turn.over.Load() {
+		h.turn.hurry()
+	}
 	for len(h.found) == 0 {
 		r, err := h.record()
 		switch {
 		case err != nil:
 			return e, err
 		case r.Kind == z3950.Diagnosis:
-			h.req.Trace.Notef("%v", diagnosis(r.Diagnostic))
+			if h.noted++; h.noted <= maxNoted {
+				h.req.Trace.Notef("%v", diagnosis(r.Diagnostic))
+			}
 		case r.Kind != z3950.Text && r.Kind != z3950.WordsUsed:
 			h.found = h.entries(r)
 		}
@@ -130,6 +139,13 @@ func (h *hits) Close() error {
 // catalogue, for want of a result.
 const noResult = "Search produced no result."
 
+// What is listed of one hit. A hostile one would have a hundred types for an id
+// of 64 KiB, and a listing hundreds of times its size.
+const (
+	maxListed = 16       // types
+	maxURL    = 64 << 10 // bytes of a URL: a Client takes no longer ones
+)
+
 // entries makes an entry of each type in which a document can be had.
 func (h *hits) entries(r z3950.Record) (all []fetch.Entry) {
 	e := fetch.Entry{Name: strings.TrimSpace(latin1(r.Headline)), Size: -1, Time: dateOf(string(r.Date)), Extra: extra(r)}
@@ -144,6 +160,7 @@ func (h *hits) entries(r z3950.Record) (all []fetch.Entry) {
 	if len(types) == 0 { // in a short header
 		types = [][]byte{[]byte("TEXT")}
 	}
+	types = types[:min(len(types), maxListed)]
 	for i, t := range types {
 		d := document{kind: string(t), id: string(r.ID), length: -1}
 		if i == 0 && r.Length.Set { // the length is that of the first type
@@ -162,7 +179,7 @@ func (h *hits) entry(e fetch.Entry, d document) (fetch.Entry, bool) {
 		return e, false
 	}
 	u, err := h.base.WithPath(string(appendDocument([]byte(h.folder), d)))
-	if err != nil {
+	if err != nil || len(u.Unredacted()) > maxURL {
 		return e, false
 	}
 	e.URL, e.Kind, e.Media, e.Size = u, fetch.Document, mediaOf(d.kind), d.length

@@ -97,8 +97,8 @@ func (s *session) init(size uint32) error {
 // that did not understand.
 var errTooLarge = fetch.Protocol.Errorf("server could not encode its answer")
 
-// ask sends p and reads the head of the answer: the whole of it has its time
-// until relax.
+// ask sends p and reads the head of the answer, the whole of which has its time
+// from here.
 func (s *session) ask(p z3950.PDU) error {
 	if s.in.Buffered() > 0 {
 		return fetch.Protocol.Errorf("an answer to nothing that was asked")
@@ -148,8 +148,10 @@ func (s *session) record() (z3950.Record, error) {
 	return r, wireFault(err)
 }
 
-// relax leaves the rest of an answer to whoever reads it: the Client looks
-// after its speed.
+// hurry gives the next part of an answer its time, however slowly it comes.
+func (s *session) hurry() { s.conn.SetReadDeadline(time.Now().Add(replyTime)) }
+
+// relax ends the time of an answer.
 func (s *session) relax() { s.conn.SetDeadline(time.Time{}) }
 
 // wireFault classes an error of the wire.

@@ -1,0 +1,148 @@
+package wais_test
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/schemes/wais/waistest"
+	"github.com/anyurl/fetch/schemes/wais/z3950"
+)
+
+// TestSlow: a server that sends a little now and then keeps nobody for long,
+// whatever the part of its answer that it drips.
+func TestSlow(t *testing.T) {
+	hits := func(n int) string {
+		var all []z3950.Record
+		for i := range n {
+			all = append(all, document(fmt.Sprintf("hit %03d", i)))
+		}
+		return message(all...)
+	}
+	few, one := hits(3), len(hits(2))-len(hits(1))
+	asides := []z3950.Record{document("hit 000")}
+	for range 1000 {
+		asides = append(asides, diagnostic("SD", "x"))
+	}
+	source := z3950.Record{Kind: z3950.Document, ID: []byte(id), Types: [][]byte{[]byte("WSRC")}}
+	for _, c := range []struct {
+		name, path string
+		op         fetch.Op
+		script     faultnet.Script
+		body       string
+	}{
+		{"a hit", "db?x", fetch.Get, ready(faultnet.Send(few[:len(few)-10]), faultnet.SendSlow(few[len(few)-10:], 1, 30*time.Second)), `"hit 001"`},
+		{"hit by hit", "db?x", fetch.Get, ready(faultnet.SendSlow(hits(500), one, 20*time.Second)), `"hit 000"`},
+		{"diagnostics behind a hit", "db?x", fetch.Get, ready(faultnet.SendSlow(message(asides...), len(hits(1)), 50*time.Second)), `"hit 000"`},
+		{"a second chunk", known, fetch.Get, ready(faultnet.Send(message(chunk(id, "1234"))), ask, faultnet.SendSlow(message(chunk(id, "5678")), 1, 30*time.Second)), "1234"},
+		{"a description", "db", fetch.Stat, ready(faultnet.Send(message(source)), ask, faultnet.Send(message(chunk(id, "(:source"))), ask, faultnet.SendSlow(message(chunk(id, ")")), 1, 30*time.Second)), ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client, s := serve(t, c.script)
+				began := time.Now()
+				req := request(t, host+c.path)
+				req.Op = c.op
+				resp, err := client.Do(t.Context(), req)
+				var body []byte
+				if err == nil {
+					body, err = io.ReadAll(resp.Body)
+					resp.Body.Close()
+				}
+				if took := time.Since(began); fetch.FaultOf(err) != fetch.Timeout || took > 4*time.Minute || !strings.Contains(string(body), c.body) {
+					t.Errorf("got %q, %v after %v", body, err, took)
+				}
+				client.Close()
+				s.Close()
+			})
+		})
+	}
+}
+
+// TestSlowReader: the time that whoever reads a listing takes does not count.
+func TestSlowReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all := []z3950.Record{}
+		for i := range 2000 {
+			all = append(all, document(fmt.Sprintf("hit %03d %s", i, strings.Repeat("x", 100))))
+		}
+		client, s := serve(t, ready(faultnet.Send(message(all...)), faultnet.Stall()))
+		resp, err := client.Get(t.Context(), host+"db?x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, err := range resp.Entries() {
+			if n++; err != nil {
+				t.Fatalf("entry %d: %v", n, err)
+			}
+			if n%500 == 0 {
+				time.Sleep(5 * time.Minute)
+			}
+		}
+		if n != len(all) {
+			t.Errorf("%d hits", n)
+		}
+		client.Close()
+		s.Close()
+	})
+}
+
+// TestLargeHit: a hit with a hundred types and an id of the largest size does
+// not make a listing of hundreds of times its own.
+func TestLargeHit(t *testing.T) {
+	var types [][]byte
+	for i := range 99 {
+		types = append(types, fmt.Appendf(nil, "T%02d", i))
+	}
+	for size, entries := range map[int]int{100: 16, 20000: 16, 60000: 0} {
+		large := z3950.Record{Kind: z3950.Document, ID: []byte("\x03" + strings.Repeat("\xff", size-1)), Types: types, Headline: []byte("large")}
+		c, _ := serve(t, ready(faultnet.Send(message(large, document("small")))))
+		got := get(t.Context(), c, host+"db?x")
+		if n := strings.Count(got.body, `"large"`); n != entries || !strings.Contains(got.body, `"small"`) || got.err != nil {
+			t.Errorf("id of %d bytes: %d entries in %d bytes, %v, want %d", size, n, len(got.body), got.err, entries)
+		}
+	}
+}
+
+// TestManyDiagnostics: a server has little to say beside what was asked for.
+func TestManyDiagnostics(t *testing.T) {
+	all := []z3950.Record{document("a")}
+	for range 1000 {
+		all = append(all, diagnostic("SD", "too many"))
+	}
+	c, _ := serve(t, ready(faultnet.Send(message(append(all, document("b"))...))))
+	req := request(t, host+"db?x")
+	var notes []string
+	req.Trace = &fetch.Trace{Note: func(text string) { notes = append(notes, text) }}
+	if got := outcome(c.Do(t.Context(), req)); !strings.Contains(got, `"b"`) || len(notes) != 10 {
+		t.Errorf("got %s and %d notes", got, len(notes))
+	}
+}
+
+// TestHandBack: a session that was given back is another's at once, and whoever
+// had it leaves it alone.
+func TestHandBack(t *testing.T) {
+	source := &waistest.Document{Path: "/db.src", Bodies: []waistest.Body{waistest.NewBody("WSRC", "(:source :database-name \"db\")")}}
+	server := &waistest.Server{Databases: map[string]*waistest.Database{"db": {Source: source}}}
+	c, _ := serve(t, faultnet.Script{server.Step()})
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 50 {
+				req := request(t, host+"db")
+				req.Op = fetch.Stat
+				if resp, err := c.Do(t.Context(), req); err != nil || resp.Header.Get("database-name") != "db" {
+					t.Errorf("got %+v, %v", resp, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
