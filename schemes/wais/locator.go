@@ -52,6 +52,10 @@ func locate(u uri.URI) (l locator, err error) {
 	return l, err
 }
 
+// maxDatabase bounds the name of a database in bytes: the header of a PDU, which
+// it stands in, tells its own length in two.
+const maxDatabase = 1 << 10
+
 // parseDatabase refuses what would not name one database of this server:
 // freeWAIS asks another server for a name with "@" in it, and 1F parts names.
 func parseDatabase(segment string) (string, error) {
@@ -61,6 +65,9 @@ func parseDatabase(segment string) (string, error) {
 	}
 	if strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f || r == '@' }) {
 		return "", fetch.BadURL.Errorf("database whose name has a control character or @ in it")
+	}
+	if len(name) > maxDatabase {
+		return "", fetch.BadURL.Errorf("database whose name has %d bytes", len(name))
 	}
 	return name, nil
 }

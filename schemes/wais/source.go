@@ -37,10 +37,17 @@ func menu(base uri.URI, media string, r io.Reader) iter.Seq2[fetch.Entry, error]
 }
 
 // A source describes a database: the fields of a WAIS source file in their
-// order, without the colons. The value of a list is its words.
+// order, without the colons. The value of a list is its words; values are the
+// bytes of the file.
 type source []fetch.Field
 
-func (s source) header() fetch.Header { return fetch.Header(s) }
+// header is s as text.
+func (s source) header() (h fetch.Header) {
+	for _, f := range s {
+		h = append(h, fetch.Field{Name: f.Name, Value: latin1([]byte(f.Value))})
+	}
+	return h
+}
 
 func (s source) get(name string) string { return fetch.Header(s).Get(name) }
 
@@ -66,10 +73,10 @@ func (s source) entry(base uri.URI) (fetch.Entry, error) {
 	if err != nil {
 		return fetch.Entry{}, fetch.Protocol.Errorf("description of a database that is nowhere: %w", err)
 	}
-	e := fetch.Entry{Name: name, URL: u, Kind: fetch.Index, Size: -1, Extra: map[string]string{}}
+	e := fetch.Entry{Name: latin1([]byte(name)), URL: u, Kind: fetch.Index, Size: -1, Extra: map[string]string{}}
 	for _, key := range []string{"description", "maintainer", "keyword-list", "cost", "cost-unit", "ip-address", "subjects"} {
 		if v := s.get(key); v != "" {
-			e.Extra[strings.ReplaceAll(key, "-", "_")] = v
+			e.Extra[strings.ReplaceAll(key, "-", "_")] = latin1([]byte(v))
 		}
 	}
 	return e, nil
@@ -98,7 +105,7 @@ func parseSource(text []byte) (source, error) {
 		if err != nil {
 			return nil, err
 		}
-		s = append(s, fetch.Field{Name: strings.ToLower(key), Value: latin1([]byte(value))})
+		s = append(s, fetch.Field{Name: strings.ToLower(key), Value: value})
 	}
 	return s, nil
 }

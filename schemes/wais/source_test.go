@@ -35,6 +35,7 @@ func TestSource(t *testing.T) {
 		{"neither: where it comes from", `(:source :database-name "d")`, `index "d" wais://[::1]:2210/d `},
 		{"escapes", `(:source :database-name "d" :description "a \"b\" \\ c")`, `index "d" wais://[::1]:2210/d  description="a \"b\" \\ c"`},
 		{"Latin-1", "(:source :database-name \"d\" :maintainer \"Andr\xe9\")", `index "d" wais://[::1]:2210/d  maintainer="André"`},
+		{"database whose name is Latin-1", "(:source :database-name \"caf\xe9\")", `index "café" wais://[::1]:2210/caf%E9 `},
 		{"unknown keys, and bytes", `(:SOURCE :database-name "d" :update-time (1 2 (3)) :secret (:any :size 2 :bytes #( 1 2 )) :x y)`, `index "d" wais://[::1]:2210/d `},
 		{"no space between", `(:source :database-name "d":maintainer"m")`, `index "d" wais://[::1]:2210/d  maintainer="m"`},
 		{"names no database", `(:source :version 3)`, "protocol: description of a database that names none"},

@@ -60,13 +60,14 @@ func checkID(id string) error {
 }
 
 // parseFields reads numbered fields, each ended by a semicolon. It is false
-// for anything else.
+// for anything else. Where there are several the last may lack its end: a text
+// around the URL takes it for punctuation of its own.
 func parseFields(s string) (string, bool) {
 	var id z3950.DocumentID
 	for s != "" {
 		field, rest, ok := strings.Cut(s, ";")
 		number, text, has := strings.Cut(field, "=")
-		if !ok || !has || number == "" || strings.Trim(number, "0123456789") != "" {
+		if !ok && len(id) == 0 || !has || number == "" || strings.Trim(number, "0123456789") != "" {
 			return "", false
 		}
 		tag, err := strconv.ParseUint(number, 10, 32)
