@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"bytes"
 	"crypto/tls"
 	"encoding/json"
 	"io"
@@ -122,7 +123,8 @@ type entryJSON struct {
 	Extra map[string]string `json:"extra,omitempty"`
 }
 
-// MarshalJSON writes e as one record: what is unknown is left out.
+// MarshalJSON writes e as one record: what is unknown is left out. Whether "&"
+// and "<" are escaped is for the encoder to say.
 func (e Entry) MarshalJSON() ([]byte, error) {
 	j := entryJSON{Name: e.Name, URL: e.URL.String(), Kind: e.Kind, Media: e.Media, Raw: e.Raw, Extra: e.Extra}
 	if e.Size >= 0 {
@@ -131,7 +133,11 @@ func (e Entry) MarshalJSON() ([]byte, error) {
 	if !e.Time.IsZero() {
 		j.Time = &e.Time
 	}
-	return json.Marshal(j)
+	var text bytes.Buffer
+	w := json.NewEncoder(&text)
+	w.SetEscapeHTML(false)
+	err := w.Encode(j)
+	return text.Bytes(), err
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote.

@@ -39,7 +39,7 @@ func TestNews(t *testing.T) {
 	contains(t, fetchAs(t, 0, "ls", "nntp://"+s.Addr+"/local.test"), "one")
 	contains(t, fetchAs(t, 0, "ls", "nntp://"+s.Addr+"/local.test/1-2"), "one")
 	contains(t, fetchAs(t, 0, "ls", "--news-server", s.Addr, "news:*"), "local.test")
-	contains(t, fetchAs(t, 0, "ls", "--json", "nntp://"+s.Addr+"/local.test"), `"message_id":"\u003cone@test.example\u003e"`)
+	contains(t, fetchAs(t, 0, "ls", "--json", "nntp://"+s.Addr+"/local.test"), `"message_id":"<one@test.example>"`)
 	contains(t, fetchAs(t, 0, "--mbox", "nntp://"+s.Addr+"/local.test/1-9"), "Subject: one\n", "\n>From the body\n")
 	contains(t, fetchAs(t, 0, "--part", "1", "--news-server", s.Addr, "news:one@test.example"), "From the body")
 	contains(t, fetchAs(t, 0, "ls", "--field", "From", "nntp://"+s.Addr+"/local.test"), " a@b.example\n")
