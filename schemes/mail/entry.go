@@ -129,6 +129,8 @@ func addresses(list []imap.Address) string {
 		case addr == "":
 		case a.Name == "":
 			all = append(all, addr)
+		case strings.ContainsAny(a.Name, `()<>[]:;@,"\`):
+			all = append(all, quote(a.Name)+" <"+addr+">")
 		default:
 			all = append(all, a.Name+" <"+addr+">")
 		}

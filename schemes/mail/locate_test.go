@@ -8,6 +8,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/uri"
+	"github.com/emersion/go-imap/v2"
 )
 
 // plan is what Plan says after the login, and fault what class of error.
@@ -203,5 +204,13 @@ func TestIDSet(t *testing.T) {
 	}
 	if seen.add("7") || !seen.add("") || !seen.add("") || len(seen) != maxSeen {
 		t.Errorf("%d ids remembered, want %d", len(seen), maxSeen)
+	}
+}
+
+// TestAddresses: a list of them is told apart again.
+func TestAddresses(t *testing.T) {
+	got := addresses([]imap.Address{{Name: "Bob", Mailbox: "bob", Host: "h"}, {Name: `Carl "C", Jr.`, Mailbox: "carl", Host: "h"}, {Mailbox: "eve", Host: "h"}, {Mailbox: "group"}})
+	if want := `Bob <bob@h>, "Carl \"C\", Jr." <carl@h>, eve@h`; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
