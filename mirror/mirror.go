@@ -87,6 +87,9 @@ type Summary struct {
 // returns nil for is complete but for Summary.Failed. An archive that another
 // process works on is fetch.InUse.
 func Run(ctx context.Context, o Options) (Summary, error) {
+	if err := o.check(); err != nil {
+		return Summary{}, err
+	}
 	o.fill()
 	m, err := open(ctx, o)
 	if err != nil {
@@ -97,6 +100,24 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 		m.total.Left = s.States[frontier.Pending]
 	}
 	return m.total.Summary, also(err, m.close())
+}
+
+// check refuses what would else be found out behind the first write.
+func (o *Options) check() error {
+	switch {
+	case o.Dir == "":
+		return fetch.Usage.Errorf("a mirror without a folder")
+	case o.Client == nil:
+		return fetch.Usage.Errorf("a mirror without a client")
+	case len(o.Seeds) == 0:
+		return fetch.Usage.Errorf("a mirror without seeds")
+	}
+	for _, u := range o.Seeds {
+		if u.Scheme() == "" {
+			return fetch.BadURL.Errorf("seed %q is no URL but a reference", u)
+		}
+	}
+	return nil
 }
 
 func (o *Options) fill() {

@@ -17,7 +17,8 @@
 //
 // With Options.Resume the part survives a failure, next to a small state
 // file that says of which object and version it is; State, Begin and the
-// request's Range and IfSame carry the next attempt on from there.
+// request's Range and IfSame carry the next attempt on from there: see the
+// example.
 //
 // # What appears
 //
@@ -32,7 +33,7 @@
 // Every error is of one of these classes: fetch.InUse (another process writes
 // the same file; the lock ends with that process), fetch.Exists,
 // fetch.DiskFull, fetch.Local for anything else on this side, fetch.Usage,
-// and from Begin and Commit fetch.Mismatch, fetch.Protocol and
+// and from Begin, Write and Commit fetch.Mismatch, fetch.Protocol and
 // fetch.Truncated.
 package save
 
