@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -69,6 +70,9 @@ func (j *job) entries(all iter.Seq2[fetch.Entry, error], write func(io.Writer, f
 		if err == nil {
 			err = local(write(w, e))
 		}
+		if errors.Is(err, errEnough) {
+			break
+		}
 		if err != nil {
 			w.Flush()
 			return err
@@ -76,6 +80,23 @@ func (j *job) entries(all iter.Seq2[fetch.Entry, error], write func(io.Writer, f
 	}
 	return local(w.Flush())
 }
+
+// atMost ends a listing in which n entries have led somewhere, for those who
+// find more than they were asked for; 0 is no end.
+func atMost(n int, write func(io.Writer, fetch.Entry) error) func(io.Writer, fetch.Entry) error {
+	return func(w io.Writer, e fetch.Entry) error {
+		err := write(w, e)
+		if e.Kind == fetch.Info {
+			return err
+		}
+		if n--; n == 0 && err == nil {
+			err = errEnough
+		}
+		return err
+	}
+}
+
+var errEnough = errors.New("enough is found")
 
 func listJSON(w io.Writer, e fetch.Entry) error {
 	return encode(w, e)

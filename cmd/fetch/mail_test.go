@@ -30,6 +30,9 @@ func TestMail(t *testing.T) {
 	is("one\n", inbox+"?SUBJECT%20one")
 	contains(t, fetchAs(t, 0, "search", inbox, "hello"), " one\n")
 	contains(t, fetchAs(t, 0, "ls", inbox), "one")
+	if got := fetchAs(t, 0, "search", "--max", "1", "--urls", inbox, "example"); strings.Count(got, "\n") != 1 {
+		t.Errorf("search --max 1: got %q", got)
+	}
 	is("", strings.Replace(inbox, "INBOX", "", 1)+"INBOX?SUBJECT%20three")
 	fetchAs(t, 8, inbox+"/;UID=99")
 	fetchAs(t, 8, inbox+"/;UID=2/;SECTION=7")

@@ -37,6 +37,7 @@ func (a *app) search() *cobra.Command {
 			if asJSON {
 				write = listJSON
 			}
+			write = atMost(q.Max, write)
 			return a.batch(args[:1], func(j *job) error {
 				u, err := j.typed(j.text)
 				if err != nil {
