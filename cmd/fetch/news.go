@@ -57,6 +57,8 @@ func (f *newsFlags) options(ssl ftpFlags, compressed bool) (nntp.Options, error)
 	switch {
 	case f.headers && f.body:
 		return o, fetch.Usage.Errorf("--headers and --body exclude each other")
+	case f.body && (f.mbox || f.maildir != ""):
+		return o, fetch.Usage.Errorf("--mbox and --maildir want messages, and --body takes their heads off")
 	case f.listing:
 		o.View = nntp.Overview
 	case f.headers:
@@ -119,6 +121,8 @@ func (f *newsFlags) reshape(w io.Writer, resp *fetch.Response, note func(format 
 		return copyAll(w, part.Body)
 	case f.decode:
 		return decode(w, resp, note)
+	case resp.Kind == fetch.Menu:
+		return fetch.Unsupported.Errorf("a listing is no message: --mbox and --maildir are for what holds messages")
 	case f.maildir != "":
 		return f.deliver(resp)
 	}

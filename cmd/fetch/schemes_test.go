@@ -59,6 +59,16 @@ func TestNews(t *testing.T) {
 	if files, err := os.ReadDir(filepath.Join(dir, "new")); err != nil || len(files) != 1 {
 		t.Errorf("the Maildir has %d messages, %v", len(files), err)
 	}
+	fetchAs(t, 2, "--body", "--maildir", dir, "nntp://"+s.Addr+"/local.test")
+	for _, flag := range []string{"--mbox", "--maildir=" + dir} { // what is a listing
+		if got := fetchAs(t, 12, flag, "nntp://"+s.Addr+"/*"); got != "" {
+			t.Errorf("%s wrote %q", flag, got)
+		}
+		fetchAs(t, 12, "--headers", flag, "nntp://"+s.Addr+"/local.test")
+	}
+	if files, err := os.ReadDir(filepath.Join(dir, "new")); err != nil || len(files) != 1 {
+		t.Errorf("the Maildir has %d messages, %v", len(files), err)
+	}
 	state := filepath.Join(t.TempDir(), "marks")
 	contains(t, fetchAs(t, 0, "--state", state, "ls", "nntp://"+s.Addr+"/local.test"), "one")
 	if again := fetchAs(t, 0, "--state", state, "ls", "nntp://"+s.Addr+"/local.test"); again != "" {
