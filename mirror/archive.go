@@ -125,6 +125,9 @@ func (m *mirror) recover(ctx context.Context) (err error) {
 	if m.store, err = tree.Open(m.Dir, tree.Options{}); err != nil {
 		return fault(err)
 	}
+	if err := m.redo(ctx); err != nil {
+		return fault(err)
+	}
 	if err := errors.Join(m.store.Clean(), m.findParts()); err != nil {
 		return fault(err)
 	}

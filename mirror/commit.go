@@ -12,7 +12,8 @@ import (
 )
 
 // commit makes what a batch of visits brought part of the archive: the bytes to
-// the disk first, then one transaction that names them.
+// the disk first, then one transaction that names them, and then the names in
+// the tree, which redo gives where this process is killed before.
 func (m *mirror) commit(ctx context.Context, l *frontier.Lease, batch []*visit) error {
 	ctx = context.WithoutCancel(ctx) // what has begun is short, and half of it helps nobody
 	m.mu.Lock()
@@ -29,7 +30,7 @@ func (m *mirror) commit(ctx context.Context, l *frontier.Lease, batch []*visit) 
 	}
 	m.namer.Committed(c.assigned...)
 	maps.Copy(m.safe, m.ends)
-	err = m.rotate(m.ends)
+	err = errors.Join(c.publish(), m.rotate(m.ends))
 	clear(m.ends)
 	for i, v := range batch {
 		m.count(v, &c.results[i])
@@ -58,10 +59,7 @@ func (c *commit) write() error {
 	if err := c.fill(); err != nil {
 		return err
 	}
-	if err := c.record(); err != nil {
-		return err
-	}
-	return c.publish()
+	return c.record()
 }
 
 // capture is what is known of the object that v brought; nil where that is
@@ -135,23 +133,23 @@ func (c *commit) fill() error {
 	return c.m.store.Sync(open...)
 }
 
-// publish gives the files their names.
+// publish gives the files their names. One that cannot have its now gets it from
+// the next run.
 func (c *commit) publish() error {
 	some := false
+	var err error
 	for i, f := range c.files {
 		if f == nil {
 			continue
 		}
 		k := c.results[i].Capture
-		if err := f.Commit(k.Path, k.Modified); err != nil {
-			return err
-		}
+		err = errors.Join(err, f.Commit(k.Path, k.Modified))
 		c.files[i], some = nil, true
 	}
 	if !some {
 		return nil
 	}
-	return c.m.store.SyncFolders()
+	return errors.Join(err, c.m.store.SyncFolders())
 }
 
 func (c *commit) discard() {

@@ -20,6 +20,7 @@
 //
 // An object reaches the archive in this order: the bytes into files of no
 // name, or behind the end of a WARC; those to the disk; then one transaction
-// that says where they are and what they lead to. A kill before the
-// transaction leaves bytes that nothing names, which the next run cuts off.
+// that says where they are and what they lead to; then the names in the tree. A
+// kill before the transaction leaves bytes that nothing names, which the next run
+// cuts off; after one behind it the next run gives the names.
 package mirror

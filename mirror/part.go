@@ -91,7 +91,7 @@ func (m *mirror) keep(v *visit, left *save.File, err error) {
 // spool is where the body of v goes, behind what is left of it, which it takes
 // over.
 func (m *mirror) spool(v *visit, left *save.File) (*spool, error) {
-	s, r, p := &spool{m: m}, v.resp, left
+	s, r, p := &spool{m: m, label: partName(v.item.Key)}, v.resp, left
 	switch large := r.Validator != "" && r.Size >= minPart; {
 	case r.Fault != nil || r.Unchanged || !r.Location.IsZero(): // nothing of it comes now
 		m.keep(v, left, r.Fault)

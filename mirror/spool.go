@@ -16,6 +16,7 @@ import (
 // in a file that has no name in the tree. It belongs to one goroutine at a time.
 type spool struct {
 	m     *mirror
+	label string // of its file
 	mem   []byte
 	taken int64             // of the budget
 	file  *tree.File        // nil: all is in mem
@@ -136,7 +137,7 @@ func (s *spool) toFile() (*tree.File, error) {
 		s.given = true
 		return s.file, nil
 	}
-	f, err := s.m.store.Create()
+	f, err := s.m.store.Create(s.label)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +159,7 @@ func (s *spool) free() {
 		s.part.Close() // what there is of it stays
 	}
 	s.forget()
-	*s = spool{m: s.m}
+	*s = spool{m: s.m, label: s.label}
 }
 
 func (s *spool) forget() {

@@ -36,7 +36,7 @@ type Finding struct {
 func Verify(ctx context.Context, dir string) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		err := exclusive(ctx, dir, func(a *archive) error {
-			v := &verifier{archive: a, dir: dir, yield: yield, seed: maphash.MakeSeed(), known: map[uint64]struct{}{}}
+			v := &verifier{archive: a, dir: dir, yield: yield, seed: maphash.MakeSeed(), known: map[uint64]struct{}{}, later: map[string]bool{}}
 			return v.all(ctx)
 		})
 		switch {
@@ -93,10 +93,11 @@ type verifier struct {
 	yield func(Finding, error) bool
 	seed  maphash.Seed
 	known map[uint64]struct{} // paths of the tree that the database knows
+	later map[string]bool     // those to which redo will give what the database says
 }
 
 func (v *verifier) all(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{v.objects, v.strangers, v.records, v.derived, v.pending} {
+	for _, step := range []func(context.Context) error{v.unnamed, v.objects, v.strangers, v.records, v.derived, v.pending} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -107,6 +108,23 @@ func (v *verifier) all(ctx context.Context) error {
 func (v *verifier) say(f Finding) error {
 	if !v.yield(f, nil) {
 		return errEnough
+	}
+	return nil
+}
+
+// unnamed finds what a run had completed that was killed then.
+func (v *verifier) unnamed(ctx context.Context) error {
+	for f, err := range v.store.Left() {
+		if err != nil {
+			return err
+		}
+		c, err := v.completed(ctx, f)
+		if f.Close(); err != nil {
+			return err
+		}
+		if c != nil {
+			v.later[c.Path] = true
+		}
 	}
 	return nil
 }
@@ -123,9 +141,7 @@ func (v *verifier) objects(ctx context.Context) error {
 		if text == "" || s == frontier.Gone && text == missing {
 			return nil
 		}
-		// A run that was killed between the name and the transaction has put a
-		// new file there, and visits it again.
-		return v.say(Finding{Path: tree.Dir + "/" + c.Path, Text: text, Note: s == frontier.Pending})
+		return v.say(Finding{Path: tree.Dir + "/" + c.Path, Text: text, Note: v.later[c.Path]})
 	})
 }
 
@@ -160,7 +176,6 @@ func (v *verifier) strangers(context.Context) error {
 		if _, ok := v.known[maphash.String(v.seed, e.Path)]; ok {
 			continue
 		}
-		// As above, where there was no file before.
 		if err := v.say(Finding{Path: tree.Dir + "/" + e.Path, Text: "the database does not know it", Note: true}); err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ func BenchmarkStore(b *testing.B) {
 			body := make([]byte, 2500)
 			var files []*File
 			for i := 0; b.Loop(); i++ {
-				f, err := s.Create()
+				f, err := s.Create("x")
 				if err == nil {
 					_, err = f.Write(body)
 				}

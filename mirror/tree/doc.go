@@ -4,7 +4,7 @@
 // [Path] says where a URL would lie if it were alone; a [Namer] sees to it that
 // no two lie in one place, whatever the file system thinks of case and of
 // Unicode. A [Store] holds the files: Create, write, Sync a batch, Commit each,
-// SyncFolders.
+// SyncFolders. A batch that is synced outlives its process: Left finds it.
 //
 // In the folder of an archive a Store keeps
 //

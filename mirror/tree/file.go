@@ -5,13 +5,14 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"strings"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
 )
 
 // A File is on its way into the tree. It is not safe for concurrent use. It
-// ends with Commit or Discard.
+// ends with Commit, Discard or Close.
 type File struct {
 	s      *Store
 	f      *os.File
@@ -51,14 +52,28 @@ func (f *File) Discard() error {
 	if f.done {
 		return nil
 	}
+	return errors.Join(f.Close(), local(f.s.parts.Remove(f.name)))
+}
+
+// Close ends f and leaves it where Left of another process finds it.
+func (f *File) Close() error {
+	if f.done {
+		return nil
+	}
 	f.done = true
-	return local(errors.Join(f.f.Close(), f.s.parts.Remove(f.name)))
+	return local(f.f.Close())
+}
+
+// Label is that of Create, or the name of what Adopt was given.
+func (f *File) Label() string {
+	label, _, _ := strings.Cut(f.name, ".")
+	return label
 }
 
 // Commit gives the file its path in the tree, in the place of one that lies
 // there, and ends f. Modified is its time; zero: now. A file that was not synced
-// is synced first. If anything fails, the path is what it was before, and f is
-// discarded.
+// is synced first. If anything fails, the path is what it was before, and f ends
+// as by Close.
 //
 // After a loss of power the name is sure to be there from SyncFolders on.
 func (f *File) Commit(name string, modified time.Time) error {
@@ -75,12 +90,7 @@ func (f *File) Commit(name string, modified time.Time) error {
 	if err == nil {
 		err = f.commit(Dir+"/"+name, modified)
 	}
-	if err != nil {
-		f.Discard()
-		return local(err)
-	}
-	f.done = true
-	return nil
+	return local(errors.Join(err, f.Close()))
 }
 
 func (f *File) commit(name string, modified time.Time) error {
@@ -88,7 +98,7 @@ func (f *File) commit(name string, modified time.Time) error {
 	if !modified.IsZero() {
 		s.tmp.chtimes(f.name, modified) // for show alone: a file without it is whole
 	}
-	if err := f.f.Close(); err != nil {
+	if err := f.Close(); err != nil {
 		return err
 	}
 	s.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path"
 	"strconv"
@@ -83,10 +84,12 @@ func (s *Store) Close() error {
 	return local(errors.Join(err, s.root.Close()))
 }
 
-// Create begins a file. Nothing is seen of it before Commit.
-func (s *Store) Create() (*File, error) {
+// Create begins a file. Nothing is seen of it before Commit. The label, which
+// others may have too, says whose it is: a name that every system can hold,
+// without a dot.
+func (s *Store) Create(label string) (*File, error) {
 	for {
-		name := strconv.FormatUint(s.seq.Add(1), 36) + ".part"
+		name := s.partName(label)
 		f, err := s.tmp.create(name)
 		if errors.Is(err, fs.ErrExist) {
 			continue // of another process, or of one that was killed
@@ -96,6 +99,46 @@ func (s *Store) Create() (*File, error) {
 		}
 		return &File{s: s, f: f, name: name}, nil
 	}
+}
+
+// partName is another name for a file in tmp.
+func (s *Store) partName(label string) string {
+	return label + "." + strconv.FormatUint(s.seq.Add(1), 36) + ".part"
+}
+
+// Left yields the files that a process left which was killed before their Commit,
+// but for Parts. What it yields is the caller's to end. Only who knows that no other process
+// works on the archive may call it.
+func (s *Store) Left() iter.Seq2[*File, error] {
+	return func(yield func(*File, error) bool) {
+		entries, err := fs.ReadDir(s.parts.FS(), ".")
+		if err != nil {
+			yield(nil, local(err))
+			return
+		}
+		for _, e := range entries {
+			if !e.Type().IsRegular() || s.isPart(e.Name()) {
+				continue
+			}
+			f, err := s.left(e.Name())
+			if !yield(f, local(err)) {
+				return
+			}
+		}
+	}
+}
+
+func (s *Store) left(name string) (*File, error) {
+	f, err := s.parts.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &File{s: s, f: f, name: name, size: info.Size()}, nil
 }
 
 // Clean removes what a killed process left unfinished, but for Parts. Only who knows that no

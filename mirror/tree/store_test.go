@@ -29,7 +29,7 @@ func open(t testing.TB) (*Store, string) {
 // write puts a file into the tree.
 func write(t testing.TB, s *Store, path, body string, modified time.Time) error {
 	t.Helper()
-	f, err := s.Create()
+	f, err := s.Create("x")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestCommit(t *testing.T) {
 }
 
 func TestInTheWay(t *testing.T) {
-	s, dir := open(t)
+	s, _ := open(t)
 	for _, path := range []string{"http/h/a", "http/h/d/f"} {
 		if err := write(t, s, path, "x", time.Time{}); err != nil {
 			t.Fatal(err)
@@ -100,14 +100,56 @@ func TestInTheWay(t *testing.T) {
 			t.Errorf("%q was written", path)
 		}
 	}
-	if n := parts(t, dir); n != 0 {
-		t.Errorf("%d parts are left", n)
+	if n := left(t, s); n != 10 {
+		t.Errorf("%d files are left for another attempt", n)
 	}
+}
+
+// TestLeft: a file that was synced is what it was in another process, and gets
+// its path there.
+func TestLeft(t *testing.T) {
+	s, dir := open(t)
+	f, err := s.Create("one")
+	if err == nil {
+		_, err = f.Write([]byte("text"))
+	}
+	if err := errors.Join(err, s.Sync(f), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	other, err := Open(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	for f, err := range other.Left() {
+		if err != nil || f.Label() != "one" || f.Size() != 4 {
+			t.Fatalf("got %+v, %v", f, err)
+		}
+		if err := f.Commit("http/h/a", time.Time{}); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := read(t, dir, "tree/http/h/a"); got != "text" || left(t, other) != 0 {
+		t.Errorf("got %q, and %d files are left", got, left(t, other))
+	}
+}
+
+// left counts what Left yields.
+func left(t testing.TB, s *Store) (n int) {
+	t.Helper()
+	for f, err := range s.Left() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		n++
+	}
+	return n
 }
 
 func TestDiscardAndClean(t *testing.T) {
 	s, dir := open(t)
-	f, err := s.Create()
+	f, err := s.Create("x")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +172,7 @@ func TestDiscardAndClean(t *testing.T) {
 	}
 
 	for range 3000 { // what a killed process left
-		f, err := s.Create()
+		f, err := s.Create("x")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +183,7 @@ func TestDiscardAndClean(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Close()
-	if f, err := other.Create(); err != nil {
+	if f, err := other.Create("x"); err != nil {
 		t.Error(err) // its names are taken
 	} else {
 		f.f.Close()
@@ -203,7 +245,7 @@ func TestMany(t *testing.T) {
 	for batch := range 3 {
 		var files []*File
 		for range 100 {
-			f, err := s.Create()
+			f, err := s.Create("x")
 			if err != nil {
 				t.Fatal(err)
 			}

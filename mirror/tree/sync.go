@@ -11,8 +11,9 @@ import (
 // take 350 ms one after the other and 60 ms so.
 const atOnce = 16
 
-// Sync makes what was written to files durable: best all of a batch at once. A
-// file that fails is not committed. It returns when all has been tried.
+// Sync makes what was written to files durable, and that they are where Left
+// finds them: best all of a batch at once. A file that fails is not committed. It
+// returns when all has been tried.
 func (s *Store) Sync(files ...*File) error {
 	var todo []*File
 	for _, f := range files {
@@ -30,6 +31,9 @@ func (s *Store) Sync(files ...*File) error {
 	var err error
 	for _, f := range todo {
 		err = errors.Join(err, f.err)
+	}
+	if len(todo) > 0 && err == nil && !s.o.NoSync {
+		err = local(syncDir(s.tmp.dir))
 	}
 	return err
 }

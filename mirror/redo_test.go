@@ -1,0 +1,55 @@
+package mirror_test
+
+import (
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/anyurl/fetch/mirror"
+	"github.com/anyurl/fetch/mirror/frontier"
+)
+
+// TestRedo: what a run had completed and not named when it was killed gets its
+// name in the next one, even where that asks for it no more. The database is the
+// judge of what is left.
+func TestRedo(t *testing.T) {
+	t.Parallel()
+	s := sites["file"](t)
+	o := options(t, s.urls...)
+	run(t, o)
+	const page = "pub/one.txt"
+	inTree := filepath.Join(o.Dir, "tree/file/localhost", s.Root, page)
+	whole := content(t, inTree)
+	key := frontier.KeyOf("file://" + s.Root + "/" + page)
+	label := hex.EncodeToString(key[:])
+	for name, text := range map[string]string{
+		label + ".7.part":           whole,
+		label + ".8.part":           whole[1:] + "x",
+		label + ".9.part":           whole[1:],
+		label + label + ".1.part":   whole,
+		"1.part":                    whole,
+		"of somebody else":          whole,
+		hex.EncodeToString(key[1:]): whole,
+	} {
+		if err := os.WriteFile(filepath.Join(o.Dir, "tmp", name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(inTree, []byte("the one before"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	sound(t, o.Dir) // there are notes alone
+	o.Scope.Exclude = []*regexp.Regexp{regexp.MustCompile("one")}
+	if _, err := mirror.Run(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	if got := content(t, inTree); got != whole {
+		t.Errorf("the tree holds %q", got)
+	}
+	if left, err := os.ReadDir(filepath.Join(o.Dir, "tmp")); len(left) > 0 || err != nil {
+		t.Errorf("%v are left: %v", left, err)
+	}
+	sound(t, o.Dir)
+}
