@@ -111,7 +111,7 @@ func (f *flags) register(p *pflag.FlagSet) {
 	p.BoolVarP(&f.remoteTime, "remote-time", "R", false, "give the file the object's time")
 	p.BoolVar(&f.strict, "strict", false, "refuse what cannot be proved: an unverified resume, an unknown end")
 
-	p.StringVar(&f.inputFile, "input-file", "", "fetch the URLs in `FILE` too, one a line (- is standard input)")
+	p.StringVar(&f.inputFile, "input-file", "", "fetch the URLs in `FILE` too, one a line (- is standard input): they count as typed")
 	p.BoolVarP(&f.parallel, "parallel", "Z", false, "fetch several URLs at a time; standard output stays in their order")
 	p.IntVar(&f.parallelMax, "parallel-max", 50, "with -Z, `N` at a time")
 
