@@ -185,6 +185,27 @@ func TestConsole(t *testing.T) {
 	}
 }
 
+// TestConsolePassword: who thinks better of it gets the terminal back.
+func TestConsolePassword(t *testing.T) {
+	fetch := build(t, ".", "fetch") + " --no-config "
+	for _, c := range []struct {
+		name, command, key string
+		code               int
+	}{
+		{"-u", fetch + "-u bob http://127.0.0.1:1/", "C-c", 130},
+		{"typed", fetch + "--retry 0 -u bob http://127.0.0.1:1/", "Enter", 9},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newSeat(t)
+			s.fetch(c.command)
+			s.until("Password for bob:")
+			s.keys(c.key)
+			s.ends(c.code)
+		})
+	}
+}
+
 // TestConsoleLines is a person at a service that negotiates nothing, or no
 // more than who shows what is typed.
 func TestConsoleLines(t *testing.T) {

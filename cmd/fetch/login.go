@@ -161,13 +161,21 @@ func (a *app) askPassword(prompt string) (fetch.Secret, error) {
 }
 
 // readSecret reads what the person at the terminal types, without showing it.
+// A signal ends the process while it waits, and the terminal shows again what
+// is typed.
 func (a *app) readSecret(prompt string) (fetch.Secret, error) {
 	in, ok := a.stdin.(*os.File)
 	if !ok {
 		return "", fetch.Local.Errorf("no terminal")
 	}
+	fd := int(in.Fd())
+	was, err := term.GetState(fd)
+	if err != nil {
+		return "", fetch.Local.With(err)
+	}
+	defer context.AfterFunc(a.ctx, func() { term.Restore(fd, was) })()
 	fmt.Fprint(a.stderr, tty.Escape(prompt))
-	b, err := term.ReadPassword(int(in.Fd()))
+	b, err := term.ReadPassword(fd)
 	fmt.Fprintln(a.stderr)
 	if err != nil {
 		return "", fetch.Local.With(err)
