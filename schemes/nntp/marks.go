@@ -90,7 +90,8 @@ func (d *driver) after(q *query, s *session, g group) (uint64, error) {
 }
 
 // counts reports whether mark still is what it was. An article that has
-// expired proves nothing, and is believed.
+// expired proves nothing, and is believed; one that is there, but no more under
+// its number, has another.
 func (s *session) counts(g group, mark Mark) (bool, error) {
 	if mark.Number > g.high {
 		// An empty group tells its high as one less than its low.
@@ -104,10 +105,15 @@ func (s *session) counts(g group, mark Mark) (bool, error) {
 	switch {
 	case r.Code == 223:
 		return mark.ID == "" || id == mark.ID, nil
-	case faultOf(r.Code) == fetch.NotFound:
+	case faultOf(r.Code) != fetch.NotFound:
+		return false, refused("STAT", r)
+	}
+	id, err = parseID(mark.ID)
+	if err != nil || mark.Number < g.low { // what comes behind the mark is all there is
 		return true, nil
 	}
-	return false, refused("STAT", r)
+	r, err = s.ask("STAT", id)
+	return r.Code != 223, err
 }
 
 // marking moves the mark of a group once r has ended well.

@@ -13,13 +13,14 @@ import (
 )
 
 // numbered is a server with articles low to high of one group, whose
-// message-ids say from which time its numbers are.
-func numbered(era string, low, high int, broken string) func(string) string {
+// message-ids say from which time its numbers are. There is none of the number
+// gap, and what is asked for by its message-id is there if moved says so.
+func numbered(era string, low, high, gap int, moved bool, broken string) func(string) string {
 	return func(line string) string {
 		var n int
 		verb, arg, _ := strings.Cut(line, " ")
 		fmt.Sscan(arg, &n)
-		have := low <= n && n <= high
+		have := low <= n && n <= high && n != gap
 		switch {
 		case verb == broken:
 			return "400 going down\r\n"
@@ -31,6 +32,8 @@ func numbered(era string, low, high int, broken string) func(string) string {
 			return fmt.Sprintf("211 %d %d %d g\r\n", max(high-low+1, 0), low, high)
 		case verb == "LIST":
 			return "500 What?\r\n"
+		case verb == "STAT" && strings.HasPrefix(arg, "<") && moved:
+			return "223 0 " + arg + " status\r\n"
 		case verb == "STAT" && have:
 			return fmt.Sprintf("223 %d <%d@%s> status\r\n", n, n, era)
 		case verb == "ARTICLE" && have:
@@ -38,6 +41,9 @@ func numbered(era string, low, high int, broken string) func(string) string {
 		case verb == "XOVER":
 			text := "224 ok\r\n"
 			for ; n <= high; n++ {
+				if n == gap {
+					continue
+				}
 				text += fmt.Sprintf("%d\ts\tf\td\t<%d@%s>\t\t1\t1\r\n", n, n, era)
 			}
 			return text + ".\r\n"
@@ -52,6 +58,8 @@ func TestMarks(t *testing.T) {
 	for i, c := range []struct {
 		era       string
 		low, high int
+		gap       int
+		moved     bool
 		url       string
 		broken    string
 		after     uint64
@@ -71,9 +79,12 @@ func TestMarks(t *testing.T) {
 		{era: "a", low: 10, high: 9, url: "g/1-", unchanged: true, mark: nntp.Mark{9, "<9@a>"}}, // all have
 		{era: "b", low: 1, high: 2, url: "g/1-", want: "1 2", mark: nntp.Mark{2, "<2@b>"}, note: "anew"},
 		{era: "c", low: 1, high: 2, url: "g", want: "1 2", mark: nntp.Mark{2, "<2@c>"}, note: "anew"},
-		{era: "c", low: 1, high: 0, url: "g", mark: nntp.Mark{2, "<2@c>"}, note: "anew"}, // made again, and empty
+		{era: "c", low: 1, high: 0, url: "g", mark: nntp.Mark{2, "<2@c>"}, note: "anew"},        // made again, and empty
+		{era: "c", low: 1, high: 4, gap: 2, url: "g", want: "3 4", mark: nntp.Mark{4, "<4@c>"}}, // the last one was canceled
+		{era: "d", low: 1, high: 5, gap: 4, moved: true, url: "g", want: "1 2 3 5", mark: nntp.Mark{5, "<5@d>"}, note: "anew"},
+		{era: "d", low: 6, high: 7, moved: true, url: "g/1-", want: "6 7", mark: nntp.Mark{7, "<7@d>"}},
 	} {
-		r := &reciter{answer: numbered(c.era, c.low, c.high, c.broken)}
+		r := &reciter{answer: numbered(c.era, c.low, c.high, c.gap, c.moved, c.broken)}
 		r.said.WriteString("200 hello\r\n")
 		note := ""
 		got, unchanged, err := numbersFrom(t, r, nntp.Options{Marks: marks, After: c.after}, c.url, &note)
