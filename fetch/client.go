@@ -1,10 +1,7 @@
 package fetch
 
 import (
-	"cmp"
 	"context"
-	"log/slog"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -45,12 +42,9 @@ func New(opts Options, schemes ...Scheme) *Client {
 }
 
 func (c *Client) env(opts Options) Env {
-	env := Env{Net: newDoor(&c.policy, opts), TLS: opts.TLS, Now: opts.Now, Log: opts.Log, MaxBody: c.policy.MaxBody, Done: c.done}
+	env := Env{Net: newDoor(&c.policy, opts), TLS: opts.TLS, Now: opts.Now, MaxBody: c.policy.MaxBody, Done: c.done}
 	if env.Now == nil {
 		env.Now = time.Now
-	}
-	if env.Log == nil {
-		env.Log = slog.New(slog.DiscardHandler)
 	}
 	if opts.Login != nil {
 		env.Login = guardLogin(opts.Login)
@@ -63,9 +57,6 @@ func (c *Client) Close() error {
 	c.closing.Do(func() { close(c.done) })
 	return nil
 }
-
-// Schemes lists the names of the Client's schemes in order.
-func (c *Client) Schemes() []string { return slices.Sorted(maps.Keys(c.schemes)) }
 
 // Get dereferences a URL that a person wrote: text must be a URI with a
 // scheme (RFC 3986 3), or one with a zone identifier (RFC 6874).
@@ -214,13 +205,14 @@ func (c *Client) Query(u uri.URI, q Search) (uri.URI, error) {
 	if err == nil && s.Query == nil {
 		err = Unsupported.Errorf("scheme %s cannot be searched", s.Name)
 	}
+	var found uri.URI
 	if err == nil {
-		u, err = s.Query(u, q)
+		found, err = s.Query(u, q)
 	}
 	if err != nil {
-		return uri.URI{}, wrapError("search", cmp.Or(u.String(), ""), err)
+		return uri.URI{}, wrapError("search", u.String(), err)
 	}
-	return u, nil
+	return found, nil
 }
 
 // ReservedScheme tells what the URLs of a scheme name that the standards know, and

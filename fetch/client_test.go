@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/anyurl/fetch/uri"
 )
 
 // names is a Resolver; an answer that begins with "!" is served once and then
@@ -134,6 +136,24 @@ func TestLocalSchemes(t *testing.T) {
 			t.Errorf("%+v: got %v, want %v", c.policy, err, c.fault)
 		}
 		cl.Close()
+	}
+}
+
+// TestQueryError: what cannot be asked is named.
+func TestQueryError(t *testing.T) {
+	s := page(nil)
+	for _, query := range []func(uri.URI, Search) (uri.URI, error){
+		nil,
+		func(uri.URI, Search) (uri.URI, error) { return uri.URI{}, Usage.Errorf("no index") },
+	} {
+		s.Query = query
+		c := New(Options{}, s)
+		_, err := c.Search(t.Context(), uri.MustParse("http://a.example/x"), Search{})
+		var e *Error
+		if !errors.As(err, &e) || e.Op != "search" || e.URL != "http://a.example/x" {
+			t.Errorf("got %v", err)
+		}
+		c.Close()
 	}
 }
 

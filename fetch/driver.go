@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"io"
 	"iter"
-	"log/slog"
 	"net"
 	"time"
 
@@ -42,7 +41,6 @@ type Env struct {
 	Net   Net              // the one door to the network
 	TLS   *tls.Config      // to be cloned; nil is the zero Config
 	Now   func() time.Time // never nil
-	Log   *slog.Logger     // never nil
 	Login LoginFunc        // nil: no credentials but those of the Request
 
 	// MaxBody is the Policy's. The Client refuses what is larger; a driver

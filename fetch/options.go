@@ -3,7 +3,6 @@ package fetch
 import (
 	"context"
 	"crypto/tls"
-	"log/slog"
 	"net"
 	"net/netip"
 	"time"
@@ -31,7 +30,6 @@ type Options struct {
 	Dial func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error)
 
 	Now func() time.Time // nil: time.Now
-	Log *slog.Logger     // nil: no log
 }
 
 // LoginFunc finds the credential for a challenge: from netrc, or by asking. It
