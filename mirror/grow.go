@@ -195,7 +195,7 @@ func (g *growth) entries(body io.Reader) {
 
 // entry adds what one line of a listing leads to.
 func (g *growth) entry(e fetch.Entry) {
-	if e.URL.IsZero() || e.Kind == fetch.Session || e.Kind == fetch.Index || e.Kind == fetch.Info {
+	if e.URL.IsZero() || e.Kind == fetch.Session || e.Kind == fetch.Index || e.Kind == fetch.Info || g.m.isOwn(e) {
 		return
 	}
 	mt := meta{Time: e.Time, Run: g.m.total.Run, Ways: g.v.meta.Ways}

@@ -3,7 +3,9 @@ package mirror
 import (
 	"bufio"
 	"io"
+	"os"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
@@ -96,6 +98,24 @@ type ways struct {
 
 // maxWays bounds them: the ways through a net of links are without number.
 const maxWays = 8
+
+// isOwn reports whether an entry is the folder of the archive itself: within the
+// tree that it mirrors it would take itself in, and more with every run.
+func (m *mirror) isOwn(e fetch.Entry) bool {
+	if e.URL.Scheme() != "file" || e.Kind != fetch.Menu {
+		return false
+	}
+	name, err := uri.Unescape(e.URL.Path())
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(filepath.FromSlash(name))
+	if err != nil {
+		return false
+	}
+	own, err := m.root.Stat(".")
+	return err == nil && os.SameFile(there, own)
+}
 
 // linkOf reports whether a line of a listing is a symbolic link, and its target
 // where that is known.

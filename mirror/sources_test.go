@@ -151,3 +151,23 @@ func TestAttributes(t *testing.T) {
 	}
 	sound(t, o.Dir)
 }
+
+// TestOwnFolder: an archive within the tree that it mirrors does not take
+// itself in.
+func TestOwnFolder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a"), []byte("text"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	o := options(t, "file://"+dir+"/")
+	o.Dir = filepath.Join(dir, "my archive")
+	for range 2 {
+		run(t, o)
+		files := tree(t, o.Dir, "file/localhost"+dir)
+		if len(files) != 2 || files["a"] != "text" {
+			t.Errorf("got %q, want a listing and a file", files)
+		}
+	}
+	sound(t, o.Dir)
+}
