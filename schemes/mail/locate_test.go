@@ -214,3 +214,17 @@ func TestAddresses(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
+
+// TestLoginRefuses: no word of a login becomes two.
+func TestLoginRefuses(t *testing.T) {
+	for _, text := range []string{"imap://eve%00bob:x@h/", "imap://bob:x%00y@h/", "imap://bob;AUTH=PLAIN:%00@h/"} {
+		u := uri.MustParse(text)
+		auth, err := fetch.CredentialOf(u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := loginOf(&fetch.Request{URL: u, Auth: auth}, ""); fetch.FaultOf(err) != fetch.BadURL {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

@@ -18,9 +18,13 @@ type login struct {
 }
 
 // loginOf is the login that req wants. RFC 5092 3 puts the mechanism behind
-// the user, curl behind the password; "%3B" is a semicolon of the name.
+// the user, curl behind the password; "%3B" is a semicolon of the name. NUL
+// parts the words of PLAIN, and of the pool's keys.
 func loginOf(req *fetch.Request, mechanism string) (login, error) {
 	who := login{auth: req.Auth, mechanism: mechanism, typed: req.Typed()}
+	if a := req.Auth; a != nil && strings.Contains(a.User+a.Password.Reveal()+a.Token.Reveal(), "\x00") {
+		return who, fetch.BadURL.Errorf("NUL in a user or a password")
+	}
 	name, password, has := req.URL.User()
 	user, inName, inUser := cutMechanism(name)
 	secret, inPassword, behind := cutMechanism(password)
