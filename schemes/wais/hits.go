@@ -142,14 +142,14 @@ const noResult = "Search produced no result."
 // What is listed of one hit. A hostile one would have a hundred types for an id
 // of 64 KiB, and a listing hundreds of times its size.
 const (
-	maxListed = 16       // types
-	maxURL    = 64 << 10 // bytes of a URL: a Client takes no longer ones
+	maxListed  = 16       // types
+	maxEscaped = 32 << 10 // bytes of the id in a URL: half of what a Client takes
 )
 
 // entries makes an entry of each type in which a document can be had.
 func (h *hits) entries(r z3950.Record) (all []fetch.Entry) {
 	e := fetch.Entry{Name: strings.TrimSpace(latin1(r.Headline)), Size: -1, Time: dateOf(string(r.Date)), Extra: extra(r)}
-	if r.Score == z3950.Some(0) && strings.HasPrefix(e.Name, noResult) || len(r.ID) == 0 {
+	if r.Score == z3950.Some(0) && strings.HasPrefix(e.Name, noResult) || len(r.ID) == 0 || len(uri.Escape(string(r.ID), uri.Unreserved)) > maxEscaped {
 		e.Kind = fetch.Info
 		return []fetch.Entry{e}
 	}
@@ -179,7 +179,7 @@ func (h *hits) entry(e fetch.Entry, d document) (fetch.Entry, bool) {
 		return e, false
 	}
 	u, err := h.base.WithPath(string(appendDocument([]byte(h.folder), d)))
-	if err != nil || len(u.Unredacted()) > maxURL {
+	if err != nil {
 		return e, false
 	}
 	e.URL, e.Kind, e.Media, e.Size = u, fetch.Document, mediaOf(d.kind), d.length
