@@ -37,8 +37,14 @@ func isLocal(name string) bool {
 	return name == "localhost" || strings.HasSuffix(name, ".localhost") || err == nil && (a.IsLoopback() || a.IsUnspecified())
 }
 
+// maxURL bounds a URL in bytes: a Client takes no longer ones.
+const maxURL = 64 << 10
+
 // url writes a URL at h; usual is the port that need not be said.
 func (h host) url(scheme string, usual uint16, path string) (uri.URI, bool) {
+	if len(path) > maxURL {
+		return uri.URI{}, false
+	}
 	p := uri.Parts{Scheme: scheme, HasAuthority: true, Host: h.name, Path: path}
 	if h.port != 0 && h.port != usual {
 		p.Port = strconv.FormatUint(uint64(h.port), 10)

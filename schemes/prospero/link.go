@@ -44,8 +44,12 @@ func linkOf(l message.Line) (link, bool) {
 	}, true
 }
 
-// maxAttributes bounds those of one link.
-const maxAttributes = 200
+// Bounds of one link; known ones have a dozen attributes, of which three are ways
+// to have the object.
+const (
+	maxAttributes = 200
+	maxAccesses   = 16
+)
 
 // add reads an attribute of l, as Prospero writes it since version 5 or as
 // version 1 did. Where the word is missing that says what kind of value
@@ -67,7 +71,7 @@ func (l *link) add(line message.Line) {
 		return
 	}
 	l.attributes = append(l.attributes, attribute{name, value})
-	if name == "ACCESS-METHOD" && len(value) > 0 {
+	if name == "ACCESS-METHOD" && len(value) > 0 && len(l.accesses) < maxAccesses {
 		l.contents = l.contents || value[0] == "PROSPERO-CONTENTS"
 		l.accesses = append(l.accesses, accessOf(value, *l))
 	}

@@ -85,8 +85,10 @@ func newListing(r *reply, base uri.URI, first message.Line) *listing {
 }
 
 // next returns the next entry: a link with the attributes behind it, or a line
-// that says something else.
+// that says something else. The time that its reader takes between two of them
+// does not count.
 func (l *listing) next() (fetch.Entry, error) {
+	l.reply.hurry()
 	for !l.ended {
 		at, ok := linkOf(l.line)
 		if !ok {
@@ -96,12 +98,16 @@ func (l *listing) next() (fetch.Entry, error) {
 			}
 			continue
 		}
+		size := len(l.line.Raw)
 		for {
 			if err := l.advance(); err != nil {
 				return fetch.Entry{}, err
 			}
 			if l.ended || !strings.HasPrefix(l.line.Token(0), "ATTRIBUTE") && l.line.Token(0) != "LINK-INFO" {
 				return at.entry(l.base), nil
+			}
+			if size += len(l.line.Raw); size > maxHead {
+				return fetch.Entry{}, tooMuch()
 			}
 			at.add(l.line)
 		}

@@ -106,8 +106,10 @@ func (d *driver) known(ctx context.Context, req *fetch.Request, l locator) (*lin
 	return found, resp, nil
 }
 
-// maxHead bounds what is kept of the lines that tell of an object.
+// maxHead bounds the lines that tell of one object.
 const maxHead = 256 << 10
+
+func tooMuch() error { return fetch.Protocol.Errorf("more than %d bytes about one object", maxHead) }
 
 // read reads the attributes of one object: of at or, if at is nil, of the link
 // with that label.
@@ -132,7 +134,7 @@ func (d *driver) read(ctx context.Context, req *fetch.Request, ask request, at *
 			return at, resp, err
 		}
 		if len(resp.Head)+len(l.Raw) > maxHead {
-			return nil, nil, fetch.Protocol.Errorf("more than %d bytes about one object", maxHead)
+			return nil, nil, tooMuch()
 		}
 		resp.Head = append(append(resp.Head, l.Raw...), '\n')
 		switch found, ok := linkOf(l); {
@@ -222,6 +224,7 @@ func (c *contents) Read(p []byte) (int, error) {
 	if c.closed.Load() {
 		return 0, net.ErrClosed
 	}
+	c.hurry()
 	n, err := c.token.Read(p)
 	if err == io.EOF { // of the token; all of the reply must have come, too
 		for err = nil; err == nil; {

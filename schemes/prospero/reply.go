@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/tty"
@@ -21,6 +22,7 @@ type driver struct{ env fetch.Env }
 // A reply is what a server says to one request, over a socket of its own.
 type reply struct {
 	*message.Reader
+	call   *ardp.Call
 	conn   net.Conn
 	peer   netip.Addr
 	note   func(format string, args ...any)
@@ -61,13 +63,14 @@ func (d *driver) askAt(ctx context.Context, req *fetch.Request, address string, 
 		return nil, err
 	}
 	fetch.SetIdle(conn, 0) // a Call has more patience, and an end to it
-	r := &reply{conn: conn, peer: fetch.PeerOf(conn), note: req.Trace.Notef, stop: context.AfterFunc(ctx, func() { conn.Close() })}
-	call, err := ardp.New(req.Trace.Tap(conn), text, ardp.Options{Note: func(format string, args ...any) { req.Trace.Notef(format, args...) }})
+	r := &reply{conn: conn, peer: fetch.PeerOf(conn), note: few(req.Trace), stop: context.AfterFunc(ctx, func() { conn.Close() })}
+	r.call, err = ardp.New(req.Trace.Tap(conn), text, ardp.Options{Note: r.note})
 	if err == nil {
 		req.Trace.Reached(fetch.Asked, conn)
-		in := bufio.NewReader(call)
+		in := bufio.NewReader(r.call)
 		_, err = in.Peek(1)
 		r.Reader = message.NewReader(in)
+		r.hurry()
 	}
 	if err != nil && err != io.EOF {
 		r.Close()
@@ -79,6 +82,26 @@ func (d *driver) askAt(ctx context.Context, req *fetch.Request, address string, 
 	req.Trace.Reached(fetch.Answered, conn)
 	return r, nil
 }
+
+// maxNoted is of how many things a server may have us tell with one reply.
+const maxNoted = 20
+
+// few passes the first notes on to t.
+func few(t *fetch.Trace) func(format string, args ...any) {
+	noted := 0
+	return func(format string, args ...any) {
+		if noted++; noted <= maxNoted {
+			t.Notef(format, args...)
+		}
+	}
+}
+
+// replyTime is for what has to come before a Read, or a request, can end, however
+// slowly it comes.
+const replyTime = 2 * time.Minute
+
+// hurry gives the next part of the reply its time.
+func (r *reply) hurry() { r.call.Until(time.Now().Add(replyTime)) }
 
 // Close ends the conversation: there is no goodbye. It may be called again, and
 // beside a read.

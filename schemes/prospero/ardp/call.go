@@ -20,7 +20,7 @@ import (
 const (
 	firstWait = 4 * time.Second
 	retries   = 3
-	patience  = 10 * time.Minute // without a further part of the reply
+	patience  = 10 * time.Minute // without a further byte of the reply
 )
 
 const (
@@ -76,6 +76,7 @@ type Call struct {
 	tries    int
 	due      time.Time // when to send again
 	deadline time.Time // when to give up
+	limit    time.Time // of Until
 	gap      uint16    // that was told of, plus one
 	err      error
 }
@@ -96,13 +97,17 @@ func New(conn net.Conn, request []byte, o Options) (*Call, error) {
 		return nil, ErrTooLong
 	}
 	c.renew()
+	c.deadline = time.Now().Add(patience)
 	return c, c.send()
 }
 
+// Until ends every wait at t, whatever the server sends until then. The zero t
+// is that nothing but the patience of a Call ends one.
+func (c *Call) Until(t time.Time) { c.limit = t }
+
 // renew begins to wait anew.
 func (c *Call) renew() {
-	now := time.Now()
-	c.timeout, c.tries, c.due, c.deadline = firstWait, 0, now.Add(firstWait), now.Add(patience)
+	c.timeout, c.tries, c.due = firstWait, 0, time.Now().Add(firstWait)
 }
 
 // send sends what the server has not acknowledged, or an acknowledgement where
@@ -161,8 +166,10 @@ func (c *Call) Read(p []byte) (int, error) {
 // step takes one datagram, or does what is due when none comes.
 func (c *Call) step() error {
 	at := c.due
-	if c.deadline.Before(at) {
-		at = c.deadline
+	for _, end := range []time.Time{c.deadline, c.limit} {
+		if end.Before(at) && !end.IsZero() {
+			at = end
+		}
 	}
 	c.conn.SetReadDeadline(at)
 	n, err := c.conn.Read(c.packet)
@@ -174,6 +181,8 @@ func (c *Call) step() error {
 	}
 	now := time.Now()
 	switch {
+	case !c.limit.IsZero() && !now.Before(c.limit):
+		return fmt.Errorf("server is too slow: %w", os.ErrDeadlineExceeded)
 	case !now.Before(c.deadline), !now.Before(c.due) && c.tries == retries:
 		return c.silence()
 	case now.Before(c.due): // the socket is less patient than we are
@@ -306,5 +315,8 @@ func (c *Call) accept(p Packet) error {
 	}
 	c.buf = c.text
 	c.renew()
+	if len(c.text) > 0 {
+		c.deadline = time.Now().Add(patience)
+	}
 	return nil
 }
