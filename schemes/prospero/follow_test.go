@@ -83,6 +83,25 @@ func TestForwarded(t *testing.T) {
 	}
 }
 
+// TestElsewhere: a name that is a link to what another server has leads there.
+func TestElsewhere(t *testing.T) {
+	for name, c := range map[string]struct{ path, links, want string }{
+		"file":                         {"d/x", "LINK L FILE x INTERNET-D O.EXAMPLE(191) ASCII /real/x 3\n", "look at prospero://o.example:191//real/x;OBJECT-VERSION=3"},
+		"directory":                    {"d/x", "LINK L DIRECTORY x INTERNET-D O.EXAMPLE ASCII real 0\n", "look at prospero://o.example/real"},
+		"file of an alias":             {"AFTP/x", "LINK L FILE x INTERNET-D O.EXAMPLE ASCII real 0\n", "look at prospero://o.example/real"},
+		"another name here":            {"d/x", "LINK L DIRECTORY x INTERNET-D LOCALHOST ASCII real 0\n", "look at prospero://192.0.2.1/real"},
+		"itself":                       {"d/x", "LINK L FILE x INTERNET-D LOCALHOST(1525) ASCII d/x 0\n", "not-found: get d/x: server says: FAILURE NOT-FOUND"},
+		"a directory that is itself":   {"d/x", "LINK L DIRECTORY x INTERNET-D 192.0.2.1 ASCII d/x 0\n", "not-found: get d/x: server names a directory and has none"},
+		"nowhere that we may go":       {"d/x", "LINK L NULL x INTERNET-D O.EXAMPLE ASCII real 0\n", "not-found: get d/x: server says: FAILURE NOT-FOUND"},
+		"another protocol comes first": {"d/x", "LINK L FILE x INTERNET-D O.EXAMPLE ASCII /real/x 0\nATTRIBUTE LINK FIELD ACCESS-METHOD SEQUENCE AFTP '' '' '' '' BINARY\n", "look at ftp://o.example/real/x;type=i"},
+	} {
+		client, _ := serve(t, says(map[string]string{"COMPONENTS\n": "FAILURE NOT-A-DIRECTORY\n", "GET-OBJECT-INFO": "FAILURE NOT-FOUND\n", "COMPONENTS x": c.links}))
+		if got := outcome(client.Do(t.Context(), request(t, host+c.path))); got != c.want {
+			t.Errorf("%s: got %s, want %s", name, got, c.want)
+		}
+	}
+}
+
 // TestHandedOn: a server that redirects datagrams is followed to public
 // addresses and Prospero's ports alone, and not for ever.
 func TestHandedOn(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/media"
@@ -120,6 +121,11 @@ func (l *link) isDirectory() bool {
 	return strings.Contains(l.target, "DIRECTORY") || strings.HasPrefix(modes, "d")
 }
 
+// isDead reports whether l leads nowhere that we may go, or know of.
+func (l *link) isDead() bool {
+	return l.target == "NULL" || strings.HasPrefix(l.target, "SYMBOLIC")
+}
+
 // urls are those by which l can be had, the preferred first, but its own.
 func (l *link) urls(base uri.URI) (all []uri.URI) {
 	ways := l.accesses
@@ -167,9 +173,22 @@ func (l *link) archieSite() (site, path string, ok bool) {
 	return strings.ToLower(site), strings.Trim(path, "/"), site != ""
 }
 
+// latin1 makes text UTF-8: the protocol names no charset, and its servers are of
+// the time of ISO 8859-1.
+func latin1(text string) string {
+	if utf8.ValidString(text) {
+		return text
+	}
+	runes := make([]rune, len(text))
+	for i := range len(text) {
+		runes[i] = rune(text[i])
+	}
+	return string(runes)
+}
+
 // entry is l as a line of a listing.
 func (l *link) entry(base uri.URI) fetch.Entry {
-	e := fetch.Entry{Name: l.label, Kind: fetch.Info, Size: -1, Time: l.time(), Raw: l.raw, Extra: map[string]string{"target": l.target}}
+	e := fetch.Entry{Name: latin1(l.label), Kind: fetch.Info, Size: -1, Time: l.time(), Raw: l.raw, Extra: map[string]string{"target": l.target}}
 	if l.union {
 		e.Extra["union"] = "true"
 	}
@@ -188,7 +207,7 @@ func (l *link) entry(base uri.URI) fetch.Entry {
 	if len(others) > 0 {
 		e.Extra["access"] = strings.Join(others, " ")
 	}
-	if !ok || l.target == "NULL" || strings.HasPrefix(l.target, "SYMBOLIC") {
+	if !ok || l.isDead() {
 		return e
 	}
 	switch e.URL = u; {

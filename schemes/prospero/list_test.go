@@ -28,6 +28,7 @@ func TestList(t *testing.T) {
 			`info "a" target="FILE"` + "\n" + `info "b" target="FILE"` + "\n" + `info "c" target="FILE"`},
 		{"name with dots", "LINK L FILE a INTERNET-D H ASCII x/../y 0\n", `document "a" prospero://h/x%2F..%2Fy target="FILE"`},
 		{"name with a line end", "LINK L FILE 'a\nb' INTERNET-D H ASCII x/a 0\n", `document "a\nb" prospero://h/x/a target="FILE"`},
+		{"name in Latin-1", "LINK L FILE caf\xe9 INTERNET-D H ASCII caf\xe9 0\n", `document "café" prospero://h/caf%E9 target="FILE"`},
 		{"filter, and what nobody knows", "FILTER DIRECTORY x\nWHATEVER y\n" + link + "UNRESOLVED c d\n", `info "FILTER DIRECTORY x"` + "\n" + `document "a" prospero://h.example/x/a target="FILE"` + "\n" + `info "UNRESOLVED c d"`},
 		{"line that is no link", "LINK L FILE a\n" + link, `document "a" prospero://h.example/x/a target="FILE"`},
 		{"nothing", "NONE-FOUND\n", ""},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/media"
+	"github.com/anyurl/fetch/uri"
 )
 
 // everything is all attributes of an object. dirsrv PreAlpha 5.3 finds none
@@ -24,6 +25,12 @@ func (d *driver) object(ctx context.Context, req *fetch.Request, l locator) (*fe
 		return nil, err
 	case !resp.Location.IsZero():
 		return resp, nil
+	}
+	away, elsewhere := l.elsewhere(at, req.URL)
+	switch {
+	case at.isDirectory() && elsewhere:
+		resp.Location = away
+		return resp, nil
 	case at.isDirectory():
 		return nil, fetch.NotFound.Errorf("server names a directory and has none")
 	}
@@ -31,6 +38,9 @@ func (d *driver) object(ctx context.Context, req *fetch.Request, l locator) (*fe
 		return nil, err
 	}
 	urls := at.urls(req.URL)
+	if elsewhere {
+		urls = append(urls, away)
+	}
 	if (at.contents || len(at.accesses) == 0) && (!l.isAlias() || len(urls) == 0) {
 		found, err := d.contents(ctx, req, l, at)
 		if err == nil || fetch.FaultOf(err) != fetch.NotFound || len(urls) == 0 {
@@ -42,6 +52,21 @@ func (d *driver) object(ctx context.Context, req *fetch.Request, l locator) (*fe
 	}
 	resp.Location = urls[0]
 	return resp, nil
+}
+
+// elsewhere is the URL of what the link at leads to, if that is not l itself: a
+// directory may hold links to what other servers have.
+func (l locator) elsewhere(at *link, here uri.URI) (uri.URI, bool) {
+	if at.raw == "" || at.isDead() { // nobody has linked to it
+		return uri.URI{}, false
+	}
+	u, ok := at.url(here)
+	if !ok || u.Scheme() != here.Scheme() {
+		return uri.URI{}, false
+	}
+	own, err := fetch.TargetOf(here, port)
+	other, err2 := fetch.TargetOf(u, port)
+	return u, err == nil && err2 == nil && (other != own || at.name != l.name)
 }
 
 // isAlias reports whether the server makes l up of something else. dirsrv
