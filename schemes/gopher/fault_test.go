@@ -229,7 +229,7 @@ func TestTLSFaults(t *testing.T) {
 		{"plain server", "tls", "", 0, func(c *faultnet.Certs) faultnet.Script {
 			return faultnet.Script{faultnet.Expect("^\x16"), faultnet.Send("3not here\t\terror.host\t1\r\n"), faultnet.Stall()}
 		}},
-		{"handshake stalls", "timeout", "", time.Minute, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{faultnet.TLSStall()} }},
+		{"handshake stalls", "timeout", "", 10 * time.Second, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{faultnet.TLSStall()} }},
 		{"handshake ends", "connect", "", 0, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{faultnet.TLSCut()} }},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -38,8 +38,10 @@ func (s *session) Close() error {
 // larger reads go past it.
 const window = 32 << 10
 
-// sendTime is how long a server has to take what is sent to it.
-const sendTime = time.Minute
+const (
+	shakeTime = 10 * time.Second // for a TLS handshake
+	sendTime  = time.Minute      // for a server to take what is sent to it
+)
 
 // exchange connects and sends what l says. The connection lives as long as
 // ctx, or until the session is closed.
@@ -96,11 +98,16 @@ func (d *driver) dial(ctx context.Context, req *fetch.Request) (net.Conn, *tls.C
 	if req.URL.Scheme() != "gophers" {
 		return conn, nil, nil
 	}
+	within, cancel := context.WithTimeout(ctx, shakeTime)
+	defer cancel()
 	secure := tls.Client(conn, d.tls(t))
-	if err := secure.HandshakeContext(ctx); err != nil {
+	if err := secure.HandshakeContext(within); err != nil {
 		conn.Close()
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 			err = fetch.Connect.Errorf("server closed during the TLS handshake: %w", err)
+		case ctx.Err() == nil && within.Err() != nil:
+			err = fetch.Timeout.Errorf("no TLS handshake within %v", shakeTime)
 		}
 		return nil, nil, err
 	}
