@@ -53,7 +53,16 @@ func (a *app) command() *cobra.Command {
 		Use:   "fetch [flags] URL...",
 		Short: "Bring what a URL names, whole and safely",
 		Long: `fetch writes the object that each URL names to standard output, or with -o,
--O or --output-dir to a file, which appears whole or not at all.`,
+-O or --output-dir to a file, which appears whole or not at all.
+
+fetch help SCHEME tells what the URLs of a scheme mean. A flag is set for good by
+its long name in $XDG_CONFIG_HOME/fetch/config.toml (~/.config): retry = 5
+
+Exit codes: 0 ok; 1 internal; 2 usage or bad URL; 3 local file or disk; 4 network,
+try again; 5 TLS; 6 authentication; 7 protocol; 8 the server said no; 9 refused by
+policy; 10 limit, loop, bomb; 11 truncated or wrong digest, try again; 12
+unsupported; 13 several URLs failed in different ways, or one of a list is
+malformed; 130, 143 interrupted.`,
 		Version:       version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -69,6 +78,7 @@ func (a *app) command() *cobra.Command {
 		},
 	}
 	a.flags.register(root.PersistentFlags())
+	root.Flags().BoolP("version", "V", false, "tell the version")
 	a.given = root.PersistentFlags().Changed
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	root.AddCommand(a.ls(), a.info(), a.plan(), a.search(), a.mirror(), a.verify(), a.index(), a.pack(), a.frontier(), a.uri(), a.man(root))
