@@ -1,10 +1,13 @@
 package warc_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"log"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +15,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/schemes/gopher"
+	web "github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"
 )
@@ -66,6 +70,72 @@ func Example() {
 	}
 	// Output:
 	// About gopher://gopher.example/0/about.txt <nil>
+}
+
+// An exchange of http is recorded by the bytes of the wire, which a Trace
+// hears; what any other scheme brings is the Body itself.
+func ExampleCapture_Response() {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, "hello\n")
+	}))
+	defer server.Close()
+	dir, err := os.MkdirTemp("", "warc")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer root.Close()
+	w, err := warc.NewWriter(warc.Root(root), warc.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer w.Close()
+	client := fetch.New(fetch.Options{Policy: fetch.Typed()}, web.Schemes(web.Options{})...)
+	defer client.Close()
+
+	var sent, got bytes.Buffer
+	c := warc.Capture{URL: uri.MustParse(server.URL + "/"), Date: time.Now()}
+	resp, err := client.Do(context.Background(), &fetch.Request{URL: c.URL, NoFollow: true, Trace: &fetch.Trace{
+		Sent:  func(p []byte) { sent.Write(p) },
+		Got:   func(p []byte) { got.Write(p) },
+		Again: func() { sent.Reset(); got.Reset() }, // a retry replaces what was heard
+	}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = io.Copy(io.Discard, resp.Body) // to the end: then all was heard
+	resp.Body.Close()
+	if err != nil {
+		log.Fatal(err)
+	}
+	c.IP = resp.Peer
+	places, err := w.Write(c.Response(bytes.NewReader(got.Bytes())), c.Request(bytes.NewReader(sent.Bytes())))
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		log.Fatal(err)
+	}
+
+	archive, err := warc.Open(filepath.Join(dir, places[0].File))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer archive.Close()
+	replay := fetch.New(fetch.Options{Policy: fetch.Typed()}, archive.Schemes(web.Schemes(web.Options{})...)...)
+	defer replay.Close()
+	again, err := replay.Get(context.Background(), c.URL.String())
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer again.Body.Close()
+	body, err := io.ReadAll(again.Body)
+	fmt.Printf("%d %q %v\n", again.Code, body, err)
+	// Output: 200 "hello\n" <nil>
 }
 
 // The block of a record is read as it stands in the file.
