@@ -57,7 +57,11 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	if d.Mbox && req.Op == fetch.Get && (l.kind == messages || l.kind == found) {
 		return d.mbox(ctx, q)
 	}
-	return d.ask(ctx, q)
+	resp, err := d.ask(ctx, q)
+	if err == nil && l.kind == messages {
+		d.continued(ctx, q, resp)
+	}
+	return resp, err
 }
 
 // ask carries out q on a session of the pool, or on a new one where there is

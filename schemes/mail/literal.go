@@ -90,8 +90,10 @@ func (s *session) unasked(text io.Reader) error {
 		io.Copy(io.Discard, text)
 	}
 	<-s.client.Closed()
-	return fetch.Protocol.Errorf("server sends what it was not asked for")
+	return errUnasked
 }
+
+var errUnasked error = fetch.Protocol.Errorf("server sends what it was not asked for")
 
 // skip takes what is left of a message. It is false where a literal failed:
 // then nothing more may be taken, for the library goes on meanwhile.
