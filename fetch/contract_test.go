@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
 	"net/netip"
 	"strings"
 	"testing"
@@ -75,6 +76,42 @@ func TestOwnCause(t *testing.T) {
 		}
 		c.Close()
 		cancel(nil)
+	}
+}
+
+// TestEntriesTwice: what was read is no empty listing.
+func TestEntriesTwice(t *testing.T) {
+	s := page(func(_ *Request, resp *Response) {
+		text(resp, "a")
+		resp.Kind = Menu
+	})
+	s.Menu = func(_ uri.URI, _ string, r io.Reader) iter.Seq2[Entry, error] {
+		return func(yield func(Entry, error) bool) {
+			if name, err := io.ReadAll(r); len(name) > 0 || err != nil {
+				yield(Entry{Name: string(name)}, err)
+			}
+		}
+	}
+	c := New(Options{Dial: (&recorder{}).dial}, s)
+	defer c.Close()
+	resp, err := c.Get(t.Context(), "http://8.8.8.8/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := resp.Entries()
+	for e, err := range all {
+		if e.Name != "a" || err != nil {
+			t.Errorf("first: got %q, %v", e.Name, err)
+		}
+	}
+	for _, again := range []iter.Seq2[Entry, error]{all, resp.Entries()} {
+		told := false
+		for _, err := range again {
+			told = errors.Is(err, Usage)
+		}
+		if !told {
+			t.Error("read before: no error")
+		}
 	}
 }
 

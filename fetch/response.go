@@ -80,11 +80,13 @@ type Response struct {
 	// Body was read to io.EOF.
 	Body io.ReadCloser
 
-	menu func(base uri.URI, media string, r io.Reader) iter.Seq2[Entry, error]
+	menu   func(base uri.URI, media string, r io.Reader) iter.Seq2[Entry, error]
+	listed bool // by Entries
 }
 
 // Entries reads Body as a listing and closes it. The sequence ends at the
-// first error. A body that is no listing is an error of Fault Unsupported.
+// first error. A body that is no listing is an error of Fault Unsupported, and
+// one that Entries has read before of Fault Usage: it is not empty.
 func (r *Response) Entries() iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		defer r.Body.Close()
@@ -92,6 +94,11 @@ func (r *Response) Entries() iter.Seq2[Entry, error] {
 			yield(Entry{}, Unsupported.Errorf("no listing: %s is a %s", r.URL, r.Kind))
 			return
 		}
+		if r.listed {
+			yield(Entry{}, Usage.Errorf("the listing of %s was read before", r.URL))
+			return
+		}
+		r.listed = true
 		for e, err := range r.menu(r.URL, r.Media, r.Body) {
 			if !yield(e, err) || err != nil {
 				return
