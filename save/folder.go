@@ -12,7 +12,7 @@ import (
 // umask of the process and the ACL of the folder stay what they are. It is
 // safe for concurrent use.
 type Folder struct {
-	system
+	fs   system
 	mode atomic.Pointer[fs.FileMode] // nil: not known yet
 }
 
@@ -23,7 +23,7 @@ func OpenFolder(name string) (*Folder, error) {
 	if err != nil {
 		return nil, local(err)
 	}
-	return &Folder{system: s}, nil
+	return &Folder{fs: s}, nil
 }
 
 // Close ends f, after the last File in it. It is nothing for a nil Folder.
@@ -31,11 +31,11 @@ func (f *Folder) Close() error {
 	if f == nil {
 		return nil
 	}
-	return local(f.release())
+	return local(f.fs.release())
 }
 
 // holds reports whether path is one of a file in f.
 func (f *Folder) holds(path string) bool {
 	folder, _ := split(path)
-	return f != nil && folder == f.name
+	return f != nil && folder == f.fs.name
 }

@@ -103,7 +103,7 @@ func Create(path string, o Options) (*File, error) {
 	switch {
 	case f.fs != nil:
 	case o.Folder != nil:
-		f.fs = o.Folder
+		f.fs = o.Folder.fs
 	default:
 		f.fs = system{}
 	}
