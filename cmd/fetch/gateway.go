@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"strings"
@@ -12,8 +13,9 @@ import (
 )
 
 // gateways puts servers that fetch URLs for others in the place of schemes:
-// those of --gateway, those that SCHEME_proxy names as lynx reads it, and for
-// ftp an http proxy, which is asked for the whole URL unless -p wants a tunnel.
+// those of --gateway, those that SCHEME_proxy names as lynx reads it, unless a
+// flag names another way, and for ftp an http proxy, which is asked for the whole
+// URL unless -p wants a tunnel.
 func (f *flags) gateways(all []fetch.Scheme, choose fetch.ProxyFunc) ([]fetch.Scheme, error) {
 	named := map[string]uri.URI{}
 	for _, text := range f.gateway {
@@ -25,9 +27,13 @@ func (f *flags) gateways(all []fetch.Scheme, choose fetch.ProxyFunc) ([]fetch.Sc
 		named[strings.ToLower(scheme)] = u
 	}
 	env := proxy.ParseEnv(os.Getenv)
+	if f.proxy.noproxy != "" {
+		env = env.WithNoProxy(f.proxy.noproxy)
+	}
 	for i, s := range all {
 		if via, ok := named[s.Name]; ok {
 			all[i] = http.Gateway(s.Name, s.Port, via)
+			all[i].Query = s.Query // a search is a URL, whoever fetches it
 			delete(named, s.Name)
 			continue
 		}
@@ -36,8 +42,8 @@ func (f *flags) gateways(all []fetch.Scheme, choose fetch.ProxyFunc) ([]fetch.Sc
 		case "ftp", "ftps":
 			all[i] = f.ftpByProxy(s, env, choose)
 		default:
-			text := os.Getenv(s.Name + "_proxy")
-			if u, err := uri.Parse(text); err == nil && u.Scheme() == "http" && !f.proxy.empty() {
+			text := cmp.Or(os.Getenv(s.Name+"_proxy"), os.Getenv(strings.ToUpper(s.Name)+"_PROXY"))
+			if u, err := uri.Parse(text); err == nil && u.Scheme() == "http" && f.proxy.url == "" {
 				all[i] = either(s, http.Gateway(s.Name, s.Port, u), func(t fetch.Target) bool { return !env.Direct(t.Host, t.Port) })
 			}
 		}

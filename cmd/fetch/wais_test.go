@@ -88,29 +88,54 @@ func TestWAISResume(t *testing.T) {
 	}
 }
 
-// TestWAISGateway: where a gateway is named, it is asked for the whole URL.
+// TestWAISGateway: where a gateway is named, it is asked for the whole URL, a
+// search's too, unless a flag wants another way.
 func TestWAISGateway(t *testing.T) {
-	var asked []string
+	var asked string
 	gateway := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked = append(asked, r.RequestURI)
+		asked = r.RequestURI
 		fmt.Fprint(w, "by gateway\n")
 	}))
 	defer gateway.Close()
-	const url = "wais://192.0.2.1/sea/TEXT/8/1=h;2=sea;3=a%20b;"
-	if got := fetchAs(t, 0, "--gateway", "wais="+gateway.URL, url); got != "by gateway\n" {
-		t.Errorf("--gateway: got %q", got)
-	}
-	t.Setenv("wais_proxy", gateway.URL)
-	if got := fetchAs(t, 0, url); got != "by gateway\n" {
-		t.Errorf("wais_proxy: got %q", got)
-	}
-	t.Setenv("no_proxy", "127.0.0.1")
 	db := &waistest.Database{Documents: []*waistest.Document{waistest.NewText("/a", "a", "itself\n")}}
 	l := faultnet.Listen(t, faultnet.Script{(&waistest.Server{Databases: map[string]*waistest.Database{"sea": db}}).Step()})
-	if got := fetchAs(t, 0, "wais://"+l.Addr().String()+"/sea/TEXT/7/3=0%200%20/a;"); got != "itself\n" {
+	there, here := "wais://192.0.2.1/sea/TEXT/8/1=h;2=sea;3=a%20b;", "wais://"+l.Addr().String()+"/sea/TEXT/7/3=0%200%20/a;"
+	for _, c := range []struct {
+		variable, value string
+		args            []string
+		asked           string // "": the server itself answers
+	}{
+		{"", "", []string{"--gateway", "wais=" + gateway.URL, there}, there},
+		{"wais_proxy", gateway.URL, []string{there}, there},
+		{"WAIS_PROXY", gateway.URL, []string{there}, there},
+		{"", "", []string{"search", "--native", "--gateway", "wais=" + gateway.URL, "wais://192.0.2.1/sea", "big", "whale"}, "wais://192.0.2.1/sea?big+whale"},
+		{"wais_proxy", gateway.URL, []string{"search", "--native", "wais://192.0.2.1/sea", "big", "whale"}, "wais://192.0.2.1/sea?big+whale"},
+		{"wais_proxy", gateway.URL, []string{"--noproxy", "127.0.0.1", here}, ""},
+		{"wais_proxy", gateway.URL, []string{"-x", "", here}, ""},
+		{"no_proxy", "127.0.0.1", []string{"--gateway", "wais=" + gateway.URL, here}, here},
+	} {
+		t.Run(c.variable+" "+c.args[0], func(t *testing.T) {
+			if c.variable != "" {
+				t.Setenv(c.variable, c.value)
+			}
+			asked = ""
+			want := "by gateway\n"
+			if c.asked == "" {
+				want = "itself\n"
+			}
+			if got := fetchAs(t, 0, c.args...); got != want || asked != c.asked {
+				t.Errorf("got %q, and the gateway was asked for %q, want %q", got, asked, c.asked)
+			}
+		})
+	}
+	t.Setenv("wais_proxy", gateway.URL)
+	t.Setenv("no_proxy", "127.0.0.1")
+	if got := fetchAs(t, 0, here); got != "itself\n" {
 		t.Errorf("no_proxy: got %q", got)
 	}
-	if len(asked) != 2 || asked[0] != url || asked[1] != url {
-		t.Errorf("the gateway was asked for %q", asked)
+	asked = ""
+	fetchAs(t, 4, "--retry", "0", "-x", "http://127.0.0.1:9", there)
+	if asked != "" {
+		t.Errorf("--proxy: the gateway was asked for %q", asked)
 	}
 }
