@@ -72,3 +72,17 @@ func blocksOf(t *testing.T, name string) map[warc.Type]string {
 		}
 	}
 }
+
+// TestTwoLogins: two users of one server share no archive.
+func TestTwoLogins(t *testing.T) {
+	t.Parallel()
+	for _, other := range []string{"imap://bob:pass@h/", "imap://alice:other@h:143/INBOX"} {
+		o := options(t, "imap://alice:secret@h/", other)
+		if _, err := mirror.Run(t.Context(), o); fetch.FaultOf(err) != fetch.Usage || !strings.Contains(err.Error(), "two logins for h") {
+			t.Errorf("%s: %v", other, err)
+		}
+		if all, _ := os.ReadDir(o.Dir); len(all) > 0 {
+			t.Errorf("%s: %v was written", other, all)
+		}
+	}
+}

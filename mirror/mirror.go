@@ -112,10 +112,22 @@ func (o *Options) check() error {
 	case len(o.Seeds) == 0:
 		return fetch.Usage.Errorf("a mirror without seeds")
 	}
+	logins := map[fetch.Origin]fetch.Credential{}
 	for _, u := range o.Seeds {
 		if u.Scheme() == "" {
 			return fetch.BadURL.Errorf("seed %q is no URL but a reference", u)
 		}
+		c, err := fetch.CredentialOf(u)
+		origin, ok := originOf(u)
+		if err != nil || c == nil || !ok {
+			continue
+		}
+		// Names in an archive say nothing of users: one's objects would stand
+		// for the other's.
+		if other, ok := logins[origin]; ok && other != *c {
+			return fetch.Usage.Errorf("seeds with two logins for %s: each wants an archive of its own", origin.Host)
+		}
+		logins[origin] = *c
 	}
 	return nil
 }
