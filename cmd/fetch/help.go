@@ -58,7 +58,7 @@ A database is an index: fetch search URL WORDS lists the documents found, whose
 URLs bring them. --like URL finds documents like one, --max N as many at the
 most. fetch info tells what a database is, and fetch search wais://HOST/ WORDS
 which there are. A gateway serves as well: wais_proxy, or --gateway wais=URL; its
-answer to a search is a page of its own, which search --native writes.`,
+answer is a page of its own, which fetch 'wais://HOST/DATABASE?WORDS' brings.`,
 	"imap": `imap://USER@HOST/MAILBOX[;UIDVALIDITY=N]/;UID=N[/;SECTION=S]   RFC 5092
 
 A message, or a part of one, is brought without being marked as read; a mailbox
