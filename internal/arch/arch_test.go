@@ -63,7 +63,7 @@ var layers = map[string][]string{
 }
 
 // testOnly may be imported by tests, and by each other.
-var testOnly = []string{"fetch/fetchtest", "internal/peer", "internal/faultnet", "internal/torture", "internal/bench", "save/savetest", "schemes/wais/waistest", "mirror/frontier/frontiertest"}
+var testOnly = []string{"fetch/fetchtest", "internal/peer", "internal/faultnet", "internal/torture", "internal/bench", "save/savetest", "schemes/wais/waistest", "schemes/prospero/prospertest", "mirror/frontier/frontiertest"}
 
 // doorFiles may dial, listen and resolve.
 var doorFiles = []string{"fetch/door.go", "fetch/race.go", "fetch/reserved.go", "fetch/resolve.go"}
