@@ -49,7 +49,7 @@ func (o *Options) parsePath(u uri.URI) (path, error) {
 		// patterns there.
 		p.dirs, p.name = segments, ""
 	}
-	p = p.by(o.Method)
+	p = p.by(o.Method).literal()
 	return p, safe(append(slices.Clip(p.dirs), p.name)...)
 }
 
@@ -98,6 +98,22 @@ func (p path) by(m Method) path {
 		return p
 	}
 	return path{name: under(dir, p.name), list: p.list, kind: p.kind}
+}
+
+// literal has no server take a name within a directory for the home of a user:
+// a file or directory that is called ~ would be all of the server once more. At
+// the beginning of the path ~user is what people write to get there.
+func (p path) literal() path {
+	p.dirs = slices.Clone(p.dirs)
+	for i, dir := range p.dirs {
+		if i > 0 && strings.HasPrefix(dir, "~") {
+			p.dirs[i] = "./" + dir
+		}
+	}
+	if len(p.dirs) > 0 && strings.HasPrefix(p.name, "~") {
+		p.name = "./" + p.name
+	}
+	return p
 }
 
 // under joins a directory and a name in it, which may be "".

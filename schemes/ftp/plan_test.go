@@ -52,6 +52,13 @@ func TestPlan(t *testing.T) {
 		{ftp.Options{}, "ftp://h/x;type=a/y", login + "CWD x;type=a, " + image + "RETR y"},
 		{ftp.Options{}, "ftp://h/../x", login + "CWD .., " + image + "RETR x"},
 
+		// Homes: only at the beginning.
+		{ftp.Options{}, "ftp://h/~user/x", login + "CWD ~user, " + image + "RETR x"},
+		{ftp.Options{}, "ftp://h/~user", login + image + "RETR ~user"},
+		{ftp.Options{}, "ftp://h/a/~", login + "CWD a, " + image + "RETR ./~"},
+		{ftp.Options{}, "ftp://h/a/~b/~c/", login + "CWD a, CWD ./~b, CWD ./~c, " + list},
+		{none, "ftp://h/a/~", login + image + "RETR a/~"},
+
 		// Methods.
 		{single, "ftp://h/a/b/c", login + "CWD a/b, " + image + "RETR c"},
 		{single, "ftp://h//a/b/c", login + "CWD /a/b, " + image + "RETR c"},
