@@ -20,7 +20,8 @@ import (
 //
 // Do returns as soon as the response begins. The ctx governs the Body too:
 // when it ends, reading fails. Where err is nil the Response is not nil, and
-// neither is its Body, which the caller closes.
+// neither is its Body, which the caller closes. That of a Stat is empty: what
+// the protocol cannot tell without the object is left out.
 type Driver interface {
 	Do(ctx context.Context, req *Request) (*Response, error)
 }

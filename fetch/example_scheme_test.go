@@ -6,6 +6,7 @@ import (
 	"io"
 	"log"
 	"net"
+	"net/http"
 	"net/netip"
 	"strings"
 	"time"
@@ -39,6 +40,9 @@ func finger() fetch.Scheme {
 				name, err := user(req.URL)
 				if err != nil {
 					return nil, err
+				}
+				if req.Op == fetch.Stat { // nothing is known without the body, and nobody is asked
+					return &fetch.Response{Kind: fetch.Document, Size: -1, Body: http.NoBody}, nil
 				}
 				target, err := fetch.TargetOf(req.URL, 79)
 				if err != nil {
