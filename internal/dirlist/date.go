@@ -61,7 +61,10 @@ func isoDate(day, hour, zone string) (time.Time, int) {
 		return d, 2
 	}
 	_, offset := z.Zone()
-	return d.Add(-time.Duration(offset) * time.Second), 3
+	if d = d.Add(-time.Duration(offset) * time.Second); d.Year() < 0 || d.Year() > 9999 { // nothing could write it
+		d = time.Time{}
+	}
+	return d, 3
 }
 
 // lastTime is the last time before at, or within a day behind it, that a

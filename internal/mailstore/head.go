@@ -104,8 +104,8 @@ func Date(value string) time.Time {
 	if err != nil {
 		t, err = mail.ParseDate(value)
 	}
-	if err != nil {
+	if t = t.UTC(); err != nil || t.Year() < 0 || t.Year() > 9999 { // by its zone; nothing could write it
 		return time.Time{}
 	}
-	return t.UTC()
+	return t
 }
