@@ -286,5 +286,23 @@ func (l *lab) strace(t *testing.T, options []string, args ...string) (ended, []s
 	if strings.Contains(e.said, "PTRACE_") {
 		t.Skipf("needs leave to trace: %s", e.said)
 	}
-	return e, strings.Split(strings.TrimSpace(content(t, log)), "\n")
+	return e, joined(strings.Split(strings.TrimSpace(content(t, log)), "\n"))
+}
+
+// joined makes one line, at its end, of a call that strace tells in two because
+// another thread did something meanwhile.
+func joined(lines []string) (calls []string) {
+	begun := map[string]string{} // by the number of the thread
+	for _, line := range lines {
+		thread, _, _ := strings.Cut(line, " ")
+		if head, ok := strings.CutSuffix(line, " <unfinished ...>"); ok {
+			begun[thread] = head
+			continue
+		}
+		if _, rest, ok := strings.Cut(line, " resumed>"); ok {
+			line = begun[thread] + rest
+		}
+		calls = append(calls, line)
+	}
+	return calls
 }
