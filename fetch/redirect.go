@@ -171,6 +171,7 @@ func SecretHeader(name string) bool {
 
 // answer makes resp what the caller gets.
 func (c *Client) answer(ctx context.Context, cancel context.CancelFunc, r *Request, resp *Response) (*Response, error) {
+	resp.Time = datable(resp.Time)
 	if resp.Fault != nil {
 		err := wrapError(r.Op.String(), resp.URL.String(), resp.Fault).(*Error)
 		err.Code = cmp.Or(err.Code, resp.Code)

@@ -100,11 +100,23 @@ func (r *Response) Entries() iter.Seq2[Entry, error] {
 		}
 		r.listed = true
 		for e, err := range r.menu(r.URL, r.Media, r.Body) {
+			e.Time = datable(e.Time)
 			if !yield(e, err) || err != nil {
 				return
 			}
 		}
 	}
+}
+
+// datable is t, or unknown where its year has not four digits: a server may say
+// so, and no record could hold it.
+func datable(t time.Time) time.Time {
+	for _, y := range [...]int{t.Year(), t.UTC().Year()} {
+		if y < 0 || y > 9999 {
+			return time.Time{}
+		}
+	}
+	return t
 }
 
 // An Entry is one line of a listing, the same for every scheme.
@@ -137,8 +149,8 @@ func (e Entry) MarshalJSON() ([]byte, error) {
 	if e.Size >= 0 {
 		j.Size = &e.Size
 	}
-	if !e.Time.IsZero() {
-		j.Time = &e.Time
+	if t := datable(e.Time); !t.IsZero() {
+		j.Time = &t
 	}
 	var text bytes.Buffer
 	w := json.NewEncoder(&text)
