@@ -126,9 +126,12 @@ func (m *mirror) request(v *visit) *fetch.Request {
 }
 
 // isListing reports whether what u names is read line by line; what it leads to
-// can only be told from its server's answer. Sitemaps are read as documents.
+// can only be told from its server's answer. Sitemaps are read as documents. The
+// description of a WAIS database lists that alone, an index, which leads nowhere
+// without words; and what is malformed is no less worth keeping.
 func isListing(u uri.URI, menu bool, media string) bool {
-	return menu && !(isWeb(u) && mediaOf(media) != "text/html")
+	media = mediaOf(media)
+	return menu && !(isWeb(u) && media != "text/html") && media != "application/x-wais-source"
 }
 
 func isMailbox(u uri.URI) bool { return u.Scheme() == "imap" || u.Scheme() == "imaps" }

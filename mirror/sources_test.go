@@ -67,6 +67,7 @@ func TestIndexes(t *testing.T) {
 		notes := &waistest.Server{Host: "w.example:210", Databases: map[string]*waistest.Database{"notes": {Documents: []*waistest.Document{
 			waistest.NewText("/srv/wais/data/a.txt", "About tea", "tea is a drink\n"), waistest.NewText("/srv/wais/data/b.txt", "More tea", strings.Repeat("tea and more tea\n", 40000)),
 			waistest.NewText("/srv/wais/data/c.txt", "Coffee", "coffee\n"),
+			waistest.NewDocument("/srv/wais/data/tea.src", "A database of tea", "WSRC", "(:source :database-name"),
 		}}}}
 		w.net.Serve(at.String()+":210", faultnet.Script{notes.Step()})
 		p := prospertest.NewServer("P.EXAMPLE")
@@ -82,7 +83,7 @@ func TestIndexes(t *testing.T) {
 		for _, text := range tree(t, o.Dir, "") {
 			bodies[text] = true
 		}
-		for _, want := range []string{"tea is a drink\n", strings.Repeat("tea and more tea\n", 40000), "the first\n", "the second\n"} {
+		for _, want := range []string{"tea is a drink\n", "(:source :database-name", strings.Repeat("tea and more tea\n", 40000), "the first\n", "the second\n"} {
 			if !bodies[want] {
 				t.Errorf("%.20q is not there", want)
 			}
