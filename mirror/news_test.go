@@ -58,6 +58,10 @@ func (g *newsgroup) answer(line string) string {
 			text += fmt.Sprintf("%d\ts\tf\td\t%s\t\t1\t1\r\n", n, cmp.Or(g.odd[n], fmt.Sprintf("<%d@g.example>", n)))
 		}
 		return text + ".\r\n"
+	case "LIST":
+		if arg == "ACTIVE g*" {
+			return "215 groups\r\ng 3 1 y\r\n.\r\n"
+		}
 	case "ARTICLE":
 		g.asked++
 		switch {
@@ -145,6 +149,22 @@ func TestArticles(t *testing.T) {
 		}
 		t.Error("no record of the number of an article")
 	})
+}
+
+// TestGroups: a list of groups leads to those that it names.
+func TestGroups(t *testing.T) {
+	t.Parallel()
+	for _, seed := range []string{"nntp://n.example/g*", "news://n.example/g%2A"} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			o := w.news(&newsgroup{high: 3})
+			o.Seeds = []uri.URI{uri.MustParse(seed)}
+			if sum := run(t, o); sum.New != 5 || articles(t, o.Dir) < 3 {
+				t.Errorf("%s: %+v\n%s", seed, sum, outcomes(t, o.Dir))
+			}
+			sound(t, o.Dir)
+		})
+	}
 }
 
 // TestOddArticles: articles whose message-ids are none are brought by their

@@ -108,7 +108,12 @@ func prefixOf(u uri.URI) string {
 		text = withoutType(text)
 	}
 	switch u.Scheme() {
-	case "news", "nntp", "snews", "nntps", "wais", "imap", "imaps", "mailto", "mid":
+	case "news", "nntp", "snews", "nntps":
+		if root, ok := serverOf(u); ok {
+			return canonical(root)
+		}
+		return text
+	case "wais", "imap", "imaps", "mailto", "mid":
 		return text
 	case "ftp", "ftps":
 		if i := strings.LastIndex(text, ";type=d"); i >= 0 {
@@ -116,6 +121,21 @@ func prefixOf(u uri.URI) string {
 		}
 	}
 	return text[:strings.LastIndexByte(text, '/')+1]
+}
+
+// serverOf is the server of a list of groups, "news:comp.*": they all lie below
+// that, and the list names those that are meant.
+func serverOf(u uri.URI) (root uri.URI, ok bool) {
+	pattern, err := uri.Unescape(u.Path())
+	if _, asked := u.Query(); err != nil || forEver(u) || !asked && !strings.ContainsAny(pattern, "*!,") {
+		return u, false
+	}
+	path := ""
+	if u.HasAuthority() {
+		path = "/"
+	}
+	root, err = u.WithoutQuery().WithPath(path)
+	return root, err == nil
 }
 
 // withoutType takes the item type from a gopher URL: what a menu of type 1
