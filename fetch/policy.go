@@ -14,8 +14,8 @@ type Policy struct {
 	Reach Reach
 	Hosts []string // for Listed, and read there alone: see [Allowlist]
 
-	Schemes   []string       // that may be used; nil: all of the Client, but what reads this machine only under Anywhere
-	Redirects []string       // schemes that a server may lead to beyond the table; "*": every one but those that are never
+	Schemes   []string       // that may be used; nil: all, but file, mid, cid and mailto under Anywhere alone
+	Redirects []string       // that a server may lead to beyond the table; "*": all but those of files, sessions and mail
 	Only      []string       // if not nil, a server may lead to these schemes alone
 	Ports     []PortRule     // allowed beyond the tables
 	Addresses []netip.Prefix // allowed where typed, metadata services too

@@ -11,7 +11,7 @@
 //	index/all.cdxj       where in warc/ each is, derived
 //	manifest-sha256.txt  the digests of tree/ for sha256sum -c, derived
 //	mail/                groups and mailboxes as mboxes or Maildirs, derived
-//	attic/               what --delete took out of tree/
+//	attic/               what Options.Delete took out of tree/
 //	crawl.jsonl          a line for each visit
 //
 // A server that says it cannot answer now, or says nothing, is left alone by
