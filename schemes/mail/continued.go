@@ -36,7 +36,7 @@ func (c *continued) next() (fetch.Entry, error) {
 		switch {
 		case err == io.EOF && c.rest != nil:
 			c.rest.finish(true)
-		case err != nil && fetch.FaultOf(err) == fetch.Protocol && err != errUnasked && c.rest == nil && !c.torn:
+		case err != nil && isNonsense(err) && c.rest == nil && !c.torn:
 			if err := c.goOn(); err != nil {
 				return e, err
 			}
@@ -46,6 +46,13 @@ func (c *continued) next() (fetch.Entry, error) {
 		}
 		return e, err
 	}
+}
+
+// isNonsense reports whether err is about how a message is described, and not
+// about what is done with it.
+func isNonsense(err error) bool {
+	fault := fetch.FaultOf(err)
+	return err != errUnasked && (fault == fetch.Protocol || fault == fetch.TooLarge)
 }
 
 // follows notes the UID of e, and reports whether it is a higher one.
@@ -67,7 +74,7 @@ func (c *continued) goOn() error {
 	if err != nil {
 		return err
 	}
-	q.req.Trace.Notef("server describes a message in a way that makes no sense: the listing goes on behind UID %d", c.last)
+	q.req.Trace.Notef("description of a message cannot be read: the listing goes on behind UID %d", c.last)
 	c.rest = resp.Body.(*body)
 	c.lister = nothing{}
 	if l, ok := c.rest.reader.(*listing); ok {

@@ -105,21 +105,27 @@ func (n namer) messageEntry(m *mailbox, b *imapclient.FetchMessageBuffer) fetch.
 		if !v.Date.IsZero() {
 			e.Time = v.Date.UTC()
 		}
-		e.Name = v.Subject
 		setExtra(e.Extra, "subject", v.Subject)
 		setExtra(e.Extra, "message_id", v.MessageID)
 		setExtra(e.Extra, "from", addresses(v.From))
 		setExtra(e.Extra, "to", addresses(v.To))
 	}
-	e.Name = cmp.Or(e.Name, e.Extra["message_id"], e.Extra["uid"])
+	e.Name = cmp.Or(e.Extra["subject"], e.Extra["message_id"], e.Extra["uid"])
 	return e
 }
 
+// setExtra cuts what a sender wrote to a length with which an entry stays below
+// entries.MaxLine, whatever has to be escaped.
 func setExtra(extra map[string]string, key, value string) {
+	if len(value) > maxExtra {
+		value = strings.ToValidUTF8(value[:maxExtra], "") + "..."
+	}
 	if value != "" {
 		extra[key] = value
 	}
 }
+
+const maxExtra = 4 << 10
 
 // addresses writes a list as a header does, but decoded.
 func addresses(list []imap.Address) string {

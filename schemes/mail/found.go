@@ -80,7 +80,7 @@ func (f *finds) next() (fetch.Entry, error) {
 		case err == io.EOF:
 			f.now = nil
 			continue
-		case err != nil && fetch.FaultOf(err) == fetch.Protocol && f.keep == nil:
+		case err != nil && isNonsense(err) && f.keep == nil:
 			f.trace.Notef("server describes the messages found in a way that makes no sense: their numbers alone follow")
 			f.bare, f.left = true, append(f.some, f.left...)
 			continue

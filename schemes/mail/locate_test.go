@@ -7,8 +7,10 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/entries"
 	"github.com/anyurl/fetch/uri"
 	"github.com/emersion/go-imap/v2"
+	"github.com/emersion/go-imap/v2/imapclient"
 )
 
 // plan is what Plan says after the login, and fault what class of error.
@@ -226,5 +228,16 @@ func TestLoginRefuses(t *testing.T) {
 		if _, err := loginOf(&fetch.Request{URL: u, Auth: auth}, ""); fetch.FaultOf(err) != fetch.BadURL {
 			t.Errorf("%s: %v", text, err)
 		}
+	}
+}
+
+// TestEntryLength: nobody can write a message that no listing holds.
+func TestEntryLength(t *testing.T) {
+	long := strings.Repeat("\xff", 100_000)
+	b := &imapclient.FetchMessageBuffer{UID: 7, Envelope: &imap.Envelope{Subject: long, MessageID: long,
+		From: []imap.Address{{Name: long, Mailbox: "a", Host: "h"}}, To: []imap.Address{{Name: long, Mailbox: "a", Host: "h"}}}}
+	e := newNamer(uri.MustParse("imap://h/")).messageEntry(&mailbox{name: "INBOX"}, b)
+	if _, err := entries.Append(nil, e); err != nil {
+		t.Error(err)
 	}
 }
