@@ -26,8 +26,20 @@ type continued struct {
 func (d *driver) continued(ctx context.Context, q *task, resp *fetch.Response) {
 	b := resp.Body.(*body)
 	if l, ok := b.reader.(*listing); ok {
-		b.reader = newListing(&continued{lister: l.from, d: d, ctx: ctx, q: q})
+		ctx, cancel := context.WithCancel(ctx)
+		b.reader = canceling{newListing(&continued{lister: l.from, d: d, ctx: ctx, q: q}), cancel}
 	}
+}
+
+// canceling ends what a reader waits for, and then the reader.
+type canceling struct {
+	io.ReadCloser
+	cancel func()
+}
+
+func (c canceling) Close() error {
+	c.cancel()
+	return c.ReadCloser.Close()
 }
 
 func (c *continued) next() (fetch.Entry, error) {

@@ -1,0 +1,71 @@
+package mail_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/netip"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/schemes/mail"
+)
+
+// TestCloseContinued: the second session of a listing ends with its body, whoever
+// still reads.
+func TestCloseContinued(t *testing.T) {
+	first := []string{"= enter", "= inbox", "> T2 UID FETCH 1:* (UID FLAGS INTERNALDATE RFC822.SIZE ENVELOPE)", "< * nonsense"}
+	for name, second := range map[string][]string{
+		"greeting": {"= stall"},
+		"search":   {"= enter", "= inbox", "> T2 UID SEARCH UID 1:*", "= stall"},
+		"listing":  {"= enter", "= inbox", "> T2 UID SEARCH UID 1:*", "< * SEARCH 7", "< T2 OK done", "> T3 UID FETCH 7 (UID FLAGS INTERNALDATE RFC822.SIZE ENVELOPE)", "= stall"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := faultnet.NewNetwork(t)
+				n.Serve("192.0.2.1:143", scriptOf(t, said(first)), scriptOf(t, said(second)))
+				done := make(chan struct{})
+				defer close(done)
+				d := mail.Schemes(mail.Options{})[0].Open(fetch.Env{Net: openNet{n: n}, Done: done})
+				u, err := fetch.ParseURL("imap://192.0.2.1/INBOX")
+				if err != nil {
+					t.Fatal(err)
+				}
+				resp, err := d.Do(t.Context(), &fetch.Request{URL: u, Auth: &fetch.Credential{User: "bob", Password: "s3cret"}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				read := make(chan error)
+				go func() {
+					_, err := io.Copy(io.Discard, resp.Body)
+					read <- err
+				}()
+				synctest.Wait()
+				began := time.Now()
+				resp.Body.Close()
+				if err := <-read; err == nil || time.Since(began) > 0 {
+					t.Errorf("%v, after %v", err, time.Since(began))
+				}
+			})
+		})
+	}
+}
+
+// openNet is a door that judges nothing, and of which nothing else is asked.
+type openNet struct {
+	fetch.Net
+	n *faultnet.Network
+}
+
+func (o openNet) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
+	to, err := netip.ParseAddrPort(addr)
+	if err != nil {
+		return nil, err
+	}
+	return o.n.Dial(ctx, network, to)
+}
+
+func (openNet) Key(context.Context) string { return "" }
