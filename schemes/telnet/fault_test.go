@@ -169,7 +169,7 @@ func TestRefused(t *testing.T) {
 func TestNotes(t *testing.T) {
 	var notes []string
 	sent := replay(t, telnet.Options{}, faultnet.Script{faultnet.Send("\xff\xfd\x27\xff\xfa\x27\x01\xff\xf0"), faultnet.Expect("\x27")}, func(t *testing.T, c *fetch.Client) {
-		req := &fetch.Request{URL: uri.MustParse("telnet://b%1bob:s3cret@192.0.2.1:23/"), Trace: &fetch.Trace{Note: func(s string) { notes = append(notes, s) }}}
+		req := &fetch.Request{URL: uri.MustParse("telnet://b%1bob:s3cret@192.0.2.1:23/"), Range: fetch.Range{First: 2}, Trace: &fetch.Trace{Note: func(s string) { notes = append(notes, s) }}}
 		resp, err := c.Do(t.Context(), req)
 		if err != nil {
 			t.Fatal(err)
@@ -178,7 +178,7 @@ func TestNotes(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	want := []string{"telnet session with 192.0.2.1, port 23", `log in as b\x1bob, the URL says`, "the URL has a password too; it is not sent"}
+	want := []string{"telnet session with 192.0.2.1, port 23", "telnet has no ranges: the whole object comes", `log in as b\x1bob, the URL says`, "the URL has a password too; it is not sent"}
 	if !slices.Equal(notes, want) || sent != "\xff\xfc\x27" {
 		t.Errorf("notes %q, sent %q", notes, sent)
 	}

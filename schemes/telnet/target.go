@@ -35,6 +35,9 @@ func target(req *fetch.Request, port uint16) (fetch.Target, error) {
 // the URL advises.
 func announce(t fetch.Target, req *fetch.Request) {
 	req.Trace.Notef("%s session with %s, port %d", t.Scheme, tty.Escape(t.Host), t.Port)
+	if !req.Range.IsZero() {
+		req.Trace.Notef("%s has no ranges: the whole object comes", t.Scheme)
+	}
 	if req.Auth == nil {
 		return
 	}
