@@ -99,6 +99,11 @@ func (d *door) connect(ctx context.Context, network string, g *grant, t Target) 
 	if err != nil {
 		return nil, err
 	}
+	if network == "udp" {
+		// Datagrams cannot race, as no connect tells who hears them; and their
+		// servers are of the days of IPv4.
+		slices.SortStableFunc(addrs, func(a, b netip.Addr) int { return a.BitLen() - b.BitLen() })
+	}
 	g.trace.Reached(Resolved, nil)
 	judge := func(a netip.Addr) error { return d.policy.judgeAddr(g, t, a) }
 	raw, err := d.race(ctx, network, addrs, t.Port, judge)

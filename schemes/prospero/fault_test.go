@@ -217,6 +217,32 @@ func (r resolver) LookupNetIP(context.Context, string, string) ([]netip.Addr, er
 	return nil, r.err
 }
 
+// TestTwoAddresses: a server of the days of IPv4 is found on a host that has got
+// another address since, where nobody listens.
+func TestTwoAddresses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := faultnet.NewNetwork(t)
+		silent := n.ServePackets("[2600:1::4]:1525", faultnet.Packets{})
+		s := n.ServePackets("198.41.0.4:1525", says(map[string]string{"LIST": "NONE-FOUND\n"}))
+		c := client(t, func(o *fetch.Options) { o.Dial, o.Resolver = n.Dial, addresses{"2600:1::4", "198.41.0.4"} })
+		if got := get(t.Context(), c, request(t, "prospero://old.example/x")); got.fault != "ok" || got.took > time.Second {
+			t.Errorf("got %v after %v", got.err, got.took)
+		}
+		c.Close()
+		silent.Close()
+		s.Close()
+	})
+}
+
+type addresses []string
+
+func (a addresses) LookupNetIP(context.Context, string, string) (all []netip.Addr, err error) {
+	for _, text := range a {
+		all = append(all, netip.MustParseAddr(text))
+	}
+	return all, nil
+}
+
 // TestCanceled: a Call that waits ends with its ctx.
 func TestCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
