@@ -81,9 +81,8 @@ func (w *walk) entity(h fetch.Header, body io.Reader, number string, depth int) 
 	if number == "" {
 		number = "1"
 	}
-	body, err = decoded(h.Get("Content-Transfer-Encoding"), body)
-	if err != nil {
-		return err
+	if body, err = decoded(h.Get("Content-Transfer-Encoding"), body); err != nil {
+		body = failed{err} // which is not that of the parts behind it
 	}
 	if !w.yield(&MIMEPart{number, h, media, nameOf(h, params), body}, nil) {
 		return errStop
@@ -159,6 +158,11 @@ func decoded(encoding string, body io.Reader) (io.Reader, error) {
 	return nil, fetch.Unsupported.Errorf("transfer encoding %q", encoding)
 }
 
+// failed is a body that cannot be read.
+type failed struct{ err error }
+
+func (f failed) Read([]byte) (int, error) { return 0, f.err }
+
 // faulty classes what a decoder finds wrong.
 type faulty struct{ r io.Reader }
 
@@ -171,9 +175,10 @@ func (f faulty) Read(p []byte) (int, error) {
 }
 
 // alphabet drops what is none of the characters of base64, as RFC 2045 6.8
-// wants, and what follows the end.
+// wants, and what follows the end: mailing lists put their words there.
 type alphabet struct {
 	r     io.Reader
+	kept  int // characters of the present four
 	ended bool
 }
 
@@ -183,13 +188,16 @@ func (a *alphabet) Read(p []byte) (int, error) {
 	for _, c := range p[:n] {
 		switch {
 		case 'A' <= c && c <= 'Z', 'a' <= c && c <= 'z', '0' <= c && c <= '9', c == '+', c == '/':
-			if !a.ended {
-				kept = append(kept, c)
+			if a.ended {
+				continue
 			}
-		case c == '=':
-			kept = append(kept, c)
+		case c == '=' && (!a.ended || a.kept > 0):
 			a.ended = true
+		default:
+			continue
 		}
+		kept = append(kept, c)
+		a.kept = (a.kept + 1) % 4
 	}
 	return len(kept), err
 }

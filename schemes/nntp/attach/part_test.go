@@ -89,6 +89,12 @@ func TestParts(t *testing.T) {
 	if p, err := Part(strings.NewReader(mixed), "2"); err != nil || p.Name != "é x.gif" {
 		t.Errorf("got %+v, %v", p, err)
 	}
+	for _, encoding := range []string{"rot13", "x-uuencode"} { // of another part
+		odd := strings.Replace(mixed, "quoted-printable", encoding, 1)
+		if p, err := Part(strings.NewReader(odd), "2"); err != nil || p.Name != "é x.gif" {
+			t.Errorf("behind a part of %s: got %+v, %v", encoding, p, err)
+		}
+	}
 	for _, number := range []string{"5", "1", "0", "", "1.3", "2.1"} {
 		if p, err := Part(strings.NewReader(mixed), number); !errors.Is(err, fetch.NotFound) {
 			t.Errorf("%s: got %+v, %v", number, p, err)
@@ -109,6 +115,7 @@ func TestOnePart(t *testing.T) {
 		"broken type":       {"Content-Type: =\n\nx", `1 text/plain "" "x"`, 0},
 		"no boundary":       {"Content-Type: multipart/mixed\n\nx", `1 multipart/mixed "" "x"`, 0},
 		"unknown encoding":  {"Content-Transfer-Encoding: rot13\n\nx", "", fetch.Unsupported},
+		"base64, a footer":  {"Content-Transfer-Encoding: base64\n\nYQ==\n--\nhttp://h/?list=x&a==\n", `1 text/plain "" "a"`, 0},
 		"base64 cut":        {"Content-Transfer-Encoding: base64\n\nYWJ\n", "", fetch.Truncated},
 		"never a boundary":  {"Content-Type: multipart/mixed; boundary=b\n\nx\n", "", fetch.Truncated},
 		"no last boundary":  {"Content-Type: multipart/mixed; boundary=b\n\n--b\n\nx\n", "", fetch.Truncated},
