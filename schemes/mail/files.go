@@ -2,6 +2,7 @@ package mail
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"iter"
@@ -37,9 +38,11 @@ func (m maildir) all(yield func(*stored, error) bool) {
 		}
 		s := &stored{size: -1, file: f}
 		if err == nil {
-			info, _ := f.Stat()
-			s.size = info.Size()
-			s.url, err = uri.Parse("file://" + uri.Escape(path, uri.Path))
+			var info os.FileInfo
+			if info, err = f.Stat(); err == nil {
+				s.size, s.name = info.Size(), info.Name()
+				s.url, err = uri.Parse("file://" + uri.Escape(path, uri.Path))
+			}
 		}
 		if err == nil {
 			s.read(f)
@@ -91,6 +94,7 @@ type stored struct {
 	text   io.Reader
 	size   int64   // -1: unknown
 	url    uri.URI // zero: it has no file of its own
+	name   string  // of that file
 	file   *os.File
 	kept   bool
 }
@@ -186,6 +190,7 @@ func headEntry(s *stored) fetch.Entry {
 		setExtra(e.Extra, key, value)
 	}
 	setExtra(e.Extra, "message_id", strings.Trim(s.header.Get("Message-ID"), " <>"))
+	e.Name = cmp.Or(s.name, e.Extra["from"], "message") // where it has neither subject nor id
 	e.Time = mailstore.Date(s.header.Get("Date"))
 	return e
 }

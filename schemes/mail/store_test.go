@@ -19,6 +19,7 @@ var letters = []string{
 	multipart,
 	"From: carol@example.net\r\nTo: \"Bob\" <BOB@example.org>\r\nSubject: no id\r\n\r\nFrom here on\r\n",
 	"From: dave@example.net\r\nTo: jimbob@example.org\r\nMessage-ID: <4@example.net>\r\n\r\nanother bob\r\n",
+	"To: bare@example.org\r\n\r\nneither subject nor id\r\n",
 }
 
 func lf(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
@@ -97,6 +98,9 @@ func testMailto(t *testing.T, c *fetch.Client, end string) {
 	_, unnamed := got["no id"]
 	if err != nil || len(got) != 3 || got["tea"] != "mid" || got["café"] != "mid" || !unnamed {
 		t.Errorf("mailto: got %v, %v", got, err)
+	}
+	if all, err := list(t, c, "mailto:bare@example.org"); err != nil || len(all) != 1 || all[0].Name == "" {
+		t.Errorf("mailto of a message without a subject: got %v, %v", all, err)
 	}
 	if all, err := list(t, c, "mailto:nobody@example.org"); err != nil || len(all) != 0 {
 		t.Errorf("mailto nobody: got %v, %v", all, err)
