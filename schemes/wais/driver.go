@@ -77,10 +77,11 @@ func (d *driver) take(ctx context.Context, req *fetch.Request, size uint32, firs
 		return err
 	}
 	turn := d.begin(ctx, newSession(conn, req.Trace), key)
-	if err = turn.init(size); err == nil {
-		err = first(turn)
+	if err = turn.init(size); err != nil {
+		turn.end(false) // at rest, and yet of no use
+		return turn.finish(ctx, err)
 	}
-	return turn.finish(ctx, err)
+	return turn.finish(ctx, first(turn))
 }
 
 // kept takes a session from the pool.

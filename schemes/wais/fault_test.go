@@ -255,6 +255,8 @@ func TestKept(t *testing.T) {
 		{"closed within the answer", ready(whole, ask, faultnet.Send(message(chunk(id, "12345678"))[:30])), 1, "truncated"},
 		{"unasked answer at once", ready(faultnet.Send(message(chunk(id, "12345678")) + message(chunk(id, "evil")))), 2, "ok"},
 		{"unasked answer later", ready(whole, faultnet.Delay(time.Second), faultnet.Send(message(chunk(id, "evil"))), faultnet.Stall()), 2, "ok"},
+		{"Init refused", faultnet.Script{ask, faultnet.Send(string(z3950.AppendMessage(nil, z3950.Header{}, &z3950.InitResponse{}))), ask, whole, faultnet.Stall()}, 2, "ok"},
+		{"Init not understood", faultnet.Script{ask, faultnet.Send("0000000000z2wais        0"), ask, whole, faultnet.Stall()}, 2, "ok"},
 		{"told no, and at rest", ready(faultnet.Send(message(diagnostic("SF", "gone"))), ask, whole, faultnet.Stall()), 1, "ok"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
