@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"net/netip"
 	"strings"
+	"unicode"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/tty"
@@ -32,7 +34,7 @@ func complaint(r *bufio.Reader) (fault, err error) {
 	}
 	first := strings.TrimRight(string(line), "\r\n")
 	isUMN := first == "--1" || first == "--2"
-	isMenu := first[:1] == "3" && strings.Count(first, "\t") >= 3
+	isMenu := isErrorItem(first)
 	if !isUMN && !isMenu {
 		return gophernicusError(first), nil
 	}
@@ -58,6 +60,19 @@ func umnError(text string) error {
 		return nil
 	}
 	return plusFault(int(code[0]-'0')).Errorf("server says: %s", tty.Escape(errorText(rest)))
+}
+
+// isErrorItem reports whether a line is an item of type 3, and not the first row
+// of a table of numbers: it has a text and, where it has a host and a port at
+// all, a port and a host that is none but an address or has letters.
+func isErrorItem(text string) bool {
+	i, _ := parseItem(text)
+	if i.kind != '3' || i.name == "" || strings.Count(text, "\t") < 3 {
+		return false
+	}
+	_, isPort := portOf(strings.TrimSpace(i.port))
+	_, err := netip.ParseAddr(i.host)
+	return i.host == "" && i.port == "" || isPort && (err == nil || strings.ContainsFunc(i.host, unicode.IsLetter))
 }
 
 // menuError wants no item beside that of type 3 with which the menu begins.

@@ -117,6 +117,11 @@ func TestFaults(t *testing.T) {
 		{"Gopher+, an error without text", "/0/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("--2\r\n")}, "server-perm", "", 0},
 		{"Gopher+, moved to itself", "/0/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("--1\r\n3 Admin <a@b>\r\n0x\tx%09%09+\t192.0.2.1\t70\t+\r\n.\r\n")}, "policy-address", "", 0},
 
+		{"error item without a place", "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3gone\t\t\t\r\n.\r\n")}, "not-found", "", 0},
+		{"error item of an address", "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3gone\tErr\t127.0.0.1\t70\r\n")}, "not-found", "", 0},
+		{"error item of nowhere", "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3gone\tfake\t(NULL)\t0\r\n")}, "not-found", "", 0},
+		{"a table", "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3\t14\t15\t92\n3\tc\td\t70\n")}, "ok", "3\t14\t15\t92\n3\tc\td\t70\n", 0},
+		{"another table", "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3.1\t4.1\t5.9\t26\n")}, "ok", "3.1\t4.1\t5.9\t26\n", 0},
 		{"error item, whatever was asked for", "/9/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3gone\t\terror.host\t1\r\n.\r\n")}, "not-found", "", 0},
 		{"error item with notes", "/1/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3gone\terr\tnull.host\t1\r\ni\t\t\t0\r\n")}, "not-found", "", 0},
 		{"error item with items", "/1/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3gone\terr\tnull.host\t1\r\n1up\t\th\t70\r\n")}, "ok", "3gone\terr\tnull.host\t1\r\n1up\t\th\t70\r\n", 0},
