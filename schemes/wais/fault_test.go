@@ -220,7 +220,7 @@ func TestSmallAnswers(t *testing.T) {
 				t.Errorf("answers of %d: %s: got %d bytes, %v", size, path, len(got.body), got.err)
 			}
 		}
-		if n := len(s.Conns()); n != 1 {
+		if n := len(s.Conns()); n != 1 && size > 50 { // into which the answer to Init does not fit
 			t.Errorf("answers of %d: %d connections", size, n)
 		}
 		c.Close()
