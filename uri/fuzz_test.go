@@ -185,7 +185,8 @@ func FuzzNormalizeIdempotent(f *testing.F) {
 			if again := n.Normalize(l); again != n {
 				t.Errorf("%v: %q normalises to %q and that to %q", l, s, n.Unredacted(), again.Unredacted())
 			}
-			if !Equivalent(u, n, l) || n.Scheme() != u.Scheme() || n.auth != u.auth {
+			local := l == ByScheme && n.Scheme() == "file" && n.Host() == "" // which may gain an authority
+			if !Equivalent(u, n, l) || n.Scheme() != u.Scheme() || n.auth != u.auth && !local {
 				t.Errorf("%v: %q normalises to %q", l, s, n.Unredacted())
 			}
 			if u.Normalize(Syntax).Normalize(l) != n {

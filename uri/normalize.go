@@ -27,8 +27,8 @@ func (l Level) String() string {
 // Normalize returns u in the normal form of that level. Dot segments are removed
 // from absolute paths only, and only where there is a scheme or an authority. At
 // level ByScheme an empty port and that of [DefaultPort] are dropped, and an empty
-// path becomes "/" where an authority is followed by one in http and its like.
-// A zone identifier keeps its case.
+// path becomes "/" where an authority is followed by one in http and its like;
+// "file:/a" and "file://localhost/a" become "file:///a". A zone identifier keeps its case.
 func (u URI) Normalize(l Level) URI {
 	if u.IsZero() {
 		return u
@@ -37,6 +37,9 @@ func (u URI) Normalize(l Level) URI {
 	p.Scheme = strings.ToLower(p.Scheme)
 	p.Userinfo = normalEncoding(p.Userinfo)
 	p.Host = normalHost(p.Host)
+	if l == ByScheme {
+		p = p.ofThisMachine()
+	}
 	p.Path = normalPath(p)
 	p.Query = normalEncoding(p.Query)
 	p.Fragment = normalEncoding(p.Fragment)
@@ -52,6 +55,19 @@ func (u URI) Normalize(l Level) URI {
 // Equivalent reports whether a and b have the same normal form at that level.
 func Equivalent(a, b URI, l Level) bool {
 	return a == b || a.Normalize(l) == b.Normalize(l)
+}
+
+// ofThisMachine writes the three ways to name this machine in a file URI as the
+// empty host (RFC 3986 3.2.2, RFC 8089 2).
+func (p Parts) ofThisMachine() Parts {
+	switch {
+	case p.Scheme != "file" || p.HasUserinfo || p.Port != "":
+	case p.Host == "localhost":
+		p.Host = ""
+	case !p.HasAuthority && strings.HasPrefix(p.Path, "/"):
+		p.HasAuthority = true
+	}
+	return p
 }
 
 func (p Parts) byScheme() Parts {

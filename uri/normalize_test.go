@@ -17,7 +17,13 @@ func TestNormalize(t *testing.T) {
 		{"//h:80", "//h:80", "//h:80"}, // no scheme, no default
 		{"telnet://h:23", "telnet://h:23", "telnet://h"},
 		{"https://h:80/", "https://h:80/", "https://h:80/"},
-		{"file://LOCALHOST/a", "file://localhost/a", "file://localhost/a"},
+		{"file://LOCALHOST/a", "file://localhost/a", "file:///a"},
+		{"file://%6Cocalhost:/a", "file://localhost:/a", "file:///a"},
+		{"file:/a", "file:/a", "file:///a"},
+		{"file:/.//a", "file:/.//a", "file:////a"},
+		{"file:a", "file:a", "file:a"},
+		{"file://h/a", "file://h/a", "file://h/a"},
+		{"file://u@localhost/a", "file://u@localhost/a", "file://u@localhost/a"},
 		{"a/../b", "a/../b", "a/../b"},    // relative paths keep their dots:
 		{"/a/../b", "/a/../b", "/a/../b"}, // they mean more in another place
 		{"//H/a/../b", "//h/b", "//h/b"},
@@ -56,6 +62,7 @@ func TestEquivalent(t *testing.T) {
 		{"http://h/%2F", "http://h//", false, false},
 		{"http://u:a@h/", "http://u:b@h/", false, false}, // not by what is printed
 		{"gopher://h:70", "gopher://H/", false, true},
+		{"file:/a", "FILE://LocalHost/a", false, true},
 	} {
 		a, b := MustParse(c.a), MustParse(c.b)
 		if got := Equivalent(a, b, Syntax); got != c.syntax {
