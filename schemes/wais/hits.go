@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -173,6 +174,11 @@ func (h *hits) entries(r z3950.Record) (all []fetch.Entry) {
 	return all
 }
 
+// public are the schemes that a headline may lead to. A server has no say about
+// the files of this machine and its mailboxes, and people fetch what was found
+// as if they had typed it.
+var public = []string{"http", "https", "ftp", "ftps", "gopher", "gophers", "news", "nntp", "snews", "nntps", "wais"}
+
 // entry makes e lead to d.
 func (h *hits) entry(e fetch.Entry, d document) (fetch.Entry, bool) {
 	if !isType(d.kind) || checkID(d.id) != nil {
@@ -187,7 +193,7 @@ func (h *hits) entry(e fetch.Entry, d document) (fetch.Entry, bool) {
 	case sourceType:
 		e.Kind = fetch.Menu
 	case "URL": // what it stands for is its headline
-		if to, err := uri.Parse(e.Name); err == nil && to.Scheme() != "" {
+		if to, err := uri.Parse(e.Name); err == nil && slices.Contains(public, to.Scheme()) {
 			e.URL, e.Media, e.Size = to.WithoutUserinfo(), "", -1
 		}
 	}

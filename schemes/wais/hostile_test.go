@@ -111,6 +111,34 @@ func TestLargeHit(t *testing.T) {
 	}
 }
 
+// TestURLs: a hit that stands for a URL leads there, but not to what is this
+// machine's own.
+func TestURLs(t *testing.T) {
+	const own = "wais://192.0.2.1/db/URL/3=i;"
+	for headline, want := range map[string]string{
+		"http://h.example/a?b":        "http://h.example/a?b",
+		" ftp://u:pw@h.example/a ":    "ftp://h.example/a",
+		"wais://h.example/db?x":       "wais://h.example/db?x",
+		"file:///etc/passwd":          own,
+		"imap://h.example/INBOX":      own,
+		"telnet://h.example/":         own,
+		"javascript:alert(1)":         own,
+		"no URL at all, but headline": own,
+	} {
+		hit := z3950.Record{Kind: z3950.Document, ID: []byte(id), Types: [][]byte{[]byte("URL")}, Headline: []byte(headline)}
+		c, _ := serve(t, ready(faultnet.Send(message(hit))))
+		resp, err := c.Do(t.Context(), request(t, host+"db?x"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for e, err := range resp.Entries() {
+			if err != nil || e.URL.Unredacted() != want {
+				t.Errorf("%q leads to %s, %v, want %s", headline, e.URL.Unredacted(), err, want)
+			}
+		}
+	}
+}
+
 // TestManyDiagnostics: a server has little to say beside what was asked for.
 func TestManyDiagnostics(t *testing.T) {
 	all := []z3950.Record{document("a")}
