@@ -26,12 +26,13 @@ const (
 	BadField                      // a field that says what it cannot, or twice
 	Duplicate                     // an identifier that another record has
 	Dangling                      // a record that no record is
+	BadPart                       // of a WACZ file: not what was packed
 )
 
 var whats = [...]string{
 	Torn: "torn", BadGzip: "bad-gzip", Garbage: "garbage", BadLength: "bad-length", BadEnd: "bad-end",
 	BlockDigest: "block-digest", PayloadDigest: "payload-digest", Missing: "missing-field", BadField: "bad-field",
-	Duplicate: "duplicate-id", Dangling: "dangling",
+	Duplicate: "duplicate-id", Dangling: "dangling", BadPart: "bad-part",
 }
 
 // String is the name of w in records.
@@ -59,8 +60,8 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s:%d: %s%s: %s", f.File, f.Offset, kind, f.What, f.Text)
 }
 
-// Verify reads archives, which are named by path, to their last byte and tells
-// what is wrong with them: first what each record shows, then what the
+// Verify reads archives, and WACZ files of them, which are named by path, to
+// their last byte and tells what is wrong with them: first what each record shows, then what the
 // identifiers of all show together. Nothing found means that every block and
 // payload is the one that was digested. The error, which ends the sequence, is
 // of the file system.
@@ -69,25 +70,33 @@ func Verify(paths ...string) iter.Seq2[Finding, error] {
 		var v Verifier
 		defer v.Close()
 		for _, path := range paths {
-			f, err := os.Open(path)
-			if err != nil {
-				yield(Finding{}, local(err))
-				return
-			}
-			for found, err := range v.File(path, f) {
+			for found, err := range v.named(path) {
 				if !yield(found, err) || err != nil {
-					f.Close()
 					return
 				}
 			}
-			f.Close()
 		}
 		v.References()(yield)
 	}
 }
 
-// A Verifier verifies an archive of several files: File for each, and then
-// References. The zero value is ready; the caller closes it. Its memory is flat.
+func (v *Verifier) named(path string) iter.Seq2[Finding, error] {
+	if strings.HasSuffix(path, ".wacz") {
+		return v.Package(path)
+	}
+	return func(yield func(Finding, error) bool) {
+		f, err := os.Open(path)
+		if err != nil {
+			yield(Finding{}, local(err))
+			return
+		}
+		defer f.Close()
+		v.File(path, f)(yield)
+	}
+}
+
+// A Verifier verifies an archive of several files: File or Package for each, and
+// then References. The zero value is ready; the caller closes it. Its memory is flat.
 type Verifier struct {
 	refs   Sorter
 	buffer []byte

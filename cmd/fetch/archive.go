@@ -20,8 +20,8 @@ func (a *app) verify() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "verify DIR|FILE...",
-		Short: "Check every byte of an archive, or of WARC files",
-		Long: `verify reads archives of fetch mirror, and WARC files of whatever origin, to
+		Short: "Check every byte of an archive, or of WARC and WACZ files",
+		Long: `verify reads archives of fetch mirror, and WARC and WACZ files of whatever origin, to
 their last byte, and writes what is wrong with them, a line each. What is only
 strange is marked as a note. A file of tree/ that is damaged or missing comes
 anew where it is removed and fetch mirror runs again.
@@ -30,7 +30,7 @@ Exit codes: 0 all is well; 11 something is damaged; 10 an archive is not
 complete: fetch mirror goes on.`,
 		Example: `  fetch verify example.org
   fetch verify --json *.warc.gz`,
-		Args: atLeastOne("folders of archives or WARC files"),
+		Args: atLeastOne("folders of archives, or WARC or WACZ files"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			t := &findings{app: a, json: asJSON}
 			for _, name := range args {
