@@ -99,12 +99,13 @@ func (p *unpacker) archive(part *zip.File) error {
 	}
 	defer r.Close()
 	for f, err := range p.File(p.name+"/"+part.Name, r) {
-		if errors.Is(err, zip.ErrChecksum) {
-			err = p.say(f.Offset, "%q: %v", part.Name, err)
-		} else if err == nil {
-			err = p.tell(f)
+		switch at := (*fs.PathError)(nil); {
+		case errors.As(err, &at):
+			return err
+		case err != nil: // of the zip file, or of what it is packed with
+			return p.say(0, "%q: %v", part.Name, err)
 		}
-		if err != nil {
+		if err := p.tell(f); err != nil {
 			return err
 		}
 	}
