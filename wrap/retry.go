@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"syscall"
 	"time"
 
@@ -39,7 +40,8 @@ const (
 // Retry makes a request again while its error may pass (fetch.Retryable):
 // after a random delay, or after the time for which the server asked, ten
 // minutes at the most. A connection that was refused, by a proxy too, is tried
-// once more only, and one that the proxy has no means for is not.
+// once more only, and one that the proxy has no means for is not. Nor is a session
+// (telnet, rlogin, tn3270) begun again: whoever sits before it does that.
 //
 // A Document that breaks off is resumed where its Response has a Validator
 // and the new answer continues the same object at the exact byte. Otherwise
@@ -127,7 +129,7 @@ func (t *tries) renew() { t.began, t.made, t.refused = time.Now(), 0, false }
 // again decides after an attempt that failed, and tells whom it concerns.
 func (t *tries) again(ctx context.Context, err error) (wait time.Duration, ok bool) {
 	t.made++
-	if t.made >= t.Attempts || ctx.Err() != nil || !t.worth(err) {
+	if t.made >= t.Attempts || ctx.Err() != nil || isSession(t.req) && !t.All || !t.worth(err) {
 		return 0, false
 	}
 	wait = t.delay(err)
@@ -138,6 +140,10 @@ func (t *tries) again(ctx context.Context, err error) (wait time.Duration, ok bo
 		t.Notify(t.req, t.made, wait, err)
 	}
 	return wait, true
+}
+
+func isSession(req *fetch.Request) bool {
+	return slices.Contains([]string{"telnet", "rlogin", "tn3270"}, req.URL.Scheme())
 }
 
 // worth reports whether another attempt may end otherwise than with err.
