@@ -114,7 +114,7 @@ func (a *archive) openFrontier(ctx context.Context, dir string) error {
 // recover opens the database and brings the files back to what it says.
 func (m *mirror) recover(ctx context.Context) (err error) {
 	if _, err := m.root.Stat(tree.Dir); err == nil && !m.Tree {
-		return fetch.Usage.Errorf("%s has a tree, whose files would no longer be what was brought last", m.Dir)
+		return fetch.Usage.Errorf("%s has a tree, which a run without one would leave behind: it wants another folder", m.Dir)
 	}
 	if err := m.openFrontier(ctx, m.Dir); err != nil {
 		return fault(err)

@@ -69,8 +69,14 @@ func (p *unpacker) parts(z *zip.Reader) error {
 		}
 	}
 	for _, part := range z.File {
-		want := listed[part.Name]
+		want, ok := listed[part.Name]
 		delete(listed, part.Name)
+		if !ok && !strings.HasPrefix(part.Name, "datapackage") {
+			f := Finding{File: p.name, What: BadPart, Note: true, Text: fmt.Sprintf("%q: no digest of it is given", part.Name)}
+			if err := p.tell(f); err != nil {
+				return err
+			}
+		}
 		if text := want.differs(part); text != "" {
 			at, _ := part.DataOffset()
 			if err := p.say(at, "%q: %s", part.Name, text); err != nil {

@@ -3,6 +3,7 @@ package warc
 import (
 	"archive/zip"
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -47,6 +48,8 @@ func TestVerifyPackage(t *testing.T) {
 		"the list is missing":        {changed("datapackage.json", none), "datapackage.json"},
 		"the digest of it is none":   {changed("datapackage-digest.json", func([]byte) []byte { return []byte("[]") }), "cannot unmarshal"},
 		"no digest of it, as 1.0 is": {changed("datapackage-digest.json", none), ""},
+		"a part is in no list":       {func(t *testing.T) []byte { return enlarge(t, whole.Bytes(), "more") }, `note: bad-part: "more": no digest`},
+		"a part is there twice":      {func(t *testing.T) []byte { return enlarge(t, whole.Bytes(), "pages/pages.jsonl") }, `note: bad-part: "pages/pages.jsonl": no digest`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "x.wacz")
@@ -58,7 +61,7 @@ func TestVerifyPackage(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if f.What != BadPart || f.Note {
+				if f.What != BadPart || f.Note != strings.HasSuffix(f.Text, "no digest of it is given") {
 					t.Errorf("found %v", f)
 				}
 				got = append(got, f.String())
@@ -103,6 +106,26 @@ func repack(t *testing.T, whole []byte, name string, change func([]byte) []byte)
 		}
 	}
 	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// enlarge copies a zip file, with a part more.
+func enlarge(t *testing.T, whole []byte, name string) []byte {
+	in, err := zip.NewReader(bytes.NewReader(whole), int64(len(whole)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	out := zip.NewWriter(&b)
+	for _, part := range in.File {
+		if err := out.Copy(part); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err = out.Create(name)
+	if err := errors.Join(err, out.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
