@@ -65,6 +65,10 @@ var metadataAddrs = []netip.Addr{
 	netip.MustParseAddr("169.254.170.23"), netip.MustParseAddr("fd00:ec2::254"),
 	netip.MustParseAddr("fd00:ec2::23"), netip.MustParseAddr("100.100.100.200"),
 	netip.MustParseAddr("192.0.0.192"), netip.MustParseAddr("168.63.129.16"),
+	netip.MustParseAddr("fd20:ce::254"),    // Google Cloud
+	netip.MustParseAddr("169.254.42.42"),   // Scaleway
+	netip.MustParseAddr("169.254.0.23"),    // Tencent Cloud
+	netip.MustParseAddr("fe80::a9fe:a9fe"), // OpenStack
 }
 
 // metadataNames are the names of the same services.
@@ -119,8 +123,10 @@ func embedded(a netip.Addr) (found []netip.Addr) {
 		return nil
 	case nat64.Contains(a), compatible.Contains(a), translated.Contains(a):
 		add(b[12], b[13], b[14], b[15])
-	case nat64Local.Contains(a):
+	case nat64Local.Contains(a): // the network may use a longer prefix: RFC 6052 2.2
 		add(b[6], b[7], b[9], b[10])
+		add(b[7], b[9], b[10], b[11])
+		add(b[9], b[10], b[11], b[12])
 		add(b[12], b[13], b[14], b[15])
 	case sixToFour.Contains(a):
 		add(b[2], b[3], b[4], b[5])
