@@ -42,7 +42,8 @@ func (c *Client) follow(ctx context.Context, cancel context.CancelFunc, req *Req
 		case err != nil:
 		case len(chain) > c.policy.maxHops():
 			err = Loop.Errorf("more than %d redirects", c.policy.maxHops())
-		case slices.Contains(seen, identity(next.URL)+cookies):
+		case identity(next.URL) != identity(r.URL) && slices.Contains(seen, identity(next.URL)+cookies):
+			// A redirect to the same URL is no loop: the next answer may differ.
 			err = Loop.Errorf("redirect loop at %s", next.URL)
 		}
 		if err != nil {
@@ -134,7 +135,13 @@ func (c *Client) hop(r *Request, resp *Response) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	if originOf(r.URL, here) == originOf(next.URL, there) || c.policy.Trusting {
+	same := originOf(r.URL, here) == originOf(next.URL, there)
+	if !same {
+		// The Host field of the caller is for the first origin, where it also
+		// selects the cookies. As in curl, Trusting makes no difference.
+		next.Header = r.Header.Without(func(name string) bool { return strings.EqualFold(name, "Host") })
+	}
+	if same || c.policy.Trusting {
 		if next.Auth != nil {
 			bound := *next.Auth
 			bound.Origin = originOf(next.URL, there)
@@ -143,17 +150,14 @@ func (c *Client) hop(r *Request, resp *Response) (*Request, error) {
 		return next, nil
 	}
 	next.left, next.Auth = true, nil
-	next.Header = r.Header.Without(SecretHeader)
+	next.Header = next.Header.Without(SecretHeader)
 	return next, nil
 }
 
-// originOf is the zero Origin for a URL whose target is refused.
+// originOf returns the origin of u, a URL of the scheme s. It is zero for a URL
+// whose target is refused.
 func originOf(u uri.URI, s *Scheme) Origin {
-	port := s.Port
-	if u.Scheme() != s.Name {
-		port, _ = uri.DefaultPort(u.Scheme())
-	}
-	t, _ := TargetOf(u, port)
+	t, _ := TargetOf(u, s.Port)
 	return t.Origin()
 }
 

@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"strings"
@@ -27,6 +28,9 @@ func TestRedirects(t *testing.T) {
 		{"userinfo of a server", []string{"http://v:w@b.example/1"}, Typed(), 0, "u -"},
 		{"trusted", []string{"http://b.example/1"}, Policy{Reach: Anywhere, Trusting: true}, 0, "u u"},
 		{"loop", []string{"http://a.example/1", "http://u:p@a.example/0"}, Typed(), Loop, "u u"},
+		{"to itself, and then the object", []string{start, start, "http://a.example/1"}, Typed(), 0, "u u u u"},
+		{"to itself too often", []string{start, start, start}, Policy{MaxHops: 2}, Loop, "u u u"},
+		{"loop by way of itself", []string{"http://a.example/1", "http://a.example/1", start}, Typed(), Loop, "u u u"},
 		{"too many", []string{"http://a.example/1", "http://a.example/2"}, Policy{MaxHops: 1}, Loop, "u u"},
 		{"none allowed", []string{"http://a.example/1"}, Policy{MaxHops: -1}, Loop, "u"},
 		{"to private", []string{"http://in.example/"}, Typed(), BadAddress, "u"},
@@ -76,6 +80,44 @@ func TestRedirects(t *testing.T) {
 		if strings.Contains(r.addresses(), "127.0.0.1") || strings.Contains(r.addresses(), "10.0.0.1") {
 			t.Errorf("%s: dialled %s", c.name, r.addresses())
 		}
+	}
+}
+
+// TestHostIsForTheOrigin: a Host field of the caller is for the origin of its
+// URL, and does not come back.
+func TestHostIsForTheOrigin(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		hops    []string
+		trusted bool
+		want    string
+	}{
+		{"same origin", []string{"http://8.8.8.8/b"}, false, "bank bank"},
+		{"other host", []string{"http://1.1.1.1/"}, false, "bank -"},
+		{"other port", []string{"http://8.8.8.8:8080/"}, false, "bank -"},
+		{"other scheme", []string{"https://8.8.8.8/"}, false, "bank -"},
+		{"there and back", []string{"http://1.1.1.1/", "http://8.8.8.8/c"}, false, "bank - -"},
+		{"whom it trusts", []string{"http://1.1.1.1/"}, true, "bank -"},
+	} {
+		var saw []string
+		answer := func(req *Request, resp *Response) {
+			saw = append(saw, cmp.Or(req.Header.Get("Host"), "-"))
+			text(resp, "")
+			if n := len(saw); n <= len(c.hops) {
+				resp.Location = uri.MustParse(c.hops[n-1])
+			}
+			if (req.Header.Get("Cookie") != "") != (c.trusted || saw[len(saw)-1] != "-") {
+				t.Errorf("%s: cookie %q", c.name, req.Header.Get("Cookie"))
+			}
+		}
+		policy := Typed()
+		policy.Trusting = c.trusted
+		client := New(Options{Policy: policy, Dial: (&recorder{}).dial}, page(answer), pageOf("https", 443, answer))
+		req := &Request{URL: uri.MustParse("http://8.8.8.8/"), Header: Header{{"hOST", "bank"}, {"Cookie", "a=b"}}}
+		if _, err := client.Do(t.Context(), req); err != nil || strings.Join(saw, " ") != c.want {
+			t.Errorf("%s: got %v, %v, want %s", c.name, saw, err, c.want)
+		}
+		client.Close()
 	}
 }
 
