@@ -112,11 +112,12 @@ func (c *Client) dispatch(ctx context.Context, req *Request) (*Response, error) 
 	if err != nil {
 		return nil, err
 	}
-	g, err := c.policy.judge(req, s)
+	page := c.pageOrigin(req)
+	g, err := c.policy.judge(req, s, page)
 	if err != nil {
 		return nil, err
 	}
-	g.home = !req.left && (req.Typed() || originOf(req.From.URL, s) == g.target.Origin())
+	g.home = !req.left && (req.Typed() || page == g.target.Origin())
 	if s.Open == nil {
 		return nil, Unsupported.Errorf("scheme %s has no driver", s.Name)
 	}
@@ -133,6 +134,19 @@ func (c *Client) dispatch(ctx context.Context, req *Request) (*Response, error) 
 		resp.Body = &pace{ReadCloser: resp.Body, rate: rate}
 	}
 	return resp, nil
+}
+
+// pageOrigin returns the origin of the page that led to req. It is zero where a
+// person typed req, and where the page has no origin.
+func (c *Client) pageOrigin(req *Request) Origin {
+	if req.Typed() {
+		return Origin{}
+	}
+	s, err := c.scheme(req.From.URL)
+	if err != nil {
+		return Origin{}
+	}
+	return originOf(req.From.URL, s)
 }
 
 // kept holds a Driver, which may be anybody's, to its contract.

@@ -58,13 +58,15 @@ func (r *recorder) addresses() string {
 
 // page is a scheme whose driver dials its target and answers what the test
 // says of the URL.
-func page(answer func(req *Request, resp *Response)) Scheme {
+func page(answer func(req *Request, resp *Response)) Scheme { return pageOf("http", 80, answer) }
+
+func pageOf(name string, port uint16, answer func(req *Request, resp *Response)) Scheme {
 	return Scheme{
-		Name: "http", Port: 80,
+		Name: name, Port: port,
 		Plan: func(req *Request) ([]Step, error) { return []Step{{Verb: "GET", Arg: req.URL.Path()}}, nil },
 		Open: func(env Env) Driver {
 			return DriverFunc(func(ctx context.Context, req *Request) (*Response, error) {
-				t, err := TargetOf(req.URL, 80)
+				t, err := TargetOf(req.URL, port)
 				if err != nil {
 					return nil, err
 				}

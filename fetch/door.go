@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -20,6 +21,8 @@ type door struct {
 	route    func(Target) Target
 	tls      *tls.Config // towards proxies
 	dial     func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error)
+
+	noted sync.Map // ports that notePort has reported, as "scheme port"
 }
 
 func newDoor(p *Policy, o Options) *door {
@@ -49,7 +52,7 @@ func (d *door) DialContext(ctx context.Context, network, addr string) (net.Conn,
 	if err := d.policy.judgeTarget(g, t); err != nil {
 		return nil, err
 	}
-	d.policy.notePort(g, t)
+	d.notePort(g, t)
 	if network == "udp" && slices.Contains(amplifiers, t.Port) {
 		return nil, BadPort.With(&Refusal{Rule: "port of a service that amplifies datagrams", Subject: addr})
 	}
@@ -66,6 +69,18 @@ func (d *door) DialContext(ctx context.Context, network, addr string) (net.Conn,
 		return d.through(ctx, network, via, g, t)
 	}
 	return d.connect(ctx, network, g, t)
+}
+
+// notePort reports an unusual port before it is dialled, once for each Client.
+func (d *door) notePort(g *grant, t Target) {
+	_, unusual := d.policy.judgedPort(g, t)
+	if !unusual || g.named || g.trace == nil || g.trace.Note == nil {
+		return
+	}
+	port := t.Scheme + " port " + strconv.Itoa(int(t.Port))
+	if _, again := d.noted.LoadOrStore(port, true); !again {
+		g.trace.Notef("unusual: %s", port)
+	}
 }
 
 // dialTarget reads addr. What is neither the URL's own nor named by the

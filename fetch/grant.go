@@ -18,6 +18,7 @@ type grant struct {
 	named bool         // the configuration named the address that is dialled
 	class class        // of the page that led here, where one did
 	near  netip.Prefix // its neighbourhood, where it is private or link-local
+	page  Origin       // of the page that led here; zero for a typed URL
 	home  bool         // no redirect has left the origin that was asked for
 }
 
@@ -28,8 +29,9 @@ func grantOf(ctx context.Context) *grant {
 	return g
 }
 
-// judge decides on a request before its driver sees it.
-func (p *Policy) judge(req *Request, scheme *Scheme) (*grant, error) {
+// judge decides on a request before its driver sees it. Page is the origin of
+// the page that led to the request. It is zero for a typed URL.
+func (p *Policy) judge(req *Request, scheme *Scheme, page Origin) (*grant, error) {
 	if p.Schemes != nil && !slices.Contains(p.Schemes, scheme.Name) {
 		return nil, BadReferral.With(&Refusal{Rule: "scheme is not allowed", Subject: scheme.Name, Override: "--proto +" + scheme.Name})
 	}
@@ -46,6 +48,7 @@ func (p *Policy) judge(req *Request, scheme *Scheme) (*grant, error) {
 			return nil, err
 		}
 		g.from(req.From.place())
+		g.page = page
 	}
 	if target.Host == "" || scheme.Port == 0 {
 		return g, nil
@@ -61,6 +64,13 @@ func (g *grant) serverSupplied() *grant {
 	s := *g
 	s.typed, s.class = false, public
 	return &s
+}
+
+// stays reports whether t has the host and the port of the page that led here.
+// The Policy has granted access to that server before.
+func (g *grant) stays(t Target) bool {
+	o := t.Origin()
+	return g.page.Host != "" && g.page.Host == o.Host && g.page.Port == o.Port
 }
 
 // configured is g for an address that the configuration named.
@@ -91,21 +101,25 @@ func (p *Policy) judgeTarget(g *grant, t Target) error {
 	if t.Addr.IsValid() {
 		return p.judgeAddr(g, t, t.Addr)
 	}
-	return p.judgeName(t.Host, g.typed)
+	return p.judgeName(t.Host, g.typed || g.stays(t))
 }
 
 func (p *Policy) judgePort(g *grant, t Target) error {
-	if rule, _ := p.portVerdict(t.Scheme, g.scheme.Port, t.Port, g.typed); rule != "" {
+	if rule, _ := p.judgedPort(g, t); rule != "" {
 		return p.refusePort(rule, t, g.typed)
 	}
 	return nil
 }
 
-// notePort says what is odd about a port that is about to be dialled.
-func (p *Policy) notePort(g *grant, t Target) {
-	if _, unusual := p.portVerdict(t.Scheme, g.scheme.Port, t.Port, g.typed); unusual && !g.named {
-		g.trace.Notef("unusual: %s port %d", t.Scheme, t.Port)
+// judgedPort returns the portVerdict for t. A page may lead to its own host and
+// port if the tables allow that port in a typed URL. A PortRule counts there
+// only if it has Any.
+func (p *Policy) judgedPort(g *grant, t Target) (rule string, unusual bool) {
+	rule, unusual = p.portVerdict(t.Scheme, g.scheme.Port, t.Port, g.typed)
+	if rule != "" && g.stays(t) {
+		return new(Policy).portVerdict(t.Scheme, g.scheme.Port, t.Port, true)
 	}
+	return rule, unusual
 }
 
 func (p *Policy) refusePort(rule string, t Target, typed bool) error {

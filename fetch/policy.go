@@ -91,14 +91,14 @@ func orDefault[N ~int | ~int64](n, what N) N {
 	return max(n, 0)
 }
 
-// judgeName refuses the names that stand for a place: whatever they resolve
-// to, a server has no business to name them.
-func (p *Policy) judgeName(host string, typed bool) error {
+// judgeName refuses names such as localhost, whatever they resolve to. A name
+// is known if a person typed it, or if a page of the same host leads to it.
+func (p *Policy) judgeName(host string, known bool) error {
 	name := strings.TrimSuffix(host, ".")
 	switch {
-	case slices.Contains(metadataNames, name) && (!typed || p.Reach != Anywhere):
+	case slices.Contains(metadataNames, name) && (!known || p.Reach != Anywhere):
 		return refuseAddress("name of a metadata service", host, "")
-	case !typed && (name == "localhost" || strings.HasSuffix(name, ".localhost")):
+	case !known && (name == "localhost" || strings.HasSuffix(name, ".localhost")):
 		return refuseAddress("a server led to this machine", host, "")
 	case p.Reach == Listed && !p.listedName(name) && !p.listsAddresses():
 		return refuseAddress("host is not on the list", host, "")
@@ -125,7 +125,7 @@ func (p *Policy) judgeAddr(g *grant, t Target, a netip.Addr) error {
 		return refuse("address of a metadata service", "--allow-address "+a.Unmap().String())
 	case g.named:
 		return nil
-	case a.Zone() != "" && !g.typed:
+	case a.Zone() != "" && !g.typed && !g.stays(t):
 		return refuse("only a person may type a zone", "")
 	case p.Reach == Listed:
 		if !p.listedName(strings.TrimSuffix(t.Host, ".")) && !p.listedAddr(a) {
@@ -136,7 +136,7 @@ func (p *Policy) judgeAddr(g *grant, t Target, a netip.Addr) error {
 	case !g.typed && !g.mayReach(a, c):
 		return refuse("a "+g.class.String()+" page led to a "+c.String()+" address", "")
 	}
-	if !g.typed && c != public && slices.Contains(textServices, t.Port) && !p.portAllowed(t.Scheme, t.Port, false) {
+	if !g.typed && !g.stays(t) && c != public && slices.Contains(textServices, t.Port) && !p.portAllowed(t.Scheme, t.Port, false) {
 		// On the public network such a port may well be the Web's.
 		return p.refusePort("text-service", t, false)
 	}

@@ -227,7 +227,7 @@ func TestSourceBehindProxy(t *testing.T) {
 		{"http://h/a", "http://127.0.0.1:8080/b", false},
 	} {
 		req := &Request{URL: uri.MustParse(c.to), From: &Source{URL: uri.MustParse(c.from)}}
-		if _, err := p.judge(req, s); (err == nil) != c.ok {
+		if _, err := p.judge(req, s, originOf(req.From.URL, s)); (err == nil) != c.ok {
 			t.Errorf("%s to %s: %v", c.from, c.to, err)
 		}
 	}
@@ -288,6 +288,7 @@ func TestReferrals(t *testing.T) {
 	all := Policy{Redirects: []string{"*"}}
 	down := Policy{Downgrade: true}
 	none := Policy{Only: []string{}}
+	web := Policy{Only: []string{"http", "https"}}
 	for _, c := range []struct {
 		policy   Policy
 		from, to string
@@ -295,9 +296,14 @@ func TestReferrals(t *testing.T) {
 	}{
 		{Policy{}, "http://a/", "http://b/", true},
 		{Policy{}, "http://a/", "https://b/", true},
-		{Policy{}, "http://a/", "ftp://b/", false},
-		{open, "http://a/", "ftp://b/", true},
+		{Policy{}, "http://a/", "ftp://b/", true},
+		{Policy{}, "http://a/", "ftps://b/", true},
+		{Policy{}, "https://a/", "ftp://b/", false},
+		{Policy{}, "https://a/", "ftps://b/", false},
+		{open, "https://a/", "ftp://b/", true},
+		{web, "http://a/", "ftp://b/", false},
 		{Policy{}, "http://a/", "gopher://b/", false},
+		{Policy{}, "http://a/", "imap://b/", false},
 		{Policy{}, "http://a/", "file:///etc/passwd", false},
 		{all, "http://a/", "gopher://b/", true},
 		{all, "http://a/", "file:///etc/passwd", false}, // never

@@ -94,7 +94,7 @@ func (p *Policy) portVerdict(scheme string, own, port uint16, typed bool) (rule 
 	case port == 0:
 		return "range", false
 	case p.portAllowed(scheme, port, typed):
-		return "", true
+		return "", false
 	case port == own || slices.Contains(table.extra, port):
 		return "", false
 	case web && !slices.Contains(blockedPorts, port):

@@ -9,7 +9,7 @@ import (
 // referrals says where a page of each scheme may lead without anybody's
 // leave. What is not here, leads nowhere.
 var referrals = map[string][]string{
-	"http":     {"http", "https"},
+	"http":     {"http", "https", "ftp", "ftps"}, // as in curl, wget and lynx
 	"https":    {"https"},
 	"gopher":   {"http", "https", "gopher", "gophers"},
 	"gophers":  {"http", "https", "gopher", "gophers"},

@@ -46,7 +46,7 @@ func TestAttacks(t *testing.T) {
 		target, err := TargetOf(u, own)
 		if err == nil && own != 0 {
 			policy := Typed()
-			_, err = policy.judge(&Request{URL: u}, &Scheme{Name: u.Scheme(), Port: own})
+			_, err = policy.judge(&Request{URL: u}, &Scheme{Name: u.Scheme(), Port: own}, Origin{})
 		}
 		want, argument, _ := strings.Cut(r.Expected, " ")
 		switch {
