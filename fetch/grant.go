@@ -95,8 +95,10 @@ func (p *Policy) judgeTarget(g *grant, t Target) error {
 	if g.named {
 		return nil
 	}
-	if err := p.judgePort(g, t); err != nil {
-		return err
+	if t.Port != 0 { // else the scheme has none
+		if err := p.judgePort(g, t); err != nil {
+			return err
+		}
 	}
 	if t.Addr.IsValid() {
 		return p.judgeAddr(g, t, t.Addr)

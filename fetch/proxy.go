@@ -42,15 +42,17 @@ func (d *door) through(ctx context.Context, network string, via Proxy, g *grant,
 	if network != "tcp" {
 		return nil, Unsupported.Errorf("datagrams do not pass a proxy: %s", t.Address())
 	}
-	t, err := d.forProxy(ctx, via, g, t)
+	t, err := d.beyond(ctx, via.URL.Scheme(), g, t)
 	if err != nil {
 		return nil, err
 	}
 	return d.tunnel(ctx, via, g, t)
 }
 
-func (d *door) forProxy(ctx context.Context, via Proxy, g *grant, t Target) (Target, error) {
-	if t.Addr.IsValid() || d.policy.Reach == Anywhere && proxy.Resolves(via.URL.Scheme()) {
+// beyond returns t as a proxy of the given scheme must be told it. A proxy that
+// resolves names may do so only where every address may be reached.
+func (d *door) beyond(ctx context.Context, scheme string, g *grant, t Target) (Target, error) {
+	if t.Addr.IsValid() || d.policy.Reach == Anywhere && proxy.Resolves(scheme) {
 		return t, nil
 	}
 	addrs, err := d.allowed(ctx, g, t)
@@ -59,7 +61,7 @@ func (d *door) forProxy(ctx context.Context, via Proxy, g *grant, t Target) (Tar
 	}
 	t.Addr, t.Host = addrs[0], addrs[0].String()
 	for _, a := range addrs {
-		if a.Is4() && via.URL.Scheme() == "socks4" {
+		if a.Is4() && scheme == "socks4" {
 			t.Addr, t.Host = a, a.String()
 			break
 		}
@@ -79,8 +81,24 @@ func (d *door) Proxy(ctx context.Context) (Via, bool, error) {
 	if err != nil || !isHTTP(p.URL) || p.Tunnel {
 		return Via{}, false, err
 	}
-	t, err := d.forProxy(ctx, p, g, g.target)
+	t, err := d.beyond(ctx, p.URL.Scheme(), g, g.target)
 	return Via{Proxy: p.URL, Auth: p.Auth, Header: p.Header, Target: t}, err == nil, err
+}
+
+func (d *door) Gateway(ctx context.Context) (Target, error) {
+	g := grantOf(ctx)
+	if g == nil {
+		return Target{}, refuseAddress("connection without a request", "", "")
+	}
+	t := g.target
+	if t.Host == "" {
+		return t, nil
+	}
+	// The host of a scheme without a port has not been judged before.
+	if err := d.policy.judgeTarget(g, t); err != nil {
+		return t, err
+	}
+	return d.beyond(ctx, "http", g, t)
 }
 
 func isHTTP(proxy uri.URI) bool { return proxy.Scheme() == "http" || proxy.Scheme() == "https" }

@@ -15,7 +15,7 @@ type driver struct {
 	opts *Options
 	idle pool.Pool[*conn] // of HTTP/1
 	h2   h2
-	ask  func(*fetch.Request) (*ask, error)
+	ask  func(context.Context, *fetch.Request) (*ask, error)
 	gate *proxyTo // where everything goes, or nil
 
 	proofs proofs
@@ -25,14 +25,14 @@ func newDriver(env fetch.Env, port uint16, opts *Options) *driver {
 	d := &driver{env: env, port: port, opts: opts}
 	d.idle = pool.Pool[*conn]{Idle: idleTime, Max: maxIdle, All: maxAllIdle, Done: env.Done}
 	d.h2 = h2{env: env, idle: &d.idle}
-	d.ask = func(req *fetch.Request) (*ask, error) { return newAsk(req, port, opts) }
+	d.ask = func(_ context.Context, req *fetch.Request) (*ask, error) { return newAsk(req, port, opts) }
 	return d
 }
 
 // Do carries out req. A second request is sent only where the first brought
 // a part that cannot be used.
 func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
-	a, err := d.ask(req)
+	a, err := d.ask(ctx, req)
 	if err != nil {
 		return nil, err
 	}

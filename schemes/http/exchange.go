@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/netip"
 
 	"github.com/anyurl/fetch/fetch"
 )
@@ -24,6 +25,15 @@ type exchange struct {
 	length  int64         // of the body; -1: not known
 	body    io.ReadCloser // its end, or Close, is that of the exchange
 	trailer func() fetch.Header
+}
+
+// peer returns the address of the server that answered. Behind a proxy or a
+// gateway it is zero, because the page may come from any server.
+func (x *exchange) peer() netip.Addr {
+	if x.via != nil {
+		return netip.Addr{}
+	}
+	return fetch.PeerOf(x.conn)
 }
 
 // send returns when the head of the response is there. HTTP/2 is offered

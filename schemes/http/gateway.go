@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
@@ -16,6 +17,10 @@ import (
 // the gateway, http or https. It is shown the login of ftp and ftps, in the URI
 // and in Authorization, since some read the one and some the other. The user of
 // any other URL is not shown to it. A Trace hears of no password.
+//
+// The Policy judges the server of the URL as it does behind a proxy. Where it
+// does not allow every address, the name is resolved here and the gateway gets
+// the address. A Response has no Peer, because the gateway fetched the page.
 func Gateway(name string, port uint16, via uri.URI) fetch.Scheme {
 	opts := &Options{}
 	s := fetch.Scheme{Name: name, Port: port, Menu: menu}
@@ -26,14 +31,15 @@ func Gateway(name string, port uint16, via uri.URI) fetch.Scheme {
 	if err == nil {
 		s.Trust = []string{t.Address()}
 	}
-	ask := func(req *fetch.Request) (*ask, error) {
+	s.Plan = func(req *fetch.Request) ([]fetch.Step, error) {
 		if err != nil {
 			return nil, err
 		}
-		return newGatewayAsk(req, port, t, opts)
-	}
-	s.Plan = func(req *fetch.Request) ([]fetch.Step, error) {
-		a, err := ask(req)
+		beyond, err := fetch.TargetOf(req.URL, port)
+		if err != nil {
+			return nil, err
+		}
+		a, err := newGatewayAsk(req, port, t, beyond, opts)
 		if err != nil {
 			return nil, err
 		}
@@ -41,7 +47,17 @@ func Gateway(name string, port uint16, via uri.URI) fetch.Scheme {
 	}
 	s.Open = func(env fetch.Env) fetch.Driver {
 		d := newDriver(env, port, opts)
-		d.ask, d.gate = ask, d.gateway(via, t)
+		d.gate = d.gateway(via, t)
+		d.ask = func(ctx context.Context, req *fetch.Request) (*ask, error) {
+			if err != nil {
+				return nil, err
+			}
+			beyond, err := env.Net.Gateway(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return newGatewayAsk(req, port, t, beyond, opts)
+		}
 		return d
 	}
 	return s
@@ -49,22 +65,30 @@ func Gateway(name string, port uint16, via uri.URI) fetch.Scheme {
 
 var webPorts = map[string]uint16{"http": 80, "https": 443}
 
-// newGatewayAsk writes the request for req to a gateway at t. Host has the
-// port of every scheme but http's own, for which it may be left out.
-func newGatewayAsk(req *fetch.Request, port uint16, t fetch.Target, opts *Options) (*ask, error) {
+// newGatewayAsk writes the request for req to a gateway at t, which is to
+// connect to beyond. The Host field has the name in the URL, with the port of
+// every scheme but http's own.
+func newGatewayAsk(req *fetch.Request, port uint16, t, beyond fetch.Target, opts *Options) (*ask, error) {
 	u := req.URL.WithoutFragment().WithoutUserinfo()
 	address := t.Address()
-	a := &ask{
-		method: http.MethodGet, target: t, address: address, path: u.Unredacted(),
-		host: hostField(t, address, webPorts[t.Scheme]),
-	}
-	if authority, _ := u.Authority(); authority != "" {
-		beyond, err := fetch.TargetOf(u, port)
+	a := &ask{method: http.MethodGet, target: t, address: address, host: hostField(t, address, webPorts[t.Scheme])}
+	if beyond.Host != "" {
+		named, err := fetch.TargetOf(u, port)
 		if err != nil {
 			return nil, err
 		}
-		a.host = hostField(beyond, beyond.Address(), webPorts["http"])
+		usual := webPorts["http"]
+		if named.Port == 0 { // of a scheme without ports
+			usual = 0
+		}
+		a.host = hostField(named, named.Address(), usual)
+		if named.Host != beyond.Host {
+			if u, err = withAddress(u, beyond.Addr); err != nil {
+				return nil, err
+			}
+		}
 	}
+	a.path = u.Unredacted()
 	shown := *req
 	switch u.Scheme() {
 	case "ftp", "ftps":
@@ -75,6 +99,15 @@ func newGatewayAsk(req *fetch.Request, port uint16, t fetch.Target, opts *Option
 		shown.Auth = nil
 	}
 	return a, a.addHeader(&shown, opts)
+}
+
+// withAddress returns u with an address in place of its host.
+func withAddress(u uri.URI, addr netip.Addr) (uri.URI, error) {
+	p := u.Parts()
+	if p.Host = addr.WithZone("").String(); addr.Is6() {
+		p.Host = "[" + p.Host + "]"
+	}
+	return uri.Build(p)
 }
 
 // addLogin writes a login into the URI on the request line.

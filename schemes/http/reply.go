@@ -31,7 +31,7 @@ func (r *reply) response() (*fetch.Response, error) {
 		Time:   r.changed(),
 		Code:   r.code,
 		Proto:  r.proto,
-		Peer:   fetch.PeerOf(r.conn),
+		Peer:   r.peer(),
 		TLS:    r.tls,
 		Head:   r.head,
 		Header: r.header,

@@ -82,7 +82,8 @@ func (scriptedNet) ListenBeside(context.Context, net.Conn) (net.Listener, error)
 func (scriptedNet) Proxy(context.Context) (fetch.Via, bool, error) {
 	return fetch.Via{}, false, nil
 }
-func (scriptedNet) DialProxy(context.Context) (net.Conn, error) { return nil, io.ErrClosedPipe }
+func (scriptedNet) DialProxy(context.Context) (net.Conn, error)   { return nil, io.ErrClosedPipe }
+func (scriptedNet) Gateway(context.Context) (fetch.Target, error) { return fetch.Target{}, nil }
 
 // willing is a connection whose server says OK to every command, of which it
 // keeps the lines. A literal is part of its line.

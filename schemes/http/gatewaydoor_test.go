@@ -1,0 +1,158 @@
+package http_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/schemes/http"
+	"github.com/anyurl/fetch/uri"
+)
+
+// hosts is a resolver that records which names it was asked for.
+type hosts struct {
+	addrs map[string]string // in each answer separated by spaces
+	mu    sync.Mutex
+	asked []string
+}
+
+func (h *hosts) LookupNetIP(_ context.Context, _, name string) (found []netip.Addr, err error) {
+	name = strings.TrimSuffix(name, ".")
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.asked = append(h.asked, name)
+	for _, text := range strings.Fields(h.addrs[name]) {
+		found = append(found, netip.MustParseAddr(text))
+	}
+	if found == nil {
+		return nil, &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}
+	}
+	return found, nil
+}
+
+// recorded is dial, which notes each address in places.
+func recorded(places *[]string, dial func(context.Context, string, netip.AddrPort) (net.Conn, error)) func(context.Context, string, netip.AddrPort) (net.Conn, error) {
+	return func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
+		*places = append(*places, to.String())
+		return dial(ctx, network, to)
+	}
+}
+
+// TestGatewayPage checks that a page from a gateway on this machine is no page
+// of this machine, for every scheme that may stand behind one.
+func TestGatewayPage(t *testing.T) {
+	for _, test := range []struct {
+		scheme string
+		port   uint16
+		url    string
+	}{
+		{"ftp", 21, "ftp://evil.example/redir"},
+		{"ftps", 990, "ftps://evil.example/redir"},
+		{"gopher", 70, "gopher://evil.example/1redir"},
+		{"gophers", 70, "gophers://evil.example/1redir"},
+		{"news", 119, "news://evil.example/local.test"},
+		{"nntp", 119, "nntp://evil.example/local.test"},
+		{"wais", 210, "wais://evil.example/db"},
+		{"prospero", 1525, "prospero://evil.example/x"},
+		{"http", 80, "http://evil.example/redir"},
+		{"https", 443, "https://evil.example/redir"},
+		{"whois++", 63, "whois++://evil.example/x"},
+		{"afs", 0, "afs://evil.example/x"},
+		{"urn", 0, "urn:isbn:0451450523"},
+	} {
+		for _, target := range []string{"http://127.0.0.1/", "http://10.0.0.1/", "http://me.example/", "http://localhost/"} {
+			for _, gateway := range []string{"http://127.0.0.1:8171/", "http://gw.example:8171/"} {
+				const moved = "HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: "
+				s := &script{replies: [][]string{{moved + target + "\r\n\r\n", moved + target + "\r\n\r\n"}, {ok}}}
+				var places []string
+				names := &hosts{addrs: map[string]string{"gw.example": "127.0.0.1", "me.example": "127.0.0.1", "localhost": "127.0.0.1"}}
+				policy := fetch.Typed()
+				policy.Redirects, policy.Downgrade = []string{"*"}, true
+				all := []fetch.Scheme{http.Gateway(test.scheme, test.port, uri.MustParse(gateway))}
+				for _, direct := range http.Schemes(http.Options{}) {
+					if direct.Name != test.scheme {
+						all = append(all, direct)
+					}
+				}
+				client := fetch.New(fetch.Options{Policy: policy, Dial: recorded(&places, s.dial), Resolver: names}, all...)
+				stay := ask(test.url)
+				stay.NoFollow = true
+				resp, _, err := get(t, client, stay)
+				if err != nil || resp.Peer.IsValid() || resp.Location.IsZero() {
+					t.Fatalf("%s by %s: got %+v, %v, want a redirect without a peer", test.url, gateway, resp, err)
+				}
+				_, _, err = get(t, client, ask(test.url))
+				client.Close()
+				s.serving.Wait()
+				if behind := test.scheme == "http" && strings.Contains(target, "me.example"); behind {
+					continue // its name is for the gateway to resolve
+				}
+				if !errors.Is(err, fetch.BadAddress) || strings.Join(places, " ") != "127.0.0.1:8171" {
+					t.Errorf("%s by %s to %s: got %v, dialled %v, want the address refused", test.url, gateway, target, err, places)
+				}
+			}
+		}
+	}
+}
+
+// TestGatewayJudged checks that the server of a URL behind a gateway is judged
+// by its addresses, and that the gateway gets the one that was judged.
+func TestGatewayJudged(t *testing.T) {
+	byAddress, byName := fetch.Allowlist("10.0.0.0/8"), fetch.Allowlist("out.example")
+	for _, test := range []struct {
+		name   string
+		policy fetch.Policy
+		scheme string
+		port   uint16
+		url    string
+		line   string // "": refused
+	}{
+		{"a name of this machine", fetch.Public(), "gopher", 70, "gopher://me.example/1x", ""},
+		{"a private name", fetch.Public(), "ftp", 21, "ftp://in.example/x", ""},
+		{"localhost", fetch.Public(), "ftp", 21, "ftp://localhost/x", ""},
+		{"a metadata service", fetch.Public(), "ftp", 21, "ftp://meta.example/x", ""},
+		{"a literal", fetch.Public(), "gopher", 70, "gopher://127.0.0.1/1x", ""},
+		{"a public name", fetch.Public(), "gopher", 70, "gopher://out.example/1x", "GET gopher://198.41.0.4/1x HTTP/1.1\r\nHost: out.example:70\r\n"},
+		{"a name with both", fetch.Public(), "ftp", 21, "ftp://both.example:2121/x", "GET ftp://198.41.0.4:2121/x HTTP/1.1\r\nHost: both.example:2121\r\n"},
+		{"a name of IPv6", fetch.Public(), "http", 80, "http://six.example/x", "GET http://[2001:4860::8]/x HTTP/1.1\r\nHost: six.example\r\n"},
+		{"with a login", fetch.Public(), "ftp", 21, "ftp://al:p%40ss@out.example/x", "GET ftp://al:p%40ss@198.41.0.4/x HTTP/1.1\r\nHost: out.example:21\r\n"},
+		{"a scheme without a port", fetch.Public(), "afs", 0, "afs://me.example/x", ""},
+		{"and a literal", fetch.Public(), "afs", 0, "afs://127.0.0.1/x", ""},
+		{"a public one", fetch.Public(), "afs", 0, "afs://out.example/x", "GET afs://198.41.0.4/x HTTP/1.1\r\nHost: out.example\r\n"},
+		{"no server", fetch.Public(), "urn", 0, "urn:isbn:0451450523", "GET urn:isbn:0451450523 HTTP/1.1\r\n"},
+		{"listed by address", byAddress, "ftp", 21, "ftp://in.example/x", "GET ftp://10.0.0.1/x HTTP/1.1\r\nHost: in.example:21\r\n"},
+		{"not listed by address", byAddress, "ftp", 21, "ftp://out.example/x", ""},
+		{"listed by name", byName, "wais", 210, "wais://out.example/db", "GET wais://198.41.0.4/db HTTP/1.1\r\nHost: out.example:210\r\n"},
+		{"not listed by name", byName, "wais", 210, "wais://in.example/db", ""},
+		{"typed", fetch.Typed(), "ftp", 21, "ftp://in.example/x", "GET ftp://in.example/x HTTP/1.1\r\nHost: in.example:21\r\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := &script{replies: [][]string{{ok}}}
+			var places []string
+			names := &hosts{addrs: map[string]string{"gw.example": "127.0.0.1", "me.example": "127.0.0.1", "localhost": "::1", "in.example": "10.0.0.1",
+				"meta.example": "169.254.42.42", "out.example": "198.41.0.4", "both.example": "10.0.0.1 198.41.0.4", "six.example": "2001:4860::8"}}
+			client := fetch.New(fetch.Options{Policy: test.policy, Dial: recorded(&places, s.dial), Resolver: names},
+				http.Gateway(test.scheme, test.port, uri.MustParse("http://gw.example:8171/")))
+			_, _, err := get(t, client, ask(test.url))
+			client.Close()
+			s.serving.Wait()
+			if test.line == "" {
+				if !errors.Is(err, fetch.BadAddress) || len(places) > 0 {
+					t.Errorf("got %v, dialled %v, want the address refused", err, places)
+				}
+				return
+			}
+			if err != nil || !strings.HasPrefix(s.heads()[0], test.line) {
+				t.Errorf("got %v, sent %q, want %q", err, s.heads(), test.line)
+			}
+			if test.policy.Reach == fetch.Anywhere && strings.Join(names.asked, " ") != "gw.example" {
+				t.Errorf("resolved %v, want the gateway alone", names.asked)
+			}
+		})
+	}
+}
