@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/base"
 	"github.com/anyurl/fetch/internal/robots"
 	"github.com/anyurl/fetch/uri"
 )
@@ -72,11 +73,7 @@ func (g *growth) sitemaps(body io.Reader) {
 		if !strings.EqualFold(strings.TrimSpace(name), "sitemap") {
 			continue
 		}
-		ref, err := uri.ParseReference(strings.TrimSpace(value))
-		if err != nil {
-			continue
-		}
-		if u, err := g.v.url.Resolve(ref); err == nil {
+		if u, _, err := base.Location(g.v.url, strings.TrimSpace(value)); err == nil {
 			g.guide(u)
 		}
 	}

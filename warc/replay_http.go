@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/base"
 	"github.com/anyurl/fetch/internal/coding"
 	"github.com/anyurl/fetch/uri"
 )
@@ -63,15 +64,11 @@ func statusFault(code int) fetch.Fault {
 }
 
 // location resolves a Location field; zero where it is none.
-func location(base uri.URI, text string) uri.URI {
+func location(from uri.URI, text string) uri.URI {
 	if text == "" {
 		return uri.URI{}
 	}
-	ref, err := uri.ParseReference(escape(text, " \"<>\\^`{|}"))
-	if err != nil {
-		return uri.URI{}
-	}
-	u, err := base.WithoutUserinfo().Resolve(ref)
+	u, _, err := base.Location(from, text)
 	if err != nil {
 		return uri.URI{}
 	}

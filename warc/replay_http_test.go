@@ -65,6 +65,7 @@ func TestReplayHTTP(t *testing.T) {
 		{"XML", answer("HTTP/1.1 200 OK\r\nContent-Type: text/xml", "<a/>"), "<a/>", fetch.Document, "", nil, nil},
 		{"redirect", answer("HTTP/1.1 302 Found\r\nLocation: ../a?b", ""), "", fetch.Document, "http://h.example/a?b", nil, nil},
 		{"redirect that is repaired", answer("HTTP/1.1 302 Found\r\nLocation: /a b\xe9", ""), "", fetch.Document, "http://h.example/a%20b%E9", nil, nil},
+		{"redirect to a host in UTF-8", answer("HTTP/1.1 302 Found\r\nLocation: //bücher.example/a", ""), "", fetch.Document, "http://xn--bcher-kva.example/a", nil, nil},
 		{"redirect to nowhere", answer("HTTP/1.1 302 Found\r\nLocation: http://[", ""), "", fetch.Document, "", nil, nil},
 		{"not modified", answer("HTTP/1.1 304 Not Modified", ""), "", fetch.Document, "", nil, nil},
 		{"gone", answer("HTTP/1.1 410 Gone", "page"), "page", fetch.Document, "", fetch.NotFound, nil},

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/base"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -102,7 +103,7 @@ func (l *locator) judge() error {
 	if !ok {
 		return nil
 	}
-	u, err := uri.Parse(link)
+	u, err := base.Absolute(link)
 	if err != nil {
 		return fetch.BadURL.Errorf("selector stands for a URL: %w", err)
 	}

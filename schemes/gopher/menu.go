@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/base"
 	"github.com/anyurl/fetch/internal/line"
 	"github.com/anyurl/fetch/uri"
 )
@@ -144,7 +145,7 @@ func (p *menuParser) entry(text []byte) fetch.Entry {
 
 // lead makes e lead to text, if that is a URL.
 func lead(e *fetch.Entry, text string, kind func(uri.URI) fetch.Kind) {
-	if u, err := uri.Parse(text); err == nil {
+	if u, err := base.Absolute(text); err == nil {
 		e.URL, e.Kind = u, kind(u)
 	}
 }
@@ -222,7 +223,7 @@ func (p *menuParser) schemeFor(host, port string) string {
 	return "gopher"
 }
 
-// isHost checks a host, and refuses the words that servers put for none in
+// isHost checks a host, which may be in UTF-8, and refuses the words that servers put for none in
 // notes and errors: RFC 1436 has no way to leave the field out.
 func isHost(host string) bool {
 	switch host {
@@ -234,11 +235,12 @@ func isHost(host string) bool {
 		return err == nil && a.Zone() == ""
 	}
 	for i := range len(host) {
-		if c := host[i]; !('a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '.' || c == '_') {
+		c := host[i]
+		if !('a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '.' || c == '_' || c >= utf8.RuneSelf) {
 			return false
 		}
 	}
-	return len(host) <= 253
+	return len(host) <= 253 && utf8.ValidString(host)
 }
 
 // portOf reads one to five digits.

@@ -1,71 +1,16 @@
 package http
 
 import (
-	"strings"
-
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/base"
 	"github.com/anyurl/fetch/uri"
 )
 
-// location resolves the Location of a response to base (RFC 9110 10.2.2).
-// Bytes that no URI holds, which browsers encode, are percent-encoded; a
-// backslash too: it is never a slash here.
-func location(base uri.URI, text string) (u uri.URI, repaired bool, err error) {
-	text = strings.Trim(text, " \t")
-	ref, err := uri.ParseReference(text)
+// location resolves the Location of a response to from.
+func location(from uri.URI, text string) (u uri.URI, repaired bool, err error) {
+	u, repaired, err = base.Location(from, text)
 	if err != nil {
-		repaired = true
-		ref, err = uri.ParseReference(repair(text))
-	}
-	if err == nil {
-		u, err = base.WithoutUserinfo().Resolve(ref)
-	}
-	if err != nil {
-		return uri.URI{}, false, fetch.Protocol.Errorf("Location is no URI reference: %w", err)
+		return u, false, fetch.Protocol.Errorf("Location is no URI reference: %w", err)
 	}
 	return u, repaired, nil
-}
-
-// repair encodes what does not belong in path, query and fragment. A scheme or
-// an authority is never touched: a host is not to be guessed.
-func repair(text string) string {
-	rest, fragment, hasFragment := strings.Cut(text, "#")
-	rest, query, hasQuery := strings.Cut(rest, "?")
-	front, path := "", rest
-	if scheme, after, ok := strings.Cut(path, ":"); ok && !strings.ContainsAny(scheme, "/\\") {
-		front, path = scheme+":", after
-	}
-	if after, ok := strings.CutPrefix(path, "//"); ok {
-		authority, _, _ := strings.Cut(after, "/")
-		front, path = front+"//"+authority, after[len(authority):]
-	}
-	text = front + encode(path, uri.Path)
-	if hasQuery {
-		text += "?" + encode(query, uri.QueryChars)
-	}
-	if hasFragment {
-		text += "#" + encode(fragment, uri.FragmentChars)
-	}
-	return text
-}
-
-// encode percent-encodes the printable and non-ASCII bytes of s outside keep;
-// encodings that stand there stay. A control character stays too, so that s
-// remains no URI.
-func encode(s string, keep uri.Set) string {
-	var b []byte
-	for i := range len(s) {
-		c := s[i]
-		switch {
-		case keep.Has(c), c < ' ', c == 0x7f, c == '%' && i+2 < len(s) && hex(s[i+1]) && hex(s[i+2]):
-			b = append(b, c)
-		default:
-			b = uri.AppendEscape(b, s[i:i+1], 0)
-		}
-	}
-	return string(b)
-}
-
-func hex(c byte) bool {
-	return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f'
 }

@@ -186,7 +186,7 @@ func (r *reply) redirect() error {
 		return err
 	}
 	if repaired {
-		r.req.Trace.Notef("Location is no URI: repaired by percent-encoding")
+		r.req.Trace.Notef("Location is not a URI: repaired")
 	}
 	r.out.Location = u
 	return nil

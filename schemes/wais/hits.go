@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/base"
 	"github.com/anyurl/fetch/internal/entries"
 	"github.com/anyurl/fetch/internal/tty"
 	"github.com/anyurl/fetch/schemes/wais/z3950"
@@ -193,7 +194,7 @@ func (h *hits) entry(e fetch.Entry, d document) (fetch.Entry, bool) {
 	case sourceType:
 		e.Kind = fetch.Menu
 	case "URL": // what it stands for is its headline
-		if to, err := uri.Parse(e.Name); err == nil && slices.Contains(public, to.Scheme()) {
+		if to, err := base.Absolute(e.Name); err == nil && slices.Contains(public, to.Scheme()) {
 			e.URL, e.Media, e.Size = to.WithoutUserinfo(), "", -1
 		}
 	}

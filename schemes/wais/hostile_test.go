@@ -119,6 +119,7 @@ func TestURLs(t *testing.T) {
 		"http://h.example/a?b":        "http://h.example/a?b",
 		" ftp://u:pw@h.example/a ":    "ftp://h.example/a",
 		"wais://h.example/db?x":       "wais://h.example/db?x",
+		"http://bücher.example/":      "http://xn--bcher-kva.example/",
 		"file:///etc/passwd":          own,
 		"imap://h.example/INBOX":      own,
 		"telnet://h.example/":         own,
