@@ -2,9 +2,10 @@
 // (RFC 3659), names alone (NLST), and what LIST brings, for which there is no
 // standard: the forms of Unix, of DOS and Windows, EPLF, VMS and NetWare.
 //
-// [Menu] reads a whole listing, whose media type [MediaType] writes. Nothing
-// is dropped: a line that is no entry comes out as one of kind Info, and every
-// entry has the server's own line as Raw.
+// [Menu] reads a complete listing, whose media type [MediaType] writes. It skips
+// blank lines, headings and totals of LIST ("total 4"). Any other line that is
+// no entry becomes an Entry of kind Info. Every Entry has the server's own line
+// as Raw.
 //
 // Names and lines are bytes of strangers. An entry whose name could lead
 // elsewhere than into the directory has no URL. What cannot be read as UTF-8 is
@@ -99,6 +100,9 @@ func Menu(base uri.URI, media string, r io.Reader) iter.Seq2[fetch.Entry, error]
 				yield(fetch.Entry{}, err)
 				return
 			}
+			if e.heading {
+				continue
+			}
 			if placed, err := dir.place(e); !yield(placed, err) || err != nil {
 				return
 			}
@@ -134,7 +138,8 @@ func (l *lines) next() (string, error) {
 // byte.
 type row struct {
 	fetch.Entry
-	link string // the name to ask for, where it is another one
+	link    string // the name to ask for, where it is another one
+	heading bool   // the line describes the listing: no Entry
 }
 
 // note keeps what an Entry has no field for.
@@ -157,6 +162,9 @@ func (l *lines) entry(p Params) (row, error) {
 	}
 	var r row
 	var ok bool
+	if p.Dialect != MLSD && p.Dialect != Names && isHeading(text) {
+		return row{heading: true}, nil
+	}
 	switch p.Dialect {
 	case MLSD:
 		r, ok = parseFacts(text)
