@@ -217,6 +217,9 @@ func (d *driver) findPassword(ctx context.Context, s *session, who *login, encry
 	return nil
 }
 
+// isControl reports whether c is a control character of ASCII.
+func isControl(c rune) bool { return c < ' ' || c == 0x7f }
+
 // meet learns what the server can do and where we are.
 func (s *session) meet() error {
 	replies, err := s.exchange([]string{"FEAT"}, []string{"PWD"})
@@ -230,7 +233,10 @@ func (s *session) meet() error {
 		if !ok {
 			return fetch.Protocol.Errorf("PWD: no quoted name: %s", sentence(pwd))
 		}
-		if !strings.ContainsAny(home, "\r\n") && len(home) <= 400 {
+		if strings.ContainsFunc(home, isControl) {
+			return fetch.Protocol.Errorf("PWD: control character in the name: %s", sentence(pwd))
+		}
+		if len(home) <= 400 {
 			s.home = home
 		}
 	}
