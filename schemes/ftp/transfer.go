@@ -127,8 +127,11 @@ func failed(err error) bool {
 	if errors.As(err, &e) {
 		return e.Code == 425
 	}
-	fault := fetch.FaultOf(err)
-	return fault == fetch.Connect || fault == fetch.Timeout
+	switch fetch.FaultOf(err) {
+	case fetch.Connect, fetch.Timeout, fetch.BadPort: // the next way has another port
+		return true
+	}
+	return false
 }
 
 // tryPassive connects to a port that the server offers. A server that gets all
@@ -189,6 +192,10 @@ func (s *session) notOpened(err error, o order, commands [][]string) error {
 		}
 	}
 	s.broken = true
+	if len(s.ways) > 1 && failed(err) {
+		s.trace.Notef("no data connection by %s: %v: a new session tries again", s.ways[0], err)
+		return errNoWay
+	}
 	return err
 }
 

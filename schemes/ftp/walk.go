@@ -7,9 +7,10 @@ import (
 	"github.com/anyurl/fetch/internal/line"
 )
 
-// errNoWay says that a session cannot be brought where it is wanted. Another
-// one, that begins at the directory of the login, can: RFC 1738 3.2.5.
-var errNoWay = errors.New("no way back to the directory of the login")
+// errNoWay says that a session cannot carry out a request and that a new one
+// can. Either no way leads back to the directory of the login (RFC 1738 3.2.5),
+// or the session waits for a data connection that does not come about.
+var errNoWay = errors.New("a new session is needed")
 
 // chdir brings the session to the directory that the CWDs of dirs lead to
 // from that of the login. Where one is refused the error has its code.
