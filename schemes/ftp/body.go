@@ -31,6 +31,8 @@ type body struct {
 	left int64 // bytes until the end of the range; -1: the end of the data
 	due  int64 // bytes until that end by the size of the file; -1: unknown
 	err  error // sticky
+
+	listing []byte // the beginning of a listing, as far as complaint reads
 }
 
 var (
@@ -75,6 +77,9 @@ func (b *body) Read(p []byte) (int, error) {
 		p = p[:b.left]
 	}
 	n, err := b.data.Read(p)
+	if b.data.list && len(b.listing) <= maxComplaint {
+		b.listing = append(b.listing, p[:min(n, maxComplaint+1-len(b.listing))]...)
+	}
 	if b.left > 0 {
 		b.left -= int64(n)
 	}
@@ -144,6 +149,9 @@ func (b *body) complete(limit time.Duration) error {
 		s.inStep()
 		if b.data.list && isUnread(r) {
 			return &fetch.Error{Code: r.Code, Err: fetch.Denied.Errorf("end of listing: %s", sentence(r))}
+		}
+		if err := complaint(b.listing); err != nil {
+			return &fetch.Error{Code: r.Code, Err: err}
 		}
 		if b.due > 0 {
 			return fetch.Truncated.Errorf("transfer ended %d bytes before its SIZE: %w", b.due, io.ErrUnexpectedEOF)

@@ -1,0 +1,52 @@
+package ftp
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/tty"
+)
+
+// Servers of the old kind run ls for LIST and NLST, and send its standard error
+// over the data connection too. The reply is 226 all the same. Without a closer
+// look, a directory that cannot be read would pass for an empty one:
+//
+//	.: Permission denied
+//	/bin/ls: cannot open directory '.': Permission denied
+
+// maxComplaint is the longest listing that may be an error of ls, in bytes.
+const maxComplaint = 1 << 10
+
+// errnos are the texts of strerror that ls writes where it can list nothing.
+var errnos = map[string]fetch.Fault{
+	"permission denied":         fetch.Denied,
+	"operation not permitted":   fetch.Denied,
+	"no such file or directory": fetch.NotFound,
+	"not a directory":           fetch.NotFound,
+	"input/output error":        fetch.TryLater,
+	"stale file handle":         fetch.TryLater,
+}
+
+// complaint returns the error that listing reports, or nil where listing has a
+// line that is no error of ls.
+func complaint(listing []byte) (err error) {
+	if len(listing) > maxComplaint {
+		return nil
+	}
+	for line := range bytes.Lines(listing) {
+		text := strings.TrimSpace(string(line))
+		i := strings.LastIndex(text, ": ")
+		if i < 0 {
+			return nil
+		}
+		fault, ok := errnos[strings.ToLower(text[i+2:])]
+		if !ok {
+			return nil
+		}
+		if err == nil {
+			err = fault.Errorf("listing: server says: %s", tty.Escape(text))
+		}
+	}
+	return err
+}
