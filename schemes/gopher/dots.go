@@ -10,14 +10,15 @@ import (
 type mark uint8
 
 const (
-	run     mark = iota // bytes without a dot at the beginning of a line
-	single              // the dot of such a line, alone or before other bytes
-	stuffed             // the first of two dots
-	lone                // a line of one dot, with its end
+	run    mark = iota // bytes without a dot at the beginning of a line
+	single             // the dot of a line that goes on with another byte
+	double             // the first of two dots of a line that goes on
+	two                // the first dot of a line of two dots
+	lone               // a line of one dot, with its end
 )
 
-// A dotReader parts text at the dots with which lines begin, for those who
-// must decide what they mean. It never looks further than the buffer of r and
+// A dotReader splits text at the dots with which lines begin, so that its caller
+// can decide what they mean. It never looks further than the buffer of r and
 // waits for no byte that it does not need.
 type dotReader struct {
 	r      *bufio.Reader
@@ -44,25 +45,48 @@ func (d *dotReader) next() ([]byte, mark, error) {
 	return d.dot()
 }
 
-// dot tells what a dot at the beginning of a line is. Up to two more bytes
-// decide it.
+// dot classifies a dot at the beginning of a line. Up to three more bytes decide
+// it.
 func (d *dotReader) dot() ([]byte, mark, error) {
-	w, err := d.r.Peek(2)
-	if len(w) == 2 && w[1] == '\r' {
-		w, err = d.r.Peek(3)
-	}
-	if err != nil && err != io.EOF {
+	end, err := d.lineEnd(1)
+	if err != nil {
 		return nil, run, err
 	}
+	w, _ := d.r.Peek(2)
 	switch {
-	case len(w) == 1, w[1] == '\n', w[1] == '\r' && (len(w) == 2 || w[2] == '\n'):
+	case end > 0:
+		w, _ = d.r.Peek(end)
 		return d.take(w, lone)
-	case w[1] == '.':
+	case w[1] != '.':
 		d.inside = true
-		return d.take(w[:1], stuffed)
+		return d.take(w[:1], single)
+	}
+	m := double
+	if end, err = d.lineEnd(2); err != nil {
+		return nil, run, err
+	} else if end > 0 {
+		m = two
 	}
 	d.inside = true
-	return d.take(w[:1], single)
+	w, _ = d.r.Peek(1) // looking further may have moved the buffer
+	return d.take(w, m)
+}
+
+// lineEnd returns the length of the line at hand where it has n bytes before
+// its end, and zero where it goes on behind them. The end of the input ends a
+// line too.
+func (d *dotReader) lineEnd(n int) (int, error) {
+	w, err := d.r.Peek(n + 1)
+	if len(w) > n && w[n] == '\r' {
+		w, err = d.r.Peek(n + 2)
+	}
+	switch {
+	case err != nil && err != io.EOF:
+		return 0, err
+	case len(w) <= n, w[n] == '\n', w[n] == '\r' && (len(w) == n+1 || w[n+1] == '\n'):
+		return len(w), nil
+	}
+	return 0, nil
 }
 
 func (d *dotReader) take(w []byte, m mark) ([]byte, mark, error) {
@@ -71,7 +95,8 @@ func (d *dotReader) take(w []byte, m mark) ([]byte, mark, error) {
 }
 
 // A block is the data of Gopher+ that a line of one dot ends ("+-1"). Its Read
-// returns io.EOF behind that line alone.
+// returns io.EOF behind that line alone. UMN gopherd, which alone writes such
+// data, puts a dot before no other line than one of a single dot.
 type block struct {
 	dots dotReader
 	out  []byte
@@ -90,7 +115,7 @@ func (b *block) Read(p []byte) (int, error) {
 			b.err = err
 		case m == lone:
 			b.err = io.EOF
-		case m == run, m == single: // UMN gopherd stuffs no other line than that of a dot
+		case m != two:
 			b.out = w
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"strings"
 
 	"github.com/anyurl/fetch/fetch"
 )
@@ -13,28 +14,45 @@ import (
 // RFC 1436 ends a text with a line of one dot and puts a dot before lines that
 // begin with one. UMN gopherd does so for lines of one dot only; gophernicus,
 // pygopherd and most servers of today send the file as it is, in which a line
-// of one dot is a line like others. So the last line decides: if it is a dot,
-// it is dropped, and so is the first of two dots with which a line begins; if
-// not, the text is passed as it came. Text flows until a line begins with two
-// dots; from there on it is held back until the end is known. What is longer
-// than maxHeld from there is passed as it came, dots and last line included.
+// of one dot is a line like others. The text shows which server it is:
+//
+//   - Where the last line is no dot, nothing was stuffed.
+//   - A line of one dot before the last one proves the same.
+//   - A line of a dot and another byte proves that at most lines of one dot
+//     were stuffed, as UMN gopherd does: ".." is a dot, and "..two" is itself.
+//   - Without such a line, RFC 1436 holds.
+//
+// Text flows until a line may have lost its first dot. From there on it is held
+// back until a proof or the end comes. A text that holds back more than maxHeld
+// is passed as it came, dots and last line included.
 type textReader struct {
 	dots   dotReader
 	strict bool
 	note   func(format string, args ...any)
 
 	out     []byte // to be given out, valid until dots.next
-	held    []byte // from the first line that begins with two dots; nil: none yet
+	held    []byte // from the first line in doubt; nil: none
+	two     int    // where held has its first line of two dots; -1: nowhere
 	pending []byte // a line of one dot, which may be the last
+	stuffed extent // what the server may have stuffed, by the lines so far
 	asSent  bool   // too long to be held back
 	err     error
 }
+
+// An extent says before which lines a server puts a dot.
+type extent uint8
+
+const (
+	everyDot extent = iota // all that begin with one: RFC 1436
+	loneDots               // those of one dot: UMN gopherd
+	nothing
+)
 
 // maxHeld bounds the memory that a text can take.
 const maxHeld = 8 << 20
 
 func newText(r *bufio.Reader, strict bool, note func(string, ...any)) *textReader {
-	return &textReader{dots: dotReader{r: r}, strict: strict, note: note}
+	return &textReader{dots: dotReader{r: r}, strict: strict, note: note, two: -1}
 }
 
 func (t *textReader) Read(p []byte) (int, error) {
@@ -57,7 +75,8 @@ func (t *textReader) step() {
 		_, err := t.dots.r.Peek(t.dots.taken + 1)
 		switch {
 		case err == nil:
-			t.emit(t.pending)
+			t.stuffed, t.two = nothing, -1
+			t.release(t.pending)
 			t.pending = nil
 		case err == io.EOF, fetch.FaultOf(err) == fetch.Connect:
 			t.end()
@@ -72,10 +91,15 @@ func (t *textReader) step() {
 		t.end()
 	case err != nil:
 		t.err = err
-	case m == lone && !t.asSent:
+	case t.asSent:
+		t.out = w
+	case m == lone:
 		t.pending = bytes.Clone(w)
-	case m == stuffed && t.held == nil && !t.asSent:
-		t.held = bytes.Clone(w)
+	case m == single && t.stuffed == everyDot:
+		t.stuffed = loneDots
+		t.release(w)
+	case m == two && t.stuffed != nothing, m == double && t.stuffed == everyDot:
+		t.hold(w, m)
 	default:
 		t.emit(w)
 	}
@@ -92,10 +116,36 @@ func (t *textReader) emit(w []byte) {
 	}
 }
 
+// hold holds back w, the first byte of a line in doubt, and all that follows.
+func (t *textReader) hold(w []byte, m mark) {
+	if m == two && t.two < 0 {
+		t.two = len(t.held)
+	}
+	if t.held == nil {
+		t.held = []byte{}
+	}
+	t.emit(w)
+}
+
+// release gives out what is no longer in doubt, and then emits w. Lines of two
+// dots remain in doubt until the end, but for the extent nothing.
+func (t *textReader) release(w []byte) {
+	if t.two < 0 {
+		t.out, t.held = append(t.held, w...), nil
+		return
+	}
+	t.out, t.held, t.two = t.held[:t.two:t.two], t.held[t.two:], 0
+	if before := t.out; len(before) > 0 {
+		t.held = append(t.held, w...)
+		return
+	}
+	t.emit(w)
+}
+
 func (t *textReader) end() {
 	t.err = io.EOF
 	if len(t.pending) > 0 {
-		t.out = undot(t.held)
+		t.out = undot(t.held, t.stuffed)
 		return
 	}
 	t.out = t.held
@@ -114,11 +164,12 @@ func unproven(strict bool, note func(string, ...any)) error {
 	return io.EOF
 }
 
-// undot drops, in place, the first of two dots with which a line begins.
-func undot(held []byte) []byte {
+// undot drops, in place, the dots that a server of this extent has added.
+func undot(held []byte, stuffed extent) []byte {
 	out := held[:0]
 	for line := range bytes.Lines(held) {
-		if bytes.HasPrefix(line, []byte("..")) {
+		switch text := strings.TrimSuffix(strings.TrimSuffix(string(line[:min(len(line), 4)]), "\n"), "\r"); {
+		case text == ".." && stuffed != nothing, stuffed == everyDot && strings.HasPrefix(text, ".."):
 			line = line[1:]
 		}
 		out = append(out, line...)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -37,7 +38,14 @@ func TestText(t *testing.T) {
 		{"gophernicus: as it is", "a\r\n..b\r\n..\r\n", "a\r\n..b\r\n..\r\n", false},
 		{"a dot in the middle of what is as it is", "a\r\n.\r\nb\r\n", "a\r\n.\r\nb\r\n", false},
 		{"the same, and dots at the end", "a\r\n.\r\n.\r\n", "a\r\n.\r\n", true},
-		{"a dot in the middle of what is held back", "..a\r\n.\r\nb\r\n.\r\n", ".a\r\n.\r\nb\r\n", true},
+		{"a dot in the middle of what is held back: nothing is stuffed", "..a\r\n..\r\n.\r\nb\r\n..\r\n..c\r\n.\r\n", "..a\r\n..\r\n.\r\nb\r\n..\r\n..c\r\n", true},
+		{"UMN gopherd: a line of one dot, and two dots with more", ".a\r\n..two\r\n..\r\n...\r\n.\r\n", ".a\r\n..two\r\n.\r\n...\r\n", true},
+		{"the same, and the proof comes later", "..two\r\n..\r\n...\r\n..\r\n.a\r\n..b\r\n.\r\n", "..two\r\n.\r\n...\r\n.\r\n.a\r\n..b\r\n", true},
+		{"the same, and it has no lines of two dots", "..two\r\nb\r\n.a\r\n...\r\n.\r\n", "..two\r\nb\r\n.a\r\n...\r\n", true},
+		{"the same without an end: as it is", "..two\r\n..\r\n.a\r\n..\r\n", "..two\r\n..\r\n.a\r\n..\r\n", false},
+		{"both proofs", "..two\r\n..\r\n.a\r\n..\r\n.\r\n..\r\n.\r\n", "..two\r\n..\r\n.a\r\n..\r\n.\r\n..\r\n", true},
+		{"two dots and a space are no line of two dots", ".a\r\n.. \r\n..\rb\r\n.\r\n", ".a\r\n.. \r\n..\rb\r\n", true},
+		{"LF alone", ".a\n..two\n..\n.\n", ".a\n..two\n.\n", true},
 		{"the same without an end", "..a\r\n.\r\nb\r\n", "..a\r\n.\r\nb\r\n", false},
 		{"dots in a line", "a..b\r\n.\r\n", "a..b\r\n", true},
 		{"dots at once", "..\r\n.\r\n", ".\r\n", true},
@@ -69,6 +77,9 @@ func TestTextLong(t *testing.T) {
 		{"flows without dots", long + long + ".\r\n", long + long},
 		{"held back", "..a\n" + long[:1<<20] + ".\r\n", ".a\n" + long[:1<<20]},
 		{"too long to be held back", "..a\n" + long + "..b\n.\r\n", "..a\n" + long + "..b\n.\r\n"},
+		{"too long, but proved before", "..a\n.b\n" + long + "..b\n.\n", "..a\n.b\n" + long + "..b\n"},
+		{"too long, and nothing was stuffed", "..a\n..\n.\n" + long + "..\n.\n", "..a\n..\n.\n" + long + "..\n"},
+		{"too long behind a line of two dots", "..a\n..\n.b\n" + long + ".\n", "..a\n..\n.b\n" + long + ".\n"},
 	} {
 		if got, _, err := readText(strings.NewReader(c.in), true); got != c.want || err != nil {
 			t.Errorf("%s: got %d bytes, %v, want %d", c.name, len(got), err, len(c.want))
@@ -82,12 +93,12 @@ func TestTextFlows(t *testing.T) {
 	defer in.Close()
 	r := newText(bufio.NewReaderSize(in, window), false, func(string, ...any) {})
 	go func() {
-		for _, s := range []string{"a\r\n", "b", ".\r\n.x"} {
+		for _, s := range []string{"a\r\n", "b", ".\r\n.x", "\r\n..two"} {
 			io.WriteString(out, s)
 		}
 	}()
-	got := make([]byte, 9)
-	if _, err := io.ReadFull(r, got); err != nil || string(got) != "a\r\nb.\r\n.x" {
+	got := make([]byte, 16)
+	if _, err := io.ReadFull(r, got); err != nil || string(got) != "a\r\nb.\r\n.x\r\n..two" {
 		t.Errorf("got %q, %v", got, err)
 	}
 }
@@ -110,7 +121,8 @@ func TestBlock(t *testing.T) {
 		{"a\r\n.\r\nrest", "a\r\n", "rest", nil},
 		{".\r\n", "", "", nil},
 		{".\n", "", "", nil},
-		{"..\r\n.a\r\n..b\r\n.\r\n", ".\r\n.a\r\n.b\r\n", "", nil},
+		{"..\r\n.a\r\n..b\r\n...\r\n.\r\n", ".\r\n.a\r\n..b\r\n...\r\n", "", nil},
+		{"..two\r\n..\n.\r\n", "..two\r\n.\n", "", nil},
 		{"a\r\n.", "a\r\n", "", nil},
 		{"a\r\n", "a\r\n", "", io.ErrUnexpectedEOF},
 		{"", "", "", io.ErrUnexpectedEOF},
@@ -189,4 +201,43 @@ func BenchmarkText(b *testing.B) {
 			}
 		})
 	}
+}
+
+// FuzzGopherText compares the reader with one that has all of the text.
+func FuzzGopherText(f *testing.F) {
+	for _, s := range []string{
+		"..two\r\n..\r\n.a\r\n..b\r\n.\r\n", "..a\n.\nb\n..\n.\n", ".\r\n", "..", ".\r", "..\r", "a\r\n.\r\n.", ".a\n...\n..\r\r\n.\n",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, wire string) {
+		want, proved := unstuffed(wire)
+		for _, in := range []io.Reader{strings.NewReader(wire), iotest.OneByteReader(strings.NewReader(wire)), iotest.HalfReader(strings.NewReader(wire))} {
+			got, _, err := readText(in, true)
+			if got != want || (err == nil) != proved {
+				t.Fatalf("%q is %q, %v, want %q, %v", wire, got, err, want, proved)
+			}
+		}
+	})
+}
+
+// unstuffed is the text that a server meant by wire.
+func unstuffed(wire string) (text string, proved bool) {
+	lines := slices.Collect(strings.Lines(wire))
+	bare := func(line string) string { return strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r") }
+	if len(lines) == 0 || bare(lines[len(lines)-1]) != "." {
+		return wire, false
+	}
+	lines = lines[:len(lines)-1]
+	raw, umn := false, false
+	for _, l := range lines {
+		raw = raw || bare(l) == "."
+		umn = umn || strings.HasPrefix(l, ".") && !strings.HasPrefix(l, "..") && bare(l) != "."
+	}
+	for i, l := range lines {
+		if !raw && (bare(l) == ".." || !umn && strings.HasPrefix(l, "..")) {
+			lines[i] = l[1:]
+		}
+	}
+	return strings.Join(lines, ""), true
 }
