@@ -154,6 +154,31 @@ func TestAttributes(t *testing.T) {
 	sound(t, o.Dir)
 }
 
+// TestEmptyMenu: a menu of no bytes may be a lost answer, and does not replace
+// the one that was fetched before.
+func TestEmptyMenu(t *testing.T) {
+	t.Parallel()
+	s := peer.Pygopherd(t, peer.PygopherdOptions{})
+	one := s.Put("pub/one.txt", []byte("the first\n"))
+	o := options(t, "gopher://"+s.Addr+"/1/pub")
+	run(t, o)
+	before := tree(t, o.Dir, "")
+	if err := os.Remove(one); err != nil {
+		t.Fatal(err)
+	}
+	if sum := run(t, o); sum.New != 0 {
+		t.Errorf("%d new", sum.New)
+	}
+	after := tree(t, o.Dir, "")
+	if got, want := fmt.Sprint(after), fmt.Sprint(before); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if log, err := os.ReadFile(filepath.Join(o.Dir, "crawl.jsonl")); err != nil || !strings.Contains(string(log), "without a byte") {
+		t.Errorf("no note in %s, %v", log, err)
+	}
+	sound(t, o.Dir)
+}
+
 // TestOwnFolder: an archive within the tree that it mirrors does not take
 // itself in.
 func TestOwnFolder(t *testing.T) {

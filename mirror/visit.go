@@ -175,8 +175,11 @@ func (m *mirror) bring(ctx context.Context, v *visit) error {
 	if err := also(m.read(v, left), v.heard.failed()); err != nil {
 		return err
 	}
-	switch {
-	case resp.Unchanged:
+	if resp.Doubt != "" {
+		v.note = resp.Doubt
+	}
+	switch last := v.item.Last; {
+	case resp.Unchanged, resp.Doubt != "" && last != nil && m.has(last):
 		v.same = true
 		return m.regrow(ctx, v)
 	case resp.Fault != nil:

@@ -117,7 +117,7 @@ func recorded(t *fetch.Trace) bool {
 
 func isListing(resp *fetch.Response) bool {
 	return resp.Kind == fetch.Menu && resp.Fault == nil && resp.Location.IsZero() && !resp.Unchanged &&
-		resp.Input == nil && len(resp.Header) == 0 && resp.Offset == 0
+		resp.Doubt == "" && resp.Input == nil && len(resp.Header) == 0 && resp.Offset == 0
 }
 
 func (c *cache) get(ctx context.Context, k cacheKey, t *fetch.Trace) *fetch.Response {

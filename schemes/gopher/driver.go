@@ -98,6 +98,10 @@ func (d *driver) readPlain(req *fetch.Request, l locator, s *session) (*fetch.Re
 		resp.Media += charset(s.r)
 		out.Reader = newText(s.r, d.options.Strict, req.Trace.Detailf)
 	case asMenu:
+		if len(begun) == 0 {
+			resp.Doubt = "server closed the connection without a byte: the menu is empty, or the answer was lost"
+			req.Trace.Notef("%s", resp.Doubt)
+		}
 		out.Reader = &menuReader{r: s.r, strict: d.options.Strict, note: req.Trace.Detailf}
 	}
 	return resp, nil

@@ -1,0 +1,37 @@
+package gopher_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/schemes/gopher"
+)
+
+// TestEmptyMenu: a menu of no bytes may be a lost answer, unlike an empty file
+// and a menu that says where it ends.
+func TestEmptyMenu(t *testing.T) {
+	const doubt = "without a byte"
+	for _, c := range []struct {
+		name, path, answer string
+		want               bool
+	}{
+		{"a menu of no bytes", "/1/x", "", true},
+		{"the root menu", "", "", true},
+		{"results of no bytes", "/7/x%09words", "", true},
+		{"an empty menu", "/1/x", ".\r\n", false},
+		{"a menu", "/1/x", "1a\tb\th\t70\r\n", false},
+		{"an empty text", "/0/x", "", false},
+		{"an empty file", "/9/x", "", false},
+		{"an empty Gopher+ menu", "/1/x%09%09+", "+-2\r\n", false},
+	} {
+		net := faultnet.NewNetwork(t)
+		net.Serve("192.0.2.1:70", faultnet.Script{faultnet.Expect("\r\n$"), faultnet.Send(c.answer), faultnet.Fin()})
+		client := clientOf(t, gopher.Options{}, func(o *fetch.Options) { o.Dial = net.Dial })
+		r := fetchURL(t.Context(), client, "gopher://192.0.2.1"+c.path)
+		if r.err != nil || strings.Contains(r.resp.Doubt, doubt) != c.want || strings.Contains(strings.Join(r.notes, "\n"), doubt) != c.want {
+			t.Errorf("%s: doubt %q, notes %q, %v", c.name, r.resp.Doubt, r.notes, r.err)
+		}
+	}
+}
