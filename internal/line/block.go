@@ -22,12 +22,14 @@ type Block struct {
 	last    byte // of those
 	tail    int  // bytes of the ending line that a raw block still owes
 	bareLFs bool
+	plain   bool // a line showed that the server adds no dots
 }
 
 // Block returns the block that comes next, without the dots that the server
-// put before lines with a dot, and without the ending line. A line of more
-// than limit bytes is ErrTooLong; zero means any length, for a Block holds no
-// line in memory.
+// put before lines with a dot, and without the ending line. A line that begins
+// with one dot and another byte keeps it and proves that this server adds no
+// dots, so that later lines keep theirs too. A line of more than limit bytes is
+// ErrTooLong; zero means any length, for a Block holds no line in memory.
 func (r *Reader) Block(limit int) *Block {
 	if limit <= 0 {
 		limit = math.MaxInt - 2
@@ -92,11 +94,12 @@ func (b *Block) dot() error {
 	}
 	b.bareLFs = b.bareLFs || ending == len(".\n")
 	switch {
-	case ending == 0 && b.raw:
-		b.inside = true // the dot is part of the line
 	case ending == 0:
 		b.inside = true
-		b.r.start++
+		b.plain = b.plain || b.r.buf[b.r.start+1] != '.'
+		if !b.raw && !b.plain {
+			b.r.start++
+		}
 	case b.raw:
 		b.tail = ending
 	default:

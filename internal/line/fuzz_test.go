@@ -131,7 +131,7 @@ func FuzzBlock(f *testing.F) {
 }
 
 func simple(in string) (text, behind string, ended bool) {
-	for in != "" {
+	for plain := false; in != ""; {
 		line, rest, whole := strings.Cut(in, "\n")
 		switch {
 		case whole && (line == "." || line == ".\r"):
@@ -139,7 +139,11 @@ func simple(in string) (text, behind string, ended bool) {
 		case !whole && (line == "." || line == ".\r"):
 			return text, "", false
 		}
-		text += strings.TrimPrefix(line, ".")
+		plain = plain || strings.HasPrefix(line, ".") && !strings.HasPrefix(line, "..")
+		if !plain {
+			line = strings.TrimPrefix(line, ".")
+		}
+		text += line
 		if whole {
 			text += "\n"
 		}
