@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/anyurl/fetch/internal/mailstore"
 	"github.com/anyurl/fetch/mirror/frontier"
@@ -139,26 +140,35 @@ func (b *boxes) deliver(it frontier.Item) error {
 			defer again.Close()
 			message = again
 		}
-		if err := b.put(name, message); err != nil {
+		if err := b.put(name, message, received(it)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (b *boxes) put(name string, message io.Reader) error {
+// received returns when the message of it was received: the date in the listing
+// of its mailbox. The zero time is unknown.
+func received(it frontier.Item) time.Time {
+	if t := metaOf(it).Time; !t.IsZero() {
+		return t
+	}
+	return it.Last.Modified
+}
+
+func (b *boxes) put(name string, message io.Reader, received time.Time) error {
 	folder := mailFolder + "/" + name
 	if b.m.Mail == Maildir {
 		dir, err := b.dir(folder)
 		if err == nil {
-			_, err = dir.Deliver(message)
+			_, err = dir.Deliver(message, received)
 		}
 		return err
 	}
 	if err := b.open(folder + ".mbox"); err != nil {
 		return err
 	}
-	return b.box.Append(message)
+	return b.box.Append(message, received)
 }
 
 // dir is the Maildir at folder. It is kept: to open it is to read it.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/anyurl/fetch/internal/peer"
 )
@@ -18,6 +19,7 @@ func TestMail(t *testing.T) {
 		"--b\r\nContent-ID: <part@test.example>\r\nContent-Transfer-Encoding: base64\r\n\r\naGVsbG8=\r\n--b--\r\n"
 	s.Add(peer.User, "INBOX", message)
 	s.Add(peer.User, "INBOX", parts)
+	received := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC) // the INTERNALDATE; no message has a Date
 	inbox := "imap://" + peer.User + ":" + peer.Password + "@" + s.Addr + "/INBOX"
 	is := func(want string, args ...string) {
 		t.Helper()
@@ -41,18 +43,27 @@ func TestMail(t *testing.T) {
 	fetchAs(t, 6, strings.Replace(inbox, peer.Password, "wrong", 1))
 	fetchAs(t, 5, "--ssl-reqd", inbox)
 
-	box := "From a@b.example Thu Jan  1 00:00:00 1970\n" + strings.Replace(strings.ReplaceAll(message, "\r\n", "\n"), "\nFrom here", "\n>From here", 1) + "\n" +
-		"From c@d.example Thu Jan  1 00:00:00 1970\n" + strings.ReplaceAll(parts, "\r\n", "\n") + "\n"
+	first := "From a@b.example Mon Jan  1 00:00:00 2024\n" + strings.Replace(strings.ReplaceAll(message, "\r\n", "\n"), "\nFrom here", "\n>From here", 1) + "\n"
+	box := first + "From c@d.example Mon Jan  1 00:00:00 2024\n" + strings.ReplaceAll(parts, "\r\n", "\n") + "\n"
 	dir := t.TempDir()
 	mbox, maildir := filepath.Join(dir, "box"), filepath.Join(dir, "md")
 	is(box, "--mbox", inbox)
+	is(first, "--mbox", inbox+"/;UID=1")
+	is(first, "--mbox", inbox+"/;MAILINDEX=1")
+	archive := filepath.Join(dir, "archive")
+	fetchAs(t, 0, "mirror", "--output-dir", archive, "--mailboxes", "mbox", inbox)
+	mirrored, err := os.ReadFile(filepath.Join(archive, "mail", strings.Replace(s.Addr, ":", "+", 1), "INBOX.mbox"))
+	if err != nil || string(mirrored) != box {
+		t.Errorf("mirrored: got %q, %v, want %q", mirrored, err, box)
+	}
 	is(strconv.Itoa(len(box)), "--mbox", "-o", os.DevNull, "-w", "%{size_download}", inbox)
 	is(strconv.Itoa(len(fetchAs(t, 0, "ls", "--native", inbox))), "-o", os.DevNull, "-w", "%{size_download}", inbox)
 	is(box, "--mbox", "--mail-store", inbox, "mailto:c@d.example")
 	is("", "-o", mbox, "--mbox", "--mail-store", inbox, "mailto:C@D.example")
 	is("", "--maildir", maildir, inbox)
-	if files, err := os.ReadDir(filepath.Join(maildir, "new")); err != nil || len(files) != 2 {
-		t.Errorf("the Maildir has %d messages, %v", len(files), err)
+	delivered, err := filepath.Glob(filepath.Join(maildir, "new", strconv.FormatInt(received.Unix(), 10)+".*"))
+	if err != nil || len(delivered) != 2 {
+		t.Errorf("the Maildir has %q, %v", delivered, err)
 	}
 	for _, store := range []string{inbox, mbox, maildir} {
 		contains(t, fetchAs(t, 0, "--mail-store", store, "mid:one@test.example"), "hello")

@@ -129,7 +129,7 @@ func (f *newsFlags) reshape(w io.Writer, resp *fetch.Response, note func(format 
 	box := mailstore.NewMbox(w)
 	for message, err := range messages(resp) {
 		if err == nil {
-			err = box.Append(message)
+			err = box.Append(message, message.Received)
 		}
 		if err != nil {
 			return err
@@ -139,11 +139,17 @@ func (f *newsFlags) reshape(w io.Writer, resp *fetch.Response, note func(format 
 }
 
 // messages are those of a body, whatever it has them in.
-func messages(resp *fetch.Response) iter.Seq2[io.Reader, error] {
+func messages(resp *fetch.Response) iter.Seq2[mailstore.Message, error] {
 	if resp.Media == mail.MboxMedia {
 		return mailstore.ReadMbox(resp.Body)
 	}
-	return nntp.Messages(resp.Media, resp.Body)
+	return func(yield func(mailstore.Message, error) bool) {
+		for r, err := range nntp.Messages(resp.Media, resp.Body) {
+			if !yield(mailstore.Message{Reader: r, Received: resp.Time}, err) {
+				return
+			}
+		}
+	}
 }
 
 func (f *newsFlags) deliver(resp *fetch.Response) error {
@@ -153,7 +159,7 @@ func (f *newsFlags) deliver(resp *fetch.Response) error {
 	}
 	for message, err := range messages(resp) {
 		if err == nil {
-			_, err = dir.Deliver(message)
+			_, err = dir.Deliver(message, message.Received)
 		}
 		if err != nil {
 			return err

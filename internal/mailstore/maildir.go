@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // A Maildir is a directory with a file for each message: new ones in "new",
@@ -40,9 +41,10 @@ func (d *Maildir) Create() error {
 
 // Deliver writes a message as it is, whole or not at all. Its name is made of
 // its date and its message-id, or of its bytes where it has none: one that was
-// delivered before is not written twice, and fresh is false. Call Sync after
-// the last one.
-func (d *Maildir) Deliver(message io.Reader) (fresh bool, err error) {
+// delivered before is not written twice, and fresh is false. Where the head has
+// no date the name has received; the zero time is unknown. Call Sync after the
+// last one.
+func (d *Maildir) Deliver(message io.Reader, received time.Time) (fresh bool, err error) {
 	if err := d.list(); err != nil {
 		return false, err
 	}
@@ -73,7 +75,7 @@ func (d *Maildir) Deliver(message io.Reader) (fresh bool, err error) {
 	if d.have[s] {
 		return false, nil
 	}
-	name := strconv.FormatInt(written(h).Unix(), 10) + "." + hex.EncodeToString(s[:]) + suffix
+	name := strconv.FormatInt(written(h, received).Unix(), 10) + "." + hex.EncodeToString(s[:]) + suffix
 	if err := os.Rename(f.Name(), filepath.Join(d.dir, "new", name)); err != nil {
 		return false, err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 )
@@ -29,7 +30,7 @@ func files(t *testing.T, d *Maildir) (all []string) {
 func TestMaildir(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "mail")
 	d := OpenMaildir(dir)
-	if _, err := d.Deliver(strings.NewReader("x")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := d.Deliver(strings.NewReader("x"), time.Time{}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no directory: got %v", err)
 	}
 	if err := d.Create(); err != nil {
@@ -40,7 +41,7 @@ func TestMaildir(t *testing.T) {
 		message string
 		fresh   bool
 	}{{text, true}, {text, false}, {"no head", true}, {"no head", false}, {"another", true}, {"Message-Id: <1@h>\n\nanother copy", false}} {
-		if fresh, err := d.Deliver(strings.NewReader(c.message)); err != nil || fresh != c.fresh {
+		if fresh, err := d.Deliver(strings.NewReader(c.message), time.Time{}); err != nil || fresh != c.fresh {
 			t.Errorf("%q: got %v, %v, want %v", c.message, fresh, err, c.fresh)
 		}
 	}
@@ -59,7 +60,7 @@ func TestMaildir(t *testing.T) {
 	if err := os.Rename(filepath.Join(dir, got[2]), seen); err != nil {
 		t.Fatal(err)
 	}
-	if fresh, err := OpenMaildir(dir).Deliver(strings.NewReader(text)); err != nil || fresh {
+	if fresh, err := OpenMaildir(dir).Deliver(strings.NewReader(text), time.Time{}); err != nil || fresh {
 		t.Errorf("delivered again: got %v, %v", fresh, err)
 	}
 	if got := files(t, d); len(got) != 3 || !strings.HasPrefix(got[2], "cur/") {
@@ -73,10 +74,10 @@ func TestMaildirWhole(t *testing.T) {
 	if err := d.Create(); err != nil {
 		t.Fatal(err)
 	}
-	if fresh, err := d.Deliver(iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader("Subject: x\n\nmore")))); err == nil || fresh {
+	if fresh, err := d.Deliver(iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader("Subject: x\n\nmore"))), time.Time{}); err == nil || fresh {
 		t.Errorf("got %v, %v", fresh, err)
 	}
-	if _, err := d.Deliver(iotest.ErrReader(fetch.Truncated)); !errors.Is(err, fetch.Truncated) {
+	if _, err := d.Deliver(iotest.ErrReader(fetch.Truncated), time.Time{}); !errors.Is(err, fetch.Truncated) {
 		t.Errorf("got %v", err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(d.dir, "*", "*")); len(left) > 0 {

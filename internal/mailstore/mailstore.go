@@ -9,6 +9,7 @@ package mailstore
 import (
 	"bufio"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -23,14 +24,17 @@ func fields(r *bufio.Reader) fetch.Header {
 	return ParseHead(head)
 }
 
-// written is when a message says that it was written, and the epoch where it
-// does not: it goes into names, which must be the same every time.
-func written(h fetch.Header) time.Time {
-	t := Date(h.Get("Date"))
-	if t.Year() < 1970 || t.Year() > 9999 {
-		return time.Unix(0, 0).UTC()
+// written returns the date of a message: its Date field, else received, else
+// the date of its newest Received field, else the epoch. File names contain the
+// date, so it must not depend on the current time.
+func written(h fetch.Header, received time.Time) time.Time {
+	trace := h.Get("Received")
+	for _, t := range []time.Time{Date(h.Get("Date")), received.UTC(), Date(trace[strings.LastIndexByte(trace, ';')+1:])} {
+		if t.Year() >= 1970 && t.Year() <= 9999 {
+			return t
+		}
 	}
-	return t
+	return time.Unix(0, 0).UTC()
 }
 
 // begins reports whether what is to be read begins with s.

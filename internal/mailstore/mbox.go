@@ -29,13 +29,14 @@ func NewMbox(w io.Writer) *Mbox {
 	return &Mbox{bufio.NewWriterSize(w, bufferSize), bufio.NewReaderSize(nil, bufferSize)}
 }
 
-// Append writes one message, all of it to w when it returns. An error of
-// message is returned as it is; the mbox then ends within the message, and
-// whoever knows where that began cuts it off.
-func (m *Mbox) Append(message io.Reader) error {
+// Append writes one message, all of it to w when it returns. The line before it
+// has the date of the message or, where the head has none, received; the zero
+// time is unknown. An error of message is returned as it is; the mbox then ends
+// within the message, and whoever knows where that began cuts it off.
+func (m *Mbox) Append(message io.Reader, received time.Time) error {
 	m.r.Reset(&sticky{r: message})
 	h := fields(m.r)
-	m.w.WriteString(fromLine + sender(h) + " " + written(h).Format(time.ANSIC) + "\n")
+	m.w.WriteString(fromLine + sender(h) + " " + written(h, received).Format(time.ANSIC) + "\n")
 	for {
 		err := m.line()
 		if err == io.EOF {
@@ -90,11 +91,17 @@ func sender(h fetch.Header) string {
 	return "MAILER-DAEMON"
 }
 
+// A Message is a message to read, and when it was received.
+type Message struct {
+	io.Reader
+	Received time.Time // zero: unknown
+}
+
 // ReadMbox reads the messages of an mbox; their lines end as they do there.
 // Each reader is valid until the next one; what was not read of it is skipped.
 // An error, one of r or that r is no mbox, ends the sequence.
-func ReadMbox(r io.Reader) iter.Seq2[io.Reader, error] {
-	return func(yield func(io.Reader, error) bool) {
+func ReadMbox(r io.Reader) iter.Seq2[Message, error] {
+	return func(yield func(Message, error) bool) {
 		in := bufio.NewReaderSize(&sticky{r: r}, bufferSize)
 		for begins(in, "\n") {
 			in.Discard(1)
@@ -102,17 +109,17 @@ func ReadMbox(r io.Reader) iter.Seq2[io.Reader, error] {
 		if _, err := in.Peek(1); err == io.EOF {
 			return
 		} else if err == nil && !begins(in, fromLine) {
-			yield(nil, fetch.Unsupported.Errorf("not an mbox: it does not begin with %q", fromLine))
+			yield(Message{}, fetch.Unsupported.Errorf("not an mbox: it does not begin with %q", fromLine))
 			return
 		}
 		for {
 			m := &message{r: in}
-			if m.skipLine(); m.err == nil && !yield(m, nil) {
+			if received := m.postmark(); m.err == nil && !yield(Message{m, received}, nil) {
 				return
 			}
 			_, err := io.Copy(io.Discard, m)
 			if err != nil {
-				yield(nil, err)
+				yield(Message{}, err)
 			}
 			if err != nil || m.err == io.EOF && !begins(in, fromLine) {
 				return
@@ -151,10 +158,19 @@ func (m *message) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func (m *message) skipLine() {
-	for ends := false; !ends && m.err == nil; {
+// postmark reads the line before a message and returns its date. The epoch,
+// which Append writes where there is no date, and other forms are unknown.
+func (m *message) postmark() time.Time {
+	text, ends, err := part(m.r)
+	_, date, _ := strings.Cut(strings.TrimPrefix(string(text), fromLine), " ")
+	for m.err = err; !ends && m.err == nil; {
 		_, ends, m.err = part(m.r)
 	}
+	t, err := time.Parse(time.ANSIC, strings.TrimSpace(date))
+	if err != nil || t.Unix() == 0 {
+		return time.Time{}
+	}
+	return t
 }
 
 // next reads what comes next.

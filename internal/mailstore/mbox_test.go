@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 )
@@ -16,7 +17,7 @@ func mboxOf(t testing.TB, messages ...string) string {
 	var b strings.Builder
 	m := NewMbox(&b)
 	for _, text := range messages {
-		if err := m.Append(strings.NewReader(text)); err != nil {
+		if err := m.Append(strings.NewReader(text), time.Time{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -103,10 +104,10 @@ func TestReadMbox(t *testing.T) {
 func TestMboxFails(t *testing.T) {
 	var b bytes.Buffer
 	m := NewMbox(&b)
-	if err := m.Append(io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(fetch.Truncated))); !errors.Is(err, fetch.Truncated) {
+	if err := m.Append(io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(fetch.Truncated)), time.Time{}); !errors.Is(err, fetch.Truncated) {
 		t.Errorf("message fails: got %v", err)
 	}
-	if err := NewMbox(writerFunc(func(p []byte) (int, error) { return 0, fetch.DiskFull })).Append(strings.NewReader("a")); !errors.Is(err, fetch.DiskFull) {
+	if err := NewMbox(writerFunc(func(p []byte) (int, error) { return 0, fetch.DiskFull })).Append(strings.NewReader("a"), time.Time{}); !errors.Is(err, fetch.DiskFull) {
 		t.Errorf("file fails: got %v", err)
 	}
 }

@@ -3,9 +3,11 @@ package peer
 import (
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // DovecotOptions says how an imap server differs from one that takes logins
@@ -56,7 +58,8 @@ func Dovecot(t TB, opts DovecotOptions) *Mail {
 }
 
 // Add puts a message into a mailbox of a user, which it creates; lines end in
-// CRLF or LF. Messages get their UIDs in the order in which they were added.
+// CRLF or LF. Messages get their UIDs in the order in which they were added, and
+// all have the INTERNALDATE 2024-01-01 00:00 UTC.
 func (m *Mail) Add(user, mailbox, message string) {
 	m.t.Helper()
 	dir := filepath.Join(m.Home, user)
@@ -70,7 +73,12 @@ func (m *Mail) Add(user, mailbox, message string) {
 	}
 	m.added++
 	name := fmt.Sprintf("%010d.peer:2,", m.added)
-	m.write(filepath.Join(dir, "cur", name), []byte(strings.ReplaceAll(message, "\r\n", "\n")), 0o600, mailUser)
+	file := filepath.Join(dir, "cur", name)
+	m.write(file, []byte(strings.ReplaceAll(message, "\r\n", "\n")), 0o600, mailUser)
+	received := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	if err := os.Chtimes(file, received, received); err != nil {
+		m.t.Fatalf("peer: %v", err)
+	}
 }
 
 // mailUser owns the mail.

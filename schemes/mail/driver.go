@@ -58,8 +58,12 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 		return d.mbox(ctx, q)
 	}
 	resp, err := d.ask(ctx, q)
-	if err == nil && l.kind == messages {
+	switch {
+	case err != nil:
+	case l.kind == messages:
 		d.continued(ctx, q, resp)
+	case d.Mbox && req.Op == fetch.Get && l.kind == message && l.section == "" && resp.Time.IsZero():
+		resp.Time = d.received(ctx, q)
 	}
 	return resp, err
 }

@@ -9,6 +9,7 @@ import (
 	"net/mail"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/mailstore"
@@ -40,7 +41,7 @@ func (m maildir) all(yield func(*stored, error) bool) {
 		if err == nil {
 			var info os.FileInfo
 			if info, err = f.Stat(); err == nil {
-				s.size, s.name = info.Size(), info.Name()
+				s.size, s.name, s.received = info.Size(), info.Name(), info.ModTime()
 				s.url, err = uri.Parse("file://" + uri.Escape(path, uri.Path))
 			}
 		}
@@ -74,7 +75,7 @@ func (m mbox) all(yield func(*stored, error) bool) {
 	}
 	var last *stored
 	for r, err := range mailstore.ReadMbox(f) {
-		last = &stored{size: -1, file: f}
+		last = &stored{size: -1, file: f, received: r.Received}
 		if err == nil {
 			last.read(r)
 		}
@@ -90,13 +91,22 @@ func (m mbox) all(yield func(*stored, error) bool) {
 // stored is a message in a file. It is closed when the next one comes, unless
 // it is kept.
 type stored struct {
-	header fetch.Header
-	text   io.Reader
-	size   int64   // -1: unknown
-	url    uri.URI // zero: it has no file of its own
-	name   string  // of that file
-	file   *os.File
-	kept   bool
+	header   fetch.Header
+	text     io.Reader
+	size     int64   // -1: unknown
+	url      uri.URI // zero: it has no file of its own
+	name     string  // of that file
+	received time.Time
+	file     *os.File
+	kept     bool
+}
+
+// date returns the date of the message, or else when the store received it.
+func (s *stored) date() time.Time {
+	if t := mailstore.Date(s.header.Get("Date")); !t.IsZero() {
+		return t
+	}
+	return s.received.UTC()
 }
 
 func (s *stored) read(r io.Reader) {
@@ -125,7 +135,7 @@ func findFile(ctx context.Context, all scan, id string) (*fetch.Response, error)
 		if strings.TrimSpace(s.header.Get("Message-ID")) == id {
 			s.kept = true
 			return &fetch.Response{Kind: fetch.Document, Media: messageMedia, Size: s.size, Header: s.header,
-				Time: mailstore.Date(s.header.Get("Date")), Body: reading{ctx, s.text, s.file}}, nil
+				Time: s.date(), Body: reading{ctx, s.text, s.file}}, nil
 		}
 	}
 	return nil, fetch.NotFound.Errorf("no message with that id in the store")
@@ -191,7 +201,7 @@ func headEntry(s *stored) fetch.Entry {
 	}
 	setExtra(e.Extra, "message_id", strings.Trim(s.header.Get("Message-ID"), " <>"))
 	e.Name = cmp.Or(s.name, e.Extra["from"], "message") // where it has neither subject nor id
-	e.Time = mailstore.Date(s.header.Get("Date"))
+	e.Time = s.date()
 	return e
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"iter"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/mailstore"
@@ -78,6 +79,32 @@ func (d *driver) letter(ctx context.Context, q *task, e fetch.Entry) letter {
 	}}
 }
 
+// received returns the INTERNALDATE of the message of q, whose head has no
+// date. The listing that has it comes over another session, because that of q
+// is sending the message. The zero time is unknown.
+func (d *driver) received(ctx context.Context, q *task) time.Time {
+	one := *q
+	one.kind, one.search = found, q.number()
+	if q.uid != 0 {
+		one.search = "UID " + one.search
+	}
+	one.req = &fetch.Request{URL: q.req.URL, Trace: q.req.Trace}
+	resp, err := d.ask(ctx, &one)
+	if err != nil {
+		return time.Time{}
+	}
+	defer resp.Body.Close()
+	list, ok := resp.Body.(*body).reader.(*listing)
+	if !ok {
+		return time.Time{}
+	}
+	e, err := list.from.next()
+	if err != nil {
+		return time.Time{}
+	}
+	return e.Time
+}
+
 func mboxOf(letters iter.Seq2[letter, error]) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		out := mailstore.NewMbox(pushed(func(b []byte) bool { return yield(b, nil) }))
@@ -105,7 +132,7 @@ func appendLetter(out *mailstore.Mbox, l letter) error {
 		return err
 	}
 	defer message.Close()
-	return out.Append(message)
+	return out.Append(message, l.Time)
 }
 
 // pushed is a Writer that hands on what it gets, until it is told to stop.

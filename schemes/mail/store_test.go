@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/peer"
@@ -37,6 +38,10 @@ func mailStores(t *testing.T) map[string]struct{ place, end string } {
 	for i, text := range letters {
 		name := filepath.Join(dir, "md", []string{"new", "cur"}[i%2], string(rune('a'+i)))
 		if err := os.WriteFile(name, []byte(lf(text)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		received := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+		if err := os.Chtimes(name, received, received); err != nil {
 			t.Fatal(err)
 		}
 		box += "From x@example.org Mon Jan  1 00:00:00 2024\n" + strings.ReplaceAll(lf(text), "\nFrom here", "\n>From here") + "\n"
@@ -76,7 +81,7 @@ func TestStores(t *testing.T) {
 			testMailto(t, c, s.end)
 			box := client(t, mail.Options{Stores: []string{s.place}, Mbox: true})
 			resp, got, err := read(t, box, "mailto:bob@example.org")
-			want := "From carol@example.net Thu Jan  1 00:00:00 1970\n" + strings.Replace(lf(letters[2]), "\nFrom here", "\n>From here", 1) + "\n"
+			want := "From carol@example.net Mon Jan  1 00:00:00 2024\n" + strings.Replace(lf(letters[2]), "\nFrom here", "\n>From here", 1) + "\n"
 			if err != nil || resp.Media != "application/mbox" || strings.Count(got, "From ") != 4 || !strings.Contains(got, want) {
 				t.Errorf("mbox: got %q, %v, want %q in it", got, err, want)
 			}

@@ -47,12 +47,12 @@ func TestSuites(t *testing.T) {
 	s.Add(peer.User, "INBOX", multipart)
 	dir := t.TempDir()
 	mbox, maildir := filepath.Join(dir, "box"), mailstore.OpenMaildir(filepath.Join(dir, "md"))
-	text := "From alice@example.org Mon Jan  1 09:00:00 2024\n" + lf(plainMessage) + "\nFrom bob@example.org Thu Jan  1 00:00:00 1970\n" + lf(multipart) + "\n"
+	text := "From alice@example.org Mon Jan  1 09:00:00 2024\n" + lf(plainMessage) + "\nFrom bob@example.org Mon Jan  1 00:00:00 2024\n" + lf(multipart) + "\n"
 	if err := errors.Join(os.WriteFile(mbox, []byte(text), 0o600), maildir.Create()); err != nil {
 		t.Fatal(err)
 	}
 	for _, message := range []string{plainMessage, multipart} {
-		if _, err := maildir.Deliver(strings.NewReader(message)); err != nil {
+		if _, err := maildir.Deliver(strings.NewReader(message), time.Time{}); err != nil {
 			t.Fatal(err)
 		}
 	}

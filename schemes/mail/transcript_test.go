@@ -259,6 +259,9 @@ func outcome(t *testing.T, c *fetch.Client, request string, note func(string)) s
 	if resp.Validator != "" {
 		fmt.Fprintf(&out, " %s", resp.Validator)
 	}
+	if !resp.Time.IsZero() && resp.Header.Get("Date") == "" {
+		fmt.Fprintf(&out, " at %s", resp.Time.Format(time.RFC3339))
+	}
 	if err != nil {
 		fmt.Fprintf(&out, " error %v", fetch.FaultOf(err))
 	}
