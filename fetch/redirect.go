@@ -94,6 +94,13 @@ func CredentialOf(u uri.URI) (*Credential, error) {
 	if name == "" && !has {
 		return nil, nil
 	}
+	mechanism := ""
+	if u.Scheme() == "imap" || u.Scheme() == "imaps" {
+		var err error
+		if name, password, mechanism, err = cutMechanism(name, password); err != nil {
+			return nil, err
+		}
+	}
 	user, err := uri.Unescape(name)
 	if err == nil {
 		password, err = uri.Unescape(password)
@@ -101,7 +108,7 @@ func CredentialOf(u uri.URI) (*Credential, error) {
 	if err != nil {
 		return nil, BadURL.With(err)
 	}
-	return &Credential{User: user, Password: Secret(password)}, nil
+	return &Credential{User: user, Password: Secret(password), Mechanism: mechanism}, nil
 }
 
 func dropUserinfo(u uri.URI, t *Trace) uri.URI {

@@ -157,6 +157,11 @@ type Credential struct {
 	Password Secret
 	Account  Secret // ftp's ACCT
 	Token    Secret // a bearer token
+
+	// Mechanism is how an imap URL asks to log in (RFC 5092 3.2): the name of
+	// a SASL mechanism, or "*" for any; "" is the driver's choice. User may be
+	// empty beside it.
+	Mechanism string
 }
 
 // A Secret is a string that no print, log or record shows.

@@ -118,8 +118,11 @@ func (o *Options) check() error {
 			return fetch.BadURL.Errorf("seed %q is no URL but a reference", u)
 		}
 		c, err := fetch.CredentialOf(u)
+		if err != nil {
+			return fmt.Errorf("seed %s: %w", u, err)
+		}
 		origin, ok := originOf(u)
-		if err != nil || c == nil || !ok {
+		if c == nil || !ok {
 			continue
 		}
 		// Names in an archive say nothing of users: one's objects would stand

@@ -45,8 +45,14 @@ func (d personalDriver) Do(ctx context.Context, req *fetch.Request) (*fetch.Resp
 		return d.next.Do(ctx, req)
 	}
 	req.Header = append(req.Header, d.here...)
-	if req.Auth == nil && d.app.who != nil {
-		req.Auth = d.app.who.credential(req)
+	if nobody(req.Auth) && d.app.who != nil {
+		c := d.app.who.credential(req)
+		if c != nil && req.Auth != nil {
+			c.Mechanism = req.Auth.Mechanism
+		}
+		if c != nil {
+			req.Auth = c
+		}
 		// A mailbox is meant with its messages, whose URLs our own driver made.
 		if req.Auth != nil && req.From != nil && isMailbox(req.URL) {
 			if from, _ := originOf(req.From.URL); from == origin {
@@ -56,6 +62,10 @@ func (d personalDriver) Do(ctx context.Context, req *fetch.Request) (*fetch.Resp
 	}
 	return d.next.Do(ctx, req)
 }
+
+// nobody reports whether c names no user: imap://;AUTH=PLAIN@HOST/ has only a
+// mechanism.
+func nobody(c *fetch.Credential) bool { return c == nil || c.User == "" && c.Mechanism != "" }
 
 func isMailbox(u uri.URI) bool { return u.Scheme() == "imap" || u.Scheme() == "imaps" }
 

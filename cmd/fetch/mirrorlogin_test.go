@@ -37,14 +37,30 @@ func TestMirrorPersonal(t *testing.T) {
 }
 
 // TestMirrorMailboxes: a login is for the messages of a mailbox too, in clear
-// as for a single one.
+// as for a single one, and by the mechanism that the URL names.
 func TestMirrorMailboxes(t *testing.T) {
 	t.Parallel()
 	s := peer.Dovecot(t, peer.DovecotOptions{})
 	s.Add(peer.User, "INBOX", "Subject: tea\n\ncup\n")
-	dir := t.TempDir()
-	fetchAs(t, 0, "mirror", "--output-dir", dir, "-u", peer.User+":"+peer.Password, "imap://"+s.Addr+"/")
-	if n := len(archived(t, dir)); n != 3 {
-		t.Errorf("%d files, want two listings and a message", n)
+	login := peer.User + ":" + peer.Password
+	for name, c := range map[string]struct {
+		exit int
+		args []string
+	}{
+		"user":                     {0, []string{"-u", login, "imap://" + s.Addr + "/"}},
+		"mechanism":                {0, []string{"imap://" + peer.User + ";AUTH=PLAIN:" + peer.Password + "@" + s.Addr + "/"}},
+		"mechanism as in curl":     {0, []string{"imap://" + login + ";AUTH=+LOGIN@" + s.Addr + "/"}},
+		"user and mechanism":       {0, []string{"-u", login, "imap://;AUTH=PLAIN@" + s.Addr + "/"}},
+		"mechanism of no server":   {8, []string{"imap://" + peer.User + ";AUTH=CRAM-MD5:" + peer.Password + "@" + s.Addr + "/"}},
+		"mechanism without a name": {2, []string{"imap://" + peer.User + ";AUTH=:" + peer.Password + "@" + s.Addr + "/"}},
+	} {
+		dir := t.TempDir()
+		fetchAs(t, c.exit, append([]string{"mirror", "--output-dir", dir}, c.args...)...)
+		if c.exit != 0 {
+			continue
+		}
+		if n := len(archived(t, dir)); n != 3 {
+			t.Errorf("%s: %d files, want two listings and a message", name, n)
+		}
 	}
 }

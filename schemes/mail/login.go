@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/uri"
 )
 
 // A login is who wants in, and how that is to be proved.
@@ -17,60 +16,29 @@ type login struct {
 	ask       fetch.LoginFunc   // for a password; may be nil
 }
 
-// loginOf is the login that req wants. RFC 5092 3 puts the mechanism behind
-// the user, curl behind the password; "%3B" is a semicolon of the name. NUL
-// parts the words of PLAIN, and of the pool's keys.
+// loginOf returns the login for req. The mechanism is that of the URL, else
+// that of the credential, which a mirror takes from another URL, else the
+// default. NUL separates the words of PLAIN, and those of the pool's keys.
 func loginOf(req *fetch.Request, mechanism string) (login, error) {
 	who := login{auth: req.Auth, mechanism: mechanism, typed: req.Typed()}
 	if a := req.Auth; a != nil && strings.Contains(a.User+a.Password.Reveal()+a.Token.Reveal(), "\x00") {
 		return who, fetch.BadURL.Errorf("NUL in a user or a password")
 	}
-	name, password, has := req.URL.User()
-	user, inName, inUser := cutMechanism(name)
-	secret, inPassword, behind := cutMechanism(password)
-	if !inUser && !behind {
-		return who, nil
+	inURL, err := fetch.CredentialOf(req.URL)
+	if err != nil {
+		return who, err
 	}
-	mechanism, err := uri.Unescape(cmp.Or(inName, inPassword))
-	if err != nil || !isMechanism(mechanism) {
-		return who, fetch.BadURL.Errorf("the URL asks for a login by no known kind of mechanism")
-	}
-	who.mechanism = mechanism
-	if req.Auth == nil || !isOf(req.Auth, name, password) {
-		return who, nil
-	}
-	auth := *req.Auth
-	auth.User, _ = uri.Unescape(user)
-	if has {
-		secret, _ = uri.Unescape(secret)
-		auth.Password = fetch.Secret(secret)
-	}
-	if who.auth = &auth; auth.User == "" && !strings.EqualFold(mechanism, "EXTERNAL") {
-		who.auth = nil
+	for _, c := range []*fetch.Credential{inURL, req.Auth} {
+		if c == nil || c.Mechanism == "" {
+			continue
+		}
+		who.mechanism = c.Mechanism
+		if req.Auth != nil && req.Auth.User == "" && !strings.EqualFold(c.Mechanism, "EXTERNAL") {
+			who.auth = nil
+		}
+		break
 	}
 	return who, nil
-}
-
-// cutMechanism cuts ";AUTH=" off one half of a userinfo.
-func cutMechanism(text string) (rest, mechanism string, ok bool) {
-	const mark = ";AUTH="
-	if i := strings.LastIndexByte(text, ';'); i >= 0 && len(text)-i >= len(mark) && strings.EqualFold(text[i:i+len(mark)], mark) {
-		return text[:i], text[i+len(mark):], true
-	}
-	return text, "", false
-}
-
-// isOf reports whether auth was read from that userinfo.
-func isOf(auth *fetch.Credential, name, password string) bool {
-	user, err := uri.Unescape(name)
-	secret, err2 := uri.Unescape(password)
-	return err == nil && err2 == nil && user == auth.User && secret == auth.Password.Reveal()
-}
-
-func isMechanism(s string) bool {
-	return s != "" && len(s) <= 40 && !strings.ContainsFunc(s, func(r rune) bool {
-		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`(){%"\]`, r)
-	})
 }
 
 // login proves who we are, and once more with what is answered when that was
