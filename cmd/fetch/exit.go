@@ -84,9 +84,8 @@ func (a *app) report(err error, j *job) int {
 		where = fmt.Sprintf("line %d: ", j.line)
 	}
 	text := fmt.Sprintf("fetch: %s%s\n", where, tty.Escape(err.Error()))
-	var refusal *fetch.Refusal
-	if errors.As(err, &refusal) && refusal.Override != "" {
-		text += fmt.Sprintf("fetch: to allow it: %s\n", tty.Escape(refusal.Override))
+	if option := fetch.RemedyOf(err); option != "" {
+		text += fmt.Sprintf("fetch: to allow it: %s\n", tty.Escape(option))
 	}
 	io.WriteString(a.stderr, text) // at once: others may say something too
 	return code
@@ -134,10 +133,7 @@ func (a *app) reportJSON(err error, j *job) {
 	if errors.As(err, &e) {
 		r.Op, r.URL, r.Code = e.Op, e.URL, e.Code
 	}
-	var refusal *fetch.Refusal
-	if errors.As(err, &refusal) {
-		r.Override = refusal.Override
-	}
+	r.Override = fetch.RemedyOf(err)
 	encode(a.stderr, r)
 }
 

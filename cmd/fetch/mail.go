@@ -28,7 +28,7 @@ type sessionFlags struct {
 func (f *mailFlags) register(p *pflag.FlagSet) {
 	p.StringArrayVar(&f.stores, "mail-store", nil, "look for mid, cid and mailto in `STORE`: an imap URL, a Maildir, an mbox")
 	p.StringVar(&f.in, "in", "", "cid URLs name parts of the message at `URL`")
-	p.StringVar(&f.mechanism, "sasl", "", "log in to imap by `MECHANISM`, or +LOGIN")
+	p.StringVar(&f.mechanism, "sasl", "", "log in to imap by `MECHANISM`: a SASL name, +LOGIN, or * for any, in plaintext too")
 }
 
 func (f *sessionFlags) register(p *pflag.FlagSet) {

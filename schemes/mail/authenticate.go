@@ -60,6 +60,12 @@ func (s *session) authenticate(name string, x exchange, atOnce bool) (answer, er
 		if begun {
 			if reply, err = challenge(a.text, x.next); err != nil {
 				_, lost := s.tell([]byte("*\r\n"), "")
+				switch {
+				case lost == nil && err == errProof:
+					return answer{status: "NO", text: err.Error(), final: true}, nil
+				case err == errImpostor:
+					s.broken.Store(true)
+				}
 				return answer{}, cmp.Or(lost, err)
 			}
 		} else {

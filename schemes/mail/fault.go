@@ -74,7 +74,7 @@ func (s *session) fault(verb string, what fetch.Fault, err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &refusal):
-		return refused(verb, what, answer{string(refusal.Type), strings.ToUpper(string(refusal.Code)), refusal.Text})
+		return refused(verb, what, answer{status: string(refusal.Type), code: strings.ToUpper(string(refusal.Code)), text: refusal.Text})
 	case ended != nil:
 		s.broken.Store(true)
 		return lineFault(ended)

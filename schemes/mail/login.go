@@ -48,7 +48,7 @@ func (d *driver) login(ctx context.Context, s *session, who login) error {
 		if err := who.complete(ctx, s, again); err != nil {
 			return err
 		}
-		a, err := d.prove(s, who)
+		a, option, err := d.prove(s, who)
 		if err != nil {
 			return err
 		}
@@ -56,6 +56,9 @@ func (d *driver) login(ctx context.Context, s *session, who login) error {
 			return s.askCapabilities() // there may be more for us now
 		}
 		refusal := refused("login", fetch.Auth, a)
+		if option != "" {
+			refusal = &fetch.Remedy{Err: refusal, Option: "--sasl " + option}
+		}
 		if again || s.broken.Load() || who.ask == nil || who.auth == nil || fetch.FaultOf(refusal) != fetch.Auth {
 			return refusal
 		}

@@ -39,8 +39,9 @@ type Options struct {
 	TLS TLS // of imap; imaps is always encrypted
 
 	// Mechanism is how a login is proved where the URL does not say: the name
-	// of a SASL mechanism, "+LOGIN" for the command, "" or "*" for the best
-	// that the server has.
+	// of a SASL mechanism, "+LOGIN" for the command, "" for the best that the
+	// server has. "*" also sends the password in plaintext after the server
+	// has refused a mechanism that keeps it secret.
 	Mechanism string
 
 	// Anonymous is what a server that lets anybody in is told in place of a

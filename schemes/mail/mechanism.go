@@ -32,45 +32,83 @@ var mechanisms = []mechanism{
 	{name: "+ANONYMOUS", anonymous: true, command: true},
 }
 
-// prove returns the answer that decides. Where we cannot go on with one
-// mechanism we try the next; where the server says no, we do not.
-func (d *driver) prove(s *session, who login) (answer, error) {
-	anonymous := who.auth == nil
+// prove logs in by the mechanisms that the server offers, the best first, and
+// returns the answer that decides. The next mechanism is tried where the client
+// cannot complete one, and where the server refuses one that kept the password
+// secret: servers announce mechanisms for which they have no password. Such a
+// refusal sends no password in plaintext, unless the user asked for any
+// mechanism ("*"). option names the mechanism that was not tried for this.
+func (d *driver) prove(s *session, who login) (a answer, option string, err error) {
 	asked := strings.ToUpper(who.mechanism)
-	var last error
+	var no *answer // of the mechanism before
+	var last error // or why it was given up
 	for _, m := range mechanisms {
-		switch {
-		case asked == "" || asked == "*":
-			if m.never || m.anonymous != anonymous || m.token != (!anonymous && who.auth.Token != "") {
-				continue
-			}
-		case m.name != asked:
+		if wanted, err := m.wanted(asked, who.auth); err != nil {
+			return a, "", err
+		} else if !wanted || !m.offered(s) {
 			continue
-		case anonymous && !m.anonymous && m.name != "EXTERNAL":
-			return answer{}, fetch.Auth.Errorf("login by %s, but nobody to log in", asked)
 		}
-		if !m.offered(s) {
-			continue
+		if no != nil && m.clear && s.secure == nil && asked != "*" {
+			return *no, m.name, nil
+		}
+		if no != nil {
+			s.trace.Notef("login refused by the server: trying %s", m.name)
 		}
 		if err := s.mayTell(m, who); err != nil {
-			return answer{}, err
+			return a, "", err
 		}
 		a, err := m.run(d, s, who.auth)
-		if err == nil || s.broken.Load() {
-			return a, err
+		switch {
+		case err != nil && s.broken.Load() && no != nil:
+			return *no, "", nil // and it closed the connection
+		case err != nil && s.broken.Load():
+			return a, "", err
+		case err != nil:
+			last = err
+			s.trace.Notef("%s given up: %v", m.name, err)
+		case a.status == "OK" || m.clear || !a.mayDiffer():
+			return a, "", nil
+		default:
+			no = &a
 		}
-		last = err
-		s.trace.Notef("%s given up: %v", m.name, err)
 	}
+	if no != nil {
+		return *no, "", nil
+	}
+	return a, "", noMechanism(asked, who.auth, last)
+}
+
+// noMechanism is the error where none was left to try.
+func noMechanism(asked string, auth *fetch.Credential, last error) error {
 	switch {
 	case last != nil:
-		return answer{}, fetch.Auth.With(last)
+		return fetch.Auth.With(last)
 	case asked != "" && asked != "*":
-		return answer{}, fetch.Auth.Errorf("server offers no login by %s", asked)
-	case anonymous:
-		return answer{}, fetch.Auth.Errorf("server wants a login, and the URL names nobody")
+		return fetch.Auth.Errorf("server offers no login by %s", asked)
+	case auth == nil:
+		return fetch.Auth.Errorf("server wants a login, and the URL names nobody")
 	}
-	return answer{}, fetch.Auth.Errorf("server offers no login that we know")
+	return fetch.Auth.Errorf("server offers no login that we know")
+}
+
+// wanted reports whether m may be tried for a login by asked.
+func (m mechanism) wanted(asked string, auth *fetch.Credential) (bool, error) {
+	switch {
+	case asked == "" || asked == "*":
+		return !m.never && m.anonymous == (auth == nil) && m.token == (auth != nil && auth.Token != ""), nil
+	case m.name != asked:
+		return false, nil
+	case auth == nil && !m.anonymous && m.name != "EXTERNAL":
+		return false, fetch.Auth.Errorf("login by %s, but nobody to log in", asked)
+	}
+	return true, nil
+}
+
+// mayDiffer reports whether a, which refuses a login, may be about the
+// mechanism alone.
+func (a answer) mayDiffer() bool {
+	fault := fetch.FaultOf(refused("login", fetch.Auth, a))
+	return !a.final && (fault == fetch.Auth || fault == fetch.Protocol)
 }
 
 // mayTell sees to it that a secret does not go out in clear without a person

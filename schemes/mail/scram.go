@@ -35,6 +35,14 @@ type scram struct {
 	proved   bool
 }
 
+// errProof is the error for a server that has checked the proof of the password
+// and refused it; errImpostor is that for a server that cannot prove that it
+// knows the password. After either, no other mechanism is tried.
+var (
+	errProof    error = fetch.Auth.Errorf("server refused the proof")
+	errImpostor error = fetch.Auth.Errorf("server does not know the password")
+)
+
 // header says: no channel binding.
 const header = "n,,"
 
@@ -74,11 +82,11 @@ func (c *scram) next(message []byte) ([]byte, error) {
 	}
 	fields := scramFields(string(message))
 	if c.proved || fields["e"] != "" {
-		return nil, fetch.Auth.Errorf("server refused the proof")
+		return nil, errProof
 	}
 	got, err := base64.StdEncoding.DecodeString(fields["v"])
 	if err != nil || !hmac.Equal(got, c.verifier) {
-		return nil, fetch.Auth.Errorf("server does not know the password")
+		return nil, errImpostor
 	}
 	c.proved = true
 	return nil, nil

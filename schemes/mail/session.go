@@ -110,6 +110,7 @@ type answer struct {
 	status string // OK, NO, BAD, PREAUTH or BYE; "+": go on
 	code   string // in brackets, in upper case: "NONEXISTENT"
 	text   string // what follows; of "+" all
+	final  bool   // of a login: the server has checked the password
 }
 
 // ask sends a command and reads up to the line that answers it. The trace does

@@ -226,7 +226,11 @@ func outcome(t *testing.T, c *fetch.Client, request string, note func(string)) s
 	}
 	resp, err := c.Do(t.Context(), req)
 	if err != nil {
-		return "error " + fetch.FaultOf(err).String() + ": " + causeOf(err)
+		out := "error " + fetch.FaultOf(err).String() + ": " + causeOf(err)
+		if option := fetch.RemedyOf(err); option != "" {
+			out += " (" + option + ")"
+		}
+		return out
 	}
 	defer resp.Body.Close()
 	var out strings.Builder

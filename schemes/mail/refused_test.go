@@ -1,0 +1,82 @@
+package mail_test
+
+import (
+	"crypto/tls"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/schemes/mail"
+)
+
+// TestScramRefused: a server that announces SCRAM and refuses it is asked by
+// the next mechanism that it announces, and gets the password under TLS alone.
+func TestScramRefused(t *testing.T) {
+	const (
+		caps = "* OK [CAPABILITY IMAP4rev1 AUTH=SCRAM-SHA-256 AUTH=SCRAM-SHA-1 AUTH=PLAIN] ready\r\n"
+		// A first message of nobody's, and one that continues the nonce needs
+		// the client's: see "proof".
+		foreign = "+ cj14eCxzPUFBQUEsaT00MDk2\r\n"
+	)
+	send, hear := faultnet.Send, faultnet.Expect
+	begin := func(tag, name string) faultnet.Script {
+		return faultnet.Script{hear("^" + tag + " AUTHENTICATE " + name + "\r\n$"), send("+ \r\n"), hear("^biwsbj1ib2Is.*\r\n$")}
+	}
+	refuse := func(tag, name string) faultnet.Script {
+		return append(begin(tag, name), send(tag+" NO AUTHENTICATE "+name+" authentication failed\r\n"))
+	}
+	plain := faultnet.Script{hear("^A3 AUTHENTICATE PLAIN\r\n$"), send("+ \r\n"), hear("^AGJvYgBzM2NyZXQ=\r\n$"), send("A3 OK [CAPABILITY IMAP4rev1] in\r\n"),
+		hear("^T1 EXAMINE INBOX\r\n$"), send("* 1 EXISTS\r\nT1 OK done\r\n"), hear("\r\n$"), send("* 1 FETCH (UID 1 BODY[] {7}\r\n\r\nhello)\r\nT2 OK done\r\n"),
+		faultnet.Lines(faultnet.On("^Z LOGOUT", 0))}
+	both := append(refuse("A1", "SCRAM-SHA-256"), refuse("A2", "SCRAM-SHA-1")...)
+	for name, test := range map[string]struct {
+		scheme, fault, option string
+		script                faultnet.Script
+	}{
+		"under TLS":    {"imaps", "ok", "", append(append(faultnet.Script{send(caps)}, both...), plain...)},
+		"in plaintext": {"imap", "auth", "--sasl PLAIN", append(faultnet.Script{send(caps)}, both...)},
+		"the server hangs up": {"imaps", "auth", "", append(append(faultnet.Script{send(caps)}, refuse("A1", "SCRAM-SHA-256")...),
+			hear("^A2 AUTHENTICATE SCRAM-SHA-1\r\n$"), faultnet.Fin())},
+		"given up, then refused": {"imap", "auth", "--sasl PLAIN", append(append(append(faultnet.Script{send(caps)}, begin("A1", "SCRAM-SHA-256")...),
+			send(foreign), hear(`^\*\r\n$`), send("A1 BAD cancelled\r\n")), refuse("A2", "SCRAM-SHA-1")...)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := faultnet.NewNetwork(t)
+				certs := faultnet.NewCerts(t, "192.0.2.1")
+				if test.scheme == "imaps" {
+					test.script = append(faultnet.Script{certs.TLS()}, test.script...)
+				}
+				s := n.Serve("192.0.2.1:7143", test.script)
+				c := client(t, mail.Options{}, func(o *fetch.Options) {
+					o.Dial, o.TLS = n.Dial, &tls.Config{RootCAs: certs.Pool}
+				})
+				_, body, err := read(t, c, test.scheme+"://bob:s3cret@192.0.2.1:7143/INBOX/;UID=1")
+				fault := "ok"
+				if err != nil {
+					fault = fetch.FaultOf(err).String()
+				}
+				if fault != test.fault || fetch.RemedyOf(err) != test.option || err == nil && body != "\r\nhello" {
+					t.Errorf("got %q, %v (%s)", body, err, fetch.RemedyOf(err))
+				}
+				if err != nil && !strings.Contains(err.Error(), "authentication failed") {
+					t.Errorf("the refusal is lost: %v", err)
+				}
+				c.Close()
+				synctest.Wait()
+				s.Close()
+			})
+		})
+	}
+}
+
+// TestRemedy: a Remedy keeps class and text of its error.
+func TestRemedy(t *testing.T) {
+	err := error(&fetch.Remedy{Err: fetch.Auth.Errorf("no"), Option: "--sasl PLAIN"})
+	if !errors.Is(err, fetch.Auth) || err.Error() != "no" || fetch.RemedyOf(err) != "--sasl PLAIN" || fetch.RemedyOf(fetch.Auth) != "" {
+		t.Errorf("got %v", err)
+	}
+}
