@@ -41,6 +41,12 @@ func (t *tx) add(items []Item) (added int, err error) {
 		if err != nil {
 			return 0, err
 		}
+		if full, err := t.full(u, item); full || err != nil {
+			if t.dropped++; err != nil {
+				return 0, err
+			}
+			continue
+		}
 		t.met = append(t.met, item.Key)
 		if u.id != 0 && (u.run == t.run || u.state == Kept) {
 			continue
@@ -51,6 +57,15 @@ func (t *tx) add(items []Item) (added int, err error) {
 		added++
 	}
 	return added, nil
+}
+
+// full reports whether the host of item, whose row is u, has no room for it.
+func (t *tx) full(u *urlRow, item *Item) (bool, error) {
+	if t.limit <= 0 || u.id != 0 || item.Via.IsZero() || item.Host == "" {
+		return false, nil
+	}
+	h, err := t.host(item.Host)
+	return err == nil && h.pending >= t.limit, err
 }
 
 // put makes item pending.
@@ -118,6 +133,10 @@ func keyColumn(k Key) []byte {
 	}
 	return k[:]
 }
+
+// never is the wait of an item that is parked, and the due of a host that has
+// nothing else.
+const never = 1<<63 - 1
 
 // wait is the column of that name: null from until on.
 func (t *tx) wait(until time.Time) sql.NullInt64 {

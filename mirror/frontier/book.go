@@ -28,6 +28,9 @@ type tx struct {
 	files map[string]int64 // ids
 	seen  *seen
 	met   []Key // to be remembered in seen
+
+	limit   int64 // pending URLs of a host; 0: none
+	dropped int64 // URLs
 }
 
 const readBook = "select run, live, pending, done, kept, gone, dead, excluded, before, urls, captures, bytes from book"
@@ -72,7 +75,7 @@ func (e *engine) Begin(ctx context.Context, note []byte) (run int64, fresh bool,
 			}
 		}
 		run = t.run
-		return nil
+		return t.unpark()
 	})
 	return run, fresh, err
 }
@@ -104,9 +107,13 @@ func (e *engine) Stats(ctx context.Context) (st Stats, err error) {
 		if err := s.Scan("select count(*) from host where pending > 0", nil, &st.Hosts); err != nil {
 			return err
 		}
-		if err := s.Scan("select min(due) from host where pending > 0 and due > ?", []any{now}, &next); err != nil {
+		if err := s.Scan("select min(due) from host where pending > 0 and due > ? and due < ?", []any{now, never}, &next); err != nil {
 			return err
 		}
+		if err := s.Scan("select count(*) from url where wait = ?", []any{never}, &st.Parked); err != nil {
+			return err
+		}
+		st.Dropped = e.dropped.Load()
 		st.Run, st.URLs, st.Captures, st.Bytes = b.run, b.urls, b.captures, b.bytes
 		st.Started, st.Ended, st.Next = timeOf(started), timeOf(ended), timeOf(next)
 		st.States = map[State]int64{}

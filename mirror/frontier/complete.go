@@ -57,7 +57,9 @@ func (t *tx) complete(h *host, r *Result, out map[Key]int64) (err error) {
 	wait := sql.NullInt64{}
 	attempts := 0
 	if r.State == Pending {
-		wait = t.wait(r.Retry)
+		if wait = t.wait(r.Retry); r.Park {
+			wait = sql.NullInt64{Int64: never, Valid: true}
+		}
 		attempts = 1
 	}
 	before := *u

@@ -59,6 +59,7 @@ type Item struct {
 	Meta      []byte    // the caller's: what the newest Add said
 
 	// Set by the Frontier, and not read by it.
+	Run      int64    // the newest that has seen it
 	Attempts int      // that failed in this run
 	Note     string   // of the newest Result
 	Last     *Capture // the newest that is whole; nil: none
@@ -132,6 +133,7 @@ type Result struct {
 	Item     Item
 	State    State
 	Retry    time.Time // where State is Pending
+	Park     bool      // where State is Pending: not before the next Begin
 	Note     string    // why, where it did not go well
 	Capture  *Capture  // nil: nothing new was brought
 	Names    []Name    // claimed for Capture.Path
@@ -160,6 +162,8 @@ type Stats struct {
 	Ended    time.Time       // zero: it goes on
 	States   map[State]int64 // of the URLs that this run has seen, and all that are pending
 	URLs     int64           // of all runs
+	Parked   int64           // those of the pending URLs that wait for the next Begin
+	Dropped  int64           // URLs that Limit has kept out since Open
 	Hosts    int64           // with something pending
 	Captures int64
 	Bytes    int64     // of their payloads
@@ -172,7 +176,8 @@ type Stats struct {
 // Claim and Complete are an error. Times are kept to the microsecond.
 type Frontier interface {
 	// Begin continues the run that has not ended, or starts the next one,
-	// which is then new. Note is kept with it: how it was asked for.
+	// which is then new. Note is kept with it: how it was asked for. Items
+	// that a Result has parked become ready.
 	Begin(ctx context.Context, note []byte) (run int64, fresh bool, err error)
 
 	// End ends the run. Pending items stay for the next.
@@ -184,8 +189,13 @@ type Frontier interface {
 	// many are pending by it.
 	Add(ctx context.Context, items []Item) (added int, err error)
 
-	// Revive makes pending what an earlier run left Done and this one has not
-	// seen.
+	// Limit makes Add and Complete leave out a URL that no run has seen, if
+	// something led to it and its host has n pending ones already. Zero, as
+	// after Open, is no limit.
+	Limit(n int64)
+
+	// Revive makes pending what an earlier run left Done, or Excluded although
+	// it was retrieved once, and this run has not seen.
 	Revive(ctx context.Context) (n int64, err error)
 
 	// Claim leases up to hosts hosts that have something to be visited now,

@@ -37,8 +37,6 @@ func (h *host) lose() {
 	h.changed = true
 }
 
-const never = 1<<63 - 1
-
 // ready says that a URL may be asked for at the time wait, null being now.
 func (h *host) ready(wait sql.NullInt64) {
 	if at := max(h.next, wait.Int64); !h.leased() && at < h.due {

@@ -27,8 +27,10 @@ func (s *session) item(r *sqlite.Row, run int64) (item Item, id int64, err error
 	}
 	copy(item.Key[:], key)
 	copy(item.Via[:], via)
-	item.NotBefore = timeOf(wait)
-	if seen != run {
+	if wait.Int64 != never {
+		item.NotBefore = timeOf(wait)
+	}
+	if item.Run = seen; seen != run {
 		item.Attempts = 0
 	}
 	if last.Valid {

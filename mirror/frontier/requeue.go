@@ -36,17 +36,46 @@ func (e *engine) Revive(ctx context.Context) (n int64, err error) {
 		if !t.live {
 			return errNoRun
 		}
-		if t.before == 0 {
+		if t.run == 1 { // nothing was left by an earlier one
 			return nil
 		}
+		for state, where := range map[State]string{Done: "state=?1 and run<?2", Excluded: "state=?1 and run<?2 and last is not null"} {
+			if state == Done && t.before == 0 {
+				continue
+			}
+			moved, err := t.requeue(where, state)
+			if n += moved; err != nil {
+				return err
+			}
+		}
 		t.before = 0
-		n, err = t.requeue("state=?1 and run<?2", Done)
-		return err
+		return nil
 	})
 	if err != nil {
 		return 0, err
 	}
 	return n, nil
+}
+
+// unpark makes ready what waits for the next Begin.
+func (t *tx) unpark() error {
+	var ids []int64
+	err := t.Each("select distinct host from url where wait = ?", []any{never}, func(r *sqlite.Row) error {
+		var id int64
+		defer func() { ids = append(ids, id) }()
+		return r.Scan(&id)
+	})
+	if len(ids) == 0 || err != nil {
+		return err
+	}
+	for _, id := range ids {
+		h, err := t.hostOf(id)
+		if err != nil {
+			return err
+		}
+		h.stale = true
+	}
+	return t.Exec("update url set wait=null where wait = ?", never)
 }
 
 // requeue makes pending what is in one state. The condition where has the

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -19,7 +20,9 @@ type engine struct {
 	now      func() time.Time
 	sessions []*session // the writer first
 	writer   chan *session
-	seen     seen // belongs to who has the writer
+	seen     seen         // belongs to who has the writer
+	limit    atomic.Int64 // pending URLs of a host
+	dropped  atomic.Int64
 	readers  chan *session
 	closing  sync.Once
 	done     chan struct{}
@@ -48,6 +51,8 @@ func (e *engine) take(ctx context.Context, pool chan *session) (*session, error)
 	}
 }
 
+func (e *engine) Limit(n int64) { e.limit.Store(n) }
+
 // write runs f in a transaction, which is on disk when write returns nil.
 func (e *engine) write(ctx context.Context, f func(*tx) error) error {
 	return e.change(ctx, "pragma synchronous=full", f)
@@ -66,7 +71,7 @@ func (e *engine) change(ctx context.Context, sync string, f func(*tx) error) err
 		return err
 	}
 	defer func() { e.writer <- s }()
-	t := &tx{session: s, now: micros(e.now()), hosts: map[int64]*host{}, names: map[string]*host{}, files: map[string]int64{}, seen: &e.seen}
+	t := &tx{session: s, now: micros(e.now()), hosts: map[int64]*host{}, names: map[string]*host{}, files: map[string]int64{}, seen: &e.seen, limit: e.limit.Load()}
 	if err := s.Exec(sync); err != nil {
 		return fault(err)
 	}
@@ -88,6 +93,7 @@ func (e *engine) change(ctx context.Context, sync string, f func(*tx) error) err
 	})
 	if err == nil {
 		e.seen.remember(t.run, t.met)
+		e.dropped.Add(t.dropped)
 	}
 	return fault(err)
 }

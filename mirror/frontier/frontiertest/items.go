@@ -203,3 +203,78 @@ func complete(t *testing.T, e Engine) {
 		t.Errorf("once more: %+v, %v", more, err)
 	}
 }
+
+// limit: a host with many pending URLs gets no further ones, but for seeds and
+// for those that were there before.
+func limit(t *testing.T, e Engine) {
+	tr := begin(t, e)
+	from := func(i frontier.Item) frontier.Item { i.Via = url("z", 0).Key; return i }
+	tr.Limit(3)
+	tr.add(3, from(url("a", 1)), from(url("a", 2)), from(url("a", 3)), from(url("a", 4)))
+	tr.add(1, from(url("b", 1)))
+	tr.add(1, url("a", 5)) // a seed
+	l := tr.lease("w", "a", 9)
+	rs := done(url("a", 1), url("a", 2), url("a", 5))
+	rs[0].Children = []frontier.Item{from(url("a", 6)), from(url("a", 7)), from(url("a", 8)), from(url("a", 1))}
+	tr.ok(tr.Complete(tr.ctx, l, rs, nil))
+	tr.want(frontier.Pending, "http://a/3", "http://b/1", "http://a/6", "http://a/7")
+	if st := tr.stats(); st.Dropped != 2 {
+		t.Errorf("%d URLs were dropped, want 2", st.Dropped)
+	}
+	tr.Limit(0)
+	tr.add(1, from(url("a", 8)))
+	tr.Limit(1)
+	tr.ok(tr.End(tr.ctx))
+	_, _, err := tr.Begin(tr.ctx, nil)
+	tr.ok(err)
+	tr.add(2, from(url("a", 1)), from(url("a", 2)), from(url("a", 9))) // they are known
+}
+
+// park: what waits for the next Begin is handed out no earlier, by whatever
+// process, and stays pending.
+func park(t *testing.T, e Engine) {
+	tr := begin(t, e)
+	tr.add(2, url("a", 1), url("a", 2))
+	for n := range 2 { // the second time the run goes on
+		l := tr.lease("w", "a", 9)
+		tr.ok(tr.Complete(tr.ctx, l, []frontier.Result{{Item: url("a", 1), Park: true, Note: "no answer"}, {Item: url("a", 2), Park: true}}, nil))
+		tr.ok(tr.Release(tr.ctx, l, time.Time{}))
+		tr.pass(1000 * time.Hour)
+		tr.none("all is parked")
+		tr.add(0, url("a", 1))
+		if st := tr.stats(); st.Parked != 2 || st.States[frontier.Pending] != 2 || !st.Next.IsZero() {
+			t.Errorf("%+v", st)
+		}
+		if n == 1 {
+			tr.ok(tr.End(tr.ctx))
+		}
+		_, fresh, err := tr.Begin(tr.ctx, nil)
+		if tr.ok(err); fresh != (n == 1) || tr.stats().Parked != 0 {
+			t.Errorf("begun, fresh %v: %+v", fresh, tr.stats())
+		}
+	}
+	if l := tr.lease("w", "a", 9); len(l.Items) != 2 {
+		t.Errorf("handed out: %v", urlsOf(l.Items))
+	}
+}
+
+// revive: what was retrieved once and excluded then comes back too.
+func revive(t *testing.T, e Engine) {
+	tr := begin(t, e)
+	tr.add(3, url("a", 1), url("a", 2), url("a", 3))
+	rs := done(url("a", 1), url("a", 2), url("a", 3))
+	rs[0].Capture, rs[1].Capture = brought(url("a", 1), 1), brought(url("a", 2), 2)
+	rs[1].State, rs[2].State = frontier.Excluded, frontier.Excluded
+	tr.ok(tr.Complete(tr.ctx, tr.lease("w", "a", 9), rs, nil))
+	if n, err := tr.Revive(tr.ctx); n != 0 || err != nil {
+		t.Errorf("in the same run: %d, %v", n, err)
+	}
+	tr.ok(tr.End(tr.ctx))
+	_, _, err := tr.Begin(tr.ctx, nil)
+	tr.ok(err)
+	if n, err := tr.Revive(tr.ctx); n != 2 || err != nil {
+		t.Errorf("revived %d, %v; want 2", n, err)
+	}
+	tr.want(frontier.Pending, "http://a/1", "http://a/2")
+	tr.want(frontier.Excluded, "http://a/3")
+}

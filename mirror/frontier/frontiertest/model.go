@@ -18,12 +18,15 @@ type model struct {
 	captures []frontier.Capture
 	names    map[string]frontier.Key
 	ends     map[string]int64
+	limit    int64
+	dropped  int64
 }
 
 type modelItem struct {
 	frontier.Item
-	state frontier.State
-	run   int64
+	state  frontier.State
+	run    int64
+	parked bool
 }
 
 type modelHost struct {
@@ -40,6 +43,9 @@ func (m *model) begin() (run int64, fresh bool) {
 	if fresh = !m.live; fresh {
 		m.run++
 		m.live = true
+	}
+	for _, i := range m.items {
+		i.parked = false
 	}
 	return m.run, fresh
 }
@@ -63,6 +69,9 @@ func (m *model) add(items []frontier.Item) (added int) {
 	for _, item := range items {
 		have := m.find(item.Key)
 		switch {
+		case have == nil && !item.Via.IsZero() && m.full(item.Host):
+			m.dropped++
+			continue
 		case have == nil:
 			m.items = append(m.items, &modelItem{Item: item, run: m.run})
 			m.host(item.Host)
@@ -77,7 +86,19 @@ func (m *model) add(items []frontier.Item) (added int) {
 	return added
 }
 
+// full reports whether a host has as many pending items as Limit allows.
+func (m *model) full(host string) bool {
+	pending := int64(0)
+	for _, i := range m.items {
+		if i.Host == host && i.state == frontier.Pending {
+			pending++
+		}
+	}
+	return m.limit > 0 && pending >= m.limit
+}
+
 func (i *modelItem) pend(run int64) {
+	i.parked = false
 	i.state, i.run, i.Attempts, i.Note, i.NotBefore = frontier.Pending, run, 0, "", time.Time{}
 }
 
@@ -95,7 +116,7 @@ func (m *model) requeue(which func(*modelItem) bool) (n int64) {
 // ready lists what may be asked of a host now, in order.
 func (m *model) ready(host string) (items []*modelItem) {
 	for _, i := range m.items {
-		if i.Host == host && i.state == frontier.Pending && !i.NotBefore.After(m.now()) {
+		if i.Host == host && i.state == frontier.Pending && !i.parked && !i.NotBefore.After(m.now()) {
 			items = append(items, i)
 		}
 	}
@@ -174,9 +195,11 @@ func (m *model) result(r frontier.Result) {
 	if i.run != m.run {
 		i.Attempts = 0
 	}
-	i.state, i.run, i.Note, i.NotBefore = r.State, m.run, r.Note, time.Time{}
+	i.state, i.run, i.Note, i.NotBefore, i.parked = r.State, m.run, r.Note, time.Time{}, false
 	if r.State == frontier.Pending {
-		i.NotBefore = r.Retry
+		if i.parked = r.Park; !r.Park {
+			i.NotBefore = r.Retry
+		}
 		i.Attempts++
 	}
 	if r.Capture != nil {
@@ -198,11 +221,11 @@ func (m *model) block(host string, until time.Time) {
 }
 
 func (m *model) stats() frontier.Stats {
-	st := frontier.Stats{Run: m.run, URLs: int64(len(m.items)), Captures: int64(len(m.captures)), States: map[frontier.State]int64{}}
+	st := frontier.Stats{Run: m.run, Dropped: m.dropped, URLs: int64(len(m.items)), Captures: int64(len(m.captures)), States: map[frontier.State]int64{}}
 	for _, c := range m.captures {
 		st.Bytes += c.Size
 	}
-	due := map[string]time.Time{}
+	due, all := map[string]time.Time{}, map[string]bool{}
 	for _, i := range m.items {
 		if i.state != frontier.Pending {
 			if i.run == m.run {
@@ -211,11 +234,15 @@ func (m *model) stats() frontier.Stats {
 			continue
 		}
 		st.States[frontier.Pending]++
+		if all[i.Host] = true; i.parked {
+			st.Parked++
+			continue
+		}
 		if at, ok := due[i.Host]; !ok || i.NotBefore.Before(at) {
 			due[i.Host] = i.NotBefore
 		}
 	}
-	st.Hosts = int64(len(due))
+	st.Hosts = int64(len(all))
 	for name, at := range due {
 		h := m.host(name)
 		if h.leased {

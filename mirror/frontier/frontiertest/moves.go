@@ -151,9 +151,9 @@ func (p *play) result(l *frontier.Lease) frontier.Result {
 	if len(l.Items) > 0 && p.n(3) > 0 {
 		r.Item = l.Items[p.n(len(l.Items))]
 	}
-	r.Item.Attempts, r.Item.Note, r.Item.Last, r.Item.NotBefore = 0, "", nil, time.Time{}
+	r.Item.Run, r.Item.Attempts, r.Item.Note, r.Item.Last, r.Item.NotBefore = 0, 0, "", nil, time.Time{}
 	if r.State == frontier.Pending {
-		r.Retry = p.soon()
+		r.Retry, r.Park = p.soon(), p.n(4) == 0
 	}
 	if p.n(3) == 0 {
 		r.Note = "a note"

@@ -139,7 +139,12 @@ func (p *play) step() {
 
 // seldom does what few callers do.
 func (p *play) seldom() {
-	switch p.n(4) {
+	switch p.n(5) {
+	case 4:
+		n := int64(p.n(5))
+		p.note("limit %d", n)
+		p.Limit(n)
+		p.model.limit = n
 	case 0:
 		p.note("evict")
 		p.judge(p.Evict(p.ctx), false)
@@ -158,7 +163,7 @@ func (p *play) seldom() {
 		p.judge(err, !p.model.live)
 		if err == nil {
 			p.equal("what was revived", n, p.model.requeue(func(i *modelItem) bool {
-				return i.state == frontier.Done && i.run < p.model.run
+				return (i.state == frontier.Done || i.state == frontier.Excluded && i.Last != nil) && i.run < p.model.run
 			}))
 		}
 	case 3:
@@ -168,6 +173,7 @@ func (p *play) seldom() {
 		p.note("reopen")
 		p.judge(p.Close(), false)
 		p.open(p.e)
+		p.model.limit, p.model.dropped = 0, 0
 	}
 }
 
@@ -273,6 +279,7 @@ func (p *play) plain(i frontier.Item) frontier.Item {
 
 func (p *play) modelled(m *modelItem) frontier.Item {
 	i := m.Item
+	i.Run = m.run
 	if m.run != p.model.run {
 		i.Attempts = 0
 	}

@@ -35,6 +35,9 @@ type Engine struct {
 // Run tests e.
 func Run(t *testing.T, e Engine) {
 	t.Run("Add", func(t *testing.T) { add(t, e) })
+	t.Run("Limit", func(t *testing.T) { limit(t, e) })
+	t.Run("Park", func(t *testing.T) { park(t, e) })
+	t.Run("Revive", func(t *testing.T) { revive(t, e) })
 	t.Run("Runs", func(t *testing.T) { runs(t, e) })
 	t.Run("Together", func(t *testing.T) { together(t, e) })
 	t.Run("Claim", func(t *testing.T) { claim(t, e) })
