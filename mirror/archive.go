@@ -119,6 +119,7 @@ func (m *mirror) recover(ctx context.Context) (err error) {
 	if err := m.openFrontier(ctx, m.Dir); err != nil {
 		return fault(err)
 	}
+	m.front.Limit(limit(m.Limits.Queue, DefaultQueue))
 	if err := m.front.Evict(ctx); err != nil {
 		return fault(err)
 	}
@@ -266,9 +267,15 @@ func (m *mirror) has(c *frontier.Capture) bool {
 	if !m.Tree || c.Path == "" && c.Code/100 == 3 {
 		return true
 	}
-	if c.Path == "" {
+	return c.Path != "" && !m.lacksFile(c)
+}
+
+// lacksFile reports whether the file of c in the tree is missing or has
+// another size.
+func (m *mirror) lacksFile(c *frontier.Capture) bool {
+	if !m.Tree || c.Path == "" {
 		return false
 	}
 	info, err := m.store.Stat(c.Path)
-	return err == nil && info.Size() == c.Size
+	return err != nil || info.Size() != c.Size
 }

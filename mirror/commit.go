@@ -51,7 +51,7 @@ type commit struct {
 
 func (c *commit) write() error {
 	for i, v := range c.batch {
-		c.results[i] = frontier.Result{Item: v.item, State: v.state, Retry: v.retry, Note: v.note, Children: v.children, Capture: c.m.capture(v)}
+		c.results[i] = frontier.Result{Item: v.item, State: v.state, Retry: v.retry, Park: v.parked, Note: v.note, Children: v.children, Capture: c.m.capture(v)}
 	}
 	if err := c.name(); err != nil {
 		return err
@@ -65,7 +65,8 @@ func (c *commit) write() error {
 // capture is what is known of the object that v brought; nil where that is
 // nothing new.
 func (m *mirror) capture(v *visit) *frontier.Capture {
-	if v.err != nil || v.same || v.resp == nil || v.body == nil || v.state != frontier.Done && v.state != frontier.Kept {
+	kept := v.state == frontier.Done || v.state == frontier.Kept || v.redirects()
+	if v.err != nil || v.same || v.resp == nil || v.body == nil || !kept {
 		return nil
 	}
 	c := &frontier.Capture{

@@ -66,7 +66,7 @@ func (m *mirror) rest(ctx context.Context, ended <-chan struct{}, busy bool) (do
 		if err != nil {
 			return true, err
 		}
-		if stats.States[frontier.Pending] == 0 {
+		if stats.States[frontier.Pending] == stats.Parked {
 			return true, nil
 		}
 		if !stats.Next.IsZero() {

@@ -144,7 +144,7 @@ func (m *mirror) sweep(ctx context.Context) error {
 	total, lost := 0, 0
 	err := m.brought(ctx, func(it frontier.Item, s frontier.State) error {
 		switch {
-		case s == frontier.Dead && it.Last.Kind == fetch.Menu.String():
+		case (s == frontier.Dead || s == frontier.Pending) && it.Last.Kind == fetch.Menu.String():
 			lost++
 		case it.Last.Path == "":
 		case s == frontier.Gone:

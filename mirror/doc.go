@@ -13,10 +13,11 @@
 //	mail/                groups and mailboxes as mboxes or Maildirs, derived
 //	attic/               what Options.Delete took out of tree/
 //	crawl.jsonl          a line for each visit
+//	failed.txt           the URLs that failed in the last run, derived
 //
 // A server that says it cannot answer now, or says nothing, is left alone by
-// all visits for a while that grows; one that stays silent is given up for the
-// run, and the next one asks again.
+// all visits for a while that grows. One that stays silent gets no more requests
+// in this run. Its URLs stay pending, and the next run requests them.
 //
 // An object reaches the archive in this order: the bytes into files of no
 // name, or behind the end of a WARC; those to the disk; then one transaction

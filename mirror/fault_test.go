@@ -176,8 +176,8 @@ func TestRetryAfter(t *testing.T) {
 	})
 }
 
-// TestSilence: a server that goes away in the midst of a run ends it soon, and
-// the next run brings the rest.
+// TestSilence: a server that goes away in the midst of a run ends it soon. What
+// it did not answer is no permanent failure, and the next run retrieves it.
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -199,8 +199,11 @@ func TestSilence(t *testing.T) {
 		}))
 		o := w.options("http://a.example/")
 		sum := run(t, o)
-		if sum.Failed < 200 || sum.Failed > 260 || len(w.dialed) > 20 || time.Since(w.began) > time.Minute {
+		if sum.Failed != 0 || sum.Unreached < 200 || sum.Unreached > 260 || sum.NewlyFailed != sum.Unreached || sum.Left != 0 || len(w.dialed) > 20 || time.Since(w.began) > time.Minute {
 			t.Errorf("%+v, %d dials, %v", sum, len(w.dialed), time.Since(w.began))
+		}
+		if got := outcomes(t, o.Dir); strings.Contains(got, "dead") {
+			t.Errorf("an outage is no permanent failure: %s", got)
 		}
 		sound(t, o.Dir)
 		w.rise(at)

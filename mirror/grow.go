@@ -2,6 +2,7 @@ package mirror
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"mime"
 	"net/netip"
@@ -23,7 +24,8 @@ func leads(u uri.URI, resp *fetch.Response) bool {
 // it is much, before v is complete: were it lost between the two, it would be
 // found again.
 func (m *mirror) grow(ctx context.Context, v *visit) error {
-	g := &growth{m: m, ctx: ctx, v: v, media: v.resp.Media, header: v.resp.Header, peer: v.resp.Peer}
+	g := m.growth(ctx, v, v.resp.Media, v.resp.Kind == fetch.Menu)
+	g.header, g.peer = v.resp.Header, v.resp.Peer
 	resp := v.resp
 	if !resp.Location.IsZero() {
 		g.redirect(resp.Location)
@@ -37,7 +39,7 @@ func (m *mirror) grow(ctx context.Context, v *visit) error {
 		}
 	}
 	switch {
-	case isListing(v.url, resp.Kind == fetch.Menu, resp.Media):
+	case g.listing:
 		g.entries(body)
 	case isRobots(v.url):
 		g.sitemaps(body)
@@ -51,12 +53,12 @@ func (m *mirror) grow(ctx context.Context, v *visit) error {
 // seen that yet, and the scope may be another.
 func (m *mirror) regrow(ctx context.Context, v *visit) error {
 	last := v.item.Last
-	g := &growth{m: m, ctx: ctx, v: v, media: last.Media, peer: v.meta.Peer}
+	g := m.growth(ctx, v, last.Media, last.Kind == fetch.Menu.String())
 	if v.resp != nil {
 		g.header, g.peer = v.resp.Header, v.resp.Peer
 	}
 	g.site()
-	if isListing(v.url, last.Kind == fetch.Menu.String(), last.Media) || !links.Holds(last.Media) && !isRobots(v.url) {
+	if g.listing || !links.Holds(last.Media) && !isRobots(v.url) {
 		return g.end()
 	}
 	body, err := m.reopen(ctx, last)
@@ -75,30 +77,53 @@ func (m *mirror) regrow(ctx context.Context, v *visit) error {
 
 // growth gathers what one visit leads to.
 type growth struct {
-	m      *mirror
-	ctx    context.Context
-	v      *visit
-	media  string
-	header fetch.Header
-	peer   netip.Addr
-	items  []frontier.Item
-	err    error
+	m       *mirror
+	ctx     context.Context
+	v       *visit
+	listing bool
+	media   string
+	header  fetch.Header
+	peer    netip.Addr
+	items   []frontier.Item
+	err     error
 
-	from string  // the canonical form of the URL of v
-	last encoded // the newest meta
+	from    string  // the canonical form of the URL of v
+	most    int64   // URLs that v may add
+	added   int64   // so far, those in items included
+	dropped int64   // Stats.Dropped, where v is a newsgroup
+	flushes int     // that were made to find out which of items the run knows
+	last    encoded // the newest meta
+}
+
+// growth begins to gather.
+func (m *mirror) growth(ctx context.Context, v *visit, media string, menu bool) *growth {
+	g := &growth{m: m, ctx: ctx, v: v, media: media, peer: v.meta.Peer, listing: isListing(v.url, menu, media)}
+	if isGroup(v.url) {
+		g.dropped, g.err = m.dropped(ctx)
+	}
+	if g.most = limit(m.Limits.Links, DefaultLinks); g.listing || v.meta.Guide {
+		g.most = limit(m.Limits.Entries, DefaultEntries)
+	}
+	return g
 }
 
 // known are the schemes, besides those that are heard, whose objects a mirror
 // can bring. A session is no object, and a mid is where a mailbox says.
 var known = map[string]bool{"wais": true, "prospero": true, "imap": true, "imaps": true, "file": true}
 
+// mirrored reports whether a mirror can retrieve the object that u names.
+func mirrored(u uri.URI) bool {
+	_, heard := hearings[u.Scheme()]
+	return heard || known[u.Scheme()]
+}
+
 // add takes a link, of which mt says what is known besides.
 func (g *growth) add(u uri.URI, mt meta) {
 	from := &g.v.meta
 	text := canonical(u)
-	why, off := g.m.scope.link(u, text, g.v.item.Depth+1, from.Extra, mt.Part)
-	switch why {
-	case "", repeating, tooManyQueries: // who meant it shall hear of it: the visit says so, and asks for nothing
+	why, off := g.m.scope.link(u, text, g.v.item.Depth+1, from.Extra, mt)
+	reported := why == repeating || why == tooManyQueries || why == outOfScope && isDirectory(g.v.url)
+	if why == "" || reported { // the visit reports why, without a request
 		mt.Extra = off
 		g.put(u, text, mt, g.v.item.Depth+1)
 	}
@@ -106,7 +131,7 @@ func (g *growth) add(u uri.URI, mt meta) {
 
 // put adds what is in scope; text is the canonical form of u.
 func (g *growth) put(u uri.URI, text string, mt meta, depth int) {
-	if _, ok := hearings[u.Scheme()]; g.err != nil || !ok && !known[u.Scheme()] {
+	if g.err != nil || !mirrored(u) {
 		return
 	}
 	if g.from == "" {
@@ -123,7 +148,7 @@ func (g *growth) put(u uri.URI, text string, mt meta, depth int) {
 	if it.Depth = depth; mt.Guide {
 		it.Priority = -1
 	}
-	if it.Key == g.v.item.Key {
+	if it.Key == g.v.item.Key || !g.room() {
 		return
 	}
 	if g.items = append(g.items, it); len(g.items) >= someItems {
@@ -135,13 +160,48 @@ func (g *growth) put(u uri.URI, text string, mt meta, depth int) {
 const someItems = 512
 
 func (g *growth) flush() {
-	_, g.err = g.m.front.Add(g.ctx, g.items)
+	var added int
+	added, g.err = g.m.front.Add(g.ctx, g.items)
+	g.added -= int64(len(g.items) - added)
 	g.items = g.items[:0]
+}
+
+// maxFlushes bounds the transactions of a page that repeats its links.
+const maxFlushes = 64
+
+// room reports whether v may lead to one more URL, and counts it. Only URLs
+// that are new to the run count. The frontier knows which those are.
+func (g *growth) room() bool {
+	if g.added >= g.most && len(g.items) > 0 && g.flushes < maxFlushes {
+		g.flushes++
+		g.flush()
+	}
+	if g.added >= g.most {
+		g.v.cut++
+		return false
+	}
+	g.added++
+	return true
+}
+
+// report notes how many URLs were left out.
+func (g *growth) report() {
+	if v := g.v; v.cut > 0 {
+		kind := "links"
+		if v.cutList = g.listing || v.meta.Guide; v.cutList {
+			kind = "entries"
+		}
+		v.note = fmt.Sprintf("%d %s beyond the limit of %d are left out", v.cut, kind, g.most)
+	}
 }
 
 // end leaves what was found to the visit, or to the tables where there is no
 // memory for it.
 func (g *growth) end() error {
+	g.report()
+	if isGroup(g.v.url) {
+		return g.endGroup()
+	}
 	if g.err != nil || len(g.items) == 0 {
 		return g.err
 	}
@@ -198,7 +258,7 @@ func (g *growth) entry(e fetch.Entry) {
 	if e.URL.IsZero() || e.Kind == fetch.Session || e.Kind == fetch.Index || e.Kind == fetch.Info || g.m.isOwn(e) {
 		return
 	}
-	mt := meta{Time: e.Time, Run: g.m.total.Run, Ways: g.v.meta.Ways}
+	mt := meta{Time: e.Time, Run: g.m.total.Run, Ways: g.v.meta.Ways, Named: g.names(e)}
 	switch target, link := linkOf(e); {
 	case link:
 		if mt.Ways = g.through(e.URL, target); mt.Ways == nil {
@@ -214,6 +274,25 @@ func (g *growth) entry(e fetch.Entry) {
 	if e.Extra["plus"] == "+" {
 		g.attributes(e, mt)
 	}
+}
+
+// isDirectory reports whether what u lists are references by name, to any host
+// and protocol, rather than what lies below u.
+func isDirectory(u uri.URI) bool { return u.Scheme() == "prospero" }
+
+// names reports whether the listing makes e part of the mirror, although e may
+// lie on another host: a file that a Prospero directory names, or another
+// directory of the same server. Directories of other servers are left out,
+// because they name the rest of the world.
+func (g *growth) names(e fetch.Entry) bool {
+	if !isDirectory(g.v.url) {
+		return false
+	}
+	if e.Kind != fetch.Menu {
+		return true
+	}
+	origin, ok := originOf(e.URL)
+	return ok && origin == g.v.origin
 }
 
 // article names an article by its message-id: numbers are the server's, and

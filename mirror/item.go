@@ -27,6 +27,7 @@ type meta struct {
 	Name  string     `json:"name,omitempty"`  // nntp://HOST/GROUP/NUMBER of an article
 	Guide bool       `json:"guide,omitempty"` // what a site says about itself: robots.txt, sitemaps
 	Guess bool       `json:"guess,omitempty"` // and nobody says that it is there
+	Named bool       `json:"named,omitempty"` // a Prospero directory names it: it is in scope wherever it is
 	Ways  *ways      `json:"ways,omitempty"`  // the symbolic links on the way to it
 }
 

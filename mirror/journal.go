@@ -15,21 +15,23 @@ import (
 
 // Event is one visit, as it stands in crawl.jsonl.
 type Event struct {
-	Time     time.Time `json:"time"`
-	Run      int64     `json:"run"`
-	URL      string    `json:"url,omitempty"`
-	Via      string    `json:"via,omitempty"`
-	State    string    `json:"state"`          // done, kept, gone, dead, excluded; pending: to be tried again; cut: of WARC, behind Offset
-	Same     bool      `json:"same,omitempty"` // as it was
-	Code     int       `json:"code,omitempty"`
-	Media    string    `json:"media,omitempty"`
-	Size     int64     `json:"size,omitempty"` // bytes of the payload that was brought
-	Millis   int64     `json:"ms"`
-	Path     string    `json:"path,omitempty"` // below tree/
-	WARC     string    `json:"warc,omitempty"`
-	Offset   int64     `json:"offset,omitempty"`
-	Attempts int       `json:"attempts,omitempty"` // that failed before
-	Note     string    `json:"note,omitempty"`
+	Time      time.Time `json:"time"`
+	Run       int64     `json:"run"`
+	URL       string    `json:"url,omitempty"`
+	Via       string    `json:"via,omitempty"`
+	State     string    `json:"state"`               // done, kept, gone, dead, excluded; pending: to be tried again; cut: of WARC, behind Offset
+	Same      bool      `json:"same,omitempty"`      // unchanged
+	Repaired  bool      `json:"repaired,omitempty"`  // unchanged, and its file was missing or damaged
+	Unreached bool      `json:"unreached,omitempty"` // pending for the next run: the server could not be reached
+	Code      int       `json:"code,omitempty"`
+	Media     string    `json:"media,omitempty"`
+	Size      int64     `json:"size,omitempty"` // bytes of the payload that was brought
+	Millis    int64     `json:"ms"`
+	Path      string    `json:"path,omitempty"` // below tree/
+	WARC      string    `json:"warc,omitempty"`
+	Offset    int64     `json:"offset,omitempty"`
+	Attempts  int       `json:"attempts,omitempty"` // that failed before
+	Note      string    `json:"note,omitempty"`
 }
 
 // totals count what a run does.
@@ -44,6 +46,11 @@ type Progress struct {
 	Hosts int64 // with something pending
 }
 
+// stats takes what the frontier counts.
+func (t *totals) stats(s frontier.Stats) {
+	t.Left, t.OverQueue = s.States[frontier.Pending]-s.Parked, s.Dropped
+}
+
 // look tells how far the run is, but not at each occasion.
 func (m *mirror) look(ctx context.Context) {
 	if now := m.Now(); now.Sub(m.looked) < lookEvery {
@@ -52,7 +59,7 @@ func (m *mirror) look(ctx context.Context) {
 		m.looked = now
 	}
 	if s, err := m.front.Stats(ctx); err == nil { // else the next call of the frontier tells
-		m.total.Left = s.States[frontier.Pending]
+		m.total.stats(s)
 		m.Progress(Progress{m.total.Summary, s.Hosts})
 	}
 }
@@ -120,9 +127,14 @@ func (j *journal) close() error {
 // count adds a committed visit to the totals and tells of it.
 func (m *mirror) count(v *visit, r *frontier.Result) {
 	t := &m.total
+	if v.cutList {
+		t.OverEntries += v.cut
+	} else {
+		t.OverLinks += v.cut
+	}
 	e := Event{
 		Time: v.at, Run: t.Run, URL: v.item.URL, Via: v.meta.From, State: v.state.String(),
-		Same: v.same || v.repeated, Millis: m.Now().Sub(v.at).Milliseconds(), Attempts: v.item.Attempts, Note: v.note,
+		Repaired: v.repaired, Unreached: v.parked, Millis: m.Now().Sub(v.at).Milliseconds(), Attempts: v.item.Attempts, Note: v.note,
 	}
 	if v.resp != nil {
 		e.Code, e.Media = v.resp.Code, v.resp.Media
@@ -139,10 +151,19 @@ func (m *mirror) count(v *visit, r *frontier.Result) {
 	}
 	switch v.state {
 	case frontier.Done, frontier.Kept:
-		if e.Same {
-			t.Same++
-		} else {
+		switch e.Same = v.same || v.repeated; {
+		case !e.Same:
 			t.New++
+		case v.repaired:
+			t.Repaired++
+		case v.listed:
+			t.Listed++
+		case v.asked:
+			t.Same++
+		}
+	case frontier.Pending:
+		if v.parked {
+			t.Unreached++
 		}
 	case frontier.Gone:
 		t.Gone++

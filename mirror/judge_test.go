@@ -16,7 +16,7 @@ func TestVariants(t *testing.T) {
 		n := 0
 		for i := range 3 * maxVariants {
 			u := uri.MustParse(fmt.Sprintf("http://a.example/%s?page=%d", path, i%(2*maxVariants)))
-			if why, _ := j.link(u, canonical(u), 1, 0, false); why == "" {
+			if why, _ := j.link(u, canonical(u), 1, 0, meta{}); why == "" {
 				n++
 			}
 		}

@@ -22,12 +22,14 @@ const maxHops = 10
 func (g *growth) redirect(u uri.URI) {
 	v := g.v
 	text := canonical(u)
-	mt := meta{Hops: v.meta.Hops + 1, Part: v.meta.Part, Guide: v.meta.Guide, Guess: v.meta.Guess}
+	mt := meta{Hops: v.meta.Hops + 1, Part: v.meta.Part, Guide: v.meta.Guide, Guess: v.meta.Guess, Named: v.meta.Named}
 	switch {
 	case mt.Hops > maxHops:
-		v.note = "too many redirects"
+		v.out("too many redirects")
 	case len(u.Unredacted()) > maxURL:
-		v.note = "it leads to a URL that is too long"
+		v.out("the redirect leads to a URL that is too long")
+	case !mirrored(u):
+		v.out("the redirect leads to " + u.Scheme() + ", which is not mirrored")
 	case mt.Guide:
 		g.put(u, text, mt, 0)
 	case v.item.Depth == 0:
@@ -35,9 +37,9 @@ func (g *growth) redirect(u uri.URI) {
 		g.m.scope.admit(u)
 		g.put(u, text, mt, 0)
 	default:
-		why, off := g.m.scope.link(u, text, v.item.Depth, v.meta.Extra-1, mt.Part)
+		why, off := g.m.scope.link(u, text, v.item.Depth, v.meta.Extra-1, mt)
 		if mt.Extra = off; why != "" {
-			v.note = "it leads elsewhere: " + why
+			v.out("the redirect leads to " + text + ": " + why)
 			return
 		}
 		g.put(u, text, mt, v.item.Depth)
@@ -82,7 +84,7 @@ func (g *growth) sitemaps(body io.Reader) {
 // guide adds a sitemap. It may lie above what is mirrored; what it lists is
 // held to the scope.
 func (g *growth) guide(u uri.URI) {
-	if isWeb(u) && len(u.Unredacted()) <= maxURL && g.m.scope.knows(u) {
+	if g.m.Scope.Depth >= 0 && isWeb(u) && len(u.Unredacted()) <= maxURL && g.m.scope.knows(u) {
 		g.put(u, canonical(u), meta{Guide: true, Guess: true}, 0)
 	}
 }

@@ -71,21 +71,32 @@ type Marks interface {
 
 // Summary tells what a run did.
 type Summary struct {
-	Run      int64
-	Again    bool  // there was an earlier run
-	New      int64 // objects brought, changed ones too
-	Same     int64 // found as they were
-	Gone     int64
-	Failed   int64 // for good, in this run
-	Excluded int64
-	Bytes    int64 // of payloads
-	Attic    int64 // files that were taken out of the tree
-	Left     int64 // pending
+	Run       int64
+	Again     bool  // there was an earlier run
+	New       int64 // objects retrieved, changed ones too
+	Same      int64 // requested, and unchanged
+	Listed    int64 // not requested, because a listing proves that they are unchanged
+	Repaired  int64 // unchanged, and retrieved because their files were missing or damaged
+	Gone      int64 // retrieved by an earlier run, and deleted on the server since
+	Failed    int64 // failed permanently
+	Unreached int64 // their servers could not be reached; they are pending for the next run
+	Excluded  int64 // not wanted: out of scope, refused, too large or not of a wanted type
+	Bytes     int64 // of payloads
+	Attic     int64 // files that were moved out of the tree
+	Left      int64 // pending for this run
+
+	// NewlyFailed counts the URLs that failed in this run or could not be
+	// reached, and did not do so in the run before. It is 0 until the run ends.
+	NewlyFailed int64
+
+	// URLs that were found and left out, by the limit that did so.
+	OverLinks, OverEntries, OverQueue int64
 }
 
-// Run mirrors until nothing is left, a limit is reached or ctx ends. What it
-// returns nil for is complete but for Summary.Failed. An archive that another
-// process works on is fetch.InUse.
+// Run mirrors until nothing is left, a limit is reached or ctx ends. A nil error
+// means that every URL was retrieved, except those counted in Summary.Failed
+// and Summary.Unreached. An archive that another process works on is
+// fetch.InUse.
 func Run(ctx context.Context, o Options) (Summary, error) {
 	if err := o.check(); err != nil {
 		return Summary{}, err
@@ -97,7 +108,7 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 	}
 	err = fault(m.run(ctx))
 	if s, e := m.front.Stats(context.WithoutCancel(ctx)); e == nil {
-		m.total.Left = s.States[frontier.Pending]
+		m.total.stats(s)
 	}
 	return m.total.Summary, also(err, m.close())
 }
@@ -236,9 +247,14 @@ func (m *mirror) run(ctx context.Context) error {
 		return also(err, m.derive(ctx))
 	}
 	swept := m.sweep(ctx) // what it leaves, the next run's may take: this one is over
-	err := errors.Join(m.derive(ctx), m.dropParts(ctx))
+	failed, err := m.failures(ctx)
+	m.total.NewlyFailed = failed.fresh
+	err = errors.Join(err, m.derive(ctx), m.dropParts(ctx))
 	if err == nil {
 		err = m.front.End(ctx)
+	}
+	if err == nil { // later, so that a run which is killed here compares with the one before
+		err = fault(failed.write(m))
 	}
 	return also(swept, err)
 }

@@ -27,22 +27,24 @@ func (m *mirror) findParts() error {
 	return err
 }
 
-// dropParts removes those of what is brought, gone or out of scope by now. What
-// failed for good may be asked for by another run.
+// dropParts removes the parts of objects that are retrieved, gone or out of
+// scope by now. Another run may request URLs that failed or are pending.
 func (m *mirror) dropParts(ctx context.Context) error {
 	names, err := m.store.Parts()
 	if err != nil || len(names) == 0 {
 		return err
 	}
-	dead := map[string]bool{}
-	for it, err := range m.front.Items(ctx, frontier.Dead) {
-		if err != nil {
-			return err
+	wanted := map[string]bool{}
+	for _, s := range []frontier.State{frontier.Dead, frontier.Pending} {
+		for it, err := range m.front.Items(ctx, s) {
+			if err != nil {
+				return err
+			}
+			wanted[partName(it.Key)] = true
 		}
-		dead[partName(it.Key)] = true
 	}
 	for _, name := range names {
-		if dead[name] {
+		if wanted[name] {
 			continue
 		}
 		if err := m.store.Drop(name); err != nil {

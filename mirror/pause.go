@@ -2,6 +2,7 @@ package mirror
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -13,6 +14,7 @@ import (
 type silence struct {
 	times int       // in a row, with a pause behind each
 	until time.Time // the end of the newest pause
+	err   error     // the newest
 }
 
 // silences are those servers by their origins: of one host one may have ended
@@ -35,12 +37,20 @@ func askedFor(err error) time.Duration {
 	return 0
 }
 
-// lost reports whether the server of v was silent so often that nothing more
-// is asked of it in this run.
-func (m *mirror) lost(v *visit) bool {
+// lost returns the last error of the server of v if that has failed so often
+// that it gets no more requests in this run.
+func (m *mirror) lost(v *visit) error {
 	m.silences.mu.Lock()
 	defer m.silences.mu.Unlock()
-	return v.sited && m.silences.of[v.origin].times >= m.Tries
+	s := m.silences.of[v.origin]
+	if !v.sited || s.times < m.Tries {
+		return nil
+	}
+	err := s.err
+	if e, ok := errors.AsType[*fetch.Error](err); ok {
+		err = e.Err // without the URL of another request
+	}
+	return fmt.Errorf("%w (no request: the server gets no more in this run)", err)
 }
 
 // pause tells until when the host of v is to be left alone by all visits; zero
@@ -60,10 +70,13 @@ func (m *mirror) pause(v *visit) time.Time {
 	case v.at.Before(was.until): // it was under way before the pause
 		return was.until
 	}
-	until := v.at.Add(max(backOff(was.times), askedFor(v.err)))
-	s.of[v.origin] = silence{was.times + 1, until}
-	if was.times+1 >= m.Tries {
-		return time.Time{} // its others fail without being asked for
+	until, times := v.at.Add(max(backOff(was.times), askedFor(v.err))), was.times+1
+	if !fetch.Retryable(v.err) { // the host is unknown
+		times = m.Tries
+	}
+	s.of[v.origin] = silence{times, until, v.err}
+	if times >= m.Tries {
+		return time.Time{} // its other URLs are parked without a request
 	}
 	return until
 }
@@ -78,6 +91,6 @@ func silent(v *visit) bool {
 	case v.resp != nil:
 		return false
 	default:
-		return slices.Contains([]fetch.Fault{fetch.TryLater, fetch.Connect, fetch.Timeout, fetch.DNS}, fault) && fetch.Retryable(v.err)
+		return fault == fetch.DNS || slices.Contains([]fetch.Fault{fetch.TryLater, fetch.Connect, fetch.Timeout}, fault) && fetch.Retryable(v.err)
 	}
 }

@@ -19,7 +19,7 @@ import (
 func (m *mirror) records(v *visit, twin *frontier.Capture) ([]*warc.Record, error) {
 	c := m.captureOf(v)
 	switch {
-	case v.state == frontier.Pending, v.state == frontier.Excluded, v.err != nil && !v.asked:
+	case v.state == frontier.Pending && !v.parked, v.state == frontier.Excluded && !v.redirects(), v.err != nil && !v.asked:
 		return nil, nil
 	case v.err != nil && !(v.refused && v.heard.how == wire):
 		return []*warc.Record{c.Failure(v.err)}, nil

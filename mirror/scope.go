@@ -39,7 +39,7 @@ type Scope struct {
 	Reach      Reach
 	Include    []*regexp.Regexp // a URL out of reach that one matches belongs to it too
 	Exclude    []*regexp.Regexp // a URL that one matches does not
-	Depth      int              // links from a seed; 0: no limit
+	Depth      int              // links from a seed; 0: no limit, negative: the seeds alone
 	Requisites bool             // what pages need to be shown, one hop out of reach
 	Accept     []string         // media types that are kept: image/*; none: all
 	Reject     []string
@@ -59,6 +59,7 @@ const (
 const (
 	repeating      = "its path repeats itself"
 	tooManyQueries = "too many queries of one path"
+	outOfScope     = "out of scope"
 )
 
 // judge decides by a Scope.
@@ -158,13 +159,14 @@ func domainOf(u uri.URI) string {
 	return host
 }
 
-// link tells why a link to u, whose canonical form is plain, of depth and extra
-// hops out of reach, does not belong to the mirror; "" if it does. Extra is what
-// newly counts for it.
-func (j *judge) link(u uri.URI, plain string, depth, extra int, requisite bool) (why string, off int) {
+// link returns why a link to u does not belong to the mirror, or "" if it does.
+// Plain is the canonical form of u, depth its distance from a seed, extra the
+// hops out of reach on the way to it, and mt what is known of it. Off is extra
+// with this hop.
+func (j *judge) link(u uri.URI, plain string, depth, extra int, mt meta) (why string, off int) {
 	text := u.Unredacted()
 	switch {
-	case j.Depth > 0 && depth > j.Depth && !(requisite && j.Requisites):
+	case j.deeper(depth) && !(mt.Part && j.Requisites):
 		return "too many links from a seed", 0
 	case len(text) > maxURL:
 		return "the URL is too long", 0
@@ -176,9 +178,9 @@ func (j *judge) link(u uri.URI, plain string, depth, extra int, requisite bool) 
 			return "excluded", 0
 		}
 	}
-	if !j.within(u, plain) {
-		if !requisite || !j.Requisites || extra >= maxExtra {
-			return "out of scope", 0
+	if !mt.Named && !j.within(u, plain) {
+		if !mt.Part || !j.Requisites || extra >= maxExtra {
+			return outOfScope, 0
 		}
 		off = extra + 1
 	}
@@ -187,6 +189,9 @@ func (j *judge) link(u uri.URI, plain string, depth, extra int, requisite bool) 
 	}
 	return "", off
 }
+
+// deeper reports whether depth is more links from a seed than are followed.
+func (j *judge) deeper(depth int) bool { return j.Depth != 0 && depth > max(j.Depth, 0) }
 
 func (j *judge) within(u uri.URI, text string) bool {
 	j.mu.Lock()

@@ -268,8 +268,13 @@ func (v *verifier) compare(name string, write func(io.Writer) error) error {
 
 func (v *verifier) pending(ctx context.Context) error {
 	s, err := v.front.Stats(ctx)
-	if err == nil && (s.States[frontier.Pending] > 0 || s.Ended.IsZero()) {
-		err = ErrIncomplete
+	switch {
+	case err != nil:
+		return err
+	case s.States[frontier.Pending] > s.Parked || s.Ended.IsZero():
+		return ErrIncomplete
+	case s.Parked > 0:
+		return v.say(Finding{Path: database, Text: fmt.Sprintf("%d URLs could not be reached; the next run requests them", s.Parked), Note: true})
 	}
-	return err
+	return nil
 }

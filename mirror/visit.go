@@ -32,15 +32,21 @@ type visit struct {
 
 	state    frontier.State
 	retry    time.Time
+	parked   bool // pending until the next run: the server could not be reached
 	note     string
 	err      error
 	asked    bool   // there was a request
+	listed   bool   // a listing proves that it is unchanged; there was no request
+	repaired bool   // repeated, and its file was missing or damaged
 	refused  bool   // err is the server's, and its page is whole
 	same     bool   // as it was, and not brought again
 	repeated bool   // brought again, and it is as it was
 	mark     string // how far a newsgroup was read
 	local    bool   // the error is ours: the run ends
 
+	cut      int64 // URLs that are left out, by Limits.Links or Limits.Entries
+	cutList  bool  // by the latter
+	partial  bool  // articles of this newsgroup are left out, by these or Limits.Queue
 	children []frontier.Item
 	held     int64 // of the budget, for children
 	m        *mirror
@@ -49,6 +55,12 @@ type visit struct {
 // new reports whether v brought what the archive does not have.
 func (v *visit) new() bool {
 	return (v.state == frontier.Done || v.state == frontier.Kept) && !v.same && !v.repeated
+}
+
+// redirects reports whether the answer was a redirect, which is recorded even
+// if it leads out of scope.
+func (v *visit) redirects() bool {
+	return v.resp != nil && v.resp.Fault == nil && !v.resp.Location.IsZero()
 }
 
 // free gives back what v holds.
@@ -75,22 +87,18 @@ func (m *mirror) visit(ctx context.Context, it frontier.Item) *visit {
 		return v.fail(frontier.Dead, err)
 	}
 	v.origin, v.sited = originOf(v.url)
-	if why := m.unwanted(v); why != "" {
-		if it.Last != nil && m.has(it.Last) { // brought for others: it is no worse for that
-			v.same, v.note = true, why
-			return v
-		}
-		return v.out(why)
-	}
-	if m.lost(v) {
-		return v.fail(frontier.Dead, fetch.Connect.Errorf("the server was silent %d times, and is not asked for more", m.Tries))
-	}
 	if forEver(v.url) && it.Last != nil && !m.Recheck && m.has(it.Last) {
 		v.state, v.same = frontier.Kept, true
 		return v
 	}
+	if why := m.unwanted(v); why != "" {
+		return v.out(why)
+	}
+	if err := m.lost(v); err != nil {
+		return v.park(err)
+	}
 	if m.asListed(it, v.meta) {
-		v.same, v.note = true, "as the listing says"
+		v.same, v.listed, v.note = true, true, "as the listing says"
 		err = m.regrow(ctx, v)
 	} else {
 		err = m.bring(ctx, v)
@@ -128,13 +136,19 @@ func (m *mirror) unwanted(v *visit) string {
 	case v.item.Depth == 0:
 		return ""
 	}
-	why, _ := m.scope.link(v.url, v.item.URL, v.item.Depth, v.meta.Extra-1, v.meta.Part)
+	why, _ := m.scope.link(v.url, v.item.URL, v.item.Depth, v.meta.Extra-1, v.meta)
 	return why
 }
 
 func (v *visit) fail(s frontier.State, err error) *visit {
 	v.state, v.err, v.note = s, err, err.Error()
 	return v
+}
+
+// park leaves v to the next run.
+func (v *visit) park(err error) *visit {
+	v.parked = true
+	return v.fail(frontier.Pending, err)
 }
 
 func (v *visit) out(why string) *visit {
@@ -191,11 +205,15 @@ func (m *mirror) bring(ctx context.Context, v *visit) error {
 	}
 	last := v.item.Last
 	v.repeated = last != nil && last.Digest == v.digest && last.Code == resp.Code
-	m.learn(v)
+	v.repaired = v.repeated && m.lacksFile(last)
 	if err := m.grow(ctx, v); err != nil {
 		return err
 	}
-	if why := m.scope.media(resp.Media); why != "" && resp.Location.IsZero() {
+	m.learn(v)
+	if !resp.Location.IsZero() {
+		return nil
+	}
+	if why := m.scope.media(resp.Media); why != "" {
 		v.out(why)
 	} else if forEver(v.url) {
 		v.state = frontier.Kept
@@ -295,6 +313,8 @@ func (m *mirror) failed(v *visit, err error) {
 	case fetch.Retryable(err) && v.item.Attempts+1 < m.Tries:
 		v.fail(frontier.Pending, err)
 		v.retry = v.at.Add(max(backOff(v.item.Attempts), askedFor(err)))
+	case v.resp == nil && slices.Contains([]fetch.Fault{fetch.DNS, fetch.Connect, fetch.Timeout}, fault):
+		v.park(err)
 	default:
 		v.fail(frontier.Dead, err)
 	}

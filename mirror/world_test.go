@@ -31,13 +31,14 @@ type world struct {
 	policy fetch.Policy
 	began  time.Time
 
-	mu     sync.Mutex
-	names  map[string]netip.Addr
-	serves map[netip.AddrPort]chan net.Conn // an answer for each dial
-	net    *faultnet.Network
-	dialed []string // host:port
-	asked  []string // URLs of http, robots.txt left out
-	when   []time.Duration
+	mu      sync.Mutex
+	names   map[string]netip.Addr
+	serves  map[netip.AddrPort]chan net.Conn // an answer for each dial
+	net     *faultnet.Network
+	unknown int      // lookups of names that are not there
+	dialed  []string // host:port
+	asked   []string // URLs of http, robots.txt left out
+	when    []time.Duration
 }
 
 func newWorld(t testing.TB) *world {
@@ -66,6 +67,7 @@ func (w *world) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, er
 	if a, ok := w.names[strings.TrimSuffix(host, ".")]; ok {
 		return []netip.Addr{a}, nil
 	}
+	w.unknown++
 	return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
 }
 

@@ -82,7 +82,7 @@ func (r *robot) judge(ctx context.Context, req *fetch.Request) (time.Duration, e
 	case s.err != nil && s.until.IsZero():
 		return 0, s.err
 	case s.err != nil:
-		err := fetch.FaultOf(s.err).Errorf("robots.txt of %s cannot be read, which forbids everything: %w", target.Host, s.err)
+		err := fetch.FaultOf(s.err).Errorf("%w (robots.txt of %s cannot be read, which forbids all of its URLs)", s.err, target.Host)
 		return 0, &fetch.Error{Code: codeOf(s.err), RetryAfter: max(time.Until(s.until), time.Millisecond), Err: err}
 	}
 	if s.delimiter != "" {

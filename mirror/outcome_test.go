@@ -1,0 +1,239 @@
+package mirror_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/mirror"
+	"github.com/anyurl/fetch/schemes/prospero/prospertest"
+)
+
+// outcome is what crawl.jsonl says last of a URL.
+func outcome(t testing.TB, dir, url string) (last mirror.Event) {
+	t.Helper()
+	for _, e := range events(t, dir) {
+		if e.URL == url {
+			last = e
+		}
+	}
+	return last
+}
+
+// TestOutage: a server that refuses connections, or whose name is unknown, is
+// not reached. That is no permanent failure, and the text of the real error
+// comes first.
+func TestOutage(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, host, says string }{
+		{"refused", "down.example", "get http://down.example/: dial tcp 8.8.4.1:80: connect: connection refused (robots.txt of"},
+		{"unknown", "none.example", "get http://none.example/: lookup none.example: no such host (robots.txt of"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.obey()
+				w.name("down.example")
+				w.web("a.example", paper{"/": `<a href="none">`})
+				url := "http://" + c.host + "/"
+				o := w.options("http://a.example/", url)
+				for nth := range 3 { // each run requests it again
+					sum := run(t, o)
+					if sum.Unreached != 1 || sum.Failed != 1 || sum.Left != 0 {
+						t.Errorf("run %d: %+v", nth+1, sum)
+					}
+					if want := int64(2); nth == 0 && sum.NewlyFailed != want || nth > 0 && sum.NewlyFailed != 0 {
+						t.Errorf("run %d: %d failed newly", nth+1, sum.NewlyFailed)
+					}
+					e := outcome(t, o.Dir, url)
+					if e.State != "pending" || !e.Unreached || !strings.HasPrefix(e.Note, c.says) {
+						t.Errorf("run %d: %+v", nth+1, e)
+					}
+					sound(t, o.Dir)
+				}
+				if got := content(t, filepath.Join(o.Dir, "failed.txt")); got != "http://a.example/none\n"+url+"\n" {
+					t.Errorf("failed.txt: %q", got)
+				}
+				w.web(c.host, paper{"/": "there"})
+				o.Client = w.options().Client // which has forgotten what robots.txt was
+				if sum := run(t, o); sum.Unreached != 0 || sum.New != 1 {
+					t.Errorf("it is there: %+v\n%s", sum, outcomes(t, o.Dir))
+				}
+			})
+		})
+	}
+}
+
+// TestNewlyFailed counts the failed URLs that did not fail in the run before.
+func TestNewlyFailed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		site := paper{"/": `<a href=1><a href=2><a href=3>`, "/3": "three"}
+		w.web("a.example", site)
+		o := w.options("http://a.example/")
+		for _, c := range []struct {
+			name        string
+			change      func()
+			newly, fail int64
+		}{
+			{"two are not there", func() {}, 2, 2},
+			{"the same two", func() {}, 0, 2},
+			{"a further one", func() { site["/"] += "<a href=4>" }, 1, 3},
+			{"one is there", func() { site["/1"] = "one" }, 0, 2},
+			{"it is gone, which is no failure", func() { delete(site, "/1") }, 0, 2},
+			{"all are there", func() { site["/1"], site["/2"], site["/4"] = "1", "2", "4" }, 0, 0},
+		} {
+			c.change()
+			if sum := run(t, o); sum.NewlyFailed != c.newly || sum.Failed != c.fail {
+				t.Errorf("%s: %+v", c.name, sum)
+			}
+		}
+		if _, err := os.Stat(filepath.Join(o.Dir, "failed.txt")); err == nil {
+			t.Error("failed.txt is there, and nothing failed")
+		}
+	})
+}
+
+// TestUnknownHost: the other URLs of a host whose name is unknown cost no lookup.
+func TestUnknownHost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		links := ""
+		for n := range 100 {
+			links += fmt.Sprintf(`<a href="http://none.example/%d">`, n)
+		}
+		w.web("a.example", paper{"/": links})
+		o := w.options("http://a.example/")
+		o.Scope.Reach = mirror.Any
+		sum := run(t, o)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if sum.Unreached != 100 || w.unknown > 2 {
+			t.Errorf("%d lookups: %+v", w.unknown, sum)
+		}
+	})
+}
+
+// TestCounts: unchanged is what was requested, what a listing proves is told
+// apart, what is repaired is counted, and what is out of scope is not done.
+func TestCounts(t *testing.T) {
+	t.Parallel()
+	s := peer.Proftpd(t, peer.FTPOptions{})
+	for _, name := range []string{"pub/one.txt", "pub/two.txt", "other/x"} {
+		s.Put(name, []byte(name))
+		at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) // to the second
+		if err := os.Chtimes(filepath.Join(s.Root, name), at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	one := "ftp://" + s.Addr + "/pub/one.txt"
+	o := options(t, "ftp://"+s.Addr+"/pub/")
+	elsewhere := options(t, "ftp://"+s.Addr+"/other/")
+	elsewhere.Dir = o.Dir
+	for _, c := range []struct {
+		name string
+		o    mirror.Options
+		want mirror.Summary
+		one  mirror.Event // what crawl.jsonl says of it
+	}{
+		{"first", o, mirror.Summary{New: 3}, mirror.Event{State: "done"}},
+		{"again", o, mirror.Summary{Same: 1, Listed: 2}, mirror.Event{State: "done", Same: true, Note: "as the listing says"}},
+		{"repaired", o, mirror.Summary{Same: 1, Listed: 1, Repaired: 1}, mirror.Event{State: "done", Same: true, Repaired: true}},
+		{"other seeds", elsewhere, mirror.Summary{New: 2, Same: 1, Excluded: 2}, mirror.Event{State: "excluded", Note: "out of scope"}},
+		{"the first ones", o, mirror.Summary{Same: 2, Listed: 2, Excluded: 1}, mirror.Event{State: "done", Same: true, Note: "as the listing says"}},
+	} {
+		if c.name == "repaired" {
+			name := filepath.Join(o.Dir, "tree/ftp", plus(s.Addr), "pub/one.txt")
+			if err := os.Truncate(name, 3); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := run(t, c.o)
+		got.Run, got.Again, got.Bytes = 0, false, 0
+		e := outcome(t, o.Dir, one)
+		if got != c.want || e.State != c.one.State || e.Same != c.one.Same || e.Repaired != c.one.Repaired || e.Note != c.one.Note {
+			t.Errorf("%s: %+v\n%+v\n%s", c.name, got, e, outcomes(t, o.Dir))
+		}
+		sound(t, o.Dir)
+	}
+}
+
+// TestRedirectOut: a redirect out of scope is excluded, with the reason, and
+// recorded once.
+func TestRedirectOut(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		loop := func(n int) string { return fmt.Sprintf("-> /d/loop%d", n) }
+		site := paper{"/d/": `<a href=out><a href=odd><a href=loop0>`, "/d/out": "-> http://b.example/x", "/d/odd": "-> telnet://b.example/"}
+		for n := range 20 {
+			site[fmt.Sprintf("/d/loop%d", n)] = loop(n + 1)
+		}
+		w.policy.Redirects = []string{"*"}
+		w.web("a.example", site)
+		w.web("b.example", paper{"/x": "x"})
+		o := w.options("http://a.example/d/")
+		for nth := range 2 {
+			sum := run(t, o)
+			if strings.Contains(w.took(), "b.example") || sum.Excluded < 3 {
+				t.Errorf("%+v\n%s", sum, outcomes(t, o.Dir))
+			}
+			for name, why := range map[string]string{
+				"out": "the redirect leads to http://b.example/x: out of scope", "odd": "the redirect leads to telnet, which is not mirrored", "loop10": "too many redirects",
+			} {
+				if e := outcome(t, o.Dir, "http://a.example/d/"+name); e.State != "excluded" || e.Note != why {
+					t.Errorf("run %d: %+v", nth+1, e)
+				}
+			}
+		}
+		if got := strings.Join(recordsOf(t, o.Dir, "http://a.example/d/out"), ", "); !strings.HasPrefix(got, "response") || strings.Count(got, "response") != 1 {
+			t.Errorf("recorded: %s", got)
+		}
+		sound(t, o.Dir)
+	})
+}
+
+// TestProsperoScope: what a Prospero directory names is in scope: its files
+// wherever they are, and directories of the same server. What else it leads to
+// is excluded, and said to be.
+func TestProsperoScope(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.web("files.example", paper{"/a.html": `<a href="b.html">`, "/b.html": "b"})
+		p := prospertest.NewServer("P.EXAMPLE")
+		access := func(host, path string) []string {
+			return []string{"FIELD ACCESS-METHOD SEQUENCE HTTP INTERNET-D " + host + " ASCII " + path}
+		}
+		p.Add(prospertest.Object{Name: "docs", Target: "DIRECTORY", Hidden: true})
+		p.Add(prospertest.Object{Name: "docs/a.html", Target: "EXTERNAL", Host: "FILES.EXAMPLE", Path: "/a.html", Attributes: access("FILES.EXAMPLE", "/a.html")})
+		p.Add(prospertest.Object{Name: "docs/here", Target: "DIRECTORY", Host: "P.EXAMPLE", Path: "AFTP/pub"})
+		p.Add(prospertest.Object{Name: "docs/there", Target: "DIRECTORY", Host: "Q.EXAMPLE", Path: "AFTP/pub"})
+		p.Add(prospertest.Object{Name: "AFTP/pub", Target: "DIRECTORY", Hidden: true})
+		p.Add(prospertest.Object{Name: "AFTP/pub/one.txt", Target: "FILE", Contents: []byte("the first\n")})
+		w.net.ServePackets(w.name("p.example").String()+":1525", faultnet.Packets{Answer: p.Answer})
+		o := w.options("prospero://p.example/docs")
+		sum := run(t, o)
+		want := `done http://files.example/a.html
+done prospero://p.example/AFTP/pub
+done prospero://p.example/AFTP/pub/one.txt
+done prospero://p.example/docs
+excluded prospero://q.example/AFTP/pub`
+		if got := outcomes(t, o.Dir); got != want || sum.Excluded < 1 || sum.New != 4 {
+			t.Errorf("%+v\n%s", sum, got)
+		}
+		o.Scope.Reach = mirror.Host // and the same server, of course
+		if sum := run(t, o); sum.New != 0 {
+			t.Errorf("again: %+v\n%s", sum, outcomes(t, o.Dir))
+		}
+		sound(t, o.Dir)
+	})
+}
