@@ -87,12 +87,13 @@ type growth struct {
 	items   []frontier.Item
 	err     error
 
-	from    string  // the canonical form of the URL of v
-	most    int64   // URLs that v may add
-	added   int64   // so far, those in items included
-	dropped int64   // Stats.Dropped, where v is a newsgroup
-	flushes int     // that were made to find out which of items the run knows
-	last    encoded // the newest meta
+	from    string                    // the canonical form of the URL of v
+	most    int64                     // URLs that v may add
+	added   int64                     // so far, those in items included
+	dropped int64                     // Stats.Dropped, where v is a newsgroup
+	met     map[frontier.Key]struct{} // of a page
+	flushes int                       // that were made to find out which of items the run knows
+	last    encoded                   // the newest meta
 }
 
 // growth begins to gather.
@@ -148,7 +149,7 @@ func (g *growth) put(u uri.URI, text string, mt meta, depth int) {
 	if it.Depth = depth; mt.Guide {
 		it.Priority = -1
 	}
-	if it.Key == g.v.item.Key || !g.room() {
+	if it.Key == g.v.item.Key || g.repeats(it.Key) || !g.room() {
 		return
 	}
 	if g.items = append(g.items, it); len(g.items) >= someItems {
@@ -164,6 +165,21 @@ func (g *growth) flush() {
 	added, g.err = g.m.front.Add(g.ctx, g.items)
 	g.added -= int64(len(g.items) - added)
 	g.items = g.items[:0]
+}
+
+// maxMet bounds the links of a page that are remembered: some megabytes.
+const maxMet = 1 << 16
+
+// repeats reports whether a page has led to k before.
+func (g *growth) repeats(k frontier.Key) bool {
+	if _, met := g.met[k]; met || g.listing || len(g.met) >= maxMet {
+		return met
+	}
+	if g.met == nil {
+		g.met = map[frontier.Key]struct{}{}
+	}
+	g.met[k] = struct{}{}
+	return false
 }
 
 // maxFlushes bounds the transactions of a page that repeats its links.

@@ -59,6 +59,7 @@ func (g *growth) site() {
 	at, err := u.WithoutQuery().WithoutFragment().WithPath("/robots.txt")
 	if err == nil {
 		g.put(at, canonical(at), meta{Guide: true, Guess: true}, 0)
+		g.added = 0 // it is no link
 	}
 }
 

@@ -1,0 +1,153 @@
+package mirror_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/anyurl/fetch/mirror"
+)
+
+// flood answers "/" with a page of n links.
+func flood(n int) http.Handler {
+	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/" {
+			http.NotFound(out, r)
+			return
+		}
+		out.Header().Set("Content-Type", "text/html")
+		for i := range n {
+			fmt.Fprintf(out, "<a href=%d>", i)
+		}
+	})
+}
+
+// TestFlood: one page with 1.2 million links does not grow the archive.
+func TestFlood(t *testing.T) {
+	w := newWorld(t)
+	w.web("a.example", flood(1_200_000))
+	o := w.options("http://a.example/")
+	o.WARC, o.Limits.Files = nil, 1
+	peak := watch(t)
+	sum, err := mirror.Run(t.Context(), o)
+	if err != mirror.ErrLimit || sum.OverLinks != 1_200_000-mirror.DefaultLinks || sum.Left != mirror.DefaultLinks+1 { // and robots.txt
+		t.Errorf("%+v, %v", sum, err)
+	}
+	if e := outcome(t, o.Dir, "http://a.example/"); e.Note != "1190000 links beyond the limit of 10000 are left out" {
+		t.Errorf("%+v", e)
+	}
+	size := int64(0)
+	for _, name := range []string{"fetch.db", "fetch.db-wal", "crawl.jsonl"} {
+		if info, err := os.Stat(filepath.Join(o.Dir, name)); err == nil {
+			size += info.Size()
+		}
+	}
+	if size > 8<<20 {
+		t.Errorf("the archive has %d bytes besides the page", size)
+	}
+	peak(t, 64<<20)
+}
+
+// TestFloods: what a page, a listing, a sitemap and a host may add.
+func TestFloods(t *testing.T) {
+	t.Parallel()
+	links := func(n int, format string) (text string) {
+		for i := range n {
+			text += fmt.Sprintf(format, i)
+		}
+		return text
+	}
+	index := "<html><head><title>Index of /</title></head><body><h1>Index of /</h1><hr><pre><a href=\"../\">../</a>\n" +
+		links(700, "<a href=\"%03d\">%[1]03d</a>                 20-Nov-2026 10:00       1\n") + "</pre><hr></body></html>"
+	for _, c := range []struct {
+		name   string
+		site   paper
+		limits mirror.Limits
+		want   mirror.Summary // New and what is left out
+	}{
+		{"a page", paper{"/": links(700, "<a href=%d>")}, mirror.Limits{Links: 600}, mirror.Summary{OverLinks: 100}},
+		{"a page that repeats its links", paper{"/": links(300, "<a href=%d><a href=%[1]d>") + links(300, "<a href=%d>")}, mirror.Limits{Links: 300}, mirror.Summary{}},
+		{"a page without a limit", paper{"/": links(700, "<a href=%d>")}, mirror.Limits{Links: -1, Queue: -1}, mirror.Summary{}},
+		{"a page that is no listing", paper{"/": links(700, "<a href=%d>")}, mirror.Limits{Entries: 600}, mirror.Summary{}},
+		{"a listing", paper{"/": index}, mirror.Limits{Entries: 600}, mirror.Summary{OverEntries: 100}},
+		{"a listing that is no page", paper{"/": index}, mirror.Limits{Links: 600}, mirror.Summary{}},
+		{"a sitemap", paper{"/": "", "/robots.txt": "Sitemap: /map.xml\n", "/map.xml": "<urlset>" + links(700, "<url><loc>http://a.example/%d</loc></url>") + "</urlset>"},
+			mirror.Limits{Entries: 600, Links: 10}, mirror.Summary{OverEntries: 100}},
+		{"a host", paper{"/": links(700, "<a href=%d>")}, mirror.Limits{Queue: 600}, mirror.Summary{OverQueue: 101}}, // robots.txt is pending too
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.web("a.example", c.site)
+				o := w.options("http://a.example/")
+				o.WARC, o.Limits = nil, c.limits
+				sum := run(t, o)
+				if sum.OverLinks != c.want.OverLinks || sum.OverEntries != c.want.OverEntries || sum.OverQueue != c.want.OverQueue {
+					t.Errorf("%+v", sum)
+				}
+			})
+		})
+	}
+}
+
+// TestArticlesLeftOut: articles beyond the limit are listed again by the next
+// run, which adds further ones.
+func TestArticlesLeftOut(t *testing.T) {
+	t.Parallel()
+	for name, limits := range map[string]mirror.Limits{"entries": {Entries: 4}, "queue": {Queue: 4}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				g := &newsgroup{high: 9}
+				o := w.news(g)
+				o.Limits = limits
+				for had := 0; had < 9; {
+					sum, now := run(t, o), articles(t, o.Dir)
+					if now <= had || now > had+4 {
+						t.Fatalf("%d articles, %d before: %+v", now, had, sum)
+					}
+					had = now
+				}
+				g.asked = 0
+				if run(t, o); g.asked != 0 || articles(t, o.Dir) != 9 {
+					t.Errorf("asked for %d articles, %d are there", g.asked, articles(t, o.Dir))
+				}
+				sound(t, o.Dir)
+			})
+		})
+	}
+}
+
+// TestDepthZero: a negative depth is the seeds alone, and what they redirect to.
+func TestDepthZero(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name       string
+		requisites bool
+		want       string
+	}{
+		{"the seeds", false, "http://a.example/ http://a.example/new http://a.example/old"},
+		{"and what they need", true, "http://a.example/ http://a.example/i.png http://a.example/new http://a.example/old"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			w.web("a.example", paper{"/": `<a href=1><img src=i.png>`, "/1": "1", "/i.png": "i", "/old": "-> /new", "/new": `<a href=1>`,
+				"/robots.txt": "Sitemap: /map.xml\n", "/map.xml": "<urlset></urlset>"})
+			o := w.options("http://a.example/", "http://a.example/old")
+			o.Scope.Depth, o.Scope.Requisites = -1, c.requisites
+			for range 2 {
+				run(t, o)
+				if got := w.took(); got != c.want {
+					t.Errorf("%s: asked for %s", c.name, got)
+				}
+			}
+			if strings.Contains(outcomes(t, o.Dir), "map.xml") {
+				t.Error("a sitemap leads away from the seeds")
+			}
+		})
+	}
+}
