@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/internal/mailstore"
+	"github.com/anyurl/fetch/internal/rfc822"
 	"github.com/anyurl/fetch/mirror/frontier"
 	"github.com/anyurl/fetch/mirror/tree"
 	"github.com/anyurl/fetch/uri"
@@ -123,8 +124,8 @@ func (b *boxes) deliver(it frontier.Item) error {
 	defer r.Close()
 	server, box := boxOf(metaOf(it).From)
 	names := []string{server + "/" + box}
-	head, rest := mailstore.ReadHead(r)
-	for _, group := range strings.Split(mailstore.ParseHead(head).Get("Newsgroups"), ",") {
+	head, rest := rfc822.ReadHead(r)
+	for _, group := range strings.Split(rfc822.ParseHead(head).Get("Newsgroups"), ",") {
 		name := server + "/" + tree.Name(strings.TrimSpace(group))
 		if group != "" && b.groups[name] && !slices.Contains(names, name) {
 			names = append(names, name)

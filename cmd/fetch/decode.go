@@ -4,9 +4,9 @@ import (
 	"io"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/rfc822"
 	"github.com/anyurl/fetch/internal/tty"
 	"github.com/anyurl/fetch/schemes/nntp"
-	"github.com/anyurl/fetch/schemes/nntp/attach"
 )
 
 // decode writes the file that the messages of a response hold: one message the
@@ -45,7 +45,7 @@ type decoding struct {
 // add writes the part that a message holds.
 func (d *decoding) add(w io.Writer, message io.Reader) error {
 	d.messages++
-	f, err := attach.Decode(message)
+	f, err := rfc822.Decode(message)
 	switch {
 	case fetch.FaultOf(err) == fetch.NotFound:
 		return nil

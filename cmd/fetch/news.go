@@ -9,10 +9,10 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/mailstore"
+	"github.com/anyurl/fetch/internal/rfc822"
 	"github.com/anyurl/fetch/save"
 	"github.com/anyurl/fetch/schemes/mail"
 	"github.com/anyurl/fetch/schemes/nntp"
-	"github.com/anyurl/fetch/schemes/nntp/attach"
 	"github.com/spf13/pflag"
 )
 
@@ -114,11 +114,15 @@ func (f *newsFlags) reshaped() bool { return f.mbox || f.maildir != "" || f.part
 func (f *newsFlags) reshape(w io.Writer, resp *fetch.Response, note func(format string, args ...any)) error {
 	switch {
 	case f.part != "":
-		part, err := attach.Part(resp.Body, f.part)
+		part, err := rfc822.FindNumber(resp.Body, f.part)
 		if err != nil {
 			return err
 		}
-		return copyAll(w, part.Body)
+		body, err := part.Body(note)
+		if err != nil {
+			return err
+		}
+		return copyAll(w, body)
 	case f.decode:
 		return decode(w, resp, note)
 	case resp.Kind == fetch.Menu:

@@ -35,7 +35,8 @@ var layers = map[string][]string{
 	"internal/base":      {"uri", "uri/iri"},
 	"internal/dirlist":   {"fetch", "uri", "internal/line"},
 	"internal/entries":   {"fetch", "uri", "internal/line"},
-	"internal/mailstore": {"fetch", "uri", "internal/line"},
+	"internal/mailstore": {"fetch", "internal/rfc822"},
+	"internal/rfc822":    {"fetch"},
 
 	"schemes/": {"uri", "fetch", "internal/"},
 	"wrap":     {"uri", "fetch", "internal/"},

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/rfc822"
 )
 
 const bufferSize = 32 << 10 // also of what is read of a head
@@ -21,7 +22,7 @@ const bufferSize = 32 << 10 // also of what is read of a head
 // holds it. Nothing is used up.
 func fields(r *bufio.Reader) fetch.Header {
 	head, _ := r.Peek(bufferSize)
-	return ParseHead(head)
+	return rfc822.ParseHead(head)
 }
 
 // written returns the date of a message: its Date field, else received, else
@@ -29,7 +30,7 @@ func fields(r *bufio.Reader) fetch.Header {
 // date, so it must not depend on the current time.
 func written(h fetch.Header, received time.Time) time.Time {
 	trace := h.Get("Received")
-	for _, t := range []time.Time{Date(h.Get("Date")), received.UTC(), Date(trace[strings.LastIndexByte(trace, ';')+1:])} {
+	for _, t := range []time.Time{rfc822.Date(h.Get("Date")), received.UTC(), rfc822.Date(trace[strings.LastIndexByte(trace, ';')+1:])} {
 		if t.Year() >= 1970 && t.Year() <= 9999 {
 			return t
 		}

@@ -2,8 +2,6 @@ package mail
 
 import (
 	"cmp"
-	"io"
-	"mime"
 	"strconv"
 	"strings"
 
@@ -11,7 +9,6 @@ import (
 	"github.com/anyurl/fetch/uri"
 	"github.com/emersion/go-imap/v2"
 	"github.com/emersion/go-imap/v2/imapclient"
-	"golang.org/x/text/encoding/htmlindex"
 )
 
 // A namer writes the URLs of what a server has, to the user who asked: each has
@@ -76,17 +73,6 @@ func (n namer) mailboxEntry(data *imap.ListData) fetch.Entry {
 		e.Extra["delimiter"] = string(data.Delim)
 	}
 	return e
-}
-
-// words reads the words of RFC 2047 in any charset that the Web knows.
-func words() *mime.WordDecoder {
-	return &mime.WordDecoder{CharsetReader: func(name string, r io.Reader) (io.Reader, error) {
-		e, err := htmlindex.Get(name)
-		if err != nil {
-			return nil, err
-		}
-		return e.NewDecoder().Reader(r), nil
-	}}
 }
 
 // messageEntry is what FETCH says of a message.

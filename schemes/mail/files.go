@@ -13,6 +13,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/mailstore"
+	"github.com/anyurl/fetch/internal/rfc822"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -103,15 +104,15 @@ type stored struct {
 
 // date returns the date of the message, or else when the store received it.
 func (s *stored) date() time.Time {
-	if t := mailstore.Date(s.header.Get("Date")); !t.IsZero() {
+	if t := rfc822.Date(s.header.Get("Date")); !t.IsZero() {
 		return t
 	}
 	return s.received.UTC()
 }
 
 func (s *stored) read(r io.Reader) {
-	head, rest := mailstore.ReadHead(r)
-	s.header = mailstore.ParseHead(head)
+	head, rest := rfc822.ReadHead(r)
+	s.header = rfc822.ParseHead(head)
 	s.text = io.MultiReader(bytes.NewReader(head), rest)
 }
 
@@ -191,13 +192,8 @@ func (o reading) Read(p []byte) (int, error) {
 // headEntry is what the head of a message says of it.
 func headEntry(s *stored) fetch.Entry {
 	e := fetch.Entry{Kind: fetch.Document, Media: messageMedia, Size: s.size, URL: s.url, Extra: map[string]string{}}
-	decoder := words()
 	for key, name := range map[string]string{"subject": "Subject", "from": "From", "to": "To"} {
-		value := s.header.Get(name)
-		if decoded, err := decoder.DecodeHeader(value); err == nil {
-			value = decoded
-		}
-		setExtra(e.Extra, key, value)
+		setExtra(e.Extra, key, rfc822.DecodeWords(s.header.Get(name)))
 	}
 	setExtra(e.Extra, "message_id", strings.Trim(s.header.Get("Message-ID"), " <>"))
 	e.Name = cmp.Or(s.name, e.Extra["from"], "message") // where it has neither subject nor id

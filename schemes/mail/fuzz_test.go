@@ -5,10 +5,8 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"testing/iotest"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/mailstore"
 	"github.com/anyurl/fetch/internal/pool"
 	"github.com/anyurl/fetch/uri"
 )
@@ -112,35 +110,6 @@ func checkID(t *testing.T, id string) {
 	if again, err := parseID(uri.Escape(id, uri.Segment)); err != nil || again != id {
 		t.Fatalf("id %q is then %q, %v", id, again, err)
 	}
-}
-
-// FuzzPart: any message has a part or has none, the same however it comes.
-func FuzzPart(f *testing.F) {
-	f.Add("Content-Type: multipart/related; boundary=b\r\n\r\n--b\r\nContent-ID: <1>\r\nContent-Transfer-Encoding: base64\r\n\r\naGVsbG8=\r\n--b--\r\n")
-	f.Add("Content-Type: multipart/alternative; boundary=b\r\n\r\n--b\r\nContent-ID: <1>\r\n\r\na\r\n--b\r\nContent-ID: <1>\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\na=\r\n=41\r\n--b--\r\n")
-	f.Add("Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: multipart/mixed; boundary=c\n\n--c\nContent-ID: <1>\n\na\n--c--\n--b--\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		read := func(r io.Reader) (string, string) {
-			head, rest := mailstore.ReadHead(r)
-			p, err := findPart(mailstore.ParseHead(head), rest, "1")
-			if err != nil {
-				return "", fetch.FaultOf(err).String()
-			}
-			b, err := io.ReadAll(p)
-			if err != nil {
-				return p.media, fetch.FaultOf(err).String()
-			}
-			return p.media, string(b)
-		}
-		media, body := read(strings.NewReader(text))
-		media2, body2 := read(iotest.OneByteReader(strings.NewReader(text)))
-		if media != media2 || body != body2 {
-			t.Fatalf("%q: %q %q, byte by byte %q %q", text, media, body, media2, body2)
-		}
-		if body == "internal" {
-			t.Fatalf("%q: an error that nobody classed", text)
-		}
-	})
 }
 
 // FuzzServer: whatever a server says behind the login, the client ends, holds

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/rfc822"
 	"github.com/emersion/go-imap/v2/imapclient"
 )
 
@@ -51,7 +52,7 @@ func (s *session) handOver() {
 	s.guard = &guard{Conn: s.wire, s: s, left: answerSize,
 		first: []byte("* PREAUTH [CAPABILITY " + version + "] logged in\r\n")}
 	s.client = imapclient.New(s.guard, &imapclient.Options{
-		WordDecoder: words(),
+		WordDecoder: rfc822.WordDecoder(),
 		// What nobody waits for: the library takes it in a way that is not
 		// safe where the connection ends.
 		UnilateralDataHandler: &imapclient.UnilateralDataHandler{Fetch: func(m *imapclient.FetchMessageData) { skip(m) }},

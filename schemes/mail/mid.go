@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/mailstore"
+	"github.com/anyurl/fetch/internal/rfc822"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -162,14 +162,17 @@ func (l *library) bring(ctx context.Context, req *fetch.Request, what midLocator
 
 // partOf makes the response with a message that of one of its parts.
 func partOf(req *fetch.Request, resp *fetch.Response, id string) (*fetch.Response, error) {
-	head, text := mailstore.ReadHead(resp.Body)
-	p, err := findPart(mailstore.ParseHead(head), text, id)
+	p, err := rfc822.FindID(resp.Body, id)
+	var text io.Reader
+	if err == nil {
+		text, err = p.Body(req.Trace.Notef)
+	}
 	if err != nil {
 		resp.Body.Close()
 		return nil, err
 	}
-	part := &fetch.Response{Kind: fetch.Document, Media: p.media, Size: -1, Time: resp.Time, Header: p.header,
-		Proto: resp.Proto, Peer: resp.Peer, TLS: resp.TLS, Body: &joined{Reader: p, Closer: resp.Body}}
+	part := &fetch.Response{Kind: fetch.Document, Media: p.Media, Size: -1, Time: resp.Time, Header: p.Header,
+		Proto: resp.Proto, Peer: resp.Peer, TLS: resp.TLS, Body: &joined{Reader: text, Closer: resp.Body}}
 	if req.Op == fetch.Stat {
 		resp.Body.Close()
 		part.Body = io.NopCloser(strings.NewReader(""))

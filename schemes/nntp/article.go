@@ -7,7 +7,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/line"
-	"github.com/anyurl/fetch/internal/mailstore"
+	"github.com/anyurl/fetch/internal/rfc822"
 )
 
 // The media types of what articles bring.
@@ -42,9 +42,9 @@ func (d *driver) article(q *query, s *session, view View) (*fetch.Response, erro
 		return resp, nil
 	}
 	block := s.paced(s.lines.Block(0))
-	head, rest := mailstore.ReadHead(block)
-	resp.Header = mailstore.ParseHead(head)
-	resp.Time = mailstore.Date(resp.Header.Get("Date"))
+	head, rest := rfc822.ReadHead(block)
+	resp.Header = rfc822.ParseHead(head)
+	resp.Time = rfc822.Date(resp.Header.Get("Date"))
 	resp.Media = articleMedia
 	resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(head), rest))
 	if view == Head {
@@ -64,7 +64,7 @@ func (d *driver) article(q *query, s *session, view View) (*fetch.Response, erro
 	if n, err := io.Copy(io.Discard, io.LimitReader(rest, 1)); n > 0 || err != nil {
 		s.broken = true
 		if err == nil {
-			err = fetch.TooLarge.Errorf("head of more than %d bytes", mailstore.MaxHead)
+			err = fetch.TooLarge.Errorf("head of more than %d bytes", rfc822.MaxHead)
 		}
 		return nil, blockFault(err)
 	}

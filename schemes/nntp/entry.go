@@ -1,42 +1,28 @@
 package nntp
 
 import (
-	"io"
-	"mime"
 	"strconv"
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/mailstore"
-	"golang.org/x/text/encoding/htmlindex"
+	"github.com/anyurl/fetch/internal/rfc822"
 )
 
 // A fieldReader reads the values of articles' fields into entries.
 type fieldReader struct {
 	namer
-	keys  []string // in Entry.Extra, as they come
-	full  []bool   // the value begins with its field's name
-	words mime.WordDecoder
+	keys []string // in Entry.Extra, as they come
+	full []bool   // the value begins with its field's name
 }
 
 func newFieldReader(n namer, fields ...string) *fieldReader {
-	r := &fieldReader{namer: n, words: mime.WordDecoder{CharsetReader: charset}}
+	r := &fieldReader{namer: n}
 	for _, f := range fields {
 		name, full := strings.CutSuffix(strings.ToLower(f), ":full")
 		r.keys = append(r.keys, strings.ReplaceAll(strings.Trim(name, ":"), "-", "_"))
 		r.full = append(r.full, full)
 	}
 	return r
-}
-
-// charset reads the words of RFC 2047 that are in other charsets than mime
-// itself knows.
-func charset(name string, r io.Reader) (io.Reader, error) {
-	e, err := htmlindex.Get(name)
-	if err != nil {
-		return nil, err
-	}
-	return e.NewDecoder().Reader(r), nil
 }
 
 // overview reads a line of OVER: the number and the fields, parted by TAB (RFC
@@ -85,17 +71,13 @@ func (r *fieldReader) set(e *fetch.Entry, key, value string) {
 	if value == "" || key == "" || key == "number" {
 		return
 	}
-	if strings.Contains(value, "=?") {
-		if decoded, err := r.words.DecodeHeader(value); err == nil {
-			value = decoded
-		}
-	}
+	value = rfc822.DecodeWords(value)
 	e.Extra[key] = value
 	switch key {
 	case "subject":
 		e.Name = value
 	case "date":
-		e.Time = mailstore.Date(value)
+		e.Time = rfc822.Date(value)
 	case "bytes":
 		if n, err := strconv.ParseInt(value, 10, 64); err == nil && n >= 0 {
 			e.Size = n

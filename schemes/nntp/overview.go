@@ -9,7 +9,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/line"
-	"github.com/anyurl/fetch/internal/mailstore"
+	"github.com/anyurl/fetch/internal/rfc822"
 )
 
 // overviewMedia is the media type of an overview with these fields; nil stands
@@ -99,11 +99,11 @@ func (d *driver) overviewFromHeads(q *query, s *session, p part) (*fetch.Respons
 // overviewLine makes the line of an article from its head, with the standard
 // fields (RFC 3977 8.3.2). Nobody tells its size.
 func (s *session) overviewLine(dst []byte, number uint64, id string, block *line.Block) ([]byte, error) {
-	text, err := s.take(nil, mailstore.MaxHead, block)
+	text, err := s.take(nil, rfc822.MaxHead, block)
 	if err != nil {
 		return dst, err
 	}
-	head := mailstore.ParseHead(text)
+	head := rfc822.ParseHead(text)
 	dst = append(dst, formatNumber(number)...)
 	for _, name := range standardFields {
 		value := head.Get(name)

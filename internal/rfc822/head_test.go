@@ -1,4 +1,4 @@
-package mailstore
+package rfc822
 
 import (
 	"errors"

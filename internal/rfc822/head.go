@@ -1,4 +1,12 @@
-package mailstore
+// Package rfc822 reads messages of mail and news: the head (RFC 5322), the parts
+// (MIME, RFC 2045 and 2046), and the files that a text holds, encoded by yEnc,
+// uuencode or base64.
+//
+// [ReadHead] and [ParseHead] read a head, [FindNumber] and [FindID] a part.
+// [Decode] finds the file in a text: an article, or the Body of a part. All of
+// them read streams and bound what they hold in memory. Names in a message are
+// chosen by its sender: check them before they name a file.
+package rfc822
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package attach
+package rfc822
 
 import (
 	"encoding/base64"

@@ -1,0 +1,69 @@
+package rfc822
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+)
+
+// bufferSize bounds the piece of a line that is read at once. Boundaries and
+// the lines that begin and end an encoded file are shorter.
+const bufferSize = 16 << 10
+
+// lines reads a text line by line. Long lines come in pieces.
+type lines struct {
+	r     *bufio.Reader
+	begin bool   // the last piece began a line
+	end   string // "\n" or "\r\n" after the last piece; "": the line continues, or the text ended
+	read  bool   // next was called before
+	err   error
+}
+
+func newLines(r io.Reader) *lines { return &lines{r: bufio.NewReaderSize(r, bufferSize)} }
+
+// next returns a line without its end, or a piece of a line that is too long:
+// complete is false for each of its pieces. The text is valid until the next
+// call. A last line without an end is a line too.
+func (l *lines) next() (text []byte, complete bool, err error) {
+	if l.err != nil {
+		return nil, false, l.err
+	}
+	l.begin = l.end != "" || !l.read
+	l.read, l.end = true, ""
+	switch text, err = l.r.ReadSlice('\n'); {
+	case err == nil:
+		text, l.end = text[:len(text)-1], "\n"
+		if bare, ok := bytes.CutSuffix(text, []byte("\r")); ok {
+			text, l.end = bare, "\r\n"
+		}
+		return text, l.begin, nil
+	case err == bufio.ErrBufferFull:
+		if n := len(text) - 1; text[n] == '\r' {
+			return text[:n], false, l.r.UnreadByte()
+		}
+		return text, false, nil
+	}
+	if l.err = err; len(text) == 0 {
+		return nil, false, err
+	}
+	return text, l.begin, nil
+}
+
+// A chunked reads the pieces that next returns.
+type chunked struct {
+	next func() ([]byte, error)
+	left []byte
+	err  error
+}
+
+func (c *chunked) Read(p []byte) (int, error) {
+	for len(c.left) == 0 && c.err == nil && len(p) > 0 {
+		c.left, c.err = c.next()
+	}
+	if len(c.left) == 0 && len(p) > 0 {
+		return 0, c.err
+	}
+	n := copy(p, c.left)
+	c.left = c.left[n:]
+	return n, nil
+}
