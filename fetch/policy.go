@@ -122,7 +122,11 @@ func (p *Policy) judgeAddr(g *grant, t Target, a netip.Addr) error {
 	}
 	switch {
 	case c == metadata:
-		return refuse("address of a metadata service", "--allow-address "+a.Unmap().String())
+		override := ""
+		if g.typed || g.named { // no rule allows it where a server led
+			override = "--allow-address " + a.Unmap().String()
+		}
+		return refuse("address of a metadata service", override)
 	case g.named:
 		return nil
 	case a.Zone() != "" && !g.typed && !g.stays(t):

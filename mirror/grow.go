@@ -25,7 +25,7 @@ func leads(u uri.URI, resp *fetch.Response) bool {
 // found again.
 func (m *mirror) grow(ctx context.Context, v *visit) error {
 	g := m.growth(ctx, v, v.resp.Media, v.resp.Kind == fetch.Menu)
-	g.header, g.peer = v.resp.Header, v.resp.Peer
+	g.header = v.resp.Header
 	resp := v.resp
 	if !resp.Location.IsZero() {
 		g.redirect(resp.Location)
@@ -55,7 +55,7 @@ func (m *mirror) regrow(ctx context.Context, v *visit) error {
 	last := v.item.Last
 	g := m.growth(ctx, v, last.Media, last.Kind == fetch.Menu.String())
 	if v.resp != nil {
-		g.header, g.peer = v.resp.Header, v.resp.Peer
+		g.header = v.resp.Header
 	}
 	g.site()
 	if g.listing || !links.Holds(last.Media) && !isRobots(v.url) {
@@ -73,6 +73,19 @@ func (m *mirror) regrow(ctx context.Context, v *visit) error {
 		g.links(body)
 	}
 	return g.end()
+}
+
+// peer returns the address that answered v. Where nothing was asked, it is that
+// of the listing which led to v, but only if v has the same origin.
+func (v *visit) peer() netip.Addr {
+	if v.resp != nil {
+		return v.resp.Peer
+	}
+	listing, err := uri.Parse(v.meta.From)
+	if o, ok := originOf(listing); err == nil && ok && o == v.origin {
+		return v.meta.Peer
+	}
+	return netip.Addr{}
 }
 
 // growth gathers what one visit leads to.
@@ -98,7 +111,7 @@ type growth struct {
 
 // growth begins to gather.
 func (m *mirror) growth(ctx context.Context, v *visit, media string, menu bool) *growth {
-	g := &growth{m: m, ctx: ctx, v: v, media: media, peer: v.meta.Peer, listing: isListing(v.url, menu, media)}
+	g := &growth{m: m, ctx: ctx, v: v, media: media, peer: v.peer(), listing: isListing(v.url, menu, media)}
 	if isGroup(v.url) {
 		g.dropped, g.err = m.dropped(ctx)
 	}

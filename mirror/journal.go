@@ -10,6 +10,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror/frontier"
 )
 
@@ -32,6 +33,7 @@ type Event struct {
 	Offset    int64     `json:"offset,omitempty"`
 	Attempts  int       `json:"attempts,omitempty"` // that failed before
 	Note      string    `json:"note,omitempty"`
+	Override  string    `json:"override,omitempty"` // the flag of the command that allows what the Policy refused
 }
 
 // totals count what a run does.
@@ -138,6 +140,9 @@ func (m *mirror) count(v *visit, r *frontier.Result) {
 	}
 	if v.resp != nil {
 		e.Code, e.Media = v.resp.Code, v.resp.Media
+	}
+	if refusal, ok := errors.AsType[*fetch.Refusal](v.err); ok {
+		e.Override = refusal.Override
 	}
 	if k := r.Capture; k != nil {
 		e.Path, e.WARC, e.Offset = k.Path, k.File, k.At

@@ -24,7 +24,7 @@ func (g *growth) redirect(u uri.URI) {
 	text := canonical(u)
 	mt := meta{Hops: v.meta.Hops + 1, Part: v.meta.Part, Guide: v.meta.Guide, Guess: v.meta.Guess, Named: v.meta.Named}
 	switch {
-	case mt.Hops > maxHops:
+	case mt.Hops > maxHops, text == canonical(v.url):
 		v.out("too many redirects")
 	case len(u.Unredacted()) > maxURL:
 		v.out("the redirect leads to a URL that is too long")

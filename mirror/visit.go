@@ -174,7 +174,7 @@ func (m *mirror) bring(ctx context.Context, v *visit) error {
 	if err != nil {
 		return err
 	}
-	resp, err := m.Client.Do(ctx, req)
+	resp, err := m.answer(ctx, req)
 	if err != nil {
 		m.keep(v, left, err)
 		return err
@@ -219,6 +219,22 @@ func (m *mirror) bring(ctx context.Context, v *visit) error {
 		v.state = frontier.Kept
 	}
 	return nil
+}
+
+// answer asks for req, and again where the server redirects to the same item:
+// the next answer may differ. Only the last exchange is recorded.
+func (m *mirror) answer(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
+	for hops := 0; ; hops++ {
+		resp, err := m.Client.Do(ctx, req)
+		if err != nil || hops == maxHops || resp.Location.IsZero() || canonical(resp.Location) != canonical(req.URL) {
+			return resp, err
+		}
+		resp.Body.Close()
+		req.URL = resp.Location.WithoutUserinfo().WithoutFragment() // which may be another spelling
+		if req.Trace != nil && req.Trace.Again != nil {
+			req.Trace.Again()
+		}
+	}
 }
 
 // passOver tells why the body is not worth reading.

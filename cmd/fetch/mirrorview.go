@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -20,10 +21,12 @@ type view struct {
 	bar     *crawlBar // nil: no terminal
 	began   time.Time
 	refused int64 // of the URLs that were typed
+
+	overrides map[string]int64 // URLs that the policy refused, by the flag that allows them
 }
 
 func (a *app) newView(events bool) *view {
-	return &view{app: a, bar: a.newCrawlBar(events), json: events, began: time.Now()}
+	return &view{app: a, bar: a.newCrawlBar(events), json: events, began: time.Now(), overrides: map[string]int64{}}
 }
 
 func (v *view) event(e mirror.Event) {
@@ -34,10 +37,16 @@ func (v *view) event(e mirror.Event) {
 	if refused {
 		v.refused++
 	}
+	if _, known := v.overrides[e.Override]; e.Override != "" && (known || len(v.overrides) < maxOverrides) {
+		v.overrides[e.Override]++
+	}
 	if v.app.flags.verbose || refused || e.State == "dead" || e.State == "cut" {
 		v.say(about(e))
 	}
 }
+
+// maxOverrides bounds how many flags a summary names.
+const maxOverrides = 8
 
 // about is what a person is told of a visit.
 func about(e mirror.Event) string {
@@ -99,6 +108,9 @@ func (v *view) summary(s mirror.Summary, err error) {
 		}
 	}
 	v.app.note("%s", text)
+	for _, flag := range slices.Sorted(maps.Keys(v.overrides)) {
+		v.app.note("refused by policy: %d; to allow: %s", v.overrides[flag], flag)
+	}
 	if slices.Contains([]fetch.Fault{fetch.Canceled, fetch.DiskFull, fetch.TooLarge}, fetch.FaultOf(err)) {
 		v.app.note("the same command goes on")
 	}

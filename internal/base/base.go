@@ -4,7 +4,7 @@
 // Call [Of] with what is known of the document. The order is that of RFC 3986
 // section 5.1: what the document itself says, the entity it is enclosed in, the URI
 // by which it was retrieved, a default. Of is pure and reads at most [MaxHead] bytes
-// of the document.
+// of the document. Call [Location] or [Absolute] for a reference that a server wrote.
 package base
 
 import (

@@ -223,8 +223,8 @@ func (p *menuParser) schemeFor(host, port string) string {
 	return "gopher"
 }
 
-// isHost checks a host, which may be in UTF-8, and refuses the words that servers put for none in
-// notes and errors: RFC 1436 has no way to leave the field out.
+// isHost checks a host, which may be in UTF-8. It refuses the words that servers
+// put for none in notes and errors: RFC 1436 has no way to leave the field out.
 func isHost(host string) bool {
 	switch host {
 	case "", "fake", "error.host", "null.host":

@@ -1,0 +1,86 @@
+package mirror_test
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/mirror"
+)
+
+// TestToItself checks that an item which redirects to itself is asked for
+// again, as often as a client follows redirects.
+func TestToItself(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, to string
+		times    int32 // that it redirects
+		want     string
+		asked    int32
+	}{
+		{"twice", "/d/", 2, "/d/ /d/ /d/ /d/x", 3},
+		{"to another spelling", "HTTP://a.example:80/%64/", 1, "/%64/ /d/ /d/x", 2},
+		{"as often as it may", "/d/", 10, strings.Repeat("/d/ ", 11) + "/d/x", 11},
+		{"without an end", "/d/", 99, strings.TrimSpace(strings.Repeat("/d/ ", 11)), 11},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				var asked atomic.Int32
+				w.web("a.example", http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+					switch {
+					case r.URL.Path == "/robots.txt":
+						http.NotFound(out, r)
+					case r.URL.Path == "/d/" && asked.Add(1) <= c.times:
+						out.Header().Set("Location", c.to)
+						out.WriteHeader(http.StatusFound)
+					default:
+						out.Header().Set("Content-Type", "text/html")
+						io.WriteString(out, `<a href="x">`)
+					}
+				}))
+				o := w.options("http://a.example/d/")
+				sum := run(t, o)
+				got := strings.ReplaceAll(w.took(), "http://a.example/", "/")
+				if got != c.want || asked.Load() != c.asked || sum.Failed > 0 {
+					t.Errorf("asked for\n%s\nwant\n%s\n%+v", got, c.want, sum)
+				}
+				if e := events(t, o.Dir)[0]; (e.Note == "too many redirects") != (c.times > 10) {
+					t.Errorf("noted %q", e.Note)
+				}
+				sound(t, o.Dir)
+			})
+		})
+	}
+}
+
+// TestRefusalNamesFlag checks that the journal names the flag that allows what
+// the policy refused, and none where there is none.
+func TestRefusalNamesFlag(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.policy = fetch.Typed()
+		w.web("a.example", paper{"/d/": `<a href="x"><a href="http://a.example:25/d/"><a href="gopher://a.example/d/"><a href="http://10.0.0.1/d/"><a href="http://169.254.42.42/d/">`, "/d/x": ""})
+		o := w.options("http://a.example/d/")
+		o.Scope.Reach = mirror.Any
+		run(t, o)
+		got := map[string]string{}
+		for _, e := range events(t, o.Dir) {
+			if e.State == "excluded" && !strings.HasSuffix(e.URL, "/robots.txt") {
+				got[e.URL] = e.Override
+			}
+		}
+		want := map[string]string{"http://a.example:25/d/": "--allow-port http:25:any", "gopher://a.example/d/": "--proto-redir +gopher",
+			"http://10.0.0.1/d/": "", "http://169.254.42.42/d/": ""}
+		for u, flag := range want {
+			if found, ok := got[u]; !ok || found != flag {
+				t.Errorf("%s: %q, %t, want %q", u, found, ok, flag)
+			}
+		}
+	})
+}
