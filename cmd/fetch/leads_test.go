@@ -1,0 +1,277 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/anyurl/fetch/internal/peer"
+)
+
+// TestMirrorLocalhost checks that a mirror of http://localhost/ follows the
+// links that stay on its host and port, and no other link to localhost.
+func TestMirrorLocalhost(t *testing.T) {
+	t.Parallel()
+	web := peer.Nginx(t, peer.NginxOptions{})
+	web.Put("d/index.html", []byte(`<a href="a.html">a</a> <a href="/d/sub/">s</a>`))
+	web.Put("d/a.html", []byte(fmt.Sprintf(`<a href="http://localhost:%d/d/b.html">b</a>`, web.Port)))
+	web.Put("d/b.html", []byte("b\n"))
+	web.Put("d/sub/c.txt", []byte("c\n")) // its folder is a listing
+	other := peer.Nginx(t, peer.NginxOptions{})
+	other.Put("index.html", []byte(fmt.Sprintf(`<a href="http://localhost:%d/d/b.html">b</a>`, web.Port)))
+	hole := peer.Gophernicus(t, peer.GophernicusOptions{Args: []string{"-h", "localhost"}})
+	hole.Put("a.txt", []byte("a\n"))
+	hole.Put("sub/b.txt", []byte("b\n"))
+	files := peer.Vsftpd(t, peer.FTPOptions{})
+	files.Put("pub/a", []byte("a\n"))
+	files.Put("pub/sub/b", []byte("b\n"))
+	for _, c := range []struct {
+		url  string
+		want []string
+	}{
+		{fmt.Sprintf("http://localhost:%d/d/", web.Port), []string{"/d/a.html", "/d/b.html", "/d/sub/c.txt"}},
+		{fmt.Sprintf("gopher://localhost:%d/", hole.Port), []string{"/a.txt", "/sub/b.txt"}},
+		{fmt.Sprintf("ftp://localhost:%d/pub/", files.Port), []string{"/pub/a", "/pub/sub/b"}},
+	} {
+		dir := t.TempDir()
+		for range 2 {
+			fetchAs(t, 0, "mirror", "--output-dir", dir, c.url)
+			found := archived(t, dir)
+			for _, want := range c.want {
+				if !slices.ContainsFunc(slices.Collect(keys(found)), func(name string) bool { return strings.HasSuffix(name, want) }) {
+					t.Errorf("%s: no %s in %q", c.url, want, found)
+				}
+			}
+		}
+	}
+	// A redirect to a folder, which nginx makes absolute.
+	contains(t, fetchAs(t, 0, fmt.Sprintf("http://localhost:%d/d", web.Port)), "a.html")
+
+	dir := t.TempDir()
+	fetchAs(t, 0, "mirror", "--scope", "any", "--output-dir", dir, "http://"+other.Addr+"/")
+	if found := archived(t, dir); len(found) != 1 {
+		t.Errorf("from another origin: %q", found)
+	}
+	fetchAs(t, 0, "verify", dir)
+}
+
+func keys(m map[string]string) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// TestWebLeadsToFTP checks that an http page may lead to ftp, by a redirect and
+// by links within the scope of a mirror. An https page may not.
+func TestWebLeadsToFTP(t *testing.T) {
+	t.Parallel()
+	files := peer.Vsftpd(t, peer.FTPOptions{})
+	files.Put("pub/a", []byte("of ftp\n"))
+	at := "ftp://" + files.Addr + "/pub/a"
+	web := peer.Nginx(t, peer.NginxOptions{TLS: true, Server: "location /moved { return 302 " + at + "; }\nlocation /smtp { return 302 ftp://127.0.0.1:25/; }\n"})
+	web.Put("index.html", []byte(`<a href="`+at+`">a</a>`))
+	if got := fetchAs(t, 0, "http://"+web.Addr+"/moved"); got != "of ftp\n" {
+		t.Errorf("got %q", got)
+	}
+	fetchAs(t, 9, "http://"+web.Addr+"/smtp")
+	fetchAs(t, 9, "--proto-redir", "=http,https", "http://"+web.Addr+"/moved")
+	fetchAs(t, 9, "-k", "https://"+web.TLSAddr+"/moved")
+	fetchAs(t, 0, "-k", "--proto-redir", "+ftp", "https://"+web.TLSAddr+"/moved")
+	for _, c := range []struct {
+		args []string
+		url  string
+		want int
+	}{
+		{nil, "http://" + web.Addr + "/", 1},
+		{[]string{"--scope", "host"}, "http://" + web.Addr + "/", 2},
+		{[]string{"-k", "--scope", "host"}, "https://" + web.TLSAddr + "/", 1},
+	} {
+		dir := t.TempDir()
+		fetchAs(t, 0, append(append([]string{"mirror", "--output-dir", dir}, c.args...), c.url)...)
+		if found := archived(t, dir); len(found) != c.want {
+			t.Errorf("%q %s: got %q, want %d files", c.args, c.url, found, c.want)
+		}
+	}
+}
+
+// TestRedirectToItself checks that a redirect to the same URL is followed up to
+// --max-redirs, with and without a file to continue.
+func TestRedirectToItself(t *testing.T) {
+	var mu sync.Mutex
+	asked := 0
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		asked++
+		switch {
+		case r.URL.Path == "/a":
+			http.Redirect(w, r, "/b", http.StatusFound)
+		case r.URL.Path == "/b":
+			http.Redirect(w, r, "/a", http.StatusFound)
+		case r.URL.Path == "/ready" && asked > 2:
+			w.Header().Set("ETag", `"1"`)
+			http.ServeContent(w, r, "", time.Unix(1e9, 0), strings.NewReader("0123456789"))
+		default:
+			http.Redirect(w, r, r.URL.Path, http.StatusFound)
+		}
+	}))
+	defer web.Close()
+	part := filepath.Join(t.TempDir(), "part")
+	for _, c := range []struct {
+		name  string
+		args  []string
+		path  string
+		code  int
+		asked int
+		out   string
+	}{
+		{"twice", nil, "/ready", 0, 3, "0123456789"},
+		{"continued", []string{"-C", "-", "-o", part}, "/ready", 0, 3, ""},
+		{"continued from a byte", []string{"-C", "4"}, "/ready", 0, 3, "456789"},
+		{"too often", []string{"--max-redirs", "1"}, "/ready", 10, 2, ""},
+		{"without an end", nil, "/never", 10, 11, ""},
+		{"over two URLs", nil, "/a", 10, 2, ""},
+		{"over two URLs, continued", []string{"-C", "4"}, "/a", 10, 2, ""},
+	} {
+		if err := os.WriteFile(part, []byte("0123"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		asked = 0
+		if got := fetchAs(t, c.code, append(c.args, web.URL+c.path)...); got != c.out || asked != c.asked {
+			t.Errorf("%s: got %q of %d requests, want %q of %d", c.name, got, asked, c.out, c.asked)
+		}
+		if text, err := os.ReadFile(part); c.name == "continued" && string(text) != "0123456789" {
+			t.Errorf("%s: the file has %q, %v", c.name, text, err)
+		}
+	}
+}
+
+// TestHostOfAnotherOrigin checks that -H Host names no other server than the
+// first, and selects no cookies there.
+func TestHostOfAnotherOrigin(t *testing.T) {
+	var heads []string
+	record := func(w http.ResponseWriter, r *http.Request) {
+		heads = append(heads, r.Host+" "+r.Header.Get("Cookie"))
+		http.SetCookie(w, &http.Cookie{Name: "of", Value: "evil"})
+	}
+	evil := httptest.NewServer(http.HandlerFunc(record))
+	defer evil.Close()
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		record(w, r)
+		http.Redirect(w, r, evil.URL, http.StatusFound)
+	}))
+	defer web.Close()
+	jar := filepath.Join(t.TempDir(), "jar")
+	if err := os.WriteFile(jar, []byte("# Netscape HTTP Cookie File\nbank.example\tFALSE\t/\tFALSE\t0\tsid\tsecret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fetchAs(t, 0, "-b", jar, "-c", jar, "-H", "Host: bank.example", web.URL)
+	if want := []string{"bank.example sid=secret", evil.Listener.Addr().String() + " "}; !slices.Equal(heads, want) {
+		t.Errorf("asked as %q, want %q", heads, want)
+	}
+}
+
+// TestGatewayLeads checks that what a gateway on this machine fetched leads
+// neither to this machine nor to private networks: at once, in a mirror, and
+// in a later run of it.
+func TestGatewayLeads(t *testing.T) {
+	inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("the server inside was asked")
+	}))
+	defer inside.Close()
+	var lines []string
+	gateway := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		lines = append(lines, r.RequestURI)
+		switch {
+		case strings.HasSuffix(r.RequestURI, "redir"):
+			w.Header().Set("Location", inside.URL)
+			w.WriteHeader(http.StatusFound)
+		case strings.HasSuffix(r.RequestURI, ".html"):
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprintf(w, `<a href="%s/">x</a><a href="http://10.0.0.1/">y</a><a href="ftp://evil.example/pub/redir">z</a>`, inside.URL)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer gateway.Close()
+	for _, by := range []string{"--gateway=ftp=" + gateway.URL, "--proxy=" + gateway.URL} {
+		fetchAs(t, 9, by, "--proto-redir", "+http", "--noproxy", "127.0.0.1", "ftp://evil.example/pub/redir")
+		dir := t.TempDir()
+		for range 2 {
+			lines = nil
+			fetchAs(t, 0, "mirror", "--delay", "0", "--warc", "--scope", "any", "--output-dir", dir, by, "--noproxy", "127.0.0.1,10.0.0.1", "ftp://evil.example/pub/a.html")
+			if len(lines) < 2 {
+				t.Errorf("%s: the gateway was asked for %q", by, lines)
+			}
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "crawl.jsonl"))
+		if n := strings.Count(string(text), `"excluded"`); err != nil || n < 3 {
+			t.Errorf("%s: %d refused, %v: %s", by, n, err, text)
+		}
+		if text := records(t, dir); !strings.Contains(text, "ftp://evil.example/pub/a.html") || strings.Contains(text, "WARC-IP-Address") {
+			t.Errorf("%s: the records have the address of the gateway for that of the page: %s", by, text)
+		}
+		contains(t, fetchAs(t, 0, "--archive", dir, "ftp://evil.example/pub/a.html"), "10.0.0.1")
+		fetchAs(t, 0, "--archive", dir, "ftp://evil.example/pub/redir")
+	}
+}
+
+// records returns the text of the WARC files of an archive.
+func records(t *testing.T, dir string) (text string) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "warc", "*.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		z, err := gzip.NewReader(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(z)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += string(b)
+	}
+	return text
+}
+
+// TestMirrorNamesFlags checks that the summary of a mirror names the flags that
+// allow what the policy refused.
+func TestMirrorNamesFlags(t *testing.T) {
+	web := peer.Nginx(t, peer.NginxOptions{})
+	web.Put("index.html", []byte(`<a href="http://127.0.0.1:25/a">a</a><a href="http://127.0.0.1:25/b">b</a><a href="gopher://127.0.0.1/">g</a>`))
+	var out, said bytes.Buffer
+	code := run([]string{"--no-config", "mirror", "--scope", "host", "--output-dir", t.TempDir(), "http://" + web.Addr + "/"}, strings.NewReader(""), &out, &said)
+	if code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	contains(t, said.String(), "fetch: refused by policy: 2; to allow: --allow-port http:25:any\n", "fetch: refused by policy: 1; to allow: --proto-redir +gopher\n")
+	said.Reset()
+	_, port, _ := net.SplitHostPort(web.Addr)
+	run([]string{"--no-config", "-v", "mirror", "--allow-port", "http:" + port, "--output-dir", t.TempDir(), "http://" + web.Addr + "/"}, strings.NewReader(""), &out, &said)
+	if strings.Contains(said.String(), "unusual") {
+		t.Errorf("said %s", said.String())
+	}
+}
