@@ -63,8 +63,8 @@ func (r *Request) Clone() *Request {
 // Typed reports whether no server had a say in the URL.
 func (r *Request) Typed() bool { return r.From == nil }
 
-// A Source is where a URL was found. A zero Peer (behind a proxy, or not
-// remembered) is judged as the address that URL spells, or as a public one.
+// A Source is where a URL was found. A zero Peer (behind a proxy or a gateway, or
+// not remembered) is judged as the address that URL spells, or as a public one.
 type Source struct {
 	URL  uri.URI
 	Peer netip.Addr

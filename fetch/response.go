@@ -58,7 +58,7 @@ type Response struct {
 
 	Code   int                  // the server's own status number, or zero
 	Proto  string               // as spoken: "HTTP/1.1"
-	Peer   netip.Addr           // zero: behind a proxy, or no network
+	Peer   netip.Addr           // zero: behind a proxy or gateway, or no network
 	TLS    *tls.ConnectionState // nil: the exchange was in clear
 	Head   []byte               // the raw head, where the protocol has one
 	Header Header               // the parsed head

@@ -139,7 +139,7 @@ func (f *flags) register(p *pflag.FlagSet) {
 	p.IntVar(&f.maxRedirs, "max-redirs", 10, "follow `N` redirects at the most; -1 is no limit")
 	p.Func("proto", "allow the schemes of `LIST` alone: http,https or =http or -ftp", schemeList(&f.proto))
 	p.StringVar(&f.protoDefault, "proto-default", "", "take a URL without a scheme for one of `SCHEME`")
-	p.Func("proto-redir", "let redirects lead to the schemes of `LIST`: +ftp or =https", schemeList(&f.protoRedir))
+	p.Func("proto-redir", "let redirects lead to the schemes of `LIST`: +gopher or =https", schemeList(&f.protoRedir))
 	p.BoolVar(&f.allowDowngrade, "allow-downgrade", false, "let an https page redirect to http")
 	p.StringSliceVar(&f.allowPort, "allow-port", nil, "allow `SCHEME:PORT`; with :any also where a server leads")
 	p.StringSliceVar(&f.allowAddress, "allow-address", nil, "allow an `ADDRESS` or prefix, metadata services too")
