@@ -64,10 +64,10 @@ answer is a page of its own, which fetch 'wais://HOST/DATABASE?WORDS' brings.`,
 A message, or a part of one, is brought without being marked as read; a mailbox
 is a listing; ?CRITERIA searches it. --mbox and --maildir bring the messages of
 either. imaps is the same under TLS. Without a user the login is anonymous;
-USER;AUTH=MECHANISM says how to log in. Where
-a server refuses a mechanism, the next one is tried, but no password is sent in
-plaintext after a refusal: --sasl names the mechanism, or * allows any. /;PARTIAL=FIRST.LENGTH at the end brings
+USER;AUTH=MECHANISM says how to log in. /;PARTIAL=FIRST.LENGTH at the end brings
 some bytes of a message or a part.
+Where a server refuses a mechanism, the next one is tried, but no password is
+sent in plaintext after a refusal. --sasl names the mechanism, or * allows any.
 Where the server offers encryption, a login goes by it or not at all.
 Flags: --ssl --ssl-reqd --sasl --mbox --maildir -r, and those of TLS.`,
 	"mid": `mid:MESSAGE-ID[/CONTENT-ID]   cid:CONTENT-ID   mailto:ADDRESS   RFC 2392, RFC 6068

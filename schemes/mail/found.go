@@ -31,15 +31,15 @@ func (s *session) search(text string) (imap.UIDSet, error) {
 	if err != nil {
 		return nil, err
 	}
-	words, err := p.wire(s.caps["LITERAL+"] || s.caps["LITERAL-"] || s.caps["IMAP4REV2"])
-	if err != nil {
-		return nil, err
-	}
 	verb := "UID SEARCH "
 	if s.caps["ESEARCH"] || s.caps["IMAP4REV2"] {
 		verb += "RETURN (ALL) "
 	}
-	s.guard.beginLarge(verb+words, foundSize)
+	words, waits := p.wire(s.nonSync())
+	for i := range waits {
+		waits[i] += len(verb)
+	}
+	s.guard.beginLarge(verb+words, foundSize, waits...)
 	data, err := s.client.UIDSearch(&imap.SearchCriteria{}, nil).Wait()
 	if err != nil {
 		return nil, s.fault("SEARCH", fetch.Denied, err)
@@ -47,6 +47,18 @@ func (s *session) search(text string) (imap.UIDSet, error) {
 	s.reused = false
 	set, _ := data.All.(imap.UIDSet)
 	return set, nil
+}
+
+// nonSync returns the length up to which the server accepts literals that do
+// not wait for it (RFC 7888).
+func (s *session) nonSync() int {
+	switch {
+	case s.caps["LITERAL+"]:
+		return maxProgram
+	case s.caps["LITERAL-"] || s.caps["IMAP4REV2"]:
+		return 4096
+	}
+	return 0
 }
 
 // finds lists a set of messages, some at a time: no command has room for many

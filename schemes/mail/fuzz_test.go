@@ -53,9 +53,9 @@ func checkProgram(t *testing.T, text string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wire, err := p.wire(true)
-	if err != nil {
-		t.Fatal(err)
+	wire, _ := p.wire(maxProgram)
+	if sync, waits := p.wire(0); len(sync) != len(wire)-len(waits) || len(waits) != strings.Count(sync, "\r\n") {
+		t.Fatalf("%q goes out as %q, in %v", text, sync, waits)
 	}
 	plain := wire
 	for i := strings.Index(plain, "+}\r\n"); i >= 0; i = strings.Index(plain, "+}\r\n") {

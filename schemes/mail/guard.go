@@ -24,11 +24,14 @@ type guard struct {
 	words string // what the next command says behind its tag; "": what the library has
 
 	mu    sync.Mutex
-	left  int64 // what may still be read
-	limit int64 // what left was at first
-	skip  int64 // bytes of a literal that come next, or have come
-	open  int   // parentheses that have just been opened
-	err   error // what ended the reading
+	rest  []string // of the command, each behind a literal's length: sent when the server asks for it
+	plus  bool     // within a line of the server that does so
+	mid   bool     // within another line
+	left  int64    // what may still be read
+	limit int64    // what left was at first
+	skip  int64    // bytes of a literal that come next, or have come
+	open  int      // parentheses that have just been opened
+	err   error    // what ended the reading
 }
 
 const (
@@ -64,9 +67,21 @@ func (s *session) handOver() {
 func (g *guard) begin(words string) { g.beginLarge(words, answerSize) }
 
 // beginLarge is begin for an answer of another size.
-func (g *guard) beginLarge(words string, size int64) {
+// The client waits for the server before each of the offsets waits of words.
+func (g *guard) beginLarge(words string, size int64, waits ...int) {
 	g.mu.Lock()
-	g.left, g.limit, g.words = size, size, words
+	g.left, g.limit, g.words, g.rest = size, size, words, nil
+	for i, at := range waits {
+		end := len(words)
+		if i+1 < len(waits) {
+			end = waits[i+1]
+		}
+		g.rest = append(g.rest, words[at:end])
+	}
+	if len(waits) > 0 {
+		g.words = words[:waits[0]]
+		g.rest[len(waits)-1] += "\r\n"
+	}
 	g.mu.Unlock()
 	g.s.waiting()
 }
@@ -93,6 +108,49 @@ func (g *guard) Read(p []byte) (int, error) {
 		g.first = g.first[n:]
 		return n, nil
 	}
+	for {
+		n, err := g.read(p)
+		n, next := g.goAhead(p[:n])
+		for _, part := range next {
+			g.s.waiting()
+			if err := g.s.send([]byte(part), []byte(part)); err != nil {
+				return 0, g.fail(err)
+			}
+		}
+		if n > 0 || err != nil {
+			return n, err
+		}
+	}
+}
+
+// goAhead takes the lines out of text in which the server asks for the rest of
+// a command (RFC 3501 7.5), because the library knows of no such command. It
+// returns the length of what is left, and what is to be sent.
+func (g *guard) goAhead(text []byte) (n int, next []string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.rest) == 0 && !g.plus {
+		if len(text) > 0 {
+			g.mid = text[len(text)-1] != '\n'
+		}
+		return len(text), nil
+	}
+	for _, c := range text {
+		if c == '+' && !g.mid && len(g.rest) > 0 {
+			g.plus = true
+		}
+		if g.mid = c != '\n'; !g.plus {
+			text[n] = c
+			n++
+		} else if c == '\n' {
+			next, g.rest, g.plus = append(next, g.rest[0]), g.rest[1:], false
+		}
+	}
+	return n, next
+}
+
+// read reads from the server.
+func (g *guard) read(p []byte) (int, error) {
 	g.mu.Lock()
 	left, limit := g.left, g.limit
 	g.mu.Unlock()
@@ -156,7 +214,9 @@ func (g *guard) Write(p []byte) (int, error) {
 	out := p
 	if tag, _, ok := bytes.Cut(p, []byte(" ")); ok && g.words != "" {
 		out = append(append(bytes.Clone(tag), ' '), g.words...)
-		out = append(out, "\r\n"...)
+		if !bytes.HasSuffix(out, []byte("\r\n")) { // of a literal's length
+			out = append(out, "\r\n"...)
+		}
 		g.words = ""
 	}
 	if err := g.s.send(out, out); err != nil {

@@ -2,6 +2,7 @@ package mail
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -120,45 +121,57 @@ func quotedToken(text string) (t token, rest string, err error) {
 	return t, "", fetch.BadURL.Errorf("quote of a search is not closed")
 }
 
-// wire writes p as the arguments of SEARCH. Words outside ASCII are literals
-// that do not wait for the server (RFC 7888), where it takes those.
-func (p program) wire(literals bool) (string, error) {
-	foreign := false
-	text := p.join(func(s string) string {
-		if !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
-			return quote(s)
-		}
-		foreign = true
-		return fmt.Sprintf("{%d+}\r\n%s", len(s), s)
-	})
-	switch {
-	case !foreign:
-		return text, nil
-	case !literals:
-		return "", fetch.Unsupported.Errorf("server takes no words outside ASCII in a search")
-	case strings.EqualFold(p[0].text, "CHARSET"):
-		return text, nil
+// wire writes p as the arguments of SEARCH, and where in them the client has to
+// wait for the server. Words outside ASCII are literals: non-synchronizing ones
+// (RFC 7888) up to the length that the server accepts.
+func (p program) wire(nonSync int) (text string, waits []int) {
+	var b strings.Builder
+	if !strings.EqualFold(p[0].text, "CHARSET") && p.foreign() {
+		b.WriteString("CHARSET UTF-8 ")
 	}
-	return "CHARSET UTF-8 " + text, nil
+	p.join(&b, func(s string) {
+		switch {
+		case isASCII(s):
+			b.WriteString(quote(s))
+		case len(s) <= nonSync:
+			fmt.Fprintf(&b, "{%d+}\r\n%s", len(s), s)
+		default:
+			fmt.Fprintf(&b, "{%d}\r\n", len(s))
+			waits = append(waits, b.Len())
+			b.WriteString(s)
+		}
+	})
+	return b.String(), waits
+}
+
+// foreign reports whether a word of p is outside ASCII.
+func (p program) foreign() bool {
+	return slices.ContainsFunc(p, func(t token) bool { return !isASCII(t.text) })
+}
+
+func isASCII(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
 // String writes p in one line, for people.
-func (p program) String() string { return p.join(quote) }
-
-// join writes what is quoted in a way of its own.
-func (p program) join(quoted func(string) string) string {
+func (p program) String() string {
 	var b strings.Builder
+	p.join(&b, func(s string) { b.WriteString(quote(s)) })
+	return b.String()
+}
+
+// join writes p to b, and calls quoted to write what is quoted.
+func (p program) join(b *strings.Builder, quoted func(string)) {
 	for i, t := range p {
 		if i > 0 && t.plain() != ")" && p[i-1].plain() != "(" {
 			b.WriteByte(' ')
 		}
 		if t.quoted {
-			b.WriteString(quoted(t.text))
+			quoted(t.text)
 		} else {
 			b.WriteString(t.text)
 		}
 	}
-	return b.String()
 }
 
 // plain is the text of a token that is not quoted.
