@@ -19,10 +19,11 @@ type literal struct {
 	command *imapclient.FetchCommand
 	message *imapclient.FetchMessageData
 	text    io.Reader
-	size    int64 // of text
-	whole   bool  // the server has sent it from its beginning
-	first   int64 // where else, as the server says
-	octets  int64 // RFC822.SIZE, where that was asked for; else -1
+	size    int64    // of text
+	whole   bool     // the server has sent it from its beginning
+	first   int64    // where else, as the server says
+	octets  int64    // RFC822.SIZE, where that was asked for; else -1
+	uid     imap.UID // that was asked for; 0: a number within the mailbox was
 
 	mu     sync.Mutex // held while somebody takes from the library
 	left   int64
@@ -52,7 +53,7 @@ func (s *session) fetchOnce(q *task, items string) (_ *literal, told bool, err e
 	if q.uid == 0 {
 		set = imap.SeqSetNum(q.index)
 	}
-	l := &literal{s: s, octets: -1, command: s.client.Fetch(set, &imap.FetchOptions{BodySection: []*imap.FetchItemBodySection{{Peek: true}}})}
+	l := &literal{s: s, octets: -1, uid: imap.UID(q.uid), command: s.client.Fetch(set, &imap.FetchOptions{BodySection: []*imap.FetchItemBodySection{{Peek: true}}})}
 	for l.message = l.command.Next(); l.message != nil; l.message = l.command.Next() {
 		ours := true
 		for item := l.message.Next(); item != nil; item = l.message.Next() {
@@ -61,7 +62,7 @@ func (s *session) fetchOnce(q *task, items string) (_ *literal, told bool, err e
 				ours = q.uid == 0 || uint32(item.UID) == q.uid
 				if !ours && !skip(l.message) {
 					<-s.client.Closed()
-					return nil, true, s.fault("FETCH", fetch.Denied, io.ErrUnexpectedEOF)
+					return nil, true, s.otherFault()
 				}
 			case imapclient.FetchItemDataRFC822Size:
 				l.octets = item.Size
@@ -82,6 +83,16 @@ func (s *session) fetchOnce(q *task, items string) (_ *literal, told bool, err e
 	return nil, told, err
 }
 
+// otherFault returns the error where another message than the requested one
+// ended the session. A message beyond the limit of an answer says as little
+// about the requested one as a short one: that one is absent.
+func (s *session) otherFault() error {
+	if err := s.fault("FETCH", fetch.Denied, io.ErrUnexpectedEOF); fetch.FaultOf(err) != fetch.TooLarge {
+		return err
+	}
+	return errAbsent
+}
+
 // unasked ends a session in which the server sends what nobody has asked for.
 func (s *session) unasked(text io.Reader) error {
 	s.broken.Store(true)
@@ -98,9 +109,17 @@ var errUnasked error = fetch.Protocol.Errorf("server sends what it was not asked
 // skip takes what is left of a message. It is false where a literal failed:
 // then nothing more may be taken, for the library goes on meanwhile.
 func skip(m *imapclient.FetchMessageData) bool {
+	_, ok := skipToUID(m)
+	return ok
+}
+
+// skipToUID is skip, and returns the UID of the message if that is left too.
+func skipToUID(m *imapclient.FetchMessageData) (uid imap.UID, ok bool) {
 	for item := m.Next(); item != nil; item = m.Next() {
 		var text io.Reader
 		switch item := item.(type) {
+		case imapclient.FetchItemDataUID:
+			uid = item.UID
 		case imapclient.FetchItemDataBodySection:
 			text = item.Literal
 		case imapclient.FetchItemDataBinarySection:
@@ -108,11 +127,11 @@ func skip(m *imapclient.FetchMessageData) bool {
 		}
 		if text != nil {
 			if _, err := io.Copy(io.Discard, text); err != nil {
-				return false
+				return uid, false
 			}
 		}
 	}
-	return true
+	return uid, true
 }
 
 // finish takes what is left of an answer, from behind the message that was
@@ -167,8 +186,11 @@ func (l *literal) finish() error {
 	err := io.ErrUnexpectedEOF
 	if l.failed {
 		<-l.s.client.Closed()
-	} else if skip(l.message) {
+	} else if uid, ok := skipToUID(l.message); ok {
 		err = l.s.finish(l.command)
+		if err == nil && l.uid != 0 && uid != 0 && uid != l.uid {
+			return fetch.Protocol.Errorf("server sends message %d, not %d", uid, l.uid)
+		}
 	}
 	switch err := l.s.fault("FETCH", fetch.Denied, err); {
 	case l.left > 0 && fetch.FaultOf(err) == fetch.Connect:
