@@ -143,8 +143,8 @@ func (s *session) respond(q *task) (*fetch.Response, error) {
 		return s.mailboxes(q)
 	}
 	resp, err := s.inMailbox(q)
-	if fetch.FaultOf(err) == fetch.NotFound && s.mailbox != nil && !s.mailbox.fresh && !s.broken.Load() {
-		s.mailbox = nil // it may be there by now
+	if fault := fetch.FaultOf(err); (fault == fetch.NotFound || fault == fetch.Protocol && q.index != 0) && s.mailbox != nil && !s.mailbox.fresh && !s.broken.Load() {
+		s.mailbox = nil // it may be there by now, or have another number
 		resp, err = s.inMailbox(q)
 	}
 	return resp, err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"net"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,11 +28,12 @@ type guard struct {
 	rest  []string // of the command, each behind a literal's length: sent when the server asks for it
 	plus  bool     // within a line of the server that does so
 	mid   bool     // within another line
-	left  int64    // what may still be read
-	limit int64    // what left was at first
-	skip  int64    // bytes of a literal that come next, or have come
-	open  int      // parentheses that have just been opened
-	err   error    // what ended the reading
+	list  listLines
+	left  int64 // what may still be read
+	limit int64 // what left was at first
+	skip  int64 // bytes of a literal that come next, or have come
+	open  int   // parentheses that have just been opened
+	err   error // what ended the reading
 }
 
 const (
@@ -71,6 +73,7 @@ func (g *guard) begin(words string) { g.beginLarge(words, answerSize) }
 func (g *guard) beginLarge(words string, size int64, waits ...int) {
 	g.mu.Lock()
 	g.left, g.limit, g.words, g.rest = size, size, words, nil
+	g.list.on = strings.HasPrefix(words, "LIST ")
 	for i, at := range waits {
 		end := len(words)
 		if i+1 < len(waits) {
@@ -111,6 +114,9 @@ func (g *guard) Read(p []byte) (int, error) {
 	for {
 		n, err := g.read(p)
 		n, next := g.goAhead(p[:n])
+		text := g.repair(p[:n])
+		n = copy(p, text)
+		g.first = text[n:]
 		for _, part := range next {
 			g.s.waiting()
 			if err := g.s.send([]byte(part), []byte(part)); err != nil {
@@ -121,6 +127,13 @@ func (g *guard) Read(p []byte) (int, error) {
 			return n, err
 		}
 	}
+}
+
+// repair is listLines.repair.
+func (g *guard) repair(text []byte) []byte {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.list.repair(text)
 }
 
 // goAhead takes the lines out of text in which the server asks for the rest of

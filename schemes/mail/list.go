@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 
 	"github.com/anyurl/fetch/fetch"
@@ -18,17 +19,23 @@ func (s *session) mailboxes(q *task) (*fetch.Response, error) {
 	if q.req.Op == fetch.Stat {
 		return resp, nil
 	}
-	n := newNamer(q.req.URL)
-	s.guard.begin("")
-	command := s.client.List("", "*", nil)
-	resp.Body = newListing(&series{s: s, verb: "LIST", finish: command.Close, take: func() (fetch.Entry, bool) {
-		data := command.Next()
-		if data == nil {
-			return fetch.Entry{}, false
-		}
-		return n.mailboxEntry(data), true
-	}})
+	resp.Body = newListing(s.list(newNamer(q.req.URL), "*"))
 	return resp, nil
+}
+
+// list lists the mailboxes whose names match pattern.
+func (s *session) list(n namer, pattern string) *series {
+	s.guard.begin(`LIST "" ` + quote(pattern))
+	command := s.client.List("", pattern, nil)
+	return &series{s: s, verb: "LIST", finish: command.Close, take: func() (fetch.Entry, bool) {
+		for data := command.Next(); data != nil; data = command.Next() {
+			if strings.Trim(data.Mailbox, string(data.Delim)) != "" {
+				return n.mailboxEntry(data), true
+			}
+			s.guard.refill() // the root of the hierarchy is no mailbox
+		}
+		return fetch.Entry{}, false
+	}}
 }
 
 // summary is what a listing tells of each message.

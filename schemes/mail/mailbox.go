@@ -1,6 +1,9 @@
 package mail
 
 import (
+	"errors"
+	"strings"
+
 	"github.com/anyurl/fetch/fetch"
 	"github.com/emersion/go-imap/v2"
 )
@@ -15,21 +18,37 @@ type mailbox struct {
 }
 
 // examine selects the mailbox of q. A session that has it already keeps it,
-// but for listings, which must have the newest.
+// but for listings, which must have the newest. The server reports on the way
+// how many messages there are.
 func (s *session) examine(q *task) error {
-	if m := s.mailbox; m != nil && m.name == q.mailbox && q.uid != 0 {
+	if m := s.mailbox; m != nil && m.name == q.mailbox && q.kind == message {
 		m.fresh = false
+		if now := s.client.Mailbox(); now != nil {
+			m.messages = now.NumMessages
+		}
 		return s.check(q)
 	}
 	s.mailbox = nil
-	s.guard.begin("")
-	data, err := s.client.Select(q.mailbox, &imap.SelectOptions{ReadOnly: true}).Wait()
+	data, err := s.selectMailbox(q.mailbox, "")
+	var no *imap.Error
+	if errors.As(err, &no) && no.Type == imap.StatusResponseTypeNo && no.Code == "" && (strings.Contains(q.mailbox, "&") || !isASCII(q.mailbox)) {
+		// The server may have names that are not in modified UTF-7.
+		if raw, again := s.selectMailbox(q.mailbox, "EXAMINE "+quote(q.mailbox)); again == nil {
+			data, err = raw, nil
+		}
+	}
 	if err != nil {
 		return s.fault("EXAMINE", fetch.NotFound, err)
 	}
 	s.reused = false
 	s.mailbox = &mailbox{q.mailbox, data.UIDValidity, uint32(data.UIDNext), data.NumMessages, true}
 	return s.check(q)
+}
+
+// selectMailbox sends EXAMINE, or command in its place if that is not "".
+func (s *session) selectMailbox(name, command string) (*imap.SelectData, error) {
+	s.guard.begin(command)
+	return s.client.Select(name, &imap.SelectOptions{ReadOnly: true}).Wait()
 }
 
 // check refuses numbers of another time: what they named then is not what they

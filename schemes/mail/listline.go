@@ -1,0 +1,91 @@
+package mail
+
+import (
+	"bytes"
+	"encoding/base64"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// A listLines repairs the answers to LIST before the library reads them. One
+// name that is not in modified UTF-7 (RFC 3501 5.1.3), as those of files in GNU
+// imap4d, or an empty hierarchy delimiter would end the library's session.
+type listLines struct {
+	on   bool
+	part []byte // of a line that has not ended
+}
+
+// repair takes the next bytes of the server and returns those for the library.
+func (l *listLines) repair(text []byte) []byte {
+	if !l.on && len(l.part) == 0 {
+		return text
+	}
+	l.part = append(l.part, text...)
+	end := bytes.LastIndexByte(l.part, '\n') + 1
+	if !l.on || len(l.part)-end > maxReply {
+		end = len(l.part)
+	}
+	var out []byte
+	for line := range bytes.Lines(l.part[:end]) {
+		out = append(out, repairLine(line)...)
+	}
+	l.part = append(l.part[:0], l.part[end:]...)
+	return out
+}
+
+func repairLine(line []byte) []byte {
+	const begin = "* LIST ("
+	if len(line) < len(begin) || !strings.EqualFold(string(line[:len(begin)]), begin) {
+		return line
+	}
+	text := strings.Replace(strings.TrimRight(string(line), "\r\n"), `) "" `, `) NIL `, 1)
+	text = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return utf8.RuneError
+		}
+		return r
+	}, strings.ToValidUTF8(text, string(utf8.RuneError)))
+	var b strings.Builder
+	shifted := false // behind a shift that just ended
+	for text != "" {
+		before, rest, found := strings.Cut(text, "&")
+		b.WriteString(before)
+		if !found {
+			break
+		}
+		b.WriteByte('&')
+		run, after, ended := strings.Cut(rest, "-")
+		switch {
+		case ended && run == "":
+			b.WriteByte('-')
+			text, shifted = after, false
+		case ended && !(shifted && before == "") && isShift(run):
+			b.WriteString(run + "-")
+			text, shifted = after, true
+		default:
+			b.WriteByte('-') // an ampersand that stands for itself
+			text, shifted = rest, false
+		}
+	}
+	return []byte(b.String() + "\r\n")
+}
+
+// isShift reports whether run is what modified UTF-7 has between "&" and "-".
+func isShift(run string) bool {
+	b, err := base64.RawStdEncoding.DecodeString(strings.ReplaceAll(run, ",", "/"))
+	if err != nil || len(b) == 0 || len(b)%2 != 0 || strings.Contains(run, "/") {
+		return false
+	}
+	for i := 0; i < len(b); i += 2 {
+		r := rune(b[i])<<8 | rune(b[i+1])
+		if utf16.IsSurrogate(r) {
+			if i += 2; i == len(b) || utf16.DecodeRune(r, rune(b[i])<<8|rune(b[i+1])) == utf8.RuneError {
+				return false
+			}
+		} else if ' ' <= r && r <= '~' {
+			return false
+		}
+	}
+	return true
+}
