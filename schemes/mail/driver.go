@@ -152,6 +152,9 @@ func (s *session) respond(q *task) (*fetch.Response, error) {
 
 func (s *session) inMailbox(q *task) (*fetch.Response, error) {
 	if err := s.examine(q); err != nil {
+		if fetch.FaultOf(err) == fetch.NotFound && q.kind == messages && s.mailbox == nil && !s.broken.Load() {
+			return s.below(q, err)
+		}
 		return nil, err
 	}
 	switch q.kind {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"io"
 	"net"
-	"strings"
 	"sync"
 	"time"
 
@@ -68,12 +67,20 @@ func (s *session) handOver() {
 // begin makes ready for one command and the time and space of its answer.
 func (g *guard) begin(words string) { g.beginLarge(words, answerSize) }
 
+// beginList is begin for the library's LIST.
+func (g *guard) beginList() {
+	g.begin("")
+	g.mu.Lock()
+	g.list.on = true
+	g.mu.Unlock()
+}
+
 // beginLarge is begin for an answer of another size.
 // The client waits for the server before each of the offsets waits of words.
 func (g *guard) beginLarge(words string, size int64, waits ...int) {
 	g.mu.Lock()
 	g.left, g.limit, g.words, g.rest = size, size, words, nil
-	g.list.on = strings.HasPrefix(words, "LIST ")
+	g.list.on = false
 	for i, at := range waits {
 		end := len(words)
 		if i+1 < len(waits) {

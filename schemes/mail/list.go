@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -23,9 +24,31 @@ func (s *session) mailboxes(q *task) (*fetch.Response, error) {
 	return resp, nil
 }
 
+// below lists the mailboxes below the name of q, which holds no messages itself
+// (\Noselect). Where there is no such name, err is returned, the answer to
+// EXAMINE.
+func (s *session) below(q *task, err error) (*fetch.Response, error) {
+	if strings.ContainsAny(q.mailbox, "*%") { // wildcards of LIST
+		return nil, err
+	}
+	s.guard.beginList()
+	found, failed := s.client.List("", q.mailbox, nil).Collect()
+	if failed = s.fault("LIST", fetch.Denied, failed); s.broken.Load() {
+		return nil, failed
+	}
+	if failed != nil || len(found) != 1 || found[0].Delim == 0 || !slices.Contains(found[0].Attrs, imap.MailboxAttrNoSelect) {
+		return nil, err
+	}
+	resp := &fetch.Response{Kind: fetch.Menu, Media: entries.Media, Size: -1}
+	if q.req.Op != fetch.Stat {
+		resp.Body = newListing(s.list(newNamer(q.req.URL), q.mailbox+string(found[0].Delim)+"*"))
+	}
+	return resp, nil
+}
+
 // list lists the mailboxes whose names match pattern.
 func (s *session) list(n namer, pattern string) *series {
-	s.guard.begin(`LIST "" ` + quote(pattern))
+	s.guard.beginList()
 	command := s.client.List("", pattern, nil)
 	return &series{s: s, verb: "LIST", finish: command.Close, take: func() (fetch.Entry, bool) {
 		for data := command.Next(); data != nil; data = command.Next() {

@@ -5,6 +5,7 @@
 //
 //	imap://H/                              the mailboxes of a server, a listing
 //	imap://H/INBOX                         its messages, a listing
+//	imap://H/lists                         the mailboxes below a name without messages
 //	imap://H/INBOX?SUBJECT%20tea           those that a search finds, a listing
 //	imap://H/INBOX/;UID=7                  a message
 //	imap://H/INBOX/;UID=7/;SECTION=2       a part of it, as it is encoded
