@@ -38,9 +38,17 @@ func (u URI) IsZero() bool { return !u.parsed }
 func (u URI) Unredacted() string { return u.s }
 
 // String returns the URI with the password of its userinfo, if it has one,
-// shown as "***". The result parses, and is [URI.Unredacted] when there is no
-// password.
+// shown as "***". The same is done to a mistyped login in a URI that has no
+// host, such as "http:user:secret@host/". The result parses, and is
+// [URI.Unredacted] when there is no password. [Redact] masks the secrets of a
+// query as well.
 func (u URI) String() string {
+	if u.scheme > 0 && u.host == u.port && hosted(u.s[:u.scheme]) {
+		if from, to := new(token).password(u.s, 0, int(u.scheme)+1); from < to {
+			return u.s[:from] + mask + u.s[to:]
+		}
+		return u.s
+	}
 	info, ok := u.Userinfo()
 	if !ok {
 		return u.s
@@ -49,7 +57,7 @@ func (u URI) String() string {
 	if colon < 0 {
 		return u.s
 	}
-	return u.s[:u.authority()+uint32(colon)+1] + "***" + u.s[u.host-1:]
+	return u.s[:u.authority()+uint32(colon)+1] + mask + u.s[u.host-1:]
 }
 
 // GoString returns a Go expression for u, password hidden.
