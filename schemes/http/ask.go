@@ -170,6 +170,12 @@ func (a *ask) override(req *fetch.Request) {
 			continue
 		case "range":
 			a.ranged, a.any = false, true
+		case "referer":
+			var ok bool
+			if f.Value, ok = referer(f.Value); !ok {
+				req.Trace.Notef("Referer not sent: it is not a URL and may contain a login")
+				continue
+			}
 		case "connection", "upgrade", "te", "keep-alive", "proxy-connection", "http2-settings":
 			a.old = true
 		}
@@ -188,7 +194,13 @@ func (a *ask) validate() error {
 	if !httpguts.ValidHostHeader(a.host) || hasBlank(a.host) {
 		return fetch.Usage.Errorf("header field Host: invalid value")
 	}
-	for _, f := range a.header {
+	return validFields(a.header)
+}
+
+// validFields returns an error for the first field of h that would end its
+// line early.
+func validFields(h fetch.Header) error {
+	for _, f := range h {
 		if !httpguts.ValidHeaderFieldName(f.Name) {
 			return fetch.Usage.Errorf("header field %q: invalid name", f.Name)
 		}

@@ -3,6 +3,7 @@ package http
 import (
 	"context"
 	"net"
+	"strings"
 
 	"github.com/anyurl/fetch/fetch"
 )
@@ -32,6 +33,9 @@ func (d *driver) via(ctx context.Context) (*proxyTo, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := validProxyFields(via.Header); err != nil {
+		return nil, err
+	}
 	p := &proxyTo{
 		key:    via.Proxy.Unredacted(),
 		host:   t.Address(),
@@ -45,6 +49,18 @@ func (d *driver) via(ctx context.Context) (*proxyTo, error) {
 	}
 	p.login, err = fetch.CredentialOf(via.Proxy)
 	return p, err
+}
+
+// validProxyFields returns an error for a field that may not be added to a
+// request: what frames it or belongs to the origin, as in a CONNECT request.
+func validProxyFields(h fetch.Header) error {
+	for _, f := range h {
+		switch strings.ToLower(f.Name) {
+		case "host", "content-length", "transfer-encoding", "trailer", "authorization", "cookie":
+			return fetch.Usage.Errorf("proxy header field %s: not allowed", f.Name)
+		}
+	}
+	return validFields(h)
 }
 
 // absolute is the request target: RFC 9112 3.2.2.

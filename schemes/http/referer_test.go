@@ -1,0 +1,71 @@
+package http_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/schemes/http"
+	"github.com/anyurl/fetch/uri"
+)
+
+// TestRefererOfCaller: no login and no fragment leave in a Referer field that
+// the caller set, in whatever form it was typed.
+func TestRefererOfCaller(t *testing.T) {
+	for value, want := range map[string]string{
+		"http://a/b?c":              "http://a/b?c",
+		"http://u:s3cret@a/b#s3":    "http://a/b",
+		"https://s3cret@a/#":        "https://a/",
+		"//u:s3cret@a/b":            "//a/b",
+		"/b#s3cret":                 "/b",
+		"http://u:s3cret@a/a b#s3":  "",
+		"http://a/a b#s3":           "http://a/a b",
+		"http://a/a b":              "http://a/a b",
+		"any words":                 "any words",
+		"http:u:s3cret@a/":          "",
+		"http:///u:s3cret@a/":       "",
+		"http://u:s3cret@a:port/":   "",
+		"http://u:s3cret@@a/":       "",
+		"http://u:s3cret\x80@a\xff": "",
+	} {
+		s := &script{replies: [][]string{{ok}}}
+		req := ask("http://h/")
+		req.Header = fields("Referer", value)
+		if _, _, err := get(t, s.open(t, http.Options{}), req); err != nil {
+			t.Errorf("%q: %v", value, err)
+			continue
+		}
+		head := s.heads()[0]
+		_, got, _ := strings.Cut(head, "Referer: ")
+		got, _, _ = strings.Cut(got, "\r\n")
+		if got != want || strings.Contains(head, "s3") {
+			t.Errorf("%q: sent %q, want %q", value, got, want)
+		}
+	}
+}
+
+// TestProxyHeaderFraming: no field for the proxy adds another field or frames
+// a body, in absolute form as little as in a CONNECT request. Nothing is sent.
+func TestProxyHeaderFraming(t *testing.T) {
+	for _, tunnel := range []bool{false, true} {
+		for _, f := range []fetch.Field{
+			{Name: "X", Value: "y\r\nZ: w"}, {Name: "X", Value: "y\nZ: w"}, {Name: "X", Value: "y\x00"}, {Name: "X\r\nZ", Value: "w"},
+			{Name: "X Y", Value: "w"}, {Name: "", Value: "w"}, {Name: "Content-Length", Value: "5"}, {Name: "transfer-encoding", Value: "chunked"},
+			{Name: "Cookie", Value: "a=b"}, {Name: "Authorization", Value: "x"},
+		} {
+			s := &script{replies: [][]string{{ok}}}
+			client := s.open(t, http.Options{}, func(o *fetch.Options) {
+				o.Proxy = func(fetch.Target) (fetch.Proxy, error) {
+					return fetch.Proxy{URL: uri.MustParse("http://proxy:3128"), Tunnel: tunnel, Header: fetch.Header{f}}, nil
+				}
+			})
+			if _, _, err := get(t, client, ask("http://h/")); !errors.Is(err, fetch.Usage) {
+				t.Errorf("tunnel %v, %q: %v, want a usage error", tunnel, f, err)
+			}
+			if heads := s.heads(); len(heads) > 0 {
+				t.Errorf("tunnel %v, %q: sent %q", tunnel, f, heads)
+			}
+		}
+	}
+}
