@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"sync"
+
+	"github.com/anyurl/fetch/uri"
 )
 
 // body stands between a driver's Body and the caller: it counts, holds the
@@ -90,6 +92,7 @@ func (b *body) Close() error {
 // wrapError wraps err once: an Error that a driver returned to carry a code is
 // completed instead.
 func wrapError(op, url string, err error) error {
+	url = uri.Redact(url)
 	if e, ok := err.(*Error); ok {
 		done := *e
 		if done.Op == "" {

@@ -86,7 +86,7 @@ func ParseURL(text string) (uri.URI, error) {
 func (c *Client) Do(ctx context.Context, req *Request) (*Response, error) {
 	select {
 	case <-c.done:
-		return nil, &Error{Op: req.Op.String(), URL: req.URL.String(), Err: Usage.Errorf("client is closed")}
+		return nil, &Error{Op: req.Op.String(), URL: uri.Redact(req.URL.String()), Err: Usage.Errorf("client is closed")}
 	default:
 	}
 	ctx, cancel := c.within(ctx)

@@ -128,14 +128,14 @@ type Step struct {
 	Secret bool   `json:"secret,omitempty"`
 }
 
-// String is the step on one line, a secret argument masked.
+// String returns the step on one line, with secrets masked as by [uri.Redact].
 func (s Step) String() string {
 	line := s.Verb
 	switch {
 	case s.Secret:
 		line += " ***"
 	case s.Arg != "":
-		line += " " + s.Arg
+		line += " " + uri.Redact(s.Arg)
 	}
 	if s.Else != "" {
 		line += " (else " + s.Else + ")"

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/anyurl/fetch/uri"
 )
 
 // An Error tells what was being done to which URL when it went wrong. Every
@@ -18,19 +20,20 @@ import (
 // Fault tells its class.
 type Error struct {
 	Op         string        // what was being done: "get", "dial", "read", "redirect"
-	URL        string        // of the hop that failed; a password in it is masked
+	URL        string        // of the hop that failed; secrets in it are masked
 	Code       int           // the server's own number, or zero
 	RetryAfter time.Duration // how long the server asked to be left alone, or zero
 	Err        error         // the cause; a Fault stands in its chain
 }
 
-// Error says operation, URL and cause in one line.
+// Error returns operation, URL and cause in one line. Secrets in URLs are
+// masked, see [uri.Redact].
 func (e *Error) Error() string {
 	where := strings.TrimSpace(e.Op + " " + e.URL)
 	if where == "" { // a driver's, on its way
-		return e.Err.Error()
+		return uri.Redact(e.Err.Error())
 	}
-	return where + ": " + e.Err.Error()
+	return uri.Redact(where + ": " + e.Err.Error())
 }
 
 // Unwrap returns the cause.

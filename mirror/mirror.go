@@ -128,6 +128,9 @@ func (o *Options) check() error {
 		if u.Scheme() == "" {
 			return fetch.BadURL.Errorf("seed %q is no URL but a reference", u)
 		}
+		if bare := u.WithoutUserinfo(); bare.String() != bare.Unredacted() { // a mistyped login, which an archive would keep
+			return fetch.BadURL.Errorf("seed %s: no host", u)
+		}
 		c, err := fetch.CredentialOf(u)
 		if err != nil {
 			return fmt.Errorf("seed %s: %w", u, err)

@@ -3,7 +3,6 @@ package wrap
 import (
 	"context"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -54,7 +53,7 @@ func failure(err error) []slog.Attr {
 	if err == nil {
 		return nil
 	}
-	return []slog.Attr{slog.String("fault", fetch.FaultOf(err).String()), slog.String("error", err.Error())}
+	return []slog.Attr{slog.String("fault", fetch.FaultOf(err).String()), slog.String("error", uri.Redact(err.Error()))}
 }
 
 func answer(resp *fetch.Response) []slog.Attr {
@@ -71,34 +70,5 @@ func answer(resp *fetch.Response) []slog.Attr {
 	return attrs
 }
 
-// secretWords betray a query parameter that stands for a password.
-var secretWords = []string{"token", "key", "sig", "pass", "pwd", "secret", "auth", "session", "credential"}
-
-// masked is u for a log.
-func masked(u uri.URI) string {
-	query, ok := u.Query()
-	if !ok || !secret(query) {
-		return u.String()
-	}
-	fields := strings.Split(query, "&")
-	for i, field := range fields {
-		if name, _, ok := strings.Cut(field, "="); ok && secret(name) {
-			fields[i] = name + "=***"
-		}
-	}
-	u, err := u.WithQuery(strings.Join(fields, "&"))
-	if err != nil {
-		return u.WithoutQuery().String()
-	}
-	return u.String()
-}
-
-func secret(text string) bool {
-	text = strings.ToLower(text)
-	for _, word := range secretWords {
-		if strings.Contains(text, word) {
-			return true
-		}
-	}
-	return false
-}
+// masked returns u for a log.
+func masked(u uri.URI) string { return uri.Redact(u.String()) }
