@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"os"
@@ -144,8 +143,8 @@ anew.`,
 			if info, err := os.Stat(args[0]); err == nil && info.IsDir() && len(args) == 1 {
 				return mirror.Reindex(a.ctx, args[0])
 			}
-			w := bufio.NewWriter(a.stdout)
-			return errors.Join(warc.Index(w, args...), local(w.Flush()))
+			w, flush := screen(a.stdout)
+			return errors.Join(warc.Index(w, args...), local(flush()))
 		},
 	}
 	return fits(c, nil, map[string]string{"output": ": it writes to standard output"})
@@ -184,8 +183,8 @@ func (a *app) manifest(dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, "fetch.db")); err != nil {
 		return fetch.Local.Errorf("%s is no archive: it has no fetch.db", dir)
 	}
-	w := bufio.NewWriter(a.stdout)
-	return errors.Join(mirror.Manifest(w, dir), local(w.Flush()))
+	w, flush := screen(a.stdout)
+	return errors.Join(mirror.Manifest(w, dir), local(flush()))
 }
 
 func packWACZ(dir, name, title string) (err error) {

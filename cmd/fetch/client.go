@@ -100,6 +100,9 @@ func (a *app) middlewares() []fetch.Middleware {
 	f := &a.flags
 	all := []fetch.Middleware{func(next fetch.Driver) fetch.Driver { return recordHeads{next} }}
 	all = append(all, a.around...)
+	if a.archiving {
+		all = append(all, a.hintOnce())
+	}
 	if a.bars != nil {
 		all = append(all, wrap.Progress(a.bars.show))
 	}

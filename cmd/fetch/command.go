@@ -92,6 +92,10 @@ func flagError(err error) error {
 	if errors.As(err, &invalid) && errors.Is(invalid.Unwrap(), fetch.Unsupported) {
 		return invalid.Unwrap() // without the value
 	}
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "" {
+		return fetch.Usage.Errorf("unknown shorthand flag: -%s", unknown.GetSpecifiedName()[:1]) // the rest may be a login
+	}
 	return fetch.Usage.With(err)
 }
 

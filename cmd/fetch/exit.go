@@ -10,6 +10,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/tty"
+	"github.com/anyurl/fetch/uri"
 )
 
 // exitCodes are stable for ever: scripts test them.
@@ -83,8 +84,8 @@ func (a *app) report(err error, j *job) int {
 	if j != nil && j.line > 0 {
 		where = fmt.Sprintf("line %d: ", j.line)
 	}
-	text := fmt.Sprintf("fetch: %s%s\n", where, tty.Escape(err.Error()))
-	if option := fetch.RemedyOf(err); option != "" {
+	text := fmt.Sprintf("fetch: %s%s\n", where, plain(err.Error()))
+	if option := a.remedy(err); option != "" {
 		text += fmt.Sprintf("fetch: to allow it: %s\n", tty.Escape(option))
 	}
 	io.WriteString(a.stderr, text) // at once: others may say something too
@@ -124,7 +125,7 @@ type errorRecord struct {
 }
 
 func (a *app) reportJSON(err error, j *job) {
-	r := errorRecord{Kind: fetch.FaultOf(err).String(), Exit: a.codeOf(err), Message: err.Error()}
+	r := errorRecord{Kind: fetch.FaultOf(err).String(), Exit: a.codeOf(err), Message: uri.Redact(err.Error())}
 	r.Retryable = fetch.Retryable(err)
 	if j != nil {
 		r.Attempt, r.Line = j.attempt, j.line
@@ -133,14 +134,14 @@ func (a *app) reportJSON(err error, j *job) {
 	if errors.As(err, &e) {
 		r.Op, r.URL, r.Code = e.Op, e.URL, e.Code
 	}
-	r.Override = fetch.RemedyOf(err)
+	r.Override = a.remedy(err)
 	encode(a.stderr, r)
 }
 
 // note says something to a person.
 func (a *app) note(format string, args ...any) {
 	if !a.flags.silent {
-		fmt.Fprintf(a.stderr, "fetch: %s\n", tty.Escape(fmt.Sprintf(format, args...)))
+		fmt.Fprintf(a.stderr, "fetch: %s\n", plain(fmt.Sprintf(format, args...)))
 	}
 }
 

@@ -67,6 +67,9 @@ func (j *job) dump(text []byte, more bool) error {
 	case "-":
 		return show(j.stdout, text)
 	}
+	if done, err := showAt(name, text); done {
+		return err
+	}
 	if j.flags.createDirs {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			return fetch.Local.With(err)

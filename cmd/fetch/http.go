@@ -123,19 +123,22 @@ func (a *app) writeCookies() error {
 	if name == "" || a.jar == nil {
 		return nil
 	}
+	var text bytes.Buffer
+	if err := a.jar.Write(&text, time.Now()); err != nil {
+		return err
+	}
 	if name == "-" {
-		var text bytes.Buffer
-		if err := a.jar.Write(&text, time.Now()); err != nil {
-			return err
-		}
 		return show(a.stdout, text.Bytes())
+	}
+	if done, err := showAt(name, text.Bytes()); done {
+		return err
 	}
 	file, err := save.Create(name, save.Options{Mode: 0o600})
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	if err := a.jar.Write(file, time.Now()); err != nil {
+	if _, err := file.Write(text.Bytes()); err != nil {
 		return err
 	}
 	return file.Commit()
@@ -181,10 +184,14 @@ func (f *httpFlags) condition(req *fetch.Request) error {
 // keep writes what an answer says to the files of --etag-save and -D.
 func (f *httpFlags) keep(resp *fetch.Response) error {
 	if f.etagSave != "" && resp.Header.Get("ETag") != "" {
+		tag := []byte(resp.Header.Get("ETag") + "\n")
+		if done, err := showAt(f.etagSave, tag); done {
+			return err
+		}
 		if err := os.MkdirAll(filepath.Dir(f.etagSave), 0o755); err != nil {
 			return fetch.Local.With(err)
 		}
-		if err := os.WriteFile(f.etagSave, []byte(resp.Header.Get("ETag")+"\n"), 0o666); err != nil {
+		if err := os.WriteFile(f.etagSave, tag, 0o666); err != nil {
 			return fetch.Local.With(err)
 		}
 	}

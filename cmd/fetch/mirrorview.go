@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/tty"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/mirror/frontier"
+	"github.com/anyurl/fetch/uri"
 )
 
 // view shows how a mirror goes on: what failed, with -v each visit, and on a
@@ -57,7 +57,7 @@ func about(e mirror.Event) string {
 	switch {
 	case e.Note == "":
 		return e.URL + ": " + what
-	case e.URL != "" && strings.Contains(e.Note, e.URL): // an error, which says all
+	case e.URL != "" && strings.Contains(e.Note, uri.Redact(e.URL)): // an error, which says all
 		return e.Note
 	case e.URL == "":
 		return what + ": " + e.Note
@@ -71,7 +71,7 @@ func (v *view) say(text string) {
 		v.app.note("%s", text)
 		return
 	}
-	fmt.Fprintf(v.bar.shown, "fetch: %s\n", tty.Escape(text))
+	fmt.Fprintf(v.bar.shown, "fetch: %s\n", plain(text))
 }
 
 func (v *view) progress(p mirror.Progress) {

@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/anyurl/fetch/internal/tty"
+	"github.com/anyurl/fetch/uri"
 	"github.com/spf13/cobra"
 )
 
@@ -30,12 +30,12 @@ func (a *app) plan() *cobra.Command {
 			}
 			for _, s := range steps {
 				if asJSON {
-					if s.Secret {
+					if s.Arg = uri.Redact(s.Arg); s.Secret {
 						s.Arg = "***"
 					}
 					err = encode(a.stdout, s)
 				} else {
-					_, err = fmt.Fprintln(a.stdout, tty.Escape(s.String()))
+					_, err = fmt.Fprintln(a.stdout, plain(s.String()))
 				}
 				if err != nil {
 					return local(err)

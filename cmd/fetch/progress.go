@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/anyurl/fetch/internal/tty"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/wrap"
 	"github.com/vbauerster/mpb/v8"
@@ -115,7 +114,7 @@ const maxBarName = 28
 
 // barName is the end of a URL, safe to show.
 func barName(u uri.URI) string {
-	name := []rune(tty.Escape(u.WithoutUserinfo().String()))
+	name := []rune(plain(u.WithoutUserinfo().String()))
 	if len(name) > maxBarName {
 		return "…" + string(name[len(name)-maxBarName+1:])
 	}

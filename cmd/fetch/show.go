@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -33,18 +32,6 @@ func beText(resp *fetch.Response) error {
 		io.Closer
 	}{io.MultiReader(bytes.NewReader(prefix), resp.Body), resp.Body}
 	return nil
-}
-
-// show writes text that a server may have chosen: on a terminal without what
-// would act on it.
-func show(w io.Writer, text []byte) error {
-	if !terminal(w) {
-		_, err := w.Write(text)
-		return local(err)
-	}
-	safe := tty.NewWriter(w)
-	_, err := safe.Write(text)
-	return local(errors.Join(err, safe.Flush()))
 }
 
 // encode writes v as one line of JSON, in which URLs stand as they are and
@@ -101,7 +88,7 @@ func (a *app) sayPlan(client *fetch.Client, req *fetch.Request) {
 		return // it is said when it is
 	}
 	for _, s := range steps {
-		fmt.Fprintf(a.stderr, "> %s\n", tty.Escape(s.String()))
+		fmt.Fprintf(a.stderr, "> %s\n", plain(s.String()))
 	}
 }
 
@@ -111,10 +98,10 @@ func (a *app) sayHead(resp *fetch.Response) {
 		return
 	}
 	for _, u := range resp.Chain {
-		fmt.Fprintf(a.stderr, "* redirected from %s\n", tty.Escape(u.String()))
+		fmt.Fprintf(a.stderr, "* redirected from %s\n", plain(u.String()))
 	}
 	if resp.Peer.IsValid() {
-		fmt.Fprintf(a.stderr, "* %s at %s\n", tty.Escape(resp.URL.String()), resp.Peer)
+		fmt.Fprintf(a.stderr, "* %s\n", plain(resp.URL.String()+" at "+resp.Peer.String()))
 	}
 	if len(resp.Head) == 0 && converses(resp.URL.Scheme()) {
 		return
@@ -124,6 +111,6 @@ func (a *app) sayHead(resp *fetch.Response) {
 		if name, _, ok := strings.Cut(line, ":"); ok && strings.EqualFold(name, "Set-Cookie") {
 			line = name + ": ***"
 		}
-		fmt.Fprintf(a.stderr, "< %s\n", tty.Escape(line))
+		fmt.Fprintf(a.stderr, "< %s\n", plain(line))
 	}
 }

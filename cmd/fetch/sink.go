@@ -46,13 +46,11 @@ func (j *job) sink(req *fetch.Request) (sink, error) {
 		if auto {
 			return nil, fetch.Usage.Errorf("-C - continues a file: name it with -o or -O")
 		}
-		s := &stream{w: j.stdout, have: save.State{Offset: offset}}
-		if terminal(j.stdout) {
-			s.screen = tty.NewWriter(j.stdout)
-		}
-		if f.sums() {
-			s.digest = sha256.New()
-		}
+		return f.stream(j.stdout, offset), nil
+	}
+	if t := openTerminal(name); t != nil {
+		s := f.stream(t, offset)
+		s.file = t
 		return s, nil
 	}
 	if f.createDirs {
@@ -81,6 +79,18 @@ func (j *job) sink(req *fetch.Request) (sink, error) {
 		return nil, err
 	}
 	return fileSink{file}, nil
+}
+
+// stream returns the sink for w.
+func (f *flags) stream(w io.Writer, offset int64) *stream {
+	s := &stream{w: w, have: save.State{Offset: offset}}
+	if terminal(w) {
+		s.screen = tty.NewWriter(w)
+	}
+	if f.sums() {
+		s.digest = sha256.New()
+	}
+	return s
 }
 
 // fileName is the file for the body, or "" for standard output.
@@ -117,6 +127,7 @@ func (f fileSink) Terminal() bool { return false }
 type stream struct {
 	w      io.Writer
 	screen *tty.Writer // nil: w is no terminal
+	file   *os.File    // w, if it is to be closed
 	have   save.State
 	sent   bool
 
@@ -148,7 +159,12 @@ func (s *stream) Close() error {
 	if s.screen == nil {
 		return nil
 	}
-	return local(s.screen.Flush())
+	err := local(s.screen.Flush())
+	if s.file != nil {
+		s.file.Close()
+		s.file = nil
+	}
+	return err
 }
 
 func (s *stream) Sum() []byte {

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -34,9 +35,10 @@ func TestTerminal(t *testing.T) {
 		if strings.HasSuffix(r.URL.Path, "/") {
 			body = `<title>Index of /</title><pre><a href="%1B%C2%9B%E2%80%AEx">` + body + `</a>`
 		}
-		fmt.Fprintf(c, "HTTP/1.1 200 %[1]s\r\nContent-Type: text/html\r\nX-Said: %[1]s\r\nContent-Length: %[2]d\r\n\r\n%[3]s", hostileLine, len(body), body)
+		fmt.Fprintf(c, "HTTP/1.1 200 %[1]s\r\nContent-Type: text/html\r\nX-Said: %[1]s\r\nETag: %[1]s\r\nSet-Cookie: a=%[1]s\r\nContent-Length: %[2]d\r\n\r\n%[3]s", hostileLine, len(body), body)
 	}))
 	defer s.Close()
+	archive := hostileArchive(t)
 	for _, c := range []struct{ name, args, says string }{
 		{"body", "$U/x", `\x1b[31mred\u{202e}\xe2\x0d` + "\r\n" + `last \xe2`},
 		{"head and body", "-i $U/x", `X-Said: a\x9b31m\u{9b}32m\u{202e}b`},
@@ -52,11 +54,20 @@ func TestTerminal(t *testing.T) {
 		{"listing in JSON", "ls --json $U/", `"name":"\u001b\u009b\u202ex"`},
 		{"names of a listing", "ls --urls $U/", "/%1B%C2%9B%E2%80%AEx"},
 		{"page of a listing", "ls --native $U/", `\x1b[31mred\u{202e}`},
+		{"body, to the terminal by name", "-o /dev/stdout $U/x", `\x1b[31mred\u{202e}\xe2\x0d` + "\r\n" + `last \xe2`},
+		{"head, to the terminal by name", "-D /dev/stderr -o /dev/null $U/x", `X-Said: a\x9b31m\u{9b}32m\u{202e}b`},
+		{"entity tag, to the terminal by name", "--etag-save /dev/stdout -o /dev/null $U/x", `a\x9b31m\u{9b}32m\u{202e}b`},
+		{"cookies", "-c - -o /dev/null $U/x", `a\x9b31m\u{9b}32m\u{202e}b`},
+		{"cookies, to the terminal by name", "-c /dev/stdout -o /dev/null $U/x", `a\x9b31m\u{9b}32m\u{202e}b`},
+		{"index of a WARC file", "index $D/hostile.warc", `\u001b[31m\u{9b}32m\u{202e}b`},
+		{"objects of a WARC file", "ls $D/hostile.warc", `\x1b[31m`},
+		{"manifest", "pack --manifest $D", `tree/a\x1b[31m`},
+		{"answers about URIs", "uri --batch <$D/batch", `{"id":"\u009b31m","result":true}`},
 		{"to a pipe", "$U/x | cat -v", `^[[31mredM-bM-^@M-.M-b^M^M`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			shell := exec.Command("/bin/sh", "-c", `"$F" -q `+c.args)
-			shell.Env = append(os.Environ(), "F="+fetch, "U="+s.URL)
+			shell.Env = append(os.Environ(), "F="+fetch, "U="+s.URL, "D="+archive)
 			got := onTerminal(t, shell)
 			if !strings.Contains(got, c.says) || strings.ContainsFunc(strings.ReplaceAll(got, "\r\n", "\n"), func(r rune) bool {
 				return r < ' ' && r != '\n' && r != '\t' || r >= 0x7f
@@ -65,6 +76,31 @@ func TestTerminal(t *testing.T) {
 			}
 		})
 	}
+}
+
+// hostileArchive returns a folder whose files a stranger made: names and URLs
+// in them hold control sequences.
+func hostileArchive(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	const block = "HTTP/1.1 200 OK\r\nContent-Type: text/\x1b[31m\r\n\r\n"
+	for name, text := range map[string]string{
+		"hostile.warc": fmt.Sprintf("WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-000000000000>\r\n"+
+			"WARC-Date: 2026-01-02T03:04:05Z\r\nWARC-Target-URI: http://h/\x1b[31m\u009b32m\u202eb\r\n"+
+			"Content-Type: application/http; msgtype=response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", len(block), block),
+		"tree/a\x1b[31m\u009b\u202e": "x",
+		"fetch.db":                   "",
+		"batch":                      `{"id":"` + "\u009b31m" + `","kind":"valid","production":"URI","input":"a:b"}`,
+	} {
+		name = filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
 }
 
 // TestForm: what a form asks for in secret is asked of the person, whatever

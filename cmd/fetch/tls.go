@@ -1,13 +1,16 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/base64"
+	"errors"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/spf13/pflag"
@@ -65,6 +68,34 @@ func (f *tlsFlags) config() (*tls.Config, error) {
 		c.Certificates = []tls.Certificate{pair}
 	}
 	return c, f.pin(c)
+}
+
+// trust names the flags for a server whose certificate is not trusted.
+const trust = "--cacert FILE with the certificate of its issuer, or -k to skip verification (insecure)"
+
+// remedy returns the flags that may avoid err, or "". The errors of the
+// library do not name those for a certificate that could not be verified.
+func (a *app) remedy(err error) string {
+	var verify *tls.CertificateVerificationError
+	if !a.flags.tls.insecure && errors.As(err, &verify) {
+		return trust
+	}
+	return fetch.RemedyOf(err)
+}
+
+// hintOnce is a middleware for a mirror, whose failures are notes: it writes
+// trust for the first server that is not trusted.
+func (a *app) hintOnce() fetch.Middleware {
+	var once sync.Once
+	return func(next fetch.Driver) fetch.Driver {
+		return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
+			resp, err := next.Do(ctx, req)
+			if a.remedy(err) == trust {
+				once.Do(func() { a.note("to trust the server: %s", trust) })
+			}
+			return resp, err
+		})
+	}
 }
 
 // pin has c hold the server to one of the keys, whatever else it believes.

@@ -25,6 +25,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+
+	"github.com/anyurl/fetch/internal/tty"
 )
 
 // maxLine bounds a request, and so the memory of Run. A longer line is answered
@@ -111,9 +113,14 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 }
 
 func write(out *bufio.Writer, a answer) error {
-	e := json.NewEncoder(out)
+	var line bytes.Buffer
+	e := json.NewEncoder(&line)
 	e.SetEscapeHTML(false)
-	return e.Encode(a)
+	if err := e.Encode(a); err != nil {
+		return err
+	}
+	_, err := out.Write(tty.JSON(line.Bytes())) // the id is that of the request
+	return err
 }
 
 // reply answers one line, or tells why it could not be read.
