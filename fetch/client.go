@@ -14,6 +14,7 @@ import (
 // at the end.
 type Client struct {
 	policy  Policy
+	login   func(Origin) *Credential // at redirects; nil: none
 	schemes map[string]*Scheme
 	driver  Driver // the middlewares around dispatch
 	open    map[string]func() Driver
@@ -25,6 +26,7 @@ type Client struct {
 func New(opts Options, schemes ...Scheme) *Client {
 	c := &Client{
 		policy:  opts.Policy,
+		login:   opts.RedirectLogin,
 		schemes: make(map[string]*Scheme, len(schemes)),
 		open:    make(map[string]func() Driver, len(schemes)),
 		done:    make(chan struct{}),

@@ -17,6 +17,12 @@ type Options struct {
 	Login  LoginFunc    // nil: only the credentials of URL and Request
 	TLS    *tls.Config  // nil: the system's roots
 
+	// RedirectLogin finds the credential for another origin that a redirect of
+	// a typed URL leads to. No default may answer, because a server named the
+	// origin. It is not called for a plaintext scheme once a URL of the chain
+	// was under TLS. Nil: such an origin gets no credential.
+	RedirectLogin func(Origin) *Credential
+
 	Resolver Resolver // nil: SystemResolver
 
 	// Route leads a target to another place: another host, port or address

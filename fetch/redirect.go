@@ -123,6 +123,8 @@ func dropUserinfo(u uri.URI, t *Trace) uri.URI {
 // on the way never comes back.
 func (c *Client) hop(r *Request, resp *Response) (*Request, error) {
 	next := r.Clone()
+	next.led = r.led || r.Typed()
+	next.safe = r.safe || resp.TLS != nil || slices.Contains(secure, r.URL.Scheme())
 	next.From = &Source{URL: r.URL.WithoutUserinfo(), Peer: resp.Peer}
 	next.URL = dropUserinfo(resp.Location, r.Trace)
 	if _, ok := next.URL.Fragment(); !ok {
@@ -156,9 +158,27 @@ func (c *Client) hop(r *Request, resp *Response) (*Request, error) {
 		}
 		return next, nil
 	}
-	next.left, next.Auth = true, nil
+	next.left, next.Auth = true, c.loginAt(next, originOf(next.URL, there))
 	next.Header = next.Header.Without(SecretHeader)
 	return next, nil
+}
+
+// secure are the schemes under TLS.
+var secure = []string{"https", "ftps", "gophers", "snews", "nntps", "imaps"}
+
+// loginAt returns the credential for o, another origin that a redirect leads
+// to, or nil.
+func (c *Client) loginAt(next *Request, o Origin) *Credential {
+	if c.login == nil || !next.led || o.Host == "" || next.safe && !slices.Contains(secure, o.Scheme) {
+		return nil
+	}
+	found := c.login(o)
+	if found == nil {
+		return nil
+	}
+	bound := *found
+	bound.Origin = o
+	return &bound
 }
 
 // originOf returns the origin of u, a URL of the scheme s. It is zero for a URL

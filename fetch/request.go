@@ -51,6 +51,8 @@ type Request struct {
 	Trace     *Trace // nil: nobody listens
 
 	left bool // a redirect has left the origin that Auth was for
+	led  bool // by redirects from a typed URL
+	safe bool // a URL of the redirects was under TLS
 }
 
 // Clone returns a copy that shares nothing that a caller could change.

@@ -73,7 +73,7 @@ func (a *app) client() (*fetch.Client, error) {
 	}
 	client = fetch.New(fetch.Options{
 		Policy: policy, Wrap: a.middlewares(), Proxy: proxy, Login: a.who.answer,
-		Route: route, Resolver: f.route.resolver(), TLS: tls,
+		RedirectLogin: a.redirectLogin(), Route: route, Resolver: f.route.resolver(), TLS: tls,
 	}, all...)
 	return client, nil
 }

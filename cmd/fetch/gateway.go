@@ -26,10 +26,7 @@ func (f *flags) gateways(all []fetch.Scheme, choose fetch.ProxyFunc) ([]fetch.Sc
 		}
 		named[strings.ToLower(scheme)] = u
 	}
-	env := proxy.ParseEnv(os.Getenv)
-	if f.proxy.noproxy != "" {
-		env = env.WithNoProxy(f.proxy.noproxy)
-	}
+	env := f.proxy.env(os.Getenv)
 	for i, s := range all {
 		if via, ok := named[s.Name]; ok {
 			all[i] = http.Gateway(s.Name, s.Port, via)

@@ -27,7 +27,7 @@ type loginFlags struct {
 
 func (f *loginFlags) register(p *pflag.FlagSet) {
 	p.StringVarP(&f.user, "user", "u", "", "log in as `USER:PASSWORD`; without a password it is asked for")
-	p.BoolVarP(&f.netrc, "netrc", "n", false, "find the password in ~/.netrc")
+	p.BoolVarP(&f.netrc, "netrc", "n", false, "find the login in ~/.netrc; after a redirect to another host, by a machine entry alone")
 	p.BoolVar(&f.netrcOptional, "netrc-optional", false, "find it there unless the URL has one")
 	p.StringVar(&f.netrcFile, "netrc-file", "", "find it in `FILE`")
 }
@@ -109,6 +109,23 @@ func (l *logins) credential(req *fetch.Request) *fetch.Credential {
 		return &c
 	}
 	return nil
+}
+
+// redirectLogin looks up netrc for the hosts that redirects lead to. As such a
+// host is named by a server, only a machine entry of its own counts. It is nil
+// in a mirror, and where -u takes the place of netrc.
+func (a *app) redirectLogin() func(fetch.Origin) *fetch.Credential {
+	l := a.who
+	if l.netrc == nil || l.user != nil || a.archiving {
+		return nil
+	}
+	return func(o fetch.Origin) *fetch.Credential {
+		e, ok := l.netrc.Find(o.Host, "", false)
+		if !ok {
+			return nil
+		}
+		return credentialOf(e)
+	}
 }
 
 func credentialOf(e netrc.Entry) *fetch.Credential {

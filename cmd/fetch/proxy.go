@@ -15,7 +15,7 @@ import (
 type proxyFlags struct {
 	url     string
 	user    string
-	noproxy string
+	noproxy *string // nil: the environment's
 	tunnel  bool
 	basic   bool
 	digest  bool
@@ -34,7 +34,10 @@ const noProxy = "none"
 func (f *proxyFlags) register(p *pflag.FlagSet) {
 	p.FuncP("proxy", "x", "go through `[SCHEME://][USER:PASSWORD@]HOST[:PORT]`: http, https, socks4, socks4a, socks5, socks5h; \"\" is none", f.set(""))
 	p.StringVarP(&f.user, "proxy-user", "U", "", "`USER:PASSWORD` for the proxy")
-	p.StringVar(&f.noproxy, "noproxy", "", "go directly to the hosts of `LIST`; * is every host")
+	p.Func("noproxy", "connect to the hosts of `LIST` without a proxy; replaces NO_PROXY; * is every host", func(list string) error {
+		f.noproxy = &list
+		return nil
+	})
 	p.BoolVarP(&f.tunnel, "proxytunnel", "p", false, "ask an http proxy for a tunnel for http URLs too")
 	p.BoolVar(&f.basic, "proxy-basic", false, "prove the user to the proxy by Basic (the default)")
 	p.BoolVar(&f.digest, "proxy-digest", false, "prove the user to the proxy by Digest")
@@ -60,10 +63,7 @@ func (f *proxyFlags) set(prefix string) func(string) error {
 // choose is the ProxyFunc of flags and environment. A proxy that a flag names
 // is for every scheme, and no_proxy of the environment still exempts hosts.
 func (f *proxyFlags) choose(getenv func(string) string) (fetch.ProxyFunc, error) {
-	env := proxy.ParseEnv(getenv)
-	if f.noproxy != "" {
-		env = env.WithNoProxy(f.noproxy)
-	}
+	env := f.env(getenv)
 	var named fetch.Proxy
 	if text := f.named(); text != "" {
 		var err error
@@ -88,6 +88,16 @@ func (f *proxyFlags) choose(getenv func(string) string) (fetch.ProxyFunc, error)
 		}
 		return p, nil
 	}, nil
+}
+
+// env reads the environment. --noproxy replaces its list of exemptions; an
+// empty list clears it.
+func (f *proxyFlags) env(getenv func(string) string) proxy.Env {
+	env := proxy.ParseEnv(getenv)
+	if f.noproxy != nil {
+		env = env.WithNoProxy(*f.noproxy)
+	}
+	return env
 }
 
 // isProxy reports whether t is p itself as the gateway of another scheme: it is

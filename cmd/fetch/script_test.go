@@ -34,6 +34,7 @@ func TestScript(t *testing.T) {
 			s.Put("dir/a file", []byte("x"))
 			env.Setenv("NGINX", s.Addr)
 			env.Setenv("ROOT", s.Root)
+			env.Setenv("PORT", s.Addr[strings.LastIndexByte(s.Addr, ':')+1:])
 			env.Setenv("LF", "\r\n")
 			env.Setenv("DEAD", closedPort(env.T().(peer.TB)))
 			return nil
@@ -55,6 +56,8 @@ const nginxRules = `
 	location /tosmtp { return 302 http://127.0.0.1:25/; }
 	location /busy { return 503 "busy page\n"; }
 	location /page404 { return 404 "no such page\n"; }
+	location /tob { return 302 http://b.example:$server_port/auth; }
+	location /auth { return 200 "auth=$http_authorization \n"; }
 	location /echo { return 200 "$args referer=$http_referer\n"; }
 	location /nothing { return 416 "no\n"; }
 	location /slow { limit_rate 500k; try_files /big =404; }

@@ -1,0 +1,84 @@
+package fetch
+
+import (
+	"crypto/tls"
+	"strings"
+	"testing"
+
+	"github.com/anyurl/fetch/uri"
+)
+
+// TestRedirectLogin: where a redirect of a typed URL leads to another origin,
+// RedirectLogin finds the credential, but none crosses from TLS to plaintext.
+func TestRedirectLogin(t *testing.T) {
+	const a, b, c = "198.41.0.4", "8.8.8.8", "1.1.1.1"
+	page := &Source{URL: uri.MustParse("http://" + a + "/page")}
+	for _, test := range []struct {
+		name string
+		from *Source
+		auth bool // the request has a credential of its own
+		tls  bool // the first answer comes over TLS, whatever the scheme
+		urls []string
+		want string // the user that each hop saw
+	}{
+		{"other host", nil, true, false, []string{"http://" + a + "/", "http://" + b + "/"}, "own b"},
+		{"host without an entry", nil, true, false, []string{"http://" + a + "/", "http://" + c + "/"}, "own -"},
+		{"and on at the same origin", nil, true, false, []string{"http://" + a + "/", "http://" + b + "/", "http://" + b + "/2"}, "own b b"},
+		{"through a host without an entry", nil, false, false, []string{"http://" + a + "/", "http://" + c + "/", "http://" + b + "/"}, "- - b"},
+		{"back home, by the entry", nil, true, false, []string{"http://" + b + "/", "http://" + c + "/", "http://" + b + "/3"}, "own - b"},
+		{"other port", nil, true, false, []string{"http://" + b + "/", "http://" + b + ":8080/"}, "own b"},
+		{"plaintext to TLS", nil, true, false, []string{"http://" + a + "/", "https://" + b + "/"}, "own b"},
+		{"TLS to TLS", nil, true, false, []string{"https://" + a + "/", "https://" + b + "/"}, "own b"},
+		{"TLS to plaintext", nil, true, false, []string{"https://" + a + "/", "http://" + b + "/"}, "own -"},
+		{"TLS to plaintext on the same host", nil, true, false, []string{"https://" + b + "/", "http://" + b + "/"}, "own -"},
+		{"TLS to plaintext to plaintext", nil, true, false, []string{"https://" + a + "/", "http://" + c + "/", "http://" + b + "/"}, "own - -"},
+		{"TLS to plaintext to TLS", nil, true, false, []string{"https://" + a + "/", "http://" + c + "/", "https://" + b + "/"}, "own - b"},
+		{"TLS begun later, to plaintext", nil, true, true, []string{"http://" + a + "/", "http://" + b + "/"}, "own -"},
+		{"user in the Location", nil, true, false, []string{"http://" + a + "/", "http://evil:pw@" + b + "/"}, "own b"},
+		{"a link, not typed", page, false, false, []string{"http://" + a + "/", "http://" + b + "/"}, "- -"},
+	} {
+		var saw []string
+		answer := func(req *Request, resp *Response) {
+			user := "-"
+			if req.Auth != nil {
+				user = req.Auth.User
+				if got := req.Auth.Origin.Host; got != req.URL.Host() {
+					t.Errorf("%s: credential for %s sent to %s", test.name, got, req.URL.Host())
+				}
+			}
+			saw = append(saw, user)
+			text(resp, "")
+			if test.tls && len(saw) == 1 {
+				resp.TLS = &tls.ConnectionState{}
+			}
+			if n := len(saw); n < len(test.urls) {
+				resp.Location = uri.MustParse(test.urls[n])
+			}
+		}
+		policy := Typed()
+		policy.Downgrade = true
+		client := New(Options{
+			Policy: policy, Dial: (&recorder{}).dial,
+			RedirectLogin: func(o Origin) *Credential {
+				if o.Host != b {
+					return nil
+				}
+				return &Credential{User: "b", Password: "pw"}
+			},
+		}, pageOf("http", 80, answer), pageOf("https", 443, answer))
+		req := &Request{URL: uri.MustParse(test.urls[0]), From: test.from}
+		if test.auth {
+			req.Auth = &Credential{User: "own"}
+		}
+		resp, err := client.Do(t.Context(), req)
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		resp.Body.Close()
+		if got := strings.Join(saw, " "); got != test.want {
+			t.Errorf("%s: hops saw %q, want %q", test.name, got, test.want)
+		}
+		client.Close()
+	}
+}
