@@ -152,7 +152,7 @@ func TestReach(t *testing.T) {
 		{"prefix", mirror.Prefix, []string{"*"}, "a.example:80"},
 		{"host", mirror.Host, []string{"*"}, "a.example:80" + old},
 		{"any", mirror.Any, []string{"*"}, "a.example:80" + old},
-		{"any, by the table of the Policy", mirror.Any, nil, "a.example:80"},
+		{"any, by the table of the Policy", mirror.Any, nil, "a.example:21 a.example:80"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
