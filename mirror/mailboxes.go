@@ -180,7 +180,7 @@ func (b *boxes) dir(folder string) (*mailstore.Maildir, error) {
 	if err := b.m.root.MkdirAll(folder, 0o777); err != nil {
 		return nil, err
 	}
-	d := mailstore.OpenMaildir(filepath.Join(b.m.Dir, filepath.FromSlash(folder)))
+	d := mailstore.MaildirIn(b.m.root, folder)
 	b.dirs[folder] = d
 	return d, d.Create()
 }

@@ -158,6 +158,7 @@ func messages(resp *fetch.Response) iter.Seq2[mailstore.Message, error] {
 
 func (f *newsFlags) deliver(resp *fetch.Response) error {
 	dir := mailstore.OpenMaildir(f.maildir)
+	defer dir.Close()
 	if err := dir.Create(); err != nil {
 		return local(err)
 	}

@@ -4,9 +4,13 @@ import (
 	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"io"
+	"io/fs"
 	"iter"
+	"math/rand/v2"
 	"os"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -16,8 +20,12 @@ import (
 // A Maildir is a directory with a file for each message: new ones in "new",
 // those that a reader has seen in "cur", unfinished ones in "tmp". It is not
 // safe for concurrent use; other programs may use the directory meanwhile.
+//
+// Deliver follows no symbolic link that leads out of the directory.
 type Maildir struct {
-	dir  string
+	dir  string       // as the caller named it; "": below a root of the caller
+	root *os.Root     // that Deliver stays within; nil: not open yet
+	at   string       // the directory, below root
 	have map[sum]bool // messages that Deliver has to leave alone; nil: not read yet
 }
 
@@ -27,16 +35,46 @@ type sum [16]byte
 func sumOf(full [sha256.Size]byte) sum { return sum(full[:len(sum{})]) }
 
 // OpenMaildir returns the Maildir at dir, which need not be there yet.
-func OpenMaildir(dir string) *Maildir { return &Maildir{dir: dir} }
+func OpenMaildir(dir string) *Maildir { return &Maildir{dir: dir, at: "."} }
+
+// MaildirIn returns the Maildir at name below root, which stays the caller's.
+// Delivery never leaves root.
+func MaildirIn(root *os.Root, name string) *Maildir { return &Maildir{root: root, at: name} }
 
 // Create makes what is missing of the directory.
 func (d *Maildir) Create() error {
+	if d.root == nil {
+		if err := os.MkdirAll(d.dir, 0o700); err != nil {
+			return err
+		}
+	}
+	if err := d.open(); err != nil {
+		return err
+	}
 	for _, sub := range []string{"tmp", "new", "cur"} {
-		if err := os.MkdirAll(filepath.Join(d.dir, sub), 0o700); err != nil {
+		if err := d.root.MkdirAll(path.Join(d.at, sub), 0o700); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// open opens the root of the directory unless it is open.
+func (d *Maildir) open() (err error) {
+	if d.root == nil {
+		d.root, err = os.OpenRoot(d.dir)
+	}
+	return err
+}
+
+// Close closes the directory of [OpenMaildir].
+func (d *Maildir) Close() error {
+	if d.dir == "" || d.root == nil {
+		return nil
+	}
+	err := d.root.Close()
+	d.root = nil
+	return err
 }
 
 // Deliver writes a message as it is, whole or not at all. Its name is made of
@@ -56,11 +94,11 @@ func (d *Maildir) Deliver(message io.Reader, received time.Time) (fresh bool, er
 		_, err := io.Copy(io.Discard, r) // which may end too early
 		return false, err
 	}
-	f, err := os.CreateTemp(filepath.Join(d.dir, "tmp"), "fetch.*")
+	f, temp, err := d.temp()
 	if err != nil {
 		return false, err
 	}
-	defer os.Remove(f.Name()) // there no more, if all went well
+	defer d.root.Remove(temp) // there no more, if all went well
 	hash := sha256.New()
 	_, err = io.Copy(io.MultiWriter(f, hash), r)
 	if err == nil {
@@ -76,11 +114,22 @@ func (d *Maildir) Deliver(message io.Reader, received time.Time) (fresh bool, er
 		return false, nil
 	}
 	name := strconv.FormatInt(written(h, received).Unix(), 10) + "." + hex.EncodeToString(s[:]) + suffix
-	if err := os.Rename(f.Name(), filepath.Join(d.dir, "new", name)); err != nil {
+	if err := d.root.Rename(temp, path.Join(d.at, "new", name)); err != nil {
 		return false, err
 	}
 	d.have[s] = true
 	return true, nil
+}
+
+// temp creates a file in tmp and returns it with its name in the directory.
+func (d *Maildir) temp() (f *os.File, name string, err error) {
+	for {
+		name = path.Join(d.at, "tmp", "fetch."+strconv.FormatUint(rand.Uint64(), 36))
+		f, err = d.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, name, err
+		}
+	}
 }
 
 const suffix = ".fetch"
@@ -90,13 +139,20 @@ func (d *Maildir) list() error {
 	if d.have != nil {
 		return nil
 	}
+	if err := d.open(); err != nil {
+		return err
+	}
+	dir, err := fs.Sub(d.root.FS(), d.at)
+	if err != nil {
+		return err
+	}
 	have := map[sum]bool{}
-	for path, err := range d.Messages() {
+	for file, err := range messages(dir) {
 		if err != nil {
 			return err
 		}
 		// A reader appends its marks to the name: ":2,S".
-		name, _, _ := strings.Cut(filepath.Base(path), ":")
+		name, _, _ := strings.Cut(path.Base(file), ":")
 		_, text, _ := strings.Cut(strings.TrimSuffix(name, suffix), ".")
 		if b, err := hex.DecodeString(text); err == nil && len(b) == len(sum{}) {
 			have[sum(b)] = true
@@ -108,7 +164,10 @@ func (d *Maildir) list() error {
 
 // Sync has what was delivered survive a loss of power.
 func (d *Maildir) Sync() error {
-	f, err := os.Open(filepath.Join(d.dir, "new"))
+	if err := d.open(); err != nil {
+		return err
+	}
+	f, err := d.root.Open(path.Join(d.at, "new"))
 	if err != nil {
 		return err
 	}
@@ -119,8 +178,22 @@ func (d *Maildir) Sync() error {
 // of their names.
 func (d *Maildir) Messages() iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
+		for file, err := range messages(os.DirFS(d.dir)) {
+			if err == nil {
+				file = filepath.Join(d.dir, filepath.FromSlash(file))
+			}
+			if !yield(file, err) {
+				return
+			}
+		}
+	}
+}
+
+// messages returns the paths of all messages below dir.
+func messages(dir fs.FS) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
 		for _, sub := range []string{"new", "cur"} {
-			files, err := os.ReadDir(filepath.Join(d.dir, sub))
+			files, err := fs.ReadDir(dir, sub)
 			if err != nil {
 				yield("", err)
 				return
@@ -129,7 +202,7 @@ func (d *Maildir) Messages() iter.Seq2[string, error] {
 				if !f.Type().IsRegular() || strings.HasPrefix(f.Name(), ".") {
 					continue
 				}
-				if !yield(filepath.Join(d.dir, sub, f.Name()), nil) {
+				if !yield(sub+"/"+f.Name(), nil) {
 					return
 				}
 			}

@@ -84,3 +84,40 @@ func TestMaildirWhole(t *testing.T) {
 		t.Errorf("left behind: %q", left)
 	}
 }
+
+// TestMaildirLinks: delivery never follows a link out of the directory, or out
+// of the root that it was given.
+func TestMaildirLinks(t *testing.T) {
+	for _, linked := range []string{"tmp", "new", "cur"} {
+		dir, outside := t.TempDir(), t.TempDir()
+		for _, sub := range []string{"tmp", "new", "cur"} {
+			if err := os.MkdirAll(filepath.Join(dir, "md", sub), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		err := os.Remove(filepath.Join(dir, "md", linked))
+		if err == nil {
+			err = os.Symlink(outside, filepath.Join(dir, "md", linked))
+		}
+		root, open := os.OpenRoot(dir)
+		if err = errors.Join(err, open); err != nil {
+			t.Fatal(err)
+		}
+		defer root.Close()
+		for name, d := range map[string]*Maildir{"a folder": OpenMaildir(filepath.Join(dir, "md")), "below a root": MaildirIn(root, "md")} {
+			err := d.Create()
+			if err == nil {
+				_, err = d.Deliver(strings.NewReader("Subject: x\n\nbody\n"), time.Time{})
+			}
+			if err == nil {
+				t.Errorf("%s, %s is a link: no error", name, linked)
+			}
+			if err := d.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if found, err := os.ReadDir(outside); len(found) > 0 || err != nil {
+			t.Errorf("%s is a link: %q was written, %v", linked, found, err)
+		}
+	}
+}
