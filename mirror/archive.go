@@ -54,7 +54,7 @@ type archive struct {
 func open(ctx context.Context, o Options) (*mirror, error) {
 	m := &mirror{
 		Options: o, archive: &archive{ends: map[string]int64{}, index: &index{}, started: o.Now()},
-		scope: newJudge(o.Scope, o.Seeds), auth: map[fetch.Origin]*fetch.Credential{},
+		scope: newJudge(o.Scope, o.Seeds), trust: newTrust(), auth: map[fetch.Origin]*fetch.Credential{},
 		tally: tally{hosts: map[string]int64{}}, silences: silences{of: map[fetch.Origin]silence{}},
 	}
 	err := m.take(o.Dir)
@@ -86,10 +86,7 @@ func (a *archive) enter(dir string) (err error) {
 
 // hold keeps other processes from the archive, until this one ends.
 func (a *archive) hold(dir string) (err error) {
-	if a.lock, err = save.System().OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|os.O_CREATE, 0o666); err != nil {
-		return err
-	}
-	if err = a.lock.Lock(); errors.Is(err, fetch.InUse) {
+	if a.lock, err = save.OpenLock(filepath.Join(dir, lockFile)); errors.Is(err, fetch.InUse) {
 		return fetch.InUse.Errorf("another process works on %s", dir)
 	}
 	return err

@@ -116,7 +116,12 @@ func (a *archive) manifest(ctx context.Context, w io.Writer) error {
 // Manifest writes the digests of the tree and of the WARC files of the archive
 // at dir, as they lie there, for sha256sum -c.
 func Manifest(w io.Writer, dir string) error {
-	fsys := os.DirFS(dir)
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return fault(err)
+	}
+	defer root.Close()
+	fsys := root.FS()
 	var walked error
 	names := func(yield func(string) bool) {
 		for _, folder := range []string{tree.Dir, warcs} {
@@ -131,7 +136,7 @@ func Manifest(w io.Writer, dir string) error {
 			}
 		}
 	}
-	err := warc.Manifest(w, fsys, names)
+	err = warc.Manifest(w, fsys, names)
 	return fault(errors.Join(err, walked))
 }
 

@@ -69,7 +69,7 @@ func partOf(name string) string {
 // reindex writes index/all.cdxj. The lines of a WARC that is finished never
 // change: they are made once, and lie beside.
 func reindex(root *os.Root, dir string) error {
-	names, err := fs.Glob(root.FS(), warcs+"/*.warc.gz")
+	names, _, err := warcFiles(root, "*.warc.gz")
 	if err != nil {
 		return err
 	}
@@ -86,6 +86,24 @@ func reindex(root *os.Root, dir string) error {
 		}
 	}
 	return whole(root, indexFile, func(w io.Writer) error { return merge(w, root, parts) })
+}
+
+// warcFiles lists the regular files of the folder warc that match pattern, and
+// the others. A link could lead to a file that is not of this archive.
+func warcFiles(root *os.Root, pattern string) (names, others []string, err error) {
+	found, err := fs.Glob(root.FS(), warcs+"/"+pattern)
+	for _, name := range found {
+		info, err := root.Lstat(name)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case info.Mode().IsRegular():
+			names = append(names, name)
+		default:
+			others = append(others, name)
+		}
+	}
+	return names, others, err
 }
 
 // fresh reports whether a was written after b.

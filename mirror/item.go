@@ -88,6 +88,7 @@ func newItem(u uri.URI, text string, via frontier.Item, meta []byte) frontier.It
 // for all of its origin.
 func (m *mirror) seed(u uri.URI) frontier.Item {
 	it := newItem(u, canonical(u), frontier.Item{Depth: -1}, meta{}.text())
+	m.trust.admit(u, it.Key)
 	c, err := fetch.CredentialOf(u)
 	if err != nil || c == nil {
 		return it
@@ -110,14 +111,12 @@ func (m *mirror) request(v *visit) *fetch.Request {
 	if v.sited {
 		req.Auth = m.auth[v.origin]
 	}
-	if from, err := uri.Parse(v.meta.From); err == nil && v.meta.From != "" {
-		req.From = &fetch.Source{URL: from, Peer: v.meta.Peer}
-		// A mailbox that a person typed with a password is meant with its
-		// messages: our own driver made their URLs.
-		if req.Auth != nil && isMailbox(v.url) {
-			if page, _ := originOf(from); page == v.origin {
-				req.From = nil
-			}
+	req.From = m.trust.source(v)
+	// A mailbox that a person typed with a password is meant with its
+	// messages: our own driver made their URLs.
+	if req.From != nil && req.Auth != nil && isMailbox(v.url) {
+		if page, _ := originOf(req.From.URL); page == v.origin {
+			req.From = nil
 		}
 	}
 	if last := v.item.Last; last != nil && m.has(last) && !isListing(v.url, last.Kind == fetch.Menu.String(), last.Media) {

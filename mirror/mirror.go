@@ -178,6 +178,7 @@ type mirror struct {
 	Options
 	*archive
 	scope    *judge
+	trust    *trust
 	auth     map[fetch.Origin]*fetch.Credential
 	total    totals
 	tally    tally

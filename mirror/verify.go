@@ -185,9 +185,14 @@ func (v *verifier) strangers(context.Context) error {
 
 // records checks the WARC files, and that they hold what the database says.
 func (v *verifier) records(ctx context.Context) error {
-	names, err := fs.Glob(v.root.FS(), warcs+"/*.warc.gz*")
+	names, others, err := warcFiles(v.root, "*.warc.gz*")
 	if err != nil {
 		return err
+	}
+	for _, name := range others {
+		if err := v.say(Finding{Path: name, Text: "no regular file"}); err != nil {
+			return err
+		}
 	}
 	sizes := map[string]int64{}
 	var paths []string
@@ -231,7 +236,7 @@ func (v *verifier) derived(ctx context.Context) error {
 	if err != nil || s.Ended.IsZero() {
 		return err
 	}
-	names, err := fs.Glob(v.root.FS(), warcs+"/*.warc.gz")
+	names, _, err := warcFiles(v.root, "*.warc.gz")
 	if err != nil {
 		return err
 	}

@@ -181,6 +181,7 @@ func (m *mirror) bring(ctx context.Context, v *visit) error {
 	}
 	defer resp.Body.Close()
 	v.resp = resp
+	m.trust.hear(v, resp)
 	if why := m.passOver(v); why != "" {
 		m.keep(v, left, nil)
 		v.out(why)

@@ -84,6 +84,28 @@ func create(fsys FS, name string, perm fs.FileMode) (Handle, error) {
 	return h, err
 }
 
+// OpenLock opens or creates the file name and locks it until the Handle is
+// closed. It is [fetch.InUse] if another Handle has the lock. A link, a pipe or
+// a device of that name is an error: the folder may come from a stranger.
+func OpenLock(name string) (Handle, error) {
+	info, exists, err := look(System(), name)
+	if err == nil && exists && !info.Mode.IsRegular() {
+		err = fetch.Local.Errorf("%s is no regular file: remove it, or use another folder", name)
+	}
+	if err != nil {
+		return nil, local(err)
+	}
+	h, err := System().OpenFile(name, os.O_RDWR|os.O_CREATE|noFollow|nonBlock, 0o666)
+	if err != nil {
+		return nil, local(err)
+	}
+	if err := h.Lock(); err != nil {
+		h.Close()
+		return nil, local(err)
+	}
+	return h, nil
+}
+
 // local classes an error of the file system.
 func local(err error) error {
 	var fault fetch.Fault

@@ -87,8 +87,8 @@ func filesIn(name string) ([]string, error) {
 // younger reports whether index was written after all the files, and none of
 // them is being written.
 func younger(index string, files []string) bool {
-	last, err := os.Stat(index)
-	if err != nil {
+	last, err := os.Lstat(index)
+	if err != nil || !last.Mode().IsRegular() {
 		return false
 	}
 	for _, file := range files {

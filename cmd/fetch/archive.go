@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/tty"
@@ -189,6 +190,10 @@ func (a *app) manifest(dir string) error {
 
 func packWACZ(dir, name, title string) (err error) {
 	names, err := filepath.Glob(filepath.Join(dir, "warc", "*.warc.gz"))
+	names = slices.DeleteFunc(names, func(name string) bool { // a link could lead to a file of another archive
+		info, err := os.Lstat(name)
+		return err != nil || !info.Mode().IsRegular()
+	})
 	if err != nil || len(names) == 0 {
 		return fetch.Local.Errorf("%s holds no WARC files", dir)
 	}

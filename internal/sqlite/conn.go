@@ -19,10 +19,19 @@ type Conn struct {
 	stmts map[string]*Row
 }
 
-// Open opens or makes the database at uri, a path or a "file:" URI.
+// Open opens or makes the database at uri, a path or a "file:" URI. The file
+// may come from a stranger: its schema calls no function that has an effect,
+// and damaged pages are detected.
 func Open(uri string) (*Conn, error) {
 	conn, err := sqlite.OpenConn(uri, sqlite.OpenReadWrite, sqlite.OpenCreate, sqlite.OpenURI)
-	return &Conn{conn, map[string]*Row{}}, err
+	if err != nil {
+		return nil, err
+	}
+	c := &Conn{conn, map[string]*Row{}}
+	if err := c.Script("pragma trusted_schema=off; pragma cell_size_check=on"); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
 }
 
 // Close ends the connection and its statements.

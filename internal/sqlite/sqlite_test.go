@@ -131,3 +131,15 @@ func TestFrugal(t *testing.T) {
 		t.Errorf("%v allocations", per)
 	}
 }
+
+// TestStrangersSchema: the schema of a file cannot call functions that have an
+// effect.
+func TestStrangersSchema(t *testing.T) {
+	c := open(t, "file::memory:")
+	for _, name := range []string{"trusted_schema", "cell_size_check"} {
+		var got int
+		if err := c.Scan("pragma "+name, nil, &got); err != nil || got != map[string]int{"trusted_schema": 0, "cell_size_check": 1}[name] {
+			t.Errorf("%s is %d, %v", name, got, err)
+		}
+	}
+}

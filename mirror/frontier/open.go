@@ -3,10 +3,12 @@ package frontier
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	_ "embed"
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -57,6 +59,9 @@ func openSQLite(ctx context.Context, path string, now func() time.Time) (_ Front
 			err = fmt.Errorf("frontier %s: %w", cmp.Or(path, "in memory"), fault(err))
 		}
 	}()
+	if err = regular(path); err != nil {
+		return nil, err
+	}
 	w, err := e.connect(path, "cache_size(-65536)",
 		"wal_autocheckpoint(8192)", "journal_size_limit(67108864)")
 	if err != nil {
@@ -79,6 +84,21 @@ func openSQLite(ctx context.Context, path string, now func() time.Time) (_ Front
 		e.readers <- r
 	}
 	return e, nil
+}
+
+// regular returns an error if the database at path or one of the files that
+// SQLite keeps beside it is a link or a device: SQLite would write through it.
+func regular(path string) error {
+	if path == "" {
+		return nil
+	}
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+		info, err := os.Lstat(path + suffix)
+		if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+			return fmt.Errorf("%s is no regular file: remove it, or use another folder", path+suffix)
+		}
+	}
+	return nil
 }
 
 // dataSource is a file: URI, in which a path may hold any character.
@@ -144,5 +164,20 @@ func inspect(s *session) (empty bool, err error) {
 	case have > version:
 		return false, fmt.Errorf("the database has version %d of the tables: a newer fetch wrote it; this one knows %d", have, version)
 	}
-	return false, nil
+	return false, tablesOnly(s)
+}
+
+// tablesOnly returns an error if the database has anything but tables and
+// indexes. SQLite would run the statements of a trigger or a view, which this
+// program never creates.
+func tablesOnly(s *session) error {
+	var kind, name string
+	err := s.Scan("select type, name from sqlite_schema where type not in ('table', 'index') or rootpage is null or rootpage = 0", nil, &kind, &name)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err == nil {
+		err = fmt.Errorf("the database has the %s %q, which fetch did not create: do not trust this archive", kind, name)
+	}
+	return err
 }

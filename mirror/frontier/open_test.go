@@ -53,7 +53,7 @@ func TestOpenRefuses(t *testing.T) {
 	dir := t.TempDir()
 	place := func(name string, statements ...string) string {
 		path := filepath.Join(dir, name)
-		if name == "newer" {
+		if name != "foreign" {
 			started(t, path).Close()
 		}
 		db, err := sqlite.Open(path)
@@ -72,9 +72,25 @@ func TestOpenRefuses(t *testing.T) {
 	if err := os.WriteFile(garbage, []byte(strings.Repeat("not a database\n", 1000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	link := filepath.Join(dir, "link")
+	beside := place("beside")
+	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
+	if err := errors.Join(os.Symlink(place("real"), link), os.Symlink(elsewhere, beside+"-wal")); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if _, err := os.Lstat(elsewhere); err == nil {
+			t.Error("the log was written through a link")
+		}
+	})
 	for path, want := range map[string]string{
-		place("newer", "pragma user_version = 99"):     "a newer fetch wrote it",
-		place("foreign", "create table x (y integer)"): "not a frontier",
+		link:   "no regular file",
+		beside: "no regular file",
+		place("trigger", "create trigger evil after update on book begin delete from url; end"): `the trigger "evil", which fetch did not create`,
+		place("view", "alter table host rename to h; create view host as select * from h"):      `the view "host", which fetch did not create`,
+		place("virtual", "drop table name; create virtual table name using fts5(fold, key)"):    `which fetch did not create`,
+		place("newer", "pragma user_version = 99"):                                              "a newer fetch wrote it",
+		place("foreign", "create table x (y integer)"):                                          "not a frontier",
 		garbage:                            "not a database",
 		dir:                                "unable to open",
 		filepath.Join(dir, "no", "folder"): "unable to open",

@@ -1,0 +1,153 @@
+package mirror_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/mirror"
+	"github.com/anyurl/fetch/mirror/frontier"
+)
+
+// TestStrangersDatabase: what a database says of the sources of its URLs leads
+// to no address and to no file that its server could not lead to.
+func TestStrangersDatabase(t *testing.T) {
+	t.Parallel()
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ url, host, meta string }{
+		"a seed":                              {"http://127.0.0.1/x", "127.0.0.1", `{}`},
+		"a seed by name":                      {"http://intra.example/x", "intra.example", `{}`},
+		"a seed of a file":                    {"file://" + secret, "file:", `{}`},
+		"no meta":                             {"http://127.0.0.1/x", "127.0.0.1", ``},
+		"a page of this machine":              {"http://127.0.0.1/x", "127.0.0.1", `{"from":"http://127.0.0.1/","peer":"127.0.0.1"}`},
+		"a page that spells it":               {"http://127.0.0.1/x", "127.0.0.1", `{"from":"http://127.0.0.1/"}`},
+		"the typed page, at this machine":     {"http://127.0.0.1/x", "127.0.0.1", `{"from":"http://a.example/d/","peer":"127.0.0.1"}`},
+		"the typed page, at a private server": {"http://intra.example/x", "intra.example", `{"from":"http://a.example/d/","peer":"10.0.0.1"}`},
+		"a robots.txt":                        {"http://127.0.0.1/robots.txt", "127.0.0.1", `{"guide":true,"from":"http://127.0.0.1/"}`},
+		"where a seed leads":                  {"http://127.0.0.1/x", "127.0.0.1", `{"under":"http://127.0.0.1/x","hops":1}`},
+		"a file":                              {"file://" + secret, "file:", `{"from":"file:///"}`},
+		"a mailbox":                           {"imap://127.0.0.1/INBOX", "127.0.0.1", `{"from":"imap://127.0.0.1/"}`},
+		"a message":                           {"mid:1@b.example", "mid:", `{"from":"mid:0@b.example"}`},
+	} {
+		depth := 0
+		if strings.Contains(c.meta, "from") {
+			depth = 1
+		}
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.web("a.example", paper{"/d/": `<a href=x>`, "/d/x": "x"})
+				w.web("127.0.0.1", paper{"/x": "secret\n", "/robots.txt": "secret\n"}, "127.0.0.1")
+				w.web("intra.example", paper{"/x": "secret\n"}, "10.0.0.5")
+				o := w.options("http://a.example/d/")
+				o.Scope.Reach = mirror.Any
+				plant(t, o.Dir, frontier.Item{Key: frontier.KeyOf(c.url), URL: c.url, Host: c.host, Depth: depth, Meta: []byte(c.meta)})
+				run(t, o)
+				for _, to := range w.dialed {
+					if strings.HasPrefix(to, "127.0.0.1") || strings.HasPrefix(to, "intra.") {
+						t.Errorf("%s was dialled", to)
+					}
+				}
+				for path, text := range tree(t, o.Dir, "") {
+					if strings.Contains(text, "secret") {
+						t.Errorf("%s was read", path)
+					}
+				}
+			})
+		})
+	}
+}
+
+// plant puts items into the database of a new archive, as of a run that was
+// killed.
+func plant(t *testing.T, dir string, items ...frontier.Item) {
+	t.Helper()
+	f, err := frontier.Open(t.Context(), "sqlite:"+filepath.Join(dir, "fetch.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, _, err = f.Begin(t.Context(), []byte(`{"seeds":["http://127.0.0.1/","file:///"]}`)); err == nil {
+		_, err = f.Add(t.Context(), items)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestResumePrivate: a run that was stopped goes on at servers of a private
+// network, which this command names.
+func TestResumePrivate(t *testing.T) {
+	t.Parallel()
+	for _, at := range []string{"10.0.0.5", "127.0.0.1"} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			w.web("intra.example", paper{"/": `<a href=x><a href=y>`, "/x": `<a href=z>`, "/y": "y", "/z": "z"}, at)
+			o := w.options("http://intra.example/")
+			o.Limits.Files = 1
+			for range 3 {
+				mirror.Run(t.Context(), o)
+			}
+			o.Limits.Files = 0
+			if sum := run(t, o); sum.Left > 0 || sum.Excluded > 0 || len(tree(t, o.Dir, "")) != 4 {
+				t.Errorf("%s: %+v\n%s", at, sum, outcomes(t, o.Dir))
+			}
+		})
+	}
+}
+
+// TestArchiveLinks: nothing is opened through a link that lies in an archive.
+func TestArchiveLinks(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"lock", "fetch.db", "fetch.db-wal", "fetch.db-journal"} {
+		o := options(t, sites["file"](t).urls...)
+		run(t, o)
+		outside := filepath.Join(t.TempDir(), "outside")
+		os.Remove(filepath.Join(o.Dir, name))
+		if err := os.Symlink(outside, filepath.Join(o.Dir, name)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := mirror.Run(t.Context(), o); fetch.FaultOf(err) != fetch.Local || !strings.Contains(err.Error(), "no regular file") {
+			t.Errorf("%s is a link: %v", name, err)
+		}
+		if _, err := os.Lstat(outside); err == nil {
+			t.Errorf("%s is a link: it was followed", name)
+		}
+	}
+}
+
+// TestLinkedRecords: a link among the WARC files of an archive is not read as
+// one of them.
+func TestLinkedRecords(t *testing.T) {
+	t.Parallel()
+	s := sites["file"](t)
+	o, other := options(t, s.urls...), options(t, s.urls...)
+	run(t, o)
+	run(t, other)
+	link := filepath.Join(o.Dir, "warc/other-20260101000000-00000-x.warc.gz")
+	if err := os.Symlink(warcs(t, other.Dir)[0], link); err != nil {
+		t.Fatal(err)
+	}
+	found := ""
+	for f, err := range mirror.Verify(t.Context(), o.Dir) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		found += f.Path + ": " + f.Text
+	}
+	if found != "warc/"+filepath.Base(link)+": no regular file" {
+		t.Errorf("verify: %q", found)
+	}
+	if err := mirror.Reindex(t.Context(), o.Dir); err != nil {
+		t.Fatal(err)
+	}
+	if text := content(t, filepath.Join(o.Dir, "index/all.cdxj")); strings.Contains(text, "other-") {
+		t.Errorf("the index has lines of the link: %s", text)
+	}
+}
