@@ -170,11 +170,22 @@ func (a *Archive) visited(ctx context.Context, h *Header) (*record, error) {
 	return nil, fetch.NotFound.Errorf("the first visit, %q of %q, is not in the archive", url, h.Get("WARC-Refers-To-Date"))
 }
 
+// peerOf returns the address that the record says answered, if it is a public
+// one. An archive may come from a stranger, and a page of a private address
+// could lead to others there.
+func peerOf(h *Header) netip.Addr {
+	a, err := netip.ParseAddr(h.Get("WARC-IP-Address"))
+	if err != nil || !fetch.IsPublic(a) {
+		return netip.Addr{}
+	}
+	return a
+}
+
 // respond makes the Response. What is known of the capture is that of first;
 // head, if there is one, stands for that of the block.
 func (a *Archive) respond(req *fetch.Request, rec *record, first *Header, head []byte) (*fetch.Response, error) {
 	resp := &fetch.Response{URL: req.URL, Kind: fetch.Document, Media: rec.head.Get("Content-Type"), Size: rec.head.Length}
-	resp.Peer, _ = netip.ParseAddr(first.Get("WARC-IP-Address"))
+	resp.Peer = peerOf(first)
 	resp.Proto = first.Get("WARC-Protocol")
 	resp.Validator = rec.head.Get("WARC-Payload-Digest")
 	var err error

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -74,7 +76,7 @@ func TestReplay(t *testing.T) {
 				if string(body) != tc.body || resp.Kind != tc.kind || resp.Media != tc.media || resp.Code != tc.code {
 					t.Errorf("got %d %s %q %q", resp.Code, resp.Kind, resp.Media, body)
 				}
-				if resp.Peer.String() != "192.0.2.7" {
+				if resp.Peer.IsValid() { // 192.0.2.7 is not public
 					t.Errorf("peer %v", resp.Peer)
 				}
 			}
@@ -222,5 +224,36 @@ func TestReplayDamage(t *testing.T) {
 	cancel()
 	if _, err := a.Do(ctx, &fetch.Request{URL: uri.MustParse("gopher://h.example/0/a")}); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: error %v", err)
+	}
+}
+
+// TestReplayPeer: an answer from an archive is never that of an address which a
+// public page may not lead to.
+func TestReplayPeer(t *testing.T) {
+	for ip, want := range map[string]string{
+		"8.8.4.4": "8.8.4.4", "2001:4860:4860::8844": "2001:4860:4860::8844",
+		"127.0.0.1": "", "::1": "", "10.0.0.1": "", "169.254.1.1": "", "fe80::1": "", "192.0.2.1": "", "100.64.0.1": "", "::ffff:10.0.0.1": "", "no address": "", "": "",
+	} {
+		text := "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Record-ID: <urn:x:1>\r\nWARC-Date: 2026-01-01T00:00:00Z\r\n" +
+			"WARC-Target-URI: gopher://h.example/0/a\r\nWARC-IP-Address: " + ip + "\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nhi\r\n\r\n"
+		name := filepath.Join(t.TempDir(), "a.warc")
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		a, err := Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := replayClient(t, a).Get(t.Context(), "gopher://h.example/0/a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if got := resp.Peer; got.IsValid() != (want != "") || got.IsValid() && got.String() != want {
+			t.Errorf("%s: peer %v, want %q", ip, got, want)
+		}
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
