@@ -31,14 +31,15 @@ const (
 
 // archive is the open folder. One process has it at a time.
 type archive struct {
-	root  *os.Root
-	lock  save.Handle
-	front frontier.Frontier
-	store *tree.Store
-	namer *tree.Namer
-	log   *journal
-	warc  *warc.Writer // nil: none is written
-	warcs *os.Root
+	root   *os.Root
+	lock   save.Handle
+	front  frontier.Frontier
+	store  *tree.Store
+	namer  *tree.Namer
+	layout tree.Layout
+	log    *journal
+	warc   *warc.Writer // nil: none is written
+	warcs  *os.Root
 
 	index *index // of the WARC file that is being written
 
@@ -129,7 +130,10 @@ func (m *mirror) recover(ctx context.Context) (err error) {
 	if err := errors.Join(m.store.Clean(), m.findParts()); err != nil {
 		return fault(err)
 	}
-	m.namer = tree.NewNamer(m.front.Named)
+	if err := m.openLayout(ctx); err != nil {
+		return fault(err)
+	}
+	m.namer = tree.NewNamer(m.layout, m.front.Named)
 	if m.log, err = openJournal(m.root, m.Event); err != nil {
 		return fault(err)
 	}
@@ -137,6 +141,16 @@ func (m *mirror) recover(ctx context.Context) (err error) {
 		return fault(err)
 	}
 	return fault(m.startWARC())
+}
+
+// openLayout reads the layout of the tree. A later one is an error, because
+// this version cannot tell the paths of its files.
+func (a *archive) openLayout(ctx context.Context) error {
+	n, err := a.front.Layout(ctx)
+	if a.layout = tree.Layout(n); err == nil && (a.layout < tree.FirstLayout || a.layout > tree.NewLayout) {
+		err = fetch.Local.Errorf("the tree has layout %d: a newer fetch wrote it; this one knows %d", n, tree.NewLayout)
+	}
+	return err
 }
 
 // startWARC goes on behind the last record that was committed. It does so where

@@ -84,11 +84,12 @@ var pages = []string{".html", ".htm", ".xhtml", ".xht"}
 // name is the path of a file in the copy: a page gets an extension that tells,
 // where no other file has that name.
 func (b *browser) name(c *frontier.Capture) string {
+	name := tree.Upgrade(c.Path)
 	if mediaOf(c.Media) != "text/html" || slices.Contains(pages, strings.ToLower(path.Ext(c.Path))) {
-		return c.Path
+		return name
 	}
 	if _, err := b.store.Stat(c.Path + ".html"); err == nil {
-		return c.Path
+		return name
 	}
-	return c.Path + ".html"
+	return name + ".html"
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/anyurl/fetch/internal/mailstore"
 	"github.com/anyurl/fetch/internal/rfc822"
 	"github.com/anyurl/fetch/mirror/frontier"
-	"github.com/anyurl/fetch/mirror/tree"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -64,7 +63,7 @@ func (b *boxes) find(ctx context.Context) error {
 			return err
 		}
 		if u, err := uri.Parse(it.URL); err == nil && isGroup(u) {
-			server, box := boxOf(it.URL)
+			server, box := b.m.boxOf(it.URL)
 			b.groups[server+"/"+box] = true
 		}
 	}
@@ -89,7 +88,7 @@ func (m *mirror) messages(ctx context.Context, f func(frontier.Item) error) erro
 
 // boxOf names the box of what was found in a group or a mailbox: the folder of
 // the server, which a news URL need not name, and the name there.
-func boxOf(from string) (server, box string) {
+func (a *archive) boxOf(from string) (server, box string) {
 	u, err := uri.Parse(from)
 	if err != nil {
 		return "other", "other"
@@ -98,7 +97,7 @@ func boxOf(from string) (server, box string) {
 	if port, ok := u.Port(); ok && port != "" {
 		server += "+" + port
 	}
-	return tree.Name(cmp.Or(server, u.Scheme())), tree.Name(strings.Trim(u.Path(), "/"))
+	return a.layout.Name(cmp.Or(server, u.Scheme())), a.layout.Name(strings.Trim(u.Path(), "/"))
 }
 
 // boxes are the mailboxes that are being written.
@@ -122,11 +121,11 @@ func (b *boxes) deliver(it frontier.Item) error {
 		return err
 	}
 	defer r.Close()
-	server, box := boxOf(metaOf(it).From)
+	server, box := b.m.boxOf(metaOf(it).From)
 	names := []string{server + "/" + box}
 	head, rest := rfc822.ReadHead(r)
 	for _, group := range strings.Split(rfc822.ParseHead(head).Get("Newsgroups"), ",") {
-		name := server + "/" + tree.Name(strings.TrimSpace(group))
+		name := server + "/" + b.m.layout.Name(strings.TrimSpace(group))
 		if group != "" && b.groups[name] && !slices.Contains(names, name) {
 			names = append(names, name)
 		}

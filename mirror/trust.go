@@ -13,8 +13,8 @@ import (
 // stranger, so its statements about the source of a URL grant nothing.
 type trust struct {
 	typed   map[frontier.Key]bool // the seeds of this command
-	origins map[fetch.Origin]bool // of these seeds
-	schemes map[string]bool       // of seeds without an origin: file, mid, news:
+	servers map[fetch.Origin]bool // of these seeds, whatever the scheme: of nntp and news it is one
+	schemes map[string]bool       // of seeds without a server: file, mid, news:
 	heard   sync.Map              // answers of this process: every answered as a key
 }
 
@@ -25,14 +25,20 @@ type answered struct {
 }
 
 func newTrust() *trust {
-	return &trust{typed: map[frontier.Key]bool{}, origins: map[fetch.Origin]bool{}, schemes: map[string]bool{}}
+	return &trust{typed: map[frontier.Key]bool{}, servers: map[fetch.Origin]bool{}, schemes: map[string]bool{}}
+}
+
+// serverAt returns o without its scheme.
+func serverAt(o fetch.Origin) fetch.Origin {
+	o.Scheme = ""
+	return o
 }
 
 // admit makes u, whose item has the key k, a URL that a person typed.
 func (t *trust) admit(u uri.URI, k frontier.Key) {
 	t.typed[k] = true
 	if origin, sited := originOf(u); sited {
-		t.origins[origin] = true
+		t.servers[serverAt(origin)] = true
 	} else {
 		t.schemes[u.Scheme()] = true
 	}
@@ -61,7 +67,7 @@ func (t *trust) source(v *visit) *fetch.Source {
 		return nil
 	case known:
 		return &fetch.Source{URL: from, Peer: v.meta.Peer}
-	case v.sited && t.origins[v.origin]:
+	case v.sited && t.servers[serverAt(v.origin)]:
 		return nil
 	}
 	return &fetch.Source{URL: stranger(from)}

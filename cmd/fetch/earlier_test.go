@@ -1,215 +1,16 @@
 package main
 
 import (
-	"archive/tar"
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
-	"io"
-	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/anyurl/fetch/internal/peer"
 )
 
 // earlier holds archives that an earlier version made.
 const earlier = "testdata/earlier/47b3165"
-
-// archiveForms are the flags for the forms of an archive.
-var archiveForms = map[string][]string{
-	"tree": {"--mailboxes", "mbox"},
-	"warc": {"--warc", "--no-tree", "--mailboxes", "maildir"},
-	"both": {"--warc", "--mailboxes", "mbox"},
-}
-
-// earlierServers are the servers that the archives were made from. A route
-// gives them hosts and ports that never change.
-type earlierServers struct {
-	web, ftp, gopher *peer.Server
-	news             *peer.News
-}
-
-// earlierTime is the modification time of all files of the servers.
-var earlierTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-
-func startEarlier(t testing.TB) *earlierServers {
-	s := &earlierServers{
-		web:    peer.Nginx(t, peer.NginxOptions{}),
-		ftp:    peer.Vsftpd(t, peer.FTPOptions{Config: []string{"force_dot_files=YES"}}),
-		gopher: peer.Gophernicus(t, peer.GophernicusOptions{Args: []string{"-h", "gopher.test", "-p", "70", "-nh", "-nf"}}),
-		news:   peer.INN(t, peer.INNOptions{Groups: []string{"local.test"}}),
-	}
-	s.put(t, "")
-	for n := range 3 {
-		s.news.Feed(newsItem(n, "local.test"))
-	}
-	return s
-}
-
-// put writes the files of all servers. The listings name another file, unless
-// that is "".
-func (s *earlierServers) put(t testing.TB, another string) {
-	links := []string{"one.txt", "sub/two.txt", ".git/config", "-rf"}
-	if another != "" {
-		links = append(links, another)
-	}
-	page, menu := "<title>pub</title>\n", ""
-	for _, name := range links {
-		page += "<a href=\"" + name + "\">" + name + "</a>\n"
-		if !strings.HasPrefix(name, ".") { // which gophernicus refuses to serve
-			menu += "0" + name + "\t/pub/" + name + "\n"
-		}
-		for _, on := range []*peer.Server{s.web, s.ftp, s.gopher} {
-			s.write(t, on, "pub/"+name, "contents of "+name+"\n")
-		}
-	}
-	s.write(t, s.web, "pub/index.html", page)
-	s.write(t, s.gopher, "pub/gophermap", menu)
-	s.age(t)
-	if another != "" { // the page has changed, and so have its time and its validator
-		later := earlierTime.Add(time.Hour)
-		if err := os.Chtimes(filepath.Join(s.web.Root, "pub/index.html"), later, later); err != nil {
-			t.Fatal(err)
-		}
-		s.news.Feed(newsItem(100, "local.test"))
-	}
-}
-
-func (s *earlierServers) write(t testing.TB, on *peer.Server, name, text string) {
-	if err := os.Chtimes(on.Put(name, []byte(text)), earlierTime, earlierTime); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// age sets the times of the folders, which listings of ftp show.
-func (s *earlierServers) age(t testing.TB) {
-	err := filepath.WalkDir(s.ftp.Root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.IsDir() {
-			return err
-		}
-		return os.Chtimes(path, earlierTime, earlierTime)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// mirror returns the arguments of a mirror of the servers into dir.
-func (s *earlierServers) mirror(dir string, form []string) []string {
-	args := append([]string{"mirror", "--delay", "0", "--output-dir", dir}, form...)
-	for host, addr := range map[string]string{"http.test:80": s.web.Addr, "ftp.test:21": s.ftp.Addr, "gopher.test:70": s.gopher.Addr, "news.test:119": s.news.Addr} {
-		args = append(args, "--connect-to", host+":"+addr)
-	}
-	return append(args, "http://http.test/pub/", "ftp://ftp.test/pub/", "gopher://gopher.test/1/pub", "nntp://news.test/local.test")
-}
-
-// TestMakeEarlier makes the archives of testdata/earlier by the binary that
-// $FETCH_EARLIER names.
-func TestMakeEarlier(t *testing.T) {
-	binary := os.Getenv("FETCH_EARLIER")
-	if binary == "" {
-		t.Skip("FETCH_EARLIER names no binary")
-	}
-	command := func(args ...string) {
-		t.Helper()
-		if out, err := exec.Command(binary, append([]string{"--no-config"}, args...)...).CombinedOutput(); err != nil {
-			t.Fatalf("%q: %v: %s", args, err, out)
-		}
-	}
-	s := startEarlier(t)
-	for name, form := range archiveForms {
-		dir := filepath.Join(t.TempDir(), name)
-		command(s.mirror(dir, form)...)
-		command("verify", dir)
-		if name == "both" {
-			command("pack", dir, "--wacz", filepath.Join(earlier, "archive.wacz"))
-		}
-		if err := packTar(filepath.Join(earlier, name+".tar.gz"), dir); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-func packTar(name, dir string) error {
-	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	if err != nil {
-		return err
-	}
-	w := tar.NewWriter(z)
-	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		rel, _ := filepath.Rel(dir, path)
-		if err != nil || !d.Type().IsRegular() {
-			return err
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		head := &tar.Header{Name: filepath.ToSlash(rel), Mode: 0o644, Size: int64(len(text)), ModTime: info.ModTime(), Format: tar.FormatPAX}
-		if err := w.WriteHeader(head); err != nil {
-			return err
-		}
-		_, err = w.Write(text)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if err := w.Close(); err != nil {
-		return err
-	}
-	if err := z.Close(); err != nil {
-		return err
-	}
-	return os.WriteFile(name, b.Bytes(), 0o644)
-}
-
-// unpackEarlier unpacks an archive into a new folder.
-func unpackEarlier(t testing.TB, name string) (dir string) {
-	dir = t.TempDir()
-	f, err := os.Open(filepath.Join(earlier, name+".tar.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for r := tar.NewReader(z); ; {
-		head, err := r.Next()
-		if err == io.EOF {
-			return dir
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(dir, filepath.FromSlash(head.Name))
-		text, err := io.ReadAll(r)
-		if err == nil {
-			err = os.MkdirAll(filepath.Dir(path), 0o755)
-		}
-		if err == nil {
-			err = os.WriteFile(path, text, 0o644)
-		}
-		if err == nil {
-			err = os.Chtimes(path, head.ModTime, head.ModTime)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-}
 
 // visited are the outcomes of the visits of a run, by their URLs.
 func visited(t *testing.T, dir string, run int) map[string]string {
@@ -243,17 +44,17 @@ func visited(t *testing.T, dir string, run int) map[string]string {
 func TestEarlierContinues(t *testing.T) {
 	t.Parallel()
 	s := startEarlier(t)
-	s.put(t, "sub/new.txt")
+	s.put(t, "sub/new.txt", ".git/new")
 	const news = "news://news.test/"
 	want := map[string]string{
 		"http://http.test/robots.txt": "excluded", "http://http.test/pub/": "done",
-		"ftp://ftp.test/pub/": "done same", "ftp://ftp.test/pub/sub/": "done", "ftp://ftp.test/pub/.git/": "done same",
+		"ftp://ftp.test/pub/": "done same", "ftp://ftp.test/pub/sub/": "done", "ftp://ftp.test/pub/.git/": "done",
 		"gopher://gopher.test/1/pub":  "done",
 		"nntp://news.test/local.test": "done", news + "100@test.example": "kept",
 	}
-	for _, name := range []string{"one.txt", "sub/two.txt", ".git/config", "-rf", "sub/new.txt"} {
+	for _, name := range []string{"one.txt", "sub/two.txt", ".git/config", "-rf", "sub/new.txt", ".git/new"} {
 		state := "done same"
-		if name == "sub/new.txt" {
+		if strings.Contains(name, "new") {
 			state = "done"
 		}
 		for _, at := range []string{"http://http.test/pub/", "ftp://ftp.test/pub/"} {
@@ -284,7 +85,7 @@ func TestEarlierContinues(t *testing.T) {
 			continue
 		}
 		for file, text := range archivedBelow(t, dir) {
-			if old, ok := before[file]; ok || strings.HasSuffix(file, "/new.txt") || strings.Contains(file, "100@test.example") {
+			if old, ok := before[file]; ok || strings.HasSuffix(file, "/sub/new.txt") || strings.HasSuffix(file, "/.git/new") || strings.Contains(file, "100@test.example") {
 				if ok && text != old && !isListingFile(file) {
 					t.Errorf("%s: %s has changed: %q", name, file, text)
 				}
@@ -292,8 +93,8 @@ func TestEarlierContinues(t *testing.T) {
 			}
 			t.Errorf("%s: %s is new", name, file)
 		}
-		if n := len(archivedBelow(t, dir)); n != len(before)+4 {
-			t.Errorf("%s: %d files in the tree, want %d and four new ones", name, n, len(before))
+		if n := len(archivedBelow(t, dir)); n != len(before)+6 {
+			t.Errorf("%s: %d files in the tree, want %d and six new ones", name, n, len(before))
 		}
 	}
 }
@@ -301,6 +102,40 @@ func TestEarlierContinues(t *testing.T) {
 func isListingFile(name string) bool {
 	base := filepath.Base(name)
 	return base == "index.html" || base == ".listing" || base == ".gophermap" || base == ".overview"
+}
+
+// TestTreeNames: a program that reads a new tree, or a copy of any, finds no
+// configuration and no options that a server named.
+func TestTreeNames(t *testing.T) {
+	t.Parallel()
+	s := startEarlier(t)
+	for name, dir := range map[string]string{"a new archive": filepath.Join(t.TempDir(), "new"), "an earlier one": unpackEarlier(t, "tree")} {
+		copied := filepath.Join(t.TempDir(), "copy")
+		for range 2 {
+			fetchAs(t, 0, s.mirror(dir, []string{"--browse", filepath.Join(copied, "tree")})...)
+		}
+		fetchAs(t, 0, "verify", dir)
+		files := archivedBelow(t, copied)
+		if name == "a new archive" {
+			for file, text := range archivedBelow(t, dir) {
+				files[file] = text
+			}
+		}
+		found := 0
+		for file := range files {
+			if strings.HasSuffix(file, "pub/%2Egit/config") || strings.HasSuffix(file, "pub/%2Drf") {
+				found++
+			}
+			for part := range strings.SplitSeq(file, "/") {
+				if strings.ContainsAny(part[:1], ".-") && !isListingFile(part) {
+					t.Errorf("%s: %s", name, file)
+				}
+			}
+		}
+		if found != 5 {
+			t.Errorf("%s: found %d of 5 names", name, found)
+		}
+	}
 }
 
 // archivedBelow is archived with paths below dir.

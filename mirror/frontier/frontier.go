@@ -240,6 +240,10 @@ type Frontier interface {
 	// the order in which the URLs were added.
 	Files(ctx context.Context) iter.Seq2[File, error]
 
+	// Layout returns the version of the rules by which the tree was begun: 1
+	// for a frontier that does not record it.
+	Layout(ctx context.Context) (int, error)
+
 	// Brought finds the newest captures of URLs, by Capture.Key.
 	Brought(ctx context.Context, keys []Key) (map[Key]Capture, error)
 

@@ -40,7 +40,7 @@ func open(ctx context.Context, dsn string, now func() time.Time) (Frontier, erro
 
 const (
 	application = 0x66746366 // marks the file as ours
-	version     = 1          // of the schema
+	version     = 2          // of the schema, for new files; one of version 1 stays so
 	readers     = 4
 )
 

@@ -132,6 +132,18 @@ func (e *engine) Files(ctx context.Context) iter.Seq2[File, error] {
 	})
 }
 
+func (e *engine) Layout(ctx context.Context) (layout int, err error) {
+	err = e.read(ctx, func(s *session) error {
+		var have int
+		if err := s.Scan("pragma user_version", nil, &have); err != nil || have < 2 {
+			layout = 1
+			return err
+		}
+		return s.Scan("select version from layout", nil, &layout)
+	})
+	return layout, err
+}
+
 func (e *engine) Captures(ctx context.Context) iter.Seq2[Capture, error] {
 	return pages(ctx, e, func(s *session, after int64, add func(Capture, int64)) error {
 		return s.Each("select "+captureColumns+" where c.id > ? order by c.id limit ?", []any{after, page}, func(r *sqlite.Row) error {

@@ -17,6 +17,11 @@ create table book (
 );
 insert into book default values;
 
+-- One row, since version 2: the rules by which the tree was begun. A database of
+-- version 1 has no such table, and layout 1.
+create table layout (version integer not null);
+insert into layout values (2);
+
 create table run (
 	id      integer primary key,
 	note    blob,

@@ -64,7 +64,7 @@ func BenchmarkPath(b *testing.B) {
 // BenchmarkNamer gives paths to batches of 256 in 100 folders.
 func BenchmarkNamer(b *testing.B) {
 	tab := &tables{names: map[string]frontier.Key{}}
-	n := NewNamer(tab.named)
+	n := NewNamer(NewLayout, tab.named)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		ws := make([]Want, 256)

@@ -13,6 +13,8 @@
 //	tmp/*.part                    those that are on their way
 //	tmp/.*.part, tmp/.*.state     large ones that the next process goes on with
 //
+// The rules of Path have versions. An archive records its [Layout] and keeps it.
+//
 // Paths have slashes and begin below the folder of the tree. No symbolic link
 // in it is followed, and none is made.
 package tree

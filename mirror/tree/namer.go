@@ -39,7 +39,8 @@ type Assigned struct {
 // Where that is taken too, "%~" and the whole key stand for it: no URL has such
 // a path of its own, so that nobody can take them all.
 type Namer struct {
-	named func(ctx context.Context, folds []string) (map[string]frontier.Key, error)
+	layout Layout
+	named  func(ctx context.Context, folds []string) (map[string]frontier.Key, error)
 
 	mu      sync.Mutex
 	pending map[string]claim // not yet in the tables
@@ -53,10 +54,10 @@ type claim struct {
 	count int
 }
 
-// NewNamer returns a Namer for the names that named finds, which is the method
-// of a Frontier.
-func NewNamer(named func(ctx context.Context, folds []string) (map[string]frontier.Key, error)) *Namer {
-	return &Namer{named: named, pending: map[string]claim{}}
+// NewNamer returns a Namer by the rules of l for the names that named finds,
+// which is the method of a Frontier.
+func NewNamer(l Layout, named func(ctx context.Context, folds []string) (map[string]frontier.Key, error)) *Namer {
+	return &Namer{layout: l, named: named, pending: map[string]claim{}}
 }
 
 // Assign finds a path for each of wants, as one after the other would, and
@@ -70,7 +71,7 @@ func (n *Namer) Assign(ctx context.Context, wants []Want) ([]Assigned, error) {
 	b := batch{namer: n, known: map[string]*frontier.Key{}}
 	paths := make([]string, len(wants))
 	for i, w := range wants {
-		paths[i] = Path(w.URL, w.Menu)
+		paths[i] = n.layout.Path(w.URL, w.Menu)
 	}
 	done := make([]Assigned, 0, len(wants))
 	for len(done) < len(wants) {

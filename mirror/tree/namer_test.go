@@ -53,7 +53,7 @@ func wants(urls ...string) (ws []Want) {
 // assign gives paths in batches of n.
 func assign(t testing.TB, tab *tables, n int, ws []Want) (paths []string) {
 	t.Helper()
-	namer := NewNamer(tab.named)
+	namer := NewNamer(NewLayout, tab.named)
 	for len(ws) > 0 {
 		batch := ws[:min(n, len(ws))]
 		ws = ws[len(batch):]
@@ -132,7 +132,7 @@ func TestHazards(t *testing.T) {
 // folders.
 func TestQuestions(t *testing.T) {
 	tab := &tables{names: map[string]frontier.Key{}}
-	n := NewNamer(tab.named)
+	n := NewNamer(NewLayout, tab.named)
 	for i, w := range [][]Want{wants("http://h/a/b/c", "http://h/a/b/d"), wants("http://h/a/b/e")} {
 		as, err := n.Assign(t.Context(), w)
 		if err != nil || tab.asked != i+1 {
@@ -181,7 +181,7 @@ func TestTaken(t *testing.T) {
 
 func TestPending(t *testing.T) {
 	tab := &tables{names: map[string]frontier.Key{}}
-	n := NewNamer(tab.named)
+	n := NewNamer(NewLayout, tab.named)
 	one := func(url string) Assigned {
 		t.Helper()
 		as, err := n.Assign(t.Context(), wants(url))

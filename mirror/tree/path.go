@@ -26,7 +26,7 @@ const (
 //     themselves, however the URL has them; any other byte is percent-encoded.
 //   - A segment that is empty is "%"; "." and ".." are encoded, as is the
 //     last character of a name that ends in a dot, and of one that is a device
-//     to Windows.
+//     to Windows. So is a "." or "-" that a name begins with, since [NewLayout].
 //   - A query is added to the name behind "@q=".
 //   - A listing lies in the folder that it lists, under a name that its scheme
 //     usually has for it: a URL that ends in "/", a menu of gopher, and what
@@ -36,7 +36,9 @@ const (
 //
 // Userinfo, fragment and the port that the scheme implies leave no trace.
 // Path is defined for every value of u and always returns a path.
-func Path(u uri.URI, menu bool) string {
+func Path(u uri.URI, menu bool) string { return NewLayout.Path(u, menu) }
+
+func pathOf(u uri.URI, menu bool, l Layout) string {
 	scheme := u.Scheme()
 	raw := strings.TrimPrefix(u.Path(), "/")
 	switch scheme {
@@ -54,24 +56,30 @@ func Path(u uri.URI, menu bool) string {
 	if i := strings.LastIndexByte(raw, '/'); i >= 0 {
 		folders, name = raw[:i], raw[i+1:]
 	}
-	p := append(make([]byte, 0, len(raw)+64), Name(scheme)...)
-	p = append(append(p, '/'), host(u)...)
+	p := append(make([]byte, 0, len(raw)+64), l.Name(scheme)...)
+	p = append(append(p, '/'), l.guard(host(u))...)
 	root := len(p)
 	if len(folders) < len(raw)-len(name) { // there is a slash
 		for segment := range strings.SplitSeq(folders, "/") {
-			p = append(append(p, '/'), Name(segment)...)
+			p = append(append(p, '/'), l.Name(segment)...)
 		}
 	}
-	if name == "" {
-		name = listing(scheme)
-	} else if name = escaped(name); menu {
-		p = append(append(p, '/'), guard(name)...)
+	own := name == "" || menu // the name is ours, and may begin with a dot
+	if name = escaped(name); own {
+		if name != "" {
+			p = append(append(p, '/'), l.guard(name)...)
+		}
 		name = listing(scheme)
 	}
 	if q, ok := u.Query(); ok {
 		name += "@q=" + escaped(q)
 	}
-	p = append(append(p, '/'), guard(name)...)
+	if own {
+		name = guard(name)
+	} else {
+		name = l.guard(name)
+	}
+	p = append(append(p, '/'), name...)
 	if len(p) <= maxPath {
 		return string(p)
 	}
@@ -79,7 +87,7 @@ func Path(u uri.URI, menu bool) string {
 }
 
 // Name returns one component of a path for text, by the rules of [Path].
-func Name(text string) string { return guard(escaped(text)) }
+func Name(text string) string { return NewLayout.Name(text) }
 
 // listing is the name of the listing of a folder.
 func listing(scheme string) string {
@@ -111,7 +119,7 @@ func host(u uri.URI) string {
 	if port, ok := number(u); ok {
 		name += "+" + port
 	}
-	return guard(name)
+	return name
 }
 
 // number is the port of u, if it is not the one that the scheme implies.

@@ -46,7 +46,18 @@ func TestPath(t *testing.T) {
 		{"empty segments", "http://h//a//b", "http/h/%/a/%/b"},
 		{"trailing dot and space", "http://h/a./b..", "http/h/a%2E/b.%2E"},
 		{"space", "http://h/a%20b%20", "http/h/a%20b%20"},
-		{"hidden, option", "http://h/.a/-b", "http/h/.a/-b"},
+		{"hidden, option", "http://h/.a/-b", "http/h/%2Ea/%2Db"},
+		{"hidden and encoded", "http://h/%2Egit/config", "http/h/%2Egit/config"},
+		{"an encoding of it", "http://h/%252Egit", "http/h/%252Egit"},
+		{"hidden with a query", "http://h/.a?-b", "http/h/%2Ea@q=-b"},
+		{"hidden folder", "http://h/.git/", "http/h/%2Egit/index.html"},
+		{"hidden host", "http://.git/-", "http/%2Egit/%2D"},
+		{"hidden and a trailing dot", "http://h/.a.", "http/h/%2Ea%2E"},
+		{"three dots", "http://h/...", "http/h/%2E.%2E"},
+		{"hidden and long", "http://h/." + long, "http/h/%2E" + long[:117] + "~" + digest("%2E"+long)},
+		{"hidden menu", "gopher://h/1.cache", "gopher/h/1.cache/.gophermap"},
+		{"a listing's name", "ftp://h/.listing", "ftp/h/%2Elisting"},
+		{"hidden by its type", "ftp://h/.a;type=d", "ftp/h/%2Ea/.listing"},
 		{"devices", "http://h/CON/nul.tar.gz/com1/lpt%C2%B9.x/com10/console", "http/h/CO%4E/nu%6C.tar.gz/com%31/lpt%C2%B9.x/com10/console"},
 		{"300 bytes", "http://h/" + long, "http/h/" + long[:120] + "~" + digest(long)},
 		{"gopher root", "gopher://h/", "gopher/h/.gophermap"},
@@ -79,6 +90,15 @@ func TestPath(t *testing.T) {
 			t.Errorf("%s: %s lies at\n%s, want\n%s", c.name, c.url, got, c.want)
 		}
 		legal(t, got)
+	}
+	for url, want := range map[string]string{"http://h/.git/-rf": "http/h/.git/-rf", "http://.git/": "http/.git/index.html", "ftp://h/.listing": "ftp/h/.listing"} {
+		got := FirstLayout.Path(uri.MustParse(url), false)
+		if got != want {
+			t.Errorf("the first layout: %s lies at\n%s, want\n%s", url, got, want)
+		}
+	}
+	if got := Upgrade("http/h/.git/-rf/a.b/index.html"); got != "http/h/%2Egit/%2Drf/a.b/index.html" {
+		t.Errorf("upgraded: %q", got)
 	}
 	if got := Path(uri.URI{}, false); got != "%/@/.listing" {
 		t.Errorf("no URL: %q", got)
