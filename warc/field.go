@@ -21,18 +21,31 @@ func parseHead(head []byte) (status int, fields fetch.Header) {
 // parseFields reads named fields (RFC 2822 section 2.2), folded lines
 // included. What is no field is left out.
 func parseFields(text string) (fields fetch.Header) {
+	var value []byte // of the last field, where it is folded
+	unfold := func() {
+		if len(value) > 0 {
+			fields[len(fields)-1].Value = strings.TrimSpace(string(value))
+		}
+		value = value[:0]
+	}
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimSuffix(line, "\r")
 		if folded := strings.TrimLeft(line, " \t"); folded != line && len(fields) > 0 {
-			last := &fields[len(fields)-1]
-			last.Value = strings.TrimSpace(last.Value + " " + folded)
+			if len(value) == 0 {
+				value = append(value, fields[len(fields)-1].Value...)
+			}
+			if folded = strings.TrimSpace(folded); folded != "" {
+				value = append(append(value, ' '), folded...)
+			}
 			continue
 		}
-		name, value, ok := strings.Cut(line, ":")
+		name, first, ok := strings.Cut(line, ":")
 		if name = strings.TrimSpace(name); ok && name != "" {
-			fields = append(fields, fetch.Field{Name: name, Value: strings.TrimSpace(value)})
+			unfold()
+			fields = append(fields, fetch.Field{Name: name, Value: strings.TrimSpace(first)})
 		}
 	}
+	unfold()
 	return fields
 }
 

@@ -166,16 +166,23 @@ func (o *opener) addPackage(file string) error {
 		return fetch.Mismatch.Errorf("%s is no WACZ file: %w", file, err)
 	}
 	defer z.Close()
-	var names []string
-	indexed := false
 	info, err := os.Stat(file)
+	if err == nil {
+		err = separate(z.File, info.Size())
+	}
 	if err != nil {
 		return err
 	}
+	var names []string
+	seen, indexed := map[string]bool{}, false
+	limit := maxRatio * info.Size()
 	for _, part := range z.File {
 		dir, name := path.Split(part.Name)
 		switch {
 		case dir == "archive/" && Is(name):
+			if seen[name] {
+				return fetch.Mismatch.Errorf("%s: %q is there twice", file, part.Name)
+			}
 			at, err := part.DataOffset()
 			if err != nil || part.Method != zip.Store || part.CompressedSize64 > 1<<60 {
 				return fetch.Unsupported.Errorf("%s: %q is packed, and cannot be read in place", file, part.Name)
@@ -183,9 +190,10 @@ func (o *opener) addPackage(file string) error {
 			if err := o.placed(name, place{file, at, int64(part.CompressedSize64)}); err != nil {
 				return err
 			}
+			seen[name] = true
 			names = append(names, name)
 		case dir == "indexes/" && !strings.HasSuffix(name, ".idx"):
-			if err := o.addIndex(part, maxRatio*info.Size()); err != nil {
+			if err := o.addIndex(part, &limit); err != nil {
 				return err
 			}
 			indexed = true
@@ -202,11 +210,25 @@ func (o *opener) addPackage(file string) error {
 	return nil
 }
 
-// maxRatio bounds what an index in a WACZ file unpacks to, in sizes of that.
+// separate returns an error if parts of a WACZ file of that size overlap: to read
+// each would be to read the same bytes again and again.
+func separate(parts []*zip.File, size int64) error {
+	left := uint64(size)
+	for _, part := range parts {
+		if part.CompressedSize64 > left {
+			return fetch.Mismatch.Errorf("the parts of the WACZ file have more bytes than it has: they overlap")
+		}
+		left -= part.CompressedSize64
+	}
+	return nil
+}
+
+// maxRatio bounds what the indexes in a WACZ file unpack to, in sizes of that.
 const maxRatio = 100
 
-// addIndex adds the lines of an index in a WACZ file.
-func (o *opener) addIndex(part *zip.File, limit int64) error {
+// addIndex adds the lines of an index in a WACZ file. It takes their bytes from
+// limit.
+func (o *opener) addIndex(part *zip.File, limit *int64) error {
 	f, err := part.Open()
 	if err != nil {
 		return fetch.Mismatch.With(err)
@@ -222,8 +244,8 @@ func (o *opener) addIndex(part *zip.File, limit int64) error {
 		if err != nil {
 			return fetch.Mismatch.With(err)
 		}
-		if limit -= int64(len(text)); limit < 0 {
-			return fetch.Bomb.Errorf("%q unpacks to more than %d times the file", part.Name, maxRatio)
+		if *limit -= int64(len(text)); *limit < 0 {
+			return fetch.Bomb.Errorf("%q, with the indexes before it, unpacks to more than %d times the file", part.Name, maxRatio)
 		}
 		if text[0] == '!' { // of its format
 			continue

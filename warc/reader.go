@@ -95,6 +95,7 @@ type Reader struct {
 	left   int64   // of its block
 	end    int64   // behind the last whole record
 	inner  bool    // the next record is in the member of the last one
+	begun  bool    // the member of the next record was begun
 	lost   bool    // where the next record begins is not known
 	closed error   // nothing follows
 	stray  int64   // bytes behind the block that belong to no record
@@ -132,11 +133,12 @@ func (r *Reader) Next() (*Header, error) {
 		return nil, r.close(io.EOF)
 	}
 	h := &Header{Inner: r.inner}
-	if !r.inner {
+	if !r.inner && !r.begun {
 		if err := r.src.next(); err != nil {
 			return nil, r.fail(err)
 		}
 	}
+	r.begun = false
 	r.lost, h.Offset = false, r.src.start
 	if err := r.readHead(h); err != nil {
 		if r.src.packed {
@@ -185,7 +187,8 @@ func (r *Reader) nextMember() error {
 		return r.fail(err)
 	}
 	if begin, _ := r.src.text.Peek(len(magic)); string(begin) == magic {
-		return r.fail(short)
+		r.head, r.begun = nil, true
+		return &Error{Offset: r.end, Err: short}
 	}
 	return nil
 }
@@ -263,6 +266,9 @@ func (r *Reader) fail(err error) error {
 	r.lost = follows
 	if !follows {
 		r.closed = io.EOF
+	}
+	if r.src.spent {
+		torn, err = false, fetch.Mismatch.Errorf("%w; there is so much damage that records behind it are not searched for", err)
 	}
 	return &Error{Offset: r.end, Torn: torn && !follows, Err: err}
 }

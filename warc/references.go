@@ -18,13 +18,22 @@ const (
 // pointers are the fields that name other records by identifier.
 var pointers = [...]string{"WARC-Concurrent-To", "WARC-Warcinfo-ID", "WARC-Refers-To", "WARC-Segment-Origin-ID"}
 
+// What is remembered of one record is bounded: the line of each pointer has the
+// identifier of the record in it.
+const (
+	maxPointers = 1000
+	maxShown    = 1 << 10 // bytes of the identifier
+)
+
 // note remembers what a record is called, and which it names.
 func (v *Verifier) note(file string, h *Header) error {
 	var err error
 	clean := strings.NewReplacer("\x00", "", "\n", "")
-	rest := fmt.Sprintf("\x00%s\x00%d\x00%s", clean.Replace(file), h.Offset, clean.Replace(h.ID()))
+	id := h.ID()
+	rest := fmt.Sprintf("\x00%s\x00%d\x00%s", clean.Replace(file), h.Offset, clean.Replace(id[:min(len(id), maxShown)]))
+	left := maxPointers
 	add := func(key, kind string) {
-		if err == nil && key != "" {
+		if left--; err == nil && key != "" && left >= 0 {
 			err = v.refs.Add([]byte(clean.Replace(key) + "\x00" + kind + rest))
 		}
 	}

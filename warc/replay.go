@@ -1,6 +1,7 @@
 package warc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -33,8 +34,8 @@ func (a *Archive) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, 
 	if err != nil {
 		return nil, err
 	}
-	for _, l := range a.order(found) {
-		if err := ctx.Err(); err != nil {
+	for n, l := range a.order(found) {
+		if err := cmp.Or(ctx.Err(), tooMany(n)); err != nil {
 			return nil, err
 		}
 		rec, err := a.open(l)
@@ -48,6 +49,18 @@ func (a *Archive) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, 
 		rec.Close() // metadata: it tells of the object
 	}
 	return nil, fetch.NotFound.Errorf("not in the archive")
+}
+
+// maxOpened bounds how many records are opened in search of an answer: the lines
+// of an index may all name one that takes long to read.
+const maxOpened = 1000
+
+// tooMany returns an error behind maxOpened records.
+func tooMany(opened int) error {
+	if opened < maxOpened {
+		return nil
+	}
+	return fetch.Mismatch.Errorf("the index has more than %d records of this URL that are no answer", maxOpened)
 }
 
 // captures lists the lines of u, which may be spelled another way.
@@ -148,13 +161,15 @@ func (a *Archive) visited(ctx context.Context, h *Header) (*record, error) {
 	if url == "" {
 		url = h.Target()
 	}
+	opened := 0
 	for l, err := range a.find(Key(url)) {
-		if err != nil || ctx.Err() != nil {
-			return nil, errors.Join(err, ctx.Err())
+		if err = errors.Join(err, ctx.Err(), tooMany(opened)); err != nil {
+			return nil, err
 		}
 		if l.URL != url || !date.IsZero() && l.Timestamp != date.Format("20060102150405") {
 			continue
 		}
+		opened++
 		rec, err := a.open(l)
 		if err != nil {
 			return nil, err

@@ -11,7 +11,10 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-const bufferSize = 64 << 10
+const (
+	bufferSize = 64 << 10
+	minAhead   = 4 << 10
+)
 
 // source is the text of an archive: of gzip members one after the other, or as
 // it stands in the file. Text ends with io.EOF at the end of each member, so
@@ -30,11 +33,25 @@ type source struct {
 	err    error // that ended it early: bufio forgets it when it is looked at
 
 	text *bufio.Reader
+
+	ahead    int   // what is taken from raw at a time
+	worked   int64 // bytes taken from raw, unpacked or looked at for a member
+	unpacked int64 // of these, those of the member
+	again    int64 // of these, those that were read for nothing
+	spent    bool  // nothing more is read again
 }
+
+// What is read again behind damage is bounded, in bytes: by a constant, and by
+// what was read once. Else a record could be read as often as others before it
+// claim to contain it.
+const (
+	minAgain = 16 << 20
+	maxAgain = 4
+)
 
 // newSource begins at offset base of the file, where raw stands.
 func newSource(raw io.Reader, base int64) *source {
-	s := &source{raw: raw, base: base}
+	s := &source{raw: raw, base: base, ahead: bufferSize}
 	s.in = bufio.NewReaderSize(counted{s}, bufferSize)
 	s.text = bufio.NewReaderSize(s, bufferSize)
 	magic, _ := s.in.Peek(len(gzipMagic))
@@ -46,9 +63,14 @@ var gzipMagic = []byte{0x1f, 0x8b}
 
 type counted struct{ s *source }
 
+// Read reads little behind a seek, and then more and more: damage may follow
+// damage, and what was read ahead is lost then.
 func (c counted) Read(p []byte) (int, error) {
-	n, err := c.s.raw.Read(p)
-	c.s.count += int64(n)
+	s := c.s
+	n, err := s.raw.Read(p[:min(len(p), s.ahead)])
+	s.ahead = min(2*s.ahead, bufferSize)
+	s.count += int64(n)
+	s.worked += int64(n)
 	return n, err
 }
 
@@ -71,7 +93,7 @@ func (s *source) next() error {
 		s.start = s.offset()
 		return err
 	}
-	s.start, s.inside, s.err = s.offset(), false, nil
+	s.start, s.inside, s.unpacked, s.err = s.offset(), false, 0, nil
 	magic, err := s.in.Peek(len(gzipMagic))
 	switch {
 	case len(magic) == 0:
@@ -104,6 +126,8 @@ func (s *source) Read(p []byte) (int, error) {
 		return 0, io.EOF
 	}
 	n, err := s.gzip.Read(p)
+	s.unpacked += int64(n)
+	s.worked += int64(n)
 	if err == io.EOF {
 		s.inside = false
 	} else if err != nil {
@@ -127,10 +151,21 @@ func (s *source) broken(err error) error {
 	return err
 }
 
-// seek goes to offset at, where raw can be sought.
+// waste notes that n bytes were read for nothing, and reports whether more may
+// be.
+func (s *source) waste(n int64) bool {
+	s.spent = s.spent || s.again > minAgain+maxAgain*(s.worked-s.again)
+	if !s.spent {
+		s.again += n
+	}
+	return !s.spent
+}
+
+// seek goes back to offset at, where raw can be sought and not too much was read
+// again already.
 func (s *source) seek(at int64) bool {
 	seeker, ok := s.raw.(io.Seeker)
-	if !ok {
+	if !ok || !s.waste(s.base+s.count-at+s.unpacked) {
 		return false
 	}
 	now, err := seeker.Seek(0, io.SeekCurrent)
@@ -143,7 +178,7 @@ func (s *source) seek(at int64) bool {
 	s.count = at - s.base
 	s.in.Reset(counted{s})
 	s.text.Reset(s)
-	s.inside, s.cut, s.err = false, false, nil
+	s.inside, s.cut, s.err, s.ahead = false, false, nil, minAhead
 	return true
 }
 
@@ -188,10 +223,15 @@ func (s *source) findMember() bool {
 			continue
 		}
 		begin := make([]byte, len(magic))
-		if probe.Reset(bytes.NewReader(window)) == nil {
+		looked := bytes.NewReader(window)
+		if probe.Reset(looked) == nil {
 			if n, _ := io.ReadFull(&probe, begin); string(begin[:n]) == magic {
 				return true
 			}
+		}
+		n := int64(len(window) - looked.Len())
+		if s.worked += n; !s.waste(n) {
+			return false
 		}
 		s.in.Discard(1)
 	}

@@ -101,8 +101,15 @@ func ipv6(s string) (string, bool) {
 	return "[" + text + "]", true
 }
 
+// maxHost bounds a host name, in bytes: IDNA takes quadratic time, and no name
+// is longer than 255.
+const maxHost = 4 << 10
+
 func domain(host string) (string, bool) {
 	host = unescape(host)
+	if len(host) > maxHost {
+		return "", false
+	}
 	if strings.ContainsFunc(host, func(r rune) bool { return r >= 0x80 }) {
 		var err error
 		profile := idna.New(idna.MapForLookup(), idna.Transitional(false), idna.BidiRule(), idna.StrictDomainName(false))

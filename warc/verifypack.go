@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"iter"
 	"maps"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -31,7 +32,7 @@ func (v *Verifier) Package(name string) iter.Seq2[Finding, error] {
 		case err != nil:
 			err = p.say(0, "no WACZ file: %v", err)
 		default:
-			err = p.parts(&z.Reader)
+			err = p.whole(&z.Reader)
 			z.Close()
 		}
 		if err != nil && !errors.Is(err, errEnough) {
@@ -59,6 +60,18 @@ func (p *unpacker) tell(f Finding) error {
 		return errEnough
 	}
 	return nil
+}
+
+// whole verifies all parts, unless they overlap.
+func (p *unpacker) whole(z *zip.Reader) error {
+	info, err := os.Stat(p.name)
+	if err != nil {
+		return local(err)
+	}
+	if err := separate(z.File, info.Size()); err != nil {
+		return p.say(0, "%v", err)
+	}
+	return p.parts(z)
 }
 
 func (p *unpacker) parts(z *zip.Reader) error {

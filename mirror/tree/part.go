@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/anyurl/fetch/save"
@@ -37,8 +36,10 @@ func (s *Store) Adopt(p *save.File) (*File, error) {
 // Parts are the names of the bodies of which something is left.
 func (s *Store) Parts() (names []string, err error) {
 	entries, err := fs.ReadDir(s.parts.FS(), ".")
+	seen := map[string]bool{}
 	for _, e := range entries {
-		if name, ok := partOf(e.Name()); ok && e.Type().IsRegular() && !slices.Contains(names, name) {
+		if name, ok := partOf(e.Name()); ok && e.Type().IsRegular() && !seen[name] {
+			seen[name] = true
 			names = append(names, name)
 		}
 	}

@@ -1,0 +1,181 @@
+package warc
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// stored makes a zip file of parts.
+func stored(t *testing.T, parts ...[2]string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, p := range parts {
+		w, err := z.CreateHeader(&zip.FileHeader{Name: p[0], Method: zip.Store})
+		if err == nil {
+			_, err = w.Write([]byte(p[1]))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// repeatedPart lists the only part of a zip file n times, each with another name of
+// the same length.
+func repeatedPart(file []byte, n int) []byte {
+	end := file[len(file)-22:]
+	at := binary.LittleEndian.Uint32(end[16:])
+	entry := file[at : len(file)-22]
+	out := bytes.Clone(file[:at])
+	for i := range n {
+		e := bytes.Clone(entry)
+		copy(e[46+len("archive/"):], fmt.Sprintf("%05d", i))
+		out = append(out, e...)
+	}
+	end = bytes.Clone(end)
+	binary.LittleEndian.PutUint16(end[8:], uint16(n))
+	binary.LittleEndian.PutUint16(end[10:], uint16(n))
+	binary.LittleEndian.PutUint32(end[12:], uint32(n*len(entry)))
+	return append(out, end...)
+}
+
+// TestOverlappingParts: a WACZ file whose parts are the same bytes, or have the
+// same name, is refused before they are read.
+func TestOverlappingParts(t *testing.T) {
+	record := string(members(res(1, "") + res(2, "")))
+	large := strings.Repeat(record, 100)
+	name := filepath.Join(t.TempDir(), "a.wacz")
+	for odd, c := range map[string]struct {
+		file []byte
+		says string
+	}{
+		"the same bytes": {repeatedPart(stored(t, [2]string{"archive/00000.warc.gz", large}), 1000), "they overlap"},
+		"the same name":  {stored(t, [2]string{"archive/a.warc.gz", record}, [2]string{"archive/a.warc.gz", large}), "is there twice"},
+	} {
+		if err := os.WriteFile(name, c.file, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if a, err := Open(name); !errors.Is(err, fetch.Mismatch) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: open: %v, %v", odd, a, err)
+		}
+		found := 0
+		for f, err := range Verify(name) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(f.Text, c.says) {
+				found++
+			}
+		}
+		if found != 1 && c.says == "they overlap" {
+			t.Errorf("%s: verify told %d times", odd, found)
+		}
+	}
+}
+
+// TestIndexesUnpack: the indexes of a WACZ file share one limit.
+func TestIndexesUnpack(t *testing.T) {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	line := []byte("com,example)/ 20260101000000 {\"url\":\"http://example.com/" + strings.Repeat("x", 1000) + "\"}\n")
+	for i := range 4 {
+		w, err := z.Create(fmt.Sprintf("indexes/%d.cdx", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write(bytes.Repeat(line, 200)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if one := 200 * len(line); one > maxRatio*b.Len() || 4*one < maxRatio*b.Len() {
+		t.Fatalf("the sample does not suit: %d bytes of %d", one, b.Len())
+	}
+	name := filepath.Join(t.TempDir(), "a.wacz")
+	if err := os.WriteFile(name, b.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(name); !errors.Is(err, fetch.Bomb) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestFolded: a head of folded lines is unfolded in linear time, by what it
+// takes of memory.
+func TestFolded(t *testing.T) {
+	const n = 10_000
+	text := "A: 1\n \n B:  2 \n\t3\n :\nC:\n d\n" + strings.Repeat(" x\n", n) + "E: 4"
+	var fields fetch.Header
+	if allocs := testing.AllocsPerRun(1, func() { fields = parseFields(text) }); allocs > 200 {
+		t.Errorf("%v allocations for %d lines", allocs, n)
+	}
+	want := fetch.Header{{Name: "A", Value: "1 B:  2 3 :"}, {Name: "C", Value: "d" + strings.Repeat(" x", n)}, {Name: "E", Value: "4"}}
+	if fmt.Sprint(fields) != fmt.Sprint(want) {
+		t.Errorf("got %.200q", fmt.Sprint(fields))
+	}
+}
+
+// TestPointers: what is remembered of a record is no multiple of its head.
+func TestPointers(t *testing.T) {
+	head := "WARC/1.1\r\nWARC-Type: metadata\r\nWARC-Date: 2026-11-21T08:30:00Z\r\nWARC-Record-ID: <urn:" + strings.Repeat("x", 300_000) + ">\r\n" +
+		strings.Repeat("WARC-Concurrent-To: <urn:y>\r\n", 20_000) + "Content-Length: 0\r\n\r\n\r\n\r\n"
+	var v Verifier
+	defer v.Close()
+	for _, err := range v.File("a.warc", strings.NewReader(head)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(v.refs.files) > 0 || len(v.refs.text) > 4*len(head) {
+		t.Errorf("%d bytes and %d files are remembered of %d bytes", len(v.refs.text), len(v.refs.files), len(head))
+	}
+}
+
+// TestManyLines: an index whose lines name one record again and again ends an
+// answer.
+func TestManyLines(t *testing.T) {
+	dir := t.TempDir()
+	record := rec(1, "WARC-Type: metadata\nWARC-Target-URI: gopher://h.example/0/a\nContent-Type: text/plain", "hello")
+	index := ""
+	for n := range maxOpened + 10 {
+		index += fmt.Sprintf("gopher://h.example/0/a %014d {\"url\":\"gopher://h.example/0/a\",\"mime\":\"text/plain\",\"offset\":\"0\",\"filename\":\"a.warc\"}\n", 20260101000000+n)
+	}
+	for name, text := range map[string]string{"warc/a.warc": record, "index/all.cdxj": index} {
+		path := filepath.Join(dir, name)
+		err := os.MkdirAll(filepath.Dir(path), 0o777)
+		if err == nil {
+			err = os.WriteFile(path, []byte(text), 0o666)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chtimes(filepath.Join(dir, "warc/a.warc"), time.Unix(1, 0), time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	a, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	if _, err := replayClient(t, a).Get(t.Context(), "gopher://h.example/0/a"); !errors.Is(err, fetch.Mismatch) {
+		t.Errorf("got %v", err)
+	}
+}
