@@ -35,6 +35,7 @@ func (a *app) client() (*fetch.Client, error) {
 	if a.archiving && options.NNTP.Marks == nil {
 		options.NNTP.Marks = &nntp.Marks{}
 	}
+	options.WAIS.All = a.archiving
 	a.jar, a.marks = options.HTTP.Jar, options.NNTP.Marks
 	proxy, err := f.proxy.choose(os.Getenv)
 	if err != nil {

@@ -55,8 +55,9 @@ article; --describe: what groups are about. --compressed, --ssl, --ssl-reqd.`,
 	"wais": `wais://HOST[:PORT]/DATABASE[?WORDS]   wais://HOST/DATABASE/TYPE/ID   RFC 4156, RFC 1738 3.9
 
 A database is an index: fetch search URL WORDS lists the documents found, whose
-URLs bring them. --like URL finds documents like one, --max N as many at the
-most. fetch info tells what a database is, and fetch search wais://HOST/ WORDS
+URLs bring them. --like URL finds documents like one. A search asks for 40
+documents, or N with --max N, and says when it found that many; fetch mirror
+takes all. fetch info tells what a database is, and fetch search wais://HOST/ WORDS
 which there are. A gateway serves as well: wais_proxy, or --gateway wais=URL; its
 answer is a page of its own, which fetch 'wais://HOST/DATABASE?WORDS' brings.`,
 	"imap": `imap://USER@HOST/MAILBOX[;UIDVALIDITY=N]/;UID=N[/;SECTION=S]   RFC 5092

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -49,6 +52,31 @@ func TestWAIS(t *testing.T) {
 	fetchAs(t, 2, url)
 	fetchAs(t, 8, url+"/TEXT/5/3=0%200%20/none;")
 	fetchAs(t, 12, "search", "--like", "wais://192.0.2.1/sea/TEXT/1/3=a;", url)
+}
+
+// TestWAISMany: a search that reaches its limit says so, and a mirror has all.
+func TestWAISMany(t *testing.T) {
+	db := &waistest.Database{}
+	for n := range 50 {
+		db.Documents = append(db.Documents, waistest.NewText(fmt.Sprintf("/data/%d", n), fmt.Sprintf("number %d", n), "whale\n"))
+	}
+	server := &waistest.Server{Databases: map[string]*waistest.Database{"sea": db}}
+	step := faultnet.Script{server.Step()}
+	l := faultnet.Listen(t, step, step, step, step)
+	url := "wais://" + l.Addr().String() + "/sea"
+	for _, args := range [][]string{{"search", url, "whale"}, {"ls", url + "?whale"}} {
+		var out, said bytes.Buffer
+		got := run(append([]string{"--no-config"}, args...), strings.NewReader(""), &out, &said)
+		if n := strings.Count(out.String(), "\n"); got != 0 || n != 40 || !strings.Contains(said.String(), "there may be more") || !strings.Contains(said.String(), "--max") {
+			t.Errorf("%q: exit code %d, %d lines, %s", args, got, n, &said)
+		}
+	}
+	dir := filepath.Join(t.TempDir(), "archive")
+	fetchAs(t, 0, "mirror", "--output-dir", dir, "--delay", "0", "--per-host", "1", url+"?whale")
+	log, err := os.ReadFile(filepath.Join(dir, "crawl.jsonl"))
+	if n := strings.Count(string(log), `"media":"text/plain"`); err != nil || n != 50 {
+		t.Errorf("%d documents, %v", n, err)
+	}
 }
 
 // breaking is a connection that breaks once so much was written.

@@ -1,6 +1,7 @@
 package wais
 
 import (
+	"bytes"
 	"context"
 	"io"
 
@@ -11,24 +12,34 @@ import (
 // maxSource bounds the description of a database.
 const maxSource = 256 << 10
 
-// describe tells what a database is: asked without words, a server names the
-// document that describes it.
+// describe returns the description of a database. A search without words makes a
+// server name the document that describes the database.
 func (d *driver) describe(ctx context.Context, req *fetch.Request, l locator) (*fetch.Response, error) {
 	resp := &fetch.Response{Kind: fetch.Index, Size: -1, Proto: proto, Body: empty()}
 	ctx, cancel := context.WithTimeoutCause(ctx, replyTime, fetch.Timeout.Errorf("server did not describe the database within %v", replyTime))
 	defer cancel()
 	var t *turn
+	named := false
 	err := d.take(ctx, req, usualSize, func(turn *turn) (err error) {
 		t = turn
-		resp.Head, err = t.source(l.database)
+		resp.Head, named, err = t.source(l.database)
 		return err
 	})
+	if err == nil {
+		resp.Peer = fetch.PeerOf(t.conn)
+		t.end(true)
+	}
+	// freeWAIS may name a description without looking for the database, and
+	// dies when it is asked for the text.
+	if err == nil && len(bytes.TrimSpace(resp.Head)) == 0 || named && fetch.FaultOf(err) == fetch.Connect {
+		if missing := d.probe(ctx, req, l.database); missing != nil {
+			err = missing
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
-	resp.Peer = fetch.PeerOf(t.conn)
-	t.end(true)
-	if resp.Head == nil {
+	if len(resp.Head) == 0 {
 		req.Trace.Notef("server has no description of the database")
 		return resp, nil
 	}
@@ -38,23 +49,49 @@ func (d *driver) describe(ctx context.Context, req *fetch.Request, l locator) (*
 	return resp, nil
 }
 
-// source brings the description of a database; nil: there is none.
-func (t *turn) source(database string) ([]byte, error) {
-	l, fault, err := t.describing(database)
-	if err != nil || fault != nil || l == nil {
-		if err == nil {
-			err = fault
+// probe searches a database for a word and returns the diagnostic of a server
+// that has no such database. It returns nil where the search says anything else.
+func (d *driver) probe(ctx context.Context, req *fetch.Request, database string) (missing error) {
+	d.take(ctx, req, usualSize, func(t *turn) error {
+		missing = nil
+		if err := t.search((&search{words: "fetch"}).request(database, 1)); err != nil {
+			return err
 		}
-		return nil, err
+		for {
+			r, err := t.record()
+			switch {
+			case err == io.EOF:
+				t.end(true)
+				return nil
+			case err != nil:
+				return err
+			case r.Kind == z3950.Diagnosis && (r.Diagnostic.Code == "S1" || r.Diagnostic.Code == "T2"):
+				missing = diagnosis(r.Diagnostic)
+			}
+		}
+	})
+	return missing
+}
+
+// source returns the description of a database, and whether the server named
+// one; nil is none.
+func (t *turn) source(database string) (text []byte, named bool, err error) {
+	l, fault, err := t.describing(database)
+	if err == nil {
+		err = fault
+	}
+	if err != nil || l == nil {
+		return nil, false, err
 	}
 	c := &chunks{rest: z3950.Retrieval{Database: database, ID: []byte(l.id), Type: []byte(l.kind), Unit: z3950.Bytes, End: maxSource}}
 	if l.length >= 0 {
 		c.rest.End = min(l.length, maxSource)
 	}
 	if err := c.begin(t); err != nil {
-		return nil, err
+		return nil, true, err
 	}
-	return io.ReadAll(c)
+	text, err = io.ReadAll(c)
+	return text, true, err
 }
 
 // describing finds the document that describes a database.

@@ -2,6 +2,7 @@ package wais
 
 import (
 	"context"
+	"crypto/sha256"
 	"io"
 	"net"
 	"slices"
@@ -26,10 +27,13 @@ func (d *driver) search(ctx context.Context, req *fetch.Request, l locator) (*fe
 		return resp, nil
 	}
 	h := &hits{
-		ask: l.search.request(l.database, d.Max), req: req,
+		search: l.search, database: l.database, limit: l.search.limit(d.Max), req: req,
 		base: req.URL.WithoutUserinfo().WithoutQuery().WithoutFragment(), folder: "/" + l.segment + "/",
 	}
-	if err := d.take(ctx, req, answerSize(l.search.limit(d.Max)), h.begin); err != nil {
+	if d.pages(l.search) {
+		h.seen = map[[sha256.Size]byte]struct{}{}
+	}
+	if err := d.take(ctx, req, d.answerSize(l.search), h.begin); err != nil {
 		return nil, err
 	}
 	h.Reader = entries.NewReader(h.next)
@@ -37,45 +41,81 @@ func (d *driver) search(ctx context.Context, req *fetch.Request, l locator) (*fe
 	return resp, nil
 }
 
-// hits is the Body of a search: the records of one answer, as they come.
+// hits is the Body of a search: the records of one answer, as they come, or of
+// several answers to searches with rising limits.
 type hits struct {
 	io.Reader
-	ask    *z3950.Search
-	req    *fetch.Request
-	turn   *turn
-	base   uri.URI // of the URLs of documents
-	folder string  // of their paths: the database
+	search   *search
+	database string
+	req      *fetch.Request
+	turn     *turn
+	base     uri.URI // of the URLs of documents
+	folder   string  // of their paths: the database
+
+	limit    int                            // documents that the present search asks for
+	count    int                            // documents of its answer so far
+	previous int                            // documents of the answer before
+	seen     map[[sha256.Size]byte]struct{} // their ids; nil: no search follows the first
 
 	closed atomic.Bool
 	first  *z3950.Record // that was read before there was a Body
-	found  []fetch.Entry // of one hit, not yet given out
+	found  []fetch.Entry // not yet given out
 	noted  int           // diagnostics
 }
 
-// maxNoted is of how many diagnostics beside its hits a server may have us tell.
-const maxNoted = 10
+const (
+	maxNoted  = 10 // diagnostics beside hits that are notes
+	maxPseudo = 8  // pseudo hits that are read before there is a Body
+)
 
-// begin reads as far as the first hit, or the reason why there is none.
+// begin reads as far as the first hit, or to the reason why there is none.
+// Beside a fault freeWAIS sends pseudo hits, which are no results: "(whale" is
+// answered with the catalogue and a syntax error.
 func (h *hits) begin(t *turn) error {
-	h.turn = t
-	if err := t.search(h.ask); err != nil {
+	h.turn, h.first, h.found = t, nil, nil
+	if err := t.search(h.search.request(h.database, h.limit)); err != nil {
 		return err
 	}
-	r, err := t.record()
-	switch {
-	case err == io.EOF:
-		t.end(true)
-		return nil
-	case err != nil:
-		return err
-	case r.Kind == z3950.Diagnosis:
-		fault := diagnosis(r.Diagnostic)
-		if _, err := t.record(); err != nil && err != io.EOF {
+	var faults []error
+	for pseudo := 0; ; {
+		r, err := t.record()
+		switch {
+		case err == io.EOF:
+			return h.withoutHits(faults)
+		case err != nil:
 			return err
+		case r.Kind == z3950.Diagnosis:
+			if len(faults) < maxNoted {
+				faults = append(faults, diagnosis(r.Diagnostic))
+			}
+		case r.Kind == z3950.Text, r.Kind == z3950.WordsUsed:
+		case pseudo < maxPseudo && isPseudo(r):
+			pseudo++
+			h.found = append(h.found, h.entries(r)...)
+		case len(faults) > 0 && pseudo == 0: // a diagnostic before all hits refuses the search
+			if _, err := t.record(); err != nil && err != io.EOF {
+				return err
+			}
+			return faults[0]
+		default:
+			for _, fault := range faults {
+				h.note(fault)
+			}
+			h.first = &r // valid until the next one is read
+			return nil
 		}
-		return fault
 	}
-	h.first = &r // valid until the next one is read
+}
+
+// withoutHits ends an answer that has pseudo hits at the most.
+func (h *hits) withoutHits(faults []error) error {
+	switch {
+	case len(faults) > 0:
+		return faults[0]
+	case h.search.words == "" && len(h.search.like) > 0 && len(h.found) > 0:
+		return fetch.NeedQuery.Errorf("server finds nothing like a document without words, and describes its database instead: add words")
+	}
+	h.turn.end(true)
 	return nil
 }
 
@@ -91,15 +131,19 @@ func (h *hits) next() (e fetch.Entry, err error) {
 		case err != nil:
 			return e, err
 		case r.Kind == z3950.Diagnosis:
-			if h.noted++; h.noted <= maxNoted {
-				h.req.Trace.Notef("%v", diagnosis(r.Diagnostic))
-			}
-		case r.Kind != z3950.Text && r.Kind != z3950.WordsUsed:
+			h.note(diagnosis(r.Diagnostic))
+		case r.Kind != z3950.Text && r.Kind != z3950.WordsUsed && h.isNew(r):
 			h.found = h.entries(r)
 		}
 	}
 	e, h.found = h.found[0], h.found[1:]
 	return e, nil
+}
+
+func (h *hits) note(fault error) {
+	if h.noted++; h.noted <= maxNoted {
+		h.req.Trace.Notef("%v", fault)
+	}
 }
 
 func (h *hits) record() (z3950.Record, error) {
@@ -112,8 +156,14 @@ func (h *hits) record() (z3950.Record, error) {
 		return z3950.Record{}, io.EOF
 	}
 	r, err := h.turn.record()
+	for err == io.EOF && h.another() {
+		if err = h.turn.search(h.search.request(h.database, h.limit)); err == nil {
+			r, err = h.turn.record()
+		}
+	}
 	switch {
 	case err == io.EOF:
+		h.noteLimit()
 		h.turn.end(true)
 	case err != nil:
 		h.turn.end(false)
@@ -136,10 +186,6 @@ func (h *hits) Close() error {
 	}
 	return nil
 }
-
-// noResult is how freeWAIS begins the headline of a hit that is none: the
-// catalogue, for want of a result.
-const noResult = "Search produced no result."
 
 // What is listed of one hit. A hostile one would have a hundred types for an id
 // of 64 KiB, and a listing hundreds of times its size.

@@ -23,7 +23,7 @@ func (o Options) plan(req *fetch.Request) ([]fetch.Step, error) {
 			return nil, nil
 		}
 		arg := strings.TrimRight(l.database+" "+string(l.search.append(nil)), " ")
-		return []fetch.Step{initStep(answerSize(l.search.limit(o.Max))), {Verb: "search", Arg: arg}}, nil
+		return []fetch.Step{initStep(o.answerSize(l.search)), {Verb: "search", Arg: arg}}, nil
 	case l.document == nil:
 		if req.Op == fetch.Get {
 			return nil, needQuery()

@@ -61,9 +61,7 @@ var replays = []replay{
 	{"05-help.hex", "notes?", []string{"Search empty"},
 		`menu "Information on database: notes" notes/` + notesSrc + ` application/x-wais-source 538 lines="25" score="1000" source="notes" types="WSRC"` + "\n" +
 			`document "Catalog for database: notes" notes/` + notesCat + ` text/plain 443 lines="21" score="1000" source="notes" types="TEXT"`},
-	{"05-help.hex", "notes?%3F", []string{`Search "?"`},
-		`menu "Information on database: notes" notes/` + notesSrc + ` application/x-wais-source 538 lines="25" score="1000" source="notes" types="WSRC"` + "\n" +
-			`document "Catalog for database: notes" notes/` + notesCat + ` text/plain 443 lines="21" score="1000" source="notes" types="TEXT"`},
+	{"05-help.hex", "notes?%3F", []string{`Search "?"`}, "server-perm: get notes?%3F: server says: query syntax error: ? (S1)"},
 	{"05-help.hex", "notes/" + notesSrc, []string{"fetch WSRC"}, `menu application/x-wais-source 538 bytes: "\n\n(:source`},
 	{"06-nodb.hex", "nosuchdb?whale", []string{"Search in missing database"},
 		"not-found: get nosuchdb?whale: server says: The following database is not available: /srv/wais/idx/nosuchdb (S1)"},

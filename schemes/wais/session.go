@@ -16,10 +16,11 @@ import (
 type session struct {
 	conn  net.Conn
 	in    *z3950.Reader // reads conn by way of Read
-	size  uint32        // of the largest answer
+	size  uint32        // of the largest answer, as agreed on
 	trace *fetch.Trace  // of the request that has the session
 	out   []byte
 
+	length   int  // of the last answer
 	answered bool // anything, to this request
 	rested   bool // the last answer was read to its end
 }
@@ -117,7 +118,7 @@ func (s *session) ask(p z3950.PDU) error {
 	if err != nil {
 		return wireFault(err)
 	}
-	s.answered = true
+	s.answered, s.length = true, h.Length
 	s.trace.Reached(fetch.Answered, s.conn)
 	switch {
 	case h.Type != 'z':

@@ -27,6 +27,10 @@ type Options struct {
 	// Max is how many documents a search asks for where its URL does not say;
 	// 0: 40, as the old clients did.
 	Max int
+
+	// All repeats a search whose URL has no max with a larger limit for as long
+	// as its answer reaches the limit, up to 16,384 documents.
+	All bool
 }
 
 // Schemes returns wais.
