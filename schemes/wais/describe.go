@@ -3,6 +3,7 @@ package wais
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 
 	"github.com/anyurl/fetch/fetch"
@@ -31,7 +32,7 @@ func (d *driver) describe(ctx context.Context, req *fetch.Request, l locator) (*
 	}
 	// freeWAIS may name a description without looking for the database, and
 	// dies when it is asked for the text.
-	if err == nil && len(bytes.TrimSpace(resp.Head)) == 0 || named && fetch.FaultOf(err) == fetch.Connect {
+	if err == nil && len(bytes.TrimSpace(resp.Head)) == 0 || named && errors.Is(err, errNoAnswer) {
 		if missing := d.probe(ctx, req, l.database); missing != nil {
 			err = missing
 		}

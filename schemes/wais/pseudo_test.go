@@ -95,6 +95,25 @@ func TestInfoMissing(t *testing.T) {
 	}
 }
 
+// TestRetrieveMissing: a server that dies at a document of a database that is
+// not there says so when it is asked once more.
+func TestRetrieveMissing(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		scripts []faultnet.Script
+		fault   string
+	}{
+		{"a search says why", []faultnet.Script{ready(), ready(faultnet.Send(message(missing)))}, "not-found"},
+		{"a search finds some", []faultnet.Script{ready(), ready(faultnet.Send(message(document("a"))))}, "connect"},
+		{"the server is gone", []faultnet.Script{ready()}, "connect"},
+	} {
+		client, _ := serve(t, c.scripts...)
+		if got := get(t.Context(), client, host+known); got.fault != c.fault {
+			t.Errorf("%s: got %s, %v, want %s", c.name, got.fault, got.err, c.fault)
+		}
+	}
+}
+
 // many is a database of n documents with the word whale.
 func many(n int) *waistest.Database {
 	db := &waistest.Database{}

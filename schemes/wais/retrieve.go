@@ -1,8 +1,10 @@
 package wais
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -79,6 +81,9 @@ func (d *driver) retrieve(ctx context.Context, req *fetch.Request, l locator) (*
 	}
 	c := &chunks{rest: r}
 	if err := d.take(ctx, req, usualSize, c.begin); err != nil {
+		if errors.Is(err, errNoAnswer) {
+			err = cmp.Or(d.probe(ctx, req, l.database), err)
+		}
 		return nil, err
 	}
 	resp.Peer = fetch.PeerOf(c.turn.conn)

@@ -155,6 +155,10 @@ func (s *session) hurry() { s.conn.SetReadDeadline(time.Now().Add(replyTime)) }
 // relax ends the time of an answer.
 func (s *session) relax() { s.conn.SetDeadline(time.Time{}) }
 
+// errNoAnswer is the end of a connection in place of an answer. freeWAIS dies
+// when it is asked for a document of a database that is not there.
+var errNoAnswer = fetch.Connect.Errorf("server closed the connection instead of answering; some do so where there is no such database")
+
 // wireFault classes an error of the wire.
 func wireFault(err error) error {
 	switch {
@@ -163,7 +167,7 @@ func wireFault(err error) error {
 	case errors.Is(err, z3950.ErrMalformed):
 		return fetch.Protocol.With(err)
 	case err == io.EOF:
-		return fetch.Connect.Errorf("server closed the connection instead of answering; some do so where there is no such database")
+		return errNoAnswer
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return fetch.Truncated.Errorf("server closed the connection within an answer: %w", err)
 	}
