@@ -41,7 +41,7 @@ func (d *driver) batch(q *query, s *session, view View) (*fetch.Response, error)
 	default:
 		return p.nothing(fetch.Document, batchMedia), nil
 	}
-	body := d.marking(q, r, func() Mark { return r.seen })
+	body := d.marking(q, p, r, func() Mark { return r.seen })
 	return &fetch.Response{Kind: fetch.Document, Media: batchMedia, Code: answers[r.verb], Body: body}, nil
 }
 

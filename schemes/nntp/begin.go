@@ -59,6 +59,9 @@ func (d *driver) part(q *query, s *session, overview bool) (part, error) {
 	if err != nil {
 		return part{}, err
 	}
+	if g.pseudo {
+		q.req.Trace.Notef("%s", doubt)
+	}
 	p, ok := part{group: g}, false
 	after, err := d.after(q, s, g)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/rfc822"
+	"github.com/anyurl/fetch/uri"
 )
 
 // A fieldReader reads the values of articles' fields into entries.
@@ -91,6 +92,9 @@ func (r *fieldReader) end(e fetch.Entry) fetch.Entry {
 	}
 	if e.Name == "" {
 		e.Name = e.Extra["message_id"]
+	}
+	if strings.HasPrefix(e.Extra["message_id"], placeholderID) {
+		e.Kind, e.Media, e.URL, e.Size = fetch.Info, "", uri.URI{}, -1
 	}
 	return e
 }

@@ -13,10 +13,21 @@ import (
 type group struct {
 	name             string
 	count, low, high uint64
+	pseudo           bool // its one article is the server's placeholder
 }
 
+// placeholder ends the answer of leafnode for a group that it has not fetched
+// yet. leafnode fetches it once a reader has looked at the placeholder.
+const (
+	placeholder   = "(pseudo article)"
+	placeholderID = "<leafnode:placeholder:"
+)
+
+// doubt says why a placeholder is not the group.
+const doubt = "server has not fetched this group yet, and shows a placeholder: try again later"
+
 func parseGroup(name string, r line.Reply) (group, error) {
-	g := group{name: name}
+	g := group{name: name, pseudo: strings.HasSuffix(r.Lines[0], placeholder)}
 	words := strings.Fields(r.Lines[0])
 	for i, to := range []*uint64{&g.count, &g.low, &g.high} {
 		if i >= len(words) {

@@ -10,6 +10,7 @@ import (
 	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/peer"
 	"github.com/anyurl/fetch/schemes/nntp"
+	"github.com/anyurl/fetch/uri"
 )
 
 // TestLeafnode reads a server that is older than RFC 3977.
@@ -49,9 +50,31 @@ func TestLeafnode(t *testing.T) {
 	if got, err := list(t, client(t, nntp.Options{Server: s.Addr, Field: "From"}), "nntp:local.test"); err != nil || len(got) != count {
 		t.Errorf("a field: got %d entries, %v", len(got), err)
 	}
+	marks := &nntp.Marks{}
+	resp, notes := noted(t, client(t, nntp.Options{Server: s.Addr, Marks: marks}), "nntp:other.group")
+	for e, err := range resp.Entries() {
+		if err != nil || e.Kind != fetch.Info || !e.URL.IsZero() || !strings.HasPrefix(e.Name, "Leafnode placeholder") {
+			t.Errorf("placeholder: got %+v, %v", e, err)
+		}
+	}
+	if mark := marks.Get(s.Addr, "other.group"); mark.Number != 0 || !strings.Contains(resp.Doubt, "placeholder") || !strings.Contains(notes, resp.Doubt) {
+		t.Errorf("placeholder: mark %+v, doubt %q, notes %q", mark, resp.Doubt, notes)
+	}
 	for _, url := range []string{"news:none@example.org", "nntp:no.group"} {
 		if _, got, err := read(t, c, url); !errors.Is(err, fetch.NotFound) {
 			t.Errorf("%s: got %q, %v", url, got, err)
 		}
 	}
+}
+
+// noted returns a response and what a person is told of it.
+func noted(t testing.TB, c *fetch.Client, url string) (*fetch.Response, string) {
+	t.Helper()
+	var notes []string
+	req := &fetch.Request{URL: uri.MustParse(url), Trace: &fetch.Trace{Note: func(text string) { notes = append(notes, text) }}}
+	resp, err := c.Do(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp, strings.Join(notes, "\n")
 }

@@ -116,9 +116,10 @@ func (s *session) counts(g group, mark Mark) (bool, error) {
 	return r.Code != 223, err
 }
 
-// marking moves the mark of a group once r has ended well.
-func (d *driver) marking(q *query, r io.Reader, last func() Mark) io.ReadCloser {
-	if d.Marks == nil || q.kind == byNumber {
+// marking moves the mark of a group once r has ended well. A placeholder moves
+// none.
+func (d *driver) marking(q *query, p part, r io.Reader, last func() Mark) io.ReadCloser {
+	if d.Marks == nil || q.kind == byNumber || p.pseudo {
 		return io.NopCloser(r)
 	}
 	return io.NopCloser(&marker{r, func() {

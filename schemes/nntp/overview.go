@@ -46,7 +46,10 @@ func (d *driver) overview(q *query, s *session) (*fetch.Response, error) {
 		case r.Code == 224:
 			tail := &lastLine{r: s.block()}
 			at := slices.Index(s.fields, "message-id")
-			resp.Body = d.marking(q, tail, func() Mark { return tail.mark(at) })
+			resp.Body = d.marking(q, p, tail, func() Mark { return tail.mark(at) })
+			if p.pseudo {
+				resp.Doubt = doubt
+			}
 			return resp, nil
 		case r.Code == 420, r.Code == 423:
 			return p.nothing(fetch.Menu, resp.Media), nil
@@ -92,7 +95,7 @@ func (d *driver) overviewFromHeads(q *query, s *session, p part) (*fetch.Respons
 	if len(r.out) == 0 && r.err != io.EOF {
 		return nil, r.err
 	}
-	body := d.marking(q, r, func() Mark { return r.seen })
+	body := d.marking(q, p, r, func() Mark { return r.seen })
 	return &fetch.Response{Kind: fetch.Menu, Media: overviewMedia(standardFields), Code: 221, Body: body}, nil
 }
 
