@@ -104,13 +104,38 @@ func ParseHead(head []byte) fetch.Header {
 	return h
 }
 
-// Date reads the value of a Date field; zero is for one that is none.
+// zones are the names of zones that old messages have (RFC 5322 4.3). Package
+// time reads a name that it does not know as UTC.
+var zones = map[string]string{
+	"GMT": "+0000", "UT": "+0000", "EST": "-0500", "EDT": "-0400", "CST": "-0600", "CDT": "-0500",
+	"MST": "-0700", "MDT": "-0600", "PST": "-0800", "PDT": "-0700",
+}
+
+// numericZone writes the zone at the end of a date as an offset.
+func numericZone(date string) string {
+	i := strings.LastIndexByte(date, ' ') + 1
+	if offset, ok := zones[strings.ToUpper(date[i:])]; ok {
+		return date[:i] + offset
+	}
+	return date
+}
+
+// oldDates are the forms of RFC 850 and of asctime, which news had before RFC
+// 1036.
+var oldDates = []string{"Monday, 2-Jan-06 15:04:05 -0700", "Mon Jan _2 15:04:05 2006"}
+
+// Date reads the value of a Date field. It returns the zero time for a value
+// that is no date.
 func Date(value string) time.Time {
 	// Nearly all are like this, and net/mail tries two dozen forms.
 	plain, _, _ := strings.Cut(value, " (")
 	t, err := time.Parse("Mon, 2 Jan 2006 15:04:05 -0700", plain)
 	if err != nil {
-		t, err = mail.ParseDate(value)
+		plain = numericZone(strings.TrimSpace(plain))
+		t, err = mail.ParseDate(plain)
+	}
+	for i := 0; err != nil && i < len(oldDates); i++ {
+		t, err = time.Parse(oldDates[i], plain)
 	}
 	if t = t.UTC(); err != nil || t.Year() < 0 || t.Year() > 9999 { // by its zone; nothing could write it
 		return time.Time{}
