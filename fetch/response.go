@@ -71,9 +71,9 @@ type Response struct {
 	Unchanged bool    // the condition of the Request did not hold: Body is empty
 	Fault     error   // the server said no, and Body is its page; a Client makes it the error
 
-	// Doubt says why Body may be incomplete although Read returns io.EOF: the
-	// protocol cannot tell an empty object from a lost answer. A caller that has
-	// an earlier version keeps that. "" is no doubt.
+	// Doubt is the reason why Body may be incomplete although Read returns
+	// io.EOF, or "". Some protocols do not distinguish an empty object from a
+	// lost answer. Callers should keep an earlier version of the object.
 	Doubt string
 
 	Input  io.WriteCloser       // not nil: a session; Close is a half close

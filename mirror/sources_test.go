@@ -154,8 +154,8 @@ func TestAttributes(t *testing.T) {
 	sound(t, o.Dir)
 }
 
-// TestEmptyMenu: a menu of no bytes may be a lost answer, and does not replace
-// the one that was fetched before.
+// TestEmptyMenu: a menu of 0 bytes may be a lost answer, and does not replace an
+// earlier menu.
 func TestEmptyMenu(t *testing.T) {
 	t.Parallel()
 	s := peer.Pygopherd(t, peer.PygopherdOptions{})

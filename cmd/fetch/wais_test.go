@@ -54,7 +54,8 @@ func TestWAIS(t *testing.T) {
 	fetchAs(t, 12, "search", "--like", "wais://192.0.2.1/sea/TEXT/1/3=a;", url)
 }
 
-// TestWAISMany: a search that reaches its limit says so, and a mirror has all.
+// TestWAISMany: a search that reaches its limit prints a note, and a mirror
+// fetches all documents.
 func TestWAISMany(t *testing.T) {
 	db := &waistest.Database{}
 	for n := range 50 {

@@ -138,7 +138,7 @@ func (l *lines) next() (string, error) {
 // byte.
 type row struct {
 	fetch.Entry
-	link    string // the name to ask for, where it is another one
+	link    string // the name in the URL, where it differs from Name
 	heading bool   // the line describes the listing: no Entry
 }
 

@@ -3,7 +3,7 @@ package dirlist
 import "strings"
 
 // isHeading reports whether a line of LIST describes the listing instead of an
-// entry. No dialect writes an entry in one of these forms:
+// entry. No dialect has entries in one of these forms:
 //
 //	total 4                               ls -l
 //	Directory DISK$USER:[ANONYMOUS]       VMS

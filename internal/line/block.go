@@ -22,14 +22,14 @@ type Block struct {
 	last    byte // of those
 	tail    int  // bytes of the ending line that a raw block still owes
 	bareLFs bool
-	plain   bool // a line showed that the server adds no dots
+	plain   bool // the server adds no dots
 }
 
-// Block returns the block that comes next, without the dots that the server
-// put before lines with a dot, and without the ending line. A line that begins
-// with one dot and another byte keeps it and proves that this server adds no
-// dots, so that later lines keep theirs too. A line of more than limit bytes is
-// ErrTooLong; zero means any length, for a Block holds no line in memory.
+// Block returns a reader of the next block, without added dots and without the
+// ending line. A line that begins with one dot and another byte proves that this
+// server adds no dots, so this line and later lines keep all dots. A line of
+// more than limit bytes is ErrTooLong. Zero means any length, because a Block
+// holds no line in memory.
 func (r *Reader) Block(limit int) *Block {
 	if limit <= 0 {
 		limit = math.MaxInt - 2

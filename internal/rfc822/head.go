@@ -104,8 +104,8 @@ func ParseHead(head []byte) fetch.Header {
 	return h
 }
 
-// zones are the names of zones that old messages have (RFC 5322 4.3). Package
-// time reads a name that it does not know as UTC.
+// zones maps the zone names of old messages to offsets (RFC 5322 4.3). Package
+// time would read most of these names as UTC.
 var zones = map[string]string{
 	"GMT": "+0000", "UT": "+0000", "EST": "-0500", "EDT": "-0400", "CST": "-0600", "CDT": "-0500",
 	"MST": "-0700", "MDT": "-0600", "PST": "-0800", "PDT": "-0700",
@@ -120,8 +120,8 @@ func numericZone(date string) string {
 	return date
 }
 
-// oldDates are the forms of RFC 850 and of asctime, which news had before RFC
-// 1036.
+// oldDates are the date formats of RFC 850 and of asctime, common in news before
+// RFC 1036.
 var oldDates = []string{"Monday, 2-Jan-06 15:04:05 -0700", "Mon Jan _2 15:04:05 2006"}
 
 // Date reads the value of a Date field. It returns the zero time for a value

@@ -8,9 +8,9 @@ import (
 	"github.com/anyurl/fetch/internal/tty"
 )
 
-// Servers of the old kind run ls for LIST and NLST, and send its standard error
-// over the data connection too. The reply is 226 all the same. Without a closer
-// look, a directory that cannot be read would pass for an empty one:
+// Old servers run ls for LIST and NLST, and send its standard error over the
+// data connection too. They reply 226 even if ls fails. Without a check, an
+// unreadable directory would look like an empty one:
 //
 //	.: Permission denied
 //	/bin/ls: cannot open directory '.': Permission denied
@@ -18,7 +18,7 @@ import (
 // maxComplaint is the longest listing that may be an error of ls, in bytes.
 const maxComplaint = 1 << 10
 
-// errnos are the texts of strerror that ls writes where it can list nothing.
+// errnos maps the strerror texts of a failed ls to faults.
 var errnos = map[string]fetch.Fault{
 	"permission denied":         fetch.Denied,
 	"operation not permitted":   fetch.Denied,
@@ -28,8 +28,8 @@ var errnos = map[string]fetch.Fault{
 	"stale file handle":         fetch.TryLater,
 }
 
-// complaint returns the error that listing reports, or nil where listing has a
-// line that is no error of ls.
+// complaint returns the error that listing contains. It returns nil if any line
+// of listing is not an error message of ls.
 func complaint(listing []byte) (err error) {
 	if len(listing) > maxComplaint {
 		return nil

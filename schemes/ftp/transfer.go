@@ -128,7 +128,7 @@ func failed(err error) bool {
 		return e.Code == 425
 	}
 	switch fetch.FaultOf(err) {
-	case fetch.Connect, fetch.Timeout, fetch.BadPort: // the next way has another port
+	case fetch.Connect, fetch.Timeout, fetch.BadPort: // the next command opens another port
 		return true
 	}
 	return false

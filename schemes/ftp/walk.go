@@ -7,9 +7,9 @@ import (
 	"github.com/anyurl/fetch/internal/line"
 )
 
-// errNoWay says that a session cannot carry out a request and that a new one
-// can. Either no way leads back to the directory of the login (RFC 1738 3.2.5),
-// or the session waits for a data connection that does not come about.
+// errNoWay means that the request needs a new session. Either the session cannot
+// return to its login directory (RFC 1738 3.2.5), or its server waits for a data
+// connection that failed.
 var errNoWay = errors.New("a new session is needed")
 
 // chdir brings the session to the directory that the CWDs of dirs lead to

@@ -10,16 +10,16 @@ import (
 type mark uint8
 
 const (
-	run    mark = iota // bytes without a dot at the beginning of a line
-	single             // the dot of a line that goes on with another byte
-	double             // the first of two dots of a line that goes on
-	two                // the first dot of a line of two dots
-	lone               // a line of one dot, with its end
+	run    mark = iota // bytes without a leading dot
+	single             // the leading dot of ".x"
+	double             // the first dot of "..x"
+	two                // the first dot of the line ".."
+	lone               // the line ".", including its line end
 )
 
-// A dotReader splits text at the dots with which lines begin, so that its caller
-// can decide what they mean. It never looks further than the buffer of r and
-// waits for no byte that it does not need.
+// A dotReader splits text at the leading dots of lines, so that its caller can
+// interpret them. It never looks beyond the buffer of r, and reads no more bytes
+// than it needs for the next piece.
 type dotReader struct {
 	r      *bufio.Reader
 	inside bool // the next byte is not the first of a line
@@ -72,9 +72,9 @@ func (d *dotReader) dot() ([]byte, mark, error) {
 	return d.take(w, m)
 }
 
-// lineEnd returns the length of the line at hand where it has n bytes before
-// its end, and zero where it goes on behind them. The end of the input ends a
-// line too.
+// lineEnd returns the length of the current line, including its line end, if the
+// line has n bytes. It returns zero for a longer line. The end of the input also
+// ends a line.
 func (d *dotReader) lineEnd(n int) (int, error) {
 	w, err := d.r.Peek(n + 1)
 	if len(w) > n && w[n] == '\r' {
@@ -94,9 +94,9 @@ func (d *dotReader) take(w []byte, m mark) ([]byte, mark, error) {
 	return w, m, nil
 }
 
-// A block is the data of Gopher+ that a line of one dot ends ("+-1"). Its Read
-// returns io.EOF behind that line alone. UMN gopherd, which alone writes such
-// data, puts a dot before no other line than one of a single dot.
+// A block reads Gopher+ data that the line "." ends ("+-1"). Read returns io.EOF
+// only after that line. UMN gopherd is the only known server of such data, and
+// stuffs only the line ".".
 type block struct {
 	dots dotReader
 	out  []byte

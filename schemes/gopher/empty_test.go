@@ -9,8 +9,8 @@ import (
 	"github.com/anyurl/fetch/schemes/gopher"
 )
 
-// TestEmptyMenu: a menu of no bytes may be a lost answer, unlike an empty file
-// and a menu that says where it ends.
+// TestEmptyMenu: a menu of 0 bytes may be a lost answer. An empty file and a menu
+// with a last line are complete.
 func TestEmptyMenu(t *testing.T) {
 	const doubt = "without a byte"
 	for _, c := range []struct {

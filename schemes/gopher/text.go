@@ -11,41 +11,41 @@ import (
 
 // A textReader reads the answer for a text item up to the close.
 //
-// RFC 1436 ends a text with a line of one dot and puts a dot before lines that
-// begin with one. UMN gopherd does so for lines of one dot only; gophernicus,
-// pygopherd and most servers of today send the file as it is, in which a line
-// of one dot is a line like others. The text shows which server it is:
+// RFC 1436 ends a text with the line "." and puts a dot before lines that begin
+// with a dot. UMN gopherd stuffs only the line ".". gophernicus, pygopherd and
+// most current servers send the file unchanged, and "." is an ordinary line. The
+// text itself shows which rule applies:
 //
-//   - Where the last line is no dot, nothing was stuffed.
-//   - A line of one dot before the last one proves the same.
-//   - A line of a dot and another byte proves that at most lines of one dot
-//     were stuffed, as UMN gopherd does: ".." is a dot, and "..two" is itself.
-//   - Without such a line, RFC 1436 holds.
+//   - If the last line is not ".", the server stuffs no line.
+//   - If an earlier line is ".", the server stuffs no line either.
+//   - If a line begins with one dot and another byte, the server stuffs at most
+//     the line ".", as UMN gopherd does. ".." is "." then, and "..two" stays.
+//   - Otherwise RFC 1436 applies.
 //
-// Text flows until a line may have lost its first dot. From there on it is held
-// back until a proof or the end comes. A text that holds back more than maxHeld
-// is passed as it came, dots and last line included.
+// Text flows until a line may have been stuffed. From there on, textReader holds
+// it back until a later line or the end decides. If the held text exceeds
+// maxHeld, all of it is passed unchanged, including the last line.
 type textReader struct {
 	dots   dotReader
 	strict bool
 	note   func(format string, args ...any)
 
 	out     []byte // to be given out, valid until dots.next
-	held    []byte // from the first line in doubt; nil: none
-	two     int    // where held has its first line of two dots; -1: nowhere
-	pending []byte // a line of one dot, which may be the last
-	stuffed extent // what the server may have stuffed, by the lines so far
+	held    []byte // from the first undecided line; nil: none
+	two     int    // offset of the first line ".." in held, or -1
+	pending []byte // a line ".", which may be the last
+	stuffed extent // decided by the lines so far
 	asSent  bool   // too long to be held back
 	err     error
 }
 
-// An extent says before which lines a server puts a dot.
+// An extent is the set of lines that a server stuffs with a leading dot.
 type extent uint8
 
 const (
-	everyDot extent = iota // all that begin with one: RFC 1436
-	loneDots               // those of one dot: UMN gopherd
-	nothing
+	everyDot extent = iota // lines that begin with a dot: RFC 1436
+	loneDots               // the line ".": UMN gopherd
+	noDots
 )
 
 // maxHeld bounds the memory that a text can take.
@@ -75,7 +75,7 @@ func (t *textReader) step() {
 		_, err := t.dots.r.Peek(t.dots.taken + 1)
 		switch {
 		case err == nil:
-			t.stuffed, t.two = nothing, -1
+			t.stuffed, t.two = noDots, -1
 			t.release(t.pending)
 			t.pending = nil
 		case err == io.EOF, fetch.FaultOf(err) == fetch.Connect:
@@ -98,7 +98,7 @@ func (t *textReader) step() {
 	case m == single && t.stuffed == everyDot:
 		t.stuffed = loneDots
 		t.release(w)
-	case m == two && t.stuffed != nothing, m == double && t.stuffed == everyDot:
+	case m == two && t.stuffed != noDots, m == double && t.stuffed == everyDot:
 		t.hold(w, m)
 	default:
 		t.emit(w)
@@ -116,7 +116,7 @@ func (t *textReader) emit(w []byte) {
 	}
 }
 
-// hold holds back w, the first byte of a line in doubt, and all that follows.
+// hold starts to hold back text. w is the first byte of an undecided line.
 func (t *textReader) hold(w []byte, m mark) {
 	if m == two && t.two < 0 {
 		t.two = len(t.held)
@@ -127,8 +127,8 @@ func (t *textReader) hold(w []byte, m mark) {
 	t.emit(w)
 }
 
-// release gives out what is no longer in doubt, and then emits w. Lines of two
-// dots remain in doubt until the end, but for the extent nothing.
+// release moves the decided part of held to out, and then emits w. Lines ".."
+// remain undecided until the end, unless the extent is noDots.
 func (t *textReader) release(w []byte) {
 	if t.two < 0 {
 		t.out, t.held = append(t.held, w...), nil
@@ -164,12 +164,12 @@ func unproven(strict bool, note func(string, ...any)) error {
 	return io.EOF
 }
 
-// undot drops, in place, the dots that a server of this extent has added.
+// undot removes, in place, the dots that a server of this extent added.
 func undot(held []byte, stuffed extent) []byte {
 	out := held[:0]
 	for line := range bytes.Lines(held) {
 		switch text := strings.TrimSuffix(strings.TrimSuffix(string(line[:min(len(line), 4)]), "\n"), "\r"); {
-		case text == ".." && stuffed != nothing, stuffed == everyDot && strings.HasPrefix(text, ".."):
+		case text == ".." && stuffed != noDots, stuffed == everyDot && strings.HasPrefix(text, ".."):
 			line = line[1:]
 		}
 		out = append(out, line...)

@@ -13,17 +13,18 @@ import (
 type group struct {
 	name             string
 	count, low, high uint64
-	pseudo           bool // its one article is the server's placeholder
+	pseudo           bool // the only article is a placeholder of the server
 }
 
-// placeholder ends the answer of leafnode for a group that it has not fetched
-// yet. leafnode fetches it once a reader has looked at the placeholder.
+// placeholder is the end of leafnode's reply to GROUP for a group that it has
+// not fetched yet. leafnode fetches the group after a client has read the
+// placeholder article.
 const (
 	placeholder   = "(pseudo article)"
 	placeholderID = "<leafnode:placeholder:"
 )
 
-// doubt says why a placeholder is not the group.
+// doubt is the note and the Doubt of a placeholder.
 const doubt = "server has not fetched this group yet, and shows a placeholder: try again later"
 
 func parseGroup(name string, r line.Reply) (group, error) {

@@ -67,7 +67,7 @@ func TestLeafnode(t *testing.T) {
 	}
 }
 
-// noted returns a response and what a person is told of it.
+// noted returns a response and the notes of its trace.
 func noted(t testing.TB, c *fetch.Client, url string) (*fetch.Response, string) {
 	t.Helper()
 	var notes []string

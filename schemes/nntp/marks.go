@@ -116,8 +116,8 @@ func (s *session) counts(g group, mark Mark) (bool, error) {
 	return r.Code != 223, err
 }
 
-// marking moves the mark of a group once r has ended well. A placeholder moves
-// none.
+// marking moves the mark of a group after r returns io.EOF. A placeholder does
+// not move the mark.
 func (d *driver) marking(q *query, p part, r io.Reader, last func() Mark) io.ReadCloser {
 	if d.Marks == nil || q.kind == byNumber || p.pseudo {
 		return io.NopCloser(r)

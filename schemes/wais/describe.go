@@ -13,8 +13,8 @@ import (
 // maxSource bounds the description of a database.
 const maxSource = 256 << 10
 
-// describe returns the description of a database. A search without words makes a
-// server name the document that describes the database.
+// describe returns the description of a database. Servers answer a search
+// without words with the id of the document that describes the database.
 func (d *driver) describe(ctx context.Context, req *fetch.Request, l locator) (*fetch.Response, error) {
 	resp := &fetch.Response{Kind: fetch.Index, Size: -1, Proto: proto, Body: empty()}
 	ctx, cancel := context.WithTimeoutCause(ctx, replyTime, fetch.Timeout.Errorf("server did not describe the database within %v", replyTime))
@@ -30,8 +30,8 @@ func (d *driver) describe(ctx context.Context, req *fetch.Request, l locator) (*
 		resp.Peer = fetch.PeerOf(t.conn)
 		t.end(true)
 	}
-	// freeWAIS may name a description without looking for the database, and
-	// dies when it is asked for the text.
+	// freeWAIS may list a description without checking that the database
+	// exists, and crashes when it retrieves the text.
 	if err == nil && len(bytes.TrimSpace(resp.Head)) == 0 || named && errors.Is(err, errNoAnswer) {
 		if missing := d.probe(ctx, req, l.database); missing != nil {
 			err = missing
@@ -50,8 +50,8 @@ func (d *driver) describe(ctx context.Context, req *fetch.Request, l locator) (*
 	return resp, nil
 }
 
-// probe searches a database for a word and returns the diagnostic of a server
-// that has no such database. It returns nil where the search says anything else.
+// probe searches a database for a word. It returns the diagnostic if the
+// database does not exist or is not accessible, and nil in all other cases.
 func (d *driver) probe(ctx context.Context, req *fetch.Request, database string) (missing error) {
 	d.take(ctx, req, usualSize, func(t *turn) error {
 		missing = nil
@@ -74,8 +74,8 @@ func (d *driver) probe(ctx context.Context, req *fetch.Request, database string)
 	return missing
 }
 
-// source returns the description of a database, and whether the server named
-// one; nil is none.
+// source returns the description of a database, or nil. named reports whether
+// the server listed a description.
 func (t *turn) source(database string) (text []byte, named bool, err error) {
 	l, fault, err := t.describing(database)
 	if err == nil {

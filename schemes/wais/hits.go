@@ -41,8 +41,8 @@ func (d *driver) search(ctx context.Context, req *fetch.Request, l locator) (*fe
 	return resp, nil
 }
 
-// hits is the Body of a search: the records of one answer, as they come, or of
-// several answers to searches with rising limits.
+// hits is the Body of a search. It streams the records of one answer, or of
+// several answers to searches with increasing limits.
 type hits struct {
 	io.Reader
 	search   *search
@@ -52,25 +52,25 @@ type hits struct {
 	base     uri.URI // of the URLs of documents
 	folder   string  // of their paths: the database
 
-	limit    int                            // documents that the present search asks for
-	count    int                            // documents of its answer so far
-	previous int                            // documents of the answer before
-	seen     map[[sha256.Size]byte]struct{} // their ids; nil: no search follows the first
+	limit    int                            // maximum of the current search
+	count    int                            // documents of the current answer so far
+	previous int                            // documents of the previous answer
+	seen     map[[sha256.Size]byte]struct{} // hashed ids of all answers; nil: search once
 
 	closed atomic.Bool
-	first  *z3950.Record // that was read before there was a Body
+	first  *z3950.Record // read by begin
 	found  []fetch.Entry // not yet given out
 	noted  int           // diagnostics
 }
 
 const (
-	maxNoted  = 10 // diagnostics beside hits that are notes
-	maxPseudo = 8  // pseudo hits that are read before there is a Body
+	maxNoted  = 10 // diagnostics of one answer that are reported as notes
+	maxPseudo = 8  // pseudo hits that begin reads
 )
 
-// begin reads as far as the first hit, or to the reason why there is none.
-// Beside a fault freeWAIS sends pseudo hits, which are no results: "(whale" is
-// answered with the catalogue and a syntax error.
+// begin reads up to the first real hit, or returns the error of the search.
+// freeWAIS adds pseudo hits to some diagnostics. For example, it answers
+// "(whale" with the catalogue and a syntax error.
 func (h *hits) begin(t *turn) error {
 	h.turn, h.first, h.found = t, nil, nil
 	if err := t.search(h.search.request(h.database, h.limit)); err != nil {
@@ -92,7 +92,7 @@ func (h *hits) begin(t *turn) error {
 		case pseudo < maxPseudo && isPseudo(r):
 			pseudo++
 			h.found = append(h.found, h.entries(r)...)
-		case len(faults) > 0 && pseudo == 0: // a diagnostic before all hits refuses the search
+		case len(faults) > 0 && pseudo == 0: // a diagnostic before any hit rejects the search
 			if _, err := t.record(); err != nil && err != io.EOF {
 				return err
 			}
@@ -107,13 +107,13 @@ func (h *hits) begin(t *turn) error {
 	}
 }
 
-// withoutHits ends an answer that has pseudo hits at the most.
+// withoutHits ends an answer without real hits.
 func (h *hits) withoutHits(faults []error) error {
 	switch {
 	case len(faults) > 0:
 		return faults[0]
 	case h.search.words == "" && len(h.search.like) > 0 && len(h.found) > 0:
-		return fetch.NeedQuery.Errorf("server finds nothing like a document without words, and describes its database instead: add words")
+		return fetch.NeedQuery.Errorf("the server needs words to search for similar documents: it described the database instead")
 	}
 	h.turn.end(true)
 	return nil

@@ -7,17 +7,17 @@ import (
 	"github.com/anyurl/fetch/schemes/wais/z3950"
 )
 
-// The protocol has no pages: a search asks for so many documents and gets the
-// best ones. All of them come by the same search with a larger limit.
+// The protocol has no paging. A search returns the best documents up to its
+// limit. To fetch all documents, hits repeats the search with larger limits.
 
-// maxHits is the largest limit of such a search. The limit rises step by step,
-// because a server may allocate memory for as many hits as it is asked for.
+// maxHits is the largest limit. The limit increases in steps, because a server
+// may allocate memory in proportion to it.
 const maxHits = 1 << 14
 
-// pages reports whether a search is repeated until it has found all.
+// pages reports whether to repeat a search until it has returned all documents.
 func (o Options) pages(q *search) bool { return o.All && q.max == 0 }
 
-// answerSize is the size of answers to agree on for a search.
+// answerSize returns the maximum answer size to negotiate for a search.
 func (o Options) answerSize(q *search) uint32 {
 	if o.pages(q) {
 		return answerSize(maxHits)
@@ -25,7 +25,7 @@ func (o Options) answerSize(q *search) uint32 {
 	return answerSize(q.limit(o.Max))
 }
 
-// isNew counts a hit and reports whether no search before had it.
+// isNew counts a hit and reports whether it was not in an earlier answer.
 func (h *hits) isNew(r z3950.Record) bool {
 	h.count++
 	if h.seen == nil || len(r.ID) == 0 {
@@ -37,8 +37,8 @@ func (h *hits) isNew(r z3950.Record) bool {
 	return !known
 }
 
-// another prepares the next search, where the answer to the last one reached
-// its limit and had more than the one before.
+// another sets up the next search and returns true, if the current answer
+// reached its limit and has more documents than the previous answer.
 func (h *hits) another() bool {
 	if h.seen == nil || h.count < h.limit || h.count <= h.previous || h.limit >= maxHits {
 		return false
@@ -48,25 +48,25 @@ func (h *hits) another() bool {
 	return true
 }
 
-// noteLimit says that an answer may lack hits. Servers drop those that do not
-// fit into the size that was agreed on, and do not say so.
+// noteLimit adds a note if hits may be missing: the answer reached its limit, or
+// it fills the negotiated size. Servers drop hits that exceed the size silently.
 func (h *hits) noteLimit() {
 	switch {
-	case h.count == 0 || h.noted > 0:
+	case h.count == 0:
 	case h.count >= h.limit:
-		h.req.Trace.Notef("the search asks for %d documents, and %d came: there may be more (--max N, or &max=N behind the words)", h.limit, h.count)
-	case int(h.turn.size)-h.turn.length < 2*h.turn.length/h.count:
-		h.req.Trace.Notef("%d documents fill the %d bytes that the server allows to an answer: there may be more (more words find fewer)", h.count, h.turn.size)
+		h.req.Trace.Notef("the search is limited to %d documents and found %d: there may be more (use --max N, or &max=N in the URL)", h.limit, h.count)
+	case h.noted == 0 && int(h.turn.size)-h.turn.length < 2*h.turn.length/h.count:
+		h.req.Trace.Notef("%d documents fill the answer of at most %d bytes that the server allows: there may be more (narrow the search)", h.count, h.turn.size)
 	}
 }
 
-// noResult is how freeWAIS begins the headline of a hit that is none: the
-// catalogue, for want of a result.
+// noResult is the start of the headline of freeWAIS's pseudo hit for a search
+// without results. The hit leads to the catalogue.
 const noResult = "Search produced no result."
 
-// isPseudo reports whether a hit describes the database and is no result.
-// freeWAIS sends such hits where a search has no words or no result, with an id
-// that names no server.
+// isPseudo reports whether a hit describes the database instead of a result.
+// freeWAIS sends such hits for searches without words or without results. Their
+// ids have no server field.
 func isPseudo(r z3950.Record) bool {
 	id, err := z3950.ParseDocumentID(r.ID)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/anyurl/fetch/schemes/wais/z3950"
 )
 
-// pseudo is a hit that is none, as freeWAIS sends it.
+// pseudo returns a pseudo hit of freeWAIS.
 func pseudo(kind, headline string) z3950.Record {
 	id := z3950.DocumentID{{Tag: z3950.OriginalDatabase, Value: []byte("db")}, {Tag: z3950.OriginalLocalID, Value: []byte("0 0 /db")}, {Tag: z3950.Copyright, Value: []byte{0}}}
 	return z3950.Record{Kind: z3950.Document, ID: id.Append(nil), Types: [][]byte{[]byte(kind)}, Headline: []byte(headline)}
@@ -26,7 +26,7 @@ var (
 	missing     = diagnostic("S1", "The following database is not available: db")
 )
 
-// TestPseudoHits: hits that describe the database hide no fault.
+// TestPseudoHits: a diagnostic next to pseudo hits is the error of the search.
 func TestPseudoHits(t *testing.T) {
 	const like = "&like=TEXT/5/3=a;"
 	syntax := diagnostic("S1", "query syntax error: (whale")
@@ -61,7 +61,8 @@ func TestPseudoHits(t *testing.T) {
 	}
 }
 
-// TestInfoMissing: a description that is named, and a database that is not there.
+// TestInfoMissing: the info of a database that does not exist is an error,
+// however the server answers.
 func TestInfoMissing(t *testing.T) {
 	send := func(records ...z3950.Record) faultnet.Step { return faultnet.Send(message(records...)) }
 	id := string(information.ID)
@@ -95,8 +96,8 @@ func TestInfoMissing(t *testing.T) {
 	}
 }
 
-// TestRetrieveMissing: a server that dies at a document of a database that is
-// not there says so when it is asked once more.
+// TestRetrieveMissing: if the server closes the connection instead of answering,
+// a search finds out whether the database exists.
 func TestRetrieveMissing(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -123,7 +124,7 @@ func many(n int) *waistest.Database {
 	return db
 }
 
-// TestLimit: an answer that may lack hits says so.
+// TestLimit: a note reports that hits may be missing.
 func TestLimit(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -134,11 +135,11 @@ func TestLimit(t *testing.T) {
 		note   string
 	}{
 		{"fewer than asked for", 39, "", 0, 39, ""},
-		{"as many", 40, "", 0, 40, "asks for 40 documents, and 40 came"},
-		{"more", 50, "", 0, 40, "asks for 40 documents, and 40 came"},
-		{"more than max", 50, "&max=7", 0, 7, "asks for 7 documents, and 7 came"},
+		{"as many", 40, "", 0, 40, "limited to 40 documents and found 40"},
+		{"more", 50, "", 0, 40, "limited to 40 documents and found 40"},
+		{"more than max", 50, "&max=7", 0, 7, "limited to 7 documents and found 7"},
 		{"fewer than max", 50, "&max=60", 0, 50, ""},
-		{"more than fit", 50, "", 2000, -1, "fill the 2000 bytes"},
+		{"more than fit", 50, "", 2000, -1, "at most 2000 bytes"},
 		{"none", 0, "", 0, 0, ""},
 	} {
 		server := &waistest.Server{Databases: map[string]*waistest.Database{"db": many(c.n)}, Buffer: c.buffer}
@@ -156,12 +157,12 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// TestAll: Options.All finds each document once, with limits that rise for as
-// long as they are reached.
+// TestAll: Options.All returns each document once, and increases the limit until
+// an answer stays below it.
 func TestAll(t *testing.T) {
 	capped := many(200)
 	ranked := many(200)
-	capped.Rank = func(q *z3950.Query) (hits []waistest.Hit) { // a server with a limit of its own
+	capped.Rank = func(q *z3950.Query) (hits []waistest.Hit) { // at most 100
 		for _, d := range capped.Documents[:min(q.Max.Value, 100)] {
 			hits = append(hits, waistest.Hit{Document: d, Score: z3950.Some(1)})
 		}

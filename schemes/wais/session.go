@@ -155,8 +155,8 @@ func (s *session) hurry() { s.conn.SetReadDeadline(time.Now().Add(replyTime)) }
 // relax ends the time of an answer.
 func (s *session) relax() { s.conn.SetDeadline(time.Time{}) }
 
-// errNoAnswer is the end of a connection in place of an answer. freeWAIS dies
-// when it is asked for a document of a database that is not there.
+// errNoAnswer means that the server closed the connection instead of answering.
+// freeWAIS crashes on a retrieval from a database that does not exist.
 var errNoAnswer = fetch.Connect.Errorf("server closed the connection instead of answering; some do so where there is no such database")
 
 // wireFault classes an error of the wire.

@@ -28,8 +28,8 @@ type Options struct {
 	// 0: 40, as the old clients did.
 	Max int
 
-	// All repeats a search whose URL has no max with a larger limit for as long
-	// as its answer reaches the limit, up to 16,384 documents.
+	// All repeats a search with larger limits until the answer stays below the
+	// limit, up to 16,384 documents. A max in the URL disables it.
 	All bool
 }
 
