@@ -13,7 +13,8 @@ import (
 // refused is the error for a reply that is not the one that was hoped for:
 // RFC 959 4.2.
 func refused(verb string, r line.Reply) error {
-	return &fetch.Error{Code: r.Code, Err: faultOf(r).Errorf("%s: %s", verb, sentence(r))}
+	fault := faultOf(r)
+	return &fetch.Error{Code: r.Code, Err: fetch.NeedLogin(fault, fault.Errorf("%s: %s", verb, sentence(r)))}
 }
 
 // faultOf classes a reply that says no.

@@ -35,11 +35,24 @@ func statusError(code int, h fetch.Header, now time.Time) error {
 	if text == "" {
 		text = "status of no meaning"
 	}
-	return &fetch.Error{
-		Code:       code,
-		RetryAfter: retryAfter(h.Get("Retry-After"), now),
-		Err:        statusFault(code).Errorf("server answered %d %s", code, text),
+	err := statusFault(code).Errorf("server answered %d %s", code, text)
+	switch code {
+	case 401:
+		err = &fetch.Remedy{Err: err, Option: digestOption(h, "WWW-Authenticate", "--anyauth ") + fetch.LoginOption}
+	case 407:
+		err = &fetch.Remedy{Err: err, Option: digestOption(h, "Proxy-Authenticate", "--proxy-anyauth ") + fetch.ProxyLoginOption}
 	}
+	return &fetch.Error{Code: code, RetryAfter: retryAfter(h.Get("Retry-After"), now), Err: err}
+}
+
+// digestOption returns option if the field, of a server's challenges, has
+// Digest and not Basic, which is what the command answers by default.
+func digestOption(h fetch.Header, field, option string) string {
+	text := strings.ToLower(strings.Join(h.Values(field), ","))
+	if strings.Contains(text, "digest ") && !strings.Contains(text, "basic ") {
+		return option
+	}
+	return ""
 }
 
 // retryAfter reads seconds or a date (RFC 9110 10.2.3); what is past or

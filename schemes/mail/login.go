@@ -58,6 +58,8 @@ func (d *driver) login(ctx context.Context, s *session, who login) error {
 		refusal := refused("login", fetch.Auth, a)
 		if option != "" {
 			refusal = &fetch.Remedy{Err: refusal, Option: "--sasl " + option}
+		} else if who.auth == nil {
+			refusal = fetch.NeedLogin(fetch.FaultOf(refusal), refusal)
 		}
 		if again || s.broken.Load() || who.ask == nil || who.auth == nil || fetch.FaultOf(refusal) != fetch.Auth {
 			return refusal

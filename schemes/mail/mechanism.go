@@ -75,7 +75,21 @@ func (d *driver) prove(s *session, who login) (a answer, option string, err erro
 	if no != nil {
 		return *no, "", nil
 	}
-	return a, "", noMechanism(asked, who.auth, last)
+	err = noMechanism(asked, who.auth, last)
+	if option := s.offers(who.auth); last == nil && asked != "" && option != "" {
+		err = &fetch.Remedy{Err: err, Option: "--sasl " + option + ", or ;AUTH=" + option + " in the URL"}
+	}
+	return a, "", err
+}
+
+// offers returns the best mechanism that the server offers for auth, or "".
+func (s *session) offers(auth *fetch.Credential) string {
+	for _, m := range mechanisms {
+		if ok, _ := m.wanted("", auth); ok && m.offered(s) {
+			return m.name
+		}
+	}
+	return ""
 }
 
 // noMechanism is the error where none was left to try.
@@ -86,7 +100,7 @@ func noMechanism(asked string, auth *fetch.Credential, last error) error {
 	case asked != "" && asked != "*":
 		return fetch.Auth.Errorf("server offers no login by %s", asked)
 	case auth == nil:
-		return fetch.Auth.Errorf("server wants a login, and the URL names nobody")
+		return fetch.NeedLogin(fetch.Auth, fetch.Auth.Errorf("server wants a login, and the URL names no user"))
 	}
 	return fetch.Auth.Errorf("server offers no login that we know")
 }
@@ -99,7 +113,7 @@ func (m mechanism) wanted(asked string, auth *fetch.Credential) (bool, error) {
 	case m.name != asked:
 		return false, nil
 	case auth == nil && !m.anonymous && m.name != "EXTERNAL":
-		return false, fetch.Auth.Errorf("login by %s, but nobody to log in", asked)
+		return false, fetch.NeedLogin(fetch.Auth, fetch.Auth.Errorf("login by %s without a user", asked))
 	}
 	return true, nil
 }

@@ -41,7 +41,8 @@ func refused(verb string, r line.Reply) error {
 	if r.Code == 502 && strings.Contains(strings.ToLower(r.Lines[0]), "too many") {
 		fault = fetch.TryLater // connections, as some servers put it
 	}
-	return &fetch.Error{Code: r.Code, Err: fault.Errorf("%s: %d %s", verb, r.Code, tty.Escape(r.Lines[0]))}
+	err := fault.Errorf("%s: %d %s", verb, r.Code, tty.Escape(r.Lines[0]))
+	return &fetch.Error{Code: r.Code, Err: fetch.NeedLogin(fault, err)}
 }
 
 // codeOf is the server's number in err, or zero.

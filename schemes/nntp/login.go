@@ -89,7 +89,8 @@ func (d *driver) protect(ctx context.Context, s *session) error {
 		return s.startTLS(ctx, d.env.TLS)
 	}
 	if !d.ClearPassword {
-		return fetch.Auth.Errorf("server wants a password but has no STARTTLS, and a password goes in clear only if that is allowed")
+		err := fetch.Auth.Errorf("server wants a password and has no STARTTLS, and plaintext is not allowed")
+		return &fetch.Remedy{Err: err, Option: "--insecure-auth"}
 	}
 	s.trace.Notef("password sent in clear text")
 	return nil
