@@ -216,13 +216,29 @@ func userOf(u uri.URI) (user, password string, err error) {
 	return c.User, c.Password.Reveal(), nil
 }
 
+// proxyOption returns the option that answers challenges: the command answers
+// Basic by default.
+func proxyOption(challenges []proxy.Challenge) string {
+	digest := false
+	for _, c := range challenges {
+		if c.Scheme == "basic" {
+			return ProxyLoginOption
+		}
+		digest = digest || c.Scheme == "digest"
+	}
+	if digest {
+		return "--proxy-anyauth " + ProxyLoginOption
+	}
+	return ProxyLoginOption
+}
+
 // proxyFault classes what a proxy answered.
 func proxyFault(err error) error {
 	var login *proxy.AuthRequired
 	var refused *proxy.Refused
 	switch {
 	case errors.As(err, &login):
-		return Auth.With(err)
+		return &Remedy{Auth.With(err), proxyOption(login.Challenges)}
 	case errors.As(err, &refused):
 		return &Error{Code: refused.Code, Err: Connect.With(err)}
 	case errors.Is(err, proxy.ErrMalformed), errors.Is(err, proxy.ErrTooLong):

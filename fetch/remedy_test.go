@@ -1,0 +1,26 @@
+package fetch
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/anyurl/fetch/internal/proxy"
+)
+
+// TestProxyRemedy: a proxy that wants a login, and the option that gives one.
+func TestProxyRemedy(t *testing.T) {
+	basic, digest := proxy.Challenge{Scheme: "basic"}, proxy.Challenge{Scheme: "digest"}
+	for _, c := range []struct {
+		challenges []proxy.Challenge
+		want       string
+	}{
+		{nil, ProxyLoginOption},
+		{[]proxy.Challenge{digest, basic}, ProxyLoginOption},
+		{[]proxy.Challenge{digest}, "--proxy-anyauth " + ProxyLoginOption},
+	} {
+		err := proxyFault(&proxy.AuthRequired{Challenges: c.challenges})
+		if !errors.Is(err, Auth) || RemedyOf(err) != c.want {
+			t.Errorf("%v: got %v, %q", c.challenges, err, RemedyOf(err))
+		}
+	}
+}
