@@ -79,10 +79,10 @@ type Net interface {
 	// DialProxy connects to the proxy that Proxy returned.
 	DialProxy(ctx context.Context) (net.Conn, error)
 
-	// Gateway judges the server of the URL for a gateway, which will connect
-	// to it in place of this machine, and returns what the gateway must be
-	// told: as for a proxy, Host may be an address that the Policy resolved.
-	// Host is empty where the URL has none.
+	// Gateway judges the server of the URL, to which a gateway connects in
+	// place of this machine, and returns the target for the request line. As
+	// for a proxy, Host may be an address that the Policy resolved. Host is
+	// empty where the URL has none.
 	Gateway(ctx context.Context) (Target, error)
 }
 

@@ -49,8 +49,8 @@ func (d *door) through(ctx context.Context, network string, via Proxy, g *grant,
 	return d.tunnel(ctx, via, g, t)
 }
 
-// beyond returns t as a proxy of the given scheme must be told it. A proxy that
-// resolves names may do so only where every address may be reached.
+// beyond returns t in the form in which a proxy of the given scheme gets it. A
+// proxy resolves the name itself only if the Policy allows every address.
 func (d *door) beyond(ctx context.Context, scheme string, g *grant, t Target) (Target, error) {
 	if t.Addr.IsValid() || d.policy.Reach == Anywhere && proxy.Resolves(scheme) {
 		return t, nil

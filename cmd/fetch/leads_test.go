@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -36,6 +35,8 @@ func TestMirrorLocalhost(t *testing.T) {
 	files := peer.Vsftpd(t, peer.FTPOptions{})
 	files.Put("pub/a", []byte("a\n"))
 	files.Put("pub/sub/b", []byte("b\n"))
+	news := peer.INN(t, peer.INNOptions{Groups: []string{"local.test"}})
+	news.Feed(newsItem(1, "local.test"))
 	for _, c := range []struct {
 		url  string
 		want []string
@@ -43,6 +44,7 @@ func TestMirrorLocalhost(t *testing.T) {
 		{fmt.Sprintf("http://localhost:%d/d/", web.Port), []string{"/d/a.html", "/d/b.html", "/d/sub/c.txt"}},
 		{fmt.Sprintf("gopher://localhost:%d/", hole.Port), []string{"/a.txt", "/sub/b.txt"}},
 		{fmt.Sprintf("ftp://localhost:%d/pub/", files.Port), []string{"/pub/a", "/pub/sub/b"}},
+		{fmt.Sprintf("nntp://localhost:%d/local.test", news.Port), []string{"/1@test.example"}},
 	} {
 		dir := t.TempDir()
 		for range 2 {
@@ -268,10 +270,4 @@ func TestMirrorNamesFlags(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	contains(t, said.String(), "fetch: refused by policy: 2; to allow: --allow-port http:25:any\n", "fetch: refused by policy: 1; to allow: --proto-redir +gopher\n")
-	said.Reset()
-	_, port, _ := net.SplitHostPort(web.Addr)
-	run([]string{"--no-config", "-v", "mirror", "--allow-port", "http:" + port, "--output-dir", t.TempDir(), "http://" + web.Addr + "/"}, strings.NewReader(""), &out, &said)
-	if strings.Contains(said.String(), "unusual") {
-		t.Errorf("said %s", said.String())
-	}
 }

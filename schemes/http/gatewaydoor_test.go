@@ -35,7 +35,7 @@ func (h *hosts) LookupNetIP(_ context.Context, _, name string) (found []netip.Ad
 	return found, nil
 }
 
-// recorded is dial, which notes each address in places.
+// recorded returns dial, which first appends each address to places.
 func recorded(places *[]string, dial func(context.Context, string, netip.AddrPort) (net.Conn, error)) func(context.Context, string, netip.AddrPort) (net.Conn, error) {
 	return func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
 		*places = append(*places, to.String())
