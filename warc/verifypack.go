@@ -81,7 +81,14 @@ func (p *unpacker) parts(z *zip.Reader) error {
 			return err
 		}
 	}
+	seen := map[string]bool{}
 	for _, part := range z.File {
+		if seen[part.Name] {
+			if err := p.say(0, "%q is there twice", part.Name); err != nil {
+				return err
+			}
+		}
+		seen[part.Name] = true
 		want, ok := listed[part.Name]
 		delete(listed, part.Name)
 		if !ok && !strings.HasPrefix(part.Name, "datapackage") {

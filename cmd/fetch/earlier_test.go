@@ -82,7 +82,14 @@ func TestEarlierContinues(t *testing.T) {
 			t.Errorf("%s: visited too: %q", name, got)
 		}
 		if name == "warc" {
+			if boxes, err := filepath.Glob(filepath.Join(dir, "mail/news.test/local.test/new/*")); len(boxes) != 4 || err != nil {
+				t.Errorf("the Maildir has %d messages, %v", len(boxes), err)
+			}
 			continue
+		}
+		box, err := os.ReadFile(filepath.Join(dir, "mail/news.test/local.test.mbox"))
+		if n := strings.Count(string(box), "\n\nNumber "); n != 4 || err != nil {
+			t.Errorf("%s: the mbox has %d messages, %v", name, n, err)
 		}
 		for file, text := range archivedBelow(t, dir) {
 			if old, ok := before[file]; ok || strings.HasSuffix(file, "/sub/new.txt") || strings.HasSuffix(file, "/.git/new") || strings.Contains(file, "100@test.example") {
