@@ -55,7 +55,7 @@ type archive struct {
 func open(ctx context.Context, o Options) (*mirror, error) {
 	m := &mirror{
 		Options: o, archive: &archive{ends: map[string]int64{}, index: &index{}, started: o.Now()},
-		scope: newJudge(o.Scope, o.Seeds), trust: newTrust(), auth: map[fetch.Origin]*fetch.Credential{},
+		scope: newJudge(o.Scope, o.Seeds), trust: newTrust(o), auth: map[fetch.Origin]*fetch.Credential{},
 		tally: tally{hosts: map[string]int64{}}, silences: silences{of: map[fetch.Origin]silence{}},
 	}
 	err := m.take(o.Dir)

@@ -155,6 +155,7 @@ func (g *growth) put(u uri.URI, text string, mt meta, depth int) {
 	if mt.Under == "" {
 		mt.Under = g.v.meta.Under
 	}
+	g.m.trust.vouch(u, text, &mt)
 	if g.last.text == nil || g.last.meta != mt {
 		g.last = encoded{mt.text(), mt}
 	}

@@ -17,6 +17,7 @@ import (
 type meta struct {
 	From  string     `json:"from,omitempty"`  // the page or listing that led to it
 	Peer  netip.Addr `json:"peer,omitzero"`   // which answered from there
+	By    string     `json:"by,omitempty"`    // the process that found it, by its token
 	Size  *int64     `json:"size,omitempty"`  // by the listing
 	Time  time.Time  `json:"time,omitzero"`   // by the listing
 	Run   int64      `json:"run,omitempty"`   // which read the listing

@@ -35,6 +35,9 @@ func (g *growth) redirect(u uri.URI) {
 	case v.item.Depth == 0:
 		mt.Under = text
 		g.m.scope.admit(u)
+		if g.m.trust.knows(v) {
+			g.m.trust.scope.admit(u)
+		}
 		g.put(u, text, mt, 0)
 	default:
 		why, off := g.m.scope.link(u, text, v.item.Depth, v.meta.Extra-1, mt)

@@ -1,31 +1,29 @@
 package mirror
 
 import (
-	"net/netip"
-	"sync"
+	"math/rand/v2"
+	"strconv"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror/frontier"
 	"github.com/anyurl/fetch/uri"
 )
 
-// trust knows what this process has seen itself. The database may come from a
-// stranger, so its statements about the source of a URL grant nothing.
+// trust knows which URLs of the database this process can vouch for. The
+// database may come from a stranger, so its statements grant nothing.
 type trust struct {
+	token   string                // in the meta of each item that this process found
 	typed   map[frontier.Key]bool // the seeds of this command
 	servers map[fetch.Origin]bool // of these seeds, whatever the scheme: of nntp and news it is one
 	schemes map[string]bool       // of seeds without a server: file, mid, news:
-	heard   sync.Map              // answers of this process: every answered as a key
+	scope   *judge                // by these seeds alone
 }
 
-// answered is a server, and the address that answered for it; zero: unknown.
-type answered struct {
-	origin fetch.Origin
-	peer   netip.Addr
-}
-
-func newTrust() *trust {
-	return &trust{typed: map[frontier.Key]bool{}, servers: map[fetch.Origin]bool{}, schemes: map[string]bool{}}
+func newTrust(o Options) *trust {
+	return &trust{
+		token: strconv.FormatUint(rand.Uint64(), 36), typed: map[frontier.Key]bool{}, servers: map[fetch.Origin]bool{},
+		schemes: map[string]bool{}, scope: newJudge(o.Scope, o.Seeds),
+	}
 }
 
 // serverAt returns o without its scheme.
@@ -44,30 +42,38 @@ func (t *trust) admit(u uri.URI, k frontier.Key) {
 	}
 }
 
-// hear notes that resp answered for v.
-func (t *trust) hear(v *visit, resp *fetch.Response) {
-	t.heard.Store(answered{v.origin, resp.Peer}, true)
+// knows reports whether this command typed the URL of v, or this process found
+// it.
+func (t *trust) knows(v *visit) bool { return t.typed[v.item.Key] || v.meta.By == t.token }
+
+// vouch makes mt, of a link to u whose canonical form is text, one that this
+// process found. It does so only within the scope of this command: recorded
+// seeds, which widen the scope of the mirror, may be a stranger's.
+func (t *trust) vouch(u uri.URI, text string, mt *meta) {
+	mt.By = ""
+	if mt.Guide || mt.Extra > 0 || mt.Named || t.scope.within(u, text) {
+		mt.By = t.token
+	}
 }
 
-// source returns the page that led to v, nil for a URL that counts as typed. A
-// page that this process has not fetched counts as a public page of another
-// server, unless this command names the server of v.
+// source returns the page that led to v, nil for a URL that counts as typed.
+//
+// A URL that an earlier process found counts as typed if this command names its
+// server or, where there is none, what it lies below. Any other one counts as
+// found on a public page of another server.
 func (t *trust) source(v *visit) *fetch.Source {
 	from, err := uri.Parse(v.meta.From)
 	if v.meta.From == "" || err != nil {
 		from = v.url
 	}
-	origin, sited := originOf(from)
-	known := t.schemes[from.Scheme()]
-	if sited {
-		_, known = t.heard.Load(answered{origin, v.meta.Peer})
-	}
 	switch {
 	case t.typed[v.item.Key]:
 		return nil
-	case known:
+	case v.meta.By == t.token:
 		return &fetch.Source{URL: from, Peer: v.meta.Peer}
 	case v.sited && t.servers[serverAt(v.origin)]:
+		return nil
+	case !v.sited && t.schemes[v.url.Scheme()] && t.scope.within(v.url, v.item.URL):
 		return nil
 	}
 	return &fetch.Source{URL: stranger(from)}

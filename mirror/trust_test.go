@@ -1,6 +1,7 @@
 package mirror_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,6 +32,7 @@ func TestStrangersDatabase(t *testing.T) {
 		"the typed page, at a private server": {"http://intra.example/x", "intra.example", `{"from":"http://a.example/d/","peer":"10.0.0.1"}`},
 		"a robots.txt":                        {"http://127.0.0.1/robots.txt", "127.0.0.1", `{"guide":true,"from":"http://127.0.0.1/"}`},
 		"where a seed leads":                  {"http://127.0.0.1/x", "127.0.0.1", `{"under":"http://127.0.0.1/x","hops":1}`},
+		"a page of the run's own seeds":       {"http://127.0.0.1/x", "127.0.0.1", `{"from":"http://127.0.0.1/","peer":"127.0.0.1","run":1,"by":""}`},
 		"a file":                              {"file://" + secret, "file:", `{"from":"file:///"}`},
 		"a mailbox":                           {"imap://127.0.0.1/INBOX", "127.0.0.1", `{"from":"imap://127.0.0.1/"}`},
 		"a message":                           {"mid:1@b.example", "mid:", `{"from":"mid:0@b.example"}`},
@@ -64,6 +66,40 @@ func TestStrangersDatabase(t *testing.T) {
 	}
 }
 
+// TestStrangersNeighbours: nor does it where this command names a server of a
+// private network, or a folder of this machine.
+func TestStrangersNeighbours(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"pub/a": "a\n", "secret": "secret\n"} {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(text), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, c := range map[string]struct{ seed, url, host, meta string }{
+		"a page of the server": {"http://intra.example/", "http://10.0.0.7/x", "10.0.0.7", `{"from":"http://intra.example/","peer":"10.0.0.5","run":1}`},
+		"its robots.txt":       {"http://intra.example/", "http://10.0.0.7/x", "10.0.0.7", `{"from":"http://intra.example/","peer":"10.0.0.5","guide":true}`},
+		"a listing":            {"file://" + dir + "/pub/", "file://" + dir + "/secret", "file:", `{"from":"file://` + dir + `/","run":1}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.web("intra.example", paper{"/": `<a href=x>`, "/x": "x"}, "10.0.0.5")
+				w.web("10.0.0.7", paper{"/x": "secret\n"}, "10.0.0.7")
+				o := w.options(c.seed)
+				plant(t, o.Dir, frontier.Item{Key: frontier.KeyOf(c.url), URL: c.url, Host: c.host, Depth: 1, Meta: []byte(c.meta)})
+				run(t, o)
+				for path, text := range tree(t, o.Dir, "") {
+					if strings.Contains(text, "secret\n") && !strings.HasSuffix(path, ".listing") {
+						t.Errorf("%s was read", path)
+					}
+				}
+			})
+		})
+	}
+}
+
 // plant puts items into the database of a new archive, as of a run that was
 // killed.
 func plant(t *testing.T, dir string, items ...frontier.Item) {
@@ -73,7 +109,7 @@ func plant(t *testing.T, dir string, items ...frontier.Item) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if _, _, err = f.Begin(t.Context(), []byte(`{"seeds":["http://127.0.0.1/","file:///"]}`)); err == nil {
+	if _, _, err = f.Begin(t.Context(), []byte(`{"seeds":["http://127.0.0.1/","http://10.0.0.7/","file:///"]}`)); err == nil {
 		_, err = f.Add(t.Context(), items)
 	}
 	if err != nil {

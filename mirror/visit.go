@@ -79,7 +79,7 @@ func (v *visit) free() {
 // visit asks for one item. A nil visit says that ctx ended: the item stays.
 func (m *mirror) visit(ctx context.Context, it frontier.Item) *visit {
 	v := &visit{m: m, item: it, meta: m.metas.of(it), at: m.Now().UTC().Truncate(time.Microsecond), state: frontier.Done}
-	if v.meta.Run != m.total.Run { // what an earlier run was told proves nothing now
+	if v.meta.Run != m.total.Run || v.meta.By != m.trust.token { // an earlier listing proves nothing now
 		v.meta.Size, v.meta.Time = nil, time.Time{}
 	}
 	var err error
@@ -181,7 +181,6 @@ func (m *mirror) bring(ctx context.Context, v *visit) error {
 	}
 	defer resp.Body.Close()
 	v.resp = resp
-	m.trust.hear(v, resp)
 	if why := m.passOver(v); why != "" {
 		m.keep(v, left, nil)
 		v.out(why)
