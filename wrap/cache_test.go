@@ -134,6 +134,7 @@ func TestNotCached(t *testing.T) {
 		"a page that says no":    {m: menus{reply: fetch.Response{Fault: fetch.NotFound}}},
 		"a redirect":             {m: menus{reply: fetch.Response{Location: uri.MustParse("gopher://x/")}}},
 		"unchanged":              {m: menus{reply: fetch.Response{Unchanged: true}}},
+		"perhaps incomplete":     {m: menus{reply: fetch.Response{Doubt: "no byte came"}}},
 		"a part":                 {m: menus{reply: fetch.Response{Offset: 5}}},
 		"too long":               {m: menus{size: 2000}},
 		"a file of this machine": {change: func(r *fetch.Request) { r.URL = uri.MustParse("file://localhost/x") }},

@@ -68,6 +68,10 @@ const noResult = "Search produced no result."
 // freeWAIS sends such hits for searches without words or without results. Their
 // ids have no server field.
 func isPseudo(r z3950.Record) bool {
+	headline := strings.TrimSpace(string(r.Headline))
+	if r.Score == z3950.Some(0) && strings.HasPrefix(headline, noResult) {
+		return true
+	}
 	id, err := z3950.ParseDocumentID(r.ID)
 	if err != nil {
 		return false
@@ -77,7 +81,6 @@ func isPseudo(r z3950.Record) bool {
 			return false
 		}
 	}
-	headline := strings.TrimSpace(string(r.Headline))
 	for _, prefix := range []string{noResult, "Information on database: ", "Catalog for database: "} {
 		if strings.HasPrefix(headline, prefix) {
 			return true

@@ -48,6 +48,7 @@ func TestPseudoHits(t *testing.T) {
 		{"the same with a diagnostic", like, []z3950.Record{information, syntax}, "server-perm", 0, 0},
 		{"the same of a server that finds some", like, []z3950.Record{real}, "ok", 1, 0},
 		{"a document like one, with words", "x" + like, []z3950.Record{noResult}, "ok", 1, 0},
+		{"no result, by an id that names a server", "(whale", []z3950.Record{{Kind: z3950.Document, ID: []byte("\x01\x01h\x03\x01i"), Score: z3950.Some(0), Headline: []byte("Search produced no result. Here it is")}, syntax}, "server-perm", 0, 0},
 		{"a hit among them", "x", []z3950.Record{information, syntax, real}, "ok", 2, 1},
 		{"a hit before a diagnostic", "x", []z3950.Record{real, syntax}, "ok", 1, 1},
 		{"a hit that looks like one", "x", []z3950.Record{{Kind: z3950.Document, ID: []byte("\x01\x01h\x03\x01i"), Types: [][]byte{[]byte("TEXT")}, Headline: []byte("Catalog for database: db")}, syntax}, "ok", 1, 1},
