@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/autoindex"
 	"github.com/anyurl/fetch/internal/base"
 	"github.com/anyurl/fetch/internal/coding"
 	"github.com/anyurl/fetch/uri"
@@ -87,7 +88,7 @@ func decode(req *fetch.Request, resp *fetch.Response) error {
 	case len(list) > 0:
 		resp.Body, resp.Size, resp.Validator = coding.NewReader(resp.Body, list, req.Trace), -1, ""
 	}
-	look := bufio.NewReaderSize(resp.Body, 4<<10)
+	look := bufio.NewReaderSize(resp.Body, maxLook)
 	if isIndex(req.URL, resp, look) {
 		resp.Kind = fetch.Menu
 	}
@@ -100,22 +101,23 @@ type readCloser struct {
 	io.Closer
 }
 
+// maxLook is how much of a page is read to find out whether it is a listing.
+const maxLook = 64 << 10
+
 // isIndex reports whether the entity is a listing: an index that a server made
 // of a directory, or a sitemap.
 func isIndex(u uri.URI, resp *fetch.Response, look *bufio.Reader) bool {
 	media, _, _ := mime.ParseMediaType(resp.Media)
-	var marks []string
 	switch {
 	case resp.Fault != nil || !resp.Location.IsZero():
 	case media == "text/xml" || media == "application/xml":
-		marks = []string{"<urlset", "<sitemapindex"}
+		start, _ := look.Peek(1 << 10) // an error stays for Read
+		start = bytes.ToLower(start)
+		return bytes.Contains(start, []byte("<urlset")) || bytes.Contains(start, []byte("<sitemapindex"))
 	case media == "text/html" && strings.HasSuffix(u.Path(), "/"):
-		marks = []string{"<title>index of ", "<title>directory listing for "}
+		start, err := look.Peek(maxLook)
+		listing, _ := autoindex.Is(u, start, err != nil)
+		return listing
 	}
-	if marks == nil {
-		return false
-	}
-	start, _ := look.Peek(1 << 10) // an error stays for Read
-	start = bytes.ToLower(start)
-	return bytes.Contains(start, []byte(marks[0])) || bytes.Contains(start, []byte(marks[1]))
+	return false
 }

@@ -6,11 +6,13 @@ import (
 	"io"
 	"iter"
 	"mime"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/autoindex"
 	"github.com/anyurl/fetch/internal/coding"
 	"github.com/anyurl/fetch/internal/media"
 	"github.com/anyurl/fetch/uri"
@@ -20,7 +22,7 @@ import (
 const (
 	maxEntries = 1_000_000
 	maxToken   = 64 << 10
-	maxText    = 1 << 10 // of what is kept of one line
+	maxText    = 1 << 10 // of what is kept of one field
 )
 
 // menu reads what autoindex modules of servers write, and sitemaps, which may
@@ -28,14 +30,14 @@ const (
 func menu(base uri.URI, mediaType string, r io.Reader) iter.Seq2[fetch.Entry, error] {
 	return func(yield func(fetch.Entry, error) bool) {
 		var p interface {
-			token(html.Token) (fetch.Entry, bool)
+			Token(html.Token) (fetch.Entry, bool)
 		}
 		switch bare := bareType(mediaType); {
 		case isGzip(bare):
 			r = coding.NewReader(io.NopCloser(r), []string{"gzip"}, nil)
 			p = &sitemap{base: base}
 		case isHTML(bare):
-			p = &autoindex{base: base}
+			p = autoindex.New(base)
 		case isXML(bare):
 			p = &sitemap{base: base}
 		default:
@@ -47,7 +49,7 @@ func menu(base uri.URI, mediaType string, r io.Reader) iter.Seq2[fetch.Entry, er
 		z.AllowCDATA(true)
 		for n := 0; ; {
 			end := z.Next() == html.ErrorToken
-			if e, ok := p.token(z.Token()); ok {
+			if e, ok := p.Token(z.Token()); ok {
 				if n++; n > maxEntries {
 					yield(fetch.Entry{}, fetch.TooLarge.Errorf("more than %d entries", maxEntries))
 					return
@@ -99,8 +101,14 @@ func (r *reply) look() {
 		return
 	}
 	b := &begun{ReadCloser: r.out.Body}
-	b.read()
 	r.out.Body = b
+	if isHTML(bare) {
+		if b.isListing(r.req.URL) {
+			r.out.Kind = fetch.Menu
+		}
+		return
+	}
+	b.read(lookLen)
 	if r.out.Media == "" {
 		r.out.Media = media.Sniff(b.start)
 		return
@@ -109,25 +117,15 @@ func (r *reply) look() {
 	if gz {
 		start = inflated(start)
 	}
-	if isListing(start, gz || isXML(bare)) {
+	if isSitemap(start) {
 		r.out.Kind = fetch.Menu
 	}
 }
 
-// isListing knows nginx, Apache, lighttpd and Python's http.server by the
-// titles that they write.
-func isListing(start []byte, xml bool) bool {
-	marks := []string{"<title>index of ", "<title>directory listing for "}
-	if xml {
-		marks = []string{"<urlset", "<sitemapindex"}
-	}
+// isSitemap reports whether XML that begins with start is a sitemap.
+func isSitemap(start []byte) bool {
 	start = bytes.ToLower(start)
-	for _, mark := range marks {
-		if bytes.Contains(start, []byte(mark)) {
-			return true
-		}
-	}
-	return false
+	return bytes.Contains(start, []byte("<urlset")) || bytes.Contains(start, []byte("<sitemapindex"))
 }
 
 // inflated is the beginning of what start is the beginning of.
@@ -148,13 +146,34 @@ type begun struct {
 	err   error
 }
 
-func (b *begun) read() {
-	buf := make([]byte, lookLen)
-	n := 0
-	for n == 0 && b.err == nil {
-		n, b.err = b.ReadCloser.Read(buf)
+// read adds to start what the next Read returns, at most n bytes.
+func (b *begun) read(n int) {
+	have := len(b.start)
+	b.start = slices.Grow(b.start, n)
+	for len(b.start) == have && b.err == nil {
+		n, b.err = b.ReadCloser.Read(b.start[have:cap(b.start)])
+		b.start = b.start[:have+n]
 	}
-	b.start = buf[:n]
+}
+
+// Limits of what is read before a page is known to be a listing or not. That
+// of Caddy begins behind 15 KiB of style and icons.
+const (
+	maxLook  = 64 << 10
+	maxReads = 32 // each looks at the page from its beginning
+)
+
+// isListing reports whether b is the listing of the directory at u. It reads
+// on only while the beginning may still be one, so that a page that comes
+// slowly is not held back.
+func (b *begun) isListing(u uri.URI) bool {
+	for n := 0; ; n++ {
+		b.read(max(4<<10, len(b.start)))
+		listing, more := autoindex.Is(u, b.start, b.err != nil)
+		if !more || n == maxReads || len(b.start) >= maxLook {
+			return listing
+		}
+	}
 }
 
 func (b *begun) Read(p []byte) (int, error) {

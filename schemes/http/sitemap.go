@@ -19,7 +19,7 @@ type sitemap struct {
 	more  map[string]string
 }
 
-func (s *sitemap) token(t html.Token) (e fetch.Entry, ok bool) {
+func (s *sitemap) Token(t html.Token) (e fetch.Entry, ok bool) {
 	name := t.Data[strings.LastIndexByte(t.Data, ':')+1:]
 	switch t.Type {
 	case html.StartTagToken:
@@ -76,4 +76,13 @@ func (s *sitemap) entry(element string) (e fetch.Entry, ok bool) {
 		}
 	}
 	return e, true
+}
+
+// text is the text of a field, as far as it is kept.
+type text struct{ strings.Builder }
+
+func (t *text) add(s string) {
+	if t.Len() < maxText {
+		t.WriteString(s[:min(len(s), maxText)])
+	}
 }

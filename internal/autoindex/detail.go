@@ -1,0 +1,69 @@
+package autoindex
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// The forms of dates, and the layouts of package time for each.
+var dates = []struct {
+	form    *regexp.Regexp
+	layouts []string
+}{
+	// nginx, Apache, lighttpd, busybox, mini_httpd
+	{regexp.MustCompile(`(?:\d{4}-\d\d-\d\d|\d\d-?[A-Z][a-z]{2}-?\d{4}|\d{4}-[A-Z][a-z]{2}-\d\d) \d\d:\d\d(?::\d\d)?`), []string{
+		"2006-01-02 15:04", "2006-01-02 15:04:05", "02-Jan-2006 15:04", "02-Jan-2006 15:04:05", "2006-Jan-02 15:04", "2006-Jan-02 15:04:05", "02Jan2006 15:04",
+	}},
+	// weborf
+	{regexp.MustCompile(`[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d`), []string{"Mon, 02 Jan 2006 15:04:05"}},
+	// IIS in English
+	{regexp.MustCompile(`\d{1,2}/\d{1,2}/\d{4} \d{1,2}:\d\d [AP]M`), []string{"1/2/2006 3:04 PM"}},
+	// webfs and thttpd, as ls -l: with a year for older files. Without one the
+	// year is not known.
+	{regexp.MustCompile(`[A-Z][a-z]{2} \d{1,2} (?:\d{4}|\d\d:\d\d)`), []string{"Jan _2 2006", "Jan 02 2006", "Jan 2 2006"}},
+}
+
+// A size stands behind the date, or before it at the end or behind a blank.
+var (
+	sizeForm = regexp.MustCompile(`^(\d+(?:\.\d+)?) ?([kKMGT]?)i?B?(?: |$)`)
+	lastForm = regexp.MustCompile(`(?:^| )(\d+(?:\.\d+)?) ?([kKMGT]?)i?B?$`)
+)
+
+// readDetail reads a date, and a size next to it, and reports whether it found
+// a date. Text is of single spaces.
+func readDetail(e *fetch.Entry, text string) bool {
+	for _, d := range dates {
+		at := d.form.FindStringIndex(text)
+		if at == nil {
+			continue
+		}
+		for _, layout := range d.layouts {
+			if t, err := time.Parse(layout, text[at[0]:at[1]]); err == nil {
+				e.Time = t
+			}
+		}
+		m := sizeForm.FindStringSubmatch(strings.TrimPrefix(text[at[1]:], " "))
+		if m == nil {
+			m = lastForm.FindStringSubmatch(strings.TrimSuffix(text[:at[0]], " "))
+		}
+		setSize(e, m)
+		return true
+	}
+	return false
+}
+
+func setSize(e *fetch.Entry, m []string) {
+	if m == nil || e.Kind == fetch.Menu {
+		return
+	}
+	size, unit := m[1], strings.ToUpper(m[2])
+	if n, err := strconv.ParseInt(size, 10, 64); err == nil && unit == "" {
+		e.Size = n
+		return
+	}
+	e.Extra = map[string]string{"size": size + unit}
+}
