@@ -3,6 +3,7 @@ package fetch
 import (
 	"net"
 	"net/netip"
+	"os"
 	"sync"
 	"syscall"
 	"time"
@@ -18,6 +19,7 @@ type conn struct {
 	key  string         // of the grant
 
 	quick syscall.RawConn // not nil: what comes is acknowledged at once
+	muted bool            // Read reads nothing: Quiet looks at what stands above
 
 	mu    sync.Mutex
 	idle  time.Duration // 0: a read or a write may wait for ever
@@ -37,6 +39,9 @@ type limit struct {
 const rearm = time.Second
 
 func (c *conn) Read(p []byte) (int, error) {
+	if c.muted {
+		return 0, os.ErrDeadlineExceeded
+	}
 	if c.quick != nil {
 		acknowledge(c.quick)
 	}

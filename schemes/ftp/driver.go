@@ -144,6 +144,10 @@ func (d *driver) answer(ctx context.Context, s *session, req *fetch.Request, p p
 		TLS:   s.secure,
 		Body:  io.NopCloser(strings.NewReader("")),
 	}
+	if s.reused && !s.quiet() {
+		s.broken = true
+		return nil, nil, errStale
+	}
 	if s.ahead && !d.goesOn(s, req, p) {
 		if err := s.settle(); err != nil {
 			return nil, nil, err

@@ -41,6 +41,7 @@ type session struct {
 	opened   int                  // data connections by the first of them, since one was asked for in vain
 	ahead    bool                 // the next one was asked for, and the reply is the next that comes
 	asked    time.Time            // when
+	early    *line.Reply          // that reply, read before the next request; nil: not yet
 	noREST   bool                 // REST was refused
 	telnet   bool                 // a byte 255 is sent twice
 	eager    bool                 // the server takes commands before it has answered the last
@@ -137,7 +138,7 @@ func (s *session) reply(limit time.Duration) (line.Reply, error) {
 	if err == nil {
 		s.door.SetReadDeadline(time.Now().Add(limit))
 		var r line.Reply
-		if r, err = s.lines.ReadReply(); err == nil {
+		if r, err = s.read(); err == nil {
 			s.listen(s.lines.Buffered())
 			return r, s.judge(r)
 		}
@@ -145,6 +146,16 @@ func (s *session) reply(limit time.Duration) (line.Reply, error) {
 	s.listen(0)
 	s.broken = true
 	return line.Reply{}, controlFault(err)
+}
+
+// read reads one reply, or returns the one that quiet has read.
+func (s *session) read() (line.Reply, error) {
+	if s.early == nil {
+		return s.lines.ReadReply()
+	}
+	r := *s.early
+	s.early = nil
+	return r, nil
 }
 
 // judge refuses what no reply may be.
@@ -239,6 +250,22 @@ func (s *session) inStep() error {
 		return fetch.Protocol.Errorf("more replies than commands")
 	}
 	return nil
+}
+
+// quiet reports whether nothing arrived while the session waited, other than
+// the reply to the command that was sent ahead. Replies that arrive before a
+// command are not the answer to it.
+func (s *session) quiet() bool {
+	if !s.ahead {
+		return s.lines.Buffered() == 0 && fetch.Quiet(s.wire)
+	}
+	if s.lines.Buffered() == 0 {
+		return true
+	}
+	s.door.SetReadDeadline(time.Now().Add(replyTime))
+	r, err := s.lines.ReadReply()
+	s.early = &r
+	return err == nil && s.lines.Buffered() == 0 && fetch.Quiet(s.wire)
 }
 
 // features are the lines of FEAT by their first word, in upper case (RFC 2389

@@ -4,9 +4,7 @@ import (
 	"bufio"
 	"context"
 	"crypto/tls"
-	"errors"
 	"net"
-	"os"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -23,7 +21,8 @@ type conn struct {
 	abort func()    // closes it
 	out   []byte    // the head of a request, and
 	head  []byte    // of a response: memory that is used again
-	since time.Time // when it became idle
+	since time.Time // when it was made
+	used  bool      // for an exchange
 	armed time.Time // when firstByte began to count; zero: it does not
 }
 
@@ -57,30 +56,21 @@ const rearm = time.Second
 // NetConn returns the connection below, as tls.Conn does.
 func (c *conn) NetConn() net.Conn { return c.Conn }
 
-// A connection that was idle for longer than briefly is looked at before it
-// is used again, for a glance.
-const (
-	briefly = time.Second
-	glance  = 100 * time.Microsecond
-)
+// fresh is how long a connection that was not used yet may wait unseen. The
+// session tickets of TLS 1.3 arrive behind the handshake.
+const fresh = time.Second
 
 // lateAnswer is how long an answer is waited for that was given before the
 // request was taken: to a connection that the server had enough of, say.
 const lateAnswer = 50 * time.Millisecond
 
-// quiet reports whether nothing came on an idle connection. What came was not
-// asked for, be it the end, so that nothing here can be believed.
+// quiet reports whether nothing arrived on an idle connection. Bytes that no
+// request asked for must not become the answer to the next one.
 func (c *conn) quiet() bool {
-	if time.Since(c.since) < briefly {
+	if !c.used && time.Since(c.since) < fresh {
 		return true
 	}
-	raw := c.Conn
-	if c.below != nil {
-		raw = c.below.Conn
-	}
-	raw.SetReadDeadline(time.Now().Add(glance))
-	n, err := raw.Read(make([]byte, 1))
-	return n == 0 && errors.Is(err, os.ErrDeadlineExceeded)
+	return c.r.Buffered() == 0 && fetch.Quiet(c.Conn)
 }
 
 // sendOld asks by HTTP/1. A connection that was used before may have died
@@ -218,7 +208,7 @@ func (r *reader) finish(whole bool) {
 			c.Close()
 			return
 		}
-		c.since = time.Now()
+		c.used = true
 		r.idle.Put(c.key, c)
 	})
 }

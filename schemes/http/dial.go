@@ -105,7 +105,7 @@ func (e *ending) NetConn() net.Conn { return e.Conn }
 
 func (e *ending) Read(p []byte) (int, error) {
 	n, err := e.Conn.Read(p)
-	if err != nil {
+	if err == io.EOF {
 		e.mu.Lock()
 		e.eof = true
 		e.mu.Unlock()

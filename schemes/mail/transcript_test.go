@@ -78,6 +78,7 @@ func replay(t *testing.T, archive *txtar.Archive) {
 	c := client(t, options, func(o *fetch.Options) { o.Dial = n.Dial })
 	var heard strings.Builder
 	for i, request := range requests {
+		synctest.Wait() // until the server has done what it does unasked
 		got := outcome(t, c, request, func(s string) { fmt.Fprintln(&heard, s) })
 		want := strings.Join(results[min(i, len(results)):min(i+1, len(results))], "")
 		if got != want {

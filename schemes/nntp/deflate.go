@@ -36,7 +36,8 @@ func (d *driver) compress(s *session, articles uint64, listing bool) error {
 }
 
 // deflated is a connection with DEFLATE in both directions, without the
-// headers of zlib. Commands are stored: they are too short to be worth more.
+// headers of zlib. Commands are stored: they are too short to be worth more. It
+// hides the connection below, where the end of a flush says nothing.
 type deflated struct {
 	net.Conn
 	in *inflater

@@ -70,11 +70,17 @@ func (d *driver) key(ctx context.Context, q *query) string {
 
 // session takes one from the pool or opens one.
 func (d *driver) session(ctx context.Context, q *query) (*session, error) {
-	if s, ok := d.idle.Get(q.key); ok {
-		s.trace, s.reused = q.req.Trace, true
-		return s, nil
+	for {
+		s, ok := d.idle.Get(q.key)
+		switch {
+		case !ok:
+			return d.open(ctx, q.at, q.auth, q.req.Trace)
+		case s.lines.Buffered() == 0 && fetch.Quiet(s.wire):
+			s.trace, s.reused = q.req.Trace, true
+			return s, nil
+		}
+		s.abort() // bytes that arrive before a command are not the answer to it
 	}
-	return d.open(ctx, q.at, q.auth, q.req.Trace)
 }
 
 // carryOut asks s for what q names, on a new connection where the pool's has

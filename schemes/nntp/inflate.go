@@ -2,7 +2,9 @@ package nntp
 
 import (
 	"encoding/binary"
+	"errors"
 	"io"
+	"os"
 
 	"github.com/anyurl/fetch/fetch"
 )
@@ -50,7 +52,11 @@ func (z *inflater) Read(p []byte) (int, error) {
 		}
 	}
 	if z.made == z.given {
-		return 0, z.err
+		err := z.err
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			z.err = nil // the connection is as good as before
+		}
+		return 0, err
 	}
 	at := z.given & (len(z.window) - 1)
 	n := copy(p, z.window[at:min(len(z.window), at+z.made-z.given)])

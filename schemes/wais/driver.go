@@ -84,11 +84,11 @@ func (d *driver) take(ctx context.Context, req *fetch.Request, size uint32, firs
 	return turn.finish(ctx, first(turn))
 }
 
-// kept takes a session from the pool.
+// kept takes a session from the pool on which nothing arrived meanwhile.
 func (d *driver) kept(key string) (*session, bool) {
 	for {
 		s, ok := d.idle.Get(key)
-		if !ok || s.isQuiet() {
+		if !ok || s.in.Buffered() == 0 && fetch.Quiet(s.conn) {
 			return s, ok
 		}
 		s.Close()

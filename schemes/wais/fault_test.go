@@ -76,6 +76,26 @@ func get(ctx context.Context, c *fetch.Client, url string) (r result) {
 	return r
 }
 
+// TestUnasked: an answer that arrives while a session waits is not taken for
+// that of the next request.
+func TestUnasked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answer := faultnet.Send(message(chunk(id, "12345678")))
+		client, s := serve(t,
+			ready(answer, faultnet.Send(message(chunk(id, "forged!!"))), faultnet.Stall()), ready(answer))
+		for range 2 {
+			if r := get(t.Context(), client, host+known); r.body != "12345678" || r.err != nil {
+				t.Errorf("got %q, %v", r.body, r.err)
+			}
+			synctest.Wait()
+		}
+		if n := len(s.Conns()); n != 2 {
+			t.Errorf("%d connections, want 2", n)
+		}
+		client.Close()
+	})
+}
+
 // TestFaults: each thing that a server or the network can do wrong, what it is
 // taken for and how soon.
 func TestFaults(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"os"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -38,18 +37,6 @@ func (s *session) Read(p []byte) (int, error) {
 		t.Got(p[:n])
 	}
 	return n, err
-}
-
-// quietTime is how long a kept session is listened to before it is used: long
-// enough to hear what has come already.
-const quietTime = 100 * time.Microsecond
-
-// isQuiet reports whether nothing has come while the session waited: neither
-// the end of the connection nor an answer to nothing that was asked.
-func (s *session) isQuiet() bool {
-	s.conn.SetReadDeadline(time.Now().Add(quietTime))
-	_, err := s.conn.Read(make([]byte, 1))
-	return errors.Is(err, os.ErrDeadlineExceeded)
 }
 
 // Close ends a session that waits: the protocol has no goodbye.

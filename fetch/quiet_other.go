@@ -1,0 +1,8 @@
+//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd)
+
+package fetch
+
+import "syscall"
+
+// peek is not known here.
+func peek(syscall.RawConn) (quiet, known bool) { return false, false }
