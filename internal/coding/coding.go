@@ -5,7 +5,6 @@ package coding
 import (
 	"bufio"
 	"compress/flate"
-	"compress/gzip"
 	"compress/zlib"
 	"errors"
 	"io"
@@ -141,7 +140,7 @@ type layer struct {
 	below *bufio.Reader
 	trace *fetch.Trace
 	from  io.Reader
-	gzip  *gzip.Reader
+	gzip  *member // nil: another coding
 	out   int64
 }
 
@@ -173,11 +172,9 @@ func (l *layer) Read(p []byte) (int, error) {
 func (l *layer) open() (err error) {
 	switch l.name {
 	case "gzip":
-		l.gzip, err = gzip.NewReader(l.below)
-		if err == nil {
-			l.gzip.Multistream(false)
-			l.from = l.gzip
-		}
+		l.gzip = &member{in: l.below}
+		l.from = l.gzip
+		err = l.gzip.next()
 	case "deflate":
 		l.from, err = l.inflate()
 	case "br":
@@ -210,11 +207,7 @@ func (l *layer) nextMember() error {
 	head, err := l.below.Peek(2)
 	switch {
 	case len(head) == 2 && head[0] == 0x1f && head[1] == 0x8b:
-		if err := l.gzip.Reset(l.below); err != nil {
-			return noEOF(err)
-		}
-		l.gzip.Multistream(false)
-		return nil
+		return l.gzip.next()
 	case len(head) > 0:
 		l.trace.Notef("bytes that are no gzip after the end of a gzip body")
 		return io.EOF

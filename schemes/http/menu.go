@@ -2,7 +2,6 @@ package http
 
 import (
 	"bytes"
-	"compress/gzip"
 	"io"
 	"iter"
 	"mime"
@@ -115,7 +114,7 @@ func (r *reply) look() {
 	}
 	start := b.start
 	if gz {
-		start = inflated(start)
+		start = inflatedPrefix(start)
 	}
 	if isSitemap(start) {
 		r.out.Kind = fetch.Menu
@@ -128,12 +127,9 @@ func isSitemap(start []byte) bool {
 	return bytes.Contains(start, []byte("<urlset")) || bytes.Contains(start, []byte("<sitemapindex"))
 }
 
-// inflated is the beginning of what start is the beginning of.
-func inflated(start []byte) []byte {
-	z, err := gzip.NewReader(bytes.NewReader(start))
-	if err != nil {
-		return nil
-	}
+// inflatedPrefix decompresses the prefix of a gzip stream.
+func inflatedPrefix(start []byte) []byte {
+	z := coding.NewReader(io.NopCloser(bytes.NewReader(start)), []string{"gzip"}, nil)
 	text := make([]byte, lookLen)
 	n, _ := io.ReadFull(z, text) // as far as it goes
 	return text[:n]

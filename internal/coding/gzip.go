@@ -1,0 +1,124 @@
+package coding
+
+import (
+	"bufio"
+	"compress/flate"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"io"
+)
+
+// A member reads one member of a gzip stream (RFC 1952) at a time. The name,
+// the comment and the extra field in its header may have any length: they are
+// skipped as they arrive. The reader of compress/gzip ends at 512 bytes.
+type member struct {
+	in           *bufio.Reader
+	inflated     io.ReadCloser
+	digest, size uint32 // of the inflated bytes so far
+	err          error  // sticky until the next member
+}
+
+var (
+	errHeader   = errors.New("invalid gzip header")
+	errChecksum = errors.New("invalid gzip checksum")
+)
+
+// The flags of a header (RFC 1952 2.3.1).
+const (
+	hasDigest = 1 << (iota + 1)
+	hasExtra
+	hasName
+	hasComment
+)
+
+// next reads the header of the next member. Read returns io.EOF at its end.
+func (z *member) next() error {
+	h := header{in: z.in}
+	fixed := h.take(10)
+	if h.err == nil && (fixed[0] != 0x1f || fixed[1] != 0x8b || fixed[2] != 8) {
+		return errHeader
+	}
+	if flags := fixed[3]; h.err == nil {
+		h.skip(flags)
+	}
+	if h.err != nil {
+		return noEOF(h.err)
+	}
+	z.digest, z.size, z.err = 0, 0, nil
+	if z.inflated == nil {
+		z.inflated = flate.NewReader(z.in)
+		return nil
+	}
+	return z.inflated.(flate.Resetter).Reset(z.in, nil)
+}
+
+// A header is a gzip header that is read. The first error stays.
+type header struct {
+	in     *bufio.Reader
+	digest uint32
+	err    error
+}
+
+// take reads n bytes, at most ten.
+func (h *header) take(n int) (p [10]byte) {
+	if h.err == nil {
+		_, h.err = io.ReadFull(h.in, p[:n])
+		h.digest = crc32.Update(h.digest, crc32.IEEETable, p[:n])
+	}
+	return p
+}
+
+// skip reads the fields that flags announce.
+func (h *header) skip(flags byte) {
+	if flags&hasExtra != 0 {
+		size := h.take(2)
+		for left := int(binary.LittleEndian.Uint16(size[:])); left > 0 && h.err == nil; left -= 10 {
+			h.take(min(left, 10))
+		}
+	}
+	for _, flag := range [...]byte{hasName, hasComment} {
+		if flags&flag != 0 {
+			h.skipText()
+		}
+	}
+	if want := uint16(h.digest); flags&hasDigest != 0 {
+		if got := h.take(2); h.err == nil && binary.LittleEndian.Uint16(got[:]) != want {
+			h.err = errHeader
+		}
+	}
+}
+
+// skipText reads a text up to the NUL at its end.
+func (h *header) skipText() {
+	for again := h.err == nil; again; again = h.err == bufio.ErrBufferFull {
+		var part []byte
+		part, h.err = h.in.ReadSlice(0)
+		h.digest = crc32.Update(h.digest, crc32.IEEETable, part)
+	}
+}
+
+func (z *member) Read(p []byte) (n int, err error) {
+	if z.err != nil {
+		return 0, z.err
+	}
+	n, z.err = z.inflated.Read(p)
+	z.digest = crc32.Update(z.digest, crc32.IEEETable, p[:n])
+	z.size += uint32(n)
+	if z.err == io.EOF {
+		z.err = z.trailer()
+	}
+	return n, z.err
+}
+
+// trailer compares the checksum and the size. It returns io.EOF if they match.
+func (z *member) trailer() error {
+	var p [8]byte
+	if _, err := io.ReadFull(z.in, p[:]); err != nil {
+		return noEOF(err)
+	}
+	if binary.LittleEndian.Uint32(p[:]) != z.digest || binary.LittleEndian.Uint32(p[4:]) != z.size {
+		return errChecksum
+	}
+	return io.EOF
+}
