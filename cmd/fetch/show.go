@@ -19,8 +19,8 @@ func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 // beText refuses a body for a terminal that is no text, as curl does.
 func beText(resp *fetch.Response) error {
 	prefix := make([]byte, 1024)
-	n, err := io.ReadFull(resp.Body, prefix)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+	n, err := io.ReadAtLeast(resp.Body, prefix, 1) // more may come late
+	if err != nil && err != io.EOF {
 		return err
 	}
 	prefix = prefix[:n]

@@ -139,29 +139,15 @@ func TestForm(t *testing.T) {
 // returns what comes on it.
 func onTerminal(t *testing.T, c *exec.Cmd, typed ...string) string {
 	t.Helper()
-	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
-	if err != nil {
-		t.Skipf("needs pseudo-terminals: %v", err)
-	}
+	ours, theirs := openTerminal(t)
 	defer ours.Close()
-	if err := unix.IoctlSetPointerInt(int(ours.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
-	n, err := unix.IoctlGetInt(int(ours.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	theirs, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, line := range typed {
 		if _, err := io.WriteString(ours, line); err != nil {
 			t.Fatal(err)
 		}
 	}
 	c.Stdout, c.Stderr = theirs, theirs
-	err = c.Start()
+	err := c.Start()
 	theirs.Close()
 	if err != nil {
 		t.Fatal(err)
@@ -171,4 +157,25 @@ func onTerminal(t *testing.T, c *exec.Cmd, typed ...string) string {
 		t.Errorf("%v", err)
 	}
 	return string(all)
+}
+
+// openTerminal returns both sides of a terminal.
+func openTerminal(t *testing.T) (ours, theirs *os.File) {
+	t.Helper()
+	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skipf("needs pseudo-terminals: %v", err)
+	}
+	if err := unix.IoctlSetPointerInt(int(ours.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(int(ours.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ours, theirs
 }

@@ -20,37 +20,45 @@ const (
 // chunks is a chunked body: RFC 9112 7.1. It reads the trailer too.
 type chunks struct {
 	*reader
-	left int64 // of the chunk under way
-	over bool  // its data are read, its line end is due
-	text []byte
-	work int64 // bytes that are not the object, less what is right
-	err  error
+	left  int64 // of the chunk under way
+	over  bool  // its data are read, its line end is due
+	final bool  // the last chunk was read, the trailer is due
+	text  []byte
+	work  int64 // bytes that are not the object, less what is right
+	err   error
 }
 
 func (c *chunks) Read(p []byte) (n int, err error) {
-	for c.err == nil {
-		if c.left == 0 {
-			if n > 0 && !c.ready() {
-				return n, nil
-			}
+	for c.err == nil && n < len(p) {
+		switch {
+		case n > 0 && !c.ready():
+			return n, nil
+		case c.final:
+			c.err = c.last()
+		case c.left == 0:
 			c.err = c.next()
-			continue
-		}
-		if n == len(p) {
-			return n, nil
-		}
-		k, err := c.take(p[n:min(int64(len(p)), int64(n)+c.left)])
-		n, c.left, c.over = n+k, c.left-int64(k), true
-		if c.err = cut(err); c.left > 0 && c.err == nil {
-			return n, nil
+		default:
+			k, err := c.take(p[n:min(int64(len(p)), int64(n)+c.left)])
+			n, c.left, c.over = n+k, c.left-int64(k), true
+			c.err = cut(err)
 		}
 	}
 	return n, c.err
 }
 
-// ready reports whether a line can be read without waiting for it.
+// ready reports whether more can be read without waiting for the server: some
+// bytes of a chunk, or both the line end of a chunk and the size of the next.
 func (c *chunks) ready() bool {
+	switch {
+	case c.final:
+		return false
+	case c.left > 0:
+		return c.conn.r.Buffered() > 0
+	}
 	buffered, _ := c.conn.r.Peek(c.conn.r.Buffered())
+	if c.over {
+		_, buffered, _ = bytes.Cut(buffered, []byte{'\n'})
+	}
 	return bytes.IndexByte(buffered, '\n') >= 0
 }
 
@@ -86,9 +94,7 @@ func (c *chunks) next() error {
 	if c.work = max(c.work+int64(len(line))-16-2*int64(min(n, 1<<40)), 0); c.work > maxChunkWork {
 		return fetch.Protocol.Errorf("chunks of little but extensions")
 	}
-	if c.left = int64(n); n == 0 {
-		return c.last()
-	}
+	c.left, c.final = int64(n), n == 0
 	return nil
 }
 

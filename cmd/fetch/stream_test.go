@@ -1,0 +1,74 @@
+//go:build linux
+
+package main_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+)
+
+// TestStream: what a server sends in pieces comes out of standard output when
+// it arrives. The server sends a piece only after the one before was read here.
+func TestStream(t *testing.T) {
+	const pieces = 4
+	fetch := build(t, ".", "fetch")
+	for _, c := range []struct {
+		name     string
+		args     []string
+		terminal bool
+	}{
+		{"pipe", nil, false},
+		{"pipe, HTTP/1.1", []string{"--http1.1", "--compressed", "-i"}, false},
+		{"pipe, rate and retries", []string{"--limit-rate", "1M", "--retry", "2", "-v"}, false},
+		{"terminal", nil, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			confirmed := make(chan int, pieces)
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "text/plain")
+				for i := range pieces {
+					fmt.Fprintf(w, "piece %d\n", i)
+					w.(http.Flusher).Flush()
+					select {
+					case <-confirmed:
+					case <-r.Context().Done():
+						return
+					}
+				}
+			}))
+			defer s.Close()
+			command := exec.Command(fetch, append([]string{"-s", s.URL + "/"}, c.args...)...)
+			ours, theirs, err := os.Pipe()
+			if c.terminal {
+				ours, theirs = openTerminal(t)
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			defer ours.Close()
+			command.Stdout, command.Stderr = theirs, io.Discard
+			if err := command.Start(); err != nil {
+				t.Fatal(err)
+			}
+			theirs.Close()
+			stop := time.AfterFunc(20*time.Second, func() { command.Process.Kill() })
+			defer stop.Stop()
+			out, seen := bufio.NewScanner(ours), 0
+			for out.Scan() {
+				if out.Text() == fmt.Sprintf("piece %d", seen) {
+					confirmed <- seen
+					seen++
+				}
+			}
+			if err := command.Wait(); err != nil || seen != pieces {
+				t.Errorf("%d of %d pieces, %v", seen, pieces, err)
+			}
+		})
+	}
+}
