@@ -27,14 +27,22 @@ type body struct {
 
 func newBody(ctx context.Context, cancel context.CancelFunc, p *Policy, req *Request, resp *Response) *body {
 	b := &body{ReadCloser: resp.Body, ctx: ctx, cancel: cancel, policy: p, url: resp.URL.String(), left: -1}
-	if resp.Size >= 0 && req.Op == Get && resp.Fault == nil && resp.Location.IsZero() && !resp.Unchanged {
-		first, end, _ := req.Range.Of(resp.Size)
-		if resp.Offset != first {
-			end = resp.Size // the server keeps to no range: this is the whole
-		}
-		b.left = max(end-resp.Offset, 0)
+	if resp.Fault == nil && resp.Location.IsZero() {
+		b.left = due(req, resp)
 	}
 	return b
+}
+
+// due returns the length that resp announces for its body, or -1.
+func due(req *Request, resp *Response) int64 {
+	if resp.Size < 0 || req.Op != Get || resp.Unchanged {
+		return -1
+	}
+	first, end, _ := req.Range.Of(resp.Size)
+	if resp.Offset != first {
+		end = resp.Size // the server keeps to no range: this is the whole
+	}
+	return max(end-resp.Offset, 0)
 }
 
 func (b *body) Read(p []byte) (int, error) {

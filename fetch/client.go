@@ -127,10 +127,6 @@ func (c *Client) dispatch(ctx context.Context, req *Request) (*Response, error) 
 	if err != nil {
 		return nil, err
 	}
-	if c.policy.MaxBody > 0 && resp.Size > c.policy.MaxBody && req.Op == Get && req.Range.IsZero() {
-		resp.Body.Close()
-		return nil, TooLarge.Errorf("body of %d bytes, larger than the limit of %d", resp.Size, c.policy.MaxBody)
-	}
 	resp.menu = s.Menu
 	if rate := c.policy.minRate(); rate > 0 && resp.Input == nil {
 		resp.Body = &pace{ReadCloser: resp.Body, rate: rate}

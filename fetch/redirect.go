@@ -212,6 +212,10 @@ func (c *Client) answer(ctx context.Context, cancel context.CancelFunc, r *Reque
 		}
 		resp.Fault = err
 	}
+	if n, limit := due(r, resp), c.policy.MaxBody; limit > 0 && n > limit {
+		discard(resp)
+		return nil, wrapError(r.Op.String(), resp.URL.String(), TooLarge.Errorf("body of %d bytes, larger than the limit of %d", n, limit))
+	}
 	resp.Body = newBody(ctx, cancel, &c.policy, r, resp)
 	return resp, nil
 }

@@ -60,6 +60,9 @@ const nginxRules = `
 	location /auth { return 200 "auth=$http_authorization \n"; }
 	location /echo { return 200 "$args referer=$http_referer\n"; }
 	location /nothing { return 416 "no\n"; }
+	location /unitless { add_header Content-Range "*/6" always; return 416 "no\n"; }
+	location /emptypart { add_header Content-Range "bytes 6-5/6" always; return 206 ""; }
+	location /nohead { if ($request_method = HEAD) { return 405; } return 200 "hello\n"; }
 	location /slow { limit_rate 500k; try_files /big =404; }
 `
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/coding"
+	"github.com/anyurl/fetch/internal/proxy"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -230,5 +231,25 @@ func (a *ask) whole() *ask {
 	b.header = a.header.Without(func(name string) bool {
 		return strings.EqualFold(name, "Range") || strings.EqualFold(name, "If-Range")
 	})
+	return &b
+}
+
+// headRefused reports whether code says that the server does not implement HEAD or
+// does not allow it: RFC 9110 15.6.2 and 15.5.6.
+func (a *ask) headRefused(code int) bool {
+	return a.method == http.MethodHead && (code == http.StatusNotImplemented || code == http.StatusMethodNotAllowed)
+}
+
+// asGet returns a with GET in place of HEAD. A digest covers the method, so the
+// challenge is answered a second time.
+func (a *ask) asGet() *ask {
+	b := *a
+	b.method, b.proxied, b.proxyField = http.MethodGet, false, ""
+	if c := b.credential; c != nil && b.to.Scheme != "" {
+		l := proxy.Login{User: c.User, Password: c.Password.Reveal()}
+		if field, err := b.to.Answer(l, b.method, b.path+b.query, 2); err == nil {
+			b.replace("Authorization", field)
+		}
+	}
 	return &b
 }

@@ -138,7 +138,7 @@ func (c *chunks) last() error {
 			c.odd("line of a trailer that ends in a bare LF")
 		}
 		if blank(line) {
-			if c.trailer, err = c.fields(string(text), lines); err != nil {
+			if c.trailer, err = c.fields(c.unfold(string(text)), lines); err != nil {
 				return err
 			}
 			return io.EOF

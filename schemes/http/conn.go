@@ -95,9 +95,7 @@ func (d *driver) sendOld(ctx context.Context, leave string, req *fetch.Request, 
 		if !warm || !r.unanswered(err) || ctx.Err() != nil {
 			return nil, requestFault(ctx, err)
 		}
-		if req.Trace != nil && req.Trace.Again != nil {
-			req.Trace.Again()
-		}
+		again(req.Trace)
 	}
 }
 
@@ -180,7 +178,7 @@ func (r *reader) exchange(a *ask, via *proxyTo) (*exchange, error) {
 	r.keep = r.keep && !has(a.header, "Connection")
 	r.made = exchange{
 		trace: r.trace, via: via, conn: c, tls: c.state,
-		proto: r.proto, code: r.code, head: r.head, header: r.header, length: r.length, body: r,
+		proto: r.proto, code: r.code, head: r.head, header: r.header, length: r.length, endless: r.endless, body: r,
 		trailer: func() fetch.Header { return r.trailer },
 	}
 	if r.body == nothing {

@@ -45,7 +45,8 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	return resp, err
 }
 
-// try sends a, and again with the answer where the server asks for a login.
+// try sends a. It sends it again where the server asks for a login, or does not
+// know HEAD.
 func (d *driver) try(ctx context.Context, req *fetch.Request, a *ask) (*fetch.Response, error) {
 	for {
 		x, err := d.send(ctx, req, d.withCookies(a))
@@ -53,7 +54,14 @@ func (d *driver) try(ctx context.Context, req *fetch.Request, a *ask) (*fetch.Re
 			return nil, err
 		}
 		d.keepCookies(a, x)
-		r := &reply{exchange: x, ask: a, req: req, raw: d.opts.Old.Raw, now: d.env.Now()}
+		if a.headRefused(x.code) {
+			x.body.Close()
+			req.Trace.Notef("server does not answer HEAD: a GET that ends behind the head")
+			again(req.Trace)
+			a = a.asGet()
+			continue
+		}
+		r := &reply{exchange: x, ask: a, req: req, raw: d.opts.Old.Raw, limit: d.env.MaxBody, now: d.env.Now()}
 		resp, err := r.response()
 		if err != nil {
 			x.body.Close()
@@ -71,10 +79,15 @@ func (d *driver) try(ctx context.Context, req *fetch.Request, a *ask) (*fetch.Re
 			return resp, nil
 		}
 		drain(resp.Body)
-		if req.Trace != nil && req.Trace.Again != nil {
-			req.Trace.Again() // a record is of one exchange: the one that answers
-		}
+		again(req.Trace)
 		a = next
+	}
+}
+
+// again has t forget the last exchange. A record is of the one that answers.
+func again(t *fetch.Trace) {
+	if t != nil && t.Again != nil {
+		t.Again()
 	}
 }
 

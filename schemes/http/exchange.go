@@ -23,6 +23,7 @@ type exchange struct {
 	head    []byte // of interim responses too; for HTTP/2 what HTTP/1 would have sent
 	header  fetch.Header
 	length  int64         // of the body; -1: not known
+	endless bool          // its Content-Length is more than any object has
 	body    io.ReadCloser // its end, or Close, is that of the exchange
 	trailer func() fetch.Header
 }

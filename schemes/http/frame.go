@@ -13,10 +13,11 @@ import (
 
 // framing is what the head says of the end of the body and of the connection.
 type framing struct {
-	length           string // that of the first Content-Length
-	lengths          int    // how many there are
-	differ           bool   // one says another length
+	length           string // the first value of Content-Length
+	lengths          int    // how many values there are
+	differ           bool   // two values are not the same
 	codings          []string
+	faulty           bool // a transfer coding in HTTP/1.0, which has none
 	close, keepAlive bool
 }
 
@@ -24,11 +25,15 @@ func (r *reader) framing() (f framing) {
 	for _, field := range r.header {
 		switch {
 		case field.Is("Content-Length"):
-			if f.lengths++; f.lengths == 1 {
-				f.length = field.Value
+			for value := range items(field.Value) { // "6, 6" is 6: RFC 9110 8.6
+				if f.lengths++; f.lengths == 1 {
+					f.length = value
+				}
+				f.differ = f.differ || value != f.length
 			}
-			f.differ = f.differ || field.Value != f.length
-		case field.Is("Transfer-Encoding") && r.minor > 0: // HTTP/1.0 has none
+		case field.Is("Transfer-Encoding") && r.minor == 0:
+			f.faulty = true
+		case field.Is("Transfer-Encoding"):
 			for coding := range items(field.Value) {
 				f.codings = append(f.codings, strings.ToLower(coding))
 			}
@@ -58,6 +63,9 @@ func (r *reader) frame() error {
 	f := r.framing()
 	r.body, r.length = toEnd{r}, -1
 	r.keep = !f.close && (r.minor > 0 || f.keepAlive)
+	if f.faulty { // RFC 9112 6.1
+		r.odd("Transfer-Encoding in a response of HTTP/1.0: ignored")
+	}
 	length, err := r.contentLength(f)
 	if err != nil {
 		return err
@@ -77,6 +85,7 @@ func (r *reader) frame() error {
 	case err != nil:
 		return err
 	case len(codings) > 0:
+		r.endless = false
 		return r.chunked(codings)
 	case length == 0:
 		r.body, r.length, r.bounded = nothing, 0, true
@@ -96,6 +105,7 @@ func (r *reader) contentLength(f framing) (int64, error) {
 			return n, nil
 		}
 		if endless(f.length) {
+			r.endless = true
 			r.odd("Content-Length of more than any object has: the body goes to the end")
 			return -1, nil
 		}

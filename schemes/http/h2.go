@@ -88,6 +88,7 @@ func (h *h2) send(ctx context.Context, leave string, req *fetch.Request, a *ask)
 	}
 	x.proto, x.code, x.tls, x.length = "HTTP/2", resp.StatusCode, resp.TLS, resp.ContentLength
 	x.header = fromHTTP(resp.Header)
+	x.endless = x.length < 0 && endless(x.header.Get("Content-Length"))
 	x.head = headOf(x)
 	x.trailer = func() fetch.Header { return fromHTTP(resp.Trailer) }
 	x.body = &stream{ReadCloser: resp.Body, ctx: ctx, h: h}

@@ -42,6 +42,7 @@ type reader struct {
 	code    int
 	header  fetch.Header
 	length  int64 // of the body; -1: not known
+	endless bool  // its Content-Length is more than any object has
 	left    int64 // of a body of known length
 	trailer fetch.Header
 
@@ -138,7 +139,9 @@ func (r *reader) response() error {
 		if err != nil {
 			return err
 		}
-		status, fields, _ := strings.Cut(string(r.head[start:]), "\n")
+		status, folded, _ := strings.Cut(string(r.head[start:]), "\n")
+		fields := r.unfold(folded)
+		r.head = append(r.head[:len(r.head)-len(folded)], fields...)
 		if err := r.status(strings.TrimSuffix(status, "\r")); err != nil {
 			return err
 		}
@@ -239,9 +242,28 @@ func (r *reader) status(line string) error {
 	return r.deviates("version that is neither HTTP/1.0 nor HTTP/1.1")
 }
 
-// fields reads so many lines of fields: RFC 9112 5.
+// unfold joins each field that stands on several lines: RFC 9112 5.2.
+func (r *reader) unfold(text string) string {
+	if !strings.Contains(text, "\n ") && !strings.Contains(text, "\n\t") {
+		return text
+	}
+	r.trace.Notef("header field folded over lines")
+	out := make([]byte, 0, len(text))
+	for line := range strings.Lines(text) {
+		if len(out) > 0 && isBlank(line[0]) {
+			out = bytes.TrimRight(out, " \t\r\n")
+			if line = strings.TrimLeft(line, " \t"); !blank([]byte(line)) {
+				out = append(out, ' ')
+			}
+		}
+		out = append(out, line...)
+	}
+	return string(out)
+}
+
+// fields reads so many lines of fields, none of which is folded: RFC 9112 5.
 func (r *reader) fields(text string, lines int) (fetch.Header, error) {
-	h, folded := make(fetch.Header, 0, lines), false
+	h := make(fetch.Header, 0, lines)
 	for len(text) > 0 {
 		var line string
 		line, text = cutLine(text)
@@ -258,15 +280,10 @@ func (r *reader) fields(text string, lines int) (fetch.Header, error) {
 		if line == "" {
 			continue
 		}
-		if isBlank(line[0]) { // obs-fold: RFC 9112 5.2
-			if len(h) == 0 {
-				if err := r.deviates("field that begins with a blank"); err != nil {
-					return nil, err
-				}
-				continue
+		if isBlank(line[0]) {
+			if err := r.deviates("field that begins with a blank"); err != nil {
+				return nil, err
 			}
-			folded = true
-			h[len(h)-1].Value += " " + trim(line)
 			continue
 		}
 		f, ok, err := r.field(line)
@@ -276,9 +293,6 @@ func (r *reader) fields(text string, lines int) (fetch.Header, error) {
 		if ok {
 			h = append(h, f)
 		}
-	}
-	if folded {
-		r.trace.Notef("header field folded over lines")
 	}
 	return h, nil
 }

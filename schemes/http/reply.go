@@ -1,6 +1,7 @@
 package http
 
 import (
+	"math"
 	"net/http"
 	"time"
 
@@ -16,6 +17,8 @@ type reply struct {
 	raw bool // no coding is taken off
 	now time.Time
 	out *fetch.Response
+
+	limit int64 // of a body; 0: none
 
 	decoded bool // the body is not as it came
 }
@@ -39,8 +42,14 @@ func (r *reply) response() (*fetch.Response, error) {
 
 		Trailer: r.trailer,
 	}
+	if r.endless && r.limit > 0 {
+		r.out.Size = math.MaxInt64 // larger than every limit
+	}
 	if err := r.byStatus(); err != nil {
 		return nil, err
+	}
+	if r.req.Op == fetch.Stat {
+		r.empty() // that of a GET would be sent on
 	}
 	if r.head == nil {
 		r.out.Code = 0 // a reply without a head has no status
