@@ -127,6 +127,7 @@ func (j *job) transfer(req *fetch.Request, out sink) error {
 	if have := out.State(); have.Offset > 0 {
 		req = req.Clone()
 		req.Range, req.IfSame = fetch.Range{First: have.Rest()}, have.Validator
+		req.ErrorBody = false // the page of an error continues no file
 		if have.Unverified {
 			j.note("continuing %s at byte %d: nothing proves that it is the same version", out.Name(), have.Offset)
 		}

@@ -28,11 +28,18 @@ func rangeField(r fetch.Range) string {
 // of total. Where it says "*", total or first is -1.
 type span struct{ first, end, total int64 }
 
-// parseSpan reads a Content-Range: RFC 9110 14.4.
+// parseSpan reads a Content-Range: RFC 9110 14.4. Some servers leave out the
+// unit where no part of the object is sent. A range that ends before its first
+// byte is empty; it counts only at the end of the object.
 func parseSpan(s string) (span, bool) {
-	unit, s, _ := strings.Cut(strings.TrimSpace(s), " ")
+	s = strings.TrimSpace(s)
+	const unit = "bytes"
+	named := len(s) > len(unit) && strings.EqualFold(s[:len(unit)], unit)
+	if named {
+		s = strings.TrimLeft(s[len(unit):], " =:")
+	}
 	part, size, ok := strings.Cut(s, "/")
-	if !ok || !strings.EqualFold(unit, "bytes") {
+	if !ok || !named && part != "*" {
 		return span{}, false
 	}
 	out := span{-1, -1, -1}
@@ -48,10 +55,13 @@ func parseSpan(s string) (span, bool) {
 	if out.first, ok = digits(first); !ok {
 		return span{}, false
 	}
-	if out.end, ok = digits(last); !ok || out.end < out.first {
+	if out.end, ok = digits(last); !ok {
 		return span{}, false
 	}
 	out.end++
+	if out.end <= out.first {
+		return out, out.end == out.first && out.first == out.total
+	}
 	return out, out.total < 0 || out.end <= out.total
 }
 
@@ -92,6 +102,9 @@ func (r *reply) partial() error {
 	}
 	r.out.Offset, r.out.Size = got.first, got.total
 	r.out.Validator = r.validator()
+	if got.first == got.end {
+		r.empty()
+	}
 	return nil
 }
 

@@ -47,6 +47,16 @@ func TestRanges(t *testing.T) {
 		{"at its end", fetch.Range{First: 10}, "", []string{sprintf(past, 10) + five + "\r\nhello"}, "", 10, 10, 0},
 		{"empty object", fetch.Range{First: -5}, "", []string{sprintf(past, 0) + five + "\r\nhello"}, "", 0, 0, 0},
 
+		{"at its end, no unit", fetch.Range{First: 10}, "", []string{"HTTP/1.1 416 x\r\nContent-Range: */10\r\n" + five + "\r\nhello"}, "", 10, 10, 0},
+		{"at its end, unit with an equals sign", fetch.Range{First: 10}, "", []string{"HTTP/1.1 416 x\r\nContent-Range: Bytes=*/10\r\n" + five + "\r\nhello"}, "", 10, 10, 0},
+		{"at its end, all of it", fetch.Range{First: 10}, "", []string{"HTTP/1.1 416 x\r\nContent-Range: bytes 0-9/10\r\n" + five + "\r\nhello"}, "", 10, 10, 0},
+		{"at its end, another unit", fetch.Range{First: 10}, "", []string{"HTTP/1.1 416 x\r\nContent-Range: lines */10\r\n" + five + "\r\nhello"}, "", 0, 0, fetch.Denied},
+		{"empty part at the end", fetch.Range{First: 10}, "", []string{part("bytes 10-9/10", "Content-Length: 0\r\n", "")}, "", 10, 10, 0},
+		{"empty part at the end, no length", fetch.Range{First: 10}, "", []string{part("bytes 10-9/10", "", "")}, "", 10, 10, 0},
+		{"empty part at the end, with bytes", fetch.Range{First: 10}, "", []string{part("bytes 10-9/10", five, "hello")}, "", 0, 0, fetch.Protocol},
+		{"empty part in the midst", fetch.Range{First: 5}, "", []string{part("bytes 5-4/10", "Content-Length: 0\r\n", "")}, "", 0, 0, fetch.Protocol},
+		{"part without a unit", fetch.Range{First: 5}, "", []string{part("5-9/10", five, "56789")}, "", 0, 0, fetch.Protocol},
+
 		{"resume", fetch.Range{First: 5}, `"v1"`, []string{part("bytes 5-9/10", five+tag, "56789")}, "56789", 5, 10, 0},
 		{"resume, no tag sent", fetch.Range{First: 5}, `"v1"`, []string{part("bytes 5-9/10", five, "56789")}, "56789", 5, 10, 0},
 		{"resume of another object", fetch.Range{First: 5}, `"v1"`, []string{whole}, "0123456789", 0, 10, 0},
