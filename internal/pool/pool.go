@@ -44,8 +44,8 @@ type session[S io.Closer] struct {
 }
 
 // Get removes the session of that key which has waited for the shortest time,
-// and returns false where there is none. Its peer may have closed it
-// meanwhile.
+// and returns false where there is none. Its peer may have closed it or sent
+// something meanwhile, which fetch.Quiet reports.
 func (p *Pool[S]) Get(key string) (held S, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"io"
 	"mime"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base"
+	"github.com/anyurl/fetch/internal/coding"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -53,6 +53,12 @@ func formOf(media string) form {
 	return nothing
 }
 
+// inflate decompresses a gzip stream, up to the limit of w.
+func (w *walk) inflate(packed io.Reader) io.Reader {
+	z := coding.NewReader(io.NopCloser(packed), []string{"gzip"}, nil)
+	return &limited{z, cmp.Or(w.most, maxInflated)}
+}
+
 // document goes through a body.
 func (w *walk) document(retrieved uri.URI, media string, header fetch.Header, body io.Reader) error {
 	f := formOf(media)
@@ -63,19 +69,11 @@ func (w *walk) document(retrieved uri.URI, media string, header fetch.Header, bo
 		return nil
 	}
 	if f == packed {
-		z, err := gzip.NewReader(body)
-		if err != nil {
-			return fetch.Protocol.Errorf("a sitemap that is no gzip: %w", err)
-		}
-		body, f = &limited{z, cmp.Or(w.most, maxInflated)}, xml
+		body, f = w.inflate(body), xml
 	}
 	in := begin(body)
 	if w.out == nil && bytes.HasPrefix(in.buf, magic) {
-		z, err := gzip.NewReader(in)
-		if err != nil {
-			return fetch.Protocol.Errorf("no gzip: %w", err)
-		}
-		in = begin(&limited{z, cmp.Or(w.most, maxInflated)})
+		in = begin(w.inflate(in))
 	}
 	if wide(in.buf) {
 		if w.out != nil {

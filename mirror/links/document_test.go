@@ -120,6 +120,7 @@ func packedWith(t *testing.T, body io.Reader) io.Reader {
 	t.Helper()
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
+	z.Name = strings.Repeat("n", 1000) // more than compress/gzip reads
 	if _, err := io.Copy(z, body); err != nil {
 		t.Fatal(err)
 	}
