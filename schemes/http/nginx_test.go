@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"net"
 	"strings"
 	"testing"
 
@@ -117,5 +118,38 @@ func TestNginxParts(t *testing.T) {
 		if !errors.As(err, &e) || !errors.Is(err, fetch.TryLater) || e.RetryAfter.Seconds() != 7 {
 			t.Errorf("%s: busy: %v", base, err)
 		}
+	}
+}
+
+// A look at an idle connection costs none: TLS 1.3 sends its tickets before the
+// first answer, and they are not taken for surplus.
+func TestNginxReuse(t *testing.T) {
+	s := peer.Nginx(t, peer.NginxOptions{TLS: true})
+	s.Put("small", []byte("hello"))
+	for _, test := range []struct {
+		name, url string
+		opts      http.Options
+	}{
+		{"plain", "http://" + s.Addr, http.Options{}},
+		{"tls", "https://" + s.TLSAddr, http.Options{HTTP1: true}},
+		{"tls, HTTP/2 offered", "https://" + s.TLSAddr, http.Options{}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			client, conns := realClient(t, s, test.opts), 0
+			for range 20 {
+				req := ask(test.url + "/small")
+				req.Trace = &fetch.Trace{Mark: func(p fetch.Phase, _ net.Conn) {
+					if p == fetch.Connected {
+						conns++
+					}
+				}}
+				if _, body, err := get(t, client, req); body != "hello" || err != nil {
+					t.Fatalf("got %q, %v", body, err)
+				}
+			}
+			if conns != 1 {
+				t.Errorf("%d connections, want 1", conns)
+			}
+		})
 	}
 }
