@@ -7,11 +7,13 @@ import (
 	"errors"
 	"hash/crc32"
 	"io"
+
+	"github.com/anyurl/fetch/fetch"
 )
 
 // A member reads one member of a gzip stream (RFC 1952) at a time. The name,
-// the comment and the extra field in its header may have any length: they are
-// skipped as they arrive. The reader of compress/gzip ends at 512 bytes.
+// the comment and the extra field in its header are skipped as they arrive, up
+// to freeRatio bytes. The reader of compress/gzip ends at 512 bytes.
 type member struct {
 	in           *bufio.Reader
 	inflated     io.ReadCloser
@@ -57,6 +59,7 @@ func (z *member) next() error {
 type header struct {
 	in     *bufio.Reader
 	digest uint32
+	text   int // bytes of name and comment
 	err    error
 }
 
@@ -95,6 +98,9 @@ func (h *header) skipText() {
 		var part []byte
 		part, h.err = h.in.ReadSlice(0)
 		h.digest = crc32.Update(h.digest, crc32.IEEETable, part)
+		if h.text += len(part); h.text > freeRatio {
+			h.err = fetch.TooLarge.Errorf("gzip header larger than %d bytes", freeRatio)
+		}
 	}
 }
 
