@@ -72,12 +72,10 @@ func TestStringHidesMistypedLogin(t *testing.T) {
 	}
 }
 
+// TestRedactIsLinear would run for hours if Redact were not.
 func TestRedactIsLinear(t *testing.T) {
-	for _, text := range []string{"http:", "http:a:", "?token", "&key=", "http:///", "a:a"} {
-		long := strings.Repeat(text, 1<<20/len(text))
-		if n := testing.AllocsPerRun(1, func() { Redact(long) }); n > 1<<20 {
-			t.Errorf("%q: %v allocations", text, n)
-		}
+	for _, text := range []string{"http:", "http:a:", "?token", "&key=", "http:///", "a:a", "http:a "} {
+		Redact(strings.Repeat(text, 4<<20/len(text)))
 	}
 }
 
