@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/tty"
 )
 
 // converses reports whether both sides of a scheme converse in lines while the
@@ -38,7 +37,7 @@ func (a *app) said(who string, next func([]byte)) func([]byte) {
 	return func(p []byte) {
 		var all strings.Builder // in one write: others may say something too
 		for line := range bytes.Lines(p) {
-			all.WriteString(who + tty.Escape(string(bytes.TrimRight(line, "\r\n"))) + "\n")
+			all.WriteString(who + plain(string(bytes.TrimRight(line, "\r\n"))) + "\n")
 		}
 		a.stderr.Write([]byte(all.String()))
 		if next != nil {
