@@ -151,17 +151,12 @@ func (d *door) encrypt(ctx context.Context, c net.Conn, p Proxy, t Target) (net.
 	if config == nil {
 		config = d.tls
 	}
-	config = config.Clone()
-	if config == nil {
-		config = &tls.Config{}
+	if config = config.Clone(); config != nil {
+		config.ServerName = "" // it names a target, not the proxy
 	}
-	config.ServerName, config.NextProtos = t.Origin().Host, []string{"http/1.1"}
-	ctx, cancel := context.WithTimeout(ctx, d.policy.connectTime())
-	defer cancel()
-	secure := tls.Client(c, config)
-	if err := secure.HandshakeContext(ctx); err != nil {
-		c.Close()
-		return nil, err
+	secure, err := handshake(ctx, c, config, t.Origin().Host, d.policy.connectTime(), []string{"http/1.1"})
+	if err != nil {
+		return nil, err // not a nil *tls.Conn
 	}
 	return secure, nil
 }

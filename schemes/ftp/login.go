@@ -61,17 +61,17 @@ func (d *driver) open(ctx context.Context, t fetch.Target, who *login, trace *fe
 	if err != nil {
 		return nil, err
 	}
-	s := newSession(conn, trace)
+	s := newSession(conn, t.Host, trace)
 	defer context.AfterFunc(ctx, s.abort)()
-	if err := d.enter(ctx, s, t, who); err != nil {
+	if err := d.enter(ctx, s, who); err != nil {
 		s.Close()
 		return nil, err
 	}
 	return s, nil
 }
 
-func (d *driver) enter(ctx context.Context, s *session, t fetch.Target, who *login) error {
-	config := d.tlsConfig(t.Host)
+func (d *driver) enter(ctx context.Context, s *session, who *login) error {
+	config := d.tlsConfig()
 	if d.implicit {
 		if err := s.encrypt(ctx, config); err != nil {
 			return err

@@ -3,30 +3,20 @@ package ftp
 import (
 	"context"
 	"crypto/tls"
-	"net"
-	"strings"
-	"time"
 
 	"github.com/anyurl/fetch/fetch"
 )
-
-// shakeTime is how long a TLS handshake may take.
-const shakeTime = 10 * time.Second
 
 // tlsConfig is the configuration of one control connection and the data
 // connections beside it. They share a cache of their own, for servers such as
 // vsftpd take a data connection only if it resumes the session of the control
 // connection, and no other.
-func (d *driver) tlsConfig(host string) *tls.Config {
+func (d *driver) tlsConfig() *tls.Config {
 	config := d.env.TLS.Clone()
 	if config == nil {
 		config = &tls.Config{}
 	}
-	if config.ServerName == "" {
-		config.ServerName = strings.TrimSuffix(host, ".")
-	}
 	config.ClientSessionCache = tls.NewLRUClientSessionCache(1)
-	config.NextProtos = nil
 	return config
 }
 
@@ -37,7 +27,7 @@ func (s *session) encrypt(ctx context.Context, config *tls.Config) error {
 		s.broken = true
 		return fetch.TLS.Errorf("text in clear after AUTH TLS")
 	}
-	conn, err := shake(ctx, s.door, config)
+	conn, err := fetch.Handshake(ctx, s.door, config, s.host, s.trace)
 	if err != nil {
 		s.broken = true
 		return err
@@ -45,34 +35,7 @@ func (s *session) encrypt(ctx context.Context, config *tls.Config) error {
 	s.wire = conn
 	state := conn.ConnectionState()
 	s.secure = &state
-	s.trace.Reached(fetch.Secured, conn)
 	return nil
-}
-
-func shake(ctx context.Context, conn net.Conn, config *tls.Config) (*tls.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, shakeTime)
-	defer cancel()
-	c := tls.Client(conn, config)
-	if err := c.HandshakeContext(ctx); err != nil {
-		if cause := context.Cause(ctx); cause != nil {
-			err = cause
-		}
-		return nil, shakeFault(err).Errorf("tls handshake: %w", err)
-	}
-	return c, nil
-}
-
-// shakeFault is TLS for all that is not the network's. A connection that was
-// cut comes as the end of something.
-func shakeFault(err error) fetch.Fault {
-	switch fault := fetch.FaultOf(err); fault {
-	case fetch.Internal:
-		return fetch.TLS
-	case fetch.Truncated:
-		return fetch.Connect
-	default:
-		return fault
-	}
 }
 
 // startTLS asks for encryption (RFC 4217 4). It never goes on in clear where

@@ -22,6 +22,7 @@ const (
 // A session is a control connection on which somebody is logged in, and what
 // is known of its server. It belongs to one request at a time.
 type session struct {
+	host  string       // of the server, for TLS
 	door  net.Conn     // the door's connection: to stand beside, to close
 	wire  net.Conn     // door, or TLS over it
 	lines *line.Reader // reads wire
@@ -51,8 +52,8 @@ type session struct {
 	lost   bool // dirs does not tell where we are
 }
 
-func newSession(conn net.Conn, trace *fetch.Trace) *session {
-	s := &session{door: conn, wire: conn, trace: trace, telnet: true}
+func newSession(conn net.Conn, host string, trace *fetch.Trace) *session {
+	s := &session{host: host, door: conn, wire: conn, trace: trace, telnet: true}
 	s.lines = line.NewReader(s)
 	return s
 }

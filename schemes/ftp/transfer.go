@@ -266,7 +266,7 @@ func (s *session) encryptData(ctx context.Context, t *transfer) error {
 	if s.data == nil {
 		return nil
 	}
-	conn, err := shake(ctx, t.Conn, s.data)
+	conn, err := fetch.Handshake(ctx, t.Conn, s.data, s.host, nil)
 	if err == nil {
 		t.Conn = conn
 		return nil

@@ -235,6 +235,9 @@ func TestTLSFaults(t *testing.T) {
 			return faultnet.Script{faultnet.Expect("^\x16"), faultnet.Send("3not here\t\terror.host\t1\r\n"), faultnet.Stall()}
 		}},
 		{"handshake stalls", "timeout", "", 10 * time.Second, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{faultnet.TLSStall()} }},
+		{"version that nobody speaks", "tls", "", 0, func(c *faultnet.Certs) faultnet.Script {
+			return faultnet.Script{faultnet.Send("\x16\x03\x01\x00\x2a\x02\x00\x00\x26\x03\x01" + strings.Repeat("r", 32) + "\x00\x00\x2f\x00"), faultnet.Stall()}
+		}},
 		{"handshake ends", "connect", "", 0, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{faultnet.TLSCut()} }},
 	} {
 		t.Run(c.name, func(t *testing.T) {

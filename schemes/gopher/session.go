@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"crypto/tls"
-	"errors"
 	"io"
 	"net"
 	"strings"
@@ -38,10 +37,8 @@ func (s *session) Close() error {
 // larger reads go past it.
 const window = 32 << 10
 
-const (
-	shakeTime = 10 * time.Second // for a TLS handshake
-	sendTime  = time.Minute      // for a server to take what is sent to it
-)
+// sendTime limits the sending of a request.
+const sendTime = time.Minute
 
 // exchange connects and sends what l says. The connection lives as long as
 // ctx, or until the session is closed.
@@ -98,37 +95,14 @@ func (d *driver) dial(ctx context.Context, req *fetch.Request) (net.Conn, *tls.C
 	if req.URL.Scheme() != "gophers" {
 		return conn, nil, nil
 	}
-	within, cancel := context.WithTimeout(ctx, shakeTime)
-	defer cancel()
-	secure := tls.Client(conn, d.tls(t))
-	if err := secure.HandshakeContext(within); err != nil {
-		conn.Close()
-		switch {
-		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			err = fetch.Connect.Errorf("server closed during the TLS handshake: %w", err)
-		case ctx.Err() == nil && within.Err() != nil:
-			err = fetch.Timeout.Errorf("no TLS handshake within %v", shakeTime)
-		}
+	// Servers end TLS by closing the connection, as they end plain Gopher.
+	// crypto/tls accepts that unless a record is cut.
+	secure, err := fetch.Handshake(ctx, conn, d.env.TLS, t.Host, req.Trace)
+	if err != nil {
 		return nil, nil, err
 	}
-	req.Trace.Reached(fetch.Secured, secure)
 	state := secure.ConnectionState()
 	return secure, &state, nil
-}
-
-// tls is the configuration for t. Servers end TLS as they end plain Gopher,
-// by closing the connection: crypto/tls takes that for the end where no record
-// is cut.
-func (d *driver) tls(t fetch.Target) *tls.Config {
-	config := &tls.Config{}
-	if d.env.TLS != nil {
-		config = d.env.TLS.Clone()
-	}
-	if config.ServerName == "" {
-		config.ServerName = strings.TrimSuffix(t.Host, ".")
-	}
-	config.NextProtos = nil // Gopher has no name in ALPN
-	return config
 }
 
 // begin waits for the first byte of the answer, or for its end.

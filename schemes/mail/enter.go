@@ -3,7 +3,6 @@ package mail
 import (
 	"context"
 	"crypto/tls"
-	"strings"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -116,9 +115,6 @@ func (s *session) startTLS(ctx context.Context, base *tls.Config) error {
 	return s.askCapabilities()
 }
 
-// shakeTime is how long a TLS handshake may take.
-const shakeTime = 10 * time.Second
-
 // encrypt makes the connection one of TLS. Bytes that came in clear are not to
 // be believed behind it.
 func (s *session) encrypt(ctx context.Context, base *tls.Config) error {
@@ -126,38 +122,13 @@ func (s *session) encrypt(ctx context.Context, base *tls.Config) error {
 		s.broken.Store(true)
 		return fetch.TLS.Errorf("text in clear after STARTTLS")
 	}
-	config := base.Clone()
-	if config == nil {
-		config = new(tls.Config)
-	}
-	if config.ServerName == "" {
-		config.ServerName = strings.TrimSuffix(s.place.Host, ".")
-	}
-	ctx, cancel := context.WithTimeout(ctx, shakeTime)
-	defer cancel()
 	s.door.SetDeadline(time.Time{})
-	conn := tls.Client(s.door, config)
-	if err := conn.HandshakeContext(ctx); err != nil {
+	conn, err := fetch.Handshake(ctx, s.door, base, s.place.Host, s.trace)
+	if err != nil {
 		s.broken.Store(true)
-		if cause := context.Cause(ctx); cause != nil {
-			err = cause
-		}
-		return shakeFault(err).Errorf("tls handshake: %w", err)
+		return err
 	}
 	state := conn.ConnectionState()
 	s.wire, s.secure = conn, &state
-	s.trace.Reached(fetch.Secured, conn)
 	return nil
-}
-
-// shakeFault is TLS for all that is not the network's.
-func shakeFault(err error) fetch.Fault {
-	switch fault := fetch.FaultOf(err); fault {
-	case fetch.Internal:
-		return fetch.TLS
-	case fetch.Truncated: // nothing was
-		return fetch.Connect
-	default:
-		return fault
-	}
 }
