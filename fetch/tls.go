@@ -10,6 +10,18 @@ import (
 	"time"
 )
 
+// A TLSMode says when a driver encrypts a connection that begins in plaintext,
+// by AUTH TLS or STARTTLS. A request fails, and never continues in plaintext,
+// if the server agrees to encrypt and TLS then fails.
+type TLSMode uint8
+
+const (
+	TLSDefault  TLSMode = iota // as the Options of the scheme say
+	TLSWanted                  // if the server can
+	TLSRequired                // if the server can; the request fails otherwise
+	TLSNever                   // not at all
+)
+
 // handshakeTime limits a TLS handshake with a server.
 const handshakeTime = 10 * time.Second
 

@@ -59,11 +59,20 @@ func (f *ftpFlags) options(ignoreSize, raw bool) (ftp.Options, error) {
 		PRET: f.pret, ClearData: f.sslControl, Account: fetch.Secret(f.account), Alternative: f.alternative,
 		Anonymous: f.anonymous, IgnoreSize: ignoreSize, LF: !raw && runtime.GOOS != "windows",
 	}
-	switch {
-	case f.sslReqd || f.sslControl:
-		o.TLS = ftp.TLSRequired
-	case f.ssl:
-		o.TLS = ftp.TLSWanted
+	if o.TLS = f.tlsMode(); f.sslControl {
+		o.TLS = fetch.TLSRequired
 	}
 	return o, nil
+}
+
+// tlsMode returns the mode that --ssl and --ssl-reqd select for ftp, imap and
+// nntp.
+func (f *ftpFlags) tlsMode() fetch.TLSMode {
+	switch {
+	case f.sslReqd:
+		return fetch.TLSRequired
+	case f.ssl:
+		return fetch.TLSWanted
+	}
+	return fetch.TLSDefault
 }

@@ -42,13 +42,7 @@ func (f *sessionFlags) register(p *pflag.FlagSet) {
 // for the message around it.
 func (a *app) mailOptions(client func() *fetch.Client) mail.Options {
 	f := &a.flags
-	o := mail.Options{Stores: f.mail.stores, Mechanism: f.mail.mechanism, Mbox: (f.news.mbox || f.news.maildir != "") && !f.news.listing}
-	switch {
-	case f.ftp.sslReqd:
-		o.TLS = mail.TLSRequired
-	case f.ftp.ssl:
-		o.TLS = mail.TLSWanted
-	}
+	o := mail.Options{Stores: f.mail.stores, Mechanism: f.mail.mechanism, TLS: f.ftp.tlsMode(), Mbox: (f.news.mbox || f.news.maildir != "") && !f.news.listing}
 	o.StoreLogin = func(ctx context.Context, c fetch.Challenge) (*fetch.Credential, error) { return a.who.answer(ctx, c) }
 	if f.mail.in != "" {
 		o.In = func(ctx context.Context) (*fetch.Response, error) { return client().Get(ctx, f.mail.in) }

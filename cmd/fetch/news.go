@@ -50,7 +50,7 @@ func (f *newsFlags) register(p *pflag.FlagSet) {
 }
 
 func (f *newsFlags) options(ssl ftpFlags, compressed bool) (nntp.Options, error) {
-	o := nntp.Options{Server: f.server, After: f.since, ClearPassword: f.insecureAuth, Field: f.field, Describe: f.describe}
+	o := nntp.Options{Server: f.server, After: f.since, ClearPassword: f.insecureAuth, Field: f.field, Describe: f.describe, TLS: ssl.tlsMode()}
 	if compressed {
 		o.Compress = nntp.CompressAlways
 	}
@@ -67,12 +67,6 @@ func (f *newsFlags) options(ssl ftpFlags, compressed bool) (nntp.Options, error)
 		o.View = nntp.Body
 	case f.mbox || f.maildir != "":
 		o.View = nntp.Articles // of a group its articles, not their overview
-	}
-	switch {
-	case ssl.sslReqd:
-		o.TLS = nntp.TLSRequired
-	case ssl.ssl:
-		o.TLS = nntp.TLSWanted
 	}
 	if f.state == "" {
 		return o, nil

@@ -20,8 +20,8 @@ type Options struct {
 	NoEPRT bool // PORT at once, over IPv4
 	PRET   bool // announce each transfer by PRET, as distributed servers want
 
-	TLS       TLS  // of the ftp scheme; ftps is always encrypted
-	ClearData bool // only the control connection is encrypted
+	TLS       fetch.TLSMode // of ftp (RFC 4217), by default never; ftps is always encrypted
+	ClearData bool          // only the control connection is encrypted
 
 	Anonymous   string       // password of the anonymous user; "": "fetch@"
 	Account     fetch.Secret // for ACCT, where the Credential has none
@@ -51,15 +51,6 @@ func ParseMethod(name string) (Method, error) {
 	}
 	return 0, fetch.Usage.Errorf("ftp method %q is none of multicwd, singlecwd, nocwd", name)
 }
-
-// TLS says whether an ftp server is asked for encryption (RFC 4217).
-type TLS uint8
-
-const (
-	TLSNever    TLS = iota
-	TLSWanted       // where the server has it, else in clear
-	TLSRequired     // or not at all
-)
 
 // Schemes returns ftp and ftps.
 func Schemes(opts Options) []fetch.Scheme {

@@ -82,7 +82,7 @@ func (d *driver) enter(ctx context.Context, s *session, who *login) error {
 		return err
 	}
 	encrypted := d.implicit
-	if !d.implicit && d.TLS != TLSNever {
+	if !d.implicit && d.wantsTLS() {
 		if encrypted, err = d.startTLS(ctx, s, config); err != nil {
 			return err
 		}

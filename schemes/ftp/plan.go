@@ -45,7 +45,7 @@ func (o *Options) plan(req *fetch.Request, implicit bool) ([]fetch.Step, error) 
 }
 
 func (o *Options) planLogin(auth *fetch.Credential, implicit bool) (steps []fetch.Step, err error) {
-	if !implicit && o.TLS != TLSNever {
+	if !implicit && o.wantsTLS() {
 		steps = append(steps, fetch.Step{Verb: "AUTH", Arg: "TLS"})
 	}
 	user := anonymous
@@ -54,7 +54,7 @@ func (o *Options) planLogin(auth *fetch.Credential, implicit bool) (steps []fetc
 		err = (&login{Credential: *auth}).safe()
 	}
 	steps = append(steps, fetch.Step{Verb: "USER", Arg: user}, fetch.Step{Verb: "PASS", Secret: true})
-	if implicit || o.TLS != TLSNever {
+	if implicit || o.wantsTLS() {
 		steps = append(steps, fetch.Step{Verb: "PBSZ", Arg: "0"}, fetch.Step{Verb: "PROT", Arg: o.protection()})
 	}
 	return steps, err

@@ -33,7 +33,7 @@ func TestProxies(t *testing.T) {
 					t.Errorf("%s: got %q", path, got)
 				}
 			}
-			c = client(t, ftp.Options{TLS: ftp.TLSRequired}, through, trusting(server, 0))
+			c = client(t, ftp.Options{TLS: fetch.TLSRequired}, through, trusting(server, 0))
 			if got := get(t, c, "ftp://"+server.Addr+"/motd"); got != "hello\n" {
 				t.Errorf("encrypted: got %q", got)
 			}

@@ -51,12 +51,15 @@ func (d *driver) startTLS(ctx context.Context, s *session, config *tls.Config) (
 	if s.broken {
 		return false, refused("AUTH TLS", r)
 	}
-	if d.TLS == TLSRequired {
+	if d.TLS == fetch.TLSRequired {
 		return false, &fetch.Error{Code: r.Code, Err: fetch.TLS.Errorf("AUTH TLS: %s", sentence(r))}
 	}
 	s.trace.Notef("not encrypted: %s", sentence(r))
 	return false, nil
 }
+
+// wantsTLS reports whether ftp sends AUTH TLS.
+func (o *Options) wantsTLS() bool { return o.TLS == fetch.TLSWanted || o.TLS == fetch.TLSRequired }
 
 func (o *Options) protection() string {
 	if o.ClearData {
@@ -76,7 +79,7 @@ func (d *driver) protect(s *session, config *tls.Config) error {
 		s.data = config
 		return nil
 	}
-	if d.implicit || d.TLS == TLSRequired {
+	if d.implicit || d.TLS == fetch.TLSRequired {
 		return &fetch.Error{Code: prot.Code, Err: fetch.TLS.Errorf("PROT P: %s", sentence(prot))}
 	}
 	s.trace.Notef("data not encrypted: %s", sentence(prot))

@@ -61,11 +61,11 @@ func (d *driver) enter(ctx context.Context, s *session, who login) error {
 
 func (d *driver) wantsTLS(s *session, known bool) bool {
 	switch d.TLS {
-	case TLSRequired:
+	case fetch.TLSRequired:
 		return true
-	case TLSWanted:
+	case fetch.TLSWanted:
 		return s.caps["STARTTLS"]
-	case TLSNever:
+	case fetch.TLSNever:
 		return false
 	}
 	return s.caps["STARTTLS"] && !known

@@ -37,7 +37,9 @@ import (
 // Options say how servers are spoken to and where messages are kept. The zero
 // value is right for imap URLs.
 type Options struct {
-	TLS TLS // of imap; imaps is always encrypted
+	// TLS is the mode of imap, by default before a login if the server can.
+	// Imaps is always encrypted.
+	TLS fetch.TLSMode
 
 	// Mechanism is how a login is proved where the URL does not say: the name
 	// of a SASL mechanism, "+LOGIN" for the command, "" for the best that the
@@ -65,17 +67,6 @@ type Options struct {
 	// an mbox, and not a listing of them.
 	Mbox bool
 }
-
-// TLS says when imap asks for encryption. Where a server agrees to it and
-// fails, nothing goes on in clear.
-type TLS uint8
-
-const (
-	TLSForLogin TLS = iota // before a login, where the server has it
-	TLSWanted              // wherever the server has it
-	TLSRequired            // or not at all
-	TLSNever
-)
 
 // The ports of RFC 3501 and RFC 8314.
 const (

@@ -16,7 +16,7 @@ func (o Options) plan(req *fetch.Request, implicit bool) ([]fetch.Step, error) {
 		return nil, err
 	}
 	steps := []fetch.Step{{Verb: "CAPABILITY"}}
-	if !implicit && o.TLS != TLSNever {
+	if !implicit && o.TLS != fetch.TLSNever {
 		steps = append(steps, fetch.Step{Verb: "STARTTLS"})
 	}
 	steps = append(steps, who.step())

@@ -35,37 +35,37 @@ func TestTLS(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name, scheme, fault, body string
-		tls                       mail.TLS
+		tls                       fetch.TLSMode
 		took                      time.Duration
 		script                    func(*faultnet.Certs) faultnet.Script
 	}{
-		{"STARTTLS", "imap", "ok", "\r\nhello", mail.TLSForLogin, 0, func(c *faultnet.Certs) faultnet.Script {
+		{"STARTTLS", "imap", "ok", "\r\nhello", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script {
 			return append(offer(send("A1 OK begin\r\n"), c.TLS()), conversation()...)
 		}},
-		{"STARTTLS, self-signed", "imap", "tls", "", mail.TLSForLogin, 0, func(c *faultnet.Certs) faultnet.Script {
+		{"STARTTLS, self-signed", "imap", "tls", "", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script {
 			return offer(send("A1 OK begin\r\n"), c.SelfSigned())
 		}},
-		{"text in clear behind the answer", "imap", "tls", "", mail.TLSForLogin, 0, func(c *faultnet.Certs) faultnet.Script {
+		{"text in clear behind the answer", "imap", "tls", "", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script {
 			return offer(send("A1 OK begin\r\n* CAPABILITY IMAP4rev1 AUTH=PLAIN\r\n"), c.TLS())
 		}},
-		{"refused", "imap", "tls", "", mail.TLSForLogin, 0, func(c *faultnet.Certs) faultnet.Script { return offer(send("A1 NO no\r\n")) }},
-		{"taken away", "imap", "tls", "", mail.TLSRequired, 0, func(c *faultnet.Certs) faultnet.Script {
+		{"refused", "imap", "tls", "", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script { return offer(send("A1 NO no\r\n")) }},
+		{"taken away", "imap", "tls", "", fetch.TLSRequired, 0, func(c *faultnet.Certs) faultnet.Script {
 			return faultnet.Script{send("* OK [CAPABILITY IMAP4rev1] ready\r\n"), hear("^A1 STARTTLS\r\n$"), send("A1 BAD what\r\n")}
 		}},
-		{"handshake stalls", "imap", "timeout", "", mail.TLSForLogin, 10 * time.Second, func(c *faultnet.Certs) faultnet.Script {
+		{"handshake stalls", "imap", "timeout", "", fetch.TLSDefault, 10 * time.Second, func(c *faultnet.Certs) faultnet.Script {
 			return offer(send("A1 OK begin\r\n"), faultnet.TLSStall())
 		}},
-		{"TLS", "imaps", "ok", "\r\nhello", mail.TLSForLogin, 0, func(c *faultnet.Certs) faultnet.Script {
+		{"TLS", "imaps", "ok", "\r\nhello", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script {
 			return append(faultnet.Script{c.TLS(), send("* OK [CAPABILITY IMAP4rev1 X] ready\r\n"), hear("^A1 LOGIN .*\r\n$"), send("A1 OK welcome\r\n")}, conversation()...)
 		}},
-		{"TLS, self-signed", "imaps", "tls", "", mail.TLSForLogin, 0, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{c.SelfSigned()} }},
-		{"TLS, expired", "imaps", "tls", "", mail.TLSForLogin, 0, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{c.Expired()} }},
-		{"TLS, of another host", "imaps", "tls", "", mail.TLSForLogin, 0, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{c.WrongHost()} }},
-		{"TLS, a server in clear", "imaps", "tls", "", mail.TLSForLogin, 0, func(c *faultnet.Certs) faultnet.Script {
+		{"TLS, self-signed", "imaps", "tls", "", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{c.SelfSigned()} }},
+		{"TLS, expired", "imaps", "tls", "", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{c.Expired()} }},
+		{"TLS, of another host", "imaps", "tls", "", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{c.WrongHost()} }},
+		{"TLS, a server in clear", "imaps", "tls", "", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script {
 			return faultnet.Script{send("* OK ready\r\n"), faultnet.Stall()}
 		}},
-		{"TLS, handshake ends", "imaps", "connect", "", mail.TLSForLogin, 0, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{faultnet.TLSCut()} }},
-		{"TLS, cut without its goodbye", "imaps", "truncated", "\r\nhel", mail.TLSForLogin, 0, func(c *faultnet.Certs) faultnet.Script {
+		{"TLS, handshake ends", "imaps", "connect", "", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{faultnet.TLSCut()} }},
+		{"TLS, cut without its goodbye", "imaps", "truncated", "\r\nhel", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script {
 			return faultnet.Script{c.TLS(), send("* PREAUTH [CAPABILITY IMAP4rev1] ready\r\n"), hear("EXAMINE INBOX\r\n$"), send("T1 OK done\r\n"), hear("\r\n$"),
 				send("* 1 FETCH (UID 1 BODY[] {7}\r\n\r\nhel"), faultnet.Cut()}
 		}},
@@ -118,9 +118,9 @@ func TestDovecotLogins(t *testing.T) {
 	s, base := dovecot(t, peer.DovecotOptions{TLS: true, Config: []string{"mail_max_userip_connections = 100", "auth_mechanisms = plain login anonymous cram-md5 scram-sha-1 scram-sha-256 external"}})
 	trusting := func(o *fetch.Options) { o.TLS = &tls.Config{RootCAs: s.Cert.Pool} }
 	for _, name := range []string{"", "PLAIN", "LOGIN", "CRAM-MD5", "SCRAM-SHA-1", "SCRAM-SHA-256", "+LOGIN"} {
-		for _, how := range []mail.TLS{mail.TLSForLogin, mail.TLSNever} {
+		for _, how := range []fetch.TLSMode{fetch.TLSDefault, fetch.TLSNever} {
 			resp, got, err := read(t, client(t, mail.Options{TLS: how, Mechanism: name}, trusting), base+"/INBOX/;UID=1")
-			if err != nil || got != plainMessage || (resp.TLS == nil) != (how == mail.TLSNever) {
+			if err != nil || got != plainMessage || (resp.TLS == nil) != (how == fetch.TLSNever) {
 				t.Errorf("%s: got %q, %v", name, got, err)
 			}
 		}
@@ -137,7 +137,7 @@ func TestDovecotLogins(t *testing.T) {
 		t.Errorf("a certificate of nobody's: got %q, %v", got, err)
 	}
 	s.Add("anonymous", "INBOX", plainMessage)
-	if _, got, err := read(t, client(t, mail.Options{TLS: mail.TLSNever}), "imap://"+s.Addr+"/INBOX/;UID=1"); err != nil || got != plainMessage {
+	if _, got, err := read(t, client(t, mail.Options{TLS: fetch.TLSNever}), "imap://"+s.Addr+"/INBOX/;UID=1"); err != nil || got != plainMessage {
 		t.Errorf("anonymous: got %q, %v", got, err)
 	}
 }

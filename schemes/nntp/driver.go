@@ -105,7 +105,7 @@ func (d *driver) carryOut(ctx context.Context, q *query, s *session) (*fetch.Res
 			s, err = d.instead(ctx, q, s, q.auth)
 		case code == 480 && !s.loggedIn:
 			s, err = d.identify(ctx, q, s, err)
-		case code == 483 && s.secure == nil:
+		case code == 483 && s.secure == nil && d.TLS != fetch.TLSNever:
 			s, err = d.secure(ctx, q, s)
 		default:
 			d.giveBack(q, s)

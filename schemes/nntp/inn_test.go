@@ -79,7 +79,7 @@ func TestINN(t *testing.T) {
 	}
 	t.Run("article", func(t *testing.T) { innArticle(t, client(t, nntp.Options{Server: s.Addr})) })
 	t.Run("tls", func(t *testing.T) {
-		for _, o := range []nntp.Options{{Server: s.Addr, TLS: nntp.TLSRequired}, {Server: "snews://" + s.TLSAddr + "/"}} {
+		for _, o := range []nntp.Options{{Server: s.Addr, TLS: fetch.TLSRequired}, {Server: "snews://" + s.TLSAddr + "/"}} {
 			c := client(t, o, func(f *fetch.Options) { f.TLS = trust.TLS })
 			if resp, got, err := read(t, c, "nntp:local.test/2"); err != nil || got != stored(2, article(2, "\r\n")) || resp.TLS == nil {
 				t.Errorf("%+v: got %q, %v", o, got, err)

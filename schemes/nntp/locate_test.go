@@ -71,8 +71,9 @@ func TestPlan(t *testing.T) {
 		{url: "news:a.*", want: "LIST NEWSGROUPS a.*", opts: Options{Describe: true}},
 		{url: "news:a.*", want: "NEWGROUPS 20260102 030405 GMT", since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)},
 		{url: "news:a", want: "NEWNEWS a 20260102 030405 GMT (else OVER)", since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)},
-		{url: "nntp://h/g", want: "STARTTLS; GROUP g" + overview, opts: Options{TLS: TLSWanted}},
-		{url: "nntps://h/g", want: "GROUP g" + overview, opts: Options{TLS: TLSWanted}},
+		{url: "nntp://h/g", want: "STARTTLS; GROUP g" + overview, opts: Options{TLS: fetch.TLSWanted}},
+		{url: "nntps://h/g", want: "GROUP g" + overview, opts: Options{TLS: fetch.TLSWanted}},
+		{url: "nntp://h/g", want: "GROUP g" + overview, opts: Options{TLS: fetch.TLSNever}},
 	} {
 		req := &fetch.Request{Op: c.op, Since: c.since}
 		var err error
@@ -98,9 +99,12 @@ func TestPlan(t *testing.T) {
 			t.Errorf("%s: begins with %q", c.url, s)
 		}
 	}
-	steps, err := Options{}.plan(&fetch.Request{URL: uri.MustParse("news:1@x"), Auth: &fetch.Credential{User: "u", Password: "secret"}}, false)
-	if got := fmt.Sprint(steps); err != nil || !strings.Contains(got, "STARTTLS AUTHINFO USER u (else AUTHINFO SASL PLAIN) AUTHINFO PASS *** ARTICLE") || strings.Contains(got, "secret") {
-		t.Errorf("login: got %s, %v", got, err)
+	for mode, want := range map[fetch.TLSMode]string{fetch.TLSDefault: "STARTTLS ", fetch.TLSNever: ""} {
+		want = "[CAPABILITIES (else MODE READER) " + want + "AUTHINFO USER u (else AUTHINFO SASL PLAIN) AUTHINFO PASS *** ARTICLE <1@x>]"
+		steps, err := Options{TLS: mode}.plan(&fetch.Request{URL: uri.MustParse("news:1@x"), Auth: &fetch.Credential{User: "u", Password: "secret"}}, false)
+		if got := fmt.Sprint(steps); err != nil || got != want {
+			t.Errorf("login: got %s, %v, want %s", got, err, want)
+		}
 	}
 }
 

@@ -34,7 +34,7 @@ func (d *driver) enter(ctx context.Context, s *session, auth *fetch.Credential) 
 	if err := s.greet(); err != nil {
 		return err
 	}
-	if s.secure == nil && (d.TLS == TLSRequired || d.TLS == TLSWanted && s.caps.has("STARTTLS")) {
+	if s.secure == nil && (d.TLS == fetch.TLSRequired || d.TLS == fetch.TLSWanted && s.caps.has("STARTTLS")) {
 		if err := s.startTLS(ctx, d.env.TLS); err != nil {
 			return err
 		}
@@ -85,11 +85,11 @@ func (d *driver) protect(ctx context.Context, s *session) error {
 	if s.secure != nil {
 		return nil
 	}
-	if s.caps.has("STARTTLS") {
+	if s.caps.has("STARTTLS") && d.TLS != fetch.TLSNever {
 		return s.startTLS(ctx, d.env.TLS)
 	}
 	if !d.ClearPassword {
-		err := fetch.Auth.Errorf("server wants a password and has no STARTTLS, and plaintext is not allowed")
+		err := fetch.Auth.Errorf("server wants a password, the connection has no TLS, and plaintext is not allowed")
 		return &fetch.Remedy{Err: err, Option: "--insecure-auth"}
 	}
 	s.trace.Notef("password sent in clear text")

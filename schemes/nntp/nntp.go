@@ -38,7 +38,9 @@ type Options struct {
 	After uint64 // articles up to this number
 	Marks *Marks // what an earlier run has brought; nil: nothing
 
-	TLS           TLS  // of news and nntp; snews and nntps are always encrypted
+	// TLS is the mode of news and nntp (RFC 4642), by default before a password
+	// and where the server insists. Snews and nntps are always encrypted.
+	TLS           fetch.TLSMode
 	ClearPassword bool // a password may go over a connection without TLS
 	Compress      Compress
 }
@@ -52,16 +54,6 @@ const (
 	Body                 // the body of an article
 	Overview             // the overview of whatever articles are named, a listing
 	Articles             // as Whole, but a group as a batch of its articles
-)
-
-// TLS says when news and nntp ask for encryption (RFC 4642). Where a server
-// agrees to it and fails, nothing goes on in clear.
-type TLS uint8
-
-const (
-	TLSForPassword TLS = iota // before a password is sent, and where the server insists
-	TLSWanted                 // wherever the server has it
-	TLSRequired               // or not at all
 )
 
 // Compress says which answers come compressed where a server can do that

@@ -14,7 +14,7 @@ func (o Options) plan(req *fetch.Request, implicit bool) ([]fetch.Step, error) {
 		return nil, err
 	}
 	steps := []fetch.Step{{Verb: "CAPABILITIES", Else: "MODE READER"}}
-	if !implicit && (o.TLS != TLSForPassword || req.Auth != nil) {
+	if !implicit && o.TLS != fetch.TLSNever && (o.TLS != fetch.TLSDefault || req.Auth != nil) {
 		steps = append(steps, fetch.Step{Verb: "STARTTLS"})
 	}
 	if req.Auth != nil {
