@@ -33,6 +33,7 @@ const (
 type archive struct {
 	root   *os.Root
 	lock   save.Handle
+	alone  bool // lock is ours
 	front  frontier.Frontier
 	store  *tree.Store
 	namer  *tree.Namer
@@ -90,6 +91,7 @@ func (a *archive) hold(dir string) (err error) {
 	if a.lock, err = save.OpenLock(filepath.Join(dir, lockFile)); errors.Is(err, fetch.InUse) {
 		return fetch.InUse.Errorf("another process works on %s", dir)
 	}
+	a.alone = err == nil
 	return err
 }
 
@@ -254,6 +256,9 @@ func (a *archive) close() (err error) {
 	}
 	if a.store != nil {
 		err = errors.Join(err, a.store.Close())
+		if a.alone {
+			a.root.Remove(tree.Tmp) // fails where something is left for the next run
+		}
 	}
 	if a.front != nil {
 		err = errors.Join(err, a.front.Close())

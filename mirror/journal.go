@@ -149,7 +149,6 @@ func (m *mirror) count(v *visit, r *frontier.Result) {
 	}
 	if v.body != nil {
 		e.Size = v.size
-		t.Bytes += v.size
 	}
 	if v.state == frontier.Kept {
 		t.messages++
@@ -159,6 +158,7 @@ func (m *mirror) count(v *visit, r *frontier.Result) {
 		switch e.Same = v.same || v.repeated; {
 		case !e.Same:
 			t.New++
+			t.Bytes += e.Size
 		case v.repaired:
 			t.Repaired++
 		case v.listed:

@@ -81,7 +81,7 @@ type Summary struct {
 	Failed    int64 // failed permanently
 	Unreached int64 // their servers could not be reached; they are pending for the next run
 	Excluded  int64 // not wanted: out of scope, refused, too large or not of a wanted type
-	Bytes     int64 // of payloads
+	Bytes     int64 // of the contents of what is new
 	Attic     int64 // files that were moved out of the tree
 	Left      int64 // pending for this run
 

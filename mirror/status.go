@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 
+	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror/frontier"
 )
 
@@ -44,6 +45,22 @@ func Dump(ctx context.Context, dir string, of ...frontier.State) iter.Seq2[Line,
 			}
 		}
 	}
+}
+
+// Idle calls f while no run, and nothing else that changes it, works on the
+// archive at dir. It is fetch.InUse if something does. A folder whose lock
+// cannot be opened, such as one on a medium that is read only, is idle.
+func Idle(dir string, f func() error) error {
+	a := &archive{}
+	err := a.enter(dir)
+	if err == nil {
+		defer a.close()
+		_, err = a.root.Stat(lockFile)
+	}
+	if err == nil && errors.Is(a.hold(dir), fetch.InUse) {
+		return fetch.InUse.Errorf("%s is in use: fetch mirror, or another command, is running on it; try again when it has ended", dir)
+	}
+	return f()
 }
 
 // A Line is a URL of an archive, and what is known of it.

@@ -61,12 +61,15 @@ func exclusive(ctx context.Context, dir string, f func(*archive) error) error {
 		return err
 	}
 	if err = a.hold(dir); err == nil {
+		a.store, err = tree.Open(dir, tree.Options{})
+	}
+	if err == nil {
 		err = f(a)
 	}
 	return errors.Join(fault(err), a.close())
 }
 
-// existing opens the archive at dir to be read.
+// existing opens the database of the archive at dir, to be read beside a run.
 func existing(ctx context.Context, dir string) (*archive, error) {
 	a := &archive{ends: map[string]int64{}}
 	err := a.enter(dir)
@@ -77,9 +80,6 @@ func existing(ctx context.Context, dir string) (*archive, error) {
 	}
 	if err == nil {
 		err = a.openFrontier(ctx, dir)
-	}
-	if err == nil {
-		a.store, err = tree.Open(dir, tree.Options{})
 	}
 	if err != nil {
 		return nil, errors.Join(fault(err), a.close())

@@ -163,13 +163,15 @@ replay software opens, or writes the SHA-256 of each file to standard output:
   cd example.org && fetch pack . --manifest | sha256sum -c`,
 		Args: exactly(1, "the folder of an archive"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			switch {
-			case manifest && wacz == "":
-				return a.manifest(args[0])
-			case wacz == "" || manifest:
+			if manifest == (wacz != "") {
 				return fetch.Usage.Errorf("wants either --wacz FILE or --manifest")
 			}
-			return packWACZ(args[0], wacz, title)
+			return mirror.Idle(args[0], func() error {
+				if manifest {
+					return a.manifest(args[0])
+				}
+				return a.packWACZ(args[0], wacz, title)
+			})
 		},
 	}
 	c.Flags().StringVar(&wacz, "wacz", "", "write the WARC files with their index as `FILE`")
@@ -188,7 +190,16 @@ func (a *app) manifest(dir string) error {
 	return errors.Join(mirror.Manifest(w, dir), local(flush()))
 }
 
-func packWACZ(dir, name, title string) (err error) {
+// packWACZ packs the finished WARC files. One that was not finished is left out
+// with a note: its end is not known before the next run has cut it.
+func (a *app) packWACZ(dir, name, title string) (err error) {
+	open, err := filepath.Glob(filepath.Join(dir, "warc", "*.warc.gz.open"))
+	for _, name := range open {
+		a.note("%s is left out: its run was stopped, and fetch mirror continues it", name)
+	}
+	if err != nil {
+		return fetch.Local.With(err)
+	}
 	names, err := filepath.Glob(filepath.Join(dir, "warc", "*.warc.gz"))
 	names = slices.DeleteFunc(names, func(name string) bool { // a link could lead to a file of another archive
 		info, err := os.Lstat(name)

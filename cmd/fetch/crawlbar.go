@@ -44,10 +44,10 @@ func (b *crawlBar) line(decor.Statistics) string {
 	}
 	text := fmt.Sprintf("%d new", p.New)
 	if p.Same > 0 {
-		text += fmt.Sprintf(", %d as they were", p.Same)
+		text += fmt.Sprintf(", %d unchanged", p.Same)
 	}
-	if p.Failed > 0 {
-		text += fmt.Sprintf(", %d failed", p.Failed)
+	if failed := p.Failed + p.Unreached; failed > 0 {
+		text += fmt.Sprintf(", %d failed", failed)
 	}
 	rate := float64(bytes) / max(time.Since(b.began).Seconds(), 1)
 	return fmt.Sprintf("%s; %d left, hosts: %d; % .1f, % .1f/s ", text, p.Left, p.Hosts, decor.SizeB1024(bytes), decor.SizeB1024(rate))
@@ -57,8 +57,9 @@ func (b *crawlBar) show(p mirror.Progress) {
 	b.mu.Lock()
 	b.at = p
 	b.mu.Unlock()
-	b.bar.SetTotal(p.New+p.Same+p.Failed+p.Excluded+p.Gone+p.Left, false)
-	b.bar.SetCurrent(p.New + p.Same + p.Failed + p.Excluded + p.Gone)
+	done := p.New + p.Same + p.Listed + p.Repaired + p.Failed + p.Unreached + p.Excluded + p.Gone
+	b.bar.SetTotal(done+p.Left, false)
+	b.bar.SetCurrent(done)
 }
 
 // body is told by wrap.Progress how far a body is: a mirror counts it at its

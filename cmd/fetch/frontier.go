@@ -16,10 +16,14 @@ func (a *app) frontier() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "frontier status|dump|requeue DIR",
 		Short: "Show what an archive has still to visit, or visit it again",
-		Long: `frontier tells of the URLs of an archive, each of which is in one state: pending,
-still to be visited; done; kept, which is done for ever, as a message is; gone,
-brought once, and the server has it no more; dead, which failed for good; or
-excluded, which is found and not wanted. A mirror may be at work meanwhile.`,
+		Long: `frontier describes the URLs of an archive, each of which is in one state:
+  pending   not visited yet, or to be visited again by this run or the next one
+  done      retrieved, or unchanged
+  kept      retrieved, and never requested again, such as a message
+  gone      retrieved by an earlier run, and deleted on the server since
+  dead      failed permanently
+  excluded  found, and not wanted: out of scope, refused, of another type or size
+A mirror may run at the same time.`,
 		RunE: func(*cobra.Command, []string) error {
 			return fetch.Usage.Errorf("wants status, dump or requeue")
 		},
@@ -34,7 +38,21 @@ func (a *app) frontierStatus() *cobra.Command {
 	return &cobra.Command{
 		Use:   "status DIR",
 		Short: "Count the URLs of an archive by their state, as JSON",
-		Args:  exactly(1, "the folder of an archive"),
+		Long: `status writes one JSON object:
+  run        the number of the newest run, from 1
+  started    when it began
+  ended      when it ended; missing while it is running, or if it was stopped
+  urls       all URLs that any run has found: the sum of states, plus earlier
+  states     how many URLs are in each state: those that this run has found, and
+             all that are pending
+  earlier    URLs of earlier runs that this run has not found
+  unreached  those of the pending URLs whose servers could not be reached; the
+             next run requests them
+  hosts      hosts with pending URLs
+  captures   objects retrieved by all runs, each version of an object
+  bytes      the size of their contents
+  next       when the first of the hosts that are left alone gets a request again`,
+		Args: exactly(1, "the folder of an archive"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			s, err := mirror.Status(a.ctx, args[0])
 			if err != nil {
@@ -47,23 +65,29 @@ func (a *app) frontierStatus() *cobra.Command {
 	}
 }
 
-// status is what fetch frontier status shows.
+// status is what fetch frontier status shows; its help describes the fields.
 type status struct {
-	Run      int64            `json:"run"`
-	Started  *time.Time       `json:"started,omitempty"`
-	Ended    *time.Time       `json:"ended,omitempty"` // not there: it goes on, or was stopped
-	URLs     int64            `json:"urls"`
-	States   map[string]int64 `json:"states"` // of this run
-	Hosts    int64            `json:"hosts"`  // with something pending
-	Captures int64            `json:"captures"`
-	Bytes    int64            `json:"bytes"`
-	Next     *time.Time       `json:"next,omitempty"`
+	Run       int64            `json:"run"`
+	Started   *time.Time       `json:"started,omitempty"`
+	Ended     *time.Time       `json:"ended,omitempty"`
+	URLs      int64            `json:"urls"`
+	States    map[string]int64 `json:"states"`
+	Earlier   int64            `json:"earlier"`
+	Unreached int64            `json:"unreached,omitempty"`
+	Hosts     int64            `json:"hosts"`
+	Captures  int64            `json:"captures"`
+	Bytes     int64            `json:"bytes"`
+	Next      *time.Time       `json:"next,omitempty"`
 }
 
 func statusOf(s frontier.Stats) status {
-	out := status{Run: s.Run, URLs: s.URLs, Hosts: s.Hosts, Captures: s.Captures, Bytes: s.Bytes, States: map[string]int64{}}
+	out := status{
+		Run: s.Run, URLs: s.URLs, Earlier: s.URLs, Unreached: s.Parked, Hosts: s.Hosts,
+		Captures: s.Captures, Bytes: s.Bytes, States: map[string]int64{},
+	}
 	for state, n := range s.States {
 		out.States[state.String()] = n
+		out.Earlier -= n
 	}
 	for to, at := range map[**time.Time]time.Time{&out.Started: s.Started, &out.Ended: s.Ended, &out.Next: s.Next} {
 		if !at.IsZero() {

@@ -34,13 +34,16 @@ after one that ended: what did not change is not brought again. Nothing is kept
 that is not whole. fetch verify proves it.
 
 Links are followed below the URLs; --scope, --include and --page-requisites reach
-further, but never where the policy forbids it. A host is asked for one object a
+further, but never where the policy forbids it. A Prospero directory also leads
+to the files that it names on other hosts. A host is asked for one object a
 second, one of this machine or a private network for two at a time without a
 pause: --delay and --per-host say otherwise. robots.txt holds.
 
-Exit codes: 0 complete; 8 some URLs failed for good, crawl.jsonl has them;
-10 a limit ended the run; 3 this machine did: the disk, or another process works
-on the archive; 130 interrupted. After 3, 10 and 130 the same command goes on.`,
+Exit codes: 0 complete; 4 some servers could not be reached; 8 some URLs failed
+permanently; failed.txt lists the URLs in both cases, and --max-failed tolerates
+some. 10 a limit ended the run; 3 this machine did: the disk, or another process
+works on the archive; 130 interrupted. After 3, 4, 10 and 130 the same command
+continues.`,
 		Example: `  fetch mirror gopher://gopher.example.org/
   fetch mirror --warc --page-requisites http://example.org/docs/
   fetch mirror --mailboxes mbox nntp://news.example.org/comp.lang.c
@@ -78,6 +81,7 @@ func (a *app) mirrors(f *mirrorFlags, args []string) error {
 		return err
 	}
 	view := a.newView(f.json)
+	view.limits, view.maxFailed = o.Limits, f.maxFailed
 	defer view.end()
 	a.around = append(a.around, personal)
 	if view.bar != nil {
@@ -102,7 +106,7 @@ func (a *app) mirrors(f *mirrorFlags, args []string) error {
 		err = mirror.Browse(a.ctx, o.Dir, f.browse)
 	}
 	if err == nil {
-		err = view.failed(o.Dir)
+		err = view.failed(o.Dir, sum)
 	}
 	return errors.Join(err, a.writeCookies())
 }

@@ -22,13 +22,17 @@ type mirrorFlags struct {
 	scope        string
 	include      []string
 	exclude      []string
-	depth        int
+	depth        depth
 	requisites   bool
 	accept       []string
 	reject       []string
 	maxFiles     int64
 	maxBytes     bytesFlag
 	maxPerHost   int64
+	maxLinks     int64
+	maxEntries   int64
+	maxQueue     int64
+	maxFailed    int64
 	runTime      seconds
 	minFree      bytesFlag
 	hosts        int
@@ -55,13 +59,18 @@ func (f *mirrorFlags) register(p *pflag.FlagSet) {
 	p.StringVar(&f.scope, "scope", "prefix", "follow links within `REACH` of the URLs: prefix, host, domain or any")
 	p.StringArrayVar(&f.include, "include", nil, "follow links that match `REGEXP` too")
 	p.StringArrayVar(&f.exclude, "exclude", nil, "follow no link that matches `REGEXP`")
-	p.IntVar(&f.depth, "depth", 0, "follow `N` links from a URL at the most; 0 is no limit")
+	p.Var(&f.depth, "depth", "follow at most `N` links from a URL; 0 fetches the URLs alone, inf is no limit")
 	p.BoolVar(&f.requisites, "page-requisites", false, "bring what pages need to be shown from wherever it is")
 	p.StringSliceVar(&f.accept, "accept", nil, "keep objects of these media `TYPES` alone (image/*)")
 	p.StringSliceVar(&f.reject, "reject", nil, "keep no objects of these media `TYPES`")
 	p.Int64Var(&f.maxFiles, "max-files", 0, "stop after `N` objects")
 	p.Var(&f.maxBytes, "max-bytes", "stop after `BYTES` (100k, 2M, 1G)")
 	p.Int64Var(&f.maxPerHost, "max-per-host", 0, "bring `N` objects of one host at the most")
+	p.Int64Var(&f.maxLinks, "max-links", mirror.DefaultLinks, "add at most `N` URLs from one page; 0 is no limit")
+	p.Int64Var(&f.maxEntries, "max-entries", mirror.DefaultEntries, "add at most `N` URLs from one listing or sitemap; 0 is no limit")
+	p.Int64Var(&f.maxQueue, "max-queue", mirror.DefaultQueue, "keep at most `N` URLs of one host in the queue; 0 is no limit")
+	p.Int64Var(&f.maxFailed, "max-failed", -1, "exit with 0 if at most `N` URLs failed that did not fail in the previous run")
+	p.Lookup("max-failed").DefValue = "0" // which is not shown
 	p.Var(&f.runTime, "run-time", "stop after `SECONDS`")
 	p.Var(&f.minFree, "min-free", "stop when the disk has less than `BYTES` left")
 	p.Lookup("min-free").DefValue = "64M"
@@ -95,6 +104,41 @@ func (s *share) Set(text string) error {
 
 func (*share) Type() string { return "share" }
 
+// depth is Scope.Depth: 0 is no limit, and a negative one the seeds alone.
+type depth int
+
+func (d *depth) String() string {
+	if *d == 0 {
+		return "inf"
+	}
+	return strconv.Itoa(max(int(*d), 0))
+}
+
+func (d *depth) Set(text string) error {
+	if text == "inf" {
+		*d = 0
+		return nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return fetch.Usage.Errorf("neither a number of links nor inf: %q", text)
+	}
+	if *d = depth(n); n == 0 {
+		*d = -1
+	}
+	return nil
+}
+
+func (*depth) Type() string { return "depth" }
+
+// limitOf returns the field of mirror.Limits for a flag of which 0 is no limit.
+func limitOf(n int64) int64 {
+	if n == 0 {
+		return -1
+	}
+	return n
+}
+
 // options are those of the mirror itself.
 func (f *mirrorFlags) options(a *app) (o mirror.Options, err error) {
 	o = mirror.Options{
@@ -103,8 +147,9 @@ func (f *mirrorFlags) options(a *app) (o mirror.Options, err error) {
 		Limits: mirror.Limits{
 			Files: f.maxFiles, Bytes: int64(f.maxBytes), Time: time.Duration(f.runTime), PerHost: f.maxPerHost,
 			FileSize: int64(a.flags.maxFilesize), MinFree: int64(f.minFree),
+			Links: limitOf(f.maxLinks), Entries: limitOf(f.maxEntries), Queue: limitOf(f.maxQueue),
 		},
-		Scope: mirror.Scope{Depth: f.depth, Requisites: f.requisites, Accept: f.accept, Reject: f.reject},
+		Scope: mirror.Scope{Depth: int(f.depth), Requisites: f.requisites, Accept: f.accept, Reject: f.reject},
 	}
 	if a.given("per-host") {
 		o.PerHost = a.flags.perHost
@@ -146,6 +191,8 @@ func (f *mirrorFlags) consistent() error {
 		}
 	}
 	switch {
+	case f.maxLinks < 0 || f.maxEntries < 0 || f.maxQueue < 0:
+		return fetch.Usage.Errorf("--max-links, --max-entries and --max-queue take a number of URLs, or 0 for no limit")
 	case f.noTree && !f.warc:
 		return fetch.Usage.Errorf("--no-tree without --warc leaves nothing to write")
 	case f.noTree && f.browse != "":

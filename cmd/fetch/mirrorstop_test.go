@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -36,6 +37,12 @@ func TestMirrorStop(t *testing.T) {
 			})
 			fetchAs(t, 3, "mirror", "--output-dir", dir, url)
 			fetchAs(t, 3, "verify", dir)
+			for _, args := range [][]string{{"--manifest"}, {"--wacz", filepath.Join(t.TempDir(), "x.wacz")}} {
+				out, said := fetchSays(t, 3, append([]string{"pack", dir}, args...)...)
+				if out != "" || !strings.Contains(said, "is in use: fetch mirror, or another command, is running on it") {
+					t.Errorf("pack %v beside a run: %q, %q", args, out, said)
+				}
+			}
 			contains(t, fetchAs(t, 0, "frontier", "dump", "--state", "pending", dir), `/big"`)
 			if err := c.Process.Signal(test.signal); err != nil {
 				t.Fatal(err)
@@ -47,6 +54,10 @@ func TestMirrorStop(t *testing.T) {
 			fetchAs(t, 10, "verify", dir)
 			fetchAs(t, 0, "mirror", "--warc", "--output-dir", dir, url)
 			fetchAs(t, 0, "verify", dir)
+			if _, err := os.Stat(filepath.Join(dir, "tmp")); err == nil {
+				t.Error("tmp is there after the run")
+			}
+			fetchAs(t, 0, "pack", dir, "--manifest")
 			if n := states(t, dir, 1)["done"]; n != 3 {
 				t.Errorf("%d visits, want one of each", n)
 			}

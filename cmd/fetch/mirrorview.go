@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/mirror/frontier"
 	"github.com/anyurl/fetch/uri"
+	"github.com/vbauerster/mpb/v8/decor"
 )
 
 // view shows how a mirror goes on: what failed, with -v each visit, and on a
@@ -23,6 +25,8 @@ type view struct {
 	refused int64 // of the URLs that were typed
 
 	overrides map[string]int64 // URLs that the policy refused, by the flag that allows them
+	limits    mirror.Limits
+	maxFailed int64 // negative: not given
 }
 
 func (a *app) newView(events bool) *view {
@@ -40,7 +44,8 @@ func (v *view) event(e mirror.Event) {
 	if _, known := v.overrides[e.Override]; e.Override != "" && (known || len(v.overrides) < maxOverrides) {
 		v.overrides[e.Override]++
 	}
-	if v.app.flags.verbose || refused || e.State == "dead" || e.State == "cut" {
+	unreached := e.Unreached && strings.Contains(e.Note, uri.Redact(e.URL)) // else there was no request
+	if v.app.flags.verbose || refused || unreached || e.State == "dead" || e.State == "cut" {
 		v.say(about(e))
 	}
 }
@@ -51,8 +56,11 @@ const maxOverrides = 8
 // about is what a person is told of a visit.
 func about(e mirror.Event) string {
 	what := e.State
-	if e.Same {
-		what += ", as it was"
+	switch {
+	case e.Repaired:
+		what += ", repaired"
+	case e.Same:
+		what += ", unchanged"
 	}
 	switch {
 	case e.Note == "":
@@ -93,15 +101,16 @@ func (v *view) summary(s mirror.Summary, err error) {
 	if s.Run == 0 {
 		return
 	}
-	text := fmt.Sprintf("run %d, %v: %d new", s.Run, time.Since(v.began).Round(time.Second/10), s.New)
+	text := fmt.Sprintf("run %d (%v): %d new", s.Run, time.Since(v.began).Round(time.Second/10), s.New)
 	if s.New > 0 {
-		text += fmt.Sprintf(" of %d bytes", s.Bytes)
+		text += " (" + sizeText(s.Bytes) + ")"
 	}
 	for _, part := range []struct {
 		n    int64
 		what string
 	}{
-		{s.Same, "as they were"}, {s.Gone, "gone"}, {s.Attic, "moved to attic/"}, {s.Failed, "failed"}, {s.Excluded, "excluded"}, {s.Left, "left"},
+		{s.Same, "unchanged"}, {s.Listed, "unchanged by their listings"}, {s.Repaired, "repaired"}, {s.Gone, "gone"}, {s.Attic, "moved to attic/"},
+		{s.Failed, "failed"}, {s.Unreached, "not reached"}, {s.Excluded, "excluded"}, {s.Left, "left"},
 	} {
 		if part.n > 0 {
 			text += fmt.Sprintf(", %d %s", part.n, part.what)
@@ -111,17 +120,45 @@ func (v *view) summary(s mirror.Summary, err error) {
 	for _, flag := range slices.Sorted(maps.Keys(v.overrides)) {
 		v.app.note("refused by policy: %d; to allow: %s", v.overrides[flag], flag)
 	}
+	for _, over := range []struct {
+		n, limit int64
+		what     string
+	}{
+		{s.OverLinks, v.limits.Links, "links left out: one page may add %d URLs (--max-links N)"},
+		{s.OverEntries, v.limits.Entries, "entries left out: one listing may add %d URLs (--max-entries N)"},
+		{s.OverQueue, v.limits.Queue, "URLs left out: the queue of one host may hold %d (--max-queue N)"},
+	} {
+		if over.n > 0 {
+			v.app.note("%d "+over.what, over.n, over.limit)
+		}
+	}
 	if slices.Contains([]fetch.Fault{fetch.Canceled, fetch.DiskFull, fetch.TooLarge}, fetch.FaultOf(err)) {
-		v.app.note("the same command goes on")
+		v.app.note("the same command continues")
 	}
 }
 
-// failed is an error if the run that ended is complete but for some URLs, by
-// whichever process they were visited.
-func (v *view) failed(dir string) error {
-	s, err := mirror.Status(v.app.ctx, dir)
-	if n := s.States[frontier.Dead] + v.refused; err == nil && n > 0 {
-		err = fetch.NotFound.Errorf("failed for good: %d; fetch frontier dump --state dead,excluded %s tells which", n, dir)
+// sizeText writes a number of bytes for a person.
+func sizeText(n int64) string {
+	if n < 1<<10 {
+		return fmt.Sprint(n, " bytes")
 	}
-	return err
+	return fmt.Sprintf("% .1f", decor.SizeB1024(n))
+}
+
+// failed returns an error if the run that ended is complete except for some
+// URLs, by whichever process they were visited.
+func (v *view) failed(dir string, sum mirror.Summary) error {
+	s, err := mirror.Status(v.app.ctx, dir)
+	dead := s.States[frontier.Dead] + v.refused
+	newly := sum.NewlyFailed + v.refused
+	switch {
+	case err != nil || dead+s.Parked == 0:
+		return err
+	case v.maxFailed >= 0 && newly <= v.maxFailed:
+		v.app.note("%d URLs failed, %d of them newly (--max-failed %d); %s lists them", dead+s.Parked, newly, v.maxFailed, filepath.Join(dir, "failed.txt"))
+		return nil
+	case dead == 0:
+		return fetch.Connect.Errorf("%d URLs could not be reached; the same command requests them again", s.Parked)
+	}
+	return fetch.NotFound.Errorf("%d URLs failed permanently; fetch frontier dump --state dead,excluded %s lists them", dead, dir)
 }

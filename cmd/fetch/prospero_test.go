@@ -68,3 +68,42 @@ func TestProspero(t *testing.T) {
 	}
 	contains(t, fetchAs(t, 0, "plan", "prospero://h/docs"), "DIRECTORY ASCII docs\nLIST ATTRIBUTES COMPONENTS (else GET-OBJECT-INFO)\n")
 }
+
+// TestMirrorProspero mirrors the directory of the server that was recorded.
+// Its files are on the ftp server of the same machine: the default scope has
+// them, and what leads elsewhere is excluded.
+func TestMirrorProspero(t *testing.T) {
+	f := peer.Vsftpd(t, peer.FTPOptions{})
+	files := map[string]string{"pub/hello.txt": "anonymous ftp file\n", "pub/link.txt": "anonymous ftp file\n", "pub/alpha.txt": "alpha\n", "pub/odd names/it's a file.txt": "x\n"}
+	for name, text := range files {
+		f.Put(name, []byte(text))
+	}
+	l := faultnet.ListenPackets(t, faultnet.Packets{Answer: prospertest.Dirsrv(t).Answer})
+	dir := t.TempDir()
+	mirror := func(args ...string) string {
+		t.Helper()
+		_, said := fetchSays(t, 0, append([]string{"mirror", "--delay", "0", "--output-dir", dir, "--allow-port", "prospero:15250:any", "--exclude", "/(many|papers)$",
+			"--connect-to", "p.example:15250:" + l.Addr().String(), "--connect-to", "p.example:21:" + f.Addr, "prospero://p.example:15250/AFTP/pub"}, args...)...)
+		return said
+	}
+	contains(t, mirror("--exclude", "alpha.txt;type"), ": 8 new", ", 1 excluded")
+	got := archived(t, dir)
+	for name, text := range files {
+		found := 0
+		for path, body := range got {
+			if strings.HasSuffix(path, "/ftp/p.example/"+strings.NewReplacer("'", "%27", " ", "%20").Replace(name)) && body == text {
+				found++
+			}
+		}
+		if want := map[bool]int{true: 0, false: 1}[name == "pub/alpha.txt"]; found != want {
+			t.Errorf("%s is there %d times, want %d", name, found, want)
+		}
+	}
+	if n := states(t, dir, 1); n["excluded"] != 1 {
+		t.Errorf("%v", n)
+	}
+	if said := mirror("--exclude", "alpha.txt;type"); !strings.Contains(said, ", 1 excluded") || !strings.Contains(said, ": 0 new") {
+		t.Errorf("again: %s", said)
+	}
+	fetchAs(t, 0, "verify", dir)
+}

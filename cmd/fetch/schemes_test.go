@@ -13,11 +13,18 @@ import (
 // fetchAs runs the command in this process and returns what it wrote.
 func fetchAs(t *testing.T, want int, args ...string) string {
 	t.Helper()
-	var out, said bytes.Buffer
-	if got := run(append([]string{"--no-config", "--retry", "0"}, args...), strings.NewReader(""), &out, &said); got != want {
-		t.Errorf("fetch %q: exit code %d, want %d: %s", args, got, want, &said)
+	out, _ := fetchSays(t, want, args...)
+	return out
+}
+
+// fetchSays is fetchAs with what goes to standard error too.
+func fetchSays(t *testing.T, want int, args ...string) (out, errors string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	if got := run(append([]string{"--no-config", "--retry", "0"}, args...), strings.NewReader(""), &stdout, &stderr); got != want {
+		t.Errorf("fetch %q: exit code %d, want %d: %s", args, got, want, &stderr)
 	}
-	return out.String()
+	return stdout.String(), stderr.String()
 }
 
 func contains(t *testing.T, got string, wants ...string) {

@@ -32,6 +32,7 @@ func TestScript(t *testing.T) {
 			s.Put("hello.txt", []byte("hello\n"))
 			s.Put("big", noise(3_000_000))
 			s.Put("dir/a file", []byte("x"))
+			s.Put("links.html", []byte("<a href=hello.txt><a href=big><a href=dir/a%20file>"))
 			env.Setenv("NGINX", s.Addr)
 			env.Setenv("ROOT", s.Root)
 			env.Setenv("PORT", s.Addr[strings.LastIndexByte(s.Addr, ':')+1:])

@@ -54,7 +54,7 @@ func TestLinks(t *testing.T) {
 
 // TestOwnLinks: neither do links in the place of a Store's own folders.
 func TestOwnLinks(t *testing.T) {
-	for _, own := range []string{tmp, attic} {
+	for _, own := range []string{Tmp, attic} {
 		s, dir := open(t)
 		if err := write(t, s, "http/h/a", "x", time.Time{}); err != nil {
 			t.Fatal(err)

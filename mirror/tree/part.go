@@ -14,7 +14,7 @@ import (
 // system can hold; url is where it comes from. Closed before Adopt, what there
 // is of an object with a validator stays for the next Part of that name.
 func (s *Store) Part(name, url string) (*save.File, error) {
-	return save.Create(filepath.Join(s.dir, tmp, name), save.Options{URL: url, Resume: true, Strict: true})
+	return save.Create(filepath.Join(s.dir, Tmp, name), save.Options{URL: url, Resume: true, Strict: true})
 }
 
 // Adopt makes p, which is whole, a File like those of Create: durable, and

@@ -19,7 +19,7 @@ import (
 const (
 	Dir   = "tree"  // what was brought
 	attic = "attic" // what is no longer there to be brought
-	tmp   = "tmp"   // what is on its way
+	Tmp   = "tmp"   // what is on its way
 )
 
 // Options say how a Store keeps its files. The zero value is right.
@@ -57,11 +57,11 @@ func Open(dir string, o Options) (*Store, error) {
 	}
 	s := &Store{o: o, dir: dir, root: root, folders: map[string]*folder{}}
 	// What is on its way is nobody else's business.
-	if err = root.Mkdir(tmp, 0o700); err == nil || errors.Is(err, fs.ErrExist) {
-		s.tmp, err = openFolder(root, tmp)
+	if err = root.Mkdir(Tmp, 0o700); err == nil || errors.Is(err, fs.ErrExist) {
+		s.tmp, err = openFolder(root, Tmp)
 	}
 	if err == nil {
-		if s.parts, err = root.OpenRoot(tmp); err != nil {
+		if s.parts, err = root.OpenRoot(Tmp); err != nil {
 			s.tmp.close()
 		}
 	}

@@ -54,7 +54,7 @@ func read(t testing.TB, dir, path string) string {
 // parts counts what is on its way.
 func parts(t testing.TB, dir string) int {
 	t.Helper()
-	list, err := os.ReadDir(filepath.Join(dir, tmp))
+	list, err := os.ReadDir(filepath.Join(dir, Tmp))
 	if err != nil {
 		t.Fatal(err)
 	}
