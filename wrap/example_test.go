@@ -27,8 +27,8 @@ func Example() {
 	}))
 	defer server.Close()
 
-	again := func(_ *fetch.Request, n int, _ time.Duration, err error) {
-		fmt.Printf("attempt %d: %v\n", n, fetch.FaultOf(err))
+	again := func(_ context.Context, a wrap.Attempt) {
+		fmt.Printf("attempt %d: %v\n", a.Made, fetch.FaultOf(a.Err))
 	}
 	show := func(e wrap.Event) {
 		if e.State == wrap.Ended {

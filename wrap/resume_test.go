@@ -263,8 +263,8 @@ func TestResumeFile(t *testing.T) {
 				return resp, err
 			})
 		}
-		retry := Retry(RetryOptions{Delay: time.Millisecond, Notify: func(_ *fetch.Request, n int, _ time.Duration, _ error) {
-			if changes && n == 2 {
+		retry := Retry(RetryOptions{Delay: time.Millisecond, Notify: func(_ context.Context, a Attempt) {
+			if changes && a.Made == 2 {
 				os.Chtimes(path, time.Time{}, time.Now().Add(time.Hour))
 			}
 		}})

@@ -25,10 +25,18 @@ type RetryOptions struct {
 
 	Jitter func() float64 // in [0, 1); nil: math/rand/v2
 
-	// Notify, if not nil, is told before each wait: attempt n of req failed
-	// with err, and wait is how long until the next. Requests made side by
-	// side call it so.
-	Notify func(req *fetch.Request, n int, wait time.Duration, err error)
+	// Notify, if not nil, is called before each wait, with the context of the
+	// request. It must be safe for concurrent use.
+	Notify func(ctx context.Context, a Attempt)
+}
+
+// An Attempt is one that failed and that another one follows.
+type Attempt struct {
+	Request *fetch.Request
+	Made    int           // attempts so far, this one included
+	Left    int           // further attempts at the most, if they fail with errors of this kind
+	Wait    time.Duration // until the next one
+	Err     error
 }
 
 const (
@@ -115,7 +123,8 @@ type tries struct {
 	*RetryOptions
 	req     *fetch.Request
 	began   time.Time
-	made    int  // attempts
+	made    int  // attempts, since there was progress
+	before  int  // attempts before that
 	refused bool // a connection was
 }
 
@@ -124,7 +133,10 @@ func (r *retrier) tries(req *fetch.Request) tries {
 }
 
 // renew forgets what failed before there was progress.
-func (t *tries) renew() { t.began, t.made, t.refused = time.Now(), 0, false }
+func (t *tries) renew() {
+	t.before += t.made
+	t.began, t.made, t.refused = time.Now(), 0, false
+}
 
 // again decides after an attempt that failed, and tells whom it concerns.
 func (t *tries) again(ctx context.Context, err error) (wait time.Duration, ok bool) {
@@ -137,7 +149,11 @@ func (t *tries) again(ctx context.Context, err error) (wait time.Duration, ok bo
 		return 0, false
 	}
 	if t.Notify != nil {
-		t.Notify(t.req, t.made, wait, err)
+		a := Attempt{Request: t.req, Made: t.before + t.made, Left: t.Attempts - t.made, Wait: wait, Err: err}
+		if isRefused(err) && !t.All {
+			a.Left = 1
+		}
+		t.Notify(ctx, a)
 	}
 	return wait, true
 }
@@ -152,12 +168,18 @@ func (t *tries) worth(err error) bool {
 	if errors.As(err, &no) && no.Unsupported() {
 		return t.All
 	}
-	if errors.Is(err, syscall.ECONNREFUSED) || no != nil {
+	if isRefused(err) {
 		before := t.refused
 		t.refused = true
 		return !before || t.All
 	}
 	return fetch.Retryable(err) || t.All && passing(fetch.FaultOf(err))
+}
+
+// isRefused reports whether a connection was refused, by a proxy perhaps.
+func isRefused(err error) bool {
+	var no *proxy.Refused
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &no)
 }
 
 // passing are the faults of others, which RetryOptions.All hopes will pass.

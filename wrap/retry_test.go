@@ -192,29 +192,30 @@ func TestJitter(t *testing.T) {
 func TestRetryTells(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		type note struct {
-			n    int
-			wait time.Duration
-			err  error
+			made, left int
+			wait       time.Duration
+			err        error
 		}
 		var notes []note
 		again := 0
 		req := aRequest.Clone()
 		req.Trace = &fetch.Trace{Again: func() { again++ }}
-		o := RetryOptions{Jitter: most, Notify: func(r *fetch.Request, n int, wait time.Duration, err error) {
-			if r.URL != req.URL {
-				t.Errorf("told of %v", r.URL)
+		o := RetryOptions{Jitter: most, Notify: func(_ context.Context, a Attempt) {
+			if a.Request.URL != req.URL {
+				t.Errorf("told of %v", a.Request.URL)
 			}
-			notes = append(notes, note{n, wait, err})
+			notes = append(notes, note{a.Made, a.Left, a.Wait, a.Err})
 		}}
-		a := &answers{errs: []error{fetch.Timeout, fetch.Connect}}
+		refused := refusedBy("h")
+		a := &answers{errs: []error{refused, fetch.Timeout, fetch.Connect}}
 		resp, err := Retry(o)(a).Do(t.Context(), req)
 		if err != nil {
 			t.Fatal(err)
 		}
 		resp.Body.Close()
-		want := []note{{1, 500 * time.Millisecond, fetch.Timeout}, {2, time.Second, fetch.Connect}}
-		if !reflect.DeepEqual(notes, want) || again != 2 {
-			t.Errorf("told %v, again %d times, want %v and 2", notes, again, want)
+		want := []note{{1, 1, 500 * time.Millisecond, refused}, {2, 2, time.Second, fetch.Timeout}, {3, 1, 2 * time.Second, fetch.Connect}}
+		if !reflect.DeepEqual(notes, want) || again != 3 {
+			t.Errorf("told %v, again %d times, want %v and 3", notes, again, want)
 		}
 	})
 }

@@ -21,7 +21,8 @@ type job struct {
 	line   int // in the input file; 0: an argument
 	stdout io.Writer
 
-	attempt int // of the request under way
+	begun   int // how often the transfer was begun, from the beginning or the middle
+	tries   attempts
 	measure *measure
 	out     sink            // nil: none yet
 	resp    *fetch.Response // the last one; its body is closed

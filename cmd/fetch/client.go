@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -139,14 +141,36 @@ func (a *app) retrying() wrap.RetryOptions {
 		Delay:    time.Duration(f.retryDelay),
 		Total:    time.Duration(f.retryMaxTime),
 		All:      f.retryAllErrors,
-		Notify: func(req *fetch.Request, n int, wait time.Duration, err error) {
+		Notify: func(ctx context.Context, t wrap.Attempt) {
+			made, err := countAttempt(ctx, t), t.Err
 			switch {
 			case a.archiving && !f.verbose: // what matters of many is how each ends
 				return
 			case a.archiving:
-				err = fmt.Errorf("%s: %w", req.URL, err)
+				err = fmt.Errorf("%s: %w", t.Request.URL, err)
 			}
-			a.note("%v; attempt %d of %d in %v", err, n+1, f.retry+1, wait.Round(100*time.Millisecond))
+			a.note("%v; attempt %d of %d in %v", err, made+1, made+t.Left, t.Wait.Round(100*time.Millisecond))
 		},
 	}
+}
+
+// attempts counts those that are made for a job: by the Retry middleware, which
+// finds it in the context, and by the job, which begins anew what that cannot
+// resume.
+type attempts struct {
+	retries atomic.Int64
+	before  int // attempts before the job began anew
+}
+
+type attemptsKey struct{}
+
+// countAttempt counts the attempt that follows t, and returns how many were
+// made before it.
+func countAttempt(ctx context.Context, t wrap.Attempt) (made int) {
+	n, ok := ctx.Value(attemptsKey{}).(*attempts)
+	if !ok {
+		return t.Made
+	}
+	n.retries.Add(1)
+	return n.before + t.Made
 }

@@ -128,7 +128,10 @@ func (a *app) reportJSON(err error, j *job) {
 	r := errorRecord{Kind: fetch.FaultOf(err).String(), Exit: a.codeOf(err), Message: uri.Redact(err.Error())}
 	r.Retryable = fetch.Retryable(err)
 	if j != nil {
-		r.Attempt, r.Line = j.attempt, j.line
+		r.Line = j.line
+		if n := j.attempts(); j.begun > 0 || n > 1 { // else no request was made, perhaps
+			r.Attempt = n
+		}
 	}
 	var e *fetch.Error
 	if errors.As(err, &e) {

@@ -11,6 +11,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/entries"
 	"github.com/anyurl/fetch/save"
+	"github.com/anyurl/fetch/wrap"
 )
 
 // get brings what one URL names to where the flags want it.
@@ -50,12 +51,13 @@ func (j *job) bring() (err error) {
 		defer cancel()
 	}
 	began := time.Now()
-	for j.attempt = 1; ; j.attempt++ {
+	for j.begun = 1; ; j.begun++ {
 		err := j.transfer(req, out)
+		j.tries.before = j.attempts()
 		switch {
 		case err == nil:
 			return nil
-		case errors.Is(err, fetch.Mismatch) && j.attempt == 1 && out.State().Offset == 0 && out.Restarts():
+		case errors.Is(err, fetch.Mismatch) && j.begun == 1 && out.State().Offset == 0 && out.Restarts():
 			j.note("%v; from the beginning", err)
 			continue
 		}
@@ -70,11 +72,14 @@ func (j *job) bring() (err error) {
 // again waits before req is made once more, if it is to be.
 func (j *job) again(req *fetch.Request, began time.Time, err error) bool {
 	o := j.retrying()
-	o.Notify = func(_ *fetch.Request, _ int, wait time.Duration, err error) {
-		j.note("%v; from the beginning in %v", err, wait.Round(100*time.Millisecond))
+	o.Notify = func(_ context.Context, t wrap.Attempt) {
+		j.note("%v; from the beginning in %v", t.Err, t.Wait.Round(100*time.Millisecond))
 	}
-	return o.Again(j.ctx, req, began, j.attempt, err)
+	return o.Again(j.ctx, req, began, j.begun, err)
 }
+
+// attempts is how many requests were made for the object, redirects apart.
+func (j *job) attempts() int { return max(j.begun, 1) + int(j.tries.retries.Load()) }
 
 // begun reports whether err came in the midst of a body: errors before it have
 // been retried already.

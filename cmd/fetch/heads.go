@@ -37,7 +37,7 @@ func (j *job) hearHeads(req *fetch.Request) context.Context {
 }
 
 // dumpHeads writes the heads where -D wants them.
-func (j *job) dumpHeads() error { return j.dump(j.heads.Bytes(), j.index > 0 || j.attempt > 1) }
+func (j *job) dumpHeads() error { return j.dump(j.heads.Bytes(), j.index > 0 || j.begun > 1) }
 
 // dumpTrailer writes the fields behind the body of resp there too.
 func (j *job) dumpTrailer(resp *fetch.Response) error {

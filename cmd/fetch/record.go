@@ -144,7 +144,7 @@ func (m *metaFile) put(j *job, failed error) error {
 }
 
 func (j *job) transferRecord(err error) transferRecord {
-	r := transferRecord{Asked: j.asked(), Line: j.line, Length: "unknown", Attempts: max(j.attempt, 1), Timings: map[string]float64{}}
+	r := transferRecord{Asked: j.asked(), Line: j.line, Length: "unknown", Attempts: j.attempts(), Timings: map[string]float64{}}
 	if j.resp != nil {
 		r.record = recordOf(j.resp)
 		r.Offset = j.resp.Offset

@@ -29,7 +29,8 @@ func (s *source) next() *job {
 	if s.err != nil {
 		return nil
 	}
-	j := &job{app: s.app, ctx: s.ctx, client: s.client, index: s.index, stdout: s.app.stdout}
+	j := &job{app: s.app, client: s.client, index: s.index, stdout: s.app.stdout}
+	j.ctx = context.WithValue(s.ctx, attemptsKey{}, &j.tries)
 	if j.text, j.line, s.err = s.urls.next(); s.err != nil {
 		return nil
 	}

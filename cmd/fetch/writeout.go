@@ -172,7 +172,7 @@ func (j *job) variables(err error) map[string]any {
 	m := j.measure
 	v := map[string]any{
 		"url": j.asked(), "urlnum": j.index, "exitcode": 0, "errormsg": nil, "filename_effective": nil,
-		"size_download": m.size, "num_connects": m.conns, "num_retries": max(j.attempt-1, 0),
+		"size_download": m.size, "num_connects": m.conns, "num_retries": j.attempts() - 1,
 		"time_namelookup": seconds6(m.at(fetch.Resolved)), "time_connect": seconds6(m.at(fetch.Connected)),
 		"time_appconnect": seconds6(m.at(fetch.Secured)), "time_pretransfer": seconds6(m.at(fetch.Asked)),
 		"time_starttransfer": seconds6(m.at(fetch.Answered)), "time_total": seconds6(m.end),

@@ -148,8 +148,8 @@ func newClient(w *world, opts fetch.Options, attempts int, say func(string), all
 		opts.Wrap = append(opts.Wrap, wrap.Retry(wrap.RetryOptions{
 			Attempts: attempts,
 			Jitter:   func() float64 { return 1 },
-			Notify: func(_ *fetch.Request, n int, wait time.Duration, err error) {
-				say(fmt.Sprintf("%v; attempt %d in %v", err, n+1, wait))
+			Notify: func(_ context.Context, a wrap.Attempt) {
+				say(fmt.Sprintf("%v; attempt %d in %v", a.Err, a.Made+1, a.Wait))
 			},
 		}))
 	}
