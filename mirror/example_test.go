@@ -54,7 +54,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("run %d: %d new, %d as they were, %d failed\n", did.Run, did.New, did.Same, did.Failed)
+		fmt.Printf("run %d: %d new, %d unchanged, %d failed\n", did.Run, did.New, did.Same, did.Failed)
 	}
 	for line, err := range mirror.Dump(ctx, o.Dir, frontier.Dead) {
 		fmt.Println(line.State, uri.MustParse(line.URL).Path(), err)
@@ -63,7 +63,7 @@ func Example() {
 		fmt.Println(finding, err) // nothing is found
 	}
 	// Output:
-	// run 1: 2 new, 0 as they were, 1 failed
-	// run 2: 0 new, 2 as they were, 1 failed
+	// run 1: 2 new, 0 unchanged, 1 failed
+	// run 2: 0 new, 2 unchanged, 1 failed
 	// dead /gone.txt <nil>
 }
