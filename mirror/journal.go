@@ -20,6 +20,7 @@ type Event struct {
 	Run       int64     `json:"run"`
 	URL       string    `json:"url,omitempty"`
 	Via       string    `json:"via,omitempty"`
+	Seed      bool      `json:"seed,omitempty"`      // it is a seed of this run
 	State     string    `json:"state"`               // done, kept, gone, dead, excluded; pending: to be tried again; cut: of WARC, behind Offset
 	Same      bool      `json:"same,omitempty"`      // unchanged
 	Repaired  bool      `json:"repaired,omitempty"`  // unchanged, and its file was missing or damaged
@@ -135,7 +136,7 @@ func (m *mirror) count(v *visit, r *frontier.Result) {
 		t.OverLinks += v.cut
 	}
 	e := Event{
-		Time: v.at, Run: t.Run, URL: v.item.URL, Via: v.meta.From, State: v.state.String(),
+		Time: v.at, Run: t.Run, URL: v.item.URL, Via: v.meta.From, Seed: m.isSeed(v), State: v.state.String(),
 		Repaired: v.repaired, Unreached: v.parked, Millis: m.Now().Sub(v.at).Milliseconds(), Attempts: v.item.Attempts, Note: v.note,
 	}
 	if v.resp != nil {

@@ -184,9 +184,10 @@ type mirror struct {
 	tally    tally
 	silences silences
 	looked   time.Time
-	fresh    bool     // the run was begun by this process
-	origins  sync.Map // of those whose robots.txt was added
-	parts    sync.Map // of bodies that were cut short, by their names
+	fresh    bool                  // the run was begun by this process
+	seeds    map[frontier.Key]bool // of this run; those of others are held to the scope
+	origins  sync.Map              // of those whose robots.txt was added
+	parts    sync.Map              // of bodies that were cut short, by their names
 	metas    metas
 	memory   budget
 }
@@ -197,6 +198,7 @@ func (m *mirror) begin(ctx context.Context) error {
 	items := make([]frontier.Item, len(m.Seeds))
 	for i, u := range m.Seeds {
 		items[i] = m.seed(u)
+		m.seeds[items[i].Key] = true
 		names[i] = items[i].URL
 	}
 	note, err := json.Marshal(asked{names})
@@ -235,6 +237,7 @@ func (m *mirror) rejoin(ctx context.Context) error {
 	for _, text := range a.Seeds {
 		if u, err := uri.Parse(text); err == nil {
 			m.scope.admit(u)
+			m.seeds[frontier.KeyOf(canonical(u))] = true
 		}
 	}
 	return nil

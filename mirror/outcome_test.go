@@ -70,6 +70,27 @@ func TestOutage(t *testing.T) {
 	}
 }
 
+// TestMistypedSeed: a seed that could not be reached is requested by runs that
+// name it, and by no others.
+func TestMistypedSeed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.web("a.example", paper{"/": "a"})
+		wrong, right := w.options("http://mistyped.example/"), w.options("http://a.example/")
+		right.Dir = wrong.Dir
+		for range 2 {
+			if sum := run(t, wrong); sum.Unreached != 1 {
+				t.Errorf("%+v", sum)
+			}
+		}
+		w.unknown = 0
+		if sum := run(t, right); sum.Unreached != 0 || sum.New != 1 || w.unknown != 0 {
+			t.Errorf("%+v, %d lookups\n%s", sum, w.unknown, outcomes(t, right.Dir))
+		}
+	})
+}
+
 // TestNewlyFailed counts the failed URLs that did not fail in the run before.
 func TestNewlyFailed(t *testing.T) {
 	t.Parallel()
@@ -147,8 +168,8 @@ func TestCounts(t *testing.T) {
 		{"first", o, mirror.Summary{New: 3}, mirror.Event{State: "done"}},
 		{"again", o, mirror.Summary{Same: 1, Listed: 2}, mirror.Event{State: "done", Same: true, Note: "as the listing says"}},
 		{"repaired", o, mirror.Summary{Same: 1, Listed: 1, Repaired: 1}, mirror.Event{State: "done", Same: true, Repaired: true}},
-		{"other seeds", elsewhere, mirror.Summary{New: 2, Same: 1, Excluded: 2}, mirror.Event{State: "excluded", Note: "out of scope"}},
-		{"the first ones", o, mirror.Summary{Same: 2, Listed: 2, Excluded: 1}, mirror.Event{State: "done", Same: true, Note: "as the listing says"}},
+		{"other seeds", elsewhere, mirror.Summary{New: 2, Excluded: 3}, mirror.Event{State: "excluded", Note: "out of scope"}},
+		{"the first ones", o, mirror.Summary{Same: 1, Listed: 2, Excluded: 2}, mirror.Event{State: "done", Same: true, Note: "as the listing says"}},
 	} {
 		if c.name == "repaired" {
 			name := filepath.Join(o.Dir, "tree/ftp", plus(s.Addr), "pub/one.txt")

@@ -279,7 +279,7 @@ func (v *verifier) pending(ctx context.Context) error {
 	case s.States[frontier.Pending] > s.Parked || s.Ended.IsZero():
 		return ErrIncomplete
 	case s.Parked > 0:
-		return v.say(Finding{Path: database, Text: fmt.Sprintf("%d URLs could not be reached; the next run requests them", s.Parked), Note: true})
+		return v.say(Finding{Path: database, Text: fmt.Sprintf("URLs that could not be reached: %d; the next run requests them", s.Parked), Note: true})
 	}
 	return nil
 }

@@ -133,12 +133,15 @@ func (m *mirror) unwanted(v *visit) string {
 		return "too large"
 	case slices.Contains([]string{"telnet", "rlogin", "tn3270"}, v.url.Scheme()):
 		return aSession
-	case v.item.Depth == 0:
+	case v.item.Depth == 0 && (v.meta.From != "" || m.isSeed(v)):
 		return ""
 	}
 	why, _ := m.scope.link(v.url, v.item.URL, v.item.Depth, v.meta.Extra-1, v.meta)
 	return why
 }
+
+// isSeed reports whether v is a seed of this run.
+func (m *mirror) isSeed(v *visit) bool { return v.meta.From == "" && m.seeds[v.item.Key] }
 
 func (v *visit) fail(s frontier.State, err error) *visit {
 	v.state, v.err, v.note = s, err, err.Error()

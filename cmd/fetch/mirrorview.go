@@ -37,7 +37,7 @@ func (v *view) event(e mirror.Event) {
 	if v.json {
 		encode(v.app.stdout, e) // a reader that has gone ends us by the signal
 	}
-	refused := e.State == "excluded" && e.Via == "" && e.Code == 0 && e.Media == "" // typed, and never answered
+	refused := e.State == "excluded" && e.Seed && e.Code == 0 && e.Media == "" // typed, and never answered
 	if refused {
 		v.refused++
 	}
@@ -124,12 +124,12 @@ func (v *view) summary(s mirror.Summary, err error) {
 		n, limit int64
 		what     string
 	}{
-		{s.OverLinks, v.limits.Links, "links left out: one page may add %d URLs (--max-links N)"},
-		{s.OverEntries, v.limits.Entries, "entries left out: one listing may add %d URLs (--max-entries N)"},
-		{s.OverQueue, v.limits.Queue, "URLs left out: the queue of one host may hold %d (--max-queue N)"},
+		{s.OverLinks, v.limits.Links, "links left out: %d; one page adds at most %d URLs (--max-links N)"},
+		{s.OverEntries, v.limits.Entries, "entries left out: %d; one listing adds at most %d URLs (--max-entries N)"},
+		{s.OverQueue, v.limits.Queue, "URLs left out: %d; the queue of one host holds at most %d (--max-queue N)"},
 	} {
 		if over.n > 0 {
-			v.app.note("%d "+over.what, over.n, over.limit)
+			v.app.note(over.what, over.n, over.limit)
 		}
 	}
 	if slices.Contains([]fetch.Fault{fetch.Canceled, fetch.DiskFull, fetch.TooLarge}, fetch.FaultOf(err)) {
@@ -155,10 +155,10 @@ func (v *view) failed(dir string, sum mirror.Summary) error {
 	case err != nil || dead+s.Parked == 0:
 		return err
 	case v.maxFailed >= 0 && newly <= v.maxFailed:
-		v.app.note("%d URLs failed, %d of them newly (--max-failed %d); %s lists them", dead+s.Parked, newly, v.maxFailed, filepath.Join(dir, "failed.txt"))
+		v.app.note("URLs that failed: %d, newly %d (--max-failed %d); %s lists them", dead+s.Parked, newly, v.maxFailed, filepath.Join(dir, "failed.txt"))
 		return nil
 	case dead == 0:
-		return fetch.Connect.Errorf("%d URLs could not be reached; the same command requests them again", s.Parked)
+		return fetch.Connect.Errorf("URLs that could not be reached: %d; the same command requests them again", s.Parked)
 	}
-	return fetch.NotFound.Errorf("%d URLs failed permanently; fetch frontier dump --state dead,excluded %s lists them", dead, dir)
+	return fetch.NotFound.Errorf("URLs that failed permanently: %d; fetch frontier dump --state dead,excluded %s lists them", dead, dir)
 }
