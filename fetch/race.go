@@ -74,7 +74,11 @@ func (d *door) race(ctx context.Context, network string, addrs []netip.Addr, por
 	}
 }
 
+// dialOne connects to one address. It attempts no connection once ctx has ended.
 func (d *door) dialOne(ctx context.Context, network string, to netip.AddrPort, judge func(netip.Addr) error) (net.Conn, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	ctx, cancel := context.WithTimeout(ctx, d.policy.connectTime())
 	defer cancel()
 	if d.dial != nil {
