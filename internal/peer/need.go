@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,9 +16,10 @@ const unpacked = "/var/cache/fetch-peers"
 
 // Need returns the path of a program from a Debian package, installed or
 // unpacked. Where it is absent the test is skipped with the name of the
-// package; with CI=true it fails.
+// package; with CI=true it fails. With -short the test is always skipped.
 func Need(t TB, program, debianPackage string) string {
 	t.Helper()
+	skipShort(t, program)
 	if path, err := exec.LookPath(program); err == nil {
 		return path
 	}
@@ -35,6 +37,7 @@ func Need(t TB, program, debianPackage string) string {
 // port, where the test does not run as root; with CI=true it fails.
 func NeedRoot(t TB, server string) {
 	t.Helper()
+	skipShort(t, server)
 	if os.Geteuid() != 0 {
 		skip(t, "%s must be started as root", server)
 	}
@@ -55,6 +58,7 @@ func needMount(t TB, server string) string {
 // the directory where it is unpacked or, once installed, "/" itself.
 func packageRoot(t TB, debianPackage, file string) string {
 	t.Helper()
+	skipShort(t, debianPackage)
 	for _, root := range []string{filepath.Join(unpacked, debianPackage), "/"} {
 		if _, err := os.Stat(filepath.Join(root, file)); err == nil {
 			return root
@@ -72,6 +76,16 @@ func needLibrary(t TB, file, debianPackage string) string {
 		skip(t, "%s is absent: install the Debian package %s (make peers)", file, debianPackage)
 	}
 	return found[0]
+}
+
+// skipShort skips a test that starts a server if the tests run with -short. It
+// reads the flag itself because the benchmarks use this package outside of a
+// test, where testing.Short panics.
+func skipShort(t TB, server string) {
+	t.Helper()
+	if f := flag.Lookup("test.short"); f != nil && f.Value.String() == "true" {
+		t.Skipf("%s is not started with -short", server)
+	}
 }
 
 func skip(t TB, format string, args ...any) {

@@ -31,6 +31,9 @@ func (v *verdict) Fatalf(format string, args ...any) {
 }
 
 func TestNeed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("Need skips every test with -short")
+	}
 	for _, test := range []struct {
 		ci     string
 		failed bool
