@@ -6,8 +6,8 @@ import (
 	"maps"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/mirror/frontier"
-	"github.com/anyurl/fetch/mirror/tree"
+	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/internal/tree"
 	"github.com/anyurl/fetch/warc"
 )
 

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/anyurl/fetch/mirror/frontier"
+	"github.com/anyurl/fetch/internal/frontier"
 )
 
 // drain visits until nothing is pending. Each leased host has a goroutine of

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/mirror/frontier"
-	"github.com/anyurl/fetch/mirror/tree"
+	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/internal/tree"
 	"github.com/anyurl/fetch/warc"
 )
 

@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/mirror"
-	"github.com/anyurl/fetch/mirror/frontier"
 	"github.com/anyurl/fetch/schemes"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/wrap"

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/mirror/frontier"
-	"github.com/anyurl/fetch/mirror/links"
+	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/internal/links"
 	"github.com/anyurl/fetch/uri"
 )
 

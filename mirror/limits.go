@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/mirror/frontier"
+	"github.com/anyurl/fetch/internal/frontier"
 )
 
 // Limits bound a run. Zero is no limit, except where a default is given. A run

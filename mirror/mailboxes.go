@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/internal/mailstore"
 	"github.com/anyurl/fetch/internal/rfc822"
-	"github.com/anyurl/fetch/mirror/frontier"
 	"github.com/anyurl/fetch/uri"
 )
 

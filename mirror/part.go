@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/mirror/frontier"
+	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/save"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/internal/media"
-	"github.com/anyurl/fetch/mirror/frontier"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"
 )

@@ -6,8 +6,8 @@ import (
 	"encoding/hex"
 	"io"
 
-	"github.com/anyurl/fetch/mirror/frontier"
-	"github.com/anyurl/fetch/mirror/tree"
+	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/internal/tree"
 )
 
 // redo gives the files their names which an earlier process had completed when it

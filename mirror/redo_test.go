@@ -9,8 +9,8 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/mirror"
-	"github.com/anyurl/fetch/mirror/frontier"
 )
 
 // TestRedo: what a run had completed and not named when it was killed gets its

@@ -8,7 +8,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/anyurl/fetch/mirror/tree"
+	"github.com/anyurl/fetch/internal/tree"
 	"github.com/anyurl/fetch/save"
 )
 

@@ -6,7 +6,7 @@ import (
 	"iter"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/mirror/frontier"
+	"github.com/anyurl/fetch/internal/frontier"
 )
 
 // Status counts what the archive at dir holds; another process may be at work

@@ -3,7 +3,7 @@ package mirror
 import (
 	"context"
 
-	"github.com/anyurl/fetch/mirror/frontier"
+	"github.com/anyurl/fetch/internal/frontier"
 )
 
 // trip is a batch on its way into the archive, beside which the visits go on,

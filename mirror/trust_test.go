@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/mirror"
-	"github.com/anyurl/fetch/mirror/frontier"
 )
 
 // TestStrangersDatabase: what a database says of the sources of its URLs leads

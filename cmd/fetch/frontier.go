@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/mirror"
-	"github.com/anyurl/fetch/mirror/frontier"
 	"github.com/spf13/cobra"
 )
 

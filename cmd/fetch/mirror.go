@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/tree"
 	"github.com/anyurl/fetch/mirror"
-	"github.com/anyurl/fetch/mirror/tree"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/wrap"
 	"github.com/spf13/cobra"

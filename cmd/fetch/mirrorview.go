@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/mirror"
-	"github.com/anyurl/fetch/mirror/frontier"
 	"github.com/anyurl/fetch/uri"
 	"github.com/vbauerster/mpb/v8/decor"
 )

@@ -8,8 +8,8 @@ import (
 	"os"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/links"
 	"github.com/anyurl/fetch/internal/media"
-	"github.com/anyurl/fetch/mirror/links"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/uri/iri"
 	"github.com/spf13/cobra"

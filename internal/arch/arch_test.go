@@ -46,11 +46,11 @@ var layers = map[string][]string{
 	"gateway":  {"uri", "fetch", "internal/"},
 	"mirror":   {"uri", "uri/iri", "fetch", "internal/", "warc", "save", "wrap", "mirror/"},
 
-	"mirror/frontier": {"internal/sqlite"},
-	"mirror/links":    {"uri", "uri/iri", "fetch", "internal/"},
-	"mirror/tree":     {"uri", "uri/iri", "fetch", "internal/", "save", "mirror/frontier"},
-	"schemes":         {"uri", "fetch", "schemes/"},
-	"cmd/":            {"uri", "uri/iri", "fetch", "internal/", "schemes", "schemes/", "wrap", "save", "warc", "mirror", "mirror/", "gateway", "cmd/"},
+	"internal/frontier": {"internal/sqlite"},
+	"internal/links":    {"uri", "uri/iri", "fetch", "internal/"},
+	"internal/tree":     {"uri", "uri/iri", "fetch", "internal/", "save", "internal/frontier"},
+	"schemes":           {"uri", "fetch", "schemes/"},
+	"cmd/":              {"uri", "uri/iri", "fetch", "internal/", "schemes", "schemes/", "wrap", "save", "warc", "mirror", "mirror/", "gateway", "cmd/"},
 
 	// These serve tests and benchmarks alone.
 	"fetch/fetchtest":   {"uri", "fetch", "internal/"},
@@ -61,11 +61,11 @@ var layers = map[string][]string{
 	"internal/arch":     {},
 	"save/savetest":     {"save"},
 
-	"mirror/frontier/frontiertest": {"mirror/frontier"},
+	"internal/frontier/frontiertest": {"internal/frontier"},
 }
 
 // testOnly may be imported by tests, and by each other.
-var testOnly = []string{"fetch/fetchtest", "internal/peer", "internal/faultnet", "internal/torture", "internal/bench", "save/savetest", "schemes/wais/waistest", "schemes/prospero/prospertest", "mirror/frontier/frontiertest"}
+var testOnly = []string{"fetch/fetchtest", "internal/peer", "internal/faultnet", "internal/torture", "internal/bench", "save/savetest", "schemes/wais/waistest", "schemes/prospero/prospertest", "internal/frontier/frontiertest"}
 
 // doorFiles may dial, listen and resolve.
 var doorFiles = []string{"fetch/door.go", "fetch/race.go", "fetch/reserved.go", "fetch/resolve.go"}

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/anyurl/fetch/mirror/frontier"
+	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/uri"
 )
 

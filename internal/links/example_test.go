@@ -5,7 +5,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/anyurl/fetch/mirror/links"
+	"github.com/anyurl/fetch/internal/links"
 	"github.com/anyurl/fetch/uri"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/anyurl/fetch/mirror/frontier/frontiertest"
+	"github.com/anyurl/fetch/internal/frontier/frontiertest"
 )
 
 func TestSoakSuite(t *testing.T) { frontiertest.Soak(t, disk) }

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/anyurl/fetch/mirror/frontier"
+	"github.com/anyurl/fetch/internal/frontier"
 )
 
 // random plays sequences of operations on e and on the model.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/anyurl/fetch/mirror/frontier"
+	"github.com/anyurl/fetch/internal/frontier"
 )
 
 // A model is what a frontier holds, said as simply as can be.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/anyurl/fetch/mirror/frontier"
+	"github.com/anyurl/fetch/internal/frontier"
 )
 
 // crawl lets workers visit a virtual web, one of which dies and speaks up once

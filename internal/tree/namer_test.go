@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anyurl/fetch/mirror/frontier"
+	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/uri"
 )
 

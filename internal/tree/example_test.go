@@ -3,7 +3,7 @@ package tree_test
 import (
 	"fmt"
 
-	"github.com/anyurl/fetch/mirror/tree"
+	"github.com/anyurl/fetch/internal/tree"
 	"github.com/anyurl/fetch/uri"
 )
 

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"time"
 
-	"github.com/anyurl/fetch/mirror/frontier"
+	"github.com/anyurl/fetch/internal/frontier"
 )
 
 // The small world of random.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/internal/sqlite"
-	"github.com/anyurl/fetch/mirror/frontier"
 )
 
 func TestOpenNames(t *testing.T) {

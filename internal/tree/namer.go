@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/anyurl/fetch/mirror/frontier"
+	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/uri"
 )
 

@@ -11,8 +11,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/anyurl/fetch/mirror/frontier"
-	"github.com/anyurl/fetch/mirror/frontier/frontiertest"
+	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/internal/frontier/frontiertest"
 )
 
 // disk is the engine on a disk, and memory the one that is not.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/anyurl/fetch/mirror/frontier"
+	"github.com/anyurl/fetch/internal/frontier"
 )
 
 func read(t *testing.T, e Engine) {
