@@ -52,6 +52,7 @@ func TestHandshake(t *testing.T) {
 				n := faultnet.NewNetwork(t)
 				s := n.Serve("192.0.2.1:443", test.script)
 				ctx, cancel := context.WithCancelCause(t.Context())
+				defer cancel(nil)
 				if test.want == fetch.Internal {
 					time.AfterFunc(test.took, func() { cancel(broken) })
 				}

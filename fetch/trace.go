@@ -43,6 +43,14 @@ func (t *Trace) Reached(p Phase, c net.Conn) {
 	}
 }
 
+// Restarted reports to Again that the attempt is void. Drivers call it before
+// they make the request again on another connection.
+func (t *Trace) Restarted() {
+	if t != nil && t.Again != nil {
+		t.Again()
+	}
+}
+
 // Notef says something worth a line: a deviation tolerated, a name guessed.
 func (t *Trace) Notef(format string, args ...any) {
 	if t != nil && t.Note != nil {

@@ -32,6 +32,7 @@ var layers = map[string][]string{
 	"internal/coding":    {"fetch"},
 	"internal/line":      {},
 	"internal/pool":      {"fetch"},
+	"internal/sessions":  {"fetch", "internal/line"},
 	"internal/autoindex": {"fetch", "uri", "internal/base"},
 	"internal/base":      {"uri", "uri/iri"},
 	"internal/dirlist":   {"fetch", "uri", "internal/line"},

@@ -13,9 +13,9 @@ import (
 
 // chunks is the Body of a document: it asks for one chunk after the other.
 type chunks struct {
-	rest z3950.Retrieval // what is still to come; its End may be unknown
-	turn *turn
-	step int64 // how many units are asked for at once
+	rest  z3950.Retrieval // what is still to come; its End may be unknown
+	lease *lease
+	step  int64 // how many units are asked for at once
 
 	reading   sync.Mutex // held by a Read
 	closed    atomic.Bool
@@ -36,9 +36,9 @@ var least = [...]int64{z3950.Bytes: 64, z3950.Lines: 1}
 
 // begin brings the first chunk. A tenth of the agreed size is left free, as
 // freeWAIS needs some of it.
-func (c *chunks) begin(t *turn) error {
-	c.turn = t
-	c.step = int64(t.size) - int64(t.size)/10 - int64(len(c.rest.ID)) - chunkHead
+func (c *chunks) begin(l *lease) error {
+	c.lease = l
+	c.step = int64(l.Session.size) - int64(l.Session.size)/10 - int64(len(c.rest.ID)) - chunkHead
 	if c.rest.Unit == z3950.Lines {
 		c.step /= lineSize
 	}
@@ -64,13 +64,13 @@ func (c *chunks) fill() error {
 }
 
 func (c *chunks) ask(ask z3950.Retrieval) error {
-	if err := c.turn.search(ask.Search()); err != nil {
+	if err := c.lease.Session.search(ask.Search()); err != nil {
 		return err
 	}
 	got, some, refusal := int64(0), false, ""
 	var fault error
 	for {
-		r, err := c.turn.record()
+		r, err := c.lease.Session.record()
 		switch {
 		case err == io.EOF:
 			return c.take(got, some, refusal, fault)
@@ -119,7 +119,7 @@ func (c *chunks) take(got int64, some bool, refusal string, fault error) error {
 	c.rest.Start += got
 	if fault != nil || got == 0 || c.rest.Start >= c.rest.End {
 		c.err = io.EOF
-		c.turn.end(true)
+		c.lease.End(true)
 	}
 	return nil
 }
@@ -148,7 +148,7 @@ func (c *chunks) Read(p []byte) (int, error) {
 		}
 		if err := c.fill(); err != nil {
 			c.text, c.err = nil, brokenOff(err)
-			c.turn.end(false)
+			c.lease.End(false)
 		}
 	}
 	n := copy(p, c.text)
@@ -163,11 +163,11 @@ func (c *chunks) Close() error {
 		return nil
 	}
 	if !c.reading.TryLock() {
-		c.turn.end(false)
+		c.lease.End(false)
 		return nil
 	}
 	defer c.reading.Unlock()
-	c.turn.end(true)
+	c.lease.End(true)
 	return nil
 }
 

@@ -19,17 +19,15 @@ func (d *driver) describe(ctx context.Context, req *fetch.Request, l locator) (*
 	resp := &fetch.Response{Kind: fetch.Index, Size: -1, Proto: proto, Body: empty()}
 	ctx, cancel := context.WithTimeoutCause(ctx, replyTime, fetch.Timeout.Errorf("server did not describe the database within %v", replyTime))
 	defer cancel()
-	var t *turn
 	named := false
-	err := d.take(ctx, req, usualSize, func(turn *turn) (err error) {
-		t = turn
-		resp.Head, named, err = t.source(l.database)
+	err := d.exchange(ctx, req, usualSize, func(lease *lease) (err error) {
+		resp.Head, named, err = description(lease, l.database)
+		if err == nil {
+			resp.Peer = fetch.PeerOf(lease.Session.Door)
+			lease.End(true)
+		}
 		return err
 	})
-	if err == nil {
-		resp.Peer = fetch.PeerOf(t.conn)
-		t.end(true)
-	}
 	// freeWAIS may list a description without checking that the database
 	// exists, and crashes when it retrieves the text.
 	if err == nil && len(bytes.TrimSpace(resp.Head)) == 0 || named && errors.Is(err, errNoAnswer) {
@@ -53,16 +51,17 @@ func (d *driver) describe(ctx context.Context, req *fetch.Request, l locator) (*
 // probe searches a database for a word. It returns the diagnostic if the
 // database does not exist or is not accessible, and nil in all other cases.
 func (d *driver) probe(ctx context.Context, req *fetch.Request, database string) (missing error) {
-	d.take(ctx, req, usualSize, func(t *turn) error {
+	d.exchange(ctx, req, usualSize, func(l *lease) error {
 		missing = nil
-		if err := t.search((&search{words: "fetch"}).request(database, 1)); err != nil {
+		s := l.Session
+		if err := s.search((&search{words: "fetch"}).request(database, 1)); err != nil {
 			return err
 		}
 		for {
-			r, err := t.record()
+			r, err := s.record()
 			switch {
 			case err == io.EOF:
-				t.end(true)
+				l.End(true)
 				return nil
 			case err != nil:
 				return err
@@ -74,10 +73,10 @@ func (d *driver) probe(ctx context.Context, req *fetch.Request, database string)
 	return missing
 }
 
-// source returns the description of a database, or nil. named reports whether
+// description returns the description of a database, or nil. named reports whether
 // the server listed a description.
-func (t *turn) source(database string) (text []byte, named bool, err error) {
-	l, fault, err := t.describing(database)
+func description(lease *lease, database string) (text []byte, named bool, err error) {
+	l, fault, err := lease.Session.describing(database)
 	if err == nil {
 		err = fault
 	}
@@ -88,7 +87,7 @@ func (t *turn) source(database string) (text []byte, named bool, err error) {
 	if l.length >= 0 {
 		c.rest.End = min(l.length, maxSource)
 	}
-	if err := c.begin(t); err != nil {
+	if err := c.begin(lease); err != nil {
 		return nil, true, err
 	}
 	text, err = io.ReadAll(c)
@@ -96,12 +95,12 @@ func (t *turn) source(database string) (text []byte, named bool, err error) {
 }
 
 // describing finds the document that describes a database.
-func (t *turn) describing(database string) (found *document, fault, err error) {
-	if err := t.search((&search{}).request(database, 40)); err != nil {
+func (s *session) describing(database string) (found *document, fault, err error) {
+	if err := s.search((&search{}).request(database, 40)); err != nil {
 		return nil, nil, err
 	}
 	for {
-		r, err := t.record()
+		r, err := s.record()
 		switch {
 		case err == io.EOF:
 			return found, fault, nil

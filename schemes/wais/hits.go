@@ -33,11 +33,11 @@ func (d *driver) search(ctx context.Context, req *fetch.Request, l locator) (*fe
 	if d.pages(l.search) {
 		h.seen = map[[sha256.Size]byte]struct{}{}
 	}
-	if err := d.take(ctx, req, d.answerSize(l.search), h.begin); err != nil {
+	if err := d.exchange(ctx, req, d.answerSize(l.search), h.begin); err != nil {
 		return nil, err
 	}
 	h.Reader = entries.NewReader(h.next)
-	resp.Body, resp.Peer = h, fetch.PeerOf(h.turn.conn)
+	resp.Body, resp.Peer = h, fetch.PeerOf(h.lease.Session.Door)
 	return resp, nil
 }
 
@@ -48,7 +48,7 @@ type hits struct {
 	search   *search
 	database string
 	req      *fetch.Request
-	turn     *turn
+	lease    *lease
 	base     uri.URI // of the URLs of documents
 	folder   string  // of their paths: the database
 
@@ -71,14 +71,15 @@ const (
 // begin reads up to the first real hit, or returns the error of the search.
 // freeWAIS adds pseudo hits to some diagnostics. For example, it answers
 // "(whale" with the catalogue and a syntax error.
-func (h *hits) begin(t *turn) error {
-	h.turn, h.first, h.found = t, nil, nil
-	if err := t.search(h.search.request(h.database, h.limit)); err != nil {
+func (h *hits) begin(l *lease) error {
+	h.lease, h.first, h.found = l, nil, nil
+	s := l.Session
+	if err := s.search(h.search.request(h.database, h.limit)); err != nil {
 		return err
 	}
 	var faults []error
 	for pseudo := 0; ; {
-		r, err := t.record()
+		r, err := s.record()
 		switch {
 		case err == io.EOF:
 			return h.withoutHits(faults)
@@ -93,7 +94,7 @@ func (h *hits) begin(t *turn) error {
 			pseudo++
 			h.found = append(h.found, h.entries(r)...)
 		case len(faults) > 0 && pseudo == 0: // a diagnostic before any hit rejects the search
-			if _, err := t.record(); err != nil && err != io.EOF {
+			if _, err := s.record(); err != nil && err != io.EOF {
 				return err
 			}
 			return faults[0]
@@ -115,15 +116,15 @@ func (h *hits) withoutHits(faults []error) error {
 	case h.search.words == "" && len(h.search.like) > 0 && len(h.found) > 0:
 		return fetch.NeedQuery.Errorf("the server needs words to search for similar documents: it described the database instead")
 	}
-	h.turn.end(true)
+	h.lease.End(true)
 	return nil
 }
 
 // next returns the next entry. The time that its reader takes between two of them
 // does not count.
 func (h *hits) next() (e fetch.Entry, err error) {
-	if !h.turn.over.Load() {
-		h.turn.hurry()
+	if !h.lease.Over() {
+		h.lease.Session.Await(replyTime)
 	}
 	for len(h.found) == 0 {
 		r, err := h.record()
@@ -152,21 +153,21 @@ func (h *hits) record() (z3950.Record, error) {
 		r := *h.first
 		h.first = nil
 		return r, nil
-	case h.turn.over.Load():
+	case h.lease.Over():
 		return z3950.Record{}, io.EOF
 	}
-	r, err := h.turn.record()
+	r, err := h.lease.Session.record()
 	for err == io.EOF && h.another() {
-		if err = h.turn.search(h.search.request(h.database, h.limit)); err == nil {
-			r, err = h.turn.record()
+		if err = h.lease.Session.search(h.search.request(h.database, h.limit)); err == nil {
+			r, err = h.lease.Session.record()
 		}
 	}
 	switch {
 	case err == io.EOF:
 		h.noteLimit()
-		h.turn.end(true)
+		h.lease.End(true)
 	case err != nil:
-		h.turn.end(false)
+		h.lease.End(false)
 		err = brokenOff(err)
 	}
 	return r, err
@@ -182,7 +183,7 @@ func (h *hits) Read(p []byte) (int, error) {
 // Close ends the transfer, also beside a Read.
 func (h *hits) Close() error {
 	if !h.closed.Swap(true) {
-		h.turn.end(false)
+		h.lease.End(false)
 	}
 	return nil
 }

@@ -55,8 +55,8 @@ func (h *hits) noteLimit() {
 	case h.count == 0:
 	case h.count >= h.limit:
 		h.req.Trace.Notef("the search is limited to %d documents and found %d: there may be more (use --max N, or &max=N in the URL)", h.limit, h.count)
-	case h.noted == 0 && int(h.turn.size)-h.turn.length < 2*h.turn.length/h.count:
-		h.req.Trace.Notef("%d documents fill the answer of at most %d bytes that the server allows: there may be more (narrow the search)", h.count, h.turn.size)
+	case h.noted == 0 && int(h.lease.Session.size)-h.lease.Session.length < 2*h.lease.Session.length/h.count:
+		h.req.Trace.Notef("%d documents fill the answer of at most %d bytes that the server allows: there may be more (narrow the search)", h.count, h.lease.Session.size)
 	}
 }
 

@@ -80,13 +80,13 @@ func (d *driver) retrieve(ctx context.Context, req *fetch.Request, l locator) (*
 		return resp, nil
 	}
 	c := &chunks{rest: r}
-	if err := d.take(ctx, req, usualSize, c.begin); err != nil {
+	if err := d.exchange(ctx, req, usualSize, c.begin); err != nil {
 		if errors.Is(err, errNoAnswer) {
 			err = cmp.Or(d.probe(ctx, req, l.database), err)
 		}
 		return nil, err
 	}
-	resp.Peer = fetch.PeerOf(c.turn.conn)
+	resp.Peer = fetch.PeerOf(c.lease.Session.Door)
 	if req.Op == fetch.Stat {
 		return resp, c.Close()
 	}

@@ -7,43 +7,38 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/sessions"
 	"github.com/anyurl/fetch/schemes/wais/z3950"
 )
 
 // A session is a conversation with a server: one request, one answer, and
 // never a second request before. It belongs to one request at a time.
 type session struct {
-	conn  net.Conn
-	in    *z3950.Reader // reads conn by way of Read
-	size  uint32        // of the largest answer, as agreed on
-	trace *fetch.Trace  // of the request that has the session
-	out   []byte
+	*sessions.Conn
+	in   *z3950.Reader // reads Conn
+	size uint32        // of the largest answer, as agreed on
+	out  []byte
 
-	length   int  // of the last answer
-	answered bool // anything, to this request
-	rested   bool // the last answer was read to its end
+	length int  // of the last answer
+	rested bool // the last answer was read to its end
 }
 
 func newSession(conn net.Conn, trace *fetch.Trace) *session {
-	s := &session{conn: conn, trace: trace}
+	s := &session{Conn: sessions.NewConn(conn, trace, "")} // the protocol has no goodbye
 	s.in = z3950.NewReader(s)
 	return s
 }
 
-// Read reads the connection for s.in.
-func (s *session) Read(p []byte) (int, error) {
-	n, err := s.conn.Read(p)
-	if t := s.trace; n > 0 && t != nil && t.Got != nil {
-		t.Got(p[:n])
-	}
-	return n, err
+// Claim rejects a session on which anything arrived while it was idle.
+func (s *session) Claim(t *fetch.Trace) bool {
+	return s.Conn.Claim(t) && s.in.Buffered() == 0 && fetch.Quiet(s.Wire)
 }
 
-// Close ends a session that waits: the protocol has no goodbye.
-func (s *session) Close() error { return s.conn.Close() }
-
-// abort ends the session, from any goroutine.
-func (s *session) abort() { s.conn.Close() }
+// Release accepts another request only after the end of an answer.
+func (s *session) Release() bool {
+	s.Await(0)
+	return s.Conn.Release() && s.rested && s.in.Buffered() == 0
+}
 
 const (
 	usualSize = 100_000 // of an answer: what freeWAIS allows at the most
@@ -89,24 +84,25 @@ var errTooLarge = fetch.Protocol.Errorf("server could not encode its answer")
 // from here.
 func (s *session) ask(p z3950.PDU) error {
 	if s.in.Buffered() > 0 {
+		s.Break()
 		return fetch.Protocol.Errorf("an answer to nothing that was asked")
 	}
 	s.rested = false
 	s.out = z3950.AppendMessage(s.out[:0], z3950.Header{}, p)
-	if t := s.trace; t != nil && t.Sent != nil {
-		t.Sent(s.out)
-	}
-	s.conn.SetDeadline(time.Now().Add(replyTime))
-	if _, err := s.conn.Write(s.out); err != nil {
+	s.Await(replyTime)
+	if err := s.Send(s.out, s.out); err != nil {
+		s.Break()
 		return wireFault(err)
 	}
-	s.trace.Reached(fetch.Asked, s.conn)
+	s.Trace().Reached(fetch.Asked, s.Door)
 	h, err := s.in.Next()
 	if err != nil {
+		s.Break()
 		return wireFault(err)
 	}
-	s.answered, s.length = true, h.Length
-	s.trace.Reached(fetch.Answered, s.conn)
+	s.Answered()
+	s.length = h.Length
+	s.Trace().Reached(fetch.Answered, s.Door)
 	switch {
 	case h.Type != 'z':
 		return fetch.Protocol.Errorf("message of type %q for an answer", h.Type)
@@ -135,12 +131,6 @@ func (s *session) record() (z3950.Record, error) {
 	}
 	return r, wireFault(err)
 }
-
-// hurry gives the next part of an answer its time, however slowly it comes.
-func (s *session) hurry() { s.conn.SetReadDeadline(time.Now().Add(replyTime)) }
-
-// relax ends the time of an answer.
-func (s *session) relax() { s.conn.SetDeadline(time.Time{}) }
 
 // errNoAnswer means that the server closed the connection instead of answering.
 // freeWAIS crashes on a retrieval from a database that does not exist.

@@ -1,0 +1,141 @@
+package sessions
+
+import (
+	"context"
+	"io"
+	"net"
+	"sync/atomic"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// A Lease is the use of a session by one request. The end of the request's
+// ctx aborts the session.
+type Lease[S Session] struct {
+	Session S // valid until End
+
+	pool  *Pool[S]
+	ctx   context.Context
+	key   string
+	trace *fetch.Trace
+	stop  func() bool
+	over  atomic.Bool
+}
+
+func (p *Pool[S]) lease(ctx context.Context, key string, trace *fetch.Trace, s S) *Lease[S] {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.queue(key).leased++
+	return &Lease[S]{Session: s, pool: p, ctx: ctx, key: key, trace: trace, stop: context.AfterFunc(ctx, s.Abort)}
+}
+
+// Rekey changes the key under which the Pool keeps the session.
+func (l *Lease[S]) Rekey(key string) {
+	if key == l.key {
+		return
+	}
+	p := l.pool
+	p.mu.Lock()
+	p.queue(key).leased++
+	p.mu.Unlock()
+	p.unlease(l.key)
+	l.key = key
+}
+
+// unlease counts a session of key as no longer in use.
+func (p *Pool[S]) unlease(key string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	q := p.queues[key]
+	q.leased--
+	select {
+	case q.freed <- struct{}{}:
+	default:
+	}
+	p.forget(key, q)
+}
+
+// Replace closes the session and continues the lease with a new session from
+// open, after a call of the Trace's Again. The lease ends if open fails.
+func (l *Lease[S]) Replace(open func() (S, error)) error {
+	l.stop()
+	l.Session.Close()
+	l.trace.Restarted()
+	s, err := open()
+	if err != nil {
+		l.over.Store(true)
+		l.pool.unlease(l.key)
+		return err
+	}
+	l.Session, l.stop = s, context.AfterFunc(l.ctx, s.Abort)
+	return nil
+}
+
+// Over reports whether the lease has ended.
+func (l *Lease[S]) Over() bool { return l.over.Load() }
+
+// End ends the lease. The session returns to the Pool if complete is true, the
+// ctx has not ended and the session accepts another request. With complete
+// false End may be called beside any use of the session. Only the first call
+// has an effect.
+func (l *Lease[S]) End(complete bool) {
+	if l.over.Swap(true) {
+		return
+	}
+	switch stopped := l.stop(); {
+	case !stopped || !complete:
+		l.Session.Abort()
+	case l.Session.Release():
+		l.pool.Put(l.key, l.Session)
+	default:
+		l.Session.Close()
+	}
+	l.pool.unlease(l.key)
+}
+
+// Body returns a body that reads r and ends the lease: at io.EOF the request
+// is complete, at another error or at Close before that it is not. Fault
+// classifies the errors of r, and may be nil. A nil r is an empty body and
+// ends the lease at once. Close also closes r if r is an io.Closer.
+func (l *Lease[S]) Body(r io.Reader, fault func(error) error) io.ReadCloser {
+	if r == nil {
+		l.End(true)
+	}
+	return &body{r: r, fault: fault, over: l.Over, end: l.End}
+}
+
+type body struct {
+	r     io.Reader
+	fault func(error) error
+	over  func() bool
+	end   func(complete bool)
+	err   error
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	switch {
+	case b.err != nil:
+		return 0, b.err
+	case b.r == nil:
+		return 0, io.EOF
+	case b.over():
+		return 0, net.ErrClosed
+	}
+	n, err := b.r.Read(p)
+	if err != nil {
+		if b.err = err; b.fault != nil {
+			b.err = b.fault(err)
+		}
+		b.end(err == io.EOF)
+	}
+	return n, b.err
+}
+
+// Close may be called beside Read.
+func (b *body) Close() error {
+	b.end(false)
+	if c, ok := b.r.(io.Closer); ok {
+		c.Close()
+	}
+	return nil
+}

@@ -1,0 +1,62 @@
+// Package sessions holds what drivers of protocols with lasting connections
+// share: FTP, NNTP, IMAP, WAIS and HTTP/1.
+//
+// A [Pool] keeps idle sessions and runs each request on one of them, or on a
+// new one. A [Lease] is the use of a session by one request. [Conn] is the
+// connection of a session: it reports its bytes to the Trace of the request,
+// upgrades to TLS, and records whether another request may use it.
+package sessions
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+const (
+	IdleTime  = 45 * time.Second // a session may wait in a Pool
+	ReplyTime = 60 * time.Second // a server may take for one reply
+)
+
+// A Session is one connection, on which a driver makes one request after
+// another. The Pool calls Claim and Release around each request.
+type Session interface {
+	io.Closer // ends the session as the protocol asks, without waiting for the server
+
+	// Abort ends the session at once. It may be called beside any method.
+	Abort()
+
+	// Claim begins a request on an idle session, which reports to t. It
+	// returns false if the session turns out to be of no use.
+	Claim(t *fetch.Trace) bool
+
+	// Release ends a request and reports whether another may use the session.
+	Release() bool
+
+	// Stale reports whether the session broke before the server answered
+	// anything since Claim.
+	Stale() bool
+}
+
+// ErrStale is the error of a request that needs another session than the idle
+// one that it was given. Pool.Do makes the request again.
+var ErrStale = errors.New("stale session")
+
+// Enter makes the new session s ready for requests by running enter: the
+// greeting, TLS, a login. The session ends when ctx ends or enter fails.
+func Enter[S Session](ctx context.Context, s S, enter func() error) (S, error) {
+	stop := context.AfterFunc(ctx, s.Abort)
+	err := enter()
+	if !stop() {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		s.Close()
+		var none S
+		return none, err
+	}
+	return s, nil
+}
