@@ -41,7 +41,7 @@ func (d *driver) article(q *query, s *session, view View) (*fetch.Response, erro
 		resp.Body = io.NopCloser(s.block())
 		return resp, nil
 	}
-	block := s.paced(s.lines.Block(0))
+	block := s.paced(s.Lines.Block(0))
 	head, rest := rfc822.ReadHead(block)
 	resp.Header = rfc822.ParseHead(head)
 	resp.Time = rfc822.Date(resp.Header.Get("Date"))
@@ -56,13 +56,14 @@ func (d *driver) article(q *query, s *session, view View) (*fetch.Response, erro
 	resp.Unchanged = old(q.req, resp.Time)
 	if q.req.Op != fetch.Stat {
 		if block.release(); resp.Unchanged {
-			resp.Body, s.broken = nil, true // the rest is not worth its reading
+			resp.Body = nil
+			s.Break() // the rest is not worth its reading
 		}
 		return resp, nil
 	}
 	resp.Body = nil
 	if n, err := io.Copy(io.Discard, io.LimitReader(rest, 1)); n > 0 || err != nil {
-		s.broken = true
+		s.Break()
 		if err == nil {
 			err = fetch.TooLarge.Errorf("head of more than %d bytes", rfc822.MaxHead)
 		}
@@ -81,12 +82,12 @@ func old(req *fetch.Request, at time.Time) bool {
 // server takes them so.
 func (s *session) inGroup(group string, command ...string) (line.Reply, error) {
 	together := s.caps.modern()
-	err := s.tell("GROUP", group)
+	err := s.Tell("GROUP", group)
 	if err == nil && together {
-		err = s.tell(command...)
+		err = s.Tell(command...)
 	}
 	if err != nil {
-		s.broken = true
+		s.Break()
 		return line.Reply{}, err
 	}
 	r, err := s.reply()
@@ -94,7 +95,7 @@ func (s *session) inGroup(group string, command ...string) (line.Reply, error) {
 		return r, err
 	}
 	if r.Code != 211 {
-		if together && !s.broken {
+		if together && !s.IsBroken() {
 			s.drain()
 		}
 		return r, refused("GROUP", r)
@@ -111,7 +112,7 @@ func (s *session) inGroup(group string, command ...string) (line.Reply, error) {
 func (s *session) answered(r line.Reply, verb string, l locator) error {
 	if r.Code != answers[verb] {
 		if multiline(r) {
-			s.broken = true
+			s.Break()
 		}
 		return refused(verb, r)
 	}
@@ -119,7 +120,7 @@ func (s *session) answered(r line.Reply, verb string, l locator) error {
 		return nil
 	}
 	if n, _ := numberAndID(r); n != 0 && n != l.first {
-		s.broken = true
+		s.Break()
 		return fetch.Protocol.Errorf("%s %d: server answers for article %d", verb, l.first, n)
 	}
 	return nil

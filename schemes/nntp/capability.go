@@ -70,17 +70,17 @@ func (s *session) greet() error {
 
 // inStep makes sure that nothing came but what was asked for.
 func (s *session) inStep() bool {
-	if s.lines.Buffered() > 0 {
-		s.broken = true
+	if s.Lines.Buffered() > 0 {
+		s.Break()
 	}
-	return !s.broken
+	return !s.IsBroken()
 }
 
 // drain takes the first line of an answer that is of no more use, to a command
 // that was sent together with one that failed.
 func (s *session) drain() {
 	if r, err := s.reply(); err != nil || multiline(r) {
-		s.broken = true
+		s.Break()
 	}
 }
 

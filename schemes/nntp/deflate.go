@@ -27,11 +27,11 @@ func (d *driver) compress(s *session, articles uint64, listing bool) error {
 	if r.Code != 206 {
 		return nil // nothing is lost
 	}
-	if s.lines.Buffered() > 0 {
-		s.broken = true
+	if s.Lines.Buffered() > 0 {
+		s.Break()
 		return fetch.Protocol.Errorf("text behind the answer to COMPRESS")
 	}
-	s.wire, s.compressed = &deflated{s.wire, newInflater(s.wire)}, true
+	s.Wire, s.compressed = &deflated{s.Wire, newInflater(s.Wire)}, true
 	return nil
 }
 

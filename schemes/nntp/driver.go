@@ -1,34 +1,30 @@
 package nntp
 
 import (
+	"cmp"
 	"context"
-	"io"
-	"net"
 	"strings"
-	"sync/atomic"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/pool"
+	"github.com/anyurl/fetch/internal/sessions"
 )
 
 type driver struct {
 	Options
 	env      fetch.Env
 	implicit bool
-	idle     pool.Pool[*session]
+	idle     sessions.Pool[*session]
 }
 
 func newDriver(o Options, env fetch.Env, implicit bool) *driver {
-	return &driver{Options: o, env: env, implicit: implicit, idle: pool.Pool[*session]{Idle: idleTime, Done: env.Done}}
+	return &driver{Options: o, env: env, implicit: implicit, idle: sessions.Pool[*session]{Done: env.Done}}
 }
 
 // A query is one request on its way: what it names, where, and for whom.
 type query struct {
 	locator
-	at   place
-	req  *fetch.Request
-	auth *fetch.Credential
-	key  string // of its sessions in the pool
+	at  place
+	req *fetch.Request
 }
 
 // Do implements fetch.Driver.
@@ -47,69 +43,46 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	if !req.Range.IsZero() {
 		req.Trace.Notef("nntp has no ranges: the whole object comes")
 	}
-	q := &query{locator: l, at: at, req: req, auth: req.Auth}
-	q.key = d.key(ctx, q)
-	s, err := d.session(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	return d.carryOut(ctx, q, s)
+	q := &query{locator: l, at: at, req: req}
+	var resp *fetch.Response
+	open := func() (*session, error) { return d.open(ctx, q, req.Auth) }
+	err = d.idle.Do(ctx, d.key(ctx, at, req.Auth), req.Trace, open, func(l *lease) (err error) {
+		resp, err = d.carryOut(ctx, q, l)
+		return err
+	})
+	return resp, err
 }
 
+// lease is the use of a session by one request.
+type lease = sessions.Lease[*session]
+
 // key holds all that two requests must share to share a session.
-func (d *driver) key(ctx context.Context, q *query) string {
-	parts := []string{d.env.Net.Key(ctx), q.at.Address()}
-	if q.at.implicit {
+func (d *driver) key(ctx context.Context, at place, auth *fetch.Credential) string {
+	parts := []string{d.env.Net.Key(ctx), at.Address()}
+	if at.implicit {
 		parts = append(parts, "tls")
 	}
-	if a := q.auth; a != nil {
-		parts = append(parts, "user", a.User, a.Password.Reveal())
+	if auth != nil {
+		parts = append(parts, "user", auth.User, auth.Password.Reveal())
 	}
 	return strings.Join(parts, "\x00")
 }
 
-// session takes one from the pool or opens one.
-func (d *driver) session(ctx context.Context, q *query) (*session, error) {
-	for {
-		s, ok := d.idle.Get(q.key)
-		switch {
-		case !ok:
-			return d.open(ctx, q.at, q.auth, q.req.Trace)
-		case s.lines.Buffered() == 0 && fetch.Quiet(s.wire):
-			s.trace, s.reused = q.req.Trace, true
-			return s, nil
-		}
-		s.abort() // bytes that arrive before a command are not the answer to it
-	}
-}
-
-// carryOut asks s for what q names, on a new connection where the pool's has
-// died, and once more after what the server asks for: a login, encryption.
-func (d *driver) carryOut(ctx context.Context, q *query, s *session) (*fetch.Response, error) {
+// carryOut returns the response to q, after the login or the encryption that
+// the server requires.
+func (d *driver) carryOut(ctx context.Context, q *query, l *lease) (*fetch.Response, error) {
 	for tries := 0; ; tries++ {
-		reused, stop := s.reused, context.AfterFunc(ctx, s.abort)
-		resp, err := d.respond(q, s, stop)
+		resp, err := d.respond(q, l)
 		if err == nil {
 			return resp, nil
 		}
-		stop()
-		if ctx.Err() != nil {
-			s.abort()
-			return nil, context.Cause(ctx)
-		}
-		switch code := codeOf(err); {
-		case tries == 3: // a server that is never content
-			d.giveBack(q, s)
+		switch s, code := l.Session, codeOf(err); {
+		case tries == 3 || s.Stale() || ctx.Err() != nil: // three: a server that is never content
 			return nil, err
-		case reused && s.reused:
-			s, err = d.instead(ctx, q, s, q.auth)
 		case code == 480 && !s.loggedIn:
-			s, err = d.identify(ctx, q, s, err)
-		case code == 483 && s.secure == nil && d.TLS != fetch.TLSNever:
-			s, err = d.secure(ctx, q, s)
-		default:
-			d.giveBack(q, s)
-			return nil, err
+			err = d.identify(ctx, q, l, err)
+		case code == 483 && s.TLS == nil && d.TLS != fetch.TLSNever:
+			err = d.secure(ctx, q, l)
 		}
 		if err != nil {
 			return nil, err
@@ -117,115 +90,45 @@ func (d *driver) carryOut(ctx context.Context, q *query, s *session) (*fetch.Res
 	}
 }
 
-// giveBack puts a session into the pool, or ends it.
-func (d *driver) giveBack(q *query, s *session) {
-	if !s.inStep() {
-		s.Close()
-		return
-	}
-	s.trace = nil
-	d.idle.Put(q.key, s)
-}
-
-// identify logs in where the server asked for it by refusing, and err is that
-// refusal.
-func (d *driver) identify(ctx context.Context, q *query, s *session, err error) (*session, error) {
-	auth := q.auth
+// identify logs in after the server refused q with the error refusal.
+func (d *driver) identify(ctx context.Context, q *query, l *lease, refusal error) error {
+	auth := q.req.Auth
 	if auth == nil {
-		found, asked := d.ask(ctx, s, fetch.Challenge{Realm: err.Error()})
-		if asked != nil {
-			err = asked
+		found, err := d.ask(ctx, l.Session, fetch.Challenge{Realm: refusal.Error()})
+		if found == nil {
+			return cmp.Or(err, refusal)
 		}
-		if auth = found; auth == nil {
-			d.giveBack(q, s)
-			return nil, err
-		}
+		auth = found
 	}
-	return d.again(ctx, q, s, func() error { return d.login(ctx, s, auth) }, auth)
+	return d.again(ctx, q, l, auth, func(s *session) error { return d.login(ctx, s, auth) })
 }
 
-func (d *driver) secure(ctx context.Context, q *query, s *session) (*session, error) {
-	return d.again(ctx, q, s, func() error { return s.startTLS(ctx, d.env.TLS) }, q.auth)
+func (d *driver) secure(ctx context.Context, q *query, l *lease) error {
+	return d.again(ctx, q, l, q.req.Auth, func(s *session) error { return s.startTLS(ctx, d.env.TLS) })
 }
 
-// again changes s in place or, where it is compressed (RFC 8054 2.2.2) or out
-// of step, opens another session.
-func (d *driver) again(ctx context.Context, q *query, s *session, change func() error, auth *fetch.Credential) (*session, error) {
+// again changes the session of l or, if it is compressed (RFC 8054 2.2.2) or
+// out of step, replaces it.
+func (d *driver) again(ctx context.Context, q *query, l *lease, auth *fetch.Credential, change func(*session) error) error {
+	s := l.Session
 	if s.compressed || !s.inStep() {
-		return d.instead(ctx, q, s, auth)
+		return l.Replace(func() (*session, error) { return d.open(ctx, q, auth) })
 	}
-	defer context.AfterFunc(ctx, s.abort)()
-	if err := change(); err != nil {
-		s.Close()
-		return nil, err
-	}
-	return s, nil
+	err := change(s)
+	s.unsettled = err != nil
+	return err
 }
 
-// instead opens a session in place of s. What was said so far is void.
-func (d *driver) instead(ctx context.Context, q *query, s *session, auth *fetch.Credential) (*session, error) {
-	s.Close()
-	if t := q.req.Trace; t != nil && t.Again != nil {
-		t.Again()
-	}
-	return d.open(ctx, q.at, auth, q.req.Trace)
-}
-
-// respond begins the response. Its Body takes over s and stop.
-func (d *driver) respond(q *query, s *session, stop func() bool) (*fetch.Response, error) {
-	s.trace.Reached(fetch.Asked, s.door)
+// respond begins the response. Its Body ends the lease.
+func (d *driver) respond(q *query, l *lease) (*fetch.Response, error) {
+	s := l.Session
+	q.req.Trace.Reached(fetch.Asked, s.Door)
 	resp, err := d.begin(q, s)
 	if err != nil {
 		return nil, err
 	}
-	s.trace.Reached(fetch.Answered, s.door)
-	resp.Proto, resp.Peer, resp.TLS, resp.Size = "NNTP", fetch.PeerOf(s.door), s.secure, -1
-	b := &body{r: resp.Body, end: func(whole bool) {
-		if stop() && whole {
-			d.giveBack(q, s)
-			return
-		}
-		s.abort()
-	}}
-	if resp.Body == nil {
-		b.finish(true)
-	}
-	resp.Body = b
+	q.req.Trace.Reached(fetch.Answered, s.Door)
+	resp.Proto, resp.Peer, resp.TLS, resp.Size = "NNTP", fetch.PeerOf(s.Door), s.TLS, -1
+	resp.Body = l.Body(resp.Body, blockFault)
 	return resp, nil
-}
-
-// A body is what a session brings. It ends the session's use by the request.
-type body struct {
-	r     io.Reader // nil: nothing comes
-	end   func(whole bool)
-	ended atomic.Bool
-	err   error
-}
-
-func (b *body) Read(p []byte) (int, error) {
-	switch {
-	case b.err != nil:
-		return 0, b.err
-	case b.r == nil:
-		return 0, io.EOF
-	case b.ended.Load():
-		return 0, net.ErrClosed
-	}
-	n, err := b.r.Read(p)
-	if err != nil {
-		b.err = blockFault(err)
-		b.finish(err == io.EOF)
-	}
-	return n, b.err
-}
-
-func (b *body) Close() error {
-	b.finish(false)
-	return nil
-}
-
-func (b *body) finish(whole bool) {
-	if b.ended.CompareAndSwap(false, true) {
-		b.end(whole)
-	}
 }

@@ -62,19 +62,19 @@ func (g group) header() fetch.Header {
 func (s *session) selectGroup(name string, overview bool) (group, error) {
 	ask := overview && s.fields == nil && (s.caps == nil || s.caps.hasArg("LIST", "OVERVIEW.FMT"))
 	together := ask && s.caps.modern()
-	err := s.tell("GROUP", name)
+	err := s.Tell("GROUP", name)
 	if err == nil && together {
-		err = s.tell("LIST", "OVERVIEW.FMT")
+		err = s.Tell("LIST", "OVERVIEW.FMT")
 	}
 	if err != nil {
-		s.broken = true
+		s.Break()
 		return group{}, err
 	}
 	r, err := s.reply()
 	if err != nil {
 		return group{}, err
 	}
-	if together && !s.broken {
+	if together && !s.IsBroken() {
 		err = s.readFields()
 	}
 	if r.Code != 211 {
@@ -84,7 +84,7 @@ func (s *session) selectGroup(name string, overview bool) (group, error) {
 		return group{}, err
 	}
 	if ask && !together {
-		if err := s.tell("LIST", "OVERVIEW.FMT"); err != nil {
+		if err := s.Tell("LIST", "OVERVIEW.FMT"); err != nil {
 			return group{}, err
 		}
 		if err := s.readFields(); err != nil {

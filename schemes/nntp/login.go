@@ -7,34 +7,30 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/line"
+	"github.com/anyurl/fetch/internal/sessions"
 )
 
-// open makes a session for whoever auth names; nil is nobody.
-func (d *driver) open(ctx context.Context, at place, auth *fetch.Credential, trace *fetch.Trace) (*session, error) {
-	conn, err := d.env.Net.DialContext(ctx, "tcp", at.Address())
+// open connects to the server of q and logs in with auth; nil is no login.
+func (d *driver) open(ctx context.Context, q *query, auth *fetch.Credential) (*session, error) {
+	conn, err := d.env.Net.DialContext(ctx, "tcp", q.at.Address())
 	if err != nil {
 		return nil, err
 	}
 	fetch.SetQuick(conn) // INN writes an article apart from the line before it
-	s := newSession(conn, at, trace)
-	defer context.AfterFunc(ctx, s.abort)()
-	if err := d.enter(ctx, s, auth); err != nil {
-		s.Close()
-		return nil, err
-	}
-	return s, nil
+	s := newSession(conn, q.at, q.req.Trace)
+	return sessions.Enter(ctx, s, func() error { return d.enter(ctx, s, auth) })
 }
 
 func (d *driver) enter(ctx context.Context, s *session, auth *fetch.Credential) error {
 	if s.place.implicit {
-		if err := s.encrypt(ctx, d.env.TLS); err != nil {
+		if err := s.Encrypt(ctx, d.env.TLS, s.place.Host); err != nil {
 			return err
 		}
 	}
 	if err := s.greet(); err != nil {
 		return err
 	}
-	if s.secure == nil && (d.TLS == fetch.TLSRequired || d.TLS == fetch.TLSWanted && s.caps.has("STARTTLS")) {
+	if s.TLS == nil && (d.TLS == fetch.TLSRequired || d.TLS == fetch.TLSWanted && s.caps.has("STARTTLS")) {
 		if err := s.startTLS(ctx, d.env.TLS); err != nil {
 			return err
 		}
@@ -60,7 +56,7 @@ func (d *driver) login(ctx context.Context, s *session, auth *fetch.Credential) 
 		case r.Code/100 == 2:
 			s.loggedIn, s.fields = true, nil
 			return s.askCapabilities() // the server may have more for us now
-		case again || r.Code != 481 || s.broken:
+		case again || r.Code != 481 || s.IsBroken():
 			return loginRefused(r)
 		}
 		if auth, err = d.ask(ctx, s, fetch.Challenge{User: user, Realm: r.Lines[0], Again: true}); err != nil {
@@ -82,7 +78,7 @@ func loginRefused(r line.Reply) error {
 
 // protect sees to it that a password does not go out in clear.
 func (d *driver) protect(ctx context.Context, s *session) error {
-	if s.secure != nil {
+	if s.TLS != nil {
 		return nil
 	}
 	if s.caps.has("STARTTLS") && d.TLS != fetch.TLSNever {
@@ -92,7 +88,7 @@ func (d *driver) protect(ctx context.Context, s *session) error {
 		err := fetch.Auth.Errorf("server wants a password, the connection has no TLS, and plaintext is not allowed")
 		return &fetch.Remedy{Err: err, Option: "--insecure-auth"}
 	}
-	s.trace.Notef("password sent in clear text")
+	s.Trace().Notef("password sent in clear text")
 	return nil
 }
 
@@ -107,19 +103,19 @@ func (d *driver) tryLogin(ctx context.Context, s *session, auth *fetch.Credentia
 	plain := s.caps.hasArg("SASL", "PLAIN") && s.caps.hasArg("AUTHINFO", "SASL")
 	if plain && (!s.caps.hasArg("AUTHINFO", "USER") || strings.ContainsAny(auth.User+password, " \t")) {
 		response := base64.StdEncoding.EncodeToString([]byte("\x00" + auth.User + "\x00" + password))
-		if err := s.tellSecret("AUTHINFO", "SASL", "PLAIN", response); err != nil {
+		if err := s.TellSecret("AUTHINFO", "SASL", "PLAIN", response); err != nil {
 			return line.Reply{}, err
 		}
 		return s.reply()
 	}
-	if err := s.tell("AUTHINFO", "USER", auth.User); err != nil {
+	if err := s.Tell("AUTHINFO", "USER", auth.User); err != nil {
 		return line.Reply{}, fetch.Usage.Errorf("user name cannot be sent: %w", err)
 	}
 	r, err := s.reply()
 	if err != nil || r.Code != 381 {
 		return r, err
 	}
-	if err := s.tellSecret("AUTHINFO", "PASS", password); err != nil {
+	if err := s.TellSecret("AUTHINFO", "PASS", password); err != nil {
 		return r, err
 	}
 	return s.reply()

@@ -85,20 +85,20 @@ func (n *numbers) ask() error {
 func (n *numbers) read(to uint64) error {
 	n.known = n.known[:0]
 	next := to + 1
-	lines := line.NewReader(n.s.paced(n.s.lines.Block(0)))
+	lines := line.NewReader(n.s.paced(n.s.Lines.Block(0)))
 	for {
 		text, _, err := lines.ReadLine(line.MaxReplyLine)
 		if err == io.EOF {
 			break
 		}
 		if err != nil {
-			n.s.broken = true
+			n.s.Break()
 			return cut(replyFault(err))
 		}
 		number, ok := parseNumber(strings.TrimSpace(string(text)))
 		switch {
 		case !ok || len(n.known) > 0 && number <= n.known[len(n.known)-1]:
-			n.s.broken = true
+			n.s.Break()
 			return fetch.Protocol.Errorf("LISTGROUP: not a list of rising numbers")
 		case number < n.from || number > to || next <= to:
 		case len(n.known) == maxKnown:

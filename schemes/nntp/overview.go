@@ -70,9 +70,9 @@ func (d *driver) overviewOf(q *query, s *session) (*fetch.Response, error) {
 	if err := s.answered(r, "HEAD", q.locator); err != nil {
 		return nil, err
 	}
-	text, err := s.overviewLine(nil, 0, q.id, s.lines.Block(0))
+	text, err := s.overviewLine(nil, 0, q.id, s.Lines.Block(0))
 	if err != nil {
-		s.broken = true
+		s.Break()
 		return nil, err
 	}
 	return &fetch.Response{Kind: fetch.Menu, Media: overviewMedia(standardFields), Code: r.Code, Body: io.NopCloser(bytes.NewReader(text))}, nil

@@ -23,7 +23,7 @@ func TestRemedies(t *testing.T) {
 // TestInsecureAuth: a server without STARTTLS gets no password, and the error
 // names the option that sends it.
 func TestInsecureAuth(t *testing.T) {
-	err := new(driver).protect(t.Context(), &session{})
+	err := new(driver).protect(t.Context(), newSession(nil, place{}, nil))
 	if fetch.FaultOf(err) != fetch.Auth || fetch.RemedyOf(err) != "--insecure-auth" {
 		t.Errorf("got %v, %q", err, fetch.RemedyOf(err))
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/line"
+	"github.com/anyurl/fetch/internal/sessions"
 )
 
 // A series sends one command for each of many articles and joins what their
@@ -54,7 +55,7 @@ func (r *series) fill() {
 		r.err = r.next()
 	}
 	if r.err != nil && len(r.asked) > 0 {
-		r.s.broken = true
+		r.s.Break()
 	}
 }
 
@@ -79,9 +80,9 @@ func (r *series) next() error {
 		return err
 	}
 	_, id := numberAndID(reply)
-	r.buf, err = r.each(r.buf[:0], n, id, r.s.lines.Block(0))
+	r.buf, err = r.each(r.buf[:0], n, id, r.s.Lines.Block(0))
 	if err != nil {
-		r.s.broken = true
+		r.s.Break()
 		return err
 	}
 	r.out, r.seen = r.buf, Mark{n, id}
@@ -111,7 +112,7 @@ func (r *series) send() error {
 			return nil
 		}
 		if err == nil {
-			err = r.s.tell(r.verb, formatNumber(n))
+			err = r.s.Tell(r.verb, formatNumber(n))
 		}
 		if err != nil {
 			return err
@@ -122,7 +123,7 @@ func (r *series) send() error {
 }
 
 // A paced reader reads what is needed before anything is given out, which the
-// Client therefore cannot watch: it may take replyTime, and longer only at some
+// Client therefore cannot watch: it may take sessions.ReplyTime, and longer only at some
 // speed.
 type paced struct {
 	r     io.Reader
@@ -138,7 +139,7 @@ func (s *session) paced(r io.Reader) *paced { return &paced{r: r, s: s, start: t
 
 func (p *paced) Read(b []byte) (int, error) {
 	if !p.start.IsZero() {
-		p.s.door.SetReadDeadline(p.start.Add(replyTime + time.Duration(p.got/slowest)*time.Second))
+		p.s.Door.SetReadDeadline(p.start.Add(sessions.ReplyTime + time.Duration(p.got/slowest)*time.Second))
 	}
 	n, err := p.r.Read(b)
 	p.got += n
@@ -148,7 +149,7 @@ func (p *paced) Read(b []byte) (int, error) {
 // release lets what is left take its time.
 func (p *paced) release() {
 	p.start = time.Time{}
-	p.s.door.SetReadDeadline(time.Time{})
+	p.s.Await(0)
 }
 
 // take appends a block of at most limit bytes to dst.

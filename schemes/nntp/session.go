@@ -1,121 +1,59 @@
 package nntp
 
 import (
-	"crypto/tls"
-	"io"
 	"net"
-	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/line"
+	"github.com/anyurl/fetch/internal/sessions"
 )
 
-const (
-	idleTime  = 45 * time.Second // in the pool
-	replyTime = 60 * time.Second // for a whole reply, however slowly it comes
-)
-
-// A session is a conversation with a reader's server. It belongs to one
-// request at a time.
+// A session is a conversation with a news server. It belongs to one request at
+// a time.
 type session struct {
+	*sessions.Text
 	place place
-	door  net.Conn     // the door's connection, to close
-	wire  net.Conn     // door, or what stands above it: TLS, DEFLATE
-	lines *line.Reader // reads wire
-	trace *fetch.Trace // of the request that has the session
-
-	out, heard []byte // commands not yet written, and as the trace may hear them
 
 	caps       capabilities
-	secure     *tls.ConnectionState // nil: in clear
 	compressed bool
 	loggedIn   bool
 	fields     []string // of overview lines; nil: not asked yet
 
-	reused bool // from the pool, and nothing answered yet
-	broken bool // out of step, or dead: not to be used again
+	unsettled bool // a login or STARTTLS failed: no other request may use it
 }
 
 func newSession(conn net.Conn, at place, trace *fetch.Trace) *session {
-	s := &session{place: at, door: conn, wire: conn, trace: trace}
-	s.lines = line.NewReader(s)
-	return s
+	return &session{place: at, Text: sessions.NewText(sessions.NewConn(conn, trace, "QUIT\r\n"), nil)}
 }
 
-// Read reads the wire for s.lines.
-func (s *session) Read(p []byte) (int, error) {
-	n, err := s.wire.Read(p)
-	if t := s.trace; n > 0 && t != nil && t.Got != nil {
-		t.Got(p[:n])
-	}
-	return n, err
+// Claim rejects a session on which anything arrived while it was idle. Bytes
+// that arrive before a command are not the answer to it.
+func (s *session) Claim(t *fetch.Trace) bool {
+	return s.Conn.Claim(t) && s.Lines.Buffered() == 0 && fetch.Quiet(s.Wire)
 }
 
-// Close ends the session. It says goodbye, but does not wait for an answer.
-func (s *session) Close() error {
-	if !s.broken {
-		s.door.SetWriteDeadline(time.Now().Add(time.Second))
-		io.WriteString(s.wire, "QUIT\r\n")
-	}
-	return s.door.Close()
-}
-
-// abort ends the session at once, from any goroutine.
-func (s *session) abort() { s.door.Close() }
-
-// tell has a command sent before the next reply is read.
-func (s *session) tell(words ...string) error {
-	out, err := line.Append(s.out, line.MaxCommand, words...)
-	if err != nil {
-		return fetch.BadURL.Errorf("%s: %w", words[0], err)
-	}
-	if t := s.trace; t != nil && t.Sent != nil {
-		s.heard = append(s.heard, out[len(s.out):]...)
-	}
-	s.out = out
-	return nil
-}
-
-// tellSecret is tell for a command whose last word is for the server alone.
-func (s *session) tellSecret(words ...string) error {
-	heard := len(s.heard)
-	if err := s.tell(words...); err != nil {
-		return fetch.Usage.Errorf("credential cannot be sent: %w", err)
-	}
-	if len(s.heard) > heard {
-		words = append(words[:len(words)-1:len(words)-1], "***")
-		s.heard, _ = line.Append(s.heard[:heard], line.MaxCommand, words...)
-	}
-	return nil
-}
-
-func (s *session) flush() error {
-	if len(s.out) == 0 {
-		return nil
-	}
-	if len(s.heard) > 0 {
-		s.trace.Sent(s.heard)
-	}
-	out := s.out
-	s.out, s.heard = s.out[:0], s.heard[:0]
-	s.door.SetWriteDeadline(time.Now().Add(replyTime))
-	_, err := s.wire.Write(out)
-	return err
+// Release implements [sessions.Session].
+func (s *session) Release() bool {
+	inStep := s.inStep()
+	return s.Conn.Release() && inStep && !s.unsettled
 }
 
 // reply sends what was told and reads the first line of one answer.
 func (s *session) reply() (line.Reply, error) {
-	err := s.flush()
+	err := s.Flush()
 	if err == nil {
-		s.door.SetReadDeadline(time.Now().Add(replyTime))
+		s.Await(sessions.ReplyTime)
 		var r line.Reply
-		if r, err = s.lines.ReadStatus(); err == nil {
-			s.reused = s.reused && r.Code == codeGone
-			s.broken = s.broken || r.Code == codeGone
+		if r, err = s.Lines.ReadStatus(); err == nil {
+			if r.Code == codeGone {
+				s.Break()
+			} else {
+				s.Answered()
+			}
 			return r, nil
 		}
 	}
-	s.broken = true
+	s.Break()
 	return line.Reply{}, replyFault(err)
 }
 
@@ -124,7 +62,7 @@ const codeGone = 400
 
 // ask sends one command and reads the first line of its answer.
 func (s *session) ask(words ...string) (line.Reply, error) {
-	if err := s.tell(words...); err != nil {
+	if err := s.Tell(words...); err != nil {
 		return line.Reply{}, err
 	}
 	return s.reply()
@@ -133,8 +71,8 @@ func (s *session) ask(words ...string) (line.Reply, error) {
 // block is the rest of an answer of many lines. A body may take its time: the
 // Client looks after its speed.
 func (s *session) block() *line.Block {
-	s.door.SetReadDeadline(time.Time{})
-	return s.lines.Block(0)
+	s.Await(0)
+	return s.Lines.Block(0)
 }
 
 // maxList bounds the lines of an answer that is read at once.
@@ -143,7 +81,7 @@ const maxList = line.MaxReplyLines
 // list reads the rest of an answer of a few lines.
 func (s *session) list(each func(text string)) error {
 	for n := 0; ; n++ {
-		text, _, err := s.lines.ReadLine(line.MaxReplyLine)
+		text, _, err := s.Lines.ReadLine(line.MaxReplyLine)
 		switch {
 		case err == nil && n == maxList:
 			err = line.ErrTooMany
@@ -153,7 +91,7 @@ func (s *session) list(each func(text string)) error {
 			each(string(text))
 			continue
 		}
-		s.broken = true
+		s.Break()
 		if err == line.ErrTooMany {
 			return fetch.Protocol.With(err)
 		}
