@@ -114,8 +114,8 @@ func (c *Client) dispatch(ctx context.Context, req *Request) (*Response, error) 
 	if err != nil {
 		return nil, err
 	}
-	page := c.pageOrigin(req)
-	g, err := c.policy.judge(req, s, page)
+	from, page := c.source(req)
+	g, err := c.policy.judge(req, s, from, page)
 	if err != nil {
 		return nil, err
 	}
@@ -134,17 +134,18 @@ func (c *Client) dispatch(ctx context.Context, req *Request) (*Response, error) 
 	return resp, nil
 }
 
-// pageOrigin returns the origin of the page that led to req. It is zero where a
-// person typed req, and where the page has no origin.
-func (c *Client) pageOrigin(req *Request) Origin {
+// source returns the scheme and the origin of the page that led to req. They
+// are zero for a typed URL. A page of a scheme that c does not have leads
+// nowhere.
+func (c *Client) source(req *Request) (*Scheme, Origin) {
 	if req.Typed() {
-		return Origin{}
+		return &Scheme{}, Origin{}
 	}
 	s, err := c.scheme(req.From.URL)
 	if err != nil {
-		return Origin{}
+		return &Scheme{Name: req.From.URL.Scheme()}, Origin{}
 	}
-	return originOf(req.From.URL, s)
+	return s, originOf(req.From.URL, s)
 }
 
 // kept holds a Driver, which may be anybody's, to its contract.
@@ -158,6 +159,15 @@ func kept(resp *Response, err error) (*Response, error) {
 		return nil, Internal.Errorf("a driver returned a response without a body")
 	}
 	return resp, nil
+}
+
+// Scheme returns the scheme of that name that c was made with, or the zero
+// Scheme.
+func (c *Client) Scheme(name string) Scheme {
+	if s, ok := c.schemes[name]; ok {
+		return *s
+	}
+	return Scheme{}
 }
 
 func (c *Client) scheme(u uri.URI) (*Scheme, error) {
@@ -246,25 +256,4 @@ var reservedSchemes = map[string]string{
 	"z39.50s":    "sessions with a Z39.50 database, RFC 2056",
 	"mailserver": "documents that a mail server sends on request",
 	"cso":        "entries of a CSO name server",
-	"prospero":   "links of a Prospero directory, RFC 1738",
-	"wais":       "databases and documents of a WAIS server, RFC 4156",
-	"ftp":        "files of an FTP server, RFC 1738",
-	"ftps":       "files of an FTP server under TLS",
-	"gopher":     "items of a Gopher server, RFC 4266",
-	"gophers":    "items of a Gopher server under TLS",
-	"news":       "articles and groups of Usenet, RFC 5538",
-	"nntp":       "articles of an NNTP server, RFC 5538",
-	"snews":      "articles and groups of Usenet under TLS, RFC 5538",
-	"nntps":      "articles of an NNTP server under TLS",
-	"telnet":     "terminal sessions, RFC 4248",
-	"rlogin":     "terminal sessions of BSD",
-	"tn3270":     "terminal sessions of IBM mainframes",
-	"imap":       "messages of a mailbox, RFC 5092",
-	"imaps":      "messages of a mailbox under TLS",
-	"mid":        "messages, RFC 2392",
-	"cid":        "parts of messages, RFC 2392",
-	"mailto":     "mail addresses, RFC 6068",
-	"http":       "the World Wide Web, RFC 9110",
-	"https":      "the World Wide Web under TLS, RFC 9110",
-	"file":       "files of this machine, RFC 8089",
 }

@@ -61,8 +61,17 @@ func (r *recorder) addresses() string {
 func page(answer func(req *Request, resp *Response)) Scheme { return pageOf("http", 80, answer) }
 
 func pageOf(name string, port uint16, answer func(req *Request, resp *Response)) Scheme {
+	ports, links := Ports{Class: TextPorts}, Links{To: []string{name}}
+	switch name {
+	case "http":
+		ports, links.To = Ports{Extra: []uint16{443}, Class: WebPorts}, []string{"http", "https", "ftp"}
+	case "https":
+		ports.Class, links.Downgrade = WebPorts, []string{"http"}
+	case "nntps":
+		links.To = []string{"nntps", "snews"}
+	}
 	return Scheme{
-		Name: name, Port: port,
+		Name: name, Port: port, Ports: ports, Links: links, Secure: name == "https",
 		Plan: func(req *Request) ([]Step, error) { return []Step{{Verb: "GET", Arg: req.URL.Path()}}, nil },
 		Open: func(env Env) Driver {
 			return DriverFunc(func(ctx context.Context, req *Request) (*Response, error) {
@@ -128,7 +137,7 @@ func TestLocalSchemes(t *testing.T) {
 		{Policy{Schemes: []string{"file"}}, 0},
 		{Typed(), 0},
 	} {
-		s := Scheme{Name: "file", Open: func(Env) Driver {
+		s := Scheme{Name: "file", Local: true, Open: func(Env) Driver {
 			return DriverFunc(func(context.Context, *Request) (*Response, error) {
 				return &Response{Body: io.NopCloser(strings.NewReader("")), Size: -1}, nil
 			})

@@ -3,8 +3,6 @@ package fetch
 import (
 	"context"
 	"crypto/tls"
-	"io"
-	"iter"
 	"net"
 	"time"
 
@@ -92,32 +90,6 @@ type Via struct {
 	Auth   ProxyAuth // how they are proved
 	Header Header    // for the proxy alone
 	Target Target    // what the request line names: Host may be an address that the Policy resolved
-}
-
-// A Scheme is everything known about one URL scheme, as data. Plan, Menu and
-// Query are pure: they are tested, fuzzed and shown without a network.
-type Scheme struct {
-	Name  string   // in lower case: "gopher"
-	Port  uint16   // where the URL names none; 0: no network, or no host of its own
-	Trust []string // host:port that the configuration named: news server, mail store
-
-	// Plan tells the protocol actions that dereference req. It refuses what
-	// the scheme's URLs cannot say. Nil: there is no plan to show.
-	Plan func(req *Request) ([]Step, error)
-
-	// Open makes the driver. It is called once a Client, opens no
-	// connection, and is the only field with effects. Nil: the scheme is known
-	// and not supported.
-	Open func(Env) Driver
-
-	// Menu reads a listing that Plan's actions brought, as entries whose URLs
-	// are absolute. Media is that of the Response, with its parameters. Nil: the
-	// scheme has no listings. An error ends the sequence.
-	Menu func(base uri.URI, media string, r io.Reader) iter.Seq2[Entry, error]
-
-	// Query writes the URL that asks the index u for q. Nil: the scheme
-	// cannot be searched.
-	Query func(u uri.URI, q Search) (uri.URI, error)
 }
 
 // A Step is one protocol action: RETR motd.

@@ -29,8 +29,10 @@ func finger() fetch.Scheme {
 		return name, nil
 	}
 	return fetch.Scheme{
-		Name: "finger",
-		Port: 79,
+		Name:  "finger",
+		Port:  79,
+		Ports: fetch.Ports{Class: fetch.TextPorts}, // a URL may name any port that no other service of text has
+		Help:  "finger://HOST/USER: what a host tells about a user",
 		Plan: func(req *fetch.Request) ([]fetch.Step, error) {
 			name, err := user(req.URL)
 			return []fetch.Step{{Verb: name}}, err

@@ -29,13 +29,14 @@ func grantOf(ctx context.Context) *grant {
 	return g
 }
 
-// judge decides on a request before its driver sees it. Page is the origin of
-// the page that led to the request. It is zero for a typed URL.
-func (p *Policy) judge(req *Request, scheme *Scheme, page Origin) (*grant, error) {
+// judge decides on a request before its driver sees it. From and page are the
+// scheme and the origin of the page that led to the request. They are not used
+// for a typed URL.
+func (p *Policy) judge(req *Request, scheme, from *Scheme, page Origin) (*grant, error) {
 	if p.Schemes != nil && !slices.Contains(p.Schemes, scheme.Name) {
 		return nil, BadReferral.With(&Refusal{Rule: "scheme is not allowed", Subject: scheme.Name, Override: "--proto +" + scheme.Name})
 	}
-	if p.Reach != Anywhere && slices.Contains(localSchemes, scheme.Name) && !slices.Contains(p.Schemes, scheme.Name) {
+	if p.Reach != Anywhere && scheme.Local && !slices.Contains(p.Schemes, scheme.Name) {
 		return nil, BadReferral.With(&Refusal{Rule: "scheme reads this machine, and nobody named it in Policy.Schemes", Subject: scheme.Name})
 	}
 	target, err := TargetOf(req.URL, scheme.Port)
@@ -44,7 +45,7 @@ func (p *Policy) judge(req *Request, scheme *Scheme, page Origin) (*grant, error
 	}
 	g := &grant{scheme: scheme, target: target, trace: req.Trace, typed: req.Typed()}
 	if !g.typed {
-		if err := p.judgeReferral(req.From.URL, req.URL, target.Port, scheme.Port); err != nil {
+		if err := p.judgeReferral(from, scheme, target.Port); err != nil {
 			return nil, err
 		}
 		g.from(req.From.place())
@@ -117,9 +118,9 @@ func (p *Policy) judgePort(g *grant, t Target) error {
 // port if the tables allow that port in a typed URL. A PortRule counts there
 // only if it has Any.
 func (p *Policy) judgedPort(g *grant, t Target) (rule string, unusual bool) {
-	rule, unusual = p.portVerdict(t.Scheme, g.scheme.Port, t.Port, g.typed)
+	rule, unusual = p.portVerdict(g.scheme, t.Port, g.typed)
 	if rule != "" && g.stays(t) {
-		return new(Policy).portVerdict(t.Scheme, g.scheme.Port, t.Port, true)
+		return new(Policy).portVerdict(g.scheme, t.Port, true)
 	}
 	return rule, unusual
 }

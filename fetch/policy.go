@@ -14,13 +14,13 @@ type Policy struct {
 	Reach Reach
 	Hosts []string // for Listed, and read there alone: see [Allowlist]
 
-	Schemes   []string       // that may be used; nil: all, but file, mid, cid and mailto under Anywhere alone
-	Redirects []string       // that a server may lead to beyond the table; "*": all but those of files, sessions and mail
+	Schemes   []string       // that may be used; nil: all, but those with Scheme.Local under Anywhere alone
+	Redirects []string       // that a server may lead to beyond Scheme.Links; "*": all that are not Links.Confined
 	Only      []string       // if not nil, a server may lead to these schemes alone
-	Ports     []PortRule     // allowed beyond the tables
+	Ports     []PortRule     // allowed beyond Scheme.Ports
 	Addresses []netip.Prefix // allowed where typed, metadata services too
 	WebPorts  bool           // http and https of servers are held to the browsers' list alone
-	Downgrade bool           // an https page may redirect to http
+	Downgrade bool           // a page may lead to Links.Downgrade: from https to http
 	Trusting  bool           // credentials follow a redirect to any host
 
 	MaxHops int           // redirects of one request; 0: 10, negative: none

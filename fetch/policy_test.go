@@ -1,112 +1,13 @@
 package fetch
 
 import (
-	"bufio"
-	"encoding/json"
 	"errors"
 	"net/netip"
-	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/anyurl/fetch/uri"
 )
-
-// rows reads a file of testdata.
-func rows[T any](t *testing.T, name string) (all []T) {
-	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		var row T
-		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, row)
-	}
-	if len(all) == 0 {
-		t.Fatalf("%s is empty", name)
-	}
-	return all
-}
-
-func TestReferredPorts(t *testing.T) {
-	type row struct {
-		Scheme   string
-		Port     uint64
-		Expected string
-	}
-	var p Policy
-	for _, r := range rows[row](t, "port_cases.jsonl") {
-		got := "refuse:range"
-		target := Target{}
-		if target.setPort(strconv.FormatUint(r.Port, 10)) == nil {
-			own, _ := uri.DefaultPort(r.Scheme)
-			rule, _ := p.portVerdict(r.Scheme, own, target.Port, false)
-			if got = "allow"; rule != "" {
-				got = "refuse:" + rule
-			}
-		}
-		if got != r.Expected {
-			t.Errorf("%s port %d: got %s, want %s", r.Scheme, r.Port, got, r.Expected)
-		}
-	}
-}
-
-// TestTypedPorts holds what a person may type, and what a rule of theirs
-// changes.
-func TestTypedPorts(t *testing.T) {
-	allowed := Policy{Ports: []PortRule{{"gopher", 25, false}, {"ftp", 25, true}, {"", 26, false}}}
-	for _, c := range []struct {
-		scheme string
-		port   uint16
-		policy Policy
-		typed  bool
-		want   string
-	}{
-		{"http", 81, Policy{}, true, ""}, // an old site is no attack
-		{"http", 81, Policy{}, false, "reserved"},
-		{"http", 81, Policy{WebPorts: true}, false, ""},
-		{"http", 25, Policy{}, true, "bad"},
-		{"http", 25, Policy{WebPorts: true}, false, "bad"},
-		{"https", 6000, Policy{}, true, "bad"},
-		{"gopher", 25, Policy{}, true, "reserved"},
-		{"gopher", 79, Policy{}, true, "reserved"},
-		{"gopher", 6379, Policy{}, true, "text-service"},
-		{"gopher", 7070, Policy{}, true, ""},
-		{"gopher", 25, allowed, true, ""},
-		{"gopher", 25, allowed, false, "reserved"}, // never what a server supplied
-		{"ftp", 25, allowed, false, ""},            // but with :any
-		{"wais", 26, allowed, true, ""},
-		{"telnet", 2323, Policy{}, true, ""},
-		{"telnet", 2323, Policy{}, false, "needs-allow"},
-		{"telnet", 6379, Policy{}, true, "text-service"},
-		{"rlogin", 513, Policy{}, true, ""},
-		{"tn3270", 23, Policy{}, true, ""},
-		{"prospero", 1525, Policy{}, true, ""},
-		{"prospero", 5353, Policy{}, true, "needs-allow"},
-		{"snews", 563, Policy{}, false, ""},
-		{"imaps", 993, Policy{}, false, ""},
-		{"gophers", 70, Policy{}, false, ""},
-		{"ftps", 990, Policy{}, false, ""},
-		{"finger", 79, Policy{}, true, ""}, // a scheme of somebody else's
-		{"finger", 11211, Policy{}, true, "text-service"},
-		{"http", 0, Policy{Ports: []PortRule{{"http", 0, true}}}, true, "range"},
-	} {
-		own, ok := uri.DefaultPort(c.scheme)
-		if !ok {
-			own = map[string]uint16{"finger": 79, "rlogin": 513, "tn3270": 23, "snews": 563, "imaps": 993, "gophers": 70, "ftps": 990}[c.scheme]
-		}
-		if got, _ := c.policy.portVerdict(c.scheme, own, c.port, c.typed); got != c.want {
-			t.Errorf("%s port %d, typed %v: got %q, want %q", c.scheme, c.port, c.typed, got, c.want)
-		}
-	}
-}
 
 func TestParsePortRule(t *testing.T) {
 	for text, want := range map[string]PortRule{
@@ -127,7 +28,7 @@ func TestParsePortRule(t *testing.T) {
 
 func TestAddressClasses(t *testing.T) {
 	type row struct{ Addr, Class string }
-	for _, r := range rows[row](t, "address_cases.jsonl") {
+	for _, r := range Rows[row](t, "address_cases.jsonl") {
 		c := classOf(netip.MustParseAddr(r.Addr))
 		got := "deny"
 		switch c {
@@ -215,7 +116,7 @@ func TestReach(t *testing.T) {
 // all the same.
 func TestSourceBehindProxy(t *testing.T) {
 	p := Typed()
-	s := &Scheme{Name: "http", Port: 80}
+	s := &Scheme{Name: "http", Port: 80, Ports: Ports{Class: WebPorts}, Links: Links{To: []string{"http"}}}
 	for _, c := range []struct {
 		from, to string
 		ok       bool
@@ -227,7 +128,7 @@ func TestSourceBehindProxy(t *testing.T) {
 		{"http://h/a", "http://127.0.0.1:8080/b", false},
 	} {
 		req := &Request{URL: uri.MustParse(c.to), From: &Source{URL: uri.MustParse(c.from)}}
-		if _, err := p.judge(req, s, originOf(req.From.URL, s)); (err == nil) != c.ok {
+		if _, err := p.judge(req, s, s, originOf(req.From.URL, s)); (err == nil) != c.ok {
 			t.Errorf("%s to %s: %v", c.from, c.to, err)
 		}
 	}
@@ -279,58 +180,6 @@ func TestNames(t *testing.T) {
 	} {
 		if err := c.policy.judgeName(strings.ToLower(c.host), c.typed); (err == nil) != c.ok {
 			t.Errorf("%s, typed %v: got %v, want ok %v", c.host, c.typed, err, c.ok)
-		}
-	}
-}
-
-func TestReferrals(t *testing.T) {
-	open := Policy{Redirects: []string{"ftp"}}
-	all := Policy{Redirects: []string{"*"}}
-	down := Policy{Downgrade: true}
-	none := Policy{Only: []string{}}
-	web := Policy{Only: []string{"http", "https"}}
-	for _, c := range []struct {
-		policy   Policy
-		from, to string
-		ok       bool
-	}{
-		{Policy{}, "http://a/", "http://b/", true},
-		{Policy{}, "http://a/", "https://b/", true},
-		{Policy{}, "http://a/", "ftp://b/", true},
-		{Policy{}, "http://a/", "ftps://b/", true},
-		{Policy{}, "https://a/", "ftp://b/", false},
-		{Policy{}, "https://a/", "ftps://b/", false},
-		{open, "https://a/", "ftp://b/", true},
-		{web, "http://a/", "ftp://b/", false},
-		{Policy{}, "http://a/", "gopher://b/", false},
-		{Policy{}, "http://a/", "imap://b/", false},
-		{Policy{}, "http://a/", "file:///etc/passwd", false},
-		{all, "http://a/", "gopher://b/", true},
-		{all, "http://a/", "file:///etc/passwd", false}, // never
-		{all, "https://a/", "telnet://b/", false},
-		{all, "gopher://a/", "imap://b/", false},
-		{Policy{}, "https://a/", "http://a/", false},
-		{down, "https://a/", "http://a/", true},
-		{Policy{}, "gopher://a/", "http://b/", true},
-		{Policy{}, "gopher://a/", "ftp://b/", false},
-		{Policy{}, "gopher://a/", "telnet://b/", false},
-		{Policy{}, "file:///a", "file:///b", true},
-		{Policy{}, "file:///a", "http://b/", false},
-		{Policy{}, "prospero://a/x", "ftp://b/x", true},
-		{Policy{}, "prospero://a/x", "ftp://b:2121/x", false}, // default port alone
-		{Policy{}, "prospero://a/x", "wais://b/x", true},
-		{Policy{}, "prospero://a/x", "telnet://b/", false},
-		{none, "http://a/", "http://b/", false},
-	} {
-		from, to := uri.MustParse(c.from), uri.MustParse(c.to)
-		own, _ := uri.DefaultPort(to.Scheme())
-		target, err := TargetOf(to, own)
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = c.policy.judgeReferral(from, to, target.Port, own)
-		if (err == nil) != c.ok || err != nil && !errors.Is(err, BadReferral) {
-			t.Errorf("%s to %s: got %v, want ok %v", c.from, c.to, err, c.ok)
 		}
 	}
 }

@@ -6,42 +6,6 @@ import (
 	"strings"
 )
 
-// ports tells of each scheme which ports beside its own it may use, and what
-// it may do above 1023. A scheme that is not here has no extra ports and
-// speaks lines of text.
-var ports = map[string]struct {
-	extra []uint16
-	rest  portClass
-}{
-	"http":     {[]uint16{443}, webPorts},
-	"https":    {nil, webPorts},
-	"ftp":      {[]uint16{990}, textPorts},
-	"ftps":     {[]uint16{21}, textPorts},
-	"gopher":   {nil, textPorts},
-	"gophers":  {nil, textPorts},
-	"news":     {[]uint16{119, 433, 563}, textPorts},
-	"nntp":     {[]uint16{119, 433, 563}, textPorts},
-	"snews":    {[]uint16{119, 433, 563}, textPorts},
-	"nntps":    {[]uint16{119, 433, 563}, textPorts},
-	"wais":     {nil, textPorts},
-	"imap":     {[]uint16{143, 993}, textPorts},
-	"imaps":    {[]uint16{143, 993}, textPorts},
-	"telnet":   {nil, sessionPorts},
-	"rlogin":   {nil, sessionPorts},
-	"tn3270":   {nil, sessionPorts},
-	"prospero": {[]uint16{191}, namedPorts},
-}
-
-// portClass says what a scheme may do on the ports above 1023.
-type portClass uint8
-
-const (
-	textPorts    portClass = iota // all but those of other services
-	webPorts                      // all but those that browsers refuse
-	sessionPorts                  // as textPorts where typed; none where a server says so
-	namedPorts                    // none that nobody allowed by name
-)
-
 // blockedPorts are those that no browser lets a web page reach: the list of
 // the WHATWG Fetch standard, 2.9.
 var blockedPorts = []uint16{
@@ -85,17 +49,17 @@ func ParsePortRule(s string) (PortRule, error) {
 	return r, nil
 }
 
-// portVerdict judges port for scheme, whose own port is own. It returns the
-// rule that refuses it, or "", and whether an allowed port is worth a note.
-func (p *Policy) portVerdict(scheme string, own, port uint16, typed bool) (rule string, unusual bool) {
-	table := ports[scheme]
-	web := table.rest == webPorts && (typed || p.WebPorts)
+// portVerdict judges port for the scheme s. It returns the rule that refuses
+// it, or "", and whether an allowed port is worth a note.
+func (p *Policy) portVerdict(s *Scheme, port uint16, typed bool) (rule string, unusual bool) {
+	class := s.Ports.Class
+	web := class == WebPorts && (typed || p.WebPorts)
 	switch {
 	case port == 0:
 		return "range", false
-	case p.portAllowed(scheme, port, typed):
+	case p.portAllowed(s.Name, port, typed):
 		return "", false
-	case port == own || slices.Contains(table.extra, port):
+	case port == s.Port || slices.Contains(s.Ports.Extra, port):
 		return "", false
 	case web && !slices.Contains(blockedPorts, port):
 		return "", port < 1024
@@ -103,14 +67,14 @@ func (p *Policy) portVerdict(scheme string, own, port uint16, typed bool) (rule 
 		return "bad", false
 	case port < 1024:
 		return "reserved", false
-	case table.rest == namedPorts, table.rest == sessionPorts && !typed:
+	case class == OwnPorts, class == SessionPorts && !typed:
 		return "needs-allow", false
 	case slices.Contains(blockedPorts, port):
 		return "bad", false
-	case table.rest != webPorts && slices.Contains(textServices, port):
+	case class != WebPorts && slices.Contains(textServices, port):
 		return "text-service", false
 	}
-	return "", table.rest == sessionPorts
+	return "", class == SessionPorts
 }
 
 func (p *Policy) portAllowed(scheme string, port uint16, typed bool) bool {

@@ -74,7 +74,7 @@ func (d *door) Proxy(ctx context.Context) (Via, bool, error) {
 	if g == nil {
 		return Via{}, false, refuseAddress("connection without a request", "", "")
 	}
-	if g.target.Scheme != "http" {
+	if !g.scheme.Traits.Web || g.scheme.Secure {
 		return Via{}, false, nil // a tunnel
 	}
 	p, err := d.proxyFor(g.target)

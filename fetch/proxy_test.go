@@ -18,7 +18,7 @@ import (
 // scheme but http, which alone knows of proxies.
 func raw() fetch.Scheme {
 	return fetch.Scheme{
-		Name: "raw", Port: 8000,
+		Name: "raw", Port: 8000, Ports: fetch.Ports{Class: fetch.TextPorts},
 		Plan: func(*fetch.Request) ([]fetch.Step, error) { return nil, nil },
 		Open: func(env fetch.Env) fetch.Driver {
 			return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {

@@ -59,6 +59,7 @@ func identity(u uri.URI) string { return u.WithoutUserinfo().WithoutFragment().U
 // prepare binds the credential of req to its origin.
 func (c *Client) prepare(req *Request) (*Request, error) {
 	r := req.Clone()
+	r.client = c
 	s, err := c.scheme(r.URL)
 	if err != nil {
 		return nil, err
@@ -67,7 +68,7 @@ func (c *Client) prepare(req *Request) (*Request, error) {
 		r.URL = dropUserinfo(r.URL, r.Trace)
 	}
 	if r.Auth == nil {
-		if r.Auth, err = CredentialOf(r.URL); err != nil {
+		if r.Auth, err = s.credential(r.URL); err != nil {
 			return nil, err
 		}
 	}
@@ -88,18 +89,26 @@ func (c *Client) prepare(req *Request) (*Request, error) {
 	return r, nil
 }
 
-// CredentialOf reads the userinfo of u, decoded: nil where there is none.
+// Credential returns the login in the userinfo of u, as the scheme of u reads
+// it. It is nil if there is none.
+func (c *Client) Credential(u uri.URI) (*Credential, error) {
+	s := c.Scheme(u.Scheme())
+	return s.credential(u)
+}
+
+func (s *Scheme) credential(u uri.URI) (*Credential, error) {
+	if s.User != nil {
+		return s.User(u)
+	}
+	return CredentialOf(u)
+}
+
+// CredentialOf returns the name and the password in the userinfo of u, decoded.
+// It is nil if there are none.
 func CredentialOf(u uri.URI) (*Credential, error) {
 	name, password, has := u.User()
 	if name == "" && !has {
 		return nil, nil
-	}
-	mechanism := ""
-	if u.Scheme() == "imap" || u.Scheme() == "imaps" {
-		var err error
-		if name, password, mechanism, err = cutMechanism(name, password); err != nil {
-			return nil, err
-		}
 	}
 	user, err := uri.Unescape(name)
 	if err == nil {
@@ -108,7 +117,7 @@ func CredentialOf(u uri.URI) (*Credential, error) {
 	if err != nil {
 		return nil, BadURL.With(err)
 	}
-	return &Credential{User: user, Password: Secret(password), Mechanism: mechanism}, nil
+	return &Credential{User: user, Password: Secret(password)}, nil
 }
 
 func dropUserinfo(u uri.URI, t *Trace) uri.URI {
@@ -124,7 +133,7 @@ func dropUserinfo(u uri.URI, t *Trace) uri.URI {
 func (c *Client) hop(r *Request, resp *Response) (*Request, error) {
 	next := r.Clone()
 	next.led = r.led || r.Typed()
-	next.safe = r.safe || resp.TLS != nil || slices.Contains(secure, r.URL.Scheme())
+	next.safe = r.safe || resp.TLS != nil
 	next.From = &Source{URL: r.URL.WithoutUserinfo(), Peer: resp.Peer}
 	next.URL = dropUserinfo(resp.Location, r.Trace)
 	if _, ok := next.URL.Fragment(); !ok {
@@ -140,6 +149,7 @@ func (c *Client) hop(r *Request, resp *Response) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
+	next.safe = next.safe || here.Secure
 	there, err := c.scheme(next.URL)
 	if err != nil {
 		return nil, err
@@ -158,18 +168,16 @@ func (c *Client) hop(r *Request, resp *Response) (*Request, error) {
 		}
 		return next, nil
 	}
-	next.left, next.Auth = true, c.loginAt(next, originOf(next.URL, there))
+	next.left, next.Auth = true, c.loginAt(next, there)
 	next.Header = next.Header.Without(SecretHeader)
 	return next, nil
 }
 
-// secure are the schemes under TLS.
-var secure = []string{"https", "ftps", "gophers", "snews", "nntps", "imaps"}
-
-// loginAt returns the credential for o, another origin that a redirect leads
-// to, or nil.
-func (c *Client) loginAt(next *Request, o Origin) *Credential {
-	if c.login == nil || !next.led || o.Host == "" || next.safe && !slices.Contains(secure, o.Scheme) {
+// loginAt returns the credential for the origin of next, to which a redirect
+// leads, or nil. S is its scheme.
+func (c *Client) loginAt(next *Request, s *Scheme) *Credential {
+	o := originOf(next.URL, s)
+	if c.login == nil || !next.led || o.Host == "" || next.safe && !s.Secure {
 		return nil
 	}
 	found := c.login(o)

@@ -58,7 +58,7 @@ func TestRedirects(t *testing.T) {
 				resp.Location = uri.MustParse(c.hops[n-1])
 			}
 		})
-		file := Scheme{Name: "file", Plan: s.Plan, Open: s.Open}
+		file := Scheme{Name: "file", Local: true, Plan: s.Plan, Open: s.Open}
 		r := &recorder{}
 		client := New(Options{Policy: c.policy, Resolver: answers, Dial: r.dial}, s, file)
 		req := &Request{URL: uri.MustParse(start), Header: Header{{"X-Api-Key", "k"}, {"Accept", "a/b"}}}

@@ -1,76 +1,37 @@
 package fetch
 
-import (
-	"slices"
+import "slices"
 
-	"github.com/anyurl/fetch/uri"
-)
-
-// referrals says where a page of each scheme may lead without anybody's
-// leave. What is not here, leads nowhere.
-var referrals = map[string][]string{
-	"http":     {"http", "https", "ftp", "ftps"}, // as in curl, wget and lynx
-	"https":    {"https"},
-	"gopher":   {"http", "https", "gopher", "gophers"},
-	"gophers":  {"http", "https", "gopher", "gophers"},
-	"ftp":      {"ftp", "ftps", "http", "https"},
-	"ftps":     {"ftps", "https"},
-	"news":     {"news", "nntp", "snews", "nntps"},
-	"nntp":     {"news", "nntp", "snews", "nntps"},
-	"snews":    {"snews", "nntps"},
-	"nntps":    {"snews", "nntps"},
-	"wais":     {"wais"},
-	"prospero": {"http", "https", "ftp", "gopher", "wais", "prospero"},
-	"file":     {"file"},
-	"imap":     {"imap", "imaps"},
-	"imaps":    {"imaps"},
-	"mid":      {"mid", "cid"},
-	"cid":      {"mid", "cid"},
-	"mailto":   {"mid", "cid"},
-}
-
-// confined are schemes that nothing but their own kind may lead to: they read
-// this machine, join a person's terminal, or open a mailbox.
-var confined = []string{"file", "telnet", "rlogin", "tn3270", "imap", "imaps", "mid", "cid", "mailto"}
-
-// localSchemes read what a person keeps on this machine or in a mailbox. A
-// policy for strangers' URLs must name them.
-var localSchemes = []string{"file", "mid", "cid", "mailto"}
-
-// ownPortOnly: what a directory of another protocol names is reached at the
-// scheme's own port, or not at all.
-var ownPortOnly = []string{"prospero"}
-
-// judgeReferral refuses a step from one scheme to another that a server may
-// not make us take.
-func (p *Policy) judgeReferral(from, to uri.URI, port, own uint16) error {
-	source, target := from.Scheme(), to.Scheme()
-	step := source + " to " + target
-	if source == "https" && target == "http" {
-		if !p.Downgrade {
-			return refuseReferral("https page led to http", step, "--allow-downgrade")
-		}
-		return p.judgeOnly(target, step)
-	}
-	if !slices.Contains(referrals[source], target) {
-		if slices.Contains(confined, target) {
-			return refuseReferral("no server may lead to this scheme", step, "")
-		}
-		if !slices.Contains(p.Redirects, target) && !slices.Contains(p.Redirects, "*") {
-			return refuseReferral("a server led to another scheme", step, "--proto-redir +"+target)
-		}
-	}
-	if slices.Contains(ownPortOnly, source) && source != target && port != own {
+// judgeReferral refuses a step to a URL that a server supplied, from a document
+// of the scheme source. Port is that of the URL.
+func (p *Policy) judgeReferral(source, target *Scheme, port uint16) error {
+	step := source.Name + " to " + target.Name
+	downgrade := slices.Contains(source.Links.Downgrade, target.Name)
+	switch {
+	case target.confined() && !target.mayFollow(source):
+		return refuseReferral("no server may lead to this scheme", step, "")
+	case downgrade && !p.Downgrade:
+		return refuseReferral(source.Name+" page led to "+target.Name, step, "--allow-downgrade")
+	case !downgrade && !slices.Contains(source.Links.To, target.Name) && !p.redirects(target.Name):
+		return refuseReferral("a server led to another scheme", step, "--proto-redir +"+target.Name)
+	case source.Links.OwnPort && source.Name != target.Name && port != target.Port:
 		return refuseReferral("referral to a port that is not the scheme's own", step, "")
-	}
-	return p.judgeOnly(target, step)
-}
-
-func (p *Policy) judgeOnly(target, step string) error {
-	if p.Only != nil && !slices.Contains(p.Only, target) {
-		return refuseReferral("a server led to a scheme that is not allowed", step, "--proto-redir +"+target)
+	case p.Only != nil && !slices.Contains(p.Only, target.Name):
+		return refuseReferral("a server led to a scheme that is not allowed", step, "--proto-redir +"+target.Name)
 	}
 	return nil
+}
+
+func (p *Policy) redirects(scheme string) bool {
+	return slices.Contains(p.Redirects, scheme) || slices.Contains(p.Redirects, "*")
+}
+
+func (s *Scheme) confined() bool { return s.Links.Confined || s.Local }
+
+// mayFollow reports whether documents of source may lead to the confined
+// scheme s. The data of both schemes must allow it.
+func (s *Scheme) mayFollow(source *Scheme) bool {
+	return slices.Contains(s.Links.From, source.Name) && slices.Contains(source.Links.To, s.Name)
 }
 
 func refuseReferral(rule, step, override string) error {

@@ -50,6 +50,8 @@ type Request struct {
 	ErrorBody bool   // return the server's error page instead of an error
 	Trace     *Trace // nil: nobody listens
 
+	client *Client // that carries it out
+
 	left bool // a redirect has left the origin that Auth was for
 	led  bool // by redirects from a typed URL
 	safe bool // a URL of the redirects was under TLS
@@ -60,6 +62,15 @@ func (r *Request) Clone() *Request {
 	c := *r
 	c.Header = append(Header(nil), r.Header...)
 	return &c
+}
+
+// Scheme returns the data of the scheme of r.URL, for middlewares. It is zero if
+// no Client carries r out, or if the Client does not have the scheme.
+func (r *Request) Scheme() Scheme {
+	if r.client == nil {
+		return Scheme{}
+	}
+	return r.client.Scheme(r.URL.Scheme())
 }
 
 // Typed reports whether no server had a say in the URL.

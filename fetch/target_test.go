@@ -10,7 +10,7 @@ import (
 
 func TestRareIPv4(t *testing.T) {
 	type row struct{ URI string }
-	for _, r := range rows[row](t, "rare_ipv4_hosts.jsonl") {
+	for _, r := range Rows[row](t, "rare_ipv4_hosts.jsonl") {
 		if r.URI == "http://127.0.0.1./" {
 			// With its dot it is still a number to a resolver.
 			if _, err := TargetOf(uri.MustParse(r.URI), 80); !errors.Is(err, BadAddress) {
@@ -22,62 +22,6 @@ func TestRareIPv4(t *testing.T) {
 		var refusal *Refusal
 		if !errors.As(err, &refusal) || !errors.Is(err, BadAddress) || !strings.Contains(refusal.Rule, "ends in a number") {
 			t.Errorf("%s: got %v, want it refused as a rare IPv4 form", r.URI, err)
-		}
-	}
-}
-
-// TestAttacks takes the rows that parser and target decide; those of the
-// drivers are theirs.
-func TestAttacks(t *testing.T) {
-	type row struct{ URI, Expected string }
-	for _, r := range rows[row](t, "uri_attack_cases.jsonl") {
-		u, err := uri.ParseZone(r.URI)
-		if r.Expected == "invalid" {
-			if err == nil {
-				t.Errorf("%q: parsed, want it invalid", r.URI)
-			}
-			continue
-		}
-		if err != nil {
-			t.Errorf("%q: %v", r.URI, err)
-			continue
-		}
-		own, _ := uri.DefaultPort(u.Scheme())
-		target, err := TargetOf(u, own)
-		if err == nil && own != 0 {
-			policy := Typed()
-			_, err = policy.judge(&Request{URL: u}, &Scheme{Name: u.Scheme(), Port: own}, Origin{})
-		}
-		want, argument, _ := strings.Cut(r.Expected, " ")
-		switch {
-		case want == "dial":
-			host, _, _ := strings.Cut(argument, " ")
-			if host = strings.TrimRight(host, ",;"); err != nil || target.Host != host {
-				t.Errorf("%q: got host %q, %v, want %s", r.URI, target.Host, err, r.Expected)
-			}
-		case r.Expected == "refuse host" && u.Scheme() == "http":
-			if !errors.Is(err, BadAddress) {
-				t.Errorf("%q: got %v, want the host refused", r.URI, err)
-			}
-		case r.Expected == "refuse port", r.Expected == "port 25 refuse":
-			if !errors.Is(err, BadPort) {
-				t.Errorf("%q: got %v, want the port refused", r.URI, err)
-			}
-		case r.Expected == "port 80":
-			if target.Port != 80 {
-				t.Errorf("%q: got port %d, want 80", r.URI, target.Port)
-			}
-		case r.Expected == "no host":
-			if target.Host != "" {
-				t.Errorf("%q: got host %q, want none", r.URI, target.Host)
-			}
-		case r.Expected == "typed only":
-			if err != nil || target.Addr.Zone() != "eth0" {
-				t.Errorf("%q: got %v, %v", r.URI, target, err)
-			}
-			if _, err := uri.Parse(r.URI); err == nil {
-				t.Errorf("%q: a server's URL must not parse with a zone", r.URI)
-			}
 		}
 	}
 }

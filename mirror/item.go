@@ -90,7 +90,7 @@ func newItem(u uri.URI, text string, via frontier.Item, meta []byte) frontier.It
 func (m *mirror) seed(u uri.URI) frontier.Item {
 	it := newItem(u, canonical(u), frontier.Item{Depth: -1}, meta{}.text())
 	m.trust.admit(u, it.Key)
-	c, err := fetch.CredentialOf(u)
+	c, err := m.Client.Credential(u)
 	if err != nil || c == nil {
 		return it
 	}

@@ -131,7 +131,7 @@ func (o *Options) check() error {
 		if bare := u.WithoutUserinfo(); bare.String() != bare.Unredacted() { // a mistyped login, which an archive would keep
 			return fetch.BadURL.Errorf("seed %s: no host", u)
 		}
-		c, err := fetch.CredentialOf(u)
+		c, err := o.Client.Credential(u)
 		if err != nil {
 			return fmt.Errorf("seed %s: %w", u, err)
 		}

@@ -45,7 +45,7 @@ func (a *app) client() (*fetch.Client, error) {
 	}
 	all := schemes.All(options)
 	for i, s := range all {
-		if f.verbose && !a.archiving && converses(s.Name) {
+		if f.verbose && !a.archiving && s.Traits.Converses {
 			all[i] = a.conversing(s)
 		}
 	}

@@ -8,11 +8,6 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// converses reports whether both sides of a scheme converse in lines while the
-// object comes another way: -v shows what they say, in place of what was to be
-// asked and of a head that there is not.
-func converses(scheme string) bool { return scheme == "ftp" || scheme == "ftps" }
-
 // conversing has -v hear the sessions of s.
 func (a *app) conversing(s fetch.Scheme) fetch.Scheme {
 	open := s.Open

@@ -29,33 +29,33 @@ func (f *flags) gateways(all []fetch.Scheme, choose fetch.ProxyFunc) ([]fetch.Sc
 	env := f.proxy.env(os.Getenv)
 	for i, s := range all {
 		if via, ok := named[s.Name]; ok {
-			all[i] = http.Gateway(s.Name, s.Port, via)
-			all[i].Query = s.Query // a search is a URL, whoever fetches it
+			all[i] = http.Gateway(s, via)
 			delete(named, s.Name)
 			continue
 		}
-		switch s.Name {
-		case "http", "https", "file":
-		case "ftp", "ftps":
-			all[i] = f.ftpByProxy(s, env, choose)
-		default:
+		switch s.Proxy {
+		case fetch.ByRequest:
+			all[i] = f.requestByProxy(s, env, choose)
+		case fetch.ByGateway:
 			text := cmp.Or(os.Getenv(s.Name+"_proxy"), os.Getenv(strings.ToUpper(s.Name)+"_PROXY"))
 			if u, err := uri.Parse(text); err == nil && u.Scheme() == "http" && f.proxy.url == "" {
-				all[i] = either(s, http.Gateway(s.Name, s.Port, u), func(t fetch.Target) bool { return !env.Direct(t.Host, t.Port) })
+				all[i] = either(s, http.Gateway(s, u), func(t fetch.Target) bool { return !env.Direct(t.Host, t.Port) })
 			}
 		}
 	}
 	for name, via := range named {
 		port, _ := uri.DefaultPort(name)
-		all = append(all, http.Gateway(name, port, via))
+		s := fetch.Scheme{Name: name, Port: port, Ports: fetch.Ports{Class: fetch.TextPorts}}
+		all = append(all, http.Gateway(s, via))
 	}
 	return all, nil
 }
 
-// ftpByProxy has an http proxy fetch ftp URLs. What is to be encrypted takes a
-// tunnel: the proxy would be told the login and see the file.
-func (f *flags) ftpByProxy(s fetch.Scheme, env proxy.Env, choose fetch.ProxyFunc) fetch.Scheme {
-	if s.Name == "ftps" || f.ftp.sslReqd || f.ftp.sslControl || f.proxy.tunnel {
+// requestByProxy returns s with its URLs sent to an HTTP proxy. If the user
+// wants encryption, the driver uses a tunnel, because such a proxy would see
+// the login and the file.
+func (f *flags) requestByProxy(s fetch.Scheme, env proxy.Env, choose fetch.ProxyFunc) fetch.Scheme {
+	if f.ftp.sslReqd || f.ftp.sslControl || f.proxy.tunnel {
 		return s
 	}
 	text := f.proxy.named()
@@ -69,7 +69,7 @@ func (f *flags) ftpByProxy(s fetch.Scheme, env proxy.Env, choose fetch.ProxyFunc
 	if err != nil || p.URL.Scheme() != "http" && p.URL.Scheme() != "https" {
 		return s
 	}
-	return either(s, http.Gateway(s.Name, s.Port, p.URL), func(t fetch.Target) bool {
+	return either(s, http.Gateway(s, p.URL), func(t fetch.Target) bool {
 		way, err := choose(t)
 		return err == nil && !way.URL.IsZero()
 	})

@@ -154,7 +154,7 @@ func (j *job) transfer(req *fetch.Request, out sink) error {
 	if err := j.flags.http.keep(resp); err != nil {
 		return err
 	}
-	j.sayHead(resp)
+	j.sayHead(j.client, resp)
 	if resp.Unchanged {
 		return nil
 	}

@@ -38,10 +38,15 @@ type Options struct {
 // Schemes returns the scheme file.
 func Schemes(o Options) []fetch.Scheme {
 	return []fetch.Scheme{{
-		Name: "file",
-		Plan: plan,
-		Open: func(fetch.Env) fetch.Driver { return &driver{o.Root} },
-		Menu: menu,
+		Name:   "file",
+		Help:   help,
+		Local:  true,
+		Links:  fetch.Links{To: []string{"file"}, Confined: true, From: []string{"file"}},
+		Traits: fetch.Traits{Files: true, Exact: true},
+		Proxy:  fetch.ByDriver,
+		Plan:   plan,
+		Open:   func(fetch.Env) fetch.Driver { return &driver{o.Root} },
+		Menu:   menu,
 	}}
 }
 

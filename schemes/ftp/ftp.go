@@ -58,10 +58,16 @@ func Schemes(opts Options) []fetch.Scheme {
 }
 
 func (o Options) scheme(name string, port uint16, implicit bool) fetch.Scheme {
-	return fetch.Scheme{
-		Name: name,
-		Port: port,
-		Plan: func(req *fetch.Request) ([]fetch.Step, error) { return o.plan(req, implicit) },
+	s := fetch.Scheme{
+		Name:   name,
+		Port:   port,
+		Help:   help,
+		Secure: implicit,
+		Ports:  fetch.Ports{Extra: []uint16{990}, Class: fetch.TextPorts},
+		Links:  fetch.Links{To: []string{"ftp", "ftps", "http", "https"}},
+		Traits: fetch.Traits{Converses: true, Weak: true, Exact: true},
+		Proxy:  fetch.ByRequest,
+		Plan:   func(req *fetch.Request) ([]fetch.Step, error) { return o.plan(req, implicit) },
 		Open: func(env fetch.Env) fetch.Driver {
 			return &driver{
 				Options:  o,
@@ -73,4 +79,9 @@ func (o Options) scheme(name string, port uint16, implicit bool) fetch.Scheme {
 		},
 		Menu: dirlist.Menu,
 	}
+	if implicit {
+		s.Ports.Extra, s.Links.To = []uint16{21}, []string{"ftps", "https"}
+		s.Proxy = fetch.ByDriver
+	}
+	return s
 }

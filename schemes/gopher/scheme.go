@@ -42,12 +42,16 @@ func Schemes(o Options) []fetch.Scheme {
 
 func (o Options) scheme(name string) fetch.Scheme {
 	return fetch.Scheme{
-		Name:  name,
-		Port:  port,
-		Plan:  o.plan,
-		Open:  func(env fetch.Env) fetch.Driver { return &driver{env, o} },
-		Menu:  menu,
-		Query: query,
+		Name:   name,
+		Port:   port,
+		Help:   help,
+		Ports:  fetch.Ports{Class: fetch.TextPorts},
+		Links:  fetch.Links{To: []string{"http", "https", "gopher", "gophers"}},
+		Secure: name == "gophers",
+		Plan:   o.plan,
+		Open:   func(env fetch.Env) fetch.Driver { return &driver{env, o} },
+		Menu:   menu,
+		Query:  query,
 	}
 }
 

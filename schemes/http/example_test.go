@@ -60,7 +60,7 @@ func ExampleGateway() {
 		fmt.Fprintf(w, "%s %s\n", r.Method, r.RequestURI)
 	}))
 	defer gateway.Close()
-	client := fetch.New(fetch.Options{Policy: fetch.Typed()}, http.Gateway("x500", 0, uri.MustParse(gateway.URL)))
+	client := fetch.New(fetch.Options{Policy: fetch.Typed()}, http.Gateway(fetch.Scheme{Name: "x500", Port: 0}, uri.MustParse(gateway.URL)))
 	defer client.Close()
 	print(client, "x500:c=GB/o=Example")
 	// Output: GET x500:c=GB/o=Example

@@ -11,19 +11,19 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Gateway makes a scheme of a server that fetches URLs of that scheme for
-// others, such as a proxy: the whole URI stands on the request line. Name and
-// port are those of the scheme, via is SCHEME://[USER:PASSWORD@]HOST:PORT of
-// the gateway, http or https. It is shown the login of ftp and ftps, in the URI
-// and in Authorization, since some read the one and some the other. The user of
-// any other URL is not shown to it. A Trace hears of no password.
+// Gateway returns s with a driver that sends its URLs to a gateway, which is a
+// server that fetches them, such as a proxy. The request line holds the
+// complete URI. Via is SCHEME://[USER:PASSWORD@]HOST:PORT of the gateway, http or
+// https. The gateway gets the login of ftp and ftps, in the URI and in
+// Authorization, because some servers read the one and some the other. It gets
+// the user of no other URL. A Trace sees no password.
 //
 // The Policy judges the server of the URL as it does behind a proxy. Where it
 // does not allow every address, the name is resolved here and the gateway gets
 // the address. A Response has no Peer, because the gateway fetched the page.
-func Gateway(name string, port uint16, via uri.URI) fetch.Scheme {
-	opts := &Options{}
-	s := fetch.Scheme{Name: name, Port: port, Menu: menu}
+func Gateway(s fetch.Scheme, via uri.URI) fetch.Scheme {
+	opts, port := &Options{}, s.Port
+	s.Trust, s.Menu = nil, menu
 	t, err := fetch.TargetOf(via, webPorts[via.Scheme()])
 	if err == nil && (t.Port == 0 || t.Host == "" || webPorts[via.Scheme()] == 0) {
 		err = fetch.Usage.Errorf("gateway %s is not http://HOST:PORT", via)

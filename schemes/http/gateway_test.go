@@ -24,7 +24,7 @@ func TestGateway(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			s := &script{replies: [][]string{{ok}}}
 			via := uri.MustParse("http://al:pr0xy@gw:8080/")
-			client := fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: s.dial, Resolver: resolver{}}, http.Gateway(test.scheme, test.port, via))
+			client := fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: s.dial, Resolver: resolver{}}, http.Gateway(fetch.Scheme{Name: test.scheme, Port: test.port, Ports: fetch.Ports{Class: fetch.TextPorts}}, via))
 			resp, body, err := get(t, client, ask(test.url))
 			client.Close()
 			s.serving.Wait()
@@ -45,7 +45,7 @@ func TestGateway(t *testing.T) {
 
 func TestGatewayRefused(t *testing.T) {
 	for _, via := range []string{"socks5://gw:1080", "http:", "gw", "http://a%2fb/"} {
-		client := fetch.New(fetch.Options{Policy: fetch.Typed()}, http.Gateway("gopher", 70, uri.MustParse(via)))
+		client := fetch.New(fetch.Options{Policy: fetch.Typed()}, http.Gateway(fetch.Scheme{Name: "gopher", Port: 70, Ports: fetch.Ports{Class: fetch.TextPorts}}, uri.MustParse(via)))
 		if _, _, err := get(t, client, ask("gopher://h/")); !errors.Is(err, fetch.Usage) && !errors.Is(err, fetch.BadAddress) {
 			t.Errorf("%s: got %v", via, err)
 		}
@@ -70,7 +70,7 @@ func TestGatewayLogin(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := &script{replies: [][]string{{ok}}}
-			client := fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: s.dial, Resolver: resolver{}}, http.Gateway("ftp", 21, uri.MustParse("http://gw:8080/")))
+			client := fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: s.dial, Resolver: resolver{}}, http.Gateway(fetch.Scheme{Name: "ftp", Port: 21, Ports: fetch.Ports{Class: fetch.TextPorts}}, uri.MustParse("http://gw:8080/")))
 			var told strings.Builder
 			req := ask(test.url)
 			req.Auth, req.Trace = test.auth, &fetch.Trace{Sent: func(p []byte) { told.Write(p) }}
@@ -97,7 +97,7 @@ func TestGatewayLogin(t *testing.T) {
 
 func TestGatewayLoginRefused(t *testing.T) {
 	s := &script{}
-	client := fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: s.dial, Resolver: resolver{}}, http.Gateway("ftp", 21, uri.MustParse("http://gw:8080/")))
+	client := fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: s.dial, Resolver: resolver{}}, http.Gateway(fetch.Scheme{Name: "ftp", Port: 21, Ports: fetch.Ports{Class: fetch.TextPorts}}, uri.MustParse("http://gw:8080/")))
 	defer client.Close()
 	for _, url := range []string{"ftp://al%0d%0aDELE%20x@h/", "ftp://al:a%00b@h/"} {
 		if _, _, err := get(t, client, ask(url)); !errors.Is(err, fetch.BadURL) {

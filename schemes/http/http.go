@@ -26,11 +26,22 @@ func Schemes(opts Options) []fetch.Scheme {
 }
 
 func scheme(name string, port uint16, opts *Options) fetch.Scheme {
-	return fetch.Scheme{
-		Name: name,
-		Port: port,
-		Plan: func(req *fetch.Request) ([]fetch.Step, error) { return plan(req, port, opts) },
-		Menu: menu,
-		Open: func(env fetch.Env) fetch.Driver { return newDriver(env, port, opts) },
+	s := fetch.Scheme{
+		Name:   name,
+		Port:   port,
+		Help:   help,
+		Ports:  fetch.Ports{Class: fetch.WebPorts},
+		Traits: fetch.Traits{Web: true},
+		Proxy:  fetch.ByDriver,
+		Plan:   func(req *fetch.Request) ([]fetch.Step, error) { return plan(req, port, opts) },
+		Menu:   menu,
+		Open:   func(env fetch.Env) fetch.Driver { return newDriver(env, port, opts) },
 	}
+	if s.Secure = port == webPorts["https"]; s.Secure {
+		s.Links = fetch.Links{To: []string{"https"}, Downgrade: []string{"http"}}
+	} else { // as in curl, wget and lynx
+		s.Links.To = []string{"http", "https", "ftp", "ftps"}
+		s.Ports.Extra = []uint16{443}
+	}
+	return s
 }

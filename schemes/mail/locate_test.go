@@ -221,7 +221,7 @@ func TestAddresses(t *testing.T) {
 func TestLoginRefuses(t *testing.T) {
 	for _, text := range []string{"imap://eve%00bob:x@h/", "imap://bob:x%00y@h/", "imap://bob;AUTH=PLAIN:%00@h/"} {
 		u := uri.MustParse(text)
-		auth, err := fetch.CredentialOf(u)
+		auth, err := userOf(u)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -24,7 +24,7 @@ func loginOf(req *fetch.Request, mechanism string) (login, error) {
 	if a := req.Auth; a != nil && strings.Contains(a.User+a.Password.Reveal()+a.Token.Reveal(), "\x00") {
 		return who, fetch.BadURL.Errorf("NUL in a user or a password")
 	}
-	inURL, err := fetch.CredentialOf(req.URL)
+	inURL, err := userOf(req.URL)
 	if err != nil {
 		return who, err
 	}

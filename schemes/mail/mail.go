@@ -86,10 +86,16 @@ func Schemes(opts Options) []fetch.Scheme {
 }
 
 func (o Options) imap(name string, port uint16, implicit bool) fetch.Scheme {
-	return fetch.Scheme{
-		Name: name,
-		Port: port,
-		Plan: func(req *fetch.Request) ([]fetch.Step, error) { return o.plan(req, implicit) },
+	s := fetch.Scheme{
+		Name:   name,
+		Port:   port,
+		Help:   help,
+		Secure: implicit,
+		Ports:  fetch.Ports{Extra: []uint16{clearPort, tlsPort}, Class: fetch.TextPorts},
+		Links:  fetch.Links{To: []string{"imap", "imaps"}, Confined: true, From: []string{"imap"}},
+		Traits: fetch.Traits{Mailbox: true},
+		User:   userOf,
+		Plan:   func(req *fetch.Request) ([]fetch.Step, error) { return o.plan(req, implicit) },
 		Open: func(env fetch.Env) fetch.Driver {
 			return &driver{
 				Options:  o,
@@ -102,6 +108,10 @@ func (o Options) imap(name string, port uint16, implicit bool) fetch.Scheme {
 		Menu:  entries.Menu,
 		Query: query,
 	}
+	if implicit {
+		s.Links.To, s.Links.From = []string{"imaps"}, []string{"imap", "imaps"}
+	}
+	return s
 }
 
 // A lookup carries out a request in stores.
@@ -109,8 +119,15 @@ type lookup func(env fetch.Env) fetch.DriverFunc
 
 // lookup is a scheme whose URLs name no server.
 func (o Options) lookup(name string, menu menu, plan planner, open lookup) fetch.Scheme {
+	links := fetch.Links{To: []string{"mid", "cid"}, Confined: true}
+	if name != "mailto" {
+		links.From = []string{"mid", "cid", "mailto"}
+	}
 	return fetch.Scheme{
 		Name:  name,
+		Help:  lookupHelp,
+		Local: true,
+		Links: links,
 		Trust: o.trust(),
 		Plan:  plan,
 		Open:  func(env fetch.Env) fetch.Driver { return open(env) },

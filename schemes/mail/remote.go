@@ -48,7 +48,7 @@ func (o Options) newRemote(u uri.URI, env fetch.Env) (store, error) {
 
 // newTask is a task for a request whose URL names no server.
 func (r *remote) newTask(op fetch.Op, trace *fetch.Trace) (*task, error) {
-	auth, err := fetch.CredentialOf(r.url)
+	auth, err := userOf(r.url)
 	if err != nil {
 		return nil, fetch.Usage.Errorf("mail store %s: %w", r.url, err)
 	}

@@ -28,7 +28,7 @@ func TestRFC5092(t *testing.T) {
 		{"imap://joe@example.com/INBOX/;uid=20?SUBJECT%20x", "", "invalid-uri"},
 	} {
 		u := uri.MustParse(test.url)
-		auth, err := fetch.CredentialOf(u)
+		auth, err := userOf(u)
 		if err != nil {
 			t.Fatal(err)
 		}

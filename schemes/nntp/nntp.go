@@ -87,14 +87,19 @@ const (
 
 func (o Options) scheme(name string, implicit bool) fetch.Scheme {
 	s := fetch.Scheme{
-		Name: name,
-		Port: clearPort,
-		Plan: func(req *fetch.Request) ([]fetch.Step, error) { return o.plan(req, implicit) },
-		Open: func(env fetch.Env) fetch.Driver { return newDriver(o, env, implicit) },
-		Menu: menu,
+		Name:   name,
+		Port:   clearPort,
+		Help:   help,
+		Secure: implicit,
+		Ports:  fetch.Ports{Extra: []uint16{119, 433, 563}, Class: fetch.TextPorts},
+		Links:  fetch.Links{To: []string{"news", "nntp", "snews", "nntps"}},
+		Plan:   func(req *fetch.Request) ([]fetch.Step, error) { return o.plan(req, implicit) },
+		Open:   func(env fetch.Env) fetch.Driver { return newDriver(o, env, implicit) },
+		Menu:   menu,
 	}
 	if implicit {
 		s.Port = tlsPort
+		s.Links.To = []string{"snews", "nntps"}
 	}
 	if at, err := o.server(implicit); err == nil {
 		s.Trust = []string{at.Address()}

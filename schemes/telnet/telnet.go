@@ -70,8 +70,12 @@ type (
 
 func scheme(name string, port uint16, plan planner, open opener) fetch.Scheme {
 	return fetch.Scheme{
-		Name: name,
-		Port: port,
+		Name:   name,
+		Port:   port,
+		Help:   help,
+		Ports:  fetch.Ports{Class: fetch.SessionPorts},
+		Links:  fetch.Links{Confined: true},
+		Traits: fetch.Traits{Session: true},
 		Plan: func(req *fetch.Request) ([]fetch.Step, error) {
 			if _, err := target(req, port); err != nil {
 				return nil, err

@@ -41,6 +41,9 @@ func Schemes(o Options) []fetch.Scheme {
 	return []fetch.Scheme{{
 		Name:  "wais",
 		Port:  port,
+		Help:  help,
+		Ports: fetch.Ports{Class: fetch.TextPorts},
+		Links: fetch.Links{To: []string{"wais"}},
 		Plan:  o.plan,
 		Open:  func(env fetch.Env) fetch.Driver { return newDriver(o, env) },
 		Menu:  menu,

@@ -1,10 +1,32 @@
-package fetch
+package mail
 
 import (
 	"strings"
 
+	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/uri"
 )
+
+// userOf returns the login in the userinfo of u, with its mechanism. It is nil
+// if there is none.
+func userOf(u uri.URI) (*fetch.Credential, error) {
+	name, password, has := u.User()
+	if name == "" && !has {
+		return nil, nil
+	}
+	name, password, mechanism, err := cutMechanism(name, password)
+	if err != nil {
+		return nil, err
+	}
+	user, err := uri.Unescape(name)
+	if err == nil {
+		password, err = uri.Unescape(password)
+	}
+	if err != nil {
+		return nil, fetch.BadURL.With(err)
+	}
+	return &fetch.Credential{User: user, Password: fetch.Secret(password), Mechanism: mechanism}, nil
+}
 
 // cutMechanism cuts ";AUTH=MECHANISM" off the name of a userinfo, where RFC
 // 5092 3.2 has it, or off the password, where curl has it. The arguments are
@@ -19,7 +41,7 @@ func cutMechanism(name, password string) (restOfName, restOfPassword, mechanism 
 		mechanism = second
 	}
 	if mechanism, err = uri.Unescape(mechanism); err != nil || !isMechanism(mechanism) {
-		return "", "", "", BadURL.Errorf("the URL asks for a login by no known kind of mechanism")
+		return "", "", "", fetch.BadURL.Errorf("the URL asks for a login by no known kind of mechanism")
 	}
 	return name, password, mechanism, nil
 }
