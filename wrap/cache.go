@@ -106,7 +106,7 @@ func (c *cache) do(ctx context.Context, next fetch.Driver, req *fetch.Request) (
 
 func asksForListing(req *fetch.Request) bool {
 	_, user := req.URL.Userinfo()
-	return req.Op == fetch.Get && req.URL.Scheme() != "file" && !user && req.Auth == nil &&
+	return req.Op == fetch.Get && !req.Scheme().Traits.Files && !user && req.Auth == nil &&
 		req.Range.IsZero() && req.IfSame == "" && req.IfNot == "" && req.Since.IsZero() && req.Before.IsZero() &&
 		len(req.Header) == 0 && !recorded(req.Trace)
 }

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/uri"
 )
 
 // busy is a driver that tells how many of its bodies are open at the most.
@@ -27,8 +26,6 @@ func (b *busy) Do(context.Context, *fetch.Request) (*fetch.Response, error) {
 	body := &closing{ReadCloser: io.NopCloser(strings.NewReader("x")), done: func() { b.now.Add(-1) }}
 	return &fetch.Response{Body: body}, nil
 }
-
-func request(url string) *fetch.Request { return &fetch.Request{URL: uri.MustParse(url)} }
 
 // TestPerHost: the place is held until the body is closed, and a host is one
 // however it is written.

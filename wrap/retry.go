@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"slices"
 	"syscall"
 	"time"
 
@@ -141,7 +140,7 @@ func (t *tries) renew() {
 // again decides after an attempt that failed, and tells whom it concerns.
 func (t *tries) again(ctx context.Context, err error) (wait time.Duration, ok bool) {
 	t.made++
-	if t.made >= t.Attempts || ctx.Err() != nil || isSession(t.req) && !t.All || !t.worth(err) {
+	if t.made >= t.Attempts || ctx.Err() != nil || t.req.Scheme().Traits.Session && !t.All || !t.worth(err) {
 		return 0, false
 	}
 	wait = t.delay(err)
@@ -156,10 +155,6 @@ func (t *tries) again(ctx context.Context, err error) (wait time.Duration, ok bo
 		t.Notify(ctx, a)
 	}
 	return wait, true
-}
-
-func isSession(req *fetch.Request) bool {
-	return slices.Contains([]string{"telnet", "rlogin", "tn3270"}, req.URL.Scheme())
 }
 
 // worth reports whether another attempt may end otherwise than with err.

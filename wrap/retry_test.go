@@ -113,7 +113,7 @@ func TestSessionOnce(t *testing.T) {
 	for scheme, all := range map[string]bool{"telnet": false, "rlogin": false, "tn3270": true} {
 		synctest.Test(t, func(t *testing.T) {
 			a := &answers{errs: times(9, fetch.Timeout)}
-			_, err := Retry(RetryOptions{All: all})(a).Do(t.Context(), &fetch.Request{URL: uri.MustParse(scheme + "://h/")})
+			_, err := Retry(RetryOptions{All: all})(a).Do(t.Context(), request(scheme+"://h/"))
 			if want := map[bool]int{false: 1, true: 4}[all]; a.n != want || !errors.Is(err, fetch.Timeout) {
 				t.Errorf("%s: %d attempts, want %d: %v", scheme, a.n, want, err)
 			}

@@ -3,7 +3,6 @@ package wrap
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,8 +15,8 @@ import (
 // Robots makes the rule, for PoliteOptions.Rule, that asks of a request what
 // the site's robots.txt says to agent, a product token (RFC 9309 2.2.1) like
 // "fetch": a URL that it disallows is refused with the Fault Denied, and its
-// Crawl-delay, a minute at the most, is kept. It holds for http, https, gopher
-// and gophers; of a Gopher URL the selector is judged.
+// Crawl-delay, a minute at the most, is kept. It holds for the schemes that
+// have Scheme.Robots: http, https, gopher and gophers.
 //
 // The file is asked for once for each origin, on the authority of the request
 // that needs it first, and counts for a day, or for as long as a Gopher site's
@@ -66,12 +65,12 @@ type site struct {
 }
 
 func (r *robot) judge(ctx context.Context, req *fetch.Request) (time.Duration, error) {
-	if !slices.Contains([]string{"http", "https", "gopher", "gophers"}, req.URL.Scheme()) {
+	scheme := req.Scheme()
+	if scheme.Robots.File == "" {
 		return 0, nil
 	}
-	port, _ := uri.DefaultPort(req.URL.Scheme())
-	target, err := fetch.TargetOf(req.URL, port)
-	path, ok := judgedPath(req.URL)
+	target, err := fetch.TargetOf(req.URL, scheme.Port)
+	path, ok := judgedPath(scheme.Robots, req.URL)
 	if err != nil || target.Host == "" || !ok { // refused within, or no network
 		return 0, nil
 	}
@@ -94,34 +93,17 @@ func (r *robot) judge(ctx context.Context, req *fetch.Request) (time.Duration, e
 	return min(s.file.Delay(r.agent), maxCrawlDelay), nil
 }
 
-// judgedPath is what the rules of u's site are about: path and query or, of a
-// Gopher URL, the selector, with a "/" before it where it has none. It is false
-// where nothing is asked of the site.
-func judgedPath(u uri.URI) (string, bool) {
+// judgedPath returns the text of u that the rules of its site apply to. It is
+// false if u sends no request to the site.
+func judgedPath(r fetch.Robots, u uri.URI) (string, bool) {
+	if r.Path != nil {
+		return r.Path(u)
+	}
 	path := "/" + strings.TrimPrefix(u.Path(), "/")
-	query, asked := u.Query()
-	if strings.HasPrefix(u.Scheme(), "http") {
-		if asked {
-			path += "?" + query
-		}
-		return path, true
+	if query, ok := u.Query(); ok {
+		path += "?" + query
 	}
-	item, err := uri.Unescape(path[1:])
-	if err != nil || item == "" {
-		return "/", err == nil
-	}
-	// Behind the "?" of an index stand its words (RFC 1630), else more of the
-	// selector.
-	if index := strings.ContainsRune("27", rune(item[0])); asked && (!index || strings.Contains(query, "%09")) {
-		more, err := uri.Unescape("?" + query)
-		if err != nil {
-			return "", false
-		}
-		item += more
-	}
-	selector, _, _ := strings.Cut(item[1:], "\t")
-	selector = strings.TrimPrefix(selector, "/")
-	return "/" + uri.Escape(selector, uri.QueryChars), !strings.HasPrefix(selector, "URL:")
+	return path, true
 }
 
 // site returns what is known of a site, and finds it out where nobody has. Who

@@ -22,19 +22,14 @@ var errNone = errors.New("none")
 
 // read fills in s for the site of req.
 func (r *robot) read(ctx context.Context, req *fetch.Request, s *site) {
-	gopher := strings.HasPrefix(req.URL.Scheme(), "gopher")
-	name := "/robots.txt"
-	if gopher {
-		name = "/0/robots.txt"
-	}
-	age := robotsAge
-	err := r.open(ctx, req, name, func(body io.Reader) (err error) {
+	files, age := req.Scheme().Robots, robotsAge
+	err := r.open(ctx, req, files.File, func(body io.Reader) (err error) {
 		s.file, err = robots.Parse(body)
 		return err
 	})
-	if err == nil && gopher && !s.file.Empty() {
+	if err == nil && files.Caps != "" && !s.file.Empty() {
 		var caps robots.Caps
-		_ = r.open(ctx, req, "/0/caps.txt", func(body io.Reader) (err error) { // without it all is as usual
+		_ = r.open(ctx, req, files.Caps, func(body io.Reader) (err error) { // without it all is as usual
 			caps, err = robots.ParseCaps(body)
 			return err
 		})
@@ -77,10 +72,11 @@ func (r *robot) open(ctx context.Context, req *fetch.Request, path string, do fu
 			return answered(resp, do)
 		}
 		resp.Body.Close()
-		if hop == maxRobotsHops || !strings.HasPrefix(resp.Location.Scheme(), "http") || !strings.HasPrefix(ask.URL.Scheme(), "http") {
+		led := ledFrom(ask, resp)
+		if hop == maxRobotsHops || !ask.Scheme().Traits.Web || !led.Scheme().Traits.Web {
 			return errNone
 		}
-		ask = ledFrom(ask, resp)
+		ask = led
 	}
 	return err
 }

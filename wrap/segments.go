@@ -66,7 +66,7 @@ func (s *segmenter) Do(ctx context.Context, req *fetch.Request) (*fetch.Response
 // and for nothing else.
 func divisible(req *fetch.Request) bool {
 	t := req.Trace
-	return req.Op == fetch.Get && (req.URL.Scheme() == "http" || req.URL.Scheme() == "https") &&
+	return req.Op == fetch.Get && req.Scheme().Traits.Web &&
 		req.Range.First >= 0 && req.Range.End == 0 && req.IfNot == "" && req.Since.IsZero() && req.Before.IsZero() &&
 		req.Header.Get("Range") == "" && (t == nil || t.Sent == nil && t.Got == nil)
 }

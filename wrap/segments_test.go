@@ -115,7 +115,7 @@ func TestSegments(t *testing.T) {
 			s := c.serve
 			s.content = content
 			c.req.URL = uri.MustParse("http://h/x")
-			resp, err := Segments(4)(s).Do(t.Context(), &c.req)
+			resp, err := Segments(4)(s).Do(t.Context(), bound(&c.req))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -150,7 +150,7 @@ func TestSegmentsClosed(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	for _, end := range []func(io.Closer){func(c io.Closer) { c.Close() }, func(c io.Closer) { cancel(); c.Close() }} {
-		resp, err := Segments(4)(s).Do(ctx, &fetch.Request{URL: uri.MustParse("https://h/x")})
+		resp, err := Segments(4)(s).Do(ctx, request("https://h/x"))
 		if err != nil {
 			t.Fatal(err)
 		}

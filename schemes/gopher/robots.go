@@ -1,0 +1,30 @@
+package gopher
+
+import (
+	"strings"
+
+	"github.com/anyurl/fetch/uri"
+)
+
+// robotsPath returns the selector of u for the rules of robots.txt, with a "/"
+// before it if it has none. It is false for an item that names a URL, and for
+// a URL that is malformed.
+func robotsPath(u uri.URI) (string, bool) {
+	item, err := uri.Unescape(strings.TrimPrefix(u.Path(), "/"))
+	if err != nil || item == "" {
+		return "/", err == nil
+	}
+	// In the URL of an index, "?" begins the words (RFC 1630). In other URLs it
+	// is a part of the selector.
+	query, ok := u.Query()
+	if index := strings.ContainsRune("27", rune(item[0])); ok && (!index || strings.Contains(query, "%09")) {
+		more, err := uri.Unescape("?" + query)
+		if err != nil {
+			return "", false
+		}
+		item += more
+	}
+	selector, _, _ := strings.Cut(item[1:], "\t")
+	selector = strings.TrimPrefix(selector, "/")
+	return "/" + uri.Escape(selector, uri.QueryChars), !strings.HasPrefix(selector, "URL:")
+}
