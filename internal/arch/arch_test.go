@@ -54,19 +54,20 @@ var layers = map[string][]string{
 	"cmd/":              {"uri", "uri/iri", "fetch", "internal/", "schemes", "schemes/", "wrap", "save", "warc", "mirror", "mirror/", "gateway", "cmd/"},
 
 	// These serve tests and benchmarks alone.
-	"fetch/fetchtest":   {"uri", "fetch", "internal/"},
-	"internal/peer":     {"internal/"},
-	"internal/faultnet": {"internal/"},
-	"internal/torture":  {},
-	"internal/bench":    {"internal/"},
-	"internal/arch":     {},
-	"save/savetest":     {"save"},
+	"fetch/fetchtest":     {"uri", "fetch", "internal/"},
+	"internal/peer":       {"internal/"},
+	"internal/faultnet":   {"internal/"},
+	"internal/torture":    {},
+	"internal/transcript": {"fetch", "internal/"},
+	"internal/bench":      {"internal/"},
+	"internal/arch":       {},
+	"save/savetest":       {"save"},
 
 	"internal/frontier/frontiertest": {"internal/frontier"},
 }
 
 // testOnly may be imported by tests, and by each other.
-var testOnly = []string{"fetch/fetchtest", "internal/peer", "internal/faultnet", "internal/torture", "internal/bench", "save/savetest", "schemes/wais/waistest", "schemes/prospero/prospertest", "internal/frontier/frontiertest"}
+var testOnly = []string{"fetch/fetchtest", "internal/peer", "internal/faultnet", "internal/transcript", "internal/torture", "internal/bench", "save/savetest", "schemes/wais/waistest", "schemes/prospero/prospertest", "internal/frontier/frontiertest"}
 
 // doorFiles may dial, listen and resolve.
 var doorFiles = []string{"fetch/door.go", "fetch/race.go", "fetch/reserved.go", "fetch/resolve.go"}

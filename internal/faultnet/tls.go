@@ -98,13 +98,19 @@ func startTLS(name string, cert tls.Certificate) Step {
 		if err := conn.Handshake(); err != nil {
 			return errEnd // a client that does not trust us is right
 		}
-		in := newInbox()
-		c.mu.Lock()
-		c.before, c.top, c.in = append(c.before, plain...), conn, in
-		c.mu.Unlock()
-		c.server.tasks.Go(func() { in.fill(conn) })
+		c.begin(conn, plain)
 		return nil
 	})
+}
+
+// begin lets the steps that follow speak within conn, which reads the inbox of
+// c. Plain is what the client sent before conn.
+func (c *Conn) begin(conn net.Conn, plain []byte) {
+	in := newInbox()
+	c.mu.Lock()
+	c.before, c.top, c.in = append(c.before, plain...), conn, in
+	c.mu.Unlock()
+	c.server.tasks.Go(func() { in.fill(conn) })
 }
 
 // inboxConn reads what came from a connection by way of its inbox.

@@ -11,22 +11,23 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/transcript"
 	"github.com/anyurl/fetch/schemes/mail"
 )
 
 // TestCloseContinued: the second session of a listing ends with its body, whoever
 // still reads.
 func TestCloseContinued(t *testing.T) {
-	first := []string{"= enter", "= inbox", "> T2 UID FETCH 1:* (UID FLAGS INTERNALDATE RFC822.SIZE ENVELOPE)", "< * nonsense"}
-	for name, second := range map[string][]string{
-		"greeting": {"= stall"},
-		"search":   {"= enter", "= inbox", "> T2 UID SEARCH UID 1:*", "= stall"},
-		"listing":  {"= enter", "= inbox", "> T2 UID SEARCH UID 1:*", "< * SEARCH 7", "< T2 OK done", "> T3 UID FETCH 7 (UID FLAGS INTERNALDATE RFC822.SIZE ENVELOPE)", "= stall"},
+	const first = "= enter\n= inbox\n> T2 UID FETCH 1:* (UID FLAGS INTERNALDATE RFC822.SIZE ENVELOPE)\n< * nonsense"
+	for name, second := range map[string]string{
+		"greeting": "= stall",
+		"search":   "= enter\n= inbox\n> T2 UID SEARCH UID 1:*\n= stall",
+		"listing":  "= enter\n= inbox\n> T2 UID SEARCH UID 1:*\n< * SEARCH 7\n< T2 OK done\n> T3 UID FETCH 7 (UID FLAGS INTERNALDATE RFC822.SIZE ENVELOPE)\n= stall",
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				n := faultnet.NewNetwork(t)
-				n.Serve("192.0.2.1:143", scriptOf(t, said(first)), scriptOf(t, said(second)))
+				n.Serve("192.0.2.1:143", scriptOf(t, first), scriptOf(t, second))
 				done := make(chan struct{})
 				defer close(done)
 				d := mail.Schemes(mail.Options{})[0].Open(fetch.Env{Net: openNet{n: n}, Done: done})
@@ -52,6 +53,14 @@ func TestCloseContinued(t *testing.T) {
 			})
 		})
 	}
+}
+
+func scriptOf(t *testing.T, talk string) faultnet.Script {
+	c, err := transcript.Talk{Phrases: phrases}.Parse(talk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Script
 }
 
 // openNet is a door that judges nothing, and of which nothing else is asked.

@@ -6,14 +6,11 @@ import (
 	"io"
 	"net"
 	"net/netip"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/schemes/nntp"
@@ -86,32 +83,9 @@ func fetchFrom(r *reciter, o nntp.Options, req *fetch.Request) (*fetch.Response,
 	return resp, string(body), err
 }
 
-// wires are what servers say in the transcripts, for seeds.
-func wires(f *testing.F) (all []string) {
-	files, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(files) == 0 {
-		f.Fatal("no transcripts")
-	}
-	for _, file := range files {
-		archive, err := txtar.ParseFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
-		for _, section := range archive.Files {
-			text := ""
-			for _, line := range linesOf(string(section.Data)) {
-				if said, ok := strings.CutPrefix(line, "< "); ok {
-					text += unquote(said) + "\r\n"
-				} else if said, ok := strings.CutPrefix(line, "<< "); ok {
-					text += unquote(said)
-				}
-			}
-			if len(text) < 4096 {
-				all = append(all, text)
-			}
-		}
-	}
-	return all
+// wires returns what servers send in the transcripts, as seeds.
+func wires(f *testing.F) []string {
+	return slices.DeleteFunc(kit.Said(f), func(text string) bool { return len(text) >= 4096 })
 }
 
 var fuzzURLs = []string{
@@ -122,8 +96,11 @@ var fuzzURLs = []string{
 // FuzzNNTPResponse: whatever a server says, the request ends, with an error of
 // a class or with what the protocol proves to be whole.
 func FuzzNNTPResponse(f *testing.F) {
+	f.Add("", uint8(0), uint8(0))
 	for i, text := range wires(f) {
-		f.Add(text, uint8(i), uint8(i/3))
+		for j := range 4 { // other URLs and options
+			f.Add(text, uint8(i+j), uint8(4*i+j))
+		}
 	}
 	f.Fuzz(func(t *testing.T, text string, url, how uint8) {
 		o := nntp.Options{View: nntp.View(how % 5), ClearPassword: true, Compress: nntp.Compress(how / 5 % 3), Describe: how&32 != 0}

@@ -1,0 +1,108 @@
+package transcript
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// maxBody is the length of the bodies that a result quotes.
+const maxBody = 1000
+
+// A result is one line about a response.
+type result struct {
+	text  string
+	cause string // of the error at its end: ": CAUSE (OPTION)", or ""
+}
+
+// matches reports whether line is r, with or without its cause.
+func (r result) matches(line string) bool { return line == r.text || line == r.text+r.cause }
+
+func (r result) String() string { return r.text + r.cause }
+
+// do sends req through c and describes the response.
+func do(ctx context.Context, c *fetch.Client, req *fetch.Request, list bool) result {
+	resp, err := c.Do(ctx, req)
+	if err != nil {
+		return failure(err)
+	}
+	defer resp.Body.Close()
+	parts := []string{resp.Kind.String()}
+	add := func(known bool, format string, value any) {
+		if known {
+			parts = append(parts, fmt.Sprintf(format, value))
+		}
+	}
+	add(resp.Media != "", "%s", resp.Media)
+	var body string
+	if list {
+		body, err = entriesOf(resp)
+	} else {
+		body, err = bodyOf(resp)
+	}
+	add(body != "", "%s", body)
+	add(resp.Offset != 0, "offset=%d", resp.Offset)
+	add(resp.Size >= 0, "size=%d", resp.Size)
+	add(resp.Validator != "", "validator=%s", resp.Validator)
+	add(!resp.Time.IsZero(), "time=%s", resp.Time.UTC().Format(time.RFC3339))
+	add(resp.URL != req.URL, "url=%s", resp.URL)
+	add(!resp.Location.IsZero(), "location=%s", resp.Location)
+	add(req.Op == fetch.Stat && len(resp.Header) > 0, "header=%q", resp.Header)
+	add(resp.Unchanged, "%s", "unchanged")
+	if err == nil {
+		return result{text: strings.Join(parts, " ")}
+	}
+	failed := failure(err)
+	failed.text = strings.Join(append(parts, failed.text), " ")
+	return failed
+}
+
+// bodyOf reads the body of resp.
+func bodyOf(resp *fetch.Response) (string, error) {
+	body, err := io.ReadAll(resp.Body)
+	if len(body) > maxBody {
+		return fmt.Sprintf("%d bytes %x", len(body), sha256.Sum256(body)), err
+	}
+	return strconv.Quote(string(body)), err
+}
+
+// entriesOf reads the entries of resp, without the lines of the server.
+func entriesOf(resp *fetch.Response) (string, error) {
+	var all []string
+	for e, err := range resp.Entries() {
+		if err != nil {
+			return strings.Join(all, " "), err
+		}
+		e.Raw = ""
+		text, err := json.Marshal(e)
+		if err != nil {
+			return strings.Join(all, " "), err
+		}
+		all = append(all, string(text))
+	}
+	return strings.Join(all, " "), nil
+}
+
+func failure(err error) result {
+	r := result{text: "error " + fetch.FaultOf(err).String()}
+	cause := err
+	if e, ok := err.(*fetch.Error); ok {
+		if cause = e.Err; e.Code != 0 {
+			r.text += " " + strconv.Itoa(e.Code)
+		}
+	}
+	if cause != nil {
+		r.cause = ": " + cause.Error()
+	}
+	if option := fetch.RemedyOf(err); option != "" {
+		r.cause += " (" + option + ")"
+	}
+	return r
+}
