@@ -2,7 +2,6 @@ package gopher_test
 
 import (
 	"context"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/transcript"
 	"github.com/anyurl/fetch/schemes/gopher"
 )
 
@@ -19,36 +19,18 @@ import (
 // files in testdata/*.hex say of which.
 type exchange struct{ asked, answered string }
 
-// recorded reads a file of exchanges: "# == title", "# C>S" and "# S>C", and
-// below each of the last two its bytes, as offset, hex and characters.
+// recorded returns the exchanges of a recording by section.
 func recorded(t *testing.T, file string) map[string]exchange {
 	t.Helper()
-	text, err := os.ReadFile("testdata/" + file + ".hex")
-	if err != nil {
-		t.Fatal(err)
-	}
 	all := map[string]exchange{}
-	title, answer := "", false
-	for l := range strings.Lines(string(text)) {
-		l = strings.TrimRight(l, "\n")
-		switch {
-		case strings.HasPrefix(l, "# == "):
-			title = l[len("# == "):]
-		case strings.HasPrefix(l, "# C>S"), strings.HasPrefix(l, "# S>C"):
-			answer = l[2] == 'S'
-		case len(l) > 56 && l[0] != '#':
-			b, err := hex.DecodeString(strings.ReplaceAll(l[8:56], " ", ""))
-			if err != nil {
-				t.Fatalf("%s: %v", title, err)
-			}
-			e := all[title]
-			if answer {
-				e.answered += string(b)
-			} else {
-				e.asked += string(b)
-			}
-			all[title] = e
+	for _, m := range transcript.ReadRecording(t, os.DirFS("testdata"), file+".hex") {
+		e := all[m.Section]
+		if m.Client {
+			e.asked += string(m.Bytes)
+		} else {
+			e.answered += string(m.Bytes)
 		}
+		all[m.Section] = e
 	}
 	return all
 }

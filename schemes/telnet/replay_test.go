@@ -2,7 +2,6 @@ package telnet_test
 
 import (
 	"context"
-	"encoding/hex"
 	"io"
 	"net"
 	"net/netip"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/transcript"
 	"github.com/anyurl/fetch/schemes/telnet"
 )
 
@@ -22,26 +22,11 @@ type turn struct {
 	text   string
 }
 
-// recorded reads a conversation: "# C>S" and "# S>C", and below each its
-// bytes, as offset, hex and characters.
+// recorded returns the turns of a recording.
 func recorded(t *testing.T, file string) (turns []turn) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/" + file + ".hex")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for l := range strings.Lines(string(text)) {
-		l = strings.TrimRight(l, "\n")
-		switch {
-		case strings.HasPrefix(l, "# C>S"), strings.HasPrefix(l, "# S>C"):
-			turns = append(turns, turn{server: l[2] == 'S'})
-		case len(l) > 56 && l[0] != '#':
-			b, err := hex.DecodeString(strings.ReplaceAll(l[8:56], " ", ""))
-			if err != nil {
-				t.Fatal(err)
-			}
-			turns[len(turns)-1].text += string(b)
-		}
+	for _, m := range transcript.ReadRecording(t, os.DirFS("testdata"), file+".hex") {
+		turns = append(turns, turn{!m.Client, string(m.Bytes)})
 	}
 	return turns
 }
