@@ -93,48 +93,51 @@ func (l *Lease[S]) End(complete bool) {
 	l.pool.unlease(l.key)
 }
 
-// Body returns a body that reads r and ends the lease: at io.EOF the request
-// is complete, at another error or at Close before that it is not. Fault
-// classifies the errors of r, and may be nil. A nil r is an empty body and
-// ends the lease at once. Close also closes r if r is an io.Closer.
-func (l *Lease[S]) Body(r io.Reader, fault func(error) error) io.ReadCloser {
+// Body returns a body that reads r and ends the lease. A nil r is an empty
+// body, which ends the lease at once. Fault classifies the errors of r, and may
+// be nil.
+func (l *Lease[S]) Body(r io.Reader, fault func(error) error) *Body {
 	if r == nil {
 		l.End(true)
 	}
-	return &body{r: r, fault: fault, over: l.Over, end: l.End}
+	return &Body{Reader: r, fault: fault, over: l.Over, End: l.End}
 }
 
-type body struct {
-	r     io.Reader
+// A Body is the body of a response, and ends a lease: at io.EOF the request is
+// complete, at another error or at Close before that it is not.
+type Body struct {
+	Reader io.Reader // nil: empty
+	End    func(complete bool)
+
 	fault func(error) error
 	over  func() bool
-	end   func(complete bool)
 	err   error
 }
 
-func (b *body) Read(p []byte) (int, error) {
+func (b *Body) Read(p []byte) (int, error) {
 	switch {
 	case b.err != nil:
 		return 0, b.err
-	case b.r == nil:
+	case b.Reader == nil:
 		return 0, io.EOF
 	case b.over():
 		return 0, net.ErrClosed
 	}
-	n, err := b.r.Read(p)
+	n, err := b.Reader.Read(p)
 	if err != nil {
 		if b.err = err; b.fault != nil {
 			b.err = b.fault(err)
 		}
-		b.end(err == io.EOF)
+		b.End(err == io.EOF)
 	}
 	return n, b.err
 }
 
-// Close may be called beside Read.
-func (b *body) Close() error {
-	b.end(false)
-	if c, ok := b.r.(io.Closer); ok {
+// Close ends the lease, and closes the Reader if it is an io.Closer. It may be
+// called beside Read.
+func (b *Body) Close() error {
+	b.End(false)
+	if c, ok := b.Reader.(io.Closer); ok {
 		c.Close()
 	}
 	return nil

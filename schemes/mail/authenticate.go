@@ -53,7 +53,7 @@ func (s *session) authenticate(name string, x exchange, atOnce bool) (answer, er
 	a, err := s.ask(secret, words...)
 	for round := 0; err == nil && a.status == "+"; round++ {
 		if round == maxRounds {
-			s.broken.Store(true)
+			s.Break()
 			return a, fetch.Protocol.Errorf("login by %s has no end", name)
 		}
 		var reply []byte
@@ -64,7 +64,7 @@ func (s *session) authenticate(name string, x exchange, atOnce bool) (answer, er
 				case lost == nil && err == errProof:
 					return answer{status: "NO", text: err.Error(), final: true}, nil
 				case err == errImpostor:
-					s.broken.Store(true)
+					s.Break()
 				}
 				return answer{}, cmp.Or(lost, err)
 			}
@@ -77,7 +77,7 @@ func (s *session) authenticate(name string, x exchange, atOnce bool) (answer, er
 	if err == nil && a.status == "OK" && x.done != nil {
 		err = x.done()
 		if err != nil {
-			s.broken.Store(true)
+			s.Break()
 		}
 	}
 	return a, err

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/sessions"
 )
 
 // A continued is the listing of a mailbox. Where the server describes a message
@@ -17,17 +18,17 @@ type continued struct {
 	d    *driver
 	ctx  context.Context // of the request whose body this is
 	q    *task
-	last uint32 // UID that was told; what follows has higher ones
-	rest *body  // of the second session; nil: there is none yet
-	torn bool   // not in the order of the UIDs: nobody knows what is left
+	last uint32         // UID that was told; what follows has higher ones
+	rest *sessions.Body // of the second session; nil: there is none yet
+	torn bool           // not in the order of the UIDs: nobody knows what is left
 }
 
 // continued makes the listing of resp one that goes on.
 func (d *driver) continued(ctx context.Context, q *task, resp *fetch.Response) {
-	b := resp.Body.(*body)
-	if l, ok := b.reader.(*listing); ok {
+	b := resp.Body.(*sessions.Body)
+	if l, ok := b.Reader.(*listing); ok {
 		ctx, cancel := context.WithCancel(ctx)
-		b.reader = canceling{newListing(&continued{lister: l.from, d: d, ctx: ctx, q: q}), cancel}
+		b.Reader = canceling{newListing(&continued{lister: l.from, d: d, ctx: ctx, q: q}), cancel}
 	}
 }
 
@@ -47,7 +48,7 @@ func (c *continued) next() (fetch.Entry, error) {
 		e, err := c.lister.next()
 		switch {
 		case err == io.EOF && c.rest != nil:
-			c.rest.finish(true)
+			c.rest.End(true)
 		case err != nil && isNonsense(err) && c.rest == nil && !c.torn:
 			if err := c.goOn(); err != nil {
 				return e, err
@@ -87,9 +88,9 @@ func (c *continued) goOn() error {
 		return err
 	}
 	q.req.Trace.Notef("description of a message cannot be read: the listing goes on behind UID %d", c.last)
-	c.rest = resp.Body.(*body)
+	c.rest = resp.Body.(*sessions.Body)
 	c.lister = nothing{}
-	if l, ok := c.rest.reader.(*listing); ok {
+	if l, ok := c.rest.Reader.(*listing); ok {
 		c.lister = l.from
 	}
 	return nil

@@ -3,38 +3,31 @@ package mail
 import (
 	"context"
 	"crypto/tls"
-	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/sessions"
 )
 
-// open makes a session for who.
-func (d *driver) open(ctx context.Context, at place, who login, trace *fetch.Trace) (*session, error) {
-	conn, err := d.env.Net.DialContext(ctx, "tcp", at.Address())
+// open connects to the server of q and logs in.
+func (d *driver) open(ctx context.Context, q *task) (*session, error) {
+	conn, err := d.env.Net.DialContext(ctx, "tcp", q.at.Address())
 	if err != nil {
 		return nil, err
 	}
-	s := newSession(conn, at, trace)
-	defer context.AfterFunc(ctx, s.abort)()
-	if err := d.enter(ctx, s, who); err != nil {
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
+	s := newSession(conn, q.at, q.req.Trace)
+	return sessions.Enter(ctx, s, func() error {
+		if err := d.enter(ctx, s, q.who); err != nil {
+			return err
 		}
-		if ctx.Err() != nil {
-			s.broken.Store(true)
-		}
-		s.listen(nil)
-		s.Close()
-		return nil, err
-	}
-	s.handOver()
-	return s, nil
+		s.handOver()
+		return nil
+	})
 }
 
 // enter leads the conversation up to the login.
 func (d *driver) enter(ctx context.Context, s *session, who login) error {
 	if s.place.implicit {
-		if err := s.encrypt(ctx, d.env.TLS); err != nil {
+		if err := s.Encrypt(ctx, d.env.TLS, s.place.Host); err != nil {
 			return err
 		}
 	}
@@ -42,7 +35,7 @@ func (d *driver) enter(ctx context.Context, s *session, who login) error {
 	if err != nil {
 		return err
 	}
-	if s.secure == nil && d.wantsTLS(s, known) {
+	if s.TLS == nil && d.wantsTLS(s, known) {
 		if known {
 			return fetch.TLS.Errorf("server lets us in before it would encrypt (PREAUTH)")
 		}
@@ -52,7 +45,7 @@ func (d *driver) enter(ctx context.Context, s *session, who login) error {
 	}
 	if known {
 		if who.auth != nil {
-			s.trace.Notef("server lets us in without a login")
+			s.Trace().Notef("server lets us in without a login")
 		}
 		return nil
 	}
@@ -79,10 +72,10 @@ func (s *session) greet() (known bool, err error) {
 	case err != nil:
 		return false, err
 	case name == "*" && a.status == "BYE":
-		s.broken.Store(true)
+		s.Break()
 		return false, refused("greeting", fetch.TryLater, a)
 	case name != "*" || a.status != "OK" && a.status != "PREAUTH":
-		s.broken.Store(true)
+		s.Break()
 		return false, fetch.Protocol.Errorf("greeting is not that of an imap server")
 	}
 	return a.status == "PREAUTH", s.askCapabilities()
@@ -108,27 +101,9 @@ func (s *session) startTLS(ctx context.Context, base *tls.Config) error {
 	if a.status != "OK" {
 		return fetch.TLS.With(refused("STARTTLS", fetch.TLS, a))
 	}
-	if err := s.encrypt(ctx, base); err != nil {
+	if err := s.Encrypt(ctx, base, s.place.Host); err != nil {
 		return err
 	}
 	s.caps = nil
 	return s.askCapabilities()
-}
-
-// encrypt makes the connection one of TLS. Bytes that came in clear are not to
-// be believed behind it.
-func (s *session) encrypt(ctx context.Context, base *tls.Config) error {
-	if s.lines.Buffered() > 0 {
-		s.broken.Store(true)
-		return fetch.TLS.Errorf("text in clear after STARTTLS")
-	}
-	s.door.SetDeadline(time.Time{})
-	conn, err := fetch.Handshake(ctx, s.door, base, s.place.Host, s.trace)
-	if err != nil {
-		s.broken.Store(true)
-		return err
-	}
-	state := conn.ConnectionState()
-	s.wire, s.secure = conn, &state
-	return nil
 }

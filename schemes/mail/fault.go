@@ -76,10 +76,10 @@ func (s *session) fault(verb string, what fetch.Fault, err error) error {
 	case errors.As(err, &refusal):
 		return refused(verb, what, answer{status: string(refusal.Type), code: strings.ToUpper(string(refusal.Code)), text: refusal.Text})
 	case ended != nil:
-		s.broken.Store(true)
+		s.Break()
 		return lineFault(ended)
 	}
-	s.broken.Store(true)
+	s.Break()
 	text, _, _ := strings.Cut(err.Error(), "\n")
 	return fetch.Protocol.Errorf("%s: %s", verb, tty.Escape(short(text)))
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/pool"
+	"github.com/anyurl/fetch/internal/sessions"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -133,7 +133,7 @@ func FuzzServer(f *testing.F) {
 		c := &scripted{in: append([]byte("* PREAUTH [CAPABILITY IMAP4rev1] hi\r\n"), in...), gone: make(chan struct{})}
 		done := make(chan struct{})
 		defer close(done)
-		d := &driver{env: fetch.Env{Net: scriptedNet{c}}, port: clearPort, idle: pool.Pool[*session]{Done: done}}
+		d := &driver{env: fetch.Env{Net: scriptedNet{c}}, port: clearPort, idle: sessions.Pool[*session]{Done: done}}
 		u := uri.MustParse(urls[int(which)%len(urls)])
 		resp, err := d.Do(t.Context(), &fetch.Request{URL: u})
 		if err == nil {
@@ -172,7 +172,7 @@ func FuzzNoExtraCommand(f *testing.F) {
 			w := newWilling()
 			w.in = []byte(greeting)
 			done := make(chan struct{})
-			d := &driver{env: fetch.Env{Net: scriptedNet{w}}, port: clearPort, idle: pool.Pool[*session]{Done: done}}
+			d := &driver{env: fetch.Env{Net: scriptedNet{w}}, port: clearPort, idle: sessions.Pool[*session]{Done: done}}
 			resp, err := d.Do(t.Context(), &fetch.Request{URL: u, Auth: &fetch.Credential{User: user, Password: fetch.Secret(password)}})
 			if err == nil {
 				io.Copy(io.Discard, resp.Body)

@@ -53,7 +53,7 @@ func (s *session) handOver() {
 	if !s.caps["IMAP4REV1"] && s.caps["IMAP4REV2"] {
 		version = "IMAP4rev2"
 	}
-	s.guard = &guard{Conn: s.wire, s: s, left: answerSize,
+	s.guard = &guard{Conn: s.Wire, s: s, left: answerSize,
 		first: []byte("* PREAUTH [CAPABILITY " + version + "] logged in\r\n")}
 	s.client = imapclient.New(s.guard, &imapclient.Options{
 		WordDecoder: rfc822.WordDecoder(),
@@ -126,7 +126,7 @@ func (g *guard) Read(p []byte) (int, error) {
 		g.first = text[n:]
 		for _, part := range next {
 			g.s.waiting()
-			if err := g.s.send([]byte(part), []byte(part)); err != nil {
+			if err := g.s.Send([]byte(part), []byte(part)); err != nil {
 				return 0, g.fail(err)
 			}
 		}
@@ -177,7 +177,7 @@ func (g *guard) read(p []byte) (int, error) {
 	if left <= 0 {
 		return 0, g.fail(fetch.TooLarge.Errorf("answer of more than %d bytes", limit))
 	}
-	n, err := g.s.lines.Read(p[:min(int64(len(p)), left)])
+	n, err := g.s.Lines.Read(p[:min(int64(len(p)), left)])
 	if !g.judge(p[:n]) {
 		return 0, g.fail(fetch.Protocol.Errorf("more than %d parentheses within each other", maxOpen))
 	}
@@ -239,7 +239,7 @@ func (g *guard) Write(p []byte) (int, error) {
 		}
 		g.words = ""
 	}
-	if err := g.s.send(out, out); err != nil {
+	if err := g.s.Send(out, out); err != nil {
 		return 0, g.fail(err)
 	}
 	return len(p), nil
@@ -252,4 +252,4 @@ func (g *guard) SetReadDeadline(time.Time) error { return nil }
 func (g *guard) SetWriteDeadline(time.Time) error { return nil }
 
 // Close ends the connection at once: TLS would say goodbye first.
-func (g *guard) Close() error { return g.s.door.Close() }
+func (g *guard) Close() error { return g.s.Door.Close() }

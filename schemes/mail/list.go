@@ -33,7 +33,7 @@ func (s *session) below(q *task, err error) (*fetch.Response, error) {
 	}
 	s.guard.beginList()
 	found, failed := s.client.List("", q.mailbox, nil).Collect()
-	if failed = s.fault("LIST", fetch.Denied, failed); s.broken.Load() {
+	if failed = s.fault("LIST", fetch.Denied, failed); s.IsBroken() {
 		return nil, failed
 	}
 	if failed != nil || len(found) != 1 || found[0].Delim == 0 || !slices.Contains(found[0].Attrs, imap.MailboxAttrNoSelect) {
@@ -145,7 +145,7 @@ func (x *series) next() (fetch.Entry, error) {
 		return fetch.Entry{}, x.err
 	}
 	if e, ok := x.take(); ok {
-		x.s.reused = false
+		x.s.Answered()
 		x.s.guard.refill()
 		return e, nil
 	}

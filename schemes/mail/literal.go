@@ -79,7 +79,9 @@ func (s *session) fetchOnce(q *task, items string) (_ *literal, told bool, err e
 		told = told || ours
 	}
 	err = s.fault("FETCH", fetch.Denied, l.command.Close())
-	s.reused = s.reused && err != nil
+	if err == nil {
+		s.Answered()
+	}
 	return nil, told, err
 }
 
@@ -95,8 +97,8 @@ func (s *session) otherFault() error {
 
 // unasked ends a session in which the server sends what nobody has asked for.
 func (s *session) unasked(text io.Reader) error {
-	s.broken.Store(true)
-	s.abort()
+	s.Break()
+	s.Abort()
 	if text != nil {
 		io.Copy(io.Discard, text)
 	}
@@ -147,14 +149,14 @@ func (s *session) finish(command *imapclient.FetchCommand) error {
 }
 
 func (l *literal) begin(item imapclient.FetchItemDataBodySection) {
-	l.s.reused = false
+	l.s.Answered()
 	l.text, l.size = item.Literal, item.Literal.Size()
 	l.left, l.whole = l.size, item.Section.Partial == nil
 	if !l.whole {
 		l.first = item.Section.Partial.Offset
 	}
 	l.s.guard.allow(l.size)
-	l.s.streaming()
+	l.s.Await(0)
 }
 
 func (l *literal) Read(p []byte) (int, error) {
@@ -224,8 +226,8 @@ func (l *literal) Close() error {
 
 // drop ends the session of a literal that is of no use.
 func (l *literal) drop() {
-	l.s.broken.Store(true)
-	l.s.abort()
+	l.s.Break()
+	l.s.Abort()
 	l.Close()
 }
 

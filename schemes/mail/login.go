@@ -61,7 +61,7 @@ func (d *driver) login(ctx context.Context, s *session, who login) error {
 		} else if who.auth == nil {
 			refusal = fetch.NeedLogin(fetch.FaultOf(refusal), refusal)
 		}
-		if again || s.broken.Load() || who.ask == nil || who.auth == nil || fetch.FaultOf(refusal) != fetch.Auth {
+		if again || s.IsBroken() || who.ask == nil || who.auth == nil || fetch.FaultOf(refusal) != fetch.Auth {
 			return refusal
 		}
 		found, err := who.ask(ctx, fetch.Challenge{Origin: s.place.Origin(), User: who.auth.User, Realm: a.text, Again: true})

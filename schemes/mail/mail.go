@@ -30,7 +30,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/entries"
-	"github.com/anyurl/fetch/internal/pool"
+	"github.com/anyurl/fetch/internal/sessions"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -102,7 +102,7 @@ func (o Options) imap(name string, port uint16, implicit bool) fetch.Scheme {
 				env:      env,
 				port:     port,
 				implicit: implicit,
-				idle:     pool.Pool[*session]{Idle: idleTime, Done: env.Done},
+				idle:     sessions.Pool[*session]{Done: env.Done},
 			}
 		},
 		Menu:  entries.Menu,

@@ -8,6 +8,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/mailstore"
+	"github.com/anyurl/fetch/internal/sessions"
 )
 
 // MboxMedia is the media type of what Options.Mbox brings (RFC 4155).
@@ -41,14 +42,14 @@ func (d *driver) letters(ctx context.Context, q *task, as *fetch.Response) iter.
 		}
 		defer resp.Body.Close()
 		as.Proto, as.Peer, as.TLS = resp.Proto, resp.Peer, resp.TLS
-		list, ok := resp.Body.(*body).reader.(*listing)
+		list, ok := resp.Body.(*sessions.Body).Reader.(*listing)
 		if !ok {
 			return // nothing is found
 		}
 		for {
 			e, err := list.from.next()
 			if err == io.EOF {
-				resp.Body.(*body).finish(true)
+				resp.Body.(*sessions.Body).End(true)
 				return
 			}
 			if !yield(d.letter(ctx, q, e), err) || err != nil {
@@ -94,7 +95,7 @@ func (d *driver) received(ctx context.Context, q *task) time.Time {
 		return time.Time{}
 	}
 	defer resp.Body.Close()
-	list, ok := resp.Body.(*body).reader.(*listing)
+	list, ok := resp.Body.(*sessions.Body).Reader.(*listing)
 	if !ok {
 		return time.Time{}
 	}

@@ -48,24 +48,24 @@ func (d *driver) prove(s *session, who login) (a answer, option string, err erro
 		} else if !wanted || !m.offered(s) {
 			continue
 		}
-		if no != nil && m.clear && s.secure == nil && asked != "*" {
+		if no != nil && m.clear && s.TLS == nil && asked != "*" {
 			return *no, m.name, nil
 		}
 		if no != nil {
-			s.trace.Notef("login refused by the server: trying %s", m.name)
+			s.Trace().Notef("login refused by the server: trying %s", m.name)
 		}
 		if err := s.mayTell(m, who); err != nil {
 			return a, "", err
 		}
 		a, err := m.run(d, s, who.auth)
 		switch {
-		case err != nil && s.broken.Load() && no != nil:
+		case err != nil && s.IsBroken() && no != nil:
 			return *no, "", nil // and it closed the connection
-		case err != nil && s.broken.Load():
+		case err != nil && s.IsBroken():
 			return a, "", err
 		case err != nil:
 			last = err
-			s.trace.Notef("%s given up: %v", m.name, err)
+			s.Trace().Notef("%s given up: %v", m.name, err)
 		case a.status == "OK" || m.clear || !a.mayDiffer():
 			return a, "", nil
 		default:
@@ -129,12 +129,12 @@ func (a answer) mayDiffer() bool {
 // who wants that.
 func (s *session) mayTell(m mechanism, who login) error {
 	switch {
-	case s.secure != nil || !m.clear || m.anonymous:
+	case s.TLS != nil || !m.clear || m.anonymous:
 		return nil
 	case !who.typed:
 		return fetch.Auth.Errorf("a server led here, and the password would go in clear")
 	}
-	s.trace.Notef("password sent in clear text")
+	s.Trace().Notef("password sent in clear text")
 	return nil
 }
 

@@ -160,7 +160,7 @@ func (s *session) content(q *task, resp *fetch.Response) error {
 	if q.section == "" && q.first == 0 && resp.Offset == 0 && resp.Header == nil {
 		s.waiting() // nobody looks after its speed yet
 		head, rest := rfc822.ReadHead(resp.Body)
-		s.streaming()
+		s.Await(0)
 		resp.Header = rfc822.ParseHead(head)
 		resp.Time = rfc822.Date(resp.Header.Get("Date"))
 		resp.Body = &joined{Reader: io.MultiReader(bytes.NewReader(head), rest), Closer: l}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/pool"
+	"github.com/anyurl/fetch/internal/sessions"
 	"github.com/anyurl/fetch/uri"
 	"github.com/emersion/go-imap/v2"
 )
@@ -42,7 +42,7 @@ func (o Options) newRemote(u uri.URI, env fetch.Env) (store, error) {
 		return nil, fetch.Usage.Errorf("mail store %s: no host", u)
 	}
 	implicit := u.Scheme() == "imaps"
-	d := &driver{Options: o, env: env, port: portOf(u), implicit: implicit, idle: pool.Pool[*session]{Idle: idleTime, Done: env.Done}}
+	d := &driver{Options: o, env: env, port: portOf(u), implicit: implicit, idle: sessions.Pool[*session]{Done: env.Done}}
 	return &remote{driver: d, url: u, task: task{locator: l, at: place{t, implicit}}}, nil
 }
 

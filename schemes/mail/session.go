@@ -2,23 +2,14 @@ package mail
 
 import (
 	"bytes"
-	"crypto/tls"
-	"io"
 	"net"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
-	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/line"
+	"github.com/anyurl/fetch/internal/sessions"
 	"github.com/emersion/go-imap/v2/imapclient"
-)
-
-const (
-	idleTime  = 45 * time.Second // in the pool
-	replyTime = 60 * time.Second // for a whole answer, however slowly it comes
 )
 
 // A place is a server, and how a connection to it begins.
@@ -32,78 +23,22 @@ type place struct {
 // cannot abandon a login, knows few ways to make one, and asks for
 // capabilities when it likes. Then client takes over, behind a guard.
 type session struct {
-	place  place
-	door   net.Conn     // the door's connection, to close
-	wire   net.Conn     // door, or TLS above it
-	lines  *line.Reader // reads wire
-	secure *tls.ConnectionState
-	caps   map[string]bool
-	tags   int // commands sent before the login
+	*sessions.Text
+	place place
+	caps  map[string]bool
+	tags  int // commands sent before the login
 
 	client  *imapclient.Client
 	guard   *guard
 	mailbox *mailbox // that is selected; nil: none
-
-	mu     sync.Mutex
-	trace  *fetch.Trace // of the request that has the session
-	reused bool         // from the pool, and nothing answered yet
-	broken atomic.Bool  // out of step, or dead: not to be used again
 }
 
 func newSession(conn net.Conn, at place, trace *fetch.Trace) *session {
-	s := &session{place: at, door: conn, wire: conn, trace: trace}
-	s.lines = line.NewReader(s)
-	return s
-}
-
-// Read reads the wire for s.lines.
-func (s *session) Read(p []byte) (int, error) {
-	n, err := s.wire.Read(p)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if t := s.trace; n > 0 && t != nil && t.Got != nil {
-		t.Got(p[:n])
-	}
-	return n, err
-}
-
-// send writes out, of which the trace hears heard.
-func (s *session) send(out, heard []byte) error {
-	s.mu.Lock()
-	if t := s.trace; t != nil && t.Sent != nil {
-		t.Sent(heard)
-	}
-	s.mu.Unlock()
-	s.door.SetWriteDeadline(time.Now().Add(replyTime))
-	_, err := s.wire.Write(out)
-	return err
-}
-
-// listen gives the session's bytes to the trace of another request; nil is
-// none. No call of the old one is under way when it returns.
-func (s *session) listen(t *fetch.Trace) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.trace = t
+	return &session{place: at, Text: sessions.NewText(sessions.NewConn(conn, trace, "Z LOGOUT\r\n"), nil)}
 }
 
 // waiting begins the time that an answer may take.
-func (s *session) waiting() { s.door.SetReadDeadline(time.Now().Add(replyTime)) }
-
-// streaming ends it: the Client looks after the speed of a body.
-func (s *session) streaming() { s.door.SetReadDeadline(time.Time{}) }
-
-// Close ends the session. It says goodbye, but does not wait for an answer.
-func (s *session) Close() error {
-	if !s.broken.Load() {
-		s.door.SetWriteDeadline(time.Now().Add(time.Second))
-		io.WriteString(s.wire, "Z LOGOUT\r\n")
-	}
-	return s.door.Close()
-}
-
-// abort ends the session at once, from any goroutine.
-func (s *session) abort() { s.door.Close() }
+func (s *session) waiting() { s.Await(sessions.ReplyTime) }
 
 // An answer is one line of the server that says how things stand.
 type answer struct {
@@ -138,8 +73,8 @@ func (s *session) tell(out []byte, secret string) (answer, error) {
 	if secret != "" {
 		heard = append(bytes.Clone(out[:bytes.LastIndex(out, []byte(secret))]), "***\r\n"...)
 	}
-	if err := s.send(out, heard); err != nil {
-		s.broken.Store(true)
+	if err := s.Send(out, heard); err != nil {
+		s.Break()
 		return answer{}, err
 	}
 	s.waiting()
@@ -151,20 +86,20 @@ func (s *session) tell(out []byte, secret string) (answer, error) {
 		case name == s.tag() || name == "+":
 			return a, nil
 		case a.status == "BYE":
-			s.broken.Store(true)
+			s.Break()
 			return answer{}, refused("login", fetch.TryLater, a)
 		}
 	}
-	s.broken.Store(true)
+	s.Break()
 	return answer{}, fetch.Protocol.Errorf("more than %d lines before an answer", line.MaxReplyLines)
 }
 
 // answer reads one line. Its name is "*", "+" or a tag. Capabilities are
 // noted wherever they stand.
 func (s *session) answer() (name string, a answer, err error) {
-	text, _, err := s.lines.ReadLine(maxReply)
+	text, _, err := s.Lines.ReadLine(maxReply)
 	if err != nil {
-		s.broken.Store(true)
+		s.Break()
 		return "", a, lineFault(err)
 	}
 	name, rest, _ := strings.Cut(string(text), " ")
