@@ -14,7 +14,7 @@ import (
 // listen asks the server to connect to us: EPRT, or PORT over IPv4 (RFC 2428
 // 2, RFC 959 4.1.2).
 func (d *driver) listen(ctx context.Context, s *session, verb string) (net.Listener, error) {
-	l, err := d.env.Net.ListenBeside(ctx, s.door)
+	l, err := d.env.Net.ListenBeside(ctx, s.Door)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (d *driver) announce(s *session, verb string, l net.Listener) (line.Reply, 
 	a := at.Addr().WithZone("").Unmap()
 	if d.Active != "-" && d.Active != a.String() {
 		// Any other address would aim the server at somebody else.
-		s.trace.Notef("%s is not our address of this connection: %s is used", d.Active, a)
+		s.Trace().Notef("%s is not our address of this connection: %s is used", d.Active, a)
 	}
 	if verb == "PORT" {
 		host := strings.ReplaceAll(a.String(), ".", ",")

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/sessions"
 )
 
 // Who brings file after file waits for a round trip less in each: the next data
@@ -24,9 +25,9 @@ func (s *session) askAhead() bool {
 	if s.opened < several || s.tell(s.ways[0]) != nil {
 		return false
 	}
-	s.heard = s.heard[:0] // it belongs to the next request
+	s.Hide() // it belongs to the next request
 	s.asked = time.Now()
-	return s.flush() == nil
+	return s.Flush() == nil
 }
 
 // goesOn reports whether the first that a request needs is what was asked for
@@ -40,12 +41,12 @@ func (d *driver) goesOn(s *session, req *fetch.Request, p path) bool {
 // transfers more until that is done again.
 func (s *session) settle() error {
 	s.opened = 1
-	s.hear(s.ways[0])
-	r, err := s.reply(replyTime)
+	s.Show(s.ways[0])
+	r, err := s.reply(sessions.ReplyTime)
 	if err == nil {
 		err = s.inStep()
 	}
-	if err == nil && s.broken {
+	if err == nil && s.IsBroken() {
 		err = refused(s.ways[0], r)
 	}
 	return err

@@ -21,9 +21,8 @@ const (
 // has said, on the control connection, that everything was sent. Its ctx, that
 // of the request, ends both connections.
 type body struct {
-	driver  *driver
+	lease   *lease
 	session *session
-	key     string // of the session in the pool
 	data    *transfer
 	release func() bool // of the ctx
 
@@ -40,16 +39,16 @@ var (
 	errClosed = fetch.Usage.Errorf("read after Close")
 )
 
-func (d *driver) newBody(ctx context.Context, s *session, key string, t *transfer) *body {
-	b := &body{driver: d, session: s, key: key, data: t, left: t.left, due: -1}
-	b.release = context.AfterFunc(ctx, b.abort)
+func newBody(ctx context.Context, l *lease, t *transfer) *body {
+	b := &body{lease: l, session: l.Session, data: t, left: t.left, due: -1}
+	b.release = context.AfterFunc(ctx, func() { netConn(t.Conn).Close() })
 	return b
 }
 
 // abort makes a Read that waits return.
 func (b *body) abort() {
 	netConn(b.data.Conn).Close()
-	b.session.abort()
+	b.session.Abort()
 }
 
 // netConn is the connection below TLS, whose Close says no goodbye that might
@@ -112,18 +111,19 @@ func (b *body) end(err error, limit time.Duration) error {
 	b.data.Close() // first: proftpd waits for it before it says that it has sent all
 	switch {
 	case err == errEnough:
-		s.broken = true // the server will complain, sooner or later
+		s.Break() // the server will complain, sooner or later
 		b.err = io.EOF
 	case isEnd(err, s):
 		if err != io.EOF {
-			s.trace.Notef("data connection ended without close_notify")
+			s.Trace().Notef("data connection ended without close_notify")
 		}
 		b.err = b.complete(limit)
 	default:
-		s.broken = true
+		s.Break()
 		b.err = cutShort(err)
 	}
-	b.giveBack()
+	b.release()
+	b.lease.End(true)
 	return b.err
 }
 
@@ -160,7 +160,7 @@ func (b *body) complete(limit time.Duration) error {
 	case r.Code >= 400:
 		return &fetch.Error{Code: r.Code, Err: fetch.Truncated.Errorf("end of transfer: %s", sentence(r))}
 	}
-	s.broken = true
+	s.Break()
 	return refused("end of transfer", r)
 }
 
@@ -171,14 +171,6 @@ func cutShort(err error) error {
 		return err
 	}
 	return fetch.Truncated.Errorf("transfer was cut: %w", err)
-}
-
-// giveBack returns the session to the pool.
-func (b *body) giveBack() {
-	if !b.release() {
-		b.session.broken = true
-	}
-	b.driver.keep(b.key, b.session)
 }
 
 // Close ends the transfer. Where all the data was read but not its end, the

@@ -1,15 +1,13 @@
 package ftp
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"io"
 	"strings"
 	"sync"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/pool"
+	"github.com/anyurl/fetch/internal/sessions"
 )
 
 type driver struct {
@@ -17,8 +15,7 @@ type driver struct {
 	env      fetch.Env
 	port     uint16
 	implicit bool // TLS from the first byte
-	idle     pool.Pool[*session]
-	turns    turns    // of the sessions that are not idle
+	idle     sessions.Pool[*session]
 	found    sync.Map // from the key of a typed request to the login that somebody answered
 }
 
@@ -43,48 +40,27 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 		who = found.(login)
 		key = d.key(ctx, t, &who)
 	}
-	for {
-		resp, err := d.reuse(ctx, key, req, p)
-		if err != errStale {
-			return resp, err
-		}
+	open := func() (*session, error) {
 		s, err := d.open(ctx, t, &who, req.Trace)
-		if err == nil {
-			if key = d.key(ctx, t, &who); key != given && req.Typed() {
-				d.found.Store(given, who)
-			}
-			return d.carry(ctx, s, key, req, p)
+		if err != nil {
+			return nil, err
 		}
-		if fetch.FaultOf(err) != fetch.TryLater || !d.turns.wait(ctx, key) {
-			return nil, cmp.Or(ctx.Err(), err)
+		if s.key = d.key(ctx, t, &who); s.key != given && req.Typed() {
+			d.found.Store(given, who)
 		}
-		again(req.Trace)
+		return s, nil
 	}
+	var resp *fetch.Response
+	err = d.idle.Do(ctx, key, req.Trace, open, func(l *lease) (err error) {
+		l.Rekey(l.Session.key)
+		resp, err = d.carry(ctx, l, req, p)
+		return err
+	})
+	return resp, err
 }
 
-// reuse carries out a request on an idle session. Where none is of use the
-// error is errStale.
-func (d *driver) reuse(ctx context.Context, key string, req *fetch.Request, p path) (*fetch.Response, error) {
-	for {
-		s, ok := d.idle.Get(key)
-		if !ok {
-			return nil, errStale
-		}
-		s.trace = req.Trace
-		resp, err := d.carry(ctx, s, key, req, p)
-		if err != errStale {
-			return resp, err
-		}
-		again(req.Trace)
-	}
-}
-
-// again has t forget what it heard.
-func again(t *fetch.Trace) {
-	if t != nil && t.Again != nil {
-		t.Again()
-	}
-}
+// lease is the use of a session by one request.
+type lease = sessions.Lease[*session]
 
 // key says who may share a session.
 func (d *driver) key(ctx context.Context, t fetch.Target, who *login) string {
@@ -93,40 +69,17 @@ func (d *driver) key(ctx context.Context, t fetch.Target, who *login) string {
 	}, "\x00")
 }
 
-// keep gives a session back.
-func (d *driver) keep(key string, s *session) {
-	defer d.turns.end(key)
-	s.trace = nil
-	if s.broken {
-		s.Close()
-		return
-	}
-	s.reused = true
-	d.idle.Put(key, s)
-}
-
-// errStale says that a session from the pool was of no use: it had died, or
-// cannot come where it is wanted. Nothing was asked of it that counts.
-var errStale = errors.New("stale session")
-
-// carry carries out a request on a session. The body of the response, or else
-// carry itself, gives the session back.
-func (d *driver) carry(ctx context.Context, s *session, key string, req *fetch.Request, p path) (*fetch.Response, error) {
-	d.turns.begin(key)
-	release := context.AfterFunc(ctx, s.abort)
-	resp, t, err := d.answer(ctx, s, req, p)
-	if !release() {
-		s.broken = true
+// carry returns the response to a request. Its Body ends the lease.
+func (d *driver) carry(ctx context.Context, l *lease, req *fetch.Request, p path) (*fetch.Response, error) {
+	resp, t, err := d.answer(ctx, l.Session, req, p)
+	if err != nil {
+		return nil, err
 	}
 	if t == nil {
-		if errors.Is(err, errNoWay) || s.reused && s.broken && ctx.Err() == nil {
-			s.broken = true
-			err = errStale
-		}
-		d.keep(key, s)
-		return resp, err
+		l.End(true)
+		return resp, nil
 	}
-	resp.Body = d.newBody(ctx, s, key, t)
+	resp.Body = newBody(ctx, l, t)
 	if resp.Size >= 0 {
 		resp.Body.(*body).due = resp.Size - resp.Offset
 	}
@@ -140,13 +93,13 @@ func (d *driver) answer(ctx context.Context, s *session, req *fetch.Request, p p
 		Kind:  fetch.Document,
 		Size:  -1,
 		Proto: "FTP",
-		Peer:  fetch.PeerOf(s.door),
-		TLS:   s.secure,
+		Peer:  fetch.PeerOf(s.Door),
+		TLS:   s.TLS,
 		Body:  io.NopCloser(strings.NewReader("")),
 	}
-	if s.reused && !s.quiet() {
-		s.broken = true
-		return nil, nil, errStale
+	if s.IsReused() && !s.quiet() {
+		s.Break()
+		return nil, nil, sessions.ErrStale
 	}
 	if s.ahead && !d.goesOn(s, req, p) {
 		if err := s.settle(); err != nil {

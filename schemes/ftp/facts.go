@@ -108,11 +108,11 @@ func (s *session) learn(f *facts, questions [][]string, next func() (line.Reply,
 		if err != nil {
 			return err
 		}
-		if s.broken {
+		if s.IsBroken() {
 			return refused(q[0], r)
 		}
 		if err := s.answer(f, q, r); err != nil {
-			s.broken = true // what was asked for behind it comes all the same
+			s.Break() // what was asked for behind it comes all the same
 			return err
 		}
 	}

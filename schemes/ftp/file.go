@@ -126,7 +126,7 @@ func (d *driver) find(s *session, p path, err error) (path, facts, error) {
 	if e != nil || !f.some {
 		return p, facts{}, err
 	}
-	s.trace.Notef("a directory was refused, but not the file in it")
+	s.Trace().Notef("a directory was refused, but not the file in it")
 	return whole, f, nil
 }
 
@@ -151,7 +151,7 @@ func (d *driver) directory(ctx context.Context, s *session, req *fetch.Request, 
 		return nil, fetch.BadURL.With(err)
 	}
 	resp.Size, resp.Offset, resp.Validator = -1, 0, ""
-	s.trace.Notef("a directory: its URL ends in a slash")
+	s.Trace().Notef("a directory: its URL ends in a slash")
 	return d.list(ctx, s, req, path{dirs: s.dirs, list: true, kind: "A"}, resp)
 }
 

@@ -3,7 +3,7 @@ package ftp
 import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/dirlist"
-	"github.com/anyurl/fetch/internal/pool"
+	"github.com/anyurl/fetch/internal/sessions"
 )
 
 // Options say how servers are spoken to. The zero value is right.
@@ -74,7 +74,7 @@ func (o Options) scheme(name string, port uint16, implicit bool) fetch.Scheme {
 				env:      env,
 				port:     port,
 				implicit: implicit,
-				idle:     pool.Pool[*session]{Idle: idleTime, Done: env.Done},
+				idle:     sessions.Pool[*session]{Done: env.Done, Wait: waitForTurn},
 			}
 		},
 		Menu: dirlist.Menu,

@@ -43,7 +43,7 @@ func (d *driver) list(ctx context.Context, s *session, req *fetch.Request, p pat
 			resp.Code = t.reply.Code
 			t.list = true
 			d.readText(t, p)
-		case isUnknown(resp.Code) && !s.broken && i+1 < len(verbs):
+		case isUnknown(resp.Code) && !s.IsBroken() && i+1 < len(verbs):
 			continue
 		case !isEmpty(resp.Code, err):
 			return nil, err

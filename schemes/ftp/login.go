@@ -7,6 +7,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/line"
+	"github.com/anyurl/fetch/internal/sessions"
 )
 
 // anonymous is who logs in where nobody else was named. RFC 1738 3.2.1 wants
@@ -62,18 +63,13 @@ func (d *driver) open(ctx context.Context, t fetch.Target, who *login, trace *fe
 		return nil, err
 	}
 	s := newSession(conn, t.Host, trace)
-	defer context.AfterFunc(ctx, s.abort)()
-	if err := d.enter(ctx, s, who); err != nil {
-		s.Close()
-		return nil, err
-	}
-	return s, nil
+	return sessions.Enter(ctx, s, func() error { return d.enter(ctx, s, who) })
 }
 
 func (d *driver) enter(ctx context.Context, s *session, who *login) error {
 	config := d.tlsConfig()
 	if d.implicit {
-		if err := s.encrypt(ctx, config); err != nil {
+		if err := s.Encrypt(ctx, config, s.host); err != nil {
 			return err
 		}
 	}
@@ -102,7 +98,7 @@ func (d *driver) enter(ctx context.Context, s *session, who *login) error {
 
 // greeting waits until the server is ready.
 func (s *session) greeting() (line.Reply, error) {
-	limit := replyTime
+	limit := sessions.ReplyTime
 	for range 5 {
 		r, err := s.reply(limit)
 		if err != nil {
@@ -118,7 +114,7 @@ func (s *session) greeting() (line.Reply, error) {
 			}
 			return r, nil
 		case 120:
-			s.trace.Notef("server asks to wait: %s", sentence(r))
+			s.Trace().Notef("server asks to wait: %s", sentence(r))
 			limit = waitTime
 		case 530:
 			return r, &fetch.Error{Code: r.Code, Err: fetch.TryLater.Errorf("greeting: %s", sentence(r))}
@@ -140,7 +136,7 @@ func (d *driver) login(ctx context.Context, s *session, who *login, encrypted bo
 		if r.Code/100 == 2 {
 			return nil
 		}
-		if again || faultOf(r) != fetch.Auth || s.broken {
+		if again || faultOf(r) != fetch.Auth || s.IsBroken() {
 			return refused("login", r)
 		}
 		c, err := d.ask(ctx, fetch.Challenge{Origin: who.origin, User: who.name(), Realm: sentence(r), Again: who.name() != ""})
@@ -212,7 +208,7 @@ func (d *driver) findPassword(ctx context.Context, s *session, who *login, encry
 		}
 	}
 	if who.User != anonymous && who.Password != "" && !encrypted {
-		s.trace.Notef("password sent in clear text")
+		s.Trace().Notef("password sent in clear text")
 	}
 	return nil
 }

@@ -17,12 +17,12 @@ func (d *driver) connect(ctx context.Context, s *session, verb string, r line.Re
 		return nil, err
 	}
 	if port == 0 {
-		if s.broken {
+		if s.IsBroken() {
 			return nil, refused(verb, r)
 		}
 		return nil, &unknown{verb, r}
 	}
-	return d.env.Net.Beside(ctx, s.door, port)
+	return d.env.Net.Beside(ctx, s.Door, port)
 }
 
 // parsePassive reads the port from a reply to EPSV or PASV. It is zero for a

@@ -20,24 +20,6 @@ func (d *driver) tlsConfig() *tls.Config {
 	return config
 }
 
-// encrypt puts TLS over the control connection. What was read ahead of it
-// came in clear and must not be believed.
-func (s *session) encrypt(ctx context.Context, config *tls.Config) error {
-	if s.lines.Buffered() > 0 {
-		s.broken = true
-		return fetch.TLS.Errorf("text in clear after AUTH TLS")
-	}
-	conn, err := fetch.Handshake(ctx, s.door, config, s.host, s.trace)
-	if err != nil {
-		s.broken = true
-		return err
-	}
-	s.wire = conn
-	state := conn.ConnectionState()
-	s.secure = &state
-	return nil
-}
-
 // startTLS asks for encryption (RFC 4217 4). It never goes on in clear where
 // the server agreed and something failed then.
 func (d *driver) startTLS(ctx context.Context, s *session, config *tls.Config) (bool, error) {
@@ -46,15 +28,15 @@ func (d *driver) startTLS(ctx context.Context, s *session, config *tls.Config) (
 		return false, err
 	}
 	if r.Code == 234 || r.Code == 334 {
-		return true, s.encrypt(ctx, config)
+		return true, s.Encrypt(ctx, config, s.host)
 	}
-	if s.broken {
+	if s.IsBroken() {
 		return false, refused("AUTH TLS", r)
 	}
 	if d.TLS == fetch.TLSRequired {
 		return false, &fetch.Error{Code: r.Code, Err: fetch.TLS.Errorf("AUTH TLS: %s", sentence(r))}
 	}
-	s.trace.Notef("not encrypted: %s", sentence(r))
+	s.Trace().Notef("not encrypted: %s", sentence(r))
 	return false, nil
 }
 
@@ -82,6 +64,6 @@ func (d *driver) protect(s *session, config *tls.Config) error {
 	if d.implicit || d.TLS == fetch.TLSRequired {
 		return &fetch.Error{Code: prot.Code, Err: fetch.TLS.Errorf("PROT P: %s", sentence(prot))}
 	}
-	s.trace.Notef("data not encrypted: %s", sentence(prot))
+	s.Trace().Notef("data not encrypted: %s", sentence(prot))
 	return nil
 }

@@ -4,64 +4,58 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/tls"
-	"io"
 	"net"
 	"strings"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/line"
+	"github.com/anyurl/fetch/internal/sessions"
 )
 
-const (
-	idleTime  = 45 * time.Second // in the pool
-	replyTime = 60 * time.Second // for a whole reply, however slowly it comes
-	waitTime  = 2 * time.Minute  // after "120 ready in nnn minutes"
-)
+// waitTime limits the wait for the next reply after "120 ready in nnn minutes".
+const waitTime = 2 * time.Minute
+
+// waitForTurn is how long a request waits for a session of another one. Many
+// servers accept a few sessions of one address and refuse all others.
+const waitForTurn = time.Minute
 
 // A session is a control connection on which somebody is logged in, and what
 // is known of its server. It belongs to one request at a time.
 type session struct {
-	host  string       // of the server, for TLS
-	door  net.Conn     // the door's connection: to stand beside, to close
-	wire  net.Conn     // door, or TLS over it
-	lines *line.Reader // reads wire
-	trace *fetch.Trace // of the request that has the session
+	*sessions.Text
+	host string // of the server, for TLS
+	key  string // under which it waits in the pool
+	got  []byte // read, and not yet heard by the trace
 
-	out, heard []byte // commands not yet written, and as the trace may hear them
-	got        []byte // read, and not yet heard by the trace
+	data     *tls.Config // of data connections; nil: in clear
+	features features    // from FEAT
+	home     string      // the directory of the login by PWD; "": unknown
+	proven   bool        // CWD home has led back
+	dirs     []string    // arguments of the CWDs since home
+	kind     string      // TYPE; "": not set yet
+	ways     ways        // to open data connections that are left to try
+	opened   int         // data connections by the first of them, since one was asked for in vain
+	ahead    bool        // the next one was asked for, and the reply is the next that comes
+	asked    time.Time   // when
+	early    *line.Reply // that reply, read before the next request; nil: not yet
+	noREST   bool        // REST was refused
+	telnet   bool        // a byte 255 is sent twice
+	eager    bool        // the server takes commands before it has answered the last
 
-	secure   *tls.ConnectionState // of the control connection; nil: in clear
-	data     *tls.Config          // of data connections; nil: in clear
-	features features             // from FEAT
-	home     string               // the directory of the login by PWD; "": unknown
-	proven   bool                 // CWD home has led back
-	dirs     []string             // arguments of the CWDs since home
-	kind     string               // TYPE; "": not set yet
-	ways     ways                 // to open data connections that are left to try
-	opened   int                  // data connections by the first of them, since one was asked for in vain
-	ahead    bool                 // the next one was asked for, and the reply is the next that comes
-	asked    time.Time            // when
-	early    *line.Reply          // that reply, read before the next request; nil: not yet
-	noREST   bool                 // REST was refused
-	telnet   bool                 // a byte 255 is sent twice
-	eager    bool                 // the server takes commands before it has answered the last
-
-	reused bool // from the pool, and nothing answered yet but what was asked ahead
-	broken bool // out of step, or dead: not to be used again
-	lost   bool // dirs does not tell where we are
+	lost bool // dirs does not tell where we are
 }
 
 func newSession(conn net.Conn, host string, trace *fetch.Trace) *session {
-	s := &session{host: host, door: conn, wire: conn, trace: trace, telnet: true}
-	s.lines = line.NewReader(s)
+	s := &session{host: host, telnet: true}
+	s.Text = sessions.NewText(sessions.NewConn(conn, trace, "QUIT\r\n"), s)
 	return s
 }
 
-// Read reads the wire for s.lines.
+// Read reads the connection for s.Lines.
 func (s *session) Read(p []byte) (int, error) {
-	n, err := s.wire.Read(p)
-	if t := s.trace; n > 0 && t != nil && t.Got != nil {
+	n, err := s.Wire.Read(p)
+	if t := s.Trace(); t != nil && t.Got != nil {
 		s.got = append(s.got, p[:n]...)
 	}
 	return n, err
@@ -71,23 +65,9 @@ func (s *session) Read(p []byte) (int, error) {
 // belong to a reply that is not asked for yet.
 func (s *session) listen(but int) {
 	n := max(len(s.got)-but, 0)
-	if t := s.trace; n > 0 && t != nil && t.Got != nil {
-		t.Got(s.got[:n])
-	}
+	s.Got(s.got[:n])
 	s.got = append(s.got[:0], s.got[n:]...)
 }
-
-// Close ends the session. It says goodbye, but does not wait for an answer.
-func (s *session) Close() error {
-	if !s.broken {
-		s.door.SetWriteDeadline(time.Now().Add(time.Second))
-		io.WriteString(s.wire, "QUIT\r\n")
-	}
-	return s.door.Close()
-}
-
-// abort ends the session at once, from any goroutine.
-func (s *session) abort() { s.door.Close() }
 
 // tell has a command sent with or before the next reply that is read. An
 // argument "" keeps its space: the "CWD " of RFC 1738 3.2.2.
@@ -98,61 +78,35 @@ func (s *session) tell(verb string, args ...string) error {
 			words[i] = strings.ReplaceAll(w, "\xff", "\xff\xff") // IAC: RFC 854
 		}
 	}
-	out, err := line.Append(s.out, line.MaxCommand, words...)
-	if err != nil {
-		return fetch.BadURL.Errorf("%s: %w", verb, err)
-	}
 	if secret(verb) {
-		words = []string{verb, "***"}
+		return s.TellSecret(words...)
 	}
-	s.hear(words...)
-	s.out = out
-	return nil
-}
-
-// hear has the trace hear of a command with those that are sent next.
-func (s *session) hear(words ...string) {
-	if t := s.trace; t != nil && t.Sent != nil {
-		s.heard, _ = line.Append(s.heard, line.MaxCommand, words...)
-	}
+	return s.Tell(words...)
 }
 
 // secret reports whether the argument of a command is for the server alone.
 func secret(verb string) bool { return verb == "PASS" || verb == "ACCT" }
 
-func (s *session) flush() error {
-	if len(s.heard) > 0 {
-		s.trace.Sent(s.heard)
-	}
-	out := s.out
-	s.out, s.heard = s.out[:0], s.heard[:0]
-	if len(out) == 0 {
-		return nil
-	}
-	_, err := s.wire.Write(out)
-	return err
-}
-
 // reply sends what was told and reads one reply, for at most limit.
 func (s *session) reply(limit time.Duration) (line.Reply, error) {
-	err := s.flush()
+	err := s.Flush()
 	if err == nil {
-		s.door.SetReadDeadline(time.Now().Add(limit))
+		s.Await(limit)
 		var r line.Reply
 		if r, err = s.read(); err == nil {
-			s.listen(s.lines.Buffered())
+			s.listen(s.Lines.Buffered())
 			return r, s.judge(r)
 		}
 	}
 	s.listen(0)
-	s.broken = true
+	s.Break()
 	return line.Reply{}, controlFault(err)
 }
 
 // read reads one reply, or returns the one that quiet has read.
 func (s *session) read() (line.Reply, error) {
 	if s.early == nil {
-		return s.lines.ReadReply()
+		return s.Lines.ReadReply()
 	}
 	r := *s.early
 	s.early = nil
@@ -163,19 +117,22 @@ func (s *session) read() (line.Reply, error) {
 func (s *session) judge(r line.Reply) error {
 	for _, text := range r.Lines {
 		if strings.IndexByte(text, 0) >= 0 {
-			s.broken = true
+			s.Break()
 			return fetch.Protocol.Errorf("NUL in a reply")
 		}
 	}
 	if r.Code == 421 {
-		s.broken = true
+		s.Break()
 		return nil
 	}
-	if s.reused && !opens(r.Code) {
-		s.broken = true
+	if s.IsReused() && !opens(r.Code) {
+		s.Break()
 		return fetch.Protocol.Errorf("late reply: %s", sentence(r))
 	}
-	s.reused, s.ahead = s.reused && s.ahead, false
+	if !s.ahead {
+		s.Answered()
+	}
+	s.ahead = false
 	return nil
 }
 
@@ -195,7 +152,7 @@ func (s *session) ask(verb string, args ...string) (line.Reply, error) {
 	if err := s.tell(verb, args...); err != nil {
 		return line.Reply{}, err
 	}
-	r, err := s.reply(replyTime)
+	r, err := s.reply(sessions.ReplyTime)
 	if err == nil {
 		err = s.inStep()
 	}
@@ -212,7 +169,7 @@ func (s *session) exchange(commands ...[]string) ([]line.Reply, error) {
 		if replies[i], err = next(); err == nil && (!s.eager || i == len(replies)-1) {
 			err = s.inStep()
 		}
-		if err == nil && s.broken {
+		if err == nil && s.IsBroken() {
 			err = refused(commands[i][0], replies[i])
 		}
 		if err != nil {
@@ -237,17 +194,17 @@ func (s *session) next(atOnce bool, commands [][]string) func() (line.Reply, err
 			commands = commands[1:]
 		}
 		if failed != nil {
-			s.out, s.heard = s.out[:0], s.heard[:0]
+			s.Discard()
 			return line.Reply{}, failed
 		}
-		return s.reply(replyTime)
+		return s.reply(sessions.ReplyTime)
 	}
 }
 
 // inStep makes sure that nothing came but what was asked for.
 func (s *session) inStep() error {
-	if s.lines.Buffered() > 0 && !s.ahead {
-		s.broken = true
+	if s.Lines.Buffered() > 0 && !s.ahead {
+		s.Break()
 		return fetch.Protocol.Errorf("more replies than commands")
 	}
 	return nil
@@ -258,15 +215,15 @@ func (s *session) inStep() error {
 // command are not the answer to it.
 func (s *session) quiet() bool {
 	if !s.ahead {
-		return s.lines.Buffered() == 0 && fetch.Quiet(s.wire)
+		return s.Lines.Buffered() == 0 && fetch.Quiet(s.Wire)
 	}
-	if s.lines.Buffered() == 0 {
+	if s.Lines.Buffered() == 0 {
 		return true
 	}
-	s.door.SetReadDeadline(time.Now().Add(replyTime))
-	r, err := s.lines.ReadReply()
+	s.Await(sessions.ReplyTime)
+	r, err := s.Lines.ReadReply()
 	s.early = &r
-	return err == nil && s.lines.Buffered() == 0 && fetch.Quiet(s.wire)
+	return err == nil && s.Lines.Buffered() == 0 && fetch.Quiet(s.Wire)
 }
 
 // features are the lines of FEAT by their first word, in upper case (RFC 2389

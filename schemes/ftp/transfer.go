@@ -12,6 +12,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/line"
+	"github.com/anyurl/fetch/internal/sessions"
 )
 
 // acceptTime is how long the server may take to connect to us after it said
@@ -34,7 +35,7 @@ type ways []string
 // waysFor is by RFC 2428: PASV and PORT cannot say an IPv6 address. Behind a
 // proxy nobody knows which it is, and PASV is left for the server to refuse.
 func (d *driver) waysFor(s *session) ways {
-	six := fetch.PeerOf(s.door).Unmap().Is6()
+	six := fetch.PeerOf(s.Door).Unmap().Is6()
 	switch {
 	case d.Active != "" && six:
 		return ways{"EPRT"}
@@ -105,14 +106,14 @@ func (d *driver) transfer(ctx context.Context, s *session, o order) (*transfer, 
 		switch {
 		case !no && !failed(err):
 			return nil, err
-		case len(s.ways) > 1 && !s.broken:
+		case len(s.ways) > 1 && !s.IsBroken():
 			if !no {
-				s.trace.Notef("no data connection by %s: %v", s.ways[0], err)
+				s.Trace().Notef("no data connection by %s: %v", s.ways[0], err)
 			}
 			s.ways = slices.Clone(s.ways[1:])
 			continue
 		}
-		s.broken = true // another session may know ways again
+		s.Break() // another session may know ways again
 		if no {
 			err = refused(u.verb, u.reply)
 		}
@@ -142,7 +143,7 @@ func (d *driver) tryPassive(ctx context.Context, s *session, o order) (*transfer
 	commands := slices.Concat([][]string{{way}}, o.questions, s.sending(o))
 	send := commands
 	if s.ahead {
-		s.hear(way)
+		s.Show(way)
 		send = commands[1:]
 	}
 	next := s.next(o.atOnce, send)
@@ -180,7 +181,7 @@ func (s *session) sending(o order) [][]string {
 // were sent already. A server that refused the last of them may have shut the
 // port because of that, and says so; any other waits for us.
 func (s *session) notOpened(err error, o order, commands [][]string) error {
-	if !s.broken && fetch.FaultOf(err) == fetch.Connect {
+	if !s.IsBroken() && fetch.FaultOf(err) == fetch.Connect {
 		for i, c := range commands {
 			r, e := s.reply(lateReply)
 			switch {
@@ -191,10 +192,10 @@ func (s *session) notOpened(err error, o order, commands [][]string) error {
 			}
 		}
 	}
-	s.broken = true
+	s.Break()
 	if len(s.ways) > 1 && failed(err) {
-		s.trace.Notef("no data connection by %s: %v: a new session tries again", s.ways[0], err)
-		return errNoWay
+		s.Trace().Notef("no data connection by %s: %v: a new session tries again", s.ways[0], err)
+		return sessions.ErrStale
 	}
 	return err
 }
@@ -208,20 +209,20 @@ func (s *session) start(next func() (line.Reply, error), first int64, verb strin
 			return r, 0, err
 		}
 		if r.Code/100 < 3 {
-			s.broken = true // nobody knows where it would begin
+			s.Break() // nobody knows where it would begin
 			return r, 0, refused("REST", r)
 		}
 		s.noREST = r.Code/100 != 3
 	}
 	if first > 0 && s.noREST {
-		s.trace.Notef("server cannot begin within a file: %d bytes are skipped", first)
+		s.Trace().Notef("server cannot begin within a file: %d bytes are skipped", first)
 		skip = first
 	}
-	s.trace.Reached(fetch.Asked, s.door)
+	s.Trace().Reached(fetch.Asked, s.Door)
 	if r, err = next(); err == nil {
-		s.trace.Reached(fetch.Answered, s.door)
+		s.Trace().Reached(fetch.Answered, s.Door)
 	}
-	if err == nil && (r.Code/100 > 2 || s.broken) {
+	if err == nil && (r.Code/100 > 2 || s.IsBroken()) {
 		err = refused(verb, r)
 	}
 	return r, skip, err
@@ -256,7 +257,7 @@ func (s *session) accept(ctx context.Context, l net.Listener) (net.Conn, error) 
 	if r, e := s.reply(time.Second); e == nil && r.Code >= 400 {
 		return nil, refused("transfer", r)
 	}
-	s.broken = true
+	s.Break()
 	return nil, fmt.Errorf("server did not connect: %w", err)
 }
 
@@ -275,6 +276,6 @@ func (s *session) encryptData(ctx context.Context, t *transfer) error {
 	if r, e := s.reply(time.Second); e == nil && r.Code >= 400 {
 		err = &fetch.Error{Code: r.Code, Err: fetch.TLS.Errorf("data connection: %s: %w", sentence(r), err)}
 	}
-	s.broken = true
+	s.Break()
 	return err
 }

@@ -1,16 +1,11 @@
 package ftp
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/anyurl/fetch/internal/line"
+	"github.com/anyurl/fetch/internal/sessions"
 )
-
-// errNoWay means that the request needs a new session. Either the session cannot
-// return to its login directory (RFC 1738 3.2.5), or its server waits for a data
-// connection that failed.
-var errNoWay = errors.New("a new session is needed")
 
 // chdir brings the session to the directory that the CWDs of dirs lead to
 // from that of the login. Where one is refused the error has its code.
@@ -29,7 +24,7 @@ func (s *session) chdir(dirs []string) error {
 		if err == nil && dir == "" && isNo(r) {
 			// Many servers refuse the CWD without argument that RFC 1738
 			// 3.2.2 has for "//", and everybody means the root by it.
-			s.trace.Notef("server refused CWD without a name: CWD / instead")
+			s.Trace().Notef("server refused CWD without a name: CWD / instead")
 			r, err = s.ask("CWD", "/")
 		}
 		if err != nil {
@@ -85,7 +80,7 @@ func (s *session) walkAtOnce(dirs []string) error {
 // where that proves to lead there.
 func (s *session) goHome() error {
 	if s.home == "" {
-		return errNoWay
+		return sessions.ErrStale
 	}
 	commands := [][]string{{"CWD", s.home}, {"PWD"}}
 	if s.proven {
@@ -96,12 +91,12 @@ func (s *session) goHome() error {
 		return err
 	}
 	if replies[0].Code/100 != 2 {
-		return errNoWay
+		return sessions.ErrStale
 	}
 	if !s.proven {
 		home, ok := parseQuoted(replies[1].Lines[0])
 		if replies[1].Code != 257 || !ok || home != s.home {
-			return errNoWay
+			return sessions.ErrStale
 		}
 		s.proven = true
 	}
