@@ -31,7 +31,6 @@ var layers = map[string][]string{
 	"fetch":              {"uri", "internal/"},
 	"internal/coding":    {"fetch"},
 	"internal/line":      {},
-	"internal/pool":      {"fetch"},
 	"internal/sessions":  {"fetch", "internal/line"},
 	"internal/autoindex": {"fetch", "uri", "internal/base"},
 	"internal/base":      {"uri", "uri/iri"},

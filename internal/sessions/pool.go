@@ -60,7 +60,11 @@ func (p *Pool[S]) Do(ctx context.Context, key string, trace *fetch.Trace, open f
 		s, warm := p.claim(key, trace)
 		if !warm {
 			var err error
-			if s, err = open(); err != nil {
+			if s, err = open(); err == nil && ctx.Err() != nil {
+				s.Close()
+				err = ctx.Err()
+			}
+			if err != nil {
 				if fetch.FaultOf(err) == fetch.TryLater && p.wait(ctx, key) {
 					trace.Restarted()
 					continue

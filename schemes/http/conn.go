@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/sessions"
 )
 
 // A conn is a connection of HTTP/1, above TLS. Exchanges take place on it one
@@ -18,17 +19,17 @@ type conn struct {
 	state *tls.ConnectionState
 	key   string // who may use it
 	r     *bufio.Reader
-	abort func()    // closes it
 	out   []byte    // the head of a request, and
 	head  []byte    // of a response: memory that is used again
 	since time.Time // when it was made
 	used  bool      // for an exchange
+	keep  bool      // the exchange ended so that another may follow
+	stale bool      // the exchange failed before an answer
 	armed time.Time // when firstByte began to count; zero: it does not
 }
 
 func newConn(c net.Conn, below *ending, key string) *conn {
 	out := &conn{Conn: c, below: below, key: key, r: bufio.NewReaderSize(c, readBuffer), since: time.Now()}
-	out.abort = func() { out.Close() }
 	if secure, ok := c.(*tls.Conn); ok {
 		state := secure.ConnectionState()
 		out.state = &state
@@ -42,11 +43,9 @@ const (
 	maxField   = 100 << 10 // one, as in curl
 	maxFields  = 500
 	maxInterim = 5
-	shakeTime  = 10 * time.Second
 	firstByte  = 30 * time.Second
-	idleTime   = 45 * time.Second // less than the door lets a read wait
-	maxIdle    = 16               // connections that wait for one set of requests
-	maxAllIdle = 64               // and for all
+	maxIdle    = 16 // connections that wait for one set of requests
+	maxAllIdle = 64 // and for all
 	readBuffer = 32 << 10
 )
 
@@ -64,39 +63,46 @@ const fresh = time.Second
 // request was taken: to a connection that the server had enough of, say.
 const lateAnswer = 50 * time.Millisecond
 
-// quiet reports whether nothing arrived on an idle connection. Bytes that no
+// Claim reports whether nothing arrived on an idle connection. Bytes that no
 // request asked for must not become the answer to the next one.
-func (c *conn) quiet() bool {
+func (c *conn) Claim(*fetch.Trace) bool {
 	if !c.used && time.Since(c.since) < fresh {
 		return true
 	}
 	return c.r.Buffered() == 0 && fetch.Quiet(c.Conn)
 }
 
-// sendOld asks by HTTP/1. A connection that was used before may have died
-// meanwhile: where no byte of an answer came, another is asked.
-func (d *driver) sendOld(ctx context.Context, leave string, req *fetch.Request, a *ask, via *proxyTo) (*exchange, error) {
+// Release reports whether the last exchange left c in a known state.
+func (c *conn) Release() bool {
+	keep := c.keep
+	c.used, c.keep = true, false
+	return keep
+}
+
+// Stale reports whether the last exchange failed before the first byte of an
+// answer.
+func (c *conn) Stale() bool { return c.stale }
+
+// Abort closes c.
+func (c *conn) Abort() { c.Close() }
+
+// lease is the use of a connection by one exchange.
+type lease = sessions.Lease[*conn]
+
+// sendOld sends a by HTTP/1.
+func (d *driver) sendOld(ctx context.Context, leave string, req *fetch.Request, a *ask, via *proxyTo) (x *exchange, err error) {
 	key := connKey(leave, a.target.Scheme, a.address, via)
-	for {
-		c, warm, err := d.take(ctx, key, req, a, via)
-		if err != nil {
-			return nil, requestFault(ctx, err)
-		}
-		if ctx.Err() != nil { // while it was dialled: nothing more is said
-			c.Close()
-			return nil, requestFault(ctx, ctx.Err())
-		}
-		r := &reader{Old: d.opts.Old, noBody: a.method == "HEAD", trace: req.Trace, ctx: ctx, conn: c, idle: &d.idle}
-		x, err := r.exchange(a, via)
-		if err == nil {
-			return x, nil
-		}
-		c.Close()
-		if !warm || !r.unanswered(err) || ctx.Err() != nil {
-			return nil, requestFault(ctx, err)
-		}
-		again(req.Trace)
+	open := func() (*conn, error) { return d.connect(ctx, key, req, a, via) }
+	err = d.idle.Do(ctx, key, req.Trace, open, func(l *lease) (err error) {
+		r := &reader{Old: d.opts.Old, noBody: a.method == "HEAD", trace: req.Trace, ctx: ctx, conn: l.Session, lease: l}
+		x, err = r.exchange(a, via)
+		l.Session.stale = err != nil && r.unanswered(err)
+		return err
+	})
+	if err != nil {
+		return nil, requestFault(ctx, err)
 	}
+	return x, nil
 }
 
 // connKey names those who may share a connection.
@@ -108,44 +114,34 @@ func connKey(leave, scheme, addr string, via *proxyTo) string {
 	return key
 }
 
-// take returns an idle connection, or a new one.
-func (d *driver) take(ctx context.Context, key string, req *fetch.Request, a *ask, via *proxyTo) (c *conn, warm bool, err error) {
-	for d.opts.Old == (Old{}) {
-		c, ok := d.idle.Get(key)
-		if !ok {
-			break
-		}
-		if c.quiet() {
-			return c, true, nil
-		}
-		c.Close()
-	}
+// connect returns a new connection to the server of a, or to a proxy.
+func (d *driver) connect(ctx context.Context, key string, req *fetch.Request, a *ask, via *proxyTo) (*conn, error) {
 	dial := dialer{env: d.env, old: true}
 	var raw net.Conn
 	var below *ending
+	var err error
 	switch {
 	case via != nil:
 		raw, below, err = via.connect(ctx, a.address)
 	case a.target.Scheme == "http":
 		raw, err = dial.plain(ctx, a.address)
 	default:
-		raw, below, err = dial.shake(ctx, a.address)
+		raw, below, err = dial.secure(ctx, a.address)
 	}
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	c = newConn(raw, below, key)
+	c := newConn(raw, below, key)
 	if c.state != nil {
 		req.Trace.Reached(fetch.Secured, c)
 	}
-	return c, false, nil
+	return c, nil
 }
 
 // exchange sends a and reads as far as the body. After an error the conn is
 // of no use.
 func (r *reader) exchange(a *ask, via *proxyTo) (*exchange, error) {
 	c := r.conn
-	r.stop = context.AfterFunc(r.ctx, c.abort)
 	c.out = a.appendHead(c.out[:0], via, r.Old)
 	if r.trace != nil {
 		r.got = r.trace.Got
@@ -164,7 +160,6 @@ func (r *reader) exchange(a *ask, via *proxyTo) (*exchange, error) {
 	}
 	r.trace.Reached(fetch.Asked, c)
 	if err := r.response(); err != nil {
-		r.stop()
 		if failed != nil && len(r.head) == 0 {
 			err = failed
 		}
@@ -192,21 +187,16 @@ func (r *reader) unanswered(err error) bool {
 	return len(r.head) == 0 && r.conn.r.Buffered() == 0 && fetch.FaultOf(err) != fetch.Timeout
 }
 
-// finish ends the exchange: the conn waits for the next where the response
-// was whole and nothing came behind it.
-func (r *reader) finish(whole bool) {
-	r.ending.Do(func() {
+// finish ends the exchange. The connection stays for the next one if the
+// response was complete and nothing followed it.
+func (r *reader) finish(complete bool) {
+	if complete && !r.lease.Over() {
 		c := r.conn
-		alive := r.stop()
-		if whole && r.bounded && c.r.Buffered() > 0 {
+		c.keep = r.keep && !r.spent && r.Old == (Old{})
+		if r.bounded && c.r.Buffered() > 0 {
 			r.trace.Notef("server sent more than the response: the rest was cut, the connection dropped")
-			whole = false
+			c.keep = false
 		}
-		if !alive || !whole || !r.keep || r.spent || r.Old != (Old{}) {
-			c.Close()
-			return
-		}
-		c.used = true
-		r.idle.Put(c.key, c)
-	})
+	}
+	r.lease.End(complete)
 }

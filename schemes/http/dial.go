@@ -3,10 +3,8 @@ package http
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"io"
 	"net"
-	"strings"
 	"sync"
 
 	"github.com/anyurl/fetch/fetch"
@@ -22,57 +20,23 @@ func (d *dialer) plain(ctx context.Context, addr string) (net.Conn, error) {
 	return d.env.Net.DialContext(ctx, "tcp", addr)
 }
 
-// shake returns a connection under TLS and the one below that.
-func (d *dialer) shake(ctx context.Context, addr string) (*tls.Conn, *ending, error) {
+// secure returns a connection under TLS and the one below that.
+func (d *dialer) secure(ctx context.Context, addr string) (*tls.Conn, *ending, error) {
 	raw, err := d.plain(ctx, addr)
 	if err != nil {
 		return nil, nil, err
 	}
-	below := &ending{Conn: raw}
-	conn := tls.Client(below, d.config(addr))
-	within, cancel := context.WithTimeout(ctx, shakeTime)
-	defer cancel()
-	if err := conn.HandshakeContext(within); err != nil {
-		raw.Close()
-		return nil, nil, shakeFault(err)
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		host = addr
 	}
-	return conn, below, nil
-}
-
-func (d *dialer) config(addr string) *tls.Config {
-	config := &tls.Config{}
-	if d.env.TLS != nil {
-		config = d.env.TLS.Clone()
-	}
-	if config.ServerName == "" {
-		host, _, err := net.SplitHostPort(addr)
-		if err != nil {
-			host = addr
-		}
-		host, _, _ = strings.Cut(host, "%")
-		config.ServerName = strings.TrimSuffix(host, ".")
-	}
-	config.NextProtos = []string{"h2", "http/1.1"}
+	protocols := []string{"h2", "http/1.1"}
 	if d.old {
-		config.NextProtos = []string{"http/1.1"}
+		protocols = protocols[1:]
 	}
-	return config
-}
-
-// shakeFault is TLS unless the network or time cut the handshake, which may
-// go better another time.
-func shakeFault(err error) error {
-	var op *net.OpError
-	var slow net.Error
-	said := errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error") // an alert
-	switch {
-	case said:
-	case errors.Is(err, context.Canceled), errors.As(err, &slow) && slow.Timeout():
-		return err
-	case errors.Is(err, io.ErrUnexpectedEOF), fetch.FaultOf(err) == fetch.Connect:
-		return fetch.Connect.With(err)
-	}
-	return fetch.TLS.With(err)
+	below := &ending{Conn: raw}
+	conn, err := fetch.Handshake(ctx, below, d.env.TLS, host, nil, protocols...)
+	return conn, below, err
 }
 
 // ending is a connection that remembers that its peer ended it.

@@ -6,14 +6,14 @@ import (
 	"net/http"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/pool"
+	"github.com/anyurl/fetch/internal/sessions"
 )
 
 type driver struct {
 	env  fetch.Env
 	port uint16
 	opts *Options
-	idle pool.Pool[*conn] // of HTTP/1
+	idle sessions.Pool[*conn] // of HTTP/1
 	h2   h2
 	ask  func(context.Context, *fetch.Request) (*ask, error)
 	gate *proxyTo // where everything goes, or nil
@@ -23,7 +23,7 @@ type driver struct {
 
 func newDriver(env fetch.Env, port uint16, opts *Options) *driver {
 	d := &driver{env: env, port: port, opts: opts}
-	d.idle = pool.Pool[*conn]{Idle: idleTime, Max: maxIdle, All: maxAllIdle, Done: env.Done}
+	d.idle = sessions.Pool[*conn]{Max: maxIdle, All: maxAllIdle, Done: env.Done}
 	d.h2 = h2{env: env, idle: &d.idle}
 	d.ask = func(_ context.Context, req *fetch.Request) (*ask, error) { return newAsk(req, port, opts) }
 	return d
@@ -57,7 +57,7 @@ func (d *driver) try(ctx context.Context, req *fetch.Request, a *ask) (*fetch.Re
 		if a.headRefused(x.code) {
 			x.body.Close()
 			req.Trace.Notef("server does not answer HEAD: a GET that ends behind the head")
-			again(req.Trace)
+			req.Trace.Restarted()
 			a = a.asGet()
 			continue
 		}
@@ -79,15 +79,8 @@ func (d *driver) try(ctx context.Context, req *fetch.Request, a *ask) (*fetch.Re
 			return resp, nil
 		}
 		drain(resp.Body)
-		again(req.Trace)
+		req.Trace.Restarted()
 		a = next
-	}
-}
-
-// again has t forget the last exchange. A record is of the one that answers.
-func again(t *fetch.Trace) {
-	if t != nil && t.Again != nil {
-		t.Again()
 	}
 }
 

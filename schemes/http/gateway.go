@@ -148,7 +148,7 @@ func (d *driver) gateway(via uri.URI, t fetch.Target) *proxyTo {
 	p := &proxyTo{host: t.Address()}
 	p.connect = func(ctx context.Context, addr string) (net.Conn, *ending, error) {
 		if t.Scheme == "https" {
-			return dial.shake(ctx, addr)
+			return dial.secure(ctx, addr)
 		}
 		conn, err := dial.plain(ctx, addr)
 		return conn, nil, err

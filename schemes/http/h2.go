@@ -13,7 +13,7 @@ import (
 	"sync"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/pool"
+	"github.com/anyurl/fetch/internal/sessions"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -22,7 +22,7 @@ import (
 // HTTP/1.1 waits among those, and the server is not offered HTTP/2 again.
 type h2 struct {
 	env  fetch.Env
-	idle *pool.Pool[*conn]
+	idle *sessions.Pool[*conn]
 
 	mu         sync.Mutex
 	transports map[string]*http.Transport // by fetch.Net.Key
@@ -59,8 +59,8 @@ func (h *h2) send(ctx context.Context, leave string, req *fetch.Request, a *ask)
 	tries := 0
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(info httptrace.GotConnInfo) { // for each that is tried
-			if tries++; tries > 1 && req.Trace != nil && req.Trace.Again != nil {
-				req.Trace.Again()
+			if tries++; tries > 1 {
+				req.Trace.Restarted()
 			}
 			x.conn = info.Conn
 			if !info.Reused {
@@ -226,7 +226,7 @@ func (h *h2) transport(leave string) *http.Transport {
 		Protocols:              protocols,
 		DisableCompression:     true,
 		ResponseHeaderTimeout:  firstByte,
-		IdleConnTimeout:        idleTime,
+		IdleConnTimeout:        sessions.IdleTime,
 		MaxResponseHeaderBytes: maxHead,
 	}
 }
@@ -234,7 +234,7 @@ func (h *h2) transport(leave string) *http.Transport {
 // dial gives net/http the TLS connection itself, which it knows by that type.
 func (h *h2) dial(ctx context.Context, leave, addr string) (net.Conn, error) {
 	dial := dialer{env: h.env}
-	c, below, err := dial.shake(ctx, addr)
+	c, below, err := dial.secure(ctx, addr)
 	if err != nil {
 		return nil, err
 	}

@@ -10,13 +10,11 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/pool"
 )
 
 // A reader reads one response of HTTP/1 (RFC 9112), as strictly as nothing of
@@ -33,7 +31,7 @@ type reader struct {
 	trace  *fetch.Trace
 	ctx    context.Context
 	conn   *conn
-	idle   *pool.Pool[*conn]
+	lease  *lease
 	got    func([]byte) // hears what is taken; may be nil
 
 	head    []byte // all before the body, interim responses included
@@ -51,9 +49,7 @@ type reader struct {
 	keep    bool // the server will answer another request
 	bounded bool // the end of the body is not that of the connection
 	spent   bool // there was something odd
-	stop    func() bool
 	closed  atomic.Bool
-	ending  sync.Once
 }
 
 // nothing is a body without a byte.

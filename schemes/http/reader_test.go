@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/sessions"
 )
 
 // pieces is a connection on which what is there comes size bytes at a time.
@@ -41,7 +42,14 @@ type reading struct {
 
 func readPieces(data []byte, size, buffer int, head bool) (got reading, r *reader) {
 	c := newConn(&pieces{left: data, size: size}, nil, "")
-	r = &reader{noBody: head, conn: c, ctx: context.Background(), stop: func() bool { return false }}
+	r = &reader{noBody: head, conn: c, ctx: context.Background()}
+	done := make(chan struct{})
+	close(done) // the pool closes what it gets
+	idle := sessions.Pool[*conn]{Done: done}
+	idle.Do(r.ctx, "", nil, func() (*conn, error) { return c, nil }, func(l *lease) error {
+		r.lease = l
+		return nil
+	})
 	r.got = func(p []byte) { got.heard += string(p) }
 	err := r.response()
 	if err == nil {
