@@ -234,9 +234,7 @@ func (m *mirror) answer(ctx context.Context, req *fetch.Request) (*fetch.Respons
 		}
 		resp.Body.Close()
 		req.URL = resp.Location.WithoutUserinfo().WithoutFragment() // which may be another spelling
-		if req.Trace != nil && req.Trace.Again != nil {
-			req.Trace.Again()
-		}
+		req.Trace.Restarted()
 	}
 }
 

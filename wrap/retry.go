@@ -108,9 +108,7 @@ func (r *retrier) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, 
 		if err == nil {
 			resp.Body.Close()
 		}
-		if req.Trace != nil && req.Trace.Again != nil {
-			req.Trace.Again()
-		}
+		req.Trace.Restarted()
 		if !sleep(ctx, wait) {
 			return nil, context.Cause(ctx)
 		}

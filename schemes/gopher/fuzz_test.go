@@ -12,6 +12,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/sessions"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -104,7 +105,7 @@ func FuzzGopherPlus(f *testing.F) {
 		}
 		near, far := faultnet.Pipe(netip.MustParseAddrPort("192.0.2.2:1"), netip.MustParseAddrPort("192.0.2.1:70"))
 		defer far.Close()
-		s := &session{r: bufio.NewReaderSize(strings.NewReader(answer), window), conn: near, stop: func() bool { return true }}
+		s := &session{r: bufio.NewReaderSize(strings.NewReader(answer), window), Conn: sessions.NewConn(near, nil, ""), stop: func() bool { return true }}
 		defer s.Close()
 		resp, err := (&driver{}).read(req, l, s)
 		if err != nil {

@@ -3,23 +3,19 @@ package gopher
 import (
 	"bufio"
 	"context"
-	"crypto/tls"
 	"io"
-	"net"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/sessions"
 )
 
 // A session is one connection on which a line was sent. The server answers
 // and closes.
 type session struct {
+	*sessions.Conn
 	r      *bufio.Reader // the answer
-	conn   net.Conn
-	trace  *fetch.Trace
-	secure *tls.ConnectionState // nil: in clear
 	stop   func() bool
 	closed atomic.Bool
 }
@@ -30,15 +26,12 @@ func (s *session) Close() error {
 		return nil
 	}
 	s.stop()
-	return s.conn.Close()
+	return s.Conn.Close()
 }
 
 // window is how much of an answer is looked at before anything is given out;
 // larger reads go past it.
 const window = 32 << 10
-
-// sendTime limits the sending of a request.
-const sendTime = time.Minute
 
 // exchange connects and sends what l says. The connection lives as long as
 // ctx, or until the session is closed.
@@ -51,17 +44,14 @@ func (d *driver) exchange(ctx context.Context, req *fetch.Request, l locator) (*
 	return d.send(ctx, req, sent, shown)
 }
 
-// send connects and sends; shown is what a trace hears of it.
+// send connects and sends. Shown is sent with its secrets masked.
 func (d *driver) send(ctx context.Context, req *fetch.Request, sent, shown []byte) (*session, error) {
-	conn, secure, err := d.dial(ctx, req)
+	conn, err := d.dial(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	stop := context.AfterFunc(ctx, func() { conn.Close() })
-	if t := req.Trace; t != nil && t.Sent != nil {
-		t.Sent(shown)
-	}
-	if _, err := conn.Write(sent); err != nil {
+	stop := context.AfterFunc(ctx, conn.Abort)
+	if err := conn.Send(sent, shown); err != nil {
 		stop()
 		conn.Close()
 		if fetch.FaultOf(err) == fetch.Internal {
@@ -69,40 +59,26 @@ func (d *driver) send(ctx context.Context, req *fetch.Request, sent, shown []byt
 		}
 		return nil, err
 	}
-	req.Trace.Reached(fetch.Asked, conn)
-	heard := hearing(req.Trace).Tap(conn)
-	return &session{r: bufio.NewReaderSize(heard, window), conn: conn, trace: req.Trace, secure: secure, stop: stop}, nil
+	req.Trace.Reached(fetch.Asked, conn.Door)
+	return &session{Conn: conn, r: bufio.NewReaderSize(conn, window), stop: stop}, nil
 }
 
-// hearing is t without Sent: the line was told already, without secrets.
-func hearing(t *fetch.Trace) *fetch.Trace {
-	if t == nil {
-		return nil
-	}
-	return &fetch.Trace{Got: t.Got}
-}
-
-func (d *driver) dial(ctx context.Context, req *fetch.Request) (net.Conn, *tls.ConnectionState, error) {
+// dial connects. Servers end TLS by closing the connection, as they end plain
+// Gopher. crypto/tls accepts that unless a record is cut.
+func (d *driver) dial(ctx context.Context, req *fetch.Request) (*sessions.Conn, error) {
 	t, err := fetch.TargetOf(req.URL, port)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	conn, err := d.env.Net.DialContext(ctx, "tcp", t.Address())
+	door, err := d.env.Net.DialContext(ctx, "tcp", t.Address())
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	conn.SetWriteDeadline(time.Now().Add(sendTime))
+	conn := sessions.NewConn(door, req.Trace, "")
 	if req.URL.Scheme() != "gophers" {
-		return conn, nil, nil
+		return conn, nil
 	}
-	// Servers end TLS by closing the connection, as they end plain Gopher.
-	// crypto/tls accepts that unless a record is cut.
-	secure, err := fetch.Handshake(ctx, conn, d.env.TLS, t.Host, req.Trace)
-	if err != nil {
-		return nil, nil, err
-	}
-	state := secure.ConnectionState()
-	return secure, &state, nil
+	return conn, conn.Encrypt(ctx, d.env.TLS, t.Host, 0)
 }
 
 // begin waits for the first byte of the answer, or for its end.
@@ -111,7 +87,7 @@ func (s *session) begin() error {
 	if err != nil && err != io.EOF {
 		return err
 	}
-	s.trace.Reached(fetch.Answered, s.conn)
+	s.Trace().Reached(fetch.Answered, s.Door)
 	return nil
 }
 
