@@ -24,3 +24,9 @@ func TestSoakMemory(t *testing.T) {
 
 // TestSoakCalendar: the pages of one path are not without number.
 func TestSoakCalendar(t *testing.T) { calendar.test(t) }
+
+// TestSoakFlood is TestFlood with 1.2 million links.
+func TestSoakFlood(t *testing.T) {
+	flooding = 1_200_000
+	TestFlood(t)
+}

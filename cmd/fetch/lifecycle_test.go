@@ -80,33 +80,15 @@ type lab struct {
 	share
 }
 
-// build builds a package of this module as "make build" does.
-func build(t *testing.T, pkg, name string) string {
-	t.Helper()
-	path := filepath.Join(open(t), name)
-	c := exec.Command("go", "build", "-trimpath", "-o", path, pkg)
-	c.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := c.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	return path
-}
-
 // open returns a folder in memory, where there is one, that every account may
 // enter. Of a real disk these tests would wear out the sync.
 func open(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "fetch-test-")
-	if err != nil {
-		dir, err = os.MkdirTemp("", "fetch-test-")
-	}
+	dir, err := openFolder()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
 	return dir
 }
 

@@ -18,8 +18,22 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+// AfterTests, unless nil, runs when all tests have ended.
+var AfterTests func()
+
+// tests runs all tests, and then AfterTests.
+type tests struct{ *testing.M }
+
+func (m tests) Run() int {
+	code := m.M.Run()
+	if AfterTests != nil {
+		AfterTests()
+	}
+	return code
+}
+
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"fetch": main})
+	testscript.Main(tests{m}, map[string]func(){"fetch": main})
 }
 
 // TestScript runs testdata/script. Each script has an nginx of its own:

@@ -45,7 +45,7 @@ func Run(t *testing.T, e Engine) {
 	t.Run("Complete", func(t *testing.T) { complete(t, e) })
 	t.Run("Read", func(t *testing.T) { read(t, e) })
 	t.Run("Model", func(t *testing.T) { random(t, e, 20) })
-	t.Run("Crawl", func(t *testing.T) { crawl(t, e, 500) })
+	t.Run("Crawl", func(t *testing.T) { crawl(t, e, 150) })
 	t.Run("Crash", func(t *testing.T) { crash(t, e, 3) })
 	t.Run("Kill", func(t *testing.T) { kill(t, e, 3) })
 }

@@ -1,0 +1,70 @@
+package main_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	command "github.com/anyurl/fetch/cmd/fetch"
+)
+
+// built has the paths of the programs that build has built.
+var built struct {
+	sync.Mutex
+	dir   string // "" before the first call
+	paths map[string]string
+}
+
+// build returns the path of a program of this module. Each program is built
+// once and lasts until all tests have ended. It is skipped with -short.
+//
+// Unlike "make build" it keeps the paths of source files, so that packages that
+// "go vet" has compiled need not be compiled again.
+func build(t *testing.T, pkg, name string) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("the command is not built with -short")
+	}
+	built.Lock()
+	defer built.Unlock()
+	if path, ok := built.paths[name]; ok {
+		return path
+	}
+	path, err := buildProgram(pkg, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func buildProgram(pkg, name string) (path string, err error) {
+	if built.dir == "" {
+		if built.dir, err = openFolder(); err != nil {
+			return "", err
+		}
+		built.paths = map[string]string{}
+		command.AfterTests = func() { os.RemoveAll(built.dir) }
+	}
+	path = filepath.Join(built.dir, name)
+	if out, err := exec.Command("go", "build", "-o", path, pkg).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	built.paths[name] = path
+	return path, nil
+}
+
+// openFolder makes a folder in memory, where there is one, that every account
+// may enter. Of a real disk these tests would wear out the sync.
+func openFolder() (dir string, err error) {
+	dir, err = os.MkdirTemp("/dev/shm", "fetch-test-")
+	if err != nil {
+		dir, err = os.MkdirTemp("", "fetch-test-")
+	}
+	if err != nil {
+		return "", err
+	}
+	return dir, os.Chmod(dir, 0o755)
+}
