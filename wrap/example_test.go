@@ -15,7 +15,7 @@ import (
 )
 
 // A client for a server that cannot always answer, with what is done meanwhile.
-func Example() {
+func ExampleStandard() {
 	busy := true
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if busy {
@@ -37,12 +37,12 @@ func Example() {
 	}
 	client := fetch.New(fetch.Options{
 		Policy: fetch.Typed(), // the server of this example is not public
-		Wrap: []fetch.Middleware{
-			wrap.Progress(show),
-			wrap.Retry(wrap.RetryOptions{Delay: time.Millisecond, Notify: again}),
-			wrap.Polite(wrap.PoliteOptions{PerHost: 1}),
-			wrap.Limit(1 << 20),
-		},
+		Wrap: wrap.Standard(wrap.Options{
+			Progress: show,
+			Retry:    wrap.RetryOptions{Delay: time.Millisecond, Notify: again},
+			Polite:   &wrap.PoliteOptions{PerHost: 1},
+			Rate:     1 << 20,
+		}),
 	}, web.Schemes(web.Options{})...)
 	defer client.Close()
 

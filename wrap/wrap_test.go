@@ -22,17 +22,16 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// all is every middleware, in the order that doc.go gives.
+// all is every middleware.
 func all() []fetch.Middleware {
-	return []fetch.Middleware{
-		Log(slog.New(slog.NewTextHandler(io.Discard, nil))),
-		Progress(func(Event) {}),
-		Cache(CacheOptions{}),
-		Segments(4),
-		Retry(RetryOptions{}),
-		Polite(PoliteOptions{PerHost: 8}),
-		Limit(1 << 40),
-	}
+	return Standard(Options{
+		Log:      slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Progress: func(Event) {},
+		Cache:    &CacheOptions{},
+		Segments: 4,
+		Polite:   &PoliteOptions{PerHost: 8},
+		Rate:     1 << 40,
+	})
 }
 
 // TestContract: a scheme keeps its contract under all of them together.

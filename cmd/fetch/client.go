@@ -99,6 +99,7 @@ func (f *flags) schemes() (o schemes.Options, err error) {
 // maxSegments is more than a server thinks polite.
 const maxSegments = 16
 
+// middlewares returns those of the command around those of the library.
 func (a *app) middlewares() []fetch.Middleware {
 	f := &a.flags
 	all := []fetch.Middleware{func(next fetch.Driver) fetch.Driver { return recordHeads{next} }}
@@ -106,32 +107,30 @@ func (a *app) middlewares() []fetch.Middleware {
 	if a.archiving {
 		all = append(all, a.hintOnce())
 	}
+	o := wrap.Options{Segments: min(f.segments, maxSegments), Retry: a.retrying(), Polite: a.polite(), Rate: int64(f.limitRate)}
 	if a.bars != nil {
-		all = append(all, wrap.Progress(a.bars.show))
+		o.Progress = a.bars.show
 	}
 	if a.remember {
-		all = append(all, wrap.Cache(wrap.CacheOptions{}))
+		o.Cache = &wrap.CacheOptions{}
 	}
-	if f.segments > 1 {
-		all = append(all, wrap.Segments(min(f.segments, maxSegments)))
+	return append(all, wrap.Standard(o)...)
+}
+
+// polite returns what a host has to bear, nil where requests do not wait.
+func (a *app) polite() *wrap.PoliteOptions {
+	f := &a.flags
+	if !f.parallel && f.delay <= 0 && !f.robots && !a.archiving {
+		return nil
 	}
-	if f.retry > 0 {
-		all = append(all, wrap.Retry(a.retrying()))
+	o := &wrap.PoliteOptions{PerHost: f.perHost, Delay: time.Duration(f.delay)}
+	switch {
+	case a.archiving:
+		o.Rule = a.gentle()
+	case f.robots:
+		o.Rule = wrap.Robots("fetch")
 	}
-	if f.parallel || f.delay > 0 || f.robots || a.archiving {
-		o := wrap.PoliteOptions{PerHost: f.perHost, Delay: time.Duration(f.delay)}
-		switch {
-		case a.archiving:
-			o.Rule = a.gentle()
-		case f.robots:
-			o.Rule = wrap.Robots("fetch")
-		}
-		all = append(all, wrap.Polite(o))
-	}
-	if f.limitRate > 0 {
-		all = append(all, wrap.Limit(int64(f.limitRate)))
-	}
-	return all
+	return o
 }
 
 func (a *app) retrying() wrap.RetryOptions {
