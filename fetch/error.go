@@ -46,6 +46,10 @@ func (e *Error) Is(target error) bool {
 	return ok && FaultOf(e.Err) == f
 }
 
+// ErrPastEnd is in the chain of an error if the server has no byte of
+// [Request.Range] and does not report the size of the object.
+var ErrPastEnd = errors.New("the object ends before the range")
+
 // Errorf is a Fault with a message: its text is the message alone, and
 // errors.Is finds the Fault. A %w in format is wrapped as by fmt.Errorf.
 func (f Fault) Errorf(format string, args ...any) error {

@@ -15,76 +15,83 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/save"
-	web "github.com/anyurl/fetch/schemes/http"
+	"github.com/anyurl/fetch/schemes"
 	"github.com/anyurl/fetch/uri"
+	"github.com/anyurl/fetch/wrap"
 )
 
-// download brings url into the file at path, from where an earlier attempt
-// broke off.
-func download(ctx context.Context, client *fetch.Client, url, path string) error {
-	u, err := fetch.ParseURL(url)
-	if err != nil {
-		return err
-	}
-	f, err := save.Create(path, save.Options{Resume: true, URL: url})
-	if err != nil {
-		return err
-	}
-	defer f.Close() // without Commit nothing appears, and what there is stays for the next attempt
-	have := f.State()
-	req := &fetch.Request{URL: u, IfSame: have.Validator}
-	req.Range.First = have.Rest()
-	resp, err := client.Do(ctx, req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	if err := f.Begin(save.State{Validator: resp.Validator, Offset: resp.Offset, Size: resp.Size}); err != nil {
-		return err // fetch.Mismatch: another version; the next attempt is for the whole
-	}
-	if _, err := io.Copy(f, resp.Body); err != nil {
-		return err
-	}
-	f.SetTime(resp.Time)
-	return f.Commit()
-}
-
-// A body that is cut off leaves no file; the next attempt asks for the rest.
-func Example_resume() {
-	text := strings.Repeat("0123456789", 10)
-	cut := true
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		fmt.Printf("asked for %q\n", r.Header.Get("Range"))
-		w.Header().Set("ETag", `"v1"`)
-		if !cut {
-			http.ServeContent(w, r, "digits.txt", time.Time{}, strings.NewReader(text))
-			return
+// A download that survives failures: the Client retries requests, and the file
+// resumes where this call or an earlier one broke off.
+func ExampleFetch() {
+	download := func(url, path string) (save.Result, error) {
+		u, err := fetch.ParseURL(url)
+		if err != nil {
+			return save.Result{}, err
 		}
-		cut = false
-		w.Header().Set("Content-Length", fmt.Sprint(len(text)))
-		io.WriteString(w, text[:40])
-	}))
+		client := fetch.New(fetch.Options{Policy: fetch.Typed(), Wrap: wrap.Standard(wrap.Options{})}, schemes.All(schemes.Options{})...)
+		defer client.Close()
+		return save.Fetch(context.Background(), client, &fetch.Request{URL: u}, path, save.Options{Resume: true})
+	}
+	server := newFlakyServer()
 	defer server.Close()
 	dir, err := os.MkdirTemp("", "save")
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	client := fetch.New(fetch.Options{Policy: fetch.Typed()}, web.Schemes(web.Options{})...)
+
+	result, err := download(server.URL, filepath.Join(dir, "digits.txt"))
+	fmt.Println(result.Bytes, result.Validator, err)
+	// Output:
+	// request for ""
+	// request for "bytes=40-"
+	// 100 "v1" <nil>
+}
+
+// A body that is cut off leaves no file. The next call requests the rest.
+func ExampleFetch_resume() {
+	server := newFlakyServer()
+	defer server.Close()
+	dir, err := os.MkdirTemp("", "save")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	client := fetch.New(fetch.Options{Policy: fetch.Typed()}, schemes.All(schemes.Options{})...)
 	defer client.Close()
 
 	path := filepath.Join(dir, "digits.txt")
-	err = download(context.Background(), client, server.URL, path)
+	req := &fetch.Request{URL: uri.MustParse(server.URL)}
+	options := save.Options{Resume: true, Retry: wrap.RetryOptions{Attempts: 1}}
+	_, err = save.Fetch(context.Background(), client, req, path, options)
 	_, missing := os.Stat(path)
 	fmt.Println(fetch.FaultOf(err), errors.Is(missing, os.ErrNotExist))
-	err = download(context.Background(), client, server.URL, path)
-	whole, _ := os.ReadFile(path)
-	fmt.Println(err, string(whole) == text)
+	result, err := save.Fetch(context.Background(), client, req, path, options)
+	text, _ := os.ReadFile(path)
+	fmt.Println(result.Resumed, err, string(text) == digits)
 	// Output:
-	// asked for ""
+	// request for ""
 	// truncated true
-	// asked for "bytes=40-"
-	// <nil> true
+	// request for "bytes=40-"
+	// 40 <nil> true
+}
+
+var digits = strings.Repeat("0123456789", 10)
+
+// newFlakyServer starts a server of digits that breaks off once, after 40 bytes.
+func newFlakyServer() *httptest.Server {
+	cut := true
+	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Printf("request for %q\n", r.Header.Get("Range"))
+		w.Header().Set("ETag", `"v1"`)
+		if !cut {
+			http.ServeContent(w, r, "digits.txt", time.Time{}, strings.NewReader(digits))
+			return
+		}
+		cut = false
+		w.Header().Set("Content-Length", fmt.Sprint(len(digits)))
+		io.WriteString(w, digits[:40])
+	}))
 }
 
 // The name of the file for a URL, whatever its server chose.

@@ -50,6 +50,10 @@ func (f *File) Name() string { return f.path }
 // undo or to resume.
 func (f *File) Device() bool { return f.device }
 
+// Restarts reports whether f can discard what it holds and begin with the first
+// byte of an object. A device cannot, nor a file that keeps Options.Offset bytes.
+func (f *File) Restarts() bool { return !f.device && f.o.Offset == 0 }
+
 // Sum returns the SHA-256 of all that f holds, what an earlier attempt left
 // included. It is nil unless Options ask for it, and while an existing file has
 // yet to be continued.

@@ -45,6 +45,7 @@ import (
 	"strconv"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/wrap"
 )
 
 // Options say how a file is saved. The zero value replaces what is there.
@@ -76,6 +77,13 @@ type Options struct {
 	// Mode is the mode of the file; zero is that of the file replaced, or
 	// else what the umask leaves.
 	Mode fs.FileMode
+
+	// Time gives a file of [Fetch] the time of its object.
+	Time bool
+
+	// Retry limits how often [Fetch] requests a body that broke off from its
+	// beginning. The zero value permits three more attempts.
+	Retry wrap.RetryOptions
 
 	// Folder, if not nil, makes the files in that folder cheaper.
 	Folder *Folder

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -50,43 +49,20 @@ func (j *job) bring() (err error) {
 		j.ctx, cancel = context.WithTimeoutCause(j.ctx, limit, fetch.Timeout.Errorf("not done within %v", limit))
 		defer cancel()
 	}
-	began := time.Now()
-	for j.begun = 1; ; j.begun++ {
-		err := j.transfer(req, out)
-		j.tries.before = j.attempts()
-		switch {
-		case err == nil:
-			return nil
-		case errors.Is(err, fetch.Mismatch) && j.begun == 1 && out.State().Offset == 0 && out.Restarts():
-			j.note("%v; from the beginning", err)
-			continue
-		}
-		// What the Retry middleware could not continue begins anew, where
-		// nothing that was written has left our hands.
-		if !out.Restarts() || !begun(err) || j.resp.Input != nil || !j.again(req, began, err) {
-			return err
-		}
-	}
+	return save.Transfer(j.ctx, fetch.DriverFunc(j.do), req, &receiver{out, j}, j.restarting())
 }
 
-// again waits before req is made once more, if it is to be.
-func (j *job) again(req *fetch.Request, began time.Time, err error) bool {
+// restarting returns the retries of a body that begins again.
+func (j *job) restarting() wrap.RetryOptions {
 	o := j.retrying()
 	o.Notify = func(_ context.Context, t wrap.Attempt) {
 		j.note("%v; from the beginning in %v", t.Err, t.Wait.Round(100*time.Millisecond))
 	}
-	return o.Again(j.ctx, req, began, j.begun, err)
+	return o
 }
 
 // attempts is how many requests were made for the object, redirects apart.
 func (j *job) attempts() int { return max(j.begun, 1) + int(j.tries.retries.Load()) }
-
-// begun reports whether err came in the midst of a body: errors before it have
-// been retried already.
-func begun(err error) bool {
-	var e *fetch.Error
-	return errors.As(err, &e) && e.Op == "read"
-}
 
 // request is the Request that text and the flags ask for.
 func (a *app) request(text string) (*fetch.Request, error) {
@@ -126,81 +102,71 @@ func (a *app) trace() *fetch.Trace {
 	return t
 }
 
-// transfer makes one attempt to bring the body of req, or the rest of it, to
-// out.
-func (j *job) transfer(req *fetch.Request, out sink) error {
-	if have := out.State(); have.Offset > 0 {
-		req = req.Clone()
-		req.Range, req.IfSame = fetch.Range{First: have.Rest()}, have.Validator
-		req.ErrorBody = false // the page of an error continues no file
-		if have.Unverified {
-			j.note("continuing %s at byte %d: nothing proves that it is the same version", out.Name(), have.Offset)
-		}
+// do sends req, an attempt of j, and reports what the flags want of the
+// response.
+func (j *job) do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
+	if j.begun++; j.begun > 1 {
+		j.tries.before = j.begun - 1 + int(j.tries.retries.Load())
 	}
 	j.sayPlan(j.client, req)
-	resp, err := j.client.Do(j.hearHeads(req), req)
-	if err := j.dumpHeads(); err != nil {
-		return err
-	}
-	if have := out.State(); j.nothingBehind(have, err) {
-		j.note("the server has nothing behind byte %d and does not say how long the object is: taken for whole", have.Offset)
-		return errors.Join(out.Begin(save.State{Offset: have.Offset, Size: -1}), out.Commit())
+	resp, err := j.client.Do(j.hearHeads(ctx, req), req)
+	if failed := j.dumpHeads(); failed != nil {
+		if err == nil {
+			resp.Body.Close()
+		}
+		return nil, failed
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer resp.Body.Close()
 	j.resp = resp
 	if err := j.flags.http.keep(resp); err != nil {
-		return err
+		resp.Body.Close()
+		return nil, err
 	}
 	j.sayHead(j.client, resp)
-	if resp.Unchanged {
-		return nil
-	}
-	if at, _, _ := j.flags.resume(); at > 0 && resp.Offset != at && resp.Fault == nil {
-		return fetch.Protocol.Errorf("the server cannot continue at byte %d", at)
-	}
-	if err := out.Begin(j.flags.state(req, resp)); err != nil {
+	return resp, nil
+}
+
+// receiver is the sink of a job as a [save.Sink].
+type receiver struct {
+	sink
+	job *job
+}
+
+// Receive writes the body of resp as the flags want it.
+func (r *receiver) Receive(req *fetch.Request, resp *fetch.Response) error {
+	j := r.job
+	if err := r.Begin(j.flags.state(req, resp)); err != nil {
 		return err
 	}
-	if err := j.copy(out, req, resp); err != nil {
+	if err := j.copy(r.sink, req, resp); err != nil {
 		return err
 	}
 	if err := j.dumpTrailer(resp); err != nil {
 		return err
 	}
-	if resp.Fault != nil && j.flags.failWithBody {
-		err = resp.Fault
-	}
 	if j.flags.remoteTime {
-		out.SetTime(resp.Time)
+		r.SetTime(resp.Time)
 	}
-	if err := j.flags.verify(out); err != nil {
-		out.Abort()
+	if err := j.flags.verify(r.sink); err != nil {
+		r.Abort()
 		return err
 	}
-	return errors.Join(err, out.Commit())
-}
-
-// nothingBehind reports whether err says no more than that the object ends
-// before or where we would continue: a 416 without the object's length.
-func (j *job) nothingBehind(have save.State, err error) bool {
-	if err == nil || have.Offset == 0 || have.Validator != "" {
-		return false
+	var fault error
+	if j.flags.failWithBody {
+		fault = resp.Fault
 	}
-	var e *fetch.Error
-	return errors.As(err, &e) && e.Code == 416 &&
-		!bytes.Contains(bytes.ToLower(j.heads.Bytes()), []byte("\ncontent-range:"))
+	return errors.Join(fault, r.Commit())
 }
 
-// state is what out is told of the body. A range that was asked for by name,
-// and one with its head before it, is an object of its own.
+// state describes the body of resp to a sink. A body that the flags reshape,
+// and one with its head before it, is not the object.
 func (f *flags) state(req *fetch.Request, resp *fetch.Response) save.State {
-	if f.include || f.news.reshaped() || req.Range.End != 0 || req.Range.First < 0 || req.Op == fetch.Stat || resp.Fault != nil || !resp.Location.IsZero() {
+	if f.include || f.news.reshaped() {
 		return save.State{Size: -1}
 	}
-	return save.State{Offset: resp.Offset, Validator: resp.Validator, Size: resp.Size}
+	return save.StateOf(req, resp)
 }
 
 // copyBuffer is large enough that the system calls of a fast transfer do not

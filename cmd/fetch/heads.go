@@ -27,13 +27,13 @@ func (r recordHeads) Do(ctx context.Context, req *fetch.Request) (*fetch.Respons
 const maxHeads = 4 << 20
 
 // hearHeads returns the context in which the heads of the answers to req are
-// kept, where anybody will look at them: a flag, or nothingBehind.
-func (j *job) hearHeads(req *fetch.Request) context.Context {
+// kept if a flag wants them.
+func (j *job) hearHeads(ctx context.Context, req *fetch.Request) context.Context {
 	j.heads.Reset()
-	if !j.flags.include && j.flags.http.dumpHeader == "" && req.Op != fetch.Stat && req.Range.First == 0 {
-		return j.ctx
+	if !j.flags.include && j.flags.http.dumpHeader == "" && req.Op != fetch.Stat {
+		return ctx
 	}
-	return context.WithValue(j.ctx, headsKey{}, &j.heads)
+	return context.WithValue(ctx, headsKey{}, &j.heads)
 }
 
 // dumpHeads writes the heads where -D wants them.

@@ -20,6 +20,7 @@ type sink interface {
 	Write(p []byte) (int, error)
 	Name() string
 	State() save.State        // what it holds already
+	Restarts() bool           // whether Begin may be called again
 	Begin(s save.State) error // a body, or the rest of one, is about to come
 	SetTime(t time.Time)
 	Sum() []byte // SHA-256 of all it holds; nil: not kept
@@ -27,7 +28,6 @@ type sink interface {
 	Abort() error // Close, and nothing is left for a later attempt
 	Close() error
 
-	Restarts() bool // whether Begin may be called again
 	Terminal() bool
 }
 
@@ -119,7 +119,6 @@ func (j *job) fileName(req *fetch.Request) (string, error) {
 // fileSink is a file.
 type fileSink struct{ *save.File }
 
-func (f fileSink) Restarts() bool { return !f.Device() }
 func (f fileSink) Terminal() bool { return false }
 
 // stream is standard output: what it has taken is gone, and on a terminal
@@ -141,7 +140,7 @@ func (s *stream) State() save.State { return s.have }
 func (s *stream) SetTime(time.Time) {}
 func (s *stream) Commit() error     { return s.Close() }
 func (s *stream) Abort() error      { return s.Close() }
-func (s *stream) Restarts() bool    { return !s.sent }
+func (s *stream) Restarts() bool    { return !s.sent && s.have.Offset == 0 }
 func (s *stream) Terminal() bool    { return s.screen != nil }
 
 func (s *stream) Write(p []byte) (int, error) {

@@ -41,7 +41,7 @@ var layers = map[string][]string{
 
 	"schemes/": {"uri", "fetch", "internal/"},
 	"wrap":     {"uri", "fetch", "internal/"},
-	"save":     {"uri", "fetch", "internal/"},
+	"save":     {"uri", "fetch", "internal/", "wrap"},
 	"warc":     {"uri", "fetch", "internal/"},
 	"gateway":  {"uri", "fetch", "internal/"},
 	"mirror":   {"uri", "uri/iri", "fetch", "internal/", "warc", "save", "wrap", "mirror/"},

@@ -37,6 +37,10 @@ func statusError(code int, h fetch.Header, now time.Time) error {
 	}
 	err := statusFault(code).Errorf("server answered %d %s", code, text)
 	switch code {
+	case 416:
+		if !has(h, "Content-Range") {
+			err = pastEnd{err}
+		}
 	case 401:
 		err = &fetch.Remedy{Err: err, Option: digestOption(h, "WWW-Authenticate", "--anyauth ") + fetch.LoginOption}
 	case 407:
@@ -44,6 +48,12 @@ func statusError(code int, h fetch.Header, now time.Time) error {
 	}
 	return &fetch.Error{Code: code, RetryAfter: retryAfter(h.Get("Retry-After"), now), Err: err}
 }
+
+// pastEnd is an error that is [fetch.ErrPastEnd].
+type pastEnd struct{ error }
+
+func (e pastEnd) Unwrap() error      { return e.error }
+func (pastEnd) Is(target error) bool { return target == fetch.ErrPastEnd }
 
 // digestOption returns option if the field, of a server's challenges, has
 // Digest and not Basic, which is what the command answers by default.

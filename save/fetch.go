@@ -1,0 +1,86 @@
+package save
+
+import (
+	"context"
+	"io"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri"
+)
+
+// A Result describes a file that [Fetch] saved.
+type Result struct {
+	Path      string  // of the file: see [File.Name]
+	URL       uri.URI // of the object, after redirects
+	Bytes     int64   // size of the file
+	Resumed   int64   // size of the part or file that an earlier call left and Fetch continued
+	Validator string  // of the version; empty: unknown
+	Sum       []byte  // SHA-256 of the file: see [File.Sum]
+
+	// Unchanged reports that a condition of the request does not hold, so that
+	// no file was written.
+	Unchanged bool
+}
+
+// Fetch saves the object of req as the file path. It resumes the part that an
+// earlier call left (Options.Resume), and starts over if the object has changed
+// or if a body breaks off that cannot be resumed: see [Transfer]. A client with
+// [wrap.Standard] also retries requests that fail. If Fetch fails, the file
+// path is unchanged.
+//
+// A request with a Range saves that range alone, and cannot be resumed.
+func Fetch(ctx context.Context, client *fetch.Client, req *fetch.Request, path string, o Options) (Result, error) {
+	if o.URL == "" {
+		o.URL = req.URL.Unredacted()
+	}
+	if !req.Range.IsZero() && (o.Resume || o.Offset > 0) {
+		return Result{}, fetch.Usage.Errorf("cannot resume %s: the request has a range", path)
+	}
+	f, err := Create(path, o)
+	if err != nil {
+		return Result{}, err
+	}
+	defer f.Close()
+	d := &download{file: f, time: o.Time, result: Result{URL: req.URL, Resumed: f.State().Offset, Unchanged: true}}
+	if err := Transfer(ctx, client, req, d, o.Retry); err != nil {
+		return Result{}, err
+	}
+	d.result.Path = f.Name()
+	return d.result, nil
+}
+
+// download is the file of a Fetch as a Sink.
+type download struct {
+	file   *File
+	time   bool
+	result Result
+}
+
+func (d *download) State() State   { return d.file.State() }
+func (d *download) Restarts() bool { return d.file.Restarts() }
+
+// copyBuffer is so large that system calls do not limit a fast transfer.
+const copyBuffer = 256 << 10
+
+func (d *download) Receive(req *fetch.Request, resp *fetch.Response) error {
+	f, r := d.file, &d.result
+	s := StateOf(req, resp)
+	if s.Offset == 0 {
+		r.Resumed = 0
+	}
+	if err := f.Begin(s); err != nil {
+		return err
+	}
+	if _, err := io.CopyBuffer(f, resp.Body, make([]byte, copyBuffer)); err != nil {
+		return err
+	}
+	if d.time {
+		f.SetTime(resp.Time)
+	}
+	r.URL, r.Bytes, r.Validator, r.Unchanged = resp.URL, f.State().Offset, f.State().Validator, false
+	if err := f.Commit(); err != nil {
+		return err
+	}
+	r.Sum = f.Sum()
+	return nil
+}
