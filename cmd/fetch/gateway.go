@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/proxy"
 	"github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/uri"
 )
@@ -26,7 +25,6 @@ func (f *flags) gateways(all []fetch.Scheme, choose fetch.ProxyFunc) ([]fetch.Sc
 		}
 		named[strings.ToLower(scheme)] = u
 	}
-	env := f.proxy.env(os.Getenv)
 	for i, s := range all {
 		if via, ok := named[s.Name]; ok {
 			all[i] = http.Gateway(s, via)
@@ -35,11 +33,11 @@ func (f *flags) gateways(all []fetch.Scheme, choose fetch.ProxyFunc) ([]fetch.Sc
 		}
 		switch s.Proxy {
 		case fetch.ByRequest:
-			all[i] = f.requestByProxy(s, env, choose)
+			all[i] = f.requestByProxy(s, choose)
 		case fetch.ByGateway:
 			text := cmp.Or(os.Getenv(s.Name+"_proxy"), os.Getenv(strings.ToUpper(s.Name)+"_PROXY"))
 			if u, err := uri.Parse(text); err == nil && u.Scheme() == "http" && f.proxy.url == "" {
-				all[i] = either(s, http.Gateway(s, u), func(t fetch.Target) bool { return !env.Direct(t.Host, t.Port) })
+				all[i] = either(s, http.Gateway(s, u), choose)
 			}
 		}
 	}
@@ -54,32 +52,27 @@ func (f *flags) gateways(all []fetch.Scheme, choose fetch.ProxyFunc) ([]fetch.Sc
 // requestByProxy returns s with its URLs sent to an HTTP proxy. If the user
 // wants encryption, the driver uses a tunnel, because such a proxy would see
 // the login and the file.
-func (f *flags) requestByProxy(s fetch.Scheme, env proxy.Env, choose fetch.ProxyFunc) fetch.Scheme {
+func (f *flags) requestByProxy(s fetch.Scheme, choose fetch.ProxyFunc) fetch.Scheme {
 	if f.ftp.sslReqd || f.ftp.sslControl || f.proxy.tunnel {
 		return s
 	}
-	text := f.proxy.named()
-	if text == "" {
-		text, _ = env.For(s.Name, "", s.Port)
-	}
-	if text == "" {
-		return s
-	}
-	p, err := f.proxy.proxy(text)
+	p, err := choose(fetch.Target{Scheme: s.Name, Port: s.Port})
 	if err != nil || p.URL.Scheme() != "http" && p.URL.Scheme() != "https" {
 		return s
 	}
-	return either(s, http.Gateway(s, p.URL), func(t fetch.Target) bool {
-		way, err := choose(t)
-		return err == nil && !way.URL.IsZero()
-	})
+	return either(s, http.Gateway(s, p.URL), choose)
 }
 
-// either is a scheme whose targets take one of two ways.
-func either(direct, gateway fetch.Scheme, byGateway func(fetch.Target) bool) fetch.Scheme {
+// either returns a scheme that requests a target from gateway if choose has a
+// proxy for it.
+func either(direct, gateway fetch.Scheme, choose fetch.ProxyFunc) fetch.Scheme {
 	takes := func(req *fetch.Request) bool {
 		t, err := fetch.TargetOf(req.URL, direct.Port)
-		return err == nil && byGateway(t)
+		if err != nil {
+			return false
+		}
+		p, err := choose(t)
+		return err == nil && !p.URL.IsZero()
 	}
 	s := direct
 	s.Trust = append(append([]string(nil), direct.Trust...), gateway.Trust...)

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/proxy"
 	"github.com/anyurl/fetch/uri"
 	"github.com/spf13/pflag"
 )
@@ -60,90 +59,52 @@ func (f *proxyFlags) set(prefix string) func(string) error {
 	}
 }
 
-// choose is the ProxyFunc of flags and environment. A proxy that a flag names
-// is for every scheme, and no_proxy of the environment still exempts hosts.
+// choose returns the ProxyFunc of flags and environment.
 func (f *proxyFlags) choose(getenv func(string) string) (fetch.ProxyFunc, error) {
-	env := f.env(getenv)
-	var named fetch.Proxy
-	if text := f.named(); text != "" {
-		var err error
-		if named, err = f.proxy(text); err != nil {
+	if f.url != "" && f.url != noProxy {
+		p, err := fetch.ParseProxy(f.url)
+		if err == nil {
+			_, err = f.complete(p)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
+	environment := fetch.ProxyFromEnvironment(f.over(getenv))
 	return func(t fetch.Target) (fetch.Proxy, error) {
-		p := named
-		if p.URL.IsZero() && !f.empty() {
-			text, ok := env.For(t.Scheme, t.Host, t.Port)
-			if !ok {
-				return p, nil
-			}
-			var err error
-			if p, err = f.proxy(text); err != nil {
-				return p, err
-			}
+		p, err := environment(t)
+		if err != nil || p.URL.IsZero() {
+			return p, err
 		}
-		if env.Direct(t.Host, t.Port) || isProxy(p, t) {
-			return fetch.Proxy{}, nil
-		}
-		return p, nil
+		return f.complete(p)
 	}, nil
 }
 
-// env reads the environment. --noproxy replaces its list of exemptions; an
-// empty list clears it.
-func (f *proxyFlags) env(getenv func(string) string) proxy.Env {
-	env := proxy.ParseEnv(getenv)
-	if f.noproxy != nil {
-		env = env.WithNoProxy(*f.noproxy)
-	}
-	return env
-}
-
-// isProxy reports whether t is p itself as the gateway of another scheme: it is
-// not reached through itself.
-func isProxy(p fetch.Proxy, t fetch.Target) bool {
-	if p.URL.IsZero() || t.Scheme == "http" || t.Scheme == "https" {
-		return false
-	}
-	own, err := fetch.TargetOf(p.URL, 1080)
-	return err == nil && own.Host == t.Host && own.Port == t.Port
-}
-
-// empty reports whether no proxy is wanted, those of the environment neither.
-func (f *proxyFlags) empty() bool { return f.url == noProxy }
-
-func (f *proxyFlags) named() string {
-	if f.empty() {
+// over returns getenv with the flags in the place of variables: a proxy that a
+// flag names is for every scheme, and no_proxy still exempts hosts, unless
+// --noproxy replaces it. An empty list exempts none.
+func (f *proxyFlags) over(getenv func(string) string) func(string) string {
+	return func(name string) string {
+		switch lower := strings.ToLower(name); {
+		case lower == "no_proxy" && f.noproxy != nil:
+			return *f.noproxy
+		case lower == "no_proxy" || f.url == "":
+			return getenv(name)
+		case lower == "all_proxy" && f.url != noProxy:
+			return f.url
+		}
 		return ""
 	}
-	return f.url
 }
 
-// proxy reads [SCHEME://][USER:PASSWORD@]HOST[:PORT].
-func (f *proxyFlags) proxy(text string) (fetch.Proxy, error) {
-	p := fetch.Proxy{Tunnel: f.tunnel}
-	if !strings.Contains(text, "://") {
-		text = "http://" + text
+// complete adds to p what flags say about every proxy.
+func (f *proxyFlags) complete(p fetch.Proxy) (_ fetch.Proxy, err error) {
+	p.Tunnel = f.tunnel
+	if f.user != "" {
+		if p.URL, err = withUser(p.URL, f.user); err != nil {
+			return p, fetch.Usage.With(err)
+		}
 	}
-	u, err := uri.ParseZone(text)
-	if err != nil {
-		return p, fetch.Usage.Errorf("proxy: %w", err)
-	}
-	switch u.Scheme() {
-	case "http", "https", "socks4", "socks4a", "socks5", "socks5h":
-	case "socks":
-		u, err = withScheme(u, "socks4")
-	default:
-		return p, fetch.Unsupported.Errorf("no proxies of scheme %s: http, https, socks4, socks4a, socks5, socks5h", u.Scheme())
-	}
-	if err == nil && f.user != "" {
-		u, err = withUser(u, f.user)
-	}
-	if err != nil {
-		return p, fetch.Usage.With(err)
-	}
-	p.URL = u
 	switch {
 	case f.anyauth:
 		p.Auth = fetch.ProxyAny
@@ -155,12 +116,6 @@ func (f *proxyFlags) proxy(text string) (fetch.Proxy, error) {
 	}
 	p.Header, err = fields(f.header)
 	return p, err
-}
-
-func withScheme(u uri.URI, scheme string) (uri.URI, error) {
-	parts := u.Parts()
-	parts.Scheme = scheme
-	return uri.Build(parts)
 }
 
 // withUser puts USER:PASSWORD into u.

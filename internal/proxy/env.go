@@ -46,17 +46,6 @@ func (e Env) For(scheme, host string, port uint16) (proxy string, ok bool) {
 	return proxy, true
 }
 
-// Direct reports whether no_proxy exempts host and port from every proxy,
-// also from one that the environment does not name.
-func (e Env) Direct(host string, port uint16) bool { return exempt(e.direct, host, port) }
-
-// WithNoProxy returns e with list in the place of no_proxy; an empty list
-// exempts nobody.
-func (e Env) WithNoProxy(list string) Env {
-	e.direct = parseNoProxy(list)
-	return e
-}
-
 // forHTTP reads http_proxy, unless this is a CGI program on a system that does
 // not tell the two cases apart.
 func (e Env) forHTTP() string {
