@@ -11,6 +11,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/coding"
+	"github.com/anyurl/fetch/internal/http1"
 	"github.com/anyurl/fetch/internal/proxy"
 	"github.com/anyurl/fetch/uri"
 )
@@ -192,7 +193,7 @@ func has(h fetch.Header, name string) bool {
 
 // validate refuses what would end a line early: RFC 9110 5.5.
 func (a *ask) validate() error {
-	if !httpguts.ValidHostHeader(a.host) || hasBlank(a.host) {
+	if !httpguts.ValidHostHeader(a.host) || strings.ContainsAny(a.host, " \t") {
 		return fetch.Usage.Errorf("header field Host: invalid value")
 	}
 	return validFields(a.header)
@@ -202,10 +203,10 @@ func (a *ask) validate() error {
 // line early.
 func validFields(h fetch.Header) error {
 	for _, f := range h {
-		if !httpguts.ValidHeaderFieldName(f.Name) {
+		if !http1.ValidName(f.Name) {
 			return fetch.Usage.Errorf("header field %q: invalid name", f.Name)
 		}
-		if !httpguts.ValidHeaderFieldValue(f.Value) {
+		if http1.HasControl(f.Value) {
 			return fetch.Usage.Errorf("header field %s: control character in value", f.Name)
 		}
 	}

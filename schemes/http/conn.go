@@ -39,10 +39,7 @@ func newConn(c net.Conn, below *ending, key string) *conn {
 
 // Limits of an exchange. Those on time begin where the door's end.
 const (
-	maxHead    = 256 << 10
 	maxField   = 100 << 10 // one, as in curl
-	maxFields  = 500
-	maxInterim = 5
 	firstByte  = 30 * time.Second
 	maxIdle    = 16 // connections that wait for one set of requests
 	maxAllIdle = 64 // and for all
@@ -173,7 +170,7 @@ func (r *reader) exchange(a *ask, via *proxyTo) (*exchange, error) {
 	r.keep = r.keep && !has(a.header, "Connection")
 	r.made = exchange{
 		trace: r.trace, via: via, conn: c, tls: c.state,
-		proto: r.proto, code: r.code, head: r.head, header: r.header, length: r.length, endless: r.endless, body: r,
+		proto: r.status.Proto, code: r.status.Code, head: r.head, header: r.header, length: r.length, endless: r.endless, body: r,
 		trailer: func() fetch.Header { return r.trailer },
 	}
 	if r.body == nothing {

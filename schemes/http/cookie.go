@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/net/publicsuffix"
+
+	"github.com/anyurl/fetch/internal/http1"
 )
 
 // Limits of RFC 6265bis 5.6.
@@ -41,7 +43,7 @@ func parseCookie(field string, p place, now time.Time) (*cookie, bool) {
 	pair, attributes, _ := strings.Cut(field, ";")
 	name, value, ok := strings.Cut(pair, "=")
 	c := &cookie{name: strings.Trim(name, " \t"), value: strings.Trim(value, " \t"), path: defaultPath(p.path)}
-	if !ok || c.name == "" || len(c.name)+len(c.value) > maxCookie || hasControl(pair) {
+	if !ok || c.name == "" || len(c.name)+len(c.value) > maxCookie || http1.HasControl(pair) {
 		return nil, false
 	}
 	domain, age := "", false
@@ -76,7 +78,7 @@ func parseCookie(field string, p place, now time.Time) (*cookie, bool) {
 	if last := now.Add(maxLifetime); c.expires.After(last) {
 		c.expires = last
 	}
-	return c, !hasControl(c.path) && c.setDomain(domain, p.host) && c.mayBe(p)
+	return c, !http1.HasControl(c.path) && c.setDomain(domain, p.host) && c.mayBe(p)
 }
 
 // afterSeconds reads Max-Age.
@@ -157,15 +159,6 @@ func defaultPath(path string) string {
 func pathMatch(path, prefix string) bool {
 	rest, ok := strings.CutPrefix(path, prefix)
 	return ok && (rest == "" || rest[0] == '/' || strings.HasSuffix(prefix, "/"))
-}
-
-func hasControl(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' && c != '\t' || c == 0x7f {
-			return true
-		}
-	}
-	return false
 }
 
 // parseCookieDate is RFC 6265bis 5.1.1, which takes any order of its parts.

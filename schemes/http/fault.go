@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/http1"
 )
 
 // statusFault classes a status of RFC 9110 15.5 and 15.6. 522 and 524 are what
@@ -90,10 +91,12 @@ func requestFault(ctx context.Context, err error) error {
 		return f.With(err)
 	}
 	switch text := err.Error(); {
+	case isTooLarge(err):
+		return fetch.TooLarge.With(err)
 	case lost(text):
 		return fetch.Connect.With(err)
 	case strings.Contains(text, "response headers exceeded"), strings.Contains(text, "header list larger"):
-		return fetch.TooLarge.Errorf("response head larger than %d bytes", maxHead)
+		return fetch.TooLarge.Errorf("response head larger than %d bytes", http1.MaxHead)
 	}
 	return fetch.Protocol.Errorf("%s", plain(err))
 }
@@ -109,8 +112,16 @@ func bodyFault(ctx context.Context, err error) error {
 		return fetch.Truncated.With(err)
 	case f != fetch.Internal:
 		return f.With(err)
+	case isTooLarge(err):
+		return fetch.TooLarge.With(err)
 	}
 	return fetch.Protocol.Errorf("%s", plain(err))
+}
+
+// isTooLarge reports whether a message exceeds a limit of HTTP/1.
+func isTooLarge(err error) bool {
+	var e *http1.Error
+	return errors.As(err, &e) && e.TooLarge
 }
 
 // lost tells, of the errors of net/http that have no type, those that say

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/http1"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -115,7 +116,7 @@ func (a *ask) addLogin(u uri.URI, login *fetch.Credential) error {
 	if login == nil || login.User == "" {
 		return nil
 	}
-	if hasControl(login.User) || hasControl(login.Password.Reveal()) {
+	if http1.HasControl(login.User) || http1.HasControl(login.Password.Reveal()) {
 		return fetch.BadURL.Errorf("control character in a login")
 	}
 	p := u.Parts()

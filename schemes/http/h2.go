@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/http1"
 	"github.com/anyurl/fetch/internal/sessions"
 	"github.com/anyurl/fetch/uri"
 )
@@ -88,7 +89,7 @@ func (h *h2) send(ctx context.Context, leave string, req *fetch.Request, a *ask)
 	}
 	x.proto, x.code, x.tls, x.length = "HTTP/2", resp.StatusCode, resp.TLS, resp.ContentLength
 	x.header = fromHTTP(resp.Header)
-	x.endless = x.length < 0 && endless(x.header.Get("Content-Length"))
+	x.endless = x.length < 0 && http1.Endless(x.header.Get("Content-Length"))
 	x.head = headOf(x)
 	x.trailer = func() fetch.Header { return fromHTTP(resp.Trailer) }
 	x.body = &stream{ReadCloser: resp.Body, ctx: ctx, h: h}
@@ -227,7 +228,7 @@ func (h *h2) transport(leave string) *http.Transport {
 		DisableCompression:     true,
 		ResponseHeaderTimeout:  firstByte,
 		IdleConnTimeout:        sessions.IdleTime,
-		MaxResponseHeaderBytes: maxHead,
+		MaxResponseHeaderBytes: http1.MaxHead,
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/http1"
 )
 
 // headOf is the head that HTTP/1 would have sent.
@@ -15,7 +16,7 @@ func headOf(x *exchange) []byte {
 	b := append([]byte(x.proto), ' ')
 	b = append(strconv.AppendInt(b, int64(x.code), 10), " \r\n"...)
 	for _, f := range x.header {
-		b = append(b, f.Name+": "+f.Value+"\r\n"...)
+		b = http1.AppendField(b, f.Name, f.Value)
 	}
 	return append(b, "\r\n"...)
 }

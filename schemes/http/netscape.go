@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/http1"
 )
 
 // maxCookieLine is more than the line of a cookie can need.
@@ -57,7 +58,7 @@ func parseLine(line string) (*cookie, bool) {
 		return nil, false
 	}
 	for _, p := range part {
-		if hasControl(p) {
+		if http1.HasControl(p) {
 			return nil, false
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/http1"
 )
 
 // Old says which deviations from today's HTTP/1.1 are spoken or borne; each
@@ -39,8 +40,7 @@ func (a *ask) appendHead(b []byte, via *proxyTo, o Old) []byte {
 	}
 	for _, f := range sorted(h) {
 		if f.Value != "" || !f.Is("User-Agent") {
-			b = append(append(b, f.Name...), ": "...)
-			b = append(append(b, trim(f.Value)...), "\r\n"...)
+			b = http1.AppendField(b, f.Name, http1.Trim(f.Value))
 		}
 	}
 	return append(b, "\r\n"...)

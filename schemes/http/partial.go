@@ -142,7 +142,7 @@ func (r *reply) same() bool {
 // (8.8.2.2).
 func (r *reply) validator() string {
 	h := r.header
-	if tag := h.Get("ETag"); len(tag) > 2 && tag[0] == '"' && tag[len(tag)-1] == '"' && !hasBlank(tag) {
+	if tag := h.Get("ETag"); len(tag) > 2 && tag[0] == '"' && tag[len(tag)-1] == '"' && !strings.ContainsAny(tag, " \t") {
 		return tag
 	}
 	changed, err := parseTime(h.Get("Last-Modified"))

@@ -1,30 +1,25 @@
 package http
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync/atomic"
 
-	"golang.org/x/net/http/httpguts"
-
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/http1"
 )
 
-// A reader reads one response of HTTP/1 (RFC 9112), as strictly as nothing of
-// Old is borne. It takes from the connection what belongs to the response and
-// not one byte more, and is the body of it.
+// A reader reads one response of HTTP/1 by the rules of package http1, and is
+// its body. It consumes no byte beyond the response.
 //
-// Some framings that the standard refuses read in one way only, and browsers
-// take them: they are borne always, with a note, and the connection is asked
-// nothing more, so that whatever hides behind an odd framing never becomes the
-// beginning of another response. What reads in two ways is an error.
+// Deviations with a single interpretation are always accepted. After one the
+// connection is closed, so that bytes hidden by an odd framing never become the
+// beginning of another response. A deviation with several interpretations is an
+// error unless Old.Tolerant is set.
 type reader struct {
 	Old
 	noBody bool
@@ -34,10 +29,9 @@ type reader struct {
 	lease  *lease
 	got    func([]byte) // hears what is taken; may be nil
 
+	rules   http1.Rules
 	head    []byte // all before the body, interim responses included
-	proto   string
-	minor   byte // of the version
-	code    int
+	status  http1.Status
 	header  fetch.Header
 	length  int64 // of the body; -1: not known
 	endless bool  // its Content-Length is more than any object has
@@ -48,7 +42,7 @@ type reader struct {
 	body    io.Reader
 	keep    bool // the server will answer another request
 	bounded bool // the end of the body is not that of the connection
-	spent   bool // there was something odd
+	spent   bool // there was a deviation
 	closed  atomic.Bool
 }
 
@@ -76,111 +70,83 @@ func (r *reader) Close() error {
 	return nil
 }
 
-// deviates notes what is borne, or is the error where nothing is.
-func (r *reader) deviates(format string, args ...any) error {
-	if !r.Tolerant {
-		return fetch.Protocol.Errorf(format, args...)
-	}
-	r.trace.Notef("deviation: "+format, args...)
-	return nil
-}
-
-// odd notes what is borne always.
-func (r *reader) odd(what string) {
-	if !r.spent {
-		r.trace.Notef("deviation: %s", what)
-	}
+// note reports a deviation that was accepted.
+func (r *reader) note(deviation string) {
+	r.trace.Notef("deviation: %s", deviation)
 	r.spent = true
 }
 
-// heard tells the trace what was taken.
+// heard reports bytes of the response to the trace.
 func (r *reader) heard(p []byte) {
 	if r.got != nil && len(p) > 0 {
 		r.got(p)
 	}
 }
 
-// take reads what is there of the response.
+// take reads bytes of the response.
 func (r *reader) take(p []byte) (int, error) {
 	n, err := r.conn.r.Read(p)
 	r.heard(p[:n])
 	return n, err
 }
 
-var errLong = errors.New("line too long")
-
-// line appends the next line to dst, which may grow to limit bytes.
-func (r *reader) line(dst []byte, limit int) ([]byte, error) {
-	for {
-		part, err := r.conn.r.ReadSlice('\n')
-		r.heard(part)
-		if dst = append(dst, part...); len(dst) > limit {
-			return dst, errLong
-		}
-		if err != bufio.ErrBufferFull {
-			return dst, err
-		}
+// buffered returns the bytes that have arrived. It waits for the first one.
+// consume takes those that belong to the response.
+func (r *reader) buffered() ([]byte, error) {
+	if _, err := r.conn.r.Peek(1); err != nil {
+		return nil, err
 	}
+	p, _ := r.conn.r.Peek(r.conn.r.Buffered())
+	return p, nil
 }
 
-// response reads up to the body.
+func (r *reader) consume(p []byte) {
+	r.heard(p)
+	r.conn.r.Discard(len(p))
+}
+
+// response reads as far as the body.
 func (r *reader) response() error {
-	r.head = r.conn.head[:0] // whose memory is used again
-	for range maxInterim + 1 {
+	r.rules = http1.Rules{Mode: http1.Regular, IgnoreLength: r.IgnoreLength, Note: r.note}
+	if r.Tolerant {
+		r.rules.Mode = http1.Tolerant
+	}
+	lines := http1.Lines{Text: r.conn.head[:0], Rules: &r.rules} // whose memory is used again
+	for range http1.MaxInterim + 1 {
 		if is, err := r.isHead(); !is {
-			return r.without(err)
+			return r.withoutHead(err)
 		}
-		start := len(r.head)
-		lines, err := r.readHead()
-		if err != nil {
+		if err := r.readHead(&lines); err != nil {
 			return err
 		}
-		status, folded, _ := strings.Cut(string(r.head[start:]), "\n")
-		fields := r.unfold(folded)
-		r.head = append(r.head[:len(r.head)-len(folded)], fields...)
-		if err := r.status(strings.TrimSuffix(status, "\r")); err != nil {
-			return err
-		}
-		if r.header, err = r.fields(fields, lines); err != nil {
-			return err
-		}
-		if r.code < 100 || r.code > 199 || r.code == 101 {
+		if c := r.status.Code; c < 100 || c > 199 || c == 101 {
 			r.conn.head, r.head = r.head, bytes.Clone(r.head)
 			return r.frame()
 		}
 	}
-	return fetch.Protocol.Errorf("more than %d interim responses", maxInterim)
+	return fetch.Protocol.Errorf("more than %d interim responses", http1.MaxInterim)
 }
 
-// isHead reports whether a status line comes next. Blank lines before it are
-// a deviation.
+// isHead reports whether a status line comes next. Tolerant allows four blank
+// lines before it.
 func (r *reader) isHead() (bool, error) {
-	for range 4 {
-		start, err := r.conn.r.Peek(1)
+	blanks := 0
+	for {
+		start, err := r.conn.r.Peek(blanks + 1)
 		if err != nil {
 			return false, err
 		}
-		if start[0] != '\r' && start[0] != '\n' || !r.Tolerant {
+		if c := start[blanks]; c != '\r' && c != '\n' || !r.Tolerant || blanks == len("\r\n")*4 {
 			break
 		}
-		before := len(r.head)
-		if r.head, err = r.line(r.head, maxHead); err != nil || !blank(r.head[before:]) {
-			return false, err
-		}
-		r.deviates("blank line before the status line")
+		blanks++
 	}
-	start, _ := r.conn.r.Peek(len("HTTP/"))
-	switch text := string(start); {
-	case text == "HTTP/":
-		return true, nil
-	case strings.EqualFold(text, "HTTP/"), strings.HasPrefix(text, "ICY "):
-		return r.Tolerant, nil
-	}
-	return false, nil
+	start, _ := r.conn.r.Peek(blanks + len("HTTP/"))
+	return r.rules.IsResponse(string(start[blanks:])), nil
 }
 
-// without takes what comes for an object without a head.
-func (r *reader) without(err error) error {
+// withoutHead accepts a response without a head as a document.
+func (r *reader) withoutHead(err error) error {
 	switch {
 	case err != nil && len(r.head) == 0:
 		return err
@@ -189,192 +155,38 @@ func (r *reader) without(err error) error {
 	}
 	r.trace.Notef("deviation: reply without a head, taken for HTTP/0.9")
 	r.body = io.MultiReader(strings.NewReader(string(r.head)), toEnd{r})
-	r.head, r.proto, r.code, r.length = nil, "HTTP/0.9", http.StatusOK, -1
+	r.head, r.status, r.length = nil, http1.Status{Proto: "HTTP/0.9", Code: http.StatusOK}, -1
 	return nil
 }
 
-// readHead reads as far as the blank line and counts the lines.
-func (r *reader) readHead() (lines int, err error) {
-	for {
-		start := len(r.head)
-		r.head, err = r.line(r.head, maxHead)
-		switch {
-		case err == errLong:
-			return 0, fetch.TooLarge.Errorf("response head larger than %d bytes", maxHead)
-		case err == io.EOF:
-			return 0, fetch.Truncated.Errorf("connection ended in the head of the response")
-		case err != nil:
-			return 0, err
-		case lines > 0 && blank(r.head[start:]):
-			return lines, nil
+// readHead reads a head and parses it. Its folded fields become single lines.
+func (r *reader) readHead(lines *http1.Lines) error {
+	for done := false; !done; {
+		p, err := r.buffered()
+		if err == io.EOF {
+			return fetch.Truncated.Errorf("connection ended in the head of the response")
 		}
-		if lines++; lines > maxFields+1 {
-			return 0, fetch.TooLarge.Errorf("response head of more than %d fields", maxFields)
-		}
-	}
-}
-
-// blank reports whether a line holds no more than its end.
-func blank(line []byte) bool { return string(line) == "\r\n" || string(line) == "\n" }
-
-// status reads a status line: RFC 9112 4.
-func (r *reader) status(line string) error {
-	version, rest, _ := strings.Cut(line, " ")
-	code, _, _ := strings.Cut(strings.TrimLeft(rest, " "), " ")
-	n, err := strconv.ParseUint(code, 10, 16)
-	r.code = int(n)
-	if err != nil || len(code) != 3 {
-		if err := r.deviates("status of no three digits, taken for 200"); err != nil {
+		if err != nil {
 			return err
 		}
-		r.code = http.StatusOK
-	}
-	const prefix = "HTTP/1."
-	if len(version) == len(prefix)+1 && version[:len(prefix)] == prefix && version[len(prefix)] >= '0' && version[len(prefix)] <= '9' {
-		r.proto, r.minor = version, version[len(prefix)]-'0'
-		return nil
-	}
-	r.proto, r.minor = "HTTP/1.0", 0
-	return r.deviates("version that is neither HTTP/1.0 nor HTTP/1.1")
-}
-
-// unfold joins each field that stands on several lines: RFC 9112 5.2.
-func (r *reader) unfold(text string) string {
-	if !strings.Contains(text, "\n ") && !strings.Contains(text, "\n\t") {
-		return text
-	}
-	r.trace.Notef("header field folded over lines")
-	out := make([]byte, 0, len(text))
-	for line := range strings.Lines(text) {
-		if len(out) > 0 && isBlank(line[0]) {
-			out = bytes.TrimRight(out, " \t\r\n")
-			if line = strings.TrimLeft(line, " \t"); !blank([]byte(line)) {
-				out = append(out, ' ')
-			}
-		}
-		out = append(out, line...)
-	}
-	return string(out)
-}
-
-// fields reads so many lines of fields, none of which is folded: RFC 9112 5.
-func (r *reader) fields(text string, lines int) (fetch.Header, error) {
-	h := make(fetch.Header, 0, lines)
-	for len(text) > 0 {
-		var line string
-		line, text = cutLine(text)
-		if f, ok := plainField(line); ok {
-			h = append(h, f)
-			continue
-		}
-		if hasControl(line) {
-			if err := r.deviates("control character in the head"); err != nil {
-				return nil, err
-			}
-			line = clean(line)
-		}
-		if line == "" {
-			continue
-		}
-		if isBlank(line[0]) {
-			if err := r.deviates("field that begins with a blank"); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		f, ok, err := r.field(line)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			h = append(h, f)
+		var n int
+		n, done, err = lines.Next(p)
+		r.consume(p[:n])
+		if r.head = lines.Text; err != nil {
+			return err
 		}
 	}
-	return h, nil
-}
-
-// cutLine cuts the first line, without its end, off text.
-func cutLine(text string) (line, rest string) {
-	end := strings.IndexByte(text, '\n')
-	if end < 0 {
-		end = len(text)
-	} else {
-		rest = text[end+1:]
+	start, text := http1.SplitHead(lines.Head())
+	fields, folded := http1.Unfold(text)
+	if folded {
+		r.trace.Notef("header field folded over lines")
+		r.head = append(r.head[:len(r.head)-len(text)], fields...)
 	}
-	return strings.TrimSuffix(text[:end], "\r"), rest
-}
-
-// plainField reads a line with nothing odd, as nearly all are.
-func plainField(line string) (f fetch.Field, ok bool) {
-	colon := 0
-	for colon < len(line) && inToken[line[colon]] {
-		colon++
+	lines.Restart(r.head)
+	var err error
+	if r.status, err = r.rules.ParseStatus(start); err != nil {
+		return err
 	}
-	if colon == 0 || colon == len(line) || line[colon] != ':' || hasControl(line[colon:]) {
-		return f, false
-	}
-	return fetch.Field{Name: line[:colon], Value: trim(line[colon+1:])}, true
-}
-
-// inToken are the bytes of a token: RFC 9110 5.6.2.
-var inToken = func() (t [256]bool) {
-	for c := range t {
-		t[c] = httpguts.IsTokenRune(rune(c))
-	}
-	return t
-}()
-
-// field reads one line, and returns false where it is none that can be borne.
-func (r *reader) field(line string) (f fetch.Field, ok bool, err error) {
-	name, value, ok := strings.Cut(line, ":")
-	if !ok {
-		return f, false, r.deviates("line without a colon in the head")
-	}
-	f = fetch.Field{Name: strings.TrimRight(name, " "), Value: trim(value)}
-	if len(f.Name) != len(name) && (strings.EqualFold(f.Name, "Content-Length") || strings.EqualFold(f.Name, "Transfer-Encoding")) {
-		return f, true, r.deviates("blank before the colon of a field that frames the body")
-	}
-	if !isName(f.Name) {
-		return f, f.Name != "", r.deviates("field name that is no token")
-	}
-	return f, true, nil
-}
-
-// isName reports whether s may be the name of a field: a token, or some.
-func isName(s string) bool {
-	for i := range len(s) {
-		if !inToken[s[i]] && s[i] != ' ' {
-			return false
-		}
-	}
-	return s != ""
-}
-
-// isBlank reports whether c is white space of a field: RFC 9110 5.6.3.
-func isBlank(c byte) bool { return c == ' ' || c == '\t' }
-
-// trim is s without blanks around it.
-func trim(s string) string {
-	for len(s) > 0 && isBlank(s[0]) {
-		s = s[1:]
-	}
-	for len(s) > 0 && isBlank(s[len(s)-1]) {
-		s = s[:len(s)-1]
-	}
-	return s
-}
-
-// hasBlank reports whether there is one in s.
-func hasBlank(s string) bool {
-	return strings.IndexByte(s, ' ') >= 0 || strings.IndexByte(s, '\t') >= 0
-}
-
-// clean drops control characters.
-func clean(s string) string {
-	return strings.Map(func(c rune) rune {
-		if c < ' ' && c != '\t' || c == 0x7f {
-			return -1
-		}
-		return c
-	}, s)
+	r.header, err = http1.ParseFields[fetch.Field](&r.rules, fields)
+	return err
 }

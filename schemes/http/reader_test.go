@@ -103,8 +103,8 @@ func FuzzReader(f *testing.F) {
 		}
 		body, n, ok := netHTTP(data, head)
 		switch {
-		case whole.fault != 0 || whole.spent || r.code == 101:
-		case !ok && (head || r.code == 204 || r.code == 304): // what frames no body is not judged
+		case whole.fault != 0 || whole.spent || r.status.Code == 101:
+		case !ok && (head || r.status.Code == 204 || r.status.Code == 304): // what frames no body is not judged
 		case !ok:
 			t.Errorf("%q: taken, with body %q, and net/http refuses it", data, whole.body)
 		case body != whole.body || len(whole.heard) != n:

@@ -7,6 +7,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/coding"
+	"github.com/anyurl/fetch/internal/http1"
 )
 
 // A reply makes the Response of an exchange.
@@ -82,8 +83,8 @@ func (r *reply) check() error {
 	if r.code < 200 || r.code > 599 {
 		return fetch.Protocol.Errorf("status %d", r.code)
 	}
-	if len(r.header) > maxFields {
-		return fetch.TooLarge.Errorf("response head of more than %d fields", maxFields)
+	if len(r.header) > http1.MaxFields {
+		return fetch.TooLarge.Errorf("response head of more than %d fields", http1.MaxFields)
 	}
 	location := -1
 	for i, f := range r.header {
@@ -186,7 +187,7 @@ func (r *reply) redirect() error {
 	default:
 		return nil
 	}
-	text := trim(r.header.Get("Location"))
+	text := http1.Trim(r.header.Get("Location"))
 	if text == "" {
 		return nil
 	}

@@ -1,0 +1,178 @@
+package http1
+
+import "bytes"
+
+// Chunks decodes a chunked body that is pushed to it (RFC 9112 7.1).
+type Chunks struct {
+	Rules *Rules
+
+	state   chunkState
+	left    int64  // bytes of the chunk in progress
+	line    []byte // a line that arrived in parts, or that was rejected
+	work    int64  // bytes of lines, less what is normal
+	sized   bool   // the size of a chunk was read
+	bareLF  bool   // it was reported
+	trailer []byte
+	fields  int
+}
+
+type chunkState uint8
+
+const (
+	inSize    chunkState = iota // the line with the size of a chunk
+	inData                      // the data
+	inDataEnd                   // the line end after the data
+	inTrailer
+	inEnd
+)
+
+// Left returns how many bytes of data come next.
+func (c *Chunks) Left() int64 { return c.left }
+
+// Done reports whether the last line of the trailer was read.
+func (c *Chunks) Done() bool { return c.state == inEnd }
+
+// Next consumes a part of p, at least a byte, and returns its size. It consumes
+// data, which it returns, or the lines as far as the next data or the end of
+// the body.
+func (c *Chunks) Next(p []byte) (n int, data []byte, err error) {
+	if c.state == inData {
+		data = p[:min(int64(len(p)), c.left)]
+		if c.left -= int64(len(data)); c.left == 0 {
+			c.state = inDataEnd
+		}
+		return len(data), data, nil
+	}
+	for n < len(p) && c.state != inData && c.state != inEnd && err == nil {
+		var used int
+		used, err = c.nextLine(p[n:])
+		n += used
+	}
+	return n, nil, err
+}
+
+// nextLine consumes a line or, if p has no line end, its beginning.
+func (c *Chunks) nextLine(p []byte) (n int, err error) {
+	limit := maxChunkLine
+	if c.state == inTrailer {
+		limit = MaxTrailer - len(c.trailer)
+	}
+	n = bytes.IndexByte(p, '\n') + 1
+	complete := n > 0
+	if !complete {
+		n = len(p)
+	}
+	n = min(n, limit+1-len(c.line))
+	line := p[:n]
+	if !complete || len(c.line) > 0 {
+		c.line = append(c.line, line...)
+		line = c.line
+	}
+	switch {
+	case len(line) > limit && c.state == inTrailer:
+		return n, tooLarge("trailer larger than %d bytes or %d fields", MaxTrailer, MaxFields)
+	case len(line) > limit:
+		return n, c.reject(line, "line of a chunk larger than 4096 bytes")
+	case !complete:
+		return n, nil
+	}
+	if c.state == inTrailer {
+		err = c.trailerLine(line)
+	} else {
+		err = c.chunkLine(line)
+	}
+	if err == nil {
+		c.line = c.line[:0]
+	}
+	return n, err
+}
+
+// reject keeps the line, so that a Message can return it as payload.
+func (c *Chunks) reject(line []byte, text string) error {
+	c.line = append(c.line[:0], line...)
+	return malformed(text)
+}
+
+func (c *Chunks) chunkLine(line []byte) error {
+	text := line[:len(line)-1]
+	if last := len(text) - 1; last >= 0 && text[last] == '\r' {
+		text = text[:last]
+	} else if err := c.noteLF("line of a chunk that ends in a bare LF"); err != nil {
+		return err
+	}
+	if bytes.IndexByte(text, '\r') >= 0 {
+		return c.reject(line, "bare CR in the line of a chunk")
+	}
+	if c.state == inDataEnd {
+		if len(text) > 0 {
+			return c.reject(line, "chunk longer than announced")
+		}
+		c.state = inSize
+		return nil
+	}
+	size, ok := parseSize(text)
+	if !ok {
+		return c.reject(line, "malformed size of a chunk")
+	}
+	if c.work = max(c.work+int64(len(text))-16-2*min(size, 1<<40), 0); c.work > maxChunkWork {
+		return c.reject(line, "chunks of little but extensions")
+	}
+	c.sized, c.left, c.state = true, size, inData
+	if size == 0 {
+		c.state = inTrailer
+	}
+	return nil
+}
+
+// parseSize parses the hexadecimal number before the extensions of a chunk.
+func parseSize(text []byte) (size int64, ok bool) {
+	digits := 0
+	for _, c := range text {
+		switch {
+		case '0' <= c && c <= '9':
+			c -= '0'
+		case 'a' <= c|0x20 && c|0x20 <= 'f':
+			c = c | 0x20 - 'a' + 10
+		default:
+			rest, _, _ := bytes.Cut(text[digits:], []byte{';'})
+			return size, digits > 0 && len(bytes.Trim(rest, " \t")) == 0
+		}
+		if digits++; digits > 16 || size >= 1<<59 {
+			return 0, false
+		}
+		size = size<<4 | int64(c)
+	}
+	return size, digits > 0
+}
+
+func (c *Chunks) trailerLine(line []byte) error {
+	if !bytes.HasSuffix(line, []byte("\r\n")) {
+		if err := c.noteLF("line of a trailer that ends in a bare LF"); err != nil {
+			return err
+		}
+	}
+	if c.Rules.blank(line) {
+		c.state = inEnd
+		return nil
+	}
+	if c.fields++; c.fields > MaxFields {
+		return tooLarge("trailer larger than %d bytes or %d fields", MaxTrailer, MaxFields)
+	}
+	c.trailer = append(c.trailer, line...)
+	return nil
+}
+
+// noteLF reports the first line end of a body that has no CR.
+func (c *Chunks) noteLF(deviation string) error {
+	if c.bareLF {
+		return nil
+	}
+	c.bareLF = true
+	return c.Rules.odd(deviation)
+}
+
+// ParseTrailer parses the fields of the trailer of a body that is Done.
+func ParseTrailer[F Field](c *Chunks) ([]F, error) {
+	text, _ := Unfold(string(c.trailer))
+	return ParseFields[F](c.Rules, text)
+}

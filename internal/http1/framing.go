@@ -1,0 +1,165 @@
+package http1
+
+import (
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// An End says where a body ends.
+type End uint8
+
+const (
+	AtClose  End = iota // where the connection or the stored message ends
+	AtHead              // there is no body
+	AtLength            // after Framing.Length bytes
+	AtChunks            // after the last chunk and the trailer
+)
+
+// A Framing says where the body of a message ends and what becomes of the
+// connection (RFC 9112 6.3 and 9.3).
+type Framing struct {
+	End       End
+	Length    int64    // Content-Length; -1: unknown or invalid
+	Endless   bool     // Content-Length is a number beyond every object
+	Codings   []string // transfer codings other than chunked, in the order in which they were applied
+	KeepAlive bool     // the server accepts another request
+}
+
+// Frame decides how the body of a message with this status is framed. head says
+// that it answers a HEAD request. A [Stored] body ends with its record unless it
+// is chunked.
+func Frame[F Field](r *Rules, s Status, fields []F, head bool) (Framing, error) {
+	d := declared{old: s.Proto == "HTTP/1.0"}
+	for _, f := range fields {
+		f := struct{ Name, Value string }(f)
+		d.add(f.Name, f.Value)
+	}
+	out := Framing{Length: -1, KeepAlive: !d.close && (s.Minor > 0 || d.keepAlive)}
+	if d.ignored { // RFC 9112 6.1
+		if err := r.odd("Transfer-Encoding in a response of HTTP/1.0: ignored"); err != nil {
+			return out, err
+		}
+	}
+	if err := r.length(&d, &out); err != nil {
+		return out, err
+	}
+	switch {
+	case r.Mode == Stored:
+	case head:
+		out.End = AtHead
+		return out, nil
+	case s.Code == 204 || s.Code == 304:
+		out.End, out.Length = AtHead, 0
+		return out, nil
+	case r.IgnoreLength:
+		return out, nil
+	}
+	codings, err := r.codings(&d, &out)
+	switch last := len(codings) - 1; {
+	case err != nil:
+	case last >= 0 && codings[last] == "chunked":
+		out.End, out.Length, out.Codings, out.Endless = AtChunks, -1, codings[:last], false
+	case last >= 0:
+		out.Length, out.Codings, out.Endless = -1, codings, false
+		err = r.Deviate("transfer coding that does not end in chunked: the body goes to the end")
+	case r.Mode == Stored:
+	case out.Length == 0:
+		out.End = AtHead
+	case out.Length > 0:
+		out.End = AtLength
+	}
+	return out, err
+}
+
+// declared has the fields that frame a message.
+type declared struct {
+	old     bool // HTTP/1.0, which has no Transfer-Encoding
+	ignored bool // there is one nonetheless
+
+	length           string // the first value of Content-Length
+	lengths          int    // number of values
+	differ           bool   // two values differ
+	codings          []string
+	close, keepAlive bool
+}
+
+func (d *declared) add(name, value string) {
+	switch {
+	case strings.EqualFold(name, "Content-Length"):
+		for value := range items(value) { // "6, 6" is 6: RFC 9110 8.6
+			if d.lengths++; d.lengths == 1 {
+				d.length = value
+			}
+			d.differ = d.differ || value != d.length
+		}
+	case strings.EqualFold(name, "Transfer-Encoding") && d.old:
+		d.ignored = true
+	case strings.EqualFold(name, "Transfer-Encoding"):
+		for coding := range items(value) {
+			d.codings = append(d.codings, strings.ToLower(coding))
+		}
+	case strings.EqualFold(name, "Connection"), strings.EqualFold(name, "Proxy-Connection"):
+		for option := range items(value) {
+			d.close = d.close || strings.EqualFold(option, "close")
+			d.keepAlive = d.keepAlive || strings.EqualFold(option, "keep-alive")
+		}
+	}
+}
+
+// items yields the items of a list (RFC 9110 5.6.1).
+func items(value string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for item := range strings.SplitSeq(value, ",") {
+			if !yield(Trim(item)) {
+				return
+			}
+		}
+	}
+}
+
+func (r *Rules) length(d *declared, out *Framing) error {
+	if d.lengths == 0 || r.IgnoreLength {
+		return nil
+	}
+	if !d.differ {
+		if n, err := strconv.ParseUint(d.length, 10, 62); err == nil {
+			out.Length = int64(n)
+			return nil
+		}
+		if Endless(d.length) {
+			out.Endless = true
+			return r.odd("Content-Length of more than any object has: the body goes to the end")
+		}
+	}
+	return r.Deviate("Content-Length that is no number, or another each time: the body goes to the end")
+}
+
+// Endless reports whether a Content-Length is a number beyond every object.
+// Some servers send one for a length that they do not know.
+func Endless(value string) bool {
+	_, err := strconv.ParseUint(value, 10, 62)
+	return err != nil && value != "" && strings.Trim(value, "0123456789") == ""
+}
+
+// codings returns the transfer codings without those that change nothing:
+// identity, and a coding that is named twice.
+func (r *Rules) codings(d *declared, out *Framing) ([]string, error) {
+	if len(d.codings) == 0 {
+		return nil, nil
+	}
+	idle := func(c string) bool { return c == "identity" || c == "" && r.Mode == Stored }
+	kept := slices.Compact(slices.DeleteFunc(slices.Clone(d.codings), idle))
+	chunked := len(kept) == 1 && kept[0] == "chunked"
+	switch {
+	case len(kept) == len(d.codings):
+		if chunked && d.lengths > 0 {
+			out.KeepAlive = false // RFC 9112 6.3
+		}
+		return kept, nil
+	case len(kept) > 0 && !(chunked && d.lengths == 0):
+		return kept, r.Deviate("transfer coding that is not chunked alone")
+	}
+	return kept, r.odd("transfer coding that is not chunked alone")
+}

@@ -1,0 +1,251 @@
+package http1
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+)
+
+// Lines collects the lines of a head as far as the blank line that ends it.
+type Lines struct {
+	Text  []byte // lines with their line ends
+	Rules *Rules
+
+	first  int  // start of the present head in Text
+	start  int  // start of the line in progress
+	begun  bool // the start line was read
+	fields int  // number of lines other than start lines, of all heads
+}
+
+// Next consumes bytes of p up to the end of the head and returns their number.
+func (l *Lines) Next(p []byte) (n int, done bool, err error) {
+	limit := MaxHead
+	if l.Rules.Mode == Stored {
+		limit = maxStoredHead
+	}
+	for n < len(p) && !done {
+		end := bytes.IndexByte(p[n:], '\n') + 1
+		if end == 0 {
+			end = len(p) - n
+		}
+		if len(l.Text)+end > limit {
+			return n + end, false, tooLarge("response head larger than %d bytes", limit)
+		}
+		l.Text = append(l.Text, p[n:n+end]...)
+		n += end
+		if l.Text[len(l.Text)-1] != '\n' {
+			break
+		}
+		if done, err = l.line(l.Text[l.start:]); err != nil {
+			return n, false, err
+		}
+		l.start = len(l.Text)
+	}
+	return n, done, nil
+}
+
+// line reports whether a complete line ends the head. [Tolerant] and [Stored]
+// skip blank lines before the start line.
+func (l *Lines) line(line []byte) (last bool, err error) {
+	switch {
+	case l.Rules.blank(line):
+		last = l.begun || l.Rules.Mode < Tolerant
+		if l.begun = false; !last {
+			err = l.Rules.Deviate("blank line before the status line")
+		}
+		return last, err
+	case !l.begun:
+		l.begun = true
+		return false, nil
+	}
+	if l.fields++; l.fields > MaxFields && l.Rules.Mode != Stored {
+		return false, tooLarge("response head of more than %d fields", MaxFields)
+	}
+	return false, nil
+}
+
+// Head returns the lines of the present head.
+func (l *Lines) Head() string { return string(l.Text[l.first:]) }
+
+// Restart expects another head, which is collected after text.
+func (l *Lines) Restart(text []byte) { l.Text, l.first, l.start = text, len(text), len(text) }
+
+// Complete returns the lines that have ended.
+func (l *Lines) Complete() []byte { return l.Text[:l.start] }
+
+// blank reports whether a line is empty. Some stored messages end their lines
+// in CR CR LF.
+func (r *Rules) blank(line []byte) bool {
+	if r.Mode == Stored {
+		return len(bytes.TrimRight(line, "\r\n")) == 0
+	}
+	return string(line) == "\r\n" || string(line) == "\n"
+}
+
+// IsResponse reports whether a head that begins with start has a status line.
+// Five bytes are enough.
+func (r *Rules) IsResponse(start string) bool {
+	const prefix = "HTTP/"
+	switch {
+	case strings.HasPrefix(start, prefix):
+		return true
+	case r.Mode < Tolerant:
+		return false
+	}
+	return len(start) >= len(prefix) && strings.EqualFold(start[:len(prefix)], prefix) || strings.HasPrefix(start, "ICY ")
+}
+
+// A Status is a status line (RFC 9112 4).
+type Status struct {
+	Proto string // "HTTP/1.1"; a [Stored] message may have another
+	Minor byte   // of the version
+	Code  int    // three digits; zero for a request
+}
+
+// ParseStatus parses a status line without its line end.
+func (r *Rules) ParseStatus(line string) (s Status, err error) {
+	version, rest, _ := strings.Cut(line, " ")
+	code, _, _ := strings.Cut(strings.TrimLeft(rest, " "), " ")
+	n, err := strconv.ParseUint(code, 10, 16)
+	s.Code = int(n)
+	if err != nil || len(code) != 3 || r.Mode == Strict && (n < 100 || rest[0] == ' ') {
+		if err := r.Deviate("status of no three digits, taken for 200"); err != nil {
+			return s, err
+		}
+		s.Code = 200
+	}
+	const prefix = "HTTP/1."
+	if len(version) == len(prefix)+1 && version[:len(prefix)] == prefix && version[len(prefix)] >= '0' && version[len(prefix)] <= '9' {
+		s.Proto, s.Minor = version, version[len(prefix)]-'0'
+		return s, nil
+	}
+	if s.Proto = "HTTP/1.0"; r.Mode == Stored {
+		s.Proto = version
+	}
+	return s, r.Deviate("version that is neither HTTP/1.0 nor HTTP/1.1")
+}
+
+// SplitHead splits a head into its start line, without its line end, and the
+// lines of the fields. Blank lines before the start line are dropped.
+func SplitHead(head string) (start, fields string) {
+	start, fields, _ = strings.Cut(strings.TrimLeft(head, "\r\n"), "\n")
+	return strings.TrimSuffix(start, "\r"), fields
+}
+
+// ParseHead parses the head of a response. A [Stored] request has no Status.
+func ParseHead[F Field](r *Rules, head string) (s Status, fields []F, err error) {
+	start, text := SplitHead(head)
+	if r.Mode != Stored || r.IsResponse(start) {
+		if s, err = r.ParseStatus(start); err != nil {
+			return s, nil, err
+		}
+	}
+	text, _ = Unfold(text)
+	fields, err = ParseFields[F](r, text)
+	return s, fields, err
+}
+
+// Unfold joins each field that spans several lines (RFC 9112 5.2). It reports
+// whether text has such a field.
+func Unfold(text string) (unfolded string, folded bool) {
+	if !strings.Contains(text, "\n ") && !strings.Contains(text, "\n\t") {
+		return text, false
+	}
+	out := make([]byte, 0, len(text))
+	for line := range strings.Lines(text) {
+		if len(out) > 0 && isBlank(line[0]) {
+			out = bytes.TrimRight(out, " \t\r\n")
+			line = strings.TrimLeft(line, " \t")
+			if line != "" && line != "\n" && line != "\r\n" {
+				out = append(out, ' ')
+			}
+		}
+		out = append(out, line...)
+	}
+	return string(out), true
+}
+
+// A Field is a header field. The parsers accept every type like it.
+type Field interface{ ~struct{ Name, Value string } }
+
+// ParseFields parses the lines of fields, none of which is folded (RFC 9112 5).
+func ParseFields[F Field](r *Rules, text string) ([]F, error) {
+	fields := make([]F, 0, min(strings.Count(text, "\n")+1, MaxFields))
+	for len(text) > 0 {
+		var line string
+		line, text = cutLine(text)
+		name, value, ok := plainField(line)
+		if !ok {
+			var err error
+			if name, value, err = r.oddField(line); err != nil {
+				return nil, err
+			}
+		}
+		if name != "" {
+			fields = append(fields, F(struct{ Name, Value string }{name, value}))
+		}
+	}
+	return fields, nil
+}
+
+// cutLine cuts the first line, without its line end, off text.
+func cutLine(text string) (line, rest string) {
+	end := strings.IndexByte(text, '\n')
+	if end < 0 {
+		end = len(text)
+	} else {
+		rest = text[end+1:]
+	}
+	return strings.TrimSuffix(text[:end], "\r"), rest
+}
+
+// plainField parses a line without a deviation, as nearly all are.
+func plainField(line string) (name, value string, ok bool) {
+	colon := 0
+	for colon < len(line) && inToken[line[colon]] {
+		colon++
+	}
+	if colon == 0 || colon == len(line) || line[colon] != ':' || HasControl(line[colon:]) {
+		return "", "", false
+	}
+	return line[:colon], Trim(line[colon+1:]), true
+}
+
+// oddField parses any other line. The name is empty if the line has no field.
+func (r *Rules) oddField(line string) (name, value string, err error) {
+	if HasControl(line) {
+		err = r.Deviate("control character in the head")
+		if r.Mode != Stored {
+			line = withoutControls(line)
+		}
+	}
+	if line == "" || err != nil {
+		return "", "", err
+	}
+	if isBlank(line[0]) {
+		return "", "", r.Deviate("field that begins with a blank")
+	}
+	before, value, ok := strings.Cut(line, ":")
+	if !ok {
+		return "", "", r.Deviate("line without a colon in the head")
+	}
+	name, value = strings.TrimRight(before, " "), strings.Trim(value, " \t\r")
+	switch {
+	case name != before && (strings.EqualFold(name, "Content-Length") || strings.EqualFold(name, "Transfer-Encoding")):
+		err = r.Deviate("blank before the colon of a field that frames the body")
+	case !ValidName(strings.ReplaceAll(name, " ", "")):
+		err = r.Deviate("field name that is no token")
+	case r.Mode == Strict: // the other modes keep it, as all implementations do
+		err = malformed("blank in a field name")
+	}
+	return strings.TrimSpace(name), value, err
+}
+
+func withoutControls(s string) string {
+	return strings.Map(func(c rune) rune {
+		if c < ' ' && c != '\t' || c == 0x7f {
+			return -1
+		}
+		return c
+	}, s)
+}
