@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"hash"
 	"strings"
+
+	"github.com/anyurl/fetch/internal/http1"
 )
 
 // Algorithm is how blocks and payloads are digested.
@@ -39,7 +41,7 @@ type Digester struct {
 	algorithm Algorithm
 	block     hash.Hash
 	payload   hash.Hash // nil: the payload is the block, or there is none
-	entity    *entity   // of an HTTP message
+	message   *http1.Message // nil: the block is none
 	raw       hash.Hash // of what follows the head of an HTTP message; nil: not wanted
 	none      bool      // records of this type have no payload
 	size      int64
@@ -50,7 +52,7 @@ func NewDigester(a Algorithm, t Type) *Digester {
 	d := &Digester{algorithm: a, block: a.hash()}
 	switch t {
 	case Response, Request:
-		d.payload, d.entity = a.hash(), new(entity)
+		d.payload, d.message = a.hash(), new(http1.Message)
 	case Resource, Conversion:
 	default:
 		d.none = true
@@ -62,12 +64,12 @@ func NewDigester(a Algorithm, t Type) *Digester {
 func (d *Digester) Write(p []byte) (int, error) {
 	d.size += int64(len(p))
 	d.block.Write(p)
-	if d.entity == nil {
+	if d.message == nil {
 		return len(p), nil
 	}
 	for rest := p; len(rest) > 0; {
-		behind := d.entity.state != atHead
-		n, payload := d.entity.next(rest)
+		behind := !d.message.InHead()
+		n, payload := d.message.Next(rest)
 		d.payload.Write(payload)
 		if d.raw != nil && behind {
 			d.raw.Write(rest[:n])
@@ -90,11 +92,11 @@ func (d *Digester) Payload() string {
 	switch {
 	case d.none:
 		return ""
-	case d.entity == nil:
+	case d.message == nil:
 		return d.Block()
 	}
-	d.payload.Write(d.entity.end())
-	if !d.entity.known() {
+	d.payload.Write(d.message.End())
+	if !d.message.Known() {
 		return ""
 	}
 	return d.algorithm.label(d.payload)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/http1"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -63,14 +64,14 @@ func (r *Reader) entry(h *Header) (fetch.Entry, error) {
 		e.URL = u
 	}
 	if isHTTP(e.Media) {
-		m := newMessage(r, 4<<10)
-		head, err := m.head()
+		m := http1.NewReader(r, 4<<10)
+		head, err := m.ReadHead()
 		if err != nil {
 			return fetch.Entry{}, err
 		}
 		status, fields := parseHead(head)
 		e.Media, e.Extra["status"] = fields.Get("Content-Type"), strconv.Itoa(status)
-		if e.Size = h.Length - int64(len(head)); m.entity.state != atBody {
+		if e.Size = h.Length - int64(len(head)); !m.Verbatim() {
 			e.Size = -1
 		}
 	}

@@ -1,51 +1,43 @@
 package warc
 
 import (
-	"strconv"
+	"io"
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/http1"
 )
 
-// parseHead reads the head of an HTTP message: the status of an answer, zero
-// for a request or what is neither, and its fields.
-func parseHead(head []byte) (status int, fields fetch.Header) {
-	first, rest, _ := strings.Cut(string(head), "\n")
-	if version, after, ok := strings.Cut(strings.TrimRight(first, "\r"), " "); ok && strings.HasPrefix(version, "HTTP/") {
-		code, _, _ := strings.Cut(strings.TrimLeft(after, " "), " ")
-		status, _ = strconv.Atoi(code)
+// storedRules returns the rules for heads in archives.
+func storedRules() *http1.Rules { return &http1.Rules{Mode: http1.Stored} }
+
+// HTTPHead reads the head of an http answer up to its blank line, which is
+// included; interim answers (1xx) before it are left out. It is what a revisit
+// repeats. An answer that ends early has the head that it has.
+func HTTPHead(answer io.Reader) ([]byte, error) { return http1.NewReader(answer, 4<<10).ReadHead() }
+
+// httpHead reads the head of an http answer.
+func httpHead(block io.Reader) (status int, fields fetch.Header, err error) {
+	head, err := HTTPHead(block)
+	if err != nil {
+		return 0, nil, err
 	}
-	return status, parseFields(rest)
+	status, fields = parseHead(head)
+	return status, fields, nil
 }
 
-// parseFields reads named fields (RFC 2822 section 2.2), folded lines
-// included. What is no field is left out.
-func parseFields(text string) (fields fetch.Header) {
-	var value []byte // of the last field, where it is folded
-	unfold := func() {
-		if len(value) > 0 {
-			fields[len(fields)-1].Value = strings.TrimSpace(string(value))
-		}
-		value = value[:0]
-	}
-	for line := range strings.SplitSeq(text, "\n") {
-		line = strings.TrimSuffix(line, "\r")
-		if folded := strings.TrimLeft(line, " \t"); folded != line && len(fields) > 0 {
-			if len(value) == 0 {
-				value = append(value, fields[len(fields)-1].Value...)
-			}
-			if folded = strings.TrimSpace(folded); folded != "" {
-				value = append(append(value, ' '), folded...)
-			}
-			continue
-		}
-		name, first, ok := strings.Cut(line, ":")
-		if name = strings.TrimSpace(name); ok && name != "" {
-			unfold()
-			fields = append(fields, fetch.Field{Name: name, Value: strings.TrimSpace(first)})
-		}
-	}
-	unfold()
+// parseHead parses the head of an http message. The status of a request, or of
+// anything else, is zero.
+func parseHead(head []byte) (status int, fields fetch.Header) {
+	s, fields, _ := http1.ParseHead[fetch.Field](storedRules(), string(head))
+	return s.Code, fields
+}
+
+// parseFields parses the named fields of a record, which have the syntax of
+// http (WARC 1.1 section 4).
+func parseFields(text string) fetch.Header {
+	text, _ = http1.Unfold(text)
+	fields, _ := http1.ParseFields[fetch.Field](storedRules(), text)
 	return fields
 }
 
@@ -54,10 +46,7 @@ func appendField(b []byte, name, value string) []byte {
 	if value == "" {
 		return b
 	}
-	b = append(b, name...)
-	b = append(b, ": "...)
-	b = append(b, value...)
-	return append(b, "\r\n"...)
+	return http1.AppendField(b, name, value)
 }
 
 // appendID writes a field whose value is an identifier in brackets.
@@ -70,10 +59,3 @@ func appendID(b []byte, name, id string) []byte {
 
 // plain reports whether text can stand in a field: it adds no line.
 func plain(text string) bool { return !strings.ContainsAny(text, "\r\n\x00") }
-
-// token reports whether name can be that of a field.
-func token(name string) bool {
-	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
-		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`()<>@,;:\"/[]?={}`, r)
-	})
-}

@@ -110,43 +110,6 @@ func FuzzHeader(f *testing.F) {
 	})
 }
 
-// FuzzEntity: the payload of a message is the same in whatever pieces its
-// block comes, and none of what is pushed is handed out twice.
-func FuzzEntity(f *testing.F) {
-	for _, s := range []string{plainAnswer, chunkedAnswer, gzipAnswer, "HTTP/1.1 100 Continue\r\n\r\n" + chunkedAnswer, answer("HTTP/1.1 200\r\nTransfer-Encoding: chunked", "hello")} {
-		f.Add([]byte(s), uint8(1))
-	}
-	f.Fuzz(func(t *testing.T, block []byte, size uint8) {
-		whole, known := entityOf(block, len(block)+1)
-		parts, known2 := entityOf(block, int(size)+1)
-		if !bytes.Equal(whole, parts) || known != known2 || len(whole) > len(block) {
-			t.Fatalf("%q or %q, %v or %v", whole, parts, known, known2)
-		}
-		m := newMessage(bytes.NewReader(block), int(size)+1)
-		read, err := io.ReadAll(m)
-		if err == nil && !bytes.Equal(read, whole) {
-			t.Fatalf("read %q, pushed %q", read, whole)
-		}
-		if err != nil && !errors.Is(err, fetch.Truncated) {
-			t.Fatal(err)
-		}
-	})
-}
-
-func entityOf(block []byte, size int) (all []byte, known bool) {
-	var e entity
-	for len(block) > 0 {
-		part := block[:min(size, len(block))]
-		block = block[len(part):]
-		for len(part) > 0 {
-			n, payload := e.next(part)
-			all = append(all, payload...)
-			part = part[n:]
-		}
-	}
-	return append(all, e.end()...), e.known()
-}
-
 // FuzzKey: a key is one word, and that of a key of another scheme is itself.
 func FuzzKey(f *testing.F) {
 	file, _ := os.ReadFile("testdata/surt.txt")

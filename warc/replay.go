@@ -137,7 +137,7 @@ func (a *Archive) answer(ctx context.Context, req *fetch.Request, rec *record) (
 		if rec.head.Type() != Revisit {
 			return a.respond(req, rec, first, head)
 		}
-		text, err := newMessage(rec, 4<<10).head()
+		text, err := HTTPHead(rec)
 		rec.Close()
 		if err != nil {
 			return nil, err

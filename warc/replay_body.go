@@ -33,7 +33,11 @@ func (b *replayed) Read(p []byte) (int, error) {
 	if b.hash != nil {
 		b.hash.Write(p[:n])
 	}
-	if err != io.EOF {
+	switch err {
+	case io.ErrUnexpectedEOF:
+		return n, fetch.Truncated.With(err)
+	case io.EOF:
+	default:
 		return n, err
 	}
 	if b.cut != "" {

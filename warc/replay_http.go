@@ -7,21 +7,21 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/autoindex"
 	"github.com/anyurl/fetch/internal/base"
 	"github.com/anyurl/fetch/internal/coding"
+	"github.com/anyurl/fetch/internal/http1"
 	"github.com/anyurl/fetch/uri"
 )
 
 // respondHTTP completes resp from an http answer in body: from head or, where
 // that is nil, from its own.
 func respondHTTP(req *fetch.Request, resp *fetch.Response, body *replayed, head []byte) error {
-	m := newMessage(body.Reader, 32<<10)
-	own, err := m.head()
+	m := http1.NewReader(body.Reader, 32<<10)
+	own, err := m.ReadHead()
 	if err != nil {
 		return err
 	}
@@ -37,10 +37,7 @@ func respondHTTP(req *fetch.Request, resp *fetch.Response, body *replayed, head 
 	resp.Proto, _, _ = strings.Cut(string(head), " ")
 	resp.Media = resp.Header.Get("Content-Type")
 	resp.Time, _ = http.ParseTime(resp.Header.Get("Last-Modified"))
-	resp.Size = -1
-	if n, err := strconv.ParseInt(resp.Header.Get("Content-Length"), 10, 64); err == nil && n >= 0 && m.entity.state == atBody {
-		resp.Size = n
-	}
+	resp.Size = m.Length()
 	resp.Body = body
 	switch {
 	case resp.Code >= 400:

@@ -237,7 +237,7 @@ func (c *check) block(in *Reader, h *Header, buffer []byte) error {
 		to = append(to, block)
 	}
 	if payload != nil && block != nil && block.algorithm == payload.algorithm {
-		block.entity, block.payload, block.raw = payload.entity, payload.payload, payload.raw
+		block.message, block.payload, block.raw = payload.message, payload.payload, payload.raw
 		payload = block
 	} else if payload != nil {
 		to = append(to, payload)

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/internal/coding"
+	"github.com/anyurl/fetch/internal/http1"
 	"github.com/anyurl/fetch/internal/peer"
 )
 
@@ -107,8 +108,8 @@ func contentOf(t *testing.T, r *Reader, h *Header) (content []byte, status int) 
 		}
 		return content, 0
 	}
-	m := newMessage(r, 100)
-	head, err := m.head()
+	m := http1.NewReader(r, 100)
+	head, err := m.ReadHead()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/http1"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -38,7 +39,7 @@ func (r *Record) check() error {
 
 func checkFields(fields fetch.Header) error {
 	for _, f := range fields {
-		if !token(f.Name) || !plain(f.Value) {
+		if !http1.ValidName(f.Name) || !plain(f.Value) {
 			return fetch.Usage.Errorf("%q: %q is no field", f.Name, f.Value)
 		}
 	}
@@ -84,8 +85,8 @@ func (r *Record) look(body io.ReadSeeker, d *Digester) error {
 	if err != nil {
 		return err
 	}
-	if r.Type == Response && d.entity.interim > 0 {
-		_, err = body.Seek(start+d.entity.interim, io.SeekStart)
+	if r.Type == Response && d.message.Interim() > 0 {
+		_, err = body.Seek(start+d.message.Interim(), io.SeekStart)
 		if err != nil {
 			return err
 		}
