@@ -1,17 +1,16 @@
 package mirror
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"io"
 	"io/fs"
-	"net/http"
 	"os"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/coding"
 	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/internal/http1"
 	"github.com/anyurl/fetch/warc"
 )
 
@@ -51,7 +50,8 @@ func (a *archive) openWARC(name string) (*os.File, error) {
 	return f, err
 }
 
-// object is what a record holds: of an http answer its entity.
+// object returns a reader of the object in a record. The object of an http
+// response is its payload without the content coding.
 func object(r *warc.Reader) (io.Reader, error) {
 	h, err := r.Next()
 	switch {
@@ -62,19 +62,18 @@ func object(r *warc.Reader) (io.Reader, error) {
 	case h.Type() != warc.Response:
 		return nil, errors.New("a record of type " + string(h.Type()))
 	}
-	answer := bufio.NewReader(r)
-	for {
-		resp, err := http.ReadResponse(answer, nil)
-		switch {
-		case err != nil:
-			return nil, err
-		case resp.StatusCode/100 == 1:
-			continue
-		}
-		list, err := coding.Of(resp.Header.Values("Content-Encoding"))
-		if len(list) == 0 || err != nil {
-			return resp.Body, err
-		}
-		return coding.NewReader(resp.Body, list, nil), nil
+	m := http1.NewReader(r, 32<<10)
+	head, err := m.ReadHead()
+	if err != nil {
+		return nil, err
 	}
+	status, fields, _ := http1.ParseHead[fetch.Field](&http1.Rules{Mode: http1.Stored}, string(head))
+	if status.Code == 0 {
+		return nil, errors.New("a response record without an http response")
+	}
+	list, err := coding.Of(fetch.Header(fields).Values("Content-Encoding"))
+	if len(list) == 0 || err != nil {
+		return m, err
+	}
+	return coding.NewReader(io.NopCloser(m), list, nil), nil
 }

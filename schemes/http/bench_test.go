@@ -2,7 +2,6 @@ package http
 
 import (
 	"bytes"
-	"context"
 	"io"
 	"strings"
 	"testing"
@@ -32,7 +31,7 @@ func BenchmarkReader(b *testing.B) {
 			for b.Loop() {
 				source.Reset([]byte(bench.wire))
 				c.r.Reset(c.Conn)
-				r := &reader{conn: c, ctx: context.Background(), stop: func() bool { return false }}
+				r := leaseReader(c)
 				if err := r.response(); err != nil {
 					b.Fatal(err)
 				}

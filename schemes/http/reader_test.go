@@ -40,9 +40,9 @@ type reading struct {
 	spent             bool
 }
 
-func readPieces(data []byte, size, buffer int, head bool) (got reading, r *reader) {
-	c := newConn(&pieces{left: data, size: size}, nil, "")
-	r = &reader{noBody: head, conn: c, ctx: context.Background()}
+// leaseReader returns a reader of c, which is not used again.
+func leaseReader(c *conn) *reader {
+	r := &reader{conn: c, ctx: context.Background()}
 	done := make(chan struct{})
 	close(done) // the pool closes what it gets
 	idle := sessions.Pool[*conn]{Done: done}
@@ -50,6 +50,13 @@ func readPieces(data []byte, size, buffer int, head bool) (got reading, r *reade
 		r.lease = l
 		return nil
 	})
+	return r
+}
+
+func readPieces(data []byte, size, buffer int, head bool) (got reading, r *reader) {
+	c := newConn(&pieces{left: data, size: size}, nil, "")
+	r = leaseReader(c)
+	r.noBody = head
 	r.got = func(p []byte) { got.heard += string(p) }
 	err := r.response()
 	if err == nil {
