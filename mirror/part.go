@@ -54,6 +54,10 @@ func (m *mirror) dropParts(ctx context.Context) error {
 	return nil
 }
 
+func (m *mirror) part(v *visit) (*save.File, error) {
+	return m.store.Part(partName(v.item.Key), v.item.URL, m.Client.Scheme(v.url.Scheme()).Traits.Weak)
+}
+
 // left opens what an earlier visit left of v, and has req ask for the rest; nil
 // is nothing. The record of an http exchange is of one answer alone.
 func (m *mirror) left(v *visit, req *fetch.Request) (*save.File, error) {
@@ -61,7 +65,7 @@ func (m *mirror) left(v *visit, req *fetch.Request) (*save.File, error) {
 	if _, left := m.parts.Load(name); !left || v.heard.how == wire {
 		return nil, nil
 	}
-	p, err := m.store.Part(name, v.item.URL)
+	p, err := m.part(v)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +106,7 @@ func (m *mirror) spool(v *visit, left *save.File) (*spool, error) {
 		return s, nil
 	case left == nil:
 		var err error
-		if p, err = m.store.Part(partName(v.item.Key), v.item.URL); err != nil {
+		if p, err = m.part(v); err != nil {
 			return s, err
 		}
 	}

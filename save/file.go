@@ -67,7 +67,11 @@ func (f *File) Sum() []byte {
 // State returns what f holds now. Before the request it says where to go on:
 // ask for the bytes from Offset on, if the object still has Validator. The
 // zero Offset asks for the whole.
-func (f *File) State() State { return f.state }
+func (f *File) State() State {
+	s := f.state
+	s.weak = f.o.Weak
+	return s
+}
 
 // Begin says what the body is that is about to be written: s.Offset is where
 // in the object it begins (that of the Response), s.Validator and s.Size are
@@ -88,7 +92,7 @@ func (f *File) Begin(s State) error {
 	if err := f.usable(); err != nil {
 		return err
 	}
-	have := f.state
+	have := f.State()
 	switch {
 	case f.device && f.begun && s.Offset != have.Offset:
 		return fetch.Local.Errorf("%s cannot be wound back", f.path)

@@ -3,7 +3,6 @@ package save
 import (
 	"bytes"
 	"io"
-	"strings"
 
 	"github.com/anyurl/fetch/fetch"
 )
@@ -12,12 +11,10 @@ import (
 // the rest belongs to them.
 const overlap = 4 << 10
 
-// Rest is the byte from which on the rest of the object is best asked for:
-// Offset, or a little before it where all that tells versions apart is size and
-// time, as by ftp.
+// Rest returns the first byte to request of the rest of the object. It is
+// Offset, or a little less under Options.Weak.
 func (s State) Rest() int64 {
-	scheme, _, _ := strings.Cut(s.URL, ":")
-	if s.Validator != "" && s.Offset > overlap && (scheme == "ftp" || scheme == "ftps") {
+	if s.weak && s.Validator != "" && s.Offset > overlap {
 		return s.Offset - overlap
 	}
 	return s.Offset

@@ -40,21 +40,21 @@ func TestResume(t *testing.T) {
 		fault fetch.Fault // of Begin
 		want  string
 	}{
-		{"goes on", resume, "v1", save.State{url, "v1", 8, size, false},
+		{"goes on", resume, "v1", save.State{URL: url, Validator: "v1", Offset: 8, Size: size},
 			save.State{Validator: "v1", Offset: 8, Size: size}, body[8:], 0, body},
-		{"a server that repeats no validator", resume, "v1", save.State{url, "v1", 8, size, false},
+		{"a server that repeats no validator", resume, "v1", save.State{URL: url, Validator: "v1", Offset: 8, Size: size},
 			save.State{Offset: 8, Size: -1}, body[8:], 0, body},
-		{"the whole again", resume, "v1", save.State{url, "v1", 8, size, false},
+		{"the whole again", resume, "v1", save.State{URL: url, Validator: "v1", Offset: 8, Size: size},
 			save.State{Validator: "v2", Size: 5}, "other", 0, "other"},
-		{"the end of another version", resume, "v1", save.State{url, "v1", 8, size, false},
+		{"the end of another version", resume, "v1", save.State{URL: url, Validator: "v1", Offset: 8, Size: size},
 			save.State{Validator: "v2", Offset: 8, Size: size}, "", fetch.Mismatch, ""},
-		{"the end of an object of another size", resume, "v1", save.State{url, "v1", 8, size, false},
+		{"the end of an object of another size", resume, "v1", save.State{URL: url, Validator: "v1", Offset: 8, Size: size},
 			save.State{Validator: "v1", Offset: 8, Size: size + 1}, "", fetch.Mismatch, ""},
-		{"bytes from before the offset", resume, "v1", save.State{url, "v1", 8, size, false},
+		{"bytes from before the offset", resume, "v1", save.State{URL: url, Validator: "v1", Offset: 8, Size: size},
 			save.State{Validator: "v1", Offset: 4, Size: size}, "", fetch.Protocol, ""},
-		{"bytes from behind the offset", resume, "v1", save.State{url, "v1", 8, size, false},
+		{"bytes from behind the offset", resume, "v1", save.State{URL: url, Validator: "v1", Offset: 8, Size: size},
 			save.State{Validator: "v1", Offset: 9, Size: size}, "", fetch.Protocol, ""},
-		{"strict", save.Options{Resume: true, URL: url, Strict: true}, "v1", save.State{url, "v1", 8, size, false},
+		{"strict", save.Options{Resume: true, URL: url, Strict: true}, "v1", save.State{URL: url, Validator: "v1", Offset: 8, Size: size},
 			save.State{Validator: "v1", Offset: 8, Size: size}, body[8:], 0, body},
 		{"another URL", save.Options{Resume: true, URL: url + "2"}, "v1",
 			save.State{URL: url + "2", Size: -1}, save.State{Size: size}, body, 0, body},
@@ -266,7 +266,7 @@ func TestResumeFileTwice(t *testing.T) {
 	wantFault(t, err, fetch.Exists) // no part of this URL, and the file is no proof
 
 	f = create(t, out, resume)
-	if got, want := f.State(), (save.State{url, "v1", 10, int64(len(body)), true}); got != want {
+	if got, want := f.State(), (save.State{URL: url, Validator: "v1", Offset: 10, Size: int64(len(body)), Unverified: true}); got != want {
 		t.Errorf("State() = %+v, want %+v", got, want)
 	}
 	if err := f.Begin(save.State{Validator: "v1", Offset: 10, Size: -1}); err != nil {

@@ -62,6 +62,11 @@ type Options struct {
 	// nobody knows what it is: State.Unverified.
 	Resume bool
 
+	// Weak says that validators of URL are a size and a time, which two versions
+	// may share (see fetch.Traits). A resumed transfer then requests some bytes
+	// again and compares them: State.Rest.
+	Weak bool
+
 	// Strict makes that an error, fetch.Exists, and starts a part over that
 	// began that way.
 	Strict bool

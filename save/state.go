@@ -25,6 +25,8 @@ type State struct {
 	// Unverified says that nothing proves what is there to be of the version
 	// that is being read. The user should hear of it.
 	Unverified bool
+
+	weak bool // Options.Weak
 }
 
 // A record is the state file: a State, and the digest of the Offset bytes
@@ -76,7 +78,7 @@ func decode(r io.Reader) (s State, digest []byte, ok bool, err error) {
 		rec.Offset <= 0 || rec.Size < -1 || rec.Size >= 0 && rec.Size < rec.Offset {
 		return State{}, nil, false, nil
 	}
-	return State{rec.URL, rec.Validator, rec.Offset, rec.Size, rec.Unverified}, digest, true, nil
+	return State{URL: rec.URL, Validator: rec.Validator, Offset: rec.Offset, Size: rec.Size, Unverified: rec.Unverified}, digest, true, nil
 }
 
 // recall sets f at the place where it can go on: behind the part of an

@@ -62,8 +62,8 @@ func TestEncodeTooLong(t *testing.T) {
 
 // A state that we read is written as it was read.
 func FuzzState(f *testing.F) {
-	f.Add([]byte(encode(State{"http://h/", `"v"`, 10, -1, true}, sha256.New())))
-	f.Add([]byte(encode(State{"http://h/\xff<", "v", 10, 10, false}, sha256.New())))
+	f.Add([]byte(encode(State{URL: "http://h/", Validator: `"v"`, Offset: 10, Size: -1, Unverified: true}, sha256.New())))
+	f.Add([]byte(encode(State{URL: "http://h/\xff<", Validator: "v", Offset: 10, Size: 10}, sha256.New())))
 	f.Add([]byte(`{"version":1,"offset":1e2}`))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		s, digest, ok, err := decode(strings.NewReader(string(in)))

@@ -61,7 +61,10 @@ func (j *job) sink(req *fetch.Request) (sink, error) {
 	if f.remoteName || f.outputDir != "" {
 		j.opened.Do(func() { j.folder, _ = save.OpenFolder(f.outputDir) })
 	}
-	o := save.Options{URL: req.URL.Unredacted(), Resume: auto, Offset: offset, Strict: f.strict, Sum: f.sums(), Folder: j.folder}
+	o := save.Options{
+		URL: req.URL.Unredacted(), Weak: j.client.Scheme(req.URL.Scheme()).Traits.Weak,
+		Resume: auto, Offset: offset, Strict: f.strict, Sum: f.sums(), Folder: j.folder,
+	}
 	switch {
 	case f.skipExisting:
 		o.Existing = save.Refuse

@@ -9,12 +9,12 @@ import (
 	"github.com/anyurl/fetch/save"
 )
 
-// Part begins a large body that shall outlive its process, or goes on with what
-// an earlier one left of it. Name is the body's alone, and a name that every
-// system can hold; url is where it comes from. Closed before Adopt, what there
-// is of an object with a validator stays for the next Part of that name.
-func (s *Store) Part(name, url string) (*save.File, error) {
-	return save.Create(filepath.Join(s.dir, Tmp, name), save.Options{URL: url, Resume: true, Strict: true})
+// Part opens the file of a large body, which a later process may resume. Name
+// is unique to the body, and valid on every system. Url and weak are those of
+// save.Options. If the file is closed before Adopt and its object has a
+// validator, the next Part of that name resumes it.
+func (s *Store) Part(name, url string, weak bool) (*save.File, error) {
+	return save.Create(filepath.Join(s.dir, Tmp, name), save.Options{URL: url, Weak: weak, Resume: true, Strict: true})
 }
 
 // Adopt makes p, which is whole, a File like those of Create: durable, and
