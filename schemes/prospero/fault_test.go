@@ -3,7 +3,6 @@ package prospero_test
 import (
 	"context"
 	"errors"
-	"io"
 	"net"
 	"net/netip"
 	"strings"
@@ -13,32 +12,11 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/schemes/prospero/ardp"
 	"github.com/anyurl/fetch/schemes/prospero/prospertest"
 )
-
-type result struct {
-	fault, body string
-	err         error
-	took        time.Duration
-}
-
-func get(ctx context.Context, c *fetch.Client, req *fetch.Request) (r result) {
-	began := time.Now()
-	resp, err := c.Do(ctx, req)
-	if err == nil {
-		var b []byte
-		b, err = io.ReadAll(resp.Body)
-		resp.Body.Close()
-		r.body = string(b)
-	}
-	r.err, r.took, r.fault = err, time.Since(began), "ok"
-	if err != nil {
-		r.fault = fetch.FaultOf(err).String()
-	}
-	return r
-}
 
 // object is a server that has an object, whose contents are sent as they are
 // given here.
@@ -135,13 +113,11 @@ func TestFaults(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				client, s := serve(t, c.p)
-				got := get(t.Context(), client, request(t, host+c.path))
-				if got.fault != c.fault || got.took > c.took || got.body != c.body && !(strings.Contains(c.body, `"`) && strings.Contains(got.body, c.body)) {
-					t.Errorf("got %s, %q, %v after %v, want %s, %q within %v", got.fault, got.body, got.err, got.took, c.fault, c.body, c.took)
+				got := fetchtest.Exchange(t.Context(), client, request(t, host+c.path))
+				if strings.Contains(c.body, `"`) && strings.Contains(got.Body, c.body) { // part of an entry
+					c.body = got.Body
 				}
-				if got.err != nil && strings.ContainsAny(got.err.Error(), "\r\n\t\x1b\x07") {
-					t.Errorf("raw bytes in %q", got.err)
-				}
+				got.Check(t, c.fault, c.body, c.took)
 				if n := len(s.Requests()); n > 16 {
 					t.Errorf("%d datagrams were sent", n)
 				}
@@ -195,27 +171,7 @@ func listen(t *testing.T) *net.UDPConn {
 	return conn
 }
 
-// TestNames: whatever the resolver says.
-func TestNames(t *testing.T) {
-	for _, err := range []*net.DNSError{{Err: "no such host", IsNotFound: true}, {Err: "server misbehaving", IsTemporary: true}} {
-		c := client(t, func(o *fetch.Options) {
-			o.Resolver = resolver{err}
-			o.Dial = func(context.Context, string, netip.AddrPort) (net.Conn, error) {
-				t.Error("dialled")
-				return nil, syscall.ECONNREFUSED
-			}
-		})
-		if _, got := c.Get(t.Context(), "prospero://nowhere.example/x"); !errors.Is(got, fetch.DNS) || fetch.Retryable(got) != err.IsTemporary {
-			t.Errorf("%v: got %v", err, got)
-		}
-	}
-}
-
-type resolver struct{ err error }
-
-func (r resolver) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
-	return nil, r.err
-}
+func TestNames(t *testing.T) { fetchtest.Names(t, schemes(), "prospero://nowhere.example/x") }
 
 // TestTwoAddresses: a server of the days of IPv4 is found on a host that has got
 // another address since, where nobody listens.
@@ -225,8 +181,8 @@ func TestTwoAddresses(t *testing.T) {
 		silent := n.ServePackets("[2600:1::4]:1525", faultnet.Packets{})
 		s := n.ServePackets("198.41.0.4:1525", says(map[string]string{"LIST": "NONE-FOUND\n"}))
 		c := client(t, func(o *fetch.Options) { o.Dial, o.Resolver = n.Dial, addresses{"2600:1::4", "198.41.0.4"} })
-		if got := get(t.Context(), c, request(t, "prospero://old.example/x")); got.fault != "ok" || got.took > time.Second {
-			t.Errorf("got %v after %v", got.err, got.took)
+		if got := fetchtest.Exchange(t.Context(), c, request(t, "prospero://old.example/x")); got.Fault() != "ok" || got.Took > time.Second {
+			t.Errorf("got %v after %v", got.Err, got.Took)
 		}
 		c.Close()
 		silent.Close()
@@ -249,46 +205,20 @@ func TestCanceled(t *testing.T) {
 		client, s := serve(t, faultnet.Packets{})
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
-		if got := get(ctx, client, request(t, host+"x")); got.fault != "timeout" || got.took != 5*time.Second {
-			t.Errorf("got %v after %v", got.err, got.took)
+		if got := fetchtest.Exchange(ctx, client, request(t, host+"x")); got.Fault() != "timeout" || got.Took != 5*time.Second {
+			t.Errorf("got %v after %v", got.Err, got.Took)
 		}
 		client.Close()
 		s.Close()
 	})
 }
 
-// TestSweep: every operation on the network fails in turn.
+// TestSweep lets every operation on the network fail.
 func TestSweep(t *testing.T) {
 	text := strings.Repeat("it's 0123456789abcdef\n", 2000)
-	server := func() faultnet.Packets {
+	fetchtest.Sweep{Schemes: schemes, URLs: []string{host + "x"}, Body: text, Serve: func(n *faultnet.Network) func() {
 		s := prospertest.NewServer("H")
 		s.Add(prospertest.Object{Name: "x", Target: "FILE", Contents: []byte(text), Attributes: []string{"INTRINSIC ACCESS-METHOD SEQUENCE PROSPERO-CONTENTS"}})
-		return faultnet.Packets{Answer: s.Answer}
-	}
-	faultnet.Sweep(t, 1, func(t *testing.T, at int, f faultnet.Failure) (count int) {
-		synctest.Test(t, func(t *testing.T) {
-			n := faultnet.NewNetwork(t)
-			s := n.ServePackets("192.0.2.1:1525", server())
-			ctx, b := faultnet.NewBreaker(t.Context(), at, f)
-			c := client(t, func(o *fetch.Options) { o.Dial = b.Dial(n.Dial) })
-			got := get(ctx, c, request(t, host+"x"))
-			switch {
-			case !strings.HasPrefix(text, got.body):
-				t.Errorf("%v at %d: got bytes that are not the object's", f, at)
-			case got.err == nil && got.body != text:
-				t.Errorf("%v at %d: %d bytes pass for the whole", f, at, len(got.body))
-			case got.err != nil && !b.Hit():
-				t.Errorf("%v at %d: %v", f, at, got.err)
-			case got.took > 3*time.Minute:
-				t.Errorf("%v at %d: took %v", f, at, got.took)
-			}
-			if got.err != nil && fetch.FaultOf(got.err) == fetch.Internal {
-				t.Errorf("%v at %d: nobody classed %v", f, at, got.err)
-			}
-			c.Close()
-			s.Close()
-			count = b.Count()
-		})
-		return count
-	})
+		return n.ServePackets("192.0.2.1:1525", faultnet.Packets{Answer: s.Answer}).Close
+	}}.Run(t)
 }

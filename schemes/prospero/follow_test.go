@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/schemes/prospero/ardp"
 )
@@ -57,9 +58,9 @@ func TestReferrals(t *testing.T) {
 		n.ServePackets("198.41.0.4:1525", c.p)
 		all := append(schemes(), bodyOf("ftp", 21), bodyOf("gopher", 70), bodyOf("wais", 210), bodyOf("http", 80), bodyOf("telnet", 23), bodyOf("nntp", 119))
 		client := fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: n.Dial}, all...)
-		got := get(t.Context(), client, &fetch.Request{URL: request(t, "prospero://198.41.0.4/x").URL})
-		if got.body != c.want && got.fault != c.want {
-			t.Errorf("%s: got %q, %v, want %s", c.name, got.body, got.err, c.want)
+		got := fetchtest.Exchange(t.Context(), client, &fetch.Request{URL: request(t, "prospero://198.41.0.4/x").URL})
+		if got.Body != c.want && got.Fault() != c.want {
+			t.Errorf("%s: got %q, %v, want %s", c.name, got.Body, got.Err, c.want)
 		}
 		client.Close()
 	}
@@ -69,8 +70,8 @@ func TestReferrals(t *testing.T) {
 // a directory.
 func TestForwarded(t *testing.T) {
 	for path, want := range map[string]string{
-		"moved":     "look at prospero://198.41.0.5//new/place;OBJECT-VERSION=3",
-		"moved/x y": "look at prospero://198.41.0.5//new/place/x%20y;OBJECT-VERSION=3",
+		"moved":     "redirect to prospero://198.41.0.5//new/place;OBJECT-VERSION=3",
+		"moved/x y": "redirect to prospero://198.41.0.5//new/place/x%20y;OBJECT-VERSION=3",
 	} {
 		client, _ := serve(t, says(map[string]string{
 			"DIRECTORY ASCII moved\n": "FORWARDED INTERNET-D 198.41.0.5 ASCII /new/place 3\n",
@@ -86,14 +87,14 @@ func TestForwarded(t *testing.T) {
 // TestElsewhere: a name that is a link to what another server has leads there.
 func TestElsewhere(t *testing.T) {
 	for name, c := range map[string]struct{ path, links, want string }{
-		"file":                         {"d/x", "LINK L FILE x INTERNET-D O.EXAMPLE(191) ASCII /real/x 3\n", "look at prospero://o.example:191//real/x;OBJECT-VERSION=3"},
-		"directory":                    {"d/x", "LINK L DIRECTORY x INTERNET-D O.EXAMPLE ASCII real 0\n", "look at prospero://o.example/real"},
-		"file of an alias":             {"AFTP/x", "LINK L FILE x INTERNET-D O.EXAMPLE ASCII real 0\n", "look at prospero://o.example/real"},
-		"another name here":            {"d/x", "LINK L DIRECTORY x INTERNET-D LOCALHOST ASCII real 0\n", "look at prospero://192.0.2.1/real"},
+		"file":                         {"d/x", "LINK L FILE x INTERNET-D O.EXAMPLE(191) ASCII /real/x 3\n", "redirect to prospero://o.example:191//real/x;OBJECT-VERSION=3"},
+		"directory":                    {"d/x", "LINK L DIRECTORY x INTERNET-D O.EXAMPLE ASCII real 0\n", "redirect to prospero://o.example/real"},
+		"file of an alias":             {"AFTP/x", "LINK L FILE x INTERNET-D O.EXAMPLE ASCII real 0\n", "redirect to prospero://o.example/real"},
+		"another name here":            {"d/x", "LINK L DIRECTORY x INTERNET-D LOCALHOST ASCII real 0\n", "redirect to prospero://192.0.2.1/real"},
 		"itself":                       {"d/x", "LINK L FILE x INTERNET-D LOCALHOST(1525) ASCII d/x 0\n", "not-found: get d/x: server says: FAILURE NOT-FOUND"},
 		"a directory that is itself":   {"d/x", "LINK L DIRECTORY x INTERNET-D 192.0.2.1 ASCII d/x 0\n", "not-found: get d/x: server names a directory and has none"},
 		"nowhere that we may go":       {"d/x", "LINK L NULL x INTERNET-D O.EXAMPLE ASCII real 0\n", "not-found: get d/x: server says: FAILURE NOT-FOUND"},
-		"another protocol comes first": {"d/x", "LINK L FILE x INTERNET-D O.EXAMPLE ASCII /real/x 0\nATTRIBUTE LINK FIELD ACCESS-METHOD SEQUENCE AFTP '' '' '' '' BINARY\n", "look at ftp://o.example/real/x;type=i"},
+		"another protocol comes first": {"d/x", "LINK L FILE x INTERNET-D O.EXAMPLE ASCII /real/x 0\nATTRIBUTE LINK FIELD ACCESS-METHOD SEQUENCE AFTP '' '' '' '' BINARY\n", "redirect to ftp://o.example/real/x;type=i"},
 	} {
 		client, _ := serve(t, says(map[string]string{"COMPONENTS\n": "FAILURE NOT-A-DIRECTORY\n", "GET-OBJECT-INFO": "FAILURE NOT-FOUND\n", "COMPONENTS x": c.links}))
 		if got := outcome(client.Do(t.Context(), request(t, host+c.path))); got != c.want {
@@ -130,8 +131,8 @@ func TestHandedOn(t *testing.T) {
 			n.ServePackets("198.41.0.5:"+port, says(map[string]string{"LIST": "NONE-FOUND\n"}))
 		}
 		client := client(t, func(o *fetch.Options) { o.Dial = n.Dial })
-		if got := get(t.Context(), client, request(t, "prospero://198.41.0.4/x")); got.fault != want {
-			t.Errorf("%s: got %v, want %s", address, got.err, want)
+		if got := fetchtest.Exchange(t.Context(), client, request(t, "prospero://198.41.0.4/x")); got.Fault() != want {
+			t.Errorf("%s: got %v, want %s", address, got.Err, want)
 		}
 		dials := n.Dialed()
 		if want == "ok" && len(dials) != 2 || want == "loop" && len(dials) != 6 || strings.HasPrefix(want, "policy") && len(dials) != 1 {
@@ -149,8 +150,8 @@ func TestPorts(t *testing.T) {
 		}
 	})
 	for _, port := range []string{"53", "123", "161", "1900", "5353", "11211", "15250", "80"} {
-		if got := get(t.Context(), c, request(t, "prospero://198.41.0.4:"+port+"/x")); got.fault != "policy-port" {
-			t.Errorf("port %s: got %v", port, got.err)
+		if got := fetchtest.Exchange(t.Context(), c, request(t, "prospero://198.41.0.4:"+port+"/x")); got.Fault() != "policy-port" {
+			t.Errorf("port %s: got %v", port, got.Err)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/schemes/prospero/message"
 	"github.com/anyurl/fetch/uri"
@@ -39,8 +40,8 @@ func FuzzNoExtraCommand(f *testing.F) {
 		s := n.ServePackets("198.41.0.4:1525", says(map[string]string{"CONTENTS": "FAILURE NOT-FOUND\n", "#ALL": "FAILURE NOT-FOUND\n", "COMPONENTS\n": "FAILURE NOT-A-DIRECTORY\n", "": "NONE-FOUND\n"}))
 		c := client(t, func(o *fetch.Options) { o.Dial = n.Dial })
 		for _, u := range urls {
-			consume(c.Do(t.Context(), &fetch.Request{URL: u}))
-			consume(c.Do(t.Context(), &fetch.Request{URL: u, Op: fetch.Stat}))
+			fetchtest.Drain(c.Do(t.Context(), &fetch.Request{URL: u}))
+			fetchtest.Drain(c.Do(t.Context(), &fetch.Request{URL: u, Op: fetch.Stat}))
 		}
 		s.Close()
 		for _, text := range texts(t, s) {
@@ -55,21 +56,6 @@ func FuzzNoExtraCommand(f *testing.F) {
 			}
 		}
 	})
-}
-
-// consume reads a response to its end.
-func consume(resp *fetch.Response, err error) error {
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	if resp.Kind == fetch.Menu {
-		for _, err = range resp.Entries() {
-		}
-		return err
-	}
-	_, err = io.Copy(io.Discard, resp.Body)
-	return err
 }
 
 // FuzzProsperoReply: no reply makes more of a URL than an error, entries whose

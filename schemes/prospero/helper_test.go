@@ -1,15 +1,13 @@
 package prospero_test
 
 import (
-	"fmt"
-	"io"
-	"sort"
 	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/schemes/prospero"
 	"github.com/anyurl/fetch/schemes/prospero/ardp"
@@ -24,13 +22,7 @@ const host = "prospero://192.0.2.1/"
 func schemes() []fetch.Scheme { return prospero.Schemes(prospero.Options{}) }
 
 func client(t testing.TB, change ...func(*fetch.Options)) *fetch.Client {
-	opts := fetch.Options{Policy: fetch.Typed()}
-	for _, f := range change {
-		f(&opts)
-	}
-	c := fetch.New(opts, schemes()...)
-	t.Cleanup(func() { c.Close() })
-	return c
+	return fetchtest.NewClient(t, schemes(), change...)
 }
 
 // serve starts a server in memory and returns a client of it.
@@ -57,12 +49,12 @@ func says(replies map[string]string) faultnet.Packets {
 
 func request(t testing.TB, url string) *fetch.Request {
 	t.Helper()
-	u, err := fetch.ParseURL(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &fetch.Request{URL: u, NoFollow: true}
+	req := fetchtest.NewRequest(t, url)
+	req.NoFollow = true
+	return req
 }
+
+func outcome(resp *fetch.Response, err error) string { return fetchtest.Describe(resp, err, host) }
 
 // texts are the requests that a server has got, joined of their packets and
 // without headers.
@@ -81,51 +73,4 @@ func texts(t testing.TB, s *faultnet.PacketServer) (all []string) {
 		}
 	}
 	return all
-}
-
-// outcome is a response in words, or an error by its fault.
-func outcome(resp *fetch.Response, err error) string {
-	if err != nil {
-		return fmt.Sprintf("%v: %v", fetch.FaultOf(err), strings.ReplaceAll(err.Error(), host, ""))
-	}
-	defer resp.Body.Close()
-	if !resp.Location.IsZero() {
-		return "look at " + resp.Location.String()
-	}
-	head := strings.TrimSpace(fmt.Sprintf("%v %s", resp.Kind, resp.Media))
-	if resp.Size >= 0 {
-		head += fmt.Sprintf(" %d bytes", resp.Size)
-	}
-	if resp.Kind != fetch.Menu {
-		body, err := io.ReadAll(resp.Body)
-		if err != nil {
-			return fmt.Sprintf("%s: %v after %q: %v", head, fetch.FaultOf(err), body, err)
-		}
-		return fmt.Sprintf("%s: %q", head, body)
-	}
-	var all []string
-	for e, err := range resp.Entries() {
-		if err != nil {
-			all = append(all, fmt.Sprintf("%v: %v", fetch.FaultOf(err), err))
-			break
-		}
-		all = append(all, show(e))
-	}
-	return strings.Join(all, "\n")
-}
-
-func show(e fetch.Entry) string {
-	s := strings.TrimSpace(fmt.Sprintf("%v %q %s", e.Kind, e.Name, strings.TrimPrefix(e.URL.String(), host)))
-	if e.Size >= 0 {
-		s += fmt.Sprintf(" %d", e.Size)
-	}
-	if !e.Time.IsZero() {
-		s += " " + e.Time.Format("20060102150405")
-	}
-	var extra []string
-	for k, v := range e.Extra {
-		extra = append(extra, fmt.Sprintf("%s=%q", k, v))
-	}
-	sort.Strings(extra)
-	return strings.TrimSpace(s + " " + strings.Join(extra, " "))
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/schemes/prospero/ardp"
 )
@@ -82,9 +83,9 @@ func TestSlow(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				client, s := serve(t, c.p)
-				got := get(t.Context(), client, request(t, host+"x"))
-				if fault := fetch.FaultOf(got.err); fault != fetch.Timeout && fault != fetch.Truncated || got.took > 11*time.Minute || !strings.Contains(got.body, c.body) {
-					t.Errorf("got %q, %v after %v", got.body, got.err, got.took)
+				got := fetchtest.Exchange(t.Context(), client, request(t, host+"x"))
+				if fault := fetch.FaultOf(got.Err); fault != fetch.Timeout && fault != fetch.Truncated || got.Took > 11*time.Minute || !strings.Contains(got.Body, c.body) {
+					t.Errorf("got %q, %v after %v", got.Body, got.Err, got.Took)
 				}
 				client.Close()
 				s.Close()
@@ -143,9 +144,9 @@ func TestLargeLink(t *testing.T) {
 		"two of almost as much as goes": {strings.Repeat(link("/x")+strings.Repeat("ATTRIBUTE OBJECT FIELD X SEQUENCE "+strings.Repeat("x", 1000)+"\n", 240), 2), "ok", 2},
 	} {
 		client, _ := serve(t, says(map[string]string{"LIST": c.text}))
-		got := get(t.Context(), client, request(t, host+"x"))
-		if n := strings.Count(got.body, "ftp://"); got.fault != c.fault || n != c.urls {
-			t.Errorf("%s: got %d URLs in %d bytes, %v, want %d", name, n, len(got.body), got.err, c.urls)
+		got := fetchtest.Exchange(t.Context(), client, request(t, host+"x"))
+		if n := strings.Count(got.Body, "ftp://"); got.Fault() != c.fault || n != c.urls {
+			t.Errorf("%s: got %d URLs in %d bytes, %v, want %d", name, n, len(got.Body), got.Err, c.urls)
 		}
 	}
 }

@@ -6,20 +6,14 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/schemes/prospero"
 	"github.com/anyurl/fetch/uri"
 )
 
+// planOf returns the plan without the lines that every request begins with.
 func planOf(req *fetch.Request) string {
-	steps, err := schemes()[0].Plan(req)
-	if err != nil {
-		return fmt.Sprintf("%v: %v", fetch.FaultOf(err), err)
-	}
-	var all []string
-	for _, s := range steps {
-		all = append(all, s.String())
-	}
-	return strings.TrimPrefix(strings.Join(all, "; "), "VERSION 5 fetch; AUTHENTICATE '' UNAUTHENTICATED anonymous; ")
+	return strings.TrimPrefix(fetchtest.Plan(schemes()[0], req), "VERSION 5 fetch; AUTHENTICATE '' UNAUTHENTICATED anonymous; ")
 }
 
 func TestPlan(t *testing.T) {

@@ -22,14 +22,14 @@ const (
 func TestRecorded(t *testing.T) {
 	for _, c := range []struct{ path, want string }{
 		{"AFTP/pub", `menu "many" prospero://192.0.2.1:15250/AFTP/pub/many 20261120131127` + dir + `
-document "hello.txt" prospero://192.0.2.1:15250/AFTP/pub/hello.txt 19 20261120130814 access="ftp://192.0.2.1/pub/hello.txt;type=i"` + file + `
+document "hello.txt" prospero://192.0.2.1:15250/AFTP/pub/hello.txt text/plain 19 20261120130814 access="ftp://192.0.2.1/pub/hello.txt;type=i"` + file + `
 menu "odd names" prospero://192.0.2.1:15250/AFTP/pub/odd%20names 20261120131127` + dir + `
 menu "papers" prospero://192.0.2.1:15250/AFTP/pub/papers 20261120130814` + dir + `
-document "link.txt" prospero://192.0.2.1:15250/AFTP/pub/link.txt 19 20261120130814 access="ftp://192.0.2.1/pub/link.txt;type=i"` + file + `
-document "alpha.txt" prospero://192.0.2.1:15250/AFTP/pub/alpha.txt 128 20261120130814 access="ftp://192.0.2.1/pub/alpha.txt;type=i"` + file},
-		{"AFTP/pub/odd%20names", `document "it's a file.txt" prospero://192.0.2.1:15250/AFTP/pub/odd%20names/it's%20a%20file.txt 2 20261120131127 access="ftp://192.0.2.1/pub/odd%20names/it's%20a%20file.txt;type=i"` + file},
-		{"AFTP/pub/hello.txt", "look at ftp://192.0.2.1/pub/hello.txt;type=i"},
-		{"/srv/pros/aftp/pub/hello.txt", `document text/plain 19 bytes: "anonymous ftp file\n"`},
+document "link.txt" prospero://192.0.2.1:15250/AFTP/pub/link.txt text/plain 19 20261120130814 access="ftp://192.0.2.1/pub/link.txt;type=i"` + file + `
+document "alpha.txt" prospero://192.0.2.1:15250/AFTP/pub/alpha.txt text/plain 128 20261120130814 access="ftp://192.0.2.1/pub/alpha.txt;type=i"` + file},
+		{"AFTP/pub/odd%20names", `document "it's a file.txt" prospero://192.0.2.1:15250/AFTP/pub/odd%20names/it's%20a%20file.txt text/plain 2 20261120131127 access="ftp://192.0.2.1/pub/odd%20names/it's%20a%20file.txt;type=i"` + file},
+		{"AFTP/pub/hello.txt", "redirect to ftp://192.0.2.1/pub/hello.txt;type=i"},
+		{"/srv/pros/aftp/pub/hello.txt", `document text/plain Prospero 19 bytes: "anonymous ftp file\n"`},
 		{"AFTP/pub/nothing", "not-found: get AFTP/pub/nothing: server says: FAILURE NOT-FOUND"},
 		{"nothing", "not-found: get nothing: server says: FAILURE NOT-FOUND"},
 	} {

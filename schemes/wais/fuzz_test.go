@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/schemes/wais/waistest"
 	"github.com/anyurl/fetch/schemes/wais/z3950"
@@ -50,7 +51,7 @@ func checkSent(t *testing.T, u uri.URI) {
 			io.Writer
 		}{io.TeeReader(far, &sent), far})
 	})
-	consume(c.Do(t.Context(), &fetch.Request{URL: u}))
+	fetchtest.Drain(c.Do(t.Context(), &fetch.Request{URL: u}))
 	c.Close()
 	done()
 	want, _, _ := strings.Cut(strings.TrimPrefix(u.Path(), "/"), "/")
@@ -105,21 +106,6 @@ func pipeTo(t *testing.T, serve func(far net.Conn)) (c *fetch.Client, done func(
 	}
 }
 
-// consume reads a response to its end.
-func consume(resp *fetch.Response, err error) error {
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	if resp.Kind == fetch.Menu {
-		for _, err = range resp.Entries() {
-		}
-		return err
-	}
-	_, err = io.Copy(io.Discard, resp.Body)
-	return err
-}
-
 // FuzzWAISURL: the URL of a document that was read and written names the same,
 // and stays so when it is normalised.
 func FuzzWAISURL(f *testing.F) {
@@ -168,12 +154,12 @@ func FuzzWAISAnswer(f *testing.F) {
 	paths := []string{"db?x", known, endless, "notes/" + notesSrc}
 	f.Fuzz(func(t *testing.T, answers []byte, what byte) {
 		c, done := pipeTo(t, func(far net.Conn) { answerAll(far, answers) })
-		req := request(t, "wais://198.41.0.4/"+paths[int(what)%len(paths)])
+		req := fetchtest.NewRequest(t, "wais://198.41.0.4/"+paths[int(what)%len(paths)])
 		if what >= 128 {
-			req = request(t, "wais://198.41.0.4/db")
+			req = fetchtest.NewRequest(t, "wais://198.41.0.4/db")
 			req.Op = fetch.Stat
 		}
-		if err := consume(c.Do(t.Context(), req)); err != nil && fetch.FaultOf(err) == fetch.Internal {
+		if err := fetchtest.Drain(c.Do(t.Context(), req)); err != nil && fetch.FaultOf(err) == fetch.Internal {
 			t.Fatalf("nobody classed %v", err)
 		}
 		c.Close()

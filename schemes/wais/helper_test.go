@@ -1,15 +1,14 @@
 package wais_test
 
 import (
-	"fmt"
-	"io"
-	"sort"
 	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
 
+	"context"
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/schemes/wais"
 	"github.com/anyurl/fetch/schemes/wais/waistest"
@@ -24,13 +23,7 @@ const host = "wais://192.0.2.1/"
 func schemes() []fetch.Scheme { return wais.Schemes(wais.Options{}) }
 
 func client(t testing.TB, change ...func(*fetch.Options)) *fetch.Client {
-	opts := fetch.Options{Policy: fetch.Typed()}
-	for _, f := range change {
-		f(&opts)
-	}
-	c := fetch.New(opts, schemes()...)
-	t.Cleanup(func() { c.Close() })
-	return c
+	return fetchtest.NewClient(t, schemes(), change...)
 }
 
 // serve starts a server in memory and returns a client of it.
@@ -40,53 +33,16 @@ func serve(t testing.TB, scripts ...faultnet.Script) (*fetch.Client, *faultnet.S
 	return client(t, func(o *fetch.Options) { o.Dial = n.Dial }), s
 }
 
-func request(t testing.TB, url string) *fetch.Request {
-	t.Helper()
-	u, err := fetch.ParseURL(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &fetch.Request{URL: u}
+func get(ctx context.Context, t testing.TB, c *fetch.Client, url string) fetchtest.Result {
+	return fetchtest.Exchange(ctx, c, fetchtest.NewRequest(t, url))
 }
 
-// outcome is a response in words, or an error by its fault.
+// outcome describes a response. A description of a database is text too.
 func outcome(resp *fetch.Response, err error) string {
-	if err != nil {
-		return fmt.Sprintf("%v: %v", fetch.FaultOf(err), strings.ReplaceAll(err.Error(), host, ""))
+	if err == nil && strings.HasPrefix(resp.Media, "application/x-wais") {
+		return fetchtest.DescribeBody(resp, err, host)
 	}
-	defer resp.Body.Close()
-	head := fmt.Sprintf("%v %s", resp.Kind, resp.Media)
-	if resp.Size >= 0 {
-		head += fmt.Sprintf(" %d bytes", resp.Size)
-	}
-	if resp.Kind != fetch.Menu || strings.HasPrefix(resp.Media, "application/x-wais") {
-		body, err := io.ReadAll(resp.Body)
-		if err != nil {
-			return fmt.Sprintf("%s: %v after %d bytes: %v", head, fetch.FaultOf(err), len(body), err)
-		}
-		return fmt.Sprintf("%s: %q", strings.TrimSpace(head), body)
-	}
-	var all []string
-	for e, err := range resp.Entries() {
-		if err != nil {
-			return head + ": " + err.Error()
-		}
-		all = append(all, show(e))
-	}
-	return strings.Join(all, "\n")
-}
-
-func show(e fetch.Entry) string {
-	s := fmt.Sprintf("%v %q %s %s", e.Kind, e.Name, strings.TrimPrefix(e.URL.String(), host), e.Media)
-	if e.Size >= 0 {
-		s += fmt.Sprintf(" %d", e.Size)
-	}
-	var extra []string
-	for k, v := range e.Extra {
-		extra = append(extra, fmt.Sprintf("%s=%q", k, v))
-	}
-	sort.Strings(extra)
-	return s + " " + strings.Join(extra, " ")
+	return fetchtest.Describe(resp, err, host)
 }
 
 // messages takes what a client sent over its nth connection apart, and checks

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/schemes/wais/waistest"
 	"github.com/anyurl/fetch/schemes/wais/z3950"
@@ -47,7 +48,7 @@ func TestSlow(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				client, s := serve(t, c.script)
 				began := time.Now()
-				req := request(t, host+c.path)
+				req := fetchtest.NewRequest(t, host+c.path)
 				req.Op = c.op
 				resp, err := client.Do(t.Context(), req)
 				var body []byte
@@ -104,9 +105,9 @@ func TestLargeHit(t *testing.T) {
 	for size, entries := range map[int]int{100: 16, 10000: 16, 60000: 1} {
 		large := z3950.Record{Kind: z3950.Document, ID: []byte("\x03" + strings.Repeat("\xff", size-1)), Types: types, Headline: []byte("large")}
 		c, _ := serve(t, ready(faultnet.Send(message(large, document("small")))))
-		got := get(t.Context(), c, host+"db?x")
-		if n := strings.Count(got.body, `"large"`); n != entries || !strings.Contains(got.body, `"small"`) || got.err != nil {
-			t.Errorf("id of %d bytes: %d entries in %d bytes, %v, want %d", size, n, len(got.body), got.err, entries)
+		got := get(t.Context(), t, c, host+"db?x")
+		if n := strings.Count(got.Body, `"large"`); n != entries || !strings.Contains(got.Body, `"small"`) || got.Err != nil {
+			t.Errorf("id of %d bytes: %d entries in %d bytes, %v, want %d", size, n, len(got.Body), got.Err, entries)
 		}
 	}
 }
@@ -128,7 +129,7 @@ func TestURLs(t *testing.T) {
 	} {
 		hit := z3950.Record{Kind: z3950.Document, ID: []byte(id), Types: [][]byte{[]byte("URL")}, Headline: []byte(headline)}
 		c, _ := serve(t, ready(faultnet.Send(message(hit))))
-		resp, err := c.Do(t.Context(), request(t, host+"db?x"))
+		resp, err := c.Do(t.Context(), fetchtest.NewRequest(t, host+"db?x"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +148,7 @@ func TestManyDiagnostics(t *testing.T) {
 		all = append(all, diagnostic("SD", "too many"))
 	}
 	c, _ := serve(t, ready(faultnet.Send(message(append(all, document("b"))...))))
-	req := request(t, host+"db?x")
+	req := fetchtest.NewRequest(t, host+"db?x")
 	var notes []string
 	req.Trace = &fetch.Trace{Note: func(text string) { notes = append(notes, text) }}
 	if got := outcome(c.Do(t.Context(), req)); !strings.Contains(got, `"b"`) || len(notes) != 10 {
@@ -165,7 +166,7 @@ func TestHandBack(t *testing.T) {
 	for range 4 {
 		all.Go(func() {
 			for range 50 {
-				req := request(t, host+"db")
+				req := fetchtest.NewRequest(t, host+"db")
 				req.Op = fetch.Stat
 				if resp, err := c.Do(t.Context(), req); err != nil || resp.Header.Get("database-name") != "db" {
 					t.Errorf("got %+v, %v", resp, err)

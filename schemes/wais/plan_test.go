@@ -6,20 +6,9 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/uri"
 )
-
-func planOf(req *fetch.Request) string {
-	steps, err := schemes()[0].Plan(req)
-	if err != nil {
-		return fmt.Sprintf("%v: %v", fetch.FaultOf(err), err)
-	}
-	var all []string
-	for _, s := range steps {
-		all = append(all, s.String())
-	}
-	return strings.Join(all, "; ")
-}
 
 func TestPlan(t *testing.T) {
 	long := strings.Repeat("x", 65<<10)
@@ -78,7 +67,7 @@ func TestPlan(t *testing.T) {
 		{"words behind parameters", "wais://h/db?x&max=2&y", "invalid-uri: words behind the parameters of a search"},
 		{"like a hundred", "wais://h/db?x" + strings.Repeat("&like=T/3=x;", 100), "invalid-uri: search that names more than 32 documents"},
 	} {
-		if got := planOf(request(t, c.url)); got != c.want {
+		if got := fetchtest.Plan(schemes()[0], fetchtest.NewRequest(t, c.url)); got != c.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, c.want)
 		}
 	}
@@ -103,9 +92,9 @@ func TestPlanParts(t *testing.T) {
 		{"what a database is", "wais://h/db", func(r *fetch.Request) { r.Op = fetch.Stat }, "init 100000; search db; retrieve db its description"},
 		{"what a search is", "wais://h/db?x", func(r *fetch.Request) { r.Op = fetch.Stat }, ""},
 	} {
-		req := request(t, c.url)
+		req := fetchtest.NewRequest(t, c.url)
 		c.change(req)
-		got := planOf(req)
+		got := fetchtest.Plan(schemes()[0], req)
 		if i := strings.Index(got, "; bytes"); i >= 0 {
 			got = got[i+2:]
 		}
@@ -149,7 +138,7 @@ func TestQuery(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, c.want)
 		} else if err == nil {
-			if plan := planOf(&fetch.Request{URL: u}); !strings.HasPrefix(plan, "init ") {
+			if plan := fetchtest.Plan(schemes()[0], &fetch.Request{URL: u}); !strings.HasPrefix(plan, "init ") {
 				t.Errorf("%s: %s cannot be fetched: %s", c.name, u, plan)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/schemes/wais"
 	"github.com/anyurl/fetch/schemes/wais/waistest"
@@ -55,9 +56,9 @@ func TestPseudoHits(t *testing.T) {
 		{"many of them", "x", append(slices.Repeat([]z3950.Record{information}, 20), real, syntax), "ok", 21, 1},
 	} {
 		client, _ := serve(t, faultnet.Script{ask, faultnet.Send(initOK(100_000)), ask, faultnet.Send(message(c.answer...))})
-		got := get(t.Context(), client, host+"db?"+strings.ReplaceAll(c.query, "(", "%28"))
-		if n := strings.Count(got.body, "\n"); got.fault != c.fault || n != c.entries {
-			t.Errorf("%s: got %s, %d entries, %v, want %s, %d", c.name, got.fault, n, got.err, c.fault, c.entries)
+		got := get(t.Context(), t, client, host+"db?"+strings.ReplaceAll(c.query, "(", "%28"))
+		if n := strings.Count(got.Body, "\n"); got.Fault() != c.fault || n != c.entries {
+			t.Errorf("%s: got %s, %d entries, %v, want %s, %d", c.name, got.Fault(), n, got.Err, c.fault, c.entries)
 		}
 	}
 }
@@ -84,7 +85,7 @@ func TestInfoMissing(t *testing.T) {
 		{"a search of stop words", []faultnet.Script{ready(send(catalogue), ask, send(diagnostic("S5", "only stop words")))}, "ok"},
 	} {
 		client, _ := serve(t, c.scripts...)
-		req := request(t, host+"db")
+		req := fetchtest.NewRequest(t, host+"db")
 		req.Op = fetch.Stat
 		resp, err := client.Do(t.Context(), req)
 		fault := "ok"
@@ -110,8 +111,8 @@ func TestRetrieveMissing(t *testing.T) {
 		{"the server is gone", []faultnet.Script{ready()}, "connect"},
 	} {
 		client, _ := serve(t, c.scripts...)
-		if got := get(t.Context(), client, host+known); got.fault != c.fault {
-			t.Errorf("%s: got %s, %v, want %s", c.name, got.fault, got.err, c.fault)
+		if got := get(t.Context(), t, client, host+known); got.Fault() != c.fault {
+			t.Errorf("%s: got %s, %v, want %s", c.name, got.Fault(), got.Err, c.fault)
 		}
 	}
 }
@@ -145,7 +146,7 @@ func TestLimit(t *testing.T) {
 	} {
 		server := &waistest.Server{Databases: map[string]*waistest.Database{"db": many(c.n)}, Buffer: c.buffer}
 		client, _ := serve(t, faultnet.Script{server.Step()})
-		req := request(t, host+"db?whale"+c.query)
+		req := fetchtest.NewRequest(t, host+"db?whale"+c.query)
 		var notes []string
 		req.Trace = &fetch.Trace{Note: func(text string) { notes = append(notes, text) }}
 		got := outcome(client.Do(t.Context(), req))

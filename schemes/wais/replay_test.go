@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/schemes/wais/waistest"
 	"github.com/anyurl/fetch/schemes/wais/z3950"
@@ -54,27 +55,27 @@ type replay struct {
 var replays = []replay{
 	{"02-init-search-fetch.hex", "notes?whale", []string{`Search type 3 "whale" in notes`},
 		hit("alpha.txt", "notes", alpha, "128", `lines="3" score="238"`) + "\n" + hit("beta.txt", "notes", beta, "64", `lines="2" score="230"`)},
-	{"02-init-search-fetch.hex", "notes/" + alpha, []string{"fetch doc 1 bytes 0..128 TEXT"}, `document text/plain 128 bytes: ` + quote(alphaText)},
+	{"02-init-search-fetch.hex", "notes/" + alpha, []string{"fetch doc 1 bytes 0..128 TEXT"}, `document text/plain WAIS 128 bytes: ` + quote(alphaText)},
 	{"03-chunking.hex", "notes?leviathan", []string{`Search "leviathan"`}, hit("big.txt", "notes", big, "280000", `lines="4000" score="50"`)},
 	{"04-nohits.hex", "notes?zzzznothing", []string{"Search, no hit"},
-		`info "Search produced no result. Here's the Catalog for database: notes"   lines="21" score="0" source="notes" types="TEXT"`},
+		`info "Search produced no result. Here's the Catalog for database: notes" lines="21" score="0" source="notes" types="TEXT"`},
 	{"05-help.hex", "notes?", []string{"Search empty"},
 		`menu "Information on database: notes" notes/` + notesSrc + ` application/x-wais-source 538 lines="25" score="1000" source="notes" types="WSRC"` + "\n" +
 			`document "Catalog for database: notes" notes/` + notesCat + ` text/plain 443 lines="21" score="1000" source="notes" types="TEXT"`},
 	{"05-help.hex", "notes?%3F", []string{`Search "?"`}, "server-perm: get notes?%3F: server says: query syntax error: ? (S1)"},
-	{"05-help.hex", "notes/" + notesSrc, []string{"fetch WSRC"}, `menu application/x-wais-source 538 bytes: "\n\n(:source`},
+	{"05-help.hex", "notes/" + notesSrc, []string{"fetch WSRC"}, `menu application/x-wais-source WAIS 538 bytes: "\n\n(:source`},
 	{"06-nodb.hex", "nosuchdb?whale", []string{"Search in missing database"},
 		"not-found: get nosuchdb?whale: server says: The following database is not available: /srv/wais/idx/nosuchdb (S1)"},
 	{"07-INFO.hex", "?whale", []string{"db INFO"},
 		`menu "pics.src" ` + infoSource("411", "pics") + ` application/x-wais-source 411 lines="19" score="187" source="/srv/wais/idx/INFO" types="WSRC"`},
 	{"08-gif.hex", "pics?whale", []string{"Search in pics"},
 		`document "whale.gif" pics/GIF/43/` + whaleID + ` image/gif 43 lines="1" score="490" source="/srv/wais/idx/pics" types="GIF"`},
-	{"08-gif.hex", "pics/GIF/43/" + whaleID, []string{"fetch GIF 43 bytes"}, `document image/gif 43 bytes: ` + quote(gif)},
+	{"08-gif.hex", "pics/GIF/43/" + whaleID, []string{"fetch GIF 43 bytes"}, `document image/gif WAIS 43 bytes: ` + quote(gif)},
 	{"09-multitype.hex", "multi?narwhal", []string{"Search in multi"},
 		`document "narwhal.TEXT   /srv/wais/data/multi/" multi/TEXT/24/` + narwhalID + ` text/plain 24 lines="1" score="298" source="/srv/wais/idx/multi" types="TEXT GIF"` + "\n" +
 			`document "narwhal.TEXT   /srv/wais/data/multi/" multi/GIF/` + narwhalID + ` image/gif lines="1" score="298" source="/srv/wais/idx/multi" types="TEXT GIF"`},
-	{"09-multitype.hex", "multi/TEXT/24/" + narwhalID, []string{"fetch as TEXT"}, `document text/plain 24 bytes: "A narwhal drawn in text\n"`},
-	{"10-linechunk.hex", "notes/" + alpha + "#line=1,2", []string{"fetch line 1 only"}, `document text/plain: "The humpback whale sings long songs in the warm ocean.\n"`},
+	{"09-multitype.hex", "multi/TEXT/24/" + narwhalID, []string{"fetch as TEXT"}, `document text/plain WAIS 24 bytes: "A narwhal drawn in text\n"`},
+	{"10-linechunk.hex", "notes/" + alpha + "#line=1,2", []string{"fetch line 1 only"}, `document text/plain WAIS: "The humpback whale sings long songs in the warm ocean.\n"`},
 	{"11-feedback.hex", "notes?book&like=" + alpha + "&lines=1,2", []string{"feedback with line chunk"},
 		hit("alpha.txt", "notes", alpha, "128", `lines="3" score="2221"`) + "\n" + hit("gamma.txt", "notes", gamma, "83", `lines="2" score="833"`) + "\n" +
 			hit("beta.txt", "notes", beta, "64", `lines="2" score="286"`) + "\n" + hit("big.txt", "notes", big, "280000", `lines="4000" score="7"`)},
@@ -92,7 +93,7 @@ func quote(s string) string { return strconv.Quote(s) }
 func TestRecorded(t *testing.T) {
 	for _, r := range replays {
 		c, s := serve(t, faultnet.Script{waistest.FreeWAIS(t).Step()})
-		got := outcome(c.Do(t.Context(), request(t, host+r.path)))
+		got := outcome(c.Do(t.Context(), fetchtest.NewRequest(t, host+r.path)))
 		if got != r.want && !(strings.HasSuffix(r.want, "(:source") && strings.HasPrefix(got, r.want)) {
 			t.Errorf("%s: %s:\ngot  %s\nwant %s", r.file, r.path, got, r.want)
 		}
@@ -118,7 +119,7 @@ func TestRecorded(t *testing.T) {
 func TestRecordedClient(t *testing.T) {
 	c, s := serve(t, faultnet.Script{waistest.FreeWAIS(t).Step()})
 	for _, path := range []string{"notes?whale", "notes/" + alpha} {
-		if got := outcome(c.Do(t.Context(), request(t, host+path))); strings.Contains(got, "get ") {
+		if got := outcome(c.Do(t.Context(), fetchtest.NewRequest(t, host+path))); strings.Contains(got, "get ") {
 			t.Fatal(got)
 		}
 	}
@@ -155,7 +156,7 @@ func TestRecordedParts(t *testing.T) {
 		{"range wholly past the end: diagnostic only", fetch.Range{First: 280000, End: 280100}, "notes/TEXT/" + bigID, ""},
 	} {
 		c, s := serve(t, faultnet.Script{waistest.FreeWAIS(t).Step()})
-		req := request(t, host+r.path)
+		req := fetchtest.NewRequest(t, host+r.path)
 		req.Range = r.want
 		resp, err := c.Do(t.Context(), req)
 		if err != nil {
@@ -179,7 +180,7 @@ func TestRecordedParts(t *testing.T) {
 func TestRecordedDescription(t *testing.T) {
 	recorded := exchanges(t, "05-help.hex")
 	c, s := serve(t, faultnet.Script{waistest.FreeWAIS(t).Step()})
-	req := request(t, host+"notes")
+	req := fetchtest.NewRequest(t, host+"notes")
 	req.Op = fetch.Stat
 	resp, err := c.Do(t.Context(), req)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/schemes/wais/waistest"
 	"github.com/anyurl/fetch/uri"
@@ -19,7 +20,7 @@ func readSource(text string) string {
 		if err != nil {
 			return fetch.FaultOf(err).String() + ": " + err.Error()
 		}
-		all = append(all, show(e))
+		all = append(all, fetchtest.DescribeEntry(e, host))
 	}
 	return strings.Join(all, "\n")
 }
@@ -28,16 +29,16 @@ func TestSource(t *testing.T) {
 	recorded := waistest.Recorded(t, "05-help.hex")[3].Answer
 	recorded = recorded[bytes.Index(recorded, []byte("\n\n(:source")):]
 	for _, c := range []struct{ name, text, want string }{
-		{"freeWAIS", string(recorded), `index "notes" wais://vm/notes  cost="0.00" cost_unit=":free" description="Server created with freeWAIS-sf 2.2.8 string on Nov 20 12:55:07 2026 by root@vm\nThe files of type text used in the index were:\n   /srv/wais/data/alpha.txt\n   /srv/wais/data/beta.txt\n   /srv/wais/data/big.txt\n   /srv/wais/data/gamma.txt\n" ip_address="127.0.0.1" keyword_list="and big the" maintainer="root@vm"`},
+		{"freeWAIS", string(recorded), `index "notes" wais://vm/notes cost="0.00" cost_unit=":free" description="Server created with freeWAIS-sf 2.2.8 string on Nov 20 12:55:07 2026 by root@vm\nThe files of type text used in the index were:\n   /srv/wais/data/alpha.txt\n   /srv/wais/data/beta.txt\n   /srv/wais/data/big.txt\n   /srv/wais/data/gamma.txt\n" ip_address="127.0.0.1" keyword_list="and big the" maintainer="root@vm"`},
 		{"port", `(:source :version 3 :ip-name "h.example" :tcp-port 8210 :database-name "a b/c")`, `index "a b/c" wais://h.example:8210/a%20b%2Fc `},
 		{"usual port", `(:source :version 3 :ip-name "h" :tcp-port 210 :database-name "d")`, `index "d" wais://h/d `},
-		{"address alone", `(:source :ip-address "192.0.2.7" :database-name "d")`, `index "d" wais://192.0.2.7/d  ip_address="192.0.2.7"`},
+		{"address alone", `(:source :ip-address "192.0.2.7" :database-name "d")`, `index "d" wais://192.0.2.7/d ip_address="192.0.2.7"`},
 		{"neither: where it comes from", `(:source :database-name "d")`, `index "d" wais://[::1]:2210/d `},
-		{"escapes", `(:source :database-name "d" :description "a \"b\" \\ c")`, `index "d" wais://[::1]:2210/d  description="a \"b\" \\ c"`},
-		{"Latin-1", "(:source :database-name \"d\" :maintainer \"Andr\xe9\")", `index "d" wais://[::1]:2210/d  maintainer="André"`},
+		{"escapes", `(:source :database-name "d" :description "a \"b\" \\ c")`, `index "d" wais://[::1]:2210/d description="a \"b\" \\ c"`},
+		{"Latin-1", "(:source :database-name \"d\" :maintainer \"Andr\xe9\")", `index "d" wais://[::1]:2210/d maintainer="André"`},
 		{"database whose name is Latin-1", "(:source :database-name \"caf\xe9\")", `index "café" wais://[::1]:2210/caf%E9 `},
 		{"unknown keys, and bytes", `(:SOURCE :database-name "d" :update-time (1 2 (3)) :secret (:any :size 2 :bytes #( 1 2 )) :x y)`, `index "d" wais://[::1]:2210/d `},
-		{"no space between", `(:source :database-name "d":maintainer"m")`, `index "d" wais://[::1]:2210/d  maintainer="m"`},
+		{"no space between", `(:source :database-name "d":maintainer"m")`, `index "d" wais://[::1]:2210/d maintainer="m"`},
 		{"names no database", `(:source :version 3)`, "protocol: description of a database that names none"},
 		{"host that is none", `(:source :database-name "d" :ip-name "a/b")`, `protocol: description of a database that is nowhere: path at offset 8: does not fit there`},
 		{"text", "a text", "protocol: not the description of a database"},
@@ -68,7 +69,7 @@ func TestDirectory(t *testing.T) {
 	server := &waistest.Server{Databases: map[string]*waistest.Database{"directory-of-servers": {
 		Documents: []*waistest.Document{waistest.NewDocument("/src/poetry.src", "poetry.src", "WSRC", text)}}}}
 	c, _ := serve(t, faultnet.Script{server.Step()})
-	resp, err := c.Do(t.Context(), request(t, host+"directory-of-servers?poems"))
+	resp, err := c.Do(t.Context(), fetchtest.NewRequest(t, host+"directory-of-servers?poems"))
 	if err != nil {
 		t.Fatal(err)
 	}

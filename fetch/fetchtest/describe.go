@@ -1,0 +1,104 @@
+package fetchtest
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// Describe returns the entries of a menu, one a line, another response with its
+// body, or an error, as text. It leaves out each place where prefix begins a
+// URL.
+func Describe(resp *fetch.Response, err error, prefix string) string {
+	if err != nil || resp.Kind != fetch.Menu || !resp.Location.IsZero() {
+		return DescribeBody(resp, err, prefix)
+	}
+	defer resp.Body.Close()
+	var all []string
+	for e, err := range resp.Entries() {
+		if err != nil {
+			all = append(all, failure(err, prefix))
+			break
+		}
+		all = append(all, DescribeEntry(e, prefix))
+	}
+	return strings.Join(all, "\n")
+}
+
+// DescribeBody is Describe with the body of a menu.
+func DescribeBody(resp *fetch.Response, err error, prefix string) string {
+	if err != nil {
+		return failure(err, prefix)
+	}
+	defer resp.Body.Close()
+	if !resp.Location.IsZero() {
+		return "redirect to " + resp.Location.String()
+	}
+	body, err := io.ReadAll(resp.Body)
+	text := fmt.Sprintf("%s: %q", Head(resp), body)
+	if err != nil {
+		text += " " + failure(err, prefix)
+	}
+	return text
+}
+
+// Head returns the kind, the media type, the protocol and the size of a
+// response, as far as they are known.
+func Head(resp *fetch.Response) string {
+	parts := []string{resp.Kind.String(), resp.Media, resp.Proto}
+	if resp.Size >= 0 {
+		parts = append(parts, fmt.Sprintf("%d bytes", resp.Size))
+	}
+	return joinWords(parts)
+}
+
+func failure(err error, prefix string) string {
+	text := err.Error()
+	if prefix != "" {
+		text = strings.ReplaceAll(text, prefix, "")
+	}
+	return fmt.Sprintf("%v: %s", fetch.FaultOf(err), text)
+}
+
+// DescribeEntry returns an entry as one line: kind, name, URL without prefix,
+// media type, size, time and Extra, as far as they are known.
+func DescribeEntry(e fetch.Entry, prefix string) string {
+	parts := []string{e.Kind.String(), fmt.Sprintf("%q", e.Name), strings.TrimPrefix(e.URL.String(), prefix), e.Media}
+	if e.Size >= 0 {
+		parts = append(parts, fmt.Sprint(e.Size))
+	}
+	if !e.Time.IsZero() {
+		parts = append(parts, e.Time.Format("20060102150405"))
+	}
+	for _, key := range slices.Sorted(maps.Keys(e.Extra)) {
+		parts = append(parts, fmt.Sprintf("%s=%q", key, e.Extra[key]))
+	}
+	return joinWords(parts)
+}
+
+// joinWords joins the parts that are not empty.
+func joinWords(parts []string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
+}
+
+// JoinSteps returns the steps of a plan as text.
+func JoinSteps(steps []fetch.Step, separator string) string {
+	var all []string
+	for _, s := range steps {
+		all = append(all, s.String())
+	}
+	return strings.Join(all, separator)
+}
+
+// Plan returns the plan of a request, or the fault and the text of its error.
+func Plan(s fetch.Scheme, req *fetch.Request) string {
+	steps, err := s.Plan(req)
+	if err != nil {
+		return failure(err, "")
+	}
+	return JoinSteps(steps, "; ")
+}

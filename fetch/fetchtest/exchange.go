@@ -1,0 +1,128 @@
+package fetchtest
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// NewClient returns a Client with the policy of typed URLs and the changes. It
+// is closed when the test ends.
+func NewClient(t testing.TB, schemes []fetch.Scheme, changes ...func(*fetch.Options)) *fetch.Client {
+	opts := fetch.Options{Policy: fetch.Typed()}
+	for _, change := range changes {
+		change(&opts)
+	}
+	c := fetch.New(opts, schemes...)
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// NewRequest returns a request for a URL.
+func NewRequest(t testing.TB, url string) *fetch.Request {
+	t.Helper()
+	u, err := fetch.ParseURL(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &fetch.Request{URL: u}
+}
+
+// Read retrieves a URL. Body is the part that was read before err.
+func Read(t testing.TB, c *fetch.Client, url string) (resp *fetch.Response, body string, err error) {
+	t.Helper()
+	return ReadRequest(t, c, NewRequest(t, url))
+}
+
+// ReadRequest is Read for a request.
+func ReadRequest(t testing.TB, c *fetch.Client, req *fetch.Request) (*fetch.Response, string, error) {
+	t.Helper()
+	e := Exchange(t.Context(), c, req)
+	return e.Response, e.Body, e.Err
+}
+
+// List returns the entries of a listing.
+func List(t testing.TB, c *fetch.Client, url string) (all []fetch.Entry, err error) {
+	t.Helper()
+	resp, err := c.Get(t.Context(), url)
+	if err != nil {
+		return nil, err
+	}
+	for e, err := range resp.Entries() {
+		if err != nil {
+			return all, err
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+// Drain reads a response to its end: the entries of a menu, the body of others.
+func Drain(resp *fetch.Response, err error) error {
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.Kind == fetch.Menu {
+		for _, err = range resp.Entries() {
+		}
+		return err
+	}
+	_, err = io.Copy(io.Discard, resp.Body)
+	return err
+}
+
+// A Result is the outcome of a request.
+type Result struct {
+	Response *fetch.Response // nil: there was none
+	Body     string          // as far as it was read
+	Err      error           // of the response or of its body
+	Took     time.Duration
+}
+
+// Exchange sends a request and reads the body of its response.
+func Exchange(ctx context.Context, c *fetch.Client, req *fetch.Request) Result {
+	return exchange(ctx, c, req, "")
+}
+
+// exchange is Exchange, with input for a session.
+func exchange(ctx context.Context, c *fetch.Client, req *fetch.Request, input string) (r Result) {
+	start := time.Now()
+	defer func() { r.Took = time.Since(start) }()
+	r.Response, r.Err = c.Do(ctx, req)
+	if r.Err != nil {
+		return r
+	}
+	defer r.Response.Body.Close()
+	if r.Response.Input != nil && input != "" {
+		io.WriteString(r.Response.Input, input)
+	}
+	var body []byte
+	body, r.Err = io.ReadAll(r.Response.Body)
+	r.Body = string(body)
+	return r
+}
+
+// Fault returns the name of the class of the error, or "ok".
+func (r Result) Fault() string {
+	if r.Err == nil {
+		return "ok"
+	}
+	return fetch.FaultOf(r.Err).String()
+}
+
+// Check compares r with a fault, a body and a time limit. No error may contain
+// control characters of the server.
+func (r Result) Check(t *testing.T, fault, body string, limit time.Duration) {
+	t.Helper()
+	if r.Fault() != fault || r.Body != body || r.Took > limit {
+		t.Errorf("got %s, %q, %v after %v, want %s, %q within %v", r.Fault(), r.Body, r.Err, r.Took, fault, body, limit)
+	}
+	if r.Err != nil && strings.ContainsAny(r.Err.Error(), "\r\n\t\x1b\x07") {
+		t.Errorf("raw bytes in %q", r.Err)
+	}
+}

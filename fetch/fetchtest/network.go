@@ -1,0 +1,140 @@
+package fetchtest
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/uri"
+)
+
+// Names checks the errors of a URL whose host name cannot be resolved.
+func Names(t *testing.T, schemes []fetch.Scheme, url string) {
+	t.Helper()
+	for _, err := range []*net.DNSError{{Err: "no such host", IsNotFound: true}, {Err: "server misbehaving", IsTemporary: true}} {
+		c := NewClient(t, schemes, func(o *fetch.Options) {
+			o.Resolver = brokenResolver{err}
+			o.Dial = func(context.Context, string, netip.AddrPort) (net.Conn, error) {
+				t.Error("dialled")
+				return nil, syscall.ECONNREFUSED
+			}
+		})
+		if _, got := c.Get(t.Context(), url); !errors.Is(got, fetch.DNS) || fetch.Retryable(got) != err.IsTemporary {
+			t.Errorf("%v: got %v", err, got)
+		}
+	}
+}
+
+type brokenResolver struct{ err error }
+
+func (r brokenResolver) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
+	return nil, r.err
+}
+
+// A Tunnel is a URL that is retrieved through an HTTP proxy.
+type Tunnel struct {
+	Schemes func() []fetch.Scheme
+	URL     string          // of a server at Address
+	Address string          // "192.0.2.1:210"
+	Answer  faultnet.Script // of the server
+	Body    string          // that Answer sends
+	Cut     faultnet.Script // Answer, cut in its middle
+	CutBody string          // the part that is read before the error
+}
+
+// Run checks what the answers of the proxy become.
+func (u Tunnel) Run(t *testing.T) {
+	connect := faultnet.Expect("^CONNECT " + u.Address + " HTTP/1.1\r\n(.+\r\n)*\r\n")
+	open := faultnet.Script{connect, faultnet.Send("HTTP/1.1 200 ok\r\n\r\n")}
+	refused := func(status string) faultnet.Script {
+		return faultnet.Script{connect, faultnet.Send("HTTP/1.1 " + status + "\r\nContent-Length: 0\r\n\r\n")}
+	}
+	for _, test := range []struct {
+		name        string
+		script      faultnet.Script
+		fault, body string
+	}{
+		{"tunnel", append(open[:2:2], u.Answer...), "ok", u.Body},
+		{"ends in the answer", append(open[:2:2], u.Cut...), "truncated", u.CutBody},
+		{"requires a login", refused("407 no"), "auth", ""},
+		{"refuses", refused("403 no"), "connect", ""},
+		{"cannot reach the server", refused("502 no"), "connect", ""},
+		{"refuses the connection", faultnet.Script{faultnet.Refuse()}, "connect", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := faultnet.NewNetwork(t)
+				s := n.Serve("192.0.2.9:3128", test.script)
+				c := NewClient(t, u.Schemes(), func(o *fetch.Options) {
+					o.Dial = n.Dial
+					o.Proxy = func(fetch.Target) (fetch.Proxy, error) {
+						return fetch.Proxy{URL: uri.MustParse("http://192.0.2.9:3128")}, nil
+					}
+				})
+				Exchange(t.Context(), c, NewRequest(t, u.URL)).Check(t, test.fault, test.body, 0)
+				c.Close()
+				s.Close()
+			})
+		})
+	}
+}
+
+// A Sweep is a sequence of requests, during which each operation on the network
+// fails in each way.
+type Sweep struct {
+	Schemes func() []fetch.Scheme
+	Serve   func(*faultnet.Network) (closeServer func())
+	URLs    []string // retrieved by one Client, in order
+	Body    string   // of each
+	Input   string   // written to each session
+	Last    string   // a URL that must be retrieved after a failure, or ""
+}
+
+// sweepLimit is the time after which a request must have failed.
+const sweepLimit = 3 * time.Minute
+
+// Run checks that each body is complete or comes with an error, that the error
+// has a class, and that no request takes longer than three minutes.
+func (s Sweep) Run(t *testing.T) {
+	faultnet.Sweep(t, 1, func(t *testing.T, at int, f faultnet.Failure) (count int) {
+		synctest.Test(t, func(t *testing.T) { count = s.run(t, at, f) })
+		return count
+	})
+}
+
+func (s Sweep) run(t *testing.T, at int, f faultnet.Failure) int {
+	n := faultnet.NewNetwork(t)
+	closeServer := s.Serve(n)
+	ctx, b := faultnet.NewBreaker(t.Context(), at, f)
+	c := NewClient(t, s.Schemes(), func(o *fetch.Options) { o.Dial = b.Dial(n.Dial) })
+	for _, url := range s.URLs {
+		r := exchange(ctx, c, NewRequest(t, url), s.Input)
+		// A session has no length: any end of it is complete.
+		session := r.Response != nil && r.Response.Input != nil
+		if !strings.HasPrefix(s.Body, r.Body) || r.Err == nil && r.Body != s.Body && !(session && b.Hit()) {
+			t.Errorf("%s: got %q, %v", url, r.Body, r.Err)
+		}
+		if r.Err != nil && (!b.Hit() || fetch.FaultOf(r.Err) == fetch.Internal) {
+			t.Errorf("%s: got the error %v", url, r.Err)
+		}
+		if r.Took > sweepLimit {
+			t.Errorf("%s: took %v", url, r.Took)
+		}
+	}
+	count := b.Count()
+	if s.Last != "" {
+		Exchange(t.Context(), c, NewRequest(t, s.Last)).Check(t, "ok", s.Body, sweepLimit)
+	}
+	c.Close()
+	synctest.Wait()
+	closeServer()
+	return count
+}
