@@ -3,13 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/schemes"
 	"github.com/spf13/cobra"
-	"github.com/spf13/cobra/doc"
 )
 
 // help is cobra's help, for schemes too.
@@ -35,23 +33,6 @@ func (a *app) help(root *cobra.Command) *cobra.Command {
 				return fetch.Usage.Errorf("neither a command nor a scheme: %q", args[0])
 			}
 			return c.Help()
-		},
-	}
-}
-
-// man writes the manual pages, for packages.
-func (a *app) man(root *cobra.Command) *cobra.Command {
-	return &cobra.Command{
-		Use:   "man DIRECTORY",
-		Short: "Write the manual pages",
-		Long:  "man writes the manual pages into a directory, which is made if it is not there.",
-		Args:  exactly(1, "a directory"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			if err := os.MkdirAll(args[0], 0o755); err != nil {
-				return fetch.Local.With(err)
-			}
-			header := &doc.GenManHeader{Title: "FETCH", Section: "1", Source: "fetch " + version, Manual: "fetch"}
-			return fetch.Local.With(doc.GenManTree(root, header, args[0]))
 		},
 	}
 }
