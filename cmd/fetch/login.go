@@ -2,17 +2,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/netrc"
 	"github.com/anyurl/fetch/internal/tty"
+	"github.com/anyurl/fetch/netrc"
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 )
@@ -66,24 +63,9 @@ func (a *app) logins() (*logins, error) {
 }
 
 func (l *logins) openNetrc() error {
-	f := &l.flags.login
-	path := f.netrcFile
-	if path == "" {
-		path = os.Getenv("NETRC")
-	}
-	if path == "" {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return fetch.Local.With(err)
-		}
-		path = filepath.Join(home, ".netrc")
-	}
-	file, warning, err := netrc.Open(path, f.netrcFile != "" || os.Getenv("NETRC") != "")
-	if errors.Is(err, fs.ErrNotExist) && f.netrcFile == "" {
-		return nil
-	}
+	file, warning, err := netrc.Open(l.flags.login.netrcFile)
 	if err != nil {
-		return fetch.Local.With(err)
+		return err
 	}
 	if warning != "" {
 		l.note("%s", warning)
@@ -95,41 +77,25 @@ func (l *logins) openNetrc() error {
 // credential is what goes with the first request for a URL that a person
 // typed: -u, or what netrc has for the host.
 func (l *logins) credential(req *fetch.Request) *fetch.Credential {
-	name, _, hasPassword := req.URL.User()
-	if l.netrc != nil && !(l.flags.login.netrcOptional && hasPassword) && l.user == nil {
-		t, err := fetch.TargetOf(req.URL, 1)
-		if err == nil {
-			if e, ok := l.netrc.Find(t.Origin().Host, name, true); ok {
-				return credentialOf(e)
-			}
-		}
-	}
 	if l.user != nil {
 		c := *l.user
 		return &c
 	}
-	return nil
+	_, _, hasPassword := req.URL.User()
+	if l.netrc == nil || l.flags.login.netrcOptional && hasPassword {
+		return nil
+	}
+	return l.netrc.Credential(req.URL)
 }
 
-// redirectLogin looks up netrc for the hosts that redirects lead to. As such a
-// host is named by a server, only a machine entry of its own counts. It is nil
+// redirectLogin looks up netrc for the hosts that redirects lead to. It is nil
 // in a mirror, and where -u takes the place of netrc.
 func (a *app) redirectLogin() func(fetch.Origin) *fetch.Credential {
 	l := a.who
 	if l.netrc == nil || l.user != nil || a.archiving {
 		return nil
 	}
-	return func(o fetch.Origin) *fetch.Credential {
-		e, ok := l.netrc.Find(o.Host, "", false)
-		if !ok {
-			return nil
-		}
-		return credentialOf(e)
-	}
-}
-
-func credentialOf(e netrc.Entry) *fetch.Credential {
-	return &fetch.Credential{User: e.Login, Password: fetch.Secret(e.Password.Reveal()), Account: fetch.Secret(e.Account.Reveal())}
+	return l.netrc.RedirectLogin
 }
 
 // answer is the LoginFunc: the server wants somebody, and the request named
@@ -137,9 +103,9 @@ func credentialOf(e netrc.Entry) *fetch.Credential {
 func (l *logins) answer(ctx context.Context, c fetch.Challenge) (*fetch.Credential, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.netrc != nil && !c.Again {
-		if e, ok := l.netrc.Find(c.Origin.Host, c.User, c.Typed); ok {
-			return credentialOf(e), nil
+	if l.netrc != nil {
+		if found, err := l.netrc.Login(ctx, c); found != nil || err != nil {
+			return found, err
 		}
 	}
 	if !c.Typed || !terminal(l.stderr) || !terminal(l.stdin) {

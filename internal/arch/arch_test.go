@@ -41,6 +41,7 @@ var layers = map[string][]string{
 
 	"schemes/": {"uri", "fetch", "internal/"},
 	"wrap":     {"uri", "fetch", "internal/"},
+	"netrc":    {"uri", "fetch"},
 	"save":     {"uri", "fetch", "internal/", "wrap"},
 	"warc":     {"uri", "fetch", "internal/"},
 	"gateway":  {"uri", "fetch", "internal/"},
@@ -50,7 +51,7 @@ var layers = map[string][]string{
 	"internal/links":    {"uri", "uri/iri", "fetch", "internal/"},
 	"internal/tree":     {"uri", "uri/iri", "fetch", "internal/", "save", "internal/frontier"},
 	"schemes":           {"uri", "fetch", "schemes/"},
-	"cmd/":              {"uri", "uri/iri", "fetch", "internal/", "schemes", "schemes/", "wrap", "save", "warc", "mirror", "mirror/", "gateway", "cmd/"},
+	"cmd/":              {"uri", "uri/iri", "fetch", "internal/", "schemes", "schemes/", "wrap", "netrc", "save", "warc", "mirror", "mirror/", "gateway", "cmd/"},
 
 	// These serve tests and benchmarks alone.
 	"fetch/fetchtest":     {"uri", "fetch", "internal/"},

@@ -1,11 +1,21 @@
-// Package netrc reads the file in which ftp, curl and others keep logins:
+// Package netrc reads logins from the file that ftp and curl use:
 //
 //	machine ftp.example.org login mary password "a secret"
 //	default login anonymous password guest
 //
-// [Open] reads a file with the care that secrets need, [Parse] reads its text,
-// [File.Find] answers for one host. No standard defines the format; this one
-// is read as curl 8 reads it, with the exceptions that the test table names.
+// A [File] is the login function of a Client:
+//
+//	logins, warning, err := netrc.Open("")
+//	...
+//	client := fetch.New(fetch.Options{Login: logins.Login, RedirectLogin: logins.RedirectLogin}, all...)
+//
+// The default entry is for the host of a URL that a person typed. A host that a
+// server named, by a link or a redirect, gets a machine entry of its own or no
+// login. The Client calls neither function for a plaintext URL that a redirect
+// from TLS leads to.
+//
+// No standard defines the format. It is read as curl 8 reads it, except for the
+// cases that the tests name.
 package netrc
 
 import (
@@ -14,9 +24,11 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/anyurl/fetch/fetch"
 )
 
-// Limits of a file that is still believed to be a netrc.
+// Limits of a netrc.
 const (
 	maxFile  = 64 << 10
 	maxToken = 4 << 10
@@ -24,25 +36,25 @@ const (
 
 // The ways in which a file is refused. Their text holds no word of the file.
 var (
-	ErrTooLong   = errors.New("too long for a netrc") // over 64 KiB, or a word of over 4 KiB
-	ErrQuote     = errors.New("quote is not closed in its line")
-	ErrIrregular = errors.New("not a regular file")
+	errTooLong   = errors.New("too long for a netrc") // over 64 KiB, or a word of over 4 KiB
+	errQuote     = errors.New("quote is not closed in its line")
+	errIrregular = errors.New("not a regular file")
 )
 
-// A File is a netrc as read. The zero File has no entries. It is not changed
-// after Parse, so it may be used concurrently.
-type File struct{ entries []Entry }
+// A File holds the entries of a netrc. The zero File has none. It is safe for
+// concurrent use.
+type File struct{ entries []entry }
 
-// An Entry is one login. Account is what ftp's ACCT command sends.
-type Entry struct {
+// An entry is one login. Account is the argument of the ACCT command of ftp.
+type entry struct {
 	Machine  string // as written
 	Default  bool   // the entry of no machine, for any host
 	Login    string
-	Password Secret
-	Account  Secret
+	Password *fetch.Secret // nil: none
+	Account  *fetch.Secret // nil: none
 }
 
-// Find returns the first entry for host that fits. With a login, which a URL
+// find returns the first entry for host that fits. With a login, which a URL
 // may name, an entry fits that has a password for it, or a password for
 // whoever comes, and it is returned with that login. Without one, any entry
 // with a login or a password fits. The default entry fits any host, but only
@@ -51,21 +63,21 @@ type Entry struct {
 //
 // Hosts are compared without regard to ASCII case, the brackets of an IPv6
 // literal and one trailing dot; logins are compared exactly.
-func (f *File) Find(host, login string, typed bool) (Entry, bool) {
+func (f *File) find(host, login string, typed bool) (entry, bool) {
 	host = canonical(host)
 	for _, e := range f.entries {
 		if fits := e.Default && typed || !e.Default && canonical(e.Machine) == host; !fits {
 			continue
 		}
 		switch {
-		case login == "" && (e.Login != "" || e.Password != Secret{}):
+		case login == "" && (e.Login != "" || e.Password != nil):
 			return e, true
-		case login != "" && (e.Login == "" || e.Login == login) && e.Password != Secret{}:
+		case login != "" && (e.Login == "" || e.Login == login) && e.Password != nil:
 			e.Login = login
 			return e, true
 		}
 	}
-	return Entry{}, false
+	return entry{}, false
 }
 
 func canonical(host string) string {
@@ -81,17 +93,17 @@ func canonical(host string) string {
 	}, host)
 }
 
-// Parse reads a netrc. Words that it does not know are skipped; a line whose
+// parse reads a netrc. Words that it does not know are skipped; a line whose
 // first word begins with # is a comment; a macro definition ends at an empty
 // line. A NUL ends its line, as it does for programs in C.
-func Parse(r io.Reader) (*File, error) {
+func parse(r io.Reader) (*File, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	defer clear(text) // the words are copies
 	switch {
 	case err != nil:
 		return nil, err
 	case len(text) > maxFile:
-		return nil, ErrTooLong
+		return nil, errTooLong
 	}
 	var p parser
 	n := 0
@@ -106,7 +118,7 @@ func Parse(r io.Reader) (*File, error) {
 
 // A parser holds what one line leaves for the next.
 type parser struct {
-	entries []Entry
+	entries []entry
 	keyword string // waits for its word
 	macro   bool   // inside a macro definition
 }
@@ -140,7 +152,7 @@ func (p *parser) word(word string) {
 	case "":
 		p.begin(word)
 	case "machine":
-		p.entries = append(p.entries, Entry{Machine: word})
+		p.entries = append(p.entries, entry{Machine: word})
 	default:
 		if len(p.entries) == 0 {
 			return // before any machine: belongs to nobody
@@ -149,11 +161,17 @@ func (p *parser) word(word string) {
 		case "login":
 			e.Login = word
 		case "password":
-			e.Password = NewSecret(word)
+			e.Password = newSecret(word)
 		case "account":
-			e.Account = NewSecret(word)
+			e.Account = newSecret(word)
 		}
 	}
+}
+
+// newSecret returns a pointer, because fmt does not print its target.
+func newSecret(word string) *fetch.Secret {
+	s := fetch.Secret(word)
+	return &s
 }
 
 func (p *parser) begin(word string) {
@@ -165,7 +183,7 @@ func (p *parser) begin(word string) {
 	}
 	switch {
 	case strings.EqualFold(word, "default"):
-		p.entries = append(p.entries, Entry{Default: true})
+		p.entries = append(p.entries, entry{Default: true})
 	case strings.EqualFold(word, "macdef"):
 		p.macro = true
 	}
@@ -199,12 +217,12 @@ func cutWord(line []byte) (word string, rest []byte, err error) {
 		}
 		b.WriteByte(c)
 	}
-	return "", nil, ErrQuote
+	return "", nil, errQuote
 }
 
 func cutLong(word string, rest []byte) (string, []byte, error) {
 	if len(word) > maxToken {
-		return "", nil, ErrTooLong
+		return "", nil, errTooLong
 	}
 	return word, rest, nil
 }

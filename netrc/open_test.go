@@ -46,18 +46,18 @@ func TestOpen(t *testing.T) {
 		{name: "0640", warn: "is open to others (mode 0640, should be 0600)"},
 		{name: "0604", warn: "is open to others (mode 0604, should be 0600)"},
 		{name: "0640", explicit: true},
-		{name: "link", err: ErrIrregular},
+		{name: "link", err: errIrregular},
 		{name: "link", explicit: true},
-		{name: "loop", explicit: true, err: ErrIrregular},
-		{name: "dir", err: ErrIrregular},
-		{name: "dir", explicit: true, err: ErrIrregular},
-		{name: "fifo", err: ErrIrregular},
-		{name: "fifo", explicit: true, err: ErrIrregular},
+		{name: "loop", explicit: true, err: errIrregular},
+		{name: "dir", err: errIrregular},
+		{name: "dir", explicit: true, err: errIrregular},
+		{name: "fifo", err: errIrregular},
+		{name: "fifo", explicit: true, err: errIrregular},
 		{name: "absent", err: fs.ErrNotExist},
 		{name: "absent", explicit: true, err: fs.ErrNotExist},
-		{name: "bad", err: ErrQuote},
+		{name: "bad", err: errQuote},
 	} {
-		f, warn, err := Open(path(c.name), c.explicit)
+		f, warn, err := open(path(c.name), c.explicit)
 		if !errors.Is(err, c.err) {
 			t.Errorf("%s, explicit %v: error %v, want %v", c.name, c.explicit, err, c.err)
 		}
@@ -68,7 +68,7 @@ func TestOpen(t *testing.T) {
 			t.Errorf("%s, explicit %v: warning %q, want %q", c.name, c.explicit, warn, c.warn)
 		}
 		if err == nil {
-			if e, ok := f.Find("h.test", "", false); !ok || e.Password.Reveal() != "p" {
+			if e, ok := f.find("h.test", "", false); !ok || e.credential().Password.Reveal() != "p" {
 				t.Errorf("%s: found %v, %v", c.name, e, ok)
 			}
 		}

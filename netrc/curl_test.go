@@ -60,15 +60,15 @@ func TestAsCurl(t *testing.T) {
 }
 
 func ask(c curlCase) string {
-	f, err := Parse(strings.NewReader(c.Netrc))
+	f, err := parse(strings.NewReader(c.Netrc))
 	if err != nil {
 		return "error"
 	}
-	e, ok := f.Find(c.Host, c.User, true)
+	e, ok := f.find(c.Host, c.User, true)
 	if !ok {
 		return "none"
 	}
-	return e.Login + ":" + e.Password.Reveal()
+	return e.Login + ":" + e.credential().Password.Reveal()
 }
 
 func readCases(t *testing.T) (list []curlCase) {
