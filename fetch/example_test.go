@@ -27,20 +27,28 @@ func site() *httptest.Server {
 	}))
 }
 
+// copyTo writes the object of url to w.
+func copyTo(ctx context.Context, client *fetch.Client, w io.Writer, url string) error {
+	resp, err := client.Get(ctx, url)
+	if err != nil {
+		return err // errors.Is(err, fetch.NotFound), fetch.Timeout, fetch.BadAddress ...
+	}
+	defer resp.Body.Close()
+	_, err = io.Copy(w, resp.Body) // io.EOF only if the body is complete
+	return err
+}
+
 func Example() {
 	server := site()
 	defer server.Close()
 
 	client := fetch.New(fetch.Options{Policy: fetch.Typed()}, schemes.All(schemes.Options{})...)
 	defer client.Close()
-	resp, err := client.Get(context.Background(), server.URL)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body) // without an error only if the body is whole
-	fmt.Printf("%s %q %v\n", resp.Kind, body, err)
-	// Output: document "hello, world\n" <nil>
+	err := copyTo(context.Background(), client, os.Stdout, server.URL)
+	fmt.Println(err)
+	// Output:
+	// hello, world
+	// <nil>
 }
 
 // What went wrong is told by class, whatever the protocol.

@@ -1,8 +1,10 @@
 package save_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -12,11 +14,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/save"
 	web "github.com/anyurl/fetch/schemes/http"
+	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/wrap"
 )
 
@@ -147,5 +151,45 @@ func TestFetch(t *testing.T) {
 				t.Errorf("the file holds %q, %v, want %q", text, err, c.want)
 			}
 		})
+	}
+}
+
+// TestFetchWeak: where a size and a time are the validator, some bytes are
+// requested again, and an object that differs in them starts over.
+func TestFetchWeak(t *testing.T) {
+	first := strings.Repeat("0123456789", 1000)
+	for _, c := range []struct {
+		name, rest, want string
+		offsets          []int64
+	}{
+		{"same version", first[len(first)-4096:] + "rest", first + "rest", []int64{0, int64(len(first)) - 4096}},
+		{"another version", strings.Repeat("x", 4100), strings.Repeat("x", len(first)+4), []int64{0, int64(len(first)) - 4096, 0}},
+	} {
+		var offsets []int64
+		driver := func(_ context.Context, req *fetch.Request) (*fetch.Response, error) {
+			offsets = append(offsets, req.Range.First)
+			body := io.Reader(strings.NewReader(c.want))
+			switch {
+			case len(offsets) == 1:
+				body = io.MultiReader(strings.NewReader(first), iotest.ErrReader(io.ErrUnexpectedEOF))
+			case req.Range.First > 0:
+				body = strings.NewReader(c.rest)
+			}
+			return &fetch.Response{
+				URL: req.URL, Kind: fetch.Document, Size: int64(len(c.want)), Offset: req.Range.First, Validator: "date", Body: io.NopCloser(body),
+			}, nil
+		}
+		client := fetch.New(fetch.Options{Policy: fetch.Typed()}, fetch.Scheme{
+			Name: "weak", Port: 70, Traits: fetch.Traits{Weak: true},
+			Open: func(fetch.Env) fetch.Driver { return fetch.DriverFunc(driver) },
+		})
+		path := filepath.Join(t.TempDir(), "out")
+		o := save.Options{Retry: wrap.RetryOptions{Delay: time.Nanosecond}}
+		_, err := save.Fetch(t.Context(), client, &fetch.Request{URL: uri.MustParse("weak://h.test/x")}, path, o)
+		text, _ := os.ReadFile(path)
+		if err != nil || string(text) != c.want || !slices.Equal(offsets, c.offsets) {
+			t.Errorf("%s: %v, %d bytes of requests from %v, want %d, %v", c.name, err, len(text), offsets, len(c.want), c.offsets)
+		}
+		client.Close()
 	}
 }

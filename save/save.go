@@ -1,4 +1,19 @@
-// Package save puts a body into a file, whole or not at all.
+// Package save saves objects as files, complete or not at all. This function
+// downloads a URL, retries transient errors, and resumes when it is called again:
+//
+//	func download(ctx context.Context, url, path string) error {
+//		u, err := fetch.ParseURL(url)
+//		if err != nil {
+//			return err
+//		}
+//		options := fetch.Options{Policy: fetch.Typed(), Wrap: wrap.Standard(wrap.Options{})}
+//		client := fetch.New(options, schemes.All(schemes.Options{})...)
+//		defer client.Close()
+//		_, err = save.Fetch(ctx, client, &fetch.Request{URL: u}, path, save.Options{Resume: true})
+//		return err
+//	}
+//
+// A program with a body of its own writes it to a [File]:
 //
 //	f, err := save.Create("out", save.Options{})
 //	if err != nil {
@@ -10,15 +25,14 @@
 //	}
 //	return f.Commit()
 //
-// The bytes go to a part file, .NAME.part beside the file to be: private,
-// locked, synced, and renamed by Commit. Until then, and whatever fails, the
-// file itself is absent or what it was before. A device, a pipe, a socket or
-// a descriptor (/dev/stdout) is written to as it is and never replaced.
+// The bytes go to a part file, .NAME.part in the folder of the file. It is
+// private and locked. Commit syncs and renames it. Until then, and after every
+// failure, the file is absent or unchanged. A device, a pipe, a socket or a
+// descriptor (/dev/stdout) is written to directly and never replaced.
 //
-// With Options.Resume the part survives a failure, next to a small state
-// file that says of which object and version it is; State, Begin and the
-// request's Range and IfSame carry the next attempt on from there: see the
-// example.
+// With Options.Resume the part survives a failure. A small state file beside it
+// records its object and version. [Transfer] is the loop of Fetch for other
+// destinations than files.
 //
 // # What appears
 //

@@ -1,0 +1,67 @@
+package arch
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// fenced is a Go program in Markdown.
+var fenced = regexp.MustCompile("(?s)```go\n(.*?)```")
+
+// TestPrograms: the programs of README.md and of the package comments are
+// functions of example files, which the compiler reads.
+func TestPrograms(t *testing.T) {
+	var examples strings.Builder
+	programs := map[string][]string{}
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		switch {
+		case strings.Contains(name, "example") && strings.HasSuffix(name, "_test.go"):
+			text, err := os.ReadFile(name)
+			examples.Write(text)
+			return err
+		case strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go"):
+			f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.PackageClauseOnly|parser.ParseComments)
+			if err == nil {
+				programs[name] = functions(f.Doc.Text())
+			}
+			return err
+		}
+		return nil
+	})
+	readme, failed := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil || failed != nil {
+		t.Fatal(err, failed)
+	}
+	for _, m := range fenced.FindAllSubmatch(readme, -1) {
+		programs["README.md"] = append(programs["README.md"], string(m[1]))
+	}
+	if len(programs["README.md"]) == 0 || len(programs[filepath.Join(root, "save/save.go")]) == 0 {
+		t.Error("found no program: looking in the wrong place")
+	}
+	for name, list := range programs {
+		for _, program := range list {
+			if !strings.Contains(examples.String(), program) {
+				t.Errorf("%s has a program that no example file has:\n%s", name, program)
+			}
+		}
+	}
+}
+
+// functions returns the indented blocks of a comment that are functions.
+func functions(comment string) (all []string) {
+	for block := range strings.SplitSeq(comment, "\n\n") {
+		if strings.HasPrefix(block, "\tfunc ") {
+			all = append(all, strings.ReplaceAll(strings.TrimPrefix(block, "\t"), "\n\t", "\n"))
+		}
+	}
+	return all
+}
