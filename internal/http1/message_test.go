@@ -112,4 +112,3 @@ func payloadOf(block []byte, size int) (all []byte, known bool) {
 	}
 	return append(all, m.End()...), m.Known()
 }
-
