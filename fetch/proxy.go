@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 
+	"github.com/anyurl/fetch/internal/httpauth"
 	"github.com/anyurl/fetch/internal/proxy"
 	"github.com/anyurl/fetch/uri"
 )
@@ -168,7 +169,7 @@ func (d *door) tunnel(ctx context.Context, p Proxy, g *grant, t Target) (net.Con
 	if err != nil {
 		return nil, err
 	}
-	o := proxy.Options{Login: proxy.Login{User: user, Password: password}, Auth: proxy.Auth(p.Auth), Agent: "fetch"}
+	o := proxy.Options{Login: httpauth.Login{User: user, Password: password}, Auth: httpauth.Method(p.Auth), Agent: "fetch"}
 	for _, f := range p.Header {
 		o.Header = append(o.Header, proxy.Field(f))
 	}
@@ -213,15 +214,8 @@ func userOf(u uri.URI) (user, password string, err error) {
 
 // proxyOption returns the option that answers challenges: the command answers
 // Basic by default.
-func proxyOption(challenges []proxy.Challenge) string {
-	digest := false
-	for _, c := range challenges {
-		if c.Scheme == "basic" {
-			return ProxyLoginOption
-		}
-		digest = digest || c.Scheme == "digest"
-	}
-	if digest {
+func proxyOption(challenges []httpauth.Challenge) string {
+	if httpauth.OnlyDigest(challenges) {
 		return "--proxy-anyauth " + ProxyLoginOption
 	}
 	return ProxyLoginOption

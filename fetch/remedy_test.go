@@ -4,19 +4,20 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/anyurl/fetch/internal/httpauth"
 	"github.com/anyurl/fetch/internal/proxy"
 )
 
 // TestProxyRemedy: a proxy that wants a login, and the option that gives one.
 func TestProxyRemedy(t *testing.T) {
-	basic, digest := proxy.Challenge{Scheme: "basic"}, proxy.Challenge{Scheme: "digest"}
+	basic, digest := httpauth.Challenge{Scheme: "basic"}, httpauth.Challenge{Scheme: "digest"}
 	for _, c := range []struct {
-		challenges []proxy.Challenge
+		challenges []httpauth.Challenge
 		want       string
 	}{
 		{nil, ProxyLoginOption},
-		{[]proxy.Challenge{digest, basic}, ProxyLoginOption},
-		{[]proxy.Challenge{digest}, "--proxy-anyauth " + ProxyLoginOption},
+		{[]httpauth.Challenge{digest, basic}, ProxyLoginOption},
+		{[]httpauth.Challenge{digest}, "--proxy-anyauth " + ProxyLoginOption},
 	} {
 		err := proxyFault(&proxy.AuthRequired{Challenges: c.challenges})
 		if !errors.Is(err, Auth) || RemedyOf(err) != c.want {

@@ -30,6 +30,7 @@ var layers = map[string][]string{
 
 	"fetch":              {"uri", "internal/"},
 	"internal/coding":    {"fetch"},
+	"internal/httpauth":  {"internal/http1"},
 	"internal/line":      {},
 	"internal/sessions":  {"fetch", "internal/line"},
 	"internal/autoindex": {"fetch", "uri", "internal/base"},
@@ -37,6 +38,7 @@ var layers = map[string][]string{
 	"internal/dirlist":   {"fetch", "uri", "internal/line"},
 	"internal/entries":   {"fetch", "uri", "internal/line"},
 	"internal/mailstore": {"fetch", "internal/rfc822"},
+	"internal/proxy":     {"internal/http1", "internal/httpauth"},
 	"internal/rfc822":    {"fetch"},
 
 	"schemes/": {"uri", "fetch", "internal/"},

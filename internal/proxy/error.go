@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/anyurl/fetch/internal/httpauth"
 )
 
 // The errors of a handshake that say nothing more than their class. No error
@@ -72,8 +74,8 @@ var socks5Replies = map[int]string{ // RFC 1928 6
 
 // AuthRequired is the answer of a proxy that wants a login, or another one.
 type AuthRequired struct {
-	Challenges []Challenge // of an HTTP proxy
-	Tried      bool        // the Login was sent and refused
+	Challenges []httpauth.Challenge // of an HTTP proxy
+	Tried      bool                 // the Login was sent and refused
 	// Redial: the Login was not refused yet, but the proxy ends this
 	// connection. Connect over a new one, with Challenges in the Options,
 	// may succeed; once is enough.

@@ -1,34 +1,36 @@
 package proxy
 
 import (
-	"encoding/base64"
 	"fmt"
 	"net"
 	"strings"
+
+	"github.com/anyurl/fetch/internal/http1"
+	"github.com/anyurl/fetch/internal/httpauth"
 )
 
-// connectHTTP asks by CONNECT, and again on the same connection where the
-// proxy wants a login and lets the connection live.
+// connectHTTP sends CONNECT. If the proxy requires a login and keeps the
+// connection open, it sends CONNECT again on the same connection.
 func connectHTTP(conn net.Conn, to destination, opts Options) error {
 	const attempts = 3 // without a login, with it, with a fresh nonce
 	answered := opts.unasked()
 	for attempt := 1; ; attempt++ {
-		head, err := ask(conn, to.String(), answered, opts)
+		head, err := sendConnect(conn, to.String(), answered, opts)
 		if err != nil {
 			return err
 		}
 		tried := answered.Scheme != ""
 		switch {
-		case head.code/100 == 2:
+		case head.Code/100 == 2:
 			return nil
-		case head.code == 401 && tried: // tinyproxy 1.11 says so of a wrong login
+		case head.Code == 401 && tried: // tinyproxy 1.11 says so of a wrong login
 			return &AuthRequired{Tried: true}
-		case head.code != 407:
-			return &Refused{"http", head.code}
+		case head.Code != 407:
+			return &Refused{"http", head.Code}
 		}
-		need := &AuthRequired{Challenges: ParseChallenges(head.values("proxy-authenticate")), Tried: tried}
+		need := &AuthRequired{Challenges: httpauth.Parse(head.values("Proxy-Authenticate")), Tried: tried}
 		next := opts.choose(need.Challenges)
-		refused := tried && !(answered.Scheme == "digest" && next.stale())
+		refused := tried && !(answered.Scheme == "digest" && next.Stale())
 		if next.Scheme == "" || refused || attempt == attempts {
 			return need
 		}
@@ -40,14 +42,14 @@ func connectHTTP(conn net.Conn, to destination, opts Options) error {
 	}
 }
 
-// ask sends one CONNECT, with the answer to c unless that is no challenge, and
+// sendConnect sends one CONNECT, with the answer to c unless that is no challenge, and
 // reads the head of the reply.
-func ask(conn net.Conn, target string, c Challenge, opts Options) (*head, error) {
+func sendConnect(conn net.Conn, target string, c httpauth.Challenge, opts Options) (*head, error) {
 	login := ""
 	if c.Scheme != "" {
 		var err error
 		if login, err = c.Answer(opts.Login, "CONNECT", target, 1); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w: %w", ErrOption, err)
 		}
 	}
 	request, err := connectRequest(target, login, opts)
@@ -62,28 +64,20 @@ func ask(conn net.Conn, target string, c Challenge, opts Options) (*head, error)
 
 // unasked returns the challenge to answer before the proxy poses one: one
 // posed on an earlier connection, or basic. Without a scheme it is none.
-func (o *Options) unasked() Challenge {
+func (o *Options) unasked() httpauth.Challenge {
 	c := o.choose(o.Challenges)
-	if c.Scheme == "" && o.Login.User != "" && o.Auth == Basic {
+	if c.Scheme == "" && o.Login.User != "" && o.Auth == httpauth.Basic {
 		c.Scheme = "basic"
 	}
 	return c
 }
 
 // choose returns the challenge to answer, or one without a scheme.
-func (o *Options) choose(list []Challenge) (best Challenge) {
+func (o *Options) choose(list []httpauth.Challenge) httpauth.Challenge {
 	if o.Login.User == "" {
-		return best
+		return httpauth.Challenge{}
 	}
-	for _, c := range list {
-		switch {
-		case c.Scheme == "digest" && o.Auth != Basic && c.usable():
-			return c
-		case c.Scheme == "basic" && o.Auth != Digest && best.Scheme == "":
-			best = c
-		}
-	}
-	return best
+	return o.Auth.Choose(list)
 }
 
 // connectRequest returns the one request, of which every part is checked.
@@ -101,15 +95,15 @@ func connectRequest(target, login string, opts Options) ([]byte, error) {
 		}
 	}
 	fields = append(fields, opts.Header...)
-	request := "CONNECT " + target + " HTTP/1.1\r\n"
+	request := []byte("CONNECT " + target + " HTTP/1.1\r\n")
 	for i, f := range fields {
 		own := len(fields)-i > len(opts.Header)
-		if !isToken(f.Name) || hasControl(f.Value) || !own && kept(f.Name, login) {
+		if !http1.ValidName(f.Name) || http1.HasControl(f.Value) || !own && kept(f.Name, login) {
 			return nil, fmt.Errorf("%w: header field", ErrOption)
 		}
-		request += f.Name + ": " + f.Value + "\r\n"
+		request = http1.AppendField(request, f.Name, f.Value)
 	}
-	return []byte(request + "\r\n"), nil
+	return append(request, "\r\n"...), nil
 }
 
 // kept reports whether a field is none of the caller's: it frames the request,
@@ -131,23 +125,4 @@ func has(fields []Field, name string) bool {
 		}
 	}
 	return false
-}
-
-// isToken and hasControl are the grammar of RFC 9110 5.6.2 and 5.5.
-func isToken(s string) bool {
-	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
-	})
-}
-
-func hasControl(s string) bool {
-	return strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
-}
-
-// basic returns the credentials of RFC 7617.
-func basic(l Login) (string, error) {
-	if strings.Contains(l.User, ":") || hasControl(l.User) || hasControl(l.Password) {
-		return "", fmt.Errorf("%w: colon or control in the login", ErrOption)
-	}
-	return "Basic " + base64.StdEncoding.EncodeToString([]byte(l.User+":"+l.Password)), nil
 }

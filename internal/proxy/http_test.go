@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/anyurl/fetch/internal/httpauth"
 )
 
 const (
@@ -19,7 +21,7 @@ const (
 	wantsBasic = "HTTP/1.1 407 Login\r\nProxy-Authenticate: Basic realm=\"p\"\r\nContent-Length: 3\r\n\r\nno\n"
 )
 
-var mary = Login{"mary", "s3cret"}
+var mary = httpauth.Login{User: "mary", Password: "s3cret"}
 
 func connect(name string, turns []turn, err error) handshake {
 	return handshake{name: name, scheme: "http", target: "h.test:70", turns: turns, err: err}
@@ -98,7 +100,7 @@ func TestReplyInPieces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := fmt.Sprint(h.code, h.values("a")), "407 [b c d]"; got != want {
+	if got, want := fmt.Sprint(h.Code, h.values("a")), "407 [b c d]"; got != want {
 		t.Errorf("head %s, want %s", got, want)
 	}
 	if left, _ := io.ReadAll(rest); string(left) != "rest" {
@@ -110,17 +112,17 @@ func TestLogin(t *testing.T) {
 	noLength := "HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=p\r\n\r\n"
 	runAll(t, []handshake{
 		with(Options{Login: mary}, connect("basic unasked", []turn{{askBasic, granted}}, nil)),
-		with(Options{Login: mary, Auth: AnyAuth}, connect("any, asked for basic", []turn{{askPlain, wantsBasic}, {askBasic, granted}}, nil)),
-		with(Options{Login: mary, Auth: AnyAuth}, connect("any, wrong", []turn{{askPlain, wantsBasic}, {askBasic, wantsBasic}}, &AuthRequired{Tried: true})),
+		with(Options{Login: mary, Auth: httpauth.Any}, connect("any, asked for basic", []turn{{askPlain, wantsBasic}, {askBasic, granted}}, nil)),
+		with(Options{Login: mary, Auth: httpauth.Any}, connect("any, wrong", []turn{{askPlain, wantsBasic}, {askBasic, wantsBasic}}, &AuthRequired{Tried: true})),
 		with(Options{Login: mary}, connect("basic, wrong", []turn{{askBasic, wantsBasic}}, &AuthRequired{Tried: true})),
 		with(Options{Login: mary}, connect("wrong, as tinyproxy says it", []turn{{askBasic, "HTTP/1.0 401 Unauthorized\r\n\r\n"}}, &AuthRequired{Tried: true})),
 		connect("401 without a login", []turn{{askPlain, "HTTP/1.0 401 Unauthorized\r\n\r\n"}}, &Refused{"http", 401}),
-		with(Options{Login: mary, Auth: Digest}, connect("digest, asked for basic", []turn{{askPlain, wantsBasic}}, &AuthRequired{})),
-		with(Options{Login: mary, Auth: AnyAuth}, connect("any, asked for what we have not",
+		with(Options{Login: mary, Auth: httpauth.Digest}, connect("digest, asked for basic", []turn{{askPlain, wantsBasic}}, &AuthRequired{})),
+		with(Options{Login: mary, Auth: httpauth.Any}, connect("any, asked for what we have not",
 			[]turn{{askPlain, "HTTP/1.1 407 No\r\nProxy-Authenticate: Negotiate\r\nContent-Length: 0\r\n\r\n"}}, &AuthRequired{})),
 		connect("no login", []turn{{askPlain, wantsBasic}}, &AuthRequired{}),
 		connect("407 without a challenge", []turn{{askPlain, "HTTP/1.1 407 No\r\n\r\n"}}, &AuthRequired{}),
-		with(Options{Login: mary, Auth: AnyAuth}, connect("no length: dial again", []turn{{askPlain, noLength}}, &AuthRequired{Redial: true})),
+		with(Options{Login: mary, Auth: httpauth.Any}, connect("no length: dial again", []turn{{askPlain, noLength}}, &AuthRequired{Redial: true})),
 	})
 }
 
@@ -136,7 +138,7 @@ func TestRedial(t *testing.T) {
 		{"cut page", "Content-Length: 10\r\n"},
 	} {
 		conn, wait := play(t, []turn{{askPlain, "HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=p\r\n" + c.fields + "\r\n"}})
-		err := Connect(t.Context(), conn, "http", "h.test:70", Options{Login: mary, Auth: AnyAuth})
+		err := Connect(t.Context(), conn, "http", "h.test:70", Options{Login: mary, Auth: httpauth.Any})
 		var need *AuthRequired
 		if !errors.As(err, &need) || !need.Redial || need.Tried || len(need.Challenges) != 1 {
 			t.Errorf("%s: %#v", c.name, err)
@@ -146,7 +148,7 @@ func TestRedial(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		h := connect(c.name, []turn{{askBasic, granted}}, nil)
-		h.opts = Options{Login: mary, Auth: AnyAuth, Challenges: need.Challenges}
+		h.opts = Options{Login: mary, Auth: httpauth.Any, Challenges: need.Challenges}
 		h.run(t)
 	}
 }
@@ -167,9 +169,9 @@ func TestOptionsRefused(t *testing.T) {
 		{"login of the origin", Options{Header: []Field{{"Authorization", "Basic x"}}}}, // CVE-2015-3153
 		{"cookie of the origin", Options{Header: []Field{{"Cookie", "a=b"}}}},           // CVE-2015-3153
 		{"two logins", Options{Login: mary, Header: []Field{{"Proxy-Authorization", "Bearer x"}}}},
-		{"colon in the user", Options{Login: Login{"a:b", "c"}}},
-		{"CRLF in the user", Options{Login: Login{"a\r\nb", "c"}}},
-		{"NUL in the password", Options{Login: Login{"a", "\x00"}}},
+		{"colon in the user", Options{Login: httpauth.Login{User: "a:b", Password: "c"}}},
+		{"CRLF in the user", Options{Login: httpauth.Login{User: "a\r\nb", Password: "c"}}},
+		{"NUL in the password", Options{Login: httpauth.Login{User: "a", Password: "\x00"}}},
 	} {
 		conn := &recorder{}
 		if err := Connect(t.Context(), conn, "http", "h.test:70", c.opts); !errors.Is(err, ErrOption) {

@@ -10,22 +10,23 @@ package proxy
 import (
 	"context"
 	"fmt"
-	"io"
 	"net"
 	"net/netip"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/anyurl/fetch/internal/httpauth"
 )
 
 // Options says how to ask. The zero value asks without credentials.
 type Options struct {
-	Login Login
-	Auth  Auth // how the Login is proved to an HTTP proxy
+	Login httpauth.Login
+	Auth  httpauth.Method // for an HTTP proxy
 
 	// Challenges are those of an AuthRequired with Redial: they are answered
 	// at once.
-	Challenges []Challenge
+	Challenges []httpauth.Challenge
 
 	Agent  string // User-Agent for an HTTP proxy; empty: none is sent
 	Header []Field
@@ -33,25 +34,6 @@ type Options struct {
 
 // A Field is a header field for an HTTP proxy alone.
 type Field struct{ Name, Value string }
-
-// A Login is who asks; an empty User is nobody.
-type Login struct{ User, Password string }
-
-// Format hides the password, whatever the verb.
-func (l Login) Format(f fmt.State, _ rune) {
-	if l != (Login{}) {
-		io.WriteString(f, l.User+":***")
-	}
-}
-
-// Auth is a way to prove a Login to an HTTP proxy.
-type Auth uint8
-
-const (
-	Basic   Auth = iota // sent without being asked
-	Digest              // RFC 7616, when asked
-	AnyAuth             // when asked, Digest before Basic
-)
 
 // Resolves reports whether a proxy of that scheme takes names: for socks4 and
 // socks5 the target of Connect must be an address. Schemes are those of curl:

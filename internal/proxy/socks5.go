@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+
+	"github.com/anyurl/fetch/internal/httpauth"
 )
 
 const (
@@ -51,7 +53,7 @@ func connectSOCKS5(conn net.Conn, to destination, opts Options) error {
 	return skipBound(conn)
 }
 
-func sendLogin(conn net.Conn, l Login) error {
+func sendLogin(conn net.Conn, l httpauth.Login) error {
 	request := append([]byte{loginFormat, byte(len(l.User))}, l.User...)
 	request = append(append(request, byte(len(l.Password))), l.Password...)
 	code, err := exchange(conn, request, loginFormat)

@@ -3,6 +3,8 @@ package proxy
 import (
 	"strings"
 	"testing"
+
+	"github.com/anyurl/fetch/internal/httpauth"
 )
 
 func TestSOCKS4(t *testing.T) {
@@ -15,7 +17,7 @@ func TestSOCKS4(t *testing.T) {
 			turns: []turn{{ask, granted}}},
 		{name: "server speaks first", scheme: "socks4", target: "192.0.2.7:70",
 			turns: []turn{{ask, granted + "220 hello\r\n"}}, rest: "220 hello\r\n"},
-		{name: "user", scheme: "socks4", target: "192.0.2.7:70", opts: Options{Login: Login{User: "mary"}},
+		{name: "user", scheme: "socks4", target: "192.0.2.7:70", opts: Options{Login: httpauth.Login{User: "mary"}},
 			turns: []turn{{"\x04\x01\x00\x46\xc0\x00\x02\x07mary\x00", granted}}},
 		{name: "address by 4a", scheme: "socks4a", target: "192.0.2.7:70",
 			turns: []turn{{ask, granted}}},
@@ -26,7 +28,7 @@ func TestSOCKS4(t *testing.T) {
 		{name: "name by 4", scheme: "socks4", target: "h.test:70", err: ErrTarget},
 		{name: "IPv6", scheme: "socks4a", target: "[2001:db8::1]:70", err: ErrTarget},
 		{name: "address that means a name", scheme: "socks4", target: "0.0.0.1:70", err: ErrTarget},
-		{name: "NUL in the user", scheme: "socks4", target: "192.0.2.7:70", opts: Options{Login: Login{User: "a\x00b"}}, err: ErrOption},
+		{name: "NUL in the user", scheme: "socks4", target: "192.0.2.7:70", opts: Options{Login: httpauth.Login{User: "a\x00b"}}, err: ErrOption},
 		{name: "rejected", scheme: "socks4", target: "192.0.2.7:70",
 			turns: []turn{{ask, "\x00\x5b\x00\x00\x00\x00\x00\x00"}}, err: &Refused{"socks4", 91}},
 		{name: "identd", scheme: "socks4", target: "192.0.2.7:70",
@@ -49,7 +51,7 @@ func TestSOCKS5(t *testing.T) {
 		hello2  = "\x05\x02\x00\x02"
 		login   = "\x01\x04mary\x06s3cret"
 	)
-	mary := Options{Login: Login{"mary", "s3cret"}}
+	mary := Options{Login: httpauth.Login{User: "mary", Password: "s3cret"}}
 	refused := func(code byte) handshake {
 		return handshake{name: "refused", scheme: "socks5", target: "192.0.2.7:70",
 			turns: []turn{{hello, open}, {ask, "\x05" + string(rune(code)) + "\x00\x01\x00\x00\x00\x00\x00\x00"}},
@@ -79,7 +81,7 @@ func TestSOCKS5(t *testing.T) {
 			turns: []turn{{hello2, "\x05\x02"}, {login, "\x01\x00"}, {ask, granted}}},
 		{name: "login not wanted", scheme: "socks5", target: "192.0.2.7:70", opts: mary,
 			turns: []turn{{hello2, open}, {ask, granted}}},
-		{name: "empty password", scheme: "socks5", target: "192.0.2.7:70", opts: Options{Login: Login{User: "u"}},
+		{name: "empty password", scheme: "socks5", target: "192.0.2.7:70", opts: Options{Login: httpauth.Login{User: "u"}},
 			turns: []turn{{hello2, "\x05\x02"}, {"\x01\x01u\x00", "\x01\x00"}, {ask, granted}}},
 		{name: "login refused", scheme: "socks5", target: "192.0.2.7:70", opts: mary,
 			turns: []turn{{hello2, "\x05\x02"}, {login, "\x01\x01"}}, err: &AuthRequired{Tried: true}},
@@ -90,9 +92,9 @@ func TestSOCKS5(t *testing.T) {
 		{name: "method never heard of", scheme: "socks5", target: "192.0.2.7:70", opts: mary,
 			turns: []turn{{hello2, "\x05\x01"}}, err: ErrMalformed},
 		{name: "user of 256 bytes", scheme: "socks5", target: "192.0.2.7:70",
-			opts: Options{Login: Login{User: strings.Repeat("u", 256)}}, err: ErrOption},
+			opts: Options{Login: httpauth.Login{User: strings.Repeat("u", 256)}}, err: ErrOption},
 		{name: "password of 256 bytes", scheme: "socks5", target: "192.0.2.7:70",
-			opts: Options{Login: Login{"u", strings.Repeat("p", 256)}}, err: ErrOption},
+			opts: Options{Login: httpauth.Login{User: "u", Password: strings.Repeat("p", 256)}}, err: ErrOption},
 		{name: "HTTP proxy", scheme: "socks5", target: "192.0.2.7:70",
 			turns: []turn{{hello, "HTTP/1.0 400 Bad Request\r\n"}}, err: ErrMalformed},
 		{name: "another version in the reply", scheme: "socks5", target: "192.0.2.7:70",

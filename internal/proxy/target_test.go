@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/anyurl/fetch/internal/httpauth"
 )
 
 var schemes = []string{"http", "https", "socks4", "socks4a", "socks5", "socks5h"}
@@ -66,7 +68,7 @@ func TestSilence(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			defer cancel()
 			start := time.Now()
-			err := Connect(ctx, conn, c.scheme, target, Options{Login: mary, Auth: AnyAuth})
+			err := Connect(ctx, conn, c.scheme, target, Options{Login: mary, Auth: httpauth.Any})
 			if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took != 10*time.Second {
 				t.Errorf("%s %q: %v after %v", c.scheme, c.turns, err, took)
 			}
@@ -117,7 +119,7 @@ func FuzzOneRequest(f *testing.F) {
 	f.Add("h.test:70", "mary", "s3cret", "X-A", "b", "agent")
 	f.Add("h.test:70\r\nX: y", "m\r\n", "\x00", "Content-Length", "5", "a\nb")
 	f.Fuzz(func(t *testing.T, target, user, password, name, value, agent string) {
-		opts := Options{Login: Login{user, password}, Agent: agent, Header: []Field{{name, value}}}
+		opts := Options{Login: httpauth.Login{User: user, Password: password}, Agent: agent, Header: []Field{{name, value}}}
 		conn := &recorder{}
 		Connect(t.Context(), conn, "http", target, opts)
 		if sent := conn.sent.String(); sent != "" {
@@ -197,7 +199,7 @@ func FuzzReply(f *testing.F) {
 	f.Fuzz(func(t *testing.T, reply string) {
 		for _, scheme := range schemes {
 			conn := &recorder{reply: strings.NewReader(reply)}
-			err := Connect(t.Context(), conn, scheme, "192.0.2.7:70", Options{Login: mary, Auth: AnyAuth})
+			err := Connect(t.Context(), conn, scheme, "192.0.2.7:70", Options{Login: mary, Auth: httpauth.Any})
 			if err == nil {
 				continue
 			}

@@ -2,7 +2,6 @@ package http
 
 import (
 	"cmp"
-	"encoding/base64"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,7 +11,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/coding"
 	"github.com/anyurl/fetch/internal/http1"
-	"github.com/anyurl/fetch/internal/proxy"
+	"github.com/anyurl/fetch/internal/httpauth"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -139,13 +138,8 @@ func (a *ask) addCredential(c *fetch.Credential, mode Auth) {
 	case c.Token != "":
 		a.add("Authorization", "Bearer "+c.Token.Reveal())
 	case mode == Basic && (c.User != "" || c.Password != ""):
-		a.add("Authorization", basic(c.User, c.Password.Reveal()))
+		a.add("Authorization", httpauth.BasicField(loginOf(c)))
 	}
-}
-
-// basic is RFC 7617.
-func basic(user, password string) string {
-	return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
 }
 
 // override puts the fields of the caller in the place of ours. One of ours
@@ -247,8 +241,7 @@ func (a *ask) asGet() *ask {
 	b := *a
 	b.method, b.proxied, b.proxyField = http.MethodGet, false, ""
 	if c := b.credential; c != nil && b.to.Scheme != "" {
-		l := proxy.Login{User: c.User, Password: c.Password.Reveal()}
-		if field, err := b.to.Answer(l, b.method, b.path+b.query, 2); err == nil {
+		if field, err := b.to.Answer(loginOf(c), b.method, b.path+b.query, 2); err == nil {
 			b.replace("Authorization", field)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/proxy"
+	"github.com/anyurl/fetch/internal/httpauth"
 )
 
 // Auth says how a user is proved to a server: RFC 9110 11.
@@ -24,11 +24,11 @@ const maxLogins = 3
 
 // An answer is what an ask does about challenges.
 type answer struct {
-	credential *fetch.Credential // that was tried last
-	to         proxy.Challenge   // that was answered last
-	logins     int               // how often Env.Login was asked
-	stale      bool              // a nonce was too old once
-	proxied    bool              // the proxy's challenge was answered
+	credential *fetch.Credential  // that was tried last
+	to         httpauth.Challenge // that was answered last
+	logins     int                // how often Env.Login was asked
+	stale      bool               // a nonce was too old once
+	proxied    bool               // the proxy's challenge was answered
 }
 
 // login returns a with the answer to the challenge of resp, or nil where there
@@ -39,17 +39,17 @@ func (d *driver) login(ctx context.Context, req *fetch.Request, a *ask, x *excha
 		if has(req.Header, "Authorization") {
 			return nil, nil
 		}
-		return d.loginOrigin(ctx, req, a, proxy.ParseChallenges(x.header.Values("WWW-Authenticate")))
+		return d.loginOrigin(ctx, req, a, httpauth.Parse(x.header.Values("WWW-Authenticate")))
 	case http.StatusProxyAuthRequired:
 		if x.via == nil {
 			return nil, nil
 		}
-		return x.via.answer(a, proxy.ParseChallenges(x.header.Values("Proxy-Authenticate"))), nil
+		return x.via.answer(a, httpauth.Parse(x.header.Values("Proxy-Authenticate"))), nil
 	}
 	return nil, nil
 }
 
-func (d *driver) loginOrigin(ctx context.Context, req *fetch.Request, a *ask, list []proxy.Challenge) (*ask, error) {
+func (d *driver) loginOrigin(ctx context.Context, req *fetch.Request, a *ask, list []httpauth.Challenge) (*ask, error) {
 	b := *a
 	mode := d.opts.Auth
 	switch {
@@ -79,7 +79,7 @@ func (d *driver) loginOrigin(ctx context.Context, req *fetch.Request, a *ask, li
 		b.credential = c
 		b.logins++
 	}
-	field, to := b.prove(mode, list)
+	field, to := b.authorize(mode, list)
 	if field == "" {
 		return nil, nil
 	}
@@ -93,43 +93,37 @@ func userOf(req *fetch.Request) string {
 	return user
 }
 
-func isStale(list []proxy.Challenge) bool {
-	return len(list) > 0 && list[0].Scheme == "digest" && list[0].Params["stale"] == "true"
+func isStale(list []httpauth.Challenge) bool {
+	return len(list) > 0 && list[0].Scheme == "digest" && list[0].Stale()
 }
 
-// prove answers the best of the challenges that mode allows, or none: "".
-func (a *ask) prove(mode Auth, list []proxy.Challenge) (field string, to proxy.Challenge) {
-	c := a.credential
-	if c.Token != "" {
+// authorize answers the best of the challenges that mode allows. The field is
+// empty if there is none.
+func (a *ask) authorize(mode Auth, list []httpauth.Challenge) (field string, to httpauth.Challenge) {
+	if c := a.credential; c.Token != "" {
 		return "Bearer " + c.Token.Reveal(), to
 	}
-	return prove(proxy.Login{User: c.User, Password: c.Password.Reveal()}, mode, list, a.method, a.path+a.query)
+	to = httpauth.Method(mode).Choose(list)
+	field, err := to.Answer(loginOf(a.credential), a.method, a.path+a.query, 1)
+	if err != nil {
+		return "", httpauth.Challenge{}
+	}
+	return field, to
 }
 
-func prove(l proxy.Login, mode Auth, list []proxy.Challenge, method, target string) (field string, to proxy.Challenge) {
-	schemes := map[Auth][]string{Basic: {"basic"}, Digest: {"digest"}, AnyAuth: {"digest", "basic"}}[mode]
-	for _, scheme := range schemes {
-		for _, c := range list {
-			if c.Scheme != scheme {
-				continue
-			}
-			if field, err := c.Answer(l, method, target, 1); err == nil {
-				return field, c
-			}
-		}
-	}
-	return "", to
+// loginOf returns the login of a credential.
+func loginOf(c *fetch.Credential) httpauth.Login {
+	return httpauth.Login{User: c.User, Password: c.Password.Reveal()}
 }
 
 // answer is for a proxy's challenge to the absolute form: once.
-func (p *proxyTo) answer(a *ask, list []proxy.Challenge) *ask {
+func (p *proxyTo) answer(a *ask, list []httpauth.Challenge) *ask {
 	if a.proxied || p.login == nil || p.auth == fetch.ProxyBasic {
 		return nil
 	}
-	mode := map[fetch.ProxyAuth]Auth{fetch.ProxyDigest: Digest, fetch.ProxyAny: AnyAuth}[p.auth]
-	l := proxy.Login{User: p.login.User, Password: p.login.Password.Reveal()}
-	field, _ := prove(l, mode, list, a.method, p.absolute(a))
-	if field == "" {
+	to := httpauth.Method(p.auth).Choose(list)
+	field, err := to.Answer(loginOf(p.login), a.method, p.absolute(a), 1)
+	if err != nil {
 		return nil
 	}
 	b := *a

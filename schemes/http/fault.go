@@ -10,6 +10,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/http1"
+	"github.com/anyurl/fetch/internal/httpauth"
 )
 
 // statusFault classes a status of RFC 9110 15.5 and 15.6. 522 and 524 are what
@@ -59,8 +60,7 @@ func (pastEnd) Is(target error) bool { return target == fetch.ErrPastEnd }
 // digestOption returns option if the field, of a server's challenges, has
 // Digest and not Basic, which is what the command answers by default.
 func digestOption(h fetch.Header, field, option string) string {
-	text := strings.ToLower(strings.Join(h.Values(field), ","))
-	if strings.Contains(text, "digest ") && !strings.Contains(text, "basic ") {
+	if httpauth.OnlyDigest(httpauth.Parse(h.Values(field))) {
 		return option
 	}
 	return ""

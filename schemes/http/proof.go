@@ -4,7 +4,7 @@ import (
 	"sync"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/proxy"
+	"github.com/anyurl/fetch/internal/httpauth"
 )
 
 // proofs remember how each origin wanted its user proved, so that the next
@@ -21,14 +21,14 @@ type proofKey struct {
 }
 
 type proof struct {
-	challenge proxy.Challenge
+	challenge httpauth.Challenge
 	uses      int
 }
 
 const maxProofs = 256
 
 // keep remembers that c was answered once for that user.
-func (p *proofs) keep(origin fetch.Origin, user string, c proxy.Challenge) {
+func (p *proofs) keep(origin fetch.Origin, user string, c httpauth.Challenge) {
 	if !c.Lasting() {
 		return
 	}
@@ -41,7 +41,7 @@ func (p *proofs) keep(origin fetch.Origin, user string, c proxy.Challenge) {
 }
 
 // next returns the challenge to answer unasked, and for which time.
-func (p *proofs) next(origin fetch.Origin, user string) (c proxy.Challenge, use int, ok bool) {
+func (p *proofs) next(origin fetch.Origin, user string) (c httpauth.Challenge, use int, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	known := p.of[proofKey{origin, user}]
@@ -70,8 +70,7 @@ func (d *driver) proveAgain(req *fetch.Request, a *ask) {
 	if !ok {
 		return
 	}
-	l := proxy.Login{User: req.Auth.User, Password: req.Auth.Password.Reveal()}
-	if field, err := c.Answer(l, a.method, a.path+a.query, use); err == nil {
+	if field, err := c.Answer(loginOf(req.Auth), a.method, a.path+a.query, use); err == nil {
 		a.replace("Authorization", field)
 	}
 }

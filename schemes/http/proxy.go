@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/httpauth"
 )
 
 // A proxyTo is where a request goes that is not sent to its origin: the
@@ -71,7 +72,7 @@ func (p *proxyTo) fields(a *ask) (h fetch.Header) {
 	case a.proxyField != "":
 		h = append(h, fetch.Field{Name: "Proxy-Authorization", Value: a.proxyField})
 	case p.login != nil && p.auth == fetch.ProxyBasic:
-		h = append(h, fetch.Field{Name: "Proxy-Authorization", Value: basic(p.login.User, p.login.Password.Reveal())})
+		h = append(h, fetch.Field{Name: "Proxy-Authorization", Value: httpauth.BasicField(loginOf(p.login))})
 	}
 	return append(h, p.header...)
 }

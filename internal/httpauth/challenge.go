@@ -1,37 +1,24 @@
-package proxy
+package httpauth
 
 import (
-	"fmt"
 	"strings"
+
+	"github.com/anyurl/fetch/internal/http1"
 )
 
-// A Challenge is one way to log in that a server offers (RFC 9110 11.3). Its
-// words are the server's: unsafe to print raw.
+// A Challenge is an authentication method that a server offers (RFC 9110 11.3).
+// Its text comes from the server and may contain control characters.
 type Challenge struct {
 	Scheme string            // in lower case: "basic", "digest"
 	Params map[string]string // unquoted, by names in lower case
 }
 
-// Answer returns the value of the Authorization or Proxy-Authorization field
-// that proves l for a request with this method and target and without a body.
-// The scheme must be basic or digest; use counts, from 1, the answers to c.
-func (c Challenge) Answer(l Login, method, target string, use int) (string, error) {
-	switch c.Scheme {
-	case "basic":
-		return basic(l)
-	case "digest":
-		return c.digest(l, method, target, newNonce(), use)
-	}
-	return "", fmt.Errorf("%w: authentication scheme", ErrOption)
-}
-
-// maxChallenges is more than any server has reason to offer.
+// maxChallenges limits the challenges of one response.
 const maxChallenges = 16
 
-// ParseChallenges reads the values of all WWW-Authenticate or
-// Proxy-Authenticate fields, in their order. What cannot be read is passed
-// over.
-func ParseChallenges(fields []string) (list []Challenge) {
+// Parse parses the values of all WWW-Authenticate or Proxy-Authenticate fields,
+// in their order. It skips malformed challenges.
+func Parse(fields []string) (list []Challenge) {
 	for _, field := range fields {
 		open := false // the last challenge is of this field
 		for item := range splitList(field) {
@@ -82,10 +69,10 @@ func splitList(s string) func(yield func(string) bool) {
 	}
 }
 
-// cutToken cuts a token and the blanks behind it off s.
+// cutToken cuts a token and the blanks after it off s.
 func cutToken(s string) (token, rest string) {
 	n := 0
-	for n < len(s) && isToken(s[n:n+1]) {
+	for n < len(s) && http1.ValidName(s[n:n+1]) {
 		n++
 	}
 	return s[:n], strings.TrimLeft(s[n:], " \t")

@@ -1,4 +1,4 @@
-package proxy
+package httpauth
 
 import (
 	"crypto/md5"
@@ -6,12 +6,15 @@ import (
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/anyurl/fetch/internal/http1"
 )
 
 // hashOf returns the hash of RFC 7616 3.3 that an algorithm names, in
-// hexadecimal; nil for one that we have not.
+// hexadecimal, or nil if it is unknown.
 func hashOf(algorithm string) func(string) string {
 	switch strings.TrimSuffix(strings.ToUpper(algorithm), "-SESS") {
 	case "", "MD5":
@@ -24,13 +27,13 @@ func hashOf(algorithm string) func(string) string {
 	return nil
 }
 
-// usable reports whether a digest challenge can be answered by us.
+// usable reports whether c can be answered with Digest.
 func (c Challenge) usable() bool {
 	_, legacy := c.qop()
 	return hashOf(c.Params["algorithm"]) != nil && c.Params["nonce"] != "" && (legacy || c.offers("auth") || c.offers("auth-int"))
 }
 
-// Lasting reports whether c may be answered more than once: not where the
+// Lasting reports whether c may be answered more than once. It may not if the
 // first answer has made a session key (RFC 7616 3.4.2).
 func (c Challenge) Lasting() bool {
 	return !strings.HasSuffix(strings.ToUpper(c.Params["algorithm"]), "-SESS")
@@ -53,15 +56,15 @@ func (c Challenge) offers(qop string) bool {
 	return false
 }
 
-// stale reports whether only the nonce was too old, not the login wrong.
-func (c Challenge) stale() bool { return strings.EqualFold(c.Params["stale"], "true") }
+// Stale reports whether the login was right and only the nonce too old.
+func (c Challenge) Stale() bool { return strings.EqualFold(c.Params["stale"], "true") }
 
-// digest computes the response of RFC 7616 3.4, with qop auth, or auth-int
-// where that alone is offered, for one use of a nonce.
+// digest computes the response of RFC 7616 3.4 for one use of a nonce. It uses
+// qop auth unless only auth-int is offered.
 func (c Challenge) digest(l Login, method, target, cnonce string, use int) (string, error) {
 	count := fmt.Sprintf("%08x", use)
-	if hasControl(l.User) || hasControl(target) || !c.usable() {
-		return "", fmt.Errorf("%w: login or challenge for digest", ErrOption)
+	if http1.HasControl(l.User) || http1.HasControl(target) || !c.usable() {
+		return "", errors.New("login or challenge that Digest cannot use")
 	}
 	algorithm, realm, nonce := c.Params["algorithm"], c.Params["realm"], c.Params["nonce"]
 	hash := hashOf(algorithm)
