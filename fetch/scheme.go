@@ -26,6 +26,7 @@ type Scheme struct {
 	Traits Traits
 	Proxy  ProxyUse
 	Robots Robots
+	Mirror Mirroring
 
 	// Plan returns the protocol actions that dereference req. It rejects URLs
 	// that the scheme does not define. Nil: there is no plan to show.
@@ -113,3 +114,41 @@ type Robots struct {
 	// request to the site. Nil: path and query of u.
 	Path func(u uri.URI) (string, bool)
 }
+
+// Mirroring says how a mirror treats the URLs and listings of a scheme.
+type Mirroring struct {
+	Alias      bool      // its URLs look objects of other schemes up, which are mirrored in their place
+	References bool      // its listings name objects of any server, and not what lies below their URL
+	Repeats    bool      // one segment may occur in its paths again and again
+	Record     Recording // of an exchange
+	Talk       string    // the conversation has the media type text/x-TALK-conversation; "": Name
+
+	// Place returns u without the parts that do not say where it lies. Nil: all
+	// parts say so.
+	Place func(u uri.URI) uri.URI
+
+	// Below returns the URL that begins the URLs of all objects below u. It is
+	// false if that is the folder of u. Nil: it always is.
+	Below func(u uri.URI) (below uri.URI, ok bool)
+
+	// Lasting reports whether u names an object that never changes. Nil: no
+	// URL does.
+	Lasting func(u uri.URI) bool
+
+	// Article returns the lasting URL of an article, which is the entry e of
+	// the newsgroup u, and the URL of its number there. It is false if it has no
+	// lasting URL. Nil: no URL of the scheme names a newsgroup.
+	Article func(u uri.URI, e Entry) (lasting uri.URI, number string, ok bool)
+}
+
+// A Recording is the part of an exchange that the archive of a mirror holds
+// beside the object.
+type Recording uint8
+
+const (
+	RecordPlan    Recording = iota // the Plan, because the driver reports no exchange
+	RecordWire                     // each byte
+	RecordLines                    // the lines of both sides: the object came another way
+	RecordReplies                  // the bytes sent, and the first line of each reply
+	RecordSent                     // the bytes sent
+)

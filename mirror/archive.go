@@ -56,7 +56,7 @@ type archive struct {
 func open(ctx context.Context, o Options) (*mirror, error) {
 	m := &mirror{
 		Options: o, archive: &archive{ends: map[string]int64{}, index: &index{}, started: o.Now()},
-		scope: newJudge(o.Scope, o.Seeds), trust: newTrust(o), auth: map[fetch.Origin]*fetch.Credential{},
+		scope: newJudge(o.Scope, o.Client.Scheme, o.Seeds), trust: newTrust(o), auth: map[fetch.Origin]*fetch.Credential{},
 		seeds: map[frontier.Key]bool{}, tally: tally{hosts: map[string]int64{}}, silences: silences{of: map[fetch.Origin]silence{}},
 	}
 	err := m.take(o.Dir)

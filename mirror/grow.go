@@ -16,8 +16,8 @@ import (
 )
 
 // leads reports whether what is in the body leads to other URLs.
-func leads(u uri.URI, resp *fetch.Response) bool {
-	return resp.Kind == fetch.Menu || links.Holds(resp.Media) || isRobots(u)
+func leads(v *visit, resp *fetch.Response) bool {
+	return resp.Kind == fetch.Menu || links.Holds(resp.Media) || isRobots(v.scheme, v.url)
 }
 
 // grow finds what v leads to. What is found goes into the tables at once where
@@ -33,7 +33,7 @@ func (m *mirror) grow(ctx context.Context, v *visit) error {
 	}
 	g.site()
 	body := io.Reader(strings.NewReader(""))
-	if leads(v.url, resp) {
+	if leads(v, resp) {
 		if body, g.err = v.body.read(); g.err != nil {
 			return g.err
 		}
@@ -41,7 +41,7 @@ func (m *mirror) grow(ctx context.Context, v *visit) error {
 	switch {
 	case g.listing:
 		g.entries(body)
-	case isRobots(v.url):
+	case isRobots(v.scheme, v.url):
 		g.sitemaps(body)
 	default:
 		g.links(body)
@@ -58,7 +58,7 @@ func (m *mirror) regrow(ctx context.Context, v *visit) error {
 		g.header = v.resp.Header
 	}
 	g.site()
-	if g.listing || !links.Holds(last.Media) && !isRobots(v.url) {
+	if g.listing || !links.Holds(last.Media) && !isRobots(v.scheme, v.url) {
 		return g.end()
 	}
 	body, err := m.reopen(ctx, last)
@@ -67,7 +67,7 @@ func (m *mirror) regrow(ctx context.Context, v *visit) error {
 		return g.end()
 	}
 	defer body.Close()
-	if isRobots(v.url) {
+	if isRobots(v.scheme, v.url) {
 		g.sitemaps(body)
 	} else {
 		g.links(body)
@@ -111,8 +111,8 @@ type growth struct {
 
 // growth begins to gather.
 func (m *mirror) growth(ctx context.Context, v *visit, media string, menu bool) *growth {
-	g := &growth{m: m, ctx: ctx, v: v, media: media, peer: v.peer(), listing: isListing(v.url, menu, media)}
-	if isGroup(v.url) {
+	g := &growth{m: m, ctx: ctx, v: v, media: media, peer: v.peer(), listing: isListing(v.scheme, menu, media)}
+	if isGroup(v.scheme, v.url) {
 		g.dropped, g.err = m.dropped(ctx)
 	}
 	if g.most = limit(m.Limits.Links, DefaultLinks); g.listing || v.meta.Guide {
@@ -121,22 +121,12 @@ func (m *mirror) growth(ctx context.Context, v *visit, media string, menu bool) 
 	return g
 }
 
-// known are the schemes, besides those that are heard, whose objects a mirror
-// can bring. A session is no object, and a mid is where a mailbox says.
-var known = map[string]bool{"wais": true, "prospero": true, "imap": true, "imaps": true, "file": true}
-
-// mirrored reports whether a mirror can retrieve the object that u names.
-func mirrored(u uri.URI) bool {
-	_, heard := hearings[u.Scheme()]
-	return heard || known[u.Scheme()]
-}
-
 // add takes a link, of which mt says what is known besides.
 func (g *growth) add(u uri.URI, mt meta) {
 	from := &g.v.meta
 	text := canonical(u)
 	why, off := g.m.scope.link(u, text, g.v.item.Depth+1, from.Extra, mt)
-	reported := why == repeating || why == tooManyQueries || why == outOfScope && isDirectory(g.v.url)
+	reported := why == repeating || why == tooManyQueries || why == outOfScope && g.v.scheme.Mirror.References
 	if why == "" || reported { // the visit reports why, without a request
 		mt.Extra = off
 		g.put(u, text, mt, g.v.item.Depth+1)
@@ -145,7 +135,7 @@ func (g *growth) add(u uri.URI, mt meta) {
 
 // put adds what is in scope; text is the canonical form of u.
 func (g *growth) put(u uri.URI, text string, mt meta, depth int) {
-	if g.err != nil || !mirrored(u) {
+	if g.err != nil || !mirrored(g.m.schemeOf(u)) {
 		return
 	}
 	if g.from == "" {
@@ -229,7 +219,7 @@ func (g *growth) report() {
 // memory for it.
 func (g *growth) end() error {
 	g.report()
-	if isGroup(g.v.url) {
+	if isGroup(g.v.scheme, g.v.url) {
 		return g.endGroup()
 	}
 	if g.err != nil || len(g.items) == 0 {
@@ -294,7 +284,7 @@ func (g *growth) entry(e fetch.Entry) {
 		if mt.Ways = g.through(e.URL, target); mt.Ways == nil {
 			return
 		}
-	case e.Kind == fetch.Unknown && e.Extra["type"] != "" && exact(e.URL): // a pipe, a device: who opens one may wait for ever
+	case e.Kind == fetch.Unknown && e.Extra["type"] != "" && g.m.schemeOf(e.URL).Traits.Exact: // a pipe, a device: who opens one may wait for ever
 		return
 	}
 	if e.Size >= 0 && e.Kind != fetch.Menu {
@@ -306,16 +296,12 @@ func (g *growth) entry(e fetch.Entry) {
 	}
 }
 
-// isDirectory reports whether what u lists are references by name, to any host
-// and protocol, rather than what lies below u.
-func isDirectory(u uri.URI) bool { return u.Scheme() == "prospero" }
-
-// names reports whether the listing makes e part of the mirror, although e may
-// lie on another host: a file that a Prospero directory names, or another
+// names reports whether a listing of references makes e part of the mirror,
+// although e may lie on another host: a file that a Prospero directory names, or another
 // directory of the same server. Directories of other servers are left out,
 // because they name the rest of the world.
 func (g *growth) names(e fetch.Entry) bool {
-	if !isDirectory(g.v.url) {
+	if !g.v.scheme.Mirror.References {
 		return false
 	}
 	if e.Kind != fetch.Menu {
@@ -325,45 +311,22 @@ func (g *growth) names(e fetch.Entry) bool {
 	return ok && origin == g.v.origin
 }
 
-// article names an article by its message-id: numbers are the server's, and
-// cross-posts have several. One whose message-id cannot be asked for keeps its
-// number: old spools have them.
+// article returns the URL by which e is mirrored. It is that of e, unless e is
+// an article with a lasting URL that the driver accepts.
 func (g *growth) article(e fetch.Entry, mt *meta) uri.URI {
-	id := strings.Trim(e.Extra["message_id"], "<>")
-	if hearings[e.URL.Scheme()] != heads || id == "" {
+	s := g.m.schemeOf(e.URL)
+	if s.Mirror.Article == nil {
 		return e.URL
 	}
-	scheme := "news"
-	if s := e.URL.Scheme(); s == "snews" || s == "nntps" {
-		scheme = "snews"
-	}
-	host := g.v.url.Host()
-	if port, ok := g.v.url.Port(); ok {
-		host += ":" + port
-	}
-	u, err := uri.Parse(scheme + "://" + host + "/" + uri.Escape(id, uri.Segment))
-	if host == "" || err != nil || !forEver(u) {
+	u, number, ok := s.Mirror.Article(g.v.url, e)
+	if !ok {
 		return e.URL
 	}
 	if _, err := g.m.Client.Plan(&fetch.Request{URL: u}); err != nil {
 		return e.URL
 	}
-	mt.Name = numbered(g.v.url, e)
+	mt.Name = number
 	return u
-}
-
-// numbered is the URL of an article by its number in the group that lists it.
-func numbered(group uri.URI, e fetch.Entry) string {
-	text := group.Unredacted()
-	switch scheme, rest, _ := strings.Cut(text, "://"); scheme {
-	case "news":
-		text = "nntp://" + rest
-	case "snews":
-		text = "nntps://" + rest
-	default:
-		return e.URL.Unredacted()
-	}
-	return strings.TrimSuffix(text, "/") + "/" + e.Extra["number"]
 }
 
 // attributes adds what Gopher+ tells about an item beside it.

@@ -5,13 +5,12 @@ import (
 	"sync"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/uri"
 )
 
 // recorder hears an exchange for its WARC records: of http every byte, of other
 // schemes the conversation around the object.
 type recorder struct {
-	how       hearing
+	how       fetch.Recording
 	sent, got *spool // of http
 
 	mu    sync.Mutex // the directions are heard by different goroutines
@@ -21,36 +20,16 @@ type recorder struct {
 	err   error // of a spool
 }
 
-// hearing is what of an exchange belongs into its record.
-type hearing uint8
-
-const (
-	nothing hearing = iota
-	wire            // each byte
-	lines           // what both sides said: the object came another way
-	heads           // what was sent, and the line that answered
-	said            // what was sent
-)
-
-// hearings are the schemes that converse in lines. The plan of the others says
-// what they did.
-var hearings = map[string]hearing{
-	"http": wire, "https": wire,
-	"ftp": lines, "ftps": lines,
-	"news": heads, "nntp": heads, "snews": heads, "nntps": heads,
-	"gopher": said, "gophers": said,
-}
-
 // maxTalk bounds a conversation, in bytes.
 const maxTalk = 64 << 10
 
 // listen makes what hears an exchange, or deaf ears where no WARC is written.
-func (m *mirror) listen(u uri.URI) *recorder {
+func (m *mirror) listen(s fetch.Scheme) *recorder {
 	r := &recorder{}
 	if m.WARC == nil {
 		return r
 	}
-	if r.how = hearings[u.Scheme()]; r.how == wire {
+	if r.how = s.Mirror.Record; r.how == fetch.RecordWire {
 		r.sent, r.got = &spool{m: m}, &spool{m: m}
 	}
 	return r
@@ -58,9 +37,9 @@ func (m *mirror) listen(u uri.URI) *recorder {
 
 func (r *recorder) trace() *fetch.Trace {
 	switch r.how {
-	case nothing:
+	case fetch.RecordPlan:
 		return nil
-	case wire:
+	case fetch.RecordWire:
 		return &fetch.Trace{
 			Sent:  func(p []byte) { r.write(r.sent, p) },
 			Got:   func(p []byte) { r.write(r.got, p) },
@@ -82,7 +61,7 @@ func (r *recorder) hear(who string, p []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	answer := who == "< "
-	if answer && (r.how == said || r.how == heads && !r.fresh) || r.full {
+	if answer && (r.how == fetch.RecordSent || r.how == fetch.RecordReplies && !r.fresh) || r.full {
 		return
 	}
 	r.fresh = !answer
@@ -94,7 +73,7 @@ func (r *recorder) hear(who string, p []byte) {
 		r.talk.WriteString(who)
 		r.talk.Write(bytes.TrimRight(line, "\r\n"))
 		r.talk.WriteString("\r\n")
-		if answer && r.how == heads {
+		if answer && r.how == fetch.RecordReplies {
 			return
 		}
 	}

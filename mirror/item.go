@@ -115,26 +115,37 @@ func (m *mirror) request(v *visit) *fetch.Request {
 	req.From = m.trust.source(v)
 	// A mailbox that a person typed with a password is meant with its
 	// messages: our own driver made their URLs.
-	if req.From != nil && req.Auth != nil && isMailbox(v.url) {
+	if req.From != nil && req.Auth != nil && v.scheme.Traits.Mailbox {
 		if page, _ := originOf(req.From.URL); page == v.origin {
 			req.From = nil
 		}
 	}
-	if last := v.item.Last; last != nil && m.has(last) && !isListing(v.url, last.Kind == fetch.Menu.String(), last.Media) {
+	if last := v.item.Last; last != nil && m.has(last) && !isListing(v.scheme, last.Kind == fetch.Menu.String(), last.Media) {
 		req.IfNot = last.Validator
 	}
 	return req
 }
 
-// isListing reports whether what u names is read line by line; what it leads to
+// isListing reports whether an object of s is read line by line; what it leads to
 // can only be told from its server's answer. Sitemaps are read as documents. The
 // description of a WAIS database lists that alone, an index, which leads nowhere
 // without words; and what is malformed is no less worth keeping.
-func isListing(u uri.URI, menu bool, media string) bool {
+func isListing(s fetch.Scheme, menu bool, media string) bool {
 	media = mediaOf(media)
-	return menu && !(isWeb(u) && media != "text/html") && media != "application/x-wais-source"
+	return menu && !(s.Traits.Web && media != "text/html") && media != "application/x-wais-source"
 }
 
-func isMailbox(u uri.URI) bool { return u.Scheme() == "imap" || u.Scheme() == "imaps" }
+// schemeOf returns the data of the scheme of u.
+func (m *mirror) schemeOf(u uri.URI) fetch.Scheme { return m.Client.Scheme(u.Scheme()) }
 
-func isWeb(u uri.URI) bool { return u.Scheme() == "http" || u.Scheme() == "https" }
+// lasting reports whether u, a URL of s, names an object that never changes.
+func lasting(s fetch.Scheme, u uri.URI) bool { return s.Mirror.Lasting != nil && s.Mirror.Lasting(u) }
+
+// isGroup reports whether u, a URL of s, can name a newsgroup: news:comp.lang.c.
+func isGroup(s fetch.Scheme, u uri.URI) bool { return s.Mirror.Article != nil && !lasting(s, u) }
+
+// mirrored reports whether a mirror can retrieve objects of s. A session is no
+// object, and an alias is mirrored as the object that it names.
+func mirrored(s fetch.Scheme) bool {
+	return s.Open != nil && !s.Traits.Session && !s.Mirror.Alias
+}

@@ -13,7 +13,7 @@ import (
 // likes, and of another as many again.
 func TestVariants(t *testing.T) {
 	t.Parallel()
-	j := newJudge(Scope{}, []uri.URI{uri.MustParse("http://a.example/")})
+	j := newJudge(Scope{}, new(fetch.Client).Scheme, []uri.URI{uri.MustParse("http://a.example/")})
 	for _, path := range []string{"", "other"} {
 		n := 0
 		for i := range 3 * maxVariants {

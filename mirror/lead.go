@@ -28,7 +28,7 @@ func (g *growth) redirect(u uri.URI) {
 		v.out("too many redirects")
 	case len(u.Unredacted()) > maxURL:
 		v.out("the redirect leads to a URL that is too long")
-	case !mirrored(u):
+	case !mirrored(g.m.schemeOf(u)):
 		v.out("the redirect leads to " + u.Scheme() + ", which is not mirrored")
 	case mt.Guide:
 		g.put(u, text, mt, 0)
@@ -53,7 +53,7 @@ func (g *growth) redirect(u uri.URI) {
 // site says, and its Sitemap lines lead on.
 func (g *growth) site() {
 	u := g.v.url
-	if !isWeb(u) || !g.v.sited || g.v.meta.Extra > 0 {
+	if !g.v.scheme.Traits.Web || !g.v.sited || g.v.meta.Extra > 0 {
 		return
 	}
 	if _, seen := g.m.origins.LoadOrStore(g.v.origin, true); seen {
@@ -66,10 +66,10 @@ func (g *growth) site() {
 	}
 }
 
-// isRobots reports whether u is a site's rules for robots.
-func isRobots(u uri.URI) bool {
+// isRobots reports whether u, a URL of s, is a site's rules for robots.
+func isRobots(s fetch.Scheme, u uri.URI) bool {
 	_, asked := u.Query()
-	return isWeb(u) && u.Path() == "/robots.txt" && !asked
+	return s.Traits.Web && u.Path() == "/robots.txt" && !asked
 }
 
 // sitemaps reads the Sitemap lines of a robots.txt.
@@ -88,7 +88,7 @@ func (g *growth) sitemaps(body io.Reader) {
 // guide adds a sitemap. It may lie above what is mirrored; what it lists is
 // held to the scope.
 func (g *growth) guide(u uri.URI) {
-	if g.m.Scope.Depth >= 0 && isWeb(u) && len(u.Unredacted()) <= maxURL && g.m.scope.knows(u) {
+	if g.m.Scope.Depth >= 0 && g.m.schemeOf(u).Traits.Web && len(u.Unredacted()) <= maxURL && g.m.scope.knows(u) {
 		g.put(u, canonical(u), meta{Guide: true, Guess: true}, 0)
 	}
 }
@@ -105,7 +105,7 @@ const maxWays = 8
 // isOwn reports whether an entry is the folder of the archive itself: within the
 // tree that it mirrors it would take itself in, and more with every run.
 func (m *mirror) isOwn(e fetch.Entry) bool {
-	if e.URL.Scheme() != "file" || e.Kind != fetch.Menu {
+	if !m.schemeOf(e.URL).Traits.Files || e.Kind != fetch.Menu {
 		return false
 	}
 	name, err := uri.Unescape(e.URL.Path())

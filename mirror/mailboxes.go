@@ -62,7 +62,7 @@ func (b *boxes) find(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if u, err := uri.Parse(it.URL); err == nil && isGroup(u) {
+		if u, err := uri.Parse(it.URL); err == nil && isGroup(b.m.schemeOf(u), u) {
 			server, box := b.m.boxOf(it.URL)
 			b.groups[server+"/"+box] = true
 		}

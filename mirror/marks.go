@@ -1,18 +1,11 @@
 package mirror
 
-import (
-	"context"
-
-	"github.com/anyurl/fetch/uri"
-)
-
-// isGroup reports whether u can name a newsgroup: news:comp.lang.c.
-func isGroup(u uri.URI) bool { return hearings[u.Scheme()] == heads && !forEver(u) }
+import "context"
 
 // remind tells the driver how far a newsgroup was read: by what was committed,
 // not by what was read.
 func (m *mirror) remind(v *visit) {
-	if m.Marks == nil || !isGroup(v.url) {
+	if m.Marks == nil || !isGroup(v.scheme, v.url) {
 		return
 	}
 	mark := ""
@@ -25,7 +18,7 @@ func (m *mirror) remind(v *visit) {
 // learn asks the driver how far it has read. The mark stays where it was if
 // articles were left out: the next run lists them again.
 func (m *mirror) learn(v *visit) {
-	if m.Marks == nil || !isGroup(v.url) {
+	if m.Marks == nil || !isGroup(v.scheme, v.url) {
 		return
 	}
 	switch last := v.item.Last; {

@@ -55,14 +55,14 @@ func (m *mirror) dropParts(ctx context.Context) error {
 }
 
 func (m *mirror) part(v *visit) (*save.File, error) {
-	return m.store.Part(partName(v.item.Key), v.item.URL, m.Client.Scheme(v.url.Scheme()).Traits.Weak)
+	return m.store.Part(partName(v.item.Key), v.item.URL, v.scheme.Traits.Weak)
 }
 
 // left opens what an earlier visit left of v, and has req ask for the rest; nil
 // is nothing. The record of an http exchange is of one answer alone.
 func (m *mirror) left(v *visit, req *fetch.Request) (*save.File, error) {
 	name := partName(v.item.Key)
-	if _, left := m.parts.Load(name); !left || v.heard.how == wire {
+	if _, left := m.parts.Load(name); !left || v.heard.how == fetch.RecordWire {
 		return nil, nil
 	}
 	p, err := m.part(v)
@@ -102,7 +102,7 @@ func (m *mirror) spool(v *visit, left *save.File) (*spool, error) {
 	case r.Fault != nil || r.Unchanged || !r.Location.IsZero(): // nothing of it comes now
 		m.keep(v, left, r.Fault)
 		return s, nil
-	case left == nil && (!large || v.heard.how == wire):
+	case left == nil && (!large || v.heard.how == fetch.RecordWire):
 		return s, nil
 	case left == nil:
 		var err error

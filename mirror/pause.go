@@ -86,7 +86,7 @@ func (m *mirror) pause(v *visit) time.Time {
 func silent(v *visit) bool {
 	e, ok := errors.AsType[*fetch.Error](v.err)
 	switch fault := fetch.FaultOf(v.err); {
-	case fault == fetch.TryLater && ok && isWeb(v.url) && v.resp != nil:
+	case fault == fetch.TryLater && ok && v.scheme.Traits.Web && v.resp != nil:
 		return e.RetryAfter > 0 || e.Code == 429 || e.Code == 503
 	case v.resp != nil:
 		return false

@@ -17,7 +17,7 @@ func (m *mirror) recall(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if u, err := uri.Parse(it.URL); err == nil && forEver(u) && metaOf(it).From != "" {
+		if u, err := uri.Parse(it.URL); err == nil && lasting(m.schemeOf(u), u) && metaOf(it).From != "" {
 			failed = append(failed, it)
 		}
 	}

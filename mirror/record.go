@@ -21,11 +21,11 @@ func (m *mirror) records(v *visit, twin *frontier.Capture) ([]*warc.Record, erro
 	switch {
 	case v.state == frontier.Pending && !v.parked, v.state == frontier.Excluded && !v.redirects(), v.err != nil && !v.asked:
 		return nil, nil
-	case v.err != nil && !(v.refused && v.heard.how == wire):
+	case v.err != nil && !(v.refused && v.heard.how == fetch.RecordWire):
 		return []*warc.Record{c.Failure(v.err)}, nil
-	case v.heard == nil, v.same && v.heard.how != wire:
+	case v.heard == nil, v.same && v.heard.how != fetch.RecordWire:
 		return m.asItWas(c, v, twin), nil
-	case v.heard.how == wire:
+	case v.heard.how == fetch.RecordWire:
 		return exchange(c, v, twin)
 	case twin != nil:
 		return m.beside(c, v, c.Revisit(reference(twin), twin.Proof, nil)), nil
@@ -49,7 +49,7 @@ func (m *mirror) asItWas(c *warc.Capture, v *visit, first *frontier.Capture) []*
 // beside adds the conversation to the record of what it brought.
 func (m *mirror) beside(c *warc.Capture, v *visit, first *warc.Record) []*warc.Record {
 	var block bytes.Buffer
-	kind := talkMedia(v.url.Scheme())
+	kind := "text/x-" + cmp.Or(v.scheme.Mirror.Talk, v.scheme.Name) + "-conversation"
 	if v.heard.talk.Len() > 0 {
 		block.Write(v.heard.talk.Bytes())
 	} else {
@@ -81,19 +81,6 @@ func origin(v *visit) (fields fetch.Header) {
 		fields = append(fields, fetch.Field{Name: "via", Value: v.meta.From})
 	}
 	return fields
-}
-
-// talkMedia is the media type of a conversation.
-func talkMedia(scheme string) string {
-	switch scheme {
-	case "ftp", "ftps":
-		return "text/x-ftp-control-conversation"
-	case "gopher", "gophers":
-		return "text/x-gopher-conversation"
-	case "news", "nntp", "snews", "nntps":
-		return "text/x-nntp-conversation"
-	}
-	return "text/x-" + scheme + "-conversation"
 }
 
 // resourceMedia is the media type of an object, guessed where the protocol has

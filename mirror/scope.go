@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/uri"
 	"golang.org/x/net/publicsuffix"
 )
@@ -65,6 +66,7 @@ const (
 // judge decides by a Scope.
 type judge struct {
 	Scope
+	scheme func(name string) fetch.Scheme // data of schemes
 
 	mu       sync.Mutex
 	prefixes []string
@@ -75,8 +77,8 @@ type judge struct {
 	seed     maphash.Seed
 }
 
-func newJudge(s Scope, seeds []uri.URI) *judge {
-	j := &judge{Scope: s, hosts: map[string]bool{}, domains: map[string]bool{}, variants: map[string]map[uint64]struct{}{}, seed: maphash.MakeSeed()}
+func newJudge(s Scope, scheme func(string) fetch.Scheme, seeds []uri.URI) *judge {
+	j := &judge{Scope: s, scheme: scheme, hosts: map[string]bool{}, domains: map[string]bool{}, variants: map[string]map[uint64]struct{}{}, seed: maphash.MakeSeed()}
 	for _, u := range seeds {
 		j.admit(u)
 	}
@@ -87,7 +89,7 @@ func newJudge(s Scope, seeds []uri.URI) *judge {
 func (j *judge) admit(u uri.URI) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if p := prefixOf(u); !slices.Contains(j.prefixes, p) {
+	if p := j.prefixOf(u); !slices.Contains(j.prefixes, p) {
 		j.prefixes = append(j.prefixes, p)
 	}
 	j.hosts[hostOf(u)] = true
@@ -101,54 +103,29 @@ func (j *judge) knows(u uri.URI) bool {
 	return j.Reach == Any || j.hosts[hostOf(u)] || j.Reach == Domain && j.domains[domainOf(u)]
 }
 
-// prefixOf is what lies below u begins with: its folder, without what says only
-// how the object is to be read.
-func prefixOf(u uri.URI) string {
-	text := canonical(u.WithoutQuery())
-	if u.Scheme() == "gopher" || u.Scheme() == "gophers" {
-		text = withoutType(text)
-	}
-	switch u.Scheme() {
-	case "news", "nntp", "snews", "nntps":
-		if root, ok := serverOf(u); ok {
-			return canonical(root)
-		}
-		return text
-	case "wais", "imap", "imaps", "mailto", "mid":
-		return text
-	case "ftp", "ftps":
-		if i := strings.LastIndex(text, ";type=d"); i >= 0 {
-			return text[:i] + "/"
+// prefixOf returns the text that the URLs of all objects below u begin with.
+func (j *judge) prefixOf(u uri.URI) string {
+	s := j.scheme(u.Scheme())
+	if s.Mirror.Below != nil {
+		if below, ok := s.Mirror.Below(u); ok {
+			return canonical(below.WithoutQuery())
 		}
 	}
+	text := place(s, canonical(u.WithoutQuery()))
 	return text[:strings.LastIndexByte(text, '/')+1]
 }
 
-// serverOf is the server of a list of groups, "news:comp.*": they all lie below
-// that, and the list names those that are meant.
-func serverOf(u uri.URI) (root uri.URI, ok bool) {
-	pattern, err := uri.Unescape(u.Path())
-	if _, asked := u.Query(); err != nil || forEver(u) || !asked && !strings.ContainsAny(pattern, "*!,") {
-		return u, false
-	}
-	path := ""
-	if u.HasAuthority() {
-		path = "/"
-	}
-	root, err = u.WithoutQuery().WithPath(path)
-	return root, err == nil
-}
-
-// withoutType takes the item type from a gopher URL: what a menu of type 1
-// lists below itself is of any.
-func withoutType(text string) string {
-	_, rest, _ := strings.Cut(text, "://")
-	slash := strings.IndexByte(rest, '/')
-	if slash < 0 || slash+1 >= len(rest) {
+// place returns text, the canonical form of a URL of s, without the parts that
+// do not say where it lies.
+func place(s fetch.Scheme, text string) string {
+	if s.Mirror.Place == nil {
 		return text
 	}
-	at := len(text) - len(rest) + slash + 1
-	return text[:at] + strings.TrimPrefix(text[at+1:], "/")
+	u, err := uri.Parse(text)
+	if err != nil {
+		return text
+	}
+	return s.Mirror.Place(u).Unredacted()
 }
 
 func domainOf(u uri.URI) string {
@@ -170,7 +147,7 @@ func (j *judge) link(u uri.URI, plain string, depth, extra int, mt meta) (why st
 		return "too many links from a seed", 0
 	case len(text) > maxURL:
 		return "the URL is too long", 0
-	case repeats(u):
+	case !j.scheme(u.Scheme()).Mirror.Repeats && repeats(u):
 		return repeating, 0
 	}
 	for _, e := range j.Exclude {
@@ -196,7 +173,8 @@ func (j *judge) deeper(depth int) bool { return j.Depth != 0 && depth > max(j.De
 func (j *judge) within(u uri.URI, text string) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if hearings[u.Scheme()] == heads && forEver(u) { // an article: only a group within leads there
+	s := j.scheme(u.Scheme())
+	if s.Mirror.Article != nil && lasting(s, u) { // an article: only a group within leads there
 		return j.hosts[hostOf(u)]
 	}
 	switch j.Reach {
@@ -211,10 +189,7 @@ func (j *judge) within(u uri.URI, text string) bool {
 			return true
 		}
 	}
-	plain := text
-	if u.Scheme() == "gopher" || u.Scheme() == "gophers" {
-		plain = withoutType(text)
-	}
+	plain := place(s, text)
 	for _, p := range j.prefixes {
 		if strings.HasPrefix(plain, p) || text+"/" == p {
 			return true
@@ -228,12 +203,8 @@ func (j *judge) within(u uri.URI, text string) bool {
 	return false
 }
 
-// repeats reports whether one segment stands in the path of u again and again. In
-// WAIS it may: the id of a document tells twice where its file and its database are.
+// repeats reports whether one segment occurs in the path of u too often.
 func repeats(u uri.URI) bool {
-	if u.Scheme() == "wais" {
-		return false
-	}
 	seen := map[string]int{}
 	for segment := range strings.SplitSeq(u.Path(), "/") {
 		if segment == "" {

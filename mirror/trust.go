@@ -22,7 +22,7 @@ type trust struct {
 func newTrust(o Options) *trust {
 	return &trust{
 		token: strconv.FormatUint(rand.Uint64(), 36), typed: map[frontier.Key]bool{}, servers: map[fetch.Origin]bool{},
-		schemes: map[string]bool{}, scope: newJudge(o.Scope, o.Seeds),
+		schemes: map[string]bool{}, scope: newJudge(o.Scope, o.Client.Scheme, o.Seeds),
 	}
 }
 
@@ -79,11 +79,12 @@ func (t *trust) source(v *visit) *fetch.Source {
 	return &fetch.Source{URL: stranger(from)}
 }
 
-// stranger returns the URL of an unknown page of the scheme of u.
+// stranger returns the URL of an unknown page of the scheme of u. If u has no
+// server, it is of a scheme that no Client has, which leads nowhere.
 func stranger(u uri.URI) uri.URI {
 	scheme := u.Scheme()
 	if _, sited := originOf(u); !sited {
-		scheme = "http" // which leads to no file and to no mailbox
+		scheme = "stranger"
 	}
 	return uri.MustParse(scheme + "://stranger.invalid/")
 }

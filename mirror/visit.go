@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -21,6 +20,7 @@ type visit struct {
 	url  uri.URI
 	at   time.Time
 
+	scheme fetch.Scheme // of url
 	origin fetch.Origin // of url
 	sited  bool         // which has one
 
@@ -86,8 +86,9 @@ func (m *mirror) visit(ctx context.Context, it frontier.Item) *visit {
 	if v.url, err = uri.Parse(it.URL); err != nil {
 		return v.fail(frontier.Dead, err)
 	}
+	v.scheme = m.schemeOf(v.url)
 	v.origin, v.sited = originOf(v.url)
-	if forEver(v.url) && it.Last != nil && !m.Recheck && m.has(it.Last) {
+	if lasting(v.scheme, v.url) && it.Last != nil && !m.Recheck && m.has(it.Last) {
 		v.state, v.same = frontier.Kept, true
 		return v
 	}
@@ -129,9 +130,9 @@ func (m *mirror) unwanted(v *visit) string {
 	switch limit := m.Limits.FileSize; {
 	case m.enough(v.item):
 		return tooMany
-	case limit > 0 && v.meta.Size != nil && *v.meta.Size > limit && exact(v.url):
+	case limit > 0 && v.meta.Size != nil && *v.meta.Size > limit && v.scheme.Traits.Exact:
 		return "too large"
-	case slices.Contains([]string{"telnet", "rlogin", "tn3270"}, v.url.Scheme()):
+	case v.scheme.Traits.Session:
 		return aSession
 	case v.item.Depth == 0 && (v.meta.From != "" || m.isSeed(v)):
 		return ""
@@ -170,7 +171,7 @@ func (m *mirror) asListed(it frontier.Item, mt meta) bool {
 // bring carries out the request and reads the answer.
 func (m *mirror) bring(ctx context.Context, v *visit) error {
 	req := m.request(v)
-	v.heard, v.asked = m.listen(v.url), true
+	v.heard, v.asked = m.listen(v.scheme), true
 	req.Trace = v.heard.trace()
 	m.remind(v)
 	left, err := m.left(v, req)
@@ -218,7 +219,7 @@ func (m *mirror) bring(ctx context.Context, v *visit) error {
 	}
 	if why := m.scope.media(resp.Media); why != "" {
 		v.out(why)
-	} else if forEver(v.url) {
+	} else if lasting(v.scheme, v.url) {
 		v.state = frontier.Kept
 	}
 	return nil
@@ -247,7 +248,7 @@ func (m *mirror) passOver(v *visit) string {
 		return "an index wants words"
 	case limit > 0 && v.resp.Size > limit:
 		return "too large"
-	case v.resp.Unchanged || v.resp.Fault != nil || leads(v.url, v.resp):
+	case v.resp.Unchanged || v.resp.Fault != nil || leads(v, v.resp):
 		return ""
 	default:
 		return m.scope.media(v.resp.Media)
@@ -281,7 +282,7 @@ func (m *mirror) read(v *visit, left *save.File) (err error) {
 // is brought once more; if that is no better, the note says so.
 func (m *mirror) unsteady(v *visit) (again bool) {
 	announced := v.meta.Size
-	if announced == nil || *announced == v.size || v.resp.Kind == fetch.Menu || !exact(v.url) {
+	if announced == nil || *announced == v.size || v.resp.Kind == fetch.Menu || !v.scheme.Traits.Exact {
 		return false
 	}
 	if v.item.Attempts == 0 {
@@ -291,25 +292,6 @@ func (m *mirror) unsteady(v *visit) (again bool) {
 		return true
 	}
 	v.note = "its size is not what the listing says"
-	return false
-}
-
-// exact reports whether listings of the scheme of u tell sizes in bytes, and of
-// the object as it is brought.
-func exact(u uri.URI) bool {
-	return slices.Contains([]string{"ftp", "ftps", "file"}, u.Scheme())
-}
-
-// forEver reports whether u names an object that can never be another one: a
-// message by its message-id, or by its UID in a mailbox of known validity.
-func forEver(u uri.URI) bool {
-	switch u.Scheme() {
-	case "news", "snews":
-		return strings.Contains(u.Path(), "@")
-	case "imap", "imaps":
-		path := strings.ToLower(u.Path())
-		return strings.Contains(path, ";uidvalidity=") && strings.Contains(path, ";uid=")
-	}
 	return false
 }
 

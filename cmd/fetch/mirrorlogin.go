@@ -54,7 +54,7 @@ func (d personalDriver) Do(ctx context.Context, req *fetch.Request) (*fetch.Resp
 			req.Auth = c
 		}
 		// A mailbox is meant with its messages, whose URLs our own driver made.
-		if req.Auth != nil && req.From != nil && isMailbox(req.URL) {
+		if req.Auth != nil && req.From != nil && req.Scheme().Traits.Mailbox {
 			if from, _ := originOf(req.From.URL); from == origin {
 				req.From = nil
 			}
@@ -66,8 +66,6 @@ func (d personalDriver) Do(ctx context.Context, req *fetch.Request) (*fetch.Resp
 // nobody reports whether c names no user: imap://;AUTH=PLAIN@HOST/ has only a
 // mechanism.
 func nobody(c *fetch.Credential) bool { return c == nil || c.User == "" && c.Mechanism != "" }
-
-func isMailbox(u uri.URI) bool { return u.Scheme() == "imap" || u.Scheme() == "imaps" }
 
 func originOf(u uri.URI) (fetch.Origin, bool) {
 	port, _ := uri.DefaultPort(u.Scheme())

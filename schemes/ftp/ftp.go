@@ -67,6 +67,7 @@ func (o Options) scheme(name string, port uint16, implicit bool) fetch.Scheme {
 		Links:  fetch.Links{To: []string{"ftp", "ftps", "http", "https"}},
 		Traits: fetch.Traits{Converses: true, Weak: true, Exact: true},
 		Proxy:  fetch.ByRequest,
+		Mirror: fetch.Mirroring{Record: fetch.RecordLines, Talk: "ftp-control", Below: below},
 		Plan:   func(req *fetch.Request) ([]fetch.Step, error) { return o.plan(req, implicit) },
 		Open: func(env fetch.Env) fetch.Driver {
 			return &driver{

@@ -32,6 +32,7 @@ func scheme(name string, port uint16, opts *Options) fetch.Scheme {
 		Help:   help,
 		Ports:  fetch.Ports{Class: fetch.WebPorts},
 		Traits: fetch.Traits{Web: true},
+		Mirror: fetch.Mirroring{Record: fetch.RecordWire},
 		Robots: fetch.Robots{File: "/robots.txt"},
 		Proxy:  fetch.ByDriver,
 		Plan:   func(req *fetch.Request) ([]fetch.Step, error) { return plan(req, port, opts) },

@@ -94,6 +94,7 @@ func (o Options) imap(name string, port uint16, implicit bool) fetch.Scheme {
 		Ports:  fetch.Ports{Extra: []uint16{clearPort, tlsPort}, Class: fetch.TextPorts},
 		Links:  fetch.Links{To: []string{"imap", "imaps"}, Confined: true, From: []string{"imap"}},
 		Traits: fetch.Traits{Mailbox: true},
+		Mirror: fetch.Mirroring{Lasting: lasting, Below: below},
 		User:   userOf,
 		Plan:   func(req *fetch.Request) ([]fetch.Step, error) { return o.plan(req, implicit) },
 		Open: func(env fetch.Env) fetch.Driver {
@@ -124,14 +125,15 @@ func (o Options) lookup(name string, menu menu, plan planner, open lookup) fetch
 		links.From = []string{"mid", "cid", "mailto"}
 	}
 	return fetch.Scheme{
-		Name:  name,
-		Help:  lookupHelp,
-		Local: true,
-		Links: links,
-		Trust: o.trust(),
-		Plan:  plan,
-		Open:  func(env fetch.Env) fetch.Driver { return open(env) },
-		Menu:  menu,
+		Name:   name,
+		Help:   lookupHelp,
+		Local:  true,
+		Links:  links,
+		Mirror: fetch.Mirroring{Alias: true, Below: below},
+		Trust:  o.trust(),
+		Plan:   plan,
+		Open:   func(env fetch.Env) fetch.Driver { return open(env) },
+		Menu:   menu,
 	}
 }
 

@@ -31,15 +31,16 @@ type Options struct {
 // Schemes returns prospero.
 func Schemes(o Options) []fetch.Scheme {
 	return []fetch.Scheme{{
-		Name:  "prospero",
-		Port:  port,
-		Help:  help,
-		Ports: fetch.Ports{Extra: []uint16{191}},
-		Links: fetch.Links{To: []string{"http", "https", "ftp", "gopher", "wais", "prospero"}, OwnPort: true},
-		Plan:  plan,
-		Open:  func(env fetch.Env) fetch.Driver { return &driver{env} },
-		Menu:  menu,
-		Query: o.query,
+		Name:   "prospero",
+		Port:   port,
+		Help:   help,
+		Ports:  fetch.Ports{Extra: []uint16{191}},
+		Links:  fetch.Links{To: []string{"http", "https", "ftp", "gopher", "wais", "prospero"}, OwnPort: true},
+		Mirror: fetch.Mirroring{References: true},
+		Plan:   plan,
+		Open:   func(env fetch.Env) fetch.Driver { return &driver{env} },
+		Menu:   menu,
+		Query:  o.query,
 	}}
 }
 

@@ -20,7 +20,10 @@
 // tests in package waistest.
 package wais
 
-import "github.com/anyurl/fetch/fetch"
+import (
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri"
+)
 
 // Options say how WAIS is spoken. The zero value is right.
 type Options struct {
@@ -44,6 +47,11 @@ func Schemes(o Options) []fetch.Scheme {
 		Help:  help,
 		Ports: fetch.Ports{Class: fetch.TextPorts},
 		Links: fetch.Links{To: []string{"wais"}},
+		Mirror: fetch.Mirroring{
+			// The id of a document names the file and the database twice.
+			Repeats: true,
+			Below:   func(u uri.URI) (uri.URI, bool) { return u, true },
+		},
 		Plan:  o.plan,
 		Open:  func(env fetch.Env) fetch.Driver { return newDriver(o, env) },
 		Menu:  menu,

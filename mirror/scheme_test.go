@@ -1,0 +1,66 @@
+package mirror_test
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/mirror"
+	"github.com/anyurl/fetch/schemes"
+)
+
+// TestCallersScheme checks that a mirror follows links to a scheme of the
+// caller, and that it obeys the data of the scheme.
+func TestCallersScheme(t *testing.T) {
+	t.Parallel()
+	shelf := func(change func(*fetch.Scheme)) fetch.Scheme {
+		s := fetch.Scheme{
+			Name:  "shelf",
+			Links: fetch.Links{To: []string{"shelf"}},
+			Plan:  func(*fetch.Request) ([]fetch.Step, error) { return nil, nil },
+			Open: func(fetch.Env) fetch.Driver {
+				return fetch.DriverFunc(func(_ context.Context, req *fetch.Request) (*fetch.Response, error) {
+					body := strings.NewReader("<a href=shelf://h/a/1/1/1/1><a href=shelf://h/b>")
+					return &fetch.Response{Kind: fetch.Document, Media: "text/html", Size: -1, Body: io.NopCloser(body)}, nil
+				})
+			},
+		}
+		change(&s)
+		return s
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*fetch.Scheme)
+		want   []string
+	}{
+		{"no more data", func(*fetch.Scheme) {}, []string{"h/b"}},
+		{"segments that repeat", func(s *fetch.Scheme) { s.Mirror.Repeats = true }, []string{"h/a/1/1/1/1", "h/b"}},
+		{"leads nowhere", func(s *fetch.Scheme) { s.Links.To = nil }, nil},
+		{"an alias", func(s *fetch.Scheme) { s.Mirror.Alias = true }, nil},
+		{"sessions", func(s *fetch.Scheme) { s.Traits.Session = true }, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := mirror.Options{Dir: t.TempDir(), Tree: true}
+			o.Client = fetch.New(fetch.Options{Policy: fetch.Typed()}, append(schemes.All(schemes.Options{}), shelf(c.change))...)
+			defer o.Client.Close()
+			seed, err := fetch.ParseURL("shelf://h/")
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.Seeds = append(o.Seeds, seed)
+			run(t, o)
+			var got []string
+			for name := range tree(t, o.Dir, "shelf") {
+				if !strings.Contains(name, ".listing") {
+					got = append(got, name)
+				}
+			}
+			if slices.Sort(got); !slices.Equal(got, c.want) {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}

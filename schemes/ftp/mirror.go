@@ -1,0 +1,17 @@
+package ftp
+
+import (
+	"strings"
+
+	"github.com/anyurl/fetch/uri"
+)
+
+// below returns the directory that u lists with ";type=d".
+func below(u uri.URI) (uri.URI, bool) {
+	i := strings.LastIndex(u.Path(), ";type=d")
+	if i < 0 {
+		return u, false
+	}
+	dir, err := u.WithPath(u.Path()[:i] + "/")
+	return dir, err == nil
+}

@@ -1,0 +1,20 @@
+package gopher
+
+import (
+	"strings"
+
+	"github.com/anyurl/fetch/uri"
+)
+
+// place returns u without its item type, because the items below a menu have
+// types of their own.
+func place(u uri.URI) uri.URI {
+	if len(u.Path()) < 2 {
+		return u
+	}
+	selector, err := u.WithPath("/" + strings.TrimPrefix(u.Path()[2:], "/"))
+	if err != nil {
+		return u
+	}
+	return selector
+}
