@@ -82,6 +82,7 @@ type Result struct {
 	Body     string          // as far as it was read
 	Err      error           // of the response or of its body
 	Took     time.Duration
+	Notes    []string // of a request without a Trace: its notes and details
 }
 
 // Exchange sends a request and reads the body of its response.
@@ -93,6 +94,11 @@ func Exchange(ctx context.Context, c *fetch.Client, req *fetch.Request) Result {
 func exchange(ctx context.Context, c *fetch.Client, req *fetch.Request, input string) (r Result) {
 	start := time.Now()
 	defer func() { r.Took = time.Since(start) }()
+	if req.Trace == nil {
+		note := func(text string) { r.Notes = append(r.Notes, text) }
+		req = req.Clone()
+		req.Trace = &fetch.Trace{Note: note, Detail: note}
+	}
 	r.Response, r.Err = c.Do(ctx, req)
 	if r.Err != nil {
 		return r

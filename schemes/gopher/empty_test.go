@@ -29,9 +29,9 @@ func TestEmptyMenu(t *testing.T) {
 		net := faultnet.NewNetwork(t)
 		net.Serve("192.0.2.1:70", faultnet.Script{faultnet.Expect("\r\n$"), faultnet.Send(c.answer), faultnet.Fin()})
 		client := clientOf(t, gopher.Options{}, func(o *fetch.Options) { o.Dial = net.Dial })
-		r := fetchURL(t.Context(), client, "gopher://192.0.2.1"+c.path)
-		if r.err != nil || strings.Contains(r.resp.Doubt, doubt) != c.want || strings.Contains(strings.Join(r.notes, "\n"), doubt) != c.want {
-			t.Errorf("%s: doubt %q, notes %q, %v", c.name, r.resp.Doubt, r.notes, r.err)
+		r := fetchURL(t.Context(), t, client, "gopher://192.0.2.1"+c.path)
+		if r.Err != nil || strings.Contains(r.Response.Doubt, doubt) != c.want || strings.Contains(strings.Join(r.Notes, "\n"), doubt) != c.want {
+			t.Errorf("%s: doubt %q, notes %q, %v", c.name, r.Response.Doubt, r.Notes, r.Err)
 		}
 	}
 }

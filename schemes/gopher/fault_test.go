@@ -5,9 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
-	"net"
-	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/schemes/gopher"
 	"github.com/anyurl/fetch/uri"
@@ -24,39 +22,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A result is what came of one URL.
-type result struct {
-	resp  *fetch.Response
-	body  string
-	err   error
-	took  time.Duration
-	notes []string
-}
-
-// fault says which class of error it was, or "ok".
-func (r result) fault() string {
-	if r.err == nil {
-		return "ok"
-	}
-	return fetch.FaultOf(r.err).String()
-}
-
-func fetchURL(ctx context.Context, c *fetch.Client, url string) (r result) {
-	u, err := fetch.ParseURL(url)
-	if err != nil {
-		return result{err: err}
-	}
-	start := time.Now()
-	defer func() { r.took = time.Since(start) }()
-	note := func(s string) { r.notes = append(r.notes, s) }
-	r.resp, r.err = c.Do(ctx, &fetch.Request{URL: u, Trace: &fetch.Trace{Note: note, Detail: note}})
-	if r.err != nil {
-		return r
-	}
-	defer r.resp.Body.Close()
-	b, err := io.ReadAll(r.resp.Body)
-	r.body, r.err = string(b), err
-	return r
+func fetchURL(ctx context.Context, t *testing.T, c *fetch.Client, url string) fetchtest.Result {
+	return fetchtest.Exchange(ctx, c, fetchtest.NewRequest(t, url))
 }
 
 // TestFaults: what goes wrong on the way, and how it is called. Time is fake.
@@ -135,13 +102,8 @@ func TestFaults(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				n := faultnet.NewNetwork(t)
 				s := n.Serve("192.0.2.1:70", c.script)
-				got := fetchURL(t.Context(), clientOf(t, c.o, func(o *fetch.Options) { o.Dial = n.Dial }), "gopher://192.0.2.1"+c.path)
-				if got.fault() != c.fault || got.body != c.body || got.took > c.took {
-					t.Errorf("got %s, %q, %v after %v, want %s, %q within %v", got.fault(), got.body, got.err, got.took, c.fault, c.body, c.took)
-				}
-				if got.err != nil && strings.ContainsAny(got.err.Error(), "\r\n\t\x1b") {
-					t.Errorf("raw bytes in %q", got.err)
-				}
+				got := fetchURL(t.Context(), t, clientOf(t, c.o, func(o *fetch.Options) { o.Dial = n.Dial }), "gopher://192.0.2.1"+c.path)
+				got.Check(t, c.fault, c.body, c.took)
 				if err := s.Err(); err != nil {
 					t.Errorf("server: %v", err)
 				}
@@ -159,10 +121,10 @@ func TestUnknownLength(t *testing.T) {
 	}{"/9/x": {-1, false}, "/0/x": {-1, true}, "/1/x": {-1, true}, "/9/x%09%09+": {-1, false}} {
 		n := faultnet.NewNetwork(t)
 		n.Serve("192.0.2.1:70", faultnet.Script{faultnet.Expect("\n"), faultnet.Send("x\r\n")})
-		got := fetchURL(t.Context(), client(t, func(o *fetch.Options) { o.Dial = n.Dial }), "gopher://192.0.2.1"+path)
-		noted := slices.ContainsFunc(got.notes, func(s string) bool { return strings.Contains(s, "does not say") })
-		if got.err != nil || got.resp.Size != want.size || noted != want.noted {
-			t.Errorf("%s: size %d, notes %q, %v", path, got.resp.Size, got.notes, got.err)
+		got := fetchURL(t.Context(), t, client(t, func(o *fetch.Options) { o.Dial = n.Dial }), "gopher://192.0.2.1"+path)
+		noted := slices.ContainsFunc(got.Notes, func(s string) bool { return strings.Contains(s, "does not say") })
+		if got.Err != nil || got.Response.Size != want.size || noted != want.noted {
+			t.Errorf("%s: size %d, notes %q, %v", path, got.Response.Size, got.Notes, got.Err)
 		}
 	}
 }
@@ -173,8 +135,8 @@ func TestEndless(t *testing.T) {
 	n.Serve("192.0.2.1:70", faultnet.Script{faultnet.Expect("\n"), faultnet.SendBytes(1 << 40)})
 	c := client(t, func(o *fetch.Options) { o.Dial, o.Policy.MaxBody = n.Dial, 2<<20 })
 	for _, item := range "019h" {
-		if got := fetchURL(t.Context(), c, fmt.Sprintf("gopher://192.0.2.1/%c/x", item)); !errors.Is(got.err, fetch.TooLarge) {
-			t.Errorf("type %c: got %d bytes, %v", item, len(got.body), got.err)
+		if got := fetchURL(t.Context(), t, c, fmt.Sprintf("gopher://192.0.2.1/%c/x", item)); !errors.Is(got.Err, fetch.TooLarge) {
+			t.Errorf("type %c: got %d bytes, %v", item, len(got.Body), got.Err)
 		}
 	}
 }
@@ -203,13 +165,13 @@ func TestMoved(t *testing.T) {
 	n.Serve("198.41.0.7:70", moved("0in\t/a\t10.0.0.1\t70"))
 	n.Serve("198.41.0.8:70", moved("hfile\tURL:file:///etc/passwd\t198.41.0.8\t70"))
 	c := client(t, func(o *fetch.Options) { o.Dial = n.Dial })
-	if got := fetchURL(t.Context(), c, "gopher://198.41.0.4/0/a%09%09+"); got.body != "here\r\n" || len(got.resp.Chain) != 1 {
-		t.Errorf("got %q, %v", got.body, got.err)
+	if got := fetchURL(t.Context(), t, c, "gopher://198.41.0.4/0/a%09%09+"); got.Body != "here\r\n" || len(got.Response.Chain) != 1 {
+		t.Errorf("got %q, %v", got.Body, got.Err)
 	}
 	for host, want := range map[string]fetch.Fault{"6": fetch.NotFound, "7": fetch.BadAddress, "8": fetch.Unsupported} {
-		got := fetchURL(t.Context(), c, "gopher://198.41.0."+host+"/0/a%09%09+")
-		if !errors.Is(got.err, want) {
-			t.Errorf("%s: got %v, want %v", host, got.err, want)
+		got := fetchURL(t.Context(), t, c, "gopher://198.41.0."+host+"/0/a%09%09+")
+		if !errors.Is(got.Err, want) {
+			t.Errorf("%s: got %v, want %v", host, got.Err, want)
 		}
 	}
 }
@@ -248,63 +210,30 @@ func TestTLSFaults(t *testing.T) {
 				client := client(t, func(o *fetch.Options) {
 					o.Dial, o.TLS = n.Dial, &tls.Config{RootCAs: certs.Pool}
 				})
-				got := fetchURL(t.Context(), client, "gophers://192.0.2.1/9/x")
-				if got.fault() != c.fault || got.body != c.body || got.took > c.took {
-					t.Errorf("got %s, %q, %v after %v", got.fault(), got.body, got.err, got.took)
-				}
+				got := fetchURL(t.Context(), t, client, "gophers://192.0.2.1/9/x")
+				got.Check(t, c.fault, c.body, c.took)
 				s.Close()
 			})
 		})
 	}
 }
 
-// TestNames: a name that is not there is final, one that cannot be asked for
-// now is not.
-func TestNames(t *testing.T) {
-	for _, c := range []struct {
-		err   net.DNSError
-		again bool
-	}{{net.DNSError{Err: "no such host", IsNotFound: true}, false}, {net.DNSError{Err: "server misbehaving", IsTemporary: true}, true}} {
-		client := client(t, func(o *fetch.Options) { o.Resolver = resolver{&c.err} })
-		if _, err := client.Get(t.Context(), "gopher://h.example/1"); !errors.Is(err, fetch.DNS) || fetch.Retryable(err) != c.again {
-			t.Errorf("got %v, to be tried again: %v", err, fetch.Retryable(err))
-		}
-	}
-}
+func TestNames(t *testing.T) { fetchtest.Names(t, schemes(), "gopher://h.example/1") }
 
-type resolver struct{ err error }
-
-func (r resolver) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
-	return nil, r.err
-}
-
-// TestSweep lets each operation of a form fail in each way: the answer is
-// whole, or there is an error, and nothing takes for ever.
+// TestSweep lets each operation of a form fail.
 func TestSweep(t *testing.T) {
 	umn := recorded(t, "umn")
 	o := gopher.Options{Ask: func(_ context.Context, f gopher.Form) ([]string, error) {
 		return f.Fill(map[string]string{"1": "Alice", "3": "secret", "4": "x"}, nil)
 	}}
-	faultnet.Sweep(t, 1, func(t *testing.T, at int, f faultnet.Failure) (count int) {
-		synctest.Test(t, func(t *testing.T) {
-			n := faultnet.NewNetwork(t)
-			s := n.Serve("192.0.2.1:70",
+	fetchtest.Sweep{
+		Schemes: func() []fetch.Scheme { return gopher.Schemes(o) },
+		URLs:    []string{"gopher://192.0.2.1/00/survey%09%09?"},
+		Body:    "Got answers:\r\nAlice\r\nalice@example.org\r\nsecret\r\n2\r\nline one\r\nline two\r\n1\r\nred\r\n",
+		Serve: func(n *faultnet.Network) func() {
+			return n.Serve("192.0.2.1:70",
 				faultnet.Script{faultnet.Expect("!\r\n$"), faultnet.Send(umn["ASK item attributes"].answered)},
-				faultnet.Script{faultnet.Expect("\n\\.\r\n$"), faultnet.Send(umn["ASK submission"].answered)})
-			ctx, b := faultnet.NewBreaker(t.Context(), at, f)
-			c := clientOf(t, o, func(o *fetch.Options) { o.Dial = b.Dial(n.Dial) })
-			got := fetchURL(ctx, c, "gopher://192.0.2.1/00/survey%09%09?")
-			count = b.Count()
-			whole := strings.HasPrefix(got.body, "Got answers:") && strings.HasSuffix(got.body, "\r\nred\r\n")
-			if got.err == nil && !whole || at == 0 && got.err != nil {
-				t.Errorf("got %q, %v", got.body, got.err)
-			}
-			if got.err != nil && fetch.FaultOf(got.err) == fetch.Internal || got.took > 2*time.Minute {
-				t.Errorf("%v after %v", got.err, got.took)
-			}
-			c.Close()
-			s.Close()
-		})
-		return count
-	})
+				faultnet.Script{faultnet.Expect("\n\\.\r\n$"), faultnet.Send(umn["ASK submission"].answered)}).Close
+		},
+	}.Run(t)
 }

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/internal/sessions"
 	"github.com/anyurl/fetch/uri"
@@ -40,8 +41,8 @@ func FuzzGopherMenu(f *testing.F) {
 				}
 				break
 			}
-			if again == len(all) || show(e) != show(all[again]) || e.Raw != all[again].Raw {
-				t.Fatalf("byte by byte: entry %d is %s", again, show(e))
+			if again == len(all) || fetchtest.DescribeEntry(e, "") != fetchtest.DescribeEntry(all[again], "") || e.Raw != all[again].Raw {
+				t.Fatalf("byte by byte: entry %d is %s", again, fetchtest.DescribeEntry(e, ""))
 			}
 			again++
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"io"
 	"net"
 	"os"
 	"strconv"
@@ -26,41 +25,23 @@ func client(t *testing.T, change ...func(*fetch.Options)) *fetch.Client {
 }
 
 func clientOf(t *testing.T, o gopher.Options, change ...func(*fetch.Options)) *fetch.Client {
-	t.Helper()
-	opts := fetch.Options{Policy: fetch.Typed()}
-	for _, f := range change {
-		f(&opts)
-	}
-	c := fetch.New(opts, gopher.Schemes(o)...)
-	t.Cleanup(func() { c.Close() })
-	return c
+	return fetchtest.NewClient(t, gopher.Schemes(o), change...)
 }
 
 func get(t *testing.T, c *fetch.Client, url string) (*fetch.Response, string) {
 	t.Helper()
-	resp, err := c.Get(t.Context(), url)
+	resp, body, err := fetchtest.Read(t, c, url)
 	if err != nil {
 		t.Fatalf("%s: %v", url, err)
 	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatalf("%s: reading: %v", url, err)
-	}
-	return resp, string(body)
+	return resp, body
 }
 
-func entries(t *testing.T, c *fetch.Client, url string) (all []fetch.Entry) {
+func entries(t *testing.T, c *fetch.Client, url string) []fetch.Entry {
 	t.Helper()
-	resp, err := c.Get(t.Context(), url)
+	all, err := fetchtest.List(t, c, url)
 	if err != nil {
 		t.Fatalf("%s: %v", url, err)
-	}
-	for e, err := range resp.Entries() {
-		if err != nil {
-			t.Fatalf("%s: %v", url, err)
-		}
-		all = append(all, e)
 	}
 	return all
 }

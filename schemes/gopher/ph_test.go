@@ -74,12 +74,12 @@ func TestPhoneBookFaults(t *testing.T) {
 		{"-200:1:name: " + strings.Repeat("x", 20000) + "\r\n", fetch.Protocol},
 	} {
 		cl, _ := phone(t, c.answer)
-		got := fetchURL(t.Context(), cl, "gopher://192.0.2.1:105/2%09doe")
-		if !errors.Is(got.err, c.want) {
-			t.Errorf("%.40q: got %v, want %v", c.answer, got.err, c.want)
+		got := fetchURL(t.Context(), t, cl, "gopher://192.0.2.1:105/2%09doe")
+		if !errors.Is(got.Err, c.want) {
+			t.Errorf("%.40q: got %v, want %v", c.answer, got.Err, c.want)
 		}
-		if got.err != nil && strings.ContainsAny(got.err.Error(), "\r\n\t") {
-			t.Errorf("raw bytes in %q", got.err)
+		if got.Err != nil && strings.ContainsAny(got.Err.Error(), "\r\n\t") {
+			t.Errorf("raw bytes in %q", got.Err)
 		}
 	}
 }

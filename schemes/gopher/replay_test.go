@@ -2,7 +2,6 @@ package gopher_test
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/internal/transcript"
 	"github.com/anyurl/fetch/schemes/gopher"
@@ -51,45 +51,13 @@ func replay(t *testing.T, o gopher.Options, exchanges ...exchange) (*fetch.Clien
 	return clientOf(t, o, func(opts *fetch.Options) { opts.Dial = net.Dial }), s
 }
 
-// outcome is a response in words.
+// outcome describes a response. URLs lack the part that all of them have.
 func outcome(resp *fetch.Response, err error) string {
-	if err != nil {
-		return fmt.Sprintf("%v: %v", fetch.FaultOf(err), err)
+	head := ""
+	if err == nil && resp.Kind == fetch.Menu {
+		head = fetchtest.Head(resp) + ":\n"
 	}
-	defer resp.Body.Close()
-	head := fmt.Sprintf("%v %s %s", resp.Kind, resp.Media, resp.Proto)
-	if resp.Size >= 0 {
-		head += fmt.Sprintf(" %d bytes", resp.Size)
-	}
-	if resp.Kind != fetch.Menu {
-		body, err := io.ReadAll(resp.Body)
-		if err != nil {
-			return head + ": " + err.Error()
-		}
-		return fmt.Sprintf("%s: %q", head, body)
-	}
-	var all []string
-	for e, err := range resp.Entries() {
-		if err != nil {
-			return head + ": " + err.Error()
-		}
-		l := fmt.Sprintf("%v %q %s %s", e.Kind, e.Name, strings.TrimPrefix(e.URL.String(), "gopher://localhost:"), extra(e))
-		all = append(all, strings.TrimRight(l, " "))
-	}
-	return head + ":\n" + strings.Join(all, "\n")
-}
-
-func extra(e fetch.Entry) string {
-	var all []string
-	for _, key := range []string{"plus", "views", "abstract", "ask"} {
-		if v := e.Extra[key]; v != "" {
-			all = append(all, fmt.Sprintf("%s=%q", key, v))
-		}
-	}
-	if !e.Time.IsZero() {
-		all = append(all, e.Time.Format("20060102150405"))
-	}
-	return strings.Join(all, " ")
+	return head + fetchtest.Describe(resp, err, "gopher://localhost:")
 }
 
 // TestRecorded: what is sent, byte for byte, and what is made of the answers
