@@ -58,7 +58,7 @@ func TestAheadTooLong(t *testing.T) {
 			if i == 4 {
 				time.Sleep(3 * time.Second)
 			}
-			if body, _, err := w.bring(t.Context(), "ftp://192.0.2.1/x"); err != nil || body != "hello\r\n" {
+			if body, _, err := w.get(t.Context(), "ftp://192.0.2.1/x"); err != nil || body != "hello\r\n" {
 				t.Errorf("got %q, %v", body, err)
 			}
 		}

@@ -68,7 +68,7 @@ func TestUnreachable(t *testing.T) {
 					host = "ftp.example.org"
 				}
 				w := &world{Network: n, client: fetch.New(o, ftp.Schemes(ftp.Options{})...)}
-				body, took, err := w.bring(t.Context(), "ftp://bob:secret@"+host+"/x")
+				body, took, err := w.get(t.Context(), "ftp://bob:secret@"+host+"/x")
 				wantFault(t, body, err, test.want)
 				if took > test.within {
 					t.Errorf("took %v", took)

@@ -44,7 +44,7 @@ func TestHostileMemory(t *testing.T) {
 			used := allocated(func() {
 				synctest.Test(t, func(t *testing.T) {
 					w := newWorld(t, ftp.Options{}, nil, script, nil)
-					_, _, err := w.bring(t.Context(), "ftp://192.0.2.1/x")
+					_, _, err := w.get(t.Context(), "ftp://192.0.2.1/x")
 					wantFault(t, "", err, fetch.Protocol)
 					w.end()
 				})
@@ -72,7 +72,7 @@ func TestLongWay(t *testing.T) {
 			faultnet.On("^CWD z$", 0, measure, faultnet.Send("250 ok\r\n")),
 			faultnet.On("^CWD", 0, faultnet.Send("250 "+strings.Repeat("x", 60<<10)+"\r\n")))}
 		w := newWorld(t, ftp.Options{}, nil, control, faultnet.Script{faultnet.Send("hello\r\n")})
-		body, _, err := w.bring(t.Context(), "ftp://192.0.2.1/"+strings.Repeat("a/", 500)+"z/x")
+		body, _, err := w.get(t.Context(), "ftp://192.0.2.1/"+strings.Repeat("a/", 500)+"z/x")
 		wantFault(t, body, err, 0)
 		w.end()
 	})
@@ -107,7 +107,7 @@ func TestEndless(t *testing.T) {
 				w := newWorld(t, ftp.Options{NamesOnly: true}, test.change, control(), faultnet.Script{flood(test.data)})
 				defer w.end()
 				if test.change != nil {
-					body, _, err := w.bring(t.Context(), "ftp://192.0.2.1/"+test.url)
+					body, _, err := w.get(t.Context(), "ftp://192.0.2.1/"+test.url)
 					wantFault(t, body, err, test.want)
 					if len(body) != 1<<20 {
 						t.Errorf("got %d bytes", len(body))

@@ -3,15 +3,16 @@ package ftp_test
 import (
 	"context"
 	"crypto/tls"
-	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/schemes/ftp"
+	"github.com/anyurl/fetch/uri"
 )
 
 // A world is a server in memory and a client of it.
@@ -33,17 +34,10 @@ func newWorld(t *testing.T, opts ftp.Options, change func(*fetch.Options), contr
 	return w
 }
 
-// bring is what comes of a URL, and how long it took.
-func (w *world) bring(ctx context.Context, url string) (body string, took time.Duration, err error) {
-	start := time.Now()
-	resp, err := w.client.Get(ctx, url)
-	if err == nil {
-		var b []byte
-		b, err = io.ReadAll(resp.Body)
-		body = string(b)
-		resp.Body.Close()
-	}
-	return body, time.Since(start), err
+// get retrieves a URL.
+func (w *world) get(ctx context.Context, url string) (body string, took time.Duration, err error) {
+	r := fetchtest.Exchange(ctx, w.client, &fetch.Request{URL: uri.MustParse(url)})
+	return r.Body, r.Took, r.Err
 }
 
 func (w *world) end() {
@@ -93,7 +87,7 @@ func TestTLSFaults(t *testing.T) {
 					data = faultnet.Script{certs.TLS(), faultnet.Send("hello\r\n")}
 				}
 				w := newWorld(t, ftp.Options{TLS: test.tls}, func(o *fetch.Options) { o.TLS = &tls.Config{RootCAs: certs.Pool} }, control, data)
-				body, took, err := w.bring(t.Context(), "ftp://bob:secret@192.0.2.1/x")
+				body, took, err := w.get(t.Context(), "ftp://bob:secret@192.0.2.1/x")
 				wantFault(t, body, err, test.want)
 				w.end()
 				if said := string(w.control.Conns()[0].Sent()); test.want != 0 && strings.Contains(said, "USER") || took > time.Minute {
@@ -127,7 +121,7 @@ func TestDataTLSFaults(t *testing.T) {
 					faultnet.On("^AUTH TLS$", 1, faultnet.Send("234 go on\r\n"), certs.TLS()),
 					faultnet.On("^(PBSZ 0|PROT P)$", 0, faultnet.Send("200 fine\r\n")))}
 				w := newWorld(t, ftp.Options{TLS: fetch.TLSRequired}, func(o *fetch.Options) { o.TLS = &tls.Config{RootCAs: certs.Pool} }, control, test.data)
-				body, took, err := w.bring(t.Context(), "ftp://192.0.2.1/x")
+				body, took, err := w.get(t.Context(), "ftp://192.0.2.1/x")
 				wantFault(t, body, err, test.want)
 				if took > time.Minute {
 					t.Errorf("took %v", took)
@@ -145,7 +139,7 @@ func TestUnprotected(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			control := faultnet.Script{faultnet.Send("220 hello\r\n"), obliging(faultnet.On("^AUTH TLS$", 1, faultnet.Send("234 go on\r\n"), certs.TLS()))}
 			w := newWorld(t, ftp.Options{TLS: tlsMode}, func(o *fetch.Options) { o.TLS = &tls.Config{RootCAs: certs.Pool} }, control, faultnet.Script{faultnet.Send("hello\r\n")})
-			body, _, err := w.bring(t.Context(), "ftp://192.0.2.1/x")
+			body, _, err := w.get(t.Context(), "ftp://192.0.2.1/x")
 			wantFault(t, body, err, want)
 			w.end()
 		})
@@ -161,7 +155,7 @@ func TestSlow(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, ftp.Options{}, nil, control(), faultnet.Script{faultnet.SendSlow(strings.Repeat("x", 1<<10), 1, time.Second)})
-		_, took, err := w.bring(t.Context(), "ftp://192.0.2.1/x")
+		_, took, err := w.get(t.Context(), "ftp://192.0.2.1/x")
 		wantFault(t, "", err, fetch.Timeout)
 		if took > 2*time.Minute {
 			t.Errorf("took %v", took)
@@ -173,7 +167,7 @@ func TestSlow(t *testing.T) {
 			w := newWorld(t, ftp.Options{}, nil, control(), faultnet.Script{faultnet.Stall()})
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 			defer cancel()
-			_, took, err := w.bring(ctx, url)
+			_, took, err := w.get(ctx, url)
 			wantFault(t, "", err, fetch.Timeout)
 			if took != 5*time.Second {
 				t.Errorf("took %v", took)
@@ -189,7 +183,7 @@ func TestSlow(t *testing.T) {
 			w := newWorld(t, ftp.Options{}, nil, script, nil)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			_, took, err := w.bring(ctx, "ftp://192.0.2.1/x")
+			_, took, err := w.get(ctx, "ftp://192.0.2.1/x")
 			wantFault(t, "", err, fetch.Timeout)
 			if took != time.Second {
 				t.Errorf("%s: took %v", name, took)
@@ -204,7 +198,7 @@ func TestSilentQuit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		control := faultnet.Script{faultnet.Send("220 hello\r\n"), obliging(faultnet.On("^QUIT$", 0, faultnet.Stall()))}
 		w := newWorld(t, ftp.Options{}, nil, control, faultnet.Script{faultnet.Send("hello\r\n")})
-		body, _, err := w.bring(t.Context(), "ftp://192.0.2.1/x")
+		body, _, err := w.get(t.Context(), "ftp://192.0.2.1/x")
 		wantFault(t, body, err, 0)
 		start := time.Now()
 		w.client.Close()
@@ -216,31 +210,19 @@ func TestSilentQuit(t *testing.T) {
 	})
 }
 
-// TestSweep lets each operation of two requests on one session fail in each
-// way: what comes is whole or an error, nothing takes for ever, and the next
-// request does not suffer.
+// TestSweep lets each operation of two requests on one session fail. The next
+// request must not be affected.
 func TestSweep(t *testing.T) {
-	faultnet.Sweep(t, 1, func(t *testing.T, at int, f faultnet.Failure) (count int) {
-		synctest.Test(t, func(t *testing.T) {
-			ctx, b := faultnet.NewBreaker(t.Context(), at, f)
-			control := faultnet.Script{faultnet.Send("220 (vsFTPd 3.0.3)\r\n"), obliging()}
-			w := newWorld(t, ftp.Options{}, func(o *fetch.Options) { o.Dial = b.Dial(o.Dial) }, control, faultnet.Script{faultnet.Send("hello\r\n")})
-			failed := false
-			for _, url := range []string{"ftp://192.0.2.1/a/x", "ftp://192.0.2.1/x"} {
-				body, took, err := w.bring(ctx, url)
-				failed = failed || err != nil
-				if err == nil && body != "hello\r\n" || !strings.HasPrefix("hello\r\n", body) || fetch.FaultOf(err) == fetch.Internal || took > 3*time.Minute {
-					t.Errorf("%s: got %q, %v after %v", url, body, err, took)
-				}
-			}
-			count = b.Count()
-			if failed && !b.Hit() {
-				t.Error("something failed without a reason")
-			}
-			body, _, err := w.bring(t.Context(), "ftp://192.0.2.1/x")
-			wantFault(t, body, err, 0)
-			w.end()
-		})
-		return count
-	})
+	fetchtest.Sweep{
+		Schemes: func() []fetch.Scheme { return ftp.Schemes(ftp.Options{}) },
+		URLs:    []string{"ftp://192.0.2.1/a/x", "ftp://192.0.2.1/x"}, Body: "hello\r\n", Last: "ftp://192.0.2.1/x",
+		Serve: func(n *faultnet.Network) func() {
+			n.Serve("192.0.2.1:40000", faultnet.Script{faultnet.Send("hello\r\n")})
+			return n.Serve("192.0.2.1:21", faultnet.Script{faultnet.Send("220 (vsFTPd 3.0.3)\r\n"), obliging()}).Close
+		},
+	}.Run(t)
+}
+
+func TestUnresolved(t *testing.T) {
+	fetchtest.Names(t, ftp.Schemes(ftp.Options{}), "ftp://nowhere.example/x")
 }

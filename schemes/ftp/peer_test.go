@@ -40,27 +40,16 @@ func onServers(t *testing.T, opts peer.FTPOptions, test func(t *testing.T, s *pe
 }
 
 func client(t *testing.T, opts ftp.Options, change ...func(*fetch.Options)) *fetch.Client {
-	o := fetch.Options{Policy: fetch.Typed()}
-	for _, f := range change {
-		f(&o)
-	}
-	c := fetch.New(o, ftp.Schemes(opts)...)
-	t.Cleanup(func() { c.Close() })
-	return c
+	return fetchtest.NewClient(t, ftp.Schemes(opts), change...)
 }
 
 func get(t *testing.T, c *fetch.Client, url string) string {
 	t.Helper()
-	resp, err := c.Get(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
+	_, body, err := fetchtest.Read(t, c, url)
 	if err != nil {
 		t.Fatalf("%s: %v", url, err)
 	}
-	return string(body)
+	return body
 }
 
 func TestRetrieve(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/schemes/ftp"
 )
 
@@ -99,11 +100,7 @@ func planOf(t *testing.T, opts ftp.Options, req *fetch.Request, url string) stri
 	if err != nil {
 		return "error " + fetch.FaultOf(err).String()
 	}
-	var words []string
-	for _, s := range steps {
-		words = append(words, s.String())
-	}
-	return strings.Join(words, ", ")
+	return fetchtest.JoinSteps(steps, ", ")
 }
 
 func TestPlanOfRequest(t *testing.T) {

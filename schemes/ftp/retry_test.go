@@ -57,7 +57,7 @@ func TestAgain(t *testing.T) {
 				w := &world{Network: n, control: control, client: fetch.New(fetch.Options{
 					Policy: fetch.Typed(), Dial: n.Dial, Wrap: []fetch.Middleware{wrap.Retry(wrap.RetryOptions{})},
 				}, ftp.Schemes(ftp.Options{})...)}
-				body, _, err := w.bring(t.Context(), "ftp://192.0.2.1/x")
+				body, _, err := w.get(t.Context(), "ftp://192.0.2.1/x")
 				if body != test.body || test.want == 0 && err != nil || test.want != 0 && fetch.FaultOf(err) != test.want {
 					t.Errorf("got %q, %v, want %q, %v", body, err, test.body, test.want)
 				}

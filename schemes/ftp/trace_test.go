@@ -78,7 +78,7 @@ func TestIPv6(t *testing.T) {
 		n.Serve("[2001:db8::1]:40000", faultnet.Script{faultnet.Send("hello\r\n")})
 		c := fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: n.Dial}, ftp.Schemes(ftp.Options{NoEPSV: true})...)
 		w := &world{Network: n, control: control, client: c}
-		body, _, err := w.bring(t.Context(), "ftp://[2001:db8::1]/x")
+		body, _, err := w.get(t.Context(), "ftp://[2001:db8::1]/x")
 		wantFault(t, body, err, 0)
 		if said := string(control.Conns()[0].Sent()); !strings.Contains(said, "EPSV\r\n") || strings.Contains(said, "PASV\r\n") {
 			t.Errorf("said %q", said)

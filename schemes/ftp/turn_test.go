@@ -31,18 +31,18 @@ func TestTurns(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if _, took, err := w.bring(t.Context(), "ftp://192.0.2.1/x"); !errors.Is(err, fetch.TryLater) || took != time.Minute {
+				if _, took, err := w.get(t.Context(), "ftp://192.0.2.1/x"); !errors.Is(err, fetch.TryLater) || took != time.Minute {
 					t.Errorf("got %v after %v, want a minute's waiting", err, took)
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
-				if _, took, err := w.bring(ctx, "ftp://192.0.2.1/x"); !errors.Is(err, fetch.Timeout) || took != time.Second {
+				if _, took, err := w.get(ctx, "ftp://192.0.2.1/x"); !errors.Is(err, fetch.Timeout) || took != time.Second {
 					t.Errorf("got %v after %v, want a timeout after a second", err, took)
 				}
 				done := make(chan error, 2)
 				for range cap(done) {
 					go func() {
-						body, _, err := w.bring(t.Context(), "ftp://192.0.2.1/x")
+						body, _, err := w.get(t.Context(), "ftp://192.0.2.1/x")
 						if err == nil && body != "hello\r\n" {
 							err = errors.New(body)
 						}
@@ -58,7 +58,7 @@ func TestTurns(t *testing.T) {
 						t.Error(err)
 					}
 				}
-				if _, took, err := w.bring(t.Context(), "ftp://bob:pw@192.0.2.1/x"); !errors.Is(err, fetch.TryLater) || took != 0 {
+				if _, took, err := w.get(t.Context(), "ftp://bob:pw@192.0.2.1/x"); !errors.Is(err, fetch.TryLater) || took != 0 {
 					t.Errorf("got %v after %v, want no waiting for what others have", err, took)
 				}
 				w.end()

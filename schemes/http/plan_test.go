@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/uri"
 )
@@ -14,11 +15,7 @@ import (
 func planOf(t *testing.T, req *fetch.Request, opts http.Options) (string, error) {
 	t.Helper()
 	steps, err := fetch.New(fetch.Options{}, http.Schemes(opts)...).Plan(req)
-	var lines []string
-	for _, s := range steps {
-		lines = append(lines, s.String())
-	}
-	return strings.Join(lines, "\n"), err
+	return fetchtest.JoinSteps(steps, "\n"), err
 }
 
 func TestPlan(t *testing.T) {

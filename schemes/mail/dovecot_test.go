@@ -2,13 +2,13 @@ package mail_test
 
 import (
 	"errors"
-	"io"
 	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/peer"
 	"github.com/anyurl/fetch/schemes/mail"
 )
@@ -16,48 +16,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func client(t testing.TB, o mail.Options, change ...func(*fetch.Options)) *fetch.Client {
-	opts := fetch.Options{Policy: fetch.Typed()}
-	for _, f := range change {
-		f(&opts)
-	}
-	c := fetch.New(opts, mail.Schemes(o)...)
-	t.Cleanup(func() { c.Close() })
-	return c
-}
-
-func read(t testing.TB, c *fetch.Client, url string) (*fetch.Response, string, error) {
-	t.Helper()
-	u, err := fetch.ParseURL(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return do(t, c, &fetch.Request{URL: u})
-}
-
-func do(t testing.TB, c *fetch.Client, req *fetch.Request) (*fetch.Response, string, error) {
-	t.Helper()
-	resp, err := c.Do(t.Context(), req)
-	if err != nil {
-		return nil, "", err
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	return resp, string(body), err
-}
-
-func list(t testing.TB, c *fetch.Client, url string) (all []fetch.Entry, err error) {
-	t.Helper()
-	resp, err := c.Get(t.Context(), url)
-	if err != nil {
-		return nil, err
-	}
-	for e, err := range resp.Entries() {
-		if err != nil {
-			return all, err
-		}
-		all = append(all, e)
-	}
-	return all, nil
+	return fetchtest.NewClient(t, mail.Schemes(o), change...)
 }
 
 const (
@@ -93,7 +52,7 @@ func TestDovecot(t *testing.T) {
 		{"/INBOX/;UID=2/;SECTION=1/;PARTIAL=6", "text part", "text/plain"},
 		{"/INBOX/;UID=2/;SECTION=1/;PARTIAL=100.5", "", "text/plain"},
 	} {
-		resp, got, err := read(t, c, base+test.url)
+		resp, got, err := fetchtest.Read(t, c, base+test.url)
 		if err != nil || got != test.want {
 			t.Errorf("%s: got %q, %v, want %q", test.url, got, err, test.want)
 			continue
@@ -103,11 +62,11 @@ func TestDovecot(t *testing.T) {
 		}
 	}
 	for _, url := range []string{"/INBOX/;UID=9", "/INBOX/;MAILINDEX=9", "/none/;UID=1", "/none", "/INBOX;UIDVALIDITY=1/;UID=1", "/INBOX/;UID=1/;SECTION=7", "/INBOX/;UID=2/;SECTION=2.1.1"} {
-		if _, got, err := read(t, c, base+url); !errors.Is(err, fetch.NotFound) {
+		if _, got, err := fetchtest.Read(t, c, base+url); !errors.Is(err, fetch.NotFound) {
 			t.Errorf("%s: got %q, %v, want NotFound", url, got, err)
 		}
 	}
-	if _, _, err := read(t, c, strings.Replace(base, peer.Password, "wrong", 1)+"/INBOX/;UID=1"); !errors.Is(err, fetch.Auth) || strings.Contains(err.Error(), "wrong") {
+	if _, _, err := fetchtest.Read(t, c, strings.Replace(base, peer.Password, "wrong", 1)+"/INBOX/;UID=1"); !errors.Is(err, fetch.Auth) || strings.Contains(err.Error(), "wrong") {
 		t.Errorf("wrong password: got %v", err)
 	}
 }
@@ -126,7 +85,7 @@ func TestDovecotListings(t *testing.T) {
 		{"/INBOX?OR%20FROM%20alice%20(FROM%20bob%20NOT%20SUBJECT%20tea)", "tea café"},
 		{"/INBOX?SUBJECT%20coffee", ""},
 	} {
-		all, err := list(t, c, base+test.url)
+		all, err := fetchtest.List(t, c, base+test.url)
 		if err != nil {
 			t.Errorf("%s: %v", test.url, err)
 			continue
@@ -138,7 +97,7 @@ func TestDovecotListings(t *testing.T) {
 				continue
 			}
 			u := strings.Replace(e.URL.String(), "imap://"+peer.User+"@", "imap://"+peer.User+":"+peer.Password+"@", 1)
-			if _, _, err := read(t, c, u); err != nil {
+			if _, _, err := fetchtest.Read(t, c, u); err != nil {
 				t.Errorf("%s: entry %s: %v", test.url, e.URL, err)
 			}
 		}

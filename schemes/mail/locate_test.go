@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/entries"
 	"github.com/anyurl/fetch/uri"
 	"github.com/emersion/go-imap/v2"
@@ -24,11 +25,7 @@ func planOf(t *testing.T, o Options, text string) (steps, fault string) {
 	if err != nil {
 		return "", fetch.FaultOf(err).String()
 	}
-	var lines []string
-	for _, s := range all[2:] {
-		lines = append(lines, s.String())
-	}
-	return strings.Join(lines, " / "), ""
+	return fetchtest.JoinSteps(all[2:], " / "), ""
 }
 
 func TestPlan(t *testing.T) {

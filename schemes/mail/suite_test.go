@@ -4,12 +4,10 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -74,52 +72,24 @@ func TestSuites(t *testing.T) {
 	}
 }
 
-// TestSweep lets each operation of a login, a message and another one fail in
-// each way: the message is whole, or there is an error, and nothing takes for
-// ever.
+// TestSweep lets each operation of a login, a message and another one fail.
 func TestSweep(t *testing.T) {
 	answer := func(n int) *faultnet.Hook {
 		text := fmt.Sprintf("* 1 FETCH (UID 1 BODY[] {28}\r\nSubject: a\r\n\r\nhello, hello\r\n)\r\nT%d OK done\r\n", n)
 		return faultnet.On(fmt.Sprintf(`^T%d UID FETCH 1 BODY`, n), 0, faultnet.Send(text))
 	}
-	faultnet.Sweep(t, 1, func(t *testing.T, at int, f faultnet.Failure) (count int) {
-		synctest.Test(t, func(t *testing.T) {
-			n := faultnet.NewNetwork(t)
-			s := n.Serve("192.0.2.1:143", faultnet.Script{
+	const url = "imap://bob:s3cret@192.0.2.1/INBOX/;UID=1"
+	fetchtest.Sweep{
+		Schemes: func() []fetch.Scheme { return mail.Schemes(mail.Options{}) },
+		URLs:    []string{url, url}, Body: "Subject: a\r\n\r\nhello, hello\r\n",
+		Serve: func(n *faultnet.Network) func() {
+			return n.Serve("192.0.2.1:143", faultnet.Script{
 				faultnet.Send("* OK [CAPABILITY IMAP4rev1] ready\r\n"),
 				faultnet.Lines(
 					faultnet.On(`^A1 LOGIN "bob" "s3cret"`, 0, faultnet.Send("A1 OK [CAPABILITY IMAP4rev1] welcome\r\n")),
 					faultnet.On(`^T1 EXAMINE INBOX`, 0, faultnet.Send("* 1 EXISTS\r\n* OK [UIDVALIDITY 3] x\r\nT1 OK done\r\n")),
 					answer(2), answer(3), faultnet.On("^Z LOGOUT", 0)),
-			})
-			ctx, b := faultnet.NewBreaker(t.Context(), at, f)
-			c := client(t, mail.Options{}, func(o *fetch.Options) { o.Dial = b.Dial(n.Dial) })
-			u, _ := fetch.ParseURL("imap://bob:s3cret@192.0.2.1/INBOX/;UID=1")
-			start := time.Now()
-			for range 2 {
-				resp, err := c.Do(ctx, &fetch.Request{URL: u})
-				body := ""
-				if err == nil {
-					var text []byte
-					text, err = io.ReadAll(resp.Body)
-					body = string(text)
-					resp.Body.Close()
-				}
-				if err == nil && body != "Subject: a\r\n\r\nhello, hello\r\n" || at == 0 && err != nil {
-					t.Errorf("got %q, %v", body, err)
-				}
-				if err != nil && fetch.FaultOf(err) == fetch.Internal {
-					t.Errorf("an error that nobody classed: %v", err)
-				}
-			}
-			if took := time.Since(start); took > 3*time.Minute {
-				t.Errorf("took %v", took)
-			}
-			count = b.Count()
-			c.Close()
-			synctest.Wait()
-			s.Close()
-		})
-		return count
-	})
+			}).Close
+		},
+	}.Run(t)
 }

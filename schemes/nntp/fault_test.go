@@ -2,11 +2,9 @@ package nntp_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"runtime"
 	"strings"
 	"testing"
@@ -16,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/schemes/nntp"
 	"github.com/anyurl/fetch/uri"
@@ -100,7 +99,7 @@ func TestFaults(t *testing.T) {
 				opts.Policy.Reach = fetch.Anywhere
 				client := fetch.New(opts, nntp.Schemes(nntp.Options{})...)
 				start := time.Now()
-				_, _, err := read(t, client, url)
+				_, _, err := fetchtest.Read(t, client, url)
 				if fetch.FaultOf(err) != c.fault || time.Since(start) > c.within {
 					t.Errorf("got %v after %v, want %v within %v", err, time.Since(start), c.fault, c.within)
 				}
@@ -120,42 +119,13 @@ func rising(count int) (lines string) {
 	return lines
 }
 
-// TestTorture: whatever fails at whatever moment, the body that came is a part
-// of the true one, and shorter only with an error.
-func TestTorture(t *testing.T) {
-	want := "#! rnews 5\none\r\n#! rnews 7\n.two.\r\n"
+// TestSweep lets each operation of a range of articles fail.
+func TestSweep(t *testing.T) {
 	script := after(faultnet.Expect("^GROUP g\r\n"), faultnet.Send("211 2 1 2 g\r\n"), faultnet.Expect("^LISTGROUP g 1-2\r\n"),
 		faultnet.Send("211 ok\r\n1\r\n2\r\n.\r\n"), faultnet.Expect("^ARTICLE 1\r\nARTICLE 2\r\n"),
 		faultnet.Send("220 1 <1@h>\r\none\r\n.\r\n"), faultnet.Delay(time.Second), faultnet.Send("220 2 <2@h>\r\n..two.\r\n.\r\n"), faultnet.Stall())
-	faultnet.Sweep(t, 1, func(t *testing.T, at int, f faultnet.Failure) (count int) {
-		synctest.Test(t, func(t *testing.T) {
-			net := faultnet.NewNetwork(t)
-			net.Serve("192.0.2.1:119", script)
-			ctx, breaker := faultnet.NewBreaker(t.Context(), at, f)
-			c := fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: breaker.Dial(net.Dial)}, nntp.Schemes(nntp.Options{})...)
-			defer c.Close()
-			start := time.Now()
-			got, err := readCtx(ctx, c, "nntp://192.0.2.1/g/1-2")
-			if !strings.HasPrefix(want, got) || (err == nil) != (got == want) || at == 0 && err != nil {
-				t.Errorf("got %q, %v", got, err)
-			}
-			if err != nil && (fetch.FaultOf(err) == fetch.Internal || time.Since(start) > 3*time.Minute) {
-				t.Errorf("%v after %v", err, time.Since(start))
-			}
-			count = breaker.Count()
-		})
-		return count
-	})
-}
-
-func readCtx(ctx context.Context, c *fetch.Client, url string) (string, error) {
-	resp, err := c.Get(ctx, url)
-	if err != nil {
-		return "", err
-	}
-	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	return string(b), err
+	fetchtest.Sweep{Schemes: schemes, URLs: []string{"nntp://192.0.2.1/g/1-2"}, Body: "#! rnews 5\none\r\n#! rnews 7\n.two.\r\n",
+		Serve: func(n *faultnet.Network) func() { return n.Serve("192.0.2.1:119", script).Close }}.Run(t)
 }
 
 // TestNothingSecretHeard: a trace and an error tell no password.
@@ -175,7 +145,7 @@ func TestNothingSecretHeard(t *testing.T) {
 		defer c.Close()
 		var heard bytes.Buffer
 		req := &fetch.Request{URL: uri.MustParse("nntp://alice:s3cret@192.0.2.1/g/1"), Trace: &fetch.Trace{Sent: func(p []byte) { heard.Write(p) }}}
-		_, _, err := do(t, c, req)
+		_, _, err := fetchtest.ReadRequest(t, c, req)
 		all := fmt.Sprint(err) + heard.String()
 		if !errors.Is(err, fetch.Auth) || strings.Contains(all, "s3cret") || strings.Contains(all, "AGFsaWNl") || !strings.Contains(all, "***\r\n") {
 			t.Errorf("got %v, heard %q", err, heard.String())
@@ -197,7 +167,7 @@ func TestMemory(t *testing.T) {
 		c := client(t, nntp.Options{Server: s.Addr().String()})
 		var before, now runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, _, err := read(t, c, "nntp:g/1-2")
+		_, _, err := fetchtest.Read(t, c, "nntp:g/1-2")
 		runtime.ReadMemStats(&now)
 		// All that was ever allocated, by the server too.
 		if grown := now.TotalAlloc - before.TotalAlloc; err == nil || grown > 128<<20 {

@@ -1,10 +1,8 @@
 package telnet_test
 
 import (
-	"context"
 	"errors"
 	"io"
-	"net"
 	"net/netip"
 	"slices"
 	"strings"
@@ -80,46 +78,14 @@ func TestFaults(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			replay(t, test.o, test.script, func(t *testing.T, c *fetch.Client) {
-				start := time.Now()
-				body, err := "", error(nil)
-				resp, err := c.Get(t.Context(), test.url)
-				if err == nil {
-					var b []byte
-					b, err = io.ReadAll(resp.Body)
-					body = string(b)
-					resp.Body.Close()
-				}
-				fault := "ok"
-				if err != nil {
-					fault = fetch.FaultOf(err).String()
-				}
-				if took := time.Since(start); fault != test.fault || body != test.body || took > test.took {
-					t.Errorf("got %s, %q, %v after %v, want %s, %q within %v", fault, body, err, took, test.fault, test.body, test.took)
-				}
-				if err != nil && strings.ContainsAny(err.Error(), "\r\n\x1b") {
-					t.Errorf("raw bytes in %q", err)
-				}
+				fetchtest.Exchange(t.Context(), c, fetchtest.NewRequest(t, test.url)).Check(t, test.fault, test.body, test.took)
 			})
 		})
 	}
 }
 
-// TestNames: DNS is asked once, and what it says is the class.
 func TestNames(t *testing.T) {
-	for _, again := range []bool{false, true} {
-		c := client(t, telnet.Options{}, func(o *fetch.Options) {
-			o.Resolver = resolver{&net.DNSError{Err: "no", IsNotFound: !again, IsTemporary: again}}
-		})
-		if _, err := c.Get(t.Context(), "telnet://h.example"); !errors.Is(err, fetch.DNS) || fetch.Retryable(err) != again {
-			t.Errorf("got %v", err)
-		}
-	}
-}
-
-type resolver struct{ err error }
-
-func (r resolver) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
-	return nil, r.err
+	fetchtest.Names(t, telnet.Schemes(telnet.Options{}), "telnet://h.example")
 }
 
 // TestRefused: what a URL cannot say is refused before anything is dialled,

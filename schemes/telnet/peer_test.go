@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/peer"
 	"github.com/anyurl/fetch/schemes/telnet"
 )
@@ -25,13 +26,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func client(t testing.TB, o telnet.Options, change ...func(*fetch.Options)) *fetch.Client {
-	opts := fetch.Options{Policy: fetch.Typed()}
-	for _, f := range change {
-		f(&opts)
-	}
-	c := fetch.New(opts, telnet.Schemes(o)...)
-	t.Cleanup(func() { c.Close() })
-	return c
+	return fetchtest.NewClient(t, telnet.Schemes(o), change...)
 }
 
 // A talk is a session as a person has it.
