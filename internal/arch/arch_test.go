@@ -196,32 +196,64 @@ func TestOneDoor(t *testing.T) {
 		if slices.Contains(doorFiles, f.name) || slices.Contains(testOnly, f.dir) {
 			continue
 		}
-		local := map[string]string{} // the name of an import in this file
-		for _, i := range f.ast.Imports {
-			p, _ := strconv.Unquote(i.Path.Value)
-			name := path.Base(p)
-			if strings.HasPrefix(name, "v") && strings.Trim(name, "v0123456789") == "" {
-				name = path.Base(path.Dir(p)) // a major version
+		eachSelector(t, f, func(pkg, name string) {
+			if dialling(pkg, name) {
+				t.Errorf("%s: %s.%s opens a way to the network beside the door", f.name, pkg, name)
 			}
-			if i.Name != nil {
-				name = i.Name.Name
-			}
-			if name == "." {
-				t.Errorf("%s: import of %s hides names", f.name, p)
-			}
-			local[name] = p
-		}
-		ast.Inspect(f.ast, func(n ast.Node) bool {
-			s, ok := n.(*ast.SelectorExpr)
-			if !ok {
-				return true
-			}
-			if x, ok := s.X.(*ast.Ident); ok && x.Obj == nil && dialling(local[x.Name], s.Sel.Name) {
-				t.Errorf("%s: %s.%s opens a way to the network beside the door", f.name, x.Name, s.Sel.Name)
-			}
-			return true
 		})
 	}
+}
+
+// TestOneHandshake: drivers classify TLS faults alike, because fetch.Handshake
+// is the only TLS client.
+func TestOneHandshake(t *testing.T) {
+	found := false
+	for _, f := range files(t) {
+		if slices.Contains(testOnly, f.dir) {
+			continue
+		}
+		eachSelector(t, f, func(pkg, name string) {
+			switch {
+			case pkg != "crypto/tls" || name != "Client":
+			case f.name == "fetch/tls.go":
+				found = true
+			default:
+				t.Errorf("%s: tls.Client in place of fetch.Handshake", f.name)
+			}
+		})
+	}
+	if !found {
+		t.Error("fetch.Handshake is not where this test looks")
+	}
+}
+
+// eachSelector calls use with the package path and the name of each selector
+// of an imported package in f.
+func eachSelector(t *testing.T, f file, use func(pkg, name string)) {
+	t.Helper()
+	local := map[string]string{} // the name of an import in this file
+	for _, i := range f.ast.Imports {
+		p, _ := strconv.Unquote(i.Path.Value)
+		name := path.Base(p)
+		if strings.HasPrefix(name, "v") && strings.Trim(name, "v0123456789") == "" {
+			name = path.Base(path.Dir(p)) // a major version
+		}
+		if i.Name != nil {
+			name = i.Name.Name
+		}
+		if name == "." {
+			t.Errorf("%s: import of %s hides names", f.name, p)
+		}
+		local[name] = p
+	}
+	ast.Inspect(f.ast, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			if x, ok := s.X.(*ast.Ident); ok && x.Obj == nil && local[x.Name] != "" {
+				use(local[x.Name], s.Sel.Name)
+			}
+		}
+		return true
+	})
 }
 
 func dialling(pkg, name string) bool {

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"errors"
 	"io"
@@ -190,3 +191,34 @@ type recorder struct {
 
 func (r *recorder) Write(p []byte) (int, error) { return r.Buffer.Write(p) }
 func (r *recorder) Read(p []byte) (int, error)  { return r.Buffer.Read(p) }
+
+// grants is a Net of which only Key is called.
+type grants struct {
+	fetch.Net
+	key string
+}
+
+func (g grants) Key(context.Context) string { return g.key }
+
+// TestKey: requests that differ in anything that counts share no session.
+func TestKey(t *testing.T) {
+	seen := map[string]int{}
+	host := fetch.Target{Host: "h", Port: 21}
+	for i, key := range []string{
+		Key(t.Context(), grants{key: "typed"}, host, nil),
+		Key(t.Context(), grants{key: "from public"}, host, nil),
+		Key(t.Context(), grants{key: "typed"}, fetch.Target{Host: "h", Port: 990}, nil),
+		Key(t.Context(), grants{key: "typed"}, host, nil, "true"),
+		Key(t.Context(), grants{key: "typed"}, host, nil, "false"),
+		Key(t.Context(), grants{key: "typed"}, host, &fetch.Credential{}),
+		Key(t.Context(), grants{key: "typed"}, host, &fetch.Credential{User: "u"}),
+		Key(t.Context(), grants{key: "typed"}, host, &fetch.Credential{Password: "u"}),
+		Key(t.Context(), grants{key: "typed"}, host, &fetch.Credential{Account: "u"}),
+		Key(t.Context(), grants{key: "typed"}, host, &fetch.Credential{Token: "u"}),
+	} {
+		if other, ok := seen[key]; ok {
+			t.Errorf("requests %d and %d have the same key %q", other, i, key)
+		}
+		seen[key] = i
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -39,6 +40,17 @@ type Session interface {
 	// Stale reports whether the session broke before the server answered
 	// anything since Claim.
 	Stale() bool
+}
+
+// Key returns the key of the session for a request: what two requests must have
+// in common to share one. Auth is the login of the session; nil is none. More
+// is what else tells sessions apart, always of the same length in one Pool.
+func Key(ctx context.Context, n fetch.Net, t fetch.Target, auth *fetch.Credential, more ...string) string {
+	parts := append([]string{n.Key(ctx), t.Address()}, more...)
+	if auth != nil {
+		parts = append(parts, auth.User, auth.Password.Reveal(), auth.Account.Reveal(), auth.Token.Reveal())
+	}
+	return strings.Join(parts, "\x00")
 }
 
 // ErrStale is the error of a request that needs another session than the idle

@@ -34,18 +34,19 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	if err != nil {
 		return nil, err
 	}
-	given := d.key(ctx, t, &who)
+	keyOf := func() string { return sessions.Key(ctx, d.env.Net, t, &who.Credential) }
+	given := keyOf()
 	key := given
 	if found, ok := d.found.Load(given); ok && req.Typed() {
 		who = found.(login)
-		key = d.key(ctx, t, &who)
+		key = keyOf()
 	}
 	open := func() (*session, error) {
 		s, err := d.open(ctx, t, &who, req.Trace)
 		if err != nil {
 			return nil, err
 		}
-		if s.key = d.key(ctx, t, &who); s.key != given && req.Typed() {
+		if s.key = keyOf(); s.key != given && req.Typed() {
 			d.found.Store(given, who)
 		}
 		return s, nil
@@ -61,13 +62,6 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 
 // lease is the use of a session by one request.
 type lease = sessions.Lease[*session]
-
-// key says who may share a session.
-func (d *driver) key(ctx context.Context, t fetch.Target, who *login) string {
-	return strings.Join([]string{
-		d.env.Net.Key(ctx), t.Address(), who.User, who.Password.Reveal(), who.Account.Reveal(),
-	}, "\x00")
-}
 
 // carry returns the response to a request. Its Body ends the lease.
 func (d *driver) carry(ctx context.Context, l *lease, req *fetch.Request, p path) (*fetch.Response, error) {

@@ -2,7 +2,7 @@ package mail
 
 import (
 	"context"
-	"strings"
+	"strconv"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/sessions"
@@ -67,7 +67,8 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 // ask returns the response to q.
 func (d *driver) ask(ctx context.Context, q *task) (resp *fetch.Response, err error) {
 	open := func() (*session, error) { return d.open(ctx, q) }
-	err = d.idle.Do(ctx, d.key(ctx, q), q.req.Trace, open, func(l *lease) (err error) {
+	key := sessions.Key(ctx, d.env.Net, q.at.Target, q.who.auth, strconv.FormatBool(q.at.implicit))
+	err = d.idle.Do(ctx, key, q.req.Trace, open, func(l *lease) (err error) {
 		resp, err = q.respond(l)
 		return err
 	})
@@ -76,18 +77,6 @@ func (d *driver) ask(ctx context.Context, q *task) (resp *fetch.Response, err er
 
 // lease is the use of a session by one request.
 type lease = sessions.Lease[*session]
-
-// key holds all that two requests must share to share a session.
-func (d *driver) key(ctx context.Context, q *task) string {
-	parts := []string{d.env.Net.Key(ctx), q.at.Address()}
-	if q.at.implicit {
-		parts = append(parts, "tls")
-	}
-	if a := q.who.auth; a != nil {
-		parts = append(parts, "user", a.User, a.Password.Reveal(), a.Token.Reveal())
-	}
-	return strings.Join(parts, "\x00")
-}
 
 // respond begins the response to q. Its Body ends the lease.
 func (q *task) respond(l *lease) (*fetch.Response, error) {

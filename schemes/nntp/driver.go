@@ -3,7 +3,7 @@ package nntp
 import (
 	"cmp"
 	"context"
-	"strings"
+	"strconv"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/sessions"
@@ -46,7 +46,8 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	q := &query{locator: l, at: at, req: req}
 	var resp *fetch.Response
 	open := func() (*session, error) { return d.open(ctx, q, req.Auth) }
-	err = d.idle.Do(ctx, d.key(ctx, at, req.Auth), req.Trace, open, func(l *lease) (err error) {
+	key := sessions.Key(ctx, d.env.Net, at.Target, req.Auth, strconv.FormatBool(at.implicit))
+	err = d.idle.Do(ctx, key, req.Trace, open, func(l *lease) (err error) {
 		resp, err = d.carryOut(ctx, q, l)
 		return err
 	})
@@ -55,18 +56,6 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 
 // lease is the use of a session by one request.
 type lease = sessions.Lease[*session]
-
-// key holds all that two requests must share to share a session.
-func (d *driver) key(ctx context.Context, at place, auth *fetch.Credential) string {
-	parts := []string{d.env.Net.Key(ctx), at.Address()}
-	if at.implicit {
-		parts = append(parts, "tls")
-	}
-	if auth != nil {
-		parts = append(parts, "user", auth.User, auth.Password.Reveal())
-	}
-	return strings.Join(parts, "\x00")
-}
 
 // carryOut returns the response to q, after the login or the encryption that
 // the server requires.

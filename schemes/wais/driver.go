@@ -3,7 +3,6 @@ package wais
 import (
 	"context"
 	"strconv"
-	"strings"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/sessions"
@@ -49,7 +48,7 @@ func (d *driver) exchange(ctx context.Context, req *fetch.Request, size uint32, 
 	if err != nil {
 		return err
 	}
-	key := strings.Join([]string{d.env.Net.Key(ctx), t.Address(), strconv.FormatUint(uint64(size), 10)}, "\x00")
+	key := sessions.Key(ctx, d.env.Net, t, nil, strconv.FormatUint(uint64(size), 10))
 	return d.idle.Do(ctx, key, req.Trace, func() (*session, error) {
 		conn, err := d.env.Net.DialContext(ctx, "tcp", t.Address())
 		if err != nil {
