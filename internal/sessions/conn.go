@@ -40,9 +40,9 @@ func (c *Conn) Trace() *fetch.Trace {
 	return c.trace
 }
 
-// SetTrace has c report to t, which may be nil. When it returns no call of the
+// setTrace has c report to t, which may be nil. When it returns no call of the
 // former Trace by Read or Send is under way.
-func (c *Conn) SetTrace(t *fetch.Trace) {
+func (c *Conn) setTrace(t *fetch.Trace) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.trace = t
@@ -126,14 +126,14 @@ func (c *Conn) IsReused() bool { return c.reused.Load() }
 
 // Claim implements [Session].
 func (c *Conn) Claim(t *fetch.Trace) bool {
-	c.SetTrace(t)
+	c.setTrace(t)
 	c.reused.Store(true)
 	return true
 }
 
 // Release implements [Session].
 func (c *Conn) Release() bool {
-	c.SetTrace(nil)
+	c.setTrace(nil)
 	return !c.IsBroken()
 }
 
@@ -153,5 +153,5 @@ func (c *Conn) Close() error {
 func (c *Conn) Abort() {
 	c.Break()
 	c.Door.Close()
-	c.SetTrace(nil)
+	c.setTrace(nil)
 }

@@ -24,7 +24,7 @@ func BenchmarkReader(b *testing.B) {
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			source := bytes.NewReader(nil)
-			c := newConn(readerConn{&pieces{}, source}, nil, "")
+			c := newConn(readerConn{&pieces{}, source}, nil)
 			buffer := make([]byte, 64<<10)
 			b.SetBytes(int64(len(bench.wire)))
 			b.ReportAllocs()

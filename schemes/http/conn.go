@@ -17,7 +17,6 @@ type conn struct {
 	net.Conn
 	below *ending // the connection below TLS, or nil
 	state *tls.ConnectionState
-	key   string // who may use it
 	r     *bufio.Reader
 	out   []byte    // the head of a request, and
 	head  []byte    // of a response: memory that is used again
@@ -28,8 +27,8 @@ type conn struct {
 	armed time.Time // when firstByte began to count; zero: it does not
 }
 
-func newConn(c net.Conn, below *ending, key string) *conn {
-	out := &conn{Conn: c, below: below, key: key, r: bufio.NewReaderSize(c, readBuffer), since: time.Now()}
+func newConn(c net.Conn, below *ending) *conn {
+	out := &conn{Conn: c, below: below, r: bufio.NewReaderSize(c, readBuffer), since: time.Now()}
 	if secure, ok := c.(*tls.Conn); ok {
 		state := secure.ConnectionState()
 		out.state = &state
@@ -89,7 +88,7 @@ type lease = sessions.Lease[*conn]
 // sendOld sends a by HTTP/1.
 func (d *driver) sendOld(ctx context.Context, leave string, req *fetch.Request, a *ask, via *proxyTo) (x *exchange, err error) {
 	key := connKey(leave, a.target.Scheme, a.address, via)
-	open := func() (*conn, error) { return d.connect(ctx, key, req, a, via) }
+	open := func() (*conn, error) { return d.connect(ctx, req, a, via) }
 	err = d.idle.Do(ctx, key, req.Trace, open, func(l *lease) (err error) {
 		r := &reader{Old: d.opts.Old, noBody: a.method == "HEAD", trace: req.Trace, ctx: ctx, conn: l.Session, lease: l}
 		x, err = r.exchange(a, via)
@@ -112,7 +111,7 @@ func connKey(leave, scheme, addr string, via *proxyTo) string {
 }
 
 // connect returns a new connection to the server of a, or to a proxy.
-func (d *driver) connect(ctx context.Context, key string, req *fetch.Request, a *ask, via *proxyTo) (*conn, error) {
+func (d *driver) connect(ctx context.Context, req *fetch.Request, a *ask, via *proxyTo) (*conn, error) {
 	dial := dialer{env: d.env, old: true}
 	var raw net.Conn
 	var below *ending
@@ -128,7 +127,7 @@ func (d *driver) connect(ctx context.Context, key string, req *fetch.Request, a 
 	if err != nil {
 		return nil, err
 	}
-	c := newConn(raw, below, key)
+	c := newConn(raw, below)
 	if c.state != nil {
 		req.Trace.Reached(fetch.Secured, c)
 	}

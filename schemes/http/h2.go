@@ -189,7 +189,7 @@ func (h *h2) keepOld(leave, addr string, c *tls.Conn, below *ending) {
 	s.old = true
 	h.mu.Unlock()
 	key := connKey(leave, "https", addr, nil)
-	h.idle.Put(key, newConn(c, below, key))
+	h.idle.Put(key, newConn(c, below))
 }
 
 // enter begins an exchange.

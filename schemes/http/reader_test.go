@@ -54,7 +54,7 @@ func leaseReader(c *conn) *reader {
 }
 
 func readPieces(data []byte, size, buffer int, head bool) (got reading, r *reader) {
-	c := newConn(&pieces{left: data, size: size}, nil, "")
+	c := newConn(&pieces{left: data, size: size}, nil)
 	r = leaseReader(c)
 	r.noBody = head
 	r.got = func(p []byte) { got.heard += string(p) }
