@@ -75,9 +75,9 @@ func (o RetryOptions) complete() RetryOptions {
 	return o
 }
 
-// Again is for a caller who begins anew what Retry could not resume: n
-// attempts were made of req, the first one at began, the last one failed with
-// err. It waits, and reports whether there is to be another.
+// Again is for a caller that repeats req where Retry could not resume its body,
+// as save.Transfer does. The first of n attempts began at began, and the last
+// one failed with err. Again waits and reports whether to repeat req.
 func (o RetryOptions) Again(ctx context.Context, req *fetch.Request, began time.Time, n int, err error) bool {
 	o = o.complete()
 	t := tries{RetryOptions: &o, req: req, began: began, made: n - 1}

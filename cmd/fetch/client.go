@@ -107,10 +107,7 @@ func (a *app) middlewares() []fetch.Middleware {
 	if a.archiving {
 		all = append(all, a.hintOnce())
 	}
-	o := wrap.Options{Segments: min(f.segments, maxSegments), Retry: a.retrying(), Polite: a.polite(), Rate: int64(f.limitRate)}
-	if a.bars != nil {
-		o.Progress = a.bars.show
-	}
+	o := wrap.Options{Segments: min(f.segments, maxSegments), Retry: a.retrying(), Polite: a.polite(), Rate: int64(f.limitRate), Progress: a.shown}
 	if a.remember {
 		o.Cache = &wrap.CacheOptions{}
 	}

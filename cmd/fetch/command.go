@@ -11,6 +11,7 @@ import (
 	"github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/schemes/nntp"
 	"github.com/anyurl/fetch/warc"
+	"github.com/anyurl/fetch/wrap"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -26,10 +27,10 @@ type app struct {
 	given func(flag string) bool
 	heard *fetch.Trace // by every request
 	who   *logins
-	meta  *metaFile   // nil: not wanted
-	jar   *http.Jar   // nil: no cookies
-	marks *nntp.Marks // nil: nothing is remembered
-	bars  *bars       // nil: no progress is shown
+	meta  *metaFile        // nil: not wanted
+	jar   *http.Jar        // nil: no cookies
+	marks *nntp.Marks      // nil: nothing is remembered
+	shown func(wrap.Event) // is told of each body; nil: none
 
 	console *console // nil: nobody sits at one
 
@@ -117,11 +118,11 @@ func (a *app) gets(args []string) error {
 	if err := a.flags.provable(); err != nil {
 		return err
 	}
-	if a.bars = a.newBars(); a.bars != nil {
+	if bars := a.newBars(); bars != nil {
 		// Lines and bars share the terminal: what is said scrolls above them.
 		screen := a.stderr
-		a.stderr = a.bars
-		defer func() { a.bars.end(); a.stderr = screen }()
+		a.stderr, a.shown = bars, bars.show
+		defer func() { bars.end(); a.stderr = screen }()
 	}
 	return a.batch(args, (*job).get)
 }

@@ -85,7 +85,7 @@ func (a *app) mirrors(f *mirrorFlags, args []string) error {
 	defer view.end()
 	a.around = append(a.around, personal)
 	if view.bar != nil {
-		a.around = append(a.around, wrap.Progress(view.bar.body))
+		a.shown = view.bar.body
 	}
 	if o.Client, err = a.client(); err != nil {
 		return err
