@@ -15,8 +15,9 @@ import (
 // Escape returns s as it may stand within one line of a terminal, a log or an
 // error. Shown as \x1b are the C0 controls with TAB, CR and LF, DEL, and bytes
 // that are not UTF-8; shown as \u{202e} are the C1 controls, line and paragraph
-// separators, and what reorders or hides text: the bidirectional controls and
-// zero-width characters. A backslash stays as it is: the result is for eyes,
+// separators, and all default-ignorable characters of Unicode, which reorder or
+// hide text: bidirectional controls, zero-width characters, byte order marks,
+// fillers, variation selectors and tags. A backslash stays as it is: the result is for eyes,
 // not for decoding.
 //
 // The result is UTF-8 and Escape leaves it unchanged. A string without any of
@@ -72,13 +73,34 @@ func hidden(r rune, size int) bool {
 	switch {
 	case r < 0x20, 0x7f <= r && r < 0xa0: // C0, DEL, C1 (RFC 20, ISO 6429)
 		return true
-	case r < 0x61c:
+	case r < 0xad:
 		return false
 	case r == utf8.RuneError:
 		return size == 1 // a real U+FFFD is three bytes
 	}
-	return r == 0x61c || // Arabic letter mark
-		0x200b <= r && r <= 0x200f || // zero width, directional marks
-		0x2028 <= r && r <= 0x202e || // separators, embeddings, overrides
-		0x2066 <= r && r <= 0x2069 // isolates
+	return ignorable(r)
+}
+
+// ignorable reports whether r is a line or paragraph separator, an annotation
+// mark or a code point with the property Default_Ignorable_Code_Point.
+func ignorable(r rune) bool {
+	switch {
+	case r < 0x2000:
+		return r == 0xad || r == 0x34f || r == 0x61c || // soft hyphen, joiner, Arabic letter mark
+			r == 0x115f || r == 0x1160 || // Hangul fillers
+			r == 0x17b4 || r == 0x17b5 || // Khmer inherent vowels
+			0x180b <= r && r <= 0x180f // Mongolian selectors
+	case r < 0x3000:
+		return 0x200b <= r && r <= 0x200f || // zero width, directional marks
+			0x2028 <= r && r <= 0x202e || // separators, embeddings, overrides
+			0x2060 <= r && r <= 0x206f // word joiner, operators, isolates
+	case r < 0x10000:
+		return r == 0x3164 || r == 0xffa0 || // Hangul fillers
+			0xfe00 <= r && r <= 0xfe0f || // variation selectors
+			r == 0xfeff || // byte order mark
+			0xfff0 <= r && r <= 0xfffb // annotations
+	}
+	return 0x1bca0 <= r && r <= 0x1bca3 || // shorthand
+		0x1d173 <= r && r <= 0x1d17a || // music
+		0xe0000 <= r && r <= 0xe0fff // tags, variation selectors
 }

@@ -2,6 +2,7 @@ package tty
 
 import (
 	"fmt"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -17,7 +18,10 @@ func JSON(text []byte) []byte {
 			r, size = utf8.DecodeRune(text[i:])
 		}
 		if r >= 0x7f && r != utf8.RuneError && hidden(r, size) { // the controls below are JSON's own spaces
-			out = fmt.Appendf(append(out, text[seen:i]...), `\u%04x`, r)
+			out = append(out, text[seen:i]...)
+			for _, unit := range utf16.AppendRune(nil, r) {
+				out = fmt.Appendf(out, `\u%04x`, unit)
+			}
 			seen = i + size
 		}
 		i += size

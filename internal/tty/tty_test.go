@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -37,10 +38,28 @@ func TestEscape(t *testing.T) {
 		{"zero width and marks", "\u200b\u200c\u200d\u200e\u200f", `\u{200b}\u{200c}\u{200d}\u{200e}\u{200f}`},
 		{"Arabic letter mark", "\u061c", `\u{61c}`},
 		{"line and paragraph separator", "\u2028\u2029", `\u{2028}\u{2029}`},
-		{"neighbours of the above", "\u061b\u061d\u200a\u2010\u2027\u202f\u2065\u206a", "\u061b\u061d\u200a\u2010\u2027\u202f\u2065\u206a"},
+		{"neighbours of the above", "\u061b\u061d\u200a\u2010\u2027\u202f\u205f\u2070", "\u061b\u061d\u200a\u2010\u2027\u202f\u205f\u2070"},
+		{"byte order mark", "a\ufeffb", `a\u{feff}b`},
+		{"tags", "a\U000e0041\U000e007f", `a\u{e0041}\u{e007f}`},
+		{"variation selectors", "a\ufe0f\U000e0100", `a\u{fe0f}\u{e0100}`},
+		{"soft hyphen and word joiner", "a\u00ad\u2060", `a\u{ad}\u{2060}`},
+		{"Hangul fillers", "\u115f\u3164\uffa0", `\u{115f}\u{3164}\u{ffa0}`},
+		{"visible Arabic number sign", "\u0600\u06dd", "\u0600\u06dd"},
 	} {
 		if got := Escape(c.in); got != c.want {
 			t.Errorf("%s: Escape(%q) = %q, want %q", c.name, c.in, got, c.want)
+		}
+	}
+}
+
+// TestIgnorable: the code points are those of Unicode's property.
+func TestIgnorable(t *testing.T) {
+	for r := rune(0xa0); r <= unicode.MaxRune; r++ {
+		want := unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, unicode.Zl, unicode.Zp) &&
+			!unicode.Is(unicode.Prepended_Concatenation_Mark, r) && // they are visible
+			(r < 0x13430 || r > 0x1345f) // Egyptian hieroglyph controls are visible
+		if got := ignorable(r); got != want {
+			t.Errorf("U+%04X: got %v, want %v", r, got, want)
 		}
 	}
 }
@@ -55,6 +74,7 @@ func TestJSON(t *testing.T) {
 		{"not UTF-8", "a\x9bb", `"a\ufffdb"`},
 		{"override", "txt.\u202eexe", `"txt.\u202eexe"`},
 		{"separator", "\u2028", `"\u2028"`},
+		{"tag outside the BMP", "a\U000e0041", `"a\udb40\udc41"`},
 	} {
 		in := []byte(c.in)
 		if c.want != c.in {
