@@ -54,6 +54,9 @@ func guess(text, scheme string) (u URI, guessed bool, err error) {
 
 // guessHost puts a scheme in front of text, which begins with a host.
 func guessHost(text, scheme string) (u URI, guessed bool, err error) {
+	if n := missingColon(text); n > 0 {
+		return URI{}, false, &Error{n, "missing colon between scheme and slash"}
+	}
 	if at := strings.IndexByte(authorityOf(text), '@'); at >= 0 {
 		return URI{}, false, &Error{at, "at sign without a scheme"}
 	}
@@ -91,6 +94,22 @@ func hasScheme(text string) (bool, error) {
 	}
 	port, err := strconv.ParseUint(front, 10, 16)
 	return err != nil || port == 0 || len(front) > len("65535"), nil
+}
+
+// missingColon returns the offset of the slash in text such as
+// "http//user:password@host", or 0. Without the error the password would be the
+// path of a host that is named "http".
+func missingColon(text string) int {
+	word := authorityOf(text)
+	rest := strings.TrimLeft(text[len(word):], "/")
+	slashes := len(text) - len(word) - len(rest)
+	login := strings.IndexByte(authorityOf(rest), '@') >= 0
+	switch {
+	case slashes > 1 && (login || !strings.ContainsAny(word, ".:")),
+		slashes == 1 && login && known(word):
+		return len(word)
+	}
+	return 0
 }
 
 // authorityOf returns what of text stands before path, query and fragment.

@@ -48,6 +48,23 @@ func TestGuess(t *testing.T) {
 		{"<", "", ""},
 		{`"`, "", ""},
 
+		// A colon is missing.
+		{"http//u:pw@h/", "", ""},
+		{"https//h/", "", ""},
+		{"ftp//u:pw@h/", "", ""},
+		{"htttp//u:pw@h/", "", ""},
+		{"HTTP//h", "", ""},
+		{"http///u:pw@h/", "", ""},
+		{"http/u:pw@h/", "", ""},
+		{"http.//u:pw@h/", "", ""},
+		{"htttp:80//u:pw@h/", "", ""},
+		{"<http//u:pw@h/>", "", ""},
+		{"http//u:pw@h/", "ftp", ""},
+		{"example.org//a", "", "http://example.org//a"},
+		{"localhost:80//a", "", "http://localhost:80//a"},
+		{"localhost?//a@b", "", "http://localhost?//a@b"},
+		{"ftp/pub", "", "http://ftp/pub"},
+
 		// With a scheme: never guessed.
 		{"http:foo", "", "!"},
 		{"gopher://h:x/", "", ""},
