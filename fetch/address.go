@@ -71,6 +71,14 @@ var metadataAddrs = []netip.Addr{
 	netip.MustParseAddr("fe80::a9fe:a9fe"), // OpenStack
 }
 
+// localNames are the names of this machine in the hosts files of Linux, BSD,
+// macOS and Windows. Names below "localhost" count as well.
+var localNames = []string{
+	"localhost", "localhost.localdomain", "localhost4", "localhost4.localdomain4",
+	"localhost6", "localhost6.localdomain6", "ip6-localhost", "ip6-loopback",
+	"ipv6-localhost", "ipv6-loopback", "loopback", "broadcasthost",
+}
+
 // metadataNames are the names of the same services.
 var metadataNames = []string{"metadata.google.internal", "metadata", "instance-data"}
 

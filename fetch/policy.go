@@ -98,7 +98,7 @@ func (p *Policy) judgeName(host string, known bool) error {
 	switch {
 	case slices.Contains(metadataNames, name) && (!known || p.Reach != Anywhere):
 		return refuseAddress("name of a metadata service", host, "")
-	case !known && (name == "localhost" || strings.HasSuffix(name, ".localhost")):
+	case !known && (slices.Contains(localNames, name) || strings.HasSuffix(name, ".localhost")):
 		return refuseAddress("a server led to this machine", host, "")
 	case p.Reach == Listed && !p.listedName(name) && !p.listsAddresses():
 		return refuseAddress("host is not on the list", host, "")
