@@ -19,11 +19,12 @@ import (
 type ask struct {
 	method  string
 	target  fetch.Target
-	address string // host:port of target
-	host    string // the Host field
-	path    string // as on the request line, never empty
-	query   string // with its "?", or ""
-	shown   string // the path without its secret, or ""
+	origin  fetch.Origin // of the URL; not that of target at a gateway
+	address string       // host:port of target
+	host    string       // the Host field
+	path    string       // as on the request line, never empty
+	query   string       // with its "?", or ""
+	shown   string       // the path without its secret, or ""
 	header  fetch.Header
 
 	ranged bool // a Range field of ours is among them
@@ -45,7 +46,7 @@ func newAsk(req *fetch.Request, port uint16, opts *Options) (*ask, error) {
 		return nil, fetch.BadURL.Errorf("no host")
 	}
 	address := t.Address()
-	a := &ask{method: http.MethodGet, target: t, address: address, host: hostField(t, address, port)}
+	a := &ask{method: http.MethodGet, target: t, origin: t.Origin(), address: address, host: hostField(t, address, port)}
 	if host := req.URL.Host(); !t.Addr.IsValid() && host != t.Host {
 		a.host = host + strings.TrimPrefix(a.host, t.Host) // its case is the user's
 	}

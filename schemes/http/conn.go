@@ -5,6 +5,8 @@ import (
 	"context"
 	"crypto/tls"
 	"net"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -87,7 +89,10 @@ type lease = sessions.Lease[*conn]
 
 // sendOld sends a by HTTP/1.
 func (d *driver) sendOld(ctx context.Context, leave string, req *fetch.Request, a *ask, via *proxyTo) (x *exchange, err error) {
-	key := connKey(leave, a.target.Scheme, a.address, via)
+	key := connKey(leave, a.target.Scheme, a.address)
+	if via != nil {
+		key = proxyKey(leave, via, a.origin)
+	}
 	open := func() (*conn, error) { return d.connect(ctx, req, a, via) }
 	err = d.idle.Do(ctx, key, req.Trace, open, func(l *lease) (err error) {
 		r := &reader{Old: d.opts.Old, noBody: a.method == "HEAD", trace: req.Trace, ctx: ctx, conn: l.Session, lease: l}
@@ -101,13 +106,14 @@ func (d *driver) sendOld(ctx context.Context, leave string, req *fetch.Request, 
 	return x, nil
 }
 
-// connKey names those who may share a connection.
-func connKey(leave, scheme, addr string, via *proxyTo) string {
-	key := leave + " " + scheme + " " + addr
-	if via != nil {
-		key = leave + " by " + via.host + " " + via.key
-	}
-	return key
+// connKey returns the pool key of connections to an origin.
+func connKey(leave, scheme, addr string) string { return leave + " " + scheme + " " + addr }
+
+// proxyKey returns the pool key of connections to a proxy or gateway. Each
+// origin has its own, so that late bytes that follow the answer of one origin
+// cannot become the answer of another.
+func proxyKey(leave string, via *proxyTo, o fetch.Origin) string {
+	return strings.Join([]string{leave, "by", via.host, via.key, "for", o.Scheme, o.Host, strconv.Itoa(int(o.Port))}, " ")
 }
 
 // connect returns a new connection to the server of a, or to a proxy.

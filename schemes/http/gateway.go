@@ -72,7 +72,7 @@ var webPorts = map[string]uint16{"http": 80, "https": 443}
 func newGatewayAsk(req *fetch.Request, port uint16, t, beyond fetch.Target, opts *Options) (*ask, error) {
 	u := req.URL.WithoutFragment().WithoutUserinfo()
 	address := t.Address()
-	a := &ask{method: http.MethodGet, target: t, address: address, host: hostField(t, address, webPorts[t.Scheme])}
+	a := &ask{method: http.MethodGet, target: t, origin: beyond.Origin(), address: address, host: hostField(t, address, webPorts[t.Scheme])}
 	if beyond.Host != "" {
 		named, err := fetch.TargetOf(u, port)
 		if err != nil {

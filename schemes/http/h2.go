@@ -188,7 +188,7 @@ func (h *h2) keepOld(leave, addr string, c *tls.Conn, below *ending) {
 	}
 	s.old = true
 	h.mu.Unlock()
-	key := connKey(leave, "https", addr, nil)
+	key := connKey(leave, "https", addr)
 	h.idle.Put(key, newConn(c, below))
 }
 

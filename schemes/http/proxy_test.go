@@ -15,6 +15,46 @@ func through(proxy string) func(*fetch.Options) {
 	}
 }
 
+// TestProxyOrigins: no connection to a proxy or gateway serves two origins.
+func TestProxyOrigins(t *testing.T) {
+	gateway := func(s *script) *fetch.Client {
+		var schemes []fetch.Scheme
+		for name, port := range map[string]uint16{"gopher": 70, "ftp": 21} {
+			schemes = append(schemes, http.Gateway(fetch.Scheme{Name: name, Port: port, Ports: fetch.Ports{Class: fetch.TextPorts}}, uri.MustParse("http://gw:8080/")))
+		}
+		return fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: s.dial, Resolver: resolver{}}, schemes...)
+	}
+	proxy := func(s *script) *fetch.Client { return s.open(t, http.Options{}, through("http://proxy:3128")) }
+	for _, test := range []struct {
+		name  string
+		open  func(*script) *fetch.Client
+		urls  []string
+		conns int
+	}{
+		{"proxy, one origin", proxy, []string{"http://a/1", "http://a/2"}, 1},
+		{"proxy, one origin, other spelling", proxy, []string{"http://a/1", "http://A:80/2"}, 1},
+		{"proxy, two hosts", proxy, []string{"http://a/1", "http://b/1"}, 2},
+		{"proxy, two ports", proxy, []string{"http://a/1", "http://a:8080/1"}, 2},
+		{"proxy, back at the first", proxy, []string{"http://a/1", "http://b/1", "http://a/2"}, 2},
+		{"gateway, one origin", gateway, []string{"gopher://a/11", "gopher://a/12"}, 1},
+		{"gateway, two hosts", gateway, []string{"gopher://a/11", "gopher://b/11"}, 2},
+		{"gateway, two schemes", gateway, []string{"gopher://a/11", "ftp://a/1"}, 2},
+	} {
+		s := &script{replies: [][]string{{ok, ok, ok}, {ok, ok, ok}, {ok, ok, ok}}}
+		client := test.open(s)
+		for _, url := range test.urls {
+			if _, body, err := get(t, client, ask(url)); err != nil || body != "hello" {
+				t.Errorf("%s: got %q, %v", test.name, body, err)
+			}
+		}
+		client.Close()
+		s.serving.Wait()
+		if s.conns != test.conns {
+			t.Errorf("%s: %d connections, want %d", test.name, s.conns, test.conns)
+		}
+	}
+}
+
 func TestProxy(t *testing.T) {
 	for _, test := range []struct {
 		name, url string
