@@ -5,12 +5,14 @@ package tree
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri"
 )
 
 // TestLinks: a symbolic link in the tree leads nowhere, be it out of the
@@ -125,5 +127,47 @@ func TestPipe(t *testing.T) {
 	}
 	if err := write(t, s, "http/h/p/f", "x", time.Time{}); !errors.Is(err, fetch.Local) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestRepository: git does not treat the files of a server as a repository,
+// whose configuration would name a command to run.
+func TestRepository(t *testing.T) {
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Skip(err) // TestPath has the names
+	}
+	for _, c := range []struct {
+		name   string
+		head   string // of the URL
+		layout Layout
+		obeyed bool
+	}{
+		{"the first layout", "HEAD", FirstLayout, true},
+		{"bare", "HEAD", NewLayout, false},
+		{"encoded", "%48%45%41%44", NewLayout, false},
+		{"in lower case", "head", NewLayout, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			proof := filepath.Join(dir, "proof")
+			for name, text := range map[string]string{
+				c.head:      "ref: refs/heads/x\n",
+				"config":    "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n\tfsmonitor = \"touch '" + proof + "'; false\"\n",
+				"objects/a": "", "refs/heads/a": "",
+			} {
+				path := filepath.Join(dir, c.layout.Path(uri.MustParse("http://h/r/"+name), false))
+				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(text), 0o666)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			cmd := exec.CommandContext(t.Context(), git, "status")
+			cmd.Dir = filepath.Join(dir, "http/h/r")
+			cmd.Env = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "GIT_CEILING_DIRECTORIES=" + filepath.Dir(dir)}
+			out, _ := cmd.CombinedOutput() // fails where there is no repository
+			if _, err := os.Stat(proof); (err == nil) != c.obeyed {
+				t.Errorf("git obeyed the configuration: %t, want %t: %s", err == nil, c.obeyed, out)
+			}
+		})
 	}
 }

@@ -35,9 +35,13 @@ func (l Layout) guard(name string) string {
 
 // acts reports whether a program could read more than a name into name: a
 // hidden file may be a configuration (.git/config, .htaccess), and a command
-// takes what begins with "-" for an option.
+// takes what begins with "-" for an option. git treats a folder that has a
+// HEAD, objects and refs as a repository, and obeys the config in it.
 func acts(name string) bool {
-	return name != "" && name != "." && name != ".." && (name[0] == '.' || name[0] == '-')
+	if name == "" || name == "." || name == ".." {
+		return false
+	}
+	return name[0] == '.' || name[0] == '-' || strings.EqualFold(name, "HEAD")
 }
 
 // Upgrade returns the path that a file at path, of any layout, has in a copy by

@@ -26,7 +26,8 @@ const (
 //     themselves, however the URL has them; any other byte is percent-encoded.
 //   - A segment that is empty is "%"; "." and ".." are encoded, as is the
 //     last character of a name that ends in a dot, and of one that is a device
-//     to Windows. So is a "." or "-" that a name begins with, since [NewLayout].
+//     to Windows. Since [NewLayout], so is a "." or "-" that a name begins with,
+//     and the first letter of a name that is HEAD in any case, as git reads it.
 //   - A query is added to the name behind "@q=".
 //   - A listing lies in the folder that it lists, under a name that its scheme
 //     usually has for it: a URL that ends in "/", a menu of gopher, and what

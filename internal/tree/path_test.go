@@ -54,6 +54,15 @@ func TestPath(t *testing.T) {
 		{"hidden host", "http://.git/-", "http/%2Egit/%2D"},
 		{"hidden and a trailing dot", "http://h/.a.", "http/h/%2Ea%2E"},
 		{"three dots", "http://h/...", "http/h/%2E.%2E"},
+		{"a bare repository", "http://h/r/HEAD", "http/h/r/%48EAD"},
+		{"in lower case and encoded", "http://h/r/%68eaD", "http/h/r/%68eaD"},
+		{"a folder of that name", "http://h/Head/", "http/h/%48ead/index.html"},
+		{"a host of that name", "http://head/", "http/%68ead/index.html"},
+		{"no HEAD", "http://h/HEAD.html", "http/h/HEAD.html"},
+		{"with a query", "http://h/HEAD?", "http/h/HEAD@q="},
+		{"by gopher", "gopher://h/0/r/HEAD", "gopher/h/0/r/%48EAD"},
+		{"a menu by gopher", "gopher://h/1/r/HEAD", "gopher/h/1/r/%48EAD/.gophermap"},
+		{"by ftp", "ftp://h/r/HEAD;type=i", "ftp/h/r/%48EAD"},
 		{"hidden and long", "http://h/." + long, "http/h/%2E" + long[:117] + "~" + digest("%2E"+long)},
 		{"hidden menu", "gopher://h/1.cache", "gopher/h/1.cache/.gophermap"},
 		{"a listing's name", "ftp://h/.listing", "ftp/h/%2Elisting"},
@@ -91,13 +100,13 @@ func TestPath(t *testing.T) {
 		}
 		legal(t, got)
 	}
-	for url, want := range map[string]string{"http://h/.git/-rf": "http/h/.git/-rf", "http://.git/": "http/.git/index.html", "ftp://h/.listing": "ftp/h/.listing"} {
+	for url, want := range map[string]string{"http://h/.git/-rf": "http/h/.git/-rf", "http://.git/": "http/.git/index.html", "ftp://h/.listing": "ftp/h/.listing", "http://h/HEAD": "http/h/HEAD"} {
 		got := FirstLayout.Path(uri.MustParse(url), false)
 		if got != want {
 			t.Errorf("the first layout: %s lies at\n%s, want\n%s", url, got, want)
 		}
 	}
-	if got := Upgrade("http/h/.git/-rf/a.b/index.html"); got != "http/h/%2Egit/%2Drf/a.b/index.html" {
+	if got := Upgrade("http/h/.git/-rf/a.b/head/index.html"); got != "http/h/%2Egit/%2Drf/a.b/%68ead/index.html" {
 		t.Errorf("upgraded: %q", got)
 	}
 	if got := Path(uri.URI{}, false); got != "%/@/.listing" {
