@@ -10,29 +10,29 @@ import (
 	"github.com/anyurl/fetch/internal/httpauth"
 )
 
-// Auth says how a user is proved to a server: RFC 9110 11.
+// Auth is an authentication method (RFC 9110 11).
 type Auth uint8
 
 const (
-	Basic   Auth = iota // sent without being asked; for a login that is asked for, see AnyAuth
-	Digest              // RFC 7616, when the server asks
-	AnyAuth             // when the server asks, Digest before Basic
+	Basic   Auth = iota // sent with the first request; a login of Env.Login is used as with AnyAuth
+	Digest              // RFC 7616, when the server requires it
+	AnyAuth             // when the server requires it, Digest before Basic
 )
 
-// maxLogins is how often the user is asked for one object.
+// maxLogins limits the calls of Env.Login for one object.
 const maxLogins = 3
 
-// An answer is what an ask does about challenges.
+// An answer is the state of authentication of an ask.
 type answer struct {
-	credential *fetch.Credential  // that was tried last
-	to         httpauth.Challenge // that was answered last
-	logins     int                // how often Env.Login was asked
-	stale      bool               // a nonce was too old once
+	credential *fetch.Credential  // the last one that was tried
+	to         httpauth.Challenge // the last one that was answered
+	logins     int                // calls of Env.Login
+	stale      bool               // a nonce has expired once
 	proxied    bool               // the proxy's challenge was answered
 }
 
-// login returns a with the answer to the challenge of resp, or nil where there
-// is none to give.
+// login returns a with the answer to the challenge of x, or nil if there is
+// none.
 func (d *driver) login(ctx context.Context, req *fetch.Request, a *ask, x *exchange) (*ask, error) {
 	switch x.code {
 	case http.StatusUnauthorized:
@@ -116,7 +116,7 @@ func loginOf(c *fetch.Credential) httpauth.Login {
 	return httpauth.Login{User: c.User, Password: c.Password.Reveal()}
 }
 
-// answer is for a proxy's challenge to the absolute form: once.
+// answer answers a proxy's challenge to the absolute form, once.
 func (p *proxyTo) answer(a *ask, list []httpauth.Challenge) *ask {
 	if a.proxied || p.login == nil || p.auth == fetch.ProxyBasic {
 		return nil
@@ -131,13 +131,13 @@ func (p *proxyTo) answer(a *ask, list []httpauth.Challenge) *ask {
 	return &b
 }
 
-// replace sets one field; the header of no other ask changes.
+// replace sets one field. The header of other asks does not change.
 func (a *ask) replace(name, value string) {
 	a.header = append(a.header.Without(func(n string) bool { return strings.EqualFold(n, name) }), fetch.Field{Name: name, Value: value})
 }
 
-// drain reads what is left of a page that nobody sees, so that its connection
-// can be asked again.
+// drain reads the rest of a page that is not used, so that its connection can
+// be reused.
 func drain(body io.ReadCloser) {
 	io.CopyN(io.Discard, body, 64<<10)
 	body.Close()

@@ -28,7 +28,7 @@ func (c *chunked) Read(p []byte) (n int, err error) {
 // step reads data of one chunk into p, or the lines before the next data.
 func (c *chunked) step(p []byte) (n int, err error) {
 	if left := c.chunks.Left(); left > 0 {
-		n, err = c.take(p[:min(int64(len(p)), left)])
+		n, err = c.receive(p[:min(int64(len(p)), left)])
 		c.chunks.Next(p[:n])
 		return n, unexpected(err)
 	}
@@ -66,11 +66,11 @@ type raw struct {
 
 func newRaw(c *chunked) *raw {
 	r := &raw{chunks: c}
-	heard := c.got
+	got := c.got
 	c.got = func(p []byte) {
 		r.pending.Write(p)
-		if heard != nil {
-			heard(p)
+		if got != nil {
+			got(p)
 		}
 	}
 	return r

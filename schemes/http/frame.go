@@ -54,9 +54,9 @@ func (r *reader) chunked(codings []string) error {
 type toEnd struct{ *reader }
 
 func (b toEnd) Read(p []byte) (int, error) {
-	n, err := b.take(p)
+	n, err := b.receive(p)
 	if err == io.EOF && b.conn.below != nil && b.conn.below.seen() {
-		// RFC 9112 9.8: without a close_notify, anybody may have cut it.
+		// RFC 9112 9.8: without a close_notify the body may be incomplete.
 		err = fmt.Errorf("TLS connection ended without close_notify: %w", io.ErrUnexpectedEOF)
 	}
 	return n, err
@@ -69,7 +69,7 @@ func (b toLength) Read(p []byte) (int, error) {
 	if b.left == 0 {
 		return 0, io.EOF
 	}
-	n, err := b.take(p[:min(int64(len(p)), b.left)])
+	n, err := b.receive(p[:min(int64(len(p)), b.left)])
 	b.left -= int64(n)
 	switch {
 	case b.left == 0:

@@ -27,26 +27,26 @@ type reader struct {
 	ctx    context.Context
 	conn   *conn
 	lease  *lease
-	got    func([]byte) // hears what is taken; may be nil
+	got    func([]byte) // called with the bytes of the response; may be nil
 
 	rules   http1.Rules
-	head    []byte // all before the body, interim responses included
+	head    []byte // all bytes before the body, with interim responses
 	status  http1.Status
 	header  fetch.Header
-	length  int64 // of the body; -1: not known
-	endless bool  // its Content-Length is more than any object has
-	left    int64 // of a body of known length
+	length  int64 // of the body; -1: unknown
+	endless bool  // Content-Length is a number beyond every object
+	left    int64 // bytes to come of a body of known length
 	trailer fetch.Header
 
-	made    exchange // of all this
+	made    exchange // the result
 	body    io.Reader
-	keep    bool // the server will answer another request
-	bounded bool // the end of the body is not that of the connection
+	keep    bool // the server accepts another request
+	bounded bool // the body ends before the connection
 	spent   bool // there was a deviation
 	closed  atomic.Bool
 }
 
-// nothing is a body without a byte.
+// nothing is an empty body.
 var nothing io.Reader = http.NoBody
 
 func (r *reader) Read(p []byte) (int, error) {
@@ -63,7 +63,7 @@ func (r *reader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close may be called beside Read.
+// Close may be called during Read.
 func (r *reader) Close() error {
 	r.closed.Store(true)
 	r.finish(false)
@@ -76,22 +76,21 @@ func (r *reader) note(deviation string) {
 	r.spent = true
 }
 
-// heard reports bytes of the response to the trace.
-func (r *reader) heard(p []byte) {
+// report passes bytes of the response to the trace.
+func (r *reader) report(p []byte) {
 	if r.got != nil && len(p) > 0 {
 		r.got(p)
 	}
 }
 
-// take reads bytes of the response.
-func (r *reader) take(p []byte) (int, error) {
+// receive reads bytes of the response.
+func (r *reader) receive(p []byte) (int, error) {
 	n, err := r.conn.r.Read(p)
-	r.heard(p[:n])
+	r.report(p[:n])
 	return n, err
 }
 
-// buffered returns the bytes that have arrived. It waits for the first one.
-// consume takes those that belong to the response.
+// buffered returns the bytes that have arrived and waits for the first one.
 func (r *reader) buffered() ([]byte, error) {
 	if _, err := r.conn.r.Peek(1); err != nil {
 		return nil, err
@@ -100,18 +99,19 @@ func (r *reader) buffered() ([]byte, error) {
 	return p, nil
 }
 
+// consume discards p, which buffered returned and the response has.
 func (r *reader) consume(p []byte) {
-	r.heard(p)
+	r.report(p)
 	r.conn.r.Discard(len(p))
 }
 
-// response reads as far as the body.
+// response reads the response as far as the body.
 func (r *reader) response() error {
 	r.rules = http1.Rules{Mode: http1.Regular, IgnoreLength: r.IgnoreLength, Note: r.note}
 	if r.Tolerant {
 		r.rules.Mode = http1.Tolerant
 	}
-	lines := http1.Lines{Text: r.conn.head[:0], Rules: &r.rules} // whose memory is used again
+	lines := http1.Lines{Text: r.conn.head[:0], Rules: &r.rules} // reuses memory
 	for range http1.MaxInterim + 1 {
 		if is, err := r.isHead(); !is {
 			return r.withoutHead(err)
@@ -127,12 +127,15 @@ func (r *reader) response() error {
 	return fetch.Protocol.Errorf("more than %d interim responses", http1.MaxInterim)
 }
 
-// isHead reports whether a status line comes next. Tolerant allows four blank
-// lines before it.
+// isHead reports whether a status line comes next. Old.Tolerant allows four
+// blank lines before it.
 func (r *reader) isHead() (bool, error) {
 	blanks := 0
 	for {
 		start, err := r.conn.r.Peek(blanks + 1)
+		if err == io.EOF && blanks > 0 {
+			return false, nil
+		}
 		if err != nil {
 			return false, err
 		}
