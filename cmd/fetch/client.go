@@ -55,11 +55,7 @@ func (a *app) client() (*fetch.Client, error) {
 	if all, err = a.replayed(all); err != nil {
 		return nil, err
 	}
-	known := make([]string, len(all))
-	for i, s := range all {
-		known[i] = s.Name
-	}
-	policy, err := f.policy(known)
+	policy, err := f.policy(all)
 	if err != nil {
 		return nil, err
 	}

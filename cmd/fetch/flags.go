@@ -226,7 +226,7 @@ func (s *seconds) Set(text string) error {
 func (*seconds) Type() string { return "seconds" }
 
 // policy is what the flags make of the Policy for typed URLs.
-func (f *flags) policy(known []string) (fetch.Policy, error) {
+func (f *flags) policy(all []fetch.Scheme) (fetch.Policy, error) {
 	p := fetch.Typed()
 	p.MaxTime = time.Duration(f.maxTime)
 	p.Connect = time.Duration(f.connectTimeout)
@@ -262,13 +262,20 @@ func (f *flags) policy(known []string) (fetch.Policy, error) {
 		}
 		p.Addresses = append(p.Addresses, r)
 	}
-	return p, f.protocols(&p, known)
+	return p, f.protocols(&p, all)
 }
 
 // protocols reads --proto and --proto-redir as curl does: a list of names, each
-// with + (also), - (not) or = (these alone) before it. Of redirects the policy's
-// table is where the list begins.
-func (f *flags) protocols(p *fetch.Policy, known []string) (err error) {
+// with + (also), - (not) or = (these alone) before it. The list of
+// --proto-redir begins with the Web.
+func (f *flags) protocols(p *fetch.Policy, all []fetch.Scheme) (err error) {
+	var known, web []string
+	for _, s := range all {
+		known = append(known, s.Name)
+		if s.Traits.Web {
+			web = append(web, s.Name)
+		}
+	}
 	if f.proto != "" {
 		if p.Schemes, err = protocolList(f.proto, known, known); err != nil {
 			return err
@@ -277,8 +284,7 @@ func (f *flags) protocols(p *fetch.Policy, known []string) (err error) {
 	if f.protoRedir == "" {
 		return nil
 	}
-	start := []string{"http", "https"}
-	if p.Only, err = protocolList(f.protoRedir, start, known); err != nil {
+	if p.Only, err = protocolList(f.protoRedir, web, known); err != nil {
 		return err
 	}
 	p.Redirects = p.Only

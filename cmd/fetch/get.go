@@ -24,7 +24,7 @@ func (j *job) get() error {
 }
 
 func (j *job) bring() (err error) {
-	req, err := j.request(j.text)
+	req, err := j.request(j.client, j.text)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (j *job) restarting() wrap.RetryOptions {
 func (j *job) attempts() int { return max(j.begun, 1) + int(j.tries.retries.Load()) }
 
 // request is the Request that text and the flags ask for.
-func (a *app) request(text string) (*fetch.Request, error) {
+func (a *app) request(client *fetch.Client, text string) (*fetch.Request, error) {
 	u, err := a.typed(text)
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (a *app) request(text string) (*fetch.Request, error) {
 		if f.continueAt != "" {
 			return nil, fetch.Usage.Errorf("-r and -C exclude each other")
 		}
-		err = setRange(req, f.rng)
+		err = setRange(req, f.rng, client.Scheme(u.Scheme()).Traits.Web)
 	}
 	return req, err
 }

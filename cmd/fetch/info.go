@@ -21,7 +21,7 @@ func (a *app) info() *cobra.Command {
 }
 
 func (j *job) inform() error {
-	req, err := j.request(j.text)
+	req, err := j.request(j.client, j.text)
 	if err != nil {
 		return err
 	}

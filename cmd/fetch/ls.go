@@ -51,7 +51,7 @@ func (j *job) list(write func(io.Writer, fetch.Entry) error) error {
 	if isWARC(j.text) {
 		return j.listWARC(write)
 	}
-	req, err := j.request(j.text)
+	req, err := j.request(j.client, j.text)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func (a *app) plan() *cobra.Command {
 				return err
 			}
 			defer client.Close()
-			req, err := a.request(args[0])
+			req, err := a.request(client, args[0])
 			if err != nil {
 				return err
 			}

@@ -7,10 +7,10 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// setRange puts what -r takes into req. Several ranges are http's alone: the
-// server's multipart answer is then the body.
-func setRange(req *fetch.Request, text string) (err error) {
-	if strings.Contains(text, ",") && strings.HasPrefix(req.URL.Scheme(), "http") {
+// setRange sets the range or the ranges of -r in req. Only the Web has several
+// ranges. The multipart answer of the server is then the body.
+func setRange(req *fetch.Request, text string, web bool) (err error) {
+	if web && strings.Contains(text, ",") {
 		for part := range strings.SplitSeq(text, ",") {
 			if _, err := parseRange(strings.TrimSpace(part)); err != nil {
 				return err
