@@ -127,6 +127,9 @@ func (c *Client) dispatch(ctx context.Context, req *Request) (*Response, error) 
 	if err != nil {
 		return nil, err
 	}
+	if resp.Size == 0 && !s.Traits.Sizes {
+		resp.Size = -1
+	}
 	resp.menu = s.Menu
 	if rate := c.policy.minRate(); rate > 0 && resp.Input == nil {
 		resp.Body = &pace{ReadCloser: resp.Body, rate: rate}

@@ -3,6 +3,7 @@ package fetch
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"net/netip"
@@ -44,6 +45,31 @@ func TestBrokenContract(t *testing.T) {
 			t.Errorf("%s: a plan that the scheme does not have: got %v", c.name, err)
 		}
 		cl.Close()
+	}
+}
+
+// TestSizeLeftOut checks that a driver which leaves Size zero returns a body of
+// unknown size, unless its scheme has Traits.Sizes.
+func TestSizeLeftOut(t *testing.T) {
+	for sizes, want := range map[bool]string{false: "abc <nil> -1", true: " body longer than announced 0"} {
+		s := page(func(_ *Request, resp *Response) {
+			resp.Size, resp.Body = 0, io.NopCloser(strings.NewReader("abc"))
+		})
+		s.Traits.Sizes = sizes
+		c := New(Options{Dial: (&recorder{}).dial}, s)
+		resp, err := c.Get(t.Context(), "http://8.8.8.8/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		if e, ok := err.(*Error); ok {
+			err = e.Err
+		}
+		if got := fmt.Sprintf("%s %v %d", body, err, resp.Size); got != want {
+			t.Errorf("sizes %t: got %q, want %q", sizes, got, want)
+		}
+		resp.Body.Close()
+		c.Close()
 	}
 }
 

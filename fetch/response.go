@@ -51,7 +51,7 @@ type Response struct {
 	Kind  Kind
 	Media string // media type with parameters; "" where nobody knows
 
-	Size      int64     // of the whole object in bytes; -1: the protocol does not say
+	Size      int64     // of the whole object in bytes; -1: the protocol does not say. See Traits.Sizes
 	Offset    int64     // of Body's first byte in the object
 	Time      time.Time // when the object last changed; zero: unknown
 	Validator string    // for Request.IfSame and IfNot; "": it cannot be resumed

@@ -94,6 +94,7 @@ type Traits struct {
 	Converses bool // commands and replies are lines on another connection than the object
 	Weak      bool // its validators are a size and a time, which two versions may share
 	Exact     bool // sizes in its listings are those of the retrieved objects
+	Sizes     bool // a Response.Size of zero means an empty object; else the driver may have left it out
 }
 
 // ProxyUse says which part an HTTP proxy of the environment has for a scheme.

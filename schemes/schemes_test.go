@@ -68,3 +68,13 @@ func list[T any](all []T) string {
 	}
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(all), " ", ","), "[]")
 }
+
+// TestSizes checks that every driver of this module tells an empty object from
+// one of unknown size.
+func TestSizes(t *testing.T) {
+	for _, s := range All(Options{}) {
+		if !s.Traits.Sizes {
+			t.Errorf("%s: an empty object would have an unknown size", s.Name)
+		}
+	}
+}

@@ -65,7 +65,7 @@ func (o Options) scheme(name string, port uint16, implicit bool) fetch.Scheme {
 		Secure: implicit,
 		Ports:  fetch.Ports{Extra: []uint16{990}, Class: fetch.TextPorts},
 		Links:  fetch.Links{To: []string{"ftp", "ftps", "http", "https"}},
-		Traits: fetch.Traits{Converses: true, Weak: true, Exact: true},
+		Traits: fetch.Traits{Converses: true, Weak: true, Exact: true, Sizes: true},
 		Proxy:  fetch.ByRequest,
 		Mirror: fetch.Mirroring{Record: fetch.RecordLines, Talk: "ftp-control", Below: below},
 		Plan:   func(req *fetch.Request) ([]fetch.Step, error) { return o.plan(req, implicit) },

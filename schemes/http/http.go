@@ -31,7 +31,7 @@ func scheme(name string, port uint16, opts *Options) fetch.Scheme {
 		Port:   port,
 		Help:   help,
 		Ports:  fetch.Ports{Class: fetch.WebPorts},
-		Traits: fetch.Traits{Web: true},
+		Traits: fetch.Traits{Web: true, Sizes: true},
 		Mirror: fetch.Mirroring{Record: fetch.RecordWire},
 		Robots: fetch.Robots{File: "/robots.txt"},
 		Proxy:  fetch.ByDriver,

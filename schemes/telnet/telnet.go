@@ -75,7 +75,7 @@ func scheme(name string, port uint16, plan planner, open opener) fetch.Scheme {
 		Help:   help,
 		Ports:  fetch.Ports{Class: fetch.SessionPorts},
 		Links:  fetch.Links{Confined: true},
-		Traits: fetch.Traits{Session: true},
+		Traits: fetch.Traits{Session: true, Sizes: true},
 		Plan: func(req *fetch.Request) ([]fetch.Step, error) {
 			if _, err := target(req, port); err != nil {
 				return nil, err

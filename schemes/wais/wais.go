@@ -42,11 +42,12 @@ func Schemes(o Options) []fetch.Scheme {
 		o.Max = 40
 	}
 	return []fetch.Scheme{{
-		Name:  "wais",
-		Port:  port,
-		Help:  help,
-		Ports: fetch.Ports{Class: fetch.TextPorts},
-		Links: fetch.Links{To: []string{"wais"}},
+		Name:   "wais",
+		Port:   port,
+		Help:   help,
+		Ports:  fetch.Ports{Class: fetch.TextPorts},
+		Links:  fetch.Links{To: []string{"wais"}},
+		Traits: fetch.Traits{Sizes: true},
 		Mirror: fetch.Mirroring{
 			// The id of a document names the file and the database twice.
 			Repeats: true,
