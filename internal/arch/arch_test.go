@@ -61,6 +61,7 @@ var layers = map[string][]string{
 	"internal/faultnet":   {"internal/"},
 	"internal/torture":    {},
 	"internal/transcript": {"fetch", "internal/"},
+	"internal/schemetest": {"uri", "fetch", "internal/"},
 	"internal/bench":      {"internal/"},
 	"internal/arch":       {},
 	"save/savetest":       {"save"},
@@ -69,7 +70,7 @@ var layers = map[string][]string{
 }
 
 // testOnly may be imported by tests, and by each other.
-var testOnly = []string{"fetch/fetchtest", "internal/peer", "internal/faultnet", "internal/transcript", "internal/torture", "internal/bench", "save/savetest", "schemes/wais/waistest", "schemes/prospero/prospertest", "internal/frontier/frontiertest"}
+var testOnly = []string{"fetch/fetchtest", "internal/peer", "internal/faultnet", "internal/schemetest", "internal/transcript", "internal/torture", "internal/bench", "save/savetest", "schemes/wais/waistest", "schemes/prospero/prospertest", "internal/frontier/frontiertest"}
 
 // doorFiles may dial, listen and resolve.
 var doorFiles = []string{"fetch/door.go", "fetch/race.go", "fetch/reserved.go", "fetch/resolve.go"}

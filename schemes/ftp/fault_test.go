@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/ftp"
 	"github.com/anyurl/fetch/uri"
 )
@@ -36,7 +36,7 @@ func newWorld(t *testing.T, opts ftp.Options, change func(*fetch.Options), contr
 
 // get retrieves a URL.
 func (w *world) get(ctx context.Context, url string) (body string, took time.Duration, err error) {
-	r := fetchtest.Exchange(ctx, w.client, &fetch.Request{URL: uri.MustParse(url)})
+	r := schemetest.Exchange(ctx, w.client, &fetch.Request{URL: uri.MustParse(url)})
 	return r.Body, r.Took, r.Err
 }
 
@@ -213,7 +213,7 @@ func TestSilentQuit(t *testing.T) {
 // TestSweep lets each operation of two requests on one session fail. The next
 // request must not be affected.
 func TestSweep(t *testing.T) {
-	fetchtest.Sweep{
+	schemetest.Sweep{
 		Schemes: func() []fetch.Scheme { return ftp.Schemes(ftp.Options{}) },
 		URLs:    []string{"ftp://192.0.2.1/a/x", "ftp://192.0.2.1/x"}, Body: "hello\r\n", Last: "ftp://192.0.2.1/x",
 		Serve: func(n *faultnet.Network) func() {
@@ -224,5 +224,5 @@ func TestSweep(t *testing.T) {
 }
 
 func TestUnresolved(t *testing.T) {
-	fetchtest.Names(t, ftp.Schemes(ftp.Options{}), "ftp://nowhere.example/x")
+	schemetest.Names(t, ftp.Schemes(ftp.Options{}), "ftp://nowhere.example/x")
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/ftp"
 )
 
@@ -40,12 +41,12 @@ func onServers(t *testing.T, opts peer.FTPOptions, test func(t *testing.T, s *pe
 }
 
 func client(t *testing.T, opts ftp.Options, change ...func(*fetch.Options)) *fetch.Client {
-	return fetchtest.NewClient(t, ftp.Schemes(opts), change...)
+	return schemetest.NewClient(t, ftp.Schemes(opts), change...)
 }
 
 func get(t *testing.T, c *fetch.Client, url string) string {
 	t.Helper()
-	_, body, err := fetchtest.Read(t, c, url)
+	_, body, err := schemetest.Read(t, c, url)
 	if err != nil {
 		t.Fatalf("%s: %v", url, err)
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/fetchtest"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/ftp"
 )
 
@@ -100,7 +100,7 @@ func planOf(t *testing.T, opts ftp.Options, req *fetch.Request, url string) stri
 	if err != nil {
 		return "error " + fetch.FaultOf(err).String()
 	}
-	return fetchtest.JoinSteps(steps, ", ")
+	return schemetest.JoinSteps(steps, ", ")
 }
 
 func TestPlanOfRequest(t *testing.T) {

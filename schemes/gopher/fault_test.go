@@ -14,16 +14,16 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/gopher"
 	"github.com/anyurl/fetch/uri"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func fetchURL(ctx context.Context, t *testing.T, c *fetch.Client, url string) fetchtest.Result {
-	return fetchtest.Exchange(ctx, c, fetchtest.NewRequest(t, url))
+func fetchURL(ctx context.Context, t *testing.T, c *fetch.Client, url string) schemetest.Result {
+	return schemetest.Exchange(ctx, c, schemetest.NewRequest(t, url))
 }
 
 // TestFaults: what goes wrong on the way, and how it is called. Time is fake.
@@ -218,7 +218,7 @@ func TestTLSFaults(t *testing.T) {
 	}
 }
 
-func TestNames(t *testing.T) { fetchtest.Names(t, schemes(), "gopher://h.example/1") }
+func TestNames(t *testing.T) { schemetest.Names(t, schemes(), "gopher://h.example/1") }
 
 // TestSweep lets each operation of a form fail.
 func TestSweep(t *testing.T) {
@@ -226,7 +226,7 @@ func TestSweep(t *testing.T) {
 	o := gopher.Options{Ask: func(_ context.Context, f gopher.Form) ([]string, error) {
 		return f.Fill(map[string]string{"1": "Alice", "3": "secret", "4": "x"}, nil)
 	}}
-	fetchtest.Sweep{
+	schemetest.Sweep{
 		Schemes: func() []fetch.Scheme { return gopher.Schemes(o) },
 		URLs:    []string{"gopher://192.0.2.1/00/survey%09%09?"},
 		Body:    "Got answers:\r\nAlice\r\nalice@example.org\r\nsecret\r\n2\r\nline one\r\nline two\r\n1\r\nred\r\n",

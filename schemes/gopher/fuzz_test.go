@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/internal/sessions"
 	"github.com/anyurl/fetch/uri"
 )
@@ -41,8 +41,8 @@ func FuzzGopherMenu(f *testing.F) {
 				}
 				break
 			}
-			if again == len(all) || fetchtest.DescribeEntry(e, "") != fetchtest.DescribeEntry(all[again], "") || e.Raw != all[again].Raw {
-				t.Fatalf("byte by byte: entry %d is %s", again, fetchtest.DescribeEntry(e, ""))
+			if again == len(all) || schemetest.DescribeEntry(e, "") != schemetest.DescribeEntry(all[again], "") || e.Raw != all[again].Raw {
+				t.Fatalf("byte by byte: entry %d is %s", again, schemetest.DescribeEntry(e, ""))
 			}
 			again++
 		}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/fetchtest"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -91,7 +91,7 @@ func TestMenuLine(t *testing.T) {
 			t.Errorf("%s: got %v, %v", c.name, all, err)
 			continue
 		}
-		if got := fetchtest.DescribeEntry(all[0], ""); got != c.want {
+		if got := schemetest.DescribeEntry(all[0], ""); got != c.want {
 			t.Errorf("%s: %q is %s, want %s", c.name, c.line, got, c.want)
 		}
 		if all[0].Raw != c.line || all[0].Size != -1 {
@@ -120,7 +120,7 @@ func TestMenu(t *testing.T) {
 		}
 	}
 	all, _ := readMenu("gopher://h/", menuMedia, "9a\t/a\th\t70\r\n+b\t/b\ti\t70\r\n")
-	if got := fetchtest.DescribeEntry(all[1], ""); got != `document "b" gopher://i/9/b application/octet-stream type="+"` {
+	if got := schemetest.DescribeEntry(all[1], ""); got != `document "b" gopher://i/9/b application/octet-stream type="+"` {
 		t.Errorf("mirror: got %s", got)
 	}
 }

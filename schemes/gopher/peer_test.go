@@ -14,6 +14,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/gopher"
 )
 
@@ -25,12 +26,12 @@ func client(t *testing.T, change ...func(*fetch.Options)) *fetch.Client {
 }
 
 func clientOf(t *testing.T, o gopher.Options, change ...func(*fetch.Options)) *fetch.Client {
-	return fetchtest.NewClient(t, gopher.Schemes(o), change...)
+	return schemetest.NewClient(t, gopher.Schemes(o), change...)
 }
 
 func get(t *testing.T, c *fetch.Client, url string) (*fetch.Response, string) {
 	t.Helper()
-	resp, body, err := fetchtest.Read(t, c, url)
+	resp, body, err := schemetest.Read(t, c, url)
 	if err != nil {
 		t.Fatalf("%s: %v", url, err)
 	}
@@ -39,7 +40,7 @@ func get(t *testing.T, c *fetch.Client, url string) (*fetch.Response, string) {
 
 func entries(t *testing.T, c *fetch.Client, url string) []fetch.Entry {
 	t.Helper()
-	all, err := fetchtest.List(t, c, url)
+	all, err := schemetest.List(t, c, url)
 	if err != nil {
 		t.Fatalf("%s: %v", url, err)
 	}

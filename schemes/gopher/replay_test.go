@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/internal/transcript"
 	"github.com/anyurl/fetch/schemes/gopher"
 )
@@ -55,9 +55,9 @@ func replay(t *testing.T, o gopher.Options, exchanges ...exchange) (*fetch.Clien
 func outcome(resp *fetch.Response, err error) string {
 	head := ""
 	if err == nil && resp.Kind == fetch.Menu {
-		head = fetchtest.Head(resp) + ":\n"
+		head = schemetest.Head(resp) + ":\n"
 	}
-	return head + fetchtest.Describe(resp, err, "gopher://localhost:")
+	return head + schemetest.Describe(resp, err, "gopher://localhost:")
 }
 
 // TestRecorded: what is sent, byte for byte, and what is made of the answers

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/fetchtest"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/uri"
 )
@@ -15,7 +15,7 @@ import (
 func planOf(t *testing.T, req *fetch.Request, opts http.Options) (string, error) {
 	t.Helper()
 	steps, err := fetch.New(fetch.Options{}, http.Schemes(opts)...).Plan(req)
-	return fetchtest.JoinSteps(steps, "\n"), err
+	return schemetest.JoinSteps(steps, "\n"), err
 }
 
 func TestPlan(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/mail"
 )
 
@@ -32,13 +32,13 @@ func TestCyrus(t *testing.T) {
 		{"/INBOX/;UID=2/;SECTION=1/;PARTIAL=6", "text part", "text/plain"},
 		{"/INBOX/;UID=2/;SECTION=1/;PARTIAL=100.5", "", "text/plain"},
 	} {
-		resp, got, err := fetchtest.Read(t, c, base+test.url)
+		resp, got, err := schemetest.Read(t, c, base+test.url)
 		if err != nil || got != test.want || resp.Media != test.media || resp.Size != int64(len(got)) {
 			t.Errorf("%s: got %q, %v, want %q", test.url, got, err, test.want)
 		}
 	}
 	for _, url := range []string{"/INBOX/;UID=9", "/INBOX/;MAILINDEX=9", "/none", "/INBOX;UIDVALIDITY=1/;UID=1", "/INBOX/;UID=1/;SECTION=7", "/INBOX/;UID=2/;SECTION=2.1.1"} {
-		if _, got, err := fetchtest.Read(t, c, base+url); !errors.Is(err, fetch.NotFound) {
+		if _, got, err := schemetest.Read(t, c, base+url); !errors.Is(err, fetch.NotFound) {
 			t.Errorf("%s: got %q, %v, want NotFound", url, got, err)
 		}
 	}
@@ -49,7 +49,7 @@ func TestCyrus(t *testing.T) {
 		"/INBOX?SUBJECT%20%22caf%C3%A9%22": "café",
 		"/INBOX?SUBJECT%20coffee":          "",
 	} {
-		all, err := fetchtest.List(t, c, base+path)
+		all, err := schemetest.List(t, c, base+path)
 		var names []string
 		for _, e := range all {
 			names = append(names, e.Name)
@@ -58,11 +58,11 @@ func TestCyrus(t *testing.T) {
 			t.Errorf("%s: got %q, %v, want %q", path, got, err, want)
 		}
 	}
-	if _, got, err := fetchtest.Read(t, client(t, mail.Options{Mbox: true}), base+"/INBOX"); err != nil || strings.Count(got, "\nMessage-ID: ") != 2 {
+	if _, got, err := schemetest.Read(t, client(t, mail.Options{Mbox: true}), base+"/INBOX"); err != nil || strings.Count(got, "\nMessage-ID: ") != 2 {
 		t.Errorf("mbox: got %q, %v", got, err)
 	}
 	store := client(t, mail.Options{Stores: []string{base}})
-	if _, got, err := fetchtest.Read(t, store, "mid:m1@example.org/part2@example.org"); err != nil || got != "\x00\x01\x02\x03\x04\x05" {
+	if _, got, err := schemetest.Read(t, store, "mid:m1@example.org/part2@example.org"); err != nil || got != "\x00\x01\x02\x03\x04\x05" {
 		t.Errorf("mid: got %q, %v", got, err)
 	}
 }
@@ -75,14 +75,14 @@ func TestCyrusLogins(t *testing.T) {
 	for _, name := range []string{"", "PLAIN", "LOGIN", "CRAM-MD5", "SCRAM-SHA-1", "SCRAM-SHA-256", "+LOGIN"} {
 		for _, password := range []string{peer.Password, "wrong"} {
 			u := "imap://" + peer.User + ":" + password + "@" + s.Addr + "/INBOX/;UID=1"
-			_, got, err := fetchtest.Read(t, client(t, mail.Options{Mechanism: name}), u)
+			_, got, err := schemetest.Read(t, client(t, mail.Options{Mechanism: name}), u)
 			if right := password == peer.Password; right && (err != nil || got != plainMessage) || !right && !errors.Is(err, fetch.Auth) {
 				t.Errorf("%s, %s: got %q, %v", name, password, got, err)
 			}
 		}
 	}
 	// Nobody may see the mail of others.
-	if _, got, err := fetchtest.Read(t, client(t, mail.Options{Mechanism: "ANONYMOUS"}), "imap://"+s.Addr+"/INBOX/;UID=1"); !errors.Is(err, fetch.NotFound) && !errors.Is(err, fetch.Denied) {
+	if _, got, err := schemetest.Read(t, client(t, mail.Options{Mechanism: "ANONYMOUS"}), "imap://"+s.Addr+"/INBOX/;UID=1"); !errors.Is(err, fetch.NotFound) && !errors.Is(err, fetch.Denied) {
 		t.Errorf("anonymous: got %q, %v", got, err)
 	}
 }

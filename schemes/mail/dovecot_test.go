@@ -8,15 +8,15 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/mail"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func client(t testing.TB, o mail.Options, change ...func(*fetch.Options)) *fetch.Client {
-	return fetchtest.NewClient(t, mail.Schemes(o), change...)
+	return schemetest.NewClient(t, mail.Schemes(o), change...)
 }
 
 const (
@@ -52,7 +52,7 @@ func TestDovecot(t *testing.T) {
 		{"/INBOX/;UID=2/;SECTION=1/;PARTIAL=6", "text part", "text/plain"},
 		{"/INBOX/;UID=2/;SECTION=1/;PARTIAL=100.5", "", "text/plain"},
 	} {
-		resp, got, err := fetchtest.Read(t, c, base+test.url)
+		resp, got, err := schemetest.Read(t, c, base+test.url)
 		if err != nil || got != test.want {
 			t.Errorf("%s: got %q, %v, want %q", test.url, got, err, test.want)
 			continue
@@ -62,11 +62,11 @@ func TestDovecot(t *testing.T) {
 		}
 	}
 	for _, url := range []string{"/INBOX/;UID=9", "/INBOX/;MAILINDEX=9", "/none/;UID=1", "/none", "/INBOX;UIDVALIDITY=1/;UID=1", "/INBOX/;UID=1/;SECTION=7", "/INBOX/;UID=2/;SECTION=2.1.1"} {
-		if _, got, err := fetchtest.Read(t, c, base+url); !errors.Is(err, fetch.NotFound) {
+		if _, got, err := schemetest.Read(t, c, base+url); !errors.Is(err, fetch.NotFound) {
 			t.Errorf("%s: got %q, %v, want NotFound", url, got, err)
 		}
 	}
-	if _, _, err := fetchtest.Read(t, c, strings.Replace(base, peer.Password, "wrong", 1)+"/INBOX/;UID=1"); !errors.Is(err, fetch.Auth) || strings.Contains(err.Error(), "wrong") {
+	if _, _, err := schemetest.Read(t, c, strings.Replace(base, peer.Password, "wrong", 1)+"/INBOX/;UID=1"); !errors.Is(err, fetch.Auth) || strings.Contains(err.Error(), "wrong") {
 		t.Errorf("wrong password: got %v", err)
 	}
 }
@@ -85,7 +85,7 @@ func TestDovecotListings(t *testing.T) {
 		{"/INBOX?OR%20FROM%20alice%20(FROM%20bob%20NOT%20SUBJECT%20tea)", "tea café"},
 		{"/INBOX?SUBJECT%20coffee", ""},
 	} {
-		all, err := fetchtest.List(t, c, base+test.url)
+		all, err := schemetest.List(t, c, base+test.url)
 		if err != nil {
 			t.Errorf("%s: %v", test.url, err)
 			continue
@@ -97,7 +97,7 @@ func TestDovecotListings(t *testing.T) {
 				continue
 			}
 			u := strings.Replace(e.URL.String(), "imap://"+peer.User+"@", "imap://"+peer.User+":"+peer.Password+"@", 1)
-			if _, _, err := fetchtest.Read(t, c, u); err != nil {
+			if _, _, err := schemetest.Read(t, c, u); err != nil {
 				t.Errorf("%s: entry %s: %v", test.url, e.URL, err)
 			}
 		}

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/entries"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/uri"
 	"github.com/emersion/go-imap/v2"
 	"github.com/emersion/go-imap/v2/imapclient"
@@ -25,7 +25,7 @@ func planOf(t *testing.T, o Options, text string) (steps, fault string) {
 	if err != nil {
 		return "", fetch.FaultOf(err).String()
 	}
-	return fetchtest.JoinSteps(all[2:], " / "), ""
+	return schemetest.JoinSteps(all[2:], " / "), ""
 }
 
 func TestPlan(t *testing.T) {

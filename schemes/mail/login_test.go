@@ -16,8 +16,8 @@ import (
 	"github.com/emersion/go-imap/v2/imapserver/imapmemserver"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/mail"
 	"github.com/anyurl/fetch/uri"
 )
@@ -60,7 +60,7 @@ func TestAsked(t *testing.T) {
 						return &fetch.Credential{User: user, Password: fetch.Secret(password)}, nil
 					}
 				})
-				_, err := fetchtest.List(t, c, test.url)
+				_, err := schemetest.List(t, c, test.url)
 				fault := "ok"
 				if err != nil {
 					fault = fetch.FaultOf(err).String()
@@ -84,7 +84,7 @@ func TestClearPassword(t *testing.T) {
 	c := client(t, mail.Options{}, func(o *fetch.Options) { o.Dial = n.Dial })
 	req := &fetch.Request{URL: uri.MustParse("imap://198.41.0.4/INBOX"), Auth: &fetch.Credential{User: "bob", Password: "s3cret"},
 		From: &fetch.Source{URL: uri.MustParse("imap://198.41.0.4/"), Peer: netip.MustParseAddr("198.41.0.4")}}
-	if _, _, err := fetchtest.ReadRequest(t, c, req); !errors.Is(err, fetch.Auth) || !strings.Contains(err.Error(), "in clear") {
+	if _, _, err := schemetest.ReadRequest(t, c, req); !errors.Is(err, fetch.Auth) || !strings.Contains(err.Error(), "in clear") {
 		t.Errorf("got %v", err)
 	}
 	c.Close()
@@ -109,14 +109,14 @@ func TestConnect(t *testing.T) {
 			n := faultnet.NewNetwork(t)
 			s := n.Serve("192.0.2.1:143", test.script)
 			start := time.Now()
-			_, _, err := fetchtest.Read(t, client(t, mail.Options{}, func(o *fetch.Options) { o.Dial = n.Dial }), "imap://192.0.2.1/INBOX")
+			_, _, err := schemetest.Read(t, client(t, mail.Options{}, func(o *fetch.Options) { o.Dial = n.Dial }), "imap://192.0.2.1/INBOX")
 			if took := time.Since(start); !errors.Is(err, test.fault) || took > test.took {
 				t.Errorf("%s: got %v after %v", test.name, err, took)
 			}
 			s.Close()
 		})
 	}
-	fetchtest.Names(t, mail.Schemes(mail.Options{}), "imap://h.example/INBOX")
+	schemetest.Names(t, mail.Schemes(mail.Options{}), "imap://h.example/INBOX")
 }
 
 // TestTooLarge: what is announced to be larger than the limit is not begun.
@@ -125,7 +125,7 @@ func TestTooLarge(t *testing.T) {
 	n.Serve("192.0.2.1:143", faultnet.Script{faultnet.Send("* PREAUTH [CAPABILITY IMAP4rev1] hi\r\n"), faultnet.Expect("\r\n$"), faultnet.Send("* 1 EXISTS\r\nT1 OK\r\n"),
 		faultnet.Expect("\r\n$"), faultnet.Send("* 1 FETCH (UID 1 BODY[] {4294967295}\r\n\r\n"), faultnet.SendBytes(1 << 30)})
 	c := client(t, mail.Options{}, func(o *fetch.Options) { o.Dial, o.Policy.MaxBody = n.Dial, 1<<20 })
-	if _, got, err := fetchtest.Read(t, c, "imap://192.0.2.1/INBOX/;UID=1"); !errors.Is(err, fetch.TooLarge) || got != "" {
+	if _, got, err := schemetest.Read(t, c, "imap://192.0.2.1/INBOX/;UID=1"); !errors.Is(err, fetch.TooLarge) || got != "" {
 		t.Errorf("got %d bytes, %v", len(got), err)
 	}
 }
@@ -174,17 +174,17 @@ func TestMemServer(t *testing.T) {
 		"/INBOX/;MAILINDEX=1/;SECTION=1":         "Two lumps.\r\nNo milk.\r\n",
 		"/INBOX/;UID=1/;SECTION=TEXT/;PARTIAL=4": "lumps.\r\nNo milk.\r\n",
 	} {
-		if _, got, err := fetchtest.Read(t, c, base+url); err != nil || got != want {
+		if _, got, err := schemetest.Read(t, c, base+url); err != nil || got != want {
 			t.Errorf("%s: got %q, %v, want %q", url, got, err, want)
 		}
 	}
 	for url, want := range map[string]int{"/": 2, "/INBOX": 2, "/INBOX?SUBJECT%20tea": 1, "/INBOX?BODY%20%22no%20such%22": 0} {
-		if all, err := fetchtest.List(t, c, base+url); err != nil || len(all) != want {
+		if all, err := schemetest.List(t, c, base+url); err != nil || len(all) != want {
 			t.Errorf("%s: got %v, %v, want %d", url, all, err, want)
 		}
 	}
 	for _, url := range []string{"/none", "/INBOX/;UID=9"} {
-		if _, got, err := fetchtest.Read(t, c, base+url); !errors.Is(err, fetch.NotFound) {
+		if _, got, err := schemetest.Read(t, c, base+url); !errors.Is(err, fetch.NotFound) {
 			t.Errorf("%s: got %q, %v, want NotFound", url, got, err)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/mail"
 )
 
@@ -55,7 +55,7 @@ func TestScramRefused(t *testing.T) {
 				c := client(t, mail.Options{}, func(o *fetch.Options) {
 					o.Dial, o.TLS = n.Dial, &tls.Config{RootCAs: certs.Pool}
 				})
-				_, body, err := fetchtest.Read(t, c, test.scheme+"://bob:s3cret@192.0.2.1:7143/INBOX/;UID=1")
+				_, body, err := schemetest.Read(t, c, test.scheme+"://bob:s3cret@192.0.2.1:7143/INBOX/;UID=1")
 				fault := "ok"
 				if err != nil {
 					fault = fetch.FaultOf(err).String()

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/mail"
 )
 
@@ -69,19 +69,19 @@ func TestStores(t *testing.T) {
 				{"mid:%3Cm1@example.org%3E", as(multipart), "message/rfc822"},
 				{"mid:m1@example.org/part2@example.org", "\x00\x01\x02\x03\x04\x05", `application/octet-stream; name="d.bin"`},
 			} {
-				resp, got, err := fetchtest.Read(t, c, test.url)
+				resp, got, err := schemetest.Read(t, c, test.url)
 				if err != nil || got != test.want || resp.Media != test.media || resp.Kind != fetch.Document {
 					t.Errorf("%s: got %q, %v, want %q", test.url, got, err, test.want)
 				}
 			}
 			for _, url := range []string{"mid:none@example.org", "mid:tea@example.org/part2@example.org", "mid:ea@example.org"} {
-				if _, got, err := fetchtest.Read(t, c, url); !errors.Is(err, fetch.NotFound) {
+				if _, got, err := schemetest.Read(t, c, url); !errors.Is(err, fetch.NotFound) {
 					t.Errorf("%s: got %q, %v, want NotFound", url, got, err)
 				}
 			}
 			testMailto(t, c, s.end)
 			box := client(t, mail.Options{Stores: []string{s.place}, Mbox: true})
-			resp, got, err := fetchtest.Read(t, box, "mailto:bob@example.org")
+			resp, got, err := schemetest.Read(t, box, "mailto:bob@example.org")
 			want := "From carol@example.net Mon Jan  1 00:00:00 2024\n" + strings.Replace(lf(letters[2]), "\nFrom here", "\n>From here", 1) + "\n"
 			if err != nil || resp.Media != "application/mbox" || strings.Count(got, "From ") != 4 || !strings.Contains(got, want) {
 				t.Errorf("mbox: got %q, %v, want %q in it", got, err, want)
@@ -91,12 +91,12 @@ func TestStores(t *testing.T) {
 }
 
 func testMailto(t *testing.T, c *fetch.Client, end string) {
-	all, err := fetchtest.List(t, c, "mailto:Bob@example.org?subject=ignored")
+	all, err := schemetest.List(t, c, "mailto:Bob@example.org?subject=ignored")
 	got := map[string]string{}
 	for _, e := range all {
 		got[e.Name] = e.URL.Scheme()
 		if e.URL.Scheme() == "mid" {
-			if _, _, err := fetchtest.Read(t, c, e.URL.String()); err != nil {
+			if _, _, err := schemetest.Read(t, c, e.URL.String()); err != nil {
 				t.Errorf("entry %s: %v", e.URL, err)
 			}
 		}
@@ -105,10 +105,10 @@ func testMailto(t *testing.T, c *fetch.Client, end string) {
 	if err != nil || len(got) != 3 || got["tea"] != "mid" || got["café"] != "mid" || !unnamed {
 		t.Errorf("mailto: got %v, %v", got, err)
 	}
-	if all, err := fetchtest.List(t, c, "mailto:bare@example.org"); err != nil || len(all) != 1 || all[0].Name == "" {
+	if all, err := schemetest.List(t, c, "mailto:bare@example.org"); err != nil || len(all) != 1 || all[0].Name == "" {
 		t.Errorf("mailto of a message without a subject: got %v, %v", all, err)
 	}
-	if all, err := fetchtest.List(t, c, "mailto:nobody@example.org"); err != nil || len(all) != 0 {
+	if all, err := schemetest.List(t, c, "mailto:nobody@example.org"); err != nil || len(all) != 0 {
 		t.Errorf("mailto nobody: got %v, %v", all, err)
 	}
 }
@@ -125,11 +125,11 @@ func TestNoStore(t *testing.T) {
 		"mid://host/a@b":           "no host",
 		"mailto:bob@example.org,x": "not a mail address",
 	} {
-		if _, got, err := fetchtest.Read(t, c, url); err == nil || !strings.Contains(err.Error(), want) {
+		if _, got, err := schemetest.Read(t, c, url); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %q, %v, want %q", url, got, err, want)
 		}
 	}
-	if _, _, err := fetchtest.Read(t, c, "mailto:bob@example.org"); !errors.Is(err, fetch.Unsupported) {
+	if _, _, err := schemetest.Read(t, c, "mailto:bob@example.org"); !errors.Is(err, fetch.Unsupported) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -144,7 +144,7 @@ func TestCid(t *testing.T) {
 	o.In = func(ctx context.Context) (*fetch.Response, error) { return c.Get(ctx, "mid:m1@example.org") }
 	c = client(t, o)
 	for url, want := range map[string]string{"cid:part2@example.org": "\x00\x01\x02\x03\x04\x05", "cid:none": ""} {
-		_, got, err := fetchtest.Read(t, c, url)
+		_, got, err := schemetest.Read(t, c, url)
 		if got != want || (want == "") != errors.Is(err, fetch.NotFound) {
 			t.Errorf("%s: got %q, %v", url, got, err)
 		}
@@ -153,7 +153,7 @@ func TestCid(t *testing.T) {
 	from, _ := fetch.ParseURL("mid:m1@example.org")
 	o.In = nil
 	c = client(t, o)
-	if _, got, err := fetchtest.ReadRequest(t, c, &fetch.Request{URL: u, From: &fetch.Source{URL: from}}); err != nil || len(got) != 6 {
+	if _, got, err := schemetest.ReadRequest(t, c, &fetch.Request{URL: u, From: &fetch.Source{URL: from}}); err != nil || len(got) != 6 {
 		t.Errorf("from a message: got %q, %v", got, err)
 	}
 }
@@ -164,7 +164,7 @@ func TestCidInCid(t *testing.T) {
 	var c *fetch.Client
 	o.In = func(ctx context.Context) (*fetch.Response, error) { return c.Get(ctx, "cid:other") }
 	c = client(t, o)
-	if _, _, err := fetchtest.Read(t, c, "cid:part"); !errors.Is(err, fetch.Usage) {
+	if _, _, err := schemetest.Read(t, c, "cid:part"); !errors.Is(err, fetch.Usage) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/internal/mailstore"
 	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/mail"
 )
 
@@ -79,7 +80,7 @@ func TestSweep(t *testing.T) {
 		return faultnet.On(fmt.Sprintf(`^T%d UID FETCH 1 BODY`, n), 0, faultnet.Send(text))
 	}
 	const url = "imap://bob:s3cret@192.0.2.1/INBOX/;UID=1"
-	fetchtest.Sweep{
+	schemetest.Sweep{
 		Schemes: func() []fetch.Scheme { return mail.Schemes(mail.Options{}) },
 		URLs:    []string{url, url}, Body: "Subject: a\r\n\r\nhello, hello\r\n",
 		Serve: func(n *faultnet.Network) func() {

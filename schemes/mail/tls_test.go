@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/mail"
 )
 
@@ -120,25 +120,25 @@ func TestDovecotLogins(t *testing.T) {
 	trusting := func(o *fetch.Options) { o.TLS = &tls.Config{RootCAs: s.Cert.Pool} }
 	for _, name := range []string{"", "PLAIN", "LOGIN", "CRAM-MD5", "SCRAM-SHA-1", "SCRAM-SHA-256", "+LOGIN"} {
 		for _, how := range []fetch.TLSMode{fetch.TLSDefault, fetch.TLSNever} {
-			resp, got, err := fetchtest.Read(t, client(t, mail.Options{TLS: how, Mechanism: name}, trusting), base+"/INBOX/;UID=1")
+			resp, got, err := schemetest.Read(t, client(t, mail.Options{TLS: how, Mechanism: name}, trusting), base+"/INBOX/;UID=1")
 			if err != nil || got != plainMessage || (resp.TLS == nil) != (how == fetch.TLSNever) {
 				t.Errorf("%s: got %q, %v", name, got, err)
 			}
 		}
 		wrong := strings.Replace(base, peer.Password, "wrong", 1)
-		if _, got, err := fetchtest.Read(t, client(t, mail.Options{Mechanism: name}, trusting), wrong+"/INBOX/;UID=1"); fetch.FaultOf(err) != fetch.Auth {
+		if _, got, err := schemetest.Read(t, client(t, mail.Options{Mechanism: name}, trusting), wrong+"/INBOX/;UID=1"); fetch.FaultOf(err) != fetch.Auth {
 			t.Errorf("%s, wrong password: got %q, %v", name, got, err)
 		}
 	}
 	implicit := strings.Replace(strings.Replace(base, s.Addr, s.TLSAddr, 1), "imap:", "imaps:", 1)
-	if resp, got, err := fetchtest.Read(t, client(t, mail.Options{}, trusting), implicit+"/INBOX/;UID=1"); err != nil || got != plainMessage || resp.TLS == nil {
+	if resp, got, err := schemetest.Read(t, client(t, mail.Options{}, trusting), implicit+"/INBOX/;UID=1"); err != nil || got != plainMessage || resp.TLS == nil {
 		t.Errorf("imaps: got %q, %v", got, err)
 	}
-	if _, got, err := fetchtest.Read(t, client(t, mail.Options{}), base+"/INBOX/;UID=1"); fetch.FaultOf(err) != fetch.TLS {
+	if _, got, err := schemetest.Read(t, client(t, mail.Options{}), base+"/INBOX/;UID=1"); fetch.FaultOf(err) != fetch.TLS {
 		t.Errorf("a certificate of nobody's: got %q, %v", got, err)
 	}
 	s.Add("anonymous", "INBOX", plainMessage)
-	if _, got, err := fetchtest.Read(t, client(t, mail.Options{TLS: fetch.TLSNever}), "imap://"+s.Addr+"/INBOX/;UID=1"); err != nil || got != plainMessage {
+	if _, got, err := schemetest.Read(t, client(t, mail.Options{TLS: fetch.TLSNever}), "imap://"+s.Addr+"/INBOX/;UID=1"); err != nil || got != plainMessage {
 		t.Errorf("anonymous: got %q, %v", got, err)
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/nntp"
 	"github.com/anyurl/fetch/uri"
 )
@@ -99,7 +99,7 @@ func TestFaults(t *testing.T) {
 				opts.Policy.Reach = fetch.Anywhere
 				client := fetch.New(opts, nntp.Schemes(nntp.Options{})...)
 				start := time.Now()
-				_, _, err := fetchtest.Read(t, client, url)
+				_, _, err := schemetest.Read(t, client, url)
 				if fetch.FaultOf(err) != c.fault || time.Since(start) > c.within {
 					t.Errorf("got %v after %v, want %v within %v", err, time.Since(start), c.fault, c.within)
 				}
@@ -124,7 +124,7 @@ func TestSweep(t *testing.T) {
 	script := after(faultnet.Expect("^GROUP g\r\n"), faultnet.Send("211 2 1 2 g\r\n"), faultnet.Expect("^LISTGROUP g 1-2\r\n"),
 		faultnet.Send("211 ok\r\n1\r\n2\r\n.\r\n"), faultnet.Expect("^ARTICLE 1\r\nARTICLE 2\r\n"),
 		faultnet.Send("220 1 <1@h>\r\none\r\n.\r\n"), faultnet.Delay(time.Second), faultnet.Send("220 2 <2@h>\r\n..two.\r\n.\r\n"), faultnet.Stall())
-	fetchtest.Sweep{Schemes: schemes, URLs: []string{"nntp://192.0.2.1/g/1-2"}, Body: "#! rnews 5\none\r\n#! rnews 7\n.two.\r\n",
+	schemetest.Sweep{Schemes: schemes, URLs: []string{"nntp://192.0.2.1/g/1-2"}, Body: "#! rnews 5\none\r\n#! rnews 7\n.two.\r\n",
 		Serve: func(n *faultnet.Network) func() { return n.Serve("192.0.2.1:119", script).Close }}.Run(t)
 }
 
@@ -145,7 +145,7 @@ func TestNothingSecretHeard(t *testing.T) {
 		defer c.Close()
 		var heard bytes.Buffer
 		req := &fetch.Request{URL: uri.MustParse("nntp://alice:s3cret@192.0.2.1/g/1"), Trace: &fetch.Trace{Sent: func(p []byte) { heard.Write(p) }}}
-		_, _, err := fetchtest.ReadRequest(t, c, req)
+		_, _, err := schemetest.ReadRequest(t, c, req)
 		all := fmt.Sprint(err) + heard.String()
 		if !errors.Is(err, fetch.Auth) || strings.Contains(all, "s3cret") || strings.Contains(all, "AGFsaWNl") || !strings.Contains(all, "***\r\n") {
 			t.Errorf("got %v, heard %q", err, heard.String())
@@ -167,7 +167,7 @@ func TestMemory(t *testing.T) {
 		c := client(t, nntp.Options{Server: s.Addr().String()})
 		var before, now runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, _, err := fetchtest.Read(t, c, "nntp:g/1-2")
+		_, _, err := schemetest.Read(t, c, "nntp:g/1-2")
 		runtime.ReadMemStats(&now)
 		// All that was ever allocated, by the server too.
 		if grown := now.TotalAlloc - before.TotalAlloc; err == nil || grown > 128<<20 {

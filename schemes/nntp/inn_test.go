@@ -12,6 +12,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/nntp"
 	"github.com/anyurl/fetch/uri"
 )
@@ -29,7 +30,7 @@ func stored(n int, text string) string {
 }
 
 func client(t testing.TB, o nntp.Options, change ...func(*fetch.Options)) *fetch.Client {
-	return fetchtest.NewClient(t, nntp.Schemes(o), change...)
+	return schemetest.NewClient(t, nntp.Schemes(o), change...)
 }
 
 func TestINN(t *testing.T) {
@@ -58,11 +59,11 @@ func TestINN(t *testing.T) {
 	t.Run("tls", func(t *testing.T) {
 		for _, o := range []nntp.Options{{Server: s.Addr, TLS: fetch.TLSRequired}, {Server: "snews://" + s.TLSAddr + "/"}} {
 			c := client(t, o, func(f *fetch.Options) { f.TLS = trust.TLS })
-			if resp, got, err := fetchtest.Read(t, c, "nntp:local.test/2"); err != nil || got != stored(2, article(2, "\r\n")) || resp.TLS == nil {
+			if resp, got, err := schemetest.Read(t, c, "nntp:local.test/2"); err != nil || got != stored(2, article(2, "\r\n")) || resp.TLS == nil {
 				t.Errorf("%+v: got %q, %v", o, got, err)
 			}
 			c = client(t, o)
-			if _, _, err := fetchtest.Read(t, c, "nntp:local.test/2"); !errors.Is(err, fetch.TLS) {
+			if _, _, err := schemetest.Read(t, c, "nntp:local.test/2"); !errors.Is(err, fetch.TLS) {
 				t.Errorf("%+v: nobody vouches for the server: got %v", o, err)
 			}
 		}
@@ -71,7 +72,7 @@ func TestINN(t *testing.T) {
 
 func innArticle(t *testing.T, c *fetch.Client) {
 	one := stored(1, article(1, ".\r\n..two dots\r\n.dot\r\nlast line\r\n"))
-	resp, got, err := fetchtest.Read(t, c, "nntp:local.test/1")
+	resp, got, err := schemetest.Read(t, c, "nntp:local.test/1")
 	if err != nil || got != one || resp.Media != "message/rfc822" || resp.Time.IsZero() || resp.Header.Get("subject") != "number 1" {
 		t.Errorf("got %q, %v, %+v, want %q", got, err, resp, one)
 	}
@@ -96,7 +97,7 @@ func TestINNLogin(t *testing.T) {
 	want := stored(1, article(1, "secret\r\n"))
 	c := client(t, nntp.Options{}, trust, login)
 	for range 2 { // the second time the session is logged in
-		if resp, got, err := fetchtest.Read(t, c, url); err != nil || got != want || resp.TLS == nil {
+		if resp, got, err := schemetest.Read(t, c, url); err != nil || got != want || resp.TLS == nil {
 			t.Errorf("asked for a login: got %q, %v", got, err)
 		}
 	}
@@ -104,15 +105,15 @@ func TestINNLogin(t *testing.T) {
 		t.Errorf("asked %d times for the login", asked)
 	}
 	c = client(t, nntp.Options{}, trust)
-	if _, got, err := fetchtest.Read(t, c, with); err != nil || got != want {
+	if _, got, err := schemetest.Read(t, c, with); err != nil || got != want {
 		t.Errorf("login in the URL: got %q, %v", got, err)
 	}
 	for _, u := range []string{url, wrong} {
-		if _, got, err := fetchtest.Read(t, c, u); !errors.Is(err, fetch.Auth) {
+		if _, got, err := schemetest.Read(t, c, u); !errors.Is(err, fetch.Auth) {
 			t.Errorf("%s: got %q, %v", u, got, err)
 		}
 	}
-	if _, got, err := fetchtest.Read(t, client(t, nntp.Options{}), with); !errors.Is(err, fetch.TLS) {
+	if _, got, err := schemetest.Read(t, client(t, nntp.Options{}), with); !errors.Is(err, fetch.TLS) {
 		t.Errorf("a password for a server that nobody vouches for: got %q, %v", got, err)
 	}
 }
@@ -129,18 +130,18 @@ func TestINNListings(t *testing.T) {
 	}
 	for _, o := range []nntp.Options{{Server: s.Addr}, {Server: s.Addr, Compress: nntp.CompressAlways}, {Server: s.Addr, Compress: nntp.CompressNever}} {
 		c := client(t, o)
-		if resp, got, err := fetchtest.Read(t, c, "nntp:local.test/1-"); err != nil || got != batch || resp.Media != "application/x-rnews" {
+		if resp, got, err := schemetest.Read(t, c, "nntp:local.test/1-"); err != nil || got != batch || resp.Media != "application/x-rnews" {
 			t.Errorf("range: got %d bytes, %v, want %d", len(got), err, len(batch))
 		}
-		if got, err := fetchtest.List(t, c, "news:local.test"); err != nil || len(got) != 150 {
+		if got, err := schemetest.List(t, c, "news:local.test"); err != nil || len(got) != 150 {
 			t.Errorf("group: got %d entries, %v", len(got), err)
 		} else if e := got[6]; e.URL.String() != "news:7@example.org" || e.Name != "number 7" || e.Time.IsZero() || e.Size < 100 || e.Extra["xref"] != "news.example.org local.test:7" {
 			t.Errorf("entry: %+v", e)
 		}
-		if got, err := fetchtest.List(t, c, "nntp:local.empty"); err != nil || len(got) != 0 {
+		if got, err := schemetest.List(t, c, "nntp:local.empty"); err != nil || len(got) != 0 {
 			t.Errorf("empty group: got %v, %v", got, err)
 		}
-		got, err := fetchtest.List(t, c, "nntp://"+s.Addr+"/local.*,!*.empty")
+		got, err := schemetest.List(t, c, "nntp://"+s.Addr+"/local.*,!*.empty")
 		if err != nil || len(got) != 1 || got[0].Name != "local.test" || got[0].URL.String() != "nntp://"+s.Addr+"/local.test" || got[0].Extra["high"] != "150" {
 			t.Errorf("groups: got %v, %v", got, err)
 		}
@@ -171,19 +172,19 @@ func TestINNViews(t *testing.T) {
 		{nntp.Options{}, "news:", "control 0000000000 0000000001 n\r\ncontrol.cancel 0000000000 0000000001 n\r\njunk 0000000000 0000000001 n\r\nlocal.test 0000000001 0000000001 y\r\n"},
 	} {
 		c.o.Server = s.Addr
-		if _, got, err := fetchtest.Read(t, client(t, c.o), c.url); err != nil || got != c.want {
+		if _, got, err := schemetest.Read(t, client(t, c.o), c.url); err != nil || got != c.want {
 			t.Errorf("%s %+v: got %q, %v, want %q", c.url, c.o, got, err, c.want)
 		}
 	}
 	for since, want := range map[time.Time]string{time.Unix(1e9, 0): "<1@example.org>\r\n", time.Now().Add(24 * time.Hour): ""} {
 		req := &fetch.Request{URL: uri.MustParse("nntp:local.test"), Since: since}
-		if _, got, err := fetchtest.ReadRequest(t, client(t, nntp.Options{Server: s.Addr}), req); err != nil || got != want {
+		if _, got, err := schemetest.ReadRequest(t, client(t, nntp.Options{Server: s.Addr}), req); err != nil || got != want {
 			t.Errorf("since %v: got %q, %v, want %q", since, got, err, want)
 		}
 	}
 	marks := new(nntp.Marks)
 	for _, want := range []int{1, 0} {
-		if got, err := fetchtest.List(t, client(t, nntp.Options{Server: s.Addr, Marks: marks}), "news:local.test"); err != nil || len(got) != want {
+		if got, err := schemetest.List(t, client(t, nntp.Options{Server: s.Addr, Marks: marks}), "news:local.test"); err != nil || len(got) != want {
 			t.Errorf("since the last time: got %d entries, %v, want %d", len(got), err, want)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/nntp"
 	"github.com/anyurl/fetch/uri"
 )
@@ -23,12 +24,12 @@ func TestLeafnode(t *testing.T) {
 	}
 	s := peer.Leafnode(t, inn, "local.test")
 	c := client(t, nntp.Options{Server: s.Addr})
-	_, want, err := fetchtest.Read(t, c, "news:3@example.org")
+	_, want, err := schemetest.Read(t, c, "news:3@example.org")
 	if err != nil || !strings.HasSuffix(want, "\r\n\r\n.\r\nbody 3\r\n") {
 		t.Fatalf("got %q, %v", want, err)
 	}
 	group := "nntp://" + s.Addr + "/local.test"
-	all, err := fetchtest.List(t, c, group)
+	all, err := schemetest.List(t, c, group)
 	if err != nil || len(all) != count {
 		t.Fatalf("group: got %d entries, %v", len(all), err)
 	}
@@ -41,13 +42,13 @@ func TestLeafnode(t *testing.T) {
 		Document: all[2].URL.String(), Body: []byte(want), Missing: group + "/99",
 		Menu: group, Names: names, Whole: true,
 	})
-	if _, got, err := fetchtest.Read(t, c, "nntp:local.test/1-"); err != nil || strings.Count(got, "#! rnews ") != count || !strings.Contains(got, want) {
+	if _, got, err := schemetest.Read(t, c, "nntp:local.test/1-"); err != nil || strings.Count(got, "#! rnews ") != count || !strings.Contains(got, want) {
 		t.Errorf("range: got %d bytes, %v", len(got), err)
 	}
-	if got, err := fetchtest.List(t, c, "news:local.*"); err != nil || len(got) != 1 || got[0].Name != "local.test" {
+	if got, err := schemetest.List(t, c, "news:local.*"); err != nil || len(got) != 1 || got[0].Name != "local.test" {
 		t.Errorf("groups: got %v, %v", got, err)
 	}
-	if got, err := fetchtest.List(t, client(t, nntp.Options{Server: s.Addr, Field: "From"}), "nntp:local.test"); err != nil || len(got) != count {
+	if got, err := schemetest.List(t, client(t, nntp.Options{Server: s.Addr, Field: "From"}), "nntp:local.test"); err != nil || len(got) != count {
 		t.Errorf("a field: got %d entries, %v", len(got), err)
 	}
 	marks := &nntp.Marks{}
@@ -61,7 +62,7 @@ func TestLeafnode(t *testing.T) {
 		t.Errorf("placeholder: mark %+v, doubt %q, notes %q", mark, resp.Doubt, notes)
 	}
 	for _, url := range []string{"news:none@example.org", "nntp:no.group"} {
-		if _, got, err := fetchtest.Read(t, c, url); !errors.Is(err, fetch.NotFound) {
+		if _, got, err := schemetest.Read(t, c, url); !errors.Is(err, fetch.NotFound) {
 			t.Errorf("%s: got %q, %v", url, got, err)
 		}
 	}

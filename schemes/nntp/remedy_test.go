@@ -5,19 +5,12 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/line"
+	"github.com/anyurl/fetch/internal/schemetest"
 )
 
-// TestRemedies: an error of a login names the options that give one.
 func TestRemedies(t *testing.T) {
-	for _, c := range []struct {
-		code int
-		want string
-	}{{480, fetch.LoginOption}, {481, fetch.LoginOption}, {411, ""}, {502, ""}} {
-		err := refused("GROUP", line.Reply{Code: c.code, Lines: []string{"no"}})
-		if got := fetch.RemedyOf(err); got != c.want {
-			t.Errorf("%d: got %q, want %q", c.code, got, c.want)
-		}
-	}
+	refuse := func(code int) error { return refused("GROUP", line.Reply{Code: code, Lines: []string{"no"}}) }
+	schemetest.Remedies(t, refuse, map[int]string{480: fetch.LoginOption, 481: fetch.LoginOption, 411: "", 502: ""})
 }
 
 // TestInsecureAuth: a server without STARTTLS gets no password, and the error

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/prospero/ardp"
 	"github.com/anyurl/fetch/schemes/prospero/prospertest"
 )
@@ -113,7 +113,7 @@ func TestFaults(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				client, s := serve(t, c.p)
-				got := fetchtest.Exchange(t.Context(), client, request(t, host+c.path))
+				got := schemetest.Exchange(t.Context(), client, request(t, host+c.path))
 				if strings.Contains(c.body, `"`) && strings.Contains(got.Body, c.body) { // part of an entry
 					c.body = got.Body
 				}
@@ -171,7 +171,7 @@ func listen(t *testing.T) *net.UDPConn {
 	return conn
 }
 
-func TestNames(t *testing.T) { fetchtest.Names(t, schemes(), "prospero://nowhere.example/x") }
+func TestNames(t *testing.T) { schemetest.Names(t, schemes(), "prospero://nowhere.example/x") }
 
 // TestTwoAddresses: a server of the days of IPv4 is found on a host that has got
 // another address since, where nobody listens.
@@ -181,7 +181,7 @@ func TestTwoAddresses(t *testing.T) {
 		silent := n.ServePackets("[2600:1::4]:1525", faultnet.Packets{})
 		s := n.ServePackets("198.41.0.4:1525", says(map[string]string{"LIST": "NONE-FOUND\n"}))
 		c := client(t, func(o *fetch.Options) { o.Dial, o.Resolver = n.Dial, addresses{"2600:1::4", "198.41.0.4"} })
-		if got := fetchtest.Exchange(t.Context(), c, request(t, "prospero://old.example/x")); got.Fault() != "ok" || got.Took > time.Second {
+		if got := schemetest.Exchange(t.Context(), c, request(t, "prospero://old.example/x")); got.Fault() != "ok" || got.Took > time.Second {
 			t.Errorf("got %v after %v", got.Err, got.Took)
 		}
 		c.Close()
@@ -205,7 +205,7 @@ func TestCanceled(t *testing.T) {
 		client, s := serve(t, faultnet.Packets{})
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
-		if got := fetchtest.Exchange(ctx, client, request(t, host+"x")); got.Fault() != "timeout" || got.Took != 5*time.Second {
+		if got := schemetest.Exchange(ctx, client, request(t, host+"x")); got.Fault() != "timeout" || got.Took != 5*time.Second {
 			t.Errorf("got %v after %v", got.Err, got.Took)
 		}
 		client.Close()
@@ -216,7 +216,7 @@ func TestCanceled(t *testing.T) {
 // TestSweep lets every operation on the network fail.
 func TestSweep(t *testing.T) {
 	text := strings.Repeat("it's 0123456789abcdef\n", 2000)
-	fetchtest.Sweep{Schemes: schemes, URLs: []string{host + "x"}, Body: text, Serve: func(n *faultnet.Network) func() {
+	schemetest.Sweep{Schemes: schemes, URLs: []string{host + "x"}, Body: text, Serve: func(n *faultnet.Network) func() {
 		s := prospertest.NewServer("H")
 		s.Add(prospertest.Object{Name: "x", Target: "FILE", Contents: []byte(text), Attributes: []string{"INTRINSIC ACCESS-METHOD SEQUENCE PROSPERO-CONTENTS"}})
 		return n.ServePackets("192.0.2.1:1525", faultnet.Packets{Answer: s.Answer}).Close

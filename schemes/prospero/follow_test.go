@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/prospero/ardp"
 )
 
@@ -58,7 +58,7 @@ func TestReferrals(t *testing.T) {
 		n.ServePackets("198.41.0.4:1525", c.p)
 		all := append(schemes(), bodyOf("ftp", 21), bodyOf("gopher", 70), bodyOf("wais", 210), bodyOf("http", 80), bodyOf("telnet", 23), bodyOf("nntp", 119))
 		client := fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: n.Dial}, all...)
-		got := fetchtest.Exchange(t.Context(), client, &fetch.Request{URL: request(t, "prospero://198.41.0.4/x").URL})
+		got := schemetest.Exchange(t.Context(), client, &fetch.Request{URL: request(t, "prospero://198.41.0.4/x").URL})
 		if got.Body != c.want && got.Fault() != c.want {
 			t.Errorf("%s: got %q, %v, want %s", c.name, got.Body, got.Err, c.want)
 		}
@@ -131,7 +131,7 @@ func TestHandedOn(t *testing.T) {
 			n.ServePackets("198.41.0.5:"+port, says(map[string]string{"LIST": "NONE-FOUND\n"}))
 		}
 		client := client(t, func(o *fetch.Options) { o.Dial = n.Dial })
-		if got := fetchtest.Exchange(t.Context(), client, request(t, "prospero://198.41.0.4/x")); got.Fault() != want {
+		if got := schemetest.Exchange(t.Context(), client, request(t, "prospero://198.41.0.4/x")); got.Fault() != want {
 			t.Errorf("%s: got %v, want %s", address, got.Err, want)
 		}
 		dials := n.Dialed()
@@ -150,7 +150,7 @@ func TestPorts(t *testing.T) {
 		}
 	})
 	for _, port := range []string{"53", "123", "161", "1900", "5353", "11211", "15250", "80"} {
-		if got := fetchtest.Exchange(t.Context(), c, request(t, "prospero://198.41.0.4:"+port+"/x")); got.Fault() != "policy-port" {
+		if got := schemetest.Exchange(t.Context(), c, request(t, "prospero://198.41.0.4:"+port+"/x")); got.Fault() != "policy-port" {
 			t.Errorf("port %s: got %v", port, got.Err)
 		}
 	}

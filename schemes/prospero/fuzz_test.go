@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/prospero/message"
 	"github.com/anyurl/fetch/uri"
 )
@@ -40,8 +40,8 @@ func FuzzNoExtraCommand(f *testing.F) {
 		s := n.ServePackets("198.41.0.4:1525", says(map[string]string{"CONTENTS": "FAILURE NOT-FOUND\n", "#ALL": "FAILURE NOT-FOUND\n", "COMPONENTS\n": "FAILURE NOT-A-DIRECTORY\n", "": "NONE-FOUND\n"}))
 		c := client(t, func(o *fetch.Options) { o.Dial = n.Dial })
 		for _, u := range urls {
-			fetchtest.Drain(c.Do(t.Context(), &fetch.Request{URL: u}))
-			fetchtest.Drain(c.Do(t.Context(), &fetch.Request{URL: u, Op: fetch.Stat}))
+			schemetest.Drain(c.Do(t.Context(), &fetch.Request{URL: u}))
+			schemetest.Drain(c.Do(t.Context(), &fetch.Request{URL: u, Op: fetch.Stat}))
 		}
 		s.Close()
 		for _, text := range texts(t, s) {

@@ -7,8 +7,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/prospero"
 	"github.com/anyurl/fetch/schemes/prospero/ardp"
 	"github.com/anyurl/fetch/schemes/prospero/prospertest"
@@ -22,7 +22,7 @@ const host = "prospero://192.0.2.1/"
 func schemes() []fetch.Scheme { return prospero.Schemes(prospero.Options{}) }
 
 func client(t testing.TB, change ...func(*fetch.Options)) *fetch.Client {
-	return fetchtest.NewClient(t, schemes(), change...)
+	return schemetest.NewClient(t, schemes(), change...)
 }
 
 // serve starts a server in memory and returns a client of it.
@@ -49,12 +49,12 @@ func says(replies map[string]string) faultnet.Packets {
 
 func request(t testing.TB, url string) *fetch.Request {
 	t.Helper()
-	req := fetchtest.NewRequest(t, url)
+	req := schemetest.NewRequest(t, url)
 	req.NoFollow = true
 	return req
 }
 
-func outcome(resp *fetch.Response, err error) string { return fetchtest.Describe(resp, err, host) }
+func outcome(resp *fetch.Response, err error) string { return schemetest.Describe(resp, err, host) }
 
 // texts are the requests that a server has got, joined of their packets and
 // without headers.

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/prospero/ardp"
 )
 
@@ -83,7 +83,7 @@ func TestSlow(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				client, s := serve(t, c.p)
-				got := fetchtest.Exchange(t.Context(), client, request(t, host+"x"))
+				got := schemetest.Exchange(t.Context(), client, request(t, host+"x"))
 				if fault := fetch.FaultOf(got.Err); fault != fetch.Timeout && fault != fetch.Truncated || got.Took > 11*time.Minute || !strings.Contains(got.Body, c.body) {
 					t.Errorf("got %q, %v after %v", got.Body, got.Err, got.Took)
 				}
@@ -94,8 +94,8 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// TestSlowReader: the time that whoever reads a listing takes does not count,
-// as long as the server waits.
+// TestSlowReader pauses while a listing is read. The time does not count as long
+// as the server waits.
 func TestSlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var text strings.Builder
@@ -107,18 +107,7 @@ func TestSlowReader(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n := 0
-		for _, err := range resp.Entries() {
-			if n++; err != nil {
-				t.Fatalf("entry %d: %v", n, err)
-			}
-			if n%500 == 0 {
-				time.Sleep(5 * time.Minute)
-			}
-		}
-		if n != 2000 {
-			t.Errorf("%d entries", n)
-		}
+		schemetest.ListSlowly(t, resp, 2000)
 		client.Close()
 		s.Close()
 	})
@@ -144,7 +133,7 @@ func TestLargeLink(t *testing.T) {
 		"two of almost as much as goes": {strings.Repeat(link("/x")+strings.Repeat("ATTRIBUTE OBJECT FIELD X SEQUENCE "+strings.Repeat("x", 1000)+"\n", 240), 2), "ok", 2},
 	} {
 		client, _ := serve(t, says(map[string]string{"LIST": c.text}))
-		got := fetchtest.Exchange(t.Context(), client, request(t, host+"x"))
+		got := schemetest.Exchange(t.Context(), client, request(t, host+"x"))
 		if n := strings.Count(got.Body, "ftp://"); got.Fault() != c.fault || n != c.urls {
 			t.Errorf("%s: got %d URLs in %d bytes, %v, want %d", name, n, len(got.Body), got.Err, c.urls)
 		}

@@ -6,14 +6,14 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/fetchtest"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/prospero"
 	"github.com/anyurl/fetch/uri"
 )
 
 // planOf returns the plan without the lines that every request begins with.
 func planOf(req *fetch.Request) string {
-	return strings.TrimPrefix(fetchtest.Plan(schemes()[0], req), "VERSION 5 fetch; AUTHENTICATE '' UNAUTHENTICATED anonymous; ")
+	return strings.TrimPrefix(schemetest.Plan(schemes()[0], req), "VERSION 5 fetch; AUTHENTICATE '' UNAUTHENTICATED anonymous; ")
 }
 
 func TestPlan(t *testing.T) {

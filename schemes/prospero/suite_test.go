@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/prospero/prospertest"
 )
 
@@ -48,27 +48,13 @@ func TestSuite(t *testing.T) {
 	})
 }
 
-// TestLarge: an object of two megabytes, over real sockets, in flat memory.
+// TestLarge retrieves two megabytes over real sockets in constant memory. The
+// server holds the reply twice.
 func TestLarge(t *testing.T) {
 	s, body := library(2 << 20)
 	p := faultnet.ListenPackets(t, faultnet.Packets{Answer: s.Answer})
 	c := client(t, func(o *fetch.Options) { o.Policy.Ports = []fetch.PortRule{{Port: p.Addr().Port()}} })
-	resp, err := c.Do(t.Context(), request(t, "prospero://"+p.Addr().String()+"/d/text"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
-	n, err := io.Copy(io.Discard, resp.Body)
-	runtime.ReadMemStats(&after)
-	if n != int64(len(body)) || err != nil {
-		t.Errorf("got %d bytes, %v", n, err)
-	}
-	if grown := int64(after.HeapSys) - int64(before.HeapSys); grown > 16<<20 { // the server holds the reply twice
-		t.Errorf("heap grew by %d bytes", grown)
-	}
+	schemetest.ConstantMemory(t, c, request(t, "prospero://"+p.Addr().String()+"/d/text"), int64(len(body)))
 }
 
 // TestManyLinks: a directory of a thousand comes link by link.

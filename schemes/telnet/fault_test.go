@@ -12,6 +12,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/telnet"
 	"github.com/anyurl/fetch/uri"
 )
@@ -78,14 +79,14 @@ func TestFaults(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			replay(t, test.o, test.script, func(t *testing.T, c *fetch.Client) {
-				fetchtest.Exchange(t.Context(), c, fetchtest.NewRequest(t, test.url)).Check(t, test.fault, test.body, test.took)
+				schemetest.Exchange(t.Context(), c, schemetest.NewRequest(t, test.url)).Check(t, test.fault, test.body, test.took)
 			})
 		})
 	}
 }
 
 func TestNames(t *testing.T) {
-	fetchtest.Names(t, telnet.Schemes(telnet.Options{}), "telnet://h.example")
+	schemetest.Names(t, telnet.Schemes(telnet.Options{}), "telnet://h.example")
 }
 
 // TestRefused: what a URL cannot say is refused before anything is dialled,

@@ -18,15 +18,15 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/telnet"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func client(t testing.TB, o telnet.Options, change ...func(*fetch.Options)) *fetch.Client {
-	return fetchtest.NewClient(t, telnet.Schemes(o), change...)
+	return schemetest.NewClient(t, telnet.Schemes(o), change...)
 }
 
 // A talk is a session as a person has it.

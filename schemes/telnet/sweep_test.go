@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/telnet"
 )
 
@@ -19,7 +19,7 @@ func TestSweep(t *testing.T) {
 		{"telnet://192.0.2.1", "name? hello", faultnet.Script{faultnet.Send("\xff\xfd\x18name? "), faultnet.Expect("ada\n"), faultnet.Send("hello")}},
 		{"tn3270://192.0.2.1", "Hi\n", faultnet.Script{faultnet.Send(agree), faultnet.Expect("\x19"), faultnet.Send(screen), faultnet.Stall()}},
 	} {
-		fetchtest.Sweep{
+		schemetest.Sweep{
 			Schemes: func() []fetch.Scheme { return telnet.Schemes(telnet.Options{Idle: time.Minute}) },
 			URLs:    []string{test.url}, Body: test.want, Input: "ada\n",
 			Serve: func(n *faultnet.Network) func() { return n.Serve("192.0.2.1:23", test.script).Close },

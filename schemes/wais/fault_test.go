@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/wais/waistest"
 	"github.com/anyurl/fetch/schemes/wais/z3950"
 )
@@ -304,7 +304,7 @@ func TestIdle(t *testing.T) {
 func TestSweep(t *testing.T) {
 	text := strings.Repeat("0123456789abcdef\n", 20000)
 	server := &waistest.Server{Databases: map[string]*waistest.Database{"db": {Documents: []*waistest.Document{waistest.NewText("/a", "a", text)}}}}
-	fetchtest.Sweep{Schemes: schemes, URLs: []string{host + "db/TEXT/340000/3=0%200%20/a;"}, Body: text,
+	schemetest.Sweep{Schemes: schemes, URLs: []string{host + "db/TEXT/340000/3=0%200%20/a;"}, Body: text,
 		Serve: func(n *faultnet.Network) func() {
 			return n.Serve("192.0.2.1:210", faultnet.Script{server.Step()}).Close
 		},

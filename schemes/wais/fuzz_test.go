@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/wais/waistest"
 	"github.com/anyurl/fetch/schemes/wais/z3950"
 	"github.com/anyurl/fetch/uri"
@@ -51,7 +51,7 @@ func checkSent(t *testing.T, u uri.URI) {
 			io.Writer
 		}{io.TeeReader(far, &sent), far})
 	})
-	fetchtest.Drain(c.Do(t.Context(), &fetch.Request{URL: u}))
+	schemetest.Drain(c.Do(t.Context(), &fetch.Request{URL: u}))
 	c.Close()
 	done()
 	want, _, _ := strings.Cut(strings.TrimPrefix(u.Path(), "/"), "/")
@@ -154,12 +154,12 @@ func FuzzWAISAnswer(f *testing.F) {
 	paths := []string{"db?x", known, endless, "notes/" + notesSrc}
 	f.Fuzz(func(t *testing.T, answers []byte, what byte) {
 		c, done := pipeTo(t, func(far net.Conn) { answerAll(far, answers) })
-		req := fetchtest.NewRequest(t, "wais://198.41.0.4/"+paths[int(what)%len(paths)])
+		req := schemetest.NewRequest(t, "wais://198.41.0.4/"+paths[int(what)%len(paths)])
 		if what >= 128 {
-			req = fetchtest.NewRequest(t, "wais://198.41.0.4/db")
+			req = schemetest.NewRequest(t, "wais://198.41.0.4/db")
 			req.Op = fetch.Stat
 		}
-		if err := fetchtest.Drain(c.Do(t.Context(), req)); err != nil && fetch.FaultOf(err) == fetch.Internal {
+		if err := schemetest.Drain(c.Do(t.Context(), req)); err != nil && fetch.FaultOf(err) == fetch.Internal {
 			t.Fatalf("nobody classed %v", err)
 		}
 		c.Close()

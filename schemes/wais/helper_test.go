@@ -8,8 +8,8 @@ import (
 
 	"context"
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/wais"
 	"github.com/anyurl/fetch/schemes/wais/waistest"
 	"github.com/anyurl/fetch/schemes/wais/z3950"
@@ -23,7 +23,7 @@ const host = "wais://192.0.2.1/"
 func schemes() []fetch.Scheme { return wais.Schemes(wais.Options{}) }
 
 func client(t testing.TB, change ...func(*fetch.Options)) *fetch.Client {
-	return fetchtest.NewClient(t, schemes(), change...)
+	return schemetest.NewClient(t, schemes(), change...)
 }
 
 // serve starts a server in memory and returns a client of it.
@@ -33,16 +33,16 @@ func serve(t testing.TB, scripts ...faultnet.Script) (*fetch.Client, *faultnet.S
 	return client(t, func(o *fetch.Options) { o.Dial = n.Dial }), s
 }
 
-func get(ctx context.Context, t testing.TB, c *fetch.Client, url string) fetchtest.Result {
-	return fetchtest.Exchange(ctx, c, fetchtest.NewRequest(t, url))
+func get(ctx context.Context, t testing.TB, c *fetch.Client, url string) schemetest.Result {
+	return schemetest.Exchange(ctx, c, schemetest.NewRequest(t, url))
 }
 
 // outcome describes a response. A description of a database is text too.
 func outcome(resp *fetch.Response, err error) string {
 	if err == nil && strings.HasPrefix(resp.Media, "application/x-wais") {
-		return fetchtest.DescribeBody(resp, err, host)
+		return schemetest.DescribeBody(resp, err, host)
 	}
-	return fetchtest.Describe(resp, err, host)
+	return schemetest.Describe(resp, err, host)
 }
 
 // messages takes what a client sent over its nth connection apart, and checks

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/wais/waistest"
 	"github.com/anyurl/fetch/schemes/wais/z3950"
 )
@@ -48,7 +48,7 @@ func TestSlow(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				client, s := serve(t, c.script)
 				began := time.Now()
-				req := fetchtest.NewRequest(t, host+c.path)
+				req := schemetest.NewRequest(t, host+c.path)
 				req.Op = c.op
 				resp, err := client.Do(t.Context(), req)
 				var body []byte
@@ -66,7 +66,7 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// TestSlowReader: the time that whoever reads a listing takes does not count.
+// TestSlowReader pauses while a listing is read. The time does not count.
 func TestSlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := []z3950.Record{}
@@ -78,18 +78,7 @@ func TestSlowReader(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n := 0
-		for _, err := range resp.Entries() {
-			if n++; err != nil {
-				t.Fatalf("entry %d: %v", n, err)
-			}
-			if n%500 == 0 {
-				time.Sleep(5 * time.Minute)
-			}
-		}
-		if n != len(all) {
-			t.Errorf("%d hits", n)
-		}
+		schemetest.ListSlowly(t, resp, len(all))
 		client.Close()
 		s.Close()
 	})
@@ -129,7 +118,7 @@ func TestURLs(t *testing.T) {
 	} {
 		hit := z3950.Record{Kind: z3950.Document, ID: []byte(id), Types: [][]byte{[]byte("URL")}, Headline: []byte(headline)}
 		c, _ := serve(t, ready(faultnet.Send(message(hit))))
-		resp, err := c.Do(t.Context(), fetchtest.NewRequest(t, host+"db?x"))
+		resp, err := c.Do(t.Context(), schemetest.NewRequest(t, host+"db?x"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +137,7 @@ func TestManyDiagnostics(t *testing.T) {
 		all = append(all, diagnostic("SD", "too many"))
 	}
 	c, _ := serve(t, ready(faultnet.Send(message(append(all, document("b"))...))))
-	req := fetchtest.NewRequest(t, host+"db?x")
+	req := schemetest.NewRequest(t, host+"db?x")
 	var notes []string
 	req.Trace = &fetch.Trace{Note: func(text string) { notes = append(notes, text) }}
 	if got := outcome(c.Do(t.Context(), req)); !strings.Contains(got, `"b"`) || len(notes) != 10 {
@@ -166,7 +155,7 @@ func TestHandBack(t *testing.T) {
 	for range 4 {
 		all.Go(func() {
 			for range 50 {
-				req := fetchtest.NewRequest(t, host+"db")
+				req := schemetest.NewRequest(t, host+"db")
 				req.Op = fetch.Stat
 				if resp, err := c.Do(t.Context(), req); err != nil || resp.Header.Get("database-name") != "db" {
 					t.Errorf("got %+v, %v", resp, err)

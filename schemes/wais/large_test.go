@@ -10,6 +10,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/wais/waistest"
 	"github.com/anyurl/fetch/schemes/wais/z3950"
 )
@@ -36,26 +37,11 @@ func onLoopback(t testing.TB, server *waistest.Server) (c *fetch.Client, prefix 
 	return client(t), "wais://" + s.Addr().String() + "/"
 }
 
-// TestLarge: a document of 64 MiB is brought in flat memory.
+// TestLarge retrieves 64 MiB in constant memory.
 func TestLarge(t *testing.T) {
 	const size = 64 << 20
 	c, prefix := onLoopback(t, large(size))
-	resp, err := c.Get(t.Context(), prefix+"db/TEXT/"+strconv.Itoa(size)+"/3=0%200%20/a;")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
-	n, err := io.Copy(io.Discard, resp.Body)
-	runtime.ReadMemStats(&after)
-	if n != size || err != nil {
-		t.Errorf("got %d bytes, %v", n, err)
-	}
-	if grown := int64(after.HeapSys) - int64(before.HeapSys); grown > 16<<20 {
-		t.Errorf("heap grew by %d bytes", grown)
-	}
+	schemetest.ConstantMemory(t, c, schemetest.NewRequest(t, prefix+"db/TEXT/"+strconv.Itoa(size)+"/3=0%200%20/a;"), size)
 }
 
 // TestManyHits: ten thousand hits come one by one, and each leads somewhere.

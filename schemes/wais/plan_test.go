@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/fetchtest"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -67,7 +67,7 @@ func TestPlan(t *testing.T) {
 		{"words behind parameters", "wais://h/db?x&max=2&y", "invalid-uri: words behind the parameters of a search"},
 		{"like a hundred", "wais://h/db?x" + strings.Repeat("&like=T/3=x;", 100), "invalid-uri: search that names more than 32 documents"},
 	} {
-		if got := fetchtest.Plan(schemes()[0], fetchtest.NewRequest(t, c.url)); got != c.want {
+		if got := schemetest.Plan(schemes()[0], schemetest.NewRequest(t, c.url)); got != c.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, c.want)
 		}
 	}
@@ -92,9 +92,9 @@ func TestPlanParts(t *testing.T) {
 		{"what a database is", "wais://h/db", func(r *fetch.Request) { r.Op = fetch.Stat }, "init 100000; search db; retrieve db its description"},
 		{"what a search is", "wais://h/db?x", func(r *fetch.Request) { r.Op = fetch.Stat }, ""},
 	} {
-		req := fetchtest.NewRequest(t, c.url)
+		req := schemetest.NewRequest(t, c.url)
 		c.change(req)
-		got := fetchtest.Plan(schemes()[0], req)
+		got := schemetest.Plan(schemes()[0], req)
 		if i := strings.Index(got, "; bytes"); i >= 0 {
 			got = got[i+2:]
 		}
@@ -138,7 +138,7 @@ func TestQuery(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, c.want)
 		} else if err == nil {
-			if plan := fetchtest.Plan(schemes()[0], &fetch.Request{URL: u}); !strings.HasPrefix(plan, "init ") {
+			if plan := schemetest.Plan(schemes()[0], &fetch.Request{URL: u}); !strings.HasPrefix(plan, "init ") {
 				t.Errorf("%s: %s cannot be fetched: %s", c.name, u, plan)
 			}
 		}

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/wais"
 	"github.com/anyurl/fetch/schemes/wais/waistest"
 	"github.com/anyurl/fetch/schemes/wais/z3950"
@@ -85,7 +85,7 @@ func TestInfoMissing(t *testing.T) {
 		{"a search of stop words", []faultnet.Script{ready(send(catalogue), ask, send(diagnostic("S5", "only stop words")))}, "ok"},
 	} {
 		client, _ := serve(t, c.scripts...)
-		req := fetchtest.NewRequest(t, host+"db")
+		req := schemetest.NewRequest(t, host+"db")
 		req.Op = fetch.Stat
 		resp, err := client.Do(t.Context(), req)
 		fault := "ok"
@@ -146,7 +146,7 @@ func TestLimit(t *testing.T) {
 	} {
 		server := &waistest.Server{Databases: map[string]*waistest.Database{"db": many(c.n)}, Buffer: c.buffer}
 		client, _ := serve(t, faultnet.Script{server.Step()})
-		req := fetchtest.NewRequest(t, host+"db?whale"+c.query)
+		req := schemetest.NewRequest(t, host+"db?whale"+c.query)
 		var notes []string
 		req.Trace = &fetch.Trace{Note: func(text string) { notes = append(notes, text) }}
 		got := outcome(client.Do(t.Context(), req))

@@ -3,14 +3,14 @@ package wais_test
 import (
 	"testing"
 
-	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/schemetest"
 )
 
-func TestNames(t *testing.T) { fetchtest.Names(t, schemes(), "wais://nowhere.example/db?x") }
+func TestNames(t *testing.T) { schemetest.Names(t, schemes(), "wais://nowhere.example/db?x") }
 
 func TestProxy(t *testing.T) {
 	answer := message(chunk(id, "12345678"))
-	fetchtest.Tunnel{Schemes: schemes, URL: host + known, Address: "192.0.2.1:210",
+	schemetest.Tunnel{Schemes: schemes, URL: host + known, Address: "192.0.2.1:210",
 		Answer: ready(faultnet.Send(answer)), Body: "12345678", Cut: ready(faultnet.Send(answer[:50]))}.Run(t)
 }

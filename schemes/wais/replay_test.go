@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/wais/waistest"
 	"github.com/anyurl/fetch/schemes/wais/z3950"
 )
@@ -93,7 +93,7 @@ func quote(s string) string { return strconv.Quote(s) }
 func TestRecorded(t *testing.T) {
 	for _, r := range replays {
 		c, s := serve(t, faultnet.Script{waistest.FreeWAIS(t).Step()})
-		got := outcome(c.Do(t.Context(), fetchtest.NewRequest(t, host+r.path)))
+		got := outcome(c.Do(t.Context(), schemetest.NewRequest(t, host+r.path)))
 		if got != r.want && !(strings.HasSuffix(r.want, "(:source") && strings.HasPrefix(got, r.want)) {
 			t.Errorf("%s: %s:\ngot  %s\nwant %s", r.file, r.path, got, r.want)
 		}
@@ -119,7 +119,7 @@ func TestRecorded(t *testing.T) {
 func TestRecordedClient(t *testing.T) {
 	c, s := serve(t, faultnet.Script{waistest.FreeWAIS(t).Step()})
 	for _, path := range []string{"notes?whale", "notes/" + alpha} {
-		if got := outcome(c.Do(t.Context(), fetchtest.NewRequest(t, host+path))); strings.Contains(got, "get ") {
+		if got := outcome(c.Do(t.Context(), schemetest.NewRequest(t, host+path))); strings.Contains(got, "get ") {
 			t.Fatal(got)
 		}
 	}
@@ -156,7 +156,7 @@ func TestRecordedParts(t *testing.T) {
 		{"range wholly past the end: diagnostic only", fetch.Range{First: 280000, End: 280100}, "notes/TEXT/" + bigID, ""},
 	} {
 		c, s := serve(t, faultnet.Script{waistest.FreeWAIS(t).Step()})
-		req := fetchtest.NewRequest(t, host+r.path)
+		req := schemetest.NewRequest(t, host+r.path)
 		req.Range = r.want
 		resp, err := c.Do(t.Context(), req)
 		if err != nil {
@@ -180,7 +180,7 @@ func TestRecordedParts(t *testing.T) {
 func TestRecordedDescription(t *testing.T) {
 	recorded := exchanges(t, "05-help.hex")
 	c, s := serve(t, faultnet.Script{waistest.FreeWAIS(t).Step()})
-	req := fetchtest.NewRequest(t, host+"notes")
+	req := schemetest.NewRequest(t, host+"notes")
 	req.Op = fetch.Stat
 	resp, err := c.Do(t.Context(), req)
 	if err != nil {

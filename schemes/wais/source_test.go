@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/wais/waistest"
 	"github.com/anyurl/fetch/uri"
 )
@@ -20,7 +20,7 @@ func readSource(text string) string {
 		if err != nil {
 			return fetch.FaultOf(err).String() + ": " + err.Error()
 		}
-		all = append(all, fetchtest.DescribeEntry(e, host))
+		all = append(all, schemetest.DescribeEntry(e, host))
 	}
 	return strings.Join(all, "\n")
 }
@@ -69,7 +69,7 @@ func TestDirectory(t *testing.T) {
 	server := &waistest.Server{Databases: map[string]*waistest.Database{"directory-of-servers": {
 		Documents: []*waistest.Document{waistest.NewDocument("/src/poetry.src", "poetry.src", "WSRC", text)}}}}
 	c, _ := serve(t, faultnet.Script{server.Step()})
-	resp, err := c.Do(t.Context(), fetchtest.NewRequest(t, host+"directory-of-servers?poems"))
+	resp, err := c.Do(t.Context(), schemetest.NewRequest(t, host+"directory-of-servers?poems"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,9 @@
-package fetchtest
+package schemetest
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"strings"
@@ -117,16 +118,8 @@ func (s Sweep) run(t *testing.T, at int, f faultnet.Failure) int {
 	c := NewClient(t, s.Schemes(), func(o *fetch.Options) { o.Dial = b.Dial(n.Dial) })
 	for _, url := range s.URLs {
 		r := exchange(ctx, c, NewRequest(t, url), s.Input)
-		// A session has no length: any end of it is complete.
-		session := r.Response != nil && r.Response.Input != nil
-		if !strings.HasPrefix(s.Body, r.Body) || r.Err == nil && r.Body != s.Body && !(session && b.Hit()) {
-			t.Errorf("%s: got %q, %v", url, r.Body, r.Err)
-		}
-		if r.Err != nil && (!b.Hit() || fetch.FaultOf(r.Err) == fetch.Internal) {
-			t.Errorf("%s: got the error %v", url, r.Err)
-		}
-		if r.Took > sweepLimit {
-			t.Errorf("%s: took %v", url, r.Took)
+		for _, err := range s.check(r, b.Hit()) {
+			t.Errorf("%s: %v", url, err)
 		}
 	}
 	count := b.Count()
@@ -137,4 +130,24 @@ func (s Sweep) run(t *testing.T, at int, f faultnet.Failure) int {
 	synctest.Wait()
 	closeServer()
 	return count
+}
+
+// check judges a result. Hit reports whether an operation failed. A session has
+// no length, so that any end of it is complete.
+func (s Sweep) check(r Result, hit bool) (errs []error) {
+	session := r.Response != nil && r.Response.Input != nil
+	switch {
+	case !strings.HasPrefix(s.Body, r.Body):
+		errs = append(errs, fmt.Errorf("got %q, which is no part of the body", r.Body))
+	case r.Err == nil && r.Body != s.Body && !(session && hit):
+		errs = append(errs, fmt.Errorf("got %q without an error", r.Body))
+	case r.Err != nil && !hit:
+		errs = append(errs, fmt.Errorf("got an error although nothing failed: %w", r.Err))
+	case fetch.FaultOf(r.Err) == fetch.Internal:
+		errs = append(errs, fmt.Errorf("got an error without a class: %w", r.Err))
+	}
+	if r.Took > sweepLimit {
+		errs = append(errs, fmt.Errorf("took %v", r.Took))
+	}
+	return errs
 }

@@ -1,7 +1,11 @@
-package fetchtest
+// Package schemetest has what the tests of schemes share: a client, an exchange,
+// a response and a plan as text, and runs in which the network fails. Only tests
+// may import it. The contract of a scheme is tested by fetch/fetchtest.
+package schemetest
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -125,10 +129,17 @@ func (r Result) Fault() string {
 // control characters of the server.
 func (r Result) Check(t *testing.T, fault, body string, limit time.Duration) {
 	t.Helper()
+	for _, err := range r.check(fault, body, limit) {
+		t.Error(err)
+	}
+}
+
+func (r Result) check(fault, body string, limit time.Duration) (errs []error) {
 	if r.Fault() != fault || r.Body != body || r.Took > limit {
-		t.Errorf("got %s, %q, %v after %v, want %s, %q within %v", r.Fault(), r.Body, r.Err, r.Took, fault, body, limit)
+		errs = append(errs, fmt.Errorf("got %s, %q, %v after %v, want %s, %q within %v", r.Fault(), r.Body, r.Err, r.Took, fault, body, limit))
 	}
 	if r.Err != nil && strings.ContainsAny(r.Err.Error(), "\r\n\t\x1b\x07") {
-		t.Errorf("raw bytes in %q", r.Err)
+		errs = append(errs, fmt.Errorf("raw bytes in %q", r.Err))
 	}
+	return errs
 }

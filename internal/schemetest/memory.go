@@ -1,0 +1,60 @@
+package schemetest
+
+import (
+	"io"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// ConstantMemory retrieves a body of size bytes, for which the heap may grow by
+// 16 MiB.
+func ConstantMemory(t *testing.T, c *fetch.Client, req *fetch.Request, size int64) {
+	t.Helper()
+	resp, err := c.Do(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	n, err := io.Copy(io.Discard, resp.Body)
+	runtime.ReadMemStats(&after)
+	if n != size || err != nil {
+		t.Errorf("got %d bytes, %v, want %d", n, err, size)
+	}
+	if grown := int64(after.HeapSys) - int64(before.HeapSys); grown > 16<<20 {
+		t.Errorf("heap grew by %d bytes", grown)
+	}
+}
+
+// ListSlowly reads a listing of n entries, and pauses for five minutes after
+// every 500 of them. It is for the fake time of a synctest bubble.
+func ListSlowly(t *testing.T, resp *fetch.Response, n int) {
+	t.Helper()
+	got := 0
+	for _, err := range resp.Entries() {
+		if got++; err != nil {
+			t.Fatalf("entry %d: %v", got, err)
+		}
+		if got%500 == 0 {
+			time.Sleep(5 * time.Minute)
+		}
+	}
+	if got != n {
+		t.Errorf("got %d entries, want %d", got, n)
+	}
+}
+
+// Remedies checks the options that the errors of reply codes name.
+func Remedies(t *testing.T, refuse func(code int) error, want map[int]string) {
+	t.Helper()
+	for code, option := range want {
+		if got := fetch.RemedyOf(refuse(code)); got != option {
+			t.Errorf("%d: got %q, want %q", code, got, option)
+		}
+	}
+}
