@@ -40,10 +40,10 @@ func (a Algorithm) label(h hash.Hash) string {
 type Digester struct {
 	algorithm Algorithm
 	block     hash.Hash
-	payload   hash.Hash // nil: the payload is the block, or there is none
+	payload   hash.Hash      // nil: the payload is the block, or there is none
 	message   *http1.Message // nil: the block is none
-	raw       hash.Hash // of what follows the head of an HTTP message; nil: not wanted
-	none      bool      // records of this type have no payload
+	raw       hash.Hash      // of what follows the head of an HTTP message; nil: not wanted
+	none      bool           // records of this type have no payload
 	size      int64
 }
 
