@@ -20,7 +20,10 @@ type Options struct {
 	// RedirectLogin finds the credential for another origin that a redirect of
 	// a typed URL leads to. No default may answer, because a server named the
 	// origin. It is not called for a plaintext scheme once a URL of the chain
-	// was under TLS. Nil: such an origin gets no credential.
+	// was under TLS, for another protocol, or for another port of the typed
+	// host. Default ports of one protocol with and without TLS count as one
+	// port. A note tells of a credential for a plaintext scheme. Nil: such an
+	// origin gets no credential.
 	RedirectLogin func(Origin) *Credential
 
 	Resolver Resolver // nil: SystemResolver

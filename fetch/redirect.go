@@ -132,7 +132,6 @@ func dropUserinfo(u uri.URI, t *Trace) uri.URI {
 // on the way never comes back.
 func (c *Client) hop(r *Request, resp *Response) (*Request, error) {
 	next := r.Clone()
-	next.led = r.led || r.Typed()
 	next.safe = r.safe || resp.TLS != nil
 	next.From = &Source{URL: r.URL.WithoutUserinfo(), Peer: resp.Peer}
 	next.URL = dropUserinfo(resp.Location, r.Trace)
@@ -150,6 +149,9 @@ func (c *Client) hop(r *Request, resp *Response) (*Request, error) {
 		return nil, err
 	}
 	next.safe = next.safe || here.Secure
+	if r.Typed() {
+		next.first = originOf(r.URL, here)
+	}
 	there, err := c.scheme(next.URL)
 	if err != nil {
 		return nil, err
@@ -159,6 +161,9 @@ func (c *Client) hop(r *Request, resp *Response) (*Request, error) {
 		// The Host field of the caller is for the first origin, where it also
 		// selects the cookies. As in curl, Trusting makes no difference.
 		next.Header = r.Header.Without(func(name string) bool { return strings.EqualFold(name, "Host") })
+	}
+	if next.safe && !there.Secure {
+		next.Header = next.Header.Without(func(name string) bool { return strings.EqualFold(name, "Referer") })
 	}
 	if same || c.policy.Trusting {
 		if next.Auth != nil {
@@ -177,16 +182,31 @@ func (c *Client) hop(r *Request, resp *Response) (*Request, error) {
 // leads, or nil. S is its scheme.
 func (c *Client) loginAt(next *Request, s *Scheme) *Credential {
 	o := originOf(next.URL, s)
-	if c.login == nil || !next.led || o.Host == "" || next.safe && !s.Secure {
+	if c.login == nil || next.safe && !s.Secure || !c.mayMove(next.first, o) {
 		return nil
 	}
 	found := c.login(o)
 	if found == nil {
 		return nil
 	}
+	if !s.Secure {
+		next.Trace.Notef("login for %s is sent in plaintext, because a redirect led to this host", o.Host)
+	}
 	bound := *found
 	bound.Origin = o
 	return &bound
+}
+
+// mayMove reports whether redirects of a URL that a person typed may find a
+// credential for another origin. From is the origin of the typed URL, or zero.
+// Another protocol gets none, and another port of the same host gets none
+// (CVE-2022-27774), except for the change from port 80 to 443 with http to https.
+func (c *Client) mayMove(from, to Origin) bool {
+	if from.Host == "" || to.Host == "" || strings.TrimSuffix(from.Scheme, "s") != strings.TrimSuffix(to.Scheme, "s") {
+		return false
+	}
+	usual := func(o Origin) bool { s := c.Scheme(o.Scheme); return o.Port == s.Port }
+	return from.Host != to.Host || from.Port == to.Port || usual(from) && usual(to)
 }
 
 // originOf returns the origin of u, a URL of the scheme s. It is zero for a URL

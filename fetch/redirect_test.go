@@ -121,6 +121,42 @@ func TestHostIsForTheOrigin(t *testing.T) {
 	}
 }
 
+// TestRefererStaysUnderTLS: a redirect from TLS to plaintext drops a Referer of
+// the caller, which does not come back.
+func TestRefererStaysUnderTLS(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		urls     []string
+		trusting bool
+		want     string
+	}{
+		{"plaintext", []string{"http://8.8.8.8/", "http://1.1.1.1/"}, false, "page page"},
+		{"TLS", []string{"https://8.8.8.8/", "https://1.1.1.1/"}, false, "page page"},
+		{"plaintext to TLS", []string{"http://8.8.8.8/", "https://1.1.1.1/"}, false, "page page"},
+		{"TLS to plaintext", []string{"https://8.8.8.8/", "http://1.1.1.1/"}, false, "page -"},
+		{"on the same host", []string{"https://8.8.8.8/", "http://8.8.8.8/"}, false, "page -"},
+		{"whom it trusts", []string{"https://8.8.8.8/", "http://8.8.8.8/"}, true, "page -"},
+		{"there and back", []string{"https://8.8.8.8/", "http://8.8.8.8/", "https://8.8.8.8/2"}, false, "page - -"},
+	} {
+		var saw []string
+		answer := func(req *Request, resp *Response) {
+			saw = append(saw, cmp.Or(req.Header.Get("Referer"), "-"))
+			text(resp, "")
+			if n := len(saw); n < len(c.urls) {
+				resp.Location = uri.MustParse(c.urls[n])
+			}
+		}
+		policy := Typed()
+		policy.Downgrade, policy.Trusting = true, c.trusting
+		client := New(Options{Policy: policy, Dial: (&recorder{}).dial}, page(answer), pageOf("https", 443, answer))
+		req := &Request{URL: uri.MustParse(c.urls[0]), Header: Header{{"rEFERER", "page"}}}
+		if _, err := client.Do(t.Context(), req); err != nil || strings.Join(saw, " ") != c.want {
+			t.Errorf("%s: got %v, %v, want %s", c.name, saw, err, c.want)
+		}
+		client.Close()
+	}
+}
+
 func TestFragmentIsInherited(t *testing.T) {
 	first := true
 	c := New(Options{Dial: (&recorder{}).dial}, page(func(req *Request, resp *Response) {

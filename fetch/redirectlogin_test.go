@@ -26,7 +26,15 @@ func TestRedirectLogin(t *testing.T) {
 		{"and on at the same origin", nil, true, false, []string{"http://" + a + "/", "http://" + b + "/", "http://" + b + "/2"}, "own b b"},
 		{"through a host without an entry", nil, false, false, []string{"http://" + a + "/", "http://" + c + "/", "http://" + b + "/"}, "- - b"},
 		{"back home, by the entry", nil, true, false, []string{"http://" + b + "/", "http://" + c + "/", "http://" + b + "/3"}, "own - b"},
-		{"other port", nil, true, false, []string{"http://" + b + "/", "http://" + b + ":8080/"}, "own b"},
+		{"other port of the typed host", nil, true, false, []string{"http://" + b + "/", "http://" + b + ":8080/"}, "own -"},
+		{"other port, through another host", nil, true, false, []string{"http://" + b + "/", "http://" + c + "/", "http://" + b + ":8080/"}, "own - -"},
+		{"default port of the typed host", nil, true, false, []string{"http://" + b + ":8080/", "http://" + b + "/"}, "own -"},
+		{"typed host, plaintext to TLS", nil, true, false, []string{"http://" + b + "/", "https://" + b + "/"}, "own b"},
+		{"typed host, plaintext to TLS on another port", nil, true, false, []string{"http://" + b + "/", "https://" + b + ":8443/"}, "own -"},
+		{"typed host, TLS on the plaintext port", nil, true, false, []string{"http://" + b + ":8080/", "https://" + b + ":8080/"}, "own b"},
+		{"other host, other port", nil, true, false, []string{"http://" + a + "/", "http://" + b + ":8080/"}, "own b"},
+		{"other protocol", nil, true, false, []string{"http://" + a + "/", "ftp://" + b + "/"}, "own -"},
+		{"other protocol of the typed host", nil, true, false, []string{"http://" + b + "/", "ftp://" + b + "/"}, "own -"},
 		{"plaintext to TLS", nil, true, false, []string{"http://" + a + "/", "https://" + b + "/"}, "own b"},
 		{"TLS to TLS", nil, true, false, []string{"https://" + a + "/", "https://" + b + "/"}, "own b"},
 		{"TLS to plaintext", nil, true, false, []string{"https://" + a + "/", "http://" + b + "/"}, "own -"},
@@ -37,7 +45,7 @@ func TestRedirectLogin(t *testing.T) {
 		{"user in the Location", nil, true, false, []string{"http://" + a + "/", "http://evil:pw@" + b + "/"}, "own b"},
 		{"a link, not typed", page, false, false, []string{"http://" + a + "/", "http://" + b + "/"}, "- -"},
 	} {
-		var saw []string
+		var saw, notes []string
 		answer := func(req *Request, resp *Response) {
 			user := "-"
 			if req.Auth != nil {
@@ -65,8 +73,9 @@ func TestRedirectLogin(t *testing.T) {
 				}
 				return &Credential{User: "b", Password: "pw"}
 			},
-		}, pageOf("http", 80, answer), pageOf("https", 443, answer))
+		}, pageOf("http", 80, answer), pageOf("https", 443, answer), pageOf("ftp", 21, answer))
 		req := &Request{URL: uri.MustParse(test.urls[0]), From: test.from}
+		req.Trace = &Trace{Note: func(text string) { notes = append(notes, text) }}
 		if test.auth {
 			req.Auth = &Credential{User: "own"}
 		}
@@ -80,5 +89,14 @@ func TestRedirectLogin(t *testing.T) {
 			t.Errorf("%s: hops saw %q, want %q", test.name, got, test.want)
 		}
 		client.Close()
+		plaintext := 0 // hops whose login a redirect has led into plaintext
+		for i, user := range saw {
+			if user == "b" && strings.HasPrefix(test.urls[i], "http:") && saw[i-1] != "b" {
+				plaintext++
+			}
+		}
+		if told := strings.Count(strings.Join(notes, "\n"), "login for "+b+" is sent in plaintext"); told != plaintext {
+			t.Errorf("%s: %d notes on plaintext, want %d: %q", test.name, told, plaintext, notes)
+		}
 	}
 }

@@ -52,9 +52,9 @@ type Request struct {
 
 	client *Client // that carries it out
 
-	left bool // a redirect has left the origin that Auth was for
-	led  bool // by redirects from a typed URL
-	safe bool // a URL of the redirects was under TLS
+	left  bool   // a redirect has left the origin that Auth was for
+	first Origin // of the typed URL that redirects began at; zero: none
+	safe  bool   // a URL of the redirects was under TLS
 }
 
 // Clone returns a copy that shares nothing that a caller could change.
