@@ -170,7 +170,7 @@ func (a *ask) override(req *fetch.Request) {
 		case "referer":
 			var ok bool
 			if f.Value, ok = referer(f.Value); !ok {
-				req.Trace.Notef("Referer not sent: it is not a URL and may contain a login")
+				req.Trace.Notef("Referer not sent: it may contain a login, and it is not SCHEME://HOST/PATH")
 				continue
 			}
 		case "connection", "upgrade", "te", "keep-alive", "proxy-connection", "http2-settings":

@@ -7,8 +7,8 @@ import (
 )
 
 // referer returns the value of a Referer field without userinfo and fragment
-// (RFC 9110 10.1.3). It returns false for a value that may contain a login but
-// cannot be parsed.
+// (RFC 9110 10.1.3). It returns false for a value that may contain a login: it
+// has an at sign and is not an absolute URL with a host.
 func referer(value string) (string, bool) {
 	value, _, _ = strings.Cut(value, "#")
 	ref, err := uri.ParseReference(value)
@@ -16,5 +16,9 @@ func referer(value string) (string, bool) {
 		return value, !strings.Contains(value, "@")
 	}
 	bare := ref.WithoutUserinfo()
-	return bare.Unredacted(), bare.String() == bare.Unredacted() // else a mistyped login
+	sent := bare.Unredacted()
+	if strings.Contains(value, "@") && (bare.Scheme() == "" || bare.Host() == "") {
+		return sent, false
+	}
+	return sent, bare.String() == sent // else a mistyped login
 }
