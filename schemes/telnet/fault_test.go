@@ -76,6 +76,15 @@ func TestFaults(t *testing.T) {
 		{"silent host", "tn3270://192.0.2.1", telnet.Options{}, faultnet.Script{faultnet.Stall()}, "timeout", "", time.Minute},
 		{"options without end", "tn3270://192.0.2.1", telnet.Options{}, faultnet.Script{send(strings.Repeat(storm, 20_000))}, "protocol", "", 0},
 		{"a code page of nobody's", "tn3270://192.0.2.1", telnet.Options{CodePage: 1252}, faultnet.Script{}, "usage", "", 0},
+		{"command in a terminal type", "telnet://192.0.2.1", telnet.Options{Terminal: "vt\xff\xf0\xff\xf4"}, faultnet.Script{}, "usage", "", 0},
+		{"NUL in a terminal type", "rlogin://bob@192.0.2.1", telnet.Options{Terminal: "vt\x00"}, faultnet.Script{}, "usage", "", 0},
+		{"command in a terminal type that is not sent", "tn3270://192.0.2.1", telnet.Options{Terminal: "\xff"}, faultnet.Script{}, "usage", "", 0},
+		{"blank in a terminal type", "telnet://192.0.2.1", telnet.Options{Terminal: "vt 100"}, faultnet.Script{}, "usage", "", 0},
+		{"letter outside ASCII in a terminal type", "telnet://192.0.2.1", telnet.Options{Terminal: "v\u00e9"}, faultnet.Script{}, "usage", "", 0},
+		{"long terminal type", "telnet://192.0.2.1", telnet.Options{Terminal: strings.Repeat("v", 41)}, faultnet.Script{}, "usage", "", 0},
+		{"longest terminal type", "telnet://192.0.2.1", telnet.Options{Terminal: strings.Repeat("v", 40)}, faultnet.Script{}, "ok", "", 0},
+		{"NUL in the local user", "rlogin://bob@192.0.2.1", telnet.Options{LocalUser: "a\x00root"}, faultnet.Script{}, "usage", "", 0},
+		{"control character in the user", "rlogin://b%1Bob@192.0.2.1", telnet.Options{}, faultnet.Script{}, "invalid-uri", "", 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			replay(t, test.o, test.script, func(t *testing.T, c *fetch.Client) {

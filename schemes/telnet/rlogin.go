@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/tty"
@@ -33,6 +34,9 @@ func (o Options) users(req *fetch.Request) (local, remote string, err error) {
 	}
 	if remote == "" {
 		return "", "", fetch.Usage.Errorf("rlogin needs a user: rlogin://USER@HOST/")
+	}
+	if strings.ContainsFunc(remote, unicode.IsControl) {
+		return "", "", fetch.BadURL.Errorf("control character in the user")
 	}
 	return cmp.Or(o.LocalUser, remote), remote, nil
 }

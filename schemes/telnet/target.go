@@ -7,10 +7,13 @@ import (
 	"github.com/anyurl/fetch/internal/tty"
 )
 
-// target is the service that a URL names. There is nothing behind it: a path
-// is refused, for it would be dropped in silence.
-func target(req *fetch.Request, port uint16) (fetch.Target, error) {
+// target returns the service that a URL names. It rejects options that are not
+// valid, and a path, because no protocol here would send it.
+func (o Options) target(req *fetch.Request, port uint16) (fetch.Target, error) {
 	t, err := fetch.TargetOf(req.URL, port)
+	if err == nil {
+		err = o.validate()
+	}
 	if err != nil {
 		return t, err
 	}

@@ -22,6 +22,7 @@ package telnet
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -29,7 +30,7 @@ import (
 
 // Options say how sessions are led. The zero value is right for programs.
 type Options struct {
-	Terminal string // the type that a peer who asks is told; "" is "XTERM"
+	Terminal string // the type that a peer who asks is told, in visible ASCII; "" is "XTERM"
 
 	// Mode, where it is not nil, says that Input is what a person types on a
 	// terminal, and is told how: when a session begins and whenever its peer
@@ -57,10 +58,26 @@ type Options struct {
 // Schemes returns telnet, rlogin and tn3270.
 func Schemes(opts Options) []fetch.Scheme {
 	return []fetch.Scheme{
-		scheme("telnet", 23, telnetPlan, opts.telnet),
-		scheme("rlogin", 513, opts.rloginPlan, opts.rlogin),
-		scheme("tn3270", 23, screenPlan, opts.tn3270),
+		opts.scheme("telnet", 23, telnetPlan, opts.telnet),
+		opts.scheme("rlogin", 513, opts.rloginPlan, opts.rlogin),
+		opts.scheme("tn3270", 23, screenPlan, opts.tn3270),
 	}
+}
+
+// maxTerminal bounds a terminal type: RFC 1700 allows 40 characters.
+const maxTerminal = 40
+
+// validate returns an error for text that would change the protocol: IAC in a
+// terminal type, or NUL in a user.
+func (o Options) validate() error {
+	invisible := func(r rune) bool { return r <= ' ' || r >= 0x7f }
+	switch {
+	case len(o.Terminal) > maxTerminal || strings.ContainsFunc(o.Terminal, invisible):
+		return fetch.Usage.Errorf("terminal type is not 1 to %d visible ASCII characters, such as VT100", maxTerminal)
+	case strings.ContainsFunc(o.LocalUser, invisible):
+		return fetch.Usage.Errorf("local user is not visible ASCII")
+	}
+	return nil
 }
 
 type (
@@ -68,7 +85,7 @@ type (
 	opener  = func(ctx context.Context, env fetch.Env, t fetch.Target, req *fetch.Request) (*fetch.Response, error)
 )
 
-func scheme(name string, port uint16, plan planner, open opener) fetch.Scheme {
+func (o Options) scheme(name string, port uint16, plan planner, open opener) fetch.Scheme {
 	return fetch.Scheme{
 		Name:   name,
 		Port:   port,
@@ -77,14 +94,14 @@ func scheme(name string, port uint16, plan planner, open opener) fetch.Scheme {
 		Links:  fetch.Links{Confined: true},
 		Traits: fetch.Traits{Session: true, Sizes: true},
 		Plan: func(req *fetch.Request) ([]fetch.Step, error) {
-			if _, err := target(req, port); err != nil {
+			if _, err := o.target(req, port); err != nil {
 				return nil, err
 			}
 			return plan(req)
 		},
 		Open: func(env fetch.Env) fetch.Driver {
 			return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
-				t, err := target(req, port)
+				t, err := o.target(req, port)
 				if err != nil {
 					return nil, err
 				}
