@@ -57,7 +57,7 @@ func open(ctx context.Context, o Options) (*mirror, error) {
 	m := &mirror{
 		Options: o, archive: &archive{ends: map[string]int64{}, index: &index{}, started: o.Now()},
 		scope: newJudge(o.Scope, o.Client.Scheme, o.Seeds), trust: newTrust(o), auth: map[fetch.Origin]*fetch.Credential{},
-		seeds: map[frontier.Key]bool{}, tally: tally{hosts: map[string]int64{}}, silences: silences{of: map[fetch.Origin]silence{}},
+		seeds: map[frontier.Key]bool{}, proofs: proofs{}, tally: tally{hosts: map[string]int64{}}, silences: silences{of: map[fetch.Origin]silence{}},
 	}
 	err := m.take(o.Dir)
 	if err == nil {

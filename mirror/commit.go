@@ -211,6 +211,9 @@ func (c *commit) one(v *visit, r *frontier.Result, twins map[[32]byte]frontier.C
 	} else if last := v.item.Last; last != nil && last.ID != "" && last.Digest == digest {
 		twin = last // an older one is not in the WARC files
 	}
+	if twin != nil && !c.m.proven(v, twin) {
+		twin = nil
+	}
 	records, err := c.m.records(v, twin)
 	if len(records) == 0 || err != nil {
 		return err
@@ -233,6 +236,10 @@ func (c *commit) one(v *visit, r *frontier.Result, twins map[[32]byte]frontier.C
 	} else if v.size >= minTwin {
 		twins[v.digest] = *k
 	}
+	if twin == nil {
+		c.m.proofs.add(proof{k.ID, k.URL, k.Proof, k.Digest})
+	}
+	c.m.proofs.add(proof{id: k.ID, url: k.URL, payload: k.Proof})
 	return nil
 }
 

@@ -190,6 +190,7 @@ type mirror struct {
 	parts    sync.Map              // of bodies that were cut short, by their names
 	metas    metas
 	memory   budget
+	proofs   proofs // of the batches: one at a time
 }
 
 // begin starts or continues a run and adds the seeds.

@@ -54,9 +54,15 @@ func (a *archive) openWARC(name string) (*os.File, error) {
 // response is its payload without the content coding.
 func object(r *warc.Reader) (io.Reader, error) {
 	h, err := r.Next()
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
+	}
+	return objectOf(r, h)
+}
+
+// objectOf is object for the record that r is in, of which h is the head.
+func objectOf(r *warc.Reader, h *warc.Header) (io.Reader, error) {
+	switch {
 	case h.Type() == warc.Resource:
 		return r, nil
 	case h.Type() != warc.Response:

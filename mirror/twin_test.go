@@ -1,0 +1,81 @@
+package mirror_test
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/anyurl/fetch/internal/sqlite"
+)
+
+// TestPlantedDigests: content becomes a revisit only of a record that has it,
+// whatever the database claims.
+func TestPlantedDigests(t *testing.T) {
+	t.Parallel()
+	good, evil := strings.Repeat("good\n", 500), strings.Repeat("evil\n", 500)
+	sum := sha256.Sum256([]byte(good))
+	first := int64(binary.BigEndian.Uint64(sum[:]))
+	const ofEvil = " where item = (select id from url where url like '%/evil')"
+	const ofTagged = " where item = (select id from url where url like '%/tagged')"
+	for name, c := range map[string]struct {
+		plant string // into the database
+		args  []any
+		url   string
+		types string // of the records of url, by both runs
+	}{
+		"nothing":           {url: "/copy", types: "revisit identical-payload-digest"},
+		"another digest":    {"update capture set digest=?, sum=?" + ofEvil, []any{sum[:], first}, "/good", "response"},
+		"another place":     {"update capture set at=0, digest=?, sum=?" + ofEvil, []any{sum[:], first}, "/good", "response"},
+		"no place":          {"update capture set at=-1, digest=?, sum=?" + ofEvil, []any{sum[:], first}, "/good", "response"},
+		"another proof":     {"update capture set proof='sha256:AAAA'" + ofEvil, nil, "/evil", "response, response"},
+		"another record":    {"update capture set record='urn:uuid:1'" + ofEvil, nil, "/evil", "response, response"},
+		"a file that isn't": {"update file set name='x.warc.gz'", nil, "/evil", "response, response"},
+		"unchanged":         {url: "/tagged", types: "response, revisit server-not-modified"},
+		"unchanged, another digest": {"update capture set digest=(select digest from capture" + ofEvil + "), sum=(select sum from capture" + ofEvil + ")" + ofTagged,
+			nil, "/tagged", "response, response"},
+		"unchanged, another proof": {"update capture set proof=(select proof from capture" + ofEvil + "), digest=(select digest from capture" + ofEvil + ")" + ofTagged,
+			nil, "/tagged", "response, response"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				s := &tagged{paper{"/": `<a href=evil><a href=tagged>`, "/evil": evil, "/tagged": strings.Repeat("t", 2000)}, "1", 0}
+				w.web("a.example", s)
+				o := w.options("http://a.example/")
+				o.Tree = false
+				run(t, o)
+				if c.plant != "" {
+					change(t, o.Dir, c.plant, c.args...)
+				}
+				s.paper["/"], s.tag = s.paper["/"]+`<a href=good><a href=copy>`, "2"
+				if c.url == "/tagged" {
+					s.tag = "1"
+				}
+				s.paper["/good"], s.paper["/copy"] = good, evil
+				run(t, o)
+				if got := strings.Join(recordsOf(t, o.Dir, "http://a.example"+c.url), ", "); got != c.types {
+					t.Errorf("records %q, want %q", got, c.types)
+				}
+			})
+		})
+	}
+}
+
+// change runs a statement in the database of an archive.
+func change(t *testing.T, dir, statement string, args ...any) {
+	t.Helper()
+	c, err := sqlite.Open("file:" + filepath.ToSlash(filepath.Join(dir, "fetch.db")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.Exec(statement, args...); err != nil {
+		t.Fatal(err)
+	}
+	if c.Changes() == 0 {
+		t.Fatal("nothing was changed")
+	}
+}
