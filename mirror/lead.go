@@ -32,7 +32,7 @@ func (g *growth) redirect(u uri.URI) {
 		v.out("the redirect leads to " + u.Scheme() + ", which is not mirrored")
 	case mt.Guide:
 		g.put(u, text, mt, 0)
-	case v.item.Depth == 0:
+	case v.item.Depth == 0 && (g.m.trust.knows(v) || g.m.trust.near(u)):
 		mt.Under = text
 		g.m.scope.admit(u)
 		if g.m.trust.knows(v) {

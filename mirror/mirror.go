@@ -227,8 +227,10 @@ type asked struct {
 	Seeds []string `json:"seeds"`
 }
 
-// rejoin takes the seeds with which the run was begun for some of ours: what
-// they led to is still to be visited.
+// rejoin adds the seeds with which the run was begun to those of this command,
+// because the URLs that they led to are still to be visited. The database may
+// come from a stranger, so a seed at a domain that this command does not name
+// is ignored.
 func (m *mirror) rejoin(ctx context.Context) error {
 	stats, err := m.front.Stats(ctx)
 	var a asked
@@ -236,7 +238,7 @@ func (m *mirror) rejoin(ctx context.Context) error {
 		return err
 	}
 	for _, text := range a.Seeds {
-		if u, err := uri.Parse(text); err == nil {
+		if u, err := uri.Parse(text); err == nil && m.trust.near(u) {
 			m.scope.admit(u)
 			m.seeds[frontier.KeyOf(canonical(u))] = true
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"mime"
+	"net/netip"
 	"path"
 	"regexp"
 	"slices"
@@ -128,8 +129,13 @@ func place(s fetch.Scheme, text string) string {
 	return s.Mirror.Place(u).Unredacted()
 }
 
+// domainOf returns the registered domain of the host of u. An address is no
+// part of a domain.
 func domainOf(u uri.URI) string {
 	host := strings.ToLower(u.Host())
+	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
+		return host
+	}
 	if domain, err := publicsuffix.EffectiveTLDPlusOne(host); err == nil {
 		return domain
 	}

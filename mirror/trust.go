@@ -46,6 +46,14 @@ func (t *trust) admit(u uri.URI, k frontier.Key) {
 // it.
 func (t *trust) knows(v *visit) bool { return t.typed[v.item.Key] || v.meta.By == t.token }
 
+// near reports whether u is at a domain that this command names. A seed of an
+// earlier command, or the target of its redirect, widens the scope only there.
+func (t *trust) near(u uri.URI) bool {
+	t.scope.mu.Lock()
+	defer t.scope.mu.Unlock()
+	return t.scope.domains[domainOf(u)]
+}
+
 // vouch makes mt, of a link to u whose canonical form is text, one that this
 // process found. It does so only within the scope of this command: recorded
 // seeds, which widen the scope of the mirror, may be a stranger's.

@@ -1,7 +1,9 @@
 package mirror_test
 
 import (
+	"cmp"
 	"errors"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +13,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/mirror"
+	"github.com/anyurl/fetch/uri"
 )
 
 // TestStrangersDatabase: what a database says of the sources of its URLs leads
@@ -104,12 +107,18 @@ func TestStrangersNeighbours(t *testing.T) {
 // killed.
 func plant(t *testing.T, dir string, items ...frontier.Item) {
 	t.Helper()
+	plantRun(t, dir, `{"seeds":["http://127.0.0.1/","http://10.0.0.7/","file:///"]}`, items...)
+}
+
+// plantRun is plant for a run with a note.
+func plantRun(t *testing.T, dir, note string, items ...frontier.Item) {
+	t.Helper()
 	f, err := frontier.Open(t.Context(), "sqlite:"+filepath.Join(dir, "fetch.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if _, _, err = f.Begin(t.Context(), []byte(`{"seeds":["http://127.0.0.1/","http://10.0.0.7/","file:///"]}`)); err == nil {
+	if _, _, err = f.Begin(t.Context(), []byte(note)); err == nil {
 		_, err = f.Add(t.Context(), items)
 	}
 	if err != nil {
@@ -185,5 +194,69 @@ func TestLinkedRecords(t *testing.T) {
 	}
 	if text := content(t, filepath.Join(o.Dir, "index/all.cdxj")); strings.Contains(text, "other-") {
 		t.Errorf("the index has lines of the link: %s", text)
+	}
+}
+
+// TestStrangersScope: an item of the database is requested only where this
+// command's scope contains it, and without a login.
+func TestStrangersScope(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		url, key, meta string
+		depth          int
+		asked          string // the request
+	}{
+		"a seed at the server":          {"http://a.example/d/x", "", `{}`, 0, "http://a.example/d/x"},
+		"a seed above":                  {"http://a.example/x", "", `{}`, 0, ""},
+		"a seed elsewhere":              {"http://b.example/x", "", `{}`, 0, ""},
+		"a recorded seed":               {"http://b.example/", "", `{}`, 0, ""},
+		"a recorded seed of the domain": {"http://www.a.example/", "", `{}`, 0, "http://www.a.example/"},
+		"found at no distance":          {"http://b.example/x", "", `{"from":"http://a.example/d/","peer":"93.184.216.34"}`, 0, ""},
+		"a guide":                       {"http://b.example/robots.txt", "", `{"from":"http://b.example/","guide":true}`, 0, ""},
+		"a guide of the server":         {"http://a.example/robots.txt", "", `{"from":"http://a.example/d/","guide":true}`, 0, "http://a.example/robots.txt"},
+		"named":                         {"http://b.example/x", "", `{"from":"http://a.example/d/","named":true}`, 1, ""},
+		"a redirect's target":           {"http://b.example/x", "", `{"from":"http://a.example/d/","under":"http://b.example/x","hops":1}`, 0, ""},
+		"a redirect within the domain":  {"http://www.a.example/x", "", `{"from":"http://a.example/d/","under":"http://www.a.example/x","hops":1}`, 0, "http://www.a.example/x"},
+		"a redirect to elsewhere":       {"http://a.example/d/to", "", `{"from":"http://a.example/d/"}`, 0, "http://a.example/d/to"},
+		"the key of the seed":           {"http://b.example/x", "http://a.example/d/", `{}`, 0, ""},
+		"a login":                       {"http://u:p@a.example/d/x", "", `{"from":"http://a.example/d/"}`, 1, "http://a.example/d/x"},
+		"a login at no distance":        {"http://u:p@a.example/d/x", "", `{}`, 0, "http://a.example/d/x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				var asked []string
+				logins := 0
+				for _, host := range []string{"a.example", "www.a.example", "b.example"} {
+					w.web(host, http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+						asked = append(asked, "http://"+host+r.URL.Path)
+						if r.Header.Get("Authorization") != "" {
+							logins++
+						}
+						if r.URL.Path == "/d/to" {
+							http.Redirect(out, r, "http://b.example/y", 302)
+						}
+					}))
+				}
+				o := w.options("http://a.example/d/")
+				u := uri.MustParse(c.url)
+				if strings.Contains(c.url, "@") {
+					o.Scope.Reach = mirror.Host
+				}
+				item := frontier.Item{Key: frontier.KeyOf(cmp.Or(c.key, c.url)), URL: c.url, Host: u.Host(), Depth: c.depth, Meta: []byte(c.meta)}
+				plantRun(t, o.Dir, `{"seeds":["http://b.example/","http://www.a.example/"]}`, item)
+				run(t, o)
+				found := c.asked == ""
+				for _, got := range asked {
+					found = found || got == c.asked
+					if strings.HasPrefix(got, "http://b.") || got == "http://a.example/x" {
+						t.Errorf("%s was requested", got)
+					}
+				}
+				if !found || logins > 0 {
+					t.Errorf("requests %q, %d with a login", asked, logins)
+				}
+			})
+		})
 	}
 }

@@ -86,6 +86,10 @@ func (m *mirror) visit(ctx context.Context, it frontier.Item) *visit {
 	if v.url, err = uri.Parse(it.URL); err != nil {
 		return v.fail(frontier.Dead, err)
 	}
+	if it.Key != frontier.KeyOf(it.URL) { // it would take the rights of another URL
+		return v.out("the database has it under the key of another URL")
+	}
+	v.url = v.url.WithoutUserinfo() // only the command has logins
 	v.scheme = m.schemeOf(v.url)
 	v.origin, v.sited = originOf(v.url)
 	if lasting(v.scheme, v.url) && it.Last != nil && !m.Recheck && m.has(it.Last) {
@@ -122,11 +126,13 @@ const aSession = "a session is not a document"
 // unwanted tells why v is not asked for: the scope may have changed since it
 // was found.
 func (m *mirror) unwanted(v *visit) string {
+	known := m.trust.knows(v)
 	if v.meta.Under != "" {
-		if under, err := uri.Parse(v.meta.Under); err == nil {
+		if under, err := uri.Parse(v.meta.Under); err == nil && (known || m.trust.near(under)) {
 			m.scope.admit(under)
 		}
 	}
+	v.meta.Named = v.meta.Named && known
 	switch limit := m.Limits.FileSize; {
 	case m.enough(v.item):
 		return tooMany
@@ -134,7 +140,7 @@ func (m *mirror) unwanted(v *visit) string {
 		return "too large"
 	case v.scheme.Traits.Session:
 		return aSession
-	case v.item.Depth == 0 && (v.meta.From != "" || m.isSeed(v)):
+	case v.item.Depth == 0 && (m.isSeed(v) || v.meta.From != "" && (known || m.scope.knows(v.url))):
 		return ""
 	}
 	why, _ := m.scope.link(v.url, v.item.URL, v.item.Depth, v.meta.Extra-1, v.meta)
