@@ -264,7 +264,25 @@ func dialling(pkg, name string) bool {
 	})
 }
 
-// TestDoorTest: the test above would see a dial. It fails if the table stops
+// TestOneHTTPParser: no package parses HTTP/1 with the standard library, which
+// rejects messages that internal/http1 accepts.
+func TestOneHTTPParser(t *testing.T) {
+	parsers := map[string]bool{
+		"net/http.ReadResponse": true, "net/http.ReadRequest": true, "net/textproto.NewReader": true, "net/http/httputil.NewChunkedReader": true,
+	}
+	for _, f := range files(t) {
+		if slices.Contains(testOnly, f.dir) {
+			continue
+		}
+		eachSelector(t, f, func(pkg, name string) {
+			if parsers[pkg+"."+name] {
+				t.Errorf("%s: %s.%s parses HTTP/1 beside internal/http1", f.name, pkg, name)
+			}
+		})
+	}
+}
+
+// TestDoorTest: TestOneDoor would see a dial. It fails if the table stops
 // matching what the door itself does.
 func TestDoorTest(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "fetch/race.go"))

@@ -19,6 +19,7 @@ var oldReplies = []struct {
 }{
 	{"today's", ok, http.Old{Tolerant: true}, "hello", 200, ""},
 	{"without a head", "<html>hello</html>", http.Old{Accept09: true}, "<html>hello</html>", 0, "HTTP/0.9"},
+	{"blank lines alone", "\r\n\n", http.Old{Accept09: true, Tolerant: true}, "\r\n\n", 0, "HTTP/0.9"},
 	{"without a head, short", "hi", http.Old{Accept09: true}, "hi", 0, "HTTP/0.9"},
 	{"ICY", "ICY 200 OK\r\nicy-name: x\r\n\r\nhello", http.Old{Tolerant: true}, "hello", 200, "version"},
 	{"version in lower case", "http/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", http.Old{Tolerant: true}, "hello", 200, "version"},
