@@ -8,18 +8,18 @@ import (
 	"github.com/anyurl/fetch/internal/http1"
 )
 
-// Old says which deviations from today's HTTP/1.1 are spoken or borne; each
-// that is borne is noted in the Trace. Where any is set, requests go one a
-// connection, over HTTP/1 alone.
+// Old selects deviations from HTTP/1.1. Each deviation that a response has is
+// noted in the Trace. If any field is set, requests use HTTP/1 and one
+// connection each.
 type Old struct {
-	Version10    bool // ask by HTTP/1.0
-	Accept09     bool // take a reply without a head for the object: HTTP/0.9
-	Tolerant     bool // bear heads of old servers that RFC 9112 refuses
-	IgnoreLength bool // the body ends with the connection, whatever its length is said to be
+	Version10    bool // send requests of HTTP/1.0
+	Accept09     bool // accept a reply without a head as the object: HTTP/0.9
+	Tolerant     bool // accept heads of old servers that RFC 9112 rejects
+	IgnoreLength bool // the body ends with the connection, whatever Content-Length says
 	Raw          bool // keep transfer codings
 }
 
-// appendHead appends the head of the request as it goes over the wire.
+// appendHead appends the head of the request.
 func (a *ask) appendHead(b []byte, via *proxyTo, o Old) []byte {
 	b = append(append(b, a.method...), ' ')
 	h := a.header
@@ -46,7 +46,7 @@ func (a *ask) appendHead(b []byte, via *proxyTo, o Old) []byte {
 	return append(b, "\r\n"...)
 }
 
-// sorted is h in the order in which it is sent: User-Agent, then by name.
+// sorted returns h in the order of the request: User-Agent, then by name.
 func sorted(h fetch.Header) fetch.Header {
 	if slices.IsSortedFunc(h, inOrder) {
 		return h
