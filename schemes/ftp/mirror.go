@@ -12,6 +12,6 @@ func below(u uri.URI) (uri.URI, bool) {
 	if i < 0 {
 		return u, false
 	}
-	dir, err := u.WithPath(u.Path()[:i] + "/")
+	dir, err := u.WithPath(strings.TrimSuffix(u.Path()[:i], "/") + "/")
 	return dir, err == nil
 }

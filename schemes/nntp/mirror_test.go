@@ -1,0 +1,44 @@
+package nntp
+
+import (
+	"testing"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri"
+)
+
+// TestBelow checks that the groups of a list lie below its server, and that
+// other URLs stand for themselves.
+func TestBelow(t *testing.T) {
+	for url, want := range map[string]string{
+		"news:comp.*":           "news:",
+		"news://h/comp.*":       "news://h/",
+		"nntp://h/?x":           "nntp://h/",
+		"nntp://h/a,b":          "nntp://h/",
+		"nntp://h/comp.lang.go": "nntp://h/comp.lang.go",
+		"news:a*b@c":            "news:a*b@c", // an article
+	} {
+		u := uri.MustParse(url)
+		if got, ok := mirroring(u.Scheme()).Below(u); !ok || got.String() != want {
+			t.Errorf("%s: got %s, %t, want %s", url, got, ok, want)
+		}
+	}
+}
+
+// TestArticle checks the lasting URL of an entry of a newsgroup.
+func TestArticle(t *testing.T) {
+	for _, c := range []struct{ group, entry, id, want, number string }{
+		{"nntp://h:81/g", "nntp://h:81/g/7", "<a/b@c>", "news://h:81/a%2Fb@c", "nntp://h:81/g/7"},
+		{"news://h/g", "nntp://h/g/7", "<a@c>", "news://h/a@c", "nntp://h/g/7"},
+		{"snews://h/g/", "nntps://h/g/7", "<a@c>", "snews://h/a@c", "nntps://h/g/7"},
+		{"news:g", "nntp://h/g/7", "<a@c>", "", ""}, // which server is not known
+		{"nntp://h/g", "nntp://h/g/7", "", "", ""},
+		{"nntp://h/g", "nntp://h/g/7", "<no-at>", "", ""},
+	} {
+		e := fetch.Entry{URL: uri.MustParse(c.entry), Extra: map[string]string{"message_id": c.id, "number": "7"}}
+		got, number, ok := article(uri.MustParse(c.group), e)
+		if ok != (c.want != "") || ok && (got.String() != c.want || number != c.number) {
+			t.Errorf("%s %s: got %s, %s, %t, want %s, %s", c.group, c.id, got, number, ok, c.want, c.number)
+		}
+	}
+}
