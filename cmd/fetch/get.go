@@ -84,6 +84,9 @@ func (a *app) request(client *fetch.Client, text string) (*fetch.Request, error)
 	if err := errors.Join(condition(req, f.timeCond), f.http.condition(req)); err != nil {
 		return nil, err
 	}
+	if f.include && f.continueAt == "-" {
+		return nil, fetch.Usage.Errorf("-i and -C - exclude each other: the head is no part of the file")
+	}
 	if f.rng != "" {
 		if f.continueAt != "" {
 			return nil, fetch.Usage.Errorf("-r and -C exclude each other")
