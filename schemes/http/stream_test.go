@@ -59,6 +59,10 @@ func streams(confirmed <-chan int) nethttp.HandlerFunc {
 				f.Flush()
 			}
 			control.Flush()
+			confirmed := confirmed
+			if r.Header.Get("Range") != "" {
+				confirmed = nil // Segments gives this request up: it takes no confirmation from the next one
+			}
 			select {
 			case <-confirmed:
 			case <-r.Context().Done():
