@@ -7,7 +7,8 @@ import (
 
 // A Trace listens to one request. Nil functions hear nothing, and a nil Trace
 // is one of nil functions. Calls come from one goroutine at a time for each
-// direction; the slices are valid during the call only.
+// direction; the slices are valid during the call only. Functions must not close
+// the Body of the response; they may end the ctx of the request.
 type Trace struct {
 	Sent  func(p []byte)    // bytes above TLS, before they are written
 	Got   func(p []byte)    // bytes above TLS, as they were read

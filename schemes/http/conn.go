@@ -93,11 +93,15 @@ func (d *driver) sendOld(ctx context.Context, leave string, req *fetch.Request, 
 	if via != nil {
 		key = proxyKey(leave, via, a.origin)
 	}
-	open := func() (*conn, error) { return d.connect(ctx, req, a, via) }
+	open := func() (*conn, error) { return d.connect(ctx, a, via) }
 	err = d.idle.Do(ctx, key, req.Trace, open, func(l *lease) (err error) {
-		r := &reader{Old: d.opts.Old, noBody: a.method == "HEAD", trace: req.Trace, ctx: ctx, conn: l.Session, lease: l}
+		c := l.Session
+		if c.state != nil && !c.used { // new, or from an attempt to speak HTTP/2
+			req.Trace.Reached(fetch.Secured, c)
+		}
+		r := &reader{Old: d.opts.Old, noBody: a.method == "HEAD", trace: req.Trace, ctx: ctx, conn: c, lease: l}
 		x, err = r.exchange(a, via)
-		l.Session.stale = err != nil && r.unanswered(err)
+		c.stale = err != nil && r.unanswered(err)
 		return err
 	})
 	if err != nil {
@@ -117,7 +121,7 @@ func proxyKey(leave string, via *proxyTo, o fetch.Origin) string {
 }
 
 // connect returns a new connection to the server of a, or to a proxy.
-func (d *driver) connect(ctx context.Context, req *fetch.Request, a *ask, via *proxyTo) (*conn, error) {
+func (d *driver) connect(ctx context.Context, a *ask, via *proxyTo) (*conn, error) {
 	dial := dialer{env: d.env, old: true}
 	var raw net.Conn
 	var below *ending
@@ -133,11 +137,7 @@ func (d *driver) connect(ctx context.Context, req *fetch.Request, a *ask, via *p
 	if err != nil {
 		return nil, err
 	}
-	c := newConn(raw, below)
-	if c.state != nil {
-		req.Trace.Reached(fetch.Secured, c)
-	}
-	return c, nil
+	return newConn(raw, below), nil
 }
 
 // exchange sends a and reads as far as the body. After an error the conn is

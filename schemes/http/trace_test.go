@@ -2,8 +2,13 @@ package http_test
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
+	"net"
+	nethttp "net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -141,5 +146,39 @@ func TestPoolByKey(t *testing.T) {
 	}
 	if s.conns != 2 {
 		t.Errorf("%d connections, want 2", s.conns)
+	}
+}
+
+// TestSecured: each new connection with TLS is reported once, also if the
+// server then chooses HTTP/1.1.
+func TestSecured(t *testing.T) {
+	for _, protocols := range [][]string{{"h2", "http/1.1"}, {"http/1.1"}, nil} {
+		server := httptest.NewUnstartedServer(nethttp.HandlerFunc(func(w nethttp.ResponseWriter, _ *nethttp.Request) { io.WriteString(w, "hello") }))
+		server.EnableHTTP2 = len(protocols) == 2
+		server.TLS = &tls.Config{NextProtos: protocols}
+		server.StartTLS()
+		pool := x509.NewCertPool()
+		pool.AddCert(server.Certificate())
+		client := fetch.New(fetch.Options{Policy: fetch.Typed(), TLS: &tls.Config{RootCAs: pool}}, http.Schemes(http.Options{})...)
+		for i, want := range []string{"[1 2 3 4]", "[3 4]"} {
+			var got []fetch.Phase
+			req := ask(server.URL + "/")
+			req.Trace = &fetch.Trace{Mark: func(p fetch.Phase, _ net.Conn) {
+				if p != fetch.Resolved {
+					got = append(got, p)
+				}
+			}}
+			resp, err := client.Do(t.Context(), req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			io.Copy(io.Discard, resp.Body)
+			resp.Body.Close()
+			if sprintf("%v", got) != want {
+				t.Errorf("%v, request %d: got %v, want %s", protocols, i, got, want)
+			}
+		}
+		client.Close()
+		server.Close()
 	}
 }
