@@ -57,22 +57,33 @@ func (h *h2) send(ctx context.Context, leave string, req *fetch.Request, a *ask)
 	}
 	defer asked()
 	x := &exchange{trace: req.Trace}
-	tries := 0
+	tries, last := 0, fetch.Secured
+	var mu sync.Mutex // net/http calls from several goroutines, in any order
+	reached := func(p fetch.Phase) {
+		mu.Lock()
+		defer mu.Unlock()
+		for last < p {
+			last++
+			req.Trace.Reached(last, x.conn)
+		}
+	}
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(info httptrace.GotConnInfo) { // for each that is tried
+			mu.Lock()
+			defer mu.Unlock()
 			if tries++; tries > 1 {
 				req.Trace.Restarted()
 			}
-			x.conn = info.Conn
+			x.conn, last = info.Conn, fetch.Secured
 			if !info.Reused {
 				req.Trace.Reached(fetch.Secured, info.Conn)
 			}
 		},
 		WroteRequest: func(httptrace.WroteRequestInfo) {
-			req.Trace.Reached(fetch.Asked, x.conn)
+			reached(fetch.Asked)
 			asked()
 		},
-		GotFirstResponseByte: func() { req.Trace.Reached(fetch.Answered, x.conn) },
+		GotFirstResponseByte: func() { reached(fetch.Answered) },
 	})
 	r, err := a.direct(ctx)
 	if err != nil {
