@@ -220,7 +220,7 @@ func originOf(u uri.URI, s *Scheme) Origin {
 // that the caller set is for the first origin alone, and none is shown.
 func SecretHeader(name string) bool {
 	name = strings.ToLower(name)
-	for _, word := range []string{"auth", "cookie", "token", "secret", "key", "session", "password", "credential", "signature"} {
+	for _, word := range []string{"auth", "cookie", "token", "secret", "key", "session", "password", "credential", "signature", "csrf", "xsrf"} {
 		if strings.Contains(name, word) {
 			return true
 		}

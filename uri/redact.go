@@ -126,14 +126,17 @@ func isSecret(name string) bool {
 		name = plain
 	}
 	name = strings.ToLower(name)
-	for _, part := range []string{"token", "secret", "passw", "passphrase", "pwd", "signature", "credential", "session", "sessid"} {
+	if name == "code" { // of OAuth; names such as "zip_code" hold no secret
+		return true
+	}
+	for _, part := range []string{"token", "secret", "csrf", "xsrf", "passw", "passphrase", "pwd", "signature", "credential", "session", "sessid"} {
 		if strings.Contains(name, part) {
 			return true
 		}
 	}
 	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return !('a' <= r && r <= 'z' || '0' <= r && r <= '9') }) {
 		switch word {
-		case "sig", "pass", "auth", "oauth", "authorization", "jwt":
+		case "sig", "sas", "pass", "auth", "oauth", "authorization", "jwt":
 			return true
 		}
 		if strings.HasSuffix(word, "key") {

@@ -316,9 +316,9 @@ func protocolList(list string, start, known []string) ([]string, error) {
 		if name == "all" {
 			names = known
 		} else if name == "" {
-			return nil, fetch.Usage.Errorf("no scheme in %q", list)
+			return nil, fetch.Usage.Errorf("no scheme in %q", withoutLogin(list))
 		} else if _, reserved := fetch.ReservedScheme(name); !reserved && !slices.Contains(known, name) {
-			return nil, fetch.Usage.Errorf("no scheme %s that could be allowed or not", name)
+			return nil, fetch.Usage.Errorf("no scheme %s that could be allowed or not", withoutLogin(name))
 		}
 		switch {
 		case item[0] == '-':

@@ -30,7 +30,7 @@ func (a *app) help(root *cobra.Command) *cobra.Command {
 			}
 			c, _, err := root.Find(args)
 			if err != nil || c == root {
-				return fetch.Usage.Errorf("neither a command nor a scheme: %q", args[0])
+				return fetch.Usage.Errorf("neither a command nor a scheme: %q", withoutLogin(args[0]))
 			}
 			return c.Help()
 		},

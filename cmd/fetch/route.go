@@ -84,7 +84,7 @@ func (d detour) apply(t fetch.Target) fetch.Target {
 
 // parseResolve reads HOST:PORT:ADDRESS[,ADDRESS...]; the first address counts.
 func parseResolve(text string) (detour, error) {
-	bad := fetch.Usage.Errorf("--resolve %q is not HOST:PORT:ADDRESS", text)
+	bad := fetch.Usage.Errorf("--resolve %q is not HOST:PORT:ADDRESS", withoutLogin(text))
 	host, rest := cutHost(text)
 	port, addrs, ok := strings.Cut(rest, ":")
 	addr, _, _ := strings.Cut(addrs, ",")
@@ -111,7 +111,7 @@ func parseConnectTo(text string) (detour, error) {
 	d.to, rest = cutHost(rest)
 	d.at, err2 = optionalPort(rest)
 	if !ok || err1 != nil || err2 != nil {
-		return d, fetch.Usage.Errorf("--connect-to %q is not HOST1:PORT1:HOST2:PORT2", text)
+		return d, fetch.Usage.Errorf("--connect-to %q is not HOST1:PORT1:HOST2:PORT2", withoutLogin(text))
 	}
 	return d, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/anyurl/fetch/internal/tty"
 	"github.com/anyurl/fetch/uri"
@@ -13,6 +14,15 @@ import (
 // plain returns a line for a terminal or a log: without secrets, and without
 // bytes that act on a terminal.
 func plain(line string) string { return tty.Escape(uri.Redact(line)) }
+
+// withoutLogin returns the text of an option for an error. Text before an at
+// sign is masked, because it may be a login where none is expected.
+func withoutLogin(text string) string {
+	if n := strings.LastIndexByte(text, '@'); n >= 0 {
+		return "***" + text[n:]
+	}
+	return text
+}
 
 // show writes text that a server may have chosen: on a terminal without what
 // would act on it.

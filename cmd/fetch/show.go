@@ -106,11 +106,27 @@ func (a *app) sayHead(client *fetch.Client, resp *fetch.Response) {
 	if len(resp.Head) == 0 && client.Scheme(resp.URL.Scheme()).Traits.Converses {
 		return
 	}
+	secret := false
 	for line := range strings.Lines(string(head(resp))) {
-		line = strings.TrimRight(line, "\r\n")
-		if name, _, ok := strings.Cut(line, ":"); ok && strings.EqualFold(name, "Set-Cookie") {
-			line = name + ": ***"
-		}
+		line, secret = maskedField(strings.TrimRight(line, "\r\n"), secret)
 		fmt.Fprintf(a.stderr, "< %s\n", plain(line))
 	}
+}
+
+// maskedField masks the value of a secret field of a response, and reports
+// whether line holds one. A line that begins with a blank continues the field
+// before it, and folded is true if that one is secret. Challenges such as
+// WWW-Authenticate hold no secret.
+func maskedField(line string, folded bool) (masked string, secret bool) {
+	if line != "" && (line[0] == ' ' || line[0] == '\t') {
+		if folded {
+			line = " ***"
+		}
+		return line, folded
+	}
+	name, _, ok := strings.Cut(line, ":")
+	if name = strings.TrimRight(name, " \t"); !ok || strings.Contains(name, " ") || !fetch.SecretHeader(name) || strings.HasSuffix(strings.ToLower(name), "-authenticate") {
+		return line, false
+	}
+	return name + ": ***", true
 }

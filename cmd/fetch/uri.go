@@ -17,7 +17,7 @@ func (a *app) uri() *cobra.Command {
 		Short: "Parse, resolve, normalize, compare and find URIs (RFC 3986)",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return fetch.Usage.Errorf("no command of fetch uri: %q", args[0])
+				return fetch.Usage.Errorf("no command of fetch uri: %q", withoutLogin(args[0]))
 			}
 			if !batch {
 				return cmd.Help()

@@ -7,6 +7,9 @@ import (
 // plan tells the commands for req. LOGOUT comes when the session has been
 // idle.
 func (o Options) plan(req *fetch.Request, implicit bool) ([]fetch.Step, error) {
+	if req.URL.Host() == "" { // else a mistyped login would be shown as a mailbox
+		return nil, fetch.BadURL.Errorf("no host")
+	}
 	l, err := locate(req.URL)
 	if err != nil {
 		return nil, err

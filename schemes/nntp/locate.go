@@ -49,7 +49,10 @@ func locate(u uri.URI) (locator, error) {
 	}
 	if whole, err := uri.Unescape(text); err != nil {
 		return locator{}, fetch.BadURL.With(err)
-	} else if strings.Contains(whole, "@") {
+	} else if user, _, ok := strings.Cut(whole, "@"); ok {
+		if strings.HasPrefix(u.Scheme(), "nntp") && !u.HasAuthority() && strings.Contains(user, ":") {
+			return locator{}, fetch.BadURL.Errorf("login without //: write nntp://USER:PASSWORD@HOST/")
+		}
 		id, err := parseID(whole)
 		return locator{kind: byID, id: id}, err
 	}

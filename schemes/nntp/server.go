@@ -34,7 +34,7 @@ func (o Options) server(implicit bool) (place, error) {
 	}
 	u, err := uri.Parse(text)
 	if err != nil {
-		return place{}, fetch.Usage.Errorf("news server %q: %w", o.Server, err)
+		return place{}, fetch.Usage.Errorf("news server: %w", err)
 	}
 	switch u.Scheme() {
 	case "news", "nntp":

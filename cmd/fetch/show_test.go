@@ -1,0 +1,33 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestMaskedField: -v masks fields of a response that may hold a secret, with
+// the lines that continue them.
+func TestMaskedField(t *testing.T) {
+	for _, c := range []struct{ name, in, want string }{
+		{"no secret", "Content-Type: text/html", "Content-Type: text/html"},
+		{"status line", "HTTP/1.1 200 Authorized: yes", "HTTP/1.1 200 Authorized: yes"},
+		{"cookie", "Set-Cookie: a=b", "Set-Cookie: ***"},
+		{"token", "x-auth-token: a", "x-auth-token: ***"},
+		{"proof", "Authentication-Info: rspauth=a", "Authentication-Info: ***"},
+		{"CSRF", "X-CSRF: a", "X-CSRF: ***"},
+		{"blank before the colon", "Set-Cookie : a=b", "Set-Cookie: ***"},
+		{"challenge", "WWW-Authenticate: Basic realm=a", "WWW-Authenticate: Basic realm=a"},
+		{"challenge of a proxy", "Proxy-Authenticate: Basic", "Proxy-Authenticate: Basic"},
+		{"folded", "Set-Cookie: a\n b\n\tc\nX: d\n e", "Set-Cookie: ***\n ***\n ***\nX: d\n e"},
+	} {
+		var got []string
+		secret := false
+		for line := range strings.SplitSeq(c.in, "\n") {
+			line, secret = maskedField(line, secret)
+			got = append(got, line)
+		}
+		if text := strings.Join(got, "\n"); text != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, text, c.want)
+		}
+	}
+}
