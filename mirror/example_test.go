@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/schemes"
 	"github.com/anyurl/fetch/uri"
@@ -56,7 +55,7 @@ func Example() {
 		}
 		fmt.Printf("run %d: %d new, %d unchanged, %d failed\n", did.Run, did.New, did.Same, did.Failed)
 	}
-	for line, err := range mirror.Dump(ctx, o.Dir, frontier.Dead) {
+	for line, err := range mirror.Dump(ctx, o.Dir, mirror.Dead) {
 		fmt.Println(line.State, uri.MustParse(line.URL).Path(), err)
 	}
 	for finding, err := range mirror.Verify(ctx, o.Dir) {

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/archive"
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
@@ -20,40 +20,43 @@ const (
 	batchAge   = 100 * time.Millisecond
 )
 
+// lease is how long a dead worker keeps a host from the others.
+const lease = time.Minute
+
 // host is a lease at work. It belongs to the goroutine of work; the lease, while
-// a trip is under way, to that.
+// a batch is under way, to that.
 type host struct {
-	m     *mirror
+	c     *crawl
 	lease *frontier.Lease
 	queue []frontier.Item
 	todo  chan frontier.Item
 	done  chan *visit
 
 	under  int // visits that have not come back
-	batch  []*visit
+	visits []*visit
 	bytes  int64
-	old    bool  // the batch has waited long enough
-	trip   *trip // nil: none is under way
-	dry    bool  // the frontier had nothing more, and nothing was committed since
-	paused bool  // nothing more is asked of the host under this lease
+	old    bool   // the visits have waited long enough
+	batch  *batch // nil: none is under way
+	dry    bool   // the frontier had nothing more, and nothing was committed since
+	paused bool   // nothing more is asked of the host under this lease
 }
 
 // host works off one lease: its items go to as many visitors as the host may be
 // asked at a time, and what they brought is committed in batches.
-func (m *mirror) host(ctx context.Context, l *frontier.Lease) error {
+func (c *crawl) host(ctx context.Context, l *frontier.Lease) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	h := &host{m: m, lease: l, queue: l.Items, todo: make(chan frontier.Item), done: make(chan *visit, batchSize)}
+	h := &host{c: c, lease: l, queue: l.Items, todo: make(chan frontier.Item), done: make(chan *visit, batchSize)}
 	visits, stop := context.WithCancel(ctx)
 	var workers sync.WaitGroup
-	for range m.connections(l.Host) {
+	for range c.connections(l.Host) {
 		workers.Go(func() {
 			for it := range h.todo {
-				h.done <- m.visit(visits, it)
+				h.done <- c.visit(visits, it)
 			}
 		})
 	}
-	workers.Go(func() { m.hold(visits, *l, cancel) })
+	workers.Go(func() { c.keep(visits, *l, cancel) })
 	err := h.work(ctx)
 	if err != nil {
 		err = h.end(ctx, err)
@@ -69,11 +72,11 @@ func (m *mirror) host(ctx context.Context, l *frontier.Lease) error {
 	if errors.Is(err, frontier.ErrFenced) {
 		return nil // whoever has the host now visits what is left
 	}
-	return also(err, m.front.Release(context.WithoutCancel(ctx), l, time.Time{}))
+	return archive.Join(err, c.queue.Release(context.WithoutCancel(ctx), l, time.Time{}))
 }
 
-// hold keeps the lease while its host is worked on, however long a commit takes.
-func (m *mirror) hold(ctx context.Context, l frontier.Lease, cancel context.CancelCauseFunc) {
+// keep extends the lease while its host is worked on, however long a commit takes.
+func (c *crawl) keep(ctx context.Context, l frontier.Lease, cancel context.CancelCauseFunc) {
 	every := time.NewTicker(lease / 3)
 	defer every.Stop()
 	for {
@@ -81,7 +84,7 @@ func (m *mirror) hold(ctx context.Context, l frontier.Lease, cancel context.Canc
 		case <-ctx.Done():
 			return
 		case <-every.C:
-			if err := m.front.Extend(ctx, &l, lease); err != nil && ctx.Err() == nil {
+			if err := c.queue.Extend(ctx, &l, lease); err != nil && ctx.Err() == nil {
 				cancel(err)
 				return
 			}
@@ -89,11 +92,11 @@ func (m *mirror) hold(ctx context.Context, l frontier.Lease, cancel context.Canc
 	}
 }
 
-// connections is how many a host is asked over at a time.
-func (m *mirror) connections(host string) int {
+// connections returns how many connections a host gets at a time.
+func (c *crawl) connections(host string) int {
 	switch {
-	case m.PerHost > 0:
-		return m.PerHost
+	case c.o.PerHost > 0:
+		return c.o.PerHost
 	case Near(host):
 		return 2
 	}
@@ -114,8 +117,8 @@ func (h *host) work(ctx context.Context) error {
 	flush := time.NewTimer(batchAge)
 	defer flush.Stop()
 	for {
-		h.depart(ctx)
-		if h.trip == nil && h.idle() && len(h.batch) == 0 {
+		h.startBatch(ctx)
+		if h.batch == nil && h.idle() && len(h.visits) == 0 {
 			return nil
 		}
 		todo, done, next := h.todo, h.done, frontier.Item{}
@@ -124,7 +127,7 @@ func (h *host) work(ctx context.Context) error {
 		} else {
 			todo = nil
 		}
-		if h.full() { // until the trip is back
+		if h.full() { // until the batch has ended
 			done = nil
 		}
 		select {
@@ -133,11 +136,11 @@ func (h *host) work(ctx context.Context) error {
 			h.under++
 		case v := <-done:
 			h.under--
-			if err := h.take(ctx, v, flush); err != nil {
+			if err := h.collect(ctx, v, flush); err != nil {
 				return err
 			}
-		case <-h.trip.back():
-			if err := h.arrive(); err != nil {
+		case <-h.batch.done():
+			if err := h.endBatch(); err != nil {
 				return err
 			}
 		case <-flush.C:
@@ -151,10 +154,10 @@ func (h *host) work(ctx context.Context) error {
 // idle reports whether nothing is left to be visited that is known here.
 func (h *host) idle() bool { return len(h.queue) == 0 && h.under == 0 }
 
-func (h *host) full() bool { return len(h.batch) >= batchSize || h.bytes >= batchBytes }
+func (h *host) full() bool { return len(h.visits) >= batchSize || h.bytes >= batchBytes }
 
-// take puts a visit into the batch.
-func (h *host) take(ctx context.Context, v *visit, flush *time.Timer) error {
+// collect keeps a visit for the next batch.
+func (h *host) collect(ctx context.Context, v *visit, flush *time.Timer) error {
 	switch {
 	case v == nil:
 		return context.Cause(ctx)
@@ -162,7 +165,7 @@ func (h *host) take(ctx context.Context, v *visit, flush *time.Timer) error {
 		v.free()
 		return v.err
 	}
-	why, err := h.m.admit(v)
+	why, err := h.c.tally.admit(v)
 	if err != nil {
 		v.free()
 		return err
@@ -171,8 +174,8 @@ func (h *host) take(ctx context.Context, v *visit, flush *time.Timer) error {
 		v.free()
 		v.out(why)
 	}
-	if until := h.m.pause(v); !until.IsZero() {
-		if err := h.m.front.BlockHost(ctx, h.lease.Host, until); err != nil {
+	if until := h.c.silences.pause(v); !until.IsZero() {
+		if err := h.c.queue.BlockHost(ctx, h.lease.Host, until); err != nil {
 			v.free()
 			return err
 		}
@@ -181,34 +184,67 @@ func (h *host) take(ctx context.Context, v *visit, flush *time.Timer) error {
 			v.retry = until.Add(time.Second) // others first: it may be this one alone
 		}
 	}
-	if len(h.batch) == 0 {
+	if len(h.visits) == 0 {
 		flush.Reset(batchAge)
 		h.old = false
 	}
-	h.batch = append(h.batch, v)
+	h.visits = append(h.visits, v)
 	h.bytes += v.size
 	return nil
 }
 
 // end commits what was brought before the run has to end, by cause.
 func (h *host) end(ctx context.Context, cause error) error {
-	if h.trip != nil {
-		<-h.trip.back()
-		cause = also(cause, h.arrive())
+	if h.batch != nil {
+		<-h.batch.done()
+		cause = archive.Join(cause, h.endBatch())
 	}
-	t := h.load()
-	t.commit(ctx)
-	return also(cause, t.err)
+	b := h.newBatch()
+	b.commit(ctx)
+	return archive.Join(cause, b.err)
 }
 
-// also is both errors. One of the same class as err says nothing more: a disk
-// that is full is full for all.
-func also(err, more error) error {
-	switch {
-	case err == nil:
-		return more
-	case more == nil, fetch.FaultOf(err) == fetch.FaultOf(fault(more)):
-		return err
+// newBatch takes the visits of h.
+func (h *host) newBatch() *batch {
+	b := &batch{c: h.c, lease: h.lease, visits: h.visits, ended: make(chan struct{})}
+	h.visits, h.bytes, h.old = nil, 0, false
+	return b
+}
+
+// startBatch begins a batch where there is a reason: visits that are many, old
+// or the last, or a queue that runs low.
+func (h *host) startBatch(ctx context.Context) {
+	if h.batch != nil || ctx.Err() != nil {
+		return
 	}
-	return errors.Join(err, more)
+	due := len(h.visits) > 0 && (h.full() || h.old || h.idle())
+	hungry := len(h.queue) <= atOnce/2 && !h.paused
+	if !due && (!hungry || h.dry) {
+		return
+	}
+	b := &batch{c: h.c, lease: h.lease, ended: make(chan struct{})}
+	if due {
+		b = h.newBatch()
+	}
+	if hungry {
+		b.want = atOnce - len(h.queue)
+	}
+	h.batch = b
+	go b.run(ctx)
+}
+
+// endBatch takes the items of the batch that has ended.
+func (h *host) endBatch() error {
+	b := h.batch
+	h.batch = nil
+	switch {
+	case b.want > 0:
+		h.dry = len(b.more) == 0
+	case len(b.visits) > 0:
+		h.dry = false
+	}
+	if !h.paused {
+		h.queue = append(h.queue, b.more...)
+	}
+	return b.err
 }

@@ -32,6 +32,7 @@ type meta struct {
 	Ways  *ways      `json:"ways,omitempty"`  // the symbolic links on the way to it
 }
 
+// metaOf reads the meta of an item.
 func metaOf(it frontier.Item) (m meta) {
 	if json.Unmarshal(it.Meta, &m) != nil { // it is another version's: nothing depends on it
 		return meta{}
@@ -42,6 +43,12 @@ func metaOf(it frontier.Item) (m meta) {
 func (m meta) text() []byte {
 	text, _ := json.Marshal(m) // of plain fields, which cannot fail
 	return text
+}
+
+// ways are the symbolic links on the way to a file.
+type ways struct {
+	At   string   `json:"at"`   // the path of the last one
+	Real []string `json:"real"` // the folders that they led from, and at the end where the last one leads
 }
 
 // metas remembers the newest meta: what one page leads to has the same, mostly.
@@ -62,12 +69,6 @@ func (m *metas) of(it frontier.Item) meta {
 	return s.meta
 }
 
-// canonical is the form of u by which it is one with others: normalised,
-// without a fragment, and without userinfo, which is nobody's business.
-func canonical(u uri.URI) string {
-	return u.WithoutUserinfo().WithoutFragment().Normalize(uri.ByScheme).Unredacted()
-}
-
 // hostOf names whose lease u needs: the host whatever the scheme and the port,
 // as one machine serves them all.
 func hostOf(u uri.URI) string {
@@ -85,67 +86,15 @@ func newItem(u uri.URI, text string, via frontier.Item, meta []byte) frontier.It
 	}
 }
 
-// seed makes the item of a URL that a person typed, whose credential counts
-// for all of its origin.
-func (m *mirror) seed(u uri.URI) frontier.Item {
-	it := newItem(u, canonical(u), frontier.Item{Depth: -1}, meta{}.text())
-	m.trust.admit(u, it.Key)
-	c, err := m.Client.Credential(u)
-	if err != nil || c == nil {
-		return it
-	}
-	if origin, ok := originOf(u); ok {
-		m.auth[origin] = c
-	}
-	return it
-}
-
 func originOf(u uri.URI) (fetch.Origin, bool) {
 	port, _ := uri.DefaultPort(u.Scheme())
 	t, err := fetch.TargetOf(u, port)
 	return t.Origin(), err == nil && t.Host != ""
 }
 
-// request asks for what v names.
-func (m *mirror) request(v *visit) *fetch.Request {
-	req := &fetch.Request{URL: v.url, NoFollow: true, ErrorBody: true}
-	if v.sited {
-		req.Auth = m.auth[v.origin]
-	}
-	req.From = m.trust.source(v)
-	// A mailbox that a person typed with a password is meant with its
-	// messages: our own driver made their URLs.
-	if req.From != nil && req.Auth != nil && v.scheme.Traits.Mailbox {
-		if page, _ := originOf(req.From.URL); page == v.origin {
-			req.From = nil
-		}
-	}
-	if last := v.item.Last; last != nil && m.has(last) && !isListing(v.scheme, last.Kind == fetch.Menu.String(), last.Media) {
-		req.IfNot = last.Validator
-	}
-	return req
-}
-
-// isListing reports whether an object of s is read line by line; what it leads to
-// can only be told from its server's answer. Sitemaps are read as documents. The
-// description of a WAIS database lists that alone, an index, which leads nowhere
-// without words; and what is malformed is no less worth keeping.
-func isListing(s fetch.Scheme, menu bool, media string) bool {
-	media = mediaOf(media)
-	return menu && !(s.Traits.Web && media != "text/html") && media != "application/x-wais-source"
-}
-
-// schemeOf returns the data of the scheme of u.
-func (m *mirror) schemeOf(u uri.URI) fetch.Scheme { return m.Client.Scheme(u.Scheme()) }
-
-// lasting reports whether u, a URL of s, names an object that never changes.
-func lasting(s fetch.Scheme, u uri.URI) bool { return s.Mirror.Lasting != nil && s.Mirror.Lasting(u) }
-
-// isGroup reports whether u, a URL of s, can name a newsgroup: news:comp.lang.c.
-func isGroup(s fetch.Scheme, u uri.URI) bool { return s.Mirror.Article != nil && !lasting(s, u) }
-
-// mirrored reports whether a mirror can retrieve objects of s. A session is no
-// object, and an alias is mirrored as the object that it names.
-func mirrored(s fetch.Scheme) bool {
-	return s.Open != nil && !s.Traits.Session && !s.Mirror.Alias
+// foundAt returns the listing or the page that led to it, and the time that the
+// listing gave it.
+func foundAt(it frontier.Item) (from string, t time.Time) {
+	m := metaOf(it)
+	return m.From, m.Time
 }

@@ -14,48 +14,49 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// records are those of v, the main one first: none where nothing was heard.
+// records returns the records of v, the main one first. There are none if nothing
+// was recorded of the exchange.
 // Twin is an earlier capture of the same bytes, or nil.
-func (m *mirror) records(v *visit, twin *frontier.Capture) ([]*warc.Record, error) {
-	c := m.captureOf(v)
+func (c *crawl) records(v *visit, twin *frontier.Capture) ([]*warc.Record, error) {
+	of := captureOf(v)
 	switch {
 	case v.state == frontier.Pending && !v.parked, v.state == frontier.Excluded && !v.redirects(), v.err != nil && !v.asked:
 		return nil, nil
-	case v.err != nil && !(v.refused && v.heard.how == fetch.RecordWire):
-		return []*warc.Record{c.Failure(v.err)}, nil
-	case v.heard == nil, v.same && v.heard.how != fetch.RecordWire:
-		return m.asItWas(c, v, twin), nil
-	case v.heard.how == fetch.RecordWire:
-		return exchange(c, v, twin)
+	case v.err != nil && !(v.refused && v.recorder.how == fetch.RecordWire):
+		return []*warc.Record{of.Failure(v.err)}, nil
+	case v.recorder == nil, v.same && v.recorder.how != fetch.RecordWire:
+		return c.asItWas(of, v, twin), nil
+	case v.recorder.how == fetch.RecordWire:
+		return exchange(of, v, twin)
 	case twin != nil:
-		return m.beside(c, v, c.Revisit(reference(twin), twin.Proof, nil)), nil
+		return c.beside(of, v, of.Revisit(reference(twin), twin.Proof, nil)), nil
 	}
-	body, err := v.body.read()
+	body, err := v.body.Reader()
 	if err != nil {
 		return nil, err
 	}
-	return m.beside(c, v, c.Resource(resourceMedia(v), body)), nil
+	return c.beside(of, v, of.Resource(resourceMedia(v), body)), nil
 }
 
 // asItWas is a record only where that is wanted: no protocol but http has an
 // answer to repeat.
-func (m *mirror) asItWas(c *warc.Capture, v *visit, first *frontier.Capture) []*warc.Record {
-	if !m.WARC.Unchanged || first == nil {
+func (c *crawl) asItWas(of *warc.Capture, v *visit, first *frontier.Capture) []*warc.Record {
+	if !c.o.WARC.Unchanged || first == nil {
 		return nil
 	}
-	return []*warc.Record{c.Unmodified(reference(first), first.Proof, nil)}
+	return []*warc.Record{of.Unmodified(reference(first), first.Proof, nil)}
 }
 
 // beside adds the conversation to the record of what it brought.
-func (m *mirror) beside(c *warc.Capture, v *visit, first *warc.Record) []*warc.Record {
+func (c *crawl) beside(of *warc.Capture, v *visit, first *warc.Record) []*warc.Record {
 	var block bytes.Buffer
 	kind := "text/x-" + cmp.Or(v.scheme.Mirror.Talk, v.scheme.Name) + "-conversation"
-	if v.heard.talk.Len() > 0 {
-		block.Write(v.heard.talk.Bytes())
+	if v.recorder.talk.Len() > 0 {
+		block.Write(v.recorder.talk.Bytes())
 	} else {
 		kind = warc.FieldsMedia
 		var fields fetch.Header
-		if steps, err := m.Client.Plan(&fetch.Request{URL: v.url}); err == nil {
+		if steps, err := c.o.Client.Plan(&fetch.Request{URL: v.url}); err == nil {
 			for _, s := range steps {
 				fields = append(fields, fetch.Field{Name: "plan", Value: s.String()})
 			}
@@ -65,10 +66,10 @@ func (m *mirror) beside(c *warc.Capture, v *visit, first *warc.Record) []*warc.R
 	}
 	records := []*warc.Record{first}
 	if block.Len() > 0 {
-		records = append(records, c.Metadata(kind, bytes.NewReader(block.Bytes())))
+		records = append(records, of.Metadata(kind, bytes.NewReader(block.Bytes())))
 	}
 	if at, err := uri.Parse(v.meta.Name); err == nil { // what a group calls an article
-		number := *c
+		number := *of
 		number.URL = at
 		records = append(records, number.Metadata(warc.FieldsMedia, warc.FieldList(append(origin(v), fetch.Field{Name: "article", Value: v.item.URL}))))
 	}
@@ -83,7 +84,7 @@ func origin(v *visit) (fields fetch.Header) {
 	return fields
 }
 
-// resourceMedia is the media type of an object, guessed where the protocol has
+// resourceMedia returns the media type of an object, guessed where the protocol has
 // none.
 func resourceMedia(v *visit) string {
 	if v.resp.Media != "" {
@@ -92,38 +93,38 @@ func resourceMedia(v *visit) string {
 	return cmp.Or(media.ByName(v.url.Path()), "application/octet-stream")
 }
 
-// exchange is a response and its request, of which the bytes were heard.
-func exchange(c *warc.Capture, v *visit, twin *frontier.Capture) ([]*warc.Record, error) {
-	if v.heard.got.size == 0 { // it came from no network: there is nothing to record
+// exchange returns the records of a response and its request, byte for byte.
+func exchange(of *warc.Capture, v *visit, twin *frontier.Capture) ([]*warc.Record, error) {
+	if v.recorder.got.Size() == 0 { // it came from no network: there is nothing to record
 		return nil, nil
 	}
-	sent, err := v.heard.sent.read()
+	sent, err := v.recorder.sent.Reader()
 	if err != nil {
 		return nil, err
 	}
-	got, err := v.heard.got.read()
+	got, err := v.recorder.got.Reader()
 	if err != nil {
 		return nil, err
 	}
-	answer := c.Response(got)
+	answer := of.Response(got)
 	if v.err == nil && twin != nil {
 		head, err := warc.HTTPHead(got)
 		if err != nil {
 			return nil, err
 		}
-		answer = c.Revisit(reference(twin), twin.Proof, bytes.NewReader(head))
+		answer = of.Revisit(reference(twin), twin.Proof, bytes.NewReader(head))
 		if v.same {
-			answer = c.Unmodified(reference(twin), twin.Proof, bytes.NewReader(head))
+			answer = of.Unmodified(reference(twin), twin.Proof, bytes.NewReader(head))
 		}
 	}
 	request, err := withoutSecrets(sent)
 	if err != nil {
 		return nil, err
 	}
-	return []*warc.Record{answer, c.Request(bytes.NewReader(request))}, nil
+	return []*warc.Record{answer, of.Request(bytes.NewReader(request))}, nil
 }
 
-// withoutSecrets is a request with the values of secret fields masked: archives
+// withoutSecrets returns a request with the values of secret fields masked: archives
 // are passed on, logins and cookies are not.
 func withoutSecrets(sent io.Reader) ([]byte, error) {
 	text, err := io.ReadAll(sent) // ours: a URL and our fields, which are bounded
@@ -142,8 +143,8 @@ func reference(c *frontier.Capture) warc.Reference {
 	return warc.Reference{ID: c.ID, URL: u, Date: c.Time}
 }
 
-// captureOf is what the records of v have in common.
-func (m *mirror) captureOf(v *visit) *warc.Capture {
+// captureOf returns what the records of v have in common.
+func captureOf(v *visit) *warc.Capture {
 	c := &warc.Capture{URL: v.url, Date: v.at}
 	if v.resp == nil {
 		return c

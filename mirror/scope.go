@@ -3,7 +3,6 @@ package mirror
 import (
 	"fmt"
 	"hash/maphash"
-	"mime"
 	"net/netip"
 	"path"
 	"regexp"
@@ -12,6 +11,8 @@ import (
 	"sync"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/archive"
+	"github.com/anyurl/fetch/internal/media"
 	"github.com/anyurl/fetch/uri"
 	"golang.org/x/net/publicsuffix"
 )
@@ -64,9 +65,9 @@ const (
 	outOfScope     = "out of scope"
 )
 
-// judge decides by a Scope.
-type judge struct {
-	Scope
+// boundary decides by a Scope what belongs to a mirror.
+type boundary struct {
+	rules  Scope
 	scheme func(name string) fetch.Scheme // data of schemes
 
 	mu       sync.Mutex
@@ -78,41 +79,41 @@ type judge struct {
 	seed     maphash.Seed
 }
 
-func newJudge(s Scope, scheme func(string) fetch.Scheme, seeds []uri.URI) *judge {
-	j := &judge{Scope: s, scheme: scheme, hosts: map[string]bool{}, domains: map[string]bool{}, variants: map[string]map[uint64]struct{}{}, seed: maphash.MakeSeed()}
+func newBoundary(s Scope, scheme func(string) fetch.Scheme, seeds []uri.URI) *boundary {
+	b := &boundary{rules: s, scheme: scheme, hosts: map[string]bool{}, domains: map[string]bool{}, variants: map[string]map[uint64]struct{}{}, seed: maphash.MakeSeed()}
 	for _, u := range seeds {
-		j.admit(u)
+		b.admit(u)
 	}
-	return j
+	return b
 }
 
 // admit makes u one of the seeds.
-func (j *judge) admit(u uri.URI) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if p := j.prefixOf(u); !slices.Contains(j.prefixes, p) {
-		j.prefixes = append(j.prefixes, p)
+func (b *boundary) admit(u uri.URI) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if p := b.prefixOf(u); !slices.Contains(b.prefixes, p) {
+		b.prefixes = append(b.prefixes, p)
 	}
-	j.hosts[hostOf(u)] = true
-	j.domains[domainOf(u)] = true
+	b.hosts[hostOf(u)] = true
+	b.domains[domainOf(u)] = true
 }
 
 // knows reports whether u is of a site that belongs to the mirror.
-func (j *judge) knows(u uri.URI) bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.Reach == Any || j.hosts[hostOf(u)] || j.Reach == Domain && j.domains[domainOf(u)]
+func (b *boundary) knows(u uri.URI) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.rules.Reach == Any || b.hosts[hostOf(u)] || b.rules.Reach == Domain && b.domains[domainOf(u)]
 }
 
 // prefixOf returns the text that the URLs of all objects below u begin with.
-func (j *judge) prefixOf(u uri.URI) string {
-	s := j.scheme(u.Scheme())
+func (b *boundary) prefixOf(u uri.URI) string {
+	s := b.scheme(u.Scheme())
 	if s.Mirror.Below != nil {
 		if below, ok := s.Mirror.Below(u); ok {
-			return canonical(below.WithoutQuery())
+			return archive.Canonical(below.WithoutQuery())
 		}
 	}
-	text := place(s, canonical(u.WithoutQuery()))
+	text := place(s, archive.Canonical(u.WithoutQuery()))
 	return text[:strings.LastIndexByte(text, '/')+1]
 }
 
@@ -146,62 +147,62 @@ func domainOf(u uri.URI) string {
 // Plain is the canonical form of u, depth its distance from a seed, extra the
 // hops out of reach on the way to it, and mt what is known of it. Off is extra
 // with this hop.
-func (j *judge) link(u uri.URI, plain string, depth, extra int, mt meta) (why string, off int) {
+func (b *boundary) link(u uri.URI, plain string, depth, extra int, mt meta) (why string, off int) {
 	text := u.Unredacted()
 	switch {
-	case j.deeper(depth) && !(mt.Part && j.Requisites):
+	case b.deeper(depth) && !(mt.Part && b.rules.Requisites):
 		return "too many links from a seed", 0
 	case len(text) > maxURL:
 		return "the URL is too long", 0
-	case !j.scheme(u.Scheme()).Mirror.Repeats && repeats(u):
+	case !b.scheme(u.Scheme()).Mirror.Repeats && repeats(u):
 		return repeating, 0
 	}
-	for _, e := range j.Exclude {
+	for _, e := range b.rules.Exclude {
 		if e.MatchString(text) {
 			return "excluded", 0
 		}
 	}
-	if !mt.Named && !j.within(u, plain) {
-		if !mt.Part || !j.Requisites || extra >= maxExtra {
+	if !mt.Named && !b.within(u, plain) {
+		if !mt.Part || !b.rules.Requisites || extra >= maxExtra {
 			return outOfScope, 0
 		}
 		off = extra + 1
 	}
-	if j.tooMany(u) {
+	if b.tooMany(u) {
 		return tooManyQueries, 0
 	}
 	return "", off
 }
 
 // deeper reports whether depth is more links from a seed than are followed.
-func (j *judge) deeper(depth int) bool { return j.Depth != 0 && depth > max(j.Depth, 0) }
+func (b *boundary) deeper(depth int) bool { return b.rules.Depth != 0 && depth > max(b.rules.Depth, 0) }
 
-func (j *judge) within(u uri.URI, text string) bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	s := j.scheme(u.Scheme())
+func (b *boundary) within(u uri.URI, text string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.scheme(u.Scheme())
 	if s.Mirror.Article != nil && lasting(s, u) { // an article: only a group within leads there
-		return j.hosts[hostOf(u)]
+		return b.hosts[hostOf(u)]
 	}
-	switch j.Reach {
+	switch b.rules.Reach {
 	case Any:
 		return true
 	case Domain:
-		if j.domains[domainOf(u)] {
+		if b.domains[domainOf(u)] {
 			return true
 		}
 	case Host:
-		if j.hosts[hostOf(u)] {
+		if b.hosts[hostOf(u)] {
 			return true
 		}
 	}
 	plain := place(s, text)
-	for _, p := range j.prefixes {
+	for _, p := range b.prefixes {
 		if strings.HasPrefix(plain, p) || text+"/" == p {
 			return true
 		}
 	}
-	for _, i := range j.Include {
+	for _, i := range b.rules.Include {
 		if i.MatchString(text) {
 			return true
 		}
@@ -224,19 +225,19 @@ func repeats(u uri.URI) bool {
 }
 
 // tooMany counts the queries of one path.
-func (j *judge) tooMany(u uri.URI) bool {
+func (b *boundary) tooMany(u uri.URI) bool {
 	query, ok := u.Query()
 	if !ok {
 		return false
 	}
-	key, hash := u.WithoutQuery().Unredacted(), maphash.String(j.seed, query)
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.counted >= maxCounted {
-		clear(j.variants)
-		j.counted = 0
+	key, hash := u.WithoutQuery().Unredacted(), maphash.String(b.seed, query)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.counted >= maxCounted {
+		clear(b.variants)
+		b.counted = 0
 	}
-	seen := j.variants[key]
+	seen := b.variants[key]
 	if _, ok := seen[hash]; ok {
 		return false
 	}
@@ -245,34 +246,31 @@ func (j *judge) tooMany(u uri.URI) bool {
 	}
 	if seen == nil {
 		seen = map[uint64]struct{}{}
-		j.variants[key] = seen
+		b.variants[key] = seen
 	}
 	seen[hash] = struct{}{}
-	j.counted++
+	b.counted++
 	return false
 }
 
 // media tells why an object of a media type is not kept; "" if it is.
-func (j *judge) media(text string) string {
-	if len(j.Accept)+len(j.Reject) == 0 {
+func (b *boundary) media(text string) string {
+	if len(b.rules.Accept)+len(b.rules.Reject) == 0 {
 		return ""
 	}
-	media, _, err := mime.ParseMediaType(text)
-	if err != nil {
-		media = strings.ToLower(text)
-	}
-	for _, pattern := range j.Reject {
-		if ok, _ := path.Match(pattern, media); ok {
-			return fmt.Sprintf("its type is %q", media)
+	kind := media.Base(text)
+	for _, pattern := range b.rules.Reject {
+		if ok, _ := path.Match(pattern, kind); ok {
+			return fmt.Sprintf("its type is %q", kind)
 		}
 	}
-	if len(j.Accept) == 0 {
+	if len(b.rules.Accept) == 0 {
 		return ""
 	}
-	for _, pattern := range j.Accept {
-		if ok, _ := path.Match(pattern, media); ok {
+	for _, pattern := range b.rules.Accept {
+		if ok, _ := path.Match(pattern, kind); ok {
 			return ""
 		}
 	}
-	return fmt.Sprintf("its type is %q", media)
+	return fmt.Sprintf("its type is %q", kind)
 }

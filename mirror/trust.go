@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/archive"
 	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/uri"
 )
@@ -16,13 +17,17 @@ type trust struct {
 	typed   map[frontier.Key]bool // the seeds of this command
 	servers map[fetch.Origin]bool // of these seeds, whatever the scheme: of nntp and news it is one
 	schemes map[string]bool       // of seeds without a server: file, mid, news:
-	scope   *judge                // by these seeds alone
+	scope   *boundary             // by these seeds alone
+	seeds   map[frontier.Key]bool // of this run, earlier processes included
+
+	logins map[fetch.Origin]*fetch.Credential // that were typed
 }
 
 func newTrust(o Options) *trust {
 	return &trust{
 		token: strconv.FormatUint(rand.Uint64(), 36), typed: map[frontier.Key]bool{}, servers: map[fetch.Origin]bool{},
-		schemes: map[string]bool{}, scope: newJudge(o.Scope, o.Client.Scheme, o.Seeds),
+		schemes: map[string]bool{}, seeds: map[frontier.Key]bool{}, logins: map[fetch.Origin]*fetch.Credential{},
+		scope: newBoundary(o.Scope, o.Client.Scheme, o.Seeds),
 	}
 }
 
@@ -41,6 +46,25 @@ func (t *trust) admit(u uri.URI, k frontier.Key) {
 		t.schemes[u.Scheme()] = true
 	}
 }
+
+// seed returns the item of a URL that a person typed, whose credential counts
+// for all of its origin.
+func (t *trust) seed(client *fetch.Client, u uri.URI) frontier.Item {
+	it := newItem(u, archive.Canonical(u), frontier.Item{Depth: -1}, meta{}.text())
+	t.admit(u, it.Key)
+	t.seeds[it.Key] = true
+	c, err := client.Credential(u)
+	if err != nil || c == nil {
+		return it
+	}
+	if origin, ok := originOf(u); ok {
+		t.logins[origin] = c
+	}
+	return it
+}
+
+// isSeed reports whether v is a seed of this run.
+func (t *trust) isSeed(v *visit) bool { return v.meta.From == "" && t.seeds[v.item.Key] }
 
 // knows reports whether this command typed the URL of v, or this process found
 // it.

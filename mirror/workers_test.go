@@ -55,7 +55,7 @@ func TestWorkers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer m.close()
+	defer m.archive.Close()
 	if err := m.begin(t.Context()); err != nil {
 		t.Fatal(err)
 	}

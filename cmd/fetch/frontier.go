@@ -3,10 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/spf13/cobra"
 )
@@ -60,41 +58,9 @@ func (a *app) frontierStatus() *cobra.Command {
 			}
 			e := json.NewEncoder(a.stdout)
 			e.SetIndent("", "  ")
-			return local(e.Encode(statusOf(s)))
+			return local(e.Encode(s))
 		},
 	}
-}
-
-// status is what fetch frontier status shows; its help describes the fields.
-type status struct {
-	Run       int64            `json:"run"`
-	Started   *time.Time       `json:"started,omitempty"`
-	Ended     *time.Time       `json:"ended,omitempty"`
-	URLs      int64            `json:"urls"`
-	States    map[string]int64 `json:"states"`
-	Earlier   int64            `json:"earlier"`
-	Unreached int64            `json:"unreached,omitempty"`
-	Hosts     int64            `json:"hosts"`
-	Captures  int64            `json:"captures"`
-	Bytes     int64            `json:"bytes"`
-	Next      *time.Time       `json:"next,omitempty"`
-}
-
-func statusOf(s frontier.Stats) status {
-	out := status{
-		Run: s.Run, URLs: s.URLs, Earlier: s.URLs, Unreached: s.Parked, Hosts: s.Hosts,
-		Captures: s.Captures, Bytes: s.Bytes, States: map[string]int64{},
-	}
-	for state, n := range s.States {
-		out.States[state.String()] = n
-		out.Earlier -= n
-	}
-	for to, at := range map[**time.Time]time.Time{&out.Started: s.Started, &out.Ended: s.Ended, &out.Next: s.Next} {
-		if !at.IsZero() {
-			*to = &at
-		}
-	}
-	return out
 }
 
 func (a *app) frontierDump() *cobra.Command {
@@ -104,11 +70,7 @@ func (a *app) frontierDump() *cobra.Command {
 		Short: "Write the URLs of an archive, a line of JSON each",
 		Args:  exactly(1, "the folder of an archive"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			of, err := statesOf(names)
-			if err != nil {
-				return err
-			}
-			for l, err := range mirror.Dump(a.ctx, args[0], of...) {
+			for l, err := range mirror.Dump(a.ctx, args[0], statesOf(names)...) {
 				if err == nil {
 					err = encode(a.stdout, l)
 				}
@@ -132,11 +94,7 @@ func (a *app) frontierRequeue() *cobra.Command {
 writes how many that are. The next fetch mirror visits them.`,
 		Args: exactly(1, "the folder of an archive"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			of, err := statesOf(names)
-			if err != nil {
-				return err
-			}
-			n, err := mirror.Requeue(a.ctx, args[0], of...)
+			n, err := mirror.Requeue(a.ctx, args[0], statesOf(names)...)
 			if err == nil {
 				_, err = fmt.Fprintln(a.stdout, n)
 			}
@@ -147,13 +105,9 @@ writes how many that are. The next fetch mirror visits them.`,
 	return c
 }
 
-func statesOf(names []string) (all []frontier.State, err error) {
+func statesOf(names []string) (all []mirror.State) {
 	for _, name := range names {
-		s, ok := frontier.ParseState(name)
-		if !ok {
-			return nil, fetch.Usage.Errorf("no state %q: it is pending, done, kept, gone, dead or excluded", name)
-		}
-		all = append(all, s)
+		all = append(all, mirror.State(name))
 	}
-	return all, nil
+	return all
 }

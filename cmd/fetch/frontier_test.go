@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/mirror"
 )
 
 // TestFrontierStatus: the numbers of frontier status add up, and its help
@@ -32,7 +33,7 @@ func TestFrontierStatus(t *testing.T) {
 			web.Put("x", []byte("x"))
 		}
 		fetchAs(t, c.exit, append([]string{"mirror", "--tries", "1", "--output-dir", dir}, c.args...)...)
-		var s status
+		var s mirror.Stats
 		if err := json.Unmarshal([]byte(fetchAs(t, 0, "frontier", "status", dir)), &s); err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +46,7 @@ func TestFrontierStatus(t *testing.T) {
 		}
 		for field, want := range c.want {
 			got := map[string]int64{"urls": s.URLs, "earlier": s.Earlier}
-			if n, ok := s.States[field]; ok {
+			if n, ok := s.States[mirror.State(field)]; ok {
 				got[field] = n
 			}
 			if got[field] != want {
@@ -54,7 +55,7 @@ func TestFrontierStatus(t *testing.T) {
 		}
 	}
 	help := fetchAs(t, 0, "help", "frontier", "status")
-	for f := range reflect.TypeFor[status]().Fields() {
+	for f := range reflect.TypeFor[mirror.Stats]().Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		contains(t, help, "\n  "+name+" ")
 	}

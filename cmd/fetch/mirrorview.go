@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/uri"
 	"github.com/vbauerster/mpb/v8/decor"
@@ -149,16 +148,16 @@ func sizeText(n int64) string {
 // URLs, by whichever process they were visited.
 func (v *view) failed(dir string, sum mirror.Summary) error {
 	s, err := mirror.Status(v.app.ctx, dir)
-	dead := s.States[frontier.Dead] + v.refused
+	dead := s.States[mirror.Dead] + v.refused
 	newly := sum.NewlyFailed + v.refused
 	switch {
-	case err != nil || dead+s.Parked == 0:
+	case err != nil || dead+s.Unreached == 0:
 		return err
 	case v.maxFailed >= 0 && newly <= v.maxFailed:
-		v.app.note("URLs that failed: %d, newly %d (--max-failed %d); %s lists them", dead+s.Parked, newly, v.maxFailed, filepath.Join(dir, "failed.txt"))
+		v.app.note("URLs that failed: %d, newly %d (--max-failed %d); %s lists them", dead+s.Unreached, newly, v.maxFailed, filepath.Join(dir, "failed.txt"))
 		return nil
 	case dead == 0:
-		return fetch.Connect.Errorf("URLs that could not be reached: %d; the same command requests them again", s.Parked)
+		return fetch.Connect.Errorf("URLs that could not be reached: %d; the same command requests them again", s.Unreached)
 	}
 	return fetch.NotFound.Errorf("URLs that failed permanently: %d; fetch frontier dump --state dead,excluded %s lists them", dead, dir)
 }

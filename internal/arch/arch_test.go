@@ -46,14 +46,15 @@ var layers = map[string][]string{
 	"netrc":    {"uri", "fetch"},
 	"save":     {"uri", "fetch", "internal/", "wrap"},
 	"warc":     {"uri", "fetch", "internal/"},
-	"gateway":  {"uri", "fetch", "internal/"},
-	"mirror":   {"uri", "uri/iri", "fetch", "internal/", "warc", "save", "wrap", "mirror/"},
+	"mirror":   {"uri", "fetch", "internal/", "warc", "save", "wrap"},
 
 	"internal/frontier": {"internal/sqlite"},
-	"internal/links":    {"uri", "uri/iri", "fetch", "internal/"},
-	"internal/tree":     {"uri", "uri/iri", "fetch", "internal/", "save", "internal/frontier"},
-	"schemes":           {"uri", "fetch", "schemes/"},
-	"cmd/":              {"uri", "uri/iri", "fetch", "internal/", "schemes", "schemes/", "wrap", "netrc", "save", "warc", "mirror", "mirror/", "gateway", "cmd/"},
+	"internal/links":    {"uri", "uri/iri", "fetch", "internal/base", "internal/coding"},
+	"internal/tree":     {"uri", "fetch", "save", "internal/frontier"},
+	"internal/archive":  {"uri", "fetch", "internal/", "warc", "save"},
+
+	"schemes": {"uri", "fetch", "schemes/"},
+	"cmd/":    {"uri", "uri/iri", "fetch", "internal/", "schemes", "schemes/", "wrap", "netrc", "save", "warc", "mirror", "cmd/"},
 
 	// These serve tests and benchmarks alone.
 	"fetch/fetchtest":     {"uri", "fetch", "internal/"},
@@ -71,6 +72,15 @@ var layers = map[string][]string{
 
 // testOnly may be imported by tests, and by each other.
 var testOnly = []string{"fetch/fetchtest", "internal/peer", "internal/faultnet", "internal/schemetest", "internal/transcript", "internal/torture", "internal/bench", "save/savetest", "schemes/wais/waistest", "schemes/prospero/prospertest", "internal/frontier/frontiertest"}
+
+// users are the only folders that may import a package: a mirror is made of
+// these.
+var users = map[string][]string{
+	"internal/archive":  {"mirror"},
+	"internal/frontier": {"mirror", "internal/archive", "internal/tree", "internal/frontier/"},
+	"internal/tree":     {"internal/archive", "cmd/"},
+	"internal/links":    {"mirror", "internal/archive", "cmd/"},
+}
 
 // doorFiles may dial, listen and resolve.
 var doorFiles = []string{"fetch/door.go", "fetch/race.go", "fetch/reserved.go", "fetch/resolve.go"}
@@ -153,12 +163,31 @@ func TestImports(t *testing.T) {
 			if !allows(allowed, p) && !within(f.dir, p) {
 				t.Errorf("%s imports %s, which its layer may not", f.name, p)
 			}
+			if only, ok := users[p]; ok && !allows(only, f.dir) {
+				t.Errorf("%s imports %s, which is for %s", f.name, p, strings.Join(only, ", "))
+			}
 			if slices.Contains(testOnly, p) && !slices.Contains(testOnly, f.dir) {
 				t.Errorf("%s imports %s, which is for tests", f.name, p)
 			}
 		}
 		if f.dir == "uri" && slices.Contains(imports(f), "net/url") {
 			t.Errorf("%s imports net/url, which decodes too early", f.name)
+		}
+	}
+}
+
+// TestRulesExist: every folder that the rules name is there.
+func TestRulesExist(t *testing.T) {
+	named := slices.Clone(testOnly)
+	for _, rules := range []map[string][]string{layers, users} {
+		for dir, others := range rules {
+			named = append(append(named, dir), others...)
+		}
+	}
+	slices.Sort(named)
+	for _, dir := range slices.Compact(named) {
+		if found, err := filepath.Glob(filepath.Join(root, dir, "*")); err != nil || len(found) == 0 {
+			t.Errorf("the rules name %s, which is not there", dir)
 		}
 	}
 }

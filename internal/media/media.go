@@ -6,6 +6,7 @@
 package media
 
 import (
+	"mime"
 	"net/http"
 	"strings"
 	"unicode/utf8"
@@ -21,6 +22,16 @@ func Of(name string, prefix []byte) string {
 		return t
 	}
 	return Sniff(prefix)
+}
+
+// Base returns a media type without its parameters, in lower case. A text that is
+// no media type is returned in lower case.
+func Base(text string) string {
+	base, _, _ := mime.ParseMediaType(text)
+	if base == "" {
+		return strings.ToLower(strings.TrimSpace(text))
+	}
+	return base
 }
 
 // ByName returns the media type for the extension of name, or "". It is

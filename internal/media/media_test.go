@@ -45,3 +45,21 @@ func TestTable(t *testing.T) {
 		}
 	}
 }
+
+// TestBase checks media types with parameters, and texts that are none.
+func TestBase(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"":                         "",
+		"text/html":                "text/html",
+		"Text/HTML; charset=utf-8": "text/html",
+		" text/html ; a=b":         "text/html",
+		"text/html; charset":       "text/html",
+		" Nonsense ":               "nonsense",
+		"a/b/c":                    "a/b/c",
+	} {
+		if got := Base(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/internal/tree"
+	"github.com/anyurl/fetch/warc"
+)
+
+// manifest writes the digests of the tree as sha256sum reads them.
+func (a *Archive) manifest(ctx context.Context, w io.Writer) error {
+	for f, err := range a.frontier.Files(ctx) {
+		if err == nil && f.State == frontier.Gone {
+			if _, lost := a.store.Stat(f.Path); lost != nil {
+				continue // it is in the attic
+			}
+		}
+		if err == nil {
+			_, err = w.Write(warc.AppendManifest(nil, f.Digest, tree.Dir+"/"+f.Path))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Manifest writes the digests of the tree and of the WARC files of the archive
+// at dir, as they lie there, for sha256sum -c.
+func Manifest(w io.Writer, dir string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return Fault(err)
+	}
+	defer root.Close()
+	fsys := root.FS()
+	var walked error
+	names := func(yield func(string) bool) {
+		for _, folder := range []string{tree.Dir, warcFolder} {
+			err := fs.WalkDir(fsys, folder, func(name string, d fs.DirEntry, err error) error {
+				if err == nil && d.Type().IsRegular() && !yield(name) {
+					return fs.SkipAll
+				}
+				return err
+			})
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				walked = err
+			}
+		}
+	}
+	err = warc.Manifest(w, fsys, names)
+	return Fault(errors.Join(err, walked))
+}

@@ -1,0 +1,108 @@
+package mirror
+
+import (
+	"context"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/archive"
+	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/warc"
+)
+
+// batch is visits on their way into the archive, and a request for further
+// items. New visits go on beside it. One is under way at a time for each host.
+type batch struct {
+	c      *crawl
+	lease  *frontier.Lease
+	visits []*visit
+	want   int // items
+	ended  chan struct{}
+
+	more []frontier.Item
+	err  error
+}
+
+// done is closed when b has ended. A nil batch never ends.
+func (b *batch) done() <-chan struct{} {
+	if b == nil {
+		return nil
+	}
+	return b.ended
+}
+
+func (b *batch) run(ctx context.Context) {
+	defer close(b.ended)
+	if b.commit(ctx); b.err == nil && b.want > 0 {
+		b.more, b.err = b.c.queue.More(ctx, b.lease, b.want)
+	}
+}
+
+// commit makes the visits part of the archive, and frees them.
+func (b *batch) commit(ctx context.Context) {
+	if len(b.visits) == 0 {
+		return
+	}
+	b.err = b.c.commit(ctx, b.lease, b.visits)
+	for _, v := range b.visits {
+		v.free()
+	}
+	if b.err == nil {
+		b.err = b.c.tally.complete()
+	}
+	if b.err == nil {
+		b.err = b.c.archive.Space()
+	}
+}
+
+// commit makes what visits brought part of the archive, and tells of them.
+func (c *crawl) commit(ctx context.Context, l *frontier.Lease, visits []*visit) error {
+	entries := make([]archive.Entry, len(visits))
+	for i, v := range visits {
+		entries[i] = c.entry(v)
+	}
+	return c.archive.Commit(ctx, l, entries, func() {
+		for i, v := range visits {
+			c.report.visit(v, &entries[i].Result, c.trust.isSeed(v))
+		}
+		c.report.progress(func() (frontier.Stats, error) { return c.queue.Stats(context.WithoutCancel(ctx)) })
+	})
+}
+
+// entry returns what v adds to the archive.
+func (c *crawl) entry(v *visit) archive.Entry {
+	e := archive.Entry{
+		URL: v.url, Body: v.body, Digest: v.digest, Size: v.size, Same: v.same, Repeated: v.repeated,
+		Result:  frontier.Result{Item: v.item, State: v.state, Retry: v.retry, Park: v.parked, Note: v.note, Children: v.children, Capture: c.capture(v)},
+		Records: func(twin *frontier.Capture) ([]*warc.Record, error) { return c.records(v, twin) },
+	}
+	if v.resp != nil {
+		e.Menu, e.NoFile = v.resp.Kind == fetch.Menu, !v.resp.Location.IsZero()
+	}
+	return e
+}
+
+// capture returns what is known of the object that v retrieved. It is nil where
+// nothing of that is new.
+func (c *crawl) capture(v *visit) *frontier.Capture {
+	kept := v.state == frontier.Done || v.state == frontier.Kept || v.redirects()
+	if v.err != nil || v.same || v.resp == nil || v.body == nil || !kept {
+		return nil
+	}
+	k := &frontier.Capture{
+		Key: v.item.Key, URL: v.item.URL, Run: c.run, Time: v.at, Kind: v.resp.Kind.String(),
+		Media: v.resp.Media, Code: v.resp.Code, Size: v.size, Digest: v.digest,
+		Validator: v.resp.Validator, Modified: v.resp.Time.UTC(),
+	}
+	if k.Validator == "" && v.mark != "" {
+		k.Validator = v.mark
+	}
+	last := v.item.Last
+	if last == nil {
+		return k
+	}
+	k.Path = last.Path
+	if v.repeated && last.Validator == k.Validator && last.Modified.Equal(k.Modified) && c.archive.Has(last) {
+		return nil
+	}
+	return k
+}

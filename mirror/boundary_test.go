@@ -1,0 +1,29 @@
+package mirror
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/archive"
+	"github.com/anyurl/fetch/uri"
+)
+
+// TestVariants: of one path so many queries are followed, each as often as one
+// likes, and of another as many again.
+func TestVariants(t *testing.T) {
+	t.Parallel()
+	b := newBoundary(Scope{}, new(fetch.Client).Scheme, []uri.URI{uri.MustParse("http://a.example/")})
+	for _, path := range []string{"", "other"} {
+		n := 0
+		for i := range 3 * maxVariants {
+			u := uri.MustParse(fmt.Sprintf("http://a.example/%s?page=%d", path, i%(2*maxVariants)))
+			if why, _ := b.link(u, archive.Canonical(u), 1, 0, meta{}); why == "" {
+				n++
+			}
+		}
+		if n != 2*maxVariants { // the first ones, twice
+			t.Errorf("/%s: %d links, want %d", path, n, 2*maxVariants)
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package mirror
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/anyurl/fetch/internal/frontier"
+)
+
+// drain visits until nothing is pending. Each leased host has a goroutine of
+// its own, and ends before drain returns. Several workers may drain at once.
+func (c *crawl) drain(ctx context.Context, worker string) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if c.o.Limits.Time > 0 {
+		timer := time.AfterFunc(c.o.Limits.Time-c.o.Now().Sub(c.started), func() { cancel(ErrLimit) })
+		defer timer.Stop()
+	}
+	places := make(chan struct{}, c.o.Hosts)
+	ended := make(chan struct{}, 1)
+	var hosts sync.WaitGroup
+	for ctx.Err() == nil {
+		leases, err := c.queue.Claim(ctx, worker, c.o.Hosts-len(places), atOnce, lease)
+		if err != nil {
+			cancel(err)
+			break
+		}
+		for _, l := range leases {
+			places <- struct{}{}
+			hosts.Go(func() {
+				if err := c.host(ctx, l); err != nil {
+					cancel(err)
+				}
+				<-places
+				select {
+				case ended <- struct{}{}:
+				default:
+				}
+			})
+		}
+		if len(leases) > 0 && len(places) < c.o.Hosts {
+			continue
+		}
+		done, err := c.rest(ctx, ended, len(places) > 0)
+		if err != nil {
+			cancel(err)
+		}
+		if done {
+			break
+		}
+	}
+	hosts.Wait()
+	return context.Cause(ctx)
+}
+
+// idle bounds how long a host that became due while others are asked waits to
+// be noticed.
+const idle = 500 * time.Millisecond
+
+// rest waits for something to do, and reports whether there will be nothing.
+func (c *crawl) rest(ctx context.Context, ended <-chan struct{}, busy bool) (done bool, err error) {
+	wait := idle
+	if !busy {
+		stats, err := c.queue.Stats(ctx)
+		if err != nil {
+			return true, err
+		}
+		if stats.States[frontier.Pending] == stats.Parked {
+			return true, nil
+		}
+		if !stats.Next.IsZero() {
+			wait = min(max(stats.Next.Sub(c.o.Now()), 10*time.Millisecond), 2*idle) // another worker may be done before
+		}
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-ended:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return false, nil
+}

@@ -1,0 +1,50 @@
+package mirror
+
+import (
+	"bufio"
+	"io"
+	"strings"
+
+	"github.com/anyurl/fetch/internal/archive"
+	"github.com/anyurl/fetch/internal/base"
+	"github.com/anyurl/fetch/internal/robots"
+	"github.com/anyurl/fetch/uri"
+)
+
+// site adds the robots.txt of a site at its first page: it is part of what the
+// site says, and its Sitemap lines lead on.
+func (d *discovery) site() {
+	u := d.v.url
+	if !d.v.scheme.Traits.Web || !d.v.sited || d.v.meta.Extra > 0 {
+		return
+	}
+	if _, seen := d.c.sites.LoadOrStore(d.v.origin, true); seen {
+		return
+	}
+	at, err := u.WithoutQuery().WithoutFragment().WithPath("/robots.txt")
+	if err == nil {
+		d.put(at, archive.Canonical(at), meta{Guide: true, Guess: true}, 0)
+		d.added = 0 // it is no link
+	}
+}
+
+// sitemaps reads the Sitemap lines of a robots.txt.
+func (d *discovery) sitemaps(body io.Reader) {
+	for lines := bufio.NewScanner(io.LimitReader(body, robots.MaxSize)); lines.Scan(); {
+		name, value, _ := strings.Cut(strings.TrimPrefix(lines.Text(), "\uFEFF"), ":")
+		if !strings.EqualFold(strings.TrimSpace(name), "sitemap") {
+			continue
+		}
+		if u, _, err := base.Location(d.v.url, strings.TrimSpace(value)); err == nil {
+			d.guide(u)
+		}
+	}
+}
+
+// guide adds a sitemap. It may lie above what is mirrored; what it lists is
+// held to the scope.
+func (d *discovery) guide(u uri.URI) {
+	if d.c.o.Scope.Depth >= 0 && d.c.schemeOf(u).Traits.Web && len(u.Unredacted()) <= maxURL && d.c.scope.knows(u) {
+		d.put(u, archive.Canonical(u), meta{Guide: true, Guess: true}, 0)
+	}
+}

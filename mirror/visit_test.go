@@ -1,0 +1,33 @@
+package mirror
+
+import (
+	"net/netip"
+	"testing"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri"
+)
+
+// TestPeerOfListed checks that the address of a listing counts for a file that
+// was not asked for only if both are of one server.
+func TestPeerOfListed(t *testing.T) {
+	t.Parallel()
+	here := netip.MustParseAddr("127.0.0.1")
+	for _, c := range []struct {
+		url, from string
+		resp      *fetch.Response
+		want      netip.Addr
+	}{
+		{"ftp://h.example/a/b.html", "ftp://h.example/a/", nil, here},
+		{"ftp://evil.example/b.html", "prospero://h.example/a", nil, netip.Addr{}},
+		{"ftp://h.example:2121/b.html", "ftp://h.example/", nil, netip.Addr{}},
+		{"http://h.example/", "", nil, netip.Addr{}},
+		{"http://h.example/b", "http://h.example/", &fetch.Response{}, netip.Addr{}}, // by a proxy this time
+	} {
+		v := &visit{url: uri.MustParse(c.url), meta: meta{From: c.from, Peer: here}, resp: c.resp}
+		v.origin, v.sited = originOf(v.url)
+		if got := v.peer(); got != c.want {
+			t.Errorf("%s from %s: got %v, want %v", c.url, c.from, got, c.want)
+		}
+	}
+}
