@@ -242,3 +242,14 @@ func (c *commit) recordOne(e *Entry, twins map[[32]byte]frontier.Capture) error 
 	c.a.proofs.add(proof{id: k.ID, url: k.URL, payload: k.Proof})
 	return nil
 }
+
+// proven reports whether e may become a revisit of twin. Content that was
+// fetched again must be the object in the record. For an answer without
+// content, the record of the last visit must have the payload digest of twin.
+func (a *Archive) proven(e *Entry, twin *frontier.Capture) bool {
+	if !e.Same {
+		return twin.Digest == e.Digest && twin.Size == e.Size && a.proveObject(twin)
+	}
+	last := e.Result.Item.Last
+	return last.Proof == twin.Proof && a.proveRecord(twin) && (last.ID == twin.ID || a.proveRecord(last))
+}

@@ -8,29 +8,6 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// maxProofs bounds the memory of proofs.
-const maxProofs = 1 << 15
-
-// proofs remembers of which records this process has read or written the
-// payload. The database may come from a stranger: without a proof, a digest in
-// it could make new content a revisit of another object, so that it is lost.
-type proofs map[proof]struct{}
-
-// A proof says that the object in a record has a digest. For a record of which
-// only the head was read, digest is zero.
-type proof struct {
-	id, url, payload string
-	digest           [sha256.Size]byte
-}
-
-// add stores p, in the place of all others if there are many.
-func (s proofs) add(p proof) {
-	if len(s) >= maxProofs {
-		clear(s)
-	}
-	s[p] = struct{}{}
-}
-
 // proveObject reports whether the record of c contains the object that c
 // describes.
 func (a *Archive) proveObject(c *frontier.Capture) bool {
@@ -83,15 +60,4 @@ func (a *Archive) proveRecord(c *frontier.Capture) bool {
 // describes reports whether h is the head of the record of c.
 func describes(c *frontier.Capture, h *warc.Header) bool {
 	return h.ID() == c.ID && h.Target() == c.URL && h.Get("WARC-Payload-Digest") == c.Proof
-}
-
-// proven reports whether e may become a revisit of twin. Content that was
-// fetched again must be the object in the record. For an answer without
-// content, the record of the last visit must have the payload digest of twin.
-func (a *Archive) proven(e *Entry, twin *frontier.Capture) bool {
-	if !e.Same {
-		return twin.Digest == e.Digest && twin.Size == e.Size && a.proveObject(twin)
-	}
-	last := e.Result.Item.Last
-	return last.Proof == twin.Proof && a.proveRecord(twin) && (last.ID == twin.ID || a.proveRecord(last))
 }
