@@ -148,3 +148,32 @@ func ExampleResponse_Entries() {
 	}
 	// Output: motd document 8
 }
+
+// A listing in one line, and its entries fetched with the trust that their
+// listing has: a file of a local directory may lead to files.
+func ExampleClient_List() {
+	dir, err := os.MkdirTemp("", "list")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	if err := os.WriteFile(filepath.Join(dir, "motd"), []byte("welcome\n"), 0o644); err != nil {
+		log.Fatal(err)
+	}
+	ctx := context.Background()
+	client := fetch.New(fetch.Options{Policy: fetch.Typed()}, schemes.All(schemes.Options{})...)
+	defer client.Close()
+	for entry, err := range client.List(ctx, "file://"+filepath.ToSlash(dir)+"/") {
+		if err != nil {
+			log.Fatal(err)
+		}
+		resp, err := client.Do(ctx, entry.Request())
+		if err != nil {
+			log.Fatal(err)
+		}
+		text, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		fmt.Printf("%s: %q %v\n", entry.Name, text, err)
+	}
+	// Output: motd: "welcome\n" <nil>
+}

@@ -245,6 +245,7 @@ func (c *Client) answer(ctx context.Context, cancel context.CancelFunc, r *Reque
 		return nil, wrapError(r.Op.String(), resp.URL.String(), TooLarge.Errorf("body of %d bytes, larger than the limit of %d", n, limit))
 	}
 	resp.Body = newBody(ctx, cancel, &c.policy, r, resp)
+	resp.source = c.referrerOf(r, resp)
 	return resp, nil
 }
 

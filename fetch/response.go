@@ -86,7 +86,8 @@ type Response struct {
 	Body io.ReadCloser
 
 	menu   func(base uri.URI, media string, r io.Reader) iter.Seq2[Entry, error]
-	listed bool // by Entries
+	source *referrer // for Request and Entry.Request
+	listed bool      // by Entries
 }
 
 // Entries reads Body as a listing and closes it. The sequence ends at the
@@ -105,7 +106,7 @@ func (r *Response) Entries() iter.Seq2[Entry, error] {
 		}
 		r.listed = true
 		for e, err := range r.menu(r.URL, r.Media, r.Body) {
-			e.Time = datable(e.Time)
+			e.Time, e.source = datable(e.Time), r.source
 			if !yield(e, err) || err != nil {
 				return
 			}
@@ -124,7 +125,8 @@ func datable(t time.Time) time.Time {
 	return t
 }
 
-// An Entry is one line of a listing, the same for every scheme.
+// An Entry is one line of a listing, the same for every scheme. Its URL is the
+// word of a server: fetch it by [Entry.Request].
 type Entry struct {
 	Name  string
 	URL   uri.URI // absolute; zero for a line that leads nowhere
@@ -134,6 +136,8 @@ type Entry struct {
 	Time  time.Time         // zero: unknown
 	Raw   string            // the server's own line
 	Extra map[string]string // what only one scheme knows
+
+	source *referrer // the listing; nil: unknown
 }
 
 type entryJSON struct {
