@@ -29,6 +29,7 @@ var layers = map[string][]string{
 	"internal/": {},
 
 	"fetch":              {"uri", "internal/"},
+	"fetch/roundtrip":    {"uri", "fetch"},
 	"internal/coding":    {"fetch"},
 	"internal/httpauth":  {"internal/http1"},
 	"internal/line":      {},

@@ -1,0 +1,92 @@
+package roundtrip
+
+import (
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// overHTTP reports whether the fields of resp are those of HTTP.
+func overHTTP(resp *fetch.Response) bool { return strings.HasPrefix(resp.Proto, "HTTP/") }
+
+// status returns the status code of resp for net/http. The codes of other
+// protocols mean something else there.
+func status(resp *fetch.Response) int {
+	switch {
+	case overHTTP(resp) && resp.Code != 0:
+		return resp.Code
+	case !resp.Location.IsZero():
+		return http.StatusFound
+	}
+	return http.StatusOK
+}
+
+// length returns the length of the body, or -1.
+func length(req *http.Request, resp *fetch.Response) int64 {
+	switch {
+	case resp.Unchanged:
+		return 0
+	case !overHTTP(resp):
+		if resp.Size < 0 {
+			return -1
+		}
+		return max(resp.Size-resp.Offset, 0)
+	case resp.Size < 0 && resp.Code != http.StatusPartialContent && req.Method != http.MethodHead:
+		return -1
+	}
+	n, err := strconv.ParseInt(resp.Header.Get("Content-Length"), 10, 64)
+	if err != nil || n < 0 {
+		return -1
+	}
+	return n
+}
+
+// header returns the header of resp, completed from its other fields.
+func header(resp *fetch.Response) http.Header {
+	h := http.Header{}
+	add(h, resp.Header)
+	set := func(name, value string) {
+		if value != "" && h.Get(name) == "" {
+			h.Set(name, value)
+		}
+	}
+	set("Location", resp.Location.Unredacted())
+	if overHTTP(resp) {
+		return h
+	}
+	set("Content-Type", resp.Media)
+	if resp.Size >= 0 {
+		set("Content-Length", strconv.FormatInt(max(resp.Size-resp.Offset, 0), 10))
+	}
+	if !resp.Time.IsZero() {
+		set("Last-Modified", resp.Time.UTC().Format(http.TimeFormat))
+	}
+	return h
+}
+
+func add(h http.Header, fields fetch.Header) {
+	for _, f := range fields {
+		h.Add(f.Name, f.Value)
+	}
+}
+
+// trailed is a Body that adds the fields behind it to header at its end, where
+// net/http expects them.
+type trailed struct {
+	io.ReadCloser
+	fields func() fetch.Header
+	header http.Header
+}
+
+// Read reads the Body.
+func (t *trailed) Read(p []byte) (int, error) {
+	n, err := t.ReadCloser.Read(p)
+	if err == io.EOF && t.fields != nil {
+		add(t.header, t.fields())
+		t.fields = nil
+	}
+	return n, err
+}

@@ -1,0 +1,136 @@
+// Package roundtrip makes a fetch.Client the transport of an http.Client, so
+// that programs which use net/http can fetch URLs of every scheme.
+package roundtrip
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri"
+)
+
+// A Transport is an [http.RoundTripper] that sends requests with Client, under
+// its Policy. It is safe for concurrent use. Errors are those of Client, so that
+// errors.Is finds their [fetch.Fault] also through an http.Client.
+//
+// A request counts as typed by a person, with two exceptions:
+//   - The request of a redirect counts as found at the URL that redirected.
+//     http.Client marks such a request by its Response field.
+//   - Any other request with a Referer field counts as found at that URL.
+//     If the field holds no URL, the Policy refuses the request.
+//
+// A program that fetches URLs from strangers must therefore give Client the
+// [fetch.Public] Policy, or set Referer.
+//
+// Over HTTP the status, the header and the trailer are those of the server.
+// Over another protocol the status is 200, or 302 for a redirect, and the header
+// has Content-Type, Content-Length and Last-Modified where they are known. A
+// refusal of such a server is an error. Client must not be made with the option
+// Compressed of package schemes/http: it would decode the body and leave
+// Content-Encoding in the header.
+type Transport struct{ Client *fetch.Client }
+
+// sourceKey is the key of the [fetch.Response] in the context of
+// http.Response.Request, for the request that follows a redirect.
+type sourceKey struct{}
+
+// RoundTrip carries out one GET or HEAD request and follows no redirect. It
+// returns an error of the Fault Unsupported for another method, a request body or
+// an interactive session.
+func (t Transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.Body != nil {
+		defer req.Body.Close()
+	}
+	r, err := newRequest(req)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := t.Client.Do(req.Context(), r)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case resp.Input != nil:
+		err = fetch.Unsupported.Errorf("%s is an interactive session, which net/http does not have", resp.URL)
+	case resp.Fault != nil && !overHTTP(resp):
+		err = resp.Fault
+	}
+	if err != nil {
+		resp.Body.Close()
+		return nil, err
+	}
+	return newResponse(req, resp), nil
+}
+
+// newRequest returns the request to the Client that req stands for.
+func newRequest(req *http.Request) (*fetch.Request, error) {
+	u, err := uri.FromURL(req.URL)
+	if err != nil {
+		return nil, fetch.BadURL.With(err)
+	}
+	r := source(req, u)
+	switch req.Method {
+	case "", http.MethodGet:
+	case http.MethodHead:
+		r.Op = fetch.Stat
+	default:
+		return nil, fetch.Unsupported.Errorf("method %q: only GET and HEAD are supported", req.Method)
+	}
+	if req.Body != nil && req.Body != http.NoBody {
+		return nil, fetch.Unsupported.Errorf("request to %s has a body", u)
+	}
+	r.NoFollow, r.ErrorBody = true, true
+	if req.Host != "" && req.Host != req.URL.Host {
+		r.Header = append(r.Header, fetch.Field{Name: "Host", Value: req.Host})
+	}
+	for name, values := range req.Header {
+		for _, v := range values {
+			r.Header = append(r.Header, fetch.Field{Name: name, Value: v})
+		}
+	}
+	slices.SortStableFunc(r.Header, func(a, b fetch.Field) int { return cmp.Compare(a.Name, b.Name) })
+	return r, nil
+}
+
+// source returns a request for u with the From that [Transport] describes.
+func source(req *http.Request, u uri.URI) *fetch.Request {
+	referer := req.Header.Get("Referer")
+	switch before := req.Response; {
+	case before != nil && before.Request != nil:
+		if from, ok := before.Request.Context().Value(sourceKey{}).(*fetch.Response); ok {
+			return from.Request(u)
+		}
+		from, _ := uri.FromURL(before.Request.URL)
+		return &fetch.Request{URL: u, From: &fetch.Source{URL: from}}
+	case before != nil || referer != "":
+		from, _ := uri.Parse(referer)
+		return &fetch.Request{URL: u, From: &fetch.Source{URL: from}}
+	}
+	return &fetch.Request{URL: u}
+}
+
+// newResponse returns resp, the response to req, in the form of net/http.
+func newResponse(req *http.Request, resp *fetch.Response) *http.Response {
+	from := *resp
+	from.Body = nil // the context outlives the transfer
+	out := &http.Response{
+		StatusCode: status(resp), Proto: resp.Proto, Header: header(resp), ContentLength: length(req, resp),
+		TLS: resp.TLS, Request: req.WithContext(context.WithValue(req.Context(), sourceKey{}, &from)),
+	}
+	out.Status = strings.TrimSpace(strconv.Itoa(out.StatusCode) + " " + http.StatusText(out.StatusCode))
+	var ok bool
+	if out.ProtoMajor, out.ProtoMinor, ok = http.ParseHTTPVersion(resp.Proto); !ok {
+		out.Proto, out.ProtoMajor, out.ProtoMinor = "HTTP/1.0", 1, 0
+	}
+	out.Body = resp.Body
+	if resp.Trailer != nil {
+		out.Trailer = http.Header{}
+		out.Body = &trailed{resp.Body, resp.Trailer, out.Trailer}
+	}
+	return out
+}
