@@ -15,8 +15,9 @@
 //
 // There is one verb, and the answer says what it is: a document, a menu, a
 // searchable index, a session. A listing is a document that can also be read
-// as entries ([Response.Entries]); a search is a URL that a scheme writes from
-// words ([Client.Search]).
+// as entries ([Client.List], [Response.Entries]); a search is a URL that a scheme
+// writes from words ([Client.Search]). A request for an entry is made by
+// [Entry.Request], and one for a link by [Response.Request].
 //
 // # Safety
 //
