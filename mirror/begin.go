@@ -21,6 +21,9 @@ func (c *crawl) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if len(note) > maxNote {
+		note = []byte("{}")
+	}
 	run, fresh, err := c.queue.Begin(ctx, note)
 	if err != nil {
 		return err
@@ -37,6 +40,11 @@ func (c *crawl) begin(ctx context.Context) error {
 	}
 	return c.recall(ctx)
 }
+
+// maxNote is the size of the largest note of a run, in bytes. The seeds of a
+// longer list are not recorded, so that a later command with other seeds does
+// not continue them.
+const maxNote = 1 << 20
 
 // runNote is the note with which a run begins.
 type runNote struct {

@@ -3,8 +3,6 @@ package frontier
 import (
 	"cmp"
 	"context"
-	"database/sql"
-	_ "embed"
 	"errors"
 	"fmt"
 	"net/url"
@@ -43,9 +41,6 @@ const (
 	version     = 2          // of the schema, for new files; one of version 1 stays so
 	readers     = 4
 )
-
-//go:embed schema.sql
-var schema string
 
 // openSQLite opens the file path, or a database in memory if it is empty.
 func openSQLite(ctx context.Context, path string, now func() time.Time) (_ Frontier, err error) {
@@ -164,20 +159,5 @@ func inspect(s *session) (empty bool, err error) {
 	case have > version:
 		return false, fmt.Errorf("the database has version %d of the tables: a newer fetch wrote it; this one knows %d", have, version)
 	}
-	return false, tablesOnly(s)
-}
-
-// tablesOnly returns an error if the database has anything but tables and
-// indexes. SQLite would run the statements of a trigger or a view, which this
-// program never creates.
-func tablesOnly(s *session) error {
-	var kind, name string
-	err := s.Scan("select type, name from sqlite_schema where type not in ('table', 'index') or rootpage is null or rootpage = 0", nil, &kind, &name)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil
-	}
-	if err == nil {
-		err = fmt.Errorf("the database has the %s %q, which fetch did not create: do not trust this archive", kind, name)
-	}
-	return err
+	return false, ownSchema(s, have)
 }

@@ -12,6 +12,9 @@ import (
 
 	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/internal/sqlite"
+
+	zombiezen "zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
 )
 
 func TestOpenNames(t *testing.T) {
@@ -86,11 +89,20 @@ func TestOpenRefuses(t *testing.T) {
 	for path, want := range map[string]string{
 		link:   "no regular file",
 		beside: "no regular file",
-		place("trigger", "create trigger evil after update on book begin delete from url; end"): `the trigger "evil", which fetch did not create`,
-		place("view", "alter table host rename to h; create view host as select * from h"):      `the view "host", which fetch did not create`,
-		place("virtual", "drop table name; create virtual table name using fts5(fold, key)"):    `which fetch did not create`,
-		place("newer", "pragma user_version = 99"):                                              "a newer fetch wrote it",
-		place("foreign", "create table x (y integer)"):                                          "not a frontier",
+		place("trigger", "create trigger evil after update on book begin delete from url; end"):                             `the trigger "evil", which fetch did not create`,
+		place("view", "alter table host rename to h; create view host as select * from h"):                                  `which fetch did not create`,
+		place("virtual", "drop table name; create virtual table name using fts5(fold, key)"):                                `which fetch did not create`,
+		place("column", "alter table url add column g as (hex(zeroblob(100000000)))"):                                       `the table "url", which fetch did not create`,
+		place("expression", "create index e on url(length(hex(url)))"):                                                      `the index "e", which fetch did not create`,
+		place("condition", "drop index url_ready; create index url_ready on url (host) where url like '%a'"):                `the index "url_ready", which fetch did not create`,
+		place("default", "alter table run add column d default 9"):                                                          `the table "run", which fetch did not create`,
+		place("check", "drop table layout; create table layout (version integer not null check (version > 0))"):             `the table "layout", which fetch did not create`,
+		place("order", "drop table name; create table name (fold text primary key collate nocase, key blob) without rowid"): `the table "name", which fetch did not create`,
+		place("table", "create table x (y)"):                                                                                `the table "x", which fetch did not create`,
+		place("statistics", "analyze"):                                                                                      `sqlite_stat1", which fetch did not create`,
+		place("index", "drop index url_ready"):                                                                              `lacks the table or index url_ready`,
+		place("newer", "pragma user_version = 99"):                                                                          "a newer fetch wrote it",
+		place("foreign", "create table x (y integer)"):                                                                      "not a frontier",
 		garbage:                            "not a database",
 		dir:                                "unable to open",
 		filepath.Join(dir, "no", "folder"): "unable to open",
@@ -168,4 +180,58 @@ func calls(ctx context.Context, f frontier.Frontier) map[string]error {
 		errs["Captures"] = err
 	}
 	return errs
+}
+
+// TestLargeRow: a row that is larger than any of ours costs no memory.
+func TestLargeRow(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "front.db")
+	f := started(t, path)
+	if _, err := f.Add(t.Context(), pages(0, 3)); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	large, err := zombiezen.OpenConn(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = sqlitex.ExecuteTransient(large, "update url set note = zeroblob(20000000) where id = 2", nil)
+	if err = errors.Join(err, large.Close()); err != nil {
+		t.Fatal(err)
+	}
+	f, err = frontier.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	err = nil
+	for _, e := range f.Items(t.Context(), frontier.Pending) {
+		err = errors.Join(err, e)
+	}
+	if err == nil || !strings.Contains(err.Error(), "do not trust this archive") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestFirstVersion: the tables of version 1 are ours too, and so are
+// statements that differ in comments and white space.
+func TestFirstVersion(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "front.db")
+	started(t, path).Close()
+	db, err := sqlite.Open(path)
+	if err == nil {
+		err = errors.Join(db.Script("drop table layout; drop table file; CREATE table file (\n id integer primary key, name text not null unique, -- it\n ends integer\n); pragma user_version = 1"), db.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := frontier.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if n, err := f.Layout(t.Context()); n != 1 || err != nil {
+		t.Errorf("layout %d, %v", n, err)
+	}
 }

@@ -11,7 +11,7 @@ import (
 
 // page is how many rows an iteration reads at once. No session is held while
 // the caller looks at them, so that the log can be folded into the file.
-const page = 512
+const page = 128
 
 // itemColumns are what item scans, of url u; the name of its host comes behind.
 const itemColumns = "u.id, u.key, u.url, u.via, u.depth, u.prio, u.wait, u.meta, u.run, u.attempts, u.note, u.last, "

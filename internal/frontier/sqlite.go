@@ -174,6 +174,8 @@ func fault(err error) error {
 		return fmt.Errorf("%w: %w", err, syscall.ENOSPC)
 	case sqlite.IsDamaged(err) && !errors.Is(err, ErrDamaged):
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	case sqlite.IsTooBig(err):
+		return fmt.Errorf("the database has a row of more than %d MiB, which fetch does not write: do not trust this archive: %w", sqlite.MaxRow>>20, err)
 	}
 	return err
 }

@@ -27,11 +27,26 @@ func Open(uri string) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, l := range limits {
+		conn.Limit(l.of, l.value)
+	}
 	c := &Conn{conn, map[string]*Row{}}
 	if err := c.Script("pragma trusted_schema=off; pragma cell_size_check=on"); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
+}
+
+// MaxRow is the size of the largest row, text or blob, in bytes.
+const MaxRow = 4 << 20
+
+// limits bounds the memory and the time that a file from a stranger can cost.
+var limits = [...]struct {
+	of    sqlite.Limit
+	value int32
+}{
+	{sqlite.LimitLength, MaxRow}, {sqlite.LimitSQLLength, 64 << 10}, {sqlite.LimitColumn, 64},
+	{sqlite.LimitExprDepth, 50}, {sqlite.LimitCompoundSelect, 10}, {sqlite.LimitAttached, 0}, {sqlite.LimitTriggerDepth, 1},
 }
 
 // Close ends the connection and its statements.
@@ -123,6 +138,9 @@ func IsDamaged(err error) bool {
 	code := sqlite.ErrCode(err).ToPrimary()
 	return code == sqlite.ResultCorrupt || code == sqlite.ResultNotADB
 }
+
+// IsTooBig reports whether err is that of a row larger than MaxRow.
+func IsTooBig(err error) bool { return sqlite.ErrCode(err).ToPrimary() == sqlite.ResultTooBig }
 
 // IsFull reports whether err is that of a full disk.
 func IsFull(err error) bool { return sqlite.ErrCode(err).ToPrimary() == sqlite.ResultFull }

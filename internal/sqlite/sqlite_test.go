@@ -86,16 +86,19 @@ func TestFaults(t *testing.T) {
 		err  error
 		want string
 	}{
-		"syntax":    {c.Exec("select from"), "syntax error"},
-		"twice":     {errors.Join(c.Exec(insert, 1), c.Exec(insert, 1)), "UNIQUE constraint failed"},
-		"null":      {c.Exec(insert, nil), "NOT NULL constraint failed"},
-		"too few":   {c.Exec(insert), "0 arguments for 1 parameters"},
-		"type":      {c.Exec(insert, 1.5), "type of number 1"},
-		"columns":   {c.Scan("select 1, 2", nil, &n), "2 columns for 1 variables"},
-		"variable":  {c.Scan("select 1", nil, n), "type of number 1"},
-		"script":    {c.Script("no script"), "syntax error"},
-		"itself":    {c.Each(insert+" returning x", []any{2}, func(*sqlite.Row) error { return c.Exec(insert+" returning x", 3) }), "within itself"},
-		"no folder": {second(sqlite.Open(filepath.Join(t.TempDir(), "no", "a.db"))), "unable to open"},
+		"syntax":           {c.Exec("select from"), "syntax error"},
+		"twice":            {errors.Join(c.Exec(insert, 1), c.Exec(insert, 1)), "UNIQUE constraint failed"},
+		"null":             {c.Exec(insert, nil), "NOT NULL constraint failed"},
+		"too few":          {c.Exec(insert), "0 arguments for 1 parameters"},
+		"type":             {c.Exec(insert, 1.5), "type of number 1"},
+		"columns":          {c.Scan("select 1, 2", nil, &n), "2 columns for 1 variables"},
+		"variable":         {c.Scan("select 1", nil, n), "type of number 1"},
+		"script":           {c.Script("no script"), "syntax error"},
+		"itself":           {c.Each(insert+" returning x", []any{2}, func(*sqlite.Row) error { return c.Exec(insert+" returning x", 3) }), "within itself"},
+		"a large row":      {c.Exec("create table large as select zeroblob(5000000) x"), "too big"},
+		"a long statement": {c.Exec("select " + strings.Repeat(" ", 70_000) + "1"), "too big"},
+		"a file more":      {c.Script("attach ':memory:' as b"), "too many attached databases"},
+		"no folder":        {second(sqlite.Open(filepath.Join(t.TempDir(), "no", "a.db"))), "unable to open"},
 	} {
 		if test.err == nil || !strings.Contains(test.err.Error(), test.want) {
 			t.Errorf("%s: %v; want %q", name, test.err, test.want)

@@ -1,0 +1,71 @@
+package frontier
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/anyurl/fetch/internal/sqlite"
+)
+
+//go:embed schema.sql
+var schema string
+
+// layoutTable is the table that databases of version 1 do not have.
+const layoutTable = "layout"
+
+// created returns the statements by which this program creates the tables and
+// indexes of a version, by their names.
+func created(version int) map[string]string {
+	named := regexp.MustCompile(`^create (?:table|index) (\w+)`)
+	all := map[string]string{}
+	for statement := range strings.SplitSeq(comment.ReplaceAllString(schema, " "), ";") {
+		statement = normal(statement)
+		if m := named.FindStringSubmatch(statement); m != nil && (version > 1 || m[1] != layoutTable) {
+			all[m[1]] = statement
+		}
+	}
+	return all
+}
+
+// comment matches a comment of SQL. The statements of the schema have no quotes
+// and no other comments.
+var comment = regexp.MustCompile(`--[^\n]*`)
+
+// normal returns a statement without comments, in lower case, with one space
+// between words.
+func normal(statement string) string {
+	return strings.ToLower(strings.Join(strings.Fields(comment.ReplaceAllString(statement, " ")), " "))
+}
+
+// ownSchema returns an error unless the tables and indexes of the database are
+// those that this program creates. SQLite would run the statements of a
+// trigger or a view, and the expressions of a generated column, an index, a
+// default or a check.
+func ownSchema(s *session, version int) error {
+	want := created(version)
+	err := s.Each("select type, name, tbl_name, coalesce(rootpage, 0), coalesce(sql, '') from sqlite_schema", nil, func(r *sqlite.Row) error {
+		var kind, name, table, text string
+		var root int64
+		if err := r.Scan(&kind, &name, &table, &root, &text); err != nil {
+			return err
+		}
+		if kind == "index" && text == "" && root > 0 && strings.HasPrefix(name, "sqlite_autoindex_") {
+			return nil // part of the statement of its table
+		}
+		if root <= 0 || want[name] == "" || normal(text) != want[name] {
+			return fmt.Errorf("the database has the %s %q, which fetch did not create: do not trust this archive", kind, name)
+		}
+		delete(want, name)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for name := range want {
+		return errors.New("the database lacks the table or index " + name + ": do not trust this archive")
+	}
+	return nil
+}
