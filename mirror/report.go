@@ -57,6 +57,14 @@ func (r *report) cut(c archive.Cut) {
 	})
 }
 
+// odd reports n items that failed and are no URL on one line.
+func (r *report) odd(n int64) {
+	r.add(Event{
+		Time: r.now().UTC(), State: frontier.Dead.String(),
+		Note: fmt.Sprintf("%d failed items are no URLs and are not in failed.txt", n),
+	})
+}
+
 // visit counts a committed visit and tells of it. Seed says that its URL is a
 // seed of this run.
 func (r *report) visit(v *visit, result *frontier.Result, seed bool) {

@@ -64,6 +64,9 @@ func (c *crawl) all(ctx context.Context) error {
 	swept := c.sweep(ctx) // what it leaves, the next run's may take: this one is over
 	failed, err := c.archive.Failures(ctx, c.run)
 	c.report.total.NewlyFailed = failed.New
+	if failed.Odd > 0 {
+		c.report.odd(failed.Odd)
+	}
 	err = errors.Join(err, c.derive(ctx), c.archive.DropParts(ctx))
 	if err == nil {
 		err = c.queue.End(ctx)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/regular"
 )
 
 // FS is all that this package does to a file system. The methods are those of
@@ -85,12 +86,14 @@ func create(fsys FS, name string, perm fs.FileMode) (Handle, error) {
 }
 
 // OpenLock opens or creates the file name and locks it until the Handle is
-// closed. It is [fetch.InUse] if another Handle has the lock. A link, a pipe or
-// a device of that name is an error: the folder may come from a stranger.
+// closed. It is [fetch.InUse] if another Handle has the lock. A link, a
+// pipe or a device of that name is an error: the folder may come from a stranger.
 func OpenLock(name string) (Handle, error) {
-	info, exists, err := look(System(), name)
-	if err == nil && exists && !info.Mode.IsRegular() {
-		err = fetch.Local.Errorf("%s is no regular file: remove it, or use another folder", name)
+	info, err := os.Lstat(name)
+	if err == nil {
+		err = regular.Single(name, info)
+	} else if errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
 	if err != nil {
 		return nil, local(err)

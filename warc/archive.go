@@ -3,6 +3,7 @@ package warc
 import (
 	"cmp"
 	"errors"
+	"github.com/anyurl/fetch/internal/regular"
 	"io"
 	"iter"
 	"os"
@@ -41,7 +42,7 @@ func whole(path string) place { return place{path, 0, 1 << 62} }
 
 // open returns the archive there; the caller closes the file.
 func (p place) open() (*io.SectionReader, *os.File, error) {
-	f, err := os.Open(p.path)
+	f, err := regular.Open(p.path)
 	if err != nil {
 		return nil, nil, local(err)
 	}

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"io"
 	"iter"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/regular"
 )
 
 // A Line of a CDXJ index: where a capture lies and what is asked of it. Empty
@@ -215,7 +215,7 @@ func Index(w io.Writer, paths ...string) error {
 	defer s.Close()
 	var damage []error
 	for _, path := range paths {
-		f, err := os.Open(path)
+		f, err := regular.Open(path)
 		if err != nil {
 			return local(err)
 		}

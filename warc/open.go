@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/regular"
 )
 
 // Open reads archives, which are named by path: files of this format, WACZ
@@ -108,7 +109,7 @@ func (o *opener) trust(index string, files []string) (err error) {
 		}
 	}
 	a := o.archive
-	if a.file, err = os.Open(index); err != nil {
+	if a.file, err = regular.Open(index); err != nil {
 		return err
 	}
 	a.index = a.file

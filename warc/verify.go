@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/regular"
 )
 
 // What is wrong with a record.
@@ -85,7 +85,7 @@ func (v *Verifier) named(path string) iter.Seq2[Finding, error] {
 		return v.Package(path)
 	}
 	return func(yield func(Finding, error) bool) {
-		f, err := os.Open(path)
+		f, err := regular.Open(path)
 		if err != nil {
 			yield(Finding{}, local(err))
 			return

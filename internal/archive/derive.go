@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 )
 
 // Derive writes what follows from the database and the WARC files: the index,
@@ -29,7 +28,7 @@ func (a *Archive) Derive(ctx context.Context, mail *Mail) error {
 // alone.
 func Reindex(ctx context.Context, dir string) error {
 	return exclusive(ctx, dir, func(a *Archive) error {
-		old, err := fs.Glob(a.folder.root.FS(), "index/*.cdxj")
+		old, err := filesIn(a.folder.root, "index", "*.cdxj")
 		if err != nil {
 			return err
 		}

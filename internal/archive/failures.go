@@ -10,11 +10,14 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/internal/regular"
+	"github.com/anyurl/fetch/uri"
 )
 
 // Failures are the URLs that failed in a run, by whichever process.
 type Failures struct {
 	New int64 // that did not fail in the run before
+	Odd int64 // items that are no URL on one line, and not in failed.txt
 
 	a    *Archive
 	urls []string
@@ -40,6 +43,10 @@ func (a *Archive) Failures(ctx context.Context, run int64) (f Failures, err erro
 			if it.Run != run {
 				continue // no run has seen it since
 			}
+			if !isLine(it.URL) {
+				f.Odd++
+				continue
+			}
 			f.urls = append(f.urls, it.URL)
 			if !before[it.Key] {
 				f.New++
@@ -49,12 +56,20 @@ func (a *Archive) Failures(ctx context.Context, run int64) (f Failures, err erro
 	return f, nil
 }
 
+// isLine reports whether text, of a database that may come from a stranger, is
+// a URL that failed.txt can contain.
+func isLine(text string) bool {
+	u, err := uri.Parse(text)
+	return err == nil && len(text) < maxLine && Canonical(u) == text &&
+		strings.IndexFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }) < 0
+}
+
 // maxLine bounds a line of failed.txt, in bytes.
 const maxLine = 16 << 10
 
 // failedBefore reads the list of the run before.
 func (a *Archive) failedBefore() (map[frontier.Key]bool, error) {
-	file, err := a.folder.root.Open(failedFile)
+	file, err := regular.OpenIn(a.folder.root, failedFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

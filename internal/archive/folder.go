@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/regular"
 	"github.com/anyurl/fetch/save"
 )
 
@@ -63,7 +65,10 @@ func replace(root *os.Root, name string, write func(w io.Writer) error) (err err
 		return err
 	}
 	part := name + ".part"
-	f, err := root.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+	if err := root.Remove(part); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := regular.OpenFileIn(root, part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}

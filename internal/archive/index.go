@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/anyurl/fetch/internal/regular"
 	"github.com/anyurl/fetch/warc"
 )
 
@@ -69,7 +70,7 @@ func reindex(root *os.Root, dir string) error {
 // warcFiles lists the regular files of the folder warc that match pattern, and
 // the others. A link could lead to a file that is not of this archive.
 func warcFiles(root *os.Root, pattern string) (names, others []string, err error) {
-	found, err := fs.Glob(root.FS(), warcFolder+"/"+pattern)
+	found, err := filesIn(root, warcFolder, pattern)
 	for _, name := range found {
 		info, err := root.Lstat(name)
 		switch {
@@ -84,17 +85,26 @@ func warcFiles(root *os.Root, pattern string) (names, others []string, err error
 	return names, others, err
 }
 
+// filesIn returns the files of folder that match pattern. The folder may be
+// missing.
+func filesIn(root *os.Root, folder, pattern string) ([]string, error) {
+	if err := regular.Folder(root, folder); err != nil {
+		return nil, err
+	}
+	return fs.Glob(root.FS(), folder+"/"+pattern)
+}
+
 // newer reports whether a was written after b.
 func newer(root *os.Root, a, b string) bool {
 	at, err := root.Stat(a)
 	bt, err2 := root.Stat(b)
-	return err == nil && err2 == nil && at.ModTime().After(bt.ModTime())
+	return err == nil && err2 == nil && at.Mode().IsRegular() && at.ModTime().After(bt.ModTime())
 }
 
 func merge(w io.Writer, root *os.Root, names []string) (err error) {
 	files := make([]io.Reader, 0, len(names))
 	for _, name := range names {
-		f, open := root.Open(name)
+		f, open := regular.OpenIn(root, name)
 		if open != nil {
 			return errors.Join(err, open)
 		}

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"io"
 	"os"
+
+	"github.com/anyurl/fetch/internal/regular"
 )
 
 // journal writes crawl.jsonl, which tells people what was done. No program
@@ -18,7 +20,7 @@ type journal struct {
 }
 
 func openJournal(root *os.Root) (*journal, error) {
-	f, err := root.OpenFile(journalFile, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
+	f, err := regular.OpenFileIn(root, journalFile, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
 	if err != nil {
 		return nil, err
 	}

@@ -4,9 +4,12 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,7 +18,9 @@ import (
 
 	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/internal/mailstore"
+	"github.com/anyurl/fetch/internal/regular"
 	"github.com/anyurl/fetch/internal/rfc822"
+	"github.com/anyurl/fetch/internal/tree"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -36,9 +41,9 @@ type Mail struct {
 // mailboxes writes each group and each mailbox as an mbox or a Maildir, from
 // the messages in the archive, unless those of the run before are current.
 func (a *Archive) mailboxes(ctx context.Context, mail *Mail) error {
-	made, err := a.folder.root.ReadFile(mailMade)
+	made, err := a.readMade()
 	if err != nil || string(made) != mail.made(mail.Run-1) || !mail.Current {
-		b := &boxes{a: a, mail: mail, ctx: ctx, groups: map[string]bool{}, begun: map[string]bool{}, dirs: map[string]*mailstore.Maildir{}}
+		b := &boxes{a: a, mail: mail, ctx: ctx, groups: map[string]bool{}, begun: map[string]bool{}, dirs: map[string]*mailstore.Maildir{}, taken: map[string]string{}}
 		defer b.close()
 		if err := b.all(); err != nil {
 			return err
@@ -48,6 +53,16 @@ func (a *Archive) mailboxes(ctx context.Context, mail *Mail) error {
 		_, err := io.WriteString(w, mail.made(mail.Run))
 		return err
 	})
+}
+
+// readMade reads mailMade, of which it needs the beginning alone.
+func (a *Archive) readMade() ([]byte, error) {
+	f, err := regular.OpenIn(a.folder.root, mailMade)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, 1<<10))
 }
 
 // mailMade is the file that says of which run the mailboxes are.
@@ -128,8 +143,9 @@ type boxes struct {
 	ctx    context.Context
 	groups map[string]bool
 	dirs   map[string]*mailstore.Maildir
-	begun  map[string]bool // part files
-	name   string          // of the box that is open
+	begun  map[string]bool   // part files
+	taken  map[string]string // names of boxes, by their folded form
+	name   string            // of the box that is open
 	file   *os.File
 	w      *bufio.Writer
 	box    *mailstore.Mbox
@@ -169,8 +185,24 @@ func (b *boxes) deliver(it frontier.Item, listing string, received time.Time) er
 	return nil
 }
 
+// distinct returns name, or another name where a box has one that some file
+// system treats as the same.
+func (b *boxes) distinct(name string) string {
+	for {
+		fold := tree.Fold(name)
+		if _, taken := b.taken[fold]; !taken {
+			b.taken[fold] = name
+		}
+		if b.taken[fold] == name {
+			return name
+		}
+		sum := sha256.Sum256([]byte(name))
+		name += "~" + hex.EncodeToString(sum[:4])
+	}
+}
+
 func (b *boxes) put(name string, message io.Reader, received time.Time) error {
-	folder := mailFolder + "/" + name
+	folder := mailFolder + "/" + b.distinct(name)
 	if b.mail.Maildir {
 		dir, err := b.dir(folder)
 		if err == nil {
@@ -208,12 +240,15 @@ func (b *boxes) open(name string) error {
 	}
 	flag := os.O_WRONLY | os.O_CREATE | os.O_APPEND
 	if !b.begun[name] {
-		flag |= os.O_TRUNC
+		flag |= os.O_EXCL
 		if err := b.a.folder.root.MkdirAll(filepath.ToSlash(filepath.Dir(name)), 0o777); err != nil {
 			return err
 		}
+		if err := b.a.folder.root.Remove(name + ".part"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
-	f, err := b.a.folder.root.OpenFile(name+".part", flag, 0o666)
+	f, err := regular.OpenFileIn(b.a.folder.root, name+".part", flag, 0o666)
 	if err != nil {
 		return err
 	}

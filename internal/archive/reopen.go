@@ -11,6 +11,7 @@ import (
 	"github.com/anyurl/fetch/internal/coding"
 	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/internal/http1"
+	"github.com/anyurl/fetch/internal/regular"
 	"github.com/anyurl/fetch/warc"
 )
 
@@ -43,9 +44,9 @@ func (a *Archive) Reopen(ctx context.Context, c *frontier.Capture) (io.ReadClose
 
 // openWARC opens a WARC file, finished or not.
 func (a *Archive) openWARC(name string) (*os.File, error) {
-	f, err := a.folder.root.Open(warcFolder + "/" + name)
+	f, err := regular.OpenIn(a.folder.root, warcFolder+"/"+name)
 	if errors.Is(err, fs.ErrNotExist) {
-		f, err = a.folder.root.Open(warcFolder + "/" + name + warc.OpenSuffix)
+		f, err = regular.OpenIn(a.folder.root, warcFolder+"/"+name+warc.OpenSuffix)
 	}
 	return f, err
 }

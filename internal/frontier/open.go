@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/anyurl/fetch/internal/regular"
 	"github.com/anyurl/fetch/internal/sqlite"
 )
 
@@ -54,7 +55,7 @@ func openSQLite(ctx context.Context, path string, now func() time.Time) (_ Front
 			err = fmt.Errorf("frontier %s: %w", cmp.Or(path, "in memory"), fault(err))
 		}
 	}()
-	if err = regular(path); err != nil {
+	if err = ownFiles(path); err != nil {
 		return nil, err
 	}
 	w, err := e.connect(path, "cache_size(-65536)",
@@ -81,16 +82,20 @@ func openSQLite(ctx context.Context, path string, now func() time.Time) (_ Front
 	return e, nil
 }
 
-// regular returns an error if the database at path or one of the files that
-// SQLite keeps beside it is a link or a device: SQLite would write through it.
-func regular(path string) error {
+// ownFiles returns an error if the database at path or one of the files that
+// SQLite keeps beside it is a link, has another
+// hard link, or is a device: SQLite would write through it.
+func ownFiles(path string) error {
 	if path == "" {
 		return nil
 	}
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
 		info, err := os.Lstat(path + suffix)
-		if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-			return fmt.Errorf("%s is no regular file: remove it, or use another folder", path+suffix)
+		if err != nil || info.IsDir() {
+			continue // SQLite reports it
+		}
+		if err := regular.Single(path+suffix, info); err != nil {
+			return err
 		}
 	}
 	return nil

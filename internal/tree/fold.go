@@ -7,6 +7,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
+// Fold returns a text that is the same for all paths which some file system
+// treats as one.
+func Fold(path string) string { return fold(path) }
+
 // fold maps all paths to one that some file system takes for the same: the
 // canonical caseless match of Unicode (D145), which is stricter than NTFS and
 // as strict as APFS.

@@ -1,0 +1,65 @@
+//go:build unix
+
+package regular
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// TestOpen: a file is opened only where it is regular, and for writing only
+// where it has one name.
+func TestOpen(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	err := errors.Join(os.WriteFile(at("file"), []byte("text"), 0o600), os.WriteFile(at("one"), []byte("text"), 0o600), os.Link(at("one"), at("two")),
+		os.Symlink("file", at("link")), os.Mkdir(at("folder"), 0o700), syscall.Mkfifo(at("pipe"), 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	for name, want := range map[string]struct{ read, write bool }{
+		"file": {true, true}, "one": {true, false}, "two": {true, false}, "link": {true, true},
+		"folder": {}, "pipe": {},
+	} {
+		for _, c := range []struct {
+			way  string
+			open func() (*os.File, error)
+			want bool
+		}{
+			{"Open", func() (*os.File, error) { return Open(at(name)) }, want.read},
+			{"OpenIn", func() (*os.File, error) { return OpenIn(root, name) }, want.read},
+			{"appending", func() (*os.File, error) { return OpenFileIn(root, name, os.O_RDWR|os.O_APPEND, 0) }, want.write},
+			{"emptying", func() (*os.File, error) { return OpenFileIn(root, name, os.O_WRONLY|os.O_TRUNC, 0) }, want.write},
+		} {
+			f, err := c.open()
+			if (err == nil) != c.want || err != nil && f != nil {
+				t.Errorf("%s %s: %v", c.way, name, err)
+			}
+			if err == nil {
+				f.Close()
+			}
+		}
+		if err := Folder(root, name); (err == nil) != (name == "folder") {
+			t.Errorf("a folder %s: %v", name, err)
+		}
+	}
+	if text, err := os.ReadFile(at("two")); err != nil || string(text) != "text" {
+		t.Errorf("the file of two names is %q, %v", text, err)
+	}
+	if err := Folder(root, "none"); err != nil {
+		t.Error(err)
+	}
+	if _, err := Open(at("pipe")); !errors.Is(err, fetch.Local) {
+		t.Error(err)
+	}
+}
