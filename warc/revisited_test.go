@@ -1,0 +1,42 @@
+package warc
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestVerifyRevisited: a revisit has the payload digest of the record that it
+// refers to, where that record is among the files.
+func TestVerifyRevisited(t *testing.T) {
+	const revisit = "WARC-Type: revisit\nWARC-Target-URI: http://h.example/\nWARC-Profile: " + SamePayload
+	const byID, byURL = "\nWARC-Refers-To: <urn:x:1>", "\nWARC-Refers-To-Target-URI: file:///1\nWARC-Refers-To-Date: 2026-11-21T08:30:00Z"
+	for name, c := range map[string]struct {
+		fields string
+		want   int
+	}{
+		"the same by identifier": {byID + "\nWARC-Payload-Digest: " + helloSum, 0},
+		"another by identifier":  {byID + "\nWARC-Payload-Digest: " + emptySum, 1},
+		"the same by URL":        {byURL + "\nWARC-Payload-Digest: " + helloSum, 0},
+		"another by URL":         {byURL + "\nWARC-Payload-Digest: " + emptySum, 1},
+		"another algorithm":      {byID + "\nWARC-Payload-Digest: sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", 0},
+	} {
+		path := filepath.Join(t.TempDir(), "a.warc")
+		text := res(1, "\nWARC-Payload-Digest: "+helloSum) + rec(2, revisit+c.fields, "")
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for f, err := range Verify(path) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n++; f.What != PayloadDigest || f.Note || f.ID != "urn:x:2" {
+				t.Errorf("%s: %v", name, f)
+			}
+		}
+		if n != c.want {
+			t.Errorf("%s: %d findings, want %d", name, n, c.want)
+		}
+	}
+}
