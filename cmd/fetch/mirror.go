@@ -40,8 +40,8 @@ second, one of this machine or a private network for two at a time without a
 pause: --delay and --per-host say otherwise. robots.txt holds.
 
 Exit codes: 0 complete; 4 some servers could not be reached; 8 some URLs failed
-permanently; failed.txt lists the URLs in both cases, and --max-failed tolerates
-some. 10 a limit ended the run; 3 this machine did: the disk, or another process
+permanently, which takes precedence over 4. failed.txt lists the URLs in both
+cases, and --max-failed tolerates some. 10 a limit ended the run; 3 this machine did: the disk, or another process
 works on the archive; 130 interrupted. After 3, 4, 10 and 130 the same command
 continues.`,
 		Example: `  fetch mirror gopher://gopher.example.org/
