@@ -33,6 +33,7 @@ var layers = map[string][]string{
 	"internal/coding":    {"fetch"},
 	"internal/httpauth":  {"internal/http1"},
 	"internal/line":      {},
+	"internal/regular":   {},
 	"internal/sessions":  {"fetch", "internal/line"},
 	"internal/autoindex": {"fetch", "uri", "internal/base"},
 	"internal/base":      {"uri", "uri/iri"},
@@ -49,7 +50,7 @@ var layers = map[string][]string{
 	"warc":     {"uri", "fetch", "internal/"},
 	"mirror":   {"uri", "fetch", "internal/", "warc", "save", "wrap"},
 
-	"internal/frontier": {"internal/sqlite"},
+	"internal/frontier": {"internal/sqlite", "internal/regular"},
 	"internal/links":    {"uri", "uri/iri", "fetch", "internal/base", "internal/coding"},
 	"internal/tree":     {"uri", "fetch", "save", "internal/frontier"},
 	"internal/archive":  {"uri", "fetch", "internal/", "warc", "save"},

@@ -5,14 +5,13 @@ package regular
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
-
-	"github.com/anyurl/fetch/fetch"
 )
 
-// Open opens the file name for reading. Anything but a regular file is
-// [fetch.Local], and is not waited for.
+// Open opens the file name for reading. Anything but a regular file is an
+// error, and is not waited for.
 func Open(name string) (*os.File, error) {
 	return checked(os.OpenFile(name, os.O_RDONLY|nonBlock, 0))
 }
@@ -49,7 +48,7 @@ func checked(f *os.File, err error) (*os.File, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = fetch.Local.Errorf("%s is no regular file", f.Name())
+		err = fmt.Errorf("%s is no regular file", f.Name())
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -63,9 +62,9 @@ func checked(f *os.File, err error) (*os.File, error) {
 func Single(name string, info fs.FileInfo) error {
 	switch {
 	case !info.Mode().IsRegular():
-		return fetch.Local.Errorf("%s is no regular file: remove it, or use another folder", name)
+		return fmt.Errorf("%s is no regular file: remove it, or use another folder", name)
 	case links(info) > 1:
-		return fetch.Local.Errorf("%s has another hard link: remove it, or use another folder", name)
+		return fmt.Errorf("%s has another hard link: remove it, or use another folder", name)
 	}
 	return nil
 }
@@ -78,7 +77,7 @@ func Folder(root *os.Root, name string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err == nil && !info.IsDir():
-		return fetch.Local.Errorf("%s is no folder: remove it, or use another archive", name)
+		return fmt.Errorf("%s is no folder: remove it, or use another archive", name)
 	}
 	return err
 }
