@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -225,10 +226,13 @@ func TestStrangersScope(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t)
+				var mu sync.Mutex
 				var asked []string
 				logins := 0
 				for _, host := range []string{"a.example", "www.a.example", "b.example"} {
 					w.web(host, http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+						mu.Lock()
+						defer mu.Unlock()
 						asked = append(asked, "http://"+host+r.URL.Path)
 						if r.Header.Get("Authorization") != "" {
 							logins++
@@ -246,6 +250,8 @@ func TestStrangersScope(t *testing.T) {
 				item := frontier.Item{Key: frontier.KeyOf(cmp.Or(c.key, c.url)), URL: c.url, Host: u.Host(), Depth: c.depth, Meta: []byte(c.meta)}
 				plantRun(t, o.Dir, `{"seeds":["http://b.example/","http://www.a.example/"]}`, item)
 				run(t, o)
+				mu.Lock()
+				defer mu.Unlock()
 				found := c.asked == ""
 				for _, got := range asked {
 					found = found || got == c.asked
