@@ -48,7 +48,11 @@ func (p *Policy) judge(req *Request, scheme, from *Scheme, page Origin) (*grant,
 		if err := p.judgeReferral(from, scheme, target.Port); err != nil {
 			return nil, err
 		}
-		g.from(req.From.place())
+		peer := req.From.Peer
+		if from == nil || !from.Gateway {
+			peer = req.From.place()
+		}
+		g.from(peer)
 		g.page = page
 	}
 	if target.Host == "" || scheme.Port == 0 {

@@ -23,6 +23,10 @@ type Scheme struct {
 	Local  bool // its URLs read data of the user: files or mail stores
 	Secure bool // its connections are under TLS
 
+	// Gateway says that a gateway answers for its URLs. The address that such a
+	// URL spells is not that of the server that sent the page.
+	Gateway bool
+
 	Traits Traits
 	Proxy  ProxyUse
 	Robots Robots

@@ -64,6 +64,8 @@ func TestGatewayPage(t *testing.T) {
 		{"whois++", 63, "whois++://evil.example/x"},
 		{"afs", 0, "afs://evil.example/x"},
 		{"urn", 0, "urn:isbn:0451450523"},
+		{"gopher", 70, "gopher://127.0.0.2/1redir"}, // typed addresses: the gateway answers
+		{"ftp", 21, "ftp://10.0.0.2/redir"},
 	} {
 		for _, target := range []string{"http://127.0.0.1/", "http://10.0.0.1/", "http://me.example/", "http://localhost/"} {
 			for _, gateway := range []string{"http://127.0.0.1:8171/", "http://gw.example:8171/"} {
