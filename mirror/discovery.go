@@ -27,6 +27,7 @@ type discovery struct {
 	from    string                    // the canonical form of the URL of v
 	most    int64                     // URLs that v may add
 	added   int64                     // so far, those in items included
+	text    int64                     // bytes of the URLs so far
 	dropped int64                     // Stats.Dropped, where v is a newsgroup
 	met     map[frontier.Key]struct{} // of a page
 	flushes int                       // that were made to find out which of items the run knows
@@ -77,7 +78,10 @@ func (d *discovery) put(u uri.URI, text string, mt meta, depth int) {
 	if it.Depth = depth; mt.Guide {
 		it.Priority = -1
 	}
-	if it.Key == d.v.item.Key || d.repeats(it.Key) || !d.room() {
+	if it.Key == d.v.item.Key || d.repeats(it.Key) {
+		return
+	}
+	if d.text += int64(len(text)); !d.room() {
 		return
 	}
 	if d.items = append(d.items, it); len(d.items) >= someItems {
@@ -113,9 +117,20 @@ func (d *discovery) repeats(k frontier.Key) bool {
 // maxFlushes bounds the transactions of a page that repeats its links.
 const maxFlushes = 64
 
+// The URLs of a page may have maxText bytes, and meanURL bytes more for each
+// URL that the limit allows. A base URL can make many long URLs of a short page.
+const (
+	maxText = 1 << 20
+	meanURL = 400
+)
+
 // room reports whether v may lead to one more URL, and counts it. Only URLs
 // that are new to the run count. The frontier knows which those are.
 func (d *discovery) room() bool {
+	if d.text > maxText && (d.text-maxText)/meanURL > d.most {
+		d.v.cut++
+		return false
+	}
 	if d.added >= d.most && len(d.items) > 0 && d.flushes < maxFlushes {
 		d.flushes++
 		d.flush()

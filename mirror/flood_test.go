@@ -74,6 +74,8 @@ func TestFloods(t *testing.T) {
 	}{
 		{"a page", paper{"/": links(700, "<a href=%d>")}, mirror.Limits{Links: 600}, mirror.Summary{OverLinks: 100}},
 		{"a page that repeats its links", paper{"/": links(300, "<a href=%d><a href=%[1]d>") + links(300, "<a href=%d>")}, mirror.Limits{Links: 300}, mirror.Summary{}},
+		{"a page with a long base", paper{"/": `<base href="/` + strings.Repeat("y", 7000) + `/">` + links(700, "<a href=%d>")},
+			mirror.Limits{Links: 650}, mirror.Summary{OverLinks: 700 - (1<<20+650*400)/7022}},
 		{"a page without a limit", paper{"/": links(700, "<a href=%d>")}, mirror.Limits{Links: -1, Queue: -1}, mirror.Summary{}},
 		{"a page that is no listing", paper{"/": links(700, "<a href=%d>")}, mirror.Limits{Entries: 600}, mirror.Summary{}},
 		{"a listing", paper{"/": index}, mirror.Limits{Entries: 600}, mirror.Summary{OverEntries: 100}},
