@@ -56,8 +56,8 @@ func buildProgram(pkg, name string) (path string, err error) {
 	return path, nil
 }
 
-// openFolder makes a folder in memory, where there is one, that every account
-// may enter. Of a real disk these tests would wear out the sync.
+// openFolder creates a folder that every account may enter. It is in memory if
+// possible, because the tests would sync a real disk very often.
 func openFolder() (dir string, err error) {
 	dir, err = os.MkdirTemp("/dev/shm", "fetch-test-")
 	if err != nil {

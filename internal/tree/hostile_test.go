@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/peer"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -133,10 +134,7 @@ func TestPipe(t *testing.T) {
 // TestRepository: git does not treat the files of a server as a repository,
 // whose configuration would name a command to run.
 func TestRepository(t *testing.T) {
-	git, err := exec.LookPath("git")
-	if err != nil {
-		t.Skip(err) // TestPath has the names
-	}
+	git := peer.Need(t, "git", "git")
 	for _, c := range []struct {
 		name   string
 		head   string // of the URL
