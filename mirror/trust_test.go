@@ -238,7 +238,7 @@ func TestStrangersScope(t *testing.T) {
 							logins++
 						}
 						if r.URL.Path == "/d/to" {
-							http.Redirect(out, r, "http://b.example/y", 302)
+							http.Redirect(out, r, "http://b.example/y", http.StatusFound)
 						}
 					}))
 				}
