@@ -100,8 +100,9 @@ func (d *driver) sendOld(ctx context.Context, leave string, req *fetch.Request, 
 			req.Trace.Reached(fetch.Secured, c)
 		}
 		r := &reader{Old: d.opts.Old, noBody: a.method == "HEAD", trace: req.Trace, ctx: ctx, conn: c, lease: l}
-		x, err = r.exchange(a, via)
-		c.stale = err != nil && r.unanswered(err)
+		if x, err = r.exchange(a, via); err != nil { // else the lease may have ended
+			c.stale = r.unanswered(err)
+		}
 		return err
 	})
 	if err != nil {
