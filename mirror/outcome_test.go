@@ -11,8 +11,8 @@ import (
 
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/prospero/prospertest"
 	"github.com/anyurl/fetch/mirror"
-	"github.com/anyurl/fetch/schemes/prospero/prospertest"
 )
 
 // outcome is what crawl.jsonl says last of a URL.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/prospero/prospertest"
+	"github.com/anyurl/fetch/internal/waistest"
 	"github.com/anyurl/fetch/mirror"
-	"github.com/anyurl/fetch/schemes/prospero/prospertest"
-	"github.com/anyurl/fetch/schemes/wais/waistest"
 )
 
 // TestSite: what a site says of itself leads on: robots.txt to sitemaps, those

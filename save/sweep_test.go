@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/savetest"
 	"github.com/anyurl/fetch/save"
-	"github.com/anyurl/fetch/save/savetest"
 )
 
 const object = "the object that the server has as its version v1"

@@ -12,8 +12,8 @@ import (
 
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/internal/peer"
-	"github.com/anyurl/fetch/schemes/wais/waistest"
-	"github.com/anyurl/fetch/schemes/wais/z3950"
+	"github.com/anyurl/fetch/internal/waistest"
+	"github.com/anyurl/fetch/internal/z3950"
 	"github.com/anyurl/fetch/warc"
 )
 

@@ -6,8 +6,8 @@ import (
 
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/internal/peer"
-	"github.com/anyurl/fetch/schemes/prospero/ardp"
-	"github.com/anyurl/fetch/schemes/prospero/prospertest"
+	"github.com/anyurl/fetch/internal/prospero/ardp"
+	"github.com/anyurl/fetch/internal/prospero/prospertest"
 )
 
 // TestProspero asks a server of Prospero as the command does.

@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/anyurl/fetch/cmd/fetch/uribatch"
+	"github.com/anyurl/fetch/cmd/fetch/internal/uribatch"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/uri"
 	"github.com/spf13/cobra"

@@ -67,13 +67,19 @@ var layers = map[string][]string{
 	"internal/schemetest": {"uri", "fetch", "internal/"},
 	"internal/bench":      {"internal/"},
 	"internal/arch":       {},
-	"save/savetest":       {"save"},
+	"internal/savetest":   {"save"},
+	"internal/waistest":   {"internal/faultnet", "internal/transcript", "internal/z3950"},
 
 	"internal/frontier/frontiertest": {"internal/frontier"},
+	"internal/prospero/prospertest":  {"internal/transcript", "internal/prospero/"},
 }
 
 // testOnly may be imported by tests, and by each other.
-var testOnly = []string{"fetch/fetchtest", "internal/peer", "internal/faultnet", "internal/schemetest", "internal/transcript", "internal/torture", "internal/bench", "save/savetest", "schemes/wais/waistest", "schemes/prospero/prospertest", "internal/frontier/frontiertest"}
+var testOnly = []string{
+	"fetch/fetchtest", "internal/peer", "internal/faultnet", "internal/schemetest", "internal/transcript",
+	"internal/torture", "internal/bench", "internal/savetest", "internal/waistest",
+	"internal/prospero/prospertest", "internal/frontier/frontiertest",
+}
 
 // users are the only folders that may import a package: a mirror is made of
 // these.
@@ -82,6 +88,10 @@ var users = map[string][]string{
 	"internal/frontier": {"mirror", "internal/archive", "internal/tree", "internal/frontier/"},
 	"internal/tree":     {"internal/archive", "cmd/"},
 	"internal/links":    {"mirror", "internal/archive", "cmd/"},
+
+	"internal/z3950":            {"schemes/wais", "internal/waistest"},
+	"internal/prospero/ardp":    {"schemes/prospero", "internal/prospero/"},
+	"internal/prospero/message": {"schemes/prospero", "internal/prospero/"},
 }
 
 // doorFiles may dial, listen and resolve.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/faultnet"
-	"github.com/anyurl/fetch/save/savetest"
+	"github.com/anyurl/fetch/internal/savetest"
 )
 
 // TestBrokenAddresses: a name one of whose addresses leads nowhere, as that of

@@ -12,7 +12,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/faultnet"
-	"github.com/anyurl/fetch/save/savetest"
+	"github.com/anyurl/fetch/internal/savetest"
 )
 
 // TestBadProxies: what a proxy does wrong ends in a word about it, soon, and

@@ -11,7 +11,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/faultnet"
-	"github.com/anyurl/fetch/save/savetest"
+	"github.com/anyurl/fetch/internal/savetest"
 	webscheme "github.com/anyurl/fetch/schemes/http"
 )
 

@@ -15,8 +15,8 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/savetest"
 	"github.com/anyurl/fetch/save"
-	"github.com/anyurl/fetch/save/savetest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -16,8 +16,8 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/savetest"
 	"github.com/anyurl/fetch/save"
-	"github.com/anyurl/fetch/save/savetest"
 	"github.com/anyurl/fetch/schemes"
 	"github.com/anyurl/fetch/wrap"
 )

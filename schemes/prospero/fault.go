@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/prospero/ardp"
+	"github.com/anyurl/fetch/internal/prospero/message"
 	"github.com/anyurl/fetch/internal/tty"
-	"github.com/anyurl/fetch/schemes/prospero/ardp"
-	"github.com/anyurl/fetch/schemes/prospero/message"
 )
 
 // failures are what a FAILURE line may name.

@@ -13,9 +13,9 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/prospero/ardp"
+	"github.com/anyurl/fetch/internal/prospero/prospertest"
 	"github.com/anyurl/fetch/internal/schemetest"
-	"github.com/anyurl/fetch/schemes/prospero/ardp"
-	"github.com/anyurl/fetch/schemes/prospero/prospertest"
 )
 
 // object is a server that has an object, whose contents are sent as they are

@@ -10,8 +10,8 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/prospero/ardp"
 	"github.com/anyurl/fetch/internal/schemetest"
-	"github.com/anyurl/fetch/schemes/prospero/ardp"
 )
 
 // drips is a server that answers each request with the first that fits of what

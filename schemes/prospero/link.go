@@ -9,7 +9,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/media"
-	"github.com/anyurl/fetch/schemes/prospero/message"
+	"github.com/anyurl/fetch/internal/prospero/message"
 	"github.com/anyurl/fetch/uri"
 )
 

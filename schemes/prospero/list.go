@@ -8,7 +8,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/entries"
-	"github.com/anyurl/fetch/schemes/prospero/message"
+	"github.com/anyurl/fetch/internal/prospero/message"
 	"github.com/anyurl/fetch/uri"
 )
 

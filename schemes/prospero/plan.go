@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/schemes/prospero/message"
+	"github.com/anyurl/fetch/internal/prospero/message"
 )
 
 // A request is the lines of one message, as tokens.

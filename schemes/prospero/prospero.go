@@ -14,8 +14,9 @@
 // Union links and filters are shown, and neither followed nor carried out:
 // that is for clients which have a name space to fit them into.
 //
-// A request and its reply are UDP, by package ardp; their text is in package
-// message. Package prospertest is a server for tests.
+// Package internal/prospero/ardp sends requests and reads replies as UDP
+// datagrams, and package internal/prospero/message parses their text. Package
+// internal/prospero/prospertest is a server for tests.
 package prospero
 
 import "github.com/anyurl/fetch/fetch"

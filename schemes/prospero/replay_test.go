@@ -8,9 +8,9 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/faultnet"
-	"github.com/anyurl/fetch/schemes/prospero/ardp"
-	"github.com/anyurl/fetch/schemes/prospero/message"
-	"github.com/anyurl/fetch/schemes/prospero/prospertest"
+	"github.com/anyurl/fetch/internal/prospero/ardp"
+	"github.com/anyurl/fetch/internal/prospero/message"
+	"github.com/anyurl/fetch/internal/prospero/prospertest"
 )
 
 const (

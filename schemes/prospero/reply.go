@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/prospero/ardp"
+	"github.com/anyurl/fetch/internal/prospero/message"
 	"github.com/anyurl/fetch/internal/tty"
-	"github.com/anyurl/fetch/schemes/prospero/ardp"
-	"github.com/anyurl/fetch/schemes/prospero/message"
 )
 
 type driver struct{ env fetch.Env }

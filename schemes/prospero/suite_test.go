@@ -10,8 +10,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/fetchtest"
 	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/prospero/prospertest"
 	"github.com/anyurl/fetch/internal/schemetest"
-	"github.com/anyurl/fetch/schemes/prospero/prospertest"
 )
 
 // library is a server with an object of that size, and a directory.

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/schemes/wais/z3950"
+	"github.com/anyurl/fetch/internal/z3950"
 )
 
 // chunks is the Body of a document: it asks for one chunk after the other.

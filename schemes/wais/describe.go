@@ -7,7 +7,7 @@ import (
 	"io"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/schemes/wais/z3950"
+	"github.com/anyurl/fetch/internal/z3950"
 )
 
 // maxSource bounds the description of a database.

@@ -10,9 +10,9 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/internal/schemetest"
+	"github.com/anyurl/fetch/internal/waistest"
+	"github.com/anyurl/fetch/internal/z3950"
 	"github.com/anyurl/fetch/schemes/wais"
-	"github.com/anyurl/fetch/schemes/wais/waistest"
-	"github.com/anyurl/fetch/schemes/wais/z3950"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

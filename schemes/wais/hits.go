@@ -15,7 +15,7 @@ import (
 	"github.com/anyurl/fetch/internal/base"
 	"github.com/anyurl/fetch/internal/entries"
 	"github.com/anyurl/fetch/internal/tty"
-	"github.com/anyurl/fetch/schemes/wais/z3950"
+	"github.com/anyurl/fetch/internal/z3950"
 	"github.com/anyurl/fetch/uri"
 )
 

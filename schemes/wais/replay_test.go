@@ -9,8 +9,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/internal/schemetest"
-	"github.com/anyurl/fetch/schemes/wais/waistest"
-	"github.com/anyurl/fetch/schemes/wais/z3950"
+	"github.com/anyurl/fetch/internal/waistest"
+	"github.com/anyurl/fetch/internal/z3950"
 )
 
 // alpha and the others are documents as the server that was recorded names

@@ -8,7 +8,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/sessions"
-	"github.com/anyurl/fetch/schemes/wais/z3950"
+	"github.com/anyurl/fetch/internal/z3950"
 )
 
 // A session is a conversation with a server: one request, one answer, and

@@ -8,7 +8,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/internal/schemetest"
-	"github.com/anyurl/fetch/schemes/wais/waistest"
+	"github.com/anyurl/fetch/internal/waistest"
 	"github.com/anyurl/fetch/uri"
 )
 

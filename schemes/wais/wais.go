@@ -16,8 +16,8 @@
 // "&" in the words themselves is written %26. No words at all list what
 // describes the database.
 //
-// The protocol, Z39.50-1988 with extensions, is in package z3950; a server for
-// tests in package waistest.
+// Package internal/z3950 encodes and decodes the protocol, Z39.50-1988 with
+// extensions. Package internal/waistest is a server for tests.
 package wais
 
 import (

@@ -5,7 +5,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/anyurl/fetch/schemes/prospero/message"
+	"github.com/anyurl/fetch/internal/prospero/message"
 )
 
 // An Object is a file or a directory, or what a link of this server leads to.

@@ -6,8 +6,8 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/anyurl/fetch/schemes/prospero/ardp"
-	"github.com/anyurl/fetch/schemes/prospero/prospertest"
+	"github.com/anyurl/fetch/internal/prospero/ardp"
+	"github.com/anyurl/fetch/internal/prospero/prospertest"
 )
 
 // TestRecorded: each datagram of dirsrv and its clients is read, and written

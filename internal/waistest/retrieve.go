@@ -4,7 +4,7 @@ import (
 	"bufio"
 	"io"
 
-	"github.com/anyurl/fetch/schemes/wais/z3950"
+	"github.com/anyurl/fetch/internal/z3950"
 )
 
 // retrieve answers with a chunk of a document. It is false where freeWAIS

@@ -17,7 +17,7 @@ import (
 	"math/bits"
 	"sync"
 
-	"github.com/anyurl/fetch/schemes/prospero/ardp"
+	"github.com/anyurl/fetch/internal/prospero/ardp"
 )
 
 // A Server answers datagrams. It is safe for concurrent use.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/anyurl/fetch/schemes/wais/z3950"
+	"github.com/anyurl/fetch/internal/z3950"
 )
 
 // search answers a question. Status is a truth value here, against the

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anyurl/fetch/schemes/wais/z3950"
+	"github.com/anyurl/fetch/internal/z3950"
 )
 
 // TestRequests: what we write, byte by byte: the worked example of every

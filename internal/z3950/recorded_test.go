@@ -7,8 +7,8 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/anyurl/fetch/schemes/wais/waistest"
-	"github.com/anyurl/fetch/schemes/wais/z3950"
+	"github.com/anyurl/fetch/internal/waistest"
+	"github.com/anyurl/fetch/internal/z3950"
 )
 
 // unknownPDU is the one thing recorded that nobody has to understand.

@@ -142,7 +142,7 @@ func TestRunErrors(t *testing.T) {
 // TestVectors sends the rows of package uri through Run and judges the answers.
 func TestVectors(t *testing.T) {
 	for _, name := range []string{"rfc3986.jsonl", "drafts.jsonl", "extract.jsonl"} {
-		data, err := os.ReadFile("../../../uri/testdata/" + name)
+		data, err := os.ReadFile("../../../../uri/testdata/" + name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,8 +5,8 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/anyurl/fetch/schemes/wais/waistest"
-	"github.com/anyurl/fetch/schemes/wais/z3950"
+	"github.com/anyurl/fetch/internal/waistest"
+	"github.com/anyurl/fetch/internal/z3950"
 )
 
 // FuzzWAISPDU: a PDU that can be read, written and read again is the same; a

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/anyurl/fetch/schemes/wais/z3950"
+	"github.com/anyurl/fetch/internal/z3950"
 )
 
 // A Database is an index of documents.

@@ -16,7 +16,7 @@ import (
 	"io"
 
 	"github.com/anyurl/fetch/internal/faultnet"
-	"github.com/anyurl/fetch/schemes/wais/z3950"
+	"github.com/anyurl/fetch/internal/z3950"
 )
 
 // A Server answers requests. Its fields are set before it is used; it is safe

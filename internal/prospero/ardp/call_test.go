@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/internal/faultnet"
-	"github.com/anyurl/fetch/schemes/prospero/ardp"
-	"github.com/anyurl/fetch/schemes/prospero/prospertest"
+	"github.com/anyurl/fetch/internal/prospero/ardp"
+	"github.com/anyurl/fetch/internal/prospero/prospertest"
 )
 
 const address = "192.0.2.1:1525"

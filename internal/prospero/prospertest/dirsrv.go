@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anyurl/fetch/schemes/prospero/ardp"
-	"github.com/anyurl/fetch/schemes/prospero/message"
+	"github.com/anyurl/fetch/internal/prospero/ardp"
+	"github.com/anyurl/fetch/internal/prospero/message"
 )
 
 // Dirsrv is the server that was recorded, with what is known of it: the
