@@ -69,7 +69,7 @@ func (f *httpFlags) register(p *pflag.FlagSet) {
 func (f *httpFlags) options() (http.Options, error) {
 	o := http.Options{
 		UserAgent: "fetch/" + version, PathAsIs: f.pathAsIs, Compressed: f.compressed, HTTP1: f.http11,
-		Old: http.Old{Version10: f.http10, Accept09: f.http09, Tolerant: f.tolerant, IgnoreLength: f.ignoreLength, Raw: f.raw},
+		Legacy: http.Legacy{HTTP10: f.http10, HTTP09: f.http09, Tolerant: f.tolerant, IgnoreLength: f.ignoreLength, Raw: f.raw},
 	}
 	switch {
 	case f.anyauth:

@@ -16,7 +16,7 @@ import (
 const password = "s3cret" // of peer.User
 
 func login(url string) *fetch.Request {
-	req := ask(url)
+	req := wireRequest(url)
 	req.Auth = &fetch.Credential{User: peer.User, Password: password}
 	return req
 }
@@ -91,7 +91,7 @@ func TestApacheAsIs(t *testing.T) {
 				continue // a downgrade
 			}
 			client := realClient(t, s, http.Options{Compressed: name == "coded"})
-			_, body, err := get(t, client, ask(base+"/"+name+".asis"))
+			_, body, err := get(t, client, wireRequest(base+"/"+name+".asis"))
 			if want == 0 && (err != nil || body != "hello") || want != 0 && !errors.Is(err, want) {
 				t.Errorf("%s%s: got %q, %v, want %v", base, name, body, err, want)
 			}
@@ -104,7 +104,7 @@ func TestApacheCompressed(t *testing.T) {
 	data := []byte(strings.Repeat("hello ", 50_000))
 	s.Put("f.txt", data)
 	for _, base := range []string{"http://" + s.Addr, "https://" + s.TLSAddr} {
-		resp, body, err := get(t, realClient(t, s, http.Options{Compressed: true}), ask(base+"/f.txt"))
+		resp, body, err := get(t, realClient(t, s, http.Options{Compressed: true}), wireRequest(base+"/f.txt"))
 		if err != nil || body != string(data) || resp.Header.Get("Content-Encoding") == "" {
 			t.Errorf("%s: %d bytes, %q, %v", base, len(body), resp.Header, err)
 		}
@@ -125,7 +125,7 @@ func TestSquid(t *testing.T) {
 					Policy: fetch.Typed(), TLS: &tls.Config{RootCAs: origin.Cert.Pool},
 					Proxy: func(fetch.Target) (fetch.Proxy, error) { return via, nil },
 				}, http.Schemes(http.Options{})...)
-				_, body, err := get(t, client, ask(url+"/f"))
+				_, body, err := get(t, client, wireRequest(url+"/f"))
 				if want == 0 && (err != nil || !bytes.Equal([]byte(body), data)) || want != 0 && !errors.Is(err, want) {
 					t.Errorf("%s by %s: %d bytes, %v, want %v", url, via.URL, len(body), err, want)
 				}

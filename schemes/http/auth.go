@@ -23,69 +23,69 @@ const (
 const maxLogins = 3
 
 // An answer is the state of authentication of an ask.
-type answer struct {
-	credential *fetch.Credential  // the last one that was tried
-	to         httpauth.Challenge // the last one that was answered
-	logins     int                // calls of Env.Login
-	stale      bool               // a nonce has expired once
-	proxied    bool               // the proxy's challenge was answered
+type authState struct {
+	credential    *fetch.Credential  // the last one that was tried
+	challenge     httpauth.Challenge // the last one that was answered
+	logins        int                // calls of Env.Login
+	staleNonce    bool               // a nonce has expired once
+	proxyAnswered bool               // the proxy's challenge was answered
 }
 
 // login returns a with the answer to the challenge of x, or nil if there is
 // none.
-func (d *driver) login(ctx context.Context, req *fetch.Request, a *ask, x *exchange) (*ask, error) {
+func (d *driver) authenticate(ctx context.Context, req *fetch.Request, wr *wireRequest, x *exchange) (*wireRequest, error) {
 	switch x.code {
 	case http.StatusUnauthorized:
-		if has(req.Header, "Authorization") {
+		if hasField(req.Header, "Authorization") {
 			return nil, nil
 		}
-		return d.loginOrigin(ctx, req, a, httpauth.Parse(x.header.Values("WWW-Authenticate")))
+		return d.authenticateOrigin(ctx, req, wr, httpauth.Parse(x.header.Values("WWW-Authenticate")))
 	case http.StatusProxyAuthRequired:
 		if x.via == nil {
 			return nil, nil
 		}
-		return x.via.answer(a, httpauth.Parse(x.header.Values("Proxy-Authenticate"))), nil
+		return x.via.authenticate(wr, httpauth.Parse(x.header.Values("Proxy-Authenticate"))), nil
 	}
 	return nil, nil
 }
 
-func (d *driver) loginOrigin(ctx context.Context, req *fetch.Request, a *ask, list []httpauth.Challenge) (*ask, error) {
-	b := *a
+func (d *driver) authenticateOrigin(ctx context.Context, req *fetch.Request, wr *wireRequest, list []httpauth.Challenge) (*wireRequest, error) {
+	next := *wr
 	mode := d.opts.Auth
 	switch {
-	case b.credential != nil && !b.stale && isStale(list):
-		b.stale = true
+	case next.credential != nil && !next.staleNonce && isStale(list):
+		next.staleNonce = true
 		mode = Digest
 	case req.Auth != nil:
-		if b.credential != nil || mode == Basic || req.Auth.Token != "" {
+		if next.credential != nil || mode == Basic || req.Auth.Token != "" {
 			return nil, nil
 		}
-		b.credential = req.Auth
-	case d.env.Login == nil || b.logins == maxLogins || len(list) == 0:
+		next.credential = req.Auth
+	case d.env.Login == nil || next.logins == maxLogins || len(list) == 0:
 		return nil, nil
 	default:
 		if mode == Basic {
 			mode = AnyAuth
 		}
 		c, err := d.env.Login(ctx, fetch.Challenge{
-			Origin: a.target.Origin(),
+			Origin: wr.target.Origin(),
 			User:   userOf(req),
 			Realm:  list[0].Params["realm"],
-			Again:  b.logins > 0,
+			Again:  next.logins > 0,
 		})
 		if c == nil || err != nil {
 			return nil, err
 		}
-		b.credential = c
-		b.logins++
+		next.credential = c
+		next.logins++
 	}
-	field, to := b.authorize(mode, list)
+	field, to := next.authorize(mode, list)
 	if field == "" {
 		return nil, nil
 	}
-	b.to = to
-	b.replace("Authorization", field)
-	return &b, nil
+	next.challenge = to
+	next.setField("Authorization", field)
+	return &next, nil
 }
 
 func userOf(req *fetch.Request) string {
@@ -99,12 +99,12 @@ func isStale(list []httpauth.Challenge) bool {
 
 // authorize answers the best of the challenges that mode allows. The field is
 // empty if there is none.
-func (a *ask) authorize(mode Auth, list []httpauth.Challenge) (field string, to httpauth.Challenge) {
-	if c := a.credential; c.Token != "" {
+func (wr *wireRequest) authorize(mode Auth, list []httpauth.Challenge) (field string, to httpauth.Challenge) {
+	if c := wr.credential; c.Token != "" {
 		return "Bearer " + c.Token.Reveal(), to
 	}
 	to = httpauth.Method(mode).Choose(list)
-	field, err := to.Answer(loginOf(a.credential), a.method, a.path+a.query, 1)
+	field, err := to.Answer(loginOf(wr.credential), wr.method, wr.path+wr.query, 1)
 	if err != nil {
 		return "", httpauth.Challenge{}
 	}
@@ -117,23 +117,23 @@ func loginOf(c *fetch.Credential) httpauth.Login {
 }
 
 // answer answers a proxy's challenge to the absolute form, once.
-func (p *proxyTo) answer(a *ask, list []httpauth.Challenge) *ask {
-	if a.proxied || p.login == nil || p.auth == fetch.ProxyBasic {
+func (p *proxyRoute) authenticate(wr *wireRequest, list []httpauth.Challenge) *wireRequest {
+	if wr.proxyAnswered || p.login == nil || p.auth == fetch.ProxyBasic {
 		return nil
 	}
 	to := httpauth.Method(p.auth).Choose(list)
-	field, err := to.Answer(loginOf(p.login), a.method, p.absolute(a), 1)
+	field, err := to.Answer(loginOf(p.login), wr.method, p.requestTarget(wr), 1)
 	if err != nil {
 		return nil
 	}
-	b := *a
-	b.proxied, b.proxyField = true, field
-	return &b
+	next := *wr
+	next.proxyAnswered, next.proxyAuth = true, field
+	return &next
 }
 
 // replace sets one field. The header of other asks does not change.
-func (a *ask) replace(name, value string) {
-	a.header = append(a.header.Without(func(n string) bool { return strings.EqualFold(n, name) }), fetch.Field{Name: name, Value: value})
+func (wr *wireRequest) setField(name, value string) {
+	wr.header = append(wr.header.Without(func(n string) bool { return strings.EqualFold(n, name) }), fetch.Field{Name: name, Value: value})
 }
 
 // drain reads the rest of a page that is not used, so that its connection can

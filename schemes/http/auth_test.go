@@ -69,7 +69,7 @@ func TestDigest(t *testing.T) {
 		for _, mode := range []http.Auth{http.Digest, http.AnyAuth} {
 			t.Run(name, func(t *testing.T) {
 				s := &script{replies: [][]string{{unauthorized(challenge), ok}}}
-				req := ask("http://alice:s3cret@h/a/%7e?b")
+				req := wireRequest("http://alice:s3cret@h/a/%7e?b")
 				_, body, err := get(t, s.open(t, http.Options{Auth: mode}), req)
 				if err != nil || body != "hello" {
 					t.Fatalf("got %q, %v", body, err)
@@ -87,7 +87,7 @@ func TestDigest(t *testing.T) {
 func TestDigestStale(t *testing.T) {
 	const challenge = `Digest realm="r", nonce="%s", qop=auth`
 	s := &script{replies: [][]string{{unauthorized(sprintf(challenge, "n1")), unauthorized(sprintf(challenge, "n2") + ", stale=true"), ok}}}
-	if _, body, err := get(t, s.open(t, http.Options{Auth: http.Digest}), ask("http://alice:s3cret@h/")); err != nil || body != "hello" {
+	if _, body, err := get(t, s.open(t, http.Options{Auth: http.Digest}), wireRequest("http://alice:s3cret@h/")); err != nil || body != "hello" {
 		t.Fatalf("got %q, %v", body, err)
 	}
 	if fields := s.authorization(t); len(fields) != 3 || !strings.Contains(fields[2], `nonce="n2"`) {
@@ -103,7 +103,7 @@ func TestProofIsKept(t *testing.T) {
 	s := &script{replies: [][]string{{no, ok, ok, no, ok, ok, no, no, no, ok}}}
 	client := s.open(t, http.Options{Auth: http.AnyAuth})
 	for _, url := range []string{"alice:a@h/1", "alice:a@h/2", "bob:b@h/3", "alice:a@h/4", "eve:x@h/5", "eve:e@h/6"} {
-		get(t, client, ask("http://"+url))
+		get(t, client, wireRequest("http://"+url))
 	}
 	want := []string{"", "alice 00000001", "alice 00000002", "", "bob 00000001", "alice 00000003", "", "eve 00000001", "", "eve 00000001"}
 	var got []string
@@ -127,7 +127,7 @@ func TestProofIsTrusted(t *testing.T) {
 			{unauthorized(challenge), "HTTP/1.1 302 x\r\nLocation: http://other/\r\nContent-Length: 0\r\n\r\n"}, {ok},
 		}}
 		client := s.open(t, http.Options{Auth: http.AnyAuth}, func(o *fetch.Options) { o.Policy.Trusting = true })
-		if _, _, err := get(t, client, ask("http://alice:a@h/")); err != nil {
+		if _, _, err := get(t, client, wireRequest("http://alice:a@h/")); err != nil {
 			t.Fatal(err)
 		}
 		if fields := s.authorization(t); len(fields) != 3 || fields[2] != want {
@@ -159,7 +159,7 @@ func TestAuthRefused(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			no := unauthorized(test.challenges...)
 			s := &script{replies: [][]string{{no, no, no, no}}}
-			_, _, err := get(t, s.open(t, http.Options{Auth: test.mode}), ask("http://alice:s3cret@h/"))
+			_, _, err := get(t, s.open(t, http.Options{Auth: test.mode}), wireRequest("http://alice:s3cret@h/"))
 			fields := s.authorization(t)
 			good := len(fields) == len(test.want)
 			for i := range fields {
@@ -196,7 +196,7 @@ func TestLogin(t *testing.T) {
 					return test.answers[len(asked)-1], nil
 				}
 			})
-			_, _, err := get(t, client, ask("http://h/"))
+			_, _, err := get(t, client, wireRequest("http://h/"))
 			if err != nil && (test.want == 0 || !errors.Is(err, test.want)) || len(asked) != test.asked {
 				t.Fatalf("got %v, asked %d times", err, len(asked))
 			}
@@ -223,7 +223,7 @@ func TestAuthAfterRedirect(t *testing.T) {
 				return nil, nil
 			}
 		})
-		req := ask("http://alice:s3cret@h/")
+		req := wireRequest("http://alice:s3cret@h/")
 		req.Header = fields("X-Api-Key", "k3y", "Cookie", "a=b")
 		if _, _, err := get(t, client, req); !errors.Is(err, fetch.Auth) {
 			t.Errorf("%s: got %v", target, err)
@@ -242,7 +242,7 @@ func TestProxyDigest(t *testing.T) {
 			return fetch.Proxy{URL: uri.MustParse("http://alice:s3cret@proxy:3128"), Auth: fetch.ProxyDigest}, nil
 		}
 	})
-	if _, body, err := get(t, client, ask("http://h/a?b")); err != nil || body != "hello" {
+	if _, body, err := get(t, client, wireRequest("http://h/a?b")); err != nil || body != "hello" {
 		t.Fatalf("got %q, %v", body, err)
 	}
 	_, rest, _ := strings.Cut(s.heads()[1], "\r\nProxy-Authorization: ")

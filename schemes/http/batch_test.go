@@ -43,7 +43,7 @@ func TestConnectionsOfABatch(t *testing.T) {
 			for range 6 {
 				all.Go(func() {
 					for range 50 {
-						resp, body, err := get(t, client, ask(c.url+"/f"))
+						resp, body, err := get(t, client, wireRequest(c.url+"/f"))
 						if err != nil || body != string(data) || resp.Proto != c.proto {
 							t.Errorf("%d bytes, %v", len(body), err)
 							return

@@ -58,14 +58,14 @@ func unexpected(err error) error {
 }
 
 // A raw is a chunked body with its chunks.
-type raw struct {
+type rawChunks struct {
 	chunks  *chunked
 	pending bytes.Buffer
 	scratch [4 << 10]byte
 }
 
-func newRaw(c *chunked) *raw {
-	r := &raw{chunks: c}
+func newRawChunks(c *chunked) *rawChunks {
+	r := &rawChunks{chunks: c}
 	got := c.got
 	c.got = func(p []byte) {
 		r.pending.Write(p)
@@ -76,7 +76,7 @@ func newRaw(c *chunked) *raw {
 	return r
 }
 
-func (r *raw) Read(p []byte) (int, error) {
+func (r *rawChunks) Read(p []byte) (int, error) {
 	for r.pending.Len() == 0 {
 		if _, err := r.chunks.Read(r.scratch[:]); err != nil && r.pending.Len() == 0 {
 			return 0, err

@@ -29,7 +29,7 @@ func TestHostIsHost(t *testing.T) {
 	} {
 		s := &script{replies: [][]string{{ok}}}
 		var dns asked
-		_, _, err := get(t, s.open(t, http.Options{}, func(o *fetch.Options) { o.Resolver = &dns }), ask(c.url))
+		_, _, err := get(t, s.open(t, http.Options{}, func(o *fetch.Options) { o.Resolver = &dns }), wireRequest(c.url))
 		if err != nil {
 			t.Errorf("%s: %v", c.url, err)
 			continue
@@ -76,7 +76,7 @@ func TestServerName(t *testing.T) {
 			named = hello.ServerName
 			return nil, nil
 		}
-		if _, _, err := get(t, s.open(t, http.Options{}, trust), ask(url)); err != nil || !strings.EqualFold(named, want) {
+		if _, _, err := get(t, s.open(t, http.Options{}, trust), wireRequest(url)); err != nil || !strings.EqualFold(named, want) {
 			t.Errorf("%s: named %q, %v", url, named, err)
 		}
 	}
@@ -89,7 +89,7 @@ func TestTrailingDot(t *testing.T) {
 		{"HTTP/1.1 302 x\r\nLocation: http://h.example/2\r\nSet-Cookie: a=b\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"}, {ok},
 	}}
 	client := s.open(t, http.Options{Jar: &http.Jar{}})
-	if _, _, err := get(t, client, ask("http://alice:s3cret@h.example./1")); err != nil {
+	if _, _, err := get(t, client, wireRequest("http://alice:s3cret@h.example./1")); err != nil {
 		t.Fatal(err)
 	}
 	heads := s.heads()
@@ -118,7 +118,7 @@ func TestSecretsOfAnotherScheme(t *testing.T) {
 				return second.dial(ctx, network, to)
 			}
 		})
-		req := ask(strings.Replace(c.from, "//", "//alice:s3cret@", 1))
+		req := wireRequest(strings.Replace(c.from, "//", "//alice:s3cret@", 1))
 		req.Header = secretFields
 		if _, _, err := get(t, client, req); err != nil {
 			t.Fatalf("%s: %v", c.from, err)

@@ -31,7 +31,7 @@ type cookie struct {
 }
 
 // A place is where a cookie comes from or goes to.
-type place struct {
+type cookieContext struct {
 	host   string // in lower case, without a trailing dot
 	path   string // of the request, without its query
 	secure bool
@@ -39,7 +39,7 @@ type place struct {
 
 // parseCookie reads the value of a Set-Cookie field from p. It returns false
 // for what RFC 6265bis has us ignore.
-func parseCookie(field string, p place, now time.Time) (*cookie, bool) {
+func parseCookie(field string, p cookieContext, now time.Time) (*cookie, bool) {
 	pair, attributes, _ := strings.Cut(field, ";")
 	name, value, ok := strings.Cut(pair, "=")
 	c := &cookie{name: strings.Trim(name, " \t"), value: strings.Trim(value, " \t"), path: defaultPath(p.path)}
@@ -66,7 +66,7 @@ func parseCookie(field string, p place, now time.Time) (*cookie, bool) {
 		case "httponly":
 			c.httpOnly = true
 		case "max-age":
-			if at, ok := afterSeconds(value, now); ok {
+			if at, ok := parseMaxAge(value, now); ok {
 				c.expires, age = at, true
 			}
 		case "expires":
@@ -78,11 +78,11 @@ func parseCookie(field string, p place, now time.Time) (*cookie, bool) {
 	if last := now.Add(maxLifetime); c.expires.After(last) {
 		c.expires = last
 	}
-	return c, !http1.HasControl(c.path) && c.setDomain(domain, p.host) && c.mayBe(p)
+	return c, !http1.HasControl(c.path) && c.setDomain(domain, p.host) && c.allowed(p)
 }
 
 // afterSeconds reads Max-Age.
-func afterSeconds(value string, now time.Time) (time.Time, bool) {
+func parseMaxAge(value string, now time.Time) (time.Time, bool) {
 	digits := strings.TrimPrefix(value, "-")
 	if digits == "" || strings.Trim(digits, "0123456789") != "" {
 		return time.Time{}, false
@@ -113,7 +113,7 @@ func (c *cookie) setDomain(domain, host string) bool {
 }
 
 // mayBe holds c to what its attributes and the prefix of its name promise.
-func (c *cookie) mayBe(p place) bool {
+func (c *cookie) allowed(p cookieContext) bool {
 	name := strings.ToLower(c.name)
 	switch {
 	case c.secure && !p.secure:
@@ -127,7 +127,7 @@ func (c *cookie) mayBe(p place) bool {
 }
 
 // goesTo reports whether c is sent to p.
-func (c *cookie) goesTo(p place) bool {
+func (c *cookie) matches(p cookieContext) bool {
 	if c.secure && !p.secure || !pathMatch(p.path, c.path) {
 		return false
 	}
@@ -172,12 +172,12 @@ func parseCookieDate(s string) (time.Time, bool) {
 			if hour, minute, second, clock = parseClock(token); clock {
 				continue
 			}
-		case day == 0 && leading(token, 1, 2) > 0:
-			day = leading(token, 1, 2)
+		case day == 0 && leadingNumber(token, 1, 2) > 0:
+			day = leadingNumber(token, 1, 2)
 		case month == 0 && monthOf(token) > 0:
 			month = monthOf(token)
-		case year < 0 && leading(token, 2, 4) >= 0:
-			year = leading(token, 2, 4)
+		case year < 0 && leadingNumber(token, 2, 4) >= 0:
+			year = leadingNumber(token, 2, 4)
 		}
 	}
 	switch {
@@ -196,17 +196,17 @@ func dateDelimiter(r rune) bool {
 
 func parseClock(token string) (hour, minute, second int, ok bool) {
 	parts := strings.SplitN(token, ":", 3)
-	hour, minute, second = leading(parts[0], 1, 2), leading(parts[1], 1, 2), leading(parts[2], 1, 2)
+	hour, minute, second = leadingNumber(parts[0], 1, 2), leadingNumber(parts[1], 1, 2), leadingNumber(parts[2], 1, 2)
 	return hour, minute, second, hour >= 0 && minute >= 0 && second >= 0
 }
 
 // leading is the number that s begins with, of least to most digits, or -1.
-func leading(s string, least, most int) int {
+func leadingNumber(s string, minDigits, maxDigits int) int {
 	n := 0
 	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
 		n++
 	}
-	if n < least || n > most {
+	if n < minDigits || n > maxDigits {
 		return -1
 	}
 	v, _ := strconv.Atoi(s[:n])

@@ -19,7 +19,7 @@ func TestCookies(t *testing.T) {
 		},
 		{ok},
 	}}
-	req := ask("http://alice:s3cret@h.example.com/")
+	req := wireRequest("http://alice:s3cret@h.example.com/")
 	req.Header = fetch.Header{{Name: "Cookie", Value: "own=0"}}
 	if _, body, err := get(t, s.open(t, http.Options{Auth: http.Digest, Jar: new(http.Jar)}), req); err != nil || body != "hello" {
 		t.Fatalf("got %q, %v", body, err)

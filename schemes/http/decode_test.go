@@ -81,7 +81,7 @@ func TestDecode(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := &script{replies: [][]string{{coded(test.coding, test.body)}}}
-			resp, body, err := get(t, s.open(t, http.Options{Compressed: true}), ask("http://h/"))
+			resp, body, err := get(t, s.open(t, http.Options{Compressed: true}), wireRequest("http://h/"))
 			if test.fault != 0 {
 				if !errors.Is(err, test.fault) {
 					t.Errorf("got %d bytes, %v, want %v", len(body), err, test.fault)
@@ -102,7 +102,7 @@ func TestDecode(t *testing.T) {
 func TestNotDecoded(t *testing.T) {
 	gz := string(encode(t, "gzip", []byte("hello")))
 	s := &script{replies: [][]string{{coded("gzip", []byte(gz))}}}
-	resp, body, err := get(t, s.open(t, http.Options{}), ask("http://h/"))
+	resp, body, err := get(t, s.open(t, http.Options{}), wireRequest("http://h/"))
 	if err != nil || body != gz || resp.Size != int64(len(gz)) || resp.Validator == "" {
 		t.Errorf("got %q, %+v, %v", body, resp, err)
 	}
@@ -112,7 +112,7 @@ func TestNotDecoded(t *testing.T) {
 func TestDecodeTruncated(t *testing.T) {
 	gz := encode(t, "gzip", []byte("hello"))
 	s := &script{replies: [][]string{{strings.Replace(coded("gzip", gz), "Content-Length: ", "Content-Length: 9", 1)}}}
-	if _, body, err := get(t, s.open(t, http.Options{Compressed: true}), ask("http://h/")); !errors.Is(err, fetch.Truncated) {
+	if _, body, err := get(t, s.open(t, http.Options{Compressed: true}), wireRequest("http://h/")); !errors.Is(err, fetch.Truncated) {
 		t.Errorf("got %q, %v", body, err)
 	}
 }
@@ -141,7 +141,7 @@ func TestBombs(t *testing.T) {
 			s := &script{replies: [][]string{{coded(test.coding, test.body)}}}
 			client := s.open(t, http.Options{Compressed: true})
 			most := grown(func() {
-				resp, err := client.Do(t.Context(), ask("http://h/"))
+				resp, err := client.Do(t.Context(), wireRequest("http://h/"))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -12,17 +12,17 @@ import (
 
 // A dialer makes connections.
 type dialer struct {
-	env fetch.Env
-	old bool // offer HTTP/1.1 alone
+	env       fetch.Env
+	http1Only bool // offer HTTP/1.1 alone
 }
 
-func (d *dialer) plain(ctx context.Context, addr string) (net.Conn, error) {
+func (d *dialer) dialTCP(ctx context.Context, addr string) (net.Conn, error) {
 	return d.env.Net.DialContext(ctx, "tcp", addr)
 }
 
 // secure returns a connection under TLS and the one below that.
-func (d *dialer) secure(ctx context.Context, addr string) (*tls.Conn, *ending, error) {
-	raw, err := d.plain(ctx, addr)
+func (d *dialer) dialTLS(ctx context.Context, addr string) (*tls.Conn, *eofConn, error) {
+	tcp, err := d.dialTCP(ctx, addr)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -31,16 +31,16 @@ func (d *dialer) secure(ctx context.Context, addr string) (*tls.Conn, *ending, e
 		host = addr
 	}
 	protocols := []string{"h2", "http/1.1"}
-	if d.old {
+	if d.http1Only {
 		protocols = protocols[1:]
 	}
-	below := &ending{Conn: raw}
-	conn, err := fetch.Handshake(ctx, below, d.env.TLS, host, nil, protocols...)
-	return conn, below, err
+	raw := &eofConn{Conn: tcp}
+	conn, err := fetch.Handshake(ctx, raw, d.env.TLS, host, nil, protocols...)
+	return conn, raw, err
 }
 
 // ending is a connection that remembers that its peer ended it.
-type ending struct {
+type eofConn struct {
 	net.Conn
 	mu    sync.Mutex
 	eof   bool
@@ -48,13 +48,13 @@ type ending struct {
 }
 
 // onClose has f called when the connection is closed by us.
-func (e *ending) onClose(f func()) {
+func (e *eofConn) onClose(f func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.close = f
 }
 
-func (e *ending) Close() error {
+func (e *eofConn) Close() error {
 	e.mu.Lock()
 	f := e.close
 	e.mu.Unlock()
@@ -65,9 +65,9 @@ func (e *ending) Close() error {
 }
 
 // NetConn returns the connection below.
-func (e *ending) NetConn() net.Conn { return e.Conn }
+func (e *eofConn) NetConn() net.Conn { return e.Conn }
 
-func (e *ending) Read(p []byte) (int, error) {
+func (e *eofConn) Read(p []byte) (int, error) {
 	n, err := e.Conn.Read(p)
 	if err == io.EOF {
 		e.mu.Lock()
@@ -77,7 +77,7 @@ func (e *ending) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (e *ending) seen() bool {
+func (e *eofConn) sawEOF() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.eof

@@ -40,7 +40,7 @@ func statusError(code int, h fetch.Header, now time.Time) error {
 	err := statusFault(code).Errorf("server answered %d %s", code, text)
 	switch code {
 	case 416:
-		if !has(h, "Content-Range") {
+		if !hasField(h, "Content-Range") {
 			err = pastEnd{err}
 		}
 	case 401:
@@ -93,12 +93,12 @@ func requestFault(ctx context.Context, err error) error {
 	switch text := err.Error(); {
 	case isTooLarge(err):
 		return fetch.TooLarge.With(err)
-	case lost(text):
+	case connectionLost(text):
 		return fetch.Connect.With(err)
 	case strings.Contains(text, "response headers exceeded"), strings.Contains(text, "header list larger"):
 		return fetch.TooLarge.Errorf("response head larger than %d bytes", http1.MaxHead)
 	}
-	return fetch.Protocol.Errorf("%s", plain(err))
+	return fetch.Protocol.Errorf("%s", printable(err))
 }
 
 // bodyFault classes what reading a body returned. What is lost may be read on
@@ -108,14 +108,14 @@ func bodyFault(ctx context.Context, err error) error {
 		return fetch.FaultOf(cause).With(cause)
 	}
 	switch f := fetch.FaultOf(err); {
-	case f == fetch.Connect, f == fetch.Internal && (lost(err.Error()) || strings.Contains(err.Error(), "stream error")):
+	case f == fetch.Connect, f == fetch.Internal && (connectionLost(err.Error()) || strings.Contains(err.Error(), "stream error")):
 		return fetch.Truncated.With(err)
 	case f != fetch.Internal:
 		return f.With(err)
 	case isTooLarge(err):
 		return fetch.TooLarge.With(err)
 	}
-	return fetch.Protocol.Errorf("%s", plain(err))
+	return fetch.Protocol.Errorf("%s", printable(err))
 }
 
 // isTooLarge reports whether a message exceeds a limit of HTTP/1.
@@ -126,7 +126,7 @@ func isTooLarge(err error) bool {
 
 // lost tells, of the errors of net/http that have no type, those that say
 // that the connection went away.
-func lost(text string) bool {
+func connectionLost(text string) bool {
 	for _, phrase := range []string{
 		"http: server closed idle connection", "http: persistConn", "http: CloseIdleConnections called",
 		"http2: client conn", "http2: server sent GOAWAY", "http2: Transport received", "REFUSED_STREAM",
@@ -140,7 +140,7 @@ func lost(text string) bool {
 
 // plain is the text of err without its control characters, cut short: errors
 // of net/http quote the server.
-func plain(err error) string {
+func printable(err error) string {
 	text := strconv.QuoteToASCII(err.Error())
 	text = strings.TrimPrefix(strings.ReplaceAll(text[1:len(text)-1], `\"`, `"`), "net/http: HTTP/1.x transport connection broken: ")
 	if len(text) > 200 {

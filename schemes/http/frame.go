@@ -16,16 +16,16 @@ func (r *reader) frame() error {
 	if err != nil {
 		return err
 	}
-	r.length, r.endless, r.keep, r.bounded = f.Length, f.Endless, f.KeepAlive, f.End != http1.AtClose
+	r.length, r.lengthOverflow, r.keepAlive, r.bounded = f.Length, f.Endless, f.KeepAlive, f.End != http1.AtClose
 	switch f.End {
 	case http1.AtHead:
-		r.body = nothing
+		r.body = emptyBody
 	case http1.AtLength:
-		r.body, r.left = toLength{r}, f.Length
+		r.body, r.remaining = lengthDelimited{r}, f.Length
 	case http1.AtChunks:
 		return r.chunked(f.Codings)
 	default:
-		r.body = toEnd{r}
+		r.body = closeDelimited{r}
 	}
 	return nil
 }
@@ -34,7 +34,7 @@ func (r *reader) frame() error {
 func (r *reader) chunked(codings []string) error {
 	chunks := &chunked{reader: r, chunks: http1.Chunks{Rules: &r.rules}}
 	if r.body = chunks; r.Raw {
-		r.body = newRaw(chunks)
+		r.body = newRawChunks(chunks)
 		return nil
 	}
 	if len(codings) == 0 {
@@ -51,11 +51,11 @@ func (r *reader) chunked(codings []string) error {
 }
 
 // A toEnd is a body that ends with the connection.
-type toEnd struct{ *reader }
+type closeDelimited struct{ *reader }
 
-func (b toEnd) Read(p []byte) (int, error) {
+func (b closeDelimited) Read(p []byte) (int, error) {
 	n, err := b.receive(p)
-	if err == io.EOF && b.conn.below != nil && b.conn.below.seen() {
+	if err == io.EOF && b.conn.raw != nil && b.conn.raw.sawEOF() {
 		// RFC 9112 9.8: without a close_notify the body may be incomplete.
 		err = fmt.Errorf("TLS connection ended without close_notify: %w", io.ErrUnexpectedEOF)
 	}
@@ -63,16 +63,16 @@ func (b toEnd) Read(p []byte) (int, error) {
 }
 
 // A toLength is a body of known length.
-type toLength struct{ *reader }
+type lengthDelimited struct{ *reader }
 
-func (b toLength) Read(p []byte) (int, error) {
-	if b.left == 0 {
+func (b lengthDelimited) Read(p []byte) (int, error) {
+	if b.remaining == 0 {
 		return 0, io.EOF
 	}
-	n, err := b.receive(p[:min(int64(len(p)), b.left)])
-	b.left -= int64(n)
+	n, err := b.receive(p[:min(int64(len(p)), b.remaining)])
+	b.remaining -= int64(n)
 	switch {
-	case b.left == 0:
+	case b.remaining == 0:
 		err = io.EOF
 	case err == io.EOF:
 		err = io.ErrUnexpectedEOF

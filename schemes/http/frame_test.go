@@ -34,7 +34,7 @@ func TestFraming(t *testing.T) {
 			s := &script{replies: [][]string{{test.reply, test.reply}, {test.reply}}}
 			client := s.open(t, http.Options{})
 			for range 2 {
-				_, body, err := get(t, client, ask("http://h/"))
+				_, body, err := get(t, client, wireRequest("http://h/"))
 				if test.fault != 0 {
 					if !errors.Is(err, test.fault) {
 						t.Errorf("got %q, %v", body, err)
@@ -63,7 +63,7 @@ func TestFolded(t *testing.T) {
 	s := &script{replies: [][]string{{reply, ok, ok}}}
 	client := s.open(t, http.Options{Jar: jar})
 	var n notes
-	req := ask("http://h/")
+	req := wireRequest("http://h/")
 	req.Trace = n.trace()
 	resp, _, err := get(t, client, req)
 	if err != nil {
@@ -79,7 +79,7 @@ func TestFolded(t *testing.T) {
 		t.Errorf("heard %q", n.got.String())
 	}
 	for _, url := range []string{"http://h/p/x", "http://h/"} {
-		if _, _, err := get(t, client, ask(url)); err != nil {
+		if _, _, err := get(t, client, wireRequest(url)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -114,7 +114,7 @@ func TestHeadRefused(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := &script{replies: [][]string{test.replies, test.replies[min(2, len(test.replies)):]}}
-			req := ask("http://u:p@h/")
+			req := wireRequest("http://u:p@h/")
 			req.Op = fetch.Stat
 			resp, body, err := get(t, s.open(t, http.Options{Auth: http.AnyAuth}), req)
 			var e *fetch.Error
@@ -166,7 +166,7 @@ func TestLimitOfBodies(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := &script{replies: [][]string{test.replies, {ok}}}
-			req := ask("http://h/")
+			req := wireRequest("http://h/")
 			req.NoFollow = !test.follow
 			_, body, err := get(t, s.open(t, http.Options{}, func(o *fetch.Options) { o.Policy.MaxBody = test.limit }), req)
 			if body != test.body || (test.fault == 0) != (err == nil) || test.fault != 0 && !errors.Is(err, test.fault) {

@@ -36,28 +36,28 @@ func Gateway(s fetch.Scheme, via uri.URI) fetch.Scheme {
 		if err != nil {
 			return nil, err
 		}
-		beyond, err := fetch.TargetOf(req.URL, port)
+		target, err := fetch.TargetOf(req.URL, port)
 		if err != nil {
 			return nil, err
 		}
-		a, err := newGatewayAsk(req, port, t, beyond, opts)
+		wr, err := newGatewayRequest(req, port, t, target, opts)
 		if err != nil {
 			return nil, err
 		}
-		return a.steps(), nil
+		return wr.steps(), nil
 	}
 	s.Open = func(env fetch.Env) fetch.Driver {
 		d := newDriver(env, port, opts)
-		d.gate = d.gateway(via, t)
-		d.ask = func(ctx context.Context, req *fetch.Request) (*ask, error) {
+		d.gateway = d.gatewayRoute(via, t)
+		d.newRequest = func(ctx context.Context, req *fetch.Request) (*wireRequest, error) {
 			if err != nil {
 				return nil, err
 			}
-			beyond, err := env.Net.Gateway(ctx)
+			target, err := env.Net.Gateway(ctx)
 			if err != nil {
 				return nil, err
 			}
-			return newGatewayAsk(req, port, t, beyond, opts)
+			return newGatewayRequest(req, port, t, target, opts)
 		}
 		return d
 	}
@@ -69,37 +69,37 @@ var webPorts = map[string]uint16{"http": 80, "https": 443}
 // newGatewayAsk writes the request for req to a gateway at t, which is to
 // connect to beyond. The Host field has the name in the URL, with the port of
 // every scheme but http's own.
-func newGatewayAsk(req *fetch.Request, port uint16, t, beyond fetch.Target, opts *Options) (*ask, error) {
+func newGatewayRequest(req *fetch.Request, port uint16, gateway, target fetch.Target, opts *Options) (*wireRequest, error) {
 	u := req.URL.WithoutFragment().WithoutUserinfo()
-	address := t.Address()
-	a := &ask{method: http.MethodGet, target: t, origin: beyond.Origin(), address: address, host: hostField(t, address, webPorts[t.Scheme])}
-	if beyond.Host != "" {
-		named, err := fetch.TargetOf(u, port)
+	address := gateway.Address()
+	wr := &wireRequest{method: http.MethodGet, target: gateway, origin: target.Origin(), address: address, host: hostField(gateway, address, webPorts[gateway.Scheme])}
+	if target.Host != "" {
+		original, err := fetch.TargetOf(u, port)
 		if err != nil {
 			return nil, err
 		}
-		usual := webPorts["http"]
-		if named.Port == 0 { // of a scheme without ports
-			usual = 0
+		defaultPort := webPorts["http"]
+		if original.Port == 0 { // of a scheme without ports
+			defaultPort = 0
 		}
-		a.host = hostField(named, named.Address(), usual)
-		if named.Host != beyond.Host {
-			if u, err = withAddress(u, beyond.Addr); err != nil {
+		wr.host = hostField(original, original.Address(), defaultPort)
+		if original.Host != target.Host {
+			if u, err = withAddress(u, target.Addr); err != nil {
 				return nil, err
 			}
 		}
 	}
-	a.path = u.Unredacted()
-	shown := *req
+	wr.path = u.Unredacted()
+	visible := *req
 	switch u.Scheme() {
 	case "ftp", "ftps":
-		if err := a.addLogin(u, req.Auth); err != nil {
+		if err := wr.addLogin(u, req.Auth); err != nil {
 			return nil, err
 		}
 	default:
-		shown.Auth = nil
+		visible.Auth = nil
 	}
-	return a, a.addHeader(&shown, opts)
+	return wr, wr.addHeader(&visible, opts)
 }
 
 // withAddress returns u with an address in place of its host.
@@ -112,7 +112,7 @@ func withAddress(u uri.URI, addr netip.Addr) (uri.URI, error) {
 }
 
 // addLogin writes a login into the URI on the request line.
-func (a *ask) addLogin(u uri.URI, login *fetch.Credential) error {
+func (wr *wireRequest) addLogin(u uri.URI, login *fetch.Credential) error {
 	if login == nil || login.User == "" {
 		return nil
 	}
@@ -125,17 +125,17 @@ func (a *ask) addLogin(u uri.URI, login *fetch.Credential) error {
 		p.Userinfo += ":" + uri.Escape(login.Password.Reveal(), uri.RegNameChars)
 	}
 	full, err := uri.Build(p)
-	a.path, a.shown = full.Unredacted(), full.String()
+	wr.path, wr.redactedPath = full.Unredacted(), full.String()
 	return err
 }
 
 // told is what a Trace hears of the request that is out.
-func (a *ask) told(out []byte) []byte {
-	if a.shown == "" {
+func (wr *wireRequest) redact(out []byte) []byte {
+	if wr.redactedPath == "" {
 		return out
 	}
-	text := strings.Replace(string(out), a.path, a.shown, 1)
-	for _, f := range a.header {
+	text := strings.Replace(string(out), wr.path, wr.redactedPath, 1)
+	for _, f := range wr.header {
 		if fetch.SecretHeader(f.Name) {
 			text = strings.Replace(text, f.Name+": "+f.Value, f.Name+": ***", 1)
 		}
@@ -144,14 +144,14 @@ func (a *ask) told(out []byte) []byte {
 }
 
 // gateway is the way to via, whose address is t.
-func (d *driver) gateway(via uri.URI, t fetch.Target) *proxyTo {
-	dial := dialer{env: d.env, old: true}
-	p := &proxyTo{host: t.Address()}
-	p.connect = func(ctx context.Context, addr string) (net.Conn, *ending, error) {
+func (d *driver) gatewayRoute(via uri.URI, t fetch.Target) *proxyRoute {
+	dial := dialer{env: d.env, http1Only: true}
+	p := &proxyRoute{host: t.Address()}
+	p.connect = func(ctx context.Context, addr string) (net.Conn, *eofConn, error) {
 		if t.Scheme == "https" {
-			return dial.secure(ctx, addr)
+			return dial.dialTLS(ctx, addr)
 		}
-		conn, err := dial.plain(ctx, addr)
+		conn, err := dial.dialTCP(ctx, addr)
 		return conn, nil, err
 	}
 	p.login, _ = fetch.CredentialOf(via)

@@ -25,7 +25,7 @@ func TestGateway(t *testing.T) {
 			s := &script{replies: [][]string{{ok}}}
 			via := uri.MustParse("http://al:pr0xy@gw:8080/")
 			client := fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: s.dial, Resolver: resolver{}}, http.Gateway(fetch.Scheme{Name: test.scheme, Port: test.port, Ports: fetch.Ports{Class: fetch.TextPorts}}, via))
-			resp, body, err := get(t, client, ask(test.url))
+			resp, body, err := get(t, client, wireRequest(test.url))
 			client.Close()
 			s.serving.Wait()
 			if err != nil || body != "hello" {
@@ -35,7 +35,7 @@ func TestGateway(t *testing.T) {
 			if !strings.HasPrefix(head, test.line) || strings.Contains(head, "s3cret") || !strings.Contains(head, "\r\nProxy-Authorization: Basic ") {
 				t.Errorf("sent %q, want %q", head, test.line)
 			}
-			steps, err := client.Plan(ask(test.url))
+			steps, err := client.Plan(wireRequest(test.url))
 			if err != nil || len(steps) == 0 || !strings.HasPrefix(test.line, steps[0].String()+"\r\n") {
 				t.Errorf("planned %v, %v", steps, err)
 			}
@@ -46,7 +46,7 @@ func TestGateway(t *testing.T) {
 func TestGatewayRefused(t *testing.T) {
 	for _, via := range []string{"socks5://gw:1080", "http:", "gw", "http://a%2fb/"} {
 		client := fetch.New(fetch.Options{Policy: fetch.Typed()}, http.Gateway(fetch.Scheme{Name: "gopher", Port: 70, Ports: fetch.Ports{Class: fetch.TextPorts}}, uri.MustParse(via)))
-		if _, _, err := get(t, client, ask("gopher://h/")); !errors.Is(err, fetch.Usage) && !errors.Is(err, fetch.BadAddress) {
+		if _, _, err := get(t, client, wireRequest("gopher://h/")); !errors.Is(err, fetch.Usage) && !errors.Is(err, fetch.BadAddress) {
 			t.Errorf("%s: got %v", via, err)
 		}
 		client.Close()
@@ -72,7 +72,7 @@ func TestGatewayLogin(t *testing.T) {
 			s := &script{replies: [][]string{{ok}}}
 			client := fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: s.dial, Resolver: resolver{}}, http.Gateway(fetch.Scheme{Name: "ftp", Port: 21, Ports: fetch.Ports{Class: fetch.TextPorts}}, uri.MustParse("http://gw:8080/")))
 			var told strings.Builder
-			req := ask(test.url)
+			req := wireRequest(test.url)
 			req.Auth, req.Trace = test.auth, &fetch.Trace{Sent: func(p []byte) { told.Write(p) }}
 			_, body, err := get(t, client, req)
 			client.Close()
@@ -100,7 +100,7 @@ func TestGatewayLoginRefused(t *testing.T) {
 	client := fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: s.dial, Resolver: resolver{}}, http.Gateway(fetch.Scheme{Name: "ftp", Port: 21, Ports: fetch.Ports{Class: fetch.TextPorts}}, uri.MustParse("http://gw:8080/")))
 	defer client.Close()
 	for _, url := range []string{"ftp://al%0d%0aDELE%20x@h/", "ftp://al:a%00b@h/"} {
-		if _, _, err := get(t, client, ask(url)); !errors.Is(err, fetch.BadURL) {
+		if _, _, err := get(t, client, wireRequest(url)); !errors.Is(err, fetch.BadURL) {
 			t.Errorf("%s: got %v", url, err)
 		}
 	}

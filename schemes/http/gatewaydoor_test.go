@@ -82,13 +82,13 @@ func TestGatewayPage(t *testing.T) {
 					}
 				}
 				client := fetch.New(fetch.Options{Policy: policy, Dial: recorded(&places, s.dial), Resolver: names}, all...)
-				stay := ask(test.url)
+				stay := wireRequest(test.url)
 				stay.NoFollow = true
 				resp, _, err := get(t, client, stay)
 				if err != nil || resp.Peer.IsValid() || resp.Location.IsZero() {
 					t.Fatalf("%s by %s: got %+v, %v, want a redirect without a peer", test.url, gateway, resp, err)
 				}
-				_, _, err = get(t, client, ask(test.url))
+				_, _, err = get(t, client, wireRequest(test.url))
 				client.Close()
 				s.serving.Wait()
 				if behind := test.scheme == "http" && strings.Contains(target, "me.example"); behind {
@@ -140,7 +140,7 @@ func TestGatewayJudged(t *testing.T) {
 				"meta.example": "169.254.42.42", "out.example": "198.41.0.4", "both.example": "10.0.0.1 198.41.0.4", "six.example": "2001:4860::8"}}
 			client := fetch.New(fetch.Options{Policy: test.policy, Dial: recorded(&places, s.dial), Resolver: names},
 				http.Gateway(fetch.Scheme{Name: test.scheme, Port: test.port, Ports: fetch.Ports{Class: fetch.TextPorts}}, uri.MustParse("http://gw.example:8171/")))
-			_, _, err := get(t, client, ask(test.url))
+			_, _, err := get(t, client, wireRequest(test.url))
 			client.Close()
 			s.serving.Wait()
 			if test.line == "" {

@@ -17,7 +17,7 @@ const ok = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 func TestPlanIsSent(t *testing.T) {
 	s := &script{replies: [][]string{{ok}}}
 	client := s.open(t, http.Options{})
-	req := ask("http://h.example:8080//x/../%7e?a=%20")
+	req := wireRequest("http://h.example:8080//x/../%7e?a=%20")
 	req.Header = fetch.Header{{Name: "x-b", Value: "1"}, {Name: "Accept", Value: "text/html"}, {Name: "X-a", Value: "2"}}
 	req.Range = fetch.Range{First: 0, End: 5}
 	plan, err := client.Plan(req)
@@ -42,7 +42,7 @@ func TestResponse(t *testing.T) {
 	s := &script{replies: [][]string{{page + "hello", page}}}
 	client := s.open(t, http.Options{})
 	for _, op := range []fetch.Op{fetch.Get, fetch.Stat} {
-		req := ask("http://h/")
+		req := wireRequest("http://h/")
 		req.Op = op
 		resp, body, err := get(t, client, req)
 		if err != nil {
@@ -74,7 +74,7 @@ func TestResponse(t *testing.T) {
 func TestHeadOfInterimResponses(t *testing.T) {
 	const head = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nX: y\r\nContent-Length: 0\r\n\r\n"
 	s := &script{replies: [][]string{{head}}}
-	resp, _, err := get(t, s.open(t, http.Options{}), ask("http://h/"))
+	resp, _, err := get(t, s.open(t, http.Options{}), wireRequest("http://h/"))
 	if err != nil || string(resp.Head) != head || len(resp.Header) != 2 {
 		t.Errorf("got %+v, %v", resp, err)
 	}
@@ -117,7 +117,7 @@ func TestStatus(t *testing.T) {
 	} {
 		t.Run(test.status, func(t *testing.T) {
 			s := &script{replies: [][]string{{"HTTP/1.1 " + test.status + "\r\nContent-Length: 5\r\n\r\nhello"}}}
-			_, _, err := get(t, s.open(t, http.Options{}), ask("http://u:s3cret@h/"))
+			_, _, err := get(t, s.open(t, http.Options{}), wireRequest("http://u:s3cret@h/"))
 			var e *fetch.Error
 			if !errors.As(err, &e) || !errors.Is(err, test.want) || e.RetryAfter != test.retry {
 				t.Fatalf("got %v (%v, retry %v), want %v, %v", err, fetch.FaultOf(err), e.RetryAfter, test.want, test.retry)
@@ -131,7 +131,7 @@ func TestStatus(t *testing.T) {
 
 func TestErrorBody(t *testing.T) {
 	s := &script{replies: [][]string{{"HTTP/1.1 404 x\r\nContent-Length: 5\r\n\r\nhello"}}}
-	req := ask("http://h/")
+	req := wireRequest("http://h/")
 	req.ErrorBody = true
 	resp, body, err := get(t, s.open(t, http.Options{}), req)
 	if err != nil || body != "hello" || !errors.Is(resp.Fault, fetch.NotFound) || resp.Code != 404 {
@@ -170,7 +170,7 @@ func TestFaults(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := &script{replies: [][]string{{test.reply}}}
-			_, body, err := get(t, s.open(t, http.Options{}), ask("http://h/"))
+			_, body, err := get(t, s.open(t, http.Options{}), wireRequest("http://h/"))
 			if body != test.body || !errors.Is(err, test.want) {
 				t.Errorf("got %q, %v (%v), want %q, %v", body, err, fetch.FaultOf(err), test.body, test.want)
 			}
@@ -183,7 +183,7 @@ func TestFaults(t *testing.T) {
 
 func TestBodyWithoutLength(t *testing.T) {
 	s := &script{replies: [][]string{{"HTTP/1.1 200 OK\r\n\r\nhello"}}}
-	resp, body, err := get(t, s.open(t, http.Options{}), ask("http://h/"))
+	resp, body, err := get(t, s.open(t, http.Options{}), wireRequest("http://h/"))
 	if err != nil || body != "hello" || resp.Size != -1 {
 		t.Errorf("got %q, size %d, %v", body, resp.Size, err)
 	}
@@ -201,7 +201,7 @@ func TestSurplus(t *testing.T) {
 			client := s.open(t, http.Options{})
 			for i := range 2 {
 				var n notes
-				req := ask("http://h/")
+				req := wireRequest("http://h/")
 				req.Trace = n.trace()
 				_, body, err := get(t, client, req)
 				if body != "hello" || err != nil {
@@ -220,7 +220,7 @@ func TestSurplus(t *testing.T) {
 
 func TestUserinfoIsNeverSentAsHost(t *testing.T) {
 	s := &script{replies: [][]string{{ok}}}
-	if _, _, err := get(t, s.open(t, http.Options{}), ask("http://user:s3cret@h/")); err != nil {
+	if _, _, err := get(t, s.open(t, http.Options{}), wireRequest("http://user:s3cret@h/")); err != nil {
 		t.Fatal(err)
 	}
 	head := s.heads()[0]
@@ -232,7 +232,7 @@ func TestUserinfoIsNeverSentAsHost(t *testing.T) {
 func TestCloseEarly(t *testing.T) {
 	s := &script{replies: [][]string{{"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nhello"}}}
 	client := s.open(t, http.Options{})
-	resp, err := client.Do(t.Context(), ask("http://h/"))
+	resp, err := client.Do(t.Context(), wireRequest("http://h/"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,8 +32,8 @@ type h2 struct {
 	exchanges  int // under way
 
 	// Of its own, because closing what is idle closes connections under mu.
-	secureMu sync.Mutex
-	secure   map[*ending]struct{}
+	connsMu sync.Mutex
+	conns   map[*eofConn]struct{}
 }
 
 const (
@@ -43,19 +43,19 @@ const (
 
 // A server is what is known of one.
 type server struct {
-	old   bool          // it chose HTTP/1.1
-	asked chan struct{} // closed when the first request is on its way
+	http1Only bool          // it chose HTTP/1.1
+	requested chan struct{} // closed when the first request is on its way
 }
 
 // errOnlyOld says that a server speaks HTTP/1.1.
-var errOnlyOld = errors.New("server chose HTTP/1.1")
+var errHTTP1Only = errors.New("server chose HTTP/1.1")
 
-func (h *h2) send(ctx context.Context, leave string, req *fetch.Request, a *ask) (*exchange, error) {
-	asked, err := h.first(ctx, leave, a.address)
+func (h *h2) send(ctx context.Context, netKey string, req *fetch.Request, wr *wireRequest) (*exchange, error) {
+	requested, err := h.awaitFirst(ctx, netKey, wr.address)
 	if err != nil {
 		return nil, err
 	}
-	defer asked()
+	defer requested()
 	x := &exchange{trace: req.Trace}
 	tries, last := 0, fetch.Secured
 	var mu sync.Mutex // net/http calls from several goroutines, in any order
@@ -81,47 +81,47 @@ func (h *h2) send(ctx context.Context, leave string, req *fetch.Request, a *ask)
 		},
 		WroteRequest: func(httptrace.WroteRequestInfo) {
 			reached(fetch.Asked)
-			asked()
+			requested()
 		},
 		GotFirstResponseByte: func() { reached(fetch.Answered) },
 	})
-	r, err := a.direct(ctx)
+	r, err := wr.netRequest(ctx)
 	if err != nil {
 		return nil, err
 	}
-	transport := h.enter(leave)
+	transport := h.startExchange(netKey)
 	resp, err := transport.RoundTrip(r)
 	if err != nil {
-		h.leave()
-		if errors.Is(err, errOnlyOld) {
-			return nil, errOnlyOld
+		h.endExchange()
+		if errors.Is(err, errHTTP1Only) {
+			return nil, errHTTP1Only
 		}
 		return nil, requestFault(ctx, err)
 	}
 	x.proto, x.code, x.tls, x.length = "HTTP/2", resp.StatusCode, resp.TLS, resp.ContentLength
-	x.header = fromHTTP(resp.Header)
-	x.endless = x.length < 0 && http1.Endless(x.header.Get("Content-Length"))
-	x.head = headOf(x)
-	x.trailer = func() fetch.Header { return fromHTTP(resp.Trailer) }
+	x.header = fromNetHTTP(resp.Header)
+	x.lengthOverflow = x.length < 0 && http1.Endless(x.header.Get("Content-Length"))
+	x.head = http1Head(x)
+	x.trailer = func() fetch.Header { return fromNetHTTP(resp.Trailer) }
 	x.body = &stream{ReadCloser: resp.Body, ctx: ctx, h: h}
 	return x, nil
 }
 
 // direct makes the request for net/http. Path and RawPath together give the
 // bytes of the URL; Opaque would make another host of "//x/y".
-func (a *ask) direct(ctx context.Context) (*http.Request, error) {
-	path, err := uri.Unescape(a.path)
+func (wr *wireRequest) netRequest(ctx context.Context) (*http.Request, error) {
+	path, err := uri.Unescape(wr.path)
 	if err != nil {
 		return nil, fetch.BadURL.With(err)
 	}
-	query, has := strings.CutPrefix(a.query, "?")
+	query, has := strings.CutPrefix(wr.query, "?")
 	r := &http.Request{
-		Method: a.method,
-		URL:    &url.URL{Scheme: a.target.Scheme, Host: a.address, Path: path, RawPath: a.path, RawQuery: query, ForceQuery: has && query == ""},
-		Host:   a.host,
-		Header: toHTTP(a.header),
+		Method: wr.method,
+		URL:    &url.URL{Scheme: wr.target.Scheme, Host: wr.address, Path: path, RawPath: wr.path, RawQuery: query, ForceQuery: has && query == ""},
+		Host:   wr.host,
+		Header: toNetHTTP(wr.header),
 	}
-	if line := r.URL.RequestURI(); line != a.path+a.query || r.URL.Host != net.JoinHostPort(r.URL.Hostname(), r.URL.Port()) {
+	if line := r.URL.RequestURI(); line != wr.path+wr.query || r.URL.Host != net.JoinHostPort(r.URL.Hostname(), r.URL.Port()) {
 		return nil, fetch.Internal.Errorf("request line or host is not that of the URL")
 	}
 	return r.WithContext(ctx), nil
@@ -130,15 +130,15 @@ func (a *ask) direct(ctx context.Context) (*http.Request, error) {
 // A stream is a body of HTTP/2.
 type stream struct {
 	io.ReadCloser
-	ctx    context.Context
-	h      *h2
-	ending sync.Once
+	ctx     context.Context
+	h       *h2
+	endOnce sync.Once
 }
 
 func (s *stream) Read(p []byte) (int, error) {
 	n, err := s.ReadCloser.Read(p)
 	if err != nil {
-		s.ending.Do(s.h.leave)
+		s.endOnce.Do(s.h.endExchange)
 		if err != io.EOF {
 			err = bodyFault(s.ctx, err)
 		}
@@ -149,20 +149,20 @@ func (s *stream) Read(p []byte) (int, error) {
 // Close may be called beside Read.
 func (s *stream) Close() error {
 	err := s.ReadCloser.Close()
-	s.ending.Do(s.h.leave)
+	s.endOnce.Do(s.h.endExchange)
 	return err
 }
 
 // server returns what is known of one, or what will be; h.mu is held.
-func (h *h2) server(leave, addr string) (s *server, known bool) {
-	key := leave + " " + addr
+func (h *h2) server(netKey, addr string) (s *server, exists bool) {
+	key := netKey + " " + addr
 	if s := h.servers[key]; s != nil {
 		return s, true
 	}
 	if h.servers == nil || len(h.servers) >= maxServers {
 		h.servers = map[string]*server{}
 	}
-	s = &server{asked: make(chan struct{})}
+	s = &server{requested: make(chan struct{})}
 	h.servers[key] = s
 	return s, false
 }
@@ -170,55 +170,55 @@ func (h *h2) server(leave, addr string) (s *server, known bool) {
 // first waits while another request is the first to a server: the connection
 // that it makes may do for all. The one for which it does not wait says so
 // when it is asked.
-func (h *h2) first(ctx context.Context, leave, addr string) (asked func(), err error) {
+func (h *h2) awaitFirst(ctx context.Context, netKey, addr string) (requested func(), err error) {
 	h.mu.Lock()
-	s, known := h.server(leave, addr)
+	s, exists := h.server(netKey, addr)
 	h.mu.Unlock()
-	if !known {
-		return sync.OnceFunc(func() { close(s.asked) }), nil
+	if !exists {
+		return sync.OnceFunc(func() { close(s.requested) }), nil
 	}
 	select {
-	case <-s.asked:
+	case <-s.requested:
 	case <-ctx.Done():
 		return nil, requestFault(ctx, ctx.Err())
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if s.old {
-		return nil, errOnlyOld
+	if s.http1Only {
+		return nil, errHTTP1Only
 	}
 	return func() {}, nil
 }
 
 // keepOld puts a connection that is none of HTTP/2 where sendOld finds it.
-func (h *h2) keepOld(leave, addr string, c *tls.Conn, below *ending) {
+func (h *h2) poolHTTP1(netKey, addr string, c *tls.Conn, raw *eofConn) {
 	h.mu.Lock()
-	s, known := h.server(leave, addr)
-	if !known { // any more
-		close(s.asked)
+	s, exists := h.server(netKey, addr)
+	if !exists { // any more
+		close(s.requested)
 	}
-	s.old = true
+	s.http1Only = true
 	h.mu.Unlock()
-	key := connKey(leave, "https", addr)
-	h.idle.Put(key, newConn(c, below))
+	key := connKey(netKey, "https", addr)
+	h.idle.Put(key, newConn(c, raw))
 }
 
 // enter begins an exchange.
-func (h *h2) enter(leave string) *http.Transport {
+func (h *h2) startExchange(netKey string) *http.Transport {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.exchanges++
-	t := h.transports[leave]
+	t := h.transports[netKey]
 	if t == nil {
 		if len(h.transports) >= maxTransport {
 			h.closeIdle()
 			clear(h.transports)
 		}
-		t = h.transport(leave)
+		t = h.transport(netKey)
 		if h.transports == nil {
 			h.transports = map[string]*http.Transport{}
 		}
-		h.transports[leave] = t
+		h.transports[netKey] = t
 	}
 	if !h.watching && h.env.Done != nil {
 		h.watching = true
@@ -227,13 +227,13 @@ func (h *h2) enter(leave string) *http.Transport {
 	return t
 }
 
-func (h *h2) transport(leave string) *http.Transport {
+func (h *h2) transport(netKey string) *http.Transport {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true) // offered; but see dial
 	protocols.SetHTTP2(true)
 	return &http.Transport{
 		DialTLSContext: func(ctx context.Context, _, addr string) (net.Conn, error) {
-			return h.dial(ctx, leave, addr)
+			return h.dial(ctx, netKey, addr)
 		},
 		Protocols:              protocols,
 		DisableCompression:     true,
@@ -244,17 +244,17 @@ func (h *h2) transport(leave string) *http.Transport {
 }
 
 // dial gives net/http the TLS connection itself, which it knows by that type.
-func (h *h2) dial(ctx context.Context, leave, addr string) (net.Conn, error) {
+func (h *h2) dial(ctx context.Context, netKey, addr string) (net.Conn, error) {
 	dial := dialer{env: h.env}
-	c, below, err := dial.secure(ctx, addr)
+	c, raw, err := dial.dialTLS(ctx, addr)
 	if err != nil {
 		return nil, err
 	}
 	if c.ConnectionState().NegotiatedProtocol != "h2" {
-		h.keepOld(leave, addr, c, below)
-		return nil, errOnlyOld
+		h.poolHTTP1(netKey, addr, c, raw)
+		return nil, errHTTP1Only
 	}
-	h.add(below)
+	h.track(raw)
 	return c, nil
 }
 
@@ -263,7 +263,7 @@ func (h *h2) watch() {
 	<-h.env.Done
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.sweep()
+	h.closeUnused()
 }
 
 func (h *h2) closeIdle() {
@@ -274,51 +274,51 @@ func (h *h2) closeIdle() {
 
 // sweep ends what is idle, and everything after the last exchange: net/http
 // keeps a connection whose last stream is still being cancelled.
-func (h *h2) sweep() {
+func (h *h2) closeUnused() {
 	h.closeIdle()
 	if h.exchanges > 0 {
 		return
 	}
-	h.secureMu.Lock()
-	defer h.secureMu.Unlock()
-	for e := range h.secure {
+	h.connsMu.Lock()
+	defer h.connsMu.Unlock()
+	for e := range h.conns {
 		e.Conn.Close()
 	}
-	clear(h.secure)
+	clear(h.conns)
 }
 
 // leave ends an exchange.
-func (h *h2) leave() {
+func (h *h2) endExchange() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.exchanges--
-	if h.closed() {
-		h.sweep()
+	if h.clientClosed() {
+		h.closeUnused()
 	}
 }
 
 // add keeps a connection until it is closed.
-func (h *h2) add(e *ending) {
-	h.secureMu.Lock()
-	if h.secure == nil {
-		h.secure = map[*ending]struct{}{}
+func (h *h2) track(e *eofConn) {
+	h.connsMu.Lock()
+	if h.conns == nil {
+		h.conns = map[*eofConn]struct{}{}
 	}
-	h.secure[e] = struct{}{}
-	h.secureMu.Unlock()
+	h.conns[e] = struct{}{}
+	h.connsMu.Unlock()
 	e.onClose(func() {
-		h.secureMu.Lock()
-		defer h.secureMu.Unlock()
-		delete(h.secure, e)
+		h.connsMu.Lock()
+		defer h.connsMu.Unlock()
+		delete(h.conns, e)
 	})
-	if h.closed() {
+	if h.clientClosed() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		h.sweep()
+		h.closeUnused()
 	}
 }
 
 // closed reports whether the Client is, so that nothing may stay idle.
-func (h *h2) closed() bool {
+func (h *h2) clientClosed() bool {
 	select {
 	case <-h.env.Done:
 		return true

@@ -12,7 +12,7 @@ import (
 )
 
 // headOf is the head that HTTP/1 would have sent.
-func headOf(x *exchange) []byte {
+func http1Head(x *exchange) []byte {
 	b := append([]byte(x.proto), ' ')
 	b = append(strconv.AppendInt(b, int64(x.code), 10), " \r\n"...)
 	for _, f := range x.header {
@@ -23,7 +23,7 @@ func headOf(x *exchange) []byte {
 
 // toHTTP keeps names as they are written, but for those that net/http looks
 // for.
-func toHTTP(h fetch.Header) http.Header {
+func toNetHTTP(h fetch.Header) http.Header {
 	out := http.Header{}
 	for _, f := range h {
 		name := f.Name
@@ -40,7 +40,7 @@ func toHTTP(h fetch.Header) http.Header {
 }
 
 // fromHTTP is in the order of the names: HTTP/2's is lost in net/http.
-func fromHTTP(in http.Header) fetch.Header {
+func fromNetHTTP(in http.Header) fetch.Header {
 	var h fetch.Header
 	for name, values := range in {
 		for _, value := range values {

@@ -78,11 +78,11 @@ func TestFloods(t *testing.T) {
 		{"chunk extensions", chunked, "1;" + strings.Repeat("y", 2000) + "\r\nx\r\n", fetch.Protocol},
 		{"trailer", chunked + "0\r\n", "X: y\r\n", fetch.Protocol},
 	} {
-		for name, opts := range map[string]http.Options{"": {}, ", old reader": {Old: http.Old{Tolerant: true}}} {
+		for name, opts := range map[string]http.Options{"": {}, ", old reader": {Legacy: http.Legacy{Tolerant: true}}} {
 			t.Run(test.name+name, func(t *testing.T) {
 				client := hostile(t, opts, flood(test.start, test.more))
 				most := grown(func() {
-					resp, err := client.Do(t.Context(), ask("http://h/"))
+					resp, err := client.Do(t.Context(), wireRequest("http://h/"))
 					if err == nil {
 						_, err = io.Copy(io.Discard, resp.Body)
 						resp.Body.Close()
@@ -118,7 +118,7 @@ func TestFrameFloods(t *testing.T) {
 			s.frames = func(conn net.Conn) { floodFrames(conn, name == "continuation", f) }
 			client := s.open(t, http.Options{}, trust)
 			most := grown(func() {
-				resp, err := client.Do(ctx, ask("https://h/"))
+				resp, err := client.Do(ctx, wireRequest("https://h/"))
 				if err == nil {
 					resp.Body.Close()
 					t.Error("got a response")

@@ -16,8 +16,8 @@ type Options struct {
 	// Body is then the object, of unknown Size and without a Validator.
 	Compressed bool
 
-	Old Old  // what is spoken and borne besides today's HTTP/1.1
-	Jar *Jar // where cookies are kept, for http and https together; nil: nowhere
+	Legacy Legacy // what is spoken and borne besides today's HTTP/1.1
+	Jar    *Jar   // where cookies are kept, for http and https together; nil: nowhere
 }
 
 // Schemes returns http and https. What opts hold, the two share.

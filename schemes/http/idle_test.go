@@ -70,7 +70,7 @@ func TestIdleConnection(t *testing.T) {
 					client := fetch.New(options, http.Schemes(http.Options{HTTP1: true})...)
 					defer client.Close()
 					for range 2 {
-						resp, err := client.Do(t.Context(), ask(scheme+"://h/"))
+						resp, err := client.Do(t.Context(), wireRequest(scheme+"://h/"))
 						if err != nil {
 							t.Fatal(err)
 						}
@@ -104,7 +104,7 @@ func TestIdleAcrossOrigins(t *testing.T) {
 		}}, http.Schemes(http.Options{})...)
 		defer client.Close()
 		for _, url := range []string{"http://evil.example/", "http://bank.example/"} {
-			if _, body, err := get(t, client, ask(url)); body != "hello" || err != nil {
+			if _, body, err := get(t, client, wireRequest(url)); body != "hello" || err != nil {
 				t.Errorf("%s: got %q, %v", url, body, err)
 			}
 			time.Sleep(10 * time.Millisecond)
@@ -136,7 +136,7 @@ func TestIdleWithinTLS(t *testing.T) {
 	}
 	client := s.open(t, http.Options{HTTP1: true}, s.secure(t, "http/1.1"))
 	for range 2 {
-		if _, body, err := get(t, client, ask("https://h/")); body != "hello" || err != nil {
+		if _, body, err := get(t, client, wireRequest("https://h/")); body != "hello" || err != nil {
 			t.Errorf("got %q, %v", body, err)
 		}
 	}
@@ -203,7 +203,7 @@ func TestIdleHTTP2(t *testing.T) {
 	}
 	client := s.open(t, http.Options{}, s.secure(t, "h2"))
 	for i := range 2 {
-		if _, body, err := get(t, client, ask("https://h/")); body != "hello" || err != nil {
+		if _, body, err := get(t, client, wireRequest("https://h/")); body != "hello" || err != nil {
 			t.Errorf("request %d: got %q, %v", i, body, err)
 		}
 		if i == 0 {

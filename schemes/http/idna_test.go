@@ -25,7 +25,7 @@ func TestRedirectToIDNA(t *testing.T) {
 		s := &script{replies: [][]string{{"HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: " + test.location + "\r\n\r\n"}, {ok}}}
 		names := &hosts{addrs: map[string]string{"a.example": "8.8.8.8", "xn--bcher-kva.example": "8.8.8.8"}}
 		client := s.open(t, http.Options{}, func(o *fetch.Options) { o.Resolver = names })
-		resp, _, err := get(t, client, ask("http://a.example/"))
+		resp, _, err := get(t, client, wireRequest("http://a.example/"))
 		client.Close()
 		s.serving.Wait()
 		if test.fault != 0 {

@@ -31,11 +31,11 @@ func (j *Jar) EndSession() {
 }
 
 // set keeps what a response from p sets.
-func (j *Jar) set(fields []string, p place, now time.Time) {
+func (j *Jar) setCookies(fields []string, p cookieContext, now time.Time) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, field := range fields[:min(len(fields), maxSetCookies)] {
-		if c, ok := parseCookie(field, p, now); ok && !j.guards(c, p) {
+		if c, ok := parseCookie(field, p, now); ok && !j.shadowsSecure(c, p) {
 			j.put(c, now)
 		}
 	}
@@ -43,10 +43,10 @@ func (j *Jar) set(fields []string, p place, now time.Time) {
 
 // guards reports whether c, from a place without TLS, would stand before a
 // cookie that was set under TLS.
-func (j *Jar) guards(c *cookie, p place) bool {
-	return !p.secure && slices.ContainsFunc(j.cookies, func(old *cookie) bool {
-		return old.secure && old.name == c.name && pathMatch(c.path, old.path) &&
-			(domainMatch(old.domain, c.domain) || domainMatch(c.domain, old.domain))
+func (j *Jar) shadowsSecure(c *cookie, p cookieContext) bool {
+	return !p.secure && slices.ContainsFunc(j.cookies, func(other *cookie) bool {
+		return other.secure && other.name == c.name && pathMatch(c.path, other.path) &&
+			(domainMatch(other.domain, c.domain) || domainMatch(c.domain, other.domain))
 	})
 }
 
@@ -55,51 +55,51 @@ func (j *Jar) guards(c *cookie, p place) bool {
 func (j *Jar) put(c *cookie, now time.Time) {
 	j.count++
 	c.created = j.count
-	j.cookies = slices.DeleteFunc(j.cookies, func(old *cookie) bool {
-		same := old.name == c.name && old.domain == c.domain && old.path == c.path && old.hostOnly == c.hostOnly
+	j.cookies = slices.DeleteFunc(j.cookies, func(other *cookie) bool {
+		same := other.name == c.name && other.domain == c.domain && other.path == c.path && other.hostOnly == c.hostOnly
 		if same {
-			c.created = old.created
+			c.created = other.created
 		}
-		return same || old.expired(now)
+		return same || other.expired(now)
 	})
 	if c.expired(now) {
 		return
 	}
-	at, _ := slices.BinarySearchFunc(j.cookies, c.created, func(old *cookie, n int) int { return old.created - n })
+	at, _ := slices.BinarySearchFunc(j.cookies, c.created, func(other *cookie, n int) int { return other.created - n })
 	j.cookies = slices.Insert(j.cookies, at, c)
-	j.evict(func(old *cookie) bool { return old.domain == c.domain }, maxDomainCookies)
+	j.evict(func(other *cookie) bool { return other.domain == c.domain }, maxDomainCookies)
 	j.evict(func(*cookie) bool { return true }, maxCookies)
 }
 
 // evict lets the oldest of a kind go where there are more than most.
-func (j *Jar) evict(kind func(*cookie) bool, most int) {
+func (j *Jar) evict(match func(*cookie) bool, limit int) {
 	n, oldest := 0, -1
 	for i, c := range j.cookies {
-		if kind(c) {
+		if match(c) {
 			if n++; oldest < 0 {
 				oldest = i
 			}
 		}
 	}
-	if n > most {
+	if n > limit {
 		j.cookies = slices.Delete(j.cookies, oldest, oldest+1)
 	}
 }
 
 // field is the Cookie field for p, or "": the longest path first, then the
 // oldest.
-func (j *Jar) field(p place, now time.Time) string {
+func (j *Jar) cookieField(p cookieContext, now time.Time) string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	var going []*cookie
+	var sent []*cookie
 	for _, c := range j.cookies {
-		if c.goesTo(p) && !c.expired(now) {
-			going = append(going, c)
+		if c.matches(p) && !c.expired(now) {
+			sent = append(sent, c)
 		}
 	}
-	slices.SortStableFunc(going, func(a, b *cookie) int { return len(b.path) - len(a.path) })
+	slices.SortStableFunc(sent, func(a, b *cookie) int { return len(b.path) - len(a.path) })
 	var b strings.Builder
-	for _, c := range going {
+	for _, c := range sent {
 		if b.Len()+len(c.name)+len(c.value)+3 > maxCookieField {
 			break
 		}

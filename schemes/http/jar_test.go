@@ -11,10 +11,10 @@ import (
 
 var day = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-func at(url string) place {
+func at(url string) cookieContext {
 	scheme, rest, _ := strings.Cut(url, "://")
 	host, path, _ := strings.Cut(rest, "/")
-	return place{host: host, path: "/" + path, secure: scheme == "https"}
+	return cookieContext{host: host, path: "/" + path, secure: scheme == "https"}
 }
 
 func TestJar(t *testing.T) {
@@ -62,8 +62,8 @@ func TestJar(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var j Jar
-			j.set([]string{test.set}, at(test.from), day)
-			if got := j.field(at(test.to), day); got != test.want {
+			j.setCookies([]string{test.set}, at(test.from), day)
+			if got := j.cookieField(at(test.to), day); got != test.want {
 				t.Errorf("%q from %s to %s: sent %q, want %q", test.set, test.from, test.to, got, test.want)
 			}
 		})
@@ -73,17 +73,17 @@ func TestJar(t *testing.T) {
 func TestJarOrder(t *testing.T) {
 	var j Jar
 	p := at("https://h.example.com/x/y")
-	j.set([]string{"a=1; Path=/", "b=2; Path=/x/y", "c=3; Path=/", "a=4; Path=/"}, p, day)
-	if got, want := j.field(p, day), "b=2; a=4; c=3"; got != want {
+	j.setCookies([]string{"a=1; Path=/", "b=2; Path=/x/y", "c=3; Path=/", "a=4; Path=/"}, p, day)
+	if got, want := j.cookieField(p, day), "b=2; a=4; c=3"; got != want {
 		t.Errorf("sent %q, want %q", got, want)
 	}
-	j.set([]string{"c=; Max-Age=0; Path=/"}, p, day)
-	if got, want := j.field(p, day), "b=2; a=4"; got != want {
+	j.setCookies([]string{"c=; Max-Age=0; Path=/"}, p, day)
+	if got, want := j.cookieField(p, day), "b=2; a=4"; got != want {
 		t.Errorf("after taking c away: sent %q, want %q", got, want)
 	}
-	j.set([]string{"s=5; Secure; Path=/"}, p, day)
-	j.set([]string{"s=6; Path=/"}, at("http://h.example.com/"), day)
-	if got, want := j.field(p, day), "b=2; a=4; s=5"; got != want {
+	j.setCookies([]string{"s=5; Secure; Path=/"}, p, day)
+	j.setCookies([]string{"s=6; Path=/"}, at("http://h.example.com/"), day)
+	if got, want := j.cookieField(p, day), "b=2; a=4; s=5"; got != want {
 		t.Errorf("after a forgery in the clear: sent %q, want %q", got, want)
 	}
 }
@@ -92,13 +92,13 @@ func TestJarLimits(t *testing.T) {
 	var j Jar
 	for i := range 5000 {
 		n := string(rune('a'+i%26)) + strings.Repeat("x", i/26)
-		j.set([]string{n[:min(len(n), 60)] + "=" + strings.Repeat("v", i%50)}, at("http://h.example.com/"), day)
-		j.set([]string{"a=b"}, place{host: strings.Repeat("y", i%60+1) + ".h" + string(rune('a'+i/200)) + ".com", path: "/"}, day)
+		j.setCookies([]string{n[:min(len(n), 60)] + "=" + strings.Repeat("v", i%50)}, at("http://h.example.com/"), day)
+		j.setCookies([]string{"a=b"}, cookieContext{host: strings.Repeat("y", i%60+1) + ".h" + string(rune('a'+i/200)) + ".com", path: "/"}, day)
 	}
 	if len(j.cookies) > maxCookies {
 		t.Errorf("%d cookies kept", len(j.cookies))
 	}
-	if got := j.field(at("http://h.example.com/"), day); len(got) > maxCookieField {
+	if got := j.cookieField(at("http://h.example.com/"), day); len(got) > maxCookieField {
 		t.Errorf("field of %d bytes", len(got))
 	}
 }
@@ -130,10 +130,10 @@ func TestNetscape(t *testing.T) {
 	if err := j.Read(strings.NewReader(file+junk), day); err != nil {
 		t.Fatal(err)
 	}
-	if got := j.field(at("https://a.example.com/x/"), day); got != "a=b=c" {
+	if got := j.cookieField(at("https://a.example.com/x/"), day); got != "a=b=c" {
 		t.Errorf("sent %q", got)
 	}
-	if got := j.field(at("https://other.com/"), day); got != "" {
+	if got := j.cookieField(at("https://other.com/"), day); got != "" {
 		t.Errorf("a cookie for all of com: %q", got)
 	}
 	var b strings.Builder
@@ -164,10 +164,10 @@ func FuzzCookie(f *testing.F) {
 		if err != nil {
 			return
 		}
-		p := place{host: target.Origin().Host, path: "/", secure: true}
+		p := cookieContext{host: target.Origin().Host, path: "/", secure: true}
 		var j, again Jar
-		j.set([]string{field}, p, day)
-		sent := j.field(p, day)
+		j.setCookies([]string{field}, p, day)
+		sent := j.cookieField(p, day)
 		if strings.ContainsAny(sent, "\r\n\x00") {
 			t.Errorf("sent %q", sent)
 		}
@@ -181,7 +181,7 @@ func FuzzCookie(f *testing.F) {
 		if err := again.Read(strings.NewReader(b.String()), day); err != nil {
 			t.Fatal(err)
 		}
-		if got := again.field(p, day); got != "" && got != sent {
+		if got := again.cookieField(p, day); got != "" && got != sent {
 			t.Errorf("sent %q, after a file %q", sent, got)
 		}
 	})

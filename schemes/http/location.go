@@ -7,7 +7,7 @@ import (
 )
 
 // location resolves the Location of a response to from.
-func location(from uri.URI, text string) (u uri.URI, repaired bool, err error) {
+func resolveLocation(from uri.URI, text string) (u uri.URI, repaired bool, err error) {
 	u, repaired, err = base.Location(from, text)
 	if err != nil {
 		return u, false, fetch.Protocol.Errorf("Location is no URI reference: %w", err)

@@ -87,19 +87,19 @@ func isGzip(bare string) bool {
 func isXML(bare string) bool { return bare == "text/xml" || bare == "application/xml" }
 
 // lookLen is how much of a body shows what it is.
-const lookLen = 1 << 10
+const sniffLen = 1 << 10
 
 // look gives a type to what came without one and finds listings out. It reads
 // the beginning of bodies that may be either.
-func (r *reply) look() {
+func (r *responseBuilder) sniff() {
 	bare := bareType(r.out.Media)
-	gz := isGzip(bare) && strings.HasSuffix(r.ask.path, ".xml.gz")
-	page := isHTML(bare) && strings.HasSuffix(r.ask.path, "/") || isXML(bare) || gz
+	gzipped := isGzip(bare) && strings.HasSuffix(r.wire.path, ".xml.gz")
+	mayList := isHTML(bare) && strings.HasSuffix(r.wire.path, "/") || isXML(bare) || gzipped
 	if r.req.Op != fetch.Get || r.out.Offset != 0 || r.out.Fault != nil || r.out.Unchanged || !r.out.Location.IsZero() ||
-		r.out.Media != "" && !page || !r.decoded && r.out.Header.Get("Content-Encoding") != "" {
+		r.out.Media != "" && !mayList || !r.decoded && r.out.Header.Get("Content-Encoding") != "" {
 		return
 	}
-	b := &begun{ReadCloser: r.out.Body}
+	b := &prefixedBody{ReadCloser: r.out.Body}
 	r.out.Body = b
 	if isHTML(bare) {
 		if b.isListing(r.req.URL) {
@@ -107,76 +107,76 @@ func (r *reply) look() {
 		}
 		return
 	}
-	b.read(lookLen)
+	b.read(sniffLen)
 	if r.out.Media == "" {
-		r.out.Media = media.Sniff(b.start)
+		r.out.Media = media.Sniff(b.prefix)
 		return
 	}
-	start := b.start
-	if gz {
-		start = inflatedPrefix(start)
+	prefix := b.prefix
+	if gzipped {
+		prefix = inflatePrefix(prefix)
 	}
-	if isSitemap(start) {
+	if isSitemap(prefix) {
 		r.out.Kind = fetch.Menu
 	}
 }
 
 // isSitemap reports whether XML that begins with start is a sitemap.
-func isSitemap(start []byte) bool {
-	start = bytes.ToLower(start)
-	return bytes.Contains(start, []byte("<urlset")) || bytes.Contains(start, []byte("<sitemapindex"))
+func isSitemap(prefix []byte) bool {
+	prefix = bytes.ToLower(prefix)
+	return bytes.Contains(prefix, []byte("<urlset")) || bytes.Contains(prefix, []byte("<sitemapindex"))
 }
 
 // inflatedPrefix decompresses the prefix of a gzip stream.
-func inflatedPrefix(start []byte) []byte {
-	z := coding.NewReader(io.NopCloser(bytes.NewReader(start)), []string{"gzip"}, nil)
-	text := make([]byte, lookLen)
+func inflatePrefix(prefix []byte) []byte {
+	z := coding.NewReader(io.NopCloser(bytes.NewReader(prefix)), []string{"gzip"}, nil)
+	text := make([]byte, sniffLen)
 	n, _ := io.ReadFull(z, text) // as far as it goes
 	return text[:n]
 }
 
 // begun is a body whose first bytes have been read already.
-type begun struct {
+type prefixedBody struct {
 	io.ReadCloser
-	start []byte
-	err   error
+	prefix []byte
+	err    error
 }
 
 // read adds to start what the next Read returns, at most n bytes.
-func (b *begun) read(n int) {
-	have := len(b.start)
-	b.start = slices.Grow(b.start, n)
-	for len(b.start) == have && b.err == nil {
-		n, b.err = b.ReadCloser.Read(b.start[have:cap(b.start)])
-		b.start = b.start[:have+n]
+func (b *prefixedBody) read(n int) {
+	have := len(b.prefix)
+	b.prefix = slices.Grow(b.prefix, n)
+	for len(b.prefix) == have && b.err == nil {
+		n, b.err = b.ReadCloser.Read(b.prefix[have:cap(b.prefix)])
+		b.prefix = b.prefix[:have+n]
 	}
 }
 
 // Limits of what is read before a page is known to be a listing or not. That
 // of Caddy begins behind 15 KiB of style and icons.
 const (
-	maxLook  = 64 << 10
-	maxReads = 32 // each looks at the page from its beginning
+	maxListingPrefix = 64 << 10
+	maxListingReads  = 32 // each looks at the page from its beginning
 )
 
 // isListing reports whether b is the listing of the directory at u. It reads
 // on only while the beginning may still be one, so that a page that comes
 // slowly is not held back.
-func (b *begun) isListing(u uri.URI) bool {
+func (b *prefixedBody) isListing(u uri.URI) bool {
 	for n := 0; ; n++ {
-		b.read(max(4<<10, len(b.start)))
-		listing, more := autoindex.Is(u, b.start, b.err != nil)
-		if !more || n == maxReads || len(b.start) >= maxLook {
+		b.read(max(4<<10, len(b.prefix)))
+		listing, undecided := autoindex.Is(u, b.prefix, b.err != nil)
+		if !undecided || n == maxListingReads || len(b.prefix) >= maxListingPrefix {
 			return listing
 		}
 	}
 }
 
-func (b *begun) Read(p []byte) (int, error) {
+func (b *prefixedBody) Read(p []byte) (int, error) {
 	switch {
-	case len(b.start) > 0:
-		n := copy(p, b.start)
-		b.start = b.start[n:]
+	case len(b.prefix) > 0:
+		n := copy(p, b.prefix)
+		b.prefix = b.prefix[n:]
 		return n, nil
 	case b.err != nil:
 		return 0, b.err

@@ -160,7 +160,7 @@ func TestKind(t *testing.T) {
 				head += "Content-Type: " + test.media + "\r\n"
 			}
 			s := &script{replies: [][]string{{head + sprintf("Content-Length: %d\r\n\r\n%s", len(test.body), test.body)}}}
-			resp, body, err := get(t, s.open(t, http.Options{}), ask(test.url))
+			resp, body, err := get(t, s.open(t, http.Options{}), wireRequest(test.url))
 			if err != nil || body != test.body || resp.Kind != test.kind || resp.Media != test.want {
 				t.Errorf("got %q, %v, media %q, %v", body, resp.Kind, resp.Media, err)
 			}

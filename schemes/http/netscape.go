@@ -17,8 +17,8 @@ const maxCookieLine = 16 << 10
 
 // The fields of a line of a cookie file.
 const (
-	lineDomain = iota
-	lineBelow  // names below the domain too
+	lineDomain     = iota
+	lineSubdomains // names below the domain too
 	linePath
 	lineSecure
 	lineExpires // seconds since 1970; 0: at the end of the session
@@ -38,7 +38,7 @@ func (j *Jar) Read(r io.Reader, now time.Time) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for lines.Scan() {
-		if c, ok := parseLine(lines.Text()); ok {
+		if c, ok := parseCookieLine(lines.Text()); ok {
 			j.put(c, now)
 		}
 	}
@@ -48,7 +48,7 @@ func (j *Jar) Read(r io.Reader, now time.Time) error {
 	return nil
 }
 
-func parseLine(line string) (*cookie, bool) {
+func parseCookieLine(line string) (*cookie, bool) {
 	line, httpOnly := strings.CutPrefix(strings.TrimRight(line, "\r\n"), httpOnlyMark)
 	part := strings.Split(line, "\t")
 	if len(part) == lineFields-1 {
@@ -71,7 +71,7 @@ func parseLine(line string) (*cookie, bool) {
 		value:    part[lineValue],
 		domain:   strings.ToLower(strings.Trim(part[lineDomain], ".")),
 		path:     part[linePath],
-		hostOnly: !strings.EqualFold(part[lineBelow], "TRUE"),
+		hostOnly: !strings.EqualFold(part[lineSubdomains], "TRUE"),
 		secure:   strings.EqualFold(part[lineSecure], "TRUE"),
 		httpOnly: httpOnly,
 	}
@@ -81,7 +81,7 @@ func parseLine(line string) (*cookie, bool) {
 	if !c.hostOnly && (isAddress(c.domain) || isPublicSuffix(c.domain)) {
 		c.hostOnly = true
 	}
-	return c, c.domain != "" && strings.HasPrefix(c.path, "/") && c.mayBe(place{secure: true})
+	return c, c.domain != "" && strings.HasPrefix(c.path, "/") && c.allowed(cookieContext{secure: true})
 }
 
 // Write writes the cookies that have not expired as Read reads them.
@@ -100,9 +100,9 @@ func (j *Jar) Write(w io.Writer, now time.Time) error {
 
 func (c *cookie) line() string {
 	flag := map[bool]string{false: "FALSE", true: "TRUE"}
-	front, dot, seconds := "", "", int64(0)
+	prefix, dot, seconds := "", "", int64(0)
 	if c.httpOnly {
-		front = httpOnlyMark
+		prefix = httpOnlyMark
 	}
 	if !c.hostOnly {
 		dot = "."
@@ -111,6 +111,6 @@ func (c *cookie) line() string {
 		seconds = c.expires.Unix()
 	}
 	return strings.Join([]string{
-		front + dot + c.domain, flag[!c.hostOnly], c.path, flag[c.secure], strconv.FormatInt(seconds, 10), c.name, c.value,
+		prefix + dot + c.domain, flag[!c.hostOnly], c.path, flag[c.secure], strconv.FormatInt(seconds, 10), c.name, c.value,
 	}, "\t")
 }

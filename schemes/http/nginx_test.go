@@ -49,7 +49,7 @@ func TestNginxWhole(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			client := realClient(t, s, test.opts)
-			req := ask(test.url + "/big")
+			req := wireRequest(test.url + "/big")
 			heard := sha256.New()
 			if test.listen {
 				req.Trace = &fetch.Trace{Got: func(p []byte) { heard.Write(p) }}
@@ -80,7 +80,7 @@ func TestNginxParts(t *testing.T) {
 	s.Put("f", data)
 	for _, base := range []string{"http://" + s.Addr, "https://" + s.TLSAddr} {
 		client := realClient(t, s, http.Options{})
-		first, body, err := get(t, client, ask(base+"/f"))
+		first, body, err := get(t, client, wireRequest(base+"/f"))
 		if err != nil || body != string(data) {
 			t.Fatalf("%s: %v", base, err)
 		}
@@ -100,20 +100,20 @@ func TestNginxParts(t *testing.T) {
 			{name: "resume of all", want: fetch.Range{First: 100_000}, same: first.Validator, from: 100_000, to: 100_000, wantOffset: 100_000},
 			{name: "unchanged", unchanged: first.Validator},
 		} {
-			req := ask(base + "/f")
+			req := wireRequest(base + "/f")
 			req.Range, req.IfSame, req.IfNot = test.want, test.same, test.unchanged
 			resp, body, err := get(t, client, req)
 			if err != nil || body != string(data[test.from:test.to]) || resp.Offset != test.wantOffset || resp.Unchanged != (test.unchanged != "") {
 				t.Errorf("%s %s: %d bytes at %d of %d, %v", base, test.name, len(body), resp.Offset, resp.Size, err)
 			}
 		}
-		req := ask(base + "/old#frag")
+		req := wireRequest(base + "/old#frag")
 		req.NoFollow = true
 		resp, _, err := get(t, client, req)
 		if err != nil || !strings.HasSuffix(resp.Location.String(), "/sub/new?q") || resp.Code != 301 {
 			t.Errorf("%s: redirect %v, %v", base, resp, err)
 		}
-		_, _, err = get(t, client, ask(base+"/busy"))
+		_, _, err = get(t, client, wireRequest(base+"/busy"))
 		var e *fetch.Error
 		if !errors.As(err, &e) || !errors.Is(err, fetch.TryLater) || e.RetryAfter.Seconds() != 7 {
 			t.Errorf("%s: busy: %v", base, err)
@@ -137,7 +137,7 @@ func TestNginxReuse(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			client, conns := realClient(t, s, test.opts), 0
 			for range 20 {
-				req := ask(test.url + "/small")
+				req := wireRequest(test.url + "/small")
 				req.Trace = &fetch.Trace{Mark: func(p fetch.Phase, _ net.Conn) {
 					if p == fetch.Connected {
 						conns++

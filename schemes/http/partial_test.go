@@ -72,7 +72,7 @@ func TestRanges(t *testing.T) {
 				conns[i] = []string{reply}
 			}
 			s := &script{replies: conns}
-			req := ask("http://h/")
+			req := wireRequest("http://h/")
 			req.Range, req.IfSame = test.want, test.same
 			resp, body, err := get(t, s.open(t, http.Options{}), req)
 			if test.fault != 0 {
@@ -111,7 +111,7 @@ func TestConditions(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := &script{replies: [][]string{{test.reply}}}
-			test.req.URL = ask("http://h/").URL
+			test.req.URL = wireRequest("http://h/").URL
 			resp, body, err := get(t, s.open(t, http.Options{}), &test.req)
 			want := "hello"
 			if test.unchanged {
@@ -136,7 +136,7 @@ func TestValidator(t *testing.T) {
 		{"", ""},
 	} {
 		s := &script{replies: [][]string{{"HTTP/1.1 200 OK\r\n" + test.fields + "Content-Length: 0\r\n\r\n"}}}
-		resp, _, err := get(t, s.open(t, http.Options{}), ask("http://h/"))
+		resp, _, err := get(t, s.open(t, http.Options{}), wireRequest("http://h/"))
 		if err != nil || resp.Validator != test.want {
 			t.Errorf("%q: validator %q, %v, want %q", test.fields, resp.Validator, err, test.want)
 		}

@@ -8,21 +8,21 @@ import (
 )
 
 func plan(req *fetch.Request, port uint16, opts *Options) ([]fetch.Step, error) {
-	a, err := newAsk(req, port, opts)
+	wr, err := newWireRequest(req, port, opts)
 	if err != nil {
 		return nil, err
 	}
-	return a.steps(), nil
+	return wr.steps(), nil
 }
 
 // steps are the request line and the fields in the order in which HTTP/1.1
 // sends them: Host, User-Agent, then by name.
-func (a *ask) steps() []fetch.Step {
+func (wr *wireRequest) steps() []fetch.Step {
 	steps := []fetch.Step{
-		{Verb: a.method, Arg: cmp.Or(a.shown, a.path) + a.query + " HTTP/1.1"},
-		{Verb: "Host:", Arg: a.host},
+		{Verb: wr.method, Arg: cmp.Or(wr.redactedPath, wr.path) + wr.query + " HTTP/1.1"},
+		{Verb: "Host:", Arg: wr.host},
 	}
-	for _, f := range sorted(a.header) {
+	for _, f := range sorted(wr.header) {
 		if f.Value == "" && strings.EqualFold(f.Name, "User-Agent") {
 			continue
 		}

@@ -94,7 +94,7 @@ func TestPlanRefuses(t *testing.T) {
 		{"space in Host", "http://h/", fields("Host", "a b"), fetch.Usage},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			req := ask(test.url)
+			req := wireRequest(test.url)
 			req.Header = test.header
 			if got, err := planOf(t, req, http.Options{}); !errors.Is(err, test.want) {
 				t.Errorf("%s: got %q, %v, want %v", test.url, got, err, test.want)

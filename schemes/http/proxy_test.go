@@ -43,7 +43,7 @@ func TestProxyOrigins(t *testing.T) {
 		s := &script{replies: [][]string{{ok, ok, ok}, {ok, ok, ok}, {ok, ok, ok}}}
 		client := test.open(s)
 		for _, url := range test.urls {
-			if _, body, err := get(t, client, ask(url)); err != nil || body != "hello" {
+			if _, body, err := get(t, client, wireRequest(url)); err != nil || body != "hello" {
 				t.Errorf("%s: got %q, %v", test.name, body, err)
 			}
 		}
@@ -74,7 +74,7 @@ func TestProxy(t *testing.T) {
 				o.Policy = test.policy
 			})
 			for range 2 {
-				resp, body, err := get(t, client, ask(test.url))
+				resp, body, err := get(t, client, wireRequest(test.url))
 				if err != nil || body != "hello" || resp.Peer.IsValid() {
 					t.Fatalf("got %q, %v, %v", body, resp, err)
 				}

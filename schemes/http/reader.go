@@ -21,7 +21,7 @@ import (
 // beginning of another response. A deviation with several interpretations is an
 // error unless Old.Tolerant is set.
 type reader struct {
-	Old
+	Legacy
 	noBody bool
 	trace  *fetch.Trace
 	ctx    context.Context
@@ -29,25 +29,25 @@ type reader struct {
 	lease  *lease
 	got    func([]byte) // called with the bytes of the response; may be nil
 
-	rules   http1.Rules
-	head    []byte // all bytes before the body, with interim responses
-	status  http1.Status
-	header  fetch.Header
-	length  int64 // of the body; -1: unknown
-	endless bool  // Content-Length is a number beyond every object
-	left    int64 // bytes to come of a body of known length
-	trailer fetch.Header
+	rules          http1.Rules
+	head           []byte // all bytes before the body, with interim responses
+	status         http1.Status
+	header         fetch.Header
+	length         int64 // of the body; -1: unknown
+	lengthOverflow bool  // Content-Length is a number beyond every object
+	remaining      int64 // bytes to come of a body of known length
+	trailer        fetch.Header
 
-	made    exchange // the result
-	body    io.Reader
-	keep    bool // the server accepts another request
-	bounded bool // the body ends before the connection
-	spent   bool // there was a deviation
-	closed  atomic.Bool
+	result    exchange // the result
+	body      io.Reader
+	keepAlive bool // the server accepts another request
+	bounded   bool // the body ends before the connection
+	deviated  bool // there was a deviation
+	closed    atomic.Bool
 }
 
 // nothing is an empty body.
-var nothing io.Reader = http.NoBody
+var emptyBody io.Reader = http.NoBody
 
 func (r *reader) Read(p []byte) (int, error) {
 	if r.closed.Load() {
@@ -73,7 +73,7 @@ func (r *reader) Close() error {
 // note reports a deviation that was accepted.
 func (r *reader) note(deviation string) {
 	r.trace.Notef("deviation: %s", deviation)
-	r.spent = true
+	r.deviated = true
 }
 
 // report passes bytes of the response to the trace.
@@ -113,8 +113,8 @@ func (r *reader) response() error {
 	}
 	lines := http1.Lines{Text: r.conn.head[:0], Rules: &r.rules} // reuses memory
 	for range http1.MaxInterim + 1 {
-		if is, err := r.isHead(); !is {
-			return r.withoutHead(err)
+		if is, err := r.headFollows(); !is {
+			return r.acceptHTTP09(err)
 		}
 		if err := r.readHead(&lines); err != nil {
 			return err
@@ -129,7 +129,7 @@ func (r *reader) response() error {
 
 // isHead reports whether a status line comes next. Old.Tolerant allows four
 // blank lines before it.
-func (r *reader) isHead() (bool, error) {
+func (r *reader) headFollows() (bool, error) {
 	blanks := 0
 	for {
 		start, err := r.conn.r.Peek(blanks + 1)
@@ -149,15 +149,15 @@ func (r *reader) isHead() (bool, error) {
 }
 
 // withoutHead accepts a response without a head as a document.
-func (r *reader) withoutHead(err error) error {
+func (r *reader) acceptHTTP09(err error) error {
 	switch {
 	case err != nil && len(r.head) == 0:
 		return err
-	case !r.Accept09 || r.noBody:
+	case !r.HTTP09 || r.noBody:
 		return fetch.Protocol.Errorf("reply without a head")
 	}
 	r.trace.Notef("deviation: reply without a head, taken for HTTP/0.9")
-	r.body = io.MultiReader(strings.NewReader(string(r.head)), toEnd{r})
+	r.body = io.MultiReader(strings.NewReader(string(r.head)), closeDelimited{r})
 	r.head, r.status, r.length = nil, http1.Status{Proto: "HTTP/0.9", Code: http.StatusOK}, -1
 	return nil
 }

@@ -71,7 +71,7 @@ func readPieces(data []byte, size, buffer int, head bool) (got reading, r *reade
 		}
 		got.body = string(body)
 	}
-	got.head, got.fault, got.spent = string(r.head), fetch.FaultOf(err), r.spent
+	got.head, got.fault, got.spent = string(r.head), fetch.FaultOf(err), r.deviated
 	return got, r
 }
 

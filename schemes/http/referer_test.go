@@ -39,7 +39,7 @@ func TestRefererOfCaller(t *testing.T) {
 		"http://u:s3cret\x80@a\xff": "",
 	} {
 		s := &script{replies: [][]string{{ok}}}
-		req := ask("http://h/")
+		req := wireRequest("http://h/")
 		req.Header = fields("Referer", value)
 		if _, _, err := get(t, s.open(t, http.Options{}), req); err != nil {
 			t.Errorf("%q: %v", value, err)
@@ -69,7 +69,7 @@ func TestProxyHeaderFraming(t *testing.T) {
 					return fetch.Proxy{URL: uri.MustParse("http://proxy:3128"), Tunnel: tunnel, Header: fetch.Header{f}}, nil
 				}
 			})
-			if _, _, err := get(t, client, ask("http://h/")); !errors.Is(err, fetch.Usage) {
+			if _, _, err := get(t, client, wireRequest("http://h/")); !errors.Is(err, fetch.Usage) {
 				t.Errorf("tunnel %v, %q: %v, want a usage error", tunnel, f, err)
 			}
 			if heads := s.heads(); len(heads) > 0 {

@@ -11,28 +11,28 @@ import (
 )
 
 // A reply makes the Response of an exchange.
-type reply struct {
+type responseBuilder struct {
 	*exchange
-	ask *ask
-	req *fetch.Request
-	raw bool // no coding is taken off
-	now time.Time
-	out *fetch.Response
+	wire *wireRequest
+	req  *fetch.Request
+	raw  bool // no coding is taken off
+	now  time.Time
+	out  *fetch.Response
 
 	limit int64 // of a body; 0: none
 
 	decoded bool // the body is not as it came
 }
 
-func (r *reply) response() (*fetch.Response, error) {
-	if err := r.check(); err != nil {
+func (r *responseBuilder) response() (*fetch.Response, error) {
+	if err := r.validateHead(); err != nil {
 		return nil, err
 	}
 	r.out = &fetch.Response{
 		Kind:   fetch.Document,
 		Media:  r.header.Get("Content-Type"),
 		Size:   r.length,
-		Time:   r.changed(),
+		Time:   r.lastModified(),
 		Code:   r.code,
 		Proto:  r.proto,
 		Peer:   r.peer(),
@@ -43,14 +43,14 @@ func (r *reply) response() (*fetch.Response, error) {
 
 		Trailer: r.trailer,
 	}
-	if r.endless && r.limit > 0 {
+	if r.lengthOverflow && r.limit > 0 {
 		r.out.Size = math.MaxInt64 // larger than every limit
 	}
-	if err := r.byStatus(); err != nil {
+	if err := r.applyStatus(); err != nil {
 		return nil, err
 	}
 	if r.req.Op == fetch.Stat {
-		r.empty() // that of a GET would be sent on
+		r.discardBody() // that of a GET would be sent on
 	}
 	if r.head == nil {
 		r.out.Code = 0 // a reply without a head has no status
@@ -58,14 +58,14 @@ func (r *reply) response() (*fetch.Response, error) {
 	if err := r.decode(); err != nil {
 		return nil, err
 	}
-	r.look()
+	r.sniff()
 	return r.out, nil
 }
 
 // decode takes the content codings off that were asked for. What is decoded
 // has another length and cannot be resumed.
-func (r *reply) decode() error {
-	if !r.ask.coded || r.raw || r.req.Op == fetch.Stat || r.out.Unchanged {
+func (r *responseBuilder) decode() error {
+	if !r.wire.decodes || r.raw || r.req.Op == fetch.Stat || r.out.Unchanged {
 		return nil
 	}
 	list, err := coding.Of(r.out.Header.Values("Content-Encoding"))
@@ -79,7 +79,7 @@ func (r *reply) decode() error {
 }
 
 // check refuses heads that either version lets pass.
-func (r *reply) check() error {
+func (r *responseBuilder) validateHead() error {
 	if r.code < 200 || r.code > 599 {
 		return fetch.Protocol.Errorf("status %d", r.code)
 	}
@@ -102,7 +102,7 @@ func (r *reply) check() error {
 }
 
 // changed is Last-Modified, if it is no time to come.
-func (r *reply) changed() time.Time {
+func (r *responseBuilder) lastModified() time.Time {
 	t, err := parseTime(r.header.Get("Last-Modified"))
 	if err != nil || t.After(r.now) {
 		return time.Time{}
@@ -110,42 +110,42 @@ func (r *reply) changed() time.Time {
 	return t
 }
 
-func (r *reply) byStatus() error {
+func (r *responseBuilder) applyStatus() error {
 	switch code := r.out.Code; {
 	case code == 206:
 		return r.partial()
 	case code == 304:
 		return r.notModified()
 	case code == 412 && !r.req.Before.IsZero():
-		r.unchanged()
-	case code == 416 && r.ask.ranged:
+		r.setUnchanged()
+	case code == 416 && r.wire.hasRange:
 		return r.unsatisfied()
 	case code >= 400:
 		r.out.Fault = statusError(r.code, r.header, r.now)
 	case code >= 300:
 		return r.redirect()
 	default:
-		r.whole()
+		r.complete()
 	}
 	return nil
 }
 
 // whole is a 2xx with the object from its beginning.
-func (r *reply) whole() {
+func (r *responseBuilder) complete() {
 	r.out.Validator = r.validator()
 	if changed := r.out.Time; !changed.IsZero() &&
 		(!r.req.Since.IsZero() && !changed.After(r.req.Since) || !r.req.Before.IsZero() && changed.After(r.req.Before)) {
 		r.req.Trace.Notef("server ignored the condition on time")
-		r.unchanged()
+		r.setUnchanged()
 		return
 	}
-	if !r.ask.ranged {
+	if !r.wire.hasRange {
 		return
 	}
 	if first := r.req.Range.First; r.req.IfSame == "" && first > 0 && r.out.Size == first {
 		r.req.Trace.Notef("server does not serve parts: the object ends where the range begins")
 		r.out.Offset = first
-		r.empty()
+		r.discardBody()
 		return
 	}
 	if r.req.IfSame == "" {
@@ -158,30 +158,30 @@ func (r *reply) whole() {
 	}
 }
 
-func (r *reply) notModified() error {
-	conditional := has(r.ask.header, "If-None-Match") || has(r.ask.header, "If-Modified-Since")
+func (r *responseBuilder) notModified() error {
+	conditional := hasField(r.wire.header, "If-None-Match") || hasField(r.wire.header, "If-Modified-Since")
 	if !conditional {
 		return fetch.Protocol.Errorf("304 without a condition")
 	}
 	r.out.Size = -1
 	r.out.Validator = r.validator()
-	r.unchanged()
+	r.setUnchanged()
 	return nil
 }
 
-func (r *reply) unchanged() {
+func (r *responseBuilder) setUnchanged() {
 	r.out.Unchanged = true
-	r.empty()
+	r.discardBody()
 }
 
 // empty gives up the body.
-func (r *reply) empty() {
+func (r *responseBuilder) discardBody() {
 	r.out.Body.Close()
 	r.out.Body = http.NoBody
 }
 
 // redirect sets Location for the statuses that mean it (RFC 9110 15.4).
-func (r *reply) redirect() error {
+func (r *responseBuilder) redirect() error {
 	switch r.out.Code {
 	case 300, 301, 302, 303, 307, 308:
 	default:
@@ -191,7 +191,7 @@ func (r *reply) redirect() error {
 	if text == "" {
 		return nil
 	}
-	u, repaired, err := location(r.req.URL, text)
+	u, repaired, err := resolveLocation(r.req.URL, text)
 	if err != nil && !r.req.NoFollow {
 		return err
 	}

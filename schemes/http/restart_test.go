@@ -54,7 +54,7 @@ func TestServerRestarts(t *testing.T) {
 					Wrap: []fetch.Middleware{wrap.Retry(wrap.RetryOptions{Delay: time.Second})},
 				}, http.Schemes(http.Options{})...)
 				defer client.Close()
-				resp, err := client.Do(t.Context(), ask("http://h/"))
+				resp, err := client.Do(t.Context(), wireRequest("http://h/"))
 				if err != nil {
 					t.Fatal(err)
 				}

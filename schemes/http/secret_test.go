@@ -36,7 +36,7 @@ func TestSecretsStayHome(t *testing.T) {
 				s.replies = append(s.replies, []string{moved(to)})
 			}
 			s.replies = append(s.replies, []string{ok})
-			req := ask("http://alice:s3cret@a/")
+			req := wireRequest("http://alice:s3cret@a/")
 			req.Header = secretFields
 			if _, _, err := get(t, s.open(t, http.Options{}), req); err != nil {
 				t.Fatal(err)
@@ -59,7 +59,7 @@ func TestSecretsStayHome(t *testing.T) {
 // the password or what stands behind the #: CVE-2021-22876.
 func TestNoReferer(t *testing.T) {
 	s := &script{replies: [][]string{{moved("/2#x")}, {moved("http://b/")}, {ok}}}
-	if _, _, err := get(t, s.open(t, http.Options{}), ask("http://alice:s3cret@a/1?q#fr4gment")); err != nil {
+	if _, _, err := get(t, s.open(t, http.Options{}), wireRequest("http://alice:s3cret@a/1?q#fr4gment")); err != nil {
 		t.Fatal(err)
 	}
 	for i, head := range s.heads() {
@@ -88,7 +88,7 @@ func TestResolverSeesNoPassword(t *testing.T) {
 		s := &script{replies: [][]string{{moved("http://other.example/")}, {ok}}}
 		var dns asked
 		client := s.open(t, http.Options{}, func(o *fetch.Options) { o.Resolver = &dns })
-		if _, _, err := get(t, client, ask("http://"+userinfo+"@first.example/")); err != nil {
+		if _, _, err := get(t, client, wireRequest("http://"+userinfo+"@first.example/")); err != nil {
 			t.Fatal(err)
 		}
 		for i := range dns.names {
@@ -109,7 +109,7 @@ func TestTunnelHearsNoSecret(t *testing.T) {
 			return fetch.Proxy{URL: uri.MustParse("http://proxy:3128"), Tunnel: true, Header: fields("X-Proxy", "y")}, nil
 		}
 	})
-	req := ask("http://alice:s3cret@h/")
+	req := wireRequest("http://alice:s3cret@h/")
 	req.Header = fields("Cookie", "a=c00kie", "X-Api-Key", "k3y")
 	if _, body, err := get(t, client, req); err != nil || body != "hello" {
 		t.Fatalf("got %q, %v", body, err)

@@ -200,7 +200,7 @@ func get(t testing.TB, client *fetch.Client, req *fetch.Request) (*fetch.Respons
 	return resp, string(body), err
 }
 
-func ask(url string) *fetch.Request { return &fetch.Request{URL: uri.MustParse(url)} }
+func wireRequest(url string) *fetch.Request { return &fetch.Request{URL: uri.MustParse(url)} }
 
 // fields makes a header of names and values in turn.
 func fields(pairs ...string) (h fetch.Header) {

@@ -12,11 +12,11 @@ import (
 
 // A sitemap reads the XML of sitemaps.org: pages, or further sitemaps.
 type sitemap struct {
-	base  uri.URI
-	field string // the element that is open
-	loc   text
-	mod   text
-	more  map[string]string
+	base    uri.URI
+	field   string // the element that is open
+	loc     limitedText
+	lastmod limitedText
+	extra   map[string]string
 }
 
 func (s *sitemap) Token(t html.Token) (e fetch.Entry, ok bool) {
@@ -40,8 +40,8 @@ func (s *sitemap) Token(t html.Token) (e fetch.Entry, ok bool) {
 
 func (s *sitemap) reset() {
 	s.loc.Reset()
-	s.mod.Reset()
-	s.more = nil
+	s.lastmod.Reset()
+	s.extra = nil
 }
 
 func (s *sitemap) text(data string) {
@@ -49,28 +49,28 @@ func (s *sitemap) text(data string) {
 	case "loc":
 		s.loc.add(data)
 	case "lastmod":
-		s.mod.add(data)
+		s.lastmod.add(data)
 	case "changefreq", "priority":
-		if s.more == nil {
-			s.more = map[string]string{}
+		if s.extra == nil {
+			s.extra = map[string]string{}
 		}
-		s.more[s.field] = strings.TrimSpace(data[:min(len(data), maxText)])
+		s.extra[s.field] = strings.TrimSpace(data[:min(len(data), maxText)])
 	}
 }
 
 func (s *sitemap) entry(element string) (e fetch.Entry, ok bool) {
 	defer s.reset()
 	loc := strings.TrimSpace(s.loc.String())
-	u, _, err := location(s.base, loc)
+	u, _, err := resolveLocation(s.base, loc)
 	if loc == "" || err != nil {
 		return e, false
 	}
-	e = fetch.Entry{URL: u, Name: loc, Kind: fetch.Document, Size: -1, Raw: loc, Extra: s.more}
+	e = fetch.Entry{URL: u, Name: loc, Kind: fetch.Document, Size: -1, Raw: loc, Extra: s.extra}
 	if element == "sitemap" {
 		e.Kind = fetch.Menu
 	}
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04Z07:00", time.DateOnly, "2006-01", "2006"} {
-		if t, err := time.Parse(layout, strings.TrimSpace(s.mod.String())); err == nil {
+		if t, err := time.Parse(layout, strings.TrimSpace(s.lastmod.String())); err == nil {
 			e.Time = t
 			break
 		}
@@ -79,9 +79,9 @@ func (s *sitemap) entry(element string) (e fetch.Entry, ok bool) {
 }
 
 // text is the text of a field, as far as it is kept.
-type text struct{ strings.Builder }
+type limitedText struct{ strings.Builder }
 
-func (t *text) add(s string) {
+func (t *limitedText) add(s string) {
 	if t.Len() < maxText {
 		t.WriteString(s[:min(len(s), maxText)])
 	}

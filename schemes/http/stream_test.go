@@ -104,7 +104,7 @@ func TestStream(t *testing.T) {
 					}
 					client := fetch.New(opts, http.Schemes(http.Options{Compressed: coding != ""})...)
 					defer client.Close()
-					req := ask(server.URL + "/")
+					req := wireRequest(server.URL + "/")
 					req.Header = fields("X-Coding", coding)
 					ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 					defer cancel()

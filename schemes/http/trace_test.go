@@ -45,7 +45,7 @@ func TestTrace(t *testing.T) {
 			client := s.open(t, http.Options{}, trust)
 			for i, reply := range replies {
 				var n notes
-				req := ask(scheme + "://h/")
+				req := wireRequest(scheme + "://h/")
 				req.Trace = n.trace()
 				resp, body, err := get(t, client, req)
 				if err != nil || body != "hello" && i != 3 || n.again != 0 {
@@ -72,7 +72,7 @@ func TestTraceAgain(t *testing.T) {
 	client := s.open(t, http.Options{})
 	for i := range 2 {
 		var n notes
-		req := ask("http://h/")
+		req := wireRequest("http://h/")
 		req.Trace = n.trace()
 		_, body, err := get(t, client, req)
 		if body != "hello" || err != nil || n.again != i || n.got.String() != ok || n.sent.String() != s.heads()[0] {
@@ -94,7 +94,7 @@ func TestTLS(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := &script{replies: [][]string{{test.reply}}, cut: test.cut}
-			_, body, err := get(t, s.open(t, http.Options{}, s.secure(t)), ask("https://h/"))
+			_, body, err := get(t, s.open(t, http.Options{}, s.secure(t)), wireRequest("https://h/"))
 			if body != "hello" || !errors.Is(err, test.want) && (err != nil || test.want != 0) {
 				t.Errorf("got %q, %v, want %v", body, err, test.want)
 			}
@@ -124,7 +124,7 @@ func TestTLSFaults(t *testing.T) {
 			s := &script{replies: [][]string{{ok}}}
 			trust := s.secure(t)
 			client := s.open(t, http.Options{}, trust, func(o *fetch.Options) { test.change(s, o) })
-			if _, _, err := get(t, client, ask(test.url)); !errors.Is(err, test.want) {
+			if _, _, err := get(t, client, wireRequest(test.url)); !errors.Is(err, test.want) {
 				t.Errorf("got %v (%v), want %v", err, fetch.FaultOf(err), test.want)
 			}
 		})
@@ -136,9 +136,9 @@ func TestPoolByKey(t *testing.T) {
 	s := &script{replies: [][]string{{ok, ok}, {ok, ok}}}
 	client := s.open(t, http.Options{}, func(o *fetch.Options) { o.Policy.Downgrade = true })
 	for i := range 4 {
-		req := ask("http://8.8.8.8/")
+		req := wireRequest("http://8.8.8.8/")
 		if i%2 == 1 {
-			req.From = &fetch.Source{URL: ask("http://9.9.9.9/").URL}
+			req.From = &fetch.Source{URL: wireRequest("http://9.9.9.9/").URL}
 		}
 		if _, body, err := get(t, client, req); body != "hello" || err != nil {
 			t.Errorf("request %d: got %q, %v", i, body, err)
@@ -162,7 +162,7 @@ func TestSecured(t *testing.T) {
 		client := fetch.New(fetch.Options{Policy: fetch.Typed(), TLS: &tls.Config{RootCAs: pool}}, http.Schemes(http.Options{})...)
 		for i, want := range []string{"[1 2 3 4]", "[3 4]"} {
 			var got []fetch.Phase
-			req := ask(server.URL + "/")
+			req := wireRequest(server.URL + "/")
 			req.Trace = &fetch.Trace{Mark: func(p fetch.Phase, _ net.Conn) {
 				if p != fetch.Resolved {
 					got = append(got, p)

@@ -11,31 +11,31 @@ import (
 // Old selects deviations from HTTP/1.1. Each deviation that a response has is
 // noted in the Trace. If any field is set, requests use HTTP/1 and one
 // connection each.
-type Old struct {
-	Version10    bool // send requests of HTTP/1.0
-	Accept09     bool // accept a reply without a head as the object: HTTP/0.9
+type Legacy struct {
+	HTTP10       bool // send requests of HTTP/1.0
+	HTTP09       bool // accept a reply without a head as the object: HTTP/0.9
 	Tolerant     bool // accept heads of old servers that RFC 9112 rejects
 	IgnoreLength bool // the body ends with the connection, whatever Content-Length says
 	Raw          bool // keep transfer codings
 }
 
 // appendHead appends the head of the request.
-func (a *ask) appendHead(b []byte, via *proxyTo, o Old) []byte {
-	b = append(append(b, a.method...), ' ')
-	h := a.header
+func (wr *wireRequest) appendHead(b []byte, via *proxyRoute, o Legacy) []byte {
+	b = append(append(b, wr.method...), ' ')
+	h := wr.header
 	if via != nil {
-		b = append(b, via.front...)
-		h = append(h[:len(h):len(h)], via.fields(a)...)
+		b = append(b, via.urlPrefix...)
+		h = append(h[:len(h):len(h)], via.fields(wr)...)
 	}
-	b = append(append(b, a.path...), a.query...)
+	b = append(append(b, wr.path...), wr.query...)
 	switch {
-	case o.Version10:
+	case o.HTTP10:
 		b = append(b, " HTTP/1.0\r\nHost: "...)
 	default:
 		b = append(b, " HTTP/1.1\r\nHost: "...)
 	}
-	b = append(append(b, a.host...), "\r\n"...)
-	if o != (Old{}) && !o.Version10 && !has(h, "Connection") {
+	b = append(append(b, wr.host...), "\r\n"...)
+	if o != (Legacy{}) && !o.HTTP10 && !hasField(h, "Connection") {
 		h = append(h[:len(h):len(h)], fetch.Field{Name: "Connection", Value: "close"})
 	}
 	for _, f := range sorted(h) {

@@ -16,28 +16,28 @@ import (
 )
 
 // An ask is one request, before a connection is chosen for it.
-type ask struct {
-	method  string
-	target  fetch.Target
-	origin  fetch.Origin // of the URL; not that of target at a gateway
-	address string       // host:port of target
-	host    string       // the Host field
-	path    string       // as on the request line, never empty
-	query   string       // with its "?", or ""
-	shown   string       // the path without its secret, or ""
-	header  fetch.Header
+type wireRequest struct {
+	method       string
+	target       fetch.Target
+	origin       fetch.Origin // of the URL; not that of target at a gateway
+	address      string       // host:port of target
+	host         string       // the Host field
+	path         string       // as on the request line, never empty
+	query        string       // with its "?", or ""
+	redactedPath string       // the path without its secret, or ""
+	header       fetch.Header
 
-	ranged bool // a Range field of ours is among them
-	any    bool // the caller wrote a Range field: what comes back is his affair
-	coded  bool // codings were asked for, to be taken off
-	old    bool // has fields that HTTP/2 forbids
+	hasRange    bool // a Range field of ours is among them
+	callerRange bool // the caller wrote a Range field: what comes back is his affair
+	decodes     bool // codings were asked for, to be taken off
+	http1Only   bool // has fields that HTTP/2 forbids
 
-	answer
-	proxyField string // the answer to the proxy's challenge
+	authState
+	proxyAuth string // the answer to the proxy's challenge
 }
 
 // newAsk writes the request for req. It touches nothing but its arguments.
-func newAsk(req *fetch.Request, port uint16, opts *Options) (*ask, error) {
+func newWireRequest(req *fetch.Request, port uint16, opts *Options) (*wireRequest, error) {
 	t, err := fetch.TargetOf(req.URL, port)
 	if err != nil {
 		return nil, err
@@ -46,31 +46,31 @@ func newAsk(req *fetch.Request, port uint16, opts *Options) (*ask, error) {
 		return nil, fetch.BadURL.Errorf("no host")
 	}
 	address := t.Address()
-	a := &ask{method: http.MethodGet, target: t, origin: t.Origin(), address: address, host: hostField(t, address, port)}
+	wr := &wireRequest{method: http.MethodGet, target: t, origin: t.Origin(), address: address, host: hostField(t, address, port)}
 	if host := req.URL.Host(); !t.Addr.IsValid() && host != t.Host {
-		a.host = host + strings.TrimPrefix(a.host, t.Host) // its case is the user's
+		wr.host = host + strings.TrimPrefix(wr.host, t.Host) // its case is the user's
 	}
-	if err := a.setPath(req.URL, opts); err != nil {
+	if err := wr.setPath(req.URL, opts); err != nil {
 		return nil, err
 	}
-	return a, a.addHeader(req, opts)
+	return wr, wr.addHeader(req, opts)
 }
 
-func (a *ask) addHeader(req *fetch.Request, opts *Options) error {
+func (wr *wireRequest) addHeader(req *fetch.Request, opts *Options) error {
 	if req.Op == fetch.Stat {
-		a.method = http.MethodHead
+		wr.method = http.MethodHead
 	}
-	a.header = make(fetch.Header, 0, 4)
-	a.add("User-Agent", cmp.Or(opts.UserAgent, "fetch"))
-	a.add("Accept", "*/*")
+	wr.header = make(fetch.Header, 0, 4)
+	wr.addField("User-Agent", cmp.Or(opts.UserAgent, "fetch"))
+	wr.addField("Accept", "*/*")
 	if opts.Compressed && req.Range.IsZero() { // a part of a coded object is of no use
-		a.coded = true
-		a.add("Accept-Encoding", coding.Known)
+		wr.decodes = true
+		wr.addField("Accept-Encoding", coding.Known)
 	}
-	a.addConditions(req)
-	a.addCredential(req.Auth, opts.Auth)
-	a.override(req)
-	return a.validate()
+	wr.addConditions(req)
+	wr.addCredential(req.Auth, opts.Auth)
+	wr.applyCallerHeader(req)
+	return wr.validate()
 }
 
 // hostField is the authority without zone and default port: RFC 9110 7.2.
@@ -86,7 +86,7 @@ func hostField(t fetch.Target, address string, port uint16) string {
 	return address
 }
 
-func (a *ask) setPath(u uri.URI, opts *Options) error {
+func (wr *wireRequest) setPath(u uri.URI, opts *Options) error {
 	if !opts.PathAsIs && strings.Contains(u.Path(), "/.") {
 		flat, err := u.Resolve(u) // a URI against itself only loses its dot segments
 		if err != nil {
@@ -94,36 +94,36 @@ func (a *ask) setPath(u uri.URI, opts *Options) error {
 		}
 		u = flat
 	}
-	a.path = cmp.Or(u.Path(), "/")
+	wr.path = cmp.Or(u.Path(), "/")
 	if q, ok := u.Query(); ok {
-		a.query = "?" + q
+		wr.query = "?" + q
 	}
 	return nil
 }
 
-func (a *ask) add(name, value string) {
-	a.header = append(a.header, fetch.Field{Name: name, Value: value})
+func (wr *wireRequest) addField(name, value string) {
+	wr.header = append(wr.header, fetch.Field{Name: name, Value: value})
 }
 
-func (a *ask) addConditions(req *fetch.Request) {
+func (wr *wireRequest) addConditions(req *fetch.Request) {
 	if !req.Range.IsZero() {
-		a.ranged = true
-		a.add("Range", rangeField(req.Range))
+		wr.hasRange = true
+		wr.addField("Range", rangeField(req.Range))
 		if req.IfSame != "" {
-			a.add("If-Range", req.IfSame)
+			wr.addField("If-Range", req.IfSame)
 		}
 	}
 	switch {
 	case isTag(req.IfNot):
-		a.add("If-None-Match", req.IfNot)
+		wr.addField("If-None-Match", req.IfNot)
 	case req.IfNot != "":
-		a.add("If-Modified-Since", req.IfNot)
+		wr.addField("If-Modified-Since", req.IfNot)
 	}
 	if !req.Since.IsZero() && (req.IfNot == "" || isTag(req.IfNot)) {
-		a.add("If-Modified-Since", req.Since.UTC().Format(http.TimeFormat))
+		wr.addField("If-Modified-Since", req.Since.UTC().Format(http.TimeFormat))
 	}
 	if !req.Before.IsZero() {
-		a.add("If-Unmodified-Since", req.Before.UTC().Format(http.TimeFormat))
+		wr.addField("If-Unmodified-Since", req.Before.UTC().Format(http.TimeFormat))
 	}
 }
 
@@ -133,24 +133,24 @@ func isTag(validator string) bool {
 }
 
 // addCredential proves the user before the server asks, where mode says so.
-func (a *ask) addCredential(c *fetch.Credential, mode Auth) {
+func (wr *wireRequest) addCredential(c *fetch.Credential, mode Auth) {
 	switch {
 	case c == nil:
 	case c.Token != "":
-		a.add("Authorization", "Bearer "+c.Token.Reveal())
+		wr.addField("Authorization", "Bearer "+c.Token.Reveal())
 	case mode == Basic && (c.User != "" || c.Password != ""):
-		a.add("Authorization", httpauth.BasicField(loginOf(c)))
+		wr.addField("Authorization", httpauth.BasicField(loginOf(c)))
 	}
 }
 
 // override puts the fields of the caller in the place of ours. One of ours
 // that he gives without a value is not sent.
-func (a *ask) override(req *fetch.Request) {
+func (wr *wireRequest) applyCallerHeader(req *fetch.Request) {
 	if len(req.Header) == 0 {
 		return
 	}
-	ours, host := a.header, ""
-	a.header = ours.Without(func(name string) bool { return has(req.Header, name) })
+	ours, host := wr.header, ""
+	wr.header = ours.Without(func(name string) bool { return hasField(req.Header, name) })
 	for _, f := range req.Header {
 		switch name := strings.ToLower(f.Name); name {
 		case "host":
@@ -159,14 +159,14 @@ func (a *ask) override(req *fetch.Request) {
 				continue
 			}
 			if host == "" {
-				a.host, host = f.Value, f.Value // as with any field that stands once: the first
+				wr.host, host = f.Value, f.Value // as with any field that stands once: the first
 			}
 			continue
 		case "content-length", "transfer-encoding", "trailer":
 			req.Trace.Notef("%s not sent: the request has no body", name)
 			continue
 		case "range":
-			a.ranged, a.any = false, true
+			wr.hasRange, wr.callerRange = false, true
 		case "referer":
 			var ok bool
 			if f.Value, ok = referer(f.Value); !ok {
@@ -174,29 +174,29 @@ func (a *ask) override(req *fetch.Request) {
 				continue
 			}
 		case "connection", "upgrade", "te", "keep-alive", "proxy-connection", "http2-settings":
-			a.old = true
+			wr.http1Only = true
 		}
-		if f.Value != "" || !has(ours, f.Name) {
-			a.header = append(a.header, f)
+		if f.Value != "" || !hasField(ours, f.Name) {
+			wr.header = append(wr.header, f)
 		}
 	}
 }
 
-func has(h fetch.Header, name string) bool {
+func hasField(h fetch.Header, name string) bool {
 	return slices.ContainsFunc(h, func(f fetch.Field) bool { return f.Is(name) })
 }
 
 // validate refuses what would end a line early: RFC 9110 5.5.
-func (a *ask) validate() error {
-	if !httpguts.ValidHostHeader(a.host) || strings.ContainsAny(a.host, " \t") {
+func (wr *wireRequest) validate() error {
+	if !httpguts.ValidHostHeader(wr.host) || strings.ContainsAny(wr.host, " \t") {
 		return fetch.Usage.Errorf("header field Host: invalid value")
 	}
-	return validFields(a.header)
+	return validateFields(wr.header)
 }
 
 // validFields returns an error for the first field of h that would end its
 // line early.
-func validFields(h fetch.Header) error {
+func validateFields(h fetch.Header) error {
 	for _, f := range h {
 		if !http1.ValidName(f.Name) {
 			return fetch.Usage.Errorf("header field %q: invalid name", f.Name)
@@ -210,9 +210,9 @@ func validFields(h fetch.Header) error {
 
 // place is where a's cookies come from and go to: as in curl, the host that
 // the Host field names.
-func (a *ask) place() place {
-	p := place{host: a.target.Origin().Host, path: a.path, secure: a.target.Scheme == "https"}
-	if u, err := uri.Parse("http://" + a.host + "/"); err == nil {
+func (wr *wireRequest) cookieContext() cookieContext {
+	p := cookieContext{host: wr.target.Origin().Host, path: wr.path, secure: wr.target.Scheme == "https"}
+	if u, err := uri.Parse("http://" + wr.host + "/"); err == nil {
 		if t, err := fetch.TargetOf(u, 80); err == nil {
 			p.host = t.Origin().Host
 		}
@@ -221,30 +221,30 @@ func (a *ask) place() place {
 }
 
 // whole is a without its range: the same object from its beginning.
-func (a *ask) whole() *ask {
-	b := *a
-	b.ranged = false
-	b.header = a.header.Without(func(name string) bool {
+func (wr *wireRequest) withoutRange() *wireRequest {
+	next := *wr
+	next.hasRange = false
+	next.header = wr.header.Without(func(name string) bool {
 		return strings.EqualFold(name, "Range") || strings.EqualFold(name, "If-Range")
 	})
-	return &b
+	return &next
 }
 
 // headRefused reports whether code says that the server does not implement HEAD or
 // does not allow it: RFC 9110 15.6.2 and 15.5.6.
-func (a *ask) headRefused(code int) bool {
-	return a.method == http.MethodHead && (code == http.StatusNotImplemented || code == http.StatusMethodNotAllowed)
+func (wr *wireRequest) headUnsupported(code int) bool {
+	return wr.method == http.MethodHead && (code == http.StatusNotImplemented || code == http.StatusMethodNotAllowed)
 }
 
 // asGet returns a with GET in place of HEAD. A digest covers the method, so the
 // challenge is answered a second time.
-func (a *ask) asGet() *ask {
-	b := *a
-	b.method, b.proxied, b.proxyField = http.MethodGet, false, ""
-	if c := b.credential; c != nil && b.to.Scheme != "" {
-		if field, err := b.to.Answer(loginOf(c), b.method, b.path+b.query, 2); err == nil {
-			b.replace("Authorization", field)
+func (wr *wireRequest) asGet() *wireRequest {
+	next := *wr
+	next.method, next.proxyAnswered, next.proxyAuth = http.MethodGet, false, ""
+	if c := next.credential; c != nil && next.challenge.Scheme != "" {
+		if field, err := next.challenge.Answer(loginOf(c), next.method, next.path+next.query, 2); err == nil {
+			next.setField("Authorization", field)
 		}
 	}
-	return &b
+	return &next
 }

@@ -27,7 +27,7 @@ var oddReplies = []struct{ name, fields, body, want, trailer string }{
 
 func TestOddFraming(t *testing.T) {
 	for _, test := range oddReplies {
-		for _, old := range []http.Old{{}, {Version10: true}} {
+		for _, old := range []http.Legacy{{}, {HTTP10: true}} {
 			for piece, forged := range map[int]string{1: "", 7: "", 1 << 20: "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged"} {
 				if strings.Contains(test.name, "length of") {
 					forged = ""
@@ -37,9 +37,9 @@ func TestOddFraming(t *testing.T) {
 				if strings.Contains(test.name, "length of") {
 					s.replies[0] = s.replies[0][:1]
 				}
-				client := s.open(t, http.Options{Old: old})
+				client := s.open(t, http.Options{Legacy: old})
 				var n notes
-				req := ask("http://h/")
+				req := wireRequest("http://h/")
 				req.Trace = n.trace()
 				resp, body, err := get(t, client, req)
 				if err != nil || body != test.want || string(resp.Head) != head {
@@ -48,11 +48,11 @@ func TestOddFraming(t *testing.T) {
 				if a := resp.Trailer(); (test.trailer == "") != (len(a) == 0) || len(a) > 0 && a[0].Name+": "+a[0].Value != test.trailer {
 					t.Errorf("%s, %+v: trailer %q", test.name, old, a)
 				}
-				if !n.noted("deviation") || old == (http.Old{}) && n.got.String() != head+test.body {
+				if !n.noted("deviation") || old == (http.Legacy{}) && n.got.String() != head+test.body {
 					t.Errorf("%s, %+v: notes %q, heard %q", test.name, old, n.text, n.got.String())
 				}
 				// Nothing that was hidden becomes the next response.
-				if _, body, err := get(t, client, ask("http://h/")); body != "hello" || err != nil || s.conns != 2 {
+				if _, body, err := get(t, client, wireRequest("http://h/")); body != "hello" || err != nil || s.conns != 2 {
 					t.Errorf("%s, %+v: then %q, %v, %d connections", test.name, old, body, err, s.conns)
 				}
 			}
@@ -72,7 +72,7 @@ func TestTwoReadings(t *testing.T) {
 		"negative length":                "Content-Length: -18446744073709551615\r\n",
 	} {
 		s := &script{replies: [][]string{{"HTTP/1.1 200 OK\r\n" + fields + "\r\n" + chunks}}}
-		if _, body, err := get(t, s.open(t, http.Options{}), ask("http://h/")); !errors.Is(err, fetch.Protocol) {
+		if _, body, err := get(t, s.open(t, http.Options{}), wireRequest("http://h/")); !errors.Is(err, fetch.Protocol) {
 			t.Errorf("%s: got %q, %v", name, body, err)
 		}
 	}
@@ -81,11 +81,11 @@ func TestTwoReadings(t *testing.T) {
 func TestTrailer(t *testing.T) {
 	s := &script{replies: [][]string{{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks, ok}}}
 	client := s.open(t, http.Options{})
-	resp, _, err := get(t, client, ask("http://h/"))
+	resp, _, err := get(t, client, wireRequest("http://h/"))
 	if err != nil || resp.Trailer().Get("a") != "b" {
 		t.Fatalf("got %+v, %v", resp, err)
 	}
-	if _, _, err := get(t, client, ask("http://h/")); err != nil || s.conns != 1 || resp.Trailer().Get("a") != "b" {
+	if _, _, err := get(t, client, wireRequest("http://h/")); err != nil || s.conns != 1 || resp.Trailer().Get("a") != "b" {
 		t.Errorf("the connection is used again: %d, %v; trailer %q", s.conns, err, resp.Trailer())
 	}
 }
