@@ -2,11 +2,12 @@ package uri
 
 import "strings"
 
-// Parts are the components of a URI, still encoded. One that is not empty is
-// defined; the Has fields say so of an empty one. The path is always defined.
+// Parts holds the components of a URI, still percent-encoded. A component is
+// defined if it is not empty or if its Has field is true. The path is always
+// defined.
 type Parts struct {
-	Scheme   string // as written; "" for a relative reference
-	Userinfo string // without "@"; may hold a password
+	Scheme   string // as written, or "" for a relative reference
+	Userinfo string // without "@"; may contain a password
 	Host     string // with the brackets of an IP literal
 	Port     string // without ":"
 	Path     string
@@ -15,7 +16,7 @@ type Parts struct {
 
 	HasAuthority, HasUserinfo, HasPort, HasQuery, HasFragment bool
 
-	zoned string // the host, when it has a zone identifier: Build takes it back
+	zonedHost string // the host if it has a zone identifier, which Build then accepts
 }
 
 // Parts returns the components of u.
@@ -28,31 +29,34 @@ func (u URI) Parts() (p Parts) {
 	p.Path = u.Path()
 	p.Query, p.HasQuery = u.Query()
 	p.Fragment, p.HasFragment = u.Fragment()
-	if u.zoned() {
-		p.zoned = p.Host
+	if u.hasZone() {
+		p.zonedHost = p.Host
 	}
 	return p
 }
 
 // Build composes a URI or relative reference from its components (RFC 3986
-// section 5.3) and refuses any that would not be found in it again: a path
-// "//x" without authority, a host with a "/" in it. Userinfo, Host and Port imply
-// an authority. A zone identifier is refused, as by [ParseReference], unless p is
-// of a URI that had it. The error is an [*Error], its offset that in the result.
+// section 5.3). It returns an error if parsing the result would yield other
+// components. Examples are a path "//x" without an authority, and a host that
+// contains "/".
+//
+// A non-empty Userinfo, Host or Port implies an authority. Build rejects a zone
+// identifier unless p is the Parts of a URI with the same host. The error is an
+// [*Error] with an offset in the composed string.
 func Build(p Parts) (URI, error) {
-	p = p.define()
-	u, err := p.join(p.zoned != "" && p.zoned == p.Host)
+	p = p.setHasFields()
+	u, err := p.compose(p.zonedHost != "" && p.zonedHost == p.Host)
 	if err != nil {
 		return URI{}, err
 	}
-	if part, at := u.differs(p); part != "" {
-		return URI{}, &Error{at, part + " does not fit there"}
+	if part, at := u.mismatch(p); part != "" {
+		return URI{}, &Error{at, part + " would be parsed as another component"}
 	}
 	return u, nil
 }
 
-// String returns the composed parts, the password hidden, if they make a URI,
-// and otherwise says that they do not.
+// String returns the composed URI with the password hidden. If p does not make
+// a valid URI, String returns the text of the error.
 func (p Parts) String() string {
 	u, err := Build(p)
 	if err != nil {
@@ -61,8 +65,8 @@ func (p Parts) String() string {
 	return u.String()
 }
 
-// define sets the Has field of all that is not empty.
-func (p Parts) define() Parts {
+// setHasFields returns p with the Has field of every non-empty component set.
+func (p Parts) setHasFields() Parts {
 	p.HasUserinfo = p.HasUserinfo || p.Userinfo != ""
 	p.HasPort = p.HasPort || p.Port != ""
 	p.HasAuthority = p.HasAuthority || p.HasUserinfo || p.HasPort || p.Host != ""
@@ -71,8 +75,9 @@ func (p Parts) define() Parts {
 	return p
 }
 
-// join composes and parses defined parts: RFC 3986 section 5.3.
-func (p Parts) join(zones bool) (URI, error) {
+// compose joins the components of p into a string (RFC 3986 section 5.3) and
+// parses it. The Has fields of p must be set.
+func (p Parts) compose(zones bool) (URI, error) {
 	size := len("://@:?#")
 	for _, part := range []string{p.Scheme, p.Userinfo, p.Host, p.Port, p.Path, p.Query, p.Fragment} {
 		if size += len(part); uint64(size) >= maxLen {
@@ -109,8 +114,9 @@ func (p Parts) join(zones bool) (URI, error) {
 	return parse(b.String(), zones)
 }
 
-// differs names the first component of u that is not that of p, and its place.
-func (u URI) differs(p Parts) (part string, at int) {
+// mismatch returns the name and offset of the first component of u that differs
+// from p, or "" if all components match.
+func (u URI) mismatch(p Parts) (part string, at int) {
 	q := u.Parts()
 	switch {
 	case q.Scheme != p.Scheme:
@@ -133,7 +139,7 @@ func (u URI) differs(p Parts) (part string, at int) {
 	return "", 0
 }
 
-// zoned reports whether the host has a zone identifier.
-func (u URI) zoned() bool {
+// hasZone reports whether the host has a zone identifier.
+func (u URI) hasZone() bool {
 	return u.kind == IPv6 && strings.IndexByte(u.Host(), '%') >= 0
 }

@@ -1,16 +1,18 @@
-// Package uri parses, resolves, normalises, compares and relativises URIs as
-// RFC 3986 defines them.
+// Package uri parses, resolves, normalizes, compares and relativizes URIs as
+// defined by RFC 3986.
 //
-// Call [Parse] for an absolute URI, [ParseReference] for a link found in a
-// document (then [URI.Resolve] it against the document's URI), and [ParseZone]
-// for what a person typed. All are strict, do not allocate, and take time linear
-// in the length of the input. Components are returned as they were written;
-// [Unescape] decodes one, and [Escape] prepares one for [Build]. [Extract] finds
-// URIs in running text, and [Guess] reads what a person typed without a scheme.
+// [Parse] parses an absolute URI. [ParseReference] parses a link found in a
+// document, and [URI.Resolve] resolves it against the URI of the document.
+// [ParseZone] parses text typed by a user. All three are strict, do not
+// allocate, and run in time linear in the length of the input.
 //
-// An undefined component and an empty one stay distinct: "a?" has an empty
-// query, "a" has none.
+// Accessors return components as written, without decoding. [Unescape] decodes
+// a component and [Escape] encodes one for [Build]. [Extract] finds URIs in
+// running text, and [Guess] parses typed text that may lack a scheme.
 //
-// A URI may hold a password. It is hidden wherever a URI is printed, logged or
-// marshalled, and no error of this package quotes its input.
+// The package distinguishes an undefined component from an empty one. For
+// example, "a?" has an empty query and "a" has no query.
+//
+// A URI may contain a password. The password is hidden when a URI is printed,
+// logged or marshaled, and errors of this package do not quote their input.
 package uri

@@ -2,18 +2,19 @@ package uri
 
 import "strconv"
 
-// An Error tells where a string stops being what it should be, and why. It never
-// holds text of the input, which may contain a password.
+// An Error describes the position and the cause of a syntax error in a URI. It
+// does not contain text of the input, because the input may contain a password.
 type Error struct {
-	Offset int    // byte offset in the input of the first byte that does not fit
-	Reason string // what is wrong with it, in a few words
+	Offset int    // byte offset in the input of the first invalid byte
+	Reason string // short description of the error
 }
 
 func (e *Error) Error() string {
 	return "invalid URI at byte " + strconv.Itoa(e.Offset) + ": " + e.Reason
 }
 
-// errorAt says why s[i] cannot stand in the component named where.
+// errorAt returns an error for the byte s[i], which is invalid in the named
+// component.
 func errorAt(s string, i int, where string) *Error {
 	return &Error{i, reason(s, i) + " in " + where}
 }

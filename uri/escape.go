@@ -4,12 +4,12 @@ import "strings"
 
 const upperHex = "0123456789ABCDEF"
 
-// Escape returns s with every byte percent-encoded that is not in keep, "%"
-// always. Keep what the component allows and does not give a meaning:
-// [Segment] for one path segment, [Path] for a whole path (it keeps "/"),
-// [RegNameChars] for a user name or a password.
+// Escape returns s with every byte that is not in keep percent-encoded. It
+// always encodes "%". Use [Segment] as keep for one path segment and [Path] for
+// a path that contains slashes. Use [RegNameChars] for a user name or a
+// password.
 func Escape(s string, keep Set) string {
-	i := run(s, 0, keep)
+	i := spanRaw(s, 0, keep)
 	if i == len(s) {
 		return s
 	}
@@ -23,7 +23,7 @@ func Escape(s string, keep Set) string {
 	return string(AppendEscape(append(b, s[:i]...), s[i:], keep))
 }
 
-// AppendEscape appends Escape(s, keep) to dst.
+// AppendEscape appends Escape(s, keep) to dst and returns the extended slice.
 func AppendEscape(dst []byte, s string, keep Set) []byte {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; keep.Has(c) {
@@ -35,10 +35,9 @@ func AppendEscape(dst []byte, s string, keep Set) []byte {
 	return dst
 }
 
-// EscapeNonASCII returns s with every byte outside ASCII percent-encoded and all
-// else as it is. That makes a URI of an IRI in UTF-8: RFC 3987 section 3.1. In the
-// host it gives the form of RFC 3986 section 3.2.2, which package iri turns into
-// the one that DNS knows.
+// EscapeNonASCII returns s with every non-ASCII byte percent-encoded. It
+// converts an IRI in UTF-8 to a URI (RFC 3987 section 3.1). The host is then in
+// the form of RFC 3986 section 3.2.2, which package iri converts to IDNA.
 func EscapeNonASCII(s string) string {
 	n := 0
 	for i := 0; i < len(s); i++ {
@@ -60,9 +59,10 @@ func EscapeNonASCII(s string) string {
 	return string(b)
 }
 
-// Unescape returns s with its percent-encodings decoded. A "%" that begins none
-// is an [*Error]; anything else passes, "+" unchanged. The result may hold any
-// byte, CR, LF and NUL among them: look before it goes on a wire.
+// Unescape returns s with its percent-encodings decoded. The error for a
+// malformed percent-encoding is an [*Error]. A "+" is not changed. The result
+// may contain any byte, including CR, LF and NUL, so check it before sending it
+// to a server.
 func Unescape(s string) (string, error) {
 	i := strings.IndexByte(s, '%')
 	if i < 0 {
@@ -74,7 +74,7 @@ func Unescape(s string) (string, error) {
 		case s[i] != '%':
 			b = append(b, s[i])
 			i++
-		case encoded(s, i):
+		case isEncoded(s, i):
 			b = append(b, unhex(s[i+1])<<4|unhex(s[i+2]))
 			i += 3
 		default:
@@ -84,7 +84,7 @@ func Unescape(s string) (string, error) {
 	return string(b), nil
 }
 
-// unhex returns the value of a hexadecimal digit.
+// unhex returns the value of the hexadecimal digit c.
 func unhex(c byte) byte {
 	if c <= '9' {
 		return c - '0'

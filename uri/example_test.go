@@ -124,5 +124,5 @@ func ExampleGuess() {
 	// ftp://ftp.example.org true <nil>
 	// http://localhost:8080 true <nil>
 	// mailto:a@example.org false <nil>
-	//  false invalid URI at byte 4: a scheme, or a login without one
+	//  false invalid URI at byte 4: ambiguous: a scheme or a user name
 }

@@ -5,48 +5,50 @@ import (
 	"strings"
 )
 
-// A Found is a URI that stands in a text.
-type Found struct {
-	// URI is what is meant: without the white space by which a wrapper may
-	// break it, and with characters outside ASCII percent-encoded.
+// A Match is a URI found in a text.
+type Match struct {
+	// URI is the parsed URI. White space inserted by line breaks is removed,
+	// and non-ASCII characters are percent-encoded.
 	URI URI
-	// Or is the other reading where a line ends in a hyphen: the one without
-	// the hyphens at line ends, which a typesetter may have put there. The zero
-	// URI says that there is only one reading.
-	Or URI
-	// Start and End tell where it is written, its wrapper left out:
-	// text[Start:End] is the URI with all that broke it.
+	// Alternative is a second reading, or the zero URI. A line that ends in a
+	// hyphen is ambiguous, because a typesetter may have inserted the hyphen.
+	// Alternative is the URI without such hyphens.
+	Alternative URI
+	// Start and End are byte offsets. text[Start:End] is the URI as written,
+	// without its wrapper but with its line breaks.
 	Start, End int
 }
 
 const (
-	maxFound  = 64 << 10 // bytes in the text that are looked at for one URI
-	maxScheme = 64       // bytes of a scheme in a text
-	maxLead   = 64       // bytes before a URI in which its wrapper may open
+	maxMatch      = 64 << 10 // maximum length of a URI in the text, in bytes
+	maxScheme     = 64       // maximum length of a scheme, in bytes
+	maxWrapperGap = 64       // maximum distance between an opening wrapper and its URI, in bytes
 )
 
-// Extract finds the URIs in running text, in order and without overlap, by the
-// rules of RFC 3986 appendix C and its ancestors:
+// Extract returns an iterator over the URIs in running text, in order and
+// without overlap. It follows RFC 3986 appendix C and recognizes three forms:
 //
-//   - in angle brackets, "<…>" or "<URL:…>": all white space is taken out, but a
-//     blank line or a second URI shows that the bracket is none of theirs. After
-//     "URL:" any scheme will do;
-//   - in double quotes: line breaks are taken out, with the space around them;
-//   - bare: up to what no URI holds, less the punctuation that ends it and a
-//     closing parenthesis that was not opened in it.
+//   - A URI in angle brackets, "<…>" or "<URL:…>". White space inside is
+//     removed. The brackets are ignored if they contain a blank line or a
+//     second URI. After "URL:" any scheme is accepted.
+//   - A URI in double quotes. Line breaks and the white space around them are
+//     removed.
+//   - A bare URI. It ends before the first character that a URI cannot contain.
+//     Trailing punctuation and unbalanced closing parentheses are not included.
 //
-// Elsewhere than after "URL:" only what is most likely a URI counts: one with "//"
-// and a host, and mailto, news, mid, cid, urn and file by their forms. References
-// without a scheme ("www.w3.org") are not taken: [Guess] is for those.
+// Except after "URL:", Extract accepts only text that is very likely a URI: a
+// URI with "//" and a host, and well-formed mailto, news, mid, cid, urn and
+// file URIs. References without a scheme, such as "www.w3.org", are skipped.
+// [Guess] parses those.
 //
-// Letters outside ASCII count as part of a URI (RFC 3987), except that bare ones
-// of a script written without spaces do not follow ASCII letters directly: in
-// Chinese the sentence goes on right behind the URI.
+// Non-ASCII letters are part of a URI (RFC 3987). In a bare URI, letters of
+// scripts written without spaces, such as Chinese, may not directly follow
+// ASCII letters, because there a sentence continues without a space.
 //
-// It takes time linear in the length of text. What is longer than 64 KiB is no
-// URI.
-func Extract(text string) iter.Seq[Found] {
-	return func(yield func(Found) bool) {
+// Extract takes time linear in the length of text. It ignores URIs longer than
+// 64 KiB.
+func Extract(text string) iter.Seq[Match] {
+	return func(yield func(Match) bool) {
 		x := extractor{text: text}
 		for {
 			f, ok := x.next(len(text))
@@ -57,17 +59,17 @@ func Extract(text string) iter.Seq[Found] {
 	}
 }
 
-// An extractor goes from colon to colon and asks of each whether it ends a scheme.
-// What it decides depends only on the text from maxScheme+maxLead before the start
-// of a URI to maxFound after it.
+// An extractor examines each colon in a text and decides whether the colon ends
+// a scheme. The decision depends only on the text from maxScheme+maxWrapperGap bytes
+// before the URI to maxMatch bytes after its start.
 type extractor struct {
 	text  string
-	floor int // the end of what was found last: nothing reaches back over it
-	at    int // colons before it have been judged
+	floor int // end of the last match; later matches start at or after it
+	at    int // all colons before this offset have been examined
 }
 
-// next returns the next URI whose colon stands before limit.
-func (x *extractor) next(limit int) (Found, bool) {
+// next returns the next URI with its first colon before limit.
+func (x *extractor) next(limit int) (Match, bool) {
 	for x.at < limit {
 		n := strings.IndexByte(x.text[x.at:limit], ':')
 		if n < 0 {
@@ -76,28 +78,28 @@ func (x *extractor) next(limit int) (Found, bool) {
 		}
 		colon := x.at + n
 		x.at = colon + 1
-		if f, ok := x.find(colon); ok {
+		if f, ok := x.matchAt(colon); ok {
 			return f, true
 		}
 	}
-	return Found{}, false
+	return Match{}, false
 }
 
-// find returns the URI whose scheme ends at colon.
-func (x *extractor) find(colon int) (Found, bool) {
+// matchAt returns the URI with a scheme that ends at colon.
+func (x *extractor) matchAt(colon int) (Match, bool) {
 	start := x.schemeStart(colon)
 	if start == colon {
-		return Found{}, false
+		return Match{}, false
 	}
-	text := x.text[:min(len(x.text), start+maxFound)]
-	if open, labelled := x.opening(start); open != 0 {
-		if f, end, ok := wrapped(text, start, colon, open, labelled); ok {
+	text := x.text[:min(len(x.text), start+maxMatch)]
+	if open, labelled := x.wrapperOpening(start); open != 0 {
+		if f, end, ok := parseWrapped(text, start, colon, open, labelled); ok {
 			x.floor, x.at = end, end
 			return f, true
 		}
 	}
 	if colon-start < 2 {
-		return Found{}, false // more likely the letter of a drive
+		return Match{}, false // probably a drive letter
 	}
 	before := byte(' ')
 	if start > x.floor {
@@ -108,25 +110,26 @@ func (x *extractor) find(colon int) (Found, bool) {
 			text = text[:colon+n]
 		}
 	}
-	path, end := bare(text, start, colon)
+	path, end := bareURI(text, start, colon)
 	switch {
 	case end < 0:
-		return Found{}, false
-	case end == start+maxFound && end < len(x.text):
-		x.floor, x.at = end, end // too long: so is every one within it
-		return Found{}, false
+		return Match{}, false
+	case end == start+maxMatch && end < len(x.text):
+		x.floor, x.at = end, end // too long, and so are all URIs inside it
+		return Match{}, false
 	}
-	end = sentence(text, path, end, before)
+	end = trimPunctuation(text, path, end, before)
 	u, err := Parse(EscapeNonASCII(text[start:end]))
-	if err != nil || !likely(u) {
-		return Found{}, false
+	if err != nil || !isPlausible(u) {
+		return Match{}, false
 	}
 	x.floor, x.at = end, end
-	return Found{URI: u, Start: start, End: end}, true
+	return Match{URI: u, Start: start, End: end}, true
 }
 
-// schemeStart returns where the scheme begins that ends at colon, or colon. Of
-// "this.http" it takes the last part: a sentence ended there.
+// schemeStart returns the start of the scheme that ends at colon, or colon if
+// there is no scheme. In "this.http:" only the part after the dot is the
+// scheme, because a sentence ended there.
 func (x *extractor) schemeStart(colon int) int {
 	floor := max(x.floor, colon-maxScheme)
 	i := colon
@@ -140,16 +143,16 @@ func (x *extractor) schemeStart(colon int) int {
 		i++
 	}
 	name := x.text[i:colon]
-	if dot := strings.LastIndexByte(name, '.'); known(name[dot+1:]) {
+	if dot := strings.LastIndexByte(name, '.'); isCommonScheme(name[dot+1:]) {
 		return i + dot + 1
 	}
 	return i
 }
 
-// opening returns what opens before text[start], '<' or '"' or 0, and whether
-// "URL:" stands between. RFC 1630 has "URI:" in its place.
-func (x *extractor) opening(start int) (open byte, labelled bool) {
-	lead := x.text[max(x.floor, start-maxLead):start]
+// wrapperOpening returns the wrapper that opens before text[start]: '<', '"' or 0. It
+// also reports whether "URL:" or, as in RFC 1630, "URI:" precedes text[start].
+func (x *extractor) wrapperOpening(start int) (open byte, labelled bool) {
+	lead := x.text[max(x.floor, start-maxWrapperGap):start]
 	before, labelled := cutLabel(lead)
 	if strings.HasSuffix(before, "<") {
 		return '<', labelled
@@ -160,9 +163,10 @@ func (x *extractor) opening(start int) (open byte, labelled bool) {
 	return 0, false
 }
 
-// likely reports whether u, which somebody wrote in a text, was meant as a URI:
-// "note:this" and "std::vector" are URIs by the grammar.
-func likely(u URI) bool {
+// isPlausible reports whether u is very likely meant as a URI. Words such as
+// "note:this" and "std::vector" match the URI grammar but are not plausible
+// URIs.
+func isPlausible(u URI) bool {
 	path := u.Path()
 	switch u.Scheme() {
 	case "file":

@@ -14,8 +14,8 @@ import (
 func found(text string) (list []string) {
 	for f := range Extract(text) {
 		s := f.URI.Unredacted()
-		if !f.Or.IsZero() {
-			s += " or " + f.Or.Unredacted()
+		if !f.Alternative.IsZero() {
+			s += " or " + f.Alternative.Unredacted()
 		}
 		list = append(list, s)
 	}
@@ -117,7 +117,7 @@ func TestExtractLong(t *testing.T) {
 	for _, c := range []struct {
 		length int
 		want   bool
-	}{{maxFound - 1, true}, {maxFound, true}, {maxFound + 1, false}, {3 * maxFound, false}} {
+	}{{maxMatch - 1, true}, {maxMatch, true}, {maxMatch + 1, false}, {3 * maxMatch, false}} {
 		long := "http://h/"
 		long += strings.Repeat("/", c.length-len(long))
 		got := found(long + " http://b")
@@ -125,7 +125,7 @@ func TestExtractLong(t *testing.T) {
 		if c.want {
 			want = []string{long, "http://b"}
 		}
-		if c.length == maxFound { // its end is not in sight
+		if c.length == maxMatch { // its end is not in sight
 			want = want[1:]
 		}
 		if !slices.Equal(got, want) {
@@ -216,7 +216,7 @@ func TestExtractFrom(t *testing.T) {
 // checkFrom compares ExtractFrom with Extract.
 func checkFrom(t *testing.T, text string, r io.Reader) {
 	t.Helper()
-	var got []Found
+	var got []Match
 	for f, err := range ExtractFrom(r) {
 		if err != nil {
 			t.Fatal(err)
@@ -247,8 +247,8 @@ func FuzzExtract(f *testing.F) {
 			}
 			last = x.End
 			checkURI(t, x.URI)
-			if x.URI.Scheme() == "" || !x.Or.IsZero() && x.Or.Scheme() != x.URI.Scheme() {
-				t.Errorf("%q: %q or %q", text, x.URI.Unredacted(), x.Or.Unredacted())
+			if x.URI.Scheme() == "" || !x.Alternative.IsZero() && x.Alternative.Scheme() != x.URI.Scheme() {
+				t.Errorf("%q: %q or %q", text, x.URI.Unredacted(), x.Alternative.Unredacted())
 			}
 			written := strings.Join(strings.Fields(text[x.Start:x.End]), "")
 			if got := EscapeNonASCII(written); got != x.URI.Unredacted() {

@@ -6,27 +6,27 @@ import (
 	"strings"
 )
 
-// window is how much of a stream is looked at together.
+// window is the size of the buffer in which a stream is searched, in bytes.
 const window = 512 << 10
 
-// ExtractFrom is [Extract] of all that r holds, in memory that does not grow with
-// it. Start and End count from the beginning of the stream. An error of r comes
-// last, with no URI.
-func ExtractFrom(r io.Reader) iter.Seq2[Found, error] {
-	return func(yield func(Found, error) bool) {
+// ExtractFrom is like [Extract] but searches a stream in constant memory. Start
+// and End are offsets from the start of the stream. If r returns an error other
+// than io.EOF, the iterator ends with a zero Match and that error.
+func ExtractFrom(r io.Reader) iter.Seq2[Match, error] {
+	return func(yield func(Match, error) bool) {
 		var x extractor
 		passed := 0 // bytes of the stream before x.text
 		buf := make([]byte, window)
 		for {
-			// What is behind x.at is read again as far as it can still count.
-			keep := max(x.floor, x.at-maxScheme-maxLead-1)
+			// Keep the bytes that may belong to a URI at or after x.at.
+			keep := max(x.floor, x.at-maxScheme-maxWrapperGap-1)
 			n := copy(buf, x.text[keep:])
 			m, err := io.ReadFull(r, buf[n:])
 			x = extractor{text: string(buf[:n+m]), floor: max(x.floor-keep, 0), at: x.at - keep}
 			passed += keep
 			limit := len(x.text)
 			if err == nil {
-				limit -= maxFound + maxScheme
+				limit -= maxMatch + maxScheme
 			}
 			for {
 				f, ok := x.next(limit)
@@ -35,7 +35,7 @@ func ExtractFrom(r io.Reader) iter.Seq2[Found, error] {
 				}
 				f.Start += passed
 				f.End += passed
-				f.URI, f.Or = f.URI.clone(), f.Or.clone()
+				f.URI, f.Alternative = f.URI.clone(), f.Alternative.clone()
 				if !yield(f, nil) {
 					return
 				}
@@ -44,14 +44,15 @@ func ExtractFrom(r io.Reader) iter.Seq2[Found, error] {
 				return
 			}
 			if err != nil {
-				yield(Found{}, err)
+				yield(Match{}, err)
 				return
 			}
 		}
 	}
 }
 
-// clone returns u in memory of its own, so that it does not keep a window alive.
+// clone returns u with a copy of its string, so that u does not keep the buffer
+// in memory.
 func (u URI) clone() URI {
 	u.s = strings.Clone(u.s)
 	return u

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// FromURL returns the URI that u.String() writes, with every component as u has
-// it and no escape decoded. It returns an [*Error] for a URL that RFC 3986 does
-// not allow, such as one with a space in RawQuery. It does so too if a component
-// would be read as another one: a Path "//host" without a Host, a "#" in RawQuery,
-// or an Opaque that begins with "//". Zone identifiers are errors, as in
-// [ParseReference].
+// FromURL returns the URI that u.String() writes, without decoding any
+// component. It returns an [*Error] if that string is invalid in RFC 3986, for
+// example because RawQuery contains a space. It also returns an error if a
+// component would be parsed as another component. Examples are a Path "//host"
+// without a Host, a "#" in RawQuery, and an Opaque that starts with "//". Zone
+// identifiers are rejected, as by [ParseReference].
 func FromURL(u *url.URL) (URI, error) {
 	if u == nil {
-		return URI{}, &Error{0, "no URL"}
+		return URI{}, &Error{0, "nil URL"}
 	}
 	text := u.String()
 	r, err := ParseReference(text)
@@ -22,7 +22,7 @@ func FromURL(u *url.URL) (URI, error) {
 	}
 	again, err := url.Parse(text)
 	if err != nil {
-		return URI{}, &Error{0, "not readable by net/url"}
+		return URI{}, &Error{0, "net/url cannot parse its text"}
 	}
 	for _, c := range [...]struct{ name, have, want string }{
 		{"scheme", again.Scheme, strings.ToLower(u.Scheme)},
@@ -34,7 +34,7 @@ func FromURL(u *url.URL) (URI, error) {
 		{"fragment", again.Fragment, u.Fragment},
 	} {
 		if c.have != c.want {
-			return URI{}, &Error{0, c.name + " does not fit there"}
+			return URI{}, &Error{0, c.name + " would be parsed as another component"}
 		}
 	}
 	return r, nil

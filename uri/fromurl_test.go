@@ -16,7 +16,7 @@ func ExampleFromURL() {
 	fmt.Println(err)
 	// Output:
 	// ftp://joe:***@ftp.example/a%20file <nil>
-	// invalid URI at byte 0: host does not fit there
+	// invalid URI at byte 0: host would be parsed as another component
 }
 
 func TestFromURL(t *testing.T) {

@@ -57,12 +57,12 @@ func newGrammar(zone string) grammar {
 	whole := func(s string) *regexp.Regexp { return regexp.MustCompile(`\A(?:` + s + `)\z`) }
 	return grammar{
 		production: map[Production]*regexp.Regexp{
-			Full:        whole(absolute + fragment),
-			Absolute:    whole(absolute),
-			Relative:    whole(relative),
-			Reference:   whole(absolute + fragment + `|` + relative),
-			IPv4Address: whole(gIPv4),
-			IPv6Address: whole(gIPv6),
+			FullURI:      whole(absolute + fragment),
+			AbsoluteURI:  whole(absolute),
+			RelativeRef:  whole(relative),
+			URIReference: whole(absolute + fragment + `|` + relative),
+			IPv4Address:  whole(gIPv4),
+			IPv6Address:  whole(gIPv6),
 		},
 		authority: whole(`(?:(` + gUserinfo + `)@)?(` + literal + `|` + gRegName + `)(?::([0-9]*))?`),
 	}

@@ -5,23 +5,30 @@ import (
 	"strings"
 )
 
-// Guess reads a reference as a person types one, who leaves out what seems to go
-// without saying: "www.w3.org/Addressing/", "localhost:8080/x", "[::1]/". It is for
-// typed text alone; what comes from a document is a reference to be resolved. A
-// wrapper is taken off first, see [Unwrap].
+// Guess parses a reference typed by a user, who may omit the scheme, as in
+// "www.w3.org/Addressing/", "localhost:8080/x" and "[::1]/". Do not use Guess
+// for links in documents; parse them with [ParseReference] and resolve them.
+// Guess first removes a wrapper as [Unwrap] does.
 //
-// Text with a scheme is parsed as it is, by [ParseZone], and guessed is false. To
-// other text "://" and a scheme are put in front: the given one, or if that is ""
-// the one that the first label of the host names (ftp, gopher, imap, nntp,
-// telnet, wais), or else http. An absolute path becomes a file URI. Then guessed is
-// true, and whoever typed should be told what was made of it.
+// If text has a scheme, Guess parses it with [ParseZone] and guessed is false.
+// Otherwise guessed is true, and the caller should show the resulting URI to
+// the user. An absolute path becomes a file URI. For other text, Guess adds the
+// given scheme and "://". If scheme is "", Guess uses the first label of the
+// host if that is ftp, gopher, imap, nntp, telnet or wais, and otherwise
+// "http".
 //
-// Two forms can be read both ways. "host:80/x", a word and a number that can be a
-// port, is a host unless the word is a scheme that everybody knows, as in
-// "tel:555". And "a:b@c", scheme or login, is an error unless a is such a scheme,
-// as in "mailto:b@c": one of a and c would become a host that the person may not
-// have meant (CVE-2024-10524). So is any "@" without a scheme, and "//host". A
-// caller that has schemes of its own asks [ParseZone] before Guess.
+// Guess resolves or rejects ambiguous text as follows:
+//
+//   - "word:80/x" is a host and a port, unless the word is a well-known scheme,
+//     as in "tel:555".
+//   - "a:b@c" is an error, unless a is a well-known scheme, as in "mailto:b@c".
+//     Either a or c would become a host that the user may not have meant
+//     (CVE-2024-10524).
+//   - Text without a scheme that contains "@" before the path is an error.
+//   - Text that starts with "//" is an error.
+//
+// A caller that supports additional schemes should try [ParseZone] before
+// Guess.
 func Guess(text, scheme string) (u URI, guessed bool, err error) {
 	bare := Unwrap(text)
 	u, guessed, err = guess(bare, scheme)
@@ -34,7 +41,7 @@ func Guess(text, scheme string) (u URI, guessed bool, err error) {
 func guess(text, scheme string) (u URI, guessed bool, err error) {
 	switch {
 	case text == "":
-		return URI{}, false, &Error{0, "nothing there"}
+		return URI{}, false, &Error{0, "empty reference"}
 	case strings.HasPrefix(text, "//"):
 		return URI{}, false, &Error{0, "a reference without a scheme needs a base"}
 	case text[0] == '/':
@@ -52,7 +59,7 @@ func guess(text, scheme string) (u URI, guessed bool, err error) {
 	return guessHost(text, scheme)
 }
 
-// guessHost puts a scheme in front of text, which begins with a host.
+// guessHost parses text, which starts with a host, with a scheme added.
 func guessHost(text, scheme string) (u URI, guessed bool, err error) {
 	if n := missingColon(text); n > 0 {
 		return URI{}, false, &Error{n, "missing colon between scheme and slash"}
@@ -61,10 +68,10 @@ func guessHost(text, scheme string) (u URI, guessed bool, err error) {
 		return URI{}, false, &Error{at, "at sign without a scheme"}
 	}
 	if scheme == "" {
-		scheme = schemeOf(text)
+		scheme = hostLabelScheme(text)
 	}
-	if run(scheme, 0, schemeChars) != len(scheme) || !alpha.Has(scheme[0]) {
-		return URI{}, false, &Error{0, "default scheme is none"}
+	if spanRaw(scheme, 0, schemeChars) != len(scheme) || !alpha.Has(scheme[0]) {
+		return URI{}, false, &Error{0, "invalid default scheme"}
 	}
 	u, err = ParseZone(scheme + "://" + text)
 	if e, ok := err.(*Error); ok {
@@ -77,28 +84,29 @@ func guessHost(text, scheme string) (u URI, guessed bool, err error) {
 	return u, true, nil
 }
 
-// hasScheme reports whether text, which is not empty, begins with a scheme, and
-// not with a host and its port. It is an error if it may be a login.
+// hasScheme reports whether text starts with a scheme, as opposed to a host and
+// a port. text must not be empty. The error reports text that may also be a
+// user name and a password.
 func hasScheme(text string) (bool, error) {
-	n := run(text, 0, schemeChars)
+	n := spanRaw(text, 0, schemeChars)
 	if n == 0 || n == len(text) || text[n] != ':' || !alpha.Has(text[0]) {
 		return false, nil
 	}
 	rest := text[n+1:]
-	if known(text[:n]) || strings.HasPrefix(rest, "//") {
+	if isCommonScheme(text[:n]) || strings.HasPrefix(rest, "//") {
 		return true, nil
 	}
 	front := authorityOf(rest)
 	if strings.IndexByte(front, '@') >= 0 {
-		return false, &Error{n, "a scheme, or a login without one"}
+		return false, &Error{n, "ambiguous: a scheme or a user name"}
 	}
 	port, err := strconv.ParseUint(front, 10, 16)
 	return err != nil || port == 0 || len(front) > len("65535"), nil
 }
 
-// missingColon returns the offset of the slash in text such as
-// "http//user:password@host", or 0. Without the error the password would be the
-// path of a host that is named "http".
+// missingColon returns the offset of the first slash in text such as
+// "http//user:password@host", or 0 if no colon is missing. Otherwise Guess
+// would send the password to a host named "http" as part of the path.
 func missingColon(text string) int {
 	word := authorityOf(text)
 	rest := strings.TrimLeft(text[len(word):], "/")
@@ -106,13 +114,13 @@ func missingColon(text string) int {
 	login := strings.IndexByte(authorityOf(rest), '@') >= 0
 	switch {
 	case slashes > 1 && (login || !strings.ContainsAny(word, ".:")),
-		slashes == 1 && login && known(word):
+		slashes == 1 && login && isCommonScheme(word):
 		return len(word)
 	}
 	return 0
 }
 
-// authorityOf returns what of text stands before path, query and fragment.
+// authorityOf returns the part of text before the path, query and fragment.
 func authorityOf(text string) string {
 	if n := strings.IndexAny(text, "/?#"); n >= 0 {
 		return text[:n]
@@ -120,8 +128,9 @@ func authorityOf(text string) string {
 	return text
 }
 
-// schemeOf returns the scheme that the first label of a host names.
-func schemeOf(text string) string {
+// hostLabelScheme returns the scheme that matches the first label of the host in text,
+// or "http".
+func hostLabelScheme(text string) string {
 	switch first, _, dotted := strings.Cut(authorityOf(text), "."); strings.ToLower(first) {
 	case "ftp", "gopher", "imap", "nntp", "telnet", "wais":
 		if dotted {
@@ -131,8 +140,8 @@ func schemeOf(text string) string {
 	return "http"
 }
 
-// isHostName reports whether the host of u is an address or a name as DNS knows
-// them, or one that holds percent-encoded bytes outside ASCII.
+// isHostName reports whether the host of u is an IP address or a DNS name.
+// Percent-encoded non-ASCII bytes are allowed in the name.
 func isHostName(u URI) bool {
 	if u.kind != RegName {
 		return u.kind == IPv4 || u.kind == IPv6
@@ -140,7 +149,7 @@ func isHostName(u URI) bool {
 	host := u.Host()
 	for i := 0; i < len(host); i++ {
 		switch c := host[i]; {
-		case c == '%' && host[i+1] >= '8': // the first digit of such a byte
+		case c == '%' && host[i+1] >= '8': // a byte of 0x80 or more
 			i += 2
 		case c != '_' && c != '-' && c != '.' && !(alpha | digit).Has(c):
 			return false

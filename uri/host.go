@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// A HostKind says which form of RFC 3986 section 3.2.2 a host has.
+// A HostKind is the syntactic form of a host (RFC 3986 section 3.2.2).
 type HostKind uint8
 
 const (
 	NoHost    HostKind = iota // no authority, or an empty host
-	RegName                   // a registered name: what DNS or another directory knows
-	IPv4                      // four decimal octets; other spellings are RegName
-	IPv6                      // in brackets; with a zone only from ParseZone
-	IPvFuture                 // "[v1.…]": nobody has assigned one
+	RegName                   // a registered name, such as a DNS name
+	IPv4                      // four decimal octets; other spellings are a RegName
+	IPv6                      // an address in brackets; a zone requires ParseZone
+	IPvFuture                 // "[v1.…]"; no version has been assigned
 )
 
 func (k HostKind) String() string {
@@ -35,12 +35,13 @@ func (k HostKind) String() string {
 // HostKind returns the form of the host.
 func (u URI) HostKind() HostKind { return u.kind }
 
-// Addr returns the address that the host spells, its zone decoded, and whether
-// it spells one. A zone with a control character in it is no address.
+// Addr returns the IP address in the host, including its decoded zone, and
+// whether the host is an IP address. Addr returns false if the zone contains a
+// control character.
 func (u URI) Addr() (netip.Addr, bool) {
 	host := u.Host()
 	switch u.kind {
-	case IPv4: // four octets, as isIPv4 found them
+	case IPv4: // the octets were validated by isIPv4
 		var octets [4]byte
 		n := 0
 		for i := range len(host) {
@@ -66,7 +67,8 @@ func (u URI) Addr() (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
-// parseLiteral parses an IP-literal from its "[" at s[i], and returns its end.
+// parseLiteral parses the IP literal whose "[" is at s[i]. It returns the kind
+// of the host and the end of the literal.
 func parseLiteral(s string, i int, zones bool) (HostKind, int, error) {
 	n := strings.IndexByte(s[i:], ']')
 	if n < 0 {
@@ -85,7 +87,7 @@ func parseLiteral(s string, i int, zones bool) (HostKind, int, error) {
 			return 0, 0, &Error{i + 1 + len(addr), "zone identifier in IPv6 literal"}
 		}
 		id, ok := strings.CutPrefix(zone, "25")
-		if !ok || id == "" || span(id, 0, Unreserved) != len(id) {
+		if !ok || id == "" || spanEncoded(id, 0, Unreserved) != len(id) {
 			return 0, 0, &Error{i + 1 + len(addr), "malformed zone identifier"}
 		}
 		body = addr
@@ -96,7 +98,8 @@ func parseLiteral(s string, i int, zones bool) (HostKind, int, error) {
 	return IPv6, end, nil
 }
 
-// isIPv4 matches IPv4address: four octets without leading zeros.
+// isIPv4 reports whether s is an IPv4address: four octets without leading
+// zeros.
 func isIPv4(s string) bool {
 	octets, i := 0, 0
 	for {
@@ -116,15 +119,17 @@ func isIPv4(s string) bool {
 	}
 }
 
-// isIPv6 matches IPv6address, whose language is netip's without zones.
+// isIPv6 reports whether s is an IPv6address, which is the syntax of package
+// netip without zones.
 func isIPv6(s string) bool {
 	a, err := netip.ParseAddr(s)
 	return err == nil && a.Is6() && a.Zone() == ""
 }
 
-// isIPvFuture matches "v" 1*HEXDIG "." 1*( unreserved / sub-delims / ":" ).
+// isIPvFuture reports whether s matches "v" 1*HEXDIG "." 1*( unreserved /
+// sub-delims / ":" ).
 func isIPvFuture(s string) bool {
-	dot := run(s, 1, hexDigit)
+	dot := spanRaw(s, 1, hexDigit)
 	return dot > 1 && dot+1 < len(s) && s[dot] == '.' &&
-		run(s, dot+1, UserinfoChars) == len(s)
+		spanRaw(s, dot+1, UserinfoChars) == len(s)
 }

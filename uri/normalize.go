@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// A Level says how much of RFC 3986 section 6.2 a comparison knows.
+// A Level selects the normalization rules of RFC 3986 section 6.2 to apply.
 type Level uint8
 
 const (
 	Syntax   Level = iota // section 6.2.2: case, percent-encoding, dot segments
-	ByScheme              // and section 6.2.3: default ports, empty paths
+	ByScheme              // section 6.2.3 as well: default ports, empty paths
 )
 
 func (l Level) String() string {
@@ -24,27 +24,30 @@ func (l Level) String() string {
 	return "unknown"
 }
 
-// Normalize returns u in the normal form of that level. Dot segments are removed
-// from absolute paths only, and only where there is a scheme or an authority. At
-// level ByScheme an empty port and that of [DefaultPort] are dropped, and an empty
-// path becomes "/" where an authority is followed by one in http and its like;
-// "file:/a" and "file://localhost/a" become "file:///a". A zone identifier keeps its case.
+// Normalize returns the normal form of u at level l. Dot segments are removed
+// from absolute paths of URIs that have a scheme or an authority. A zone
+// identifier keeps its case.
+//
+// At level ByScheme, Normalize also removes an empty port and the [DefaultPort]
+// of the scheme. In http, https, ws, wss, ftp and gopher URIs with an
+// authority, an empty path becomes "/". "file:/a" and "file://localhost/a"
+// become "file:///a".
 func (u URI) Normalize(l Level) URI {
 	if u.IsZero() {
 		return u
 	}
 	p := u.Parts()
 	p.Scheme = strings.ToLower(p.Scheme)
-	p.Userinfo = normalEncoding(p.Userinfo)
-	p.Host = normalHost(p.Host)
+	p.Userinfo = normalizeEncoding(p.Userinfo)
+	p.Host = normalizeHost(p.Host)
 	if l == ByScheme {
-		p = p.ofThisMachine()
+		p = p.normalizeFileHost()
 	}
-	p.Path = normalPath(p)
-	p.Query = normalEncoding(p.Query)
-	p.Fragment = normalEncoding(p.Fragment)
+	p.Path = normalizePath(p)
+	p.Query = normalizeEncoding(p.Query)
+	p.Fragment = normalizeEncoding(p.Fragment)
 	if l == ByScheme {
-		p = p.byScheme()
+		p = p.normalizeByScheme()
 	}
 	if p == u.Parts() {
 		return u
@@ -52,14 +55,14 @@ func (u URI) Normalize(l Level) URI {
 	return u.rebuild(p)
 }
 
-// Equivalent reports whether a and b have the same normal form at that level.
+// Equivalent reports whether a and b have the same normal form at level l.
 func Equivalent(a, b URI, l Level) bool {
 	return a == b || a.Normalize(l) == b.Normalize(l)
 }
 
-// ofThisMachine writes the three ways to name this machine in a file URI as the
-// empty host (RFC 3986 3.2.2, RFC 8089 2).
-func (p Parts) ofThisMachine() Parts {
+// normalizeFileHost changes the three spellings of the local machine in a file
+// URI to the empty host (RFC 3986 section 3.2.2, RFC 8089 section 2).
+func (p Parts) normalizeFileHost() Parts {
 	switch {
 	case p.Scheme != "file" || p.HasUserinfo || p.Port != "":
 	case p.Host == "localhost":
@@ -70,7 +73,7 @@ func (p Parts) ofThisMachine() Parts {
 	return p
 }
 
-func (p Parts) byScheme() Parts {
+func (p Parts) normalizeByScheme() Parts {
 	if port, ok := DefaultPort(p.Scheme); p.Port == "" || ok && p.Port == strconv.Itoa(int(port)) {
 		p.Port, p.HasPort = "", false
 	}
@@ -83,8 +86,8 @@ func (p Parts) byScheme() Parts {
 	return p
 }
 
-func normalPath(p Parts) string {
-	path := normalEncoding(p.Path)
+func normalizePath(p Parts) string {
+	path := normalizeEncoding(p.Path)
 	if path == "" || path[0] != '/' || p.Scheme == "" && !p.HasAuthority {
 		return path
 	}
@@ -95,9 +98,9 @@ func normalPath(p Parts) string {
 	return string(b)
 }
 
-// normalHost lowers the case of all but a zone identifier.
-func normalHost(host string) string {
-	host, zone := normalEncoding(host), ""
+// normalizeHost converts a host to lower case, except for a zone identifier.
+func normalizeHost(host string) string {
+	host, zone := normalizeEncoding(host), ""
 	if strings.HasPrefix(host, "[") {
 		if i := strings.IndexByte(host, '%'); i >= 0 {
 			host, zone = host[:i], host[i:]
@@ -114,9 +117,10 @@ func normalHost(host string) string {
 	return string(b) + zone
 }
 
-// normalEncoding decodes what need not be encoded and writes the rest with
-// upper-case digits: RFC 3986 section 6.2.2.1 and 6.2.2.2.
-func normalEncoding(s string) string {
+// normalizeEncoding decodes percent-encoded unreserved characters. It writes other
+// percent-encodings with upper-case digits (RFC 3986 sections 6.2.2.1 and
+// 6.2.2.2).
+func normalizeEncoding(s string) string {
 	i := strings.IndexByte(s, '%')
 	if i < 0 {
 		return s

@@ -1,10 +1,11 @@
 package uri
 
-// maxLen is the length from which a string is refused: offsets have 32 bits.
+// maxLen is the length at which strings are rejected, because offsets have 32
+// bits.
 const maxLen = 1<<32 - 1
 
-// Parse parses the production URI of RFC 3986: a scheme is required, a fragment
-// allowed. The error is an [*Error].
+// Parse parses a URI (the URI production of RFC 3986). The scheme is required
+// and a fragment is allowed. The error is an [*Error].
 func Parse(s string) (URI, error) {
 	u, err := parse(s, false)
 	if err == nil && u.scheme == 0 {
@@ -13,16 +14,18 @@ func Parse(s string) (URI, error) {
 	return u, err
 }
 
-// ParseReference parses the production URI-reference: a URI or a relative
-// reference. The error is an [*Error].
+// ParseReference parses a URI or a relative reference (the URI-reference
+// production of RFC 3986). The error is an [*Error].
 func ParseReference(s string) (URI, error) { return parse(s, false) }
 
-// ParseZone is [ParseReference] that also takes the zone identifiers of RFC 6874
-// ("[fe80::1%25eth0]"). They mean something on this host alone: use it for what a
-// person typed, never for what came from elsewhere.
+// ParseZone is like [ParseReference] but also accepts IPv6 zone identifiers
+// (RFC 6874), as in "[fe80::1%25eth0]". A zone is meaningful only on the local
+// machine. Use ParseZone only for text typed by a local user, not for text from
+// other sources.
 func ParseZone(s string) (URI, error) { return parse(s, true) }
 
-// MustParse is [ParseReference] for constants and tests; it panics on an error.
+// MustParse is like [ParseReference] but panics if s is invalid. It is intended
+// for constants and tests.
 func MustParse(s string) URI {
 	u, err := parse(s, false)
 	if err != nil {
@@ -37,7 +40,7 @@ func parse(s string, zones bool) (URI, error) {
 	}
 	u := URI{s: s, parsed: true}
 	i := 0
-	if n := run(s, 0, schemeChars); n > 0 && n < len(s) && s[n] == ':' && alpha.Has(s[0]) {
+	if n := spanRaw(s, 0, schemeChars); n > 0 && n < len(s) && s[n] == ':' && alpha.Has(s[0]) {
 		u.scheme = uint32(n)
 		i = n + 1
 	}
@@ -51,21 +54,21 @@ func parse(s string, zones bool) (URI, error) {
 	}
 	u.path = uint32(i)
 	if u.scheme == 0 && !u.auth {
-		i = span(s, i, SegmentNoColon)
+		i = spanEncoded(s, i, SegmentNoColon)
 		if i < len(s) && s[i] == ':' {
 			return URI{}, &Error{i, "colon in the first segment of a relative path"}
 		}
 	}
-	i = span(s, i, Path)
+	i = spanEncoded(s, i, Path)
 	u.query = uint32(i)
 	if i < len(s) && s[i] == '?' {
-		if i = span(s, i+1, QueryChars); i < len(s) && s[i] != '#' {
+		if i = spanEncoded(s, i+1, QueryChars); i < len(s) && s[i] != '#' {
 			return URI{}, errorAt(s, i, "query")
 		}
 	}
 	u.fragment = uint32(i)
 	if i < len(s) && s[i] == '#' {
-		i = span(s, i+1, FragmentChars)
+		i = spanEncoded(s, i+1, FragmentChars)
 		if i < len(s) {
 			return URI{}, errorAt(s, i, "fragment")
 		}
@@ -76,15 +79,16 @@ func parse(s string, zones bool) (URI, error) {
 	return u, nil
 }
 
-// parseAuthority parses [ userinfo "@" ] host [ ":" port ] from s[i], just past
-// "//", and returns its end. RFC 3986 section 3.2.
+// parseAuthority parses [ userinfo "@" ] host [ ":" port ] (RFC 3986 section
+// 3.2). The authority starts at s[i], after "//". parseAuthority returns the
+// end offset of the authority.
 func (u *URI) parseAuthority(i int, zones bool) (int, error) {
 	s, start := u.s, i
-	// A name, then perhaps ":" and digits, are host and port if the authority
-	// ends there; else they begin a userinfo.
-	name, end := hostport(s, start)
+	// A name followed by an optional port is a host only if the authority ends
+	// there. Otherwise the text is the start of a userinfo.
+	name, end := hostPortEnds(s, start)
 	if !authorityEnds(s, end) && s[start] != '[' {
-		i = span(s, end, UserinfoChars)
+		i = spanEncoded(s, end, UserinfoChars)
 		switch {
 		case authorityEnds(s, i):
 			return 0, errorAt(s, end, "port")
@@ -92,14 +96,14 @@ func (u *URI) parseAuthority(i int, zones bool) (int, error) {
 			return 0, errorAt(s, i, "authority")
 		}
 		start = i + 1
-		name, end = hostport(s, start)
+		name, end = hostPortEnds(s, start)
 	}
 	if start < len(s) && s[start] == '[' {
 		var err error
 		if u.kind, name, err = parseLiteral(s, start, zones); err != nil {
 			return 0, err
 		}
-		end = port(s, name)
+		end = portEnd(s, name)
 	} else if isIPv4(s[start:name]) {
 		u.kind = IPv4
 	} else if name > start {
@@ -115,22 +119,22 @@ func (u *URI) parseAuthority(i int, zones bool) (int, error) {
 	return end, nil
 }
 
-// hostport returns the ends of a registered name that begins at s[i] and of the
-// port after it.
-func hostport(s string, i int) (name, end int) {
-	name = span(s, i, RegNameChars)
-	return name, port(s, name)
+// hostPortEnds returns the end of the registered name at s[i] and the end of the
+// port that may follow it.
+func hostPortEnds(s string, i int) (name, end int) {
+	name = spanEncoded(s, i, RegNameChars)
+	return name, portEnd(s, name)
 }
 
-// port returns the end of [ ":" port ] at s[i].
-func port(s string, i int) int {
+// portEnd returns the end of the optional ":" and port at s[i].
+func portEnd(s string, i int) int {
 	if i < len(s) && s[i] == ':' {
-		return run(s, i+1, digit)
+		return spanRaw(s, i+1, digit)
 	}
 	return i
 }
 
-// authorityEnds reports whether no authority goes on at s[i].
+// authorityEnds reports whether an authority ends at s[i].
 func authorityEnds(s string, i int) bool {
 	return i == len(s) || s[i] == '/' || s[i] == '?' || s[i] == '#'
 }

@@ -118,7 +118,7 @@ func TestMustParse(t *testing.T) {
 }
 
 func TestProductions(t *testing.T) {
-	for p := Full; p <= IPv6Address; p++ {
+	for p := FullURI; p <= IPv6Address; p++ {
 		if got, ok := ParseProduction(p.String()); !ok || got != p {
 			t.Errorf("ParseProduction(%q) = %v, %v", p, got, ok)
 		}
@@ -133,15 +133,15 @@ func TestProductions(t *testing.T) {
 		in  string
 		yes []Production
 	}{
-		{"a:b", []Production{Full, Reference, Absolute}},
-		{"a:b#", []Production{Full, Reference}},
-		{"b#", []Production{Reference, Relative}},
+		{"a:b", []Production{FullURI, URIReference, AbsoluteURI}},
+		{"a:b#", []Production{FullURI, URIReference}},
+		{"b#", []Production{URIReference, RelativeRef}},
 		{"::", []Production{IPv6Address}},
-		{"1.2.3.4", []Production{Reference, Relative, IPv4Address}},
+		{"1.2.3.4", []Production{URIReference, RelativeRef, IPv4Address}},
 		{"[::1]", nil},
 		{"::1%25x", nil},
 	} {
-		for p := Full; p <= IPv6Address; p++ {
+		for p := FullURI; p <= IPv6Address; p++ {
 			want := false
 			for _, q := range c.yes {
 				want = want || p == q

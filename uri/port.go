@@ -2,8 +2,8 @@ package uri
 
 import "strings"
 
-// DefaultPort returns the port of a scheme, given in lower case, that is meant
-// when a URI names none.
+// DefaultPort returns the default port of a scheme, and whether it has one. The
+// scheme must be in lower case.
 func DefaultPort(scheme string) (uint16, bool) {
 	switch scheme {
 	case "http", "ws":
@@ -40,10 +40,11 @@ func DefaultPort(scheme string) (uint16, bool) {
 	return 0, false
 }
 
-// known reports whether scheme, in any case, is one that stands before ":" on its
-// own account and not as the name of a host or a word of a sentence.
-func known(scheme string) bool {
-	if len(scheme) > maxKnown {
+// isCommonScheme reports whether scheme, in any case, is a well-known URI
+// scheme. Before ":", such a name is a scheme and not a host name or a word of
+// a sentence.
+func isCommonScheme(scheme string) bool {
+	if len(scheme) > maxCommonScheme {
 		return false
 	}
 	scheme = strings.ToLower(scheme)
@@ -55,4 +56,4 @@ func known(scheme string) bool {
 	return ok
 }
 
-const maxKnown = len("prospero")
+const maxCommonScheme = len("prospero")

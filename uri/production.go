@@ -1,18 +1,18 @@
 package uri
 
-// A Production is a rule of the grammar of RFC 3986, appendix A.
+// A Production is a grammar rule of RFC 3986, appendix A.
 type Production uint8
 
 const (
-	Full        Production = iota // URI
-	Reference                     // URI-reference
-	Absolute                      // absolute-URI: no fragment
-	Relative                      // relative-ref
-	IPv4Address                   // IPv4address
-	IPv6Address                   // IPv6address, without brackets
+	FullURI      Production = iota // URI
+	URIReference                   // URI-reference
+	AbsoluteURI                    // absolute-URI, which has no fragment
+	RelativeRef                    // relative-ref
+	IPv4Address                    // IPv4address
+	IPv6Address                    // IPv6address, without brackets
 )
 
-// productions has the name of each in the RFC.
+// productions lists the RFC names of the productions.
 var productions = [...]string{
 	"URI", "URI-reference", "absolute-URI", "relative-ref", "IPv4address", "IPv6address",
 }
@@ -24,7 +24,8 @@ func (p Production) String() string {
 	return "unknown"
 }
 
-// ParseProduction returns the production of that name in RFC 3986.
+// ParseProduction returns the production with the given RFC 3986 name, and
+// whether the name is defined.
 func ParseProduction(name string) (Production, bool) {
 	for i, n := range productions {
 		if n == name {
@@ -34,7 +35,7 @@ func ParseProduction(name string) (Production, bool) {
 	return 0, false
 }
 
-// Valid reports whether s matches p, strictly: no zone identifiers.
+// Valid reports whether s matches p. IPv6 zone identifiers are not allowed.
 func Valid(s string, p Production) bool {
 	switch p {
 	case IPv4Address:
@@ -47,13 +48,13 @@ func Valid(s string, p Production) bool {
 		return false
 	}
 	switch p {
-	case Full:
+	case FullURI:
 		return u.scheme > 0
-	case Absolute:
+	case AbsoluteURI:
 		_, fragment := u.Fragment()
 		return u.scheme > 0 && !fragment
-	case Relative:
+	case RelativeRef:
 		return u.scheme == 0
 	}
-	return p == Reference
+	return p == URIReference
 }

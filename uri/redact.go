@@ -2,17 +2,18 @@ package uri
 
 import "strings"
 
-// mask stands for a secret.
+// mask replaces a secret.
 const mask = "***"
 
-// Redact returns text for a terminal or a log: it masks the password of every
-// URI in text, and the value of every query or fragment parameter whose name
-// is that of a secret, such as "token" or "X-Amz-Signature". The result need
-// not contain valid URIs any more. Text without secrets is returned unchanged.
+// Redact returns text with secrets replaced by "***", for output to a terminal
+// or a log. Secrets are the password of every URI in text, and the value of
+// every query or fragment parameter with a name such as "token" or
+// "X-Amz-Signature". The URIs in the result may be invalid. Redact returns text
+// without secrets unchanged.
 func Redact(text string) string {
 	var b strings.Builder
 	var t token
-	seen, word := 0, 0 // text[:seen] is in b; text[word:i] are scheme characters
+	seen, word := 0, 0 // text[:seen] has been written to b; text[word:i] holds only scheme characters
 	for i := 0; i < len(text); {
 		from, to := 0, 0
 		switch c := text[i]; {
@@ -39,14 +40,15 @@ func Redact(text string) string {
 	return b.String()
 }
 
-// A token is the text up to the next blank or quotation mark. It is kept
-// between calls so that Redact is linear.
+// A token caches the extent of the text up to the next blank or quotation mark.
+// The cache makes Redact linear.
 type token struct {
 	end int
-	at  int // the last at sign before end, or -1
+	at  int // offset of the last at sign before end, or -1
 }
 
-func (t *token) find(text string, i int) {
+// matchAt updates t for the text at offset i.
+func (t *token) update(text string, i int) {
 	if i < t.end {
 		return
 	}
@@ -59,9 +61,9 @@ func (t *token) find(text string, i int) {
 	}
 }
 
-// password returns the bounds of the password in the URI whose scheme is
-// text[start:i-1], or an empty range. A URI without a host that should have
-// one is taken for a mistyped login, as in "http:user:secret@host/" and
+// password returns the bounds of the password in a URI, or an empty range. The
+// scheme of the URI is text[start:i-1]. A URI that lacks a required host is
+// treated as a mistyped login, as in "http:user:secret@host/" and
 // "http:///user:secret@host/".
 func (t *token) password(text string, start, i int) (from, to int) {
 	scheme, front := text[start:i-1], i
@@ -74,8 +76,8 @@ func (t *token) password(text string, start, i int) (from, to int) {
 			end = i + n
 		}
 		to = strings.LastIndexByte(text[i:end], '@') + i
-	} else if hosted(scheme) { // the password may hold any of / ? #
-		t.find(text, i)
+	} else if schemeHasHost(scheme) { // the password may hold any of / ? #
+		t.update(text, i)
 		to = t.at
 	}
 	if to <= i {
@@ -88,20 +90,22 @@ func (t *token) password(text string, start, i int) (from, to int) {
 	return i + colon + 1, to
 }
 
-// hosted reports whether the URIs of a scheme name a host. Those of news name
-// messages as well, which hold colons and an at sign.
-func hosted(scheme string) bool {
+// schemeHasHost reports whether URIs of scheme name a host. The news schemes do
+// not count, because their URIs may contain a message ID with colons and an at
+// sign.
+func schemeHasHost(scheme string) bool {
 	scheme = strings.ToLower(scheme)
 	_, ok := DefaultPort(scheme)
 	return ok && scheme != "news" && scheme != "snews"
 }
 
-// maxParameter bounds the name of a parameter, so that Redact is linear.
+// maxParameter is the maximum length of a parameter name in bytes. The limit
+// makes Redact linear.
 const maxParameter = 100
 
-// secretValue returns the bounds of the value of the parameter that begins at
-// text[i], or an empty range if its name is not that of a secret. A message
-// often goes on with ": " behind a URL, which is not part of the value.
+// secretValue returns the bounds of the value of the parameter at text[i]. The
+// range is empty if the parameter is not a secret. Trailing punctuation, such
+// as the ": " after a URL in a message, is not part of the value.
 func secretValue(text string, i int) (from, to int) {
 	name := text[i:min(len(text), i+maxParameter)]
 	n := strings.IndexAny(name, "=?&;# \t\r\n\"<>")
@@ -119,14 +123,14 @@ func secretValue(text string, i int) (from, to int) {
 	return from, to
 }
 
-// isSecret reports whether a parameter of that name holds a secret. Short
-// words count only as a word of their own, or "author" would be one.
+// isSecret reports whether the parameter name indicates a secret. Short words
+// such as "auth" must match a complete word, so that "author" is not a secret.
 func isSecret(name string) bool {
 	if plain, err := Unescape(name); err == nil {
 		name = plain
 	}
 	name = strings.ToLower(name)
-	if name == "code" { // of OAuth; names such as "zip_code" hold no secret
+	if name == "code" { // an OAuth code; names such as "zip_code" are not secret
 		return true
 	}
 	for _, part := range []string{"token", "secret", "csrf", "xsrf", "passw", "passphrase", "pwd", "signature", "credential", "session", "sessid"} {

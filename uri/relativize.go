@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Relativize returns a relative reference that resolves, against base, to exactly
-// the bytes of target, and of the plain ones that do so the shortest. It returns
-// target itself when there is none: the schemes are not the same bytes, base has
-// no scheme, or the path of target has dot segments, which resolving removes.
+// Relativize returns the shortest relative reference that resolves against base
+// to exactly target. It returns target itself if there is no such reference:
+// the schemes differ in their spelling, base has no scheme, or the path of
+// target has dot segments, which [URI.Resolve] would remove.
 func Relativize(base, target URI) URI {
 	if base.scheme == 0 || base.s[:base.scheme] != target.s[:target.scheme] {
 		return target
 	}
-	candidates := relatives(base, target)
+	candidates := relativeCandidates(base, target)
 	slices.SortStableFunc(candidates, func(a, b string) int { return cmp.Compare(len(a), len(b)) })
 	for _, c := range candidates {
 		ref, err := parse(c, true)
@@ -28,8 +28,9 @@ func Relativize(base, target URI) URI {
 	return target
 }
 
-// relatives lists the references that may do, the plainest first.
-func relatives(base, target URI) []string {
+// relativeCandidates returns possible relative references to target, simplest first.
+// Some of them may not resolve to target.
+func relativeCandidates(base, target URI) []string {
 	fragment := target.s[target.fragment:]
 	query := target.s[target.query:]
 	var list []string
@@ -37,7 +38,7 @@ func relatives(base, target URI) []string {
 		if base.Path() == target.Path() {
 			list = append(list, fragment, query)
 		}
-		up, down := climb(base.Path(), target.Path())
+		up, down := relativePath(base.Path(), target.Path())
 		r := strings.Repeat("../", up) + down + query
 		list = append(list, r, "./"+r, target.s[target.path:])
 	}
@@ -49,9 +50,9 @@ func sameAuthority(a string, ok bool, u URI) bool {
 	return a == b && ok == has
 }
 
-// climb returns how many levels to go up from the path base and what to go down
-// from there to reach the path target.
-func climb(base, target string) (up int, down string) {
+// relativePath returns the number of levels to go up from the path base, and
+// the path to go down from there to reach target.
+func relativePath(base, target string) (up int, down string) {
 	common := 0
 	for i := 0; i < len(base) && i < len(target) && base[i] == target[i]; i++ {
 		if base[i] == '/' {

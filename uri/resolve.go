@@ -2,18 +2,18 @@ package uri
 
 import "bytes"
 
-// Resolve returns what ref means in a document whose URI is u, strictly by RFC
-// 3986 section 5.2: a ref with a scheme stands for itself, even with that of u.
-// u must have a scheme; its fragment plays no part.
+// Resolve resolves the reference ref against the base URI u (RFC 3986 section
+// 5.2, strict). A ref with a scheme is already absolute, even if its scheme
+// equals the scheme of u. u must have a scheme. The fragment of u is ignored.
 func (u URI) Resolve(ref URI) (URI, error) { return RFC3986.Resolve(u, ref) }
 
-// A Mode is an edition of the rules by which references are resolved.
+// A Mode selects the edition of the rules for resolving references.
 type Mode uint8
 
 const (
 	RFC3986   Mode = iota // RFC 3986 section 5.2, strict
-	Draft2003             // draft-fielding-uri-rfc2396bis-01: see Mode.Resolve
-	Draft1997             // draft-fielding-url-syntax-05: see Mode.Resolve
+	Draft2003             // draft-fielding-uri-rfc2396bis-01; see Mode.Resolve
+	Draft1997             // draft-fielding-url-syntax-05; see Mode.Resolve
 )
 
 func (m Mode) String() string {
@@ -28,46 +28,48 @@ func (m Mode) String() string {
 	return "unknown"
 }
 
-// Resolve returns what ref means against base by the rules of that edition.
+// Resolve resolves ref against base by the rules of m.
 //
-// In both drafts dot segments are special in a relative path alone: "/../g" is
-// kept, and ".." above the root stays in the result. In that of 1997 a reference
-// "?y" drops the last segment of the base, and dot segments are also removed from
-// the query of a relative path. Where they call a reference one to the current
-// document, the result is base with the fragment of ref.
+// Both drafts process dot segments only in relative paths. They keep "/../g"
+// unchanged, and ".." above the root stays in the result. In Draft1997 a
+// reference "?y" removes the last segment of the base path, and dot segments
+// are also removed from the query of a relative path. A reference to the
+// current document resolves to base with the fragment of ref.
 //
-// One rule is kept in every mode: a path never turns into an authority or into a
-// part of one. A result "//x" without authority is written "/.//x", and "g"
-// against "http://a" is "http://a/g", where the draft of 1997 has "http://ag".
+// In every mode, a path never becomes an authority or a part of one. A result
+// "//x" without an authority is written "/.//x". The reference "g" against
+// "http://a" resolves to "http://a/g", although Draft1997 specifies
+// "http://ag".
 func (m Mode) Resolve(base, ref URI) (URI, error) {
 	if base.scheme == 0 {
 		return URI{}, &Error{0, "base has no scheme"}
 	}
 	if ref.IsZero() {
-		return URI{}, &Error{0, "no reference"}
+		return URI{}, &Error{0, "zero reference"}
 	}
-	p := m.target(base.Parts(), ref.Parts())
+	p := m.transform(base.Parts(), ref.Parts())
 	if !p.HasAuthority && len(p.Path) > 1 && p.Path[:2] == "//" {
 		p.Path = "/." + p.Path
 	}
-	return p.join(true) // a zone can only be that of base or ref
+	return p.compose(true) // a zone can only come from base or ref
 }
 
-// target transforms the reference r: RFC 3986 section 5.2.2.
-func (m Mode) target(base, r Parts) Parts {
+// transform returns the components of the target of reference r (RFC 3986
+// section 5.2.2).
+func (m Mode) transform(base, r Parts) Parts {
 	switch {
 	case r.Scheme != "":
-		r.Path = m.absolute(r.Path)
+		r.Path = m.removeDots(r.Path)
 		return r
 	case r.HasAuthority:
-		r.Path = m.absolute(r.Path)
+		r.Path = m.removeDots(r.Path)
 	case r.Path == "" && !r.HasQuery:
 		base.Fragment, base.HasFragment = r.Fragment, r.HasFragment
 		return base
 	case r.Path == "" && m != Draft1997:
 		r.Path = base.Path
 	case r.Path != "" && r.Path[0] == '/':
-		r.Path = m.absolute(r.Path)
+		r.Path = m.removeDots(r.Path)
 	default:
 		r = m.merge(base, r)
 	}
@@ -79,16 +81,17 @@ func (m Mode) target(base, r Parts) Parts {
 	return r
 }
 
-// absolute treats the path of a reference that needs no merging.
-func (m Mode) absolute(path string) string {
+// removeDots removes dot segments from the path of a reference that is not merged
+// with the base path.
+func (m Mode) removeDots(path string) string {
 	if m == RFC3986 {
 		return string(appendWithoutDots(nil, path))
 	}
 	return path
 }
 
-// merge joins the relative path of r to that of base: RFC 3986 section 5.2.3 and
-// 5.2.4, or step 6 of section 5.2 in the drafts.
+// merge joins the relative path of r to the path of base. It follows RFC 3986
+// sections 5.2.3 and 5.2.4, or step 6 of section 5.2 in the drafts.
 func (m Mode) merge(base, r Parts) Parts {
 	b := make([]byte, 0, len(base.Path)+len(r.Path)+len(r.Query)+2)
 	if base.Path == "" && (base.HasAuthority || m == Draft2003) {

@@ -6,44 +6,43 @@ import (
 	"strings"
 )
 
-// A URI is an immutable URI or relative reference (RFC 3986 section 4.1): the
-// string as it was given and where its components lie in it. Nothing is decoded
-// and nothing is changed; accessors return substrings of the original.
+// A URI is an immutable URI or relative reference (RFC 3986 section 4.1). It
+// holds the original string and the offsets of its components. Accessors return
+// substrings of that string without decoding them.
 //
-// The zero value is no URI at all; it differs from the empty reference, which
-// ParseReference("") returns. URIs are comparable: a == b when they are the same
+// The zero value is not a valid URI. It differs from the empty reference, which
+// ParseReference("") returns. URIs are comparable with ==, which compares their
 // bytes. A URI is safe for concurrent use.
 //
-// String, GoString, MarshalText and LogValue hide the password, so fmt, log,
-// slog and encoding/json do; [URI.Unredacted] and the accessors show it. One gap
-// is left: fmt calls no method of an unexported field, so a struct that has a URI
-// in one must not be printed with %v.
+// String, GoString, MarshalText and LogValue hide the password, so packages
+// fmt, log, log/slog and encoding/json hide it too. [URI.Unredacted] and the
+// accessors return the password. Do not print a struct with an unexported URI
+// field using %v, because fmt does not call methods of unexported fields.
 type URI struct {
 	s        string
-	scheme   uint32 // length of the scheme; 0: a relative reference
-	host     uint32 // start of the host, past '[userinfo "@"]'
-	port     uint32 // end of the host: ':' of a port, or equal to path
+	scheme   uint32 // length of the scheme, or 0 for a relative reference
+	host     uint32 // start of the host, after any userinfo and "@"
+	port     uint32 // end of the host: the ":" before the port, or equal to path
 	path     uint32 // start of the path
-	query    uint32 // end of the path: '?' of a query, or equal to fragment
-	fragment uint32 // end of the query: '#' of a fragment, or len(s)
+	query    uint32 // end of the path: the "?" before the query, or equal to fragment
+	fragment uint32 // end of the query: the "#" before the fragment, or len(s)
 	kind     HostKind
-	auth     bool // there is an authority
-	parsed   bool // not the zero URI
+	auth     bool // the URI has an authority
+	parsed   bool // false only for the zero URI
 }
 
-// IsZero reports whether u is the zero URI, that is, none.
+// IsZero reports whether u is the zero URI.
 func (u URI) IsZero() bool { return !u.parsed }
 
-// Unredacted returns the bytes that were parsed, exactly, password included.
+// Unredacted returns the exact string that was parsed, including any password.
 func (u URI) Unredacted() string { return u.s }
 
-// String returns the URI with the password of its userinfo, if it has one,
-// shown as "***". The same is done to a mistyped login in a URI that has no
-// host, such as "http:user:secret@host/". The result parses, and is
-// [URI.Unredacted] when there is no password. [Redact] masks the secrets of a
-// query as well.
+// String returns the URI with its password replaced by "***". The password is
+// also hidden in a mistyped URI without a host, such as
+// "http:user:secret@host/". The result is a valid URI. [Redact] also hides
+// secrets in query parameters.
 func (u URI) String() string {
-	if u.scheme > 0 && u.host == u.port && hosted(u.s[:u.scheme]) {
+	if u.scheme > 0 && u.host == u.port && schemeHasHost(u.s[:u.scheme]) {
 		if from, to := new(token).password(u.s, 0, int(u.scheme)+1); from < to {
 			return u.s[:from] + mask + u.s[to:]
 		}
@@ -60,7 +59,7 @@ func (u URI) String() string {
 	return u.s[:u.authority()+uint32(colon)+1] + mask + u.s[u.host-1:]
 }
 
-// GoString returns a Go expression for u, password hidden.
+// GoString returns a Go expression for u with the password hidden.
 func (u URI) GoString() string {
 	if u.IsZero() {
 		return "uri.URI{}"
@@ -68,21 +67,22 @@ func (u URI) GoString() string {
 	return "uri.MustParse(" + strconv.Quote(u.String()) + ")"
 }
 
-// MarshalText returns [URI.String]. There is no UnmarshalText: what was hidden
-// does not come back.
+// MarshalText returns the same text as [URI.String], with the password hidden.
+// There is no UnmarshalText, because it could not restore the password.
 func (u URI) MarshalText() ([]byte, error) { return []byte(u.String()), nil }
 
-// LogValue returns [URI.String] for log/slog.
+// LogValue implements [slog.LogValuer] and returns the text of [URI.String].
 func (u URI) LogValue() slog.Value { return slog.StringValue(u.String()) }
 
 // Scheme returns the scheme in lower case, or "" for a relative reference.
-// [URI.Parts] has it as it was written.
+// [URI.Parts] returns the scheme as written.
 func (u URI) Scheme() string { return strings.ToLower(u.s[:u.scheme]) }
 
-// HasAuthority reports whether there is an authority, even an empty one.
+// HasAuthority reports whether u has an authority, which may be empty.
 func (u URI) HasAuthority() bool { return u.auth }
 
-// Authority returns all between "//" and the path, and whether it is defined.
+// Authority returns the text between "//" and the path, and whether u has an
+// authority.
 func (u URI) Authority() (string, bool) {
 	if !u.auth {
 		return "", false
@@ -90,8 +90,8 @@ func (u URI) Authority() (string, bool) {
 	return u.s[u.authority():u.path], true
 }
 
-// Userinfo returns what stands before the "@" of the authority, and whether it
-// is defined. It may hold a password: see [URI.User].
+// Userinfo returns the part of the authority before "@", and whether it is
+// defined. It may contain a password. [URI.User] splits it.
 func (u URI) Userinfo() (string, bool) {
 	if !u.auth || u.host == u.authority() {
 		return "", false
@@ -99,20 +99,21 @@ func (u URI) Userinfo() (string, bool) {
 	return u.s[u.authority() : u.host-1], true
 }
 
-// User returns the halves of the userinfo, split at its first ":" and still
-// encoded. Without userinfo all are zero.
+// User returns the user name and the password, split at the first ":" of the
+// userinfo and still percent-encoded. All results are zero if u has no
+// userinfo.
 func (u URI) User() (name, password string, hasPassword bool) {
 	info, _ := u.Userinfo()
 	return strings.Cut(info, ":")
 }
 
-// Host returns the host as it was written, brackets included: "example.com",
-// "192.0.2.1", "[2001:db8::1]". It is "" when empty and when there is no
-// authority; [URI.HasAuthority] tells which.
+// Host returns the host as written, including brackets: "example.com",
+// "192.0.2.1" or "[2001:db8::1]". Host returns "" if the host is empty or u has
+// no authority. [URI.HasAuthority] distinguishes the two cases.
 func (u URI) Host() string { return u.s[u.host:u.port] }
 
-// Port returns the digits of the port and whether it is defined. "h:" has a
-// port, which is empty. Any number of digits is allowed by the syntax.
+// Port returns the digits of the port, and whether the port is defined. "//h:"
+// has an empty port. RFC 3986 does not limit the number of digits.
 func (u URI) Port() (string, bool) {
 	if u.port == u.path {
 		return "", false
@@ -120,10 +121,12 @@ func (u URI) Port() (string, bool) {
 	return u.s[u.port+1 : u.path], true
 }
 
-// Path returns the path, still encoded. It is always defined; it may be empty.
+// Path returns the path, still percent-encoded. The path is always defined but
+// may be empty.
 func (u URI) Path() string { return u.s[u.path:u.query] }
 
-// Query returns what follows "?", and whether it is defined.
+// Query returns the text between "?" and any fragment, and whether the query is
+// defined.
 func (u URI) Query() (string, bool) {
 	if u.query == u.fragment {
 		return "", false
@@ -131,7 +134,7 @@ func (u URI) Query() (string, bool) {
 	return u.s[u.query+1 : u.fragment], true
 }
 
-// Fragment returns what follows "#", and whether it is defined.
+// Fragment returns the text after "#", and whether the fragment is defined.
 func (u URI) Fragment() (string, bool) {
 	if int(u.fragment) == len(u.s) {
 		return "", false
@@ -139,7 +142,7 @@ func (u URI) Fragment() (string, bool) {
 	return u.s[u.fragment+1:], true
 }
 
-// authority returns the start of the authority, which must exist.
+// authority returns the offset of the authority. u must have an authority.
 func (u URI) authority() uint32 {
 	if u.scheme == 0 {
 		return 2

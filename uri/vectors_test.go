@@ -161,7 +161,7 @@ func TestDraftVectors(t *testing.T) {
 func TestAttackVectors(t *testing.T) {
 	for _, r := range rows(t, "attack.jsonl") {
 		want := r.Expected != "invalid" && r.Expected != "typed only"
-		if got := Valid(r.URI, Full); got != want {
+		if got := Valid(r.URI, FullURI); got != want {
 			t.Errorf("Valid(%q) = %v, want %v", r.URI, got, want)
 		}
 		if _, err := ParseZone(r.URI); (err == nil) != (r.Expected != "invalid") {

@@ -18,7 +18,7 @@ func (a *app) typed(text string) (uri.URI, error) {
 	if guessed {
 		a.note("taken for %s", u)
 	}
-	if iri.Overlooked(u) != "" {
+	if iri.Notes(u) != "" {
 		a.note("the URL is %s", iri.Display(u))
 	}
 	return u, nil

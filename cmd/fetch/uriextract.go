@@ -86,7 +86,7 @@ func (a *app) extract(in io.Reader, write func(all any, u uri.URI) error) error 
 			Or    string `json:"or,omitempty"`
 			Start int    `json:"start"`
 			End   int    `json:"end"`
-		}{u.Unredacted(), dnsForm(f.Or).Unredacted(), f.Start, f.End}, u)
+		}{u.Unredacted(), dnsForm(f.Alternative).Unredacted(), f.Start, f.End}, u)
 		if err := errors.Join(err, a.ctx.Err()); err != nil {
 			return err
 		}

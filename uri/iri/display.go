@@ -6,14 +6,14 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A Role says what a segment of a shown URI is.
+// A Role describes a segment of a displayed URI.
 type Role uint8
 
 const (
 	Plain    Role = iota
-	Userinfo      // with its "@": to be dimmed
-	Host          // to be made bold
-	Note          // no part of the URI: what a reader might overlook in it
+	Userinfo      // includes the "@"; display it dimmed
+	Host          // display it in bold
+	Note          // not part of the URI: a warning about a misleading part of it
 )
 
 func (r Role) String() string {
@@ -30,14 +30,14 @@ func (r Role) String() string {
 	return "unknown"
 }
 
-// A Segment is a piece of a shown URI.
+// A Segment is a part of a displayed URI.
 type Segment struct {
 	Text string
 	Role Role
 }
 
-// Display returns u as one line for a person: what [Segments] has, without styles.
-// It is no URI any more.
+// Display returns u as one line of text for display: the segments of [Segments]
+// without styles. The result is not a valid URI in general.
 func Display(u uri.URI) string {
 	var b strings.Builder
 	for _, s := range Segments(u) {
@@ -46,17 +46,20 @@ func Display(u uri.URI) string {
 	return b.String()
 }
 
-// Segments returns u for a person, in pieces that can be styled, none of them empty.
-// It makes plain whom u names, where that can be misread (RFC 3986 section 7.6):
+// Segments returns u for display, split into segments that can be styled. No
+// segment is empty. Misleading parts of u are shortened or explained (RFC 3986
+// section 7.6):
 //
-//   - the userinfo is cut to 20 characters, and "***" stands for its password;
-//   - " (host: 10.0.0.1)" is added if the userinfo was cut or could be taken for a
-//     host, as in "http://www.example.com&story=news@10.0.0.1/";
-//   - a host "xn--…" stays and its letters are added as a note, if [Unicode] has
-//     them.
+//   - The user name is cut to 20 characters, and the password is replaced by
+//     "***".
+//   - The note " (host: 10.0.0.1)" is added if the userinfo was cut or looks
+//     like a host, as in "http://www.example.com&story=news@10.0.0.1/".
+//   - For a host "xn--…", a note with its decoded letters is added if [Unicode]
+//     decodes the host.
 //
-// All but the "…" of a cut and the notes is ASCII without control characters: what
-// is percent-encoded stays so. Notes hold letters, marks and digits of any script.
+// The result is ASCII without control characters, except for the notes and the
+// "…" of a shortened user name. Percent-encodings are not decoded. Notes
+// contain letters, marks and digits of any script.
 func Segments(u uri.URI) []Segment {
 	var list []Segment
 	add := func(text string, role Role) {
@@ -78,13 +81,13 @@ func Segments(u uri.URI) []Segment {
 	add(p.Host, Host)
 	authority, _ := u.Authority()
 	add(u.Unredacted()[len(front)+len(authority)-lenPort(u):], Plain)
-	add(Overlooked(u), Note)
+	add(Notes(u), Note)
 	return list
 }
 
-// Overlooked returns what a reader might overlook in u, as the note that
-// [Segments] adds, or "".
-func Overlooked(u uri.URI) string {
+// Notes returns the notes that [Segments] adds to u, in parentheses, or "" if
+// there are no notes.
+func Notes(u uri.URI) string {
 	var notes []string
 	host := u.Host()
 	if _, misleading := userinfo(u); misleading {
@@ -99,7 +102,7 @@ func Overlooked(u uri.URI) string {
 	return " (" + strings.Join(notes, ", ") + ")"
 }
 
-// lenPort is the length of ":" and the port of u.
+// lenPort returns the length of the ":" and the port of u.
 func lenPort(u uri.URI) int {
 	port, ok := u.Port()
 	if !ok {
@@ -108,11 +111,11 @@ func lenPort(u uri.URI) int {
 	return len(port) + 1
 }
 
-// maxShown is how many characters of a userinfo are shown.
-const maxShown = 20
+// maxUserName is the number of bytes of a user name that are displayed.
+const maxUserName = 20
 
-// userinfo returns that of u as it is shown, with its "@", and whether it may be
-// taken for something else.
+// userinfo returns the userinfo of u for display, including the "@". It also
+// reports whether the userinfo could be mistaken for another part of the URI.
 func userinfo(u uri.URI) (shown string, misleading bool) {
 	info, ok := u.Userinfo()
 	if !ok {
@@ -122,8 +125,8 @@ func userinfo(u uri.URI) (shown string, misleading bool) {
 		misleading = true
 	}
 	name, _, hasPassword := u.User()
-	if len(name) > maxShown {
-		name, misleading = name[:maxShown]+"…", true
+	if len(name) > maxUserName {
+		name, misleading = name[:maxUserName]+"…", true
 	}
 	if hasPassword {
 		name += ":***"

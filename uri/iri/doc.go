@@ -1,12 +1,13 @@
-// Package iri stands between people and URIs: it reads what they type and writes
-// what they are shown.
+// Package iri converts between URIs and text for people: it parses text that a
+// user types and formats URIs for display.
 //
-// Call [Guess] for what was typed where a URI is wanted, [Parse] if the scheme has
-// to be there, and [ParseReference] for a link in a document. They take IRIs (RFC
-// 3987): letters outside ASCII become percent-encoded UTF-8, and in the host what
-// DNS knows (IDNA, RFC 5891 with the mapping of UTS 46). A URI of package uri whose
-// host holds such letters percent-encoded becomes one for DNS by [ToASCII].
+// [Parse] parses an IRI (RFC 3987), which must have a scheme. [Guess] accepts
+// typed text that may lack one. [ParseReference] parses a link in a document.
+// In their results, non-ASCII letters are percent-encoded UTF-8, and a
+// non-ASCII host is in its ASCII form (IDNA, RFC 5891 with the mapping of UTS
+// 46). [ToASCII] converts the host of a parsed URI.
 //
-// Call [Display], or [Segments] for a terminal with styles, before a person decides
-// whether to trust a URI; [Unicode] is for a host alone.
+// [Display] formats a URI as one line, so that a user can decide whether to
+// trust it. [Segments] returns the same text in parts for terminals with
+// styles. [Unicode] decodes a host name.
 package iri

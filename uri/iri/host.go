@@ -9,21 +9,23 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// profile is that of idna.Lookup, except that it takes "_", which real hosts have,
-// and keeps the lengths of RFC 1035.
+// profile is idna.Lookup with two changes: it accepts "_", which occurs in DNS
+// names, and it enforces the length limits of RFC 1035.
 var profile = idna.New(
 	idna.MapForLookup(), idna.Transitional(false), idna.BidiRule(),
 	idna.StrictDomainName(false), idna.VerifyDNSLength(true),
 )
 
-// maxName is longer than any name in DNS; punycode takes quadratic time.
+// maxName is the maximum length of a host name that is converted, in bytes. DNS
+// names are shorter. The limit is needed because punycode takes quadratic time.
 const maxName = 1 << 10
 
-// ToASCII returns u with a host that holds percent-encoded letters outside ASCII in
-// the form that DNS knows ("xn--…"): RFC 3986 section 3.2.2. Full-width letters and
-// digits become plain ones, so that the result may be an address. Other URIs stay
-// as they are. It is an [*uri.Error] if the host is no name for IDNA, or becomes
-// none that DNS has.
+// ToASCII returns u with its host in the ASCII form used by DNS ("xn--…"). The
+// host of u contains percent-encoded non-ASCII letters (RFC 3986 section
+// 3.2.2). Full-width letters and digits become ASCII, so the host of the result
+// may be an IP address. ToASCII returns other URIs unchanged. It returns an
+// [*uri.Error] if the host is not a valid IDNA name or the result is not a
+// valid DNS name.
 func ToASCII(u uri.URI) (uri.URI, error) {
 	host := u.Host()
 	if u.HostKind() != uri.RegName || strings.IndexByte(host, '%') < 0 {
@@ -33,13 +35,13 @@ func ToASCII(u uri.URI) (uri.URI, error) {
 	if err != nil || uri.EscapeNonASCII(name) == name {
 		return u, nil
 	}
-	refused := &uri.Error{Offset: hostOffset(u), Reason: "host is not a name of IDNA"}
-	if len(name) > maxName || !utf8.ValidString(name) { // x/net v0.62.0 encodes U+FFFD for what is not UTF-8
+	refused := &uri.Error{Offset: hostOffset(u), Reason: "host is not a valid IDNA name"}
+	if len(name) > maxName || !utf8.ValidString(name) { // x/net v0.62.0 encodes U+FFFD for invalid UTF-8
 		return uri.URI{}, refused
 	}
 	stem, dot := strings.CutSuffix(name, ".")
 	name, err = profile.ToASCII(stem)
-	if err != nil || !plain(name) {
+	if err != nil || !isDNSName(name) {
 		return uri.URI{}, refused
 	}
 	if dot {
@@ -50,7 +52,7 @@ func ToASCII(u uri.URI) (uri.URI, error) {
 	return uri.Build(p)
 }
 
-// hostOffset returns where in u its host stands.
+// hostOffset returns the offset of the host in u.
 func hostOffset(u uri.URI) int {
 	info, ok := u.Userinfo()
 	n := len(u.Scheme()) + len("://") + len(info)
@@ -60,17 +62,18 @@ func hostOffset(u uri.URI) int {
 	return n
 }
 
-// plain reports whether name is made of letters, digits, "-", "_" and dots:
-// mapping may bring out a "/", a "%" or an "@".
-func plain(name string) bool {
+// isDNSName reports whether name contains only letters, digits, "-", "_" and
+// dots. IDNA mapping can produce other characters, such as "/", "%" and "@".
+func isDNSName(name string) bool {
 	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == ""
 }
 
-// Unicode returns host as a person reads it: each label that DNS has as "xn--…" is
-// decoded if it cannot easily be taken for another. It is if its letters are of one
-// script (for Japanese, Korean and Chinese, of those written together), if they are
-// not all Cyrillic or Greek ones that look like Latin ones, and if it decodes to
-// what encodes to the same. The result is for eyes alone.
+// Unicode returns host with its "xn--" labels decoded. A label is decoded only
+// if a reader cannot easily confuse it with another name. Its letters must
+// belong to one script, or to scripts that Chinese, Japanese or Korean text
+// combines. They must not all be Cyrillic or Greek letters that look like Latin
+// ones, and encoding the result must yield the same label. Use the result for
+// display only.
 func Unicode(host string) string {
 	if !strings.Contains(strings.ToLower(host), "xn--") || len(host) > maxName {
 		return host
@@ -82,7 +85,7 @@ func Unicode(host string) string {
 			continue
 		}
 		decoded, err := profile.ToUnicode(label)
-		if err != nil || !unmistakable(decoded) {
+		if err != nil || !isUnambiguous(decoded) {
 			continue
 		}
 		if again, err := profile.ToASCII(decoded); err == nil && again == label {
@@ -92,8 +95,9 @@ func Unicode(host string) string {
 	return strings.Join(labels, ".")
 }
 
-// scripts are those of modern languages: UAX 31, table 5. Marks on letters of the
-// first three have letters of their own where they are in use.
+// scripts lists the scripts of modern languages (UAX 31, table 5). Languages
+// with the first three scripts use precomposed letters, so their letters carry
+// no combining marks.
 var scripts = []*unicode.RangeTable{
 	unicode.Latin, unicode.Greek, unicode.Cyrillic,
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo,
@@ -103,14 +107,17 @@ var scripts = []*unicode.RangeTable{
 	unicode.Sinhala, unicode.Tamil, unicode.Telugu, unicode.Thaana, unicode.Thai, unicode.Tibetan,
 }
 
-// together are sets of scripts, by their place in scripts, that one text mixes.
-var together = []uint32{1<<3 | 1<<4 | 1<<5, 1<<3 | 1<<6, 1<<3 | 1<<7}
+// combinedScripts lists the sets of scripts that one text may combine. Bit n is
+// scripts[n].
+var combinedScripts = []uint32{1<<3 | 1<<4 | 1<<5, 1<<3 | 1<<6, 1<<3 | 1<<7}
 
-// alike are the small letters of Cyrillic and Greek that look like Latin ones.
-const alike = "асԁеһіјӏорԛѕԝхуъьҽпгѵѡ" + "αηικνορτυω"
+// latinLookalikes are the lower-case Cyrillic and Greek letters that look like
+// Latin letters.
+const latinLookalikes = "асԁеһіјӏорԛѕԝхуъьҽпгѵѡ" + "αηικνορτυω"
 
-// unmistakable reports whether a label says what it seems to say.
-func unmistakable(label string) bool {
+// isUnambiguous reports whether a reader cannot easily confuse label with
+// another name.
+func isUnambiguous(label string) bool {
 	var seen uint32
 	likeLatin, marked := true, false
 	for _, r := range label {
@@ -120,7 +127,7 @@ func unmistakable(label string) bool {
 		case !unicode.In(r, unicode.L, unicode.M, unicode.N):
 			return false
 		}
-		likeLatin = likeLatin && strings.ContainsRune(alike, r)
+		likeLatin = likeLatin && strings.ContainsRune(latinLookalikes, r)
 		marked = marked || unicode.Is(unicode.M, r)
 		if unicode.In(r, unicode.Common, unicode.Inherited) {
 			continue
@@ -140,7 +147,7 @@ func unmistakable(label string) bool {
 	case seen&(seen-1) == 0:
 		return true
 	}
-	for _, set := range together {
+	for _, set := range combinedScripts {
 		if seen&^set == 0 {
 			return true
 		}

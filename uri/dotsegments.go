@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// appendWithoutDots appends path to dst without its dot segments: RFC 3986
-// section 5.2.4, in linear time.
+// appendWithoutDots appends path to dst and removes its dot segments (RFC 3986
+// section 5.2.4). It runs in linear time.
 func appendWithoutDots(dst []byte, path string) []byte {
 	floor := len(dst)
-	for { // step A: only at the start can there be a segment without slash
+	for { // step A: only the first segment can lack a leading slash
 		rest, ok := strings.CutPrefix(path, "../")
 		if !ok {
 			rest, ok = strings.CutPrefix(path, "./")
@@ -44,8 +44,9 @@ func appendWithoutDots(dst []byte, path string) []byte {
 	return dst
 }
 
-// draftWithoutDots removes "." segments and pairs of a segment and ".." as the
-// drafts do, in place and in linear time. A ".." that has nothing to remove stays.
+// draftWithoutDots removes "." segments and each segment followed by "..", as
+// the RFC 3986 drafts define. It works in place and in linear time. A ".."
+// without a preceding segment is kept.
 func draftWithoutDots(b []byte) []byte {
 	out := b[:0]
 	for rest, more := b, true; more; {
@@ -55,7 +56,7 @@ func draftWithoutDots(b []byte) []byte {
 		case string(segment) == ".":
 			continue
 		case string(segment) == "..":
-			if n, ok := parent(out); ok {
+			if n, ok := parentLength(out); ok {
 				out = out[:n]
 				continue
 			}
@@ -68,9 +69,10 @@ func draftWithoutDots(b []byte) []byte {
 	return out
 }
 
-// parent returns the length of b, whose segments each end with a slash, without
-// the last, and whether that one may be removed: it is neither ".." nor the root.
-func parent(b []byte) (int, bool) {
+// parentLength returns the length of b without its last segment, and whether that
+// segment may be removed. Each segment of b ends with a slash. A ".." segment
+// and the root cannot be removed.
+func parentLength(b []byte) (int, bool) {
 	if len(b) == 0 || len(b) == 1 && b[0] == '/' {
 		return 0, false
 	}

@@ -1,27 +1,30 @@
 package uri
 
-// A Set is a set of ASCII characters, by the names of RFC 3986. Sets are joined
-// with "|". No set holds "%" or a byte outside ASCII.
+// A Set is a set of ASCII characters. The predefined sets have the names used
+// by RFC 3986 and can be combined with "|". No set contains "%" or a non-ASCII
+// byte.
 type Set uint16
 
-// The sets of RFC 3986 section 2 and what each component may hold unencoded.
+// The first ten constants divide the ASCII characters into disjoint groups. The
+// exported sets are the character classes of RFC 3986 section 2 and the
+// characters that each component may contain unencoded.
 const (
 	alpha Set = 1 << iota
 	digit
-	hexAF    // a-f, A-F: letters too, with digit the hexadecimal digits
+	hexAF    // a-f and A-F, which are also in alpha
 	mark     // - . _ ~
-	plus     // + stands apart from the other sub-delims: schemes have it
+	plus     // "+", separate from the other sub-delims because a scheme may contain it
 	subDelim // ! $ & ' ( ) * , ; =
 	colon
 	at
 	slash
 	question
-	schemeMark // - . again: what schemes share with mark
+	schemeMark // "-" and ".", which a scheme may contain and which are also in mark
 
 	Unreserved = alpha | digit | mark
 	SubDelims  = subDelim | plus
 
-	RegNameChars   = Unreserved | SubDelims // also one half of a userinfo
+	RegNameChars   = Unreserved | SubDelims // also valid in a user name or a password
 	UserinfoChars  = RegNameChars | colon
 	SegmentNoColon = RegNameChars | at // the first segment of a relative path
 	Segment        = SegmentNoColon | colon
@@ -36,7 +39,7 @@ const (
 // Has reports whether c is in the set.
 func (s Set) Has(c byte) bool { return class[c]&s != 0 }
 
-// class gives the one-character sets that each byte belongs to.
+// class maps each byte to the single-character groups that contain it.
 var class = func() (t [256]Set) {
 	for c := 'a'; c <= 'z'; c++ {
 		t[c], t[c-'a'+'A'] = alpha, alpha
@@ -55,13 +58,13 @@ var class = func() (t [256]Set) {
 	return
 }()
 
-// span returns the end of the longest run from s[i] of characters in set and
-// well-formed percent-encodings.
-func span(s string, i int, set Set) int {
+// spanEncoded returns the offset of the first byte at or after s[i] that is neither in
+// set nor part of a valid percent-encoding.
+func spanEncoded(s string, i int, set Set) int {
 	for i < len(s) {
 		if class[s[i]]&set != 0 {
 			i++
-		} else if encoded(s, i) {
+		} else if isEncoded(s, i) {
 			i += 3
 		} else {
 			break
@@ -70,15 +73,15 @@ func span(s string, i int, set Set) int {
 	return i
 }
 
-// run returns the end of the longest run from s[i] of characters in set.
-func run(s string, i int, set Set) int {
+// spanRaw returns the offset of the first byte at or after s[i] that is not in set.
+func spanRaw(s string, i int, set Set) int {
 	for i < len(s) && class[s[i]]&set != 0 {
 		i++
 	}
 	return i
 }
 
-// encoded reports whether a percent-encoding begins at s[i].
-func encoded(s string, i int) bool {
+// isEncoded reports whether a percent-encoding starts at s[i].
+func isEncoded(s string, i int) bool {
 	return s[i] == '%' && i+2 < len(s) && hexDigit.Has(s[i+1]) && hexDigit.Has(s[i+2])
 }

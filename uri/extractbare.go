@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// bare returns where path and end of the URI lie whose scheme is text[start:colon]
-// and that no wrapper delimits; an end of -1 says that there is none. What it reads
-// in vain never reaches over a "/" or a second colon, so that all of them together
-// are read in linear time.
-func bare(text string, start, colon int) (path, end int) {
+// bareURI returns the start of the path and the end of a URI that has no
+// wrapper. text[start:colon] is its scheme. The end is -1 if the text is not a
+// URI. A failed attempt reads at most up to the next "/" or second colon, so
+// all attempts together take linear time.
+func bareURI(text string, start, colon int) (path, end int) {
 	path = colon + 1
 	scheme := strings.ToLower(text[start:colon])
 	if strings.HasPrefix(text[path:], "//") {
@@ -36,16 +36,17 @@ func bare(text string, start, colon int) (path, end int) {
 	return path, -1
 }
 
-// bareAuthority returns the end of the authority at text[i], or -1. It is stricter
-// than RFC 3986: the host is a name as DNS has it or an IP literal, and a port is a
-// number. "http://host:port/" is no URI, nor is "http://*.example/".
+// bareAuthority returns the end of the authority at text[i], or -1. It is
+// stricter than RFC 3986. The host must be a DNS name or an IP literal, and the
+// port must be a number. For example, "http://host:port/" and
+// "http://*.example/" are not accepted.
 func bareAuthority(text string, i int) int {
 	if at := bareSpan(text, i, UserinfoChars, new(int)); at > i && at < len(text) && text[at] == '@' {
 		i = at + 1
 	}
 	host := i
 	if i < len(text) && text[i] == '[' {
-		i = run(text, i+1, UserinfoChars)
+		i = spanRaw(text, i+1, UserinfoChars)
 		if i == len(text) || text[i] != ']' {
 			return -1
 		}
@@ -56,7 +57,7 @@ func bareAuthority(text string, i int) int {
 	if i == host || i == len(text) || text[i] != ':' {
 		return i
 	}
-	end := run(text, i+1, digit)
+	end := spanRaw(text, i+1, digit)
 	next := byte(' ')
 	if end < len(text) {
 		next = text[end]
@@ -65,13 +66,14 @@ func bareAuthority(text string, i int) int {
 	case end > i+1 && (next == '.' || !(alpha | mark).Has(next)), next == '/':
 		return end
 	case end == i+1 && (next >= 0x80 || strings.IndexByte(" \t\r\n\"'),.;:!?>]}|", next) >= 0):
-		return i // the colon is of the sentence
+		return i // the colon belongs to the sentence
 	}
 	return -1
 }
 
-// bareHost returns the end of the host name at text[i]. Its last label does not
-// turn from ASCII to a script without spaces: there the sentence goes on.
+// bareHost returns the end of the host name at text[i]. If the last label
+// changes from ASCII to a script without spaces, the host ends at the change,
+// because the sentence continues there.
 func bareHost(text string, i int) int {
 	turn := -1
 	for start := i; i < len(text); {
@@ -79,39 +81,41 @@ func bareHost(text string, i int) int {
 		switch {
 		case (alpha | digit).Has(c) || c == '-' || c == '_':
 			i++
-		case encoded(text, i):
+		case isEncoded(text, i):
 			i += 3
 		case c == '.' && i > start && text[i-1] != '.' && i+1 < len(text):
 			next := text[i+1]
-			if !(alpha | digit).Has(next) && !letterAt(text, i+1) && !encoded(text, i+1) && next != '_' {
+			if !(alpha | digit).Has(next) && !isLetterAt(text, i+1) && !isEncoded(text, i+1) && next != '_' {
 				if strings.IndexByte("/:?#", next) >= 0 {
-					i++ // the dot of the root
+					i++ // the dot of the DNS root
 				}
-				return bareTurn(i, turn)
+				return bareHostEnd(i, turn)
 			}
 			turn = -1
 			i++
-		case letterAt(text, i):
+		case isLetterAt(text, i):
 			r, size := utf8.DecodeRuneInString(text[i:])
-			if turn < 0 && i > start && (alpha | digit).Has(text[i-1]) && spaceless(r) {
+			if turn < 0 && i > start && (alpha | digit).Has(text[i-1]) && isSpaceless(r) {
 				turn = i
 			}
 			i += size
 		default:
-			return bareTurn(i, turn)
+			return bareHostEnd(i, turn)
 		}
 	}
-	return bareTurn(i, turn)
+	return bareHostEnd(i, turn)
 }
 
-func bareTurn(end, turn int) int {
+// bareHostEnd returns turn, the offset of the change of script, or end if turn
+// is -1.
+func bareHostEnd(end, turn int) int {
 	if turn >= 0 {
 		return turn
 	}
 	return end
 }
 
-// bareTail returns the end of path, query and fragment at text[i].
+// bareTail returns the end of the path, query and fragment at text[i].
 func bareTail(text string, i int) int {
 	open := 0
 	if i < len(text) && text[i] == '/' {
@@ -126,9 +130,10 @@ func bareTail(text string, i int) int {
 	return i
 }
 
-// bareSpan is span that takes letters outside ASCII too, those of a script without
-// spaces only where they do not follow a word in ASCII, and that stops at a closing
-// parenthesis when none is open: it was opened before the URI.
+// bareSpan is like spanEncoded but also accepts non-ASCII letters. A letter of a
+// script without spaces is accepted only if it does not follow an ASCII word.
+// The span ends at a closing parenthesis that has no opening one in the URI.
+// open counts the open parentheses.
 func bareSpan(text string, i int, set Set, open *int) int {
 	for i < len(text) {
 		switch c := text[i]; {
@@ -141,11 +146,11 @@ func bareSpan(text string, i int, set Set, open *int) int {
 				*open--
 			}
 			i++
-		case encoded(text, i):
+		case isEncoded(text, i):
 			i += 3
-		case letterAt(text, i):
+		case isLetterAt(text, i):
 			r, size := utf8.DecodeRuneInString(text[i:])
-			if last := text[i-1]; last < 0x80 && spaceless(r) && strings.IndexByte("/?#=&+-_(~@", last) < 0 {
+			if last := text[i-1]; last < 0x80 && isSpaceless(r) && strings.IndexByte("/?#=&+-_(~@", last) < 0 {
 				return i
 			}
 			i += size
@@ -156,8 +161,8 @@ func bareSpan(text string, i int, set Set, open *int) int {
 	return i
 }
 
-// letterAt reports whether a letter, mark or digit outside ASCII is at text[i].
-func letterAt(text string, i int) bool {
+// isLetterAt reports whether text[i] starts a non-ASCII letter, mark or digit.
+func isLetterAt(text string, i int) bool {
 	if i >= len(text) || text[i] < 0x80 {
 		return false
 	}
@@ -165,18 +170,19 @@ func letterAt(text string, i int) bool {
 	return unicode.In(r, unicode.L, unicode.M, unicode.N)
 }
 
-// spaceless reports whether r is of a script whose words are not, or not always,
-// set apart by spaces.
-func spaceless(r rune) bool {
+// isSpaceless reports whether r belongs to a script that does not always separate
+// words by spaces.
+func isSpaceless(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
 		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) ||
 		0xff00 <= r && r <= 0xffef // full-width forms
 }
 
-// sentence returns the end of the URI text[:end], whose path begins at text[path],
-// less the punctuation of the sentence around it. Marks by which plain text is
-// emphasised close where they were opened, in before.
-func sentence(text string, path, end int, before byte) int {
+// trimPunctuation returns the end of the URI text[:end] without the punctuation
+// of the surrounding sentence. The path of the URI starts at text[path]. before
+// is the character before the URI. If before is an emphasis mark ("*", "_" or
+// "~"), the same marks are trimmed from the end.
+func trimPunctuation(text string, path, end int, before byte) int {
 	for end > path && strings.IndexByte(".,;:!?'(", text[end-1]) >= 0 {
 		end--
 	}

@@ -1,12 +1,12 @@
 package uri
 
-// WithoutFragment returns u with its fragment undefined. It does not allocate.
+// WithoutFragment returns u without its fragment. It does not allocate.
 func (u URI) WithoutFragment() URI {
 	u.s = u.s[:u.fragment]
 	return u
 }
 
-// WithoutQuery returns u with its query undefined; a fragment stays.
+// WithoutQuery returns u without its query. It keeps the fragment.
 func (u URI) WithoutQuery() URI {
 	p := u.Parts()
 	if !p.HasQuery {
@@ -16,7 +16,7 @@ func (u URI) WithoutQuery() URI {
 	return u.rebuild(p)
 }
 
-// WithoutUserinfo returns u with its userinfo undefined, name and password.
+// WithoutUserinfo returns u without its user name and password.
 func (u URI) WithoutUserinfo() URI {
 	p := u.Parts()
 	if !p.HasUserinfo {
@@ -26,36 +26,37 @@ func (u URI) WithoutUserinfo() URI {
 	return u.rebuild(p)
 }
 
-// rebuild returns the URI of p, which are components of u or valid ones that
-// cannot change how the others are read.
+// rebuild composes p, a valid variation of the components of u. It returns the
+// zero URI if u is zero or the result is too long.
 func (u URI) rebuild(p Parts) URI {
 	if u.IsZero() {
 		return u
 	}
-	v, err := p.define().join(true)
+	v, err := p.setHasFields().compose(true)
 	if err != nil {
 		return URI{}
 	}
 	return v
 }
 
-// WithPath returns u with another path, which must be encoded: see [Escape].
+// WithPath returns u with its path replaced. The path must be percent-encoded,
+// for example by [Escape].
 func (u URI) WithPath(path string) (URI, error) {
 	p := u.Parts()
 	p.Path = path
 	return Build(p)
 }
 
-// WithQuery returns u with another query, which must be encoded. It is defined
-// even if it is empty.
+// WithQuery returns u with its query replaced. The query must be
+// percent-encoded. The result has a query even if query is empty.
 func (u URI) WithQuery(query string) (URI, error) {
 	p := u.Parts()
 	p.Query, p.HasQuery = query, true
 	return Build(p)
 }
 
-// WithFragment returns u with another fragment, which must be encoded. It is
-// defined even if it is empty.
+// WithFragment returns u with its fragment replaced. The fragment must be
+// percent-encoded. The result has a fragment even if fragment is empty.
 func (u URI) WithFragment(fragment string) (URI, error) {
 	p := u.Parts()
 	p.Fragment, p.HasFragment = fragment, true
