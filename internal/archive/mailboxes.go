@@ -161,8 +161,8 @@ func (b *boxes) deliver(it frontier.Item, listing string, received time.Time) er
 	defer r.Close()
 	server, box := b.a.boxOf(listing)
 	names := []string{server + "/" + box}
-	head, rest := rfc822.ReadHead(r)
-	for _, group := range strings.Split(rfc822.ParseHead(head).Get("Newsgroups"), ",") {
+	head, rest := rfc822.ReadHeader(r)
+	for _, group := range strings.Split(rfc822.ParseHeader(head).Get("Newsgroups"), ",") {
 		name := server + "/" + b.a.layout.Name(strings.TrimSpace(group))
 		if group != "" && b.groups[name] && !slices.Contains(names, name) {
 			names = append(names, name)

@@ -23,23 +23,23 @@ import (
 //
 // Deliver follows no symbolic link that leads out of the directory.
 type Maildir struct {
-	dir  string       // as the caller named it; "": below a root of the caller
-	root *os.Root     // that Deliver stays within; nil: not open yet
-	at   string       // the directory, below root
-	have map[sum]bool // messages that Deliver has to leave alone; nil: not read yet
+	dir       string             // as the caller named it; "": below a root of the caller
+	root      *os.Root           // that Deliver stays within; nil: not open yet
+	path      string             // the directory, below root
+	delivered map[messageID]bool // messages that Deliver has to leave alone; nil: not read yet
 }
 
 // A sum names a message within the names that Deliver gives.
-type sum [16]byte
+type messageID [16]byte
 
-func sumOf(full [sha256.Size]byte) sum { return sum(full[:len(sum{})]) }
+func messageIDOf(full [sha256.Size]byte) messageID { return messageID(full[:len(messageID{})]) }
 
 // OpenMaildir returns the Maildir at dir, which need not be there yet.
-func OpenMaildir(dir string) *Maildir { return &Maildir{dir: dir, at: "."} }
+func OpenMaildir(dir string) *Maildir { return &Maildir{dir: dir, path: "."} }
 
 // MaildirIn returns the Maildir at name below root, which stays the caller's.
 // Delivery never leaves root.
-func MaildirIn(root *os.Root, name string) *Maildir { return &Maildir{root: root, at: name} }
+func MaildirIn(root *os.Root, name string) *Maildir { return &Maildir{root: root, path: name} }
 
 // Create makes what is missing of the directory.
 func (d *Maildir) Create() error {
@@ -48,11 +48,11 @@ func (d *Maildir) Create() error {
 			return err
 		}
 	}
-	if err := d.open(); err != nil {
+	if err := d.openRoot(); err != nil {
 		return err
 	}
 	for _, sub := range []string{"tmp", "new", "cur"} {
-		if err := d.root.MkdirAll(path.Join(d.at, sub), 0o700); err != nil {
+		if err := d.root.MkdirAll(path.Join(d.path, sub), 0o700); err != nil {
 			return err
 		}
 	}
@@ -60,7 +60,7 @@ func (d *Maildir) Create() error {
 }
 
 // open opens the root of the directory unless it is open.
-func (d *Maildir) open() (err error) {
+func (d *Maildir) openRoot() (err error) {
 	if d.root == nil {
 		d.root, err = os.OpenRoot(d.dir)
 	}
@@ -83,18 +83,18 @@ func (d *Maildir) Close() error {
 // no date the name has received; the zero time is unknown. Call Sync after the
 // last one.
 func (d *Maildir) Deliver(message io.Reader, received time.Time) (fresh bool, err error) {
-	if err := d.list(); err != nil {
+	if err := d.readDelivered(); err != nil {
 		return false, err
 	}
-	r := bufio.NewReaderSize(&sticky{r: message}, bufferSize)
-	h := fields(r)
+	r := bufio.NewReaderSize(&stickyReader{r: message}, bufferSize)
+	h := peekHeader(r)
 	id := h.Get("Message-Id")
-	s := sumOf(sha256.Sum256([]byte(id)))
-	if id != "" && d.have[s] {
+	s := messageIDOf(sha256.Sum256([]byte(id)))
+	if id != "" && d.delivered[s] {
 		_, err := io.Copy(io.Discard, r) // which may end too early
 		return false, err
 	}
-	f, temp, err := d.temp()
+	f, temp, err := d.createTemp()
 	if err != nil {
 		return false, err
 	}
@@ -104,27 +104,27 @@ func (d *Maildir) Deliver(message io.Reader, received time.Time) (fresh bool, er
 	if err == nil {
 		err = f.Sync()
 	}
-	if err = closing(f, err); err != nil {
+	if err = closeAfter(f, err); err != nil {
 		return false, err
 	}
 	if id == "" {
-		s = sumOf([sha256.Size]byte(hash.Sum(nil)))
+		s = messageIDOf([sha256.Size]byte(hash.Sum(nil)))
 	}
-	if d.have[s] {
+	if d.delivered[s] {
 		return false, nil
 	}
-	name := strconv.FormatInt(written(h, received).Unix(), 10) + "." + hex.EncodeToString(s[:]) + suffix
-	if err := d.root.Rename(temp, path.Join(d.at, "new", name)); err != nil {
+	name := strconv.FormatInt(messageDate(h, received).Unix(), 10) + "." + hex.EncodeToString(s[:]) + nameSuffix
+	if err := d.root.Rename(temp, path.Join(d.path, "new", name)); err != nil {
 		return false, err
 	}
-	d.have[s] = true
+	d.delivered[s] = true
 	return true, nil
 }
 
 // temp creates a file in tmp and returns it with its name in the directory.
-func (d *Maildir) temp() (f *os.File, name string, err error) {
+func (d *Maildir) createTemp() (f *os.File, name string, err error) {
 	for {
-		name = path.Join(d.at, "tmp", "fetch."+strconv.FormatUint(rand.Uint64(), 36))
+		name = path.Join(d.path, "tmp", "fetch."+strconv.FormatUint(rand.Uint64(), 36))
 		f, err = d.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 		if !errors.Is(err, fs.ErrExist) {
 			return f, name, err
@@ -132,53 +132,53 @@ func (d *Maildir) temp() (f *os.File, name string, err error) {
 	}
 }
 
-const suffix = ".fetch"
+const nameSuffix = ".fetch"
 
 // list learns once which messages are there.
-func (d *Maildir) list() error {
-	if d.have != nil {
+func (d *Maildir) readDelivered() error {
+	if d.delivered != nil {
 		return nil
 	}
-	if err := d.open(); err != nil {
+	if err := d.openRoot(); err != nil {
 		return err
 	}
-	dir, err := fs.Sub(d.root.FS(), d.at)
+	dir, err := fs.Sub(d.root.FS(), d.path)
 	if err != nil {
 		return err
 	}
-	have := map[sum]bool{}
-	for file, err := range messages(dir) {
+	have := map[messageID]bool{}
+	for file, err := range messagePaths(dir) {
 		if err != nil {
 			return err
 		}
 		// A reader appends its marks to the name: ":2,S".
 		name, _, _ := strings.Cut(path.Base(file), ":")
-		_, text, _ := strings.Cut(strings.TrimSuffix(name, suffix), ".")
-		if b, err := hex.DecodeString(text); err == nil && len(b) == len(sum{}) {
-			have[sum(b)] = true
+		_, text, _ := strings.Cut(strings.TrimSuffix(name, nameSuffix), ".")
+		if b, err := hex.DecodeString(text); err == nil && len(b) == len(messageID{}) {
+			have[messageID(b)] = true
 		}
 	}
-	d.have = have
+	d.delivered = have
 	return nil
 }
 
 // Sync has what was delivered survive a loss of power.
 func (d *Maildir) Sync() error {
-	if err := d.open(); err != nil {
+	if err := d.openRoot(); err != nil {
 		return err
 	}
-	f, err := d.root.Open(path.Join(d.at, "new"))
+	f, err := d.root.Open(path.Join(d.path, "new"))
 	if err != nil {
 		return err
 	}
-	return closing(f, f.Sync())
+	return closeAfter(f, f.Sync())
 }
 
 // Messages returns the paths of all messages, the new ones first, in the order
 // of their names.
 func (d *Maildir) Messages() iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		for file, err := range messages(os.DirFS(d.dir)) {
+		for file, err := range messagePaths(os.DirFS(d.dir)) {
 			if err == nil {
 				file = filepath.Join(d.dir, filepath.FromSlash(file))
 			}
@@ -190,7 +190,7 @@ func (d *Maildir) Messages() iter.Seq2[string, error] {
 }
 
 // messages returns the paths of all messages below dir.
-func messages(dir fs.FS) iter.Seq2[string, error] {
+func messagePaths(dir fs.FS) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for _, sub := range []string{"new", "cur"} {
 			files, err := fs.ReadDir(dir, sub)

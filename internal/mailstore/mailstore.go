@@ -20,17 +20,17 @@ const bufferSize = 32 << 10 // also of what is read of a head
 
 // fields are those of the head that r stands before, as far as the buffer
 // holds it. Nothing is used up.
-func fields(r *bufio.Reader) fetch.Header {
+func peekHeader(r *bufio.Reader) fetch.Header {
 	head, _ := r.Peek(bufferSize)
-	return rfc822.ParseHead(head)
+	return rfc822.ParseHeader(head)
 }
 
 // written returns the date of a message: its Date field, else received, else
 // the date of its newest Received field, else the epoch. File names contain the
 // date, so it must not depend on the current time.
-func written(h fetch.Header, received time.Time) time.Time {
+func messageDate(h fetch.Header, received time.Time) time.Time {
 	trace := h.Get("Received")
-	for _, t := range []time.Time{rfc822.Date(h.Get("Date")), received.UTC(), rfc822.Date(trace[strings.LastIndexByte(trace, ';')+1:])} {
+	for _, t := range []time.Time{rfc822.ParseDate(h.Get("Date")), received.UTC(), rfc822.ParseDate(trace[strings.LastIndexByte(trace, ';')+1:])} {
 		if t.Year() >= 1970 && t.Year() <= 9999 {
 			return t
 		}
@@ -39,7 +39,7 @@ func written(h fetch.Header, received time.Time) time.Time {
 }
 
 // begins reports whether what is to be read begins with s.
-func begins(r *bufio.Reader, s string) bool {
+func hasPrefix(r *bufio.Reader, s string) bool {
 	next, _ := r.Peek(len(s))
 	return string(next) == s
 }
@@ -47,7 +47,7 @@ func begins(r *bufio.Reader, s string) bool {
 // part reads a line or the part of one that the buffer holds, its CR LF never
 // apart. The text is valid until the next read. At the end of the input the
 // error is io.EOF, perhaps with the text of a line that has no end.
-func part(r *bufio.Reader) (text []byte, ends bool, err error) {
+func readPiece(r *bufio.Reader) (text []byte, ends bool, err error) {
 	text, err = r.ReadSlice('\n')
 	switch n := len(text); {
 	case err == bufio.ErrBufferFull && text[n-1] == '\r':
@@ -59,12 +59,12 @@ func part(r *bufio.Reader) (text []byte, ends bool, err error) {
 }
 
 // sticky repeats the error of a reader, which bufio forgets.
-type sticky struct {
+type stickyReader struct {
 	r   io.Reader
 	err error
 }
 
-func (s *sticky) Read(p []byte) (n int, err error) {
+func (s *stickyReader) Read(p []byte) (n int, err error) {
 	if s.err == nil {
 		n, s.err = s.r.Read(p)
 	}
@@ -72,7 +72,7 @@ func (s *sticky) Read(p []byte) (n int, err error) {
 }
 
 // closing returns the first of two errors.
-func closing(c io.Closer, err error) error {
+func closeAfter(c io.Closer, err error) error {
 	if closed := c.Close(); err == nil {
 		return closed
 	}

@@ -34,11 +34,11 @@ func NewMbox(w io.Writer) *Mbox {
 // time is unknown. An error of message is returned as it is; the mbox then ends
 // within the message, and whoever knows where that began cuts it off.
 func (m *Mbox) Append(message io.Reader, received time.Time) error {
-	m.r.Reset(&sticky{r: message})
-	h := fields(m.r)
-	m.w.WriteString(fromLine + sender(h) + " " + written(h, received).Format(time.ANSIC) + "\n")
+	m.r.Reset(&stickyReader{r: message})
+	h := peekHeader(m.r)
+	m.w.WriteString(fromLine + sender(h) + " " + messageDate(h, received).Format(time.ANSIC) + "\n")
 	for {
-		err := m.line()
+		err := m.copyLine()
 		if err == io.EOF {
 			m.w.WriteByte('\n')
 			return m.w.Flush()
@@ -52,18 +52,18 @@ func (m *Mbox) Append(message io.Reader, received time.Time) error {
 
 // line copies one line. A ">" more stands as well behind the others as before
 // them.
-func (m *Mbox) line() error {
+func (m *Mbox) copyLine() error {
 	empty := true
-	for begins(m.r, ">") {
+	for hasPrefix(m.r, ">") {
 		m.r.Discard(1)
 		m.w.WriteByte('>')
 		empty = false
 	}
-	if begins(m.r, fromLine) {
+	if hasPrefix(m.r, fromLine) {
 		m.w.WriteByte('>')
 	}
 	for {
-		text, ends, err := part(m.r)
+		text, ends, err := readPiece(m.r)
 		if bare, ok := bytes.CutSuffix(text, []byte("\r\n")); ok {
 			m.w.Write(bare)
 			text = text[len(bare)+1:]
@@ -102,26 +102,26 @@ type Message struct {
 // An error, one of r or that r is no mbox, ends the sequence.
 func ReadMbox(r io.Reader) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
-		in := bufio.NewReaderSize(&sticky{r: r}, bufferSize)
-		for begins(in, "\n") {
+		in := bufio.NewReaderSize(&stickyReader{r: r}, bufferSize)
+		for hasPrefix(in, "\n") {
 			in.Discard(1)
 		}
 		if _, err := in.Peek(1); err == io.EOF {
 			return
-		} else if err == nil && !begins(in, fromLine) {
+		} else if err == nil && !hasPrefix(in, fromLine) {
 			yield(Message{}, fetch.Unsupported.Errorf("not an mbox: it does not begin with %q", fromLine))
 			return
 		}
 		for {
-			m := &message{r: in}
-			if received := m.postmark(); m.err == nil && !yield(Message{m, received}, nil) {
+			m := &mboxMessage{r: in}
+			if received := m.readFromLine(); m.err == nil && !yield(Message{m, received}, nil) {
 				return
 			}
 			_, err := io.Copy(io.Discard, m)
 			if err != nil {
 				yield(Message{}, err)
 			}
-			if err != nil || m.err == io.EOF && !begins(in, fromLine) {
+			if err != nil || m.err == io.EOF && !hasPrefix(in, fromLine) {
 				return
 			}
 		}
@@ -129,26 +129,26 @@ func ReadMbox(r io.Reader) iter.Seq2[Message, error] {
 }
 
 // A message reads one message of an mbox.
-type message struct {
-	r     *bufio.Reader
-	text  []byte // not yet given out; valid until the next read of r
-	in    place
-	blank string // an empty line that may be the last, or ""
-	err   error
+type mboxMessage struct {
+	r         *bufio.Reader
+	text      []byte // not yet given out; valid until the next read of r
+	pos       linePos
+	heldBlank string // an empty line that may be the last, or ""
+	err       error
 }
 
 // A place is where in a line a message is read.
-type place uint8
+type linePos uint8
 
 const (
-	start  place = iota
-	quotes       // behind a ">" that may be ours
-	inside
+	lineStart   linePos = iota
+	afterQuotes         // behind a ">" that may be ours
+	lineBody
 )
 
-func (m *message) Read(p []byte) (int, error) {
+func (m *mboxMessage) Read(p []byte) (int, error) {
 	for len(m.text) == 0 && m.err == nil {
-		m.next()
+		m.readNext()
 	}
 	if len(m.text) == 0 {
 		return 0, m.err
@@ -160,11 +160,11 @@ func (m *message) Read(p []byte) (int, error) {
 
 // postmark reads the line before a message and returns its date. The epoch,
 // which Append writes where there is no date, and other forms are unknown.
-func (m *message) postmark() time.Time {
-	text, ends, err := part(m.r)
+func (m *mboxMessage) readFromLine() time.Time {
+	text, ends, err := readPiece(m.r)
 	_, date, _ := strings.Cut(strings.TrimPrefix(string(text), fromLine), " ")
 	for m.err = err; !ends && m.err == nil; {
-		_, ends, m.err = part(m.r)
+		_, ends, m.err = readPiece(m.r)
 	}
 	t, err := time.Parse(time.ANSIC, strings.TrimSpace(date))
 	if err != nil || t.Unix() == 0 {
@@ -174,40 +174,40 @@ func (m *message) postmark() time.Time {
 }
 
 // next reads what comes next.
-func (m *message) next() {
+func (m *mboxMessage) readNext() {
 	switch {
-	case m.in == start && begins(m.r, fromLine):
+	case m.pos == lineStart && hasPrefix(m.r, fromLine):
 		m.err = io.EOF
 		return
-	case m.in == start && m.blank != "":
+	case m.pos == lineStart && m.heldBlank != "":
 		if _, err := m.r.Peek(1); err == nil {
-			m.text = []byte(m.blank)
+			m.text = []byte(m.heldBlank)
 		}
-		m.blank = ""
+		m.heldBlank = ""
 		return
-	case m.in != inside && begins(m.r, ">"):
+	case m.pos != lineBody && hasPrefix(m.r, ">"):
 		m.r.Discard(1)
-		if m.in == quotes {
+		if m.pos == afterQuotes {
 			m.text = []byte(">")
 		}
-		m.in = quotes
+		m.pos = afterQuotes
 		return
-	case m.in == quotes:
-		if !begins(m.r, fromLine) {
+	case m.pos == afterQuotes:
+		if !hasPrefix(m.r, fromLine) {
 			m.text = []byte(">")
 		}
-		m.in = inside
+		m.pos = lineBody
 		return
 	}
-	text, ends, err := part(m.r)
+	text, ends, err := readPiece(m.r)
 	if m.text, m.err = text, err; err != nil {
 		return
 	}
-	if m.in == start && ends && len(bytes.TrimRight(text, "\r\n")) == 0 {
-		m.text, m.blank = nil, string(text)
+	if m.pos == lineStart && ends && len(bytes.TrimRight(text, "\r\n")) == 0 {
+		m.text, m.heldBlank = nil, string(text)
 		return
 	}
-	if m.in = inside; ends {
-		m.in = start
+	if m.pos = lineBody; ends {
+		m.pos = lineStart
 	}
 }

@@ -11,34 +11,34 @@ import (
 
 // A base64Body decodes base64 (RFC 2045 6.8). It skips the text that mailing
 // lists append to the data, and bytes in the data that are not base64.
-type base64Body struct {
-	in    *lines
-	note  func(format string, args ...any)
-	kept  []byte // characters that are not decoded yet
-	begun bool
-	blank bool // the line before was empty
-	ended bool // by padding or by text
-	noted [2]bool
-	out   []byte
+type base64Decoder struct {
+	in         *lines
+	warn       func(format string, args ...any)
+	pending    []byte // characters that are not decoded yet
+	started    bool
+	afterBlank bool // the line before was empty
+	ended      bool // by padding or by text
+	warned     [2]bool
+	out        []byte
 }
 
-func (b *base64Body) next() ([]byte, error) {
+func (b *base64Decoder) next() ([]byte, error) {
 	text, _, err := b.in.next()
-	if err == io.EOF && len(b.kept) > 0 {
+	if err == io.EOF && len(b.pending) > 0 {
 		return nil, fetch.Truncated.Errorf("base64 ends within four characters: %w", io.ErrUnexpectedEOF)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if text = bytes.TrimSpace(text); len(text) == 0 {
-		b.blank = b.blank || b.in.begin
+		b.afterBlank = b.afterBlank || b.in.begin
 		return nil, nil
 	}
-	if b.in.begin && b.begun && len(b.kept) == 0 {
-		b.ended = b.ended || isFooter(text, b.blank)
+	if b.in.begin && b.started && len(b.pending) == 0 {
+		b.ended = b.ended || isFooter(text, b.afterBlank)
 	}
-	b.blank, b.begun = false, true
-	if !b.ended && len(b.kept) == 0 && len(text)%4 == 0 { // nearly every line
+	b.afterBlank, b.started = false, true
+	if !b.ended && len(b.pending) == 0 && len(text)%4 == 0 { // nearly every line
 		if b.out, err = base64.StdEncoding.AppendDecode(b.out[:0], text); err == nil {
 			b.ended = text[len(text)-1] == '='
 			return b.out, nil
@@ -47,34 +47,34 @@ func (b *base64Body) next() ([]byte, error) {
 	for _, c := range text {
 		b.add(c)
 	}
-	whole := len(b.kept) / 4 * 4
-	b.out, err = base64.StdEncoding.AppendDecode(b.out[:0], b.kept[:whole])
-	b.kept = b.kept[:copy(b.kept, b.kept[whole:])]
+	complete := len(b.pending) / 4 * 4
+	b.out, err = base64.StdEncoding.AppendDecode(b.out[:0], b.pending[:complete])
+	b.pending = b.pending[:copy(b.pending, b.pending[complete:])]
 	return b.out, fetch.Protocol.With(err)
 }
 
 // add appends c to the characters to decode.
-func (b *base64Body) add(c byte) {
-	switch n := len(b.kept) % 4; {
+func (b *base64Decoder) add(c byte) {
+	switch n := len(b.pending) % 4; {
 	case b.ended:
-		b.skip(0, c, "text after the end of the base64 data is left out")
+		b.warnOnce(0, c, "text after the end of the base64 data is left out")
 	case isBase64(c):
-		b.kept = append(b.kept, c)
+		b.pending = append(b.pending, c)
 	case c == '=' && n >= 2:
-		b.kept = append(b.kept, c)
+		b.pending = append(b.pending, c)
 		b.ended = n == 3
 	case c == '=' && n == 0:
 		b.ended = true // padding that was not needed
 	default:
-		b.skip(1, c, "base64 data holds other bytes, which are left out")
+		b.warnOnce(1, c, "base64 data holds other bytes, which are left out")
 	}
 }
 
 // skip calls note for the first byte of its kind that is not a blank.
-func (b *base64Body) skip(kind int, c byte, text string) {
-	if c > ' ' && !b.noted[kind] {
-		b.noted[kind] = true
-		b.note("%s", text)
+func (b *base64Decoder) warnOnce(kind int, c byte, text string) {
+	if c > ' ' && !b.warned[kind] {
+		b.warned[kind] = true
+		b.warn("%s", text)
 	}
 }
 
@@ -98,21 +98,21 @@ func isFooter(text []byte, blank bool) bool {
 
 // A quotedPrintable decodes quoted-printable (RFC 2045 6.7). It keeps bytes that
 // the encoding does not allow, and does not limit the length of a line.
-type quotedPrintable struct {
-	in   *lines
-	held []byte // beginning of an escape that the next piece may complete
-	out  []byte
+type quotedPrintableDecoder struct {
+	in      *lines
+	pending []byte // beginning of an escape that the next piece may complete
+	out     []byte
 }
 
-func (q *quotedPrintable) next() ([]byte, error) {
+func (q *quotedPrintableDecoder) next() ([]byte, error) {
 	text, _, err := q.in.next()
 	if err != nil {
-		held := q.held
-		q.held = nil
-		return held, err
+		pending := q.pending
+		q.pending = nil
+		return pending, err
 	}
-	if len(q.held) > 0 {
-		text, q.held = append(q.held, text...), nil
+	if len(q.pending) > 0 {
+		text, q.pending = append(q.pending, text...), nil
 	}
 	q.out = q.out[:0]
 	end := q.in.end
@@ -122,7 +122,7 @@ func (q *quotedPrintable) next() ([]byte, error) {
 			text, end = soft, ""
 		}
 	} else if i := bytes.LastIndexByte(text, '='); i >= 0 && i > len(text)-3 {
-		text, q.held = text[:i:i], bytes.Clone(text[i:])
+		text, q.pending = text[:i:i], bytes.Clone(text[i:])
 	}
 	for len(text) > 0 {
 		var c [1]byte

@@ -12,11 +12,11 @@ const bufferSize = 16 << 10
 
 // lines reads a text line by line. Long lines come in pieces.
 type lines struct {
-	r     *bufio.Reader
-	begin bool   // the last piece began a line
-	end   string // "\n" or "\r\n" after the last piece; "": the line continues, or the text ended
-	read  bool   // next was called before
-	err   error
+	r       *bufio.Reader
+	begin   bool   // the last piece began a line
+	end     string // "\n" or "\r\n" after the last piece; "": the line continues, or the text ended
+	started bool   // next was called before
+	err     error
 }
 
 func newLines(r io.Reader) *lines { return &lines{r: bufio.NewReaderSize(r, bufferSize)} }
@@ -28,8 +28,8 @@ func (l *lines) next() (text []byte, complete bool, err error) {
 	if l.err != nil {
 		return nil, false, l.err
 	}
-	l.begin = l.end != "" || !l.read
-	l.read, l.end = true, ""
+	l.begin = l.end != "" || !l.started
+	l.started, l.end = true, ""
 	switch text, err = l.r.ReadSlice('\n'); {
 	case err == nil:
 		text, l.end = text[:len(text)-1], "\n"
@@ -50,13 +50,13 @@ func (l *lines) next() (text []byte, complete bool, err error) {
 }
 
 // A chunked reads the pieces that next returns.
-type chunked struct {
+type pieceReader struct {
 	next func() ([]byte, error)
 	left []byte
 	err  error
 }
 
-func (c *chunked) Read(p []byte) (int, error) {
+func (c *pieceReader) Read(p []byte) (int, error) {
 	for len(c.left) == 0 && c.err == nil && len(p) > 0 {
 		c.left, c.err = c.next()
 	}

@@ -46,7 +46,7 @@ func FindNumber(message io.Reader, number string) (*Part, error) {
 // maxHeld bytes counts. Parts of a message within the message are not found.
 func FindID(message io.Reader, id string) (best *Part, err error) {
 	r := newReader(message)
-	r.keep = id
+	r.undivided = id
 	for {
 		p, err := r.next()
 		switch {
@@ -63,7 +63,7 @@ func FindID(message io.Reader, id string) (best *Part, err error) {
 		case p.alternative == 0:
 			return p, nil
 		}
-		complete, err := p.hold()
+		complete, err := p.buffer()
 		if err != nil || !complete {
 			return p, err
 		}
@@ -72,16 +72,16 @@ func FindID(message io.Reader, id string) (best *Part, err error) {
 }
 
 // maxHeld bounds a part that is held while a better one may follow.
-const maxHeld = 1 << 20
+const maxBuffered = 1 << 20
 
 // hold reads p into memory. It returns false for a part too large, of which
 // nothing is lost.
-func (p *Part) hold() (complete bool, err error) {
-	held, err := io.ReadAll(io.LimitReader(p.text, maxHeld))
-	if complete = len(held) < maxHeld; complete {
-		p.text = bytes.NewReader(held)
+func (p *Part) buffer() (complete bool, err error) {
+	pending, err := io.ReadAll(io.LimitReader(p.text, maxBuffered))
+	if complete = len(pending) < maxBuffered; complete {
+		p.text = bytes.NewReader(pending)
 	} else {
-		p.text = io.MultiReader(bytes.NewReader(held), p.text)
+		p.text = io.MultiReader(bytes.NewReader(pending), p.text)
 	}
 	return complete, err
 }
@@ -95,9 +95,9 @@ func (p *Part) Body(note func(format string, args ...any)) (io.Reader, error) {
 	case "", "7bit", "8bit", "binary":
 		return p.text, nil
 	case "quoted-printable":
-		return &chunked{next: (&quotedPrintable{in: in()}).next}, nil
+		return &pieceReader{next: (&quotedPrintableDecoder{in: in()}).next}, nil
 	case "base64":
-		return &chunked{next: (&base64Body{in: in(), note: note}).next}, nil
+		return &pieceReader{next: (&base64Decoder{in: in(), warn: note}).next}, nil
 	case "x-uuencode", "uuencode", "x-uue":
 		f, err := Decode(p.text)
 		if err != nil {

@@ -21,14 +21,14 @@ const (
 // multipart around it. A message that ends within a multipart is an error of
 // Fault Truncated.
 type reader struct {
-	in       *lines
-	open     []multipart // around the present part, the outermost first
-	found    *boundary   // nil: the reader is within a part
-	lineEnd  string      // belongs to the part unless a boundary follows
-	text     []byte
-	entities int
-	keep     string // Content-ID of a multipart that next returns undivided
-	err      error
+	in        *lines
+	enclosing []multipart // around the present part, the outermost first
+	found     *boundary   // nil: the reader is within a part
+	lineEnd   string      // belongs to the part unless a boundary follows
+	text      []byte
+	entities  int
+	undivided string // Content-ID of a multipart that next returns undivided
+	err       error
 }
 
 type multipart struct {
@@ -58,16 +58,16 @@ func (r *reader) next() (*Part, error) {
 			r.err = fetch.TooLarge.Errorf("message of more than %d parts", maxParts)
 			break
 		}
-		head, err := r.head()
+		head, err := r.readHeader()
 		if err != nil {
 			r.err = err
 			break
 		}
-		p, inner := r.part(ParseHead(head))
-		if inner.boundary == "" || r.keep != "" && p.id() == r.keep {
+		p, inner := r.newPart(ParseHeader(head))
+		if inner.boundary == "" || r.undivided != "" && p.id() == r.undivided {
 			return p, nil
 		}
-		if r.open = append(r.open, inner); len(r.open) > maxDepth {
+		if r.enclosing = append(r.enclosing, inner); len(r.enclosing) > maxDepth {
 			r.err = fetch.TooLarge.Errorf("parts within parts, more than %d deep", maxDepth)
 		}
 	}
@@ -76,16 +76,16 @@ func (r *reader) next() (*Part, error) {
 
 // part returns the part with the fields h and, if it is a multipart, how it is
 // divided.
-func (r *reader) part(h fetch.Header) (p *Part, inner multipart) {
-	p = &Part{Number: r.number(), Header: h, Media: h.Get("Content-Type"), text: &chunked{next: r.piece}}
+func (r *reader) newPart(h fetch.Header) (p *Part, inner multipart) {
+	p = &Part{Number: r.number(), Header: h, Media: h.Get("Content-Type"), text: &pieceReader{next: r.nextPiece}}
 	kind, params := parameters(p.Media)
 	if !strings.Contains(kind, "/") {
 		p.Media = "text/plain" // RFC 2045 5.2
-		if n := len(r.open); n > 0 {
-			p.Media = r.open[n-1].media
+		if n := len(r.enclosing); n > 0 {
+			p.Media = r.enclosing[n-1].media
 		}
 	}
-	for _, m := range r.open {
+	for _, m := range r.enclosing {
 		if p.alternative = m.alternative; p.alternative > 0 {
 			break
 		}
@@ -104,11 +104,11 @@ func (r *reader) part(h fetch.Header) (p *Part, inner multipart) {
 }
 
 func (r *reader) number() string {
-	if len(r.open) == 0 {
+	if len(r.enclosing) == 0 {
 		return "1"
 	}
 	var number []byte
-	for _, m := range r.open {
+	for _, m := range r.enclosing {
 		number = append(strconv.AppendInt(number, int64(m.parts), 10), '.')
 	}
 	return string(number[:len(number)-1])
@@ -118,7 +118,7 @@ func (r *reader) number() string {
 func (r *reader) nextEntity() bool {
 	for {
 		for r.err == nil && r.found == nil {
-			_, r.err = r.line()
+			_, r.err = r.nextLine()
 		}
 		if r.found == nil {
 			return false
@@ -126,21 +126,21 @@ func (r *reader) nextEntity() bool {
 		at := *r.found
 		r.found, r.lineEnd = nil, ""
 		if !at.last {
-			r.open = r.open[:at.depth+1]
-			r.open[at.depth].parts++
+			r.enclosing = r.enclosing[:at.depth+1]
+			r.enclosing[at.depth].parts++
 			r.err = nil
 			return true
 		}
-		r.open = r.open[:at.depth]
+		r.enclosing = r.enclosing[:at.depth]
 		r.err = nil
 	}
 }
 
 // head reads a head and the empty line after it. A head also ends with its
 // part.
-func (r *reader) head() (head []byte, err error) {
+func (r *reader) readHeader() (head []byte, err error) {
 	for {
-		text, err := r.line()
+		text, err := r.nextLine()
 		switch {
 		case err == io.EOF:
 			return head, nil
@@ -148,8 +148,8 @@ func (r *reader) head() (head []byte, err error) {
 			return nil, err
 		case r.in.begin && len(text) == 0 && r.in.end != "":
 			return head, nil
-		case len(head)+len(text) > MaxHead:
-			return nil, fetch.TooLarge.Errorf("head of more than %d bytes", MaxHead)
+		case len(head)+len(text) > MaxHeader:
+			return nil, fetch.TooLarge.Errorf("head of more than %d bytes", MaxHeader)
 		}
 		head = append(append(head, text...), r.in.end...)
 	}
@@ -157,10 +157,10 @@ func (r *reader) head() (head []byte, err error) {
 
 // piece returns the next lines of the present part. The error is io.EOF at the
 // next boundary, and after a message without boundaries.
-func (r *reader) piece() ([]byte, error) {
+func (r *reader) nextPiece() ([]byte, error) {
 	r.text = r.text[:0]
 	for {
-		text, err := r.line()
+		text, err := r.nextLine()
 		if r.found != nil {
 			return r.text, io.EOF
 		}
@@ -176,19 +176,19 @@ func (r *reader) piece() ([]byte, error) {
 
 // line returns the next line, without its end, or a piece of a long line. It
 // sets found and returns io.EOF where the line is a boundary.
-func (r *reader) line() ([]byte, error) {
+func (r *reader) nextLine() ([]byte, error) {
 	if r.found != nil {
 		return nil, io.EOF
 	}
 	text, _, err := r.in.next()
 	switch {
-	case err == io.EOF && len(r.open) > 0:
+	case err == io.EOF && len(r.enclosing) > 0:
 		return nil, fetch.Truncated.Errorf("message ends within a multipart: %w", io.ErrUnexpectedEOF)
 	case err != nil:
 		return nil, err
 	}
 	if rest, ok := bytes.CutPrefix(text, []byte("--")); ok && r.in.begin {
-		if r.found = r.match(string(bytes.TrimRight(rest, " \t"))); r.found != nil {
+		if r.found = r.matchBoundary(string(bytes.TrimRight(rest, " \t"))); r.found != nil {
 			return nil, io.EOF
 		}
 	}
@@ -196,9 +196,9 @@ func (r *reader) line() ([]byte, error) {
 }
 
 // match returns the boundary of a line, or nil.
-func (r *reader) match(text string) *boundary {
-	for depth := len(r.open) - 1; depth >= 0; depth-- {
-		if rest, ok := strings.CutPrefix(text, r.open[depth].boundary); ok && (rest == "" || rest == "--") {
+func (r *reader) matchBoundary(text string) *boundary {
+	for depth := len(r.enclosing) - 1; depth >= 0; depth-- {
+		if rest, ok := strings.CutPrefix(text, r.enclosing[depth].boundary); ok && (rest == "" || rest == "--") {
 			return &boundary{depth, rest != ""}
 		}
 	}

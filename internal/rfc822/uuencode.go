@@ -9,7 +9,7 @@ import (
 )
 
 // beginUU reads "begin MODE NAME" or "begin-base64 MODE NAME" (POSIX uuencode).
-func beginUU(text string, in *lines) (*File, bool, error) {
+func parseUUBegin(text string, in *lines) (*File, bool, error) {
 	verb, rest, _ := strings.Cut(text, " ")
 	mode, name, ok := strings.Cut(rest, " ")
 	if !ok || strings.Trim(mode, "01234567") != "" || len(mode) < 3 || len(mode) > 5 || strings.TrimSpace(name) == "" {
@@ -18,9 +18,9 @@ func beginUU(text string, in *lines) (*File, bool, error) {
 	f := &File{Name: strings.TrimSpace(name), Size: -1}
 	switch verb {
 	case "begin":
-		f.Body = &chunked{next: (&uu{in: in}).next}
+		f.Body = &pieceReader{next: (&uuDecoder{in: in}).next}
 	case "begin-base64":
-		f.Body = &chunked{next: (&base64Lines{in: in}).next}
+		f.Body = &pieceReader{next: (&base64Lines{in: in}).next}
 	default:
 		return nil, false, nil
 	}
@@ -29,21 +29,21 @@ func beginUU(text string, in *lines) (*File, bool, error) {
 
 // A uu decodes uuencoded lines: a character that tells how many bytes, and
 // those bytes, three in four characters of six bits, each 32 more than it was.
-type uu struct {
+type uuDecoder struct {
 	in    *lines
 	ended bool // by a line of no bytes: "end" is next
 	out   []byte
 }
 
-func (u *uu) next() ([]byte, error) {
-	text, whole, err := u.in.next()
+func (u *uuDecoder) next() ([]byte, error) {
+	text, complete, err := u.in.next()
 	if err != nil {
-		return nil, cut(err)
+		return nil, truncated(err)
 	}
 	if string(text) == "end" {
 		return nil, io.EOF
 	}
-	if u.ended || !whole {
+	if u.ended || !complete {
 		return nil, fetch.Protocol.Errorf("uuencode: no line %q", "end")
 	}
 	if len(text) == 0 {
@@ -61,11 +61,11 @@ func (u *uu) next() ([]byte, error) {
 	if want := (size + 2) / 3 * 4; len(text) > want+2 { // some add a sum
 		return nil, fetch.Protocol.Errorf("uuencode: line of %d characters for %d bytes", len(text), size)
 	}
-	return u.line(text, size)
+	return u.decodeLine(text, size)
 }
 
 // line decodes size bytes. Spaces at the end of a line may have been lost.
-func (u *uu) line(text []byte, size int) ([]byte, error) {
+func (u *uuDecoder) decodeLine(text []byte, size int) ([]byte, error) {
 	u.out = u.out[:0]
 	for len(u.out) < size {
 		var bits uint32
@@ -92,14 +92,14 @@ type base64Lines struct {
 }
 
 func (b *base64Lines) next() ([]byte, error) {
-	text, whole, err := b.in.next()
+	text, complete, err := b.in.next()
 	if err != nil {
-		return nil, cut(err)
+		return nil, truncated(err)
 	}
 	if string(text) == "====" {
 		return nil, io.EOF
 	}
-	if !whole {
+	if !complete {
 		return nil, fetch.Protocol.Errorf("base64: line of more than %d bytes", bufferSize)
 	}
 	b.out, err = base64.StdEncoding.AppendDecode(b.out[:0], text)

@@ -13,46 +13,46 @@ import (
 // A yenc decodes one file, or the part of one that an article holds, by the
 // yEnc draft 1.3 (J. Helbing, 2002): each byte is 42 more than it was, and
 // "=" before one that is 64 more again.
-type yenc struct {
-	in      *lines
-	size    int64 // of what this article holds; -1: not told
-	whole   bool  // the article holds the whole file
-	escaped bool
-	sum     uint32
-	made    int64
-	out     []byte
+type yencDecoder struct {
+	in           *lines
+	size         int64 // of what this article holds; -1: not told
+	completeFile bool  // the article holds the whole file
+	escaped      bool
+	sum          uint32
+	decoded      int64
+	out          []byte
 }
 
 // beginYEnc reads "=ybegin" and, for one part of many, "=ypart".
-func beginYEnc(text string, in *lines) (*File, bool, error) {
-	words, name, ok := yencLine(text, "=ybegin ")
+func parseYEncBegin(text string, in *lines) (*File, bool, error) {
+	words, name, ok := parseYEncLine(text, "=ybegin ")
 	if !ok {
 		return nil, false, nil
 	}
-	f := &File{Name: name, Size: words.number("size")}
-	y := &yenc{in: in, size: f.Size, whole: true}
-	if part := words.number("part"); part > 0 {
-		f.Part, f.Total = int(min(part, 1<<30)), int(min(max(words.number("total"), 0), 1<<30))
-		text, whole, err := in.next()
+	f := &File{Name: name, Size: words.decimal("size")}
+	y := &yencDecoder{in: in, size: f.Size, completeFile: true}
+	if part := words.decimal("part"); part > 0 {
+		f.Part, f.Total = int(min(part, 1<<30)), int(min(max(words.decimal("total"), 0), 1<<30))
+		text, complete, err := in.next()
 		if err != nil {
-			return nil, false, cut(err)
+			return nil, false, truncated(err)
 		}
-		part, _, ok := yencLine(string(text), "=ypart ")
-		begin, end := part.number("begin"), part.number("end")
-		if !ok || !whole || begin < 1 || end < begin-1 {
+		part, _, ok := parseYEncLine(string(text), "=ypart ")
+		begin, end := part.decimal("begin"), part.decimal("end")
+		if !ok || !complete || begin < 1 || end < begin-1 {
 			return nil, false, fetch.Protocol.Errorf("yEnc: no line =ypart with begin and end")
 		}
-		f.Offset, y.size, y.whole = begin-1, end-begin+1, begin == 1 && end == f.Size
+		f.Offset, y.size, y.completeFile = begin-1, end-begin+1, begin == 1 && end == f.Size
 	}
-	f.Body = &chunked{next: y.next}
+	f.Body = &pieceReader{next: y.next}
 	return f, true, nil
 }
 
 // yencWords are the values of a line of keywords.
-type yencWords map[string]string
+type yencFields map[string]string
 
 // number is a value in decimal digits, or -1.
-func (w yencWords) number(key string) int64 {
+func (w yencFields) decimal(key string) int64 {
 	n, err := strconv.ParseInt(w[key], 10, 64)
 	if err != nil || n < 0 {
 		return -1
@@ -61,20 +61,20 @@ func (w yencWords) number(key string) int64 {
 }
 
 // sum is a value in hexadecimal digits.
-func (w yencWords) sum(key string) (uint32, bool) {
+func (w yencFields) crc(key string) (uint32, bool) {
 	n, err := strconv.ParseUint(w[key], 16, 64) // some write more zeros before it
 	return uint32(n), err == nil && n < 1<<32
 }
 
 // yencLine reads a line of keywords. The name comes last and may hold anything.
-func yencLine(text, keyword string) (words yencWords, name string, ok bool) {
+func parseYEncLine(text, keyword string) (words yencFields, name string, ok bool) {
 	if text, ok = strings.CutPrefix(text, keyword); !ok {
 		return nil, "", false
 	}
 	if before, rest, found := strings.Cut(" "+text, " name="); found {
 		text, name = before, strings.Trim(strings.TrimSpace(rest), `"`)
 	}
-	words = yencWords{}
+	words = yencFields{}
 	for word := range strings.FieldsSeq(text) {
 		key, value, _ := strings.Cut(word, "=")
 		words[key] = value
@@ -83,14 +83,14 @@ func yencLine(text, keyword string) (words yencWords, name string, ok bool) {
 }
 
 // next decodes one line.
-func (y *yenc) next() ([]byte, error) {
-	text, whole, err := y.in.next()
+func (y *yencDecoder) next() ([]byte, error) {
+	text, complete, err := y.in.next()
 	if err != nil {
-		return nil, cut(err)
+		return nil, truncated(err)
 	}
-	if whole && !y.escaped && bytes.HasPrefix(text, []byte("=y")) {
-		if words, _, ok := yencLine(string(text)+" ", "=yend "); ok {
-			return nil, y.end(words)
+	if complete && !y.escaped && bytes.HasPrefix(text, []byte("=y")) {
+		if words, _, ok := parseYEncLine(string(text)+" ", "=yend "); ok {
+			return nil, y.verify(words)
 		}
 		return nil, fetch.Protocol.Errorf("yEnc: unknown line within the data")
 	}
@@ -106,22 +106,22 @@ func (y *yenc) next() ([]byte, error) {
 		}
 	}
 	y.sum = crc32.Update(y.sum, crc32.IEEETable, y.out)
-	if y.made += int64(len(y.out)); y.size >= 0 && y.made > y.size {
+	if y.decoded += int64(len(y.out)); y.size >= 0 && y.decoded > y.size {
 		return nil, fetch.Mismatch.Errorf("yEnc: more than the %d bytes that were announced", y.size)
 	}
 	return y.out, nil
 }
 
 // end compares what was decoded with what "=yend" says of it.
-func (y *yenc) end(words yencWords) error {
-	if size := words.number("size"); y.size >= 0 && y.made != y.size || size >= 0 && y.made != size {
-		return fetch.Mismatch.Errorf("yEnc: %d bytes, %d and %d announced", y.made, y.size, size)
+func (y *yencDecoder) verify(words yencFields) error {
+	if size := words.decimal("size"); y.size >= 0 && y.decoded != y.size || size >= 0 && y.decoded != size {
+		return fetch.Mismatch.Errorf("yEnc: %d bytes, %d and %d announced", y.decoded, y.size, size)
 	}
-	sum, told := words.sum("pcrc32")
-	if !told && y.whole {
-		sum, told = words.sum("crc32")
+	sum, found := words.crc("pcrc32")
+	if !found && y.completeFile {
+		sum, found = words.crc("crc32")
 	}
-	if told && sum != y.sum {
+	if found && sum != y.sum {
 		return fetch.Mismatch.Errorf("yEnc: CRC-32 %08x, %08x announced", y.sum, sum)
 	}
 	return io.EOF

@@ -15,9 +15,9 @@ import (
 // A Conn is the connection of a session. Drivers embed it in their session,
 // which is then a [Session].
 type Conn struct {
-	Door net.Conn             // the connection of the Net, for deadlines and addresses
-	Wire net.Conn             // Door, or a layer over it: TLS, compression
-	TLS  *tls.ConnectionState // nil: plaintext
+	NetConn net.Conn             // the connection of the Net, for deadlines and addresses
+	Stream  net.Conn             // Door, or a layer over it: TLS, compression
+	TLS     *tls.ConnectionState // nil: plaintext
 
 	goodbye string
 
@@ -29,8 +29,8 @@ type Conn struct {
 
 // NewConn returns a Conn over a connection of the Net, for a request that
 // reports to t. Close sends goodbye.
-func NewConn(door net.Conn, t *fetch.Trace, goodbye string) *Conn {
-	return &Conn{Door: door, Wire: door, trace: t, goodbye: goodbye}
+func NewConn(netConn net.Conn, t *fetch.Trace, goodbye string) *Conn {
+	return &Conn{NetConn: netConn, Stream: netConn, trace: t, goodbye: goodbye}
 }
 
 // Trace returns the Trace of the request, or nil.
@@ -50,13 +50,13 @@ func (c *Conn) setTrace(t *fetch.Trace) {
 
 // Read reads Wire and reports the bytes to the Trace.
 func (c *Conn) Read(p []byte) (int, error) {
-	n, err := c.Wire.Read(p)
-	c.Got(p[:n])
+	n, err := c.Stream.Read(p)
+	c.ReportRead(p[:n])
 	return n, err
 }
 
 // Got reports bytes that were read to the Trace.
-func (c *Conn) Got(p []byte) {
+func (c *Conn) ReportRead(p []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if t := c.trace; t != nil && t.Got != nil && len(p) > 0 {
@@ -67,13 +67,13 @@ func (c *Conn) Got(p []byte) {
 // Send writes out to Wire and reports shown to the Trace. Shown is out with
 // its secrets masked.
 func (c *Conn) Send(out, shown []byte) error {
-	c.sent(shown)
-	c.Door.SetWriteDeadline(time.Now().Add(ReplyTime))
-	_, err := c.Wire.Write(out)
+	c.reportSent(shown)
+	c.NetConn.SetWriteDeadline(time.Now().Add(ReplyTimeout))
+	_, err := c.Stream.Write(out)
 	return err
 }
 
-func (c *Conn) sent(shown []byte) {
+func (c *Conn) reportSent(shown []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if t := c.trace; t != nil && t.Sent != nil && len(shown) > 0 {
@@ -83,12 +83,12 @@ func (c *Conn) sent(shown []byte) {
 
 // Await limits the time of the reads that follow; 0 is no limit. The Client
 // limits the time of bodies.
-func (c *Conn) Await(limit time.Duration) {
+func (c *Conn) SetReplyTimeout(limit time.Duration) {
 	var until time.Time
 	if limit > 0 {
 		until = time.Now().Add(limit)
 	}
-	c.Door.SetReadDeadline(until)
+	c.NetConn.SetReadDeadline(until)
 }
 
 // Encrypt upgrades Wire to TLS with host, as [fetch.Handshake] does. Buffered
@@ -99,14 +99,14 @@ func (c *Conn) Encrypt(ctx context.Context, config *tls.Config, host string, buf
 		c.Break()
 		return fetch.TLS.Errorf("server sent plaintext behind its agreement to TLS")
 	}
-	c.Door.SetDeadline(time.Time{})
-	secure, err := fetch.Handshake(ctx, c.Door, config, host, c.Trace())
+	c.NetConn.SetDeadline(time.Time{})
+	secure, err := fetch.Handshake(ctx, c.NetConn, config, host, c.Trace())
 	if err != nil {
 		c.Break()
 		return err
 	}
 	state := secure.ConnectionState()
-	c.Wire, c.TLS = secure, &state
+	c.Stream, c.TLS = secure, &state
 	return nil
 }
 
@@ -118,7 +118,7 @@ func (c *Conn) IsBroken() bool { return c.broken.Load() }
 
 // Answered records that the server has answered the request, so that the
 // session is not stale.
-func (c *Conn) Answered() { c.reused.Store(false) }
+func (c *Conn) MarkAnswered() { c.reused.Store(false) }
 
 // IsReused reports whether an earlier request used c and the server has not
 // answered this one yet.
@@ -143,15 +143,15 @@ func (c *Conn) Stale() bool { return c.IsReused() && c.IsBroken() }
 // Close sends the goodbye, unless c is broken, and closes the connection.
 func (c *Conn) Close() error {
 	if !c.broken.Swap(true) && c.goodbye != "" {
-		c.Door.SetWriteDeadline(time.Now().Add(time.Second))
-		io.WriteString(c.Wire, c.goodbye)
+		c.NetConn.SetWriteDeadline(time.Now().Add(time.Second))
+		io.WriteString(c.Stream, c.goodbye)
 	}
-	return c.Door.Close()
+	return c.NetConn.Close()
 }
 
 // Abort implements [Session].
 func (c *Conn) Abort() {
 	c.Break()
-	c.Door.Close()
+	c.NetConn.Close()
 	c.setTrace(nil)
 }

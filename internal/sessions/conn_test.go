@@ -79,7 +79,7 @@ func TestConn(t *testing.T) {
 
 func converse(t *testing.T, text *Text, secure bool, config *tls.Config) error {
 	replies := func() error {
-		text.Await(ReplyTime)
+		text.SetReplyTimeout(ReplyTimeout)
 		_, err := text.Lines.ReadReply()
 		return err
 	}
@@ -87,14 +87,14 @@ func converse(t *testing.T, text *Text, secure bool, config *tls.Config) error {
 		return err
 	}
 	if secure {
-		if err := errors.Join(text.Tell("AUTH", "TLS"), text.Flush(), replies()); err != nil {
+		if err := errors.Join(text.AddCommand("AUTH", "TLS"), text.Flush(), replies()); err != nil {
 			return err
 		}
 		if err := text.Encrypt(t.Context(), config, "192.0.2.1"); err != nil {
 			return err
 		}
 	}
-	return errors.Join(text.Tell("USER", "bob"), text.TellSecret("PASS", "s3cret"), text.Flush(), replies())
+	return errors.Join(text.AddCommand("USER", "bob"), text.AddSecretCommand("PASS", "s3cret"), text.Flush(), replies())
 }
 
 // TestStates: which sessions are stale and which accept another request.
@@ -108,7 +108,7 @@ func TestStates(t *testing.T) {
 		{"broken when new", (*Conn).Break, false, false},
 		{"claimed", func(c *Conn) { c.Claim(nil) }, false, true},
 		{"broken when claimed", func(c *Conn) { c.Claim(nil); c.Break() }, true, false},
-		{"broken after an answer", func(c *Conn) { c.Claim(nil); c.Answered(); c.Break() }, false, false},
+		{"broken after an answer", func(c *Conn) { c.Claim(nil); c.MarkAnswered(); c.Break() }, false, false},
 		{"aborted when claimed", func(c *Conn) { c.Claim(nil); c.Abort() }, true, false},
 		{"closed", func(c *Conn) { c.Close() }, false, false},
 	} {
@@ -136,7 +136,7 @@ func TestEnter(t *testing.T) {
 			text, _ := io.ReadAll(far)
 			heard <- string(text)
 		}()
-		s, err := Enter(t.Context(), NewConn(near, nil, "QUIT\r\n"), func() error { return c.err })
+		s, err := Start(t.Context(), NewConn(near, nil, "QUIT\r\n"), func() error { return c.err })
 		if err != c.err || (s == nil) != (err != nil) {
 			t.Errorf("%s: got %v, %v", c.name, s, err)
 		}
@@ -160,14 +160,14 @@ func FuzzText(f *testing.F) {
 		var out recorder
 		var shown bytes.Buffer
 		c := NewConn(near, &fetch.Trace{Sent: func(p []byte) { shown.Write(p) }}, "")
-		c.Wire = &out
+		c.Stream = &out
 		text := NewText(c, nil)
 		lines := 0
-		if text.Tell(verb, arg) == nil {
+		if text.AddCommand(verb, arg) == nil {
 			lines++
 		}
 		open := shown.String()
-		if text.TellSecret("PASS", secret) == nil {
+		if text.AddSecretCommand("PASS", secret) == nil {
 			lines++
 		}
 		text.Flush()

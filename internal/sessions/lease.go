@@ -19,7 +19,7 @@ type Lease[S Session] struct {
 	key   string
 	trace *fetch.Trace
 	stop  func() bool
-	over  atomic.Bool
+	ended atomic.Bool
 }
 
 func (p *Pool[S]) lease(ctx context.Context, key string, trace *fetch.Trace, s S) *Lease[S] {
@@ -38,12 +38,12 @@ func (l *Lease[S]) Rekey(key string) {
 	p.mu.Lock()
 	p.queue(key).leased++
 	p.mu.Unlock()
-	p.unlease(l.key)
+	p.endLease(l.key)
 	l.key = key
 }
 
 // unlease counts a session of key as no longer in use.
-func (p *Pool[S]) unlease(key string) {
+func (p *Pool[S]) endLease(key string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	q := p.queues[key]
@@ -52,7 +52,7 @@ func (p *Pool[S]) unlease(key string) {
 	case q.freed <- struct{}{}:
 	default:
 	}
-	p.forget(key, q)
+	p.deleteEmptyQueue(key, q)
 }
 
 // Replace closes the session and continues the lease with a new session from
@@ -63,8 +63,8 @@ func (l *Lease[S]) Replace(open func() (S, error)) error {
 	l.trace.Restarted()
 	s, err := open()
 	if err != nil {
-		l.over.Store(true)
-		l.pool.unlease(l.key)
+		l.ended.Store(true)
+		l.pool.endLease(l.key)
 		return err
 	}
 	l.Session, l.stop = s, context.AfterFunc(l.ctx, s.Abort)
@@ -72,14 +72,14 @@ func (l *Lease[S]) Replace(open func() (S, error)) error {
 }
 
 // Over reports whether the lease has ended.
-func (l *Lease[S]) Over() bool { return l.over.Load() }
+func (l *Lease[S]) Ended() bool { return l.ended.Load() }
 
 // End ends the lease. The session returns to the Pool if complete is true, the
 // ctx has not ended and the session accepts another request. With complete
 // false End may be called beside any use of the session. Only the first call
 // has an effect.
 func (l *Lease[S]) End(complete bool) {
-	if l.over.Swap(true) {
+	if l.ended.Swap(true) {
 		return
 	}
 	switch stopped := l.stop(); {
@@ -90,7 +90,7 @@ func (l *Lease[S]) End(complete bool) {
 	default:
 		l.Session.Close()
 	}
-	l.pool.unlease(l.key)
+	l.pool.endLease(l.key)
 }
 
 // Body returns a body that reads r and ends the lease. A nil r is an empty
@@ -100,7 +100,7 @@ func (l *Lease[S]) Body(r io.Reader, fault func(error) error) *Body {
 	if r == nil {
 		l.End(true)
 	}
-	return &Body{Reader: r, fault: fault, over: l.Over, End: l.End}
+	return &Body{Reader: r, fault: fault, ended: l.Ended, End: l.End}
 }
 
 // A Body is the body of a response, and ends a lease: at io.EOF the request is
@@ -110,7 +110,7 @@ type Body struct {
 	End    func(complete bool)
 
 	fault func(error) error
-	over  func() bool
+	ended func() bool
 	err   error
 }
 
@@ -120,7 +120,7 @@ func (b *Body) Read(p []byte) (int, error) {
 		return 0, b.err
 	case b.Reader == nil:
 		return 0, io.EOF
-	case b.over():
+	case b.ended():
 		return 0, net.ErrClosed
 	}
 	n, err := b.Reader.Read(p)

@@ -65,7 +65,7 @@ func TestDo(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := &Pool[*fake]{Done: t.Context().Done(), Wait: time.Minute}
+				p := &Pool[*fake]{Done: t.Context().Done(), WaitTimeout: time.Minute}
 				var log []string
 				for _, f := range c.idle {
 					f.log = &log
@@ -128,7 +128,7 @@ func TestDoEnds(t *testing.T) {
 			if lease != nil {
 				lease.End(at == "after use")
 			}
-			if _, ok := p.get("k"); ok || len(p.queues) > 0 {
+			if _, ok := p.popIdle("k"); ok || len(p.queues) > 0 {
 				t.Errorf("%s: the pool has kept something: %v", at, log)
 			}
 			cancel(nil)
@@ -154,7 +154,7 @@ func TestReplace(t *testing.T) {
 		if got := strings.Join(log, ", "); err != nil || got != "close a, use b, release b" {
 			t.Errorf("got %v, %s", err, got)
 		}
-		if s, ok := p.get("other"); !ok || s != b {
+		if s, ok := p.popIdle("other"); !ok || s != b {
 			t.Error("the new session is not kept under the new key")
 		}
 		err = p.Do(t.Context(), "k", nil, open(a, nil), func(l *Lease[*fake]) error {
@@ -170,7 +170,7 @@ func TestReplace(t *testing.T) {
 // others, and get one each.
 func TestWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &Pool[*fake]{Done: t.Context().Done(), Wait: time.Minute}
+		p := &Pool[*fake]{Done: t.Context().Done(), WaitTimeout: time.Minute}
 		var log []string
 		only := &fake{name: "only", log: &log}
 		opened := false
@@ -267,7 +267,7 @@ func (f failing) Read([]byte) (int, error) { return 0, f.err }
 // is left of it at the end.
 func TestLeases(t *testing.T) {
 	done := make(chan struct{})
-	p := &Pool[*owned]{Max: 3, Done: done}
+	p := &Pool[*owned]{MaxIdlePerKey: 3, Done: done}
 	var tasks sync.WaitGroup
 	for i := range 8 {
 		tasks.Go(func() {
@@ -292,7 +292,7 @@ func TestLeases(t *testing.T) {
 	close(done)
 	for {
 		p.mu.Lock()
-		watching, left := p.watching, p.count
+		watching, left := p.closerRunning, p.count
 		p.mu.Unlock()
 		if !watching {
 			if left > 0 || len(p.queues) > 0 {

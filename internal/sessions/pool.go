@@ -20,32 +20,32 @@ import (
 // The Pool closes a session that is idle for too long, or after Done. A
 // goroutine does so. It runs from the first idle session until none is left.
 type Pool[S Session] struct {
-	Idle time.Duration   // how long a session may be idle; 0: IdleTime
-	Max  int             // idle sessions of one key; 0: 8
-	All  int             // idle sessions of all keys; 0: no limit
-	Done <-chan struct{} // ends all idle sessions; nil: never
+	IdleTimeout   time.Duration   // how long a session may be idle; 0: IdleTime
+	MaxIdlePerKey int             // idle sessions of one key; 0: 8
+	MaxIdle       int             // idle sessions of all keys; 0: no limit
+	Done          <-chan struct{} // ends all idle sessions; nil: never
 
 	// Wait is how long a request waits for a session of its key that another
 	// request uses, if the server accepts no more sessions now (TryLater).
-	Wait time.Duration
+	WaitTimeout time.Duration
 
-	mu       sync.Mutex
-	queues   map[string]*queue[S]
-	count    int // idle sessions
-	watching bool
+	mu            sync.Mutex
+	queues        map[string]*queue[S]
+	count         int // idle sessions
+	closerRunning bool
 }
 
 // A queue is what the Pool knows of one key.
 type queue[S Session] struct {
-	idle    []entry[S]    // the oldest first
-	leased  int           // sessions that requests use
-	waiting int           // requests that wait for one of them
-	freed   chan struct{} // has room for one signal: a session was given back
+	idle    []idleSession[S] // the oldest first
+	leased  int              // sessions that requests use
+	waiting int              // requests that wait for one of them
+	freed   chan struct{}    // has room for one signal: a session was given back
 }
 
-type entry[S Session] struct {
+type idleSession[S Session] struct {
 	session S
-	until   time.Time
+	expires time.Time
 }
 
 // Do runs use with a lease of an idle session of key, or of a new session from
@@ -57,7 +57,7 @@ type entry[S Session] struct {
 // after a call of trace.Again. After the end of ctx the error is its cause.
 func (p *Pool[S]) Do(ctx context.Context, key string, trace *fetch.Trace, open func() (S, error), use func(*Lease[S]) error) error {
 	for {
-		s, warm := p.claim(key, trace)
+		s, warm := p.claimIdle(key, trace)
 		if !warm {
 			var err error
 			if s, err = open(); err == nil && ctx.Err() != nil {
@@ -65,7 +65,7 @@ func (p *Pool[S]) Do(ctx context.Context, key string, trace *fetch.Trace, open f
 				err = ctx.Err()
 			}
 			if err != nil {
-				if fetch.FaultOf(err) == fetch.TryLater && p.wait(ctx, key) {
+				if fetch.FaultOf(err) == fetch.TryLater && p.waitForSession(ctx, key) {
 					trace.Restarted()
 					continue
 				}
@@ -96,16 +96,16 @@ func causeOr(ctx context.Context, err error) error {
 
 // claim returns the session of key that was idle for the shortest time and
 // accepts the request.
-func (p *Pool[S]) claim(key string, trace *fetch.Trace) (s S, ok bool) {
+func (p *Pool[S]) claimIdle(key string, trace *fetch.Trace) (s S, ok bool) {
 	for {
-		if s, ok = p.get(key); !ok || s.Claim(trace) {
+		if s, ok = p.popIdle(key); !ok || s.Claim(trace) {
 			return s, ok
 		}
 		s.Close()
 	}
 }
 
-func (p *Pool[S]) get(key string) (s S, ok bool) {
+func (p *Pool[S]) popIdle(key string) (s S, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	q := p.queues[key]
@@ -114,27 +114,27 @@ func (p *Pool[S]) get(key string) (s S, ok bool) {
 	}
 	last := len(q.idle) - 1
 	s = q.idle[last].session
-	p.cut(q, last, last+1)
+	p.removeIdle(q, last, last+1)
 	return s, true
 }
 
 // Put takes over an idle session. If Max or All are idle already, the oldest
 // one is closed.
 func (p *Pool[S]) Put(key string, s S) {
-	idle := p.Idle
+	idle := p.IdleTimeout
 	if idle <= 0 {
-		idle = IdleTime
+		idle = IdleTimeout
 	}
-	for _, old := range p.add(key, entry[S]{s, time.Now().Add(idle)}, idle) {
+	for _, old := range p.add(key, idleSession[S]{s, time.Now().Add(idle)}, idle) {
 		old.session.Close()
 	}
 }
 
 // add returns the sessions that exceed the limits.
-func (p *Pool[S]) add(key string, e entry[S], idle time.Duration) (surplus []entry[S]) {
+func (p *Pool[S]) add(key string, e idleSession[S], idle time.Duration) (surplus []idleSession[S]) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	limit := p.Max
+	limit := p.MaxIdlePerKey
 	if limit <= 0 {
 		limit = 8
 	}
@@ -143,14 +143,14 @@ func (p *Pool[S]) add(key string, e entry[S], idle time.Duration) (surplus []ent
 	p.count++
 	if n := len(q.idle) - limit; n > 0 {
 		surplus = slices.Clone(q.idle[:n])
-		p.cut(q, 0, n)
+		p.removeIdle(q, 0, n)
 	}
-	if p.All > 0 && p.count > p.All {
-		surplus = append(surplus, p.oldest())
+	if p.MaxIdle > 0 && p.count > p.MaxIdle {
+		surplus = append(surplus, p.removeOldest())
 	}
-	if !p.watching {
-		p.watching = true
-		go p.watch(idle)
+	if !p.closerRunning {
+		p.closerRunning = true
+		go p.closeExpired(idle)
 	}
 	return surplus
 }
@@ -169,26 +169,26 @@ func (p *Pool[S]) queue(key string) *queue[S] {
 }
 
 // oldest removes the session that was idle for the longest time; p.mu is held.
-func (p *Pool[S]) oldest() entry[S] {
+func (p *Pool[S]) removeOldest() idleSession[S] {
 	var first *queue[S]
 	for _, q := range p.queues {
-		if len(q.idle) > 0 && (first == nil || q.idle[0].until.Before(first.idle[0].until)) {
+		if len(q.idle) > 0 && (first == nil || q.idle[0].expires.Before(first.idle[0].expires)) {
 			first = q
 		}
 	}
 	e := first.idle[0]
-	p.cut(first, 0, 1)
+	p.removeIdle(first, 0, 1)
 	return e
 }
 
 // cut removes the idle sessions from i up to j; p.mu is held.
-func (p *Pool[S]) cut(q *queue[S], i, j int) {
+func (p *Pool[S]) removeIdle(q *queue[S], i, j int) {
 	p.count -= j - i
 	q.idle = slices.Delete(q.idle, i, j)
 }
 
 // forget removes a queue that holds nothing; p.mu is held.
-func (p *Pool[S]) forget(key string, q *queue[S]) {
+func (p *Pool[S]) deleteEmptyQueue(key string, q *queue[S]) {
 	if len(q.idle)+q.leased+q.waiting == 0 {
 		delete(p.queues, key)
 	}
@@ -196,10 +196,10 @@ func (p *Pool[S]) forget(key string, q *queue[S]) {
 
 // wait returns true when a session of key was given back, and false after
 // p.Wait, or at once if no request uses one.
-func (p *Pool[S]) wait(ctx context.Context, key string) bool {
+func (p *Pool[S]) waitForSession(ctx context.Context, key string) bool {
 	p.mu.Lock()
 	q := p.queues[key]
-	if q == nil || q.leased == 0 || p.Wait <= 0 {
+	if q == nil || q.leased == 0 || p.WaitTimeout <= 0 {
 		p.mu.Unlock()
 		return false
 	}
@@ -209,9 +209,9 @@ func (p *Pool[S]) wait(ctx context.Context, key string) bool {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		q.waiting--
-		p.forget(key, q)
+		p.deleteEmptyQueue(key, q)
 	}()
-	timer := time.NewTimer(p.Wait)
+	timer := time.NewTimer(p.WaitTimeout)
 	defer timer.Stop()
 	select {
 	case <-q.freed:
@@ -224,17 +224,17 @@ func (p *Pool[S]) wait(ctx context.Context, key string) bool {
 
 // watch closes expired sessions, and returns when no session is idle. It
 // wakes up only when the oldest session expires.
-func (p *Pool[S]) watch(idle time.Duration) {
+func (p *Pool[S]) closeExpired(idle time.Duration) {
 	timer := time.NewTimer(idle)
 	defer timer.Stop()
 	for {
-		var over []entry[S]
+		var over []idleSession[S]
 		var next time.Time
 		select {
 		case <-p.Done:
-			over, next = p.expired(func(entry[S]) bool { return true })
+			over, next = p.removeExpired(func(idleSession[S]) bool { return true })
 		case now := <-timer.C:
-			over, next = p.expired(func(e entry[S]) bool { return !e.until.After(now) })
+			over, next = p.removeExpired(func(e idleSession[S]) bool { return !e.expires.After(now) })
 		}
 		for _, e := range over {
 			e.session.Close()
@@ -248,7 +248,7 @@ func (p *Pool[S]) watch(idle time.Duration) {
 
 // expired removes the sessions that have expired, and returns when the next
 // one will. A zero time ends watch.
-func (p *Pool[S]) expired(has func(entry[S]) bool) (over []entry[S], next time.Time) {
+func (p *Pool[S]) removeExpired(has func(idleSession[S]) bool) (over []idleSession[S], next time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for key, q := range p.queues {
@@ -257,12 +257,12 @@ func (p *Pool[S]) expired(has func(entry[S]) bool) (over []entry[S], next time.T
 			n++
 		}
 		over = append(over, q.idle[:n]...)
-		p.cut(q, 0, n)
-		if len(q.idle) > 0 && (next.IsZero() || q.idle[0].until.Before(next)) {
-			next = q.idle[0].until
+		p.removeIdle(q, 0, n)
+		if len(q.idle) > 0 && (next.IsZero() || q.idle[0].expires.Before(next)) {
+			next = q.idle[0].expires
 		}
-		p.forget(key, q)
+		p.deleteEmptyQueue(key, q)
 	}
-	p.watching = !next.IsZero()
+	p.closerRunning = !next.IsZero()
 	return over, next
 }

@@ -31,7 +31,7 @@ func (c *conn) Close() error {
 
 func want(t *testing.T, p *Pool[*conn], key, name string) {
 	t.Helper()
-	c, ok := p.get(key)
+	c, ok := p.popIdle(key)
 	switch {
 	case !ok && name != "":
 		t.Errorf("no session for %s, want %s", key, name)
@@ -59,7 +59,7 @@ func TestPool(t *testing.T) {
 
 func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &Pool[*conn]{Idle: 10 * time.Second, Done: t.Context().Done()}
+		p := &Pool[*conn]{IdleTimeout: 10 * time.Second, Done: t.Context().Done()}
 		old, young := &conn{name: "old"}, &conn{name: "young"}
 		p.Put("k", old)
 		time.Sleep(5 * time.Second)
@@ -79,7 +79,7 @@ func TestIdle(t *testing.T) {
 
 func TestMax(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &Pool[*conn]{Max: 2, Done: t.Context().Done()}
+		p := &Pool[*conn]{MaxIdlePerKey: 2, Done: t.Context().Done()}
 		a, b, c := &conn{name: "a"}, &conn{name: "b"}, &conn{name: "c"}
 		p.Put("k", a)
 		p.Put("k", b)
@@ -95,7 +95,7 @@ func TestMax(t *testing.T) {
 
 func TestAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &Pool[*conn]{All: 2, Done: t.Context().Done()}
+		p := &Pool[*conn]{MaxIdle: 2, Done: t.Context().Done()}
 		a, b, c, d := &conn{name: "a"}, &conn{name: "b"}, &conn{name: "c"}, &conn{name: "d"}
 		p.Put("k", a)
 		time.Sleep(time.Second)
@@ -137,7 +137,7 @@ func TestDone(t *testing.T) {
 // TestWatcher: nothing runs on behalf of a pool in which nothing waits.
 func TestWatcher(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &Pool[*conn]{Idle: 10 * time.Second}
+		p := &Pool[*conn]{IdleTimeout: 10 * time.Second}
 		for range 3 {
 			c := &conn{name: "c"}
 			p.Put("k", c)
@@ -167,11 +167,11 @@ func (c *counted) Close() error {
 // TestOneOwner: a session is in one pair of hands, or closed once.
 func TestOneOwner(t *testing.T) {
 	var users, open sync.WaitGroup
-	p := &Pool[*counted]{Idle: time.Microsecond, Max: 3}
+	p := &Pool[*counted]{IdleTimeout: time.Microsecond, MaxIdlePerKey: 3}
 	for range 8 {
 		users.Go(func() {
 			for range 500 {
-				c, ok := p.get("k")
+				c, ok := p.popIdle("k")
 				if !ok {
 					open.Add(1)
 					c = &counted{open: &open}

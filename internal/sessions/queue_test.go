@@ -10,18 +10,18 @@ import (
 // TestQueuesEnd: keys that nobody asks for any more take no memory.
 func TestQueuesEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &Pool[*conn]{Idle: 10 * time.Second}
+		p := &Pool[*conn]{IdleTimeout: 10 * time.Second}
 		for i := range 100 {
 			key := strconv.Itoa(i)
 			p.Put(key, new(conn))
-			if _, ok := p.get(key); !ok {
+			if _, ok := p.popIdle(key); !ok {
 				t.Fatalf("nothing for %s", key)
 			}
 		}
 		time.Sleep(11 * time.Second)
 		synctest.Wait()
-		if len(p.queues) > 0 || p.count != 0 || p.watching {
-			t.Errorf("%d queues, %d sessions, watched: %v", len(p.queues), p.count, p.watching)
+		if len(p.queues) > 0 || p.count != 0 || p.closerRunning {
+			t.Errorf("%d queues, %d sessions, watched: %v", len(p.queues), p.count, p.closerRunning)
 		}
 	})
 }

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	IdleTime  = 45 * time.Second // a session may wait in a Pool
-	ReplyTime = 60 * time.Second // a server may take for one reply
+	IdleTimeout  = 45 * time.Second // a session may wait in a Pool
+	ReplyTimeout = 60 * time.Second // a server may take for one reply
 )
 
 // A Session is one connection, on which a driver makes one request after
@@ -59,9 +59,9 @@ var ErrStale = errors.New("stale session")
 
 // Enter makes the new session s ready for requests by running enter: the
 // greeting, TLS, a login. The session ends when ctx ends or enter fails.
-func Enter[S Session](ctx context.Context, s S, enter func() error) (S, error) {
+func Start[S Session](ctx context.Context, s S, handshake func() error) (S, error) {
 	stop := context.AfterFunc(ctx, s.Abort)
-	err := enter()
+	err := handshake()
 	if !stop() {
 		err = context.Cause(ctx)
 	}

@@ -25,7 +25,7 @@ func (s *session) askAhead() bool {
 	if s.opened < several || s.tell(s.ways[0]) != nil {
 		return false
 	}
-	s.Hide() // it belongs to the next request
+	s.ClearTrace() // it belongs to the next request
 	s.asked = time.Now()
 	return s.Flush() == nil
 }
@@ -41,8 +41,8 @@ func (d *driver) goesOn(s *session, req *fetch.Request, p path) bool {
 // transfers more until that is done again.
 func (s *session) settle() error {
 	s.opened = 1
-	s.Show(s.ways[0])
-	r, err := s.reply(sessions.ReplyTime)
+	s.TraceCommand(s.ways[0])
+	r, err := s.reply(sessions.ReplyTimeout)
 	if err == nil {
 		err = s.inStep()
 	}

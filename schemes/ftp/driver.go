@@ -87,7 +87,7 @@ func (d *driver) answer(ctx context.Context, s *session, req *fetch.Request, p p
 		Kind:  fetch.Document,
 		Size:  -1,
 		Proto: "FTP",
-		Peer:  fetch.PeerOf(s.Door),
+		Peer:  fetch.PeerOf(s.NetConn),
 		TLS:   s.TLS,
 		Body:  io.NopCloser(strings.NewReader("")),
 	}

@@ -63,7 +63,7 @@ func (d *driver) open(ctx context.Context, t fetch.Target, who *login, trace *fe
 		return nil, err
 	}
 	s := newSession(conn, t.Host, trace)
-	return sessions.Enter(ctx, s, func() error { return d.enter(ctx, s, who) })
+	return sessions.Start(ctx, s, func() error { return d.enter(ctx, s, who) })
 }
 
 func (d *driver) enter(ctx context.Context, s *session, who *login) error {
@@ -98,7 +98,7 @@ func (d *driver) enter(ctx context.Context, s *session, who *login) error {
 
 // greeting waits until the server is ready.
 func (s *session) greeting() (line.Reply, error) {
-	limit := sessions.ReplyTime
+	limit := sessions.ReplyTimeout
 	for range 5 {
 		r, err := s.reply(limit)
 		if err != nil {

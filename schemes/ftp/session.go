@@ -54,7 +54,7 @@ func newSession(conn net.Conn, host string, trace *fetch.Trace) *session {
 
 // Read reads the connection for s.Lines.
 func (s *session) Read(p []byte) (int, error) {
-	n, err := s.Wire.Read(p)
+	n, err := s.Stream.Read(p)
 	if t := s.Trace(); t != nil && t.Got != nil {
 		s.got = append(s.got, p[:n]...)
 	}
@@ -65,7 +65,7 @@ func (s *session) Read(p []byte) (int, error) {
 // belong to a reply that is not asked for yet.
 func (s *session) listen(but int) {
 	n := max(len(s.got)-but, 0)
-	s.Got(s.got[:n])
+	s.ReportRead(s.got[:n])
 	s.got = append(s.got[:0], s.got[n:]...)
 }
 
@@ -79,9 +79,9 @@ func (s *session) tell(verb string, args ...string) error {
 		}
 	}
 	if secret(verb) {
-		return s.TellSecret(words...)
+		return s.AddSecretCommand(words...)
 	}
-	return s.Tell(words...)
+	return s.AddCommand(words...)
 }
 
 // secret reports whether the argument of a command is for the server alone.
@@ -91,7 +91,7 @@ func secret(verb string) bool { return verb == "PASS" || verb == "ACCT" }
 func (s *session) reply(limit time.Duration) (line.Reply, error) {
 	err := s.Flush()
 	if err == nil {
-		s.Await(limit)
+		s.SetReplyTimeout(limit)
 		var r line.Reply
 		if r, err = s.read(); err == nil {
 			s.listen(s.Lines.Buffered())
@@ -130,7 +130,7 @@ func (s *session) judge(r line.Reply) error {
 		return fetch.Protocol.Errorf("late reply: %s", sentence(r))
 	}
 	if !s.ahead {
-		s.Answered()
+		s.MarkAnswered()
 	}
 	s.ahead = false
 	return nil
@@ -152,7 +152,7 @@ func (s *session) ask(verb string, args ...string) (line.Reply, error) {
 	if err := s.tell(verb, args...); err != nil {
 		return line.Reply{}, err
 	}
-	r, err := s.reply(sessions.ReplyTime)
+	r, err := s.reply(sessions.ReplyTimeout)
 	if err == nil {
 		err = s.inStep()
 	}
@@ -197,7 +197,7 @@ func (s *session) next(atOnce bool, commands [][]string) func() (line.Reply, err
 			s.Discard()
 			return line.Reply{}, failed
 		}
-		return s.reply(sessions.ReplyTime)
+		return s.reply(sessions.ReplyTimeout)
 	}
 }
 
@@ -215,15 +215,15 @@ func (s *session) inStep() error {
 // command are not the answer to it.
 func (s *session) quiet() bool {
 	if !s.ahead {
-		return s.Lines.Buffered() == 0 && fetch.Quiet(s.Wire)
+		return s.Lines.Buffered() == 0 && fetch.Quiet(s.Stream)
 	}
 	if s.Lines.Buffered() == 0 {
 		return true
 	}
-	s.Await(sessions.ReplyTime)
+	s.SetReplyTimeout(sessions.ReplyTimeout)
 	r, err := s.Lines.ReadReply()
 	s.early = &r
-	return err == nil && s.Lines.Buffered() == 0 && fetch.Quiet(s.Wire)
+	return err == nil && s.Lines.Buffered() == 0 && fetch.Quiet(s.Stream)
 }
 
 // features are the lines of FEAT by their first word, in upper case (RFC 2389

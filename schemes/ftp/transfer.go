@@ -35,7 +35,7 @@ type ways []string
 // waysFor is by RFC 2428: PASV and PORT cannot say an IPv6 address. Behind a
 // proxy nobody knows which it is, and PASV is left for the server to refuse.
 func (d *driver) waysFor(s *session) ways {
-	six := fetch.PeerOf(s.Door).Unmap().Is6()
+	six := fetch.PeerOf(s.NetConn).Unmap().Is6()
 	switch {
 	case d.Active != "" && six:
 		return ways{"EPRT"}
@@ -143,7 +143,7 @@ func (d *driver) tryPassive(ctx context.Context, s *session, o order) (*transfer
 	commands := slices.Concat([][]string{{way}}, o.questions, s.sending(o))
 	send := commands
 	if s.ahead {
-		s.Show(way)
+		s.TraceCommand(way)
 		send = commands[1:]
 	}
 	next := s.next(o.atOnce, send)
@@ -218,9 +218,9 @@ func (s *session) start(next func() (line.Reply, error), first int64, verb strin
 		s.Trace().Notef("server cannot begin within a file: %d bytes are skipped", first)
 		skip = first
 	}
-	s.Trace().Reached(fetch.Asked, s.Door)
+	s.Trace().Reached(fetch.Asked, s.NetConn)
 	if r, err = next(); err == nil {
-		s.Trace().Reached(fetch.Answered, s.Door)
+		s.Trace().Reached(fetch.Answered, s.NetConn)
 	}
 	if err == nil && (r.Code/100 > 2 || s.IsBroken()) {
 		err = refused(verb, r)

@@ -55,7 +55,7 @@ func (d *driver) get(ctx context.Context, req *fetch.Request, l locator) (*fetch
 		s.Close()
 		return nil, err
 	}
-	resp.URL, resp.Peer, resp.TLS = req.URL, fetch.PeerOf(s.Door), s.TLS
+	resp.URL, resp.Peer, resp.TLS = req.URL, fetch.PeerOf(s.NetConn), s.TLS
 	return resp, nil
 }
 

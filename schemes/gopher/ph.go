@@ -25,7 +25,7 @@ func (d *driver) askPhone(ctx context.Context, req *fetch.Request, l locator) (*
 	if err != nil {
 		return nil, err
 	}
-	resp := &fetch.Response{URL: req.URL, Kind: fetch.Menu, Media: phMedia, Size: -1, Proto: "ph", Peer: fetch.PeerOf(s.Door), TLS: s.TLS}
+	resp := &fetch.Response{URL: req.URL, Kind: fetch.Menu, Media: phMedia, Size: -1, Proto: "ph", Peer: fetch.PeerOf(s.NetConn), TLS: s.TLS}
 	out := &phoneReader{r: s.r}
 	if err = s.begin(); err == nil {
 		resp.Code, resp.Fault, err = out.begin()

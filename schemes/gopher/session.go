@@ -59,7 +59,7 @@ func (d *driver) send(ctx context.Context, req *fetch.Request, sent, shown []byt
 		}
 		return nil, err
 	}
-	req.Trace.Reached(fetch.Asked, conn.Door)
+	req.Trace.Reached(fetch.Asked, conn.NetConn)
 	return &session{Conn: conn, r: bufio.NewReaderSize(conn, window), stop: stop}, nil
 }
 
@@ -87,7 +87,7 @@ func (s *session) begin() error {
 	if err != nil && err != io.EOF {
 		return err
 	}
-	s.Trace().Reached(fetch.Answered, s.Door)
+	s.Trace().Reached(fetch.Answered, s.NetConn)
 	return nil
 }
 

@@ -193,7 +193,7 @@ func (r *reader) failedBeforeResponse(err error) bool {
 // finish ends the exchange. The connection stays for the next one if the
 // response was complete and nothing followed it.
 func (r *reader) finish(complete bool) {
-	if complete && !r.lease.Over() {
+	if complete && !r.lease.Ended() {
 		c := r.conn
 		c.reusable = r.keepAlive && !r.deviated && r.Legacy == (Legacy{})
 		if r.bounded && c.r.Buffered() > 0 {

@@ -238,7 +238,7 @@ func (h *h2) transport(netKey string) *http.Transport {
 		Protocols:              protocols,
 		DisableCompression:     true,
 		ResponseHeaderTimeout:  firstByte,
-		IdleConnTimeout:        sessions.IdleTime,
+		IdleConnTimeout:        sessions.IdleTimeout,
 		MaxResponseHeaderBytes: http1.MaxHead,
 	}
 }

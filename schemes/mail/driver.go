@@ -81,13 +81,13 @@ type lease = sessions.Lease[*session]
 // respond begins the response to q. Its Body ends the lease.
 func (q *task) respond(l *lease) (*fetch.Response, error) {
 	s := l.Session
-	q.req.Trace.Reached(fetch.Asked, s.Door)
+	q.req.Trace.Reached(fetch.Asked, s.NetConn)
 	resp, err := s.begin(q)
 	if err != nil {
 		return nil, err
 	}
-	q.req.Trace.Reached(fetch.Answered, s.Door)
-	resp.Proto, resp.Peer, resp.TLS = "IMAP4rev1", fetch.PeerOf(s.Door), s.TLS
+	q.req.Trace.Reached(fetch.Answered, s.NetConn)
+	resp.Proto, resp.Peer, resp.TLS = "IMAP4rev1", fetch.PeerOf(s.NetConn), s.TLS
 	resp.Body = l.Body(resp.Body, nil)
 	return resp, nil
 }

@@ -15,7 +15,7 @@ func (d *driver) open(ctx context.Context, q *task) (*session, error) {
 		return nil, err
 	}
 	s := newSession(conn, q.at, q.req.Trace)
-	return sessions.Enter(ctx, s, func() error {
+	return sessions.Start(ctx, s, func() error {
 		if err := d.enter(ctx, s, q.who); err != nil {
 			return err
 		}

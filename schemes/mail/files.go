@@ -104,15 +104,15 @@ type stored struct {
 
 // date returns the date of the message, or else when the store received it.
 func (s *stored) date() time.Time {
-	if t := rfc822.Date(s.header.Get("Date")); !t.IsZero() {
+	if t := rfc822.ParseDate(s.header.Get("Date")); !t.IsZero() {
 		return t
 	}
 	return s.received.UTC()
 }
 
 func (s *stored) read(r io.Reader) {
-	head, rest := rfc822.ReadHead(r)
-	s.header = rfc822.ParseHead(head)
+	head, rest := rfc822.ReadHeader(r)
+	s.header = rfc822.ParseHeader(head)
 	s.text = io.MultiReader(bytes.NewReader(head), rest)
 }
 

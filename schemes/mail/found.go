@@ -44,7 +44,7 @@ func (s *session) search(text string) (imap.UIDSet, error) {
 	if err != nil {
 		return nil, s.fault("SEARCH", fetch.Denied, err)
 	}
-	s.Answered()
+	s.MarkAnswered()
 	set, _ := data.All.(imap.UIDSet)
 	return set, nil
 }

@@ -53,7 +53,7 @@ func (s *session) handOver() {
 	if !s.caps["IMAP4REV1"] && s.caps["IMAP4REV2"] {
 		version = "IMAP4rev2"
 	}
-	s.guard = &guard{Conn: s.Wire, s: s, left: answerSize,
+	s.guard = &guard{Conn: s.Stream, s: s, left: answerSize,
 		first: []byte("* PREAUTH [CAPABILITY " + version + "] logged in\r\n")}
 	s.client = imapclient.New(s.guard, &imapclient.Options{
 		WordDecoder: rfc822.WordDecoder(),
@@ -252,4 +252,4 @@ func (g *guard) SetReadDeadline(time.Time) error { return nil }
 func (g *guard) SetWriteDeadline(time.Time) error { return nil }
 
 // Close ends the connection at once: TLS would say goodbye first.
-func (g *guard) Close() error { return g.s.Door.Close() }
+func (g *guard) Close() error { return g.s.NetConn.Close() }

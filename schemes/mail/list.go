@@ -145,7 +145,7 @@ func (x *series) next() (fetch.Entry, error) {
 		return fetch.Entry{}, x.err
 	}
 	if e, ok := x.take(); ok {
-		x.s.Answered()
+		x.s.MarkAnswered()
 		x.s.guard.refill()
 		return e, nil
 	}

@@ -80,7 +80,7 @@ func (s *session) fetchOnce(q *task, items string) (_ *literal, told bool, err e
 	}
 	err = s.fault("FETCH", fetch.Denied, l.command.Close())
 	if err == nil {
-		s.Answered()
+		s.MarkAnswered()
 	}
 	return nil, told, err
 }
@@ -149,14 +149,14 @@ func (s *session) finish(command *imapclient.FetchCommand) error {
 }
 
 func (l *literal) begin(item imapclient.FetchItemDataBodySection) {
-	l.s.Answered()
+	l.s.MarkAnswered()
 	l.text, l.size = item.Literal, item.Literal.Size()
 	l.left, l.whole = l.size, item.Section.Partial == nil
 	if !l.whole {
 		l.first = item.Section.Partial.Offset
 	}
 	l.s.guard.allow(l.size)
-	l.s.Await(0)
+	l.s.SetReplyTimeout(0)
 }
 
 func (l *literal) Read(p []byte) (int, error) {

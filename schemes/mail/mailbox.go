@@ -40,7 +40,7 @@ func (s *session) examine(q *task) error {
 	if err != nil {
 		return s.fault("EXAMINE", fetch.NotFound, err)
 	}
-	s.Answered()
+	s.MarkAnswered()
 	s.mailbox = &mailbox{q.mailbox, data.UIDValidity, uint32(data.UIDNext), data.NumMessages, true}
 	return s.check(q)
 }

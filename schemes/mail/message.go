@@ -70,7 +70,7 @@ func (s *session) describe(q *task, resp *fetch.Response) error {
 		if err != nil {
 			return err
 		}
-		resp.Header = rfc822.ParseHead(head.text)
+		resp.Header = rfc822.ParseHeader(head.text)
 		if resp.Media = resp.Header.Get("Content-Type"); resp.Media == "" {
 			resp.Media = defaultMedia
 		}
@@ -83,8 +83,8 @@ func (s *session) describe(q *task, resp *fetch.Response) error {
 	if err != nil {
 		return err
 	}
-	resp.Header = rfc822.ParseHead(head.text)
-	resp.Time = rfc822.Date(resp.Header.Get("Date"))
+	resp.Header = rfc822.ParseHeader(head.text)
+	resp.Time = rfc822.ParseDate(resp.Header.Get("Date"))
 	if q.section == "" && head.octets >= 0 {
 		resp.Size = q.ofPartial(head.octets)
 	}
@@ -105,7 +105,7 @@ func (s *session) head(q *task, items string) (head, error) {
 	if l == nil {
 		return head{}, errAbsent
 	}
-	text, err := l.all(rfc822.MaxHead)
+	text, err := l.all(rfc822.MaxHeader)
 	if err == nil && len(text) == 0 {
 		err = errAbsent
 	}
@@ -159,10 +159,10 @@ func (s *session) content(q *task, resp *fetch.Response) error {
 	}
 	if q.section == "" && q.first == 0 && resp.Offset == 0 && resp.Header == nil {
 		s.waiting() // nobody looks after its speed yet
-		head, rest := rfc822.ReadHead(resp.Body)
-		s.Await(0)
-		resp.Header = rfc822.ParseHead(head)
-		resp.Time = rfc822.Date(resp.Header.Get("Date"))
+		head, rest := rfc822.ReadHeader(resp.Body)
+		s.SetReplyTimeout(0)
+		resp.Header = rfc822.ParseHeader(head)
+		resp.Time = rfc822.ParseDate(resp.Header.Get("Date"))
 		resp.Body = &joined{Reader: io.MultiReader(bytes.NewReader(head), rest), Closer: l}
 	}
 	return nil

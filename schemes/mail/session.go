@@ -38,7 +38,7 @@ func newSession(conn net.Conn, at place, trace *fetch.Trace) *session {
 }
 
 // waiting begins the time that an answer may take.
-func (s *session) waiting() { s.Await(sessions.ReplyTime) }
+func (s *session) waiting() { s.SetReplyTimeout(sessions.ReplyTimeout) }
 
 // An answer is one line of the server that says how things stand.
 type answer struct {

@@ -42,9 +42,9 @@ func (d *driver) article(q *query, s *session, view View) (*fetch.Response, erro
 		return resp, nil
 	}
 	block := s.paced(s.Lines.Block(0))
-	head, rest := rfc822.ReadHead(block)
-	resp.Header = rfc822.ParseHead(head)
-	resp.Time = rfc822.Date(resp.Header.Get("Date"))
+	head, rest := rfc822.ReadHeader(block)
+	resp.Header = rfc822.ParseHeader(head)
+	resp.Time = rfc822.ParseDate(resp.Header.Get("Date"))
 	resp.Media = articleMedia
 	resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(head), rest))
 	if view == Head {
@@ -65,7 +65,7 @@ func (d *driver) article(q *query, s *session, view View) (*fetch.Response, erro
 	if n, err := io.Copy(io.Discard, io.LimitReader(rest, 1)); n > 0 || err != nil {
 		s.Break()
 		if err == nil {
-			err = fetch.TooLarge.Errorf("head of more than %d bytes", rfc822.MaxHead)
+			err = fetch.TooLarge.Errorf("head of more than %d bytes", rfc822.MaxHeader)
 		}
 		return nil, blockFault(err)
 	}
@@ -82,9 +82,9 @@ func old(req *fetch.Request, at time.Time) bool {
 // server takes them so.
 func (s *session) inGroup(group string, command ...string) (line.Reply, error) {
 	together := s.caps.modern()
-	err := s.Tell("GROUP", group)
+	err := s.AddCommand("GROUP", group)
 	if err == nil && together {
-		err = s.Tell(command...)
+		err = s.AddCommand(command...)
 	}
 	if err != nil {
 		s.Break()

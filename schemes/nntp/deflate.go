@@ -31,7 +31,7 @@ func (d *driver) compress(s *session, articles uint64, listing bool) error {
 		s.Break()
 		return fetch.Protocol.Errorf("text behind the answer to COMPRESS")
 	}
-	s.Wire, s.compressed = &deflated{s.Wire, newInflater(s.Wire)}, true
+	s.Stream, s.compressed = &deflated{s.Stream, newInflater(s.Stream)}, true
 	return nil
 }
 

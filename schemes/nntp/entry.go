@@ -78,7 +78,7 @@ func (r *fieldReader) set(e *fetch.Entry, key, value string) {
 	case "subject":
 		e.Name = value
 	case "date":
-		e.Time = rfc822.Date(value)
+		e.Time = rfc822.ParseDate(value)
 	case "bytes":
 		if n, err := strconv.ParseInt(value, 10, 64); err == nil && n >= 0 {
 			e.Size = n

@@ -62,9 +62,9 @@ func (g group) header() fetch.Header {
 func (s *session) selectGroup(name string, overview bool) (group, error) {
 	ask := overview && s.fields == nil && (s.caps == nil || s.caps.hasArg("LIST", "OVERVIEW.FMT"))
 	together := ask && s.caps.modern()
-	err := s.Tell("GROUP", name)
+	err := s.AddCommand("GROUP", name)
 	if err == nil && together {
-		err = s.Tell("LIST", "OVERVIEW.FMT")
+		err = s.AddCommand("LIST", "OVERVIEW.FMT")
 	}
 	if err != nil {
 		s.Break()
@@ -84,7 +84,7 @@ func (s *session) selectGroup(name string, overview bool) (group, error) {
 		return group{}, err
 	}
 	if ask && !together {
-		if err := s.Tell("LIST", "OVERVIEW.FMT"); err != nil {
+		if err := s.AddCommand("LIST", "OVERVIEW.FMT"); err != nil {
 			return group{}, err
 		}
 		if err := s.readFields(); err != nil {

@@ -19,7 +19,7 @@ func (d *driver) open(ctx context.Context, q *query, auth *fetch.Credential) (*s
 	}
 	fetch.SetQuick(conn) // INN writes an article apart from the line before it
 	s := newSession(conn, q.at, q.req.Trace)
-	return sessions.Enter(ctx, s, func() error { return d.enter(ctx, s, auth) })
+	return sessions.Start(ctx, s, func() error { return d.enter(ctx, s, auth) })
 }
 
 func (d *driver) enter(ctx context.Context, s *session, auth *fetch.Credential) error {
@@ -104,19 +104,19 @@ func (d *driver) tryLogin(ctx context.Context, s *session, auth *fetch.Credentia
 	plain := s.caps.hasArg("SASL", "PLAIN") && s.caps.hasArg("AUTHINFO", "SASL")
 	if plain && (!s.caps.hasArg("AUTHINFO", "USER") || strings.ContainsAny(auth.User+password, " \t")) {
 		response := base64.StdEncoding.EncodeToString([]byte("\x00" + auth.User + "\x00" + password))
-		if err := s.TellSecret("AUTHINFO", "SASL", "PLAIN", response); err != nil {
+		if err := s.AddSecretCommand("AUTHINFO", "SASL", "PLAIN", response); err != nil {
 			return line.Reply{}, err
 		}
 		return s.reply()
 	}
-	if err := s.Tell("AUTHINFO", "USER", auth.User); err != nil {
+	if err := s.AddCommand("AUTHINFO", "USER", auth.User); err != nil {
 		return line.Reply{}, fetch.Usage.Errorf("user name cannot be sent: %w", err)
 	}
 	r, err := s.reply()
 	if err != nil || r.Code != 381 {
 		return r, err
 	}
-	if err := s.TellSecret("AUTHINFO", "PASS", password); err != nil {
+	if err := s.AddSecretCommand("AUTHINFO", "PASS", password); err != nil {
 		return r, err
 	}
 	return s.reply()

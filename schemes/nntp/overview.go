@@ -102,11 +102,11 @@ func (d *driver) overviewFromHeads(q *query, s *session, p part) (*fetch.Respons
 // overviewLine makes the line of an article from its head, with the standard
 // fields (RFC 3977 8.3.2). Nobody tells its size.
 func (s *session) overviewLine(dst []byte, number uint64, id string, block *line.Block) ([]byte, error) {
-	text, err := s.take(nil, rfc822.MaxHead, block)
+	text, err := s.take(nil, rfc822.MaxHeader, block)
 	if err != nil {
 		return dst, err
 	}
-	head := rfc822.ParseHead(text)
+	head := rfc822.ParseHeader(text)
 	dst = append(dst, formatNumber(number)...)
 	for _, name := range standardFields {
 		value := head.Get(name)

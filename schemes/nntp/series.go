@@ -112,7 +112,7 @@ func (r *series) send() error {
 			return nil
 		}
 		if err == nil {
-			err = r.s.Tell(r.verb, formatNumber(n))
+			err = r.s.AddCommand(r.verb, formatNumber(n))
 		}
 		if err != nil {
 			return err
@@ -139,7 +139,7 @@ func (s *session) paced(r io.Reader) *paced { return &paced{r: r, s: s, start: t
 
 func (p *paced) Read(b []byte) (int, error) {
 	if !p.start.IsZero() {
-		p.s.Door.SetReadDeadline(p.start.Add(sessions.ReplyTime + time.Duration(p.got/slowest)*time.Second))
+		p.s.NetConn.SetReadDeadline(p.start.Add(sessions.ReplyTimeout + time.Duration(p.got/slowest)*time.Second))
 	}
 	n, err := p.r.Read(b)
 	p.got += n
@@ -149,7 +149,7 @@ func (p *paced) Read(b []byte) (int, error) {
 // release lets what is left take its time.
 func (p *paced) release() {
 	p.start = time.Time{}
-	p.s.Await(0)
+	p.s.SetReplyTimeout(0)
 }
 
 // take appends a block of at most limit bytes to dst.

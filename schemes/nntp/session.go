@@ -29,7 +29,7 @@ func newSession(conn net.Conn, at place, trace *fetch.Trace) *session {
 // Claim rejects a session on which anything arrived while it was idle. Bytes
 // that arrive before a command are not the answer to it.
 func (s *session) Claim(t *fetch.Trace) bool {
-	return s.Conn.Claim(t) && s.Lines.Buffered() == 0 && fetch.Quiet(s.Wire)
+	return s.Conn.Claim(t) && s.Lines.Buffered() == 0 && fetch.Quiet(s.Stream)
 }
 
 // Release implements [sessions.Session].
@@ -42,13 +42,13 @@ func (s *session) Release() bool {
 func (s *session) reply() (line.Reply, error) {
 	err := s.Flush()
 	if err == nil {
-		s.Await(sessions.ReplyTime)
+		s.SetReplyTimeout(sessions.ReplyTimeout)
 		var r line.Reply
 		if r, err = s.Lines.ReadStatus(); err == nil {
 			if r.Code == codeGone {
 				s.Break()
 			} else {
-				s.Answered()
+				s.MarkAnswered()
 			}
 			return r, nil
 		}
@@ -62,7 +62,7 @@ const codeGone = 400
 
 // ask sends one command and reads the first line of its answer.
 func (s *session) ask(words ...string) (line.Reply, error) {
-	if err := s.Tell(words...); err != nil {
+	if err := s.AddCommand(words...); err != nil {
 		return line.Reply{}, err
 	}
 	return s.reply()
@@ -71,7 +71,7 @@ func (s *session) ask(words ...string) (line.Reply, error) {
 // block is the rest of an answer of many lines. A body may take its time: the
 // Client looks after its speed.
 func (s *session) block() *line.Block {
-	s.Await(0)
+	s.SetReplyTimeout(0)
 	return s.Lines.Block(0)
 }
 

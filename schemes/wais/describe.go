@@ -23,7 +23,7 @@ func (d *driver) describe(ctx context.Context, req *fetch.Request, l locator) (*
 	err := d.exchange(ctx, req, usualSize, func(lease *lease) (err error) {
 		resp.Head, named, err = description(lease, l.database)
 		if err == nil {
-			resp.Peer = fetch.PeerOf(lease.Session.Door)
+			resp.Peer = fetch.PeerOf(lease.Session.NetConn)
 			lease.End(true)
 		}
 		return err

@@ -55,6 +55,6 @@ func (d *driver) exchange(ctx context.Context, req *fetch.Request, size uint32, 
 			return nil, err
 		}
 		s := newSession(conn, req.Trace)
-		return sessions.Enter(ctx, s, func() error { return s.init(size) })
+		return sessions.Start(ctx, s, func() error { return s.init(size) })
 	}, first)
 }

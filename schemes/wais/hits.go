@@ -37,7 +37,7 @@ func (d *driver) search(ctx context.Context, req *fetch.Request, l locator) (*fe
 		return nil, err
 	}
 	h.Reader = entries.NewReader(h.next)
-	resp.Body, resp.Peer = h, fetch.PeerOf(h.lease.Session.Door)
+	resp.Body, resp.Peer = h, fetch.PeerOf(h.lease.Session.NetConn)
 	return resp, nil
 }
 
@@ -123,8 +123,8 @@ func (h *hits) withoutHits(faults []error) error {
 // next returns the next entry. The time that its reader takes between two of them
 // does not count.
 func (h *hits) next() (e fetch.Entry, err error) {
-	if !h.lease.Over() {
-		h.lease.Session.Await(replyTime)
+	if !h.lease.Ended() {
+		h.lease.Session.SetReplyTimeout(replyTime)
 	}
 	for len(h.found) == 0 {
 		r, err := h.record()
@@ -153,7 +153,7 @@ func (h *hits) record() (z3950.Record, error) {
 		r := *h.first
 		h.first = nil
 		return r, nil
-	case h.lease.Over():
+	case h.lease.Ended():
 		return z3950.Record{}, io.EOF
 	}
 	r, err := h.lease.Session.record()

@@ -86,7 +86,7 @@ func (d *driver) retrieve(ctx context.Context, req *fetch.Request, l locator) (*
 		}
 		return nil, err
 	}
-	resp.Peer = fetch.PeerOf(c.lease.Session.Door)
+	resp.Peer = fetch.PeerOf(c.lease.Session.NetConn)
 	if req.Op == fetch.Stat {
 		return resp, c.Close()
 	}

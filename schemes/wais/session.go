@@ -31,12 +31,12 @@ func newSession(conn net.Conn, trace *fetch.Trace) *session {
 
 // Claim rejects a session on which anything arrived while it was idle.
 func (s *session) Claim(t *fetch.Trace) bool {
-	return s.Conn.Claim(t) && s.in.Buffered() == 0 && fetch.Quiet(s.Wire)
+	return s.Conn.Claim(t) && s.in.Buffered() == 0 && fetch.Quiet(s.Stream)
 }
 
 // Release accepts another request only after the end of an answer.
 func (s *session) Release() bool {
-	s.Await(0)
+	s.SetReplyTimeout(0)
 	return s.Conn.Release() && s.rested && s.in.Buffered() == 0
 }
 
@@ -89,20 +89,20 @@ func (s *session) ask(p z3950.PDU) error {
 	}
 	s.rested = false
 	s.out = z3950.AppendMessage(s.out[:0], z3950.Header{}, p)
-	s.Await(replyTime)
+	s.SetReplyTimeout(replyTime)
 	if err := s.Send(s.out, s.out); err != nil {
 		s.Break()
 		return wireFault(err)
 	}
-	s.Trace().Reached(fetch.Asked, s.Door)
+	s.Trace().Reached(fetch.Asked, s.NetConn)
 	h, err := s.in.Next()
 	if err != nil {
 		s.Break()
 		return wireFault(err)
 	}
-	s.Answered()
+	s.MarkAnswered()
 	s.length = h.Length
-	s.Trace().Reached(fetch.Answered, s.Door)
+	s.Trace().Reached(fetch.Answered, s.NetConn)
 	switch {
 	case h.Type != 'z':
 		return fetch.Protocol.Errorf("message of type %q for an answer", h.Type)

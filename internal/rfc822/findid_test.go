@@ -30,7 +30,7 @@ func TestFindPart(t *testing.T) {
 		return "Content-Type: multipart/" + kind + "; boundary=" + kind + "\r\n\r\npreamble\r\n--" + kind + "\r\n" + strings.Join(parts, "\r\n--"+kind+"\r\n") + "\r\n--" + kind + "--\r\nepilogue\r\n"
 	}
 	one := func(fields, body string) string { return "Content-ID: <1@x>\r\n" + fields + "\r\n" + body }
-	large := strings.Repeat("x", maxHeld)
+	large := strings.Repeat("x", maxBuffered)
 	footer := " [text after the end of the base64 data is left out]"
 	for _, test := range []struct{ name, message, want string }{
 		{"as it is", multi("related", "\r\nroot", one("Content-Type: image/gif\r\n", "GIF")), "image/gif: GIF"},

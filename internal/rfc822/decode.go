@@ -28,17 +28,17 @@ type File struct {
 func Decode(r io.Reader) (*File, error) {
 	in := newLines(r)
 	for {
-		text, whole, err := in.next()
+		text, complete, err := in.next()
 		if err == io.EOF {
 			return nil, fetch.NotFound.Errorf("no file encoded by yEnc or uuencode")
 		}
 		if err != nil {
 			return nil, err
 		}
-		if !whole {
+		if !complete {
 			continue
 		}
-		for _, begin := range []func(string, *lines) (*File, bool, error){beginYEnc, beginUU} {
+		for _, begin := range []func(string, *lines) (*File, bool, error){parseYEncBegin, parseUUBegin} {
 			if f, ok, err := begin(string(text), in); ok || err != nil {
 				return f, err
 			}
@@ -47,7 +47,7 @@ func Decode(r io.Reader) (*File, error) {
 }
 
 // cut says that the input ended within an encoded file.
-func cut(err error) error {
+func truncated(err error) error {
 	if err == io.EOF {
 		return fetch.Truncated.Errorf("encoded file has no end: %w", io.ErrUnexpectedEOF)
 	}

@@ -19,30 +19,30 @@ import (
 )
 
 // MaxHead bounds what is read of a head at once.
-const MaxHead = 256 << 10
+const MaxHeader = 256 << 10
 
 // ReadHead reads the head of a message with the empty line behind it, or as
 // much as MaxHead allows, and returns a reader of what follows. An error of r
 // is left for that reader.
-func ReadHead(r io.Reader) (head []byte, rest io.Reader) {
+func ReadHeader(r io.Reader) (head []byte, rest io.Reader) {
 	buf := make([]byte, 0, 4<<10)
-	for len(buf) < MaxHead {
+	for len(buf) < MaxHeader {
 		if len(buf) == cap(buf) {
 			buf = append(make([]byte, 0, 2*cap(buf)), buf...)
 		}
 		seen := max(len(buf)-2, 0)
-		n, err := r.Read(buf[len(buf):min(cap(buf), MaxHead)])
+		n, err := r.Read(buf[len(buf):min(cap(buf), MaxHeader)])
 		buf = buf[:len(buf)+n]
-		if end := headEnd(buf[seen:], seen == 0); end >= 0 {
+		if end := headerEnd(buf[seen:], seen == 0); end >= 0 {
 			end += seen
 			rest = io.MultiReader(bytes.NewReader(buf[end:]), r)
 			if err != nil {
-				rest = io.MultiReader(bytes.NewReader(buf[end:]), failing{err})
+				rest = io.MultiReader(bytes.NewReader(buf[end:]), errReader{err})
 			}
 			return buf[:end:end], rest
 		}
 		if err != nil {
-			return buf, failing{err}
+			return buf, errReader{err}
 		}
 	}
 	return buf, r
@@ -50,7 +50,7 @@ func ReadHead(r io.Reader) (head []byte, rest io.Reader) {
 
 // headEnd is the end of the first empty line in text, or -1. first tells that
 // text begins with a line.
-func headEnd(text []byte, first bool) int {
+func headerEnd(text []byte, first bool) int {
 	for at := 0; ; first = false {
 		if !first {
 			i := bytes.IndexByte(text[at:], '\n')
@@ -69,13 +69,13 @@ func headEnd(text []byte, first bool) int {
 }
 
 // failing is a reader of nothing but an error.
-type failing struct{ err error }
+type errReader struct{ err error }
 
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
+func (f errReader) Read([]byte) (int, error) { return 0, f.err }
 
 // ParseHead reads the fields of a head up to its empty line, unfolded (RFC 5322
 // 2.2). A line that is no field is left out, with what is folded under it.
-func ParseHead(head []byte) fetch.Header {
+func ParseHeader(head []byte) fetch.Header {
 	var h fetch.Header
 	var value []byte
 	inside := false
@@ -106,15 +106,15 @@ func ParseHead(head []byte) fetch.Header {
 
 // zones maps the zone names of old messages to offsets (RFC 5322 4.3). Package
 // time would read most of these names as UTC.
-var zones = map[string]string{
+var zoneOffsets = map[string]string{
 	"GMT": "+0000", "UT": "+0000", "EST": "-0500", "EDT": "-0400", "CST": "-0600", "CDT": "-0500",
 	"MST": "-0700", "MDT": "-0600", "PST": "-0800", "PDT": "-0700",
 }
 
 // numericZone writes the zone at the end of a date as an offset.
-func numericZone(date string) string {
+func replaceZoneName(date string) string {
 	i := strings.LastIndexByte(date, ' ') + 1
-	if offset, ok := zones[strings.ToUpper(date[i:])]; ok {
+	if offset, ok := zoneOffsets[strings.ToUpper(date[i:])]; ok {
 		return date[:i] + offset
 	}
 	return date
@@ -122,20 +122,20 @@ func numericZone(date string) string {
 
 // oldDates are the date formats of RFC 850 and of asctime, common in news before
 // RFC 1036.
-var oldDates = []string{"Monday, 2-Jan-06 15:04:05 -0700", "Mon Jan _2 15:04:05 2006"}
+var oldDateFormats = []string{"Monday, 2-Jan-06 15:04:05 -0700", "Mon Jan _2 15:04:05 2006"}
 
 // Date reads the value of a Date field. It returns the zero time for a value
 // that is no date.
-func Date(value string) time.Time {
+func ParseDate(value string) time.Time {
 	// Nearly all are like this, and net/mail tries two dozen forms.
 	plain, _, _ := strings.Cut(value, " (")
 	t, err := time.Parse("Mon, 2 Jan 2006 15:04:05 -0700", plain)
 	if err != nil {
-		plain = numericZone(strings.TrimSpace(plain))
+		plain = replaceZoneName(strings.TrimSpace(plain))
 		t, err = mail.ParseDate(plain)
 	}
-	for i := 0; err != nil && i < len(oldDates); i++ {
-		t, err = time.Parse(oldDates[i], plain)
+	for i := 0; err != nil && i < len(oldDateFormats); i++ {
+		t, err = time.Parse(oldDateFormats[i], plain)
 	}
 	if t = t.UTC(); err != nil || t.Year() < 0 || t.Year() > 9999 { // by its zone; nothing could write it
 		return time.Time{}

@@ -12,7 +12,7 @@ import (
 )
 
 func TestReadHead(t *testing.T) {
-	long := strings.Repeat("x", MaxHead)
+	long := strings.Repeat("x", MaxHeader)
 	for name, c := range map[string]struct{ text, head string }{
 		"CR LF":         {"a: 1\r\nb: 2\r\n\r\nbody\r\n\r\n", "a: 1\r\nb: 2\r\n\r\n"},
 		"LF":            {"a: 1\n\nbody", "a: 1\n\n"},
@@ -25,14 +25,14 @@ func TestReadHead(t *testing.T) {
 		"long":          {long + "\n\nbody", long},
 	} {
 		for _, r := range []io.Reader{strings.NewReader(c.text), iotest.OneByteReader(strings.NewReader(c.text)), iotest.DataErrReader(strings.NewReader(c.text))} {
-			head, rest := ReadHead(r)
+			head, rest := ReadHeader(r)
 			body, err := io.ReadAll(rest)
 			if string(head) != c.head || string(head)+string(body) != c.text || err != nil {
 				t.Errorf("%s: got %.99q and %.99q, %v", name, head, body, err)
 			}
 		}
 	}
-	head, rest := ReadHead(io.MultiReader(strings.NewReader("a: 1\n"), iotest.ErrReader(fetch.Timeout)))
+	head, rest := ReadHeader(io.MultiReader(strings.NewReader("a: 1\n"), iotest.ErrReader(fetch.Timeout)))
 	if _, err := rest.Read(make([]byte, 1)); string(head) != "a: 1\n" || !errors.Is(err, fetch.Timeout) {
 		t.Errorf("failing: got %q, %v", head, err)
 	}
@@ -50,12 +50,12 @@ func TestParseHead(t *testing.T) {
 		"":                       `[]`,
 		"a: :b:":                 `[{"a" ":b:"}]`,
 	} {
-		if got := fmt.Sprintf("%q", ParseHead([]byte(text))); got != want {
+		if got := fmt.Sprintf("%q", ParseHeader([]byte(text))); got != want {
 			t.Errorf("%q: got %s, want %s", text, got, want)
 		}
 	}
 	// Many folded lines take no more than their own time.
-	h := ParseHead([]byte("a: 1\n" + strings.Repeat(" x\n", 1<<20)))
+	h := ParseHeader([]byte("a: 1\n" + strings.Repeat(" x\n", 1<<20)))
 	if len(h) != 1 || len(h[0].Value) != len("1")+2<<20 {
 		t.Errorf("got %d fields", len(h))
 	}
@@ -77,7 +77,7 @@ func TestDate(t *testing.T) {
 		"yesterday":                             "0001-01-01T00:00:00Z",
 		"":                                      "0001-01-01T00:00:00Z",
 	} {
-		if got := Date(text).Format("2006-01-02T15:04:05Z"); got != want {
+		if got := ParseDate(text).Format("2006-01-02T15:04:05Z"); got != want {
 			t.Errorf("%q: got %s, want %s", text, got, want)
 		}
 	}
@@ -88,11 +88,11 @@ func FuzzHead(f *testing.F) {
 	f.Add("Subject: x\r\n folded\r\n\r\nbody")
 	f.Add("\n\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		head, rest := ReadHead(strings.NewReader(text))
+		head, rest := ReadHeader(strings.NewReader(text))
 		body, err := io.ReadAll(rest)
 		if err != nil || string(head)+string(body) != text {
 			t.Errorf("got %q and %q, %v", head, body, err)
 		}
-		ParseHead(head)
+		ParseHeader(head)
 	})
 }

@@ -15,7 +15,7 @@ type Text struct {
 	*Conn
 	Lines *line.Reader
 
-	out, shown []byte // commands not yet sent, and as the Trace reports them
+	commands, traced []byte // commands not yet sent, and as the Trace reports them
 }
 
 // NewText returns a Text whose Lines read r, which reads c; nil is c itself.
@@ -28,7 +28,7 @@ func NewText(c *Conn, r io.Reader) *Text {
 
 // Tell adds a command to those that Flush sends. An empty word keeps its
 // space. The error is for a word of the URL that is not safe to send.
-func (t *Text) Tell(words ...string) error {
+func (t *Text) AddCommand(words ...string) error {
 	if err := t.add(words, words); err != nil {
 		return fetch.BadURL.Errorf("%s: %w", words[0], err)
 	}
@@ -37,7 +37,7 @@ func (t *Text) Tell(words ...string) error {
 
 // TellSecret is Tell for a command whose last word the Trace reports masked.
 // The error is for a credential that is not safe to send.
-func (t *Text) TellSecret(words ...string) error {
+func (t *Text) AddSecretCommand(words ...string) error {
 	last := len(words) - 1
 	if err := t.add(words, append(words[:last:last], "***")); err != nil {
 		return fetch.Usage.Errorf("credential cannot be sent: %s: %w", words[0], err)
@@ -46,34 +46,34 @@ func (t *Text) TellSecret(words ...string) error {
 }
 
 func (t *Text) add(words, shown []string) error {
-	out, err := line.Append(t.out, line.MaxCommand, words...)
+	out, err := line.Append(t.commands, line.MaxCommand, words...)
 	if err != nil {
 		return err
 	}
-	t.out = out
-	t.Show(shown...)
+	t.commands = out
+	t.TraceCommand(shown...)
 	return nil
 }
 
 // Show adds a command to those that Flush reports to the Trace.
-func (t *Text) Show(words ...string) {
-	t.shown, _ = line.Append(t.shown, line.MaxCommand, words...)
+func (t *Text) TraceCommand(words ...string) {
+	t.traced, _ = line.Append(t.traced, line.MaxCommand, words...)
 }
 
 // Hide removes the commands that Flush would report.
-func (t *Text) Hide() { t.shown = t.shown[:0] }
+func (t *Text) ClearTrace() { t.traced = t.traced[:0] }
 
 // Discard removes the commands that Flush would send and report.
-func (t *Text) Discard() { t.out, t.shown = t.out[:0], t.shown[:0] }
+func (t *Text) Discard() { t.commands, t.traced = t.commands[:0], t.traced[:0] }
 
 // Flush sends the commands that were told.
 func (t *Text) Flush() error {
 	defer t.Discard()
-	if len(t.out) == 0 {
-		t.sent(t.shown)
+	if len(t.commands) == 0 {
+		t.reportSent(t.traced)
 		return nil
 	}
-	return t.Send(t.out, t.shown)
+	return t.Send(t.commands, t.traced)
 }
 
 // Encrypt is Conn.Encrypt with regard to what Lines have read ahead.
