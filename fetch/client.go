@@ -182,7 +182,8 @@ func (c *Client) scheme(u uri.URI) (*Scheme, error) {
 		return s, nil
 	}
 	if what, ok := reservedSchemes[name]; ok {
-		return nil, Unsupported.Errorf("scheme %s (%s) is not supported; a gateway may be: --gateway %s=URL", name, what, name)
+		err := Unsupported.Errorf("scheme %s (%s) is supported only through a gateway", name, what)
+		return nil, &Remedy{err, Override{OverrideGateway, name}}
 	}
 	if name == "" {
 		return nil, BadURL.Errorf("no scheme: not a URL but a reference")

@@ -43,7 +43,7 @@ func (d *door) Key(ctx context.Context) string {
 func (d *door) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
 	g := grantOf(ctx)
 	if g == nil {
-		return nil, refuseAddress("connection without a request", addr, "")
+		return nil, refuseAddress("connection without a request", addr)
 	}
 	t, g, err := d.dialTarget(g, addr)
 	if err != nil {
@@ -91,7 +91,7 @@ func (d *door) dialTarget(g *grant, addr string) (t Target, as *grant, err error
 	}
 	host, text, err := net.SplitHostPort(addr)
 	if err != nil {
-		return t, nil, refuseAddress("not host:port", addr, "")
+		return t, nil, refuseAddress("not host:port", addr)
 	}
 	t = Target{Scheme: g.scheme.Name, Host: strings.ToLower(host)}
 	if err := t.setPort(text); err != nil {
@@ -100,7 +100,7 @@ func (d *door) dialTarget(g *grant, addr string) (t Target, as *grant, err error
 	if a, err := netip.ParseAddr(host); err == nil {
 		t.Addr = a
 	} else if rule := badHost(t.Host); rule != "" || host == "" {
-		return t, nil, refuseAddress(rule, addr, "")
+		return t, nil, refuseAddress(rule, addr)
 	}
 	if slices.Contains(g.scheme.Trust, addr) {
 		return t, g.configured(), nil
@@ -169,7 +169,7 @@ func (d *door) Beside(ctx context.Context, control net.Conn, port uint16) (net.C
 	}
 	judge := func(a netip.Addr) error {
 		if a != c.peer.Addr() {
-			return refuseAddress("data connection to another host", a.String(), "")
+			return refuseAddress("data connection to another host", a.String())
 		}
 		return nil
 	}
@@ -183,7 +183,7 @@ func (d *door) Beside(ctx context.Context, control net.Conn, port uint16) (net.C
 func (d *door) beside(ctx context.Context, control net.Conn) (*grant, *conn, error) {
 	g, c := grantOf(ctx), connOf(control)
 	if g == nil || c == nil || c.key != g.key() {
-		return nil, nil, refuseAddress("connection beside one that is not of this request", "", "")
+		return nil, nil, refuseAddress("connection beside one that is not of this request", "")
 	}
 	return g, c, nil
 }

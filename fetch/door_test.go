@@ -36,7 +36,7 @@ func TestControl(t *testing.T) {
 	defer l.Close()
 	d := newDoor(&Policy{}, Options{})
 	to := l.Addr().(*net.TCPAddr).AddrPort()
-	refuse := refuseAddress("no", "", "")
+	refuse := refuseAddress("no", "")
 	if _, err := d.dialOne(t.Context(), "tcp", to, func(netip.Addr) error { return refuse }); !errors.Is(err, BadAddress) {
 		t.Errorf("got %v, want the judge's refusal", err)
 	}

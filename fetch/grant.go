@@ -34,7 +34,7 @@ func grantOf(ctx context.Context) *grant {
 // for a typed URL.
 func (p *Policy) judge(req *Request, scheme, from *Scheme, page Origin) (*grant, error) {
 	if p.Schemes != nil && !slices.Contains(p.Schemes, scheme.Name) {
-		return nil, BadReferral.With(&Refusal{Rule: "scheme is not allowed", Subject: scheme.Name, Override: "--proto +" + scheme.Name})
+		return nil, BadReferral.With(&Refusal{Rule: "scheme is not allowed", Subject: scheme.Name, Override: Override{OverrideSchemes, scheme.Name}})
 	}
 	if p.Reach != Anywhere && scheme.Local && !slices.Contains(p.Schemes, scheme.Name) {
 		return nil, BadReferral.With(&Refusal{Rule: "scheme reads this machine, and nobody named it in Policy.Schemes", Subject: scheme.Name})
@@ -131,12 +131,12 @@ func (p *Policy) judgedPort(g *grant, t Target) (rule string, unusual bool) {
 
 func (p *Policy) refusePort(rule string, t Target, typed bool) error {
 	port := strconv.Itoa(int(t.Port))
-	override := "--allow-port " + t.Scheme + ":" + port
+	override := Override{OverridePorts, t.Scheme + ":" + port}
 	if !typed {
-		override += ":any"
+		override.Value += ":any"
 	}
 	if rule == "range" {
-		override = ""
+		override = Override{}
 	}
 	return BadPort.With(&Refusal{Rule: portRules[rule], Subject: t.Scheme + " port " + port, Override: override})
 }

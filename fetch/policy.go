@@ -56,9 +56,9 @@ func Allowlist(hosts ...string) Policy { return Policy{Reach: Listed, Hosts: hos
 // A Refusal is the Policy's no. It stands in the chain of the error, together
 // with a Fault: BadPort, BadAddress or BadReferral.
 type Refusal struct {
-	Rule     string // which rule, in words
-	Subject  string // what it was applied to
-	Override string // the flag of the command that allows it, or ""
+	Rule     string   // which rule, in words
+	Subject  string   // what it was applied to
+	Override Override // the setting that allows it; zero if there is none
 }
 
 // Error says rule and subject. The subject is text that a URL may contain.
@@ -97,11 +97,11 @@ func (p *Policy) judgeName(host string, known bool) error {
 	name := strings.TrimSuffix(host, ".")
 	switch {
 	case slices.Contains(metadataNames, name) && (!known || p.Reach != Anywhere):
-		return refuseAddress("name of a metadata service", host, "")
+		return refuseAddress("name of a metadata service", host)
 	case !known && (slices.Contains(localNames, name) || strings.HasSuffix(name, ".localhost")):
-		return refuseAddress("a server led to this machine", host, "")
+		return refuseAddress("a server led to this machine", host)
 	case p.Reach == Listed && !p.listedName(name) && !p.listsAddresses():
-		return refuseAddress("host is not on the list", host, "")
+		return refuseAddress("host is not on the list", host)
 	}
 	return nil
 }
@@ -113,32 +113,32 @@ func (p *Policy) judgeAddr(g *grant, t Target, a netip.Addr) error {
 		return nil
 	}
 	c := classOf(a)
-	refuse := func(rule, override string) error {
+	refuse := func(rule string, override Override) error {
 		subject := a.String()
 		if subject != t.Host {
 			subject = t.Host + " is " + subject
 		}
-		return refuseAddress(rule, subject, override)
+		return BadAddress.With(&Refusal{Rule: rule, Subject: subject, Override: override})
 	}
 	switch {
 	case c == metadata:
-		override := ""
+		override := Override{}
 		if g.typed || g.named { // no rule allows it where a server led
-			override = "--allow-address " + a.Unmap().String()
+			override = Override{OverrideAddresses, a.Unmap().String()}
 		}
 		return refuse("address of a metadata service", override)
 	case g.named:
 		return nil
 	case a.Zone() != "" && !g.typed && !g.stays(t):
-		return refuse("only a person may type a zone", "")
+		return refuse("only a person may type a zone", Override{})
 	case p.Reach == Listed:
 		if !p.listedName(strings.TrimSuffix(t.Host, ".")) && !p.listedAddr(a) {
-			return refuse("address is not on the list", "")
+			return refuse("address is not on the list", Override{})
 		}
 	case p.Reach == PublicOnly && c != public:
-		return refuse("the address is "+c.String()+", not public", "")
+		return refuse("the address is "+c.String()+", not public", Override{})
 	case !g.typed && !g.mayReach(a, c):
-		return refuse("a "+g.class.String()+" page led to a "+c.String()+" address", "")
+		return refuse("a "+g.class.String()+" page led to a "+c.String()+" address", Override{})
 	}
 	if !g.typed && !g.stays(t) && c != public && slices.Contains(textServices, t.Port) && !p.portAllowed(t.Scheme, t.Port, false) {
 		// On the public network such a port may well be the Web's.
@@ -147,8 +147,8 @@ func (p *Policy) judgeAddr(g *grant, t Target, a netip.Addr) error {
 	return nil
 }
 
-func refuseAddress(rule, subject, override string) error {
-	return BadAddress.With(&Refusal{Rule: rule, Subject: subject, Override: override})
+func refuseAddress(rule, subject string) error {
+	return BadAddress.With(&Refusal{Rule: rule, Subject: subject})
 }
 
 func (p *Policy) allowsAddr(a netip.Addr) bool {

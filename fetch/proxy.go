@@ -73,7 +73,7 @@ func (d *door) beyond(ctx context.Context, scheme string, g *grant, t Target) (T
 func (d *door) Proxy(ctx context.Context) (Via, bool, error) {
 	g := grantOf(ctx)
 	if g == nil {
-		return Via{}, false, refuseAddress("connection without a request", "", "")
+		return Via{}, false, refuseAddress("connection without a request", "")
 	}
 	if !g.scheme.Traits.Web || g.scheme.Secure {
 		return Via{}, false, nil // a tunnel
@@ -89,7 +89,7 @@ func (d *door) Proxy(ctx context.Context) (Via, bool, error) {
 func (d *door) Gateway(ctx context.Context) (Target, error) {
 	g := grantOf(ctx)
 	if g == nil {
-		return Target{}, refuseAddress("connection without a request", "", "")
+		return Target{}, refuseAddress("connection without a request", "")
 	}
 	t := g.target
 	if t.Host == "" {
@@ -107,7 +107,7 @@ func isHTTP(proxy uri.URI) bool { return proxy.Scheme() == "http" || proxy.Schem
 func (d *door) DialProxy(ctx context.Context) (net.Conn, error) {
 	g := grantOf(ctx)
 	if g == nil {
-		return nil, refuseAddress("connection without a request", "", "")
+		return nil, refuseAddress("connection without a request", "")
 	}
 	p, err := d.proxyFor(g.target)
 	if err != nil {
@@ -212,13 +212,13 @@ func userOf(u uri.URI) (user, password string, err error) {
 	return c.User, c.Password.Reveal(), nil
 }
 
-// proxyOption returns the option that answers challenges: the command answers
-// Basic by default.
-func proxyOption(challenges []httpauth.Challenge) string {
+// proxyOverride returns the setting that answers challenges. A Proxy answers
+// only Basic unless its Auth allows Digest.
+func proxyOverride(challenges []httpauth.Challenge) Override {
 	if httpauth.OnlyDigest(challenges) {
-		return "--proxy-anyauth " + ProxyLoginOption
+		return Override{Kind: OverrideProxyAuth}
 	}
-	return ProxyLoginOption
+	return Override{Kind: OverrideProxyLogin}
 }
 
 // proxyFault classes what a proxy answered.
@@ -227,7 +227,7 @@ func proxyFault(err error) error {
 	var refused *proxy.Refused
 	switch {
 	case errors.As(err, &login):
-		return &Remedy{Auth.With(err), proxyOption(login.Challenges)}
+		return &Remedy{Auth.With(err), proxyOverride(login.Challenges)}
 	case errors.As(err, &refused):
 		return &Error{Code: refused.Code, Err: Connect.With(err)}
 	case errors.Is(err, proxy.ErrMalformed), errors.Is(err, proxy.ErrTooLong):

@@ -90,10 +90,10 @@ func (d *door) dialOne(ctx context.Context, network string, to netip.AddrPort, j
 	dialer := net.Dialer{ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(address)
 		if err != nil {
-			return refuseAddress("not a numeric address", address, "")
+			return refuseAddress("not a numeric address", address)
 		}
 		if at.Port() != to.Port() {
-			return refuseAddress("dialled another port", address, "")
+			return refuseAddress("dialled another port", address)
 		}
 		return judge(at.Addr())
 	}}

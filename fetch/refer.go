@@ -9,15 +9,15 @@ func (p *Policy) judgeReferral(source, target *Scheme, port uint16) error {
 	downgrade := slices.Contains(source.Links.Downgrade, target.Name)
 	switch {
 	case target.confined() && !target.mayFollow(source):
-		return refuseReferral("no server may lead to this scheme", step, "")
+		return refuseReferral("no server may lead to this scheme", step, Override{})
 	case downgrade && !p.Downgrade:
-		return refuseReferral(source.Name+" page led to "+target.Name, step, "--allow-downgrade")
+		return refuseReferral(source.Name+" page led to "+target.Name, step, Override{Kind: OverrideDowngrade})
 	case !downgrade && !slices.Contains(source.Links.To, target.Name) && !p.redirects(target.Name):
-		return refuseReferral("a server led to another scheme", step, "--proto-redir +"+target.Name)
+		return refuseReferral("a server led to another scheme", step, Override{OverrideRedirects, target.Name})
 	case source.Links.OwnPort && source.Name != target.Name && port != target.Port:
-		return refuseReferral("referral to a port that is not the scheme's own", step, "")
+		return refuseReferral("referral to a port that is not the scheme's own", step, Override{})
 	case p.Only != nil && !slices.Contains(p.Only, target.Name):
-		return refuseReferral("a server led to a scheme that is not allowed", step, "--proto-redir +"+target.Name)
+		return refuseReferral("a server led to a scheme that is not allowed", step, Override{OverrideRedirects, target.Name})
 	}
 	return nil
 }
@@ -34,6 +34,6 @@ func (s *Scheme) mayFollow(source *Scheme) bool {
 	return slices.Contains(s.Links.From, source.Name) && slices.Contains(source.Links.To, s.Name)
 }
 
-func refuseReferral(rule, step, override string) error {
+func refuseReferral(rule, step string, override Override) error {
 	return BadReferral.With(&Refusal{Rule: rule, Subject: step, Override: override})
 }

@@ -24,7 +24,7 @@ type Event struct {
 	Offset    int64     `json:"offset,omitempty"`
 	Attempts  int       `json:"attempts,omitempty"` // that failed before
 	Note      string    `json:"note,omitempty"`
-	Override  string    `json:"override,omitempty"` // the flag of the command that allows what the Policy refused
+	Override  string    `json:"override,omitempty"` // the setting that allows a URL that the Policy refused, as text of Options.Override
 }
 
 // Summary tells what a run did.

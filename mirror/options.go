@@ -35,6 +35,10 @@ type Options struct {
 	Event        func(Event)      // nil: nobody listens; called by one goroutine at a time
 	Progress     func(Progress)   // nil: nobody looks; called now and then
 	Now          func() time.Time // nil: time.Now
+
+	// Override returns the text of Event.Override, such as a flag. If it is
+	// nil, the text is the name and the value of the setting.
+	Override func(fetch.Override) string
 }
 
 // WARC says what is written into the WARC files.
@@ -114,6 +118,9 @@ func (o *Options) fill() {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Override == nil {
+		o.Override = fetch.Override.String
 	}
 	if o.Event == nil {
 		o.Event = func(Event) {}

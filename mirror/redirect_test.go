@@ -58,9 +58,9 @@ func TestToItself(t *testing.T) {
 	}
 }
 
-// TestRefusalNamesFlag checks that the journal names the flag that allows what
-// the policy refused, and none where there is none.
-func TestRefusalNamesFlag(t *testing.T) {
+// TestRefusalNamesSetting checks that the journal names the setting that allows
+// a refused URL, in the words of Options.Override.
+func TestRefusalNamesSetting(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -68,6 +68,12 @@ func TestRefusalNamesFlag(t *testing.T) {
 		w.web("a.example", paper{"/d/": `<a href="x"><a href="http://a.example:25/d/"><a href="gopher://a.example/d/"><a href="http://10.0.0.1/d/"><a href="http://169.254.42.42/d/">`, "/d/x": ""})
 		o := w.options("http://a.example/d/")
 		o.Scope.Reach = mirror.Any
+		o.Override = func(s fetch.Override) string {
+			if s.Kind == fetch.OverridePorts {
+				return "allow port " + s.Value
+			}
+			return s.String()
+		}
 		run(t, o)
 		got := map[string]string{}
 		for _, e := range events(t, o.Dir) {
@@ -75,11 +81,11 @@ func TestRefusalNamesFlag(t *testing.T) {
 				got[e.URL] = e.Override
 			}
 		}
-		want := map[string]string{"http://a.example:25/d/": "--allow-port http:25:any", "gopher://a.example/d/": "--proto-redir +gopher",
+		want := map[string]string{"http://a.example:25/d/": "allow port http:25:any", "gopher://a.example/d/": "Policy.Redirects gopher",
 			"http://10.0.0.1/d/": "", "http://169.254.42.42/d/": ""}
-		for u, flag := range want {
-			if found, ok := got[u]; !ok || found != flag {
-				t.Errorf("%s: %q, %t, want %q", u, found, ok, flag)
+		for u, setting := range want {
+			if found, ok := got[u]; !ok || found != setting {
+				t.Errorf("%s: %q, %t, want %q", u, found, ok, setting)
 			}
 		}
 	})

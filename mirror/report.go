@@ -16,6 +16,7 @@ type report struct {
 	event    func(Event)
 	listener func(Progress)
 	log      func(any) // appends a line to the journal
+	override func(fetch.Override) string
 	total    Summary
 	messages int64     // Kept, new in this run
 	looked   time.Time // when Progress was called
@@ -81,8 +82,8 @@ func (r *report) visit(v *visit, result *frontier.Result, seed bool) {
 	if v.resp != nil {
 		e.Code, e.Media = v.resp.Code, v.resp.Media
 	}
-	if refusal, ok := errors.AsType[*fetch.Refusal](v.err); ok {
-		e.Override = refusal.Override
+	if refusal, ok := errors.AsType[*fetch.Refusal](v.err); ok && refusal.Override != (fetch.Override{}) {
+		e.Override = r.override(refusal.Override)
 	}
 	if k := result.Capture; k != nil {
 		e.Path, e.WARC, e.Offset = k.Path, k.File, k.At

@@ -44,7 +44,7 @@ func open(ctx context.Context, o Options) (*crawl, error) {
 	a.Frontier().Limit(limit(o.Limits.Queue, DefaultQueue))
 	c := &crawl{
 		o: o, archive: a, queue: a.Frontier(), started: o.Now(),
-		scope: newBoundary(o.Scope, o.Client.Scheme, o.Seeds), trust: newTrust(o), report: report{now: o.Now, event: o.Event, listener: o.Progress, log: a.Log},
+		scope: newBoundary(o.Scope, o.Client.Scheme, o.Seeds), trust: newTrust(o), report: report{now: o.Now, event: o.Event, listener: o.Progress, log: a.Log, override: o.Override},
 		tally: newTally(o.Limits), silences: newSilences(o.Tries),
 	}
 	for _, cut := range cuts {

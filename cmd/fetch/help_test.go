@@ -8,15 +8,23 @@ import (
 	"github.com/spf13/pflag"
 )
 
+// flagNames returns the names of the flags of all commands, and their letters.
+func flagNames() map[string]bool {
+	flags := map[string]bool{}
+	add := func(f *pflag.Flag) { flags[f.Name], flags[f.Shorthand] = true, true }
+	root := new(app).command()
+	for _, c := range append(root.Commands(), root) {
+		c.Flags().VisitAll(add)
+		c.PersistentFlags().VisitAll(add)
+	}
+	delete(flags, "")
+	return flags
+}
+
 // TestSchemeHelp checks that every scheme has a help text, and that the texts
 // name no unknown flag.
 func TestSchemeHelp(t *testing.T) {
-	flags := map[string]bool{}
-	root := new(app).command()
-	for _, c := range append(root.Commands(), root) {
-		c.Flags().VisitAll(func(f *pflag.Flag) { flags[f.Name] = true })
-		c.PersistentFlags().VisitAll(func(f *pflag.Flag) { flags[f.Name] = true })
-	}
+	flags := flagNames()
 	for _, s := range schemes.All(schemes.Options{}) {
 		if s.Help == "" {
 			t.Errorf("scheme %s has no help", s.Name)

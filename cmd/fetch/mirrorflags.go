@@ -143,7 +143,7 @@ func limitOf(n int64) int64 {
 func (f *mirrorFlags) options(a *app) (o mirror.Options, err error) {
 	o = mirror.Options{
 		Tree: !f.noTree, Hosts: f.hosts, Tries: f.tries, Delete: f.delete, MaxDelete: float64(f.maxDelete),
-		FollowLinks: f.followLinks, Recheck: f.recheck, IgnoreRobots: f.ignoreRobots,
+		FollowLinks: f.followLinks, Recheck: f.recheck, IgnoreRobots: f.ignoreRobots, Override: overrideFlag,
 		Limits: mirror.Limits{
 			Files: f.maxFiles, Bytes: int64(f.maxBytes), Time: time.Duration(f.runTime), PerHost: f.maxPerHost,
 			FileSize: int64(a.flags.maxFilesize), MinFree: int64(f.minFree),

@@ -73,14 +73,14 @@ func (f *tlsFlags) config() (*tls.Config, error) {
 // trust names the flags for a server whose certificate is not trusted.
 const trust = "--cacert FILE with the certificate of its issuer, or -k to skip verification (insecure)"
 
-// remedy returns the flags that may avoid err, or "". The errors of the
-// library do not name those for a certificate that could not be verified.
+// remedy returns the flags that may avoid err, or "". The library has no
+// Override for a certificate that it could not verify.
 func (a *app) remedy(err error) string {
 	var verify *tls.CertificateVerificationError
 	if !a.flags.tls.insecure && errors.As(err, &verify) {
 		return trust
 	}
-	return fetch.RemedyOf(err)
+	return overrideFlag(fetch.OverrideOf(err))
 }
 
 // hintOnce is a middleware for a mirror, whose failures are notes: it writes

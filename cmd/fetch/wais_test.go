@@ -68,7 +68,7 @@ func TestWAISMany(t *testing.T) {
 	for _, args := range [][]string{{"search", url, "whale"}, {"ls", url + "?whale"}} {
 		var out, said bytes.Buffer
 		got := run(append([]string{"--no-config"}, args...), strings.NewReader(""), &out, &said)
-		if n := strings.Count(out.String(), "\n"); got != 0 || n != 40 || !strings.Contains(said.String(), "there may be more") || !strings.Contains(said.String(), "--max") {
+		if n := strings.Count(out.String(), "\n"); got != 0 || n != 40 || !strings.Contains(said.String(), "there may be more") || !strings.Contains(said.String(), "max=N in the URL") {
 			t.Errorf("%q: exit code %d, %d lines, %s", args, got, n, &said)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -347,6 +348,34 @@ func TestNoInit(t *testing.T) {
 			if i.Name != nil && i.Name.Name == "_" && !strings.HasPrefix(i.Path.Value, `"embed`) {
 				t.Errorf("%s imports %s for its effects", f.name, i.Path.Value)
 			}
+		}
+	}
+}
+
+// namesFlag matches a flag of the command in a text: "--name", or "-u USER".
+var namesFlag = regexp.MustCompile(`(?:^|[ (=])(?:--[a-z][a-z0-9-]*|-[A-Za-z] [A-Z]{2,})`)
+
+// TestLibraryNamesNoFlag checks that texts of the library name no flags of the
+// command. Errors have a fetch.Override instead. The help texts of the schemes,
+// each in a file help.go, are part of the command.
+func TestLibraryNamesNoFlag(t *testing.T) {
+	for _, f := range files(t) {
+		command := strings.HasPrefix(f.dir, "cmd/") || path.Base(f.name) == "help.go"
+		if command || slices.Contains(testOnly, f.dir) {
+			continue
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			if s, ok := n.(*ast.BasicLit); ok && s.Kind == token.STRING {
+				if text, err := strconv.Unquote(s.Value); err != nil || namesFlag.MatchString(text) {
+					t.Errorf("%s: %s names a flag", f.name, s.Value)
+				}
+			}
+			return true
+		})
+	}
+	for _, text := range []string{"use --max N", "--proto +ftp", "(--in URL names it)", "-u USER:PASSWORD"} {
+		if !namesFlag.MatchString(text) {
+			t.Errorf("the test misses the flag in %q", text)
 		}
 	}
 }

@@ -49,12 +49,12 @@ func ListSlowly(t *testing.T, resp *fetch.Response, n int) {
 	}
 }
 
-// Remedies checks the options that the errors of reply codes name.
-func Remedies(t *testing.T, refuse func(code int) error, want map[int]string) {
+// Overrides checks the settings that the errors of reply codes name.
+func Overrides(t *testing.T, refuse func(code int) error, want map[int]string) {
 	t.Helper()
-	for code, option := range want {
-		if got := fetch.RemedyOf(refuse(code)); got != option {
-			t.Errorf("%d: got %q, want %q", code, got, option)
+	for code, override := range want {
+		if got := fetch.OverrideOf(refuse(code)).String(); got != override {
+			t.Errorf("%d: got %q, want %q", code, got, override)
 		}
 	}
 }

@@ -19,7 +19,7 @@ const maxBody = 1000
 // A result is one line about a response.
 type result struct {
 	text  string
-	cause string // of the error at its end: ": CAUSE (OPTION)", or ""
+	cause string // of the error at its end: ": CAUSE (OVERRIDE)", or ""
 }
 
 // matches reports whether line is r, with or without its cause.
@@ -101,8 +101,8 @@ func failure(err error) result {
 	if cause != nil {
 		r.cause = ": " + cause.Error()
 	}
-	if option := fetch.RemedyOf(err); option != "" {
-		r.cause += " (" + option + ")"
+	if o := fetch.OverrideOf(err); o != (fetch.Override{}) {
+		r.cause += " (" + o.String() + ")"
 	}
 	return r
 }

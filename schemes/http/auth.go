@@ -19,6 +19,10 @@ const (
 	AnyAuth             // when the server requires it, Digest before Basic
 )
 
+// OverrideAuth is the kind of [fetch.Override] for a server that offers only
+// Digest, which Options.Auth must allow. A login is needed too.
+const OverrideAuth fetch.OverrideKind = "http.Options.Auth"
+
 // maxLogins limits the calls of Env.Login for one object.
 const maxLogins = 3
 

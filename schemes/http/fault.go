@@ -44,9 +44,9 @@ func statusError(code int, h fetch.Header, now time.Time) error {
 			err = pastEnd{err}
 		}
 	case 401:
-		err = &fetch.Remedy{Err: err, Option: digestOption(h, "WWW-Authenticate", "--anyauth ") + fetch.LoginOption}
+		err = loginRemedy(err, h.Values("WWW-Authenticate"), fetch.OverrideLogin, OverrideAuth)
 	case 407:
-		err = &fetch.Remedy{Err: err, Option: digestOption(h, "Proxy-Authenticate", "--proxy-anyauth ") + fetch.ProxyLoginOption}
+		err = loginRemedy(err, h.Values("Proxy-Authenticate"), fetch.OverrideProxyLogin, fetch.OverrideProxyAuth)
 	}
 	return &fetch.Error{Code: code, RetryAfter: retryAfter(h.Get("Retry-After"), now), Err: err}
 }
@@ -57,13 +57,14 @@ type pastEnd struct{ error }
 func (e pastEnd) Unwrap() error      { return e.error }
 func (pastEnd) Is(target error) bool { return target == fetch.ErrPastEnd }
 
-// digestOption returns option if the field, of a server's challenges, has
-// Digest and not Basic, which is what the command answers by default.
-func digestOption(h fetch.Header, field, option string) string {
-	if httpauth.OnlyDigest(httpauth.Parse(h.Values(field))) {
-		return option
+// loginRemedy returns err with the setting that answers challenges. The setting
+// is digest if the server offers Digest without Basic, and otherwise basic.
+func loginRemedy(err error, challenges []string, basic, digest fetch.OverrideKind) error {
+	kind := basic
+	if httpauth.OnlyDigest(httpauth.Parse(challenges)) {
+		kind = digest
 	}
-	return ""
+	return &fetch.Remedy{Err: err, Override: fetch.Override{Kind: kind}}
 }
 
 // retryAfter reads seconds or a date (RFC 9110 10.2.3); what is past or

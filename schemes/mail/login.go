@@ -57,7 +57,7 @@ func (d *driver) login(ctx context.Context, s *session, who login) error {
 		}
 		refusal := refused("login", fetch.Auth, a)
 		if option != "" {
-			refusal = &fetch.Remedy{Err: refusal, Option: "--sasl " + option}
+			refusal = needOption(refusal, OverrideMechanism, option)
 		} else if who.auth == nil {
 			refusal = fetch.NeedLogin(fetch.FaultOf(refusal), refusal)
 		}

@@ -68,6 +68,18 @@ type Options struct {
 	Mbox bool
 }
 
+// The kinds of [fetch.Override] for the options of this package.
+const (
+	OverrideMechanism fetch.OverrideKind = "mail.Options.Mechanism" // Value is a mechanism; an imap URL can name it too
+	OverrideStores    fetch.OverrideKind = "mail.Options.Stores"
+	OverrideIn        fetch.OverrideKind = "mail.Options.In"
+)
+
+// needOption returns err with the option of this package that avoids it.
+func needOption(err error, kind fetch.OverrideKind, value string) error {
+	return &fetch.Remedy{Err: err, Override: fetch.Override{Kind: kind, Value: value}}
+}
+
 // The ports of RFC 3501 and RFC 8314.
 const (
 	clearPort = 143

@@ -82,7 +82,8 @@ func (o Options) mailto(env fetch.Env) fetch.DriverFunc {
 			return nil, err
 		}
 		if len(o.Stores) == 0 {
-			return nil, fetch.Unsupported.Errorf("a mailto URL names no object but an address; with a mail store (--mail-store), it means the messages from and to that address")
+			err := fetch.Unsupported.Errorf("a mailto URL lists the messages of a mail store, and no mail store is configured")
+			return nil, needOption(err, OverrideStores, "")
 		}
 		stores, err := library.open()
 		if err != nil {

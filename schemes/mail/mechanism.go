@@ -77,7 +77,7 @@ func (d *driver) prove(s *session, who login) (a answer, option string, err erro
 	}
 	err = noMechanism(asked, who.auth, last)
 	if option := s.offers(who.auth); last == nil && asked != "" && option != "" {
-		err = &fetch.Remedy{Err: err, Option: "--sasl " + option + ", or ;AUTH=" + option + " in the URL"}
+		err = needOption(err, OverrideMechanism, option)
 	}
 	return a, "", err
 }

@@ -122,7 +122,7 @@ func (o Options) cid(env fetch.Env) fetch.DriverFunc {
 			return library.bring(ctx, req, l)
 		}
 		if o.In == nil {
-			return nil, fetch.Usage.Errorf("a cid URL means a part of a message, and none is given: --in MESSAGE-URL names it")
+			return nil, needOption(fetch.Usage.Errorf("a cid URL names a part of a message, and no message is given"), OverrideIn, "")
 		}
 		if ctx.Value(insideKey{}) != nil {
 			return nil, fetch.Usage.Errorf("the message around a cid URL is given by another cid URL, and so on for ever")

@@ -38,10 +38,10 @@ func TestScramRefused(t *testing.T) {
 		script                faultnet.Script
 	}{
 		"under TLS":    {"imaps", "ok", "", append(append(faultnet.Script{send(caps)}, both...), plain...)},
-		"in plaintext": {"imap", "auth", "--sasl PLAIN", append(faultnet.Script{send(caps)}, both...)},
+		"in plaintext": {"imap", "auth", "mail.Options.Mechanism PLAIN", append(faultnet.Script{send(caps)}, both...)},
 		"the server hangs up": {"imaps", "auth", "", append(append(faultnet.Script{send(caps)}, refuse("A1", "SCRAM-SHA-256")...),
 			hear("^A2 AUTHENTICATE SCRAM-SHA-1\r\n$"), faultnet.Fin())},
-		"given up, then refused": {"imap", "auth", "--sasl PLAIN", append(append(append(faultnet.Script{send(caps)}, begin("A1", "SCRAM-SHA-256")...),
+		"given up, then refused": {"imap", "auth", "mail.Options.Mechanism PLAIN", append(append(append(faultnet.Script{send(caps)}, begin("A1", "SCRAM-SHA-256")...),
 			send(foreign), hear(`^\*\r\n$`), send("A1 BAD cancelled\r\n")), refuse("A2", "SCRAM-SHA-1")...)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -60,8 +60,8 @@ func TestScramRefused(t *testing.T) {
 				if err != nil {
 					fault = fetch.FaultOf(err).String()
 				}
-				if fault != test.fault || fetch.RemedyOf(err) != test.option || err == nil && body != "\r\nhello" {
-					t.Errorf("got %q, %v (%s)", body, err, fetch.RemedyOf(err))
+				if fault != test.fault || fetch.OverrideOf(err).String() != test.option || err == nil && body != "\r\nhello" {
+					t.Errorf("got %q, %v (%s)", body, err, fetch.OverrideOf(err))
 				}
 				if err != nil && !strings.Contains(err.Error(), "authentication failed") {
 					t.Errorf("the refusal is lost: %v", err)
@@ -74,10 +74,11 @@ func TestScramRefused(t *testing.T) {
 	}
 }
 
-// TestRemedy: a Remedy keeps class and text of its error.
+// TestRemedy checks that a Remedy keeps the class and the text of its error.
 func TestRemedy(t *testing.T) {
-	err := error(&fetch.Remedy{Err: fetch.Auth.Errorf("no"), Option: "--sasl PLAIN"})
-	if !errors.Is(err, fetch.Auth) || err.Error() != "no" || fetch.RemedyOf(err) != "--sasl PLAIN" || fetch.RemedyOf(fetch.Auth) != "" {
+	override := fetch.Override{Kind: mail.OverrideMechanism, Value: "PLAIN"}
+	err := error(&fetch.Remedy{Err: fetch.Auth.Errorf("no"), Override: override})
+	if !errors.Is(err, fetch.Auth) || err.Error() != "no" || fetch.OverrideOf(err) != override || fetch.OverrideOf(fetch.Auth) != (fetch.Override{}) {
 		t.Errorf("got %v", err)
 	}
 }

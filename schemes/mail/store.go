@@ -30,7 +30,7 @@ type letter struct {
 // stores opens those of o, in their order.
 func (o Options) stores(env fetch.Env) (all []store, err error) {
 	if len(o.Stores) == 0 {
-		return nil, fetch.Unsupported.Errorf("no mail store is configured: --mail-store names one, an imap URL, a Maildir or an mbox")
+		return nil, needOption(fetch.Unsupported.Errorf("no mail store is configured"), OverrideStores, "")
 	}
 	for _, text := range o.Stores {
 		s, err := o.store(text, env)

@@ -118,7 +118,7 @@ func TestNoStore(t *testing.T) {
 	for url, want := range map[string]string{
 		"mailto:bob@example.org":   "mail store",
 		"mid:tea@example.org":      "no mail store",
-		"cid:part2@example.org":    "--in MESSAGE-URL",
+		"cid:part2@example.org":    "no message is given",
 		"mailto:":                  "no address",
 		"mailto:a%0d%0ab@x":        "not a mail address",
 		"mid:a%0d%0ab@x":           "byte 0x0d",

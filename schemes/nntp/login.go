@@ -87,7 +87,7 @@ func (d *driver) protect(ctx context.Context, s *session) error {
 	}
 	if !d.ClearPassword {
 		err := fetch.Auth.Errorf("server wants a password, the connection has no TLS, and plaintext is not allowed")
-		return &fetch.Remedy{Err: err, Option: "--insecure-auth"}
+		return &fetch.Remedy{Err: err, Override: fetch.Override{Kind: OverrideClearPassword}}
 	}
 	s.Trace().Notef("password sent in clear text")
 	return nil

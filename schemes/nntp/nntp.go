@@ -45,6 +45,12 @@ type Options struct {
 	Compress      Compress
 }
 
+// The kinds of [fetch.Override] for the options of this package.
+const (
+	OverrideServer        fetch.OverrideKind = "nntp.Options.Server"
+	OverrideClearPassword fetch.OverrideKind = "nntp.Options.ClearPassword"
+)
+
 // A View is what is wanted of the articles that a URL names.
 type View uint8
 

@@ -8,16 +8,16 @@ import (
 	"github.com/anyurl/fetch/internal/schemetest"
 )
 
-func TestRemedies(t *testing.T) {
+func TestOverrides(t *testing.T) {
 	refuse := func(code int) error { return refused("GROUP", line.Reply{Code: code, Lines: []string{"no"}}) }
-	schemetest.Remedies(t, refuse, map[int]string{480: fetch.LoginOption, 481: fetch.LoginOption, 411: "", 502: ""})
+	schemetest.Overrides(t, refuse, map[int]string{480: "Request.Auth", 481: "Request.Auth", 411: "", 502: ""})
 }
 
 // TestInsecureAuth: a server without STARTTLS gets no password, and the error
-// names the option that sends it.
+// names the setting that allows one.
 func TestInsecureAuth(t *testing.T) {
 	err := new(driver).protect(t.Context(), newSession(nil, place{}, nil))
-	if fetch.FaultOf(err) != fetch.Auth || fetch.RemedyOf(err) != "--insecure-auth" {
-		t.Errorf("got %v, %q", err, fetch.RemedyOf(err))
+	if fetch.FaultOf(err) != fetch.Auth || fetch.OverrideOf(err).Kind != OverrideClearPassword {
+		t.Errorf("got %v, %q", err, fetch.OverrideOf(err))
 	}
 }

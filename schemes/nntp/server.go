@@ -27,7 +27,8 @@ func (o Options) place(u uri.URI, implicit bool) (place, error) {
 func (o Options) server(implicit bool) (place, error) {
 	text := o.Server
 	if text == "" {
-		return place{}, fetch.Usage.Errorf("URL without a host, and no news server is set: --news-server HOST or NNTPSERVER=HOST names it")
+		err := fetch.Usage.Errorf("URL without a host, and no news server is configured")
+		return place{}, &fetch.Remedy{Err: err, Override: fetch.Override{Kind: OverrideServer}}
 	}
 	if !strings.Contains(text, "://") {
 		text = "news://" + text

@@ -54,7 +54,7 @@ func (h *hits) noteLimit() {
 	switch {
 	case h.count == 0:
 	case h.count >= h.limit:
-		h.req.Trace.Notef("the search is limited to %d documents and found %d: there may be more (use --max N, or &max=N in the URL)", h.limit, h.count)
+		h.req.Trace.Notef("the search is limited to %d documents and found %d: there may be more (max=N in the URL sets a higher limit)", h.limit, h.count)
 	case h.noted == 0 && int(h.lease.Session.size)-h.lease.Session.length < 2*h.lease.Session.length/h.count:
 		h.req.Trace.Notef("%d documents fill the answer of at most %d bytes that the server allows: there may be more (narrow the search)", h.count, h.lease.Session.size)
 	}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/schemes/http"
+	"github.com/anyurl/fetch/schemes/mail"
+	"github.com/anyurl/fetch/schemes/nntp"
+)
+
+const (
+	loginFlag      = "-u USER:PASSWORD, or -n for the login in ~/.netrc"
+	proxyLoginFlag = "-U USER:PASSWORD"
+)
+
+// overrideFlags has the flags that change each setting of the library. VALUE is
+// the place of the new value.
+var overrideFlags = map[fetch.OverrideKind]string{
+	fetch.OverrideAddresses:  "--allow-address VALUE",
+	fetch.OverridePorts:      "--allow-port VALUE",
+	fetch.OverrideSchemes:    "--proto +VALUE",
+	fetch.OverrideRedirects:  "--proto-redir +VALUE",
+	fetch.OverrideDowngrade:  "--allow-downgrade",
+	fetch.OverrideLogin:      loginFlag,
+	fetch.OverrideProxyLogin: proxyLoginFlag,
+	fetch.OverrideProxyAuth:  "--proxy-anyauth " + proxyLoginFlag,
+	fetch.OverrideGateway:    "--gateway VALUE=URL",
+
+	http.OverrideAuth:          "--anyauth " + loginFlag,
+	mail.OverrideMechanism:     "--sasl VALUE, or ;AUTH=VALUE in the URL",
+	mail.OverrideStores:        "--mail-store STORE, an imap URL, a Maildir or an mbox",
+	mail.OverrideIn:            "--in MESSAGE-URL",
+	nntp.OverrideServer:        "--news-server HOST, or NNTPSERVER=HOST in the environment",
+	nntp.OverrideClearPassword: "--insecure-auth",
+}
+
+// overrideFlag returns the flags that make the change o. It returns the name of
+// the setting if no flag changes it, and "" for the zero Override.
+func overrideFlag(o fetch.Override) string {
+	text, ok := overrideFlags[o.Kind]
+	if !ok {
+		return o.String()
+	}
+	return strings.ReplaceAll(text, "VALUE", o.Value)
+}

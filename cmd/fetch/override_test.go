@@ -1,0 +1,92 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// overrideKinds returns the values of the constants of type OverrideKind that
+// the library declares.
+func overrideKinds(t *testing.T) (kinds []fetch.OverrideKind) {
+	t.Helper()
+	files, err := filepath.Glob("../../fetch/*.go")
+	more, err2 := filepath.Glob("../../schemes/*/*.go")
+	if err != nil || err2 != nil {
+		t.Fatal(err, err2)
+	}
+	for _, name := range append(files, more...) {
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			spec, ok := n.(*ast.ValueSpec)
+			if !ok || len(spec.Values) != 1 {
+				return true
+			}
+			typ := spec.Type
+			if s, ok := typ.(*ast.SelectorExpr); ok {
+				typ = s.Sel
+			}
+			if id, ok := typ.(*ast.Ident); !ok || id.Name != "OverrideKind" {
+				return true
+			}
+			text, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			kinds = append(kinds, fetch.OverrideKind(text))
+			return true
+		})
+	}
+	return kinds
+}
+
+// TestOverrideFlags checks that each setting which the library can name has a
+// flag, and that all these flags exist.
+func TestOverrideFlags(t *testing.T) {
+	kinds := overrideKinds(t)
+	if len(kinds) != len(overrideFlags) || len(kinds) < 15 {
+		t.Errorf("the library has %d settings, the table %d", len(kinds), len(overrideFlags))
+	}
+	flags := flagNames()
+	for _, kind := range kinds {
+		names := regexp.MustCompile(`(?:^| )--?([A-Za-z][a-z0-9.-]*)`).FindAllStringSubmatch(overrideFlags[kind], -1)
+		if len(names) == 0 {
+			t.Errorf("%s: no flag in %q", kind, overrideFlags[kind])
+		}
+		for _, m := range names {
+			if !flags[m[1]] {
+				t.Errorf("%s: no flag %s", kind, m[1])
+			}
+		}
+	}
+}
+
+func TestOverrideFlag(t *testing.T) {
+	for _, c := range []struct {
+		kind        fetch.OverrideKind
+		value, want string
+	}{
+		{fetch.OverrideAddresses, "169.254.169.254", "--allow-address 169.254.169.254"},
+		{fetch.OverridePorts, "http:25:any", "--allow-port http:25:any"},
+		{fetch.OverrideSchemes, "ftp", "--proto +ftp"},
+		{fetch.OverrideRedirects, "gopher", "--proto-redir +gopher"},
+		{fetch.OverrideDowngrade, "", "--allow-downgrade"},
+		{fetch.OverrideProxyAuth, "", "--proxy-anyauth -U USER:PASSWORD"},
+		{fetch.OverrideGateway, "urn", "--gateway urn=URL"},
+		{"another.Options.Setting", "1", "another.Options.Setting 1"},
+		{"", "", ""},
+	} {
+		if got := overrideFlag(fetch.Override{Kind: c.kind, Value: c.value}); got != c.want {
+			t.Errorf("%s %s: got %q, want %q", c.kind, c.value, got, c.want)
+		}
+	}
+}

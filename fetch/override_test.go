@@ -1,0 +1,27 @@
+package fetch
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/anyurl/fetch/internal/httpauth"
+	"github.com/anyurl/fetch/internal/proxy"
+)
+
+// TestProxyOverride checks the settings that answer the challenges of a proxy.
+func TestProxyOverride(t *testing.T) {
+	basic, digest := httpauth.Challenge{Scheme: "basic"}, httpauth.Challenge{Scheme: "digest"}
+	for _, c := range []struct {
+		challenges []httpauth.Challenge
+		want       OverrideKind
+	}{
+		{nil, OverrideProxyLogin},
+		{[]httpauth.Challenge{digest, basic}, OverrideProxyLogin},
+		{[]httpauth.Challenge{digest}, OverrideProxyAuth},
+	} {
+		err := proxyFault(&proxy.AuthRequired{Challenges: c.challenges})
+		if !errors.Is(err, Auth) || OverrideOf(err).Kind != c.want {
+			t.Errorf("%v: got %v, %q", c.challenges, err, OverrideOf(err))
+		}
+	}
+}
