@@ -19,7 +19,7 @@ func TestProxyOverride(t *testing.T) {
 		{[]httpauth.Challenge{digest, basic}, OverrideProxyLogin},
 		{[]httpauth.Challenge{digest}, OverrideProxyAuth},
 	} {
-		err := proxyFault(&proxy.AuthRequired{Challenges: c.challenges})
+		err := proxyFault(&proxy.AuthRequiredError{Challenges: c.challenges})
 		if !errors.Is(err, Auth) || OverrideOf(err).Kind != c.want {
 			t.Errorf("%v: got %v, %q", c.challenges, err, OverrideOf(err))
 		}

@@ -184,7 +184,7 @@ func (d *door) tunnel(ctx context.Context, p Proxy, g *grant, t Target) (net.Con
 			return c, nil
 		}
 		c.Close()
-		var login *proxy.AuthRequired
+		var login *proxy.AuthRequiredError
 		if again || !errors.As(err, &login) || !login.Redial {
 			return nil, proxyFault(err)
 		}
@@ -223,8 +223,8 @@ func proxyOverride(challenges []httpauth.Challenge) Override {
 
 // proxyFault classes what a proxy answered.
 func proxyFault(err error) error {
-	var login *proxy.AuthRequired
-	var refused *proxy.Refused
+	var login *proxy.AuthRequiredError
+	var refused *proxy.RefusedError
 	switch {
 	case errors.As(err, &login):
 		return &Remedy{Auth.With(err), proxyOverride(login.Challenges)}

@@ -30,8 +30,8 @@ import (
 
 // Limits of a netrc.
 const (
-	maxFile  = 64 << 10
-	maxToken = 4 << 10
+	maxFile = 64 << 10
+	maxWord = 4 << 10
 )
 
 // The ways in which a file is refused. Their text holds no word of the file.
@@ -129,7 +129,7 @@ func (p *parser) line(line []byte) error {
 		p.macro = len(bytes.TrimRight(line, "\r")) > 0
 		return nil
 	}
-	line = bytes.TrimLeft(line, blanks)
+	line = bytes.TrimLeft(line, whitespace)
 	if bytes.HasPrefix(line, []byte("#")) {
 		return nil
 	}
@@ -139,7 +139,7 @@ func (p *parser) line(line []byte) error {
 			return err
 		}
 		p.word(word)
-		line = bytes.TrimLeft(rest, blanks)
+		line = bytes.TrimLeft(rest, whitespace)
 	}
 	return nil
 }
@@ -150,7 +150,7 @@ func (p *parser) word(word string) {
 	p.keyword = ""
 	switch keyword {
 	case "":
-		p.begin(word)
+		p.startKeyword(word)
 	case "machine":
 		p.entries = append(p.entries, entry{Machine: word})
 	default:
@@ -174,7 +174,7 @@ func newSecret(word string) *fetch.Secret {
 	return &s
 }
 
-func (p *parser) begin(word string) {
+func (p *parser) startKeyword(word string) {
 	for _, keyword := range []string{"machine", "login", "password", "account"} {
 		if strings.EqualFold(word, keyword) {
 			p.keyword = keyword
@@ -189,24 +189,24 @@ func (p *parser) begin(word string) {
 	}
 }
 
-const blanks = " \t\r\v\f"
+const whitespace = " \t\r\v\f"
 
 // cutWord cuts the first word off a line that begins with one. Within quotes
 // \n, \r and \t stand for controls and any other escaped byte for itself;
 // without quotes a backslash is a backslash.
 func cutWord(line []byte) (word string, rest []byte, err error) {
 	if line[0] != '"' {
-		n := bytes.IndexAny(line, blanks)
+		n := bytes.IndexAny(line, whitespace)
 		if n < 0 {
 			n = len(line)
 		}
-		return cutLong(string(line[:n]), line[n:])
+		return limitWord(string(line[:n]), line[n:])
 	}
 	var b strings.Builder
 	for i := 1; i < len(line); i++ {
 		c := line[i]
 		if c == '"' {
-			return cutLong(b.String(), line[i+1:])
+			return limitWord(b.String(), line[i+1:])
 		}
 		if c == '\\' && i+1 < len(line) {
 			i++
@@ -220,8 +220,8 @@ func cutWord(line []byte) (word string, rest []byte, err error) {
 	return "", nil, errQuote
 }
 
-func cutLong(word string, rest []byte) (string, []byte, error) {
-	if len(word) > maxToken {
+func limitWord(word string, rest []byte) (string, []byte, error) {
+	if len(word) > maxWord {
 		return "", nil, errTooLong
 	}
 	return word, rest, nil

@@ -85,7 +85,7 @@ func TestRedirects(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	long := strings.Repeat("x", maxToken+1)
+	long := strings.Repeat("x", maxWord+1)
 	for _, c := range []struct {
 		name, text string
 		want       error

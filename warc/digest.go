@@ -96,7 +96,7 @@ func (d *Digester) Payload() string {
 		return d.Block()
 	}
 	d.payload.Write(d.message.End())
-	if !d.message.Known() {
+	if !d.message.PayloadValid() {
 		return ""
 	}
 	return d.algorithm.label(d.payload)

@@ -157,7 +157,7 @@ func (t *tries) again(ctx context.Context, err error) (wait time.Duration, ok bo
 
 // worth reports whether another attempt may end otherwise than with err.
 func (t *tries) worth(err error) bool {
-	var no *proxy.Refused
+	var no *proxy.RefusedError
 	if errors.As(err, &no) && no.Unsupported() {
 		return t.All
 	}
@@ -171,7 +171,7 @@ func (t *tries) worth(err error) bool {
 
 // isRefused reports whether a connection was refused, by a proxy perhaps.
 func isRefused(err error) bool {
-	var no *proxy.Refused
+	var no *proxy.RefusedError
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &no)
 }
 

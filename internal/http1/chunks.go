@@ -6,14 +6,14 @@ import "bytes"
 type Chunks struct {
 	Rules *Rules
 
-	state   chunkState
-	left    int64  // bytes of the chunk in progress
-	line    []byte // a line that arrived in parts, or that was rejected
-	work    int64  // bytes of lines, less what is normal
-	sized   bool   // the size of a chunk was read
-	bareLF  bool   // it was reported
-	trailer []byte
-	fields  int
+	state    chunkState
+	left     int64  // bytes of the chunk in progress
+	line     []byte // a line that arrived in parts, or that was rejected
+	overhead int64  // bytes of lines, less what is normal
+	sizeSeen bool   // the size of a chunk was read
+	bareLF   bool   // it was reported
+	trailer  []byte
+	fields   int
 }
 
 type chunkState uint8
@@ -114,10 +114,10 @@ func (c *Chunks) chunkLine(line []byte) error {
 	if !ok {
 		return c.reject(line, "malformed size of a chunk")
 	}
-	if c.work = max(c.work+int64(len(text))-16-2*min(size, 1<<40), 0); c.work > maxChunkWork {
+	if c.overhead = max(c.overhead+int64(len(text))-16-2*min(size, 1<<40), 0); c.overhead > maxChunkOverhead {
 		return c.reject(line, "chunks of little but extensions")
 	}
-	c.sized, c.left, c.state = true, size, inData
+	c.sizeSeen, c.left, c.state = true, size, inData
 	if size == 0 {
 		c.state = inTrailer
 	}
@@ -168,7 +168,7 @@ func (c *Chunks) noteLF(deviation string) error {
 		return nil
 	}
 	c.bareLF = true
-	return c.Rules.odd(deviation)
+	return c.Rules.tolerate(deviation)
 }
 
 // ParseTrailer parses the fields of the trailer of a body that is Done.

@@ -20,29 +20,29 @@ const (
 // A Framing says where the body of a message ends and what becomes of the
 // connection (RFC 9112 6.3 and 9.3).
 type Framing struct {
-	End       End
-	Length    int64    // Content-Length; -1: unknown or invalid
-	Endless   bool     // Content-Length is a number beyond every object
-	Codings   []string // transfer codings other than chunked, in the order in which they were applied
-	KeepAlive bool     // the server accepts another request
+	End            End
+	Length         int64    // Content-Length; -1: unknown or invalid
+	LengthOverflow bool     // Content-Length is a number beyond every object
+	Codings        []string // transfer codings other than chunked, in the order in which they were applied
+	KeepAlive      bool     // the server accepts another request
 }
 
 // Frame decides how the body of a message with this status is framed. head says
 // that it answers a HEAD request. A [Stored] body ends with its record unless it
 // is chunked.
 func Frame[F Field](r *Rules, s Status, fields []F, head bool) (Framing, error) {
-	d := declared{old: s.Proto == "HTTP/1.0"}
+	d := framingFields{http10: s.Proto == "HTTP/1.0"}
 	for _, f := range fields {
 		f := struct{ Name, Value string }(f)
 		d.add(f.Name, f.Value)
 	}
 	out := Framing{Length: -1, KeepAlive: !d.close && (s.Minor > 0 || d.keepAlive)}
-	if d.ignored { // RFC 9112 6.1
-		if err := r.odd("Transfer-Encoding in a response of HTTP/1.0: ignored"); err != nil {
+	if d.ignoredCodings { // RFC 9112 6.1
+		if err := r.tolerate("Transfer-Encoding in a response of HTTP/1.0: ignored"); err != nil {
 			return out, err
 		}
 	}
-	if err := r.length(&d, &out); err != nil {
+	if err := r.parseLength(&d, &out); err != nil {
 		return out, err
 	}
 	switch {
@@ -56,13 +56,13 @@ func Frame[F Field](r *Rules, s Status, fields []F, head bool) (Framing, error) 
 	case r.IgnoreLength:
 		return out, nil
 	}
-	codings, err := r.codings(&d, &out)
+	codings, err := r.effectiveCodings(&d, &out)
 	switch last := len(codings) - 1; {
 	case err != nil:
 	case last >= 0 && codings[last] == "chunked":
-		out.End, out.Length, out.Codings, out.Endless = AtChunks, -1, codings[:last], false
+		out.End, out.Length, out.Codings, out.LengthOverflow = AtChunks, -1, codings[:last], false
 	case last >= 0:
-		out.Length, out.Codings, out.Endless = -1, codings, false
+		out.Length, out.Codings, out.LengthOverflow = -1, codings, false
 		err = r.Deviate("transfer coding that does not end in chunked: the body goes to the end")
 	case r.Mode == Stored:
 	case out.Length == 0:
@@ -74,9 +74,9 @@ func Frame[F Field](r *Rules, s Status, fields []F, head bool) (Framing, error) 
 }
 
 // declared has the fields that frame a message.
-type declared struct {
-	old     bool // HTTP/1.0, which has no Transfer-Encoding
-	ignored bool // there is one nonetheless
+type framingFields struct {
+	http10         bool // HTTP/1.0, which has no Transfer-Encoding
+	ignoredCodings bool // there is one nonetheless
 
 	length           string // the first value of Content-Length
 	lengths          int    // number of values
@@ -85,7 +85,7 @@ type declared struct {
 	close, keepAlive bool
 }
 
-func (d *declared) add(name, value string) {
+func (d *framingFields) add(name, value string) {
 	switch {
 	case strings.EqualFold(name, "Content-Length"):
 		for value := range items(value) { // "6, 6" is 6: RFC 9110 8.6
@@ -94,8 +94,8 @@ func (d *declared) add(name, value string) {
 			}
 			d.differ = d.differ || value != d.length
 		}
-	case strings.EqualFold(name, "Transfer-Encoding") && d.old:
-		d.ignored = true
+	case strings.EqualFold(name, "Transfer-Encoding") && d.http10:
+		d.ignoredCodings = true
 	case strings.EqualFold(name, "Transfer-Encoding"):
 		for coding := range items(value) {
 			d.codings = append(d.codings, strings.ToLower(coding))
@@ -119,7 +119,7 @@ func items(value string) iter.Seq[string] {
 	}
 }
 
-func (r *Rules) length(d *declared, out *Framing) error {
+func (r *Rules) parseLength(d *framingFields, out *Framing) error {
 	if d.lengths == 0 || r.IgnoreLength {
 		return nil
 	}
@@ -128,9 +128,9 @@ func (r *Rules) length(d *declared, out *Framing) error {
 			out.Length = int64(n)
 			return nil
 		}
-		if Endless(d.length) {
-			out.Endless = true
-			return r.odd("Content-Length of more than any object has: the body goes to the end")
+		if OverflowsLength(d.length) {
+			out.LengthOverflow = true
+			return r.tolerate("Content-Length of more than any object has: the body goes to the end")
 		}
 	}
 	return r.Deviate("Content-Length that is no number, or another each time: the body goes to the end")
@@ -138,19 +138,19 @@ func (r *Rules) length(d *declared, out *Framing) error {
 
 // Endless reports whether a Content-Length is a number beyond every object.
 // Some servers send one for a length that they do not know.
-func Endless(value string) bool {
+func OverflowsLength(value string) bool {
 	_, err := strconv.ParseUint(value, 10, 62)
 	return err != nil && value != "" && strings.Trim(value, "0123456789") == ""
 }
 
 // codings returns the transfer codings without those that change nothing:
 // identity, and a coding that is named twice.
-func (r *Rules) codings(d *declared, out *Framing) ([]string, error) {
+func (r *Rules) effectiveCodings(d *framingFields, out *Framing) ([]string, error) {
 	if len(d.codings) == 0 {
 		return nil, nil
 	}
-	idle := func(c string) bool { return c == "identity" || c == "" && r.Mode == Stored }
-	kept := slices.Compact(slices.DeleteFunc(slices.Clone(d.codings), idle))
+	redundant := func(c string) bool { return c == "identity" || c == "" && r.Mode == Stored }
+	kept := slices.Compact(slices.DeleteFunc(slices.Clone(d.codings), redundant))
 	chunked := len(kept) == 1 && kept[0] == "chunked"
 	switch {
 	case len(kept) == len(d.codings):
@@ -161,5 +161,5 @@ func (r *Rules) codings(d *declared, out *Framing) ([]string, error) {
 	case len(kept) > 0 && !(chunked && d.lengths == 0):
 		return kept, r.Deviate("transfer coding that is not chunked alone")
 	}
-	return kept, r.odd("transfer coding that is not chunked alone")
+	return kept, r.tolerate("transfer coding that is not chunked alone")
 }

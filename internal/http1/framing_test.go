@@ -55,7 +55,7 @@ func TestFrame(t *testing.T) {
 			}
 			end := [...]string{AtClose: "close", AtHead: "head", AtLength: "length", AtChunks: "chunks"}[f.End]
 			got := fmt.Sprint(end, " ", f.Length, " ", f.Codings, " ", f.KeepAlive)
-			if f.Endless {
+			if f.LengthOverflow {
 				got += " endless"
 			}
 			if err != nil || mode != Stored && got != test.want {

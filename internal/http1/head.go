@@ -11,10 +11,10 @@ type Lines struct {
 	Text  []byte // lines with their line ends
 	Rules *Rules
 
-	first  int  // start of the present head in Text
-	start  int  // start of the line in progress
-	begun  bool // the start line was read
-	fields int  // number of lines other than start lines, of all heads
+	first    int  // start of the present head in Text
+	start    int  // start of the line in progress
+	inFields bool // the start line was read
+	fields   int  // number of lines other than start lines, of all heads
 }
 
 // Next consumes bytes of p up to the end of the head and returns their number.
@@ -49,13 +49,13 @@ func (l *Lines) Next(p []byte) (n int, done bool, err error) {
 func (l *Lines) line(line []byte) (last bool, err error) {
 	switch {
 	case l.Rules.blank(line):
-		last = l.begun || l.Rules.Mode < Tolerant
-		if l.begun = false; !last {
+		last = l.inFields || l.Rules.Mode < Tolerant
+		if l.inFields = false; !last {
 			err = l.Rules.Deviate("blank line before the status line")
 		}
 		return last, err
-	case !l.begun:
-		l.begun = true
+	case !l.inFields:
+		l.inFields = true
 		return false, nil
 	}
 	if l.fields++; l.fields > MaxFields && l.Rules.Mode != Stored {
@@ -174,10 +174,10 @@ func ParseFields[F Field](r *Rules, text string) ([]F, error) {
 	for len(text) > 0 {
 		var line string
 		line, text = cutLine(text)
-		name, value, ok := plainField(line)
+		name, value, ok := parsePlainField(line)
 		if !ok {
 			var err error
-			if name, value, err = r.oddField(line); err != nil {
+			if name, value, err = r.parseDeviantField(line); err != nil {
 				return nil, err
 			}
 		}
@@ -200,9 +200,9 @@ func cutLine(text string) (line, rest string) {
 }
 
 // plainField parses a line without a deviation, as nearly all are.
-func plainField(line string) (name, value string, ok bool) {
+func parsePlainField(line string) (name, value string, ok bool) {
 	colon := 0
-	for colon < len(line) && inToken[line[colon]] {
+	for colon < len(line) && tokenBytes[line[colon]] {
 		colon++
 	}
 	if colon == 0 || colon == len(line) || line[colon] != ':' || HasControl(line[colon:]) {
@@ -212,7 +212,7 @@ func plainField(line string) (name, value string, ok bool) {
 }
 
 // oddField parses any other line. The name is empty if the line has no field.
-func (r *Rules) oddField(line string) (name, value string, err error) {
+func (r *Rules) parseDeviantField(line string) (name, value string, err error) {
 	if HasControl(line) {
 		err = r.Deviate("control character in the head")
 		if r.Mode != Stored {

@@ -24,7 +24,7 @@ const (
 
 	// maxChunkWork limits the bytes of chunk lines, beyond 16 bytes per chunk
 	// and twice the size of the data.
-	maxChunkWork = 16 << 10
+	maxChunkOverhead = 16 << 10
 )
 
 // A Mode says how strictly a message is parsed. Every mode accepts folded
@@ -70,13 +70,13 @@ func tooLarge(format string, args ...any) error {
 
 // Deviate reports a deviation that has several interpretations. It returns an
 // error unless the mode is [Tolerant] or [Stored].
-func (r *Rules) Deviate(deviation string) error { return r.accept(Tolerant, deviation) }
+func (r *Rules) Deviate(deviation string) error { return r.requireMode(Tolerant, deviation) }
 
 // odd reports a deviation with a single interpretation.
-func (r *Rules) odd(deviation string) error { return r.accept(Regular, deviation) }
+func (r *Rules) tolerate(deviation string) error { return r.requireMode(Regular, deviation) }
 
-func (r *Rules) accept(least Mode, deviation string) error {
-	if r.Mode < least {
+func (r *Rules) requireMode(mode Mode, deviation string) error {
+	if r.Mode < mode {
 		return malformed(deviation)
 	}
 	if r.Note != nil {
@@ -89,7 +89,7 @@ func (r *Rules) accept(least Mode, deviation string) error {
 // field must be.
 func ValidName(s string) bool {
 	for i := range len(s) {
-		if !inToken[s[i]] {
+		if !tokenBytes[s[i]] {
 			return false
 		}
 	}
@@ -97,7 +97,7 @@ func ValidName(s string) bool {
 }
 
 // inToken has the bytes of a token.
-var inToken = func() (t [256]bool) {
+var tokenBytes = func() (t [256]bool) {
 	for c := range t {
 		t[c] = httpguts.IsTokenRune(rune(c))
 	}

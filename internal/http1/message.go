@@ -9,11 +9,11 @@ import "io"
 //
 // The zero Message is ready to use.
 type Message struct {
-	lines   Lines
-	chunks  Chunks
-	framing Framing
-	state   messageState
-	interim int64
+	lines       Lines
+	chunks      Chunks
+	framing     Framing
+	state       messageState
+	interimSize int64
 }
 
 type messageState uint8
@@ -27,7 +27,7 @@ const (
 )
 
 // stored are the rules for archives. Nothing changes them.
-var stored = Rules{Mode: Stored}
+var storedRules = Rules{Mode: Stored}
 
 // Next consumes a part of p, at least a byte, and returns its size and the
 // payload in it.
@@ -44,36 +44,36 @@ func (m *Message) Next(p []byte) (n int, payload []byte) {
 }
 
 func (m *Message) nextHead(p []byte) int {
-	m.lines.Rules = &stored
+	m.lines.Rules = &storedRules
 	n, done, err := m.lines.Next(p)
 	if err != nil {
 		m.state = invalid
 	}
 	if done {
-		m.decide()
+		m.beginBody()
 	}
 	return n
 }
 
 // decide finds out from the head what follows.
-func (m *Message) decide() {
-	status, fields, _ := ParseHead[struct{ Name, Value string }](&stored, m.lines.Head())
+func (m *Message) beginBody() {
+	status, fields, _ := ParseHead[struct{ Name, Value string }](&storedRules, m.lines.Head())
 	if c := status.Code; c >= 100 && c < 200 && c != 101 {
-		m.interim += int64(len(m.lines.Text))
+		m.interimSize += int64(len(m.lines.Text))
 		m.lines.Restart(m.lines.Text[:0])
 		return
 	}
-	m.framing, _ = Frame(&stored, status, fields, false)
+	m.framing, _ = Frame(&storedRules, status, fields, false)
 	m.state = atBody
 	if m.framing.End == AtChunks {
-		m.state, m.chunks.Rules = atChunks, &stored
+		m.state, m.chunks.Rules = atChunks, &storedRules
 	}
 }
 
 func (m *Message) nextChunk(p []byte) (n int, payload []byte) {
 	n, payload, err := m.chunks.Next(p)
 	switch {
-	case err != nil && !m.chunks.sized:
+	case err != nil && !m.chunks.sizeSeen:
 		m.state, m.framing.End = atBody, AtClose
 		return n, m.chunks.line
 	case err != nil:
@@ -86,7 +86,7 @@ func (m *Message) nextChunk(p []byte) (n int, payload []byte) {
 
 // End returns the payload that was held back at the end of the block.
 func (m *Message) End() []byte {
-	if m.state != atChunks || m.chunks.sized || len(m.chunks.line) == 0 {
+	if m.state != atChunks || m.chunks.sizeSeen || len(m.chunks.line) == 0 {
 		return nil
 	}
 	m.state, m.framing.End = atBody, AtClose
@@ -101,7 +101,7 @@ func (m *Message) Head() []byte { return m.lines.Complete() }
 func (m *Message) InHead() bool { return m.state == atHead }
 
 // Interim returns the number of bytes of the interim responses before the head.
-func (m *Message) Interim() int64 { return m.interim }
+func (m *Message) Interim() int64 { return m.interimSize }
 
 // Verbatim reports whether the rest of the block is the payload, unchanged.
 func (m *Message) Verbatim() bool { return m.state == atBody }
@@ -115,18 +115,18 @@ func (m *Message) Length() int64 {
 }
 
 // Known reports whether the bytes that Next returned are the payload.
-func (m *Message) Known() bool {
+func (m *Message) PayloadValid() bool {
 	return m.state != atHead && m.state != invalid && len(m.framing.Codings) == 0
 }
 
 // A Reader reads a stored message: its head, then its payload.
 type Reader struct {
 	Message
-	block  io.Reader
-	buffer []byte
-	rest   []byte // of the buffer
-	ready  []byte // payload
-	ended  bool
+	block   io.Reader
+	buffer  []byte
+	unread  []byte // of the buffer
+	payload []byte // payload
+	ended   bool
 }
 
 // NewReader returns a Reader of the message in block, with a buffer of that
@@ -141,7 +141,7 @@ func (r *Reader) ReadHead() ([]byte, error) {
 		if err := r.fill(); err != nil {
 			return nil, err
 		}
-		for len(r.rest) > 0 && r.InHead() {
+		for len(r.unread) > 0 && r.InHead() {
 			r.step()
 		}
 	}
@@ -150,7 +150,7 @@ func (r *Reader) ReadHead() ([]byte, error) {
 
 func (r *Reader) fill() error {
 	n, err := r.block.Read(r.buffer)
-	r.rest = r.buffer[:n]
+	r.unread = r.buffer[:n]
 	if err == io.EOF {
 		r.ended, err = true, nil
 	}
@@ -158,8 +158,8 @@ func (r *Reader) fill() error {
 }
 
 func (r *Reader) step() {
-	n, payload := r.Next(r.rest)
-	r.rest, r.ready = r.rest[n:], payload
+	n, payload := r.Next(r.unread)
+	r.unread, r.payload = r.unread[n:], payload
 }
 
 // Read reads the payload. The error is [io.ErrUnexpectedEOF] if the chunks are
@@ -168,9 +168,9 @@ func (r *Reader) Read(p []byte) (int, error) {
 	if _, err := r.ReadHead(); err != nil {
 		return 0, err
 	}
-	for len(r.ready) == 0 {
+	for len(r.payload) == 0 {
 		switch {
-		case len(r.rest) > 0:
+		case len(r.unread) > 0:
 			r.step()
 		case !r.ended:
 			if err := r.fill(); err != nil {
@@ -179,12 +179,12 @@ func (r *Reader) Read(p []byte) (int, error) {
 		case r.state == atBody || r.state == atEnd || r.state == atHead:
 			return 0, io.EOF
 		default:
-			if r.ready = r.End(); len(r.ready) == 0 {
+			if r.payload = r.End(); len(r.payload) == 0 {
 				return 0, io.ErrUnexpectedEOF
 			}
 		}
 	}
-	n := copy(p, r.ready)
-	r.ready = r.ready[n:]
+	n := copy(p, r.payload)
+	r.payload = r.payload[n:]
 	return n, nil
 }

@@ -110,5 +110,5 @@ func payloadOf(block []byte, size int) (all []byte, known bool) {
 			part = part[n:]
 		}
 	}
-	return append(all, m.End()...), m.Known()
+	return append(all, m.End()...), m.PayloadValid()
 }

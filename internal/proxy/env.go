@@ -5,10 +5,10 @@ import "strings"
 // An Env is what the environment says about proxies, as curl reads it. The
 // zero Env names none.
 type Env struct {
-	get    func(string) string
-	http   string // for http URLs
-	all    string // for every scheme that has none of its own
-	direct []exemption
+	getenv     func(string) string
+	http       string // for http URLs
+	all        string // for every scheme that has none of its own
+	exemptions []exemption
 }
 
 // ParseEnv reads the environment through getenv, which is os.Getenv or like
@@ -16,10 +16,10 @@ type Env struct {
 // other than http. Of no_proxy and NO_PROXY, as of all pairs, the lower case
 // comes first.
 func ParseEnv(getenv func(string) string) Env {
-	e := Env{get: getenv}
-	e.http = e.forHTTP()
-	e.all = e.either("all_proxy")
-	e.direct = parseNoProxy(e.either("no_proxy"))
+	e := Env{getenv: getenv}
+	e.http = e.httpProxy()
+	e.all = e.lookup("all_proxy")
+	e.exemptions = parseNoProxy(e.lookup("no_proxy"))
 	return e
 }
 
@@ -30,17 +30,17 @@ func ParseEnv(getenv func(string) string) Env {
 // sent as its field Proxy (CVE-2016-5386).
 func (e Env) For(scheme, host string, port uint16) (proxy string, ok bool) {
 	switch scheme = strings.ToLower(scheme); {
-	case e.get == nil, scheme == "file":
+	case e.getenv == nil, scheme == "file":
 		return "", false
 	case scheme == "http":
 		proxy = e.http
 	default:
-		proxy = e.either(scheme + "_proxy")
+		proxy = e.lookup(scheme + "_proxy")
 	}
 	if proxy == "" {
 		proxy = e.all
 	}
-	if proxy == "" || exempt(e.direct, host, port) {
+	if proxy == "" || exempt(e.exemptions, host, port) {
 		return "", false
 	}
 	return proxy, true
@@ -48,17 +48,17 @@ func (e Env) For(scheme, host string, port uint16) (proxy string, ok bool) {
 
 // forHTTP reads http_proxy, unless this is a CGI program on a system that does
 // not tell the two cases apart.
-func (e Env) forHTTP() string {
-	proxy := e.get("http_proxy")
-	if e.get("REQUEST_METHOD") != "" && proxy == e.get("HTTP_PROXY") {
+func (e Env) httpProxy() string {
+	proxy := e.getenv("http_proxy")
+	if e.getenv("REQUEST_METHOD") != "" && proxy == e.getenv("HTTP_PROXY") {
 		return ""
 	}
 	return proxy
 }
 
-func (e Env) either(name string) string {
-	if value := e.get(name); value != "" {
+func (e Env) lookup(name string) string {
+	if value := e.getenv(name); value != "" {
 		return value
 	}
-	return e.get(strings.ToUpper(name))
+	return e.getenv(strings.ToUpper(name))
 }

@@ -149,7 +149,7 @@ func FuzzNoProxy(f *testing.F) {
 	f.Add("foo, .example.com:80 [::1%25x]/64 10.0.0.0/8 *", "www.example.com.")
 	f.Fuzz(func(t *testing.T, list, host string) {
 		if got := direct(list, host); got != direct(list, host+".") && !strings.HasSuffix(host, ".") && host != "" {
-			if _, isAddr := literal(host); !isAddr {
+			if _, isAddr := parseLiteral(host); !isAddr {
 				t.Fatalf("%q in %q: %v, and with a dot %v", host, list, got, !got)
 			}
 		}

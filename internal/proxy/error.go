@@ -19,15 +19,15 @@ var (
 )
 
 // Refused is the answer of a proxy that understood and will or can not.
-type Refused struct {
+type RefusedError struct {
 	Proto string // "http", "socks4" or "socks5"
 	Code  int    // the HTTP status, or the reply code of SOCKS
 }
 
 // Error says the code and, for SOCKS, what it means.
-func (e *Refused) Error() string {
+func (e *RefusedError) Error() string {
 	s := fmt.Sprintf("proxy refused: %s %d", e.Proto, e.Code)
-	if text := meaning(e.Proto, e.Code); text != "" {
+	if text := replyText(e.Proto, e.Code); text != "" {
 		s += " (" + text + ")"
 	}
 	return s
@@ -35,7 +35,7 @@ func (e *Refused) Error() string {
 
 // Unsupported reports whether the proxy can do what was asked for nobody, at
 // no time: RFC 9110 15.5.6, 15.6.2 and 15.6.6, RFC 1928 6.
-func (e *Refused) Unsupported() bool {
+func (e *RefusedError) Unsupported() bool {
 	switch e.Proto {
 	case "http":
 		return e.Code == 405 || e.Code == 501 || e.Code == 505
@@ -45,7 +45,7 @@ func (e *Refused) Unsupported() bool {
 	return false
 }
 
-func meaning(proto string, code int) string {
+func replyText(proto string, code int) string {
 	switch proto {
 	case "socks4":
 		return socks4Replies[code]
@@ -73,7 +73,7 @@ var socks5Replies = map[int]string{ // RFC 1928 6
 }
 
 // AuthRequired is the answer of a proxy that wants a login, or another one.
-type AuthRequired struct {
+type AuthRequiredError struct {
 	Challenges []httpauth.Challenge // of an HTTP proxy
 	Tried      bool                 // the Login was sent and refused
 	// Redial: the Login was not refused yet, but the proxy ends this
@@ -83,7 +83,7 @@ type AuthRequired struct {
 }
 
 // Error says whether the login is missing or wrong.
-func (e *AuthRequired) Error() string {
+func (e *AuthRequiredError) Error() string {
 	if e.Tried {
 		return "proxy refused the login"
 	}
@@ -91,7 +91,7 @@ func (e *AuthRequired) Error() string {
 }
 
 // ended makes the end of the input an ErrClosed.
-func ended(err error) error {
+func closedError(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return ErrClosed
 	}

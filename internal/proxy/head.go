@@ -47,7 +47,7 @@ func readLines(r io.Reader, lines *http1.Lines) error {
 	for done := false; !done; {
 		_, err := io.ReadFull(r, b[:])
 		if err != nil {
-			return ended(err)
+			return closedError(err)
 		}
 		if _, done, err = lines.Next(b[:]); err != nil {
 			return invalidReply(err)

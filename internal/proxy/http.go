@@ -13,32 +13,32 @@ import (
 // connection open, it sends CONNECT again on the same connection.
 func connectHTTP(conn net.Conn, to destination, opts Options) error {
 	const attempts = 3 // without a login, with it, with a fresh nonce
-	answered := opts.unasked()
+	challenge := opts.initialChallenge()
 	for attempt := 1; ; attempt++ {
-		head, err := sendConnect(conn, to.String(), answered, opts)
+		head, err := sendConnect(conn, to.String(), challenge, opts)
 		if err != nil {
 			return err
 		}
-		tried := answered.Scheme != ""
+		tried := challenge.Scheme != ""
 		switch {
 		case head.Code/100 == 2:
 			return nil
 		case head.Code == 401 && tried: // tinyproxy 1.11 says so of a wrong login
-			return &AuthRequired{Tried: true}
+			return &AuthRequiredError{Tried: true}
 		case head.Code != 407:
-			return &Refused{"http", head.Code}
+			return &RefusedError{"http", head.Code}
 		}
-		need := &AuthRequired{Challenges: httpauth.Parse(head.values("Proxy-Authenticate")), Tried: tried}
-		next := opts.choose(need.Challenges)
-		refused := tried && !(answered.Scheme == "digest" && next.Stale())
+		authErr := &AuthRequiredError{Challenges: httpauth.Parse(head.values("Proxy-Authenticate")), Tried: tried}
+		next := opts.choose(authErr.Challenges)
+		refused := tried && !(challenge.Scheme == "digest" && next.Stale())
 		if next.Scheme == "" || refused || attempt == attempts {
-			return need
+			return authErr
 		}
 		if !head.drain(conn) {
-			need.Tried, need.Redial = false, true
-			return need
+			authErr.Tried, authErr.Redial = false, true
+			return authErr
 		}
-		answered = next
+		challenge = next
 	}
 }
 
@@ -64,7 +64,7 @@ func sendConnect(conn net.Conn, target string, c httpauth.Challenge, opts Option
 
 // unasked returns the challenge to answer before the proxy poses one: one
 // posed on an earlier connection, or basic. Without a scheme it is none.
-func (o *Options) unasked() httpauth.Challenge {
+func (o *Options) initialChallenge() httpauth.Challenge {
 	c := o.choose(o.Challenges)
 	if c.Scheme == "" && o.Login.User != "" && o.Auth == httpauth.Basic {
 		c.Scheme = "basic"
@@ -83,22 +83,22 @@ func (o *Options) choose(list []httpauth.Challenge) httpauth.Challenge {
 // connectRequest returns the one request, of which every part is checked.
 func connectRequest(target, login string, opts Options) ([]byte, error) {
 	var fields []Field
-	if !has(opts.Header, "Host") {
+	if !hasField(opts.Header, "Host") {
 		fields = append(fields, Field{"Host", target})
 	}
 	if login != "" {
 		fields = append(fields, Field{"Proxy-Authorization", login})
 	}
 	for _, f := range []Field{{"User-Agent", opts.Agent}, {"Proxy-Connection", "Keep-Alive"}} {
-		if f.Value != "" && !has(opts.Header, f.Name) {
+		if f.Value != "" && !hasField(opts.Header, f.Name) {
 			fields = append(fields, f)
 		}
 	}
 	fields = append(fields, opts.Header...)
 	request := []byte("CONNECT " + target + " HTTP/1.1\r\n")
 	for i, f := range fields {
-		own := len(fields)-i > len(opts.Header)
-		if !http1.ValidName(f.Name) || http1.HasControl(f.Value) || !own && kept(f.Name, login) {
+		generated := len(fields)-i > len(opts.Header)
+		if !http1.ValidName(f.Name) || http1.HasControl(f.Value) || !generated && reserved(f.Name, login) {
 			return nil, fmt.Errorf("%w: header field", ErrOption)
 		}
 		request = http1.AppendField(request, f.Name, f.Value)
@@ -108,7 +108,7 @@ func connectRequest(target, login string, opts Options) ([]byte, error) {
 
 // kept reports whether a field is none of the caller's: it frames the request,
 // belongs to the origin, or is here already.
-func kept(name, login string) bool {
+func reserved(name, login string) bool {
 	switch strings.ToLower(name) {
 	case "content-length", "transfer-encoding", "authorization", "cookie":
 		return true
@@ -118,7 +118,7 @@ func kept(name, login string) bool {
 	return false
 }
 
-func has(fields []Field, name string) bool {
+func hasField(fields []Field, name string) bool {
 	for _, f := range fields {
 		if strings.EqualFold(f.Name, name) {
 			return true

@@ -65,10 +65,10 @@ func TestCONNECT(t *testing.T) {
 
 func TestCONNECTRefused(t *testing.T) {
 	runAll(t, []handshake{
-		replies("403", "HTTP/1.1 403 \x1b]0;x\x07\r\n\r\nbody", &Refused{"http", 403}),
-		replies("503", "HTTP/1.0 503 Busy\r\n\r\n", &Refused{"http", 503}),
-		replies("302 is not followed", "HTTP/1.1 302 Go\r\nLocation: http://evil/\r\n\r\n", &Refused{"http", 302}),
-		replies("999", "HTTP/1.1 999 No\r\n\r\n", &Refused{"http", 999}),
+		replies("403", "HTTP/1.1 403 \x1b]0;x\x07\r\n\r\nbody", &RefusedError{"http", 403}),
+		replies("503", "HTTP/1.0 503 Busy\r\n\r\n", &RefusedError{"http", 503}),
+		replies("302 is not followed", "HTTP/1.1 302 Go\r\nLocation: http://evil/\r\n\r\n", &RefusedError{"http", 302}),
+		replies("999", "HTTP/1.1 999 No\r\n\r\n", &RefusedError{"http", 999}),
 		replies("101", "HTTP/1.1 101 Switch\r\n\r\n", ErrMalformed),
 		replies("six interim replies", strings.Repeat("HTTP/1.1 100 Wait\r\n\r\n", 6)+granted, ErrTooLong),
 		replies("HTTP/0.9", "<html>\r\n\r\n", ErrMalformed),
@@ -113,16 +113,16 @@ func TestLogin(t *testing.T) {
 	runAll(t, []handshake{
 		with(Options{Login: mary}, connect("basic unasked", []turn{{askBasic, granted}}, nil)),
 		with(Options{Login: mary, Auth: httpauth.Any}, connect("any, asked for basic", []turn{{askPlain, wantsBasic}, {askBasic, granted}}, nil)),
-		with(Options{Login: mary, Auth: httpauth.Any}, connect("any, wrong", []turn{{askPlain, wantsBasic}, {askBasic, wantsBasic}}, &AuthRequired{Tried: true})),
-		with(Options{Login: mary}, connect("basic, wrong", []turn{{askBasic, wantsBasic}}, &AuthRequired{Tried: true})),
-		with(Options{Login: mary}, connect("wrong, as tinyproxy says it", []turn{{askBasic, "HTTP/1.0 401 Unauthorized\r\n\r\n"}}, &AuthRequired{Tried: true})),
-		connect("401 without a login", []turn{{askPlain, "HTTP/1.0 401 Unauthorized\r\n\r\n"}}, &Refused{"http", 401}),
-		with(Options{Login: mary, Auth: httpauth.Digest}, connect("digest, asked for basic", []turn{{askPlain, wantsBasic}}, &AuthRequired{})),
+		with(Options{Login: mary, Auth: httpauth.Any}, connect("any, wrong", []turn{{askPlain, wantsBasic}, {askBasic, wantsBasic}}, &AuthRequiredError{Tried: true})),
+		with(Options{Login: mary}, connect("basic, wrong", []turn{{askBasic, wantsBasic}}, &AuthRequiredError{Tried: true})),
+		with(Options{Login: mary}, connect("wrong, as tinyproxy says it", []turn{{askBasic, "HTTP/1.0 401 Unauthorized\r\n\r\n"}}, &AuthRequiredError{Tried: true})),
+		connect("401 without a login", []turn{{askPlain, "HTTP/1.0 401 Unauthorized\r\n\r\n"}}, &RefusedError{"http", 401}),
+		with(Options{Login: mary, Auth: httpauth.Digest}, connect("digest, asked for basic", []turn{{askPlain, wantsBasic}}, &AuthRequiredError{})),
 		with(Options{Login: mary, Auth: httpauth.Any}, connect("any, asked for what we have not",
-			[]turn{{askPlain, "HTTP/1.1 407 No\r\nProxy-Authenticate: Negotiate\r\nContent-Length: 0\r\n\r\n"}}, &AuthRequired{})),
-		connect("no login", []turn{{askPlain, wantsBasic}}, &AuthRequired{}),
-		connect("407 without a challenge", []turn{{askPlain, "HTTP/1.1 407 No\r\n\r\n"}}, &AuthRequired{}),
-		with(Options{Login: mary, Auth: httpauth.Any}, connect("no length: dial again", []turn{{askPlain, noLength}}, &AuthRequired{Redial: true})),
+			[]turn{{askPlain, "HTTP/1.1 407 No\r\nProxy-Authenticate: Negotiate\r\nContent-Length: 0\r\n\r\n"}}, &AuthRequiredError{})),
+		connect("no login", []turn{{askPlain, wantsBasic}}, &AuthRequiredError{}),
+		connect("407 without a challenge", []turn{{askPlain, "HTTP/1.1 407 No\r\n\r\n"}}, &AuthRequiredError{}),
+		with(Options{Login: mary, Auth: httpauth.Any}, connect("no length: dial again", []turn{{askPlain, noLength}}, &AuthRequiredError{Redial: true})),
 	})
 }
 
@@ -139,7 +139,7 @@ func TestRedial(t *testing.T) {
 	} {
 		conn, wait := play(t, []turn{{askPlain, "HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=p\r\n" + c.fields + "\r\n"}})
 		err := Connect(t.Context(), conn, "http", "h.test:70", Options{Login: mary, Auth: httpauth.Any})
-		var need *AuthRequired
+		var need *AuthRequiredError
 		if !errors.As(err, &need) || !need.Redial || need.Tried || len(need.Challenges) != 1 {
 			t.Errorf("%s: %#v", c.name, err)
 			continue

@@ -18,21 +18,21 @@ type exemption struct {
 // stands for itself and all below it; an address; a prefix as in 10.0.0.0/8;
 // or an asterisk for everything. A name or an address may have a port. What
 // is none of these is passed over. --noproxy has the same form.
-func parseNoProxy(list string) (direct []exemption) {
+func parseNoProxy(list string) (exemptions []exemption) {
 	for _, entry := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' }) {
 		if e, ok := parseExemption(entry); ok {
-			direct = append(direct, e)
+			exemptions = append(exemptions, e)
 		}
 	}
-	return direct
+	return exemptions
 }
 
 func parseExemption(entry string) (e exemption, ok bool) {
 	if entry == "*" {
 		return exemption{all: true}, true
 	}
-	if base, bits, found := strings.Cut(entry, "/"); found {
-		addr, ok1 := literal(base)
+	if base, bits, hasPrefix := strings.Cut(entry, "/"); hasPrefix {
+		addr, ok1 := parseLiteral(base)
 		n, err := strconv.ParseUint(bits, 10, 8)
 		if !ok1 || err != nil || int(n) > addr.BitLen() {
 			return e, false
@@ -41,7 +41,7 @@ func parseExemption(entry string) (e exemption, ok bool) {
 		return e, err == nil
 	}
 	host := entry
-	if addr, ok := literal(host); ok {
+	if addr, ok := parseLiteral(host); ok {
 		e.prefix = netip.PrefixFrom(addr, addr.BitLen())
 		return e, true
 	}
@@ -51,24 +51,24 @@ func parseExemption(entry string) (e exemption, ok bool) {
 			return e, false
 		}
 		host, e.port = entry[:i], uint16(n)
-		if addr, ok := literal(host); ok {
+		if addr, ok := parseLiteral(host); ok {
 			e.prefix = netip.PrefixFrom(addr, addr.BitLen())
 			return e, true
 		}
 	}
-	e.suffix = lower(strings.TrimPrefix(strings.TrimSuffix(host, "."), "."))
+	e.suffix = lowerASCII(strings.TrimPrefix(strings.TrimSuffix(host, "."), "."))
 	return e, e.suffix != ""
 }
 
 // exempt reports whether the list names host. An address is only compared
 // with addresses, a name only with names: nothing is resolved here.
-func exempt(direct []exemption, host string, port uint16) bool {
-	if len(direct) == 0 {
+func exempt(exemptions []exemption, host string, port uint16) bool {
+	if len(exemptions) == 0 {
 		return false
 	}
-	addr, isAddr := literal(host)
-	name := lower(strings.TrimSuffix(host, "."))
-	for _, e := range direct {
+	addr, isAddr := parseLiteral(host)
+	name := lowerASCII(strings.TrimSuffix(host, "."))
+	for _, e := range exemptions {
 		if e.port != 0 && e.port != port {
 			continue
 		}
@@ -88,7 +88,7 @@ func exempt(direct []exemption, host string, port uint16) bool {
 
 // literal reads an address, in brackets or not, and drops its zone: what
 // follows the % is no part of the host to compare (CVE-2025-22870).
-func literal(s string) (netip.Addr, bool) {
+func parseLiteral(s string) (netip.Addr, bool) {
 	if inner, ok := strings.CutPrefix(s, "["); ok {
 		if s, ok = strings.CutSuffix(inner, "]"); !ok || !strings.Contains(s, ":") {
 			return netip.Addr{}, false
@@ -102,7 +102,7 @@ func literal(s string) (netip.Addr, bool) {
 }
 
 // lower is for ASCII alone: U+212A is no k.
-func lower(s string) string {
+func lowerASCII(s string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {
 			return r + 'a' - 'A'

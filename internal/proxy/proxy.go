@@ -68,11 +68,11 @@ func Connect(ctx context.Context, conn net.Conn, scheme, target string, opts Opt
 	default:
 		return fmt.Errorf("%w: scheme", ErrOption)
 	}
-	return within(ctx, conn, func() error { return handshake(conn, t, opts) })
+	return interruptible(ctx, conn, func() error { return handshake(conn, t, opts) })
 }
 
 // within lets the end of ctx interrupt what f does on conn.
-func within(ctx context.Context, conn net.Conn, f func() error) error {
+func interruptible(ctx context.Context, conn net.Conn, f func() error) error {
 	interrupted := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		conn.SetDeadline(time.Unix(1, 0))
@@ -124,13 +124,13 @@ func parseTarget(target string) (d destination, err error) {
 		d.addr = addr.Unmap()
 		return d, nil
 	}
-	if host == "" || len(host) > 255 || strings.ContainsFunc(host, notInName) {
+	if host == "" || len(host) > 255 || strings.ContainsFunc(host, invalidInName) {
 		return d, fmt.Errorf("%w: name", ErrTarget)
 	}
 	d.name = host
 	return d, nil
 }
 
-func notInName(r rune) bool {
+func invalidInName(r rune) bool {
 	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-._", r))
 }

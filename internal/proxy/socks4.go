@@ -34,14 +34,14 @@ func connectSOCKS4(conn net.Conn, to destination, opts Options) error {
 	}
 	var reply [8]byte
 	if _, err := io.ReadFull(conn, reply[:]); err != nil {
-		return ended(err)
+		return closedError(err)
 	}
 	const granted = 90
 	switch code := reply[1]; {
 	case reply[0] != 0:
 		return fmt.Errorf("%w: version", ErrMalformed)
 	case code != granted:
-		return &Refused{"socks4", int(code)}
+		return &RefusedError{"socks4", int(code)}
 	}
 	return nil
 }

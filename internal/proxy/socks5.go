@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	socks5      = 5
-	noLogin     = 0    // methods, RFC 1928 3
-	userLogin   = 2    //
-	noMethod    = 0xff //
-	loginFormat = 1    // RFC 1929 2
-	ip4, ip6    = 1, 4 // address types, RFC 1928 5
-	domainName  = 3    //
+	socks5             = 5
+	methodNone         = 0    // methods, RFC 1928 3
+	methodLogin        = 2    //
+	methodRejected     = 0xff //
+	loginVersion       = 1    // RFC 1929 2
+	typeIPv4, typeIPv6 = 1, 4 // address types, RFC 1928 5
+	typeName           = 3    //
 )
 
 // connectSOCKS5 asks for an address, or for a name that the proxy resolves.
@@ -25,19 +25,19 @@ func connectSOCKS5(conn net.Conn, to destination, opts Options) error {
 	if len(user) > 255 || len(password) > 255 {
 		return fmt.Errorf("%w: user or password over 255 bytes", ErrOption)
 	}
-	hello := []byte{socks5, 1, noLogin}
+	hello := []byte{socks5, 1, methodNone}
 	if user != "" {
-		hello = []byte{socks5, 2, noLogin, userLogin}
+		hello = []byte{socks5, 2, methodNone, methodLogin}
 	}
 	method, err := exchange(conn, hello, socks5)
 	switch {
 	case err != nil:
 		return err
-	case method == noMethod:
-		return &AuthRequired{}
-	case method == userLogin && user != "":
+	case method == methodRejected:
+		return &AuthRequiredError{}
+	case method == methodLogin && user != "":
 		err = sendLogin(conn, opts.Login)
-	case method != noLogin:
+	case method != methodNone:
 		err = fmt.Errorf("%w: method that was not offered", ErrMalformed)
 	}
 	if err != nil {
@@ -48,17 +48,17 @@ func connectSOCKS5(conn net.Conn, to destination, opts Options) error {
 		return err
 	}
 	if code != 0 {
-		return &Refused{"socks5", int(code)}
+		return &RefusedError{"socks5", int(code)}
 	}
-	return skipBound(conn)
+	return skipBoundAddress(conn)
 }
 
 func sendLogin(conn net.Conn, l httpauth.Login) error {
-	request := append([]byte{loginFormat, byte(len(l.User))}, l.User...)
+	request := append([]byte{loginVersion, byte(len(l.User))}, l.User...)
 	request = append(append(request, byte(len(l.Password))), l.Password...)
-	code, err := exchange(conn, request, loginFormat)
+	code, err := exchange(conn, request, loginVersion)
 	if err == nil && code != 0 {
-		return &AuthRequired{Tried: true}
+		return &AuthRequiredError{Tried: true}
 	}
 	return err
 }
@@ -67,11 +67,11 @@ func socks5Request(to destination) []byte {
 	request := []byte{socks5, 1, 0}
 	switch {
 	case to.addr.Is4():
-		request = append(append(request, ip4), to.addr.AsSlice()...)
+		request = append(append(request, typeIPv4), to.addr.AsSlice()...)
 	case to.addr.Is6():
-		request = append(append(request, ip6), to.addr.AsSlice()...)
+		request = append(append(request, typeIPv6), to.addr.AsSlice()...)
 	default:
-		request = append(append(request, domainName, byte(len(to.name))), to.name...)
+		request = append(append(request, typeName, byte(len(to.name))), to.name...)
 	}
 	return binary.BigEndian.AppendUint16(request, to.port)
 }
@@ -84,7 +84,7 @@ func exchange(conn net.Conn, message []byte, version byte) (byte, error) {
 	}
 	var reply [2]byte
 	if _, err := io.ReadFull(conn, reply[:]); err != nil {
-		return 0, ended(err)
+		return 0, closedError(err)
 	}
 	if reply[0] != version {
 		return 0, fmt.Errorf("%w: version", ErrMalformed)
@@ -94,25 +94,25 @@ func exchange(conn net.Conn, message []byte, version byte) (byte, error) {
 
 // skipBound reads the rest of the last reply: the address from which the proxy
 // connects, which nobody needs.
-func skipBound(conn net.Conn) error {
+func skipBoundAddress(conn net.Conn) error {
 	var b [255 + 2]byte
 	if _, err := io.ReadFull(conn, b[:2]); err != nil { // reserved, type
-		return ended(err)
+		return closedError(err)
 	}
 	n := 0
 	switch b[1] {
-	case ip4:
+	case typeIPv4:
 		n = net.IPv4len
-	case ip6:
+	case typeIPv6:
 		n = net.IPv6len
-	case domainName:
+	case typeName:
 		if _, err := io.ReadFull(conn, b[:1]); err != nil {
-			return ended(err)
+			return closedError(err)
 		}
 		n = int(b[0])
 	default:
 		return fmt.Errorf("%w: address type", ErrMalformed)
 	}
 	_, err := io.ReadFull(conn, b[:n+2]) // and a port
-	return ended(err)
+	return closedError(err)
 }

@@ -30,9 +30,9 @@ func TestSOCKS4(t *testing.T) {
 		{name: "address that means a name", scheme: "socks4", target: "0.0.0.1:70", err: ErrTarget},
 		{name: "NUL in the user", scheme: "socks4", target: "192.0.2.7:70", opts: Options{Login: httpauth.Login{User: "a\x00b"}}, err: ErrOption},
 		{name: "rejected", scheme: "socks4", target: "192.0.2.7:70",
-			turns: []turn{{ask, "\x00\x5b\x00\x00\x00\x00\x00\x00"}}, err: &Refused{"socks4", 91}},
+			turns: []turn{{ask, "\x00\x5b\x00\x00\x00\x00\x00\x00"}}, err: &RefusedError{"socks4", 91}},
 		{name: "identd", scheme: "socks4", target: "192.0.2.7:70",
-			turns: []turn{{ask, "\x00\x5d\x00\x00\x00\x00\x00\x00"}}, err: &Refused{"socks4", 93}},
+			turns: []turn{{ask, "\x00\x5d\x00\x00\x00\x00\x00\x00"}}, err: &RefusedError{"socks4", 93}},
 		{name: "reply of SOCKS5", scheme: "socks4", target: "192.0.2.7:70",
 			turns: []turn{{ask, "\x05\x00\x00\x01\x00\x00\x00\x00"}}, err: ErrMalformed},
 		{name: "closed at once", scheme: "socks4", target: "192.0.2.7:70",
@@ -55,7 +55,7 @@ func TestSOCKS5(t *testing.T) {
 	refused := func(code byte) handshake {
 		return handshake{name: "refused", scheme: "socks5", target: "192.0.2.7:70",
 			turns: []turn{{hello, open}, {ask, "\x05" + string(rune(code)) + "\x00\x01\x00\x00\x00\x00\x00\x00"}},
-			err:   &Refused{"socks5", int(code)}}
+			err:   &RefusedError{"socks5", int(code)}}
 	}
 	runAll(t, []handshake{
 		{name: "address", scheme: "socks5", target: "192.0.2.7:70",
@@ -84,9 +84,9 @@ func TestSOCKS5(t *testing.T) {
 		{name: "empty password", scheme: "socks5", target: "192.0.2.7:70", opts: Options{Login: httpauth.Login{User: "u"}},
 			turns: []turn{{hello2, "\x05\x02"}, {"\x01\x01u\x00", "\x01\x00"}, {ask, granted}}},
 		{name: "login refused", scheme: "socks5", target: "192.0.2.7:70", opts: mary,
-			turns: []turn{{hello2, "\x05\x02"}, {login, "\x01\x01"}}, err: &AuthRequired{Tried: true}},
+			turns: []turn{{hello2, "\x05\x02"}, {login, "\x01\x01"}}, err: &AuthRequiredError{Tried: true}},
 		{name: "login required", scheme: "socks5", target: "192.0.2.7:70",
-			turns: []turn{{hello, "\x05\xff"}}, err: &AuthRequired{}},
+			turns: []turn{{hello, "\x05\xff"}}, err: &AuthRequiredError{}},
 		{name: "login demanded though not offered", scheme: "socks5", target: "192.0.2.7:70",
 			turns: []turn{{hello, "\x05\x02"}}, err: ErrMalformed},
 		{name: "method never heard of", scheme: "socks5", target: "192.0.2.7:70", opts: mary,
@@ -113,19 +113,19 @@ func TestSOCKS5(t *testing.T) {
 
 func TestRefusedUnsupported(t *testing.T) {
 	for _, c := range []struct {
-		err  Refused
+		err  RefusedError
 		want bool
 	}{
-		{Refused{"http", 405}, true},
-		{Refused{"http", 501}, true},
-		{Refused{"http", 505}, true},
-		{Refused{"http", 503}, false},
-		{Refused{"http", 403}, false},
-		{Refused{"http", 7}, false},
-		{Refused{"socks4", 91}, false},
-		{Refused{"socks5", 5}, false},
-		{Refused{"socks5", 7}, true},
-		{Refused{"socks5", 8}, true},
+		{RefusedError{"http", 405}, true},
+		{RefusedError{"http", 501}, true},
+		{RefusedError{"http", 505}, true},
+		{RefusedError{"http", 503}, false},
+		{RefusedError{"http", 403}, false},
+		{RefusedError{"http", 7}, false},
+		{RefusedError{"socks4", 91}, false},
+		{RefusedError{"socks5", 5}, false},
+		{RefusedError{"socks5", 7}, true},
+		{RefusedError{"socks5", 8}, true},
 	} {
 		if got := c.err.Unsupported(); got != c.want {
 			t.Errorf("%v: %v", &c.err, got)
@@ -135,13 +135,13 @@ func TestRefusedUnsupported(t *testing.T) {
 
 func TestRefusedText(t *testing.T) {
 	for _, c := range []struct {
-		err  Refused
+		err  RefusedError
 		want string
 	}{
-		{Refused{"http", 403}, "proxy refused: http 403"},
-		{Refused{"socks4", 91}, "proxy refused: socks4 91 (rejected or failed)"},
-		{Refused{"socks5", 2}, "proxy refused: socks5 2 (not allowed by its rules)"},
-		{Refused{"socks5", 99}, "proxy refused: socks5 99"},
+		{RefusedError{"http", 403}, "proxy refused: http 403"},
+		{RefusedError{"socks4", 91}, "proxy refused: socks4 91 (rejected or failed)"},
+		{RefusedError{"socks5", 2}, "proxy refused: socks5 2 (not allowed by its rules)"},
+		{RefusedError{"socks5", 99}, "proxy refused: socks5 99"},
 	} {
 		if got := c.err.Error(); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)

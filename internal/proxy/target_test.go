@@ -203,8 +203,8 @@ func FuzzReply(f *testing.F) {
 			if err == nil {
 				continue
 			}
-			var refused *Refused
-			var need *AuthRequired
+			var refused *RefusedError
+			var need *AuthRequiredError
 			if !errors.As(err, &refused) && !errors.As(err, &need) && !errors.Is(err, ErrMalformed) &&
 				!errors.Is(err, ErrTooLong) && !errors.Is(err, ErrClosed) {
 				t.Fatalf("%s: error %v has no class", scheme, err)

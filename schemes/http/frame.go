@@ -16,7 +16,7 @@ func (r *reader) frame() error {
 	if err != nil {
 		return err
 	}
-	r.length, r.lengthOverflow, r.keepAlive, r.bounded = f.Length, f.Endless, f.KeepAlive, f.End != http1.AtClose
+	r.length, r.lengthOverflow, r.keepAlive, r.bounded = f.Length, f.LengthOverflow, f.KeepAlive, f.End != http1.AtClose
 	switch f.End {
 	case http1.AtHead:
 		r.body = emptyBody

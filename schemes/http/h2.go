@@ -100,7 +100,7 @@ func (h *h2) send(ctx context.Context, netKey string, req *fetch.Request, wr *wi
 	}
 	x.proto, x.code, x.tls, x.length = "HTTP/2", resp.StatusCode, resp.TLS, resp.ContentLength
 	x.header = fromNetHTTP(resp.Header)
-	x.lengthOverflow = x.length < 0 && http1.Endless(x.header.Get("Content-Length"))
+	x.lengthOverflow = x.length < 0 && http1.OverflowsLength(x.header.Get("Content-Length"))
 	x.head = http1Head(x)
 	x.trailer = func() fetch.Header { return fromNetHTTP(resp.Trailer) }
 	x.body = &stream{ReadCloser: resp.Body, ctx: ctx, h: h}
