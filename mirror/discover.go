@@ -12,7 +12,7 @@ import (
 
 // leads reports whether the body of v leads to other URLs.
 func leads(v *visit) bool {
-	return v.resp.Kind == fetch.Menu || links.Holds(v.resp.Media) || isRobots(v.scheme, v.url)
+	return v.resp.Kind == fetch.Menu || links.CanExtract(v.resp.Media) || isRobots(v.scheme, v.url)
 }
 
 // discover finds what v leads to. What is found goes into the tables at once where
@@ -53,7 +53,7 @@ func (c *crawl) rediscover(ctx context.Context, v *visit) error {
 		d.header = v.resp.Header
 	}
 	d.site()
-	if d.listing || !links.Holds(last.Media) && !isRobots(v.scheme, v.url) {
+	if d.listing || !links.CanExtract(last.Media) && !isRobots(v.scheme, v.url) {
 		return d.end()
 	}
 	body, err := c.archive.Reopen(ctx, last)
@@ -73,7 +73,7 @@ func (c *crawl) rediscover(ctx context.Context, v *visit) error {
 // links reads a page, a style sheet, a sitemap or a Link field.
 func (d *discovery) links(body io.Reader) {
 	from := &d.v.meta
-	if from.Extra > 0 && media.Base(d.media) != "text/css" {
+	if from.Extra > 0 && media.TrimParameters(d.media) != "text/css" {
 		return // a page that another needs is not a page to walk on from
 	}
 	for l, err := range links.Extract(d.v.url, d.media, d.header, body) {

@@ -11,7 +11,7 @@ import (
 // description of a WAIS database lists that alone, an index, which leads nowhere
 // without words; and what is malformed is no less worth keeping.
 func isListing(s fetch.Scheme, menu bool, kind string) bool {
-	kind = media.Base(kind)
+	kind = media.TrimParameters(kind)
 	return menu && !(s.Traits.Web && kind != "text/html") && kind != "application/x-wais-source"
 }
 

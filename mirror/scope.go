@@ -258,7 +258,7 @@ func (b *boundary) media(text string) string {
 	if len(b.rules.Accept)+len(b.rules.Reject) == 0 {
 		return ""
 	}
-	kind := media.Base(text)
+	kind := media.TrimParameters(text)
 	for _, pattern := range b.rules.Reject {
 		if ok, _ := path.Match(pattern, kind); ok {
 			return fmt.Sprintf("its type is %q", kind)

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/internal/archive"
-	"github.com/anyurl/fetch/internal/base"
+	"github.com/anyurl/fetch/internal/baseuri"
 	"github.com/anyurl/fetch/internal/robots"
 	"github.com/anyurl/fetch/uri"
 )
@@ -35,7 +35,7 @@ func (d *discovery) sitemaps(body io.Reader) {
 		if !strings.EqualFold(strings.TrimSpace(name), "sitemap") {
 			continue
 		}
-		if u, _, err := base.Location(d.v.url, strings.TrimSpace(value)); err == nil {
+		if u, _, err := baseuri.ResolveLocation(d.v.url, strings.TrimSpace(value)); err == nil {
 			d.guide(u)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/regular"
+	"github.com/anyurl/fetch/internal/regularfile"
 )
 
 // FS is all that this package does to a file system. The methods are those of
@@ -91,7 +91,7 @@ func create(fsys FS, name string, perm fs.FileMode) (Handle, error) {
 func OpenLock(name string) (Handle, error) {
 	info, err := os.Lstat(name)
 	if err == nil {
-		err = regular.Single(name, info)
+		err = regularfile.CheckSingleLink(name, info)
 	} else if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}

@@ -3,7 +3,7 @@ package warc
 import (
 	"cmp"
 	"errors"
-	"github.com/anyurl/fetch/internal/regular"
+	"github.com/anyurl/fetch/internal/regularfile"
 	"io"
 	"iter"
 	"os"
@@ -42,7 +42,7 @@ func whole(path string) place { return place{path, 0, 1 << 62} }
 
 // open returns the archive there; the caller closes the file.
 func (p place) open() (*io.SectionReader, *os.File, error) {
-	f, err := regular.Open(p.path)
+	f, err := regularfile.Open(p.path)
 	if err != nil {
 		return nil, nil, local(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/regular"
+	"github.com/anyurl/fetch/internal/regularfile"
 )
 
 // A Line of a CDXJ index: where a capture lies and what is asked of it. Empty
@@ -215,7 +215,7 @@ func Index(w io.Writer, paths ...string) error {
 	defer s.Close()
 	var damage []error
 	for _, path := range paths {
-		f, err := regular.Open(path)
+		f, err := regularfile.Open(path)
 		if err != nil {
 			return local(err)
 		}

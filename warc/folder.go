@@ -9,7 +9,7 @@ import (
 	"syscall"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/regular"
+	"github.com/anyurl/fetch/internal/regularfile"
 )
 
 // A Folder is all that a Writer does to a file system. The methods are those
@@ -37,7 +37,7 @@ func Root(dir *os.Root) Folder { return root{dir} }
 type root struct{ *os.Root }
 
 func (r root) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
-	f, err := regular.OpenFileIn(r.Root, name, flag, perm)
+	f, err := regularfile.OpenFileIn(r.Root, name, flag, perm)
 	if err != nil {
 		return nil, err
 	}

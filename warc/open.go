@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/regular"
+	"github.com/anyurl/fetch/internal/regularfile"
 )
 
 // Open reads archives, which are named by path: files of this format, WACZ
@@ -109,7 +109,7 @@ func (o *opener) trust(index string, files []string) (err error) {
 		}
 	}
 	a := o.archive
-	if a.file, err = regular.Open(index); err != nil {
+	if a.file, err = regularfile.Open(index); err != nil {
 		return err
 	}
 	a.index = a.file

@@ -11,7 +11,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/autoindex"
-	"github.com/anyurl/fetch/internal/base"
+	"github.com/anyurl/fetch/internal/baseuri"
 	"github.com/anyurl/fetch/internal/coding"
 	"github.com/anyurl/fetch/internal/http1"
 	"github.com/anyurl/fetch/uri"
@@ -66,7 +66,7 @@ func location(from uri.URI, text string) uri.URI {
 	if text == "" {
 		return uri.URI{}
 	}
-	u, _, err := base.Location(from, text)
+	u, _, err := baseuri.ResolveLocation(from, text)
 	if err != nil {
 		return uri.URI{}
 	}
@@ -76,7 +76,7 @@ func location(from uri.URI, text string) uri.URI {
 // decode takes the content codings off; with an unknown one the entity stays as
 // it was sent.
 func decode(req *fetch.Request, resp *fetch.Response) error {
-	list, err := coding.Of(resp.Header.Values("Content-Encoding"))
+	list, err := coding.Parse(resp.Header.Values("Content-Encoding"))
 	switch {
 	case errors.Is(err, fetch.Unsupported):
 		req.Trace.Notef("%v: it is not taken off", err)

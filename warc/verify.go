@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/regular"
+	"github.com/anyurl/fetch/internal/regularfile"
 )
 
 // What is wrong with a record.
@@ -85,7 +85,7 @@ func (v *Verifier) named(path string) iter.Seq2[Finding, error] {
 		return v.Package(path)
 	}
 	return func(yield func(Finding, error) bool) {
-		f, err := regular.Open(path)
+		f, err := regularfile.Open(path)
 		if err != nil {
 			yield(Finding{}, local(err))
 			return

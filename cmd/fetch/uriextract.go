@@ -102,8 +102,8 @@ func (a *app) links(retrieved uri.URI, in io.Reader, write func(all any, u uri.U
 	}
 	body := bufio.NewReader(in)
 	head, _ := body.Peek(media.SniffLen) // its error comes again
-	kind := media.Of(retrieved.Path(), head)
-	if !links.Holds(kind) {
+	kind := media.TypeOf(retrieved.Path(), head)
+	if !links.CanExtract(kind) {
 		kind = "text/html"
 	}
 	for l, err := range links.Extract(retrieved, kind, nil, body) {

@@ -58,7 +58,7 @@ func (b *browser) copy(c *frontier.Capture) error {
 	name := b.name(c)
 	return replace(b.root, filepath.FromSlash(name), func(w io.Writer) error {
 		base, err := uri.Parse(c.URL)
-		if err != nil || !links.Rewritable(c.Media) {
+		if err != nil || !links.CanRewrite(c.Media) {
 			_, err = io.Copy(w, from)
 			return err
 		}
@@ -86,7 +86,7 @@ var pages = []string{".html", ".htm", ".xhtml", ".xht"}
 // where no other file has that name.
 func (b *browser) name(c *frontier.Capture) string {
 	name := tree.Upgrade(c.Path)
-	if media.Base(c.Media) != "text/html" || slices.Contains(pages, strings.ToLower(path.Ext(c.Path))) {
+	if media.TrimParameters(c.Media) != "text/html" || slices.Contains(pages, strings.ToLower(path.Ext(c.Path))) {
 		return name
 	}
 	if _, err := b.a.store.Stat(c.Path + ".html"); err == nil {

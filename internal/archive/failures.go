@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/internal/frontier"
-	"github.com/anyurl/fetch/internal/regular"
+	"github.com/anyurl/fetch/internal/regularfile"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -69,7 +69,7 @@ const maxLine = 16 << 10
 
 // failedBefore reads the list of the run before.
 func (a *Archive) failedBefore() (map[frontier.Key]bool, error) {
-	file, err := regular.OpenIn(a.folder.root, failedFile)
+	file, err := regularfile.OpenIn(a.folder.root, failedFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/regular"
+	"github.com/anyurl/fetch/internal/regularfile"
 	"github.com/anyurl/fetch/save"
 )
 
@@ -68,7 +68,7 @@ func replace(root *os.Root, name string, write func(w io.Writer) error) (err err
 	if err := root.Remove(part); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	f, err := regular.OpenFileIn(root, part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	f, err := regularfile.OpenFileIn(root, part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}

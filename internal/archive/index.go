@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/anyurl/fetch/internal/regular"
+	"github.com/anyurl/fetch/internal/regularfile"
 	"github.com/anyurl/fetch/warc"
 )
 
@@ -88,7 +88,7 @@ func warcFiles(root *os.Root, pattern string) (names, others []string, err error
 // filesIn returns the files of folder that match pattern. The folder may be
 // missing.
 func filesIn(root *os.Root, folder, pattern string) ([]string, error) {
-	if err := regular.Folder(root, folder); err != nil {
+	if err := regularfile.CheckFolder(root, folder); err != nil {
 		return nil, err
 	}
 	return fs.Glob(root.FS(), folder+"/"+pattern)
@@ -104,7 +104,7 @@ func newer(root *os.Root, a, b string) bool {
 func merge(w io.Writer, root *os.Root, names []string) (err error) {
 	files := make([]io.Reader, 0, len(names))
 	for _, name := range names {
-		f, open := regular.OpenIn(root, name)
+		f, open := regularfile.OpenIn(root, name)
 		if open != nil {
 			return errors.Join(err, open)
 		}

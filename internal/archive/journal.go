@@ -8,7 +8,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/anyurl/fetch/internal/regular"
+	"github.com/anyurl/fetch/internal/regularfile"
 )
 
 // journal writes crawl.jsonl, which tells people what was done. No program
@@ -20,7 +20,7 @@ type journal struct {
 }
 
 func openJournal(root *os.Root) (*journal, error) {
-	f, err := regular.OpenFileIn(root, journalFile, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
+	f, err := regularfile.OpenFileIn(root, journalFile, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
 	if err != nil {
 		return nil, err
 	}

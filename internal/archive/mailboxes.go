@@ -18,7 +18,7 @@ import (
 
 	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/internal/mailstore"
-	"github.com/anyurl/fetch/internal/regular"
+	"github.com/anyurl/fetch/internal/regularfile"
 	"github.com/anyurl/fetch/internal/rfc822"
 	"github.com/anyurl/fetch/internal/tree"
 	"github.com/anyurl/fetch/uri"
@@ -57,7 +57,7 @@ func (a *Archive) mailboxes(ctx context.Context, mail *Mail) error {
 
 // readMade reads mailMade, of which it needs the beginning alone.
 func (a *Archive) readMade() ([]byte, error) {
-	f, err := regular.OpenIn(a.folder.root, mailMade)
+	f, err := regularfile.OpenIn(a.folder.root, mailMade)
 	if err != nil {
 		return nil, err
 	}
@@ -248,7 +248,7 @@ func (b *boxes) open(name string) error {
 			return err
 		}
 	}
-	f, err := regular.OpenFileIn(b.a.folder.root, name+".part", flag, 0o666)
+	f, err := regularfile.OpenFileIn(b.a.folder.root, name+".part", flag, 0o666)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/anyurl/fetch/internal/regular"
+	"github.com/anyurl/fetch/internal/regularfile"
 	"github.com/anyurl/fetch/warc"
 )
 
@@ -37,7 +37,7 @@ type Cut struct {
 // openRecords continues behind the last records that were committed, which
 // safe tells.
 func openRecords(root *os.Root, o warc.Options, safe map[string]int64) (r *records, cuts []Cut, err error) {
-	if err := errors.Join(regular.Folder(root, warcFolder), root.MkdirAll(warcFolder, 0o777)); err != nil {
+	if err := errors.Join(regularfile.CheckFolder(root, warcFolder), root.MkdirAll(warcFolder, 0o777)); err != nil {
 		return nil, nil, err
 	}
 	r = &records{root: root, size: o.MaxSize, index: &index{}, ends: map[string]int64{}, safe: safe}

@@ -11,7 +11,7 @@ import (
 	"github.com/anyurl/fetch/internal/coding"
 	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/internal/http1"
-	"github.com/anyurl/fetch/internal/regular"
+	"github.com/anyurl/fetch/internal/regularfile"
 	"github.com/anyurl/fetch/warc"
 )
 
@@ -44,9 +44,9 @@ func (a *Archive) Reopen(ctx context.Context, c *frontier.Capture) (io.ReadClose
 
 // openWARC opens a WARC file, finished or not.
 func (a *Archive) openWARC(name string) (*os.File, error) {
-	f, err := regular.OpenIn(a.folder.root, warcFolder+"/"+name)
+	f, err := regularfile.OpenIn(a.folder.root, warcFolder+"/"+name)
 	if errors.Is(err, fs.ErrNotExist) {
-		f, err = regular.OpenIn(a.folder.root, warcFolder+"/"+name+warc.OpenSuffix)
+		f, err = regularfile.OpenIn(a.folder.root, warcFolder+"/"+name+warc.OpenSuffix)
 	}
 	return f, err
 }
@@ -78,7 +78,7 @@ func objectOf(r *warc.Reader, h *warc.Header) (io.Reader, error) {
 	if status.Code == 0 {
 		return nil, errors.New("a response record without an http response")
 	}
-	list, err := coding.Of(fetch.Header(fields).Values("Content-Encoding"))
+	list, err := coding.Parse(fetch.Header(fields).Values("Content-Encoding"))
 	if len(list) == 0 || err != nil {
 		return m, err
 	}

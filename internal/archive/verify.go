@@ -14,7 +14,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/frontier"
-	"github.com/anyurl/fetch/internal/regular"
+	"github.com/anyurl/fetch/internal/regularfile"
 	"github.com/anyurl/fetch/internal/tree"
 	"github.com/anyurl/fetch/warc"
 )
@@ -212,7 +212,7 @@ func (v *verifier) derived(ctx context.Context) error {
 // a tree has no manifest, and one without WARC files no index.
 func (v *verifier) compare(name string, write func(io.Writer) error) error {
 	want, got := sha256.New(), sha256.New()
-	f, err := regular.OpenIn(v.a.folder.root, name)
+	f, err := regularfile.OpenIn(v.a.folder.root, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

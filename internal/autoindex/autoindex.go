@@ -10,7 +10,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/base"
+	"github.com/anyurl/fetch/internal/baseuri"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -152,7 +152,7 @@ func (r *Reader) flush() (e fetch.Entry, ok bool) {
 	if line.href == "" {
 		return e, false
 	}
-	u, _, err := base.Location(r.base, line.href)
+	u, _, err := baseuri.ResolveLocation(r.base, line.href)
 	if err != nil || !below(r.base, u) {
 		r.page.other(r.base, u, err)
 		return e, false

@@ -18,10 +18,10 @@ import (
 )
 
 // Known are the codings that can be taken off, as Accept-Encoding has them.
-const Known = "gzip, deflate, br, zstd"
+const Supported = "gzip, deflate, br, zstd"
 
 // Max is how many codings a body may have.
-const Max = 2
+const MaxCodings = 2
 
 // Limits of decoding. What expands by more than maxRatio, after the first
 // freeRatio bytes, is a bomb.
@@ -34,7 +34,7 @@ const (
 // Of lists the codings that the values of Content-Encoding name, in the order in
 // which they were applied. One that is not Known is fetch.Unsupported, more than
 // Max are fetch.Bomb.
-func Of(values []string) (list []string, err error) {
+func Parse(values []string) (list []string, err error) {
 	for _, value := range values {
 		for item := range strings.SplitSeq(value, ",") {
 			name := strings.TrimPrefix(strings.ToLower(strings.Trim(item, " \t")), "x-")
@@ -46,8 +46,8 @@ func Of(values []string) (list []string, err error) {
 			default:
 				return nil, fetch.Unsupported.Errorf("unknown content coding")
 			}
-			if len(list) > Max {
-				return nil, fetch.Bomb.Errorf("more than %d content codings", Max)
+			if len(list) > MaxCodings {
+				return nil, fetch.Bomb.Errorf("more than %d content codings", MaxCodings)
 			}
 		}
 	}

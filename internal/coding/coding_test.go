@@ -24,13 +24,13 @@ func TestOf(t *testing.T) {
 		{[]string{"compress"}, "", fetch.Unsupported},
 		{[]string{"gzip, \x1b[31m"}, "", fetch.Unsupported},
 	} {
-		got, err := coding.Of(test.values)
+		got, err := coding.Parse(test.values)
 		if strings.Join(got, " ") != test.want || test.fault != 0 && fetch.FaultOf(err) != test.fault || test.fault == 0 && err != nil {
 			t.Errorf("%q: %q, %v, want %q, %v", test.values, got, err, test.want, test.fault)
 		}
 	}
-	for name := range strings.SplitSeq(coding.Known, ", ") {
-		if got, err := coding.Of([]string{name}); err != nil || !slices.Equal(got, []string{name}) {
+	for name := range strings.SplitSeq(coding.Supported, ", ") {
+		if got, err := coding.Parse([]string{name}); err != nil || !slices.Equal(got, []string{name}) {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
@@ -44,7 +44,7 @@ func FuzzReader(f *testing.F) {
 	f.Add("br", []byte("\x0b\x02\x80hello\x03"))
 	f.Add("zstd, br", []byte("\x28\xb5\x2f\xfd\x04\x00\x29\x00\x00hello\x8c\x7e\x01\x50"))
 	f.Fuzz(func(t *testing.T, codings string, body []byte) {
-		list, err := coding.Of([]string{codings})
+		list, err := coding.Parse([]string{codings})
 		if err != nil || len(body) > 64<<10 {
 			return
 		}

@@ -46,7 +46,7 @@ type candidate struct {
 
 // due finds up to n hosts, those first that have waited longest.
 func (t *tx) due(n int) (found []candidate, err error) {
-	err = t.Each("select id, name from host where pending > 0 and due <= ? order by due limit ?", []any{t.now, n}, func(r *sqlite.Row) error {
+	err = t.ForEachRow("select id, name from host where pending > 0 and due <= ? order by due limit ?", []any{t.now, n}, func(r *sqlite.Row) error {
 		var c candidate
 		defer func() { found = append(found, c) }()
 		return r.Scan(&c.id, &c.name)
@@ -106,7 +106,7 @@ func (s *session) ready(host int64, n int, out map[Key]int64) (ids []int64, err 
 	for _, id := range out {
 		known[id] = struct{}{}
 	}
-	err = s.Each("select id from url where host=? and state=0 and wait is null order by prio, id limit ?", []any{host, n + len(out)}, func(r *sqlite.Row) error {
+	err = s.ForEachRow("select id from url where host=? and state=0 and wait is null order by prio, id limit ?", []any{host, n + len(out)}, func(r *sqlite.Row) error {
 		var id int64
 		err := r.Scan(&id)
 		if _, out := known[id]; !out && len(ids) < n {
@@ -125,7 +125,7 @@ func (s *session) items(ids []int64, host string) ([]Item, error) {
 	}
 	items := make([]Item, 0, len(ids))
 	for _, id := range ids {
-		err := s.Each("select "+itemColumns+"'' from url u where u.id=?", []any{id}, func(r *sqlite.Row) error {
+		err := s.ForEachRow("select "+itemColumns+"'' from url u where u.id=?", []any{id}, func(r *sqlite.Row) error {
 			item, _, err := s.item(r, run)
 			item.Host = host
 			items = append(items, item)

@@ -76,7 +76,7 @@ func (e *engine) BlockHost(ctx context.Context, host string, until time.Time) er
 func (e *engine) Evict(ctx context.Context) error {
 	return e.hold(ctx, func(t *tx) error {
 		var ids []int64
-		err := t.Each("select id from host where until is not null", nil, func(r *sqlite.Row) error {
+		err := t.ForEachRow("select id from host where until is not null", nil, func(r *sqlite.Row) error {
 			var id int64
 			defer func() { ids = append(ids, id) }()
 			return r.Scan(&id)

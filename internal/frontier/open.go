@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/anyurl/fetch/internal/regular"
+	"github.com/anyurl/fetch/internal/regularfile"
 	"github.com/anyurl/fetch/internal/sqlite"
 )
 
@@ -94,7 +94,7 @@ func ownFiles(path string) error {
 		if err != nil || info.IsDir() {
 			continue // SQLite reports it
 		}
-		if err := regular.Single(path+suffix, info); err != nil {
+		if err := regularfile.CheckSingleLink(path+suffix, info); err != nil {
 			return err
 		}
 	}

@@ -60,7 +60,7 @@ func (e *engine) Revive(ctx context.Context) (n int64, err error) {
 // unpark makes ready what waits for the next Begin.
 func (t *tx) unpark() error {
 	var ids []int64
-	err := t.Each("select distinct host from url where wait = ?", []any{never}, func(r *sqlite.Row) error {
+	err := t.ForEachRow("select distinct host from url where wait = ?", []any{never}, func(r *sqlite.Row) error {
 		var id int64
 		defer func() { ids = append(ids, id) }()
 		return r.Scan(&id)
@@ -81,7 +81,7 @@ func (t *tx) unpark() error {
 // requeue makes pending what is in one state. The condition where has the
 // parameters state and run.
 func (t *tx) requeue(where string, state State) (n int64, err error) {
-	err = t.Each("select host, count(*) from url where "+where+" group by host", []any{int(state), t.run}, func(r *sqlite.Row) error {
+	err = t.ForEachRow("select host, count(*) from url where "+where+" group by host", []any{int(state), t.run}, func(r *sqlite.Row) error {
 		var id, moved int64
 		if err := r.Scan(&id, &moved); err != nil {
 			return err

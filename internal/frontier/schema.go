@@ -46,7 +46,7 @@ func normal(statement string) string {
 // default or a check.
 func ownSchema(s *session, version int) error {
 	want := created(version)
-	err := s.Each("select type, name, tbl_name, coalesce(rootpage, 0), coalesce(sql, '') from sqlite_schema", nil, func(r *sqlite.Row) error {
+	err := s.ForEachRow("select type, name, tbl_name, coalesce(rootpage, 0), coalesce(sql, '') from sqlite_schema", nil, func(r *sqlite.Row) error {
 		var kind, name, table, text string
 		var root int64
 		if err := r.Scan(&kind, &name, &table, &root, &text); err != nil {

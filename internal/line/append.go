@@ -20,7 +20,7 @@ func Append(dst []byte, limit int, words ...string) ([]byte, error) {
 			return dst, ErrTooLong
 		}
 		if strings.ContainsAny(word, "\r\n\x00") {
-			return dst, ErrUnsafe
+			return dst, ErrUnsafeByte
 		}
 	}
 	for i, word := range words {

@@ -21,11 +21,11 @@ func TestAppend(t *testing.T) {
 		{[]string{"CWD", "123456789012"}, "CWD 123456789012\r\n", nil},
 		{[]string{"CWD", "1234567890123"}, "", ErrTooLong},
 		{[]string{"12345678", "12345678", ""}, "", ErrTooLong},
-		{[]string{"CWD", "a\r\nDELE b"}, "", ErrUnsafe},
-		{[]string{"CWD", "a\n"}, "", ErrUnsafe},
-		{[]string{"CWD", "\r"}, "", ErrUnsafe},
-		{[]string{"CWD", "a\x00b"}, "", ErrUnsafe},
-		{[]string{"CW\nD", "a"}, "", ErrUnsafe},
+		{[]string{"CWD", "a\r\nDELE b"}, "", ErrUnsafeByte},
+		{[]string{"CWD", "a\n"}, "", ErrUnsafeByte},
+		{[]string{"CWD", "\r"}, "", ErrUnsafeByte},
+		{[]string{"CWD", "a\x00b"}, "", ErrUnsafeByte},
+		{[]string{"CW\nD", "a"}, "", ErrUnsafeByte},
 	} {
 		got, err := Append([]byte("before"), 18, test.words...)
 		if string(got) != "before"+test.want || err != test.err {

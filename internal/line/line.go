@@ -24,11 +24,11 @@ var (
 	// ErrTooLong says that a line exceeds the limit given for it.
 	ErrTooLong = errors.New("line too long")
 	// ErrTooMany says that a reply has more than MaxReplyLines lines.
-	ErrTooMany = errors.New("too many lines in one reply")
+	ErrTooManyLines = errors.New("too many lines in one reply")
 	// ErrReply says that a line is no reply: it begins with no code.
-	ErrReply = errors.New("not a reply")
+	ErrNotReply = errors.New("not a reply")
 	// ErrUnsafe says that a word to be sent holds CR, LF or NUL.
-	ErrUnsafe = errors.New("CR, LF or NUL in a command")
+	ErrUnsafeByte = errors.New("CR, LF or NUL in a command")
 )
 
 // An End tells how a line ended.

@@ -29,12 +29,12 @@ func (r *Reader) ReadReply() (Reply, error) {
 	}
 	code, more, ok := parseCode(line)
 	if !ok {
-		return Reply{}, ErrReply
+		return Reply{}, ErrNotReply
 	}
 	reply := Reply{code, []string{afterCode(line)}}
 	for more {
 		if len(reply.Lines) == MaxReplyLines {
-			return Reply{}, ErrTooMany
+			return Reply{}, ErrTooManyLines
 		}
 		left -= len(line)
 		if line, _, err = r.ReadLine(left); err != nil {
@@ -58,7 +58,7 @@ func (r *Reader) ReadStatus() (Reply, error) {
 	}
 	code, _, ok := parseCode(line)
 	if !ok {
-		return Reply{}, ErrReply
+		return Reply{}, ErrNotReply
 	}
 	return Reply{code, []string{afterCode(line)}}, nil
 }

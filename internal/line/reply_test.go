@@ -33,14 +33,14 @@ func TestReadReply(t *testing.T) {
 		{"cut between lines", "230-Hello\r\n", Reply{}, io.ErrUnexpectedEOF},
 		{"cut in the last line", "230-Hello\r\n230 in", Reply{}, io.ErrUnexpectedEOF},
 		{"cut after the last code", "230-Hello\r\n230", Reply{}, io.ErrUnexpectedEOF},
-		{"empty line", "\r\n", Reply{}, ErrReply},
-		{"two digits", "22 a\r\n", Reply{}, ErrReply},
-		{"four digits", "2200 a\r\n", Reply{}, ErrReply},
-		{"no separator", "220a\r\n", Reply{}, ErrReply},
-		{"a class that does not exist", "620 a\r\n", Reply{}, ErrReply},
-		{"zero", "020 a\r\n", Reply{}, ErrReply},
-		{"another protocol", "HTTP/1.1 200 OK\r\n", Reply{}, ErrReply},
-		{"a sign", "+20 a\r\n", Reply{}, ErrReply},
+		{"empty line", "\r\n", Reply{}, ErrNotReply},
+		{"two digits", "22 a\r\n", Reply{}, ErrNotReply},
+		{"four digits", "2200 a\r\n", Reply{}, ErrNotReply},
+		{"no separator", "220a\r\n", Reply{}, ErrNotReply},
+		{"a class that does not exist", "620 a\r\n", Reply{}, ErrNotReply},
+		{"zero", "020 a\r\n", Reply{}, ErrNotReply},
+		{"another protocol", "HTTP/1.1 200 OK\r\n", Reply{}, ErrNotReply},
+		{"a sign", "+20 a\r\n", Reply{}, ErrNotReply},
 		{"a line of 17,000 bytes", "250 " + strings.Repeat("x", 17000) + "\r\n", Reply{250, []string{strings.Repeat("x", 17000)}}, nil},
 		{"a line of 64 KiB", "220 " + strings.Repeat("x", 64<<10) + "\r\n", Reply{}, ErrTooLong},
 		{"as much as allowed, in two lines", "220-" + half + "\r\n220 " + half + "\r\n", Reply{220, []string{half, half}}, nil},
@@ -48,7 +48,7 @@ func TestReadReply(t *testing.T) {
 		{"a long line inside", "220-a\r\n" + strings.Repeat("x", 64<<10) + "\r\n220 b\r\n", Reply{}, ErrTooLong},
 		{"a thousand lines", "220-" + strings.Repeat("\r\n220-", 998) + "\r\n220 z\r\n",
 			Reply{220, append(make([]string, 999), "z")}, nil},
-		{"a thousand and one", "220-" + strings.Repeat("\r\n220-", 999) + "\r\n220 z\r\n", Reply{}, ErrTooMany},
+		{"a thousand and one", "220-" + strings.Repeat("\r\n220-", 999) + "\r\n220 z\r\n", Reply{}, ErrTooManyLines},
 	} {
 		for _, source := range sources {
 			t.Run(test.name+"/"+source.name, func(t *testing.T) {
@@ -71,7 +71,7 @@ func TestReadStatus(t *testing.T) {
 		{"211 2 1 2 local.test\r\n", Reply{211, []string{"2 1 2 local.test"}}, nil},
 		{"205\r\n", Reply{205, []string{""}}, nil},
 		{"200-one line for NNTP\r\n", Reply{200, []string{"one line for NNTP"}}, nil},
-		{"20 a\r\n", Reply{}, ErrReply},
+		{"20 a\r\n", Reply{}, ErrNotReply},
 		{"205 by", Reply{}, io.ErrUnexpectedEOF},
 		{"", Reply{}, io.EOF},
 	} {
@@ -120,8 +120,8 @@ func TestPipelined(t *testing.T) {
 func TestReplyHostile(t *testing.T) {
 	in := strings.NewReader(strings.Repeat("220-"+strings.Repeat("x", 60)+"\r\n", 1e6))
 	used := heap(func() {
-		if _, err := NewReader(in).ReadReply(); err != ErrTooMany {
-			t.Errorf("got %v, want %v", err, ErrTooMany)
+		if _, err := NewReader(in).ReadReply(); err != ErrTooManyLines {
+			t.Errorf("got %v, want %v", err, ErrTooManyLines)
 		}
 	})
 	if used > 1<<20 {

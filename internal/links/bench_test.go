@@ -35,7 +35,7 @@ func BenchmarkExtract(b *testing.B) {
 				}
 			}
 		})
-		if !Rewritable(c.media) {
+		if !CanRewrite(c.media) {
 			continue
 		}
 		b.Run("rewrite "+c.name, func(b *testing.B) {

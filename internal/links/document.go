@@ -12,7 +12,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/base"
+	"github.com/anyurl/fetch/internal/baseuri"
 	"github.com/anyurl/fetch/internal/coding"
 	"github.com/anyurl/fetch/uri"
 )
@@ -62,7 +62,7 @@ func (w *walk) inflate(packed io.Reader) io.Reader {
 // document goes through a body.
 func (w *walk) document(retrieved uri.URI, media string, header fetch.Header, body io.Reader) error {
 	f := formOf(media)
-	if w.out != nil && !Rewritable(media) {
+	if w.out != nil && !CanRewrite(media) {
 		return w.copy(body)
 	}
 	if f == nothing || w.stopped || f == packed && !strings.HasSuffix(retrieved.Path(), ".xml.gz") {
@@ -97,7 +97,7 @@ func (w *walk) document(retrieved uri.URI, media string, header fetch.Header, bo
 // behind that.
 func begin(body io.Reader) *pushback {
 	p := &pushback{buf: make([]byte, 0, 4<<10), r: body}
-	for len(p.buf) < base.MaxHead {
+	for len(p.buf) < baseuri.MaxHead {
 		if len(p.buf) == cap(p.buf) {
 			p.buf = append(make([]byte, 0, 4*cap(p.buf)), p.buf...)
 		}
@@ -118,21 +118,21 @@ func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 // rebase finds against what references are resolved.
 func (w *walk) rebase(retrieved uri.URI, media string, header fetch.Header, head []byte) {
-	d := base.Document{Media: media, Header: header, Retrieved: retrieved}
+	d := baseuri.Document{Media: media, Header: header, Retrieved: retrieved}
 	d.HTTP = retrieved.Scheme() == "http" || retrieved.Scheme() == "https"
 	if containsFold(head, "<base") {
 		d.Head = head
 	}
-	stated, origin := base.Of(d)
-	if origin == base.HTML && needsHost(stated.Scheme()) && stated.Host() == "" {
+	stated, origin := baseuri.Of(d)
+	if origin == baseuri.HTML && needsHost(stated.Scheme()) && stated.Host() == "" {
 		d.Head = nil // "http:/x/" leads nowhere, and neither would what is relative to it
-		stated, origin = base.Of(d)
+		stated, origin = baseuri.Of(d)
 	}
 	if stated.IsZero() {
 		return
 	}
 	w.base = stated
-	w.stated = origin == base.HTML && stated != retrieved.WithoutFragment().WithoutUserinfo()
+	w.stated = origin == baseuri.HTML && stated != retrieved.WithoutFragment().WithoutUserinfo()
 }
 
 // containsFold reports whether text holds word, which is in lower case and

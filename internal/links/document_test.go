@@ -194,8 +194,8 @@ func TestTypes(t *testing.T) {
 		if got := extracted(t, here, c.media, nil, strings.NewReader(c.body)); got != c.want {
 			t.Errorf("%s %s\ngot\n%s\nwant\n%s", c.media, c.body, got, c.want)
 		}
-		if Holds(c.media) != (c.want != "") {
-			t.Errorf("Holds(%q) = %t", c.media, Holds(c.media))
+		if CanExtract(c.media) != (c.want != "") {
+			t.Errorf("CanExtract(%q) = %t", c.media, CanExtract(c.media))
 		}
 	}
 }

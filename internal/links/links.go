@@ -74,10 +74,10 @@ func Rewrite(out io.Writer, retrieved uri.URI, media string, header fetch.Header
 }
 
 // Holds reports whether Extract looks into bodies of this type.
-func Holds(media string) bool { return formOf(media) != nothing }
+func CanExtract(media string) bool { return formOf(media) != nothing }
 
 // Rewritable reports whether Rewrite looks into bodies of this type.
-func Rewritable(media string) bool {
+func CanRewrite(media string) bool {
 	switch formOf(media) {
 	case markup, style:
 		return true

@@ -17,7 +17,7 @@ const SniffLen = 512
 
 // Of returns the media type that name promises or, where it promises none,
 // the one that the first bytes of the object show; "" where neither does.
-func Of(name string, prefix []byte) string {
+func TypeOf(name string, prefix []byte) string {
 	if t := ByName(name); t != "" {
 		return t
 	}
@@ -26,7 +26,7 @@ func Of(name string, prefix []byte) string {
 
 // Base returns a media type without its parameters, in lower case. A text that is
 // no media type is returned in lower case.
-func Base(text string) string {
+func TrimParameters(text string) string {
 	base, _, _ := mime.ParseMediaType(text)
 	if base == "" {
 		return strings.ToLower(strings.TrimSpace(text))

@@ -28,8 +28,8 @@ func TestOf(t *testing.T) {
 		{"x", "\xe6\xbc\xa2\xe5\xad\x97", "text/plain; charset=utf-8"}, // whole characters
 		{"x." + strings.Repeat("y", 1<<20), "%PDF-1.4", "application/pdf"},
 	} {
-		if got := Of(c.name, []byte(c.prefix)); got != c.want {
-			t.Errorf("Of(%.40q, %.40q) = %q, want %q", c.name, c.prefix, got, c.want)
+		if got := TypeOf(c.name, []byte(c.prefix)); got != c.want {
+			t.Errorf("TypeOf(%.40q, %.40q) = %q, want %q", c.name, c.prefix, got, c.want)
 		}
 	}
 }
@@ -58,7 +58,7 @@ func TestBase(t *testing.T) {
 		" Nonsense ":               "nonsense",
 		"a/b/c":                    "a/b/c",
 	} {
-		if got := Base(text); got != want {
+		if got := TrimParameters(text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}

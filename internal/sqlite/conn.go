@@ -70,7 +70,7 @@ func (c *Conn) Script(text string) error {
 
 // Exec executes one statement to its end.
 func (c *Conn) Exec(query string, args ...any) error {
-	return c.Each(query, args, func(*Row) error { return nil })
+	return c.ForEachRow(query, args, func(*Row) error { return nil })
 }
 
 // Changes is how many rows the last Exec changed.
@@ -95,8 +95,8 @@ func (c *Conn) Scan(query string, args []any, to ...any) error {
 	return r.Scan(to...)
 }
 
-// Each calls f at every row. f may execute other queries.
-func (c *Conn) Each(query string, args []any, f func(*Row) error) error {
+// ForEachRow calls f at every row. f may execute other queries.
+func (c *Conn) ForEachRow(query string, args []any, f func(*Row) error) error {
 	r, err := c.start(query, args)
 	if err != nil {
 		return err

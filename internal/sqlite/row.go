@@ -8,7 +8,7 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// Row is the row at which Each is.
+// Row is the row at which ForEachRow is.
 type Row struct {
 	stmt *sqlite.Stmt
 	busy bool

@@ -52,7 +52,7 @@ func TestValues(t *testing.T) {
 		}
 	}
 	at := 0
-	err := c.Each("select i, n, s, b, o from v order by id", nil, func(r *sqlite.Row) error {
+	err := c.ForEachRow("select i, n, s, b, o from v order by id", nil, func(r *sqlite.Row) error {
 		var have row
 		err := r.Scan(&have.i, &have.n, &have.s, &have.b, &have.o)
 		want := rows[at]
@@ -94,7 +94,7 @@ func TestFaults(t *testing.T) {
 		"columns":          {c.Scan("select 1, 2", nil, &n), "2 columns for 1 variables"},
 		"variable":         {c.Scan("select 1", nil, n), "type of number 1"},
 		"script":           {c.Script("no script"), "syntax error"},
-		"itself":           {c.Each(insert+" returning x", []any{2}, func(*sqlite.Row) error { return c.Exec(insert+" returning x", 3) }), "within itself"},
+		"itself":           {c.ForEachRow(insert+" returning x", []any{2}, func(*sqlite.Row) error { return c.Exec(insert+" returning x", 3) }), "within itself"},
 		"a large row":      {c.Exec("create table large as select zeroblob(5000000) x"), "too big"},
 		"a long statement": {c.Exec("select " + strings.Repeat(" ", 70_000) + "1"), "too big"},
 		"a file more":      {c.Script("attach ':memory:' as b"), "too many attached databases"},

@@ -68,7 +68,7 @@ func read(src *source, p place, info fs.FileInfo, req *fetch.Request) (*fetch.Re
 	if err != nil && !whole {
 		return nil, err
 	}
-	resp.Media = media.Of(p.String(), head)
+	resp.Media = media.TypeOf(p.String(), head)
 	if whole && int64(n) != info.Size() || !whole && int64(n) > info.Size() {
 		return made(src, resp, info, head, whole)
 	}

@@ -64,7 +64,7 @@ func sentence(r line.Reply) string {
 // controlFault classes what went wrong on the control connection.
 func controlFault(err error) error {
 	switch {
-	case errors.Is(err, line.ErrTooLong), errors.Is(err, line.ErrTooMany), errors.Is(err, line.ErrReply):
+	case errors.Is(err, line.ErrTooLong), errors.Is(err, line.ErrTooManyLines), errors.Is(err, line.ErrNotReply):
 		return fetch.Protocol.Errorf("reply: %w", err)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return fetch.Connect.Errorf("server closed the control connection")

@@ -75,7 +75,7 @@ func cutType(text string) (rest string, code byte, err error) {
 func safe(words ...string) error {
 	for _, word := range words {
 		if strings.ContainsAny(word, "\r\n\x00") {
-			return fetch.BadURL.With(line.ErrUnsafe)
+			return fetch.BadURL.With(line.ErrUnsafeByte)
 		}
 		if len("RETR \r\n")+len(word)+strings.Count(word, "\xff") > line.MaxCommand {
 			return fetch.BadURL.Errorf("command of more than %d bytes", line.MaxCommand)

@@ -74,7 +74,7 @@ func mediaOf(c byte, selector string, prefix []byte) string {
 	case c == '5' || c == '9':
 		return cmp.Or(media.ByName(selector), "application/octet-stream")
 	}
-	return media.Of(selector, prefix)
+	return media.TypeOf(selector, prefix)
 }
 
 // The media types of listings. The first two are names of Gopher+ views.

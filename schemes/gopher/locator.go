@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/base"
+	"github.com/anyurl/fetch/internal/baseuri"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -103,7 +103,7 @@ func (l *locator) judge() error {
 	if !ok {
 		return nil
 	}
-	u, err := base.Absolute(link)
+	u, err := baseuri.ParseAbsolute(link)
 	if err != nil {
 		return fetch.BadURL.Errorf("selector stands for a URL: %w", err)
 	}

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/base"
+	"github.com/anyurl/fetch/internal/baseuri"
 	"github.com/anyurl/fetch/internal/line"
 	"github.com/anyurl/fetch/uri"
 )
@@ -145,7 +145,7 @@ func (p *menuParser) entry(text []byte) fetch.Entry {
 
 // lead makes e lead to text, if that is a URL.
 func lead(e *fetch.Entry, text string, kind func(uri.URI) fetch.Kind) {
-	if u, err := base.Absolute(text); err == nil {
+	if u, err := baseuri.ParseAbsolute(text); err == nil {
 		e.URL, e.Kind = u, kind(u)
 	}
 }

@@ -40,7 +40,7 @@ func (r *reader) chunked(codings []string) error {
 	if len(codings) == 0 {
 		return nil
 	}
-	if slices.ContainsFunc(codings, func(name string) bool { return name != "gzip" && name != "deflate" }) || len(codings) > coding.Max {
+	if slices.ContainsFunc(codings, func(name string) bool { return name != "gzip" && name != "deflate" }) || len(codings) > coding.MaxCodings {
 		return fetch.Unsupported.Errorf("unknown transfer coding")
 	}
 	if err := r.rules.Deviate("transfer coding besides chunked"); err != nil {

@@ -68,7 +68,7 @@ func (r *responseBuilder) decode() error {
 	if !r.wire.decodes || r.raw || r.req.Op == fetch.Stat || r.out.Unchanged {
 		return nil
 	}
-	list, err := coding.Of(r.out.Header.Values("Content-Encoding"))
+	list, err := coding.Parse(r.out.Header.Values("Content-Encoding"))
 	if err != nil || len(list) == 0 {
 		return err
 	}

@@ -65,7 +65,7 @@ func (wr *wireRequest) addHeader(req *fetch.Request, opts *Options) error {
 	wr.addField("Accept", "*/*")
 	if opts.Compressed && req.Range.IsZero() { // a part of a coded object is of no use
 		wr.decodes = true
-		wr.addField("Accept-Encoding", coding.Known)
+		wr.addField("Accept-Encoding", coding.Supported)
 	}
 	wr.addConditions(req)
 	wr.addCredential(req.Auth, opts.Auth)

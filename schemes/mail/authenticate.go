@@ -24,7 +24,7 @@ func (s *session) login(user, password string) (answer, error) {
 func checkQuoted(texts ...string) error {
 	for _, text := range texts {
 		if strings.ContainsAny(text, "\r\n\x00") {
-			return fetch.Usage.Errorf("credential cannot be sent: %w", line.ErrUnsafe)
+			return fetch.Usage.Errorf("credential cannot be sent: %w", line.ErrUnsafeByte)
 		}
 	}
 	return nil

@@ -59,7 +59,7 @@ func replyFault(err error) error {
 	switch {
 	case errors.Is(err, line.ErrTooLong):
 		return fetch.Protocol.Errorf("reply longer than %d bytes", line.MaxReplyLine)
-	case errors.Is(err, line.ErrReply):
+	case errors.Is(err, line.ErrNotReply):
 		return fetch.Protocol.With(err)
 	case err == io.EOF, errors.Is(err, io.ErrUnexpectedEOF):
 		return fetch.Connect.Errorf("server closed the connection")

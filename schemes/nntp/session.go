@@ -84,7 +84,7 @@ func (s *session) list(each func(text string)) error {
 		text, _, err := s.Lines.ReadLine(line.MaxReplyLine)
 		switch {
 		case err == nil && n == maxList:
-			err = line.ErrTooMany
+			err = line.ErrTooManyLines
 		case err == nil && string(text) == ".":
 			return nil
 		case err == nil:
@@ -92,7 +92,7 @@ func (s *session) list(each func(text string)) error {
 			continue
 		}
 		s.Break()
-		if err == line.ErrTooMany {
+		if err == line.ErrTooManyLines {
 			return fetch.Protocol.With(err)
 		}
 		return replyFault(err)

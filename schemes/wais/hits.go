@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/base"
+	"github.com/anyurl/fetch/internal/baseuri"
 	"github.com/anyurl/fetch/internal/entries"
 	"github.com/anyurl/fetch/internal/tty"
 	"github.com/anyurl/fetch/internal/z3950"
@@ -241,7 +241,7 @@ func (h *hits) entry(e fetch.Entry, d document) (fetch.Entry, bool) {
 	case sourceType:
 		e.Kind = fetch.Menu
 	case "URL": // what it stands for is its headline
-		if to, err := base.Absolute(e.Name); err == nil && slices.Contains(public, to.Scheme()) {
+		if to, err := baseuri.ParseAbsolute(e.Name); err == nil && slices.Contains(public, to.Scheme()) {
 			e.URL, e.Media, e.Size = to.WithoutUserinfo(), "", -1
 		}
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package regular
+package regularfile
 
 import (
 	"errors"
@@ -47,14 +47,14 @@ func TestOpen(t *testing.T) {
 				f.Close()
 			}
 		}
-		if err := Folder(root, name); (err == nil) != (name == "folder") {
+		if err := CheckFolder(root, name); (err == nil) != (name == "folder") {
 			t.Errorf("a folder %s: %v", name, err)
 		}
 	}
 	if text, err := os.ReadFile(at("two")); err != nil || string(text) != "text" {
 		t.Errorf("the file of two names is %q, %v", text, err)
 	}
-	if err := Folder(root, "none"); err != nil {
+	if err := CheckFolder(root, "none"); err != nil {
 		t.Error(err)
 	}
 	if _, err := Open(at("pipe")); err == nil {

@@ -1,14 +1,14 @@
-package base_test
+package baseuri_test
 
 import (
 	"fmt"
 
-	"github.com/anyurl/fetch/internal/base"
+	"github.com/anyurl/fetch/internal/baseuri"
 	"github.com/anyurl/fetch/uri"
 )
 
 func ExampleOf() {
-	b, from := base.Of(base.Document{
+	b, from := baseuri.Of(baseuri.Document{
 		Media:     "text/html",
 		Head:      []byte(`<HTML><HEAD><BASE href="http://www.ics.uci.edu/Test/a/b/c">`),
 		Retrieved: uri.MustParse("http://mirror.example/page"),

@@ -1,4 +1,4 @@
-package base
+package baseuri
 
 import (
 	"strings"
@@ -11,7 +11,7 @@ import (
 // (RFC 9110 section 10.2.2), against base without its userinfo. It repairs
 // references that are no URI, and reports that: a host in UTF-8 is mapped by
 // IDNA, and other bytes are percent-encoded. A backslash is never a slash.
-func Location(base uri.URI, text string) (u uri.URI, repaired bool, err error) {
+func ResolveLocation(base uri.URI, text string) (u uri.URI, repaired bool, err error) {
 	ref, repaired, err := reference(text)
 	if err == nil {
 		u, err = base.WithoutUserinfo().Resolve(ref)
@@ -24,7 +24,7 @@ func Location(base uri.URI, text string) (u uri.URI, repaired bool, err error) {
 
 // Absolute reads a URL that a server wrote, as Location does. A relative
 // reference is an error.
-func Absolute(text string) (uri.URI, error) {
+func ParseAbsolute(text string) (uri.URI, error) {
 	u, _, err := reference(text)
 	if err == nil && u.Scheme() == "" {
 		err = &uri.Error{Reason: "no scheme"}

@@ -1,7 +1,7 @@
 // Package regular opens the regular files of folders that may come from a
 // stranger. A pipe in the place of a file would block its reader, and a hard
 // link would lead the writer to a file elsewhere.
-package regular
+package regularfile
 
 import (
 	"errors"
@@ -30,7 +30,7 @@ func OpenFileIn(root *os.Root, name string, flag int, perm fs.FileMode) (*os.Fil
 	}
 	info, err := f.Stat()
 	if err == nil {
-		err = Single(name, info)
+		err = CheckSingleLink(name, info)
 	}
 	if err == nil && flag&os.O_TRUNC != 0 {
 		err = f.Truncate(0)
@@ -59,7 +59,7 @@ func checked(f *os.File, err error) (*os.File, error) {
 // Single returns an error if the file name, of which info is known, is no
 // regular file or has another hard link: what is written to it would change
 // another file.
-func Single(name string, info fs.FileInfo) error {
+func CheckSingleLink(name string, info fs.FileInfo) error {
 	switch {
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("%s is no regular file: remove it, or use another folder", name)
@@ -71,7 +71,7 @@ func Single(name string, info fs.FileInfo) error {
 
 // Folder returns an error if name in root exists and is no folder. A link is
 // none.
-func Folder(root *os.Root, name string) error {
+func CheckFolder(root *os.Root, name string) error {
 	info, err := root.Lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

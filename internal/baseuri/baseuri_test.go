@@ -1,4 +1,4 @@
-package base
+package baseuri
 
 import (
 	"net/textproto"

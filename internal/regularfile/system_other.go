@@ -1,6 +1,6 @@
 //go:build !unix
 
-package regular
+package regularfile
 
 import "io/fs"
 

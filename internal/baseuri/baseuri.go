@@ -5,7 +5,7 @@
 // section 5.1: what the document itself says, the entity it is enclosed in, the URI
 // by which it was retrieved, a default. Of is pure and reads at most [MaxHead] bytes
 // of the document. Call [Location] or [Absolute] for a reference that a server wrote.
-package base
+package baseuri
 
 import (
 	"strings"

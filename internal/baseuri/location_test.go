@@ -1,4 +1,4 @@
-package base
+package baseuri
 
 import (
 	"strings"
@@ -46,15 +46,15 @@ func TestLocation(t *testing.T) {
 		{"http://ｌocalhost/", "http://localhost/", true},
 		{"http://a%2fb/", "http://a%2fb/", false}, // refused as a host by its Target
 	} {
-		got, repaired, err := Location(from, test.text)
+		got, repaired, err := ResolveLocation(from, test.text)
 		if err != nil || got.Unredacted() != test.want || repaired != test.repaired {
-			t.Errorf("Location(%q) = %q, %t, %v, want %q, %t", test.text, got.Unredacted(), repaired, err, test.want, test.repaired)
+			t.Errorf("ResolveLocation(%q) = %q, %t, %v, want %q, %t", test.text, got.Unredacted(), repaired, err, test.want, test.repaired)
 		}
 	}
 	for _, text := range []string{"http://a b/", "http://x\\@y/", "http://[::1/", "http://a@b@c/", "/a\x00b", "/a\x7f", "http://x:8a/", "http://\xe4/", "http://b\xfccher.example/",
 		"http://a\u202eb.example/", "http://a／b.example/", "http://x：80/", "http://é＠x/", "http://x:８０/", "http://ü@b ü/"} {
-		if got, _, err := Location(from, text); err == nil {
-			t.Errorf("Location(%q) = %q, want an error", text, got.Unredacted())
+		if got, _, err := ResolveLocation(from, text); err == nil {
+			t.Errorf("ResolveLocation(%q) = %q, want an error", text, got.Unredacted())
 		}
 	}
 }
@@ -65,7 +65,7 @@ func FuzzLocation(f *testing.F) {
 	}
 	from := uri.MustParse("http://u:s3cret@h:8080/a/b?q#f")
 	f.Fuzz(func(t *testing.T, text string) {
-		u, _, err := Location(from, text)
+		u, _, err := ResolveLocation(from, text)
 		if err != nil {
 			return
 		}
@@ -80,7 +80,7 @@ func FuzzLocation(f *testing.F) {
 		if authority, ok := u.Authority(); ok && authority != "h:8080" && plain && !strings.Contains(text, "//"+authority) {
 			t.Errorf("%q leads to %q", text, authority)
 		}
-		if again, repaired, err := Location(from, u.Unredacted()); err != nil || repaired || again.Unredacted() != u.Unredacted() {
+		if again, repaired, err := ResolveLocation(from, u.Unredacted()); err != nil || repaired || again.Unredacted() != u.Unredacted() {
 			t.Errorf("%q: %q is no fixpoint: %q, %t, %v", text, u.Unredacted(), again.Unredacted(), repaired, err)
 		}
 	})
@@ -93,13 +93,13 @@ func TestAbsolute(t *testing.T) {
 		"http://bücher.example/a": "http://xn--bcher-kva.example/a",
 		"mailto:a@b":              "mailto:a@b",
 	} {
-		if got, err := Absolute(text); err != nil || got.Unredacted() != want {
-			t.Errorf("Absolute(%q) = %q, %v, want %q", text, got.Unredacted(), err, want)
+		if got, err := ParseAbsolute(text); err != nil || got.Unredacted() != want {
+			t.Errorf("ParseAbsolute(%q) = %q, %v, want %q", text, got.Unredacted(), err, want)
 		}
 	}
 	for _, text := range []string{"", "/y", "//x/y", "a b", "http://a b/", "http://b\xfc/", "http://[fe80::1%25eth0]/"} {
-		if got, err := Absolute(text); err == nil {
-			t.Errorf("Absolute(%q) = %q, want an error", text, got.Unredacted())
+		if got, err := ParseAbsolute(text); err == nil {
+			t.Errorf("ParseAbsolute(%q) = %q, want an error", text, got.Unredacted())
 		}
 	}
 }
