@@ -13,15 +13,15 @@ func (o Options) anonymous() string { return cmp.Or(o.Anonymous, "fetch@") }
 
 // login is the command LOGIN (RFC 3501 6.2.3).
 func (s *session) login(user, password string) (answer, error) {
-	if err := checkQuoted(user, password); err != nil {
+	if err := validateQuoted(user, password); err != nil {
 		return answer{}, err
 	}
 	secret := quote(password)
-	return s.ask(secret, "LOGIN", quote(user), secret)
+	return s.command(secret, "LOGIN", quote(user), secret)
 }
 
 // checkQuoted refuses what no quoted string holds.
-func checkQuoted(texts ...string) error {
+func validateQuoted(texts ...string) error {
 	for _, text := range texts {
 		if strings.ContainsAny(text, "\r\n\x00") {
 			return fetch.Usage.Errorf("credential cannot be sent: %w", line.ErrUnsafeByte)
@@ -31,51 +31,51 @@ func checkQuoted(texts ...string) error {
 }
 
 // An exchange is one run of a SASL mechanism (RFC 4422).
-type exchange struct {
-	first func() []byte                // what we begin with; nil: the server begins
-	next  func([]byte) ([]byte, error) // our answer to a challenge
-	done  func() error                 // whether the server has proved itself; nil: it need not
+type saslExchange struct {
+	initial func() []byte                // what we begin with; nil: the server begins
+	respond func([]byte) ([]byte, error) // our answer to a challenge
+	verify  func() error                 // whether the server has proved itself; nil: it need not
 }
 
 // maxRounds bounds the challenges of one login.
-const maxRounds = 8
+const maxChallenges = 8
 
 // authenticate is the command AUTHENTICATE (RFC 3501 6.2.2), at once with our
 // first message where the server takes that (RFC 4959). An error where the
 // session is not broken means that we gave up.
-func (s *session) authenticate(name string, x exchange, atOnce bool) (answer, error) {
+func (s *session) authenticate(name string, x saslExchange, atOnce bool) (answer, error) {
 	words := []string{"AUTHENTICATE", name}
-	secret, begun := "", x.first == nil
+	secret, begun := "", x.initial == nil
 	if atOnce && !begun {
-		secret, begun = encode(x.first(), "="), true
+		secret, begun = encodeBase64(x.initial(), "="), true
 		words = append(words, secret)
 	}
-	a, err := s.ask(secret, words...)
+	a, err := s.command(secret, words...)
 	for round := 0; err == nil && a.status == "+"; round++ {
-		if round == maxRounds {
+		if round == maxChallenges {
 			s.Break()
 			return a, fetch.Protocol.Errorf("login by %s has no end", name)
 		}
 		var reply []byte
 		if begun {
-			if reply, err = challenge(a.text, x.next); err != nil {
-				_, lost := s.tell([]byte("*\r\n"), "")
+			if reply, err = answerChallenge(a.text, x.respond); err != nil {
+				_, lost := s.roundTrip([]byte("*\r\n"), "")
 				switch {
-				case lost == nil && err == errProof:
+				case lost == nil && err == errProofRejected:
 					return answer{status: "NO", text: err.Error(), final: true}, nil
-				case err == errImpostor:
+				case err == errServerSignature:
 					s.Break()
 				}
 				return answer{}, cmp.Or(lost, err)
 			}
 		} else {
-			reply, begun = x.first(), true
+			reply, begun = x.initial(), true
 		}
-		text := encode(reply, "")
-		a, err = s.tell([]byte(text+"\r\n"), text)
+		text := encodeBase64(reply, "")
+		a, err = s.roundTrip([]byte(text+"\r\n"), text)
 	}
-	if err == nil && a.status == "OK" && x.done != nil {
-		err = x.done()
+	if err == nil && a.status == "OK" && x.verify != nil {
+		err = x.verify()
 		if err != nil {
 			s.Break()
 		}
@@ -83,7 +83,7 @@ func (s *session) authenticate(name string, x exchange, atOnce bool) (answer, er
 	return a, err
 }
 
-func challenge(text string, next func([]byte) ([]byte, error)) ([]byte, error) {
+func answerChallenge(text string, next func([]byte) ([]byte, error)) ([]byte, error) {
 	b, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
 	if err != nil {
 		return nil, fetch.Auth.Errorf("challenge of the server is not base64")
@@ -92,9 +92,9 @@ func challenge(text string, next func([]byte) ([]byte, error)) ([]byte, error) {
 }
 
 // encode writes b in base64; nothing is what stands for no bytes.
-func encode(b []byte, nothing string) string {
+func encodeBase64(b []byte, empty string) string {
 	if len(b) == 0 {
-		return nothing
+		return empty
 	}
 	return base64.StdEncoding.EncodeToString(b)
 }

@@ -12,25 +12,25 @@ import (
 // driver is that of imap and imaps.
 type driver struct {
 	Options
-	env      fetch.Env
-	port     uint16
-	implicit bool
-	idle     sessions.Pool[*session]
+	env         fetch.Env
+	port        uint16
+	implicitTLS bool
+	idle        sessions.Pool[*session]
 }
 
 // A task is one request on its way: what it names, where, and for whom.
 type task struct {
 	locator
-	at  place
-	req *fetch.Request
-	who login
+	endpoint endpoint
+	req      *fetch.Request
+	creds    credentials
 
-	keep func(*imap.Envelope) bool // of what is found; nil: all
+	filter func(*imap.Envelope) bool // of what is found; nil: all
 }
 
 // Do implements fetch.Driver.
 func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
-	l, err := locate(req.URL)
+	l, err := parseLocator(req.URL)
 	if err != nil {
 		return nil, err
 	}
@@ -41,35 +41,35 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	if t.Host == "" {
 		return nil, fetch.BadURL.Errorf("no host")
 	}
-	who, err := loginOf(req, d.Mechanism)
+	creds, err := credentialsOf(req, d.Mechanism)
 	if err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	who.ask = d.env.Login
-	q := &task{locator: l, at: place{t, d.implicit}, req: req, who: who}
-	if d.Mbox && req.Op == fetch.Get && (l.kind == messages || l.kind == found) {
-		return d.mbox(ctx, q)
+	creds.prompt = d.env.Login
+	q := &task{locator: l, endpoint: endpoint{t, d.implicitTLS}, req: req, creds: creds}
+	if d.Mbox && req.Op == fetch.Get && (l.kind == kindMailbox || l.kind == kindSearch) {
+		return d.mboxResponse(ctx, q)
 	}
-	resp, err := d.ask(ctx, q)
+	resp, err := d.request(ctx, q)
 	switch {
 	case err != nil:
-	case l.kind == messages:
-		d.continued(ctx, q, resp)
-	case d.Mbox && req.Op == fetch.Get && l.kind == message && l.section == "" && resp.Time.IsZero():
-		resp.Time = d.received(ctx, q)
+	case l.kind == kindMailbox:
+		d.makeResumable(ctx, q, resp)
+	case d.Mbox && req.Op == fetch.Get && l.kind == kindMessage && l.section == "" && resp.Time.IsZero():
+		resp.Time = d.receivedTime(ctx, q)
 	}
 	return resp, err
 }
 
 // ask returns the response to q.
-func (d *driver) ask(ctx context.Context, q *task) (resp *fetch.Response, err error) {
-	open := func() (*session, error) { return d.open(ctx, q) }
-	key := sessions.Key(ctx, d.env.Net, q.at.Target, q.who.auth, strconv.FormatBool(q.at.implicit))
+func (d *driver) request(ctx context.Context, q *task) (resp *fetch.Response, err error) {
+	open := func() (*session, error) { return d.connect(ctx, q) }
+	key := sessions.Key(ctx, d.env.Net, q.endpoint.Target, q.creds.auth, strconv.FormatBool(q.endpoint.implicitTLS))
 	err = d.idle.Do(ctx, key, q.req.Trace, open, func(l *lease) (err error) {
-		resp, err = q.respond(l)
+		resp, err = q.response(l)
 		return err
 	})
 	return resp, err
@@ -79,10 +79,10 @@ func (d *driver) ask(ctx context.Context, q *task) (resp *fetch.Response, err er
 type lease = sessions.Lease[*session]
 
 // respond begins the response to q. Its Body ends the lease.
-func (q *task) respond(l *lease) (*fetch.Response, error) {
+func (q *task) response(l *lease) (*fetch.Response, error) {
 	s := l.Session
 	q.req.Trace.Reached(fetch.Asked, s.NetConn)
-	resp, err := s.begin(q)
+	resp, err := s.response(q)
 	if err != nil {
 		return nil, err
 	}
@@ -94,32 +94,32 @@ func (q *task) respond(l *lease) (*fetch.Response, error) {
 
 // begin sends the commands for q up to the first byte of the object. A nil Body
 // is an empty one.
-func (s *session) begin(q *task) (*fetch.Response, error) {
-	if q.kind == server {
-		return s.mailboxes(q)
+func (s *session) response(q *task) (*fetch.Response, error) {
+	if q.kind == kindServer {
+		return s.listMailboxes(q)
 	}
-	resp, err := s.inMailbox(q)
-	if fault := fetch.FaultOf(err); (fault == fetch.NotFound || fault == fetch.Protocol && q.index != 0) && s.mailbox != nil && !s.mailbox.fresh && !s.IsBroken() {
+	resp, err := s.mailboxResponse(q)
+	if fault := fetch.FaultOf(err); (fault == fetch.NotFound || fault == fetch.Protocol && q.index != 0) && s.mailbox != nil && !s.mailbox.justSelected && !s.IsBroken() {
 		s.mailbox = nil // it may be there by now, or have another number
-		resp, err = s.inMailbox(q)
+		resp, err = s.mailboxResponse(q)
 	}
 	return resp, err
 }
 
-func (s *session) inMailbox(q *task) (*fetch.Response, error) {
+func (s *session) mailboxResponse(q *task) (*fetch.Response, error) {
 	if err := s.examine(q); err != nil {
-		if fetch.FaultOf(err) == fetch.NotFound && q.kind == messages && s.mailbox == nil && !s.IsBroken() {
-			return s.below(q, err)
+		if fetch.FaultOf(err) == fetch.NotFound && q.kind == kindMailbox && s.mailbox == nil && !s.IsBroken() {
+			return s.listChildren(q, err)
 		}
 		return nil, err
 	}
 	switch q.kind {
-	case messages:
-		return s.messages(q)
-	case found:
-		return s.found(q)
-	case byID:
-		return s.byID(q)
+	case kindMailbox:
+		return s.listMessages(q)
+	case kindSearch:
+		return s.listSearch(q)
+	case kindMessageID:
+		return s.messageByID(q)
 	}
 	return s.message(q)
 }

@@ -24,7 +24,7 @@ func newNamer(u uri.URI) namer {
 }
 
 // mailbox is the URL of a mailbox.
-func (n namer) mailbox(name string) uri.URI { return n.at(escapeMailbox(name)) }
+func (n namer) mailbox(name string) uri.URI { return n.urlAt(escapeMailbox(name)) }
 
 // message is the URL of a message, good for as long as its number is.
 func (n namer) message(m *mailbox, uid uint32) uri.URI {
@@ -32,10 +32,10 @@ func (n namer) message(m *mailbox, uid uint32) uri.URI {
 	if m.validity != 0 {
 		path += ";UIDVALIDITY=" + strconv.FormatUint(uint64(m.validity), 10)
 	}
-	return n.at(path + "/;UID=" + strconv.FormatUint(uint64(uid), 10))
+	return n.urlAt(path + "/;UID=" + strconv.FormatUint(uint64(uid), 10))
 }
 
-func (n namer) at(path string) uri.URI {
+func (n namer) urlAt(path string) uri.URI {
 	n.base.Path = "/" + path
 	u, _ := uri.Build(n.base) // with the escapes of escapeMailbox it can be built
 	return u

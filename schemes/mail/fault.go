@@ -12,7 +12,7 @@ import (
 )
 
 // codes say what a response code amounts to (RFC 5530, RFC 3501 7.1).
-var codes = map[string]fetch.Fault{
+var codeFaults = map[string]fetch.Fault{
 	"AUTHENTICATIONFAILED": fetch.Auth,
 	"AUTHORIZATIONFAILED":  fetch.Auth,
 	"EXPIRED":              fetch.Auth,
@@ -32,23 +32,23 @@ var codes = map[string]fetch.Fault{
 
 // refused is the error for an answer that is no OK. A NO without a code that
 // we know amounts to what.
-func refused(verb string, what fetch.Fault, a answer) error {
-	fault, known := codes[a.code]
+func statusError(verb string, fallback fetch.Fault, a answer) error {
+	fault, known := codeFaults[a.code]
 	switch {
 	case known:
-		what = fault
+		fallback = fault
 	case a.status == "BAD":
-		what = fetch.Protocol
+		fallback = fetch.Protocol
 	}
 	text := a.text
 	if a.code != "" {
 		text = "[" + a.code + "] " + text
 	}
-	return what.Errorf("%s: %s %s", verb, tty.Escape(a.status), tty.Escape(short(text)))
+	return fallback.Errorf("%s: %s %s", verb, tty.Escape(a.status), tty.Escape(truncateText(text)))
 }
 
 // short keeps a server from writing pages into an error.
-func short(text string) string {
+func truncateText(text string) string {
 	if len(text) > 300 {
 		return text[:300] + "..."
 	}
@@ -68,18 +68,18 @@ func lineFault(err error) error {
 
 // fault classes what the library calls an error of verb. A NO without a code
 // amounts to what.
-func (s *session) fault(verb string, what fetch.Fault, err error) error {
+func (s *session) classify(verb string, fallback fetch.Fault, err error) error {
 	var refusal *imap.Error
-	switch ended := s.guard.failed(); {
+	switch ended := s.guard.readErr(); {
 	case err == nil:
 		return nil
 	case errors.As(err, &refusal):
-		return refused(verb, what, answer{status: string(refusal.Type), code: strings.ToUpper(string(refusal.Code)), text: refusal.Text})
+		return statusError(verb, fallback, answer{status: string(refusal.Type), code: strings.ToUpper(string(refusal.Code)), text: refusal.Text})
 	case ended != nil:
 		s.Break()
 		return lineFault(ended)
 	}
 	s.Break()
 	text, _, _ := strings.Cut(err.Error(), "\n")
-	return fetch.Protocol.Errorf("%s: %s", verb, tty.Escape(short(text)))
+	return fetch.Protocol.Errorf("%s: %s", verb, tty.Escape(truncateText(text)))
 }

@@ -23,25 +23,25 @@ func FuzzURL(f *testing.F) {
 		if err != nil {
 			return
 		}
-		l, err := locate(u)
+		l, err := parseLocator(u)
 		if err != nil {
 			if fault := fetch.FaultOf(err); fault != fetch.BadURL && fault != fetch.NeedQuery && fault != fetch.Unsupported {
 				t.Fatalf("%s: %v", u, err)
 			}
 			return
 		}
-		for _, s := range actions(l, fetch.Get) {
+		for _, s := range commandSteps(l, fetch.Get) {
 			if strings.ContainsAny(s.Verb+s.Arg, "\r\n\x00") {
 				t.Fatalf("%s: step %q", u, s)
 			}
 		}
 		n := newNamer(u)
 		switch l.kind {
-		case message:
-			if again, err := locate(n.message(&mailbox{name: l.mailbox, validity: l.validity}, max(l.uid, 1))); err != nil || again.mailbox != l.mailbox || again.validity != l.validity {
+		case kindMessage:
+			if again, err := parseLocator(n.message(&mailbox{name: l.mailbox, validity: l.validity}, max(l.uid, 1))); err != nil || again.mailbox != l.mailbox || again.validity != l.validity {
 				t.Fatalf("%s: %+v, then %+v, %v", u, l, again, err)
 			}
-		case found:
+		case kindSearch:
 			checkProgram(t, l.search)
 		}
 	})
@@ -53,8 +53,8 @@ func checkProgram(t *testing.T, text string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wire, _ := p.wire(maxProgram)
-	if sync, waits := p.wire(0); len(sync) != len(wire)-len(waits) || len(waits) != strings.Count(sync, "\r\n") {
+	wire, _ := p.encode(maxProgram)
+	if sync, waits := p.encode(0); len(sync) != len(wire)-len(waits) || len(waits) != strings.Count(sync, "\r\n") {
 		t.Fatalf("%q goes out as %q, in %v", text, sync, waits)
 	}
 	plain := wire
@@ -90,17 +90,17 @@ func FuzzMid(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if u, err := uri.Parse("mid:" + text); err == nil {
-			if l, err := locateMid(u); err == nil {
-				checkID(t, strings.Trim(l.message, "<>"))
-				if l.part != "" {
-					checkID(t, l.part)
+			if l, err := parseMid(u); err == nil {
+				checkID(t, strings.Trim(l.messageID, "<>"))
+				if l.contentID != "" {
+					checkID(t, l.contentID)
 				}
-				checkProgram(t, "HEADER Message-ID "+quote(l.message))
+				checkProgram(t, "HEADER Message-ID "+quote(l.messageID))
 			}
 		}
 		if u, err := uri.Parse("mailto:" + text); err == nil {
-			if set, err := locateMailto(u); err == nil {
-				checkProgram(t, set.program())
+			if set, err := parseMailto(u); err == nil {
+				checkProgram(t, set.searchProgram())
 			}
 		}
 	})
@@ -133,7 +133,7 @@ func FuzzServer(f *testing.F) {
 		c := &scripted{in: append([]byte("* PREAUTH [CAPABILITY IMAP4rev1] hi\r\n"), in...), gone: make(chan struct{})}
 		done := make(chan struct{})
 		defer close(done)
-		d := &driver{env: fetch.Env{Net: scriptedNet{c}}, port: clearPort, idle: sessions.Pool[*session]{Done: done}}
+		d := &driver{env: fetch.Env{Net: scriptedNet{c}}, port: plaintextPort, idle: sessions.Pool[*session]{Done: done}}
 		u := uri.MustParse(urls[int(which)%len(urls)])
 		resp, err := d.Do(t.Context(), &fetch.Request{URL: u})
 		if err == nil {
@@ -172,7 +172,7 @@ func FuzzNoExtraCommand(f *testing.F) {
 			w := newWilling()
 			w.in = []byte(greeting)
 			done := make(chan struct{})
-			d := &driver{env: fetch.Env{Net: scriptedNet{w}}, port: clearPort, idle: sessions.Pool[*session]{Done: done}}
+			d := &driver{env: fetch.Env{Net: scriptedNet{w}}, port: plaintextPort, idle: sessions.Pool[*session]{Done: done}}
 			resp, err := d.Do(t.Context(), &fetch.Request{URL: u, Auth: &fetch.Credential{User: user, Password: fetch.Secret(password)}})
 			if err == nil {
 				io.Copy(io.Discard, resp.Body)

@@ -19,115 +19,115 @@ import (
 // says in an order that changes.
 type guard struct {
 	net.Conn
-	s     *session
-	first []byte // what the library reads before anything of the server
-	words string // what the next command says behind its tag; "": what the library has
+	s       *session
+	pending []byte // what the library reads before anything of the server
+	command string // what the next command says behind its tag; "": what the library has
 
-	mu    sync.Mutex
-	rest  []string // of the command, each behind a literal's length: sent when the server asks for it
-	plus  bool     // within a line of the server that does so
-	mid   bool     // within another line
-	list  listLines
-	left  int64 // what may still be read
-	limit int64 // what left was at first
-	skip  int64 // bytes of a literal that come next, or have come
-	open  int   // parentheses that have just been opened
-	err   error // what ended the reading
+	mu             sync.Mutex
+	continuations  []string // of the command, each behind a literal's length: sent when the server asks for it
+	inContinuation bool     // within a line of the server that does so
+	midLine        bool     // within another line
+	list           listRepairer
+	remaining      int64 // what may still be read
+	limit          int64 // what left was at first
+	literal        int64 // bytes of a literal that come next, or have come
+	openParens     int   // parentheses that have just been opened
+	err            error // what ended the reading
 }
 
 const (
-	answerSize = 256 << 10 // what the answer to one command may have, literals of a body apart
-	entrySize  = 64 << 10
-	foundSize  = 1 << 20 // what a search may find
+	maxAnswer       = 256 << 10 // what the answer to one command may have, literals of a body apart
+	entryAllowance  = 64 << 10
+	maxSearchAnswer = 1 << 20 // what a search may find
 
 	// The library descends once for each parenthesis that opens behind
 	// another, without a limit, and an error there takes time by the square
 	// of that. It reads 4096 bytes ahead, maybe of a literal.
-	maxOpen = 4096 + 512
+	maxOpenParens = 4096 + 512
 )
 
 // handOver gives the connection to the library. It is told of no capability:
 // what depends on them we write ourselves.
-func (s *session) handOver() {
+func (s *session) startClient() {
 	version := "IMAP4rev1"
 	if !s.caps["IMAP4REV1"] && s.caps["IMAP4REV2"] {
 		version = "IMAP4rev2"
 	}
-	s.guard = &guard{Conn: s.Stream, s: s, left: answerSize,
-		first: []byte("* PREAUTH [CAPABILITY " + version + "] logged in\r\n")}
+	s.guard = &guard{Conn: s.Stream, s: s, remaining: maxAnswer,
+		pending: []byte("* PREAUTH [CAPABILITY " + version + "] logged in\r\n")}
 	s.client = imapclient.New(s.guard, &imapclient.Options{
 		WordDecoder: rfc822.WordDecoder(),
 		// What nobody waits for: the library takes it in a way that is not
 		// safe where the connection ends.
-		UnilateralDataHandler: &imapclient.UnilateralDataHandler{Fetch: func(m *imapclient.FetchMessageData) { skip(m) }},
+		UnilateralDataHandler: &imapclient.UnilateralDataHandler{Fetch: func(m *imapclient.FetchMessageData) { discardItems(m) }},
 	})
 	s.client.WaitGreeting()
 }
 
 // begin makes ready for one command and the time and space of its answer.
-func (g *guard) begin(words string) { g.beginLarge(words, answerSize) }
+func (g *guard) startCommand(words string) { g.startSized(words, maxAnswer) }
 
 // beginList is begin for the library's LIST.
-func (g *guard) beginList() {
-	g.begin("")
+func (g *guard) startList() {
+	g.startCommand("")
 	g.mu.Lock()
-	g.list.on = true
+	g.list.active = true
 	g.mu.Unlock()
 }
 
 // beginLarge is begin for an answer of another size.
 // The client waits for the server before each of the offsets waits of words.
-func (g *guard) beginLarge(words string, size int64, waits ...int) {
+func (g *guard) startSized(words string, size int64, waits ...int) {
 	g.mu.Lock()
-	g.left, g.limit, g.words, g.rest = size, size, words, nil
-	g.list.on = false
+	g.remaining, g.limit, g.command, g.continuations = size, size, words, nil
+	g.list.active = false
 	for i, at := range waits {
 		end := len(words)
 		if i+1 < len(waits) {
 			end = waits[i+1]
 		}
-		g.rest = append(g.rest, words[at:end])
+		g.continuations = append(g.continuations, words[at:end])
 	}
 	if len(waits) > 0 {
-		g.words = words[:waits[0]]
-		g.rest[len(waits)-1] += "\r\n"
+		g.command = words[:waits[0]]
+		g.continuations[len(waits)-1] += "\r\n"
 	}
 	g.mu.Unlock()
-	g.s.waiting()
+	g.s.awaitReply()
 }
 
 // allow lets a literal of n bytes be read, whatever is in it.
-func (g *guard) allow(n int64) {
+func (g *guard) allowLiteral(n int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.left += n
-	g.skip = n
+	g.remaining += n
+	g.literal = n
 }
 
 // refill is allow for an entry of a listing that was taken from the library.
 func (g *guard) refill() {
 	g.mu.Lock()
-	g.left = min(g.left+entrySize, answerSize)
+	g.remaining = min(g.remaining+entryAllowance, maxAnswer)
 	g.mu.Unlock()
-	g.s.waiting()
+	g.s.awaitReply()
 }
 
 func (g *guard) Read(p []byte) (int, error) {
-	if len(g.first) > 0 {
-		n := copy(p, g.first)
-		g.first = g.first[n:]
+	if len(g.pending) > 0 {
+		n := copy(p, g.pending)
+		g.pending = g.pending[n:]
 		return n, nil
 	}
 	for {
 		n, err := g.read(p)
-		n, next := g.goAhead(p[:n])
-		text := g.repair(p[:n])
+		n, next := g.takeContinuations(p[:n])
+		text := g.repairList(p[:n])
 		n = copy(p, text)
-		g.first = text[n:]
+		g.pending = text[n:]
 		for _, part := range next {
-			g.s.waiting()
+			g.s.awaitReply()
 			if err := g.s.Send([]byte(part), []byte(part)); err != nil {
-				return 0, g.fail(err)
+				return 0, g.setReadErr(err)
 			}
 		}
 		if n > 0 || err != nil {
@@ -137,7 +137,7 @@ func (g *guard) Read(p []byte) (int, error) {
 }
 
 // repair is listLines.repair.
-func (g *guard) repair(text []byte) []byte {
+func (g *guard) repairList(text []byte) []byte {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.list.repair(text)
@@ -146,24 +146,24 @@ func (g *guard) repair(text []byte) []byte {
 // goAhead takes the lines out of text in which the server asks for the rest of
 // a command (RFC 3501 7.5), because the library knows of no such command. It
 // returns the length of what is left, and what is to be sent.
-func (g *guard) goAhead(text []byte) (n int, next []string) {
+func (g *guard) takeContinuations(text []byte) (n int, next []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if len(g.rest) == 0 && !g.plus {
+	if len(g.continuations) == 0 && !g.inContinuation {
 		if len(text) > 0 {
-			g.mid = text[len(text)-1] != '\n'
+			g.midLine = text[len(text)-1] != '\n'
 		}
 		return len(text), nil
 	}
 	for _, c := range text {
-		if c == '+' && !g.mid && len(g.rest) > 0 {
-			g.plus = true
+		if c == '+' && !g.midLine && len(g.continuations) > 0 {
+			g.inContinuation = true
 		}
-		if g.mid = c != '\n'; !g.plus {
+		if g.midLine = c != '\n'; !g.inContinuation {
 			text[n] = c
 			n++
 		} else if c == '\n' {
-			next, g.rest, g.plus = append(next, g.rest[0]), g.rest[1:], false
+			next, g.continuations, g.inContinuation = append(next, g.continuations[0]), g.continuations[1:], false
 		}
 	}
 	return n, next
@@ -172,14 +172,14 @@ func (g *guard) goAhead(text []byte) (n int, next []string) {
 // read reads from the server.
 func (g *guard) read(p []byte) (int, error) {
 	g.mu.Lock()
-	left, limit := g.left, g.limit
+	left, limit := g.remaining, g.limit
 	g.mu.Unlock()
 	if left <= 0 {
-		return 0, g.fail(fetch.TooLarge.Errorf("answer of more than %d bytes", limit))
+		return 0, g.setReadErr(fetch.TooLarge.Errorf("answer of more than %d bytes", limit))
 	}
 	n, err := g.s.Lines.Read(p[:min(int64(len(p)), left)])
-	if !g.judge(p[:n]) {
-		return 0, g.fail(fetch.Protocol.Errorf("more than %d parentheses within each other", maxOpen))
+	if !g.checkLimits(p[:n]) {
+		return 0, g.setReadErr(fetch.Protocol.Errorf("more than %d parentheses within each other", maxOpenParens))
 	}
 	if err == io.EOF {
 		// The library would take it for the end of a literal, and read on
@@ -187,25 +187,25 @@ func (g *guard) read(p []byte) (int, error) {
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
-		g.fail(err)
+		g.setReadErr(err)
 	}
 	return n, err
 }
 
 // judge counts what was read.
-func (g *guard) judge(text []byte) bool {
+func (g *guard) checkLimits(text []byte) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.left -= int64(len(text))
-	if skip := min(g.skip, int64(len(text))); skip > 0 {
-		g.skip -= skip
-		g.open = 0
+	g.remaining -= int64(len(text))
+	if skip := min(g.literal, int64(len(text))); skip > 0 {
+		g.literal -= skip
+		g.openParens = 0
 		text = text[skip:]
 	}
 	for _, c := range text {
 		if c != '(' {
-			g.open = 0
-		} else if g.open++; g.open > maxOpen {
+			g.openParens = 0
+		} else if g.openParens++; g.openParens > maxOpenParens {
 			return false
 		}
 	}
@@ -213,7 +213,7 @@ func (g *guard) judge(text []byte) bool {
 }
 
 // fail keeps the first error.
-func (g *guard) fail(err error) error {
+func (g *guard) setReadErr(err error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.err == nil {
@@ -223,7 +223,7 @@ func (g *guard) fail(err error) error {
 }
 
 // failed is what ended the reading, or nil.
-func (g *guard) failed() error {
+func (g *guard) readErr() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.err
@@ -232,15 +232,15 @@ func (g *guard) failed() error {
 // Write takes one command, which the library writes at once.
 func (g *guard) Write(p []byte) (int, error) {
 	out := p
-	if tag, _, ok := bytes.Cut(p, []byte(" ")); ok && g.words != "" {
-		out = append(append(bytes.Clone(tag), ' '), g.words...)
+	if tag, _, ok := bytes.Cut(p, []byte(" ")); ok && g.command != "" {
+		out = append(append(bytes.Clone(tag), ' '), g.command...)
 		if !bytes.HasSuffix(out, []byte("\r\n")) { // of a literal's length
 			out = append(out, "\r\n"...)
 		}
-		g.words = ""
+		g.command = ""
 	}
 	if err := g.s.Send(out, out); err != nil {
-		return 0, g.fail(err)
+		return 0, g.setReadErr(err)
 	}
 	return len(p), nil
 }

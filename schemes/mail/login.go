@@ -9,90 +9,90 @@ import (
 )
 
 // A login is who wants in, and how that is to be proved.
-type login struct {
+type credentials struct {
 	auth      *fetch.Credential // nil: nobody
 	mechanism string            // "" or "*": the best
 	typed     bool              // no server had a say
-	ask       fetch.LoginFunc   // for a password; may be nil
+	prompt    fetch.LoginFunc   // for a password; may be nil
 }
 
 // loginOf returns the login for req. The mechanism is that of the URL, else
 // that of the credential, which a mirror takes from another URL, else the
 // default. NUL separates the words of PLAIN, and those of the pool's keys.
-func loginOf(req *fetch.Request, mechanism string) (login, error) {
-	who := login{auth: req.Auth, mechanism: mechanism, typed: req.Typed()}
+func credentialsOf(req *fetch.Request, mechanism string) (credentials, error) {
+	creds := credentials{auth: req.Auth, mechanism: mechanism, typed: req.Typed()}
 	if a := req.Auth; a != nil && strings.Contains(a.User+a.Password.Reveal()+a.Token.Reveal(), "\x00") {
-		return who, fetch.BadURL.Errorf("NUL in a user or a password")
+		return creds, fetch.BadURL.Errorf("NUL in a user or a password")
 	}
-	inURL, err := userOf(req.URL)
+	inURL, err := parseUserinfo(req.URL)
 	if err != nil {
-		return who, err
+		return creds, err
 	}
 	for _, c := range []*fetch.Credential{inURL, req.Auth} {
 		if c == nil || c.Mechanism == "" {
 			continue
 		}
-		who.mechanism = c.Mechanism
+		creds.mechanism = c.Mechanism
 		if req.Auth != nil && req.Auth.User == "" && !strings.EqualFold(c.Mechanism, "EXTERNAL") {
-			who.auth = nil
+			creds.auth = nil
 		}
 		break
 	}
-	return who, nil
+	return creds, nil
 }
 
 // login proves who we are, and once more with what is answered when that was
 // refused.
-func (d *driver) login(ctx context.Context, s *session, who login) error {
+func (d *driver) login(ctx context.Context, s *session, creds credentials) error {
 	for again := false; ; again = true {
-		if err := who.complete(ctx, s, again); err != nil {
+		if err := creds.promptMissing(ctx, s, again); err != nil {
 			return err
 		}
-		a, option, err := d.prove(s, who)
+		a, option, err := d.tryMechanisms(s, creds)
 		if err != nil {
 			return err
 		}
 		if a.status == "OK" {
-			return s.askCapabilities() // there may be more for us now
+			return s.requestCapabilities() // there may be more for us now
 		}
-		refusal := refused("login", fetch.Auth, a)
+		refusal := statusError("login", fetch.Auth, a)
 		if option != "" {
 			refusal = needOption(refusal, OverrideMechanism, option)
-		} else if who.auth == nil {
+		} else if creds.auth == nil {
 			refusal = fetch.NeedLogin(fetch.FaultOf(refusal), refusal)
 		}
-		if again || s.IsBroken() || who.ask == nil || who.auth == nil || fetch.FaultOf(refusal) != fetch.Auth {
+		if again || s.IsBroken() || creds.prompt == nil || creds.auth == nil || fetch.FaultOf(refusal) != fetch.Auth {
 			return refusal
 		}
-		found, err := who.ask(ctx, fetch.Challenge{Origin: s.place.Origin(), User: who.auth.User, Realm: a.text, Again: true})
+		found, err := creds.prompt(ctx, fetch.Challenge{Origin: s.endpoint.Origin(), User: creds.auth.User, Realm: a.text, Again: true})
 		if err != nil || found == nil {
 			return cmp.Or(err, refusal)
 		}
-		who.auth = found
+		creds.auth = found
 	}
 }
 
 // complete finds the user, or the password of one who came without.
-func (who *login) complete(ctx context.Context, s *session, again bool) error {
-	if who.ask == nil || again || strings.EqualFold(who.mechanism, "ANONYMOUS") || strings.EqualFold(who.mechanism, "EXTERNAL") {
+func (creds *credentials) promptMissing(ctx context.Context, s *session, again bool) error {
+	if creds.prompt == nil || again || strings.EqualFold(creds.mechanism, "ANONYMOUS") || strings.EqualFold(creds.mechanism, "EXTERNAL") {
 		return nil
 	}
-	ch := fetch.Challenge{Origin: s.place.Origin(), Realm: "imap"}
-	if who.auth != nil {
-		if who.auth.Password != "" || who.auth.Token != "" {
+	ch := fetch.Challenge{Origin: s.endpoint.Origin(), Realm: "imap"}
+	if creds.auth != nil {
+		if creds.auth.Password != "" || creds.auth.Token != "" {
 			return nil
 		}
-		ch.User = who.auth.User
+		ch.User = creds.auth.User
 	}
-	found, err := who.ask(ctx, ch)
+	found, err := creds.prompt(ctx, ch)
 	if err != nil || found == nil || ch.User != "" && found.User != "" && found.User != ch.User {
 		return err
 	}
-	if who.auth != nil {
-		whole := *who.auth
+	if creds.auth != nil {
+		whole := *creds.auth
 		whole.Password, whole.Token = found.Password, found.Token
 		found = &whole
 	}
-	who.auth = found
+	creds.auth = found
 	return nil
 }

@@ -82,18 +82,18 @@ func needOption(err error, kind fetch.OverrideKind, value string) error {
 
 // The ports of RFC 3501 and RFC 8314.
 const (
-	clearPort = 143
-	tlsPort   = 993
+	plaintextPort = 143
+	tlsPort       = 993
 )
 
 // Schemes returns imap, imaps, mid, cid and mailto.
 func Schemes(opts Options) []fetch.Scheme {
 	return []fetch.Scheme{
-		opts.imap("imap", clearPort, false),
+		opts.imap("imap", plaintextPort, false),
 		opts.imap("imaps", tlsPort, true),
-		opts.lookup("mid", nil, midPlan, opts.mid),
-		opts.lookup("cid", nil, cidPlan, opts.cid),
-		opts.lookup("mailto", entries.Menu, opts.mailtoPlan, opts.mailto),
+		opts.lookupScheme("mid", nil, midPlan, opts.mid),
+		opts.lookupScheme("cid", nil, cidPlan, opts.cid),
+		opts.lookupScheme("mailto", entries.Menu, opts.mailtoPlan, opts.mailto),
 	}
 }
 
@@ -103,23 +103,23 @@ func (o Options) imap(name string, port uint16, implicit bool) fetch.Scheme {
 		Port:   port,
 		Help:   help,
 		Secure: implicit,
-		Ports:  fetch.Ports{Extra: []uint16{clearPort, tlsPort}, Class: fetch.TextPorts},
+		Ports:  fetch.Ports{Extra: []uint16{plaintextPort, tlsPort}, Class: fetch.TextPorts},
 		Links:  fetch.Links{To: []string{"imap", "imaps"}, Confined: true, From: []string{"imap"}},
 		Traits: fetch.Traits{Mailbox: true, Sizes: true},
-		Mirror: fetch.Mirroring{Lasting: lasting, Below: below},
-		User:   userOf,
+		Mirror: fetch.Mirroring{Lasting: isPermanent, Below: mirrorScope},
+		User:   parseUserinfo,
 		Plan:   func(req *fetch.Request) ([]fetch.Step, error) { return o.plan(req, implicit) },
 		Open: func(env fetch.Env) fetch.Driver {
 			return &driver{
-				Options:  o,
-				env:      env,
-				port:     port,
-				implicit: implicit,
-				idle:     sessions.Pool[*session]{Done: env.Done},
+				Options:     o,
+				env:         env,
+				port:        port,
+				implicitTLS: implicit,
+				idle:        sessions.Pool[*session]{Done: env.Done},
 			}
 		},
 		Menu:  entries.Menu,
-		Query: query,
+		Query: searchURL,
 	}
 	if implicit {
 		s.Links.To, s.Links.From = []string{"imaps"}, []string{"imap", "imaps"}
@@ -128,10 +128,10 @@ func (o Options) imap(name string, port uint16, implicit bool) fetch.Scheme {
 }
 
 // A lookup carries out a request in stores.
-type lookup func(env fetch.Env) fetch.DriverFunc
+type driverFactory func(env fetch.Env) fetch.DriverFunc
 
 // lookup is a scheme whose URLs name no server.
-func (o Options) lookup(name string, menu menu, plan planner, open lookup) fetch.Scheme {
+func (o Options) lookupScheme(name string, menu menu, plan planner, open driverFactory) fetch.Scheme {
 	links := fetch.Links{To: []string{"mid", "cid"}, Confined: true}
 	if name != "mailto" {
 		links.From = []string{"mid", "cid", "mailto"}
@@ -142,7 +142,7 @@ func (o Options) lookup(name string, menu menu, plan planner, open lookup) fetch
 		Local:  true,
 		Links:  links,
 		Traits: fetch.Traits{Sizes: true},
-		Mirror: fetch.Mirroring{Alias: true, Below: below},
+		Mirror: fetch.Mirroring{Alias: true, Below: mirrorScope},
 		Trust:  o.trust(),
 		Plan:   plan,
 		Open:   func(env fetch.Env) fetch.Driver { return open(env) },

@@ -10,23 +10,23 @@ import (
 
 // A mailbox is one that is selected, for reading alone.
 type mailbox struct {
-	name     string
-	validity uint32 // UIDVALIDITY
-	next     uint32 // UIDNEXT
-	messages uint32
-	fresh    bool // selected for this very request
+	name         string
+	validity     uint32 // UIDVALIDITY
+	uidNext      uint32 // UIDNEXT
+	messages     uint32
+	justSelected bool // selected for this very request
 }
 
 // examine selects the mailbox of q. A session that has it already keeps it,
 // but for listings, which must have the newest. The server reports on the way
 // how many messages there are.
 func (s *session) examine(q *task) error {
-	if m := s.mailbox; m != nil && m.name == q.mailbox && q.kind == message {
-		m.fresh = false
+	if m := s.mailbox; m != nil && m.name == q.mailbox && q.kind == kindMessage {
+		m.justSelected = false
 		if now := s.client.Mailbox(); now != nil {
 			m.messages = now.NumMessages
 		}
-		return s.check(q)
+		return s.checkNumbers(q)
 	}
 	s.mailbox = nil
 	data, err := s.selectMailbox(q.mailbox, "")
@@ -38,23 +38,23 @@ func (s *session) examine(q *task) error {
 		}
 	}
 	if err != nil {
-		return s.fault("EXAMINE", fetch.NotFound, err)
+		return s.classify("EXAMINE", fetch.NotFound, err)
 	}
 	s.MarkAnswered()
 	s.mailbox = &mailbox{q.mailbox, data.UIDValidity, uint32(data.UIDNext), data.NumMessages, true}
-	return s.check(q)
+	return s.checkNumbers(q)
 }
 
 // selectMailbox sends EXAMINE, or command in its place if that is not "".
 func (s *session) selectMailbox(name, command string) (*imap.SelectData, error) {
-	s.guard.begin(command)
+	s.guard.startCommand(command)
 	return s.client.Select(name, &imap.SelectOptions{ReadOnly: true}).Wait()
 }
 
 // check refuses numbers of another time: what they named then is not what they
 // name now (RFC 3501 2.3.1.1). Numbers within the mailbox have an end, beyond
 // which servers call them an error of grammar.
-func (s *session) check(q *task) error {
+func (s *session) checkNumbers(q *task) error {
 	if q.validity != 0 && q.validity != s.mailbox.validity {
 		return fetch.NotFound.Errorf("UIDVALIDITY of the mailbox is %d, not %d: its messages have new numbers", s.mailbox.validity, q.validity)
 	}

@@ -16,7 +16,7 @@ import (
 // locateMailto reads the addresses of a mailto URL (RFC 6068 2): those of its
 // path and of its "to" fields. What else it says of a message to be written
 // means nothing here: none is written.
-func locateMailto(u uri.URI) (addressSet, error) {
+func parseMailto(u uri.URI) (addressSet, error) {
 	if u.HasAuthority() {
 		return nil, fetch.BadURL.Errorf("mailto URLs name no host")
 	}
@@ -65,7 +65,7 @@ func parseAddress(text string) (string, error) {
 }
 
 func (o Options) mailtoPlan(req *fetch.Request) ([]fetch.Step, error) {
-	all, err := locateMailto(req.URL)
+	all, err := parseMailto(req.URL)
 	if err != nil {
 		return nil, err
 	}
@@ -75,9 +75,9 @@ func (o Options) mailtoPlan(req *fetch.Request) ([]fetch.Step, error) {
 // mailto is the driver of mailto URLs: they name an address, and what is kept
 // of the mail from and to it is as near as one can come to that (RFC 1738 3.5).
 func (o Options) mailto(env fetch.Env) fetch.DriverFunc {
-	library := o.newLibrary(env)
+	stores := o.newStoreSet(env)
 	return func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
-		wanted, err := locateMailto(req.URL)
+		wanted, err := parseMailto(req.URL)
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +85,7 @@ func (o Options) mailto(env fetch.Env) fetch.DriverFunc {
 			err := fetch.Unsupported.Errorf("a mailto URL lists the messages of a mail store, and no mail store is configured")
 			return nil, needOption(err, OverrideStores, "")
 		}
-		stores, err := library.open()
+		stores, err := stores.open()
 		if err != nil {
 			return nil, err
 		}
@@ -98,26 +98,26 @@ func (o Options) mailto(env fetch.Env) fetch.DriverFunc {
 			return resp, nil
 		}
 		ctx, cancel := context.WithCancel(ctx)
-		letters := everywhere(ctx, req, stores, wanted)
+		messages := searchStores(ctx, req, stores, wanted)
 		if o.Mbox {
-			resp.Body, err = newPulled(cancel, mboxOf(letters))
+			resp.Body, err = newSequenceReader(cancel, mboxChunks(messages))
 		} else {
-			resp.Body, err = newPulled(cancel, linesOf(letters))
+			resp.Body, err = newSequenceReader(cancel, entryLines(messages))
 		}
 		return resp, err
 	}
 }
 
 // everywhere is what all stores have about wanted, each message once.
-func everywhere(ctx context.Context, req *fetch.Request, stores []store, wanted addressSet) iter.Seq2[letter, error] {
-	return func(yield func(letter, error) bool) {
+func searchStores(ctx context.Context, req *fetch.Request, stores []store, wanted addressSet) iter.Seq2[storedMessage, error] {
+	return func(yield func(storedMessage, error) bool) {
 		seen := idSet{}
 		for _, s := range stores {
-			for l, err := range s.about(ctx, req, wanted) {
+			for l, err := range s.matching(ctx, req, wanted) {
 				if err == nil && !seen.add(l.Extra["message_id"]) {
 					continue
 				}
-				if !yield(named(l), err) || err != nil {
+				if !yield(withMidURL(l), err) || err != nil {
 					return
 				}
 			}
@@ -142,7 +142,7 @@ func (seen idSet) add(id string) bool {
 }
 
 // named gives a message the URL that lasts, where it has an id.
-func named(l letter) letter {
+func withMidURL(l storedMessage) storedMessage {
 	if l.Extra == nil {
 		return l // there is none
 	}
@@ -161,10 +161,10 @@ func named(l letter) letter {
 	return l
 }
 
-func linesOf(letters iter.Seq2[letter, error]) iter.Seq2[[]byte, error] {
+func entryLines(messages iter.Seq2[storedMessage, error]) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		var line []byte
-		for l, err := range letters {
+		for l, err := range messages {
 			if err == nil {
 				line, err = entries.Append(line[:0], l.Entry)
 			}

@@ -15,44 +15,44 @@ import (
 const MboxMedia = "application/mbox"
 
 // mbox brings the messages of a listing themselves.
-func (d *driver) mbox(ctx context.Context, q *task) (*fetch.Response, error) {
-	q.wholeMailbox()
+func (d *driver) mboxResponse(ctx context.Context, q *task) (*fetch.Response, error) {
+	q.searchAll()
 	ctx, cancel := context.WithCancel(ctx)
 	resp := &fetch.Response{Kind: fetch.Document, Media: MboxMedia, Size: -1}
 	var err error
-	resp.Body, err = newPulled(cancel, mboxOf(d.letters(ctx, q, resp)))
+	resp.Body, err = newSequenceReader(cancel, mboxChunks(d.searchMessages(ctx, q, resp)))
 	return resp, err
 }
 
 // wholeMailbox makes a search of what names a mailbox.
-func (l *locator) wholeMailbox() {
-	if l.kind == messages {
-		l.kind, l.search = found, "ALL"
+func (l *locator) searchAll() {
+	if l.kind == kindMailbox {
+		l.kind, l.search = kindSearch, "ALL"
 	}
 }
 
 // letters are the messages that the search of q finds. What is known of the
 // connection once the first comes is noted in as.
-func (d *driver) letters(ctx context.Context, q *task, as *fetch.Response) iter.Seq2[letter, error] {
-	return func(yield func(letter, error) bool) {
-		resp, err := d.ask(ctx, q)
+func (d *driver) searchMessages(ctx context.Context, q *task, as *fetch.Response) iter.Seq2[storedMessage, error] {
+	return func(yield func(storedMessage, error) bool) {
+		resp, err := d.request(ctx, q)
 		if err != nil {
-			yield(letter{}, err)
+			yield(storedMessage{}, err)
 			return
 		}
 		defer resp.Body.Close()
 		as.Proto, as.Peer, as.TLS = resp.Proto, resp.Peer, resp.TLS
-		list, ok := resp.Body.(*sessions.Body).Reader.(*listing)
+		list, ok := resp.Body.(*sessions.Body).Reader.(*listingBody)
 		if !ok {
 			return // nothing is found
 		}
 		for {
-			e, err := list.from.next()
+			e, err := list.lister.next()
 			if err == io.EOF {
 				resp.Body.(*sessions.Body).End(true)
 				return
 			}
-			if !yield(d.letter(ctx, q, e), err) || err != nil {
+			if !yield(d.searchedMessage(ctx, q, e), err) || err != nil {
 				return
 			}
 		}
@@ -61,15 +61,15 @@ func (d *driver) letters(ctx context.Context, q *task, as *fetch.Response) iter.
 
 // letter is the message of an entry. It comes over another session: that of q
 // is telling what it has.
-func (d *driver) letter(ctx context.Context, q *task, e fetch.Entry) letter {
-	return letter{e, func() (io.ReadCloser, error) {
-		l, err := locate(e.URL)
+func (d *driver) searchedMessage(ctx context.Context, q *task, e fetch.Entry) storedMessage {
+	return storedMessage{e, func() (io.ReadCloser, error) {
+		l, err := parseLocator(e.URL)
 		if err != nil {
 			return nil, err
 		}
 		one := *q
 		one.locator, one.req = l, &fetch.Request{URL: q.req.URL, Trace: q.req.Trace}
-		resp, err := d.ask(ctx, &one)
+		resp, err := d.request(ctx, &one)
 		if err != nil {
 			if err == errAbsent {
 				q.req.Trace.Notef("message %s has gone meanwhile", l.number())
@@ -83,35 +83,35 @@ func (d *driver) letter(ctx context.Context, q *task, e fetch.Entry) letter {
 // received returns the INTERNALDATE of the message of q, whose head has no
 // date. The listing that has it comes over another session, because that of q
 // is sending the message. The zero time is unknown.
-func (d *driver) received(ctx context.Context, q *task) time.Time {
+func (d *driver) receivedTime(ctx context.Context, q *task) time.Time {
 	one := *q
-	one.kind, one.search = found, q.number()
+	one.kind, one.search = kindSearch, q.number()
 	if q.uid != 0 {
 		one.search = "UID " + one.search
 	}
 	one.req = &fetch.Request{URL: q.req.URL, Trace: q.req.Trace}
-	resp, err := d.ask(ctx, &one)
+	resp, err := d.request(ctx, &one)
 	if err != nil {
 		return time.Time{}
 	}
 	defer resp.Body.Close()
-	list, ok := resp.Body.(*sessions.Body).Reader.(*listing)
+	list, ok := resp.Body.(*sessions.Body).Reader.(*listingBody)
 	if !ok {
 		return time.Time{}
 	}
-	e, err := list.from.next()
+	e, err := list.lister.next()
 	if err != nil {
 		return time.Time{}
 	}
 	return e.Time
 }
 
-func mboxOf(letters iter.Seq2[letter, error]) iter.Seq2[[]byte, error] {
+func mboxChunks(messages iter.Seq2[storedMessage, error]) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		out := mailstore.NewMbox(pushed(func(b []byte) bool { return yield(b, nil) }))
-		for l, err := range letters {
+		out := mailstore.NewMbox(writerFunc(func(b []byte) bool { return yield(b, nil) }))
+		for l, err := range messages {
 			if err == nil {
-				err = appendLetter(out, l)
+				err = appendMessage(out, l)
 			}
 			if err == errClosed {
 				return
@@ -124,7 +124,7 @@ func mboxOf(letters iter.Seq2[letter, error]) iter.Seq2[[]byte, error] {
 	}
 }
 
-func appendLetter(out *mailstore.Mbox, l letter) error {
+func appendMessage(out *mailstore.Mbox, l storedMessage) error {
 	message, err := l.open()
 	if err == errAbsent {
 		return nil
@@ -137,9 +137,9 @@ func appendLetter(out *mailstore.Mbox, l letter) error {
 }
 
 // pushed is a Writer that hands on what it gets, until it is told to stop.
-type pushed func([]byte) bool
+type writerFunc func([]byte) bool
 
-func (p pushed) Write(b []byte) (int, error) {
+func (p writerFunc) Write(b []byte) (int, error) {
 	if !p(b) {
 		return 0, errClosed
 	}

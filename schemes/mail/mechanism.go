@@ -8,28 +8,28 @@ import (
 
 // A mechanism is a way to log in.
 type mechanism struct {
-	name      string
-	clear     bool // shows the secret to whoever listens
-	token     bool // takes Credential.Token
-	anonymous bool // for nobody
-	never     bool // unless asked for by name
-	command   bool // is LOGIN, not AUTHENTICATE
-	start     func(d *driver, auth *fetch.Credential) exchange
+	name         string
+	plaintext    bool // shows the secret to whoever listens
+	token        bool // takes Credential.Token
+	anonymous    bool // for nobody
+	explicit     bool // unless asked for by name
+	loginCommand bool // is LOGIN, not AUTHENTICATE
+	newExchange  func(d *driver, auth *fetch.Credential) saslExchange
 }
 
 // mechanisms are those that we know, the best first.
 var mechanisms = []mechanism{
-	{name: "EXTERNAL", never: true, start: external},
-	{name: "OAUTHBEARER", clear: true, token: true, start: oauthBearer},
-	{name: "XOAUTH2", clear: true, token: true, start: xoauth2},
-	{name: "SCRAM-SHA-256", start: scramSHA256},
-	{name: "SCRAM-SHA-1", start: scramSHA1},
-	{name: "CRAM-MD5", start: cramMD5},
-	{name: "PLAIN", clear: true, start: plain},
-	{name: "LOGIN", clear: true, start: loginWords},
-	{name: "+LOGIN", clear: true, command: true},
-	{name: "ANONYMOUS", anonymous: true, start: anonymousToken},
-	{name: "+ANONYMOUS", anonymous: true, command: true},
+	{name: "EXTERNAL", explicit: true, newExchange: saslExternal},
+	{name: "OAUTHBEARER", plaintext: true, token: true, newExchange: saslOAuthBearer},
+	{name: "XOAUTH2", plaintext: true, token: true, newExchange: saslXOAuth2},
+	{name: "SCRAM-SHA-256", newExchange: saslSCRAMSHA256},
+	{name: "SCRAM-SHA-1", newExchange: saslSCRAMSHA1},
+	{name: "CRAM-MD5", newExchange: saslCRAMMD5},
+	{name: "PLAIN", plaintext: true, newExchange: saslPlain},
+	{name: "LOGIN", plaintext: true, newExchange: saslLogin},
+	{name: "+LOGIN", plaintext: true, loginCommand: true},
+	{name: "ANONYMOUS", anonymous: true, newExchange: saslAnonymous},
+	{name: "+ANONYMOUS", anonymous: true, loginCommand: true},
 }
 
 // prove logs in by the mechanisms that the server offers, the best first, and
@@ -38,26 +38,26 @@ var mechanisms = []mechanism{
 // secret: servers announce mechanisms for which they have no password. Such a
 // refusal sends no password in plaintext, unless the user asked for any
 // mechanism ("*"). option names the mechanism that was not tried for this.
-func (d *driver) prove(s *session, who login) (a answer, option string, err error) {
-	asked := strings.ToUpper(who.mechanism)
+func (d *driver) tryMechanisms(s *session, creds credentials) (a answer, option string, err error) {
+	asked := strings.ToUpper(creds.mechanism)
 	var no *answer // of the mechanism before
 	var last error // or why it was given up
 	for _, m := range mechanisms {
-		if wanted, err := m.wanted(asked, who.auth); err != nil {
+		if wanted, err := m.eligible(asked, creds.auth); err != nil {
 			return a, "", err
-		} else if !wanted || !m.offered(s) {
+		} else if !wanted || !m.isOffered(s) {
 			continue
 		}
-		if no != nil && m.clear && s.TLS == nil && asked != "*" {
+		if no != nil && m.plaintext && s.TLS == nil && asked != "*" {
 			return *no, m.name, nil
 		}
 		if no != nil {
 			s.Trace().Notef("login refused by the server: trying %s", m.name)
 		}
-		if err := s.mayTell(m, who); err != nil {
+		if err := s.checkPlaintext(m, creds); err != nil {
 			return a, "", err
 		}
-		a, err := m.run(d, s, who.auth)
+		a, err := m.attempt(d, s, creds.auth)
 		switch {
 		case err != nil && s.IsBroken() && no != nil:
 			return *no, "", nil // and it closed the connection
@@ -66,7 +66,7 @@ func (d *driver) prove(s *session, who login) (a answer, option string, err erro
 		case err != nil:
 			last = err
 			s.Trace().Notef("%s given up: %v", m.name, err)
-		case a.status == "OK" || m.clear || !a.mayDiffer():
+		case a.status == "OK" || m.plaintext || !a.mayDependOnMechanism():
 			return a, "", nil
 		default:
 			no = &a
@@ -75,17 +75,17 @@ func (d *driver) prove(s *session, who login) (a answer, option string, err erro
 	if no != nil {
 		return *no, "", nil
 	}
-	err = noMechanism(asked, who.auth, last)
-	if option := s.offers(who.auth); last == nil && asked != "" && option != "" {
+	err = noMechanismError(asked, creds.auth, last)
+	if option := s.bestOffered(creds.auth); last == nil && asked != "" && option != "" {
 		err = needOption(err, OverrideMechanism, option)
 	}
 	return a, "", err
 }
 
 // offers returns the best mechanism that the server offers for auth, or "".
-func (s *session) offers(auth *fetch.Credential) string {
+func (s *session) bestOffered(auth *fetch.Credential) string {
 	for _, m := range mechanisms {
-		if ok, _ := m.wanted("", auth); ok && m.offered(s) {
+		if ok, _ := m.eligible("", auth); ok && m.isOffered(s) {
 			return m.name
 		}
 	}
@@ -93,7 +93,7 @@ func (s *session) offers(auth *fetch.Credential) string {
 }
 
 // noMechanism is the error where none was left to try.
-func noMechanism(asked string, auth *fetch.Credential, last error) error {
+func noMechanismError(asked string, auth *fetch.Credential, last error) error {
 	switch {
 	case last != nil:
 		return fetch.Auth.With(last)
@@ -106,10 +106,10 @@ func noMechanism(asked string, auth *fetch.Credential, last error) error {
 }
 
 // wanted reports whether m may be tried for a login by asked.
-func (m mechanism) wanted(asked string, auth *fetch.Credential) (bool, error) {
+func (m mechanism) eligible(asked string, auth *fetch.Credential) (bool, error) {
 	switch {
 	case asked == "" || asked == "*":
-		return !m.never && m.anonymous == (auth == nil) && m.token == (auth != nil && auth.Token != ""), nil
+		return !m.explicit && m.anonymous == (auth == nil) && m.token == (auth != nil && auth.Token != ""), nil
 	case m.name != asked:
 		return false, nil
 	case auth == nil && !m.anonymous && m.name != "EXTERNAL":
@@ -120,26 +120,26 @@ func (m mechanism) wanted(asked string, auth *fetch.Credential) (bool, error) {
 
 // mayDiffer reports whether a, which refuses a login, may be about the
 // mechanism alone.
-func (a answer) mayDiffer() bool {
-	fault := fetch.FaultOf(refused("login", fetch.Auth, a))
+func (a answer) mayDependOnMechanism() bool {
+	fault := fetch.FaultOf(statusError("login", fetch.Auth, a))
 	return !a.final && (fault == fetch.Auth || fault == fetch.Protocol)
 }
 
 // mayTell sees to it that a secret does not go out in clear without a person
 // who wants that.
-func (s *session) mayTell(m mechanism, who login) error {
+func (s *session) checkPlaintext(m mechanism, creds credentials) error {
 	switch {
-	case s.TLS != nil || !m.clear || m.anonymous:
+	case s.TLS != nil || !m.plaintext || m.anonymous:
 		return nil
-	case !who.typed:
+	case !creds.typed:
 		return fetch.Auth.Errorf("a server led here, and the password would go in clear")
 	}
 	s.Trace().Notef("password sent in clear text")
 	return nil
 }
 
-func (m mechanism) offered(s *session) bool {
-	if m.command {
+func (m mechanism) isOffered(s *session) bool {
+	if m.loginCommand {
 		return !s.caps["LOGINDISABLED"]
 	}
 	return s.caps["AUTH="+m.name]
@@ -147,12 +147,12 @@ func (m mechanism) offered(s *session) bool {
 
 // run goes one way. What the server could do before the login is forgotten
 // once it is made.
-func (m mechanism) run(d *driver, s *session, auth *fetch.Credential) (a answer, err error) {
+func (m mechanism) attempt(d *driver, s *session, auth *fetch.Credential) (a answer, err error) {
 	caps := s.caps
 	s.caps = nil
 	switch {
-	case !m.command:
-		a, err = s.authenticate(m.name, m.start(d, auth), caps["SASL-IR"])
+	case !m.loginCommand:
+		a, err = s.authenticate(m.name, m.newExchange(d, auth), caps["SASL-IR"])
 	case m.anonymous:
 		a, err = s.login("anonymous", d.anonymous())
 	default:

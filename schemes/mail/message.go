@@ -28,7 +28,7 @@ func (s *session) message(q *task) (*fetch.Response, error) {
 		resp.Unchanged = true
 		return resp, nil
 	}
-	if err := s.describe(q, resp); err != nil {
+	if err := s.fetchMetadata(q, resp); err != nil {
 		return nil, err
 	}
 	switch {
@@ -38,7 +38,7 @@ func (s *session) message(q *task) (*fetch.Response, error) {
 	case req.Op == fetch.Stat:
 		return resp, nil
 	}
-	return resp, s.content(q, resp)
+	return resp, s.fetchContent(q, resp)
 }
 
 // mediaOf is what section is, where that is known beforehand.
@@ -63,10 +63,10 @@ func (s *session) validator(q *task) string {
 
 // describe asks for what must be known before the content is asked for, if
 // anything must: it costs a turn.
-func (s *session) describe(q *task, resp *fetch.Response) error {
+func (s *session) fetchMetadata(q *task, resp *fetch.Response) error {
 	req := q.req
 	if mime := mimeSection(q.section); mime != "" {
-		head, err := s.head(q, "BODY.PEEK["+mime+"]")
+		head, err := s.fetchHeader(q, "BODY.PEEK["+mime+"]")
 		if err != nil {
 			return err
 		}
@@ -79,37 +79,37 @@ func (s *session) describe(q *task, resp *fetch.Response) error {
 	if req.Op == fetch.Get && req.Range.IsZero() && req.Since.IsZero() && req.Before.IsZero() {
 		return nil
 	}
-	head, err := s.head(q, "(RFC822.SIZE BODY.PEEK[HEADER])")
+	head, err := s.fetchHeader(q, "(RFC822.SIZE BODY.PEEK[HEADER])")
 	if err != nil {
 		return err
 	}
 	resp.Header = rfc822.ParseHeader(head.text)
 	resp.Time = rfc822.ParseDate(resp.Header.Get("Date"))
-	if q.section == "" && head.octets >= 0 {
-		resp.Size = q.ofPartial(head.octets)
+	if q.section == "" && head.messageSize >= 0 {
+		resp.Size = q.sizeOfPartial(head.messageSize)
 	}
 	return nil
 }
 
 // A head is a small section, and what came with it.
-type head struct {
-	text   []byte
-	octets int64
+type fetchedHeader struct {
+	text        []byte
+	messageSize int64
 }
 
-func (s *session) head(q *task, items string) (head, error) {
-	l, err := s.fetch(q, items)
+func (s *session) fetchHeader(q *task, items string) (fetchedHeader, error) {
+	l, err := s.fetchSection(q, items)
 	if err != nil {
-		return head{}, err
+		return fetchedHeader{}, err
 	}
 	if l == nil {
-		return head{}, errAbsent
+		return fetchedHeader{}, errAbsent
 	}
-	text, err := l.all(rfc822.MaxHeader)
+	text, err := l.readAll(rfc822.MaxHeader)
 	if err == nil && len(text) == 0 {
 		err = errAbsent
 	}
-	return head{text, l.octets}, err
+	return fetchedHeader{text, l.messageSize}, err
 }
 
 // errAbsent is the error where nothing answers to a number. Dovecot sends an
@@ -118,16 +118,16 @@ func (s *session) head(q *task, items string) (head, error) {
 var errAbsent error = fetch.NotFound.Errorf("no such message, or no such part of it")
 
 // ofPartial is the size of what PARTIAL leaves of an object of that size.
-func (l *locator) ofPartial(size int64) int64 {
-	size = max(size-l.first, 0)
-	if l.length > 0 {
-		size = min(size, l.length)
+func (l *locator) sizeOfPartial(size int64) int64 {
+	size = max(size-l.partialOffset, 0)
+	if l.partialLength > 0 {
+		size = min(size, l.partialLength)
 	}
 	return size
 }
 
 // content begins the Body of resp.
-func (s *session) content(q *task, resp *fetch.Response) error {
+func (s *session) fetchContent(q *task, resp *fetch.Response) error {
 	want := q.req.Range
 	if q.req.IfSame != "" && q.req.IfSame != resp.Validator {
 		want = fetch.Range{}
@@ -143,35 +143,35 @@ func (s *session) content(q *task, resp *fetch.Response) error {
 		}
 		want.First = first
 	}
-	l, err := s.fetch(q, "BODY.PEEK["+q.section+"]"+q.partial(want))
+	l, err := s.fetchSection(q, "BODY.PEEK["+q.section+"]"+q.partialSpec(want))
 	if err != nil {
 		return err
 	}
 	if l == nil {
 		return errAbsent
 	}
-	if l.size == 0 && resp.Media == headMedia && q.first == 0 && want.IsZero() {
-		l.all(0)
+	if l.size == 0 && resp.Media == headMedia && q.partialOffset == 0 && want.IsZero() {
+		l.readAll(0)
 		return errAbsent
 	}
-	if err := s.cut(q, resp, l, want); err != nil {
+	if err := s.selectRange(q, resp, l, want); err != nil {
 		return err
 	}
-	if q.section == "" && q.first == 0 && resp.Offset == 0 && resp.Header == nil {
-		s.waiting() // nobody looks after its speed yet
+	if q.section == "" && q.partialOffset == 0 && resp.Offset == 0 && resp.Header == nil {
+		s.awaitReply() // nobody looks after its speed yet
 		head, rest := rfc822.ReadHeader(resp.Body)
 		s.SetReplyTimeout(0)
 		resp.Header = rfc822.ParseHeader(head)
 		resp.Time = rfc822.ParseDate(resp.Header.Get("Date"))
-		resp.Body = &joined{Reader: io.MultiReader(bytes.NewReader(head), rest), Closer: l}
+		resp.Body = &bodyCloser{Reader: io.MultiReader(bytes.NewReader(head), rest), Closer: l}
 	}
 	return nil
 }
 
 // partial asks for the bytes that PARTIAL and want have in common, or for
 // everything where nobody knows where want begins.
-func (l *locator) partial(want fetch.Range) string {
-	first, length := l.first, l.length
+func (l *locator) partialSpec(want fetch.Range) string {
+	first, length := l.partialOffset, l.partialLength
 	if want.First > 0 || want.End > 0 && want.First == 0 {
 		first += want.First
 		if length > 0 {
@@ -192,21 +192,21 @@ func (l *locator) partial(want fetch.Range) string {
 
 // cut makes Body what was wanted of l: servers that know no parts of sections
 // send all, and what counts from the end was asked for whole.
-func (s *session) cut(q *task, resp *fetch.Response, l *literal, want fetch.Range) error {
+func (s *session) selectRange(q *task, resp *fetch.Response, l *literal, want fetch.Range) error {
 	skip, left := int64(0), l.size
 	switch {
-	case l.whole:
-		resp.Size = q.ofPartial(l.size)
+	case l.fromStart:
+		resp.Size = q.sizeOfPartial(l.size)
 		first, end, ok := want.Of(resp.Size)
 		if !ok {
 			first, end = resp.Size, resp.Size
 		}
-		resp.Offset, skip, left = first, q.first+first, end-first
-	case l.first != q.first+max(want.First, 0):
-		l.drop()
-		return fetch.Protocol.Errorf("server sends the bytes from %d, not those from %d", l.first, q.first+max(want.First, 0))
-	case q.length > 0 && l.size > q.length, want.End > 0 && want.First >= 0 && l.size > want.End-want.First:
-		l.drop()
+		resp.Offset, skip, left = first, q.partialOffset+first, end-first
+	case l.offset != q.partialOffset+max(want.First, 0):
+		l.abort()
+		return fetch.Protocol.Errorf("server sends the bytes from %d, not those from %d", l.offset, q.partialOffset+max(want.First, 0))
+	case q.partialLength > 0 && l.size > q.partialLength, want.End > 0 && want.First >= 0 && l.size > want.End-want.First:
+		l.abort()
 		return fetch.Protocol.Errorf("server sends %d bytes, more than it was asked for", l.size)
 	case want.First < 0:
 		first, end, _ := want.Of(l.size)
@@ -216,14 +216,14 @@ func (s *session) cut(q *task, resp *fetch.Response, l *literal, want fetch.Rang
 	default:
 		resp.Offset = want.First
 	}
-	resp.Body = &window{literal: l, skip: skip, left: left}
+	resp.Body = &window{literal: l, skip: skip, remaining: left}
 	return nil
 }
 
 // A window is a part of a literal, all of which is read.
 type window struct {
 	*literal
-	skip, left int64
+	skip, remaining int64
 }
 
 func (w *window) Read(p []byte) (int, error) {
@@ -233,33 +233,33 @@ func (w *window) Read(p []byte) (int, error) {
 			return 0, err
 		}
 	}
-	if w.left == 0 {
+	if w.remaining == 0 {
 		_, err := io.Copy(io.Discard, w.literal)
 		if err == nil {
 			err = io.EOF
 		}
 		return 0, err
 	}
-	n, err := w.literal.Read(p[:min(int64(len(p)), w.left)])
-	w.left -= int64(n)
+	n, err := w.literal.Read(p[:min(int64(len(p)), w.remaining)])
+	w.remaining -= int64(n)
 	return n, err
 }
 
 // joined reads from one place until it is closed, and closes another.
-type joined struct {
+type bodyCloser struct {
 	io.Reader
 	io.Closer
 	closed atomic.Bool
 }
 
-func (j *joined) Read(p []byte) (int, error) {
+func (j *bodyCloser) Read(p []byte) (int, error) {
 	if j.closed.Load() {
 		return 0, net.ErrClosed
 	}
 	return j.Reader.Read(p)
 }
 
-func (j *joined) Close() error {
+func (j *bodyCloser) Close() error {
 	j.closed.Store(true)
 	return j.Closer.Close()
 }

@@ -12,8 +12,8 @@ import (
 
 // A midLocator is what a mid URL names (RFC 2392 2).
 type midLocator struct {
-	message string // its id, with brackets
-	part    string // its Content-ID, without; "": the message
+	messageID string // its id, with brackets
+	contentID string // its Content-ID, without; "": the message
 }
 
 // maxID bounds an id: longer ones fit in no line (RFC 5322 2.1.1).
@@ -21,22 +21,22 @@ const maxID = 990
 
 // locateMid reads "mid:MESSAGE-ID" and "mid:MESSAGE-ID/CONTENT-ID". The slash
 // of an id is written %2F.
-func locateMid(u uri.URI) (midLocator, error) {
-	text, err := opaque(u)
+func parseMid(u uri.URI) (midLocator, error) {
+	text, err := opaquePart(u)
 	if err != nil {
 		return midLocator{}, err
 	}
 	message, part, parted := strings.Cut(text, "/")
 	var l midLocator
-	if l.message, err = parseID(message); err == nil && parted {
-		l.part, err = parseID(part)
+	if l.messageID, err = parseID(message); err == nil && parted {
+		l.contentID, err = parseID(part)
 	}
-	l.message = "<" + l.message + ">"
+	l.messageID = "<" + l.messageID + ">"
 	return l, err
 }
 
 // opaque is what follows the scheme of a URL that names no server.
-func opaque(u uri.URI) (string, error) {
+func opaquePart(u uri.URI) (string, error) {
 	if u.HasAuthority() {
 		return "", fetch.BadURL.Errorf("%s URLs name no host", u.Scheme())
 	}
@@ -68,24 +68,24 @@ func parseID(text string) (string, error) {
 }
 
 func midPlan(req *fetch.Request) ([]fetch.Step, error) {
-	l, err := locateMid(req.URL)
+	l, err := parseMid(req.URL)
 	if err != nil {
 		return nil, err
 	}
-	steps := []fetch.Step{{Verb: "FIND Message-ID", Arg: l.message}}
-	if l.part != "" {
-		steps = append(steps, fetch.Step{Verb: "FIND Content-ID", Arg: "<" + l.part + ">"})
+	steps := []fetch.Step{{Verb: "FIND Message-ID", Arg: l.messageID}}
+	if l.contentID != "" {
+		steps = append(steps, fetch.Step{Verb: "FIND Content-ID", Arg: "<" + l.contentID + ">"})
 	}
 	return steps, nil
 }
 
 func cidPlan(req *fetch.Request) ([]fetch.Step, error) {
-	id, err := locateCid(req.URL)
+	id, err := parseCid(req.URL)
 	return []fetch.Step{{Verb: "FIND Content-ID", Arg: "<" + id + ">"}}, err
 }
 
-func locateCid(u uri.URI) (string, error) {
-	text, err := opaque(u)
+func parseCid(u uri.URI) (string, error) {
+	text, err := opaquePart(u)
 	if err != nil {
 		return "", err
 	}
@@ -94,65 +94,65 @@ func locateCid(u uri.URI) (string, error) {
 
 // mid is the driver of mid URLs.
 func (o Options) mid(env fetch.Env) fetch.DriverFunc {
-	library := o.newLibrary(env)
+	stores := o.newStoreSet(env)
 	return func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
-		l, err := locateMid(req.URL)
+		l, err := parseMid(req.URL)
 		if err != nil {
 			return nil, err
 		}
-		return library.bring(ctx, req, l)
+		return stores.fetch(ctx, req, l)
 	}
 }
 
 // cid is the driver of cid URLs: of the message that led to them, or of the
 // one that the user names.
 func (o Options) cid(env fetch.Env) fetch.DriverFunc {
-	library := o.newLibrary(env)
+	stores := o.newStoreSet(env)
 	return func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
-		id, err := locateCid(req.URL)
+		id, err := parseCid(req.URL)
 		if err != nil {
 			return nil, err
 		}
 		if from := req.From; from != nil && from.URL.Scheme() == "mid" {
-			l, err := locateMid(from.URL)
+			l, err := parseMid(from.URL)
 			if err != nil {
 				return nil, err
 			}
-			l.part = id
-			return library.bring(ctx, req, l)
+			l.contentID = id
+			return stores.fetch(ctx, req, l)
 		}
 		if o.In == nil {
 			return nil, needOption(fetch.Usage.Errorf("a cid URL names a part of a message, and no message is given"), OverrideIn, "")
 		}
-		if ctx.Value(insideKey{}) != nil {
+		if ctx.Value(nestedCidKey{}) != nil {
 			return nil, fetch.Usage.Errorf("the message around a cid URL is given by another cid URL, and so on for ever")
 		}
-		resp, err := o.In(context.WithValue(ctx, insideKey{}, true))
+		resp, err := o.In(context.WithValue(ctx, nestedCidKey{}, true))
 		if err != nil {
 			return nil, err
 		}
-		return partOf(req, resp, id)
+		return partResponse(req, resp, id)
 	}
 }
 
 // insideKey marks the context of Options.In, which may ask the same Client.
-type insideKey struct{}
+type nestedCidKey struct{}
 
 // bring finds a message in the stores, or a part of it.
-func (l *library) bring(ctx context.Context, req *fetch.Request, what midLocator) (*fetch.Response, error) {
+func (l *storeSet) fetch(ctx context.Context, req *fetch.Request, what midLocator) (*fetch.Response, error) {
 	if !req.Range.IsZero() {
 		req.Trace.Notef("messages by their ids have no ranges: the whole object comes")
 	}
-	if what.part != "" {
+	if what.contentID != "" {
 		whole := *req
 		whole.Op = fetch.Get
-		resp, err := l.find(ctx, &whole, what.message)
+		resp, err := l.find(ctx, &whole, what.messageID)
 		if err != nil {
 			return nil, err
 		}
-		return partOf(req, resp, what.part)
+		return partResponse(req, resp, what.contentID)
 	}
-	resp, err := l.find(ctx, req, what.message)
+	resp, err := l.find(ctx, req, what.messageID)
 	if err == nil && req.Op == fetch.Stat && resp.Body != nil {
 		resp.Body.Close()
 		resp.Body = io.NopCloser(strings.NewReader(""))
@@ -161,7 +161,7 @@ func (l *library) bring(ctx context.Context, req *fetch.Request, what midLocator
 }
 
 // partOf makes the response with a message that of one of its parts.
-func partOf(req *fetch.Request, resp *fetch.Response, id string) (*fetch.Response, error) {
+func partResponse(req *fetch.Request, resp *fetch.Response, id string) (*fetch.Response, error) {
 	p, err := rfc822.FindID(resp.Body, id)
 	var text io.Reader
 	if err == nil {
@@ -172,7 +172,7 @@ func partOf(req *fetch.Request, resp *fetch.Response, id string) (*fetch.Respons
 		return nil, err
 	}
 	part := &fetch.Response{Kind: fetch.Document, Media: p.Media, Size: -1, Time: resp.Time, Header: p.Header,
-		Proto: resp.Proto, Peer: resp.Peer, TLS: resp.TLS, Body: &joined{Reader: text, Closer: resp.Body}}
+		Proto: resp.Proto, Peer: resp.Peer, TLS: resp.TLS, Body: &bodyCloser{Reader: text, Closer: resp.Body}}
 	if req.Op == fetch.Stat {
 		resp.Body.Close()
 		part.Body = io.NopCloser(strings.NewReader(""))

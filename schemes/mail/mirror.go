@@ -8,11 +8,11 @@ import (
 
 // lasting reports whether u names a message by its UID in a mailbox of known
 // UIDVALIDITY.
-func lasting(u uri.URI) bool {
+func isPermanent(u uri.URI) bool {
 	path := strings.ToLower(u.Path())
 	return strings.Contains(path, ";uidvalidity=") && strings.Contains(path, ";uid=")
 }
 
 // below returns u itself, because "/" in the name of a mailbox and in an address
 // makes no folder that a listing would name.
-func below(u uri.URI) (uri.URI, bool) { return u, true }
+func mirrorScope(u uri.URI) (uri.URI, bool) { return u, true }

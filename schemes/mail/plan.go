@@ -10,11 +10,11 @@ func (o Options) plan(req *fetch.Request, implicit bool) ([]fetch.Step, error) {
 	if req.URL.Host() == "" { // else a mistyped login would be shown as a mailbox
 		return nil, fetch.BadURL.Errorf("no host")
 	}
-	l, err := locate(req.URL)
+	l, err := parseLocator(req.URL)
 	if err != nil {
 		return nil, err
 	}
-	who, err := loginOf(req, o.Mechanism)
+	creds, err := credentialsOf(req, o.Mechanism)
 	if err != nil {
 		return nil, err
 	}
@@ -22,28 +22,28 @@ func (o Options) plan(req *fetch.Request, implicit bool) ([]fetch.Step, error) {
 	if !implicit && o.TLS != fetch.TLSNever {
 		steps = append(steps, fetch.Step{Verb: "STARTTLS"})
 	}
-	steps = append(steps, who.step())
-	if !o.Mbox || req.Op != fetch.Get || l.kind != messages && l.kind != found {
-		return append(steps, actions(l, req.Op)...), nil
+	steps = append(steps, creds.step())
+	if !o.Mbox || req.Op != fetch.Get || l.kind != kindMailbox && l.kind != kindSearch {
+		return append(steps, commandSteps(l, req.Op)...), nil
 	}
-	l.wholeMailbox()
-	return append(append(steps, actions(l, req.Op)...), fetch.Step{Verb: "UID FETCH", Arg: "each BODY.PEEK[]"}), nil
+	l.searchAll()
+	return append(append(steps, commandSteps(l, req.Op)...), fetch.Step{Verb: "UID FETCH", Arg: "each BODY.PEEK[]"}), nil
 }
 
-func (who login) step() fetch.Step {
+func (creds credentials) step() fetch.Step {
 	switch {
-	case who.mechanism != "" && who.mechanism != "*":
-		return fetch.Step{Verb: "AUTHENTICATE " + who.mechanism, Secret: true}
-	case who.auth == nil && who.mechanism == "":
+	case creds.mechanism != "" && creds.mechanism != "*":
+		return fetch.Step{Verb: "AUTHENTICATE " + creds.mechanism, Secret: true}
+	case creds.auth == nil && creds.mechanism == "":
 		return fetch.Step{Verb: "AUTHENTICATE ANONYMOUS", Else: "LOGIN"}
 	}
 	return fetch.Step{Verb: "AUTHENTICATE", Secret: true, Else: "LOGIN"}
 }
 
 // actions are the commands that bring what l names.
-func actions(l locator, op fetch.Op) []fetch.Step {
+func commandSteps(l locator, op fetch.Op) []fetch.Step {
 	stat := op == fetch.Stat
-	if l.kind == server {
+	if l.kind == kindServer {
 		if stat {
 			return nil
 		}
@@ -51,15 +51,15 @@ func actions(l locator, op fetch.Op) []fetch.Step {
 	}
 	steps := []fetch.Step{{Verb: "EXAMINE", Arg: l.mailbox}}
 	switch {
-	case l.kind == message:
+	case l.kind == kindMessage:
 		return append(steps, l.messageSteps(stat)...)
 	case stat:
 		return steps
-	case l.kind == found:
+	case l.kind == kindSearch:
 		p, _ := parseProgram(l.search) // as locate did
-		return append(steps, fetch.Step{Verb: "UID SEARCH", Arg: p.String()}, fetch.Step{Verb: "UID FETCH", Arg: "found " + summary})
+		return append(steps, fetch.Step{Verb: "UID SEARCH", Arg: p.String()}, fetch.Step{Verb: "UID FETCH", Arg: "found " + summaryItems})
 	}
-	return append(steps, fetch.Step{Verb: "UID FETCH", Arg: "1:* " + summary})
+	return append(steps, fetch.Step{Verb: "UID FETCH", Arg: "1:* " + summaryItems})
 }
 
 func (l *locator) messageSteps(stat bool) (steps []fetch.Step) {
@@ -72,7 +72,7 @@ func (l *locator) messageSteps(stat bool) (steps []fetch.Step) {
 		fetches("(RFC822.SIZE BODY.PEEK[HEADER])")
 	}
 	if !stat {
-		fetches("BODY.PEEK[" + l.section + "]" + l.partial(fetch.Range{}))
+		fetches("BODY.PEEK[" + l.section + "]" + l.partialSpec(fetch.Range{}))
 	}
 	return steps
 }

@@ -14,21 +14,21 @@ func TestRFC5092(t *testing.T) {
 		{"imap://minbari.example.org/gray-council;UIDVALIDITY=385759045/;UID=20/;PARTIAL=0.1024",
 			"AUTHENTICATE ANONYMOUS (else LOGIN)", "EXAMINE gray-council / UID FETCH 20 BODY.PEEK[]<0.1024>"},
 		{"imap://psicorp.example.org/~peter/%E6%97%A5%E6%9C%AC%E8%AA%9E/%E5%8F%B0%E5%8C%97",
-			"AUTHENTICATE ANONYMOUS (else LOGIN)", "EXAMINE ~peter/日本語/台北 / UID FETCH 1:* " + summary},
+			"AUTHENTICATE ANONYMOUS (else LOGIN)", "EXAMINE ~peter/日本語/台北 / UID FETCH 1:* " + summaryItems},
 		{"imap://;AUTH=GSSAPI@minbari.example.org/gray-council/;uid=20/;section=1.2",
 			"AUTHENTICATE GSSAPI ***", "EXAMINE gray-council / UID FETCH 20 BODY.PEEK[1.2.MIME] / UID FETCH 20 BODY.PEEK[1.2]"},
 		{"imap://;AUTH=*@minbari.example.org/gray%20council?SUBJECT%20shadows",
-			"AUTHENTICATE *** (else LOGIN)", "EXAMINE gray council / UID SEARCH SUBJECT shadows / UID FETCH found " + summary},
+			"AUTHENTICATE *** (else LOGIN)", "EXAMINE gray council / UID SEARCH SUBJECT shadows / UID FETCH found " + summaryItems},
 		{"imap://john;AUTH=*@minbari.example.org/babylon5/personel?charset%20UTF-8%20SUBJECT%20%7B14+%7D%0D%0A%D0%98%D0%B2%D0%B0%D0%BD%D0%BE%D0%B2%D0%B0",
-			"AUTHENTICATE *** (else LOGIN)", "EXAMINE babylon5/personel / UID SEARCH charset UTF-8 SUBJECT \"Иванова\" / UID FETCH found " + summary},
-		{"imap://michael@example.org/INBOX", "AUTHENTICATE *** (else LOGIN)", "EXAMINE INBOX / UID FETCH 1:* " + summary},
-		{"imap://bester@example.org/INBOX", "AUTHENTICATE *** (else LOGIN)", "EXAMINE INBOX / UID FETCH 1:* " + summary},
+			"AUTHENTICATE *** (else LOGIN)", "EXAMINE babylon5/personel / UID SEARCH charset UTF-8 SUBJECT \"Иванова\" / UID FETCH found " + summaryItems},
+		{"imap://michael@example.org/INBOX", "AUTHENTICATE *** (else LOGIN)", "EXAMINE INBOX / UID FETCH 1:* " + summaryItems},
+		{"imap://bester@example.org/INBOX", "AUTHENTICATE *** (else LOGIN)", "EXAMINE INBOX / UID FETCH 1:* " + summaryItems},
 		{"imap://joe@example.com/INBOX/;uid=20/;section=1.2;urlauth=submit+fred:internal:91354a473744909de610943775f92038", "", "unsupported"},
 		{"imap://joe@example.com/INBOX/;uid=20/;section=1.2;expire=2006-12-19T16:39:57-08:00;urlauth=anonymous:internal", "", "unsupported"},
 		{"imap://joe@example.com/INBOX/;uid=20?SUBJECT%20x", "", "invalid-uri"},
 	} {
 		u := uri.MustParse(test.url)
-		auth, err := userOf(u)
+		auth, err := parseUserinfo(u)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func TestSearchLiterals(t *testing.T) {
 		got := ""
 		p, err := parseProgram(text)
 		if err == nil {
-			got, _ = p.wire(maxProgram)
+			got, _ = p.encode(maxProgram)
 		}
 		if got != want || (err != nil) != (want == "") {
 			t.Errorf("%q: got %q, %v, want %q", text, got, err, want)

@@ -10,45 +10,45 @@ import (
 
 // over answers whatever a server still wants after our last word: with
 // nothing. A server that has failed says why, and then no.
-func over([]byte) ([]byte, error) { return nil, nil }
+func noResponse([]byte) ([]byte, error) { return nil, nil }
 
-func only(text string) exchange {
-	return exchange{first: func() []byte { return []byte(text) }, next: over}
+func singleMessage(text string) saslExchange {
+	return saslExchange{initial: func() []byte { return []byte(text) }, respond: noResponse}
 }
 
 // plain is RFC 4616.
-func plain(_ *driver, auth *fetch.Credential) exchange {
-	return only("\x00" + auth.User + "\x00" + auth.Password.Reveal())
+func saslPlain(_ *driver, auth *fetch.Credential) saslExchange {
+	return singleMessage("\x00" + auth.User + "\x00" + auth.Password.Reveal())
 }
 
 // external is RFC 4422 appendix A: TLS, or the network, has proved who we are.
-func external(_ *driver, auth *fetch.Credential) exchange {
+func saslExternal(_ *driver, auth *fetch.Credential) saslExchange {
 	if auth == nil {
-		return only("")
+		return singleMessage("")
 	}
-	return only(auth.User)
+	return singleMessage(auth.User)
 }
 
 // anonymousToken is RFC 4505.
-func anonymousToken(d *driver, _ *fetch.Credential) exchange { return only(d.anonymous()) }
+func saslAnonymous(d *driver, _ *fetch.Credential) saslExchange { return singleMessage(d.anonymous()) }
 
 // oauthBearer is RFC 7628.
-func oauthBearer(_ *driver, auth *fetch.Credential) exchange {
-	return only("n,a=" + scramName(auth.User) + ",\x01auth=Bearer " + auth.Token.Reveal() + "\x01\x01")
+func saslOAuthBearer(_ *driver, auth *fetch.Credential) saslExchange {
+	return singleMessage("n,a=" + scramName(auth.User) + ",\x01auth=Bearer " + auth.Token.Reveal() + "\x01\x01")
 }
 
 // xoauth2 is Google's forerunner of oauthBearer.
-func xoauth2(_ *driver, auth *fetch.Credential) exchange {
-	return only("user=" + auth.User + "\x01auth=Bearer " + auth.Token.Reveal() + "\x01\x01")
+func saslXOAuth2(_ *driver, auth *fetch.Credential) saslExchange {
+	return singleMessage("user=" + auth.User + "\x01auth=Bearer " + auth.Token.Reveal() + "\x01\x01")
 }
 
 // loginWords is draft-murchison-sasl-login: whatever the server asks, the
 // user comes first and the password second.
-func loginWords(_ *driver, auth *fetch.Credential) exchange {
+func saslLogin(_ *driver, auth *fetch.Credential) saslExchange {
 	words := []string{auth.Password.Reveal()}
-	return exchange{
-		first: func() []byte { return []byte(auth.User) },
-		next: func([]byte) ([]byte, error) {
+	return saslExchange{
+		initial: func() []byte { return []byte(auth.User) },
+		respond: func([]byte) ([]byte, error) {
 			if len(words) == 0 {
 				return nil, fetch.Auth.Errorf("server asks for more than user and password")
 			}
@@ -60,8 +60,8 @@ func loginWords(_ *driver, auth *fetch.Credential) exchange {
 }
 
 // cramMD5 is RFC 2195.
-func cramMD5(_ *driver, auth *fetch.Credential) exchange {
-	return exchange{next: func(challenge []byte) ([]byte, error) {
+func saslCRAMMD5(_ *driver, auth *fetch.Credential) saslExchange {
+	return saslExchange{respond: func(challenge []byte) ([]byte, error) {
 		if len(challenge) == 0 {
 			return nil, fetch.Auth.Errorf("challenge of the server is empty")
 		}

@@ -25,21 +25,21 @@ var scramExamples = []struct {
 
 func TestScram(t *testing.T) {
 	for _, e := range scramExamples {
-		x := newScram(e.hash, "user", "pencil", e.nonce).exchange()
-		if got := string(x.first()); got != e.first {
+		x := newScram(e.hash, "user", "pencil", e.nonce).saslExchange()
+		if got := string(x.initial()); got != e.first {
 			t.Errorf("first message %q, want %q", got, e.first)
 		}
-		if got, err := x.next([]byte(e.server)); string(got) != e.final || err != nil {
+		if got, err := x.respond([]byte(e.server)); string(got) != e.final || err != nil {
 			t.Errorf("final message %q, %v, want %q", got, err, e.final)
 		}
-		if x.done() == nil {
+		if x.verify() == nil {
 			t.Error("server that has proved nothing is believed")
 		}
-		if got, err := x.next([]byte(e.proof)); len(got) > 0 || err != nil || x.done() != nil {
-			t.Errorf("proof: %q, %v, %v", got, err, x.done())
+		if got, err := x.respond([]byte(e.proof)); len(got) > 0 || err != nil || x.verify() != nil {
+			t.Errorf("proof: %q, %v, %v", got, err, x.verify())
 		}
 	}
-	if got := newScram(sha1.New, "a=b,\u2168", "", "x").bare; got != "n=a=3Db=2CIX,r=x" {
+	if got := newScram(sha1.New, "a=b,\u2168", "", "x").clientFirstBare; got != "n=a=3Db=2CIX,r=x" {
 		t.Errorf("name: %q", got)
 	}
 }
@@ -57,15 +57,15 @@ func TestScramRefuses(t *testing.T) {
 		"an extension":        "m=x," + e.server,
 		"nothing":             "",
 	} {
-		x := newScram(e.hash, "user", "pencil", e.nonce).exchange()
-		if got, err := x.next([]byte(server)); fetch.FaultOf(err) != fetch.Auth {
+		x := newScram(e.hash, "user", "pencil", e.nonce).saslExchange()
+		if got, err := x.respond([]byte(server)); fetch.FaultOf(err) != fetch.Auth {
 			t.Errorf("%s: got %q, %v", name, got, err)
 		}
 	}
 	for name, proof := range map[string]string{"a wrong proof": "v=AAAA", "an error": "e=invalid-proof", "nothing": ""} {
-		x := newScram(e.hash, "user", "pencil", e.nonce).exchange()
-		x.next([]byte(e.server))
-		if _, err := x.next([]byte(proof)); fetch.FaultOf(err) != fetch.Auth || x.done() == nil {
+		x := newScram(e.hash, "user", "pencil", e.nonce).saslExchange()
+		x.respond([]byte(e.server))
+		if _, err := x.respond([]byte(proof)); fetch.FaultOf(err) != fetch.Auth || x.verify() == nil {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}

@@ -13,9 +13,9 @@ import (
 )
 
 // A place is a server, and how a connection to it begins.
-type place struct {
+type endpoint struct {
 	fetch.Target
-	implicit bool // TLS from the first byte
+	implicitTLS bool // TLS from the first byte
 }
 
 // A session is a conversation with a server, which belongs to one request at
@@ -24,21 +24,21 @@ type place struct {
 // capabilities when it likes. Then client takes over, behind a guard.
 type session struct {
 	*sessions.Text
-	place place
-	caps  map[string]bool
-	tags  int // commands sent before the login
+	endpoint endpoint
+	caps     map[string]bool
+	tags     int // commands sent before the login
 
 	client  *imapclient.Client
 	guard   *guard
 	mailbox *mailbox // that is selected; nil: none
 }
 
-func newSession(conn net.Conn, at place, trace *fetch.Trace) *session {
-	return &session{place: at, Text: sessions.NewText(sessions.NewConn(conn, trace, "Z LOGOUT\r\n"), nil)}
+func newSession(conn net.Conn, endpoint endpoint, trace *fetch.Trace) *session {
+	return &session{endpoint: endpoint, Text: sessions.NewText(sessions.NewConn(conn, trace, "Z LOGOUT\r\n"), nil)}
 }
 
 // waiting begins the time that an answer may take.
-func (s *session) waiting() { s.SetReplyTimeout(sessions.ReplyTimeout) }
+func (s *session) awaitReply() { s.SetReplyTimeout(sessions.ReplyTimeout) }
 
 // An answer is one line of the server that says how things stand.
 type answer struct {
@@ -50,17 +50,17 @@ type answer struct {
 
 // ask sends a command and reads up to the line that answers it. The trace does
 // not hear secret, the last word of it or "".
-func (s *session) ask(secret string, words ...string) (answer, error) {
+func (s *session) command(secret string, words ...string) (answer, error) {
 	s.tags++
-	out, err := line.Append(nil, maxCommand, append([]string{s.tag()}, words...)...)
+	out, err := line.Append(nil, maxCommand, append([]string{s.lastTag()}, words...)...)
 	if err != nil {
 		return answer{}, fetch.Usage.Errorf("%s: %w", words[0], err)
 	}
-	return s.tell(out, secret)
+	return s.roundTrip(out, secret)
 }
 
 // tag is that of the last command.
-func (s *session) tag() string { return "A" + strconv.Itoa(s.tags) }
+func (s *session) lastTag() string { return "A" + strconv.Itoa(s.tags) }
 
 // maxCommand bounds what is sent in one line: RFC 7162 4 asks servers for
 // 8192 bytes.
@@ -68,7 +68,7 @@ const maxCommand = 8 << 10
 
 // tell sends out, a line, and reads up to the answer of the last command or
 // its wish for more.
-func (s *session) tell(out []byte, secret string) (answer, error) {
+func (s *session) roundTrip(out []byte, secret string) (answer, error) {
 	heard := out
 	if secret != "" {
 		heard = append(bytes.Clone(out[:bytes.LastIndex(out, []byte(secret))]), "***\r\n"...)
@@ -77,17 +77,17 @@ func (s *session) tell(out []byte, secret string) (answer, error) {
 		s.Break()
 		return answer{}, err
 	}
-	s.waiting()
+	s.awaitReply()
 	for range line.MaxReplyLines {
-		name, a, err := s.answer()
+		name, a, err := s.readAnswer()
 		switch {
 		case err != nil:
 			return answer{}, err
-		case name == s.tag() || name == "+":
+		case name == s.lastTag() || name == "+":
 			return a, nil
 		case a.status == "BYE":
 			s.Break()
-			return answer{}, refused("login", fetch.TryLater, a)
+			return answer{}, statusError("login", fetch.TryLater, a)
 		}
 	}
 	s.Break()
@@ -96,7 +96,7 @@ func (s *session) tell(out []byte, secret string) (answer, error) {
 
 // answer reads one line. Its name is "*", "+" or a tag. Capabilities are
 // noted wherever they stand.
-func (s *session) answer() (name string, a answer, err error) {
+func (s *session) readAnswer() (name string, a answer, err error) {
 	text, _, err := s.Lines.ReadLine(maxReply)
 	if err != nil {
 		s.Break()

@@ -18,11 +18,11 @@ type store interface {
 	// of messageMedia, or an error of NotFound.
 	find(ctx context.Context, req *fetch.Request, id string) (*fetch.Response, error)
 	// about yields the messages from and to any of the addresses.
-	about(ctx context.Context, req *fetch.Request, wanted addressSet) iter.Seq2[letter, error]
+	matching(ctx context.Context, req *fetch.Request, wanted addressSet) iter.Seq2[storedMessage, error]
 }
 
 // A letter is a message of a store and what a listing says of it.
-type letter struct {
+type storedMessage struct {
 	fetch.Entry
 	open func() (io.ReadCloser, error) // valid until the next letter
 }
@@ -43,8 +43,8 @@ func (o Options) stores(env fetch.Env) (all []store, err error) {
 }
 
 func (o Options) store(text string, env fetch.Env) (store, error) {
-	if u, ok := imapStore(text); ok {
-		return o.newRemote(u, env)
+	if u, ok := parseIMAPStore(text); ok {
+		return o.newIMAPStore(u, env)
 	}
 	path := text
 	if rest, ok := strings.CutPrefix(text, "file://"); ok {
@@ -70,7 +70,7 @@ func (o Options) store(text string, env fetch.Env) (store, error) {
 }
 
 // imapStore reports whether text is a URL of imap or imaps, and which.
-func imapStore(text string) (uri.URI, bool) {
+func parseIMAPStore(text string) (uri.URI, bool) {
 	u, err := uri.ParseZone(text)
 	return u, err == nil && (u.Scheme() == "imap" || u.Scheme() == "imaps")
 }
@@ -78,7 +78,7 @@ func imapStore(text string) (uri.URI, bool) {
 // trust lists the servers that the configuration names.
 func (o Options) trust() (addresses []string) {
 	for _, text := range o.Stores {
-		if u, ok := imapStore(text); ok {
+		if u, ok := parseIMAPStore(text); ok {
 			if t, err := fetch.TargetOf(u, portOf(u)); err == nil && t.Host != "" {
 				addresses = append(addresses, t.Address())
 			}
@@ -91,5 +91,5 @@ func portOf(u uri.URI) uint16 {
 	if u.Scheme() == "imaps" {
 		return tlsPort
 	}
-	return clearPort
+	return plaintextPort
 }

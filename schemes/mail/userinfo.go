@@ -9,7 +9,7 @@ import (
 
 // userOf returns the login in the userinfo of u, with its mechanism. It is nil
 // if there is none.
-func userOf(u uri.URI) (*fetch.Credential, error) {
+func parseUserinfo(u uri.URI) (*fetch.Credential, error) {
 	name, password, has := u.User()
 	if name == "" && !has {
 		return nil, nil

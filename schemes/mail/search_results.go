@@ -11,8 +11,8 @@ import (
 )
 
 // found lists the messages that the search of q finds.
-func (s *session) found(q *task) (*fetch.Response, error) {
-	resp := s.mailbox.response()
+func (s *session) listSearch(q *task) (*fetch.Response, error) {
+	resp := s.mailbox.listingResponse()
 	if q.req.Op == fetch.Stat {
 		return resp, nil
 	}
@@ -20,7 +20,7 @@ func (s *session) found(q *task) (*fetch.Response, error) {
 	if err != nil || len(set) == 0 {
 		return resp, err
 	}
-	resp.Body = newListing(&finds{s: s, trace: q.req.Trace, namer: newNamer(q.req.URL), keep: q.keep, left: set})
+	resp.Body = newListing(&searchLister{s: s, trace: q.req.Trace, namer: newNamer(q.req.URL), filter: q.filter, remaining: set})
 	return resp, nil
 }
 
@@ -35,14 +35,14 @@ func (s *session) search(text string) (imap.UIDSet, error) {
 	if s.caps["ESEARCH"] || s.caps["IMAP4REV2"] {
 		verb += "RETURN (ALL) "
 	}
-	words, waits := p.wire(s.nonSync())
+	words, waits := p.encode(s.nonSyncLimit())
 	for i := range waits {
 		waits[i] += len(verb)
 	}
-	s.guard.beginLarge(verb+words, foundSize, waits...)
+	s.guard.startSized(verb+words, maxSearchAnswer, waits...)
 	data, err := s.client.UIDSearch(&imap.SearchCriteria{}, nil).Wait()
 	if err != nil {
-		return nil, s.fault("SEARCH", fetch.Denied, err)
+		return nil, s.classify("SEARCH", fetch.Denied, err)
 	}
 	s.MarkAnswered()
 	set, _ := data.All.(imap.UIDSet)
@@ -51,7 +51,7 @@ func (s *session) search(text string) (imap.UIDSet, error) {
 
 // nonSync returns the length up to which the server accepts literals that do
 // not wait for it (RFC 7888).
-func (s *session) nonSync() int {
+func (s *session) nonSyncLimit() int {
 	switch {
 	case s.caps["LITERAL+"]:
 		return maxProgram
@@ -63,67 +63,67 @@ func (s *session) nonSync() int {
 
 // finds lists a set of messages, some at a time: no command has room for many
 // numbers.
-type finds struct {
-	s     *session
-	trace *fetch.Trace
-	namer namer
-	keep  func(*imap.Envelope) bool // nil: all
+type searchLister struct {
+	s      *session
+	trace  *fetch.Trace
+	namer  namer
+	filter func(*imap.Envelope) bool // nil: all
 
-	left imap.UIDSet
-	some imap.UIDSet // of now, and not yet told
-	now  *series
-	bare bool // only numbers from now on
+	remaining imap.UIDSet
+	batch     imap.UIDSet // of now, and not yet told
+	current   *responseLister
+	uidsOnly  bool // only numbers from now on
 }
 
 // atOnce is how many messages one command asks for.
-const atOnce = 200
+const batchSize = 200
 
-func (f *finds) next() (fetch.Entry, error) {
-	for !f.bare {
-		if f.now == nil {
-			if len(f.left) == 0 {
+func (f *searchLister) next() (fetch.Entry, error) {
+	for !f.uidsOnly {
+		if f.current == nil {
+			if len(f.remaining) == 0 {
 				return fetch.Entry{}, io.EOF
 			}
-			f.some, f.left = take(f.left, atOnce)
-			f.now = f.s.summaries(f.namer, f.some, f.keep)
+			f.batch, f.remaining = splitUIDs(f.remaining, batchSize)
+			f.current = f.s.newSummaryLister(f.namer, f.batch, f.filter)
 		}
-		e, err := f.now.next()
+		e, err := f.current.next()
 		switch {
 		case err == io.EOF:
-			f.now = nil
+			f.current = nil
 			continue
-		case err != nil && isNonsense(err) && f.keep == nil:
+		case err != nil && isUnreadable(err) && f.filter == nil:
 			f.trace.Notef("server describes the messages found in a way that makes no sense: their numbers alone follow")
-			f.bare, f.left = true, append(f.some, f.left...)
+			f.uidsOnly, f.remaining = true, append(f.batch, f.remaining...)
 			continue
 		}
 		if n, bad := strconv.ParseUint(e.Extra["uid"], 10, 32); err == nil && bad == nil {
-			f.some = without(f.some, imap.UID(n))
+			f.batch = removeUID(f.batch, imap.UID(n))
 		}
 		return e, err
 	}
-	return f.number()
+	return f.nextUID()
 }
 
 // number tells the next message by its number alone.
-func (f *finds) number() (e fetch.Entry, err error) {
-	f.some, f.left = take(f.left, 1)
-	if len(f.some) == 0 {
+func (f *searchLister) nextUID() (e fetch.Entry, err error) {
+	f.batch, f.remaining = splitUIDs(f.remaining, 1)
+	if len(f.batch) == 0 {
 		return e, io.EOF
 	}
-	name := f.some.String()
+	name := f.batch.String()
 	return fetch.Entry{Name: name, Kind: fetch.Document, Media: messageMedia, Size: -1,
-		URL: f.namer.message(f.s.mailbox, uint32(f.some[0].Start)), Extra: map[string]string{"uid": name}}, nil
+		URL: f.namer.message(f.s.mailbox, uint32(f.batch[0].Start)), Extra: map[string]string{"uid": name}}, nil
 }
 
-func (f *finds) close() {
-	if f.now != nil {
-		f.now.close()
+func (f *searchLister) close() {
+	if f.current != nil {
+		f.current.close()
 	}
 }
 
 // take parts a set after its first n numbers.
-func take(set imap.UIDSet, n uint32) (some, rest imap.UIDSet) {
+func splitUIDs(set imap.UIDSet, n uint32) (some, rest imap.UIDSet) {
 	for i, r := range set {
 		if r.Start == 0 || r.Stop == 0 {
 			continue // not a number of a message
@@ -143,7 +143,7 @@ func take(set imap.UIDSet, n uint32) (some, rest imap.UIDSet) {
 }
 
 // without is set less one number.
-func without(set imap.UIDSet, n imap.UID) (rest imap.UIDSet) {
+func removeUID(set imap.UIDSet, n imap.UID) (rest imap.UIDSet) {
 	for _, r := range set {
 		if n < r.Start || n > r.Stop {
 			rest = append(rest, r)
@@ -160,7 +160,7 @@ func without(set imap.UIDSet, n imap.UID) (rest imap.UIDSet) {
 }
 
 // query asks a mailbox for the messages whose text has all the words.
-func query(u uri.URI, search fetch.Search) (uri.URI, error) {
+func searchURL(u uri.URI, search fetch.Search) (uri.URI, error) {
 	if len(search.Like) > 0 {
 		return uri.URI{}, fetch.Unsupported.Errorf("imap finds words, not messages that resemble others")
 	}
@@ -177,6 +177,6 @@ func query(u uri.URI, search fetch.Search) (uri.URI, error) {
 	if err != nil {
 		return uri.URI{}, fetch.BadURL.With(err)
 	}
-	_, err = locate(found)
+	_, err = parseLocator(found)
 	return found, err
 }

@@ -11,26 +11,26 @@ import (
 // A listLines repairs the answers to LIST before the library reads them. One
 // name that is not in modified UTF-7 (RFC 3501 5.1.3), as those of files in GNU
 // imap4d, or an empty hierarchy delimiter would end the library's session.
-type listLines struct {
-	on   bool
-	part []byte // of a line that has not ended
+type listRepairer struct {
+	active      bool
+	partialLine []byte // of a line that has not ended
 }
 
 // repair takes the next bytes of the server and returns those for the library.
-func (l *listLines) repair(text []byte) []byte {
-	if !l.on && len(l.part) == 0 {
+func (l *listRepairer) repair(text []byte) []byte {
+	if !l.active && len(l.partialLine) == 0 {
 		return text
 	}
-	l.part = append(l.part, text...)
-	end := bytes.LastIndexByte(l.part, '\n') + 1
-	if !l.on || len(l.part)-end > maxReply {
-		end = len(l.part)
+	l.partialLine = append(l.partialLine, text...)
+	end := bytes.LastIndexByte(l.partialLine, '\n') + 1
+	if !l.active || len(l.partialLine)-end > maxReply {
+		end = len(l.partialLine)
 	}
 	var out []byte
-	for line := range bytes.Lines(l.part[:end]) {
+	for line := range bytes.Lines(l.partialLine[:end]) {
 		out = append(out, repairLine(line)...)
 	}
-	l.part = append(l.part[:0], l.part[end:]...)
+	l.partialLine = append(l.partialLine[:0], l.partialLine[end:]...)
 	return out
 }
 

@@ -12,25 +12,25 @@ import (
 // A locator is what an imap URL names (RFC 5092 2), decoded and held to the
 // grammar, so that none of it can end a command or begin another.
 type locator struct {
-	kind     kind
-	mailbox  string // in UTF-8
-	validity uint32 // UIDVALIDITY; 0: any
-	search   string // the program, checked by parseProgram; of found
-	uid      uint32 // of message
-	index    uint32 // of message, where uid is 0: the sequence number of curl's MAILINDEX
-	section  string // of message, in normal form: "", "1.2", "HEADER"
-	first    int64  // of message: where PARTIAL begins
-	length   int64  // of message: how long PARTIAL is; 0: to the end
+	kind          kind
+	mailbox       string // in UTF-8
+	validity      uint32 // UIDVALIDITY; 0: any
+	search        string // the program, checked by parseProgram; of found
+	uid           uint32 // of message
+	index         uint32 // of message, where uid is 0: the sequence number of curl's MAILINDEX
+	section       string // of message, in normal form: "", "1.2", "HEADER"
+	partialOffset int64  // of message: where PARTIAL begins
+	partialLength int64  // of message: how long PARTIAL is; 0: to the end
 }
 
 type kind uint8
 
 const (
-	server   kind = iota // its mailboxes, a listing
-	messages             // of a mailbox, a listing
-	found                // by a search, a listing
-	message              // or a section of it
-	byID                 // a message that a search finds; no URL of imap names it so
+	kindServer    kind = iota // its mailboxes, a listing
+	kindMailbox               // of a mailbox, a listing
+	kindSearch                // by a search, a listing
+	kindMessage               // or a section of it
+	kindMessageID             // a message that a search finds; no URL of imap names it so
 )
 
 const (
@@ -39,7 +39,7 @@ const (
 )
 
 // locate reads u. The slash before a parameter is optional, as curl has it.
-func locate(u uri.URI) (locator, error) {
+func parseLocator(u uri.URI) (locator, error) {
 	var l locator
 	name, params, more := strings.Cut(strings.TrimPrefix(u.Path(), "/"), ";")
 	var err error
@@ -47,7 +47,7 @@ func locate(u uri.URI) (locator, error) {
 		return l, err
 	}
 	if l.mailbox != "" {
-		l.kind = messages
+		l.kind = kindMailbox
 	}
 	seen := map[string]bool{}
 	for more {
@@ -103,17 +103,17 @@ func (l *locator) set(name, value string) (err error) {
 	switch {
 	case l.mailbox == "":
 		return fetch.BadURL.Errorf(";%s= without a mailbox", name)
-	case name == "UIDVALIDITY" && l.kind == messages:
+	case name == "UIDVALIDITY" && l.kind == kindMailbox:
 		l.validity, err = parseNumber(name, value)
-	case name == "UID" && l.kind == messages:
-		l.kind = message
+	case name == "UID" && l.kind == kindMailbox:
+		l.kind = kindMessage
 		l.uid, err = parseNumber(name, value)
-	case name == "MAILINDEX" && l.kind == messages:
-		l.kind = message
+	case name == "MAILINDEX" && l.kind == kindMailbox:
+		l.kind = kindMessage
 		l.index, err = parseNumber(name, value)
-	case name == "SECTION" && l.kind == message:
+	case name == "SECTION" && l.kind == kindMessage:
 		l.section, err = parseSection(value)
-	case name == "PARTIAL" && l.kind == message:
+	case name == "PARTIAL" && l.kind == kindMessage:
 		err = l.setPartial(value)
 	case name == "EXPIRE", name == "URLAUTH":
 		err = fetch.Unsupported.Errorf("imap URLs with an authorization of their own (RFC 4467) are not supported")
@@ -130,12 +130,12 @@ func (l *locator) setPartial(value string) error {
 	if err != nil {
 		return fetch.BadURL.Errorf("PARTIAL=%s is not OFFSET.LENGTH", value)
 	}
-	l.first = int64(first)
+	l.partialOffset = int64(first)
 	if !both {
 		return nil
 	}
 	n, err := parseNumber("PARTIAL", length)
-	l.length = int64(n)
+	l.partialLength = int64(n)
 	return err
 }
 
@@ -153,7 +153,7 @@ func (l *locator) setQuery(u uri.URI) error {
 	switch {
 	case !ok:
 		return nil
-	case l.kind != messages:
+	case l.kind != kindMailbox:
 		return fetch.BadURL.Errorf("a search needs a mailbox, and finds messages in it alone")
 	case text == "":
 		return fetch.NeedQuery.Errorf("search without words")
@@ -162,7 +162,7 @@ func (l *locator) setQuery(u uri.URI) error {
 	if err != nil {
 		return fetch.BadURL.With(err)
 	}
-	l.kind, l.search = found, program
+	l.kind, l.search = kindSearch, program
 	_, err = parseProgram(program)
 	return err
 }

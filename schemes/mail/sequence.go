@@ -9,19 +9,19 @@ import (
 
 // pulled reads what a sequence yields. It may be closed while it is read, which
 // ends what the sequence waits for.
-type pulled struct {
+type sequenceReader struct {
 	cancel func()
 
-	mu   sync.Mutex
-	next func() ([]byte, error, bool)
-	stop func()
-	rest bytes.Reader
-	err  error
+	mu    sync.Mutex
+	next  func() ([]byte, error, bool)
+	stop  func()
+	chunk bytes.Reader
+	err   error
 }
 
 // newPulled begins seq, so that what keeps it from beginning is told at once.
-func newPulled(cancel func(), seq iter.Seq2[[]byte, error]) (io.ReadCloser, error) {
-	p := &pulled{cancel: cancel}
+func newSequenceReader(cancel func(), seq iter.Seq2[[]byte, error]) (io.ReadCloser, error) {
+	p := &sequenceReader{cancel: cancel}
 	p.next, p.stop = iter.Pull2(seq)
 	if p.pull(); p.err != nil && p.err != io.EOF {
 		err := p.err
@@ -32,34 +32,34 @@ func newPulled(cancel func(), seq iter.Seq2[[]byte, error]) (io.ReadCloser, erro
 }
 
 // pull takes the next piece.
-func (p *pulled) pull() {
+func (p *sequenceReader) pull() {
 	chunk, err, more := p.next()
-	if p.rest.Reset(chunk); !more {
+	if p.chunk.Reset(chunk); !more {
 		err = io.EOF
 	}
 	p.err = err
 }
 
-func (p *pulled) Read(b []byte) (int, error) {
+func (p *sequenceReader) Read(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for p.rest.Len() == 0 && p.err == nil {
+	for p.chunk.Len() == 0 && p.err == nil {
 		p.pull()
 	}
-	if p.rest.Len() > 0 {
-		return p.rest.Read(b)
+	if p.chunk.Len() > 0 {
+		return p.chunk.Read(b)
 	}
 	return 0, p.err
 }
 
-func (p *pulled) Close() error {
+func (p *sequenceReader) Close() error {
 	p.cancel()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.err == nil {
 		p.err = errClosed
 	}
-	p.rest.Reset(nil)
+	p.chunk.Reset(nil)
 	p.stop()
 	return nil
 }

@@ -32,12 +32,12 @@ func TestPlan(t *testing.T) {
 	for _, test := range []struct{ url, want string }{
 		{"imap://h", `LIST "" *`},
 		{"imap://h/", `LIST "" *`},
-		{"imap://h/INBOX", "EXAMINE INBOX / UID FETCH 1:* " + summary},
-		{"imap://h/INBOX/", "EXAMINE INBOX / UID FETCH 1:* " + summary},
-		{"imap://h/a%2Fb/c%3B", "EXAMINE a/b/c; / UID FETCH 1:* " + summary},
-		{"imap://h//a", "EXAMINE /a / UID FETCH 1:* " + summary},
-		{"imap://h/%E6%97%A5", "EXAMINE 日 / UID FETCH 1:* " + summary},
-		{"imap://h/INBOX?FROM%20%22a%5C%22b%22", `EXAMINE INBOX / UID SEARCH FROM "a\"b" / UID FETCH found ` + summary},
+		{"imap://h/INBOX", "EXAMINE INBOX / UID FETCH 1:* " + summaryItems},
+		{"imap://h/INBOX/", "EXAMINE INBOX / UID FETCH 1:* " + summaryItems},
+		{"imap://h/a%2Fb/c%3B", "EXAMINE a/b/c; / UID FETCH 1:* " + summaryItems},
+		{"imap://h//a", "EXAMINE /a / UID FETCH 1:* " + summaryItems},
+		{"imap://h/%E6%97%A5", "EXAMINE 日 / UID FETCH 1:* " + summaryItems},
+		{"imap://h/INBOX?FROM%20%22a%5C%22b%22", `EXAMINE INBOX / UID SEARCH FROM "a\"b" / UID FETCH found ` + summaryItems},
 		{"imap://h/INBOX/;UID=20", "EXAMINE INBOX / UID FETCH 20 BODY.PEEK[]"},
 		{"imap://h/INBOX;UID=20", "EXAMINE INBOX / UID FETCH 20 BODY.PEEK[]"},
 		{"imap://h/INBOX;UIDVALIDITY=3/;UID=20/;SECTION=1.2", "EXAMINE INBOX / UID FETCH 20 BODY.PEEK[1.2.MIME] / UID FETCH 20 BODY.PEEK[1.2]"},
@@ -57,8 +57,8 @@ func TestPlan(t *testing.T) {
 // TestPlanMbox: the messages themselves are each asked for.
 func TestPlanMbox(t *testing.T) {
 	for url, want := range map[string]string{
-		"imap://h/INBOX":         "EXAMINE INBOX / UID SEARCH ALL / UID FETCH found " + summary + " / UID FETCH each BODY.PEEK[]",
-		"imap://h/INBOX?NEW":     "EXAMINE INBOX / UID SEARCH NEW / UID FETCH found " + summary + " / UID FETCH each BODY.PEEK[]",
+		"imap://h/INBOX":         "EXAMINE INBOX / UID SEARCH ALL / UID FETCH found " + summaryItems + " / UID FETCH each BODY.PEEK[]",
+		"imap://h/INBOX?NEW":     "EXAMINE INBOX / UID SEARCH NEW / UID FETCH found " + summaryItems + " / UID FETCH each BODY.PEEK[]",
 		"imap://h/INBOX/;UID=20": "EXAMINE INBOX / UID FETCH 20 BODY.PEEK[]",
 		"imap://h/":              `LIST "" *`,
 	} {
@@ -96,7 +96,7 @@ func TestLocateRefuses(t *testing.T) {
 
 func TestQuery(t *testing.T) {
 	u := uri.MustParse("imap://bob@h/INBOX;UIDVALIDITY=3")
-	found, err := query(u, fetch.Search{Words: `green "tea (café`})
+	found, err := searchURL(u, fetch.Search{Words: `green "tea (café`})
 	if want := `imap://bob@h/INBOX;UIDVALIDITY=3?TEXT%20%22green%22%20TEXT%20%22%5C%22tea%22%20TEXT%20%22%28caf%C3%A9%22`; err != nil || found.Unredacted() != want {
 		t.Errorf("got %s, %v, want %s", found.Unredacted(), err, want)
 	}
@@ -109,7 +109,7 @@ func TestQuery(t *testing.T) {
 		if c.like {
 			s.Like = []uri.URI{u}
 		}
-		if got, err := query(uri.MustParse(c.url), s); fetch.FaultOf(err) != c.want {
+		if got, err := searchURL(uri.MustParse(c.url), s); fetch.FaultOf(err) != c.want {
 			t.Errorf("%s %q: got %s, %v", c.url, c.words, got, err)
 		}
 	}
@@ -123,7 +123,7 @@ func TestEntryURLs(t *testing.T) {
 			if name != ".." { // which no escape saves
 				u = u.Normalize(uri.ByScheme)
 			}
-			l, err := locate(u)
+			l, err := parseLocator(u)
 			if user, _ := u.Userinfo(); err != nil || l.mailbox != name || user != "bob" {
 				t.Errorf("%q: %s names %q, %v", name, u.Unredacted(), l.mailbox, err)
 			}
@@ -149,8 +149,8 @@ func TestLocateMid(t *testing.T) {
 		{"mid:", "invalid-uri"}, {"mid:/a", "invalid-uri"}, {"mid:a/", "invalid-uri"}, {"mid:a%20b", "invalid-uri"}, {"mid:a%0d%0ab@c", "invalid-uri"},
 		{"mid:a%3Eb", "invalid-uri"}, {"mid:%ff@a", "invalid-uri"}, {"mid://h/a@b", "invalid-uri"}, {"mid:" + strings.Repeat("a", maxID+1), "invalid-uri"}, {"mid:a@b/c/d", "<a@b> c/d"},
 	} {
-		l, err := locateMid(uri.MustParse(test.url))
-		got := l.message + " " + l.part
+		l, err := parseMid(uri.MustParse(test.url))
+		got := l.messageID + " " + l.contentID
 		if err != nil {
 			got = fetch.FaultOf(err).String()
 		}
@@ -171,7 +171,7 @@ func TestLocateMailto(t *testing.T) {
 		{"mailto:", "invalid-uri"}, {"mailto:?subject=x", "invalid-uri"}, {"mailto:x", "invalid-uri"}, {"mailto://h/a@b", "invalid-uri"},
 		{"mailto:a%0d%0aRCPT@x", "invalid-uri"}, {"mailto:A%20%3Ca@x%3E", "invalid-uri"}, {"mailto:" + strings.Repeat("a@x,", 30), "invalid-uri"},
 	} {
-		set, err := locateMailto(uri.MustParse(test.url))
+		set, err := parseMailto(uri.MustParse(test.url))
 		got := fmt.Sprint([]string(set))
 		if err != nil {
 			got = fetch.FaultOf(err).String()
@@ -180,12 +180,12 @@ func TestLocateMailto(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", test.url, got, test.want)
 		}
 	}
-	if got, want := (addressSet{"a@x", "b@y"}).program(), `OR OR OR OR OR FROM "a@x" TO "a@x" CC "a@x" FROM "b@y" TO "b@y" CC "b@y"`; got != want {
+	if got, want := (addressSet{"a@x", "b@y"}).searchProgram(), `OR OR OR OR OR FROM "a@x" TO "a@x" CC "a@x" FROM "b@y" TO "b@y" CC "b@y"`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	a := addressSet{"bob@example.org"}
 	for value, want := range map[string]bool{"Bob <BOB@example.org>": true, "jimbob@example.org": false, "a@b, bob@example.org (Bob)": true, "broken <bob@example.org": true, "": false, "undisclosed:;": false} {
-		if got := a.inHead(fetch.Header{{Name: "to", Value: value}}); got != want {
+		if got := a.matchesHeader(fetch.Header{{Name: "to", Value: value}}); got != want {
 			t.Errorf("%q: got %t", value, got)
 		}
 	}
@@ -218,11 +218,11 @@ func TestAddresses(t *testing.T) {
 func TestLoginRefuses(t *testing.T) {
 	for _, text := range []string{"imap://eve%00bob:x@h/", "imap://bob:x%00y@h/", "imap://bob;AUTH=PLAIN:%00@h/"} {
 		u := uri.MustParse(text)
-		auth, err := userOf(u)
+		auth, err := parseUserinfo(u)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := loginOf(&fetch.Request{URL: u, Auth: auth}, ""); fetch.FaultOf(err) != fetch.BadURL {
+		if _, err := credentialsOf(&fetch.Request{URL: u, Auth: auth}, ""); fetch.FaultOf(err) != fetch.BadURL {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

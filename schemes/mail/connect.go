@@ -9,29 +9,29 @@ import (
 )
 
 // open connects to the server of q and logs in.
-func (d *driver) open(ctx context.Context, q *task) (*session, error) {
-	conn, err := d.env.Net.DialContext(ctx, "tcp", q.at.Address())
+func (d *driver) connect(ctx context.Context, q *task) (*session, error) {
+	conn, err := d.env.Net.DialContext(ctx, "tcp", q.endpoint.Address())
 	if err != nil {
 		return nil, err
 	}
-	s := newSession(conn, q.at, q.req.Trace)
+	s := newSession(conn, q.endpoint, q.req.Trace)
 	return sessions.Start(ctx, s, func() error {
-		if err := d.enter(ctx, s, q.who); err != nil {
+		if err := d.negotiate(ctx, s, q.creds); err != nil {
 			return err
 		}
-		s.handOver()
+		s.startClient()
 		return nil
 	})
 }
 
 // enter leads the conversation up to the login.
-func (d *driver) enter(ctx context.Context, s *session, who login) error {
-	if s.place.implicit {
-		if err := s.Encrypt(ctx, d.env.TLS, s.place.Host); err != nil {
+func (d *driver) negotiate(ctx context.Context, s *session, creds credentials) error {
+	if s.endpoint.implicitTLS {
+		if err := s.Encrypt(ctx, d.env.TLS, s.endpoint.Host); err != nil {
 			return err
 		}
 	}
-	known, err := s.greet()
+	known, err := s.readGreeting()
 	if err != nil {
 		return err
 	}
@@ -44,12 +44,12 @@ func (d *driver) enter(ctx context.Context, s *session, who login) error {
 		}
 	}
 	if known {
-		if who.auth != nil {
+		if creds.auth != nil {
 			s.Trace().Notef("server lets us in without a login")
 		}
 		return nil
 	}
-	return d.login(ctx, s, who)
+	return d.login(ctx, s, creds)
 }
 
 func (d *driver) wantsTLS(s *session, known bool) bool {
@@ -65,45 +65,45 @@ func (d *driver) wantsTLS(s *session, known bool) bool {
 }
 
 // greet reads the greeting. It reports whether the server knows us already.
-func (s *session) greet() (known bool, err error) {
-	s.waiting()
-	name, a, err := s.answer()
+func (s *session) readGreeting() (known bool, err error) {
+	s.awaitReply()
+	name, a, err := s.readAnswer()
 	switch {
 	case err != nil:
 		return false, err
 	case name == "*" && a.status == "BYE":
 		s.Break()
-		return false, refused("greeting", fetch.TryLater, a)
+		return false, statusError("greeting", fetch.TryLater, a)
 	case name != "*" || a.status != "OK" && a.status != "PREAUTH":
 		s.Break()
 		return false, fetch.Protocol.Errorf("greeting is not that of an imap server")
 	}
-	return a.status == "PREAUTH", s.askCapabilities()
+	return a.status == "PREAUTH", s.requestCapabilities()
 }
 
 // askCapabilities asks what the server can do, unless it has just told. Very
 // old servers do not know the question.
-func (s *session) askCapabilities() error {
+func (s *session) requestCapabilities() error {
 	if s.caps != nil {
 		return nil
 	}
-	_, err := s.ask("", "CAPABILITY")
+	_, err := s.command("", "CAPABILITY")
 	return err
 }
 
 // startTLS asks for encryption (RFC 3501 6.2.1). What the server announced
 // before is forgotten.
 func (s *session) startTLS(ctx context.Context, base *tls.Config) error {
-	a, err := s.ask("", "STARTTLS")
+	a, err := s.command("", "STARTTLS")
 	if err != nil {
 		return err
 	}
 	if a.status != "OK" {
-		return fetch.TLS.With(refused("STARTTLS", fetch.TLS, a))
+		return fetch.TLS.With(statusError("STARTTLS", fetch.TLS, a))
 	}
-	if err := s.Encrypt(ctx, base, s.place.Host); err != nil {
+	if err := s.Encrypt(ctx, base, s.endpoint.Host); err != nil {
 		return err
 	}
 	s.caps = nil
-	return s.askCapabilities()
+	return s.requestCapabilities()
 }

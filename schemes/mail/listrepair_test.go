@@ -24,9 +24,9 @@ func FuzzListLine(f *testing.F) {
 			t.Fatalf("%q becomes %q", line, once)
 		}
 		// In pieces as in one, and nothing is left once LIST is over.
-		l := listLines{on: true}
+		l := listRepairer{active: true}
 		pieces := append(bytes.Clone(l.repair(line[:len(line)/2])), l.repair(line[len(line)/2:])...)
-		if !bytes.Equal(pieces, once) || len(l.part) != 0 {
+		if !bytes.Equal(pieces, once) || len(l.partialLine) != 0 {
 			t.Fatalf("%q becomes %q in pieces, not %q", line, pieces, once)
 		}
 	})

@@ -124,12 +124,12 @@ func quotedToken(text string) (t token, rest string, err error) {
 // wire writes p as the arguments of SEARCH, and where in them the client has to
 // wait for the server. Words outside ASCII are literals: non-synchronizing ones
 // (RFC 7888) up to the length that the server accepts.
-func (p program) wire(nonSync int) (text string, waits []int) {
+func (p program) encode(nonSync int) (text string, waits []int) {
 	var b strings.Builder
-	if !strings.EqualFold(p[0].text, "CHARSET") && p.foreign() {
+	if !strings.EqualFold(p[0].text, "CHARSET") && p.hasNonASCII() {
 		b.WriteString("CHARSET UTF-8 ")
 	}
-	p.join(&b, func(s string) {
+	p.write(&b, func(s string) {
 		switch {
 		case isASCII(s):
 			b.WriteString(quote(s))
@@ -145,7 +145,7 @@ func (p program) wire(nonSync int) (text string, waits []int) {
 }
 
 // foreign reports whether a word of p is outside ASCII.
-func (p program) foreign() bool {
+func (p program) hasNonASCII() bool {
 	return slices.ContainsFunc(p, func(t token) bool { return !isASCII(t.text) })
 }
 
@@ -156,14 +156,14 @@ func isASCII(s string) bool {
 // String writes p in one line, for people.
 func (p program) String() string {
 	var b strings.Builder
-	p.join(&b, func(s string) { b.WriteString(quote(s)) })
+	p.write(&b, func(s string) { b.WriteString(quote(s)) })
 	return b.String()
 }
 
 // join writes p to b, and calls quoted to write what is quoted.
-func (p program) join(b *strings.Builder, quoted func(string)) {
+func (p program) write(b *strings.Builder, quoted func(string)) {
 	for i, t := range p {
-		if i > 0 && t.plain() != ")" && p[i-1].plain() != "(" {
+		if i > 0 && t.unquoted() != ")" && p[i-1].unquoted() != "(" {
 			b.WriteByte(' ')
 		}
 		if t.quoted {
@@ -175,7 +175,7 @@ func (p program) join(b *strings.Builder, quoted func(string)) {
 }
 
 // plain is the text of a token that is not quoted.
-func (t token) plain() string {
+func (t token) unquoted() string {
 	if t.quoted {
 		return ""
 	}

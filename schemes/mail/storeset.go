@@ -9,16 +9,16 @@ import (
 )
 
 // A library is all stores together. They are opened when the first is needed.
-type library struct {
+type storeSet struct {
 	open func() ([]store, error)
 }
 
-func (o Options) newLibrary(env fetch.Env) *library {
-	return &library{sync.OnceValues(func() ([]store, error) { return o.stores(env) })}
+func (o Options) newStoreSet(env fetch.Env) *storeSet {
+	return &storeSet{sync.OnceValues(func() ([]store, error) { return o.stores(env) })}
 }
 
 // find asks one store after the other.
-func (l *library) find(ctx context.Context, req *fetch.Request, id string) (*fetch.Response, error) {
+func (l *storeSet) find(ctx context.Context, req *fetch.Request, id string) (*fetch.Response, error) {
 	stores, err := l.open()
 	if err != nil {
 		return nil, err

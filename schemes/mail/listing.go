@@ -15,25 +15,25 @@ import (
 )
 
 // mailboxes lists what the server has.
-func (s *session) mailboxes(q *task) (*fetch.Response, error) {
+func (s *session) listMailboxes(q *task) (*fetch.Response, error) {
 	resp := &fetch.Response{Kind: fetch.Menu, Media: entries.Media, Size: -1}
 	if q.req.Op == fetch.Stat {
 		return resp, nil
 	}
-	resp.Body = newListing(s.list(newNamer(q.req.URL), "*"))
+	resp.Body = newListing(s.newMailboxLister(newNamer(q.req.URL), "*"))
 	return resp, nil
 }
 
 // below lists the mailboxes below the name of q, which holds no messages itself
 // (\Noselect). Where there is no such name, err is returned, the answer to
 // EXAMINE.
-func (s *session) below(q *task, err error) (*fetch.Response, error) {
+func (s *session) listChildren(q *task, err error) (*fetch.Response, error) {
 	if strings.ContainsAny(q.mailbox, "*%") { // wildcards of LIST
 		return nil, err
 	}
-	s.guard.beginList()
+	s.guard.startList()
 	found, failed := s.client.List("", q.mailbox, nil).Collect()
-	if failed = s.fault("LIST", fetch.Denied, failed); s.IsBroken() {
+	if failed = s.classify("LIST", fetch.Denied, failed); s.IsBroken() {
 		return nil, failed
 	}
 	if failed != nil || len(found) != 1 || found[0].Delim == 0 || !slices.Contains(found[0].Attrs, imap.MailboxAttrNoSelect) {
@@ -41,16 +41,16 @@ func (s *session) below(q *task, err error) (*fetch.Response, error) {
 	}
 	resp := &fetch.Response{Kind: fetch.Menu, Media: entries.Media, Size: -1}
 	if q.req.Op != fetch.Stat {
-		resp.Body = newListing(s.list(newNamer(q.req.URL), q.mailbox+string(found[0].Delim)+"*"))
+		resp.Body = newListing(s.newMailboxLister(newNamer(q.req.URL), q.mailbox+string(found[0].Delim)+"*"))
 	}
 	return resp, nil
 }
 
 // list lists the mailboxes whose names match pattern.
-func (s *session) list(n namer, pattern string) *series {
-	s.guard.beginList()
+func (s *session) newMailboxLister(n namer, pattern string) *responseLister {
+	s.guard.startList()
 	command := s.client.List("", pattern, nil)
-	return &series{s: s, verb: "LIST", finish: command.Close, take: func() (fetch.Entry, bool) {
+	return &responseLister{s: s, verb: "LIST", drain: command.Close, nextEntry: func() (fetch.Entry, bool) {
 		for data := command.Next(); data != nil; data = command.Next() {
 			if strings.Trim(data.Mailbox, string(data.Delim)) != "" {
 				return n.mailboxEntry(data), true
@@ -62,41 +62,41 @@ func (s *session) list(n namer, pattern string) *series {
 }
 
 // summary is what a listing tells of each message.
-const summary = "(UID FLAGS INTERNALDATE RFC822.SIZE ENVELOPE)"
+const summaryItems = "(UID FLAGS INTERNALDATE RFC822.SIZE ENVELOPE)"
 
 // messages lists a mailbox.
-func (s *session) messages(q *task) (*fetch.Response, error) {
-	resp := s.mailbox.response()
+func (s *session) listMessages(q *task) (*fetch.Response, error) {
+	resp := s.mailbox.listingResponse()
 	if q.req.Op == fetch.Stat || s.mailbox.messages == 0 {
 		return resp, nil
 	}
-	resp.Body = newListing(s.summaries(newNamer(q.req.URL), imap.UIDSet{{Start: 1, Stop: 0}}, nil))
+	resp.Body = newListing(s.newSummaryLister(newNamer(q.req.URL), imap.UIDSet{{Start: 1, Stop: 0}}, nil))
 	return resp, nil
 }
 
 // response tells what EXAMINE told.
-func (m *mailbox) response() *fetch.Response {
+func (m *mailbox) listingResponse() *fetch.Response {
 	return &fetch.Response{Kind: fetch.Menu, Media: entries.Media, Size: -1, Header: fetch.Header{
 		{Name: "Messages", Value: fmt.Sprint(m.messages)},
 		{Name: "UIDVALIDITY", Value: fmt.Sprint(m.validity)},
-		{Name: "UIDNEXT", Value: fmt.Sprint(m.next)},
+		{Name: "UIDNEXT", Value: fmt.Sprint(m.uidNext)},
 	}}
 }
 
 // summaries lists the messages of a set that keep wants; nil wants all.
-func (s *session) summaries(n namer, set imap.UIDSet, keep func(*imap.Envelope) bool) *series {
+func (s *session) newSummaryLister(n namer, set imap.UIDSet, filter func(*imap.Envelope) bool) *responseLister {
 	m := s.mailbox
-	s.guard.begin("UID FETCH " + set.String() + " " + summary)
+	s.guard.startCommand("UID FETCH " + set.String() + " " + summaryItems)
 	command := s.client.Fetch(set, &imap.FetchOptions{UID: true})
-	x := &series{s: s, verb: "FETCH", finish: func() error { return s.finish(command) }}
-	x.take = func() (fetch.Entry, bool) {
+	x := &responseLister{s: s, verb: "FETCH", drain: func() error { return s.drainCommand(command) }}
+	x.nextEntry = func() (fetch.Entry, bool) {
 		for data := command.Next(); data != nil; data = command.Next() {
-			b, err := s.summary(data)
+			b, err := s.readSummary(data)
 			if err != nil {
 				x.err = err
 				return fetch.Entry{}, false
 			}
-			if b.UID != 0 && (keep == nil || b.Envelope != nil && keep(b.Envelope)) {
+			if b.UID != 0 && (filter == nil || b.Envelope != nil && filter(b.Envelope)) {
 				return n.messageEntry(m, b), true
 			}
 			s.guard.refill()
@@ -107,7 +107,7 @@ func (s *session) summaries(n namer, set imap.UIDSet, keep func(*imap.Envelope) 
 }
 
 // summary takes what is told of one message.
-func (s *session) summary(data *imapclient.FetchMessageData) (*imapclient.FetchMessageBuffer, error) {
+func (s *session) readSummary(data *imapclient.FetchMessageData) (*imapclient.FetchMessageBuffer, error) {
 	b := new(imapclient.FetchMessageBuffer)
 	for item := data.Next(); item != nil; item = data.Next() {
 		switch item := item.(type) {
@@ -122,9 +122,9 @@ func (s *session) summary(data *imapclient.FetchMessageData) (*imapclient.FetchM
 		case imapclient.FetchItemDataEnvelope:
 			b.Envelope = item.Envelope
 		case imapclient.FetchItemDataBodySection:
-			return nil, s.unasked(item.Literal)
+			return nil, s.rejectUnsolicited(item.Literal)
 		case imapclient.FetchItemDataBinarySection:
-			return nil, s.unasked(item.Literal)
+			return nil, s.rejectUnsolicited(item.Literal)
 		}
 	}
 	return b, nil
@@ -132,19 +132,19 @@ func (s *session) summary(data *imapclient.FetchMessageData) (*imapclient.FetchM
 
 // A series is an answer of many lines, as entries. Like a literal it must be
 // taken to its end.
-type series struct {
-	s      *session
-	verb   string
-	finish func() error               // takes the rest of the answer
-	take   func() (fetch.Entry, bool) // false at its end, or with err
-	err    error
+type responseLister struct {
+	s         *session
+	verb      string
+	drain     func() error               // takes the rest of the answer
+	nextEntry func() (fetch.Entry, bool) // false at its end, or with err
+	err       error
 }
 
-func (x *series) next() (fetch.Entry, error) {
+func (x *responseLister) next() (fetch.Entry, error) {
 	if x.err != nil {
 		return fetch.Entry{}, x.err
 	}
-	if e, ok := x.take(); ok {
+	if e, ok := x.nextEntry(); ok {
 		x.s.MarkAnswered()
 		x.s.guard.refill()
 		return e, nil
@@ -152,7 +152,7 @@ func (x *series) next() (fetch.Entry, error) {
 	if x.err != nil {
 		return fetch.Entry{}, x.err
 	}
-	if x.err = x.s.fault(x.verb, fetch.Denied, x.finish()); x.err == nil {
+	if x.err = x.s.classify(x.verb, fetch.Denied, x.drain()); x.err == nil {
 		x.err = io.EOF
 	} else if fetch.FaultOf(x.err) == fetch.Connect {
 		x.err = fetch.Truncated.Errorf("listing ended early: %w", x.err)
@@ -161,10 +161,10 @@ func (x *series) next() (fetch.Entry, error) {
 }
 
 // close needs the connection to be gone, or all taken.
-func (x *series) close() {
+func (x *responseLister) close() {
 	if x.err == nil {
 		x.err = errClosed
-		x.finish()
+		x.drain()
 	}
 }
 
@@ -177,25 +177,25 @@ type lister interface {
 }
 
 // listing is a lister as a Body, which may be closed while it is read.
-type listing struct {
-	from lister
-	text io.Reader
-	mu   sync.Mutex
+type listingBody struct {
+	lister lister
+	reader io.Reader
+	mu     sync.Mutex
 }
 
-func newListing(from lister) *listing {
-	return &listing{from: from, text: entries.NewReader(from.next)}
+func newListing(from lister) *listingBody {
+	return &listingBody{lister: from, reader: entries.NewReader(from.next)}
 }
 
-func (l *listing) Read(p []byte) (int, error) {
+func (l *listingBody) Read(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.text.Read(p)
+	return l.reader.Read(p)
 }
 
-func (l *listing) Close() error {
+func (l *listingBody) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.from.close()
+	l.lister.close()
 	return nil
 }

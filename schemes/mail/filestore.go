@@ -21,14 +21,14 @@ import (
 type maildir struct{ path string }
 
 func (m maildir) find(ctx context.Context, _ *fetch.Request, id string) (*fetch.Response, error) {
-	return findFile(ctx, m.all, id)
+	return findInFiles(ctx, m.messages, id)
 }
 
-func (m maildir) about(ctx context.Context, _ *fetch.Request, wanted addressSet) iter.Seq2[letter, error] {
-	return aboutFiles(ctx, m.all, wanted)
+func (m maildir) matching(ctx context.Context, _ *fetch.Request, wanted addressSet) iter.Seq2[storedMessage, error] {
+	return matchInFiles(ctx, m.messages, wanted)
 }
 
-func (m maildir) all(yield func(*stored, error) bool) {
+func (m maildir) messages(yield func(*fileMessage, error) bool) {
 	for path, err := range mailstore.OpenMaildir(m.path).Messages() {
 		if err != nil {
 			yield(nil, err)
@@ -38,7 +38,7 @@ func (m maildir) all(yield func(*stored, error) bool) {
 		if os.IsNotExist(err) {
 			continue // a reader has just moved it
 		}
-		s := &stored{size: -1, file: f}
+		s := &fileMessage{size: -1, file: f}
 		if err == nil {
 			var info os.FileInfo
 			if info, err = f.Stat(); err == nil {
@@ -50,7 +50,7 @@ func (m maildir) all(yield func(*stored, error) bool) {
 			s.read(f)
 		}
 		more := yield(s, err)
-		s.done()
+		s.release()
 		if !more || err != nil {
 			return
 		}
@@ -61,22 +61,22 @@ func (m maildir) all(yield func(*stored, error) bool) {
 type mbox struct{ path string }
 
 func (m mbox) find(ctx context.Context, _ *fetch.Request, id string) (*fetch.Response, error) {
-	return findFile(ctx, m.all, id)
+	return findInFiles(ctx, m.messages, id)
 }
 
-func (m mbox) about(ctx context.Context, _ *fetch.Request, wanted addressSet) iter.Seq2[letter, error] {
-	return aboutFiles(ctx, m.all, wanted)
+func (m mbox) matching(ctx context.Context, _ *fetch.Request, wanted addressSet) iter.Seq2[storedMessage, error] {
+	return matchInFiles(ctx, m.messages, wanted)
 }
 
-func (m mbox) all(yield func(*stored, error) bool) {
+func (m mbox) messages(yield func(*fileMessage, error) bool) {
 	f, err := os.Open(m.path)
 	if err != nil {
 		yield(nil, err)
 		return
 	}
-	var last *stored
+	var last *fileMessage
 	for r, err := range mailstore.ReadMbox(f) {
-		last = &stored{size: -1, file: f, received: r.Received}
+		last = &fileMessage{size: -1, file: f, received: r.Received}
 		if err == nil {
 			last.read(r)
 		}
@@ -84,49 +84,49 @@ func (m mbox) all(yield func(*stored, error) bool) {
 			break
 		}
 	}
-	if last == nil || !last.kept {
+	if last == nil || !last.detached {
 		f.Close()
 	}
 }
 
 // stored is a message in a file. It is closed when the next one comes, unless
 // it is kept.
-type stored struct {
+type fileMessage struct {
 	header   fetch.Header
-	text     io.Reader
+	body     io.Reader
 	size     int64   // -1: unknown
 	url      uri.URI // zero: it has no file of its own
 	name     string  // of that file
 	received time.Time
 	file     *os.File
-	kept     bool
+	detached bool
 }
 
 // date returns the date of the message, or else when the store received it.
-func (s *stored) date() time.Time {
+func (s *fileMessage) date() time.Time {
 	if t := rfc822.ParseDate(s.header.Get("Date")); !t.IsZero() {
 		return t
 	}
 	return s.received.UTC()
 }
 
-func (s *stored) read(r io.Reader) {
+func (s *fileMessage) read(r io.Reader) {
 	head, rest := rfc822.ReadHeader(r)
 	s.header = rfc822.ParseHeader(head)
-	s.text = io.MultiReader(bytes.NewReader(head), rest)
+	s.body = io.MultiReader(bytes.NewReader(head), rest)
 }
 
-func (s *stored) done() {
-	if !s.kept {
+func (s *fileMessage) release() {
+	if !s.detached {
 		s.file.Close()
 	}
 }
 
 // stores of files yield each message in turn.
-type scan func(yield func(*stored, error) bool)
+type messageScan func(yield func(*fileMessage, error) bool)
 
-func findFile(ctx context.Context, all scan, id string) (*fetch.Response, error) {
-	for s, err := range all {
+func findInFiles(ctx context.Context, messages messageScan, id string) (*fetch.Response, error) {
+	for s, err := range messages {
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -134,28 +134,28 @@ func findFile(ctx context.Context, all scan, id string) (*fetch.Response, error)
 			return nil, storeFault(err)
 		}
 		if strings.TrimSpace(s.header.Get("Message-ID")) == id {
-			s.kept = true
+			s.detached = true
 			return &fetch.Response{Kind: fetch.Document, Media: messageMedia, Size: s.size, Header: s.header,
-				Time: s.date(), Body: reading{ctx, s.text, s.file}}, nil
+				Time: s.date(), Body: contextBody{ctx, s.body, s.file}}, nil
 		}
 	}
 	return nil, fetch.NotFound.Errorf("no message with that id in the store")
 }
 
-func aboutFiles(ctx context.Context, all scan, wanted addressSet) iter.Seq2[letter, error] {
-	return func(yield func(letter, error) bool) {
-		for s, err := range all {
+func matchInFiles(ctx context.Context, messages messageScan, wanted addressSet) iter.Seq2[storedMessage, error] {
+	return func(yield func(storedMessage, error) bool) {
+		for s, err := range messages {
 			if err == nil {
 				err = ctx.Err()
 			}
 			if err != nil {
-				yield(letter{}, storeFault(err))
+				yield(storedMessage{}, storeFault(err))
 				return
 			}
-			if !wanted.inHead(s.header) {
+			if !wanted.matchesHeader(s.header) {
 				continue
 			}
-			l := letter{headEntry(s), func() (io.ReadCloser, error) { return io.NopCloser(s.text), nil }}
+			l := storedMessage{headerEntry(s), func() (io.ReadCloser, error) { return io.NopCloser(s.body), nil }}
 			if !yield(l, nil) {
 				return
 			}
@@ -172,13 +172,13 @@ func storeFault(err error) error {
 }
 
 // reading is a message under way; it ends with its request.
-type reading struct {
+type contextBody struct {
 	ctx context.Context
 	io.Reader
 	io.Closer
 }
 
-func (o reading) Read(p []byte) (int, error) {
+func (o contextBody) Read(p []byte) (int, error) {
 	if err := o.ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -190,7 +190,7 @@ func (o reading) Read(p []byte) (int, error) {
 }
 
 // headEntry is what the head of a message says of it.
-func headEntry(s *stored) fetch.Entry {
+func headerEntry(s *fileMessage) fetch.Entry {
 	e := fetch.Entry{Kind: fetch.Document, Media: messageMedia, Size: s.size, URL: s.url, Extra: map[string]string{}}
 	for key, name := range map[string]string{"subject": "Subject", "from": "From", "to": "To"} {
 		setExtra(e.Extra, key, rfc822.DecodeWords(s.header.Get(name)))
@@ -205,7 +205,7 @@ func headEntry(s *stored) fetch.Entry {
 // case.
 type addressSet []string
 
-func (a addressSet) has(address string) bool {
+func (a addressSet) contains(address string) bool {
 	for _, one := range a {
 		if strings.EqualFold(one, address) {
 			return true
@@ -214,16 +214,16 @@ func (a addressSet) has(address string) bool {
 	return false
 }
 
-func (a addressSet) inHead(h fetch.Header) bool {
+func (a addressSet) matchesHeader(h fetch.Header) bool {
 	for _, name := range []string{"From", "Sender", "To", "Cc"} {
 		for _, value := range h.Values(name) {
 			list, err := mail.ParseAddressList(value)
 			for _, one := range list {
-				if a.has(one.Address) {
+				if a.contains(one.Address) {
 					return true
 				}
 			}
-			if err != nil && a.inText(value) {
+			if err != nil && a.matchesText(value) {
 				return true
 			}
 		}
@@ -232,9 +232,9 @@ func (a addressSet) inHead(h fetch.Header) bool {
 }
 
 // inText finds addresses in a field that is not written as it should be.
-func (a addressSet) inText(text string) bool {
+func (a addressSet) matchesText(text string) bool {
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \t,;<>()\"", r) }) {
-		if a.has(word) {
+		if a.contains(word) {
 			return true
 		}
 	}

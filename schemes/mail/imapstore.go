@@ -12,22 +12,22 @@ import (
 )
 
 // remote is a mailbox of an imap server as a store.
-type remote struct {
+type imapStore struct {
 	driver *driver
 	url    uri.URI
 	task   task // what every task has
 }
 
-func (o Options) newRemote(u uri.URI, env fetch.Env) (store, error) {
-	l, err := locate(u)
-	if err == nil && l.kind != server && l.kind != messages {
+func (o Options) newIMAPStore(u uri.URI, env fetch.Env) (store, error) {
+	l, err := parseLocator(u)
+	if err == nil && l.kind != kindServer && l.kind != kindMailbox {
 		err = fetch.Usage.Errorf("it names no mailbox")
 	}
 	if err != nil {
 		return nil, fetch.Usage.Errorf("mail store %s: %w", u, err)
 	}
-	if l.kind == server {
-		l.kind, l.mailbox = messages, "INBOX"
+	if l.kind == kindServer {
+		l.kind, l.mailbox = kindMailbox, "INBOX"
 		p := u.Parts()
 		p.Path = "/INBOX"
 		if u, err = uri.Build(p); err != nil {
@@ -42,60 +42,60 @@ func (o Options) newRemote(u uri.URI, env fetch.Env) (store, error) {
 		return nil, fetch.Usage.Errorf("mail store %s: no host", u)
 	}
 	implicit := u.Scheme() == "imaps"
-	d := &driver{Options: o, env: env, port: portOf(u), implicit: implicit, idle: sessions.Pool[*session]{Done: env.Done}}
-	return &remote{driver: d, url: u, task: task{locator: l, at: place{t, implicit}}}, nil
+	d := &driver{Options: o, env: env, port: portOf(u), implicitTLS: implicit, idle: sessions.Pool[*session]{Done: env.Done}}
+	return &imapStore{driver: d, url: u, task: task{locator: l, endpoint: endpoint{t, implicit}}}, nil
 }
 
 // newTask is a task for a request whose URL names no server.
-func (r *remote) newTask(op fetch.Op, trace *fetch.Trace) (*task, error) {
-	auth, err := userOf(r.url)
+func (r *imapStore) newTask(op fetch.Op, trace *fetch.Trace) (*task, error) {
+	auth, err := parseUserinfo(r.url)
 	if err != nil {
 		return nil, fetch.Usage.Errorf("mail store %s: %w", r.url, err)
 	}
 	q := r.task
 	q.req = &fetch.Request{URL: r.url, Op: op, Auth: auth, Trace: trace}
-	if q.who, err = loginOf(q.req, r.driver.Mechanism); err != nil {
+	if q.creds, err = credentialsOf(q.req, r.driver.Mechanism); err != nil {
 		return nil, err
 	}
-	q.who.ask = r.driver.StoreLogin
+	q.creds.prompt = r.driver.StoreLogin
 	return &q, nil
 }
 
-func (r *remote) find(ctx context.Context, req *fetch.Request, id string) (*fetch.Response, error) {
+func (r *imapStore) find(ctx context.Context, req *fetch.Request, id string) (*fetch.Response, error) {
 	q, err := r.newTask(req.Op, req.Trace)
 	if err != nil {
 		return nil, err
 	}
-	q.kind, q.search = byID, "HEADER Message-ID "+quote(id)
-	return r.driver.ask(ctx, q)
+	q.kind, q.search = kindMessageID, "HEADER Message-ID "+quote(id)
+	return r.driver.request(ctx, q)
 }
 
 // byID brings the message that the search of q finds first.
-func (s *session) byID(q *task) (*fetch.Response, error) {
+func (s *session) messageByID(q *task) (*fetch.Response, error) {
 	set, err := s.search(q.search)
 	if err != nil {
 		return nil, err
 	}
-	first, _ := take(set, 1)
+	first, _ := splitUIDs(set, 1)
 	if len(first) == 0 {
 		return nil, fetch.NotFound.Errorf("no message with that id in the mailbox")
 	}
 	one := *q
-	one.kind, one.uid = message, uint32(first[0].Start)
+	one.kind, one.uid = kindMessage, uint32(first[0].Start)
 	return s.message(&one)
 }
 
-func (r *remote) about(ctx context.Context, req *fetch.Request, wanted addressSet) iter.Seq2[letter, error] {
+func (r *imapStore) matching(ctx context.Context, req *fetch.Request, wanted addressSet) iter.Seq2[storedMessage, error] {
 	q, err := r.newTask(fetch.Get, req.Trace)
 	if err != nil {
-		return func(yield func(letter, error) bool) { yield(letter{}, err) }
+		return func(yield func(storedMessage, error) bool) { yield(storedMessage{}, err) }
 	}
-	q.kind, q.search, q.keep = found, wanted.program(), wanted.inEnvelope
-	return r.driver.letters(ctx, q, new(fetch.Response))
+	q.kind, q.search, q.filter = kindSearch, wanted.searchProgram(), wanted.matchesEnvelope
+	return r.driver.searchMessages(ctx, q, new(fetch.Response))
 }
 
 // program is the search for any of the addresses.
-func (a addressSet) program() string {
+func (a addressSet) searchProgram() string {
 	var keys []string
 	for _, address := range a {
 		for _, key := range []string{"FROM ", "TO ", "CC "} {
@@ -105,10 +105,10 @@ func (a addressSet) program() string {
 	return strings.Repeat("OR ", len(keys)-1) + strings.Join(keys, " ")
 }
 
-func (a addressSet) inEnvelope(e *imap.Envelope) bool {
+func (a addressSet) matchesEnvelope(e *imap.Envelope) bool {
 	for _, list := range [][]imap.Address{e.From, e.Sender, e.To, e.Cc} {
 		for _, one := range list {
-			if a.has(one.Addr()) {
+			if a.contains(one.Addr()) {
 				return true
 			}
 		}
