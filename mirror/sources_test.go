@@ -173,7 +173,7 @@ func TestEmptyMenu(t *testing.T) {
 	if got, want := fmt.Sprint(after), fmt.Sprint(before); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if log, err := os.ReadFile(filepath.Join(o.Dir, "crawl.jsonl")); err != nil || !strings.Contains(string(log), "without a byte") {
+	if log, err := os.ReadFile(filepath.Join(o.Dir, "crawl.jsonl")); err != nil || !strings.Contains(string(log), "without sending data") {
 		t.Errorf("no note in %s, %v", log, err)
 	}
 	sound(t, o.Dir)

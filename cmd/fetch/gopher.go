@@ -40,7 +40,7 @@ func (a *app) gopherOptions() (gopher.Options, error) {
 	}
 	return gopher.Options{
 		View: f.view, Lang: f.lang, Strict: a.flags.strict,
-		Ask: func(_ context.Context, form gopher.Form) ([]string, error) { return form.Fill(answers, prompt) },
+		FillForm: func(_ context.Context, form gopher.Form) ([]string, error) { return form.Fill(answers, prompt) },
 	}, nil
 }
 

@@ -10,20 +10,20 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// attributes are what Gopher+ knows of one item, block by block (the memo,
-// 2.5 and appendix I).
+// attributes are the Gopher+ attributes of one item in the order of the
+// response (Gopher+ memo, section 2.5 and appendix I).
 type attributes []attribute
 
-// An attribute is one line of a block; a block without lines has one that is
-// empty.
+// An attribute is a line of a block. A block without lines is represented by an
+// empty line.
 type attribute struct{ block, line string }
 
-// maxAttributes bounds those of one item.
+// maxAttributes is the maximum size of the attributes of one item in bytes.
 const maxAttributes = 1 << 20
 
-// items reads attributes item by item. Each begins with +INFO, whose colon UMN
-// gopherd leaves out for its root; what comes before the first is an item
-// too.
+// items parses the attributes of several items. Each item begins with +INFO.
+// UMN gopherd omits the colon after +INFO for its root menu. Attributes before
+// the first +INFO are returned as a separate item.
 func items(r io.Reader) iter.Seq2[attributes, error] {
 	return func(yield func(attributes, error) bool) {
 		var a attributes
@@ -38,7 +38,7 @@ func items(r io.Reader) iter.Seq2[attributes, error] {
 				break
 			}
 			if size += len(l) + 1; size > maxAttributes {
-				yield(nil, fetch.TooLarge.Errorf("more than %d bytes of attributes for one item", maxAttributes))
+				yield(nil, fetch.TooLarge.Errorf("attributes of one item exceed %d bytes", maxAttributes))
 				return
 			}
 			name, rest, ok := blockStart(l)
@@ -62,7 +62,7 @@ func items(r io.Reader) iter.Seq2[attributes, error] {
 	}
 }
 
-// add adds a line to the present block.
+// add appends a line to the current block.
 func (a attributes) add(block, line string) attributes {
 	if n := len(a); n > 0 && a[n-1] == (attribute{block, ""}) {
 		a[n-1].line = line
@@ -71,7 +71,7 @@ func (a attributes) add(block, line string) attributes {
 	return append(a, attribute{block, line})
 }
 
-// blockStart reads "+NAME: rest".
+// blockStart parses the first line of a block, such as "+NAME: rest".
 func blockStart(l string) (name, rest string, ok bool) {
 	if l == "" || l[0] != '+' {
 		return "", "", false
@@ -83,7 +83,8 @@ func blockStart(l string) (name, rest string, ok bool) {
 	return l[1:i], strings.TrimLeft(strings.TrimPrefix(l[i:], ":"), " "), true
 }
 
-// lines are those of one block; names are compared as they are.
+// lines returns the lines of one block. The comparison of block names is
+// case-sensitive.
 func (a attributes) lines(block string) (lines []string) {
 	for _, l := range a {
 		if l.block == block && l.line != "" {
@@ -93,7 +94,7 @@ func (a attributes) lines(block string) (lines []string) {
 	return lines
 }
 
-// info is the line of the item as a menu has it, or "".
+// info returns the menu line of the item, or "".
 func (a attributes) info() string {
 	for _, l := range a.lines("INFO") {
 		return l
@@ -101,7 +102,8 @@ func (a attributes) info() string {
 	return ""
 }
 
-// header shows a as fields: the name is that of the block.
+// header returns the attributes as header fields. The name of a field is the
+// name of the block.
 func (a attributes) header() fetch.Header {
 	h := make(fetch.Header, len(a))
 	for i, l := range a {
@@ -110,8 +112,8 @@ func (a attributes) header() fetch.Header {
 	return h
 }
 
-// time is when the item last changed. The server does not say in which zone,
-// so it is taken for UTC.
+// time returns the modification time of the item. The server does not state a
+// time zone, so the time is read as UTC.
 func (a attributes) time() time.Time {
 	for _, l := range a.lines("ADMIN") {
 		date, ok := strings.CutPrefix(l, "Mod-Date:")
@@ -127,8 +129,8 @@ func (a attributes) time() time.Time {
 	return time.Time{}
 }
 
-// media is the media type of the item's one view, or "" where it has more.
-// The sizes of views are approximate, and so no use.
+// media returns the media type of the item's view, or "" if the item has
+// several views. The sizes of views are ignored because they are approximate.
 func (a attributes) media() string {
 	if v := a.views(); len(v) == 1 {
 		return v[0].media
@@ -136,7 +138,7 @@ func (a attributes) media() string {
 	return ""
 }
 
-// plusEntries reads attributes as a listing.
+// plusEntries parses Gopher+ attributes as a listing.
 func plusEntries(base uri.URI, r io.Reader) iter.Seq2[fetch.Entry, error] {
 	return func(yield func(fetch.Entry, error) bool) {
 		p := newMenuParser(base)
@@ -152,8 +154,8 @@ func plusEntries(base uri.URI, r io.Reader) iter.Seq2[fetch.Entry, error] {
 	}
 }
 
-// plusEntry is an entry with its attributes under their names, in lower case,
-// in Extra.
+// plusEntry returns the entry of an item. Its Extra contains the attributes
+// under their block names in lower case.
 func (p *menuParser) plusEntry(a attributes) fetch.Entry {
 	e := p.entry([]byte(a.info()))
 	e.Time = a.time()

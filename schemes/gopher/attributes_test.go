@@ -100,7 +100,7 @@ func TestViews(t *testing.T) {
 	} {
 		got := ""
 		for _, v := range item {
-			if (Options{View: c.view, Lang: c.lang}).wants(v) {
+			if (Options{View: c.view, Lang: c.lang}).matches(v) {
 				got = v.name
 				break
 			}

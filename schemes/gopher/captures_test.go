@@ -46,15 +46,15 @@ document text/plain Gopher+: "About this server\r\n.a line starting with a dot\r
 	{"postscript view exact string", "/00/multi%09%09+application/postscript%20En_US", `
 document application/postscript Gopher+: "%!PS\r\nshowpage\r\n"`},
 	{"postscript view without language fails", "/00/multi%09%09+application/postscript", `
-not-found: get gopher://192.0.2.1/00/multi%09%09+application/postscript: server says: '/multi' does not exist!!`},
+not-found: get gopher://192.0.2.1/00/multi%09%09+application/postscript: server replied: '/multi' does not exist!!`},
 	{"binary with byte count", "/I9/pixel%09%09+", `
 document image/gif Gopher+ 43 bytes: "GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff!\xf9\x04\x01\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;"`},
 	{"binary plain", "/I9/pixel", `
 document image/gif Gopher: "GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff!\xf9\x04\x01\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;"`},
 	{"missing item gopher+", "/00/nosuch%09%09+", `
-not-found: get gopher://192.0.2.1/00/nosuch%09%09+: server says: '/nosuch' does not exist!!`},
+not-found: get gopher://192.0.2.1/00/nosuch%09%09+: server replied: '/nosuch' does not exist!!`},
 	{"missing item plain: server still answers with --1", "/00/nosuch", `
-not-found: get gopher://192.0.2.1/00/nosuch: server says: '/nosuch' does not exist!!`},
+not-found: get gopher://192.0.2.1/00/nosuch: server replied: '/nosuch' does not exist!!`},
 	{"directory gopher+", "/11/sub%09%09+", `
 menu application/gopher-menu Gopher+:
 document "inner.txt  [20Nov26, 1kb]" 7070/00/sub/inner text/plain plus="+" type="0"`},
@@ -100,9 +100,9 @@ document text/plain Gopher: "hi there\n"`},
 	{"binary gopher+", "/g/pixel.gif%09%09+", `
 document image/gif Gopher+ 43 bytes: "GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff!\xf9\x04\x01\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;"`},
 	{"missing gopher+", "/0/nosuch%09%09+", `
-not-found: get gopher://192.0.2.1/0/nosuch%09%09+: server says: '/nosuch' does not exist (no handler found)`},
+not-found: get gopher://192.0.2.1/0/nosuch%09%09+: server replied: '/nosuch' does not exist (no handler found)`},
 	{"missing plain", "/9/nosuch", `
-not-found: get gopher://192.0.2.1/9/nosuch: server says: '/nosuch' does not exist (no handler found)`},
+not-found: get gopher://192.0.2.1/9/nosuch: server replied: '/nosuch' does not exist (no handler found)`},
 }
 
 var gophernicusCaptures = []capture{
@@ -126,7 +126,7 @@ info "                 Gophered by Gophernicus/3.1.1 on Debian/12 x86_64" type="
 	{"text file (no dot terminator, LF as stored)", "/0/readme.txt", `
 document text/plain Gopher: "hi there\r\n"`},
 	{"missing", "/9/nosuch", `
-not-found: get gopher://192.0.2.1/9/nosuch: server says: File or directory not found! (null)`},
+not-found: get gopher://192.0.2.1/9/nosuch: server replied: File or directory not found! (null)`},
 	{"caps.txt", "/0/caps.txt", `
 document text/plain Gopher: "CAPS\r\n\r\n##\r\n## This is an automatically generated caps file.\r\n##\r\n\r\nCapsVersion=1\r\nExpireCapsAfter=1800\r\n\r\nPathDelimeter=/\r\nPathIdentity=.\r\nPathParent=..\r\nPathParentDouble=FALSE\r\nPathKeepPreDelimeter=FALSE\r\nServerSupportsStdinScripts=TRUE\r\nServerDefaultEncoding=UTF-8\r\nServerTLSPort=0\r\n\r\nServerSoftware=Gophernicus\r\nServerSoftwareVersion=3.1.1 \"Dungeon Edition\"\r\nServerArchitecture=Debian/12 x86_64\r\n"`},
 	{"gopher+ request is treated as plain", "/0/readme.txt%09%09+", `

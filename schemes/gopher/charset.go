@@ -6,23 +6,23 @@ import (
 	"unicode/utf8"
 )
 
-// charset is what the beginning of a text shows of its character set, as a
-// parameter of the media type: Gopher does not say it. It is "" where only
-// ASCII has come yet. RFC 1436 suggests ISO 8859-1; today's texts are UTF-8.
+// charset returns the media type parameter for the character set of the
+// buffered text, or "" if the text is ASCII. Gopher responses do not declare a
+// character set. RFC 1436 suggests ISO 8859-1, but current servers send UTF-8.
 func charset(r *bufio.Reader) string {
 	const utf, latin = "; charset=utf-8", "; charset=iso-8859-1"
 	w, _ := r.Peek(r.Buffered())
-	seen := ""
+	param := ""
 	for len(w) > 0 {
 		c, size := utf8.DecodeRune(w)
 		switch {
 		case c != utf8.RuneError || size > 1:
 			if c >= utf8.RuneSelf {
-				seen = utf
+				param = utf
 			}
 		case utf8.FullRune(w):
 			return latin
-		default: // cut where the text ends, or where no more has come yet
+		default: // truncated UTF-8 sequence: more bytes may follow
 			if _, err := r.Peek(r.Buffered() + 1); err == nil {
 				return charset(r)
 			} else if err == io.EOF {
@@ -32,10 +32,10 @@ func charset(r *bufio.Reader) string {
 		}
 		w = w[size:]
 	}
-	return seen
+	return param
 }
 
-// decode makes UTF-8 of a line: what is not is taken for ISO 8859-1.
+// decode converts s to UTF-8. It treats invalid UTF-8 as ISO 8859-1.
 func decode(s string) string {
 	if utf8.ValidString(s) {
 		return s

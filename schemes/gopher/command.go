@@ -6,36 +6,36 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A command is a Gopher+ string: what is wanted of an item beside its default
-// view (RFC 1738 3.4.3). The zero command is plain Gopher.
+// A command is the Gopher+ string of a request (RFC 1738 section 3.4.3). The
+// zero command is a plain Gopher request.
 type command struct {
-	verb   byte   // '+' data, '!' attributes, '$' attributes of all in a menu, '?' a form is to be filled
-	arg    string // the view, or the names of attributes
-	choose bool   // the view is still to be chosen
-	filled bool   // a form follows the line
-	form   *form  // its answers; nil: they are not known yet
+	verb       byte      // '+' data, '!' attributes, '$' attributes of all items in a menu, '?' data after filling in a form
+	arg        string    // name of a view, or names of attributes
+	viewNeeded bool      // the view must be selected from the item's attributes
+	hasForm    bool      // form data follow the request line
+	form       *formData // form data, or nil if the user has not filled in the form yet
 }
 
-// askAll asks for all attributes of an item. Names of those that are wanted
-// would help nobody: UMN gopherd sends all nevertheless, and pygopherd takes
-// them for a plain request.
-var askAll = command{verb: '!'}
+// allAttributes requests all attributes of an item. It does not list the names
+// of the required attributes, because UMN gopherd ignores the list and
+// pygopherd treats such a request as a plain one.
+var allAttributes = command{verb: '!'}
 
-// String is the command as it is sent behind a TAB.
+// String returns the command in the form in which it is sent after a TAB.
 func (c command) String() string {
 	s := string(c.verb) + c.arg
-	if c.filled {
-		s += "\t1" // data follow
+	if c.hasForm {
+		s += "\t1" // form data follow the line
 	}
 	return s
 }
 
-// isDefault reports whether the default view is wanted, which a server gives
-// that takes the request for a plain one.
+// isDefault reports whether c requests the default view. A server without
+// Gopher+ support returns the same object for such a request.
 func (c command) isDefault() bool { return c.verb == '+' && c.arg == "" }
 
-// parseCommand reads a decoded Gopher+ string. It knows the grammar of all of
-// it: what is not in the grammar is refused, not passed on.
+// parseCommand parses a decoded Gopher+ string. It rejects strings that do not
+// match the Gopher+ grammar.
 func parseCommand(s string) (c command, err error) {
 	if s == "" {
 		return c, nil
@@ -44,14 +44,14 @@ func parseCommand(s string) (c command, err error) {
 	view, data, hasData := strings.Cut(c.arg, "\t")
 	switch {
 	case c.verb == '+' && hasData:
-		c.arg, c.filled = view, true
-		if c.form, err = parseForm(data); err != nil {
+		c.arg, c.hasForm = view, true
+		if c.form, err = parseFormData(data); err != nil {
 			return c, err
 		}
 	case strings.IndexByte("+!$?", c.verb) < 0, hasData, c.verb == '?' && c.arg != "":
 		return c, fetch.BadURL.Errorf("malformed Gopher+ string")
 	}
-	if unsafe(c.arg) {
+	if breaksLine(c.arg) {
 		return c, fetch.BadURL.Errorf("CR, LF or NUL in a Gopher+ string")
 	}
 	return c, nil

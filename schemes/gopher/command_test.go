@@ -71,7 +71,7 @@ func FuzzNoExtraCommand(f *testing.F) {
 			return
 		}
 		a := &answers{texts: []string{form, "+-1\r\n.\r\n"}}
-		options := gopher.Options{View: words, Lang: answer, Ask: func(_ context.Context, f gopher.Form) ([]string, error) {
+		options := gopher.Options{View: words, Lang: answer, FillForm: func(_ context.Context, f gopher.Form) ([]string, error) {
 			return f.Fill(map[string]string{"1": answer, "2": answer}, nil)
 		}}
 		c := fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: a.dial}, gopher.Schemes(options)...)

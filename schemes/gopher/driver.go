@@ -6,8 +6,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A driver carries out plans. It keeps nothing between requests: Gopher has
-// one request to a connection.
+// A driver executes requests. It keeps no state between requests, because each
+// Gopher request has a separate connection.
 type driver struct {
 	env     fetch.Env
 	options Options
@@ -19,38 +19,38 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	case err != nil:
 		return nil, err
 	case !l.link.IsZero():
-		return &fetch.Response{URL: req.URL, Size: -1, Location: l.link, Body: memory("")}, nil
+		return &fetch.Response{URL: req.URL, Size: -1, Location: l.link, Body: stringBody("")}, nil
 	case req.Op == fetch.Stat:
 		return d.stat(ctx, req, l)
 	case l.item == '2':
-		return d.askPhone(ctx, req, l)
+		return d.queryPhoneBook(ctx, req, l)
 	}
 	if !req.Range.IsZero() {
-		req.Trace.Notef("gopher has no ranges: the whole object comes")
+		req.Trace.Notef("gopher does not support ranges: fetching the complete object")
 	}
 	switch {
 	case l.plus.verb == '?':
-		l.plus, err = d.fill(ctx, req, l)
-	case l.plus.choose:
-		l.plus, err = d.choose(ctx, req, l)
+		l.plus, err = d.fillForm(ctx, req, l)
+	case l.plus.viewNeeded:
+		l.plus, err = d.selectView(ctx, req, l)
 	}
 	if err != nil {
 		return nil, err
 	}
 	resp, err := d.get(ctx, req, l)
 	if err == nil && !req.Range.IsZero() {
-		resp.Size = -1 // the Client would hold the body to the range
+		resp.Size = -1 // the Client must not check the body against the range
 	}
 	return resp, err
 }
 
-// get sends one line and reads the beginning of the answer.
+// get sends the request line of l and reads the start of the response.
 func (d *driver) get(ctx context.Context, req *fetch.Request, l locator) (*fetch.Response, error) {
 	s, err := d.exchange(ctx, req, l)
 	if err != nil {
 		return nil, err
 	}
-	resp, err := d.read(req, l, s)
+	resp, err := d.readResponse(req, l, s)
 	if err != nil {
 		s.Close()
 		return nil, err
@@ -59,9 +59,9 @@ func (d *driver) get(ctx context.Context, req *fetch.Request, l locator) (*fetch
 	return resp, nil
 }
 
-// read reads the beginning of an answer.
-func (d *driver) read(req *fetch.Request, l locator, s *session) (*fetch.Response, error) {
-	if err := s.begin(); err != nil {
+// readResponse reads the start of a response and prepares its body.
+func (d *driver) readResponse(req *fetch.Request, l locator, s *session) (*fetch.Response, error) {
+	if err := s.awaitResponse(); err != nil {
 		return nil, err
 	}
 	if l.plus.verb != 0 {
@@ -72,19 +72,19 @@ func (d *driver) read(req *fetch.Request, l locator, s *session) (*fetch.Respons
 		case ok:
 			return d.readPlus(req, l, s, h)
 		case !l.plus.isDefault():
-			return nil, fetch.Unsupported.Errorf("server does not speak Gopher+")
+			return nil, fetch.Unsupported.Errorf("server does not support Gopher+")
 		}
 	}
 	return d.readPlain(req, l, s)
 }
 
-// readPlain reads an answer that has neither status nor length.
+// readPlain reads a plain Gopher response, which has neither status nor length.
 func (d *driver) readPlain(req *fetch.Request, l locator, s *session) (*fetch.Response, error) {
-	begun, _ := s.r.Peek(s.r.Buffered())
-	resp := &fetch.Response{Size: -1, Proto: "Gopher", Media: mediaOf(l.item, l.selector, begun)}
+	prefix, _ := s.r.Peek(s.r.Buffered())
+	resp := &fetch.Response{Size: -1, Proto: "Gopher", Media: mediaOf(l.item, l.selector, prefix)}
 	out := &body{s.r, s}
 	resp.Body = out
-	fault, err := complaint(s.r)
+	fault, err := detectError(s.r)
 	switch {
 	case err != nil:
 		return nil, err
@@ -94,12 +94,12 @@ func (d *driver) readPlain(req *fetch.Request, l locator, s *session) (*fetch.Re
 	}
 	resp.Kind = kindOf(resp.Media)
 	switch typeOf(l.item).framing {
-	case asText:
+	case textFraming:
 		resp.Media += charset(s.r)
 		out.Reader = newText(s.r, d.options.Strict, req.Trace.Detailf)
-	case asMenu:
-		if len(begun) == 0 {
-			resp.Doubt = "server closed the connection without a byte: the menu is empty, or the answer was lost"
+	case menuFraming:
+		if len(prefix) == 0 {
+			resp.Doubt = "server closed the connection without sending data: the menu is empty, or the response was lost"
 			req.Trace.Notef("%s", resp.Doubt)
 		}
 		out.Reader = &menuReader{r: s.r, strict: d.options.Strict, note: req.Trace.Detailf}

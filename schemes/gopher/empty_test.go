@@ -12,7 +12,7 @@ import (
 // TestEmptyMenu: a menu of 0 bytes may be a lost answer. An empty file and a menu
 // with a last line are complete.
 func TestEmptyMenu(t *testing.T) {
-	const doubt = "without a byte"
+	const doubt = "without sending data"
 	for _, c := range []struct {
 		name, path, answer string
 		want               bool

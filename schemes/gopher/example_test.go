@@ -30,10 +30,10 @@ func ExampleSchemes() {
 
 // Answers by name for one field, the defaults of the form for the others.
 func ExampleForm_Fill() {
-	options := gopher.Options{Ask: func(ctx context.Context, f gopher.Form) ([]string, error) {
+	options := gopher.Options{FillForm: func(ctx context.Context, f gopher.Form) ([]string, error) {
 		return f.Fill(map[string]string{"your name": "Alice"}, nil)
 	}}
-	answers, err := options.Ask(context.Background(), gopher.Form{
+	answers, err := options.FillForm(context.Background(), gopher.Form{
 		{Kind: gopher.Note, Prompt: "A survey"},
 		{Kind: gopher.Line, Prompt: "Your name?"},
 		{Kind: gopher.Choice, Prompt: "Colour", Default: "red", Choices: []string{"red", "green"}},

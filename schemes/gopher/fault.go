@@ -12,20 +12,21 @@ import (
 	"github.com/anyurl/fetch/internal/tty"
 )
 
-// maxPage is how long an answer may be that is taken for an error page; a
-// longer one is a document.
-const maxPage = 4 << 10
+// maxErrorPage is the maximum length of an error page in bytes. Longer
+// responses are documents.
+const maxErrorPage = 4 << 10
 
-// complaint recognises an answer that says no, in a protocol that has no
-// status, by how servers write it. It returns nil for all else, and reads
-// ahead only while the answer looks like one:
+// detectError returns the error that a response describes, or nil if the
+// response is not an error page. Gopher has no status code, so errors are
+// recognized by their text. detectError reads ahead only while the response may
+// be an error page.
 //
-//   - UMN gopherd answers a plain request with a Gopher+ error;
-//   - pygopherd, geomyidae and others send a menu of nothing but an item of
-//     type 3 and notes, whatever was asked for;
-//   - gophernicus sends "Error: " and one of its messages.
-func complaint(r *bufio.Reader) (fault, err error) {
-	line, err := peekLine(r, maxPage, "-3E")
+//   - UMN gopherd answers a plain request with a Gopher+ error.
+//   - pygopherd, geomyidae and others send a menu that contains only an item of
+//     type 3 and informational text.
+//   - gophernicus sends "Error: " and a fixed message.
+func detectError(r *bufio.Reader) (fault, err error) {
+	line, err := peekLine(r, maxErrorPage, "-3E")
 	if err != nil || line == nil {
 		if err == io.EOF {
 			err = nil
@@ -39,7 +40,7 @@ func complaint(r *bufio.Reader) (fault, err error) {
 		return gophernicusError(first), nil
 	}
 	skip := len(line)
-	page, err := r.Peek(maxPage)
+	page, err := r.Peek(maxErrorPage)
 	switch {
 	case err != nil && err != io.EOF:
 		return nil, err
@@ -51,20 +52,21 @@ func complaint(r *bufio.Reader) (fault, err error) {
 	return nil, nil
 }
 
-// umnError wants a code and, in angle brackets, an administrator on the first
-// line of an error text.
+// umnError parses an error of UMN gopherd. Its first line must contain an error
+// code and an administrator in angle brackets.
 func umnError(text string) error {
 	first, rest, _ := strings.Cut(text, "\n")
 	code, admin, _ := strings.Cut(first, " ")
 	if len(code) != 1 || code < "1" || code > "9" || !strings.Contains(admin, "<") {
 		return nil
 	}
-	return plusFault(int(code[0]-'0')).Errorf("server says: %s", tty.Escape(errorText(rest)))
+	return plusFault(int(code[0]-'0')).Errorf("server replied: %s", tty.Escape(errorText(rest)))
 }
 
-// isErrorItem reports whether a line is an item of type 3, and not the first row
-// of a table of numbers: it has a text and, where it has a host and a port at
-// all, a port and a host that is none but an address or has letters.
+// isErrorItem reports whether a line is a menu item of type 3. A table of
+// numbers may look similar, so the item must have a text. A host and a port, if
+// present, must be valid, and the host must be an IP address or contain a
+// letter.
 func isErrorItem(text string) bool {
 	i, _ := parseItem(text)
 	if i.kind != '3' || i.name == "" || strings.Count(text, "\t") < 3 {
@@ -75,7 +77,8 @@ func isErrorItem(text string) bool {
 	return i.host == "" && i.port == "" || isPort && (err == nil || strings.ContainsFunc(i.host, unicode.IsLetter))
 }
 
-// menuError wants no item beside that of type 3 with which the menu begins.
+// menuError returns the error in a menu that begins with an item of type 3. It
+// returns nil if the menu contains other items that can be fetched.
 func menuError(page []byte) error {
 	for line := range bytes.Lines(page) {
 		if strings.IndexByte("3i.\r\n", line[0]) < 0 {
@@ -83,12 +86,12 @@ func menuError(page []byte) error {
 		}
 	}
 	name, _, _ := strings.Cut(string(page[1:]), "\t")
-	return fetch.NotFound.Errorf("server says: %s", tty.Escape(name))
+	return fetch.NotFound.Errorf("server replied: %s", tty.Escape(name))
 }
 
-// gophernicus are the messages of gophernicus 3.1; what it puts behind them
-// in brackets is the system's.
-var gophernicus = []struct {
+// gophernicusErrors are the error messages of gophernicus 3.1. It appends the
+// system's message in parentheses.
+var gophernicusErrors = []struct {
 	message string
 	fault   fetch.Fault
 }{
@@ -103,9 +106,9 @@ func gophernicusError(first string) error {
 	if !ok {
 		return nil
 	}
-	for _, known := range gophernicus {
+	for _, known := range gophernicusErrors {
 		if strings.HasPrefix(message, known.message) {
-			return known.fault.Errorf("server says: %s", tty.Escape(message))
+			return known.fault.Errorf("server replied: %s", tty.Escape(message))
 		}
 	}
 	return nil

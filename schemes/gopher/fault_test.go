@@ -122,7 +122,7 @@ func TestUnknownLength(t *testing.T) {
 		n := faultnet.NewNetwork(t)
 		n.Serve("192.0.2.1:70", faultnet.Script{faultnet.Expect("\n"), faultnet.Send("x\r\n")})
 		got := fetchURL(t.Context(), t, client(t, func(o *fetch.Options) { o.Dial = n.Dial }), "gopher://192.0.2.1"+path)
-		noted := slices.ContainsFunc(got.Notes, func(s string) bool { return strings.Contains(s, "does not say") })
+		noted := slices.ContainsFunc(got.Notes, func(s string) bool { return strings.Contains(s, "may be incomplete") })
 		if got.Err != nil || got.Response.Size != want.size || noted != want.noted {
 			t.Errorf("%s: size %d, notes %q, %v", path, got.Response.Size, got.Notes, got.Err)
 		}
@@ -223,7 +223,7 @@ func TestNames(t *testing.T) { schemetest.Names(t, schemes(), "gopher://h.exampl
 // TestSweep lets each operation of a form fail.
 func TestSweep(t *testing.T) {
 	umn := recorded(t, "umn")
-	o := gopher.Options{Ask: func(_ context.Context, f gopher.Form) ([]string, error) {
+	o := gopher.Options{FillForm: func(_ context.Context, f gopher.Form) ([]string, error) {
 		return f.Fill(map[string]string{"1": "Alice", "3": "secret", "4": "x"}, nil)
 	}}
 	schemetest.Sweep{

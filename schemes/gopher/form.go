@@ -10,45 +10,45 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A Form is what an item wants to be told before it is sent: the +ASK
-// attribute of Gopher+. Its texts are the server's: escape them before they
-// are shown.
+// A Form is the list of fields in the +ASK attribute of a Gopher+ item. The
+// user fills in a Form before the item can be fetched. All texts in a Form come
+// from the server and must be escaped before they are shown on a terminal.
 type Form []Field
 
-// A Field is one line of a Form.
+// A Field is a line of a [Form].
 type Field struct {
 	Kind    FieldKind
 	Prompt  string
-	Default string   // "" where there is none
-	Choices []string // of a Choice
+	Default string   // or "" if the field has no default
+	Choices []string // the choices if Kind is Choice
 }
 
-// FieldKind says what a Field asks for.
+// A FieldKind is the type of a [Field].
 type FieldKind uint8
 
 const (
-	Note     FieldKind = iota // nothing: a text to be read
-	Line                      // Ask: a line
-	Password                  // AskP: a line that is not shown
-	Text                      // AskL: lines, parted by "\n"
-	SaveName                  // AskF: the name of a local file for the answer
+	Note     FieldKind = iota // text that requires no answer
+	Line                      // Ask: a line of text
+	Password                  // AskP: a line of text that is hidden while the user types
+	Text                      // AskL: several lines of text, separated by "\n"
+	SaveName                  // AskF: name of a local file to save the response in
 	Check                     // Select: "1" or "0"
 	Choice                    // Choose: one of Choices
-	File                      // ChooseF: a local file. Nothing is ever sent for it
+	File                      // ChooseF: name of a local file, which is never sent
 )
 
-// fieldKinds are the kinds by their names on the wire. UMN's client compares
-// them without regard to case, and so do we.
+// fieldKinds maps the names of field kinds in a +ASK block to kinds. Names are
+// compared in lower case, as in the UMN client.
 var fieldKinds = map[string]FieldKind{
 	"note": Note, "ask": Line, "askp": Password, "askl": Text, "askf": SaveName,
 	"select": Check, "choose": Choice, "choosef": File,
 }
 
-// answered reports whether a field of this kind has an answer.
-func (k FieldKind) answered() bool { return k != Note && k != File }
+// hasAnswer reports whether a field of this kind has an answer.
+func (k FieldKind) hasAnswer() bool { return k != Note && k != File }
 
-// parseFields reads the lines of an +ASK block. A line that has no kind is a
-// Note; a kind that nobody knows is asked for as a Line.
+// parseFields parses the lines of a +ASK block. A line without a kind becomes a
+// Note. A field of an unknown kind becomes a Line.
 func parseFields(lines []string) Form {
 	f := make(Form, 0, len(lines))
 	for _, l := range lines {
@@ -74,7 +74,7 @@ func parseField(k FieldKind, rest string) Field {
 		f.Choices = strings.Split(values, "\t")
 		f.Default = f.Choices[0]
 	case Check:
-		if p, v, ok := cutLast(prompt, ":"); ok && values == "" { // as UMN's client reads it
+		if p, v, ok := cutLast(prompt, ":"); ok && values == "" { // same format as in the UMN client
 			f.Prompt, f.Default = p, v
 		}
 		if f.Default != "1" {
@@ -92,28 +92,32 @@ func cutLast(s, sep string) (before, after string, ok bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-// Fill makes the answers to f. It takes each from answers, by the prompt of
-// the field (a colon or question mark at its end does not matter, nor does
-// case) or by its number, the first being "1" and notes not counted; else from
-// prompt, if that is not nil; else it is the default. A field without any of
-// these is an error of Fault NeedQuery, and a name in answers that the form
-// does not have, or two fields that share it, one of Fault Usage.
+// Fill returns the answers to f, one for each field. The answer to a field is,
+// in this order, its entry in answers, the result of prompt if prompt is not
+// nil, or the default of the field.
+//
+// The keys of answers are prompts or field numbers. Prompts are compared
+// without regard to case and to a final colon or question mark. Numbers start
+// at "1" and do not count notes.
+//
+// If a field has no answer, the error has the fault NeedQuery. If a key of
+// answers matches no field or two fields, the error has the fault Usage.
 func (f Form) Fill(answers map[string]string, prompt func(Field) (string, error)) ([]string, error) {
-	given, err := f.assign(answers)
+	assigned, err := f.assign(answers)
 	if err != nil {
 		return nil, err
 	}
 	filled := make([]string, len(f))
 	for i, field := range f {
-		answer, ok := given[i]
+		answer, ok := assigned[i]
 		switch {
-		case ok, !field.Kind.answered():
+		case ok, !field.Kind.hasAnswer():
 		case prompt != nil:
 			if answer, err = prompt(field); err != nil {
 				return nil, err
 			}
 		case field.Default == "":
-			return nil, fetch.NeedQuery.Errorf("form asks for %q", field.Prompt)
+			return nil, fetch.NeedQuery.Errorf("form requires an answer to %q", field.Prompt)
 		default:
 			answer = field.Default
 		}
@@ -122,34 +126,34 @@ func (f Form) Fill(answers map[string]string, prompt func(Field) (string, error)
 	return filled, nil
 }
 
-// assign finds the field of each answer.
+// assign maps the index of each answered field to its answer.
 func (f Form) assign(answers map[string]string) (map[int]string, error) {
-	given := make(map[int]string, len(answers))
+	assigned := make(map[int]string, len(answers))
 	for _, name := range slices.Sorted(maps.Keys(answers)) {
-		i, err := f.find(name)
+		i, err := f.fieldIndex(name)
 		if err != nil {
 			return nil, err
 		}
-		given[i] = answers[name]
+		assigned[i] = answers[name]
 	}
-	return given, nil
+	return assigned, nil
 }
 
-func (f Form) find(name string) (int, error) {
+func (f Form) fieldIndex(name string) (int, error) {
 	found, number := -1, 0
 	for i, field := range f {
-		if !field.Kind.answered() {
+		if !field.Kind.hasAnswer() {
 			continue
 		}
 		number++
 		if name == strconv.Itoa(number) {
 			return i, nil
 		}
-		if !strings.EqualFold(label(field.Prompt), label(name)) {
+		if !strings.EqualFold(fieldLabel(field.Prompt), fieldLabel(name)) {
 			continue
 		}
 		if found >= 0 {
-			return 0, fetch.Usage.Errorf("form has two fields %q: use their numbers", name)
+			return 0, fetch.Usage.Errorf("form has two fields %q: use the field numbers instead", name)
 		}
 		found = i
 	}
@@ -159,19 +163,20 @@ func (f Form) find(name string) (int, error) {
 	return found, nil
 }
 
-func label(prompt string) string { return strings.TrimRight(strings.TrimSpace(prompt), ":? ") }
+func fieldLabel(prompt string) string { return strings.TrimRight(strings.TrimSpace(prompt), ":? ") }
 
-// encode checks answers, one for each field, and makes them lines.
-func (f Form) encode(answers []string) (*form, error) {
+// encode validates answers, which has one element for each field, and returns
+// the data to send.
+func (f Form) encode(answers []string) (*formData, error) {
 	if len(answers) != len(f) {
-		return nil, fetch.Usage.Errorf("%d answers to a form of %d fields", len(answers), len(f))
+		return nil, fetch.Usage.Errorf("%d answers for a form with %d fields", len(answers), len(f))
 	}
-	out := &form{}
+	out := &formData{}
 	for i, field := range f {
-		if !field.Kind.answered() {
+		if !field.Kind.hasAnswer() {
 			continue
 		}
-		values, err := field.values(answers[i])
+		values, err := field.answerLines(answers[i])
 		if err != nil {
 			return nil, err
 		}
@@ -182,36 +187,37 @@ func (f Form) encode(answers []string) (*form, error) {
 	return out, nil
 }
 
-// values are the lines of one answer.
-func (f Field) values(answer string) ([]string, error) {
+// answerLines returns the lines to send for one answer.
+func (f Field) answerLines(answer string) ([]string, error) {
 	if f.Kind == Text {
 		answer = strings.TrimSuffix(strings.ReplaceAll(answer, "\r\n", "\n"), "\n")
 		values := strings.Split(answer, "\n")
-		if slices.ContainsFunc(values, unsafe) {
-			return nil, fetch.Usage.Errorf("CR or NUL in an answer")
+		if slices.ContainsFunc(values, breaksLine) {
+			return nil, fetch.Usage.Errorf("CR or NUL in the answer to a form")
 		}
 		return append([]string{strconv.Itoa(len(values))}, values...), nil
 	}
 	switch {
-	case unsafe(answer):
-		return nil, fetch.Usage.Errorf("CR, LF or NUL in an answer")
+	case breaksLine(answer):
+		return nil, fetch.Usage.Errorf("CR, LF or NUL in the answer to a form")
 	case f.Kind == Check:
 		v, ok := checks[strings.ToLower(answer)]
 		if !ok {
-			return nil, fetch.Usage.Errorf("%q is answered yes or no", f.Prompt)
+			return nil, fetch.Usage.Errorf("answer to %q must be yes or no", f.Prompt)
 		}
 		answer = v
 	case f.Kind == Choice && !slices.Contains(f.Choices, answer):
-		return nil, fetch.Usage.Errorf("%q is one of %q", f.Prompt, f.Choices)
+		return nil, fetch.Usage.Errorf("answer to %q must be one of %q", f.Prompt, f.Choices)
 	}
 	return []string{answer}, nil
 }
 
 var checks = map[string]string{"1": "1", "yes": "1", "true": "1", "on": "1", "0": "0", "no": "0", "false": "0", "off": "0", "": "0"}
 
-// fill brings the form of an item and has it filled.
-func (d *driver) fill(ctx context.Context, req *fetch.Request, l locator) (command, error) {
-	a, _, err := d.ask(ctx, req, l)
+// fillForm fetches the form of an item, obtains the answers and returns the
+// command that sends them.
+func (d *driver) fillForm(ctx context.Context, req *fetch.Request, l locator) (command, error) {
+	a, _, err := d.requestAttributes(ctx, req, l)
 	if err != nil {
 		return command{}, err
 	}
@@ -219,16 +225,16 @@ func (d *driver) fill(ctx context.Context, req *fetch.Request, l locator) (comma
 	var answers []string
 	switch {
 	case len(f) == 0:
-		req.Trace.Notef("item has no form after all")
+		req.Trace.Notef("item has no form: fetching the item without form data")
 		return command{verb: '+'}, nil
-	case d.options.Ask == nil:
+	case d.options.FillForm == nil:
 		answers, err = f.Fill(nil, nil)
 	default:
-		answers, err = d.options.Ask(ctx, f)
+		answers, err = d.options.FillForm(ctx, f)
 	}
 	if err != nil {
 		return command{}, err
 	}
 	data, err := f.encode(answers)
-	return command{verb: '+', filled: true, form: data}, err
+	return command{verb: '+', hasForm: true, form: data}, err
 }

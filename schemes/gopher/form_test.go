@@ -83,7 +83,7 @@ func TestFill(t *testing.T) {
 
 func fillAll(f Form, answers map[string]string, prompt func(Field) (string, error)) string {
 	filled, err := f.Fill(answers, prompt)
-	var data *form
+	var data *formData
 	if err == nil {
 		data, err = f.encode(filled)
 	}
@@ -138,7 +138,7 @@ func TestParseForm(t *testing.T) {
 		{"HELO x\r\n+-1\r\na\r\n.\r\n", "bad"},
 	} {
 		got := "bad"
-		if f, err := parseForm(c.in); err == nil {
+		if f, err := parseFormData(c.in); err == nil {
 			got = strings.Join(f.values, "|")
 		} else if !errors.Is(err, fetch.BadURL) {
 			t.Errorf("%q: got %v", c.in, err)

@@ -77,7 +77,7 @@ func checkEntry(t *testing.T, e fetch.Entry) {
 		return
 	}
 	l, err := locate(e.URL)
-	if err != nil || l.selector != i.selector || l.words != "" || l.plus.filled || l.plus.verb != 0 && i.plus != "?" {
+	if err != nil || l.selector != i.selector || l.words != "" || l.plus.hasForm || l.plus.verb != 0 && i.plus != "?" {
 		t.Fatalf("%q leads to %s, which is %+v, %v", e.Raw, e.URL, l, err)
 	}
 }
@@ -106,9 +106,9 @@ func FuzzGopherPlus(f *testing.F) {
 		}
 		near, far := faultnet.Pipe(netip.MustParseAddrPort("192.0.2.2:1"), netip.MustParseAddrPort("192.0.2.1:70"))
 		defer far.Close()
-		s := &session{r: bufio.NewReaderSize(strings.NewReader(answer), window), Conn: sessions.NewConn(near, nil, ""), stop: func() bool { return true }}
+		s := &session{r: bufio.NewReaderSize(strings.NewReader(answer), bufferSize), Conn: sessions.NewConn(near, nil, ""), stop: func() bool { return true }}
 		defer s.Close()
-		resp, err := (&driver{}).read(req, l, s)
+		resp, err := (&driver{}).readResponse(req, l, s)
 		if err != nil {
 			if fetch.FaultOf(err) == fetch.Internal {
 				t.Fatalf("unclassed: %v", err)

@@ -7,55 +7,56 @@ import (
 	"github.com/anyurl/fetch/internal/media"
 )
 
-// A framing says how the answer for an item ends.
+// A framing is the way in which the response for an item ends.
 type framing uint8
 
 const (
-	asBytes framing = iota // up to the close
-	asText                 // lines, perhaps up to one of a dot
-	asMenu                 // the same, but passed on as sent
+	rawFraming  framing = iota // until the connection is closed
+	textFraming                // lines, optionally followed by the line "."
+	menuFraming                // as textFraming, but the "." line is kept in the body
 )
 
-// An itemType is what a type character means: RFC 1436 3.8, the Gopher+ memo,
-// and what servers have added since.
+// An itemType describes a Gopher item type. The types are from RFC 1436 section
+// 3.8, from the Gopher+ memo and from common servers.
 type itemType struct {
 	kind    fetch.Kind
 	framing framing
-	media   string // "": the name may tell
+	media   string // or "" if it depends on the selector
 }
 
 var itemTypes = [128]itemType{
-	'0': {fetch.Document, asText, "text/plain"},
-	'1': {fetch.Menu, asMenu, menuMedia},
-	'2': {fetch.Index, asMenu, phMedia},
-	'3': {fetch.Info, asBytes, ""}, // an error
-	'4': {fetch.Document, asBytes, "application/mac-binhex40"},
-	'5': {fetch.Document, asBytes, ""}, // an archive of DOS
-	'6': {fetch.Document, asText, "text/x-uuencode"},
-	'7': {fetch.Index, asMenu, menuMedia},
-	'8': {fetch.Session, asBytes, ""}, // telnet
-	'9': {fetch.Document, asBytes, ""},
-	'T': {fetch.Session, asBytes, ""}, // tn3270
-	'g': {fetch.Document, asBytes, "image/gif"},
-	'I': {fetch.Document, asBytes, ""}, // an image
-	':': {fetch.Document, asBytes, ""}, // the same in Gopher+
-	'p': {fetch.Document, asBytes, "image/png"},
-	's': {fetch.Document, asBytes, ""}, // sound
-	'<': {fetch.Document, asBytes, ""}, // the same in Gopher+
-	';': {fetch.Document, asBytes, ""}, // a film
-	'v': {fetch.Document, asBytes, ""}, // the same
-	'h': {fetch.Document, asBytes, "text/html"},
-	'd': {fetch.Document, asBytes, ""}, // a document with fonts
-	'P': {fetch.Document, asBytes, "application/pdf"},
-	'r': {fetch.Document, asBytes, "application/rtf"},
-	'x': {fetch.Document, asBytes, "application/xml"},
-	'c': {fetch.Document, asBytes, "text/calendar"},
-	'e': {fetch.Document, asBytes, ""}, // an event
-	'M': {fetch.Document, asText, "message/rfc822"},
-	'i': {fetch.Info, asBytes, ""}, // a line of a menu
+	'0': {fetch.Document, textFraming, "text/plain"},
+	'1': {fetch.Menu, menuFraming, menuMedia},
+	'2': {fetch.Index, menuFraming, phMedia},
+	'3': {fetch.Info, rawFraming, ""}, // error message
+	'4': {fetch.Document, rawFraming, "application/mac-binhex40"},
+	'5': {fetch.Document, rawFraming, ""}, // DOS archive
+	'6': {fetch.Document, textFraming, "text/x-uuencode"},
+	'7': {fetch.Index, menuFraming, menuMedia},
+	'8': {fetch.Session, rawFraming, ""}, // telnet
+	'9': {fetch.Document, rawFraming, ""},
+	'T': {fetch.Session, rawFraming, ""}, // tn3270
+	'g': {fetch.Document, rawFraming, "image/gif"},
+	'I': {fetch.Document, rawFraming, ""}, // image
+	':': {fetch.Document, rawFraming, ""}, // Gopher+ name of the previous type
+	'p': {fetch.Document, rawFraming, "image/png"},
+	's': {fetch.Document, rawFraming, ""}, // audio
+	'<': {fetch.Document, rawFraming, ""}, // Gopher+ name of the previous type
+	';': {fetch.Document, rawFraming, ""}, // video
+	'v': {fetch.Document, rawFraming, ""}, // video
+	'h': {fetch.Document, rawFraming, "text/html"},
+	'd': {fetch.Document, rawFraming, ""}, // word processor document
+	'P': {fetch.Document, rawFraming, "application/pdf"},
+	'r': {fetch.Document, rawFraming, "application/rtf"},
+	'x': {fetch.Document, rawFraming, "application/xml"},
+	'c': {fetch.Document, rawFraming, "text/calendar"},
+	'e': {fetch.Document, rawFraming, ""}, // calendar event
+	'M': {fetch.Document, textFraming, "message/rfc822"},
+	'i': {fetch.Info, rawFraming, ""}, // informational text in a menu
 }
 
-// typeOf is the meaning of c; what nobody knows is taken for binary.
+// typeOf returns the description of item type c. It treats unknown types as
+// binary files.
 func typeOf(c byte) itemType {
 	if c < 128 && itemTypes[c].kind != fetch.Unknown {
 		return itemTypes[c]
@@ -63,9 +64,9 @@ func typeOf(c byte) itemType {
 	return itemType{kind: fetch.Document}
 }
 
-// mediaOf is the media type of an item, or "". Where the type character names
-// only a family, the name of the selector may tell, and then the first bytes of
-// the object, where there are any.
+// mediaOf returns the media type of an item, or "". If item type c names only a
+// family of types, mediaOf uses the file name in the selector and then prefix,
+// the first bytes of the object.
 func mediaOf(c byte, selector string, prefix []byte) string {
 	t := typeOf(c)
 	switch {
@@ -77,14 +78,15 @@ func mediaOf(c byte, selector string, prefix []byte) string {
 	return media.TypeOf(selector, prefix)
 }
 
-// The media types of listings. The first two are names of Gopher+ views.
+// Media types of listings. The first two are names of Gopher+ views.
 const (
 	menuMedia = "application/gopher-menu"
-	plusMedia = "application/gopher+-menu" // attributes of one or many items
-	phMedia   = "text/x-ph"                // the lines of a phone book's answer
+	plusMedia = "application/gopher+-menu" // attributes of one or more items
+	phMedia   = "text/x-ph"                // response lines of a phone book server
 )
 
-// kindOf is what a media type of Gopher+ turns out to be.
+// kindOf returns fetch.Menu for the media types of listings, and fetch.Document
+// for all others.
 func kindOf(media string) fetch.Kind {
 	switch media {
 	case menuMedia, plusMedia, phMedia:

@@ -8,19 +8,18 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A locator is a gopher URL taken apart: what is sent, and how the answer is
-// to be read (RFC 1738 3.4.1).
+// A locator is a parsed gopher URL (RFC 1738 section 3.4.1). It determines the
+// request line and the format of the response.
 type locator struct {
-	item     byte    // the type character; it is never sent
-	selector string  // bytes
-	words    string  // of a search, or ""
-	plus     command // of Gopher+, or none
-	link     uri.URI // what an item is that stands for a URL, or zero
+	item     byte    // item type, which is not sent to the server
+	selector string  // decoded
+	words    string  // search words, or ""
+	plus     command // Gopher+ command; zero for plain Gopher
+	link     uri.URI // URL in a "URL:" selector, or zero
 }
 
-// locate reads u. Everything that would end the line early, or part it where
-// the URL does not, is refused: a selector must not become a command of the
-// service that listens (RFC 1738 6).
+// locate parses u. It rejects bytes that would end the request line early, so
+// that a URL cannot send commands to another service (RFC 1738 section 6).
 func locate(u uri.URI) (l locator, err error) {
 	if u.Host() == "" {
 		return l, fetch.BadURL.Errorf("no host")
@@ -29,16 +28,16 @@ func locate(u uri.URI) (l locator, err error) {
 	question, hasQuestion := u.Query()
 	if path == "" {
 		if hasQuestion {
-			return l, fetch.BadURL.Errorf("search string without an item type")
+			return l, fetch.BadURL.Errorf("search string without an item type before it")
 		}
 		return locator{item: '1'}, nil
 	}
-	words, asked := "", false
+	words, isSearch := "", false
 	if c := firstByte(path); hasQuestion {
-		if words, asked, err = oldSearch(c, path, question); err != nil {
+		if words, isSearch, err = searchQuery(c, path, question); err != nil {
 			return l, err
 		}
-		if !asked {
+		if !isSearch {
 			path += "?" + question
 		}
 	}
@@ -55,21 +54,21 @@ func locate(u uri.URI) (l locator, err error) {
 		words = parts[1]
 	}
 	l.words = words
-	if unsafe(l.selector) || unsafe(l.words) {
-		return l, fetch.BadURL.Errorf("CR, LF or NUL in a selector")
+	if breaksLine(l.selector) || breaksLine(l.words) {
+		return l, fetch.BadURL.Errorf("CR, LF or NUL in a gopher selector")
 	}
 	if len(parts) > 2 {
 		if l.plus, err = parseCommand(parts[2]); err != nil {
 			return l, err
 		}
 	}
-	return l, l.judge()
+	return l, l.classify()
 }
 
-// oldSearch reads "?words", which RFC 1630 has for searches where RFC 1738 has
-// "%09words". It counts for indexes alone, and only in a URL without TABs: else
-// the question mark is part of the selector.
-func oldSearch(item byte, path, question string) (words string, ok bool, err error) {
+// searchQuery parses the search words in a URL with "?words" (RFC 1630), which
+// RFC 1738 replaced by "%09words". It reports false if the item is not an index
+// or if the URL contains a TAB. The question mark is part of the selector then.
+func searchQuery(item byte, path, question string) (words string, ok bool, err error) {
 	if typeOf(item).kind != fetch.Index || strings.Contains(path, "%09") || strings.Contains(question, "%09") {
 		return "", false, nil
 	}
@@ -77,7 +76,8 @@ func oldSearch(item byte, path, question string) (words string, ok bool, err err
 	return words, err == nil, fetch.BadURL.With(err)
 }
 
-// firstByte is the first byte of path, decoded; path is not empty.
+// firstByte returns the first byte of path after percent-decoding. The path
+// must not be empty.
 func firstByte(path string) byte {
 	if path[0] == '%' && len(path) >= 3 {
 		if s, err := uri.Unescape(path[:3]); err == nil {
@@ -87,17 +87,18 @@ func firstByte(path string) byte {
 	return path[0]
 }
 
-// unsafe reports what would end the line early.
-func unsafe(s string) bool { return strings.ContainsAny(s, "\r\n\x00") }
+// breaksLine reports whether s contains CR, LF or NUL. Servers end the request
+// line at these bytes.
+func breaksLine(s string) bool { return strings.ContainsAny(s, "\r\n\x00") }
 
-// judge refuses the items that name no object of this protocol, and finds out
-// those that stand for a URL.
-func (l *locator) judge() error {
+// classify rejects item types that are not Gopher objects, and sets l.link if
+// the selector contains a URL.
+func (l *locator) classify() error {
 	switch l.item {
 	case 'i', '3', '+':
-		return fetch.BadURL.Errorf("type %c is a line of a menu, not an object", l.item)
+		return fetch.BadURL.Errorf("item type %c is text in a menu and cannot be fetched", l.item)
 	case '8', 'T':
-		return fetch.Unsupported.Errorf("type %c is a terminal session: use its %s URL", l.item, sessionSchemes[l.item])
+		return fetch.Unsupported.Errorf("item type %c is a terminal session: use a %s URL", l.item, sessionSchemes[l.item])
 	}
 	link, ok := linkOf(l.selector)
 	if !ok {
@@ -105,25 +106,26 @@ func (l *locator) judge() error {
 	}
 	u, err := baseuri.ParseAbsolute(link)
 	if err != nil {
-		return fetch.BadURL.Errorf("selector stands for a URL: %w", err)
+		return fetch.BadURL.Errorf("invalid URL in the selector: %w", err)
 	}
 	l.link = u
 	return nil
 }
 
-// sessionSchemes are what items of terminal sessions are as URLs.
+// sessionSchemes maps the item types of terminal sessions to URL schemes.
 var sessionSchemes = map[byte]string{'8': "telnet", 'T': "tn3270"}
 
-// linkOf returns the URL that a selector "URL:..." stands for. Servers answer
-// it with a page of HTML that leads there, for clients that do not know.
+// linkOf returns the URL in a selector of the form "URL:...". For older
+// clients, servers answer such a selector with an HTML page that redirects to
+// the URL.
 func linkOf(selector string) (string, bool) {
 	return strings.CutPrefix(strings.TrimPrefix(selector, "/"), "URL:")
 }
 
-// line is what is sent, without the line end and without the data of a form.
-// The empty search string that RFC 1738 3.4.3 wants before a Gopher+ string is
-// left out: UMN gopherd 2.0 answers nothing to it.
-func (l locator) line() string {
+// requestLine returns the request line without line end and form data. It omits
+// the empty search string that RFC 1738 section 3.4.3 puts before a Gopher+
+// command, because UMN gopherd 2.0 does not respond to it.
+func (l locator) requestLine() string {
 	s := l.selector
 	if l.words != "" {
 		s += "\t" + l.words

@@ -15,10 +15,10 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// maxLine bounds a line of a listing.
+// maxLine is the maximum length of a menu line in bytes.
 const maxLine = 64 << 10
 
-// menu reads a listing. It ends at a line of one dot, and at the end of r.
+// menu parses a listing, which ends at the line "." or at the end of r.
 func menu(base uri.URI, media string, r io.Reader) iter.Seq2[fetch.Entry, error] {
 	name, _, _ := mime.ParseMediaType(media)
 	switch name {
@@ -41,8 +41,9 @@ func menu(base uri.URI, media string, r io.Reader) iter.Seq2[fetch.Entry, error]
 	}
 }
 
-// textLines reads lines of at most maxLine bytes, ended by LF, CR LF or the
-// end of r. Each is valid until the next.
+// textLines iterates over the lines of r. A line ends with LF, with CR LF or at
+// the end of r, and has at most maxLine bytes. Each line is valid until the
+// next iteration.
 func textLines(r io.Reader) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		in := line.NewReader(r)
@@ -52,7 +53,7 @@ func textLines(r io.Reader) iter.Seq2[[]byte, error] {
 			case io.EOF:
 				return
 			case nil:
-			case io.ErrUnexpectedEOF: // the last line may lack its end
+			case io.ErrUnexpectedEOF: // the last line may have no line end
 				if text == nil {
 					yield(nil, err)
 					return
@@ -71,30 +72,31 @@ func textLines(r io.Reader) iter.Seq2[[]byte, error] {
 	}
 }
 
-// A menuParser makes entries of the lines of one menu.
+// A menuParser converts the lines of one menu to entries.
 type menuParser struct {
-	scheme string // of the menu
-	host   string
-	port   string
-	last   byte // the type of the item before
-	url    []byte
+	scheme   string // scheme of the menu's URL
+	host     string
+	port     string
+	lastType byte // type of the previous item
+	url      []byte
 }
 
 func newMenuParser(base uri.URI) *menuParser {
-	p := &menuParser{scheme: base.Scheme(), host: strings.Trim(base.Host(), "[]"), last: '0'}
+	p := &menuParser{scheme: base.Scheme(), host: strings.Trim(base.Host(), "[]"), lastType: '0'}
 	t, _ := fetch.TargetOf(base, port)
 	p.port = strconv.Itoa(int(t.Port))
 	return p
 }
 
-// An item is the line of a menu taken apart: RFC 1436, appendix, and the
-// fifth field of Gopher+.
+// An item is a parsed menu line (RFC 1436, appendix). The fifth field is the
+// Gopher+ field.
 type item struct {
 	kind                             byte
 	name, selector, host, port, plus string
 }
 
-// parseItem is false for a line that has no field behind its name.
+// parseItem parses a menu line. It returns false if the line has only one
+// field.
 func parseItem(text string) (i item, ok bool) {
 	if text == "" {
 		return i, false
@@ -108,8 +110,8 @@ func parseItem(text string) (i item, ok bool) {
 	return i, ok
 }
 
-// entry makes an Entry of a line. What names no object that could be asked for
-// is kept as Info: notes, errors, lines that are broken.
+// entry converts a menu line to an Entry. Lines that name no object, such as
+// informational text, errors and malformed lines, become entries of kind Info.
 func (p *menuParser) entry(text []byte) fetch.Entry {
 	e := fetch.Entry{Kind: fetch.Info, Size: -1, Raw: string(text)}
 	i, ok := parseItem(e.Raw)
@@ -120,7 +122,7 @@ func (p *menuParser) entry(text []byte) fetch.Entry {
 		e.Name = decode(e.Raw)
 		return e
 	}
-	e.Name = strings.TrimRight(decode(i.name), " ") // gophernicus pads names to columns
+	e.Name = strings.TrimRight(decode(i.name), " ") // gophernicus pads names with spaces
 	if e.Extra == nil {
 		e.Extra = make(map[string]string, 2)
 	}
@@ -128,29 +130,29 @@ func (p *menuParser) entry(text []byte) fetch.Entry {
 	if i.plus == "+" || i.plus == "?" {
 		e.Extra["plus"] = i.plus
 	}
-	if i.kind == '+' { // a mirror of the item before
-		i.kind = p.last
+	if i.kind == '+' { // redundant server for the previous item
+		i.kind = p.lastType
 	}
-	p.last = i.kind
+	p.lastType = i.kind
 	if i.kind == '3' {
 		e.Extra["fault"] = fetch.NotFound.String()
 	}
 	if link, ok := linkOf(i.selector); ok {
-		lead(&e, link, linkKind)
+		setURL(&e, link, linkKind)
 	} else if typeOf(i.kind).kind != fetch.Info {
-		p.aim(&e, i)
+		p.setTarget(&e, i)
 	}
 	return e
 }
 
-// lead makes e lead to text, if that is a URL.
-func lead(e *fetch.Entry, text string, kind func(uri.URI) fetch.Kind) {
+// setURL sets the URL and kind of e if text is a valid URL.
+func setURL(e *fetch.Entry, text string, kind func(uri.URI) fetch.Kind) {
 	if u, err := baseuri.ParseAbsolute(text); err == nil {
 		e.URL, e.Kind = u, kind(u)
 	}
 }
 
-// linkKind is what an item turns out to be that stands for u.
+// linkKind returns the kind of the object that u names.
 func linkKind(u uri.URI) fetch.Kind {
 	switch u.Scheme() {
 	case "telnet", "tn3270", "rlogin":
@@ -159,18 +161,19 @@ func linkKind(u uri.URI) fetch.Kind {
 	return fetch.Document
 }
 
-// aim makes e lead where i says, if that is a place.
-func (p *menuParser) aim(e *fetch.Entry, i item) {
+// setTarget sets the URL of e to the object that i describes. It leaves e
+// unchanged if the host, port or selector of i is invalid.
+func (p *menuParser) setTarget(e *fetch.Entry, i item) {
 	kind := typeOf(i.kind).kind
 	number, ok := portOf(i.port)
-	if !ok || !isHost(i.host) || number == 0 && kind != fetch.Session || i.kind <= ' ' || i.kind >= 0x7f || unsafe(i.selector) {
+	if !ok || !isHost(i.host) || number == 0 && kind != fetch.Session || i.kind <= ' ' || i.kind >= 0x7f || breaksLine(i.selector) {
 		return
 	}
 	b := p.url[:0]
 	switch {
 	case kind == fetch.Session:
 		b = appendSession(b, i, number)
-	case i.kind == 'h' && strings.HasPrefix(i.selector, "GET /"): // before there was "URL:"
+	case i.kind == 'h' && strings.HasPrefix(i.selector, "GET /"): // older form of "URL:" selectors
 		b = append(appendOrigin(b, "http", i.host, number, 80), i.selector[len("GET "):]...)
 	default:
 		e.Media = mediaOf(i.kind, i.selector, nil)
@@ -182,11 +185,11 @@ func (p *menuParser) aim(e *fetch.Entry, i item) {
 		}
 	}
 	p.url = b
-	lead(e, string(b), func(uri.URI) fetch.Kind { return kind })
+	setURL(e, string(b), func(uri.URI) fetch.Kind { return kind })
 }
 
-// appendSession writes the URL of a terminal session: the selector is the name
-// to log in with (RFC 1436 3.8), and port 0 that of the service.
+// appendSession appends the URL of a terminal session. The selector is the user
+// name for the login (RFC 1436 section 3.8). Port 0 is the default port.
 func appendSession(b []byte, i item, number uint16) []byte {
 	b = append(b, sessionSchemes[i.kind]+"://"...)
 	if i.selector != "" {
@@ -214,8 +217,9 @@ func appendHost(b []byte, host string) []byte {
 	return append(b, host...)
 }
 
-// schemeFor stays with gophers on the server that the menu came from: its
-// menus do not say that it speaks TLS.
+// schemeFor returns the scheme for links to host and port. Menus do not state
+// which servers support TLS, so gophers is used only for the server of the
+// menu.
 func (p *menuParser) schemeFor(host, port string) string {
 	if p.scheme == "gophers" && port == p.port && strings.EqualFold(host, p.host) {
 		return p.scheme
@@ -223,8 +227,9 @@ func (p *menuParser) schemeFor(host, port string) string {
 	return "gopher"
 }
 
-// isHost checks a host, which may be in UTF-8. It refuses the words that servers
-// put for none in notes and errors: RFC 1436 has no way to leave the field out.
+// isHost reports whether host is an IP address or a host name, which may
+// contain UTF-8. It rejects the placeholders that servers use in informational
+// text and errors, because the host field of RFC 1436 is mandatory.
 func isHost(host string) bool {
 	switch host {
 	case "", "fake", "error.host", "null.host":
@@ -243,7 +248,7 @@ func isHost(host string) bool {
 	return len(host) <= 253 && utf8.ValidString(host)
 }
 
-// portOf reads one to five digits.
+// portOf parses a port number of one to five digits.
 func portOf(s string) (uint16, bool) {
 	n, err := strconv.ParseUint(s, 10, 16)
 	return uint16(n), err == nil && len(s) <= 5

@@ -6,9 +6,9 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// place returns u without its item type, because the items below a menu have
-// types of their own.
-func place(u uri.URI) uri.URI {
+// mirrorPlace returns u without its item type, because the items below a menu
+// have different types.
+func mirrorPlace(u uri.URI) uri.URI {
 	if len(u.Path()) < 2 {
 		return u
 	}

@@ -18,7 +18,7 @@ func TestPlace(t *testing.T) {
 		"gopher://h/7/find?x":   "gopher://h/find?x",
 		"gopher://h/0/a%09%09!": "gopher://h/a%09%09!",
 	} {
-		if got := place(uri.MustParse(url)).String(); got != want {
+		if got := mirrorPlace(uri.MustParse(url)).String(); got != want {
 			t.Errorf("%s: got %s, want %s", url, got, want)
 		}
 	}

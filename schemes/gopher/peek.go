@@ -7,9 +7,10 @@ import (
 	"strings"
 )
 
-// peekLine returns the first line, with its end, of at most limit bytes: nil
-// where it is longer or ends with the input, and at once where its first byte
-// is not one of starts. It is io.EOF where there is no byte at all.
+// peekLine returns the first line of r, including its line end, without
+// consuming it. It returns nil if the first byte is not in starts, if the line
+// has more than limit bytes, or if the input ends before the line does. It
+// returns io.EOF if the input is empty.
 func peekLine(r *bufio.Reader, limit int, starts string) ([]byte, error) {
 	for n := 1; ; n++ {
 		w, err := r.Peek(n)

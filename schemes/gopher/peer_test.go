@@ -169,7 +169,7 @@ func TestPygopherd(t *testing.T) {
 		t.Errorf("view that is not there: got %v", err)
 	}
 	var asked gopher.Form
-	c = clientOf(t, gopher.Options{Ask: func(_ context.Context, f gopher.Form) ([]string, error) {
+	c = clientOf(t, gopher.Options{FillForm: func(_ context.Context, f gopher.Form) ([]string, error) {
 		asked = f
 		return f.Fill(map[string]string{"your name": "Alice", "2": "line one\nline two"}, nil)
 	}})

@@ -13,13 +13,13 @@ import (
 	"github.com/anyurl/fetch/internal/tty"
 )
 
-// Items of type 2 are phone books: they speak a protocol of their own, RFC
-// 2378 (ph, also called CSO). The words of the URL are the query, "john doe" or
-// "name=john return email"; the selector is not used.
+// Items of type 2 are phone books, which use the protocol of RFC 2378 (ph, also
+// called CSO). The search words of the URL are the query, such as "john doe" or
+// "name=john return email". The selector is not used.
 
-// askPhone sends a query. The body is the answer's lines up to the one that
-// ends it.
-func (d *driver) askPhone(ctx context.Context, req *fetch.Request, l locator) (*fetch.Response, error) {
+// queryPhoneBook sends a query. The body of the Response contains the response
+// lines up to the final status line.
+func (d *driver) queryPhoneBook(ctx context.Context, req *fetch.Request, l locator) (*fetch.Response, error) {
 	sent := []byte("query " + l.words + "\r\nquit\r\n")
 	s, err := d.send(ctx, req, sent, sent)
 	if err != nil {
@@ -27,8 +27,8 @@ func (d *driver) askPhone(ctx context.Context, req *fetch.Request, l locator) (*
 	}
 	resp := &fetch.Response{URL: req.URL, Kind: fetch.Menu, Media: phMedia, Size: -1, Proto: "ph", Peer: fetch.PeerOf(s.NetConn), TLS: s.TLS}
 	out := &phoneReader{r: s.r}
-	if err = s.begin(); err == nil {
-		resp.Code, resp.Fault, err = out.begin()
+	if err = s.awaitResponse(); err == nil {
+		resp.Code, resp.Fault, err = out.readStatus()
 	}
 	if err != nil {
 		s.Close()
@@ -38,19 +38,20 @@ func (d *driver) askPhone(ctx context.Context, req *fetch.Request, l locator) (*
 	return resp, nil
 }
 
-// maxPhoneLine bounds a line of an answer.
+// maxPhoneLine is the maximum length of a response line in bytes.
 const maxPhoneLine = 8 << 10
 
-// A phoneReader passes on the lines of an answer up to the last one.
+// A phoneReader reads the lines of a response up to the final status line.
 type phoneReader struct {
 	r   *bufio.Reader
 	out []byte
 	err error
 }
 
-// begin reads the first line, which may refuse the query.
-func (p *phoneReader) begin() (code int, fault, err error) {
-	p.next()
+// readStatus reads the first response line and returns its status code. The
+// fault is not nil if the server rejected the query.
+func (p *phoneReader) readStatus() (code int, fault, err error) {
+	p.readLine()
 	if p.err != nil && p.err != io.EOF {
 		return 0, nil, p.err
 	}
@@ -60,7 +61,7 @@ func (p *phoneReader) begin() (code int, fault, err error) {
 
 func (p *phoneReader) Read(b []byte) (int, error) {
 	if len(p.out) == 0 && p.err == nil {
-		p.next()
+		p.readLine()
 	}
 	if len(p.out) == 0 {
 		return 0, p.err
@@ -70,17 +71,18 @@ func (p *phoneReader) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// next reads a line. One with a code of 200 or more is the last: io.EOF, or
-// what it says where a query fails after its first line.
-func (p *phoneReader) next() {
+// readLine reads the next line. A line with a status code of 200 or more is the
+// last line. After the last line p.err is io.EOF, or the reported error if the
+// query failed after the first line.
+func (p *phoneReader) readLine() {
 	first := p.out == nil
 	text, err := p.r.ReadSlice('\n')
 	switch {
 	case err == io.EOF:
-		p.err = fetch.Truncated.Errorf("phone book ended its answer early: %w", io.ErrUnexpectedEOF)
+		p.err = fetch.Truncated.Errorf("phone book server closed the connection before the end of the response: %w", io.ErrUnexpectedEOF)
 		return
 	case err == bufio.ErrBufferFull || len(text) > maxPhoneLine:
-		p.err = fetch.Protocol.Errorf("line longer than %d bytes", maxPhoneLine)
+		p.err = fetch.Protocol.Errorf("phone book line longer than %d bytes", maxPhoneLine)
 		return
 	case err != nil:
 		p.err = err
@@ -89,7 +91,7 @@ func (p *phoneReader) next() {
 	code, _, ok := phoneLine(text)
 	switch {
 	case !ok:
-		p.err = fetch.Protocol.Errorf("not a line of a phone book: %s", tty.Escape(string(bytes.TrimRight(text[:min(len(text), 60)], "\r\n"))))
+		p.err = fetch.Protocol.Errorf("invalid response line of a phone book server: %s", tty.Escape(string(bytes.TrimRight(text[:min(len(text), 60)], "\r\n"))))
 		return
 	case code >= 200:
 		p.err = io.EOF
@@ -100,15 +102,16 @@ func (p *phoneReader) next() {
 	p.out = text
 }
 
-// phoneLine reads "code:rest"; a negative code says that more lines of this
-// kind follow.
+// phoneLine parses a response line of the form "code:text". A negative code
+// means that more lines of the same response follow.
 func phoneLine(text []byte) (code int, rest string, ok bool) {
 	number, rest, ok := strings.Cut(strings.TrimRight(string(text), "\r\n"), ":")
 	code, err := strconv.Atoi(strings.TrimSpace(number))
 	return code, rest, ok && err == nil
 }
 
-// phoneFault classes the codes of RFC 2378 that end a query in vain.
+// phoneFault returns the fault for an error code of RFC 2378, or nil if the
+// code is not an error.
 func phoneFault(text []byte) error {
 	code, rest, _ := phoneLine(text)
 	fault := fetch.Denied
@@ -116,21 +119,21 @@ func phoneFault(text []byte) error {
 	case code < 400:
 		return nil
 	case code == 501:
-		fault = fetch.NotFound // no entry matches
+		fault = fetch.NotFound // no matches
 	case code == 475, code < 500:
 		fault = fetch.TryLater
 	case code == 502:
-		fault = fetch.TooLarge // too many match
+		fault = fetch.TooLarge // too many matches
 	case code == 503, code == 504, code == 506:
 		fault = fetch.Auth
 	case code == 507, code == 512, code == 515, code == 599:
-		fault = fetch.BadURL // the query names a field that there is not, or none that is indexed
+		fault = fetch.BadURL // unknown field, or no indexed field in the query
 	}
-	return fault.Errorf("phone book says: %s", tty.Escape(strings.TrimSpace(rest)))
+	return fault.Errorf("phone book server replied: %s", tty.Escape(strings.TrimSpace(rest)))
 }
 
-// phoneEntries reads an answer as a listing: an entry a person, its fields in
-// Extra. They lead nowhere.
+// phoneEntries parses a response as a listing with one entry for each person.
+// Extra contains the fields of the person. The entries have no URL.
 func phoneEntries(r io.Reader) iter.Seq2[fetch.Entry, error] {
 	return func(yield func(fetch.Entry, error) bool) {
 		var p person
@@ -143,7 +146,7 @@ func phoneEntries(r io.Reader) iter.Seq2[fetch.Entry, error] {
 			index, field, isField := strings.Cut(rest, ":")
 			index = strings.TrimSpace(index)
 			if !ok || code >= 0 || !isField || !isNumber(index) {
-				continue // how many were found; the end
+				continue // number of matches, or the final status
 			}
 			if p.index != index {
 				if p.raw != nil && !yield(p.entry(), nil) {
@@ -153,7 +156,7 @@ func phoneEntries(r io.Reader) iter.Seq2[fetch.Entry, error] {
 			}
 			p.add(string(text), field)
 			if p.size > maxPerson {
-				yield(fetch.Entry{}, fetch.TooLarge.Errorf("more than %d bytes of one person", maxPerson))
+				yield(fetch.Entry{}, fetch.TooLarge.Errorf("phone book entry exceeds %d bytes", maxPerson))
 				return
 			}
 		}
@@ -163,20 +166,20 @@ func phoneEntries(r io.Reader) iter.Seq2[fetch.Entry, error] {
 	}
 }
 
-// A person is an entry while its lines come.
+// A person collects the response lines of one entry.
 type person struct {
 	index  string
 	raw    []string
-	field  string // the last one
+	field  string // name of the last field
 	fields map[string][]string
 	size   int
 }
 
-// maxPerson bounds what there may be of one.
+// maxPerson is the maximum size of one entry in bytes.
 const maxPerson = 1 << 20
 
-// add reads "name: John Doe"; a line without a name goes on with the field
-// before.
+// add parses a line such as "name: John Doe". A line without a name continues
+// the previous field.
 func (p *person) add(raw, text string) {
 	name, value, _ := strings.Cut(text, ":")
 	if name = decode(strings.TrimSpace(name)); name != "" {

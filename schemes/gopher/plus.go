@@ -13,29 +13,30 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A header is the first line of a Gopher+ answer: "+43", "--1".
+// A header is the first line of a Gopher+ response, such as "+43" or "--1".
 type header struct {
-	bad    bool  // an error text follows
-	length int64 // bytes; or byDot, byClose
-	line   []byte
+	isError bool  // an error message follows
+	length  int64 // bytes, or untilDot or untilClose
+	line    []byte
 }
 
 const (
-	byDot   = -1
-	byClose = -2
+	untilDot   = -1
+	untilClose = -2
 )
 
-// maxHeader bounds the first line: a sign, a number and the end.
+// maxHeader is the maximum length of the header in bytes, including the line
+// end.
 const maxHeader = 24
 
-// readHeader reads the first line of an answer to a Gopher+ request. It is
-// false where that line is something else: many servers take a Gopher+
-// request for a plain one, and some plain menus begin with "+".
+// readHeader reads the first line of the response to a Gopher+ request. It
+// returns false if the first line is not a Gopher+ header. Many servers handle
+// a Gopher+ request as a plain one, and some plain menus begin with "+".
 func readHeader(r *bufio.Reader) (h header, ok bool, err error) {
 	line, err := peekLine(r, maxHeader, "+-")
 	if err != nil || line == nil {
 		if err == io.EOF {
-			err = fetch.Protocol.Errorf("no answer to a Gopher+ request")
+			err = fetch.Protocol.Errorf("server closed the connection without a response to a Gopher+ request")
 		}
 		return h, false, err
 	}
@@ -43,55 +44,56 @@ func readHeader(r *bufio.Reader) (h header, ok bool, err error) {
 	if !isNumber(number) {
 		return h, false, nil
 	}
-	h = header{bad: line[0] == '-', line: bytes.Clone(line)}
+	h = header{isError: line[0] == '-', line: bytes.Clone(line)}
 	h.length, err = strconv.ParseInt(number, 10, 64)
-	if err != nil || h.length < byClose {
-		return h, false, fetch.Protocol.Errorf("Gopher+ answer of impossible length")
+	if err != nil || h.length < untilClose {
+		return h, false, fetch.Protocol.Errorf("invalid length in a Gopher+ header")
 	}
 	r.Discard(len(line))
 	return h, true, nil
 }
 
-// isNumber reports whether s is digits, perhaps behind a minus.
+// isNumber reports whether s consists of digits after an optional minus sign.
 func isNumber(s string) bool {
 	s = strings.TrimPrefix(s, "-")
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// data is what follows h, up to where h says that it ends.
-func (h header) data(r *bufio.Reader) io.Reader {
+// dataReader returns a reader of the data that follows h on r.
+func (h header) dataReader(r *bufio.Reader) io.Reader {
 	switch h.length {
-	case byDot:
-		return newBlock(r)
-	case byClose:
+	case untilDot:
+		return newDotBlock(r)
+	case untilClose:
 		return r
 	}
-	return &exact{r, h.length}
+	return &exactReader{r, h.length}
 }
 
-// exact reads so many bytes, and no less.
-type exact struct {
-	r    io.Reader
-	left int64
+// An exactReader reads exactly remaining bytes. It returns io.ErrUnexpectedEOF
+// if the input is shorter.
+type exactReader struct {
+	r         io.Reader
+	remaining int64
 }
 
-func (e *exact) Read(p []byte) (int, error) {
-	if e.left == 0 {
+func (e *exactReader) Read(p []byte) (int, error) {
+	if e.remaining == 0 {
 		return 0, io.EOF
 	}
-	n, err := e.r.Read(p[:min(int64(len(p)), e.left)])
-	if e.left -= int64(n); err == io.EOF && e.left > 0 {
+	n, err := e.r.Read(p[:min(int64(len(p)), e.remaining)])
+	if e.remaining -= int64(n); err == io.EOF && e.remaining > 0 {
 		err = io.ErrUnexpectedEOF
 	}
 	return n, err
 }
 
-// readPlus reads what follows a Gopher+ header.
+// readPlus reads the response after a Gopher+ header.
 func (d *driver) readPlus(req *fetch.Request, l locator, s *session, h header) (*fetch.Response, error) {
 	resp := &fetch.Response{Size: -1, Proto: "Gopher+", Head: h.line}
-	out := &body{h.data(s.r), s}
+	out := &body{h.dataReader(s.r), s}
 	resp.Body = out
-	if h.bad {
+	if h.isError {
 		return d.readError(req, resp, out)
 	}
 	if h.length >= 0 {
@@ -103,28 +105,29 @@ func (d *driver) readPlus(req *fetch.Request, l locator, s *session, h header) (
 	default:
 		resp.Media = l.plus.media()
 		if resp.Media == "" {
-			begun, _ := s.r.Peek(s.r.Buffered())
-			resp.Media = mediaOf(l.item, l.selector, begun)
+			prefix, _ := s.r.Peek(s.r.Buffered())
+			resp.Media = mediaOf(l.item, l.selector, prefix)
 		}
 	}
 	resp.Kind = kindOf(resp.Media)
-	if typeOf(l.item).framing == asText && strings.HasPrefix(resp.Media, "text/") {
+	if typeOf(l.item).framing == textFraming && strings.HasPrefix(resp.Media, "text/") {
 		resp.Media += charset(s.r)
 	}
 	return resp, nil
 }
 
-// media is the media type of the view that was asked for, or "".
+// media returns the media type of the requested view, or "".
 func (c command) media() string {
 	media, _, _ := strings.Cut(strings.ToLower(c.arg), " ")
 	return media
 }
 
-// maxError bounds an error text.
+// maxError is the maximum length of an error message in bytes.
 const maxError = 16 << 10
 
-// readError reads a Gopher+ error: a code and the administrator on the first
-// line, then what went wrong or, where the item has moved, where it is now.
+// readError reads a Gopher+ error. The first line contains an error code and
+// the administrator. The next lines contain the error message or, if the item
+// has moved, its new menu line.
 func (d *driver) readError(req *fetch.Request, resp *fetch.Response, out *body) (*fetch.Response, error) {
 	page, err := io.ReadAll(io.LimitReader(out, maxError))
 	if err != nil && len(page) == 0 {
@@ -143,13 +146,14 @@ func (d *driver) readError(req *fetch.Request, resp *fetch.Response, out *body) 
 	}
 	message := errorText(rest)
 	if message == "" {
-		message = cmp.Or(strings.TrimSpace(first), "no reason")
+		message = cmp.Or(strings.TrimSpace(first), "no error message")
 	}
-	resp.Fault = plusFault(resp.Code).Errorf("server says: %s", tty.Escape(message))
+	resp.Fault = plusFault(resp.Code).Errorf("server replied: %s", tty.Escape(message))
 	return resp, nil
 }
 
-// plusFault classes the codes of the Gopher+ memo, 2.3.
+// plusFault returns the fault for an error code of the Gopher+ memo, section
+// 2.3.
 func plusFault(code int) fetch.Fault {
 	switch code {
 	case 1, 3:
@@ -160,8 +164,8 @@ func plusFault(code int) fetch.Fault {
 	return fetch.Denied
 }
 
-// errorText is the first line of an error's text. UMN gopherd writes it as an
-// item of type 0.
+// errorText returns the first line of an error message. UMN gopherd sends the
+// message as an item of type 0.
 func errorText(rest string) string {
 	line, _, _ := strings.Cut(strings.TrimLeft(rest, "\r\n"), "\n")
 	line = strings.TrimRight(line, "\r")
@@ -171,7 +175,7 @@ func errorText(rest string) string {
 	return strings.TrimSpace(line)
 }
 
-// movedTo reads the descriptor of an item that has moved.
+// movedTo parses the menu line of an item that has moved.
 func movedTo(base uri.URI, rest string) (uri.URI, bool) {
 	line, _, _ := strings.Cut(rest, "\n")
 	e := newMenuParser(base).entry([]byte(strings.TrimRight(line, "\r")))

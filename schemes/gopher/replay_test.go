@@ -96,7 +96,7 @@ func TestRecordedForm(t *testing.T) {
 	umn := recorded(t, "umn")
 	form, sent := umn["ASK item attributes"], umn["ASK submission"]
 	var asked gopher.Form
-	o := gopher.Options{Ask: func(_ context.Context, f gopher.Form) ([]string, error) {
+	o := gopher.Options{FillForm: func(_ context.Context, f gopher.Form) ([]string, error) {
 		asked = f
 		return f.Fill(map[string]string{
 			"your name": "Alice", "Your mail": "alice@example.org", "a password?": "secret",
@@ -140,7 +140,7 @@ func TestRecordedView(t *testing.T) {
 	}{
 		{gopher.Options{Lang: "de"}, "German view", ""},
 		{gopher.Options{View: "text/PLAIN", Lang: "de-DE"}, "German view", ""},
-		{gopher.Options{View: "postscript"}, "", "there is Text/plain En_US, Text/plain De_DE"},
+		{gopher.Options{View: "postscript"}, "", "available views: Text/plain En_US, Text/plain De_DE"},
 	} {
 		exchanges := []exchange{umn["item attributes"]}
 		if c.last != "" {

@@ -1,15 +1,16 @@
-// Package gopher dereferences gopher and gophers URLs (RFC 1436, RFC 1738
-// 3.4, RFC 4266, and gophers as Gopher in TLS), Gopher+ items, attributes,
-// views and forms (Anklesaria and others, "Gopher+", 1993), and the phone
-// books of items of type 2 (RFC 2378).
+// Package gopher implements the gopher and gophers schemes (RFC 1436, RFC 1738
+// section 3.4, RFC 4266). The scheme gophers is Gopher over TLS. The package
+// also implements Gopher+ items, attributes, views and forms (Anklesaria and
+// others, "Gopher+", 1993) and the phone books of item type 2 (RFC 2378).
 //
-// Call Schemes and give the result to fetch.New. A menu is a listing, an item
-// of type 7 or 2 an index; "%09%09!" behind a URL asks for the attributes of
-// its item, "%09%09$" for those of everything in a menu.
+// Pass the result of [Schemes] to fetch.New. A menu is a listing. An item of
+// type 7 or 2 is a search index. A URL that ends in "%09%09!" names the
+// attributes of an item. A URL that ends in "%09%09$" names the attributes of
+// all items in a menu.
 //
-// Gopher says neither how long an object is nor whether the request failed:
-// Response.Size is -1 but for Gopher+, and errors are recognised by how known
-// servers write them. See text.go for where a text ends.
+// A Gopher response has neither a length nor a status. Response.Size is
+// therefore -1, except for Gopher+ responses that state a length. Error pages
+// are recognized by their text, which differs between servers.
 package gopher
 
 import (
@@ -18,24 +19,25 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// Options say how gopher is spoken. The zero value is right.
+// Options configures the schemes gopher and gophers. The zero value is valid.
 type Options struct {
-	// View and Lang choose among the Gopher+ views of an item, where its URL
-	// chooses none: View is a media type or what follows its slash
-	// ("postscript"), Lang a language ("De_DE", or "de" for any kind of it).
+	// View and Lang select a Gopher+ view if the URL does not select one. View
+	// is a media type or its subtype, such as "postscript". Lang is a language,
+	// such as "De_DE", or "de" for all variants of German.
 	View, Lang string
 
-	// Ask fills the form of an item that has one. It is asked for URLs that a
-	// person typed, and returns one answer for each field; Form.Fill helps. A
-	// nil Ask answers no form.
-	Ask func(ctx context.Context, f Form) ([]string, error)
+	// FillForm returns the answers to the Gopher+ form f, one for each field.
+	// [Form.Fill] helps to implement FillForm. FillForm is called only for URLs
+	// that the user entered. If FillForm is nil, the defaults of the form are
+	// sent, and a field without a default is an error.
+	FillForm func(ctx context.Context, f Form) ([]string, error)
 
-	// Strict takes a text or a menu that does not end in a line of one dot for
-	// truncated. Many servers never send it.
+	// If Strict is true, a text or menu without a final "." line is reported as
+	// truncated. Many servers never send that line.
 	Strict bool
 }
 
-// Schemes returns gopher and gophers.
+// Schemes returns the schemes gopher and gophers.
 func Schemes(o Options) []fetch.Scheme {
 	return []fetch.Scheme{o.scheme("gopher"), o.scheme("gophers")}
 }
@@ -49,7 +51,7 @@ func (o Options) scheme(name string) fetch.Scheme {
 		Links:  fetch.Links{To: []string{"http", "https", "gopher", "gophers"}},
 		Secure: name == "gophers",
 		Traits: fetch.Traits{Sizes: true},
-		Mirror: fetch.Mirroring{Record: fetch.RecordSent, Talk: "gopher", Place: place},
+		Mirror: fetch.Mirroring{Record: fetch.RecordSent, Talk: "gopher", Place: mirrorPlace},
 		Robots: fetch.Robots{File: "/0/robots.txt", Caps: "/0/caps.txt", Path: robotsPath},
 		Plan:   o.plan,
 		Open:   func(env fetch.Env) fetch.Driver { return &driver{env, o} },
@@ -58,6 +60,6 @@ func (o Options) scheme(name string) fetch.Scheme {
 	}
 }
 
-// port is where both schemes are spoken: a server with TLS tells the two apart
-// by the first byte.
+// port is the default port of both schemes. A server that supports TLS
+// recognizes a TLS connection by its first byte.
 const port = 70

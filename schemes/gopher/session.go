@@ -11,16 +11,17 @@ import (
 	"github.com/anyurl/fetch/internal/sessions"
 )
 
-// A session is one connection on which a line was sent. The server answers
-// and closes.
+// A session is a connection over which one request was sent. The server sends
+// its response and closes the connection.
 type session struct {
 	*sessions.Conn
-	r      *bufio.Reader // the answer
+	r      *bufio.Reader // the response
 	stop   func() bool
 	closed atomic.Bool
 }
 
-// Close ends the connection. It may be called again, and beside a read.
+// Close closes the connection. It may be called more than once and concurrently
+// with Read.
 func (s *session) Close() error {
 	if s.closed.Swap(true) {
 		return nil
@@ -29,29 +30,30 @@ func (s *session) Close() error {
 	return s.Conn.Close()
 }
 
-// window is how much of an answer is looked at before anything is given out;
-// larger reads go past it.
-const window = 32 << 10
+// bufferSize is the number of response bytes that can be examined before the
+// first byte of the body is returned. Larger reads bypass the buffer.
+const bufferSize = 32 << 10
 
-// exchange connects and sends what l says. The connection lives as long as
-// ctx, or until the session is closed.
+// exchange connects to the server and sends the request for l. The connection
+// is closed when ctx is done or the session is closed.
 func (d *driver) exchange(ctx context.Context, req *fetch.Request, l locator) (*session, error) {
-	sent := []byte(l.line() + "\r\n")
-	shown := sent
+	sent := []byte(l.requestLine() + "\r\n")
+	logged := sent
 	if f := l.plus.form; f != nil {
-		sent, shown = append(sent[:len(sent):len(sent)], f.encode(false)...), append(shown[:len(shown):len(shown)], f.encode(true)...)
+		sent, logged = append(sent[:len(sent):len(sent)], f.encode(false)...), append(logged[:len(logged):len(logged)], f.encode(true)...)
 	}
-	return d.send(ctx, req, sent, shown)
+	return d.send(ctx, req, sent, logged)
 }
 
-// send connects and sends. Shown is sent with its secrets masked.
-func (d *driver) send(ctx context.Context, req *fetch.Request, sent, shown []byte) (*session, error) {
+// send connects to the server and sends the bytes of sent. The trace receives
+// logged, which is sent with its secrets masked.
+func (d *driver) send(ctx context.Context, req *fetch.Request, sent, logged []byte) (*session, error) {
 	conn, err := d.dial(ctx, req)
 	if err != nil {
 		return nil, err
 	}
 	stop := context.AfterFunc(ctx, conn.Abort)
-	if err := conn.Send(sent, shown); err != nil {
+	if err := conn.Send(sent, logged); err != nil {
 		stop()
 		conn.Close()
 		if fetch.FaultOf(err) == fetch.Internal {
@@ -60,11 +62,12 @@ func (d *driver) send(ctx context.Context, req *fetch.Request, sent, shown []byt
 		return nil, err
 	}
 	req.Trace.Reached(fetch.Asked, conn.NetConn)
-	return &session{Conn: conn, r: bufio.NewReaderSize(conn, window), stop: stop}, nil
+	return &session{Conn: conn, r: bufio.NewReaderSize(conn, bufferSize), stop: stop}, nil
 }
 
-// dial connects. Servers end TLS by closing the connection, as they end plain
-// Gopher. crypto/tls accepts that unless a record is cut.
+// dial connects to the server of req. Gopher servers end a TLS connection by
+// closing the TCP connection, without a close_notify alert. crypto/tls accepts
+// a TLS connection closed between two records.
 func (d *driver) dial(ctx context.Context, req *fetch.Request) (*sessions.Conn, error) {
 	t, err := fetch.TargetOf(req.URL, port)
 	if err != nil {
@@ -81,8 +84,9 @@ func (d *driver) dial(ctx context.Context, req *fetch.Request) (*sessions.Conn, 
 	return conn, conn.Encrypt(ctx, d.env.TLS, t.Host, 0)
 }
 
-// begin waits for the first byte of the answer, or for its end.
-func (s *session) begin() error {
+// awaitResponse waits until the first byte of the response or the end of the
+// connection has arrived.
+func (s *session) awaitResponse() error {
 	_, err := s.r.Peek(1)
 	if err != nil && err != io.EOF {
 		return err
@@ -91,7 +95,7 @@ func (s *session) begin() error {
 	return nil
 }
 
-// A body is the answer without what frames it. Closing it ends the session.
+// A body reads the content of a response. Closing it closes the session.
 type body struct {
 	io.Reader
 	session *session
@@ -99,16 +103,16 @@ type body struct {
 
 func (b *body) Read(p []byte) (int, error) {
 	if b.session.closed.Load() {
-		return 0, fetch.Usage.Errorf("read after close")
+		return 0, fetch.Usage.Errorf("read from a closed response body")
 	}
 	n, err := b.Reader.Read(p)
 	if err != nil && err != io.EOF && fetch.FaultOf(err) == fetch.Connect {
-		err = fetch.Truncated.Errorf("connection broke: %w", err)
+		err = fetch.Truncated.Errorf("connection failed: %w", err)
 	}
 	return n, err
 }
 
 func (b *body) Close() error { return b.session.Close() }
 
-// memory is a Body that is there already.
-func memory(text string) io.ReadCloser { return io.NopCloser(strings.NewReader(text)) }
+// stringBody returns a response body that contains text.
+func stringBody(text string) io.ReadCloser { return io.NopCloser(strings.NewReader(text)) }

@@ -8,34 +8,35 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// stat tells what is known of an item without bringing it. Plain Gopher knows
-// nothing, so nothing is asked.
+// stat returns the metadata of an item without its content. Plain Gopher has no
+// request for metadata, so stat sends a request only for Gopher+ URLs.
 func (d *driver) stat(ctx context.Context, req *fetch.Request, l locator) (*fetch.Response, error) {
 	t := typeOf(l.item)
-	resp := &fetch.Response{URL: req.URL, Kind: t.kind, Media: mediaOf(l.item, l.selector, nil), Size: -1, Proto: "Gopher", Body: memory("")}
+	resp := &fetch.Response{URL: req.URL, Kind: t.kind, Media: mediaOf(l.item, l.selector, nil), Size: -1, Proto: "Gopher", Body: stringBody("")}
 	if t.kind == fetch.Index && l.words != "" {
 		resp.Kind = fetch.Menu
 	}
 	if l.plus.verb == 0 {
-		req.Trace.Notef("nothing was asked: gopher knows nothing of an item but its URL; with %%09%%09! behind it Gopher+ may")
+		req.Trace.Notef("no request sent: plain gopher has no metadata; append %%09%%09! to the URL to request Gopher+ attributes")
 		return resp, nil
 	}
-	a, asked, err := d.ask(ctx, req, l)
+	a, exchange, err := d.requestAttributes(ctx, req, l)
 	if err != nil {
 		return nil, err
 	}
-	resp.Proto, resp.Head, resp.Header, resp.Time = asked.Proto, asked.Head, a.header(), a.time()
-	resp.Peer, resp.TLS = asked.Peer, asked.TLS
+	resp.Proto, resp.Head, resp.Header, resp.Time = exchange.Proto, exchange.Head, a.header(), a.time()
+	resp.Peer, resp.TLS = exchange.Peer, exchange.TLS
 	if m := a.media(); m != "" {
 		resp.Media = m
 	}
 	return resp, nil
 }
 
-// ask brings the attributes of an item. The Response, which has no Body, tells
-// of the exchange; its Head is what they were read from.
-func (d *driver) ask(ctx context.Context, req *fetch.Request, l locator) (attributes, *fetch.Response, error) {
-	resp, err := d.get(ctx, req, l.with(askAll))
+// requestAttributes requests the attributes of an item. The returned Response
+// describes the exchange and has no Body. Its Head contains the attributes as
+// the server sent them.
+func (d *driver) requestAttributes(ctx context.Context, req *fetch.Request, l locator) (attributes, *fetch.Response, error) {
+	resp, err := d.get(ctx, req, l.withCommand(allAttributes))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -50,7 +51,7 @@ func (d *driver) ask(ctx context.Context, req *fetch.Request, l locator) (attrib
 	case err != nil:
 		return nil, nil, err
 	case len(resp.Head) > maxAttributes:
-		return nil, nil, fetch.TooLarge.Errorf("more than %d bytes of attributes for one item", maxAttributes)
+		return nil, nil, fetch.TooLarge.Errorf("attributes of one item exceed %d bytes", maxAttributes)
 	}
 	for a, err := range items(bytes.NewReader(resp.Head)) {
 		return a, resp, err

@@ -9,50 +9,53 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A textReader reads the answer for a text item up to the close.
+// A textReader reads the response for a text item until the connection is
+// closed.
 //
-// RFC 1436 ends a text with the line "." and puts a dot before lines that begin
-// with a dot. UMN gopherd stuffs only the line ".". gophernicus, pygopherd and
-// most current servers send the file unchanged, and "." is an ordinary line. The
-// text itself shows which rule applies:
+// RFC 1436 ends a text with the line "." and adds a dot to each line that
+// begins with a dot. UMN gopherd adds a dot only to the line ".". gophernicus,
+// pygopherd and most current servers send the file unchanged, and "." is an
+// ordinary line. The lines of the text determine which rule applies:
 //
-//   - If the last line is not ".", the server stuffs no line.
-//   - If an earlier line is ".", the server stuffs no line either.
-//   - If a line begins with one dot and another byte, the server stuffs at most
-//     the line ".", as UMN gopherd does. ".." is "." then, and "..two" stays.
+//   - If the last line is not ".", the server adds no dots.
+//   - If an earlier line is ".", the server adds no dots.
+//   - If a line begins with one dot and another byte, the server adds dots at
+//     most to the line ".", as UMN gopherd does. The line ".." is decoded to
+//     ".", and the line "..two" is unchanged.
 //   - Otherwise RFC 1436 applies.
 //
-// Text flows until a line may have been stuffed. From there on, textReader holds
-// it back until a later line or the end decides. If the held text exceeds
-// maxHeld, all of it is passed unchanged, including the last line.
+// Text is returned immediately until a line begins with two dots. From that
+// line on, textReader buffers the text until a later line or the end of the
+// text determines the rule. If the buffer exceeds maxHeld, the remaining text
+// is returned unchanged, including the last line.
 type textReader struct {
 	dots   dotReader
 	strict bool
 	note   func(format string, args ...any)
 
-	out     []byte // to be given out, valid until dots.next
-	held    []byte // from the first undecided line; nil: none
-	two     int    // offset of the first line ".." in held, or -1
-	pending []byte // a line ".", which may be the last
-	stuffed extent // decided by the lines so far
-	asSent  bool   // too long to be held back
-	err     error
+	out         []byte   // to be returned by Read, valid until dots.next
+	held        []byte   // text from the first undecided line on, or nil
+	dotDotAt    int      // offset of the first line ".." in held, or -1
+	pending     []byte   // a line "." that may be the last line
+	stuffed     stuffing // determined by the lines so far
+	passThrough bool     // the text is too long to be buffered
+	err         error
 }
 
-// An extent is the set of lines that a server stuffs with a leading dot.
-type extent uint8
+// A stuffing is the set of lines to which a server adds a leading dot.
+type stuffing uint8
 
 const (
-	everyDot extent = iota // lines that begin with a dot: RFC 1436
-	loneDots               // the line ".": UMN gopherd
-	noDots
+	stuffAll  stuffing = iota // lines that begin with a dot (RFC 1436)
+	stuffLone                 // the line "." (UMN gopherd)
+	stuffNone
 )
 
-// maxHeld bounds the memory that a text can take.
+// maxHeld is the maximum number of bytes that a textReader buffers.
 const maxHeld = 8 << 20
 
 func newText(r *bufio.Reader, strict bool, note func(string, ...any)) *textReader {
-	return &textReader{dots: dotReader{r: r}, strict: strict, note: note, two: -1}
+	return &textReader{dots: dotReader{r: r}, strict: strict, note: note, dotDotAt: -1}
 }
 
 func (t *textReader) Read(p []byte) (int, error) {
@@ -67,19 +70,20 @@ func (t *textReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// step takes one more piece. A pending dot that turns out to be a line like
-// others goes before it; one behind which the connection breaks is the end, for
-// a server that closes before it has read all of a request breaks it.
+// step processes the next piece. If text follows a pending "." line, that line
+// is ordinary text. A connection error after a pending "." line counts as the
+// end of the text, because a server that closes the connection with unread
+// request bytes resets it.
 func (t *textReader) step() {
 	if len(t.pending) > 0 {
-		_, err := t.dots.r.Peek(t.dots.taken + 1)
+		_, err := t.dots.r.Peek(t.dots.pieceLen + 1)
 		switch {
 		case err == nil:
-			t.stuffed, t.two = noDots, -1
+			t.stuffed, t.dotDotAt = stuffNone, -1
 			t.release(t.pending)
 			t.pending = nil
 		case err == io.EOF, fetch.FaultOf(err) == fetch.Connect:
-			t.end()
+			t.finish()
 		default:
 			t.err = err
 		}
@@ -88,18 +92,18 @@ func (t *textReader) step() {
 	w, m, err := t.dots.next()
 	switch {
 	case err == io.EOF:
-		t.end()
+		t.finish()
 	case err != nil:
 		t.err = err
-	case t.asSent:
+	case t.passThrough:
 		t.out = w
-	case m == lone:
+	case m == dotLine:
 		t.pending = bytes.Clone(w)
-	case m == single && t.stuffed == everyDot:
-		t.stuffed = loneDots
+	case m == dotPrefix && t.stuffed == stuffAll:
+		t.stuffed = stuffLone
 		t.release(w)
-	case m == two && t.stuffed != noDots, m == double && t.stuffed == everyDot:
-		t.hold(w, m)
+	case m == dotDotLine && t.stuffed != stuffNone, m == dotDotPrefix && t.stuffed == stuffAll:
+		t.holdBack(w, m)
 	default:
 		t.emit(w)
 	}
@@ -111,15 +115,15 @@ func (t *textReader) emit(w []byte) {
 		return
 	}
 	if t.held = append(t.held, w...); len(t.held) > maxHeld {
-		t.note("text is too long to undo its dots: passed as sent")
-		t.out, t.held, t.asSent = t.held, nil, true
+		t.note("text with dots at line starts exceeds the buffer: returned unchanged")
+		t.out, t.held, t.passThrough = t.held, nil, true
 	}
 }
 
-// hold starts to hold back text. w is the first byte of an undecided line.
-func (t *textReader) hold(w []byte, m mark) {
-	if m == two && t.two < 0 {
-		t.two = len(t.held)
+// holdBack starts to buffer text. The first byte of an undecided line is w.
+func (t *textReader) holdBack(w []byte, m mark) {
+	if m == dotDotLine && t.dotDotAt < 0 {
+		t.dotDotAt = len(t.held)
 	}
 	if t.held == nil {
 		t.held = []byte{}
@@ -127,14 +131,14 @@ func (t *textReader) hold(w []byte, m mark) {
 	t.emit(w)
 }
 
-// release moves the decided part of held to out, and then emits w. Lines ".."
-// remain undecided until the end, unless the extent is noDots.
+// release moves the decided part of held to out and then emits w. Lines ".."
+// remain undecided until the end, unless the stuffing is stuffNone.
 func (t *textReader) release(w []byte) {
-	if t.two < 0 {
+	if t.dotDotAt < 0 {
 		t.out, t.held = append(t.held, w...), nil
 		return
 	}
-	t.out, t.held, t.two = t.held[:t.two:t.two], t.held[t.two:], 0
+	t.out, t.held, t.dotDotAt = t.held[:t.dotDotAt:t.dotDotAt], t.held[t.dotDotAt:], 0
 	if before := t.out; len(before) > 0 {
 		t.held = append(t.held, w...)
 		return
@@ -142,34 +146,36 @@ func (t *textReader) release(w []byte) {
 	t.emit(w)
 }
 
-func (t *textReader) end() {
+func (t *textReader) finish() {
 	t.err = io.EOF
 	if len(t.pending) > 0 {
-		t.out = undot(t.held, t.stuffed)
+		t.out = removeStuffing(t.held, t.stuffed)
 		return
 	}
 	t.out = t.held
-	if t.asSent {
+	if t.passThrough {
 		return
 	}
-	t.err = unproven(t.strict, t.note)
+	t.err = missingDot(t.strict, t.note)
 }
 
-// unproven is how a text ends whose last line is not a dot.
-func unproven(strict bool, note func(string, ...any)) error {
+// missingDot returns the error at the end of a text without a final "." line.
+// It returns io.EOF unless strict is true.
+func missingDot(strict bool, note func(string, ...any)) error {
 	if strict {
-		return fetch.Truncated.Errorf("text ended without a line of one dot")
+		return fetch.Truncated.Errorf("text ended without a final \".\" line")
 	}
-	note("no line of one dot at the end: the server does not say whether that is all")
+	note("no final \".\" line: the text may be incomplete")
 	return io.EOF
 }
 
-// undot removes, in place, the dots that a server of this extent added.
-func undot(held []byte, stuffed extent) []byte {
+// removeStuffing removes, in place, the dots that a server with this stuffing
+// added.
+func removeStuffing(held []byte, stuffed stuffing) []byte {
 	out := held[:0]
 	for line := range bytes.Lines(held) {
 		switch text := strings.TrimSuffix(strings.TrimSuffix(string(line[:min(len(line), 4)]), "\n"), "\r"); {
-		case text == ".." && stuffed != noDots, stuffed == everyDot && strings.HasPrefix(text, ".."):
+		case text == ".." && stuffed != stuffNone, stuffed == stuffAll && strings.HasPrefix(text, ".."):
 			line = line[1:]
 		}
 		out = append(out, line...)
@@ -177,12 +183,12 @@ func undot(held []byte, stuffed extent) []byte {
 	return out
 }
 
-// A menuReader passes a menu on as it is sent, and sees how it ends.
+// A menuReader reads a menu without changes and checks its last line.
 type menuReader struct {
 	r      io.Reader
 	strict bool
 	note   func(format string, args ...any)
-	tail   [4]byte // the last bytes
+	tail   [4]byte // last bytes read
 }
 
 func (m *menuReader) Read(p []byte) (int, error) {
@@ -191,18 +197,18 @@ func (m *menuReader) Read(p []byte) (int, error) {
 		copy(m.tail[:], m.tail[1:])
 		m.tail[len(m.tail)-1] = c
 	}
-	switch ended := m.ended(); {
+	switch ended := m.endsWithDot(); {
 	case err == io.EOF && !ended:
-		err = unproven(m.strict, m.note)
-	case ended && fetch.FaultOf(err) == fetch.Connect: // as in a text
+		err = missingDot(m.strict, m.note)
+	case ended && fetch.FaultOf(err) == fetch.Connect: // see textReader.step
 		err = io.EOF
 	}
 	return n, err
 }
 
-// ended reports whether the last line is a dot. A menu of nothing else has
-// zeros before it.
-func (m *menuReader) ended() bool {
+// endsWithDot reports whether the last line is ".". If the menu has no other
+// line, the bytes before it in m.tail are zero.
+func (m *menuReader) endsWithDot() bool {
 	last := bytes.TrimSuffix(bytes.TrimSuffix(m.tail[:], []byte("\n")), []byte("\r"))
 	last, ok := bytes.CutSuffix(last, []byte("."))
 	return ok && (last[len(last)-1] == '\n' || last[len(last)-1] == 0)

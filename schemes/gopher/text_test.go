@@ -13,7 +13,7 @@ import (
 )
 
 func readText(in io.Reader, strict bool) (out string, notes int, err error) {
-	r := newText(bufio.NewReaderSize(in, window), strict, func(string, ...any) { notes++ })
+	r := newText(bufio.NewReaderSize(in, bufferSize), strict, func(string, ...any) { notes++ })
 	b, err := io.ReadAll(r)
 	return string(b), notes, err
 }
@@ -91,7 +91,7 @@ func TestTextLong(t *testing.T) {
 func TestTextFlows(t *testing.T) {
 	in, out := io.Pipe()
 	defer in.Close()
-	r := newText(bufio.NewReaderSize(in, window), false, func(string, ...any) {})
+	r := newText(bufio.NewReaderSize(in, bufferSize), false, func(string, ...any) {})
 	go func() {
 		for _, s := range []string{"a\r\n", "b", ".\r\n.x", "\r\n..two"} {
 			io.WriteString(out, s)
@@ -133,8 +133,8 @@ func TestBlock(t *testing.T) {
 			if one {
 				in = iotest.OneByteReader(in)
 			}
-			r := bufio.NewReaderSize(in, window)
-			b := newBlock(r)
+			r := bufio.NewReaderSize(in, bufferSize)
+			b := newDotBlock(r)
 			got, err := io.ReadAll(b)
 			b.dots.next() // gives up the last line
 			rest, _ := r.Peek(len(c.rest))
@@ -172,15 +172,15 @@ func TestCharset(t *testing.T) {
 		{"Здравствуй", "; charset=utf-8"},
 		{"un caf\xe9 noir", "; charset=iso-8859-1"},
 		{"caf\xe9", "; charset=iso-8859-1"},
-		{strings.Repeat("x", window-1) + "é", "; charset=utf-8"}, // cut by the window
-		{strings.Repeat("x", window-3) + "éé", "; charset=utf-8"},
+		{strings.Repeat("x", bufferSize-1) + "é", "; charset=utf-8"}, // cut by the bufferSize
+		{strings.Repeat("x", bufferSize-3) + "éé", "; charset=utf-8"},
 	} {
-		r := bufio.NewReaderSize(strings.NewReader(c.in), window)
+		r := bufio.NewReaderSize(strings.NewReader(c.in), bufferSize)
 		r.Peek(1)
 		if got := charset(r); got != c.want {
 			t.Errorf("%.20q: got %q, want %q", c.in, got, c.want)
 		}
-		r = bufio.NewReaderSize(iotest.OneByteReader(strings.NewReader(c.in)), window)
+		r = bufio.NewReaderSize(iotest.OneByteReader(strings.NewReader(c.in)), bufferSize)
 		r.Peek(1)
 		if got := charset(r); got != "" && got != c.want {
 			t.Errorf("%.20q byte by byte: got %q", c.in, got)
@@ -194,7 +194,7 @@ func BenchmarkText(b *testing.B) {
 			text := strings.Repeat(c.line, 1<<20/len(c.line)) + ".\r\n"
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				r := newText(bufio.NewReaderSize(strings.NewReader(text), window), true, nil)
+				r := newText(bufio.NewReaderSize(strings.NewReader(text), bufferSize), true, nil)
 				if _, err := io.Copy(io.Discard, struct{ io.Reader }{r}); err != nil {
 					b.Fatal(err)
 				}

@@ -8,18 +8,18 @@ import (
 	"github.com/anyurl/fetch/internal/tty"
 )
 
-// A view is one form in which an item is to be had: a line of +VIEWS.
+// A view is a representation of an item, described by a line of +VIEWS.
 type view struct {
-	name        string // as it must be asked for, language included
+	name        string // name for requests, including the language
 	media, lang string // in lower case
 }
 
-// views reads "Text/plain En_US: <2k>".
+// views parses the lines of +VIEWS, such as "Text/plain En_US: <2k>".
 func (a attributes) views() (all []view) {
 	for _, l := range a.lines("VIEWS") {
 		name, _, _ := strings.Cut(l, ":")
-		if name = strings.TrimSpace(name); name == "" || unsafe(name) || strings.Contains(name, "\t") {
-			continue // it would be sent
+		if name = strings.TrimSpace(name); name == "" || breaksLine(name) || strings.Contains(name, "\t") {
+			continue // the name is sent in a request line
 		}
 		media, lang, _ := strings.Cut(strings.ToLower(name), " ")
 		all = append(all, view{name, media, strings.TrimSpace(lang)})
@@ -27,16 +27,16 @@ func (a attributes) views() (all []view) {
 	return all
 }
 
-// choose asks which views there are, and takes the first that the options
-// want.
-func (d *driver) choose(ctx context.Context, req *fetch.Request, l locator) (command, error) {
-	a, _, err := d.ask(ctx, req, l)
+// selectView requests the views of an item and returns the command for the
+// first view that matches the Options.
+func (d *driver) selectView(ctx context.Context, req *fetch.Request, l locator) (command, error) {
+	a, _, err := d.requestAttributes(ctx, req, l)
 	if err != nil {
 		return command{}, err
 	}
 	all := a.views()
 	for _, v := range all {
-		if d.options.wants(v) {
+		if d.options.matches(v) {
 			return command{verb: '+', arg: v.name}, nil
 		}
 	}
@@ -47,11 +47,12 @@ func (d *driver) choose(ctx context.Context, req *fetch.Request, l locator) (com
 	for i, v := range all {
 		names[i] = tty.Escape(v.name)
 	}
-	return command{}, fetch.NotFound.Errorf("no such view; there is %s", strings.Join(names, ", "))
+	return command{}, fetch.NotFound.Errorf("no view matches; available views: %s", strings.Join(names, ", "))
 }
 
-// wants matches the options with a view: a part that is not given matches all.
-func (o Options) wants(v view) bool {
+// matches reports whether v matches the Options. An empty option matches all
+// views.
+func (o Options) matches(v view) bool {
 	media, lang := strings.ToLower(o.View), strings.ToLower(strings.ReplaceAll(o.Lang, "-", "_"))
 	_, sub, _ := strings.Cut(v.media, "/")
 	general, _, _ := strings.Cut(v.lang, "_")

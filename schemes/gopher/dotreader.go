@@ -6,70 +6,70 @@ import (
 	"io"
 )
 
-// A mark says what a piece of text is.
+// A mark is the kind of a piece of text.
 type mark uint8
 
 const (
-	run    mark = iota // bytes without a leading dot
-	single             // the leading dot of ".x"
-	double             // the first dot of "..x"
-	two                // the first dot of the line ".."
-	lone               // the line ".", including its line end
+	plainText    mark = iota // bytes without a leading dot
+	dotPrefix                // leading dot of a line such as ".x"
+	dotDotPrefix             // first dot of a line such as "..x"
+	dotDotLine               // first dot of the line ".."
+	dotLine                  // line ".", including its line end
 )
 
 // A dotReader splits text at the leading dots of lines, so that its caller can
 // interpret them. It never looks beyond the buffer of r, and reads no more bytes
 // than it needs for the next piece.
 type dotReader struct {
-	r      *bufio.Reader
-	inside bool // the next byte is not the first of a line
-	taken  int  // bytes of the last piece, still in the buffer
+	r        *bufio.Reader
+	midLine  bool // the next byte does not start a line
+	pieceLen int  // length in bytes of the last piece, which is still in the buffer
 }
 
 // next returns the next piece, valid until the next call.
 func (d *dotReader) next() ([]byte, mark, error) {
-	d.r.Discard(d.taken)
-	d.taken = 0
+	d.r.Discard(d.pieceLen)
+	d.pieceLen = 0
 	if _, err := d.r.Peek(1); err != nil {
-		return nil, run, err
+		return nil, plainText, err
 	}
 	w, _ := d.r.Peek(d.r.Buffered())
-	if d.inside || w[0] != '.' {
+	if d.midLine || w[0] != '.' {
 		n := len(w)
 		if i := bytes.Index(w, []byte("\n.")); i >= 0 {
 			n = i + 1
 		}
-		d.inside = w[n-1] != '\n'
-		return d.take(w[:n], run)
+		d.midLine = w[n-1] != '\n'
+		return d.piece(w[:n], plainText)
 	}
 	return d.dot()
 }
 
-// dot classifies a dot at the beginning of a line. Up to three more bytes decide
-// it.
+// dot classifies a dot at the start of a line. It reads at most three more
+// bytes.
 func (d *dotReader) dot() ([]byte, mark, error) {
 	end, err := d.lineEnd(1)
 	if err != nil {
-		return nil, run, err
+		return nil, plainText, err
 	}
 	w, _ := d.r.Peek(2)
 	switch {
 	case end > 0:
 		w, _ = d.r.Peek(end)
-		return d.take(w, lone)
+		return d.piece(w, dotLine)
 	case w[1] != '.':
-		d.inside = true
-		return d.take(w[:1], single)
+		d.midLine = true
+		return d.piece(w[:1], dotPrefix)
 	}
-	m := double
+	m := dotDotPrefix
 	if end, err = d.lineEnd(2); err != nil {
-		return nil, run, err
+		return nil, plainText, err
 	} else if end > 0 {
-		m = two
+		m = dotDotLine
 	}
-	d.inside = true
-	w, _ = d.r.Peek(1) // looking further may have moved the buffer
-	return d.take(w, m)
+	d.midLine = true
+	w, _ = d.r.Peek(1) // lineEnd may have moved the buffer
+	return d.piece(w, m)
 }
 
 // lineEnd returns the length of the current line, including its line end, if the
@@ -89,23 +89,23 @@ func (d *dotReader) lineEnd(n int) (int, error) {
 	return 0, nil
 }
 
-func (d *dotReader) take(w []byte, m mark) ([]byte, mark, error) {
-	d.taken = len(w)
+func (d *dotReader) piece(w []byte, m mark) ([]byte, mark, error) {
+	d.pieceLen = len(w)
 	return w, m, nil
 }
 
-// A block reads Gopher+ data that the line "." ends ("+-1"). Read returns io.EOF
-// only after that line. UMN gopherd is the only known server of such data, and
-// stuffs only the line ".".
-type block struct {
+// A dotBlock reads Gopher+ data that ends with the line "." ("+-1"). Read
+// returns io.EOF only after that line. UMN gopherd is the only known server
+// that sends such data. It adds a dot only to the line ".".
+type dotBlock struct {
 	dots dotReader
 	out  []byte
 	err  error
 }
 
-func newBlock(r *bufio.Reader) *block { return &block{dots: dotReader{r: r}} }
+func newDotBlock(r *bufio.Reader) *dotBlock { return &dotBlock{dots: dotReader{r: r}} }
 
-func (b *block) Read(p []byte) (int, error) {
+func (b *dotBlock) Read(p []byte) (int, error) {
 	for len(b.out) == 0 && b.err == nil {
 		w, m, err := b.dots.next()
 		switch {
@@ -113,9 +113,9 @@ func (b *block) Read(p []byte) (int, error) {
 			b.err = io.ErrUnexpectedEOF
 		case err != nil:
 			b.err = err
-		case m == lone:
+		case m == dotLine:
 			b.err = io.EOF
-		case m != two:
+		case m != dotDotLine:
 			b.out = w
 		}
 	}
