@@ -1,4 +1,4 @@
-// Package schemes lists every scheme of this module, for fetch.New.
+// Package schemes collects all schemes of this module for fetch.New.
 package schemes
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/anyurl/fetch/schemes/wais"
 )
 
-// Options are those of each package. The zero value is right for most.
+// Options contains the options of each scheme package. The zero value is valid.
 type Options struct {
 	File     file.Options
 	FTP      ftp.Options
@@ -29,8 +29,8 @@ type Options struct {
 	WAIS     wais.Options
 }
 
-// All returns every scheme. A program that wants fewer calls the packages'
-// own Schemes instead.
+// All returns all schemes of this module. A program that needs only some of
+// them calls the Schemes functions of their packages instead.
 func All(o Options) []fetch.Scheme {
 	return slices.Concat(
 		file.Schemes(o.File),

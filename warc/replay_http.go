@@ -113,7 +113,7 @@ func isIndex(u uri.URI, resp *fetch.Response, look *bufio.Reader) bool {
 		return bytes.Contains(start, []byte("<urlset")) || bytes.Contains(start, []byte("<sitemapindex"))
 	case media == "text/html" && strings.HasSuffix(u.Path(), "/"):
 		start, err := look.Peek(maxLook)
-		listing, _ := autoindex.Is(u, start, err != nil)
+		listing, _ := autoindex.IsListing(u, start, err != nil)
 		return listing
 	}
 	return false

@@ -128,7 +128,7 @@ func TestConsole(t *testing.T) {
 		s := newSeat(t)
 		_, port, _ := strings.Cut(d.Addr, ":")
 		s.fetch(fetch + "--terminal VT100 telnet://bob:s3cret@" + d.Addr + "/")
-		for _, text := range []string{"telnet session with 127.0.0.1, port " + port, "log in as bob", "a password too; it is not sent", "Control-] leaves", "on vt100"} {
+		for _, text := range []string{"telnet session with 127.0.0.1, port " + port, "log in as bob", "the URL contains a password, which is not sent", "Control-] leaves", "on vt100"} {
 			s.until(text)
 		}
 		s.asks("one", "heard one, 24 80")

@@ -1,5 +1,6 @@
-// Package autoindex reads the pages that web servers make of directories: a
-// [Reader] finds the entries, and [Is] tells such a page from an ordinary one.
+// Package autoindex parses the HTML directory listings that web servers
+// generate. A [Reader] returns the entries of a listing, and [IsListing] reports
+// whether a page is a listing.
 package autoindex
 
 import (
@@ -14,31 +15,32 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A Reader finds the entries of a listing in its tokens: links to what lies in
-// the directory, one in a line, with date and size before or behind it or
-// without. It is not safe for concurrent use.
+// A Reader extracts the entries of a listing from HTML tokens. An entry is a
+// link to a file or subdirectory of the directory. Its date and size, if
+// present, are on the same line before or after the link. A Reader must not be
+// used concurrently.
 type Reader struct {
-	base uri.URI
-	row  row
-	lead text // of the next row: what stands before its link
-	in   bool // within the link
-	pre  bool // line ends count
-	page evidence
+	base   uri.URI
+	row    row
+	before text // text before the link of the next row
+	inLink bool // inside a link
+	inPre  bool // inside a pre element, where a line end ends a row
+	page   evidence
 }
 
-// A row is one line of a listing.
+// A row is a line of a listing.
 type row struct {
-	href       string // "": none
-	lead, tail text   // what stands before and behind the link
-	name       text   // of the link
-	when       string // as an attribute states it
-	size       string
+	href          string // or "" if the row has no link
+	before, after text   // text before and after the link
+	name          text   // text of the link
+	date          string // date in an attribute
+	size          string
 }
 
-// New returns a Reader of the page at base.
+// New returns a Reader for the page at base.
 func New(base uri.URI) *Reader { return &Reader{base: base} }
 
-// maxText bounds what is kept of one text.
+// maxText is the maximum number of bytes that are kept of one text.
 const maxText = 1 << 10
 
 type text string
@@ -49,11 +51,11 @@ func (t *text) add(s string) {
 	}
 }
 
-// words returns the text with single spaces.
+// words returns the text with each run of white space replaced by one space.
 func (t text) words() string { return strings.Join(strings.Fields(string(t)), " ") }
 
-// Token takes the next token of the page and returns the entry that it ends,
-// if it ends one. The last token is the [html.ErrorToken].
+// Token processes the next token of the page. It returns an entry and true if
+// the token completes one. The last token must be an [html.ErrorToken].
 func (r *Reader) Token(t html.Token) (e fetch.Entry, ok bool) {
 	switch t.Type {
 	case html.TextToken:
@@ -67,21 +69,21 @@ func (r *Reader) Token(t html.Token) (e fetch.Entry, ok bool) {
 }
 
 func (r *Reader) text(s string) (e fetch.Entry, ok bool) {
-	if r.page.text(s, r.in) {
+	if r.page.text(s, r.inLink) {
 		return e, false
 	}
 	switch i := strings.LastIndexByte(s, '\n'); {
-	case r.in:
+	case r.inLink:
 		r.row.name.add(s)
-	case r.pre && i >= 0:
+	case r.inPre && i >= 0:
 		line, _, _ := strings.Cut(s, "\n")
-		r.row.tail.add(line)
+		r.row.after.add(line)
 		e, ok = r.flush()
-		r.lead.add(s[i+1:])
+		r.before.add(s[i+1:])
 	case r.row.href != "":
-		r.row.tail.add(s)
+		r.row.after.add(s)
 	default:
-		r.lead.add(s)
+		r.before.add(s)
 	}
 	return e, ok
 }
@@ -94,15 +96,15 @@ func (r *Reader) tag(t html.Token) (e fetch.Entry, ok bool) {
 		if start {
 			e, ok = r.link(attribute(t, "href"))
 		}
-		r.in = start
+		r.inLink = start
 	case "pre":
-		r.pre = start
+		r.inPre = start
 		return r.flush()
 	case "tr", "li", "hr", "br", "table", "ul", "address":
 		return r.flush()
 	case "time":
 		if start && r.row.href != "" {
-			r.row.when = attribute(t, "datetime")
+			r.row.date = attribute(t, "datetime")
 		}
 	case "td":
 		if size := attribute(t, "data-order") + attribute(t, "data-size"); r.row.href != "" && r.row.size == "" {
@@ -115,24 +117,25 @@ func (r *Reader) tag(t html.Token) (e fetch.Entry, ok bool) {
 	return e, ok
 }
 
-// space keeps what two elements hold apart.
+// space adds a space between the texts of two elements.
 func (r *Reader) space() {
 	if r.row.href != "" {
-		r.row.tail.add(" ")
+		r.row.after.add(" ")
 	} else {
-		r.lead.add(" ")
+		r.before.add(" ")
 	}
 }
 
-// link begins a row, unless the link of an icon before the name has begun it.
+// link starts a new row. A link to the same URL continues the row, because some
+// servers link the icon and the name.
 func (r *Reader) link(href string) (e fetch.Entry, ok bool) {
 	if href != r.row.href {
-		lead := r.lead
+		before := r.before
 		e, ok = r.flush()
-		r.row.lead = lead
+		r.row.before = before
 	}
 	r.row.href = href
-	r.row.name, r.row.tail = "", ""
+	r.row.name, r.row.after = "", ""
 	return e, ok
 }
 
@@ -145,10 +148,11 @@ func attribute(t html.Token, name string) string {
 	return ""
 }
 
-// flush ends the row under way.
+// flush returns the entry of the current row, if the row contains one, and
+// starts a new row.
 func (r *Reader) flush() (e fetch.Entry, ok bool) {
 	line := r.row
-	r.row, r.lead, r.in = row{}, "", false
+	r.row, r.before, r.inLink = row{}, "", false
 	if line.href == "" {
 		return e, false
 	}
@@ -158,18 +162,18 @@ func (r *Reader) flush() (e fetch.Entry, ok bool) {
 		return e, false
 	}
 	name := lastSegment(u)
-	e = fetch.Entry{URL: u, Name: decoded(strings.TrimSuffix(name, "/")), Kind: fetch.Document, Size: -1}
+	e = fetch.Entry{URL: u, Name: decodeName(strings.TrimSuffix(name, "/")), Kind: fetch.Document, Size: -1}
 	if strings.HasSuffix(name, "/") {
 		e.Kind = fetch.Menu
 	}
 	shown := line.name.words()
-	e.Raw = strings.Join(strings.Fields(string(line.lead+" "+line.name+" "+line.tail)), " ")
+	e.Raw = strings.Join(strings.Fields(string(line.before+" "+line.name+" "+line.after)), " ")
 	r.page.child(&e, shown, line.detail(&e))
 	return e, true
 }
 
-// below reports whether u lies directly in the directory of base: parents,
-// sorted views and the rest of the page do not.
+// below reports whether u names a direct child of the directory of base. Parent
+// directories, sort links and other links are not children.
 func below(base, u uri.URI) bool {
 	_, query := u.Query()
 	_, fragment := u.Fragment()
@@ -182,7 +186,7 @@ func below(base, u uri.URI) bool {
 	return ok && !query && !fragment && sameSite(base, u) && dir != "" && name != "" && !strings.Contains(name, "/")
 }
 
-// folder returns the path of base up to its last slash.
+// folder returns the path of base up to and including the last slash.
 func folder(base uri.URI) string { return base.Path()[:strings.LastIndexByte(base.Path(), '/')+1] }
 
 func sameSite(base, u uri.URI) bool {
@@ -191,15 +195,16 @@ func sameSite(base, u uri.URI) bool {
 	return u.Scheme() == base.Scheme() && here == there
 }
 
-// lastSegment is the end of the path, with the slash of a directory.
+// lastSegment returns the last path segment of u, including the slash of a
+// directory.
 func lastSegment(u uri.URI) string {
 	path := u.Path()
 	return path[strings.LastIndexByte(strings.TrimSuffix(path, "/"), '/')+1:]
 }
 
-// decoded is the name in a segment, or the segment where its name could not
-// stand in a listing.
-func decoded(segment string) string {
+// decodeName returns the file name in a path segment. If the decoded name
+// contains a slash or NUL, decodeName returns the segment unchanged.
+func decodeName(segment string) string {
 	name, err := uri.Unescape(segment)
 	if err != nil || strings.ContainsAny(name, "/\x00") {
 		return segment
@@ -207,13 +212,13 @@ func decoded(segment string) string {
 	return name
 }
 
-// detail reads date and size, from attributes or from the text behind the link
-// or before it. Servers name no time zone: nginx means UTC, and so is every
-// other taken. A size that was rounded is no Size. It reports whether there is
-// a date.
+// detail sets the date and size of e from the text after the link, the text
+// before it and the attributes of the row. It reports whether the row has a
+// date. Servers do not state a time zone, so dates are read as UTC, which nginx
+// uses. A rounded size is stored in Extra instead of Size.
 func (r *row) detail(e *fetch.Entry) bool {
-	found := readDetail(e, r.tail.words()) || readDetail(e, r.lead.words())
-	if t, err := time.Parse(time.RFC3339, strings.TrimSpace(r.when)); err == nil {
+	found := readDetail(e, r.after.words()) || readDetail(e, r.before.words())
+	if t, err := time.Parse(time.RFC3339, strings.TrimSpace(r.date)); err == nil {
 		e.Time, found = t.UTC(), true
 	}
 	if n, err := strconv.ParseInt(r.size, 10, 64); err == nil && n >= 0 && e.Kind != fetch.Menu {

@@ -9,7 +9,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// The forms of dates, and the layouts of package time for each.
+// Date formats, each as a regular expression and as layouts of package time.
 var dates = []struct {
 	form    *regexp.Regexp
 	layouts []string
@@ -22,19 +22,19 @@ var dates = []struct {
 	{regexp.MustCompile(`[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d`), []string{"Mon, 02 Jan 2006 15:04:05"}},
 	// IIS in English
 	{regexp.MustCompile(`\d{1,2}/\d{1,2}/\d{4} \d{1,2}:\d\d [AP]M`), []string{"1/2/2006 3:04 PM"}},
-	// webfs and thttpd, as ls -l: with a year for older files. Without one the
-	// year is not known.
+	// webfs and thttpd use the format of "ls -l". Recent dates have no year and
+	// are ignored.
 	{regexp.MustCompile(`[A-Z][a-z]{2} \d{1,2} (?:\d{4}|\d\d:\d\d)`), []string{"Jan _2 2006", "Jan 02 2006", "Jan 2 2006"}},
 }
 
-// A size stands behind the date, or before it at the end or behind a blank.
+// Regular expressions for a size after the date, or before the date.
 var (
 	sizeForm = regexp.MustCompile(`^(\d+(?:\.\d+)?) ?([kKMGT]?)i?B?(?: |$)`)
 	lastForm = regexp.MustCompile(`(?:^| )(\d+(?:\.\d+)?) ?([kKMGT]?)i?B?$`)
 )
 
-// readDetail reads a date, and a size next to it, and reports whether it found
-// a date. Text is of single spaces.
+// readDetail sets the date and the size that text contains. It reports whether
+// text contains a date. Words in text are separated by single spaces.
 func readDetail(e *fetch.Entry, text string) bool {
 	for _, d := range dates {
 		at := d.form.FindStringIndex(text)

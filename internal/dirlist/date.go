@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// parseDate reads a date that begins at fields[i], and returns how many fields
-// it takes; none if there is no date. Dates are in the clock of the server,
-// whose zone nobody knows: they are read as UTC.
+// parseDate parses the date that starts at fields[i]. It returns the number of
+// fields of the date, or 0 if there is no date. Servers use their local time
+// and do not state a time zone, so dates are read as UTC.
 //
 //	Jan  1 12:00      Jan  1  2004      1 Jan 2004 12:00      2004-01-01 12:00
 func parseDate(fields []field, i int, at time.Time) (time.Time, int) {
@@ -45,7 +45,8 @@ func parseDate(fields []field, i int, at time.Time) (time.Time, int) {
 	return t, 3
 }
 
-// isoDate reads "2004-01-01 12:00", to which GNU ls may add seconds and a zone.
+// isoDate parses a date such as "2004-01-01 12:00". GNU ls may add seconds and
+// a time zone.
 func isoDate(day, hour, zone string) (time.Time, int) {
 	d, err := time.Parse(time.DateOnly, day)
 	if err != nil {
@@ -61,14 +62,15 @@ func isoDate(day, hour, zone string) (time.Time, int) {
 		return d, 2
 	}
 	_, offset := z.Zone()
-	if d = d.Add(-time.Duration(offset) * time.Second); d.Year() < 0 || d.Year() > 9999 { // nothing could write it
+	if d = d.Add(-time.Duration(offset) * time.Second); d.Year() < 0 || d.Year() > 9999 { // RFC 3339 cannot represent it
 		d = time.Time{}
 	}
 	return d, 3
 }
 
-// lastTime is the last time before at, or within a day behind it, that a
-// calendar without years showed this date.
+// lastTime returns the last time before at+24h with the given date, which has
+// no year. It returns the zero time if at is zero or there was no such date in
+// the last eight years.
 func lastTime(month time.Month, day, h, m int, at time.Time) time.Time {
 	if at.IsZero() {
 		return time.Time{}
@@ -82,7 +84,8 @@ func lastTime(month time.Month, day, h, m int, at time.Time) time.Time {
 	return time.Time{}
 }
 
-// date refuses what time.Date would move: 30 February.
+// date returns the given time and reports whether the date is valid. Without
+// this check time.Date would convert 30 February to a day in March.
 func date(year int, month time.Month, day, h, m int) (time.Time, bool) {
 	t := time.Date(year, month, day, h, m, 0, 0, time.UTC)
 	return t, t.Month() == month && t.Day() == day
@@ -100,7 +103,8 @@ func monthOf(s string) time.Month {
 	return 0
 }
 
-// number reads a decimal number up to limit, or -1.
+// number parses a decimal number between 0 and limit. It returns -1 for any
+// other text.
 func number(s string, limit int) int {
 	n, err := strconv.ParseUint(s, 10, 32)
 	if err != nil || n > uint64(limit) {
@@ -109,7 +113,7 @@ func number(s string, limit int) int {
 	return int(n)
 }
 
-// clock reads "12:00", to the minute even where seconds follow.
+// clock parses a time such as "12:00". It discards seconds.
 func clock(s string) (h, m int, ok bool) {
 	hour, minute, ok := strings.Cut(s, ":")
 	minute, second, _ := strings.Cut(minute, ":")

@@ -1,15 +1,17 @@
-// Package dirlist reads directory listings of FTP servers: the facts of MLSD
-// (RFC 3659), names alone (NLST), and what LIST brings, for which there is no
-// standard: the forms of Unix, of DOS and Windows, EPLF, VMS and NetWare.
+// Package dirlist parses directory listings of FTP servers. It reads MLSD
+// listings (RFC 3659), name lists (NLST) and LIST listings. The format of LIST
+// is not standardized, so the package recognizes the formats of Unix, DOS and
+// Windows, EPLF, VMS and NetWare.
 //
-// [Menu] reads a complete listing, whose media type [MediaType] writes. It skips
-// blank lines, headings and totals of LIST ("total 4"). Any other line that is
-// no entry becomes an Entry of kind Info. Every Entry has the server's own line
-// as Raw.
+// [Menu] parses a complete listing with a media type that [MediaType] returned.
+// It skips blank lines, headings and totals of LIST, such as "total 4". Any
+// other line that is not an entry becomes an Entry of kind Info. The field Raw
+// of each Entry contains the line that the server sent.
 //
-// Names and lines are bytes of strangers. An entry whose name could lead
-// elsewhere than into the directory has no URL. What cannot be read as UTF-8 is
-// taken for Latin-1, and said to be so; URLs hold the bytes as they came.
+// Names and lines are untrusted input. An entry with a name that could lead
+// outside the directory has no URL. Names that are not valid UTF-8 are
+// converted from ISO 8859-1 and marked in Extra. URLs contain the original
+// bytes.
 package dirlist
 
 import (
@@ -26,16 +28,16 @@ import (
 
 const (
 	maxLine    = 64 << 10 // bytes
-	maxEntries = 1 << 20  // of one listing
+	maxEntries = 1 << 20  // entries in a listing
 )
 
-// A Dialect is a form of listing.
+// A Dialect is a listing format.
 type Dialect string
 
 const (
-	MLSD  Dialect = "mlsd"  // facts, a semicolon after each, and a name
-	List  Dialect = "list"  // one of those below; each line tells which
-	Names Dialect = "names" // a name a line
+	MLSD  Dialect = "mlsd"  // facts and a name on each line (RFC 3659)
+	List  Dialect = "list"  // any of the LIST dialects below, recognized line by line
+	Names Dialect = "names" // a name on each line
 
 	Unix    Dialect = "unix"
 	DOS     Dialect = "dos"
@@ -44,16 +46,16 @@ const (
 	NetWare Dialect = "netware"
 )
 
-// Params are what a reader of a listing must know beside its bytes.
+// Params are the properties of a listing that its parser needs.
 type Params struct {
 	Dialect Dialect
-	At      time.Time // when the listing was made: dates of LIST have no year
-	UTF8    bool      // the server says that its names are UTF-8
+	At      time.Time // time of the listing, because dates of LIST may lack the year
+	UTF8    bool      // the server announced UTF-8 names
 }
 
 const mediaType = "text/x-ftp-list"
 
-// MediaType is the media type of a listing, with its parameters.
+// MediaType returns the media type of a listing with p as its parameters.
 func MediaType(p Params) string {
 	params := map[string]string{"dialect": string(p.Dialect)}
 	if !p.At.IsZero() {
@@ -65,20 +67,21 @@ func MediaType(p Params) string {
 	return mime.FormatMediaType(mediaType, params)
 }
 
-// ParseMediaType reads what MediaType wrote. A listing of an unknown dialect
-// is read as List.
+// ParseMediaType parses the result of [MediaType]. An unknown dialect is parsed
+// as [List].
 func ParseMediaType(media string) (Params, error) {
 	name, params, err := mime.ParseMediaType(media)
 	if err != nil || name != mediaType {
-		return Params{}, fetch.Unsupported.Errorf("not a listing of an FTP server")
+		return Params{}, fetch.Unsupported.Errorf("media type is not an FTP directory listing")
 	}
 	p := Params{Dialect: Dialect(params["dialect"]), UTF8: params["charset"] == "utf-8"}
 	p.At, _ = ParseTimeVal(params["at"])
 	return p, nil
 }
 
-// Menu reads the listing of the directory base. It is the Menu of a Scheme:
-// media is what MediaType wrote, and an error ends the sequence.
+// Menu parses the listing of the directory base. It implements the field Menu
+// of a Scheme. The media type must be a result of [MediaType]. An error ends
+// the sequence.
 func Menu(base uri.URI, media string, r io.Reader) iter.Seq2[fetch.Entry, error] {
 	return func(yield func(fetch.Entry, error) bool) {
 		params, err := ParseMediaType(media)
@@ -103,20 +106,20 @@ func Menu(base uri.URI, media string, r io.Reader) iter.Seq2[fetch.Entry, error]
 			if e.heading {
 				continue
 			}
-			if placed, err := dir.place(e); !yield(placed, err) || err != nil {
+			if entry, err := dir.entry(e); !yield(entry, err) || err != nil {
 				return
 			}
 		}
-		yield(fetch.Entry{}, fetch.TooLarge.Errorf("listing of more than %d lines", maxEntries))
+		yield(fetch.Entry{}, fetch.TooLarge.Errorf("listing exceeds %d lines", maxEntries))
 	}
 }
 
-// lines reads a listing line by line. A VMS server breaks the line of a long
-// name.
+// lines reads a listing line by line and can unread one line. A VMS server
+// splits the entry of a long name into two lines.
 type lines struct {
 	reader *line.Reader
-	ahead  string // read, but not part of the last entry
-	has    bool   // there is one ahead
+	ahead  string // line that was unread
+	has    bool   // ahead is valid
 }
 
 func (l *lines) next() (string, error) {
@@ -127,30 +130,29 @@ func (l *lines) next() (string, error) {
 	text, _, err := l.reader.ReadLine(maxLine)
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF) && len(text) > 0:
-		return string(text), nil // some servers forget the end of the last line
+		return string(text), nil // some servers omit the end of the last line
 	case errors.Is(err, line.ErrTooLong):
 		return "", fetch.Protocol.Errorf("listing: %w", err)
 	}
 	return string(text), err
 }
 
-// A row is what one line says. Its Name is still that of the server, byte for
-// byte.
+// A row is a parsed line. Its Name contains the bytes that the server sent.
 type row struct {
 	fetch.Entry
-	link    string // the name in the URL, where it differs from Name
-	heading bool   // the line describes the listing: no Entry
+	link    string // name in the URL if it differs from Name
+	heading bool   // the line describes the listing and is not an entry
 }
 
-// note keeps what an Entry has no field for.
-func (r *row) note(key, value string) {
+// addExtra stores a value in Extra.
+func (r *row) addExtra(key, value string) {
 	if r.Extra == nil {
 		r.Extra = map[string]string{}
 	}
 	r.Extra[key] = value
 }
 
-// info is the row for a line that is no entry.
+// info returns the row for a line that is not an entry.
 func info(text string) row {
 	return row{Entry: fetch.Entry{Name: text, Kind: fetch.Info, Size: -1, Raw: text}}
 }
@@ -188,7 +190,7 @@ func (l *lines) entry(p Params) (row, error) {
 	return r, nil
 }
 
-// anyEntry reads a line of LIST by what it looks like.
+// anyEntry parses a line of LIST in the first dialect that matches.
 func (l *lines) anyEntry(text string, p Params) row {
 	for _, parse := range []func(string) (row, bool){
 		parseEPLF,
@@ -203,7 +205,7 @@ func (l *lines) anyEntry(text string, p Params) row {
 	return l.vmsEntry(text)
 }
 
-// vmsEntry reads a line of a VMS server, or two.
+// vmsEntry parses an entry of a VMS server, which has one or two lines.
 func (l *lines) vmsEntry(text string) row {
 	if r, ok := parseVMS(text); ok {
 		r.Raw = text
@@ -224,7 +226,7 @@ func (l *lines) vmsEntry(text string) row {
 	return info(text)
 }
 
-// parseName reads a line of NLST.
+// parseName parses a line of NLST.
 func parseName(text string) (row, bool) {
 	return row{Entry: fetch.Entry{Name: text, Size: -1}}, text != ""
 }

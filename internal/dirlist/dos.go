@@ -8,7 +8,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// parseDOS reads what "dir" writes, as IIS and its heirs do.
+// parseDOS parses the output of the DOS command "dir", which IIS and similar
+// servers send.
 //
 //	04-27-00  09:09PM       <DIR>          licensed
 //	07-18-2000  10:16              589 readme.htm
@@ -24,20 +25,20 @@ func parseDOS(text string) (row, bool) {
 	if !ok {
 		return row{}, false
 	}
-	what := 2
+	sizeField := 2
 	if f := fields[2].text; strings.EqualFold(f, "AM") || strings.EqualFold(f, "PM") {
 		if t, ok = dosDate(fields[0].text, fields[1].text+f); !ok {
 			return row{}, false
 		}
-		what = 3
+		sizeField = 3
 	}
-	if len(fields) <= what+1 {
+	if len(fields) <= sizeField+1 {
 		return row{}, false
 	}
 	r := row{Entry: fetch.Entry{Size: -1, Time: t, Kind: fetch.Document}}
-	r.note("clock", "server")
-	mark := fields[what].text
-	r.Name = strings.TrimPrefix(text[fields[what].end:], " ")
+	r.addExtra("clock", "server")
+	mark := fields[sizeField].text
+	r.Name = strings.TrimPrefix(text[fields[sizeField].end:], " ")
 	switch {
 	case strings.EqualFold(mark, "<DIR>"):
 		r.Kind = fetch.Menu
@@ -45,7 +46,7 @@ func parseDOS(text string) (row, bool) {
 	case strings.HasPrefix(mark, "<") && strings.HasSuffix(mark, ">"): // <JUNCTION>, <SYMLINKD>
 		r.Kind = fetch.Unknown
 		r.Name = strings.TrimLeft(r.Name, " ")
-		r.note("type", strings.ToLower(strings.Trim(mark, "<>")))
+		r.addExtra("type", strings.ToLower(strings.Trim(mark, "<>")))
 	default:
 		n, err := strconv.ParseInt(strings.ReplaceAll(mark, ",", ""), 10, 64)
 		if err != nil || n < 0 {
@@ -56,8 +57,9 @@ func parseDOS(text string) (row, bool) {
 	return r, r.Name != ""
 }
 
-// dosDate reads month, day and year, or year, month and day; a month above 12
-// means that the day came first.
+// dosDate parses a date with the month, day and year, or with the year, month
+// and day. If the first number exceeds 12, it is the day and the second is the
+// month.
 func dosDate(day, hour string) (time.Time, bool) {
 	day = strings.NewReplacer("/", "-", ".", "-").Replace(day)
 	parts := strings.Split(day, "-")
@@ -88,8 +90,8 @@ func dosDate(day, hour string) (time.Time, bool) {
 	if pm {
 		h += 12
 	}
-	t, real := date(year, time.Month(month), dom, h, m)
-	return t, ok && real
+	t, valid := date(year, time.Month(month), dom, h, m)
+	return t, ok && valid
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }

@@ -8,11 +8,11 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// year10000 cannot be written by RFC 3339: seconds since 1970.
+// year10000 is the first Unix time that RFC 3339 cannot represent.
 const year10000 = 253402300800
 
-// parseEPLF reads the Easily Parsed LIST Format of D. J. Bernstein's
-// publicfile: facts with commas between them, a tab, and the name.
+// parseEPLF parses the Easily Parsed LIST Format of D. J. Bernstein's
+// publicfile. A line contains facts separated by commas, a tab and the name.
 //
 //	+i8388621.48594,m825718503,r,s280,	djb.html
 func parseEPLF(text string) (row, bool) {
@@ -45,9 +45,9 @@ func parseEPLF(text string) (row, bool) {
 				r.Time = time.Unix(n, 0).UTC()
 			}
 		case 'i':
-			r.note("unique", value)
-		case 'u': // "up644": what the permissions are to be
-			r.note("mode", strings.TrimPrefix(value, "p"))
+			r.addExtra("unique", value)
+		case 'u': // permissions, such as "up644"
+			r.addExtra("mode", strings.TrimPrefix(value, "p"))
 		}
 	}
 	return r, true

@@ -8,11 +8,12 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// TimeVal is the form of a time in MLSD, MLST and MDTM, always UTC; there may
-// be a fraction (RFC 3659 2.3).
+// TimeVal is the time format of MLSD, MLST and MDTM (RFC 3659 section 2.3).
+// Times are in UTC. Servers may append a fraction of a second.
 const TimeVal = "20060102150405"
 
-// ParseTimeVal reads a time-val; a fraction counts to the second.
+// ParseTimeVal parses a time in the format [TimeVal]. It discards a fraction of
+// a second.
 func ParseTimeVal(text string) (time.Time, bool) {
 	text, fraction, _ := strings.Cut(text, ".")
 	if len(text) != len(TimeVal) || strings.Trim(fraction, "0123456789") != "" {
@@ -22,9 +23,9 @@ func ParseTimeVal(text string) (time.Time, bool) {
 	return t, err == nil
 }
 
-// ParseFacts reads a line of MLSD, or that of MLST without the space before
-// it: facts, a space, and a name (RFC 3659 7.2). The Name of the entry is the
-// bytes of the server, and it has no URL.
+// ParseFacts parses a line of MLSD, or a line of MLST without its leading space
+// (RFC 3659 section 7.2). The line contains facts, a space and a name. The Name
+// of the Entry contains the bytes that the server sent. The Entry has no URL.
 func ParseFacts(text string) (fetch.Entry, bool) {
 	r, ok := parseFacts(text)
 	r.Raw = text
@@ -39,40 +40,41 @@ func parseFacts(text string) (row, bool) {
 	r := row{Entry: fetch.Entry{Name: name, Size: -1}}
 	for fact := range strings.SplitSeq(list, ";") {
 		if key, value, ok := strings.Cut(fact, "="); ok && key != "" {
-			r.fact(strings.ToLower(key), value)
+			r.setFact(strings.ToLower(key), value)
 		}
 	}
 	if r.Extra["type"] == "symlink" {
-		r.Size = -1 // that of the link, where one is given
+		r.Size = -1 // the size would be the size of the link itself
 	}
 	return r, true
 }
 
-// fact takes up one fact: RFC 3659 7.5.
-func (r *row) fact(key, value string) {
+// setFact stores the value of a fact (RFC 3659 section 7.5).
+func (r *row) setFact(key, value string) {
 	switch key {
 	case "type":
-		r.kind(value)
-	case "size", "sizd": // sizd: the size of a directory
+		r.setKind(value)
+	case "size", "sizd": // sizd is the size of a directory
 		if n, err := strconv.ParseInt(value, 10, 64); err == nil && n >= 0 && key == "size" {
 			r.Size = n
 			return
 		}
-		r.note(key, value)
+		r.addExtra(key, value)
 	case "modify":
 		if t, ok := ParseTimeVal(value); ok {
 			r.Time = t
 			return
 		}
-		r.note(key, value)
+		r.addExtra(key, value)
 	default:
-		r.note(key, value)
+		r.addExtra(key, value)
 	}
 }
 
-// kind reads the fact type. Links have no standard form: proftpd says
-// OS.unix=symlink, pure-ftpd and old ones OS.unix=slink:TARGET.
-func (r *row) kind(value string) {
+// setKind stores the value of the fact "type". The type of symbolic links is
+// not standardized. proftpd sends OS.unix=symlink. pure-ftpd and older servers
+// send OS.unix=slink:TARGET.
+func (r *row) setKind(value string) {
 	switch lower := strings.ToLower(value); {
 	case lower == "file":
 		r.Kind = fetch.Document
@@ -80,13 +82,13 @@ func (r *row) kind(value string) {
 		r.Kind = fetch.Menu
 	case lower == "cdir", lower == "pdir":
 		r.Kind = fetch.Info
-		r.note("type", lower)
+		r.addExtra("type", lower)
 	case strings.HasPrefix(lower, "os.unix=slink"), lower == "os.unix=symlink":
-		r.note("type", "symlink")
+		r.addExtra("type", "symlink")
 		if i := strings.IndexByte(value, ':'); i >= 0 {
-			r.note("target", value[i+1:])
+			r.addExtra("target", value[i+1:])
 		}
 	default:
-		r.note("type", value)
+		r.addExtra("type", value)
 	}
 }

@@ -3,7 +3,7 @@ package dirlist
 import "strings"
 
 // isHeading reports whether a line of LIST describes the listing instead of an
-// entry. No dialect has entries in one of these forms:
+// entry. No dialect has entries in one of these formats:
 //
 //	total 4                               ls -l
 //	Directory DISK$USER:[ANONYMOUS]       VMS
@@ -37,11 +37,11 @@ func isHeading(text string) bool {
 	}
 }
 
-// maxHeading is the number of bytes that isHeading reads of a line.
+// maxHeading is the number of bytes of a line that isHeading examines.
 const maxHeading = 200
 
-// isAmount reports whether s is a number as ls and dir write it: "4", "1.5M",
-// "12,345".
+// isAmount reports whether s is a number in the format of ls or dir, such as
+// "4", "1.5M" or "12,345".
 func isAmount(s string) bool {
 	return s[0] >= '0' && s[0] <= '9' && strings.Trim(strings.TrimRight(s, "kmgtp"), "0123456789.,") == ""
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// parseUnix reads what "ls -l" writes, in its many forms: with and without
-// group, with device numbers for a size, with permissions as NetWare has them.
-// Only the date is alike everywhere; the size stands before it and the name
-// behind it.
+// parseUnix parses the output of "ls -l" in its many variants. The group may be
+// missing, the size may be two device numbers, and the permissions may be in
+// the format of NetWare. Only the date has a fixed position, after the size and
+// before the name.
 //
 //	drwxr-xr-x   2 ftp      ftp          4096 Jan  1 12:00 pub
 //	-rw-r--r--   1 2015  1000   1388 1 Feb 2004 README
@@ -44,10 +44,10 @@ func parseUnix(text string, at time.Time) (row, bool) {
 			return row{}, false
 		}
 		r := row{Entry: fetch.Entry{Name: name, Size: size, Time: d}}
-		r.note("clock", "server") // its zone is not known
-		r.note("mode", fields[0].text)
+		r.addExtra("clock", "server") // the time zone is unknown
+		r.addExtra("mode", fields[0].text)
 		if netware && text[1] == ' ' {
-			r.note("mode", fields[0].text+fields[1].text)
+			r.addExtra("mode", fields[0].text+fields[1].text)
 		}
 		r.unixKind(text[0])
 		return r, true
@@ -55,8 +55,8 @@ func parseUnix(text string, at time.Time) (row, bool) {
 	return row{}, false
 }
 
-// isMode reports whether s is nine letters of permissions. MacOS servers write
-// "folder" and sizes of forks behind them, ACLs a "+" or ".".
+// isMode reports whether s consists of nine permission letters. An ACL mark
+// such as "+" or ".", or the text that MacOS servers append, may follow s.
 func isMode(s string) bool {
 	for i := range len(s) {
 		if !strings.ContainsRune("-rwxsStTlL", rune(s[i])) {
@@ -72,18 +72,19 @@ func (r *row) unixKind(c byte) {
 		r.Kind = fetch.Document
 	case 'd':
 		r.Kind = fetch.Menu
-		r.Size = -1 // of the directory, not of what it lists
+		r.Size = -1 // the size of a directory is not useful
 	case 'l':
-		r.note("type", "symlink")
+		r.addExtra("type", "symlink")
 		r.cutTarget()
 	default:
-		r.note("type", string(c))
+		r.addExtra("type", string(c))
 		r.Size = -1
 	}
 }
 
-// cutTarget parts the name of a link from what it points to. Either may have
-// an arrow in it: the size of the link is the length of its target.
+// cutTarget splits "name -> target" of a symbolic link. Both parts may contain
+// an arrow. The size of the link is the length of its target and determines the
+// right arrow.
 func (r *row) cutTarget() {
 	const arrow = " -> "
 	length := r.Size
@@ -95,12 +96,12 @@ func (r *row) cutTarget() {
 	if j := len(r.Name) - int(min(length, int64(len(r.Name)))) - len(arrow); j > i && strings.HasPrefix(r.Name[j:], arrow) {
 		i = j
 	}
-	r.note("target", r.Name[i+len(arrow):])
+	r.addExtra("target", r.Name[i+len(arrow):])
 	r.Name = r.Name[:i]
 }
 
-// sizeBefore reads the size before the date at fields[i], and returns how many
-// fields it takes: two for the numbers of a device, none if there is no size.
+// sizeBefore parses the size before the date at fields[i]. It returns the
+// number of fields, which is 2 for device numbers and 0 if there is no size.
 func sizeBefore(fields []field, i int) (size int64, n int) {
 	text := fields[i-1].text
 	size, err := strconv.ParseInt(text, 10, 64)
@@ -113,16 +114,17 @@ func sizeBefore(fields []field, i int) (size int64, n int) {
 	return size, 1
 }
 
-// A field is a word of a line and where it ends.
+// A field is a word of a line with its position.
 type field struct {
 	text string
-	end  int
+	end  int // index of the byte after text in the line
 }
 
-// maxFields is more than any line has before its name.
+// maxFields is the maximum number of fields that split returns. No line has
+// more fields before its name.
 const maxFields = 16
 
-// split finds the words at the beginning of a line.
+// split returns the first fields of a line, which are separated by spaces.
 func split(text string) []field {
 	var fields []field
 	for i := 0; i < len(text) && len(fields) < maxFields; {

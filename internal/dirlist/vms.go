@@ -7,14 +7,15 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// parseVMS reads what DIRECTORY writes: name with type and version, blocks
-// used and allocated, date, owner and protection.
+// parseVMS parses the output of the VMS command DIRECTORY. A line contains the
+// name with type and version, the used and allocated blocks, the date, the
+// owner and the protection.
 //
 //	CORE.DIR;1          1  8-SEP-1996 16:09 [SYSTEM] (RWE,RWE,RE,RE)
 //	CII-MANUAL.TEX;1  213/216  29-JAN-1996 03:33:12  [ANONYMOUS,ANONYMOUS]   (RWED,RWED,,)
 //
-// The size is in blocks of 512 bytes, the last of them not full, so it is no
-// Size.
+// The number of blocks of 512 bytes is stored in Extra, because the size in
+// bytes is unknown.
 func parseVMS(text string) (row, bool) {
 	fields := split(text)
 	if len(fields) < 3 || !isVMSName(fields[0].text) {
@@ -38,10 +39,10 @@ func parseVMS(text string) (row, bool) {
 			}
 		}
 		r.Time = t
-		r.note("clock", "server")
-		r.note("version", version)
+		r.addExtra("clock", "server")
+		r.addExtra("version", version)
 		if i > 0 {
-			r.note("blocks", fields[1].text)
+			r.addExtra("blocks", fields[1].text)
 		}
 		r.vmsKind()
 		return r, true
@@ -57,7 +58,7 @@ func (r *row) vmsKind() {
 	}
 }
 
-// isVMSName reports whether s is a name with a version, and nothing else.
+// isVMSName reports whether s is a VMS file name with a version.
 func isVMSName(s string) bool {
 	name, version, ok := strings.Cut(strings.TrimRight(s, " "), ";")
 	return ok && name != "" && !strings.ContainsAny(name, " \t") && number(version, 32767) > 0

@@ -1,9 +1,9 @@
-// Package entries is the listing of the schemes whose protocols have no
-// listing bytes of their own: file, imap, prospero, the results of wais. One
-// fetch.Entry a line, as JSON.
+// Package entries implements the listing format of schemes with no listing
+// format in their protocol: file, imap, prospero and the search results of
+// wais. A listing contains one fetch.Entry per line, encoded as JSON.
 //
-// A driver gives NewReader as the Body of a Response whose Media is Media,
-// and its Scheme has Menu as Menu.
+// A driver returns [NewReader] as the Body of a Response with the media type
+// [Media]. Its Scheme sets the field Menu to [Menu].
 package entries
 
 import (
@@ -22,28 +22,31 @@ import (
 // Media is the media type of a listing.
 const Media = "application/x-ndjson; profile=fetch-entries"
 
-// MaxLine bounds an entry in bytes as JSON.
+// MaxLine is the maximum length of an encoded entry in bytes.
 const MaxLine = 256 << 10
 
-// Is reports whether media is Media, however it is written.
+// Is reports whether media denotes the media type [Media], regardless of its
+// spelling.
 func Is(media string) bool {
 	t, params, err := mime.ParseMediaType(media)
 	return err == nil && t == "application/x-ndjson" && params["profile"] == "fetch-entries"
 }
 
-// NewReader returns the listing of the entries that next returns until its
-// first error, io.EOF at the end. It holds one entry at a time and calls next
-// only from within Read, as often as it takes to fill the buffer or, where entries
-// come slowly, to wait for a second: the Client looks after the speed of a body
-// between two Reads.
+// NewReader returns a reader of the encoded entries that next returns. The
+// first error of next ends the listing, and io.EOF marks its regular end. The
+// reader holds one entry at a time and calls next only during Read.
+//
+// A Read returns when its buffer is full, or after one second if it has data.
+// Slow listings therefore return data regularly, so that the Client can enforce
+// its limit on the speed of a body.
 func NewReader(next func() (fetch.Entry, error)) io.Reader {
 	return &reader{next: next}
 }
 
 type reader struct {
 	next func() (fetch.Entry, error)
-	line []byte // backs rest
-	rest []byte // not yet given out
+	line []byte // buffer of rest
+	rest []byte // not yet returned by Read
 	err  error
 }
 
@@ -78,30 +81,32 @@ func (r *reader) fill() {
 	}
 }
 
-// Append appends the line of e to dst. JSON cannot hold a name that is not
-// UTF-8: what does not fit is replaced, and e.URL is to hold the exact bytes.
+// Append appends the encoded line of e to dst. JSON cannot represent a name
+// that is invalid UTF-8, so Append replaces the invalid bytes. The URL of e
+// must then contain the exact name.
 func Append(dst []byte, e fetch.Entry) ([]byte, error) {
 	text, err := json.Marshal(e)
 	if err != nil {
 		return dst, fetch.Internal.With(err)
 	}
 	if len(text) > MaxLine {
-		return dst, fetch.TooLarge.Errorf("entry of %d bytes, larger than the limit of %d", len(text), MaxLine)
+		return dst, fetch.TooLarge.Errorf("entry of %d bytes exceeds the limit of %d bytes", len(text), MaxLine)
 	}
 	return append(append(dst, text...), '\n'), nil
 }
 
-// Menu reads a listing. Its URLs are absolute already, so base does not
-// count. The first line that is no entry ends it with an error.
+// Menu parses a listing. The URL of the listing is not used, because the URLs
+// of the entries are absolute. The first invalid line ends the sequence with an
+// error.
 func Menu(_ uri.URI, media string, r io.Reader) iter.Seq2[fetch.Entry, error] {
 	return func(yield func(fetch.Entry, error) bool) {
 		if !Is(media) {
-			yield(fetch.Entry{}, fetch.Unsupported.Errorf("media type %q is no listing of entries", media))
+			yield(fetch.Entry{}, fetch.Unsupported.Errorf("media type %q is not a listing of entries", media))
 			return
 		}
 		lines := line.NewReader(r)
 		for {
-			e, err := read(lines)
+			e, err := readEntry(lines)
 			if err == io.EOF || !yield(e, err) || err != nil {
 				return
 			}
@@ -109,16 +114,16 @@ func Menu(_ uri.URI, media string, r io.Reader) iter.Seq2[fetch.Entry, error] {
 	}
 }
 
-func read(lines *line.Reader) (e fetch.Entry, err error) {
+func readEntry(lines *line.Reader) (e fetch.Entry, err error) {
 	text, _, err := lines.ReadLine(MaxLine)
 	switch {
 	case errors.Is(err, line.ErrTooLong):
-		return e, fetch.Protocol.Errorf("entry longer than %d bytes", MaxLine)
+		return e, fetch.Protocol.Errorf("entry exceeds %d bytes", MaxLine)
 	case err != nil:
 		return e, err
 	}
 	if err := json.Unmarshal(text, &e); err != nil {
-		return fetch.Entry{}, fetch.Protocol.Errorf("line is no entry: %w", err)
+		return fetch.Entry{}, fetch.Protocol.Errorf("invalid entry in a listing: %w", err)
 	}
 	e.Size = max(e.Size, -1)
 	return e, nil

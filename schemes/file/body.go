@@ -10,21 +10,21 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A source is an open file that ends with its request: what waits in a read
-// is woken.
+// A source is an open file that is closed when the context of its request is
+// done. Closing the file interrupts blocked reads.
 type source struct {
 	file   *os.File
 	ctx    context.Context
-	stop   func() bool // ends the watch on ctx
+	stop   func() bool // stops the callback that closes file when ctx is done
 	closed atomic.Bool
 }
 
-func hold(ctx context.Context, f *os.File) *source {
+func newSource(ctx context.Context, f *os.File) *source {
 	return &source{file: f, ctx: ctx, stop: context.AfterFunc(ctx, func() { f.Close() })}
 }
 
-// Close may be called again, and beside Read. Nothing was written, so there
-// is no error.
+// Close closes the file. It may be called more than once and concurrently with
+// Read. It always returns nil, because the file is open for reading only.
 func (s *source) Close() error {
 	s.closed.Store(true)
 	s.stop()
@@ -32,8 +32,8 @@ func (s *source) Close() error {
 	return nil
 }
 
-// ended says why there is nothing more to read.
-func (s *source) ended() error {
+// readable returns an error if the source is closed or its context is done.
+func (s *source) readable() error {
 	if s.ctx.Err() != nil {
 		return context.Cause(s.ctx)
 	}
@@ -44,88 +44,90 @@ func (s *source) ended() error {
 }
 
 func (s *source) Read(p []byte) (int, error) {
-	if err := s.ended(); err != nil {
+	if err := s.readable(); err != nil {
 		return 0, err
 	}
 	n, err := s.file.Read(p)
 	if err != nil && err != io.EOF {
-		err = s.fail(err)
+		err = s.wrapError(err)
 	}
 	return n, err
 }
 
-// fail classes an error. What broke because ctx ended is the error of ctx.
-func (s *source) fail(err error) error {
+// wrapError adds a fault to err. If the context is done, it returns the cause
+// of the context instead.
+func (s *source) wrapError(err error) error {
 	if s.ctx.Err() != nil {
 		return context.Cause(s.ctx)
 	}
 	return fault(err)
 }
 
-// changed is an error where the file is no longer what info says.
-func (s *source) changed(info fs.FileInfo) error {
+// checkUnchanged returns an error if the size or modification time of the file
+// differs from info.
+func (s *source) checkUnchanged(info fs.FileInfo) error {
 	now, err := s.file.Stat()
 	if err != nil {
-		return s.fail(err)
+		return s.wrapError(err)
 	}
 	if now.Size() != info.Size() || !now.ModTime().Equal(info.ModTime()) {
-		return fetch.Truncated.Errorf("file changed while it was read")
+		return fetch.Truncated.Errorf("file changed during the read")
 	}
 	return nil
 }
 
-// content is a part of a regular file.
+// A content reads a range of a regular file.
 type content struct {
 	*source
-	left int64       // bytes due
-	info fs.FileInfo // of the file when it was opened
-	err  error       // sticky
+	remaining int64       // bytes left to read
+	info      fs.FileInfo // metadata at the time of opening
+	err       error       // returned by all later reads
 }
 
-// Read gives the end, or its absence, together with the last bytes: a reader
-// that counts would not come back for it.
+// Read returns io.EOF or an error together with the last bytes, because a
+// caller that counts bytes does not call Read again after the last byte.
 func (c *content) Read(p []byte) (n int, err error) {
 	if c.err != nil || len(p) == 0 {
 		return 0, c.err
 	}
-	if c.left > 0 {
-		n, c.err = c.source.Read(p[:min(int64(len(p)), c.left)])
-		c.left -= int64(n)
+	if c.remaining > 0 {
+		n, c.err = c.source.Read(p[:min(int64(len(p)), c.remaining)])
+		c.remaining -= int64(n)
 	}
 	switch {
 	case c.err == io.EOF:
-		c.err = fetch.Truncated.Errorf("file became shorter while it was read: %w", io.ErrUnexpectedEOF)
-	case c.err == nil && c.left == 0:
-		if c.err = c.changed(c.info); c.err == nil {
+		c.err = fetch.Truncated.Errorf("file was truncated during the read: %w", io.ErrUnexpectedEOF)
+	case c.err == nil && c.remaining == 0:
+		if c.err = c.checkUnchanged(c.info); c.err == nil {
 			c.err = io.EOF
 		}
 	}
 	return n, c.err
 }
 
-// body gives what was read ahead, as long as source lives.
+// A body returns buffered data until source is closed.
 type body struct {
 	io.Reader
 	*source
 }
 
 func (b body) Read(p []byte) (int, error) {
-	if err := b.ended(); err != nil {
+	if err := b.readable(); err != nil {
 		return 0, err
 	}
 	return b.Reader.Read(p)
 }
 
-// bounded fails where its source goes on beyond left bytes.
-type bounded struct {
+// A limitedReader returns an error if its input has more than remaining bytes.
+type limitedReader struct {
 	io.Reader
-	left int64
+	remaining int64
 }
 
-func (b *bounded) Read(p []byte) (int, error) {
+func (b *limitedReader) Read(p []byte) (int, error) {
 	n, err := b.Reader.Read(p)
-	if b.left -= int64(n); b.left < 0 {
-		return 0, fetch.TooLarge.Errorf("file of unknown length goes on beyond %d bytes", maxMade)
+	if b.remaining -= int64(n); b.remaining < 0 {
+		return 0, fetch.TooLarge.Errorf("file of unknown length exceeds %d bytes", maxUnsized)
 	}
 	return n, err
 }

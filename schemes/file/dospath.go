@@ -7,16 +7,16 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// dosPath writes names as a path of Windows (RFC 8089 E.2). Whatever the
-// system would read as more than a drive and names is refused: shares,
-// streams, devices, and names that it would change.
+// dosPath returns names as a Windows path (RFC 8089 appendix E.2). It rejects
+// names that Windows would interpret as shares, streams or devices, and names
+// that it would change.
 func dosPath(names []string) (string, error) {
 	if len(names) == 0 || !isDrive(names[0]) {
-		return "", fetch.BadURL.Errorf("no drive: a file URL of Windows begins with file:///C:/")
+		return "", fetch.BadURL.Errorf("no drive letter: a Windows file URL begins with file:///C:/")
 	}
 	for _, name := range names[1:] {
 		if !isDOSName(name) {
-			return "", refused("not a plain file name on Windows", name)
+			return "", refusal("file name is not valid on Windows", name)
 		}
 	}
 	return names[0] + `\` + strings.Join(names[1:], `\`), nil
@@ -26,8 +26,9 @@ func isDrive(name string) bool {
 	return len(name) == 2 && name[1] == ':' && 'a' <= name[0]|0x20 && name[0]|0x20 <= 'z'
 }
 
-// dosDevices are found in every directory, with any extension, and with the
-// digits of COM and LPT in superscript too.
+// dosDevices are the device names that Windows reserves in every directory,
+// with any extension. The ports COM and LPT are reserved with a digit,
+// including superscript digits.
 var dosDevices = []string{"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$"}
 
 func isDOSName(name string) bool {

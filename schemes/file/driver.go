@@ -27,12 +27,12 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	if err != nil {
 		return nil, err
 	}
-	src := hold(ctx, f)
+	src := newSource(ctx, f)
 	var resp *fetch.Response
 	if info.IsDir() {
 		resp, err = d.list(ctx, src, p, info, req)
 	} else {
-		resp, err = read(src, p, info, req)
+		resp, err = readFile(src, p, info, req)
 	}
 	if err != nil {
 		src.Close()
@@ -45,12 +45,14 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	return resp, nil
 }
 
-// headLen is how much of a file is read at once: enough to know its type, and
-// the whole of what may say a wrong length, which are files of a page.
+// headLen is the number of bytes in the first read of a file. They suffice to
+// detect the media type. They also contain all of a file with an incorrect
+// size, such as the one-page files in /sys.
 const headLen = 4<<10 + 1
 
-// read describes a file and prepares the part of it that req wants.
-func read(src *source, p place, info fs.FileInfo, req *fetch.Request) (*fetch.Response, error) {
+// readFile returns the metadata of a file and opens the range that req
+// specifies.
+func readFile(src *source, p place, info fs.FileInfo, req *fetch.Request) (*fetch.Response, error) {
 	resp := &fetch.Response{
 		Kind:      fetch.Document,
 		Proto:     "file",
@@ -64,73 +66,77 @@ func read(src *source, p place, info fs.FileInfo, req *fetch.Request) (*fetch.Re
 	head := make([]byte, headLen)
 	n, err := io.ReadFull(src, head)
 	head = head[:n]
-	whole := err == io.EOF || err == io.ErrUnexpectedEOF
-	if err != nil && !whole {
+	complete := err == io.EOF || err == io.ErrUnexpectedEOF
+	if err != nil && !complete {
 		return nil, err
 	}
 	resp.Media = media.TypeOf(p.String(), head)
-	if whole && int64(n) != info.Size() || !whole && int64(n) > info.Size() {
-		return made(src, resp, info, head, whole)
+	if complete && int64(n) != info.Size() || !complete && int64(n) > info.Size() {
+		return readUnsized(src, resp, info, head, complete)
 	}
-	first, end, err := part(req, resp)
+	first, end, err := bounds(req, resp)
 	if err != nil {
 		return nil, err
 	}
 	resp.Offset = first
-	if whole {
+	if complete {
 		resp.Body = body{bytes.NewReader(head[first:end]), src}
 		return resp, nil
 	}
 	if _, err := src.file.Seek(first, io.SeekStart); err != nil {
-		return nil, src.fail(err)
+		return nil, src.wrapError(err)
 	}
-	resp.Body = &content{source: src, left: end - first, info: info}
+	resp.Body = &content{source: src, remaining: end - first, info: info}
 	return resp, nil
 }
 
-// maxMade bounds files that the system makes up as they are read, for nobody
-// knows their length before.
-const maxMade = 64 << 20
+// maxUnsized is the maximum number of bytes read from a file of unknown length.
+// The system generates the content of such files on each read.
+const maxUnsized = 64 << 20
 
-// made is read for a file whose length is not what it says: one of /proc or
-// /sys, unless it is being written to. Such a file has no parts and is never
-// the same again.
-func made(src *source, resp *fetch.Response, info fs.FileInfo, head []byte, whole bool) (*fetch.Response, error) {
-	if err := src.changed(info); err != nil {
+// readUnsized returns the Response for a file with a length that differs from
+// its size. Files in /proc and /sys are examples. Such a file has no validator
+// and does not support ranges. readUnsized returns an error if the size differs
+// because the file is being written.
+func readUnsized(src *source, resp *fetch.Response, info fs.FileInfo, head []byte, complete bool) (*fetch.Response, error) {
+	if err := src.checkUnchanged(info); err != nil {
 		return nil, err
 	}
 	resp.Validator = ""
-	if whole {
+	if complete {
 		resp.Size = int64(len(head))
 		resp.Body = body{bytes.NewReader(head), src}
 		return resp, nil
 	}
 	resp.Size = -1
-	resp.Body = body{&bounded{io.MultiReader(bytes.NewReader(head), src), maxMade}, src}
+	resp.Body = body{&limitedReader{io.MultiReader(bytes.NewReader(head), src), maxUnsized}, src}
 	return resp, nil
 }
 
-// validator is the same for the same bytes, as far as a file system can tell.
+// validator returns a string that changes when the file changes, as far as the
+// file system reports changes.
 func validator(info fs.FileInfo) string {
 	return fmt.Sprintf("%s%x-%x", identity(info), info.Size(), info.ModTime().UnixNano())
 }
 
-// unchanged reports whether a condition of req does not hold.
+// unchanged reports whether a condition of req is false, so that the file need
+// not be read.
 func unchanged(req *fetch.Request, resp *fetch.Response) bool {
 	return req.IfNot != "" && req.IfNot == resp.Validator ||
 		!req.Since.IsZero() && !resp.Time.After(req.Since) ||
 		!req.Before.IsZero() && resp.Time.After(req.Before)
 }
 
-// part returns the bounds of what req wants: the whole where the object is
-// not the one that req began with, and nothing where all of it is there.
-func part(req *fetch.Request, resp *fetch.Response) (first, end int64, err error) {
+// bounds returns the range of bytes to read. If the file has changed since the
+// first request for it, the range is the complete file. If the range starts at
+// the end of the file, it is empty.
+func bounds(req *fetch.Request, resp *fetch.Response) (first, end int64, err error) {
 	if req.IfSame != "" && req.IfSame != resp.Validator {
 		return 0, resp.Size, nil
 	}
 	first, end, ok := req.Range.Of(resp.Size)
 	if !ok && first != resp.Size {
-		return 0, 0, fetch.Denied.Errorf("range begins at byte %d of %d", first, resp.Size)
+		return 0, 0, fetch.Denied.Errorf("range starts at byte %d, but the file has %d bytes", first, resp.Size)
 	}
 	return first, max(first, end), nil
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// fault classes an error of the system, if nobody has. Its path is left out:
-// the URL says it.
+// fault adds a fault to an error of the operating system, unless err has a
+// fault already. It removes the path, because the URL contains it.
 func fault(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -30,13 +30,13 @@ func fault(err error) error {
 	case errors.Is(err, fs.ErrClosed):
 		return fetch.Canceled.With(err)
 	case path != nil && !errors.As(err, &number) && !errors.Is(err, os.ErrDeadlineExceeded):
-		// What is no error of the system itself comes from os.Root.
-		return refused("path leads out of the root", err.Error())
+		// os.Root returns errors that are not from the operating system.
+		return refusal("path leads outside the root directory", err.Error())
 	}
 	return fetch.Local.With(err)
 }
 
-// refused is an error that says which rule keeps us from reading.
-func refused(rule, subject string) error {
+// refusal returns an error for a file that a rule of this package blocks.
+func refusal(rule, subject string) error {
 	return fetch.BadAddress.With(&fetch.Refusal{Rule: rule, Subject: subject})
 }

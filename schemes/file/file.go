@@ -1,16 +1,17 @@
-// Package file is the scheme of the files of this machine: file URLs as in
-// RFC 8089 and RFC 1738 3.10.
+// Package file implements the file scheme, which reads local files (RFC 8089,
+// RFC 1738 section 3.10).
 //
-// Call Schemes for fetch.New. A program that shows files to others confines
-// them with Options.Root.
+// Pass the result of [Schemes] to fetch.New. A program that serves files to
+// others must restrict them with [Options.Root].
 //
-// A file is a Document, a directory a Menu. A URL names this machine alone:
-// its host is absent, empty or "localhost", and never another to be asked by
-// ftp or as a share. Only regular files and directories are read: a device
-// may act when it is opened, a named pipe may never answer.
+// A file is a Document and a directory is a Menu. The host of a file URL must
+// be absent, empty or "localhost". Other hosts are rejected and never contacted
+// by FTP or as a network share. Only regular files and directories are read,
+// because opening a device can have side effects and reading from a named pipe
+// can block forever.
 //
-// A directory of up to 4096 entries is listed in the order of its names, a
-// larger one in its own order and in flat memory.
+// A directory of up to 4096 entries is sorted by name. A larger directory is
+// listed in the order of the file system, so that memory use is limited.
 package file
 
 import (
@@ -26,12 +27,12 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Options say which files there are. The zero Options have all that the
-// process may read.
+// Options configures the file scheme. The zero value gives access to all files
+// that the process can read.
 type Options struct {
-	// Root, if not nil, is the directory that file:/// names. Nothing
-	// outside it can be reached, by symbolic links neither. It is the
-	// caller's to close, after the Client.
+	// Root, if not nil, is the directory that file:/// names. Files outside it
+	// cannot be read, not even through symbolic links. The caller must close
+	// Root after the last use of the Client.
 	Root *os.Root
 }
 
@@ -50,8 +51,8 @@ func Schemes(o Options) []fetch.Scheme {
 	}}
 }
 
-// plan tells what is done with which path. A URL without a slash at its end
-// may yet name a directory.
+// plan returns the operations for req and their paths. A URL without a final
+// slash can name a file or a directory.
 func plan(req *fetch.Request) ([]fetch.Step, error) {
 	p, err := locate(req.URL)
 	switch {
@@ -69,12 +70,13 @@ func plan(req *fetch.Request) ([]fetch.Step, error) {
 	return steps, nil
 }
 
-// menu gives back to each name the bytes that JSON could not hold.
+// menu parses a listing. JSON cannot represent invalid UTF-8, so menu restores
+// such names from the URLs of the entries.
 func menu(base uri.URI, media string, r io.Reader) iter.Seq2[fetch.Entry, error] {
 	return func(yield func(fetch.Entry, error) bool) {
 		for e, err := range entries.Menu(base, media, r) {
 			if strings.ContainsRune(e.Name, utf8.RuneError) && !e.URL.IsZero() {
-				e.Name = nameIn(e.URL)
+				e.Name = lastSegment(e.URL)
 			}
 			if !yield(e, err) {
 				return
@@ -83,8 +85,8 @@ func menu(base uri.URI, media string, r io.Reader) iter.Seq2[fetch.Entry, error]
 	}
 }
 
-// nameIn returns the last name in the path of u.
-func nameIn(u uri.URI) string {
+// lastSegment returns the decoded last segment of the path of u.
+func lastSegment(u uri.URI) string {
 	path := strings.TrimSuffix(u.Path(), "/")
 	name, _ := uri.Unescape(path[strings.LastIndexByte(path, '/')+1:])
 	return name

@@ -1,7 +1,7 @@
 package file
 
 // help documents file URLs.
-const help = `file:///PATH        the files of this machine: RFC 8089
+const help = `file:///PATH        local files: RFC 8089
 
-A directory is the list of its names; fetch ls prints more. Devices, pipes and
-hosts other than localhost are refused.`
+A directory is printed as a list of names; fetch ls prints details. Devices,
+pipes and hosts other than localhost are rejected.`

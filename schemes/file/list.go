@@ -14,8 +14,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// list prepares the listing of a directory. The Response's URL ends in a
-// slash, so that it is a base for what is found there.
+// list opens the listing of a directory. The URL of the Response ends in a
+// slash, so that relative references resolve against the directory.
 func (d *driver) list(ctx context.Context, src *source, p place, info fs.FileInfo, req *fetch.Request) (*fetch.Response, error) {
 	p.dir = true
 	u, err := req.URL.WithPath(p.path())
@@ -38,11 +38,12 @@ func (d *driver) list(ctx context.Context, src *source, p place, info fs.FileInf
 	return resp, nil
 }
 
-// batch is how many entries are held and sorted at a time.
-const batch = 4096
+// batchSize is the number of entries that are read at a time, and the maximum
+// number that is sorted.
+const batchSize = 4096
 
-// listing reads a directory batch by batch. The first two are read at once:
-// where there is no second, the first is sorted.
+// A listing reads a directory in batches. It reads two batches at the start and
+// sorts the first one if the second one is empty.
 type listing struct {
 	driver *driver
 	source *source
@@ -51,12 +52,12 @@ type listing struct {
 	trace  *fetch.Trace
 
 	started bool
-	infos   []fs.FileInfo // not yet told
-	err     error         // after infos
+	infos   []fs.FileInfo // read but not yet returned
+	err     error         // error to return after infos
 }
 
 func (l *listing) next() (fetch.Entry, error) {
-	if err := l.source.ended(); err != nil {
+	if err := l.source.readable(); err != nil {
 		return fetch.Entry{}, err
 	}
 	if !l.started {
@@ -66,7 +67,7 @@ func (l *listing) next() (fetch.Entry, error) {
 		if l.err != nil {
 			return fetch.Entry{}, l.err
 		}
-		l.infos = l.more()
+		l.infos = l.readBatch()
 	}
 	info := l.infos[0]
 	l.infos = l.infos[1:]
@@ -75,22 +76,22 @@ func (l *listing) next() (fetch.Entry, error) {
 
 func (l *listing) start() {
 	l.started = true
-	l.infos = l.more()
+	l.infos = l.readBatch()
 	if l.err == nil {
-		l.infos = append(l.infos, l.more()...)
+		l.infos = append(l.infos, l.readBatch()...)
 	}
-	if l.err != nil && len(l.infos) <= batch {
+	if l.err != nil && len(l.infos) <= batchSize {
 		slices.SortFunc(l.infos, func(a, b fs.FileInfo) int { return cmp.Compare(a.Name(), b.Name()) })
 		return
 	}
-	l.trace.Notef("directory of more than %d entries is listed unsorted", batch)
+	l.trace.Notef("directory has more than %d entries: listed in file system order", batchSize)
 }
 
-// more reads a batch. What vanishes meanwhile is left out.
-func (l *listing) more() []fs.FileInfo {
-	infos, err := l.source.file.Readdir(batch)
+// readBatch reads the next batch. Files deleted in the meantime are omitted.
+func (l *listing) readBatch() []fs.FileInfo {
+	infos, err := l.source.file.Readdir(batchSize)
 	if err != nil && err != io.EOF {
-		err = l.source.fail(err)
+		err = l.source.wrapError(err)
 	}
 	l.err = err
 	return infos
@@ -98,25 +99,25 @@ func (l *listing) more() []fs.FileInfo {
 
 func (l *listing) entry(info fs.FileInfo) (fetch.Entry, error) {
 	at := l.dir.child(info.Name())
-	e := fetch.Entry{Name: info.Name(), Size: -1, Time: printable(info.ModTime()), Extra: map[string]string{}}
-	target := info.Mode()
-	if target&fs.ModeSymlink != 0 {
+	e := fetch.Entry{Name: info.Name(), Size: -1, Time: validTime(info.ModTime()), Extra: map[string]string{}}
+	mode := info.Mode()
+	if mode&fs.ModeSymlink != 0 {
 		e.Extra["link"], _ = l.driver.readlink(at)
 		followed, err := l.driver.stat(at)
-		if err != nil { // it leads nowhere, or in a circle, or out of the root
+		if err != nil { // broken link, link loop, or target outside the root
 			e.URL, err = l.base.WithPath(at.path())
 			return e, err
 		}
-		info, target = followed, followed.Mode()
+		info, mode = followed, followed.Mode()
 	}
 	switch {
-	case target.IsDir():
+	case mode.IsDir():
 		at.dir = true
 		e.Kind, e.Media = fetch.Menu, entries.Media
-	case target.IsRegular():
+	case mode.IsRegular():
 		e.Kind, e.Media, e.Size = fetch.Document, media.ByName(e.Name), info.Size()
 	default:
-		e.Kind, e.Extra["type"] = fetch.Info, typeOf(target)
+		e.Kind, e.Extra["type"] = fetch.Info, typeOf(mode)
 		return e, nil
 	}
 	var err error
@@ -124,8 +125,9 @@ func (l *listing) entry(info fs.FileInfo) (fetch.Entry, error) {
 	return e, err
 }
 
-// printable is t, or unknown where records cannot hold its year.
-func printable(t time.Time) time.Time {
+// validTime returns t in UTC, or the zero time if RFC 3339 cannot represent its
+// year.
+func validTime(t time.Time) time.Time {
 	if t = t.UTC(); t.Year() < 0 || t.Year() > 9999 {
 		return time.Time{}
 	}

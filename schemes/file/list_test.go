@@ -125,7 +125,7 @@ func TestNames(t *testing.T) {
 // with it, and says that it is not sorted.
 func TestHuge(t *testing.T) {
 	dir := t.TempDir()
-	const count = 3*batch + 1
+	const count = 3*batchSize + 1
 	for i := range count {
 		f, err := os.Create(filepath.Join(dir, fmt.Sprintf("%032d", i)))
 		if err != nil {
@@ -150,7 +150,7 @@ func TestHuge(t *testing.T) {
 	if len(seen) != count {
 		t.Errorf("got %d entries, want %d", len(seen), count)
 	}
-	if !strings.Contains(note, "unsorted") {
+	if !strings.Contains(note, "file system order") {
 		t.Errorf("got note %q", note)
 	}
 }
@@ -161,13 +161,13 @@ func TestBatchEdges(t *testing.T) {
 	dir := t.TempDir()
 	c := newClient(t, Options{})
 	made := 0
-	for _, count := range []int{0, 1, batch - 1, batch, batch + 1} {
+	for _, count := range []int{0, 1, batchSize - 1, batchSize, batchSize + 1} {
 		for ; made < count; made++ {
 			write(t, filepath.Join(dir, fmt.Sprint(made*7919%10007)), nil)
 		}
 		_, got := list(t, c, urlOf(dir))
 		sorted := slices.IsSortedFunc(got, func(a, b fetch.Entry) int { return strings.Compare(a.Name, b.Name) })
-		if len(got) != count || count <= batch && !sorted {
+		if len(got) != count || count <= batchSize && !sorted {
 			t.Errorf("got %d entries, sorted %v, want %d", len(got), sorted, count)
 		}
 	}

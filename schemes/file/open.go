@@ -7,16 +7,16 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// open opens a regular file or a directory. Opening alone may act on a device
-// (a watchdog starts, a tape rewinds), so p is looked at before; and again
-// after, for it may have been replaced in between. noWait keeps the open of
-// what then is a named pipe from waiting for a writer.
+// open opens a regular file or a directory. Opening a device can have side
+// effects, such as starting a watchdog timer, so the file type is checked
+// before. It is checked again after, because the file could have been replaced.
+// The flag noWait prevents the open call from blocking on a named pipe.
 func (d *driver) open(p place) (*os.File, fs.FileInfo, error) {
 	info, err := d.stat(p)
 	if err != nil {
 		return nil, nil, fault(err)
 	}
-	if err := plain(info); err != nil {
+	if err := checkType(info); err != nil {
 		return nil, nil, err
 	}
 	f, err := d.openFile(p)
@@ -30,7 +30,7 @@ func (d *driver) open(p place) (*os.File, fs.FileInfo, error) {
 	case p.dir && !info.IsDir():
 		err = fetch.NotFound.Errorf("not a directory")
 	default:
-		err = plain(info)
+		err = checkType(info)
 	}
 	if err != nil {
 		f.Close()
@@ -72,14 +72,14 @@ func (d *driver) readlink(p place) (string, error) {
 	return os.Readlink(name)
 }
 
-func plain(info fs.FileInfo) error {
+func checkType(info fs.FileInfo) error {
 	if info.Mode().IsRegular() || info.IsDir() {
 		return nil
 	}
-	return refused("neither a regular file nor a directory", typeOf(info.Mode()))
+	return refusal("neither a regular file nor a directory", typeOf(info.Mode()))
 }
 
-// typeOf names the type of a special file.
+// typeOf returns the name of the type of a special file.
 func typeOf(m fs.FileMode) string {
 	switch {
 	case m&fs.ModeNamedPipe != 0:

@@ -10,17 +10,17 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A place is what a URL names.
+// A place is the file or directory that a URL names.
 type place struct {
-	names []string // decoded, from "/", without dot segments
-	dir   bool     // the URL ends in a slash: only a directory will do
+	names []string // decoded path segments from the root, without dot segments
+	dir   bool     // the URL ends in a slash, so the file must be a directory
 }
 
-// locate reads the path of a file URL. Dot segments are removed before
-// anything is opened, encoded or not: spellings that are equivalent
-// (RFC 3986 6.2.2) name the same file, and none leads above "/".
+// locate parses the path of a file URL. It removes dot segments,
+// percent-encoded or not, before any file is opened. Equivalent URLs (RFC 3986
+// section 6.2.2) therefore name the same file, and no URL leads above the root.
 func locate(u uri.URI) (place, error) {
-	if err := refuse(u); err != nil {
+	if err := validate(u); err != nil {
 		return place{}, err
 	}
 	var names []string
@@ -45,30 +45,31 @@ func locate(u uri.URI) (place, error) {
 	return place{names, last == "" || last == "." || last == ".."}, nil
 }
 
-// refuse tells what no file URL has. The host is never looked up.
-func refuse(u uri.URI) error {
+// validate returns an error for a URL with components that file URLs do not
+// have. It never resolves the host.
+func validate(u uri.URI) error {
 	_, user := u.Userinfo()
 	_, port := u.Port()
 	_, query := u.Query()
 	switch host := u.Host(); {
 	case user:
-		return fetch.BadURL.Errorf("a file URL has no user")
+		return fetch.BadURL.Errorf("file URL must not have a user")
 	case port:
-		return fetch.BadURL.Errorf("a file URL has no port")
+		return fetch.BadURL.Errorf("file URL must not have a port")
 	case host != "" && !strings.EqualFold(host, "localhost"):
-		return refused("a file URL reaches this machine alone", "host "+host)
+		return refusal("file URL names another host", "host "+host)
 	case !strings.HasPrefix(u.Path(), "/"):
-		return fetch.BadURL.Errorf("no absolute path: a file URL begins with file:/")
+		return fetch.BadURL.Errorf("file URL must have an absolute path, such as file:///etc/hosts")
 	case query:
-		return fetch.BadURL.Errorf(`a file URL has no query: "?" in a name is written %%3F`)
+		return fetch.BadURL.Errorf(`file URL must not have a query: write "?" in a file name as %%3F`)
 	}
 	return nil
 }
 
-// String is the path of p, without a slash at its end.
+// String returns the path of p without a final slash.
 func (p place) String() string { return "/" + strings.Join(p.names, "/") }
 
-// path is the path of a URL that names p.
+// path returns the path of a URL that names p.
 func (p place) path() string {
 	path := uri.Escape(p.String(), uri.Path)
 	if p.dir && len(p.names) > 0 {
@@ -77,7 +78,7 @@ func (p place) path() string {
 	return path
 }
 
-// inRoot is p as os.Root wants it.
+// inRoot returns p as a path for os.Root.
 func (p place) inRoot() string {
 	if len(p.names) == 0 {
 		return "."
@@ -85,7 +86,7 @@ func (p place) inRoot() string {
 	return filepath.Join(p.names...)
 }
 
-// local is p as the system wants it.
+// local returns p as a path of the operating system.
 func (p place) local() (string, error) {
 	if runtime.GOOS == "windows" {
 		return dosPath(p.names)
@@ -93,7 +94,7 @@ func (p place) local() (string, error) {
 	return p.String(), nil
 }
 
-// child is the place of name in the directory p.
+// child returns the place of name in the directory p.
 func (p place) child(name string) place {
 	return place{names: append(slices.Clip(p.names), name)}
 }

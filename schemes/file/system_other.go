@@ -6,5 +6,5 @@ import "io/fs"
 
 const noWait = 0
 
-// identity has nothing to tell beyond the URL.
+// identity returns "", because this system has no portable file identifier.
 func identity(fs.FileInfo) string { return "" }

@@ -8,10 +8,11 @@ import (
 	"syscall"
 )
 
-// noWait also keeps a terminal from becoming ours.
+// noWait also prevents a terminal from becoming the controlling terminal.
 const noWait = syscall.O_NONBLOCK | syscall.O_NOCTTY
 
-// identity tells a file from every other on this machine.
+// identity returns the device and inode numbers of a file, which identify the
+// file on this machine.
 func identity(info fs.FileInfo) string {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return fmt.Sprintf("%x-%x-", s.Dev, s.Ino)

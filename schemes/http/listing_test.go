@@ -81,7 +81,7 @@ func TestPagesAreNoListings(t *testing.T) {
 		"script":                 `<title>App</title><script>document.write("<title>Index of /</title>")</script>`,
 		"comment":                `<!-- <title>Index of /</title> --><body>hello`,
 	} {
-		if ok, _ := autoindex.Is(uri.MustParse("http://h/d/"), []byte(page), true); ok {
+		if ok, _ := autoindex.IsListing(uri.MustParse("http://h/d/"), []byte(page), true); ok {
 			t.Errorf("%s: %q is a listing", name, page)
 		}
 	}
@@ -94,7 +94,7 @@ func TestEmptyListings(t *testing.T) {
 		"iis":   `<html><head><title>localhost - /d/</title></head><body><H1>localhost - /d/</H1><hr><pre><A HREF="/">[To Parent Directory]</A><br><br></pre><hr></body></html>`,
 		"webfs": "<head><title>h:80/d/</title></head>\n<body>\n<h1>listing: \n<a href=\"/\">/</a><a href=\"/d/\">d/</a></h1><hr noshade size=1><pre>\n<b>access      user      group     date             size  name</b>\n\n</pre><hr noshade size=1>\n<small><a href=\"http://bytesex.org/webfs.html\">webfs/1.21</a></small>\n</body>",
 	} {
-		if ok, _ := autoindex.Is(uri.MustParse("http://h/d/"), []byte(page), true); !ok {
+		if ok, _ := autoindex.IsListing(uri.MustParse("http://h/d/"), []byte(page), true); !ok {
 			t.Errorf("%s: not a listing", name)
 		}
 	}

@@ -165,7 +165,7 @@ const (
 func (b *prefixedBody) isListing(u uri.URI) bool {
 	for n := 0; ; n++ {
 		b.read(max(4<<10, len(b.prefix)))
-		listing, undecided := autoindex.Is(u, b.prefix, b.err != nil)
+		listing, undecided := autoindex.IsListing(u, b.prefix, b.err != nil)
 		if !undecided || n == maxListingReads || len(b.prefix) >= maxListingPrefix {
 			return listing
 		}

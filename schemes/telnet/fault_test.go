@@ -154,7 +154,7 @@ func TestNotes(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	want := []string{"telnet session with 192.0.2.1, port 23", "telnet has no ranges: the whole object comes", `log in as b\x1bob, the URL says`, "the URL has a password too; it is not sent"}
+	want := []string{"telnet session with 192.0.2.1, port 23", "telnet does not support ranges: fetching the complete object", `log in as b\x1bob (user name in the URL)`, "the URL contains a password, which is not sent"}
 	if !slices.Equal(notes, want) || sent != "\xff\xfc\x27" {
 		t.Errorf("notes %q, sent %q", notes, sent)
 	}

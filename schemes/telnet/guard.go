@@ -6,93 +6,93 @@ import (
 	"time"
 )
 
-// sendTime is how long the peer may take to hear us.
-const sendTime = 30 * time.Second
+// sendTimeoutout limits the time of each write to the server.
+const sendTimeout = 30 * time.Second
 
-// A guard is the connection that the library sees: a stream with no command in
-// it but IAC IAC. It answers options itself; the library would take many of
-// the commands that peers send for the end of the session, and others for
-// what they are not.
+// A guard is the connection that the telnet library reads. It removes and
+// answers all commands, because the library would treat many valid commands as
+// the end of the session.
 type guard struct {
 	net.Conn
-	mode func(Mode) // see Options.Mode
-	told Mode
+	mode     func(Mode) // see Options.Mode
+	lastMode Mode       // last value passed to mode
 
-	mu      sync.Mutex // of options, and of writing
+	mu      sync.Mutex // guards options and writes
 	options options
 
-	enter bool // the last byte of Input was CR
+	sentCR bool // the last byte of Input was CR
 
 	raw   [4 << 10]byte
-	clean []byte // read, without commands, and not yet given out
-	cr    bool   // the last byte of data was CR
+	data  []byte // data received but not yet returned by Read
+	gotCR bool   // the last data byte received was CR
 	err   error
 }
 
 func (g *guard) Read(p []byte) (int, error) {
-	for len(g.clean) == 0 && g.err == nil {
+	for len(g.data) == 0 && g.err == nil {
 		var n int
 		n, g.err = g.Conn.Read(g.raw[:])
-		g.digest(g.raw[:n])
+		g.process(g.raw[:n])
 	}
-	if len(g.clean) == 0 {
+	if len(g.data) == 0 {
 		return 0, g.err
 	}
-	n := copy(p, g.clean)
-	g.clean = g.clean[n:]
+	n := copy(p, g.data)
+	g.data = g.data[n:]
 	return n, nil
 }
 
-// digest takes the commands out of what was read and answers them. A peer who
-// does not hear the answers may have left, and what it said first counts.
-func (g *guard) digest(text []byte) {
+// process removes the commands from text, answers them and appends the data to
+// g.data. Write errors are ignored, because data received before the server
+// closed the connection must still be returned.
+func (g *guard) process(text []byte) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if cap(g.clean) < 2*len(g.raw) {
-		g.clean = make([]byte, 0, 2*len(g.raw))
+	if cap(g.data) < 2*len(g.raw) {
+		g.data = make([]byte, 0, 2*len(g.raw))
 	}
-	g.clean = g.clean[:0]
+	g.data = g.data[:0]
 	for _, b := range text {
-		if g.options.feed(b) != data {
+		if g.options.feed(b) != dataByte {
 			continue
 		}
-		if b == 0 && g.cr && !g.options.him[optBinary] {
-			g.cr = false
-			continue // CR NUL is CR
+		if b == 0 && g.gotCR && !g.options.him[optBinary] {
+			g.gotCR = false
+			continue // CR NUL represents CR
 		}
-		if g.cr = b == '\r'; b == iac {
-			g.clean = append(g.clean, iac)
+		if g.gotCR = b == '\r'; b == iac {
+			g.data = append(g.data, iac)
 		}
-		g.clean = append(g.clean, b)
+		g.data = append(g.data, b)
 	}
 	g.flush(nil)
-	if g.options.mode() != g.told {
-		g.tell()
+	if g.options.mode() != g.lastMode {
+		g.reportMode()
 	}
 }
 
-// tell says how the peer wants to be typed to.
-func (g *guard) tell() {
-	if g.told = g.options.mode(); g.mode != nil {
-		g.mode(g.told)
+// reportMode calls g.mode with the current input mode.
+func (g *guard) reportMode() {
+	if g.lastMode = g.options.mode(); g.mode != nil {
+		g.mode(g.lastMode)
 	}
 }
 
-// flush sends what options have to say and then text. It is called with the
-// lock held.
+// flush sends the pending option responses and then text. The caller must hold
+// g.mu.
 func (g *guard) flush(text []byte) error {
 	out := append(g.options.out, text...)
 	g.options.out = g.options.out[:0]
 	if len(out) == 0 {
 		return nil
 	}
-	g.Conn.SetWriteDeadline(time.Now().Add(sendTime))
+	g.Conn.SetWriteDeadline(time.Now().Add(sendTimeout))
 	_, err := g.Conn.Write(out)
 	return err
 }
 
-// resize may be called at any time. What goes wrong shows in the next Read or
-// Write.
+// resize sets the window size. It may be called at any time. Errors are
+// reported by the next Read or Write.
 func (g *guard) resize(cols, rows int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -100,8 +100,9 @@ func (g *guard) resize(cols, rows int) {
 	g.flush(nil)
 }
 
-// send writes data: each IAC twice, and what a person types as NVT has it. The
-// library would lose what is not UTF-8.
+// send writes data from Input. It doubles IAC bytes and, for keyboard input,
+// sends NVT line ends. It replaces the Write method of the telnet library,
+// which would drop bytes that are not UTF-8.
 func (g *guard) send(p []byte) (int, error) {
 	const chunk = 4 << 10
 	sent := 0
@@ -115,27 +116,27 @@ func (g *guard) send(p []byte) (int, error) {
 	return sent, nil
 }
 
-// sendPart sends part, behind which comes more.
+// sendPart sends part. The bytes that follow part in Input are passed as more.
 func (g *guard) sendPart(part, more []byte) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	out := make([]byte, 0, 2*len(part))
 	for i, b := range part {
 		switch typed := g.mode != nil && !g.options.us[optBinary]; {
-		case typed && b == '\n' && g.options.mode() != Keys && !g.enter:
+		case typed && b == '\n' && g.options.mode() != Keys && !g.sentCR:
 			out = append(out, "\r\n"...)
-		case typed && b == '\r' && !feedsLine(part[i+1:], more):
+		case typed && b == '\r' && !startsWithLF(part[i+1:], more):
 			out = append(out, g.options.enter()...)
 		default:
 			out = appendDoubled(out, part[i:i+1])
 		}
-		g.enter = b == '\r'
+		g.sentCR = b == '\r'
 	}
 	return g.flush(out)
 }
 
-// feedsLine reports whether an LF comes next.
-func feedsLine(rest, more []byte) bool {
+// startsWithLF reports whether the next byte of Input is LF.
+func startsWithLF(rest, more []byte) bool {
 	if len(rest) == 0 {
 		rest = more
 	}

@@ -1,23 +1,23 @@
 package telnet
 
-// A Mode is how a peer wants to be typed to.
+// A Mode is the way in which a server expects keyboard input.
 type Mode uint8
 
 const (
-	// Lines: a line at a time, which is shown here while it is typed. Every
-	// session of telnet begins so (RFC 854).
+	// Lines means that input is sent line by line and echoed locally. Each
+	// telnet session starts in this mode (RFC 854).
 	Lines Mode = iota
 
-	// HiddenLines: the same, but the peer shows it (RFC 857), or nobody: a
-	// password.
+	// HiddenLines means that input is sent line by line and not echoed locally.
+	// Either the server echoes it (RFC 857) or it is a password.
 	HiddenLines
 
-	// Keys: each key at once (RFC 858), which the peer shows. Every session of
-	// rlogin is so.
+	// Keys means that each key is sent immediately and echoed by the server
+	// (RFC 858). rlogin sessions are always in this mode.
 	Keys
 )
 
-// mode is what the peer has asked for.
+// mode returns the input mode that the server has negotiated.
 func (o *options) mode() Mode {
 	switch {
 	case !o.him[optEcho]:
@@ -28,8 +28,8 @@ func (o *options) mode() Mode {
 	return Keys
 }
 
-// enter is what the key Enter sends: the end of a line, or CR alone (RFC 854),
-// which is what hosts that take each key expect.
+// enter returns the bytes to send for the Enter key. In Keys mode the server
+// expects CR NUL, otherwise CR LF (RFC 854).
 func (o *options) enter() string {
 	if o.mode() == Keys {
 		return "\r\x00"

@@ -1,6 +1,6 @@
 package telnet
 
-// The commands of RFC 854 that we know, those of RFC 855, and EOR of RFC 885.
+// Telnet commands of RFC 854, RFC 855 and RFC 885.
 const (
 	cmdEOR  = 239
 	cmdSE   = 240
@@ -12,64 +12,66 @@ const (
 	iac     = 255
 )
 
-// The options that we may agree to.
+// Telnet options that the driver can enable.
 const (
 	optBinary   = 0
 	optEcho     = 1
 	optSGA      = 3 // suppress go ahead
 	optTerminal = 24
 	optEOR      = 25
-	optWindow   = 31 // NAWS
+	optWindow   = 31 // window size (NAWS)
 )
 
 const (
-	maxSub     = 1 << 10 // bytes of one subnegotiation that are read
-	maxAnswers = 64      // after which a peer that goes on asking hears nothing
+	maxSub       = 1 << 10 // maximum length of a subnegotiation in bytes; the rest is discarded
+	maxResponses = 64      // maximum number of option responses for each connection
 )
 
-// options is one side's view of the options of a connection: the Q method of
-// RFC 1143 for a side that never asks first, so that of its states NO and YES
-// are left. An answer is given only where it changes something or refuses.
-// The zero value refuses everything.
+// options is the negotiation state of the Telnet options of a connection. It
+// implements the Q method of RFC 1143 for a side that never initiates a
+// negotiation, so that only the states NO and YES remain. A response is sent
+// only if it changes the state or rejects a request. The zero value rejects all
+// options.
 type options struct {
-	agreeUs, agreeHim map[byte]bool // what may be switched on
-	us, him           [256]bool     // what is
+	agreeUs, agreeHim map[byte]bool // options that may be enabled
+	us, him           [256]bool     // options that are enabled
 	terminal          string
-	cols, rows        int // of the window; 0: nobody knows
+	cols, rows        int // window size, or 0 if unknown
 
-	at      state
-	verb    byte
-	sub     []byte
-	answers int
-	out     []byte // to be sent
+	at        state
+	verb      byte
+	sub       []byte
+	responses int
+	out       []byte // bytes to send
 }
 
-// state is where in a command the stream is.
+// A state is the state of the command parser.
 type state uint8
 
 const (
 	inData   state = iota
-	inIAC          // behind IAC
-	inVerb         // behind WILL, WONT, DO, DONT
-	inSub          // within SB
-	inSubIAC       // behind IAC within SB
+	inIAC          // after IAC
+	inVerb         // after WILL, WONT, DO or DONT
+	inSub          // in a subnegotiation
+	inSubIAC       // after IAC in a subnegotiation
 )
 
-// kind says what a byte of the stream has completed.
+// A kind is the result of parsing one byte.
 type kind uint8
 
 const (
-	nothing kind = iota
-	data
-	record // IAC EOR
+	noData kind = iota
+	dataByte
+	recordEnd // end of record (IAC EOR)
 )
 
-// feed takes the next byte of the stream. Of data that is the byte itself.
+// feed parses the next byte of the stream. If feed returns dataByte, b is a
+// byte of data.
 func (o *options) feed(b byte) kind {
 	switch o.at {
 	case inData:
 		if b != iac {
-			return data
+			return dataByte
 		}
 		o.at = inIAC
 	case inIAC:
@@ -86,26 +88,26 @@ func (o *options) feed(b byte) kind {
 	case inSubIAC:
 		o.subIAC(b)
 	}
-	return nothing
+	return noData
 }
 
 func (o *options) command(b byte) kind {
 	o.at = inData
 	switch b {
 	case iac:
-		return data
+		return dataByte
 	case cmdEOR:
-		return record
+		return recordEnd
 	case cmdWILL, cmdWONT, cmdDO, cmdDONT:
 		o.at, o.verb = inVerb, b
 	case cmdSB:
 		o.at, o.sub = inSub, o.sub[:0]
 	}
-	return nothing // the others ask for nothing that we have
+	return noData // other commands require no response
 }
 
-// subIAC ends a subnegotiation at SE. Any other command there is a fault of
-// the peer, who has forgotten SE.
+// subIAC handles the byte after IAC in a subnegotiation. SE ends the
+// subnegotiation. Other commands also end it, because some servers omit SE.
 func (o *options) subIAC(b byte) {
 	switch b {
 	case iac:
@@ -129,60 +131,62 @@ func (o *options) negotiate(verb, option byte) {
 	case cmdDO:
 		agree := o.agreeUs[option] && (option != optWindow || o.cols > 0)
 		if was := o.us[option]; o.settle(&o.us[option], agree, true, cmdWILL, cmdWONT, option) && !was && option == optWindow {
-			o.tellWindow()
+			o.sendWindow()
 		}
 	case cmdDONT:
 		o.settle(&o.us[option], false, false, cmdWILL, cmdWONT, option)
 	}
 }
 
-// settle makes on what the peer wants and we agree to, and reports what it is.
+// settle updates the state of an option after a request, sends the response and
+// returns the new state.
 func (o *options) settle(on *bool, agree, wanted bool, yes, no, option byte) bool {
 	switch {
-	case wanted && *on, !wanted && !*on: // it is so already
+	case wanted && *on, !wanted && !*on: // already in the requested state
 	case wanted && agree:
 		*on = true
-		o.answer(iac, yes, option)
+		o.respond(iac, yes, option)
 	default:
 		*on = false
-		o.answer(iac, no, option)
+		o.respond(iac, no, option)
 	}
 	return *on
 }
 
-func (o *options) answer(text ...byte) {
-	if o.answers < maxAnswers {
-		o.answers++
+func (o *options) respond(text ...byte) {
+	if o.responses < maxResponses {
+		o.responses++
 		o.out = append(o.out, text...)
 	}
 }
 
-// subnegotiate answers the one question that we answer: SEND of the terminal's
-// type (RFC 1091).
+// subnegotiate handles a subnegotiation. It responds only to a request for the
+// terminal type (RFC 1091).
 func (o *options) subnegotiate() {
 	if len(o.sub) == 2 && o.sub[0] == optTerminal && o.sub[1] == 1 && o.us[optTerminal] {
 		text := append([]byte{iac, cmdSB, optTerminal, 0}, o.terminal...)
-		o.answer(append(text, iac, cmdSE)...)
+		o.respond(append(text, iac, cmdSE)...)
 	}
 }
 
-// resize notes the size of the window, and tells it to a peer who wants to
-// know.
+// resize stores the window size, and sends it if the server has enabled the
+// window size option.
 func (o *options) resize(cols, rows int) {
 	o.cols, o.rows = cols, rows
 	if o.us[optWindow] {
-		o.tellWindow()
+		o.sendWindow()
 	}
 }
 
-// tellWindow is RFC 1073. It is no answer: people change windows often.
-func (o *options) tellWindow() {
+// sendWindow sends the window size (RFC 1073). It does not count toward
+// maxResponses, because users may resize a window many times.
+func (o *options) sendWindow() {
 	text := []byte{byte(o.cols >> 8), byte(o.cols), byte(o.rows >> 8), byte(o.rows)}
 	o.out = append(o.out, iac, cmdSB, optWindow)
 	o.out = append(appendDoubled(o.out, text), iac, cmdSE)
 }
 
-// appendDoubled appends data as it stands on the wire.
+// appendDoubled appends data to dst with each IAC byte doubled.
 func appendDoubled(dst, data []byte) []byte {
 	for _, b := range data {
 		if b == iac {

@@ -18,9 +18,9 @@ func typical() options {
 func (o *options) run(in string) (text string, records int, answer string) {
 	for _, b := range []byte(in) {
 		switch o.feed(b) {
-		case data:
+		case dataByte:
 			text += string([]byte{b})
-		case record:
+		case recordEnd:
 			records++
 		}
 	}
@@ -79,7 +79,7 @@ func TestOptionStorm(t *testing.T) {
 	} {
 		o := typical()
 		text, _, answer := o.run(strings.Repeat(in, 2_000))
-		if len(text) != 2_000 || len(answer) > maxAnswers*len("\xff\xfa\x18\x00XTERM\xff\xf0") {
+		if len(text) != 2_000 || len(answer) > maxResponses*len("\xff\xfa\x18\x00XTERM\xff\xf0") {
 			t.Errorf("storm %s: %d bytes of data, %d of answers", name, len(text), len(answer))
 		}
 	}
@@ -139,7 +139,7 @@ func FuzzTelnetStream(f *testing.F) {
 			}
 		}
 		answer := whole.Conn.(*wire).out
-		if !bytes.Equal(answer, parts.Conn.(*wire).out) || len(answer) > maxAnswers*16+64*len(in) {
+		if !bytes.Equal(answer, parts.Conn.(*wire).out) || len(answer) > maxResponses*16+64*len(in) {
 			t.Fatalf("%q: answers %q and %q", in, answer, parts.Conn.(*wire).out)
 		}
 		var mirror options // agrees to nothing, so all that it finds is commands

@@ -8,27 +8,27 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// A Screen is what a tn3270 host shows: Options.JSON brings it in JSON. Places
-// count from 1. What a host hides, passwords above all, is blank.
+// A Screen is a tn3270 screen in the JSON form of Options.JSON. Row and column
+// numbers start at 1. Hidden text, such as passwords, is replaced by spaces.
 type Screen struct {
 	Rows   int      `json:"rows"`
 	Cols   int      `json:"cols"`
 	Cursor Place    `json:"cursor"`
-	Lines  []string `json:"lines"` // all of them, without the blanks at their ends
+	Lines  []string `json:"lines"` // all rows, without trailing spaces
 	Fields []Field  `json:"fields"`
 }
 
-// A Place is a place on a Screen.
+// A Place is a position on a [Screen].
 type Place struct {
 	Row int `json:"row"`
 	Col int `json:"col"`
 }
 
-// A Field is a part of a Screen with one attribute.
+// A Field is a range of characters of a [Screen] with the same attributes.
 type Field struct {
-	Place            // of its first character
-	Length    int    `json:"length"` // it may go on in the next lines, and from the last to the first
-	Text      string `json:"text"`   // without the blanks at its end
+	Place            // position of the first character
+	Length    int    `json:"length"` // in characters; a field can span rows and wrap from the last row to the first
+	Text      string `json:"text"`   // without trailing spaces
 	Protected bool   `json:"protected,omitempty"`
 	Numeric   bool   `json:"numeric,omitempty"`
 	Bright    bool   `json:"bright,omitempty"`
@@ -38,14 +38,14 @@ type Field struct {
 
 func place(at int) Place { return Place{at/cols + 1, at%cols + 1} }
 
-// text is what a person would see.
+// text returns the visible text of the screen.
 func (s *screen) text(page *charmap.Charmap) []byte {
 	lines := s.lines(page)
 	return []byte(strings.TrimRight(strings.Join(lines, "\n"), "\n") + "\n")
 }
 
 func (s *screen) json(page *charmap.Charmap) []byte {
-	text, _ := json.Marshal(Screen{rows, cols, place(s.cursor), s.lines(page), s.allFields(page)}) // nothing in it can fail
+	text, _ := json.Marshal(Screen{rows, cols, place(s.cursor), s.lines(page), s.allFields(page)}) // a Screen can always be encoded
 	return append(text, '\n')
 }
 
@@ -54,7 +54,7 @@ func (s *screen) lines(page *charmap.Charmap) []string {
 	var lines []string
 	var line strings.Builder
 	for at, c := range s.cells {
-		if c.begins {
+		if c.isAttribute {
 			attribute = c.code
 		}
 		line.WriteRune(c.rune(page, attribute))
@@ -66,13 +66,13 @@ func (s *screen) lines(page *charmap.Charmap) []string {
 	return lines
 }
 
-// rune is what is seen of a cell.
+// rune returns the visible character of a cell.
 func (c cell) rune(page *charmap.Charmap, attribute byte) rune {
 	switch {
-	case c.begins, c.code == 0, attribute&display == hidden:
+	case c.isAttribute, c.code == 0, attribute&display == hidden:
 		return ' '
 	case c.graphic:
-		return unicode.ReplacementChar // of a set that the host does not name
+		return unicode.ReplacementChar // character of an unknown character set
 	}
 	r := page.DecodeByte(c.code)
 	if unicode.IsControl(r) || unicode.IsSpace(r) {
@@ -84,7 +84,7 @@ func (c cell) rune(page *charmap.Charmap, attribute byte) rune {
 func (s *screen) allFields(page *charmap.Charmap) []Field {
 	fields := []Field{}
 	for at, c := range s.cells {
-		if !c.begins {
+		if !c.isAttribute {
 			continue
 		}
 		f := Field{
@@ -96,7 +96,7 @@ func (s *screen) allFields(page *charmap.Charmap) []Field {
 			Modified:  c.code&modified != 0,
 		}
 		var text strings.Builder
-		for next := (at + 1) % cells; !s.cells[next].begins; next = (next + 1) % cells {
+		for next := (at + 1) % cells; !s.cells[next].isAttribute; next = (next + 1) % cells {
 			text.WriteRune(s.cells[next].rune(page, c.code))
 			f.Length++
 		}

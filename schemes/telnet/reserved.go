@@ -6,15 +6,18 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// urgent hears each byte of urgent data, as far as the system shows it.
-type urgent = func(byte)
+// An urgentHandler is called for each byte of urgent data that the operating
+// system reports.
+type urgentHandler = func(byte)
 
-// isReserved refuses a connection from a port that anybody may have: servers
-// hang up on it without a word. Through a proxy they see the proxy's.
-func isReserved(door net.Conn) error {
+// requireReservedPort returns an error if the connection does not come from a
+// reserved port. rlogin servers close other connections without an error
+// message. Connections through a proxy are rejected too, because the server
+// sees the port of the proxy.
+func requireReservedPort(door net.Conn) error {
 	a, ok := door.LocalAddr().(*net.TCPAddr)
 	if ok && a.Port >= fetch.FirstReserved && a.Port <= fetch.LastReserved && fetch.PeerOf(door).IsValid() {
 		return nil
 	}
-	return fetch.BadPort.With(&fetch.Refusal{Rule: "rlogin needs a connection from a port of ours from 512 to 1023, and this one is not"})
+	return fetch.BadPort.With(&fetch.Refusal{Rule: "rlogin requires a direct connection from a local port in the range 512 to 1023"})
 }

@@ -24,7 +24,7 @@ func (o Options) rloginPlan(req *fetch.Request) ([]fetch.Step, error) {
 	return []fetch.Step{{Verb: "CONNECT"}, {Verb: "LOGIN", Arg: local + " " + remote + " " + o.lineType()}, {Verb: "SESSION"}}, nil
 }
 
-// users are who asks and who is asked for.
+// users returns the local and remote user names.
 func (o Options) users(req *fetch.Request) (local, remote string, err error) {
 	if req.Auth != nil {
 		remote = req.Auth.User
@@ -33,37 +33,37 @@ func (o Options) users(req *fetch.Request) (local, remote string, err error) {
 		remote = o.LocalUser
 	}
 	if remote == "" {
-		return "", "", fetch.Usage.Errorf("rlogin needs a user: rlogin://USER@HOST/")
+		return "", "", fetch.Usage.Errorf("rlogin requires a user name: rlogin://USER@HOST/")
 	}
 	if strings.ContainsFunc(remote, unicode.IsControl) {
-		return "", "", fetch.BadURL.Errorf("control character in the user")
+		return "", "", fetch.BadURL.Errorf("control character in the user name")
 	}
 	return cmp.Or(o.LocalUser, remote), remote, nil
 }
 
-// lineType is the terminal and its speed, as BSD has them.
+// lineType returns the terminal type and speed in the format of BSD rlogin.
 func (o Options) lineType() string { return strings.ToLower(cmp.Or(o.Terminal, "xterm")) + "/38400" }
 
-// rlogin opens a session of rlogin.
+// rlogin opens an rlogin session.
 func (o Options) rlogin(ctx context.Context, env fetch.Env, t fetch.Target, req *fetch.Request) (*fetch.Response, error) {
 	local, remote, err := o.users(req)
 	if err != nil {
 		return nil, err
 	}
 	if req.Op == fetch.Stat {
-		return nobody(), nil
+		return statResponse(), nil
 	}
 	announce(t, req)
 	w := new(window)
-	reserved := fetch.Reserved(ctx, func(c *net.TCPConn) net.Conn { return withUrgent(c, w.asked) })
+	reserved := fetch.Reserved(ctx, func(c *net.TCPConn) net.Conn { return withUrgent(c, w.handleUrgent) })
 	door, err := env.Net.DialContext(reserved, "tcp", t.Address())
 	if err != nil {
 		return nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { door.Close() })
 	conn := req.Trace.Tap(door)
-	if err = isReserved(door); err == nil {
-		err = o.introduce(conn, local, remote)
+	if err = requireReservedPort(door); err == nil {
+		err = o.login(conn, local, remote)
 	}
 	if !stop() && err == nil {
 		err = context.Cause(ctx)
@@ -75,54 +75,54 @@ func (o Options) rlogin(ctx context.Context, env fetch.Env, t fetch.Target, req 
 	if o.Mode != nil {
 		o.Mode(Keys)
 	}
-	w.open(conn)
-	resp := o.join(ctx, door, req.Trace, conn, conn.Write)
+	w.setConn(conn)
+	resp := o.newSession(ctx, door, req.Trace, conn, conn.Write)
 	resp.Resize = w.resize
 	return resp, nil
 }
 
-// A window tells a peer its size, once the peer has asked for it by urgent
-// data, and whenever it changes (RFC 1282).
+// A window sends the window size after the server has requested it by urgent
+// data, and again after each change (RFC 1282).
 type window struct {
 	mu         sync.Mutex
-	conn       net.Conn // nil: nothing may be sent yet
-	wanted     bool
+	conn       net.Conn // nil before the login is complete
+	requested  bool
 	cols, rows int
 }
 
-// wantsSize is the byte by which a peer asks. The others are about flow control
-// and what is not yet shown, and of no use to us.
-const wantsSize = 0x80
+// sizeRequest is the urgent data byte that requests the window size. Other
+// urgent data control the flow and flushing of output, and are ignored.
+const sizeRequest = 0x80
 
-func (w *window) asked(b byte) {
-	if b == wantsSize {
-		w.change(func() { w.wanted = true })
+func (w *window) handleUrgent(b byte) {
+	if b == sizeRequest {
+		w.update(func() { w.requested = true })
 	}
 }
 
-func (w *window) open(conn net.Conn) { w.change(func() { w.conn = conn }) }
+func (w *window) setConn(conn net.Conn) { w.update(func() { w.conn = conn }) }
 
-func (w *window) resize(cols, rows int) { w.change(func() { w.cols, w.rows = cols, rows }) }
+func (w *window) resize(cols, rows int) { w.update(func() { w.cols, w.rows = cols, rows }) }
 
-func (w *window) change(f func()) {
+func (w *window) update(f func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	f()
-	if !w.wanted || w.conn == nil || w.cols <= 0 || w.rows <= 0 {
+	if !w.requested || w.conn == nil || w.cols <= 0 || w.rows <= 0 {
 		return
 	}
 	text := []byte{0xff, 0xff, 's', 's'}
-	for _, n := range []int{w.rows, w.cols, 0, 0} { // and pixels, which nobody knows
+	for _, n := range []int{w.rows, w.cols, 0, 0} { // the size in pixels is unknown
 		text = binary.BigEndian.AppendUint16(text, uint16(min(n, 0xffff)))
 	}
-	w.conn.SetWriteDeadline(time.Now().Add(sendTime))
-	w.conn.Write(text) // or the next Read tells that nobody hears
+	w.conn.SetWriteDeadline(time.Now().Add(sendTimeout))
+	w.conn.Write(text) // the next Read reports an error
 }
 
-// introduce says who we are and reads whether that is well: one NUL, or a line
-// that says why not.
-func (o Options) introduce(conn net.Conn, local, remote string) error {
-	conn.SetDeadline(time.Now().Add(sendTime))
+// login sends the user names and the terminal type, and reads the response. The
+// server sends NUL to accept the login, or an error message.
+func (o Options) login(conn net.Conn, local, remote string) error {
+	conn.SetDeadline(time.Now().Add(sendTimeout))
 	defer conn.SetDeadline(time.Time{})
 	if _, err := io.WriteString(conn, "\x00"+local+"\x00"+remote+"\x00"+o.lineType()+"\x00"); err != nil {
 		return err
@@ -130,7 +130,7 @@ func (o Options) introduce(conn net.Conn, local, remote string) error {
 	var first [1]byte
 	if _, err := io.ReadFull(conn, first[:]); err != nil {
 		if errors.Is(err, io.EOF) {
-			err = fetch.Connect.Errorf("server hung up without a word")
+			err = fetch.Connect.Errorf("server closed the connection without a response to the login")
 		}
 		return err
 	}
@@ -139,5 +139,5 @@ func (o Options) introduce(conn net.Conn, local, remote string) error {
 	}
 	text, _ := io.ReadAll(io.LimitReader(conn, 300))
 	reason, _, _ := strings.Cut(strings.TrimLeft(string(append(first[:], text...)), "\x01\r\n"), "\n")
-	return fetch.Denied.Errorf("server refused: %s", tty.Escape(strings.TrimSpace(reason)))
+	return fetch.Denied.Errorf("server rejected the login: %s", tty.Escape(strings.TrimSpace(reason)))
 }

@@ -1,36 +1,36 @@
 package telnet
 
-// The size of a 3278 model 2.
+// Screen size of a 3278 model 2 terminal.
 const (
 	rows  = 24
 	cols  = 80
 	cells = rows * cols
 )
 
-// The bits of a field's attribute (GA23-0059 4.3.1).
+// Bits of a field attribute (GA23-0059 section 4.3.1).
 const (
 	protected = 0x20
 	numeric   = 0x10
-	display   = 0x0c // these two bits
+	display   = 0x0c // mask of the display bits
 	bright    = 0x08
 	hidden    = 0x0c
 	modified  = 0x01
 )
 
-// A cell is one place on the screen: a character, or the attribute of the
-// field that begins behind it.
+// A cell is a position on the screen. It contains a character or the attribute
+// of the field that starts in the next cell.
 type cell struct {
-	code    byte // in the host's code page; 0: nothing
-	begins  bool // code is an attribute
-	graphic bool // code is one of the other character set
+	code        byte // character in the code page of the host, or attribute; 0 means empty
+	isAttribute bool // code is an attribute
+	graphic     bool // code is a character of the alternate character set
 }
 
-// A screen is the buffer of a terminal.
+// A screen is the display buffer of a 3270 terminal.
 type screen struct {
 	cells  [cells]cell
-	at     int // where the next order acts
+	at     int // buffer address of the next order
 	cursor int
-	locked bool // the keyboard: the host is at work
+	locked bool // keyboard locked while the host updates the screen
 }
 
 func newScreen() *screen { return &screen{locked: true} }
@@ -45,11 +45,11 @@ func (s *screen) clear() {
 	s.at, s.cursor = 0, 0
 }
 
-// field returns where the field of a place begins, and false on a screen
-// without any.
+// field returns the position of the attribute for the field that contains at.
+// It returns false if the screen has no fields.
 func (s *screen) field(at int) (int, bool) {
 	for range cells {
-		if s.cells[at].begins {
+		if s.cells[at].isAttribute {
 			return at, true
 		}
 		at = (at + cells - 1) % cells
@@ -57,7 +57,7 @@ func (s *screen) field(at int) (int, bool) {
 	return 0, false
 }
 
-// attribute is that of the field of a place.
+// attribute returns the attribute of the field that contains at.
 func (s *screen) attribute(at int) byte {
 	if start, ok := s.field(at); ok {
 		return s.cells[start].code
@@ -65,12 +65,12 @@ func (s *screen) attribute(at int) byte {
 	return 0
 }
 
-// eraseUnprotected clears what a person could have written from one place up
-// to another; the same place stands for everything.
+// eraseUnprotected clears the unprotected cells in [from, to). If from equals
+// to, it clears the complete screen.
 func (s *screen) eraseUnprotected(from, to int) {
 	attribute := s.attribute(from)
 	for at, first := from, true; first || at != to; at, first = (at+1)%cells, false {
-		if c := &s.cells[at]; c.begins {
+		if c := &s.cells[at]; c.isAttribute {
 			attribute = c.code
 		} else if attribute&protected == 0 {
 			*c = cell{}
@@ -78,14 +78,14 @@ func (s *screen) eraseUnprotected(from, to int) {
 	}
 }
 
-// tab moves on to where a person could write next. Where clear is set the rest
-// of this field goes.
+// tab moves the buffer address to the next unprotected field. If clear is true,
+// tab clears the rest of the current field.
 func (s *screen) tab(clear bool) {
-	for clear && !s.cells[s.at].begins && s.at != 0 {
+	for clear && !s.cells[s.at].isAttribute && s.at != 0 {
 		s.put(cell{})
 	}
 	for at := s.at; at < cells; at++ {
-		if c := s.cells[at]; c.begins && c.code&protected == 0 {
+		if c := s.cells[at]; c.isAttribute && c.code&protected == 0 {
 			s.at = (at + 1) % cells
 			return
 		}

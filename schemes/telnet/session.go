@@ -12,10 +12,10 @@ import (
 	library "github.com/ziutek/telnet"
 )
 
-// telnet opens a session of telnet.
+// telnet opens a telnet session.
 func (o Options) telnet(ctx context.Context, env fetch.Env, t fetch.Target, req *fetch.Request) (*fetch.Response, error) {
 	if req.Op == fetch.Stat {
-		return nobody(), nil
+		return statResponse(), nil
 	}
 	announce(t, req)
 	door, err := env.Net.DialContext(ctx, "tcp", t.Address())
@@ -32,14 +32,15 @@ func (o Options) telnet(ctx context.Context, env fetch.Env, t fetch.Target, req 
 		door.Close()
 		return nil, fetch.Internal.With(err)
 	}
-	g.tell()
-	resp := o.join(ctx, door, req.Trace, stream, g.send)
+	g.reportMode()
+	resp := o.newSession(ctx, door, req.Trace, stream, g.send)
 	resp.Resize = g.resize
 	return resp, nil
 }
 
-// nobody is what is known of a service without asking: that it is one.
-func nobody() *fetch.Response {
+// statResponse returns the Response for a Stat request, which connects to no
+// server.
+func statResponse() *fetch.Response {
 	return &fetch.Response{Kind: fetch.Session, Size: -1, Body: io.NopCloser(new(emptyReader))}
 }
 
@@ -47,8 +48,8 @@ type emptyReader struct{}
 
 func (emptyReader) Read([]byte) (int, error) { return 0, io.EOF }
 
-// join makes a Response of a connection over which people talk.
-func (o Options) join(ctx context.Context, door net.Conn, trace *fetch.Trace, stream io.Reader, send func([]byte) (int, error)) *fetch.Response {
+// newSession returns a Response for an interactive session over door.
+func (o Options) newSession(ctx context.Context, door net.Conn, trace *fetch.Trace, stream io.Reader, send func([]byte) (int, error)) *fetch.Response {
 	trace.Reached(fetch.Asked, door)
 	fetch.SetIdle(door, o.Idle)
 	stop := context.AfterFunc(ctx, func() { door.Close() })
@@ -61,7 +62,7 @@ func (o Options) join(ctx context.Context, door net.Conn, trace *fetch.Trace, st
 	}
 }
 
-// input is what goes to the peer.
+// input is the Input of a session.
 type input struct {
 	door net.Conn
 	send func([]byte) (int, error)
@@ -69,21 +70,21 @@ type input struct {
 
 func (i *input) Write(p []byte) (int, error) { return i.send(p) }
 
-// Close ends our side of the connection.
+// Close closes the sending direction of the connection.
 func (i *input) Close() error {
 	if half, ok := i.door.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
 	}
-	return fetch.Unsupported.Errorf("connection has no half close")
+	return fetch.Unsupported.Errorf("connection does not support closing the sending direction")
 }
 
-// output is what the peer says.
+// output is the Body of a session.
 type output struct {
 	stream io.Reader
 	door   net.Conn
-	trace  *fetch.Trace // until the first byte comes
+	trace  *fetch.Trace // nil after the first byte
 	stop   func() bool
-	idle   bool // idleness is the end
+	idle   bool // an idle timeout ends the session with io.EOF
 }
 
 func (o *output) Read(p []byte) (int, error) {

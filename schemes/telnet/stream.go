@@ -4,18 +4,18 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A reader takes a record of the 3270 data stream apart. Beyond its end it
-// reads zeros and remembers that it did.
+// A reader reads a record of the 3270 data stream. After the end of the record
+// it returns zeros and sets truncated.
 type reader struct {
-	text []byte
-	cut  bool
+	text      []byte
+	truncated bool
 }
 
 func (r *reader) more() bool { return len(r.text) > 0 }
 
 func (r *reader) byte() byte {
 	if len(r.text) == 0 {
-		r.cut = true
+		r.truncated = true
 		return 0
 	}
 	b := r.text[0]
@@ -23,7 +23,7 @@ func (r *reader) byte() byte {
 	return b
 }
 
-// address reads one of 12 or of 14 bits (GA23-0059 4.1.3).
+// address reads a buffer address of 12 or 14 bits (GA23-0059 section 4.1.3).
 func (r *reader) address() (int, error) {
 	high, low := r.byte(), r.byte()
 	at := int(high&0x3f)<<6 | int(low&0x3f)
@@ -31,12 +31,12 @@ func (r *reader) address() (int, error) {
 		at = int(high)<<8 | int(low)
 	}
 	if at >= cells {
-		return 0, fetch.Protocol.Errorf("place %d on a screen of %d", at, cells)
+		return 0, fetch.Protocol.Errorf("buffer address %d is outside the screen of %d characters", at, cells)
 	}
 	return at, nil
 }
 
-// draw carries out a record: a command and what belongs to it.
+// draw executes a record, which consists of a command and its data.
 func (s *screen) draw(record []byte) error {
 	r := &reader{text: record}
 	if !r.more() {
@@ -45,20 +45,21 @@ func (s *screen) draw(record []byte) error {
 	if err := s.command(r); err != nil {
 		return err
 	}
-	if r.cut {
-		return fetch.Protocol.Errorf("3270 data stream ends within an order")
+	if r.truncated {
+		return fetch.Protocol.Errorf("truncated order in the 3270 data stream")
 	}
 	return nil
 }
 
-// command knows the codes of local and of remote terminals (GA23-0059 3.2).
-// Those that read the screen are for a person who has typed.
+// command executes a command. It accepts the command codes of local and remote
+// terminals (GA23-0059 section 3.2). Commands that read the screen are ignored,
+// because there is no user input to return.
 func (s *screen) command(r *reader) error {
 	switch c := r.byte(); c {
 	case 0xf1, 0x01: // Write
 		s.at = s.cursor
 		return s.write(r)
-	case 0xf5, 0x05, 0x7e, 0x0d: // Erase/Write, and its Alternate, which has the same size
+	case 0xf5, 0x05, 0x7e, 0x0d: // Erase/Write and Erase/Write Alternate
 		s.clear()
 		return s.write(r)
 	case 0x6f, 0x0f: // Erase All Unprotected
@@ -70,11 +71,12 @@ func (s *screen) command(r *reader) error {
 	case 0xf2, 0x02, 0xf6, 0x06, 0x6e, 0x0e, 0xf7, 0x0b: // Read, Select, Control
 		return nil
 	default:
-		return fetch.Protocol.Errorf("command %#02x is not of the 3270 data stream", c)
+		return fetch.Protocol.Errorf("unknown command %#02x in the 3270 data stream", c)
 	}
 }
 
-// fields carries out those structured fields that write on the screen.
+// fields executes the structured fields that write to the screen and skips the
+// others.
 func (s *screen) fields(r *reader) error {
 	for r.more() {
 		n := int(r.byte())<<8 | int(r.byte())
@@ -82,16 +84,16 @@ func (s *screen) fields(r *reader) error {
 			n = len(r.text) + 2
 		}
 		if n < 3 || n-2 > len(r.text) {
-			return fetch.Protocol.Errorf("structured field of %d bytes where %d are left", n, len(r.text)+2)
+			return fetch.Protocol.Errorf("structured field of %d bytes exceeds the remaining %d bytes of the record", n, len(r.text)+2)
 		}
 		field := &reader{text: r.text[:n-2]}
 		r.text = r.text[n-2:]
 		if field.byte() != 0x40 { // Outbound 3270DS
 			continue
 		}
-		field.byte() // the partition: there is one
+		field.byte() // partition ID, which is ignored
 		if !field.more() || field.text[0] == 0xf3 || field.text[0] == 0x11 {
-			return fetch.Protocol.Errorf("structured field without a command, or with another one like it")
+			return fetch.Protocol.Errorf("structured field with a missing or nested command")
 		}
 		if err := s.draw(field.text); err != nil {
 			return err
@@ -100,36 +102,36 @@ func (s *screen) fields(r *reader) error {
 	return nil
 }
 
-// write carries out what follows a command that writes: the write control
+// write executes the data of a write command, which consists of a write control
 // character, orders and text.
 func (s *screen) write(r *reader) error {
 	if !r.more() {
-		return nil // some hosts leave even the control character out
+		return nil // some hosts omit the write control character
 	}
 	if r.byte()&0x02 != 0 {
 		s.locked = false
 	}
-	text := false // behind text or an order that leaves some
+	text := false // the previous order wrote text
 	for r.more() {
-		was := text
+		afterText := text
 		text = false
 		var err error
 		switch b := r.byte(); b {
 		case 0x11: // Set Buffer Address
 			s.at, err = r.addressOr(s.at)
 		case 0x1d: // Start Field
-			s.put(cell{code: r.byte(), begins: true})
+			s.put(cell{code: r.byte(), isAttribute: true})
 		case 0x29: // Start Field Extended
-			s.put(cell{code: r.pairs(0), begins: true})
+			s.put(cell{code: r.pairs(0), isAttribute: true})
 		case 0x2c: // Modify Field
 			s.modify(r)
-		case 0x28: // Set Attribute: colours
+		case 0x28: // Set Attribute, which is ignored
 			r.byte()
 			r.byte()
 		case 0x13: // Insert Cursor
 			s.cursor = s.at
 		case 0x05: // Program Tab
-			s.tab(was)
+			s.tab(afterText)
 		case 0x3c: // Repeat to Address
 			err = s.repeat(r)
 		case 0x12: // Erase Unprotected to Address
@@ -152,18 +154,20 @@ func (s *screen) write(r *reader) error {
 	return nil
 }
 
-// addressOr is address; of a record that is cut, another.
+// addressOr reads a buffer address. It returns other if the record is
+// truncated.
 func (r *reader) addressOr(other int) (int, error) {
-	if at, err := r.address(); !r.cut {
+	if at, err := r.address(); !r.truncated {
 		return at, err
 	}
 	return other, nil
 }
 
-// pairs reads a count and as many pairs of type and value, and returns the
-// attribute of a field among them, or the one given.
+// pairs reads a count and this number of type-value pairs. It returns the value
+// of the field attribute pair, or attribute if the record contains no such
+// pair.
 func (r *reader) pairs(attribute byte) byte {
-	for n := r.byte(); n > 0 && !r.cut; n-- {
+	for n := r.byte(); n > 0 && !r.truncated; n-- {
 		if kind, value := r.byte(), r.byte(); kind == 0xc0 {
 			attribute = value
 		}
@@ -171,16 +175,18 @@ func (r *reader) pairs(attribute byte) byte {
 	return attribute
 }
 
-// modify changes the attribute at this place, where there is one.
+// modify executes Modify Field at the current buffer address. It has no effect
+// if there is no field attribute.
 func (s *screen) modify(r *reader) {
 	c := &s.cells[s.at]
-	if attribute := r.pairs(c.code); c.begins {
+	if attribute := r.pairs(c.code); c.isAttribute {
 		c.code = attribute
 	}
 	s.at = (s.at + 1) % cells
 }
 
-// repeat fills up to a place; the same place stands for everything.
+// repeat fills the screen up to the given address with a character. If the
+// address equals the current one, it fills the complete screen.
 func (s *screen) repeat(r *reader) error {
 	to, err := r.addressOr(s.at)
 	if err != nil {
@@ -190,7 +196,7 @@ func (s *screen) repeat(r *reader) error {
 	if c.code == 0x08 {
 		c = cell{code: r.byte(), graphic: true}
 	}
-	if r.cut {
+	if r.truncated {
 		return nil
 	}
 	for s.put(c); s.at != to; {

@@ -7,8 +7,9 @@ import (
 	"github.com/anyurl/fetch/internal/tty"
 )
 
-// target returns the service that a URL names. It rejects options that are not
-// valid, and a path, because no protocol here would send it.
+// target returns the host and port that a URL names. It returns an error for
+// invalid Options and for a URL with a path or query, which none of these
+// protocols can send.
 func (o Options) target(req *fetch.Request, port uint16) (fetch.Target, error) {
 	t, err := fetch.TargetOf(req.URL, port)
 	if err == nil {
@@ -22,33 +23,33 @@ func (o Options) target(req *fetch.Request, port uint16) (fetch.Target, error) {
 	case t.Host == "":
 		return t, fetch.BadURL.Errorf("no host")
 	case path != "" && path != "/" || query:
-		return t, fetch.BadURL.Errorf("a session has no path and no query (RFC 1738 3.8)")
+		return t, fetch.BadURL.Errorf("URL of a session must not have a path or a query (RFC 1738 section 3.8)")
 	}
 	if a := req.Auth; a != nil {
 		for _, text := range []string{a.User, a.Password.Reveal()} {
 			if strings.ContainsAny(text, "\r\n\x00") || strings.Contains(text, "\xff") {
-				return t, fetch.BadURL.Errorf("CR, LF, NUL or byte 0xff in the user information")
+				return t, fetch.BadURL.Errorf("CR, LF, NUL or byte 0xff in the user name or password")
 			}
 		}
 	}
 	return t, nil
 }
 
-// announce says, before anything is sent, whom the session is with, and what
-// the URL advises.
+// announce reports the server and the credentials in the URL to the trace. It
+// is called before the connection is opened.
 func announce(t fetch.Target, req *fetch.Request) {
 	req.Trace.Notef("%s session with %s, port %d", t.Scheme, tty.Escape(t.Host), t.Port)
 	if !req.Range.IsZero() {
-		req.Trace.Notef("%s has no ranges: the whole object comes", t.Scheme)
+		req.Trace.Notef("%s does not support ranges: fetching the complete object", t.Scheme)
 	}
 	if req.Auth == nil {
 		return
 	}
 	if req.Auth.User != "" {
-		req.Trace.Notef("log in as %s, the URL says", tty.Escape(req.Auth.User))
+		req.Trace.Notef("log in as %s (user name in the URL)", tty.Escape(req.Auth.User))
 	}
 	if req.Auth.Password != "" {
-		req.Trace.Notef("the URL has a password too; it is not sent")
+		req.Trace.Notef("the URL contains a password, which is not sent")
 	}
 }
 

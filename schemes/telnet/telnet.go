@@ -1,23 +1,26 @@
-// Package telnet joins telnet and rlogin URLs to the service that they name,
-// and brings the first screen of a tn3270 host.
+// Package telnet implements the telnet, rlogin and tn3270 schemes. A telnet or
+// rlogin URL names an interactive session, and a tn3270 URL names the first
+// screen of a host.
 //
-// Call Schemes and give the result to fetch.New. A telnet or rlogin URL is no
-// object but a session (RFC 1738 3.8): its Response has Input and Body, and
-// Resize where the window counts. What is written to Input goes to the peer,
-// what the peer sends is Body, byte for byte; both may be used at once, by one
-// goroutine each. Closing Input ends our side alone, closing Body all of it.
-// Peers ask for the size of the window early and once: call Resize before Body
-// is read. Servers of rlogin want to be called from a reserved port: give Dial
-// to fetch.Options.
-// User and password of the URL are advice to a person: they are told by
-// Request.Trace, and not sent.
+// Pass the result of [Schemes] to fetch.New. The Response for a telnet or
+// rlogin URL (RFC 1738 section 3.8) has Input, Body and, if the protocol
+// supports window sizes, Resize. Bytes written to Input are sent to the server.
+// Body returns the output of the server without changes. Input and Body may be
+// used concurrently by one goroutine each. Closing Input closes the sending
+// direction of the connection. Closing Body closes the connection.
 //
-// A tn3270 URL brings a document: what the host shows first, as text in UTF-8
-// or as JSON.
+// Servers request the window size once, at the start of a session. Call Resize
+// before the first read of Body. An rlogin server expects a connection from a
+// reserved port, which the Dial function of fetch.Options must provide. User
+// name and password of a telnet URL are reported to Request.Trace and not sent.
 //
-// RFC 4248 (telnet URLs), RFC 854, 855, 1143 (options), 856 (binary), 857
-// (echo), 858 (go ahead), 1073 (window size), 1091 (terminal type), RFC 1282
-// (rlogin), RFC 1576 (tn3270), IBM GA23-0059 (the 3270 data stream).
+// The Response for a tn3270 URL is a document with the first screen of the
+// host, as UTF-8 text or as JSON.
+//
+// The package implements RFC 4248 (telnet URLs), RFC 854, 855 and 1143
+// (options), RFC 856 (binary), RFC 857 (echo), RFC 858 (suppress go ahead), RFC
+// 1073 (window size), RFC 1091 (terminal type), RFC 1282 (rlogin), RFC 1576
+// (tn3270) and IBM GA23-0059 (3270 data stream).
 package telnet
 
 import (
@@ -28,34 +31,36 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// Options say how sessions are led. The zero value is right for programs.
+// Options configures sessions. The zero value is valid for programs that do not
+// use a terminal.
 type Options struct {
-	Terminal string // the type that a peer who asks is told, in visible ASCII; "" is "XTERM"
+	Terminal string // terminal type to send on request, in visible ASCII; "" means "XTERM"
 
-	// Mode, where it is not nil, says that Input is what a person types on a
-	// terminal, and is told how: when a session begins and whenever its peer
-	// changes that, by whoever opens the session or reads Body; it must not use
-	// the session. The key Enter then goes out as the peer wants it. Else bytes
-	// go as they are.
+	// Mode, if not nil, enables the handling of keyboard input. The Enter key
+	// is then sent as the line end that the server expects. Mode is called when
+	// a session begins and each time the server changes the input mode. It is
+	// called from the goroutine that opens the session or reads Body, and must
+	// not use the session. If Mode is nil, Input is sent without changes.
 	Mode func(Mode)
 
-	// Idle ends a session, as the peer's close does, when nothing has come for
-	// so long; 0: never.
+	// Idle is the time without data from the server after which Body returns
+	// io.EOF. Zero means no limit.
 	Idle time.Duration
 
-	// LocalUser is who asks, for rlogin; "" is the user of the URL: who runs
-	// this program is nobody's affair.
+	// LocalUser is the local user name for rlogin. If it is empty, the user
+	// name of the URL is sent instead, so that the name of the local user is
+	// not disclosed.
 	LocalUser string
 
-	// Settle is how long the screen of a tn3270 host must stay as it is to be
-	// the first; 0 is half a second.
+	// Settle is the time for which a tn3270 screen must not change to be
+	// complete. Zero means half a second.
 	Settle time.Duration
 
-	CodePage int  // of tn3270 hosts: 37 or 1047; 0 is 37
-	JSON     bool // the screen as a Screen, in JSON
+	CodePage int  // code page of tn3270 hosts, 37 or 1047; 0 means 37
+	JSON     bool // return tn3270 screens as JSON; see Screen
 }
 
-// Schemes returns telnet, rlogin and tn3270.
+// Schemes returns the schemes telnet, rlogin and tn3270.
 func Schemes(opts Options) []fetch.Scheme {
 	return []fetch.Scheme{
 		opts.scheme("telnet", 23, telnetPlan, opts.telnet),
@@ -64,18 +69,18 @@ func Schemes(opts Options) []fetch.Scheme {
 	}
 }
 
-// maxTerminal bounds a terminal type: RFC 1700 allows 40 characters.
+// maxTerminal is the maximum length of a terminal type (RFC 1700).
 const maxTerminal = 40
 
-// validate returns an error for text that would change the protocol: IAC in a
-// terminal type, or NUL in a user.
+// validate returns an error for a terminal type or user name that contains
+// bytes with a protocol meaning, such as IAC or NUL.
 func (o Options) validate() error {
 	invisible := func(r rune) bool { return r <= ' ' || r >= 0x7f }
 	switch {
 	case len(o.Terminal) > maxTerminal || strings.ContainsFunc(o.Terminal, invisible):
-		return fetch.Usage.Errorf("terminal type is not 1 to %d visible ASCII characters, such as VT100", maxTerminal)
+		return fetch.Usage.Errorf("invalid terminal type: must be at most %d visible ASCII characters, such as VT100", maxTerminal)
 	case strings.ContainsFunc(o.LocalUser, invisible):
-		return fetch.Usage.Errorf("local user is not visible ASCII")
+		return fetch.Usage.Errorf("invalid local user name: must be visible ASCII characters")
 	}
 	return nil
 }

@@ -20,19 +20,19 @@ func screenPlan(*fetch.Request) ([]fetch.Step, error) {
 	return []fetch.Step{{Verb: "CONNECT"}, {Verb: "NEGOTIATE", Arg: model}, {Verb: "SCREEN"}}, nil
 }
 
-// model is the terminal that we are: 24 lines of 80 characters, and no
-// extended data stream, so that no host asks what we can do.
+// model is the terminal type, with 24 rows of 80 columns and without the
+// extended data stream. Hosts do not query the capabilities of such a terminal.
 const model = "IBM-3278-2"
 
 const (
-	maxRecord  = 256 << 10
-	maxText    = 4 << 10          // of what comes before the host speaks tn3270
-	settleTime = time.Second / 2  // the default of Options.Settle
-	screenTime = 10 * time.Second // for a screen that goes on changing
-	readTime   = time.Minute      // for one to begin
+	maxRecord  = 256 << 10        // bytes
+	maxText    = 4 << 10          // maximum length of the text before tn3270 is negotiated, in bytes
+	settleTime = time.Second / 2  // default of Options.Settle
+	screenTime = 10 * time.Second // limit for a screen that does not stop changing
+	readTime   = time.Minute      // limit for the first output of the host
 )
 
-// tn3270 brings the first screen that a host shows.
+// tn3270 returns the first screen of a host.
 func (o Options) tn3270(ctx context.Context, env fetch.Env, t fetch.Target, req *fetch.Request) (*fetch.Response, error) {
 	codes, err := o.codePage()
 	if err != nil {
@@ -43,7 +43,7 @@ func (o Options) tn3270(ctx context.Context, env fetch.Env, t fetch.Target, req 
 		resp.Media = "application/json"
 	}
 	if req.Op == fetch.Stat {
-		resp.Body = nobody().Body
+		resp.Body = statResponse().Body
 		return resp, nil
 	}
 	announce(t, req)
@@ -73,7 +73,7 @@ func (o Options) tn3270(ctx context.Context, env fetch.Env, t fetch.Target, req 
 	return resp, nil
 }
 
-// A page is a screen as a Body.
+// A page is the Body that contains a screen.
 type page struct {
 	text   *bytes.Reader
 	closed atomic.Bool
@@ -98,18 +98,18 @@ func (o Options) codePage() (*charmap.Charmap, error) {
 	case 1047:
 		return charmap.CodePage1047, nil
 	}
-	return nil, fetch.Usage.Errorf("code page %d is neither 37 nor 1047", o.CodePage)
+	return nil, fetch.Usage.Errorf("unknown code page %d: must be 37 or 1047", o.CodePage)
 }
 
-// A host is what shows screens.
+// A host is a connection to a tn3270 host.
 type host struct {
-	conn    net.Conn
-	settle  time.Duration
-	options options
-	screen  *screen
-	record  []byte
-	drawn   bool   // something is on the screen
-	text    []byte // what was said in another way
+	conn      net.Conn
+	settle    time.Duration
+	options   options
+	screen    *screen
+	record    []byte
+	hasOutput bool   // the host has written to the screen
+	text      []byte // text received before tn3270 was negotiated
 }
 
 func newHost(conn net.Conn) *host {
@@ -121,22 +121,22 @@ func newHost(conn net.Conn) *host {
 	}}
 }
 
-// read draws what comes until the screen stays as it is.
+// read executes records until the screen no longer changes.
 func (h *host) read() error {
 	buf := make([]byte, 4<<10)
-	var first time.Time // when something was drawn
+	var first time.Time // time of the first output
 	deadline := time.Now().Add(readTime)
 	for {
 		h.conn.SetReadDeadline(deadline)
 		n, err := h.conn.Read(buf)
-		drew, bad := h.digest(buf[:n])
-		if bad != nil {
-			return bad
+		written, drawErr := h.process(buf[:n])
+		if drawErr != nil {
+			return drawErr
 		}
 		if err != nil {
-			return h.ended(err)
+			return h.readError(err)
 		}
-		if !drew {
+		if !written {
 			continue
 		}
 		now := time.Now()
@@ -149,57 +149,59 @@ func (h *host) read() error {
 	}
 }
 
-// digest takes what was read apart into records and draws them.
-func (h *host) digest(text []byte) (drew bool, err error) {
+// process splits text into records and executes them. It reports whether the
+// screen was written.
+func (h *host) process(text []byte) (written bool, err error) {
 	for _, b := range text {
 		switch h.options.feed(b) {
-		case record:
+		case recordEnd:
 			if err := h.screen.draw(h.record); err != nil {
-				return drew, err
+				return written, err
 			}
-			h.record, drew, h.drawn = h.record[:0], true, true
-		case data:
+			h.record, written, h.hasOutput = h.record[:0], true, true
+		case dataByte:
 			if !h.options.us[optEOR] && !h.options.him[optEOR] {
 				h.text = append(h.text, b)[:min(len(h.text)+1, maxText)]
 				continue
 			}
 			if len(h.record) == maxRecord {
-				return drew, fetch.Protocol.Errorf("record of more than %d bytes", maxRecord)
+				return written, fetch.Protocol.Errorf("tn3270 record exceeds %d bytes", maxRecord)
 			}
 			h.record = append(h.record, b)
 		}
 	}
 	if len(h.options.out) > 0 {
-		h.conn.SetWriteDeadline(time.Now().Add(sendTime))
-		h.conn.Write(h.options.out) // or the next Read tells that nobody hears
+		h.conn.SetWriteDeadline(time.Now().Add(sendTimeout))
+		h.conn.Write(h.options.out) // the next Read reports an error
 		h.options.out = h.options.out[:0]
 	}
-	return drew, nil
+	return written, nil
 }
 
-// ended says what the end of the stream, or of our patience, amounts to.
-func (h *host) ended(err error) error {
-	late := errors.Is(err, os.ErrDeadlineExceeded)
+// readError returns the result of a session after a read error or timeout. It
+// returns nil if the screen is complete.
+func (h *host) readError(err error) error {
+	timedOut := errors.Is(err, os.ErrDeadlineExceeded)
 	switch {
-	case h.drawn && len(h.record) == 0 && (late || fetch.FaultOf(err) == fetch.Connect):
+	case h.hasOutput && len(h.record) == 0 && (timedOut || fetch.FaultOf(err) == fetch.Connect):
 		return nil
-	case len(h.record) > 0 && !late:
-		return fetch.Truncated.Errorf("connection ended within a screen: %w", err)
-	case h.drawn && late:
+	case len(h.record) > 0 && !timedOut:
+		return fetch.Truncated.Errorf("connection closed in the middle of a tn3270 record: %w", err)
+	case h.hasOutput && timedOut:
 		return nil
-	case late:
-		return fetch.Timeout.Errorf("no screen in %v", readTime)
+	case timedOut:
+		return fetch.Timeout.Errorf("host sent no screen within %v", readTime)
 	case err == io.EOF:
-		return fetch.Protocol.Errorf("host shows no screen%s", h.said())
+		return fetch.Protocol.Errorf("host sent no tn3270 screen%s", h.receivedText())
 	}
 	return err
 }
 
-// said is what came instead of a screen.
-func (h *host) said() string {
+// receivedText returns the text that the host sent instead of a screen.
+func (h *host) receivedText() string {
 	text := strings.Join(strings.Fields(string(h.text)), " ")
 	if text == "" {
 		return ""
 	}
-	return ", it says: " + tty.Escape(text[:min(len(text), 200)])
+	return ", but this text: " + tty.Escape(text[:min(len(text), 200)])
 }

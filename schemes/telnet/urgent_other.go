@@ -4,5 +4,5 @@ package telnet
 
 import "net"
 
-// withUrgent has no urgent data to tell.
-func withUrgent(c *net.TCPConn, _ urgent) net.Conn { return c }
+// withUrgent returns c, because urgent data are not supported on this system.
+func withUrgent(c *net.TCPConn, _ urgentHandler) net.Conn { return c }

@@ -93,11 +93,11 @@ func TestRloginWindow(t *testing.T) {
 		do   func()
 		want string
 	}{
-		{"nobody has asked", func() { w.open(c); w.resize(80, 24) }, ""},
-		{"another question", func() { w.asked(0x10) }, ""},
-		{"asked", func() { w.asked(wantsSize) }, size(80, 24)},
+		{"nobody has asked", func() { w.setConn(c); w.resize(80, 24) }, ""},
+		{"another question", func() { w.handleUrgent(0x10) }, ""},
+		{"asked", func() { w.handleUrgent(sizeRequest) }, size(80, 24)},
 		{"changed", func() { w.resize(100, 30) }, size(100, 30)},
-		{"asked again", func() { w.asked(wantsSize) }, size(100, 30)},
+		{"asked again", func() { w.handleUrgent(sizeRequest) }, size(100, 30)},
 		{"no size at all", func() { w.resize(0, 0) }, ""},
 	} {
 		c.out = nil
@@ -106,10 +106,10 @@ func TestRloginWindow(t *testing.T) {
 		}
 	}
 	early := new(window)
-	early.asked(wantsSize)
+	early.handleUrgent(sizeRequest)
 	early.resize(80, 24)
 	c.out = nil
-	if early.open(c); string(c.out) != size(80, 24) {
+	if early.setConn(c); string(c.out) != size(80, 24) {
 		t.Errorf("asked before the session: got %q", c.out)
 	}
 }

@@ -10,9 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// withUrgent returns c, which tells heard its urgent data. Of more that come
-// before the first is read TCP shows the last alone.
-func withUrgent(c *net.TCPConn, heard urgent) net.Conn {
+// withUrgent returns a connection that passes the urgent data of c to handle.
+// If several urgent bytes arrive before the first one is read, TCP reports only
+// the last one.
+func withUrgent(c *net.TCPConn, handle urgentHandler) net.Conn {
 	raw, err := c.SyscallConn()
 	if err != nil {
 		return c
@@ -21,14 +22,14 @@ func withUrgent(c *net.TCPConn, heard urgent) net.Conn {
 	if err != nil {
 		return c
 	}
-	return &urgentConn{c, heard}
+	return &urgentConn{c, handle}
 }
 
-// An urgentConn reads urgent data at its place in the stream, where the system
-// marks it.
+// An urgentConn reads urgent data at its position in the stream, which the
+// operating system marks.
 type urgentConn struct {
 	*net.TCPConn
-	heard urgent
+	handle urgentHandler
 }
 
 func (c *urgentConn) Read(p []byte) (int, error) {
@@ -41,15 +42,15 @@ func (c *urgentConn) Read(p []byte) (int, error) {
 	}
 	for {
 		n, marked := 0, false
-		waited := raw.Read(func(fd uintptr) bool {
+		pollErr := raw.Read(func(fd uintptr) bool {
 			for err = unix.EINTR; err == unix.EINTR; {
 				n, marked, err = readToMark(int(fd), p)
 			}
 			return err != unix.EAGAIN
 		})
 		switch {
-		case waited != nil:
-			return 0, waited
+		case pollErr != nil:
+			return 0, pollErr
 		case err != nil:
 			return 0, &net.OpError{Op: "read", Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: os.NewSyscallError("read", err)}
 		case n == 0:
@@ -57,12 +58,12 @@ func (c *urgentConn) Read(p []byte) (int, error) {
 		case !marked:
 			return n, nil
 		}
-		c.heard(p[0])
+		c.handle(p[0])
 	}
 }
 
-// readToMark reads what comes before the mark, or the one byte at it. There
-// must be something before the mark can be asked for.
+// readToMark reads the data before the urgent mark, or the byte at the mark.
+// The mark can be queried only after data has arrived.
 func readToMark(fd int, p []byte) (n int, marked bool, err error) {
 	if _, _, err := unix.Recvfrom(fd, p[:1], unix.MSG_PEEK); err != nil {
 		return 0, false, err

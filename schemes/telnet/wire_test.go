@@ -76,7 +76,7 @@ func TestMode(t *testing.T) {
 	} {
 		var got []Mode
 		g := &guard{Conn: &wire{in: []byte(in), step: 3}, options: typical(), mode: func(m Mode) { got = append(got, m) }}
-		g.tell()
+		g.reportMode()
 		if drain(t, g, 100); !slices.Equal(got, want) {
 			t.Errorf("%q: got %v, want %v", in, got, want)
 		}

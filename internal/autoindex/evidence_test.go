@@ -28,12 +28,12 @@ func TestNoPrefixContradicts(t *testing.T) {
 		}
 		step := max(1, len(page)/500)
 		for n := 0; n < len(page); n += step {
-			if listing, more := Is(dir, page[:n], false); !listing && !more {
+			if listing, more := IsListing(dir, page[:n], false); !listing && !more {
 				t.Errorf("%s: no listing by its first %d bytes: %q", file, n, page[max(0, n-60):n])
 				break
 			}
 		}
-		if listing, more := Is(dir, page, true); !listing || more {
+		if listing, more := IsListing(dir, page, true); !listing || more {
 			t.Errorf("%s: listing %v, more %v", file, listing, more)
 		}
 	}
@@ -43,7 +43,7 @@ func FuzzIs(f *testing.F) {
 	f.Add("<title>Index of /</title><pre><a href='a'>a</a> 2026-01-02 03:04 5\n", true)
 	f.Add("<h1>h - /d/</h1><table><tr><td data-size=5><a href=b>b<time datetime=2026-01-02T03:04:05Z></table>", false)
 	f.Fuzz(func(t *testing.T, page string, complete bool) {
-		if _, more := Is(uri.MustParse("http://h/d/"), []byte(page), complete); more && complete {
+		if _, more := IsListing(uri.MustParse("http://h/d/"), []byte(page), complete); more && complete {
 			t.Error("more of a complete page")
 		}
 	})

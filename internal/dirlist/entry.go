@@ -8,19 +8,19 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A directory is where the entries of a listing lie: a URL whose path ends in
-// a slash.
+// A directory is the URL of a directory. Its path ends in a slash.
 type directory struct{ uri.URI }
 
-// newDirectory reads the URL of a listing, which may have said ";type=d", or
-// no path at all. Its password is not for those who read listings.
+// newDirectory returns the directory of a listing from the URL of the listing.
+// It removes ";type=d" from the path, adds a final slash, and removes the
+// password, so that the URLs of entries do not contain it.
 func newDirectory(base uri.URI) (directory, error) {
 	parts := base.Parts()
 	if i := strings.LastIndexByte(parts.Path, ';'); i >= 0 && strings.EqualFold(parts.Path[i:], ";type=d") {
 		parts.Path = parts.Path[:i]
 	}
 	if parts.HasQuery {
-		parts.Path += "%3F" + parts.Query // RFC 1738 5: part of the name
+		parts.Path += "%3F" + parts.Query // "?" is part of the name (RFC 1738 section 5)
 	}
 	if !strings.HasSuffix(parts.Path, "/") {
 		parts.Path += "/"
@@ -33,9 +33,9 @@ func newDirectory(base uri.URI) (directory, error) {
 	return directory{u}, err
 }
 
-// place makes a row an entry of the directory: with the text of its name and,
-// unless it is no entry, its URL.
-func (d directory) place(r row) (fetch.Entry, error) {
+// entry converts a row to an Entry. It decodes the name and, if the row names a
+// file, adds the URL.
+func (d directory) entry(r row) (fetch.Entry, error) {
 	name := r.link
 	if name == "" {
 		name = r.Name
@@ -43,14 +43,14 @@ func (d directory) place(r row) (fetch.Entry, error) {
 	if !utf8.ValidString(r.Name) {
 		r.Name = latin1(r.Name)
 		if r.Kind != fetch.Info {
-			r.note("charset", "iso-8859-1")
+			r.addExtra("charset", "iso-8859-1")
 		}
 	}
 	if r.Kind == fetch.Info || !isSegment(name) {
 		r.Kind = fetch.Info
 		return r.Entry, nil
 	}
-	segment := strings.ReplaceAll(uri.Escape(name, uri.Segment), ";", "%3B") // else ";type=a" would be none of the name
+	segment := strings.ReplaceAll(uri.Escape(name, uri.Segment), ";", "%3B") // ";type=a" is part of the name here
 	if r.Kind == fetch.Menu {
 		segment += "/"
 	}
@@ -59,12 +59,13 @@ func (d directory) place(r row) (fetch.Entry, error) {
 	return r.Entry, err
 }
 
-// isSegment reports whether a name leads into the directory and nowhere else.
+// isSegment reports whether a URL with name as its last segment names a child
+// of the directory.
 func isSegment(name string) bool {
 	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\r\n\x00")
 }
 
-// latin1 reads bytes as ISO 8859-1, in which any are a text.
+// latin1 converts s from ISO 8859-1 to UTF-8.
 func latin1(s string) string {
 	runes := make([]rune, len(s))
 	for i := range len(s) {

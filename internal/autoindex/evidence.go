@@ -1,0 +1,200 @@
+package autoindex
+
+import (
+	"bytes"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri"
+)
+
+// evidence collects the properties of a page that distinguish a listing from
+// other pages.
+type evidence struct {
+	title, heading text
+	part           *text  // title or heading that is being read, or nil
+	hiddenIn       string // name of the current element with invisible text, or ""
+	depth          int    // nesting depth of elements that contain text in listings
+
+	children int // number of links to direct children of the directory
+	named    int // number of children with their name as the link text
+	dated    int // number of children with a date
+	parents  int // number of links to the directory, a sorted view or a parent directory
+	others   int // number of other links
+
+	texts, chars int // number of texts and bytes in containers before the first child
+	loose        int // number of bytes of text outside containers
+}
+
+// Limits for the content around the entries of a listing.
+const (
+	maxOthers  = 2 // other links, such as the home page of the server software
+	maxTexts   = 20
+	maxChars   = 400
+	maxLoose   = 200 // bytes of loose text after the first entry; none is allowed before it
+	minEntries = 5   // number of entries that prove an incomplete page to be a listing
+)
+
+// IsListing reports whether page is a listing of the directory dir that a server
+// generated. A page is a listing if its title or first heading has the form
+// "Index of /x/". A page is also a listing if its links name children of the
+// directory, have the names as text, and have a date each. Instead of dates, a
+// heading with the path of the directory suffices. Such a page must contain
+// almost no other links or text.
+//
+// If page is only the beginning of a document, complete must be false. The
+// result more reports whether a longer prefix could change a negative result.
+func IsListing(dir uri.URI, page []byte, complete bool) (listing, more bool) {
+	if i := bytes.LastIndexByte(page, '<'); !complete && i > bytes.LastIndexByte(page, '>') {
+		page = page[:i] // an incomplete tag would be parsed as text
+	}
+	r := New(dir)
+	z := html.NewTokenizer(bytes.NewReader(page))
+	for z.Next() != html.ErrorToken {
+		r.Token(z.Token())
+		switch {
+		case r.page.hasListingTitle():
+			return true, false
+		case r.page.contradicts():
+			return false, false
+		}
+	}
+	if complete {
+		r.Token(html.Token{Type: html.ErrorToken})
+	}
+	listing = r.page.agrees(dir, complete)
+	if complete || listing && r.page.children >= minEntries {
+		return listing, false
+	}
+	return listing, true
+}
+
+// hasListingTitle reports whether the title or heading is the usual title of a
+// listing.
+func (p *evidence) hasListingTitle() bool {
+	if p.part != nil {
+		return false
+	}
+	for _, t := range []*text{&p.title, &p.heading} {
+		s := strings.ToLower(t.words())
+		for _, phrase := range []string{"index of ", "directory listing for "} {
+			if rest, ok := strings.CutPrefix(s, phrase); ok && (rest[0] == '/' || strings.HasPrefix(rest, "./") || strings.Contains(rest, "://")) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// contradicts reports whether the page has content that listings do not have.
+func (p *evidence) contradicts() bool {
+	return p.others > maxOthers || p.children > p.named || p.loose > maxLoose || p.loose > 0 && p.children == 0 ||
+		p.children == 0 && (p.texts > maxTexts || p.chars > maxChars)
+}
+
+// agrees reports whether the page is a listing of dir.
+func (p *evidence) agrees(dir uri.URI, complete bool) bool {
+	switch {
+	case p.contradicts():
+		return false
+	case p.children == 0: // empty directory
+		return complete && p.parents > 0 && p.others <= 1 && p.namesPath(dir)
+	}
+	return p.dated == p.children || p.namesPath(dir)
+}
+
+// namesPath reports whether the title or heading ends with the path of dir.
+func (p *evidence) namesPath(dir uri.URI) bool {
+	path, err := uri.Unescape(folder(dir))
+	if err != nil || path == "" {
+		return false
+	}
+	return strings.HasSuffix(p.title.words(), path) || strings.HasSuffix(p.heading.words(), path)
+}
+
+// text counts s. It reports whether s belongs to no row.
+func (p *evidence) text(s string, link bool) bool {
+	switch {
+	case p.hiddenIn != "":
+		return true
+	case p.part != nil:
+		p.part.add(s)
+		return true
+	}
+	n := len(strings.TrimSpace(s))
+	switch {
+	case n == 0 || link:
+	case p.depth == 0:
+		p.loose += n
+	default:
+		p.texts++
+		p.chars += n
+	}
+	return false
+}
+
+// tag tracks the start and end of elements. HTML requires the end tags of the
+// elements that are counted.
+func (p *evidence) tag(name string, start, end bool) {
+	if p.hiddenIn != "" {
+		if end && name == p.hiddenIn {
+			p.hiddenIn = ""
+		}
+		return
+	}
+	switch name {
+	case "style", "script", "svg", "noscript", "select":
+		if start {
+			p.hiddenIn = name
+		}
+	case "title":
+		p.setPart(&p.title, start)
+	case "h1", "h2", "h3", "h4":
+		p.setPart(&p.heading, start)
+	case "pre", "table", "ul", "header", "footer", "address", "small", "span", "button", "label":
+		switch {
+		case start:
+			p.depth++
+		case end && p.depth > 0:
+			p.depth--
+		}
+	}
+}
+
+// setPart records the start or end of a title or heading. Only the first one of
+// each is kept.
+func (p *evidence) setPart(t *text, start bool) {
+	switch {
+	case !start:
+		p.part = nil
+	case *t == "":
+		p.part = t
+	}
+}
+
+// child counts an entry with the link text shown. Servers shorten long names.
+func (p *evidence) child(e *fetch.Entry, shown string, dated bool) {
+	p.children++
+	if dated {
+		p.dated++
+	}
+	name := strings.Join(strings.Fields(strings.ToValidUTF8(e.Name, "\uFFFD")), " ")
+	shown = strings.TrimSuffix(shown, "/")
+	cut := strings.TrimSuffix(shown, ">")
+	if shown == name || strings.HasSuffix(cut, "..") && strings.HasPrefix(name, strings.TrimRight(cut, ".")) {
+		p.named++
+	}
+}
+
+// other counts a link to u that is not an entry. If err is not nil, the link is
+// not a valid URL.
+func (p *evidence) other(dir, u uri.URI, err error) {
+	_, fragment := u.Fragment()
+	if err == nil && !fragment && sameSite(dir, u) && strings.HasSuffix(u.Path(), "/") && strings.HasPrefix(folder(dir), u.Path()) {
+		p.parents++
+		return
+	}
+	p.others++
+}
