@@ -1,8 +1,8 @@
-// Package links finds what a document leads to: pages, what pages need to be
-// shown, style sheets, sitemaps, feeds and the fields of a response.
+// Package links finds the links in documents: pages, page requisites, style
+// sheets, sitemaps, feeds, and links in response header fields.
 //
-// Call [Extract] with a response; [Rewrite] makes the copy of a document that
-// can be browsed without its server. Both read a stream once, in memory that
-// does not grow with it, and take HTML, CSS and XML as browsers do: whatever
-// is wrong with a document, what can be read of it is.
+// [Extract] yields the links of a response. [Rewrite] copies a document with
+// its links replaced, so that the copy can be browsed offline. Both read their
+// input once, in memory that does not grow with the document. They parse HTML,
+// CSS and XML as browsers do. Malformed input is not an error.
 package links

@@ -17,85 +17,86 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// maxInflated is what a sitemap may hold: twice what sitemaps.org allows.
+// maxInflated is the maximum size of a decompressed document in bytes. It is
+// twice the limit of sitemaps.org.
 const maxInflated = 100 << 20
 
-// magic is how gzip begins. Some servers pack pages whether that was asked for
-// or not, and what was asked for without is kept as it came.
+// magic is the signature of gzip. Some servers compress pages without a
+// Content-Encoding, and Extract decompresses them.
 var magic = []byte("\x1f\x8b\x08")
 
-// A form is a way to read a body.
+// A form is a document format.
 type form uint8
 
 const (
-	nothing form = iota
-	markup       // HTML and SVG
-	style        // CSS
-	xml          // what its root says
-	packed       // gzip: a sitemap, by the name of it
+	formNone   form = iota
+	formMarkup      // HTML and SVG
+	formCSS         // CSS
+	formXML         // format determined by the root element
+	formGzip        // compressed sitemap, recognized by its file name
 )
 
 func formOf(media string) form {
 	bare, _, _ := mime.ParseMediaType(media)
 	switch bare {
 	case "text/html", "application/xhtml+xml", "image/svg+xml", "application/vnd.wap.xhtml+xml":
-		return markup
+		return formMarkup
 	case "text/css":
-		return style
+		return formCSS
 	case "text/xml", "application/xml":
-		return xml
+		return formXML
 	case "application/gzip", "application/x-gzip", "application/octet-stream":
-		return packed
+		return formGzip
 	}
 	if strings.HasSuffix(bare, "+xml") {
-		return xml
+		return formXML
 	}
-	return nothing
+	return formNone
 }
 
 // inflate decompresses a gzip stream, up to the limit of w.
 func (w *walk) inflate(packed io.Reader) io.Reader {
 	z := coding.NewReader(io.NopCloser(packed), []string{"gzip"}, nil)
-	return &limited{z, cmp.Or(w.most, maxInflated)}
+	return &limitedReader{z, cmp.Or(w.inflateLimit, maxInflated)}
 }
 
-// document goes through a body.
-func (w *walk) document(retrieved uri.URI, media string, header fetch.Header, body io.Reader) error {
+// visitDocument visits the links of a body.
+func (w *walk) visitDocument(retrieved uri.URI, media string, header fetch.Header, body io.Reader) error {
 	f := formOf(media)
 	if w.out != nil && !CanRewrite(media) {
-		return w.copy(body)
+		return w.copyBody(body)
 	}
-	if f == nothing || w.stopped || f == packed && !strings.HasSuffix(retrieved.Path(), ".xml.gz") {
+	if f == formNone || w.stopped || f == formGzip && !strings.HasSuffix(retrieved.Path(), ".xml.gz") {
 		return nil
 	}
-	if f == packed {
-		body, f = w.inflate(body), xml
+	if f == formGzip {
+		body, f = w.inflate(body), formXML
 	}
-	in := begin(body)
+	in := readHead(body)
 	if w.out == nil && bytes.HasPrefix(in.buf, magic) {
-		in = begin(w.inflate(in))
+		in = readHead(w.inflate(in))
 	}
-	if wide(in.buf) {
+	if isUTF16(in.buf) {
 		if w.out != nil {
-			return w.copy(in)
+			return w.copyBody(in)
 		}
-		in = begin(unicode.UTF16(unicode.BigEndian, unicode.UseBOM).NewDecoder().Reader(in))
+		in = readHead(unicode.UTF16(unicode.BigEndian, unicode.UseBOM).NewDecoder().Reader(in))
 	}
 	head := in.buf
-	w.rebase(retrieved, media, header, head)
+	w.setBase(retrieved, media, header, head)
 	switch f {
-	case style:
+	case formCSS:
 		s := sheet{w: w, in: bufio.NewReaderSize(in, 16<<10), out: w.out, from: "css"}
 		return s.run()
-	case xml:
-		return w.xml(in, head)
+	case formXML:
+		return w.visitXML(in, head)
 	}
-	return w.markup(in, strings.HasPrefix(strings.ToLower(media), "image/"))
+	return w.visitMarkup(in, strings.HasPrefix(strings.ToLower(media), "image/"))
 }
 
-// begin reads as much of a body as may say what its base is. An error comes
-// behind that.
-func begin(body io.Reader) *pushback {
+// readHead reads the start of body, where a base element may occur. A read
+// error is returned by the pushback after the bytes that were read.
+func readHead(body io.Reader) *pushback {
 	p := &pushback{buf: make([]byte, 0, 4<<10), r: body}
 	for len(p.buf) < baseuri.MaxHead {
 		if len(p.buf) == cap(p.buf) {
@@ -104,20 +105,20 @@ func begin(body io.Reader) *pushback {
 		n, err := body.Read(p.buf[len(p.buf):cap(p.buf)])
 		p.buf = p.buf[:len(p.buf)+n]
 		if err != nil {
-			p.r = failing{err}
+			p.r = errReader{err}
 			break
 		}
 	}
 	return p
 }
 
-// failing is a reader of nothing but an error.
-type failing struct{ err error }
+// errReader is a reader that always returns an error.
+type errReader struct{ err error }
 
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
+func (f errReader) Read([]byte) (int, error) { return 0, f.err }
 
-// rebase finds against what references are resolved.
-func (w *walk) rebase(retrieved uri.URI, media string, header fetch.Header, head []byte) {
+// setBase determines the base URL for relative references.
+func (w *walk) setBase(retrieved uri.URI, media string, header fetch.Header, head []byte) {
 	d := baseuri.Document{Media: media, Header: header, Retrieved: retrieved}
 	d.HTTP = retrieved.Scheme() == "http" || retrieved.Scheme() == "https"
 	if containsFold(head, "<base") {
@@ -125,7 +126,7 @@ func (w *walk) rebase(retrieved uri.URI, media string, header fetch.Header, head
 	}
 	stated, origin := baseuri.Of(d)
 	if origin == baseuri.HTML && needsHost(stated.Scheme()) && stated.Host() == "" {
-		d.Head = nil // "http:/x/" leads nowhere, and neither would what is relative to it
+		d.Head = nil // ignore a base without a host, such as "http:/x/"
 		stated, origin = baseuri.Of(d)
 	}
 	if stated.IsZero() {
@@ -135,8 +136,8 @@ func (w *walk) rebase(retrieved uri.URI, media string, header fetch.Header, head
 	w.stated = origin == baseuri.HTML && stated != retrieved.WithoutFragment().WithoutUserinfo()
 }
 
-// containsFold reports whether text holds word, which is in lower case and
-// begins with a "<".
+// containsFold reports whether text contains word, ignoring case. word must be
+// in lower case and start with "<".
 func containsFold(text []byte, word string) bool {
 	for {
 		i := bytes.IndexByte(text, '<')
@@ -150,28 +151,28 @@ func containsFold(text []byte, word string) bool {
 	}
 }
 
-// wide reports whether a text begins with the mark of UTF-16.
-func wide(head []byte) bool {
+// isUTF16 reports whether a document starts with a UTF-16 byte order mark.
+func isUTF16(head []byte) bool {
 	return bytes.HasPrefix(head, []byte("\xFE\xFF")) || bytes.HasPrefix(head, []byte("\xFF\xFE"))
 }
 
-func (w *walk) copy(body io.Reader) error {
+func (w *walk) copyBody(body io.Reader) error {
 	_, err := io.Copy(w.out, body)
 	return err
 }
 
-// xml reads a document by its root element.
-func (w *walk) xml(in *pushback, head []byte) error {
+// visitXML visits the links of an XML document according to its root element.
+func (w *walk) visitXML(in *pushback, head []byte) error {
 	switch rootOf(head) {
 	case "urlset", "sitemapindex":
-		return w.feed(in, (*feed).sitemap)
+		return w.visitFeed(in, (*feed).sitemap)
 	case "rss", "rdf", "feed", "opml":
-		return w.feed(in, (*feed).item)
+		return w.visitFeed(in, (*feed).item)
 	}
-	return w.markup(in, true)
+	return w.visitMarkup(in, true)
 }
 
-// rootOf is the name of the first element, without prefix.
+// rootOf returns the name of the first element, without its namespace prefix.
 func rootOf(head []byte) string {
 	z := html.NewTokenizer(bytes.NewReader(head))
 	for {
@@ -180,23 +181,23 @@ func rootOf(head []byte) string {
 			return ""
 		case html.StartTagToken, html.SelfClosingTagToken:
 			name, _ := z.TagName()
-			return local(string(name))
+			return localName(string(name))
 		}
 	}
 }
 
-// local is a name without its prefix.
-func local(name string) string { return name[strings.LastIndexByte(name, ':')+1:] }
+// localName returns an element name without its namespace prefix.
+func localName(name string) string { return name[strings.LastIndexByte(name, ':')+1:] }
 
-// limited reads at most n bytes of r, and says so if there is more.
-type limited struct {
+// A limitedReader reads at most n bytes of r and then returns an error.
+type limitedReader struct {
 	r io.Reader
 	n int64
 }
 
-func (l *limited) Read(p []byte) (int, error) {
+func (l *limitedReader) Read(p []byte) (int, error) {
 	if l.n <= 0 {
-		return 0, fetch.TooLarge.Errorf("gzip that does not end")
+		return 0, fetch.TooLarge.Errorf("decompressed document exceeds the limit")
 	}
 	n, err := l.r.Read(p[:min(int64(len(p)), l.n)])
 	l.n -= int64(n)

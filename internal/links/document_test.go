@@ -116,7 +116,7 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-func packedWith(t *testing.T, body io.Reader) io.Reader {
+func compressed(t *testing.T, body io.Reader) io.Reader {
 	t.Helper()
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -132,7 +132,7 @@ func TestPacked(t *testing.T) {
 	const media = "application/gzip"
 	body, _ := os.ReadFile("testdata/index.xml")
 	const want = "sitemap s:loc http://h/1.xml.gz\nsitemap loc http://h/2.xml\n"
-	if got := extracted(t, "http://h/s.xml.gz", media, nil, packedWith(t, bytes.NewReader(body))); got != want {
+	if got := extracted(t, "http://h/s.xml.gz", media, nil, compressed(t, bytes.NewReader(body))); got != want {
 		t.Errorf("got %s", got)
 	}
 	if got := extracted(t, "http://h/s.tar.gz", media, nil, strings.NewReader("no gzip")); got != "" {
@@ -143,7 +143,7 @@ func TestPacked(t *testing.T) {
 	}
 	for name, body := range map[string]string{"http://h/p": "<a href=x>", "http://h/s.css": "@import 'x';"} {
 		media := map[bool]string{true: "text/css", false: "text/html"}[strings.HasSuffix(name, ".css")]
-		got := extracted(t, name, media, nil, packedWith(t, strings.NewReader(body)))
+		got := extracted(t, name, media, nil, compressed(t, strings.NewReader(body)))
 		if want := extracted(t, name, media, nil, strings.NewReader(body)); got != want || got == "" {
 			t.Errorf("%s: packed %q, want %q", name, got, want)
 		}
@@ -151,13 +151,13 @@ func TestPacked(t *testing.T) {
 			t.Errorf("no gzip: %s", got)
 		}
 	}
-	w := &walk{most: 1 << 20, visit: func(Link) (string, bool) { return "", true }}
-	bomb := packedWith(t, io.MultiReader(strings.NewReader("<urlset><loc>"), repeated("\x00", 2<<20)))
-	if err := w.document(uri.MustParse("http://h/s.xml.gz"), media, nil, bomb); !errors.Is(err, fetch.TooLarge) {
+	w := &walk{inflateLimit: 1 << 20, visit: func(Link) (string, bool) { return "", true }}
+	bomb := compressed(t, io.MultiReader(strings.NewReader("<urlset><loc>"), repeated("\x00", 2<<20)))
+	if err := w.visitDocument(uri.MustParse("http://h/s.xml.gz"), media, nil, bomb); !errors.Is(err, fetch.TooLarge) {
 		t.Errorf("a bomb: got %v", err)
 	}
-	bomb = packedWith(t, repeated("\x00", 2<<20))
-	if err := w.document(uri.MustParse("http://h/p"), "text/html", nil, bomb); !errors.Is(err, fetch.TooLarge) {
+	bomb = compressed(t, repeated("\x00", 2<<20))
+	if err := w.visitDocument(uri.MustParse("http://h/p"), "text/html", nil, bomb); !errors.Is(err, fetch.TooLarge) {
 		t.Errorf("a bomb of a page: got %v", err)
 	}
 }

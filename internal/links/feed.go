@@ -6,19 +6,19 @@ import (
 	"golang.org/x/net/html"
 )
 
-// A feed goes through a sitemap (sitemaps.org), RSS, Atom or OPML.
+// A feed parses a sitemap (sitemaps.org), RSS, Atom or OPML document.
 type feed struct {
 	w      *walk
-	name   string // of the element that is open, with its prefix
-	around string // of those that hold several
+	name   string // name of the current element, with its prefix
+	around string // local name of the enclosing element
 	attr   map[string]string
 	text   strings.Builder
 }
 
-// feed calls see with each element that has ended, or has no content.
-func (w *walk) feed(in *pushback, see func(*feed)) error {
+// visitFeed calls see for each element that has no child elements, at its end.
+func (w *walk) visitFeed(in *pushback, see func(*feed)) error {
 	f := &feed{w: w}
-	t := w.tokens(in, true)
+	t := w.newTokens(in, true)
 	for !w.stopped {
 		kind, raw := t.next()
 		switch kind {
@@ -34,7 +34,7 @@ func (w *walk) feed(in *pushback, see func(*feed)) error {
 				f.name = ""
 			}
 		case html.CommentToken:
-			w.instruction(raw)
+			w.visitInstruction(raw)
 		case html.TextToken:
 			if f.name != "" && f.text.Len() < maxReference {
 				f.text.Write(t.Text())
@@ -50,8 +50,8 @@ func (w *walk) feed(in *pushback, see func(*feed)) error {
 }
 
 func (f *feed) open(t html.Token) {
-	if f.name != "" { // it has elements in it
-		f.around = local(f.name)
+	if f.name != "" { // the current element has child elements
+		f.around = localName(f.name)
 	}
 	f.name, f.attr = t.Data, nil
 	f.text.Reset()
@@ -64,10 +64,10 @@ func (f *feed) open(t html.Token) {
 }
 
 func (f *feed) visit(ref string, kind Kind) {
-	f.w.reference(ref, kind, f.name)
+	f.w.visitReference(ref, kind, f.name)
 }
 
-// sitemap takes an element of a sitemap or of an index of sitemaps.
+// sitemap visits the links of an element of a sitemap or a sitemap index.
 func (f *feed) sitemap() {
 	text := strings.TrimSpace(f.text.String())
 	switch f.name {
@@ -76,7 +76,7 @@ func (f *feed) sitemap() {
 	case "xhtml:link", "link":
 		f.visit(f.attr["href"], Page)
 	default:
-		if local(f.name) != "loc" {
+		if localName(f.name) != "loc" {
 			return
 		}
 		kind := Page
@@ -87,12 +87,12 @@ func (f *feed) sitemap() {
 	}
 }
 
-// item takes an element of RSS, Atom or OPML.
+// item visits the links of an element of RSS, Atom or OPML.
 func (f *feed) item() {
 	text := strings.TrimSpace(f.text.String())
-	switch local(f.name) {
+	switch localName(f.name) {
 	case "link":
-		f.link(text)
+		f.visitLink(text)
 	case "comments":
 		f.visit(text, Page)
 	case "commentrss":
@@ -121,14 +121,15 @@ func (f *feed) item() {
 	}
 }
 
-// link takes a link of RSS, which has its URL for content, or of Atom.
-func (f *feed) link(text string) {
+// visitLink visits a link element of RSS, which has the URL as text, or of
+// Atom, which has it in an attribute.
+func (f *feed) visitLink(text string) {
 	if f.attr["href"] == "" {
 		f.visit(text, Page)
 		return
 	}
 	rel := f.attr["rel"]
-	kind, ok := relation(rel, f.attr["type"])
+	kind, ok := relationKind(rel, f.attr["type"])
 	switch rel {
 	case "self":
 		return
@@ -136,7 +137,7 @@ func (f *feed) link(text string) {
 		kind = Feed
 	}
 	if ok && kind == Page {
-		kind = ofType(f.attr["type"])
+		kind = typeKind(f.attr["type"])
 	}
 	if ok {
 		f.visit(f.attr["href"], kind)

@@ -33,14 +33,14 @@ func all(t *testing.T, w *walk, media string, body []byte) (urls []string) {
 	w.visit = func(l Link) (string, bool) {
 		_, fragment := l.URL.Fragment()
 		_, user := l.URL.Userinfo()
-		if l.URL.Scheme() == "" || inert(l.URL.Scheme()) || fragment || user {
+		if l.URL.Scheme() == "" || isInertScheme(l.URL.Scheme()) || fragment || user {
 			t.Errorf("%s is no link", l.URL.Unredacted())
 		}
 		// Where these would end a reference, a copy has them encoded.
 		urls = append(urls, strings.NewReplacer("%2C", ",", "%27", "'").Replace(l.URL.Unredacted()))
 		return l.URL.Unredacted(), true
 	}
-	if err := w.document(w.base, media, nil, bytes.NewReader(body)); err != nil {
+	if err := w.visitDocument(w.base, media, nil, bytes.NewReader(body)); err != nil {
 		t.Fatal(err)
 	}
 	return urls
@@ -51,8 +51,8 @@ func all(t *testing.T, w *walk, media string, body []byte) (urls []string) {
 func stays(t *testing.T, media string, body []byte, limit int) {
 	t.Helper()
 	var same, absolute bytes.Buffer
-	w := &walk{out: &same, base: uri.MustParse(here), limit: limit, visit: func(Link) (string, bool) { return "", true }}
-	if err := w.document(w.base, media, nil, bytes.NewReader(body)); err != nil {
+	w := &walk{out: &same, base: uri.MustParse(here), tokenLimit: limit, visit: func(Link) (string, bool) { return "", true }}
+	if err := w.visitDocument(w.base, media, nil, bytes.NewReader(body)); err != nil {
 		t.Fatal(err)
 	}
 	if !w.stated && !containsFold(body, "<base") && !bytes.Equal(same.Bytes(), body) {
@@ -76,7 +76,7 @@ func FuzzHTML(f *testing.F) {
 			stays(t, media, body, 0)
 			for _, limit := range []int{32, 61} {
 				stays(t, media, body, limit)
-				all(t, &walk{limit: limit}, media, body)
+				all(t, &walk{tokenLimit: limit}, media, body)
 			}
 		}
 	})
@@ -91,9 +91,9 @@ func FuzzSitemap(f *testing.F) {
 	seeds(f, ".xml")
 	f.Fuzz(func(t *testing.T, body []byte) {
 		all(t, &walk{}, "text/xml", body)
-		all(t, &walk{limit: 40}, "application/rss+xml", body)
+		all(t, &walk{tokenLimit: 40}, "application/rss+xml", body)
 		w := &walk{visit: func(Link) (string, bool) { return "", true }}
-		w.document(uri.MustParse("http://h/s.xml.gz"), "application/gzip", nil, bytes.NewReader(body))
+		w.visitDocument(uri.MustParse("http://h/s.xml.gz"), "application/gzip", nil, bytes.NewReader(body))
 	})
 }
 
@@ -107,6 +107,6 @@ func FuzzLink(f *testing.F) {
 			}
 			return "", true
 		}}
-		w.header(fetch.Header{{Name: "Link", Value: value}, {Name: "Refresh", Value: value}, {Name: "X-Robots-Tag", Value: value}})
+		w.visitHeader(fetch.Header{{Name: "Link", Value: value}, {Name: "Refresh", Value: value}, {Name: "X-Robots-Tag", Value: value}})
 	})
 }

@@ -7,14 +7,14 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// header visits the references of a response's header.
-func (w *walk) header(h fetch.Header) {
+// visitHeader visits the links in the header of a response.
+func (w *walk) visitHeader(h fetch.Header) {
 	for _, v := range h.Values("X-Robots-Tag") {
-		w.nofollow = w.nofollow || refuses(v)
+		w.nofollow = w.nofollow || hasNofollow(v)
 	}
 	for _, v := range h.Values("Link") {
 		for l := range field(v) {
-			kind, ok := relation(l.rel, l.mediaType)
+			kind, ok := relationKind(l.rel, l.mediaType)
 			if !ok || l.anchored {
 				continue
 			}
@@ -22,22 +22,22 @@ func (w *walk) header(h fetch.Header) {
 		}
 	}
 	for _, v := range h.Values("Refresh") {
-		w.refresh(v, "Refresh")
+		w.visitRefresh(v, "Refresh")
 	}
 }
 
-// A linkValue is one of a Link field.
+// A linkValue is one link of a Link header field.
 type linkValue struct {
 	target, rel, mediaType string
-	anchored               bool // it is a link of something else
+	anchored               bool // the context of the link is another document
 }
 
-// field yields the values of a Link field (RFC 8288 section 3 and appendix
-// B.2). What is malformed ends it.
+// field returns an iterator over the links of a Link field (RFC 8288 section 3
+// and appendix B.2). Parsing stops at the first malformed link.
 func field(text string) iter.Seq[linkValue] {
 	return func(yield func(linkValue) bool) {
 		for {
-			text = strings.TrimLeft(text, space+",")
+			text = strings.TrimLeft(text, whitespace+",")
 			if !strings.HasPrefix(text, "<") {
 				return
 			}
@@ -48,14 +48,14 @@ func field(text string) iter.Seq[linkValue] {
 			}
 			seen := map[string]bool{}
 			for {
-				text = strings.TrimLeft(text, space)
+				text = strings.TrimLeft(text, whitespace)
 				if !strings.HasPrefix(text, ";") {
 					break
 				}
 				var name, value string
 				name, value, text = parameter(text[1:])
 				if seen[name] {
-					continue // the first counts
+					continue // only the first parameter of a name counts
 				}
 				seen[name] = true
 				switch name {
@@ -74,20 +74,21 @@ func field(text string) iter.Seq[linkValue] {
 	}
 }
 
-// parameter reads name=value, the value perhaps quoted, and returns the rest.
+// parameter parses a parameter name=value and returns the remaining text. The
+// value may be quoted.
 func parameter(text string) (name, value, rest string) {
-	text = strings.TrimLeft(text, space)
-	end := strings.IndexAny(text, space+"=;,")
+	text = strings.TrimLeft(text, whitespace)
+	end := strings.IndexAny(text, whitespace+"=;,")
 	if end < 0 {
 		return strings.ToLower(text), "", ""
 	}
-	name, rest = strings.ToLower(text[:end]), strings.TrimLeft(text[end:], space)
+	name, rest = strings.ToLower(text[:end]), strings.TrimLeft(text[end:], whitespace)
 	if !strings.HasPrefix(rest, "=") {
 		return name, "", rest
 	}
-	rest = strings.TrimLeft(rest[1:], space)
+	rest = strings.TrimLeft(rest[1:], whitespace)
 	if !strings.HasPrefix(rest, `"`) {
-		end := strings.IndexAny(rest, space+";,")
+		end := strings.IndexAny(rest, whitespace+";,")
 		if end < 0 {
 			end = len(rest)
 		}

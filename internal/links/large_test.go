@@ -150,11 +150,11 @@ func TestCut(t *testing.T) {
 	} {
 		for limit := 40; limit < 60; limit++ {
 			var got []string
-			w := &walk{base: uri.MustParse(here), limit: limit, visit: func(l Link) (string, bool) {
+			w := &walk{base: uri.MustParse(here), tokenLimit: limit, visit: func(l Link) (string, bool) {
 				got = append(got, l.URL.Path())
 				return "", true
 			}}
-			err := w.document(w.base, c.media, nil, iotest.OneByteReader(strings.NewReader(c.body)))
+			err := w.visitDocument(w.base, c.media, nil, iotest.OneByteReader(strings.NewReader(c.body)))
 			if err != nil || strings.Join(got, " ") != "/d/a /d/b" {
 				t.Errorf("tokens of %d bytes: %s\ngot %q, %v", limit, c.body, got, err)
 			}

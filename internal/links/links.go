@@ -10,76 +10,79 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A Kind says what a document wants with the URL that it names.
+// A Kind describes the purpose of a link in its document.
 type Kind uint8
 
 const (
-	Page      Kind = iota // a document of its own: a, area, the items of a sitemap or feed
-	Requisite             // needed to show the document: images, scripts, style sheets, fonts
-	Frame                 // shown within the document, and leads on itself: iframe, frame, object
+	Page      Kind = iota // a separate document: a, area, an item of a sitemap or a feed
+	Requisite             // required to display the document: an image, script, style sheet or font
+	Frame                 // displayed inside the document and may contain links: iframe, frame, object
 	Feed                  // RSS or Atom
-	Sitemap               // a further sitemap
-	Form                  // where a form goes that is sent by GET: for those who ask for it
+	Sitemap               // another sitemap
+	Form                  // the target of a form with method GET
 )
 
 var kinds = [...]string{"page", "requisite", "frame", "feed", "sitemap", "form"}
 
 func (k Kind) String() string { return kinds[min(int(k), len(kinds)-1)] }
 
-// A Link is one reference of a document.
+// A Link is a reference in a document.
 type Link struct {
 	URL      uri.URI // absolute, without fragment and userinfo
 	Kind     Kind
-	From     string // where it stands: "a href", "css url", "Link next"
-	NoFollow bool   // by the link, or by what the document said about robots before it
+	From     string // element and attribute or header field: "a href", "css url", "Link next"
+	NoFollow bool   // set by the link itself or by a robots directive that precedes it
 }
 
-// Extract yields what a document and its header lead to, in the order in which
-// it stands there; what stands twice comes twice. Retrieved is the URL by which
-// the document was retrieved in the end, media the type of the body, with its
-// parameters. Header may be nil. Body is without any Content-Encoding but gzip,
-// which shows.
+// Extract returns an iterator over the links of a response: first those of its
+// header, then those of its body, in document order. A link that occurs twice
+// is yielded twice. retrieved is the final URL of the document after redirects.
+// media is the media type of the body and may have parameters. header may be
+// nil. A Content-Encoding of body must be decoded, but Extract also accepts
+// gzip.
 //
-// References to the document itself are left out, and what leads nowhere: data,
-// javascript, about and their like. Every other scheme comes out, known or not.
-// Userinfo and fragments are gone.
+// Extract skips references to the document itself and URLs with a scheme such
+// as data, javascript or about. It yields links with any other scheme. Links
+// have no userinfo and no fragment.
 //
-// An error of body, or fetch.TooLarge from gzip that does not end,
-// comes last, without a Link. A body that cannot hold links is not read.
+// If reading body fails, the iterator ends with a zero Link and the error. The
+// error for compressed data larger than the limit is fetch.TooLarge. Extract
+// does not read a body for which [CanExtract] is false.
 func Extract(retrieved uri.URI, media string, header fetch.Header, body io.Reader) iter.Seq2[Link, error] {
 	return func(yield func(Link, error) bool) {
 		w := &walk{base: retrieved, visit: func(l Link) (string, bool) { return "", yield(l, nil) }}
-		w.header(header)
-		if err := w.document(retrieved, media, header, body); err != nil && !w.stopped {
+		w.visitHeader(header)
+		if err := w.visitDocument(retrieved, media, header, body); err != nil && !w.stopped {
 			yield(Link{}, err)
 		}
 	}
 }
 
-// Rewrite copies a document to out with its references replaced by what to
-// returns for them: a relative reference or a URL. Their fragments are added
-// again. Where it returns "" the reference stays. All else is copied byte for
-// byte, but for a base element, which has nothing to say any more: references
-// that were relative to it become absolute.
+// Rewrite copies a document to out with its references replaced. For each link
+// of the body, Rewrite calls to, which returns a relative reference or a URL.
+// Rewrite adds the fragment of the original reference. If to returns "", the
+// reference is not changed.
 //
-// To gets only the Links of the body, and sees Form and the others alike. A
-// document for which Rewritable does not hold is copied as it is.
+// Other bytes are copied unchanged, with one exception. The href of a base
+// element is emptied, and references that were relative to it become absolute.
+// A document for which [CanRewrite] is false is copied unchanged.
 func Rewrite(out io.Writer, retrieved uri.URI, media string, header fetch.Header, body io.Reader, to func(Link) string) error {
 	b := bufio.NewWriterSize(out, 16<<10)
 	w := &walk{base: retrieved, visit: func(l Link) (string, bool) { return to(l), true }, out: b}
-	if err := w.document(retrieved, media, header, body); err != nil {
+	if err := w.visitDocument(retrieved, media, header, body); err != nil {
 		return errors.Join(err, b.Flush())
 	}
 	return b.Flush()
 }
 
-// Holds reports whether Extract looks into bodies of this type.
-func CanExtract(media string) bool { return formOf(media) != nothing }
+// CanExtract reports whether Extract finds links in bodies of this media type.
+func CanExtract(media string) bool { return formOf(media) != formNone }
 
-// Rewritable reports whether Rewrite looks into bodies of this type.
+// CanRewrite reports whether Rewrite replaces links in bodies of this media
+// type.
 func CanRewrite(media string) bool {
 	switch formOf(media) {
-	case markup, style:
+	case formMarkup, formCSS:
 		return true
 	}
 	return false

@@ -8,14 +8,15 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// maxToken bounds a tag, and a piece of text: what is longer is read in
-// pieces.
+// maxToken is the maximum size of a token in bytes. The tokenizer splits longer
+// text and skips the end of longer tags.
 const maxToken = 256 << 10
 
-// markup goes through HTML, or through XML with links like those of HTML.
-func (w *walk) markup(in *pushback, xml bool) error {
-	t := w.tokens(in, xml)
-	style := false // within an element of that name
+// visitMarkup visits the links of an HTML document, or of an XML document with
+// HTML-like links.
+func (w *walk) visitMarkup(in *pushback, xml bool) error {
+	t := w.newTokens(in, xml)
+	style := false // inside a style element
 	for !w.stopped {
 		kind, raw := t.next()
 		switch kind {
@@ -24,7 +25,7 @@ func (w *walk) markup(in *pushback, xml bool) error {
 				return err
 			}
 			if len(raw) >= t.max {
-				w.cut(raw)
+				w.visitTruncatedTag(raw)
 			}
 			done, err := t.resume(raw, w)
 			if done || err != nil {
@@ -32,23 +33,23 @@ func (w *walk) markup(in *pushback, xml bool) error {
 			}
 			continue
 		case html.StartTagToken, html.SelfClosingTagToken:
-			name, edited := w.tag(t.Tokenizer, raw)
+			name, edited := w.visitTag(t.Tokenizer, raw)
 			raw = edited
-			t.opened(name, kind == html.SelfClosingTagToken)
+			t.startElement(name, kind == html.SelfClosingTagToken)
 			style = name == "style" && (kind == html.StartTagToken || !t.xml && !t.foreign)
 		case html.EndTagToken:
 			style = false
-			t.closed()
+			t.endElement()
 		case html.TextToken:
 			if style {
-				s := sheet{w: w, in: w.small(bytes.NewReader(raw)), out: w.out, from: "style"}
+				s := sheet{w: w, in: w.pieceReader(bytes.NewReader(raw)), out: w.out, from: "style"}
 				if err := s.run(); err != nil {
 					return err
 				}
 				continue
 			}
 		case html.CommentToken:
-			raw = w.instruction(raw)
+			raw = w.visitInstruction(raw)
 		}
 		if err := w.write(raw); err != nil {
 			return err
@@ -65,9 +66,9 @@ func (w *walk) write(raw []byte) error {
 	return err
 }
 
-// tag visits the references of a start tag. It returns the name of the element
-// and the tag with what is to stand there.
-func (w *walk) tag(z *html.Tokenizer, raw []byte) (string, []byte) {
+// visitTag visits the links of a start tag. It returns the name of the element
+// and the tag with its references replaced.
+func (w *walk) visitTag(z *html.Tokenizer, raw []byte) (string, []byte) {
 	if w.out != nil {
 		raw = bytes.Clone(raw)
 	}
@@ -77,37 +78,37 @@ func (w *walk) tag(z *html.Tokenizer, raw []byte) (string, []byte) {
 	for more {
 		var key, value []byte
 		key, value, more = z.TagAttr()
-		if name := atom.String(key); wanted(e.name, name) {
+		if name := atom.String(key); isRelevant(e.name, name) {
 			e.attr = append(e.attr, attribute{name, string(value)})
 		}
 	}
 	if len(e.attr) == 0 {
 		return e.name, raw
 	}
-	changes := w.references(e)
+	changes := w.visitElement(e)
 	if w.out == nil || len(changes) == 0 {
 		return e.name, raw
 	}
-	return e.name, edit(raw, changes)
+	return e.name, editTag(raw, changes)
 }
 
-// cut visits the references of a tag that goes on further than a tokenizer
-// reads, as far as it is there.
-func (w *walk) cut(raw []byte) {
+// visitTruncatedTag visits the links of the start of a tag that is longer than
+// maxToken.
+func (w *walk) visitTruncatedTag(raw []byte) {
 	if w.out != nil {
 		return
 	}
 	whole := bytes.Clone(raw)
-	if quote := scan(raw, nil); quote != 0 {
+	if quote := scanAttributes(raw, nil); quote != 0 {
 		whole = append(whole, quote)
 	}
 	z := html.NewTokenizer(bytes.NewReader(append(whole, '>')))
 	if z.Next() == html.StartTagToken {
-		w.tag(z, nil)
+		w.visitTag(z, nil)
 	}
 }
 
-// An element is a start tag with the attributes that matter.
+// An element is a start tag with its relevant attributes.
 type element struct {
 	name string
 	attr []attribute
@@ -115,7 +116,7 @@ type element struct {
 
 type attribute struct{ key, value string }
 
-// get is the value of an attribute.
+// get returns the value of the named attribute, or "".
 func (e *element) get(key string) string {
 	for _, a := range e.attr {
 		if a.key == key {
@@ -125,10 +126,10 @@ func (e *element) get(key string) string {
 	return ""
 }
 
-// references visits what a start tag refers to and returns the attributes that
-// change.
-func (w *walk) references(e *element) (changes []attribute) {
-	if e.name == "meta" && strings.EqualFold(e.get("name"), "robots") && refuses(e.get("content")) {
+// visitElement visits the links of a start tag and returns the attributes to
+// replace.
+func (w *walk) visitElement(e *element) (changes []attribute) {
+	if e.name == "meta" && strings.EqualFold(e.get("name"), "robots") && hasNofollow(e.get("content")) {
 		w.nofollow = true
 	}
 	outside := w.nofollow
@@ -139,33 +140,34 @@ func (w *walk) references(e *element) (changes []attribute) {
 			changes = append(changes, attribute{a.key, ""})
 			continue
 		}
-		kind, syntax := place(e, a.key)
+		kind, syntax := classifyAttribute(e, a.key)
 		from := e.name + " " + a.key
 		to := ""
 		switch syntax {
-		case plain:
-			to = w.reference(a.value, kind, from)
-		case candidates:
-			to = w.candidates(a.value, kind, from)
-		case archives:
-			to = w.list(a.value, kind, from)
-		case refresh:
-			to = w.refresh(a.value, from)
-		case styles:
-			to = w.inline(a.value, from)
+		case syntaxURL:
+			to = w.visitReference(a.value, kind, from)
+		case syntaxSrcset:
+			to = w.visitSrcset(a.value, kind, from)
+		case syntaxList:
+			to = w.visitList(a.value, kind, from)
+		case syntaxRefresh:
+			to = w.visitRefresh(a.value, from)
+		case syntaxCSS:
+			to = w.visitStyle(a.value, from)
 		}
 		if to != "" {
 			changes = append(changes, attribute{a.key, to})
 		}
 	}
 	if len(changes) > 0 && (e.name == "link" || e.name == "script") {
-		// What is read instead has other bytes, from another origin.
-		changes = append(changes, attribute{"integrity", aside}, attribute{"crossorigin", aside})
+		// The replacement may have other content and another origin, so the
+		// checks of the original do not apply.
+		changes = append(changes, attribute{"integrity", renameToData}, attribute{"crossorigin", renameToData})
 	}
 	return changes
 }
 
-// hasWord reports whether a list of words holds one, whatever its case.
+// hasWord reports whether a list of words contains word, ignoring case.
 func hasWord(list, word string) bool {
 	for w := range strings.FieldsSeq(list) {
 		if strings.EqualFold(w, word) {
@@ -175,9 +177,9 @@ func hasWord(list, word string) bool {
 	return false
 }
 
-// refuses reports whether directives for robots say that no link is to be
-// followed.
-func refuses(directives string) bool {
+// hasNofollow reports whether robots directives forbid following the links of
+// the document.
+func hasNofollow(directives string) bool {
 	for d := range strings.SplitSeq(directives, ",") {
 		if d = strings.TrimSpace(d); strings.EqualFold(d, "nofollow") || strings.EqualFold(d, "none") {
 			return true
@@ -186,9 +188,9 @@ func refuses(directives string) bool {
 	return false
 }
 
-// instruction visits the style sheet of an XML document, whose processing
-// instructions are comments to HTML.
-func (w *walk) instruction(raw []byte) []byte {
+// visitInstruction visits the style sheet of an XML document. The HTML
+// tokenizer returns its processing instruction as a comment.
+func (w *walk) visitInstruction(raw []byte) []byte {
 	const begin = "<?xml-stylesheet"
 	if !bytes.HasPrefix(raw, []byte(begin)) {
 		return raw
@@ -205,8 +207,8 @@ func (w *walk) instruction(raw []byte) []byte {
 		if string(key) != "href" {
 			continue
 		}
-		if to := w.reference(string(value), Requisite, "xml-stylesheet"); to != "" {
-			edited := edit(tag, []attribute{{"href", to}})
+		if to := w.visitReference(string(value), Requisite, "xml-stylesheet"); to != "" {
+			edited := editTag(tag, []attribute{{"href", to}})
 			return append([]byte(begin), edited[len("<x "):]...)
 		}
 	}

@@ -39,7 +39,7 @@ func TestHTML(t *testing.T) {
 		{"fragment and userinfo", `<a href="http://u:p@x/a#f">`, "page a href http://x/a\n"},
 		{"no host", `<a href="http:x"><a href="http:///x">`, ""},
 		{"entities", `<a href="?a=1&amp;b=2&copy=3&#x26;">`, "page a href http://h/d/p?a=1&b=2&copy=3&\n"},
-		{"space and line breaks", "<a href='\n a\nb c\t'>", "page a href http://h/d/ab%20c\n"},
+		{"whitespace and line breaks", "<a href='\n a\nb c\t'>", "page a href http://h/d/ab%20c\n"},
 		{"backslash", `<a href="a\b?c\d"><a href="\\x\y">`, "page a href http://h/d/a/b?c%5Cd\npage a href http://x/y\n"},
 		{"what no URI holds", `<a href="a|b[c]^%zz%41?{x}#<">`, "page a href http://h/d/a%7Cb%5Bc%5D%5E%25zz%41?%7Bx%7D\n"},
 		{"letters", `<a href="http://müller.de/ü?ü">`, "page a href http://xn--mller-kva.de/%C3%BC?%C3%BC\n"},

@@ -10,31 +10,30 @@ import (
 	"github.com/anyurl/fetch/uri/iri"
 )
 
-// maxReference is how long a reference may be.
+// maxReference is the maximum length of a reference in bytes.
 const maxReference = 64 << 10
 
-// A walk goes through one document.
+// A walk visits the links of one document.
 type walk struct {
-	base     uri.URI
-	stated   bool // by a base element
-	nofollow bool // every link from here on
-	visit    func(Link) (to string, more bool)
-	stopped  bool          // visit wants no more
-	out      io.Writer     // nil: nothing is written
-	element  element       // the start tag that is read
-	piece    *bufio.Reader // of the CSS that is read within it
-	limit    int           // bytes of a token; 0: maxToken
-	most     int64         // bytes of a sitemap of gzip; 0: maxInflated
+	base         uri.URI
+	stated       bool // base was set by a base element
+	nofollow     bool // a nofollow directive applies to all further links
+	visit        func(Link) (to string, more bool)
+	stopped      bool          // visit has returned false
+	out          io.Writer     // the output, or nil
+	element      element       // current start tag
+	piece        *bufio.Reader // buffer for CSS inside the document
+	tokenLimit   int           // maximum size of a token in bytes, or 0 for maxToken
+	inflateLimit int64         // maximum size of a decompressed document in bytes, or 0 for maxInflated
 }
 
-// reference visits one reference and returns what is to stand there instead,
-// or "".
-func (w *walk) reference(text string, kind Kind, from string) string {
+// visitReference visits a reference and returns its replacement, or "".
+func (w *walk) visitReference(text string, kind Kind, from string) string {
 	return w.visitFrom(w.base, text, Link{Kind: kind, From: from, NoFollow: w.nofollow})
 }
 
 func (w *walk) visitFrom(base uri.URI, text string, l Link) string {
-	ref, ok := read(base, text)
+	ref, ok := parseReference(base, text)
 	if !ok || w.stopped {
 		return ""
 	}
@@ -68,13 +67,14 @@ func (w *walk) visitFrom(base uri.URI, text string, l Link) string {
 	return to
 }
 
-// read reads a reference as browsers do: space around it and line breaks in it
-// are gone, what no URI holds is percent-encoded as it stands, and in a path of
-// the web a backslash is a slash.
-func read(base uri.URI, text string) (ref uri.URI, ok bool) {
+// parseReference parses a reference as browsers do. It removes surrounding
+// white space and all line breaks, and percent-encodes characters that are not
+// allowed in a URI. In URLs of http and similar schemes, it converts each
+// backslash in the path to a slash.
+func parseReference(base uri.URI, text string) (ref uri.URI, ok bool) {
 	text = strings.TrimFunc(text, func(r rune) bool { return r <= ' ' })
 	scheme := schemeOf(text)
-	if len(text) > maxReference || inert(scheme) {
+	if len(text) > maxReference || isInertScheme(scheme) {
 		return ref, false
 	}
 	ref, err := uri.ParseReference(text)
@@ -83,19 +83,20 @@ func read(base uri.URI, text string) (ref uri.URI, ok bool) {
 	}
 	if strings.ContainsAny(text, "\t\r\n") {
 		text = strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(text)
-		if scheme = schemeOf(text); inert(scheme) {
+		if scheme = schemeOf(text); isInertScheme(scheme) {
 			return ref, false
 		}
 	}
 	if scheme == "" {
 		scheme = base.Scheme()
 	}
-	// In Shift_JIS and its like a backslash is half a letter.
-	ref, err = iri.ParseReference(repair(text, slashes(scheme) && utf8.ValidString(text)))
+	// In multi-byte encodings such as Shift_JIS, a backslash may be the second
+	// byte of a letter.
+	ref, err = iri.ParseReference(repairReference(text, backslashIsSlash(scheme) && utf8.ValidString(text)))
 	return ref, err == nil
 }
 
-// schemeOf is the scheme that text begins with, in lower case, or "".
+// schemeOf returns the scheme of text in lower case, or "".
 func schemeOf(text string) string {
 	for i := range len(text) {
 		switch c := text[i]; {
@@ -110,8 +111,9 @@ func schemeOf(text string) string {
 	return ""
 }
 
-// inert reports whether a URL of that scheme leads nowhere.
-func inert(scheme string) bool {
+// isInertScheme reports whether URLs of scheme do not refer to anything that
+// can be fetched.
+func isInertScheme(scheme string) bool {
 	switch scheme {
 	case "javascript", "vbscript", "livescript", "data", "about", "blob", "chrome", "view-source", "android-app", "ios-app":
 		return true
@@ -119,8 +121,9 @@ func inert(scheme string) bool {
 	return false
 }
 
-// slashes reports whether a backslash is a slash in URLs of that scheme.
-func slashes(scheme string) bool {
+// backslashIsSlash reports whether browsers treat a backslash as a slash in
+// URLs of scheme.
+func backslashIsSlash(scheme string) bool {
 	switch scheme {
 	case "http", "https", "ftp", "ftps", "file":
 		return true
@@ -128,7 +131,7 @@ func slashes(scheme string) bool {
 	return false
 }
 
-// needsHost reports whether a URL of that scheme without a host is none.
+// needsHost reports whether a URL of scheme is invalid without a host.
 func needsHost(scheme string) bool {
 	switch scheme {
 	case "http", "https", "ftp", "ftps", "gopher", "gophers", "nntp", "nntps", "wais", "telnet", "prospero":
@@ -137,9 +140,10 @@ func needsHost(scheme string) bool {
 	return false
 }
 
-// repair encodes what does not belong in path, query and fragment. The
-// authority stays as it is: a host is not to be guessed.
-func repair(text string, slashes bool) string {
+// repairReference percent-encodes the invalid characters in the path, query and
+// fragment. The authority is not changed, because a repair could produce a
+// different host.
+func repairReference(text string, slashes bool) string {
 	at := 0
 	if scheme := schemeOf(text); scheme != "" {
 		at = len(scheme) + 1

@@ -5,26 +5,28 @@ import (
 	"strings"
 )
 
-// aside, for a value, has an attribute stay under another name.
-const aside = "\x00"
+// renameToData is a special attribute value. It makes editTag add the prefix
+// "data-" to the name of the attribute.
+const renameToData = "\x00"
 
-// edit returns a start tag with other values for some of its attributes.
-func edit(tag []byte, changes []attribute) []byte {
+// editTag returns a copy of a start tag in which the values of some attributes
+// are replaced.
+func editTag(tag []byte, changes []attribute) []byte {
 	out := make([]byte, 0, len(tag)+256)
 	at := 0
-	scan(tag, func(key []byte, from, start, end int, quote byte) {
+	scanAttributes(tag, func(key []byte, from, start, end int, quote byte) {
 		for i, c := range changes {
 			if c.key == "" || !strings.EqualFold(string(key), c.key) {
 				continue
 			}
-			changes[i].key = "" // the first of that name is the one that counts
-			if c.value == aside {
+			changes[i].key = "" // only the first attribute of that name counts
+			if c.value == renameToData {
 				out = append(append(out, tag[at:from]...), "data-"...)
 				at = from
 				return
 			}
 			if start == 0 {
-				return // it has no value
+				return // the attribute has no value
 			}
 			out = append(out, tag[at:start]...)
 			out = appendValue(out, c.value, quote)
@@ -35,8 +37,8 @@ func edit(tag []byte, changes []attribute) []byte {
 	return append(out, tag[at:]...)
 }
 
-// appendValue writes the value of an attribute between quotes of that kind; 0:
-// none are there, and some are added.
+// appendValue appends the value of an attribute, escaped for the given
+// quotation mark. If quote is 0, it also adds quotation marks.
 func appendValue(dst []byte, value string, quote byte) []byte {
 	if quote == 0 {
 		return append(appendValue(append(dst, '"'), value, '"'), '"')
@@ -56,24 +58,25 @@ func appendValue(dst []byte, value string, quote byte) []byte {
 	return dst
 }
 
-// scan calls each with the attributes of a start tag: the name, where it stands
-// and where the value does, between quotes of that kind or 0. Start is 0 where there is no
-// value. It reads as the tokenizer does (HTML 13.2.5.32 to 40), and returns the
-// quote before which the tag ends, if it is not whole.
-func scan(tag []byte, each func(key []byte, from, start, end int, quote byte)) (open byte) {
+// scanAttributes calls each for every attribute of a start tag. The arguments
+// of each are the name and its offset, the bounds of the value, and the
+// quotation mark or 0. start is 0 if the attribute has no value. scanAttributes
+// splits the tag like the tokenizer (HTML 13.2.5.32 to 13.2.5.40). If the tag
+// ends inside a quoted value, scanAttributes returns the quotation mark.
+func scanAttributes(tag []byte, each func(key []byte, from, start, end int, quote byte)) (open byte) {
 	s := scanner{tag, 0}
-	s.upTo(space + "/>")
-	for s.skip(space + "/"); s.at < len(tag) && tag[s.at] != '>'; s.skip(space + "/") {
+	s.upTo(whitespace + "/>")
+	for s.skip(whitespace + "/"); s.at < len(tag) && tag[s.at] != '>'; s.skip(whitespace + "/") {
 		from := s.at
 		if tag[s.at] == '=' {
 			s.at++
 		}
-		s.upTo(space + "/>=")
+		s.upTo(whitespace + "/>=")
 		key := tag[from:s.at]
 		start, end, quote := 0, 0, byte(0)
-		if s.skip(space); s.at < len(tag) && tag[s.at] == '=' {
+		if s.skip(whitespace); s.at < len(tag) && tag[s.at] == '=' {
 			s.at++
-			s.skip(space)
+			s.skip(whitespace)
 			start = s.at
 			if s.at < len(tag) && (tag[s.at] == '"' || tag[s.at] == '\'') {
 				quote = tag[s.at]
@@ -86,7 +89,7 @@ func scan(tag []byte, each func(key []byte, from, start, end int, quote byte)) (
 				end = s.at + i
 				s.at = end + 1
 			} else {
-				s.upTo(space + ">")
+				s.upTo(whitespace + ">")
 				end = s.at
 			}
 		}
@@ -102,13 +105,14 @@ type scanner struct {
 	at   int
 }
 
-// skip goes on behind bytes of set, upTo before the next one.
+// skip advances past all bytes in set.
 func (s *scanner) skip(set string) {
 	for s.at < len(s.text) && strings.IndexByte(set, s.text[s.at]) >= 0 {
 		s.at++
 	}
 }
 
+// upTo advances to the next byte in set.
 func (s *scanner) upTo(set string) {
 	for s.at < len(s.text) && strings.IndexByte(set, s.text[s.at]) < 0 {
 		s.at++

@@ -7,32 +7,34 @@ import (
 	"golang.org/x/net/html"
 )
 
-// tokens is a tokenizer that goes on behind a token that is too long for it.
+// tokens is an HTML tokenizer that continues after a token longer than its
+// limit.
 type tokens struct {
 	*html.Tokenizer
 	in      *pushback
-	max     int // bytes of a token
+	max     int // maximum size of a token in bytes
 	xml     bool
-	foreign bool           // within an svg element, which is XML to HTML
-	text    string         // the element whose text comes next, if there can be no tags in it
-	last    html.TokenType // and the beginning and end of it
+	foreign bool           // inside an svg element, to which XML rules apply
+	text    string         // element with raw text that comes next, or ""
+	last    html.TokenType // type of the last token
 	head    [9]byte
 	tail    [2]byte
-	hold    []byte // the end of a text that was cut: it may be the beginning of a tag
+	pending []byte // end of a truncated text, which may be the start of a tag
 }
 
-func (w *walk) tokens(in *pushback, xml bool) *tokens {
+func (w *walk) newTokens(in *pushback, xml bool) *tokens {
 	t := &tokens{in: in, xml: xml, max: maxToken}
-	if w.limit > 0 {
-		t.max = w.limit
+	if w.tokenLimit > 0 {
+		t.max = w.tokenLimit
 	}
-	t.start("")
+	t.restart("")
 	return t
 }
 
-// start begins a tokenizer, within the text of an element if there is one: by
-// its start tag, for a tokenizer of a fragment finds no end tag.
-func (t *tokens) start(element string) {
+// restart creates a new tokenizer for the remaining input. If element is not
+// "", the input is the text of that element. restart then adds its start tag,
+// because a fragment tokenizer does not recognize end tags.
+func (t *tokens) restart(element string) {
 	if element != "" {
 		t.in.unread([]byte("<" + element + ">"))
 	}
@@ -61,8 +63,8 @@ func (t *tokens) next() (html.TokenType, []byte) {
 		const longest = len("</textarea")
 		end := raw[len(raw)-longest:]
 		if i := bytes.LastIndexByte(end, '<'); i >= 0 {
-			t.hold = bytes.Clone(end[i:])
-			raw = raw[:len(raw)-len(t.hold)]
+			t.pending = bytes.Clone(end[i:])
+			raw = raw[:len(raw)-len(t.pending)]
 		}
 	}
 	return kind, raw
@@ -70,10 +72,11 @@ func (t *tokens) next() (html.TokenType, []byte) {
 
 func (t *tokens) cdata() bool { return string(t.head[:]) == "<![CDATA[" }
 
-// opened takes note of a start tag. What a browser with scripts and frames
-// does not read is read here; XML, and SVG within HTML (13.2.6.5), knows no raw
-// text, so that a title that closes itself does not swallow the rest.
-func (t *tokens) opened(element string, closed bool) {
+// startElement updates the state for a start tag. Elements that browsers ignore
+// if they support scripts and frames are parsed as markup. In XML, and in SVG
+// inside HTML (section 13.2.6.5), elements have no raw text. An empty title
+// element therefore does not hide the text after it.
+func (t *tokens) startElement(element string, closed bool) {
 	t.text = ""
 	switch element {
 	case "svg":
@@ -91,16 +94,16 @@ func (t *tokens) opened(element string, closed bool) {
 	}
 }
 
-// closed takes note of an end tag.
-func (t *tokens) closed() {
+// endElement updates the state for an end tag.
+func (t *tokens) endElement() {
 	if t.foreign {
 		name, _ := t.TagName()
 		t.foreign = string(name) != "svg"
 	}
 }
 
-// resume goes on after an error token, whose bytes were raw. What is skipped
-// is written to w. Done says that there is nothing more.
+// resume continues after an error token with the bytes raw. It copies skipped
+// input to the output of w. done reports whether the document has ended.
 func (t *tokens) resume(raw []byte, w *walk) (done bool, err error) {
 	if err := t.Err(); err != html.ErrBufferExceeded {
 		if err == io.EOF {
@@ -111,33 +114,33 @@ func (t *tokens) resume(raw []byte, w *walk) (done bool, err error) {
 	t.in.unread(t.Buffered())
 	inside := ""
 	switch {
-	case len(raw) > 0 && scan(raw, nil) != 0: // a tag, in a value
-		err = t.in.skip(w, "", string(scan(raw, nil)))
+	case len(raw) > 0 && scanAttributes(raw, nil) != 0: // a tag, truncated inside a quoted value
+		err = t.in.skip(w, "", string(scanAttributes(raw, nil)))
 	case len(raw) > 0:
 		err = t.in.skip(w, "", ">")
 	case t.last == html.TextToken && t.cdata():
 		err = t.in.skip(w, string(t.tail[:]), "]]>")
 	case t.last == html.TextToken:
-		t.in.unread(t.hold)
+		t.in.unread(t.pending)
 		inside = t.text
 	case t.last == html.CommentToken && string(t.head[:4]) == "<!--":
 		err = t.in.skip(w, string(t.tail[:]), "-->")
 	default:
 		err = t.in.skip(w, "", ">")
 	}
-	t.hold, t.head = nil, [9]byte{}
-	t.start(inside)
-	return err == io.EOF, noEOF(err)
+	t.pending, t.head = nil, [9]byte{}
+	t.restart(inside)
+	return err == io.EOF, discardEOF(err)
 }
 
-func noEOF(err error) error {
+func discardEOF(err error) error {
 	if err == io.EOF {
 		return nil
 	}
 	return err
 }
 
-// A pushback reads what was read before once more.
+// A pushback is a reader with an unread method.
 type pushback struct {
 	buf []byte
 	r   io.Reader
@@ -154,8 +157,8 @@ func (p *pushback) Read(b []byte) (int, error) {
 	return p.r.Read(b)
 }
 
-// skip writes to w what comes up to the end of mark, of which the bytes before
-// may be the beginning.
+// skip copies input to the output of w, up to and including mark. before holds
+// the preceding bytes, which may contain the start of mark.
 func (p *pushback) skip(w *walk, before, mark string) error {
 	b := make([]byte, 32<<10)
 	seen := []byte(before)

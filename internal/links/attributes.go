@@ -2,21 +2,21 @@ package links
 
 import "strings"
 
-// A syntax is how references are written in the value of an attribute.
+// A syntax is the syntax of the references in an attribute value.
 type syntax uint8
 
 const (
-	none       syntax = iota
-	plain             // one reference
-	candidates        // srcset: references with descriptors
-	archives          // a list with commas or spaces
-	refresh           // seconds; url=reference
-	styles            // CSS
+	syntaxNone    syntax = iota
+	syntaxURL            // a single reference
+	syntaxSrcset         // srcset: references with descriptors
+	syntaxList           // references separated by commas or spaces
+	syntaxRefresh        // seconds; url=reference
+	syntaxCSS            // CSS
 )
 
-// wanted reports whether an attribute is worth keeping: it may refer, or tells
-// what others mean.
-func wanted(element, key string) bool {
+// isRelevant reports whether an attribute may contain a reference or determines
+// the meaning of one.
+func isRelevant(element, key string) bool {
 	switch key {
 	case "href", "xlink:href", "src", "srcset", "style", "background", "data", "poster", "longdesc", "cite",
 		"lowsrc", "dynsrc", "manifest", "archive", "code", "codebase", "imagesrcset",
@@ -32,103 +32,104 @@ func wanted(element, key string) bool {
 	return false
 }
 
-// place says what an attribute of an element refers to, and how it is written.
-func place(e *element, key string) (Kind, syntax) {
+// classifyAttribute returns the kind and the syntax of the references in an
+// attribute of e.
+func classifyAttribute(e *element, key string) (Kind, syntax) {
 	switch key {
 	case "style":
-		return Requisite, styles
+		return Requisite, syntaxCSS
 	case "background":
-		return Requisite, plain
+		return Requisite, syntaxURL
 	case "href", "xlink:href":
-		return target(e)
+		return classifyHref(e)
 	case "src", "data-src", "data-original", "data-lazy-src":
-		return source(e.name)
+		return classifySrc(e.name)
 	case "srcset", "data-srcset":
 		if e.name == "img" || e.name == "source" {
-			return Requisite, candidates
+			return Requisite, syntaxSrcset
 		}
 	case "imagesrcset":
 		if e.name == "link" {
-			return Requisite, candidates
+			return Requisite, syntaxSrcset
 		}
 	case "poster":
 		if e.name == "video" {
-			return Requisite, plain
+			return Requisite, syntaxURL
 		}
 	case "lowsrc", "dynsrc":
 		if e.name == "img" {
-			return Requisite, plain
+			return Requisite, syntaxURL
 		}
 	case "manifest":
 		if e.name == "html" {
-			return Requisite, plain
+			return Requisite, syntaxURL
 		}
 	case "data":
 		if e.name == "object" && e.get("codebase") == "" {
-			return Frame, plain
+			return Frame, syntaxURL
 		}
 	case "code", "archive":
 		if (e.name == "applet" || e.name == "object" && key == "archive") && e.get("codebase") == "" {
-			return Requisite, archives
+			return Requisite, syntaxList
 		}
 	case "longdesc", "cite":
-		return Page, plain
+		return Page, syntaxURL
 	case "action":
 		if e.name == "form" && (e.get("method") == "" || strings.EqualFold(strings.TrimSpace(e.get("method")), "get")) {
-			return Form, plain
+			return Form, syntaxURL
 		}
 	case "content":
-		return content(e)
+		return classifyMeta(e)
 	}
-	return Page, none
+	return Page, syntaxNone
 }
 
-// target is place for href.
-func target(e *element) (Kind, syntax) {
+// classifyHref is classifyAttribute for href.
+func classifyHref(e *element) (Kind, syntax) {
 	switch e.name {
 	case "a", "area":
-		return Page, plain
+		return Page, syntaxURL
 	case "link":
-		kind, ok := relation(e.get("rel"), e.get("type"))
+		kind, ok := relationKind(e.get("rel"), e.get("type"))
 		if !ok {
-			return Page, none
+			return Page, syntaxNone
 		}
-		return kind, plain
+		return kind, syntaxURL
 	case "image", "use", "script", "feimage", "mpath", "lineargradient", "radialgradient", "pattern", "filter",
 		"textpath", "tref", "cursor", "font-face-uri", "mask", "animate", "set":
-		return Requisite, plain
+		return Requisite, syntaxURL
 	}
-	return Page, none
+	return Page, syntaxNone
 }
 
-// source is place for src.
-func source(element string) (Kind, syntax) {
+// classifySrc is classifyAttribute for src.
+func classifySrc(element string) (Kind, syntax) {
 	switch element {
 	case "iframe", "frame", "layer", "ilayer", "portal":
-		return Frame, plain
+		return Frame, syntaxURL
 	case "img", "image", "script", "input", "video", "audio", "source", "track", "embed", "bgsound", "amp-img", "xml":
-		return Requisite, plain
+		return Requisite, syntaxURL
 	}
-	return Page, none
+	return Page, syntaxNone
 }
 
-// content is place for what a meta element says.
-func content(e *element) (Kind, syntax) {
+// classifyMeta is classifyAttribute for the content of a meta element.
+func classifyMeta(e *element) (Kind, syntax) {
 	if strings.EqualFold(strings.TrimSpace(e.get("http-equiv")), "refresh") {
-		return Page, refresh
+		return Page, syntaxRefresh
 	}
 	name := e.get("property") + e.get("name") + e.get("itemprop")
 	switch strings.ToLower(name) {
 	case "og:image", "og:image:url", "og:image:secure_url", "og:video", "og:video:url", "og:video:secure_url", "og:audio",
 		"twitter:image", "twitter:image:src", "image", "thumbnailurl", "msapplication-tileimage", "msapplication-config":
-		return Requisite, plain
+		return Requisite, syntaxURL
 	}
-	return Page, none
+	return Page, syntaxNone
 }
 
-// relation says what a link of that relation (RFC 8288) leads to; false: to
-// nothing that can be brought.
-func relation(rel, mediaType string) (Kind, bool) {
+// relationKind returns the kind of a link with the relation types rel (RFC
+// 8288). It returns false if the link has no target to fetch.
+func relationKind(rel, mediaType string) (Kind, bool) {
 	kind := Page
 	for word := range strings.FieldsSeq(strings.ToLower(rel)) {
 		switch word {
@@ -140,14 +141,14 @@ func relation(rel, mediaType string) (Kind, bool) {
 		case "sitemap":
 			return Sitemap, true
 		case "alternate", "feed", "service.feed":
-			kind = ofType(mediaType)
+			kind = typeKind(mediaType)
 		}
 	}
 	return kind, true
 }
 
-// ofType is the kind of a document of that type.
-func ofType(mediaType string) Kind {
+// typeKind returns the kind of a document with the given media type.
+func typeKind(mediaType string) Kind {
 	bare, _, _ := strings.Cut(strings.ToLower(mediaType), ";")
 	switch strings.TrimSpace(bare) {
 	case "application/rss+xml", "application/atom+xml", "application/rdf+xml", "text/rss":

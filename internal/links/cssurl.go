@@ -1,0 +1,150 @@
+package links
+
+import "strings"
+
+// readString reads a string after its opening quotation mark. If isURL is true,
+// the string is a reference.
+func (s *sheet) readString(quote byte, isURL bool) {
+	s.resetValue()
+	start := len(s.raw)
+	for {
+		b, ok := s.readByte()
+		switch {
+		case !ok:
+			if isURL {
+				s.visitValue(start, len(s.raw), quote)
+			}
+			return
+		case b == quote:
+			if isURL {
+				s.visitValue(start, len(s.raw)-1, quote)
+			}
+			return
+		case b == '\n' || b == '\f' || b == '\r':
+			s.unreadByte()
+			return // a bad string token ends here
+		case b == '\\':
+			s.readEscape()
+		default:
+			s.addByte(b)
+		}
+		if !isURL && len(s.raw) >= pieceLen {
+			s.flush()
+		}
+	}
+}
+
+// readURL reads a URL and its closing parenthesis after "url(".
+func (s *sheet) readURL() {
+	b, ok := s.afterSpace()
+	switch {
+	case !ok:
+		return
+	case b == '"' || b == '\'':
+		s.readString(b, true)
+		return
+	}
+	s.resetValue()
+	start := len(s.raw) - 1
+	for ok {
+		switch {
+		case b == ')':
+			s.closeParen()
+			s.visitValue(start, len(s.raw)-1, 0)
+			return
+		case strings.IndexByte(whitespace, b) >= 0:
+			end := len(s.raw) - 1
+			if b, ok = s.afterSpace(); ok && b != ')' {
+				s.skipBadURL(b)
+				return
+			}
+			if ok {
+				s.closeParen()
+			}
+			s.visitValue(start, end, 0)
+			return
+		case b == '"' || b == '\'' || b == '(' || b < ' ' || b == 0x7f:
+			s.skipBadURL(b)
+			return
+		case b == '\\':
+			s.readEscape()
+		default:
+			s.addByte(b)
+		}
+		b, ok = s.readByte()
+	}
+	s.visitValue(start, len(s.raw), 0)
+}
+
+// afterSpace reads the next byte that is not white space.
+func (s *sheet) afterSpace() (byte, bool) {
+	for {
+		b, ok := s.readByte()
+		if !ok || strings.IndexByte(whitespace, b) < 0 {
+			return b, ok
+		}
+	}
+}
+
+// skipBadURL reads the remnants of a bad URL.
+func (s *sheet) skipBadURL(b byte) {
+	for ok := true; ok; b, ok = s.readByte() {
+		switch b {
+		case ')':
+			s.closeParen()
+			return
+		case '\\':
+			s.readByte()
+		}
+	}
+}
+
+// visitValue visits the current reference, which is raw[start:end], and writes
+// its replacement. quote is the quotation mark around the reference, or 0.
+func (s *sheet) visitValue(start, end int, quote byte) {
+	switch s.atRule {
+	case "namespace", "document", "-moz-document", "charset":
+		return
+	}
+	if s.overlong || len(s.value) == 0 {
+		return
+	}
+	from := s.from + " url"
+	if s.atRule == "import" {
+		from = s.from + " @import"
+	}
+	to := s.w.visitReference(string(s.value), Requisite, from)
+	if to == "" || s.out == nil {
+		return
+	}
+	s.changed = true
+	tail := string(s.raw[end:])
+	s.raw = append(appendCSS(s.raw[:start], to, quote), tail...)
+}
+
+// appendCSS appends a reference for use in a CSS string, or in a url() if quote
+// is 0. It escapes characters that could end the string or the enclosing HTML
+// element.
+func appendCSS(dst []byte, ref string, quote byte) []byte {
+	wrap := quote == 0 && strings.ContainsAny(ref, "\"'()\\<"+whitespace)
+	if wrap {
+		quote = '"'
+		dst = append(dst, quote)
+	}
+	for i := range len(ref) {
+		switch c := ref[i]; {
+		case c == '\\' || c == quote && quote != 0:
+			dst = append(dst, '\\', c)
+		case c == '<':
+			dst = append(dst, `\3c `...)
+		case c < ' ':
+			dst = append(dst, '\\', "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15], ' ')
+		default:
+			dst = append(dst, c)
+		}
+	}
+	if wrap {
+		dst = append(dst, quote)
+	}
+	return dst
+}
