@@ -45,8 +45,11 @@ type candidate struct {
 }
 
 // due finds up to n hosts, those first that have waited longest.
+//
+// Queries write their limit as an expression, "?+0": SQLite compiles a
+// statement again each time that a plain parameter of limit is bound.
 func (t *tx) due(n int) (found []candidate, err error) {
-	err = t.ForEachRow("select id, name from host where pending > 0 and due <= ? order by due limit ?", []any{t.now, n}, func(r *sqlite.Row) error {
+	err = t.ForEachRow("select id, name from host where pending > 0 and due <= ? order by due limit ?+0", []any{t.now, n}, func(r *sqlite.Row) error {
 		var c candidate
 		defer func() { found = append(found, c) }()
 		return r.Scan(&c.id, &c.name)
@@ -106,7 +109,7 @@ func (s *session) ready(host int64, n int, out map[Key]int64) (ids []int64, err 
 	for _, id := range out {
 		known[id] = struct{}{}
 	}
-	err = s.ForEachRow("select id from url where host=? and state=0 and wait is null order by prio, id limit ?", []any{host, n + len(out)}, func(r *sqlite.Row) error {
+	err = s.ForEachRow("select id from url where host=? and state=0 and wait is null order by prio, id limit ?+0", []any{host, n + len(out)}, func(r *sqlite.Row) error {
 		var id int64
 		err := r.Scan(&id)
 		if _, out := known[id]; !out && len(ids) < n {

@@ -103,7 +103,7 @@ func (e *engine) itemsWhere(ctx context.Context, where string, arg any) iter.Seq
 		if err != nil {
 			return err
 		}
-		return s.ForEachRow("select "+itemColumns+"h.name from url u join host h on h.id = u.host where "+where+" and u.id > ?2 order by u.id limit ?3", []any{arg, after, page}, func(r *sqlite.Row) error {
+		return s.ForEachRow("select "+itemColumns+"h.name from url u join host h on h.id = u.host where "+where+" and u.id > ?2 order by u.id limit ?3+0", []any{arg, after, page}, func(r *sqlite.Row) error {
 			item, id, err := s.item(r, run)
 			if err == nil {
 				add(item, id)
@@ -120,7 +120,7 @@ func (e *engine) Items(ctx context.Context, state State) iter.Seq2[Item, error] 
 func (e *engine) Files(ctx context.Context) iter.Seq2[File, error] {
 	return pages(ctx, e, func(s *session, after int64, add func(File, int64)) error {
 		return s.ForEachRow(`select u.id, u.state, c.path, c.digest from url u join capture c on c.id = u.last
-			where c.path <> '' and u.id > ? order by u.id limit ?`, []any{after, page}, func(r *sqlite.Row) error {
+			where c.path <> '' and u.id > ? order by u.id limit ?+0`, []any{after, page}, func(r *sqlite.Row) error {
 			var f File
 			var id int64
 			var digest []byte
@@ -146,7 +146,7 @@ func (e *engine) Layout(ctx context.Context) (layout int, err error) {
 
 func (e *engine) Captures(ctx context.Context) iter.Seq2[Capture, error] {
 	return pages(ctx, e, func(s *session, after int64, add func(Capture, int64)) error {
-		return s.ForEachRow("select "+captureColumns+" where c.id > ? order by c.id limit ?", []any{after, page}, func(r *sqlite.Row) error {
+		return s.ForEachRow("select "+captureColumns+" where c.id > ? order by c.id limit ?+0", []any{after, page}, func(r *sqlite.Row) error {
 			c, id, err := scanCapture(r.Scan)
 			if err == nil {
 				add(c, id)

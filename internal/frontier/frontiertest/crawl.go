@@ -210,6 +210,7 @@ func (w *web) host(f frontier.Frontier, l *frontier.Lease) error {
 	w.mu.Lock()
 	w.holder[l.Host], w.next[l.Host] = nil, next
 	w.mu.Unlock()
+	defer w.changed.Broadcast()
 	return f.Release(w.ctx, l, next)
 }
 
@@ -236,11 +237,11 @@ func (w *web) idle(f frontier.Frontier) (end bool) {
 		w.busy++
 		w.mu.Unlock()
 	}()
-	w.changed.Broadcast()
 	if w.busy > 0 {
 		w.changed.Wait()
 		return false
 	}
+	defer w.changed.Broadcast()
 	st, err := f.Stats(w.ctx)
 	if err != nil {
 		w.Error(err)
