@@ -16,10 +16,11 @@ type Client struct {
 	policy  Policy
 	login   func(Origin) *Credential // at redirects; nil: none
 	schemes map[string]*Scheme
+	wrap    []Middleware
 	driver  Driver // the middlewares around dispatch
 	open    map[string]func() Driver
 	done    chan struct{}
-	closing sync.Once
+	close   func() // closes done once
 }
 
 // New makes a Client. Of two schemes with one name the later counts.
@@ -28,19 +29,37 @@ func New(opts Options, schemes ...Scheme) *Client {
 		policy:  opts.Policy,
 		login:   opts.RedirectLogin,
 		schemes: make(map[string]*Scheme, len(schemes)),
+		wrap:    opts.Wrap,
 		open:    make(map[string]func() Driver, len(schemes)),
 		done:    make(chan struct{}),
 	}
+	c.close = sync.OnceFunc(func() { close(c.done) })
 	env := c.env(opts)
 	for _, s := range schemes {
 		c.schemes[s.Name] = &s
 		c.open[s.Name] = sync.OnceValue(func() Driver { return s.Open(env) })
 	}
+	c.chain()
+	return c
+}
+
+// With returns a Client that has the schemes, the Policy and the connections of
+// c. Its requests pass the middlewares of c first and those of inner after
+// them. Closing either Client closes both. Each middleware of c is called once
+// more, with another Driver.
+func (c *Client) With(inner ...Middleware) *Client {
+	derived := *c
+	derived.wrap = slices.Concat(c.wrap, inner)
+	derived.chain()
+	return &derived
+}
+
+// chain puts the middlewares of c around dispatch.
+func (c *Client) chain() {
 	c.driver = DriverFunc(c.dispatch)
-	for _, wrap := range slices.Backward(opts.Wrap) {
+	for _, wrap := range slices.Backward(c.wrap) {
 		c.driver = wrap(c.driver)
 	}
-	return c
 }
 
 func (c *Client) env(opts Options) Env {
@@ -56,7 +75,7 @@ func (c *Client) env(opts Options) Env {
 
 // Close ends idle sessions. Requests under way go on; new ones fail.
 func (c *Client) Close() error {
-	c.closing.Do(func() { close(c.done) })
+	c.close()
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror"
@@ -17,7 +18,7 @@ import (
 	"github.com/anyurl/fetch/wrap"
 )
 
-// The same call brings a site, and looks again for what changed.
+// The first call mirrors a site, and the second one retrieves its changes.
 func Example() {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -39,15 +40,15 @@ func Example() {
 
 	client := fetch.New(fetch.Options{
 		Policy: fetch.Typed(), // the server of this example is not public
-		Wrap: []fetch.Middleware{
-			wrap.Retry(wrap.RetryOptions{}),
-			wrap.Polite(wrap.PoliteOptions{Rule: wrap.Robots("example")}),
-		},
+		Wrap:   wrap.Standard(wrap.Options{}),
 	}, schemes.All(schemes.Options{})...)
 	defer client.Close()
 
 	ctx := context.Background()
-	o := mirror.Options{Dir: filepath.Join(dir, "site"), Seeds: []uri.URI{uri.MustParse(server.URL + "/")}, Client: client}
+	o := mirror.Options{
+		Dir: filepath.Join(dir, "site"), Seeds: []uri.URI{uri.MustParse(server.URL + "/")},
+		Client: client, Agent: "example", // the name in robots.txt
+	}
 	for range 2 {
 		did, err := mirror.Run(ctx, o)
 		if err != nil {
@@ -65,4 +66,42 @@ func Example() {
 	// run 1: 2 new, 0 unchanged, 1 failed
 	// run 2: 0 new, 2 unchanged, 1 failed
 	// dead /gone.txt <nil>
+}
+
+// shelf is a scheme of the program: shelf://HOST/PATH. Links gives its pages
+// the right to link to other pages of the scheme.
+func shelf(pages map[string]string) fetch.Scheme {
+	open := func(_ context.Context, req *fetch.Request) (*fetch.Response, error) {
+		page, ok := pages[req.URL.Path()]
+		if !ok {
+			return nil, fetch.NotFound.Errorf("no such page")
+		}
+		return &fetch.Response{Media: "text/html", Size: -1, Body: io.NopCloser(strings.NewReader(page))}, nil
+	}
+	return fetch.Scheme{
+		Name: "shelf", Links: fetch.Links{To: []string{"shelf"}},
+		Open: func(fetch.Env) fetch.Driver { return fetch.DriverFunc(open) },
+	}
+}
+
+// A mirror follows links to every scheme of its Client, also to a scheme that
+// the program defines.
+func Example_customScheme() {
+	dir, err := os.MkdirTemp("", "mirror")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	pages := shelf(map[string]string{"/": `<a href="shelf://localhost/book">`, "/book": "a book"})
+
+	client := fetch.New(fetch.Options{Policy: fetch.Typed()}, pages)
+	defer client.Close()
+	seeds := []uri.URI{uri.MustParse("shelf://localhost/")}
+	did, err := mirror.Run(context.Background(), mirror.Options{Dir: dir, Seeds: seeds, Client: client})
+	if err != nil {
+		log.Fatal(err)
+	}
+	book, err := os.ReadFile(filepath.Join(dir, "tree", "shelf", "localhost", "book"))
+	fmt.Printf("%d new: %s %v\n", did.New, book, err)
+	// Output: 2 new: a book <nil>
 }

@@ -116,7 +116,6 @@ func TestFaults(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t)
-				w.obey()
 				f := newFickle()
 				f.wrong = c.wrong
 				w.web("a.example", f)
@@ -248,7 +247,7 @@ func TestLimits(t *testing.T) {
 	}{
 		{"files", mirror.Limits{Files: 4}, mirror.ErrLimit, 4},
 		{"bytes", mirror.Limits{Bytes: 1500}, mirror.ErrLimit, 3},                  // the first page, and 700 each
-		{"time", mirror.Limits{Time: 4500 * time.Millisecond}, mirror.ErrLimit, 3}, // and robots.txt
+		{"time", mirror.Limits{Time: 6500 * time.Millisecond}, mirror.ErrLimit, 3}, // and robots.txt three times
 		{"files of a host", mirror.Limits{PerHost: 4}, nil, 4},
 		{"size", mirror.Limits{FileSize: 699}, nil, 1},
 		{"space", mirror.Limits{MinFree: 1 << 60}, fetch.DiskFull, 0},

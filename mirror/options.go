@@ -12,7 +12,7 @@ import (
 type Options struct {
 	Dir    string        // the archive's folder; it is made where there is none
 	Seeds  []uri.URI     // typed by a person; a password in one is not kept
-	Client *fetch.Client // carries the Policy, robots.txt, delays and retries
+	Client *fetch.Client // carries the Policy, the credentials and the retries
 
 	Tree bool // write tree/; also where neither it nor WARC is wanted, and required where the archive has one
 	WARC *WARC
@@ -28,13 +28,21 @@ type Options struct {
 	Delete    bool    // what the server has no more goes to attic/
 	MaxDelete float64 // unless it is more than this share of the tree; 0: 0.1
 
-	FollowLinks  bool             // symbolic links of listings
-	IgnoreRobots bool             // follow what a page asks robots not to follow
-	Recheck      bool             // ask for what a listing says is as it was
-	Marks        Marks            // nil: newsgroups are listed from their first article
-	Event        func(Event)      // nil: nobody listens; called by one goroutine at a time
-	Progress     func(Progress)   // nil: nobody looks; called now and then
-	Now          func() time.Time // nil: time.Now
+	FollowLinks bool // symbolic links of listings
+
+	// Run obeys the robots.txt of each site and pauses between the requests to a
+	// host. Each attempt of a request waits, also if a middleware of the Client
+	// retries it. A Client needs no [wrap.Polite] for this. If it has one, both
+	// apply: the longer pause counts, and each robots.txt is read twice.
+	Agent        string        // product token that robots.txt addresses; "" means "fetch"
+	IgnoreRobots bool          // ignore robots.txt, and follow links that a page marks as nofollow
+	Delay        time.Duration // between the starts of two requests to a host; 0 means one second unless the host is [Near]; negative means none
+
+	Recheck  bool             // ask for what a listing says is as it was
+	Marks    Marks            // nil: newsgroups are listed from their first article
+	Event    func(Event)      // nil: nobody listens; called by one goroutine at a time
+	Progress func(Progress)   // nil: nobody looks; called now and then
+	Now      func() time.Time // nil: time.Now
 
 	// Override returns the text of Event.Override, such as a flag. If it is
 	// nil, the text is the name and the value of the setting.
@@ -128,4 +136,8 @@ func (o *Options) fill() {
 	if o.Progress == nil {
 		o.Progress = func(Progress) {}
 	}
+	if o.Agent == "" {
+		o.Agent = "fetch"
+	}
+	o.Client = o.Client.With(o.politeness())
 }

@@ -38,7 +38,6 @@ func TestOutage(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t)
-				w.obey()
 				w.name("down.example")
 				w.web("a.example", paper{"/": `<a href="none">`})
 				url := "http://" + c.host + "/"

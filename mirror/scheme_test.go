@@ -43,7 +43,7 @@ func TestCallersScheme(t *testing.T) {
 		{"sessions", func(s *fetch.Scheme) { s.Traits.Session = true }, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := mirror.Options{Dir: t.TempDir(), Tree: true}
+			o := mirror.Options{Dir: t.TempDir(), Tree: true, Delay: -1}
 			o.Client = fetch.New(fetch.Options{Policy: fetch.Typed()}, append(schemes.All(schemes.Options{}), shelf(c.change))...)
 			defer o.Client.Close()
 			seed, err := fetch.ParseURL("shelf://h/")

@@ -43,7 +43,6 @@ func TestSite(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t)
-				w.obey()
 				w.web("a.example", c.site)
 				o := w.options("http://a.example/d/")
 				for range 2 {

@@ -40,7 +40,7 @@ func TestWorkers(t *testing.T) {
 		mu.Unlock()
 	}))
 	defer s.Close()
-	o := Options{Dir: t.TempDir(), Tree: true, WARC: &WARC{}, PerHost: 1}
+	o := Options{Dir: t.TempDir(), Tree: true, WARC: &WARC{}, PerHost: 1, IgnoreRobots: true}
 	o.Scope.Reach = Any
 	// One listener, nine hosts.
 	o.Client = fetch.New(fetch.Options{Policy: fetch.Typed(), Route: func(to fetch.Target) fetch.Target {

@@ -20,7 +20,6 @@ import (
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/schemes"
 	"github.com/anyurl/fetch/uri"
-	"github.com/anyurl/fetch/wrap"
 )
 
 // world is a network in memory, for tests in a synctest bubble: web servers and
@@ -125,20 +124,16 @@ func (w *world) took() string {
 	return all
 }
 
-// options are those of a mirror in this world.
+// options returns the options of a mirror in this world, which does not pause
+// between requests.
 func (w *world) options(urls ...string) mirror.Options {
-	o := mirror.Options{Dir: w.t.TempDir(), Tree: true, PerHost: 1, WARC: &mirror.WARC{Prefix: "test"}}
+	o := mirror.Options{Dir: w.t.TempDir(), Tree: true, PerHost: 1, Delay: -1, WARC: &mirror.WARC{Prefix: "test"}}
 	for _, u := range urls {
 		o.Seeds = append(o.Seeds, uri.MustParse(u))
 	}
 	o.Client = fetch.New(fetch.Options{Policy: w.policy, Resolver: w, Dial: w.dial, Wrap: w.wrap}, schemes.All(schemes.Options{})...)
 	w.t.Cleanup(func() { o.Client.Close() })
 	return o
-}
-
-// obey makes the clients of w obey robots.txt.
-func (w *world) obey() {
-	w.wrap = append(w.wrap, wrap.Polite(wrap.PoliteOptions{Rule: wrap.Robots("fetch")}))
 }
 
 type listener struct {

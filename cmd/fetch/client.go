@@ -113,14 +113,11 @@ func (a *app) middlewares() []fetch.Middleware {
 // polite returns what a host has to bear, nil where requests do not wait.
 func (a *app) polite() *wrap.PoliteOptions {
 	f := &a.flags
-	if !f.parallel && f.delay <= 0 && !f.robots && !a.archiving {
-		return nil
+	if a.archiving || !f.parallel && f.delay <= 0 && !f.robots {
+		return nil // a mirror paces itself
 	}
 	o := &wrap.PoliteOptions{PerHost: f.perHost, Delay: time.Duration(f.delay)}
-	switch {
-	case a.archiving:
-		o.Rule = a.gentle()
-	case f.robots:
+	if f.robots {
 		o.Rule = wrap.Robots("fetch")
 	}
 	return o

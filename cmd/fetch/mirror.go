@@ -1,20 +1,17 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
-	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/tree"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/uri"
-	"github.com/anyurl/fetch/wrap"
 	"github.com/spf13/cobra"
 )
 
@@ -72,7 +69,7 @@ func (a *app) mirrors(f *mirrorFlags, args []string) error {
 	if f.browse != "" && inside(f.browse, o.Dir) {
 		return fetch.Usage.Errorf("--browse wants a folder outside the archive")
 	}
-	a.native, a.archiving, a.flags.robots = true, true, !f.ignoreRobots
+	a.native, a.archiving = true, true
 	if !a.given("retry") {
 		a.flags.retry = 1 // what fails for longer is visited again: --tries
 	}
@@ -155,27 +152,4 @@ func inside(name, dir string) bool {
 		return false
 	}
 	return name == dir || strings.HasPrefix(name, dir+string(os.PathSeparator))
-}
-
-// publicDelay is how long a host that is neither near nor ours is left alone
-// between two requests, where --delay says nothing.
-const publicDelay = time.Second
-
-// gentle is the rule of a mirror: what robots.txt says, if it counts, and a
-// pause for hosts of others.
-func (a *app) gentle() func(fetch.Driver) wrap.Rule {
-	return func(next fetch.Driver) wrap.Rule {
-		ask := func(context.Context, *fetch.Request) (time.Duration, error) { return 0, nil }
-		if a.flags.robots {
-			ask = wrap.Robots("fetch")(next)
-		}
-		given := a.given("delay") || len(a.flags.archive) > 0 // which nobody need spare
-		return func(ctx context.Context, req *fetch.Request) (time.Duration, error) {
-			delay, err := ask(ctx, req)
-			if !given && !mirror.Near(strings.ToLower(req.URL.Host())) {
-				delay = max(delay, publicDelay)
-			}
-			return delay, err
-		}
-	}
 }

@@ -154,6 +154,9 @@ func (f *mirrorFlags) options(a *app) (o mirror.Options, err error) {
 	if a.given("per-host") {
 		o.PerHost = a.flags.perHost
 	}
+	if o.Delay = time.Duration(a.flags.delay); o.Delay == 0 && (a.given("delay") || len(a.flags.archive) > 0) {
+		o.Delay = -1 // an archive needs no pause
+	}
 	if err := f.consistent(); err != nil {
 		return o, err
 	}

@@ -1,0 +1,36 @@
+package mirror
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/wrap"
+)
+
+// publicDelay is the pause between two requests to a host that is not [Near].
+const publicDelay = time.Second
+
+// politeness returns the middleware that obeys robots.txt and paces the
+// requests to each host.
+func (o *Options) politeness() fetch.Middleware {
+	return wrap.Polite(wrap.PoliteOptions{PerHost: o.PerHost, Delay: max(o.Delay, 0), Rule: o.rule})
+}
+
+// rule returns the rule that checks each request against robots.txt, unless
+// that is ignored, and that sets the delay of public hosts.
+func (o *Options) rule(next fetch.Driver) wrap.Rule {
+	check := func(context.Context, *fetch.Request) (time.Duration, error) { return 0, nil }
+	if !o.IgnoreRobots {
+		check = wrap.Robots(o.Agent)(next)
+	}
+	defaultDelay := o.Delay == 0
+	return func(ctx context.Context, req *fetch.Request) (time.Duration, error) {
+		delay, err := check(ctx, req)
+		if defaultDelay && !Near(strings.ToLower(req.URL.Host())) {
+			delay = max(delay, publicDelay)
+		}
+		return delay, err
+	}
+}
