@@ -13,16 +13,16 @@ import (
 
 func TestAttributes(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
-		{"nothing", "", ""},
-		{"an item", "+INFO: 0a\t/a\th\t70\t+\r\n+ADMIN:\r\n Admin: x\r\n Mod-Date: y\r\n", "INFO=0a\t/a\th\t70\t+ ADMIN=Admin: x ADMIN=Mod-Date: y"},
+		{"no attributes", "", ""},
+		{"one item", "+INFO: 0a\t/a\th\t70\t+\r\n+ADMIN:\r\n Admin: x\r\n Mod-Date: y\r\n", "INFO=0a\t/a\th\t70\t+ ADMIN=Admin: x ADMIN=Mod-Date: y"},
 		{"two items", "+INFO: 0a\t/a\th\t70\n+VIEWS:\n a/b: <1k>\n+INFO: 0b\t/b\th\t70\n", "INFO=0a\t/a\th\t70 VIEWS=a/b: <1k> / INFO=0b\t/b\th\t70"},
-		{"no colon, as UMN gopherd", "+INFO 1Top\t\th\t70\t+\r\n", "INFO=1Top\t\th\t70\t+"},
-		{"a block without lines", "+INFO: 0a\r\n+X:\r\n+Y\r\n z\r\n", "INFO=0a X= Y=z"},
-		{"a descriptor behind the name, and lines", "+ABSTRACT: 0abs\t/abs\th\t70\r\n here\r\n", "ABSTRACT=0abs\t/abs\th\t70 ABSTRACT=here"},
-		{"a line without its blank", "+ADMIN:\r\nAdmin: x\r\n", "ADMIN=Admin: x"},
-		{"a plus in a line", "+ABSTRACT:\r\n +1 for it\r\n", "ABSTRACT=+1 for it"},
-		{"lines before any block", " a\r\n+INFO: 0a\r\n", "=a / INFO=0a"},
-		{"the end", "+INFO: 0a\r\n.\r\n+INFO: 0b\r\n", "INFO=0a"},
+		{"+INFO without a colon (UMN gopherd)", "+INFO 1Top\t\th\t70\t+\r\n", "INFO=1Top\t\th\t70\t+"},
+		{"block without lines", "+INFO: 0a\r\n+X:\r\n+Y\r\n z\r\n", "INFO=0a X= Y=z"},
+		{"menu line after the block name", "+ABSTRACT: 0abs\t/abs\th\t70\r\n here\r\n", "ABSTRACT=0abs\t/abs\th\t70 ABSTRACT=here"},
+		{"line without a leading space", "+ADMIN:\r\nAdmin: x\r\n", "ADMIN=Admin: x"},
+		{"line with a leading plus sign", "+ABSTRACT:\r\n +1 for it\r\n", "ABSTRACT=+1 for it"},
+		{"line before the first block", " a\r\n+INFO: 0a\r\n", "=a / INFO=0a"},
+		{`item after the "." line`, "+INFO: 0a\r\n.\r\n+INFO: 0b\r\n", "INFO=0a"},
 		{"blank lines", "+INFO: 0a\r\n\r\n+X:\r\n\r\n y\r\n", "INFO=0a X=y"},
 	} {
 		var all []string
@@ -52,7 +52,7 @@ func TestAttributeValues(t *testing.T) {
 		"+VIEWS:\n application/gopher-menu:\n":              "0001-01-01T00:00:00Z application/gopher-menu",
 		"+VIEWS:\n a/b\n c/d: <1k>\n":                       "0001-01-01T00:00:00Z ",
 		"+VIEWS:\n :\n":                                     "0001-01-01T00:00:00Z ",
-		"+VIEWS:\n a/b\tc: <1k>\n":                          "0001-01-01T00:00:00Z ", // would part the request
+		"+VIEWS:\n a/b\tc: <1k>\n":                          "0001-01-01T00:00:00Z ", // a TAB would add a field to the request
 		"+VIEWS:\n a/b\rQUIT: <1k>\n":                       "0001-01-01T00:00:00Z ",
 	} {
 		for a := range items(strings.NewReader(text)) {
@@ -71,10 +71,10 @@ func TestAttributeLimits(t *testing.T) {
 		return err
 	}
 	if err := last(&longMenu{left: 1 << 30, line: "+X: y\r\n"}); !errors.Is(err, fetch.TooLarge) {
-		t.Errorf("endless item: got %v", err)
+		t.Errorf("item of unlimited size: got %v", err)
 	}
 	if err := last(io.MultiReader(strings.NewReader("+INFO: 0a\r\n"), errReader{io.ErrUnexpectedEOF})); !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("cut: got %v", err)
+		t.Errorf("truncated item: got %v", err)
 	}
 	if err := last(strings.NewReader("+" + strings.Repeat("x", maxLine) + "\r\n")); !errors.Is(err, fetch.Protocol) {
 		t.Errorf("long line: got %v", err)
@@ -119,7 +119,8 @@ func parseViews(lines ...string) []view {
 	return a.views()
 }
 
-// TestPlusEntry: attributes are under their names, in lower case.
+// TestPlusEntry checks that Extra contains the attributes under their names in
+// lower case.
 func TestPlusEntry(t *testing.T) {
 	all, err := readMenu("gopher://h/", plusMedia, "+INFO: 0caf\xe9\t/a\th\t70\t?\r\n+ADMIN:\r\n Admin: x\r\n Site: y\r\n+ASK:\r\n Ask: Name\r\n+Weird\xff: z\r\n+EMPTY:\r\n")
 	if err != nil || len(all) != 1 {

@@ -1,14 +1,16 @@
 package gopher_test
 
-// A capture is an exchange of testdata/*.hex, the URL that makes us send the
-// same, and what it brings: kind, media type, protocol and length, then the
-// body or the entries, whose URLs lack "gopher://localhost:".
+// A capture is an exchange in testdata/*.hex, the URL that causes the same
+// request, and the expected result. The result consists of kind, media type,
+// protocol and length, followed by the body or the entries. The prefix
+// "gopher://localhost:" is omitted from the URLs of entries.
 type capture struct{ title, url, want string }
 
 var captures = map[string][]capture{"umn": umnCaptures, "pygopherd": pygopherdCaptures, "gophernicus": gophernicusCaptures}
 
-// neverAsked are selectors that stand for a URL: we follow that ourselves.
-var neverAsked = []string{"URL selector", "h URL selector sent to the server"}
+// urlSelectors are the exchanges for "URL:" selectors. The driver sends no
+// request for such a selector.
+var urlSelectors = []string{"URL selector", "h URL selector sent to the server"}
 
 var umnCaptures = []capture{
 	{"root menu, plain", "/", `

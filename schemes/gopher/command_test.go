@@ -16,22 +16,23 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// oneLine is what a selector may be on the wire; oneForm is the one exception,
-// and phoneQuery the other protocol.
+// oneLine matches a valid request line, oneForm matches a request with form
+// data, and phoneQuery matches the request to a phone book server.
 var (
 	oneLine    = regexp.MustCompile(`^[^\r\n\x00]*\r\n$`)
 	oneForm    = regexp.MustCompile(`^[^\r\n\x00]*\t\+[^\t\r\n\x00]*\t1\r\n\+-1\r\n(?:[^\r\n\x00]*\r\n)*?\.\r\n$`)
 	phoneQuery = regexp.MustCompile(`^query [^\r\n\x00]*\r\nquit\r\n$`)
 )
 
-// answers serves one connection after the other, and keeps what was sent.
-type answers struct {
+// A responder accepts connections, sends the next text on each one and records
+// the requests.
+type responder struct {
 	mu    sync.Mutex
 	texts []string
 	far   []net.Conn
 }
 
-func (a *answers) dial(context.Context, string, netip.AddrPort) (net.Conn, error) {
+func (a *responder) dial(context.Context, string, netip.AddrPort) (net.Conn, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	near, far := faultnet.Pipe(netip.MustParseAddrPort("192.0.2.2:1"), netip.MustParseAddrPort("198.41.0.4:70"))
@@ -41,7 +42,7 @@ func (a *answers) dial(context.Context, string, netip.AddrPort) (net.Conn, error
 	return near, nil
 }
 
-func (a *answers) sent() (all []string) {
+func (a *responder) requests() (all []string) {
 	for _, far := range a.far {
 		b, _ := io.ReadAll(far)
 		all = append(all, string(b))
@@ -50,8 +51,9 @@ func (a *answers) sent() (all []string) {
 	return all
 }
 
-// FuzzNoExtraCommand: whatever URL, words or answers to a form there are, a
-// connection carries one request, and only a form has more than one line.
+// FuzzNoExtraCommand checks that each connection carries exactly one request
+// for any URL, search words and form answers. Only a request with form data may
+// have more than one line.
 func FuzzNoExtraCommand(f *testing.F) {
 	f.Add("0/a", "words", "answer", false)
 	f.Add("7/a%09b%0D%0AQUIT", "a\r\nb", "a\r\n.\r\nQUIT", false)
@@ -70,7 +72,7 @@ func FuzzNoExtraCommand(f *testing.F) {
 		if err != nil {
 			return
 		}
-		a := &answers{texts: []string{form, "+-1\r\n.\r\n"}}
+		a := &responder{texts: []string{form, "+-1\r\n.\r\n"}}
 		options := gopher.Options{View: words, Lang: answer, FillForm: func(_ context.Context, f gopher.Form) ([]string, error) {
 			return f.Fill(map[string]string{"1": answer, "2": answer}, nil)
 		}}
@@ -90,7 +92,7 @@ func FuzzNoExtraCommand(f *testing.F) {
 				resp.Body.Close()
 			}
 		}
-		for _, sent := range a.sent() {
+		for _, sent := range a.requests() {
 			isForm := oneForm.MatchString(sent) && !led
 			if !oneLine.MatchString(sent) && !isForm && !(phoneQuery.MatchString(sent) && (path[:1] == "2" || strings.HasPrefix(path, "%32")) || sent == "") {
 				t.Fatalf("%q, %q and %q sent %q", path, words, answer, sent)

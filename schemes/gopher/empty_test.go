@@ -9,22 +9,22 @@ import (
 	"github.com/anyurl/fetch/schemes/gopher"
 )
 
-// TestEmptyMenu: a menu of 0 bytes may be a lost answer. An empty file and a menu
-// with a last line are complete.
+// TestEmptyMenu checks that a menu of 0 bytes is reported as doubtful. An empty
+// file and a menu with a final "." line are complete.
 func TestEmptyMenu(t *testing.T) {
 	const doubt = "without sending data"
 	for _, c := range []struct {
 		name, path, answer string
 		want               bool
 	}{
-		{"a menu of no bytes", "/1/x", "", true},
-		{"the root menu", "", "", true},
-		{"results of no bytes", "/7/x%09words", "", true},
-		{"an empty menu", "/1/x", ".\r\n", false},
-		{"a menu", "/1/x", "1a\tb\th\t70\r\n", false},
-		{"an empty text", "/0/x", "", false},
-		{"an empty file", "/9/x", "", false},
-		{"an empty Gopher+ menu", "/1/x%09%09+", "+-2\r\n", false},
+		{"menu of 0 bytes", "/1/x", "", true},
+		{"root menu of 0 bytes", "", "", true},
+		{"search results of 0 bytes", "/7/x%09words", "", true},
+		{`menu with only the "." line`, "/1/x", ".\r\n", false},
+		{"menu with one item", "/1/x", "1a\tb\th\t70\r\n", false},
+		{"text of 0 bytes", "/0/x", "", false},
+		{"file of 0 bytes", "/9/x", "", false},
+		{"empty Gopher+ menu", "/1/x%09%09+", "+-2\r\n", false},
 	} {
 		net := faultnet.NewNetwork(t)
 		net.Serve("192.0.2.1:70", faultnet.Script{faultnet.Expect("\r\n$"), faultnet.Send(c.answer), faultnet.Fin()})

@@ -10,7 +10,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// What is sent for a URL, without a network.
+// This example prints the request line for a search URL. It uses no network.
 func ExampleSchemes() {
 	client := fetch.New(fetch.Options{}, gopher.Schemes(gopher.Options{})...)
 	defer client.Close()
@@ -28,7 +28,8 @@ func ExampleSchemes() {
 	// "/find\tblue moon" <nil>
 }
 
-// Answers by name for one field, the defaults of the form for the others.
+// This example answers one field by its name. The other fields get the default
+// values of the form.
 func ExampleForm_Fill() {
 	options := gopher.Options{FillForm: func(ctx context.Context, f gopher.Form) ([]string, error) {
 		return f.Fill(map[string]string{"your name": "Alice"}, nil)

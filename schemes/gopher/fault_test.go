@@ -26,7 +26,8 @@ func fetchURL(ctx context.Context, t *testing.T, c *fetch.Client, url string) sc
 	return schemetest.Exchange(ctx, c, schemetest.NewRequest(t, url))
 }
 
-// TestFaults: what goes wrong on the way, and how it is called. Time is fake.
+// TestFaults checks the faults of failing connections and invalid responses.
+// Time is simulated.
 func TestFaults(t *testing.T) {
 	line := faultnet.Expect("\r\n$")
 	strict := gopher.Options{Strict: true}
@@ -36,65 +37,65 @@ func TestFaults(t *testing.T) {
 		script     faultnet.Script
 		fault      string
 		body       string
-		took       time.Duration // at the most
+		took       time.Duration // maximum duration
 	}{
 		{"connection refused", "/9/x", gopher.Options{}, faultnet.Script{faultnet.Refuse()}, "connect", "", 0},
-		{"nobody there", "/9/x", gopher.Options{}, faultnet.Script{faultnet.Blackhole()}, "timeout", "", 10 * time.Second},
+		{"host unreachable", "/9/x", gopher.Options{}, faultnet.Script{faultnet.Blackhole()}, "timeout", "", 10 * time.Second},
 		{"reset before the first byte", "/9/x", gopher.Options{}, faultnet.Script{line, faultnet.Reset()}, "connect", "", 0},
-		{"reset on the way", "/9/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("half"), faultnet.Reset()}, "truncated", "half", 0},
-		{"reset on the way of a text", "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("half\r\n"), faultnet.Reset()}, "truncated", "half\r\n", 0},
-		{"reset behind the last line of a text", "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("all\r\n.\r\n"), faultnet.Reset()}, "ok", "all\r\n", 0},
-		{"reset behind the last line of a menu", "/1/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("1a\tb\r\n.\r\n"), faultnet.Reset()}, "ok", "1a\tb\r\n.\r\n", 0},
-		{"reset on the way of a menu", "/1/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("1half"), faultnet.Reset()}, "truncated", "1half", 0},
+		{"reset in a binary file", "/9/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("half"), faultnet.Reset()}, "truncated", "half", 0},
+		{"reset in a text", "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("half\r\n"), faultnet.Reset()}, "truncated", "half\r\n", 0},
+		{`reset after the "." line of a text`, "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("all\r\n.\r\n"), faultnet.Reset()}, "ok", "all\r\n", 0},
+		{`reset after the "." line of a menu`, "/1/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("1a\tb\r\n.\r\n"), faultnet.Reset()}, "ok", "1a\tb\r\n.\r\n", 0},
+		{"reset in a menu", "/1/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("1half"), faultnet.Reset()}, "truncated", "1half", 0},
 		{"stall before the first byte", "/9/x", gopher.Options{}, faultnet.Script{line, faultnet.Stall()}, "timeout", "", time.Minute},
-		{"stall on the way", "/9/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("half"), faultnet.Stall()}, "timeout", "half", time.Minute},
-		{"stall behind the last line of a text", "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("all\r\n.\r\n"), faultnet.Stall()}, "timeout", "all\r\n", time.Minute},
+		{"stall in the body", "/9/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("half"), faultnet.Stall()}, "timeout", "half", time.Minute},
+		{`stall after the "." line of a text`, "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("all\r\n.\r\n"), faultnet.Stall()}, "timeout", "all\r\n", time.Minute},
 		{"stall in a Gopher+ header", "/0/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("+4"), faultnet.Stall()}, "timeout", "", time.Minute},
-		{"stall in what looks like an error", "/9/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3"), faultnet.Stall()}, "timeout", "", time.Minute},
-		{"stall in what looks like an error page", "/9/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3a\tb\tc\t1\r\n"), faultnet.Stall()}, "timeout", "", time.Minute},
-		{"slow drip", "/9/x", gopher.Options{}, faultnet.Script{line, faultnet.SendSlow(strings.Repeat("x", 1000), 5, time.Second)}, "timeout", strings.Repeat("x", 305), 62 * time.Second},
+		{"stall in a possible error line", "/9/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3"), faultnet.Stall()}, "timeout", "", time.Minute},
+		{"stall in a possible error page", "/9/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3a\tb\tc\t1\r\n"), faultnet.Stall()}, "timeout", "", time.Minute},
+		{"one byte at a time", "/9/x", gopher.Options{}, faultnet.Script{line, faultnet.SendSlow(strings.Repeat("x", 1000), 5, time.Second)}, "timeout", strings.Repeat("x", 305), 62 * time.Second},
 
-		{"length unknown", "/9/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("what there is")}, "ok", "what there is", 0},
-		{"text without its last line", "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("what there is\r\n")}, "ok", "what there is\r\n", 0},
-		{"the same, strict", "/0/x", strict, faultnet.Script{line, faultnet.Send("what there is\r\n")}, "truncated", "what there is\r\n", 0},
-		{"text with its last line, strict", "/0/x", strict, faultnet.Script{line, faultnet.Send("all\r\n.\r\n")}, "ok", "all\r\n", 0},
-		{"menu without its last line, strict", "/1/x", strict, faultnet.Script{line, faultnet.Send("1a\tb\r\n")}, "truncated", "1a\tb\r\n", 0},
-		{"menu with its last line, strict", "/1/x", strict, faultnet.Script{line, faultnet.Send("1a\tb\r\n.\r\n")}, "ok", "1a\tb\r\n.\r\n", 0},
+		{"unknown length", "/9/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("what there is")}, "ok", "what there is", 0},
+		{`text without the "." line`, "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("what there is\r\n")}, "ok", "what there is\r\n", 0},
+		{`text without the "." line, strict`, "/0/x", strict, faultnet.Script{line, faultnet.Send("what there is\r\n")}, "truncated", "what there is\r\n", 0},
+		{`text with the "." line, strict`, "/0/x", strict, faultnet.Script{line, faultnet.Send("all\r\n.\r\n")}, "ok", "all\r\n", 0},
+		{`menu without the "." line, strict`, "/1/x", strict, faultnet.Script{line, faultnet.Send("1a\tb\r\n")}, "truncated", "1a\tb\r\n", 0},
+		{`menu with the "." line, strict`, "/1/x", strict, faultnet.Script{line, faultnet.Send("1a\tb\r\n.\r\n")}, "ok", "1a\tb\r\n.\r\n", 0},
 		{"nothing", "/9/x", gopher.Options{}, faultnet.Script{line}, "ok", "", 0},
 		{"empty menu", "/1/x", gopher.Options{}, faultnet.Script{line}, "ok", "", 0},
-		{"empty menu with its last line", "/1/x", strict, faultnet.Script{line, faultnet.Send(".\r\n")}, "ok", ".\r\n", 0},
+		{`empty menu with the "." line`, "/1/x", strict, faultnet.Script{line, faultnet.Send(".\r\n")}, "ok", ".\r\n", 0},
 
-		{"Gopher+, so many bytes", "/9/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("+5\r\n.\r\n.\r"), faultnet.Stall()}, "ok", ".\r\n.\r", 0},
-		{"Gopher+, no bytes", "/9/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("+0\r\n"), faultnet.Stall()}, "ok", "", 0},
+		{"Gopher+, correct length", "/9/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("+5\r\n.\r\n.\r"), faultnet.Stall()}, "ok", ".\r\n.\r", 0},
+		{"Gopher+, length 0", "/9/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("+0\r\n"), faultnet.Stall()}, "ok", "", 0},
 		{"Gopher+, too few bytes", "/9/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("+5\r\nfour")}, "truncated", "four", 0},
 		{"Gopher+, too many bytes", "/9/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("+5\r\n12345678")}, "ok", "12345", 0},
-		{"Gopher+, to the dot", "/9/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("+-1\r\n..\r\n.a\r\n.\r\nmore"), faultnet.Stall()}, "ok", ".\r\n.a\r\n", 0},
-		{"Gopher+, no dot", "/9/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("+-1\r\na\r\n")}, "truncated", "a\r\n", 0},
-		{"Gopher+, to the close", "/9/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("+-2\r\na\r\n.\r\n")}, "ok", "a\r\n.\r\n", 0},
-		{"Gopher+, LF", "/9/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("+1\na")}, "ok", "a", 0},
-		{"Gopher+, length of nobody's", "/9/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("+-3\r\na")}, "protocol", "", 0},
-		{"Gopher+, length that does not fit", "/9/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("+9999999999999999999\r\na")}, "protocol", "", 0},
-		{"Gopher+, nothing", "/9/x%09%09+", gopher.Options{}, faultnet.Script{line}, "protocol", "", 0},
-		{"Gopher+, an item of type +", "/1/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("+12\tx\th\t70\r\n")}, "ok", "+12\tx\th\t70\r\n", 0},
-		{"Gopher+, not spoken: the default view", "/0/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("+ a text\r\n")}, "ok", "+ a text\r\n", 0},
-		{"Gopher+, not spoken: another view", "/0/x%09%09+a/b", gopher.Options{}, faultnet.Script{line, faultnet.Send("a text\r\n")}, "unsupported", "", 0},
+		{`Gopher+, data with the "." line`, "/9/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("+-1\r\n..\r\n.a\r\n.\r\nmore"), faultnet.Stall()}, "ok", ".\r\n.a\r\n", 0},
+		{`Gopher+, data without the "." line`, "/9/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("+-1\r\na\r\n")}, "truncated", "a\r\n", 0},
+		{"Gopher+, data until the connection is closed", "/9/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("+-2\r\na\r\n.\r\n")}, "ok", "a\r\n.\r\n", 0},
+		{"Gopher+, header with LF", "/9/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("+1\na")}, "ok", "a", 0},
+		{"Gopher+, unknown special length", "/9/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("+-3\r\na")}, "protocol", "", 0},
+		{"Gopher+, length greater than 64 bits", "/9/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("+9999999999999999999\r\na")}, "protocol", "", 0},
+		{"Gopher+, response of 0 bytes", "/9/x%09%09+", gopher.Options{}, faultnet.Script{line}, "protocol", "", 0},
+		{"Gopher+ request, menu that begins with an item of type +", "/1/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("+12\tx\th\t70\r\n")}, "ok", "+12\tx\th\t70\r\n", 0},
+		{"default view from a server without Gopher+", "/0/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("+ a text\r\n")}, "ok", "+ a text\r\n", 0},
+		{"other view from a server without Gopher+", "/0/x%09%09+a/b", gopher.Options{}, faultnet.Script{line, faultnet.Send("a text\r\n")}, "unsupported", "", 0},
 		{"Gopher+, try later", "/0/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("--1\r\n2 Admin <a@b>\r\nbusy\r\n.\r\n")}, "server-temp", "", 0},
-		{"Gopher+, an error of a code of nobody's", "/0/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("-9\r\n7 no way\n")}, "server-perm", "", 0},
-		{"Gopher+, an error that is cut", "/0/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("--1\r\n1 Admin")}, "not-found", "", 0},
-		{"Gopher+, an error without text", "/0/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("--2\r\n")}, "server-perm", "", 0},
+		{"Gopher+, unknown error code", "/0/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("-9\r\n7 no way\n")}, "server-perm", "", 0},
+		{"Gopher+, truncated error", "/0/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("--1\r\n1 Admin")}, "not-found", "", 0},
+		{"Gopher+, error without text", "/0/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("--2\r\n")}, "server-perm", "", 0},
 		{"Gopher+, moved to itself", "/0/x%09%09+", gopher.Options{}, faultnet.Script{line, faultnet.Send("--1\r\n3 Admin <a@b>\r\n0x\tx%09%09+\t192.0.2.1\t70\t+\r\n.\r\n")}, "policy-address", "", 0},
 
-		{"error item without a place", "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3gone\t\t\t\r\n.\r\n")}, "not-found", "", 0},
-		{"error item of an address", "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3gone\tErr\t127.0.0.1\t70\r\n")}, "not-found", "", 0},
-		{"error item of nowhere", "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3gone\tfake\t(NULL)\t0\r\n")}, "not-found", "", 0},
-		{"a table", "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3\t14\t15\t92\n3\tc\td\t70\n")}, "ok", "3\t14\t15\t92\n3\tc\td\t70\n", 0},
-		{"another table", "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3.1\t4.1\t5.9\t26\n")}, "ok", "3.1\t4.1\t5.9\t26\n", 0},
-		{"error item, whatever was asked for", "/9/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3gone\t\terror.host\t1\r\n.\r\n")}, "not-found", "", 0},
-		{"error item with notes", "/1/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3gone\terr\tnull.host\t1\r\ni\t\t\t0\r\n")}, "not-found", "", 0},
-		{"error item with items", "/1/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3gone\terr\tnull.host\t1\r\n1up\t\th\t70\r\n")}, "ok", "3gone\terr\tnull.host\t1\r\n1up\t\th\t70\r\n", 0},
-		{"text that begins like an error", "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3 apples\t1\r\n")}, "ok", "3 apples\t1\r\n", 0},
-		{"long text that begins like an error", "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3a\tb\tc\td\r\n" + strings.Repeat("3", 5000))}, "ok", "3a\tb\tc\td\r\n" + strings.Repeat("3", 5000), 0},
-		{"text about errors", "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("Error: a poem\r\n")}, "ok", "Error: a poem\r\n", 0},
+		{"error item without host and port", "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3gone\t\t\t\r\n.\r\n")}, "not-found", "", 0},
+		{"error item with an IP address", "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3gone\tErr\t127.0.0.1\t70\r\n")}, "not-found", "", 0},
+		{"error item with a placeholder host", "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3gone\tfake\t(NULL)\t0\r\n")}, "not-found", "", 0},
+		{"table of numbers with TABs", "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3\t14\t15\t92\n3\tc\td\t70\n")}, "ok", "3\t14\t15\t92\n3\tc\td\t70\n", 0},
+		{"table of decimal numbers", "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3.1\t4.1\t5.9\t26\n")}, "ok", "3.1\t4.1\t5.9\t26\n", 0},
+		{"error item in the response for a binary file", "/9/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3gone\t\terror.host\t1\r\n.\r\n")}, "not-found", "", 0},
+		{"error item with informational text", "/1/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3gone\terr\tnull.host\t1\r\ni\t\t\t0\r\n")}, "not-found", "", 0},
+		{"error item with other items", "/1/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3gone\terr\tnull.host\t1\r\n1up\t\th\t70\r\n")}, "ok", "3gone\terr\tnull.host\t1\r\n1up\t\th\t70\r\n", 0},
+		{"text that begins like an error item", "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3 apples\t1\r\n")}, "ok", "3 apples\t1\r\n", 0},
+		{"long text that begins like an error item", "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("3a\tb\tc\td\r\n" + strings.Repeat("3", 5000))}, "ok", "3a\tb\tc\td\r\n" + strings.Repeat("3", 5000), 0},
+		{`text that begins with "Error:"`, "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("Error: a poem\r\n")}, "ok", "Error: a poem\r\n", 0},
 		{"text that begins like a Gopher+ error", "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("--1\r\n-- 2\r\n")}, "ok", "--1\r\n-- 2\r\n", 0},
 		{"access denied", "/0/x", gopher.Options{}, faultnet.Script{line, faultnet.Send("Error: Access denied!\r\n")}, "server-perm", "", 0},
 	} {
@@ -113,7 +114,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestUnknownLength: what is not proved to be whole is said not to be.
+// TestUnknownLength checks that a note reports a response that may be
+// incomplete.
 func TestUnknownLength(t *testing.T) {
 	for path, want := range map[string]struct {
 		size  int64
@@ -129,7 +131,7 @@ func TestUnknownLength(t *testing.T) {
 	}
 }
 
-// TestEndless: a body without end stops at the limit.
+// TestEndless checks that a body of unlimited size is rejected at the limit.
 func TestEndless(t *testing.T) {
 	n := faultnet.NewNetwork(t)
 	n.Serve("192.0.2.1:70", faultnet.Script{faultnet.Expect("\n"), faultnet.SendBytes(1 << 40)})
@@ -141,7 +143,8 @@ func TestEndless(t *testing.T) {
 	}
 }
 
-// TestEndlessAttributes: attributes beyond the limit are an error, and not cut.
+// TestEndlessAttributes checks that attributes beyond the limit are an error
+// and not truncated silently.
 func TestEndlessAttributes(t *testing.T) {
 	n := faultnet.NewNetwork(t)
 	n.Serve("192.0.2.1:70", faultnet.Script{faultnet.Expect("\n"),
@@ -153,7 +156,8 @@ func TestEndlessAttributes(t *testing.T) {
 	}
 }
 
-// TestMoved: a Gopher+ error may say where the item is now.
+// TestMoved checks that the new location in a Gopher+ error is followed and
+// subject to the policy.
 func TestMoved(t *testing.T) {
 	n := faultnet.NewNetwork(t)
 	moved := func(line string) faultnet.Script {
@@ -176,31 +180,31 @@ func TestMoved(t *testing.T) {
 	}
 }
 
-// TestTLSFaults: gophers has no way back to plain text, and a peer that is not
-// who it should be hears no selector.
+// TestTLSFaults checks that gophers never falls back to plaintext, and that no
+// selector is sent to a server with an invalid certificate.
 func TestTLSFaults(t *testing.T) {
 	for _, c := range []struct {
 		name, fault, body string
 		took              time.Duration
 		script            func(*faultnet.Certs) faultnet.Script
 	}{
-		{"good", "ok", "hello", 0, func(c *faultnet.Certs) faultnet.Script {
+		{"valid certificate", "ok", "hello", 0, func(c *faultnet.Certs) faultnet.Script {
 			return faultnet.Script{c.TLS(), faultnet.Expect("^/x\r\n$"), faultnet.Send("hello")}
 		}},
-		{"closed without a word", "ok", "hello", 0, func(c *faultnet.Certs) faultnet.Script {
+		{"connection closed without close_notify", "ok", "hello", 0, func(c *faultnet.Certs) faultnet.Script {
 			return faultnet.Script{c.TLS(), faultnet.Expect("^/x\r\n$"), faultnet.Send("hello"), faultnet.Cut()}
 		}},
 		{"self-signed", "tls", "", 0, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{c.SelfSigned()} }},
 		{"expired", "tls", "", 0, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{c.Expired()} }},
-		{"of another host", "tls", "", 0, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{c.WrongHost()} }},
-		{"plain server", "tls", "", 0, func(c *faultnet.Certs) faultnet.Script {
+		{"certificate of another host", "tls", "", 0, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{c.WrongHost()} }},
+		{"plaintext server", "tls", "", 0, func(c *faultnet.Certs) faultnet.Script {
 			return faultnet.Script{faultnet.Expect("^\x16"), faultnet.Send("3not here\t\terror.host\t1\r\n"), faultnet.Stall()}
 		}},
 		{"handshake stalls", "timeout", "", 10 * time.Second, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{faultnet.TLSStall()} }},
-		{"version that nobody speaks", "tls", "", 0, func(c *faultnet.Certs) faultnet.Script {
+		{"unsupported TLS version", "tls", "", 0, func(c *faultnet.Certs) faultnet.Script {
 			return faultnet.Script{faultnet.Send("\x16\x03\x01\x00\x2a\x02\x00\x00\x26\x03\x01" + strings.Repeat("r", 32) + "\x00\x00\x2f\x00"), faultnet.Stall()}
 		}},
-		{"handshake ends", "connect", "", 0, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{faultnet.TLSCut()} }},
+		{"connection closed in the handshake", "connect", "", 0, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{faultnet.TLSCut()} }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -220,7 +224,7 @@ func TestTLSFaults(t *testing.T) {
 
 func TestNames(t *testing.T) { schemetest.Names(t, schemes(), "gopher://h.example/1") }
 
-// TestSweep lets each operation of a form fail.
+// TestSweep injects a failure into each network operation of a form submission.
 func TestSweep(t *testing.T) {
 	umn := recorded(t, "umn")
 	o := gopher.Options{FillForm: func(_ context.Context, f gopher.Form) ([]string, error) {
@@ -232,8 +236,8 @@ func TestSweep(t *testing.T) {
 		Body:    "Got answers:\r\nAlice\r\nalice@example.org\r\nsecret\r\n2\r\nline one\r\nline two\r\n1\r\nred\r\n",
 		Serve: func(n *faultnet.Network) func() {
 			return n.Serve("192.0.2.1:70",
-				faultnet.Script{faultnet.Expect("!\r\n$"), faultnet.Send(umn["ASK item attributes"].answered)},
-				faultnet.Script{faultnet.Expect("\n\\.\r\n$"), faultnet.Send(umn["ASK submission"].answered)}).Close
+				faultnet.Script{faultnet.Expect("!\r\n$"), faultnet.Send(umn["ASK item attributes"].response)},
+				faultnet.Script{faultnet.Expect("\n\\.\r\n$"), faultnet.Send(umn["ASK submission"].response)}).Close
 		},
 	}.Run(t)
 }

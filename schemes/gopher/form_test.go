@@ -22,7 +22,7 @@ func TestParseFields(t *testing.T) {
 		{"AskF: Save as\tx.txt", Field{Kind: SaveName, Prompt: "Save as", Default: "x.txt"}},
 		{"Select: I like it\t1", Field{Kind: Check, Prompt: "I like it", Default: "1"}},
 		{"Select: I like it", Field{Kind: Check, Prompt: "I like it", Default: "0"}},
-		{"Select: I like it:1", Field{Kind: Check, Prompt: "I like it", Default: "1"}}, // as UMN's client reads it
+		{"Select: I like it:1", Field{Kind: Check, Prompt: "I like it", Default: "1"}}, // same format as in the UMN client
 		{"Select: Really: yes\t0", Field{Kind: Check, Prompt: "Really: yes", Default: "0"}},
 		{"Choose: Colour\tred\tgreen", Field{Kind: Choice, Prompt: "Colour", Default: "red", Choices: []string{"red", "green"}}},
 		{"ChooseF: A file", Field{Kind: File, Prompt: "A file"}},
@@ -44,7 +44,7 @@ var survey = parseFields([]string{
 
 func TestFill(t *testing.T) {
 	full := map[string]string{"1": "Alice", "password": "pw", "tale": "a\nb\n", "SAVE": "f"}
-	but := func(name, value string) map[string]string {
+	fullWith := func(name, value string) map[string]string {
 		m := map[string]string{name: value}
 		for k, v := range full {
 			m[k] = v
@@ -54,25 +54,25 @@ func TestFill(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		answers map[string]string
-		want    string // the data, or a class of error
+		want    string // form data, or a fault
 	}{
-		{"defaults for the rest", full, "Alice|nobody@localhost|pw|2|a|b|1|red|f"},
-		{"by prompt, whatever stands at its end", but("your mail", "a@b"), "Alice|a@b|pw|2|a|b|1|red|f"},
-		{"by number, notes and files not counted", but("6", "green"), "Alice|nobody@localhost|pw|2|a|b|1|green|f"},
-		{"no to a box", but("like", "no"), "Alice|nobody@localhost|pw|2|a|b|0|red|f"},
-		{"CR LF in a tale", map[string]string{"1": "", "3": "p", "4": "a\r\n\r\nb", "7": ""}, "|nobody@localhost|p|3|a||b|1|red|"},
-		{"an empty tale", map[string]string{"1": "x", "3": "p", "4": "", "7": ""}, "x|nobody@localhost|p|1||1|red|"},
-		{"lines that are dots", map[string]string{"1": ".", "3": "..", "4": ".\n.x\n..", "7": "..."}, "..|nobody@localhost|...|3|..|.x|...|1|red|...."},
-		{"nothing for a field", nil, "need-query"},
-		{"no such field", but("age", "7"), "usage"},
-		{"a note has no answer", but("hello", "7"), "usage"},
-		{"a file is never sent", but("file", "/etc/passwd"), "usage"},
-		{"number 0", but("0", "x"), "usage"},
-		{"a colour that is none", but("colour", "blue"), "usage"},
-		{"neither yes nor no", but("like", "perhaps"), "usage"},
-		{"a line with a line end", but("your mail", "a\r\n.\r\nQUIT"), "usage"},
-		{"a tale with NUL", map[string]string{"1": "x", "3": "p", "4": "a\x00", "7": ""}, "usage"},
-		{"a tale with CR", map[string]string{"1": "x", "3": "p", "4": "a\rb", "7": ""}, "usage"},
+		{"defaults for the other fields", full, "Alice|nobody@localhost|pw|2|a|b|1|red|f"},
+		{"field by prompt without the final punctuation", fullWith("your mail", "a@b"), "Alice|a@b|pw|2|a|b|1|red|f"},
+		{"field by number, not counting notes and files", fullWith("6", "green"), "Alice|nobody@localhost|pw|2|a|b|1|green|f"},
+		{"check box answered with no", fullWith("like", "no"), "Alice|nobody@localhost|pw|2|a|b|0|red|f"},
+		{"CR LF in a text field", map[string]string{"1": "", "3": "p", "4": "a\r\n\r\nb", "7": ""}, "|nobody@localhost|p|3|a||b|1|red|"},
+		{"empty text field", map[string]string{"1": "x", "3": "p", "4": "", "7": ""}, "x|nobody@localhost|p|1||1|red|"},
+		{"lines of dots", map[string]string{"1": ".", "3": "..", "4": ".\n.x\n..", "7": "..."}, "..|nobody@localhost|...|3|..|.x|...|1|red|...."},
+		{"field without answer and default", nil, "need-query"},
+		{"unknown field", fullWith("age", "7"), "usage"},
+		{"answer to a note", fullWith("hello", "7"), "usage"},
+		{"answer to a file field", fullWith("file", "/etc/passwd"), "usage"},
+		{"field number 0", fullWith("0", "x"), "usage"},
+		{"value that is not a choice", fullWith("colour", "blue"), "usage"},
+		{"check box answered with another word", fullWith("like", "perhaps"), "usage"},
+		{"line end in a line field", fullWith("your mail", "a\r\n.\r\nQUIT"), "usage"},
+		{"NUL in a text field", map[string]string{"1": "x", "3": "p", "4": "a\x00", "7": ""}, "usage"},
+		{"CR in a text field", map[string]string{"1": "x", "3": "p", "4": "a\rb", "7": ""}, "usage"},
 	} {
 		got := fillAll(survey, c.answers, nil)
 		if got != c.want {
@@ -94,11 +94,12 @@ func fillAll(f Form, answers map[string]string, prompt func(Field) (string, erro
 	return strings.TrimSuffix(strings.TrimPrefix(text, "+-1|"), "|.|")
 }
 
-// TestPrompt: who has answers at hand is not asked, and a note is never asked.
+// TestPrompt checks that the prompt function is not called for notes and for
+// fields with a given answer.
 func TestPrompt(t *testing.T) {
-	var asked []string
+	var prompted []string
 	got := fillAll(survey, map[string]string{"1": "Alice"}, func(f Field) (string, error) {
-		asked = append(asked, f.Prompt)
+		prompted = append(prompted, f.Prompt)
 		if f.Kind == Choice {
 			return "green", nil
 		}
@@ -107,23 +108,23 @@ func TestPrompt(t *testing.T) {
 	if want := "Alice|nobody@localhost||1||1|green|"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if strings.Join(asked, ",") != "Your mail?,Password:,Tale,Like,Colour,Save" {
-		t.Errorf("asked for %q", asked)
+	if strings.Join(prompted, ",") != "Your mail?,Password:,Tale,Like,Colour,Save" {
+		t.Errorf("prompted for %q", prompted)
 	}
-	gone := errors.New("gone")
-	if _, err := survey.Fill(nil, func(Field) (string, error) { return "", gone }); err != gone {
+	canceled := errors.New("canceled")
+	if _, err := survey.Fill(nil, func(Field) (string, error) { return "", canceled }); err != canceled {
 		t.Errorf("got %v", err)
 	}
-	twice := parseFields([]string{"Ask: Name", "Ask: name?"})
-	if _, err := twice.Fill(map[string]string{"name": "x"}, nil); !errors.Is(err, fetch.Usage) {
-		t.Errorf("two fields of one name: got %v", err)
+	duplicate := parseFields([]string{"Ask: Name", "Ask: name?"})
+	if _, err := duplicate.Fill(map[string]string{"name": "x"}, nil); !errors.Is(err, fetch.Usage) {
+		t.Errorf("two fields with the same name: got %v", err)
 	}
-	if got := fillAll(twice, map[string]string{"1": "x", "2": "y"}, nil); got != "x|y" {
+	if got := fillAll(duplicate, map[string]string{"1": "x", "2": "y"}, nil); got != "x|y" {
 		t.Errorf("by number: got %s", got)
 	}
 }
 
-func TestParseForm(t *testing.T) {
+func TestParseFormData(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{"1\r\n+-1\r\n.\r\n", ""},
 		{"1\r\n+-1\r\na\r\n\r\n.\r\n", "a|"},

@@ -17,8 +17,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// FuzzGopherMenu: any bytes make entries, one a line, whose URLs can be asked
-// for and ask for what the line says.
+// FuzzGopherMenu checks that any input results in one entry per line, and that
+// the URL of an entry names the object of its line.
 func FuzzGopherMenu(f *testing.F) {
 	for _, s := range []string{
 		usualLine, "iWelcome\tfake\t(NULL)\t0\r\n3gone\t\terror.host\t1\r\n.\r\n1after\t\th\t70", "8BBS\tguest\tbbs\t23\nTVM\t\tvm\t0\n",
@@ -33,21 +33,21 @@ func FuzzGopherMenu(f *testing.F) {
 			media = plusMedia
 		}
 		all, err := readMenu("gophers://here.example:7000/1", media, text)
-		again := 0
+		count := 0
 		for e, err2 := range menu(uri.MustParse("gophers://here.example:7000/1"), media, iotest.OneByteReader(strings.NewReader(text))) {
 			if err2 != nil {
 				if err == nil || err.Error() != err2.Error() {
-					t.Fatalf("byte by byte: %v, else %v", err2, err)
+					t.Fatalf("byte by byte: error %v, want %v", err2, err)
 				}
 				break
 			}
-			if again == len(all) || schemetest.DescribeEntry(e, "") != schemetest.DescribeEntry(all[again], "") || e.Raw != all[again].Raw {
-				t.Fatalf("byte by byte: entry %d is %s", again, schemetest.DescribeEntry(e, ""))
+			if count == len(all) || schemetest.DescribeEntry(e, "") != schemetest.DescribeEntry(all[count], "") || e.Raw != all[count].Raw {
+				t.Fatalf("byte by byte: entry %d differs: %s", count, schemetest.DescribeEntry(e, ""))
 			}
-			again++
+			count++
 		}
-		if again != len(all) {
-			t.Fatalf("byte by byte: %d entries, else %d", again, len(all))
+		if count != len(all) {
+			t.Fatalf("byte by byte: %d entries, want %d", count, len(all))
 		}
 		for _, e := range all {
 			checkEntry(t, e)
@@ -60,7 +60,7 @@ func checkEntry(t *testing.T, e fetch.Entry) {
 		t.Fatalf("name %q, size %d", e.Name, e.Size)
 	}
 	if (e.Kind == fetch.Info) != e.URL.IsZero() {
-		t.Fatalf("%v leads to %q", e.Kind, e.URL)
+		t.Fatalf("kind %v with URL %q", e.Kind, e.URL)
 	}
 	if _, err := e.MarshalJSON(); err != nil {
 		t.Fatal(err)
@@ -70,7 +70,7 @@ func checkEntry(t *testing.T, e fetch.Entry) {
 		return
 	}
 	if _, password, has := e.URL.User(); has {
-		t.Fatalf("password %q out of a menu", password)
+		t.Fatalf("password %q in the URL of an entry", password)
 	}
 	switch e.URL.Scheme() {
 	case "http", "telnet", "tn3270":
@@ -78,12 +78,13 @@ func checkEntry(t *testing.T, e fetch.Entry) {
 	}
 	l, err := locate(e.URL)
 	if err != nil || l.selector != i.selector || l.words != "" || l.plus.hasForm || l.plus.verb != 0 && i.plus != "?" {
-		t.Fatalf("%q leads to %s, which is %+v, %v", e.Raw, e.URL, l, err)
+		t.Fatalf("%q has the URL %s, parsed as %+v, %v", e.Raw, e.URL, l, err)
 	}
 }
 
-// FuzzGopherPlus: any answer to any request is read without a panic, in memory
-// that it does not decide, and never taken for more than it is.
+// FuzzGopherPlus checks that any response is read without a panic and with
+// bounded memory, and that an incomplete response is never reported as
+// complete.
 func FuzzGopherPlus(f *testing.F) {
 	for _, path := range []string{"0/a", "1/a", "9/a", "h/a", "0/a%09%09+", "0/a%09%09+text/plain%20En_US", "0/a%09%09!", "1/a%09%09$"} {
 		for _, answer := range []string{
@@ -111,7 +112,7 @@ func FuzzGopherPlus(f *testing.F) {
 		resp, err := (&driver{}).readResponse(req, l, s)
 		if err != nil {
 			if fetch.FaultOf(err) == fetch.Internal {
-				t.Fatalf("unclassed: %v", err)
+				t.Fatalf("error without a fault: %v", err)
 			}
 			return
 		}
@@ -121,11 +122,11 @@ func FuzzGopherPlus(f *testing.F) {
 		body, err := io.ReadAll(resp.Body)
 		switch {
 		case len(body) > len(answer):
-			t.Fatalf("%d bytes became %d", len(answer), len(body))
+			t.Fatalf("body of %[2]d bytes from a response of %[1]d bytes", len(answer), len(body))
 		case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
 			t.Fatal(err)
 		case err == nil && resp.Size >= 0 && resp.Fault == nil && resp.Size != int64(len(body)):
-			t.Fatalf("%d bytes were announced, %d came", resp.Size, len(body))
+			t.Fatalf("announced %d bytes, got %d", resp.Size, len(body))
 		}
 		checkBody(t, resp, string(body))
 	})
@@ -147,7 +148,7 @@ func checkBody(t *testing.T, resp *fetch.Response, body string) {
 	for a := range items(strings.NewReader(body)) {
 		for _, field := range parseFields(a.lines("ASK")) {
 			if field.Kind == Choice && len(field.Choices) == 0 {
-				t.Fatalf("no choice in %+v", field)
+				t.Fatalf("choice field without choices: %+v", field)
 			}
 		}
 	}

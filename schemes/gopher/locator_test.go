@@ -10,56 +10,56 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// TestPlan holds what is sent for a URL; lines are parted by " | ".
+// TestPlan checks the request lines for a URL, separated by " | ".
 func TestPlan(t *testing.T) {
 	for _, c := range []struct{ name, url, want string }{
-		{"no path is the top menu", "", ""},
-		{"a slash too", "/", ""},
-		{"a type alone", "/1", ""},
+		{"URL without a path", "", ""},
+		{"path of one slash", "/", ""},
+		{"item type without a selector", "/1", ""},
 		{"selector", "/0/about.txt", "/about.txt"},
 		{"selector that begins with its type", "/00/about", "0/about"},
 		{"selector without a slash", "/0about", "about"},
 		{"slashes at the beginning", "/1//x", "//x"},
-		{"dot segments are data", "/1/a/../b/.", "/a/../b/."},
-		{"nothing is reserved", "/0/a;b:c@d&e=f$g!h*i'j(k),l", "/a;b:c@d&e=f$g!h*i'j(k),l"},
+		{"dot segments in a selector", "/1/a/../b/.", "/a/../b/."},
+		{"reserved characters in a selector", "/0/a;b:c@d&e=f$g!h*i'j(k),l", "/a;b:c@d&e=f$g!h*i'j(k),l"},
 		{"escaped slash and percent", "/0%2Fa%25b", "/a%b"},
 		{"space and high bytes", "/0/a%20b%E9%C3%A9%FF", "/a b\xe9\xc3\xa9\xff"},
-		{"controls that end no line", "/0/a%01%0B%0C%1B%7F", "/a\x01\x0b\x0c\x1b\x7f"},
-		{"escaped type", "/%30/a", "/a"},
-		{"type of two characters' worth", "/;x", "x"},
+		{"control characters other than line ends", "/0/a%01%0B%0C%1B%7F", "/a\x01\x0b\x0c\x1b\x7f"},
+		{"escaped item type", "/%30/a", "/a"},
+		{"punctuation as the item type", "/;x", "x"},
 		{"question mark in a selector", "/0/cgi?a=b?c", "/cgi?a=b?c"},
 		{"empty query in a selector", "/1/cgi?", "/cgi?"},
-		{"fragment is not sent", "/0/a#b", "/a"},
-		{"user is not sent", "/0/a", "/a"},
+		{"fragment", "/0/a#b", "/a"},
+		{"user information", "/0/a", "/a"},
 
 		{"search", "/7/find%09blue%20moon", "/find\tblue moon"},
 		{"search in the form of RFC 1630", "/7/find?blue+moon%2B", "/find\tblue moon+"},
 		{"question mark in the selector of a search", "/7/cgi?db=1%09moon", "/cgi?db=1\tmoon"},
 		{"escaped question mark", "/7/cgi%3Fdb%09a", "/cgi?db\ta"},
-		{"words for an item that is no index", "/0/a%09b", "/a\tb"},
-		{"words of UTF-8", "/7/f%09%E6%9C%88", "/f\t月"},
+		{"search words for a text item", "/0/a%09b", "/a\tb"},
+		{"search words in UTF-8", "/7/f%09%E6%9C%88", "/f\t月"},
 		{"phone book", "/2%09name=doe", "query name=doe | quit"},
 		{"phone book, RFC 1630", "/2?john+doe", "query john doe | quit"},
 
 		{"default view", "/0/a%09%09+", "/a\t+"},
-		{"a view", "/0/a%09%09+application/postscript%20Es_ES", "/a\t+application/postscript Es_ES"},
+		{"named view", "/0/a%09%09+application/postscript%20Es_ES", "/a\t+application/postscript Es_ES"},
 		{"attributes", "/0/a%09%09!", "/a\t!"},
-		{"some attributes", "/0/a%09%09!+ABSTRACT%20+SMELL", "/a\t!+ABSTRACT +SMELL"},
+		{"selected attributes", "/0/a%09%09!+ABSTRACT%20+SMELL", "/a\t!+ABSTRACT +SMELL"},
 		{"attributes of a menu", "/1/a%09%09$", "/a\t$"},
-		{"some attributes of a menu", "/1%09%09$+VIEWS", "\t$+VIEWS"},
+		{"selected attributes of a menu", "/1%09%09$+VIEWS", "\t$+VIEWS"},
 		{"attributes of an index", "/7/f%09%09!", "/f\t!"},
-		{"search by Gopher+", "/7/f%09moon%09+", "/f\tmoon\t+"},
+		{"Gopher+ search", "/7/f%09moon%09+", "/f\tmoon\t+"},
 		{"empty Gopher+ string", "/0/a%09%09", "/a"},
-		{"a form to be filled", "/0/a%09%09?", "/a\t! | /a\t+\t1 | form ***"},
-		{"a filled form", "/0/a%09%09+%091%0D%0A+-1%0D%0Aone%0D%0A%0D%0A..%0D%0A.x%0D%0A.%0D%0A",
+		{"form to be filled in", "/0/a%09%09?", "/a\t! | /a\t+\t1 | form ***"},
+		{"form data in the URL", "/0/a%09%09+%091%0D%0A+-1%0D%0Aone%0D%0A%0D%0A..%0D%0A.x%0D%0A.%0D%0A",
 			"/a\t+\t1 | form +-1\r\none\r\n\r\n..\r\n.x\r\n.\r\n"},
-		{"a filled form of no fields", "/0/a%09%09+%091%0D%0A+-1%0D%0A.%0D%0A", "/a\t+\t1 | form +-1\r\n.\r\n"},
-		{"a filled form and a view", "/0/a%09%09+text/plain%091%0D%0A+-1%0D%0Ax%0D%0A.%0D%0A", "/a\t+text/plain\t1 | form +-1\r\nx\r\n.\r\n"},
+		{"form data without fields", "/0/a%09%09+%091%0D%0A+-1%0D%0A.%0D%0A", "/a\t+\t1 | form +-1\r\n.\r\n"},
+		{"form data and a view", "/0/a%09%09+text/plain%091%0D%0A+-1%0D%0Ax%0D%0A.%0D%0A", "/a\t+text/plain\t1 | form +-1\r\nx\r\n.\r\n"},
 
-		{"URL in a selector", "/hURL:http://example.com/", "nothing"},
-		{"URL behind a slash", "/h/URL:http://example.com/", "nothing"},
+		{"URL in a selector", "/hURL:http://example.com/", "no request"},
+		{"URL after a slash in a selector", "/h/URL:http://example.com/", "no request"},
 
-		{"TAB alone", "/7/f%09", "NeedQuery"},
+		{"index with a TAB but no words", "/7/f%09", "NeedQuery"},
 		{"index without words", "/7/f", "NeedQuery"},
 		{"index with an empty search", "/7/f?", "NeedQuery"},
 		{"phone book without words", "/2", "NeedQuery"},
@@ -79,7 +79,7 @@ func TestPlan(t *testing.T) {
 		"gopher://h/0/a%09%09!":              "/a\t!",
 		"gopher://h/7/a%09moon":              "/a\tmoon\t! | /a\tmoon\t+VIEW",
 		"gopher://h/2%09moon":                "query moon | quit",
-		"gopher://h/hURL:http://example.com": "nothing",
+		"gopher://h/hURL:http://example.com": "no request",
 	} {
 		if got := planOf(options, url); got != want {
 			t.Errorf("with a view: %s plans %q, want %q", url, got, want)
@@ -98,7 +98,7 @@ func planOf(o Options, url string) string {
 		return err.Error()
 	}
 	if len(steps) == 0 {
-		return "nothing"
+		return "no request"
 	}
 	var all []string
 	for _, s := range steps {
@@ -110,7 +110,8 @@ func planOf(o Options, url string) string {
 	return strings.Join(all, " | ")
 }
 
-// TestPlanStat: plain Gopher knows nothing of an item, so nothing is asked.
+// TestPlanStat checks that a Stat request for plain Gopher sends no request,
+// because plain Gopher has no metadata.
 func TestPlanStat(t *testing.T) {
 	for url, want := range map[string]int{"gopher://h/0/a": 0, "gopher://h/7/a": 0, "gopher://h/2": 0, "gopher://h/0/a%09%09+": 1, "gopher://h/1%09%09$": 1, "gopher://h/0/a%09%09?": 1} {
 		steps, err := Options{}.plan(&fetch.Request{URL: uri.MustParse(url), Op: fetch.Stat})
@@ -120,14 +121,14 @@ func TestPlanStat(t *testing.T) {
 	}
 }
 
-// TestForms: only a person may send a form.
+// TestPlanForm checks that a form is sent only for a URL that the user entered.
 func TestPlanForm(t *testing.T) {
 	from := &fetch.Source{URL: uri.MustParse("gopher://evil/")}
 	for _, plus := range []string{"?", "+%091%0D%0A+-1%0D%0Ax%0D%0A.%0D%0A"} {
 		req := &fetch.Request{URL: uri.MustParse("gopher://h/0/a%09%09" + plus), From: from}
 		var refusal *fetch.Refusal
 		if _, err := (Options{}).plan(req); !errors.Is(err, fetch.BadReferral) || !errors.As(err, &refusal) {
-			t.Errorf("%s: got %v, want it refused", plus, err)
+			t.Errorf("%s: got %v, want BadReferral", plus, err)
 		}
 	}
 }
@@ -162,8 +163,7 @@ func TestQuery(t *testing.T) {
 	}
 }
 
-// TestTypes: every type that servers use has a kind and, where the type says
-// it, a media type.
+// TestTypes checks the kind and media type of all item types in common use.
 func TestTypes(t *testing.T) {
 	want := map[string]string{
 		"0/a": "document text/plain", "1/a": "menu application/gopher-menu", "2": "index text/x-ph", "4a.hqx": "document application/mac-binhex40",

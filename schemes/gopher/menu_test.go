@@ -28,63 +28,63 @@ func TestMenuLine(t *testing.T) {
 		{"menu at another port", "1Sub\t/sub\th\t7070", `menu "Sub" gopher://h:7070/1/sub application/gopher-menu type="1"`},
 		{"empty selector", "1Home\t\th\t70", `menu "Home" gopher://h/1 application/gopher-menu type="1"`},
 		{"selector that begins with its type", "1Sub\t1/sub\th\t70", `menu "Sub" gopher://h/11/sub application/gopher-menu type="1"`},
-		{"question mark, percent, hash, space", "0A\t/cgi?a=b%20#c d\th\t70", `document "A" gopher://h/0/cgi%3Fa=b%2520%23c%20d text/plain type="0"`},
-		{"high bytes", "0caf\xe9\t/caf\xe9\th\t70", `document "café" gopher://h/0/caf%E9 text/plain charset="iso-8859-1" type="0"`},
+		{"characters that a URL must escape", "0A\t/cgi?a=b%20#c d\th\t70", `document "A" gopher://h/0/cgi%3Fa=b%2520%23c%20d text/plain type="0"`},
+		{"name in ISO 8859-1", "0caf\xe9\t/caf\xe9\th\t70", `document "café" gopher://h/0/caf%E9 text/plain charset="iso-8859-1" type="0"`},
 		{"UTF-8", "0月\t/月\th\t70", `document "月" gopher://h/0/%E6%9C%88 text/plain type="0"`},
 		{"index", "7Find\t/find\th\t70", `index "Find" gopher://h/7/find application/gopher-menu type="7"`},
 		{"phone book", "2Phones\t\tph.example\t105", `index "Phones" gopher://ph.example:105/2 text/x-ph type="2"`},
-		{"image, by name", "IPhoto\t/a.JPG\th\t70", `document "Photo" gopher://h/I/a.JPG image/jpeg type="I"`},
+		{"image with a file extension", "IPhoto\t/a.JPG\th\t70", `document "Photo" gopher://h/I/a.JPG image/jpeg type="I"`},
 		{"unknown type", "XOdd\t/odd\th\t70", `document "Odd" gopher://h/X/odd type="X"`},
-		{"type that a URL must escape", "\"Odd\t/odd\th\t70", `document "Odd" gopher://h/%22/odd type="\""`},
-		{"type of a high byte", "\xe9Odd\t/odd\th\t70", `info "Odd" charset="iso-8859-1" type="é"`},
+		{"item type that a URL must escape", "\"Odd\t/odd\th\t70", `document "Odd" gopher://h/%22/odd type="\""`},
+		{"item type that is not ASCII", "\xe9Odd\t/odd\th\t70", `info "Odd" charset="iso-8859-1" type="é"`},
 		{"Gopher+", "0A\t/a\th\t70\t+", `document "A" gopher://h/0/a text/plain plus="+" type="0"`},
 		{"Gopher+ form", "0A\t/a\th\t70\t?", `document "A" gopher://h/0/a%09%09? text/plain plus="?" type="0"`},
-		{"more fields than anybody knows", "0A\t/a\th\t70\tx\ty", `document "A" gopher://h/0/a text/plain type="0"`},
+		{"unknown fields", "0A\t/a\th\t70\tx\ty", `document "A" gopher://h/0/a text/plain type="0"`},
 		{"padded name", "0A      \t/a\th\t70", `document "A" gopher://h/0/a text/plain type="0"`},
 		{"IPv6", "1A\t\t2001:db8::1\t7070", `menu "A" gopher://[2001:db8::1]:7070/1 application/gopher-menu type="1"`},
-		{"this server", "1A\t/a\tHere.Example\t7000", `menu "A" gophers://Here.Example:7000/1/a application/gopher-menu type="1"`},
-		{"this server at another port", "1A\t/a\there.example\t70", `menu "A" gopher://here.example/1/a application/gopher-menu type="1"`},
+		{"server of the menu", "1A\t/a\tHere.Example\t7000", `menu "A" gophers://Here.Example:7000/1/a application/gopher-menu type="1"`},
+		{"server of the menu with another port", "1A\t/a\there.example\t70", `menu "A" gopher://here.example/1/a application/gopher-menu type="1"`},
 
 		{"telnet", "8BBS\tguest\tbbs.example\t23", `session "BBS" telnet://guest@bbs.example/ type="8"`},
 		{"telnet without login or port", "8BBS\t\tbbs.example\t0", `session "BBS" telnet://bbs.example/ type="8"`},
-		{"telnet at a port, login to be escaped", "8BBS\ta@b:c\tbbs.example\t2323", `session "BBS" telnet://a%40b%3Ac@bbs.example:2323/ type="8"`},
+		{"telnet with a port and a login name to escape", "8BBS\ta@b:c\tbbs.example\t2323", `session "BBS" telnet://a%40b%3Ac@bbs.example:2323/ type="8"`},
 		{"tn3270", "TVM\t\tvm.example\t23", `session "VM" tn3270://vm.example/ type="T"`},
 
 		{"link", "hWeb\tURL:http://example.com/a?b#c\th\t70", `document "Web" http://example.com/a?b#c type="h"`},
-		{"link behind a slash", "hWeb\t/URL:https://example.com\th\t70", `document "Web" https://example.com type="h"`},
+		{"link after a slash", "hWeb\t/URL:https://example.com\th\t70", `document "Web" https://example.com type="h"`},
 		{"link to a session", "hBBS\tURL:telnet://bbs.example:2323\th\t70", `session "BBS" telnet://bbs.example:2323 type="h"`},
 		{"host in UTF-8", "0A\t/a\tbücher.example\t7070", `document "A" gopher://xn--bcher-kva.example:7070/0/a text/plain type="0"`},
 		{"host in Latin-1", "0A\t/a\tb\xfccher.example\t70", `info "A" charset="iso-8859-1" type="0"`},
 		{"link to a host in UTF-8", "hWeb\tURL:http://bücher.example/ü\th\t70", `document "Web" http://xn--bcher-kva.example/%C3%BC type="h"`},
-		{"link to an address in wide digits", "hWeb\tURL:http://１２７.0.0.1/\th\t70", `document "Web" http://127.0.0.1/ type="h"`},
-		{"link of another type", "1Hole\tURL:gopher://h/1\th\t70", `document "Hole" gopher://h/1 type="1"`},
-		{"link that needs no host", "hWeb\tURL:http://example.com/", `document "Web" http://example.com/ type="h"`},
-		{"link before there were links", "hWeb\tGET /a?b\tw.example\t8080", `document "Web" http://w.example:8080/a?b type="h"`},
-		{"link that is none", "hWeb\tURL:no link\th\t70", `info "Web" type="h"`},
+		{"link to an IP address in full-width digits", "hWeb\tURL:http://１２７.0.0.1/\th\t70", `document "Web" http://127.0.0.1/ type="h"`},
+		{"link in an item that is not HTML", "1Hole\tURL:gopher://h/1\th\t70", `document "Hole" gopher://h/1 type="1"`},
+		{"link without a host field", "hWeb\tURL:http://example.com/", `document "Web" http://example.com/ type="h"`},
+		{`link in the older form "GET /"`, "hWeb\tGET /a?b\tw.example\t8080", `document "Web" http://w.example:8080/a?b type="h"`},
+		{"invalid link", "hWeb\tURL:no link\th\t70", `info "Web" type="h"`},
 		{"link without a scheme", "hWeb\tURL:/a\th\t70", `info "Web" type="h"`},
 		{"HTML", "hPage\t/p.html\th\t70", `document "Page" gopher://h/h/p.html text/html type="h"`},
 
 		{"note", "iWelcome\tfake\t(NULL)\t0", `info "Welcome" type="i"`},
-		{"note with a real host", "iWelcome\t\th\t70", `info "Welcome" type="i"`},
+		{"informational text with a host", "iWelcome\t\th\t70", `info "Welcome" type="i"`},
 		{"error", "3No such file\t\terror.host\t1", `info "No such file" fault="not-found" type="3"`},
-		{"dummy hosts", "0A\t/a\terror.host\t1", `info "A" type="0"`},
+		{"placeholder host", "0A\t/a\terror.host\t1", `info "A" type="0"`},
 		{"(NULL)", "1A\t/a\t(NULL)\t70", `info "A" type="1"`},
 		{"no port", "0A\t/a\th", `info "A" type="0"`},
 		{"empty port", "0A\t/a\th\t", `info "A" type="0"`},
 		{"port 0", "0A\t/a\th\t0", `info "A" type="0"`},
-		{"port that does not fit", "0A\t/a\th\t65536", `info "A" type="0"`},
+		{"port greater than 65535", "0A\t/a\th\t65536", `info "A" type="0"`},
 		{"port of six digits", "0A\t/a\th\t000070", `info "A" type="0"`},
-		{"port that is a sum", "0A\t/a\th\t+70", `info "A" type="0"`},
-		{"port with a blank", "0A\t/a\th\t70 ", `info "A" type="0"`},
+		{"port with a plus sign", "0A\t/a\th\t+70", `info "A" type="0"`},
+		{"port with a space", "0A\t/a\th\t70 ", `info "A" type="0"`},
 		{"no host", "0A\t/a\t\t70", `info "A" type="0"`},
-		{"host that is none", "0A\t/a\th/x@y\t70", `info "A" type="0"`},
-		{"host with a zone", "0A\t/a\tfe80::1%eth0\t70", `info "A" type="0"`},
+		{"invalid host", "0A\t/a\th/x@y\t70", `info "A" type="0"`},
+		{"IPv6 address with a zone", "0A\t/a\tfe80::1%eth0\t70", `info "A" type="0"`},
 		{"CR in a selector", "0A\t/a\rQUIT\th\t70", `info "A" type="0"`},
 		{"NUL in a selector", "0A\t/a\x00\th\t70", `info "A" type="0"`},
-		{"a name alone", "0A", `info "0A"`},
+		{"line without a TAB", "0A", `info "0A"`},
 		{"prose", "Welcome to this server.", `info "Welcome to this server."`},
-		{"a blank line", "", `info ""`},
-		{"escape sequences stay data", "0\x1b[2JA\t/a\th\t70", `document "\x1b[2JA" gopher://h/0/a text/plain type="0"`},
+		{"blank line", "", `info ""`},
+		{"escape sequence in a name", "0\x1b[2JA\t/a\th\t70", `document "\x1b[2JA" gopher://h/0/a text/plain type="0"`},
 	} {
 		all, err := readMenu("gophers://here.example:7000/1/", menuMedia, c.line+"\r\n")
 		if err != nil || len(all) != 1 {
@@ -103,11 +103,11 @@ func TestMenuLine(t *testing.T) {
 func TestMenu(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"nothing", "", ""},
-		{"the end alone", ".\r\n", ""},
-		{"no end", "1a\t\th\t70", "a"},
-		{"LF, CR LF and the end", "1a\t\th\t70\n1b\t\th\t70\r\n.\r\n1c\t\th\t70\r\n", "a b"},
-		{"mirrors have the type of the item before", "9a\t/a\th\t70\r\n+b\t/b\ti\t70\r\n", "a b"},
-		{"a line that begins with a dot", ".hidden\r\n1a\t\th\t70\r\n", ".hidden a"},
+		{`"." line only`, ".\r\n", ""},
+		{`no "." line`, "1a\t\th\t70", "a"},
+		{"LF and CR LF as line ends", "1a\t\th\t70\n1b\t\th\t70\r\n.\r\n1c\t\th\t70\r\n", "a b"},
+		{"redundant servers with the type of the previous item", "9a\t/a\th\t70\r\n+b\t/b\ti\t70\r\n", "a b"},
+		{"line that begins with a dot", ".hidden\r\n1a\t\th\t70\r\n", ".hidden a"},
 		{"blank lines", "\r\n\r\n1a\t\th\t70\r\n", "  a"},
 	} {
 		all, err := readMenu("gopher://h/", menuMedia, c.text)
@@ -149,7 +149,7 @@ type errReader struct{ err error }
 
 func (r errReader) Read([]byte) (int, error) { return 0, r.err }
 
-// longMenu is a menu of so many lines, made as it is read.
+// A longMenu generates a menu with the given number of lines while it is read.
 type longMenu struct {
 	left int
 	line string
@@ -174,7 +174,8 @@ func (m *longMenu) Read(p []byte) (n int, err error) {
 
 const usualLine = "0A document of the usual kind, 1994\t0/pub/docs/usual document.txt\tgopher.example.org\t70\t+\r\n"
 
-// TestMenuMemory: a million lines take no more memory than one.
+// TestMenuMemory checks that the memory use of a menu with a million lines is
+// bounded.
 func TestMenuMemory(t *testing.T) {
 	var before, now runtime.MemStats
 	runtime.GC()
@@ -190,11 +191,11 @@ func TestMenuMemory(t *testing.T) {
 		}
 	}
 	if n != 1_000_000 || peak > 32<<20 {
-		t.Errorf("%d entries took up to %d MiB", n, peak>>20)
+		t.Errorf("%d entries used up to %d MiB", n, peak>>20)
 	}
 }
 
-// BenchmarkMenu reads a menu of a million lines.
+// BenchmarkMenu parses a menu with a million lines.
 func BenchmarkMenu(b *testing.B) {
 	base := uri.MustParse("gopher://gopher.example.org/")
 	b.ReportAllocs()

@@ -6,8 +6,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// TestPlace checks where items lie: an item type is no part of it.
-func TestPlace(t *testing.T) {
+// TestMirrorPlace checks that the place of an item does not contain its type.
+func TestMirrorPlace(t *testing.T) {
 	for url, want := range map[string]string{
 		"gopher://h/1/a/b":      "gopher://h/a/b",
 		"gopher://h/0a/b":       "gopher://h/a/b",

@@ -58,7 +58,7 @@ func named(t *testing.T, all []fetch.Entry, name string) fetch.Entry {
 	return fetch.Entry{}
 }
 
-// big is binary, and longer than any buffer on the way.
+// big is binary data that exceeds all buffers.
 var big = bytes.Repeat([]byte("\x00\xff.\r\n.\r\nbinary\n"), 40_000)
 
 func TestGophernicus(t *testing.T) {
@@ -80,14 +80,14 @@ func TestGophernicus(t *testing.T) {
 		Missing:  root + "/0/nosuch",
 		Menu:     root + "/1/sub",
 		Names:    []string{".."},
-		Refused:  refused(s.Addr),
+		Refused:  rejectedURLs(s.Addr),
 		Whole:    true,
 	})
 	if resp, got := get(t, c, root+"/0/text.txt"); got != "eins\r\nzwei\r\n.\r\n..drei\r\n" || resp.Media != "text/plain" || resp.Size != -1 {
 		t.Errorf("text: got %q, %s, %d", got, resp.Media, resp.Size)
 	}
 	if _, got := get(t, c, root+"/0/text.txt%09%09+"); got != "eins\r\nzwei\r\n.\r\n..drei\r\n" {
-		t.Errorf("a server that does not speak Gopher+: got %q", got)
+		t.Errorf("server without Gopher+: got %q", got)
 	}
 	all := entries(t, c, root)
 	if e := named(t, all, "sub"); e.Kind != fetch.Menu || e.URL.String() != root+"/1/sub/" {
@@ -108,7 +108,7 @@ func TestGophernicus(t *testing.T) {
 		t.Errorf("search without words: got %v", err)
 	}
 	if _, err := c.Get(t.Context(), root+"/0/text.txt%09%09!"); !errors.Is(err, fetch.Unsupported) {
-		t.Errorf("attributes of a plain server: got %v", err)
+		t.Errorf("attributes from a server without Gopher+: got %v", err)
 	}
 }
 
@@ -133,7 +133,7 @@ func TestPygopherd(t *testing.T) {
 				Missing:  root + "/0/nosuch%09%09+",
 				Menu:     root + "/1/",
 				Names:    []string{"text", "data", "sub"},
-				Refused:  refused(s.Addr),
+				Refused:  rejectedURLs(s.Addr),
 				Whole:    true,
 			})
 			c := client(t, tlsOption)
@@ -144,7 +144,7 @@ func TestPygopherd(t *testing.T) {
 				t.Errorf("phases %s, want %s", got, want)
 			}
 			if _, err := c.Get(t.Context(), root+"/0/nosuch"); !errors.Is(err, fetch.NotFound) {
-				t.Errorf("missing, plain: got %v", err)
+				t.Errorf("missing item, plain request: got %v", err)
 			}
 			if e := named(t, entries(t, c, root), "text"); e.URL.String() != root+"/0/text.txt" || e.Extra["plus"] != "+" {
 				t.Errorf("got %v", e)
@@ -166,19 +166,19 @@ func TestPygopherd(t *testing.T) {
 		t.Errorf("view: got %q", got)
 	}
 	if _, err := clientOf(t, gopher.Options{Lang: "de"}).Get(t.Context(), root+"/0/text.txt"); !errors.Is(err, fetch.NotFound) {
-		t.Errorf("view that is not there: got %v", err)
+		t.Errorf("missing view: got %v", err)
 	}
-	var asked gopher.Form
+	var form gopher.Form
 	c = clientOf(t, gopher.Options{FillForm: func(_ context.Context, f gopher.Form) ([]string, error) {
-		asked = f
+		form = f
 		return f.Fill(map[string]string{"your name": "Alice", "2": "line one\nline two"}, nil)
 	}})
-	if _, got := get(t, c, root+"/0/form.txt%09%09?"); got != "the same for all\n" || len(asked) != 2 || asked[1].Kind != gopher.Text {
-		t.Errorf("form: got %q, asked %v", got, asked)
+	if _, got := get(t, c, root+"/0/form.txt%09%09?"); got != "the same for all\n" || len(form) != 2 || form[1].Kind != gopher.Text {
+		t.Errorf("form: got %q, form %v", got, form)
 	}
 }
 
-// phases are how far the exchange for url was said to have come.
+// phases returns the phases that the trace of the exchange for url reports.
 func phases(t *testing.T, c *fetch.Client, url string) string {
 	var all []string
 	u, err := fetch.ParseURL(url)
@@ -194,9 +194,10 @@ func phases(t *testing.T, c *fetch.Client, url string) string {
 	return strings.Join(all, " ")
 }
 
-// refused are URLs that must not reach a server: the selectors of RFC 1738 6
-// that command another service, and what is no gopher URL.
-func refused(addr string) (urls []string) {
+// rejectedURLs returns URLs that must not cause a request. Their selectors
+// contain commands for another service (RFC 1738 section 6), or they are not
+// valid gopher URLs.
+func rejectedURLs(addr string) (urls []string) {
 	for _, path := range []string{
 		"1%0D%0AHELO%20x%0D%0AMAIL%20FROM:%3Ca@b%3E%0D%0ARCPT%20TO:%3Cc@d%3E%0D%0ADATA%0D%0A.%0D%0A",
 		"1*1%0d%0a$8%0d%0aFLUSHALL%0d%0a", "0set%20x%200%200%201%0D%0Ay%0D%0A", "9%1b%2512345X%0A@PJL",

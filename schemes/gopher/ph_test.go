@@ -12,7 +12,8 @@ import (
 	"github.com/anyurl/fetch/internal/faultnet"
 )
 
-// phone answers a query with lines, as RFC 2378 has them.
+// phone returns a client of a phone book server that sends the given response
+// (RFC 2378).
 func phone(t *testing.T, answer string) (*fetch.Client, *faultnet.Server) {
 	n := faultnet.NewNetwork(t)
 	s := n.Serve("192.0.2.1:105", faultnet.Script{faultnet.Expect("quit\r\n$"), faultnet.Send(answer)})
@@ -79,12 +80,13 @@ func TestPhoneBookFaults(t *testing.T) {
 			t.Errorf("%.40q: got %v, want %v", c.answer, got.Err, c.want)
 		}
 		if got.Err != nil && strings.ContainsAny(got.Err.Error(), "\r\n\t") {
-			t.Errorf("raw bytes in %q", got.Err)
+			t.Errorf("unescaped bytes in %q", got.Err)
 		}
 	}
 }
 
-// TestPhoneBookLimit: one person without end is refused, many are not.
+// TestPhoneBookLimit checks that the size of an entry is limited and the number
+// of entries is not.
 func TestPhoneBookLimit(t *testing.T) {
 	one := strings.Repeat("-200:1:note: "+strings.Repeat("x", 1000)+"\r\n", 2000) + "200:Ok.\r\n"
 	many := strings.Repeat("-200:1:name: a\r\n-200:2:name: b\r\n", 50_000) + "200:Ok.\r\n"
@@ -106,7 +108,7 @@ func TestPhoneBookLimit(t *testing.T) {
 			}
 		}
 		if n != c.want || !errors.Is(last, c.err) {
-			t.Errorf("got %d people, %v", n, last)
+			t.Errorf("got %d entries, %v", n, last)
 		}
 	}
 }

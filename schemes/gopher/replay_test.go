@@ -15,43 +15,43 @@ import (
 	"github.com/anyurl/fetch/schemes/gopher"
 )
 
-// An exchange is one connection with a real server, as it was recorded: the
-// files in testdata/*.hex say of which.
-type exchange struct{ asked, answered string }
+// An exchange is a recorded connection to a server. The files testdata/*.hex
+// name the servers.
+type exchange struct{ request, response string }
 
-// recorded returns the exchanges of a recording by section.
+// recorded returns the exchanges of a recording by title.
 func recorded(t *testing.T, file string) map[string]exchange {
 	t.Helper()
 	all := map[string]exchange{}
 	for _, m := range transcript.ReadRecording(t, os.DirFS("testdata"), file+".hex") {
 		e := all[m.Section]
 		if m.Client {
-			e.asked += string(m.Bytes)
+			e.request += string(m.Bytes)
 		} else {
-			e.answered += string(m.Bytes)
+			e.response += string(m.Bytes)
 		}
 		all[m.Section] = e
 	}
 	return all
 }
 
-// replay serves exchanges, one a connection, and returns the client and what
-// it was asked.
+// replay starts a server that replays exchanges, one for each connection. It
+// returns the server and a client.
 func replay(t *testing.T, o gopher.Options, exchanges ...exchange) (*fetch.Client, *faultnet.Server) {
 	t.Helper()
 	var scripts []faultnet.Script
 	for _, e := range exchanges {
 		scripts = append(scripts, faultnet.Script{faultnet.Do("ask", func(c *faultnet.Conn) error {
-			_, err := io.ReadFull(c, make([]byte, len(e.asked)))
+			_, err := io.ReadFull(c, make([]byte, len(e.request)))
 			return err
-		}), faultnet.Send(e.answered)})
+		}), faultnet.Send(e.response)})
 	}
 	net := faultnet.NewNetwork(t)
 	s := net.Serve("192.0.2.1:70", scripts...)
 	return clientOf(t, o, func(opts *fetch.Options) { opts.Dial = net.Dial }), s
 }
 
-// outcome describes a response. URLs lack the part that all of them have.
+// outcome describes a response. The common prefix of all URLs is omitted.
 func outcome(resp *fetch.Response, err error) string {
 	head := ""
 	if err == nil && resp.Kind == fetch.Menu {
@@ -60,12 +60,12 @@ func outcome(resp *fetch.Response, err error) string {
 	return head + schemetest.Describe(resp, err, "gopher://localhost:")
 }
 
-// TestRecorded: what is sent, byte for byte, and what is made of the answers
-// of three servers.
+// TestRecorded checks the requests, byte for byte, and the parsed responses in
+// recordings of three servers.
 func TestRecorded(t *testing.T) {
 	for file, cases := range captures {
 		exchanges := recorded(t, file)
-		seen := slices.Clone(neverAsked)
+		seen := slices.Clone(urlSelectors)
 		for _, c := range cases {
 			seen = append(seen, c.title)
 			e, ok := exchanges[c.title]
@@ -78,8 +78,8 @@ func TestRecorded(t *testing.T) {
 			if want := strings.TrimSpace(c.want); got != want {
 				t.Errorf("%s: %s:\ngot  %s\nwant %s", file, c.title, got, want)
 			}
-			if sent := string(server.Conns()[0].All()); sent != e.asked {
-				t.Errorf("%s: %s: sent %q, want %q", file, c.title, sent, e.asked)
+			if sent := string(server.Conns()[0].All()); sent != e.request {
+				t.Errorf("%s: %s: sent %q, want %q", file, c.title, sent, e.request)
 			}
 		}
 		for title := range exchanges {
@@ -90,14 +90,14 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// TestRecordedForm: the form of an item, its answers as UMN gopherd reads
-// them, and a trace without the password.
+// TestRecordedForm checks the form of an item, the answers in the format of UMN
+// gopherd, and that the trace does not contain the password.
 func TestRecordedForm(t *testing.T) {
 	umn := recorded(t, "umn")
 	form, sent := umn["ASK item attributes"], umn["ASK submission"]
-	var asked gopher.Form
+	var filledIn gopher.Form
 	o := gopher.Options{FillForm: func(_ context.Context, f gopher.Form) ([]string, error) {
-		asked = f
+		filledIn = f
 		return f.Fill(map[string]string{
 			"your name": "Alice", "Your mail": "alice@example.org", "a password?": "secret",
 			"4": "line one\nline two", "I like gophers": "yes",
@@ -105,33 +105,34 @@ func TestRecordedForm(t *testing.T) {
 	}}
 	client, server := replay(t, o, form, sent)
 	u, _ := fetch.ParseURL("gopher://192.0.2.1/00/survey%09%09?")
-	var heard strings.Builder
-	req := &fetch.Request{URL: u, Trace: &fetch.Trace{Sent: func(p []byte) { heard.Write(p) }}}
+	var traced strings.Builder
+	req := &fetch.Request{URL: u, Trace: &fetch.Trace{Sent: func(p []byte) { traced.Write(p) }}}
 	got := outcome(client.Do(t.Context(), req))
 	if want := `document text/plain Gopher+: "Got answers:\r\nAlice\r\nalice@example.org\r\nsecret\r\n2\r\nline one\r\nline two\r\n1\r\nred\r\n"`; got != want {
 		t.Errorf("got %s", got)
 	}
 	conns := server.Conns()
-	if len(conns) != 2 || string(conns[0].All()) != form.asked || string(conns[1].All()) != sent.asked {
-		t.Errorf("sent %q, want %q", conns[1].All(), sent.asked)
+	if len(conns) != 2 || string(conns[0].All()) != form.request || string(conns[1].All()) != sent.request {
+		t.Errorf("sent %q, want %q", conns[1].All(), sent.request)
 	}
-	if want := form.asked + strings.Replace(sent.asked, "secret", "***", 1); heard.String() != want {
-		t.Errorf("trace has %q, want %q", heard.String(), want)
+	if want := form.request + strings.Replace(sent.request, "secret", "***", 1); traced.String() != want {
+		t.Errorf("got trace %q, want %q", traced.String(), want)
 	}
-	if len(asked) != 8 || asked[0].Kind != gopher.Note || asked[2].Default != "nobody@localhost" || asked[6].Choices[2] != "blue" || asked[7].Kind != gopher.File {
-		t.Errorf("form is %+v", asked)
+	if len(filledIn) != 8 || filledIn[0].Kind != gopher.Note || filledIn[2].Default != "nobody@localhost" || filledIn[6].Choices[2] != "blue" || filledIn[7].Kind != gopher.File {
+		t.Errorf("got form %+v", filledIn)
 	}
-	// The same answers in a URL are sent as they are, but written anew.
+	// The answers in a URL are decoded and encoded again.
 	client, server = replay(t, gopher.Options{}, sent)
 	url := "gopher://192.0.2.1/00/survey%09%09+%091%0D%0A+-1%0D%0AAlice%0D%0Aalice@example.org%0D%0Asecret%0D%0A2%0D%0Aline%20one%0D%0Aline%20two%0D%0A1%0D%0Ared%0D%0A.%0D%0A"
 	if resp, err := client.Get(t.Context(), url); err != nil {
 		t.Error(err)
-	} else if resp.Body.Close(); string(server.Conns()[0].All()) != sent.asked {
+	} else if resp.Body.Close(); string(server.Conns()[0].All()) != sent.request {
 		t.Errorf("filled form: sent %q", server.Conns()[0].All())
 	}
 }
 
-// TestRecordedView: a view is asked for as the server spells it.
+// TestRecordedView checks that a view is requested by the name that the server
+// uses.
 func TestRecordedView(t *testing.T) {
 	umn := recorded(t, "umn")
 	for _, c := range []struct {
@@ -159,13 +160,14 @@ func TestRecordedView(t *testing.T) {
 			continue
 		}
 		resp.Body.Close()
-		if conns := server.Conns(); len(conns) != 2 || string(conns[1].All()) != umn[c.last].asked {
+		if conns := server.Conns(); len(conns) != 2 || string(conns[1].All()) != umn[c.last].request {
 			t.Errorf("%+v: sent %q", c.o, conns[1].All())
 		}
 	}
 }
 
-// TestRecordedStat: the attributes of an item, without the item.
+// TestRecordedStat checks that a Stat request returns the attributes of an item
+// without its content.
 func TestRecordedStat(t *testing.T) {
 	umn := recorded(t, "umn")
 	e := umn["item attributes"]
@@ -176,7 +178,7 @@ func TestRecordedStat(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	if string(server.Conns()[0].All()) != e.asked || !strings.HasPrefix(string(resp.Head), "+INFO: 0about.txt") {
+	if string(server.Conns()[0].All()) != e.request || !strings.HasPrefix(string(resp.Head), "+INFO: 0about.txt") {
 		t.Errorf("sent %q, head %q", server.Conns()[0].All(), resp.Head)
 	}
 	if got := resp.Header.Values("VIEWS"); !slices.Equal(got, []string{"Text/plain En_US: <.0k>", "Text/plain De_DE: <.0k>"}) {
@@ -185,7 +187,7 @@ func TestRecordedStat(t *testing.T) {
 	if resp.Header.Get("ABSTRACT") != "This abstract describes the about file" || resp.Time.Format("2006-01-02T15:04:05Z07:00") != "2026-11-20T13:15:18Z" {
 		t.Errorf("header %v, time %v", resp.Header, resp.Time)
 	}
-	// UMN gopherd leaves out the colon of its root.
+	// UMN gopherd omits the colon after +INFO for its root menu.
 	client, _ = replay(t, gopher.Options{}, umn["root item attributes (server omits the colon after +INFO)"])
 	u, _ = fetch.ParseURL("gopher://192.0.2.1/1%09%09!")
 	if resp, err = client.Do(t.Context(), &fetch.Request{URL: u, Op: fetch.Stat}); err != nil || resp.Header.Get("INFO") != "1Test site\t\tlocalhost\t7070\t+" || resp.Header.Get("VERONICA") != "treewalk: yes" {

@@ -18,68 +18,69 @@ func readText(in io.Reader, strict bool) (out string, notes int, err error) {
 	return string(b), notes, err
 }
 
-// TestText: the last line decides what dots mean.
+// TestText checks how the lines of a text determine the rule for leading dots.
 func TestText(t *testing.T) {
 	for _, c := range []struct {
 		name, in, want string
-		proved         bool
+		complete       bool
 	}{
-		{"nothing", "", "", false},
+		{"empty text", "", "", false},
 		{"no dots", "a\r\nb\r\n", "a\r\nb\r\n", false},
-		{"the end alone", ".\r\n", "", true},
-		{"the end", "a\r\n.\r\n", "a\r\n", true},
-		{"the end with LF", "a\n.\n", "a\n", true},
-		{"the end without its end", "a\r\n.", "a\r\n", true},
-		{"the end with half of its end", "a\r\n.\r", "a\r\n", true},
-		{"not the end: more in the line", "a\r\n. \r\n", "a\r\n. \r\n", false},
-		{"no line end at the end", "a\r\nb", "a\r\nb", false},
-		{"UMN gopherd: a line of one dot, stuffed, and a line of more", "a\r\n.b\r\n..\r\nc\r\n.\r\n", "a\r\n.b\r\n.\r\nc\r\n", true},
-		{"RFC 1436: each line with a dot, stuffed", "..b\r\n...\r\n.\r\n", ".b\r\n..\r\n", true},
-		{"gophernicus: as it is", "a\r\n..b\r\n..\r\n", "a\r\n..b\r\n..\r\n", false},
-		{"a dot in the middle of what is as it is", "a\r\n.\r\nb\r\n", "a\r\n.\r\nb\r\n", false},
-		{"the same, and dots at the end", "a\r\n.\r\n.\r\n", "a\r\n.\r\n", true},
-		{"a dot in the middle of what is held back: nothing is stuffed", "..a\r\n..\r\n.\r\nb\r\n..\r\n..c\r\n.\r\n", "..a\r\n..\r\n.\r\nb\r\n..\r\n..c\r\n", true},
-		{"UMN gopherd: a line of one dot, and two dots with more", ".a\r\n..two\r\n..\r\n...\r\n.\r\n", ".a\r\n..two\r\n.\r\n...\r\n", true},
-		{"the same, and the proof comes later", "..two\r\n..\r\n...\r\n..\r\n.a\r\n..b\r\n.\r\n", "..two\r\n.\r\n...\r\n.\r\n.a\r\n..b\r\n", true},
-		{"the same, and it has no lines of two dots", "..two\r\nb\r\n.a\r\n...\r\n.\r\n", "..two\r\nb\r\n.a\r\n...\r\n", true},
-		{"the same without an end: as it is", "..two\r\n..\r\n.a\r\n..\r\n", "..two\r\n..\r\n.a\r\n..\r\n", false},
-		{"both proofs", "..two\r\n..\r\n.a\r\n..\r\n.\r\n..\r\n.\r\n", "..two\r\n..\r\n.a\r\n..\r\n.\r\n..\r\n", true},
-		{"two dots and a space are no line of two dots", ".a\r\n.. \r\n..\rb\r\n.\r\n", ".a\r\n.. \r\n..\rb\r\n", true},
-		{"LF alone", ".a\n..two\n..\n.\n", ".a\n..two\n.\n", true},
-		{"the same without an end", "..a\r\n.\r\nb\r\n", "..a\r\n.\r\nb\r\n", false},
-		{"dots in a line", "a..b\r\n.\r\n", "a..b\r\n", true},
-		{"dots at once", "..\r\n.\r\n", ".\r\n", true},
-		{"dots at the end, no more", "..", "..", false},
-		{"CR is no line end", "a\r.\r\n.\r\n", "a\r.\r\n", true},
+		{`"." line only`, ".\r\n", "", true},
+		{`text with the "." line`, "a\r\n.\r\n", "a\r\n", true},
+		{`"." line with LF`, "a\n.\n", "a\n", true},
+		{`"." line without a line end`, "a\r\n.", "a\r\n", true},
+		{`"." line with CR only`, "a\r\n.\r", "a\r\n", true},
+		{"last line of a dot and a space", "a\r\n. \r\n", "a\r\n. \r\n", false},
+		{"last line without a line end", "a\r\nb", "a\r\nb", false},
+		{`UMN gopherd: encoded "." line and an unchanged ".b" line`, "a\r\n.b\r\n..\r\nc\r\n.\r\n", "a\r\n.b\r\n.\r\nc\r\n", true},
+		{`RFC 1436: encoded ".b" and ".." lines`, "..b\r\n...\r\n.\r\n", ".b\r\n..\r\n", true},
+		{"gophernicus: unchanged text", "a\r\n..b\r\n..\r\n", "a\r\n..b\r\n..\r\n", false},
+		{`"." line in the middle of unchanged text`, "a\r\n.\r\nb\r\n", "a\r\n.\r\nb\r\n", false},
+		{`two "." lines at the end`, "a\r\n.\r\n.\r\n", "a\r\n.\r\n", true},
+		{`"." line in the middle of buffered text`, "..a\r\n..\r\n.\r\nb\r\n..\r\n..c\r\n.\r\n", "..a\r\n..\r\n.\r\nb\r\n..\r\n..c\r\n", true},
+		{`UMN gopherd: encoded "." line and an unchanged "..two" line`, ".a\r\n..two\r\n..\r\n...\r\n.\r\n", ".a\r\n..two\r\n.\r\n...\r\n", true},
+		{`UMN gopherd: ".a" line after the undecided lines`, "..two\r\n..\r\n...\r\n..\r\n.a\r\n..b\r\n.\r\n", "..two\r\n.\r\n...\r\n.\r\n.a\r\n..b\r\n", true},
+		{`UMN gopherd: no ".." lines`, "..two\r\nb\r\n.a\r\n...\r\n.\r\n", "..two\r\nb\r\n.a\r\n...\r\n", true},
+		{`UMN gopherd: no final "." line`, "..two\r\n..\r\n.a\r\n..\r\n", "..two\r\n..\r\n.a\r\n..\r\n", false},
+		{`".a" line and a "." line in the middle`, "..two\r\n..\r\n.a\r\n..\r\n.\r\n..\r\n.\r\n", "..two\r\n..\r\n.a\r\n..\r\n.\r\n..\r\n", true},
+		{"lines of two dots and a space or CR", ".a\r\n.. \r\n..\rb\r\n.\r\n", ".a\r\n.. \r\n..\rb\r\n", true},
+		{"LF as line ends", ".a\n..two\n..\n.\n", ".a\n..two\n.\n", true},
+		{`"." line in the middle and no final "." line`, "..a\r\n.\r\nb\r\n", "..a\r\n.\r\nb\r\n", false},
+		{"dots inside a line", "a..b\r\n.\r\n", "a..b\r\n", true},
+		{`".." as the first line`, "..\r\n.\r\n", ".\r\n", true},
+		{`".." as the last line without a line end`, "..", "..", false},
+		{"CR inside a line", "a\r.\r\n.\r\n", "a\r.\r\n", true},
 	} {
-		for _, one := range []bool{false, true} {
+		for _, oneByte := range []bool{false, true} {
 			for _, strict := range []bool{false, true} {
 				in := io.Reader(strings.NewReader(c.in))
-				if one {
+				if oneByte {
 					in = iotest.OneByteReader(in)
 				}
 				got, notes, err := readText(in, strict)
 				if got != c.want {
-					t.Errorf("%s: %q is %q, want %q", c.name, c.in, got, c.want)
+					t.Errorf("%s: %q: got %q, want %q", c.name, c.in, got, c.want)
 				}
-				if truncated := errors.Is(err, fetch.Truncated); truncated != (strict && !c.proved) || !truncated && err != nil || (notes > 0) != (!strict && !c.proved) {
-					t.Errorf("%s: strict %v: %v and %d notes", c.name, strict, err, notes)
+				if truncated := errors.Is(err, fetch.Truncated); truncated != (strict && !c.complete) || !truncated && err != nil || (notes > 0) != (!strict && !c.complete) {
+					t.Errorf("%s: strict %v: got error %v and %d notes", c.name, strict, err, notes)
 				}
 			}
 		}
 	}
 }
 
-// TestTextLong: what is held back is bounded, and then all is as it was sent.
+// TestTextLong checks that the buffer is bounded and that longer text is
+// returned unchanged.
 func TestTextLong(t *testing.T) {
 	long := strings.Repeat("0123456789abcde\n", maxHeld/16)
 	for _, c := range []struct{ name, in, want string }{
-		{"flows without dots", long + long + ".\r\n", long + long},
-		{"held back", "..a\n" + long[:1<<20] + ".\r\n", ".a\n" + long[:1<<20]},
-		{"too long to be held back", "..a\n" + long + "..b\n.\r\n", "..a\n" + long + "..b\n.\r\n"},
-		{"too long, but proved before", "..a\n.b\n" + long + "..b\n.\n", "..a\n.b\n" + long + "..b\n"},
-		{"too long, and nothing was stuffed", "..a\n..\n.\n" + long + "..\n.\n", "..a\n..\n.\n" + long + "..\n"},
-		{"too long behind a line of two dots", "..a\n..\n.b\n" + long + ".\n", "..a\n..\n.b\n" + long + ".\n"},
+		{"text without dots", long + long + ".\r\n", long + long},
+		{"buffered text", "..a\n" + long[:1<<20] + ".\r\n", ".a\n" + long[:1<<20]},
+		{"undecided text longer than the buffer", "..a\n" + long + "..b\n.\r\n", "..a\n" + long + "..b\n.\r\n"},
+		{`long text decided by an earlier ".b" line`, "..a\n.b\n" + long + "..b\n.\n", "..a\n.b\n" + long + "..b\n"},
+		{`long text decided by an earlier "." line`, "..a\n..\n.\n" + long + "..\n.\n", "..a\n..\n.\n" + long + "..\n"},
+		{`long text after a ".." line`, "..a\n..\n.b\n" + long + ".\n", "..a\n..\n.b\n" + long + ".\n"},
 	} {
 		if got, _, err := readText(strings.NewReader(c.in), true); got != c.want || err != nil {
 			t.Errorf("%s: got %d bytes, %v, want %d", c.name, len(got), err, len(c.want))
@@ -87,7 +88,7 @@ func TestTextLong(t *testing.T) {
 	}
 }
 
-// TestTextFlows: nothing waits that is not in doubt.
+// TestTextFlows checks that decided text is returned immediately.
 func TestTextFlows(t *testing.T) {
 	in, out := io.Pipe()
 	defer in.Close()
@@ -113,7 +114,7 @@ func TestTextBroken(t *testing.T) {
 	}
 }
 
-func TestBlock(t *testing.T) {
+func TestDotBlock(t *testing.T) {
 	for _, c := range []struct {
 		in, want, rest string
 		err            error
@@ -128,21 +129,21 @@ func TestBlock(t *testing.T) {
 		{"", "", "", io.ErrUnexpectedEOF},
 		{"a..\r\n.b", "a..\r\n.b", "", io.ErrUnexpectedEOF},
 	} {
-		for _, one := range []bool{false, true} {
+		for _, oneByte := range []bool{false, true} {
 			in := io.Reader(strings.NewReader(c.in))
-			if one {
+			if oneByte {
 				in = iotest.OneByteReader(in)
 			}
 			r := bufio.NewReaderSize(in, bufferSize)
 			b := newDotBlock(r)
 			got, err := io.ReadAll(b)
-			b.dots.next() // gives up the last line
+			b.dots.next() // discards the last line
 			rest, _ := r.Peek(len(c.rest))
 			if string(got) != c.want || err != c.err {
 				t.Errorf("%q: got %q, %v, want %q, %v", c.in, got, err, c.want, c.err)
 			}
 			if err == nil && string(rest) != c.rest {
-				t.Errorf("%q: leaves %q", c.in, rest)
+				t.Errorf("%q: got %q after the data", c.in, rest)
 			}
 		}
 	}
@@ -153,14 +154,14 @@ func TestMenuEnd(t *testing.T) {
 		"": false, ".": true, ".\r\n": true, ".\n": true, "1a\t\th\t70\r\n.\r\n": true, "1a\t\th\t70\n.\n": true,
 		"a.\r\n": false, "..\r\n": false, "a\r\n.x\r\n": false, "a\r\n.\r\n\r\n": false,
 	} {
-		for _, one := range []bool{false, true} {
+		for _, oneByte := range []bool{false, true} {
 			src := io.Reader(strings.NewReader(in))
-			if one {
+			if oneByte {
 				src = iotest.OneByteReader(src)
 			}
 			got, err := io.ReadAll(&menuReader{r: src, strict: true})
 			if string(got) != in || (err == nil) != want || err != nil && !errors.Is(err, fetch.Truncated) {
-				t.Errorf("%q: got %q, %v, want the end proved: %v", in, got, err, want)
+				t.Errorf("%q: got %q, %v, want a complete menu: %v", in, got, err, want)
 			}
 		}
 	}
@@ -172,7 +173,7 @@ func TestCharset(t *testing.T) {
 		{"Здравствуй", "; charset=utf-8"},
 		{"un caf\xe9 noir", "; charset=iso-8859-1"},
 		{"caf\xe9", "; charset=iso-8859-1"},
-		{strings.Repeat("x", bufferSize-1) + "é", "; charset=utf-8"}, // cut by the bufferSize
+		{strings.Repeat("x", bufferSize-1) + "é", "; charset=utf-8"}, // split at the end of the buffer
 		{strings.Repeat("x", bufferSize-3) + "éé", "; charset=utf-8"},
 	} {
 		r := bufio.NewReaderSize(strings.NewReader(c.in), bufferSize)
@@ -203,7 +204,7 @@ func BenchmarkText(b *testing.B) {
 	}
 }
 
-// FuzzGopherText compares the reader with one that has all of the text.
+// FuzzGopherText compares textReader with a decoder that has the complete text.
 func FuzzGopherText(f *testing.F) {
 	for _, s := range []string{
 		"..two\r\n..\r\n.a\r\n..b\r\n.\r\n", "..a\n.\nb\n..\n.\n", ".\r\n", "..", ".\r", "..\r", "a\r\n.\r\n.", ".a\n...\n..\r\r\n.\n",
@@ -211,18 +212,19 @@ func FuzzGopherText(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, wire string) {
-		want, proved := unstuffed(wire)
+		want, complete := unstuffed(wire)
 		for _, in := range []io.Reader{strings.NewReader(wire), iotest.OneByteReader(strings.NewReader(wire)), iotest.HalfReader(strings.NewReader(wire))} {
 			got, _, err := readText(in, true)
-			if got != want || (err == nil) != proved {
-				t.Fatalf("%q is %q, %v, want %q, %v", wire, got, err, want, proved)
+			if got != want || (err == nil) != complete {
+				t.Fatalf("%q: got %q, %v, want %q, %v", wire, got, err, want, complete)
 			}
 		}
 	})
 }
 
-// unstuffed is the text that a server meant by wire.
-func unstuffed(wire string) (text string, proved bool) {
+// unstuffed returns the decoded text of wire, and reports whether wire ends
+// with a "." line.
+func unstuffed(wire string) (text string, complete bool) {
 	lines := slices.Collect(strings.Lines(wire))
 	bare := func(line string) string { return strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r") }
 	if len(lines) == 0 || bare(lines[len(lines)-1]) != "." {
