@@ -13,8 +13,9 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/policy.txt")
 
-// TestPolicyTable compares the data that the Policy reads with the reviewed
-// table. A change of the table changes what strangers' URLs may reach.
+// TestPolicyTable compares the security properties of all schemes with the
+// reviewed table. A change of the table changes the access that untrusted URLs
+// have.
 func TestPolicyTable(t *testing.T) {
 	const name = "testdata/policy.txt"
 	got := policyTable(All(Options{}))
@@ -28,11 +29,11 @@ func TestPolicyTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("the rules changed. Review the table and run go test ./schemes -update:\n%s", got)
+		t.Errorf("the table changed: review it and run go test ./schemes -update:\n%s", got)
 	}
 }
 
-// policyTable returns one line for each scheme.
+// policyTable returns a table with a line for each scheme.
 func policyTable(all []fetch.Scheme) string {
 	var text strings.Builder
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
@@ -69,12 +70,12 @@ func list[T any](all []T) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(all), " ", ","), "[]")
 }
 
-// TestSizes checks that every driver of this module tells an empty object from
-// one of unknown size.
+// TestSizes checks that each scheme distinguishes an empty object from an
+// object of unknown size.
 func TestSizes(t *testing.T) {
 	for _, s := range All(Options{}) {
 		if !s.Traits.Sizes {
-			t.Errorf("%s: an empty object would have an unknown size", s.Name)
+			t.Errorf("%s: does not distinguish an empty object from an unknown size", s.Name)
 		}
 	}
 }

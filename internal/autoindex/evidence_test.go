@@ -9,12 +9,12 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// TestNoPrefixContradicts: wherever the beginning of a listing ends, it is a
-// listing or may become one.
+// TestNoPrefixContradicts checks that each prefix of a listing is a listing or
+// may become one.
 func TestNoPrefixContradicts(t *testing.T) {
 	files, _ := filepath.Glob("../../schemes/http/testdata/autoindex/*.html")
 	if len(files) == 0 {
-		t.Fatal("no listings")
+		t.Fatal("no listings in testdata")
 	}
 	for _, file := range files {
 		page, err := os.ReadFile(file)
@@ -29,12 +29,12 @@ func TestNoPrefixContradicts(t *testing.T) {
 		step := max(1, len(page)/500)
 		for n := 0; n < len(page); n += step {
 			if listing, more := IsListing(dir, page[:n], false); !listing && !more {
-				t.Errorf("%s: no listing by its first %d bytes: %q", file, n, page[max(0, n-60):n])
+				t.Errorf("%s: rejected after %d bytes: %q", file, n, page[max(0, n-60):n])
 				break
 			}
 		}
 		if listing, more := IsListing(dir, page, true); !listing || more {
-			t.Errorf("%s: listing %v, more %v", file, listing, more)
+			t.Errorf("%s: got listing %v, more %v", file, listing, more)
 		}
 	}
 }
@@ -44,7 +44,7 @@ func FuzzIs(f *testing.F) {
 	f.Add("<h1>h - /d/</h1><table><tr><td data-size=5><a href=b>b<time datetime=2026-01-02T03:04:05Z></table>", false)
 	f.Fuzz(func(t *testing.T, page string, complete bool) {
 		if _, more := IsListing(uri.MustParse("http://h/d/"), []byte(page), complete); more && complete {
-			t.Error("more of a complete page")
+			t.Error("more is true for a complete page")
 		}
 	})
 }

@@ -20,14 +20,14 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-var update = flag.Bool("update", false, "write the entries of testdata anew, to be read by a person")
+var update = flag.Bool("update", false, "rewrite the entries in testdata for review")
 
-// TestMenu reads the listings of testdata: media type, listing, and the
-// entries that must come of it, one a line.
+// TestMenu parses the listings in testdata. Each file contains a media type, a
+// listing and the expected entries, one per line.
 func TestMenu(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
-		t.Fatal("no listings")
+		t.Fatal("no listings in testdata")
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestBase(t *testing.T) {
 		{"ftp://h/a?b/", "x", "ftp://h/a%3Fb/x"},
 		{"ftp://h/a/#f", "x", "ftp://h/a/x"},
 		{"ftp://bob:pw@h:2121//", "x", "ftp://bob@h:2121//x"},
-		{"ftp://h/a/", "a b;type=a?%/c", ""}, // leads elsewhere
+		{"ftp://h/a/", "a b;type=a?%/c", ""}, // URL outside the directory
 		{"ftp://h/a/", "a b;type=a?%#:@é", "ftp://h/a/a%20b%3Btype=a%3F%25%23:@%C3%A9"},
 		{"ftp://h/a/", "\xe9\xff", "ftp://h/a/%E9%FF"},
 		{"ftp://h/a/", "a\rb", ""},
@@ -133,15 +133,16 @@ func TestMediaType(t *testing.T) {
 	}
 }
 
-// TestHostile: a listing that is no listing costs little, and says so.
+// TestHostile checks that invalid listings use little memory and end with an
+// error.
 func TestHostile(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		listing func(p []byte)
 		fault   fetch.Fault
 	}{
-		{"a line without end", func(p []byte) { fill(p, 'x') }, fetch.Protocol},
-		{"lines without end", func(p []byte) { fill(p, '\n') }, fetch.TooLarge},
+		{"line of unlimited length", func(p []byte) { fill(p, 'x') }, fetch.Protocol},
+		{"unlimited number of lines", func(p []byte) { fill(p, '\n') }, fetch.TooLarge},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var before, after runtime.MemStats
@@ -155,7 +156,7 @@ func TestHostile(t *testing.T) {
 				t.Errorf("got %v, want %v", last, test.fault)
 			}
 			if live := int64(after.HeapAlloc) - int64(before.HeapAlloc); live > 8<<20 {
-				t.Errorf("%d bytes are held", live)
+				t.Errorf("%d bytes are retained", live)
 			}
 		})
 	}

@@ -13,12 +13,12 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// FuzzFTPList: whatever a listing holds, its lines come out as they came, each
-// once and in order, and no entry leads out of the directory.
+// FuzzFTPList checks that each line of a listing results in one entry, in
+// order, and that no entry has a URL outside the directory.
 func FuzzFTPList(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
-		f.Fatal("no listings")
+		f.Fatal("no listings in testdata")
 	}
 	for _, file := range files {
 		archive, err := txtar.ParseFile(file)
@@ -38,7 +38,7 @@ func FuzzFTPList(f *testing.F) {
 			var lines []string
 			for e, err := range dirlist.Menu(base, media, strings.NewReader(listing)) {
 				if fetch.FaultOf(err) == fetch.Protocol {
-					return // a line too long
+					return // line longer than the limit
 				}
 				if err != nil {
 					t.Fatalf("%s: %v", d, err)
@@ -57,8 +57,8 @@ func FuzzFTPList(f *testing.F) {
 	})
 }
 
-// mayBeHeading reports whether a reader of LIST may skip a line: a blank one, or
-// one that no dialect could take for an entry.
+// mayBeHeading reports whether a parser of LIST may skip a line. Such a line is
+// blank or matches no format of an entry.
 func mayBeHeading(text string) bool {
 	words := strings.Fields(strings.ToLower(text))
 	return len(words) == 0 || slices.Contains([]string{"total", "grand", "directory", "volume"}, words[0]) ||
@@ -70,7 +70,7 @@ func check(t *testing.T, d dirlist.Dialect, e fetch.Entry) {
 		t.Errorf("%s: size %d, time %v, %v", d, e.Size, e.Time, err)
 	}
 	if (e.Kind == fetch.Info) != e.URL.IsZero() {
-		t.Errorf("%s: %q is %v with URL %v", d, e.Raw, e.Kind, e.URL)
+		t.Errorf("%s: %q: got kind %v with URL %v", d, e.Raw, e.Kind, e.URL)
 	}
 	if e.Kind == fetch.Info {
 		return
@@ -78,15 +78,15 @@ func check(t *testing.T, d dirlist.Dialect, e fetch.Entry) {
 	segment, ok := strings.CutPrefix(e.URL.Unredacted(), "ftp://h/dir/")
 	segment = strings.TrimSuffix(segment, "/")
 	if !ok || segment == "" || segment == "." || segment == ".." || strings.ContainsAny(segment, "/;?#") {
-		t.Errorf("%s: %q leads to %v", d, e.Raw, e.URL)
+		t.Errorf("%s: %q: got URL %v", d, e.Raw, e.URL)
 	}
 	name, err := uri.Unescape(segment)
 	if err != nil || strings.ContainsAny(name, "/\r\n\x00") {
-		t.Errorf("%s: %q leads to %v, which is %q", d, e.Raw, e.URL, name)
+		t.Errorf("%s: %q: got URL %v with the name %q", d, e.Raw, e.URL, name)
 	}
 }
 
-// linesOf are the lines of a listing without their ends.
+// linesOf returns the lines of a listing without line ends.
 func linesOf(listing string) (lines []string) {
 	for line := range strings.Lines(listing) {
 		if text, ok := strings.CutSuffix(line, "\n"); ok {

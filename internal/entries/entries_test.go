@@ -22,7 +22,8 @@ var sample = []fetch.Entry{
 	{Kind: fetch.Menu, Size: -1},
 }
 
-// list is a next that returns all of e and then err.
+// list returns a function for NewReader that returns the elements of e and then
+// err.
 func list(e []fetch.Entry, err error) func() (fetch.Entry, error) {
 	return func() (fetch.Entry, error) {
 		if len(e) == 0 {
@@ -71,20 +72,21 @@ func text(t *testing.T, all []fetch.Entry) (b []byte) {
 	return b
 }
 
-// TestSourceFails: what came before the error is not lost, and the error
-// stays.
-func TestSourceFails(t *testing.T) {
+// TestSourceError checks that the entries before an error are returned, and
+// that the error is returned by all later reads.
+func TestSourceError(t *testing.T) {
 	r := NewReader(list(sample, fetch.Timeout))
 	got, err := io.ReadAll(r)
 	if string(got) != string(text(t, sample)) || !errors.Is(err, fetch.Timeout) {
 		t.Errorf("got %d bytes, %v", len(got), err)
 	}
 	if n, err := r.Read(make([]byte, 8)); n != 0 || !errors.Is(err, fetch.Timeout) {
-		t.Errorf("again: got %d, %v", n, err)
+		t.Errorf("second read: got %d, %v", n, err)
 	}
 }
 
-// TestSlow: who reads is not kept for a full buffer where entries come slowly.
+// TestSlow checks that a Read returns before its buffer is full if entries
+// arrive slowly.
 func TestSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		next := list(sample, io.EOF)
@@ -93,10 +95,10 @@ func TestSlow(t *testing.T) {
 			return next()
 		})
 		for _, e := range sample {
-			began, b := time.Now(), make([]byte, 4096)
+			start, b := time.Now(), make([]byte, 4096)
 			n, err := r.Read(b)
-			if want := text(t, []fetch.Entry{e}); string(b[:n]) != string(want) || err != nil || time.Since(began) > time.Minute {
-				t.Errorf("got %q, %v after %v, want %q", b[:n], err, time.Since(began), want)
+			if want := text(t, []fetch.Entry{e}); string(b[:n]) != string(want) || err != nil || time.Since(start) > time.Minute {
+				t.Errorf("got %q, %v after %v, want %q", b[:n], err, time.Since(start), want)
 			}
 		}
 	})
@@ -109,32 +111,32 @@ func TestBad(t *testing.T) {
 		count int
 		fault fetch.Fault
 	}{
-		"empty":               {"", 0, 0},
-		"cut line":            {first + `{"name":"b"`, 1, fetch.Truncated},
-		"no newline at end":   {first + `{"name":"b"}`, 1, fetch.Truncated},
-		"empty line":          {first + "\n" + first, 1, fetch.Protocol},
-		"not an object":       {first + "7\n", 1, fetch.Protocol},
-		"two on a line":       {`{} {}` + "\n", 0, fetch.Protocol},
-		"relative URL":        {`{"url":"a"}` + "\n", 0, fetch.Protocol},
-		"URL with a space":    {`{"url":"x: y"}` + "\n", 0, fetch.Protocol},
-		"time that is none":   {`{"time":"yesterday"}` + "\n", 0, fetch.Protocol},
-		"size that is text":   {`{"size":"7"}` + "\n", 0, fetch.Protocol},
-		"unknown field":       {`{"colour":"red"}` + "\n", 1, 0},
-		"unknown kind":        {`{"kind":"castle"}` + "\n", 1, 0},
-		"line without end":    {strings.Repeat("x", MaxLine+2), 0, fetch.Protocol},
-		"deep nesting":        {strings.Repeat("[", 100000) + "\n", 0, fetch.Protocol},
-		"an escape character": {"\x1b[2J\n", 0, fetch.Protocol},
+		"empty":                      {"", 0, 0},
+		"truncated line":             {first + `{"name":"b"`, 1, fetch.Truncated},
+		"no newline at end":          {first + `{"name":"b"}`, 1, fetch.Truncated},
+		"empty line":                 {first + "\n" + first, 1, fetch.Protocol},
+		"not an object":              {first + "7\n", 1, fetch.Protocol},
+		"two entries on a line":      {`{} {}` + "\n", 0, fetch.Protocol},
+		"relative URL":               {`{"url":"a"}` + "\n", 0, fetch.Protocol},
+		"URL with a space":           {`{"url":"x: y"}` + "\n", 0, fetch.Protocol},
+		"invalid time":               {`{"time":"yesterday"}` + "\n", 0, fetch.Protocol},
+		"size that is a string":      {`{"size":"7"}` + "\n", 0, fetch.Protocol},
+		"unknown field":              {`{"colour":"red"}` + "\n", 1, 0},
+		"unknown kind":               {`{"kind":"castle"}` + "\n", 1, 0},
+		"line longer than the limit": {strings.Repeat("x", MaxLine+2), 0, fetch.Protocol},
+		"deep nesting":               {strings.Repeat("[", 100000) + "\n", 0, fetch.Protocol},
+		"escape character":           {"\x1b[2J\n", 0, fetch.Protocol},
 	} {
 		got, err := collect(strings.NewReader(c.text))
 		if len(got) != c.count || fetch.FaultOf(err) != c.fault {
 			t.Errorf("%s: got %d entries, %v, want %d, %v", name, len(got), err, c.count, c.fault)
 		}
 		if err != nil && strings.ContainsAny(err.Error(), "\x1b\n") {
-			t.Errorf("%s: raw bytes in %q", name, err)
+			t.Errorf("%s: unescaped bytes in %q", name, err)
 		}
 	}
 	if got, err := collect(strings.NewReader(`{"size":-5}` + "\n")); err != nil || got[0].Size != -1 {
-		t.Errorf("negative size: got %v, %v, want it unknown", got, err)
+		t.Errorf("negative size: got %v, %v, want an unknown size", got, err)
 	}
 }
 
@@ -168,20 +170,21 @@ func TestMedia(t *testing.T) {
 	}
 }
 
-// TestStop: a caller that has seen enough reads no further.
+// TestStop checks that no further entries are read after the caller stops the
+// iteration.
 func TestStop(t *testing.T) {
-	asked := 0
-	endless := func() (fetch.Entry, error) { asked++; return sample[0], nil }
+	requested := 0
+	endless := func() (fetch.Entry, error) { requested++; return sample[0], nil }
 	for range Menu(uri.URI{}, Media, NewReader(endless)) {
 		break
 	}
-	if asked == 0 || asked > 1000 {
-		t.Errorf("asked for %d entries", asked)
+	if requested == 0 || requested > 1000 {
+		t.Errorf("read %d entries", requested)
 	}
 }
 
-// FuzzEntries: whatever a line holds, what is read from it is written and
-// read again as the same.
+// FuzzEntries checks that a parsed listing can be encoded and parsed again with
+// the same result.
 func FuzzEntries(f *testing.F) {
 	f.Add(`{"name":"a","url":"file:///a","kind":"menu","size":1,"time":"2026-01-01T00:00:00+02:00","extra":{"link":"b"}}` + "\n")
 	f.Add(`{"size":-9,"raw":"\ud800","name":"<>"}` + "\r\n" + `{"url":"ftp://u:p@h/"}`)
@@ -192,17 +195,17 @@ func FuzzEntries(f *testing.F) {
 		for _, e := range first {
 			var err error
 			if b, err = Append(b, e); err != nil && !errors.Is(err, fetch.TooLarge) {
-				t.Fatalf("%+v does not write: %v", e, err)
+				t.Fatalf("%+v: encoding failed: %v", e, err)
 			} else if err != nil {
 				return
 			}
 		}
 		second, err := collect(strings.NewReader(string(b)))
 		if err != nil || len(second) != len(first) {
-			t.Fatalf("%q reads as %d entries, %v, want %d", b, len(second), err, len(first))
+			t.Fatalf("%q: got %d entries, %v, want %d", b, len(second), err, len(first))
 		}
 		if again := text(t, second); string(again) != string(b) {
-			t.Errorf("%q is written again as %q", b, again)
+			t.Errorf("%q: encoded again as %q", b, again)
 		}
 	})
 }

@@ -11,15 +11,15 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// asNobody runs test where the file system treats us as an ordinary user:
-// root may read what nobody may. The thread that it changes is not used again.
-func asNobody(t *testing.T, test func()) {
+// asUser runs test with the file system permissions of an ordinary user,
+// because root can read all files. The thread is not used again after the test.
+func asUser(t *testing.T, test func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		if os.Geteuid() == 0 {
 			runtime.LockOSThread()
-			syscall.Setfsuid(65534) // always reports success
+			syscall.Setfsuid(65534) // always succeeds
 		}
 		test()
 	}()
@@ -27,7 +27,7 @@ func asNobody(t *testing.T, test func()) {
 }
 
 func TestDenied(t *testing.T) {
-	base, err := os.MkdirTemp("", "denied") // a t.TempDir lies below one that is root's own
+	base, err := os.MkdirTemp("", "denied") // t.TempDir is inside a directory that only root can read
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestDenied(t *testing.T) {
 		t.Fatal(err)
 	}
 	open := write(t, filepath.Join(base, "open"), []byte("open"))
-	asNobody(t, func() {
+	asUser(t, func() {
 		c := newClient(t, Options{})
 		for _, path := range []string{secret, closed, filepath.Join(closed, "x")} {
 			if _, _, err := get(t, c, urlOf(path)); !errors.Is(err, fetch.Denied) {

@@ -27,7 +27,7 @@ func newClient(t testing.TB, o Options) *fetch.Client {
 	return c
 }
 
-// urlOf is the URL of a path of this system.
+// urlOf returns the file URL of a local path.
 func urlOf(path string) string { return "file://" + uri.Escape(path, uri.Path) }
 
 func write(t testing.TB, path string, content []byte) string {
@@ -38,7 +38,7 @@ func write(t testing.TB, path string, content []byte) string {
 	return path
 }
 
-// get reads the whole of a URL that a person typed.
+// get fetches a URL that the user entered, and reads the complete body.
 func get(t testing.TB, c *fetch.Client, url string, change ...func(*fetch.Request)) (*fetch.Response, []byte, error) {
 	t.Helper()
 	u, err := fetch.ParseURL(url)
@@ -99,7 +99,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-func TestRefused(t *testing.T) {
+func TestRejectedURLs(t *testing.T) {
 	c := newClient(t, Options{})
 	for _, r := range []struct {
 		url   string
@@ -136,9 +136,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestServersLeadNowhere: no page but a directory of this machine leads to a
-// file.
-func TestServersLeadNowhere(t *testing.T) {
+// TestReferral checks that only local directories can link to file URLs.
+func TestReferral(t *testing.T) {
 	c := newClient(t, Options{})
 	path := write(t, filepath.Join(t.TempDir(), "x"), []byte("secret"))
 	for from, want := range map[string]error{"http://a/": fetch.BadReferral, "gopher://a/1": fetch.BadReferral, "file:///": nil} {
@@ -176,7 +175,7 @@ func TestRoot(t *testing.T) {
 	}{
 		{"file:///sub/a", "public", 0},
 		{"file:///good", "public", 0},
-		{"file:///sub/../../../sub/a", "public", 0}, // never above the root
+		{"file:///sub/../../../sub/a", "public", 0}, // dot segments above the root
 		{"file:///%2e%2e/secret", "", fetch.NotFound},
 		{"file:///../secret", "", fetch.NotFound},
 		{"file:///up", "", fetch.BadAddress},
@@ -203,6 +202,6 @@ func TestRoot(t *testing.T) {
 	}
 	want := map[string]fetch.Kind{"sub": fetch.Menu, "good": fetch.Document, "up": 0, "absolute": 0, "out": 0}
 	if !reflect.DeepEqual(kinds, want) {
-		t.Errorf("got %v, want %v: a link that leads out is of unknown kind", kinds, want)
+		t.Errorf("got kinds %v, want %v (unknown for a link that leads outside the root)", kinds, want)
 	}
 }

@@ -95,8 +95,8 @@ func uriOf(t *testing.T, ref string) uri.URI {
 	return u
 }
 
-// TestNames: whatever a name is made of, its entry has its bytes, and the URL
-// of the entry brings its content.
+// TestNames checks that entries have the exact names of the files, and that
+// their URLs name the same files.
 func TestNames(t *testing.T) {
 	dir := t.TempDir()
 	names := []string{
@@ -121,8 +121,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestHuge: a directory of any size is listed in memory that does not grow
-// with it, and says that it is not sorted.
+// TestHuge checks that listing a large directory uses bounded memory and
+// reports the missing sort order.
 func TestHuge(t *testing.T) {
 	dir := t.TempDir()
 	const count = 3*batchSize + 1
@@ -155,8 +155,8 @@ func TestHuge(t *testing.T) {
 	}
 }
 
-// TestBatchEdges: directories of about one batch are whole, and sorted up to
-// its size.
+// TestBatchEdges checks that directories of about one batch are complete, and
+// that they are sorted up to the batch size.
 func TestBatchEdges(t *testing.T) {
 	dir := t.TempDir()
 	c := newClient(t, Options{})
@@ -173,7 +173,7 @@ func TestBatchEdges(t *testing.T) {
 	}
 }
 
-func TestListingEndsWithItsRequest(t *testing.T) {
+func TestListingAfterClose(t *testing.T) {
 	c := newClient(t, Options{})
 	resp, err := c.Get(t.Context(), urlOf(t.TempDir()))
 	if err != nil {

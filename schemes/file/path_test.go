@@ -16,7 +16,7 @@ func TestLocate(t *testing.T) {
 		{"file:///a/b", "/a/b", false},
 		{"file:/a/b", "/a/b", false},
 		{"file://LOCALHOST/a/b/", "/a/b", true},
-		{"file:////a//b", "/a/b", false}, // file:// and a path that began with two
+		{"file:////a//b", "/a/b", false}, // file:// with a path that begins with two slashes
 		{"file:///", "/", true},
 		{"file:///.", "/", true},
 		{"file:///..", "/", true},
@@ -25,7 +25,7 @@ func TestLocate(t *testing.T) {
 		{"file:///a/b/../../../../c", "/c", false},
 		{"file:///a/..b/...", "/a/..b/...", false}, // names that begin with dots
 		{"file:///a%20b/%e6%bc%a2%ff%3F%23%25", "/a b/\xe6\xbc\xa2\xff?#%", false},
-		{"file:///a%0d%0ab", "/a\r\nb", false}, // a name may hold them: nothing is sent
+		{"file:///a%0d%0ab", "/a\r\nb", false}, // valid in a name, because no line is sent
 		{`file:///a%5cb`, `/a\b`, false},
 	} {
 		p, err := locate(uri.MustParse(c.url))
@@ -42,26 +42,26 @@ func TestDOSPath(t *testing.T) {
 		{"C:/console.txt", `C:\console.txt`},
 		{"C:/COM/LPT", `C:\COM\LPT`},
 		{"", ""},
-		{"Users/me", ""},               // no drive
-		{"C|/x", ""},                   // as old browsers wrote it
-		{"1:/x", ""},                   // no letter
-		{"C:x", ""},                    // relative to the directory of a drive
-		{`\\server/share`, ""},         // a share
-		{`C:/\\?\x`, ""},               // a device path
-		{`C:/a\..\b`, ""},              // another separator
-		{"C:/a.txt:stream", ""},        // a stream
-		{"C:/a.txt::$DATA", ""},        // the same
-		{"C:/NUL", ""},                 // a device
-		{"C:/dir/con.txt", ""},         // with an extension
-		{"C:/dir/Aux .txt", ""},        // and a space
-		{"C:/com1", ""},                // numbered
-		{"C:/LPT².log", ""},            // in superscript
-		{"C:/a./x", ""},                // a name that the system would shorten
-		{"C:/a ", ""},                  // the same
-		{"C:/a*", ""},                  // a pattern
-		{"C:/a\x01", ""},               // a control
-		{"C:/CONOUT$", ""},             // the terminal
-		{"C:/" + "a.b/nul.tar.gz", ""}, // several extensions
+		{"Users/me", ""},               // no drive letter
+		{"C|/x", ""},                   // older form "C|"
+		{"1:/x", ""},                   // digit as the drive letter
+		{"C:x", ""},                    // path relative to the current directory of the drive
+		{`\\server/share`, ""},         // network share
+		{`C:/\\?\x`, ""},               // device path
+		{`C:/a\..\b`, ""},              // backslash in a name
+		{"C:/a.txt:stream", ""},        // alternate data stream
+		{"C:/a.txt::$DATA", ""},        // alternate data stream of a directory
+		{"C:/NUL", ""},                 // device name
+		{"C:/dir/con.txt", ""},         // device name with an extension
+		{"C:/dir/Aux .txt", ""},        // device name with an extension and a space
+		{"C:/com1", ""},                // numbered device name
+		{"C:/LPT².log", ""},            // device name with a superscript digit
+		{"C:/a./x", ""},                // name with a final dot
+		{"C:/a ", ""},                  // alternate data stream of a directory
+		{"C:/a*", ""},                  // wildcard
+		{"C:/a\x01", ""},               // control character
+		{"C:/CONOUT$", ""},             // console device
+		{"C:/" + "a.b/nul.tar.gz", ""}, // device name with two extensions
 	} {
 		var names []string
 		if c.path != "" {
@@ -74,8 +74,8 @@ func TestDOSPath(t *testing.T) {
 	}
 }
 
-// FuzzFilePath: a path is absolute, has no dot segment and no NUL, and its
-// own URL names it again.
+// FuzzFilePath checks that a path is absolute and has no dot segment and no
+// NUL, and that the URL of the path names it again.
 func FuzzFilePath(f *testing.F) {
 	for _, s := range []string{
 		"file:///etc/motd", "file:/a/../../b/", "file:////x//./%2e%2e/%2e%2e/%2e%2e/etc", "file://localhost/%2f%00",
@@ -91,7 +91,7 @@ func FuzzFilePath(f *testing.F) {
 		p, err := locate(u)
 		if err != nil {
 			if class := fetch.FaultOf(err); class != fetch.BadURL && class != fetch.BadAddress {
-				t.Errorf("%q: %v is of class %v", s, err, class)
+				t.Errorf("%q: error %v has the fault %v", s, err, class)
 			}
 			return
 		}
@@ -109,7 +109,7 @@ func FuzzFilePath(f *testing.F) {
 			t.Fatalf("%q: %v", s, err)
 		}
 		if q, err := locate(again); err != nil || q.String() != path || q.dir != p.dir && path != "/" {
-			t.Errorf("%q: %q is located again as %q, %v", s, again, q, err)
+			t.Errorf("%q: %q is parsed as %q, %v", s, again, q, err)
 		}
 	})
 }

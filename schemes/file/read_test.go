@@ -25,8 +25,8 @@ func TestDescription(t *testing.T) {
 		{"latin", "caf\xe9\n", "text/plain"},
 		{"noise", "\x00\x01\x02", ""},
 		{"empty", "", ""},
-		{"page", strings.Repeat("x", headLen-1), "text/plain; charset=utf-8"}, // read ahead, with its end
-		{"edge", strings.Repeat("x", headLen), "text/plain; charset=utf-8"},   // read ahead, without
+		{"page", strings.Repeat("x", headLen-1), "text/plain; charset=utf-8"}, // complete in the first read
+		{"edge", strings.Repeat("x", headLen), "text/plain; charset=utf-8"},   // longer than the first read by one byte
 		{"more", strings.Repeat("x", headLen+1), "text/plain; charset=utf-8"},
 	} {
 		path := write(t, filepath.Join(dir, f.name), []byte(f.content))
@@ -53,8 +53,8 @@ func TestNoSuchFile(t *testing.T) {
 	path := write(t, filepath.Join(t.TempDir(), "f"), nil)
 	for _, url := range []string{
 		urlOf(path + "x"),
-		urlOf(path) + "/",  // a file is no directory
-		urlOf(path) + "/x", // nor a part of a path
+		urlOf(path) + "/",  // slash after a file name
+		urlOf(path) + "/x", // path segment after a file name
 		urlOf("/" + strings.Repeat("x", 300)),
 		urlOf(strings.Repeat("/xxxxxxx", 1000)),
 	} {
@@ -79,21 +79,21 @@ func TestConditions(t *testing.T) {
 		unchanged bool
 		fault     fetch.Fault
 	}{
-		{"the middle", fetch.Request{Range: fetch.Range{First: 10, End: 20}}, 10, 10, false, 0},
-		{"the first byte", fetch.Request{Range: fetch.Range{End: 1}}, 0, 1, false, 0},
-		{"the last byte", fetch.Request{Range: fetch.Range{First: -1}}, 9999, 1, false, 0},
-		{"more than there is, from the end", fetch.Request{Range: fetch.Range{First: -20000}}, 0, 10000, false, 0},
-		{"beyond the end", fetch.Request{Range: fetch.Range{First: 9990, End: 20000}}, 9990, 10, false, 0},
-		{"all is there", fetch.Request{Range: fetch.Range{First: 10000}, IfSame: v}, 10000, 0, false, 0},
-		{"behind the end", fetch.Request{Range: fetch.Range{First: 10001}}, 0, 0, false, fetch.Denied},
+		{"middle of the file", fetch.Request{Range: fetch.Range{First: 10, End: 20}}, 10, 10, false, 0},
+		{"first byte", fetch.Request{Range: fetch.Range{End: 1}}, 0, 1, false, 0},
+		{"last byte", fetch.Request{Range: fetch.Range{First: -1}}, 9999, 1, false, 0},
+		{"suffix longer than the file", fetch.Request{Range: fetch.Range{First: -20000}}, 0, 10000, false, 0},
+		{"end beyond the end of the file", fetch.Request{Range: fetch.Range{First: 9990, End: 20000}}, 9990, 10, false, 0},
+		{"start at the end of the file", fetch.Request{Range: fetch.Range{First: 10000}, IfSame: v}, 10000, 0, false, 0},
+		{"start beyond the end of the file", fetch.Request{Range: fetch.Range{First: 10001}}, 0, 0, false, fetch.Denied},
 		{"resume", fetch.Request{Range: fetch.Range{First: 5000}, IfSame: v}, 5000, 5000, false, 0},
-		{"resume of another file", fetch.Request{Range: fetch.Range{First: 5000}, IfSame: v + "x"}, 0, 10000, false, 0},
-		{"the one we have", fetch.Request{IfNot: v}, 0, 0, true, 0},
-		{"not the one we have", fetch.Request{IfNot: v + "x"}, 0, 10000, false, 0},
-		{"since it changed", fetch.Request{Since: at}, 0, 0, true, 0},
-		{"since before", fetch.Request{Since: at.Add(-1)}, 0, 10000, false, 0},
-		{"before it changed", fetch.Request{Before: at.Add(-1)}, 0, 0, true, 0},
-		{"before it could change", fetch.Request{Before: at}, 0, 10000, false, 0},
+		{"resume with a different validator", fetch.Request{Range: fetch.Range{First: 5000}, IfSame: v + "x"}, 0, 10000, false, 0},
+		{"matching validator", fetch.Request{IfNot: v}, 0, 0, true, 0},
+		{"different validator", fetch.Request{IfNot: v + "x"}, 0, 10000, false, 0},
+		{"not modified since", fetch.Request{Since: at}, 0, 0, true, 0},
+		{"modified since", fetch.Request{Since: at.Add(-1)}, 0, 10000, false, 0},
+		{"modified before the limit", fetch.Request{Before: at.Add(-1)}, 0, 0, true, 0},
+		{"modified after the limit", fetch.Request{Before: at}, 0, 10000, false, 0},
 	} {
 		resp, b, err := get(t, c, urlOf(path), func(req *fetch.Request) {
 			r.req.URL = req.URL
@@ -111,7 +111,8 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// TestValidator: another content, another time or another file has another.
+// TestValidator checks that a change of content, time or file changes the
+// validator.
 func TestValidator(t *testing.T) {
 	c := newClient(t, Options{})
 	dir := t.TempDir()
@@ -124,7 +125,7 @@ func TestValidator(t *testing.T) {
 	}{
 		{"first", func() { write(t, path, []byte("aaa")) }},
 		{"longer", func() { write(t, path, []byte("aaaa")) }},
-		{"a nanosecond later", func() { day = day.Add(1) }},
+		{"modified a nanosecond later", func() { day = day.Add(1) }},
 		{"replaced", func() { os.Rename(write(t, path+".new", []byte("aaaa")), path) }},
 	} {
 		step.do()
@@ -136,25 +137,26 @@ func TestValidator(t *testing.T) {
 			t.Fatal(err)
 		}
 		if before, ok := seen[resp.Validator]; ok {
-			t.Errorf("%s has the validator of %s: %s", step.name, before, resp.Validator)
+			t.Errorf("%s: same validator as %s: %s", step.name, before, resp.Validator)
 		}
 		seen[resp.Validator] = step.name
 	}
 }
 
-// TestChanged: a file that changes under the reader is never taken for whole.
+// TestChanged checks that a file that changes during the read is not reported
+// as complete.
 func TestChanged(t *testing.T) {
 	c := newClient(t, Options{})
 	path := filepath.Join(t.TempDir(), "f")
 	for name, change := range map[string]func() error{
-		"shorter":           func() error { return os.Truncate(path, 50_000) },
-		"longer":            func() error { return os.Truncate(path, 200_000) },
-		"written over":      func() error { return os.Chtimes(path, time.Time{}, time.Now().Add(time.Second)) },
-		"emptied":           func() error { return os.Truncate(path, 0) },
-		"replaced":          func() error { return os.Rename(write(t, path+".new", []byte("other")), path) },
-		"removed":           func() error { return os.Remove(path) },
-		"left as it was":    func() error { return nil },
-		"its mode, no more": func() error { return os.Chmod(path, 0o600) },
+		"shorter":      func() error { return os.Truncate(path, 50_000) },
+		"longer":       func() error { return os.Truncate(path, 200_000) },
+		"new time":     func() error { return os.Chtimes(path, time.Time{}, time.Now().Add(time.Second)) },
+		"emptied":      func() error { return os.Truncate(path, 0) },
+		"replaced":     func() error { return os.Rename(write(t, path+".new", []byte("other")), path) },
+		"removed":      func() error { return os.Remove(path) },
+		"unchanged":    func() error { return nil },
+		"changed mode": func() error { return os.Chmod(path, 0o600) },
 	} {
 		write(t, path, make([]byte, 100_000))
 		resp, err := c.Get(t.Context(), urlOf(path))
@@ -170,9 +172,9 @@ func TestChanged(t *testing.T) {
 		n, err := io.Copy(io.Discard, resp.Body)
 		resp.Body.Close()
 		switch name {
-		case "replaced", "removed", "left as it was", "its mode, no more":
-			if err != nil || n != 99_990 { // ours is open still
-				t.Errorf("%s: got %d bytes, %v, want the file as it was", name, n, err)
+		case "replaced", "removed", "unchanged", "changed mode":
+			if err != nil || n != 99_990 { // the old file is still open
+				t.Errorf("%s: got %d bytes, %v, want the original content", name, n, err)
 			}
 		default:
 			if !errors.Is(err, fetch.Truncated) || n > 99_990 {
@@ -182,8 +184,9 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// TestCount: who counts bytes and stops at the last learns of the change too.
-func TestCount(t *testing.T) {
+// TestErrorWithLastByte checks that the error for a changed file is returned
+// together with the last byte.
+func TestErrorWithLastByte(t *testing.T) {
 	d := &driver{}
 	path := write(t, filepath.Join(t.TempDir(), "f"), make([]byte, 100_000))
 	u, _ := fetch.ParseURL(urlOf(path))
@@ -239,7 +242,7 @@ func BenchmarkRead(b *testing.B) {
 	})
 }
 
-// drain reads to the end as io.Copy does, into buf.
+// drain reads r to EOF with the buffer buf, like io.Copy.
 func drain(b *testing.B, r io.ReadCloser, buf []byte) {
 	if _, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{r}, buf); err != nil {
 		b.Fatal(err)

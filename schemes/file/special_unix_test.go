@@ -17,8 +17,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// soon gives a test of what must not hang its end.
-func soon(t *testing.T) context.Context {
+// timeout returns a context that ends a blocked test.
+func timeout(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	t.Cleanup(cancel)
 	return ctx
@@ -41,19 +41,19 @@ func TestSpecialFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := newClient(t, Options{})
-	for path, what := range map[string]string{
+	for path, kind := range map[string]string{
 		fifo: "named pipe", link: "named pipe", socket: "socket",
 		"/dev/zero": "character device", "/dev/null": "character device", "/dev/tty": "character device",
 	} {
 		for _, op := range []fetch.Op{fetch.Get, fetch.Stat} {
 			u, _ := fetch.ParseURL(urlOf(path))
-			resp, err := c.Do(soon(t), &fetch.Request{URL: u, Op: op})
+			resp, err := c.Do(timeout(t), &fetch.Request{URL: u, Op: op})
 			if err == nil {
 				resp.Body.Close()
 			}
 			var refusal *fetch.Refusal
-			if !errors.Is(err, fetch.BadAddress) || !errors.As(err, &refusal) || refusal.Subject != what {
-				t.Errorf("%v %s: got %v, want a %s refused", op, path, err, what)
+			if !errors.Is(err, fetch.BadAddress) || !errors.As(err, &refusal) || refusal.Subject != kind {
+				t.Errorf("%v %s: got %v, want a refusal for a %s", op, path, err, kind)
 			}
 		}
 	}
@@ -67,7 +67,7 @@ func TestSpecialFiles(t *testing.T) {
 		}
 		want := map[string]string{"fifo": "named pipe", "link": "named pipe", "socket": "socket"}[e.Name]
 		if e.Kind != fetch.Info || !e.URL.IsZero() || e.Extra["type"] != want {
-			t.Errorf("%s: got kind %v, URL %v, extra %v, want a line that leads nowhere", e.Name, e.Kind, e.URL, e.Extra)
+			t.Errorf("%s: got kind %v, URL %v, extra %v, want an entry without a URL", e.Name, e.Kind, e.URL, e.Extra)
 		}
 		if link := e.Extra["link"]; (e.Name == "link") != (link == fifo) {
 			t.Errorf("%s: link %q", e.Name, link)
@@ -75,8 +75,8 @@ func TestSpecialFiles(t *testing.T) {
 	}
 }
 
-// TestSwapped: a file that becomes a pipe between two looks at it is refused
-// and waits for nobody.
+// TestSwapped replaces a file with a named pipe between the type check and the
+// open call. The pipe must be rejected without blocking.
 func TestSwapped(t *testing.T) {
 	dir := t.TempDir()
 	path := write(t, filepath.Join(dir, "f"), []byte("content"))
@@ -84,7 +84,7 @@ func TestSwapped(t *testing.T) {
 	if err := syscall.Mkfifo(fifo, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	ctx := soon(t)
+	ctx := timeout(t)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -103,15 +103,15 @@ func TestSwapped(t *testing.T) {
 	os.RemoveAll(dir)
 	<-done
 	if ctx.Err() != nil {
-		t.Error("took too long: something waited")
+		t.Error("timeout: a request is blocked")
 	}
-	delete(outcomes, fetch.NotFound) // for a moment it has no name
+	delete(outcomes, fetch.NotFound) // the name is missing for a moment
 	if outcomes[0]+outcomes[fetch.BadAddress] == 0 || len(outcomes) > 2 {
 		t.Errorf("got %v, want the content or a refusal", outcomes)
 	}
 }
 
-// swap exchanges the names of two files.
+// swap exchanges two files.
 func swap(a, b string) error {
 	for _, step := range [][2]string{{a, a + ".x"}, {b, a}, {a + ".x", b}} {
 		if err := os.Rename(step[0], step[1]); err != nil {
@@ -135,26 +135,27 @@ func TestLinkLoop(t *testing.T) {
 		}
 	}
 	if resp, _, err := get(t, c, urlOf(dir+"/here/here/here")); err != nil || resp.Kind != fetch.Menu {
-		t.Errorf("a link to its own directory: %v", err)
+		t.Errorf("link to its own directory: %v", err)
 	}
 }
 
-// TestMade reads files that the system makes up, whose size is a fiction.
-func TestMade(t *testing.T) {
+// TestGeneratedFiles reads files with content that the system generates and a
+// size that is incorrect.
+func TestGeneratedFiles(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("needs /proc and /sys of Linux")
+		t.Skip("requires /proc and /sys of Linux")
 	}
 	c := newClient(t, Options{})
 	for _, f := range []struct {
 		path, begins string
-		known        bool // its length, as it was read ahead
+		known        bool // the first read returns the complete file
 	}{
-		{"/proc/self/status", "Name:", true},                      // says 0
-		{"/proc/kallsyms", "", false},                             // says 0, is of megabytes
-		{"/sys/kernel/mm/transparent_hugepage/enabled", "", true}, // says 4096, is of 30
+		{"/proc/self/status", "Name:", true},                      // reported size 0
+		{"/proc/kallsyms", "", false},                             // reported size 0, actual size several megabytes
+		{"/sys/kernel/mm/transparent_hugepage/enabled", "", true}, // reported size 4096, actual size 30
 	} {
 		if _, err := os.Stat(f.path); err != nil {
-			t.Logf("%s is not here", f.path)
+			t.Logf("%s does not exist", f.path)
 			continue
 		}
 		resp, b, err := get(t, c, urlOf(f.path))

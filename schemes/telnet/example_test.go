@@ -10,7 +10,7 @@ import (
 	"github.com/anyurl/fetch/schemes/telnet"
 )
 
-// Standard input and output are joined to a service.
+// This example connects standard input and output to a telnet server.
 func Example() {
 	client := fetch.New(fetch.Options{Policy: fetch.Typed()}, telnet.Schemes(telnet.Options{})...)
 	defer client.Close()
@@ -19,13 +19,13 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer resp.Body.Close()
-	go io.Copy(resp.Input, os.Stdin) // ends with the program
+	go io.Copy(resp.Input, os.Stdin) // runs until the program exits
 	if _, err := io.Copy(os.Stdout, resp.Body); err != nil {
 		log.Fatal(err)
 	}
 }
 
-// What a mainframe shows first.
+// This example prints the first screen of a mainframe.
 func Example_screen() {
 	client := fetch.New(fetch.Options{Policy: fetch.Typed()}, telnet.Schemes(telnet.Options{})...)
 	defer client.Close()

@@ -9,9 +9,9 @@ import (
 // sendTimeoutout limits the time of each write to the server.
 const sendTimeout = 30 * time.Second
 
-// A guard is the connection that the telnet library reads. It removes and
-// answers all commands, because the library would treat many valid commands as
-// the end of the session.
+// A guard is the connection that the telnet library reads. It answers all
+// commands and removes them from the stream, except the escape sequence IAC
+// IAC. The library would treat many valid commands as the end of the session.
 type guard struct {
 	net.Conn
 	mode     func(Mode) // see Options.Mode

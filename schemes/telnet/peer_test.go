@@ -29,14 +29,14 @@ func client(t testing.TB, o telnet.Options, change ...func(*fetch.Options)) *fet
 	return schemetest.NewClient(t, telnet.Schemes(o), change...)
 }
 
-// A talk is a session as a person has it.
+// A talk is a session with helpers for tests.
 type talk struct {
 	t *testing.T
 	*fetch.Response
 	seen bytes.Buffer
 }
 
-func begin(t *testing.T, c *fetch.Client, url string) *talk {
+func openSession(t *testing.T, c *fetch.Client, url string) *talk {
 	t.Helper()
 	resp, err := c.Get(t.Context(), url)
 	if err != nil {
@@ -44,20 +44,20 @@ func begin(t *testing.T, c *fetch.Client, url string) *talk {
 	}
 	t.Cleanup(func() { resp.Body.Close() })
 	if resp.Kind != fetch.Session || resp.Input == nil {
-		t.Fatalf("%s is a %v", url, resp.Kind)
+		t.Fatalf("%s: got kind %v", url, resp.Kind)
 	}
 	return &talk{t: t, Response: resp}
 }
 
-func (s *talk) say(text string) {
+func (s *talk) send(text string) {
 	s.t.Helper()
 	if _, err := io.WriteString(s.Input, text); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-// until reads until the peer has said want behind what was read before.
-func (s *talk) until(want string) {
+// expect reads until the new output contains want.
+func (s *talk) expect(want string) {
 	s.t.Helper()
 	from := s.seen.Len()
 	buf := make([]byte, 100)
@@ -65,28 +65,28 @@ func (s *talk) until(want string) {
 		n, err := s.Body.Read(buf)
 		s.seen.Write(buf[:n])
 		if err != nil {
-			s.t.Fatalf("got %q, want %q in it: %v", s.seen.String()[from:], want, err)
+			s.t.Fatalf("got %q, want text with %q: %v", s.seen.String()[from:], want, err)
 		}
 	}
 }
 
 func TestTelnetd(t *testing.T) {
 	t.Parallel()
-	// The program may begin before the size of the window has come.
+	// The program may start before telnetd has received the window size.
 	s := peer.Telnetd(t, peer.TelnetdOptions{Script: `until [ "$(stty size)" = "255 101" ]; do :; done; echo "$TERM $USER $(stty size)"; read -r line; printf 'you said %s \377\303\277 %s\n' "$line" "$(stty size)"; env | sort; echo the end; read -r line`})
 	var modes []telnet.Mode
 	c := client(t, telnet.Options{Mode: func(m telnet.Mode) { modes = append(modes, m) }, Terminal: "VT220"})
-	talk := begin(t, c, "telnet://bob:secret@"+s.Addr+"/")
+	talk := openSession(t, c, "telnet://bob:secret@"+s.Addr+"/")
 	talk.Resize(101, 255)
-	talk.until("vt220  255 101")
+	talk.expect("vt220  255 101")
 	talk.Resize(255, 33)
-	talk.say("caf\xff\xe9\r")
-	talk.until("the end")
-	said := talk.seen.String()
-	if !strings.Contains(said, "you said caf\xff\xe9 \xff\xc3\xbf 33 255") || strings.Contains(said, "bob") || strings.Contains(said, "secret") {
-		t.Errorf("got %q", said)
+	talk.send("caf\xff\xe9\r")
+	talk.expect("the end")
+	output := talk.seen.String()
+	if !strings.Contains(output, "you said caf\xff\xe9 \xff\xc3\xbf 33 255") || strings.Contains(output, "bob") || strings.Contains(output, "secret") {
+		t.Errorf("got %q", output)
 	}
-	talk.say("\r") // telnetd may lose what a program says that ends at once
+	talk.send("\r") // telnetd may lose the output of a program that exits immediately
 	if _, err := io.ReadAll(talk.Body); err != nil {
 		t.Error(err)
 	}
@@ -95,15 +95,15 @@ func TestTelnetd(t *testing.T) {
 	}
 }
 
-// TestTelnetdPlain is what a pipe has: no window.
+// TestTelnetdPlain opens a session without a window, as for a pipe.
 func TestTelnetdPlain(t *testing.T) {
 	t.Parallel()
 	s := peer.Telnetd(t, peer.TelnetdOptions{Script: `stty size; read -r line; echo "you said $line"; read -r line`})
-	talk := begin(t, client(t, telnet.Options{}), "telnet://"+s.Addr)
-	talk.until("0 0")
-	talk.say("hello\n")
-	talk.until("you said hello")
-	talk.say("bye\n") // telnetd may lose what a program says that ends at once
+	talk := openSession(t, client(t, telnet.Options{}), "telnet://"+s.Addr)
+	talk.expect("0 0")
+	talk.send("hello\n")
+	talk.expect("you said hello")
+	talk.send("bye\n") // telnetd may lose the output of a program that exits immediately
 	if _, err := io.ReadAll(talk.Body); err != nil {
 		t.Error(err)
 	}
@@ -113,15 +113,15 @@ func TestRlogind(t *testing.T) {
 	t.Parallel()
 	s := peer.Rlogind(t)
 	c := client(t, telnet.Options{Terminal: "dumb"})
-	talk := begin(t, c, "rlogin://"+peer.User+"@"+s.Addr+"/")
-	talk.until("assword: ")
-	talk.say(peer.Password + "\r")
-	talk.until("$ ")
-	talk.say("echo $((6*7)) $TERM\r")
-	talk.until("42 dumb")
+	talk := openSession(t, c, "rlogin://"+peer.User+"@"+s.Addr+"/")
+	talk.expect("assword: ")
+	talk.send(peer.Password + "\r")
+	talk.expect("$ ")
+	talk.send("echo $((6*7)) $TERM\r")
+	talk.expect("42 dumb")
 	talk.Resize(100, 40)
-	talk.say("stty size; exit\r")
-	talk.until("40 100\r\n")
+	talk.send("stty size; exit\r")
+	talk.expect("40 100\r\n")
 	if _, err := io.ReadAll(talk.Body); err != nil {
 		t.Error(err)
 	}
@@ -132,11 +132,11 @@ func TestRlogind(t *testing.T) {
 	}
 	_, err := client(t, telnet.Options{}, unreserved).Get(t.Context(), "rlogin://"+peer.User+"@"+s.Addr+"/")
 	if !errors.Is(err, fetch.BadPort) || !strings.Contains(err.Error(), "512 to 1023") {
-		t.Errorf("from a port that anybody has: got %v", err)
+		t.Errorf("unreserved port: got %v", err)
 	}
 }
 
-// host3270 serves screens by go3270.
+// host3270 starts a go3270 server with the given screen.
 func host3270(t *testing.T, screen go3270.Screen) (addr string) {
 	ln, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -197,7 +197,7 @@ func TestGo3270(t *testing.T) {
 	if err != nil || string(text) != loginText || resp.Kind != fetch.Document || resp.Input != nil {
 		t.Errorf("got %v %q, %v, want %q", resp.Kind, text, err, loginText)
 	}
-	// The host writes by code page 1047, which has the brackets elsewhere.
+	// The host uses code page 1047, in which the brackets have different codes.
 	resp, err = client(t, telnet.Options{JSON: true}).Get(t.Context(), "tn3270://"+host3270(t, loginScreen)+"/")
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 	"github.com/anyurl/fetch/schemes/telnet"
 )
 
-// A turn is what one side of a recorded conversation said at once.
+// A turn is a block of data that one side of a recorded connection sent.
 type turn struct {
 	server bool
 	text   string
@@ -31,8 +31,9 @@ func recorded(t *testing.T, file string) (turns []turn) {
 	return turns
 }
 
-// script plays the server's turns, each when the client has said as much as it
-// did then, and returns what the client said.
+// script returns a server script that replays the turns. It sends each turn
+// after it has received as many bytes as the client sent before it in the
+// recording. The result client contains all bytes of the client.
 func script(turns []turn) (s faultnet.Script, client string) {
 	for _, turn := range turns {
 		if turn.server {
@@ -40,7 +41,7 @@ func script(turns []turn) (s faultnet.Script, client string) {
 			continue
 		}
 		client += turn.text
-		s = append(s, faultnet.Do("hear", func(c *faultnet.Conn) error {
+		s = append(s, faultnet.Do("receive", func(c *faultnet.Conn) error {
 			_, err := io.ReadFull(c, make([]byte, len(turn.text)))
 			return err
 		}))
@@ -48,7 +49,8 @@ func script(turns []turn) (s faultnet.Script, client string) {
 	return s, client
 }
 
-// replay serves one script in a bubble of time and hands test a client.
+// replay runs test with a client of a server that runs the script. Time is
+// simulated.
 func replay(t *testing.T, o telnet.Options, s faultnet.Script, test func(t *testing.T, c *fetch.Client)) (sent string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -73,7 +75,7 @@ func replay(t *testing.T, o telnet.Options, s faultnet.Script, test func(t *test
 	return sent
 }
 
-// privileged is a connection that seems to come from a reserved port.
+// A privileged connection reports a reserved local port.
 type privileged struct{ net.Conn }
 
 func (privileged) LocalAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(192, 0, 2, 254), Port: 1023} }
@@ -82,8 +84,8 @@ func (p privileged) CloseWrite() error {
 	return p.Conn.(interface{ CloseWrite() error }).CloseWrite()
 }
 
-// TestReplayScreens: what we say to hosts is what s3270 said, and what they
-// said makes the screen that it showed.
+// TestReplayScreens checks that the driver sends the same bytes as s3270 and
+// returns the same screen.
 func TestReplayScreens(t *testing.T) {
 	for _, file := range []string{"go3270", "hercules"} {
 		t.Run(file, func(t *testing.T) {
@@ -106,8 +108,8 @@ func TestReplayScreens(t *testing.T) {
 	}
 }
 
-// TestReplayTelnetd: GNU telnetd says nothing before all that it asks is
-// answered.
+// TestReplayTelnetd checks a session with GNU telnetd, which sends no output
+// before all its requests are answered.
 func TestReplayTelnetd(t *testing.T) {
 	turns := recorded(t, "telnetd")
 	const (
@@ -117,15 +119,15 @@ func TestReplayTelnetd(t *testing.T) {
 		binary   = "\xff\xfd\x01\xff\xfc\x06\xff\xfb\x00"
 	)
 	for i, text := range []string{refusals, kind, wishes, binary, "bob\r"} {
-		turns[2*i+1].text = text // with a window, and binary
+		turns[2*i+1].text = text // with the window size and binary options
 	}
 	play, want := script(turns)
 	got := ""
 	sent := replay(t, telnet.Options{Mode: func(telnet.Mode) {}}, play, func(t *testing.T, c *fetch.Client) {
-		talk := begin(t, c, "telnet://192.0.2.1")
+		talk := openSession(t, c, "telnet://192.0.2.1")
 		talk.Resize(80, 24)
-		talk.until("something: ")
-		talk.say("bob\r")
+		talk.expect("something: ")
+		talk.send("bob\r")
 		if _, err := io.Copy(&talk.seen, talk.Body); err != nil {
 			t.Error(err)
 		}
@@ -141,12 +143,12 @@ func TestReplayRlogind(t *testing.T) {
 	turns[0].text = "\x00root\x00fetchftp\x00vt100/38400\x00"
 	play, want := script(turns)
 	sent := replay(t, telnet.Options{LocalUser: "root", Terminal: "VT100"}, play, func(t *testing.T, c *fetch.Client) {
-		talk := begin(t, c, "rlogin://fetchftp:ignored@192.0.2.1/")
-		talk.until("Password: ")
-		talk.say("s3cret\r")
-		talk.until("~$ ")
-		talk.say("echo hi-$TERM; exit\r")
-		talk.until("hi-vt100\r\nlogout\r\n")
+		talk := openSession(t, c, "rlogin://fetchftp:ignored@192.0.2.1/")
+		talk.expect("Password: ")
+		talk.send("s3cret\r")
+		talk.expect("~$ ")
+		talk.send("echo hi-$TERM; exit\r")
+		talk.expect("hi-vt100\r\nlogout\r\n")
 	})
 	if sent != want {
 		t.Errorf("sent %q, want %q", sent, want)

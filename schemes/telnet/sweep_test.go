@@ -10,7 +10,8 @@ import (
 	"github.com/anyurl/fetch/schemes/telnet"
 )
 
-// TestSweep lets each operation of a session and of a screen fail.
+// TestSweep injects a failure into each network operation of a session and of a
+// tn3270 request.
 func TestSweep(t *testing.T) {
 	for _, test := range []struct {
 		url, want string

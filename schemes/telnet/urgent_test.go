@@ -17,19 +17,20 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// TestUrgent: what is urgent is told and is no data, wherever it stands.
+// TestUrgent checks that urgent data is passed to the handler and removed from
+// the stream.
 func TestUrgent(t *testing.T) {
 	ln, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer ln.Close()
-	var heard []byte
+	var urgent []byte
 	plain, err := net.Dial("tcp", ln.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn := withUrgent(plain.(*net.TCPConn), func(b byte) { heard = append(heard, b) })
+	conn := withUrgent(plain.(*net.TCPConn), func(b byte) { urgent = append(urgent, b) })
 	defer conn.Close()
 	peer, err := ln.Accept()
 	if err != nil {
@@ -61,12 +62,12 @@ func TestUrgent(t *testing.T) {
 	send("\x10", unix.MSG_OOB)
 	send("\xff\x80", 0)
 	expect("cd\xff\x80")
-	if !bytes.Equal(heard, []byte{0x80, 0x10}) {
-		t.Errorf("heard %x", heard)
+	if !bytes.Equal(urgent, []byte{0x80, 0x10}) {
+		t.Errorf("got urgent data %x", urgent)
 	}
 	conn.SetReadDeadline(time.Now().Add(-time.Second))
 	if _, err := conn.Read(buf); !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("late: got %v", err)
+		t.Errorf("expired deadline: got %v", err)
 	}
 	conn.SetReadDeadline(time.Time{})
 	peer.(*net.TCPConn).SetLinger(0)
@@ -76,8 +77,8 @@ func TestUrgent(t *testing.T) {
 	}
 }
 
-// TestRloginWindow: a peer hears the size once it has asked and once there is
-// one, and then each change.
+// TestRloginWindow checks that the window size is sent after the first request
+// and after each change.
 func TestRloginWindow(t *testing.T) {
 	size := func(cols, rows uint16) string {
 		b := []byte("\xff\xffss")
@@ -93,12 +94,12 @@ func TestRloginWindow(t *testing.T) {
 		do   func()
 		want string
 	}{
-		{"nobody has asked", func() { w.setConn(c); w.resize(80, 24) }, ""},
-		{"another question", func() { w.handleUrgent(0x10) }, ""},
-		{"asked", func() { w.handleUrgent(sizeRequest) }, size(80, 24)},
-		{"changed", func() { w.resize(100, 30) }, size(100, 30)},
-		{"asked again", func() { w.handleUrgent(sizeRequest) }, size(100, 30)},
-		{"no size at all", func() { w.resize(0, 0) }, ""},
+		{"no request", func() { w.setConn(c); w.resize(80, 24) }, ""},
+		{"other urgent data", func() { w.handleUrgent(0x10) }, ""},
+		{"first request", func() { w.handleUrgent(sizeRequest) }, size(80, 24)},
+		{"new size", func() { w.resize(100, 30) }, size(100, 30)},
+		{"second request", func() { w.handleUrgent(sizeRequest) }, size(100, 30)},
+		{"size 0", func() { w.resize(0, 0) }, ""},
 	} {
 		c.out = nil
 		if step.do(); string(c.out) != step.want {
@@ -110,6 +111,6 @@ func TestRloginWindow(t *testing.T) {
 	early.resize(80, 24)
 	c.out = nil
 	if early.setConn(c); string(c.out) != size(80, 24) {
-		t.Errorf("asked before the session: got %q", c.out)
+		t.Errorf("request before the login: got %q", c.out)
 	}
 }
