@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-// A Conn is a connection that a server has, or had, with a client. Scripts
-// write to it; what the client sends is read at once and kept.
+// A Conn is a server's connection with a client. Scripts write to it. The bytes
+// of the client are read immediately and kept.
 type Conn struct {
-	Nth int // of its server, from 1
+	Nth int // number of the connection at its server, from 1
 
 	server *Server
 	raw    net.Conn
 	done   <-chan struct{} // closed with the server
 
 	mu     sync.Mutex
-	top    net.Conn // raw, or the TLS above it
-	in     *inbox   // of top
-	before []byte   // what was taken before TLS began
+	top    net.Conn // the raw connection, or TLS on top of it
+	in     *inbox   // the bytes received from top
+	before []byte   // the bytes consumed before TLS started
 }
 
 func newConn(s *Server, nth int, raw net.Conn) *Conn {
@@ -35,11 +35,11 @@ func newConn(s *Server, nth int, raw net.Conn) *Conn {
 // Write sends p to the client.
 func (c *Conn) Write(p []byte) (int, error) { return c.top.Write(p) }
 
-// Read reads what the client said.
+// Read reads bytes that the client sent.
 func (c *Conn) Read(p []byte) (int, error) { return c.in.Read(p) }
 
-// ReadLine returns the next line of the client with its end, LF or CR LF. Its
-// error is io.EOF if the client has ended.
+// ReadLine returns the next line of the client, including LF or CR LF. The
+// error is io.EOF if the client has closed its side.
 func (c *Conn) ReadLine() (string, error) {
 	line, err := c.take(func(said []byte) (int, bool) {
 		n := bytes.IndexByte(said, '\n') + 1
@@ -48,15 +48,16 @@ func (c *Conn) ReadLine() (string, error) {
 	return string(line), err
 }
 
-// Sent returns what the client has sent until now; of TLS, what is within.
+// Sent returns the bytes that the client has sent so far. Under TLS, they are
+// the decrypted bytes.
 func (c *Conn) Sent() []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return append(c.before[:len(c.before):len(c.before)], c.in.all()...)
 }
 
-// All returns what the client sent, once it has ended its side, by a close or
-// a half close, or the connection has ended otherwise.
+// All waits until the client closes its side or the connection ends, and
+// returns all bytes that the client sent.
 func (c *Conn) All() []byte {
 	c.mu.Lock()
 	in := c.in
@@ -70,15 +71,15 @@ func (c *Conn) write(p []byte) error {
 	return err
 }
 
-// take waits until find is content with what the client said, and returns
-// the bytes that it takes of that.
+// take calls find with the unread bytes of the client until find accepts them.
+// It consumes and returns the first n bytes.
 func (c *Conn) take(find func(said []byte) (n int, ok bool)) ([]byte, error) {
 	return c.in.take(find)
 }
 
 func (c *Conn) unread() []byte { return c.in.unread() }
 
-// sleep reports whether d passed before the server was closed.
+// sleep waits for d. It returns false if the server is closed earlier.
 func (c *Conn) sleep(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -109,15 +110,15 @@ func (c *Conn) halfClose() error {
 	return c.raw.(interface{ CloseWrite() error }).CloseWrite()
 }
 
-// errEnd ends a script.
+// errEnd is the error of a step that ends its script.
 var errEnd = errors.New("end of script")
 
-// run follows the script and closes the connection.
+// run executes the script and closes the connection.
 func (c *Conn) run(script Script) error {
 	defer c.raw.Close()
 	for _, step := range script {
 		if step.do == nil {
-			continue // Refuse and Blackhole are not for a connection
+			continue // Refuse and Blackhole apply before a connection exists
 		}
 		if err := step.do(c); isOver(err) {
 			return nil
@@ -129,8 +130,8 @@ func (c *Conn) run(script Script) error {
 	return nil
 }
 
-// isOver reports whether err is the end of the script, or of the connection,
-// which is the client's right.
+// isOver reports whether err means that the script or the connection has ended.
+// A client may end its connection at any time.
 func isOver(err error) bool {
 	var op *net.OpError
 	return errors.Is(err, errEnd) || errors.As(err, &op) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
@@ -138,9 +139,9 @@ func isOver(err error) bool {
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-// An inbox holds what came from a connection, all of it for the record.
+// An inbox keeps all bytes that were received from a connection.
 type inbox struct {
-	ended chan struct{} // closed when nothing comes any more
+	ended chan struct{} // closed at the end of the input
 
 	mu    sync.Mutex
 	more  *sync.Cond
@@ -155,7 +156,7 @@ func newInbox() *inbox {
 	return in
 }
 
-// fill reads r to its end.
+// fill reads r until its end.
 func (in *inbox) fill(r io.Reader) {
 	defer close(in.ended)
 	p := make([]byte, 4<<10)
@@ -170,7 +171,7 @@ func (in *inbox) fill(r io.Reader) {
 	}
 }
 
-// Read waits for something to come.
+// Read blocks until unread bytes are available.
 func (in *inbox) Read(p []byte) (n int, err error) {
 	said, err := in.take(func(said []byte) (int, bool) { return min(len(said), len(p)), len(said) > 0 })
 	return copy(p, said), err

@@ -7,8 +7,8 @@ import (
 	"net"
 )
 
-// Deflate begins raw DEFLATE in both directions, as COMPRESS DEFLATE does in
-// NNTP (RFC 8054) and IMAP (RFC 4978). The steps that follow speak within.
+// Deflate starts raw DEFLATE in both directions, like COMPRESS DEFLATE in NNTP
+// (RFC 8054) and IMAP (RFC 4978). Later steps use the compressed connection.
 func Deflate() Step {
 	return Do("deflate", func(c *Conn) error {
 		plain := c.in.takenBytes()
@@ -16,12 +16,12 @@ func Deflate() Step {
 		if err != nil {
 			return err
 		}
-		c.begin(&deflated{Conn: c.top, r: flate.NewReader(inboxConn{c.top, c.in}), w: w}, plain)
+		c.startLayer(&deflated{Conn: c.top, r: flate.NewReader(inboxConn{c.top, c.in}), w: w}, plain)
 		return nil
 	})
 }
 
-// deflated is a compressed connection. Each Write is flushed.
+// deflated is a compressed connection. It flushes every Write.
 type deflated struct {
 	net.Conn
 	r io.Reader
@@ -33,8 +33,8 @@ func (d *deflated) Write(p []byte) (int, error) {
 	return n, errors.Join(err, d.w.Flush())
 }
 
-// Read reads to the end of the connection, because clients leave the stream
-// without its last block.
+// Read treats the end of the connection as the end of the stream, because
+// clients omit the last block.
 func (d *deflated) Read(p []byte) (int, error) {
 	n, err := d.r.Read(p)
 	if err == io.ErrUnexpectedEOF {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestDeflate speaks before and within the compression, which the client ends
-// without its last block.
+// TestDeflate exchanges lines before and inside the compressed connection. The
+// client omits the last block.
 func TestDeflate(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		s := w.start(t, Script{Expect("^go\n$"), Send("plain\n"), Deflate(), Expect("^ping\n$"), Send("pong\n"), Send("again\n"), HalfClose()})

@@ -1,8 +1,7 @@
-// Package faultnet is a network that misbehaves on purpose. Only tests may
-// import it.
+// Package faultnet provides a network that fails on purpose, for tests only.
 //
-// A server follows scripts, one a connection; what a client sends is kept.
-// In memory, for tests in a testing/synctest bubble:
+// A server executes one script per connection and keeps the bytes of its
+// clients. A Network is in memory and works in testing/synctest bubbles:
 //
 //	net := faultnet.NewNetwork(t)
 //	s := net.Serve("192.0.2.1:70",
@@ -10,10 +9,10 @@
 //		faultnet.Script{faultnet.Expect(`^/motd\r\n`), faultnet.Send("hello\r\n.\r\n")})
 //	client := fetch.New(fetch.Options{Dial: net.Dial}, ...)
 //
-// On real sockets of loopback, for what only a kernel does: [Listen]. For line
-// protocols a script hooks its steps to commands: [Lines]. Datagrams are lost,
-// doubled and late by [Packets]. [Sweep] runs a test once for each I/O operation
-// that it makes and lets that operation fail.
+// [Listen] serves on real loopback sockets, for behavior that only a kernel
+// has. [Lines] attaches steps to the commands of a line protocol. [Packets]
+// loses, duplicates and delays datagrams. [Sweep] runs a test once for each of
+// its I/O operations and makes that operation fail.
 //
-// Everything ends when the test ends, or before by Close.
+// All servers stop at the end of the test. Close stops one earlier.
 package faultnet

@@ -9,24 +9,24 @@ type Entity struct {
 	versions []string
 }
 
-// NewEntity returns an Entity of the first version, to become the others.
+// NewEntity returns an Entity with its first version and the later ones.
 func NewEntity(first string, later ...string) *Entity {
 	return &Entity{versions: append([]string{first}, later...)}
 }
 
-// Now returns the present version.
+// Now returns the current version.
 func (e *Entity) Now() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.versions[0]
 }
 
-// Send sends the present version from byte first on.
+// Send sends the current version, starting at byte first.
 func (e *Entity) Send(first int) Step {
 	return Do("send entity", func(c *Conn) error { return c.write([]byte(e.Now()[first:])) })
 }
 
-// Swap makes the next version, if there is one, the present one.
+// Swap replaces the current version by the next one, if there is one.
 func (e *Entity) Swap() Step {
 	return Do("swap entity", func(*Conn) error {
 		e.mu.Lock()

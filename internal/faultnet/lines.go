@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// A Hook is what a server does about some of the lines that it hears.
+// A Hook is the reaction of a server to lines that match a pattern.
 type Hook struct {
 	command *regexp.Regexp
 	nth     int
@@ -16,9 +16,9 @@ type Hook struct {
 	heard int
 }
 
-// On makes a Hook for lines that match the regular expression: for the nth of
-// them on all connections of the script together, from 1; zero is for every
-// one. The line is matched without its end.
+// On returns a Hook for lines that match the regular expression command,
+// without their line end. If nth is zero, the Hook acts on every such line.
+// Otherwise it acts on the nth, counted over all connections of the script.
 func On(command string, nth int, steps ...Step) *Hook {
 	return &Hook{command: regexp.MustCompile(command), nth: nth, steps: steps}
 }
@@ -33,10 +33,10 @@ func (h *Hook) fits(line string) bool {
 	return h.nth == 0 || h.nth == h.heard
 }
 
-// Lines serves a line protocol until the client ends: the first of the hooks
-// that fits a line acts, and the script ends if its steps end it. Later hooks
-// do not count that line. A line that no hook fits is an error of Server.Err
-// and ends the connection.
+// Lines serves a line protocol until the client closes the connection. For each
+// line, the steps of the first matching hook run. They may end the script.
+// Later hooks do not count the line. A line without a matching hook ends the
+// connection and is reported by Server.Err.
 //
 //	faultnet.Lines(
 //		faultnet.On("^RETR", 1, faultnet.Send("150 here\r\n"), faultnet.Reset()),

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// Listen starts a server on a real socket of loopback. There Refuse and
-// Blackhole (Linux only; elsewhere the test is skipped) must begin the only
-// script, since a kernel decides about connections before we see them.
+// Listen starts a server on a loopback socket. Refuse and Blackhole must be the
+// first step of the only script here, because the kernel accepts connections
+// before the script runs. Blackhole needs Linux; elsewhere the test is skipped.
 func Listen(t testing.TB, scripts ...Script) *Server {
 	t.Helper()
 	for _, script := range scripts {
@@ -54,7 +54,7 @@ func (s *Server) accept(l net.Listener) {
 	}
 }
 
-// deaf returns a server to which nobody connects.
+// deaf returns a server that no client can connect to.
 func deaf(t testing.TB, silent bool) *Server {
 	t.Helper()
 	addr, shut, err := deafSocket(silent)

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// deafSocket binds a port of loopback so that nobody connects to it. A socket
-// that does not listen refuses. One of which the queue is full, and that never
-// accepts, drops every SYN: it is silent.
+// deafSocket binds a loopback port that no client can connect to. A socket that
+// does not listen refuses connections. If silent is true, the socket listens
+// with a full queue and never accepts, so the kernel drops every SYN.
 func deafSocket(silent bool) (addr netip.AddrPort, shut func(), err error) {
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {

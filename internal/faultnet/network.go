@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// A Network is a world in memory. Its Dial is for fetch.Options; an address
-// where nothing serves refuses the connection.
+// A Network is a network in memory. Its Dial is for fetch.Options. Addresses
+// without a server refuse connections.
 type Network struct {
 	t testing.TB
 
@@ -21,7 +21,7 @@ type Network struct {
 	dialed []Dialed
 }
 
-// Dialed is one attempt to connect.
+// Dialed describes one connection attempt.
 type Dialed struct {
 	Network string
 	To      netip.AddrPort
@@ -34,8 +34,8 @@ type route struct {
 
 type dialler func(ctx context.Context, from netip.AddrPort) (net.Conn, error)
 
-// NewNetwork returns an empty world. Within a synctest bubble t is the
-// bubble's.
+// NewNetwork returns an empty Network. In a synctest bubble, t must be the
+// bubble's T.
 func NewNetwork(t testing.TB) *Network {
 	return &Network{t: t, routes: map[route]dialler{}}
 }
@@ -63,8 +63,8 @@ func (n *Network) add(r route, d dialler) {
 	n.routes[r] = d
 }
 
-// Dial connects to a server of this world, by "tcp", "tcp4", "tcp6", "udp"
-// and so on.
+// Dial connects to a server of this Network. The network is "tcp", "tcp4",
+// "tcp6", "udp", "udp4" or "udp6".
 func (n *Network) Dial(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
 	n.mu.Lock()
 	n.dialed = append(n.dialed, Dialed{network, to})
@@ -77,7 +77,7 @@ func (n *Network) Dial(ctx context.Context, network string, to netip.AddrPort) (
 	case err != nil:
 	case dial != nil:
 		conn, err = dial(ctx, from)
-	case kind == "udp": // the refusal comes as an answer
+	case kind == "udp": // UDP reports a refusal only as a reply
 		near, far := PacketPipe(from, to)
 		far.out.finish(syscall.ECONNREFUSED, nil)
 		return near, nil
@@ -90,8 +90,7 @@ func (n *Network) Dial(ctx context.Context, network string, to netip.AddrPort) (
 	return conn, nil
 }
 
-// Dialed returns every attempt to connect, in their order, also the refused
-// ones.
+// Dialed returns all connection attempts in order, including refused ones.
 func (n *Network) Dialed() []Dialed {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A Fate is what becomes of one datagram.
+// A Fate is the treatment of one datagram.
 type Fate uint8
 
 const (
@@ -19,11 +19,11 @@ const (
 	Late         // delivered after the next one, or never if none comes
 )
 
-// Fates tells the fate of the nth datagram of one direction, from 1. Nil
-// delivers all.
+// Fates returns the fate of the nth datagram in one direction, starting from 1.
+// A nil Fates delivers all datagrams.
 type Fates func(n int) Fate
 
-// Nth lets the datagrams with those numbers suffer one fate.
+// Nth applies fate to the datagrams with the given numbers.
 func Nth(fate Fate, numbers ...int) Fates {
 	return func(n int) Fate {
 		for _, number := range numbers {
@@ -35,8 +35,8 @@ func Nth(fate Fate, numbers ...int) Fates {
 	}
 }
 
-// Sometimes lets a share p of the datagrams suffer one fate, the same ones for
-// the same seed.
+// Sometimes applies fate to a share p of the datagrams. The choice depends only
+// on seed.
 func Sometimes(fate Fate, p float64, seed uint64) Fates {
 	r := rand.New(rand.NewPCG(seed, 0))
 	return func(int) Fate {
@@ -47,15 +47,15 @@ func Sometimes(fate Fate, p float64, seed uint64) Fates {
 	}
 }
 
-// Packets is a server of datagrams, behind a bad line.
+// Packets configures a datagram server on an unreliable network.
 type Packets struct {
-	Answer   func(request []byte) [][]byte        // what it says to a datagram; nil: nothing
-	Session  func() func(request []byte) [][]byte // makes an Answer for each client of a Network; nil: they share one
-	Requests Fates                                // of what clients send
-	Replies  Fates                                // of what it answers
+	Answer   func(request []byte) [][]byte        // returns the replies to a datagram; nil: no replies
+	Session  func() func(request []byte) [][]byte // returns a new Answer for each client of a Network; nil: clients share Answer
+	Requests Fates                                // fates of the clients' datagrams
+	Replies  Fates                                // fates of the replies
 }
 
-// A PacketServer is a running Packets, safe for concurrent use.
+// A PacketServer is a running datagram server. It is safe for concurrent use.
 type PacketServer struct {
 	addr  netip.AddrPort
 	shut  func()
@@ -70,7 +70,7 @@ type PacketServer struct {
 	isClosed bool
 }
 
-// A direction counts its datagrams and holds back the late one.
+// A direction counts its datagrams and holds a late datagram back.
 type direction struct {
 	fates Fates
 	n     int
@@ -106,8 +106,7 @@ func newPacketServer(t testing.TB, addr netip.AddrPort, p Packets) *PacketServer
 	return s
 }
 
-// ServePackets starts a server of datagrams at addr, such as
-// "192.0.2.1:1525".
+// ServePackets starts a datagram server at addr, such as "192.0.2.1:1525".
 func (n *Network) ServePackets(addr string, p Packets) *PacketServer {
 	n.t.Helper()
 	s := newPacketServer(n.t, n.parse(addr), p)
@@ -115,7 +114,7 @@ func (n *Network) ServePackets(addr string, p Packets) *PacketServer {
 	return s
 }
 
-// ListenPackets starts one on a real socket of loopback.
+// ListenPackets starts a datagram server on a loopback socket.
 func ListenPackets(t testing.TB, p Packets) *PacketServer {
 	t.Helper()
 	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
@@ -125,7 +124,7 @@ func ListenPackets(t testing.TB, p Packets) *PacketServer {
 	s := newPacketServer(t, conn.LocalAddr().(*net.UDPAddr).AddrPort(), p)
 	s.shut = func() { conn.Close() }
 	s.tasks.Go(func() {
-		s.hear(s.answer, func(p []byte) (int, func([]byte), error) {
+		s.serve(s.answer, func(p []byte) (int, func([]byte), error) {
 			n, from, err := conn.ReadFromUDPAddrPort(p)
 			return n, func(reply []byte) { conn.WriteToUDPAddrPort(reply, from) }, err
 		})
@@ -133,17 +132,17 @@ func ListenPackets(t testing.TB, p Packets) *PacketServer {
 	return s
 }
 
-// Addr is where the server is.
+// Addr returns the address of the server.
 func (s *PacketServer) Addr() netip.AddrPort { return s.addr }
 
-// Requests returns the datagrams that reached the server, in their order.
+// Requests returns the datagrams that reached the server, in order.
 func (s *PacketServer) Requests() [][]byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.requests[:len(s.requests):len(s.requests)]
 }
 
-// Close returns when nothing of the server runs any more.
+// Close stops the server and waits for its goroutines.
 func (s *PacketServer) Close() {
 	s.mu.Lock()
 	s.isClosed = true
@@ -169,7 +168,7 @@ func (s *PacketServer) dial(_ context.Context, from netip.AddrPort) (net.Conn, e
 		answer = s.session()
 	}
 	s.tasks.Go(func() {
-		s.hear(answer, func(p []byte) (int, func([]byte), error) {
+		s.serve(answer, func(p []byte) (int, func([]byte), error) {
 			n, err := far.Read(p)
 			return n, func(reply []byte) { far.Write(reply) }, err
 		})
@@ -177,8 +176,8 @@ func (s *PacketServer) dial(_ context.Context, from netip.AddrPort) (net.Conn, e
 	return near, nil
 }
 
-// hear answers datagrams until there are no more.
-func (s *PacketServer) hear(answer func([]byte) [][]byte, read func([]byte) (n int, reply func([]byte), err error)) {
+// serve replies to datagrams until read fails.
+func (s *PacketServer) serve(answer func([]byte) [][]byte, read func([]byte) (n int, reply func([]byte), err error)) {
 	p := make([]byte, 64<<10)
 	for {
 		n, reply, err := read(p)
@@ -187,13 +186,13 @@ func (s *PacketServer) hear(answer func([]byte) [][]byte, read func([]byte) (n i
 		}
 		request := append([]byte(nil), p[:n]...)
 		s.mu.Lock()
-		s.in.pass(func() { s.take(answer, request, reply) })
+		s.in.pass(func() { s.handle(answer, request, reply) })
 		s.mu.Unlock()
 	}
 }
 
-// take answers one datagram that has arrived. Its caller holds mu.
-func (s *PacketServer) take(answer func([]byte) [][]byte, request []byte, reply func([]byte)) {
+// handle replies to one received datagram. The caller holds s.mu.
+func (s *PacketServer) handle(answer func([]byte) [][]byte, request []byte, reply func([]byte)) {
 	s.requests = append(s.requests, request)
 	if answer == nil {
 		return

@@ -46,7 +46,7 @@ func TestPackets(t *testing.T) {
 				}
 				var came []string
 				for p := make([]byte, 10); ; {
-					patience := 100 * time.Millisecond // for what must not come
+					patience := 100 * time.Millisecond // for datagrams that must not arrive
 					if len(came) < len(strings.Fields(c.came)) {
 						patience = time.Minute // a machine may be busy
 					}
@@ -110,8 +110,8 @@ func TestSometimesIsTheSameEachTime(t *testing.T) {
 	}
 }
 
-// TestNobody: what a client sees where nothing serves, and what is recorded.
-func TestNobody(t *testing.T) {
+// TestNoServer connects to an address without a server.
+func TestNoServer(t *testing.T) {
 	n := NewNetwork(t)
 	if conn, err := n.Dial(t.Context(), "tcp", there); !errors.Is(err, syscall.ECONNREFUSED) {
 		t.Errorf("tcp: %v, %v", conn, err)

@@ -12,14 +12,13 @@ import (
 )
 
 const (
-	pipeBytes    = 64 << 10 // held in each direction of a stream
-	pipeMessages = 64       // datagrams; one more is lost
+	pipeBytes    = 64 << 10 // buffer size of each direction of a stream
+	pipeMessages = 64       // buffered datagrams; further ones are lost
 )
 
-// A PipeConn is one end of a connection in memory. It blocks on condition
-// variables and timers alone, so time in a synctest bubble passes while it
-// waits. Unlike a net.Pipe it holds what was written until it is read, and it
-// ends in all the ways in which TCP does.
+// A PipeConn is one end of a connection in memory. It waits only on condition
+// variables and timers, so that time advances in a synctest bubble. Unlike
+// net.Pipe it buffers written bytes, and it can end in all the ways of TCP.
 type PipeConn struct {
 	in, out     *half
 	local, peer net.Addr
@@ -44,14 +43,14 @@ func pipe(network string, client, server net.Addr) (near, far *PipeConn) {
 	return near, far
 }
 
-// Read reads what has come. At the end of the stream the error is io.EOF.
+// Read reads received bytes. At the end of the stream it returns io.EOF.
 func (c *PipeConn) Read(p []byte) (int, error) {
 	n, err := c.in.get(p)
 	return n, c.wrap("read", err)
 }
 
-// Write blocks while the peer does not read what it was sent. A datagram for
-// which there is no room is lost.
+// Write blocks while the peer's buffer is full. A datagram is lost if the
+// peer's buffer is full.
 func (c *PipeConn) Write(p []byte) (int, error) {
 	n, err := c.out.put(p)
 	return n, c.wrap("write", err)
@@ -68,12 +67,11 @@ func (c *PipeConn) wrap(op string, err error) error {
 	return &net.OpError{Op: op, Net: c.network, Source: c.local, Addr: c.peer, Err: err}
 }
 
-// Close ends both directions: the peer reads the end of the stream and can
-// write no more.
+// Close ends both directions. The peer reads io.EOF and cannot write.
 func (c *PipeConn) Close() error { return c.end(io.EOF) }
 
-// Reset ends the connection as a TCP RST does: after what it still holds, the
-// peer reads ECONNRESET.
+// Reset ends the connection like a TCP RST. The peer reads the buffered bytes,
+// and then ECONNRESET.
 func (c *PipeConn) Reset() error { return c.end(syscall.ECONNRESET) }
 
 func (c *PipeConn) end(err error) error {
@@ -86,7 +84,7 @@ func (c *PipeConn) end(err error) error {
 	return result
 }
 
-// CloseWrite ends the direction to the peer alone.
+// CloseWrite ends the direction to the peer. Reading remains possible.
 func (c *PipeConn) CloseWrite() error {
 	c.out.finish(io.EOF, syscall.EPIPE)
 	return nil
@@ -109,18 +107,18 @@ func (c *PipeConn) SetDeadline(t time.Time) error {
 
 // A half is one direction of a connection.
 type half struct {
-	messages bool // keeps the borders of what is written
+	messages bool // preserves message boundaries
 
 	mu              sync.Mutex
 	changed         *sync.Cond
 	queue           [][]byte
 	size            int
-	getErr, putErr  error // what ends reading once the queue is empty, and writing
-	gone            bool  // the reader closed: nothing is read any more
+	getErr, putErr  error // getErr ends reading when the queue is empty; putErr ends writing
+	gone            bool  // the reader has closed the connection
 	readBy, writeBy deadline
 }
 
-// A deadline wakes the half when it passes.
+// A deadline wakes the waiting side of a half when it passes.
 type deadline struct {
 	time  time.Time
 	timer *time.Timer
@@ -154,7 +152,8 @@ func (h *half) get(p []byte) (int, error) {
 	}
 }
 
-// take reads from the first chunk; of a message it drops what p cannot hold.
+// take reads from the first chunk. It drops the part of a message that does not
+// fit into p.
 func (h *half) take(p []byte) int {
 	n := copy(p, h.queue[0])
 	h.size -= n
@@ -198,9 +197,9 @@ func (h *half) add(p []byte) {
 	h.changed.Broadcast()
 }
 
-// finish ends both uses of the half. The first reasons stay, except that a
-// reset overrules the end of the stream, and what a side did itself overrules
-// what was done to it.
+// finish ends reading and writing on the half. The first errors are kept, with
+// two exceptions: a reset replaces io.EOF, and an error that the local side
+// caused replaces an error that the peer caused.
 func (h *half) finish(getErr, putErr error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -228,7 +227,7 @@ func (h *half) setDeadline(d *deadline, t time.Time) error {
 	d.time = t
 	if wait := time.Until(t); !t.IsZero() && wait > 0 {
 		d.timer = time.AfterFunc(wait, func() {
-			h.mu.Lock() // or a reader between its look and its wait misses it
+			h.mu.Lock() // otherwise a reader could miss the signal just before it waits
 			defer h.mu.Unlock()
 			h.changed.Broadcast()
 		})

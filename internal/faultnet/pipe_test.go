@@ -20,7 +20,7 @@ var (
 	there = netip.MustParseAddrPort("192.0.2.1:70")
 )
 
-// TestPipeConn is what the standard library asks of its own connections.
+// TestPipeConn runs the conformance tests of net.Conn.
 func TestPipeConn(t *testing.T) {
 	nettest.TestConn(t, func() (net.Conn, net.Conn, func(), error) {
 		near, far := Pipe(here, there)

@@ -9,28 +9,27 @@ import (
 	"time"
 )
 
-// A Script is what a server does with one connection, from its first byte to
-// its last. After the last step the connection is closed; a script that is to
-// keep it open ends with Stall.
+// A Script is the behavior of a server on one connection. The connection is
+// closed after the last step. A script that must keep it open ends with Stall.
 type Script []Step
 
-// A Step is one verb of a Script.
+// A Step is one action of a Script.
 type Step struct {
 	name string
 	do   func(*Conn) error
 }
 
-// String returns the verb.
+// String returns the name of the step.
 func (s Step) String() string { return s.name }
 
-// Do is a step of the test's own. An error ends the script and is part of
-// Server.Err, unless it is one of the connection.
+// Do is a custom step. An error of f ends the script and is reported by
+// Server.Err, unless it is an error of the connection.
 func Do(name string, f func(*Conn) error) Step { return Step{name, f} }
 
-// Refuse, as the first step, lets nobody connect: ECONNREFUSED.
+// Refuse, as the first step, refuses connections (ECONNREFUSED).
 func Refuse() Step { return Step{name: refuse} }
 
-// Blackhole, as the first step, never answers a connection attempt.
+// Blackhole, as the first step, never replies to a connection attempt.
 func Blackhole() Step { return Step{name: blackhole} }
 
 const (
@@ -45,7 +44,7 @@ func Send(text string) Step {
 	return Do("send", func(c *Conn) error { return c.write([]byte(text)) })
 }
 
-// SendFile sends what is in a file.
+// SendFile sends the content of a file.
 func SendFile(path string) Step {
 	return Do("send file", func(c *Conn) error {
 		f, err := os.Open(path)
@@ -58,7 +57,7 @@ func SendFile(path string) Step {
 	})
 }
 
-// SendBytes sends n bytes of a text that Body repeats.
+// SendBytes sends the first n bytes of the text of Body.
 func SendBytes(n int64) Step {
 	return Do("send bytes", func(c *Conn) error {
 		_, err := io.Copy(c, Body(n))
@@ -66,8 +65,8 @@ func SendBytes(n int64) Step {
 	})
 }
 
-// Body returns the n bytes that SendBytes sends: lines of digits, each other
-// than the last, so that a gap or a doubling shows.
+// Body returns a reader of n bytes: lines of increasing numbers, so that a
+// missing or repeated part is detected.
 func Body(n int64) io.Reader { return io.LimitReader(new(counter), n) }
 
 type counter struct {
@@ -88,7 +87,7 @@ func (c *counter) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// SendSlow sends text, n bytes every d.
+// SendSlow sends text in pieces of n bytes, one every d.
 func SendSlow(text string, n int, d time.Duration) Step {
 	return Do("send slowly", func(c *Conn) error {
 		for part := []byte(text); len(part) > 0; {
@@ -104,7 +103,7 @@ func SendSlow(text string, n int, d time.Duration) Step {
 	})
 }
 
-// Garbage sends n random bytes, the same ones each time.
+// Garbage sends n pseudo-random bytes. Each call sends the same bytes.
 func Garbage(n int) Step {
 	return Do("garbage", func(c *Conn) error {
 		p := make([]byte, n)
@@ -115,7 +114,7 @@ func Garbage(n int) Step {
 	})
 }
 
-// Delay does nothing for d.
+// Delay waits for d.
 func Delay(d time.Duration) Step {
 	return Do("delay", func(c *Conn) error {
 		if !c.sleep(d) {
@@ -125,7 +124,7 @@ func Delay(d time.Duration) Step {
 	})
 }
 
-// Stall keeps the connection open and is silent until the server is closed.
+// Stall keeps the connection open without sending, until the server is closed.
 func Stall() Step {
 	return Do("stall", func(c *Conn) error {
 		<-c.done
@@ -141,8 +140,8 @@ func Reset() Step {
 	})
 }
 
-// Fin closes the connection, as the end of every script does; TLS is closed
-// first by its own alert.
+// Fin closes the connection, as at the end of every script. TLS is closed with
+// its alert first.
 func Fin() Step {
 	return Do("fin", func(c *Conn) error {
 		c.top.Close()
@@ -151,8 +150,8 @@ func Fin() Step {
 }
 
 // Cut closes the connection below TLS, between two records and without the
-// alert that tells the end of the data from a truncation; crypto/tls does not
-// mind. Without TLS it is Fin.
+// alert that distinguishes a complete stream from a truncated one. crypto/tls
+// ignores the missing alert. Without TLS, Cut is equal to Fin.
 func Cut() Step {
 	return Do("cut", func(c *Conn) error {
 		c.raw.Close()
@@ -160,14 +159,14 @@ func Cut() Step {
 	})
 }
 
-// HalfClose ends what the server says and lets it go on hearing.
+// HalfClose closes the sending side of the server. It continues to read.
 func HalfClose() Step {
 	return Do("half close", func(c *Conn) error { return c.halfClose() })
 }
 
-// Expect reads until what the client said since the last step that read
-// matches the regular expression, and takes all of that up to the end of the
-// match. A client that ends before is an error of Server.Err.
+// Expect reads until the bytes since the last reading step match the regular
+// expression, and consumes them up to the end of the match. If the client
+// closes the connection earlier, Server.Err reports an error.
 func Expect(pattern string) Step {
 	re := regexp.MustCompile(pattern)
 	return Do("expect "+pattern, func(c *Conn) error {
@@ -179,14 +178,14 @@ func Expect(pattern string) Step {
 			return at[1], true
 		})
 		if err != nil {
-			return fmt.Errorf("client said %q: %v", c.unread(), err)
+			return fmt.Errorf("client sent %q: %v", c.unread(), err)
 		}
 		return nil
 	})
 }
 
-// Restart is the end of the server process and its return: all connections
-// end, for d nobody can connect, then the next script begins.
+// Restart stops the server and starts it again. All connections end, and new
+// ones are refused for d. Then the next script is used.
 func Restart(d time.Duration) Step {
 	return Do("restart", func(c *Conn) error { return c.server.restart(d) })
 }

@@ -18,7 +18,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// A world starts servers, each with the way to connect to it.
+// A world starts servers and returns a function that connects to each.
 type world struct {
 	name  string
 	start func(t *testing.T, scripts ...Script) peer
@@ -30,8 +30,8 @@ type peer struct {
 	dial func(context.Context) (net.Conn, error)
 }
 
-// each runs a test in memory and on loopback, so that every verb is proved in
-// both, and every server to leave nothing behind.
+// each runs a test in memory and on loopback, and checks that no goroutine is
+// left.
 func each(t *testing.T, f func(t *testing.T, w world)) {
 	for _, w := range []world{
 		{"memory", inMemory, func(t *testing.T, f func(t *testing.T)) { synctest.Test(t, f) }},
@@ -82,7 +82,7 @@ func TestVerbs(t *testing.T) {
 		hear   string
 		end    error         // io.EOF: the end of the stream
 		took   time.Duration // at least; exact in memory
-		bad    string        // of Server.Err
+		bad    string        // the text of Server.Err
 	}{
 		{"accept", func() Script { return nil }, "", "", io.EOF, 0, ""},
 		{"send", func() Script { return Script{Send("a"), Send("b")} }, "", "ab", io.EOF, 0, ""},
@@ -97,7 +97,7 @@ func TestVerbs(t *testing.T) {
 		{"half close", func() Script { return Script{Send("a"), HalfClose(), Expect("^x$")} }, "x", "a", io.EOF, 0, ""},
 		{"garbage", func() Script { return Script{Garbage(4)} }, "", "\x86\xad\x05\xdc", io.EOF, 0, ""},
 		{"expect", func() Script { return Script{Expect(`^GET [^\r]*\r\n`), Expect(`\r\n$`), Send("a")} }, "GET /\r\n\r\n", "a", io.EOF, 0, ""},
-		{"expect in vain", func() Script { return Script{Expect(`^PUT `)} }, "GET /\r\n", "", io.EOF, 0, `connection 1: expect ^PUT : client said "GET /\r\n": EOF`},
+		{"expect in vain", func() Script { return Script{Expect(`^PUT `)} }, "GET /\r\n", "", io.EOF, 0, `connection 1: expect ^PUT : client sent "GET /\r\n": EOF`},
 		{"entity", func() Script {
 			e := entity()
 			return Script{e.Send(0), e.Swap(), e.Send(3), e.Swap(), e.Send(0)}
@@ -120,7 +120,7 @@ func TestVerbs(t *testing.T) {
 				if c.bad != "" && c.hear == "" {
 					conn.(interface{ CloseWrite() error }).CloseWrite()
 				}
-				begun := make([]byte, len(c.hear)) // however busy this machine is
+				begun := make([]byte, len(c.hear)) // even on a busy machine
 				n, err := io.ReadFull(conn, begun)
 				hear := begun[:n]
 				if err == nil {
@@ -189,8 +189,8 @@ func TestScriptsInOrder(t *testing.T) {
 	})
 }
 
-// TestRestart: connections end, nobody connects, then the next script begins
-// at the same address.
+// TestRestart ends the connections, refuses new ones for a time, and then runs
+// the next script at the same address.
 func TestRestart(t *testing.T) {
 	const down = 100 * time.Millisecond
 	each(t, func(t *testing.T, w world) {
@@ -204,13 +204,13 @@ func TestRestart(t *testing.T) {
 			t.Errorf("the other connection: %v", err)
 		}
 		switch conn, err := s.dial(t.Context()); {
-		case err == nil && time.Since(began) >= down: // on a busy machine it is back already
+		case err == nil && time.Since(began) >= down: // on a busy machine the server may be back already
 			conn.Close()
 		case !errors.Is(err, syscall.ECONNREFUSED):
 			t.Errorf("while down: %v, %v", conn, err)
 		}
 		var conn net.Conn
-		for start := time.Now(); ; time.Sleep(down / 10) { // a real listener has no other sign
+		for start := time.Now(); ; time.Sleep(down / 10) { // a real listener gives no other signal
 			var err error
 			if conn, err = s.dial(t.Context()); err == nil {
 				break

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// A Server follows one Script for each connection, in their order; the last
-// one is for all connections that follow. It is made by Network.Serve or
-// Listen and is safe for concurrent use.
+// A Server executes one Script for each connection, in order. The last script
+// serves all further connections. [Network.Serve] and [Listen] return Servers.
+// A Server is safe for concurrent use.
 type Server struct {
 	addr   netip.AddrPort
-	listen func() error // opens the door again after a restart
-	shut   func()       // closes the door to new connections
+	listen func() error // accepts connections again after a restart
+	shut   func()       // stops accepting connections
 
 	done  chan struct{} // closed by Close
 	tasks sync.WaitGroup
@@ -29,10 +29,10 @@ type Server struct {
 	errs    []error
 }
 
-// A StepError tells which step of a script went wrong, and how.
+// A StepError reports the step of a script that failed.
 type StepError struct {
 	Conn int    // Conn.Nth
-	Step string // its verb
+	Step string // name of the step
 	Err  error
 }
 
@@ -50,26 +50,25 @@ func newServer(t testing.TB, addr netip.AddrPort, scripts []Script) *Server {
 	return s
 }
 
-// Addr is where the server is.
+// Addr returns the address of the server.
 func (s *Server) Addr() netip.AddrPort { return s.addr }
 
-// Conns returns the connections that were made, in their order. A refused
-// attempt is none.
+// Conns returns the established connections in order.
 func (s *Server) Conns() []*Conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.conns[:len(s.conns):len(s.conns)]
 }
 
-// Err returns what the clients did that the scripts did not expect.
+// Err returns the errors of all scripts, joined, or nil.
 func (s *Server) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return errors.Join(s.errs...)
 }
 
-// Close ends all connections and returns when nothing of the server runs any
-// more. What was recorded stays.
+// Close ends all connections and waits for the goroutines of the server. Its
+// records stay available.
 func (s *Server) Close() {
 	s.mu.Lock()
 	if !s.closed {
@@ -81,7 +80,7 @@ func (s *Server) Close() {
 	s.tasks.Wait()
 }
 
-// end closes the door and every connection. Its caller holds mu.
+// end stops accepting and closes every connection. The caller holds s.mu.
 func (s *Server) end() {
 	s.shut()
 	for _, c := range s.conns {
@@ -109,7 +108,7 @@ func (s *Server) next() Script {
 	return script
 }
 
-// serve follows script on a new connection, in goroutines that end with it.
+// serve executes script on a new connection, in goroutines that end with it.
 func (s *Server) serve(raw net.Conn, script Script) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,7 +148,7 @@ func (s *Server) restart(d time.Duration) error {
 		return errEnd
 	}
 	if err := s.listen(); err != nil {
-		return fmt.Errorf("listen again: %v", err) // not %w: no error of this connection
+		return fmt.Errorf("listen again: %v", err) // not %w, because it is not an error of this connection
 	}
 	s.down = false
 	return errEnd

@@ -15,15 +15,15 @@ import (
 	"time"
 )
 
-// Certs is an authority with the certificates that a server shows. They are
-// valid now and in the year 2000, where time in a synctest bubble begins.
+// Certs are a certificate authority and the certificates of a server. They are
+// valid now and in the year 2000, where time in a synctest bubble starts.
 type Certs struct {
 	Pool *x509.CertPool // trusts the authority
 
 	good, wrong, expired, selfSigned tls.Certificate
 }
 
-// NewCerts makes certificates for hosts, which are names and addresses.
+// NewCerts returns certificates for hosts, which are names or addresses.
 func NewCerts(t testing.TB, hosts ...string) *Certs {
 	t.Helper()
 	day := func(year int) time.Time { return time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC) }
@@ -56,7 +56,7 @@ func NewCerts(t testing.TB, hosts ...string) *Certs {
 	return c
 }
 
-// certify signs template by a parent, or by itself.
+// certify signs template with the parent by, or with its own key if by is nil.
 func certify(t testing.TB, template *x509.Certificate, by *tls.Certificate) tls.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -78,17 +78,17 @@ func certify(t testing.TB, template *x509.Certificate, by *tls.Certificate) tls.
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}
 }
 
-// TLS begins TLS with a certificate that Pool trusts; the steps that follow
-// speak within.
+// TLS starts TLS with a certificate that Pool trusts. Later steps use the
+// encrypted connection.
 func (c *Certs) TLS() Step { return startTLS("tls", c.good) }
 
-// WrongHost begins TLS with a trusted certificate of another host.
+// WrongHost starts TLS with a trusted certificate for another host.
 func (c *Certs) WrongHost() Step { return startTLS("tls wrong", c.wrong) }
 
-// Expired begins TLS with a trusted certificate that ended in 1999.
+// Expired starts TLS with a trusted certificate that expired in 1999.
 func (c *Certs) Expired() Step { return startTLS("tls expired", c.expired) }
 
-// SelfSigned begins TLS with a certificate that nobody trusts.
+// SelfSigned starts TLS with an untrusted, self-signed certificate.
 func (c *Certs) SelfSigned() Step { return startTLS("tls self-signed", c.selfSigned) }
 
 func startTLS(name string, cert tls.Certificate) Step {
@@ -96,16 +96,16 @@ func startTLS(name string, cert tls.Certificate) Step {
 		plain := c.in.takenBytes()
 		conn := tls.Server(inboxConn{c.raw, c.in}, &tls.Config{Certificates: []tls.Certificate{cert}})
 		if err := conn.Handshake(); err != nil {
-			return errEnd // a client that does not trust us is right
+			return errEnd // the client rejects the certificate, as it should
 		}
-		c.begin(conn, plain)
+		c.startLayer(conn, plain)
 		return nil
 	})
 }
 
-// begin lets the steps that follow speak within conn, which reads the inbox of
-// c. Plain is what the client sent before conn.
-func (c *Conn) begin(conn net.Conn, plain []byte) {
+// startLayer makes later steps use conn, which reads from the inbox of c. Plain
+// holds the bytes that the client sent before conn.
+func (c *Conn) startLayer(conn net.Conn, plain []byte) {
 	in := newInbox()
 	c.mu.Lock()
 	c.before, c.top, c.in = append(c.before, plain...), conn, in
@@ -113,7 +113,7 @@ func (c *Conn) begin(conn net.Conn, plain []byte) {
 	c.server.tasks.Go(func() { in.fill(conn) })
 }
 
-// inboxConn reads what came from a connection by way of its inbox.
+// inboxConn is a connection that reads from its inbox.
 type inboxConn struct {
 	net.Conn
 	in *inbox
@@ -121,7 +121,7 @@ type inboxConn struct {
 
 func (c inboxConn) Read(p []byte) (int, error) { return c.in.Read(p) }
 
-// TLSStall hears the ClientHello and is silent.
+// TLSStall reads the ClientHello and then sends no byte.
 func TLSStall() Step {
 	return Do("tls stall", func(c *Conn) error {
 		if err := c.hello(); err != nil {
@@ -131,7 +131,7 @@ func TLSStall() Step {
 	})
 }
 
-// TLSCut hears the ClientHello, begins a record and closes.
+// TLSCut reads the ClientHello, sends the start of a record and closes.
 func TLSCut() Step {
 	return Do("tls cut", func(c *Conn) error {
 		if err := c.hello(); err != nil {
@@ -144,7 +144,7 @@ func TLSCut() Step {
 	})
 }
 
-// hello reads one TLS record of a handshake.
+// hello reads one TLS handshake record.
 func (c *Conn) hello() error {
 	const header = 5
 	record, err := c.take(func(said []byte) (int, bool) {
@@ -155,7 +155,7 @@ func (c *Conn) hello() error {
 		return n, len(said) >= n
 	})
 	if err == nil && record[0] != 22 {
-		return errors.New("client did not begin TLS")
+		return errors.New("client did not start TLS")
 	}
 	return err
 }

@@ -17,11 +17,11 @@ func TestTLS(t *testing.T) {
 		name   string
 		script Script
 		hear   string
-		err    func(error) bool // of the handshake, or of reading
+		err    func(error) bool // checks the error of the handshake or of Read
 	}{
 		{"good", Script{Expect("STARTTLS\n"), Send("go\n"), certs.TLS(), Expect("^x$"), Send("secret")}, "secret", nil},
 		{"cut within", Script{Expect("STARTTLS\n"), Send("go\n"), certs.TLS(), Expect("^x$"), Send("secret"), Cut()}, "secret",
-			nil}, // Go forgives the missing alert between two records
+			nil}, // crypto/tls accepts a missing alert between two records
 		{"wrong host", Script{Expect("STARTTLS\n"), Send("go\n"), certs.WrongHost()}, "", is[x509.HostnameError]},
 		{"expired", Script{Expect("STARTTLS\n"), Send("go\n"), certs.Expired()}, "",
 			func(err error) bool {
@@ -43,7 +43,7 @@ func TestTLS(t *testing.T) {
 				if _, err := io.ReadFull(conn, make([]byte, 3)); err != nil {
 					t.Fatal(err)
 				}
-				if c.name == "stall" { // the others end by themselves, however busy this machine is
+				if c.name == "stall" { // the other cases end without a deadline
 					conn.SetDeadline(time.Now().Add(time.Second))
 				}
 				inner := tls.Client(conn, &tls.Config{ServerName: "h.test", RootCAs: certs.Pool})
@@ -70,7 +70,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// TestCutOmitsTheAlert: what Cut does not send is the one record that Fin does.
+// TestCutOmitsTheAlert: Cut sends exactly one record less than Fin.
 func TestCutOmitsTheAlert(t *testing.T) {
 	certs := NewCerts(t, "h.test")
 	each(t, func(t *testing.T, w world) {

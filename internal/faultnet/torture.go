@@ -14,17 +14,17 @@ import (
 	"time"
 )
 
-// A Failure is how an I/O operation fails.
+// A Failure is a way in which an I/O operation fails.
 type Failure uint8
 
 const (
-	Broken   Failure = iota // the connection is reset, for good; a dial is refused
-	Short                   // one byte at most is moved; a Write says so by io.ErrShortWrite, a dial is refused
-	Silent                  // nothing happens until the deadline, or Close
-	Canceled                // the caller's context ends just before it
+	Broken   Failure = iota // the connection is reset and stays broken; a dial is refused
+	Short                   // at most one byte is transferred; Write returns io.ErrShortWrite; a dial is refused
+	Silent                  // the operation blocks until the deadline or Close
+	Canceled                // the caller's context ends just before the operation
 )
 
-// Failures are all of them.
+// Failures returns all failures.
 func Failures() []Failure { return []Failure{Broken, Short, Silent, Canceled} }
 
 // String returns the name of the failure.
@@ -32,11 +32,10 @@ func (f Failure) String() string {
 	return [...]string{"broken", "short", "silent", "canceled"}[f]
 }
 
-// A Breaker counts the I/O operations of the connections that it wraps (each
-// dial, Read and Write) and lets one of them fail. It is safe for concurrent
-// use.
+// A Breaker counts the I/O operations (dial, Read and Write) of its connections
+// and makes one of them fail. It is safe for concurrent use.
 type Breaker struct {
-	at      int // the operation that fails, from 1; 0: none
+	at      int // number of the operation that fails, from 1; 0: no operation fails
 	failure Failure
 	cancel  context.CancelFunc
 
@@ -44,24 +43,24 @@ type Breaker struct {
 	count int
 }
 
-// NewBreaker returns a Breaker that lets operation number at fail, and the
-// context under which the operations must be made. At 0 nothing fails.
+// NewBreaker returns a Breaker in which operation number at fails, and the
+// context that the operations must use. If at is 0, no operation fails.
 func NewBreaker(ctx context.Context, at int, f Failure) (context.Context, *Breaker) {
 	ctx, cancel := context.WithCancel(ctx)
 	return ctx, &Breaker{at: at, failure: f, cancel: cancel}
 }
 
-// Count returns how many operations there were.
+// Count returns the number of operations so far.
 func (b *Breaker) Count() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.count
 }
 
-// Hit reports whether the operation that fails was reached.
+// Hit reports whether the failing operation was reached.
 func (b *Breaker) Hit() bool { return b.at > 0 && b.Count() >= b.at }
 
-// now counts an operation and reports whether it is the one that fails.
+// now counts an operation and reports whether the operation must fail.
 func (b *Breaker) now() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -69,10 +68,10 @@ func (b *Breaker) now() bool {
 	return b.count == b.at
 }
 
-// A Dial connects to an address; it is what fetch.Options has.
+// A Dial connects to an address. It has the type of fetch.Options.Dial.
 type Dial = func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error)
 
-// Dial returns dial with its connections wrapped.
+// Dial returns a Dial whose connections are wrapped by b.
 func (b *Breaker) Dial(dial Dial) Dial {
 	return func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
 		if b.now() {
@@ -103,8 +102,7 @@ func (b *Breaker) Wrap(conn net.Conn) net.Conn {
 type brokenConn struct {
 	net.Conn
 	b *Breaker
-	// mute has the deadlines and the end of Conn, and a peer that does
-	// nothing.
+	// mute provides the deadlines and the end of Conn, with a silent peer.
 	mute, far net.Conn
 }
 
@@ -131,7 +129,7 @@ func (c *brokenConn) Write(p []byte) (int, error) {
 			return 0, c.broken("write")
 		case Short:
 			n, err := c.Conn.Write(p[:1])
-			if err == nil && len(p) > 1 { // as package net has every error of a connection
+			if err == nil && len(p) > 1 { // package net wraps every connection error in this way
 				err = &net.OpError{Op: "write", Net: "tcp", Err: io.ErrShortWrite}
 			}
 			return n, err
@@ -144,7 +142,7 @@ func (c *brokenConn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// broken ends the connection, so that later operations fail too.
+// broken closes the connection, so that later operations fail too.
 func (c *brokenConn) broken(op string) error {
 	c.Conn.Close()
 	return &net.OpError{Op: op, Net: "tcp", Err: os.NewSyscallError(op, syscall.ECONNRESET)}
@@ -154,7 +152,7 @@ func (c *brokenConn) Close() error {
 	return errors.Join(c.Conn.Close(), c.mute.Close(), c.far.Close())
 }
 
-// CloseWrite is the half close, where the connection has one.
+// CloseWrite closes the sending side, if Conn supports a half close.
 func (c *brokenConn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -174,10 +172,10 @@ func (c *brokenConn) SetWriteDeadline(t time.Time) error {
 	return errors.Join(c.Conn.SetWriteDeadline(t), c.mute.SetWriteDeadline(t))
 }
 
-// Sweep runs a test whole, and then again for each failure of every stride-th
-// of its operations, as subtests. The test makes its Breaker of at and f by
-// NewBreaker (in its synctest bubble, if it begins one), judges the outcome
-// (Breaker.Hit tells whether anything had to fail) and returns Breaker.Count.
+// Sweep runs test once without a failure. Then it runs test as a subtest for
+// each Failure at every stride-th operation. The test calls NewBreaker with at
+// and f (inside its synctest bubble, if any), checks the outcome with
+// Breaker.Hit, and returns Breaker.Count.
 func Sweep(t *testing.T, stride int, test func(t *testing.T, at int, f Failure) (count int)) {
 	n := 0
 	t.Run("whole", func(t *testing.T) { n = test(t, 0, Broken) })

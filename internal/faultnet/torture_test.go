@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// ask is a client of one line and one answer, with a deadline for each
-// operation, as a driver has it.
-func ask(ctx context.Context, dial Dial) (string, error) {
+// exchange is a client that sends one line and reads one answer. Like a driver,
+// it sets a deadline for each operation.
+func exchange(ctx context.Context, dial Dial) (string, error) {
 	conn, err := dial(ctx, "tcp", there)
 	if err != nil {
 		return "", err
@@ -33,7 +33,7 @@ func ask(ctx context.Context, dial Dial) (string, error) {
 	return string(answer), err
 }
 
-// TestSweep: each failure at each operation ends as it says.
+// TestSweep makes each operation fail in each way.
 func TestSweep(t *testing.T) {
 	var seen []string
 	Sweep(t, 1, func(t *testing.T, at int, f Failure) (count int) {
@@ -44,7 +44,7 @@ func TestSweep(t *testing.T) {
 			defer cancel()
 			ctx, b := NewBreaker(ctx, at, f)
 			start := time.Now()
-			answer, err := ask(ctx, b.Dial(n.Dial))
+			answer, err := exchange(ctx, b.Dial(n.Dial))
 			count = b.Count()
 			if at == 0 {
 				if answer != "answer" || err != nil || b.Hit() {
@@ -64,7 +64,7 @@ func TestSweep(t *testing.T) {
 		})
 		return count
 	})
-	// Operations: dial, write, read "answer", read the end.
+	// Operations: dial, write, read "answer", read io.EOF.
 	want := strings.Split(strings.TrimSpace(`
 0 broken: "answer" ok after 0s
 1 broken: "" refused after 0s
@@ -104,7 +104,7 @@ func class(err error) string {
 	return err.Error()
 }
 
-// TestSilentEndsWithClose: who sets no deadline may still close.
+// TestSilentEndsWithClose: Close ends an operation without a deadline.
 func TestSilentEndsWithClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := Pipe(here, there)

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// accounts gives a server users of its own without a trace in the system: it
-// writes Dir/passwd and Dir/group, with one login directory, Home, for all
-// users (nil: User with Password) and Root as that of ftp, who is anonymous.
-// All of them are nobody to the kernel. The environment that it returns has
-// libnss-wrapper answer a program's look-ups from these files; the hashes
-// stand in passwd, since the library does not answer for shadow.
+// accounts creates users for one server without changing the system. It writes
+// Dir/passwd and Dir/group. All users share the home directory Home (nil: only
+// User with Password); the anonymous user of ftp has Root. All of them have the
+// numeric user of nobody. The returned environment makes libnss-wrapper answer
+// lookups from these files. The hashes are in passwd, because the library does
+// not answer lookups in shadow.
 func (s *Server) accounts(users map[string]string) (env []string) {
 	s.t.Helper()
 	if users == nil {
@@ -31,7 +31,7 @@ func (s *Server) accounts(users map[string]string) (env []string) {
 		fmt.Fprintf(&shadow, "%s:%s:19000:0:99999:7:::\n", name, hash)
 	}
 	file := filepath.Join(s.Dir, "passwd")
-	s.write(file, []byte(passwd.String()), 0o600, "") // proftpd takes no other mode
+	s.write(file, []byte(passwd.String()), 0o600, "") // proftpd rejects other modes
 	return []string{
 		"LD_PRELOAD=" + needLibrary(s.t, "libnss_wrapper.so", "libnss-wrapper"),
 		"NSS_WRAPPER_PASSWD=" + file,
@@ -40,8 +40,7 @@ func (s *Server) accounts(users map[string]string) (env []string) {
 	}
 }
 
-// crypt returns the hash of a password as crypt(3) and MD5-based readers know
-// it.
+// crypt returns the MD5-based hash of a password in the format of crypt(3).
 func (s *Server) crypt(password string) string {
 	s.t.Helper()
 	cmd := exec.Command(Need(s.t, "openssl", "openssl"), "passwd", "-1", "-stdin")

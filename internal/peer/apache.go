@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// ApacheOptions says what an apache serves besides Root, with fancy indexes
-// and content negotiation, on a plain port.
+// ApacheOptions configures apache2. By default it serves Root with fancy
+// indexes and content negotiation on a plaintext port.
 type ApacheOptions struct {
 	TLS    bool     // also on TLSAddr
 	HTTP2  bool     // offer h2 besides http/1.1 on TLSAddr; implies TLS
 	Cert   *Cert    // nil: NewCert with zero options
-	Login  string   // "Basic" or "Digest": Root is for User with Password alone
+	Login  string   // "Basic" or "Digest": only User with Password may read Root
 	Config []string // further directives: "Header set X-Test yes"
 }
 
-// Apache starts apache2 (Debian apache2-bin). A file named *.asis below Root
-// is a whole response, its head included; one named *.cgi and executable is a
-// script. Its log has every request.
+// Apache starts apache2 (Debian apache2-bin). A file named *.asis below Root is
+// a complete response with its head. An executable file named *.cgi is a
+// script. The log has every request.
 func Apache(t TB, opts ApacheOptions) *Server {
 	t.Helper()
 	program := Need(t, "apache2", "apache2-bin")

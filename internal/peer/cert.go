@@ -15,23 +15,23 @@ import (
 	"time"
 )
 
-// A Cert is a self-signed certificate with its key, as values for Go and as
-// PEM files for everyone else.
+// A Cert is a self-signed certificate with its key, as Go values and as PEM
+// files.
 type Cert struct {
-	Pool    *x509.CertPool  // trusts it, and nothing else
-	TLS     tls.Certificate // shows it
-	File    string          // the certificate; as good for --cacert as for a server
-	KeyFile string          // its key, readable by all: it is worth nothing
+	Pool    *x509.CertPool  // trusts only this certificate
+	TLS     tls.Certificate // the certificate of a server
+	File    string          // path of the certificate in PEM form
+	KeyFile string          // path of the key in PEM form, readable by all accounts
 }
 
-// CertOptions says what the certificate claims; zero is right for localhost.
+// CertOptions describes a certificate. The zero value is right for localhost.
 type CertOptions struct {
 	Hosts   []string // names and addresses; nil: localhost, 127.0.0.1 and ::1
-	Expired bool     // it ended yesterday
+	Expired bool     // the certificate expired yesterday
 }
 
-// NewCert makes a certificate and writes its files for as long as the test
-// runs.
+// NewCert returns a certificate and writes its files. They are removed at the
+// end of the test.
 func NewCert(t TB, opts CertOptions) *Cert {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "fetch-peer-cert-")

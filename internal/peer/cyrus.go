@@ -14,9 +14,9 @@ import (
 // Cyrus is a running Cyrus imapd.
 type Cyrus struct{ *Server }
 
-// CyrusImapd starts an imap server (Debian cyrus-imapd) that takes logins of
-// User in clear text, by PLAIN, LOGIN, CRAM-MD5 and SCRAM, and of nobody by
-// ANONYMOUS.
+// CyrusImapd starts an imap server (Debian cyrus-imapd). User may log in over
+// plaintext connections with PLAIN, LOGIN, CRAM-MD5 and SCRAM. ANONYMOUS is not
+// offered.
 func CyrusImapd(t TB) *Cyrus {
 	t.Helper()
 	const bin = "usr/lib/cyrus/bin"
@@ -43,7 +43,7 @@ func CyrusImapd(t TB) *Cyrus {
 	return &Cyrus{s}
 }
 
-// cyrusUser makes the database of passwords. Their realm is the host's name.
+// cyrusUser creates the password database. Its realm is the host name.
 func (s *Server) cyrusUser(program string) {
 	s.t.Helper()
 	realm, err := os.Hostname()
@@ -80,8 +80,8 @@ failedloginpause: 0
 `, dir, mailUser)
 }
 
-// Add appends a message to a mailbox of User, which it creates; lines end in
-// CRLF.
+// Add appends a message with CRLF line ends to a mailbox of User. It creates
+// the mailbox if necessary.
 func (s *Cyrus) Add(mailbox, message string) {
 	s.t.Helper()
 	conn, err := net.Dial("tcp", s.Addr)
@@ -93,7 +93,7 @@ func (s *Cyrus) Add(mailbox, message string) {
 	in := bufio.NewReader(conn)
 	for i, c := range []string{
 		fmt.Sprintf("LOGIN %s %s", User, Password),
-		fmt.Sprintf("CREATE %q", mailbox), // it may be there
+		fmt.Sprintf("CREATE %q", mailbox), // fails if the mailbox exists
 		fmt.Sprintf("APPEND %q {%d+}\r\n%s", mailbox, len(message), message),
 		"LOGOUT",
 	} {

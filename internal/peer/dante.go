@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Dante starts danted (Debian dante-server): SOCKS4 and SOCKS5, no SOCKS4a. With
-// Login it demands one of SOCKS5 and refuses SOCKS4. Its log has every
-// connection.
+// Dante starts danted (Debian dante-server) with SOCKS4 and SOCKS5, without
+// SOCKS4a. If Login is set, SOCKS5 requires a login and SOCKS4 is refused. The
+// log has every connection.
 func Dante(t TB, opts ProxyOptions) *Server {
 	t.Helper()
 	program := Need(t, "danted", "dante-server")

@@ -1,17 +1,17 @@
-// Package peer starts real servers on loopback for tests: nginx, vsftpd,
-// inn2, dovecot and their like, each with a configuration, ports and a root
-// directory of its own. Only tests and internal/bench may import it.
+// Package peer starts real servers on loopback for tests, such as nginx,
+// vsftpd, inn2 and dovecot. Each has its own configuration, ports and root
+// directory. Only tests and internal/bench may import this package.
 //
 //	s := peer.Nginx(t, peer.NginxOptions{TLS: true})
 //	s.Put("motd", []byte("hello\n"))
 //	client.Get(ctx, "https://"+s.TLSAddr+"/motd") // trusts s.Cert.Pool
 //
-// One function a server, one file a function. Each returns once the server
-// answers and ends it, with everything that it started, when the test ends.
-// What the server said is shown when the test fails.
+// Each server has one function in one file. The function returns when the
+// server answers. At the end of the test, the server and all its processes are
+// killed. If the test fails, the output of the server is printed.
 //
-// The programs come from Debian packages; "make peers" installs them. A test
-// whose program is absent is skipped with the name of the package, unless
-// CI=true stands in the environment: then it fails. Servers that know users
-// know one, User with Password, where their options say nothing else.
+// The programs come from Debian packages that "make peers" installs. If a
+// program is missing, the test is skipped and names the package. If CI=true is
+// in the environment, the test fails instead. By default, servers with accounts
+// have one: User with Password.
 package peer

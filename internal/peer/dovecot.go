@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// DovecotOptions says how an imap server differs from one that takes logins
-// in clear text, by PLAIN, LOGIN and ANONYMOUS.
+// DovecotOptions configures dovecot. By default it accepts logins over
+// plaintext connections with PLAIN, LOGIN and ANONYMOUS.
 type DovecotOptions struct {
 	TLS    bool              // STARTTLS on Addr, TLS from the first byte on TLSAddr
 	Cert   *Cert             // nil: NewCert with zero options
@@ -19,7 +19,7 @@ type DovecotOptions struct {
 	Config []string          // further lines: "disable_plaintext_auth = yes"
 }
 
-// Mail is a running dovecot.
+// A Mail is a running dovecot.
 type Mail struct {
 	*Server
 	added int
@@ -53,13 +53,13 @@ func Dovecot(t TB, opts DovecotOptions) *Mail {
 		}
 		return command{path: program, args: []string{"-F", "-c", s.config("dovecot.conf", dovecotConfig(s, opts))}}
 	})
-	s.greeted(s.Addr, "* OK [CAPABILITY ") // before, it says that it waits
+	s.greeted(s.Addr, "* OK [CAPABILITY ") // dovecot first announces that it is starting
 	return &Mail{Server: s}
 }
 
-// Add puts a message into a mailbox of a user, which it creates; lines end in
-// CRLF or LF. Messages get their UIDs in the order in which they were added, and
-// all have the INTERNALDATE 2024-01-01 00:00 UTC.
+// Add delivers a message to a mailbox of user. It creates the mailbox if
+// necessary. Lines end in CRLF or LF. UIDs follow the order of the calls. All
+// messages have the INTERNALDATE 2024-01-01 00:00 UTC.
 func (m *Mail) Add(user, mailbox, message string) {
 	m.t.Helper()
 	dir := filepath.Join(m.Home, user)
@@ -81,7 +81,7 @@ func (m *Mail) Add(user, mailbox, message string) {
 	}
 }
 
-// mailUser owns the mail.
+// mailUser is the account that owns the mail.
 const mailUser = "nobody"
 
 func dovecotConfig(s *Server, opts DovecotOptions) string {

@@ -1,18 +1,19 @@
 package peer
 
-// FTPOptions says how an ftp server differs from one that lets anonymous
-// users read Root and accounts read Home and all above it, in clear text.
+// FTPOptions configures an ftp server. By default, plaintext connections are
+// accepted, anonymous users may read Root, and accounts may read Home and its
+// parent directories.
 type FTPOptions struct {
-	TLS      bool              // AUTH TLS on Addr, for those who ask
+	TLS      bool              // offer AUTH TLS on Addr
 	Implicit bool              // TLS from the first byte on TLSAddr, and no Addr
 	Cert     *Cert             // nil: NewCert with zero options
 	Users    map[string]string // name to password; nil: User with Password
-	Rate     int               // of each transfer, in KiB a second; 0: as fast as it goes
+	Rate     int               // limit of each transfer in KiB/s; 0: no limit
 	Config   []string          // further lines of configuration; for pure-ftpd arguments
 }
 
-// listen sets the address of s for the options: the control connection has
-// the first port of the block, and passive mode those from passive(base) on.
+// listen sets the addresses of s. The control connection has the first port of
+// the block, and passive mode the ports from passive(base) on.
 func (opts FTPOptions) listen(s *Server, base uint16) {
 	if opts.Implicit {
 		s.TLSAddr = addr(base)
@@ -21,7 +22,7 @@ func (opts FTPOptions) listen(s *Server, base uint16) {
 	}
 }
 
-// encrypt gives s a certificate where the options ask for one.
+// encrypt gives s a certificate if the options require one.
 func (opts FTPOptions) encrypt(s *Server) {
 	s.t.Helper()
 	if opts.TLS || opts.Implicit {

@@ -12,8 +12,8 @@ import (
 	"github.com/anyurl/fetch/internal/peer"
 )
 
-// ask sends one gopher request and returns the whole reply.
-func ask(t *testing.T, conn net.Conn, request string) string {
+// getItem sends one gopher request and returns the complete reply.
+func getItem(t *testing.T, conn net.Conn, request string) string {
 	t.Helper()
 	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
 		t.Fatal(err)
@@ -36,10 +36,10 @@ func TestGophernicus(t *testing.T) {
 	if err := os.Chmod(search, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := ask(t, dial(t, s.Addr), "/sub\r\n"), "0motd.txt\t/sub/motd.txt\t127.0.0.1\t"+portOf(s.Addr)+"\r\n"; !strings.Contains(got, want) {
+	if got, want := getItem(t, dial(t, s.Addr), "/sub\r\n"), "0motd.txt\t/sub/motd.txt\t127.0.0.1\t"+portOf(s.Addr)+"\r\n"; !strings.Contains(got, want) {
 		t.Errorf("menu %q, want %q in it", got, want)
 	}
-	if got, want := ask(t, dial(t, s.Addr), "/cgi-bin/search\tblue moon\r\n"), "found blue moon\n"; !strings.HasPrefix(got, want) {
+	if got, want := getItem(t, dial(t, s.Addr), "/cgi-bin/search\tblue moon\r\n"), "found blue moon\n"; !strings.HasPrefix(got, want) {
 		t.Errorf("search %q, want %q", got, want)
 	}
 	if got, want := curl(t, "gopher://"+s.Addr+"/0/sub/motd.txt"), "hello\r\n"; got != want {
@@ -53,14 +53,14 @@ func TestPygopherd(t *testing.T) {
 	s.Put("sub/motd.txt", []byte("hello\n"))
 	s.Put("sub/motd.txt.abstract", []byte("a greeting\n"))
 	menu := "0motd\t/sub/motd.txt\t127.0.0.1\t" + portOf(s.Addr) + "\t+\r\n"
-	if got := ask(t, dial(t, s.Addr), "/sub\r\n"); !strings.Contains(got, menu) {
+	if got := getItem(t, dial(t, s.Addr), "/sub\r\n"); !strings.Contains(got, menu) {
 		t.Errorf("menu %q, want %q in it", got, menu)
 	}
-	if got := ask(t, dial(t, s.Addr), "/sub/motd.txt\t!\r\n"); !strings.HasPrefix(got, "+-2\r\n+INFO: 0motd") || !strings.Contains(got, "+ABSTRACT:\r\n a greeting\r\n") {
+	if got := getItem(t, dial(t, s.Addr), "/sub/motd.txt\t!\r\n"); !strings.HasPrefix(got, "+-2\r\n+INFO: 0motd") || !strings.Contains(got, "+ABSTRACT:\r\n a greeting\r\n") {
 		t.Errorf("Gopher+ attributes: %q", got)
 	}
 	secure := tls.Client(dial(t, s.TLSAddr), &tls.Config{RootCAs: s.Cert.Pool, ServerName: "localhost"})
-	if got := ask(t, secure, "/sub\r\n"); !strings.Contains(got, menu) {
+	if got := getItem(t, secure, "/sub\r\n"); !strings.Contains(got, menu) {
 		t.Errorf("menu over TLS %q, want %q in it", got, menu)
 	}
 }

@@ -2,21 +2,21 @@ package peer
 
 import "strconv"
 
-// GophernicusOptions says how gophernicus differs from its defaults.
+// GophernicusOptions configures gophernicus.
 type GophernicusOptions struct {
 	Args []string // further arguments: "-nh" for no menu header
 }
 
-// Gophernicus serves Root by gopher (Debian gophernicus): directories and
-// gophermap files as menus, executables below cgi-bin as scripts. Its menus
-// name the host 127.0.0.1.
+// Gophernicus starts gophernicus (Debian gophernicus), which serves Root by
+// gopher. Directories and gophermap files are menus, and executables below
+// cgi-bin are scripts. Its menus contain the host 127.0.0.1.
 func Gophernicus(t TB, opts GophernicusOptions) *Server {
 	t.Helper()
 	program := Need(t, "gophernicus", "gophernicus")
 	s := newServer(t)
 	return s.inetd(func() command {
-		// -nm: without the shared memory in which it counts hits and, after
-		// some thousand of a test, answers no more. -ns: no syslog.
+		// -nm disables the shared memory for hit counts. With it, the server
+		// stops answering after some thousand requests. -ns disables syslog.
 		args := []string{"-h", host, "-p", strconv.Itoa(int(s.Port)), "-r", s.Root, "-nm", "-ns"}
 		return command{path: program, args: append(args, opts.Args...), user: unprivileged()}
 	})

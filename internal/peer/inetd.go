@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// inetd answers each connection with a process of its own whose standard
-// input and output are the connection, as inetd does for "stream tcp nowait".
-// configure knows the address already.
+// inetd starts one process for each connection. The connection is standard
+// input and output of the process, as with "stream tcp nowait" in inetd. The
+// function configure is called with the address of the server.
 func (s *Server) inetd(configure func() command) *Server {
 	s.t.Helper()
 	ln, err := net.Listen("tcp4", host+":0")
@@ -26,7 +26,7 @@ type inetd struct {
 	server   *Server
 	listener net.Listener
 	command  command
-	group    sync.WaitGroup // accept, and one goroutine a process
+	group    sync.WaitGroup // accept and one goroutine per process
 
 	mu      sync.Mutex
 	closed  bool
@@ -45,8 +45,8 @@ func (in *inetd) accept() {
 	}
 }
 
-// serve starts the process and gives up our end of the connection, so that
-// its exit is what closes it.
+// serve starts the process and closes our end of the connection, so that the
+// exit of the process closes the connection.
 func (in *inetd) serve(conn *net.TCPConn) error {
 	defer conn.Close()
 	socket, err := conn.File()
@@ -69,7 +69,7 @@ func (in *inetd) serve(conn *net.TCPConn) error {
 	in.running[p] = true
 	in.group.Go(func() {
 		<-p.done
-		kill(p.cmd.Process) // what it left behind
+		kill(p.cmd.Process) // its child processes
 		in.mu.Lock()
 		delete(in.running, p)
 		in.mu.Unlock()

@@ -1,8 +1,8 @@
 package peer
 
-// InetutilsFTPd starts ftpd (Debian inetutils-ftpd), a server of the old kind:
-// no MLSD, no UTF8, no TLS, a FEAT that wants a login. Of the options it knows
-// Users and Config.
+// InetutilsFTPd starts ftpd (Debian inetutils-ftpd), an ftp server without
+// MLSD, UTF8 and TLS. Its FEAT requires a login. It uses only the options Users
+// and Config.
 func InetutilsFTPd(t TB, opts FTPOptions) *Server {
 	t.Helper()
 	program := Need(t, "ftpd", "inetutils-ftpd")

@@ -12,25 +12,25 @@ import (
 	"time"
 )
 
-// INNOptions says how a news server differs from one where everyone reads
-// local.test, and User with Password posts too.
+// INNOptions configures INN. By default, all clients may read local.test, and
+// User with Password may also post.
 type INNOptions struct {
 	Groups []string // nil: local.test
-	Login  bool     // nobody reads without a login
+	Login  bool     // reading requires a login
 	TLS    bool     // STARTTLS on Addr, TLS from the first byte on TLSAddr
 	Cert   *Cert    // nil: NewCert with zero options
 	Config []string // further lines of inn.conf: "allownewnews: false"
 }
 
-// News is a running INN.
+// A News is a running INN.
 type News struct {
 	*Server
-	feed string // where innd takes articles from other servers
+	feed string // the address where innd accepts articles from other servers
 }
 
-// INN starts a news server (Debian inn2): innd for the articles, nnrpd for
-// readers on Addr and TLSAddr. It runs as Debian's user news, in a tree of its
-// own.
+// INN starts a news server (Debian inn2): innd for articles, and nnrpd for
+// readers on Addr and TLSAddr. It runs as Debian's user news in its own
+// directory tree.
 func INN(t TB, opts INNOptions) *News {
 	t.Helper()
 	inn := innPrograms(t)
@@ -39,7 +39,7 @@ func INN(t TB, opts INNOptions) *News {
 	if opts.TLS {
 		s.certify(opts.Cert)
 	}
-	const account = "news" // innd runs as no other
+	const account = "news" // innd refuses to run as another account
 	news := &News{Server: s}
 	inn.tree(s, account, opts)
 	s.start(func(base uint16) command {
@@ -64,10 +64,10 @@ func INN(t TB, opts INNOptions) *News {
 	return news
 }
 
-// Feed gives the server one article as another server would, with IHAVE, and
-// fails the test where it is not taken. Lines end in CRLF or LF; Path, From,
-// Newsgroups, Subject, Date and Message-ID must be there, and everything else
-// is kept as it is.
+// Feed sends one article to the server with IHAVE, as another server would. It
+// fails the test if the server rejects the article. Lines end in CRLF or LF.
+// The article needs Path, From, Newsgroups, Subject, Date and Message-ID. The
+// server keeps all other lines unchanged.
 func (n *News) Feed(article string) {
 	n.t.Helper()
 	if err := n.ihave(article); err != nil {
@@ -107,7 +107,7 @@ func (n *News) ihave(article string) error {
 	return nil
 }
 
-// inn knows where the programs are.
+// inn contains the paths of the programs.
 type inn struct{ root, libraries string }
 
 func innPrograms(t TB) inn {
@@ -123,8 +123,8 @@ func (i inn) env(s *Server) []string {
 	return []string{"INNCONF=" + filepath.Join(s.Dir, "inn.conf"), "LD_LIBRARY_PATH=" + i.libraries}
 }
 
-// tree makes everything but inn.conf, which needs the ports: configuration,
-// the groups, an empty history and spool.
+// tree creates the configuration, the groups, and empty history and spool
+// directories. inn.conf is written later, because it contains the ports.
 func (i inn) tree(s *Server, account string, opts INNOptions) {
 	s.t.Helper()
 	for _, dir := range []string{"db", "run", "log", "tmp", "filter", "spool", "articles", "overview", "incoming", "outgoing", "archive", "http"} {

@@ -7,16 +7,16 @@ import (
 	"path/filepath"
 )
 
-// Leafnode starts leafnode (Debian leafnode), a news server of the old kind:
-// no CAPABILITIES, nothing sent ahead of an answer, 430 for a number that is
-// not there. It has what its own fetchnews brings of these groups from another
-// server. It needs the right to mount.
+// Leafnode starts leafnode (Debian leafnode), a news server without
+// CAPABILITIES that does not support commands sent ahead. It replies 430 to the
+// number of a missing article. Its articles are those that its program
+// fetchnews retrieves from another server. It needs the right to mount.
 func Leafnode(t TB, from *News, groups ...string) *Server {
 	t.Helper()
 	programs := []string{Need(t, "leafnode", "leafnode"), Need(t, "fetchnews", "leafnode")}
 	NeedRoot(t, "leafnode")
 	unshare := needMount(t, "leafnode")
-	const account = "news" // it runs as no other
+	const account = "news" // leafnode refuses to run as another account
 	uid, gid, err := ids(account)
 	if err != nil {
 		t.Fatalf("peer: %v", err)
@@ -37,7 +37,7 @@ func Leafnode(t TB, from *News, groups ...string) *Server {
 			t.Fatalf("peer: fetchnews: %v: %s", err, out)
 		}
 	}
-	bring() // the list of groups
+	bring() // retrieves the list of groups
 	for _, g := range groups {
 		s.write(filepath.Join(s.Root, leafnodeSpool, "interesting.groups", g), nil, 0o644, account)
 	}
@@ -47,8 +47,7 @@ func Leafnode(t TB, from *News, groups ...string) *Server {
 
 const leafnodeSpool = "var/spool/news"
 
-// leafnodeTree makes a root directory for programs that look for all they need
-// at places of the system, and take no others.
+// leafnodeTree creates a root directory for programs with fixed paths.
 func (s *Server) leafnodeTree(account string, upstream uint16, programs []string) {
 	s.t.Helper()
 	dirs := []string{"failed.postings", "interesting.groups", "leaf.node", "message.id", "out.going", "temp.files"}

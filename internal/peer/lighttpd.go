@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// LighttpdOptions says how lighttpd differs from one that serves Root, with
-// listings, on a plain port.
+// LighttpdOptions configures lighttpd. By default it serves Root with listings
+// on a plaintext port.
 type LighttpdOptions struct {
 	Config []string // further lines: `server.kbytes-per-second = 64`
 }

@@ -2,8 +2,8 @@ package peer
 
 import "strconv"
 
-// Microsocks starts microsocks (Debian microsocks): SOCKS5 with or without a
-// login, no SOCKS4.
+// Microsocks starts microsocks (Debian microsocks) with SOCKS5, with or without
+// a login. It does not support SOCKS4.
 func Microsocks(t TB, opts ProxyOptions) *Server {
 	t.Helper()
 	program := Need(t, "microsocks", "microsocks")

@@ -8,14 +8,14 @@ import (
 	"runtime"
 )
 
-// unpacked holds the packages that "make peers" unpacks instead of installing
-// them, each in a directory of its own: daemons that conflict with one
-// another or would bring a super-server with them. It is no home directory,
-// because servers that give up root must be able to read it.
+// unpacked contains the packages that "make peers" unpacks instead of
+// installing, each in a directory of its own. These daemons conflict with each
+// other or need a super-server. The directory is not below a home directory,
+// because servers that drop root privileges must be able to read it.
 const unpacked = "/var/cache/fetch-peers"
 
 // Need returns the path of a program from a Debian package, installed or
-// unpacked. Where it is absent the test is skipped with the name of the
+// unpacked. If the program is missing, the test is skipped and names the
 // package; with CI=true it fails. With -short the test is always skipped.
 func Need(t TB, program, debianPackage string) string {
 	t.Helper()
@@ -33,8 +33,8 @@ func Need(t TB, program, debianPackage string) string {
 	return ""
 }
 
-// NeedRoot skips a test whose server must change its account or bind a low
-// port, where the test does not run as root; with CI=true it fails.
+// NeedRoot skips a test that does not run as root; with CI=true the test fails.
+// Servers need root to change their account or to bind a low port.
 func NeedRoot(t TB, server string) {
 	t.Helper()
 	skipShort(t, server)
@@ -43,8 +43,8 @@ func NeedRoot(t TB, server string) {
 	}
 }
 
-// needMount returns the path of unshare, for servers that must not see the
-// files of the system but their own in their place.
+// needMount returns the path of unshare, for servers whose view of the file
+// system must be replaced.
 func needMount(t TB, server string) string {
 	t.Helper()
 	unshare := Need(t, "unshare", "util-linux")
@@ -54,8 +54,8 @@ func needMount(t TB, server string) string {
 	return unshare
 }
 
-// packageRoot returns what stands for "/" before a file of a Debian package:
-// the directory where it is unpacked or, once installed, "/" itself.
+// packageRoot returns the directory that contains the files of a Debian
+// package: the directory of the unpacked package, or "/" if it is installed.
 func packageRoot(t TB, debianPackage, file string) string {
 	t.Helper()
 	skipShort(t, debianPackage)

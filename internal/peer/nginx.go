@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// NginxOptions says what an nginx serves besides Root with autoindex on a
-// plain port; zero is that alone.
+// NginxOptions configures nginx. By default it serves Root with autoindex on a
+// plaintext port.
 type NginxOptions struct {
 	TLS    bool   // also on TLSAddr
 	HTTP2  bool   // offer h2 besides http/1.1 on TLSAddr; implies TLS
@@ -17,8 +17,8 @@ type NginxOptions struct {
 	HTTP   string // further directives of the http block
 }
 
-// Nginx starts nginx (Debian nginx-light). Its error log is in Log; requests
-// are not logged.
+// Nginx starts nginx (Debian nginx-light). Log contains its error log without
+// requests.
 func Nginx(t TB, opts NginxOptions) *Server {
 	t.Helper()
 	program := Need(t, "nginx", "nginx-light")

@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 )
 
-// NeedModule returns the path of node, and that of a file in a package of the
-// npm registry, name@version, which "make peers" installs. Where either is
-// absent the test is skipped; with CI=true it fails.
+// NeedModule returns the path of node and the path of a file in an npm package,
+// given as name@version, that "make peers" installs. If one is missing, the
+// test is skipped; with CI=true it fails.
 func NeedModule(t TB, module, name, file string) (node, path string) {
 	t.Helper()
 	node = Need(t, "node", "nodejs")

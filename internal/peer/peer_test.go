@@ -14,7 +14,7 @@ import (
 	"github.com/anyurl/fetch/internal/peer"
 )
 
-// verdict records how a test would have ended.
+// verdict records the outcome of a test.
 type verdict struct {
 	*testing.T
 	skipped, failed string
@@ -58,7 +58,7 @@ func TestNeed(t *testing.T) {
 	}
 }
 
-// Whatever a server started must be gone with it, and its port be free.
+// A stopped server leaves no process, and its port is free.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	s := peer.Nginx(t, peer.NginxOptions{})
@@ -86,8 +86,7 @@ func isTimeout(err error) bool {
 	return ok && timeout.Timeout()
 }
 
-// curl runs curl, the client that has nothing of ours in it, and returns its
-// standard output.
+// curl runs curl as an independent client and returns its standard output.
 func curl(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := tryCurl(t, args...)
@@ -112,8 +111,8 @@ func tryCurl(t *testing.T, args ...string) (string, error) {
 	return string(out), err
 }
 
-// talk sends lines to a server that speaks CRLF and returns the first line of
-// each reply, the greeting first.
+// talk sends lines with CRLF and returns the first line of the greeting and of
+// each reply.
 func talk(t *testing.T, conn net.Conn, lines ...string) []string {
 	t.Helper()
 	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {

@@ -10,22 +10,20 @@ import (
 	"strconv"
 )
 
-// Servers take their ports from blocks in a range below the one that Linux
-// hands out by itself (32768 and up), so that no ":0" listener and no outgoing
-// connection ever takes one, and without a port that a client may refuse
-// because a known service owns it.
+// The port range of all servers is below the range of ephemeral ports (32768
+// and up), so that no outgoing connection and no ":0" listener uses one of
+// them. It contains no port of a known service, because clients may block it.
 const (
 	firstPort = 20000
 	blocks    = 170
 	blockSize = 32
 )
 
-// host is where all servers listen.
+// host is the address of all servers.
 const host = "127.0.0.1"
 
-// reserve returns the first of blockSize ports that no other server of this
-// package has, in any process, until the Closer is closed, and where nobody
-// listened a moment ago.
+// reserve returns the first of blockSize free ports. Other processes that use
+// this package do not get these ports until the Closer is closed.
 func reserve() (base uint16, held io.Closer, err error) {
 	for _, i := range rand.Perm(blocks) {
 		base = uint16(firstPort + i*blockSize)
@@ -54,7 +52,7 @@ func free(base uint16) error {
 
 func addr(port uint16) string { return net.JoinHostPort(host, strconv.Itoa(int(port))) }
 
-// port returns the port of a host:port that this package made, 0 for "".
+// port returns the port of addr, or 0 if addr is empty.
 func port(addr string) uint16 {
 	if addr == "" {
 		return 0

@@ -8,22 +8,22 @@ import (
 	"sync"
 )
 
-// A process is a program in a process group of its own.
+// A process is a program in its own process group.
 type process struct {
 	cmd  *exec.Cmd
 	done chan struct{} // closed when the program has exited
 	once sync.Once
 }
 
-// spawn starts a program with its output in Dir. A program with a socket
-// reads and writes that instead, and only its error output is kept.
+// spawn starts a program and writes its output to a file in Dir. If the program
+// has a socket, only its standard error goes to the file.
 func (s *Server) spawn(c command, socket *os.File) (*process, error) {
 	log, err := os.OpenFile(filepath.Join(s.Dir, "output.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, err
 	}
 	defer log.Close()
-	if err := chown(log.Name(), c.user); err != nil { // some open it again, as /dev/stderr
+	if err := chown(log.Name(), c.user); err != nil { // some programs open /dev/stderr again
 		return nil, err
 	}
 	cmd := exec.Command(c.path, c.args...)
@@ -41,20 +41,20 @@ func (s *Server) spawn(c command, socket *os.File) (*process, error) {
 	}
 	p := &process{cmd: cmd, done: make(chan struct{})}
 	go func() {
-		_ = cmd.Wait() // the log says why
+		_ = cmd.Wait() // the log contains the reason
 		close(p.done)
 	}()
 	return p, nil
 }
 
-// end kills the whole group: all that a server writes is thrown away with
-// Dir, so none needs time to end by itself.
+// end kills the process group. A clean shutdown is not necessary, because Dir
+// is deleted.
 func (p *process) end() {
 	p.once.Do(func() { kill(p.cmd.Process) })
 	<-p.done
 }
 
-// processes are those of one server, in the order of their start.
+// processes are the processes of one server in the order of their start.
 type processes []*process
 
 func (ps *processes) end() {

@@ -10,9 +10,8 @@ import (
 	"syscall"
 )
 
-// ownGroup has cmd run as an account, in a process group of its own that is
-// signalled as a whole, and killed should this process die without cleaning
-// up.
+// ownGroup makes cmd run as account in its own process group. The kernel kills
+// cmd if this process dies.
 func ownGroup(cmd *exec.Cmd, account string) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if account == "" {
@@ -26,7 +25,7 @@ func ownGroup(cmd *exec.Cmd, account string) error {
 	return nil
 }
 
-// unprivileged returns the account for servers that should not be root.
+// unprivileged returns the account of servers that should not run as root.
 func unprivileged() string {
 	if os.Geteuid() == 0 {
 		return "nobody"
@@ -34,10 +33,11 @@ func unprivileged() string {
 	return ""
 }
 
-// kill ends a process and all others in its group.
+// kill kills a process and all others in its group.
 func kill(p *os.Process) { _ = syscall.Kill(-p.Pid, syscall.SIGKILL) }
 
-// chown gives a file to an account; "" leaves it as it is.
+// chown changes the owner of a file to account. An empty account changes
+// nothing.
 func chown(path, account string) error {
 	if account == "" {
 		return nil
@@ -61,12 +61,12 @@ func ids(account string) (uid, gid int, err error) {
 	return uid, gid, err
 }
 
-// lock takes a name for this process among all processes that share our
-// network: an abstract socket, which the kernel gives up with the process.
+// lock reserves a name among all processes in the same network namespace. The
+// name is an abstract socket, which the kernel removes when the process ends.
 func lock(name string) (io.Closer, error) { return net.Listen("unix", "@"+name) }
 
-// blocking undoes the mode that Go gives its sockets: C programs expect a read
-// to wait.
+// blocking makes a socket blocking again, because C programs expect blocking
+// reads and Go sets sockets to non-blocking mode.
 func blocking(f *os.File) error {
 	raw, err := f.SyscallConn()
 	if err != nil {

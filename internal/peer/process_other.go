@@ -9,7 +9,7 @@ import (
 	"os/exec"
 )
 
-// The servers are Debian's; elsewhere Need skips before anything runs.
+// The servers need Debian. On other systems Need skips the tests first.
 
 var errNotLinux = errors.New("servers for tests run on Linux only")
 

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Proftpd starts proftpd (Debian proftpd-core and proftpd-mod-crypto): MLST
-// and MLSD with unique facts, HOST, RANG, UTF8.
+// Proftpd starts proftpd (Debian proftpd-core and proftpd-mod-crypto). It
+// supports MLST and MLSD with unique facts, HOST, RANG and UTF8.
 func Proftpd(t TB, opts FTPOptions) *Server {
 	t.Helper()
 	program := Need(t, "proftpd", "proftpd-core")
 	NeedRoot(t, "proftpd")
 	s := newServer(t)
 	opts.encrypt(s)
-	s.accounts(opts.Users) // it reads the files by itself
+	s.accounts(opts.Users) // proftpd reads passwd and group without the wrapper
 	return s.start(func(base uint16) command {
 		opts.listen(s, base)
 		conf := s.config("proftpd.conf", proftpdConfig(s, base, opts))

@@ -1,10 +1,10 @@
 package peer
 
-// ProxyOptions says how a proxy differs from one that lets everyone reach
-// everything.
+// ProxyOptions configures a proxy. By default all clients may reach all
+// targets.
 type ProxyOptions struct {
 	Login  bool     // only User with Password may use it
-	TLS    bool     // also on TLSAddr: TLS to the proxy itself; squid alone knows it
+	TLS    bool     // also accept TLS connections to the proxy on TLSAddr; only squid supports it
 	Cert   *Cert    // nil: NewCert with zero options
 	Config []string // further lines of configuration; for microsocks arguments
 }

@@ -11,9 +11,9 @@ func TestProxy(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		start   func(peer.TB, peer.ProxyOptions) *peer.Server
-		schemes []string // of the proxy, as curl calls them
+		schemes []string // names of the proxy protocol in curl
 		tls     bool
-		login   string // the scheme in which a login can be told
+		login   string // the scheme that supports a login
 	}{
 		{"tinyproxy", peer.Tinyproxy, []string{"http"}, false, "http"},
 		{"microsocks", peer.Microsocks, []string{"socks5", "socks5h"}, false, "socks5h"},

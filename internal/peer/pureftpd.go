@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 )
 
-// PureFTPd starts pure-ftpd (Debian pure-ftpd): a greeting of several lines,
-// MLST and MLSD, PRET. It knows no implicit TLS.
+// PureFTPd starts pure-ftpd (Debian pure-ftpd). It has a greeting of several
+// lines, MLST, MLSD and PRET, and no implicit TLS.
 func PureFTPd(t TB, opts FTPOptions) *Server {
 	t.Helper()
 	program := Need(t, "pure-ftpd", "pure-ftpd")

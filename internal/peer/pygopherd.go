@@ -2,15 +2,15 @@ package peer
 
 import "fmt"
 
-// PygopherdOptions says what pygopherd does besides gopher and Gopher+.
+// PygopherdOptions configures pygopherd.
 type PygopherdOptions struct {
 	TLS  bool  // TLS on the same port: TLSAddr is Addr
 	Cert *Cert // nil: NewCert with zero options
 }
 
-// Pygopherd serves Root by gopher and Gopher+ (Debian pygopherd): directories,
-// gophermap and UMN .Links files as menus, .abstract and .ask files as
-// attributes, mbox files as directories.
+// Pygopherd starts pygopherd (Debian pygopherd), which serves Root by gopher
+// and Gopher+. Directories, gophermap files, UMN .Links files and mbox files
+// are menus. .abstract and .ask files are attributes.
 func Pygopherd(t TB, opts PygopherdOptions) *Server {
 	t.Helper()
 	program := Need(t, "pygopherd", "pygopherd")
@@ -30,8 +30,8 @@ func Pygopherd(t TB, opts PygopherdOptions) *Server {
 	})
 }
 
-// pygopherdConfig has no defaults of its own, so everything stands here. A
-// cachetime of 0 lets it see each new file at once.
+// pygopherdConfig contains every option, because pygopherd has no defaults. A
+// cachetime of 0 makes new files visible immediately.
 const pygopherdConfig = `
 [pygopherd]
 interface = %s

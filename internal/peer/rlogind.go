@@ -1,8 +1,8 @@
 package peer
 
-// Rlogind starts in.rlogind (Debian rsh-redone-server), which hangs up on
-// clients with a port of 1024 or more, asks User for Password and gives a
-// shell in Home. It needs the right to mount.
+// Rlogind starts in.rlogind (Debian rsh-redone-server). It closes connections
+// from ports above 1023, requests the password of User, and starts a shell in
+// Home. It needs the right to mount.
 func Rlogind(t TB) *Server {
 	t.Helper()
 	program := Need(t, "in.rlogind", "rsh-redone-server")
@@ -10,8 +10,8 @@ func Rlogind(t TB) *Server {
 	unshare := needMount(t, "in.rlogind")
 	s := newServer(t)
 	s.accounts(nil)
-	// It calls login with an empty environment, so login must find our files
-	// where it finds those of the system, and its records must not stay.
+	// in.rlogind starts login with an empty environment. So login must find our
+	// files at the paths of the system files, and its records must not remain.
 	script := `mount --bind "$1"/passwd /etc/passwd && mount --bind "$1"/shadow /etc/shadow &&
 		mount -t tmpfs none /var/log && mount -t tmpfs none /run && exec "$2"`
 	return s.inetd(func() command {

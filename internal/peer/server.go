@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TB is the part of testing.TB that this package needs, so that a program can
-// start servers too; every *testing.T, *testing.B and *testing.F is one.
+// TB is the part of testing.TB that this package needs, so that programs can
+// start servers too. *testing.T, *testing.B and *testing.F implement TB.
 type TB interface {
 	Helper()
 	Cleanup(func())
@@ -19,30 +19,30 @@ type TB interface {
 	Fatalf(format string, args ...any)
 }
 
-// The account that every server with accounts knows.
+// The default account of servers with accounts.
 const (
 	User     = "alice"
 	Password = "s3cret"
 )
 
-// A Server is one running server. Its addresses are empty where it does not
-// offer the service.
+// A Server is a running server. Addresses of services that it does not offer
+// are empty.
 type Server struct {
 	Addr    string // host:port, a numeric loopback address
 	TLSAddr string // host:port of the same service with TLS from the first byte
-	Port    uint16 // of Addr
-	TLSPort uint16 // of TLSAddr
-	Root    string // the directory that it serves; Put writes there
-	Home    string // the login directory of its accounts, where it has any
-	Dir     string // its configuration and logs, and Root below it
-	Cert    *Cert  // what it shows to TLS clients; nil without TLS
+	Port    uint16 // port of Addr
+	TLSPort uint16 // port of TLSAddr
+	Root    string // the served directory; Put writes to it
+	Home    string // the home directory of its accounts, if any
+	Dir     string // the directory of configuration, logs and Root
+	Cert    *Cert  // certificate of the server; nil without TLS
 
 	t   TB
-	end func() // ends its processes; safe to call again
+	end func() // kills the processes; may be called again
 }
 
-// newServer makes the directories of a server, readable by every account
-// (unlike those of testing.T), and has them removed when the test ends.
+// newServer creates the directories of a server and removes them at the end of
+// the test. Unlike the directories of testing.T, all accounts can read them.
 func newServer(t TB) *Server {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "fetch-peer-")
@@ -55,7 +55,7 @@ func newServer(t TB) *Server {
 		if log := s.Log(); t.Failed() && log != "" {
 			t.Logf("peer: %s", log)
 		}
-		// A process that was killed a moment ago may still add a file.
+		// A killed process may still create a file for a short time.
 		for range 50 {
 			if os.RemoveAll(dir) == nil {
 				return
@@ -71,18 +71,18 @@ func newServer(t TB) *Server {
 	return s
 }
 
-// Stop ends the server and all that it started, before the test does. It
-// answers nothing afterwards; its port stays unused until the test ends.
+// Stop kills the server before the end of the test. Its port stays unused until
+// the end of the test.
 func (s *Server) Stop() { s.end() }
 
-// Put writes a file below Root, with the directories that lead to it, and
-// returns its path. A server that is running sees it at once.
+// Put writes a file below Root, creates missing directories, and returns the
+// path of the file. A running server sees the file immediately.
 func (s *Server) Put(name string, data []byte) string {
 	s.t.Helper()
 	return s.put(s.Root, name, data)
 }
 
-// PutHome is Put below Home.
+// PutHome is like Put, but writes below Home.
 func (s *Server) PutHome(name string, data []byte) string {
 	s.t.Helper()
 	if s.Home == "" {
@@ -99,7 +99,7 @@ func (s *Server) put(dir, name string, data []byte) string {
 	return path
 }
 
-// Log returns the end of everything that the server printed and logged.
+// Log returns the last part of the output and logs of the server.
 func (s *Server) Log() string {
 	logs, _ := filepath.Glob(filepath.Join(s.Dir, "*.log"))
 	var all string
@@ -113,7 +113,7 @@ func (s *Server) Log() string {
 	return all
 }
 
-// certify gives the server a certificate; nil stands for a new one.
+// certify sets the certificate of the server. A nil cert stands for a new one.
 func (s *Server) certify(c *Cert) {
 	s.t.Helper()
 	if c == nil {
@@ -122,13 +122,13 @@ func (s *Server) certify(c *Cert) {
 	s.Cert = c
 }
 
-// config writes a file into Dir and returns its path.
+// config writes a file to Dir and returns its path.
 func (s *Server) config(name, text string) string {
 	s.t.Helper()
 	return s.configFor(name, text, "")
 }
 
-// configFor is config for a file that belongs to an account.
+// configFor is like config, but the file belongs to an account.
 func (s *Server) configFor(name, text, owner string) string {
 	s.t.Helper()
 	path := filepath.Join(s.Dir, name)
@@ -136,8 +136,8 @@ func (s *Server) configFor(name, text, owner string) string {
 	return path
 }
 
-// key copies the key of the certificate for servers that take none which
-// others can read, and returns its path.
+// key copies the key of the certificate to a private file of owner and returns
+// its path. Some servers reject keys that other accounts can read.
 func (s *Server) key(owner string) string {
 	s.t.Helper()
 	data, err := os.ReadFile(s.Cert.KeyFile)
@@ -149,8 +149,8 @@ func (s *Server) key(owner string) string {
 	return path
 }
 
-// write writes a file whatever the umask; owner names the account that it
-// belongs to, "" leaves it with ours.
+// write writes a file with exactly the given mode. If owner is not empty, the
+// file belongs to that account.
 func (s *Server) write(path string, data []byte, mode os.FileMode, owner string) {
 	s.t.Helper()
 	err := os.WriteFile(path, data, mode)
@@ -165,7 +165,7 @@ func (s *Server) write(path string, data []byte, mode os.FileMode, owner string)
 	}
 }
 
-// mkdir makes a directory that everyone may read and owner may write.
+// mkdir creates a directory that all accounts can read and owner can write.
 func (s *Server) mkdir(path, owner string) {
 	s.t.Helper()
 	err := os.MkdirAll(path, 0o755)

@@ -11,8 +11,8 @@ import (
 	"github.com/anyurl/fetch/internal/peer"
 )
 
-// until reads from a session until it has said want.
-func until(t *testing.T, conn net.Conn, want string) {
+// readUntil reads from a session until the text want has arrived.
+func readUntil(t *testing.T, conn net.Conn, want string) {
 	t.Helper()
 	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
 		t.Fatal(err)
@@ -34,10 +34,10 @@ func TestTelnetd(t *testing.T) {
 	if _, err := io.WriteString(conn, "hello\r\n"); err != nil {
 		t.Fatal(err)
 	}
-	until(t, refuser{conn}, "you said hello")
+	readUntil(t, refuser{conn}, "you said hello")
 }
 
-// A refuser answers no to each telnet option, and says only the text.
+// A refuser rejects every telnet option and returns only the text.
 type refuser struct{ net.Conn }
 
 func (r refuser) Read(b []byte) (int, error) {
@@ -76,15 +76,15 @@ func TestRlogind(t *testing.T) {
 	if _, err := fmt.Fprintf(conn, "\x00%s\x00%s\x00dumb/9600\x00", peer.User, peer.User); err != nil {
 		t.Fatal(err)
 	}
-	until(t, conn, "assword: ")
+	readUntil(t, conn, "assword: ")
 	if _, err := fmt.Fprintf(conn, "%s\r", peer.Password); err != nil {
 		t.Fatal(err)
 	}
-	until(t, conn, "$ ")
+	readUntil(t, conn, "$ ")
 	if _, err := io.WriteString(conn, "echo $((6*7)) $HOME\r"); err != nil {
 		t.Fatal(err)
 	}
-	until(t, conn, "42 "+s.Home)
+	readUntil(t, conn, "42 "+s.Home)
 }
 
 func TestInetutilsFTPd(t *testing.T) {

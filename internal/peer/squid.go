@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Squid starts squid (Debian squid): an http proxy with CONNECT and a gateway
-// to ftp, which stores nothing. Its log has every request.
+// Squid starts squid (Debian squid), an http proxy with CONNECT that also
+// retrieves ftp URLs. It has no cache. The log has every request.
 func Squid(t TB, opts ProxyOptions) *Server {
 	t.Helper()
 	program := Need(t, "squid", "squid")
@@ -38,7 +38,8 @@ func Squid(t TB, opts ProxyOptions) *Server {
 		}
 		lines = append(append(lines, opts.Config...), "http_access allow "+allowed)
 		conf := s.config("squid.conf", strings.Join(lines, "\n")+"\n")
-		// Its name is that of its shared memory too, which outlives it.
+		// The name is also the name of its shared memory, which survives the
+		// process.
 		name := fmt.Sprintf("fetchpeer%d", base)
 		t.Cleanup(func() {
 			s.Stop()

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// A command is how a server is started. It must stay in the foreground.
+// A command starts a server, which must stay in the foreground.
 type command struct {
 	path string
 	args []string
-	env  []string  // added to ours
-	user string    // the account to run as; "" is ours
+	env  []string  // added to the environment of this process
+	user string    // the account of the process; "": the current account
 	with []command // further processes of the same server
 }
 
@@ -22,10 +22,10 @@ const (
 	retryTime = 20 * time.Millisecond // between two attempts to connect
 )
 
-// start reserves ports, lets configure write the configuration for them and
-// set the addresses of s, and returns when the server answers on all of them.
-// A server that exits at once is tried again on other ports, since somebody
-// may have taken one in between.
+// start reserves ports and calls configure, which writes the configuration and
+// sets the addresses of s. It returns when the server answers on all addresses.
+// If the server exits at once, start retries with other ports, because another
+// process may have taken one of them.
 func (s *Server) start(configure func(base uint16) command) *Server {
 	s.t.Helper()
 	for range 3 {
@@ -69,7 +69,7 @@ func (s *Server) ready(group processes) error {
 		err := retry(func() error {
 			err := connect(a)
 			if group.exited() {
-				return errExited // also where somebody else answered
+				return errExited // even if another process answered on the port
 			}
 			return err
 		})
@@ -80,8 +80,7 @@ func (s *Server) ready(group processes) error {
 	return nil
 }
 
-// retry calls f until it succeeds, the server has exited, or too much time
-// has passed.
+// retry calls f until f succeeds, the server exits, or startTime has passed.
 func retry(f func() error) error {
 	deadline := time.Now().Add(startTime)
 	for {
@@ -101,8 +100,8 @@ func connect(addr string) error {
 	return conn.Close()
 }
 
-// greeted waits until the server greets with these bytes, for servers that
-// accept connections before they can serve them.
+// greeted waits until the server sends greeting, for servers that accept
+// connections before they are ready.
 func (s *Server) greeted(addr, want string) {
 	s.t.Helper()
 	err := retry(func() error {

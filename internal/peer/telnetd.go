@@ -2,9 +2,9 @@ package peer
 
 import "os"
 
-// TelnetdOptions says what telnetd runs for each connection.
+// TelnetdOptions configures telnetd.
 type TelnetdOptions struct {
-	Script string // of /bin/sh, on the terminal of the session; "" echoes lines
+	Script string // script for /bin/sh on the terminal of each session; "": a script that echoes lines
 }
 
 // Telnetd starts telnetd (Debian inetutils-telnetd) with a script in place of

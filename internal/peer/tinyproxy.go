@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Tinyproxy starts tinyproxy (Debian tinyproxy-bin): an http proxy with
-// CONNECT to any port; "ConnectPort 0" in Config refuses all of them. Its log
+// Tinyproxy starts tinyproxy (Debian tinyproxy-bin), an http proxy that allows
+// CONNECT to every port. "ConnectPort 0" in Config disables CONNECT. The log
 // has every request.
 func Tinyproxy(t TB, opts ProxyOptions) *Server {
 	t.Helper()

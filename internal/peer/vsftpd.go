@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Vsftpd starts vsftpd (Debian vsftpd): no MLST or MLSD, a FEAT that answers
-// before the login, PASV that may name any address. Its log has every
+// Vsftpd starts vsftpd (Debian vsftpd). It has no MLST and MLSD, answers FEAT
+// before the login, and may send any address in PASV replies. The log has every
 // command.
 func Vsftpd(t TB, opts FTPOptions) *Server {
 	t.Helper()
@@ -30,8 +30,9 @@ func Vsftpd(t TB, opts FTPOptions) *Server {
 			"secure_chroot_dir=" + empty,
 			"xferlog_enable=YES", "log_ftp_protocol=YES", "vsftpd_log_file=" + filepath.Join(s.Dir, "vsftpd.log"),
 			fmt.Sprintf("anon_max_rate=%d", opts.Rate<<10), fmt.Sprintf("local_max_rate=%d", opts.Rate<<10),
-			// It counts a rate in 32 bits: of 64 KiB in less than 15 us it makes a
-			// slow one, and pauses too little. A page in a microsecond still fits.
+			// vsftpd computes the rate in 32 bits. A block of 64 KiB in less
+			// than 15 us overflows, so the pauses become too short. A block of
+			// one page does not.
 			"trans_chunk_size=4096",
 		}
 		if s.Cert != nil {
