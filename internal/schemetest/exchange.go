@@ -1,6 +1,6 @@
-// Package schemetest has what the tests of schemes share: a client, an exchange,
-// a response and a plan as text, and runs in which the network fails. Only tests
-// may import it. The contract of a scheme is tested by fetch/fetchtest.
+// Package schemetest provides shared helpers for tests of schemes: a client,
+// exchanges, responses and plans as text, and runs in which the network fails.
+// Package fetch/fetchtest tests the contract of a scheme.
 package schemetest
 
 import (
@@ -65,7 +65,8 @@ func List(t testing.TB, c *fetch.Client, url string) (all []fetch.Entry, err err
 	return all, nil
 }
 
-// Drain reads a response to its end: the entries of a menu, the body of others.
+// Drain reads the entries of a menu, or the body of another response, until its
+// end.
 func Drain(resp *fetch.Response, err error) error {
 	if err != nil {
 		return err
@@ -82,9 +83,9 @@ func Drain(resp *fetch.Response, err error) error {
 
 // A Result is the outcome of a request.
 type Result struct {
-	Response *fetch.Response // nil: there was none
-	Body     string          // as far as it was read
-	Err      error           // of the response or of its body
+	Response *fetch.Response // nil if the request failed
+	Body     string          // the bytes that were read before Err
+	Err      error           // error of the request or of its body
 	Took     time.Duration
 	Notes    []string // of a request without a Trace: its notes and details
 }

@@ -43,15 +43,15 @@ func (r brokenResolver) LookupNetIP(context.Context, string, string) ([]netip.Ad
 // A Tunnel is a URL that is retrieved through an HTTP proxy.
 type Tunnel struct {
 	Schemes func() []fetch.Scheme
-	URL     string          // of a server at Address
+	URL     string          // URL of an object on the server at Address
 	Address string          // "192.0.2.1:210"
-	Answer  faultnet.Script // of the server
-	Body    string          // that Answer sends
-	Cut     faultnet.Script // Answer, cut in its middle
+	Answer  faultnet.Script // script of the server
+	Body    string          // the body that Answer sends
+	Cut     faultnet.Script // Answer, truncated in the middle
 	CutBody string          // the part that is read before the error
 }
 
-// Run checks what the answers of the proxy become.
+// Run checks how each reply of the proxy is reported.
 func (u Tunnel) Run(t *testing.T) {
 	connect := faultnet.Expect("^CONNECT " + u.Address + " HTTP/1.1\r\n(.+\r\n)*\r\n")
 	open := faultnet.Script{connect, faultnet.Send("HTTP/1.1 200 ok\r\n\r\n")}
@@ -94,7 +94,7 @@ type Sweep struct {
 	Schemes func() []fetch.Scheme
 	Serve   func(*faultnet.Network) (closeServer func())
 	URLs    []string // retrieved by one Client, in order
-	Body    string   // of each
+	Body    string   // the expected body of each URL
 	Input   string   // written to each session
 	Last    string   // a URL that must be retrieved after a failure, or ""
 }

@@ -9,8 +9,7 @@
 // sent. Time is fake and begins at midnight of 2000-01-01. The server is at
 // 192.0.2.1.
 //
-// A comment before the first section says what the transcript shows. The
-// sections are:
+// The comment before the first section describes the test. The sections are:
 //
 //	options      options of the scheme, as JSON
 //	policy       changes to fetch.Typed(), as JSON
@@ -22,11 +21,11 @@
 //	result       the result of each request, one a line
 //	notes        the text of each Trace.Note, one a line
 //
-// Text behind the port is a remark: "talk 2", "talk :563 again". The talks of a
-// port are for its connections in order, and there must be as many connections
-// as talks. The last data section of a port is for all further connections too.
-// The server closes a data connection after the last line. It keeps the
-// connection of a talk until the client closes it.
+// Text after the port is a remark: "talk 2", "talk :563 again". The talk
+// sections of a port serve its connections in order, and the numbers of
+// connections and sections must be equal. The last data section of a port also
+// serves all further connections. The server closes a data connection after the
+// last line. It keeps the connection of a talk open until the client closes it.
 //
 // # Conversations
 //
@@ -49,12 +48,12 @@
 //	= refuse    as the only line: the connection is refused
 //	= blackhole as the only line: the connection attempt is never answered
 //
-// A TEXT in double quotes is a string of Go. A count behind it repeats it:
+// A TEXT in double quotes is a Go string. A count after it repeats the string:
 // << "ab"*3 sends "ababab".
 //
 // # Conditions
 //
-// Behind its URL a request has any of these words:
+// These words may follow the URL of a request:
 //
 //	stat         Request.Op is Stat
 //	list         the result has the entries of the response, not its body
@@ -67,19 +66,18 @@
 //	token=T      Request.Auth has the token T and the user "bob"
 //
 // # Results
-//
-// A result is the kind of the response, its media type, its body in quotes,
-// and its other facts where they are known: offset, size, validator, time, URL
-// if it differs from that of the request, location, head fields (of Stat),
-// "unchanged". A body over 1000 bytes is shown by length and digest. With the
-// condition list the body is replaced by the entries, as JSON. An error while
-// the body is read comes last.
+// A result has the kind of the response, its media type, its quoted body, and
+// further facts: offset, size, validator, time, URL (if it differs from the
+// requested one), location, header fields (for Stat) and "unchanged". Unknown
+// facts are omitted. A body over 1000 bytes is replaced by its length and
+// digest. With the condition list, the body is replaced by the entries as JSON.
+// An error during the body comes last.
 //
 // An error is "error FAULT CODE: CAUSE (OPTION)", with the parts that it has.
 // A transcript may leave out ": CAUSE (OPTION)".
 //
 // # Recordings
 //
-// A recording is a hex dump of what a real server and its client sent:
+// A recording is a hex dump of the bytes of a real server and its client. See
 // [ReadRecording].
 package transcript

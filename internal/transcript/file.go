@@ -15,7 +15,7 @@ import (
 
 // A file is a parsed transcript.
 type file struct {
-	options  []byte // nil: there are none
+	options  []byte // nil if the transcript has no options
 	policy   fetch.Policy
 	logins   []string
 	requests []string

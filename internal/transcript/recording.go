@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// A Message is what one side of a recorded conversation sent at once.
+// A Message holds bytes that one side of a recorded conversation sent together.
 type Message struct {
 	Section string // the text of the last line "# == SECTION"
-	Title   string // the text behind the mark, without remarks in brackets
+	Title   string // the text after the mark, without remarks in parentheses
 	Client  bool
 	Bytes   []byte
 }

@@ -16,10 +16,10 @@ import (
 // maxBody is the length of the bodies that a result quotes.
 const maxBody = 1000
 
-// A result is one line about a response.
+// A result describes a response in one line.
 type result struct {
 	text  string
-	cause string // of the error at its end: ": CAUSE (OVERRIDE)", or ""
+	cause string // the cause of the error: ": CAUSE (OVERRIDE)", or ""
 }
 
 // matches reports whether line is r, with or without its cause.

@@ -20,12 +20,12 @@ import (
 	"github.com/anyurl/fetch/internal/faultnet"
 )
 
-// A Kit is what the transcripts of a package have in common.
+// A Kit holds the settings for all transcripts of a package.
 type Kit struct {
-	Port    int                                          // of the server
+	Port    int                                          // port of the server
 	Schemes func(options []byte) ([]fetch.Scheme, error) // see SchemesOf
-	Phrases map[string]string                            // steps that many conversations have, by name
-	Goodbye string                                       // what the client may send at the end of a connection
+	Phrases map[string]string                            // named steps that conversations share
+	Goodbye string                                       // bytes that the client may send at the end of a connection
 }
 
 // Server is the address of the server in all transcripts.
@@ -68,9 +68,9 @@ func (k Kit) Run(t *testing.T) {
 	}
 }
 
-// Said returns what the server says in each conversation of testdata. It is
-// for seeds of fuzz tests.
-func (k Kit) Said(t testing.TB) (all []string) {
+// ServerTexts returns the text that the server sends in each conversation of
+// testdata. Fuzz tests use these texts as seeds.
+func (k Kit) ServerTexts(t testing.TB) (all []string) {
 	t.Helper()
 	files, err := names()
 	if err != nil {
@@ -135,7 +135,7 @@ func (f *file) login(context.Context, fetch.Challenge) (*fetch.Credential, error
 func (f *file) sendRequests(ctx context.Context, c *fetch.Client) (errs []error) {
 	var notes strings.Builder
 	for i, line := range f.requests {
-		synctest.Wait() // until the server has done what it does without a command
+		synctest.Wait() // wait for server steps that need no command
 		got, err := sendRequest(ctx, c, line, func(s string) { fmt.Fprintln(&notes, s) })
 		want := strings.Join(f.results[min(i, len(f.results)):min(i+1, len(f.results))], "")
 		if err != nil {

@@ -240,7 +240,7 @@ func TestSaid(t *testing.T) {
 		os.WriteFile("testdata/b.txtar", []byte("-- request --\nftp://192.0.2.1/\n-- talk --\n< 1\n> 2\n= fin\n-- talk :22 --\n<< \"3\"*2\n"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if got := files.Said(t); len(got) != 3 || !strings.HasPrefix(got[0], "220 ready\r\n230 in\r\n") || !slices.Equal(got[1:], []string{"1\r\n", "33"}) {
+	if got := files.ServerTexts(t); len(got) != 3 || !strings.HasPrefix(got[0], "220 ready\r\n230 in\r\n") || !slices.Equal(got[1:], []string{"1\r\n", "33"}) {
 		t.Errorf("got %q", got)
 	}
 }

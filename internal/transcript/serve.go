@@ -39,8 +39,8 @@ func (f *file) serve(n *faultnet.Network) (all []server) {
 	return all
 }
 
-// check compares what the clients sent. Data connections are compared as far
-// as there were any.
+// check compares the bytes that the clients sent with the conversations. A data
+// server may have fewer connections than conversations.
 func (s server) check(goodbye string) (errs []error) {
 	if err := s.Err(); err != nil {
 		errs = append(errs, fmt.Errorf("port %d: %w", s.Addr().Port(), err))

@@ -19,7 +19,7 @@ type Talk struct {
 	Certs   *faultnet.Certs   // for the verb tls; nil: there is no such verb
 }
 
-// A Conversation is what happens on one connection.
+// A Conversation holds the expected exchange on one connection.
 type Conversation struct {
 	Script faultnet.Script // of the server
 	Sent   string          // by the client
@@ -140,8 +140,8 @@ func untilClosed() faultnet.Step {
 	return faultnet.Do("wait", func(c *faultnet.Conn) error { c.All(); return nil })
 }
 
-// unquote parses a text in quotes, and the count behind it. Another text is
-// returned unchanged.
+// unquote decodes a quoted text and its repeat count. It returns other text
+// unchanged.
 func unquote(text string) (string, error) {
 	quoted, times := text, 1
 	if i := strings.LastIndex(text, `"*`); i > 0 {

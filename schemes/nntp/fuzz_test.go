@@ -85,7 +85,7 @@ func fetchFrom(r *reciter, o nntp.Options, req *fetch.Request) (*fetch.Response,
 
 // wires returns what servers send in the transcripts, as seeds.
 func wires(f *testing.F) []string {
-	return slices.DeleteFunc(kit.Said(f), func(text string) bool { return len(text) >= 4096 })
+	return slices.DeleteFunc(kit.ServerTexts(f), func(text string) bool { return len(text) >= 4096 })
 }
 
 var fuzzURLs = []string{
