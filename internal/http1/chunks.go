@@ -72,7 +72,7 @@ func (c *Chunks) nextLine(p []byte) (n int, err error) {
 	case len(line) > limit && c.state == inTrailer:
 		return n, tooLarge("trailer larger than %d bytes or %d fields", MaxTrailer, MaxFields)
 	case len(line) > limit:
-		return n, c.reject(line, "line of a chunk larger than 4096 bytes")
+		return n, c.reject(line, "chunk line longer than 4096 bytes")
 	case !complete:
 		return n, nil
 	}
@@ -97,11 +97,11 @@ func (c *Chunks) chunkLine(line []byte) error {
 	text := line[:len(line)-1]
 	if last := len(text) - 1; last >= 0 && text[last] == '\r' {
 		text = text[:last]
-	} else if err := c.noteLF("line of a chunk that ends in a bare LF"); err != nil {
+	} else if err := c.noteLF("chunk line ends in a bare LF"); err != nil {
 		return err
 	}
 	if bytes.IndexByte(text, '\r') >= 0 {
-		return c.reject(line, "bare CR in the line of a chunk")
+		return c.reject(line, "bare CR in a chunk line")
 	}
 	if c.state == inDataEnd {
 		if len(text) > 0 {
@@ -112,10 +112,10 @@ func (c *Chunks) chunkLine(line []byte) error {
 	}
 	size, ok := parseSize(text)
 	if !ok {
-		return c.reject(line, "malformed size of a chunk")
+		return c.reject(line, "malformed chunk size")
 	}
 	if c.overhead = max(c.overhead+int64(len(text))-16-2*min(size, 1<<40), 0); c.overhead > maxChunkOverhead {
-		return c.reject(line, "chunks of little but extensions")
+		return c.reject(line, "chunk extensions exceed the limit")
 	}
 	c.sizeSeen, c.left, c.state = true, size, inData
 	if size == 0 {
@@ -147,7 +147,7 @@ func parseSize(text []byte) (size int64, ok bool) {
 
 func (c *Chunks) trailerLine(line []byte) error {
 	if !bytes.HasSuffix(line, []byte("\r\n")) {
-		if err := c.noteLF("line of a trailer that ends in a bare LF"); err != nil {
+		if err := c.noteLF("trailer line ends in a bare LF"); err != nil {
 			return err
 		}
 	}

@@ -28,8 +28,8 @@ type Framing struct {
 }
 
 // Frame decides how the body of a message with this status is framed. head says
-// that it answers a HEAD request. A [Stored] body ends with its record unless it
-// is chunked.
+// that it answers a HEAD request. A [Stored] body ends with its record unless
+// it is chunked.
 func Frame[F Field](r *Rules, s Status, fields []F, head bool) (Framing, error) {
 	d := framingFields{http10: s.Proto == "HTTP/1.0"}
 	for _, f := range fields {
@@ -38,7 +38,7 @@ func Frame[F Field](r *Rules, s Status, fields []F, head bool) (Framing, error) 
 	}
 	out := Framing{Length: -1, KeepAlive: !d.close && (s.Minor > 0 || d.keepAlive)}
 	if d.ignoredCodings { // RFC 9112 6.1
-		if err := r.tolerate("Transfer-Encoding in a response of HTTP/1.0: ignored"); err != nil {
+		if err := r.tolerate("Transfer-Encoding in an HTTP/1.0 response ignored"); err != nil {
 			return out, err
 		}
 	}
@@ -63,7 +63,7 @@ func Frame[F Field](r *Rules, s Status, fields []F, head bool) (Framing, error) 
 		out.End, out.Length, out.Codings, out.LengthOverflow = AtChunks, -1, codings[:last], false
 	case last >= 0:
 		out.Length, out.Codings, out.LengthOverflow = -1, codings, false
-		err = r.Deviate("transfer coding that does not end in chunked: the body goes to the end")
+		err = r.Deviate("last transfer coding is not chunked: body ends with the connection")
 	case r.Mode == Stored:
 	case out.Length == 0:
 		out.End = AtHead
@@ -130,10 +130,10 @@ func (r *Rules) parseLength(d *framingFields, out *Framing) error {
 		}
 		if OverflowsLength(d.length) {
 			out.LengthOverflow = true
-			return r.tolerate("Content-Length of more than any object has: the body goes to the end")
+			return r.tolerate("Content-Length exceeds 62 bits: body ends with the connection")
 		}
 	}
-	return r.Deviate("Content-Length that is no number, or another each time: the body goes to the end")
+	return r.Deviate("Content-Length is invalid or ambiguous: body ends with the connection")
 }
 
 // Endless reports whether a Content-Length is a number beyond every object.
@@ -159,7 +159,7 @@ func (r *Rules) effectiveCodings(d *framingFields, out *Framing) ([]string, erro
 		}
 		return kept, nil
 	case len(kept) > 0 && !(chunked && d.lengths == 0):
-		return kept, r.Deviate("transfer coding that is not chunked alone")
+		return kept, r.Deviate("redundant transfer coding")
 	}
-	return kept, r.tolerate("transfer coding that is not chunked alone")
+	return kept, r.tolerate("redundant transfer coding")
 }

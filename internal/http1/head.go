@@ -59,7 +59,7 @@ func (l *Lines) line(line []byte) (last bool, err error) {
 		return false, nil
 	}
 	if l.fields++; l.fields > MaxFields && l.Rules.Mode != Stored {
-		return false, tooLarge("response head of more than %d fields", MaxFields)
+		return false, tooLarge("response head has more than %d fields", MaxFields)
 	}
 	return false, nil
 }
@@ -109,7 +109,7 @@ func (r *Rules) ParseStatus(line string) (s Status, err error) {
 	n, err := strconv.ParseUint(code, 10, 16)
 	s.Code = int(n)
 	if err != nil || len(code) != 3 || r.Mode == Strict && (n < 100 || rest[0] == ' ') {
-		if err := r.Deviate("status of no three digits, taken for 200"); err != nil {
+		if err := r.Deviate("status code is not three digits: treated as 200"); err != nil {
 			return s, err
 		}
 		s.Code = 200
@@ -122,7 +122,7 @@ func (r *Rules) ParseStatus(line string) (s Status, err error) {
 	if s.Proto = "HTTP/1.0"; r.Mode == Stored {
 		s.Proto = version
 	}
-	return s, r.Deviate("version that is neither HTTP/1.0 nor HTTP/1.1")
+	return s, r.Deviate("version is neither HTTP/1.0 nor HTTP/1.1")
 }
 
 // SplitHead splits a head into its start line, without its line end, and the
@@ -214,7 +214,7 @@ func parsePlainField(line string) (name, value string, ok bool) {
 // oddField parses any other line. The name is empty if the line has no field.
 func (r *Rules) parseDeviantField(line string) (name, value string, err error) {
 	if HasControl(line) {
-		err = r.Deviate("control character in the head")
+		err = r.Deviate("control character in the response head")
 		if r.Mode != Stored {
 			line = withoutControls(line)
 		}
@@ -223,18 +223,18 @@ func (r *Rules) parseDeviantField(line string) (name, value string, err error) {
 		return "", "", err
 	}
 	if isBlank(line[0]) {
-		return "", "", r.Deviate("field that begins with a blank")
+		return "", "", r.Deviate("header field begins with a blank")
 	}
 	before, value, ok := strings.Cut(line, ":")
 	if !ok {
-		return "", "", r.Deviate("line without a colon in the head")
+		return "", "", r.Deviate("header line has no colon")
 	}
 	name, value = strings.TrimRight(before, " "), strings.Trim(value, " \t\r")
 	switch {
 	case name != before && (strings.EqualFold(name, "Content-Length") || strings.EqualFold(name, "Transfer-Encoding")):
-		err = r.Deviate("blank before the colon of a field that frames the body")
+		err = r.Deviate("blank before the colon of Content-Length or Transfer-Encoding")
 	case !ValidName(strings.ReplaceAll(name, " ", "")):
-		err = r.Deviate("field name that is no token")
+		err = r.Deviate("header field name is not a token")
 	case r.Mode == Strict: // the other modes keep it, as all implementations do
 		err = malformed("blank in a field name")
 	}

@@ -107,7 +107,7 @@ func TestLines(t *testing.T) {
 		{"blank lines first, tolerant", "\r\n\n" + head + rest, Tolerant, "\r\n\n" + head, true, ""},
 		{"CR CR LF", "HTTP/1.1 200 OK\r\r\n\r\r\n" + rest, Stored, "HTTP/1.1 200 OK\r\r\n\r\r\n", true, ""},
 		{"500 fields", "HTTP/1.1 200 OK\r\n" + strings.Repeat("A: b\r\n", MaxFields) + "\r\n", Strict, "HTTP/1.1 200 OK\r\n" + strings.Repeat("A: b\r\n", MaxFields) + "\r\n", true, ""},
-		{"501 fields", "HTTP/1.1 200 OK\r\n" + strings.Repeat("A: b\r\n", MaxFields+1) + "\r\n", Strict, "", false, "response head of more than 500 fields"},
+		{"501 fields", "HTTP/1.1 200 OK\r\n" + strings.Repeat("A: b\r\n", MaxFields+1) + "\r\n", Strict, "", false, "response head has more than 500 fields"},
 		{"long line", "HTTP/1.1 200 OK\r\nA: " + strings.Repeat("b", MaxHead), Strict, "", false, "response head larger than 262144 bytes"},
 	} {
 		for _, size := range []int{1, 7, len(test.wire)} {

@@ -58,7 +58,8 @@ func OnlyDigest(list []Challenge) (digest bool) {
 
 // Answer returns the value of the Authorization or Proxy-Authorization field
 // that authenticates l for a request with this method and target and without a
-// body. The scheme must be basic or digest. use counts, from 1, the answers to c.
+// body. The scheme must be basic or digest. use counts, from 1, the answers to
+// c.
 func (c Challenge) Answer(l Login, method, target string, use int) (string, error) {
 	switch c.Scheme {
 	case "basic":

@@ -14,7 +14,7 @@ var (
 	ErrMalformed = errors.New("malformed reply from the proxy")
 	ErrTooLong   = errors.New("reply from the proxy is too long")
 	ErrClosed    = errors.New("proxy closed the connection")
-	ErrTarget    = errors.New("target cannot be asked of a proxy")
+	ErrTarget    = errors.New("target is invalid for a proxy")
 	ErrOption    = errors.New("invalid proxy option")
 )
 

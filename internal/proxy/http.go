@@ -42,8 +42,8 @@ func connectHTTP(conn net.Conn, to destination, opts Options) error {
 	}
 }
 
-// sendConnect sends one CONNECT, with the answer to c unless that is no challenge, and
-// reads the head of the reply.
+// sendConnect sends one CONNECT, with the answer to c unless that is no
+// challenge, and reads the head of the reply.
 func sendConnect(conn net.Conn, target string, c httpauth.Challenge, opts Options) (*head, error) {
 	login := ""
 	if c.Scheme != "" {

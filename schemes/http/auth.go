@@ -14,9 +14,13 @@ import (
 type Auth uint8
 
 const (
-	Basic   Auth = iota // sent with the first request; a login of Env.Login is used as with AnyAuth
-	Digest              // RFC 7616, when the server requires it
-	AnyAuth             // when the server requires it, Digest before Basic
+	// Basic sends the credentials of a request with the first request (RFC
+	// 7617). Credentials from Env.Login are used as with AnyAuth.
+	Basic Auth = iota
+	// Digest answers Digest challenges (RFC 7616).
+	Digest
+	// AnyAuth answers Digest challenges, and otherwise Basic challenges.
+	AnyAuth
 )
 
 // OverrideAuth is the kind of [fetch.Override] for a server that offers only
@@ -26,18 +30,20 @@ const OverrideAuth fetch.OverrideKind = "http.Options.Auth"
 // maxLogins limits the calls of Env.Login for one object.
 const maxLogins = 3
 
-// An answer is the state of authentication of an ask.
+// An authState is the authentication state of a wireRequest.
 type authState struct {
-	credential    *fetch.Credential  // the last one that was tried
-	challenge     httpauth.Challenge // the last one that was answered
-	logins        int                // calls of Env.Login
-	staleNonce    bool               // a nonce has expired once
-	proxyAnswered bool               // the proxy's challenge was answered
+	credential    *fetch.Credential  // last credentials that were tried
+	challenge     httpauth.Challenge // last challenge that was answered
+	logins        int                // number of calls of Env.Login
+	staleNonce    bool               // the server has rejected an expired nonce once
+	proxyAnswered bool               // the challenge of the proxy was answered
 }
 
-// login returns a with the answer to the challenge of x, or nil if there is
-// none.
-func (d *driver) authenticate(ctx context.Context, req *fetch.Request, wr *wireRequest, x *exchange) (*wireRequest, error) {
+// authenticate returns a copy of wr that answers the challenge of x. It returns
+// nil if x has no challenge or no credentials are available.
+func (d *driver) authenticate(
+	ctx context.Context, req *fetch.Request, wr *wireRequest, x *exchange,
+) (*wireRequest, error) {
 	switch x.code {
 	case http.StatusUnauthorized:
 		if hasField(req.Header, "Authorization") {
@@ -53,7 +59,12 @@ func (d *driver) authenticate(ctx context.Context, req *fetch.Request, wr *wireR
 	return nil, nil
 }
 
-func (d *driver) authenticateOrigin(ctx context.Context, req *fetch.Request, wr *wireRequest, list []httpauth.Challenge) (*wireRequest, error) {
+// authenticateOrigin returns a copy of wr that answers one of the challenges in
+// list, with the credentials of req or of Env.Login. It returns nil if there
+// are none or the server has rejected them.
+func (d *driver) authenticateOrigin(
+	ctx context.Context, req *fetch.Request, wr *wireRequest, list []httpauth.Challenge,
+) (*wireRequest, error) {
 	next := *wr
 	mode := d.opts.Auth
 	switch {
@@ -101,8 +112,9 @@ func isStale(list []httpauth.Challenge) bool {
 	return len(list) > 0 && list[0].Scheme == "digest" && list[0].Stale()
 }
 
-// authorize answers the best of the challenges that mode allows. The field is
-// empty if there is none.
+// authorize returns the value of an Authorization field for the preferred
+// challenge in list, and that challenge. The value is empty if mode allows none
+// of them.
 func (wr *wireRequest) authorize(mode Auth, list []httpauth.Challenge) (field string, to httpauth.Challenge) {
 	if c := wr.credential; c.Token != "" {
 		return "Bearer " + c.Token.Reveal(), to
@@ -120,7 +132,8 @@ func loginOf(c *fetch.Credential) httpauth.Login {
 	return httpauth.Login{User: c.User, Password: c.Password.Reveal()}
 }
 
-// answer answers a proxy's challenge to the absolute form, once.
+// authenticate returns a copy of wr that answers a challenge of the proxy. It
+// returns nil if a challenge was answered before.
 func (p *proxyRoute) authenticate(wr *wireRequest, list []httpauth.Challenge) *wireRequest {
 	if wr.proxyAnswered || p.login == nil || p.auth == fetch.ProxyBasic {
 		return nil
@@ -135,13 +148,14 @@ func (p *proxyRoute) authenticate(wr *wireRequest, list []httpauth.Challenge) *w
 	return &next
 }
 
-// replace sets one field. The header of other asks does not change.
+// setField replaces a field in a copy of the header.
 func (wr *wireRequest) setField(name, value string) {
-	wr.header = append(wr.header.Without(func(n string) bool { return strings.EqualFold(n, name) }), fetch.Field{Name: name, Value: value})
+	wr.header = wr.header.Without(func(n string) bool { return strings.EqualFold(n, name) })
+	wr.addField(name, value)
 }
 
-// drain reads the rest of a page that is not used, so that its connection can
-// be reused.
+// drain discards up to 64 KiB of an unused body, so that its connection can be
+// reused.
 func drain(body io.ReadCloser) {
 	io.CopyN(io.Discard, body, 64<<10)
 	body.Close()

@@ -7,9 +7,9 @@ import (
 	"github.com/anyurl/fetch/internal/httpauth"
 )
 
-// proofs remember how each origin wanted its user proved, so that the next
-// request need not be refused first: with Digest, by the next use of the same
-// nonce (RFC 7616 3.4).
+// A challengeCache keeps the last challenge that a login answered for each
+// origin and user. The next request answers it in advance, which saves a round
+// trip. For Digest it counts the uses of the nonce (RFC 7616 3.4).
 type challengeCache struct {
 	mu      sync.Mutex
 	entries map[challengeKey]*cachedChallenge
@@ -27,7 +27,7 @@ type cachedChallenge struct {
 
 const maxChallenges = 256
 
-// keep remembers that c was answered once for that user.
+// store adds a challenge that was answered once.
 func (p *challengeCache) store(origin fetch.Origin, user string, c httpauth.Challenge) {
 	if !c.Lasting() {
 		return
@@ -40,7 +40,8 @@ func (p *challengeCache) store(origin fetch.Origin, user string, c httpauth.Chal
 	p.entries[challengeKey{origin, user}] = &cachedChallenge{challenge: c, uses: 1}
 }
 
-// next returns the challenge to answer unasked, and for which time.
+// next returns the cached challenge for user and the number of its answers,
+// including the answer that the caller is about to make.
 func (p *challengeCache) next(origin fetch.Origin, user string) (c httpauth.Challenge, use int, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,16 +53,17 @@ func (p *challengeCache) next(origin fetch.Origin, user string) (c httpauth.Chal
 	return entry.challenge, entry.uses, true
 }
 
-// proveAgain proves the user of req as the origin, or one that led here with
-// his credential, has wanted it before.
+// preauthenticate adds an Authorization field that answers the challenge of an
+// earlier response, from the same origin or from the origin that redirected
+// here.
 func (d *driver) preauthenticate(req *fetch.Request, wr *wireRequest) {
 	if d.opts.Auth == Basic || req.Auth == nil || req.Auth.Token != "" || hasField(wr.header, "Authorization") {
 		return
 	}
 	c, use, ok := d.challenges.next(wr.target.Origin(), req.Auth.User)
 	if !ok && req.From != nil {
-		// The caller trusts every host with it; how else but as the last
-		// one took it is anybody's guess. A nonce is no other host's.
+		// The caller allowed the credentials for every host of the redirect.
+		// Only Basic can be reused, because a nonce belongs to one host.
 		t, err := fetch.TargetOf(req.From.URL, webPorts[req.From.URL.Scheme()])
 		if c, use, ok = d.challenges.next(t.Origin(), req.Auth.User); err != nil || c.Scheme != "basic" {
 			return

@@ -8,14 +8,14 @@ import (
 	"github.com/anyurl/fetch/internal/http1"
 )
 
-// chunked is a chunked body. It reads the trailer too.
+// chunked is a chunked body. It also reads the trailer.
 type chunked struct {
 	*reader
 	chunks http1.Chunks
 	err    error
 }
 
-// Read returns the data that have arrived and waits only for the first byte.
+// Read waits for the first byte and returns all data that has arrived.
 func (c *chunked) Read(p []byte) (n int, err error) {
 	for c.err == nil && n < len(p) && (n == 0 || c.conn.r.Buffered() > 0) {
 		var k int
@@ -25,7 +25,8 @@ func (c *chunked) Read(p []byte) (n int, err error) {
 	return n, c.err
 }
 
-// step reads data of one chunk into p, or the lines before the next data.
+// step reads data of one chunk into p, or consumes the lines before the next
+// data.
 func (c *chunked) step(p []byte) (n int, err error) {
 	if left := c.chunks.Left(); left > 0 {
 		n, err = c.receive(p[:min(int64(len(p)), left)])
@@ -49,7 +50,8 @@ func (c *chunked) step(p []byte) (n int, err error) {
 	return 0, io.EOF
 }
 
-// unexpected returns the error for a connection that ends before the body.
+// unexpected returns io.ErrUnexpectedEOF in place of io.EOF, because a
+// connection that ends within a body truncates it.
 func unexpected(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF

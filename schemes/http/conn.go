@@ -13,20 +13,20 @@ import (
 	"github.com/anyurl/fetch/internal/sessions"
 )
 
-// A conn is a connection of HTTP/1, above TLS. Exchanges take place on it one
-// after the other.
+// A conn is an HTTP/1 connection, with or without TLS. It carries one exchange
+// at a time.
 type conn struct {
 	net.Conn
-	raw        *eofConn // the connection below TLS, or nil
+	raw        *eofConn // connection under TLS, or nil
 	state      *tls.ConnectionState
 	r          *bufio.Reader
-	out        []byte    // the head of a request, and
-	head       []byte    // of a response: memory that is used again
-	created    time.Time // when it was made
-	used       bool      // for an exchange
-	reusable   bool      // the exchange ended so that another may follow
-	stale      bool      // the exchange failed before an answer
-	timerStart time.Time // when firstByte began to count; zero: it does not
+	out        []byte    // buffer for request heads
+	head       []byte    // buffer for response heads
+	created    time.Time // time of the handshake
+	used       bool      // an exchange has taken place
+	reusable   bool      // the last exchange is complete and allows another
+	stale      bool      // the last exchange failed before a response
+	timerStart time.Time // time from which firstByte counts, or zero if no read deadline is set
 }
 
 func newConn(c net.Conn, raw *eofConn) *conn {
@@ -38,31 +38,35 @@ func newConn(c net.Conn, raw *eofConn) *conn {
 	return out
 }
 
-// Limits of an exchange. Those on time begin where the door's end.
+// Limits of an exchange. The limits of fetch.Net apply until the connection is
+// open.
 const (
-	maxField   = 100 << 10 // one, as in curl
-	firstByte  = 30 * time.Second
-	maxIdle    = 16 // connections that wait for one set of requests
-	maxAllIdle = 64 // and for all
+	maxField   = 100 << 10        // bytes of one header field, as in curl
+	firstByte  = 30 * time.Second // from the request to the first byte of the response
+	maxIdle    = 16               // idle connections per pool key
+	maxAllIdle = 64               // idle connections in total
 	readBuffer = 32 << 10
 )
 
-// rearm is how much older than a request its deadline may be.
+// timerTolerance is the age up to which an earlier read deadline is kept for
+// another request, because setting a deadline is expensive.
 const timerTolerance = time.Second
 
-// NetConn returns the connection below, as tls.Conn does.
+// NetConn returns the underlying connection, like the method of tls.Conn.
 func (c *conn) NetConn() net.Conn { return c.Conn }
 
-// fresh is how long a connection that was not used yet may wait unseen. The
-// session tickets of TLS 1.3 arrive behind the handshake.
+// unusedGrace is the age up to which a connection that has carried no exchange
+// is used without a check for received bytes. TLS 1.3 session tickets arrive
+// shortly after the handshake.
 const unusedGrace = time.Second
 
-// lateAnswer is how long an answer is waited for that was given before the
-// request was taken: to a connection that the server had enough of, say.
+// earlyResponseWait is the time to wait for a response after a request could
+// not be written. Some servers send an error response and then close the
+// connection.
 const earlyResponseWait = 50 * time.Millisecond
 
-// Claim reports whether nothing arrived on an idle connection. Bytes that no
-// request asked for must not become the answer to the next one.
+// Claim reports whether c received no bytes while it was idle. Unsolicited
+// bytes must not be read as the response to the next request.
 func (c *conn) Claim(*fetch.Trace) bool {
 	if !c.used && time.Since(c.created) < unusedGrace {
 		return true
@@ -70,15 +74,15 @@ func (c *conn) Claim(*fetch.Trace) bool {
 	return c.r.Buffered() == 0 && fetch.Quiet(c.Conn)
 }
 
-// Release reports whether the last exchange left c in a known state.
+// Release reports whether c can carry another exchange.
 func (c *conn) Release() bool {
 	keep := c.reusable
 	c.used, c.reusable = true, false
 	return keep
 }
 
-// Stale reports whether the last exchange failed before the first byte of an
-// answer.
+// Stale reports whether the last exchange failed before the first byte of a
+// response.
 func (c *conn) Stale() bool { return c.stale }
 
 // Abort closes c.
@@ -87,8 +91,10 @@ func (c *conn) Abort() { c.Close() }
 // lease is the use of a connection by one exchange.
 type lease = sessions.Lease[*conn]
 
-// sendOld sends a by HTTP/1.
-func (d *driver) sendHTTP1(ctx context.Context, netKey string, req *fetch.Request, wr *wireRequest, via *proxyRoute) (x *exchange, err error) {
+// sendHTTP1 sends wr over an idle or a new HTTP/1 connection.
+func (d *driver) sendHTTP1(
+	ctx context.Context, netKey string, req *fetch.Request, wr *wireRequest, via *proxyRoute,
+) (x *exchange, err error) {
 	key := connKey(netKey, wr.target.Scheme, wr.address)
 	if via != nil {
 		key = proxyKey(netKey, via, wr.origin)
@@ -96,11 +102,11 @@ func (d *driver) sendHTTP1(ctx context.Context, netKey string, req *fetch.Reques
 	open := func() (*conn, error) { return d.connect(ctx, wr, via) }
 	err = d.idle.Do(ctx, key, req.Trace, open, func(l *lease) (err error) {
 		c := l.Session
-		if c.state != nil && !c.used { // new, or from an attempt to speak HTTP/2
+		if c.state != nil && !c.used { // new, or opened for HTTP/2
 			req.Trace.Reached(fetch.Secured, c)
 		}
 		r := &reader{Legacy: d.opts.Legacy, noBody: wr.method == "HEAD", trace: req.Trace, ctx: ctx, conn: c, lease: l}
-		if x, err = r.exchange(wr, via); err != nil { // else the lease may have ended
+		if x, err = r.exchange(wr, via); err != nil { // the lease is still valid only after an error
 			c.stale = r.failedBeforeResponse(err)
 		}
 		return err
@@ -115,13 +121,14 @@ func (d *driver) sendHTTP1(ctx context.Context, netKey string, req *fetch.Reques
 func connKey(netKey, scheme, addr string) string { return netKey + " " + scheme + " " + addr }
 
 // proxyKey returns the pool key of connections to a proxy or gateway. Each
-// origin has its own, so that late bytes that follow the answer of one origin
-// cannot become the answer of another.
+// origin has its own key, so that surplus bytes after the response of one
+// origin cannot be read as the response of another.
 func proxyKey(netKey string, via *proxyRoute, o fetch.Origin) string {
 	return strings.Join([]string{netKey, "by", via.host, via.key, "for", o.Scheme, o.Host, strconv.Itoa(int(o.Port))}, " ")
 }
 
-// connect returns a new connection to the server of a, or to a proxy.
+// connect opens a connection to the server of wr or, if via is not nil, to the
+// proxy or gateway.
 func (d *driver) connect(ctx context.Context, wr *wireRequest, via *proxyRoute) (*conn, error) {
 	dial := dialer{env: d.env, http1Only: true}
 	var c net.Conn
@@ -141,8 +148,8 @@ func (d *driver) connect(ctx context.Context, wr *wireRequest, via *proxyRoute) 
 	return newConn(c, rawConn), nil
 }
 
-// exchange sends a and reads as far as the body. After an error the conn is
-// of no use.
+// exchange sends wr and reads the head of the response. After an error the
+// connection cannot be used again.
 func (r *reader) exchange(wr *wireRequest, via *proxyRoute) (*exchange, error) {
 	c := r.conn
 	c.out = wr.appendHead(c.out[:0], via, r.Legacy)
@@ -168,7 +175,7 @@ func (r *reader) exchange(wr *wireRequest, via *proxyRoute) (*exchange, error) {
 		}
 		return nil, err
 	}
-	if r.length < 0 || r.length > int64(c.r.Buffered()) { // else nothing need be read
+	if r.length < 0 || r.length > int64(c.r.Buffered()) { // the body is not buffered completely
 		c.timerStart = time.Time{}
 		c.SetReadDeadline(c.timerStart)
 	}
@@ -176,7 +183,8 @@ func (r *reader) exchange(wr *wireRequest, via *proxyRoute) (*exchange, error) {
 	r.keepAlive = r.keepAlive && !hasField(wr.header, "Connection")
 	r.result = exchange{
 		trace: r.trace, via: via, conn: c, tls: c.state,
-		proto: r.status.Proto, code: r.status.Code, head: r.head, header: r.header, length: r.length, lengthOverflow: r.lengthOverflow, body: r,
+		proto: r.status.Proto, code: r.status.Code, head: r.head, header: r.header,
+		length: r.length, lengthOverflow: r.lengthOverflow, body: r,
 		trailer: func() fetch.Header { return r.trailer },
 	}
 	if r.body == emptyBody {
@@ -185,19 +193,20 @@ func (r *reader) exchange(wr *wireRequest, via *proxyRoute) (*exchange, error) {
 	return &r.result, nil
 }
 
-// unanswered reports whether err came before the first byte of an answer.
+// failedBeforeResponse reports whether err occurred before the first byte of a
+// response. A timeout does not count, because the server received the request.
 func (r *reader) failedBeforeResponse(err error) bool {
 	return len(r.head) == 0 && r.conn.r.Buffered() == 0 && fetch.FaultOf(err) != fetch.Timeout
 }
 
-// finish ends the exchange. The connection stays for the next one if the
-// response was complete and nothing followed it.
+// finish ends the exchange. The connection can be reused if the response is
+// complete and no further bytes have arrived.
 func (r *reader) finish(complete bool) {
 	if complete && !r.lease.Ended() {
 		c := r.conn
 		c.reusable = r.keepAlive && !r.deviated && r.Legacy == (Legacy{})
 		if r.bounded && c.r.Buffered() > 0 {
-			r.trace.Notef("server sent more than the response: the rest was cut, the connection dropped")
+			r.trace.Notef("server sent data after the response: data ignored, connection closed")
 			c.reusable = false
 		}
 	}

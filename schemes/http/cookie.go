@@ -19,26 +19,26 @@ const (
 	maxLifetime  = 400 * 24 * time.Hour
 )
 
-// A cookie is one entry of a Jar: RFC 6265bis 5.6 and 5.7.
+// A cookie is an entry of a Jar (RFC 6265bis 5.6 and 5.7).
 type cookie struct {
 	name, value  string
 	domain, path string // the domain without a leading dot
-	hostOnly     bool   // for domain itself and no name below it
-	secure       bool   // over TLS alone
+	hostOnly     bool   // do not send to subdomains
+	secure       bool   // send over TLS only
 	httpOnly     bool
-	expires      time.Time // zero: at the end of the session
-	created      int       // order
+	expires      time.Time // zero for a session cookie
+	created      int       // sequence number within the Jar
 }
 
-// A place is where a cookie comes from or goes to.
+// A cookieContext describes the request or response that carries a cookie.
 type cookieContext struct {
 	host   string // in lower case, without a trailing dot
-	path   string // of the request, without its query
+	path   string // request path without the query
 	secure bool
 }
 
-// parseCookie reads the value of a Set-Cookie field from p. It returns false
-// for what RFC 6265bis has us ignore.
+// parseCookie parses the value of a Set-Cookie field in a response for p. It
+// returns false for a cookie that RFC 6265bis requires to be ignored.
 func parseCookie(field string, p cookieContext, now time.Time) (*cookie, bool) {
 	pair, attributes, _ := strings.Cut(field, ";")
 	name, value, ok := strings.Cut(pair, "=")
@@ -81,7 +81,7 @@ func parseCookie(field string, p cookieContext, now time.Time) (*cookie, bool) {
 	return c, !http1.HasControl(c.path) && c.setDomain(domain, p.host) && c.allowed(p)
 }
 
-// afterSeconds reads Max-Age.
+// parseMaxAge returns the expiry time for the value of a Max-Age attribute.
 func parseMaxAge(value string, now time.Time) (time.Time, bool) {
 	digits := strings.TrimPrefix(value, "-")
 	if digits == "" || strings.Trim(digits, "0123456789") != "" {
@@ -97,8 +97,8 @@ func parseMaxAge(value string, now time.Time) (time.Time, bool) {
 	return now.Add(time.Duration(n) * time.Second), true
 }
 
-// setDomain holds the cookie to the host that set it, or to a name above it
-// that is nobody's registry.
+// setDomain sets the domain of c. It reports false if domain is a public suffix
+// or does not cover host.
 func (c *cookie) setDomain(domain, host string) bool {
 	c.domain, c.hostOnly = host, true
 	if domain == "" || domain == host {
@@ -112,7 +112,9 @@ func (c *cookie) setDomain(domain, host string) bool {
 	return true
 }
 
-// mayBe holds c to what its attributes and the prefix of its name promise.
+// allowed reports whether p may set c. The Secure attribute and the name
+// prefixes __Secure- and __Host- restrict the connection, the domain and the
+// path.
 func (c *cookie) allowed(p cookieContext) bool {
 	name := strings.ToLower(c.name)
 	switch {
@@ -126,7 +128,7 @@ func (c *cookie) allowed(p cookieContext) bool {
 	return true
 }
 
-// goesTo reports whether c is sent to p.
+// matches reports whether c is sent with a request for p.
 func (c *cookie) matches(p cookieContext) bool {
 	if c.secure && !p.secure || !pathMatch(p.path, c.path) {
 		return false
@@ -143,12 +145,14 @@ func isPublicSuffix(domain string) bool {
 	return suffix == domain
 }
 
-// domainMatch is RFC 6265bis 5.1.3.
+// domainMatch reports whether host is domain or a subdomain of it (RFC 6265bis
+// 5.1.3). An address has no subdomains.
 func domainMatch(host, domain string) bool {
 	return host == domain || strings.HasSuffix(host, "."+domain) && !isAddress(host)
 }
 
-// defaultPath is RFC 6265bis 5.1.4.
+// defaultPath returns the Path attribute of a cookie that has none, for a
+// request with this path (RFC 6265bis 5.1.4).
 func defaultPath(path string) string {
 	if i := strings.LastIndexByte(path, '/'); i > 0 {
 		return path[:i]
@@ -161,7 +165,8 @@ func pathMatch(path, prefix string) bool {
 	return ok && (rest == "" || rest[0] == '/' || strings.HasSuffix(prefix, "/"))
 }
 
-// parseCookieDate is RFC 6265bis 5.1.1, which takes any order of its parts.
+// parseCookieDate parses an Expires attribute (RFC 6265bis 5.1.1). The time,
+// day, month and year may come in any order.
 func parseCookieDate(s string) (time.Time, bool) {
 	var hour, minute, second int
 	day, month, year := 0, 0, -1
@@ -200,7 +205,8 @@ func parseClock(token string) (hour, minute, second int, ok bool) {
 	return hour, minute, second, hour >= 0 && minute >= 0 && second >= 0
 }
 
-// leading is the number that s begins with, of least to most digits, or -1.
+// leadingNumber parses the decimal digits at the start of s. It returns -1 if
+// there are fewer than minDigits or more than maxDigits.
 func leadingNumber(s string, minDigits, maxDigits int) int {
 	n := 0
 	for n < len(s) && '0' <= s[n] && s[n] <= '9' {

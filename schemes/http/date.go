@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// parseTime is http.ParseTime, which reads the three forms of RFC 9110 5.6.7.
-// It is asked for each object, so that the form that servers write is read
-// without a layout.
+// parseTime parses the three date formats of RFC 9110 5.6.7, like
+// http.ParseTime. It has a faster parser for the preferred format.
 func parseTime(s string) (time.Time, error) {
 	if t, ok := fixdate(s); ok {
 		return t, nil
@@ -16,7 +15,7 @@ func parseTime(s string) (time.Time, error) {
 	return http.ParseTime(s)
 }
 
-// fixdate reads an IMF-fixdate as it should be: "Sun, 06 Nov 1994 08:49:37 GMT".
+// fixdate parses an IMF-fixdate such as "Sun, 06 Nov 1994 08:49:37 GMT".
 func fixdate(s string) (t time.Time, ok bool) {
 	if len(s) != len(http.TimeFormat) || s[3:5] != ", " || s[7] != ' ' || s[11] != ' ' || s[16] != ' ' ||
 		s[19] != ':' || s[22] != ':' || s[25:] != " GMT" {
@@ -26,14 +25,16 @@ func fixdate(s string) (t time.Time, ok bool) {
 	month := strings.Index("JanFebMarAprMayJunJulAugSepOctNovDec", s[8:11])
 	day, century, year := twoDigits(s[5:]), twoDigits(s[12:]), twoDigits(s[14:])
 	hour, minute, second := twoDigits(s[17:]), twoDigits(s[20:]), twoDigits(s[23:])
-	if weekday%3 != 0 || month%3 != 0 || min(day, century, year, hour, minute, second) < 0 || hour > 23 || minute > 59 || second > 59 {
+	if weekday%3 != 0 || month%3 != 0 || min(day, century, year, hour, minute, second) < 0 ||
+		hour > 23 || minute > 59 || second > 59 {
 		return t, false
 	}
 	t = time.Date(century*100+year, time.Month(month/3+1), day, hour, minute, second, 0, time.UTC)
 	return t, t.Day() == day
 }
 
-// twoDigits is the number that s begins with, or -1.
+// twoDigits parses the first two bytes of s as a decimal number. It returns -1
+// if one of them is not a digit.
 func twoDigits(s string) int {
 	if s[0] < '0' || s[0] > '9' || s[1] < '0' || s[1] > '9' {
 		return -1

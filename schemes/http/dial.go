@@ -10,17 +10,17 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A dialer makes connections.
+// A dialer opens connections to servers.
 type dialer struct {
 	env       fetch.Env
-	http1Only bool // offer HTTP/1.1 alone
+	http1Only bool // offer only HTTP/1.1 in the TLS handshake
 }
 
 func (d *dialer) dialTCP(ctx context.Context, addr string) (net.Conn, error) {
 	return d.env.Net.DialContext(ctx, "tcp", addr)
 }
 
-// secure returns a connection under TLS and the one below that.
+// dialTLS returns a TLS connection and the TCP connection under it.
 func (d *dialer) dialTLS(ctx context.Context, addr string) (*tls.Conn, *eofConn, error) {
 	tcp, err := d.dialTCP(ctx, addr)
 	if err != nil {
@@ -39,15 +39,15 @@ func (d *dialer) dialTLS(ctx context.Context, addr string) (*tls.Conn, *eofConn,
 	return conn, raw, err
 }
 
-// ending is a connection that remembers that its peer ended it.
+// An eofConn is a connection that records whether a Read returned io.EOF.
 type eofConn struct {
 	net.Conn
 	mu    sync.Mutex
 	eof   bool
-	close func() // may be nil
+	close func() // called by Close, or nil
 }
 
-// onClose has f called when the connection is closed by us.
+// onClose makes Close call f.
 func (e *eofConn) onClose(f func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -64,7 +64,7 @@ func (e *eofConn) Close() error {
 	return e.Conn.Close()
 }
 
-// NetConn returns the connection below.
+// NetConn returns the underlying connection.
 func (e *eofConn) NetConn() net.Conn { return e.Conn }
 
 func (e *eofConn) Read(p []byte) (int, error) {

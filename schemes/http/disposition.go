@@ -7,10 +7,10 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Filename returns the file name that a Content-Disposition field proposes
-// (RFC 6266 4.3, RFC 8187), or "". It is one name, without a directory and
-// without control characters, and neither "." nor ".."; what else a file
-// system does not bear is the caller's to see to.
+// Filename returns the file name in the value of a Content-Disposition field
+// (RFC 6266 4.3, RFC 8187), or "" if the value has none. The name has no
+// directory and no control characters, and is neither "." nor "..". The caller
+// must replace other names and characters that its file system does not allow.
 func Filename(disposition string) string {
 	plain, extended := "", ""
 	for i, item := range splitParams(disposition) {
@@ -31,12 +31,12 @@ func Filename(disposition string) string {
 	return baseName(plain)
 }
 
-// splitParams splits at the semicolons outside quotes.
+// splitParams splits s at each semicolon outside a quoted string.
 func splitParams(s string) (items []string) {
 	start, quoted := 0, false
 	for i := 0; i < len(s); i++ {
 		switch {
-		case s[i] == '"' && (quoted || i > 0 && s[i-1] == '='): // others are no quotes but text
+		case s[i] == '"' && (quoted || i > 0 && s[i-1] == '='): // a quote elsewhere is literal
 			quoted = !quoted
 		case s[i] == '\\' && quoted:
 			i++
@@ -47,9 +47,9 @@ func splitParams(s string) (items []string) {
 	return append(items, s[start:])
 }
 
-// unquote takes quotes off; single ones too, as curl does. A backslash quotes
-// a quote or a backslash; before anything else it separates directories, as
-// servers for Windows mean it.
+// unquote removes single or double quotes around s, as curl does. A backslash
+// escapes a quote or a backslash. Before any other character it is kept,
+// because Windows servers send it as a directory separator.
 func unquote(s string) string {
 	if s == "" || s[0] != '"' && s[0] != '\'' {
 		return s
@@ -64,7 +64,9 @@ func unquote(s string) string {
 	return b.String()
 }
 
-// extValue is RFC 8187 3.2: charset'language'percent-encoded.
+// extValue decodes an extended parameter value (RFC 8187 3.2), which has the
+// form charset'language'percent-encoded-text. It returns "" if the value is
+// invalid.
 func extValue(s string) string {
 	charset, rest, _ := strings.Cut(unquote(s), "'")
 	_, rest, ok := strings.Cut(rest, "'")
@@ -84,7 +86,8 @@ func extValue(s string) string {
 	return ""
 }
 
-// baseName is what follows the last slash or backslash.
+// baseName returns the part of name after the last slash or backslash, without
+// control characters.
 func baseName(name string) string {
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
 	name = strings.Map(func(r rune) rune {

@@ -1,16 +1,17 @@
-// Package http is the schemes http and https: RFC 9110, with HTTP/1.1 (RFC
-// 9112) and HTTP/2 (RFC 9113).
+// Package http implements the schemes http and https (RFC 9110) over HTTP/1.1
+// (RFC 9112) and HTTP/2 (RFC 9113).
 //
-// Call [Schemes] and give the result to fetch.New. Redirects are reported and
-// never followed here: the Client follows them under its Policy.
+// Pass the result of [Schemes] to fetch.New. The driver reports redirects in
+// Response.Location. The Client follows them if its Policy allows it.
 //
-// The request line carries path and query as the URL spells them, byte for
-// byte; only dot segments are removed, unless Options.PathAsIs keeps them. A
-// body that is delivered is complete, or its last Read is an error.
+// The request line has the path and query of the URL, byte for byte. Dot
+// segments are removed unless Options.PathAsIs is set. If a body is truncated,
+// its last Read returns an error other than io.EOF.
 //
-// HTTP/1 is spoken here, and HTTP/2 by net/http's Transport. Connections are
-// made over fetch.Net and shared within its Key, so that no request meets one
-// that the Policy would not have opened for it. While fetch.Trace listens,
-// HTTP/1.1 alone is offered, and Sent and Got hear the exact bytes of the
-// exchange.
+// The package has its own implementation of HTTP/1 and uses the Transport of
+// net/http for HTTP/2. It opens connections with fetch.Net and shares them only
+// between requests with the same Net.Key. A request therefore never uses a
+// connection that its Policy would block. If fetch.Trace has a Sent or Got
+// function, the driver offers only HTTP/1.1, and the functions receive the
+// bytes on the wire.
 package http

@@ -13,10 +13,10 @@ type driver struct {
 	env        fetch.Env
 	port       uint16
 	opts       *Options
-	idle       sessions.Pool[*conn] // of HTTP/1
+	idle       sessions.Pool[*conn] // idle HTTP/1 connections
 	h2         h2
 	newRequest func(context.Context, *fetch.Request) (*wireRequest, error)
-	gateway    *proxyRoute // where everything goes, or nil
+	gateway    *proxyRoute // nil unless a gateway handles all requests
 
 	challenges challengeCache
 }
@@ -31,8 +31,8 @@ func newDriver(env fetch.Env, port uint16, opts *Options) *driver {
 	return d
 }
 
-// Do carries out req. A second request is sent only where the first brought
-// a part that cannot be used.
+// Do sends req and returns the response. If a partial response belongs to
+// another version of the object, Do requests the complete object.
 func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 	wr, err := d.newRequest(ctx, req)
 	if err != nil {
@@ -41,14 +41,15 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	d.preauthenticate(req, wr)
 	resp, err := d.roundTrip(ctx, req, wr)
 	if errors.Is(err, errObjectChanged) {
-		req.Trace.Notef("the object has changed: sent from its beginning")
+		req.Trace.Notef("object has changed on the server: fetching it from the beginning")
 		resp, err = d.roundTrip(ctx, req, wr.withoutRange())
 	}
 	return resp, err
 }
 
-// try sends a. It sends it again where the server asks for a login, or does not
-// know HEAD.
+// roundTrip sends wr and returns the response. It repeats the request to answer
+// an authentication challenge, and with GET if the server does not support
+// HEAD.
 func (d *driver) roundTrip(ctx context.Context, req *fetch.Request, wr *wireRequest) (*fetch.Response, error) {
 	for {
 		x, err := d.send(ctx, req, d.addCookies(wr))
@@ -58,7 +59,7 @@ func (d *driver) roundTrip(ctx context.Context, req *fetch.Request, wr *wireRequ
 		d.storeCookies(wr, x)
 		if wr.headUnsupported(x.code) {
 			x.body.Close()
-			req.Trace.Notef("server does not answer HEAD: a GET that ends behind the head")
+			req.Trace.Notef("server does not support HEAD: sending GET and ignoring the body")
 			req.Trace.Restarted()
 			wr = wr.asGet()
 			continue
@@ -86,7 +87,8 @@ func (d *driver) roundTrip(ctx context.Context, req *fetch.Request, wr *wireRequ
 	}
 }
 
-// withCookies adds those of the jar in front of the caller's own.
+// addCookies returns a copy of wr with the cookies of the jar before the
+// cookies of the caller.
 func (d *driver) addCookies(wr *wireRequest) *wireRequest {
 	if d.opts.Jar == nil {
 		return wr

@@ -11,25 +11,26 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// An exchange is one request and its response, by whichever version.
+// An exchange is one request and its response, over HTTP/1 or HTTP/2.
 type exchange struct {
 	trace *fetch.Trace
-	via   *proxyRoute // nil: none
-	conn  net.Conn    // the last that was tried
+	via   *proxyRoute // proxy or gateway, or nil
+	conn  net.Conn    // the last connection that was tried
 	tls   *tls.ConnectionState
 
-	proto          string // "HTTP/1.1"; "HTTP/0.9" has neither head nor code
+	proto          string // for example "HTTP/1.1"; "HTTP/0.9" has no head and no code
 	code           int
-	head           []byte // of interim responses too; for HTTP/2 what HTTP/1 would have sent
+	head           []byte // with interim responses; for HTTP/2 an equivalent HTTP/1 head
 	header         fetch.Header
-	length         int64         // of the body; -1: not known
-	lengthOverflow bool          // its Content-Length is more than any object has
-	body           io.ReadCloser // its end, or Close, is that of the exchange
+	length         int64         // of the body in bytes, or -1 if unknown
+	lengthOverflow bool          // Content-Length exceeds 62 bits
+	body           io.ReadCloser // io.EOF or Close ends the exchange
 	trailer        func() fetch.Header
 }
 
-// peer returns the address of the server that answered. Behind a proxy or a
-// gateway it is zero, because the page may come from any server.
+// peer returns the address of the server that responded. It returns the zero
+// Addr for a request through a proxy or gateway, because the origin of the
+// response is unknown.
 func (x *exchange) peer() netip.Addr {
 	if x.via != nil {
 		return netip.Addr{}
@@ -37,15 +38,17 @@ func (x *exchange) peer() netip.Addr {
 	return fetch.PeerOf(x.conn)
 }
 
-// send returns when the head of the response is there. HTTP/2 is offered
-// where nothing stands against it.
+// send sends wr and returns after it has read the head of the response. It
+// offers HTTP/2 unless a proxy, a header field, an option or the trace requires
+// HTTP/1.
 func (d *driver) send(ctx context.Context, req *fetch.Request, wr *wireRequest) (*exchange, error) {
 	via, err := d.route(ctx)
 	if err != nil {
 		return nil, err
 	}
 	netKey := d.env.Net.Key(ctx)
-	if wr.target.Scheme == "https" && via == nil && !wr.http1Only && !d.opts.HTTP1 && d.opts.Legacy == (Legacy{}) && !tracesBytes(req.Trace) {
+	http1Only := wr.http1Only || d.opts.HTTP1 || d.opts.Legacy != (Legacy{}) || tracesBytes(req.Trace)
+	if wr.target.Scheme == "https" && via == nil && !http1Only {
 		x, err := d.h2.send(ctx, netKey, req, wr)
 		if !errors.Is(err, errHTTP1Only) {
 			return x, err
@@ -54,4 +57,5 @@ func (d *driver) send(ctx context.Context, req *fetch.Request, wr *wireRequest) 
 	return d.sendHTTP1(ctx, netKey, req, wr, via)
 }
 
+// tracesBytes reports whether t receives the bytes on the wire.
 func tracesBytes(t *fetch.Trace) bool { return t != nil && (t.Sent != nil || t.Got != nil) }

@@ -13,8 +13,8 @@ import (
 	"github.com/anyurl/fetch/internal/httpauth"
 )
 
-// statusFault classes a status of RFC 9110 15.5 and 15.6. 522 and 524 are what
-// proxies in front of a server say of its silence.
+// statusFault classifies a status code of RFC 9110 15.5 and 15.6. Reverse
+// proxies send 522 and 524 if their origin server does not respond.
 func statusFault(code int) fetch.Fault {
 	switch code {
 	case 401, 407:
@@ -27,15 +27,15 @@ func statusFault(code int) fetch.Fault {
 	return fetch.Denied
 }
 
-// maxRetryAfter bounds how long a server can make us wait.
+// maxRetryAfter limits the delay that a server can request with Retry-After.
 const maxRetryAfter = 10 * time.Minute
 
-// statusError is the error for a status of 400 and above. The text is ours:
-// the server's reason phrase goes to nobody's terminal.
+// statusError returns the error for a status code of 400 or above. Its text
+// omits the reason phrase, which the server controls.
 func statusError(code int, h fetch.Header, now time.Time) error {
 	text := http.StatusText(code)
 	if text == "" {
-		text = "status of no meaning"
+		text = "unknown status"
 	}
 	err := statusFault(code).Errorf("server answered %d %s", code, text)
 	switch code {
@@ -51,7 +51,7 @@ func statusError(code int, h fetch.Header, now time.Time) error {
 	return &fetch.Error{Code: code, RetryAfter: retryAfter(h.Get("Retry-After"), now), Err: err}
 }
 
-// pastEnd is an error that is [fetch.ErrPastEnd].
+// pastEnd wraps an error so that errors.Is reports [fetch.ErrPastEnd].
 type pastEnd struct{ error }
 
 func (e pastEnd) Unwrap() error      { return e.error }
@@ -67,8 +67,8 @@ func loginRemedy(err error, challenges []string, basic, digest fetch.OverrideKin
 	return &fetch.Remedy{Err: err, Override: fetch.Override{Kind: kind}}
 }
 
-// retryAfter reads seconds or a date (RFC 9110 10.2.3); what is past or
-// unreadable is zero.
+// retryAfter parses a Retry-After field, which has seconds or a date (RFC 9110
+// 10.2.3). It returns zero for a malformed value or a date in the past.
 func retryAfter(value string, now time.Time) time.Duration {
 	value = strings.TrimSpace(value)
 	if n, err := strconv.ParseInt(value, 10, 64); err == nil {
@@ -83,7 +83,8 @@ func retryAfter(value string, now time.Time) time.Duration {
 	return max(min(at.Sub(now), maxRetryAfter), 0)
 }
 
-// requestFault classes what RoundTrip returned.
+// requestFault classifies an error that occurred before the body of the
+// response.
 func requestFault(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return fetch.FaultOf(cause).With(cause)
@@ -102,14 +103,15 @@ func requestFault(ctx context.Context, err error) error {
 	return fetch.Protocol.Errorf("%s", printable(err))
 }
 
-// bodyFault classes what reading a body returned. What is lost may be read on
-// from there.
+// bodyFault classifies an error of reading a body. A lost connection is
+// fetch.Truncated, so that the caller can resume.
 func bodyFault(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return fetch.FaultOf(cause).With(cause)
 	}
 	switch f := fetch.FaultOf(err); {
-	case f == fetch.Connect, f == fetch.Internal && (connectionLost(err.Error()) || strings.Contains(err.Error(), "stream error")):
+	case f == fetch.Connect,
+		f == fetch.Internal && (connectionLost(err.Error()) || strings.Contains(err.Error(), "stream error")):
 		return fetch.Truncated.With(err)
 	case f != fetch.Internal:
 		return f.With(err)
@@ -125,8 +127,8 @@ func isTooLarge(err error) bool {
 	return errors.As(err, &e) && e.TooLarge
 }
 
-// lost tells, of the errors of net/http that have no type, those that say
-// that the connection went away.
+// connectionLost reports whether text is an error of net/http about a lost
+// connection. Such errors have no exported type.
 func connectionLost(text string) bool {
 	for _, phrase := range []string{
 		"http: server closed idle connection", "http: persistConn", "http: CloseIdleConnections called",
@@ -139,11 +141,12 @@ func connectionLost(text string) bool {
 	return false
 }
 
-// plain is the text of err without its control characters, cut short: errors
-// of net/http quote the server.
+// printable returns the text of err with control characters escaped, limited to
+// 200 bytes. Errors of net/http contain text from the server.
 func printable(err error) string {
 	text := strconv.QuoteToASCII(err.Error())
-	text = strings.TrimPrefix(strings.ReplaceAll(text[1:len(text)-1], `\"`, `"`), "net/http: HTTP/1.x transport connection broken: ")
+	text = strings.ReplaceAll(text[1:len(text)-1], `\"`, `"`)
+	text = strings.TrimPrefix(text, "net/http: HTTP/1.x transport connection broken: ")
 	if len(text) > 200 {
 		text = text[:200] + "..."
 	}

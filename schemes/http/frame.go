@@ -10,7 +10,7 @@ import (
 	"github.com/anyurl/fetch/internal/http1"
 )
 
-// frame makes the body that the head announces.
+// frame sets the body of the response according to its head.
 func (r *reader) frame() error {
 	f, err := http1.Frame(&r.rules, r.status, r.header, r.noBody)
 	if err != nil {
@@ -30,7 +30,7 @@ func (r *reader) frame() error {
 	return nil
 }
 
-// chunked makes a chunked body and removes the transfer codings below.
+// chunked sets a chunked body and removes its other transfer codings.
 func (r *reader) chunked(codings []string) error {
 	chunks := &chunked{reader: r, chunks: http1.Chunks{Rules: &r.rules}}
 	if r.body = chunks; r.Raw {
@@ -40,7 +40,8 @@ func (r *reader) chunked(codings []string) error {
 	if len(codings) == 0 {
 		return nil
 	}
-	if slices.ContainsFunc(codings, func(name string) bool { return name != "gzip" && name != "deflate" }) || len(codings) > coding.MaxCodings {
+	unknown := func(name string) bool { return name != "gzip" && name != "deflate" }
+	if slices.ContainsFunc(codings, unknown) || len(codings) > coding.MaxCodings {
 		return fetch.Unsupported.Errorf("unknown transfer coding")
 	}
 	if err := r.rules.Deviate("transfer coding besides chunked"); err != nil {

@@ -12,16 +12,19 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Gateway returns s with a driver that sends its URLs to a gateway, which is a
-// server that fetches them, such as a proxy. The request line holds the
-// complete URI. Via is SCHEME://[USER:PASSWORD@]HOST:PORT of the gateway, http or
-// https. The gateway gets the login of ftp and ftps, in the URI and in
-// Authorization, because some servers read the one and some the other. It gets
-// the user of no other URL. A Trace sees no password.
+// Gateway returns s with a driver that sends requests for its URLs to a
+// gateway. A gateway is an HTTP server that fetches the URL, such as a proxy.
+// The request line has the complete URI. via is the URL of the gateway, in the
+// form SCHEME://[USER:PASSWORD@]HOST:PORT with the scheme http or https.
 //
-// The Policy judges the server of the URL as it does behind a proxy. Where it
-// does not allow every address, the name is resolved here and the gateway gets
-// the address. A Response has no Peer, because the gateway fetched the page.
+// For ftp and ftps URLs the gateway receives the credentials in the URI and in
+// the Authorization field, because servers differ in which one they read. For
+// other schemes it receives no credentials. A Trace does not see passwords.
+//
+// The Policy checks the server of the URL as for a proxy. If the Policy blocks
+// some addresses, the driver resolves the host name and sends the address to
+// the gateway. The Response has no Peer, because the gateway made the
+// connection.
 func Gateway(s fetch.Scheme, via uri.URI) fetch.Scheme {
 	opts, port := &Options{}, s.Port
 	s.Trust, s.Menu, s.Traits.Sizes, s.Gateway = nil, menu, true, true
@@ -66,20 +69,25 @@ func Gateway(s fetch.Scheme, via uri.URI) fetch.Scheme {
 
 var webPorts = map[string]uint16{"http": 80, "https": 443}
 
-// newGatewayAsk writes the request for req to a gateway at t, which is to
-// connect to beyond. The Host field has the name in the URL, with the port of
-// every scheme but http's own.
-func newGatewayRequest(req *fetch.Request, port uint16, gateway, target fetch.Target, opts *Options) (*wireRequest, error) {
+// newGatewayRequest returns the request for req to gateway, which connects to
+// target. The Host field has the host name of the URL. It omits the port only
+// if the port is 80.
+func newGatewayRequest(
+	req *fetch.Request, port uint16, gateway, target fetch.Target, opts *Options,
+) (*wireRequest, error) {
 	u := req.URL.WithoutFragment().WithoutUserinfo()
 	address := gateway.Address()
-	wr := &wireRequest{method: http.MethodGet, target: gateway, origin: target.Origin(), address: address, host: hostField(gateway, address, webPorts[gateway.Scheme])}
+	wr := &wireRequest{
+		method: http.MethodGet, target: gateway, origin: target.Origin(), address: address,
+		host: hostField(gateway, address, webPorts[gateway.Scheme]),
+	}
 	if target.Host != "" {
 		original, err := fetch.TargetOf(u, port)
 		if err != nil {
 			return nil, err
 		}
 		defaultPort := webPorts["http"]
-		if original.Port == 0 { // of a scheme without ports
+		if original.Port == 0 { // the scheme has no ports
 			defaultPort = 0
 		}
 		wr.host = hostField(original, original.Address(), defaultPort)
@@ -102,7 +110,7 @@ func newGatewayRequest(req *fetch.Request, port uint16, gateway, target fetch.Ta
 	return wr, wr.addHeader(&visible, opts)
 }
 
-// withAddress returns u with an address in place of its host.
+// withAddress returns u with its host replaced by an address.
 func withAddress(u uri.URI, addr netip.Addr) (uri.URI, error) {
 	p := u.Parts()
 	if p.Host = addr.WithZone("").String(); addr.Is6() {
@@ -111,7 +119,7 @@ func withAddress(u uri.URI, addr netip.Addr) (uri.URI, error) {
 	return uri.Build(p)
 }
 
-// addLogin writes a login into the URI on the request line.
+// addLogin adds the userinfo of login to the URI on the request line.
 func (wr *wireRequest) addLogin(u uri.URI, login *fetch.Credential) error {
 	if login == nil || login.User == "" {
 		return nil
@@ -129,7 +137,8 @@ func (wr *wireRequest) addLogin(u uri.URI, login *fetch.Credential) error {
 	return err
 }
 
-// told is what a Trace hears of the request that is out.
+// redact returns the request head out for a Trace, without the password in its
+// path and its secret header fields.
 func (wr *wireRequest) redact(out []byte) []byte {
 	if wr.redactedPath == "" {
 		return out
@@ -143,7 +152,7 @@ func (wr *wireRequest) redact(out []byte) []byte {
 	return []byte(text)
 }
 
-// gateway is the way to via, whose address is t.
+// gatewayRoute returns the route to the gateway via at t.
 func (d *driver) gatewayRoute(via uri.URI, t fetch.Target) *proxyRoute {
 	dial := dialer{env: d.env, http1Only: true}
 	p := &proxyRoute{host: t.Address()}

@@ -207,8 +207,8 @@ func TestSurplus(t *testing.T) {
 				if body != "hello" || err != nil {
 					t.Errorf("request %d: got %q, %v", i, body, err)
 				}
-				if i == 0 && (!n.noted("more than the response") || n.got.String() != strings.TrimSuffix(reply, forged)) {
-					t.Errorf("notes %q, heard %q", n.text, n.got.String())
+				if i == 0 && (!n.noted("server sent data after the response") || n.got.String() != strings.TrimSuffix(reply, forged)) {
+					t.Errorf("notes %q, trace %q", n.text, n.got.String())
 				}
 			}
 			if s.conns != 2 {

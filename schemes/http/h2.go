@@ -18,20 +18,22 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// An h2 asks servers by HTTP/2: one Transport of net/http for each set of
-// requests that may share a connection. A connection on which a server chose
-// HTTP/1.1 waits among those, and the server is not offered HTTP/2 again.
+// An h2 sends HTTP/2 requests. It has one http.Transport for each Net.Key,
+// because only requests with the same key share connections. If a server
+// selects HTTP/1.1, its connection is moved to the pool idle, and later
+// requests use HTTP/1.
 type h2 struct {
 	env  fetch.Env
 	idle *sessions.Pool[*conn]
 
 	mu         sync.Mutex
-	transports map[string]*http.Transport // by fetch.Net.Key
-	servers    map[string]*server         // by key and address
+	transports map[string]*http.Transport // by the result of fetch.Net.Key
+	servers    map[string]*server         // by Net.Key and address
 	watching   bool
-	exchanges  int // under way
+	exchanges  int // number in progress
 
-	// Of its own, because closing what is idle closes connections under mu.
+	// connsMu is separate from mu, because eofConn.Close locks connsMu while
+	// closeIdle holds mu.
 	connsMu sync.Mutex
 	conns   map[*eofConn]struct{}
 }
@@ -41,13 +43,13 @@ const (
 	maxServers   = 1024
 )
 
-// A server is what is known of one.
+// A server is the state of a host and port.
 type server struct {
-	http1Only bool          // it chose HTTP/1.1
-	requested chan struct{} // closed when the first request is on its way
+	http1Only bool          // the server selected HTTP/1.1
+	requested chan struct{} // closed when the first request was sent
 }
 
-// errOnlyOld says that a server speaks HTTP/1.1.
+// errHTTP1Only reports that a server does not support HTTP/2.
 var errHTTP1Only = errors.New("server chose HTTP/1.1")
 
 func (h *h2) send(ctx context.Context, netKey string, req *fetch.Request, wr *wireRequest) (*exchange, error) {
@@ -58,7 +60,7 @@ func (h *h2) send(ctx context.Context, netKey string, req *fetch.Request, wr *wi
 	defer requested()
 	x := &exchange{trace: req.Trace}
 	tries, last := 0, fetch.Secured
-	var mu sync.Mutex // net/http calls from several goroutines, in any order
+	var mu sync.Mutex // net/http calls the trace from several goroutines, in any order
 	reached := func(p fetch.Phase) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -68,7 +70,7 @@ func (h *h2) send(ctx context.Context, netKey string, req *fetch.Request, wr *wi
 		}
 	}
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GotConn: func(info httptrace.GotConnInfo) { // for each that is tried
+		GotConn: func(info httptrace.GotConnInfo) { // called for each connection that is tried
 			mu.Lock()
 			defer mu.Unlock()
 			if tries++; tries > 1 {
@@ -107,8 +109,8 @@ func (h *h2) send(ctx context.Context, netKey string, req *fetch.Request, wr *wi
 	return x, nil
 }
 
-// direct makes the request for net/http. Path and RawPath together give the
-// bytes of the URL; Opaque would make another host of "//x/y".
+// netRequest converts wr to an http.Request. URL.Opaque is not used, because
+// net/http would take a host from a path such as "//x/y".
 func (wr *wireRequest) netRequest(ctx context.Context) (*http.Request, error) {
 	path, err := uri.Unescape(wr.path)
 	if err != nil {
@@ -117,17 +119,21 @@ func (wr *wireRequest) netRequest(ctx context.Context) (*http.Request, error) {
 	query, has := strings.CutPrefix(wr.query, "?")
 	r := &http.Request{
 		Method: wr.method,
-		URL:    &url.URL{Scheme: wr.target.Scheme, Host: wr.address, Path: path, RawPath: wr.path, RawQuery: query, ForceQuery: has && query == ""},
+		URL: &url.URL{
+			Scheme: wr.target.Scheme, Host: wr.address,
+			Path: path, RawPath: wr.path, RawQuery: query, ForceQuery: has && query == "",
+		},
 		Host:   wr.host,
 		Header: toNetHTTP(wr.header),
 	}
-	if line := r.URL.RequestURI(); line != wr.path+wr.query || r.URL.Host != net.JoinHostPort(r.URL.Hostname(), r.URL.Port()) {
-		return nil, fetch.Internal.Errorf("request line or host is not that of the URL")
+	host := net.JoinHostPort(r.URL.Hostname(), r.URL.Port())
+	if r.URL.RequestURI() != wr.path+wr.query || r.URL.Host != host {
+		return nil, fetch.Internal.Errorf("request line or host differs from the URL")
 	}
 	return r.WithContext(ctx), nil
 }
 
-// A stream is a body of HTTP/2.
+// A stream is the body of an HTTP/2 response.
 type stream struct {
 	io.ReadCloser
 	ctx     context.Context
@@ -146,14 +152,15 @@ func (s *stream) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close may be called beside Read.
+// Close ends the exchange. It may be called during a Read.
 func (s *stream) Close() error {
 	err := s.ReadCloser.Close()
 	s.endOnce.Do(s.h.endExchange)
 	return err
 }
 
-// server returns what is known of one, or what will be; h.mu is held.
+// server returns the state of a server and reports whether it existed before.
+// The caller holds h.mu.
 func (h *h2) server(netKey, addr string) (s *server, exists bool) {
 	key := netKey + " " + addr
 	if s := h.servers[key]; s != nil {
@@ -167,9 +174,9 @@ func (h *h2) server(netKey, addr string) (s *server, exists bool) {
 	return s, false
 }
 
-// first waits while another request is the first to a server: the connection
-// that it makes may do for all. The one for which it does not wait says so
-// when it is asked.
+// awaitFirst waits until the first request to a server is sent, so that
+// concurrent requests share its connection. The first request does not wait.
+// Its caller must call requested when the request is sent or has failed.
 func (h *h2) awaitFirst(ctx context.Context, netKey, addr string) (requested func(), err error) {
 	h.mu.Lock()
 	s, exists := h.server(netKey, addr)
@@ -190,11 +197,11 @@ func (h *h2) awaitFirst(ctx context.Context, netKey, addr string) (requested fun
 	return func() {}, nil
 }
 
-// keepOld puts a connection that is none of HTTP/2 where sendOld finds it.
+// poolHTTP1 adds a connection with HTTP/1.1 to the pool that sendHTTP1 uses.
 func (h *h2) poolHTTP1(netKey, addr string, c *tls.Conn, raw *eofConn) {
 	h.mu.Lock()
 	s, exists := h.server(netKey, addr)
-	if !exists { // any more
+	if !exists { // the state was dropped by the limit maxServers
 		close(s.requested)
 	}
 	s.http1Only = true
@@ -203,7 +210,7 @@ func (h *h2) poolHTTP1(netKey, addr string, c *tls.Conn, raw *eofConn) {
 	h.idle.Put(key, newConn(c, raw))
 }
 
-// enter begins an exchange.
+// startExchange counts an exchange and returns the Transport for netKey.
 func (h *h2) startExchange(netKey string) *http.Transport {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -229,7 +236,7 @@ func (h *h2) startExchange(netKey string) *http.Transport {
 
 func (h *h2) transport(netKey string) *http.Transport {
 	protocols := new(http.Protocols)
-	protocols.SetHTTP1(true) // offered; but see dial
+	protocols.SetHTTP1(true) // dial handles connections with HTTP/1.1
 	protocols.SetHTTP2(true)
 	return &http.Transport{
 		DialTLSContext: func(ctx context.Context, _, addr string) (net.Conn, error) {
@@ -243,7 +250,7 @@ func (h *h2) transport(netKey string) *http.Transport {
 	}
 }
 
-// dial gives net/http the TLS connection itself, which it knows by that type.
+// dial opens a TLS connection for net/http, which requires the type *tls.Conn.
 func (h *h2) dial(ctx context.Context, netKey, addr string) (net.Conn, error) {
 	dial := dialer{env: h.env}
 	c, raw, err := dial.dialTLS(ctx, addr)
@@ -258,7 +265,7 @@ func (h *h2) dial(ctx context.Context, netKey, addr string) (net.Conn, error) {
 	return c, nil
 }
 
-// watch ends with the Client.
+// watch closes unused connections when the Client is closed.
 func (h *h2) watch() {
 	<-h.env.Done
 	h.mu.Lock()
@@ -272,8 +279,9 @@ func (h *h2) closeIdle() {
 	}
 }
 
-// sweep ends what is idle, and everything after the last exchange: net/http
-// keeps a connection whose last stream is still being cancelled.
+// closeUnused closes idle connections. Without exchanges it closes all
+// connections, because net/http keeps a connection open while it cancels the
+// last stream.
 func (h *h2) closeUnused() {
 	h.closeIdle()
 	if h.exchanges > 0 {
@@ -287,7 +295,7 @@ func (h *h2) closeUnused() {
 	clear(h.conns)
 }
 
-// leave ends an exchange.
+// endExchange counts the end of an exchange.
 func (h *h2) endExchange() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -297,7 +305,7 @@ func (h *h2) endExchange() {
 	}
 }
 
-// add keeps a connection until it is closed.
+// track records a connection until it is closed.
 func (h *h2) track(e *eofConn) {
 	h.connsMu.Lock()
 	if h.conns == nil {
@@ -317,7 +325,8 @@ func (h *h2) track(e *eofConn) {
 	}
 }
 
-// closed reports whether the Client is, so that nothing may stay idle.
+// clientClosed reports whether the Client is closed. Idle connections are then
+// not kept.
 func (h *h2) clientClosed() bool {
 	select {
 	case <-h.env.Done:

@@ -11,7 +11,7 @@ import (
 	"github.com/anyurl/fetch/internal/http1"
 )
 
-// headOf is the head that HTTP/1 would have sent.
+// http1Head returns the response head of x in the form of HTTP/1.
 func http1Head(x *exchange) []byte {
 	b := append([]byte(x.proto), ' ')
 	b = append(strconv.AppendInt(b, int64(x.code), 10), " \r\n"...)
@@ -21,8 +21,8 @@ func http1Head(x *exchange) []byte {
 	return append(b, "\r\n"...)
 }
 
-// toHTTP keeps names as they are written, but for those that net/http looks
-// for.
+// toNetHTTP converts h for net/http. It keeps the case of names, except for
+// fields that net/http looks up.
 func toNetHTTP(h fetch.Header) http.Header {
 	out := http.Header{}
 	for _, f := range h {
@@ -34,12 +34,13 @@ func toNetHTTP(h fetch.Header) http.Header {
 		out[name] = append(out[name], f.Value)
 	}
 	if _, ok := out["User-Agent"]; !ok {
-		out["User-Agent"] = []string{""} // else net/http sends its own
+		out["User-Agent"] = []string{""} // otherwise net/http adds a default value
 	}
 	return out
 }
 
-// fromHTTP is in the order of the names: HTTP/2's is lost in net/http.
+// fromNetHTTP returns the fields of in, sorted by name. net/http does not keep
+// their order.
 func fromNetHTTP(in http.Header) fetch.Header {
 	var h fetch.Header
 	for name, values := range in {

@@ -4,23 +4,27 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// Options say how http and https are spoken. The zero value is right for
-// most.
+// Options configure the schemes http and https. The zero value selects the
+// defaults.
 type Options struct {
-	UserAgent string // "": "fetch"; a User-Agent without value in Request.Header sends none
-	PathAsIs  bool   // keep "." and ".." segments in the request line
-	HTTP1     bool   // do not offer HTTP/2
-	Auth      Auth   // how Request.Auth is proved
+	// UserAgent is the value of the User-Agent field. The default is "fetch".
+	// An empty User-Agent field in Request.Header omits the field.
+	UserAgent string
 
-	// Compressed asks for gzip, deflate, br and zstd and takes them off: the
-	// Body is then the object, of unknown Size and without a Validator.
+	PathAsIs bool // keep "." and ".." segments in the request line
+	HTTP1    bool // do not offer HTTP/2
+	Auth     Auth // authentication method for Request.Auth
+
+	// If Compressed is true, requests accept the content codings gzip, deflate,
+	// br and zstd, and Body is decoded. The Response of a decoded body has an
+	// unknown Size and no Validator.
 	Compressed bool
 
-	Legacy Legacy // what is spoken and borne besides today's HTTP/1.1
-	Jar    *Jar   // where cookies are kept, for http and https together; nil: nowhere
+	Legacy Legacy // support for servers that do not comply with HTTP/1.1
+	Jar    *Jar   // cookies of http and https, or nil to ignore cookies
 }
 
-// Schemes returns http and https. What opts hold, the two share.
+// Schemes returns the schemes http and https. They share the Jar of opts.
 func Schemes(opts Options) []fetch.Scheme {
 	return []fetch.Scheme{scheme("http", 80, &opts), scheme("https", 443, &opts)}
 }

@@ -7,30 +7,31 @@ import (
 	"time"
 )
 
-// Limits of a Jar: RFC 6265bis 5.7 lets the oldest go.
+// Limits of a Jar. The oldest cookies are evicted first (RFC 6265bis 5.7).
 const (
 	maxCookies       = 3000
 	maxDomainCookies = 180
-	maxSetCookies    = 50      // of one response
-	maxCookieField   = 8 << 10 // what servers take
+	maxSetCookies    = 50      // Set-Cookie fields of one response
+	maxCookieField   = 8 << 10 // bytes, because many servers reject longer fields
 )
 
-// A Jar keeps cookies as RFC 6265bis says, and holds them to the public
-// suffix list. The zero Jar is empty and ready. It is safe for concurrent use.
+// A Jar stores cookies (RFC 6265bis). It rejects cookies for public suffixes.
+// The zero Jar is empty and ready to use. A Jar is safe for concurrent use.
 type Jar struct {
 	mu      sync.Mutex
-	cookies []*cookie // in the order in which they were made
-	count   int       // ever made
+	cookies []*cookie // in the order of their creation
+	count   int       // cookies created so far
 }
 
-// EndSession forgets the cookies that last as long as a session.
+// EndSession deletes the session cookies, which are those without an expiry
+// time.
 func (j *Jar) EndSession() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.cookies = slices.DeleteFunc(j.cookies, func(c *cookie) bool { return c.expires.IsZero() })
 }
 
-// set keeps what a response from p sets.
+// setCookies stores the cookies in the Set-Cookie fields of a response for p.
 func (j *Jar) setCookies(fields []string, p cookieContext, now time.Time) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -41,8 +42,8 @@ func (j *Jar) setCookies(fields []string, p cookieContext, now time.Time) {
 	}
 }
 
-// guards reports whether c, from a place without TLS, would stand before a
-// cookie that was set under TLS.
+// shadowsSecure reports whether c was set without TLS and has the same name as
+// a Secure cookie with an overlapping domain and path.
 func (j *Jar) shadowsSecure(c *cookie, p cookieContext) bool {
 	return !p.secure && slices.ContainsFunc(j.cookies, func(other *cookie) bool {
 		return other.secure && other.name == c.name && pathMatch(c.path, other.path) &&
@@ -50,8 +51,8 @@ func (j *Jar) shadowsSecure(c *cookie, p cookieContext) bool {
 	})
 }
 
-// put replaces the cookie of the same name, domain and path; one that has
-// expired it only takes away.
+// put stores c and deletes a cookie with the same name, domain and path. It
+// does not store an expired cookie.
 func (j *Jar) put(c *cookie, now time.Time) {
 	j.count++
 	c.created = j.count
@@ -71,7 +72,7 @@ func (j *Jar) put(c *cookie, now time.Time) {
 	j.evict(func(*cookie) bool { return true }, maxCookies)
 }
 
-// evict lets the oldest of a kind go where there are more than most.
+// evict deletes the oldest matching cookie if more than limit cookies match.
 func (j *Jar) evict(match func(*cookie) bool, limit int) {
 	n, oldest := 0, -1
 	for i, c := range j.cookies {
@@ -86,8 +87,9 @@ func (j *Jar) evict(match func(*cookie) bool, limit int) {
 	}
 }
 
-// field is the Cookie field for p, or "": the longest path first, then the
-// oldest.
+// cookieField returns the value of the Cookie field for a request for p, or "".
+// It has the cookies with the longest path first, and the oldest first among
+// those.
 func (j *Jar) cookieField(p cookieContext, now time.Time) string {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -8,18 +8,18 @@ import (
 	"github.com/anyurl/fetch/internal/http1"
 )
 
-// Old selects deviations from HTTP/1.1. Each deviation that a response has is
-// noted in the Trace. If any field is set, requests use HTTP/1 and one
-// connection each.
+// Legacy enables support for servers that do not comply with HTTP/1.1. The
+// Trace reports each deviation in a response. If any field is set, each request
+// uses HTTP/1 on a new connection.
 type Legacy struct {
-	HTTP10       bool // send requests of HTTP/1.0
-	HTTP09       bool // accept a reply without a head as the object: HTTP/0.9
-	Tolerant     bool // accept heads of old servers that RFC 9112 rejects
-	IgnoreLength bool // the body ends with the connection, whatever Content-Length says
-	Raw          bool // keep transfer codings
+	HTTP10       bool // send HTTP/1.0 requests
+	HTTP09       bool // accept a response without a status line as the body (HTTP/0.9)
+	Tolerant     bool // accept malformed response heads that old servers send
+	IgnoreLength bool // ignore Content-Length: the body ends with the connection
+	Raw          bool // do not decode transfer codings
 }
 
-// appendHead appends the head of the request.
+// appendHead appends the request line and header fields to b.
 func (wr *wireRequest) appendHead(b []byte, via *proxyRoute, o Legacy) []byte {
 	b = append(append(b, wr.method...), ' ')
 	h := wr.header
@@ -46,7 +46,7 @@ func (wr *wireRequest) appendHead(b []byte, via *proxyRoute, o Legacy) []byte {
 	return append(b, "\r\n"...)
 }
 
-// sorted returns h in the order of the request: User-Agent, then by name.
+// sorted returns h with User-Agent first and the other fields sorted by name.
 func sorted(h fetch.Header) fetch.Header {
 	if slices.IsSortedFunc(h, inOrder) {
 		return h

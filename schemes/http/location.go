@@ -6,11 +6,12 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// location resolves the Location of a response to from.
+// resolveLocation resolves the value of a Location field against the request
+// URL.
 func resolveLocation(from uri.URI, text string) (u uri.URI, repaired bool, err error) {
 	u, repaired, err = baseuri.ResolveLocation(from, text)
 	if err != nil {
-		return u, false, fetch.Protocol.Errorf("Location is no URI reference: %w", err)
+		return u, false, fetch.Protocol.Errorf("Location is not a URI reference: %w", err)
 	}
 	return u, repaired, nil
 }

@@ -12,16 +12,16 @@ import (
 	"github.com/anyurl/fetch/internal/http1"
 )
 
-// maxCookieLine is more than the line of a cookie can need.
+// maxCookieLine limits the length of a line in a cookie file.
 const maxCookieLine = 16 << 10
 
-// The fields of a line of a cookie file.
+// Indexes of the fields in a line of a cookie file.
 const (
 	lineDomain     = iota
-	lineSubdomains // names below the domain too
+	lineSubdomains // TRUE if the cookie is sent to subdomains
 	linePath
 	lineSecure
-	lineExpires // seconds since 1970; 0: at the end of the session
+	lineExpires // seconds since 1970, or 0 for a session cookie
 	lineName
 	lineValue
 	lineFields
@@ -29,9 +29,9 @@ const (
 
 const httpOnlyMark = "#HttpOnly_"
 
-// Read adds the cookies of a file in the format of Netscape, which browsers
-// and curl write: seven fields a line, with tabs between them. Lines that hold
-// none are passed over; the error is that of r.
+// Read adds cookies from a file in the Netscape format, which curl and browsers
+// write. Each line has seven fields that are separated by tabs. Read skips
+// malformed lines. It returns an error only if reading r fails.
 func (j *Jar) Read(r io.Reader, now time.Time) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxCookieLine)
@@ -52,9 +52,10 @@ func parseCookieLine(line string) (*cookie, bool) {
 	line, httpOnly := strings.CutPrefix(strings.TrimRight(line, "\r\n"), httpOnlyMark)
 	part := strings.Split(line, "\t")
 	if len(part) == lineFields-1 {
-		part = append(part, "") // an empty value, its tab lost
+		part = append(part, "") // some programs omit the tab before an empty value
 	}
-	if strings.HasPrefix(line, "#") || len(part) != lineFields || part[lineName] == "" || len(part[lineName])+len(part[lineValue]) > maxCookie {
+	if strings.HasPrefix(line, "#") || len(part) != lineFields || part[lineName] == "" ||
+		len(part[lineName])+len(part[lineValue]) > maxCookie {
 		return nil, false
 	}
 	for _, p := range part {
@@ -84,7 +85,7 @@ func parseCookieLine(line string) (*cookie, bool) {
 	return c, c.domain != "" && strings.HasPrefix(c.path, "/") && c.allowed(cookieContext{secure: true})
 }
 
-// Write writes the cookies that have not expired as Read reads them.
+// Write writes the cookies that have not expired, in the format of Read.
 func (j *Jar) Write(w io.Writer, now time.Time) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

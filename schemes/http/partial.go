@@ -9,11 +9,11 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// errOther says that a part is not of the object that was asked for: it is
-// asked for again, whole.
-var errObjectChanged = errors.New("part of another object")
+// errObjectChanged reports that a partial response belongs to another version
+// of the object. The driver then requests the complete object.
+var errObjectChanged = errors.New("object has changed on the server")
 
-// rangeField is Range for one part: RFC 9110 14.2.
+// rangeField returns the value of a Range field for r (RFC 9110 14.2).
 func rangeField(r fetch.Range) string {
 	switch {
 	case r.First < 0:
@@ -24,13 +24,13 @@ func rangeField(r fetch.Range) string {
 	return "bytes=" + strconv.FormatInt(r.First, 10) + "-" + strconv.FormatInt(r.End-1, 10)
 }
 
-// A span is what Content-Range says: bytes first up to but not including end,
-// of total. Where it says "*", total or first is -1.
+// A contentRange is a parsed Content-Range field: the bytes from first up to
+// but not including end, of an object of total bytes. An unknown value is -1.
 type contentRange struct{ first, end, total int64 }
 
-// parseSpan reads a Content-Range: RFC 9110 14.4. Some servers leave out the
-// unit where no part of the object is sent. A range that ends before its first
-// byte is empty; it counts only at the end of the object.
+// parseContentRange parses a Content-Range field (RFC 9110 14.4). The unit may
+// be missing in an unsatisfied range. An empty range is valid only at the end
+// of the object.
 func parseContentRange(s string) (contentRange, bool) {
 	s = strings.TrimSpace(s)
 	const unit = "bytes"
@@ -65,14 +65,15 @@ func parseContentRange(s string) (contentRange, bool) {
 	return out, out.total < 0 || out.end <= out.total
 }
 
-// digits reads a number of bytes that can be counted on from.
+// parseByteCount parses a decimal number below 2^62, so that sums do not
+// overflow.
 func parseByteCount(s string) (int64, bool) {
 	n, err := strconv.ParseUint(s, 10, 62)
 	return int64(n), err == nil
 }
 
-// partial is a 206. It must be the part that was asked for: glued on at
-// another place it would make a third object.
+// partial handles status 206. It returns an error unless the response has the
+// requested range, because a part at another offset would corrupt the object.
 func (r *responseBuilder) partial() error {
 	part, ok := parseContentRange(r.header.Get("Content-Range"))
 	if r.wire.callerRange {
@@ -85,20 +86,21 @@ func (r *responseBuilder) partial() error {
 	want := r.req.Range
 	switch {
 	case !r.wire.hasRange:
-		return fetch.Protocol.Errorf("206 without a Range")
+		return fetch.Protocol.Errorf("status 206 for a request without Range")
 	case !r.sameObject():
 		return errObjectChanged
 	case !ok || part.first < 0:
-		return fetch.Protocol.Errorf("206 without a Content-Range of one part")
+		return fetch.Protocol.Errorf("status 206 without a Content-Range for one part")
 	case want.First < 0:
 		if part.total >= 0 && part.first != max(part.total+want.First, 0) {
-			return fetch.Protocol.Errorf("206 for bytes %d-%d, not the last %d", part.first, part.end-1, -want.First)
+			return fetch.Protocol.Errorf("status 206 for bytes %d-%d instead of the last %d bytes",
+				part.first, part.end-1, -want.First)
 		}
 	case part.first != want.First || want.End > 0 && part.end > want.End:
-		return fetch.Protocol.Errorf("206 for bytes %d-%d, not %s", part.first, part.end-1, rangeField(want))
+		return fetch.Protocol.Errorf("status 206 for bytes %d-%d instead of %s", part.first, part.end-1, rangeField(want))
 	}
 	if n := r.length; n >= 0 && n != part.end-part.first {
-		return fetch.Protocol.Errorf("206 for %d bytes with a Content-Length of %d", part.end-part.first, n)
+		return fetch.Protocol.Errorf("status 206 for %d bytes with a Content-Length of %d", part.end-part.first, n)
 	}
 	r.out.Offset, r.out.Size = part.first, part.total
 	r.out.Validator = r.validator()
@@ -108,8 +110,8 @@ func (r *responseBuilder) partial() error {
 	return nil
 }
 
-// unsatisfied is a 416: nothing of the object lies in the range. Where it
-// ends just before, all of it is there already.
+// unsatisfied handles status 416. If the requested range starts at the end of
+// the object, the caller has all of it, and the response has an empty body.
 func (r *responseBuilder) unsatisfied() error {
 	part, ok := parseContentRange(r.header.Get("Content-Range"))
 	first := r.req.Range.First
@@ -126,8 +128,9 @@ func (r *responseBuilder) unsatisfied() error {
 	return nil
 }
 
-// same reports whether the response denies, by another validator, to be of
-// the object of IfSame. Servers that know no If-Range serve any part.
+// sameObject reports whether the validator of the response is missing or equal
+// to IfSame. Servers without support for If-Range send parts of a changed
+// object.
 func (r *responseBuilder) sameObject() bool {
 	name := "Last-Modified"
 	if isTag(r.req.IfSame) {
@@ -137,9 +140,9 @@ func (r *responseBuilder) sameObject() bool {
 	return r.req.IfSame == "" || now == "" || now == r.req.IfSame
 }
 
-// validator is what If-Range takes (RFC 9110 13.1.5): a strong entity tag, or
-// a date that is strong because it lies a minute behind that of the response
-// (8.8.2.2).
+// validator returns a strong validator for If-Range (RFC 9110 13.1.5), or "".
+// It is a strong entity tag, or a Last-Modified date at least one minute before
+// the Date field (RFC 9110 8.8.2.2).
 func (r *responseBuilder) validator() string {
 	h := r.header
 	if tag := h.Get("ETag"); len(tag) > 2 && tag[0] == '"' && tag[len(tag)-1] == '"' && !strings.ContainsAny(tag, " \t") {

@@ -15,8 +15,8 @@ func plan(req *fetch.Request, port uint16, opts *Options) ([]fetch.Step, error) 
 	return wr.steps(), nil
 }
 
-// steps are the request line and the fields in the order in which HTTP/1.1
-// sends them: Host, User-Agent, then by name.
+// steps returns the request line and the header fields in the order of an
+// HTTP/1.1 request: Host, User-Agent, and the other fields sorted by name.
 func (wr *wireRequest) steps() []fetch.Step {
 	steps := []fetch.Step{
 		{Verb: wr.method, Arg: cmp.Or(wr.redactedPath, wr.path) + wr.query + " HTTP/1.1"},

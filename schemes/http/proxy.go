@@ -9,19 +9,21 @@ import (
 	"github.com/anyurl/fetch/internal/httpauth"
 )
 
-// A proxyTo is where a request goes that is not sent to its origin: the
-// request line then holds the whole URL. TLS with the proxy is not our affair.
+// A proxyRoute is a proxy or gateway that receives requests in place of the
+// origin. The request line then has the complete URL. fetch.Net performs the
+// TLS handshake with a proxy.
 type proxyRoute struct {
-	key       string // tells it from others, credentials included
+	key       string // part of the pool key, with the credentials
 	host      string // host:port
-	urlPrefix string // of the absolute form, up to the path
+	urlPrefix string // part of the request target before the path
 	login     *fetch.Credential
 	auth      fetch.ProxyAuth
-	header    fetch.Header // for it alone
+	header    fetch.Header // additional fields for the proxy
 	connect   func(ctx context.Context, addr string) (net.Conn, *eofConn, error)
 }
 
-// via is the proxy of the request in ctx, or nil.
+// route returns the gateway or proxy of the request in ctx, or nil if the
+// request is sent to its origin.
 func (d *driver) route(ctx context.Context) (*proxyRoute, error) {
 	if d.gateway != nil {
 		return d.gateway, nil
@@ -30,7 +32,7 @@ func (d *driver) route(ctx context.Context) (*proxyRoute, error) {
 	if !ok || err != nil {
 		return nil, err
 	}
-	t, err := fetch.TargetOf(via.Proxy, 80) // the port only tells pools apart
+	t, err := fetch.TargetOf(via.Proxy, 80) // the port is used only in the pool key
 	if err != nil {
 		return nil, err
 	}
@@ -52,8 +54,8 @@ func (d *driver) route(ctx context.Context) (*proxyRoute, error) {
 	return p, err
 }
 
-// validProxyFields returns an error for a field that may not be added to a
-// request: what frames it or belongs to the origin, as in a CONNECT request.
+// validateProxyFields returns an error for fields of a proxy that frame the
+// request or are meant for the origin.
 func validateProxyFields(h fetch.Header) error {
 	for _, f := range h {
 		switch strings.ToLower(f.Name) {
@@ -64,7 +66,7 @@ func validateProxyFields(h fetch.Header) error {
 	return validateFields(h)
 }
 
-// absolute is the request target: RFC 9112 3.2.2.
+// requestTarget returns the request target in absolute form (RFC 9112 3.2.2).
 func (p *proxyRoute) requestTarget(wr *wireRequest) string { return p.urlPrefix + wr.path + wr.query }
 
 func (p *proxyRoute) fields(wr *wireRequest) (h fetch.Header) {

@@ -13,13 +13,13 @@ import (
 	"github.com/anyurl/fetch/internal/http1"
 )
 
-// A reader reads one response of HTTP/1 by the rules of package http1, and is
-// its body. It consumes no byte beyond the response.
+// A reader reads one HTTP/1 response with the parsers of package http1, and
+// implements its body. It consumes no bytes after the response.
 //
-// Deviations with a single interpretation are always accepted. After one the
-// connection is closed, so that bytes hidden by an odd framing never become the
-// beginning of another response. A deviation with several interpretations is an
-// error unless Old.Tolerant is set.
+// A deviation from RFC 9112 with a single interpretation is accepted, but the
+// connection is not reused. Unusual framing could otherwise hide bytes that are
+// read as the next response. A deviation with several interpretations is an
+// error unless Legacy.Tolerant is set.
 type reader struct {
 	Legacy
 	noBody bool
@@ -27,26 +27,26 @@ type reader struct {
 	ctx    context.Context
 	conn   *conn
 	lease  *lease
-	got    func([]byte) // called with the bytes of the response; may be nil
+	got    func([]byte) // receives the bytes of the response, or nil
 
 	rules          http1.Rules
-	head           []byte // all bytes before the body, with interim responses
+	head           []byte // all bytes before the body, including interim responses
 	status         http1.Status
 	header         fetch.Header
-	length         int64 // of the body; -1: unknown
-	lengthOverflow bool  // Content-Length is a number beyond every object
-	remaining      int64 // bytes to come of a body of known length
+	length         int64 // of the body in bytes, or -1 if unknown
+	lengthOverflow bool  // Content-Length exceeds 62 bits
+	remaining      int64 // unread bytes of a body of known length
 	trailer        fetch.Header
 
-	result    exchange // the result
+	result    exchange // result of the method exchange
 	body      io.Reader
-	keepAlive bool // the server accepts another request
-	bounded   bool // the body ends before the connection
-	deviated  bool // there was a deviation
+	keepAlive bool // the server keeps the connection open
+	bounded   bool // the end of the body is marked, not the end of the connection
+	deviated  bool // the response has a deviation from RFC 9112
 	closed    atomic.Bool
 }
 
-// nothing is an empty body.
+// emptyBody is a body of length zero.
 var emptyBody io.Reader = http.NoBody
 
 func (r *reader) Read(p []byte) (int, error) {
@@ -63,7 +63,7 @@ func (r *reader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close may be called during Read.
+// Close ends the exchange and interrupts a concurrent Read.
 func (r *reader) Close() error {
 	r.closed.Store(true)
 	r.finish(false)
@@ -83,14 +83,14 @@ func (r *reader) report(p []byte) {
 	}
 }
 
-// receive reads bytes of the response.
+// receive reads bytes of the response and reports them to the trace.
 func (r *reader) receive(p []byte) (int, error) {
 	n, err := r.conn.r.Read(p)
 	r.report(p[:n])
 	return n, err
 }
 
-// buffered returns the bytes that have arrived and waits for the first one.
+// buffered waits for at least one byte and returns all bytes that have arrived.
 func (r *reader) buffered() ([]byte, error) {
 	if _, err := r.conn.r.Peek(1); err != nil {
 		return nil, err
@@ -99,19 +99,20 @@ func (r *reader) buffered() ([]byte, error) {
 	return p, nil
 }
 
-// consume discards p, which buffered returned and the response has.
+// consume discards p, a prefix of the result of buffered, and reports it to the
+// trace.
 func (r *reader) consume(p []byte) {
 	r.report(p)
 	r.conn.r.Discard(len(p))
 }
 
-// response reads the response as far as the body.
+// response reads the head of the response and sets up its body.
 func (r *reader) response() error {
 	r.rules = http1.Rules{Mode: http1.Regular, IgnoreLength: r.IgnoreLength, Note: r.note}
 	if r.Tolerant {
 		r.rules.Mode = http1.Tolerant
 	}
-	lines := http1.Lines{Text: r.conn.head[:0], Rules: &r.rules} // reuses memory
+	lines := http1.Lines{Text: r.conn.head[:0], Rules: &r.rules} // reuses the buffer
 	for range http1.MaxInterim + 1 {
 		if is, err := r.headFollows(); !is {
 			return r.acceptHTTP09(err)
@@ -127,8 +128,8 @@ func (r *reader) response() error {
 	return fetch.Protocol.Errorf("more than %d interim responses", http1.MaxInterim)
 }
 
-// isHead reports whether a status line comes next. Old.Tolerant allows four
-// blank lines before it.
+// headFollows reports whether the next bytes start a status line.
+// Legacy.Tolerant allows up to four blank lines before it.
 func (r *reader) headFollows() (bool, error) {
 	blanks := 0
 	for {
@@ -148,26 +149,28 @@ func (r *reader) headFollows() (bool, error) {
 	return r.rules.IsResponse(string(start[blanks:])), nil
 }
 
-// withoutHead accepts a response without a head as a document.
+// acceptHTTP09 treats a response without a status line as an HTTP/0.9 body. It
+// returns an error unless Legacy.HTTP09 is set.
 func (r *reader) acceptHTTP09(err error) error {
 	switch {
 	case err != nil && len(r.head) == 0:
 		return err
 	case !r.HTTP09 || r.noBody:
-		return fetch.Protocol.Errorf("reply without a head")
+		return fetch.Protocol.Errorf("response without a status line")
 	}
-	r.trace.Notef("deviation: reply without a head, taken for HTTP/0.9")
+	r.trace.Notef("deviation: response without a status line, accepted as HTTP/0.9")
 	r.body = io.MultiReader(strings.NewReader(string(r.head)), closeDelimited{r})
 	r.head, r.status, r.length = nil, http1.Status{Proto: "HTTP/0.9", Code: http.StatusOK}, -1
 	return nil
 }
 
-// readHead reads a head and parses it. Its folded fields become single lines.
+// readHead reads and parses a response head. It joins folded fields into single
+// lines.
 func (r *reader) readHead(lines *http1.Lines) error {
 	for done := false; !done; {
 		p, err := r.buffered()
 		if err == io.EOF {
-			return fetch.Truncated.Errorf("connection ended in the head of the response")
+			return fetch.Truncated.Errorf("connection closed within the response head")
 		}
 		if err != nil {
 			return err
@@ -182,7 +185,7 @@ func (r *reader) readHead(lines *http1.Lines) error {
 	start, text := http1.SplitHead(lines.Head())
 	fields, folded := http1.Unfold(text)
 	if folded {
-		r.trace.Notef("header field folded over lines")
+		r.trace.Notef("header field folded over several lines")
 		r.head = append(r.head[:len(r.head)-len(text)], fields...)
 	}
 	lines.Restart(r.head)

@@ -20,5 +20,5 @@ func referer(value string) (string, bool) {
 	if strings.Contains(value, "@") && (bare.Scheme() == "" || bare.Host() == "") {
 		return sent, false
 	}
-	return sent, bare.String() == sent // else a mistyped login
+	return sent, bare.String() == sent // otherwise the value has a malformed login
 }

@@ -10,18 +10,18 @@ import (
 	"github.com/anyurl/fetch/internal/http1"
 )
 
-// A reply makes the Response of an exchange.
+// A responseBuilder creates the fetch.Response of an exchange.
 type responseBuilder struct {
 	*exchange
 	wire *wireRequest
 	req  *fetch.Request
-	raw  bool // no coding is taken off
+	raw  bool // do not decode content codings
 	now  time.Time
 	out  *fetch.Response
 
-	limit int64 // of a body; 0: none
+	limit int64 // of the body in bytes, or zero for no limit
 
-	decoded bool // the body is not as it came
+	decoded bool // content codings were removed from the body
 }
 
 func (r *responseBuilder) response() (*fetch.Response, error) {
@@ -50,10 +50,10 @@ func (r *responseBuilder) response() (*fetch.Response, error) {
 		return nil, err
 	}
 	if r.req.Op == fetch.Stat {
-		r.discardBody() // that of a GET would be sent on
+		r.discardBody() // stops the transfer if GET replaced HEAD
 	}
 	if r.head == nil {
-		r.out.Code = 0 // a reply without a head has no status
+		r.out.Code = 0 // HTTP/0.9 has no status code
 	}
 	if err := r.decode(); err != nil {
 		return nil, err
@@ -62,8 +62,8 @@ func (r *responseBuilder) response() (*fetch.Response, error) {
 	return r.out, nil
 }
 
-// decode takes the content codings off that were asked for. What is decoded
-// has another length and cannot be resumed.
+// decode removes content codings that the request accepts. A decoded body has
+// an unknown size and no validator, because it cannot be resumed.
 func (r *responseBuilder) decode() error {
 	if !r.wire.decodes || r.raw || r.req.Op == fetch.Stat || r.out.Unchanged {
 		return nil
@@ -78,13 +78,14 @@ func (r *responseBuilder) decode() error {
 	return nil
 }
 
-// check refuses heads that either version lets pass.
+// validateHead returns an error for heads that the parsers of HTTP/1 and HTTP/2
+// accept but the driver rejects.
 func (r *responseBuilder) validateHead() error {
 	if r.code < 200 || r.code > 599 {
-		return fetch.Protocol.Errorf("status %d", r.code)
+		return fetch.Protocol.Errorf("invalid status code %d", r.code)
 	}
 	if len(r.header) > http1.MaxFields {
-		return fetch.TooLarge.Errorf("response head of more than %d fields", http1.MaxFields)
+		return fetch.TooLarge.Errorf("response head has more than %d fields", http1.MaxFields)
 	}
 	location := -1
 	for i, f := range r.header {
@@ -101,7 +102,8 @@ func (r *responseBuilder) validateHead() error {
 	return nil
 }
 
-// changed is Last-Modified, if it is no time to come.
+// lastModified returns the Last-Modified date, or zero if it is missing,
+// malformed or in the future.
 func (r *responseBuilder) lastModified() time.Time {
 	t, err := parseTime(r.header.Get("Last-Modified"))
 	if err != nil || t.After(r.now) {
@@ -130,12 +132,12 @@ func (r *responseBuilder) applyStatus() error {
 	return nil
 }
 
-// whole is a 2xx with the object from its beginning.
+// complete handles a 2xx status with the complete object.
 func (r *responseBuilder) complete() {
 	r.out.Validator = r.validator()
 	if changed := r.out.Time; !changed.IsZero() &&
 		(!r.req.Since.IsZero() && !changed.After(r.req.Since) || !r.req.Before.IsZero() && changed.After(r.req.Before)) {
-		r.req.Trace.Notef("server ignored the condition on time")
+		r.req.Trace.Notef("server ignored the date condition")
 		r.setUnchanged()
 		return
 	}
@@ -143,25 +145,25 @@ func (r *responseBuilder) complete() {
 		return
 	}
 	if first := r.req.Range.First; r.req.IfSame == "" && first > 0 && r.out.Size == first {
-		r.req.Trace.Notef("server does not serve parts: the object ends where the range begins")
+		r.req.Trace.Notef("server does not support ranges: the object ends where the range begins")
 		r.out.Offset = first
 		r.discardBody()
 		return
 	}
 	if r.req.IfSame == "" {
-		r.req.Trace.Notef("server does not serve parts: sent from the beginning")
+		r.req.Trace.Notef("server does not support ranges: complete object sent")
 	} else {
-		r.req.Trace.Notef("not the same object, or server does not serve parts: sent from the beginning")
+		r.req.Trace.Notef("object has changed, or server does not support ranges: complete object sent")
 	}
 	if r.req.Range.End > 0 && r.out.Size > r.req.Range.End {
-		r.out.Size = -1 // more will come than the Range allows
+		r.out.Size = -1 // the server sends more than the requested range
 	}
 }
 
 func (r *responseBuilder) notModified() error {
 	conditional := hasField(r.wire.header, "If-None-Match") || hasField(r.wire.header, "If-Modified-Since")
 	if !conditional {
-		return fetch.Protocol.Errorf("304 without a condition")
+		return fetch.Protocol.Errorf("status 304 for a request without a condition")
 	}
 	r.out.Size = -1
 	r.out.Validator = r.validator()
@@ -174,13 +176,14 @@ func (r *responseBuilder) setUnchanged() {
 	r.discardBody()
 }
 
-// empty gives up the body.
+// discardBody closes the body and replaces it with an empty one.
 func (r *responseBuilder) discardBody() {
 	r.out.Body.Close()
 	r.out.Body = http.NoBody
 }
 
-// redirect sets Location for the statuses that mean it (RFC 9110 15.4).
+// redirect sets Response.Location for a status that is a redirect (RFC 9110
+// 15.4).
 func (r *responseBuilder) redirect() error {
 	switch r.out.Code {
 	case 300, 301, 302, 303, 307, 308:
@@ -196,7 +199,7 @@ func (r *responseBuilder) redirect() error {
 		return err
 	}
 	if repaired {
-		r.req.Trace.Notef("Location is not a URI: repaired")
+		r.req.Trace.Notef("Location is not a valid URI: repaired")
 	}
 	r.out.Location = u
 	return nil

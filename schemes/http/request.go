@@ -15,28 +15,30 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// An ask is one request, before a connection is chosen for it.
+// A wireRequest is an HTTP request for a fetch.Request, before a connection is
+// chosen for it.
 type wireRequest struct {
 	method       string
 	target       fetch.Target
-	origin       fetch.Origin // of the URL; not that of target at a gateway
+	origin       fetch.Origin // of the URL; differs from target for a gateway
 	address      string       // host:port of target
-	host         string       // the Host field
-	path         string       // as on the request line, never empty
-	query        string       // with its "?", or ""
-	redactedPath string       // the path without its secret, or ""
+	host         string       // value of the Host field
+	path         string       // path on the request line, never empty
+	query        string       // query with its "?", or ""
+	redactedPath string       // path without the password, or "" if path has none
 	header       fetch.Header
 
-	hasRange    bool // a Range field of ours is among them
-	callerRange bool // the caller wrote a Range field: what comes back is his affair
-	decodes     bool // codings were asked for, to be taken off
-	http1Only   bool // has fields that HTTP/2 forbids
+	hasRange    bool // header has a Range field from Request.Range
+	callerRange bool // header has a Range field of the caller, so any part is accepted
+	decodes     bool // content codings are accepted and decoded
+	http1Only   bool // header has fields that HTTP/2 forbids
 
 	authState
-	proxyAuth string // the answer to the proxy's challenge
+	proxyAuth string // Proxy-Authorization value that answers a challenge
 }
 
-// newAsk writes the request for req. It touches nothing but its arguments.
+// newWireRequest returns the HTTP request for req. port is the default port of
+// the scheme.
 func newWireRequest(req *fetch.Request, port uint16, opts *Options) (*wireRequest, error) {
 	t, err := fetch.TargetOf(req.URL, port)
 	if err != nil {
@@ -46,9 +48,12 @@ func newWireRequest(req *fetch.Request, port uint16, opts *Options) (*wireReques
 		return nil, fetch.BadURL.Errorf("no host")
 	}
 	address := t.Address()
-	wr := &wireRequest{method: http.MethodGet, target: t, origin: t.Origin(), address: address, host: hostField(t, address, port)}
+	wr := &wireRequest{
+		method: http.MethodGet, target: t, origin: t.Origin(), address: address,
+		host: hostField(t, address, port),
+	}
 	if host := req.URL.Host(); !t.Addr.IsValid() && host != t.Host {
-		wr.host = host + strings.TrimPrefix(wr.host, t.Host) // its case is the user's
+		wr.host = host + strings.TrimPrefix(wr.host, t.Host) // the case of letters as in the URL
 	}
 	if err := wr.setPath(req.URL, opts); err != nil {
 		return nil, err
@@ -63,7 +68,7 @@ func (wr *wireRequest) addHeader(req *fetch.Request, opts *Options) error {
 	wr.header = make(fetch.Header, 0, 4)
 	wr.addField("User-Agent", cmp.Or(opts.UserAgent, "fetch"))
 	wr.addField("Accept", "*/*")
-	if opts.Compressed && req.Range.IsZero() { // a part of a coded object is of no use
+	if opts.Compressed && req.Range.IsZero() { // a part of an encoded object cannot be decoded
 		wr.decodes = true
 		wr.addField("Accept-Encoding", coding.Supported)
 	}
@@ -73,8 +78,8 @@ func (wr *wireRequest) addHeader(req *fetch.Request, opts *Options) error {
 	return wr.validate()
 }
 
-// hostField is the authority without zone and default port: RFC 9110 7.2.
-// Address is that of t.
+// hostField returns the value of the Host field for t (RFC 9110 7.2). It omits
+// the zone of an address and the default port. address is t.Address().
 func hostField(t fetch.Target, address string, port uint16) string {
 	if t.Addr.Zone() != "" {
 		t.Host = t.Addr.WithZone("").String()
@@ -88,7 +93,7 @@ func hostField(t fetch.Target, address string, port uint16) string {
 
 func (wr *wireRequest) setPath(u uri.URI, opts *Options) error {
 	if !opts.PathAsIs && strings.Contains(u.Path(), "/.") {
-		flat, err := u.Resolve(u) // a URI against itself only loses its dot segments
+		flat, err := u.Resolve(u) // resolving a URI against itself removes dot segments
 		if err != nil {
 			return fetch.BadURL.With(err)
 		}
@@ -127,12 +132,13 @@ func (wr *wireRequest) addConditions(req *fetch.Request) {
 	}
 }
 
-// isTag tells an entity tag from a date, the two forms of a validator.
+// isTag reports whether validator is an entity tag. Other validators are dates.
 func isTag(validator string) bool {
 	return strings.HasPrefix(validator, `"`) || strings.HasPrefix(validator, "W/") || validator == "*"
 }
 
-// addCredential proves the user before the server asks, where mode says so.
+// addCredential adds an Authorization field for a token or, if mode is Basic,
+// for a user and password.
 func (wr *wireRequest) addCredential(c *fetch.Credential, mode Auth) {
 	switch {
 	case c == nil:
@@ -143,8 +149,8 @@ func (wr *wireRequest) addCredential(c *fetch.Credential, mode Auth) {
 	}
 }
 
-// override puts the fields of the caller in the place of ours. One of ours
-// that he gives without a value is not sent.
+// applyCallerHeader replaces default fields by the fields of req.Header. An
+// empty value removes a default field.
 func (wr *wireRequest) applyCallerHeader(req *fetch.Request) {
 	if len(req.Header) == 0 {
 		return
@@ -155,11 +161,11 @@ func (wr *wireRequest) applyCallerHeader(req *fetch.Request) {
 		switch name := strings.ToLower(f.Name); name {
 		case "host":
 			if f.Value == "" {
-				req.Trace.Notef("a request without Host is none: field kept")
+				req.Trace.Notef("empty Host field ignored: a request needs a Host")
 				continue
 			}
 			if host == "" {
-				wr.host, host = f.Value, f.Value // as with any field that stands once: the first
+				wr.host, host = f.Value, f.Value // the first of several fields wins
 			}
 			continue
 		case "content-length", "transfer-encoding", "trailer":
@@ -170,7 +176,7 @@ func (wr *wireRequest) applyCallerHeader(req *fetch.Request) {
 		case "referer":
 			var ok bool
 			if f.Value, ok = referer(f.Value); !ok {
-				req.Trace.Notef("Referer not sent: it may contain a login, and it is not SCHEME://HOST/PATH")
+				req.Trace.Notef("Referer not sent: its value may contain a login (expected SCHEME://HOST/PATH)")
 				continue
 			}
 		case "connection", "upgrade", "te", "keep-alive", "proxy-connection", "http2-settings":
@@ -186,7 +192,8 @@ func hasField(h fetch.Header, name string) bool {
 	return slices.ContainsFunc(h, func(f fetch.Field) bool { return f.Is(name) })
 }
 
-// validate refuses what would end a line early: RFC 9110 5.5.
+// validate returns an error for an invalid Host field or header field (RFC 9110
+// 5.5).
 func (wr *wireRequest) validate() error {
 	if !httpguts.ValidHostHeader(wr.host) || strings.ContainsAny(wr.host, " \t") {
 		return fetch.Usage.Errorf("header field Host: invalid value")
@@ -194,8 +201,8 @@ func (wr *wireRequest) validate() error {
 	return validateFields(wr.header)
 }
 
-// validFields returns an error for the first field of h that would end its
-// line early.
+// validateFields returns an error if a name in h is not a token or a value has
+// a control character.
 func validateFields(h fetch.Header) error {
 	for _, f := range h {
 		if !http1.ValidName(f.Name) {
@@ -208,8 +215,8 @@ func validateFields(h fetch.Header) error {
 	return nil
 }
 
-// place is where a's cookies come from and go to: as in curl, the host that
-// the Host field names.
+// cookieContext returns the host, path and security of wr for its cookies. As
+// in curl, the Host field determines the host.
 func (wr *wireRequest) cookieContext() cookieContext {
 	p := cookieContext{host: wr.target.Origin().Host, path: wr.path, secure: wr.target.Scheme == "https"}
 	if u, err := uri.Parse("http://" + wr.host + "/"); err == nil {
@@ -220,7 +227,7 @@ func (wr *wireRequest) cookieContext() cookieContext {
 	return p
 }
 
-// whole is a without its range: the same object from its beginning.
+// withoutRange returns a copy of wr that requests the complete object.
 func (wr *wireRequest) withoutRange() *wireRequest {
 	next := *wr
 	next.hasRange = false
@@ -230,14 +237,14 @@ func (wr *wireRequest) withoutRange() *wireRequest {
 	return &next
 }
 
-// headRefused reports whether code says that the server does not implement HEAD or
-// does not allow it: RFC 9110 15.6.2 and 15.5.6.
+// headUnsupported reports whether wr is a HEAD request that the server does not
+// implement (501) or allow (405).
 func (wr *wireRequest) headUnsupported(code int) bool {
 	return wr.method == http.MethodHead && (code == http.StatusNotImplemented || code == http.StatusMethodNotAllowed)
 }
 
-// asGet returns a with GET in place of HEAD. A digest covers the method, so the
-// challenge is answered a second time.
+// asGet returns a copy of wr with the method GET. It computes a new Digest
+// response, because the response depends on the method.
 func (wr *wireRequest) asGet() *wireRequest {
 	next := *wr
 	next.method, next.proxyAnswered, next.proxyAuth = http.MethodGet, false, ""

@@ -10,10 +10,11 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A sitemap reads the XML of sitemaps.org: pages, or further sitemaps.
+// A sitemap parses the XML format of sitemaps.org. Its entries are pages or
+// other sitemaps.
 type sitemap struct {
 	base    uri.URI
-	field   string // the element that is open
+	field   string // name of the open element
 	loc     limitedText
 	lastmod limitedText
 	extra   map[string]string
@@ -78,7 +79,7 @@ func (s *sitemap) entry(element string) (e fetch.Entry, ok bool) {
 	return e, true
 }
 
-// text is the text of a field, as far as it is kept.
+// A limitedText collects the text of an element, up to a limit.
 type limitedText struct{ strings.Builder }
 
 func (t *limitedText) add(s string) {
