@@ -66,6 +66,7 @@
 //	token=T      Request.Auth has the token T and the user "bob"
 //
 // # Results
+//
 // A result has the kind of the response, its media type, its quoted body, and
 // further facts: offset, size, validator, time, URL (if it differs from the
 // requested one), location, header fields (for Stat) and "unchanged". Unknown

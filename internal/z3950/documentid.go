@@ -1,7 +1,7 @@
 package z3950
 
-// A DocumentID is the inside of a document's name. Clients hand the name back
-// byte by byte; only its printed form, in a URL, needs the parts.
+// A DocumentID holds the parts of a document's name. Clients return the name to
+// the server byte for byte. Only the printed form in a URL needs the parts.
 type DocumentID []Part
 
 // A Part is one element of a DocumentID.
@@ -10,8 +10,8 @@ type Part struct {
 	Value []byte
 }
 
-// The tags of a DocumentID's parts. The distributor is the one to ask, where
-// there is one.
+// The tags of the parts of a DocumentID. Requests are sent to the distributor
+// if a DocumentID names one.
 const (
 	OriginalServer      = 1
 	OriginalDatabase    = 2
@@ -22,10 +22,10 @@ const (
 	Copyright           = 7 // 0 free, 1 all rights reserved, 2 restricted
 )
 
-// maxParts bounds the parts of one name; known ones have seven at the most.
+// maxParts limits the parts of one name. Known names have at most seven.
 const maxParts = 64
 
-// ParseDocumentID reads the name of a document.
+// ParseDocumentID parses the name of a document.
 func ParseDocumentID(b []byte) (id DocumentID, err error) {
 	err = each(b, func(tag uint32, value []byte) error {
 		if len(id) == maxParts {
@@ -37,7 +37,7 @@ func ParseDocumentID(b []byte) (id DocumentID, err error) {
 	return id, err
 }
 
-// Append appends the name that has these parts.
+// Append appends the name that consists of these parts.
 func (id DocumentID) Append(dst []byte) []byte {
 	for _, p := range id {
 		dst = appendElement(dst, p.Tag, p.Value)

@@ -1,6 +1,7 @@
 package z3950
 
-// The tags of elements, by their numbers in RFC 1625 and the WAIS extensions.
+// The tags of elements, in the numeric order of RFC 1625 and the WAIS
+// extensions.
 const (
 	tagReference       = 2
 	tagProtocolVersion = 3
@@ -57,21 +58,21 @@ const (
 	tagType            = 133
 )
 
-// A Number is an element that is a number. The zero value is absent.
+// A Number is a numeric element. The zero value means that it is absent.
 type Number struct {
 	Value uint32
 	Set   bool
 }
 
-// Some is a Number that is present.
+// Some returns a Number that is present and has the value v.
 func Some(v uint32) Number { return Number{v, true} }
 
-// maxVarint is how long a tag or a length may be that has zeros before it:
+// maxVarint is the maximum length of a tag or length with leading zeros. Known
 // writers use four bytes.
 const maxVarint = 8
 
-// cutVarint reads a compressed integer: base 128, the most significant digit
-// first, the high bit set on all bytes but the last.
+// cutVarint reads a compressed integer: base 128, most significant digit first,
+// with the high bit set on all bytes except the last.
 func cutVarint(b []byte) (v uint32, rest []byte, err error) {
 	for i, c := range b {
 		switch {
@@ -94,7 +95,7 @@ func appendVarint(dst []byte, v uint32) []byte {
 	return append(dst, byte(v)&0x7f)
 }
 
-// sizeVarint is the length of v as a compressed integer.
+// sizeVarint returns the length of v as a compressed integer.
 func sizeVarint(v uint32) (n int) {
 	for n = 1; v >= 0x80; n++ {
 		v >>= 7
@@ -102,7 +103,7 @@ func sizeVarint(v uint32) (n int) {
 	return n
 }
 
-// cut reads one element.
+// cut splits b into its first element and the remaining bytes.
 func cut(b []byte) (tag uint32, value, rest []byte, err error) {
 	tag, b, err = cutVarint(b)
 	if err != nil {
@@ -118,7 +119,7 @@ func cut(b []byte) (tag uint32, value, rest []byte, err error) {
 	return tag, b[:n:n], b[n:], nil
 }
 
-// each reads the elements that fill b.
+// each calls do for every element in b.
 func each(b []byte, do func(tag uint32, value []byte) error) error {
 	for len(b) > 0 {
 		tag, value, rest, err := cut(b)
@@ -133,8 +134,8 @@ func each(b []byte, do func(tag uint32, value []byte) error) error {
 	return nil
 }
 
-// parseNumber reads the value of a Number: the fewest bytes of a binary
-// integer, at most four.
+// parseNumber parses the value of a Number, a binary integer of at most four
+// bytes.
 func parseNumber(value []byte) (Number, error) {
 	if len(value) == 0 || len(value) > 4 {
 		return Number{}, malformed("number of %d bytes", len(value))
@@ -146,7 +147,7 @@ func parseNumber(value []byte) (Number, error) {
 	return n, nil
 }
 
-// Binary is v as Like.Start and End hold numbers: the fewest bytes.
+// Binary returns v in the shortest form, as Like.Start and Like.End store it.
 func Binary(v uint32) []byte {
 	b := []byte{byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)}
 	for len(b) > 1 && b[0] == 0 {
@@ -160,7 +161,7 @@ func appendElement(dst []byte, tag uint32, value []byte) []byte {
 	return append(dst, value...)
 }
 
-// appendBytes appends an element that may be absent.
+// appendBytes appends an element unless value is nil.
 func appendBytes(dst []byte, tag uint32, value []byte) []byte {
 	if value == nil {
 		return dst
@@ -175,7 +176,7 @@ func appendNumber(dst []byte, tag uint32, n Number) []byte {
 	return appendElement(dst, tag, Binary(n.Value))
 }
 
-// appendGroup appends an element whose value is what write appends.
+// appendGroup appends an element whose value is appended by write.
 func appendGroup(dst []byte, tag uint32, write func([]byte) []byte) []byte {
 	dst = appendVarint(dst, tag)
 	start := len(dst)
@@ -188,9 +189,9 @@ func appendGroup(dst []byte, tag uint32, write func([]byte) []byte) []byte {
 	return dst
 }
 
-// elements are those of a group, in the order in which they are written, and
-// where the value of each belongs: a *[]byte, a *Number or a *[][]byte, the
-// types of a document.
+// elements describes a group of elements in the order in which they are
+// written. The field of each is a *[]byte, a *Number or, for the types of a
+// document, a *[][]byte.
 type elements []struct {
 	tag uint32
 	at  any
@@ -212,8 +213,8 @@ func (e elements) append(dst []byte) []byte {
 	return dst
 }
 
-// read reads elements in any order. One that is not among e is skipped, and of
-// one that comes twice the last counts.
+// read reads elements in any order. It skips unknown elements. If an element
+// occurs twice, the last one counts.
 func (e elements) read(b []byte) error { return each(b, e.put) }
 
 func (e elements) put(tag uint32, value []byte) (err error) {
@@ -233,7 +234,7 @@ func (e elements) put(tag uint32, value []byte) (err error) {
 	return err
 }
 
-// maxTypes is far more than any document has.
+// maxTypes limits the types of a document. Known documents have far fewer.
 const maxTypes = 100
 
 func parseTypes(b []byte) ([][]byte, error) {
@@ -257,8 +258,8 @@ func appendTypes(dst []byte, types [][]byte) []byte {
 	return dst
 }
 
-// cutUser returns the user information: one element with that tag, which must
-// fill b. An empty b has none.
+// cutUser returns the user information, a single element with the given tag
+// that must fill b. It returns nil if b is empty.
 func cutUser(b []byte, want uint32) ([]byte, error) {
 	if len(b) == 0 {
 		return nil, nil

@@ -1,14 +1,14 @@
 package z3950
 
-// Parameters are what both sides of an Init say. freeWAIS reads the first four
-// by their place.
+// Parameters are the common fields of Init and InitResponse. freeWAIS reads the
+// first four by their position.
 type Parameters struct {
-	Version   []byte // bitmap, the first bit the highest: version 1 is 80
+	Version   []byte // bitmap, most significant bit first: version 1 is 0x80
 	Options   []byte // bitmap: search, present, delete, access control, resource control
 	Preferred Number // message size in bytes
 	Maximum   Number // record size in bytes
 
-	ID             []byte // who asks
+	ID             []byte // name of the client
 	Implementation []byte
 	Implementor    []byte
 	Release        []byte
@@ -23,11 +23,11 @@ func (p *Parameters) elements() elements {
 	}
 }
 
-// An Init opens a conversation. It may be left out; it agrees on sizes.
+// An Init starts a conversation and negotiates sizes. Clients may omit it.
 type Init struct{ Parameters }
 
-// NewInit asks for searches alone and answers of at most size bytes. freeWAIS
-// refuses whoever offers Present or Delete.
+// NewInit returns an Init that requests only the search service and responses
+// of at most size bytes. freeWAIS rejects clients that offer Present or Delete.
 func NewInit(id string, size uint32) *Init {
 	return &Init{Parameters{
 		Version: []byte{0x80}, Options: []byte{0x80},
@@ -35,7 +35,7 @@ func NewInit(id string, size uint32) *Init {
 	}}
 }
 
-// Append implements PDU.
+// Append appends the PDU without a Header.
 func (p *Init) Append(dst []byte) []byte {
 	return appendHead(dst, typeInit, p.elements().append)
 }
@@ -47,7 +47,7 @@ func (p *Init) decode(fields, rest []byte) error {
 	return p.elements().read(fields)
 }
 
-// An InitResponse answers an Init. Maximum is the size to go by.
+// An InitResponse is the response to an Init. Maximum is the negotiated size.
 type InitResponse struct {
 	Accepted bool
 	Parameters
@@ -65,15 +65,15 @@ func (p *InitResponse) user() elements {
 	}
 }
 
-// Append implements PDU.
+// Append appends the PDU without a Header.
 func (p *InitResponse) Append(dst []byte) []byte {
 	dst = appendHead(dst, typeInitResponse, func(dst []byte) []byte {
-		return p.elements().append(append(dst, truth(p.Accepted)))
+		return p.elements().append(append(dst, boolByte(p.Accepted)))
 	})
 	return appendGroup(dst, tagUserInformation, p.user().append)
 }
 
-func truth(b bool) byte {
+func boolByte(b bool) byte {
 	if b {
 		return 1
 	}

@@ -6,31 +6,31 @@ import (
 	"io"
 )
 
-// A Reader reads messages from a connection. It holds one record at a time.
-// It is not safe for concurrent use.
+// A Reader reads messages from a connection. It keeps one record in memory at a
+// time. It is not safe for concurrent use.
 //
-// After Next come either PDU, or Response and Record until io.EOF. What is left
-// of a message then must be nothing: Next fails otherwise.
+// After Next, call PDU, or call Response and then Record until io.EOF. Next
+// returns an error if the previous message has unread bytes.
 type Reader struct {
 	src  *bufio.Reader
-	left int    // bytes of the message that were not read yet
+	left int    // unread bytes of the message
 	buf  []byte // the record
 }
 
 const (
 	window    = 32 << 10
-	minWindow = 16 // room for what varint looks ahead
+	minWindow = 16 // room for the bytes that varint peeks
 )
 
-// NewReader returns a Reader of src, which it may read ahead.
+// NewReader returns a Reader for src. It may read more bytes than requested.
 func NewReader(src io.Reader) *Reader { return &Reader{src: bufio.NewReaderSize(src, window)} }
 
-// Buffered returns how many bytes were read ahead: more than none between two
-// messages is something that nobody asked for.
+// Buffered returns the number of buffered bytes. Buffered bytes between two
+// messages mean that the server sent data without a request.
 func (r *Reader) Buffered() int { return r.src.Buffered() }
 
-// Next reads the Header of the next message. It is io.EOF where there is none
-// and io.ErrUnexpectedEOF where it is cut.
+// Next reads the Header of the next message. It returns io.EOF at the end of
+// the input and io.ErrUnexpectedEOF for a truncated Header.
 func (r *Reader) Next() (Header, error) {
 	if r.left > 0 {
 		return Header{}, malformed("%d bytes behind a PDU", r.left)
@@ -44,7 +44,8 @@ func (r *Reader) Next() (Header, error) {
 	return h, err
 }
 
-// read returns the next n bytes of the message, valid until the next read.
+// read returns the next n bytes of the message. They are valid until the next
+// read.
 func (r *Reader) read(n int) ([]byte, error) {
 	if n > r.left {
 		return nil, malformed("%d bytes where a message has %d left", n, r.left)
@@ -52,7 +53,7 @@ func (r *Reader) read(n int) ([]byte, error) {
 	if n > MaxRecord {
 		return nil, malformed("record of %d bytes, larger than %d", n, MaxRecord)
 	}
-	if r.buf == nil || cap(r.buf) < n { // never nil: an empty element is present
+	if r.buf == nil || cap(r.buf) < n { // never nil, because nil means that an element is absent
 		r.buf = make([]byte, n)
 	}
 	b := r.buf[:n]
@@ -70,7 +71,7 @@ func unexpected(err error) error {
 	return err
 }
 
-// PDU reads the rest of the message at once. The result is valid until the
+// PDU reads the remaining message into memory. The result is valid until the
 // next read.
 func (r *Reader) PDU() (PDU, error) {
 	b, err := r.read(r.left)
@@ -80,7 +81,7 @@ func (r *Reader) PDU() (PDU, error) {
 	return Decode(b)
 }
 
-// Response reads a SearchResponse up to its records.
+// Response reads a SearchResponse without its records.
 func (r *Reader) Response() (*SearchResponse, error) {
 	b, err := r.read(2)
 	if err != nil {
@@ -101,8 +102,8 @@ func (r *Reader) Response() (*SearchResponse, error) {
 	return p, r.openUser()
 }
 
-// openUser reads the tag and the length of the user information, which must be
-// all that is left of the message.
+// openUser reads the tag and the length of the user information, which must
+// extend to the end of the message.
 func (r *Reader) openUser() error {
 	if r.left == 0 {
 		return nil
@@ -123,8 +124,7 @@ func (r *Reader) openUser() error {
 	return nil
 }
 
-// varint reads a compressed integer of the message, and waits for no byte
-// behind that.
+// varint reads a compressed integer without waiting for a later byte.
 func (r *Reader) varint() (uint32, error) {
 	for n := 1; n <= r.left; n++ {
 		w, err := r.src.Peek(n)
@@ -157,7 +157,7 @@ func (r *Reader) record() (rec Record, known bool, err error) {
 	if err != nil {
 		return rec, false, unexpected(err)
 	}
-	if first[0] == tagDiagnostic { // alone of all it is no element: two bytes of plain length
+	if first[0] == tagDiagnostic { // a diagnostic is not an element; its length is a plain 16-bit number
 		b, err := r.read(3)
 		if err != nil {
 			return rec, false, err

@@ -1,12 +1,12 @@
 package z3950
 
-// A Kind says what a Record is. Its value is the tag.
+// A Kind is the kind of a Record. Its value is the tag.
 type Kind uint32
 
 const (
 	Diagnosis   Kind = tagDiagnostic
 	WordsUsed   Kind = tagSeedWordsUsed
-	Document    Kind = 150 // a hit
+	Document    Kind = 150 // a search result
 	ShortHit    Kind = 151
 	LongHit     Kind = 152
 	Text        Kind = 153 // a chunk of a document
@@ -14,18 +14,19 @@ const (
 	CodesHit    Kind = 155
 )
 
-// A Record is one part of a response: a hit, a chunk, or why there is none.
-// Which elements it has is the server's choice; nil and unset are absent.
+// A Record is one part of a response: a search result, a chunk of a document,
+// or a diagnostic. The server chooses the elements. Absent elements are nil or
+// unset.
 type Record struct {
 	Kind Kind
 
 	ID        []byte // see DocumentID
 	Version   Number
-	Score     Number // 1000 for the best, or more; 0 fills a list without hits
-	BestMatch Number // line
-	Length    Number // in bytes, of the first of Types
+	Score     Number // 1000 or more for the best result; 0 for pseudo results
+	BestMatch Number // line number of the best match
+	Length    Number // in bytes, for the first of Types
 	Lines     Number
-	Types     [][]byte // in which the document can be had: TEXT, GIF
+	Types     [][]byte // available formats of the document, such as TEXT or GIF
 	Source    []byte
 	Date      []byte // yymmdd or yyyymmdd; "0": unknown
 	Headline  []byte
@@ -33,18 +34,18 @@ type Record struct {
 
 	StockCodes, CompanyCodes, IndustryCodes []byte
 
-	Text       []byte // of a Text; words of WordsUsed
+	Text       []byte // the content of a Text, or the words of a WordsUsed
 	Diagnostic Diagnostic
 }
 
-// A Diagnostic is why a server did not do as it was asked, or not to the end.
+// A Diagnostic is the reason why a request failed or has an incomplete result.
 type Diagnostic struct {
 	Code      string // two characters: "S1"
 	Message   []byte
 	Surrogate bool
 }
 
-// Append appends r as it stands in the user information.
+// Append appends r in the form of the user information.
 func (r *Record) Append(dst []byte) []byte {
 	switch r.Kind {
 	case Diagnosis:
@@ -64,17 +65,18 @@ func (r *Record) elements() elements {
 	}
 }
 
-// endOfRecord ends a diagnostic. Its length does not count it.
+// endOfRecord ends a diagnostic. The length of the diagnostic does not include
+// it.
 const endOfRecord = 0x1d
 
 func (d *Diagnostic) append(dst []byte) []byte {
 	n := len(d.Message) + 3
 	dst = append(dst, tagDiagnostic, byte(n>>8), byte(n))
 	dst = append(append(dst, d.Code...), d.Message...)
-	return append(dst, truth(d.Surrogate), endOfRecord)
+	return append(dst, boolByte(d.Surrogate), endOfRecord)
 }
 
-// readDiagnostic reads b, which ends in endOfRecord.
+// readDiagnostic parses b, which ends in endOfRecord.
 func (r *Record) readDiagnostic(b []byte) error {
 	end := len(b) - 1
 	if end < 3 || b[end] != endOfRecord {
@@ -85,8 +87,8 @@ func (r *Record) readDiagnostic(b []byte) error {
 	return nil
 }
 
-// read reads the record whose element is tag. One of a kind that nobody knows is
-// not known, and to be skipped.
+// read parses the record with the given tag. It reports whether the kind of the
+// record is known. Callers skip unknown records.
 func (r *Record) read(tag uint32, value []byte) (known bool, err error) {
 	switch r.Kind = Kind(tag); r.Kind {
 	case WordsUsed:

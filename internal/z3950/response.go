@@ -6,24 +6,25 @@ import (
 	"io"
 )
 
-// A SearchResponse answers both kinds of Search. Only its records tell what
-// became of it: freeWAIS has 1 for success in Status, the standard 0.
+// A SearchResponse is the response to a Search. Only its records show the
+// outcome, because Status 1 means success in freeWAIS and Status 0 in the
+// standard.
 type SearchResponse struct {
 	Status          byte
-	Results         uint32 // of 24 bits, as the next two; always 0
-	Returned        uint32 // records, one diagnostic among them at the most
+	Results         uint32 // always 0; Results, Returned and Next have 24 bits
+	Returned        uint32 // number of records, including at most one diagnostic
 	Next            uint32
 	ResultSetStatus Number
 	PresentStatus   Number
 	Reference       []byte
-	Records         []Record // empty where a Reader read p
+	Records         []Record // empty if a Reader returned the response
 }
 
 func (p *SearchResponse) elements() elements {
 	return elements{{tagResultSetStatus, &p.ResultSetStatus}, {tagPresentStatus, &p.PresentStatus}, {tagReference, &p.Reference}}
 }
 
-// Append implements PDU.
+// Append appends the PDU without a Header.
 func (p *SearchResponse) Append(dst []byte) []byte {
 	dst = appendHead(dst, typeSearchResponse, func(dst []byte) []byte {
 		return p.elements().append(append24(append24(append24(append(dst, p.Status), p.Results), p.Returned), p.Next))
@@ -45,7 +46,7 @@ func (p *SearchResponse) decodeHead(fields []byte) error {
 	return p.elements().read(fields[10:])
 }
 
-// decode keeps what each record holds, so every record gets memory of its own.
+// decode copies every record, because p keeps them.
 func (p *SearchResponse) decode(fields, rest []byte) error {
 	if err := p.decodeHead(fields); err != nil {
 		return err

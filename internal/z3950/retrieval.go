@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// A Unit is what the bounds of a chunk count.
+// A Unit is the unit of the bounds of a chunk.
 type Unit uint8
 
 const (
@@ -17,23 +17,23 @@ const (
 
 var units = [...]string{"document", "bytes", "lines", "paragraphs"}
 
-// String is the name of u.
+// String returns the name of u.
 func (u Unit) String() string { return units[min(int(u), len(units)-1)] }
 
-// uses are the attributes by which a chunk is bounded.
+// uses maps each Unit to the attributes of its bounds.
 var uses = [...]string{Bytes: "wb", Lines: "wl", Paragraphs: "wp"}
 
-// A Retrieval is a chunk of a document: from Start up to but not including End,
-// both counted from zero.
+// A Retrieval requests a chunk of a document, from Start up to but not
+// including End, counted from zero.
 type Retrieval struct {
 	Database   string
 	ID, Type   []byte
-	Unit       Unit // Bytes or Lines: freeWAIS answers no other
+	Unit       Unit // Bytes or Lines; freeWAIS supports no other unit
 	Start, End int64
 }
 
-// Search is r as the one kind of request that freeWAIS survives: with a type,
-// with both bounds, its terms in this order.
+// Search returns r in the only form that does not crash freeWAIS: with a type,
+// both bounds, and the terms in this order.
 func (r Retrieval) Search() *Search {
 	and := Term{Operator: []byte("a")}
 	use := uses[r.Unit]
@@ -54,7 +54,8 @@ func term(use, relation string, value []byte) Term {
 	return Term{Attributes: []byte(use + " " + relation + " ig ig ig ig"), Value: value}
 }
 
-// Retrieval is what p retrieves. It is false for a Search that is none.
+// Retrieval returns the chunk that p requests. It returns false if p is not a
+// retrieval.
 func (p *Search) Retrieval() (r Retrieval, ok bool) {
 	if string(p.Type) != TermQuery {
 		return r, false

@@ -8,14 +8,15 @@ const (
 	TermQuery = "1" // Terms: a document to retrieve
 )
 
-// A Search asks a database, or retrieves a part of a document: WAIS has no
-// Present. The three bounds are of 24 bits, and nobody heeds them.
+// A Search is a query of a database, or a request for a part of a document,
+// because WAIS does not use Present. Small, Large and Medium have 24 bits, and
+// servers ignore them.
 type Search struct {
 	Small, Large, Medium uint32
 	Replace              bool
 
 	ResultSet   []byte
-	Databases   []byte // joined by 1F; freeWAIS heeds the first
+	Databases   []byte // separated by 0x1F; freeWAIS uses the first one
 	Type        []byte
 	ElementSets []byte
 	Reference   []byte
@@ -24,25 +25,26 @@ type Search struct {
 	Terms []Term
 }
 
-// A Query is the question of a WAISQuery.
+// A Query is the content of a WAISQuery.
 type Query struct {
 	Words      []byte
 	Like       []Like
 	TextList   []byte
 	DateFactor Number // 1: independent
 	Begin, End []byte
-	Max        Number // documents at the most
+	Max        Number // maximum number of results
 }
 
-// Like is a document to resemble, or the chunk of it between Start and End,
-// which are numbers but for paragraphs.
+// Like names a document that the results should resemble, or the chunk of the
+// document between Start and End. The bounds are numbers, except for
+// paragraphs.
 type Like struct {
 	ID, Type   []byte
-	Chunk      Number // a Unit; not set: the whole document
+	Chunk      Number // a Unit; unset: the complete document
 	Start, End []byte
 }
 
-// NewQuery asks a database for documents.
+// NewQuery returns a Search for documents in a database.
 func NewQuery(database string, q Query) *Search {
 	return &Search{
 		Small: 30, Large: 5000, Medium: 30, Replace: true,
@@ -57,11 +59,11 @@ func (p *Search) elements() elements {
 	}
 }
 
-// Append implements PDU.
+// Append appends the PDU without a Header.
 func (p *Search) Append(dst []byte) []byte {
 	dst = appendHead(dst, typeSearch, func(dst []byte) []byte {
 		dst = append24(append24(append24(dst, p.Small), p.Large), p.Medium)
-		return p.elements().append(append(dst, truth(p.Replace)))
+		return p.elements().append(append(dst, boolByte(p.Replace)))
 	})
 	if p.Query != nil {
 		dst = appendGroup(dst, tagUserInformation, p.Query.append)
@@ -74,8 +76,8 @@ func (p *Search) Append(dst []byte) []byte {
 
 func append24(dst []byte, v uint32) []byte { return append(dst, byte(v>>16), byte(v>>8), byte(v)) }
 
-// elements are those of q but its words, which come first, and its documents
-// behind them.
+// elements returns the elements between the words, which come first, and the
+// documents, which come last.
 func (q *Query) elements() elements {
 	return elements{
 		{tagTextList, &q.TextList}, {tagDateFactor, &q.DateFactor}, {tagBeginDate, &q.Begin}, {tagEndDate, &q.End}, {tagMaxDocuments, &q.Max},
@@ -126,7 +128,7 @@ func (p *Search) decode(fields, rest []byte) error {
 
 func read24(b []byte) uint32 { return uint32(b[0])<<16 | uint32(b[1])<<8 | uint32(b[2]) }
 
-// maxLike bounds the documents that one query names.
+// maxLike limits the documents in one query.
 const maxLike = 100
 
 func (q *Query) decode(b []byte) error {
@@ -155,8 +157,8 @@ func (q *Query) decode(b []byte) error {
 	})
 }
 
-// A Term of a TermQuery is an operator, or a value with what it is compared to
-// and how.
+// A Term of a TermQuery is an operator, or a value and the attributes that
+// define the comparison.
 type Term struct {
 	Operator   []byte // "a" and, "o" or, "n" and not; nil: not an operator
 	Attributes []byte // six names of two letters: use, relation, position, structure, truncation, completeness
@@ -175,12 +177,12 @@ func appendTerms(dst []byte, terms []Term) []byte {
 	return dst
 }
 
-// maxTerms is far more than a retrieval has: seven.
+// maxTerms limits the terms of a query. A retrieval has seven.
 const maxTerms = 100
 
 func parseTerms(b []byte) ([]Term, error) {
 	terms := []Term{}
-	open := false // attributes still lack their value
+	open := false // attributes without a value so far
 	err := each(b, func(tag uint32, value []byte) error {
 		if (tag == tagTerm) != open {
 			return malformed("attributes and terms do not alternate")

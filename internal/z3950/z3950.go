@@ -1,15 +1,16 @@
-// Package z3950 is the wire of WAIS: Z39.50-1988 with the WAIS extensions, as
-// RFC 1625 profiles it and freeWAIS-sf 2.2 speaks it. It is not Z39.50 version
-// 2 or 3: there is no ASN.1 in it.
+// Package z3950 implements the messages of WAIS: Z39.50-1988 with the WAIS
+// extensions, in the profile of RFC 1625 and in the dialect of freeWAIS-sf 2.2.
+// These messages do not use ASN.1, unlike Z39.50 versions 2 and 3.
 //
-// A message is a Header of 25 bytes of ASCII and one PDU. AppendMessage writes
-// one; a Reader reads them from a connection, the records of a search response
-// one at a time. Decode reads a PDU that is in memory: both directions, for
-// servers and tests.
+// A message consists of a Header of 25 ASCII bytes and one PDU. AppendMessage
+// writes a message. A Reader reads messages from a connection, and the records
+// of a search response one at a time. Decode decodes a PDU in memory. Both
+// directions are supported, for clients, servers and tests.
 //
-// Every length is checked against what holds it, memory is bounded by
-// MaxRecord, and time is linear in what is read. Of optional elements nil is
-// absent and an empty slice is present and empty; for numbers see Number.
+// Every length is checked against its container, memory is limited by
+// MaxRecord, and decoding takes linear time. A nil slice means that an optional
+// element is absent. An empty slice means that the element is present and
+// empty.
 package z3950
 
 import (
@@ -18,8 +19,8 @@ import (
 	"strconv"
 )
 
-// ErrMalformed stands in the chain of every error about bytes that break the
-// protocol. All other errors are those of the source.
+// ErrMalformed is wrapped by every error about bytes that violate the protocol.
+// All other errors come from the source.
 var ErrMalformed = errors.New("malformed message")
 
 func malformed(format string, args ...any) error {
@@ -29,23 +30,23 @@ func malformed(format string, args ...any) error {
 const (
 	// HeaderSize is the length of a Header in bytes.
 	HeaderSize = 25
-	// MaxMessage bounds what follows a Header, in bytes. Readers do not hold
-	// it in memory.
+	// MaxMessage limits the bytes after a Header. A Reader does not keep them
+	// in memory.
 	MaxMessage = 16 << 20
-	// MaxRecord bounds one record of a response, and any other PDU, in bytes.
+	// MaxRecord limits one record of a response, and any other PDU, in bytes.
 	MaxRecord = 1 << 20
 )
 
-// A Header stands before each PDU. In AppendMessage a zero field is the usual
-// one: 'z', '2', "wais", and neither compression nor encoding.
+// A Header precedes each PDU. AppendMessage replaces zero fields by the usual
+// values: 'z', '2', "wais", no compression and no encoding.
 type Header struct {
-	Length      int    // of the PDU in bytes; 0: the server could not encode its answer
+	Length      int    // length of the PDU in bytes; 0: the server could not encode its response
 	Type        byte   // 'z' PDU, 'a' ACK, 'n' NAK
 	Version     byte   // '2'
 	Server      string // free text of at most 10 bytes, echoed by servers
 	Compression byte   // ' ' none
 	Encoding    byte   // ' ' none
-	Checksum    byte   // '0'; nobody checks it
+	Checksum    byte   // '0'; never verified
 }
 
 // A PDU is an Init, InitResponse, Search or SearchResponse.
@@ -54,12 +55,12 @@ type PDU interface {
 	Append(dst []byte) []byte
 }
 
-// AppendMessage appends a Header and p; h.Length does not count. A nil p makes
-// the empty message of a server that could not encode its answer.
+// AppendMessage appends a Header and p. It computes h.Length. A nil p results
+// in the empty message of a server that could not encode its response.
 func AppendMessage(dst []byte, h Header, p PDU) []byte {
 	start := len(dst)
 	dst = append(dst, "0000000000"...)
-	dst = append(dst, usual(h.Type, 'z'), usual(h.Version, '2'))
+	dst = append(dst, orDefault(h.Type, 'z'), orDefault(h.Version, '2'))
 	if h.Server == "" {
 		h.Server = "wais"
 	}
@@ -70,7 +71,7 @@ func AppendMessage(dst []byte, h Header, p PDU) []byte {
 			dst = append(dst, ' ')
 		}
 	}
-	dst = append(dst, usual(h.Compression, ' '), usual(h.Encoding, ' '), usual(h.Checksum, '0'))
+	dst = append(dst, orDefault(h.Compression, ' '), orDefault(h.Encoding, ' '), orDefault(h.Checksum, '0'))
 	if p != nil {
 		dst = p.Append(dst)
 	}
@@ -79,14 +80,14 @@ func AppendMessage(dst []byte, h Header, p PDU) []byte {
 	return dst
 }
 
-func usual(c, what byte) byte {
+func orDefault(c, def byte) byte {
 	if c == 0 {
-		return what
+		return def
 	}
 	return c
 }
 
-// ParseHeader reads the HeaderSize bytes of b. Letters may be of either case.
+// ParseHeader parses the HeaderSize bytes of b. Letters may have either case.
 func ParseHeader(b []byte) (h Header, err error) {
 	if len(b) != HeaderSize {
 		return h, malformed("header of %d bytes", len(b))
@@ -128,7 +129,7 @@ const (
 	typeSearchResponse = 23
 )
 
-// Decode reads one PDU from b, which it must fill. The result holds parts of b.
+// Decode decodes the PDU that fills b. The result refers to memory of b.
 func Decode(b []byte) (PDU, error) {
 	kind, fields, rest, err := cutHead(b)
 	if err != nil {
@@ -156,8 +157,8 @@ func Decode(b []byte) (PDU, error) {
 	return p, nil
 }
 
-// cutHead parts the header of a PDU, as long as its first two bytes say, from
-// the user information behind it.
+// cutHead splits a PDU into its header, whose length is in the first two bytes,
+// and the user information.
 func cutHead(b []byte) (kind byte, fields, rest []byte, err error) {
 	if len(b) < 3 {
 		return 0, nil, nil, malformed("PDU of %d bytes", len(b))
@@ -169,7 +170,8 @@ func cutHead(b []byte) (kind byte, fields, rest []byte, err error) {
 	return b[2], b[3 : 2+n], b[2+n:], nil
 }
 
-// appendHead appends the header of a PDU: its type and what write appends.
+// appendHead appends the header of a PDU: its type and the bytes that write
+// appends.
 func appendHead(dst []byte, kind byte, write func([]byte) []byte) []byte {
 	start := len(dst)
 	dst = write(append(dst, 0, 0, kind))

@@ -13,49 +13,50 @@ import (
 	"time"
 )
 
-// The patience of a client. A packet is sent once and, where nothing comes,
-// three times more, after 4, 8 and 16 seconds; after 32 more the server is
-// given up. Whatever comes anew begins this again, and a server may ask for
+// The timeouts of a client. A packet without an answer is sent four times, with
+// waits of 4, 8 and 16 seconds. The Call fails after a further wait of 32
+// seconds. Every new packet restarts this schedule. A server may request longer
+// waits, up to a limit.
 // patience; but none is without end.
 const (
 	firstWait = 4 * time.Second
 	retries   = 3
-	patience  = 10 * time.Minute // without a further byte of the reply
+	patience  = 10 * time.Minute // maximum time without a new byte of the reply
 )
 
 const (
-	maxData    = 1250 // octets of data in a packet that we send
-	maxRequest = 16   // packets of a request, as many as a server takes at once
-	window     = 64   // packets that are kept beyond one that is missing
+	maxData    = 1250 // bytes of data in one packet of a request
+	maxRequest = 16   // packets of a request; servers accept so many at once
+	window     = 64   // packets that are buffered after a missing one
 	maxPacket  = 64 << 10
 )
 
 var (
-	// ErrRefused is a server that will not answer now.
+	// ErrRefused means that the server rejects requests at the moment.
 	ErrRefused = errors.New("server refuses the connection")
-	// ErrTooLong is a request that no server could take.
+	// ErrTooLong means that a request exceeds the limit of all servers.
 	ErrTooLong = errors.New("request too long")
 )
 
-// A RedirectError is where the server wants to be asked instead.
+// A RedirectError names another server that answers the request.
 type RedirectError struct{ To netip.AddrPort }
 
 func (e *RedirectError) Error() string { return "server redirects to " + e.To.String() }
 
-// Options are how a Call is made. The zero value is right.
+// Options configure a Call. The zero value is valid.
 type Options struct {
-	ID   uint16                           // of the conversation; 0: a random one
-	Note func(format string, args ...any) // hears what is worth a line; nil: nobody does
+	ID   uint16                           // connection id; 0: a random id
+	Note func(format string, args ...any) // receives notes for the user; may be nil
 }
 
-// A Call is the reply to one request: Read gives its bytes in their order, and
-// io.EOF once all of them have come. It sends, waits and acknowledges only
-// from within Read, so memory stays flat however long the reply is; to pause
-// for long is to lose the server.
+// A Call is the reply to one request. Read returns its bytes in order, and
+// io.EOF at the end of the reply. A Call sends, waits and acknowledges only
+// inside Read, so its memory is constant for replies of any length. A server
+// may give up if the caller pauses between two Reads for long.
 //
-// Errors are those of the socket, os.ErrDeadlineExceeded where no answer came,
-// io.ErrUnexpectedEOF where no more came, and the errors of this package. A
-// Call is not safe for concurrent use; closing the socket ends a Read.
+// Errors are those of the socket and of this package, os.ErrDeadlineExceeded if
+// the server never answered, and io.ErrUnexpectedEOF if it stopped during the
+// reply. A Call is not safe for concurrent use. Closing the socket ends a Read.
 type Call struct {
 	conn net.Conn
 	note func(format string, args ...any)
@@ -63,25 +64,25 @@ type Call struct {
 
 	version uint8
 	out     [][]byte // the data of the packets of the request
-	acked   uint16   // of these, all up to here have come
+	acked   uint16   // number of the last packet that the server acknowledged
 
-	got    uint16            // of the reply, all up to here have come
-	total  uint16            // packets of the reply; 0: not known yet
-	held   map[uint16][]byte // packets beyond a gap; nil data: Control
-	text   []byte            // not given out yet
-	buf    []byte            // backs text
+	got    uint16            // number of the last packet received without a gap
+	total  uint16            // number of packets of the reply; 0: unknown
+	held   map[uint16][]byte // packets after a gap, by number; nil data: a Control packet
+	text   []byte            // received bytes that Read has not returned
+	buf    []byte            // memory of text
 	packet []byte
 
 	timeout  time.Duration
 	tries    int
 	due      time.Time // when to send again
 	deadline time.Time // when to give up
-	limit    time.Time // of Until
-	gap      uint16    // that was told of, plus one
+	limit    time.Time // set by Until
+	gap      uint16    // number after the last gap that was reported to the server
 	err      error
 }
 
-// New sends a request over conn.
+// New sends a request over conn and returns the Call that reads its reply.
 func New(conn net.Conn, request []byte, o Options) (*Call, error) {
 	c := &Call{conn: conn, note: o.Note, id: o.ID, held: map[uint16][]byte{}, packet: make([]byte, maxPacket)}
 	if c.note == nil {
@@ -101,17 +102,17 @@ func New(conn net.Conn, request []byte, o Options) (*Call, error) {
 	return c, c.send()
 }
 
-// Until ends every wait at t, whatever the server sends until then. The zero t
-// is that nothing but the patience of a Call ends one.
+// Until limits every wait to the time t, in addition to the timeouts of a Call.
+// The zero time removes the limit.
 func (c *Call) Until(t time.Time) { c.limit = t }
 
-// renew begins to wait anew.
+// renew restarts the schedule of retransmissions.
 func (c *Call) renew() {
 	c.timeout, c.tries, c.due = firstWait, 0, time.Now().Add(firstWait)
 }
 
-// send sends what the server has not acknowledged, or an acknowledgement where
-// that is nothing.
+// send sends the packets that the server has not acknowledged. If there are
+// none, it sends an acknowledgement.
 func (c *Call) send() error {
 	if int(c.acked) >= len(c.out) {
 		return c.ack()
@@ -126,16 +127,16 @@ func (c *Call) send() error {
 	return nil
 }
 
-// ack tells how far the reply has come.
+// ack acknowledges the received packets of the reply.
 func (c *Call) ack() error { return c.write(c.header()) }
 
-// header is of nine octets: those that the servers of old look for.
+// header returns a header of nine octets, the size that old servers expect.
 func (c *Call) header() Packet {
 	return Packet{Version: c.version, Size: 9, ID: c.id, Received: c.got}
 }
 
-// write sends a datagram. One that the socket does not take in time is lost
-// like any other.
+// write sends a datagram. If the socket does not accept it in time, the
+// datagram counts as lost.
 func (c *Call) write(p Packet) error {
 	c.conn.SetWriteDeadline(time.Now().Add(firstWait))
 	_, err := c.conn.Write(p.Append(nil))
@@ -145,7 +146,7 @@ func (c *Call) write(p Packet) error {
 	return err
 }
 
-// Read implements io.Reader.
+// Read reads the next bytes of the reply.
 func (c *Call) Read(p []byte) (int, error) {
 	for len(c.text) == 0 {
 		if c.err == nil && c.total != 0 && c.got == c.total {
@@ -163,7 +164,7 @@ func (c *Call) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// step takes one datagram, or does what is due when none comes.
+// step processes one datagram, or a timeout if no datagram arrives.
 func (c *Call) step() error {
 	at := c.due
 	for _, end := range []time.Time{c.deadline, c.limit} {
@@ -175,7 +176,7 @@ func (c *Call) step() error {
 	n, err := c.conn.Read(c.packet)
 	switch {
 	case err == nil:
-		return c.take(c.packet[:n])
+		return c.handle(c.packet[:n])
 	case !errors.Is(err, os.ErrDeadlineExceeded):
 		return err
 	}
@@ -185,7 +186,7 @@ func (c *Call) step() error {
 		return fmt.Errorf("server is too slow: %w", os.ErrDeadlineExceeded)
 	case !now.Before(c.deadline), !now.Before(c.due) && c.tries == retries:
 		return c.silence()
-	case now.Before(c.due): // the socket is less patient than we are
+	case now.Before(c.due): // the deadline of the socket was earlier
 		return nil
 	}
 	c.tries++
@@ -194,7 +195,7 @@ func (c *Call) step() error {
 	return c.send()
 }
 
-// silence is why a Call is given up.
+// silence returns the error for a server that stopped answering.
 func (c *Call) silence() error {
 	if c.got > 0 {
 		return fmt.Errorf("server fell silent within its reply: %w", io.ErrUnexpectedEOF)
@@ -202,9 +203,8 @@ func (c *Call) silence() error {
 	return fmt.Errorf("server does not answer: %w", os.ErrDeadlineExceeded)
 }
 
-// take does what a datagram asks for. One that is not of this conversation is
-// dropped.
-func (c *Call) take(b []byte) error {
+// handle processes a datagram. It drops datagrams of other conversations.
+func (c *Call) handle(b []byte) error {
 	p, err := Parse(b)
 	switch {
 	case err == ErrVersion && c.version == 0 && c.got == 0:
@@ -241,9 +241,9 @@ func (c *Call) take(b []byte) error {
 	return nil
 }
 
-// isMine also takes an id whose octets are swapped: dirsrv PreAlpha 5.3 on a
-// machine that stores the low octet first sends that in every packet of a
-// reply behind the first acknowledgement.
+// isMine reports whether id is the id of this Call. It also accepts the id with
+// swapped bytes: on little-endian machines, dirsrv PreAlpha 5.3 sends this form
+// in every packet after the first acknowledgement.
 func (c *Call) isMine(id uint16) bool { return id == c.id || id == bits.ReverseBytes16(c.id) }
 
 func (c *Call) option(p Packet) error {
@@ -266,7 +266,7 @@ func (c *Call) option(p Packet) error {
 	return nil
 }
 
-// waits heeds a server that asks for patience, or for it no longer.
+// waits applies a server's request for a longer or a normal wait.
 func (c *Call) waits(p Packet) {
 	if !p.HasWait {
 		return
@@ -280,7 +280,7 @@ func (c *Call) waits(p Packet) {
 	}
 }
 
-// accept takes a packet of the reply, in its turn or kept until then.
+// accept processes a packet of the reply. A packet after a gap is buffered.
 func (c *Call) accept(p Packet) error {
 	if p.Total != 0 {
 		if c.total != 0 && p.Total != c.total || p.Total < p.Number || p.Total < c.got {
@@ -292,7 +292,7 @@ func (c *Call) accept(p Packet) error {
 	case c.total != 0 && p.Number > c.total:
 		return malformed("packet %d of %d", p.Number, c.total)
 	case p.Number <= c.got, int(p.Number) > int(c.got)+window:
-		return nil // come twice, or sooner than we asked for
+		return nil // a duplicate, or too far ahead
 	}
 	data := p.Data
 	if p.Control {

@@ -1,12 +1,13 @@
-// Package ardp is the Asynchronous Reliable Delivery Protocol, by which
-// Prospero carries one request and its reply over datagrams.
+// Package ardp implements the Asynchronous Reliable Delivery Protocol, with
+// which Prospero sends a request and its reply as datagrams.
 //
-// Call New with a connected socket that nobody else uses; the Call is the
-// reply, a Reader. Parse and Packet.Append are the packets of both sides.
+// New sends a request over a connected socket and returns a Call, which reads
+// the reply. The Call is the only user of the socket. Parse and Packet.Append
+// decode and encode the packets of both sides.
 //
-// Version 0 is what Prospero's servers speak, and the 1998 version 1 is
-// understood too: B. C. Neuman, "The Prospero Protocol", version 5, 1993,
-// appendix, and the descriptions of both versions that ISI published.
+// Prospero's servers use version 0. Version 1 of 1998 is supported too.
+// Sources: B. C. Neuman, "The Prospero Protocol", version 5, 1993, appendix,
+// and the descriptions of both versions by ISI.
 package ardp
 
 import (
@@ -15,43 +16,43 @@ import (
 	"fmt"
 )
 
-// A Packet is one datagram. In a header any fields may be missing from the end;
-// their zero values here mean what is meant then, but for Number.
+// A Packet is one datagram. A header may omit fields from its end. Zero values
+// have the meaning of omitted fields, except for Number.
 type Packet struct {
 	Version  uint8  // 0 or 1
-	Size     int    // of the header in octets, at the least: version 0 alone, up to 13
-	ID       uint16 // of the conversation
-	Number   uint16 // of the packet, from 1; 0: not one of the message but about it
-	Total    uint16 // packets of the message; 0: not known yet
-	Received uint16 // of the other side's packets, all up to this one have come
+	Size     int    // minimum size of the header in octets, at most 13; version 0 only
+	ID       uint16 // id of the conversation
+	Number   uint16 // number of the packet, from 1; 0: a control packet outside the message
+	Total    uint16 // number of packets of the message; 0: unknown
+	Received uint16 // last packet of the other side that arrived without a gap
 	HasWait  bool
-	Wait     uint16 // seconds to be patient for; 0: no longer
-	Ack      bool   // asks for an acknowledgement
-	Control  bool   // is counted, but is no part of the message
+	Wait     uint16 // requested wait in seconds; 0: the normal wait
+	Ack      bool   // requests an acknowledgement
+	Control  bool   // has a number, but no data of the message
 	Option   Option
-	Args     []byte // of Option
+	Args     []byte // arguments of Option
 	Data     []byte
 }
 
-// An Option is what a packet is about beside its data.
+// An Option is the control function of a packet.
 type Option uint8
 
 const (
-	Refused     Option = 1 // by a server; by a client: cancelled
-	Reset       Option = 2 // Received goes back
-	Redirect    Option = 4 // send to Args: an IPv4 address and a port
-	RedirectAll Option = 5 // and remember it
+	Refused     Option = 1 // the server refuses the request, or the client cancels it
+	Reset       Option = 2 // Received may decrease
+	Redirect    Option = 4 // send the request to the IPv4 address and port in Args
+	RedirectAll Option = 5 // send this and all later requests to Args
 	Queue       Option = 254
 )
 
-// ErrVersion is a server that says it speaks another version.
+// ErrVersion means that the server uses another protocol version.
 var ErrVersion = errors.New("server speaks another version of ARDP")
 
-// ErrMalformed stands in the chain of errors about bytes that are no packet.
+// ErrMalformed is wrapped by errors about bytes that are not a valid packet.
 var ErrMalformed = errors.New("malformed packet")
 
-// errNoHeader is a datagram that begins with its text, as Prospero had it
-// before there was ARDP.
+// errNoHeader means that a datagram starts with text, as in Prospero before
+// ARDP.
 var errNoHeader = malformed("no header")
 
 func malformed(format string, args ...any) error {
@@ -60,13 +61,13 @@ func malformed(format string, args ...any) error {
 
 // Sizes of headers in octets.
 const (
-	wholeHeader0 = 13 // of version 0 before what flags and options add
-	wholeHeader1 = 11 // of version 1, likewise
-	maxHeader0   = 31 // a first octet beyond is a letter: no ARDP at all
+	wholeHeader0 = 13 // version 0, without the fields of flags and options
+	wholeHeader1 = 11 // version 1, without the fields of flags and options
+	maxHeader0   = 31 // a larger first octet is a letter, so the datagram is text
 	first1       = 129
 )
 
-// Parse reads a datagram. Args and Data are parts of b.
+// Parse parses a datagram. Args and Data refer to memory of b.
 func Parse(b []byte) (Packet, error) {
 	switch {
 	case len(b) == 0:
@@ -136,14 +137,14 @@ func parse0(b []byte) (p Packet, err error) {
 	return p, nil
 }
 
-// Flags of version 1, octet 2. Each but the first two has an argument of two
+// Flags of version 1, octet 2. All but the first two have an argument of two
 // octets, in this order.
 const (
 	ack1     = 0x01
 	control1 = 0x02
 	total1   = 0x04
 	wait1    = 0x40
-	more1    = 0x80 // octet 3 is not an option but more flags
+	more1    = 0x80 // octet 3 contains further flags instead of an option
 )
 
 func parse1(b []byte) (p Packet, err error) {
@@ -187,7 +188,7 @@ func parse1(b []byte) (p Packet, err error) {
 	return p, nil
 }
 
-// Append appends the datagram.
+// Append appends the encoded packet.
 func (p Packet) Append(dst []byte) []byte {
 	if p.Version == 1 {
 		dst = p.append1(dst)
@@ -207,15 +208,15 @@ func (p Packet) append0(dst []byte) []byte {
 	}
 	var head [wholeHeader0]byte
 	n := p.Size
-	alone := p.Number == 1 && p.Total == 1 // as a packet is that does not say
+	single := p.Number == 1 && p.Total == 1 // the default if both fields are omitted
 	for _, field := range []struct {
 		at  int
 		v   uint16
 		has bool
 	}{
 		{1, p.ID, p.ID != 0},
-		{3, p.Number, !alone},
-		{5, p.Total, p.Total != 0 && (!alone || n >= 5)},
+		{3, p.Number, !single},
+		{5, p.Total, p.Total != 0 && (!single || n >= 5)},
 		{7, p.Received, p.Received != 0},
 		{9, p.Wait, p.HasWait},
 	} {

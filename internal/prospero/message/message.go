@@ -1,10 +1,10 @@
-// Package message is the text of Prospero: lines of tokens, parted by blanks
-// and ended by LF alone (B. C. Neuman, "The Prospero Protocol", version 5,
-// 1993).
+// Package message reads and writes the text of Prospero: lines of tokens that
+// are separated by blanks and end in LF (B. C. Neuman, "The Prospero Protocol",
+// version 5, 1993).
 //
-// Quotes may begin and end within a token, a quote between quotes is doubled,
-// and what stands between them may be anything, a line end too. AppendToken
-// writes a token, a Reader reads them.
+// Quotes may begin and end inside a token. Two quotes inside quoted text stand
+// for one quote. Quoted text may contain any byte, including line ends.
+// AppendToken writes a token, and a Reader reads tokens.
 package message
 
 import (
@@ -13,19 +13,19 @@ import (
 )
 
 var (
-	// ErrTooLong says that a token or a line exceeds its limit.
+	// ErrTooLong means that a token or a line exceeds its limit.
 	ErrTooLong = errors.New("line too long")
-	// ErrUnsafe says that a token to be sent holds CR, LF or NUL.
+	// ErrUnsafe means that a token of a request contains CR, LF or NUL.
 	ErrUnsafe = errors.New("CR, LF or NUL in a request")
 )
 
-// Limits of what a Reader holds in memory.
+// Limits for the memory of a Reader.
 const (
 	MaxLine   = 256 << 10 // bytes
-	MaxTokens = 1000      // of a line
+	MaxTokens = 1000      // tokens per line
 )
 
-// AppendToken appends a token, in quotes where it would not be one otherwise.
+// AppendToken appends a token. It adds quotes if necessary.
 func AppendToken(dst []byte, token string) []byte {
 	plain := token != ""
 	for i := range len(token) {
@@ -41,8 +41,8 @@ func AppendToken(dst []byte, token string) []byte {
 	return append(dst, '\'')
 }
 
-// AppendLine appends one line of a request. It is ErrUnsafe where a token holds
-// CR, LF or NUL; dst is then returned as it was.
+// AppendLine appends one line of a request. If a token contains CR, LF or NUL,
+// it returns dst unchanged and ErrUnsafe.
 func AppendLine(dst []byte, tokens ...string) ([]byte, error) {
 	line := dst
 	for i, t := range tokens {
@@ -60,7 +60,7 @@ func AppendLine(dst []byte, tokens ...string) ([]byte, error) {
 // A Line is one line of a reply.
 type Line struct {
 	Tokens []string
-	Raw    string // without its end
+	Raw    string // the line without its line end
 }
 
 // Token returns the nth token, or "".

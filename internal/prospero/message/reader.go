@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// A Reader reads lines. It holds one at a time, and of a token that Rest reads
-// nothing.
+// A Reader reads lines. It keeps one line in memory, but no token that Rest
+// reads.
 type Reader struct {
 	src    *bufio.Reader
 	quoted bool
-	raw    []byte // of the line at hand
+	raw    []byte // bytes of the current line
 }
 
-// NewReader returns a Reader of src, which it may read ahead.
+// NewReader returns a Reader for src. It may read more bytes than requested.
 func NewReader(src io.Reader) *Reader { return &Reader{src: bufio.NewReaderSize(src, 4<<10)} }
 
-// Line reads one line, or the rest of one that was begun. The last may lack
-// its end; io.EOF is that there is no more, and io.ErrUnexpectedEOF that the
-// input ends between quotes. Empty lines are left out.
+// Line reads one line, or the remaining tokens after Begin. Empty lines are
+// skipped. The last line may have no line end. Line returns io.EOF at the end
+// of the input, and io.ErrUnexpectedEOF if the input ends inside quotes.
 func (r *Reader) Line() (Line, error) {
 	l, _, err := r.Begin(MaxTokens + 1)
 	if err == nil && len(l.Tokens) > MaxTokens {
@@ -28,8 +28,8 @@ func (r *Reader) Line() (Line, error) {
 	return l, err
 }
 
-// Begin is Line for the first n tokens of a line. It reports whether that was
-// all of it; if not, Rest or Line reads on.
+// Begin reads the first n tokens of a line. It reports whether the line has no
+// further token. Otherwise Rest or Line reads the remaining tokens.
 func (r *Reader) Begin(n int) (l Line, all bool, err error) {
 	r.raw = r.raw[:0]
 	for len(l.Tokens) < n {
@@ -54,17 +54,17 @@ func (r *Reader) Begin(n int) (l Line, all bool, err error) {
 	return l, false, nil
 }
 
-// A lexeme is what a byte of a line is.
+// A lexeme is the role of a byte in a line.
 type lexeme uint8
 
 const (
-	text  lexeme = iota // of a token
-	quote               // that begins or ends quoted text, and is none itself
+	text  lexeme = iota // part of a token
+	quote               // the delimiter of quoted text
 	blank
-	end // of the line
+	end // line end
 )
 
-// next reads one byte, or two that stand for a quote.
+// next reads one byte. Two quotes inside quoted text count as one byte.
 func (r *Reader) next(keep bool) (byte, lexeme, error) {
 	c, err := r.src.ReadByte()
 	switch {
@@ -105,8 +105,8 @@ func (r *Reader) next(keep bool) (byte, lexeme, error) {
 	return c, text, nil
 }
 
-// token reads one token: has is false where the line or the input ends without
-// another, last is true at the end of the line.
+// token reads one token. It returns has = false if the line or the input has no
+// further token, and last = true at the end of the line.
 func (r *Reader) token() (token string, has, last bool, err error) {
 	var b []byte
 	for {
@@ -127,9 +127,8 @@ func (r *Reader) token() (token string, has, last bool, err error) {
 	}
 }
 
-// Rest returns a reader of the next token of a line that was begun, however
-// long it is. Its io.EOF is that the token has ended, and it belongs to the
-// Reader until then.
+// Rest returns a reader for the next token of the current line. The token may
+// have any length. Do not use the Reader before the reader has returned io.EOF.
 func (r *Reader) Rest() io.Reader { return &rest{r: r} }
 
 type rest struct {
@@ -140,7 +139,7 @@ type rest struct {
 func (t *rest) Read(p []byte) (n int, err error) {
 	for n < len(p) && !t.ended {
 		if n > 0 && t.r.src.Buffered() == 0 {
-			return n, nil // what there is, rather than wait
+			return n, nil // return the available bytes instead of blocking
 		}
 		c, what, err := t.r.next(false)
 		switch {
