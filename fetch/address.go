@@ -26,7 +26,7 @@ func (c class) String() string { return classNames[c] }
 // special holds what is not public: the special-purpose registries of IANA
 // (RFC 6890) for IPv4, and for IPv6 what is reserved within 2000::/3, outside
 // of which nothing is public.
-var special = []struct {
+var specialPrefixes = []struct {
 	prefix netip.Prefix
 	class  class
 }{
@@ -96,21 +96,21 @@ var (
 // translator or tunnel would read out of it: the least public one counts.
 func classOf(a netip.Addr) class {
 	a = a.WithZone("").Unmap()
-	c := plainClass(a)
+	c := tableClass(a)
 	if a.Is4() {
 		return c
 	}
-	for _, v4 := range embedded(a) {
-		c = min(c, plainClass(v4))
+	for _, v4 := range embeddedIPv4(a) {
+		c = min(c, tableClass(v4))
 	}
 	return c
 }
 
-func plainClass(a netip.Addr) class {
+func tableClass(a netip.Addr) class {
 	if slices.Contains(metadataAddrs, a) {
 		return metadata
 	}
-	for _, s := range special {
+	for _, s := range specialPrefixes {
 		if s.prefix.Contains(a) {
 			return s.class
 		}
@@ -123,7 +123,7 @@ func plainClass(a netip.Addr) class {
 
 // embedded lists the IPv4 addresses inside an IPv6 address: RFC 4291, 2765,
 // 6052, 8215, 3056, 4380 and 5214.
-func embedded(a netip.Addr) (found []netip.Addr) {
+func embeddedIPv4(a netip.Addr) (found []netip.Addr) {
 	b := a.As16()
 	add := func(w, x, y, z byte) { found = append(found, netip.AddrFrom4([4]byte{w, x, y, z})) }
 	switch {
@@ -159,3 +159,6 @@ func neighbourhood(a netip.Addr) netip.Prefix {
 	p, _ := a.Prefix(bits)
 	return p
 }
+
+// IsPublic reports whether the tables of [Policy] class a as a public address.
+func IsPublic(a netip.Addr) bool { return a.IsValid() && classOf(a) == public }

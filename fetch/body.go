@@ -18,27 +18,27 @@ type body struct {
 	policy *Policy
 	url    string
 
-	left     int64 // bytes still due; -1: not known
-	read     int64 // so far
-	err      error // sticky
-	closing  sync.Once
-	closeErr error
+	remaining int64 // bytes still due; -1: not known
+	total     int64 // so far
+	err       error // sticky
+	closing   sync.Once
+	closeErr  error
 }
 
 func newBody(ctx context.Context, cancel context.CancelFunc, p *Policy, req *Request, resp *Response) *body {
-	b := &body{ReadCloser: resp.Body, ctx: ctx, cancel: cancel, policy: p, url: resp.URL.String(), left: -1}
+	b := &body{ReadCloser: resp.Body, ctx: ctx, cancel: cancel, policy: p, url: resp.URL.String(), remaining: -1}
 	if resp.Fault == nil && resp.Location.IsZero() {
-		b.left = due(req, resp)
+		b.remaining = expectedLength(req, resp)
 	}
 	return b
 }
 
 // due returns the length that resp announces for its body, or -1.
-func due(req *Request, resp *Response) int64 {
+func expectedLength(req *Request, resp *Response) int64 {
 	if resp.Size < 0 || req.Op != Get || resp.Unchanged {
 		return -1
 	}
-	first, end, _ := req.Range.Of(resp.Size)
+	first, end, _ := req.Range.Bounds(resp.Size)
 	if resp.Offset != first {
 		end = resp.Size // the server keeps to no range: this is the whole
 	}
@@ -53,36 +53,36 @@ func (b *body) Read(p []byte) (int, error) {
 		return 0, nil
 	}
 	n, err := b.ReadCloser.Read(p)
-	b.read += int64(n)
-	if over := b.read - b.policy.MaxBody; b.policy.MaxBody > 0 && over > 0 && (err == nil || err == io.EOF) {
+	b.total += int64(n)
+	if over := b.total - b.policy.MaxBody; b.policy.MaxBody > 0 && over > 0 && (err == nil || err == io.EOF) {
 		n -= int(over)
 		err = TooLarge.Errorf("body larger than the limit of %d bytes", b.policy.MaxBody)
 	}
-	if b.left >= 0 {
-		n, err = b.measure(n, err)
+	if b.remaining >= 0 {
+		n, err = b.checkLength(n, err)
 	}
 	if err != nil && err != io.EOF {
-		err = b.fail(err)
+		err = b.wrapReadError(err)
 	}
 	b.err = err
 	return n, err
 }
 
 // measure holds a body to the length that was announced for it.
-func (b *body) measure(n int, err error) (int, error) {
-	if int64(n) > b.left {
-		n, err = int(b.left), Protocol.Errorf("body longer than announced")
+func (b *body) checkLength(n int, err error) (int, error) {
+	if int64(n) > b.remaining {
+		n, err = int(b.remaining), Protocol.Errorf("body longer than announced")
 	}
-	b.left -= int64(n)
-	if err == io.EOF && b.left > 0 {
-		err = Truncated.Errorf("body ended %d bytes early: %w", b.left, io.ErrUnexpectedEOF)
+	b.remaining -= int64(n)
+	if err == io.EOF && b.remaining > 0 {
+		err = Truncated.Errorf("body ended %d bytes early: %w", b.remaining, io.ErrUnexpectedEOF)
 	}
 	return n, err
 }
 
 // fail gives err its place. What broke because ctx ended is ctx's error.
-func (b *body) fail(err error) error {
-	if why := reason(b.ctx); why != nil && (!errors.Is(err, context.Cause(b.ctx)) || FaultOf(err) == Internal) {
+func (b *body) wrapReadError(err error) error {
+	if why := contextFault(b.ctx); why != nil && (!errors.Is(err, context.Cause(b.ctx)) || FaultOf(err) == Internal) {
 		err = why
 	}
 	return wrapError("read", b.url, err)

@@ -63,7 +63,7 @@ func (c *Client) chain() {
 }
 
 func (c *Client) env(opts Options) Env {
-	env := Env{Net: newDoor(&c.policy, opts), TLS: opts.TLS, Now: opts.Now, MaxBody: c.policy.MaxBody, Done: c.done}
+	env := Env{Net: newDialer(&c.policy, opts), TLS: opts.TLS, Now: opts.Now, MaxBody: c.policy.MaxBody, Done: c.done}
 	if env.Now == nil {
 		env.Now = time.Now
 	}
@@ -110,7 +110,7 @@ func (c *Client) Do(ctx context.Context, req *Request) (*Response, error) {
 		return nil, &Error{Op: req.Op.String(), URL: uri.Redact(req.URL.String()), Err: Usage.Errorf("client is closed")}
 	default:
 	}
-	ctx, cancel := c.within(ctx)
+	ctx, cancel := c.withTimeLimit(ctx)
 	resp, err := c.follow(ctx, cancel, req)
 	if err != nil {
 		cancel()
@@ -119,7 +119,7 @@ func (c *Client) Do(ctx context.Context, req *Request) (*Response, error) {
 	return resp, nil
 }
 
-func (c *Client) within(ctx context.Context) (context.Context, context.CancelFunc) {
+func (c *Client) withTimeLimit(ctx context.Context) (context.Context, context.CancelFunc) {
 	if limit := c.policy.maxTime(); limit > 0 {
 		return context.WithTimeoutCause(ctx, limit, Timeout.Errorf("not done within %v", limit))
 	}
@@ -133,25 +133,25 @@ func (c *Client) dispatch(ctx context.Context, req *Request) (*Response, error) 
 	if err != nil {
 		return nil, err
 	}
-	from, page := c.source(req)
-	g, err := c.policy.judge(req, s, from, page)
+	from, page := c.sourceOf(req)
+	g, err := c.policy.authorize(req, s, from, page)
 	if err != nil {
 		return nil, err
 	}
-	g.home = !req.left && (req.Typed() || page == g.target.Origin())
+	g.firstParty = !req.leftOrigin && (req.Typed() || page == g.target.Origin())
 	if s.Open == nil {
 		return nil, Unsupported.Errorf("scheme %s has no driver", s.Name)
 	}
-	resp, err := kept(c.open[s.Name]().Do(context.WithValue(ctx, grantKey{}, g), req))
+	resp, err := checkResponse(c.open[s.Name]().Do(context.WithValue(ctx, grantKey{}, g), req))
 	if err != nil {
 		return nil, err
 	}
-	if resp.Size == 0 && !s.Traits.Sizes {
+	if resp.Size == 0 && !s.Traits.ReportsSize {
 		resp.Size = -1
 	}
 	resp.menu = s.Menu
 	if rate := c.policy.minRate(); rate > 0 && resp.Input == nil {
-		resp.Body = &pace{ReadCloser: resp.Body, rate: rate}
+		resp.Body = &rateBody{ReadCloser: resp.Body, rate: rate}
 	}
 	return resp, nil
 }
@@ -159,7 +159,7 @@ func (c *Client) dispatch(ctx context.Context, req *Request) (*Response, error) 
 // source returns the scheme and the origin of the page that led to req. They
 // are zero for a typed URL. A page of a scheme that c does not have leads
 // nowhere.
-func (c *Client) source(req *Request) (*Scheme, Origin) {
+func (c *Client) sourceOf(req *Request) (*Scheme, Origin) {
 	if req.Typed() {
 		return &Scheme{}, Origin{}
 	}
@@ -171,7 +171,7 @@ func (c *Client) source(req *Request) (*Scheme, Origin) {
 }
 
 // kept holds a Driver, which may be anybody's, to its contract.
-func kept(resp *Response, err error) (*Response, error) {
+func checkResponse(resp *Response, err error) (*Response, error) {
 	switch {
 	case err != nil:
 		return nil, err

@@ -13,62 +13,62 @@ import (
 // whose behalf, and ends a read or a write when nothing moves for too long.
 type conn struct {
 	net.Conn
-	peer netip.AddrPort // zero behind a proxy
-	host string         // as it was dialled
-	via  Proxy          // zero: none
-	key  string         // of the grant
+	peer  netip.AddrPort // zero behind a proxy
+	host  string         // as it was dialled
+	proxy Proxy          // zero: none
+	key   string         // of the grant
 
-	quick syscall.RawConn // not nil: what comes is acknowledged at once
-	muted bool            // Read reads nothing: Quiet looks at what stands above
+	quickAck    syscall.RawConn // not nil: what comes is acknowledged at once
+	buffersOnly bool            // Read reads nothing: Quiet looks at what stands above
 
 	mu    sync.Mutex
 	idle  time.Duration // 0: a read or a write may wait for ever
-	read  limit
-	write limit
+	read  deadline
+	write deadline
 }
 
 // A limit is the deadline of one direction: our caller's or that of idleness,
 // the earlier one.
-type limit struct {
-	asked time.Time // by our caller
-	armed time.Time // when it was last set
+type deadline struct {
+	requested time.Time // by our caller
+	setAt     time.Time // when it was last set
 }
 
 // rearm is how much older than a read its deadline may be: setting one for
 // each of many small reads would cost more than the reads.
-const rearm = time.Second
+const deadlineAge = time.Second
 
 func (c *conn) Read(p []byte) (int, error) {
-	if c.muted {
+	if c.buffersOnly {
 		return 0, os.ErrDeadlineExceeded
 	}
-	if c.quick != nil {
-		acknowledge(c.quick)
+	if c.quickAck != nil {
+		acknowledge(c.quickAck)
 	}
-	c.arm(&c.read, c.Conn.SetReadDeadline)
+	c.refreshDeadline(&c.read, c.Conn.SetReadDeadline)
 	return c.Conn.Read(p)
 }
 
 // Write is bounded as Read is: a peer that takes nothing is as silent as one
 // that says nothing, and net/http waits for it without a time of its own.
 func (c *conn) Write(p []byte) (int, error) {
-	c.arm(&c.write, c.Conn.SetWriteDeadline)
+	c.refreshDeadline(&c.write, c.Conn.SetWriteDeadline)
 	return c.Conn.Write(p)
 }
 
-func (c *conn) arm(l *limit, set func(time.Time) error) {
+func (c *conn) refreshDeadline(l *deadline, set func(time.Time) error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.idle > 0 && time.Since(l.armed) >= rearm {
-		c.set(l, set)
+	if c.idle > 0 && time.Since(l.setAt) >= deadlineAge {
+		c.setDeadline(l, set)
 	}
 }
 
 // set begins the time of l anew; c.mu is held.
-func (c *conn) set(l *limit, set func(time.Time) error) error {
-	l.armed = time.Now()
-	t := l.asked
-	if end := l.armed.Add(c.idle); c.idle > 0 && (t.IsZero() || end.Before(t)) {
+func (c *conn) setDeadline(l *deadline, set func(time.Time) error) error {
+	l.setAt = time.Now()
+	t := l.requested
+	if end := l.setAt.Add(c.idle); c.idle > 0 && (t.IsZero() || end.Before(t)) {
 		t = end
 	}
 	return set(t)
@@ -79,16 +79,16 @@ func (c *conn) set(l *limit, set func(time.Time) error) error {
 func (c *conn) SetReadDeadline(t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.read.asked = t
-	return c.set(&c.read, c.Conn.SetReadDeadline)
+	c.read.requested = t
+	return c.setDeadline(&c.read, c.Conn.SetReadDeadline)
 }
 
 // SetWriteDeadline is SetReadDeadline for writes.
 func (c *conn) SetWriteDeadline(t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.write.asked = t
-	return c.set(&c.write, c.Conn.SetWriteDeadline)
+	c.write.requested = t
+	return c.setDeadline(&c.write, c.Conn.SetWriteDeadline)
 }
 
 func (c *conn) SetDeadline(t time.Time) error {
@@ -133,7 +133,7 @@ func PeerOf(c net.Conn) netip.Addr {
 
 // SetIdle changes how long a read or a write of c may wait for a byte to
 // move; zero is for ever: a session in which a person thinks.
-func SetIdle(c net.Conn, d time.Duration) {
+func SetIdleTimeout(c net.Conn, d time.Duration) {
 	own := connOf(c)
 	if own == nil {
 		return
@@ -141,20 +141,20 @@ func SetIdle(c net.Conn, d time.Duration) {
 	own.mu.Lock()
 	defer own.mu.Unlock()
 	own.idle = max(d, 0)
-	own.set(&own.read, own.Conn.SetReadDeadline)
-	own.set(&own.write, own.Conn.SetWriteDeadline)
+	own.setDeadline(&own.read, own.Conn.SetReadDeadline)
+	own.setDeadline(&own.write, own.Conn.SetWriteDeadline)
 }
 
 // SetQuick has what comes on c acknowledged at once, where the system can. It
 // is for servers that write an answer in pieces and, by Nagle's algorithm, keep
 // the second back until the first is acknowledged: 40 ms later, elsewhere. It
 // must be called before c is read from.
-func SetQuick(c net.Conn) {
+func SetQuickAck(c net.Conn) {
 	own := connOf(c)
 	if own == nil {
 		return
 	}
 	if tcp, ok := own.Conn.(syscall.Conn); ok {
-		own.quick, _ = tcp.SyscallConn()
+		own.quickAck, _ = tcp.SyscallConn()
 	}
 }

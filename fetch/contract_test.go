@@ -49,13 +49,13 @@ func TestBrokenContract(t *testing.T) {
 }
 
 // TestSizeLeftOut checks that a driver which leaves Size zero returns a body of
-// unknown size, unless its scheme has Traits.Sizes.
+// unknown size, unless its scheme has Traits.ReportsSize.
 func TestSizeLeftOut(t *testing.T) {
 	for sizes, want := range map[bool]string{false: "abc <nil> -1", true: " body longer than announced 0"} {
 		s := page(func(_ *Request, resp *Response) {
 			resp.Size, resp.Body = 0, io.NopCloser(strings.NewReader("abc"))
 		})
-		s.Traits.Sizes = sizes
+		s.Traits.ReportsSize = sizes
 		c := New(Options{Dial: (&recorder{}).dial}, s)
 		resp, err := c.Get(t.Context(), "http://8.8.8.8/")
 		if err != nil {

@@ -59,11 +59,11 @@ type Net interface {
 
 	// Beside opens a second connection to the peer of control, a connection
 	// of this Net, at a port that the server chose: ftp's data connections.
-	Beside(ctx context.Context, control net.Conn, port uint16) (net.Conn, error)
+	DialPeer(ctx context.Context, control net.Conn, port uint16) (net.Conn, error)
 
 	// ListenBeside listens on the local address of control and accepts
 	// control's peer alone: ftp's active mode.
-	ListenBeside(ctx context.Context, control net.Conn) (net.Listener, error)
+	ListenPeer(ctx context.Context, control net.Conn) (net.Listener, error)
 
 	// Key tells which requests may share a pooled connection. It is part of
 	// every pool key: a warm connection is not a way round the Policy.
@@ -72,7 +72,7 @@ type Net interface {
 	// Proxy returns the HTTP proxy to which the URL of this request must be
 	// given in absolute form, and false where there is none or it is reached
 	// by DialContext alone. Only the http driver asks.
-	Proxy(ctx context.Context) (Via, bool, error)
+	Proxy(ctx context.Context) (ProxyTarget, bool, error)
 
 	// DialProxy connects to the proxy that Proxy returned.
 	DialProxy(ctx context.Context) (net.Conn, error)
@@ -85,7 +85,7 @@ type Net interface {
 }
 
 // Via is an HTTP proxy and what it is asked for.
-type Via struct {
+type ProxyTarget struct {
 	Proxy  uri.URI   // http or https; userinfo holds its credentials
 	Auth   ProxyAuth // how they are proved
 	Header Header    // for the proxy alone

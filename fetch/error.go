@@ -126,5 +126,5 @@ func Retryable(err error) bool {
 	if errors.As(err, &dns) {
 		return dns.IsTemporary || dns.IsTimeout
 	}
-	return FaultOf(err).Retryable()
+	return FaultOf(err).retryable()
 }

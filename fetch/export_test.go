@@ -18,12 +18,12 @@ func (p *Policy) PortVerdict(s Scheme, port uint16, typed bool) string {
 }
 
 func (p *Policy) JudgeTyped(u uri.URI, s Scheme) error {
-	_, err := p.judge(&Request{URL: u}, &s, nil, Origin{})
+	_, err := p.authorize(&Request{URL: u}, &s, nil, Origin{})
 	return err
 }
 
 func (p *Policy) JudgeReferral(source, target Scheme, port uint16) error {
-	return p.judgeReferral(&source, &target, port)
+	return p.checkReferral(&source, &target, port)
 }
 
 // Rows reads a file of testdata.

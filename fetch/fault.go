@@ -86,4 +86,4 @@ func (f Fault) String() string {
 func (f Fault) Error() string { return f.String() }
 
 // Retryable reports whether the same request may succeed when made again.
-func (f Fault) Retryable() bool { return int(f) < len(faults) && faults[f].retry }
+func (f Fault) retryable() bool { return int(f) < len(faults) && faults[f].retry }

@@ -46,7 +46,7 @@ func TestFaultOf(t *testing.T) {
 	if !errors.Is(&Error{Op: "x", Err: syscall.ECONNRESET}, Connect) {
 		t.Error("an Error does not tell the class of its cause")
 	}
-	if Fault(200).String() != "unknown" || Fault(0).Retryable() {
+	if Fault(200).String() != "unknown" || Fault(0).retryable() {
 		t.Error("a Fault that is none")
 	}
 }

@@ -14,12 +14,12 @@ type grant struct {
 	target Target
 	trace  *Trace
 
-	typed bool         // no server had a say in the URL
-	named bool         // the configuration named the address that is dialled
-	class class        // of the page that led here, where one did
-	near  netip.Prefix // its neighbourhood, where it is private or link-local
-	page  Origin       // of the page that led here; zero for a typed URL
-	home  bool         // no redirect has left the origin that was asked for
+	typed      bool         // no server had a say in the URL
+	configured bool         // the configuration named the address that is dialled
+	pageClass  class        // of the page that led here, where one did
+	network    netip.Prefix // its neighbourhood, where it is private or link-local
+	pageOrigin Origin       // of the page that led here; zero for a typed URL
+	firstParty bool         // no redirect has left the origin that was asked for
 }
 
 type grantKey struct{}
@@ -32,7 +32,7 @@ func grantOf(ctx context.Context) *grant {
 // judge decides on a request before its driver sees it. From and page are the
 // scheme and the origin of the page that led to the request. They are not used
 // for a typed URL.
-func (p *Policy) judge(req *Request, scheme, from *Scheme, page Origin) (*grant, error) {
+func (p *Policy) authorize(req *Request, scheme, from *Scheme, page Origin) (*grant, error) {
 	if p.Schemes != nil && !slices.Contains(p.Schemes, scheme.Name) {
 		return nil, BadReferral.With(&Refusal{Rule: "scheme is not allowed", Subject: scheme.Name, Override: Override{OverrideSchemes, scheme.Name}})
 	}
@@ -45,75 +45,75 @@ func (p *Policy) judge(req *Request, scheme, from *Scheme, page Origin) (*grant,
 	}
 	g := &grant{scheme: scheme, target: target, trace: req.Trace, typed: req.Typed()}
 	if !g.typed {
-		if err := p.judgeReferral(from, scheme, target.Port); err != nil {
+		if err := p.checkReferral(from, scheme, target.Port); err != nil {
 			return nil, err
 		}
 		peer := req.From.Peer
 		if from == nil || !from.Gateway {
-			peer = req.From.place()
+			peer = req.From.address()
 		}
-		g.from(peer)
-		g.page = page
+		g.setPage(peer)
+		g.pageOrigin = page
 	}
 	if target.Host == "" || scheme.Port == 0 {
 		return g, nil
 	}
-	return g, p.judgeTarget(g, target)
+	return g, p.checkTarget(g, target)
 }
 
 // serverSupplied is g for an address that the server of a typed URL gave.
-func (g *grant) serverSupplied() *grant {
+func (g *grant) withServerTarget() *grant {
 	if !g.typed {
 		return g
 	}
 	s := *g
-	s.typed, s.class = false, public
+	s.typed, s.pageClass = false, public
 	return &s
 }
 
 // stays reports whether t has the host and the port of the page that led here.
 // The Policy has granted access to that server before.
-func (g *grant) stays(t Target) bool {
+func (g *grant) isPageServer(t Target) bool {
 	o := t.Origin()
-	return g.page.Host != "" && g.page.Host == o.Host && g.page.Port == o.Port
+	return g.pageOrigin.Host != "" && g.pageOrigin.Host == o.Host && g.pageOrigin.Port == o.Port
 }
 
 // configured is g for an address that the configuration named.
-func (g *grant) configured() *grant {
+func (g *grant) withConfiguredTarget() *grant {
 	s := *g
-	s.named = true
+	s.configured = true
 	return &s
 }
 
-func (g *grant) from(peer netip.Addr) {
-	g.class = public
+func (g *grant) setPage(peer netip.Addr) {
+	g.pageClass = public
 	if !peer.IsValid() {
 		return
 	}
-	if g.class = classOf(peer); g.class == private || g.class == linkLocal {
-		g.near = neighbourhood(peer)
+	if g.pageClass = classOf(peer); g.pageClass == private || g.pageClass == linkLocal {
+		g.network = neighbourhood(peer)
 	}
 }
 
 // judgeTarget judges what can be judged before the name is resolved.
-func (p *Policy) judgeTarget(g *grant, t Target) error {
-	if g.named {
+func (p *Policy) checkTarget(g *grant, t Target) error {
+	if g.configured {
 		return nil
 	}
 	if t.Port != 0 { // else the scheme has none
-		if err := p.judgePort(g, t); err != nil {
+		if err := p.checkPort(g, t); err != nil {
 			return err
 		}
 	}
 	if t.Addr.IsValid() {
-		return p.judgeAddr(g, t, t.Addr)
+		return p.checkAddr(g, t, t.Addr)
 	}
-	return p.judgeName(t.Host, g.typed || g.stays(t))
+	return p.checkName(t.Host, g.typed || g.isPageServer(t))
 }
 
-func (p *Policy) judgePort(g *grant, t Target) error {
-	if rule, _ := p.judgedPort(g, t); rule != "" {
-		return p.refusePort(rule, t, g.typed)
+func (p *Policy) checkPort(g *grant, t Target) error {
+	if rule, _ := p.portVerdictFor(g, t); rule != "" {
+		return p.rejectPort(rule, t, g.typed)
 	}
 	return nil
 }
@@ -121,15 +121,15 @@ func (p *Policy) judgePort(g *grant, t Target) error {
 // judgedPort returns the portVerdict for t. A page may lead to its own host and
 // port if the tables allow that port in a typed URL. A PortRule counts there
 // only if it has Any.
-func (p *Policy) judgedPort(g *grant, t Target) (rule string, unusual bool) {
+func (p *Policy) portVerdictFor(g *grant, t Target) (rule string, unusual bool) {
 	rule, unusual = p.portVerdict(g.scheme, t.Port, g.typed)
-	if rule != "" && g.stays(t) {
+	if rule != "" && g.isPageServer(t) {
 		return new(Policy).portVerdict(g.scheme, t.Port, true)
 	}
 	return rule, unusual
 }
 
-func (p *Policy) refusePort(rule string, t Target, typed bool) error {
+func (p *Policy) rejectPort(rule string, t Target, typed bool) error {
 	port := strconv.Itoa(int(t.Port))
 	override := Override{OverridePorts, t.Scheme + ":" + port}
 	if !typed {
@@ -143,12 +143,12 @@ func (p *Policy) refusePort(rule string, t Target, typed bool) error {
 
 // mayReach applies the order of classes: never to a less public one, and on a
 // private network not beyond the neighbourhood.
-func (g *grant) mayReach(a netip.Addr, c class) bool {
-	if c <= reserved || c < g.class {
+func (g *grant) allowsClass(a netip.Addr, c class) bool {
+	if c <= reserved || c < g.pageClass {
 		return false
 	}
-	if c == g.class && g.near.IsValid() {
-		return g.near.Contains(a.WithZone("").Unmap())
+	if c == g.pageClass && g.network.IsValid() {
+		return g.network.Contains(a.WithZone("").Unmap())
 	}
 	return true
 }
@@ -158,8 +158,8 @@ func (g *grant) key() string {
 	switch {
 	case g.typed:
 		return "typed"
-	case g.near.IsValid():
-		return "from " + g.near.String()
+	case g.network.IsValid():
+		return "from " + g.network.String()
 	}
-	return "from " + g.class.String()
+	return "from " + g.pageClass.String()
 }

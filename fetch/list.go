@@ -33,37 +33,37 @@ func (c *Client) List(ctx context.Context, text string) iter.Seq2[Entry, error] 
 // Then From is a zero Source, and the Policy refuses the request, unless
 // Policy.Redirects allows the scheme of e.URL. The caller can set From.
 func (e Entry) Request() *Request {
-	return e.source.request(e.URL)
+	return e.source.newRequest(e.URL)
 }
 
 // Request returns a request for u, a URL that r led to: a link in its Body or
 // its Location. It inherits from r the same as an [Entry.Request] does. If no
 // Client returned r, its URL is unknown, as that of an Entry from elsewhere.
-func (r *Response) Request(u uri.URI) *Request { return r.source.request(u) }
+func (r *Response) Request(u uri.URI) *Request { return r.source.newRequest(u) }
 
 // A referrer is what a request inherits from the Response that led to it.
 type referrer struct {
-	from Source
-	auth *Credential // bound to its origin; nil: none
-	left bool        // the request did not reach the origin that was asked for
+	from       Source
+	auth       *Credential // bound to its origin; nil: none
+	leftOrigin bool        // the request did not reach the origin that was asked for
 }
 
-func (l *referrer) request(u uri.URI) *Request {
+func (l *referrer) newRequest(u uri.URI) *Request {
 	if l == nil {
 		return &Request{URL: u, From: &Source{}}
 	}
 	from := l.from
-	return &Request{URL: u, From: &from, Auth: l.auth, left: l.left}
+	return &Request{URL: u, From: &from, Auth: l.auth, leftOrigin: l.leftOrigin}
 }
 
 // referrerOf returns the referrer of requests that resp, the answer to r, leads
 // to.
 func (c *Client) referrerOf(r *Request, resp *Response) *referrer {
-	l := &referrer{from: Source{URL: r.URL.WithoutUserinfo(), Peer: resp.Peer}, auth: r.Auth, left: r.left}
+	l := &referrer{from: Source{URL: r.URL.WithoutUserinfo(), Peer: resp.Peer}, auth: r.Auth, leftOrigin: r.leftOrigin}
 	if !r.Typed() {
 		s := c.Scheme(r.URL.Scheme())
-		_, page := c.source(r)
-		l.left = l.left || page != originOf(r.URL, &s)
+		_, page := c.sourceOf(r)
+		l.leftOrigin = l.leftOrigin || page != originOf(r.URL, &s)
 	}
 	return l
 }

@@ -119,8 +119,8 @@ func TestEntryRequest(t *testing.T) {
 					t.Fatal(err)
 				}
 				req := e.Request()
-				if req.Typed() || req.left != test.left {
-					t.Errorf("typed %v, left %v", req.Typed(), req.left)
+				if req.Typed() || req.leftOrigin != test.left {
+					t.Errorf("typed %v, left %v", req.Typed(), req.leftOrigin)
 				}
 				_, err = c.Do(t.Context(), req)
 				user := ""
@@ -151,11 +151,11 @@ func TestEntryRequestAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !resp.Request(e.URL).left || resp.Request(e.URL).Typed() {
+		if !resp.Request(e.URL).leftOrigin || resp.Request(e.URL).Typed() {
 			t.Error("a link of 9.9.9.9 counts as one of 8.8.8.8 or as typed")
 		}
 		for e := range resp.Entries() {
-			if !e.Request().left {
+			if !e.Request().leftOrigin {
 				t.Error("the credentials of 9.9.9.9 may be looked for")
 			}
 		}

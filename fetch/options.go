@@ -47,10 +47,10 @@ type LoginFunc func(ctx context.Context, c Challenge) (*Credential, error)
 
 // A Challenge is somebody's demand for a credential.
 type Challenge struct {
-	Origin Origin
-	User   string // the name that the URL gave, or ""
-	Realm  string // as the server calls it, unsafe to print raw
-	Typed  bool   // false: a server led here, and no default may answer
-	Proxy  bool   // a proxy asks
-	Again  bool   // the last answer was refused
+	Origin   Origin
+	User     string // the name that the URL gave, or ""
+	Realm    string // as the server calls it, unsafe to print raw
+	Typed    bool   // false: a server led here, and no default may answer
+	Proxy    bool   // a proxy asks
+	Rejected bool   // the last answer was refused
 }

@@ -14,14 +14,14 @@ type Policy struct {
 	Reach Reach
 	Hosts []string // for Listed, and read there alone: see [Allowlist]
 
-	Schemes   []string       // that may be used; nil: all, but those with Scheme.Local under Anywhere alone
-	Redirects []string       // that a server may lead to beyond Scheme.Links; "*": all that are not Links.Confined
-	Only      []string       // if not nil, a server may lead to these schemes alone
-	Ports     []PortRule     // allowed beyond Scheme.Ports
-	Addresses []netip.Prefix // allowed where typed, metadata services too
-	WebPorts  bool           // http and https of servers are held to the browsers' list alone
-	Downgrade bool           // a page may lead to Links.Downgrade: from https to http
-	Trusting  bool           // credentials follow a redirect to any host
+	Schemes         []string       // that may be used; nil: all, but those with Scheme.Local under Anywhere alone
+	Redirects       []string       // that a server may lead to beyond Scheme.Links; "*": all that are not Links.Confined
+	RedirectsOnly   []string       // if not nil, a server may lead to these schemes alone
+	Ports           []PortRule     // allowed beyond Scheme.Ports
+	Addresses       []netip.Prefix // allowed where typed, metadata services too
+	WebPorts        bool           // http and https of servers are held to the browsers' list alone
+	Downgrade       bool           // a page may lead to Links.Downgrade: from https to http
+	LocationTrusted bool           // credentials follow a redirect to any host
 
 	MaxHops int           // redirects of one request; 0: 10, negative: none
 	MaxBody int64         // bytes of one body; 0: no limit
@@ -93,23 +93,23 @@ func orDefault[N ~int | ~int64](n, what N) N {
 
 // judgeName refuses names such as localhost, whatever they resolve to. A name
 // is known if a person typed it, or if a page of the same host leads to it.
-func (p *Policy) judgeName(host string, known bool) error {
+func (p *Policy) checkName(host string, known bool) error {
 	name := strings.TrimSuffix(host, ".")
 	switch {
 	case slices.Contains(metadataNames, name) && (!known || p.Reach != Anywhere):
-		return refuseAddress("name of a metadata service", host)
+		return rejectAddress("name of a metadata service", host)
 	case !known && (slices.Contains(localNames, name) || strings.HasSuffix(name, ".localhost")):
-		return refuseAddress("a server led to this machine", host)
-	case p.Reach == Listed && !p.listedName(name) && !p.listsAddresses():
-		return refuseAddress("host is not on the list", host)
+		return rejectAddress("a server led to this machine", host)
+	case p.Reach == Listed && !p.allowsName(name) && !p.listsAddresses():
+		return rejectAddress("host is not on the list", host)
 	}
 	return nil
 }
 
 // judgeAddr judges one numeric address, the only form that counts: that of t
 // or one that its name resolved to.
-func (p *Policy) judgeAddr(g *grant, t Target, a netip.Addr) error {
-	if (g.typed || g.named) && p.allowsAddr(a) {
+func (p *Policy) checkAddr(g *grant, t Target, a netip.Addr) error {
+	if (g.typed || g.configured) && p.allowsAddr(a) {
 		return nil
 	}
 	c := classOf(a)
@@ -123,31 +123,31 @@ func (p *Policy) judgeAddr(g *grant, t Target, a netip.Addr) error {
 	switch {
 	case c == metadata:
 		override := Override{}
-		if g.typed || g.named { // no rule allows it where a server led
+		if g.typed || g.configured { // no rule allows it where a server led
 			override = Override{OverrideAddresses, a.Unmap().String()}
 		}
 		return refuse("address of a metadata service", override)
-	case g.named:
+	case g.configured:
 		return nil
-	case a.Zone() != "" && !g.typed && !g.stays(t):
+	case a.Zone() != "" && !g.typed && !g.isPageServer(t):
 		return refuse("only a person may type a zone", Override{})
 	case p.Reach == Listed:
-		if !p.listedName(strings.TrimSuffix(t.Host, ".")) && !p.listedAddr(a) {
+		if !p.allowsName(strings.TrimSuffix(t.Host, ".")) && !p.listsAddr(a) {
 			return refuse("address is not on the list", Override{})
 		}
 	case p.Reach == PublicOnly && c != public:
 		return refuse("the address is "+c.String()+", not public", Override{})
-	case !g.typed && !g.mayReach(a, c):
-		return refuse("a "+g.class.String()+" page led to a "+c.String()+" address", Override{})
+	case !g.typed && !g.allowsClass(a, c):
+		return refuse("a "+g.pageClass.String()+" page led to a "+c.String()+" address", Override{})
 	}
-	if !g.typed && !g.stays(t) && c != public && slices.Contains(textServices, t.Port) && !p.portAllowed(t.Scheme, t.Port, false) {
+	if !g.typed && !g.isPageServer(t) && c != public && slices.Contains(textServices, t.Port) && !p.allowsPort(t.Scheme, t.Port, false) {
 		// On the public network such a port may well be the Web's.
-		return p.refusePort("text-service", t, false)
+		return p.rejectPort("text-service", t, false)
 	}
 	return nil
 }
 
-func refuseAddress(rule, subject string) error {
+func rejectAddress(rule, subject string) error {
 	return BadAddress.With(&Refusal{Rule: rule, Subject: subject})
 }
 
@@ -155,7 +155,7 @@ func (p *Policy) allowsAddr(a netip.Addr) bool {
 	return slices.ContainsFunc(p.Addresses, func(ok netip.Prefix) bool { return ok.Contains(a.WithZone("").Unmap()) })
 }
 
-func (p *Policy) listedName(name string) bool {
+func (p *Policy) allowsName(name string) bool {
 	return slices.ContainsFunc(p.Hosts, func(h string) bool {
 		if domain, ok := strings.CutPrefix(h, "*."); ok {
 			return strings.HasSuffix(name, "."+strings.ToLower(domain))
@@ -164,20 +164,20 @@ func (p *Policy) listedName(name string) bool {
 	})
 }
 
-func (p *Policy) listedAddr(a netip.Addr) bool {
+func (p *Policy) listsAddr(a netip.Addr) bool {
 	a = a.WithZone("").Unmap()
 	return slices.ContainsFunc(p.Hosts, func(h string) bool {
-		listed, ok := parsePrefix(h)
+		listed, ok := parseAddressOrPrefix(h)
 		return ok && listed.Contains(a)
 	})
 }
 
 func (p *Policy) listsAddresses() bool {
-	return slices.ContainsFunc(p.Hosts, func(h string) bool { _, ok := parsePrefix(h); return ok })
+	return slices.ContainsFunc(p.Hosts, func(h string) bool { _, ok := parseAddressOrPrefix(h); return ok })
 }
 
 // parsePrefix reads a prefix, or an address as the prefix of itself.
-func parsePrefix(s string) (netip.Prefix, bool) {
+func parseAddressOrPrefix(s string) (netip.Prefix, bool) {
 	if p, err := netip.ParsePrefix(s); err == nil {
 		return p.Masked(), true
 	}
@@ -191,7 +191,7 @@ func parsePrefix(s string) (netip.Prefix, bool) {
 
 // ParseAddressRule reads what --allow-address takes: an address or a prefix.
 func ParseAddressRule(s string) (netip.Prefix, error) {
-	p, ok := parsePrefix(s)
+	p, ok := parseAddressOrPrefix(s)
 	if !ok {
 		return p, Usage.Errorf("address rule %q is neither an address nor a prefix", s)
 	}

@@ -52,9 +52,9 @@ func TestReach(t *testing.T) {
 	page := func(addr string) *grant {
 		g := &grant{}
 		if addr != "" {
-			g.from(netip.MustParseAddr(addr))
+			g.setPage(netip.MustParseAddr(addr))
 		} else {
-			g.from(netip.Addr{})
+			g.setPage(netip.Addr{})
 		}
 		return g
 	}
@@ -103,7 +103,7 @@ func TestReach(t *testing.T) {
 	} {
 		g := page(strings.TrimPrefix(c.from, "typed"))
 		g.typed = c.from == "typed"
-		err := c.policy.judgeAddr(g, Target{Scheme: "http", Host: c.host, Port: 80}, netip.MustParseAddr(c.addr))
+		err := c.policy.checkAddr(g, Target{Scheme: "http", Host: c.host, Port: 80}, netip.MustParseAddr(c.addr))
 		if (err == nil) != c.ok || err != nil && !errors.Is(err, BadAddress) {
 			t.Errorf("%s: %q to %s: got %v, want ok %v", c.name, c.from, c.addr, err, c.ok)
 		}
@@ -128,7 +128,7 @@ func TestSourceBehindProxy(t *testing.T) {
 		{"http://h/a", "http://127.0.0.1:8080/b", false},
 	} {
 		req := &Request{URL: uri.MustParse(c.to), From: &Source{URL: uri.MustParse(c.from)}}
-		if _, err := p.judge(req, s, s, originOf(req.From.URL, s)); (err == nil) != c.ok {
+		if _, err := p.authorize(req, s, s, originOf(req.From.URL, s)); (err == nil) != c.ok {
 			t.Errorf("%s to %s: %v", c.from, c.to, err)
 		}
 	}
@@ -136,7 +136,7 @@ func TestSourceBehindProxy(t *testing.T) {
 
 func TestLocalTextServices(t *testing.T) {
 	g := &grant{}
-	g.from(netip.MustParseAddr("127.0.0.1"))
+	g.setPage(netip.MustParseAddr("127.0.0.1"))
 	typed, allowed := Typed(), Typed()
 	allowed.Ports = []PortRule{{"http", 6379, true}}
 	for _, c := range []struct {
@@ -150,7 +150,7 @@ func TestLocalTextServices(t *testing.T) {
 		{typed, "8.8.8.8", 6379, true},
 		{allowed, "127.0.0.1", 6379, true},
 	} {
-		err := c.policy.judgeAddr(g, Target{Scheme: "http", Host: c.addr, Port: c.port}, netip.MustParseAddr(c.addr))
+		err := c.policy.checkAddr(g, Target{Scheme: "http", Host: c.addr, Port: c.port}, netip.MustParseAddr(c.addr))
 		if (err == nil) != c.ok || err != nil && !errors.Is(err, BadPort) {
 			t.Errorf("%s port %d: got %v, want ok %v", c.addr, c.port, err, c.ok)
 		}
@@ -185,7 +185,7 @@ func TestNames(t *testing.T) {
 		{Allowlist("*"), "b.example", true, false},
 		{Allowlist("10.0.0.0/8"), "b.example", true, true}, // its address decides
 	} {
-		if err := c.policy.judgeName(strings.ToLower(c.host), c.typed); (err == nil) != c.ok {
+		if err := c.policy.checkName(strings.ToLower(c.host), c.typed); (err == nil) != c.ok {
 			t.Errorf("%s, typed %v: got %v, want ok %v", c.host, c.typed, err, c.ok)
 		}
 	}

@@ -57,7 +57,7 @@ func (p *Policy) portVerdict(s *Scheme, port uint16, typed bool) (rule string, u
 	switch {
 	case port == 0:
 		return "range", false
-	case p.portAllowed(s.Name, port, typed):
+	case p.allowsPort(s.Name, port, typed):
 		return "", false
 	case port == s.Port || slices.Contains(s.Ports.Extra, port):
 		return "", false
@@ -77,7 +77,7 @@ func (p *Policy) portVerdict(s *Scheme, port uint16, typed bool) (rule string, u
 	return "", class == SessionPorts
 }
 
-func (p *Policy) portAllowed(scheme string, port uint16, typed bool) bool {
+func (p *Policy) allowsPort(scheme string, port uint16, typed bool) bool {
 	return slices.ContainsFunc(p.Ports, func(r PortRule) bool {
 		return r.Port == port && (r.Scheme == "" || r.Scheme == scheme) && (typed || r.Any)
 	})

@@ -39,24 +39,24 @@ type ProxyFunc func(Target) (Proxy, error)
 // through reaches t by way of a proxy. The Policy has judged t by what is
 // known of it here; where only public addresses may be reached, the name is
 // resolved here too and the proxy gets the address.
-func (d *door) through(ctx context.Context, network string, via Proxy, g *grant, t Target) (net.Conn, error) {
+func (d *dialer) dialThroughProxy(ctx context.Context, network string, via Proxy, g *grant, t Target) (net.Conn, error) {
 	if network != "tcp" {
 		return nil, Unsupported.Errorf("datagrams do not pass a proxy: %s", t.Address())
 	}
-	t, err := d.beyond(ctx, via.URL.Scheme(), g, t)
+	t, err := d.proxyRequestTarget(ctx, via.URL.Scheme(), g, t)
 	if err != nil {
 		return nil, err
 	}
-	return d.tunnel(ctx, via, g, t)
+	return d.dialTunnel(ctx, via, g, t)
 }
 
 // beyond returns t in the form in which a proxy of the given scheme gets it. A
 // proxy resolves the name itself only if the Policy allows every address.
-func (d *door) beyond(ctx context.Context, scheme string, g *grant, t Target) (Target, error) {
+func (d *dialer) proxyRequestTarget(ctx context.Context, scheme string, g *grant, t Target) (Target, error) {
 	if t.Addr.IsValid() || d.policy.Reach == Anywhere && proxy.Resolves(scheme) {
 		return t, nil
 	}
-	addrs, err := d.allowed(ctx, g, t)
+	addrs, err := d.resolveAllowed(ctx, g, t)
 	if err != nil {
 		return t, err
 	}
@@ -70,44 +70,44 @@ func (d *door) beyond(ctx context.Context, scheme string, g *grant, t Target) (T
 	return t, nil
 }
 
-func (d *door) Proxy(ctx context.Context) (Via, bool, error) {
+func (d *dialer) Proxy(ctx context.Context) (ProxyTarget, bool, error) {
 	g := grantOf(ctx)
 	if g == nil {
-		return Via{}, false, refuseAddress("connection without a request", "")
+		return ProxyTarget{}, false, rejectAddress("connection without a request", "")
 	}
 	if !g.scheme.Traits.Web || g.scheme.Secure {
-		return Via{}, false, nil // a tunnel
+		return ProxyTarget{}, false, nil // a tunnel
 	}
 	p, err := d.proxyFor(g.target)
 	if err != nil || !isHTTP(p.URL) || p.Tunnel {
-		return Via{}, false, err
+		return ProxyTarget{}, false, err
 	}
-	t, err := d.beyond(ctx, p.URL.Scheme(), g, g.target)
-	return Via{Proxy: p.URL, Auth: p.Auth, Header: p.Header, Target: t}, err == nil, err
+	t, err := d.proxyRequestTarget(ctx, p.URL.Scheme(), g, g.target)
+	return ProxyTarget{Proxy: p.URL, Auth: p.Auth, Header: p.Header, Target: t}, err == nil, err
 }
 
-func (d *door) Gateway(ctx context.Context) (Target, error) {
+func (d *dialer) Gateway(ctx context.Context) (Target, error) {
 	g := grantOf(ctx)
 	if g == nil {
-		return Target{}, refuseAddress("connection without a request", "")
+		return Target{}, rejectAddress("connection without a request", "")
 	}
 	t := g.target
 	if t.Host == "" {
 		return t, nil
 	}
 	// The host of a scheme without a port has not been judged before.
-	if err := d.policy.judgeTarget(g, t); err != nil {
+	if err := d.policy.checkTarget(g, t); err != nil {
 		return t, err
 	}
-	return d.beyond(ctx, "http", g, t)
+	return d.proxyRequestTarget(ctx, "http", g, t)
 }
 
 func isHTTP(proxy uri.URI) bool { return proxy.Scheme() == "http" || proxy.Scheme() == "https" }
 
-func (d *door) DialProxy(ctx context.Context) (net.Conn, error) {
+func (d *dialer) DialProxy(ctx context.Context) (net.Conn, error) {
 	g := grantOf(ctx)
 	if g == nil {
-		return nil, refuseAddress("connection without a request", "")
+		return nil, rejectAddress("connection without a request", "")
 	}
 	p, err := d.proxyFor(g.target)
 	if err != nil {
@@ -122,7 +122,7 @@ var proxyPorts = map[string]uint16{"http": 1080, "https": 443, "socks4": 1080, "
 // dialProxy connects to the proxy itself, under TLS where it wants that. The
 // configuration named it, so no table judges it; and since nobody knows whom
 // it will reach, the connection has no peer.
-func (d *door) dialProxy(ctx context.Context, p Proxy, g *grant) (net.Conn, error) {
+func (d *dialer) dialProxy(ctx context.Context, p Proxy, g *grant) (net.Conn, error) {
 	t, err := TargetOf(p.URL, proxyPorts[p.URL.Scheme()])
 	if err != nil {
 		return nil, err
@@ -138,16 +138,16 @@ func (d *door) dialProxy(ctx context.Context, p Proxy, g *grant) (net.Conn, erro
 	if err != nil {
 		return nil, err
 	}
-	c := d.wrap(raw.conn, g, netip.AddrPort{}, g.target.Host)
-	c.via = p
+	c := d.newConn(raw.conn, g, netip.AddrPort{}, g.target.Host)
+	c.proxy = p
 	g.trace.Reached(Connected, c)
 	if p.URL.Scheme() != "https" {
 		return c, nil
 	}
-	return d.encrypt(ctx, c, p, t)
+	return d.handshakeProxy(ctx, c, p, t)
 }
 
-func (d *door) encrypt(ctx context.Context, c net.Conn, p Proxy, t Target) (net.Conn, error) {
+func (d *dialer) handshakeProxy(ctx context.Context, c net.Conn, p Proxy, t Target) (net.Conn, error) {
 	config := p.TLS
 	if config == nil {
 		config = d.tls
@@ -164,8 +164,8 @@ func (d *door) encrypt(ctx context.Context, c net.Conn, p Proxy, t Target) (net.
 
 // tunnel asks the proxy for a connection to t; a second time where it ended
 // the first connection to be asked with a login.
-func (d *door) tunnel(ctx context.Context, p Proxy, g *grant, t Target) (net.Conn, error) {
-	user, password, err := userOf(p.URL)
+func (d *dialer) dialTunnel(ctx context.Context, p Proxy, g *grant, t Target) (net.Conn, error) {
+	user, password, err := proxyUser(p.URL)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +178,7 @@ func (d *door) tunnel(ctx context.Context, p Proxy, g *grant, t Target) (net.Con
 		if err != nil {
 			return nil, err
 		}
-		err = d.ask(ctx, c, p, t, o)
+		err = d.connectTunnel(ctx, c, p, t, o)
 		if err == nil {
 			connOf(c).host = t.Host
 			return c, nil
@@ -192,7 +192,7 @@ func (d *door) tunnel(ctx context.Context, p Proxy, g *grant, t Target) (net.Con
 	}
 }
 
-func (d *door) ask(ctx context.Context, c net.Conn, p Proxy, t Target, o proxy.Options) error {
+func (d *dialer) connectTunnel(ctx context.Context, c net.Conn, p Proxy, t Target, o proxy.Options) error {
 	limit := 3 * d.policy.connectTime()
 	within, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -204,7 +204,7 @@ func (d *door) ask(ctx context.Context, c net.Conn, p Proxy, t Target, o proxy.O
 }
 
 // userOf reads the userinfo of a proxy.
-func userOf(u uri.URI) (user, password string, err error) {
+func proxyUser(u uri.URI) (user, password string, err error) {
 	c, err := CredentialOf(u)
 	if c == nil || err != nil {
 		return "", "", err

@@ -24,7 +24,7 @@ func ProxyFromEnvironment(getenv func(string) string) ProxyFunc {
 			return Proxy{}, nil
 		}
 		p, err := ParseProxy(text)
-		if err != nil || p.reaches(t) {
+		if err != nil || p.isTarget(t) {
 			return Proxy{}, err
 		}
 		return p, nil
@@ -33,7 +33,7 @@ func ProxyFromEnvironment(getenv func(string) string) ProxyFunc {
 
 // reaches reports whether t is p itself, as the gateway of another scheme: it is
 // not reached through itself.
-func (p Proxy) reaches(t Target) bool {
+func (p Proxy) isTarget(t Target) bool {
 	if t.Scheme == "http" || t.Scheme == "https" {
 		return false
 	}

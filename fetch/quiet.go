@@ -10,7 +10,7 @@ import (
 
 // glance is how long Quiet waits for bytes where it finds no socket of the
 // operating system to look at.
-const glance = time.Millisecond
+const quietWait = time.Millisecond
 
 // Quiet reports whether nothing arrived on c, a connection that waits in a
 // pool: neither bytes nor its end. Bytes that arrive before a request are no
@@ -19,7 +19,7 @@ const glance = time.Millisecond
 // Quiet looks at the socket, and at the buffers of TLS above it, without
 // waiting. Where c has no socket below it, Quiet waits for a millisecond. No
 // other method of c may be called meanwhile.
-func Quiet(c net.Conn) bool {
+func IsQuiet(c net.Conn) bool {
 	own := connOf(c)
 	if own == nil {
 		defer c.SetReadDeadline(time.Time{})
@@ -31,8 +31,8 @@ func Quiet(c net.Conn) bool {
 	if c == net.Conn(own) {
 		return true
 	}
-	own.muted = true
-	defer func() { own.muted = false }()
+	own.buffersOnly = true
+	defer func() { own.buffersOnly = false }()
 	n, err := c.Read(make([]byte, 1)) // from the buffers above own alone
 	return n == 0 && errors.Is(err, os.ErrDeadlineExceeded)
 }
@@ -49,12 +49,12 @@ func (c *conn) isQuiet() bool {
 	quiet := isSilent(c.Conn)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return quiet && c.set(&c.read, c.Conn.SetReadDeadline) == nil
+	return quiet && c.setDeadline(&c.read, c.Conn.SetReadDeadline) == nil
 }
 
 // isSilent waits for bytes or the end of c for as long as a glance.
 func isSilent(c net.Conn) bool {
-	c.SetReadDeadline(time.Now().Add(glance))
+	c.SetReadDeadline(time.Now().Add(quietWait))
 	n, err := c.Read(make([]byte, 1))
 	return n == 0 && errors.Is(err, os.ErrDeadlineExceeded)
 }

@@ -58,10 +58,10 @@ func TestQuiet(t *testing.T) {
 				if way == "socket with a passed deadline" {
 					own.SetReadDeadline(time.Now().Add(-time.Second))
 				}
-				if got := Quiet(client); got != c.quiet {
+				if got := IsQuiet(client); got != c.quiet {
 					t.Errorf("got %t, want %t", got, c.quiet)
 				}
-				if c.quiet && !Quiet(client) {
+				if c.quiet && !IsQuiet(client) {
 					t.Error("the look itself disturbs")
 				}
 				near.Close()

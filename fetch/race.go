@@ -12,27 +12,27 @@ import (
 // it: RFC 8305 5.
 const raceDelay = 250 * time.Millisecond
 
-type raced struct {
+type dialResult struct {
 	conn net.Conn
-	to   netip.AddrPort
+	addr netip.AddrPort
 	err  error
 }
 
 // race connects to the first address that answers (Happy Eyeballs). Every
 // attempt is judged on the numeric address at the moment of the connect. It
 // returns when all attempts have ended.
-func (d *door) race(ctx context.Context, network string, addrs []netip.Addr, port uint16, judge func(netip.Addr) error) (raced, error) {
+func (d *dialer) race(ctx context.Context, network string, addrs []netip.Addr, port uint16, judge func(netip.Addr) error) (dialResult, error) {
 	if len(addrs) == 1 {
 		to := netip.AddrPortFrom(addrs[0], port)
 		c, err := d.dialOne(ctx, network, to, judge)
-		return raced{c, to, err}, err
+		return dialResult{c, to, err}, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	results := make(chan raced)
+	results := make(chan dialResult)
 	next := time.NewTimer(0)
 	defer next.Stop()
-	var won raced
+	var won dialResult
 	var first error
 	started, running := 0, 0
 	for {
@@ -45,7 +45,7 @@ func (d *door) race(ctx context.Context, network string, addrs []netip.Addr, por
 			started, running = started+1, running+1
 			go func() {
 				c, err := d.dialOne(ctx, network, to, judge)
-				results <- raced{c, to, err}
+				results <- dialResult{c, to, err}
 			}()
 			next.Reset(raceDelay)
 			continue
@@ -69,13 +69,13 @@ func (d *door) race(ctx context.Context, network string, addrs []netip.Addr, por
 			if won.conn != nil {
 				return won, nil
 			}
-			return raced{}, first
+			return dialResult{}, first
 		}
 	}
 }
 
 // dialOne connects to one address. It attempts no connection once ctx has ended.
-func (d *door) dialOne(ctx context.Context, network string, to netip.AddrPort, judge func(netip.Addr) error) (net.Conn, error) {
+func (d *dialer) dialOne(ctx context.Context, network string, to netip.AddrPort, judge func(netip.Addr) error) (net.Conn, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -90,10 +90,10 @@ func (d *door) dialOne(ctx context.Context, network string, to netip.AddrPort, j
 	dialer := net.Dialer{ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(address)
 		if err != nil {
-			return refuseAddress("not a numeric address", address)
+			return rejectAddress("not a numeric address", address)
 		}
 		if at.Port() != to.Port() {
-			return refuseAddress("dialled another port", address)
+			return rejectAddress("dialled another port", address)
 		}
 		return judge(at.Addr())
 	}}

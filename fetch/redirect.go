@@ -22,27 +22,27 @@ func (c *Client) follow(ctx context.Context, cancel context.CancelFunc, req *Req
 	var chain []uri.URI
 	cookies := ""
 	for {
-		resp, err := kept(c.driver.Do(ctx, r))
+		resp, err := checkResponse(c.driver.Do(ctx, r))
 		if err != nil {
-			return nil, wrapError(r.Op.String(), r.URL.String(), endedBy(ctx, err))
+			return nil, wrapError(r.Op.String(), r.URL.String(), preferContextFault(ctx, err))
 		}
 		if resp.URL.IsZero() {
 			resp.URL = r.URL
 		}
 		resp.Chain = chain
 		if resp.Location.IsZero() || r.NoFollow {
-			return c.answer(ctx, cancel, r, resp)
+			return c.finish(ctx, cancel, r, resp)
 		}
 		cookies += strings.Join(resp.Header.Values("Set-Cookie"), "\n")
-		seen = append(seen, identity(r.URL)+cookies)
+		seen = append(seen, requestIdentity(r.URL)+cookies)
 		chain = append(slices.Clip(chain), r.URL)
-		next, err := c.hop(r, resp)
+		next, err := c.redirectRequest(r, resp)
 		discard(resp)
 		switch {
 		case err != nil:
 		case len(chain) > c.policy.maxHops():
 			err = Loop.Errorf("more than %d redirects", c.policy.maxHops())
-		case identity(next.URL) != identity(r.URL) && slices.Contains(seen, identity(next.URL)+cookies):
+		case requestIdentity(next.URL) != requestIdentity(r.URL) && slices.Contains(seen, requestIdentity(next.URL)+cookies):
 			// A redirect to the same URL is no loop: the next answer may differ.
 			err = Loop.Errorf("redirect loop at %s", next.URL)
 		}
@@ -54,7 +54,9 @@ func (c *Client) follow(ctx context.Context, cancel context.CancelFunc, req *Req
 }
 
 // identity is what makes two requests of one chain the same.
-func identity(u uri.URI) string { return u.WithoutUserinfo().WithoutFragment().Unredacted() + "\n" }
+func requestIdentity(u uri.URI) string {
+	return u.WithoutUserinfo().WithoutFragment().Unredacted() + "\n"
+}
 
 // prepare binds the credential of req to its origin.
 func (c *Client) prepare(req *Request) (*Request, error) {
@@ -130,9 +132,9 @@ func dropUserinfo(u uri.URI, t *Trace) uri.URI {
 
 // hop derives the request for a redirect from the last one: what was dropped
 // on the way never comes back.
-func (c *Client) hop(r *Request, resp *Response) (*Request, error) {
+func (c *Client) redirectRequest(r *Request, resp *Response) (*Request, error) {
 	next := r.Clone()
-	next.safe = r.safe || resp.TLS != nil
+	next.sawTLS = r.sawTLS || resp.TLS != nil
 	next.From = &Source{URL: r.URL.WithoutUserinfo(), Peer: resp.Peer}
 	next.URL = dropUserinfo(resp.Location, r.Trace)
 	if _, ok := next.URL.Fragment(); !ok {
@@ -148,9 +150,9 @@ func (c *Client) hop(r *Request, resp *Response) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	next.safe = next.safe || here.Secure
+	next.sawTLS = next.sawTLS || here.Secure
 	if r.Typed() {
-		next.first = originOf(r.URL, here)
+		next.typedOrigin = originOf(r.URL, here)
 	}
 	there, err := c.scheme(next.URL)
 	if err != nil {
@@ -162,10 +164,10 @@ func (c *Client) hop(r *Request, resp *Response) (*Request, error) {
 		// selects the cookies. As in curl, Trusting makes no difference.
 		next.Header = r.Header.Without(func(name string) bool { return strings.EqualFold(name, "Host") })
 	}
-	if next.safe && !there.Secure {
+	if next.sawTLS && !there.Secure {
 		next.Header = next.Header.Without(func(name string) bool { return strings.EqualFold(name, "Referer") })
 	}
-	if same || c.policy.Trusting {
+	if same || c.policy.LocationTrusted {
 		if next.Auth != nil {
 			bound := *next.Auth
 			bound.Origin = originOf(next.URL, there)
@@ -173,16 +175,16 @@ func (c *Client) hop(r *Request, resp *Response) (*Request, error) {
 		}
 		return next, nil
 	}
-	next.left, next.Auth = true, c.loginAt(next, there)
+	next.leftOrigin, next.Auth = true, c.redirectLogin(next, there)
 	next.Header = next.Header.Without(SecretHeader)
 	return next, nil
 }
 
 // loginAt returns the credential for the origin of next, to which a redirect
 // leads, or nil. S is its scheme.
-func (c *Client) loginAt(next *Request, s *Scheme) *Credential {
+func (c *Client) redirectLogin(next *Request, s *Scheme) *Credential {
 	o := originOf(next.URL, s)
-	if c.login == nil || next.safe && !s.Secure || !c.mayMove(next.first, o) {
+	if c.login == nil || next.sawTLS && !s.Secure || !c.allowsRedirectLogin(next.typedOrigin, o) {
 		return nil
 	}
 	found := c.login(o)
@@ -201,7 +203,7 @@ func (c *Client) loginAt(next *Request, s *Scheme) *Credential {
 // credential for another origin. From is the origin of the typed URL, or zero.
 // Another protocol gets none, and another port of the same host gets none
 // (CVE-2022-27774), except for the change from port 80 to 443 with http to https.
-func (c *Client) mayMove(from, to Origin) bool {
+func (c *Client) allowsRedirectLogin(from, to Origin) bool {
 	if from.Host == "" || to.Host == "" || strings.TrimSuffix(from.Scheme, "s") != strings.TrimSuffix(to.Scheme, "s") {
 		return false
 	}
@@ -229,8 +231,8 @@ func SecretHeader(name string) bool {
 }
 
 // answer makes resp what the caller gets.
-func (c *Client) answer(ctx context.Context, cancel context.CancelFunc, r *Request, resp *Response) (*Response, error) {
-	resp.Time = datable(resp.Time)
+func (c *Client) finish(ctx context.Context, cancel context.CancelFunc, r *Request, resp *Response) (*Response, error) {
+	resp.Time = checkYear(resp.Time)
 	if resp.Fault != nil {
 		err := wrapError(r.Op.String(), resp.URL.String(), resp.Fault).(*Error)
 		err.Code = cmp.Or(err.Code, resp.Code)
@@ -240,7 +242,7 @@ func (c *Client) answer(ctx context.Context, cancel context.CancelFunc, r *Reque
 		}
 		resp.Fault = err
 	}
-	if n, limit := due(r, resp), c.policy.MaxBody; limit > 0 && n > limit {
+	if n, limit := expectedLength(r, resp), c.policy.MaxBody; limit > 0 && n > limit {
 		discard(resp)
 		return nil, wrapError(r.Op.String(), resp.URL.String(), TooLarge.Errorf("body of %d bytes, larger than the limit of %d", n, limit))
 	}
@@ -260,7 +262,7 @@ func discard(resp *Response) {
 
 // reason is why ctx ended, nil where it has not. A caller's own cause need not
 // have a class: then it is that of the ending.
-func reason(ctx context.Context) error {
+func contextFault(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	if f := FaultOf(cause); f != Internal {
 		return f.With(cause)
@@ -269,8 +271,8 @@ func reason(ctx context.Context) error {
 }
 
 // endedBy prefers the reason why ctx ended to what broke because of it.
-func endedBy(ctx context.Context, err error) error {
-	if why := reason(ctx); why != nil && (FaultOf(err) != FaultOf(why) || errors.Is(err, ctx.Err())) {
+func preferContextFault(ctx context.Context, err error) error {
+	if why := contextFault(ctx); why != nil && (FaultOf(err) != FaultOf(why) || errors.Is(err, ctx.Err())) {
 		return why
 	}
 	return err
@@ -278,8 +280,8 @@ func endedBy(ctx context.Context, err error) error {
 
 // mayLogin reports whether a credential for o may be looked for: the party that
 // was asked for, or a server that the configuration named for a typed URL.
-func (g *grant) mayLogin(o Origin) bool {
-	if g.home && o == g.target.Origin() {
+func (g *grant) allowsLogin(o Origin) bool {
+	if g.firstParty && o == g.target.Origin() {
 		return true
 	}
 	return g.typed && slices.Contains(g.scheme.Trust, Target{Host: o.Host, Port: o.Port}.Address())
@@ -290,7 +292,7 @@ func (g *grant) mayLogin(o Origin) bool {
 func guardLogin(login LoginFunc) LoginFunc {
 	return func(ctx context.Context, ch Challenge) (*Credential, error) {
 		g := grantOf(ctx)
-		if g == nil || !ch.Proxy && !g.mayLogin(ch.Origin) {
+		if g == nil || !ch.Proxy && !g.allowsLogin(ch.Origin) {
 			return nil, nil
 		}
 		ch.Typed = g.typed

@@ -26,7 +26,7 @@ func TestRedirects(t *testing.T) {
 		{"nothing comes back", []string{"http://b.example/1", "http://a.example/2"}, Typed(), 0, "u - -"},
 		{"nothing comes back later", []string{"http://b.example/1", "http://b.example/2"}, Typed(), 0, "u - -"},
 		{"userinfo of a server", []string{"http://v:w@b.example/1"}, Typed(), 0, "u -"},
-		{"trusted", []string{"http://b.example/1"}, Policy{Reach: Anywhere, Trusting: true}, 0, "u u"},
+		{"trusted", []string{"http://b.example/1"}, Policy{Reach: Anywhere, LocationTrusted: true}, 0, "u u"},
 		{"loop", []string{"http://a.example/1", "http://u:p@a.example/0"}, Typed(), Loop, "u u"},
 		{"to itself, and then the object", []string{start, start, "http://a.example/1"}, Typed(), 0, "u u u u"},
 		{"to itself too often", []string{start, start, start}, Policy{MaxHops: 2}, Loop, "u u u"},
@@ -111,7 +111,7 @@ func TestHostIsForTheOrigin(t *testing.T) {
 			}
 		}
 		policy := Typed()
-		policy.Trusting = c.trusted
+		policy.LocationTrusted = c.trusted
 		client := New(Options{Policy: policy, Dial: (&recorder{}).dial}, page(answer), pageOf("https", 443, answer))
 		req := &Request{URL: uri.MustParse("http://8.8.8.8/"), Header: Header{{"hOST", "bank"}, {"Cookie", "a=b"}}}
 		if _, err := client.Do(t.Context(), req); err != nil || strings.Join(saw, " ") != c.want {
@@ -147,7 +147,7 @@ func TestRefererStaysUnderTLS(t *testing.T) {
 			}
 		}
 		policy := Typed()
-		policy.Downgrade, policy.Trusting = true, c.trusting
+		policy.Downgrade, policy.LocationTrusted = true, c.trusting
 		client := New(Options{Policy: policy, Dial: (&recorder{}).dial}, page(answer), pageOf("https", 443, answer))
 		req := &Request{URL: uri.MustParse(c.urls[0]), Header: Header{{"rEFERER", "page"}}}
 		if _, err := client.Do(t.Context(), req); err != nil || strings.Join(saw, " ") != c.want {

@@ -52,9 +52,9 @@ type Request struct {
 
 	client *Client // that carries it out
 
-	left  bool   // a redirect has left the origin that Auth was for
-	first Origin // of the typed URL that redirects began at; zero: none
-	safe  bool   // a URL of the redirects was under TLS
+	leftOrigin  bool   // a redirect has left the origin that Auth was for
+	typedOrigin Origin // of the typed URL that redirects began at; zero: none
+	sawTLS      bool   // a URL of the redirects was under TLS
 }
 
 // Clone returns a copy that shares nothing that a caller could change.
@@ -84,7 +84,7 @@ type Source struct {
 }
 
 // place is the address of s, where it is known.
-func (s *Source) place() netip.Addr {
+func (s *Source) address() netip.Addr {
 	if !s.Peer.IsValid() {
 		addr, _ := s.URL.Addr()
 		return addr
@@ -102,7 +102,7 @@ func (r Range) IsZero() bool { return r == Range{} }
 
 // Of returns the bounds of r in an object of size bytes, and false where r
 // lies behind its end.
-func (r Range) Of(size int64) (first, end int64, ok bool) {
+func (r Range) Bounds(size int64) (first, end int64, ok bool) {
 	first, end = r.First, r.End
 	if first < 0 {
 		first, end = max(size+first, 0), size

@@ -38,7 +38,7 @@ func TestRangeOf(t *testing.T) {
 		{Range{10, 0}, 10, 10, 10, false},
 		{Range{11, 0}, 10, 11, 10, false},
 	} {
-		if first, end, ok := c.r.Of(c.size); first != c.first || end != c.end || ok != c.ok {
+		if first, end, ok := c.r.Bounds(c.size); first != c.first || end != c.end || ok != c.ok {
 			t.Errorf("%v of %d: got %d, %d, %v", c.r, c.size, first, end, ok)
 		}
 	}

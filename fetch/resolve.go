@@ -19,7 +19,7 @@ func SystemResolver() Resolver { return &net.Resolver{PreferGo: true} }
 // maxAddrs bounds what one name may make us try.
 const maxAddrs = 16
 
-func (d *door) resolve(ctx context.Context, t Target, ours bool) ([]netip.Addr, error) {
+func (d *dialer) resolve(ctx context.Context, t Target, ours bool) ([]netip.Addr, error) {
 	if t.Addr.IsValid() {
 		return []netip.Addr{t.Addr}, nil
 	}

@@ -51,7 +51,7 @@ type Response struct {
 	Kind  Kind
 	Media string // media type with parameters; "" where nobody knows
 
-	Size      int64     // of the whole object in bytes; -1: the protocol does not say. See Traits.Sizes
+	Size      int64     // of the whole object in bytes; -1: the protocol does not say. See Traits.ReportsSize
 	Offset    int64     // of Body's first byte in the object
 	Time      time.Time // when the object last changed; zero: unknown
 	Validator string    // for Request.IfSame and IfNot; "": it cannot be resumed
@@ -106,7 +106,7 @@ func (r *Response) Entries() iter.Seq2[Entry, error] {
 		}
 		r.listed = true
 		for e, err := range r.menu(r.URL, r.Media, r.Body) {
-			e.Time, e.source = datable(e.Time), r.source
+			e.Time, e.source = checkYear(e.Time), r.source
 			if !yield(e, err) || err != nil {
 				return
 			}
@@ -116,7 +116,7 @@ func (r *Response) Entries() iter.Seq2[Entry, error] {
 
 // datable is t, or unknown where its year has not four digits: a server may say
 // so, and no record could hold it.
-func datable(t time.Time) time.Time {
+func checkYear(t time.Time) time.Time {
 	for _, y := range [...]int{t.Year(), t.UTC().Year()} {
 		if y < 0 || y > 9999 {
 			return time.Time{}
@@ -158,7 +158,7 @@ func (e Entry) MarshalJSON() ([]byte, error) {
 	if e.Size >= 0 {
 		j.Size = &e.Size
 	}
-	if t := datable(e.Time); !t.IsZero() {
+	if t := checkYear(e.Time); !t.IsZero() {
 		j.Time = &t
 	}
 	var text bytes.Buffer

@@ -148,8 +148,8 @@ func TestReferrals(t *testing.T) {
 	open := fetch.Policy{Redirects: []string{"ftp"}}
 	all := fetch.Policy{Redirects: []string{"*"}}
 	down := fetch.Policy{Downgrade: true}
-	none := fetch.Policy{Only: []string{}}
-	web := fetch.Policy{Only: []string{"http", "https"}}
+	none := fetch.Policy{RedirectsOnly: []string{}}
+	web := fetch.Policy{RedirectsOnly: []string{"http", "https"}}
 	for _, c := range []struct {
 		policy   fetch.Policy
 		from, to string

@@ -91,14 +91,14 @@ type Links struct {
 
 // Traits are facts about a scheme that callers and middlewares rely on.
 type Traits struct {
-	Web       bool // requests and responses are HTTP messages
-	Files     bool // the path of its URL is a path of this machine
-	Mailbox   bool // its listings are the user's own: their URLs are as trusted as the listing's
-	Session   bool // its URLs open sessions
-	Converses bool // commands and replies are lines on another connection than the object
-	Weak      bool // its validators are a size and a time, which two versions may share
-	Exact     bool // sizes in its listings are those of the retrieved objects
-	Sizes     bool // a Response.Size of zero means an empty object; else the driver may have left it out
+	Web             bool // requests and responses are HTTP messages
+	Files           bool // the path of its URL is a path of this machine
+	Mailbox         bool // its listings are the user's own: their URLs are as trusted as the listing's
+	Session         bool // its URLs open sessions
+	ControlConn     bool // commands and replies are lines on another connection than the object
+	WeakValidators  bool // its validators are a size and a time, which two versions may share
+	ListsExactSizes bool // sizes in its listings are those of the retrieved objects
+	ReportsSize     bool // a Response.Size of zero means an empty object; else the driver may have left it out
 }
 
 // ProxyUse says which part an HTTP proxy of the environment has for a scheme.
@@ -134,11 +134,11 @@ type Mirroring struct {
 
 	// Below returns the URL that begins the URLs of all objects below u. It is
 	// false if that is the folder of u. Nil: it always is.
-	Below func(u uri.URI) (below uri.URI, ok bool)
+	Subtree func(u uri.URI) (below uri.URI, ok bool)
 
 	// Lasting reports whether u names an object that never changes. Nil: no
 	// URL does.
-	Lasting func(u uri.URI) bool
+	Immutable func(u uri.URI) bool
 
 	// Article returns the lasting URL of an article, which is the entry e of
 	// the newsgroup u, and the URL of its number there. It is false if it has no

@@ -55,7 +55,7 @@ func TargetOf(u uri.URI, port uint16) (Target, error) {
 		return Target{}, BadAddress.With(&Refusal{Rule: "an IP literal of an unknown version cannot be dialled"})
 	}
 	t.Host = strings.ToLower(host)
-	if rule := badHost(t.Host); rule != "" {
+	if rule := hostRule(t.Host); rule != "" {
 		return Target{}, BadAddress.With(&Refusal{Rule: rule})
 	}
 	return t, nil
@@ -77,7 +77,7 @@ func (t *Target) setPort(text string) error {
 
 // badHost says why host, not an address, cannot be a name on the network. It
 // returns "" where it can.
-func badHost(host string) string {
+func hostRule(host string) string {
 	name := strings.TrimSuffix(host, ".")
 	if name == "" {
 		return ""
@@ -91,11 +91,11 @@ func badHost(host string) string {
 			return "host name with an empty label or one longer than 63 bytes"
 		}
 		for i := range len(label) {
-			if !hostByte(label[i]) {
+			if !isHostByte(label[i]) {
 				return "host is not a host name"
 			}
 		}
-		numbers = numbers && number(label)
+		numbers = numbers && isNumber(label)
 	}
 	if numbers {
 		// Of 127.1 and 0x7f.1 the C library makes 127.0.0.1; of a name that
@@ -105,19 +105,19 @@ func badHost(host string) string {
 	return ""
 }
 
-func hostByte(c byte) bool {
+func isHostByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '_'
 }
 
 // number reports whether a resolver of the C library would read label as a
 // part of an address: decimal, octal or hexadecimal.
-func number(label string) bool {
+func isNumber(label string) bool {
 	hex, ok := strings.CutPrefix(label, "0x")
-	return consists(label, "0123456789") || ok && consists(hex, "0123456789abcdef")
+	return containsOnly(label, "0123456789") || ok && containsOnly(hex, "0123456789abcdef")
 }
 
 // consists reports whether each byte of s is one of set.
-func consists(s, set string) bool {
+func containsOnly(s, set string) bool {
 	for i := range len(s) {
 		if strings.IndexByte(set, s[i]) < 0 {
 			return false

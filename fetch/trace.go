@@ -10,10 +10,10 @@ import (
 // direction; the slices are valid during the call only. Functions must not close
 // the Body of the response; they may end the ctx of the request.
 type Trace struct {
-	Sent  func(p []byte)    // bytes above TLS, before they are written
-	Got   func(p []byte)    // bytes above TLS, as they were read
-	Again func()            // the attempt is void: what Sent and Got heard does not count
-	Note  func(text string) // something worth a line to a person
+	Sent     func(p []byte)    // bytes above TLS, before they are written
+	Received func(p []byte)    // bytes above TLS, as they were read
+	Restart  func()            // the attempt is void: what Sent and Got heard does not count
+	Note     func(text string) // something worth a line to a person
 
 	// Detail hears what belongs into a record of the exchange, or is for who wants
 	// to know it all: a deviation that nearly every server of its kind shows.
@@ -22,33 +22,33 @@ type Trace struct {
 	// Mark hears how far the exchange has come, again for each connection
 	// that is made on the way; c is that connection, where there is one: not
 	// to be used but for its addresses.
-	Mark func(p Phase, c net.Conn)
+	Phase func(p Phase, c net.Conn)
 }
 
 // A Phase is how far an exchange has come.
 type Phase uint8
 
 const (
-	Resolved  Phase = iota // the name has addresses
-	Connected              // to the server, or to its proxy
-	Secured                // TLS is agreed on
-	Asked                  // the request is sent
-	Answered               // the first byte has come
+	Resolved    Phase = iota // the name has addresses
+	Connected                // to the server, or to its proxy
+	Secured                  // TLS is agreed on
+	RequestSent              // the request is sent
+	FirstByte                // the first byte has come
 )
 
 // Reached tells Mark that the exchange has come as far as p. Drivers call it
 // for what the door cannot see: Secured, Asked and Answered.
 func (t *Trace) Reached(p Phase, c net.Conn) {
-	if t != nil && t.Mark != nil {
-		t.Mark(p, c)
+	if t != nil && t.Phase != nil {
+		t.Phase(p, c)
 	}
 }
 
 // Restarted reports to Again that the attempt is void. Drivers call it before
 // they make the request again on another connection.
 func (t *Trace) Restarted() {
-	if t != nil && t.Again != nil {
-		t.Again()
+	if t != nil && t.Restart != nil {
+		t.Restart()
 	}
 }
 
@@ -69,7 +69,7 @@ func (t *Trace) Detailf(format string, args ...any) {
 // Tap returns conn with its bytes told to t, or conn itself where t hears
 // nothing.
 func (t *Trace) Tap(conn net.Conn) net.Conn {
-	if t == nil || t.Sent == nil && t.Got == nil {
+	if t == nil || t.Sent == nil && t.Received == nil {
 		return conn
 	}
 	return &tap{conn, t}
@@ -101,7 +101,7 @@ func (t *Trace) sent(p []byte) {
 }
 
 func (t *Trace) got(p []byte) {
-	if t != nil && t.Got != nil && len(p) > 0 {
-		t.Got(p)
+	if t != nil && t.Received != nil && len(p) > 0 {
+		t.Received(p)
 	}
 }

@@ -22,7 +22,9 @@ func isRobots(s fetch.Scheme, u uri.URI) bool {
 }
 
 // lasting reports whether u, a URL of s, names an object that never changes.
-func lasting(s fetch.Scheme, u uri.URI) bool { return s.Mirror.Lasting != nil && s.Mirror.Lasting(u) }
+func lasting(s fetch.Scheme, u uri.URI) bool {
+	return s.Mirror.Immutable != nil && s.Mirror.Immutable(u)
+}
 
 // isGroup reports whether u, a URL of s, can name a newsgroup: news:comp.lang.c.
 func isGroup(s fetch.Scheme, u uri.URI) bool { return s.Mirror.Article != nil && !lasting(s, u) }

@@ -34,7 +34,7 @@ func (d *discovery) entry(e fetch.Entry) {
 		if mt.Ways = d.through(e.URL, target); mt.Ways == nil {
 			return
 		}
-	case e.Kind == fetch.Unknown && e.Extra["type"] != "" && d.c.schemeOf(e.URL).Traits.Exact: // a pipe, a device: who opens one may wait for ever
+	case e.Kind == fetch.Unknown && e.Extra["type"] != "" && d.c.schemeOf(e.URL).Traits.ListsExactSizes: // a pipe, a device: who opens one may wait for ever
 		return
 	}
 	if e.Size >= 0 && e.Kind != fetch.Menu {

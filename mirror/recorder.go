@@ -30,12 +30,12 @@ func (r *recorder) trace() *fetch.Trace {
 		return nil
 	case fetch.RecordWire:
 		return &fetch.Trace{
-			Sent:  func(p []byte) { r.write(r.sent, p) },
-			Got:   func(p []byte) { r.write(r.got, p) },
-			Again: func() { r.sent.Free(); r.got.Free() },
+			Sent:     func(p []byte) { r.write(r.sent, p) },
+			Received: func(p []byte) { r.write(r.got, p) },
+			Restart:  func() { r.sent.Free(); r.got.Free() },
 		}
 	}
-	return &fetch.Trace{Sent: func(p []byte) { r.line("> ", p) }, Got: func(p []byte) { r.line("< ", p) }}
+	return &fetch.Trace{Sent: func(p []byte) { r.line("> ", p) }, Received: func(p []byte) { r.line("< ", p) }}
 }
 
 func (r *recorder) write(s *archive.Spool, p []byte) {

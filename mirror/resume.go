@@ -13,7 +13,7 @@ import (
 const minPart = 8 << 20
 
 func (c *crawl) part(v *visit) (*save.File, error) {
-	return c.archive.Part(v.item, v.scheme.Traits.Weak)
+	return c.archive.Part(v.item, v.scheme.Traits.WeakValidators)
 }
 
 // left opens what an earlier visit left of v, and has req ask for the rest; nil

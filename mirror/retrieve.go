@@ -73,7 +73,7 @@ func (c *crawl) unwanted(v *visit) string {
 	switch limit := c.o.Limits.FileSize; {
 	case c.tally.exhausted(v.item):
 		return tooMany
-	case limit > 0 && v.meta.Size != nil && *v.meta.Size > limit && v.scheme.Traits.Exact:
+	case limit > 0 && v.meta.Size != nil && *v.meta.Size > limit && v.scheme.Traits.ListsExactSizes:
 		return "too large"
 	case v.scheme.Traits.Session:
 		return aSession
@@ -205,7 +205,7 @@ func (c *crawl) read(v *visit, left *save.File) (err error) {
 // is brought once more; if that is no better, the note says so.
 func (c *crawl) unsteady(v *visit) (again bool) {
 	announced := v.meta.Size
-	if announced == nil || *announced == v.size || v.resp.Kind == fetch.Menu || !v.scheme.Traits.Exact {
+	if announced == nil || *announced == v.size || v.resp.Kind == fetch.Menu || !v.scheme.Traits.ListsExactSizes {
 		return false
 	}
 	if v.item.Attempts == 0 {

@@ -108,8 +108,8 @@ func (b *boundary) knows(u uri.URI) bool {
 // prefixOf returns the text that the URLs of all objects below u begin with.
 func (b *boundary) prefixOf(u uri.URI) string {
 	s := b.scheme(u.Scheme())
-	if s.Mirror.Below != nil {
-		if below, ok := s.Mirror.Below(u); ok {
+	if s.Mirror.Subtree != nil {
+		if below, ok := s.Mirror.Subtree(u); ok {
 			return archive.Canonical(below.WithoutQuery())
 		}
 	}

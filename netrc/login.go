@@ -11,7 +11,7 @@ import (
 // [fetch.LoginFunc]. It returns nil if f has no entry for the server, or if the
 // server refused the login before.
 func (f *File) Login(_ context.Context, c fetch.Challenge) (*fetch.Credential, error) {
-	if c.Again {
+	if c.Rejected {
 		return nil, nil
 	}
 	return f.lookup(c.Origin.Host, c.User, c.Typed), nil

@@ -49,7 +49,7 @@ func TestLogins(t *testing.T) {
 		want string
 	}{
 		{"challenge of a machine", login(fetch.Challenge{Origin: a}), "mary:pm:am"},
-		{"challenge that refused the login", login(fetch.Challenge{Origin: a, Again: true}), "-"},
+		{"challenge that refused the login", login(fetch.Challenge{Origin: a, Rejected: true}), "-"},
 		{"challenge to a user without an entry", login(fetch.Challenge{Origin: a, User: "eve", Typed: true}), "-"},
 		{"challenge, host typed", login(fetch.Challenge{Origin: z, Typed: true}), "anonymous:guest:"},
 		{"challenge, host from a server", login(fetch.Challenge{Origin: z}), "-"},

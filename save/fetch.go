@@ -33,7 +33,7 @@ func Fetch(ctx context.Context, client *fetch.Client, req *fetch.Request, path s
 	if o.URL == "" {
 		o.URL = req.URL.Unredacted()
 	}
-	o.Weak = o.Weak || client.Scheme(req.URL.Scheme()).Traits.Weak
+	o.Weak = o.Weak || client.Scheme(req.URL.Scheme()).Traits.WeakValidators
 	if !req.Range.IsZero() && (o.Resume || o.Offset > 0) {
 		return Result{}, fetch.Usage.Errorf("cannot resume %s: the request has a range", path)
 	}

@@ -180,7 +180,7 @@ func TestFetchWeak(t *testing.T) {
 			}, nil
 		}
 		client := fetch.New(fetch.Options{Policy: fetch.Typed()}, fetch.Scheme{
-			Name: "weak", Port: 70, Traits: fetch.Traits{Weak: true},
+			Name: "weak", Port: 70, Traits: fetch.Traits{WeakValidators: true},
 			Open: func(fetch.Env) fetch.Driver { return fetch.DriverFunc(driver) },
 		})
 		path := filepath.Join(t.TempDir(), "out")

@@ -74,7 +74,7 @@ func list[T any](all []T) string {
 // object of unknown size.
 func TestSizes(t *testing.T) {
 	for _, s := range All(Options{}) {
-		if !s.Traits.Sizes {
+		if !s.Traits.ReportsSize {
 			t.Errorf("%s: does not distinguish an empty object from an unknown size", s.Name)
 		}
 	}

@@ -100,9 +100,9 @@ func ExampleCapture_Response() {
 	var sent, got bytes.Buffer
 	c := warc.Capture{URL: uri.MustParse(server.URL + "/"), Date: time.Now()}
 	resp, err := client.Do(context.Background(), &fetch.Request{URL: c.URL, NoFollow: true, Trace: &fetch.Trace{
-		Sent:  func(p []byte) { sent.Write(p) },
-		Got:   func(p []byte) { got.Write(p) },
-		Again: func() { sent.Reset(); got.Reset() }, // a retry replaces what was heard
+		Sent:     func(p []byte) { sent.Write(p) },
+		Received: func(p []byte) { got.Write(p) },
+		Restart:  func() { sent.Reset(); got.Reset() }, // a retry replaces what was heard
 	}})
 	if err != nil {
 		log.Fatal(err)

@@ -21,7 +21,7 @@ func (a *Archive) Schemes(schemes ...fetch.Scheme) []fetch.Scheme {
 	replayed := make([]fetch.Scheme, len(schemes))
 	for i, s := range schemes {
 		s.Open = func(fetch.Env) fetch.Driver { return a }
-		s.Traits.Sizes = true
+		s.Traits.ReportsSize = true
 		replayed[i] = s
 	}
 	return replayed

@@ -80,7 +80,7 @@ func finish(req *fetch.Request, resp *fetch.Response) error {
 		resp.Body = http.NoBody
 		return err
 	}
-	first, end, ok := req.Range.Of(resp.Size)
+	first, end, ok := req.Range.Bounds(resp.Size)
 	if resp.Size < 0 || req.Range.IsZero() || !ok || req.IfSame != "" && req.IfSame != resp.Validator {
 		return nil // the whole
 	}

@@ -112,7 +112,7 @@ func asksForListing(req *fetch.Request) bool {
 }
 
 func recorded(t *fetch.Trace) bool {
-	return t != nil && (t.Sent != nil || t.Got != nil || t.Again != nil)
+	return t != nil && (t.Sent != nil || t.Received != nil || t.Restart != nil)
 }
 
 func isListing(resp *fetch.Response) bool {

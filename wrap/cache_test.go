@@ -62,7 +62,7 @@ func TestCache(t *testing.T) {
 		heard := &fetch.Trace{
 			Note:   func(text string) { notes = append(notes, text) },
 			Detail: func(text string) { details = append(details, text) },
-			Mark:   func(fetch.Phase, net.Conn) { t.Error("a connection") },
+			Phase:  func(fetch.Phase, net.Conn) { t.Error("a connection") },
 		}
 		asking := func(url string) *fetch.Request {
 			req := request(url)
@@ -148,8 +148,8 @@ func TestNotCached(t *testing.T) {
 		"before":                 {change: func(r *fetch.Request) { r.Before = long }},
 		"with a header":          {change: func(r *fetch.Request) { r.Header = fetch.Header{{Name: "A", Value: "b"}} }},
 		"recorded":               {change: func(r *fetch.Request) { r.Trace = &fetch.Trace{Sent: func([]byte) {}} }},
-		"recorded, the reply":    {change: func(r *fetch.Request) { r.Trace = &fetch.Trace{Got: func([]byte) {}} }},
-		"recorded, each attempt": {change: func(r *fetch.Request) { r.Trace = &fetch.Trace{Again: func() {}} }},
+		"recorded, the reply":    {change: func(r *fetch.Request) { r.Trace = &fetch.Trace{Received: func([]byte) {}} }},
+		"recorded, each attempt": {change: func(r *fetch.Request) { r.Trace = &fetch.Trace{Restart: func() {}} }},
 	} {
 		d := Cache(CacheOptions{Listing: 1000})(&c.m)
 		for range 2 {

@@ -18,7 +18,7 @@ const progress = 1 << 20
 // that can be done.
 func (r *retrier) resumable(ctx context.Context, t *tries, resp *fetch.Response) *fetch.Response {
 	req := t.req
-	recorded := req.Trace != nil && req.Trace.Again != nil
+	recorded := req.Trace != nil && req.Trace.Restart != nil
 	if r.Attempts < 2 || recorded || req.Op != fetch.Get || resp.Validator == "" || resp.Kind != fetch.Document ||
 		resp.Unchanged || !resp.Location.IsZero() || resp.Input != nil {
 		return resp

@@ -32,7 +32,7 @@ type object struct {
 func (o *object) Do(_ context.Context, req *fetch.Request) (*fetch.Response, error) {
 	o.asked = append(o.asked, *req)
 	n := len(o.asked)
-	first, end, _ := req.Range.Of(int64(len(o.content)))
+	first, end, _ := req.Range.Bounds(int64(len(o.content)))
 	resp := &fetch.Response{Kind: fetch.Document, Size: int64(len(o.content)), Offset: first, Validator: "v1"}
 	if o.change != nil {
 		if err := o.change(n, req, resp); err != nil {
@@ -102,7 +102,7 @@ func TestResume(t *testing.T) {
 		{"often, with progress", object{cuts: []int64{progress, 0, 0, progress, 0, 0, progress, 0, 0}}, RetryOptions{}, fetch.Request{}, 10, 0, 0},
 		{"one attempt", object{cuts: []int64{10}}, RetryOptions{Attempts: 1}, fetch.Request{}, 1, fetch.Truncated, 10},
 		{"for good", object{cuts: []int64{10}, err: fetch.Protocol}, RetryOptions{}, fetch.Request{}, 1, fetch.Protocol, 10},
-		{"recorded", object{cuts: []int64{10}}, RetryOptions{}, fetch.Request{Trace: &fetch.Trace{Again: func() {}}}, 1, fetch.Truncated, 10},
+		{"recorded", object{cuts: []int64{10}}, RetryOptions{}, fetch.Request{Trace: &fetch.Trace{Restart: func() {}}}, 1, fetch.Truncated, 10},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			o := &c.o
@@ -114,7 +114,7 @@ func TestResume(t *testing.T) {
 			}
 			got, err := io.ReadAll(resp.Body)
 			resp.Body.Close()
-			first, end, _ := c.req.Range.Of(size)
+			first, end, _ := c.req.Range.Bounds(size)
 			if c.fault != 0 {
 				end = first + c.prefix
 			}

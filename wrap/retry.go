@@ -55,7 +55,7 @@ const (
 // the error stands: nothing that was read is ever repeated, and to begin anew
 // is for the caller. A megabyte of progress renews the attempts and the time.
 //
-// A request with a Trace.Again is recorded as one exchange: Again is called
+// A request with a Trace.Restart is recorded as one exchange: Again is called
 // before an attempt that replaces another, and its body is not resumed.
 func Retry(o RetryOptions) fetch.Middleware {
 	o = o.complete()

@@ -199,7 +199,7 @@ func TestRetryTells(t *testing.T) {
 		var notes []note
 		again := 0
 		req := aRequest.Clone()
-		req.Trace = &fetch.Trace{Again: func() { again++ }}
+		req.Trace = &fetch.Trace{Restart: func() { again++ }}
 		o := RetryOptions{Jitter: most, Notify: func(_ context.Context, a Attempt) {
 			if a.Request.URL != req.URL {
 				t.Errorf("told of %v", a.Request.URL)

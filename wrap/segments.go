@@ -22,7 +22,7 @@ const (
 // An object is divided only where its server has a strong validator for it:
 // every piece is asked for of that version alone, and one of another version
 // is fetch.Mismatch. Requests with a condition or a Range of several ends, and
-// those that are recorded (Trace.Sent, Trace.Got), pass as they are. Memory
+// those that are recorded (Trace.Sent, Trace.Received), pass as they are. Memory
 // is at most 24 MiB a body. An n below 2 divides nothing.
 func Segments(n int) fetch.Middleware {
 	return func(next fetch.Driver) fetch.Driver {
@@ -68,7 +68,7 @@ func divisible(req *fetch.Request) bool {
 	t := req.Trace
 	return req.Op == fetch.Get && req.Scheme().Traits.Web &&
 		req.Range.First >= 0 && req.Range.End == 0 && req.IfNot == "" && req.Since.IsZero() && req.Before.IsZero() &&
-		req.Header.Get("Range") == "" && (t == nil || t.Sent == nil && t.Got == nil)
+		req.Header.Get("Range") == "" && (t == nil || t.Sent == nil && t.Received == nil)
 }
 
 // divided is a Body of which workers fill the pieces.

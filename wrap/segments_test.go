@@ -33,7 +33,7 @@ func (s *parts) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, er
 	n := len(s.asked)
 	s.open++
 	s.most = max(s.most, s.open)
-	first, end, _ := req.Range.Of(int64(len(s.content)))
+	first, end, _ := req.Range.Bounds(int64(len(s.content)))
 	if req.IfSame != "" && req.IfSame != s.validator {
 		first, end = 0, int64(len(s.content))
 	}
@@ -101,7 +101,7 @@ func TestSegments(t *testing.T) {
 			}
 		}}, 0, 2, 0},
 		{"a range already", fetch.Request{Range: fetch.Range{First: 5, End: 10 << 20}}, &parts{validator: `"v"`}, 5, 1, 0},
-		{"recorded", fetch.Request{Trace: &fetch.Trace{Got: func([]byte) {}}}, &parts{validator: `"v"`}, 0, 1, 0},
+		{"recorded", fetch.Request{Trace: &fetch.Trace{Received: func([]byte) {}}}, &parts{validator: `"v"`}, 0, 1, 0},
 		{"another version midway", fetch.Request{}, &parts{validator: `"v"`, change: changed(4, func(r *fetch.Response) { r.Validator = `"w"` })}, 0, 0, fetch.Mismatch},
 		{"another size midway", fetch.Request{}, &parts{validator: `"v"`, change: changed(3, func(r *fetch.Response) { r.Size++ })}, 0, 0, fetch.Mismatch},
 		{"another place midway", fetch.Request{}, &parts{validator: `"v"`, change: changed(3, func(r *fetch.Response) { r.Offset++ })}, 0, 0, fetch.Mismatch},

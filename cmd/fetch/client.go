@@ -45,7 +45,7 @@ func (a *app) client() (*fetch.Client, error) {
 	}
 	all := schemes.All(options)
 	for i, s := range all {
-		if f.verbose && !a.archiving && s.Traits.Converses {
+		if f.verbose && !a.archiving && s.Traits.ControlConn {
 			all[i] = a.conversing(s)
 		}
 	}

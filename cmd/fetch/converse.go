@@ -18,7 +18,7 @@ func (a *app) conversing(s fetch.Scheme) fetch.Scheme {
 			if req.Trace != nil {
 				t = *req.Trace
 			}
-			t.Sent, t.Got = a.said("> ", t.Sent), a.said("< ", t.Got)
+			t.Sent, t.Received = a.said("> ", t.Sent), a.said("< ", t.Received)
 			req = req.Clone()
 			req.Trace = &t
 			return d.Do(ctx, req)

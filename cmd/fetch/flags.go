@@ -231,7 +231,7 @@ func (f *flags) policy(all []fetch.Scheme) (fetch.Policy, error) {
 	p.MaxTime = time.Duration(f.maxTime)
 	p.Connect = time.Duration(f.connectTimeout)
 	p.MaxBody = int64(f.maxFilesize)
-	p.Downgrade, p.Trusting = f.allowDowngrade, f.locationTrusted
+	p.Downgrade, p.LocationTrusted = f.allowDowngrade, f.locationTrusted
 	switch {
 	case f.maxRedirs < 0:
 		p.MaxHops = 1 << 20
@@ -284,10 +284,10 @@ func (f *flags) protocols(p *fetch.Policy, all []fetch.Scheme) (err error) {
 	if f.protoRedir == "" {
 		return nil
 	}
-	if p.Only, err = protocolList(f.protoRedir, web, known); err != nil {
+	if p.RedirectsOnly, err = protocolList(f.protoRedir, web, known); err != nil {
 		return err
 	}
-	p.Redirects = p.Only
+	p.Redirects = p.RedirectsOnly
 	return nil
 }
 

@@ -45,13 +45,13 @@ func (m *measure) listen(say *fetch.Trace) *fetch.Trace {
 	if m == nil {
 		return say
 	}
-	t := &fetch.Trace{Note: m.noting(say.Note), Detail: m.noting(say.Detail), Mark: m.mark}
+	t := &fetch.Trace{Note: m.noting(say.Note), Detail: m.noting(say.Detail), Phase: m.mark}
 	if m.wire == nil {
 		return t // a tapped exchange has no HTTP/2
 	}
 	t.Sent = func(p []byte) { m.mu.Lock(); m.sent += int64(len(p)); m.mu.Unlock() }
-	t.Got = func(p []byte) { m.mu.Lock(); m.got += int64(len(p)); m.wire.Write(p); m.mu.Unlock() }
-	t.Again = func() { m.mu.Lock(); m.sent, m.got = 0, 0; m.wire.Reset(); m.mu.Unlock() }
+	t.Received = func(p []byte) { m.mu.Lock(); m.got += int64(len(p)); m.wire.Write(p); m.mu.Unlock() }
+	t.Restart = func() { m.mu.Lock(); m.sent, m.got = 0, 0; m.wire.Reset(); m.mu.Unlock() }
 	return t
 }
 
@@ -99,7 +99,7 @@ func (m *measure) of(body io.ReadCloser) io.ReadCloser {
 // Write counts the body on its way.
 func (m *measure) Write(p []byte) (int, error) {
 	if m.size == 0 && len(p) > 0 {
-		m.mark(fetch.Answered, nil)
+		m.mark(fetch.FirstByte, nil)
 	}
 	m.size += int64(len(p))
 	return len(p), nil

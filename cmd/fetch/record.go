@@ -163,7 +163,7 @@ func (j *job) transferRecord(err error) transferRecord {
 		if m.wire != nil {
 			r.Wire = &wireRecord{m.sent, m.got, hex.EncodeToString(m.wire.Sum(nil))}
 		}
-		for p, name := range map[fetch.Phase]string{fetch.Resolved: "resolved", fetch.Connected: "connected", fetch.Secured: "secured", fetch.Asked: "asked", fetch.Answered: "answered"} {
+		for p, name := range map[fetch.Phase]string{fetch.Resolved: "resolved", fetch.Connected: "connected", fetch.Secured: "secured", fetch.RequestSent: "asked", fetch.FirstByte: "answered"} {
 			if at := m.at(p); at > 0 {
 				r.Timings[name] = at.Seconds()
 			}

@@ -84,7 +84,7 @@ func (a *app) sayPlan(client *fetch.Client, req *fetch.Request) {
 	if err != nil {
 		return // Do will say it
 	}
-	if client.Scheme(req.URL.Scheme()).Traits.Converses && len(steps) > 0 && steps[0].Verb != "GET" { // of a proxy
+	if client.Scheme(req.URL.Scheme()).Traits.ControlConn && len(steps) > 0 && steps[0].Verb != "GET" { // of a proxy
 		return // it is said when it is
 	}
 	for _, s := range steps {
@@ -103,7 +103,7 @@ func (a *app) sayHead(client *fetch.Client, resp *fetch.Response) {
 	if resp.Peer.IsValid() {
 		fmt.Fprintf(a.stderr, "* %s\n", plain(resp.URL.String()+" at "+resp.Peer.String()))
 	}
-	if len(resp.Head) == 0 && client.Scheme(resp.URL.Scheme()).Traits.Converses {
+	if len(resp.Head) == 0 && client.Scheme(resp.URL.Scheme()).Traits.ControlConn {
 		return
 	}
 	secret := false

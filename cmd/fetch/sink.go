@@ -62,7 +62,7 @@ func (j *job) sink(req *fetch.Request) (sink, error) {
 		j.opened.Do(func() { j.folder, _ = save.OpenFolder(f.outputDir) })
 	}
 	o := save.Options{
-		URL: req.URL.Unredacted(), Weak: j.client.Scheme(req.URL.Scheme()).Traits.Weak,
+		URL: req.URL.Unredacted(), Weak: j.client.Scheme(req.URL.Scheme()).Traits.WeakValidators,
 		Resume: auto, Offset: offset, Strict: f.strict, Sum: f.sums(), Folder: j.folder,
 	}
 	switch {

@@ -202,7 +202,7 @@ func (s Suite) ranges(t *testing.T) {
 	u := parse(t, s.Document)
 	size := int64(len(s.Body))
 	for _, r := range []fetch.Range{{First: 0, End: 1}, {First: 1, End: size - 1}, {First: size / 2}, {First: -3}} {
-		first, end, ok := r.Of(size)
+		first, end, ok := r.Bounds(size)
 		if !ok {
 			t.Fatalf("body too short for %v", r)
 		}
@@ -323,9 +323,9 @@ func (s Suite) door(t *testing.T) {
 func (s Suite) trace(t *testing.T) {
 	var sent, got bytes.Buffer
 	req := &fetch.Request{URL: parse(t, s.Document), Trace: &fetch.Trace{
-		Sent:  func(p []byte) { sent.Write(p) },
-		Got:   func(p []byte) { got.Write(p) },
-		Again: func() { sent.Reset(); got.Reset() },
+		Sent:     func(p []byte) { sent.Write(p) },
+		Received: func(p []byte) { got.Write(p) },
+		Restart:  func() { sent.Reset(); got.Reset() },
 	}}
 	_, body := s.get(t, s.client(t), req)
 	if !bytes.Equal(body, s.Body) {

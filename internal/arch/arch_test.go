@@ -96,7 +96,7 @@ var users = map[string][]string{
 }
 
 // doorFiles may dial, listen and resolve.
-var doorFiles = []string{"fetch/door.go", "fetch/race.go", "fetch/reserved.go", "fetch/resolve.go"}
+var doorFiles = []string{"fetch/dialer.go", "fetch/race.go", "fetch/reservedport.go", "fetch/resolve.go"}
 
 // dials are what opens a way to the network: package path to names. A name
 // that ends in * stands for all that begin so.

@@ -59,8 +59,8 @@ func (c *Conn) Read(p []byte) (int, error) {
 func (c *Conn) ReportRead(p []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if t := c.trace; t != nil && t.Got != nil && len(p) > 0 {
-		t.Got(p)
+	if t := c.trace; t != nil && t.Received != nil && len(p) > 0 {
+		t.Received(p)
 	}
 }
 

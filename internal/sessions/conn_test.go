@@ -51,9 +51,9 @@ func TestConn(t *testing.T) {
 				var sent, got strings.Builder
 				secured := 0
 				trace := &fetch.Trace{
-					Sent: func(p []byte) { sent.Write(p) },
-					Got:  func(p []byte) { got.Write(p) },
-					Mark: func(fetch.Phase, net.Conn) { secured++ },
+					Sent:     func(p []byte) { sent.Write(p) },
+					Received: func(p []byte) { got.Write(p) },
+					Phase:    func(fetch.Phase, net.Conn) { secured++ },
 				}
 				text := NewText(NewConn(door, trace, "QUIT\r\n"), nil)
 				err = converse(t, text, c.secure, &tls.Config{RootCAs: certs.Pool})

@@ -71,7 +71,7 @@ func TestDo(t *testing.T) {
 					f.log = &log
 					p.Put("k", f)
 				}
-				trace := &fetch.Trace{Again: func() { log = append(log, "restarted") }}
+				trace := &fetch.Trace{Restart: func() { log = append(log, "restarted") }}
 				err := p.Do(t.Context(), "k", trace, func() (*fake, error) {
 					log = append(log, "open")
 					return &fake{name: "new", log: &log}, c.open

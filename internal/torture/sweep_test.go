@@ -189,7 +189,7 @@ func (tr *trial) judgeBody(t *testing.T, o outcome) {
 // How long a transfer may take beyond a sound one: what waits for a byte ends
 // after a minute, an answer to what could not be asked is waited for for a
 // moment, and another attempt begins half a second later; one after that, a
-// second. fetch.Quiet looks for a glance at each idle connection, because the
+// second. fetch.IsQuiet looks for a glance at each idle connection, because the
 // connections of a world have no socket. Which segment finds an idle connection
 // differs from run to run.
 const (

@@ -134,7 +134,7 @@ func bounds(req *fetch.Request, resp *fetch.Response) (first, end int64, err err
 	if req.IfSame != "" && req.IfSame != resp.Validator {
 		return 0, resp.Size, nil
 	}
-	first, end, ok := req.Range.Of(resp.Size)
+	first, end, ok := req.Range.Bounds(resp.Size)
 	if !ok && first != resp.Size {
 		return 0, 0, fetch.Denied.Errorf("range starts at byte %d, but the file has %d bytes", first, resp.Size)
 	}

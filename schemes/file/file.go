@@ -43,7 +43,7 @@ func Schemes(o Options) []fetch.Scheme {
 		Help:   help,
 		Local:  true,
 		Links:  fetch.Links{To: []string{"file"}, Confined: true, From: []string{"file"}},
-		Traits: fetch.Traits{Files: true, Exact: true, Sizes: true},
+		Traits: fetch.Traits{Files: true, ListsExactSizes: true, ReportsSize: true},
 		Proxy:  fetch.ByDriver,
 		Plan:   plan,
 		Open:   func(fetch.Env) fetch.Driver { return &driver{o.Root} },

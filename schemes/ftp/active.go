@@ -14,7 +14,7 @@ import (
 // listen asks the server to connect to us: EPRT, or PORT over IPv4 (RFC 2428
 // 2, RFC 959 4.1.2).
 func (d *driver) listen(ctx context.Context, s *session, verb string) (net.Listener, error) {
-	l, err := d.env.Net.ListenBeside(ctx, s.NetConn)
+	l, err := d.env.Net.ListenPeer(ctx, s.NetConn)
 	if err != nil {
 		return nil, err
 	}

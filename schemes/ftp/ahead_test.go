@@ -27,8 +27,8 @@ func TestManyFiles(t *testing.T) {
 			s.Put(name, []byte(content))
 			var talk strings.Builder
 			req := &fetch.Request{URL: uri.MustParse("ftp://" + s.Addr + "/" + name), Trace: &fetch.Trace{
-				Sent: func(p []byte) { talk.Write(p) },
-				Got:  func(p []byte) { talk.Write(p) },
+				Sent:     func(p []byte) { talk.Write(p) },
+				Received: func(p []byte) { talk.Write(p) },
 			}}
 			resp, err := c.Do(t.Context(), req)
 			if err != nil {

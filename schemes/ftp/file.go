@@ -177,7 +177,7 @@ func wanted(req *fetch.Request, f facts) (first, end int64, err error) {
 	}
 	switch {
 	case f.size >= 0:
-		first, end, ok := r.Of(f.size)
+		first, end, ok := r.Bounds(f.size)
 		if !ok && first != f.size {
 			return 0, 0, fetch.Denied.Errorf("range begins at byte %d of %d", first, f.size)
 		}

@@ -65,9 +65,9 @@ func (o Options) scheme(name string, port uint16, implicit bool) fetch.Scheme {
 		Secure: implicit,
 		Ports:  fetch.Ports{Extra: []uint16{990}, Class: fetch.TextPorts},
 		Links:  fetch.Links{To: []string{"ftp", "ftps", "http", "https"}},
-		Traits: fetch.Traits{Converses: true, Weak: true, Exact: true, Sizes: true},
+		Traits: fetch.Traits{ControlConn: true, WeakValidators: true, ListsExactSizes: true, ReportsSize: true},
 		Proxy:  fetch.ByRequest,
-		Mirror: fetch.Mirroring{Record: fetch.RecordLines, Talk: "ftp-control", Below: below},
+		Mirror: fetch.Mirroring{Record: fetch.RecordLines, Talk: "ftp-control", Subtree: below},
 		Plan:   func(req *fetch.Request) ([]fetch.Step, error) { return o.plan(req, implicit) },
 		Open: func(env fetch.Env) fetch.Driver {
 			return &driver{

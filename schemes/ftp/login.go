@@ -139,7 +139,7 @@ func (d *driver) login(ctx context.Context, s *session, who *login, encrypted bo
 		if again || faultOf(r) != fetch.Auth || s.IsBroken() {
 			return refused("login", r)
 		}
-		c, err := d.ask(ctx, fetch.Challenge{Origin: who.origin, User: who.name(), Realm: sentence(r), Again: who.name() != ""})
+		c, err := d.ask(ctx, fetch.Challenge{Origin: who.origin, User: who.name(), Realm: sentence(r), Rejected: who.name() != ""})
 		if err != nil {
 			return err
 		}

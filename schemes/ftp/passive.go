@@ -22,7 +22,7 @@ func (d *driver) connect(ctx context.Context, s *session, verb string, r line.Re
 		}
 		return nil, &unknown{verb, r}
 	}
-	return d.env.Net.Beside(ctx, s.NetConn, port)
+	return d.env.Net.DialPeer(ctx, s.NetConn, port)
 }
 
 // parsePassive reads the port from a reply to EPSV or PASV. It is zero for a

@@ -312,7 +312,7 @@ func TestLoginAnswered(t *testing.T) {
 			t.Errorf("%q: got %q", userinfo, got)
 		}
 	}
-	if len(asked) != 2 || asked[0].User != "" || asked[0].Again || asked[1].User != peer.User || asked[1].Again {
+	if len(asked) != 2 || asked[0].User != "" || asked[0].Rejected || asked[1].User != peer.User || asked[1].Rejected {
 		t.Errorf("asked %+v, want once for anybody and once for %s", asked, peer.User)
 	}
 	if commands := strings.Count(s.Log(), "USER"); commands > 4 {

@@ -55,7 +55,7 @@ func newSession(conn net.Conn, host string, trace *fetch.Trace) *session {
 // Read reads the connection for s.Lines.
 func (s *session) Read(p []byte) (int, error) {
 	n, err := s.Stream.Read(p)
-	if t := s.Trace(); t != nil && t.Got != nil {
+	if t := s.Trace(); t != nil && t.Received != nil {
 		s.got = append(s.got, p[:n]...)
 	}
 	return n, err
@@ -215,7 +215,7 @@ func (s *session) inStep() error {
 // command are not the answer to it.
 func (s *session) quiet() bool {
 	if !s.ahead {
-		return s.Lines.Buffered() == 0 && fetch.Quiet(s.Stream)
+		return s.Lines.Buffered() == 0 && fetch.IsQuiet(s.Stream)
 	}
 	if s.Lines.Buffered() == 0 {
 		return true
@@ -223,7 +223,7 @@ func (s *session) quiet() bool {
 	s.SetReplyTimeout(sessions.ReplyTimeout)
 	r, err := s.Lines.ReadReply()
 	s.early = &r
-	return err == nil && s.Lines.Buffered() == 0 && fetch.Quiet(s.Stream)
+	return err == nil && s.Lines.Buffered() == 0 && fetch.IsQuiet(s.Stream)
 }
 
 // features are the lines of FEAT by their first word, in upper case (RFC 2389

@@ -27,10 +27,10 @@ func TestTrace(t *testing.T) {
 		var phases []fetch.Phase
 		void := 0
 		req := &fetch.Request{URL: uri.MustParse("ftp://bob:secret@192.0.2.1/x"), Trace: &fetch.Trace{
-			Sent:  func(p []byte) { sent.Write(p) },
-			Got:   func(p []byte) { got.Write(p) },
-			Again: func() { sent.Reset(); got.Reset(); void++ },
-			Mark:  func(p fetch.Phase, _ net.Conn) { phases = append(phases, p) },
+			Sent:     func(p []byte) { sent.Write(p) },
+			Received: func(p []byte) { got.Write(p) },
+			Restart:  func() { sent.Reset(); got.Reset(); void++ },
+			Phase:    func(p fetch.Phase, _ net.Conn) { phases = append(phases, p) },
 		}}
 		ask := func() {
 			t.Helper()
@@ -52,7 +52,7 @@ func TestTrace(t *testing.T) {
 		if !strings.HasPrefix(got.String(), "220 hello\r\n331 go on\r\n") || !strings.HasSuffix(got.String(), "150 ok\r\n226 ok\r\n") {
 			t.Errorf("heard %q", got.String())
 		}
-		if n := len(phases); n == 0 || !slices.IsSorted(phases[n-2:]) || phases[n-1] != fetch.Answered {
+		if n := len(phases); n == 0 || !slices.IsSorted(phases[n-2:]) || phases[n-1] != fetch.FirstByte {
 			t.Errorf("phases %v", phases)
 		}
 		sent.Reset()

@@ -218,9 +218,9 @@ func (s *session) start(next func() (line.Reply, error), first int64, verb strin
 		s.Trace().Notef("server cannot begin within a file: %d bytes are skipped", first)
 		skip = first
 	}
-	s.Trace().Reached(fetch.Asked, s.NetConn)
+	s.Trace().Reached(fetch.RequestSent, s.NetConn)
 	if r, err = next(); err == nil {
-		s.Trace().Reached(fetch.Answered, s.NetConn)
+		s.Trace().Reached(fetch.FirstByte, s.NetConn)
 	}
 	if err == nil && (r.Code/100 > 2 || s.IsBroken()) {
 		err = refused(verb, r)

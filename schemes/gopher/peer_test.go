@@ -185,7 +185,7 @@ func phases(t *testing.T, c *fetch.Client, url string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trace := &fetch.Trace{Mark: func(p fetch.Phase, _ net.Conn) { all = append(all, strconv.Itoa(int(p))) }}
+	trace := &fetch.Trace{Phase: func(p fetch.Phase, _ net.Conn) { all = append(all, strconv.Itoa(int(p))) }}
 	resp, err := c.Do(t.Context(), &fetch.Request{URL: u, Trace: trace})
 	if err != nil {
 		t.Fatal(err)

@@ -50,7 +50,7 @@ func (o Options) scheme(name string) fetch.Scheme {
 		Ports:  fetch.Ports{Class: fetch.TextPorts},
 		Links:  fetch.Links{To: []string{"http", "https", "gopher", "gophers"}},
 		Secure: name == "gophers",
-		Traits: fetch.Traits{Sizes: true},
+		Traits: fetch.Traits{ReportsSize: true},
 		Mirror: fetch.Mirroring{Record: fetch.RecordSent, Talk: "gopher", Place: mirrorPlace},
 		Robots: fetch.Robots{File: "/0/robots.txt", Caps: "/0/caps.txt", Path: robotsPath},
 		Plan:   o.plan,

@@ -61,7 +61,7 @@ func (d *driver) send(ctx context.Context, req *fetch.Request, sent, logged []by
 		}
 		return nil, err
 	}
-	req.Trace.Reached(fetch.Asked, conn.NetConn)
+	req.Trace.Reached(fetch.RequestSent, conn.NetConn)
 	return &session{Conn: conn, r: bufio.NewReaderSize(conn, bufferSize), stop: stop}, nil
 }
 
@@ -91,7 +91,7 @@ func (s *session) awaitResponse() error {
 	if err != nil && err != io.EOF {
 		return err
 	}
-	s.Trace().Reached(fetch.Answered, s.NetConn)
+	s.Trace().Reached(fetch.FirstByte, s.NetConn)
 	return nil
 }
 

@@ -83,10 +83,10 @@ func (d *driver) authenticateOrigin(
 			mode = AnyAuth
 		}
 		c, err := d.env.Login(ctx, fetch.Challenge{
-			Origin: wr.target.Origin(),
-			User:   userOf(req),
-			Realm:  list[0].Params["realm"],
-			Again:  next.logins > 0,
+			Origin:   wr.target.Origin(),
+			User:     userOf(req),
+			Realm:    list[0].Params["realm"],
+			Rejected: next.logins > 0,
 		})
 		if c == nil || err != nil {
 			return nil, err

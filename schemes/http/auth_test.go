@@ -126,7 +126,7 @@ func TestProofIsTrusted(t *testing.T) {
 		s := &script{replies: [][]string{
 			{unauthorized(challenge), "HTTP/1.1 302 x\r\nLocation: http://other/\r\nContent-Length: 0\r\n\r\n"}, {ok},
 		}}
-		client := s.open(t, http.Options{Auth: http.AnyAuth}, func(o *fetch.Options) { o.Policy.Trusting = true })
+		client := s.open(t, http.Options{Auth: http.AnyAuth}, func(o *fetch.Options) { o.Policy.LocationTrusted = true })
 		if _, _, err := get(t, client, wireRequest("http://alice:a@h/")); err != nil {
 			t.Fatal(err)
 		}
@@ -201,7 +201,7 @@ func TestLogin(t *testing.T) {
 				t.Fatalf("got %v, asked %d times", err, len(asked))
 			}
 			for i, c := range asked {
-				if c.Again != (i > 0) || c.Origin != (fetch.Origin{Scheme: "http", Host: "h", Port: 80}) || !c.Typed || c.Proxy || c.Realm == "" {
+				if c.Rejected != (i > 0) || c.Origin != (fetch.Origin{Scheme: "http", Host: "h", Port: 80}) || !c.Typed || c.Proxy || c.Realm == "" {
 					t.Errorf("challenge %+v", c)
 				}
 			}

@@ -71,7 +71,7 @@ func (c *conn) Claim(*fetch.Trace) bool {
 	if !c.used && time.Since(c.created) < unusedGrace {
 		return true
 	}
-	return c.r.Buffered() == 0 && fetch.Quiet(c.Conn)
+	return c.r.Buffered() == 0 && fetch.IsQuiet(c.Conn)
 }
 
 // Release reports whether c can carry another exchange.
@@ -154,7 +154,7 @@ func (r *reader) exchange(wr *wireRequest, via *proxyRoute) (*exchange, error) {
 	c := r.conn
 	c.out = wr.appendHead(c.out[:0], via, r.Legacy)
 	if r.trace != nil {
-		r.got = r.trace.Got
+		r.got = r.trace.Received
 		if r.trace.Sent != nil {
 			r.trace.Sent(wr.redact(c.out))
 		}
@@ -168,7 +168,7 @@ func (r *reader) exchange(wr *wireRequest, via *proxyRoute) (*exchange, error) {
 		c.timerStart = now
 		c.SetReadDeadline(now.Add(firstByte))
 	}
-	r.trace.Reached(fetch.Asked, c)
+	r.trace.Reached(fetch.RequestSent, c)
 	if err := r.response(); err != nil {
 		if failed != nil && len(r.head) == 0 {
 			err = failed
@@ -179,7 +179,7 @@ func (r *reader) exchange(wr *wireRequest, via *proxyRoute) (*exchange, error) {
 		c.timerStart = time.Time{}
 		c.SetReadDeadline(c.timerStart)
 	}
-	r.trace.Reached(fetch.Answered, c)
+	r.trace.Reached(fetch.FirstByte, c)
 	r.keepAlive = r.keepAlive && !hasField(wr.header, "Connection")
 	r.result = exchange{
 		trace: r.trace, via: via, conn: c, tls: c.state,

@@ -58,4 +58,4 @@ func (d *driver) send(ctx context.Context, req *fetch.Request, wr *wireRequest) 
 }
 
 // tracesBytes reports whether t receives the bytes on the wire.
-func tracesBytes(t *fetch.Trace) bool { return t != nil && (t.Sent != nil || t.Got != nil) }
+func tracesBytes(t *fetch.Trace) bool { return t != nil && (t.Sent != nil || t.Received != nil) }

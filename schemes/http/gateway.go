@@ -27,7 +27,7 @@ import (
 // connection.
 func Gateway(s fetch.Scheme, via uri.URI) fetch.Scheme {
 	opts, port := &Options{}, s.Port
-	s.Trust, s.Menu, s.Traits.Sizes, s.Gateway = nil, menu, true, true
+	s.Trust, s.Menu, s.Traits.ReportsSize, s.Gateway = nil, menu, true, true
 	t, err := fetch.TargetOf(via, webPorts[via.Scheme()])
 	if err == nil && (t.Port == 0 || t.Host == "" || webPorts[via.Scheme()] == 0) {
 		err = fetch.Usage.Errorf("gateway %s is not http://HOST:PORT", via)

@@ -82,10 +82,10 @@ func (h *h2) send(ctx context.Context, netKey string, req *fetch.Request, wr *wi
 			}
 		},
 		WroteRequest: func(httptrace.WroteRequestInfo) {
-			reached(fetch.Asked)
+			reached(fetch.RequestSent)
 			requested()
 		},
-		GotFirstResponseByte: func() { reached(fetch.Answered) },
+		GotFirstResponseByte: func() { reached(fetch.FirstByte) },
 	})
 	r, err := wr.netRequest(ctx)
 	if err != nil {

@@ -35,7 +35,7 @@ func scheme(name string, port uint16, opts *Options) fetch.Scheme {
 		Port:   port,
 		Help:   help,
 		Ports:  fetch.Ports{Class: fetch.WebPorts},
-		Traits: fetch.Traits{Web: true, Sizes: true},
+		Traits: fetch.Traits{Web: true, ReportsSize: true},
 		Mirror: fetch.Mirroring{Record: fetch.RecordWire},
 		Robots: fetch.Robots{File: "/robots.txt"},
 		Proxy:  fetch.ByDriver,

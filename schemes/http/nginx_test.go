@@ -52,7 +52,7 @@ func TestNginxWhole(t *testing.T) {
 			req := wireRequest(test.url + "/big")
 			heard := sha256.New()
 			if test.listen {
-				req.Trace = &fetch.Trace{Got: func(p []byte) { heard.Write(p) }}
+				req.Trace = &fetch.Trace{Received: func(p []byte) { heard.Write(p) }}
 			}
 			resp, err := client.Do(t.Context(), req)
 			if err != nil {
@@ -138,7 +138,7 @@ func TestNginxReuse(t *testing.T) {
 			client, conns := realClient(t, s, test.opts), 0
 			for range 20 {
 				req := wireRequest(test.url + "/small")
-				req.Trace = &fetch.Trace{Mark: func(p fetch.Phase, _ net.Conn) {
+				req.Trace = &fetch.Trace{Phase: func(p fetch.Phase, _ net.Conn) {
 					if p == fetch.Connected {
 						conns++
 					}

@@ -173,10 +173,10 @@ func (n *notes) trace() *fetch.Trace {
 		f()
 	}
 	return &fetch.Trace{
-		Sent:  func(p []byte) { lock(func() { n.sent.Write(p) }) },
-		Got:   func(p []byte) { lock(func() { n.got.Write(p) }) },
-		Again: func() { lock(func() { n.sent.Reset(); n.got.Reset(); n.again++ }) },
-		Note:  func(s string) { lock(func() { n.text = append(n.text, s) }) },
+		Sent:     func(p []byte) { lock(func() { n.sent.Write(p) }) },
+		Received: func(p []byte) { lock(func() { n.got.Write(p) }) },
+		Restart:  func() { lock(func() { n.sent.Reset(); n.got.Reset(); n.again++ }) },
+		Note:     func(s string) { lock(func() { n.text = append(n.text, s) }) },
 	}
 }
 

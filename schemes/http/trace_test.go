@@ -163,7 +163,7 @@ func TestSecured(t *testing.T) {
 		for i, want := range []string{"[1 2 3 4]", "[3 4]"} {
 			var got []fetch.Phase
 			req := wireRequest(server.URL + "/")
-			req.Trace = &fetch.Trace{Mark: func(p fetch.Phase, _ net.Conn) {
+			req.Trace = &fetch.Trace{Phase: func(p fetch.Phase, _ net.Conn) {
 				if p != fetch.Resolved {
 					got = append(got, p)
 				}

@@ -81,12 +81,12 @@ type lease = sessions.Lease[*session]
 // respond begins the response to q. Its Body ends the lease.
 func (q *task) response(l *lease) (*fetch.Response, error) {
 	s := l.Session
-	q.req.Trace.Reached(fetch.Asked, s.NetConn)
+	q.req.Trace.Reached(fetch.RequestSent, s.NetConn)
 	resp, err := s.response(q)
 	if err != nil {
 		return nil, err
 	}
-	q.req.Trace.Reached(fetch.Answered, s.NetConn)
+	q.req.Trace.Reached(fetch.FirstByte, s.NetConn)
 	resp.Proto, resp.Peer, resp.TLS = "IMAP4rev1", fetch.PeerOf(s.NetConn), s.TLS
 	resp.Body = l.Body(resp.Body, nil)
 	return resp, nil

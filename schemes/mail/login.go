@@ -64,7 +64,7 @@ func (d *driver) login(ctx context.Context, s *session, creds credentials) error
 		if again || s.IsBroken() || creds.prompt == nil || creds.auth == nil || fetch.FaultOf(refusal) != fetch.Auth {
 			return refusal
 		}
-		found, err := creds.prompt(ctx, fetch.Challenge{Origin: s.endpoint.Origin(), User: creds.auth.User, Realm: a.text, Again: true})
+		found, err := creds.prompt(ctx, fetch.Challenge{Origin: s.endpoint.Origin(), User: creds.auth.User, Realm: a.text, Rejected: true})
 		if err != nil || found == nil {
 			return cmp.Or(err, refusal)
 		}

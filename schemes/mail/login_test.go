@@ -50,7 +50,7 @@ func TestAsked(t *testing.T) {
 				c := client(t, mail.Options{}, func(o *fetch.Options) {
 					o.Dial = n.Dial
 					o.Login = func(_ context.Context, ch fetch.Challenge) (*fetch.Credential, error) {
-						again := map[bool]string{true: " again"}[ch.Again]
+						again := map[bool]string{true: " again"}[ch.Rejected]
 						fmt.Fprintf(&asked, "%s %s%s; ", ch.User, ch.Realm, again)
 						if len(test.answers) == 0 {
 							return nil, nil

@@ -133,7 +133,7 @@ func (s *session) fetchContent(q *task, resp *fetch.Response) error {
 		want = fetch.Range{}
 	}
 	if resp.Size >= 0 && !want.IsZero() {
-		first, _, ok := want.Of(resp.Size)
+		first, _, ok := want.Bounds(resp.Size)
 		switch {
 		case !ok && first != resp.Size:
 			return fetch.Denied.Errorf("range begins at byte %d of %d", first, resp.Size)
@@ -197,7 +197,7 @@ func (s *session) selectRange(q *task, resp *fetch.Response, l *literal, want fe
 	switch {
 	case l.fromStart:
 		resp.Size = q.sizeOfPartial(l.size)
-		first, end, ok := want.Of(resp.Size)
+		first, end, ok := want.Bounds(resp.Size)
 		if !ok {
 			first, end = resp.Size, resp.Size
 		}
@@ -209,7 +209,7 @@ func (s *session) selectRange(q *task, resp *fetch.Response, l *literal, want fe
 		l.abort()
 		return fetch.Protocol.Errorf("server sends %d bytes, more than it was asked for", l.size)
 	case want.First < 0:
-		first, end, _ := want.Of(l.size)
+		first, end, _ := want.Bounds(l.size)
 		resp.Size, resp.Offset, skip, left = l.size, first, first, end-first
 	case want.IsZero():
 		resp.Size = l.size

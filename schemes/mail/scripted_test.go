@@ -73,14 +73,14 @@ func (n scriptedNet) DialContext(context.Context, string, string) (net.Conn, err
 	return n.conn, nil
 }
 func (scriptedNet) Key(context.Context) string { return "" }
-func (scriptedNet) Beside(context.Context, net.Conn, uint16) (net.Conn, error) {
+func (scriptedNet) DialPeer(context.Context, net.Conn, uint16) (net.Conn, error) {
 	return nil, io.ErrClosedPipe
 }
-func (scriptedNet) ListenBeside(context.Context, net.Conn) (net.Listener, error) {
+func (scriptedNet) ListenPeer(context.Context, net.Conn) (net.Listener, error) {
 	return nil, io.ErrClosedPipe
 }
-func (scriptedNet) Proxy(context.Context) (fetch.Via, bool, error) {
-	return fetch.Via{}, false, nil
+func (scriptedNet) Proxy(context.Context) (fetch.ProxyTarget, bool, error) {
+	return fetch.ProxyTarget{}, false, nil
 }
 func (scriptedNet) DialProxy(context.Context) (net.Conn, error)   { return nil, io.ErrClosedPipe }
 func (scriptedNet) Gateway(context.Context) (fetch.Target, error) { return fetch.Target{}, nil }

@@ -33,7 +33,7 @@ func TestVoidAttempt(t *testing.T) {
 		for i := range 2 {
 			var sent strings.Builder
 			void := 0
-			trace := &fetch.Trace{Sent: func(p []byte) { sent.Write(p) }, Again: func() { sent.Reset(); void++ }}
+			trace := &fetch.Trace{Sent: func(p []byte) { sent.Write(p) }, Restart: func() { sent.Reset(); void++ }}
 			resp, err := c.Do(t.Context(), &fetch.Request{URL: u, Trace: trace})
 			if err != nil {
 				t.Fatal(err)

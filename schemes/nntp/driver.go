@@ -111,12 +111,12 @@ func (d *driver) again(ctx context.Context, q *query, l *lease, auth *fetch.Cred
 // respond begins the response. Its Body ends the lease.
 func (d *driver) respond(q *query, l *lease) (*fetch.Response, error) {
 	s := l.Session
-	q.req.Trace.Reached(fetch.Asked, s.NetConn)
+	q.req.Trace.Reached(fetch.RequestSent, s.NetConn)
 	resp, err := d.begin(q, s)
 	if err != nil {
 		return nil, err
 	}
-	q.req.Trace.Reached(fetch.Answered, s.NetConn)
+	q.req.Trace.Reached(fetch.FirstByte, s.NetConn)
 	resp.Proto, resp.Peer, resp.TLS, resp.Size = "NNTP", fetch.PeerOf(s.NetConn), s.TLS, -1
 	resp.Body = l.Body(resp.Body, blockFault)
 	return resp, nil

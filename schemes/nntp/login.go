@@ -17,7 +17,7 @@ func (d *driver) open(ctx context.Context, q *query, auth *fetch.Credential) (*s
 	if err != nil {
 		return nil, err
 	}
-	fetch.SetQuick(conn) // INN writes an article apart from the line before it
+	fetch.SetQuickAck(conn) // INN writes an article apart from the line before it
 	s := newSession(conn, q.at, q.req.Trace)
 	return sessions.Start(ctx, s, func() error { return d.enter(ctx, s, auth) })
 }
@@ -60,7 +60,7 @@ func (d *driver) login(ctx context.Context, s *session, auth *fetch.Credential) 
 		case again || r.Code != 481 || s.IsBroken():
 			return loginRefused(r)
 		}
-		if auth, err = d.ask(ctx, s, fetch.Challenge{User: user, Realm: r.Lines[0], Again: true}); err != nil {
+		if auth, err = d.ask(ctx, s, fetch.Challenge{User: user, Realm: r.Lines[0], Rejected: true}); err != nil {
 			return err
 		}
 		if auth == nil {

@@ -12,10 +12,10 @@ import (
 func mirroring(name string) fetch.Mirroring {
 	m := fetch.Mirroring{Record: fetch.RecordReplies, Talk: "nntp", Article: article}
 	if name == "news" || name == "snews" {
-		m.Lasting = lasting
+		m.Immutable = lasting
 	}
-	m.Below = func(u uri.URI) (uri.URI, bool) {
-		if m.Lasting != nil && m.Lasting(u) {
+	m.Subtree = func(u uri.URI) (uri.URI, bool) {
+		if m.Immutable != nil && m.Immutable(u) {
 			return u, true
 		}
 		return below(u), true

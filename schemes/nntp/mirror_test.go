@@ -19,7 +19,7 @@ func TestBelow(t *testing.T) {
 		"news:a*b@c":            "news:a*b@c", // an article
 	} {
 		u := uri.MustParse(url)
-		if got, ok := mirroring(u.Scheme()).Below(u); !ok || got.String() != want {
+		if got, ok := mirroring(u.Scheme()).Subtree(u); !ok || got.String() != want {
 			t.Errorf("%s: got %s, %t, want %s", url, got, ok, want)
 		}
 	}

@@ -99,7 +99,7 @@ func (o Options) scheme(name string, implicit bool) fetch.Scheme {
 		Secure: implicit,
 		Ports:  fetch.Ports{Extra: []uint16{119, 433, 563}, Class: fetch.TextPorts},
 		Links:  fetch.Links{To: []string{"news", "nntp", "snews", "nntps"}},
-		Traits: fetch.Traits{Sizes: true},
+		Traits: fetch.Traits{ReportsSize: true},
 		Mirror: mirroring(name),
 		Plan:   func(req *fetch.Request) ([]fetch.Step, error) { return o.plan(req, implicit) },
 		Open:   func(env fetch.Env) fetch.Driver { return newDriver(o, env, implicit) },

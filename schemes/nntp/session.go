@@ -29,7 +29,7 @@ func newSession(conn net.Conn, at place, trace *fetch.Trace) *session {
 // Claim rejects a session on which anything arrived while it was idle. Bytes
 // that arrive before a command are not the answer to it.
 func (s *session) Claim(t *fetch.Trace) bool {
-	return s.Conn.Claim(t) && s.Lines.Buffered() == 0 && fetch.Quiet(s.Stream)
+	return s.Conn.Claim(t) && s.Lines.Buffered() == 0 && fetch.IsQuiet(s.Stream)
 }
 
 // Release implements [sessions.Session].

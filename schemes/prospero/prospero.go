@@ -37,7 +37,7 @@ func Schemes(o Options) []fetch.Scheme {
 		Help:   help,
 		Ports:  fetch.Ports{Extra: []uint16{191}},
 		Links:  fetch.Links{To: []string{"http", "https", "ftp", "gopher", "wais", "prospero"}, OwnPort: true},
-		Traits: fetch.Traits{Sizes: true},
+		Traits: fetch.Traits{ReportsSize: true},
 		Mirror: fetch.Mirroring{References: true},
 		Plan:   plan,
 		Open:   func(env fetch.Env) fetch.Driver { return &driver{env} },

@@ -62,11 +62,11 @@ func (d *driver) askAt(ctx context.Context, req *fetch.Request, address string, 
 	if err != nil {
 		return nil, err
 	}
-	fetch.SetIdle(conn, 0) // a Call has more patience, and an end to it
+	fetch.SetIdleTimeout(conn, 0) // a Call has more patience, and an end to it
 	r := &reply{conn: conn, peer: fetch.PeerOf(conn), note: few(req.Trace), stop: context.AfterFunc(ctx, func() { conn.Close() })}
 	r.call, err = ardp.New(req.Trace.Tap(conn), text, ardp.Options{Note: r.note})
 	if err == nil {
-		req.Trace.Reached(fetch.Asked, conn)
+		req.Trace.Reached(fetch.RequestSent, conn)
 		in := bufio.NewReader(r.call)
 		_, err = in.Peek(1)
 		r.Reader = message.NewReader(in)
@@ -79,7 +79,7 @@ func (d *driver) askAt(ctx context.Context, req *fetch.Request, address string, 
 		}
 		return nil, err
 	}
-	req.Trace.Reached(fetch.Answered, conn)
+	req.Trace.Reached(fetch.FirstByte, conn)
 	return r, nil
 }
 

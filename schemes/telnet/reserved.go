@@ -16,7 +16,7 @@ type urgentHandler = func(byte)
 // sees the port of the proxy.
 func requireReservedPort(door net.Conn) error {
 	a, ok := door.LocalAddr().(*net.TCPAddr)
-	if ok && a.Port >= fetch.FirstReserved && a.Port <= fetch.LastReserved && fetch.PeerOf(door).IsValid() {
+	if ok && a.Port >= fetch.FirstReservedPort && a.Port <= fetch.LastReservedPort && fetch.PeerOf(door).IsValid() {
 		return nil
 	}
 	return fetch.BadPort.With(&fetch.Refusal{Rule: "rlogin requires a direct connection from a local port in the range 512 to 1023"})

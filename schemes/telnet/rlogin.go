@@ -55,7 +55,7 @@ func (o Options) rlogin(ctx context.Context, env fetch.Env, t fetch.Target, req 
 	}
 	announce(t, req)
 	w := new(window)
-	reserved := fetch.Reserved(ctx, func(c *net.TCPConn) net.Conn { return withUrgent(c, w.handleUrgent) })
+	reserved := fetch.WithReservedPort(ctx, func(c *net.TCPConn) net.Conn { return withUrgent(c, w.handleUrgent) })
 	door, err := env.Net.DialContext(reserved, "tcp", t.Address())
 	if err != nil {
 		return nil, err

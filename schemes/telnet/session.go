@@ -50,8 +50,8 @@ func (emptyReader) Read([]byte) (int, error) { return 0, io.EOF }
 
 // newSession returns a Response for an interactive session over door.
 func (o Options) newSession(ctx context.Context, door net.Conn, trace *fetch.Trace, stream io.Reader, send func([]byte) (int, error)) *fetch.Response {
-	trace.Reached(fetch.Asked, door)
-	fetch.SetIdle(door, o.Idle)
+	trace.Reached(fetch.RequestSent, door)
+	fetch.SetIdleTimeout(door, o.Idle)
 	stop := context.AfterFunc(ctx, func() { door.Close() })
 	return &fetch.Response{
 		Kind:  fetch.Session,
@@ -90,7 +90,7 @@ type output struct {
 func (o *output) Read(p []byte) (int, error) {
 	n, err := o.stream.Read(p)
 	if n > 0 && o.trace != nil {
-		o.trace.Reached(fetch.Answered, o.door)
+		o.trace.Reached(fetch.FirstByte, o.door)
 		o.trace = nil
 	}
 	if o.idle && errors.Is(err, os.ErrDeadlineExceeded) {

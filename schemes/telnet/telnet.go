@@ -97,7 +97,7 @@ func (o Options) scheme(name string, port uint16, plan planner, open opener) fet
 		Help:   help,
 		Ports:  fetch.Ports{Class: fetch.SessionPorts},
 		Links:  fetch.Links{Confined: true},
-		Traits: fetch.Traits{Session: true, Sizes: true},
+		Traits: fetch.Traits{Session: true, ReportsSize: true},
 		Plan: func(req *fetch.Request) ([]fetch.Step, error) {
 			if _, err := o.target(req, port); err != nil {
 				return nil, err

@@ -53,7 +53,7 @@ func (o Options) tn3270(ctx context.Context, env fetch.Env, t fetch.Target, req 
 	}
 	defer door.Close()
 	defer context.AfterFunc(ctx, func() { door.Close() })()
-	req.Trace.Reached(fetch.Asked, door)
+	req.Trace.Reached(fetch.RequestSent, door)
 	h := newHost(req.Trace.Tap(door))
 	if h.settle = o.Settle; h.settle <= 0 {
 		h.settle = settleTime
@@ -64,7 +64,7 @@ func (o Options) tn3270(ctx context.Context, env fetch.Env, t fetch.Target, req 
 		}
 		return nil, err
 	}
-	req.Trace.Reached(fetch.Answered, door)
+	req.Trace.Reached(fetch.FirstByte, door)
 	text := h.screen.text(codes)
 	if o.JSON {
 		text = h.screen.json(codes)

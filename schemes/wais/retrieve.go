@@ -31,7 +31,7 @@ func (l locator) part(req *fetch.Request) (r z3950.Retrieval, err error) {
 	size := l.document.length
 	switch {
 	case size >= 0:
-		first, end, ok := want.Of(size)
+		first, end, ok := want.Bounds(size)
 		if !ok && first != size {
 			return r, fetch.Denied.Errorf("range begins at byte %d of %d", first, size)
 		}

@@ -31,7 +31,7 @@ func newSession(conn net.Conn, trace *fetch.Trace) *session {
 
 // Claim rejects a session on which anything arrived while it was idle.
 func (s *session) Claim(t *fetch.Trace) bool {
-	return s.Conn.Claim(t) && s.in.Buffered() == 0 && fetch.Quiet(s.Stream)
+	return s.Conn.Claim(t) && s.in.Buffered() == 0 && fetch.IsQuiet(s.Stream)
 }
 
 // Release accepts another request only after the end of an answer.
@@ -94,7 +94,7 @@ func (s *session) ask(p z3950.PDU) error {
 		s.Break()
 		return wireFault(err)
 	}
-	s.Trace().Reached(fetch.Asked, s.NetConn)
+	s.Trace().Reached(fetch.RequestSent, s.NetConn)
 	h, err := s.in.Next()
 	if err != nil {
 		s.Break()
@@ -102,7 +102,7 @@ func (s *session) ask(p z3950.PDU) error {
 	}
 	s.MarkAnswered()
 	s.length = h.Length
-	s.Trace().Reached(fetch.Answered, s.NetConn)
+	s.Trace().Reached(fetch.FirstByte, s.NetConn)
 	switch {
 	case h.Type != 'z':
 		return fetch.Protocol.Errorf("message of type %q for an answer", h.Type)

@@ -47,11 +47,11 @@ func Schemes(o Options) []fetch.Scheme {
 		Help:   help,
 		Ports:  fetch.Ports{Class: fetch.TextPorts},
 		Links:  fetch.Links{To: []string{"wais"}},
-		Traits: fetch.Traits{Sizes: true},
+		Traits: fetch.Traits{ReportsSize: true},
 		Mirror: fetch.Mirroring{
 			// The id of a document names the file and the database twice.
 			Repeats: true,
-			Below:   func(u uri.URI) (uri.URI, bool) { return u, true },
+			Subtree: func(u uri.URI) (uri.URI, bool) { return u, true },
 		},
 		Plan:  o.plan,
 		Open:  func(env fetch.Env) fetch.Driver { return newDriver(o, env) },

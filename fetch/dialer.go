@@ -14,7 +14,7 @@ import (
 
 // door is the Net of a Client. It alone in this module dials, listens and
 // resolves.
-type door struct {
+type dialer struct {
 	policy   *Policy
 	resolver Resolver
 	proxy    ProxyFunc
@@ -25,31 +25,31 @@ type door struct {
 	noted sync.Map // ports that notePort has reported, as "scheme port"
 }
 
-func newDoor(p *Policy, o Options) *door {
-	d := &door{policy: p, resolver: o.Resolver, proxy: o.Proxy, route: o.Route, tls: o.TLS, dial: o.Dial}
+func newDialer(p *Policy, o Options) *dialer {
+	d := &dialer{policy: p, resolver: o.Resolver, proxy: o.Proxy, route: o.Route, tls: o.TLS, dial: o.Dial}
 	if d.resolver == nil {
 		d.resolver = SystemResolver()
 	}
 	return d
 }
 
-func (d *door) Key(ctx context.Context) string {
+func (d *dialer) Key(ctx context.Context) string {
 	if g := grantOf(ctx); g != nil {
 		return g.key()
 	}
 	return "no grant"
 }
 
-func (d *door) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
+func (d *dialer) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
 	g := grantOf(ctx)
 	if g == nil {
-		return nil, refuseAddress("connection without a request", addr)
+		return nil, rejectAddress("connection without a request", addr)
 	}
 	t, g, err := d.dialTarget(g, addr)
 	if err != nil {
 		return nil, err
 	}
-	if err := d.policy.judgeTarget(g, t); err != nil {
+	if err := d.policy.checkTarget(g, t); err != nil {
 		return nil, err
 	}
 	d.notePort(g, t)
@@ -58,7 +58,7 @@ func (d *door) DialContext(ctx context.Context, network, addr string) (net.Conn,
 	}
 	if d.route != nil {
 		if place := d.route(t); place != t {
-			t, g = place, g.configured()
+			t, g = place, g.withConfiguredTarget()
 		}
 	}
 	via, err := d.proxyFor(t)
@@ -66,15 +66,15 @@ func (d *door) DialContext(ctx context.Context, network, addr string) (net.Conn,
 		return nil, err
 	}
 	if !via.URL.IsZero() {
-		return d.through(ctx, network, via, g, t)
+		return d.dialThroughProxy(ctx, network, via, g, t)
 	}
 	return d.connect(ctx, network, g, t)
 }
 
 // notePort reports an unusual port before it is dialled, once for each Client.
-func (d *door) notePort(g *grant, t Target) {
-	_, unusual := d.policy.judgedPort(g, t)
-	if !unusual || g.named || g.trace == nil || g.trace.Note == nil {
+func (d *dialer) notePort(g *grant, t Target) {
+	_, unusual := d.policy.portVerdictFor(g, t)
+	if !unusual || g.configured || g.trace == nil || g.trace.Note == nil {
 		return
 	}
 	port := t.Scheme + " port " + strconv.Itoa(int(t.Port))
@@ -85,13 +85,13 @@ func (d *door) notePort(g *grant, t Target) {
 
 // dialTarget reads addr. What is neither the URL's own nor named by the
 // configuration was named by the server.
-func (d *door) dialTarget(g *grant, addr string) (t Target, as *grant, err error) {
+func (d *dialer) dialTarget(g *grant, addr string) (t Target, as *grant, err error) {
 	if addr == g.target.Address() {
 		return g.target, g, nil
 	}
 	host, text, err := net.SplitHostPort(addr)
 	if err != nil {
-		return t, nil, refuseAddress("not host:port", addr)
+		return t, nil, rejectAddress("not host:port", addr)
 	}
 	t = Target{Scheme: g.scheme.Name, Host: strings.ToLower(host)}
 	if err := t.setPort(text); err != nil {
@@ -99,18 +99,18 @@ func (d *door) dialTarget(g *grant, addr string) (t Target, as *grant, err error
 	}
 	if a, err := netip.ParseAddr(host); err == nil {
 		t.Addr = a
-	} else if rule := badHost(t.Host); rule != "" || host == "" {
-		return t, nil, refuseAddress(rule, addr)
+	} else if rule := hostRule(t.Host); rule != "" || host == "" {
+		return t, nil, rejectAddress(rule, addr)
 	}
 	if slices.Contains(g.scheme.Trust, addr) {
-		return t, g.configured(), nil
+		return t, g.withConfiguredTarget(), nil
 	}
-	return t, g.serverSupplied(), nil
+	return t, g.withServerTarget(), nil
 }
 
 // connect races the addresses of t that the Policy allows.
-func (d *door) connect(ctx context.Context, network string, g *grant, t Target) (net.Conn, error) {
-	addrs, err := d.allowed(ctx, g, t)
+func (d *dialer) connect(ctx context.Context, network string, g *grant, t Target) (net.Conn, error) {
+	addrs, err := d.resolveAllowed(ctx, g, t)
 	if err != nil {
 		return nil, err
 	}
@@ -120,27 +120,27 @@ func (d *door) connect(ctx context.Context, network string, g *grant, t Target) 
 		slices.SortStableFunc(addrs, func(a, b netip.Addr) int { return a.BitLen() - b.BitLen() })
 	}
 	g.trace.Reached(Resolved, nil)
-	judge := func(a netip.Addr) error { return d.policy.judgeAddr(g, t, a) }
+	judge := func(a netip.Addr) error { return d.policy.checkAddr(g, t, a) }
 	raw, err := d.race(ctx, network, addrs, t.Port, judge)
 	if err != nil {
 		return nil, err
 	}
-	c := d.wrap(raw.conn, g, raw.to, t.Host)
+	c := d.newConn(raw.conn, g, raw.addr, t.Host)
 	g.trace.Reached(Connected, c)
 	return c, nil
 }
 
 // allowed resolves t and keeps the addresses that pass. Where none does, the
 // name is refused.
-func (d *door) allowed(ctx context.Context, g *grant, t Target) ([]netip.Addr, error) {
-	addrs, err := d.resolve(ctx, t, g.typed || g.named)
+func (d *dialer) resolveAllowed(ctx context.Context, g *grant, t Target) ([]netip.Addr, error) {
+	addrs, err := d.resolve(ctx, t, g.typed || g.configured)
 	if err != nil {
 		return nil, err
 	}
 	var kept []netip.Addr
 	var refused error
 	for _, a := range addrs {
-		if err := d.policy.judgeAddr(g, t, a); err != nil {
+		if err := d.policy.checkAddr(g, t, a); err != nil {
 			refused = err
 			continue
 		}
@@ -153,8 +153,8 @@ func (d *door) allowed(ctx context.Context, g *grant, t Target) ([]netip.Addr, e
 }
 
 // Beside trusts the port alone: what address a server names is ignored.
-func (d *door) Beside(ctx context.Context, control net.Conn, port uint16) (net.Conn, error) {
-	g, c, err := d.beside(ctx, control)
+func (d *dialer) DialPeer(ctx context.Context, control net.Conn, port uint16) (net.Conn, error) {
+	g, c, err := d.controlConn(ctx, control)
 	if err != nil {
 		return nil, err
 	}
@@ -162,14 +162,14 @@ func (d *door) Beside(ctx context.Context, control net.Conn, port uint16) (net.C
 		subject := "data port " + strconv.Itoa(int(port))
 		return nil, BadPort.With(&Refusal{Rule: "server chose a port below 1024", Subject: subject})
 	}
-	if !c.via.URL.IsZero() {
+	if !c.proxy.URL.IsZero() {
 		t := Target{Scheme: g.scheme.Name, Host: c.host, Port: port}
 		t.Addr, _ = netip.ParseAddr(c.host)
-		return d.tunnel(ctx, c.via, g, t)
+		return d.dialTunnel(ctx, c.proxy, g, t)
 	}
 	judge := func(a netip.Addr) error {
 		if a != c.peer.Addr() {
-			return refuseAddress("data connection to another host", a.String())
+			return rejectAddress("data connection to another host", a.String())
 		}
 		return nil
 	}
@@ -177,23 +177,23 @@ func (d *door) Beside(ctx context.Context, control net.Conn, port uint16) (net.C
 	if err != nil {
 		return nil, err
 	}
-	return d.wrap(raw.conn, g, raw.to, c.host), nil
+	return d.newConn(raw.conn, g, raw.addr, c.host), nil
 }
 
-func (d *door) beside(ctx context.Context, control net.Conn) (*grant, *conn, error) {
+func (d *dialer) controlConn(ctx context.Context, control net.Conn) (*grant, *conn, error) {
 	g, c := grantOf(ctx), connOf(control)
 	if g == nil || c == nil || c.key != g.key() {
-		return nil, nil, refuseAddress("connection beside one that is not of this request", "")
+		return nil, nil, rejectAddress("connection beside one that is not of this request", "")
 	}
 	return g, c, nil
 }
 
-func (d *door) ListenBeside(ctx context.Context, control net.Conn) (net.Listener, error) {
-	_, c, err := d.beside(ctx, control)
+func (d *dialer) ListenPeer(ctx context.Context, control net.Conn) (net.Listener, error) {
+	_, c, err := d.controlConn(ctx, control)
 	if err != nil {
 		return nil, err
 	}
-	if !c.via.URL.IsZero() {
+	if !c.proxy.URL.IsZero() {
 		return nil, Unsupported.Errorf("a server cannot connect to us through a proxy")
 	}
 	host, _, err := net.SplitHostPort(c.LocalAddr().String())
@@ -211,8 +211,8 @@ func (d *door) ListenBeside(ctx context.Context, control net.Conn) (net.Listener
 // peerListener accepts one peer.
 type peerListener struct {
 	net.Listener
-	door *door
-	from *conn
+	dialer  *dialer
+	control *conn
 }
 
 func (l *peerListener) Accept() (net.Conn, error) {
@@ -222,8 +222,8 @@ func (l *peerListener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		to, err := netip.ParseAddrPort(raw.RemoteAddr().String())
-		if err == nil && to.Addr().Unmap() == l.from.peer.Addr().Unmap() {
-			return &conn{Conn: raw, peer: to, host: l.from.host, key: l.from.key, idle: l.door.policy.idleTime()}, nil
+		if err == nil && to.Addr().Unmap() == l.control.peer.Addr().Unmap() {
+			return &conn{Conn: raw, peer: to, host: l.control.host, key: l.control.key, idle: l.dialer.policy.idleTime()}, nil
 		}
 		raw.Close()
 	}
@@ -237,11 +237,11 @@ func (l *peerListener) SetDeadline(t time.Time) error {
 	return nil
 }
 
-func (d *door) wrap(raw net.Conn, g *grant, to netip.AddrPort, host string) *conn {
+func (d *dialer) newConn(raw net.Conn, g *grant, to netip.AddrPort, host string) *conn {
 	return &conn{Conn: raw, peer: to, host: host, key: g.key(), idle: d.policy.idleTime()}
 }
 
-func (d *door) proxyFor(t Target) (Proxy, error) {
+func (d *dialer) proxyFor(t Target) (Proxy, error) {
 	if d.proxy == nil {
 		return Proxy{}, nil
 	}

@@ -34,9 +34,9 @@ func TestControl(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	d := newDoor(&Policy{}, Options{})
+	d := newDialer(&Policy{}, Options{})
 	to := l.Addr().(*net.TCPAddr).AddrPort()
-	refuse := refuseAddress("no", "")
+	refuse := rejectAddress("no", "")
 	if _, err := d.dialOne(t.Context(), "tcp", to, func(netip.Addr) error { return refuse }); !errors.Is(err, BadAddress) {
 		t.Errorf("got %v, want the judge's refusal", err)
 	}
@@ -49,7 +49,7 @@ func TestControl(t *testing.T) {
 
 func TestNoGrantNoDial(t *testing.T) {
 	r := &recorder{}
-	d := newDoor(&Policy{Reach: Anywhere}, Options{Dial: r.dial})
+	d := newDialer(&Policy{Reach: Anywhere}, Options{Dial: r.dial})
 	if _, err := d.DialContext(t.Context(), "tcp", "8.8.8.8:80"); !errors.Is(err, BadAddress) {
 		t.Errorf("got %v", err)
 	}
@@ -112,12 +112,12 @@ func TestHappyEyeballs(t *testing.T) {
 			here, _ := net.Pipe()
 			return here, nil
 		}
-		d := newDoor(&Policy{Reach: Anywhere}, Options{Dial: hole})
+		d := newDialer(&Policy{Reach: Anywhere}, Options{Dial: hole})
 		start := time.Now()
 		allow := func(netip.Addr) error { return nil }
 		got, err := d.race(t.Context(), "tcp", []netip.Addr{netip.MustParseAddr("2001:db8::1"), netip.MustParseAddr("192.0.2.1")}, 80, allow)
-		if err != nil || got.to.String() != "192.0.2.1:80" || time.Since(start) != raceDelay {
-			t.Errorf("got %v, %v after %v", got.to, err, time.Since(start))
+		if err != nil || got.addr.String() != "192.0.2.1:80" || time.Since(start) != raceDelay {
+			t.Errorf("got %v, %v after %v", got.addr, err, time.Since(start))
 		}
 		start = time.Now()
 		_, err = d.race(t.Context(), "tcp", []netip.Addr{netip.MustParseAddr("2001:db8::1")}, 80, allow)

@@ -10,8 +10,8 @@ import (
 // The ports of our own from which a server of rlogin takes our word for who we
 // are (RFC 1282). A process needs leave for them.
 const (
-	FirstReserved = 512
-	LastReserved  = 1023
+	FirstReservedPort = 512
+	LastReservedPort  = 1023
 )
 
 // reservedKey marks the ctx of a connection that must come from one.
@@ -20,13 +20,13 @@ type reservedKey struct{}
 // Reserved returns a ctx whose direct connections come from a reserved port,
 // and are what shape makes of them. Where this process may not have such a
 // port they fail with BadPort, and nothing is sent.
-func Reserved(ctx context.Context, shape func(*net.TCPConn) net.Conn) context.Context {
+func WithReservedPort(ctx context.Context, shape func(*net.TCPConn) net.Conn) context.Context {
 	return context.WithValue(ctx, reservedKey{}, shape)
 }
 
 // dialReserved dials from the first reserved port that is free.
 func dialReserved(ctx context.Context, d net.Dialer, network, to string, shape func(*net.TCPConn) net.Conn) (net.Conn, error) {
-	for port := LastReserved; port >= FirstReserved; port-- {
+	for port := LastReservedPort; port >= FirstReservedPort; port-- {
 		d.LocalAddr = &net.TCPAddr{Port: port}
 		c, err := d.DialContext(ctx, network, to)
 		switch {

@@ -24,10 +24,10 @@ func TestReserved(t *testing.T) {
 		}
 	}()
 	shaped := false
-	ctx := Reserved(t.Context(), func(c *net.TCPConn) net.Conn { shaped = true; return c })
+	ctx := WithReservedPort(t.Context(), func(c *net.TCPConn) net.Conn { shaped = true; return c })
 	to := netip.MustParseAddrPort(l.Addr().String())
 	policy := Typed()
-	d := &door{policy: &policy}
+	d := &dialer{policy: &policy}
 	judged := false
 	c, err := d.dialOne(ctx, "tcp", to, func(netip.Addr) error { judged = true; return nil })
 	if os.Geteuid() != 0 {
@@ -40,7 +40,7 @@ func TestReserved(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if p := (<-from).Port(); p < FirstReserved || p > LastReserved || !shaped || !judged {
+	if p := (<-from).Port(); p < FirstReservedPort || p > LastReservedPort || !shaped || !judged {
 		t.Errorf("from port %d, shaped %t, judged %t", p, shaped, judged)
 	}
 	refused := BadAddress.Errorf("no")

@@ -1,0 +1,39 @@
+package fetch
+
+import "slices"
+
+// judgeReferral refuses a step to a URL that a server supplied, from a document
+// of the scheme source. Port is that of the URL.
+func (p *Policy) checkReferral(source, target *Scheme, port uint16) error {
+	step := source.Name + " to " + target.Name
+	downgrade := slices.Contains(source.Links.Downgrade, target.Name)
+	switch {
+	case target.isConfined() && !target.allowsSource(source):
+		return rejectReferral("no server may lead to this scheme", step, Override{})
+	case downgrade && !p.Downgrade:
+		return rejectReferral(source.Name+" page led to "+target.Name, step, Override{Kind: OverrideDowngrade})
+	case !downgrade && !slices.Contains(source.Links.To, target.Name) && !p.allowsRedirect(target.Name):
+		return rejectReferral("a server led to another scheme", step, Override{OverrideRedirects, target.Name})
+	case source.Links.OwnPort && source.Name != target.Name && port != target.Port:
+		return rejectReferral("referral to a port that is not the scheme's own", step, Override{})
+	case p.RedirectsOnly != nil && !slices.Contains(p.RedirectsOnly, target.Name):
+		return rejectReferral("a server led to a scheme that is not allowed", step, Override{OverrideRedirects, target.Name})
+	}
+	return nil
+}
+
+func (p *Policy) allowsRedirect(scheme string) bool {
+	return slices.Contains(p.Redirects, scheme) || slices.Contains(p.Redirects, "*")
+}
+
+func (s *Scheme) isConfined() bool { return s.Links.Confined || s.Local }
+
+// mayFollow reports whether documents of source may lead to the confined
+// scheme s. The data of both schemes must allow it.
+func (s *Scheme) allowsSource(source *Scheme) bool {
+	return slices.Contains(s.Links.From, source.Name) && slices.Contains(source.Links.To, s.Name)
+}
+
+func rejectReferral(rule, step string, override Override) error {
+	return BadReferral.With(&Refusal{Rule: rule, Subject: step, Override: override})
+}
