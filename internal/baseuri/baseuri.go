@@ -1,10 +1,11 @@
-// Package base finds the base URI of a document, against which its relative
-// references are resolved.
+// Package baseuri determines the base URI of a document, against which its
+// relative references are resolved.
 //
-// Call [Of] with what is known of the document. The order is that of RFC 3986
-// section 5.1: what the document itself says, the entity it is enclosed in, the URI
-// by which it was retrieved, a default. Of is pure and reads at most [MaxHead] bytes
-// of the document. Call [Location] or [Absolute] for a reference that a server wrote.
+// [Of] follows the order of RFC 3986 section 5.1: the base stated in the
+// document, the base of the enclosing entity, the URI from which the document
+// was retrieved, and a default. It performs no I/O and examines at most
+// [MaxHead] bytes of the document. [ResolveLocation] and [ParseAbsolute] parse
+// references sent by a server.
 package baseuri
 
 import (
@@ -14,37 +15,39 @@ import (
 	"github.com/anyurl/fetch/uri/iri"
 )
 
-// A Document is what is known of a document. Any field may be zero.
+// A Document holds the properties of a document that determine its base URI.
+// Any field may be zero.
 type Document struct {
 	Media  string // media type, parameters ignored
-	Head   []byte // the first bytes of its body, decoded; only HTML is looked into
-	Header Header // of the MIME entity, the message or the response
-	// HTTP says that Header is that of an HTTP response: its Content-Location
-	// tells what was negotiated and is no base (RFC 9110 section 8.7).
+	Head   []byte // the first bytes of its decoded body, used only for HTML
+	Header Header // header of the MIME entity, the message or the response
+	// If HTTP is true, Header is the header of an HTTP response. Its
+	// Content-Location identifies the negotiated variant and is not a base (RFC
+	// 9110 section 8.7).
 	HTTP      bool
-	Enclosing uri.URI // base of the entity around it: a message, a multipart
-	Retrieved uri.URI // after redirects: what it was in the end retrieved by
-	Default   uri.URI // what the application falls back on
+	Enclosing uri.URI // base URI of the enclosing entity, such as a message or a multipart
+	Retrieved uri.URI // final URI after redirects
+	Default   uri.URI // fallback of the application
 }
 
-// A Header gives the first value of a field, or "". fetch.Header is one,
-// textproto.MIMEHeader another.
+// A Header returns the first value of a header field, or "". The types
+// fetch.Header and textproto.MIMEHeader implement it.
 type Header interface{ Get(name string) string }
 
-// An Origin says where a base comes from.
+// An Origin is the source of a base URI.
 type Origin uint8
 
 const (
-	None            Origin = iota // there is no base: references must be absolute
-	HTML                          // a base element
+	None            Origin = iota // no base URI: references must be absolute
+	HTML                          // an HTML base element
 	ContentBase                   // the header field of RFC 2110
 	ContentLocation               // the header field of RFC 2557
-	Enclosing                     // the entity around the document
-	Retrieval                     // the URI by which it was retrieved
-	Default                       // what the application falls back on
+	Enclosing                     // the enclosing entity
+	Retrieval                     // the URI from which the document was retrieved
+	Default                       // the fallback of the application
 )
 
-// origins has the name of each.
+// origins lists the names of the origins.
 var origins = [...]string{"none", "html base", "content-base", "content-location", "enclosing entity", "retrieval", "default"}
 
 func (o Origin) String() string {
@@ -54,24 +57,25 @@ func (o Origin) String() string {
 	return "unknown"
 }
 
-// Of returns the base URI of d, without fragment and userinfo, and where it comes
-// from. Where d states no base of its own, or none that is a URI, what is around it
-// counts. A base that d states is passed over if its scheme has no places to be
-// relative to, or is file when that around it is not: a page does not point into the
-// file system of its reader.
+// Of returns the base URI of d without fragment and userinfo, and its origin.
+// If d does not state a valid base URI, Of uses the context of d.
+//
+// Of ignores a stated base URI with a scheme that has no hierarchy, such as
+// data. It also ignores a file URI unless the context of d is a file URI, so
+// that a web page cannot refer to local files.
 func Of(d Document) (uri.URI, Origin) {
-	b, from := d.outer()
+	b, from := d.contextBase()
 	b = b.WithoutFragment().WithoutUserinfo()
 	local := b.Scheme() == "file"
-	if u, ok := stated(uri.URI{}, unfold(d.field("Content-Base")), local); ok {
+	if u, ok := statedBase(uri.URI{}, unfold(d.field("Content-Base")), local); ok {
 		b, from = u, ContentBase
 	} else if !d.HTTP {
-		if u, ok := stated(b, unfold(d.field("Content-Location")), local); ok {
+		if u, ok := statedBase(b, unfold(d.field("Content-Location")), local); ok {
 			b, from = u, ContentLocation
 		}
 	}
-	if href, ok := element(d.Media, d.Head); ok {
-		if u, ok := stated(b, href, local); ok {
+	if href, ok := baseElement(d.Media, d.Head); ok {
+		if u, ok := statedBase(b, href, local); ok {
 			return u, HTML
 		}
 	}
@@ -85,8 +89,8 @@ func (d Document) field(name string) string {
 	return d.Header.Get(name)
 }
 
-// outer returns the base that d has without a word of its own.
-func (d Document) outer() (uri.URI, Origin) {
+// contextBase returns the base URI that d has if it does not state one.
+func (d Document) contextBase() (uri.URI, Origin) {
 	for _, o := range []struct {
 		base   uri.URI
 		origin Origin
@@ -98,9 +102,10 @@ func (d Document) outer() (uri.URI, Origin) {
 	return uri.URI{}, None
 }
 
-// stated returns the base that a document states by ref, which may be relative to b
-// if there is one. Only a local document may state a file.
-func stated(b uri.URI, ref string, local bool) (uri.URI, bool) {
+// statedBase returns the base URI for the reference ref in a document. A
+// relative reference is resolved against b. A file URI is accepted only if
+// local is true.
+func statedBase(b uri.URI, ref string, local bool) (uri.URI, bool) {
 	if ref == "" {
 		return uri.URI{}, false
 	}
@@ -122,8 +127,8 @@ func stated(b uri.URI, ref string, local bool) (uri.URI, bool) {
 	return u.WithoutFragment().WithoutUserinfo(), true
 }
 
-// unfold returns the value of a field without its white space, by which a long URI
-// is folded, and without the wrapper that RFC 1808 has around it.
+// unfold removes the white space and the wrapper (RFC 1808) from the value of a
+// header field. A long URI may be folded over several lines.
 func unfold(value string) string {
 	return uri.Unwrap(strings.Join(strings.Fields(value), ""))
 }

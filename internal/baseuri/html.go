@@ -9,13 +9,15 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// MaxHead is how much of a document is searched for a base element.
+// MaxHead is the number of bytes of a document that are searched for a base
+// element.
 const MaxHead = 64 << 10
 
-// element returns the href of the first base element that has one, as the HTML
-// standard reads it: without space around it and line breaks in it, other spaces
-// encoded. Only the first counts, and wherever it stands, as in browsers.
-func element(media string, head []byte) (href string, ok bool) {
+// baseElement returns the href of the first base element that has an href
+// attribute. As in browsers, the element may occur anywhere in the document.
+// Surrounding white space and all line breaks are removed, and other spaces are
+// percent-encoded.
+func baseElement(media string, head []byte) (href string, ok bool) {
 	if !isHTML(media) {
 		return "", false
 	}
@@ -34,7 +36,7 @@ func element(media string, head []byte) (href string, ok bool) {
 				var key, value []byte
 				key, value, more = z.TagAttr()
 				if string(key) == "href" {
-					return clean(string(value)), true
+					return cleanURL(string(value)), true
 				}
 			}
 		}
@@ -46,8 +48,9 @@ func isHTML(media string) bool {
 	return (err == nil || err == mime.ErrInvalidMediaParameter) && (name == "text/html" || name == "application/xhtml+xml")
 }
 
-// clean does to the value of an attribute what browsers do before they read a URL.
-func clean(value string) string {
+// cleanURL normalizes the white space of an attribute value as browsers do
+// before they parse a URL.
+func cleanURL(value string) string {
 	value = strings.Trim(value, " \t\r\n\f")
 	return strings.NewReplacer("\t", "", "\n", "", "\r", "", " ", "%20").Replace(value)
 }

@@ -7,12 +7,16 @@ import (
 	"github.com/anyurl/fetch/uri/iri"
 )
 
-// Location resolves a reference that a server wrote, such as a Location field
-// (RFC 9110 section 10.2.2), against base without its userinfo. It repairs
-// references that are no URI, and reports that: a host in UTF-8 is mapped by
-// IDNA, and other bytes are percent-encoded. A backslash is never a slash.
+// ResolveLocation resolves a reference sent by a server, such as a Location
+// field (RFC 9110 section 10.2.2). It resolves the reference against base
+// without its userinfo.
+//
+// ResolveLocation repairs a reference that is not a valid URI and then returns
+// true for repaired. It converts a host in UTF-8 to ASCII (IDNA) and
+// percent-encodes other invalid bytes. It does not treat a backslash as a
+// slash.
 func ResolveLocation(base uri.URI, text string) (u uri.URI, repaired bool, err error) {
-	ref, repaired, err := reference(text)
+	ref, repaired, err := parseReference(text)
 	if err == nil {
 		u, err = base.WithoutUserinfo().Resolve(ref)
 	}
@@ -22,10 +26,10 @@ func ResolveLocation(base uri.URI, text string) (u uri.URI, repaired bool, err e
 	return u, repaired, nil
 }
 
-// Absolute reads a URL that a server wrote, as Location does. A relative
-// reference is an error.
+// ParseAbsolute parses a URL sent by a server and repairs it as ResolveLocation
+// does. It returns an error for a relative reference.
 func ParseAbsolute(text string) (uri.URI, error) {
-	u, _, err := reference(text)
+	u, _, err := parseReference(text)
 	if err == nil && u.Scheme() == "" {
 		err = &uri.Error{Reason: "no scheme"}
 	}
@@ -35,7 +39,8 @@ func ParseAbsolute(text string) (uri.URI, error) {
 	return u, nil
 }
 
-func reference(text string) (ref uri.URI, repaired bool, err error) {
+// parseReference parses and repairs a reference.
+func parseReference(text string) (ref uri.URI, repaired bool, err error) {
 	text = strings.Trim(text, " \t")
 	if ref, err = uri.ParseReference(text); err != nil {
 		repaired = true
@@ -50,8 +55,9 @@ func reference(text string) (ref uri.URI, repaired bool, err error) {
 	return ref, repaired, nil
 }
 
-// repair encodes what does not belong in path, query and fragment. A scheme or
-// an authority is never touched: a host is not to be guessed.
+// repair percent-encodes invalid bytes in the path, query and fragment. It does
+// not change the scheme and the authority, because a repair could produce a
+// different host.
 func repair(text string) string {
 	rest, fragment, hasFragment := strings.Cut(text, "#")
 	rest, query, hasQuery := strings.Cut(rest, "?")
@@ -73,15 +79,15 @@ func repair(text string) string {
 	return text
 }
 
-// encode percent-encodes the printable and non-ASCII bytes of s outside keep;
-// encodings that stand there stay. A control character stays too, so that s
-// remains no URI.
+// encode percent-encodes the bytes of s that are not in keep. Valid
+// percent-encodings are kept. Control characters are kept too, so that parsing
+// the result fails.
 func encode(s string, keep uri.Set) string {
 	var b []byte
 	for i := range len(s) {
 		c := s[i]
 		switch {
-		case keep.Has(c), c < ' ', c == 0x7f, c == '%' && i+2 < len(s) && hex(s[i+1]) && hex(s[i+2]):
+		case keep.Has(c), c < ' ', c == 0x7f, c == '%' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]):
 			b = append(b, c)
 		default:
 			b = uri.AppendEscape(b, s[i:i+1], 0)
@@ -90,6 +96,6 @@ func encode(s string, keep uri.Set) string {
 	return string(b)
 }
 
-func hex(c byte) bool {
+func isHex(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f'
 }

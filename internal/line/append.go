@@ -2,17 +2,18 @@ package line
 
 import "strings"
 
-// MaxCommand is the longest command that NNTP allows, line end included (RFC
-// 3977, section 3.1), and that FTP servers can be trusted to read.
+// MaxCommand is the maximum length of an NNTP command in bytes, including the
+// line ending (RFC 3977 section 3.1). FTP servers also accept commands of this
+// length.
 const MaxCommand = 512
 
-// Append appends words, parted by single spaces and ended by CRLF, to dst
-// and returns the extended slice: the one line that they make. An empty word
-// keeps its space, as in the "CWD " of RFC 1738.
+// Append appends a command line to dst and returns the extended slice. The line
+// consists of words, separated by single spaces and followed by CRLF. An empty
+// word keeps its space, as in the "CWD " of RFC 1738.
 //
-// It is ErrUnsafe if a word holds CR, LF or NUL, which would end the line
-// early for one server or another, and ErrTooLong if the line with its end
-// exceeds limit bytes; dst is then returned as it was.
+// If a word contains CR, LF or NUL, Append returns ErrUnsafeByte, because some
+// servers would end the line there. If the line including CRLF is longer than
+// limit bytes, it returns ErrTooLong. In both cases it returns dst unchanged.
 func Append(dst []byte, limit int, words ...string) ([]byte, error) {
 	size := len("\r\n") + max(len(words)-1, 0)
 	for _, word := range words {

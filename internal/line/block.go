@@ -6,30 +6,32 @@ import (
 	"math"
 )
 
-// A Block reads a block that ends in a line of one dot (RFC 3977, section
-// 3.1.1). Line ends stay as sent. It returns io.EOF only after the ending
-// line, and the Reader then stands right behind that; if the input ends
-// earlier the error is io.ErrUnexpectedEOF.
+// A Block reads a block that ends with a line that contains a single dot (RFC
+// 3977 section 3.1.1). It does not change line endings. Read returns io.EOF
+// after the terminating line, and the Reader is then positioned after that
+// line. If the input ends earlier, Read returns io.ErrUnexpectedEOF.
 //
-// The Reader belongs to the Block until then.
+// Do not use the Reader until Read has returned an error.
 type Block struct {
 	r       *Reader
 	raw     bool
 	limit   int
 	err     error
 	inside  bool // the next byte is not the first of a line
-	length  int  // bytes of the present line so far
-	last    byte // of those
-	tail    int  // bytes of the ending line that a raw block still owes
+	length  int  // bytes of the current line so far
+	last    byte // last byte of the current line, or 0
+	tail    int  // bytes of the terminating line that a raw block has not returned yet
 	bareLFs bool
-	plain   bool // the server adds no dots
+	plain   bool // the server does not add dots to lines that start with a dot
 }
 
-// Block returns a reader of the next block, without added dots and without the
-// ending line. A line that begins with one dot and another byte proves that this
-// server adds no dots, so this line and later lines keep all dots. A line of
-// more than limit bytes is ErrTooLong. Zero means any length, because a Block
-// holds no line in memory.
+// Block returns a reader for the next block. It removes the dots that the
+// server added and the terminating line.
+//
+// A line that starts with a dot and another byte proves that the server does
+// not add dots. From this line on, the Block keeps all dots. A line longer than
+// limit bytes is an ErrTooLong error. A limit of zero means no limit, because a
+// Block does not hold lines in memory.
 func (r *Reader) Block(limit int) *Block {
 	if limit <= 0 {
 		limit = math.MaxInt - 2
@@ -37,15 +39,15 @@ func (r *Reader) Block(limit int) *Block {
 	return &Block{r: r, limit: limit}
 }
 
-// RawBlock is like Block, but gives every byte that the server sent, added
-// dots and the ending line included.
+// RawBlock is like Block but returns every byte that the server sent, including
+// added dots and the terminating line.
 func (r *Reader) RawBlock(limit int) *Block {
 	b := r.Block(limit)
 	b.raw = true
 	return b
 }
 
-// BareLF reports whether a line read so far ended in LF without CR.
+// BareLF reports whether any line so far ended in LF without CR.
 func (b *Block) BareLF() bool { return b.bareLFs }
 
 // Read implements io.Reader.
@@ -59,13 +61,13 @@ func (b *Block) Read(p []byte) (n int, err error) {
 	return 0, b.err
 }
 
-// read moves one run of bytes to p: none if there is only a dot that is not
-// for the caller.
+// read copies bytes to p. It may return zero bytes without an error after it
+// has processed a dot.
 func (b *Block) read(p []byte) (n int, err error) {
 	r := b.r
 	if r.Buffered() == 0 {
 		if err := r.fill(); err != nil {
-			return 0, unexpected(err)
+			return 0, unexpectedEOF(err)
 		}
 	}
 	w := r.buf[r.start:r.end]
@@ -76,21 +78,21 @@ func (b *Block) read(p []byte) (n int, err error) {
 			err = io.EOF
 		}
 	case !b.inside && w[0] == '.':
-		return 0, b.dot()
+		return 0, b.handleDot()
 	default:
-		n, err = b.run(w[:min(len(w), len(p))])
+		n, err = b.lineSpan(w[:min(len(w), len(p))])
 		copy(p, w[:n])
 	}
 	r.start += n
 	return n, err
 }
 
-// dot handles a line that begins with one: the ending line, or a line to be
-// freed of it.
-func (b *Block) dot() error {
-	ending, err := b.r.ending()
+// handleDot processes the start of a line that begins with a dot. Unless the
+// block is raw, it removes the dot, or the terminating line.
+func (b *Block) handleDot() error {
+	ending, err := b.r.terminatorLen()
 	if err != nil {
-		return unexpected(err)
+		return unexpectedEOF(err)
 	}
 	b.bareLFs = b.bareLFs || ending == len(".\n")
 	switch {
@@ -109,9 +111,9 @@ func (b *Block) dot() error {
 	return nil
 }
 
-// ending returns the length of the line at hand, which begins with a dot, if
-// that is all there is on it, and zero otherwise.
-func (r *Reader) ending() (int, error) {
+// terminatorLen returns the length of the current line, which starts with a
+// dot, if the line contains only the dot. Otherwise it returns zero.
+func (r *Reader) terminatorLen() (int, error) {
 	for {
 		w := r.buf[r.start:r.end]
 		switch {
@@ -128,15 +130,15 @@ func (r *Reader) ending() (int, error) {
 	}
 }
 
-// run returns how many bytes of w can be passed on at once: whole lines up to
-// one that begins with a dot, or the part of a line that w has.
-func (b *Block) run(w []byte) (int, error) {
+// lineSpan returns the number of bytes of w that can be copied at once. The
+// bytes end before the next line that starts with a dot, or at the end of w.
+func (b *Block) lineSpan(w []byte) (int, error) {
 	for n := 0; ; {
 		i := bytes.IndexByte(w[n:], '\n')
 		if i < 0 {
-			return len(w), b.part(w[n:])
+			return len(w), b.count(w[n:])
 		}
-		if err := b.part(w[n : n+i]); err != nil {
+		if err := b.count(w[n : n+i]); err != nil {
 			return 0, err
 		}
 		text := b.length
@@ -156,8 +158,8 @@ func (b *Block) run(w []byte) (int, error) {
 	}
 }
 
-// part counts bytes of the present line.
-func (b *Block) part(bytes []byte) error {
+// count updates the state for bytes of the current line.
+func (b *Block) count(bytes []byte) error {
 	if len(bytes) == 0 {
 		return nil
 	}
@@ -170,7 +172,7 @@ func (b *Block) part(bytes []byte) error {
 	return nil
 }
 
-func unexpected(err error) error {
+func unexpectedEOF(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
 	}

@@ -1,17 +1,17 @@
-// Package line reads and writes the lines of text protocols: FTP, NNTP,
-// Gopher and their kin. It keeps every byte as the server sent it, works in
-// memory that a hostile server cannot make grow, and takes time linear in
-// what it reads.
+// Package line reads and writes the lines of text protocols such as FTP, NNTP
+// and Gopher. It returns bytes exactly as the server sent them, uses bounded
+// memory, and takes time linear in its input.
 //
-// Call NewReader once for a connection and keep it as long as the
-// connection; then ReadLine, ReadStatus, ReadReply and Block as the protocol
-// asks, in any order: each leaves the Reader right behind what it read, so
-// that pipelined answers follow one another. Append makes the lines to send.
+// Call NewReader once for each connection. Then call ReadLine, ReadStatus,
+// ReadReply and Block in the order that the protocol requires. Each of them
+// reads no further than the end of its result, so that pipelined replies can be
+// read one after another. Append formats the lines to send.
 //
-// Errors are the sentinels below, io.EOF, io.ErrUnexpectedEOF or those of
-// the source; the caller knows the protocol and classes them.
+// Errors are the Err variables of this package, io.EOF, io.ErrUnexpectedEOF, or
+// errors of the underlying reader.
 //
-// RFC 959 section 4.2 (replies), RFC 3977 section 3.1 (lines, dot blocks).
+// See RFC 959 section 4.2 for replies, and RFC 3977 section 3.1 for lines and
+// dot-terminated blocks.
 package line
 
 import (
@@ -21,23 +21,23 @@ import (
 )
 
 var (
-	// ErrTooLong says that a line exceeds the limit given for it.
+	// ErrTooLong reports a line longer than its limit.
 	ErrTooLong = errors.New("line too long")
-	// ErrTooMany says that a reply has more than MaxReplyLines lines.
+	// ErrTooManyLines reports a reply of more than MaxReplyLines lines.
 	ErrTooManyLines = errors.New("too many lines in one reply")
-	// ErrReply says that a line is no reply: it begins with no code.
+	// ErrNotReply reports a line that does not start with a reply code.
 	ErrNotReply = errors.New("not a reply")
-	// ErrUnsafe says that a word to be sent holds CR, LF or NUL.
+	// ErrUnsafeByte reports that a command contains CR, LF or NUL.
 	ErrUnsafeByte = errors.New("CR, LF or NUL in a command")
 )
 
-// An End tells how a line ended.
+// An End is the line ending of a line.
 type End uint8
 
 const (
-	None End = iota // the input ended first
-	LF              // a bare line feed, as some old servers send
-	CRLF            // as the protocols have it
+	None End = iota // the input ended before the line
+	LF              // a bare line feed, sent by some old servers
+	CRLF            // the standard line ending
 )
 
 // String returns the name of e.
@@ -53,31 +53,31 @@ func (e End) String() string {
 
 const (
 	bufferSize = 32 << 10
-	idleReads  = 100 // empty reads of a source before it counts as broken, as in bufio
+	idleReads  = 100 // maximum number of consecutive empty reads, as in bufio
 )
 
-// A Reader reads lines, replies and dot blocks from a source. It holds one
-// buffer of 32 KiB, or up to four times the longest line that it met if that
-// is more. It is not safe for concurrent use.
+// A Reader reads lines, replies and dot-terminated blocks. Its buffer has 32
+// KiB and grows to at most four times the length of the longest line. A Reader
+// is not safe for concurrent use.
 type Reader struct {
 	src        io.Reader
 	buf        []byte
-	start, end int   // buf[start:end] is read but not yet given out
-	err        error // of src, once buf is empty
+	start, end int   // buf[start:end] has been read but not returned
+	err        error // error of src, returned once buf is empty
 }
 
-// NewReader returns a Reader of src, which the Reader may read ahead of what
-// it gives out; Buffered tells how far.
+// NewReader returns a Reader that reads from src. The Reader may read more
+// bytes than it returns. Buffered returns the number of these bytes.
 func NewReader(src io.Reader) *Reader {
 	return &Reader{src: src, buf: make([]byte, bufferSize)}
 }
 
-// Buffered returns the number of bytes that were read ahead. After STARTTLS
-// and its like it must be zero: bytes sent in clear text before the
-// handshake are not to be believed after it.
+// Buffered returns the number of bytes that were read ahead. It must be zero
+// after a STARTTLS reply, because bytes that arrived in plaintext must not be
+// accepted as part of the TLS session.
 func (r *Reader) Buffered() int { return r.end - r.start }
 
-// Read reads raw bytes: first those read ahead, then from the source.
+// Read reads raw bytes, first from the buffer and then from the source.
 func (r *Reader) Read(p []byte) (int, error) {
 	if r.Buffered() > 0 {
 		n := copy(p, r.buf[r.start:r.end])
@@ -90,27 +90,27 @@ func (r *Reader) Read(p []byte) (int, error) {
 	return r.src.Read(p)
 }
 
-// ReadLine reads one line of at most limit bytes and tells how it ended. The
-// end does not count and is not in text; a lone CR is part of the text. The
-// text stays valid until the next call.
+// ReadLine reads a line of at most limit bytes, and returns its text and its
+// line ending. The line ending is not part of text and does not count toward
+// limit. A CR that is not followed by LF is part of the text. The text is valid
+// until the next call of a method of r.
 //
-// A line cut by the end of the input is returned with None and
-// io.ErrUnexpectedEOF, so that nobody takes half an answer for a whole one
-// by accident; io.EOF means that there was no further byte. A longer line is
-// ErrTooLong as soon as its length is known: the Reader stands at an
-// unspecified place in it and the connection is of no more use.
+// If the input ends inside a line, ReadLine returns the partial line, None and
+// io.ErrUnexpectedEOF. If there is no further byte, it returns io.EOF. If the
+// line is too long, it returns ErrTooLong as soon as possible. The position of
+// the Reader is then undefined, and the connection must be closed.
 func (r *Reader) ReadLine(limit int) (text []byte, end End, err error) {
 	for seen := 0; ; {
 		w := r.buf[r.start:r.end]
 		if i := bytes.IndexByte(w[seen:], '\n'); i >= 0 {
-			text, end = cut(w[:seen+i+1])
+			text, end = splitEnd(w[:seen+i+1])
 			r.start += seen + i + 1
 			if len(text) > limit {
 				return nil, end, ErrTooLong
 			}
 			return text, end, nil
 		}
-		if seen = len(w); over(w, limit) {
+		if seen = len(w); exceeds(w, limit) {
 			return nil, None, ErrTooLong
 		}
 		if err := r.fill(); err != nil {
@@ -126,8 +126,8 @@ func (r *Reader) ReadLine(limit int) (text []byte, end End, err error) {
 	}
 }
 
-// cut parts a line that ends in LF from its end.
-func cut(line []byte) ([]byte, End) {
+// splitEnd splits a line that ends in LF into its text and its line ending.
+func splitEnd(line []byte) ([]byte, End) {
 	n := len(line) - 1
 	if n > 0 && line[n-1] == '\r' {
 		return line[:n-1], CRLF
@@ -135,16 +135,16 @@ func cut(line []byte) ([]byte, End) {
 	return line[:n], LF
 }
 
-// over reports whether unfinished, the beginning of a line, is too long
-// whatever follows. One CR too many may be the first half of its end.
-func over(unfinished []byte, limit int) bool {
+// exceeds reports whether a line that starts with unfinished is longer than
+// limit. One extra CR is allowed, because it may belong to the line ending.
+func exceeds(unfinished []byte, limit int) bool {
 	n := len(unfinished)
 	return n > limit && (n > limit+1 || unfinished[n-1] != '\r')
 }
 
-// fill reads more bytes behind those in the buffer. Bytes are moved only when
-// half a buffer was given out or when it doubles, which keeps the whole
-// linear even for a source that gives single bytes.
+// fill reads more bytes into the buffer. It moves buffered bytes only if half
+// of the buffer has been returned or the buffer doubles. This keeps the total
+// time linear even if each read returns one byte.
 func (r *Reader) fill() error {
 	if r.err != nil {
 		return r.err

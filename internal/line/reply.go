@@ -1,26 +1,27 @@
 package line
 
-// Limits of one reply. Real servers stay far below them.
+// Limits of one reply. Replies of real servers are much smaller.
 const (
-	MaxReplyLine  = 8 << 10  // bytes of a reply that is one line by its protocol
-	MaxReply      = 64 << 10 // bytes of one that may have many, in all of them, their ends apart
+	MaxReplyLine  = 8 << 10  // bytes of a single-line reply
+	MaxReply      = 64 << 10 // bytes of all lines of a multi-line reply, without line endings
 	MaxReplyLines = 1000
 )
 
-// A Reply is a server's answer to one command.
+// A Reply is the reply of a server to one command.
 type Reply struct {
 	Code  int      // 100 to 599
-	Lines []string // the texts, at least one: without code, separator and line end where they have them
+	Lines []string // text of each line without the code, the separator and the line ending; at least one
 }
 
-// ReadReply reads a reply of FTP: one line "code text", or many from
-// "code-text" to the next line that begins with the same code and a space
-// (RFC 959, section 4.2). Lines between may hold anything, other codes
-// included. A code alone is a line with an empty text. One of more than
-// MaxReply bytes is ErrTooLong.
+// ReadReply reads an FTP reply (RFC 959 section 4.2). The reply is one line
+// "code text", or several lines. The first of several lines is "code-text", and
+// the last one starts with the same code and a space. Other lines may contain
+// anything, including other codes. A line that contains only the code has an
+// empty text. ReadReply returns ErrTooLong for a reply of more than MaxReply
+// bytes.
 //
-// A reply that the end of the input cuts short is io.ErrUnexpectedEOF;
-// io.EOF means that none began.
+// If the input ends inside a reply, the error is io.ErrUnexpectedEOF. If it
+// ends before the reply, the error is io.EOF.
 func (r *Reader) ReadReply() (Reply, error) {
 	left := MaxReply
 	line, _, err := r.ReadLine(left)
@@ -38,7 +39,7 @@ func (r *Reader) ReadReply() (Reply, error) {
 		}
 		left -= len(line)
 		if line, _, err = r.ReadLine(left); err != nil {
-			return Reply{}, unexpected(err)
+			return Reply{}, unexpectedEOF(err)
 		}
 		text := string(line)
 		if c, dash, ok := parseCode(line); ok && c == code {
@@ -49,8 +50,8 @@ func (r *Reader) ReadReply() (Reply, error) {
 	return reply, nil
 }
 
-// ReadStatus reads a reply of NNTP: always one line. Whether a block follows
-// depends on the command (RFC 3977, section 3.2).
+// ReadStatus reads an NNTP status line. Whether a block follows the line
+// depends on the command (RFC 3977 section 3.2).
 func (r *Reader) ReadStatus() (Reply, error) {
 	line, _, err := r.ReadLine(MaxReplyLine)
 	if err != nil {
@@ -63,8 +64,8 @@ func (r *Reader) ReadStatus() (Reply, error) {
 	return Reply{code, []string{afterCode(line)}}, nil
 }
 
-// parseCode reads the code before a line's text; more tells of a "-" behind
-// it.
+// parseCode parses the reply code of a line. more reports whether a "-" follows
+// the code.
 func parseCode(line []byte) (code int, more, ok bool) {
 	if len(line) < 3 || line[0] < '1' || line[0] > '5' {
 		return 0, false, false
@@ -81,5 +82,6 @@ func parseCode(line []byte) (code int, more, ok bool) {
 	return code, line[3] == '-', line[3] == '-' || line[3] == ' '
 }
 
-// afterCode returns the text of a line that parseCode accepts.
+// afterCode returns the text after the reply code of a line. The line must be
+// valid for parseCode.
 func afterCode(line []byte) string { return string(line[min(4, len(line)):]) }
