@@ -159,7 +159,7 @@ func TestArchiveLinks(t *testing.T) {
 		if err := os.Symlink(outside, filepath.Join(o.Dir, name)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := mirror.Run(t.Context(), o); fetch.FaultOf(err) != fetch.Local || !strings.Contains(err.Error(), "no regular file") {
+		if _, err := mirror.Run(t.Context(), o); fetch.FaultOf(err) != fetch.Local || !strings.Contains(err.Error(), "not a regular file") {
 			t.Errorf("%s is a link: %v", name, err)
 		}
 		if _, err := os.Lstat(outside); err == nil {

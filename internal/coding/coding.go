@@ -1,5 +1,5 @@
-// Package coding takes content codings off a body: RFC 9110 8.4. Of reads how it
-// is coded, NewReader reads what it was before.
+// Package coding decodes the content codings of HTTP bodies (RFC 9110 section
+// 8.4). Parse parses Content-Encoding fields, and NewReader decodes a body.
 package coding
 
 import (
@@ -17,29 +17,30 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// Known are the codings that can be taken off, as Accept-Encoding has them.
+// Supported lists the supported content codings in the syntax of
+// Accept-Encoding.
 const Supported = "gzip, deflate, br, zstd"
 
-// Max is how many codings a body may have.
+// MaxCodings is the maximum number of codings of a body.
 const MaxCodings = 2
 
-// Limits of decoding. What expands by more than maxRatio, after the first
-// freeRatio bytes, is a bomb.
+// Limits for decoding. A body that expands by more than maxRatio after the
+// first freeRatio bytes is rejected as a decompression bomb.
 const (
 	maxRatio   = 100
 	freeRatio  = 10 << 20
 	zstdMemory = 16 << 20 // RFC 9659 allows windows of 8 MiB
 )
 
-// Of lists the codings that the values of Content-Encoding name, in the order in
-// which they were applied. One that is not Known is fetch.Unsupported, more than
-// Max are fetch.Bomb.
+// Parse returns the codings named by the values of Content-Encoding fields, in
+// the order in which they were applied. It returns fetch.Unsupported for an
+// unsupported coding and fetch.Bomb for more than MaxCodings codings.
 func Parse(values []string) (list []string, err error) {
 	for _, value := range values {
 		for item := range strings.SplitSeq(value, ",") {
 			name := strings.TrimPrefix(strings.ToLower(strings.Trim(item, " \t")), "x-")
 			switch name {
-			case "", "identity", "none": // the last is what some servers call it
+			case "", "identity", "none": // some servers send "none" instead of "identity"
 				continue
 			case "gzip", "deflate", "br", "zstd":
 				list = append(list, name)
@@ -54,14 +55,14 @@ func Parse(values []string) (list []string, err error) {
 	return list, nil
 }
 
-// A reader is a body whose codings are taken off.
+// A reader returns the decoded bytes of a body.
 type reader struct {
 	wire *meter
 	top  io.Reader
 	err  error
 }
 
-// meter counts the bytes that came, and keeps the error that ended them.
+// A meter counts the bytes read from a body and keeps its last error.
 type meter struct {
 	io.ReadCloser
 	n   int64
@@ -77,10 +78,13 @@ func (m *meter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// NewReader takes the codings of list off body. It ends where the last coding
-// ends and body has proved that it is whole; its Close is that of body. What is
-// no such coding is fetch.Protocol, what is cut fetch.Truncated, what expands
-// beyond measure fetch.Bomb. Nothing is read before the first Read. t may be nil.
+// NewReader returns a reader that decodes the codings in list. It returns
+// io.EOF only if the last coding is complete and body has also returned io.EOF.
+// Close closes body. NewReader reads nothing before the first Read. t may be
+// nil.
+//
+// Errors are fetch.Protocol for corrupt data, fetch.Truncated for truncated
+// data, and fetch.Bomb for data that expands beyond the limit.
 func NewReader(body io.ReadCloser, list []string, t *fetch.Trace) io.ReadCloser {
 	d := &reader{wire: &meter{ReadCloser: body}}
 	d.top = d.wire
@@ -105,49 +109,50 @@ func (d *reader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// finish reads the wire to its end, which alone proves that it was whole.
+// finish reads body to io.EOF, which proves that the body is complete.
 func (d *reader) finish() error {
 	if _, err := io.CopyN(io.Discard, d.wire, freeRatio); err != io.EOF {
 		if err == nil {
-			err = fetch.Protocol.Errorf("body goes on behind the end of its coding")
+			err = fetch.Protocol.Errorf("data after the end of the content coding")
 		}
 		return err
 	}
 	return io.EOF
 }
 
-// fault prefers what broke the wire to what the codings make of it.
+// fault returns the error of body if there is one, because an error of a
+// decoder may only be its consequence.
 func (d *reader) fault(err error) error {
 	switch {
 	case d.wire.err != nil && d.wire.err != io.EOF:
 		return d.wire.err
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return fetch.Truncated.Errorf("body ended within its coding: %w", io.ErrUnexpectedEOF)
+		return fetch.Truncated.Errorf("content coding is truncated: %w", io.ErrUnexpectedEOF)
 	case fetch.FaultOf(err) != fetch.Internal:
 		return err
 	}
-	return fetch.Protocol.Errorf("corrupt body: %w", err)
+	return fetch.Protocol.Errorf("corrupt content coding: %w", err)
 }
 
-// Close ends the transfer. The codings hold nothing but memory.
+// Close closes the body. The decoders hold only memory.
 func (d *reader) Close() error { return d.wire.Close() }
 
-// A layer takes one coding off. It looks at the first bytes when the first
-// Read wants them.
+// A layer decodes one coding. It reads the header of the coding at the first
+// Read.
 type layer struct {
 	name  string
 	wire  *meter
 	below *bufio.Reader
 	trace *fetch.Trace
 	from  io.Reader
-	gzip  *member // nil: another coding
+	gzip  *member // nil for other codings
 	out   int64
 }
 
 func (l *layer) Read(p []byte) (int, error) {
 	if l.from == nil {
 		if _, err := l.below.Peek(1); err != nil {
-			return 0, err // an empty body is empty in every coding
+			return 0, err // an empty body is valid in every coding
 		}
 		if err := l.open(); err != nil {
 			return 0, noEOF(err)
@@ -164,7 +169,7 @@ func (l *layer) Read(p []byte) (int, error) {
 		err = nil
 	}
 	if l.out += int64(n); l.out > freeRatio && l.out/maxRatio > l.wire.n {
-		return n, fetch.Bomb.Errorf("body of %d bytes decodes to more than %d times that", l.wire.n, maxRatio)
+		return n, fetch.Bomb.Errorf("body of %d bytes expands by more than a factor of %d", l.wire.n, maxRatio)
 	}
 	return n, err
 }
@@ -181,7 +186,8 @@ func (l *layer) open() (err error) {
 		l.from = brotli.NewReader(l.below)
 	case "zstd":
 		var z *zstd.Decoder
-		// Of concurrency 1 it starts no goroutine, so nothing need close it.
+		// With a concurrency of 1 the decoder starts no goroutines and need not
+		// be closed.
 		z, err = zstd.NewReader(l.below, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(zstdMemory), zstd.WithDecoderMaxWindow(8<<20))
 		if err == nil {
 			l.from = z
@@ -190,32 +196,34 @@ func (l *layer) open() (err error) {
 	return err
 }
 
-// inflate reads zlib, as RFC 9110 8.4.1.2 means, or the bare stream that many
-// servers send: the check of RFC 1950 2.2 tells them apart.
+// inflate returns a decoder for zlib data (RFC 9110 section 8.4.1.2) or for raw
+// deflate data, which many servers send. It distinguishes them by the header
+// check of RFC 1950 section 2.2.
 func (l *layer) inflate() (io.Reader, error) {
 	head, _ := l.below.Peek(2)
 	if len(head) == 2 && head[0]&0x0f == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 {
 		return zlib.NewReader(l.below)
 	}
-	l.trace.Notef("deflate without its zlib head")
+	l.trace.Notef("deflate body has no zlib header")
 	return flate.NewReader(l.below), nil
 }
 
-// nextMember goes on to the next gzip member (RFC 1952 2.2). What follows the
-// last and is none is passed over, as browsers do.
+// nextMember starts the next gzip member (RFC 1952 section 2.2). Other data
+// after the last member is ignored, as in browsers.
 func (l *layer) nextMember() error {
 	head, err := l.below.Peek(2)
 	switch {
 	case len(head) == 2 && head[0] == 0x1f && head[1] == 0x8b:
 		return l.gzip.next()
 	case len(head) > 0:
-		l.trace.Notef("bytes that are no gzip after the end of a gzip body")
+		l.trace.Notef("ignored data after the end of a gzip body")
 		return io.EOF
 	}
 	return err
 }
 
-// noEOF keeps the end of the wire from passing for that of the object.
+// noEOF converts io.EOF to io.ErrUnexpectedEOF, because the input ended inside
+// the coding.
 func noEOF(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF

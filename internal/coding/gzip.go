@@ -11,14 +11,15 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A member reads one member of a gzip stream (RFC 1952) at a time. The name,
-// the comment and the extra field in its header are skipped as they arrive, up
-// to freeRatio bytes. The reader of compress/gzip ends at 512 bytes.
+// A member decodes a gzip stream (RFC 1952) member by member. It skips the
+// name, the comment and the extra field of a header without a buffer, up to
+// freeRatio bytes. The reader of compress/gzip rejects headers with more than
+// 512 bytes of text.
 type member struct {
 	in           *bufio.Reader
 	inflated     io.ReadCloser
-	digest, size uint32 // of the inflated bytes so far
-	err          error  // sticky until the next member
+	digest, size uint32 // of the decoded bytes so far
+	err          error  // returned by Read until the next member starts
 }
 
 var (
@@ -26,7 +27,7 @@ var (
 	errChecksum = errors.New("invalid gzip checksum")
 )
 
-// The flags of a header (RFC 1952 2.3.1).
+// Header flags (RFC 1952 section 2.3.1).
 const (
 	hasDigest = 1 << (iota + 1)
 	hasExtra
@@ -34,15 +35,16 @@ const (
 	hasComment
 )
 
-// next reads the header of the next member. Read returns io.EOF at its end.
+// next reads the header of the next member. Read returns io.EOF at the end of
+// the member.
 func (z *member) next() error {
 	h := header{in: z.in}
-	fixed := h.take(10)
+	fixed := h.read(10)
 	if h.err == nil && (fixed[0] != 0x1f || fixed[1] != 0x8b || fixed[2] != 8) {
 		return errHeader
 	}
 	if flags := fixed[3]; h.err == nil {
-		h.skip(flags)
+		h.skipFields(flags)
 	}
 	if h.err != nil {
 		return noEOF(h.err)
@@ -55,16 +57,16 @@ func (z *member) next() error {
 	return z.inflated.(flate.Resetter).Reset(z.in, nil)
 }
 
-// A header is a gzip header that is read. The first error stays.
+// A header parses a gzip header and keeps the first error.
 type header struct {
 	in     *bufio.Reader
 	digest uint32
-	text   int // bytes of name and comment
+	text   int // number of bytes of the name and the comment
 	err    error
 }
 
-// take reads n bytes, at most ten.
-func (h *header) take(n int) (p [10]byte) {
+// read reads n bytes, at most ten.
+func (h *header) read(n int) (p [10]byte) {
 	if h.err == nil {
 		_, h.err = io.ReadFull(h.in, p[:n])
 		h.digest = crc32.Update(h.digest, crc32.IEEETable, p[:n])
@@ -72,12 +74,12 @@ func (h *header) take(n int) (p [10]byte) {
 	return p
 }
 
-// skip reads the fields that flags announce.
-func (h *header) skip(flags byte) {
+// skipFields skips the optional fields that flags indicates.
+func (h *header) skipFields(flags byte) {
 	if flags&hasExtra != 0 {
-		size := h.take(2)
+		size := h.read(2)
 		for left := int(binary.LittleEndian.Uint16(size[:])); left > 0 && h.err == nil; left -= 10 {
-			h.take(min(left, 10))
+			h.read(min(left, 10))
 		}
 	}
 	for _, flag := range [...]byte{hasName, hasComment} {
@@ -86,13 +88,13 @@ func (h *header) skip(flags byte) {
 		}
 	}
 	if want := uint16(h.digest); flags&hasDigest != 0 {
-		if got := h.take(2); h.err == nil && binary.LittleEndian.Uint16(got[:]) != want {
+		if got := h.read(2); h.err == nil && binary.LittleEndian.Uint16(got[:]) != want {
 			h.err = errHeader
 		}
 	}
 }
 
-// skipText reads a text up to the NUL at its end.
+// skipText skips a text that ends in NUL.
 func (h *header) skipText() {
 	for again := h.err == nil; again; again = h.err == bufio.ErrBufferFull {
 		var part []byte
@@ -117,7 +119,8 @@ func (z *member) Read(p []byte) (n int, err error) {
 	return n, z.err
 }
 
-// trailer compares the checksum and the size. It returns io.EOF if they match.
+// trailer verifies the checksum and the size of the member. It returns io.EOF
+// if they match.
 func (z *member) trailer() error {
 	var p [8]byte
 	if _, err := io.ReadFull(z.in, p[:]); err != nil {

@@ -87,8 +87,8 @@ func TestOpenRefuses(t *testing.T) {
 		}
 	})
 	for path, want := range map[string]string{
-		link:   "no regular file",
-		beside: "no regular file",
+		link:   "not a regular file",
+		beside: "not a regular file",
 		place("trigger", "create trigger evil after update on book begin delete from url; end"):                             `the trigger "evil", which fetch did not create`,
 		place("view", "alter table host rename to h; create view host as select * from h"):                                  `which fetch did not create`,
 		place("virtual", "drop table name; create virtual table name using fts5(fold, key)"):                                `which fetch did not create`,

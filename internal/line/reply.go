@@ -13,12 +13,12 @@ type Reply struct {
 	Lines []string // text of each line without the code, the separator and the line ending; at least one
 }
 
-// ReadReply reads an FTP reply (RFC 959 section 4.2). The reply is one line
-// "code text", or several lines. The first of several lines is "code-text", and
-// the last one starts with the same code and a space. Other lines may contain
-// anything, including other codes. A line that contains only the code has an
-// empty text. ReadReply returns ErrTooLong for a reply of more than MaxReply
-// bytes.
+// ReadReply reads an FTP reply (RFC 959 section 4.2). A reply consists of the
+// line "code text", or of several lines. The first of several lines is
+// "code-text", and the last one starts with the same code and a space. Other
+// lines may contain anything, including other codes. A line that contains only
+// the code has an empty text. ReadReply returns ErrTooLong for a reply of more
+// than MaxReply bytes.
 //
 // If the input ends inside a reply, the error is io.ErrUnexpectedEOF. If it
 // ends before the reply, the error is io.EOF.

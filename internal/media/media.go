@@ -1,8 +1,8 @@
-// Package media guesses the media type of an object that came without one: a
-// local file, an item of a protocol that names no types.
+// Package media determines the media type of an object for which the server did
+// not send one, such as a local file.
 //
-// Of is what to call. The table is our own, because that of package mime
-// changes with the machine.
+// TypeOf is the main function. The package has its own table of file
+// extensions, because the table of package mime depends on the machine.
 package media
 
 import (
@@ -12,11 +12,12 @@ import (
 	"unicode/utf8"
 )
 
-// SniffLen is how much of an object Sniff looks at.
+// SniffLen is the maximum number of bytes that Sniff examines.
 const SniffLen = 512
 
-// Of returns the media type that name promises or, where it promises none,
-// the one that the first bytes of the object show; "" where neither does.
+// TypeOf returns the media type for the extension of name. If the extension is
+// unknown, TypeOf returns the type detected from prefix, the first bytes of the
+// object. It returns "" if both are unknown.
 func TypeOf(name string, prefix []byte) string {
 	if t := ByName(name); t != "" {
 		return t
@@ -24,8 +25,8 @@ func TypeOf(name string, prefix []byte) string {
 	return Sniff(prefix)
 }
 
-// Base returns a media type without its parameters, in lower case. A text that is
-// no media type is returned in lower case.
+// TrimParameters returns a media type in lower case without its parameters. If
+// text is not a media type, TrimParameters returns it in lower case.
 func TrimParameters(text string) string {
 	base, _, _ := mime.ParseMediaType(text)
 	if base == "" {
@@ -34,8 +35,8 @@ func TrimParameters(text string) string {
 	return base
 }
 
-// ByName returns the media type for the extension of name, or "". It is
-// without charset: a name does not tell.
+// ByName returns the media type for the extension of name, or "". The type has
+// no charset parameter.
 func ByName(name string) string {
 	dot := strings.LastIndexByte(name, '.')
 	if dot <= 0 || name[dot-1] == '/' || dot+1 == len(name) || len(name)-dot > 16 {
@@ -44,9 +45,10 @@ func ByName(name string) string {
 	return byExtension[strings.ToLower(name[dot+1:])]
 }
 
-// Sniff returns the media type that the first bytes of an object show (WHATWG
-// MIME Sniffing), or "" where they show none. What is shorter than SniffLen is
-// taken for the whole object. Text has a charset only where it can be UTF-8.
+// Sniff detects the media type of an object from its first bytes (WHATWG MIME
+// Sniffing). It returns "" if the type is unknown. A prefix shorter than
+// SniffLen is treated as the complete object. Text has a charset parameter only
+// if it can be UTF-8.
 func Sniff(prefix []byte) string {
 	if len(prefix) == 0 {
 		return ""
@@ -63,8 +65,8 @@ func Sniff(prefix []byte) string {
 	return t
 }
 
-// validUTF8 reports whether text is UTF-8, but for a character at its end that
-// SniffLen has cut.
+// validUTF8 reports whether text is UTF-8. The last character may be incomplete
+// if text has SniffLen bytes.
 func validUTF8(text []byte) bool {
 	for i := SniffLen - utf8.UTFMax + 1; i < len(text); i++ {
 		if !utf8.FullRune(text[i:]) {

@@ -1,8 +1,8 @@
 package media
 
-// byExtension holds the types of what archives of the Internet's first
-// decades, and today's directories, are full of. Types are those that IANA
-// registered, where it did.
+// byExtension maps file extensions that are common in Internet archives and
+// current directories to media types. Types are registered with IANA where
+// possible.
 var byExtension = map[string]string{
 	"txt": "text/plain", "text": "text/plain", "log": "text/plain", "asc": "text/plain",
 	"readme": "text/plain", "me": "text/plain", "nfo": "text/plain", "diz": "text/plain",

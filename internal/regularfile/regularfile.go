@@ -1,6 +1,6 @@
-// Package regular opens the regular files of folders that may come from a
-// stranger. A pipe in the place of a file would block its reader, and a hard
-// link would lead the writer to a file elsewhere.
+// Package regularfile opens regular files in folders that an untrusted party
+// may have prepared. In such a folder, a named pipe could block the reader, and
+// a hard link could redirect a write to another file.
 package regularfile
 
 import (
@@ -10,21 +10,22 @@ import (
 	"os"
 )
 
-// Open opens the file name for reading. Anything but a regular file is an
-// error, and is not waited for.
+// Open opens a file for reading. It returns an error if name is not a regular
+// file, and does not block on named pipes.
 func Open(name string) (*os.File, error) {
-	return checked(os.OpenFile(name, os.O_RDONLY|nonBlock, 0))
+	return checkRegular(os.OpenFile(name, os.O_RDONLY|nonBlock, 0))
 }
 
-// OpenIn is Open in root.
+// OpenIn is like Open but opens a file in root.
 func OpenIn(root *os.Root, name string) (*os.File, error) {
 	return OpenFileIn(root, name, os.O_RDONLY, 0)
 }
 
-// OpenFileIn is the method OpenFile of root for regular files. A file that is
-// opened for writing must have no other hard link.
+// OpenFileIn is like [os.Root.OpenFile] but returns an error if name is not a
+// regular file. A file that is opened for writing must not have another hard
+// link.
 func OpenFileIn(root *os.Root, name string, flag int, perm fs.FileMode) (*os.File, error) {
-	f, err := checked(root.OpenFile(name, flag&^os.O_TRUNC|nonBlock, perm))
+	f, err := checkRegular(root.OpenFile(name, flag&^os.O_TRUNC|nonBlock, perm))
 	if err != nil || flag&(os.O_WRONLY|os.O_RDWR) == 0 {
 		return f, err
 	}
@@ -41,14 +42,15 @@ func OpenFileIn(root *os.Root, name string, flag int, perm fs.FileMode) (*os.Fil
 	return f, nil
 }
 
-// checked returns f, or an error if it is no regular file.
-func checked(f *os.File, err error) (*os.File, error) {
+// checkRegular returns f, or an error if f is not a regular file. err is the
+// error of opening f.
+func checkRegular(f *os.File, err error) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is no regular file", f.Name())
+		err = fmt.Errorf("%s is not a regular file", f.Name())
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -56,28 +58,28 @@ func checked(f *os.File, err error) (*os.File, error) {
 	return f, nil
 }
 
-// Single returns an error if the file name, of which info is known, is no
-// regular file or has another hard link: what is written to it would change
-// another file.
+// CheckSingleLink returns an error if info does not describe a regular file, or
+// if the file has another hard link. A write to a file with two links would
+// change another file as well. name is used in the error message.
 func CheckSingleLink(name string, info fs.FileInfo) error {
 	switch {
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s is no regular file: remove it, or use another folder", name)
-	case links(info) > 1:
+		return fmt.Errorf("%s is not a regular file: remove it, or use another folder", name)
+	case linkCount(info) > 1:
 		return fmt.Errorf("%s has another hard link: remove it, or use another folder", name)
 	}
 	return nil
 }
 
-// Folder returns an error if name in root exists and is no folder. A link is
-// none.
+// CheckFolder returns an error if name in root exists and is not a folder. It
+// does not follow symbolic links.
 func CheckFolder(root *os.Root, name string) error {
 	info, err := root.Lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err == nil && !info.IsDir():
-		return fmt.Errorf("%s is no folder: remove it, or use another archive", name)
+		return fmt.Errorf("%s is not a folder: remove it, or use another archive", name)
 	}
 	return err
 }

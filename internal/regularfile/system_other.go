@@ -6,5 +6,5 @@ import "io/fs"
 
 const nonBlock = 0
 
-// links returns 1, because the number is not known.
-func links(fs.FileInfo) uint64 { return 1 }
+// linkCount returns 1, because the number of hard links is not available.
+func linkCount(fs.FileInfo) uint64 { return 1 }

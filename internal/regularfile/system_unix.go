@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// nonBlock opens a pipe without a writer at once.
+// nonBlock prevents blocking on a named pipe without a writer.
 const nonBlock = syscall.O_NONBLOCK
 
-// links returns the number of hard links of a file.
-func links(info fs.FileInfo) uint64 {
+// linkCount returns the number of hard links of a file.
+func linkCount(info fs.FileInfo) uint64 {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(s.Nlink)
 	}

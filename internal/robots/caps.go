@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// Caps is what a Gopher site's caps.txt says about how to read its selectors.
-// The zero Caps says nothing.
+// Caps holds the contents of a caps.txt file, which describes the selectors of
+// a Gopher site. A zero field is not specified in the file.
 type Caps struct {
-	Version   int           // CapsVersion
-	Expire    time.Duration // ExpireCapsAfter; 0: it does not say
-	Delimiter string        // PathDelimiter: what parts a selector as "/" does a path; "": it does not say
+	Version   int           // value of CapsVersion
+	Expire    time.Duration // value of ExpireCapsAfter
+	Delimiter string        // value of PathDelimiter: the separator of path elements in a selector
 }
 
-// ParseCaps reads a caps.txt: a line "CAPS", then lines "key=value". Without
-// the first it is some other text, and says nothing; servers answer anything
-// to a selector that they do not know. The error is that of r.
+// ParseCaps parses a caps.txt file: a line "CAPS" followed by lines
+// "key=value". It returns a zero Caps for other text, because many servers
+// return other text for an unknown selector. The error is an error of r.
 func ParseCaps(r io.Reader) (c Caps, err error) {
 	first, caps := true, false
-	err = lines(r, func(line string) {
+	err = forEachLine(r, func(line string) {
 		key, value, ok := field(line, "=")
 		switch {
 		case first:
@@ -32,7 +32,7 @@ func ParseCaps(r io.Reader) (c Caps, err error) {
 			if s, err := strconv.ParseUint(value, 10, 31); err == nil {
 				c.Expire = time.Duration(s) * time.Second
 			}
-		case strings.EqualFold(key, "PathDelimeter"), strings.EqualFold(key, "PathDelimiter"): // Gophernicus 3.1 writes the first
+		case strings.EqualFold(key, "PathDelimeter"), strings.EqualFold(key, "PathDelimiter"): // Gophernicus 3.1 sends the misspelled key
 			c.Delimiter = value
 		}
 	})

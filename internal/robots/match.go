@@ -2,20 +2,20 @@ package robots
 
 import "strings"
 
-// match reports whether pattern, in its normal form, matches the beginning of
-// path, or all of it where it ends in "$"; "*" is any run of bytes. The first
-// place where a piece between two stars fits is always as good as a later one,
-// so nothing is tried twice.
+// match reports whether pattern matches a prefix of path. If pattern ends in
+// "$", it must match the complete path. "*" matches any sequence of bytes.
+// pattern and path must be in normal form. match does not backtrack, because
+// the first match of each part between two stars is as good as any later match.
 func match(pattern, path string) bool {
-	pattern, whole := strings.CutSuffix(pattern, "$")
+	pattern, anchored := strings.CutSuffix(pattern, "$")
 	first, pattern, stars := strings.Cut(pattern, "*")
 	path, ok := strings.CutPrefix(path, first)
 	if !ok || !stars {
-		return ok && (!whole || path == "")
+		return ok && (!anchored || path == "")
 	}
 	for {
 		piece, after, more := strings.Cut(pattern, "*")
-		if !more && whole {
+		if !more && anchored {
 			return strings.HasSuffix(path, piece)
 		}
 		at := strings.Index(path, piece)
@@ -29,26 +29,26 @@ func match(pattern, path string) bool {
 	}
 }
 
-// normalPattern is the normal form of a pattern, in which "*" and a "$" at the
-// end mean something; the literal ones are written %2A and %24 (RFC 9309
-// 2.2.3).
-func normalPattern(s string) string {
-	body, whole := strings.CutSuffix(s, "$")
-	body = normal(body, "*")
-	if whole {
+// normalizePattern returns the normal form of a pattern. A literal "*" or "$"
+// is written %2A or %24 (RFC 9309 section 2.2.3).
+func normalizePattern(s string) string {
+	body, anchored := strings.CutSuffix(s, "$")
+	body = normalize(body, "*")
+	if anchored {
 		body += "$"
 	}
 	return body
 }
 
-// normalPath is the normal form of the path and query of a URL.
-func normalPath(s string) string { return normal(s, "") }
+// normalizePath returns the normal form of the path and query of a URL.
+func normalizePath(s string) string { return normalize(s, "") }
 
-// normal makes equal what RFC 9309 2.2.2 calls equal: what needs no encoding is
-// decoded, and what no URI can hold is encoded, as is a "%" that begins no
-// encoding, a "$", and a "*" unless keep has it. In a query ":", "/", "?" and "@" are the same encoded and not, as in
-// the examples there.
-func normal(s, keep string) string {
+// normalize returns a form of s that is the same for all equivalent spellings
+// (RFC 9309 section 2.2.2). It decodes characters that need no
+// percent-encoding. It encodes characters that a URI cannot contain, "$",
+// invalid "%" and, unless keep contains it, "*". In a query, ":", "/", "?" and
+// "@" are equivalent to their encoded forms, as in the examples of RFC 9309.
+func normalize(s, keep string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder
 	query := false
@@ -71,7 +71,7 @@ func normal(s, keep string) string {
 	return b.String()
 }
 
-// unhex is the value of a hexadecimal digit, or 16.
+// unhex returns the value of a hexadecimal digit, or 16 if c is not one.
 func unhex(c byte) byte {
 	switch {
 	case '0' <= c && c <= '9':

@@ -1,8 +1,8 @@
-// Package robots reads the rules that a site sets for robots: robots.txt
-// (RFC 9309) and, of Gopher sites, caps.txt.
+// Package robots parses the rules of a site for crawlers: robots.txt (RFC 9309)
+// and, for Gopher sites, caps.txt.
 //
-// Call Parse, then File.Allowed before each request. Crawl-delay is read too:
-// no RFC has it, but sites mean it.
+// Call Parse once for each site, and File.Allowed before each request. The
+// package also supports the common extension Crawl-delay.
 package robots
 
 import (
@@ -13,62 +13,64 @@ import (
 	"time"
 )
 
-// MaxSize is how much of a file counts, in bytes: what RFC 9309 2.5 asks for.
-// Of a longer one the lines count that end within.
+// MaxSize is the number of bytes of a file that are parsed (RFC 9309 section
+// 2.5). In a longer file, Parse uses the lines that end within this limit.
 const MaxSize = 500 << 10
 
-// A File is what one robots.txt says. The zero File allows everything. It is
-// safe for concurrent use.
+// A File is a parsed robots.txt file. The zero File allows all requests. A File
+// is safe for concurrent use.
 type File struct {
 	groups []group
 	size   int
 }
 
-// A group is rules and those whom they are for (RFC 9309 2.2).
+// A group is a set of rules and the user agents to which they apply (RFC 9309
+// section 2.2).
 type group struct {
 	agents []agent
 	rules  []rule
 }
 
 type agent struct {
-	token string // in lower case; "*" is everybody who is not named
+	token string // product token in lower case, or "*" for all other agents
 	delay time.Duration
 }
 
 type rule struct {
 	allow   bool
-	pattern string // in its normal form
+	pattern string // in normal form
 }
 
-// Parse reads a robots.txt. Lines that it does not understand it passes over,
-// so that every text is one; the error is that of r.
+// Parse parses a robots.txt file. It ignores invalid lines, so that any text is
+// valid. The error is an error of r.
 func Parse(r io.Reader) (*File, error) {
 	f := &File{}
-	fresh := false // the last group has no rule yet: it may get further agents
-	err := lines(r, func(line string) {
+	isNew := false // the last group has no rules yet and may get more agents
+	err := forEachLine(r, func(line string) {
 		key, value, ok := field(line, ":")
 		switch {
 		case !ok:
 		case strings.EqualFold(key, "user-agent"):
-			if !fresh {
-				f.groups, fresh = append(f.groups, group{}), true
+			if !isNew {
+				f.groups, isNew = append(f.groups, group{}), true
 			}
 			g := &f.groups[len(f.groups)-1]
-			g.agents = append(g.agents, agent{token: everybodyOr(value)})
+			g.agents = append(g.agents, agent{token: agentToken(value)})
 			f.size += 64
-		case len(f.groups) == 0: // for nobody
+		case len(f.groups) == 0: // a rule before the first user agent applies to no agent
 		case strings.EqualFold(key, "allow"), strings.EqualFold(key, "disallow"):
-			fresh = false
-			f.add(rule{len(key) == len("allow"), normalPattern(value)})
+			isNew = false
+			f.addRule(rule{len(key) == len("allow"), normalizePattern(value)})
 		case strings.EqualFold(key, "crawl-delay"):
-			f.delay(value)
+			f.setDelay(value)
 		}
 	})
 	return f, err
 }
 
-// add gives r to the last group. An empty pattern matches nothing.
-func (f *File) add(r rule) {
+// addRule adds r to the last group. It ignores an empty pattern, which matches
+// no path.
+func (f *File) addRule(r rule) {
 	if r.pattern == "" {
 		return
 	}
@@ -77,9 +79,9 @@ func (f *File) add(r rule) {
 	f.size += 64 + len(r.pattern)
 }
 
-// delay is for those agents of the last group that stand before it: it is no
-// rule and so does not end their list.
-func (f *File) delay(value string) {
+// setDelay sets the delay of the agents that the last group has so far. A delay
+// is not a rule, so more agents may follow it.
+func (f *File) setDelay(value string) {
 	s, err := strconv.ParseFloat(value, 64)
 	if err != nil || !(s >= 0) {
 		return
@@ -91,9 +93,10 @@ func (f *File) delay(value string) {
 	}
 }
 
-// lines calls do for each line of r without its end and its comment: CR, LF
-// and CRLF end one (RFC 9309 2.2), and a byte order mark is none of it.
-func lines(r io.Reader, do func(string)) error {
+// forEachLine calls do for each line of r without its line ending and its
+// comment. A line ends in CR, LF or CRLF (RFC 9309 section 2.2). A byte order
+// mark is skipped.
+func forEachLine(r io.Reader, do func(string)) error {
 	text, err := io.ReadAll(io.LimitReader(r, MaxSize+1))
 	if len(text) > MaxSize {
 		text = text[:bytes.LastIndexAny(text[:MaxSize], "\r\n")+1]
@@ -117,16 +120,16 @@ func field(line, separator string) (key, value string, ok bool) {
 	return strings.Trim(key, " \t"), strings.Trim(value, " \t"), ok
 }
 
-// everybodyOr is the product token of the value of a user-agent line, or "*".
-func everybodyOr(value string) string {
+// agentToken returns the product token of a user-agent line, or "*".
+func agentToken(value string) string {
 	if name, _, _ := strings.Cut(strings.ReplaceAll(value, "\t", " "), " "); name == "*" {
 		return "*"
 	}
 	return productToken(value)
 }
 
-// productToken is the token that name begins with, in lower case: "fetch" of
-// "Fetch/1.0" (RFC 9309 2.2.1).
+// productToken returns the product token at the start of name in lower case
+// (RFC 9309 section 2.2.1). For example, the token of "Fetch/1.0" is "fetch".
 func productToken(name string) string {
 	end := strings.IndexFunc(name, func(r rune) bool {
 		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || r == '-' || r == '_')
@@ -137,17 +140,18 @@ func productToken(name string) string {
 	return strings.ToLower(name)
 }
 
-// Allowed reports whether agent, a product token that a version may follow,
-// may ask for path: the path of a URL with its query, encoded as it is there.
-// Of the rules that match, the longest counts, and of two as long the one that
-// allows. /robots.txt itself is always allowed.
+// Allowed reports whether agent may request path. agent is a product token,
+// which may be followed by a version. path is the percent-encoded path and
+// query of a URL. The longest matching rule applies, and an allow rule takes
+// precedence over a disallow rule of the same length. /robots.txt is always
+// allowed.
 func (f *File) Allowed(agent, path string) bool {
 	if path == "/robots.txt" {
 		return true
 	}
-	path = normalPath(path)
+	path = normalizePath(path)
 	allowed, longest := true, 0
-	f.each(agent, func(g *group, _ time.Duration) {
+	f.forEachGroup(agent, func(g *group, _ time.Duration) {
 		for _, r := range g.rules {
 			n := len(r.pattern)
 			if n < longest || n == longest && (allowed || !r.allow) || !match(r.pattern, path) {
@@ -159,37 +163,40 @@ func (f *File) Allowed(agent, path string) bool {
 	return allowed
 }
 
-// Delay is how long agent is asked to wait between two requests, or zero.
+// Delay returns the minimum time between two requests of agent, or zero if the
+// file does not set one.
 func (f *File) Delay(agent string) (longest time.Duration) {
-	f.each(agent, func(_ *group, d time.Duration) { longest = max(longest, d) })
+	f.forEachGroup(agent, func(_ *group, d time.Duration) { longest = max(longest, d) })
 	return longest
 }
 
-// Empty reports whether f says nothing to anybody.
+// Empty reports whether f contains no rules for any agent.
 func (f *File) Empty() bool { return len(f.groups) == 0 }
 
-// Size is about what f takes in memory, in bytes.
+// Size returns the approximate memory size of f in bytes.
 func (f *File) Size() int { return f.size }
 
-// each calls do for the groups that are for name, which count as one: those
-// that have its token or, where there are none, those for everybody.
-func (f *File) each(name string, do func(g *group, delay time.Duration)) {
+// forEachGroup calls do for the groups that apply to an agent. If no group has
+// the token of name, the groups for "*" apply.
+func (f *File) forEachGroup(name string, do func(g *group, delay time.Duration)) {
 	token := productToken(name)
-	if token == "" || !f.names(token, do) {
-		f.names("*", do)
+	if token == "" || !f.forEachGroupOf(token, do) {
+		f.forEachGroupOf("*", do)
 	}
 }
 
-func (f *File) names(token string, do func(*group, time.Duration)) (found bool) {
+// forEachGroupOf calls do for each group that lists token, and reports whether
+// there is one.
+func (f *File) forEachGroupOf(token string, do func(*group, time.Duration)) (found bool) {
 	for i := range f.groups {
 		g := &f.groups[i]
-		mine, delay := false, time.Duration(0)
+		applies, delay := false, time.Duration(0)
 		for _, a := range g.agents {
 			if a.token == token {
-				mine, delay = true, max(delay, a.delay)
+				applies, delay = true, max(delay, a.delay)
 			}
 		}
-		if mine {
+		if applies {
 			found = true
 			do(g, delay)
 		}

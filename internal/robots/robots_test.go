@@ -189,12 +189,12 @@ func FuzzRobots(f *testing.F) {
 			t.Errorf("delay %v", d)
 		}
 		for _, s := range []string{text, path} {
-			if once := normalPattern(s); normalPattern(once) != once {
-				t.Errorf("%q: %q, then %q", s, once, normalPattern(once))
+			if once := normalizePattern(s); normalizePattern(once) != once {
+				t.Errorf("%q: %q, then %q", s, once, normalizePattern(once))
 			}
 		}
 		allowed := file.Allowed(agent, path)
-		if file.Allowed(agent, normalPattern(path)) != allowed && !strings.ContainsAny(path, "*$") && path != "/robots.txt" && normalPattern(path) != "/robots.txt" {
+		if file.Allowed(agent, normalizePattern(path)) != allowed && !strings.ContainsAny(path, "*$") && path != "/robots.txt" && normalizePattern(path) != "/robots.txt" {
 			t.Errorf("%q and its normal form differ", path)
 		}
 		for i := range file.groups {

@@ -1,6 +1,6 @@
-// Package sqlite executes statements of SQLite for one goroutine at a time,
-// without database/sql, which locks, converts and allocates for each value and
-// costs as much as SQLite itself.
+// Package sqlite executes SQLite statements. It does not use database/sql,
+// because the locks, conversions and allocations of database/sql take as much
+// time as SQLite itself.
 package sqlite
 
 import (
@@ -12,16 +12,16 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// Conn is a connection. It belongs to one goroutine at a time. A query is
-// prepared once.
+// A Conn is a connection to a database. It caches prepared statements. A Conn
+// must not be used by several goroutines at the same time.
 type Conn struct {
 	conn  *sqlite.Conn
 	stmts map[string]*Row
 }
 
-// Open opens or makes the database at uri, a path or a "file:" URI. The file
-// may come from a stranger: its schema calls no function that has an effect,
-// and damaged pages are detected.
+// Open opens or creates the database at uri, which is a path or a "file:" URI.
+// The file may be untrusted. Functions with side effects are disabled in its
+// schema, and corrupt pages are detected.
 func Open(uri string) (*Conn, error) {
 	conn, err := sqlite.OpenConn(uri, sqlite.OpenReadWrite, sqlite.OpenCreate, sqlite.OpenURI)
 	if err != nil {
@@ -37,10 +37,10 @@ func Open(uri string) (*Conn, error) {
 	return c, nil
 }
 
-// MaxRow is the size of the largest row, text or blob, in bytes.
+// MaxRow is the maximum size of a row, text or blob in bytes.
 const MaxRow = 4 << 20
 
-// limits bounds the memory and the time that a file from a stranger can cost.
+// limits restrict the memory and the time that an untrusted database can use.
 var limits = [...]struct {
 	of    sqlite.Limit
 	value int32
@@ -49,10 +49,10 @@ var limits = [...]struct {
 	{sqlite.LimitExprDepth, 50}, {sqlite.LimitCompoundSelect, 10}, {sqlite.LimitAttached, 0}, {sqlite.LimitTriggerDepth, 1},
 }
 
-// Close ends the connection and its statements.
+// Close closes the connection and its statements.
 func (c *Conn) Close() error { return c.conn.Close() }
 
-// Script executes statements that have no parameters.
+// Script executes a sequence of statements without parameters.
 func (c *Conn) Script(text string) error {
 	for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
 		stmt, rest, err := c.conn.PrepareTransient(text)
@@ -68,24 +68,25 @@ func (c *Conn) Script(text string) error {
 	return nil
 }
 
-// Exec executes one statement to its end.
+// Exec executes one statement and discards its rows.
 func (c *Conn) Exec(query string, args ...any) error {
 	return c.ForEachRow(query, args, func(*Row) error { return nil })
 }
 
-// Changes is how many rows the last Exec changed.
+// Changes returns the number of rows that the last Exec changed.
 func (c *Conn) Changes() int { return c.conn.Changes() }
 
-// LastID is the id of the row that was inserted last.
+// LastID returns the ID of the last inserted row.
 func (c *Conn) LastID() int64 { return c.conn.LastInsertRowID() }
 
-// Scan reads the first row, or is sql.ErrNoRows.
+// Scan executes query and reads its first row. It returns sql.ErrNoRows if
+// there is no row.
 func (c *Conn) Scan(query string, args []any, to ...any) error {
-	r, err := c.start(query, args)
+	r, err := c.prepare(query, args)
 	if err != nil {
 		return err
 	}
-	defer r.end()
+	defer r.reset()
 	switch more, err := r.stmt.Step(); {
 	case err != nil:
 		return err
@@ -95,13 +96,14 @@ func (c *Conn) Scan(query string, args []any, to ...any) error {
 	return r.Scan(to...)
 }
 
-// ForEachRow calls f at every row. f may execute other queries.
+// ForEachRow executes query and calls f for each row. f may execute other
+// queries.
 func (c *Conn) ForEachRow(query string, args []any, f func(*Row) error) error {
-	r, err := c.start(query, args)
+	r, err := c.prepare(query, args)
 	if err != nil {
 		return err
 	}
-	defer r.end()
+	defer r.reset()
 	for {
 		if more, err := r.stmt.Step(); err != nil || !more {
 			return err
@@ -112,8 +114,9 @@ func (c *Conn) ForEachRow(query string, args []any, f func(*Row) error) error {
 	}
 }
 
-// start prepares query, where that has not been done, and binds args.
-func (c *Conn) start(query string, args []any) (*Row, error) {
+// prepare returns the prepared statement for query with args bound to its
+// parameters.
+func (c *Conn) prepare(query string, args []any) (*Row, error) {
 	r := c.stmts[query]
 	if r == nil {
 		stmt, err := c.conn.Prepare(query)
@@ -124,7 +127,7 @@ func (c *Conn) start(query string, args []any) (*Row, error) {
 		c.stmts[query] = r
 	}
 	if r.busy {
-		return nil, fmt.Errorf("sqlite: within itself: %s", query)
+		return nil, fmt.Errorf("sqlite: query is already running: %s", query)
 	}
 	if err := r.bind(args); err != nil {
 		return nil, err
@@ -133,14 +136,15 @@ func (c *Conn) start(query string, args []any) (*Row, error) {
 	return r, nil
 }
 
-// IsDamaged reports whether err says that the file is no database, or not whole.
+// IsDamaged reports whether err indicates that the file is corrupt or not a
+// database.
 func IsDamaged(err error) bool {
 	code := sqlite.ErrCode(err).ToPrimary()
 	return code == sqlite.ResultCorrupt || code == sqlite.ResultNotADB
 }
 
-// IsTooBig reports whether err is that of a row larger than MaxRow.
+// IsTooBig reports whether err indicates a row larger than MaxRow.
 func IsTooBig(err error) bool { return sqlite.ErrCode(err).ToPrimary() == sqlite.ResultTooBig }
 
-// IsFull reports whether err is that of a full disk.
+// IsFull reports whether err indicates a full disk.
 func IsFull(err error) bool { return sqlite.ErrCode(err).ToPrimary() == sqlite.ResultFull }

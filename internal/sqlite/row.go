@@ -8,21 +8,21 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// Row is the row at which ForEachRow is.
+// A Row is the current row of a query.
 type Row struct {
 	stmt *sqlite.Stmt
 	busy bool
 }
 
-// end makes the statement ready for other arguments. Its error is that of the
-// last step.
-func (r *Row) end() {
+// reset prepares the statement for its next execution. It ignores the error of
+// Reset, which repeats the error of the last step.
+func (r *Row) reset() {
 	r.stmt.Reset()
 	r.busy = false
 }
 
-// bind sets the parameters: integers, texts, blobs, booleans and what may be
-// null. A nil blob is null.
+// bind sets the parameters of the statement. Supported types are integers,
+// strings, blobs, booleans and sql.NullInt64. A nil blob is stored as NULL.
 func (r *Row) bind(args []any) error {
 	if n := r.stmt.BindParamCount(); n != len(args) {
 		return fmt.Errorf("sqlite: %d arguments for %d parameters", len(args), n)
@@ -53,16 +53,17 @@ func (r *Row) bind(args []any) error {
 				r.stmt.BindNull(n)
 			}
 		default:
-			return fmt.Errorf("sqlite: no parameter can be of the type of number %d", n)
+			return fmt.Errorf("sqlite: argument %d has an unsupported type", n)
 		}
 	}
 	return nil
 }
 
-// Raw is a blob or a text whose memory the next Scan of it uses again.
+// Raw is a blob or a text. A Scan into a Raw reuses its memory.
 type Raw []byte
 
-// Scan reads the columns. A null is a zero value.
+// Scan copies the columns of the row to the variables. It converts NULL to a
+// zero value.
 func (r *Row) Scan(to ...any) error {
 	if n := r.stmt.DataCount(); n != len(to) {
 		return fmt.Errorf("sqlite: %d columns for %d variables", n, len(to))
@@ -88,7 +89,7 @@ func (r *Row) Scan(to ...any) error {
 			*to = slices.Grow((*to)[:0], r.stmt.ColumnLen(n))[:r.stmt.ColumnLen(n)]
 			r.stmt.ColumnBytes(n, *to)
 		default:
-			return fmt.Errorf("sqlite: no column can be read into the type of number %d", n+1)
+			return fmt.Errorf("sqlite: variable %d has an unsupported type", n+1)
 		}
 	}
 	return nil

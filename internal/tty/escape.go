@@ -1,10 +1,11 @@
-// Package tty keeps the bytes of strangers from commanding a terminal.
+// Package tty prevents untrusted text from sending control sequences to a
+// terminal.
 //
-// Whatever a server can choose (a file name, a reply, a header, a document)
-// goes through this package before it is shown to a person: [Escape] for text
-// that stands in one line, [NewWriter] for a document, and [IsText] to tell
-// whether a document should be shown at all. Controls are shown, not removed,
-// so that the reader sees that they were there.
+// Text from a server, such as file names, replies, header fields and documents,
+// must pass through this package before it is displayed. Use [Escape] for text
+// within a line and [NewWriter] for a document. [IsText] reports whether a
+// document can be displayed. Control characters are escaped, not removed, so
+// that the user can see them.
 package tty
 
 import (
@@ -12,23 +13,26 @@ import (
 	"unicode/utf8"
 )
 
-// Escape returns s as it may stand within one line of a terminal, a log or an
-// error. Shown as \x1b are the C0 controls with TAB, CR and LF, DEL, and bytes
-// that are not UTF-8; shown as \u{202e} are the C1 controls, line and paragraph
-// separators, and all default-ignorable characters of Unicode, which reorder or
-// hide text: bidirectional controls, zero-width characters, byte order marks,
-// fillers, variation selectors and tags. A backslash stays as it is: the result is for eyes,
-// not for decoding.
+// Escape returns s escaped for use within one line of a terminal, a log or an
+// error message. It escapes these characters:
 //
-// The result is UTF-8 and Escape leaves it unchanged. A string without any of
-// these is returned itself, without allocation.
+//   - C0 control characters, including TAB, CR and LF, DEL, and bytes that are
+//     not UTF-8, in the form \x1b
+//   - C1 control characters, line and paragraph separators, and the
+//     default-ignorable characters of Unicode, in the form \u{202e}. The latter
+//     reorder or hide text. Examples are bidirectional controls and zero-width
+//     characters.
+//
+// A backslash is not escaped, so the result cannot be decoded. The result is
+// UTF-8, and escaping it again does not change it. If no character needs
+// escaping, Escape returns s without allocating.
 func Escape(s string) string {
 	for i := 0; i < len(s); {
 		r, size := rune(s[i]), 1
 		if r >= utf8.RuneSelf {
 			r, size = utf8.DecodeRuneInString(s[i:])
 		}
-		if hidden(r, size) {
+		if isHidden(r, size) {
 			return string(appendEscaped(nil, []byte(s), ""))
 		}
 		i += size
@@ -36,15 +40,16 @@ func Escape(s string) string {
 	return s
 }
 
-// appendEscaped appends text to dst, escaped but for the controls in keep.
+// appendEscaped appends text to dst and escapes all control characters except
+// those in keep.
 func appendEscaped(dst, text []byte, keep string) []byte {
-	seen := 0 // text[seen:i] is clean and not yet in dst
+	seen := 0 // text[seen:i] needs no escape and is not in dst yet
 	for i := 0; i < len(text); {
 		r, size := rune(text[i]), 1
 		if r >= utf8.RuneSelf {
 			r, size = utf8.DecodeRune(text[i:])
 		}
-		if hidden(r, size) && !(r < 0x20 && isIn(keep, byte(r))) {
+		if isHidden(r, size) && !(r < 0x20 && containsByte(keep, byte(r))) {
 			dst = append(dst, text[seen:i]...)
 			if size == 1 {
 				dst = fmt.Appendf(dst, `\x%02x`, text[i])
@@ -58,7 +63,7 @@ func appendEscaped(dst, text []byte, keep string) []byte {
 	return append(dst, text[seen:]...)
 }
 
-func isIn(set string, c byte) bool {
+func containsByte(set string, c byte) bool {
 	for i := range len(set) {
 		if set[i] == c {
 			return true
@@ -67,23 +72,23 @@ func isIn(set string, c byte) bool {
 	return false
 }
 
-// hidden reports whether the rune r, decoded from size bytes, acts on the
-// terminal or on the order of the text instead of being seen.
-func hidden(r rune, size int) bool {
+// isHidden reports whether the rune r, decoded from size bytes, is invisible
+// and affects the terminal or the text order.
+func isHidden(r rune, size int) bool {
 	switch {
 	case r < 0x20, 0x7f <= r && r < 0xa0: // C0, DEL, C1 (RFC 20, ISO 6429)
 		return true
 	case r < 0xad:
 		return false
 	case r == utf8.RuneError:
-		return size == 1 // a real U+FFFD is three bytes
+		return size == 1 // an encoded U+FFFD has three bytes
 	}
-	return ignorable(r)
+	return isIgnorable(r)
 }
 
-// ignorable reports whether r is a line or paragraph separator, an annotation
-// mark or a code point with the property Default_Ignorable_Code_Point.
-func ignorable(r rune) bool {
+// isIgnorable reports whether r is a line or paragraph separator, an annotation
+// mark, or a code point with the property Default_Ignorable_Code_Point.
+func isIgnorable(r rune) bool {
 	switch {
 	case r < 0x2000:
 		return r == 0xad || r == 0x34f || r == 0x61c || // soft hyphen, joiner, Arabic letter mark

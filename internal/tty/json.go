@@ -6,18 +6,18 @@ import (
 	"unicode/utf8"
 )
 
-// JSON returns text, which is valid JSON, as it may stand on a terminal: the
-// same value, in which what [Escape] escapes is escaped as JSON has it. Text
-// without any of these is returned itself.
+// JSON returns valid JSON text escaped for display on a terminal. The result
+// has the same value, and the characters that [Escape] escapes are JSON
+// escapes. If no character needs escaping, JSON returns text itself.
 func JSON(text []byte) []byte {
 	var out []byte
-	seen := 0 // text[seen:i] is clean and not yet in out
+	seen := 0 // text[seen:i] needs no escape and is not in out yet
 	for i := 0; i < len(text); {
 		r, size := rune(text[i]), 1
 		if r >= utf8.RuneSelf {
 			r, size = utf8.DecodeRune(text[i:])
 		}
-		if r >= 0x7f && r != utf8.RuneError && hidden(r, size) { // the controls below are JSON's own spaces
+		if r >= 0x7f && r != utf8.RuneError && isHidden(r, size) { // valid JSON contains lower control characters only as white space
 			out = append(out, text[seen:i]...)
 			for _, unit := range utf16.AppendRune(nil, r) {
 				out = fmt.Appendf(out, `\u%04x`, unit)

@@ -2,18 +2,18 @@ package tty
 
 import "unicode/utf8"
 
-// IsText reports whether a document that begins with prefix is one to show on
-// a terminal; the more of it, up to some hundred bytes, the surer the answer.
-// It is no when a control is found that no text has (NUL above all), or when
-// more than three bytes in ten are not UTF-8: a Western text in an older
-// charset passes, one of another script would be shown as escapes only.
-// A rune that the end of prefix cuts is no fault. Nothing at all is text.
+// IsText reports whether a document that starts with prefix can be displayed on
+// a terminal. A prefix of some hundred bytes gives a reliable result. IsText
+// returns false if prefix contains a control character that does not occur in
+// text, such as NUL, or if more than 30 % of its bytes are not UTF-8. Western
+// text in older charsets is therefore accepted. A rune may be incomplete at the
+// end of prefix. An empty prefix is text.
 func IsText(prefix []byte) bool {
 	foreign := 0
 	for rest := prefix; len(rest) > 0; {
 		r, size := utf8.DecodeRune(rest)
 		switch {
-		case r < 0x20 && !isIn("\a\b\t\n\v\f\r\x1b", byte(r)):
+		case r < 0x20 && !containsByte("\a\b\t\n\v\f\r\x1b", byte(r)):
 			return false
 		case r == utf8.RuneError && size == 1 && utf8.FullRune(rest):
 			foreign++

@@ -58,7 +58,7 @@ func TestIgnorable(t *testing.T) {
 		want := unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, unicode.Zl, unicode.Zp) &&
 			!unicode.Is(unicode.Prepended_Concatenation_Mark, r) && // they are visible
 			(r < 0x13430 || r > 0x1345f) // Egyptian hieroglyph controls are visible
-		if got := ignorable(r); got != want {
+		if got := isIgnorable(r); got != want {
 			t.Errorf("U+%04X: got %v, want %v", r, got, want)
 		}
 	}
@@ -199,7 +199,7 @@ func sane(t *testing.T, s, keep string) {
 		t.Fatalf("not UTF-8: %q", s)
 	}
 	for _, r := range s {
-		if hidden(r, utf8.RuneLen(r)) && !strings.ContainsRune(keep, r) {
+		if isHidden(r, utf8.RuneLen(r)) && !strings.ContainsRune(keep, r) {
 			t.Fatalf("%U in %q", r, s)
 		}
 	}
@@ -230,7 +230,7 @@ func FuzzTTYWriter(f *testing.F) {
 		io.WriteString(w, s[cut:])
 		w.Flush()
 		got := out.String()
-		sane(t, got, lines)
+		sane(t, got, lineControls)
 		if want := lineByLine(s); got != want {
 			t.Fatalf("%q cut at %d is shown as %q, want %q", s, cut, got, want)
 		}

@@ -6,56 +6,57 @@ import (
 	"unicode/utf8"
 )
 
-// A Writer shows a text of several lines: newlines and TABs are kept, CR LF is
-// written as a newline alone, and all else that [Escape] escapes is escaped.
-// What one character is does not depend on how the text is cut into Writes.
-// It holds a few KiB, whatever is written, and is not safe for concurrent use.
+// A Writer escapes text of several lines for display. It keeps newlines and
+// tabs, converts CR LF to a newline, and escapes all other characters that
+// [Escape] escapes. The output does not depend on the sizes of the writes. A
+// Writer uses a few KiB of memory and is not safe for concurrent use.
 type Writer struct {
 	w   io.Writer
-	in  []byte // at most chunk bytes; between Writes an unfinished character
+	in  []byte // at most chunk bytes; holds an incomplete character between writes
 	out []byte
 	err error
 }
 
 const (
-	chunk = 4 << 10
-	lines = "\n\t" // the controls that a text keeps
+	chunk        = 4 << 10
+	lineControls = "\n\t" // control characters that are not escaped
 )
 
-// NewWriter returns a Writer to w. The caller flushes it after the last Write.
+// NewWriter returns a Writer that writes to w. Call Flush after the last Write.
 func NewWriter(w io.Writer) *Writer {
 	return &Writer{w: w, in: make([]byte, 0, chunk)}
 }
 
-// Write shows p. Of a character that p does not complete, up to three bytes
-// wait for the next Write. After an error every call returns that error.
+// Write writes p in escaped form. Up to three bytes of an incomplete character
+// are kept until the next Write. After an error, Write always returns that
+// error.
 func (w *Writer) Write(p []byte) (n int, err error) {
 	for len(p) > 0 && w.err == nil {
 		k := min(len(p), chunk-len(w.in))
 		w.in = append(w.in, p[:k]...)
 		p = p[k:]
-		if w.show(whole(w.in)); w.err == nil {
+		if w.writeEscaped(completeLen(w.in)); w.err == nil {
 			n += k
 		}
 	}
 	return n, w.err
 }
 
-// Flush shows what waits for the rest of its character, as the text has ended.
+// Flush writes an incomplete character at the end of the text.
 func (w *Writer) Flush() error {
-	w.show(len(w.in))
+	w.writeEscaped(len(w.in))
 	return w.err
 }
 
-// show writes the first n bytes of w.in and drops them.
-func (w *Writer) show(n int) {
+// writeEscaped writes the first n bytes of w.in and removes them from w.in.
+func (w *Writer) writeEscaped(n int) {
 	if n == 0 || w.err != nil {
 		return
 	}
 	w.out = w.out[:0]
 	for text := w.in[:n]; len(text) > 0; {
 		line, rest, found := bytes.Cut(text, []byte("\r\n"))
-		w.out = appendEscaped(w.out, line, lines)
+		w.out = appendEscaped(w.out, line, lineControls)
 		if found {
 			w.out = append(w.out, '\n')
 		}
@@ -66,9 +67,9 @@ func (w *Writer) show(n int) {
 	}
 }
 
-// whole returns the length of b without an unfinished rune, or a CR whose LF
-// may follow, at its end.
-func whole(b []byte) int {
+// completeLen returns the length of b without an incomplete rune, or a CR that
+// may precede LF, at its end.
+func completeLen(b []byte) int {
 	for i := len(b) - 1; i >= 0 && i > len(b)-utf8.UTFMax; i-- {
 		if utf8.RuneStart(b[i]) {
 			if b[i] == '\r' && i == len(b)-1 || !utf8.FullRune(b[i:]) {
