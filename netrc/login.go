@@ -23,10 +23,10 @@ func (f *File) RedirectLogin(o fetch.Origin) *fetch.Credential {
 	return f.lookup(o.Host, "", false)
 }
 
-// Credential returns the login for u, for [fetch.Request].Auth: it is sent
-// before the server requests a login. A person must have typed u, because the
-// default entry counts. If u names a user, Credential returns the login of that
-// user. It returns nil if f has no entry.
+// Credential returns the login for u, for use as [fetch.Request].Auth. The
+// default entry applies, so u must be a URL that the user entered. If u has a
+// user, Credential returns the login of that user. It returns nil if f has no
+// matching entry.
 func (f *File) Credential(u uri.URI) *fetch.Credential {
 	t, err := fetch.TargetOf(u, 0)
 	if err != nil {

@@ -1,21 +1,21 @@
-// Package netrc reads logins from the file that ftp and curl use:
+// Package netrc reads credentials from a netrc file, which ftp and curl also
+// use:
 //
 //	machine ftp.example.org login mary password "a secret"
 //	default login anonymous password guest
 //
-// A [File] is the login function of a Client:
+// A [File] provides the login functions of a Client:
 //
 //	logins, warning, err := netrc.Open("")
 //	...
 //	client := fetch.New(fetch.Options{Login: logins.Login, RedirectLogin: logins.RedirectLogin}, all...)
 //
-// The default entry is for the host of a URL that a person typed. A host that a
-// server named, by a link or a redirect, gets a machine entry of its own or no
-// login. The Client calls neither function for a plaintext URL that a redirect
-// from TLS leads to.
+// The default entry applies only to the host of a URL that the user entered.
+// For a host from a link or a redirect, only a machine entry applies. The
+// Client calls neither function after a redirect from TLS to a plaintext URL.
 //
-// No standard defines the format. It is read as curl 8 reads it, except for the
-// cases that the tests name.
+// No standard defines the format. The package parses it like curl 8. The tests
+// list the differences.
 package netrc
 
 import (
@@ -28,41 +28,44 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// Limits of a netrc.
+// Limits of a netrc file, in bytes.
 const (
 	maxFile = 64 << 10
 	maxWord = 4 << 10
 )
 
-// The ways in which a file is refused. Their text holds no word of the file.
+// Errors for an invalid file. Their texts contain no words of the file.
 var (
-	errTooLong   = errors.New("too long for a netrc") // over 64 KiB, or a word of over 4 KiB
-	errQuote     = errors.New("quote is not closed in its line")
+	errTooLong   = errors.New("netrc is larger than 64 KiB or has a word longer than 4 KiB")
+	errQuote     = errors.New("closing quote is missing")
 	errIrregular = errors.New("not a regular file")
 )
 
-// A File holds the entries of a netrc. The zero File has none. It is safe for
-// concurrent use.
+// A File contains the entries of a netrc file. The zero File has no entries. A
+// File is safe for concurrent use.
 type File struct{ entries []entry }
 
-// An entry is one login. Account is the argument of the ACCT command of ftp.
+// An entry has the credentials for a machine. Account is the argument of the
+// FTP command ACCT.
 type entry struct {
-	Machine  string // as written
-	Default  bool   // the entry of no machine, for any host
+	Machine  string // host name as in the file
+	Default  bool   // default entry, which has no Machine
 	Login    string
-	Password *fetch.Secret // nil: none
-	Account  *fetch.Secret // nil: none
+	Password *fetch.Secret // nil if the entry has no password
+	Account  *fetch.Secret // nil if the entry has no account
 }
 
-// find returns the first entry for host that fits. With a login, which a URL
-// may name, an entry fits that has a password for it, or a password for
-// whoever comes, and it is returned with that login. Without one, any entry
-// with a login or a password fits. The default entry fits any host, but only
-// if a person typed that host: a server must not be able to draw it out by
-// naming a host of its own choice.
+// find returns the first entry that matches host and login. login is the user
+// in the URL, or "". If it is empty, the entry must have a login or a password.
+// Otherwise the entry must have a password, and its login must be equal or
+// empty. find then sets Login of the result to login.
 //
-// Hosts are compared without regard to ASCII case, the brackets of an IPv6
-// literal and one trailing dot; logins are compared exactly.
+// The default entry matches any host if typed is true, which means that the
+// user entered the host. A server must not obtain it with a redirect to another
+// host.
+//
+// The comparison of hosts ignores ASCII case, brackets around an IPv6 address
+// and one trailing dot. The comparison of logins is exact.
 func (f *File) find(host, login string, typed bool) (entry, bool) {
 	host = canonical(host)
 	for _, e := range f.entries {
@@ -85,7 +88,7 @@ func canonical(host string) string {
 	if strings.HasPrefix(host, "[") && strings.HasSuffix(host, "]") {
 		host = host[1 : len(host)-1]
 	}
-	return strings.Map(func(r rune) rune { // not ToLower: U+212A is no k
+	return strings.Map(func(r rune) rune { // ToLower would map the Kelvin sign to k
 		if 'A' <= r && r <= 'Z' {
 			return r + 'a' - 'A'
 		}
@@ -93,12 +96,12 @@ func canonical(host string) string {
 	}, host)
 }
 
-// parse reads a netrc. Words that it does not know are skipped; a line whose
-// first word begins with # is a comment; a macro definition ends at an empty
-// line. A NUL ends its line, as it does for programs in C.
+// parse parses a netrc file. It skips unknown words. A line that begins with #
+// is a comment. A macro definition ends at an empty line. A NUL ends its line,
+// as in C programs.
 func parse(r io.Reader) (*File, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxFile+1))
-	defer clear(text) // the words are copies
+	defer clear(text) // the entries have copies
 	switch {
 	case err != nil:
 		return nil, err
@@ -116,10 +119,10 @@ func parse(r io.Reader) (*File, error) {
 	return &File{p.entries}, nil
 }
 
-// A parser holds what one line leaves for the next.
+// A parser has the state that is kept between lines.
 type parser struct {
 	entries []entry
-	keyword string // waits for its word
+	keyword string // keyword that expects a value, or ""
 	macro   bool   // inside a macro definition
 }
 
@@ -144,7 +147,7 @@ func (p *parser) line(line []byte) error {
 	return nil
 }
 
-// word takes one word, as a keyword or as what the last keyword waits for.
+// word handles a word, which is the value of the last keyword or a new keyword.
 func (p *parser) word(word string) {
 	keyword := p.keyword
 	p.keyword = ""
@@ -155,7 +158,7 @@ func (p *parser) word(word string) {
 		p.entries = append(p.entries, entry{Machine: word})
 	default:
 		if len(p.entries) == 0 {
-			return // before any machine: belongs to nobody
+			return // a value before the first machine is ignored
 		}
 		switch e := &p.entries[len(p.entries)-1]; keyword {
 		case "login":
@@ -168,7 +171,8 @@ func (p *parser) word(word string) {
 	}
 }
 
-// newSecret returns a pointer, because fmt does not print its target.
+// newSecret returns a pointer, so that fmt prints an address instead of the
+// secret.
 func newSecret(word string) *fetch.Secret {
 	s := fetch.Secret(word)
 	return &s
@@ -191,9 +195,9 @@ func (p *parser) startKeyword(word string) {
 
 const whitespace = " \t\r\v\f"
 
-// cutWord cuts the first word off a line that begins with one. Within quotes
-// \n, \r and \t stand for controls and any other escaped byte for itself;
-// without quotes a backslash is a backslash.
+// cutWord returns the word at the start of line and the remaining bytes. Within
+// quotes, \n, \r and \t are control characters, and a backslash before any
+// other byte is removed. Without quotes, a backslash is literal.
 func cutWord(line []byte) (word string, rest []byte, err error) {
 	if line[0] != '"' {
 		n := bytes.IndexAny(line, whitespace)

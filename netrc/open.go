@@ -10,11 +10,11 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// Open reads the netrc at path. The empty path is that of the environment
-// variable NETRC, or ~/.netrc; it is no error if that file does not exist. The
-// warning, if not empty, is for the user: the file is of another user or
-// readable by others. A symbolic link in the place of ~/.netrc is an error, and
-// so is anything but a regular file.
+// Open reads the netrc file at path. If path is empty, Open uses the
+// environment variable NETRC or, if that is unset, ~/.netrc, and the file may
+// be missing. The result warning is not empty if ~/.netrc is owned by another
+// user or accessible to others. Open returns an error for a file that is not
+// regular, and for a symbolic link at ~/.netrc.
 func Open(path string) (f *File, warning string, err error) {
 	named := path != ""
 	if !named {
@@ -69,14 +69,14 @@ func open(path string, explicit bool) (f *File, warn string, err error) {
 	return f, warn, err
 }
 
-// warning says what is wrong with how a file of secrets is kept, or nothing.
-// An owner or user below zero is not known here.
+// warning returns a text if the owner or mode of a file with passwords is
+// unsafe, or "". A negative owner or user is unknown.
 func warning(path string, mode fs.FileMode, owner, user int) string {
 	switch {
 	case owner >= 0 && user >= 0 && owner != user:
-		return fmt.Sprintf("%s belongs to another user (%d)", path, owner)
+		return fmt.Sprintf("%s is owned by another user (%d)", path, owner)
 	case owner >= 0 && mode&0o077 != 0:
-		return fmt.Sprintf("%s is open to others (mode %04o, should be 0600)", path, mode.Perm())
+		return fmt.Sprintf("%s is accessible to other users (mode %04o, should be 0600)", path, mode.Perm())
 	}
 	return ""
 }

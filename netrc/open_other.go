@@ -11,5 +11,6 @@ const (
 
 func isLink(error) bool { return false }
 
-// owner is not known: access lists, not modes, guard files here.
+// owner returns -1, because the system protects files with access control lists
+// instead of an owner and a mode.
 func owner(fs.FileInfo) int { return -1 }

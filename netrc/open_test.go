@@ -43,8 +43,8 @@ func TestOpen(t *testing.T) {
 	}{
 		{name: "0600"},
 		{name: "0400"},
-		{name: "0640", warn: "is open to others (mode 0640, should be 0600)"},
-		{name: "0604", warn: "is open to others (mode 0604, should be 0600)"},
+		{name: "0640", warn: "is accessible to other users (mode 0640, should be 0600)"},
+		{name: "0604", warn: "is accessible to other users (mode 0604, should be 0600)"},
 		{name: "0640", explicit: true},
 		{name: "link", err: errIrregular},
 		{name: "link", explicit: true},
@@ -82,9 +82,9 @@ func TestWarning(t *testing.T) {
 		want        string
 	}{
 		{0o600, 1000, 1000, ""},
-		{0o600, 0, 1000, "f belongs to another user (0)"},
-		{0o644, 1001, 1000, "f belongs to another user (1001)"},
-		{0o620, 1000, 1000, "f is open to others (mode 0620, should be 0600)"},
+		{0o600, 0, 1000, "f is owned by another user (0)"},
+		{0o644, 1001, 1000, "f is owned by another user (1001)"},
+		{0o620, 1000, 1000, "f is accessible to other users (mode 0620, should be 0600)"},
 		{0o666, -1, -1, ""},
 	} {
 		if got := warning("f", c.mode, c.owner, c.user); got != c.want {

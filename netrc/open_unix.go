@@ -13,8 +13,8 @@ const (
 	nofollow = syscall.O_NOFOLLOW
 )
 
-// isLink reports whether err is that of O_NOFOLLOW at a symbolic link. FreeBSD
-// says EMLINK where POSIX says ELOOP.
+// isLink reports whether err is the error of O_NOFOLLOW for a symbolic link.
+// FreeBSD returns EMLINK in place of ELOOP.
 func isLink(err error) bool {
 	return errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.EMLINK)
 }

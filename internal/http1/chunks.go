@@ -2,16 +2,17 @@ package http1
 
 import "bytes"
 
-// Chunks decodes a chunked body that is pushed to it (RFC 9112 7.1).
+// Chunks decodes a chunked body (RFC 9112 7.1). The caller passes received
+// bytes to its method Next.
 type Chunks struct {
 	Rules *Rules
 
 	state    chunkState
-	left     int64  // bytes of the chunk in progress
-	line     []byte // a line that arrived in parts, or that was rejected
-	overhead int64  // bytes of lines, less what is normal
-	sizeSeen bool   // the size of a chunk was read
-	bareLF   bool   // it was reported
+	left     int64  // unread bytes of the current chunk
+	line     []byte // start of an incomplete line, or a rejected line
+	overhead int64  // bytes of chunk lines beyond the allowance per chunk
+	sizeSeen bool   // at least one chunk size was read
+	bareLF   bool   // a bare LF was reported
 	trailer  []byte
 	fields   int
 }
@@ -19,22 +20,23 @@ type Chunks struct {
 type chunkState uint8
 
 const (
-	inSize    chunkState = iota // the line with the size of a chunk
-	inData                      // the data
-	inDataEnd                   // the line end after the data
+	inSize    chunkState = iota // in the line with the chunk size
+	inData                      // in the data of a chunk
+	inDataEnd                   // at the line end after the data
 	inTrailer
 	inEnd
 )
 
-// Left returns how many bytes of data come next.
+// Left returns the number of unread data bytes of the current chunk. It returns
+// zero if a line comes next.
 func (c *Chunks) Left() int64 { return c.left }
 
-// Done reports whether the last line of the trailer was read.
+// Done reports whether the body is complete, including its trailer.
 func (c *Chunks) Done() bool { return c.state == inEnd }
 
-// Next consumes a part of p, at least a byte, and returns its size. It consumes
-// data, which it returns, or the lines as far as the next data or the end of
-// the body.
+// Next consumes one or more bytes of p and returns their number. It either
+// consumes and returns data of one chunk, or consumes the lines up to the next
+// data or the end of the body.
 func (c *Chunks) Next(p []byte) (n int, data []byte, err error) {
 	if c.state == inData {
 		data = p[:min(int64(len(p)), c.left)]
@@ -51,7 +53,7 @@ func (c *Chunks) Next(p []byte) (n int, data []byte, err error) {
 	return n, nil, err
 }
 
-// nextLine consumes a line or, if p has no line end, its beginning.
+// nextLine consumes one line. If p has no line end, it consumes all of p.
 func (c *Chunks) nextLine(p []byte) (n int, err error) {
 	limit := maxChunkLine
 	if c.state == inTrailer {
@@ -87,7 +89,8 @@ func (c *Chunks) nextLine(p []byte) (n int, err error) {
 	return n, err
 }
 
-// reject keeps the line, so that a Message can return it as payload.
+// reject returns an error and keeps line, so that a Message can return it as
+// payload.
 func (c *Chunks) reject(line []byte, text string) error {
 	c.line = append(c.line[:0], line...)
 	return malformed(text)
@@ -124,7 +127,7 @@ func (c *Chunks) chunkLine(line []byte) error {
 	return nil
 }
 
-// parseSize parses the hexadecimal number before the extensions of a chunk.
+// parseSize parses the hexadecimal chunk size before the chunk extensions.
 func parseSize(text []byte) (size int64, ok bool) {
 	digits := 0
 	for _, c := range text {
@@ -162,7 +165,7 @@ func (c *Chunks) trailerLine(line []byte) error {
 	return nil
 }
 
-// noteLF reports the first line end of a body that has no CR.
+// noteLF reports the first line of the body that ends in LF without CR.
 func (c *Chunks) noteLF(deviation string) error {
 	if c.bareLF {
 		return nil
@@ -171,7 +174,7 @@ func (c *Chunks) noteLF(deviation string) error {
 	return c.Rules.tolerate(deviation)
 }
 
-// ParseTrailer parses the fields of the trailer of a body that is Done.
+// ParseTrailer parses the trailer fields of c. [Chunks.Done] must be true.
 func ParseTrailer[F Field](c *Chunks) ([]F, error) {
 	text, _ := Unfold(string(c.trailer))
 	return ParseFields[F](c.Rules, text)

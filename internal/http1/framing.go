@@ -7,29 +7,29 @@ import (
 	"strings"
 )
 
-// An End says where a body ends.
+// An End is the way in which the end of a body is marked.
 type End uint8
 
 const (
-	AtClose  End = iota // where the connection or the stored message ends
-	AtHead              // there is no body
+	AtClose  End = iota // with the connection or the stored message
+	AtHead              // with the head, because there is no body
 	AtLength            // after Framing.Length bytes
 	AtChunks            // after the last chunk and the trailer
 )
 
-// A Framing says where the body of a message ends and what becomes of the
-// connection (RFC 9112 6.3 and 9.3).
+// A Framing describes the end of a body and whether the connection can be
+// reused (RFC 9112 6.3 and 9.3).
 type Framing struct {
 	End            End
-	Length         int64    // Content-Length; -1: unknown or invalid
-	LengthOverflow bool     // Content-Length is a number beyond every object
-	Codings        []string // transfer codings other than chunked, in the order in which they were applied
-	KeepAlive      bool     // the server accepts another request
+	Length         int64    // Content-Length in bytes, or -1 if unknown or invalid
+	LengthOverflow bool     // Content-Length exceeds 62 bits
+	Codings        []string // transfer codings other than chunked, in the order of their application
+	KeepAlive      bool     // the server keeps the connection open
 }
 
-// Frame decides how the body of a message with this status is framed. head says
-// that it answers a HEAD request. A [Stored] body ends with its record unless
-// it is chunked.
+// Frame returns the framing of a body from the status and header fields of its
+// message. head must be true for the response to a HEAD request. A [Stored]
+// body ends with its record unless it is chunked.
 func Frame[F Field](r *Rules, s Status, fields []F, head bool) (Framing, error) {
 	d := framingFields{http10: s.Proto == "HTTP/1.0"}
 	for _, f := range fields {
@@ -73,10 +73,10 @@ func Frame[F Field](r *Rules, s Status, fields []F, head bool) (Framing, error) 
 	return out, err
 }
 
-// declared has the fields that frame a message.
+// framingFields has the values of the header fields that frame a message.
 type framingFields struct {
-	http10         bool // HTTP/1.0, which has no Transfer-Encoding
-	ignoredCodings bool // there is one nonetheless
+	http10         bool // HTTP/1.0 message, in which Transfer-Encoding is ignored
+	ignoredCodings bool // the message has such a Transfer-Encoding
 
 	length           string // the first value of Content-Length
 	lengths          int    // number of values
@@ -88,7 +88,7 @@ type framingFields struct {
 func (d *framingFields) add(name, value string) {
 	switch {
 	case strings.EqualFold(name, "Content-Length"):
-		for value := range items(value) { // "6, 6" is 6: RFC 9110 8.6
+		for value := range items(value) { // "6, 6" is equal to 6 (RFC 9110 8.6)
 			if d.lengths++; d.lengths == 1 {
 				d.length = value
 			}
@@ -108,7 +108,7 @@ func (d *framingFields) add(name, value string) {
 	}
 }
 
-// items yields the items of a list (RFC 9110 5.6.1).
+// items yields the items of a comma-separated list (RFC 9110 5.6.1).
 func items(value string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for item := range strings.SplitSeq(value, ",") {
@@ -136,15 +136,16 @@ func (r *Rules) parseLength(d *framingFields, out *Framing) error {
 	return r.Deviate("Content-Length is invalid or ambiguous: body ends with the connection")
 }
 
-// Endless reports whether a Content-Length is a number beyond every object.
-// Some servers send one for a length that they do not know.
+// OverflowsLength reports whether the value of Content-Length is a decimal
+// number above 62 bits. Some servers send one, such as 2^64-1, for an unknown
+// length.
 func OverflowsLength(value string) bool {
 	_, err := strconv.ParseUint(value, 10, 62)
 	return err != nil && value != "" && strings.Trim(value, "0123456789") == ""
 }
 
-// codings returns the transfer codings without those that change nothing:
-// identity, and a coding that is named twice.
+// effectiveCodings returns the transfer codings without identity and without
+// repeated codings, which servers do not apply twice.
 func (r *Rules) effectiveCodings(d *framingFields, out *Framing) ([]string, error) {
 	if len(d.codings) == 0 {
 		return nil, nil

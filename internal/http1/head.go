@@ -6,18 +6,20 @@ import (
 	"strings"
 )
 
-// Lines collects the lines of a head as far as the blank line that ends it.
+// Lines collects the lines of a message head, including the blank line at its
+// end.
 type Lines struct {
-	Text  []byte // lines with their line ends
+	Text  []byte // collected lines with their line ends
 	Rules *Rules
 
-	first    int  // start of the present head in Text
-	start    int  // start of the line in progress
-	inFields bool // the start line was read
-	fields   int  // number of lines other than start lines, of all heads
+	first    int  // offset of the current head in Text
+	start    int  // offset of the current line in Text
+	inFields bool // the start line of the current head is complete
+	fields   int  // number of field lines in all heads
 }
 
-// Next consumes bytes of p up to the end of the head and returns their number.
+// Next collects bytes of p up to the end of the head. It returns the number of
+// bytes and whether the head is complete.
 func (l *Lines) Next(p []byte) (n int, done bool, err error) {
 	limit := MaxHead
 	if l.Rules.Mode == Stored {
@@ -64,17 +66,17 @@ func (l *Lines) line(line []byte) (last bool, err error) {
 	return false, nil
 }
 
-// Head returns the lines of the present head.
+// Head returns the lines of the current head.
 func (l *Lines) Head() string { return string(l.Text[l.first:]) }
 
-// Restart expects another head, which is collected after text.
+// Restart prepares l for another head, which is appended to text.
 func (l *Lines) Restart(text []byte) { l.Text, l.first, l.start = text, len(text), len(text) }
 
-// Complete returns the lines that have ended.
+// Complete returns all lines that are complete.
 func (l *Lines) Complete() []byte { return l.Text[:l.start] }
 
-// blank reports whether a line is empty. Some stored messages end their lines
-// in CR CR LF.
+// blank reports whether line has only a line end. Some stored messages have the
+// line end CR CR LF.
 func (r *Rules) blank(line []byte) bool {
 	if r.Mode == Stored {
 		return len(bytes.TrimRight(line, "\r\n")) == 0
@@ -83,7 +85,7 @@ func (r *Rules) blank(line []byte) bool {
 }
 
 // IsResponse reports whether a head that begins with start has a status line.
-// Five bytes are enough.
+// start should have at least five bytes.
 func (r *Rules) IsResponse(start string) bool {
 	const prefix = "HTTP/"
 	switch {
@@ -97,9 +99,9 @@ func (r *Rules) IsResponse(start string) bool {
 
 // A Status is a status line (RFC 9112 4).
 type Status struct {
-	Proto string // "HTTP/1.1"; a [Stored] message may have another
-	Minor byte   // of the version
-	Code  int    // three digits; zero for a request
+	Proto string // for example "HTTP/1.1"; any word in a [Stored] message
+	Minor byte   // minor version
+	Code  int    // three digits, or zero for a request
 }
 
 // ParseStatus parses a status line without its line end.
@@ -115,8 +117,9 @@ func (r *Rules) ParseStatus(line string) (s Status, err error) {
 		s.Code = 200
 	}
 	const prefix = "HTTP/1."
-	if len(version) == len(prefix)+1 && version[:len(prefix)] == prefix && version[len(prefix)] >= '0' && version[len(prefix)] <= '9' {
-		s.Proto, s.Minor = version, version[len(prefix)]-'0'
+	minor, ok := strings.CutPrefix(version, prefix)
+	if ok && len(minor) == 1 && '0' <= minor[0] && minor[0] <= '9' {
+		s.Proto, s.Minor = version, minor[0]-'0'
 		return s, nil
 	}
 	if s.Proto = "HTTP/1.0"; r.Mode == Stored {
@@ -126,13 +129,14 @@ func (r *Rules) ParseStatus(line string) (s Status, err error) {
 }
 
 // SplitHead splits a head into its start line, without its line end, and the
-// lines of the fields. Blank lines before the start line are dropped.
+// field lines. It drops blank lines before the start line.
 func SplitHead(head string) (start, fields string) {
 	start, fields, _ = strings.Cut(strings.TrimLeft(head, "\r\n"), "\n")
 	return strings.TrimSuffix(start, "\r"), fields
 }
 
-// ParseHead parses the head of a response. A [Stored] request has no Status.
+// ParseHead parses the head of a response. In the mode [Stored] it also parses
+// the head of a request, for which Status is zero.
 func ParseHead[F Field](r *Rules, head string) (s Status, fields []F, err error) {
 	start, text := SplitHead(head)
 	if r.Mode != Stored || r.IsResponse(start) {
@@ -165,10 +169,12 @@ func Unfold(text string) (unfolded string, folded bool) {
 	return string(out), true
 }
 
-// A Field is a header field. The parsers accept every type like it.
+// A Field is a header field. The parsers support every type with this
+// underlying type.
 type Field interface{ ~struct{ Name, Value string } }
 
-// ParseFields parses the lines of fields, none of which is folded (RFC 9112 5).
+// ParseFields parses field lines (RFC 9112 5). Folded fields must be joined
+// before with [Unfold].
 func ParseFields[F Field](r *Rules, text string) ([]F, error) {
 	fields := make([]F, 0, min(strings.Count(text, "\n")+1, MaxFields))
 	for len(text) > 0 {
@@ -188,7 +194,8 @@ func ParseFields[F Field](r *Rules, text string) ([]F, error) {
 	return fields, nil
 }
 
-// cutLine cuts the first line, without its line end, off text.
+// cutLine returns the first line of text, without its line end, and the
+// remaining lines.
 func cutLine(text string) (line, rest string) {
 	end := strings.IndexByte(text, '\n')
 	if end < 0 {
@@ -199,7 +206,8 @@ func cutLine(text string) (line, rest string) {
 	return strings.TrimSuffix(text[:end], "\r"), rest
 }
 
-// plainField parses a line without a deviation, as nearly all are.
+// parsePlainField parses a line without deviations. It is faster than
+// parseDeviantField.
 func parsePlainField(line string) (name, value string, ok bool) {
 	colon := 0
 	for colon < len(line) && tokenBytes[line[colon]] {
@@ -211,7 +219,8 @@ func parsePlainField(line string) (name, value string, ok bool) {
 	return line[:colon], Trim(line[colon+1:]), true
 }
 
-// oddField parses any other line. The name is empty if the line has no field.
+// parseDeviantField parses a line with deviations. The name is empty if the
+// line is skipped.
 func (r *Rules) parseDeviantField(line string) (name, value string, err error) {
 	if HasControl(line) {
 		err = r.Deviate("control character in the response head")
@@ -235,7 +244,7 @@ func (r *Rules) parseDeviantField(line string) (name, value string, err error) {
 		err = r.Deviate("blank before the colon of Content-Length or Transfer-Encoding")
 	case !ValidName(strings.ReplaceAll(name, " ", "")):
 		err = r.Deviate("header field name is not a token")
-	case r.Mode == Strict: // the other modes keep it, as all implementations do
+	case r.Mode == Strict: // other modes keep the field, as other clients do
 		err = malformed("blank in a field name")
 	}
 	return strings.TrimSpace(name), value, err

@@ -1,9 +1,9 @@
-// Package http1 parses the messages of HTTP/1 (RFC 9112): heads, framing,
-// chunks and trailers. It reads from no connection. The caller pushes the bytes
-// that arrived, and each parser reports how many of them belong to the message.
+// Package http1 parses HTTP/1 messages (RFC 9112): heads, framing, chunks and
+// trailers. It does not read from connections. The caller passes received bytes
+// to a parser, which returns how many of them belong to the message.
 //
-// [Rules] decide which deviations from the standard are accepted, so that one
-// parser serves connections, proxies and stored messages.
+// [Rules] select the deviations from the standard that are accepted. The same
+// parsers are used for connections, proxies and messages in archives.
 package http1
 
 import (
@@ -12,7 +12,8 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// Limits of a message. The head includes interim responses.
+// Limits of a message. MaxHead and MaxFields apply to the head of a response
+// and its interim responses together.
 const (
 	MaxHead    = 256 << 10 // bytes
 	MaxFields  = 500
@@ -22,13 +23,13 @@ const (
 	maxStoredHead = 1 << 20 // bytes of a head in an archive
 	maxChunkLine  = 4 << 10
 
-	// maxChunkWork limits the bytes of chunk lines, beyond 16 bytes per chunk
-	// and twice the size of the data.
+	// maxChunkOverhead limits the bytes of chunk lines. Each chunk may have 16
+	// bytes and twice the size of its data in addition.
 	maxChunkOverhead = 16 << 10
 )
 
-// A Mode says how strictly a message is parsed. Every mode accepts folded
-// fields and heads whose lines end in LF alone.
+// A Mode selects how strictly a message is parsed. Every mode accepts folded
+// fields and lines of a head that end in LF without CR.
 type Mode uint8
 
 const (
@@ -36,14 +37,14 @@ const (
 	Strict Mode = iota
 	// Regular accepts deviations with a single interpretation, as browsers do.
 	Regular
-	// Tolerant accepts what old servers send.
+	// Tolerant accepts all deviations that are known from old servers.
 	Tolerant
-	// Stored accepts everything: the message is in an archive, and the end of
-	// the record limits it.
+	// Stored accepts every deviation. It is used for messages in an archive,
+	// which end with their record.
 	Stored
 )
 
-// Rules say which deviations are accepted. The zero Rules are strict.
+// Rules select the deviations that are accepted. The zero value is strict.
 type Rules struct {
 	Mode         Mode
 	IgnoreLength bool // the body ends with the connection
@@ -52,14 +53,13 @@ type Rules struct {
 	Note func(deviation string)
 }
 
-// An Error reports a message that is malformed or exceeds a limit. Its text has
-// no byte of the message.
+// An Error reports a message that is malformed or exceeds a limit.
 type Error struct {
-	Text     string
-	TooLarge bool
+	Text     string // without text from the message
+	TooLarge bool   // the message exceeds a limit
 }
 
-// Error returns the text.
+// Error returns e.Text.
 func (e *Error) Error() string { return e.Text }
 
 func malformed(text string) error { return &Error{Text: text} }
@@ -72,7 +72,8 @@ func tooLarge(format string, args ...any) error {
 // error unless the mode is [Tolerant] or [Stored].
 func (r *Rules) Deviate(deviation string) error { return r.requireMode(Tolerant, deviation) }
 
-// odd reports a deviation with a single interpretation.
+// tolerate reports a deviation that has a single interpretation. It returns an
+// error if the mode is [Strict].
 func (r *Rules) tolerate(deviation string) error { return r.requireMode(Regular, deviation) }
 
 func (r *Rules) requireMode(mode Mode, deviation string) error {
@@ -96,7 +97,7 @@ func ValidName(s string) bool {
 	return s != ""
 }
 
-// inToken has the bytes of a token.
+// tokenBytes is true for each byte that a token may contain.
 var tokenBytes = func() (t [256]bool) {
 	for c := range t {
 		t[c] = httpguts.IsTokenRune(rune(c))
@@ -104,8 +105,8 @@ var tokenBytes = func() (t [256]bool) {
 	return t
 }()
 
-// HasControl reports whether s has a control character other than a tab. The
-// value of a field has none (RFC 9110 5.5).
+// HasControl reports whether s has a control character other than a tab, which
+// a field value must not have (RFC 9110 5.5).
 func HasControl(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' && c != '\t' || c == 0x7f {
@@ -115,7 +116,7 @@ func HasControl(s string) bool {
 	return false
 }
 
-// Trim returns s without the blanks around it (RFC 9110 5.6.3).
+// Trim returns s without leading and trailing spaces and tabs (RFC 9110 5.6.3).
 func Trim(s string) string {
 	for len(s) > 0 && isBlank(s[0]) {
 		s = s[1:]
@@ -128,7 +129,7 @@ func Trim(s string) string {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
-// AppendField appends the line of a field.
+// AppendField appends the line of a header field to b.
 func AppendField(b []byte, name, value string) []byte {
 	b = append(append(b, name...), ": "...)
 	return append(append(b, value...), "\r\n"...)

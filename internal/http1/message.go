@@ -3,9 +3,10 @@ package http1
 import "io"
 
 // A Message separates the head and the payload of a stored message. The payload
-// is the body without its chunks, and with its content coding (WARC 1.1 section
-// 6.3). A body that is not chunked although its head says so, as some proxies
-// write it, is the payload unchanged.
+// is the body after removal of the chunked coding (WARC 1.1 section 6.3).
+// Content codings are kept. Some programs decode the body but keep
+// Transfer-Encoding in the head. If the body does not start with a chunk, it is
+// the payload unchanged.
 //
 // The zero Message is ready to use.
 type Message struct {
@@ -20,17 +21,17 @@ type messageState uint8
 
 const (
 	atHead messageState = iota
-	atBody              // the rest is payload
+	atBody              // all further bytes are payload
 	atChunks
-	atEnd   // the rest is no payload
-	invalid // the block is no message, or its chunks are malformed
+	atEnd   // no further bytes are payload
+	invalid // the block is not a message, or its chunks are malformed
 )
 
-// stored are the rules for archives. Nothing changes them.
+// storedRules are the rules for messages in archives. They are read-only.
 var storedRules = Rules{Mode: Stored}
 
-// Next consumes a part of p, at least a byte, and returns its size and the
-// payload in it.
+// Next consumes one or more bytes of p. It returns their number and the payload
+// among them.
 func (m *Message) Next(p []byte) (n int, payload []byte) {
 	switch m.state {
 	case atHead:
@@ -55,7 +56,8 @@ func (m *Message) nextHead(p []byte) int {
 	return n
 }
 
-// decide finds out from the head what follows.
+// beginBody sets the framing of the body from the complete head. After an
+// interim response it prepares m for another head.
 func (m *Message) beginBody() {
 	status, fields, _ := ParseHead[struct{ Name, Value string }](&storedRules, m.lines.Head())
 	if c := status.Code; c >= 100 && c < 200 && c != 101 {
@@ -84,7 +86,8 @@ func (m *Message) nextChunk(p []byte) (n int, payload []byte) {
 	return n, payload
 }
 
-// End returns the payload that was held back at the end of the block.
+// End returns payload that Next withheld. The caller must call it at the end of
+// the block.
 func (m *Message) End() []byte {
 	if m.state != atChunks || m.chunks.sizeSeen || len(m.chunks.line) == 0 {
 		return nil
@@ -93,20 +96,21 @@ func (m *Message) End() []byte {
 	return m.chunks.line
 }
 
-// Head returns the head with its blank line. Interim responses before it are
-// left out. A message that ends early has the lines that are complete.
+// Head returns the head with its blank line, without interim responses. If the
+// head is truncated, Head returns its complete lines.
 func (m *Message) Head() []byte { return m.lines.Complete() }
 
 // InHead reports whether the head is incomplete.
 func (m *Message) InHead() bool { return m.state == atHead }
 
-// Interim returns the number of bytes of the interim responses before the head.
+// Interim returns the size in bytes of the interim responses before the head.
 func (m *Message) Interim() int64 { return m.interimSize }
 
-// Verbatim reports whether the rest of the block is the payload, unchanged.
+// Verbatim reports whether all further bytes of the block are payload.
 func (m *Message) Verbatim() bool { return m.state == atBody }
 
-// Length returns the size of the payload that the head announces, or -1.
+// Length returns the value of Content-Length, or -1 if the size of the payload
+// is unknown.
 func (m *Message) Length() int64 {
 	if m.state != atBody {
 		return -1
@@ -114,28 +118,30 @@ func (m *Message) Length() int64 {
 	return m.framing.Length
 }
 
-// Known reports whether the bytes that Next returned are the payload.
+// PayloadValid reports whether the bytes from Next are the payload. It returns
+// false for an incomplete head, malformed chunks and transfer codings other
+// than chunked.
 func (m *Message) PayloadValid() bool {
 	return m.state != atHead && m.state != invalid && len(m.framing.Codings) == 0
 }
 
-// A Reader reads a stored message: its head, then its payload.
+// A Reader reads the head and then the payload of a stored message.
 type Reader struct {
 	Message
 	block   io.Reader
 	buffer  []byte
-	unread  []byte // of the buffer
-	payload []byte // payload
+	unread  []byte // unread part of buffer
+	payload []byte // unread payload
 	ended   bool
 }
 
-// NewReader returns a Reader of the message in block, with a buffer of that
-// size.
+// NewReader returns a Reader of the message in block. size is the size of its
+// buffer in bytes.
 func NewReader(block io.Reader, size int) *Reader {
 	return &Reader{block: block, buffer: make([]byte, size)}
 }
 
-// ReadHead reads as far as the payload and returns [Message.Head].
+// ReadHead reads up to the start of the payload and returns [Message.Head].
 func (r *Reader) ReadHead() ([]byte, error) {
 	for r.InHead() && !r.ended {
 		if err := r.fill(); err != nil {
@@ -162,8 +168,8 @@ func (r *Reader) step() {
 	r.unread, r.payload = r.unread[n:], payload
 }
 
-// Read reads the payload. The error is [io.ErrUnexpectedEOF] if the chunks are
-// malformed or end before the last one.
+// Read reads the payload. It returns [io.ErrUnexpectedEOF] if the chunks are
+// malformed or truncated.
 func (r *Reader) Read(p []byte) (int, error) {
 	if _, err := r.ReadHead(); err != nil {
 		return 0, err

@@ -9,18 +9,19 @@ import (
 // A Challenge is an authentication method that a server offers (RFC 9110 11.3).
 // Its text comes from the server and may contain control characters.
 type Challenge struct {
-	Scheme string            // in lower case: "basic", "digest"
-	Params map[string]string // unquoted, by names in lower case
+	Scheme string            // in lower case, for example "basic"
+	Params map[string]string // unquoted values, keyed by the name in lower case
 }
 
 // maxChallenges limits the challenges of one response.
 const maxChallenges = 16
 
-// Parse parses the values of all WWW-Authenticate or Proxy-Authenticate fields,
-// in their order. It skips malformed challenges.
+// Parse parses the values of all WWW-Authenticate or Proxy-Authenticate fields.
+// It returns the challenges in the order of the fields and skips malformed
+// ones.
 func Parse(fields []string) (list []Challenge) {
 	for _, field := range fields {
-		open := false // the last challenge is of this field
+		open := false // the last challenge belongs to this field
 		for item := range splitList(field) {
 			name, rest := cutToken(item)
 			if value, ok := strings.CutPrefix(rest, "="); ok && open {
@@ -41,7 +42,7 @@ func Parse(fields []string) (list []Challenge) {
 	return list
 }
 
-// set keeps the first of several values for one name.
+// set sets a parameter unless it was set before.
 func (c Challenge) set(name, value string) {
 	name = strings.ToLower(name)
 	if _, ok := c.Params[name]; !ok && name != "" {
@@ -49,7 +50,8 @@ func (c Challenge) set(name, value string) {
 	}
 }
 
-// splitList yields the items between the commas that stand outside quotes.
+// splitList yields the items of s, which are separated by commas outside
+// quotes.
 func splitList(s string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		start, quoted := 0, false
@@ -69,7 +71,8 @@ func splitList(s string) func(yield func(string) bool) {
 	}
 }
 
-// cutToken cuts a token and the blanks after it off s.
+// cutToken returns the token at the start of s, and s after the token and the
+// following blanks.
 func cutToken(s string) (token, rest string) {
 	n := 0
 	for n < len(s) && http1.ValidName(s[n:n+1]) {

@@ -13,8 +13,8 @@ import (
 	"github.com/anyurl/fetch/internal/http1"
 )
 
-// hashOf returns the hash of RFC 7616 3.3 that an algorithm names, in
-// hexadecimal, or nil if it is unknown.
+// hashOf returns the hash function of a Digest algorithm (RFC 7616 3.3), or nil
+// if the algorithm is unknown. The function returns hexadecimal digits.
 func hashOf(algorithm string) func(string) string {
 	switch strings.TrimSuffix(strings.ToUpper(algorithm), "-SESS") {
 	case "", "MD5":
@@ -27,20 +27,21 @@ func hashOf(algorithm string) func(string) string {
 	return nil
 }
 
-// usable reports whether c can be answered with Digest.
+// usable reports whether c has a nonce and a supported algorithm and qop.
 func (c Challenge) usable() bool {
 	_, legacy := c.qop()
-	return hashOf(c.Params["algorithm"]) != nil && c.Params["nonce"] != "" && (legacy || c.offers("auth") || c.offers("auth-int"))
+	return hashOf(c.Params["algorithm"]) != nil && c.Params["nonce"] != "" &&
+		(legacy || c.offers("auth") || c.offers("auth-int"))
 }
 
-// Lasting reports whether c may be answered more than once. It may not if the
-// first answer has made a session key (RFC 7616 3.4.2).
+// Lasting reports whether c may be answered more than once. The session
+// algorithms such as MD5-sess do not allow a second answer (RFC 7616 3.4.2).
 func (c Challenge) Lasting() bool {
 	return !strings.HasSuffix(strings.ToUpper(c.Params["algorithm"]), "-SESS")
 }
 
-// qop returns the offered qualities of protection; legacy is a challenge of
-// RFC 2069, which has none.
+// qop returns the parameter qop, which lists the offered qualities of
+// protection. legacy is true if the parameter is missing, as in RFC 2069.
 func (c Challenge) qop() (offered string, legacy bool) {
 	offered, ok := c.Params["qop"]
 	return offered, !ok
@@ -56,11 +57,13 @@ func (c Challenge) offers(qop string) bool {
 	return false
 }
 
-// Stale reports whether the login was right and only the nonce too old.
+// Stale reports whether the server accepted the credentials but rejected the
+// nonce, because it has expired.
 func (c Challenge) Stale() bool { return strings.EqualFold(c.Params["stale"], "true") }
 
-// digest computes the response of RFC 7616 3.4 for one use of a nonce. It uses
-// qop auth unless only auth-int is offered.
+// digest returns the value of an Authorization field for Digest (RFC 7616 3.4).
+// use counts the requests with this nonce, from 1. digest selects the qop auth
+// unless the server offers only auth-int.
 func (c Challenge) digest(l Login, method, target, cnonce string, use int) (string, error) {
 	count := fmt.Sprintf("%08x", use)
 	if http1.HasControl(l.User) || http1.HasControl(target) || !c.usable() {
@@ -77,7 +80,8 @@ func (c Challenge) digest(l Login, method, target, cnonce string, use int) (stri
 		user = hash(user + ":" + realm)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Digest username=%s, realm=%s, nonce=%s, uri=%s", quote(user), quote(realm), quote(nonce), quote(target))
+	fmt.Fprintf(&b, "Digest username=%s, realm=%s, nonce=%s, uri=%s",
+		quote(user), quote(realm), quote(nonce), quote(target))
 	request := hash(method + ":" + target)
 	if _, legacy := c.qop(); legacy {
 		fmt.Fprintf(&b, `, response="%s"`, hash(secret+":"+nonce+":"+request))

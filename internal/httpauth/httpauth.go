@@ -1,5 +1,5 @@
-// Package httpauth answers the challenges of HTTP servers and proxies: Basic
-// (RFC 7617) and Digest (RFC 7616).
+// Package httpauth computes responses to the authentication challenges of HTTP
+// servers and proxies. It supports Basic (RFC 7617) and Digest (RFC 7616).
 package httpauth
 
 import (
@@ -12,26 +12,27 @@ import (
 	"github.com/anyurl/fetch/internal/http1"
 )
 
-// A Login is a user with a password. An empty User means that there is none.
+// A Login is a user name and a password. An empty User means no credentials.
 type Login struct{ User, Password string }
 
-// Format hides the password, whatever the verb.
+// Format prints the user name and masks the password, for every verb.
 func (l Login) Format(f fmt.State, _ rune) {
 	if l != (Login{}) {
 		io.WriteString(f, l.User+":***")
 	}
 }
 
-// A Method says which challenges a Login answers.
+// A Method selects the challenges that may be answered.
 type Method uint8
 
 const (
-	Basic  Method = iota // sent before the server asks for it
-	Digest               // when the server asks
-	Any                  // when the server asks, Digest before Basic
+	Basic  Method = iota // Basic only; the caller may send it without a challenge
+	Digest               // Digest only
+	Any                  // Digest if it is offered, otherwise Basic
 )
 
-// Choose returns the challenge to answer, or one without a scheme.
+// Choose returns the preferred challenge in list. It returns a Challenge
+// without a Scheme if m allows none of them.
 func (m Method) Choose(list []Challenge) (best Challenge) {
 	for _, c := range list {
 		switch {
@@ -44,8 +45,8 @@ func (m Method) Choose(list []Challenge) (best Challenge) {
 	return best
 }
 
-// OnlyDigest reports whether list has Digest and not Basic, which is the method
-// that users do not have to choose.
+// OnlyDigest reports whether list has Digest but not Basic. The user must then
+// select Digest, because Basic is the default method.
 func OnlyDigest(list []Challenge) (digest bool) {
 	for _, c := range list {
 		if c.Scheme == "basic" {
@@ -74,7 +75,7 @@ func (c Challenge) Answer(l Login, method, target string, use int) (string, erro
 }
 
 // BasicField returns the value of an Authorization field for Basic. It does not
-// check the login.
+// validate the login.
 func BasicField(l Login) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(l.User+":"+l.Password))
 }

@@ -28,8 +28,8 @@ func TestDigestLogin(t *testing.T) {
 		{"SHA-512-256, session", "SHA-512-256-sess", `auth`, "s3cret", 0, 2, "<nil>"},
 		{"RFC 2069", "", "", "s3cret", 0, 2, "<nil>"},
 		{"stale nonce", "MD5", `"auth"`, "s3cret", 1, 3, "<nil>"},
-		{"always stale", "MD5", `"auth"`, "s3cret", 9, 3, "proxy refused the login"},
-		{"wrong password", "MD5", `"auth"`, "other", 0, 2, "proxy refused the login"},
+		{"always stale", "MD5", `"auth"`, "s3cret", 9, 3, "proxy rejected the credentials"},
+		{"wrong password", "MD5", `"auth"`, "other", 0, 2, "proxy rejected the credentials"},
 	} {
 		conn, far := net.Pipe()
 		judge := &digestProxy{algorithm: c.algorithm, qop: c.qop, stale: c.stale}

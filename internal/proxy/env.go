@@ -2,19 +2,19 @@ package proxy
 
 import "strings"
 
-// An Env is what the environment says about proxies, as curl reads it. The
-// zero Env names none.
+// An Env has the proxy settings of environment variables, with the same rules
+// as in curl. The zero Env has no proxies.
 type Env struct {
 	getenv     func(string) string
-	http       string // for http URLs
-	all        string // for every scheme that has none of its own
+	http       string // proxy for http URLs
+	all        string // proxy for schemes without a variable of their own
 	exemptions []exemption
 }
 
-// ParseEnv reads the environment through getenv, which is os.Getenv or like
-// it: an empty variable is one that is not set. For calls it again for schemes
-// other than http. Of no_proxy and NO_PROXY, as of all pairs, the lower case
-// comes first.
+// ParseEnv returns the proxy settings of the environment. getenv is os.Getenv
+// or a similar function. An empty variable counts as unset. A variable in lower
+// case, such as no_proxy, overrides the variable in upper case. The method For
+// calls getenv for schemes other than http.
 func ParseEnv(getenv func(string) string) Env {
 	e := Env{getenv: getenv}
 	e.http = e.httpProxy()
@@ -23,11 +23,12 @@ func ParseEnv(getenv func(string) string) Env {
 	return e
 }
 
-// For returns the proxy for URLs of that scheme at host and port, as the
-// environment spells it: [SCHEME://][USER:PASSWORD@]HOST[:PORT]. It comes from
-// SCHEME_proxy or else all_proxy, and is none for hosts that no_proxy names.
-// HTTP_PROXY in upper case is not read: in a CGI program it is what the client
-// sent as its field Proxy (CVE-2016-5386).
+// For returns the proxy for URLs with this scheme, host and port, in the form
+// [SCHEME://][USER:PASSWORD@]HOST[:PORT]. It is the value of SCHEME_proxy or,
+// if that is unset, of all_proxy. For returns false if there is no proxy or
+// no_proxy matches the host. It ignores HTTP_PROXY in upper case, because CGI
+// programs receive the Proxy field of the client in this variable
+// (CVE-2016-5386).
 func (e Env) For(scheme, host string, port uint16) (proxy string, ok bool) {
 	switch scheme = strings.ToLower(scheme); {
 	case e.getenv == nil, scheme == "file":
@@ -46,8 +47,8 @@ func (e Env) For(scheme, host string, port uint16) (proxy string, ok bool) {
 	return proxy, true
 }
 
-// forHTTP reads http_proxy, unless this is a CGI program on a system that does
-// not tell the two cases apart.
+// httpProxy returns the value of http_proxy. It returns "" in a CGI program if
+// variable names are not case-sensitive, as on Windows.
 func (e Env) httpProxy() string {
 	proxy := e.getenv("http_proxy")
 	if e.getenv("REQUEST_METHOD") != "" && proxy == e.getenv("HTTP_PROXY") {

@@ -8,8 +8,7 @@ import (
 	"github.com/anyurl/fetch/internal/httpauth"
 )
 
-// The errors of a handshake that say nothing more than their class. No error
-// of this package holds a byte that the proxy sent.
+// Errors of a handshake. Errors of this package contain no text from the proxy.
 var (
 	ErrMalformed = errors.New("malformed reply from the proxy")
 	ErrTooLong   = errors.New("reply from the proxy is too long")
@@ -18,23 +17,24 @@ var (
 	ErrOption    = errors.New("invalid proxy option")
 )
 
-// Refused is the answer of a proxy that understood and will or can not.
+// A RefusedError reports that the proxy rejected the request or could not
+// connect to the target.
 type RefusedError struct {
 	Proto string // "http", "socks4" or "socks5"
-	Code  int    // the HTTP status, or the reply code of SOCKS
+	Code  int    // HTTP status or SOCKS reply code
 }
 
-// Error says the code and, for SOCKS, what it means.
+// Error returns a text with the code and, for SOCKS, its meaning.
 func (e *RefusedError) Error() string {
-	s := fmt.Sprintf("proxy refused: %s %d", e.Proto, e.Code)
+	s := fmt.Sprintf("proxy rejected the request: %s %d", e.Proto, e.Code)
 	if text := replyText(e.Proto, e.Code); text != "" {
 		s += " (" + text + ")"
 	}
 	return s
 }
 
-// Unsupported reports whether the proxy can do what was asked for nobody, at
-// no time: RFC 9110 15.5.6, 15.6.2 and 15.6.6, RFC 1928 6.
+// Unsupported reports whether the proxy does not implement the request, so that
+// a retry cannot succeed (RFC 9110 15.5.6, 15.6.2 and 15.6.6, RFC 1928 6).
 func (e *RefusedError) Unsupported() bool {
 	switch e.Proto {
 	case "http":
@@ -72,25 +72,27 @@ var socks5Replies = map[int]string{ // RFC 1928 6
 	8: "address type not supported",
 }
 
-// AuthRequired is the answer of a proxy that wants a login, or another one.
+// An AuthRequiredError reports that the proxy requires credentials or rejected
+// the ones in Options.
 type AuthRequiredError struct {
-	Challenges []httpauth.Challenge // of an HTTP proxy
-	Tried      bool                 // the Login was sent and refused
-	// Redial: the Login was not refused yet, but the proxy ends this
-	// connection. Connect over a new one, with Challenges in the Options,
-	// may succeed; once is enough.
+	Challenges []httpauth.Challenge // challenges of an HTTP proxy
+	Tried      bool                 // the proxy rejected Options.Login
+
+	// Redial is true if the proxy closes the connection before the challenges
+	// can be answered. The caller should retry once on a new connection, with
+	// Challenges in the Options.
 	Redial bool
 }
 
-// Error says whether the login is missing or wrong.
+// Error returns whether the credentials are missing or rejected.
 func (e *AuthRequiredError) Error() string {
 	if e.Tried {
-		return "proxy refused the login"
+		return "proxy rejected the credentials"
 	}
 	return "proxy requires a login"
 }
 
-// ended makes the end of the input an ErrClosed.
+// closedError returns ErrClosed in place of io.EOF and io.ErrUnexpectedEOF.
 func closedError(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return ErrClosed

@@ -9,18 +9,18 @@ import (
 	"github.com/anyurl/fetch/internal/http1"
 )
 
-// maxDrain limits the body of a 407. To read a longer one costs more than a new
-// connection.
+// maxDrain limits the size in bytes of a body that is read to keep the
+// connection. A new connection is cheaper than a longer body.
 const maxDrain = 64 << 10
 
-// A head is the status line of a reply with its fields.
+// A head is the status line and the header fields of a reply.
 type head struct {
 	http1.Status
 	fields []Field
 }
 
-// readHead reads the final head of a reply. It reads byte by byte, because the
-// following bytes belong to the caller.
+// readHead reads the head of a reply and skips interim responses. It reads
+// single bytes, because the bytes after the head belong to the caller.
 func readHead(r io.Reader) (*head, error) {
 	rules := &http1.Rules{Mode: http1.Strict}
 	lines := http1.Lines{Rules: rules}
@@ -33,13 +33,13 @@ func readHead(r io.Reader) (*head, error) {
 		case err != nil:
 			return nil, invalidReply(err)
 		case status.Code == 101:
-			return nil, fmt.Errorf("%w: 101 was not asked for", ErrMalformed)
+			return nil, fmt.Errorf("%w: unexpected status 101", ErrMalformed)
 		case status.Code/100 != 1:
 			return &head{status, fields}, nil
 		}
 		lines.Restart(lines.Text)
 	}
-	return nil, fmt.Errorf("%w: interim replies", ErrTooLong)
+	return nil, fmt.Errorf("%w: too many interim responses", ErrTooLong)
 }
 
 func readLines(r io.Reader, lines *http1.Lines) error {
@@ -56,7 +56,7 @@ func readLines(r io.Reader, lines *http1.Lines) error {
 	return nil
 }
 
-// invalidReply classifies an error of package http1.
+// invalidReply wraps an error of package http1 in ErrTooLong or ErrMalformed.
 func invalidReply(err error) error {
 	var e *http1.Error
 	if errors.As(err, &e) && e.TooLarge {

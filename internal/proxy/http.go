@@ -12,7 +12,7 @@ import (
 // connectHTTP sends CONNECT. If the proxy requires a login and keeps the
 // connection open, it sends CONNECT again on the same connection.
 func connectHTTP(conn net.Conn, to destination, opts Options) error {
-	const attempts = 3 // without a login, with it, with a fresh nonce
+	const attempts = 3 // without credentials, with credentials, with a new nonce
 	challenge := opts.initialChallenge()
 	for attempt := 1; ; attempt++ {
 		head, err := sendConnect(conn, to.String(), challenge, opts)
@@ -23,7 +23,7 @@ func connectHTTP(conn net.Conn, to destination, opts Options) error {
 		switch {
 		case head.Code/100 == 2:
 			return nil
-		case head.Code == 401 && tried: // tinyproxy 1.11 says so of a wrong login
+		case head.Code == 401 && tried: // tinyproxy 1.11 sends 401 for wrong credentials
 			return &AuthRequiredError{Tried: true}
 		case head.Code != 407:
 			return &RefusedError{"http", head.Code}
@@ -42,8 +42,8 @@ func connectHTTP(conn net.Conn, to destination, opts Options) error {
 	}
 }
 
-// sendConnect sends one CONNECT, with the answer to c unless that is no
-// challenge, and reads the head of the reply.
+// sendConnect sends a CONNECT request and reads the head of the reply. If c has
+// a Scheme, the request answers the challenge c.
 func sendConnect(conn net.Conn, target string, c httpauth.Challenge, opts Options) (*head, error) {
 	login := ""
 	if c.Scheme != "" {
@@ -62,8 +62,9 @@ func sendConnect(conn net.Conn, target string, c httpauth.Challenge, opts Option
 	return readHead(conn)
 }
 
-// unasked returns the challenge to answer before the proxy poses one: one
-// posed on an earlier connection, or basic. Without a scheme it is none.
+// initialChallenge returns the challenge that the first request answers. It is
+// one of Options.Challenges or, for the method Basic, a Basic challenge. It
+// returns a Challenge without a Scheme if the first request has no credentials.
 func (o *Options) initialChallenge() httpauth.Challenge {
 	c := o.choose(o.Challenges)
 	if c.Scheme == "" && o.Login.User != "" && o.Auth == httpauth.Basic {
@@ -72,7 +73,8 @@ func (o *Options) initialChallenge() httpauth.Challenge {
 	return c
 }
 
-// choose returns the challenge to answer, or one without a scheme.
+// choose returns the preferred challenge in list, or a Challenge without a
+// Scheme if there are no credentials for it.
 func (o *Options) choose(list []httpauth.Challenge) httpauth.Challenge {
 	if o.Login.User == "" {
 		return httpauth.Challenge{}
@@ -80,7 +82,8 @@ func (o *Options) choose(list []httpauth.Challenge) httpauth.Challenge {
 	return o.Auth.Choose(list)
 }
 
-// connectRequest returns the one request, of which every part is checked.
+// connectRequest returns a CONNECT request. It returns an error for invalid and
+// reserved header fields in opts.
 func connectRequest(target, login string, opts Options) ([]byte, error) {
 	var fields []Field
 	if !hasField(opts.Header, "Host") {
@@ -99,15 +102,15 @@ func connectRequest(target, login string, opts Options) ([]byte, error) {
 	for i, f := range fields {
 		generated := len(fields)-i > len(opts.Header)
 		if !http1.ValidName(f.Name) || http1.HasControl(f.Value) || !generated && reserved(f.Name, login) {
-			return nil, fmt.Errorf("%w: header field", ErrOption)
+			return nil, fmt.Errorf("%w: header field is invalid or reserved", ErrOption)
 		}
 		request = http1.AppendField(request, f.Name, f.Value)
 	}
 	return append(request, "\r\n"...), nil
 }
 
-// kept reports whether a field is none of the caller's: it frames the request,
-// belongs to the origin, or is here already.
+// reserved reports whether the caller may not set a field. Such a field frames
+// the request, is meant for the origin, or is generated.
 func reserved(name, login string) bool {
 	switch strings.ToLower(name) {
 	case "content-length", "transfer-encoding", "authorization", "cookie":

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// An exemption is one entry of no_proxy.
+// An exemption is an entry of no_proxy.
 type exemption struct {
 	all    bool
-	suffix string       // of names, without the first dot
+	suffix string       // of host names, without a leading dot
 	prefix netip.Prefix // of addresses
-	port   uint16       // 0: any
+	port   uint16       // zero for any port
 }
 
-// parseNoProxy reads entries that commas or blanks separate: a name, which
-// stands for itself and all below it; an address; a prefix as in 10.0.0.0/8;
-// or an asterisk for everything. A name or an address may have a port. What
-// is none of these is passed over. --noproxy has the same form.
+// parseNoProxy parses a list of entries separated by commas or blanks. An entry
+// is a host name, an address, an address prefix such as 10.0.0.0/8, or an
+// asterisk for all hosts. A host name also matches its subdomains. A name or an
+// address may have a port. parseNoProxy skips invalid entries.
 func parseNoProxy(list string) (exemptions []exemption) {
 	for _, entry := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' }) {
 		if e, ok := parseExemption(entry); ok {
@@ -60,8 +60,8 @@ func parseExemption(entry string) (e exemption, ok bool) {
 	return e, e.suffix != ""
 }
 
-// exempt reports whether the list names host. An address is only compared
-// with addresses, a name only with names: nothing is resolved here.
+// exempt reports whether an exemption matches host and port. It resolves no
+// names, so an address matches only addresses and prefixes.
 func exempt(exemptions []exemption, host string, port uint16) bool {
 	if len(exemptions) == 0 {
 		return false
@@ -86,8 +86,9 @@ func exempt(exemptions []exemption, host string, port uint16) bool {
 	return false
 }
 
-// literal reads an address, in brackets or not, and drops its zone: what
-// follows the % is no part of the host to compare (CVE-2025-22870).
+// parseLiteral parses an address, with or without brackets. It drops the zone
+// of the address, which must not be compared as part of a name
+// (CVE-2025-22870).
 func parseLiteral(s string) (netip.Addr, bool) {
 	if inner, ok := strings.CutPrefix(s, "["); ok {
 		if s, ok = strings.CutSuffix(inner, "]"); !ok || !strings.Contains(s, ":") {
@@ -101,7 +102,8 @@ func parseLiteral(s string) (netip.Addr, bool) {
 	return addr.Unmap(), err == nil
 }
 
-// lower is for ASCII alone: U+212A is no k.
+// lowerASCII converts ASCII letters to lower case. Unlike strings.ToLower, it
+// does not map the Kelvin sign (U+212A) to k.
 func lowerASCII(s string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {

@@ -1,10 +1,11 @@
-// Package proxy asks proxies for connections: HTTP CONNECT (RFC 9110 9.3.6),
-// SOCKS4, SOCKS4a and SOCKS5 (RFC 1928, RFC 1929). It dials nothing and
-// resolves nothing: [Connect] speaks over a connection to the proxy that the
-// caller made. [ParseEnv] reads which proxy the environment names for a URL.
+// Package proxy implements the client side of HTTP CONNECT (RFC 9110 9.3.6),
+// SOCKS4, SOCKS4a and SOCKS5 (RFC 1928, RFC 1929). It opens no connections and
+// resolves no names. [Connect] performs a handshake on a connection to the
+// proxy that the caller has opened. [ParseEnv] reads the proxy settings in
+// environment variables.
 //
-// SOCKS5 is written here although golang.org/x/net/proxy has it: there the
-// reply of the proxy survives only as words in an error.
+// The package does not use golang.org/x/net/proxy for SOCKS5, because the
+// errors of that package do not contain the reply code.
 package proxy
 
 import (
@@ -19,43 +20,43 @@ import (
 	"github.com/anyurl/fetch/internal/httpauth"
 )
 
-// Options says how to ask. The zero value asks without credentials.
+// Options configure a handshake. The zero value sends no credentials.
 type Options struct {
 	Login httpauth.Login
 	Auth  httpauth.Method // for an HTTP proxy
 
-	// Challenges are those of an AuthRequired with Redial: they are answered
-	// at once.
+	// Challenges are copied from an AuthRequiredError with Redial set. The
+	// first request answers one of them.
 	Challenges []httpauth.Challenge
 
-	Agent  string // User-Agent for an HTTP proxy; empty: none is sent
-	Header []Field
+	Agent  string  // User-Agent for an HTTP proxy, or "" to omit the field
+	Header []Field // additional fields for an HTTP proxy
 }
 
-// A Field is a header field for an HTTP proxy alone.
+// A Field is a header field of a CONNECT request.
 type Field struct{ Name, Value string }
 
-// Resolves reports whether a proxy of that scheme takes names: for socks4 and
-// socks5 the target of Connect must be an address. Schemes are those of curl:
-// http, https, socks4, socks4a, socks5, socks5h.
+// Resolves reports whether a proxy with this URL scheme resolves host names.
+// For socks4 and socks5 the target of Connect must be an address. The schemes
+// are the same as in curl: http, https, socks4, socks4a, socks5 and socks5h.
 func Resolves(scheme string) bool { return scheme != "socks4" && scheme != "socks5" }
 
-// Connect asks the proxy at the other end of conn for a connection to target,
-// a host and port as in "example.org:70" or "[2001:db8::1]:70". For a proxy of
-// scheme https conn is the TLS connection to it. Afterwards conn leads to
-// target: no byte beyond the handshake has been read.
+// Connect requests a tunnel to target from the proxy that conn is connected to.
+// target is a host and port such as "example.org:70" or "[2001:db8::1]:70". For
+// the scheme https, conn must be a TLS connection. After Connect returns nil,
+// conn is connected to target. Connect does not read bytes after the handshake.
 //
-// The end of ctx ends the handshake and its cause is the error. After any
-// error conn is of no use and the caller closes it; the errors are [Refused],
-// [AuthRequired], [ErrMalformed], [ErrTooLong], [ErrClosed], [ErrTarget],
-// [ErrOption] and those of conn.
+// If ctx is done, Connect returns the cause of ctx. After an error the caller
+// must close conn. The error is a [RefusedError] or an [AuthRequiredError],
+// wraps [ErrMalformed], [ErrTooLong], [ErrClosed], [ErrTarget] or [ErrOption],
+// or is an error of conn.
 func Connect(ctx context.Context, conn net.Conn, scheme, target string, opts Options) error {
 	t, err := parseTarget(target)
 	if err != nil {
 		return err
 	}
 	if !Resolves(scheme) && !t.addr.IsValid() {
-		return fmt.Errorf("%w: a %s proxy takes addresses alone", ErrTarget, scheme)
+		return fmt.Errorf("%w: a %s proxy requires an address", ErrTarget, scheme)
 	}
 	var handshake func(net.Conn, destination, Options) error
 	switch scheme {
@@ -66,12 +67,12 @@ func Connect(ctx context.Context, conn net.Conn, scheme, target string, opts Opt
 	case "socks5", "socks5h":
 		handshake = connectSOCKS5
 	default:
-		return fmt.Errorf("%w: scheme", ErrOption)
+		return fmt.Errorf("%w: unknown scheme", ErrOption)
 	}
 	return interruptible(ctx, conn, func() error { return handshake(conn, t, opts) })
 }
 
-// within lets the end of ctx interrupt what f does on conn.
+// interruptible calls f and interrupts its operations on conn when ctx is done.
 func interruptible(ctx context.Context, conn net.Conn, f func() error) error {
 	interrupted := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -86,14 +87,14 @@ func interruptible(ctx context.Context, conn net.Conn, f func() error) error {
 	return err
 }
 
-// A destination is the target, read: a name or, if valid, an address.
+// A destination is a parsed target. If addr is valid, name is empty.
 type destination struct {
 	name string
 	addr netip.Addr
 	port uint16
 }
 
-// String returns host:port with the brackets of an IPv6 address.
+// String returns host:port, with brackets around an IPv6 address.
 func (d destination) String() string {
 	host := d.name
 	if d.addr.IsValid() {
@@ -102,8 +103,8 @@ func (d destination) String() string {
 	return net.JoinHostPort(host, strconv.Itoa(int(d.port)))
 }
 
-// parseTarget lets nothing through that means more than a host and a port in
-// any of the protocols.
+// parseTarget parses a host and port. It rejects hosts with characters that
+// have a special meaning in one of the protocols.
 func parseTarget(target string) (d destination, err error) {
 	host, port, err := net.SplitHostPort(target)
 	if err != nil {
@@ -111,21 +112,21 @@ func parseTarget(target string) (d destination, err error) {
 	}
 	n, err := strconv.ParseUint(port, 10, 16)
 	if err != nil || n == 0 || port[0] == '+' {
-		return d, fmt.Errorf("%w: port", ErrTarget)
+		return d, fmt.Errorf("%w: invalid port", ErrTarget)
 	}
 	d.port = uint16(n)
 	addr, err := netip.ParseAddr(host)
 	switch bracketed := target[0] == '['; {
 	case addr.Zone() != "":
-		return d, fmt.Errorf("%w: a zone means nothing to a proxy", ErrTarget)
+		return d, fmt.Errorf("%w: address has a zone", ErrTarget)
 	case bracketed && !addr.Is6():
-		return d, fmt.Errorf("%w: not an address", ErrTarget)
+		return d, fmt.Errorf("%w: brackets require an IPv6 address", ErrTarget)
 	case err == nil:
 		d.addr = addr.Unmap()
 		return d, nil
 	}
 	if host == "" || len(host) > 255 || strings.ContainsFunc(host, invalidInName) {
-		return d, fmt.Errorf("%w: name", ErrTarget)
+		return d, fmt.Errorf("%w: invalid host name", ErrTarget)
 	}
 	d.name = host
 	return d, nil

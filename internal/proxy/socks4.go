@@ -8,20 +8,21 @@ import (
 	"strings"
 )
 
-// connectSOCKS4 asks for an IPv4 address, or for a name by the extension
-// SOCKS4a: an address 0.0.0.1 and the name behind the user.
+// connectSOCKS4 performs a SOCKS4 handshake. It sends a host name with the
+// SOCKS4a extension, which uses the address 0.0.0.1 and appends the name after
+// the user.
 func connectSOCKS4(conn net.Conn, to destination, opts Options) error {
 	ip := [4]byte{0, 0, 0, 1}
 	if to.addr.IsValid() {
 		if !to.addr.Is4() {
-			return fmt.Errorf("%w: SOCKS4 has no IPv6", ErrTarget)
+			return fmt.Errorf("%w: SOCKS4 does not support IPv6", ErrTarget)
 		}
 		if ip = to.addr.As4(); ip[0]|ip[1]|ip[2] == 0 {
-			return fmt.Errorf("%w: address stands for a name in SOCKS4a", ErrTarget)
+			return fmt.Errorf("%w: address is reserved by SOCKS4a", ErrTarget)
 		}
 	}
 	if strings.ContainsRune(opts.Login.User, 0) || len(opts.Login.User) > 255 {
-		return fmt.Errorf("%w: user", ErrOption)
+		return fmt.Errorf("%w: user has a NUL or is longer than 255 bytes", ErrOption)
 	}
 	request := binary.BigEndian.AppendUint16([]byte{4, 1}, to.port)
 	request = append(request, ip[:]...)
@@ -39,7 +40,7 @@ func connectSOCKS4(conn net.Conn, to destination, opts Options) error {
 	const granted = 90
 	switch code := reply[1]; {
 	case reply[0] != 0:
-		return fmt.Errorf("%w: version", ErrMalformed)
+		return fmt.Errorf("%w: wrong SOCKS4 version", ErrMalformed)
 	case code != granted:
 		return &RefusedError{"socks4", int(code)}
 	}

@@ -10,20 +10,26 @@ import (
 )
 
 const (
-	socks5             = 5
-	methodNone         = 0    // methods, RFC 1928 3
-	methodLogin        = 2    //
-	methodRejected     = 0xff //
-	loginVersion       = 1    // RFC 1929 2
-	typeIPv4, typeIPv6 = 1, 4 // address types, RFC 1928 5
-	typeName           = 3    //
+	socks5 = 5
+
+	// Authentication methods (RFC 1928 3).
+	methodNone     = 0
+	methodLogin    = 2
+	methodRejected = 0xff
+
+	loginVersion = 1 // RFC 1929 2
+
+	// Address types (RFC 1928 5).
+	typeIPv4 = 1
+	typeName = 3
+	typeIPv6 = 4
 )
 
-// connectSOCKS5 asks for an address, or for a name that the proxy resolves.
+// connectSOCKS5 performs a SOCKS5 handshake. The proxy resolves host names.
 func connectSOCKS5(conn net.Conn, to destination, opts Options) error {
 	user, password := opts.Login.User, opts.Login.Password
 	if len(user) > 255 || len(password) > 255 {
-		return fmt.Errorf("%w: user or password over 255 bytes", ErrOption)
+		return fmt.Errorf("%w: user or password is longer than 255 bytes", ErrOption)
 	}
 	hello := []byte{socks5, 1, methodNone}
 	if user != "" {
@@ -38,7 +44,7 @@ func connectSOCKS5(conn net.Conn, to destination, opts Options) error {
 	case method == methodLogin && user != "":
 		err = sendLogin(conn, opts.Login)
 	case method != methodNone:
-		err = fmt.Errorf("%w: method that was not offered", ErrMalformed)
+		err = fmt.Errorf("%w: authentication method was not offered", ErrMalformed)
 	}
 	if err != nil {
 		return err
@@ -76,8 +82,8 @@ func socks5Request(to destination) []byte {
 	return binary.BigEndian.AppendUint16(request, to.port)
 }
 
-// exchange sends a message and reads the two bytes with which every answer
-// begins: a version and what the proxy says.
+// exchange sends a message and reads the first two bytes of the reply. It
+// checks the version in the first byte and returns the second byte.
 func exchange(conn net.Conn, message []byte, version byte) (byte, error) {
 	if _, err := conn.Write(message); err != nil {
 		return 0, err
@@ -87,16 +93,16 @@ func exchange(conn net.Conn, message []byte, version byte) (byte, error) {
 		return 0, closedError(err)
 	}
 	if reply[0] != version {
-		return 0, fmt.Errorf("%w: version", ErrMalformed)
+		return 0, fmt.Errorf("%w: wrong SOCKS5 version", ErrMalformed)
 	}
 	return reply[1], nil
 }
 
-// skipBound reads the rest of the last reply: the address from which the proxy
-// connects, which nobody needs.
+// skipBoundAddress reads the address and port at the end of the last reply.
+// They are not used.
 func skipBoundAddress(conn net.Conn) error {
 	var b [255 + 2]byte
-	if _, err := io.ReadFull(conn, b[:2]); err != nil { // reserved, type
+	if _, err := io.ReadFull(conn, b[:2]); err != nil { // reserved byte and address type
 		return closedError(err)
 	}
 	n := 0
@@ -111,8 +117,8 @@ func skipBoundAddress(conn net.Conn) error {
 		}
 		n = int(b[0])
 	default:
-		return fmt.Errorf("%w: address type", ErrMalformed)
+		return fmt.Errorf("%w: unknown address type", ErrMalformed)
 	}
-	_, err := io.ReadFull(conn, b[:n+2]) // and a port
+	_, err := io.ReadFull(conn, b[:n+2]) // address and port
 	return closedError(err)
 }

@@ -138,10 +138,10 @@ func TestRefusedText(t *testing.T) {
 		err  RefusedError
 		want string
 	}{
-		{RefusedError{"http", 403}, "proxy refused: http 403"},
-		{RefusedError{"socks4", 91}, "proxy refused: socks4 91 (rejected or failed)"},
-		{RefusedError{"socks5", 2}, "proxy refused: socks5 2 (not allowed by its rules)"},
-		{RefusedError{"socks5", 99}, "proxy refused: socks5 99"},
+		{RefusedError{"http", 403}, "proxy rejected the request: http 403"},
+		{RefusedError{"socks4", 91}, "proxy rejected the request: socks4 91 (rejected or failed)"},
+		{RefusedError{"socks5", 2}, "proxy rejected the request: socks5 2 (not allowed by its rules)"},
+		{RefusedError{"socks5", 99}, "proxy rejected the request: socks5 99"},
 	} {
 		if got := c.err.Error(); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
