@@ -57,7 +57,7 @@ func (b *replayed) Close() error { return b.rec.Close() }
 // kindOf is what a media type of a resource record says it is. The listings
 // are those of this project's schemes.
 func kindOf(media string) fetch.Kind {
-	if entries.Is(media) {
+	if entries.IsMedia(media) {
 		return fetch.Menu
 	}
 	t, _, _ := mime.ParseMediaType(media)

@@ -200,7 +200,7 @@ func (j *job) copy(out sink, req *fetch.Request, resp *fetch.Response) error {
 		switch {
 		case out.Terminal():
 			return numbered(w, resp)
-		case entries.Is(resp.Media):
+		case entries.IsMedia(resp.Media):
 			return names(w, resp)
 		}
 	}

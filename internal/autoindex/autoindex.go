@@ -1,6 +1,6 @@
 // Package autoindex parses the HTML directory listings that web servers
-// generate. A [Reader] returns the entries of a listing, and [IsListing] reports
-// whether a page is a listing.
+// generate. A [Reader] returns the entries of a listing, and [IsListing]
+// reports whether a page is a listing.
 package autoindex
 
 import (
@@ -63,13 +63,13 @@ func (r *Reader) Token(t html.Token) (e fetch.Entry, ok bool) {
 	case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
 		return r.tag(t)
 	case html.ErrorToken:
-		return r.flush()
+		return r.endRow()
 	}
 	return e, false
 }
 
 func (r *Reader) text(s string) (e fetch.Entry, ok bool) {
-	if r.page.text(s, r.inLink) {
+	if r.page.countText(s, r.inLink) {
 		return e, false
 	}
 	switch i := strings.LastIndexByte(s, '\n'); {
@@ -78,7 +78,7 @@ func (r *Reader) text(s string) (e fetch.Entry, ok bool) {
 	case r.inPre && i >= 0:
 		line, _, _ := strings.Cut(s, "\n")
 		r.row.after.add(line)
-		e, ok = r.flush()
+		e, ok = r.endRow()
 		r.before.add(s[i+1:])
 	case r.row.href != "":
 		r.row.after.add(s)
@@ -90,18 +90,18 @@ func (r *Reader) text(s string) (e fetch.Entry, ok bool) {
 
 func (r *Reader) tag(t html.Token) (e fetch.Entry, ok bool) {
 	start := t.Type == html.StartTagToken
-	r.page.tag(t.Data, start, t.Type == html.EndTagToken)
+	r.page.trackTag(t.Data, start, t.Type == html.EndTagToken)
 	switch t.Data {
 	case "a":
 		if start {
-			e, ok = r.link(attribute(t, "href"))
+			e, ok = r.startRow(attribute(t, "href"))
 		}
 		r.inLink = start
 	case "pre":
 		r.inPre = start
-		return r.flush()
+		return r.endRow()
 	case "tr", "li", "hr", "br", "table", "ul", "address":
-		return r.flush()
+		return r.endRow()
 	case "time":
 		if start && r.row.href != "" {
 			r.row.date = attribute(t, "datetime")
@@ -110,15 +110,15 @@ func (r *Reader) tag(t html.Token) (e fetch.Entry, ok bool) {
 		if size := attribute(t, "data-order") + attribute(t, "data-size"); r.row.href != "" && r.row.size == "" {
 			r.row.size = size
 		}
-		r.space()
+		r.addSpace()
 	default:
-		r.space()
+		r.addSpace()
 	}
 	return e, ok
 }
 
-// space adds a space between the texts of two elements.
-func (r *Reader) space() {
+// addSpace adds a space between the texts of two elements.
+func (r *Reader) addSpace() {
 	if r.row.href != "" {
 		r.row.after.add(" ")
 	} else {
@@ -126,12 +126,12 @@ func (r *Reader) space() {
 	}
 }
 
-// link starts a new row. A link to the same URL continues the row, because some
-// servers link the icon and the name.
-func (r *Reader) link(href string) (e fetch.Entry, ok bool) {
+// startRow starts a new row. A link to the same URL continues the row, because
+// some servers link the icon and the name.
+func (r *Reader) startRow(href string) (e fetch.Entry, ok bool) {
 	if href != r.row.href {
 		before := r.before
-		e, ok = r.flush()
+		e, ok = r.endRow()
 		r.row.before = before
 	}
 	r.row.href = href
@@ -148,17 +148,17 @@ func attribute(t html.Token, name string) string {
 	return ""
 }
 
-// flush returns the entry of the current row, if the row contains one, and
+// endRow returns the entry of the current row, if the row contains one, and
 // starts a new row.
-func (r *Reader) flush() (e fetch.Entry, ok bool) {
+func (r *Reader) endRow() (e fetch.Entry, ok bool) {
 	line := r.row
 	r.row, r.before, r.inLink = row{}, "", false
 	if line.href == "" {
 		return e, false
 	}
 	u, _, err := baseuri.ResolveLocation(r.base, line.href)
-	if err != nil || !below(r.base, u) {
-		r.page.other(r.base, u, err)
+	if err != nil || !isChild(r.base, u) {
+		r.page.countOther(r.base, u, err)
 		return e, false
 	}
 	name := lastSegment(u)
@@ -168,16 +168,16 @@ func (r *Reader) flush() (e fetch.Entry, ok bool) {
 	}
 	shown := line.name.words()
 	e.Raw = strings.Join(strings.Fields(string(line.before+" "+line.name+" "+line.after)), " ")
-	r.page.child(&e, shown, line.detail(&e))
+	r.page.countChild(&e, shown, line.setDetails(&e))
 	return e, true
 }
 
-// below reports whether u names a direct child of the directory of base. Parent
-// directories, sort links and other links are not children.
-func below(base, u uri.URI) bool {
+// isChild reports whether u names a direct child of the directory of base.
+// Parent directories, sort links and other links are not children.
+func isChild(base, u uri.URI) bool {
 	_, query := u.Query()
 	_, fragment := u.Fragment()
-	dir := folder(base)
+	dir := dirPath(base)
 	name, ok := strings.CutPrefix(u.Path(), dir)
 	name = strings.TrimSuffix(name, "/")
 	if plain, err := uri.Unescape(name); err != nil || plain == "." || plain == ".." {
@@ -186,8 +186,8 @@ func below(base, u uri.URI) bool {
 	return ok && !query && !fragment && sameSite(base, u) && dir != "" && name != "" && !strings.Contains(name, "/")
 }
 
-// folder returns the path of base up to and including the last slash.
-func folder(base uri.URI) string { return base.Path()[:strings.LastIndexByte(base.Path(), '/')+1] }
+// dirPath returns the path of base up to and including the last slash.
+func dirPath(base uri.URI) string { return base.Path()[:strings.LastIndexByte(base.Path(), '/')+1] }
 
 func sameSite(base, u uri.URI) bool {
 	here, _ := base.WithoutUserinfo().Authority()
@@ -212,11 +212,11 @@ func decodeName(segment string) string {
 	return name
 }
 
-// detail sets the date and size of e from the text after the link, the text
+// setDetails sets the date and size of e from the text after the link, the text
 // before it and the attributes of the row. It reports whether the row has a
 // date. Servers do not state a time zone, so dates are read as UTC, which nginx
 // uses. A rounded size is stored in Extra instead of Size.
-func (r *row) detail(e *fetch.Entry) bool {
+func (r *row) setDetails(e *fetch.Entry) bool {
 	found := readDetail(e, r.after.words()) || readDetail(e, r.before.words())
 	if t, err := time.Parse(time.RFC3339, strings.TrimSpace(r.date)); err == nil {
 		e.Time, found = t.UTC(), true

@@ -37,12 +37,12 @@ const (
 	minEntries = 5   // number of entries that prove an incomplete page to be a listing
 )
 
-// IsListing reports whether page is a listing of the directory dir that a server
-// generated. A page is a listing if its title or first heading has the form
-// "Index of /x/". A page is also a listing if its links name children of the
-// directory, have the names as text, and have a date each. Instead of dates, a
-// heading with the path of the directory suffices. Such a page must contain
-// almost no other links or text.
+// IsListing reports whether page is a listing of the directory dir that a
+// server generated. A page is a listing if its title or first heading has the
+// form "Index of /x/". A page is also a listing if its links name children of
+// the directory, have the names as text, and have a date each. Instead of
+// dates, a heading with the path of the directory suffices. Such a page must
+// contain almost no other links or text.
 //
 // If page is only the beginning of a document, complete must be false. The
 // result more reports whether a longer prefix could change a negative result.
@@ -57,14 +57,14 @@ func IsListing(dir uri.URI, page []byte, complete bool) (listing, more bool) {
 		switch {
 		case r.page.hasListingTitle():
 			return true, false
-		case r.page.contradicts():
+		case r.page.excludesListing():
 			return false, false
 		}
 	}
 	if complete {
 		r.Token(html.Token{Type: html.ErrorToken})
 	}
-	listing = r.page.agrees(dir, complete)
+	listing = r.page.isListing(dir, complete)
 	if complete || listing && r.page.children >= minEntries {
 		return listing, false
 	}
@@ -80,7 +80,8 @@ func (p *evidence) hasListingTitle() bool {
 	for _, t := range []*text{&p.title, &p.heading} {
 		s := strings.ToLower(t.words())
 		for _, phrase := range []string{"index of ", "directory listing for "} {
-			if rest, ok := strings.CutPrefix(s, phrase); ok && (rest[0] == '/' || strings.HasPrefix(rest, "./") || strings.Contains(rest, "://")) {
+			rest, ok := strings.CutPrefix(s, phrase)
+			if ok && (rest[0] == '/' || strings.HasPrefix(rest, "./") || strings.Contains(rest, "://")) {
 				return true
 			}
 		}
@@ -88,16 +89,17 @@ func (p *evidence) hasListingTitle() bool {
 	return false
 }
 
-// contradicts reports whether the page has content that listings do not have.
-func (p *evidence) contradicts() bool {
+// excludesListing reports whether the page has content that listings do not
+// have.
+func (p *evidence) excludesListing() bool {
 	return p.others > maxOthers || p.children > p.named || p.loose > maxLoose || p.loose > 0 && p.children == 0 ||
 		p.children == 0 && (p.texts > maxTexts || p.chars > maxChars)
 }
 
-// agrees reports whether the page is a listing of dir.
-func (p *evidence) agrees(dir uri.URI, complete bool) bool {
+// isListing reports whether the page is a listing of dir.
+func (p *evidence) isListing(dir uri.URI, complete bool) bool {
 	switch {
-	case p.contradicts():
+	case p.excludesListing():
 		return false
 	case p.children == 0: // empty directory
 		return complete && p.parents > 0 && p.others <= 1 && p.namesPath(dir)
@@ -107,15 +109,15 @@ func (p *evidence) agrees(dir uri.URI, complete bool) bool {
 
 // namesPath reports whether the title or heading ends with the path of dir.
 func (p *evidence) namesPath(dir uri.URI) bool {
-	path, err := uri.Unescape(folder(dir))
+	path, err := uri.Unescape(dirPath(dir))
 	if err != nil || path == "" {
 		return false
 	}
 	return strings.HasSuffix(p.title.words(), path) || strings.HasSuffix(p.heading.words(), path)
 }
 
-// text counts s. It reports whether s belongs to no row.
-func (p *evidence) text(s string, link bool) bool {
+// countText counts s. It reports whether s belongs to no row.
+func (p *evidence) countText(s string, link bool) bool {
 	switch {
 	case p.hiddenIn != "":
 		return true
@@ -135,9 +137,9 @@ func (p *evidence) text(s string, link bool) bool {
 	return false
 }
 
-// tag tracks the start and end of elements. HTML requires the end tags of the
-// elements that are counted.
-func (p *evidence) tag(name string, start, end bool) {
+// trackTag tracks the start and end of elements. HTML requires the end tags of
+// the elements that are counted.
+func (p *evidence) trackTag(name string, start, end bool) {
 	if p.hiddenIn != "" {
 		if end && name == p.hiddenIn {
 			p.hiddenIn = ""
@@ -174,8 +176,9 @@ func (p *evidence) setPart(t *text, start bool) {
 	}
 }
 
-// child counts an entry with the link text shown. Servers shorten long names.
-func (p *evidence) child(e *fetch.Entry, shown string, dated bool) {
+// countChild counts an entry with the link text shown. Servers shorten long
+// names.
+func (p *evidence) countChild(e *fetch.Entry, shown string, dated bool) {
 	p.children++
 	if dated {
 		p.dated++
@@ -188,11 +191,12 @@ func (p *evidence) child(e *fetch.Entry, shown string, dated bool) {
 	}
 }
 
-// other counts a link to u that is not an entry. If err is not nil, the link is
-// not a valid URL.
-func (p *evidence) other(dir, u uri.URI, err error) {
+// countOther counts a link to u that is not an entry. If err is not nil, the
+// link is not a valid URL.
+func (p *evidence) countOther(dir, u uri.URI, err error) {
 	_, fragment := u.Fragment()
-	if err == nil && !fragment && sameSite(dir, u) && strings.HasSuffix(u.Path(), "/") && strings.HasPrefix(folder(dir), u.Path()) {
+	if err == nil && !fragment && sameSite(dir, u) &&
+		strings.HasSuffix(u.Path(), "/") && strings.HasPrefix(dirPath(dir), u.Path()) {
 		p.parents++
 		return
 	}

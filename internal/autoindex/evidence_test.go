@@ -9,9 +9,9 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// TestNoPrefixContradicts checks that each prefix of a listing is a listing or
+// TestListingPrefixes checks that each prefix of a listing is a listing or
 // may become one.
-func TestNoPrefixContradicts(t *testing.T) {
+func TestListingPrefixes(t *testing.T) {
 	files, _ := filepath.Glob("../../schemes/http/testdata/autoindex/*.html")
 	if len(files) == 0 {
 		t.Fatal("no listings in testdata")

@@ -18,41 +18,41 @@ func parseDate(fields []field, i int, at time.Time) (time.Time, int) {
 		}
 		return ""
 	}
-	if t, n := isoDate(word(0), word(1), word(2)); n > 0 {
+	if t, n := parseISODate(word(0), word(1), word(2)); n > 0 {
 		return t, n
 	}
-	month, day := monthOf(word(0)), number(word(1), 31)
+	month, day := monthOf(word(0)), parseNumber(word(1), 31)
 	if month == 0 {
-		month, day = monthOf(word(1)), number(strings.TrimSuffix(word(0), "."), 31)
+		month, day = monthOf(word(1)), parseNumber(strings.TrimSuffix(word(0), "."), 31)
 	}
 	if month == 0 || day < 1 {
 		return time.Time{}, 0
 	}
-	if h, m, ok := clock(word(2)); ok {
-		return lastTime(month, day, h, m, at), 3
+	if h, m, ok := parseClock(word(2)); ok {
+		return latestTime(month, day, h, m, at), 3
 	}
-	year := number(word(2), 9999)
+	year := parseNumber(word(2), 9999)
 	if len(word(2)) != 4 || year < 1900 {
 		return time.Time{}, 0
 	}
-	t, ok := date(year, month, day, 0, 0)
+	t, ok := newDate(year, month, day, 0, 0)
 	if !ok {
 		return time.Time{}, 0
 	}
-	if h, m, ok := clock(word(3)); ok && i+4 < len(fields) {
+	if h, m, ok := parseClock(word(3)); ok && i+4 < len(fields) {
 		return t.Add(time.Duration(h)*time.Hour + time.Duration(m)*time.Minute), 4
 	}
 	return t, 3
 }
 
-// isoDate parses a date such as "2004-01-01 12:00". GNU ls may add seconds and
-// a time zone.
-func isoDate(day, hour, zone string) (time.Time, int) {
+// parseISODate parses a date such as "2004-01-01 12:00". GNU ls may add seconds
+// and a time zone.
+func parseISODate(day, hour, zone string) (time.Time, int) {
 	d, err := time.Parse(time.DateOnly, day)
 	if err != nil {
 		return time.Time{}, 0
 	}
-	h, m, ok := clock(hour)
+	h, m, ok := parseClock(hour)
 	if !ok {
 		return d, 1
 	}
@@ -68,15 +68,15 @@ func isoDate(day, hour, zone string) (time.Time, int) {
 	return d, 3
 }
 
-// lastTime returns the last time before at+24h with the given date, which has
+// latestTime returns the last time before at+24h with the given date, which has
 // no year. It returns the zero time if at is zero or there was no such date in
 // the last eight years.
-func lastTime(month time.Month, day, h, m int, at time.Time) time.Time {
+func latestTime(month time.Month, day, h, m int, at time.Time) time.Time {
 	if at.IsZero() {
 		return time.Time{}
 	}
 	for year := at.UTC().Year() + 1; year > at.UTC().Year()-9; year-- {
-		t, ok := date(year, month, day, h, m)
+		t, ok := newDate(year, month, day, h, m)
 		if ok && t.Before(at.Add(24*time.Hour)) {
 			return t
 		}
@@ -84,9 +84,9 @@ func lastTime(month time.Month, day, h, m int, at time.Time) time.Time {
 	return time.Time{}
 }
 
-// date returns the given time and reports whether the date is valid. Without
+// newDate returns the given time and reports whether the date is valid. Without
 // this check time.Date would convert 30 February to a day in March.
-func date(year int, month time.Month, day, h, m int) (time.Time, bool) {
+func newDate(year int, month time.Month, day, h, m int) (time.Time, bool) {
 	t := time.Date(year, month, day, h, m, 0, 0, time.UTC)
 	return t, t.Month() == month && t.Day() == day
 }
@@ -103,9 +103,9 @@ func monthOf(s string) time.Month {
 	return 0
 }
 
-// number parses a decimal number between 0 and limit. It returns -1 for any
-// other text.
-func number(s string, limit int) int {
+// parseNumber parses a decimal number between 0 and limit. It returns -1 for
+// any other text.
+func parseNumber(s string, limit int) int {
 	n, err := strconv.ParseUint(s, 10, 32)
 	if err != nil || n > uint64(limit) {
 		return -1
@@ -113,11 +113,11 @@ func number(s string, limit int) int {
 	return int(n)
 }
 
-// clock parses a time such as "12:00". It discards seconds.
-func clock(s string) (h, m int, ok bool) {
+// parseClock parses a time such as "12:00". It discards seconds.
+func parseClock(s string) (h, m int, ok bool) {
 	hour, minute, ok := strings.Cut(s, ":")
 	minute, second, _ := strings.Cut(minute, ":")
 	second, _, _ = strings.Cut(second, ".")
-	h, m = number(hour, 23), number(minute, 59)
-	return h, m, ok && h >= 0 && m >= 0 && len(minute) == 2 && (second == "" || number(second, 60) >= 0)
+	h, m = parseNumber(hour, 23), parseNumber(minute, 59)
+	return h, m, ok && h >= 0 && m >= 0 && len(minute) == 2 && (second == "" || parseNumber(second, 60) >= 0)
 }

@@ -152,8 +152,8 @@ func (r *row) addExtra(key, value string) {
 	r.Extra[key] = value
 }
 
-// info returns the row for a line that is not an entry.
-func info(text string) row {
+// infoRow returns the row for a line that is not an entry.
+func infoRow(text string) row {
 	return row{Entry: fetch.Entry{Name: text, Kind: fetch.Info, Size: -1, Raw: text}}
 }
 
@@ -184,7 +184,7 @@ func (l *lines) entry(p Params) (row, error) {
 		return l.anyEntry(text, p), nil
 	}
 	if !ok {
-		return info(text), nil
+		return infoRow(text), nil
 	}
 	r.Raw = text
 	return r, nil
@@ -212,18 +212,18 @@ func (l *lines) vmsEntry(text string) row {
 		return r
 	}
 	if !isVMSName(text) {
-		return info(text)
+		return infoRow(text)
 	}
 	second, err := l.next()
 	if err != nil {
-		return info(text)
+		return infoRow(text)
 	}
 	if r, ok := parseVMS(text + " " + second); ok {
 		r.Raw = text + "\n" + second
 		return r
 	}
 	l.ahead, l.has = second, true
-	return info(text)
+	return infoRow(text)
 }
 
 // parseName parses a line of NLST.

@@ -17,17 +17,17 @@ func parseDOS(text string) (row, bool) {
 	if len(text) < 8 || !isDigit(text[0]) {
 		return row{}, false
 	}
-	fields := split(text)
+	fields := splitFields(text)
 	if len(fields) < 4 {
 		return row{}, false
 	}
-	t, ok := dosDate(fields[0].text, fields[1].text)
+	t, ok := parseDOSDate(fields[0].text, fields[1].text)
 	if !ok {
 		return row{}, false
 	}
 	sizeField := 2
 	if f := fields[2].text; strings.EqualFold(f, "AM") || strings.EqualFold(f, "PM") {
-		if t, ok = dosDate(fields[0].text, fields[1].text+f); !ok {
+		if t, ok = parseDOSDate(fields[0].text, fields[1].text+f); !ok {
 			return row{}, false
 		}
 		sizeField = 3
@@ -57,18 +57,18 @@ func parseDOS(text string) (row, bool) {
 	return r, r.Name != ""
 }
 
-// dosDate parses a date with the month, day and year, or with the year, month
-// and day. If the first number exceeds 12, it is the day and the second is the
-// month.
-func dosDate(day, hour string) (time.Time, bool) {
+// parseDOSDate parses a date with the month, day and year, or with the year,
+// month and day. If the first number exceeds 12, it is the day and the second
+// is the month.
+func parseDOSDate(day, hour string) (time.Time, bool) {
 	day = strings.NewReplacer("/", "-", ".", "-").Replace(day)
 	parts := strings.Split(day, "-")
 	if len(parts) != 3 {
 		return time.Time{}, false
 	}
-	month, dom, year := number(parts[0], 31), number(parts[1], 31), number(parts[2], 9999)
+	month, dom, year := parseNumber(parts[0], 31), parseNumber(parts[1], 31), parseNumber(parts[2], 9999)
 	if len(parts[0]) == 4 {
-		year, month, dom = number(parts[0], 9999), number(parts[1], 31), number(parts[2], 31)
+		year, month, dom = parseNumber(parts[0], 9999), parseNumber(parts[1], 31), parseNumber(parts[2], 31)
 	} else if month > 12 {
 		month, dom = dom, month
 	}
@@ -82,7 +82,7 @@ func dosDate(day, hour string) (time.Time, bool) {
 	}
 	hour = strings.ToUpper(hour)
 	pm := strings.HasSuffix(hour, "PM")
-	h, m, ok := clock(strings.TrimSuffix(strings.TrimSuffix(hour, "PM"), "AM"))
+	h, m, ok := parseClock(strings.TrimSuffix(strings.TrimSuffix(hour, "PM"), "AM"))
 	if pm || strings.HasSuffix(hour, "AM") {
 		ok = ok && h >= 1 && h <= 12
 		h %= 12
@@ -90,7 +90,7 @@ func dosDate(day, hour string) (time.Time, bool) {
 	if pm {
 		h += 12
 	}
-	t, valid := date(year, time.Month(month), dom, h, m)
+	t, valid := newDate(year, time.Month(month), dom, h, m)
 	return t, ok && valid
 }
 

@@ -24,13 +24,13 @@ func parseUnix(text string, at time.Time) (row, bool) {
 	if !netware && !isMode(text[1:10]) {
 		return row{}, false
 	}
-	fields := split(text)
+	fields := splitFields(text)
 	for i := 2; i < len(fields); i++ {
 		d, n := parseDate(fields, i, at)
 		if n == 0 || i+n > len(fields) {
 			continue
 		}
-		size, before := sizeBefore(fields, i)
+		size, before := parseSizeBefore(fields, i)
 		if before == 0 {
 			continue
 		}
@@ -49,7 +49,7 @@ func parseUnix(text string, at time.Time) (row, bool) {
 		if netware && text[1] == ' ' {
 			r.addExtra("mode", fields[0].text+fields[1].text)
 		}
-		r.unixKind(text[0])
+		r.setUnixKind(text[0])
 		return r, true
 	}
 	return row{}, false
@@ -66,7 +66,7 @@ func isMode(s string) bool {
 	return true
 }
 
-func (r *row) unixKind(c byte) {
+func (r *row) setUnixKind(c byte) {
 	switch c {
 	case '-':
 		r.Kind = fetch.Document
@@ -75,17 +75,17 @@ func (r *row) unixKind(c byte) {
 		r.Size = -1 // the size of a directory is not useful
 	case 'l':
 		r.addExtra("type", "symlink")
-		r.cutTarget()
+		r.splitTarget()
 	default:
 		r.addExtra("type", string(c))
 		r.Size = -1
 	}
 }
 
-// cutTarget splits "name -> target" of a symbolic link. Both parts may contain
-// an arrow. The size of the link is the length of its target and determines the
-// right arrow.
-func (r *row) cutTarget() {
+// splitTarget splits "name -> target" of a symbolic link. Both parts may
+// contain an arrow. The size of the link is the length of its target and
+// determines the right arrow.
+func (r *row) splitTarget() {
 	const arrow = " -> "
 	length := r.Size
 	r.Size = -1
@@ -100,9 +100,9 @@ func (r *row) cutTarget() {
 	r.Name = r.Name[:i]
 }
 
-// sizeBefore parses the size before the date at fields[i]. It returns the
+// parseSizeBefore parses the size before the date at fields[i]. It returns the
 // number of fields, which is 2 for device numbers and 0 if there is no size.
-func sizeBefore(fields []field, i int) (size int64, n int) {
+func parseSizeBefore(fields []field, i int) (size int64, n int) {
 	text := fields[i-1].text
 	size, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || size < 0 {
@@ -120,12 +120,13 @@ type field struct {
 	end  int // index of the byte after text in the line
 }
 
-// maxFields is the maximum number of fields that split returns. No line has
-// more fields before its name.
+// maxFields is the maximum number of fields that splitFields returns. No line
+// has more fields before its name.
 const maxFields = 16
 
-// split returns the first fields of a line, which are separated by spaces.
-func split(text string) []field {
+// splitFields returns the first fields of a line, which are separated by
+// spaces.
+func splitFields(text string) []field {
 	var fields []field
 	for i := 0; i < len(text) && len(fields) < maxFields; {
 		for i < len(text) && text[i] == ' ' {

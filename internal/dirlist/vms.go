@@ -17,7 +17,7 @@ import (
 // The number of blocks of 512 bytes is stored in Extra, because the size in
 // bytes is unknown.
 func parseVMS(text string) (row, bool) {
-	fields := split(text)
+	fields := splitFields(text)
 	if len(fields) < 3 || !isVMSName(fields[0].text) {
 		return row{}, false
 	}
@@ -28,13 +28,13 @@ func parseVMS(text string) (row, bool) {
 		if len(day) != 3 {
 			continue
 		}
-		d, m, y := number(day[0], 31), monthOf(day[1]), number(day[2], 9999)
-		t, ok := date(y, m, d, 0, 0)
+		d, m, y := parseNumber(day[0], 31), monthOf(day[1]), parseNumber(day[2], 9999)
+		t, ok := newDate(y, m, d, 0, 0)
 		if d < 1 || m == 0 || y < 1900 || !ok {
 			continue
 		}
 		if i+2 < len(fields) {
-			if h, m, ok := clock(fields[i+2].text); ok {
+			if h, m, ok := parseClock(fields[i+2].text); ok {
 				t = t.Add(time.Duration(h)*time.Hour + time.Duration(m)*time.Minute)
 			}
 		}
@@ -44,13 +44,13 @@ func parseVMS(text string) (row, bool) {
 		if i > 0 {
 			r.addExtra("blocks", fields[1].text)
 		}
-		r.vmsKind()
+		r.setVMSKind()
 		return r, true
 	}
 	return row{}, false
 }
 
-func (r *row) vmsKind() {
+func (r *row) setVMSKind() {
 	if n := len(r.Name) - len(".DIR"); n > 0 && strings.EqualFold(r.Name[n:], ".DIR") {
 		r.Kind = fetch.Menu
 		r.Name = r.Name[:n]
@@ -61,5 +61,5 @@ func (r *row) vmsKind() {
 // isVMSName reports whether s is a VMS file name with a version.
 func isVMSName(s string) bool {
 	name, version, ok := strings.Cut(strings.TrimRight(s, " "), ";")
-	return ok && name != "" && !strings.ContainsAny(name, " \t") && number(version, 32767) > 0
+	return ok && name != "" && !strings.ContainsAny(name, " \t") && parseNumber(version, 32767) > 0
 }

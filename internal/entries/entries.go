@@ -25,9 +25,9 @@ const Media = "application/x-ndjson; profile=fetch-entries"
 // MaxLine is the maximum length of an encoded entry in bytes.
 const MaxLine = 256 << 10
 
-// Is reports whether media denotes the media type [Media], regardless of its
-// spelling.
-func Is(media string) bool {
+// IsMedia reports whether media denotes the media type [Media], regardless of
+// its spelling.
+func IsMedia(media string) bool {
 	t, params, err := mime.ParseMediaType(media)
 	return err == nil && t == "application/x-ndjson" && params["profile"] == "fetch-entries"
 }
@@ -100,7 +100,7 @@ func Append(dst []byte, e fetch.Entry) ([]byte, error) {
 // error.
 func Menu(_ uri.URI, media string, r io.Reader) iter.Seq2[fetch.Entry, error] {
 	return func(yield func(fetch.Entry, error) bool) {
-		if !Is(media) {
+		if !IsMedia(media) {
 			yield(fetch.Entry{}, fetch.Unsupported.Errorf("media type %q is not a listing of entries", media))
 			return
 		}

@@ -159,8 +159,8 @@ func TestMedia(t *testing.T) {
 		"text/html":            false,
 		"":                     false,
 	} {
-		if Is(media) != want {
-			t.Errorf("Is(%q) = %v", media, !want)
+		if IsMedia(media) != want {
+			t.Errorf("IsMedia(%q) = %v", media, !want)
 		}
 	}
 	for _, err := range Menu(uri.URI{}, "text/html", strings.NewReader("<p>")) {

@@ -60,7 +60,7 @@ func readFile(src *source, p place, info fs.FileInfo, req *fetch.Request) (*fetc
 		Time:      info.ModTime(),
 		Validator: validator(info),
 	}
-	if resp.Unchanged = unchanged(req, resp); resp.Unchanged {
+	if resp.Unchanged = notModified(req, resp); resp.Unchanged {
 		return resp, nil
 	}
 	head := make([]byte, headLen)
@@ -98,7 +98,9 @@ const maxUnsized = 64 << 20
 // its size. Files in /proc and /sys are examples. Such a file has no validator
 // and does not support ranges. readUnsized returns an error if the size differs
 // because the file is being written.
-func readUnsized(src *source, resp *fetch.Response, info fs.FileInfo, head []byte, complete bool) (*fetch.Response, error) {
+func readUnsized(
+	src *source, resp *fetch.Response, info fs.FileInfo, head []byte, complete bool,
+) (*fetch.Response, error) {
 	if err := src.checkUnchanged(info); err != nil {
 		return nil, err
 	}
@@ -119,9 +121,9 @@ func validator(info fs.FileInfo) string {
 	return fmt.Sprintf("%s%x-%x", identity(info), info.Size(), info.ModTime().UnixNano())
 }
 
-// unchanged reports whether a condition of req is false, so that the file need
-// not be read.
-func unchanged(req *fetch.Request, resp *fetch.Response) bool {
+// notModified reports whether a condition of req is false, so that the file
+// need not be read.
+func notModified(req *fetch.Request, resp *fetch.Response) bool {
 	return req.IfNot != "" && req.IfNot == resp.Validator ||
 		!req.Since.IsZero() && !resp.Time.After(req.Since) ||
 		!req.Before.IsZero() && resp.Time.After(req.Before)

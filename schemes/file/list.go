@@ -16,7 +16,9 @@ import (
 
 // list opens the listing of a directory. The URL of the Response ends in a
 // slash, so that relative references resolve against the directory.
-func (d *driver) list(ctx context.Context, src *source, p place, info fs.FileInfo, req *fetch.Request) (*fetch.Response, error) {
+func (d *driver) list(
+	ctx context.Context, src *source, p place, info fs.FileInfo, req *fetch.Request,
+) (*fetch.Response, error) {
 	p.dir = true
 	u, err := req.URL.WithPath(p.path())
 	if err != nil {

@@ -107,7 +107,7 @@ func (a attributes) info() string {
 func (a attributes) header() fetch.Header {
 	h := make(fetch.Header, len(a))
 	for i, l := range a {
-		h[i] = fetch.Field{Name: l.block, Value: decode(l.line)}
+		h[i] = fetch.Field{Name: l.block, Value: toUTF8(l.line)}
 	}
 	return h
 }
@@ -168,8 +168,8 @@ func (p *menuParser) plusEntry(a attributes) fetch.Entry {
 	blocks := map[string][]string{}
 	for _, l := range a {
 		if l.block != "INFO" && l.line != "" {
-			name := strings.ToLower(decode(l.block))
-			blocks[name] = append(blocks[name], decode(l.line))
+			name := strings.ToLower(toUTF8(l.block))
+			blocks[name] = append(blocks[name], toUTF8(l.line))
 		}
 	}
 	for name, lines := range blocks {

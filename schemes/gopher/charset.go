@@ -35,8 +35,8 @@ func charset(r *bufio.Reader) string {
 	return param
 }
 
-// decode converts s to UTF-8. It treats invalid UTF-8 as ISO 8859-1.
-func decode(s string) string {
+// toUTF8 converts s to UTF-8. It treats invalid UTF-8 as ISO 8859-1.
+func toUTF8(s string) string {
 	if utf8.ValidString(s) {
 		return s
 	}

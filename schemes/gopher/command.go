@@ -9,7 +9,7 @@ import (
 // A command is the Gopher+ string of a request (RFC 1738 section 3.4.3). The
 // zero command is a plain Gopher request.
 type command struct {
-	verb       byte      // '+' data, '!' attributes, '$' attributes of all items in a menu, '?' data after filling in a form
+	verb       byte      // '+' data, '!' attributes, '$' attributes of a menu's items, '?' data after a form
 	arg        string    // name of a view, or names of attributes
 	viewNeeded bool      // the view must be selected from the item's attributes
 	hasForm    bool      // form data follow the request line

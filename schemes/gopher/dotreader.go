@@ -18,8 +18,8 @@ const (
 )
 
 // A dotReader splits text at the leading dots of lines, so that its caller can
-// interpret them. It never looks beyond the buffer of r, and reads no more bytes
-// than it needs for the next piece.
+// interpret them. It never looks beyond the buffer of r, and reads no more
+// bytes than it needs for the next piece.
 type dotReader struct {
 	r        *bufio.Reader
 	midLine  bool // the next byte does not start a line
@@ -72,9 +72,9 @@ func (d *dotReader) dot() ([]byte, mark, error) {
 	return d.piece(w, m)
 }
 
-// lineEnd returns the length of the current line, including its line end, if the
-// line has n bytes. It returns zero for a longer line. The end of the input also
-// ends a line.
+// lineEnd returns the length of the current line, including its line end, if
+// the line has n bytes. It returns zero for a longer line. The end of the input
+// also ends a line.
 func (d *dotReader) lineEnd(n int) (int, error) {
 	w, err := d.r.Peek(n + 1)
 	if len(w) > n && w[n] == '\r' {

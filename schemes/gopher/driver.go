@@ -99,7 +99,7 @@ func (d *driver) readPlain(req *fetch.Request, l locator, s *session) (*fetch.Re
 		out.Reader = newText(s.r, d.options.Strict, req.Trace.Detailf)
 	case menuFraming:
 		if len(prefix) == 0 {
-			resp.Doubt = "server closed the connection without sending data: the menu is empty, or the response was lost"
+			resp.Doubt = "server closed the connection without sending data: empty menu or lost response"
 			req.Trace.Notef("%s", resp.Doubt)
 		}
 		out.Reader = &menuReader{r: s.r, strict: d.options.Strict, note: req.Trace.Detailf}

@@ -212,7 +212,10 @@ func (f Field) answerLines(answer string) ([]string, error) {
 	return []string{answer}, nil
 }
 
-var checks = map[string]string{"1": "1", "yes": "1", "true": "1", "on": "1", "0": "0", "no": "0", "false": "0", "off": "0", "": "0"}
+var checks = map[string]string{
+	"1": "1", "yes": "1", "true": "1", "on": "1",
+	"0": "0", "no": "0", "false": "0", "off": "0", "": "0",
+}
 
 // fillForm fetches the form of an item, obtains the answers and returns the
 // command that sends them.

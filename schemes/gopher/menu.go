@@ -119,14 +119,14 @@ func (p *menuParser) entry(text []byte) fetch.Entry {
 		e.Extra = map[string]string{"charset": "iso-8859-1"}
 	}
 	if !ok {
-		e.Name = decode(e.Raw)
+		e.Name = toUTF8(e.Raw)
 		return e
 	}
-	e.Name = strings.TrimRight(decode(i.name), " ") // gophernicus pads names with spaces
+	e.Name = strings.TrimRight(toUTF8(i.name), " ") // gophernicus pads names with spaces
 	if e.Extra == nil {
 		e.Extra = make(map[string]string, 2)
 	}
-	e.Extra["type"] = decode(e.Raw[:1])
+	e.Extra["type"] = toUTF8(e.Raw[:1])
 	if i.plus == "+" || i.plus == "?" {
 		e.Extra["plus"] = i.plus
 	}
@@ -166,7 +166,8 @@ func linkKind(u uri.URI) fetch.Kind {
 func (p *menuParser) setTarget(e *fetch.Entry, i item) {
 	kind := typeOf(i.kind).kind
 	number, ok := portOf(i.port)
-	if !ok || !isHost(i.host) || number == 0 && kind != fetch.Session || i.kind <= ' ' || i.kind >= 0x7f || breaksLine(i.selector) {
+	if !ok || !isHost(i.host) || number == 0 && kind != fetch.Session ||
+		i.kind <= ' ' || i.kind >= 0x7f || breaksLine(i.selector) {
 		return
 	}
 	b := p.url[:0]
@@ -241,7 +242,8 @@ func isHost(host string) bool {
 	}
 	for i := range len(host) {
 		c := host[i]
-		if !('a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '.' || c == '_' || c >= utf8.RuneSelf) {
+		if !('a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' ||
+			c == '-' || c == '.' || c == '_' || c >= utf8.RuneSelf) {
 			return false
 		}
 	}

@@ -25,7 +25,10 @@ func (d *driver) queryPhoneBook(ctx context.Context, req *fetch.Request, l locat
 	if err != nil {
 		return nil, err
 	}
-	resp := &fetch.Response{URL: req.URL, Kind: fetch.Menu, Media: phMedia, Size: -1, Proto: "ph", Peer: fetch.PeerOf(s.NetConn), TLS: s.TLS}
+	resp := &fetch.Response{
+		URL: req.URL, Kind: fetch.Menu, Media: phMedia, Size: -1, Proto: "ph",
+		Peer: fetch.PeerOf(s.NetConn), TLS: s.TLS,
+	}
 	out := &phoneReader{r: s.r}
 	if err = s.awaitResponse(); err == nil {
 		resp.Code, resp.Fault, err = out.readStatus()
@@ -79,7 +82,7 @@ func (p *phoneReader) readLine() {
 	text, err := p.r.ReadSlice('\n')
 	switch {
 	case err == io.EOF:
-		p.err = fetch.Truncated.Errorf("phone book server closed the connection before the end of the response: %w", io.ErrUnexpectedEOF)
+		p.err = fetch.Truncated.Errorf("phone book server closed the connection within the response: %w", io.ErrUnexpectedEOF)
 		return
 	case err == bufio.ErrBufferFull || len(text) > maxPhoneLine:
 		p.err = fetch.Protocol.Errorf("phone book line longer than %d bytes", maxPhoneLine)
@@ -91,7 +94,8 @@ func (p *phoneReader) readLine() {
 	code, _, ok := phoneLine(text)
 	switch {
 	case !ok:
-		p.err = fetch.Protocol.Errorf("invalid response line of a phone book server: %s", tty.Escape(string(bytes.TrimRight(text[:min(len(text), 60)], "\r\n"))))
+		prefix := bytes.TrimRight(text[:min(len(text), 60)], "\r\n")
+		p.err = fetch.Protocol.Errorf("invalid response line of a phone book server: %s", tty.Escape(string(prefix)))
 		return
 	case code >= 200:
 		p.err = io.EOF
@@ -182,10 +186,10 @@ const maxPerson = 1 << 20
 // the previous field.
 func (p *person) add(raw, text string) {
 	name, value, _ := strings.Cut(text, ":")
-	if name = decode(strings.TrimSpace(name)); name != "" {
+	if name = toUTF8(strings.TrimSpace(name)); name != "" {
 		p.field = name
 	}
-	p.fields[p.field] = append(p.fields[p.field], decode(strings.TrimSpace(value)))
+	p.fields[p.field] = append(p.fields[p.field], toUTF8(strings.TrimSpace(value)))
 	p.raw = append(p.raw, raw)
 	p.size += len(raw)
 }

@@ -20,7 +20,8 @@ func (o Options) plan(req *fetch.Request) ([]fetch.Step, error) {
 	case l.item == '2':
 		return []fetch.Step{{Verb: "send", Arg: "query " + l.words}, {Verb: "send", Arg: "quit"}}, nil
 	case l.plus.verb == '?':
-		return append(steps(l.withCommand(allAttributes)), steps(l.withCommand(command{verb: '+', hasForm: true}))...), nil
+		form := l.withCommand(command{verb: '+', hasForm: true})
+		return append(steps(l.withCommand(allAttributes)), steps(form)...), nil
 	case l.plus.viewNeeded:
 		return append(steps(l.withCommand(allAttributes)), fetch.Step{Verb: "send", Arg: l.requestLine() + "VIEW"}), nil
 	}
@@ -44,7 +45,7 @@ func (o Options) locate(req *fetch.Request) (locator, error) {
 	}
 	c := l.plus
 	if (c.hasForm || c.verb == '?') && req.Op == fetch.Get && !req.Typed() {
-		return l, fetch.BadReferral.With(&fetch.Refusal{Rule: "form data of a link or redirect is not sent; only the user may submit a form"})
+		return l, fetch.BadReferral.With(&fetch.Refusal{Rule: "only the user may submit a form, not a link or redirect"})
 	}
 	if (o.View != "" || o.Lang != "") && l.item != '2' && (c.verb == 0 || c == command{verb: '+'}) {
 		l.plus = command{verb: '+', viewNeeded: true}

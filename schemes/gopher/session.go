@@ -40,7 +40,9 @@ func (d *driver) exchange(ctx context.Context, req *fetch.Request, l locator) (*
 	sent := []byte(l.requestLine() + "\r\n")
 	logged := sent
 	if f := l.plus.form; f != nil {
-		sent, logged = append(sent[:len(sent):len(sent)], f.encode(false)...), append(logged[:len(logged):len(logged)], f.encode(true)...)
+		line := sent
+		sent = append(line[:len(line):len(line)], f.encode(false)...)
+		logged = append(line[:len(line):len(line)], f.encode(true)...)
 	}
 	return d.send(ctx, req, sent, logged)
 }
@@ -73,11 +75,11 @@ func (d *driver) dial(ctx context.Context, req *fetch.Request) (*sessions.Conn, 
 	if err != nil {
 		return nil, err
 	}
-	door, err := d.env.Net.DialContext(ctx, "tcp", t.Address())
+	netConn, err := d.env.Net.DialContext(ctx, "tcp", t.Address())
 	if err != nil {
 		return nil, err
 	}
-	conn := sessions.NewConn(door, req.Trace, "")
+	conn := sessions.NewConn(netConn, req.Trace, "")
 	if req.URL.Scheme() != "gophers" {
 		return conn, nil
 	}

@@ -12,12 +12,15 @@ import (
 // request for metadata, so stat sends a request only for Gopher+ URLs.
 func (d *driver) stat(ctx context.Context, req *fetch.Request, l locator) (*fetch.Response, error) {
 	t := typeOf(l.item)
-	resp := &fetch.Response{URL: req.URL, Kind: t.kind, Media: mediaOf(l.item, l.selector, nil), Size: -1, Proto: "Gopher", Body: stringBody("")}
+	resp := &fetch.Response{
+		URL: req.URL, Kind: t.kind, Media: mediaOf(l.item, l.selector, nil),
+		Size: -1, Proto: "Gopher", Body: stringBody(""),
+	}
 	if t.kind == fetch.Index && l.words != "" {
 		resp.Kind = fetch.Menu
 	}
 	if l.plus.verb == 0 {
-		req.Trace.Notef("no request sent: plain gopher has no metadata; append %%09%%09! to the URL to request Gopher+ attributes")
+		req.Trace.Notef("no request sent: plain gopher has no metadata; append %%09%%09! to the URL for Gopher+ attributes")
 		return resp, nil
 	}
 	a, exchange, err := d.requestAttributes(ctx, req, l)
@@ -35,7 +38,9 @@ func (d *driver) stat(ctx context.Context, req *fetch.Request, l locator) (*fetc
 // requestAttributes requests the attributes of an item. The returned Response
 // describes the exchange and has no Body. Its Head contains the attributes as
 // the server sent them.
-func (d *driver) requestAttributes(ctx context.Context, req *fetch.Request, l locator) (attributes, *fetch.Response, error) {
+func (d *driver) requestAttributes(
+	ctx context.Context, req *fetch.Request, l locator,
+) (attributes, *fetch.Response, error) {
 	resp, err := d.get(ctx, req, l.withCommand(allAttributes))
 	if err != nil {
 		return nil, nil, err

@@ -60,7 +60,7 @@ func newText(r *bufio.Reader, strict bool, note func(string, ...any)) *textReade
 
 func (t *textReader) Read(p []byte) (int, error) {
 	for len(t.out) == 0 && t.err == nil {
-		t.step()
+		t.processPiece()
 	}
 	if len(t.out) == 0 {
 		return 0, t.err
@@ -70,11 +70,11 @@ func (t *textReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// step processes the next piece. If text follows a pending "." line, that line
-// is ordinary text. A connection error after a pending "." line counts as the
-// end of the text, because a server that closes the connection with unread
-// request bytes resets it.
-func (t *textReader) step() {
+// processPiece processes the next piece. If text follows a pending "." line,
+// that line is ordinary text. A connection error after a pending "." line
+// counts as the end of the text, because a server that closes the connection
+// with unread request bytes resets it.
+func (t *textReader) processPiece() {
 	if len(t.pending) > 0 {
 		_, err := t.dots.r.Peek(t.dots.pieceLen + 1)
 		switch {
@@ -200,7 +200,7 @@ func (m *menuReader) Read(p []byte) (int, error) {
 	switch ended := m.endsWithDot(); {
 	case err == io.EOF && !ended:
 		err = missingDot(m.strict, m.note)
-	case ended && fetch.FaultOf(err) == fetch.Connect: // see textReader.step
+	case ended && fetch.FaultOf(err) == fetch.Connect: // see textReader.processPiece
 		err = io.EOF
 	}
 	return n, err

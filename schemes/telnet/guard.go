@@ -53,7 +53,7 @@ func (g *guard) process(text []byte) {
 	}
 	g.data = g.data[:0]
 	for _, b := range text {
-		if g.options.feed(b) != dataByte {
+		if g.options.parseByte(b) != dataByte {
 			continue
 		}
 		if b == 0 && g.gotCR && !g.options.him[optBinary] {
@@ -126,7 +126,7 @@ func (g *guard) sendPart(part, more []byte) error {
 		case typed && b == '\n' && g.options.mode() != Keys && !g.sentCR:
 			out = append(out, "\r\n"...)
 		case typed && b == '\r' && !startsWithLF(part[i+1:], more):
-			out = append(out, g.options.enter()...)
+			out = append(out, g.options.enterKey()...)
 		default:
 			out = appendDoubled(out, part[i:i+1])
 		}

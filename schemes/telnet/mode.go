@@ -28,9 +28,9 @@ func (o *options) mode() Mode {
 	return Keys
 }
 
-// enter returns the bytes to send for the Enter key. In Keys mode the server
+// enterKey returns the bytes to send for the Enter key. In Keys mode the server
 // expects CR NUL, otherwise CR LF (RFC 854).
-func (o *options) enter() string {
+func (o *options) enterKey() string {
 	if o.mode() == Keys {
 		return "\r\x00"
 	}

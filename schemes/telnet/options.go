@@ -38,7 +38,7 @@ type options struct {
 	terminal          string
 	cols, rows        int // window size, or 0 if unknown
 
-	at        state
+	state     state
 	verb      byte
 	sub       []byte
 	responses int
@@ -65,23 +65,23 @@ const (
 	recordEnd // end of record (IAC EOR)
 )
 
-// feed parses the next byte of the stream. If feed returns dataByte, b is a
-// byte of data.
-func (o *options) feed(b byte) kind {
-	switch o.at {
+// parseByte parses the next byte of the stream. If parseByte returns dataByte,
+// b is a byte of data.
+func (o *options) parseByte(b byte) kind {
+	switch o.state {
 	case inData:
 		if b != iac {
 			return dataByte
 		}
-		o.at = inIAC
+		o.state = inIAC
 	case inIAC:
 		return o.command(b)
 	case inVerb:
-		o.at = inData
+		o.state = inData
 		o.negotiate(o.verb, b)
 	case inSub:
 		if b == iac {
-			o.at = inSubIAC
+			o.state = inSubIAC
 		} else if len(o.sub) < maxSub {
 			o.sub = append(o.sub, b)
 		}
@@ -92,16 +92,16 @@ func (o *options) feed(b byte) kind {
 }
 
 func (o *options) command(b byte) kind {
-	o.at = inData
+	o.state = inData
 	switch b {
 	case iac:
 		return dataByte
 	case cmdEOR:
 		return recordEnd
 	case cmdWILL, cmdWONT, cmdDO, cmdDONT:
-		o.at, o.verb = inVerb, b
+		o.state, o.verb = inVerb, b
 	case cmdSB:
-		o.at, o.sub = inSub, o.sub[:0]
+		o.state, o.sub = inSub, o.sub[:0]
 	}
 	return noData // other commands require no response
 }
@@ -111,11 +111,11 @@ func (o *options) command(b byte) kind {
 func (o *options) subIAC(b byte) {
 	switch b {
 	case iac:
-		if o.at = inSub; len(o.sub) < maxSub {
+		if o.state = inSub; len(o.sub) < maxSub {
 			o.sub = append(o.sub, b)
 		}
 	case cmdSE:
-		o.at = inData
+		o.state = inData
 		o.subnegotiate()
 	default:
 		o.command(b)
@@ -125,22 +125,23 @@ func (o *options) subIAC(b byte) {
 func (o *options) negotiate(verb, option byte) {
 	switch verb {
 	case cmdWILL:
-		o.settle(&o.him[option], o.agreeHim[option], true, cmdDO, cmdDONT, option)
+		o.setOption(&o.him[option], o.agreeHim[option], true, cmdDO, cmdDONT, option)
 	case cmdWONT:
-		o.settle(&o.him[option], false, false, cmdDO, cmdDONT, option)
+		o.setOption(&o.him[option], false, false, cmdDO, cmdDONT, option)
 	case cmdDO:
 		agree := o.agreeUs[option] && (option != optWindow || o.cols > 0)
-		if was := o.us[option]; o.settle(&o.us[option], agree, true, cmdWILL, cmdWONT, option) && !was && option == optWindow {
+		was := o.us[option]
+		if o.setOption(&o.us[option], agree, true, cmdWILL, cmdWONT, option) && !was && option == optWindow {
 			o.sendWindow()
 		}
 	case cmdDONT:
-		o.settle(&o.us[option], false, false, cmdWILL, cmdWONT, option)
+		o.setOption(&o.us[option], false, false, cmdWILL, cmdWONT, option)
 	}
 }
 
-// settle updates the state of an option after a request, sends the response and
-// returns the new state.
-func (o *options) settle(on *bool, agree, wanted bool, yes, no, option byte) bool {
+// setOption updates the state of an option after a request, sends the response
+// and returns the new state.
+func (o *options) setOption(on *bool, agree, wanted bool, yes, no, option byte) bool {
 	switch {
 	case wanted && *on, !wanted && !*on: // already in the requested state
 	case wanted && agree:

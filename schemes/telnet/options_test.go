@@ -18,7 +18,7 @@ func testOptions() options {
 // response.
 func (o *options) run(in string) (text string, records int, response string) {
 	for _, b := range []byte(in) {
-		switch o.feed(b) {
+		switch o.parseByte(b) {
 		case dataByte:
 			text += string([]byte{b})
 		case recordEnd:
@@ -146,7 +146,7 @@ func FuzzTelnetStream(f *testing.F) {
 			t.Fatalf("%q: got responses %q and %q", in, response, parts.Conn.(*wire).out)
 		}
 		var mirror options // supports no options, so any data in the response is an error
-		if text, _, _ := mirror.run(string(response)); text != "" || mirror.at != inData {
+		if text, _, _ := mirror.run(string(response)); text != "" || mirror.state != inData {
 			t.Fatalf("%q: response %q contains data %q", in, response, text)
 		}
 	})

@@ -45,7 +45,8 @@ func (s *screen) text(page *charmap.Charmap) []byte {
 }
 
 func (s *screen) json(page *charmap.Charmap) []byte {
-	text, _ := json.Marshal(Screen{rows, cols, place(s.cursor), s.lines(page), s.allFields(page)}) // a Screen can always be encoded
+	// Marshal does not fail for a Screen.
+	text, _ := json.Marshal(Screen{rows, cols, place(s.cursor), s.lines(page), s.allFields(page)})
 	return append(text, '\n')
 }
 

@@ -14,10 +14,12 @@ type urgentHandler = func(byte)
 // reserved port. rlogin servers close other connections without an error
 // message. Connections through a proxy are rejected too, because the server
 // sees the port of the proxy.
-func requireReservedPort(door net.Conn) error {
-	a, ok := door.LocalAddr().(*net.TCPAddr)
-	if ok && a.Port >= fetch.FirstReservedPort && a.Port <= fetch.LastReservedPort && fetch.PeerOf(door).IsValid() {
+func requireReservedPort(netConn net.Conn) error {
+	a, ok := netConn.LocalAddr().(*net.TCPAddr)
+	if ok && a.Port >= fetch.FirstReservedPort && a.Port <= fetch.LastReservedPort && fetch.PeerOf(netConn).IsValid() {
 		return nil
 	}
-	return fetch.BadPort.With(&fetch.Refusal{Rule: "rlogin requires a direct connection from a local port in the range 512 to 1023"})
+	return fetch.BadPort.With(&fetch.Refusal{
+		Rule: "rlogin requires a direct connection from a local port in the range 512 to 1023",
+	})
 }

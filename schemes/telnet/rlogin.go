@@ -21,7 +21,8 @@ func (o Options) rloginPlan(req *fetch.Request) ([]fetch.Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []fetch.Step{{Verb: "CONNECT"}, {Verb: "LOGIN", Arg: local + " " + remote + " " + o.lineType()}, {Verb: "SESSION"}}, nil
+	login := fetch.Step{Verb: "LOGIN", Arg: local + " " + remote + " " + o.lineType()}
+	return []fetch.Step{{Verb: "CONNECT"}, login, {Verb: "SESSION"}}, nil
 }
 
 // users returns the local and remote user names.
@@ -45,7 +46,9 @@ func (o Options) users(req *fetch.Request) (local, remote string, err error) {
 func (o Options) lineType() string { return strings.ToLower(cmp.Or(o.Terminal, "xterm")) + "/38400" }
 
 // rlogin opens an rlogin session.
-func (o Options) rlogin(ctx context.Context, env fetch.Env, t fetch.Target, req *fetch.Request) (*fetch.Response, error) {
+func (o Options) rlogin(
+	ctx context.Context, env fetch.Env, t fetch.Target, req *fetch.Request,
+) (*fetch.Response, error) {
 	local, remote, err := o.users(req)
 	if err != nil {
 		return nil, err
@@ -53,30 +56,30 @@ func (o Options) rlogin(ctx context.Context, env fetch.Env, t fetch.Target, req 
 	if req.Op == fetch.Stat {
 		return statResponse(), nil
 	}
-	announce(t, req)
+	reportTarget(t, req)
 	w := new(window)
 	reserved := fetch.WithReservedPort(ctx, func(c *net.TCPConn) net.Conn { return withUrgent(c, w.handleUrgent) })
-	door, err := env.Net.DialContext(reserved, "tcp", t.Address())
+	netConn, err := env.Net.DialContext(reserved, "tcp", t.Address())
 	if err != nil {
 		return nil, err
 	}
-	stop := context.AfterFunc(ctx, func() { door.Close() })
-	conn := req.Trace.Tap(door)
-	if err = requireReservedPort(door); err == nil {
+	stop := context.AfterFunc(ctx, func() { netConn.Close() })
+	conn := req.Trace.Tap(netConn)
+	if err = requireReservedPort(netConn); err == nil {
 		err = o.login(conn, local, remote)
 	}
 	if !stop() && err == nil {
 		err = context.Cause(ctx)
 	}
 	if err != nil {
-		door.Close()
+		netConn.Close()
 		return nil, err
 	}
 	if o.Mode != nil {
 		o.Mode(Keys)
 	}
 	w.setConn(conn)
-	resp := o.newSession(ctx, door, req.Trace, conn, conn.Write)
+	resp := o.newSession(ctx, netConn, req.Trace, conn, conn.Write)
 	resp.Resize = w.resize
 	return resp, nil
 }

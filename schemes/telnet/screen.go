@@ -28,7 +28,7 @@ type cell struct {
 // A screen is the display buffer of a 3270 terminal.
 type screen struct {
 	cells  [cells]cell
-	at     int // buffer address of the next order
+	addr   int // buffer address of the next order
 	cursor int
 	locked bool // keyboard locked while the host updates the screen
 }
@@ -36,13 +36,13 @@ type screen struct {
 func newScreen() *screen { return &screen{locked: true} }
 
 func (s *screen) put(c cell) {
-	s.cells[s.at] = c
-	s.at = (s.at + 1) % cells
+	s.cells[s.addr] = c
+	s.addr = (s.addr + 1) % cells
 }
 
 func (s *screen) clear() {
 	s.cells = [cells]cell{}
-	s.at, s.cursor = 0, 0
+	s.addr, s.cursor = 0, 0
 }
 
 // field returns the position of the attribute for the field that contains at.
@@ -81,14 +81,14 @@ func (s *screen) eraseUnprotected(from, to int) {
 // tab moves the buffer address to the next unprotected field. If clear is true,
 // tab clears the rest of the current field.
 func (s *screen) tab(clear bool) {
-	for clear && !s.cells[s.at].isAttribute && s.at != 0 {
+	for clear && !s.cells[s.addr].isAttribute && s.addr != 0 {
 		s.put(cell{})
 	}
-	for at := s.at; at < cells; at++ {
+	for at := s.addr; at < cells; at++ {
 		if c := s.cells[at]; c.isAttribute && c.code&protected == 0 {
-			s.at = (at + 1) % cells
+			s.addr = (at + 1) % cells
 			return
 		}
 	}
-	s.at = 0
+	s.addr = 0
 }

@@ -13,27 +13,29 @@ import (
 )
 
 // telnet opens a telnet session.
-func (o Options) telnet(ctx context.Context, env fetch.Env, t fetch.Target, req *fetch.Request) (*fetch.Response, error) {
+func (o Options) telnet(
+	ctx context.Context, env fetch.Env, t fetch.Target, req *fetch.Request,
+) (*fetch.Response, error) {
 	if req.Op == fetch.Stat {
 		return statResponse(), nil
 	}
-	announce(t, req)
-	door, err := env.Net.DialContext(ctx, "tcp", t.Address())
+	reportTarget(t, req)
+	netConn, err := env.Net.DialContext(ctx, "tcp", t.Address())
 	if err != nil {
 		return nil, err
 	}
-	g := &guard{Conn: req.Trace.Tap(door), mode: o.Mode, options: options{
+	g := &guard{Conn: req.Trace.Tap(netConn), mode: o.Mode, options: options{
 		agreeUs:  map[byte]bool{optBinary: true, optSGA: true, optTerminal: true, optWindow: true},
 		agreeHim: map[byte]bool{optBinary: true, optEcho: true, optSGA: true},
 		terminal: cmp.Or(o.Terminal, "XTERM"),
 	}}
 	stream, err := library.NewConn(g)
 	if err != nil {
-		door.Close()
+		netConn.Close()
 		return nil, fetch.Internal.With(err)
 	}
 	g.reportMode()
-	resp := o.newSession(ctx, door, req.Trace, stream, g.send)
+	resp := o.newSession(ctx, netConn, req.Trace, stream, g.send)
 	resp.Resize = g.resize
 	return resp, nil
 }
@@ -48,31 +50,33 @@ type emptyReader struct{}
 
 func (emptyReader) Read([]byte) (int, error) { return 0, io.EOF }
 
-// newSession returns a Response for an interactive session over door.
-func (o Options) newSession(ctx context.Context, door net.Conn, trace *fetch.Trace, stream io.Reader, send func([]byte) (int, error)) *fetch.Response {
-	trace.Reached(fetch.RequestSent, door)
-	fetch.SetIdleTimeout(door, o.Idle)
-	stop := context.AfterFunc(ctx, func() { door.Close() })
+// newSession returns a Response for an interactive session over netConn.
+func (o Options) newSession(
+	ctx context.Context, netConn net.Conn, trace *fetch.Trace, stream io.Reader, send func([]byte) (int, error),
+) *fetch.Response {
+	trace.Reached(fetch.RequestSent, netConn)
+	fetch.SetIdleTimeout(netConn, o.Idle)
+	stop := context.AfterFunc(ctx, func() { netConn.Close() })
 	return &fetch.Response{
 		Kind:  fetch.Session,
 		Size:  -1,
-		Peer:  fetch.PeerOf(door),
-		Input: &input{door, send},
-		Body:  &output{stream, door, trace, stop, o.Idle > 0},
+		Peer:  fetch.PeerOf(netConn),
+		Input: &input{netConn, send},
+		Body:  &output{stream, netConn, trace, stop, o.Idle > 0},
 	}
 }
 
 // input is the Input of a session.
 type input struct {
-	door net.Conn
-	send func([]byte) (int, error)
+	netConn net.Conn
+	send    func([]byte) (int, error)
 }
 
 func (i *input) Write(p []byte) (int, error) { return i.send(p) }
 
 // Close closes the sending direction of the connection.
 func (i *input) Close() error {
-	if half, ok := i.door.(interface{ CloseWrite() error }); ok {
+	if half, ok := i.netConn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
 	}
 	return fetch.Unsupported.Errorf("connection does not support closing the sending direction")
@@ -80,17 +84,17 @@ func (i *input) Close() error {
 
 // output is the Body of a session.
 type output struct {
-	stream io.Reader
-	door   net.Conn
-	trace  *fetch.Trace // nil after the first byte
-	stop   func() bool
-	idle   bool // an idle timeout ends the session with io.EOF
+	stream  io.Reader
+	netConn net.Conn
+	trace   *fetch.Trace // nil after the first byte
+	stop    func() bool
+	idle    bool // an idle timeout ends the session with io.EOF
 }
 
 func (o *output) Read(p []byte) (int, error) {
 	n, err := o.stream.Read(p)
 	if n > 0 && o.trace != nil {
-		o.trace.Reached(fetch.FirstByte, o.door)
+		o.trace.Reached(fetch.FirstByte, o.netConn)
 		o.trace = nil
 	}
 	if o.idle && errors.Is(err, os.ErrDeadlineExceeded) {
@@ -101,6 +105,6 @@ func (o *output) Read(p []byte) (int, error) {
 
 func (o *output) Close() error {
 	o.stop()
-	o.door.Close()
+	o.netConn.Close()
 	return nil
 }

@@ -11,7 +11,7 @@ type reader struct {
 	truncated bool
 }
 
-func (r *reader) more() bool { return len(r.text) > 0 }
+func (r *reader) hasMore() bool { return len(r.text) > 0 }
 
 func (r *reader) byte() byte {
 	if len(r.text) == 0 {
@@ -39,7 +39,7 @@ func (r *reader) address() (int, error) {
 // draw executes a record, which consists of a command and its data.
 func (s *screen) draw(record []byte) error {
 	r := &reader{text: record}
-	if !r.more() {
+	if !r.hasMore() {
 		return nil
 	}
 	if err := s.command(r); err != nil {
@@ -57,7 +57,7 @@ func (s *screen) draw(record []byte) error {
 func (s *screen) command(r *reader) error {
 	switch c := r.byte(); c {
 	case 0xf1, 0x01: // Write
-		s.at = s.cursor
+		s.addr = s.cursor
 		return s.write(r)
 	case 0xf5, 0x05, 0x7e, 0x0d: // Erase/Write and Erase/Write Alternate
 		s.clear()
@@ -78,13 +78,13 @@ func (s *screen) command(r *reader) error {
 // fields executes the structured fields that write to the screen and skips the
 // others.
 func (s *screen) fields(r *reader) error {
-	for r.more() {
+	for r.hasMore() {
 		n := int(r.byte())<<8 | int(r.byte())
 		if n == 0 {
 			n = len(r.text) + 2
 		}
 		if n < 3 || n-2 > len(r.text) {
-			return fetch.Protocol.Errorf("structured field of %d bytes exceeds the remaining %d bytes of the record", n, len(r.text)+2)
+			return fetch.Protocol.Errorf("structured field of %d bytes, but %d bytes are left in the record", n, len(r.text)+2)
 		}
 		field := &reader{text: r.text[:n-2]}
 		r.text = r.text[n-2:]
@@ -92,7 +92,7 @@ func (s *screen) fields(r *reader) error {
 			continue
 		}
 		field.byte() // partition ID, which is ignored
-		if !field.more() || field.text[0] == 0xf3 || field.text[0] == 0x11 {
+		if !field.hasMore() || field.text[0] == 0xf3 || field.text[0] == 0x11 {
 			return fetch.Protocol.Errorf("structured field with a missing or nested command")
 		}
 		if err := s.draw(field.text); err != nil {
@@ -105,40 +105,40 @@ func (s *screen) fields(r *reader) error {
 // write executes the data of a write command, which consists of a write control
 // character, orders and text.
 func (s *screen) write(r *reader) error {
-	if !r.more() {
+	if !r.hasMore() {
 		return nil // some hosts omit the write control character
 	}
 	if r.byte()&0x02 != 0 {
 		s.locked = false
 	}
 	text := false // the previous order wrote text
-	for r.more() {
+	for r.hasMore() {
 		afterText := text
 		text = false
 		var err error
 		switch b := r.byte(); b {
 		case 0x11: // Set Buffer Address
-			s.at, err = r.addressOr(s.at)
+			s.addr, err = r.addressOr(s.addr)
 		case 0x1d: // Start Field
 			s.put(cell{code: r.byte(), isAttribute: true})
 		case 0x29: // Start Field Extended
 			s.put(cell{code: r.pairs(0), isAttribute: true})
 		case 0x2c: // Modify Field
-			s.modify(r)
+			s.modifyField(r)
 		case 0x28: // Set Attribute, which is ignored
 			r.byte()
 			r.byte()
 		case 0x13: // Insert Cursor
-			s.cursor = s.at
+			s.cursor = s.addr
 		case 0x05: // Program Tab
 			s.tab(afterText)
 		case 0x3c: // Repeat to Address
-			err = s.repeat(r)
+			err = s.repeatToAddress(r)
 		case 0x12: // Erase Unprotected to Address
 			var to int
-			if to, err = r.addressOr(s.at); err == nil {
-				s.eraseUnprotected(s.at, to)
-				s.at = to
+			if to, err = r.addressOr(s.addr); err == nil {
+				s.eraseUnprotected(s.addr, to)
+				s.addr = to
 			}
 		case 0x08: // Graphic Escape
 			s.put(cell{code: r.byte(), graphic: true})
@@ -175,20 +175,20 @@ func (r *reader) pairs(attribute byte) byte {
 	return attribute
 }
 
-// modify executes Modify Field at the current buffer address. It has no effect
-// if there is no field attribute.
-func (s *screen) modify(r *reader) {
-	c := &s.cells[s.at]
+// modifyField executes Modify Field at the current buffer address. It has no
+// effect if there is no field attribute.
+func (s *screen) modifyField(r *reader) {
+	c := &s.cells[s.addr]
 	if attribute := r.pairs(c.code); c.isAttribute {
 		c.code = attribute
 	}
-	s.at = (s.at + 1) % cells
+	s.addr = (s.addr + 1) % cells
 }
 
-// repeat fills the screen up to the given address with a character. If the
-// address equals the current one, it fills the complete screen.
-func (s *screen) repeat(r *reader) error {
-	to, err := r.addressOr(s.at)
+// repeatToAddress fills the screen up to the given address with a character. If
+// the address equals the current one, it fills the complete screen.
+func (s *screen) repeatToAddress(r *reader) error {
+	to, err := r.addressOr(s.addr)
 	if err != nil {
 		return err
 	}
@@ -199,7 +199,7 @@ func (s *screen) repeat(r *reader) error {
 	if r.truncated {
 		return nil
 	}
-	for s.put(c); s.at != to; {
+	for s.put(c); s.addr != to; {
 		s.put(c)
 	}
 	return nil

@@ -35,9 +35,9 @@ func (o Options) target(req *fetch.Request, port uint16) (fetch.Target, error) {
 	return t, nil
 }
 
-// announce reports the server and the credentials in the URL to the trace. It
-// is called before the connection is opened.
-func announce(t fetch.Target, req *fetch.Request) {
+// reportTarget reports the server and the credentials in the URL to the trace.
+// It is called before the connection is opened.
+func reportTarget(t fetch.Target, req *fetch.Request) {
 	req.Trace.Notef("%s session with %s, port %d", t.Scheme, tty.Escape(t.Host), t.Port)
 	if !req.Range.IsZero() {
 		req.Trace.Notef("%s does not support ranges: fetching the complete object", t.Scheme)

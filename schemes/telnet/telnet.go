@@ -78,7 +78,7 @@ func (o Options) validate() error {
 	invisible := func(r rune) bool { return r <= ' ' || r >= 0x7f }
 	switch {
 	case len(o.Terminal) > maxTerminal || strings.ContainsFunc(o.Terminal, invisible):
-		return fetch.Usage.Errorf("invalid terminal type: must be at most %d visible ASCII characters, such as VT100", maxTerminal)
+		return fetch.Usage.Errorf("terminal type must be at most %d visible ASCII characters, such as VT100", maxTerminal)
 	case strings.ContainsFunc(o.LocalUser, invisible):
 		return fetch.Usage.Errorf("invalid local user name: must be visible ASCII characters")
 	}

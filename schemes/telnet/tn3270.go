@@ -33,7 +33,9 @@ const (
 )
 
 // tn3270 returns the first screen of a host.
-func (o Options) tn3270(ctx context.Context, env fetch.Env, t fetch.Target, req *fetch.Request) (*fetch.Response, error) {
+func (o Options) tn3270(
+	ctx context.Context, env fetch.Env, t fetch.Target, req *fetch.Request,
+) (*fetch.Response, error) {
 	codes, err := o.codePage()
 	if err != nil {
 		return nil, err
@@ -46,15 +48,15 @@ func (o Options) tn3270(ctx context.Context, env fetch.Env, t fetch.Target, req 
 		resp.Body = statResponse().Body
 		return resp, nil
 	}
-	announce(t, req)
-	door, err := env.Net.DialContext(ctx, "tcp", t.Address())
+	reportTarget(t, req)
+	netConn, err := env.Net.DialContext(ctx, "tcp", t.Address())
 	if err != nil {
 		return nil, err
 	}
-	defer door.Close()
-	defer context.AfterFunc(ctx, func() { door.Close() })()
-	req.Trace.Reached(fetch.RequestSent, door)
-	h := newHost(req.Trace.Tap(door))
+	defer netConn.Close()
+	defer context.AfterFunc(ctx, func() { netConn.Close() })()
+	req.Trace.Reached(fetch.RequestSent, netConn)
+	h := newHost(req.Trace.Tap(netConn))
 	if h.settle = o.Settle; h.settle <= 0 {
 		h.settle = settleTime
 	}
@@ -64,12 +66,12 @@ func (o Options) tn3270(ctx context.Context, env fetch.Env, t fetch.Target, req 
 		}
 		return nil, err
 	}
-	req.Trace.Reached(fetch.FirstByte, door)
+	req.Trace.Reached(fetch.FirstByte, netConn)
 	text := h.screen.text(codes)
 	if o.JSON {
 		text = h.screen.json(codes)
 	}
-	resp.Peer, resp.Size, resp.Body = fetch.PeerOf(door), int64(len(text)), &page{text: bytes.NewReader(text)}
+	resp.Peer, resp.Size, resp.Body = fetch.PeerOf(netConn), int64(len(text)), &page{text: bytes.NewReader(text)}
 	return resp, nil
 }
 
@@ -153,7 +155,7 @@ func (h *host) read() error {
 // screen was written.
 func (h *host) process(text []byte) (written bool, err error) {
 	for _, b := range text {
-		switch h.options.feed(b) {
+		switch h.options.parseByte(b) {
 		case recordEnd:
 			if err := h.screen.draw(h.record); err != nil {
 				return written, err

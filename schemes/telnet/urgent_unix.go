@@ -52,7 +52,10 @@ func (c *urgentConn) Read(p []byte) (int, error) {
 		case pollErr != nil:
 			return 0, pollErr
 		case err != nil:
-			return 0, &net.OpError{Op: "read", Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: os.NewSyscallError("read", err)}
+			return 0, &net.OpError{
+				Op: "read", Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(),
+				Err: os.NewSyscallError("read", err),
+			}
 		case n == 0:
 			return 0, io.EOF
 		case !marked:
