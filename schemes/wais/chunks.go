@@ -11,59 +11,60 @@ import (
 	"github.com/anyurl/fetch/internal/z3950"
 )
 
-// chunks is the Body of a document: it asks for one chunk after the other.
+// chunks is the Body of a document. It requests one chunk after the other.
 type chunks struct {
-	rest  z3950.Retrieval // what is still to come; its End may be unknown
+	rest  z3950.Retrieval // the missing part of the document; its End may be unknown
 	lease *lease
-	step  int64 // how many units are asked for at once
+	step  int64 // units per request
 
-	reading   sync.Mutex // held by a Read
+	reading   sync.Mutex // locked during a Read
 	closed    atomic.Bool
 	buf, text []byte
-	began     bool  // a chunk has come
-	err       error // io.EOF once the document has ended
+	started   bool  // a chunk was received
+	err       error // io.EOF after the end of the document
 }
 
-// What a chunk has beside the text, and how long lines are taken to be.
+// Estimates for the overhead of a chunk and the length of a line, in bytes.
 const (
 	chunkHead = 64
 	lineSize  = 80
 )
 
-// least is the smallest chunk that is asked for, by its unit: a server that
-// cannot encode even that never will.
-var least = [...]int64{z3950.Bytes: 64, z3950.Lines: 1}
+// minStep is the smallest chunk that is requested, by unit. A server that
+// cannot encode such a chunk cannot send the document at all.
+var minStep = [...]int64{z3950.Bytes: 64, z3950.Lines: 1}
 
-// begin brings the first chunk. A tenth of the agreed size is left free, as
-// freeWAIS needs some of it.
-func (c *chunks) begin(l *lease) error {
+// start requests the first chunk. It leaves a tenth of the negotiated size free
+// for the overhead of freeWAIS.
+func (c *chunks) start(l *lease) error {
 	c.lease = l
 	c.step = int64(l.Session.size) - int64(l.Session.size)/10 - int64(len(c.rest.ID)) - chunkHead
 	if c.rest.Unit == z3950.Lines {
 		c.step /= lineSize
 	}
-	c.step = max(c.step, least[c.rest.Unit])
+	c.step = max(c.step, minStep[c.rest.Unit])
 	return c.fill()
 }
 
-// fill asks for the next chunk, and for less where the answer does not fit.
+// fill requests the next chunk. If the response does not fit into the
+// negotiated size, it requests a smaller chunk.
 func (c *chunks) fill() error {
 	for {
 		ask := c.rest
 		if ask.End-ask.Start > c.step {
 			ask.End = ask.Start + c.step
 		}
-		err := c.ask(ask)
+		err := c.request(ask)
 		if err != errTooLarge {
 			return err
 		}
-		if c.step /= 2; c.step < least[ask.Unit] {
+		if c.step /= 2; c.step < minStep[ask.Unit] {
 			return err
 		}
 	}
 }
 
-func (c *chunks) ask(ask z3950.Retrieval) error {
+func (c *chunks) request(ask z3950.Retrieval) error {
 	if err := c.lease.Session.search(ask.Search()); err != nil {
 		return err
 	}
@@ -73,46 +74,46 @@ func (c *chunks) ask(ask z3950.Retrieval) error {
 		r, err := c.lease.Session.record()
 		switch {
 		case err == io.EOF:
-			return c.take(got, some, refusal, fault)
+			return c.accept(got, some, refusal, fault)
 		case err != nil:
 			return err
 		case r.Kind == z3950.Diagnosis:
 			refusal, fault = r.Diagnostic.Code, diagnosis(r.Diagnostic)
 		case r.Kind != z3950.Text:
 		case some:
-			return fetch.Protocol.Errorf("two chunks for one")
+			return fetch.Protocol.Errorf("server sent two chunks in one response")
 		case r.ID != nil && !bytes.Equal(r.ID, ask.ID):
-			return fetch.Protocol.Errorf("chunk of another document")
+			return fetch.Protocol.Errorf("server sent a chunk of another document")
 		default:
 			some = true
 			c.buf = append(c.buf[:0], r.Text...)
 			if got = count(r.Text, ask.Unit); got > ask.End-ask.Start {
-				return fetch.Protocol.Errorf("chunk of %d %s where %d were asked for", got, ask.Unit, ask.End-ask.Start)
+				return fetch.Protocol.Errorf("server sent a chunk of %d %s, but %d were requested", got, ask.Unit, ask.End-ask.Start)
 			}
 		}
 	}
 }
 
-// The codes of a diagnostic that say more than no.
+// Diagnostic codes with a special meaning for chunks.
 const (
-	outOfRange      = "SF" // also: no such document
-	tooLarge        = "SI" // for the preferred size
-	tooLargeToAllow = "SJ" // for the largest
+	outOfRange      = "SF" // the range is outside the document, or the document does not exist
+	tooLarge        = "SI" // larger than the preferred size
+	tooLargeToAllow = "SJ" // larger than the maximum size
 )
 
-// take makes the chunk that was read what Read gives out. Behind the last one
-// freeWAIS says that the range does not fit; alone, and without an empty text
-// beside it, that stands for a document that is not there.
-func (c *chunks) take(got int64, some bool, refusal string, fault error) error {
+// accept makes the received chunk available to Read. At the end of a document,
+// freeWAIS reports that the range is outside the document. If the first
+// response has this diagnostic and no text, the document does not exist.
+func (c *chunks) accept(got int64, some bool, refusal string, fault error) error {
 	switch {
 	case refusal == tooLarge, refusal == tooLargeToAllow:
 		return errTooLarge
-	case fault != nil && (refusal != outOfRange || !some && !c.began):
+	case fault != nil && (refusal != outOfRange || !some && !c.started):
 		return fault
-	case !some && !c.began:
-		return fetch.Protocol.Errorf("neither a chunk nor a diagnostic")
+	case !some && !c.started:
+		return fetch.Protocol.Errorf("server sent neither a chunk nor a diagnostic")
 	}
-	if c.began = true; !some {
+	if c.started = true; !some {
 		c.buf = c.buf[:0]
 	}
 	c.text = c.buf
@@ -124,7 +125,8 @@ func (c *chunks) take(got int64, some bool, refusal string, fault error) error {
 	return nil
 }
 
-// count is the length of text in units; the last line may lack its end.
+// count returns the length of text in units. The last line may have no line
+// end.
 func count(text []byte, unit z3950.Unit) int64 {
 	if unit != z3950.Lines {
 		return int64(len(text))
@@ -156,8 +158,8 @@ func (c *chunks) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close ends the transfer, also beside a Read. Between two chunks the session
-// is of further use.
+// Close ends the transfer. It may be called during a Read. Between two chunks,
+// the session can be reused.
 func (c *chunks) Close() error {
 	if c.closed.Swap(true) {
 		return nil
@@ -171,10 +173,11 @@ func (c *chunks) Close() error {
 	return nil
 }
 
-// brokenOff classes an error in the middle of a body.
+// brokenOff classifies an error during a body: a lost connection truncates the
+// body.
 func brokenOff(err error) error {
 	if fetch.FaultOf(err) == fetch.Connect {
-		return fetch.Truncated.Errorf("connection broke: %w", err)
+		return fetch.Truncated.Errorf("connection lost: %w", err)
 	}
 	return err
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/anyurl/fetch/internal/z3950"
 )
 
-// maxSource bounds the description of a database.
+// maxSource is the maximum size of a database description, in bytes.
 const maxSource = 256 << 10
 
 // describe returns the description of a database. Servers answer a search
@@ -87,7 +87,7 @@ func description(lease *lease, database string) (text []byte, named bool, err er
 	if l.length >= 0 {
 		c.rest.End = min(l.length, maxSource)
 	}
-	if err := c.begin(lease); err != nil {
+	if err := c.start(lease); err != nil {
 		return nil, true, err
 	}
 	text, err = io.ReadAll(c)

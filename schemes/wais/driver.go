@@ -42,7 +42,7 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 type lease = sessions.Lease[*session]
 
 // exchange runs first, the first exchange of req, with a lease of a session
-// whose answers may have size bytes.
+// that allows responses of size bytes.
 func (d *driver) exchange(ctx context.Context, req *fetch.Request, size uint32, first func(*lease) error) error {
 	t, err := fetch.TargetOf(req.URL, port)
 	if err != nil {

@@ -8,19 +8,19 @@ import (
 	"github.com/anyurl/fetch/internal/z3950"
 )
 
-// faults are the diagnostics of Z39.50-1988 that ask for more than giving up.
+// faults maps diagnostics of Z39.50-1988 to faults other than Denied.
 var faults = map[string]fetch.Fault{
 	"S2": fetch.TryLater, // temporary
 	"SB": fetch.NotFound, // no such record
 	"SF": fetch.NotFound, // record out of range, or a bad id
-	"SG": fetch.TryLater, // system error in presenting
+	"SG": fetch.TryLater, // system error while presenting records
 	"SY": fetch.TryLater, // resources
 	"SZ": fetch.TryLater,
 	"T1": fetch.TryLater,
 }
 
-// diagnosis makes a diagnostic an error. S1 is whatever is wrong for good;
-// freeWAIS says in words when it is the database.
+// diagnosis returns the error for a diagnostic. S1 stands for any permanent
+// error. freeWAIS names a missing database only in the text of S1.
 func diagnosis(d z3950.Diagnostic) error {
 	text := latin1(d.Message)
 	f, ok := faults[d.Code]

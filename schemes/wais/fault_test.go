@@ -127,10 +127,10 @@ func TestFaults(t *testing.T) {
 		{"no right", known, ready(answer(diagnostic("T2", "no"))), "server-perm", "", soon},
 		{"diagnostic behind a chunk", known, ready(answer(chunk(id, "1234"), diagnostic("SG", "disk"))), "server-temp", "", soon},
 		{"diagnostic with a terminal's commands in it", known, ready(answer(diagnostic("S\x1b", "\x1b]0;x\x07\r\n\xff"))), "server-perm", "", soon},
-		{"hits, then a diagnostic", "db?x", ready(answer(document("a"), diagnostic("SD", "too many"))), "ok", `"a"`, soon},
-		{"diagnostic before hits", "db?x", ready(answer(diagnostic("S2", "load"), document("a"))), "server-temp", "", soon},
+		{"results, then a diagnostic", "db?x", ready(answer(document("a"), diagnostic("SD", "too many"))), "ok", `"a"`, soon},
+		{"diagnostic before results", "db?x", ready(answer(diagnostic("S2", "load"), document("a"))), "server-temp", "", soon},
 		{"no hit at all", "db?x", ready(answer()), "ok", "", soon},
-		{"closed between hits", "db?x", ready(raw(message(document("a"), document("b"))[:80])), "truncated", `"a"`, soon},
+		{"closed between results", "db?x", ready(raw(message(document("a"), document("b"))[:80])), "truncated", `"a"`, soon},
 		{"hit without id", "db?x", ready(answer(z3950.Record{Kind: z3950.Document, Headline: []byte("a")})), "ok", `"kind":"info"`, soon},
 
 		{"Init refused", known, faultnet.Script{ask, raw(string(z3950.AppendMessage(nil, z3950.Header{}, &z3950.InitResponse{})))}, "server-perm", "", soon},

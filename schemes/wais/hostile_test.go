@@ -19,14 +19,14 @@ import (
 // TestSlow: a server that sends a little now and then keeps nobody for long,
 // whatever the part of its answer that it drips.
 func TestSlow(t *testing.T) {
-	hits := func(n int) string {
+	results := func(n int) string {
 		var all []z3950.Record
 		for i := range n {
 			all = append(all, document(fmt.Sprintf("hit %03d", i)))
 		}
 		return message(all...)
 	}
-	few, one := hits(3), len(hits(2))-len(hits(1))
+	few, one := results(3), len(results(2))-len(results(1))
 	asides := []z3950.Record{document("hit 000")}
 	for range 1000 {
 		asides = append(asides, diagnostic("SD", "x"))
@@ -39,15 +39,15 @@ func TestSlow(t *testing.T) {
 		body       string
 	}{
 		{"a hit", "db?x", fetch.Get, ready(faultnet.Send(few[:len(few)-10]), faultnet.SendSlow(few[len(few)-10:], 1, 30*time.Second)), `"hit 001"`},
-		{"hit by hit", "db?x", fetch.Get, ready(faultnet.SendSlow(hits(500), one, 20*time.Second)), `"hit 000"`},
-		{"diagnostics behind a hit", "db?x", fetch.Get, ready(faultnet.SendSlow(message(asides...), len(hits(1)), 50*time.Second)), `"hit 000"`},
+		{"hit by hit", "db?x", fetch.Get, ready(faultnet.SendSlow(results(500), one, 20*time.Second)), `"hit 000"`},
+		{"diagnostics behind a hit", "db?x", fetch.Get, ready(faultnet.SendSlow(message(asides...), len(results(1)), 50*time.Second)), `"hit 000"`},
 		{"a second chunk", known, fetch.Get, ready(faultnet.Send(message(chunk(id, "1234"))), ask, faultnet.SendSlow(message(chunk(id, "5678")), 1, 30*time.Second)), "1234"},
 		{"a description", "db", fetch.Stat, ready(faultnet.Send(message(source)), ask, faultnet.Send(message(chunk(id, "(:source"))), ask, faultnet.SendSlow(message(chunk(id, ")")), 1, 30*time.Second)), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				client, s := serve(t, c.script)
-				began := time.Now()
+				started := time.Now()
 				req := schemetest.NewRequest(t, host+c.path)
 				req.Op = c.op
 				resp, err := client.Do(t.Context(), req)
@@ -56,7 +56,7 @@ func TestSlow(t *testing.T) {
 					body, err = io.ReadAll(resp.Body)
 					resp.Body.Close()
 				}
-				if took := time.Since(began); fetch.FaultOf(err) != fetch.Timeout || took > 4*time.Minute || !strings.Contains(string(body), c.body) {
+				if took := time.Since(started); fetch.FaultOf(err) != fetch.Timeout || took > 4*time.Minute || !strings.Contains(string(body), c.body) {
 					t.Errorf("got %q, %v after %v", body, err, took)
 				}
 				client.Close()

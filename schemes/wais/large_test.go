@@ -44,15 +44,15 @@ func TestLarge(t *testing.T) {
 	schemetest.ConstantMemory(t, c, schemetest.NewRequest(t, prefix+"db/TEXT/"+strconv.Itoa(size)+"/3=0%200%20/a;"), size)
 }
 
-// TestManyHits: ten thousand hits come one by one, and each leads somewhere.
+// TestManyHits: ten thousand results come one by one, and each leads somewhere.
 func TestManyHits(t *testing.T) {
 	const many = 10000
 	d := &waistest.Database{Documents: []*waistest.Document{waistest.NewText("/a", "a", "x\n")}}
-	d.Rank = func(q *z3950.Query) (hits []waistest.Hit) {
+	d.Rank = func(q *z3950.Query) (results []waistest.Hit) {
 		for range q.Max.Value {
-			hits = append(hits, waistest.Hit{Document: d.Documents[0], Score: z3950.Some(1000), BestMatch: z3950.Some(1)})
+			results = append(results, waistest.Hit{Document: d.Documents[0], Score: z3950.Some(1000), BestMatch: z3950.Some(1)})
 		}
-		return hits
+		return results
 	}
 	c, prefix := onLoopback(t, &waistest.Server{Buffer: 16 << 20, Databases: map[string]*waistest.Database{"db": d}})
 	resp, err := c.Get(t.Context(), prefix+"db?x&max="+strconv.Itoa(many))
@@ -67,11 +67,11 @@ func TestManyHits(t *testing.T) {
 		n++
 	}
 	if n != many {
-		t.Errorf("%d hits", n)
+		t.Errorf("%d results", n)
 	}
 }
 
-// TestHitsStream: hits are given out while others are still to come.
+// TestHitsStream: results are given out while others are still to come.
 func TestHitsStream(t *testing.T) {
 	var records []z3950.Record
 	for range 4000 {
@@ -95,7 +95,7 @@ func TestHitsStream(t *testing.T) {
 		}
 	}
 	if n != len(records) {
-		t.Errorf("%d hits", n)
+		t.Errorf("%d results", n)
 	}
 }
 

@@ -7,24 +7,24 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A locator is what a URL says. It has a search, a document or, an index,
-// neither.
+// A locator is a parsed URL. It has a search, a document, or neither for an
+// index.
 type locator struct {
 	database string
-	segment  string // database as the URL has it
+	segment  string // database in the encoding of the URL
 	search   *search
 	document *document
-	lines    *lines // of the document; nil: all
+	lines    *lines // lines of the document; nil: all lines
 }
 
-// info is the database in which servers list their databases. It is asked
-// where a request names none.
+// info is the database in which servers list their databases. It is the default
+// database.
 const info = "INFO"
 
 func locate(u uri.URI) (l locator, err error) {
 	path, found := strings.CutPrefix(u.Path(), "/")
 	if !found && path != "" {
-		return l, fetch.BadURL.Errorf("path without a database")
+		return l, fetch.BadURL.Errorf("the path has no database")
 	}
 	segment, rest, _ := strings.Cut(path, "/")
 	if l.segment = segment; segment == "" {
@@ -36,7 +36,7 @@ func locate(u uri.URI) (l locator, err error) {
 	words, asked := u.Query()
 	switch {
 	case asked && rest != "":
-		return l, fetch.BadURL.Errorf("words behind a document: only a database is an index")
+		return l, fetch.BadURL.Errorf("a document cannot be searched: only a database is an index")
 	case asked:
 		l.search, err = parseSearch(words)
 		return l, err
@@ -52,51 +52,53 @@ func locate(u uri.URI) (l locator, err error) {
 	return l, err
 }
 
-// maxDatabase bounds the name of a database in bytes: the header of a PDU, which
-// it stands in, tells its own length in two.
+// maxDatabase is the maximum length of a database name in bytes. The length of
+// the PDU header that contains the name has two bytes.
 const maxDatabase = 1 << 10
 
-// parseDatabase refuses what would not name one database of this server:
-// freeWAIS asks another server for a name with "@" in it, and 1F parts names.
+// parseDatabase rejects names that would not select one database of this
+// server. freeWAIS queries another server for a name with "@", and 0x1F
+// separates names.
 func parseDatabase(segment string) (string, error) {
 	name, err := uri.Unescape(segment)
 	if err != nil {
 		return "", fetch.BadURL.With(err)
 	}
 	if strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f || r == '@' }) {
-		return "", fetch.BadURL.Errorf("database whose name has a control character or @ in it")
+		return "", fetch.BadURL.Errorf("the database name contains a control character or @")
 	}
 	if len(name) > maxDatabase {
-		return "", fetch.BadURL.Errorf("database whose name has %d bytes", len(name))
+		return "", fetch.BadURL.Errorf("the database name has %d bytes", len(name))
 	}
 	return name, nil
 }
 
-// parseDocument reads TYPE/ID.
+// parseDocument parses TYPE/ID.
 func parseDocument(path string) (*document, error) {
 	kind, wpath, ok := strings.Cut(path, "/")
 	if !ok || wpath == "" {
-		return nil, fetch.BadURL.Errorf("document without an id")
+		return nil, fetch.BadURL.Errorf("the document has no id")
 	}
 	kind, err := uri.Unescape(kind)
 	if err != nil {
 		return nil, fetch.BadURL.With(err)
 	}
 	if !isType(kind) {
-		return nil, fetch.BadURL.Errorf("document whose type is none")
+		return nil, fetch.BadURL.Errorf("the type of the document is invalid")
 	}
 	d := &document{kind: kind}
 	d.id, d.length, err = parseWPath(wpath)
 	return d, err
 }
 
-// isType reports whether s may stand for a type, in a request and in a path.
+// isType reports whether s is valid as a type, in a request and in a path.
 func isType(s string) bool {
 	return s != "" && len(s) <= 64 && s != "." && s != ".." &&
 		!strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r >= 0x7f })
 }
 
-// appendDocument writes the rest of a URL behind that of its database.
+// appendDocument appends the part of a document's URL that follows the
+// database.
 func appendDocument(dst []byte, d document) []byte {
 	dst = append(uri.AppendEscape(dst, d.kind, uri.Unreserved), '/')
 	return appendWPath(dst, d)

@@ -7,7 +7,7 @@ const sourceType = "WSRC"
 
 const sourceMedia = "application/x-wais-source"
 
-// medias are the media types of WAIS types, as servers used them.
+// medias maps WAIS types to media types, as servers used them.
 var medias = map[string]string{
 	"TEXT":     "text/plain",
 	"HTML":     "text/html",
@@ -30,8 +30,8 @@ func mediaOf(kind string) string {
 	return "application/octet-stream"
 }
 
-// latin1 makes text UTF-8: the protocol names no charset, and its servers are
-// of the time of ISO 8859-1.
+// latin1 converts text to UTF-8. The protocol names no charset, and its servers
+// used ISO 8859-1.
 func latin1(text []byte) string {
 	if utf8.Valid(text) {
 		return string(text)

@@ -8,10 +8,10 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// plan tells the requests that are sent, one after the other over a connection
-// that may be a kept one: "init" with the size of the largest answer; "search"
-// with database and words; "retrieve" with database, document and bounds, which
-// is repeated until the document ends.
+// plan returns the requests for one connection, in order: "init" with the
+// maximum response size, "search" with the database and words, and "retrieve"
+// with the database, document and bounds. "retrieve" is repeated until the end
+// of the document. A pooled connection skips "init".
 func (o Options) plan(req *fetch.Request) ([]fetch.Step, error) {
 	l, err := locate(req.URL)
 	if err != nil {
@@ -50,5 +50,5 @@ func initStep(size uint32) fetch.Step {
 }
 
 func needQuery() error {
-	return fetch.NeedQuery.Errorf("a database is an index, which wants words: fetch search URL WORDS")
+	return fetch.NeedQuery.Errorf("a database is an index and needs search words: add ?WORDS to the URL")
 }

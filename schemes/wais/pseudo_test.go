@@ -27,7 +27,7 @@ var (
 	missing     = diagnostic("S1", "The following database is not available: db")
 )
 
-// TestPseudoHits: a diagnostic next to pseudo hits is the error of the search.
+// TestPseudoHits: a diagnostic next to pseudo results is the error of the search.
 func TestPseudoHits(t *testing.T) {
 	const like = "&like=TEXT/5/3=a;"
 	syntax := diagnostic("S1", "query syntax error: (whale")
@@ -74,7 +74,7 @@ func TestInfoMissing(t *testing.T) {
 		fault   string
 	}{
 		{"diagnostic", []faultnet.Script{ready(send(missing))}, "not-found"},
-		{"diagnostic beside pseudo hits", []faultnet.Script{ready(send(information, missing))}, "not-found"},
+		{"diagnostic beside pseudo results", []faultnet.Script{ready(send(information, missing))}, "not-found"},
 		{"nothing, and a search says why", []faultnet.Script{ready(send(), ask, send(missing))}, "not-found"},
 		{"no description, and a search says why", []faultnet.Script{ready(send(noResult), ask, send(catalogue, missing))}, "not-found"},
 		{"an empty description, and a search says why", []faultnet.Script{ready(send(information), ask, send(chunk(id, ""), diagnostic("SF", "range")), ask, send(missing))}, "not-found"},
@@ -126,15 +126,15 @@ func many(n int) *waistest.Database {
 	return db
 }
 
-// TestLimit: a note reports that hits may be missing.
+// TestLimit: a note reports that results may be missing.
 func TestLimit(t *testing.T) {
 	for _, c := range []struct {
-		name   string
-		n      int
-		query  string
-		buffer uint32
-		hits   int
-		note   string
+		name    string
+		n       int
+		query   string
+		buffer  uint32
+		results int
+		note    string
 	}{
 		{"fewer than asked for", 39, "", 0, 39, ""},
 		{"as many", 40, "", 0, 40, "limited to 40 documents and found 40"},
@@ -150,8 +150,8 @@ func TestLimit(t *testing.T) {
 		var notes []string
 		req.Trace = &fetch.Trace{Note: func(text string) { notes = append(notes, text) }}
 		got := outcome(client.Do(t.Context(), req))
-		if n := strings.Count(got, "document \""); c.hits >= 0 && n != c.hits {
-			t.Errorf("%s: %d hits, want %d", c.name, n, c.hits)
+		if n := strings.Count(got, "document \""); c.results >= 0 && n != c.results {
+			t.Errorf("%s: %d results, want %d", c.name, n, c.results)
 		}
 		if all := strings.Join(notes, "\n"); c.note == "" && all != "" || !strings.Contains(all, c.note) {
 			t.Errorf("%s: notes %q, want %q", c.name, all, c.note)
@@ -164,16 +164,16 @@ func TestLimit(t *testing.T) {
 func TestAll(t *testing.T) {
 	capped := many(200)
 	ranked := many(200)
-	capped.Rank = func(q *z3950.Query) (hits []waistest.Hit) { // at most 100
+	capped.Rank = func(q *z3950.Query) (results []waistest.Hit) { // at most 100
 		for _, d := range capped.Documents[:min(q.Max.Value, 100)] {
-			hits = append(hits, waistest.Hit{Document: d, Score: z3950.Some(1)})
+			results = append(results, waistest.Hit{Document: d, Score: z3950.Some(1)})
 		}
-		return hits
+		return results
 	}
 	for _, c := range []struct {
 		name, query string
 		db          *waistest.Database
-		hits        int
+		results     int
 		limits      []uint32
 	}{
 		{"all", "", ranked, 200, []uint32{40, 160, 640}},
@@ -202,8 +202,8 @@ func TestAll(t *testing.T) {
 		for _, p := range all[1:] {
 			limits = append(limits, p.(*z3950.Search).Query.Max.Value)
 		}
-		if len(names) != c.hits || !slices.Equal(limits, c.limits) {
-			t.Errorf("%s: %d hits by limits %d, want %d by %d", c.name, len(names), limits, c.hits, c.limits)
+		if len(names) != c.results || !slices.Equal(limits, c.limits) {
+			t.Errorf("%s: %d results by limits %d, want %d by %d", c.name, len(names), limits, c.results, c.limits)
 		}
 	}
 }

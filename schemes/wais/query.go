@@ -9,24 +9,24 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A search is the question that a URL asks.
+// A search is the query part of a URL.
 type search struct {
 	words string
 	like  []like
-	max   int // 0: not said
+	max   int // 0: the URL has no maximum
 }
 
-// like is a document to resemble, or some lines of one.
+// like is a document, or some lines of one, that the results should resemble.
 type like struct {
 	document
 	lines *lines
 }
 
-// lines are those from first up to but not including end, counted from zero.
+// lines is the range from line first up to but not including line end, counted
+// from zero.
 type lines struct{ first, end int64 }
 
-// parseLines reads A,B where there is something to read, as RFC 5147 writes
-// what it calls positions.
+// parseLines parses A,B if ok is true. RFC 5147 calls these numbers positions.
 func parseLines(s string, ok bool) (*lines, error) {
 	if !ok {
 		return nil, nil
@@ -35,7 +35,7 @@ func parseLines(s string, ok bool) (*lines, error) {
 	first, err := strconv.ParseUint(a, 10, 31)
 	end, err2 := strconv.ParseUint(b, 10, 31)
 	if !ok || err != nil || err2 != nil || end <= first {
-		return nil, fetch.BadURL.Errorf("lines that are not A,B, two numbers of which the second is larger")
+		return nil, fetch.BadURL.Errorf("invalid lines: want A,B with A less than B")
 	}
 	return &lines{int64(first), int64(end)}, nil
 }
@@ -44,8 +44,8 @@ func (l lines) String() string {
 	return strconv.FormatInt(l.first, 10) + "," + strconv.FormatInt(l.end, 10)
 }
 
-// parseSearch reads a query, still encoded. What follows "&" is part of the
-// words but for the parameters, which end them.
+// parseSearch parses an encoded query. Parameters follow the words. Other text
+// after "&" belongs to the words.
 func parseSearch(query string) (*search, error) {
 	words, rest, more := strings.Cut(query, "&")
 	q := &search{}
@@ -58,7 +58,7 @@ func parseSearch(query string) (*search, error) {
 			return nil, err
 		case known:
 		case q.max != 0 || q.like != nil:
-			return nil, fetch.BadURL.Errorf("words behind the parameters of a search")
+			return nil, fetch.BadURL.Errorf("the search has words after its parameters")
 		default:
 			words += "&" + part
 		}
@@ -73,27 +73,28 @@ func parseSearch(query string) (*search, error) {
 
 func checkWords(words string) error {
 	if strings.ContainsAny(words, "\r\n\x00") {
-		return fetch.BadURL.Errorf("line break or NUL in the words of a search")
+		return fetch.BadURL.Errorf("the search words contain a line break or NUL")
 	}
 	return nil
 }
 
-// maxLike bounds the documents that one search names.
+// maxLike is the maximum number of documents in a search.
 const maxLike = 32
 
-// parameter reads one that belongs to a search.
+// parameter parses one parameter of a search. It reports whether part is a
+// parameter.
 func (q *search) parameter(part string) (known bool, err error) {
 	name, value, _ := strings.Cut(part, "=")
 	switch name {
 	case "max":
 		n, err := strconv.ParseUint(value, 10, 24)
 		if err != nil || n == 0 {
-			return true, fetch.BadURL.Errorf("max of a search is no number of documents")
+			return true, fetch.BadURL.Errorf("invalid max: want a number of documents")
 		}
 		q.max = int(n)
 	case "like":
 		if len(q.like) == maxLike {
-			return true, fetch.BadURL.Errorf("search that names more than %d documents", maxLike)
+			return true, fetch.BadURL.Errorf("the search names more than %d documents", maxLike)
 		}
 		d, err := parseDocument(value)
 		if err != nil {
@@ -102,7 +103,7 @@ func (q *search) parameter(part string) (known bool, err error) {
 		q.like = append(q.like, like{*d, nil})
 	case "lines":
 		if len(q.like) == 0 {
-			return true, fetch.BadURL.Errorf("lines of no document")
+			return true, fetch.BadURL.Errorf("lines without a document")
 		}
 		q.like[len(q.like)-1].lines, err = parseLines(value, true)
 		return true, err
@@ -112,7 +113,7 @@ func (q *search) parameter(part string) (known bool, err error) {
 	return true, nil
 }
 
-// append writes q as a query that parseSearch reads.
+// append appends q in the form that parseSearch parses.
 func (q search) append(dst []byte) []byte {
 	for i, word := range strings.Split(q.words, " ") {
 		if i > 0 {
@@ -132,8 +133,8 @@ func (q search) append(dst []byte) []byte {
 	return dst
 }
 
-// query writes the URL that asks the database of u. A document to resemble
-// must be of the same server.
+// query returns the URL of a search in the database of u. Documents in q.Like
+// must be on the same server.
 func query(u uri.URI, q fetch.Search) (uri.URI, error) {
 	l, err := locate(u)
 	if err != nil {
@@ -141,9 +142,9 @@ func query(u uri.URI, q fetch.Search) (uri.URI, error) {
 	}
 	switch {
 	case l.document != nil:
-		return uri.URI{}, fetch.Unsupported.Errorf("a document is no index")
+		return uri.URI{}, fetch.Unsupported.Errorf("a document cannot be searched")
 	case q.Words == "" && len(q.Like) == 0:
-		return uri.URI{}, fetch.NeedQuery.Errorf("index asked without words")
+		return uri.URI{}, fetch.NeedQuery.Errorf("the search has no words")
 	}
 	s := search{words: q.Words, max: min(q.Max, 1<<24-1)}
 	if err := checkWords(s.words); err != nil {
@@ -157,7 +158,7 @@ func query(u uri.URI, q fetch.Search) (uri.URI, error) {
 		s.like = append(s.like, d)
 	}
 	if len(s.like) > maxLike {
-		return uri.URI{}, fetch.Usage.Errorf("search that names more than %d documents", maxLike)
+		return uri.URI{}, fetch.Usage.Errorf("the search names more than %d documents", maxLike)
 	}
 	if u, err = u.WithoutFragment().WithPath("/" + l.segment); err != nil {
 		return uri.URI{}, err
@@ -165,7 +166,7 @@ func query(u uri.URI, q fetch.Search) (uri.URI, error) {
 	return u.WithQuery(string(s.append(nil)))
 }
 
-// resemble reads the URL of a document that the results are to be like.
+// resemble parses the URL of a document that the results should resemble.
 func resemble(index, u uri.URI) (like, error) {
 	here, err := fetch.TargetOf(index, port)
 	if err != nil {
@@ -176,11 +177,11 @@ func resemble(index, u uri.URI) (like, error) {
 		return like{}, err
 	}
 	if here != there {
-		return like{}, fetch.Unsupported.Errorf("document of another server: only its own can be resembled")
+		return like{}, fetch.Unsupported.Errorf("the similar document must be on the same server")
 	}
 	l, err := locate(u)
 	if err == nil && l.document == nil {
-		err = fetch.BadURL.Errorf("not a document: nothing can be like it")
+		err = fetch.BadURL.Errorf("the URL does not name a document")
 	}
 	if err != nil {
 		return like{}, err
@@ -188,7 +189,7 @@ func resemble(index, u uri.URI) (like, error) {
 	return like{*l.document, l.lines}, nil
 }
 
-// request is q as the protocol asks it.
+// request returns the protocol request for q.
 func (q *search) request(database string, limit int) *z3950.Search {
 	wire := z3950.Query{Words: []byte(q.words), DateFactor: z3950.Some(1), Max: z3950.Some(uint32(q.limit(limit)))}
 	for _, l := range q.like {
@@ -201,7 +202,7 @@ func (q *search) request(database string, limit int) *z3950.Search {
 	return z3950.NewQuery(database, wire)
 }
 
-// limit is how many documents are asked for.
+// limit returns the maximum number of results to request.
 func (q *search) limit(usual int) int {
 	if q.max > 0 {
 		return q.max

@@ -14,10 +14,10 @@ import (
 	"github.com/anyurl/fetch/internal/z3950"
 )
 
-// unknown is the end of a document whose length nobody said.
+// unknown is the end of a document of unknown length.
 const unknown = math.MaxInt64
 
-// part is what req wants of the document.
+// part returns the part of the document that req requests.
 func (l locator) part(req *fetch.Request) (r z3950.Retrieval, err error) {
 	r = z3950.Retrieval{Database: l.database, ID: []byte(l.document.id), Type: []byte(l.document.kind), Unit: z3950.Bytes, End: unknown}
 	if l.lines != nil {
@@ -33,25 +33,25 @@ func (l locator) part(req *fetch.Request) (r z3950.Retrieval, err error) {
 	case size >= 0:
 		first, end, ok := want.Bounds(size)
 		if !ok && first != size {
-			return r, fetch.Denied.Errorf("range begins at byte %d of %d", first, size)
+			return r, fetch.Denied.Errorf("the range begins at byte %d, but the document has %d bytes", first, size)
 		}
 		r.Start, r.End = first, end
 	case want.First < 0:
-		return r, fetch.Unsupported.Errorf("range from the end of a document whose length its URL does not tell")
+		return r, fetch.Unsupported.Errorf("a range from the end needs a URL that contains the length of the document")
 	case want.End > 0:
 		r.Start, r.End = want.First, max(want.First, want.End)
 	default:
 		r.Start = want.First
 	}
-	if req.Op == fetch.Stat && r.Start < r.End { // is it there?
+	if req.Op == fetch.Stat && r.Start < r.End { // request one unit to check that the document exists
 		r.End = r.Start + 1
 	}
 	return r, nil
 }
 
-// validator is the same for the same id and length: enough to go on where a
-// transfer broke off, not to tell that a document has not changed. It is "" for
-// a document of unknown length.
+// validator returns the same text for equal ids and lengths. It allows a resume
+// after a truncated transfer, but does not prove that the document is
+// unchanged. It returns "" for a document of unknown length.
 func (d *document) validator() string {
 	if d.length < 0 {
 		return ""
@@ -60,7 +60,7 @@ func (d *document) validator() string {
 	return fmt.Sprintf("%d-%x", d.length, sum[:16])
 }
 
-// retrieve brings a document.
+// retrieve requests a document and returns its response.
 func (d *driver) retrieve(ctx context.Context, req *fetch.Request, l locator) (*fetch.Response, error) {
 	r, err := l.part(req)
 	if err != nil {
@@ -80,7 +80,7 @@ func (d *driver) retrieve(ctx context.Context, req *fetch.Request, l locator) (*
 		return resp, nil
 	}
 	c := &chunks{rest: r}
-	if err := d.exchange(ctx, req, usualSize, c.begin); err != nil {
+	if err := d.exchange(ctx, req, usualSize, c.start); err != nil {
 		if errors.Is(err, errNoAnswer) {
 			err = cmp.Or(d.probe(ctx, req, l.database), err)
 		}
@@ -94,8 +94,8 @@ func (d *driver) retrieve(ctx context.Context, req *fetch.Request, l locator) (*
 	return resp, nil
 }
 
-// proto is the protocol in records.
+// proto is the name of the protocol in responses.
 const proto = "WAIS"
 
-// empty is a Body without a byte.
+// empty returns an empty Body.
 func empty() io.ReadCloser { return io.NopCloser(strings.NewReader("")) }

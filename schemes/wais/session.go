@@ -11,51 +11,53 @@ import (
 	"github.com/anyurl/fetch/internal/z3950"
 )
 
-// A session is a conversation with a server: one request, one answer, and
-// never a second request before. It belongs to one request at a time.
+// A session is a connection to a server. It sends one request at a time and
+// reads the complete response before the next request. One request uses it at a
+// time.
 type session struct {
 	*sessions.Conn
-	in   *z3950.Reader // reads Conn
-	size uint32        // of the largest answer, as agreed on
+	in   *z3950.Reader // reader of Conn
+	size uint32        // negotiated maximum response size in bytes
 	out  []byte
 
-	length int  // of the last answer
-	rested bool // the last answer was read to its end
+	length int  // length of the last response
+	rested bool // the last response was read completely
 }
 
 func newSession(conn net.Conn, trace *fetch.Trace) *session {
-	s := &session{Conn: sessions.NewConn(conn, trace, "")} // the protocol has no goodbye
+	s := &session{Conn: sessions.NewConn(conn, trace, "")} // the protocol has no closing command
 	s.in = z3950.NewReader(s)
 	return s
 }
 
-// Claim rejects a session on which anything arrived while it was idle.
+// Claim rejects a session that received bytes while it was idle.
 func (s *session) Claim(t *fetch.Trace) bool {
 	return s.Conn.Claim(t) && s.in.Buffered() == 0 && fetch.IsQuiet(s.Stream)
 }
 
-// Release accepts another request only after the end of an answer.
+// Release reports whether the last response was read completely, so that the
+// session can be reused.
 func (s *session) Release() bool {
 	s.SetReplyTimeout(0)
 	return s.Conn.Release() && s.rested && s.in.Buffered() == 0
 }
 
 const (
-	usualSize = 100_000 // of an answer: what freeWAIS allows at the most
-	maxSize   = 8 << 20 // what we ask for at the most
-	hitSize   = 512     // of a hit, generously
-	replyTime = 2 * time.Minute
+	usualSize  = 100_000 // response size; the maximum of freeWAIS
+	maxSize    = 8 << 20 // maximum response size to request
+	resultSize = 512     // generous estimate for one result
+	replyTime  = 2 * time.Minute
 )
 
-// answerSize is how large an answer with so many hits may have to be. A server
-// drops the hits that do not fit.
-func answerSize(hits int) uint32 {
-	return uint32(max(usualSize, min(int64(hits)*hitSize, maxSize)))
+// answerSize returns the response size for a number of results. A server drops
+// results that do not fit.
+func answerSize(results int) uint32 {
+	return uint32(max(usualSize, min(int64(results)*resultSize, maxSize)))
 }
 
-// init agrees on the size of answers.
+// init negotiates the maximum response size.
 func (s *session) init(size uint32) error {
-	if err := s.ask(z3950.NewInit("fetch", size)); err != nil {
+	if err := s.send(z3950.NewInit("fetch", size)); err != nil {
 		return err
 	}
 	p, err := s.in.PDU()
@@ -66,9 +68,9 @@ func (s *session) init(size uint32) error {
 	answer, ok := p.(*z3950.InitResponse)
 	switch {
 	case !ok:
-		return fetch.Protocol.Errorf("no answer to Init where one is due")
+		return fetch.Protocol.Errorf("server did not reply to Init")
 	case !answer.Accepted:
-		return fetch.Denied.Errorf("server refuses Init")
+		return fetch.Denied.Errorf("server rejected Init")
 	}
 	if s.size = size; answer.Maximum.Set {
 		s.size = min(size, answer.Maximum.Value)
@@ -76,16 +78,16 @@ func (s *session) init(size uint32) error {
 	return nil
 }
 
-// errTooLarge is the empty message of a server whose answer does not fit, or
-// that did not understand.
-var errTooLarge = fetch.Protocol.Errorf("server could not encode its answer")
+// errTooLarge is the error for an empty message. Servers send it if the
+// response does not fit, or if they did not understand the request.
+var errTooLarge = fetch.Protocol.Errorf("server could not encode its response")
 
-// ask sends p and reads the head of the answer, the whole of which has its time
-// from here.
-func (s *session) ask(p z3950.PDU) error {
+// send sends p and reads the header of the response. The response timeout
+// starts here.
+func (s *session) send(p z3950.PDU) error {
 	if s.in.Buffered() > 0 {
 		s.Break()
-		return fetch.Protocol.Errorf("an answer to nothing that was asked")
+		return fetch.Protocol.Errorf("server sent data without a request")
 	}
 	s.rested = false
 	s.out = z3950.AppendMessage(s.out[:0], z3950.Header{}, p)
@@ -105,7 +107,7 @@ func (s *session) ask(p z3950.PDU) error {
 	s.Trace().Reached(fetch.FirstByte, s.NetConn)
 	switch {
 	case h.Type != 'z':
-		return fetch.Protocol.Errorf("message of type %q for an answer", h.Type)
+		return fetch.Protocol.Errorf("server sent a message of type %q", h.Type)
 	case h.Length == 0:
 		s.rested = true
 		return errTooLarge
@@ -113,16 +115,16 @@ func (s *session) ask(p z3950.PDU) error {
 	return nil
 }
 
-// search asks p and reads the answer up to its records.
+// search sends p and reads the response up to its records.
 func (s *session) search(p *z3950.Search) error {
-	if err := s.ask(p); err != nil {
+	if err := s.send(p); err != nil {
 		return err
 	}
 	_, err := s.in.Response()
 	return wireFault(err)
 }
 
-// record reads the next record. It is io.EOF at the end of the answer.
+// record returns the next record. At the end of the response it returns io.EOF.
 func (s *session) record() (z3950.Record, error) {
 	r, err := s.in.Record()
 	if err == io.EOF {
@@ -134,9 +136,9 @@ func (s *session) record() (z3950.Record, error) {
 
 // errNoAnswer means that the server closed the connection instead of answering.
 // freeWAIS crashes on a retrieval from a database that does not exist.
-var errNoAnswer = fetch.Connect.Errorf("server closed the connection instead of answering; some do so where there is no such database")
+var errNoAnswer = fetch.Connect.Errorf("server closed the connection without a response; some servers do so if the database does not exist")
 
-// wireFault classes an error of the wire.
+// wireFault classifies an error of the connection or of the codec.
 func wireFault(err error) error {
 	switch {
 	case err == nil:
@@ -146,7 +148,7 @@ func wireFault(err error) error {
 	case err == io.EOF:
 		return errNoAnswer
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return fetch.Truncated.Errorf("server closed the connection within an answer: %w", err)
+		return fetch.Truncated.Errorf("server closed the connection during a response: %w", err)
 	}
 	return err
 }

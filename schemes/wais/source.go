@@ -13,8 +13,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// menu reads the results of a search, and a document that describes a
-// database, as a listing of that database.
+// menu parses the results of a search as entries, or the description of a
+// database as one entry.
 func menu(base uri.URI, media string, r io.Reader) iter.Seq2[fetch.Entry, error] {
 	if name, _, _ := mime.ParseMediaType(media); name != sourceMedia {
 		return entries.Menu(base, media, r)
@@ -24,7 +24,7 @@ func menu(base uri.URI, media string, r io.Reader) iter.Seq2[fetch.Entry, error]
 		switch {
 		case err != nil:
 		case len(text) > maxSource:
-			err = fetch.Protocol.Errorf("description of a database of more than %d bytes", maxSource)
+			err = fetch.Protocol.Errorf("the description of the database has more than %d bytes", maxSource)
 		default:
 			var s source
 			if s, err = parseSource(text); err == nil {
@@ -36,12 +36,12 @@ func menu(base uri.URI, media string, r io.Reader) iter.Seq2[fetch.Entry, error]
 	}
 }
 
-// A source describes a database: the fields of a WAIS source file in their
-// order, without the colons. The value of a list is its words; values are the
+// A source is the description of a database: the fields of a WAIS source file
+// in order, without colons. The value of a list is its words. Values hold the
 // bytes of the file.
 type source []fetch.Field
 
-// header is s as text.
+// header returns s with values as UTF-8 text.
 func (s source) header() (h fetch.Header) {
 	for _, f := range s {
 		h = append(h, fetch.Field{Name: f.Name, Value: latin1([]byte(f.Value))})
@@ -51,12 +51,12 @@ func (s source) header() (h fetch.Header) {
 
 func (s source) get(name string) string { return fetch.Header(s).Get(name) }
 
-// entry is the database that s describes. A server that does not say where it
-// is, is where the description comes from.
+// entry returns the entry for the database that s describes. If s has no host,
+// the database is on the server that sent s.
 func (s source) entry(base uri.URI) (fetch.Entry, error) {
 	name := s.get("database-name")
 	if name == "" {
-		return fetch.Entry{}, fetch.Protocol.Errorf("description of a database that names none")
+		return fetch.Entry{}, fetch.Protocol.Errorf("the description names no database")
 	}
 	p := uri.Parts{Scheme: "wais", HasAuthority: true, Host: s.get("ip-name"), Path: "/" + uri.Escape(name, uri.Unreserved)}
 	if p.Host == "" {
@@ -71,7 +71,7 @@ func (s source) entry(base uri.URI) (fetch.Entry, error) {
 	}
 	u, err := uri.Build(p)
 	if err != nil {
-		return fetch.Entry{}, fetch.Protocol.Errorf("description of a database that is nowhere: %w", err)
+		return fetch.Entry{}, fetch.Protocol.Errorf("invalid address in the description of the database: %w", err)
 	}
 	e := fetch.Entry{Name: latin1([]byte(name)), URL: u, Kind: fetch.Index, Size: -1, Extra: map[string]string{}}
 	for _, key := range []string{"description", "maintainer", "keyword-list", "cost", "cost-unit", "ip-address", "subjects"} {
@@ -82,24 +82,24 @@ func (s source) entry(base uri.URI) (fetch.Entry, error) {
 	return e, nil
 }
 
-// Bounds of a source file; known ones have a dozen fields.
+// Limits for a source file. Known files have about a dozen fields.
 const (
 	maxFields = 100
 	maxNested = 16
 )
 
-// parseSource reads a WAIS source file: a list of keywords and values, in the
-// manner of Lisp.
+// parseSource parses a WAIS source file, a Lisp-like list of keywords and
+// values.
 func parseSource(text []byte) (source, error) {
 	p := sourceParser{bytes.TrimLeft(text, " \t\r\n\f\x00")}
 	if !p.skip('(') || !strings.EqualFold(p.word(), ":source") {
-		return nil, fetch.Protocol.Errorf("not the description of a database")
+		return nil, fetch.Protocol.Errorf("the text is not the description of a database")
 	}
 	var s source
 	for !p.skip(')') {
 		key, ok := strings.CutPrefix(p.word(), ":")
 		if !ok || len(s) == maxFields {
-			return nil, fetch.Protocol.Errorf("description of a database goes wrong behind field %d", len(s))
+			return nil, fetch.Protocol.Errorf("syntax error in the description of the database after field %d", len(s))
 		}
 		value, err := p.value(0)
 		if err != nil {
@@ -110,10 +110,10 @@ func parseSource(text []byte) (source, error) {
 	return s, nil
 }
 
-// A sourceParser reads from the front of what is left.
+// A sourceParser consumes text from the beginning of b.
 type sourceParser struct{ b []byte }
 
-// skip takes c, if it comes next.
+// skip consumes c if it is the next byte.
 func (p *sourceParser) skip(c byte) bool {
 	p.b = bytes.TrimLeft(p.b, " \t\r\n\f")
 	if len(p.b) == 0 || p.b[0] != c {
@@ -123,7 +123,7 @@ func (p *sourceParser) skip(c byte) bool {
 	return true
 }
 
-// word takes what no space, parenthesis or quote ends; "" where there is none.
+// word consumes the bytes up to a space, parenthesis or quote.
 func (p *sourceParser) word() string {
 	p.b = bytes.TrimLeft(p.b, " \t\r\n\f")
 	n := bytes.IndexAny(p.b, " \t\r\n\f()\"")
@@ -135,11 +135,11 @@ func (p *sourceParser) word() string {
 	return string(w)
 }
 
-// value takes a word, a string, or a list as its words.
+// value consumes a word, a string or a list. The value of a list is its words.
 func (p *sourceParser) value(depth int) (string, error) {
 	switch {
 	case depth > maxNested:
-		return "", fetch.Protocol.Errorf("description of a database nests too deep")
+		return "", fetch.Protocol.Errorf("the description of the database is nested too deeply")
 	case p.skip('"'):
 		return p.quoted()
 	case p.skip('('):
@@ -155,16 +155,16 @@ func (p *sourceParser) value(depth int) (string, error) {
 	}
 	w := p.word()
 	if w == "" {
-		return "", fetch.Protocol.Errorf("description of a database is cut")
+		return "", fetch.Protocol.Errorf("the description of the database is truncated")
 	}
-	if w == "#" { // #( 1 2 3 ) are bytes
+	if w == "#" { // #( 1 2 3 ) is a list of bytes
 		return p.value(depth + 1)
 	}
 	return w, nil
 }
 
-// quoted takes a string whose first quote was taken. A backslash stands before
-// a quote or another.
+// quoted consumes a string after its opening quote. A backslash escapes a quote
+// or a backslash.
 func (p *sourceParser) quoted() (string, error) {
 	var out []byte
 	for i := 0; i < len(p.b); i++ {
@@ -180,5 +180,5 @@ func (p *sourceParser) quoted() (string, error) {
 			out = append(out, c)
 		}
 	}
-	return "", fetch.Protocol.Errorf("description of a database is cut within a string")
+	return "", fetch.Protocol.Errorf("the description of the database is truncated inside a string")
 }

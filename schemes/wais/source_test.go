@@ -39,21 +39,21 @@ func TestSource(t *testing.T) {
 		{"database whose name is Latin-1", "(:source :database-name \"caf\xe9\")", `index "café" wais://[::1]:2210/caf%E9 `},
 		{"unknown keys, and bytes", `(:SOURCE :database-name "d" :update-time (1 2 (3)) :secret (:any :size 2 :bytes #( 1 2 )) :x y)`, `index "d" wais://[::1]:2210/d `},
 		{"no space between", `(:source :database-name "d":maintainer"m")`, `index "d" wais://[::1]:2210/d maintainer="m"`},
-		{"names no database", `(:source :version 3)`, "protocol: description of a database that names none"},
-		{"host that is none", `(:source :database-name "d" :ip-name "a/b")`, `protocol: description of a database that is nowhere: path at offset 8: does not fit there`},
-		{"text", "a text", "protocol: not the description of a database"},
-		{"empty", "", "protocol: not the description of a database"},
-		{"cut in a list", `(:source :keyword-list ( a`, "protocol: description of a database is cut"},
-		{"cut in a string", `(:source :database-name "a\`, "protocol: description of a database is cut within a string"},
-		{"cut behind a value", `(:source :version 3`, "protocol: description of a database goes wrong behind field 1"},
-		{"no keyword", `(:source 3 4)`, "protocol: description of a database goes wrong behind field 0"},
-		{"too deep", `(:source :x ` + strings.Repeat("(", 50), "protocol: description of a database nests too deep"},
-		{"too deep in another way", `(:source :x ` + strings.Repeat("# ", 50), "protocol: description of a database nests too deep"},
-		{"too many fields", `(:source ` + strings.Repeat(":a b ", 101), "protocol: description of a database goes wrong behind field 100"},
-		{"too long", `(:source :description "` + strings.Repeat("x", 256<<10) + `" )`, "protocol: description of a database of more than 262144 bytes"},
+		{"names no database", `(:source :version 3)`, "protocol: the description names no database"},
+		{"host that is none", `(:source :database-name "d" :ip-name "a/b")`, `protocol: invalid address in the description of the database: path at offset 8: does not fit there`},
+		{"text", "a text", "protocol: the text is not the description of a database"},
+		{"empty", "", "protocol: the text is not the description of a database"},
+		{"cut in a list", `(:source :keyword-list ( a`, "protocol: the description of the database is truncated"},
+		{"cut in a string", `(:source :database-name "a\`, "protocol: the description of the database is truncated inside a string"},
+		{"cut behind a value", `(:source :version 3`, "protocol: syntax error in the description of the database after field 1"},
+		{"no keyword", `(:source 3 4)`, "protocol: syntax error in the description of the database after field 0"},
+		{"too deep", `(:source :x ` + strings.Repeat("(", 50), "protocol: the description of the database is nested too deeply"},
+		{"too deep in another way", `(:source :x ` + strings.Repeat("# ", 50), "protocol: the description of the database is nested too deeply"},
+		{"too many fields", `(:source ` + strings.Repeat(":a b ", 101), "protocol: syntax error in the description of the database after field 100"},
+		{"too long", `(:source :description "` + strings.Repeat("x", 256<<10) + `" )`, "protocol: the description of the database has more than 262144 bytes"},
 	} {
 		got := readSource(c.text)
-		if strings.HasPrefix(c.want, "protocol: description of a database that is nowhere") {
+		if strings.HasPrefix(c.want, "protocol: invalid address in the description of the database") {
 			c.want, got = c.want[:50], got[:min(50, len(got))]
 		}
 		if strings.TrimSpace(got) != strings.TrimSpace(c.want) {

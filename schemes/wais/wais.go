@@ -1,23 +1,23 @@
-// Package wais dereferences wais URLs: databases of WAIS servers, what is found
-// in them, and their documents.
+// Package wais implements wais URLs: the databases of WAIS servers, search
+// results, and documents.
 //
-// Call Schemes and give the result to fetch.New. A URL has one of these forms
-// (RFC 1738 3.9, RFC 4156):
+// Pass the result of Schemes to fetch.New. A URL has one of these forms (RFC
+// 1738 3.9, RFC 4156):
 //
-//	wais://H/DATABASE               an index; Stat brings its description
-//	wais://H/DATABASE?WORDS         a listing of the documents that are found
+//	wais://H/DATABASE               an index; Stat returns its description
+//	wais://H/DATABASE?WORDS         a listing of the documents that match
 //	wais://H/DATABASE/TYPE/ID       a document
 //	wais://H/DATABASE/TYPE/ID#line=A,B   its lines from A up to B (RFC 5147)
 //
-// Without DATABASE it is INFO, in which servers list their databases. ID is
-// read in all forms that were ever written; see wpath.go. A listing is made of
-// URLs that bring what they name. Behind WORDS may stand "&max=N", and
-// "&like=TYPE/ID", perhaps with "&lines=A,B", for documents to resemble;
-// "&" in the words themselves is written %26. No words at all list what
-// describes the database.
+// Without DATABASE the database is INFO, in which servers list their databases.
+// ID may have any known form; see wpath.go. The URLs in a listing retrieve the
+// listed documents. "&max=N" may follow WORDS, and also "&like=TYPE/ID", with
+// an optional "&lines=A,B", for documents that the results should resemble. "&"
+// in WORDS is written as %26. A search without words lists the documents that
+// describe the database.
 //
 // Package internal/z3950 encodes and decodes the protocol, Z39.50-1988 with
-// extensions. Package internal/waistest is a server for tests.
+// extensions. Package internal/waistest provides a server for tests.
 package wais
 
 import (
@@ -25,18 +25,19 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Options say how WAIS is spoken. The zero value is right.
+// Options configure the wais scheme. The zero value is valid.
 type Options struct {
-	// Max is how many documents a search asks for where its URL does not say;
-	// 0: 40, as the old clients did.
+	// Max is the maximum number of results if the URL has none. Zero means 40,
+	// the value of historical clients.
 	Max int
 
-	// All repeats a search with larger limits until the answer stays below the
-	// limit, up to 16,384 documents. A max in the URL disables it.
+	// All repeats a search with larger limits until the response stays below
+	// the limit, up to 16,384 documents. A max in the URL disables the
+	// repetition.
 	All bool
 }
 
-// Schemes returns wais.
+// Schemes returns the wais scheme.
 func Schemes(o Options) []fetch.Scheme {
 	if o.Max <= 0 {
 		o.Max = 40
@@ -49,7 +50,7 @@ func Schemes(o Options) []fetch.Scheme {
 		Links:  fetch.Links{To: []string{"wais"}},
 		Traits: fetch.Traits{ReportsSize: true},
 		Mirror: fetch.Mirroring{
-			// The id of a document names the file and the database twice.
+			// The id of a document contains the file and the database twice.
 			Repeats: true,
 			Subtree: func(u uri.URI) (uri.URI, bool) { return u, true },
 		},

@@ -9,17 +9,17 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A document is what a URL needs to name one.
+// A document holds the parts of a URL that identify a document.
 type document struct {
-	kind   string // its WAIS type: TEXT
-	id     string // opaque, handed back to the server byte by byte
-	length int64  // in bytes, where the URL says; -1: unknown
+	kind   string // WAIS type, such as TEXT
+	id     string // opaque bytes, returned to the server unchanged
+	length int64  // in bytes; -1: the URL has no length
 }
 
-// maxID bounds the id of a document in bytes.
+// maxID is the maximum length of a document id in bytes.
 const maxID = 64 << 10
 
-// parseWPath reads the end of a document's URL, still encoded, in any of three
+// parseWPath parses the encoded last part of a document's URL, in one of three
 // forms:
 //
 //	128/1=host%3A210;2=db;3=0%20128%20/a;   with the length: libwww, Mosaic, Lynx
@@ -32,9 +32,9 @@ func parseWPath(wpath string) (id string, length int64, err error) {
 		if parsed, ok := parseFields(fields); ok {
 			n, err := strconv.ParseInt(number, 10, 62)
 			if err != nil {
-				return "", 0, fetch.BadURL.Errorf("length of a document does not fit")
+				return "", 0, fetch.BadURL.Errorf("the length of the document is too large")
 			}
-			if n > 0 { // browsers wrote 0 for what they did not know
+			if n > 0 { // browsers wrote 0 for an unknown length
 				length = n
 			}
 			return parsed, length, checkID(parsed)
@@ -50,18 +50,18 @@ func parseWPath(wpath string) (id string, length int64, err error) {
 	return id, length, checkID(id)
 }
 
-// checkID refuses ids that are none. "." and ".." are the names of folders in
-// every path, however they are encoded, so no URL can hold them.
+// checkID rejects invalid ids. "." and ".." are folders in every path, in any
+// encoding, so no URL can contain them as an id.
 func checkID(id string) error {
 	if id == "" || id == "." || id == ".." || len(id) > maxID {
-		return fetch.BadURL.Errorf("no document has such an id, of %d bytes", len(id))
+		return fetch.BadURL.Errorf("invalid document id of %d bytes", len(id))
 	}
 	return nil
 }
 
-// parseFields reads numbered fields, each ended by a semicolon. It is false
-// for anything else. Where there are several the last may lack its end: a text
-// around the URL takes it for punctuation of its own.
+// parseFields parses numbered fields that end in semicolons. It returns false
+// for other text. The last of several fields may lack its semicolon, because
+// software that finds URLs in text removes it as punctuation.
 func parseFields(s string) (string, bool) {
 	var id z3950.DocumentID
 	for s != "" {
@@ -83,12 +83,12 @@ func parseFields(s string) (string, bool) {
 	return string(id.Append(nil)), len(id) > 0
 }
 
-// appendWPath writes what parseWPath reads back: with the length where it is
-// known, and with numbered fields where they make the same bytes again.
+// appendWPath appends d in the form that parseWPath parses: with the length if
+// it is known, and with numbered fields if they result in the same bytes.
 func appendWPath(dst []byte, d document) []byte {
 	id, err := z3950.ParseDocumentID([]byte(d.id))
 	if err != nil || string(id.Append(nil)) != d.id {
-		// No "=" and no ";" is left, so that it cannot pass for fields.
+		// Escaping "=" and ";" prevents that the id is parsed as fields.
 		return uri.AppendEscape(dst, d.id, uri.Unreserved)
 	}
 	if d.length > 0 {
@@ -101,8 +101,8 @@ func appendWPath(dst []byte, d document) []byte {
 	return dst
 }
 
-// appendValue leaves "/" as it is, as browsers do, but where it would make a
-// dot segment that others take out of a path.
+// appendValue escapes a value. It keeps "/", as browsers do, unless the result
+// would contain a dot segment, which other software removes from a path.
 func appendValue(dst []byte, value string) []byte {
 	segments := strings.Split(value, "/")
 	slash := "/"

@@ -19,21 +19,21 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// search lists the documents that a database has for an answer.
+// search returns the listing of the documents that match a search.
 func (d *driver) search(ctx context.Context, req *fetch.Request, l locator) (*fetch.Response, error) {
 	resp := &fetch.Response{Kind: fetch.Menu, Media: entries.Media, Size: -1, Proto: proto, Body: empty()}
 	if req.Op == fetch.Stat {
-		req.Trace.Notef("nothing was asked: a search is known by its results alone")
+		req.Trace.Notef("no request was sent: a search has no metadata")
 		return resp, nil
 	}
-	h := &hits{
+	h := &results{
 		search: l.search, database: l.database, limit: l.search.limit(d.Max), req: req,
 		base: req.URL.WithoutUserinfo().WithoutQuery().WithoutFragment(), folder: "/" + l.segment + "/",
 	}
 	if d.pages(l.search) {
 		h.seen = map[[sha256.Size]byte]struct{}{}
 	}
-	if err := d.exchange(ctx, req, d.answerSize(l.search), h.begin); err != nil {
+	if err := d.exchange(ctx, req, d.answerSize(l.search), h.start); err != nil {
 		return nil, err
 	}
 	h.Reader = entries.NewReader(h.next)
@@ -41,16 +41,16 @@ func (d *driver) search(ctx context.Context, req *fetch.Request, l locator) (*fe
 	return resp, nil
 }
 
-// hits is the Body of a search. It streams the records of one answer, or of
+// results is the Body of a search. It streams the records of one answer, or of
 // several answers to searches with increasing limits.
-type hits struct {
+type results struct {
 	io.Reader
 	search   *search
 	database string
 	req      *fetch.Request
 	lease    *lease
-	base     uri.URI // of the URLs of documents
-	folder   string  // of their paths: the database
+	base     uri.URI // base of the URLs of documents
+	folder   string  // first segment of their paths, the database
 
 	limit    int                            // maximum of the current search
 	count    int                            // documents of the current answer so far
@@ -58,20 +58,20 @@ type hits struct {
 	seen     map[[sha256.Size]byte]struct{} // hashed ids of all answers; nil: search once
 
 	closed atomic.Bool
-	first  *z3950.Record // read by begin
-	found  []fetch.Entry // not yet given out
-	noted  int           // diagnostics
+	first  *z3950.Record // the record that start has read
+	found  []fetch.Entry // entries that next has not returned yet
+	noted  int           // number of diagnostics
 }
 
 const (
 	maxNoted  = 10 // diagnostics of one answer that are reported as notes
-	maxPseudo = 8  // pseudo hits that begin reads
+	maxPseudo = 8  // pseudo results that start reads
 )
 
-// begin reads up to the first real hit, or returns the error of the search.
-// freeWAIS adds pseudo hits to some diagnostics. For example, it answers
+// start reads up to the first real result, or returns the error of the search.
+// freeWAIS adds pseudo results to some diagnostics. For example, it replies to
 // "(whale" with the catalogue and a syntax error.
-func (h *hits) begin(l *lease) error {
+func (h *results) start(l *lease) error {
 	h.lease, h.first, h.found = l, nil, nil
 	s := l.Session
 	if err := s.search(h.search.request(h.database, h.limit)); err != nil {
@@ -82,7 +82,7 @@ func (h *hits) begin(l *lease) error {
 		r, err := s.record()
 		switch {
 		case err == io.EOF:
-			return h.withoutHits(faults)
+			return h.withoutResults(faults)
 		case err != nil:
 			return err
 		case r.Kind == z3950.Diagnosis:
@@ -93,7 +93,7 @@ func (h *hits) begin(l *lease) error {
 		case pseudo < maxPseudo && isPseudo(r):
 			pseudo++
 			h.found = append(h.found, h.entries(r)...)
-		case len(faults) > 0 && pseudo == 0: // a diagnostic before any hit rejects the search
+		case len(faults) > 0 && pseudo == 0: // a diagnostic before all results rejects the search
 			if _, err := s.record(); err != nil && err != io.EOF {
 				return err
 			}
@@ -102,14 +102,14 @@ func (h *hits) begin(l *lease) error {
 			for _, fault := range faults {
 				h.note(fault)
 			}
-			h.first = &r // valid until the next one is read
+			h.first = &r // valid until the next record is read
 			return nil
 		}
 	}
 }
 
-// withoutHits ends an answer without real hits.
-func (h *hits) withoutHits(faults []error) error {
+// withoutResults ends a response without real results.
+func (h *results) withoutResults(faults []error) error {
 	switch {
 	case len(faults) > 0:
 		return faults[0]
@@ -120,9 +120,9 @@ func (h *hits) withoutHits(faults []error) error {
 	return nil
 }
 
-// next returns the next entry. The time that its reader takes between two of them
-// does not count.
-func (h *hits) next() (e fetch.Entry, err error) {
+// next returns the next entry. The time between two calls does not count as
+// response time of the server.
+func (h *results) next() (e fetch.Entry, err error) {
 	if !h.lease.Ended() {
 		h.lease.Session.SetReplyTimeout(replyTime)
 	}
@@ -141,13 +141,13 @@ func (h *hits) next() (e fetch.Entry, err error) {
 	return e, nil
 }
 
-func (h *hits) note(fault error) {
+func (h *results) note(fault error) {
 	if h.noted++; h.noted <= maxNoted {
 		h.req.Trace.Notef("%v", fault)
 	}
 }
 
-func (h *hits) record() (z3950.Record, error) {
+func (h *results) record() (z3950.Record, error) {
 	switch {
 	case h.first != nil:
 		r := *h.first
@@ -173,30 +173,30 @@ func (h *hits) record() (z3950.Record, error) {
 	return r, err
 }
 
-func (h *hits) Read(p []byte) (int, error) {
+func (h *results) Read(p []byte) (int, error) {
 	if h.closed.Load() {
 		return 0, net.ErrClosed
 	}
 	return h.Reader.Read(p)
 }
 
-// Close ends the transfer, also beside a Read.
-func (h *hits) Close() error {
+// Close ends the transfer. It may be called during a Read.
+func (h *results) Close() error {
 	if !h.closed.Swap(true) {
 		h.lease.End(false)
 	}
 	return nil
 }
 
-// What is listed of one hit. A hostile one would have a hundred types for an id
-// of 64 KiB, and a listing hundreds of times its size.
+// Limits for one result. Otherwise a hostile result with a hundred types and an
+// id of 64 KiB would make the listing hundreds of times as large.
 const (
-	maxListed  = 16       // types
-	maxEscaped = 32 << 10 // bytes of the id in a URL: half of what a Client takes
+	maxListed  = 16       // types per result
+	maxEscaped = 32 << 10 // bytes of the escaped id in a URL: half of the limit of a Client
 )
 
-// entries makes an entry of each type in which a document can be had.
-func (h *hits) entries(r z3950.Record) (all []fetch.Entry) {
+// entries returns one entry for each format of a document.
+func (h *results) entries(r z3950.Record) (all []fetch.Entry) {
 	e := fetch.Entry{Name: strings.TrimSpace(latin1(r.Headline)), Size: -1, Time: dateOf(string(r.Date)), Extra: extra(r)}
 	if r.Score == z3950.Some(0) && strings.HasPrefix(e.Name, noResult) || len(r.ID) == 0 || len(uri.Escape(string(r.ID), uri.Unreserved)) > maxEscaped {
 		e.Kind = fetch.Info
@@ -206,7 +206,7 @@ func (h *hits) entries(r z3950.Record) (all []fetch.Entry) {
 		e.Name = tty.Escape(latin1(r.ID))
 	}
 	types := r.Types
-	if len(types) == 0 { // in a short header
+	if len(types) == 0 { // a short header has no types
 		types = [][]byte{[]byte("TEXT")}
 	}
 	types = types[:min(len(types), maxListed)]
@@ -222,13 +222,12 @@ func (h *hits) entries(r z3950.Record) (all []fetch.Entry) {
 	return all
 }
 
-// public are the schemes that a headline may lead to. A server has no say about
-// the files of this machine and its mailboxes, and people fetch what was found
-// as if they had typed it.
+// public contains the schemes that a headline may name. URLs of local files and
+// mailboxes are excluded, because users fetch search results like typed URLs.
 var public = []string{"http", "https", "ftp", "ftps", "gopher", "gophers", "news", "nntp", "snews", "nntps", "wais"}
 
-// entry makes e lead to d.
-func (h *hits) entry(e fetch.Entry, d document) (fetch.Entry, bool) {
+// entry sets the URL of e to the URL of d.
+func (h *results) entry(e fetch.Entry, d document) (fetch.Entry, bool) {
 	if !isType(d.kind) || checkID(d.id) != nil {
 		return e, false
 	}
@@ -240,7 +239,7 @@ func (h *hits) entry(e fetch.Entry, d document) (fetch.Entry, bool) {
 	switch d.kind {
 	case sourceType:
 		e.Kind = fetch.Menu
-	case "URL": // what it stands for is its headline
+	case "URL": // the headline is the URL of the object
 		if to, err := baseuri.ParseAbsolute(e.Name); err == nil && slices.Contains(public, to.Scheme()) {
 			e.URL, e.Media, e.Size = to.WithoutUserinfo(), "", -1
 		}
@@ -270,8 +269,7 @@ func extra(r z3950.Record) map[string]string {
 	return m
 }
 
-// dateOf reads yymmdd and yyyymmdd; servers write "0" for what they do not
-// know.
+// dateOf parses yymmdd and yyyymmdd. Servers write "0" for an unknown date.
 func dateOf(s string) time.Time {
 	layout := "20060102"
 	if len(s) == 6 {

@@ -8,25 +8,26 @@ import (
 )
 
 // The protocol has no paging. A search returns the best documents up to its
-// limit. To fetch all documents, hits repeats the search with larger limits.
+// limit. To retrieve all documents, results repeats the search with larger
+// limits.
 
-// maxHits is the largest limit. The limit increases in steps, because a server
+// maxResults is the largest limit. The limit increases in steps, because a server
 // may allocate memory in proportion to it.
-const maxHits = 1 << 14
+const maxResults = 1 << 14
 
 // pages reports whether to repeat a search until it has returned all documents.
 func (o Options) pages(q *search) bool { return o.All && q.max == 0 }
 
-// answerSize returns the maximum answer size to negotiate for a search.
+// answerSize returns the maximum response size to negotiate for a search.
 func (o Options) answerSize(q *search) uint32 {
 	if o.pages(q) {
-		return answerSize(maxHits)
+		return answerSize(maxResults)
 	}
 	return answerSize(q.limit(o.Max))
 }
 
-// isNew counts a hit and reports whether it was not in an earlier answer.
-func (h *hits) isNew(r z3950.Record) bool {
+// isNew counts a result and reports whether it was not in an earlier response.
+func (h *results) isNew(r z3950.Record) bool {
 	h.count++
 	if h.seen == nil || len(r.ID) == 0 {
 		return true
@@ -37,20 +38,21 @@ func (h *hits) isNew(r z3950.Record) bool {
 	return !known
 }
 
-// another sets up the next search and returns true, if the current answer
-// reached its limit and has more documents than the previous answer.
-func (h *hits) another() bool {
-	if h.seen == nil || h.count < h.limit || h.count <= h.previous || h.limit >= maxHits {
+// another prepares the next search and returns true if the current response
+// reached its limit and has more documents than the previous response.
+func (h *results) another() bool {
+	if h.seen == nil || h.count < h.limit || h.count <= h.previous || h.limit >= maxResults {
 		return false
 	}
 	h.previous, h.count = h.count, 0
-	h.limit = min(4*h.limit, maxHits)
+	h.limit = min(4*h.limit, maxResults)
 	return true
 }
 
-// noteLimit adds a note if hits may be missing: the answer reached its limit, or
-// it fills the negotiated size. Servers drop hits that exceed the size silently.
-func (h *hits) noteLimit() {
+// noteLimit adds a note if results may be missing, because the response reached
+// its limit or fills the negotiated size. Servers silently drop results that
+// exceed the size.
+func (h *results) noteLimit() {
 	switch {
 	case h.count == 0:
 	case h.count >= h.limit:
@@ -60,13 +62,13 @@ func (h *hits) noteLimit() {
 	}
 }
 
-// noResult is the start of the headline of freeWAIS's pseudo hit for a search
-// without results. The hit leads to the catalogue.
+// noResult is the beginning of the headline of freeWAIS's pseudo result for a
+// search without results. The pseudo result names the catalogue.
 const noResult = "Search produced no result."
 
-// isPseudo reports whether a hit describes the database instead of a result.
-// freeWAIS sends such hits for searches without words or without results. Their
-// ids have no server field.
+// isPseudo reports whether a result describes the database. freeWAIS sends
+// pseudo results for searches without words or without results. Their ids have
+// no server field.
 func isPseudo(r z3950.Record) bool {
 	headline := strings.TrimSpace(string(r.Headline))
 	if r.Score == z3950.Some(0) && strings.HasPrefix(headline, noResult) {
