@@ -6,15 +6,15 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// An access is one way to have an object: the tokens of an ACCESS-METHOD
-// attribute. Empty ones are those of the link.
+// An access is one access method of an object: the tokens of an ACCESS-METHOD
+// attribute. Empty tokens are replaced by the values of the link.
 type access struct {
 	method, host, name string
-	extra              string // TEXT or BINARY for AFTP, the type of an item for GOPHER
+	extra              string // TEXT or BINARY for AFTP, the item type for GOPHER
 }
 
-// accessOf reads the tokens behind SEQUENCE: method, type of host, host, type
-// of name, name, and what the method adds.
+// accessOf parses the tokens after SEQUENCE: method, host type, host, name
+// type, name, and an argument of the method.
 func accessOf(tokens []string, of link) access {
 	at := func(n int, otherwise string) string {
 		if n < len(tokens) && tokens[n] != "" {
@@ -25,9 +25,8 @@ func accessOf(tokens []string, of link) access {
 	return access{method: at(0, ""), host: at(2, of.host), name: at(4, of.name), extra: at(5, "")}
 }
 
-// methods turn an access into a URL, the preferred first. What is not here
-// (LOCAL, RCP, NFS, AFS) is a way that only the machine of the server has, or
-// nobody any more.
+// methods convert an access to a URL, in order of preference. LOCAL, RCP, NFS
+// and AFS are missing, because they work only on the machine of the server.
 var methods = []struct {
 	name string
 	url  func(a access, h host) (uri.URI, bool)
@@ -44,7 +43,8 @@ var methods = []struct {
 	{"TELNET", func(a access, h host) (uri.URI, bool) { return h.url("telnet", 23, "/") }},
 }
 
-// url is the URL of a, where its method has one.
+// url returns the URL of a and the rank of its method. It returns false if the
+// method has no URL.
 func (a access) url(base uri.URI) (u uri.URI, rank int, ok bool) {
 	h, ok := hostOf(a.host, base)
 	if !ok {
@@ -59,7 +59,8 @@ func (a access) url(base uri.URI) (u uri.URI, rank int, ok bool) {
 	return u, 0, false
 }
 
-// anonymousFTP: the name is a path from the folder that strangers log in to.
+// anonymousFTP returns an ftp URL whose path starts in the login directory of
+// anonymous users.
 func anonymousFTP(a access, h host) (uri.URI, bool) {
 	path := "/" + escapeFTP(strings.TrimLeft(a.name, "/"))
 	switch a.extra {
@@ -73,12 +74,13 @@ func anonymousFTP(a access, h host) (uri.URI, bool) {
 	return h.url("ftp", 21, path)
 }
 
-// escapeFTP keeps the names of a path apart from its ";type=".
+// escapeFTP escapes a path, including ";", so that it contains no ";type=".
 func escapeFTP(path string) string {
 	return strings.ReplaceAll(uri.Escape(path, uri.Path), ";", "%3B")
 }
 
-// gopher: the type of the item stands beside its selector, or begins it.
+// gopher returns a gopher URL. The item type is the argument of the method or
+// the first character of the selector.
 func gopher(a access, h host) (uri.URI, bool) {
 	if a.name == "" {
 		return uri.URI{}, false

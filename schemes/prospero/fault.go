@@ -11,7 +11,7 @@ import (
 	"github.com/anyurl/fetch/internal/tty"
 )
 
-// failures are what a FAILURE line may name.
+// failures maps the words of FAILURE lines to faults.
 var failures = map[string]fetch.Fault{
 	"NOT-FOUND":               fetch.NotFound,
 	notADirectory:             fetch.NotFound,
@@ -21,10 +21,10 @@ var failures = map[string]fetch.Fault{
 	"SERVER-FAILED":           fetch.TryLater,
 }
 
-// notADirectory is also said of what is not there at all.
+// notADirectory is the failure for files and also for missing objects.
 const notADirectory = "NOT-A-DIRECTORY"
 
-// refusal is the error that a line of a reply stands for, or nil.
+// refusal returns the error that a line of a reply reports, or nil.
 func refusal(l message.Line) error {
 	text := tty.Escape(strings.Join(l.Tokens, " "))
 	switch l.Token(0) {
@@ -41,7 +41,7 @@ func refusal(l message.Line) error {
 	return nil
 }
 
-// wireFault classes an error of the packages below.
+// wireFault classifies an error of the packages ardp and message.
 func wireFault(err error) error {
 	switch {
 	case err == nil:

@@ -96,7 +96,7 @@ func TestFaults(t *testing.T) {
 		{"object whose contents are refused", "x", object("FAILURE NOT-AUTHORIZED\n"), "server-perm", "", 0},
 		{"object without contents", "x", object("ATTRIBUTE OBJECT INTRINSIC SIZE SEQUENCE 5' bytes'\n"), "not-found", "", 0},
 		{"object with an error for contents", "x", object("ERROR x y z\n"), "protocol", "", 0},
-		{"object with another field", "x;SIZE=6%20bytes", object(""), "not-found", "", 0},
+		{"the object has another field", "x;SIZE=6%20bytes", object(""), "not-found", "", 0},
 		{"object with that field, and one that is not told", "x;size=5%20bytes;a=b", object(data + "hello\n"), "ok", "hello", 0},
 		{"object in no way that is known", "x", says(map[string]string{"LIST": "FAILURE NOT-A-DIRECTORY\n", "#ALL": "ATTRIBUTE OBJECT INTRINSIC ACCESS-METHOD SEQUENCE LOCAL '' '' '' ''\n"}), "unsupported", "", 0},
 		{"object that the directory above knows", "d/x", says(map[string]string{

@@ -92,7 +92,7 @@ func TestElsewhere(t *testing.T) {
 		"file of an alias":             {"AFTP/x", "LINK L FILE x INTERNET-D O.EXAMPLE ASCII real 0\n", "redirect to prospero://o.example/real"},
 		"another name here":            {"d/x", "LINK L DIRECTORY x INTERNET-D LOCALHOST ASCII real 0\n", "redirect to prospero://192.0.2.1/real"},
 		"itself":                       {"d/x", "LINK L FILE x INTERNET-D LOCALHOST(1525) ASCII d/x 0\n", "not-found: get d/x: server says: FAILURE NOT-FOUND"},
-		"a directory that is itself":   {"d/x", "LINK L DIRECTORY x INTERNET-D 192.0.2.1 ASCII d/x 0\n", "not-found: get d/x: server names a directory and has none"},
+		"a directory that is itself":   {"d/x", "LINK L DIRECTORY x INTERNET-D 192.0.2.1 ASCII d/x 0\n", "not-found: get d/x: server reports a directory, but has no listing for it"},
 		"nowhere that we may go":       {"d/x", "LINK L NULL x INTERNET-D O.EXAMPLE ASCII real 0\n", "not-found: get d/x: server says: FAILURE NOT-FOUND"},
 		"another protocol comes first": {"d/x", "LINK L FILE x INTERNET-D O.EXAMPLE ASCII /real/x 0\nATTRIBUTE LINK FIELD ACCESS-METHOD SEQUENCE AFTP '' '' '' '' BINARY\n", "redirect to ftp://o.example/real/x;type=i"},
 	} {

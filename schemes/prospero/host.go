@@ -8,14 +8,14 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A host is where a link leads: "NAME", or "NAME(PORT)".
+// A host is the server of a link: "NAME" or "NAME(PORT)".
 type host struct {
-	name string // with the brackets of an IP literal
-	port uint16 // 0: the usual one
+	name string // IP literals have brackets
+	port uint16 // 0: the default port
 }
 
-// hostOf reads text as base, which it was found at, means it: a server that
-// calls itself localhost is not ours.
+// hostOf parses text relative to the URL base of its document. A server may
+// name itself localhost, which then means the host of base.
 func hostOf(text string, base uri.URI) (host, bool) {
 	name, number, ok := strings.Cut(text, "(")
 	h := host{name: strings.ToLower(strings.TrimSuffix(name, "."))}
@@ -37,10 +37,10 @@ func isLocal(name string) bool {
 	return name == "localhost" || strings.HasSuffix(name, ".localhost") || err == nil && (a.IsLoopback() || a.IsUnspecified())
 }
 
-// maxURL bounds a URL in bytes: a Client takes no longer ones.
+// maxURL is the maximum length of a URL in bytes, the limit of a Client.
 const maxURL = 64 << 10
 
-// url writes a URL at h; usual is the port that need not be said.
+// url returns a URL on h. Usual is the default port of scheme.
 func (h host) url(scheme string, usual uint16, path string) (uri.URI, bool) {
 	if len(path) > maxURL {
 		return uri.URI{}, false

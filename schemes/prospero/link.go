@@ -13,7 +13,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A link is one line of a directory and the attributes that follow it:
+// A link is one line of a directory and its attributes, which follow it:
 //
 //	LINK  L FILE a.txt INTERNET-D H(1525) ASCII AFTP/pub/a.txt 0
 //	ATTRIBUTE OBJECT INTRINSIC SIZE SEQUENCE 19' bytes'
@@ -26,7 +26,7 @@ type link struct {
 	version    string
 	attributes []attribute
 	accesses   []access
-	contents   bool // can be had from the server itself
+	contents   bool // the server can send the contents
 }
 
 type attribute struct {
@@ -34,7 +34,7 @@ type attribute struct {
 	tokens []string
 }
 
-// linkOf reads a LINK line. It is false for one that lacks what makes a link.
+// linkOf parses a LINK line. It returns false if required tokens are missing.
 func linkOf(l message.Line) (link, bool) {
 	if l.Token(0) != "LINK" || len(l.Tokens) < 8 {
 		return link{}, false
@@ -45,16 +45,15 @@ func linkOf(l message.Line) (link, bool) {
 	}, true
 }
 
-// Bounds of one link; known ones have a dozen attributes, of which three are ways
-// to have the object.
+// Limits for one link. Known links have about a dozen attributes, of which
+// three are access methods.
 const (
 	maxAttributes = 200
 	maxAccesses   = 16
 )
 
-// add reads an attribute of l, as Prospero writes it since version 5 or as
-// version 1 did. Where the word is missing that says what kind of value
-// follows, as with old servers, the value follows at once.
+// add parses an attribute of l in the format of version 5 or version 1. Old
+// servers omit the word that announces the kind of the value.
 func (l *link) add(line message.Line) {
 	var name string
 	var value []string
@@ -78,7 +77,7 @@ func (l *link) add(line message.Line) {
 	}
 }
 
-// get is the value of an attribute, its tokens joined, or "".
+// get returns the value of an attribute, with its tokens joined.
 func (l *link) get(name string) (string, bool) {
 	i := slices.IndexFunc(l.attributes, func(a attribute) bool { return strings.EqualFold(a.name, name) })
 	if i < 0 {
@@ -87,7 +86,7 @@ func (l *link) get(name string) (string, bool) {
 	return strings.Join(l.attributes[i].tokens, " "), true
 }
 
-// size reads "19 bytes"; -1: not said.
+// size parses "19 bytes". It returns -1 if the size is unknown.
 func (l *link) size() int64 {
 	text, _ := l.get("SIZE")
 	number, unit, _ := strings.Cut(text, " ")
@@ -98,7 +97,7 @@ func (l *link) size() int64 {
 	return n
 }
 
-// time reads 20261120130814Z.
+// time parses 20261120130814Z.
 func (l *link) time() time.Time {
 	text, _ := l.get("LAST-MODIFIED")
 	t, err := time.Parse("20060102150405Z", text)
@@ -108,8 +107,8 @@ func (l *link) time() time.Time {
 	return t
 }
 
-// external splits what stands for something that is not on a Prospero server:
-// "EXTERNAL", or as version 1 wrote it "EXTERNAL(AFTP,DIRECTORY)".
+// external parses the target of a link to an object outside Prospero:
+// "EXTERNAL", or in version 1 "EXTERNAL(AFTP,DIRECTORY)".
 func (l *link) external() (method, extra string, ok bool) {
 	rest, ok := strings.CutPrefix(l.target, "EXTERNAL")
 	method, extra, _ = strings.Cut(strings.Trim(rest, "()"), ",")
@@ -121,17 +120,17 @@ func (l *link) isDirectory() bool {
 	return strings.Contains(l.target, "DIRECTORY") || strings.HasPrefix(modes, "d")
 }
 
-// isDead reports whether l leads nowhere that we may go, or know of.
+// isDead reports whether l has no target that fetch can use.
 func (l *link) isDead() bool {
 	return l.target == "NULL" || strings.HasPrefix(l.target, "SYMBOLIC")
 }
 
-// urls are those by which l can be had, the preferred first, but its own.
+// urls returns the URLs of the access methods of l, the preferred one first.
 func (l *link) urls(base uri.URI) (all []uri.URI) {
 	ways := l.accesses
 	if method, extra, ok := l.external(); ok && len(ways) == 0 {
 		if method == "" {
-			method = "AFTP" // of archie alone it is known what it means
+			method = "AFTP" // EXTERNAL without a method is known only from archie
 		}
 		ways = []access{{method, l.host, l.name, extra}}
 	}
@@ -144,8 +143,8 @@ func (l *link) urls(base uri.URI) (all []uri.URI) {
 	return slices.Concat(ranked...)
 }
 
-// url is where l leads: to another server, to an object of Prospero, or with
-// archie to the site that it knows of.
+// url returns the target of l: an object of a Prospero server, a URL of another
+// protocol, or an archie site.
 func (l *link) url(base uri.URI) (u uri.URI, ok bool) {
 	if _, _, external := l.external(); external {
 		if all := l.urls(base); len(all) > 0 {
@@ -163,7 +162,7 @@ func (l *link) url(base uri.URI) (u uri.URI, ok bool) {
 	return h.url("prospero", port, locator{name: l.name, version: l.version}.path())
 }
 
-// archieSite reads ARCHIE/HOST/SITE/PATH, a directory of the site.
+// archieSite parses ARCHIE/HOST/SITE/PATH, a directory of an archie site.
 func (l *link) archieSite() (site, path string, ok bool) {
 	rest, ok := strings.CutPrefix(l.name, "ARCHIE/HOST/")
 	if !ok || !l.isDirectory() {
@@ -173,8 +172,8 @@ func (l *link) archieSite() (site, path string, ok bool) {
 	return strings.ToLower(site), strings.Trim(path, "/"), site != ""
 }
 
-// latin1 makes text UTF-8: the protocol names no charset, and its servers are of
-// the time of ISO 8859-1.
+// latin1 converts text to UTF-8. The protocol names no charset, and its servers
+// used ISO 8859-1.
 func latin1(text string) string {
 	if utf8.ValidString(text) {
 		return text
@@ -186,7 +185,7 @@ func latin1(text string) string {
 	return string(runes)
 }
 
-// entry is l as a line of a listing.
+// entry returns l as an entry of a listing.
 func (l *link) entry(base uri.URI) fetch.Entry {
 	e := fetch.Entry{Name: latin1(l.label), Kind: fetch.Info, Size: -1, Time: l.time(), Raw: l.raw, Extra: map[string]string{"target": l.target}}
 	if l.union {

@@ -27,9 +27,9 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 		return d.stat(ctx, req, l)
 	}
 	if !req.Range.IsZero() {
-		req.Trace.Notef("prospero has no ranges: the whole object comes")
+		req.Trace.Notef("prospero does not support ranges: the complete object is sent")
 	}
-	r, err := d.ask(ctx, req, l.list())
+	r, err := d.send(ctx, req, l.list())
 	if err != nil {
 		return nil, err
 	}
@@ -55,26 +55,27 @@ func newResponse(r *reply) *fetch.Response {
 	return &fetch.Response{Size: -1, Proto: "Prospero", Peer: r.peer, Body: empty()}
 }
 
-// empty is a Body without a byte.
+// empty returns an empty Body.
 func empty() io.ReadCloser { return io.NopCloser(strings.NewReader("")) }
 
-// forwarded reads the line that says where an object has gone.
+// forwarded returns a redirect for a line that reports the new place of an
+// object.
 func forwarded(r *reply, l message.Line, base uri.URI) (*fetch.Response, error) {
 	resp := newResponse(r)
 	moved := link{target: "OBJECT", host: l.Token(2), name: l.Token(4), version: strings.TrimLeft(l.Token(5), "0")}
 	var ok bool
 	if resp.Location, ok = moved.url(base); !ok || len(l.Tokens) < 5 {
-		return nil, fetch.Protocol.Errorf("object was forwarded to nowhere")
+		return nil, fetch.Protocol.Errorf("server forwarded the object to an invalid place")
 	}
 	return resp, nil
 }
 
-// A listing is the Body of a directory: its links, as they come.
+// A listing is the Body of a directory. It reads the links as they arrive.
 type listing struct {
 	io.Reader
 	reply *reply
 	base  uri.URI
-	line  message.Line // read, and not yet part of an entry
+	line  message.Line // the line after the current entry
 	ended bool
 }
 
@@ -84,11 +85,10 @@ func newListing(r *reply, base uri.URI, first message.Line) *listing {
 	return l
 }
 
-// next returns the next entry: a link with the attributes behind it, or a line
-// that says something else. The time that its reader takes between two of them
-// does not count.
+// next returns the next entry: a link with its attributes, or another line. The
+// time between two calls does not count as response time of the server.
 func (l *listing) next() (fetch.Entry, error) {
-	l.reply.hurry()
+	l.reply.startTimeout()
 	for !l.ended {
 		at, ok := linkOf(l.line)
 		if !ok {
@@ -124,8 +124,8 @@ func (l *listing) advance() (err error) {
 	return err
 }
 
-// aside is a line of a directory that is no link: a filter, or the rest of a
-// path. It is shown, and nothing else is done with it.
+// aside returns an entry for a line of a directory that is not a link: a
+// filter, or the unresolved part of a path. Such lines are only shown.
 func aside(l message.Line) (e fetch.Entry, shown bool) {
 	switch l.Token(0) {
 	case "FILTER", "UNRESOLVED":
@@ -141,5 +141,5 @@ func (l *listing) Read(p []byte) (int, error) {
 	return l.Reader.Read(p)
 }
 
-// Close ends the transfer, also beside a Read.
+// Close ends the transfer. It may be called during a Read.
 func (l *listing) Close() error { return l.reply.Close() }

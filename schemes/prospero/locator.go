@@ -7,19 +7,19 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A locator is what a URL says: a name that only its server understands,
-// perhaps a version, and fields that the object must have.
+// A locator is a parsed URL: a name that only the server interprets, an
+// optional version, and fields that the object must have.
 type locator struct {
 	name    string
-	version string // digits, the first of them not 0; "": any
+	version string // digits without a leading 0; "": any version
 	fields  []fetch.Field
 }
 
 const versionField = "OBJECT-VERSION"
 
-// locate takes a URL apart before anything in it is decoded: "%00" parts a
-// version from the name (RFC 1630), ";" fields from both (RFC 1738). "?" is part
-// of the name.
+// locate splits a URL before it decodes any part: "%00" separates a version
+// from the name (RFC 1630), and ";" separates fields (RFC 1738). "?" is part of
+// the name.
 func locate(u uri.URI) (l locator, err error) {
 	path := u.Path()
 	if q, ok := u.Query(); ok {
@@ -27,7 +27,7 @@ func locate(u uri.URI) (l locator, err error) {
 	}
 	path, ok := strings.CutPrefix(path, "/")
 	if !ok && path != "" {
-		return l, fetch.BadURL.Errorf("path without a name")
+		return l, fetch.BadURL.Errorf("the path has no name")
 	}
 	name, fields, _ := strings.Cut(path, ";")
 	name, version, ok := strings.Cut(name, "%00")
@@ -50,13 +50,13 @@ func locate(u uri.URI) (l locator, err error) {
 	return l, nil
 }
 
-// maxFields bounds the fields of one URL.
+// maxFields is the maximum number of fields of a URL.
 const maxFields = 32
 
 func (l *locator) add(field string) error {
 	name, value, ok := strings.Cut(field, "=")
 	if !ok || name == "" || len(l.fields) == maxFields {
-		return fetch.BadURL.Errorf("field that is not NAME=VALUE, or one too many")
+		return fetch.BadURL.Errorf("invalid field or too many fields: want NAME=VALUE")
 	}
 	name, err := decode(name)
 	if err != nil {
@@ -75,24 +75,24 @@ func (l *locator) add(field string) error {
 
 func parseVersion(s string) (string, error) {
 	if s == "" || len(s) > 10 || strings.Trim(s, "0123456789") != "" {
-		return "", fetch.BadURL.Errorf("version of an object that is no number")
+		return "", fetch.BadURL.Errorf("invalid version of the object: want a number")
 	}
 	return strings.TrimLeft(s, "0"), nil
 }
 
-// decode refuses what no request can say.
+// decode decodes s and rejects characters that a request cannot contain.
 func decode(s string) (string, error) {
 	s, err := uri.Unescape(s)
 	if err != nil {
 		return "", fetch.BadURL.With(err)
 	}
 	if strings.ContainsAny(s, "\r\n\x00") {
-		return "", fetch.BadURL.Errorf("line break or NUL in the name of an object")
+		return "", fetch.BadURL.Errorf("the name of the object contains a line break or NUL")
 	}
 	return s, nil
 }
 
-// number is the version as GET-OBJECT-INFO wants it.
+// number returns the version in the form of GET-OBJECT-INFO.
 func (l locator) number() string {
 	if l.version == "" {
 		return "0"
@@ -100,7 +100,7 @@ func (l locator) number() string {
 	return l.version
 }
 
-// parent parts the last name of a path from the directory it is in.
+// parent splits a path into its directory and its last name.
 func (l locator) parent() (dir, last string, ok bool) {
 	name := strings.TrimRight(l.name, "/")
 	i := strings.LastIndexByte(name, '/')
@@ -110,8 +110,8 @@ func (l locator) parent() (dir, last string, ok bool) {
 	return name[:max(i, 1)], name[i+1:], true
 }
 
-// path writes the path of a URL that locate reads as l. A "/" that would end a
-// dot segment, which others take out of a path, is encoded.
+// path returns the URL path that locate parses as l. It escapes "/" next to "."
+// and "..", because other software removes dot segments.
 func (l locator) path() string {
 	segments := strings.Split(l.name, "/")
 	slash := "/"
@@ -126,7 +126,7 @@ func (l locator) path() string {
 	case l.version != "":
 		path += ";" + versionField + "=" + l.version
 	case l.name == "." || l.name == "..":
-		path += ";" // no fields, and no dot segment any more
+		path += ";" // an empty field list, so that the path does not end in a dot segment
 	}
 	return path
 }

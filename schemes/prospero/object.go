@@ -12,12 +12,12 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// everything is all attributes of an object. dirsrv PreAlpha 5.3 finds none
-// where it is asked for ACCESS-METHOD alone.
+// everything requests all attributes of an object. dirsrv PreAlpha 5.3 returns
+// none if the request names only ACCESS-METHOD.
 const everything = "#ALL"
 
-// object brings what l names from the server itself, or tells where it can be
-// had.
+// object retrieves the object of l from the server, or returns a redirect to an
+// access method.
 func (d *driver) object(ctx context.Context, req *fetch.Request, l locator) (*fetch.Response, error) {
 	at, resp, err := d.known(ctx, req, l)
 	switch {
@@ -32,7 +32,7 @@ func (d *driver) object(ctx context.Context, req *fetch.Request, l locator) (*fe
 		resp.Location = away
 		return resp, nil
 	case at.isDirectory():
-		return nil, fetch.NotFound.Errorf("server names a directory and has none")
+		return nil, fetch.NotFound.Errorf("server reports a directory, but has no listing for it")
 	}
 	if err := l.check(at, req.Trace); err != nil {
 		return nil, err
@@ -48,16 +48,16 @@ func (d *driver) object(ctx context.Context, req *fetch.Request, l locator) (*fe
 		}
 	}
 	if len(urls) == 0 {
-		return nil, fetch.Unsupported.Errorf("no way to have the object that is known here: %s", at.ways())
+		return nil, fetch.Unsupported.Errorf("no supported access method for the object: %s", at.methodNames())
 	}
 	resp.Location = urls[0]
 	return resp, nil
 }
 
-// elsewhere is the URL of what the link at leads to, if that is not l itself: a
-// directory may hold links to what other servers have.
+// elsewhere returns the URL of the target of the link at if it differs from l.
+// A directory may link to objects of other servers.
 func (l locator) elsewhere(at *link, here uri.URI) (uri.URI, bool) {
-	if at.raw == "" || at.isDead() { // nobody has linked to it
+	if at.raw == "" || at.isDead() { // no link to it
 		return uri.URI{}, false
 	}
 	u, ok := at.url(here)
@@ -69,15 +69,15 @@ func (l locator) elsewhere(at *link, here uri.URI) (uri.URI, bool) {
 	return u, err == nil && err2 == nil && (other != own || at.name != l.name)
 }
 
-// isAlias reports whether the server makes l up of something else. dirsrv
-// PreAlpha 5.3 dies when it is asked for the contents of AFTP/...
+// isAlias reports whether the server derives l from another name space. dirsrv
+// PreAlpha 5.3 crashes on a request for the contents of AFTP/...
 func (l locator) isAlias() bool {
 	first, _, ok := strings.Cut(l.name, "/")
 	return ok && slices.Contains([]string{"AFTP", "GOPHER-GW", "WAIS-GW", archie}, first) || strings.HasPrefix(first, "GOPHER(")
 }
 
-// ways names the methods of an object, for an error.
-func (l *link) ways() string {
+// methodNames returns the names of the access methods of an object, for an error.
+func (l *link) methodNames() string {
 	var names []string
 	for _, a := range l.accesses {
 		names = append(names, a.method)
@@ -88,23 +88,23 @@ func (l *link) ways() string {
 	return strings.Join(names, ", ")
 }
 
-// check holds the object to the fields of its URL.
+// check compares the object with the fields of its URL.
 func (l locator) check(at *link, t *fetch.Trace) error {
 	for _, f := range l.fields {
 		v, ok := at.get(f.Name)
 		switch {
 		case !ok:
-			t.Notef("server does not tell the %s that the URL asks for", f.Name)
+			t.Notef("server does not report the %s that the URL requires", f.Name)
 		case v != f.Value:
-			return fetch.NotFound.Errorf("object with another %s", f.Name)
+			return fetch.NotFound.Errorf("the object has another %s", f.Name)
 		}
 	}
 	return nil
 }
 
-// known brings what the server knows of an object: asked for it or, where that
-// finds nothing, for the link to it in the directory above. The response is
-// for what is known, and has a Location where the object has gone elsewhere.
+// known returns the attributes of an object. It requests them for the object
+// itself, or else for the link to it in the parent directory. The response has
+// a Location if the object has moved.
 func (d *driver) known(ctx context.Context, req *fetch.Request, l locator) (*link, *fetch.Response, error) {
 	at, resp, err := d.read(ctx, req, l.info(everything), &link{target: "OBJECT", host: req.URL.Host(), name: l.name}, "")
 	if fetch.FaultOf(err) != fetch.NotFound {
@@ -120,7 +120,7 @@ func (d *driver) known(ctx context.Context, req *fetch.Request, l locator) (*lin
 		return nil, nil, err
 	case parentErr != nil:
 		return nil, nil, parentErr
-	case !resp.Location.IsZero(): // the directory has moved, and the object with it
+	case !resp.Location.IsZero(): // the directory and its objects have moved
 		moved, err := locate(resp.Location)
 		if err == nil {
 			moved.name = strings.TrimRight(moved.name, "/") + "/" + last
@@ -131,15 +131,17 @@ func (d *driver) known(ctx context.Context, req *fetch.Request, l locator) (*lin
 	return found, resp, nil
 }
 
-// maxHead bounds the lines that tell of one object.
+// maxHead is the maximum number of bytes about one object.
 const maxHead = 256 << 10
 
-func tooMuch() error { return fetch.Protocol.Errorf("more than %d bytes about one object", maxHead) }
+func tooMuch() error {
+	return fetch.Protocol.Errorf("server sent more than %d bytes about one object", maxHead)
+}
 
-// read reads the attributes of one object: of at or, if at is nil, of the link
-// with that label.
+// read reads the attributes of one object: of at, or, if at is nil, of the link
+// with the given label.
 func (d *driver) read(ctx context.Context, req *fetch.Request, ask request, at *link, label string) (*link, *fetch.Response, error) {
-	r, err := d.ask(ctx, req, ask)
+	r, err := d.send(ctx, req, ask)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -149,7 +151,7 @@ func (d *driver) read(ctx context.Context, req *fetch.Request, ask request, at *
 		l, err := r.next()
 		switch {
 		case err == io.EOF && at == nil:
-			return nil, nil, fetch.NotFound.Errorf("server has no such object")
+			return nil, nil, fetch.NotFound.Errorf("the server does not have the object")
 		case err == io.EOF:
 			return at, resp, nil
 		case err != nil:
@@ -163,7 +165,7 @@ func (d *driver) read(ctx context.Context, req *fetch.Request, ask request, at *
 		}
 		resp.Head = append(append(resp.Head, l.Raw...), '\n')
 		switch found, ok := linkOf(l); {
-		case ok && at != nil: // the attributes of the next one follow
+		case ok && at != nil: // the attributes of the next link follow
 			return at, resp, nil
 		case ok && found.label == label:
 			at = &found
@@ -173,10 +175,10 @@ func (d *driver) read(ctx context.Context, req *fetch.Request, ask request, at *
 	}
 }
 
-// stat tells what is known of an object.
+// stat returns the attributes of an object as a response without a body.
 func (d *driver) stat(ctx context.Context, req *fetch.Request, l locator) (*fetch.Response, error) {
 	if l.isArchie() {
-		req.Trace.Notef("nothing was asked: a search is known by its results alone")
+		req.Trace.Notef("no request was sent: a search has no metadata")
 		return &fetch.Response{Kind: fetch.Menu, Size: -1, Proto: "Prospero", Body: empty()}, nil
 	}
 	at, resp, err := d.known(ctx, req, l)
@@ -196,10 +198,10 @@ func (d *driver) stat(ctx context.Context, req *fetch.Request, l locator) (*fetc
 	return resp, nil
 }
 
-// contents brings an object from the server itself: one token, whose end is
-// quoted like any other's and proves that it is whole.
+// contents retrieves an object from the server. The object is one quoted token,
+// so its closing quote confirms that it is complete.
 func (d *driver) contents(ctx context.Context, req *fetch.Request, l locator, at *link) (*fetch.Response, error) {
-	r, err := d.ask(ctx, req, l.info("CONTENTS"))
+	r, err := d.send(ctx, req, l.info("CONTENTS"))
 	if err != nil {
 		return nil, err
 	}
@@ -210,19 +212,19 @@ func (d *driver) contents(ctx context.Context, req *fetch.Request, l locator, at
 	resp := newResponse(r)
 	resp.Kind, resp.Media, resp.Size, resp.Time = fetch.Document, media.ByName(l.name), at.size(), at.time()
 	if !req.Range.IsZero() {
-		resp.Size = -1 // the Client would hold the body to the range
+		resp.Size = -1 // otherwise the Client would compare the body with the range
 	}
 	resp.Body = &contents{r, r.Rest()}
 	return resp, nil
 }
 
-// seekContents reads up to the token that is the object.
+// seekContents reads up to the token that contains the object.
 func (r *reply) seekContents() error {
 	for {
 		l, all, err := r.Begin(6)
 		switch {
 		case err == io.EOF:
-			return fetch.NotFound.Errorf("server does not give the contents")
+			return fetch.NotFound.Errorf("server does not send the contents")
 		case err != nil:
 			return wireFault(err)
 		case !all && l.Token(0) == "ATTRIBUTE" && l.Token(3) == "CONTENTS" && l.Token(5) == "DATA":
@@ -239,7 +241,7 @@ func (r *reply) seekContents() error {
 	}
 }
 
-// contents is the Body of an object that the server has.
+// contents is the Body of an object that the server sends.
 type contents struct {
 	*reply
 	token io.Reader
@@ -249,9 +251,9 @@ func (c *contents) Read(p []byte) (int, error) {
 	if c.closed.Load() {
 		return 0, net.ErrClosed
 	}
-	c.hurry()
+	c.startTimeout()
 	n, err := c.token.Read(p)
-	if err == io.EOF { // of the token; all of the reply must have come, too
+	if err == io.EOF { // end of the token; the reply must be complete too
 		for err = nil; err == nil; {
 			_, err = c.Line()
 		}

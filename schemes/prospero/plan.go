@@ -7,10 +7,11 @@ import (
 	"github.com/anyurl/fetch/internal/prospero/message"
 )
 
-// A request is the lines of one message, as tokens.
+// A request is a message of lines, each a list of tokens.
 type request [][]string
 
-// newRequest begins as every request does. The server is told no name.
+// newRequest returns a request with the usual first lines. It sends no user
+// name.
 func newRequest(lines ...[]string) request {
 	return append(request{
 		{"VERSION", "5", "fetch"},
@@ -27,7 +28,7 @@ func (r request) text() (text []byte, err error) {
 	return text, nil
 }
 
-// list asks for the links of a directory.
+// list requests the links of a directory.
 func (l locator) list() request {
 	return newRequest(l.directory(), []string{"LIST", "ATTRIBUTES", "COMPONENTS"})
 }
@@ -40,18 +41,18 @@ func (l locator) directory() []string {
 	return line
 }
 
-// info asks for what is known of an object.
+// info requests the attributes of an object.
 func (l locator) info(attributes string) request {
 	return newRequest([]string{"GET-OBJECT-INFO", attributes, "ASCII", l.name, l.number()})
 }
 
-// linkIn asks a directory for one of its links.
+// linkIn requests one link of a directory.
 func linkIn(dir, name string) request {
 	return newRequest([]string{"DIRECTORY", "ASCII", dir}, []string{"LIST", "ATTRIBUTES", "COMPONENTS", name})
 }
 
-// plan tells the lines of the request. A name that is no directory is then
-// asked for as an object, and last as a link in the directory above.
+// plan returns the lines of the request. If the name is not a directory, it is
+// requested as an object, and then as a link in the parent directory.
 func plan(req *fetch.Request) ([]fetch.Step, error) {
 	l, err := locate(req.URL)
 	if err != nil {

@@ -39,16 +39,16 @@ func TestPlan(t *testing.T) {
 		{"archie of version 3", "prospero://h/ARCHIE/MATCH(100,0,0,0,S)/x%20y", "DIRECTORY ASCII 'ARCHIE/MATCH(100,0,0,0,S)/x y'; LIST ATTRIBUTES COMPONENTS"},
 		{"archie's sites", "prospero://h/ARCHIE/HOST/ftp.example.org/pub", "DIRECTORY ASCII ARCHIE/HOST/ftp.example.org/pub; LIST ATTRIBUTES COMPONENTS"},
 
-		{"line end", "prospero://h/x%0AGET-OBJECT-INFO", "invalid-uri: line break or NUL in the name of an object"},
-		{"carriage return", "prospero://h/x%0D", "invalid-uri: line break or NUL in the name of an object"},
-		{"NUL that is no version", "prospero://h/x%00y", "invalid-uri: version of an object that is no number"},
-		{"two NULs", "prospero://h/x%002%003", "invalid-uri: version of an object that is no number"},
-		{"NUL in a field", "prospero://h/x;a=%00", "invalid-uri: line break or NUL in the name of an object"},
-		{"line end in a field", "prospero://h/x;a%0A=b", "invalid-uri: line break or NUL in the name of an object"},
-		{"version that is none", "prospero://h/x;OBJECT-VERSION=2%20x", "invalid-uri: version of an object that is no number"},
-		{"field without value", "prospero://h/x;a", "invalid-uri: field that is not NAME=VALUE, or one too many"},
-		{"field without name", "prospero://h/x;=a", "invalid-uri: field that is not NAME=VALUE, or one too many"},
-		{"too many fields", "prospero://h/x" + strings.Repeat(";a=b", 33), "invalid-uri: field that is not NAME=VALUE, or one too many"},
+		{"line end", "prospero://h/x%0AGET-OBJECT-INFO", "invalid-uri: the name of the object contains a line break or NUL"},
+		{"carriage return", "prospero://h/x%0D", "invalid-uri: the name of the object contains a line break or NUL"},
+		{"NUL that is no version", "prospero://h/x%00y", "invalid-uri: invalid version of the object: want a number"},
+		{"two NULs", "prospero://h/x%002%003", "invalid-uri: invalid version of the object: want a number"},
+		{"NUL in a field", "prospero://h/x;a=%00", "invalid-uri: the name of the object contains a line break or NUL"},
+		{"line end in a field", "prospero://h/x;a%0A=b", "invalid-uri: the name of the object contains a line break or NUL"},
+		{"version that is none", "prospero://h/x;OBJECT-VERSION=2%20x", "invalid-uri: invalid version of the object: want a number"},
+		{"field without value", "prospero://h/x;a", "invalid-uri: invalid field or too many fields: want NAME=VALUE"},
+		{"field without name", "prospero://h/x;=a", "invalid-uri: invalid field or too many fields: want NAME=VALUE"},
+		{"too many fields", "prospero://h/x" + strings.Repeat(";a=b", 33), "invalid-uri: invalid field or too many fields: want NAME=VALUE"},
 	} {
 		if got := planOf(request(t, c.url)); got != c.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, c.want)
@@ -77,11 +77,11 @@ func TestQuery(t *testing.T) {
 		{"its archie, fewer hits, exactly", "prospero://h:191/ARCHIE", prospero.Options{Match: '='}, fetch.Search{Words: "x", Max: 5}, "prospero://h:191/ARCHIE/MATCH(5,0,=)/x"},
 		{"another search", "prospero://h/ARCHIE/MATCH(1,2,R)/old", prospero.Options{Match: 'r'}, fetch.Search{Words: "^new;?/$", Max: 1 << 30}, "prospero://h/ARCHIE/MATCH(99999,0,r)/%5Enew%3B%3F/$"},
 		{"words with a path in them", "prospero://h", prospero.Options{}, fetch.Search{Words: "../a"}, "prospero://h/ARCHIE%2FMATCH(95,0,S)%2F..%2Fa"},
-		{"no words", "prospero://h", prospero.Options{}, fetch.Search{}, "need-query: index asked without words"},
-		{"a directory", "prospero://h/AFTP", prospero.Options{}, fetch.Search{Words: "x"}, "unsupported: prospero://h/AFTP is no index: of Prospero's names archie's alone can be searched"},
-		{"like something", "prospero://h", prospero.Options{}, fetch.Search{Words: "x", Like: []uri.URI{uri.MustParse("prospero://h/x")}}, "unsupported: archie has no relevance feedback"},
-		{"line end", "prospero://h", prospero.Options{}, fetch.Search{Words: "a\nb"}, "invalid-uri: line break or NUL in the words of a search"},
-		{"match that is none", "prospero://h", prospero.Options{Match: '\n'}, fetch.Search{Words: "a"}, `usage: archie has no match of kind '\n'`},
+		{"no words", "prospero://h", prospero.Options{}, fetch.Search{}, "need-query: the search has no words"},
+		{"a directory", "prospero://h/AFTP", prospero.Options{}, fetch.Search{Words: "x"}, "unsupported: prospero://h/AFTP cannot be searched: only archie names are indexes"},
+		{"like something", "prospero://h", prospero.Options{}, fetch.Search{Words: "x", Like: []uri.URI{uri.MustParse("prospero://h/x")}}, "unsupported: archie does not support relevance feedback"},
+		{"line end", "prospero://h", prospero.Options{}, fetch.Search{Words: "a\nb"}, "invalid-uri: the search words contain a line break or NUL"},
+		{"match that is none", "prospero://h", prospero.Options{Match: '\n'}, fetch.Search{Words: "a"}, `usage: archie does not support the match '\n'`},
 	} {
 		u, err := prospero.Schemes(c.o)[0].Query(uri.MustParse(c.url), c.q)
 		got := u.String()

@@ -1,35 +1,36 @@
-// Package prospero dereferences prospero URLs (RFC 1738 3.11, RFC 4157): the
-// directories of Prospero servers, and what the names in them stand for.
+// Package prospero implements prospero URLs (RFC 1738 3.11, RFC 4157): the
+// directories of Prospero servers and their objects.
 //
-// Call Schemes and give the result to fetch.New. A directory is a listing of
-// links, each with the URL of what it leads to. A file comes from the server
-// itself where that has it; otherwise the server says where it can be had, and
-// the answer is a redirect to an ftp, gopher, http, wais or news URL.
+// Pass the result of Schemes to fetch.New. A directory is a listing of links,
+// each with the URL of its target. A file is retrieved from the server if
+// possible. Otherwise the response is a redirect to an ftp, gopher, http, wais
+// or news URL that the server names.
 //
 //	prospero://H/AFTP/pub             the object AFTP/pub
 //	prospero://H//srv/pub             the object /srv/pub
-//	prospero://H/x;OBJECT-VERSION=2   a version of it; x%002 says the same (RFC 1630)
+//	prospero://H/x;OBJECT-VERSION=2   version 2 of x; equal to x%002 (RFC 1630)
 //	prospero://H/ARCHIE/MATCH(95,0,S)/fetch   a search of archie
 //
-// Union links and filters are shown, and neither followed nor carried out:
-// that is for clients which have a name space to fit them into.
+// Union links and filters are shown, but not followed or executed, because they
+// need the name space of a user.
 //
 // Package internal/prospero/ardp sends requests and reads replies as UDP
-// datagrams, and package internal/prospero/message parses their text. Package
-// internal/prospero/prospertest is a server for tests.
+// datagrams. Package internal/prospero/message parses their text. Package
+// internal/prospero/prospertest provides a server for tests.
 package prospero
 
 import "github.com/anyurl/fetch/fetch"
 
-// Options say how prospero is spoken. The zero value is right.
+// Options configure the prospero scheme. The zero value is valid.
 type Options struct {
-	// Match is how a search asks archie: '=' for the exact name, 'S' for a
-	// part of it, 'C' for a part in the same case, 'R' for a regular expression;
-	// in lower case for the exact name first and only then the other. 0: 'S'.
+	// Match is the kind of match of an archie search: '=' for the exact name,
+	// 'S' for a substring, 'C' for a case-sensitive substring, 'R' for a
+	// regular expression. A lower-case letter first searches for the exact
+	// name. Zero means 'S'.
 	Match byte
 }
 
-// Schemes returns prospero.
+// Schemes returns the prospero scheme.
 func Schemes(o Options) []fetch.Scheme {
 	return []fetch.Scheme{{
 		Name:   "prospero",

@@ -8,35 +8,34 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// archie is the part of a server's names that searches an index of anonymous
-// FTP sites.
+// archie is the part of a server's name space that searches an index of
+// anonymous FTP sites.
 const archie = "ARCHIE"
 
-// isArchie reports whether l names something that archie makes up: there is no
-// object behind it.
+// isArchie reports whether l is a name of archie. Such names have no object.
 func (l locator) isArchie() bool { return l.name == archie || strings.HasPrefix(l.name, archie+"/") }
 
 const (
-	usualHits = 95 // as the archie clients asked for
+	usualHits = 95 // the default of archie clients
 	mostHits  = 99999
 )
 
-// query writes the URL that asks archie for a name, in the form of three
-// arguments that all its versions take: hits at the most, how many to leave
-// out, and the kind of match.
+// query returns the URL of an archie search. It uses the form with three
+// arguments that all versions of archie accept: maximum results, results to
+// skip, and the kind of match.
 func (o Options) query(u uri.URI, q fetch.Search) (uri.URI, error) {
 	l, err := locate(u)
 	switch {
 	case err != nil:
 		return uri.URI{}, err
 	case l.name != "" && !l.isArchie():
-		return uri.URI{}, fetch.Unsupported.Errorf("%s is no index: of Prospero's names archie's alone can be searched", u)
+		return uri.URI{}, fetch.Unsupported.Errorf("%s cannot be searched: only archie names are indexes", u)
 	case len(q.Like) > 0:
-		return uri.URI{}, fetch.Unsupported.Errorf("archie has no relevance feedback")
+		return uri.URI{}, fetch.Unsupported.Errorf("archie does not support relevance feedback")
 	case q.Words == "":
-		return uri.URI{}, fetch.NeedQuery.Errorf("index asked without words")
+		return uri.URI{}, fetch.NeedQuery.Errorf("the search has no words")
 	case strings.ContainsAny(q.Words, "\r\n\x00"):
-		return uri.URI{}, fetch.BadURL.Errorf("line break or NUL in the words of a search")
+		return uri.URI{}, fetch.BadURL.Errorf("the search words contain a line break or NUL")
 	}
 	match := o.Match
 	switch match {
@@ -44,7 +43,7 @@ func (o Options) query(u uri.URI, q fetch.Search) (uri.URI, error) {
 		match = 'S'
 	case '=', 'S', 'C', 'R', 's', 'c', 'r':
 	default:
-		return uri.URI{}, fetch.Usage.Errorf("archie has no match of kind %q", match)
+		return uri.URI{}, fetch.Usage.Errorf("archie does not support the match %q", match)
 	}
 	hits := q.Max
 	if hits <= 0 {

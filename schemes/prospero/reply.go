@@ -19,7 +19,7 @@ import (
 
 type driver struct{ env fetch.Env }
 
-// A reply is what a server says to one request, over a socket of its own.
+// A reply is the server's reply to one request, on its own socket.
 type reply struct {
 	*message.Reader
 	call   *ardp.Call
@@ -30,12 +30,13 @@ type reply struct {
 	closed atomic.Bool
 }
 
-// maxRedirects bounds how often servers may hand a request on.
+// maxRedirects is the maximum number of servers that one request is forwarded
+// to.
 const maxRedirects = 5
 
-// ask sends a request and waits until the reply begins. A server that hands it
-// on is followed as far as the Policy allows.
-func (d *driver) ask(ctx context.Context, req *fetch.Request, r request) (*reply, error) {
+// send sends a request and waits for the beginning of the reply. It follows
+// redirects to other servers if the Policy allows their addresses.
+func (d *driver) send(ctx context.Context, req *fetch.Request, r request) (*reply, error) {
 	text, err := r.text()
 	if err != nil {
 		return nil, err
@@ -46,7 +47,7 @@ func (d *driver) ask(ctx context.Context, req *fetch.Request, r request) (*reply
 	}
 	address := t.Address()
 	for range maxRedirects + 1 {
-		answer, err := d.askAt(ctx, req, address, text)
+		answer, err := d.sendTo(ctx, req, address, text)
 		var to *ardp.RedirectError
 		if !errors.As(err, &to) {
 			return answer, wireFault(err)
@@ -54,23 +55,23 @@ func (d *driver) ask(ctx context.Context, req *fetch.Request, r request) (*reply
 		req.Trace.Notef("%v", to)
 		address = to.To.String()
 	}
-	return nil, fetch.Loop.Errorf("more than %d servers handed the request on", maxRedirects)
+	return nil, fetch.Loop.Errorf("more than %d servers forwarded the request", maxRedirects)
 }
 
-func (d *driver) askAt(ctx context.Context, req *fetch.Request, address string, text []byte) (*reply, error) {
+func (d *driver) sendTo(ctx context.Context, req *fetch.Request, address string, text []byte) (*reply, error) {
 	conn, err := d.env.Net.DialContext(ctx, "udp", address)
 	if err != nil {
 		return nil, err
 	}
-	fetch.SetIdleTimeout(conn, 0) // a Call has more patience, and an end to it
-	r := &reply{conn: conn, peer: fetch.PeerOf(conn), note: few(req.Trace), stop: context.AfterFunc(ctx, func() { conn.Close() })}
+	fetch.SetIdleTimeout(conn, 0) // a Call has its own, longer timeouts
+	r := &reply{conn: conn, peer: fetch.PeerOf(conn), note: limitNotes(req.Trace), stop: context.AfterFunc(ctx, func() { conn.Close() })}
 	r.call, err = ardp.New(req.Trace.Tap(conn), text, ardp.Options{Note: r.note})
 	if err == nil {
 		req.Trace.Reached(fetch.RequestSent, conn)
 		in := bufio.NewReader(r.call)
 		_, err = in.Peek(1)
 		r.Reader = message.NewReader(in)
-		r.hurry()
+		r.startTimeout()
 	}
 	if err != nil && err != io.EOF {
 		r.Close()
@@ -83,11 +84,11 @@ func (d *driver) askAt(ctx context.Context, req *fetch.Request, address string, 
 	return r, nil
 }
 
-// maxNoted is of how many things a server may have us tell with one reply.
+// maxNoted is the maximum number of notes about one reply.
 const maxNoted = 20
 
-// few passes the first notes on to t.
-func few(t *fetch.Trace) func(format string, args ...any) {
+// limitNotes returns a function that adds the first maxNoted notes to t.
+func limitNotes(t *fetch.Trace) func(format string, args ...any) {
 	noted := 0
 	return func(format string, args ...any) {
 		if noted++; noted <= maxNoted {
@@ -96,15 +97,15 @@ func few(t *fetch.Trace) func(format string, args ...any) {
 	}
 }
 
-// replyTime is for what has to come before a Read, or a request, can end, however
-// slowly it comes.
+// replyTime is the time limit for data that must arrive before a Read or a
+// request can end.
 const replyTime = 2 * time.Minute
 
-// hurry gives the next part of the reply its time.
-func (r *reply) hurry() { r.call.Until(time.Now().Add(replyTime)) }
+// startTimeout starts the time limit for the next part of the reply.
+func (r *reply) startTimeout() { r.call.Until(time.Now().Add(replyTime)) }
 
-// Close ends the conversation: there is no goodbye. It may be called again, and
-// beside a read.
+// Close ends the conversation. The protocol has no closing message. Close may
+// be called again, and during a read.
 func (r *reply) Close() error {
 	if r.closed.Swap(true) {
 		return nil
@@ -113,8 +114,8 @@ func (r *reply) Close() error {
 	return r.conn.Close()
 }
 
-// next reads the next line that says something of the objects asked for. It is
-// io.EOF at the end of the reply, and the server's refusal where that comes.
+// next returns the next line about the requested objects. It returns io.EOF at
+// the end of the reply, or the error that the server reports.
 func (r *reply) next() (message.Line, error) {
 	for {
 		l, err := r.Line()
@@ -128,7 +129,7 @@ func (r *reply) next() (message.Line, error) {
 	}
 }
 
-// isAside reports whether a line is none of the answer.
+// isAside reports whether a line does not belong to the result.
 func (r *reply) isAside(l message.Line) bool {
 	switch l.Token(0) {
 	case "VERSION", "SUCCESS":
@@ -140,7 +141,7 @@ func (r *reply) isAside(l message.Line) bool {
 	return true
 }
 
-// lineFault is wireFault, but for the end.
+// lineFault is like wireFault, but returns io.EOF unchanged.
 func lineFault(err error) error {
 	if err == io.EOF {
 		return err

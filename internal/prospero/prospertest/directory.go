@@ -8,20 +8,19 @@ import (
 	"github.com/anyurl/fetch/internal/prospero/message"
 )
 
-// An Object is a file or a directory, or what a link of this server leads to.
+// An Object is a file, a directory, or the target of a link of this server.
 type Object struct {
-	Name       string   // host-specific: "AFTP/pub/a.txt"; what stands before the last "/" is its directory
+	Name       string   // host-specific name: "AFTP/pub/a.txt"; the part before the last "/" is its directory
 	Target     string   // FILE, DIRECTORY, EXTERNAL
 	Union      bool     // the link to it is a union link
-	Host, Path string   // where the link leads; "": here, and Name
-	Attributes []string // what follows "ATTRIBUTE OBJECT ": "INTRINSIC SIZE SEQUENCE 19' bytes'"
-	Contents   []byte   // nil: cannot be had
-	Hidden     bool     // from the listing of its directory
-	Forward    string   // what follows "FORWARDED "; "": the object is here
+	Host, Path string   // target of the link; "": this server and Name
+	Attributes []string // text after "ATTRIBUTE OBJECT ": "INTRINSIC SIZE SEQUENCE 19' bytes'"
+	Contents   []byte   // nil: not available
+	Hidden     bool     // omitted from the listing of its directory
+	Forward    string   // text after "FORWARDED "; "": the object is on this server
 }
 
-// Add makes an object, in the listing of its directory behind those that are
-// there.
+// Add adds an object at the end of the listing of its directory.
 func (s *Server) Add(o Object) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -32,7 +31,7 @@ func (s *Server) Add(o Object) {
 	s.objects[o.Name] = &o
 }
 
-// aftp is the folder of the host that AFTP stands for.
+// aftp is the folder that AFTP stands for.
 const aftp = "/srv/pros/aftp"
 
 func (s *Server) find(name string) *Object {
@@ -42,7 +41,7 @@ func (s *Server) find(name string) *Object {
 	return s.objects[strings.TrimRight(name, "/")]
 }
 
-// reply answers the text of a request.
+// reply returns the reply to the text of a request.
 func (s *Server) reply(request string) string {
 	if strings.Contains(request, "\r") {
 		return "ERROR Malformed input line: Read' Prospero message with an empty line.'\n"
@@ -77,8 +76,8 @@ func (s *Server) reply(request string) string {
 	}
 }
 
-// list answers LIST: options, the word COMPONENTS, and names, of which all but
-// the last are folders to go through; "/" parts them too.
+// list returns the reply to LIST: options, the word COMPONENTS, and names. All
+// names but the last are folders. "/" separates names too.
 func (s *Server) list(dir string, l message.Line) string {
 	last := "*"
 	if names := strings.Join(l.Tokens[min(3, len(l.Tokens)):], "/"); names != "" {
@@ -122,8 +121,9 @@ func (s *Server) attributes(out *strings.Builder, o *Object) {
 	}
 }
 
-// info answers GET-OBJECT-INFO. Asked for ACCESS-METHOD alone, dirsrv finds
-// nothing; of an object that is elsewhere it knows the link alone.
+// info returns the reply to GET-OBJECT-INFO. Like dirsrv, it finds no attribute
+// if the request names only ACCESS-METHOD, and knows only the link of an object
+// on another server.
 func (s *Server) info(l message.Line) string {
 	o := s.find(l.Token(3))
 	switch {
@@ -141,8 +141,8 @@ func (s *Server) info(l message.Line) string {
 	return "ATTRIBUTE OBJECT INTRINSIC CONTENTS SEQUENCE DATA " + quoted(string(o.Contents)) + "\n"
 }
 
-// quoted writes a token as dirsrv does: in quotes from the first character
-// that wants them to the end.
+// quoted returns a token with the quotes of dirsrv: from the first character
+// that needs quotes to the end.
 func quoted(token string) string {
 	i := strings.IndexAny(token, " \t\n/',")
 	if i < 0 && token != "" {

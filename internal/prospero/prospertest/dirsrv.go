@@ -9,8 +9,7 @@ import (
 	"github.com/anyurl/fetch/internal/prospero/message"
 )
 
-// Dirsrv is the server that was recorded, with what is known of it: the
-// objects that its replies told of.
+// Dirsrv returns a Server with the objects that occur in the recorded replies.
 func Dirsrv(t testing.TB) *Server {
 	t.Helper()
 	s := NewServer("LOCALHOST(15250)")
@@ -26,7 +25,7 @@ func Dirsrv(t testing.TB) *Server {
 		if known := s.objects[o.Name]; known != nil {
 			o = *known
 		}
-		if o.Attributes == nil { // nobody asked; the others have it
+		if o.Attributes == nil { // no recorded request covers its attributes
 			o.Attributes = []string{"INTRINSIC ACCESS-METHOD SEQUENCE PROSPERO-CONTENTS '' '' '' ''"}
 		}
 		o.Contents = []byte(text)
@@ -35,7 +34,7 @@ func Dirsrv(t testing.TB) *Server {
 	return s
 }
 
-// replies are the texts of the replies in a recording.
+// replies returns the texts of the replies in a recording.
 func replies(t testing.TB, file string) (texts []string) {
 	var text bytes.Buffer
 	parts := map[uint16][]byte{}
@@ -63,8 +62,8 @@ func replies(t testing.TB, file string) (texts []string) {
 	return texts
 }
 
-// learn adds the objects of links in a reply. What was told of one first
-// counts, but for attributes, which not every request asks for.
+// learn adds the objects of the links in a reply. The first description of an
+// object counts, except for attributes, which only some requests ask for.
 func (s *Server) learn(reply string) {
 	var at *Object
 	r := message.NewReader(strings.NewReader(reply))

@@ -11,14 +11,14 @@ import (
 //go:embed testdata/*.hex
 var recordings embed.FS
 
-// Recorded reads the datagrams of a recorded conversation with dirsrv, in
+// Recorded returns the datagrams of a recorded conversation with dirsrv in
 // order. testdata/README.md lists the conversations.
 func Recorded(t testing.TB, file string) []transcript.Message {
 	t.Helper()
 	return transcript.ReadRecording(t, recordings, "testdata/"+file)
 }
 
-// Recordings returns the files that Recorded can read.
+// Recordings returns the file names for Recorded.
 func Recordings(t testing.TB) (files []string) {
 	t.Helper()
 	for _, name := range transcript.Recordings(t, recordings, "testdata") {

@@ -1,9 +1,9 @@
-// Package prospertest is a Prospero server for tests. It answers as dirsrv
-// PreAlpha 5.3 was recorded to answer, datagram by datagram: those recordings
-// are this package's own test.
+// Package prospertest provides a Prospero server for tests. It reproduces the
+// recorded replies of dirsrv PreAlpha 5.3 byte by byte, which its own tests
+// check.
 //
-// A Server holds Objects; its Answer serves internal/faultnet, in memory or on
-// loopback:
+// A Server holds Objects. Its method Answer works with internal/faultnet, in
+// memory or on loopback:
 //
 //	s := prospertest.NewServer("LOCALHOST(1525)")
 //	s.Add(prospertest.Object{Name: "AFTP/pub/a.txt", Target: "FILE", Contents: []byte("text\n")})
@@ -20,28 +20,29 @@ import (
 	"github.com/anyurl/fetch/internal/prospero/ardp"
 )
 
-// A Server answers datagrams. It is safe for concurrent use.
+// A Server replies to datagrams. It is safe for concurrent use.
 type Server struct {
-	// Tamper may change the text of a reply before it is sent; nil: it does
-	// not. It is set before the first datagram.
+	// Tamper changes the text of a reply before it is sent. It may be nil, and
+	// must be set before the first datagram.
 	Tamper func(request, reply string) string
 
-	host string // as links name the server
+	host string // the host in links to the server
 
 	mu      sync.Mutex
 	objects map[string]*Object
-	order   map[string][]string // the names in each directory
+	order   map[string][]string // names in each directory, in order
 	calls   map[uint16]*call
 }
 
-// NewServer returns a Server without objects. Host is what its links name:
-// "LOCALHOST(15250)".
+// NewServer returns a Server without objects. Links name the server as host,
+// such as "LOCALHOST(15250)".
 func NewServer(host string) *Server {
 	return &Server{host: host, objects: map[string]*Object{}, order: map[string][]string{}, calls: map[uint16]*call{}}
 }
 
-// Session is Answer for one client, whose conversations are told from those of
-// others that have the same ids. What is added to s later is not seen by it.
+// Session returns an Answer function for one client, so that equal ids of
+// different clients do not collide. It does not see objects that are added to s
+// later.
 func (s *Server) Session() func(datagram []byte) [][]byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -50,20 +51,19 @@ func (s *Server) Session() func(datagram []byte) [][]byte {
 	}).Answer
 }
 
-// A call is one conversation: a request, and its reply until all of it was
-// sent.
+// A call is one conversation: a request and its reply.
 type call struct {
 	request map[uint16][]byte
-	size    int      // of the header of the request
-	reply   [][]byte // the data of its packets
+	size    int      // size of the header of the request
+	reply   [][]byte // the data of the packets of the reply
 }
 
 const (
-	maxData = 1250 // octets of data in a packet
+	maxData = 1250 // bytes of data in a packet
 	window  = 16   // packets between two acknowledgements
 )
 
-// Answer answers one datagram.
+// Answer returns the replies to one datagram.
 func (s *Server) Answer(datagram []byte) [][]byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,10 +77,10 @@ func (s *Server) Answer(datagram []byte) [][]byte {
 		return nil
 	case p.Number == 0:
 		return c.resend(p)
-	case c == nil, p.ID == 0, c.others(p): // who gives no id has none to be remembered by
+	case c == nil, p.ID == 0, c.others(p): // without an id, a conversation cannot be continued
 		c = &call{request: map[uint16][]byte{}, size: p.Size}
 		s.calls[p.ID] = c
-	case c.reply != nil: // the request again
+	case c.reply != nil: // a repeated request
 		return c.resend(p)
 	}
 	c.request[p.Number] = append([]byte(nil), p.Data...)
@@ -99,14 +99,14 @@ func (s *Server) Answer(datagram []byte) [][]byte {
 	return c.send(p.ID)
 }
 
-// others reports whether p, which has the id of c, is of another conversation:
-// Answer does not hear whose datagram it is, and there are 65,535 ids.
+// others reports whether p belongs to another conversation with the same id.
+// Answer does not know the sender of a datagram, and there are only 65,535 ids.
 func (c *call) others(p ardp.Packet) bool {
 	had, ok := c.request[p.Number]
 	return ok && !bytes.Equal(had, p.Data)
 }
 
-// through is how much of a request has come without a gap.
+// through returns the number of the last packet received without a gap.
 func (c *call) through() (n uint16) {
 	for c.request[n+1] != nil {
 		n++
@@ -121,8 +121,8 @@ func (c *call) cut(text []byte) {
 	c.reply = append(c.reply, text)
 }
 
-// send sends the packets of a reply as they are made: only the last knows how
-// many there are. A reply of one packet has the shortest header there is.
+// send returns the packets of a reply. Only the last packet contains the number
+// of packets. A reply of one packet has the shortest possible header.
 func (c *call) send(id uint16) (packets [][]byte) {
 	if len(c.reply) == 1 {
 		return [][]byte{ardp.Packet{Size: min(c.size, 3), ID: id, Number: 1, Total: 1, Data: c.reply[0]}.Append(nil)}
@@ -139,8 +139,8 @@ func (c *call) send(id uint16) (packets [][]byte) {
 	return packets
 }
 
-// resend sends all that ack does not acknowledge, as far as the window goes.
-// The octets of the id come out swapped.
+// resend returns the packets that ack does not acknowledge, within the window.
+// The bytes of the id are swapped.
 func (c *call) resend(ack ardp.Packet) (packets [][]byte) {
 	from := int(ack.Received)
 	for i := from; i < min(len(c.reply), from+window); i++ {
