@@ -171,11 +171,15 @@ func TestGoroutines(t *testing.T) {
 // Writers that come and go, some of them without success, never share a part
 // and never publish anything but their own body.
 func TestTraffic(t *testing.T) {
+	rounds := 40
+	if testing.Short() {
+		rounds = 10
+	}
 	dir, out := folder(t, string(own(0)))
 	var writers sync.WaitGroup
 	for id := range 8 {
 		writers.Go(func() {
-			for round := 0; round < 40; {
+			for round := 0; round < rounds; {
 				f, err := save.Create(out, save.Options{})
 				if err != nil {
 					wantFault(t, err, fetch.InUse)

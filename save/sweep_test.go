@@ -88,7 +88,7 @@ func TestSweep(t *testing.T) {
 						t.Errorf("left %q", left)
 					}
 				}
-				o.FS = nil
+				o.FS = &savetest.FS{}
 				if o.Existing == save.Refuse && got == test.object {
 					return
 				}

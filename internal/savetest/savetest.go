@@ -83,7 +83,7 @@ func (f *FS) Killed() bool {
 }
 
 // Sweep calls run with a sound FS to count its operations, then once for each
-// of them and each of Faults. run says what must hold: it prepares its own
+// of them and each of Faults, or for a quarter of the pairs with -short. run says what must hold: it prepares its own
 // folder, and knows from fs.Fault.Err whether anything may fail at all.
 func Sweep(t *testing.T, run func(t *testing.T, fs *FS)) {
 	t.Helper()
@@ -91,9 +91,13 @@ func Sweep(t *testing.T, run func(t *testing.T, fs *FS)) {
 	if !t.Run("sound", func(t *testing.T) { run(t, sound) }) {
 		return
 	}
-	for _, fault := range Faults() {
+	stride := 1
+	if testing.Short() {
+		stride = 4
+	}
+	for n, fault := range Faults() {
 		for i, op := range sound.Ops() {
-			if fault.Half && op.Verb != "write" {
+			if fault.Half && op.Verb != "write" || i%stride != n%stride {
 				continue
 			}
 			t.Run(fault.Name+" at "+op.Verb, func(t *testing.T) {
@@ -194,6 +198,5 @@ func (f *FS) Chtimes(name string, mtime time.Time) error {
 	return f.do("chtimes", name, func() error { return save.System().Chtimes(name, mtime) })
 }
 
-func (f *FS) SyncDir(name string) error {
-	return f.do("syncdir", name, func() error { return save.System().SyncDir(name) })
-}
+// SyncDir does not write to the disk, because no test cuts the power.
+func (f *FS) SyncDir(name string) error { return f.do("syncdir", name, func() error { return nil }) }

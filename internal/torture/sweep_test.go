@@ -21,9 +21,15 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestSweep fails every seventh operation of every scenario; with the build
-// tag soak, TestSoakSweep fails every one.
-func TestSweep(t *testing.T) { sweep(t, 7) }
+// TestSweep fails every seventh operation of every scenario, and every 28th
+// with -short. TestSoakSweep, with the build tag soak, fails every operation.
+func TestSweep(t *testing.T) {
+	stride := 7
+	if testing.Short() {
+		stride *= 4
+	}
+	sweep(t, stride)
+}
 
 func sweep(t *testing.T, stride int) {
 	for i := range scenarios {
