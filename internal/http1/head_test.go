@@ -87,8 +87,8 @@ func TestStoredHead(t *testing.T) {
 	}
 }
 
-// TestLines: a head ends at its blank line, whatever the pieces, and limits hold
-// for all heads together.
+// TestLines: a head ends at its blank line, whatever the pieces, and limits
+// hold for all heads together.
 func TestLines(t *testing.T) {
 	const head, rest = "HTTP/1.1 200 OK\r\nA: b\r\n\r\n", "rest"
 	for _, test := range []struct {

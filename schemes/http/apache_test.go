@@ -13,20 +13,21 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-const password = "s3cret" // of peer.User
+const password = "s3cret" // password of peer.User
 
-func login(url string) *fetch.Request {
-	req := wireRequest(url)
+func requestWithLogin(url string) *fetch.Request {
+	req := newRequest(url)
 	req.Auth = &fetch.Credential{User: peer.User, Password: password}
 	return req
 }
 
-// Apache judges the answers: with Digest every nonce count too.
+// TestApacheLogin checks authentication against Apache, which also verifies the
+// nonce counts of Digest.
 func TestApacheLogin(t *testing.T) {
 	for _, test := range []struct {
 		scheme string
 		mode   http.Auth
-		asked  string // the statuses in the log
+		logged string // status codes in the access log
 	}{
 		{"Basic", http.Basic, "200 200 200"},
 		{"Basic", http.AnyAuth, "401 200 200 200"},
@@ -38,26 +39,26 @@ func TestApacheLogin(t *testing.T) {
 			s.Put("a b", []byte("hello"))
 			client := realClient(t, s, http.Options{Auth: test.mode})
 			for range 3 {
-				if _, body, err := get(t, client, login("http://"+s.Addr+"/a%20b?x=y")); body != "hello" || err != nil {
+				if _, body, err := get(t, client, requestWithLogin("http://"+s.Addr+"/a%20b?x=y")); body != "hello" || err != nil {
 					t.Fatalf("got %q, %v", body, err)
 				}
 			}
-			wrong := login("http://" + s.Addr + "/a%20b")
+			wrong := requestWithLogin("http://" + s.Addr + "/a%20b")
 			wrong.Auth.User, wrong.Auth.Password = "eve", "x"
-			for range 2 { // the second comes when the first is in the log
+			for range 2 { // Apache has logged the first request when the second one arrives
 				if _, _, err := get(t, client, wrong); !errors.Is(err, fetch.Auth) {
 					t.Errorf("with a wrong password: %v", err)
 				}
 			}
 			s.Stop()
-			if got := statuses(s.Log()); !strings.HasPrefix(got, test.asked+" 401") {
-				t.Errorf("answered %s, want %s and 401", got, test.asked)
+			if got := statuses(s.Log()); !strings.HasPrefix(got, test.logged+" 401") {
+				t.Errorf("logged %s, want %s and 401", got, test.logged)
 			}
 		})
 	}
 }
 
-// statuses reads those of the requests out of a log.
+// statuses returns the status codes in an access log.
 func statuses(log string) string {
 	var all []string
 	for line := range strings.Lines(log) {
@@ -68,7 +69,7 @@ func statuses(log string) string {
 	return strings.Join(all, " ")
 }
 
-// What Apache sends as it is, in a head of its own.
+// TestApacheAsIs checks responses with a head from a file (mod_asis).
 func TestApacheAsIs(t *testing.T) {
 	s := peer.Apache(t, peer.ApacheOptions{HTTP2: true})
 	s.Put("found", []byte("hello"))
@@ -88,10 +89,10 @@ func TestApacheAsIs(t *testing.T) {
 	} {
 		for _, base := range []string{"http://" + s.Addr, "https://" + s.TLSAddr} {
 			if strings.HasPrefix(base, "https") && (name == "userinfo" || name == "space") {
-				continue // a downgrade
+				continue // a redirect to http would be a downgrade
 			}
 			client := realClient(t, s, http.Options{Compressed: name == "coded"})
-			_, body, err := get(t, client, wireRequest(base+"/"+name+".asis"))
+			_, body, err := get(t, client, newRequest(base+"/"+name+".asis"))
 			if want == 0 && (err != nil || body != "hello") || want != 0 && !errors.Is(err, want) {
 				t.Errorf("%s%s: got %q, %v, want %v", base, name, body, err, want)
 			}
@@ -104,14 +105,14 @@ func TestApacheCompressed(t *testing.T) {
 	data := []byte(strings.Repeat("hello ", 50_000))
 	s.Put("f.txt", data)
 	for _, base := range []string{"http://" + s.Addr, "https://" + s.TLSAddr} {
-		resp, body, err := get(t, realClient(t, s, http.Options{Compressed: true}), wireRequest(base+"/f.txt"))
+		resp, body, err := get(t, realClient(t, s, http.Options{Compressed: true}), newRequest(base+"/f.txt"))
 		if err != nil || body != string(data) || resp.Header.Get("Content-Encoding") == "" {
 			t.Errorf("%s: %d bytes, %q, %v", base, len(body), resp.Header, err)
 		}
 	}
 }
 
-// Squid reads absolute forms and CONNECT, and wants to know who asks.
+// TestSquid checks requests in absolute form and CONNECT with authentication.
 func TestSquid(t *testing.T) {
 	origin := peer.Nginx(t, peer.NginxOptions{HTTP2: true})
 	data := noise(300_000)
@@ -125,7 +126,7 @@ func TestSquid(t *testing.T) {
 					Policy: fetch.Typed(), TLS: &tls.Config{RootCAs: origin.Cert.Pool},
 					Proxy: func(fetch.Target) (fetch.Proxy, error) { return via, nil },
 				}, http.Schemes(http.Options{})...)
-				_, body, err := get(t, client, wireRequest(url+"/f"))
+				_, body, err := get(t, client, newRequest(url+"/f"))
 				if want == 0 && (err != nil || !bytes.Equal([]byte(body), data)) || want != 0 && !errors.Is(err, want) {
 					t.Errorf("%s by %s: %d bytes, %v, want %v", url, via.URL, len(body), err, want)
 				}

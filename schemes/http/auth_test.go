@@ -20,7 +20,7 @@ func unauthorized(challenges ...string) string {
 	return "HTTP/1.1 401 x\r\nContent-Length: 5\r\nWWW-Authenticate: " + strings.Join(challenges, "\r\nWWW-Authenticate: ") + "\r\n\r\nagain"
 }
 
-// authorization returns that field of each request.
+// authorization returns the Authorization field of each request, or "".
 func (s *script) authorization(t *testing.T) (values []string) {
 	t.Helper()
 	for _, head := range s.heads() {
@@ -33,7 +33,8 @@ func (s *script) authorization(t *testing.T) (values []string) {
 
 var digestParam = regexp.MustCompile(`(\w+)=(?:"([^"]*)"|([^, ]+))`)
 
-// checkDigest computes the response of RFC 7616 3.4.1 anew.
+// checkDigest verifies the response parameter of a Digest field (RFC 7616
+// 3.4.1).
 func checkDigest(t *testing.T, field, method, target, user, password string) {
 	t.Helper()
 	p := map[string]string{}
@@ -59,18 +60,18 @@ func checkDigest(t *testing.T, field, method, target, user, password string) {
 
 func TestDigest(t *testing.T) {
 	for name, challenge := range map[string]string{
-		"MD5":          `Digest realm="r", nonce="n1", qop="auth", algorithm=MD5, opaque="o"`,
-		"MD5-sess":     `Digest realm="r", nonce="n1", qop="auth,auth-int", algorithm=MD5-sess`,
-		"SHA-256":      `Digest realm="r", nonce="n1", qop=auth, algorithm=SHA-256`,
-		"SHA-256-sess": `Digest realm="r", nonce="n1", qop=auth, algorithm=SHA-256-sess`,
-		"RFC 2069":     `Digest realm="r", nonce="n1"`,
-		"after others": `Negotiate, Basic realm="r", Digest realm="r", nonce="n1", qop=auth`,
+		"MD5":                    `Digest realm="r", nonce="n1", qop="auth", algorithm=MD5, opaque="o"`,
+		"MD5-sess":               `Digest realm="r", nonce="n1", qop="auth,auth-int", algorithm=MD5-sess`,
+		"SHA-256":                `Digest realm="r", nonce="n1", qop=auth, algorithm=SHA-256`,
+		"SHA-256-sess":           `Digest realm="r", nonce="n1", qop=auth, algorithm=SHA-256-sess`,
+		"RFC 2069":               `Digest realm="r", nonce="n1"`,
+		"after other challenges": `Negotiate, Basic realm="r", Digest realm="r", nonce="n1", qop=auth`,
 	} {
 		for _, mode := range []http.Auth{http.Digest, http.AnyAuth} {
 			t.Run(name, func(t *testing.T) {
 				s := &script{replies: [][]string{{unauthorized(challenge), ok}}}
-				req := wireRequest("http://alice:s3cret@h/a/%7e?b")
-				_, body, err := get(t, s.open(t, http.Options{Auth: mode}), req)
+				req := newRequest("http://alice:s3cret@h/a/%7e?b")
+				_, body, err := get(t, s.newClient(t, http.Options{Auth: mode}), req)
 				if err != nil || body != "hello" {
 					t.Fatalf("got %q, %v", body, err)
 				}
@@ -87,7 +88,7 @@ func TestDigest(t *testing.T) {
 func TestDigestStale(t *testing.T) {
 	const challenge = `Digest realm="r", nonce="%s", qop=auth`
 	s := &script{replies: [][]string{{unauthorized(sprintf(challenge, "n1")), unauthorized(sprintf(challenge, "n2") + ", stale=true"), ok}}}
-	if _, body, err := get(t, s.open(t, http.Options{Auth: http.Digest}), wireRequest("http://alice:s3cret@h/")); err != nil || body != "hello" {
+	if _, body, err := get(t, s.newClient(t, http.Options{Auth: http.Digest}), newRequest("http://alice:s3cret@h/")); err != nil || body != "hello" {
 		t.Fatalf("got %q, %v", body, err)
 	}
 	if fields := s.authorization(t); len(fields) != 3 || !strings.Contains(fields[2], `nonce="n2"`) {
@@ -95,15 +96,16 @@ func TestDigestStale(t *testing.T) {
 	}
 }
 
-// A nonce serves again, counted; with another password too, and for nobody
-// else. What was refused serves nothing.
-func TestProofIsKept(t *testing.T) {
+// TestChallengeCache checks that later requests of the same user reuse a nonce
+// with the next count, even with another password. A rejected login is not
+// cached.
+func TestChallengeCache(t *testing.T) {
 	digest := `Digest realm="r", nonce="n1", qop=auth`
 	no := unauthorized(digest)
 	s := &script{replies: [][]string{{no, ok, ok, no, ok, ok, no, no, no, ok}}}
-	client := s.open(t, http.Options{Auth: http.AnyAuth})
+	client := s.newClient(t, http.Options{Auth: http.AnyAuth})
 	for _, url := range []string{"alice:a@h/1", "alice:a@h/2", "bob:b@h/3", "alice:a@h/4", "eve:x@h/5", "eve:e@h/6"} {
-		get(t, client, wireRequest("http://"+url))
+		get(t, client, newRequest("http://"+url))
 	}
 	want := []string{"", "alice 00000001", "alice 00000002", "", "bob 00000001", "alice 00000003", "", "eve 00000001", "", "eve 00000001"}
 	var got []string
@@ -119,15 +121,16 @@ func TestProofIsKept(t *testing.T) {
 	}
 }
 
-// Where the caller trusts every host, the next is asked as the last took it;
-// the answer to a nonce is for the host that gave it.
-func TestProofIsTrusted(t *testing.T) {
+// TestChallengeCacheRedirect checks that a redirect reuses a Basic challenge if
+// the caller allows the credentials for every host. A nonce is not sent to
+// other hosts.
+func TestChallengeCacheRedirect(t *testing.T) {
 	for challenge, want := range map[string]string{`Basic realm="r"`: "Basic YWxpY2U6YQ==", `Digest realm="r", nonce="n", qop=auth`: ""} {
 		s := &script{replies: [][]string{
 			{unauthorized(challenge), "HTTP/1.1 302 x\r\nLocation: http://other/\r\nContent-Length: 0\r\n\r\n"}, {ok},
 		}}
-		client := s.open(t, http.Options{Auth: http.AnyAuth}, func(o *fetch.Options) { o.Policy.LocationTrusted = true })
-		if _, _, err := get(t, client, wireRequest("http://alice:a@h/")); err != nil {
+		client := s.newClient(t, http.Options{Auth: http.AnyAuth}, func(o *fetch.Options) { o.Policy.LocationTrusted = true })
+		if _, _, err := get(t, client, newRequest("http://alice:a@h/")); err != nil {
 			t.Fatal(err)
 		}
 		if fields := s.authorization(t); len(fields) != 3 || fields[2] != want {
@@ -136,30 +139,30 @@ func TestProofIsTrusted(t *testing.T) {
 	}
 }
 
-// What is refused, is refused once; and the weaker way is taken only where it
-// was allowed.
-func TestAuthRefused(t *testing.T) {
+// TestAuthRejected checks that rejected credentials are sent only once, and
+// that Basic is used only if the options allow it.
+func TestAuthRejected(t *testing.T) {
 	digest := `Digest realm="r", nonce="n1", qop=auth`
 	for _, test := range []struct {
 		name       string
 		mode       http.Auth
 		challenges []string
-		want       []string // the beginnings of Authorization
+		want       []string // prefixes of the Authorization fields
 	}{
 		{"basic", http.Basic, []string{`Basic realm="r"`}, []string{"Basic "}},
 		{"basic, digest offered", http.Basic, []string{digest}, []string{"Basic "}},
 		{"digest wrong", http.Digest, []string{digest, `Basic realm="r"`}, []string{"", "Digest "}},
-		{"digest wanted, basic offered", http.Digest, []string{`Basic realm="r"`}, []string{""}},
+		{"digest required, basic offered", http.Digest, []string{`Basic realm="r"`}, []string{""}},
 		{"any", http.AnyAuth, []string{`Basic realm="r"`, digest}, []string{"", "Digest "}},
 		{"any, unknown algorithm", http.AnyAuth, []string{`Digest realm="r", nonce="n", algorithm=XX`, `Basic realm="r"`}, []string{"", "Basic "}},
-		{"any, nothing we have", http.AnyAuth, []string{"Negotiate", "NTLM"}, []string{""}},
-		{"stale for ever", http.Digest, []string{digest + ", stale=true"}, []string{"", "Digest ", "Digest "}},
+		{"any, unknown scheme", http.AnyAuth, []string{"Negotiate", "NTLM"}, []string{""}},
+		{"stale for every nonce", http.Digest, []string{digest + ", stale=true"}, []string{"", "Digest ", "Digest "}},
 		{"no challenge", http.AnyAuth, []string{""}, []string{""}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			no := unauthorized(test.challenges...)
 			s := &script{replies: [][]string{{no, no, no, no}}}
-			_, _, err := get(t, s.open(t, http.Options{Auth: test.mode}), wireRequest("http://alice:s3cret@h/"))
+			_, _, err := get(t, s.newClient(t, http.Options{Auth: test.mode}), newRequest("http://alice:s3cret@h/"))
 			fields := s.authorization(t)
 			good := len(fields) == len(test.want)
 			for i := range fields {
@@ -178,29 +181,29 @@ func TestLogin(t *testing.T) {
 		name    string
 		replies []string
 		answers []*fetch.Credential
-		asked   int
+		calls   int
 		want    fetch.Fault
 	}{
 		{"basic", []string{basic, ok}, []*fetch.Credential{{User: "u", Password: "p"}}, 1, 0},
 		{"token", []string{basic, ok}, []*fetch.Credential{{Token: "t"}}, 1, 0},
-		{"nobody", []string{basic}, []*fetch.Credential{nil}, 1, fetch.Auth},
-		{"second time right", []string{basic, basic, ok}, []*fetch.Credential{{User: "u"}, {User: "v"}}, 2, 0},
-		{"never right", []string{basic, basic, basic, basic}, []*fetch.Credential{{User: "u"}, {User: "v"}, {User: "w"}}, 3, fetch.Auth},
+		{"no credentials", []string{basic}, []*fetch.Credential{nil}, 1, fetch.Auth},
+		{"second login accepted", []string{basic, basic, ok}, []*fetch.Credential{{User: "u"}, {User: "v"}}, 2, 0},
+		{"every login rejected", []string{basic, basic, basic, basic}, []*fetch.Credential{{User: "u"}, {User: "v"}, {User: "w"}}, 3, fetch.Auth},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var asked []fetch.Challenge
+			var challenges []fetch.Challenge
 			s := &script{replies: [][]string{test.replies}}
-			client := s.open(t, http.Options{}, func(o *fetch.Options) {
+			client := s.newClient(t, http.Options{}, func(o *fetch.Options) {
 				o.Login = func(_ context.Context, c fetch.Challenge) (*fetch.Credential, error) {
-					asked = append(asked, c)
-					return test.answers[len(asked)-1], nil
+					challenges = append(challenges, c)
+					return test.answers[len(challenges)-1], nil
 				}
 			})
-			_, _, err := get(t, client, wireRequest("http://h/"))
-			if err != nil && (test.want == 0 || !errors.Is(err, test.want)) || len(asked) != test.asked {
-				t.Fatalf("got %v, asked %d times", err, len(asked))
+			_, _, err := get(t, client, newRequest("http://h/"))
+			if err != nil && (test.want == 0 || !errors.Is(err, test.want)) || len(challenges) != test.calls {
+				t.Fatalf("got %v, %d challenges", err, len(challenges))
 			}
-			for i, c := range asked {
+			for i, c := range challenges {
 				if c.Rejected != (i > 0) || c.Origin != (fetch.Origin{Scheme: "http", Host: "h", Port: 80}) || !c.Typed || c.Proxy || c.Realm == "" {
 					t.Errorf("challenge %+v", c)
 				}
@@ -209,21 +212,21 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// A password never leaves for another origin: not by a redirect, and not by
-// a challenge there.
+// TestAuthAfterRedirect checks that a password is not sent to another origin
+// after a redirect, even if that origin sends a challenge.
 func TestAuthAfterRedirect(t *testing.T) {
 	for _, target := range []string{"http://other/", "http://h:8080/"} {
 		s := &script{replies: [][]string{
 			{"HTTP/1.1 302 x\r\nLocation: " + target + "\r\nContent-Length: 0\r\n\r\n"},
 			{unauthorized(`Basic realm="r"`, `Digest realm="r", nonce="n", qop=auth`)},
 		}}
-		client := s.open(t, http.Options{Auth: http.AnyAuth}, func(o *fetch.Options) {
+		client := s.newClient(t, http.Options{Auth: http.AnyAuth}, func(o *fetch.Options) {
 			o.Login = func(context.Context, fetch.Challenge) (*fetch.Credential, error) {
-				t.Error("asked for a login of another origin")
+				t.Error("login requested for another origin")
 				return nil, nil
 			}
 		})
-		req := wireRequest("http://alice:s3cret@h/")
+		req := newRequest("http://alice:s3cret@h/")
 		req.Header = fields("X-Api-Key", "k3y", "Cookie", "a=b")
 		if _, _, err := get(t, client, req); !errors.Is(err, fetch.Auth) {
 			t.Errorf("%s: got %v", target, err)
@@ -237,12 +240,12 @@ func TestAuthAfterRedirect(t *testing.T) {
 func TestProxyDigest(t *testing.T) {
 	no := strings.ReplaceAll(strings.ReplaceAll(unauthorized(`Digest realm="p", nonce="n1", qop=auth`), "401", "407"), "WWW-", "Proxy-")
 	s := &script{replies: [][]string{{no, ok}}}
-	client := s.open(t, http.Options{}, func(o *fetch.Options) {
+	client := s.newClient(t, http.Options{}, func(o *fetch.Options) {
 		o.Proxy = func(fetch.Target) (fetch.Proxy, error) {
 			return fetch.Proxy{URL: uri.MustParse("http://alice:s3cret@proxy:3128"), Auth: fetch.ProxyDigest}, nil
 		}
 	})
-	if _, body, err := get(t, client, wireRequest("http://h/a?b")); err != nil || body != "hello" {
+	if _, body, err := get(t, client, newRequest("http://h/a?b")); err != nil || body != "hello" {
 		t.Fatalf("got %q, %v", body, err)
 	}
 	_, rest, _ := strings.Cut(s.heads()[1], "\r\nProxy-Authorization: ")

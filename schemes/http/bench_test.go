@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// BenchmarkReader reads whole responses from memory: a small one, in which the
-// head counts, and bodies of 1 MiB in each framing.
+// BenchmarkReader reads responses from memory: a small response, which measures
+// the head, and bodies of 1 MiB in each framing.
 func BenchmarkReader(b *testing.B) {
 	const fields = "Date: Sun, 22 Nov 2026 13:00:00 GMT\r\nServer: nginx\r\nContent-Type: text/html\r\n" +
 		"Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\nConnection: keep-alive\r\nETag: \"636f3a1b-264\"\r\nAccept-Ranges: bytes\r\n"
@@ -24,7 +24,7 @@ func BenchmarkReader(b *testing.B) {
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			source := bytes.NewReader(nil)
-			c := newConn(readerConn{&pieces{}, source}, nil)
+			c := newConn(readerConn{&pieceConn{}, source}, nil)
 			buffer := make([]byte, 64<<10)
 			b.SetBytes(int64(len(bench.wire)))
 			b.ReportAllocs()
@@ -47,9 +47,9 @@ func BenchmarkReader(b *testing.B) {
 	}
 }
 
-// readerConn is a connection from which what r has is read.
+// A readerConn is a connection that reads from r.
 type readerConn struct {
-	*pieces
+	*pieceConn
 	r io.Reader
 }
 

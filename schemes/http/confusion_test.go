@@ -12,10 +12,10 @@ import (
 	"github.com/anyurl/fetch/schemes/http"
 )
 
-// Whatever stands around the host, the one that is named is the one that is
-// resolved, and the one that the Host field says: CVE-2016-8624 (#),
-// CVE-2024-38428 (;), CVE-2016-9179 (?), CVE-2025-47912.
-func TestHostIsHost(t *testing.T) {
+// TestHostConfusion checks that the driver resolves the host of the URL and
+// sends it in the Host field, for URLs that other parsers read differently:
+// CVE-2016-8624 (#), CVE-2024-38428 (;), CVE-2016-9179 (?) and CVE-2025-47912.
+func TestHostConfusion(t *testing.T) {
 	for _, c := range []struct{ url, resolved, field string }{
 		{"http://good#@evil/", "good", "good"},
 		{"http://good/#@evil/", "good", "good"},
@@ -28,8 +28,8 @@ func TestHostIsHost(t *testing.T) {
 		{"http://good:0080/@evil", "good", "good"},
 	} {
 		s := &script{replies: [][]string{{ok}}}
-		var dns asked
-		_, _, err := get(t, s.open(t, http.Options{}, func(o *fetch.Options) { o.Resolver = &dns }), wireRequest(c.url))
+		var dns nameRecorder
+		_, _, err := get(t, s.newClient(t, http.Options{}, func(o *fetch.Options) { o.Resolver = &dns }), newRequest(c.url))
 		if err != nil {
 			t.Errorf("%s: %v", c.url, err)
 			continue
@@ -43,17 +43,18 @@ func TestHostIsHost(t *testing.T) {
 	}
 }
 
-// What names no host that all programs read alike is not sent anywhere:
-// CVE-2022-27780 (%2F), CVE-2019-14809 (junk behind the port), CVE-2023-29406.
-func TestNoHost(t *testing.T) {
+// TestAmbiguousHost checks that URLs with an ambiguous host are rejected:
+// CVE-2022-27780 (%2F), CVE-2019-14809 (text after the port) and
+// CVE-2023-29406.
+func TestAmbiguousHost(t *testing.T) {
 	for _, url := range []string{
 		"http://good%2f@evil%2f/", "http://good%2fevil/", "http://good%00/", "http://h:8x/", "http://h:99999/", "http://h:65616/",
 		"http://[127.0.0.1]/", "http://[::1]x/", "http://[v1.x]/", "http://a@b@c/", "http://127.0.0.1\\@x/", "http://0x7f.1/", "http://127.1/",
 		"http://h\r\nX: y/", "http:///h/", "http:h",
 	} {
 		s := &script{}
-		var dns asked
-		client := s.open(t, http.Options{}, func(o *fetch.Options) { o.Resolver = &dns })
+		var dns nameRecorder
+		client := s.newClient(t, http.Options{}, func(o *fetch.Options) { o.Resolver = &dns })
 		resp, err := client.Get(t.Context(), url)
 		if err == nil {
 			resp.Body.Close()
@@ -64,32 +65,33 @@ func TestNoHost(t *testing.T) {
 	}
 }
 
-// TLS names the host alone: CVE-2021-38165 sent the user and password.
+// TestServerName checks that the TLS server name has only the host. In
+// CVE-2021-38165 it also contained the user and password.
 func TestServerName(t *testing.T) {
 	for url, want := range map[string]string{
 		"https://alice:s3cret@h/": "h", "https://h./": "h", "https://H:443/": "h", "https://h:8443/": "h",
 	} {
 		s := &script{replies: [][]string{{ok}}}
-		trust := s.secure(t)
+		trust := s.withTLS(t)
 		var named string
 		s.config.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 			named = hello.ServerName
 			return nil, nil
 		}
-		if _, _, err := get(t, s.open(t, http.Options{}, trust), wireRequest(url)); err != nil || !strings.EqualFold(named, want) {
+		if _, _, err := get(t, s.newClient(t, http.Options{}, trust), newRequest(url)); err != nil || !strings.EqualFold(named, want) {
 			t.Errorf("%s: named %q, %v", url, named, err)
 		}
 	}
 }
 
-// A host with its trailing dot is the same origin, with the same cookies:
-// CVE-2022-27779, CVE-2022-30115.
+// TestTrailingDot checks that a host with a trailing dot is the same origin and
+// has the same cookies: CVE-2022-27779 and CVE-2022-30115.
 func TestTrailingDot(t *testing.T) {
 	s := &script{replies: [][]string{
 		{"HTTP/1.1 302 x\r\nLocation: http://h.example/2\r\nSet-Cookie: a=b\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"}, {ok},
 	}}
-	client := s.open(t, http.Options{Jar: &http.Jar{}})
-	if _, _, err := get(t, client, wireRequest("http://alice:s3cret@h.example./1")); err != nil {
+	client := s.newClient(t, http.Options{Jar: &http.Jar{}})
+	if _, _, err := get(t, client, newRequest("http://alice:s3cret@h.example./1")); err != nil {
 		t.Fatal(err)
 	}
 	heads := s.heads()
@@ -98,27 +100,28 @@ func TestTrailingDot(t *testing.T) {
 	}
 }
 
-// A change of the scheme is one of the origin, both ways: CVE-2022-27774.
-func TestSecretsOfAnotherScheme(t *testing.T) {
+// TestSecretsAfterSchemeChange checks that a redirect between http and https
+// changes the origin: CVE-2022-27774.
+func TestSecretsAfterSchemeChange(t *testing.T) {
 	for _, c := range []struct{ from, to string }{{"http://h:8443/", "https://h:8443/2"}, {"https://h:8443/", "http://h:8443/2"}} {
 		plain, secure := &script{}, &script{}
-		trust := secure.secure(t)
+		trust := secure.withTLS(t)
 		first, second := plain, secure
 		if strings.HasPrefix(c.from, "https") {
 			first, second = secure, plain
 		}
-		first.replies, second.replies = [][]string{{moved(c.to)}}, [][]string{{ok}}
+		first.replies, second.replies = [][]string{{redirectTo(c.to)}}, [][]string{{ok}}
 		t.Cleanup(second.serving.Wait)
-		client := first.open(t, http.Options{}, trust, func(o *fetch.Options) {
+		client := first.newClient(t, http.Options{}, trust, func(o *fetch.Options) {
 			o.Policy.Downgrade = true
 			o.Dial = func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
-				if first.dialled() == 0 {
+				if first.connCount() == 0 {
 					return first.dial(ctx, network, to)
 				}
 				return second.dial(ctx, network, to)
 			}
 		})
-		req := wireRequest(strings.Replace(c.from, "//", "//alice:s3cret@", 1))
+		req := newRequest(strings.Replace(c.from, "//", "//alice:s3cret@", 1))
 		req.Header = secretFields
 		if _, _, err := get(t, client, req); err != nil {
 			t.Fatalf("%s: %v", c.from, err)

@@ -8,8 +8,8 @@ import (
 	"github.com/anyurl/fetch/schemes/http"
 )
 
-// Cookies of a redirect and of a challenge go with the next request, and to
-// no other host.
+// TestCookies checks that cookies of a redirect and of a 401 response are sent
+// with the next request to the same host, and not to other hosts.
 func TestCookies(t *testing.T) {
 	s := &script{replies: [][]string{
 		{"HTTP/1.1 302 x\r\nSet-Cookie: a=1\r\nSet-Cookie: evil=1; Domain=other.com\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n"},
@@ -19,9 +19,9 @@ func TestCookies(t *testing.T) {
 		},
 		{ok},
 	}}
-	req := wireRequest("http://alice:s3cret@h.example.com/")
+	req := newRequest("http://alice:s3cret@h.example.com/")
 	req.Header = fetch.Header{{Name: "Cookie", Value: "own=0"}}
-	if _, body, err := get(t, s.open(t, http.Options{Auth: http.Digest, Jar: new(http.Jar)}), req); err != nil || body != "hello" {
+	if _, body, err := get(t, s.newClient(t, http.Options{Auth: http.Digest, Jar: new(http.Jar)}), req); err != nil || body != "hello" {
 		t.Fatalf("got %q, %v", body, err)
 	}
 	var got []string

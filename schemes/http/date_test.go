@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// What is read without a layout is what http.ParseTime reads.
+// FuzzParseTime compares parseTime with http.ParseTime.
 func FuzzParseTime(f *testing.F) {
 	for _, s := range []string{
 		"Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 nov 1994 08:49:37 GMT", "Sun, 31 Nov 1994 08:49:37 GMT", "Sun, 00 Nov 1994 08:49:37 GMT",

@@ -44,7 +44,7 @@ func encode(t testing.TB, coding string, data []byte) []byte {
 	return b.Bytes()
 }
 
-func coded(coding string, body []byte) string {
+func encodedResponse(coding string, body []byte) string {
 	return "HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Encoding: " + coding + sprintf("\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 }
 
@@ -64,24 +64,24 @@ func TestDecode(t *testing.T) {
 		{"bare deflate", "deflate", encode(t, "raw", text), string(text), 0},
 		{"br", "br", encode(t, "br", text), string(text), 0},
 		{"zstd", "zstd", encode(t, "zstd", text), string(text), 0},
-		{"two", "gzip, br", encode(t, "br", gz), string(text), 0},
+		{"two codings", "gzip, br", encode(t, "br", gz), string(text), 0},
 		{"identity", "identity", text, string(text), 0},
-		{"members", "gzip", twice, string(text) + string(text), 0},
-		{"bytes behind the end", "gzip", append(append([]byte{}, gz...), "\x00\x00junk"...), string(text), 0},
+		{"several gzip members", "gzip", twice, string(text) + string(text), 0},
+		{"bytes after the end", "gzip", append(append([]byte{}, gz...), "\x00\x00junk"...), string(text), 0},
 		{"empty", "gzip", nil, "", 0},
-		{"cut", "gzip", gz[:len(gz)-9], "", fetch.Truncated},
-		{"cut in the head", "gzip", gz[:3], "", fetch.Truncated},
-		{"cut zstd", "zstd", encode(t, "zstd", text)[:20], "", fetch.Truncated},
+		{"truncated", "gzip", gz[:len(gz)-9], "", fetch.Truncated},
+		{"truncated gzip header", "gzip", gz[:3], "", fetch.Truncated},
+		{"truncated zstd", "zstd", encode(t, "zstd", text)[:20], "", fetch.Truncated},
 		{"corrupt", "gzip", append(append([]byte{}, gz[:len(gz)-8]...), "12345678"...), "", fetch.Protocol},
-		{"no gzip", "gzip", []byte("<html>hello</html>"), "", fetch.Protocol},
-		{"no br", "br", []byte("\xff\xff\xff\xff\xff\xff"), "", fetch.Protocol},
-		{"no zstd", "zstd", []byte("hello, hello"), "", fetch.Protocol},
-		{"three", "gzip, gzip, gzip", gz, "", fetch.Bomb},
+		{"invalid gzip", "gzip", []byte("<html>hello</html>"), "", fetch.Protocol},
+		{"invalid br", "br", []byte("\xff\xff\xff\xff\xff\xff"), "", fetch.Protocol},
+		{"invalid zstd", "zstd", []byte("hello, hello"), "", fetch.Protocol},
+		{"three codings", "gzip, gzip, gzip", gz, "", fetch.Bomb},
 		{"unknown", "compress", gz, "", fetch.Unsupported},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := &script{replies: [][]string{{coded(test.coding, test.body)}}}
-			resp, body, err := get(t, s.open(t, http.Options{Compressed: true}), wireRequest("http://h/"))
+			s := &script{replies: [][]string{{encodedResponse(test.coding, test.body)}}}
+			resp, body, err := get(t, s.newClient(t, http.Options{Compressed: true}), newRequest("http://h/"))
 			if test.fault != 0 {
 				if !errors.Is(err, test.fault) {
 					t.Errorf("got %d bytes, %v, want %v", len(body), err, test.fault)
@@ -98,29 +98,31 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// Nobody asked: the bytes are the object.
+// TestNotDecoded checks that a coding is kept if the request did not accept it.
 func TestNotDecoded(t *testing.T) {
 	gz := string(encode(t, "gzip", []byte("hello")))
-	s := &script{replies: [][]string{{coded("gzip", []byte(gz))}}}
-	resp, body, err := get(t, s.open(t, http.Options{}), wireRequest("http://h/"))
+	s := &script{replies: [][]string{{encodedResponse("gzip", []byte(gz))}}}
+	resp, body, err := get(t, s.newClient(t, http.Options{}), newRequest("http://h/"))
 	if err != nil || body != gz || resp.Size != int64(len(gz)) || resp.Validator == "" {
 		t.Errorf("got %q, %+v, %v", body, resp, err)
 	}
 }
 
-// The length on the wire counts, not that of the coding.
+// TestDecodeTruncated checks that a body with a content coding is compared with
+// its Content-Length.
 func TestDecodeTruncated(t *testing.T) {
 	gz := encode(t, "gzip", []byte("hello"))
-	s := &script{replies: [][]string{{strings.Replace(coded("gzip", gz), "Content-Length: ", "Content-Length: 9", 1)}}}
-	if _, body, err := get(t, s.open(t, http.Options{Compressed: true}), wireRequest("http://h/")); !errors.Is(err, fetch.Truncated) {
+	s := &script{replies: [][]string{{strings.Replace(encodedResponse("gzip", gz), "Content-Length: ", "Content-Length: 9", 1)}}}
+	if _, body, err := get(t, s.newClient(t, http.Options{Compressed: true}), newRequest("http://h/")); !errors.Is(err, fetch.Truncated) {
 		t.Errorf("got %q, %v", body, err)
 	}
 }
 
-// repeat is n times p.
+// repeat returns n copies of p.
 func repeat(p []byte, n int) []byte { return bytes.Repeat(p, n) }
 
-// A small body that decodes to a large one ends as a bomb, in little memory.
+// TestBombs checks that a small body with a large decoded size fails with
+// fetch.Bomb and uses little memory.
 func TestBombs(t *testing.T) {
 	zeros := repeat([]byte{0}, 32<<20)
 	gz := encode(t, "gzip", zeros)
@@ -138,10 +140,10 @@ func TestBombs(t *testing.T) {
 		{"empty members in gzip", "gzip, gzip", encode(t, "gzip", repeat(member, 1_000_000)), fetch.Bomb},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := &script{replies: [][]string{{coded(test.coding, test.body)}}}
-			client := s.open(t, http.Options{Compressed: true})
-			most := grown(func() {
-				resp, err := client.Do(t.Context(), wireRequest("http://h/"))
+			s := &script{replies: [][]string{{encodedResponse(test.coding, test.body)}}}
+			client := s.newClient(t, http.Options{Compressed: true})
+			most := heapGrowth(func() {
+				resp, err := client.Do(t.Context(), newRequest("http://h/"))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -160,8 +162,8 @@ func TestBombs(t *testing.T) {
 
 const freeRatio = 10 << 20
 
-// grown returns by how much the heap had grown after f.
-func grown(f func()) int64 {
+// heapGrowth returns the growth of the heap during f in bytes.
+func heapGrowth(f func()) int64 {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)

@@ -11,9 +11,9 @@ import (
 
 const chunks = "5\r\nhello\r\n0\r\nA: b\r\n\r\n"
 
-// Odd framings that can be read in one way only: by net/http once they are
-// mended, and by the reader for old servers.
-var oddReplies = []struct{ name, fields, body, want, trailer string }{
+// deviantReplies are responses with framings that violate RFC 9112 but have a
+// single interpretation.
+var deviantReplies = []struct{ name, fields, body, want, trailer string }{
 	{"chunked, chunked", "Transfer-Encoding: chunked, chunked\r\n", chunks, "hello", "A: b"},
 	{"chunked in two fields", "Transfer-Encoding: chunked\r\ntransfer-encoding: Chunked\r\nX: y\r\n", chunks, "hello", "A: b"},
 	{"identity, chunked", "Transfer-Encoding: identity, chunked\r\n", chunks, "hello", "A: b"},
@@ -25,21 +25,21 @@ var oddReplies = []struct{ name, fields, body, want, trailer string }{
 	{"length of 2^64-1", "Content-Length: 18446744073709551615\r\n", "hello", "hello", ""},
 }
 
-func TestOddFraming(t *testing.T) {
-	for _, test := range oddReplies {
+func TestFramingDeviations(t *testing.T) {
+	for _, test := range deviantReplies {
 		for _, old := range []http.Legacy{{}, {HTTP10: true}} {
 			for piece, forged := range map[int]string{1: "", 7: "", 1 << 20: "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged"} {
 				if strings.Contains(test.name, "length of") {
 					forged = ""
 				}
 				head := "HTTP/1.1 200 OK\r\n" + test.fields + "\r\n"
-				s := &script{replies: [][]string{{head + test.body + forged, ok}, {ok}}, piece: piece}
+				s := &script{replies: [][]string{{head + test.body + forged, ok}, {ok}}, pieceSize: piece}
 				if strings.Contains(test.name, "length of") {
 					s.replies[0] = s.replies[0][:1]
 				}
-				client := s.open(t, http.Options{Legacy: old})
+				client := s.newClient(t, http.Options{Legacy: old})
 				var n notes
-				req := wireRequest("http://h/")
+				req := newRequest("http://h/")
 				req.Trace = n.trace()
 				resp, body, err := get(t, client, req)
 				if err != nil || body != test.want || string(resp.Head) != head {
@@ -48,11 +48,11 @@ func TestOddFraming(t *testing.T) {
 				if a := resp.Trailer(); (test.trailer == "") != (len(a) == 0) || len(a) > 0 && a[0].Name+": "+a[0].Value != test.trailer {
 					t.Errorf("%s, %+v: trailer %q", test.name, old, a)
 				}
-				if !n.noted("deviation") || old == (http.Legacy{}) && n.got.String() != head+test.body {
-					t.Errorf("%s, %+v: notes %q, heard %q", test.name, old, n.text, n.got.String())
+				if !n.hasNote("deviation") || old == (http.Legacy{}) && n.got.String() != head+test.body {
+					t.Errorf("%s, %+v: notes %q, trace %q", test.name, old, n.text, n.got.String())
 				}
-				// Nothing that was hidden becomes the next response.
-				if _, body, err := get(t, client, wireRequest("http://h/")); body != "hello" || err != nil || s.conns != 2 {
+				// Hidden bytes must not be read as the next response.
+				if _, body, err := get(t, client, newRequest("http://h/")); body != "hello" || err != nil || s.conns != 2 {
 					t.Errorf("%s, %+v: then %q, %v, %d connections", test.name, old, body, err, s.conns)
 				}
 			}
@@ -60,19 +60,20 @@ func TestOddFraming(t *testing.T) {
 	}
 }
 
-// What can be read in two ways is refused.
-func TestTwoReadings(t *testing.T) {
+// TestAmbiguousFraming checks that framings with several interpretations are
+// rejected.
+func TestAmbiguousFraming(t *testing.T) {
 	for name, fields := range map[string]string{
 		"gzip, chunked":                  "Transfer-Encoding: gzip, chunked\r\n",
 		"chunked, gzip":                  "Transfer-Encoding: chunked, gzip\r\n",
 		"chunked, identity, x":           "Transfer-Encoding: chunked, identity\r\nTransfer-Encoding: x\r\n",
 		"chunked twice and a length":     "Transfer-Encoding: chunked, chunked\r\nContent-Length: 5\r\n",
 		"chunked, with a control":        "Transfer-Encoding: \vchunked\r\n",
-		"two lengths, one without bound": "Content-Length: 18446744073709551615\r\nContent-Length: 5\r\n",
+		"two lengths, one above 62 bits": "Content-Length: 18446744073709551615\r\nContent-Length: 5\r\n",
 		"negative length":                "Content-Length: -18446744073709551615\r\n",
 	} {
 		s := &script{replies: [][]string{{"HTTP/1.1 200 OK\r\n" + fields + "\r\n" + chunks}}}
-		if _, body, err := get(t, s.open(t, http.Options{}), wireRequest("http://h/")); !errors.Is(err, fetch.Protocol) {
+		if _, body, err := get(t, s.newClient(t, http.Options{}), newRequest("http://h/")); !errors.Is(err, fetch.Protocol) {
 			t.Errorf("%s: got %q, %v", name, body, err)
 		}
 	}
@@ -80,12 +81,12 @@ func TestTwoReadings(t *testing.T) {
 
 func TestTrailer(t *testing.T) {
 	s := &script{replies: [][]string{{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks, ok}}}
-	client := s.open(t, http.Options{})
-	resp, _, err := get(t, client, wireRequest("http://h/"))
+	client := s.newClient(t, http.Options{})
+	resp, _, err := get(t, client, newRequest("http://h/"))
 	if err != nil || resp.Trailer().Get("a") != "b" {
 		t.Fatalf("got %+v, %v", resp, err)
 	}
-	if _, _, err := get(t, client, wireRequest("http://h/")); err != nil || s.conns != 1 || resp.Trailer().Get("a") != "b" {
+	if _, _, err := get(t, client, newRequest("http://h/")); err != nil || s.conns != 1 || resp.Trailer().Get("a") != "b" {
 		t.Errorf("the connection is used again: %d, %v; trailer %q", s.conns, err, resp.Trailer())
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// print writes what url brings.
-func print(client *fetch.Client, url string) {
+// printBody prints the body at url.
+func printBody(client *fetch.Client, url string) {
 	resp, err := client.Get(context.Background(), url)
 	if err != nil {
 		log.Fatal(err)
@@ -27,7 +27,7 @@ func print(client *fetch.Client, url string) {
 	}
 }
 
-// A jar keeps cookies from one request to the next.
+// A Jar keeps cookies between requests.
 func ExampleJar() {
 	server := httptest.NewServer(nethttp.HandlerFunc(func(w nethttp.ResponseWriter, r *nethttp.Request) {
 		fmt.Fprintf(w, "cookie: %q\n", r.Header.Get("Cookie"))
@@ -41,11 +41,11 @@ func ExampleJar() {
 	var jar http.Jar
 	client := fetch.New(fetch.Options{Policy: fetch.Typed()}, http.Schemes(http.Options{Jar: &jar})...)
 	defer client.Close()
-	print(client, setter.URL) // cookies know no ports: RFC 6265 8.5
-	print(client, server.URL)
+	printBody(client, setter.URL) // cookies do not depend on the port (RFC 6265 8.5)
+	printBody(client, server.URL)
 	jar.EndSession()
-	print(client, server.URL)
-	if err := jar.Write(os.Stdout, time.Now()); err != nil { // nothing is left
+	printBody(client, server.URL)
+	if err := jar.Write(os.Stdout, time.Now()); err != nil { // the jar is empty
 		log.Fatal(err)
 	}
 	// Output:
@@ -54,7 +54,7 @@ func ExampleJar() {
 	// # Netscape HTTP Cookie File
 }
 
-// A gateway is asked for the whole URI.
+// A gateway receives the complete URI.
 func ExampleGateway() {
 	gateway := httptest.NewServer(nethttp.HandlerFunc(func(w nethttp.ResponseWriter, r *nethttp.Request) {
 		fmt.Fprintf(w, "%s %s\n", r.Method, r.RequestURI)
@@ -62,6 +62,6 @@ func ExampleGateway() {
 	defer gateway.Close()
 	client := fetch.New(fetch.Options{Policy: fetch.Typed()}, http.Gateway(fetch.Scheme{Name: "x500", Port: 0}, uri.MustParse(gateway.URL)))
 	defer client.Close()
-	print(client, "x500:c=GB/o=Example")
+	printBody(client, "x500:c=GB/o=Example")
 	// Output: GET x500:c=GB/o=Example
 }

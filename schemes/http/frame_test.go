@@ -9,18 +9,18 @@ import (
 	"github.com/anyurl/fetch/schemes/http"
 )
 
-// Framings that are odd and read in one way only, and what becomes of the
-// connection.
+// TestFraming checks framings with a single interpretation, and whether the
+// connection is reused.
 func TestFraming(t *testing.T) {
 	const alive = "Connection: keep-alive\r\n"
 	for _, test := range []struct {
 		name, reply string
 		body        string
-		conns       int // for two requests
+		conns       int // connections for two requests
 		fault       fetch.Fault
 	}{
 		{"length as a list", "HTTP/1.1 200 OK\r\nContent-Length: 5, 5\r\n\r\nhello", "hello", 1, 0},
-		{"length as a list of three and again", "HTTP/1.1 200 OK\r\nContent-Length: 5,5 ,\t5\r\nContent-Length: 5\r\n\r\nhello", "hello", 1, 0},
+		{"length as a list of three, repeated", "HTTP/1.1 200 OK\r\nContent-Length: 5,5 ,\t5\r\nContent-Length: 5\r\n\r\nhello", "hello", 1, 0},
 		{"two lengths in a list", "HTTP/1.1 200 OK\r\nContent-Length: 5, 6\r\n\r\nhello", "", 1, fetch.Protocol},
 		{"list with an empty length", "HTTP/1.1 200 OK\r\nContent-Length: 5,\r\n\r\nhello", "", 1, fetch.Protocol},
 		{"list and another length", "HTTP/1.1 200 OK\r\nContent-Length: 5, 5\r\nContent-Length: 6\r\n\r\nhello", "", 1, fetch.Protocol},
@@ -32,9 +32,9 @@ func TestFraming(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := &script{replies: [][]string{{test.reply, test.reply}, {test.reply}}}
-			client := s.open(t, http.Options{})
+			client := s.newClient(t, http.Options{})
 			for range 2 {
-				_, body, err := get(t, client, wireRequest("http://h/"))
+				_, body, err := get(t, client, newRequest("http://h/"))
 				if test.fault != 0 {
 					if !errors.Is(err, test.fault) {
 						t.Errorf("got %q, %v", body, err)
@@ -45,15 +45,15 @@ func TestFraming(t *testing.T) {
 					t.Errorf("got %q, %v", body, err)
 				}
 			}
-			if n := s.dialled(); n != test.conns {
+			if n := s.connCount(); n != test.conns {
 				t.Errorf("%d connections, want %d", n, test.conns)
 			}
 		})
 	}
 }
 
-// A field that stands on several lines is one line with spaces, in the head
-// that is printed, in the fields, in cookies and in the trailer.
+// TestFolded checks that a folded field becomes a single line in Response.Head,
+// in the header fields, in cookies and in the trailer.
 func TestFolded(t *testing.T) {
 	const reply = "HTTP/1.1 103 x\r\nLink: </a>;\r\n rel=x\r\n\r\nHTTP/1.1 200 OK\r\nX-A: a \r\n\t b\r\n  c\r\nX-B:\r\n value\r\nX-C: c\r\n \t\r\n" +
 		"Set-Cookie: n=v;\n path=/p\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX-T: t\r\n u\r\n\r\n"
@@ -61,9 +61,9 @@ func TestFolded(t *testing.T) {
 		"Set-Cookie: n=v; path=/p\r\nTransfer-Encoding: chunked\r\n\r\n"
 	jar := &http.Jar{}
 	s := &script{replies: [][]string{{reply, ok, ok}}}
-	client := s.open(t, http.Options{Jar: jar})
+	client := s.newClient(t, http.Options{Jar: jar})
 	var n notes
-	req := wireRequest("http://h/")
+	req := newRequest("http://h/")
 	req.Trace = n.trace()
 	resp, _, err := get(t, client, req)
 	if err != nil {
@@ -76,10 +76,10 @@ func TestFolded(t *testing.T) {
 		t.Errorf("fields %q, trailer %q", resp.Header, resp.Trailer())
 	}
 	if n.got.String() != reply {
-		t.Errorf("heard %q", n.got.String())
+		t.Errorf("trace %q", n.got.String())
 	}
 	for _, url := range []string{"http://h/p/x", "http://h/"} {
-		if _, _, err := get(t, client, wireRequest(url)); err != nil {
+		if _, _, err := get(t, client, newRequest(url)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -89,8 +89,9 @@ func TestFolded(t *testing.T) {
 	}
 }
 
-// A server without HEAD is sent a GET that ends behind the head.
-func TestHeadRefused(t *testing.T) {
+// TestHeadUnsupported checks that a server without support for HEAD receives
+// GET, and that the connection is closed after the head.
+func TestHeadUnsupported(t *testing.T) {
 	const page = "HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: 1000000\r\n\r\n"
 	const digest = "HTTP/1.1 401 x\r\nWWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\"\r\nContent-Length: 0\r\n\r\n"
 	no := func(status string) string {
@@ -103,20 +104,20 @@ func TestHeadRefused(t *testing.T) {
 		code    int
 		fault   fetch.Fault
 	}{
-		{"answered", []string{page}, "HEAD", 200, 0},
+		{"HEAD supported", []string{page}, "HEAD", 200, 0},
 		{"501", []string{no("501 x"), page}, "HEAD GET", 200, 0},
 		{"405", []string{no("405 x"), page}, "HEAD GET", 200, 0},
-		{"405 behind a digest", []string{digest, no("405 x"), page}, "HEAD HEAD GET", 200, 0},
+		{"405 after a digest challenge", []string{digest, no("405 x"), page}, "HEAD HEAD GET", 200, 0},
 		{"405 and a redirect", []string{no("405 x"), "HTTP/1.1 302 x\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n", no("405 x"), page}, "HEAD GET HEAD GET", 200, 0},
-		{"405 and a fault", []string{no("405 x"), "HTTP/1.1 404 x\r\nContent-Length: 0\r\n\r\n"}, "HEAD GET", 404, fetch.NotFound},
-		{"405 for both", []string{no("405 x"), no("405 x")}, "HEAD GET", 405, fetch.Denied},
+		{"405 and an error status", []string{no("405 x"), "HTTP/1.1 404 x\r\nContent-Length: 0\r\n\r\n"}, "HEAD GET", 404, fetch.NotFound},
+		{"405 for HEAD and GET", []string{no("405 x"), no("405 x")}, "HEAD GET", 405, fetch.Denied},
 		{"404", []string{no("404 x")}, "HEAD", 404, fetch.NotFound},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := &script{replies: [][]string{test.replies, test.replies[min(2, len(test.replies)):]}}
-			req := wireRequest("http://u:p@h/")
+			req := newRequest("http://u:p@h/")
 			req.Op = fetch.Stat
-			resp, body, err := get(t, s.open(t, http.Options{Auth: http.AnyAuth}), req)
+			resp, body, err := get(t, s.newClient(t, http.Options{Auth: http.AnyAuth}), req)
 			var e *fetch.Error
 			switch {
 			case test.fault != 0:
@@ -130,7 +131,7 @@ func TestHeadRefused(t *testing.T) {
 			for _, head := range s.heads() {
 				method, _, _ := strings.Cut(head, " ")
 				sent = append(sent, method)
-				if n := len(sent); n > 2 && test.name == "405 behind a digest" && !strings.Contains(head, "nc=00000002") {
+				if n := len(sent); n > 2 && test.name == "405 after a digest challenge" && !strings.Contains(head, "nc=00000002") {
 					t.Errorf("sent %q", head)
 				}
 			}
@@ -141,9 +142,9 @@ func TestHeadRefused(t *testing.T) {
 	}
 }
 
-// A limit to bodies is for those that are delivered, and no Content-Length
-// beyond any object is below it.
-func TestLimitOfBodies(t *testing.T) {
+// TestBodyLimit checks that the limit applies to delivered bodies, and that a
+// Content-Length above 62 bits exceeds it.
+func TestBodyLimit(t *testing.T) {
 	const redirect = "HTTP/1.1 302 x\r\nLocation: /b\r\nConnection: close\r\nContent-Length: "
 	const huge = "99999999999999999999999"
 	for _, test := range []struct {
@@ -155,20 +156,20 @@ func TestLimitOfBodies(t *testing.T) {
 		fault   fetch.Fault
 	}{
 		{"large redirect", []string{redirect + "1000\r\n\r\n"}, 10, true, "hello", 0},
-		{"endless redirect", []string{redirect + huge + "\r\n\r\n"}, 10, true, "hello", 0},
-		{"large redirect that is delivered", []string{redirect + "1000\r\n\r\n"}, 10, false, "", fetch.TooLarge},
+		{"redirect with a length above 62 bits", []string{redirect + huge + "\r\n\r\n"}, 10, true, "hello", 0},
+		{"large redirect without following", []string{redirect + "1000\r\n\r\n"}, 10, false, "", fetch.TooLarge},
 		{"large body", []string{"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"}, 10, true, "", fetch.TooLarge},
-		{"endless body", []string{"HTTP/1.1 200 OK\r\nContent-Length: " + huge + "\r\n\r\nhello"}, 10, true, "", fetch.TooLarge},
-		{"endless body, the largest limit", []string{"HTTP/1.1 200 OK\r\nContent-Length: " + huge + "\r\n\r\nhello"}, 1<<63 - 2, true, "", fetch.TooLarge},
-		{"endless body without a limit", []string{"HTTP/1.1 200 OK\r\nContent-Length: " + huge + "\r\n\r\nhello"}, 0, true, "hello", 0},
-		{"endless length of a chunked body", []string{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: " + huge + "\r\n\r\n5\r\nhello\r\n0\r\n\r\n"}, 10, true, "hello", 0},
-		{"large page of an error", []string{"HTTP/1.1 404 OK\r\nContent-Length: 1000\r\n\r\n"}, 10, true, "", fetch.NotFound},
+		{"length above 62 bits", []string{"HTTP/1.1 200 OK\r\nContent-Length: " + huge + "\r\n\r\nhello"}, 10, true, "", fetch.TooLarge},
+		{"length above 62 bits, largest limit", []string{"HTTP/1.1 200 OK\r\nContent-Length: " + huge + "\r\n\r\nhello"}, 1<<63 - 2, true, "", fetch.TooLarge},
+		{"length above 62 bits, no limit", []string{"HTTP/1.1 200 OK\r\nContent-Length: " + huge + "\r\n\r\nhello"}, 0, true, "hello", 0},
+		{"length above 62 bits and chunked", []string{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: " + huge + "\r\n\r\n5\r\nhello\r\n0\r\n\r\n"}, 10, true, "hello", 0},
+		{"large error page", []string{"HTTP/1.1 404 OK\r\nContent-Length: 1000\r\n\r\n"}, 10, true, "", fetch.NotFound},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := &script{replies: [][]string{test.replies, {ok}}}
-			req := wireRequest("http://h/")
+			req := newRequest("http://h/")
 			req.NoFollow = !test.follow
-			_, body, err := get(t, s.open(t, http.Options{}, func(o *fetch.Options) { o.Policy.MaxBody = test.limit }), req)
+			_, body, err := get(t, s.newClient(t, http.Options{}, func(o *fetch.Options) { o.Policy.MaxBody = test.limit }), req)
 			if body != test.body || (test.fault == 0) != (err == nil) || test.fault != 0 && !errors.Is(err, test.fault) {
 				t.Errorf("got %q, %v", body, err)
 			}

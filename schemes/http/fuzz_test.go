@@ -10,7 +10,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Whatever URL and fields say, the wire holds one request with one Host.
+// FuzzNoExtraCommand checks that every URL and header field results in exactly
+// one request with one Host field.
 func FuzzNoExtraCommand(f *testing.F) {
 	f.Add("http://h/a%0d%0aDELETE%20/x?%0a#%0d", "X", "y", "u", "p", false)
 	f.Add("http://u:p%0d@h//x/y", "Host", "a\r\nb", "\r\n", "\r\nX: y", true)

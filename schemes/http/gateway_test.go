@@ -25,7 +25,7 @@ func TestGateway(t *testing.T) {
 			s := &script{replies: [][]string{{ok}}}
 			via := uri.MustParse("http://al:pr0xy@gw:8080/")
 			client := fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: s.dial, Resolver: resolver{}}, http.Gateway(fetch.Scheme{Name: test.scheme, Port: test.port, Ports: fetch.Ports{Class: fetch.TextPorts}}, via))
-			resp, body, err := get(t, client, wireRequest(test.url))
+			resp, body, err := get(t, client, newRequest(test.url))
 			client.Close()
 			s.serving.Wait()
 			if err != nil || body != "hello" {
@@ -35,7 +35,7 @@ func TestGateway(t *testing.T) {
 			if !strings.HasPrefix(head, test.line) || strings.Contains(head, "s3cret") || !strings.Contains(head, "\r\nProxy-Authorization: Basic ") {
 				t.Errorf("sent %q, want %q", head, test.line)
 			}
-			steps, err := client.Plan(wireRequest(test.url))
+			steps, err := client.Plan(newRequest(test.url))
 			if err != nil || len(steps) == 0 || !strings.HasPrefix(test.line, steps[0].String()+"\r\n") {
 				t.Errorf("planned %v, %v", steps, err)
 			}
@@ -43,64 +43,64 @@ func TestGateway(t *testing.T) {
 	}
 }
 
-func TestGatewayRefused(t *testing.T) {
+func TestGatewayInvalid(t *testing.T) {
 	for _, via := range []string{"socks5://gw:1080", "http:", "gw", "http://a%2fb/"} {
 		client := fetch.New(fetch.Options{Policy: fetch.Typed()}, http.Gateway(fetch.Scheme{Name: "gopher", Port: 70, Ports: fetch.Ports{Class: fetch.TextPorts}}, uri.MustParse(via)))
-		if _, _, err := get(t, client, wireRequest("gopher://h/")); !errors.Is(err, fetch.Usage) && !errors.Is(err, fetch.BadAddress) {
+		if _, _, err := get(t, client, newRequest("gopher://h/")); !errors.Is(err, fetch.Usage) && !errors.Is(err, fetch.BadAddress) {
 			t.Errorf("%s: got %v", via, err)
 		}
 		client.Close()
 	}
 }
 
-// TestGatewayLogin: the login of an ftp URL goes to the gateway, and to nobody
-// who listens.
+// TestGatewayLogin checks that the gateway receives the login of an ftp URL,
+// and that the Trace does not see the password.
 func TestGatewayLogin(t *testing.T) {
 	basic := "Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte("al:p@ss;")) + "\r\n"
 	for _, test := range []struct {
-		name, url  string
-		auth       *fetch.Credential
-		line, told string
+		name, url    string
+		auth         *fetch.Credential
+		line, traced string
 	}{
 		{"in the URL", "ftp://al:p%40ss;@h/x;type=a", nil,
 			"GET ftp://al:p%40ss;@h/x;type=a HTTP/1.1\r\nHost: h:21\r\n", "GET ftp://al:***@h/x;type=a HTTP/1.1\r\nHost: h:21\r\n"},
-		{"beside it", "ftp://h:2121/x", &fetch.Credential{User: "al", Password: "p@ss;"},
+		{"in the request", "ftp://h:2121/x", &fetch.Credential{User: "al", Password: "p@ss;"},
 			"GET ftp://al:p%40ss;@h:2121/x HTTP/1.1\r\nHost: h:2121\r\n", "GET ftp://al:***@h:2121/x HTTP/1.1\r\nHost: h:2121\r\n"},
-		{"none", "ftp://h/x", nil, "GET ftp://h/x HTTP/1.1\r\nHost: h:21\r\n", "GET ftp://h/x HTTP/1.1\r\nHost: h:21\r\n"},
+		{"no login", "ftp://h/x", nil, "GET ftp://h/x HTTP/1.1\r\nHost: h:21\r\n", "GET ftp://h/x HTTP/1.1\r\nHost: h:21\r\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := &script{replies: [][]string{{ok}}}
 			client := fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: s.dial, Resolver: resolver{}}, http.Gateway(fetch.Scheme{Name: "ftp", Port: 21, Ports: fetch.Ports{Class: fetch.TextPorts}}, uri.MustParse("http://gw:8080/")))
-			var told strings.Builder
-			req := wireRequest(test.url)
-			req.Auth, req.Trace = test.auth, &fetch.Trace{Sent: func(p []byte) { told.Write(p) }}
+			var traced strings.Builder
+			req := newRequest(test.url)
+			req.Auth, req.Trace = test.auth, &fetch.Trace{Sent: func(p []byte) { traced.Write(p) }}
 			_, body, err := get(t, client, req)
 			client.Close()
 			s.serving.Wait()
 			if err != nil || body != "hello" {
 				t.Fatalf("got %q, %v", body, err)
 			}
-			logsIn := test.line != test.told
+			logsIn := test.line != test.traced
 			if head := s.heads()[0]; !strings.HasPrefix(head, test.line) || strings.Contains(head, basic) != logsIn {
 				t.Errorf("sent %q, want %q", head, test.line)
 			}
-			if got := told.String(); !strings.HasPrefix(got, test.told) || strings.Contains(got, "Authorization: ***\r\n") != logsIn || strings.Contains(got, "Basic") {
-				t.Errorf("told %q, want %q", got, test.told)
+			if got := traced.String(); !strings.HasPrefix(got, test.traced) || strings.Contains(got, "Authorization: ***\r\n") != logsIn || strings.Contains(got, "Basic") {
+				t.Errorf("traced request %q, want %q", got, test.traced)
 			}
 			steps, err := client.Plan(req)
-			if err != nil || len(steps) == 0 || !strings.HasPrefix(test.told, steps[0].String()+"\r\n") {
+			if err != nil || len(steps) == 0 || !strings.HasPrefix(test.traced, steps[0].String()+"\r\n") {
 				t.Errorf("planned %v, %v", steps, err)
 			}
 		})
 	}
 }
 
-func TestGatewayLoginRefused(t *testing.T) {
+func TestGatewayLoginInvalid(t *testing.T) {
 	s := &script{}
 	client := fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: s.dial, Resolver: resolver{}}, http.Gateway(fetch.Scheme{Name: "ftp", Port: 21, Ports: fetch.Ports{Class: fetch.TextPorts}}, uri.MustParse("http://gw:8080/")))
 	defer client.Close()
 	for _, url := range []string{"ftp://al%0d%0aDELE%20x@h/", "ftp://al:a%00b@h/"} {
-		if _, _, err := get(t, client, wireRequest(url)); !errors.Is(err, fetch.BadURL) {
+		if _, _, err := get(t, client, newRequest(url)); !errors.Is(err, fetch.BadURL) {
 			t.Errorf("%s: got %v", url, err)
 		}
 	}

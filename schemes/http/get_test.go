@@ -13,11 +13,12 @@ import (
 
 const ok = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 
-// What the plan says is what the wire carries.
-func TestPlanIsSent(t *testing.T) {
+// TestPlanMatchesRequest checks that the plan is equal to the request on the
+// wire.
+func TestPlanMatchesRequest(t *testing.T) {
 	s := &script{replies: [][]string{{ok}}}
-	client := s.open(t, http.Options{})
-	req := wireRequest("http://h.example:8080//x/../%7e?a=%20")
+	client := s.newClient(t, http.Options{})
+	req := newRequest("http://h.example:8080//x/../%7e?a=%20")
 	req.Header = fetch.Header{{Name: "x-b", Value: "1"}, {Name: "Accept", Value: "text/html"}, {Name: "X-a", Value: "2"}}
 	req.Range = fetch.Range{First: 0, End: 5}
 	plan, err := client.Plan(req)
@@ -40,9 +41,9 @@ func TestResponse(t *testing.T) {
 	const page = "HTTP/1.1 200 Fine by me\r\nDate: Fri, 02 Jan 2026 03:04:05 GMT\r\nLast-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n" +
 		"content-type: text/html; charset=utf-8\r\nX-B: 1\r\nx-a: 2\r\nX-B: 3\r\nContent-Length: 5\r\n\r\n"
 	s := &script{replies: [][]string{{page + "hello", page}}}
-	client := s.open(t, http.Options{})
+	client := s.newClient(t, http.Options{})
 	for _, op := range []fetch.Op{fetch.Get, fetch.Stat} {
-		req := wireRequest("http://h/")
+		req := newRequest("http://h/")
 		req.Op = op
 		resp, body, err := get(t, client, req)
 		if err != nil {
@@ -74,7 +75,7 @@ func TestResponse(t *testing.T) {
 func TestHeadOfInterimResponses(t *testing.T) {
 	const head = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nX: y\r\nContent-Length: 0\r\n\r\n"
 	s := &script{replies: [][]string{{head}}}
-	resp, _, err := get(t, s.open(t, http.Options{}), wireRequest("http://h/"))
+	resp, _, err := get(t, s.newClient(t, http.Options{}), newRequest("http://h/"))
 	if err != nil || string(resp.Head) != head || len(resp.Header) != 2 {
 		t.Errorf("got %+v, %v", resp, err)
 	}
@@ -117,7 +118,7 @@ func TestStatus(t *testing.T) {
 	} {
 		t.Run(test.status, func(t *testing.T) {
 			s := &script{replies: [][]string{{"HTTP/1.1 " + test.status + "\r\nContent-Length: 5\r\n\r\nhello"}}}
-			_, _, err := get(t, s.open(t, http.Options{}), wireRequest("http://u:s3cret@h/"))
+			_, _, err := get(t, s.newClient(t, http.Options{}), newRequest("http://u:s3cret@h/"))
 			var e *fetch.Error
 			if !errors.As(err, &e) || !errors.Is(err, test.want) || e.RetryAfter != test.retry {
 				t.Fatalf("got %v (%v, retry %v), want %v, %v", err, fetch.FaultOf(err), e.RetryAfter, test.want, test.retry)
@@ -131,25 +132,25 @@ func TestStatus(t *testing.T) {
 
 func TestErrorBody(t *testing.T) {
 	s := &script{replies: [][]string{{"HTTP/1.1 404 x\r\nContent-Length: 5\r\n\r\nhello"}}}
-	req := wireRequest("http://h/")
+	req := newRequest("http://h/")
 	req.ErrorBody = true
-	resp, body, err := get(t, s.open(t, http.Options{}), req)
+	resp, body, err := get(t, s.newClient(t, http.Options{}), req)
 	if err != nil || body != "hello" || !errors.Is(resp.Fault, fetch.NotFound) || resp.Code != 404 {
 		t.Errorf("got %q, %+v, %v", body, resp, err)
 	}
 }
 
-// A head or body that is not what it says is an error of its class; the bytes
-// before it are delivered.
+// TestFaults checks the class of the error for malformed and truncated
+// responses, and the bytes delivered before it.
 func TestFaults(t *testing.T) {
 	for _, test := range []struct {
 		name, reply, body string
 		want              fetch.Fault
 	}{
-		{"nothing", "", "", fetch.Connect},
-		{"cut in the head", "HTTP/1.1 200 OK\r\nContent-", "", fetch.Truncated},
-		{"cut body of known length", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello", "hello", fetch.Truncated},
-		{"cut chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nhello", "hello", fetch.Truncated},
+		{"empty response", "", "", fetch.Connect},
+		{"truncated head", "HTTP/1.1 200 OK\r\nContent-", "", fetch.Truncated},
+		{"truncated body of known length", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello", "hello", fetch.Truncated},
+		{"truncated chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nhello", "hello", fetch.Truncated},
 		{"no last chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", "hello", fetch.Truncated},
 		{"negative chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\nhello\r\n0\r\n\r\n", "", fetch.Protocol},
 		{"chunk of 17 digits", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFF1\r\nhello\r\n0\r\n\r\n", "", fetch.Protocol},
@@ -158,8 +159,8 @@ func TestFaults(t *testing.T) {
 		{"no line end after a chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhelloXX0\r\n\r\n", "hello", fetch.Protocol},
 		{"two lengths", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 1000\r\n\r\nhello", "", fetch.Protocol},
 		{"negative length", "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nhello", "", fetch.Protocol},
-		{"length of no number", "HTTP/1.1 200 OK\r\nContent-Length: five\r\n\r\nhello", "", fetch.Protocol},
-		{"coding that is none", "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", "", fetch.Protocol},
+		{"length is not a number", "HTTP/1.1 200 OK\r\nContent-Length: five\r\n\r\nhello", "", fetch.Protocol},
+		{"unknown transfer coding", "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", "", fetch.Protocol},
 		{"six interim responses", strings.Repeat("HTTP/1.1 102 x\r\n\r\n", 6) + ok, "", fetch.Protocol},
 		{"garbage", "\x00\x1b[31m\r\n\r\n", "", fetch.Protocol},
 		{"http 0.9", "<html>hello</html>", "", fetch.Protocol},
@@ -170,7 +171,7 @@ func TestFaults(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := &script{replies: [][]string{{test.reply}}}
-			_, body, err := get(t, s.open(t, http.Options{}), wireRequest("http://h/"))
+			_, body, err := get(t, s.newClient(t, http.Options{}), newRequest("http://h/"))
 			if body != test.body || !errors.Is(err, test.want) {
 				t.Errorf("got %q, %v (%v), want %q, %v", body, err, fetch.FaultOf(err), test.body, test.want)
 			}
@@ -183,14 +184,15 @@ func TestFaults(t *testing.T) {
 
 func TestBodyWithoutLength(t *testing.T) {
 	s := &script{replies: [][]string{{"HTTP/1.1 200 OK\r\n\r\nhello"}}}
-	resp, body, err := get(t, s.open(t, http.Options{}), wireRequest("http://h/"))
+	resp, body, err := get(t, s.newClient(t, http.Options{}), newRequest("http://h/"))
 	if err != nil || body != "hello" || resp.Size != -1 {
 		t.Errorf("got %q, size %d, %v", body, resp.Size, err)
 	}
 }
 
-// What a server adds to a response is cut, and its connection not used again.
-func TestSurplus(t *testing.T) {
+// TestSurplusBytes checks that bytes after a response are ignored and that the
+// connection is not reused.
+func TestSurplusBytes(t *testing.T) {
 	forged := "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged"
 	for name, reply := range map[string]string{
 		"length":  ok + forged,
@@ -198,16 +200,16 @@ func TestSurplus(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &script{replies: [][]string{{reply, forged}, {ok}}}
-			client := s.open(t, http.Options{})
+			client := s.newClient(t, http.Options{})
 			for i := range 2 {
 				var n notes
-				req := wireRequest("http://h/")
+				req := newRequest("http://h/")
 				req.Trace = n.trace()
 				_, body, err := get(t, client, req)
 				if body != "hello" || err != nil {
 					t.Errorf("request %d: got %q, %v", i, body, err)
 				}
-				if i == 0 && (!n.noted("server sent data after the response") || n.got.String() != strings.TrimSuffix(reply, forged)) {
+				if i == 0 && (!n.hasNote("server sent data after the response") || n.got.String() != strings.TrimSuffix(reply, forged)) {
 					t.Errorf("notes %q, trace %q", n.text, n.got.String())
 				}
 			}
@@ -218,9 +220,9 @@ func TestSurplus(t *testing.T) {
 	}
 }
 
-func TestUserinfoIsNeverSentAsHost(t *testing.T) {
+func TestUserinfoNotInHost(t *testing.T) {
 	s := &script{replies: [][]string{{ok}}}
-	if _, _, err := get(t, s.open(t, http.Options{}), wireRequest("http://user:s3cret@h/")); err != nil {
+	if _, _, err := get(t, s.newClient(t, http.Options{}), newRequest("http://user:s3cret@h/")); err != nil {
 		t.Fatal(err)
 	}
 	head := s.heads()[0]
@@ -231,8 +233,8 @@ func TestUserinfoIsNeverSentAsHost(t *testing.T) {
 
 func TestCloseEarly(t *testing.T) {
 	s := &script{replies: [][]string{{"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nhello"}}}
-	client := s.open(t, http.Options{})
-	resp, err := client.Do(t.Context(), wireRequest("http://h/"))
+	client := s.newClient(t, http.Options{})
+	resp, err := client.Do(t.Context(), newRequest("http://h/"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,8 +19,9 @@ import (
 	"github.com/anyurl/fetch/schemes/http"
 )
 
-// hostile serves one connection with f, in memory.
-func hostile(t *testing.T, opts http.Options, f func(net.Conn)) *fetch.Client {
+// newHostileClient returns a client of a server in memory. f serves its only
+// connection.
+func newHostileClient(t *testing.T, opts http.Options, f func(net.Conn)) *fetch.Client {
 	var serving sync.WaitGroup
 	client := fetch.New(fetch.Options{
 		Policy:   fetch.Policy{Reach: fetch.Anywhere, MaxBody: 16 << 20},
@@ -41,7 +42,7 @@ func hostile(t *testing.T, opts http.Options, f func(net.Conn)) *fetch.Client {
 	return client
 }
 
-// flood sends start and then more for ever.
+// flood returns a server that sends start and then repeats more without end.
 func flood(start, more string) func(net.Conn) {
 	more = strings.Repeat(more, max(1, (64<<10)/len(more)))
 	return func(conn net.Conn) {
@@ -58,8 +59,8 @@ func flood(start, more string) func(net.Conn) {
 	}
 }
 
-// What never ends, ends with an error, in little memory: CVE-2023-38039,
-// CVE-2023-24534, CVE-2023-39326, CVE-2025-22871 and their like.
+// TestFloods checks that endless responses fail and use little memory, as in
+// CVE-2023-38039, CVE-2023-24534, CVE-2023-39326 and CVE-2025-22871.
 func TestFloods(t *testing.T) {
 	const head, chunked = "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 	for _, test := range []struct {
@@ -80,9 +81,9 @@ func TestFloods(t *testing.T) {
 	} {
 		for name, opts := range map[string]http.Options{"": {}, ", old reader": {Legacy: http.Legacy{Tolerant: true}}} {
 			t.Run(test.name+name, func(t *testing.T) {
-				client := hostile(t, opts, flood(test.start, test.more))
-				most := grown(func() {
-					resp, err := client.Do(t.Context(), wireRequest("http://h/"))
+				client := newHostileClient(t, opts, flood(test.start, test.more))
+				most := heapGrowth(func() {
+					resp, err := client.Do(t.Context(), newRequest("http://h/"))
 					if err == nil {
 						_, err = io.Copy(io.Discard, resp.Body)
 						resp.Body.Close()
@@ -99,7 +100,8 @@ func TestFloods(t *testing.T) {
 	}
 }
 
-// Frames of HTTP/2 without end: CVE-2023-45288 and CVE-2026-33814.
+// TestFrameFloods checks endless HTTP/2 frames, as in CVE-2023-45288 and
+// CVE-2026-33814.
 func TestFrameFloods(t *testing.T) {
 	for name, f := range map[string]func(*http2.Framer) error{
 		"continuation": func(f *http2.Framer) error {
@@ -112,13 +114,13 @@ func TestFrameFloods(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &script{}
-			trust := s.secure(t, "h2")
+			trust := s.withTLS(t, "h2")
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			s.frames = func(conn net.Conn) { floodFrames(conn, name == "continuation", f) }
-			client := s.open(t, http.Options{}, trust)
-			most := grown(func() {
-				resp, err := client.Do(ctx, wireRequest("https://h/"))
+			client := s.newClient(t, http.Options{}, trust)
+			most := heapGrowth(func() {
+				resp, err := client.Do(ctx, newRequest("https://h/"))
 				if err == nil {
 					resp.Body.Close()
 					t.Error("got a response")
@@ -139,10 +141,10 @@ func floodFrames(conn net.Conn, headers bool, f func(*http2.Framer) error) {
 	io.ReadFull(conn, make([]byte, len(http2.ClientPreface)))
 	framer := http2.NewFramer(conn, conn)
 	err := framer.WriteSettings()
-	for asked := !headers; !asked && err == nil; {
+	for headersSent := !headers; !headersSent && err == nil; {
 		var frame http2.Frame
 		frame, err = framer.ReadFrame()
-		_, asked = frame.(*http2.HeadersFrame)
+		_, headersSent = frame.(*http2.HeadersFrame)
 	}
 	go io.Copy(io.Discard, conn)
 	if headers && err == nil {
@@ -153,7 +155,7 @@ func floodFrames(conn net.Conn, headers bool, f func(*http2.Framer) error) {
 	}
 }
 
-// fieldBlock is one field, which no table remembers.
+// fieldBlock encodes a header field without adding it to the HPACK table.
 func fieldBlock(name, value string) []byte {
 	var b bytes.Buffer
 	hpack.NewEncoder(&b).WriteField(hpack.HeaderField{Name: name, Value: value, Sensitive: true})

@@ -20,28 +20,28 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-const forged = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged"
+const forgedResponse = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged"
 
-// Bytes that arrive on a connection without a request are no answer: the next
-// request goes over another connection, however short the first was idle.
+// TestIdleConnection checks that unsolicited bytes on an idle connection are
+// not read as a response. The next request uses another connection.
 func TestIdleConnection(t *testing.T) {
 	certs := faultnet.NewCerts(t, "h")
-	asked, answer := faultnet.Expect(`^GET \S+ HTTP/1.1\r\n(?s:.*?)\r\n\r\n`), faultnet.Send(ok)
+	expectRequest, answer := faultnet.Expect(`^GET \S+ HTTP/1.1\r\n(?s:.*?)\r\n\r\n`), faultnet.Send(ok)
 	wait := faultnet.Delay(200 * time.Millisecond)
-	once := faultnet.Script{asked, answer}
+	once := faultnet.Script{expectRequest, answer}
 	for _, c := range []struct {
 		name  string
 		first faultnet.Script
 		idle  time.Duration
 		conns int
 	}{
-		{"quiet", faultnet.Script{asked, answer, asked, answer}, 40 * time.Second, 1},
-		{"for long", faultnet.Script{asked, answer, asked, answer}, 46 * time.Second, 2},
-		{"at once", faultnet.Script{asked, answer, asked, answer}, 0, 1},
-		{"a farewell", append(once, wait, faultnet.Send("HTTP/1.1 408 Too late\r\nContent-Length: 0\r\n\r\n"), faultnet.Stall()), 300 * time.Millisecond, 2},
-		{"a forged answer", append(once, wait, faultnet.Send(forged), faultnet.Stall()), 300 * time.Millisecond, 2},
-		{"a forged answer behind the first", append(once, faultnet.Send(forged), faultnet.Stall()), 0, 2},
-		{"a forged answer with the first", faultnet.Script{asked, faultnet.Send(ok + forged), faultnet.Stall()}, 0, 2},
+		{"no surplus bytes", faultnet.Script{expectRequest, answer, expectRequest, answer}, 40 * time.Second, 1},
+		{"idle for too long", faultnet.Script{expectRequest, answer, expectRequest, answer}, 46 * time.Second, 2},
+		{"reused at once", faultnet.Script{expectRequest, answer, expectRequest, answer}, 0, 1},
+		{"error response before close", append(once, wait, faultnet.Send("HTTP/1.1 408 Too late\r\nContent-Length: 0\r\n\r\n"), faultnet.Stall()), 300 * time.Millisecond, 2},
+		{"forged response while idle", append(once, wait, faultnet.Send(forgedResponse), faultnet.Stall()), 300 * time.Millisecond, 2},
+		{"forged response after the first", append(once, faultnet.Send(forgedResponse), faultnet.Stall()), 0, 2},
+		{"forged response with the first", faultnet.Script{expectRequest, faultnet.Send(ok + forgedResponse), faultnet.Stall()}, 0, 2},
 		{"a single byte", append(once, faultnet.Send("H"), faultnet.Stall()), 0, 2},
 		{"closed", append(once, wait), 300 * time.Millisecond, 2},
 		{"reset", append(once, wait, faultnet.Reset()), 300 * time.Millisecond, 2},
@@ -70,7 +70,7 @@ func TestIdleConnection(t *testing.T) {
 					client := fetch.New(options, http.Schemes(http.Options{HTTP1: true})...)
 					defer client.Close()
 					for range 2 {
-						resp, err := client.Do(t.Context(), wireRequest(scheme+"://h/"))
+						resp, err := client.Do(t.Context(), newRequest(scheme+"://h/"))
 						if err != nil {
 							t.Fatal(err)
 						}
@@ -90,21 +90,21 @@ func TestIdleConnection(t *testing.T) {
 	}
 }
 
-// Of one origin behind a proxy the surplus does not become the answer of
-// another.
+// TestIdleAcrossOrigins checks that surplus bytes from one origin are not read
+// as the response of another origin behind the same proxy.
 func TestIdleAcrossOrigins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := faultnet.NewNetwork(t)
-		asked := faultnet.Expect(`^GET \S+ HTTP/1.1\r\n(?s:.*?)\r\n\r\n`)
+		expectRequest := faultnet.Expect(`^GET \S+ HTTP/1.1\r\n(?s:.*?)\r\n\r\n`)
 		network.Serve("8.8.8.8:3128",
-			faultnet.Script{asked, faultnet.Send(ok), faultnet.Delay(time.Millisecond), faultnet.Send(forged), faultnet.Stall()},
-			faultnet.Script{asked, faultnet.Send(ok)})
+			faultnet.Script{expectRequest, faultnet.Send(ok), faultnet.Delay(time.Millisecond), faultnet.Send(forgedResponse), faultnet.Stall()},
+			faultnet.Script{expectRequest, faultnet.Send(ok)})
 		client := fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: network.Dial, Resolver: resolver{}, Proxy: func(fetch.Target) (fetch.Proxy, error) {
 			return fetch.Proxy{URL: uri.MustParse("http://proxy:3128")}, nil
 		}}, http.Schemes(http.Options{})...)
 		defer client.Close()
 		for _, url := range []string{"http://evil.example/", "http://bank.example/"} {
-			if _, body, err := get(t, client, wireRequest(url)); body != "hello" || err != nil {
+			if _, body, err := get(t, client, newRequest(url)); body != "hello" || err != nil {
 				t.Errorf("%s: got %q, %v", url, body, err)
 			}
 			time.Sleep(10 * time.Millisecond)
@@ -113,45 +113,45 @@ func TestIdleAcrossOrigins(t *testing.T) {
 	})
 }
 
-// A record of TLS that arrives together with the answer waits within
-// crypto/tls, where no look at the socket finds it.
+// TestIdleWithinTLS sends a surplus TLS record together with a response.
+// crypto/tls buffers the record, so a check of the socket does not find it.
 func TestIdleWithinTLS(t *testing.T) {
 	s := &script{}
 	s.frames = func(c net.Conn) {
-		both := &oneWrite{Conn: c.(*tls.Conn).NetConn()}
+		both := &joinedWrites{Conn: c.(*tls.Conn).NetConn()}
 		secure := tls.Server(both, s.config)
 		r := bufio.NewReader(secure)
 		if _, err := readHead(r); err != nil {
 			return
 		}
-		if s.dialled() == 1 {
+		if s.connCount() == 1 {
 			both.held = []byte{}
 			io.WriteString(secure, ok)
-			io.WriteString(secure, forged)
+			io.WriteString(secure, forgedResponse)
 			both.Conn.Write(both.held)
 			readHead(r)
 			return
 		}
 		io.WriteString(secure, ok)
 	}
-	client := s.open(t, http.Options{HTTP1: true}, s.secure(t, "http/1.1"))
+	client := s.newClient(t, http.Options{HTTP1: true}, s.withTLS(t, "http/1.1"))
 	for range 2 {
-		if _, body, err := get(t, client, wireRequest("https://h/")); body != "hello" || err != nil {
+		if _, body, err := get(t, client, newRequest("https://h/")); body != "hello" || err != nil {
 			t.Errorf("got %q, %v", body, err)
 		}
 	}
-	if n := s.dialled(); n != 2 {
+	if n := s.connCount(); n != 2 {
 		t.Errorf("%d connections, want 2", n)
 	}
 }
 
-// oneWrite keeps what is written, once held is not nil.
-type oneWrite struct {
+// A joinedWrites is a connection that buffers writes while held is not nil.
+type joinedWrites struct {
 	net.Conn
 	held []byte
 }
 
-func (c *oneWrite) Write(p []byte) (int, error) {
+func (c *joinedWrites) Write(p []byte) (int, error) {
 	if c.held == nil {
 		return c.Conn.Write(p)
 	}
@@ -159,14 +159,14 @@ func (c *oneWrite) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Frames of HTTP/2 for a stream that the client has not opened yet are no
-// answer to the request that opens it.
+// TestIdleHTTP2 checks that frames for a stream that the client has not opened
+// yet are not read as the response on that stream.
 func TestIdleHTTP2(t *testing.T) {
 	read := make(chan struct{})
 	over := sync.OnceFunc(func() { close(read) })
 	s := &script{}
 	s.frames = func(c net.Conn) {
-		defer over() // a client that ends the connection has read it, too
+		defer over() // the client has read the frames when it closes the connection
 		if c.(*tls.Conn).Handshake() != nil {
 			return
 		}
@@ -179,7 +179,7 @@ func TestIdleHTTP2(t *testing.T) {
 			framer.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: []byte(block.String()), EndHeaders: true})
 			framer.WriteData(stream, true, []byte(text))
 		}
-		first := s.dialled() == 1
+		first := s.connCount() == 1
 		for {
 			f, err := framer.ReadFrame()
 			if err != nil {
@@ -201,9 +201,9 @@ func TestIdleHTTP2(t *testing.T) {
 			}
 		}
 	}
-	client := s.open(t, http.Options{}, s.secure(t, "h2"))
+	client := s.newClient(t, http.Options{}, s.withTLS(t, "h2"))
 	for i := range 2 {
-		if _, body, err := get(t, client, wireRequest("https://h/")); body != "hello" || err != nil {
+		if _, body, err := get(t, client, newRequest("https://h/")); body != "hello" || err != nil {
 			t.Errorf("request %d: got %q, %v", i, body, err)
 		}
 		if i == 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/anyurl/fetch/schemes/http"
 )
 
-// TestRedirectToIDNA checks that the host of a Location in UTF-8 is resolved by
-// its name in DNS, and judged as what it becomes.
+// TestRedirectToIDNA checks that an internationalized host in a Location is
+// converted to ASCII before the policy check and the DNS query.
 func TestRedirectToIDNA(t *testing.T) {
 	for _, test := range []struct {
 		location, want, host string
@@ -23,14 +23,14 @@ func TestRedirectToIDNA(t *testing.T) {
 		{"http://b\xfccher.example/", "", "", fetch.Protocol},
 	} {
 		s := &script{replies: [][]string{{"HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: " + test.location + "\r\n\r\n"}, {ok}}}
-		names := &hosts{addrs: map[string]string{"a.example": "8.8.8.8", "xn--bcher-kva.example": "8.8.8.8"}}
-		client := s.open(t, http.Options{}, func(o *fetch.Options) { o.Resolver = names })
-		resp, _, err := get(t, client, wireRequest("http://a.example/"))
+		names := &hostResolver{addrs: map[string]string{"a.example": "8.8.8.8", "xn--bcher-kva.example": "8.8.8.8"}}
+		client := s.newClient(t, http.Options{}, func(o *fetch.Options) { o.Resolver = names })
+		resp, _, err := get(t, client, newRequest("http://a.example/"))
 		client.Close()
 		s.serving.Wait()
 		if test.fault != 0 {
-			if !errors.Is(err, test.fault) || s.dialled() != 1 {
-				t.Errorf("%q: got %v, %d connections, want %v", test.location, err, s.dialled(), test.fault)
+			if !errors.Is(err, test.fault) || s.connCount() != 1 {
+				t.Errorf("%q: got %v, %d connections, want %v", test.location, err, s.connCount(), test.fault)
 			}
 			continue
 		}

@@ -11,7 +11,7 @@ import (
 
 var day = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-func at(url string) cookieContext {
+func contextOf(url string) cookieContext {
 	scheme, rest, _ := strings.Cut(url, "://")
 	host, path, _ := strings.Cut(rest, "/")
 	return cookieContext{host: host, path: "/" + path, secure: scheme == "https"}
@@ -23,38 +23,38 @@ func TestJar(t *testing.T) {
 	}{
 		{"simple", "http://a.example.com/", "a=b", "http://a.example.com/x", "a=b"},
 		{"spaces and equals signs", "http://h.example.com/", "  a = b=c ; x", "http://h.example.com/", "a=b=c"},
-		{"host alone", "http://example.com/", "a=b", "http://a.example.com/", ""},
-		{"names below", "http://example.com/", "a=b; Domain=.Example.com", "http://a.example.com/", "a=b"},
-		{"names below, not beside", "http://example.com/", "a=b; Domain=example.com", "http://notexample.com/", ""},
-		{"from below", "http://a.example.com/", "a=b; Domain=example.com", "http://b.example.com/", "a=b"},
-		{"of another", "http://a.example.com/", "a=b; Domain=other.com", "http://other.com/", ""},
-		{"of a name below", "http://example.com/", "a=b; Domain=a.example.com", "http://a.example.com/", ""},
-		{"of a registry", "http://example.co.uk/", "a=b; Domain=co.uk", "http://other.co.uk/", ""},
-		{"of a private registry", "http://me.github.io/", "a=b; Domain=github.io", "http://you.github.io/", ""},
-		{"of the registry itself", "http://github.io/", "a=b; Domain=github.io", "http://github.io/", "a=b"},
-		{"of a registry, not below it", "http://github.io/", "a=b; Domain=github.io", "http://you.github.io/", ""},
-		{"of an address", "http://192.0.2.1/", "a=b; Domain=192.0.2.1", "http://192.0.2.1/", "a=b"},
-		{"of half an address", "http://192.0.2.1/", "a=b; Domain=2.1", "http://1.0.2.1/", ""},
+		{"host only", "http://example.com/", "a=b", "http://a.example.com/", ""},
+		{"subdomain", "http://example.com/", "a=b; Domain=.Example.com", "http://a.example.com/", "a=b"},
+		{"subdomain, sibling name", "http://example.com/", "a=b; Domain=example.com", "http://notexample.com/", ""},
+		{"parent domain from a subdomain", "http://a.example.com/", "a=b; Domain=example.com", "http://b.example.com/", "a=b"},
+		{"other domain", "http://a.example.com/", "a=b; Domain=other.com", "http://other.com/", ""},
+		{"domain of a subdomain", "http://example.com/", "a=b; Domain=a.example.com", "http://a.example.com/", ""},
+		{"public suffix", "http://example.co.uk/", "a=b; Domain=co.uk", "http://other.co.uk/", ""},
+		{"private public suffix", "http://me.github.io/", "a=b; Domain=github.io", "http://you.github.io/", ""},
+		{"host is a public suffix", "http://github.io/", "a=b; Domain=github.io", "http://github.io/", "a=b"},
+		{"public suffix, sent to a subdomain", "http://github.io/", "a=b; Domain=github.io", "http://you.github.io/", ""},
+		{"address", "http://192.0.2.1/", "a=b; Domain=192.0.2.1", "http://192.0.2.1/", "a=b"},
+		{"suffix of an address", "http://192.0.2.1/", "a=b; Domain=2.1", "http://1.0.2.1/", ""},
 		{"path", "http://h.example.com/x/y", "a=b", "http://h.example.com/x/z", "a=b"},
-		{"path above", "http://h.example.com/x/y", "a=b", "http://h.example.com/", ""},
-		{"path beside", "http://h.example.com/", "a=b; Path=/x", "http://h.example.com/xy", ""},
-		{"path below", "http://h.example.com/", "a=b; Path=/x", "http://h.example.com/x/y", "a=b"},
-		{"path that is none", "http://h.example.com/x/y", "a=b; Path=x", "http://h.example.com/x/", "a=b"},
+		{"parent path", "http://h.example.com/x/y", "a=b", "http://h.example.com/", ""},
+		{"sibling path", "http://h.example.com/", "a=b; Path=/x", "http://h.example.com/xy", ""},
+		{"subdirectory", "http://h.example.com/", "a=b; Path=/x", "http://h.example.com/x/y", "a=b"},
+		{"relative path", "http://h.example.com/x/y", "a=b; Path=x", "http://h.example.com/x/", "a=b"},
 		{"secure", "https://h.example.com/", "a=b; Secure", "https://h.example.com/", "a=b"},
-		{"secure, in the clear", "https://h.example.com/", "a=b; Secure", "http://h.example.com/", ""},
-		{"secure, set in the clear", "http://h.example.com/", "a=b; Secure", "https://h.example.com/", ""},
+		{"secure, sent over http", "https://h.example.com/", "a=b; Secure", "http://h.example.com/", ""},
+		{"secure, set over http", "http://h.example.com/", "a=b; Secure", "https://h.example.com/", ""},
 		{"prefix", "https://h.example.com/", "__Secure-a=b; Secure", "https://h.example.com/", "__Secure-a=b"},
 		{"prefix, not secure", "https://h.example.com/", "__Secure-a=b", "https://h.example.com/", ""},
 		{"host prefix", "https://h.example.com/", "__Host-a=b; Secure; Path=/", "https://h.example.com/", "__Host-a=b"},
 		{"host prefix with a domain", "https://h.example.com/", "__Host-a=b; Secure; Path=/; Domain=example.com", "https://h.example.com/", ""},
 		{"host prefix in capitals, with a path", "https://h.example.com/x/", "__HOST-a=b; Secure", "https://h.example.com/x/", ""},
 		{"max-age", "http://h.example.com/", "a=b; Max-Age=1", "http://h.example.com/", "a=b"},
-		{"max-age of nothing", "http://h.example.com/", "a=b; Max-Age=0", "http://h.example.com/", ""},
-		{"max-age below", "http://h.example.com/", "a=b; Max-Age=-99999999999999", "http://h.example.com/", ""},
+		{"empty max-age", "http://h.example.com/", "a=b; Max-Age=0", "http://h.example.com/", ""},
+		{"negative max-age", "http://h.example.com/", "a=b; Max-Age=-99999999999999", "http://h.example.com/", ""},
 		{"max-age too large", "http://h.example.com/", "a=b; Max-Age=99999999999999", "http://h.example.com/", "a=b"},
-		{"max-age counts", "http://h.example.com/", "a=b; Max-Age=9; Expires=Thu, 01 Jan 1970 00:00:01 GMT", "http://h.example.com/", "a=b"},
+		{"max-age overrides expires", "http://h.example.com/", "a=b; Max-Age=9; Expires=Thu, 01 Jan 1970 00:00:01 GMT", "http://h.example.com/", "a=b"},
 		{"expired", "http://h.example.com/", "a=b; Expires=Thu, 01 Jan 1970 00:00:01 GMT", "http://h.example.com/", ""},
-		{"date that is none", "http://h.example.com/", "a=b; Expires=soon", "http://h.example.com/", "a=b"},
+		{"invalid date", "http://h.example.com/", "a=b; Expires=soon", "http://h.example.com/", "a=b"},
 		{"no name", "http://h.example.com/", "=b", "http://h.example.com/", ""},
 		{"no value", "http://h.example.com/", "a", "http://h.example.com/", ""},
 		{"control character", "http://h.example.com/", "a=b\x01", "http://h.example.com/", ""},
@@ -62,8 +62,8 @@ func TestJar(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var j Jar
-			j.setCookies([]string{test.set}, at(test.from), day)
-			if got := j.cookieField(at(test.to), day); got != test.want {
+			j.setCookies([]string{test.set}, contextOf(test.from), day)
+			if got := j.cookieField(contextOf(test.to), day); got != test.want {
 				t.Errorf("%q from %s to %s: sent %q, want %q", test.set, test.from, test.to, got, test.want)
 			}
 		})
@@ -72,7 +72,7 @@ func TestJar(t *testing.T) {
 
 func TestJarOrder(t *testing.T) {
 	var j Jar
-	p := at("https://h.example.com/x/y")
+	p := contextOf("https://h.example.com/x/y")
 	j.setCookies([]string{"a=1; Path=/", "b=2; Path=/x/y", "c=3; Path=/", "a=4; Path=/"}, p, day)
 	if got, want := j.cookieField(p, day), "b=2; a=4; c=3"; got != want {
 		t.Errorf("sent %q, want %q", got, want)
@@ -82,7 +82,7 @@ func TestJarOrder(t *testing.T) {
 		t.Errorf("after taking c away: sent %q, want %q", got, want)
 	}
 	j.setCookies([]string{"s=5; Secure; Path=/"}, p, day)
-	j.setCookies([]string{"s=6; Path=/"}, at("http://h.example.com/"), day)
+	j.setCookies([]string{"s=6; Path=/"}, contextOf("http://h.example.com/"), day)
 	if got, want := j.cookieField(p, day), "b=2; a=4; s=5"; got != want {
 		t.Errorf("after a forgery in the clear: sent %q, want %q", got, want)
 	}
@@ -92,13 +92,13 @@ func TestJarLimits(t *testing.T) {
 	var j Jar
 	for i := range 5000 {
 		n := string(rune('a'+i%26)) + strings.Repeat("x", i/26)
-		j.setCookies([]string{n[:min(len(n), 60)] + "=" + strings.Repeat("v", i%50)}, at("http://h.example.com/"), day)
+		j.setCookies([]string{n[:min(len(n), 60)] + "=" + strings.Repeat("v", i%50)}, contextOf("http://h.example.com/"), day)
 		j.setCookies([]string{"a=b"}, cookieContext{host: strings.Repeat("y", i%60+1) + ".h" + string(rune('a'+i/200)) + ".com", path: "/"}, day)
 	}
 	if len(j.cookies) > maxCookies {
 		t.Errorf("%d cookies kept", len(j.cookies))
 	}
-	if got := j.cookieField(at("http://h.example.com/"), day); len(got) > maxCookieField {
+	if got := j.cookieField(contextOf("http://h.example.com/"), day); len(got) > maxCookieField {
 		t.Errorf("field of %d bytes", len(got))
 	}
 }
@@ -130,10 +130,10 @@ func TestNetscape(t *testing.T) {
 	if err := j.Read(strings.NewReader(file+junk), day); err != nil {
 		t.Fatal(err)
 	}
-	if got := j.cookieField(at("https://a.example.com/x/"), day); got != "a=b=c" {
+	if got := j.cookieField(contextOf("https://a.example.com/x/"), day); got != "a=b=c" {
 		t.Errorf("sent %q", got)
 	}
-	if got := j.cookieField(at("https://other.com/"), day); got != "" {
+	if got := j.cookieField(contextOf("https://other.com/"), day); got != "" {
 		t.Errorf("a cookie for all of com: %q", got)
 	}
 	var b strings.Builder
@@ -165,7 +165,7 @@ func FuzzCookie(f *testing.F) {
 			return
 		}
 		p := cookieContext{host: target.Origin().Host, path: "/", secure: true}
-		var j, again Jar
+		var j, reread Jar
 		j.setCookies([]string{field}, p, day)
 		sent := j.cookieField(p, day)
 		if strings.ContainsAny(sent, "\r\n\x00") {
@@ -178,10 +178,10 @@ func FuzzCookie(f *testing.F) {
 		if n := strings.Count(b.String(), "\n"); n > 3 {
 			t.Errorf("wrote %q", b.String())
 		}
-		if err := again.Read(strings.NewReader(b.String()), day); err != nil {
+		if err := reread.Read(strings.NewReader(b.String()), day); err != nil {
 			t.Fatal(err)
 		}
-		if got := again.cookieField(p, day); got != "" && got != sent {
+		if got := reread.cookieField(p, day); got != "" && got != sent {
 			t.Errorf("sent %q, after a file %q", sent, got)
 		}
 	})

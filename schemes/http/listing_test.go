@@ -15,16 +15,16 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// The directories that the recorded listings are of; of all others it is "/".
-var listed = map[string]string{
+// listedDirs has the directories of the recorded listings. The default is "/".
+var listedDirs = map[string]string{
 	"apache-fancy": "http://h/fancy/", "apache-table": "http://h/table/", "iis": "http://h/x/", "busybox": "http://h/x/", "thttpd": "http://h/x/",
 	"webfs": "http://127.0.0.1:28101/",
 }
 
-// TestListingsAreRecognized: the listing of each server is a menu, however its
-// bytes are cut, and without the words of its title where its structure shows
-// what it is.
-func TestListingsAreRecognized(t *testing.T) {
+// TestListingDetection checks that the listing of each server is a menu,
+// regardless of the size of the reads. Where the structure is specific to a
+// server, the title is not required.
+func TestListingDetection(t *testing.T) {
 	files, err := filepath.Glob("testdata/autoindex/*.html")
 	if err != nil || len(files) < 14 {
 		t.Fatalf("%d listings, %v", len(files), err)
@@ -36,7 +36,7 @@ func TestListingsAreRecognized(t *testing.T) {
 			t.Fatal(err)
 		}
 		url := "http://h/"
-		if at, ok := listed[name]; ok {
+		if at, ok := listedDirs[name]; ok {
 			url = at
 		}
 		t.Run(name, func(t *testing.T) {
@@ -63,8 +63,8 @@ func TestListingsAreRecognized(t *testing.T) {
 	}
 }
 
-// TestPagesAreNoListings: an ordinary page with links is a document.
-func TestPagesAreNoListings(t *testing.T) {
+// TestPageIsNotListing checks that an ordinary page with links is a document.
+func TestPageIsNotListing(t *testing.T) {
 	for name, page := range map[string]string{
 		"empty":                  "",
 		"text":                   "<html>hello",
@@ -75,7 +75,7 @@ func TestPagesAreNoListings(t *testing.T) {
 		"an index of words":      `<title>Index of terms</title><ul><li><a href="a.html">Aardvark</a></ul>`,
 		"navigation":             `<title>x - /d/</title><a href="/">Home</a> <a href="/a/b">x</a> <a href="/c/d">y</a> <a href="//o/">z</a> <a href="f">f</a>`,
 		"names among many links": `<h1>/d/</h1><pre><a href="f">f</a></pre><a href="http://a/">1</a><a href="http://b/">2</a><a href="http://c/">3</a>`,
-		"one link that is named": `<title>Welcome</title><table><tr><td><a href="f">f</a></td></tr></table>`,
+		"one matching link":      `<title>Welcome</title><table><tr><td><a href="f">f</a></td></tr></table>`,
 		"deeper links":           `<title>/d/</title><ul><li><a href="a/b">b</a><li><a href="a/c">c</a><li><a href="a/e">e</a></ul>`,
 		"no links":               `<title>/d/</title><h1>/d/</h1>`,
 		"script":                 `<title>App</title><script>document.write("<title>Index of /</title>")</script>`,
@@ -87,7 +87,7 @@ func TestPagesAreNoListings(t *testing.T) {
 	}
 }
 
-// TestEmptyListings: a directory in which nothing lies is listed too.
+// TestEmptyListings checks that the listing of an empty directory is a menu.
 func TestEmptyListings(t *testing.T) {
 	for name, page := range map[string]string{
 		"nginx": "<html>\r\n<head><title>Index of /d/</title></head>\r\n<body>\r\n<h1>Index of /d/</h1><hr><pre><a href=\"../\">../</a>\r\n</pre><hr></body>\r\n</html>",
@@ -100,9 +100,9 @@ func TestEmptyListings(t *testing.T) {
 	}
 }
 
-// TestPageIsNotHeldBack: the first words of a page reach the caller although
-// the server says no more.
-func TestPageIsNotHeldBack(t *testing.T) {
+// TestPageNotDelayed checks that the caller receives the start of a page while
+// the server sends no further bytes.
+func TestPageNotDelayed(t *testing.T) {
 	release := make(chan struct{})
 	s := httptest.NewServer(nethttp.HandlerFunc(func(w nethttp.ResponseWriter, r *nethttp.Request) {
 		w.Header().Set("Content-Type", "text/html")

@@ -68,7 +68,7 @@ func TestAutoindex(t *testing.T) {
 				names = append(names, e.Name+" "+e.Kind.String())
 			}
 			sub := "sub menu"
-			if test.file == "h2o" || test.file == "mini-httpd" { // they write no slash
+			if test.file == "h2o" || test.file == "mini-httpd" { // the listing has no slash after directories
 				sub = "sub document"
 			}
 			if got, want := strings.Join(names, "|"), "100%.txt document|b & c <1>.bin document|motd.txt document|"+sub+"|ü.txt document"; got != want {
@@ -88,7 +88,7 @@ func TestAutoindex(t *testing.T) {
 	}
 }
 
-func TestAutoindexKeepsToItsDirectory(t *testing.T) {
+func TestAutoindexForeignLinks(t *testing.T) {
 	page := `<title>Index of /d/</title><a href="/d/in">in</a><a href="../">up</a><a href="/">root</a><a href="sub/deep">deep</a>
 		<a href="?C=N">sort</a><a href="#top">top</a><a href="http://other/d/x">other</a><a href="https://h/d/x">other scheme</a><a href="in%2Fx">slash</a>
 		<a href="%2e%2e">dots</a><a href="a b">space</a><a href="javascript:x">js</a><a>none</a><a href="./">self</a><a href="x?y">query</a>`
@@ -126,7 +126,8 @@ func TestSitemap(t *testing.T) {
 	}
 }
 
-// A file of gzip that expands without end is no listing.
+// TestSitemapBomb checks that a gzip file with an excessive decoded size is
+// rejected.
 func TestSitemapBomb(t *testing.T) {
 	list, err := entries(t, "http://h/s.xml.gz", "application/gzip", bytes.NewReader(encode(t, "gzip", []byte("<urlset><url><loc>http://h/a</loc></url>"+strings.Repeat("<!--"+strings.Repeat("x", 10_000)+"-->", 5000)))))
 	if len(list) != 1 || !errors.Is(err, fetch.Bomb) {
@@ -134,7 +135,8 @@ func TestSitemapBomb(t *testing.T) {
 	}
 }
 
-// A listing is found out by its beginning; its bytes stay what they are.
+// TestKind checks that the start of a body determines its kind and media type,
+// and that the body is unchanged.
 func TestKind(t *testing.T) {
 	index := "<html><title>Index of /d/</title><a href=\"x\">x</a>"
 	for _, test := range []struct {
@@ -147,12 +149,12 @@ func TestKind(t *testing.T) {
 		{"page about a listing", "http://h/d", "text/html", index, fetch.Document, "text/html"},
 		{"sitemap", "http://h/sitemap.xml", "application/xml", "<urlset>", fetch.Menu, "application/xml"},
 		{"sitemap in gzip", "http://h/sitemap.xml.gz", "application/octet-stream", string(encode(t, "gzip", []byte("<urlset>"+strings.Repeat("<url><loc>http://h/a</loc></url>", 9)))), fetch.Menu, "application/octet-stream"},
-		{"gzip of anything", "http://h/x.xml.gz", "application/gzip", string(encode(t, "gzip", []byte("<a/>"))), fetch.Document, "application/gzip"},
-		{"no gzip", "http://h/x.xml.gz", "application/x-gzip", "<urlset>", fetch.Document, "application/x-gzip"},
+		{"gzip of another document", "http://h/x.xml.gz", "application/gzip", string(encode(t, "gzip", []byte("<a/>"))), fetch.Document, "application/gzip"},
+		{"invalid gzip", "http://h/x.xml.gz", "application/x-gzip", "<urlset>", fetch.Document, "application/x-gzip"},
 		{"xml", "http://h/x", "text/xml", "<a/>", fetch.Document, "text/xml"},
 		{"no type", "http://h/x", "", "%PDF-1.4", fetch.Document, "application/pdf"},
-		{"no type and nothing to see", "http://h/x", "", "\x00\x01", fetch.Document, ""},
-		{"no type and no bytes", "http://h/x", "", "", fetch.Document, ""},
+		{"no type, unknown content", "http://h/x", "", "\x00\x01", fetch.Document, ""},
+		{"no type, empty body", "http://h/x", "", "", fetch.Document, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			head := "HTTP/1.1 200 OK\r\n"
@@ -160,7 +162,7 @@ func TestKind(t *testing.T) {
 				head += "Content-Type: " + test.media + "\r\n"
 			}
 			s := &script{replies: [][]string{{head + sprintf("Content-Length: %d\r\n\r\n%s", len(test.body), test.body)}}}
-			resp, body, err := get(t, s.open(t, http.Options{}), wireRequest(test.url))
+			resp, body, err := get(t, s.newClient(t, http.Options{}), newRequest(test.url))
 			if err != nil || body != test.body || resp.Kind != test.kind || resp.Media != test.want {
 				t.Errorf("got %q, %v, media %q, %v", body, resp.Kind, resp.Media, err)
 			}
@@ -195,8 +197,8 @@ func TestListingLimits(t *testing.T) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
-	most := grown(func() {
-		endless := io.LimitReader(cycle("<a href='x'>x</a> <tr>"), 4<<20)
+	most := heapGrowth(func() {
+		endless := io.LimitReader(repeatReader("<a href='x'>x</a> <tr>"), 4<<20)
 		for _, err := range http.Schemes(http.Options{})[0].Menu(uri.MustParse("http://h/"), "text/html", endless) {
 			if err != nil {
 				t.Error(err)
@@ -212,10 +214,10 @@ func TestListingLimits(t *testing.T) {
 	}
 }
 
-// cycle is its text for ever.
-type cycle string
+// A repeatReader is a reader that repeats a text without end.
+type repeatReader string
 
-func (c cycle) Read(p []byte) (int, error) {
+func (c repeatReader) Read(p []byte) (int, error) {
 	n := 0
 	for n+len(c) <= len(p) {
 		n += copy(p[n:], c)

@@ -32,7 +32,7 @@ func noise(size int) []byte {
 	return data
 }
 
-func TestNginxWhole(t *testing.T) {
+func TestNginxComplete(t *testing.T) {
 	s := peer.Nginx(t, peer.NginxOptions{HTTP2: true})
 	data := noise(64 << 20)
 	s.Put("big", data)
@@ -45,14 +45,14 @@ func TestNginxWhole(t *testing.T) {
 		{"plain", "http://" + s.Addr, "HTTP/1.1", http.Options{}, false},
 		{"tls", "https://" + s.TLSAddr, "HTTP/1.1", http.Options{HTTP1: true}, false},
 		{"h2", "https://" + s.TLSAddr, "HTTP/2", http.Options{}, false},
-		{"h2 while a trace listens", "https://" + s.TLSAddr, "HTTP/1.1", http.Options{}, true},
+		{"h2 with a byte trace", "https://" + s.TLSAddr, "HTTP/1.1", http.Options{}, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			client := realClient(t, s, test.opts)
-			req := wireRequest(test.url + "/big")
-			heard := sha256.New()
+			req := newRequest(test.url + "/big")
+			traced := sha256.New()
 			if test.listen {
-				req.Trace = &fetch.Trace{Received: func(p []byte) { heard.Write(p) }}
+				req.Trace = &fetch.Trace{Received: func(p []byte) { traced.Write(p) }}
 			}
 			resp, err := client.Do(t.Context(), req)
 			if err != nil {
@@ -67,20 +67,20 @@ func TestNginxWhole(t *testing.T) {
 			if [32]byte(sum.Sum(nil)) != want || resp.Validator == "" || resp.Peer.String() != "127.0.0.1" {
 				t.Errorf("another body, validator %q, peer %v", resp.Validator, resp.Peer)
 			}
-			if test.listen && !bytes.Equal(heard.Sum(nil), wire.Sum(nil)) {
-				t.Error("heard other bytes than head and body")
+			if test.listen && !bytes.Equal(traced.Sum(nil), wire.Sum(nil)) {
+				t.Error("trace differs from head and body")
 			}
 		})
 	}
 }
 
-func TestNginxParts(t *testing.T) {
+func TestNginxRanges(t *testing.T) {
 	s := peer.Nginx(t, peer.NginxOptions{HTTP2: true, Server: "location = /old { return 301 /sub/new?q; }\nlocation = /busy { add_header Retry-After 7 always; return 503; }\n"})
 	data := noise(100_000)
 	s.Put("f", data)
 	for _, base := range []string{"http://" + s.Addr, "https://" + s.TLSAddr} {
 		client := realClient(t, s, http.Options{})
-		first, body, err := get(t, client, wireRequest(base+"/f"))
+		first, body, err := get(t, client, newRequest(base+"/f"))
 		if err != nil || body != string(data) {
 			t.Fatalf("%s: %v", base, err)
 		}
@@ -100,20 +100,20 @@ func TestNginxParts(t *testing.T) {
 			{name: "resume of all", want: fetch.Range{First: 100_000}, same: first.Validator, from: 100_000, to: 100_000, wantOffset: 100_000},
 			{name: "unchanged", unchanged: first.Validator},
 		} {
-			req := wireRequest(base + "/f")
+			req := newRequest(base + "/f")
 			req.Range, req.IfSame, req.IfNot = test.want, test.same, test.unchanged
 			resp, body, err := get(t, client, req)
 			if err != nil || body != string(data[test.from:test.to]) || resp.Offset != test.wantOffset || resp.Unchanged != (test.unchanged != "") {
 				t.Errorf("%s %s: %d bytes at %d of %d, %v", base, test.name, len(body), resp.Offset, resp.Size, err)
 			}
 		}
-		req := wireRequest(base + "/old#frag")
+		req := newRequest(base + "/old#frag")
 		req.NoFollow = true
 		resp, _, err := get(t, client, req)
 		if err != nil || !strings.HasSuffix(resp.Location.String(), "/sub/new?q") || resp.Code != 301 {
 			t.Errorf("%s: redirect %v, %v", base, resp, err)
 		}
-		_, _, err = get(t, client, wireRequest(base+"/busy"))
+		_, _, err = get(t, client, newRequest(base+"/busy"))
 		var e *fetch.Error
 		if !errors.As(err, &e) || !errors.Is(err, fetch.TryLater) || e.RetryAfter.Seconds() != 7 {
 			t.Errorf("%s: busy: %v", base, err)
@@ -121,8 +121,8 @@ func TestNginxParts(t *testing.T) {
 	}
 }
 
-// A look at an idle connection costs none: TLS 1.3 sends its tickets before the
-// first answer, and they are not taken for surplus.
+// TestNginxReuse checks that TLS 1.3 session tickets, which arrive before the
+// first response, do not prevent the reuse of a connection.
 func TestNginxReuse(t *testing.T) {
 	s := peer.Nginx(t, peer.NginxOptions{TLS: true})
 	s.Put("small", []byte("hello"))
@@ -137,7 +137,7 @@ func TestNginxReuse(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			client, conns := realClient(t, s, test.opts), 0
 			for range 20 {
-				req := wireRequest(test.url + "/small")
+				req := newRequest(test.url + "/small")
 				req.Trace = &fetch.Trace{Phase: func(p fetch.Phase, _ net.Conn) {
 					if p == fetch.Connected {
 						conns++

@@ -9,13 +9,14 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-func through(proxy string) func(*fetch.Options) {
+func withProxy(proxy string) func(*fetch.Options) {
 	return func(o *fetch.Options) {
 		o.Proxy = func(fetch.Target) (fetch.Proxy, error) { return fetch.Proxy{URL: uri.MustParse(proxy)}, nil }
 	}
 }
 
-// TestProxyOrigins: no connection to a proxy or gateway serves two origins.
+// TestProxyOrigins checks that requests for different origins do not share a
+// connection to a proxy or gateway.
 func TestProxyOrigins(t *testing.T) {
 	gateway := func(s *script) *fetch.Client {
 		var schemes []fetch.Scheme
@@ -24,7 +25,7 @@ func TestProxyOrigins(t *testing.T) {
 		}
 		return fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: s.dial, Resolver: resolver{}}, schemes...)
 	}
-	proxy := func(s *script) *fetch.Client { return s.open(t, http.Options{}, through("http://proxy:3128")) }
+	proxy := func(s *script) *fetch.Client { return s.newClient(t, http.Options{}, withProxy("http://proxy:3128")) }
 	for _, test := range []struct {
 		name  string
 		open  func(*script) *fetch.Client
@@ -35,7 +36,7 @@ func TestProxyOrigins(t *testing.T) {
 		{"proxy, one origin, other spelling", proxy, []string{"http://a/1", "http://A:80/2"}, 1},
 		{"proxy, two hosts", proxy, []string{"http://a/1", "http://b/1"}, 2},
 		{"proxy, two ports", proxy, []string{"http://a/1", "http://a:8080/1"}, 2},
-		{"proxy, back at the first", proxy, []string{"http://a/1", "http://b/1", "http://a/2"}, 2},
+		{"proxy, first host again", proxy, []string{"http://a/1", "http://b/1", "http://a/2"}, 2},
 		{"gateway, one origin", gateway, []string{"gopher://a/11", "gopher://a/12"}, 1},
 		{"gateway, two hosts", gateway, []string{"gopher://a/11", "gopher://b/11"}, 2},
 		{"gateway, two schemes", gateway, []string{"gopher://a/11", "ftp://a/1"}, 2},
@@ -43,7 +44,7 @@ func TestProxyOrigins(t *testing.T) {
 		s := &script{replies: [][]string{{ok, ok, ok}, {ok, ok, ok}, {ok, ok, ok}}}
 		client := test.open(s)
 		for _, url := range test.urls {
-			if _, body, err := get(t, client, wireRequest(url)); err != nil || body != "hello" {
+			if _, body, err := get(t, client, newRequest(url)); err != nil || body != "hello" {
 				t.Errorf("%s: got %q, %v", test.name, body, err)
 			}
 		}
@@ -66,15 +67,15 @@ func TestProxy(t *testing.T) {
 		{"path of two slashes", "http://h//x/y", fetch.Typed(), "GET http://h//x/y HTTP/1.1\r\nHost: h\r\n"},
 		{"encoded line end", "http://h/%0d%0aX:y", fetch.Typed(), "GET http://h/%0d%0aX:y HTTP/1.1\r\nHost: h\r\n"},
 		{"userinfo", "http://u:s3cret@h/", fetch.Typed(), "GET http://h/ HTTP/1.1\r\nHost: h\r\n"},
-		{"the address that the policy saw", "http://h/", fetch.Public(), "GET http://8.8.8.8/ HTTP/1.1\r\nHost: h\r\n"},
+		{"address checked by the policy", "http://h/", fetch.Public(), "GET http://8.8.8.8/ HTTP/1.1\r\nHost: h\r\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := &script{replies: [][]string{{ok, ok}}}
-			client := s.open(t, http.Options{}, through("http://al%40ice:pr0xy@proxy:3128"), func(o *fetch.Options) {
+			client := s.newClient(t, http.Options{}, withProxy("http://al%40ice:pr0xy@proxy:3128"), func(o *fetch.Options) {
 				o.Policy = test.policy
 			})
 			for range 2 {
-				resp, body, err := get(t, client, wireRequest(test.url))
+				resp, body, err := get(t, client, newRequest(test.url))
 				if err != nil || body != "hello" || resp.Peer.IsValid() {
 					t.Fatalf("got %q, %v, %v", body, resp, err)
 				}

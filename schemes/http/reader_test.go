@@ -14,17 +14,17 @@ import (
 	"github.com/anyurl/fetch/internal/sessions"
 )
 
-// pieces is a connection on which what is there comes size bytes at a time.
-type pieces struct {
+// A pieceConn is a connection that returns at most size bytes per Read.
+type pieceConn struct {
 	net.Conn
 	left []byte
 	size int
 }
 
-func (c *pieces) SetReadDeadline(time.Time) error { return nil }
-func (c *pieces) Close() error                    { return nil }
+func (c *pieceConn) SetReadDeadline(time.Time) error { return nil }
+func (c *pieceConn) Close() error                    { return nil }
 
-func (c *pieces) Read(p []byte) (int, error) {
+func (c *pieceConn) Read(p []byte) (int, error) {
 	if len(c.left) == 0 {
 		return 0, io.EOF
 	}
@@ -33,18 +33,18 @@ func (c *pieces) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// A reading is what a reader made of the bytes of a connection.
-type reading struct {
-	head, body, heard string
-	fault             fetch.Fault
-	spent             bool
+// A parsedResponse is the result of reading a response.
+type parsedResponse struct {
+	head, body, consumed string
+	fault                fetch.Fault
+	spent                bool
 }
 
-// leaseReader returns a reader of c, which is not used again.
+// leaseReader returns a reader of c. The connection is not reused.
 func leaseReader(c *conn) *reader {
 	r := &reader{conn: c, ctx: context.Background()}
 	done := make(chan struct{})
-	close(done) // the pool closes what it gets
+	close(done) // the pool closes released connections
 	idle := sessions.Pool[*conn]{Done: done}
 	idle.Do(r.ctx, "", nil, func() (*conn, error) { return c, nil }, func(l *lease) error {
 		r.lease = l
@@ -53,11 +53,11 @@ func leaseReader(c *conn) *reader {
 	return r
 }
 
-func readPieces(data []byte, size, buffer int, head bool) (got reading, r *reader) {
-	c := newConn(&pieces{left: data, size: size}, nil)
+func readPieces(data []byte, size, buffer int, head bool) (got parsedResponse, r *reader) {
+	c := newConn(&pieceConn{left: data, size: size}, nil)
 	r = leaseReader(c)
 	r.noBody = head
-	r.got = func(p []byte) { got.heard += string(p) }
+	r.got = func(p []byte) { got.consumed += string(p) }
 	err := r.response()
 	if err == nil {
 		var body []byte
@@ -75,10 +75,9 @@ func readPieces(data []byte, size, buffer int, head bool) (got reading, r *reade
 	return got, r
 }
 
-// However a response comes, the same is read. What net/http, which is another
-// reading of the same standard, takes for one whole response is the same
-// object here, unless it is refused, and ends at the same byte; what it
-// refuses is refused, or odd.
+// FuzzReader checks that the result does not depend on the size of the reads. A
+// response that net/http accepts is rejected or has the same body and the same
+// length. A response that net/http rejects is rejected or has a deviation.
 func FuzzReader(f *testing.F) {
 	for _, s := range []string{
 		"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhelloHTTP/1.1",
@@ -101,26 +100,27 @@ func FuzzReader(f *testing.F) {
 		if size < 1 || buffer < 1 || buffer > 1<<16 || len(data) > readBuffer/2 {
 			return
 		}
-		whole, r := readPieces(data, len(data)+1, len(data)+64, head)
-		if parts, _ := readPieces(data, size, buffer, head); parts != whole {
-			t.Fatalf("%q: read as %+v at once, as %+v in pieces", data, whole, parts)
+		complete, r := readPieces(data, len(data)+1, len(data)+64, head)
+		if pieces, _ := readPieces(data, size, buffer, head); pieces != complete {
+			t.Fatalf("%q: read as %+v at once, as %+v in pieces", data, complete, pieces)
 		}
-		if !bytes.HasPrefix(data, []byte(whole.heard)) {
-			t.Errorf("%q: heard %q", data, whole.heard)
+		if !bytes.HasPrefix(data, []byte(complete.consumed)) {
+			t.Errorf("%q: trace %q", data, complete.consumed)
 		}
 		body, n, ok := netHTTP(data, head)
 		switch {
-		case whole.fault != 0 || whole.spent || r.status.Code == 101:
-		case !ok && (head || r.status.Code == 204 || r.status.Code == 304): // what frames no body is not judged
+		case complete.fault != 0 || complete.spent || r.status.Code == 101:
+		case !ok && (head || r.status.Code == 204 || r.status.Code == 304): // responses without a body are not compared
 		case !ok:
-			t.Errorf("%q: taken, with body %q, and net/http refuses it", data, whole.body)
-		case body != whole.body || len(whole.heard) != n:
-			t.Errorf("%q: body %q and %d bytes, net/http reads %q and %d", data, whole.body, len(whole.heard), body, n)
+			t.Errorf("%q: taken, with body %q, and net/http refuses it", data, complete.body)
+		case body != complete.body || len(complete.consumed) != n:
+			t.Errorf("%q: body %q and %d bytes, net/http reads %q and %d", data, complete.body, len(complete.consumed), body, n)
 		}
 	})
 }
 
-// netHTTP is the body that net/http reads, and how much of wire it takes.
+// netHTTP returns the body that net/http reads from wire and the number of
+// bytes that it consumes.
 func netHTTP(wire []byte, head bool) (body string, n int, ok bool) {
 	source := bytes.NewReader(wire)
 	r := bufio.NewReaderSize(source, readBuffer)

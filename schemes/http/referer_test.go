@@ -10,8 +10,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// TestRefererOfCaller: no login and no fragment leave in a Referer field that
-// the caller set, in whatever form it was typed.
+// TestRefererOfCaller checks that a Referer field of the caller is sent without
+// login and fragment, in every form of the value.
 func TestRefererOfCaller(t *testing.T) {
 	for value, want := range map[string]string{
 		"http://a/b?c":              "http://a/b?c",
@@ -39,9 +39,9 @@ func TestRefererOfCaller(t *testing.T) {
 		"http://u:s3cret\x80@a\xff": "",
 	} {
 		s := &script{replies: [][]string{{ok}}}
-		req := wireRequest("http://h/")
+		req := newRequest("http://h/")
 		req.Header = fields("Referer", value)
-		if _, _, err := get(t, s.open(t, http.Options{}), req); err != nil {
+		if _, _, err := get(t, s.newClient(t, http.Options{}), req); err != nil {
 			t.Errorf("%q: %v", value, err)
 			continue
 		}
@@ -54,8 +54,9 @@ func TestRefererOfCaller(t *testing.T) {
 	}
 }
 
-// TestProxyHeaderFraming: no field for the proxy adds another field or frames
-// a body, in absolute form as little as in a CONNECT request. Nothing is sent.
+// TestProxyHeaderFraming checks that header fields for a proxy that would add
+// another field or frame a body are rejected, for requests in absolute form and
+// CONNECT.
 func TestProxyHeaderFraming(t *testing.T) {
 	for _, tunnel := range []bool{false, true} {
 		for _, f := range []fetch.Field{
@@ -64,12 +65,12 @@ func TestProxyHeaderFraming(t *testing.T) {
 			{Name: "Cookie", Value: "a=b"}, {Name: "Authorization", Value: "x"},
 		} {
 			s := &script{replies: [][]string{{ok}}}
-			client := s.open(t, http.Options{}, func(o *fetch.Options) {
+			client := s.newClient(t, http.Options{}, func(o *fetch.Options) {
 				o.Proxy = func(fetch.Target) (fetch.Proxy, error) {
 					return fetch.Proxy{URL: uri.MustParse("http://proxy:3128"), Tunnel: tunnel, Header: fetch.Header{f}}, nil
 				}
 			})
-			if _, _, err := get(t, client, wireRequest("http://h/")); !errors.Is(err, fetch.Usage) {
+			if _, _, err := get(t, client, newRequest("http://h/")); !errors.Is(err, fetch.Usage) {
 				t.Errorf("tunnel %v, %q: %v, want a usage error", tunnel, f, err)
 			}
 			if heads := s.heads(); len(heads) > 0 {

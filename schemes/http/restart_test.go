@@ -13,9 +13,9 @@ import (
 	"github.com/anyurl/fetch/wrap"
 )
 
-// A server ends in the midst of a body and comes back. With the same object
-// the body goes on where it broke off; with another one, or one that nothing
-// tells from it, what was read is all, and the error says so.
+// TestServerRestarts stops a server within a body and starts it again. If the
+// object has the same validator, the body is resumed. Otherwise the body is
+// truncated and Read returns an error.
 func TestServerRestarts(t *testing.T) {
 	const tag, last = "ETag: \"v1\"\r\n", "Last-Modified: Fri, 02 Jan 2026 03:04:05 GMT\r\n"
 	whole := func(fields string) faultnet.Step {
@@ -30,19 +30,19 @@ func TestServerRestarts(t *testing.T) {
 	again := faultnet.Script{faultnet.Expect(`^GET (?s:.*)\r\n\r\n`), whole("ETag: \"v2\"\r\n"), faultnet.Send("there")}
 	for _, c := range []struct {
 		name   string
-		fields string        // of the first answer
-		down   time.Duration // attempts are a second apart
+		fields string        // header fields of the first response
+		down   time.Duration // time without a server; attempts are one second apart
 		then   faultnet.Script
 		body   string
-		want   fetch.Fault // 0: none
+		want   fetch.Fault // zero for no error
 	}{
 		{"same object", tag, 500 * time.Millisecond, part(tag), "helloworld", 0},
-		{"same object, refused once", tag, 1500 * time.Millisecond, part(tag), "helloworld", 0},
-		{"same object, refused twice", tag, 2500 * time.Millisecond, part(tag), "hello", fetch.Truncated},
-		{"another object", tag, 500 * time.Millisecond, again, "hello", fetch.Truncated},
-		{"part of another object", tag, 500 * time.Millisecond, part("ETag: \"v2\"\r\n"), "hello", fetch.Truncated},
+		{"same object, connection refused once", tag, 1500 * time.Millisecond, part(tag), "helloworld", 0},
+		{"same object, connection refused twice", tag, 2500 * time.Millisecond, part(tag), "hello", fetch.Truncated},
+		{"changed object", tag, 500 * time.Millisecond, again, "hello", fetch.Truncated},
+		{"part of a changed object", tag, 500 * time.Millisecond, part("ETag: \"v2\"\r\n"), "hello", fetch.Truncated},
 		{"no validator", "", 500 * time.Millisecond, again, "hello", fetch.Truncated},
-		{"a date too young for one", last + "Date: Fri, 02 Jan 2026 03:04:06 GMT\r\n", 500 * time.Millisecond, again, "hello", fetch.Truncated},
+		{"date too recent for a validator", last + "Date: Fri, 02 Jan 2026 03:04:06 GMT\r\n", 500 * time.Millisecond, again, "hello", fetch.Truncated},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestServerRestarts(t *testing.T) {
 					Wrap: []fetch.Middleware{wrap.Retry(wrap.RetryOptions{Delay: time.Second})},
 				}, http.Schemes(http.Options{})...)
 				defer client.Close()
-				resp, err := client.Do(t.Context(), wireRequest("http://h/"))
+				resp, err := client.Do(t.Context(), newRequest("http://h/"))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -13,16 +13,17 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-func moved(to string) string {
+func redirectTo(to string) string {
 	return "HTTP/1.1 302 x\r\nLocation: " + to + "\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 }
 
-// What a request holds that is nobody's else.
+// secretFields are header fields with secrets and one field without.
 var secretFields = fields("Authorization", "Bearer t0ken", "Cookie", "a=c00kie", "X-Api-Key", "k3y", "Proxy-Authorization", "Basic pr0xy", "X-Plain", "plain")
 
-// Secrets stay with the first origin: CVE-2023-45289, CVE-2024-45336,
-// CVE-2025-4673. They do not come back with it either.
-func TestSecretsStayHome(t *testing.T) {
+// TestSecretsAfterRedirect checks that only the first origin receives secrets,
+// and that they are not sent again after a redirect back to it: CVE-2023-45289,
+// CVE-2024-45336 and CVE-2025-4673.
+func TestSecretsAfterRedirect(t *testing.T) {
 	for name, chain := range map[string][]string{
 		"a b a":         {"http://b/", "http://a/back"},
 		"a b b":         {"http://b/", "http://b/2"},
@@ -33,12 +34,12 @@ func TestSecretsStayHome(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := &script{}
 			for _, to := range chain {
-				s.replies = append(s.replies, []string{moved(to)})
+				s.replies = append(s.replies, []string{redirectTo(to)})
 			}
 			s.replies = append(s.replies, []string{ok})
-			req := wireRequest("http://alice:s3cret@a/")
+			req := newRequest("http://alice:s3cret@a/")
 			req.Header = secretFields
-			if _, _, err := get(t, s.open(t, http.Options{}), req); err != nil {
+			if _, _, err := get(t, s.newClient(t, http.Options{}), req); err != nil {
 				t.Fatal(err)
 			}
 			for i, head := range s.heads() {
@@ -55,11 +56,11 @@ func TestSecretsStayHome(t *testing.T) {
 	}
 }
 
-// A page that leads on does not hear from whom it came, and nobody else hears
-// the password or what stands behind the #: CVE-2021-22876.
+// TestNoReferer checks that requests after a redirect have no Referer field and
+// no server receives the password or the fragment: CVE-2021-22876.
 func TestNoReferer(t *testing.T) {
-	s := &script{replies: [][]string{{moved("/2#x")}, {moved("http://b/")}, {ok}}}
-	if _, _, err := get(t, s.open(t, http.Options{}), wireRequest("http://alice:s3cret@a/1?q#fr4gment")); err != nil {
+	s := &script{replies: [][]string{{redirectTo("/2#x")}, {redirectTo("http://b/")}, {ok}}}
+	if _, _, err := get(t, s.newClient(t, http.Options{}), newRequest("http://alice:s3cret@a/1?q#fr4gment")); err != nil {
 		t.Fatal(err)
 	}
 	for i, head := range s.heads() {
@@ -69,26 +70,27 @@ func TestNoReferer(t *testing.T) {
 	}
 }
 
-// asked is a resolver that remembers.
-type asked struct {
+// A nameRecorder is a resolver that records the queried names.
+type nameRecorder struct {
 	mu    sync.Mutex
 	names []string
 }
 
-func (a *asked) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
+func (a *nameRecorder) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.names = append(a.names, host)
 	return []netip.Addr{netip.MustParseAddr("8.8.8.8")}, nil
 }
 
-// A resolver is asked for hosts, whatever a password holds: CVE-2020-8169.
-func TestResolverSeesNoPassword(t *testing.T) {
+// TestResolverGetsNoPassword checks that no part of a password is sent to the
+// resolver: CVE-2020-8169.
+func TestResolverGetsNoPassword(t *testing.T) {
 	for _, userinfo := range []string{"alice:p%40ssw0rd", "alice%40home:p%3ass%2fw0rd", "p%23ssw0rd"} {
-		s := &script{replies: [][]string{{moved("http://other.example/")}, {ok}}}
-		var dns asked
-		client := s.open(t, http.Options{}, func(o *fetch.Options) { o.Resolver = &dns })
-		if _, _, err := get(t, client, wireRequest("http://"+userinfo+"@first.example/")); err != nil {
+		s := &script{replies: [][]string{{redirectTo("http://other.example/")}, {ok}}}
+		var dns nameRecorder
+		client := s.newClient(t, http.Options{}, func(o *fetch.Options) { o.Resolver = &dns })
+		if _, _, err := get(t, client, newRequest("http://"+userinfo+"@first.example/")); err != nil {
 			t.Fatal(err)
 		}
 		for i := range dns.names {
@@ -100,16 +102,16 @@ func TestResolverSeesNoPassword(t *testing.T) {
 	}
 }
 
-// What is meant for the origin does not go to the proxy that tunnels:
-// CVE-2015-3153.
-func TestTunnelHearsNoSecret(t *testing.T) {
+// TestTunnelGetsNoSecret checks that header fields for the origin are not sent
+// in a CONNECT request: CVE-2015-3153.
+func TestTunnelGetsNoSecret(t *testing.T) {
 	s := &script{replies: [][]string{{"HTTP/1.1 200 x\r\n\r\n", ok}}}
-	client := s.open(t, http.Options{}, func(o *fetch.Options) {
+	client := s.newClient(t, http.Options{}, func(o *fetch.Options) {
 		o.Proxy = func(fetch.Target) (fetch.Proxy, error) {
 			return fetch.Proxy{URL: uri.MustParse("http://proxy:3128"), Tunnel: true, Header: fields("X-Proxy", "y")}, nil
 		}
 	})
-	req := wireRequest("http://alice:s3cret@h/")
+	req := newRequest("http://alice:s3cret@h/")
 	req.Header = fields("Cookie", "a=c00kie", "X-Api-Key", "k3y")
 	if _, body, err := get(t, client, req); err != nil || body != "hello" {
 		t.Fatalf("got %q, %v", body, err)

@@ -20,23 +20,23 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A script is a server in memory. For each connection, replies holds what it
-// says to one request after another: when they end it closes.
+// A script is a server in memory. replies has the responses for each
+// connection. The server closes a connection after the last response.
 type script struct {
-	replies [][]string
-	config  *tls.Config    // not nil: under TLS
-	cut     bool           // TLS ends without close_notify
-	frames  func(net.Conn) // not nil: serves instead, above TLS
-	piece   int            // bytes of a reply at a time; 0: all
+	replies   [][]string
+	config    *tls.Config    // TLS configuration, or nil for plaintext
+	cutTLS    bool           // end TLS connections without close_notify
+	frames    func(net.Conn) // if not nil, serves TLS connections in place of replies
+	pieceSize int            // bytes per write, or zero for no limit
 
 	mu       sync.Mutex
-	requests []string // heads, as they came
+	requests []string // request heads in the order of arrival
 	conns    int
 	serving  sync.WaitGroup
 }
 
 func (s *script) dial(_ context.Context, _ string, _ netip.AddrPort) (net.Conn, error) {
-	ours, theirs, err := s.pair()
+	ours, theirs, err := s.tlsPair()
 	if err != nil {
 		return nil, err
 	}
@@ -51,8 +51,9 @@ func (s *script) dial(_ context.Context, _ string, _ netip.AddrPort) (net.Conn, 
 	return ours, nil
 }
 
-// pair is in memory but under TLS, where both sides may write at once.
-func (s *script) pair() (ours, theirs net.Conn, err error) {
+// tlsPair returns the two ends of a TCP connection on loopback for TLS, because
+// both sides of a TLS connection may write at the same time.
+func (s *script) tlsPair() (ours, theirs net.Conn, err error) {
 	if s.config == nil {
 		ours, theirs = net.Pipe()
 		return ours, theirs, nil
@@ -91,8 +92,8 @@ func (s *script) serve(raw net.Conn, replies []string) {
 		}
 		for len(reply) > 0 {
 			n := len(reply)
-			if s.piece > 0 {
-				n = min(n, s.piece)
+			if s.pieceSize > 0 {
+				n = min(n, s.pieceSize)
 			}
 			if _, err := io.WriteString(conn, reply[:n]); err != nil {
 				return
@@ -100,7 +101,7 @@ func (s *script) serve(raw net.Conn, replies []string) {
 			reply = reply[n:]
 		}
 	}
-	if s.config != nil && !s.cut {
+	if s.config != nil && !s.cutTLS {
 		conn.(*tls.Conn).CloseWrite()
 	}
 }
@@ -116,21 +117,21 @@ func readHead(r *bufio.Reader) (string, error) {
 	}
 }
 
-// dialled is how many connections there were.
-func (s *script) dialled() int {
+// connCount returns the number of connections.
+func (s *script) connCount() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.conns
 }
 
-// heads returns the requests that came, once the server has ended.
+// heads waits for the server to end and returns the request heads.
 func (s *script) heads() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.requests
 }
 
-// resolver gives every name the same address.
+// A resolver returns the same address for every name.
 type resolver struct{}
 
 func (resolver) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
@@ -139,8 +140,8 @@ func (resolver) LookupNetIP(context.Context, string, string) ([]netip.Addr, erro
 
 var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// open makes a client that talks to s.
-func (s *script) open(t testing.TB, opts http.Options, change ...func(*fetch.Options)) *fetch.Client {
+// newClient returns a client whose connections lead to s.
+func (s *script) newClient(t testing.TB, opts http.Options, change ...func(*fetch.Options)) *fetch.Client {
 	o := fetch.Options{
 		Policy:   fetch.Typed(),
 		Dial:     s.dial,
@@ -158,12 +159,12 @@ func (s *script) open(t testing.TB, opts http.Options, change ...func(*fetch.Opt
 	return client
 }
 
-// notes collects what a trace was told, and the bytes of its last attempt.
+// notes collects the notes of a trace and the bytes of its last attempt.
 type notes struct {
 	mu        sync.Mutex
 	text      []string
 	sent, got bytes.Buffer
-	again     int
+	restarts  int
 }
 
 func (n *notes) trace() *fetch.Trace {
@@ -175,18 +176,18 @@ func (n *notes) trace() *fetch.Trace {
 	return &fetch.Trace{
 		Sent:     func(p []byte) { lock(func() { n.sent.Write(p) }) },
 		Received: func(p []byte) { lock(func() { n.got.Write(p) }) },
-		Restart:  func() { lock(func() { n.sent.Reset(); n.got.Reset(); n.again++ }) },
+		Restart:  func() { lock(func() { n.sent.Reset(); n.got.Reset(); n.restarts++ }) },
 		Note:     func(s string) { lock(func() { n.text = append(n.text, s) }) },
 	}
 }
 
-func (n *notes) noted(part string) bool {
+func (n *notes) hasNote(part string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return strings.Contains(strings.Join(n.text, "\n"), part)
 }
 
-// get reads a whole object.
+// get requests an object and returns its response and body.
 func get(t testing.TB, client *fetch.Client, req *fetch.Request) (*fetch.Response, string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -200,9 +201,9 @@ func get(t testing.TB, client *fetch.Client, req *fetch.Request) (*fetch.Respons
 	return resp, string(body), err
 }
 
-func wireRequest(url string) *fetch.Request { return &fetch.Request{URL: uri.MustParse(url)} }
+func newRequest(url string) *fetch.Request { return &fetch.Request{URL: uri.MustParse(url)} }
 
-// fields makes a header of names and values in turn.
+// fields returns a header from alternating names and values.
 func fields(pairs ...string) (h fetch.Header) {
 	for i := 0; i < len(pairs); i += 2 {
 		h = append(h, fetch.Field{Name: pairs[i], Value: pairs[i+1]})

@@ -11,8 +11,9 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// TestSharedConnections: an exchange without a body gives its connection back
-// at once and does not touch it afterwards. The race detector sees a violation.
+// TestSharedConnections checks that an exchange without a body releases its
+// connection at once and does not use it afterwards. The race detector reports
+// a violation.
 func TestSharedConnections(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewServer(nethttp.HandlerFunc(func(w nethttp.ResponseWriter, _ *nethttp.Request) {

@@ -21,7 +21,7 @@ import (
 	"github.com/anyurl/fetch/wrap"
 )
 
-// A flusher is a content coding of which a part can be sent.
+// A flusher is an encoder that can send a part of its output.
 type flusher interface {
 	io.Writer
 	Flush() error
@@ -34,12 +34,13 @@ var codings = map[string]func(io.Writer) flusher{
 	"zstd":    func(w io.Writer) flusher { z, _ := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1)); return z },
 }
 
-// pieces are what a streamed body consists of.
-const pieces = 5
+// pieceCount is the number of pieces in a streamed body.
+const pieceCount = 5
 
-// streams serves a body of pieces. It sends a piece only after the reader has
-// confirmed the one before, so that a reader that waits for more waits for ever.
-func streams(confirmed <-chan int) nethttp.HandlerFunc {
+// streamPieces serves a body in pieces. It sends a piece only after the reader
+// has confirmed the previous one. A reader that buffers pieces therefore
+// blocks.
+func streamPieces(confirmed <-chan int) nethttp.HandlerFunc {
 	return func(w nethttp.ResponseWriter, r *nethttp.Request) {
 		if r.URL.Path != "/" {
 			w.WriteHeader(404)
@@ -53,7 +54,7 @@ func streams(confirmed <-chan int) nethttp.HandlerFunc {
 			out = codings[coding](w)
 		}
 		w.Header().Set("Content-Type", "text/html")
-		for i := range pieces {
+		for i := range pieceCount {
 			io.WriteString(out, sprintf("<p>piece %d\n", i))
 			if f, ok := out.(flusher); ok {
 				f.Flush()
@@ -61,7 +62,7 @@ func streams(confirmed <-chan int) nethttp.HandlerFunc {
 			control.Flush()
 			confirmed := confirmed
 			if r.Header.Get("Range") != "" {
-				confirmed = nil // Segments gives this request up: it takes no confirmation from the next one
+				confirmed = nil // Segments cancels this request, which must not receive confirmations of the next one
 			}
 			select {
 			case <-confirmed:
@@ -75,9 +76,9 @@ func streams(confirmed <-chan int) nethttp.HandlerFunc {
 	}
 }
 
-// Bytes of a body reach the caller when they arrive: chunked or in frames,
-// under each coding, and through every middleware. A page of HTML is the
-// hardest case, because it may be a listing.
+// TestStream checks that the bytes of a body reach the caller as soon as they
+// arrive, with chunks and frames, with each coding, and through every
+// middleware. HTML is the hardest case, because it may be a listing.
 func TestStream(t *testing.T) {
 	for _, proto := range []string{"HTTP/1.1", "HTTP/2"} {
 		for _, coding := range []string{"", "gzip", "deflate", "br", "zstd"} {
@@ -87,8 +88,8 @@ func TestStream(t *testing.T) {
 				"not segments": {wrap.Segments(2)},
 			} {
 				t.Run(proto+" "+coding+" "+name, func(t *testing.T) {
-					confirmed := make(chan int, pieces)
-					server := httptest.NewUnstartedServer(streams(confirmed))
+					confirmed := make(chan int, pieceCount)
+					server := httptest.NewUnstartedServer(streamPieces(confirmed))
 					if proto == "HTTP/2" {
 						server.EnableHTTP2 = true
 						server.StartTLS()
@@ -104,7 +105,7 @@ func TestStream(t *testing.T) {
 					}
 					client := fetch.New(opts, http.Schemes(http.Options{Compressed: coding != ""})...)
 					defer client.Close()
-					req := wireRequest(server.URL + "/")
+					req := newRequest(server.URL + "/")
 					req.Header = fields("X-Coding", coding)
 					ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 					defer cancel()
@@ -123,7 +124,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// middlewares are all of wrap that a body passes.
+// middlewares returns the middlewares of package wrap that handle bodies.
 func middlewares() []fetch.Middleware {
 	return []fetch.Middleware{
 		wrap.Cache(wrap.CacheOptions{}),
@@ -135,10 +136,10 @@ func middlewares() []fetch.Middleware {
 	}
 }
 
-// readPieces confirms each piece once it was read.
+// readPieces reads the body and confirms each piece.
 func readPieces(t *testing.T, body io.Reader, confirmed chan<- int) {
 	buffer := make([]byte, 256<<10)
-	for i := range pieces {
+	for i := range pieceCount {
 		want, got := sprintf("<p>piece %d\n", i), ""
 		for len(got) < len(want) {
 			n, err := body.Read(buffer)

@@ -19,14 +19,16 @@ import (
 
 func sprintf(format string, args ...any) string { return fmt.Sprintf(format, args...) }
 
-// secure puts s under TLS.
-func (s *script) secure(t *testing.T, protocols ...string) (change func(*fetch.Options)) {
+// withTLS makes s accept TLS connections and returns the change of the client
+// options.
+func (s *script) withTLS(t *testing.T, protocols ...string) (change func(*fetch.Options)) {
 	cert := peer.NewCert(t, peer.CertOptions{Hosts: []string{"h"}})
 	s.config = &tls.Config{Certificates: []tls.Certificate{cert.TLS}, NextProtos: protocols}
 	return func(o *fetch.Options) { o.TLS = &tls.Config{RootCAs: cert.Pool} }
 }
 
-// Each exchange on a connection is heard exactly, plain and under TLS.
+// TestTrace checks that the trace receives the exact bytes of each exchange,
+// with and without TLS.
 func TestTrace(t *testing.T) {
 	replies := []string{
 		"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
@@ -40,22 +42,22 @@ func TestTrace(t *testing.T) {
 			s := &script{replies: [][]string{replies}}
 			trust := func(*fetch.Options) {}
 			if scheme == "https" {
-				trust = s.secure(t, "h2", "http/1.1")
+				trust = s.withTLS(t, "h2", "http/1.1")
 			}
-			client := s.open(t, http.Options{}, trust)
+			client := s.newClient(t, http.Options{}, trust)
 			for i, reply := range replies {
 				var n notes
-				req := wireRequest(scheme + "://h/")
+				req := newRequest(scheme + "://h/")
 				req.Trace = n.trace()
 				resp, body, err := get(t, client, req)
-				if err != nil || body != "hello" && i != 3 || n.again != 0 {
-					t.Fatalf("request %d: got %q, %v, again %d", i, body, err, n.again)
+				if err != nil || body != "hello" && i != 3 || n.restarts != 0 {
+					t.Fatalf("request %d: got %q, %v, restarts %d", i, body, err, n.restarts)
 				}
 				if got := n.got.String(); got != reply || !strings.HasPrefix(reply, string(resp.Head)) {
-					t.Errorf("request %d: heard %q, head %q, want %q", i, got, resp.Head, reply)
+					t.Errorf("request %d: trace %q, head %q, want %q", i, got, resp.Head, reply)
 				}
 				if got, want := n.sent.String(), s.heads()[i]; got != want {
-					t.Errorf("request %d: told %q, sent %q", i, got, want)
+					t.Errorf("request %d: traced request %q, sent %q", i, got, want)
 				}
 			}
 			if s.conns != 1 {
@@ -65,18 +67,18 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// A pooled connection that died meanwhile is no error: the trace is told that
-// the attempt is void.
-func TestTraceAgain(t *testing.T) {
+// TestTraceRestart checks that a request on a stale pooled connection is
+// repeated, and that the trace reports the restart.
+func TestTraceRestart(t *testing.T) {
 	s := &script{replies: [][]string{{ok, ""}, {ok}}}
-	client := s.open(t, http.Options{})
+	client := s.newClient(t, http.Options{})
 	for i := range 2 {
 		var n notes
-		req := wireRequest("http://h/")
+		req := newRequest("http://h/")
 		req.Trace = n.trace()
 		_, body, err := get(t, client, req)
-		if body != "hello" || err != nil || n.again != i || n.got.String() != ok || n.sent.String() != s.heads()[0] {
-			t.Errorf("request %d: got %q, %v, again %d, heard %q, told %q", i, body, err, n.again, n.got.String(), n.sent.String())
+		if body != "hello" || err != nil || n.restarts != i || n.got.String() != ok || n.sent.String() != s.heads()[0] {
+			t.Errorf("request %d: got %q, %v, restarts %d, trace %q, traced request %q", i, body, err, n.restarts, n.got.String(), n.sent.String())
 		}
 	}
 }
@@ -88,13 +90,13 @@ func TestTLS(t *testing.T) {
 		cut         bool
 		want        fetch.Fault
 	}{
-		{"length, cut after it", ok, true, 0},
-		{"to the close", open, false, 0},
-		{"to the close, without close_notify", open, true, fetch.Truncated},
+		{"known length, closed without close_notify", ok, true, 0},
+		{"no length", open, false, 0},
+		{"no length, closed without close_notify", open, true, fetch.Truncated},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := &script{replies: [][]string{{test.reply}}, cut: test.cut}
-			_, body, err := get(t, s.open(t, http.Options{}, s.secure(t)), wireRequest("https://h/"))
+			s := &script{replies: [][]string{{test.reply}}, cutTLS: test.cut}
+			_, body, err := get(t, s.newClient(t, http.Options{}, s.withTLS(t)), newRequest("https://h/"))
 			if body != "hello" || !errors.Is(err, test.want) && (err != nil || test.want != 0) {
 				t.Errorf("got %q, %v, want %v", body, err, test.want)
 			}
@@ -110,9 +112,9 @@ func TestTLSFaults(t *testing.T) {
 		want   fetch.Fault
 	}{
 		{"unknown authority", "https://h/", func(_ *script, o *fetch.Options) { o.TLS = nil }, fetch.TLS},
-		{"another name", "https://other/", func(*script, *fetch.Options) {}, fetch.TLS},
+		{"certificate for another name", "https://other/", func(*script, *fetch.Options) {}, fetch.TLS},
 		{"no common version", "https://h/", func(s *script, _ *fetch.Options) { s.config.MaxVersion = tls.VersionTLS11 }, fetch.TLS},
-		{"client certificate wanted", "https://h/", func(s *script, _ *fetch.Options) {
+		{"client certificate required", "https://h/", func(s *script, _ *fetch.Options) {
 			s.config.ClientAuth, s.config.MaxVersion = tls.RequireAnyClientCert, tls.VersionTLS12
 		}, fetch.TLS},
 		{"closed in the handshake", "https://h/", func(s *script, _ *fetch.Options) {
@@ -122,23 +124,24 @@ func TestTLSFaults(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := &script{replies: [][]string{{ok}}}
-			trust := s.secure(t)
-			client := s.open(t, http.Options{}, trust, func(o *fetch.Options) { test.change(s, o) })
-			if _, _, err := get(t, client, wireRequest(test.url)); !errors.Is(err, test.want) {
+			trust := s.withTLS(t)
+			client := s.newClient(t, http.Options{}, trust, func(o *fetch.Options) { test.change(s, o) })
+			if _, _, err := get(t, client, newRequest(test.url)); !errors.Is(err, test.want) {
 				t.Errorf("got %v (%v), want %v", err, fetch.FaultOf(err), test.want)
 			}
 		})
 	}
 }
 
-// One host, but not one leave: the connections are not shared.
+// TestPoolByKey checks that requests with different policies do not share
+// connections to the same host.
 func TestPoolByKey(t *testing.T) {
 	s := &script{replies: [][]string{{ok, ok}, {ok, ok}}}
-	client := s.open(t, http.Options{}, func(o *fetch.Options) { o.Policy.Downgrade = true })
+	client := s.newClient(t, http.Options{}, func(o *fetch.Options) { o.Policy.Downgrade = true })
 	for i := range 4 {
-		req := wireRequest("http://8.8.8.8/")
+		req := newRequest("http://8.8.8.8/")
 		if i%2 == 1 {
-			req.From = &fetch.Source{URL: wireRequest("http://9.9.9.9/").URL}
+			req.From = &fetch.Source{URL: newRequest("http://9.9.9.9/").URL}
 		}
 		if _, body, err := get(t, client, req); body != "hello" || err != nil {
 			t.Errorf("request %d: got %q, %v", i, body, err)
@@ -149,8 +152,8 @@ func TestPoolByKey(t *testing.T) {
 	}
 }
 
-// TestSecured: each new connection with TLS is reported once, also if the
-// server then chooses HTTP/1.1.
+// TestSecured checks that each new TLS connection is reported once, even if the
+// server selects HTTP/1.1.
 func TestSecured(t *testing.T) {
 	for _, protocols := range [][]string{{"h2", "http/1.1"}, {"http/1.1"}, nil} {
 		server := httptest.NewUnstartedServer(nethttp.HandlerFunc(func(w nethttp.ResponseWriter, _ *nethttp.Request) { io.WriteString(w, "hello") }))
@@ -162,7 +165,7 @@ func TestSecured(t *testing.T) {
 		client := fetch.New(fetch.Options{Policy: fetch.Typed(), TLS: &tls.Config{RootCAs: pool}}, http.Schemes(http.Options{})...)
 		for i, want := range []string{"[1 2 3 4]", "[3 4]"} {
 			var got []fetch.Phase
-			req := wireRequest(server.URL + "/")
+			req := newRequest(server.URL + "/")
 			req.Trace = &fetch.Trace{Phase: func(p fetch.Phase, _ net.Conn) {
 				if p != fetch.Resolved {
 					got = append(got, p)

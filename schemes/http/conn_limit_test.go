@@ -14,10 +14,10 @@ import (
 	"github.com/anyurl/fetch/schemes/http"
 )
 
-// Many requests, six at a time, over as many connections of HTTP/1 at the
-// most, and over one of HTTP/2; a second where net/http has the first one not
-// ready for others as soon as it is asked.
-func TestConnectionsOfABatch(t *testing.T) {
+// TestConnectionLimit sends many requests, six at a time. They use at most six
+// HTTP/1 connections or two HTTP/2 connections. net/http opens the second one
+// if the first is not yet ready for other requests.
+func TestConnectionLimit(t *testing.T) {
 	s := peer.Nginx(t, peer.NginxOptions{HTTP2: true})
 	data := noise(3000)
 	s.Put("f", data)
@@ -43,7 +43,7 @@ func TestConnectionsOfABatch(t *testing.T) {
 			for range 6 {
 				all.Go(func() {
 					for range 50 {
-						resp, body, err := get(t, client, wireRequest(c.url+"/f"))
+						resp, body, err := get(t, client, newRequest(c.url+"/f"))
 						if err != nil || body != string(data) || resp.Proto != c.proto {
 							t.Errorf("%d bytes, %v", len(body), err)
 							return
