@@ -14,13 +14,13 @@ import (
 	"testing"
 )
 
-var record = flag.Bool("record", false, "ask the installed curl anew for testdata/curl.jsonl")
+var record = flag.Bool("record", false, "record testdata/curl.jsonl again with the installed curl")
 
 const cases = "testdata/curl.jsonl"
 
-// A curlCase is one line of testdata/curl.jsonl: what curl 7.88.1 (Debian 12)
-// sends as Basic credentials, run with --netrc-optional against a listener on
-// loopback; "none" for no credentials, "error" for exit code 26.
+// A curlCase is a line of testdata/curl.jsonl. Curl has the Basic credentials
+// that curl 7.88.1 (Debian 12) sends with --netrc-optional to a server on
+// loopback. It is "none" for no credentials and "error" for exit code 26.
 type curlCase struct {
 	Name  string `json:"name"`
 	Netrc string `json:"netrc"`
@@ -29,37 +29,37 @@ type curlCase struct {
 	Curl  string `json:"curl"`
 }
 
-// unlike holds the cases in which we differ from that curl, and why.
-var unlike = map[string]struct{ want, why string }{
-	"hash in password":              {"u:#p", "curl 8: only the first word of a line begins a comment"},
-	"trailing dot in url":           {"u:p", "one trailing dot is dropped wherever hosts are compared"},
-	"trailing dot in file":          {"u:p", "the same"},
-	"login matches none":            {"none", "curl 8: the password of another login is not for this one"},
-	"login case":                    {"none", "curl 8: the same, and logins differ by case"},
-	"default other login":           {"none", "curl 8: the same"},
-	"login only, next has password": {"u:", "curl 8: an entry ends where the next machine begins"},
-	"two passwords":                 {"u:p", "curl 8: the last one of an entry, as with logins"},
-	"NUL in password":               {"u:p", "the NUL ends its line only, as in curl 8"},
-	"NUL then more lines":           {"u:password", "the same; the keyword takes the next word, as ever"},
-	"account named password":        {"u:p", "curl 8: the word after account is no keyword"},
-	"keyword at end, second entry":  {"x:y", "curl 8: the last one of an entry; h.test is a word of no meaning"},
-	"token 4095":                    {"u:" + strings.Repeat("p", 4095), "curl 8: lines may be longer than 4 KiB"},
-	"token 5000":                    {"error", "curl 8: a word may not"},
+// differences has the cases in which the package differs from curl 7.88.1.
+var differences = map[string]struct{ want, why string }{
+	"hash in password":              {"u:#p", "as in curl 8: only the first word of a line starts a comment"},
+	"trailing dot in url":           {"u:p", "one trailing dot is ignored"},
+	"trailing dot in file":          {"u:p", "one trailing dot is ignored"},
+	"login matches none":            {"none", "as in curl 8: the password of another login is not used"},
+	"login case":                    {"none", "as in curl 8: logins are case-sensitive"},
+	"default other login":           {"none", "as in curl 8: the password of another login is not used"},
+	"login only, next has password": {"u:", "as in curl 8: an entry ends at the next machine"},
+	"two passwords":                 {"u:p", "as in curl 8: the last password of an entry is used"},
+	"NUL in password":               {"u:p", "as in curl 8: a NUL ends only its line"},
+	"NUL then more lines":           {"u:password", "as in curl 8: a NUL ends only its line; the next word is the value"},
+	"account named password":        {"u:p", "as in curl 8: the word after account is its value"},
+	"keyword at end, second entry":  {"x:y", "as in curl 8: the last value of an entry is used; h.test is an unknown word"},
+	"token 4095":                    {"u:" + strings.Repeat("p", 4095), "as in curl 8: lines may be longer than 4 KiB"},
+	"token 5000":                    {"error", "as in curl 8: words may not be longer than 4 KiB"},
 }
 
-func TestAsCurl(t *testing.T) {
+func TestSameAsCurl(t *testing.T) {
 	for _, c := range readCases(t) {
 		want := c.Curl
-		if d, ok := unlike[c.Name]; ok {
+		if d, ok := differences[c.Name]; ok {
 			want = d.want
 		}
-		if got := ask(c); got != want {
+		if got := credentialsOf(c); got != want {
 			t.Errorf("%s: %q as %s@%s: got %s, want %s", c.Name, c.Netrc, c.User, c.Host, got, want)
 		}
 	}
 }
 
-func ask(c curlCase) string {
+func credentialsOf(c curlCase) string {
 	f, err := parse(strings.NewReader(c.Netrc))
 	if err != nil {
 		return "error"
@@ -90,13 +90,13 @@ func readCases(t *testing.T) (list []curlCase) {
 
 func TestRecordCurl(t *testing.T) {
 	if !*record {
-		t.Skip("asked for by -record only")
+		t.Skip("runs only with -record")
 	}
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	for _, c := range readCases(t) {
-		c.Curl = askCurl(t, c)
+		c.Curl = runCurl(t, c)
 		if err := enc.Encode(c); err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestRecordCurl(t *testing.T) {
 	}
 }
 
-func askCurl(t *testing.T, c curlCase) string {
+func runCurl(t *testing.T, c curlCase) string {
 	got := "error"
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		got = "none"

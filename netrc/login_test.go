@@ -25,7 +25,7 @@ machine b.test password shared
 default login anonymous password guest
 `
 
-// TestLogins: which entry each function of a Client gets.
+// TestLogins checks the entry that each login function returns.
 func TestLogins(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "netrc")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -49,16 +49,16 @@ func TestLogins(t *testing.T) {
 		want string
 	}{
 		{"challenge of a machine", login(fetch.Challenge{Origin: a}), "mary:pm:am"},
-		{"challenge that refused the login", login(fetch.Challenge{Origin: a, Rejected: true}), "-"},
+		{"challenge after a rejected login", login(fetch.Challenge{Origin: a, Rejected: true}), "-"},
 		{"challenge to a user without an entry", login(fetch.Challenge{Origin: a, User: "eve", Typed: true}), "-"},
-		{"challenge, host typed", login(fetch.Challenge{Origin: z, Typed: true}), "anonymous:guest:"},
+		{"challenge, entered host", login(fetch.Challenge{Origin: z, Typed: true}), "anonymous:guest:"},
 		{"challenge, host from a server", login(fetch.Challenge{Origin: z}), "-"},
 		{"redirect to a machine", f.RedirectLogin(a), "mary:pm:am"},
 		{"redirect to another host", f.RedirectLogin(z), "-"},
-		{"typed URL", f.Credential(uri.MustParse("ftp://A.test./x")), "mary:pm:am"},
-		{"typed URL with a user", f.Credential(uri.MustParse("ftp://ann@b.test/")), "ann:shared:"},
-		{"typed URL of another host", f.Credential(uri.MustParse("ftp://z.test/")), "anonymous:guest:"},
-		{"host that is none", f.Credential(uri.MustParse("ftp://0x7f.1/")), "-"},
+		{"entered URL", f.Credential(uri.MustParse("ftp://A.test./x")), "mary:pm:am"},
+		{"entered URL with a user", f.Credential(uri.MustParse("ftp://ann@b.test/")), "ann:shared:"},
+		{"entered URL of another host", f.Credential(uri.MustParse("ftp://z.test/")), "anonymous:guest:"},
+		{"invalid host", f.Credential(uri.MustParse("ftp://0x7f.1/")), "-"},
 	} {
 		got := "-"
 		if c.got != nil {
@@ -70,7 +70,7 @@ func TestLogins(t *testing.T) {
 	}
 }
 
-// TestOpenDefault: which file the empty path is.
+// TestOpenDefault checks the file that Open reads for an empty path.
 func TestOpenDefault(t *testing.T) {
 	home := t.TempDir()
 	for name, login := range map[string]string{".netrc": "home", "other": "variable"} {
@@ -109,7 +109,7 @@ func TestOpenDefault(t *testing.T) {
 	}
 }
 
-// A Client that logs in as ~/.netrc says.
+// A Client that uses the logins of a netrc file.
 func Example() {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		user, _, ok := r.BasicAuth()
@@ -125,7 +125,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "netrc") // "" in a program
+	path := filepath.Join(dir, "netrc") // programs pass "" for the default file
 	host, _, _ := strings.Cut(strings.TrimPrefix(server.URL, "http://"), ":")
 	if err := os.WriteFile(path, []byte("machine "+host+" login mary password secret"), 0o600); err != nil {
 		log.Fatal(err)

@@ -34,19 +34,19 @@ default login anonymous password guest
 		want              string
 	}{
 		{"first of two", "a.test", "", false, "mary pm am"},
-		{"login picks", "a.test", "john", false, "john pj "},
+		{"login selects the entry", "a.test", "john", false, "john pj "},
 		{"unknown login, host from a server", "a.test", "eve", false, "-"},
-		{"unknown login, host typed: default has another", "a.test", "eve", true, "-"},
+		{"unknown login, entered host, default with another login", "a.test", "eve", true, "-"},
 		{"login differs by case", "a.test", "Mary", true, "-"},
 		{"case and dot of the host", "A.TEST.", "", false, "mary pm am"},
 		{"only one dot is dropped", "a.test..", "", false, "-"},
-		{"password for whoever comes", "b.test", "ann", false, "ann shared "},
+		{"password for any login", "b.test", "ann", false, "ann shared "},
 		{"login without password", "c.test", "", false, "only  "},
-		{"login without password is no answer to a login", "c.test", "only", false, "-"},
+		{"login without password for a URL with a login", "c.test", "only", false, "-"},
 		{"IPv6 in brackets", "[2001:DB8::1]", "", false, "six p6 "},
-		{"default for a typed host", "z.test", "", true, "anonymous guest "},
-		{"default by its login", "z.test", "anonymous", true, "anonymous guest "},
-		{"default never for a host that a server named", "z.test", "", false, "-"},
+		{"default for an entered host", "z.test", "", true, "anonymous guest "},
+		{"default with its login", "z.test", "anonymous", true, "anonymous guest "},
+		{"no default for a host from a server", "z.test", "", false, "-"},
 		{"subdomain", "x.a.test", "", false, "-"},
 		{"no host", "", "", false, "-"},
 	} {
@@ -63,8 +63,8 @@ default login anonymous password guest
 	}
 }
 
-// TestRedirects is CVE-2024-11053 and CVE-2025-0167: six files, and what the
-// host of a redirect may learn from each.
+// TestRedirects checks the credentials that the host of a redirect receives
+// (CVE-2024-11053 and CVE-2025-0167).
 func TestRedirects(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"machine a.test login u password p\nmachine b.test\ndefault", "-"},
@@ -84,7 +84,7 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-func TestRefused(t *testing.T) {
+func TestInvalidFile(t *testing.T) {
 	long := strings.Repeat("x", maxWord+1)
 	for _, c := range []struct {
 		name, text string
@@ -93,11 +93,11 @@ func TestRefused(t *testing.T) {
 	}{
 		{"word", "machine h login u\npassword " + long, errTooLong, "line 2: "},
 		{"word in quotes", `machine h password "` + long + `"`, errTooLong, "line 1: "},
-		{"word without meaning", long, errTooLong, "line 1: "},
+		{"unknown word", long, errTooLong, "line 1: "},
 		{"file", strings.Repeat("#\n", maxFile/2) + "#", errTooLong, ""},
 		{"one line of 64 KiB without an end", strings.Repeat("x", maxFile), errTooLong, "line 1: "},
 		{"quote", "\n\nmachine h login \"s3cret\n\"", errQuote, "line 3: "},
-		{"quote of which the end is escaped", `machine h password "s3cret\"`, errQuote, "line 1: "},
+		{"quote with an escaped end", `machine h password "s3cret\"`, errQuote, "line 1: "},
 	} {
 		_, err := parse(strings.NewReader(c.text))
 		if !errors.Is(err, c.want) || err.Error() != c.line+c.want.Error() {
@@ -114,7 +114,7 @@ func TestRefused(t *testing.T) {
 
 var errDisk = errors.New("disk")
 
-func TestSecretIsNeverShown(t *testing.T) {
+func TestSecretIsMasked(t *testing.T) {
 	f := mustParse(t, "machine h.test login u password hunter2 account acc0unt")
 	e, _ := f.find("h.test", "", false)
 	var log strings.Builder
@@ -154,22 +154,22 @@ func FuzzNetrc(f *testing.F) {
 		if ok && (e.Default || login != "" && e.Login != login) {
 			t.Fatalf("%q as %q found %+v", host, login, e)
 		}
-		if again, ok2 := mustParse(t, write(file)).find(host, login, false); ok2 != ok || ok && write1(again) != write1(e) {
+		if again, ok2 := mustParse(t, formatFile(file)).find(host, login, false); ok2 != ok || ok && formatEntry(again) != formatEntry(e) {
 			t.Fatalf("%+v, %v; written and read again %+v, %v", e, ok, again, ok2)
 		}
 	})
 }
 
-// write prints a File that Parse reads back.
-func write(f *File) string {
+// formatFile returns f in the format of a netrc file.
+func formatFile(f *File) string {
 	var b strings.Builder
 	for _, e := range f.entries {
-		b.WriteString(write1(e))
+		b.WriteString(formatEntry(e))
 	}
 	return b.String()
 }
 
-func write1(e entry) string {
+func formatEntry(e entry) string {
 	s := "machine " + quote(e.Machine)
 	if e.Default {
 		s = "default"

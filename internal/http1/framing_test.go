@@ -5,25 +5,25 @@ import (
 	"testing"
 )
 
-// TestFrame: where bodies end, by what their heads say, and which mode is the
-// first to accept it.
+// TestFrame checks the framing of bodies and the strictest mode that accepts
+// it.
 func TestFrame(t *testing.T) {
 	const v11, v10 = "HTTP/1.1 200 OK\r\n", "HTTP/1.0 200 OK\r\n"
 	for _, test := range []struct {
 		name, head string
 		least      Mode
-		want       string // end, length, codings, whether the connection is kept
+		want       string // end, length, codings, keep-alive
 	}{
-		{"nothing", v11, Strict, "close -1 [] true"},
+		{"no header fields", v11, Strict, "close -1 [] true"},
 		{"length", v11 + "Content-Length: 5\r\n", Strict, "length 5 [] true"},
 		{"length zero", v11 + "Content-Length: 0\r\n", Strict, "head 0 [] true"},
 		{"length as a list", v11 + "Content-Length: 5 ,5\r\nContent-Length: 5\r\n", Strict, "length 5 [] true"},
 		{"204", "HTTP/1.1 204 x\r\nContent-Length: 5\r\n", Strict, "head 0 [] true"},
 		{"304", "HTTP/1.1 304 x\r\nTransfer-Encoding: chunked\r\n", Strict, "head 0 [] true"},
 		{"close", v11 + "Connection: x, Close\r\nContent-Length: 5\r\n", Strict, "length 5 [] false"},
-		{"close by an old field", v11 + "Proxy-Connection: close\r\nContent-Length: 5\r\n", Strict, "length 5 [] false"},
+		{"Proxy-Connection: close", v11 + "Proxy-Connection: close\r\nContent-Length: 5\r\n", Strict, "length 5 [] false"},
 		{"HTTP/1.0", v10 + "Content-Length: 5\r\n", Strict, "length 5 [] false"},
-		{"HTTP/1.0, kept", v10 + "Connection: Keep-Alive\r\nContent-Length: 5\r\n", Strict, "length 5 [] true"},
+		{"HTTP/1.0 with keep-alive", v10 + "Connection: Keep-Alive\r\nContent-Length: 5\r\n", Strict, "length 5 [] true"},
 		{"chunked", v11 + "Transfer-Encoding: Chunked\r\n", Strict, "chunks -1 [] true"},
 		{"chunked and a length", v11 + "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n", Strict, "chunks -1 [] false"},
 		{"gzip and chunked", v11 + "Transfer-Encoding: gzip, chunked\r\n", Strict, "chunks -1 [gzip] true"},
@@ -31,8 +31,8 @@ func TestFrame(t *testing.T) {
 		{"chunked and identity", v11 + "Transfer-Encoding: chunked, identity\r\n", Regular, "chunks -1 [] true"},
 		{"identity", v11 + "Transfer-Encoding: identity\r\nContent-Length: 5\r\n", Regular, "length 5 [] true"},
 		{"HTTP/1.0 and chunked", v10 + "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n", Regular, "length 5 [] false"},
-		{"endless length", v11 + "Content-Length: 18446744073709551615\r\n", Regular, "close -1 [] true endless"},
-		{"endless length and chunked", v11 + "Content-Length: 18446744073709551615\r\nTransfer-Encoding: chunked\r\n", Regular, "chunks -1 [] false"},
+		{"length above 62 bits", v11 + "Content-Length: 18446744073709551615\r\n", Regular, "close -1 [] true endless"},
+		{"length above 62 bits and chunked", v11 + "Content-Length: 18446744073709551615\r\nTransfer-Encoding: chunked\r\n", Regular, "chunks -1 [] false"},
 		{"two lengths", v11 + "Content-Length: 5, 6\r\n", Tolerant, "close -1 [] true"},
 		{"empty length", v11 + "Content-Length: 5,\r\n", Tolerant, "close -1 [] true"},
 		{"negative length", v11 + "Content-Length: -5\r\n", Tolerant, "close -1 [] true"},
@@ -68,7 +68,8 @@ func TestFrame(t *testing.T) {
 	}
 }
 
-// TestFrameHead: a response to HEAD has no body and keeps its length.
+// TestFrameHead checks that a response to HEAD has no body but a
+// Content-Length.
 func TestFrameHead(t *testing.T) {
 	fields := []field{{"Content-Length", "5"}, {"Transfer-Encoding", "x"}}
 	f, err := Frame(&Rules{}, Status{Proto: "HTTP/1.1", Minor: 1, Code: 200}, fields, true)

@@ -9,36 +9,37 @@ import (
 
 type field struct{ Name, Value string }
 
-// modes are all modes, the strictest first.
+// modes has all modes in the order of decreasing strictness.
 var modes = []Mode{Strict, Regular, Tolerant, Stored}
 
-// TestHead: which mode is the first to accept a head, and as what.
+// TestHead checks the result of parsing a head and the strictest mode that
+// accepts it.
 func TestHead(t *testing.T) {
 	for _, test := range []struct {
 		name, head string
 		least      Mode
-		want       string // protocol, code and fields
+		want       string // protocol, status code and fields
 	}{
-		{"status alone", "HTTP/1.1 200\r\n", Strict, "HTTP/1.1 200"},
+		{"status line only", "HTTP/1.1 200\r\n", Strict, "HTTP/1.1 200"},
 		{"field", "HTTP/1.0 404 Not Found\r\nA: b\r\n", Strict, "HTTP/1.0 404 A=b"},
-		{"LF alone", "HTTP/1.1 200 OK\nA: b\n", Strict, "HTTP/1.1 200 A=b"},
-		{"blanks around a value", "HTTP/1.1 200 OK\r\nA: \t b c \t\r\nB:\r\n", Strict, "HTTP/1.1 200 A=b c B="},
+		{"bare LF", "HTTP/1.1 200 OK\nA: b\n", Strict, "HTTP/1.1 200 A=b"},
+		{"blanks around the value", "HTTP/1.1 200 OK\r\nA: \t b c \t\r\nB:\r\n", Strict, "HTTP/1.1 200 A=b c B="},
 		{"bytes above 127", "HTTP/1.1 200 OK\r\nA: \xe4\r\n", Strict, "HTTP/1.1 200 A=\xe4"},
 		{"folded", "HTTP/1.1 200 OK\r\nA: b \r\n\t c\r\nB:\r\n d\r\n \r\n", Strict, "HTTP/1.1 200 A=b c B=d"},
 		{"HTTP/1.7", "HTTP/1.7 200 OK\r\n", Strict, "HTTP/1.7 200"},
-		{"two blanks before the code", "HTTP/1.1  200 OK\r\n", Regular, "HTTP/1.1 200"},
-		{"code 099", "HTTP/1.1 099 OK\r\n", Regular, "HTTP/1.1 99"},
+		{"two spaces before the status code", "HTTP/1.1  200 OK\r\n", Regular, "HTTP/1.1 200"},
+		{"status code 099", "HTTP/1.1 099 OK\r\n", Regular, "HTTP/1.1 99"},
 		{"blank before the colon", "HTTP/1.1 200 OK\r\nVia : p\r\n", Regular, "HTTP/1.1 200 Via=p"},
-		{"blank in a name", "HTTP/1.1 200 OK\r\nX Y: p\r\n", Regular, "HTTP/1.1 200 X Y=p"},
-		{"blank before the colon of a length", "HTTP/1.1 200 OK\r\nContent-Length : 5\r\n", Tolerant, "HTTP/1.1 200 Content-Length=5"},
+		{"blank in the name", "HTTP/1.1 200 OK\r\nX Y: p\r\n", Regular, "HTTP/1.1 200 X Y=p"},
+		{"blank before the colon of Content-Length", "HTTP/1.1 200 OK\r\nContent-Length : 5\r\n", Tolerant, "HTTP/1.1 200 Content-Length=5"},
 		{"tab before the colon", "HTTP/1.1 200 OK\r\nVia\t: p\r\n", Tolerant, "HTTP/1.1 200 Via=p"},
-		{"no token", "HTTP/1.1 200 OK\r\nA(): p\r\n", Tolerant, "HTTP/1.1 200 A()=p"},
+		{"name is not a token", "HTTP/1.1 200 OK\r\nA(): p\r\n", Tolerant, "HTTP/1.1 200 A()=p"},
 		{"no name", "HTTP/1.1 200 OK\r\n: p\r\n", Tolerant, "HTTP/1.1 200"},
 		{"no colon", "HTTP/1.1 200 OK\r\nx\r\nA: b\r\n", Tolerant, "HTTP/1.1 200 A=b"},
 		{"first field folded", "HTTP/1.1 200 OK\r\n x: y\r\nA: b\r\n", Tolerant, "HTTP/1.1 200 A=b"},
-		{"no code", "HTTP/1.1\r\n", Tolerant, "HTTP/1.1 200"},
-		{"code of four digits", "HTTP/1.1 2000 OK\r\n", Tolerant, "HTTP/1.1 200"},
-		{"code with a sign", "HTTP/1.1 +20 OK\r\n", Tolerant, "HTTP/1.1 200"},
+		{"no status code", "HTTP/1.1\r\n", Tolerant, "HTTP/1.1 200"},
+		{"status code of four digits", "HTTP/1.1 2000 OK\r\n", Tolerant, "HTTP/1.1 200"},
+		{"status code with a sign", "HTTP/1.1 +20 OK\r\n", Tolerant, "HTTP/1.1 200"},
 		{"version in lower case", "http/1.1 200 OK\r\n", Tolerant, "HTTP/1.0 200"},
 		{"ICY", "ICY 200 OK\r\n", Tolerant, "HTTP/1.0 200"},
 		{"HTTP/2", "HTTP/2 200\r\n", Tolerant, "HTTP/1.0 200"},
@@ -70,7 +71,8 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// TestStoredHead: an archive keeps what other modes change, and has requests.
+// TestStoredHead checks that the mode Stored keeps malformed values unchanged
+// and accepts requests.
 func TestStoredHead(t *testing.T) {
 	for head, want := range map[string]string{
 		"HTTP/2 200\r\nA: b\r\n":                        "HTTP/2 200 [{A b}]",
@@ -87,8 +89,8 @@ func TestStoredHead(t *testing.T) {
 	}
 }
 
-// TestLines: a head ends at its blank line, whatever the pieces, and limits
-// hold for all heads together.
+// TestLines checks that a head ends at its blank line, regardless of the size
+// of the pieces, and that the limits are enforced.
 func TestLines(t *testing.T) {
 	const head, rest = "HTTP/1.1 200 OK\r\nA: b\r\n\r\n", "rest"
 	for _, test := range []struct {
@@ -99,8 +101,8 @@ func TestLines(t *testing.T) {
 		err        string
 	}{
 		{"head", head + rest, Strict, head, true, ""},
-		{"LF alone", "HTTP/1.1 200 OK\nA: b\n\n" + rest, Strict, "HTTP/1.1 200 OK\nA: b\n\n", true, ""},
-		{"mixed line ends", "HTTP/1.1 200 OK\r\nA: b\n\r\n" + rest, Strict, "HTTP/1.1 200 OK\r\nA: b\n\r\n", true, ""},
+		{"bare LF", "HTTP/1.1 200 OK\nA: b\n\n" + rest, Strict, "HTTP/1.1 200 OK\nA: b\n\n", true, ""},
+		{"mixed line endings", "HTTP/1.1 200 OK\r\nA: b\n\r\n" + rest, Strict, "HTTP/1.1 200 OK\r\nA: b\n\r\n", true, ""},
 		{"incomplete", "HTTP/1.1 200 OK\r\nA: b\r\n", Strict, "HTTP/1.1 200 OK\r\nA: b\r\n", false, ""},
 		{"incomplete line", "HTTP/1.1 200 OK\r\nA: b", Strict, "HTTP/1.1 200 OK\r\n", false, ""},
 		{"blank line first, strict", "\r\n" + head, Strict, "\r\n", true, ""},
@@ -132,7 +134,8 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestInterim: heads follow each other, and their fields count together.
+// TestInterim checks that the limit on fields applies to the heads of all
+// interim responses together.
 func TestInterim(t *testing.T) {
 	const one = "HTTP/1.1 103 x\r\nA: b\r\n\r\n"
 	lines := Lines{Rules: &Rules{}}
@@ -150,7 +153,7 @@ func TestInterim(t *testing.T) {
 	}
 }
 
-// TestUnfold: the work is linear, counted in allocations.
+// TestUnfold checks that Unfold takes linear time, measured in allocations.
 func TestUnfold(t *testing.T) {
 	text := "A: 1\r\n" + strings.Repeat(" x\r\n", 10_000)
 	var got string
@@ -162,8 +165,8 @@ func TestUnfold(t *testing.T) {
 	}
 }
 
-// FuzzHead: what a stricter mode accepts, every other mode reads alike, and no
-// mode but Stored returns a control character.
+// FuzzHead checks that a head that one mode accepts has the same result in all
+// less strict modes, and that only Stored returns control characters.
 func FuzzHead(f *testing.F) {
 	f.Add("HTTP/1.1 200 OK\r\nA: b\r\n c\r\nContent-Length : 5\r\n")
 	f.Add("ICY 20\n x\n\x00: y\nX Y:\tz \r\n")

@@ -15,19 +15,19 @@ func TestParse(t *testing.T) {
 	}{
 		{"basic", []string{`Basic realm="a b"`}, []Challenge{{"basic", params{"realm": "a b"}}}},
 		{"unquoted", []string{`basic realm=ab`}, []Challenge{{"basic", params{"realm": "ab"}}}},
-		{"two in two fields", []string{`Basic realm="a"`, `Digest realm="b", nonce="c"`},
+		{"two challenges in two fields", []string{`Basic realm="a"`, `Digest realm="b", nonce="c"`},
 			[]Challenge{{"basic", params{"realm": "a"}}, {"digest", params{"realm": "b", "nonce": "c"}}}},
-		{"two in one field", []string{`Digest realm="b", qop="auth,auth-int", nonce="c", Basic realm="a"`},
+		{"two challenges in one field", []string{`Digest realm="b", qop="auth,auth-int", nonce="c", Basic realm="a"`},
 			[]Challenge{{"digest", params{"realm": "b", "qop": "auth,auth-int", "nonce": "c"}}, {"basic", params{"realm": "a"}}}},
-		{"scheme alone", []string{`Negotiate, NTLM`}, []Challenge{{"negotiate", params{}}, {"ntlm", params{}}}},
+		{"scheme without parameters", []string{`Negotiate, NTLM`}, []Challenge{{"negotiate", params{}}, {"ntlm", params{}}}},
 		{"token68", []string{`Negotiate YII=, Basic realm=a`}, []Challenge{{"negotiate", params{"yii": ""}}, {"basic", params{"realm": "a"}}}},
 		{"escapes and commas in quotes", []string{`Basic realm="a\", \\b"`}, []Challenge{{"basic", params{"realm": `a", \b`}}}},
 		{"blanks", []string{` Basic  realm = "a" ,, charset = UTF-8 `}, []Challenge{{"basic", params{"realm": "a", "charset": "UTF-8"}}}},
 		{"first value wins", []string{`Basic realm=a, Realm=b`}, []Challenge{{"basic", params{"realm": "a"}}}},
-		{"quote that is not closed", []string{`Basic realm="a, b`}, []Challenge{{"basic", params{"realm": `"a, b`}}}},
+		{"unterminated quote", []string{`Basic realm="a, b`}, []Challenge{{"basic", params{"realm": `"a, b`}}}},
 		{"parameter without a scheme", []string{`realm="a"`}, []Challenge{{"realm", params{}}}},
-		{"nothing", []string{"", ",", `"x"`}, nil},
-		{"a field's end ends its challenge", []string{`Basic realm=a`, `nonce=b`},
+		{"empty field", []string{"", ",", `"x"`}, nil},
+		{"challenge ends with its field", []string{`Basic realm=a`, `nonce=b`},
 			[]Challenge{{"basic", params{"realm": "a"}}, {"nonce", params{}}}},
 	} {
 		if got := Parse(c.fields); !reflect.DeepEqual(got, c.want) {
@@ -39,8 +39,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestDigest holds the examples of RFC 7616 3.9.1 and of RFC 2617
-// 3.5.
+// TestDigest checks the examples of RFC 7616 3.9.1 and RFC 2617 3.5.
 func TestDigest(t *testing.T) {
 	const realm = `realm="http-auth@example.org", nonce="7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v", `
 	for _, c := range []struct {
@@ -59,8 +58,8 @@ func TestDigest(t *testing.T) {
 		{"RFC 2617", `Digest realm="testrealm@host.com", qop="auth,auth-int", nonce="dcd98b7102dd2f0e8b11d0f600bfb0c093", opaque="5ccc069c403ebaf9f0171e9517f40e41"`,
 			Login{"Mufasa", "Circle Of Life"}, "GET", "/dir/index.html", "0a4f113b",
 			[]string{`response="6629fae49393a05397450978507c4ef1"`}},
-		// The response here was computed by Python's hashlib.
-		{"auth-int alone", `Digest realm="r", nonce="n", qop="auth-int"`, Login{"u", "p"}, "GET", "/", "c",
+		// The expected response was computed with Python's hashlib.
+		{"only auth-int", `Digest realm="r", nonce="n", qop="auth-int"`, Login{"u", "p"}, "GET", "/", "c",
 			[]string{`response="7eeb55b7f6f7bbb156ec8ed04a13f5a5"`, "qop=auth-int"}},
 		{"quotes in the user", `Digest realm="r", nonce="n"`, Login{`a"b\c`, "p"}, "GET", "/", "",
 			[]string{`username="a\"b\\c"`}},
@@ -77,7 +76,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-func TestDigestRefused(t *testing.T) {
+func TestDigestUnusable(t *testing.T) {
 	for _, challenge := range []string{
 		`Digest realm="r"`,
 		`Digest realm="r", nonce="n", algorithm=SHA-1`,

@@ -14,11 +14,11 @@ import (
 	"github.com/anyurl/fetch/internal/httpauth"
 )
 
-// TestDigestLogin lets a proxy that knows the password judge the answers.
+// TestDigestLogin checks Digest responses with a proxy that verifies them.
 func TestDigestLogin(t *testing.T) {
 	for _, c := range []struct {
 		name, algorithm, qop, password string
-		stale                          int // how many nonces are refused as stale
+		stale                          int // number of nonces that are rejected as stale
 		requests                       int
 		want                           string
 	}{
@@ -31,15 +31,15 @@ func TestDigestLogin(t *testing.T) {
 		{"always stale", "MD5", `"auth"`, "s3cret", 9, 3, "proxy rejected the credentials"},
 		{"wrong password", "MD5", `"auth"`, "other", 0, 2, "proxy rejected the credentials"},
 	} {
-		conn, far := net.Pipe()
-		judge := &digestProxy{algorithm: c.algorithm, qop: c.qop, stale: c.stale}
+		conn, proxyConn := net.Pipe()
+		proxy := &digestProxy{algorithm: c.algorithm, qop: c.qop, stale: c.stale}
 		done := make(chan struct{})
-		go func() { judge.serve(far); close(done) }()
+		go func() { proxy.serve(proxyConn); close(done) }()
 		err := Connect(t.Context(), conn, "http", "h.test:70", Options{Login: httpauth.Login{User: "mary", Password: c.password}, Auth: httpauth.Any})
 		conn.Close()
 		<-done
-		if fmt.Sprint(err) != c.want || judge.requests != c.requests {
-			t.Errorf("%s: %v after %d requests, want %s after %d", c.name, err, judge.requests, c.want, c.requests)
+		if fmt.Sprint(err) != c.want || proxy.requests != c.requests {
+			t.Errorf("%s: %v after %d requests, want %s after %d", c.name, err, proxy.requests, c.want, c.requests)
 		}
 	}
 }
@@ -61,7 +61,7 @@ func (p *digestProxy) serve(conn net.Conn) {
 		if login := req.Header.Get("Proxy-Authorization"); login != "" && p.stale > 0 {
 			p.stale--
 			stale = ", stale=TRUE"
-		} else if login != "" && p.right(login) {
+		} else if login != "" && p.verify(login) {
 			fmt.Fprint(conn, granted)
 			return
 		}
@@ -76,8 +76,8 @@ func (p *digestProxy) serve(conn net.Conn) {
 	}
 }
 
-// right checks an answer by the formulas of RFC 7616 3.4.
-func (p *digestProxy) right(login string) bool {
+// verify reports whether login is a correct Digest response (RFC 7616 3.4).
+func (p *digestProxy) verify(login string) bool {
 	got := httpauth.Parse([]string{login})[0].Params
 	hash := hashOf(p.algorithm)
 	a1 := hash("mary:the proxy:s3cret")
@@ -92,7 +92,7 @@ func (p *digestProxy) right(login string) bool {
 		got["response"] == hash(a1+":"+between+":"+hash("CONNECT:h.test:70"))
 }
 
-// hashOf returns the hash of RFC 7616 3.3 that an algorithm names.
+// hashOf returns the hash function of a Digest algorithm (RFC 7616 3.3).
 func hashOf(algorithm string) func(string) string {
 	return func(s string) string {
 		switch strings.TrimSuffix(algorithm, "-sess") {
@@ -105,7 +105,7 @@ func hashOf(algorithm string) func(string) string {
 	}
 }
 
-func TestLoginIsNeverShown(t *testing.T) {
+func TestLoginIsMasked(t *testing.T) {
 	opts := Options{Login: mary}
 	for _, v := range []any{mary, &mary, opts, struct{ o Options }{opts}.o} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {

@@ -9,24 +9,24 @@ func TestEnv(t *testing.T) {
 	for _, c := range []struct {
 		name, env, scheme, want string
 	}{
-		{"nothing set", "", "http", ""},
+		{"no variables", "", "http", ""},
 		{"http_proxy", "http_proxy=p:1", "http", "p:1"},
-		{"HTTP_PROXY is never read", "HTTP_PROXY=p:1", "http", ""},
+		{"HTTP_PROXY is ignored", "HTTP_PROXY=p:1", "http", ""},
 		{"http_proxy is not for https", "http_proxy=p:1", "https", ""},
 		{"https_proxy", "https_proxy=p:1", "https", "p:1"},
 		{"HTTPS_PROXY", "HTTPS_PROXY=p:1", "https", "p:1"},
 		{"lower case first", "https_proxy=p:1 HTTPS_PROXY=q:2", "https", "p:1"},
-		{"an empty variable is not set", "https_proxy= HTTPS_PROXY=q:2", "https", "q:2"},
+		{"empty variable", "https_proxy= HTTPS_PROXY=q:2", "https", "q:2"},
 		{"ftp_proxy", "ftp_proxy=socks5h://p:1", "ftp", "socks5h://p:1"},
 		{"gopher_proxy", "gopher_proxy=p:1", "gopher", "p:1"},
 		{"WAIS_PROXY", "WAIS_PROXY=p:1", "wais", "p:1"},
 		{"scheme in upper case", "ftp_proxy=p:1", "FTP", "p:1"},
 		{"all_proxy", "all_proxy=p:1", "nntp", "p:1"},
 		{"ALL_PROXY", "ALL_PROXY=p:1", "http", "p:1"},
-		{"the scheme's own before all", "all_proxy=a:1 imap_proxy=p:1", "imap", "p:1"},
+		{"scheme variable before all_proxy", "all_proxy=a:1 imap_proxy=p:1", "imap", "p:1"},
 		{"no proxy for files", "all_proxy=p:1 file_proxy=p:1", "file", ""},
-		{"CGI where cases are one", "REQUEST_METHOD=GET http_proxy=evil:1 HTTP_PROXY=evil:1", "http", ""},
-		{"CGI where cases differ", "REQUEST_METHOD=GET http_proxy=p:1 HTTP_PROXY=evil:1", "http", "p:1"},
+		{"CGI with case-insensitive variables", "REQUEST_METHOD=GET http_proxy=evil:1 HTTP_PROXY=evil:1", "http", ""},
+		{"CGI with case-sensitive variables", "REQUEST_METHOD=GET http_proxy=p:1 HTTP_PROXY=evil:1", "http", "p:1"},
 		{"no_proxy", "http_proxy=p:1 no_proxy=h.test", "http", ""},
 		{"NO_PROXY", "http_proxy=p:1 NO_PROXY=h.test", "http", ""},
 		{"no_proxy before NO_PROXY", "http_proxy=p:1 no_proxy=other NO_PROXY=h.test", "http", "p:1"},
@@ -42,8 +42,8 @@ func TestEnv(t *testing.T) {
 	}
 }
 
-// direct reports whether the no_proxy list exempts host at port 80.
-func direct(list, host string) bool {
+// isExempt reports whether the no_proxy list exempts host at port 80.
+func isExempt(list, host string) bool {
 	_, proxied := ParseEnv(func(name string) string {
 		return map[string]string{"all_proxy": "p:1", "no_proxy": list}[name]
 	}).For("http", host, 80)
@@ -61,8 +61,8 @@ func getenv(env string) func(string) string {
 	}
 }
 
-// TestNoProxy: first what curl 7.88.1 was seen to do, with the table of curl's
-// own unit test 1614, then where we differ, by intent.
+// TestNoProxy first checks cases in which the result is equal to curl 7.88.1,
+// with the table of curl's unit test 1614, and then the intended differences.
 func TestNoProxy(t *testing.T) {
 	long := strings.Repeat("127.0.0.1.", 13)
 	for _, c := range []struct {
@@ -116,18 +116,18 @@ func TestNoProxy(t *testing.T) {
 		{"www.h.test", "h.test", true},
 		{"test", "h.test", false},
 
-		{"www.example.com", "foo, *", true},                 // curl: an asterisk alone or not at all
-		{"192.168.0.1", "0.0.0.0/0", true},                  // curl: no bits are all bits
-		{"192.168.0.1", "192.168.0.0/16a", false},           // curl 8 agrees
-		{"::1", "0:0::1", true},                             // curl 8 agrees
-		{"::1", "[::1]", true},                              // curl: brackets match nothing
-		{"fe80::1%lo", "fe80::1", true},                     // the zone is no part of the host
+		{"www.example.com", "foo, *", true},                 // curl accepts an asterisk only as the complete list
+		{"192.168.0.1", "0.0.0.0/0", true},                  // curl treats /0 as a complete address
+		{"192.168.0.1", "192.168.0.0/16a", false},           // as in curl 8
+		{"::1", "0:0::1", true},                             // as in curl 8
+		{"::1", "[::1]", true},                              // curl does not match brackets
+		{"fe80::1%lo", "fe80::1", true},                     // the zone is not compared
 		{"[::1%25.example.com]", ".example.com", false},     // CVE-2025-22870
 		{"::1%25.example.com", "example.com,::1", true},     //
-		{"::ffff:127.0.0.1", "127.0.0.1", true},             // one address, two spellings
+		{"::ffff:127.0.0.1", "127.0.0.1", true},             // IPv4-mapped address
 		{"127.0.0.1", "::ffff:127.0.0.1", true},             //
-		{"\u212abc.test", "kbc.test", false},                // the Kelvin sign is no k
-		{"h.test", "h.test:80", true},                       // from here on: ports, which curl does not know
+		{"\u212abc.test", "kbc.test", false},                // the Kelvin sign is not equal to k
+		{"h.test", "h.test:80", true},                       // curl does not support ports
 		{"h.test", "h.test:81", false},                      //
 		{"h.test.", "h.test.:80", true},                     //
 		{"www.h.test", ".h.test:80", true},                  //
@@ -139,7 +139,7 @@ func TestNoProxy(t *testing.T) {
 		{"h.test", "h.test:0,h.test:65536,h.test:x", false}, //
 		{"h.test", ":80", false},                            //
 	} {
-		if got := direct(c.list, c.host); got != c.direct {
+		if got := isExempt(c.list, c.host); got != c.direct {
 			t.Errorf("%s in %q: direct %v, want %v", c.host, c.list, got, c.direct)
 		}
 	}
@@ -148,7 +148,7 @@ func TestNoProxy(t *testing.T) {
 func FuzzNoProxy(f *testing.F) {
 	f.Add("foo, .example.com:80 [::1%25x]/64 10.0.0.0/8 *", "www.example.com.")
 	f.Fuzz(func(t *testing.T, list, host string) {
-		if got := direct(list, host); got != direct(list, host+".") && !strings.HasSuffix(host, ".") && host != "" {
+		if got := isExempt(list, host); got != isExempt(list, host+".") && !strings.HasSuffix(host, ".") && host != "" {
 			if _, isAddr := parseLiteral(host); !isAddr {
 				t.Fatalf("%q in %q: %v, and with a dot %v", host, list, got, !got)
 			}

@@ -23,74 +23,74 @@ const (
 
 var mary = httpauth.Login{User: "mary", Password: "s3cret"}
 
-func connect(name string, turns []turn, err error) handshake {
+func connectCase(name string, turns []turn, err error) handshake {
 	return handshake{name: name, scheme: "http", target: "h.test:70", turns: turns, err: err}
 }
 
-func with(opts Options, h handshake) handshake {
+func withOptions(opts Options, h handshake) handshake {
 	h.opts = opts
 	return h
 }
 
-func replies(name, reply string, err error) handshake {
-	return connect(name, []turn{{askPlain, reply}}, err)
+func replyCase(name, reply string, err error) handshake {
+	return connectCase(name, []turn{{askPlain, reply}}, err)
 }
 
 func TestCONNECT(t *testing.T) {
 	runAll(t, []handshake{
-		replies("granted", granted, nil),
-		replies("old proxy", "HTTP/1.0 200 OK\r\nVia: 1.0 p\r\n\r\n", nil),
-		replies("no reason phrase", "HTTP/1.1 200\r\n\r\n", nil),
-		replies("LF alone", "HTTP/1.1 200 OK\nVia: p\n\n", nil),
-		replies("204", "HTTP/1.1 204 Fine\r\n\r\n", nil),
-		replies("length of 2xx means nothing", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", nil),
-		replies("interim replies", strings.Repeat("HTTP/1.1 102 Wait\r\nX: y\r\n\r\n", 5)+granted, nil),
+		replyCase("granted", granted, nil),
+		replyCase("HTTP/1.0 proxy", "HTTP/1.0 200 OK\r\nVia: 1.0 p\r\n\r\n", nil),
+		replyCase("no reason phrase", "HTTP/1.1 200\r\n\r\n", nil),
+		replyCase("LF alone", "HTTP/1.1 200 OK\nVia: p\n\n", nil),
+		replyCase("204", "HTTP/1.1 204 Fine\r\n\r\n", nil),
+		replyCase("length of 2xx is ignored", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", nil),
+		replyCase("interim replies", strings.Repeat("HTTP/1.1 102 Wait\r\nX: y\r\n\r\n", 5)+granted, nil),
 		{name: "server speaks first", scheme: "https", target: "h.test:70",
 			turns: []turn{{askPlain, granted + "220 hello\r\n"}}, rest: "220 hello\r\n"},
 		{name: "IPv6", scheme: "http", target: "[2001:DB8:0::1]:443",
 			turns: []turn{{"CONNECT [2001:db8::1]:443 HTTP/1.1\r\nHost: [2001:db8::1]:443\r\nProxy-Connection: Keep-Alive\r\n\r\n", granted}}},
-		with(Options{Agent: "fetch/1", Header: []Field{{"X-Team", "a b"}, {"x-team", "c"}}},
-			connect("fields", []turn{{"CONNECT h.test:70 HTTP/1.1\r\nHost: h.test:70\r\nUser-Agent: fetch/1\r\n" +
+		withOptions(Options{Agent: "fetch/1", Header: []Field{{"X-Team", "a b"}, {"x-team", "c"}}},
+			connectCase("fields", []turn{{"CONNECT h.test:70 HTTP/1.1\r\nHost: h.test:70\r\nUser-Agent: fetch/1\r\n" +
 				"Proxy-Connection: Keep-Alive\r\nX-Team: a b\r\nx-team: c\r\n\r\n", granted}}, nil)),
-		with(Options{Agent: "fetch/1", Header: []Field{{"user-agent", "other"}}},
-			connect("agent replaced", []turn{{"CONNECT h.test:70 HTTP/1.1\r\nHost: h.test:70\r\n" +
+		withOptions(Options{Agent: "fetch/1", Header: []Field{{"user-agent", "other"}}},
+			connectCase("agent replaced", []turn{{"CONNECT h.test:70 HTTP/1.1\r\nHost: h.test:70\r\n" +
 				"Proxy-Connection: Keep-Alive\r\nuser-agent: other\r\n\r\n", granted}}, nil)),
-		with(Options{Header: []Field{{"Host", "other"}}},
-			connect("host replaced", []turn{{"CONNECT h.test:70 HTTP/1.1\r\nProxy-Connection: Keep-Alive\r\nHost: other\r\n\r\n", granted}}, nil)),
-		with(Options{Header: []Field{{"Proxy-Authorization", "Bearer x"}}},
-			connect("token", []turn{{"CONNECT h.test:70 HTTP/1.1\r\nHost: h.test:70\r\n" +
+		withOptions(Options{Header: []Field{{"Host", "other"}}},
+			connectCase("host replaced", []turn{{"CONNECT h.test:70 HTTP/1.1\r\nProxy-Connection: Keep-Alive\r\nHost: other\r\n\r\n", granted}}, nil)),
+		withOptions(Options{Header: []Field{{"Proxy-Authorization", "Bearer x"}}},
+			connectCase("token", []turn{{"CONNECT h.test:70 HTTP/1.1\r\nHost: h.test:70\r\n" +
 				"Proxy-Connection: Keep-Alive\r\nProxy-Authorization: Bearer x\r\n\r\n", granted}}, nil)),
 	})
 }
 
-func TestCONNECTRefused(t *testing.T) {
+func TestCONNECTErrors(t *testing.T) {
 	runAll(t, []handshake{
-		replies("403", "HTTP/1.1 403 \x1b]0;x\x07\r\n\r\nbody", &RefusedError{"http", 403}),
-		replies("503", "HTTP/1.0 503 Busy\r\n\r\n", &RefusedError{"http", 503}),
-		replies("302 is not followed", "HTTP/1.1 302 Go\r\nLocation: http://evil/\r\n\r\n", &RefusedError{"http", 302}),
-		replies("999", "HTTP/1.1 999 No\r\n\r\n", &RefusedError{"http", 999}),
-		replies("101", "HTTP/1.1 101 Switch\r\n\r\n", ErrMalformed),
-		replies("six interim replies", strings.Repeat("HTTP/1.1 100 Wait\r\n\r\n", 6)+granted, ErrTooLong),
-		replies("HTTP/0.9", "<html>\r\n\r\n", ErrMalformed),
-		replies("HTTP/2", "HTTP/2 200 OK\r\n\r\n", ErrMalformed),
-		replies("ICY", "ICY 200 OK\r\n\r\n", ErrMalformed),
-		replies("code of two digits", "HTTP/1.1 20\r\n\r\n", ErrMalformed),
-		replies("code of four digits", "HTTP/1.1 2000 OK\r\n\r\n", ErrMalformed),
-		replies("code with sign", "HTTP/1.1 +20 OK\r\n\r\n", ErrMalformed),
-		replies("code 099", "HTTP/1.1 099 OK\r\n\r\n", ErrMalformed),
-		replies("field without colon", "HTTP/1.1 200 OK\r\nnonsense\r\n\r\n", ErrMalformed),
-		replies("space before colon", "HTTP/1.1 200 OK\r\nVia : p\r\n\r\n", ErrMalformed),
-		replies("NUL in a field", "HTTP/1.1 200 OK\r\nVia: \x00\r\n\r\n", ErrMalformed),
-		replies("CR in a field", "HTTP/1.1 200 OK\r\nVia: a\rb\r\n\r\n", ErrMalformed),
-		replies("empty line first", "\r\nHTTP/1.1 200 OK\r\n\r\n", ErrMalformed),
-		replies("closed at once", "", ErrClosed),
-		replies("closed within the head", "HTTP/1.1 200 OK\r\nVia: p\r\n", ErrClosed),
-		replies("501 fields", "HTTP/1.1 200 OK\r\n"+strings.Repeat("A: b\r\n", 501)+"\r\n", ErrTooLong),
-		replies("500 fields", "HTTP/1.1 200 OK\r\n"+strings.Repeat("A: b\r\n", 500)+"\r\n", nil),
-		replies("501 fields in two heads", "HTTP/1.1 100 OK\r\n"+strings.Repeat("A: b\r\n", 250)+
+		replyCase("403", "HTTP/1.1 403 \x1b]0;x\x07\r\n\r\nbody", &RefusedError{"http", 403}),
+		replyCase("503", "HTTP/1.0 503 Busy\r\n\r\n", &RefusedError{"http", 503}),
+		replyCase("302 is not followed", "HTTP/1.1 302 Go\r\nLocation: http://evil/\r\n\r\n", &RefusedError{"http", 302}),
+		replyCase("999", "HTTP/1.1 999 No\r\n\r\n", &RefusedError{"http", 999}),
+		replyCase("101", "HTTP/1.1 101 Switch\r\n\r\n", ErrMalformed),
+		replyCase("six interim replies", strings.Repeat("HTTP/1.1 100 Wait\r\n\r\n", 6)+granted, ErrTooLong),
+		replyCase("HTTP/0.9", "<html>\r\n\r\n", ErrMalformed),
+		replyCase("HTTP/2", "HTTP/2 200 OK\r\n\r\n", ErrMalformed),
+		replyCase("ICY", "ICY 200 OK\r\n\r\n", ErrMalformed),
+		replyCase("status code of two digits", "HTTP/1.1 20\r\n\r\n", ErrMalformed),
+		replyCase("status code of four digits", "HTTP/1.1 2000 OK\r\n\r\n", ErrMalformed),
+		replyCase("status code with a sign", "HTTP/1.1 +20 OK\r\n\r\n", ErrMalformed),
+		replyCase("status code 099", "HTTP/1.1 099 OK\r\n\r\n", ErrMalformed),
+		replyCase("field without colon", "HTTP/1.1 200 OK\r\nnonsense\r\n\r\n", ErrMalformed),
+		replyCase("space before colon", "HTTP/1.1 200 OK\r\nVia : p\r\n\r\n", ErrMalformed),
+		replyCase("NUL in a field", "HTTP/1.1 200 OK\r\nVia: \x00\r\n\r\n", ErrMalformed),
+		replyCase("CR in a field", "HTTP/1.1 200 OK\r\nVia: a\rb\r\n\r\n", ErrMalformed),
+		replyCase("empty line first", "\r\nHTTP/1.1 200 OK\r\n\r\n", ErrMalformed),
+		replyCase("closed at once", "", ErrClosed),
+		replyCase("closed within the head", "HTTP/1.1 200 OK\r\nVia: p\r\n", ErrClosed),
+		replyCase("501 fields", "HTTP/1.1 200 OK\r\n"+strings.Repeat("A: b\r\n", 501)+"\r\n", ErrTooLong),
+		replyCase("500 fields", "HTTP/1.1 200 OK\r\n"+strings.Repeat("A: b\r\n", 500)+"\r\n", nil),
+		replyCase("501 fields in two heads", "HTTP/1.1 100 OK\r\n"+strings.Repeat("A: b\r\n", 250)+
 			"\r\nHTTP/1.1 200 OK\r\n"+strings.Repeat("A: b\r\n", 251)+"\r\n", ErrTooLong),
-		replies("a megabyte", "HTTP/1.1 200 OK\r\nA: "+strings.Repeat("b", 1<<20), ErrTooLong),
-		replies("a megabyte of status", "HTTP/1.1 200 "+strings.Repeat("b", 1<<20), ErrTooLong),
+		replyCase("one megabyte of fields", "HTTP/1.1 200 OK\r\nA: "+strings.Repeat("b", 1<<20), ErrTooLong),
+		replyCase("one megabyte of status line", "HTTP/1.1 200 "+strings.Repeat("b", 1<<20), ErrTooLong),
 	})
 }
 
@@ -111,18 +111,18 @@ func TestReplyInPieces(t *testing.T) {
 func TestLogin(t *testing.T) {
 	noLength := "HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=p\r\n\r\n"
 	runAll(t, []handshake{
-		with(Options{Login: mary}, connect("basic unasked", []turn{{askBasic, granted}}, nil)),
-		with(Options{Login: mary, Auth: httpauth.Any}, connect("any, asked for basic", []turn{{askPlain, wantsBasic}, {askBasic, granted}}, nil)),
-		with(Options{Login: mary, Auth: httpauth.Any}, connect("any, wrong", []turn{{askPlain, wantsBasic}, {askBasic, wantsBasic}}, &AuthRequiredError{Tried: true})),
-		with(Options{Login: mary}, connect("basic, wrong", []turn{{askBasic, wantsBasic}}, &AuthRequiredError{Tried: true})),
-		with(Options{Login: mary}, connect("wrong, as tinyproxy says it", []turn{{askBasic, "HTTP/1.0 401 Unauthorized\r\n\r\n"}}, &AuthRequiredError{Tried: true})),
-		connect("401 without a login", []turn{{askPlain, "HTTP/1.0 401 Unauthorized\r\n\r\n"}}, &RefusedError{"http", 401}),
-		with(Options{Login: mary, Auth: httpauth.Digest}, connect("digest, asked for basic", []turn{{askPlain, wantsBasic}}, &AuthRequiredError{})),
-		with(Options{Login: mary, Auth: httpauth.Any}, connect("any, asked for what we have not",
+		withOptions(Options{Login: mary}, connectCase("basic without a challenge", []turn{{askBasic, granted}}, nil)),
+		withOptions(Options{Login: mary, Auth: httpauth.Any}, connectCase("any, basic challenge", []turn{{askPlain, wantsBasic}, {askBasic, granted}}, nil)),
+		withOptions(Options{Login: mary, Auth: httpauth.Any}, connectCase("any, wrong password", []turn{{askPlain, wantsBasic}, {askBasic, wantsBasic}}, &AuthRequiredError{Tried: true})),
+		withOptions(Options{Login: mary}, connectCase("basic, wrong password", []turn{{askBasic, wantsBasic}}, &AuthRequiredError{Tried: true})),
+		withOptions(Options{Login: mary}, connectCase("wrong password, status 401 of tinyproxy", []turn{{askBasic, "HTTP/1.0 401 Unauthorized\r\n\r\n"}}, &AuthRequiredError{Tried: true})),
+		connectCase("401 without a login", []turn{{askPlain, "HTTP/1.0 401 Unauthorized\r\n\r\n"}}, &RefusedError{"http", 401}),
+		withOptions(Options{Login: mary, Auth: httpauth.Digest}, connectCase("digest, basic challenge", []turn{{askPlain, wantsBasic}}, &AuthRequiredError{})),
+		withOptions(Options{Login: mary, Auth: httpauth.Any}, connectCase("any, unknown scheme",
 			[]turn{{askPlain, "HTTP/1.1 407 No\r\nProxy-Authenticate: Negotiate\r\nContent-Length: 0\r\n\r\n"}}, &AuthRequiredError{})),
-		connect("no login", []turn{{askPlain, wantsBasic}}, &AuthRequiredError{}),
-		connect("407 without a challenge", []turn{{askPlain, "HTTP/1.1 407 No\r\n\r\n"}}, &AuthRequiredError{}),
-		with(Options{Login: mary, Auth: httpauth.Any}, connect("no length: dial again", []turn{{askPlain, noLength}}, &AuthRequiredError{Redial: true})),
+		connectCase("no login", []turn{{askPlain, wantsBasic}}, &AuthRequiredError{}),
+		connectCase("407 without a challenge", []turn{{askPlain, "HTTP/1.1 407 No\r\n\r\n"}}, &AuthRequiredError{}),
+		withOptions(Options{Login: mary, Auth: httpauth.Any}, connectCase("no length, new connection", []turn{{askPlain, noLength}}, &AuthRequiredError{Redial: true})),
 	})
 }
 
@@ -130,14 +130,14 @@ func TestRedial(t *testing.T) {
 	for _, c := range []struct{ name, fields string }{
 		{"closes", "Connection: close\r\nContent-Length: 0\r\n"},
 		{"closes, in a list", "Connection: foo, Close\r\nContent-Length: 0\r\n"},
-		{"closes, old field", "Proxy-Connection: close\r\nContent-Length: 0\r\n"},
+		{"closes, Proxy-Connection", "Proxy-Connection: close\r\nContent-Length: 0\r\n"},
 		{"chunked", "Transfer-Encoding: chunked\r\n"},
 		{"two lengths", "Content-Length: 0\r\nContent-Length: 1\r\n"},
 		{"negative length", "Content-Length: -1\r\n"},
 		{"long page", "Content-Length: 65537\r\n"},
-		{"cut page", "Content-Length: 10\r\n"},
+		{"truncated page", "Content-Length: 10\r\n"},
 	} {
-		conn, wait := play(t, []turn{{askPlain, "HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=p\r\n" + c.fields + "\r\n"}})
+		conn, wait := startProxy(t, []turn{{askPlain, "HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=p\r\n" + c.fields + "\r\n"}})
 		err := Connect(t.Context(), conn, "http", "h.test:70", Options{Login: mary, Auth: httpauth.Any})
 		var need *AuthRequiredError
 		if !errors.As(err, &need) || !need.Redial || need.Tried || len(need.Challenges) != 1 {
@@ -147,13 +147,13 @@ func TestRedial(t *testing.T) {
 		if err := wait(); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		h := connect(c.name, []turn{{askBasic, granted}}, nil)
+		h := connectCase(c.name, []turn{{askBasic, granted}}, nil)
 		h.opts = Options{Login: mary, Auth: httpauth.Any, Challenges: need.Challenges}
 		h.run(t)
 	}
 }
 
-func TestOptionsRefused(t *testing.T) {
+func TestInvalidOptions(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		opts Options
@@ -173,7 +173,7 @@ func TestOptionsRefused(t *testing.T) {
 		{"CRLF in the user", Options{Login: httpauth.Login{User: "a\r\nb", Password: "c"}}},
 		{"NUL in the password", Options{Login: httpauth.Login{User: "a", Password: "\x00"}}},
 	} {
-		conn := &recorder{}
+		conn := &writeRecorder{}
 		if err := Connect(t.Context(), conn, "http", "h.test:70", c.opts); !errors.Is(err, ErrOption) {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -183,16 +183,17 @@ func TestOptionsRefused(t *testing.T) {
 	}
 }
 
-// A recorder keeps what is written and has nothing to read.
-type recorder struct {
+// A writeRecorder is a connection that records written bytes. Its Read returns
+// io.EOF.
+type writeRecorder struct {
 	net.Conn
 	sent  strings.Builder
 	reply io.Reader
 }
 
-func (r *recorder) Write(p []byte) (int, error) { return r.sent.Write(p) }
+func (r *writeRecorder) Write(p []byte) (int, error) { return r.sent.Write(p) }
 
-func (r *recorder) Read(p []byte) (int, error) {
+func (r *writeRecorder) Read(p []byte) (int, error) {
 	if r.reply == nil {
 		return 0, io.EOF
 	}

@@ -9,36 +9,36 @@ import (
 
 func TestSOCKS4(t *testing.T) {
 	const (
-		ask     = "\x04\x01\x00\x46\xc0\x00\x02\x07\x00" // 192.0.2.7:70
+		request = "\x04\x01\x00\x46\xc0\x00\x02\x07\x00" // 192.0.2.7:70
 		granted = "\x00\x5a\x00\x00\x00\x00\x00\x00"
 	)
 	runAll(t, []handshake{
 		{name: "address", scheme: "socks4", target: "192.0.2.7:70",
-			turns: []turn{{ask, granted}}},
+			turns: []turn{{request, granted}}},
 		{name: "server speaks first", scheme: "socks4", target: "192.0.2.7:70",
-			turns: []turn{{ask, granted + "220 hello\r\n"}}, rest: "220 hello\r\n"},
+			turns: []turn{{request, granted + "220 hello\r\n"}}, rest: "220 hello\r\n"},
 		{name: "user", scheme: "socks4", target: "192.0.2.7:70", opts: Options{Login: httpauth.Login{User: "mary"}},
 			turns: []turn{{"\x04\x01\x00\x46\xc0\x00\x02\x07mary\x00", granted}}},
-		{name: "address by 4a", scheme: "socks4a", target: "192.0.2.7:70",
-			turns: []turn{{ask, granted}}},
+		{name: "address with socks4a", scheme: "socks4a", target: "192.0.2.7:70",
+			turns: []turn{{request, granted}}},
 		{name: "mapped address", scheme: "socks4", target: "[::ffff:192.0.2.7]:70",
-			turns: []turn{{ask, granted}}},
-		{name: "name by 4a", scheme: "socks4a", target: "h.test:65535",
+			turns: []turn{{request, granted}}},
+		{name: "name with socks4a", scheme: "socks4a", target: "h.test:65535",
 			turns: []turn{{"\x04\x01\xff\xff\x00\x00\x00\x01\x00h.test\x00", granted}}},
-		{name: "name by 4", scheme: "socks4", target: "h.test:70", err: ErrTarget},
+		{name: "name with socks4", scheme: "socks4", target: "h.test:70", err: ErrTarget},
 		{name: "IPv6", scheme: "socks4a", target: "[2001:db8::1]:70", err: ErrTarget},
-		{name: "address that means a name", scheme: "socks4", target: "0.0.0.1:70", err: ErrTarget},
+		{name: "address reserved by SOCKS4a", scheme: "socks4", target: "0.0.0.1:70", err: ErrTarget},
 		{name: "NUL in the user", scheme: "socks4", target: "192.0.2.7:70", opts: Options{Login: httpauth.Login{User: "a\x00b"}}, err: ErrOption},
 		{name: "rejected", scheme: "socks4", target: "192.0.2.7:70",
-			turns: []turn{{ask, "\x00\x5b\x00\x00\x00\x00\x00\x00"}}, err: &RefusedError{"socks4", 91}},
+			turns: []turn{{request, "\x00\x5b\x00\x00\x00\x00\x00\x00"}}, err: &RefusedError{"socks4", 91}},
 		{name: "identd", scheme: "socks4", target: "192.0.2.7:70",
-			turns: []turn{{ask, "\x00\x5d\x00\x00\x00\x00\x00\x00"}}, err: &RefusedError{"socks4", 93}},
+			turns: []turn{{request, "\x00\x5d\x00\x00\x00\x00\x00\x00"}}, err: &RefusedError{"socks4", 93}},
 		{name: "reply of SOCKS5", scheme: "socks4", target: "192.0.2.7:70",
-			turns: []turn{{ask, "\x05\x00\x00\x01\x00\x00\x00\x00"}}, err: ErrMalformed},
+			turns: []turn{{request, "\x05\x00\x00\x01\x00\x00\x00\x00"}}, err: ErrMalformed},
 		{name: "closed at once", scheme: "socks4", target: "192.0.2.7:70",
-			turns: []turn{{ask, ""}}, err: ErrClosed},
+			turns: []turn{{request, ""}}, err: ErrClosed},
 		{name: "closed within the reply", scheme: "socks4", target: "192.0.2.7:70",
-			turns: []turn{{ask, granted[:7]}}, err: ErrClosed},
+			turns: []turn{{request, granted[:7]}}, err: ErrClosed},
 	})
 }
 
@@ -46,50 +46,50 @@ func TestSOCKS5(t *testing.T) {
 	const (
 		hello   = "\x05\x01\x00"
 		open    = "\x05\x00"
-		ask     = "\x05\x01\x00\x01\xc0\x00\x02\x07\x00\x46" // 192.0.2.7:70
+		request = "\x05\x01\x00\x01\xc0\x00\x02\x07\x00\x46" // 192.0.2.7:70
 		granted = "\x05\x00\x00\x01\x7f\x00\x00\x01\x04\x38"
 		hello2  = "\x05\x02\x00\x02"
 		login   = "\x01\x04mary\x06s3cret"
 	)
 	mary := Options{Login: httpauth.Login{User: "mary", Password: "s3cret"}}
 	refused := func(code byte) handshake {
-		return handshake{name: "refused", scheme: "socks5", target: "192.0.2.7:70",
-			turns: []turn{{hello, open}, {ask, "\x05" + string(rune(code)) + "\x00\x01\x00\x00\x00\x00\x00\x00"}},
+		return handshake{name: "rejected", scheme: "socks5", target: "192.0.2.7:70",
+			turns: []turn{{hello, open}, {request, "\x05" + string(rune(code)) + "\x00\x01\x00\x00\x00\x00\x00\x00"}},
 			err:   &RefusedError{"socks5", int(code)}}
 	}
 	runAll(t, []handshake{
 		{name: "address", scheme: "socks5", target: "192.0.2.7:70",
-			turns: []turn{{hello, open}, {ask, granted}}},
+			turns: []turn{{hello, open}, {request, granted}}},
 		{name: "server speaks first", scheme: "socks5", target: "192.0.2.7:70",
-			turns: []turn{{hello, open}, {ask, granted + "200 news\r\n"}}, rest: "200 news\r\n"},
+			turns: []turn{{hello, open}, {request, granted + "200 news\r\n"}}, rest: "200 news\r\n"},
 		{name: "IPv6 address", scheme: "socks5", target: "[2001:db8::1]:70",
 			turns: []turn{{hello, open}, {"\x05\x01\x00\x04\x20\x01\x0d\xb8" + strings.Repeat("\x00", 11) + "\x01\x00\x46", granted}}},
-		{name: "name by 5", scheme: "socks5", target: "h.test:70", err: ErrTarget},
-		{name: "name by 5h", scheme: "socks5h", target: "h.test:70",
+		{name: "name with socks5", scheme: "socks5", target: "h.test:70", err: ErrTarget},
+		{name: "name with socks5h", scheme: "socks5h", target: "h.test:70",
 			turns: []turn{{hello, open}, {"\x05\x01\x00\x03\x06h.test\x00\x46", granted}}},
-		{name: "address by 5h", scheme: "socks5h", target: "192.0.2.7:70", // curl test 720
-			turns: []turn{{hello, open}, {ask, granted}}},
+		{name: "address with socks5h", scheme: "socks5h", target: "192.0.2.7:70", // curl test 720
+			turns: []turn{{hello, open}, {request, granted}}},
 		{name: "name of 255 bytes", scheme: "socks5h", target: strings.Repeat("x", 255) + ":70",
 			turns: []turn{{hello, open}, {"\x05\x01\x00\x03\xff" + strings.Repeat("x", 255) + "\x00\x46", granted}}},
 		{name: "bound to a name", scheme: "socks5", target: "192.0.2.7:70",
-			turns: []turn{{hello, open}, {ask, "\x05\x00\x00\x03\x03abc\x00\x01!"}}, rest: "!"},
+			turns: []turn{{hello, open}, {request, "\x05\x00\x00\x03\x03abc\x00\x01!"}}, rest: "!"},
 		{name: "bound to the longest name", scheme: "socks5", target: "192.0.2.7:70",
-			turns: []turn{{hello, open}, {ask, "\x05\x00\x00\x03\xff" + strings.Repeat("x", 255) + "\x00\x01!"}}, rest: "!"},
+			turns: []turn{{hello, open}, {request, "\x05\x00\x00\x03\xff" + strings.Repeat("x", 255) + "\x00\x01!"}}, rest: "!"},
 		{name: "bound to IPv6", scheme: "socks5", target: "192.0.2.7:70",
-			turns: []turn{{hello, open}, {ask, "\x05\x00\x00\x04" + strings.Repeat("x", 16) + "\x00\x01!"}}, rest: "!"},
+			turns: []turn{{hello, open}, {request, "\x05\x00\x00\x04" + strings.Repeat("x", 16) + "\x00\x01!"}}, rest: "!"},
 		{name: "login", scheme: "socks5", target: "192.0.2.7:70", opts: mary,
-			turns: []turn{{hello2, "\x05\x02"}, {login, "\x01\x00"}, {ask, granted}}},
-		{name: "login not wanted", scheme: "socks5", target: "192.0.2.7:70", opts: mary,
-			turns: []turn{{hello2, open}, {ask, granted}}},
+			turns: []turn{{hello2, "\x05\x02"}, {login, "\x01\x00"}, {request, granted}}},
+		{name: "login not required", scheme: "socks5", target: "192.0.2.7:70", opts: mary,
+			turns: []turn{{hello2, open}, {request, granted}}},
 		{name: "empty password", scheme: "socks5", target: "192.0.2.7:70", opts: Options{Login: httpauth.Login{User: "u"}},
-			turns: []turn{{hello2, "\x05\x02"}, {"\x01\x01u\x00", "\x01\x00"}, {ask, granted}}},
-		{name: "login refused", scheme: "socks5", target: "192.0.2.7:70", opts: mary,
+			turns: []turn{{hello2, "\x05\x02"}, {"\x01\x01u\x00", "\x01\x00"}, {request, granted}}},
+		{name: "login rejected", scheme: "socks5", target: "192.0.2.7:70", opts: mary,
 			turns: []turn{{hello2, "\x05\x02"}, {login, "\x01\x01"}}, err: &AuthRequiredError{Tried: true}},
 		{name: "login required", scheme: "socks5", target: "192.0.2.7:70",
 			turns: []turn{{hello, "\x05\xff"}}, err: &AuthRequiredError{}},
-		{name: "login demanded though not offered", scheme: "socks5", target: "192.0.2.7:70",
+		{name: "login method not offered", scheme: "socks5", target: "192.0.2.7:70",
 			turns: []turn{{hello, "\x05\x02"}}, err: ErrMalformed},
-		{name: "method never heard of", scheme: "socks5", target: "192.0.2.7:70", opts: mary,
+		{name: "unknown method", scheme: "socks5", target: "192.0.2.7:70", opts: mary,
 			turns: []turn{{hello2, "\x05\x01"}}, err: ErrMalformed},
 		{name: "user of 256 bytes", scheme: "socks5", target: "192.0.2.7:70",
 			opts: Options{Login: httpauth.Login{User: strings.Repeat("u", 256)}}, err: ErrOption},
@@ -97,21 +97,21 @@ func TestSOCKS5(t *testing.T) {
 			opts: Options{Login: httpauth.Login{User: "u", Password: strings.Repeat("p", 256)}}, err: ErrOption},
 		{name: "HTTP proxy", scheme: "socks5", target: "192.0.2.7:70",
 			turns: []turn{{hello, "HTTP/1.0 400 Bad Request\r\n"}}, err: ErrMalformed},
-		{name: "another version in the reply", scheme: "socks5", target: "192.0.2.7:70",
-			turns: []turn{{hello, open}, {ask, "\x04\x00\x00\x01\x00\x00\x00\x00\x00\x00"}}, err: ErrMalformed},
-		{name: "another version of the login", scheme: "socks5", target: "192.0.2.7:70", opts: mary,
+		{name: "wrong version in the reply", scheme: "socks5", target: "192.0.2.7:70",
+			turns: []turn{{hello, open}, {request, "\x04\x00\x00\x01\x00\x00\x00\x00\x00\x00"}}, err: ErrMalformed},
+		{name: "wrong version of the login", scheme: "socks5", target: "192.0.2.7:70", opts: mary,
 			turns: []turn{{hello2, "\x05\x02"}, {login, "\x05\x00"}}, err: ErrMalformed},
-		{name: "address type never heard of", scheme: "socks5", target: "192.0.2.7:70",
-			turns: []turn{{hello, open}, {ask, "\x05\x00\x00\x02\x00\x00\x00\x00\x00\x00"}}, err: ErrMalformed},
+		{name: "unknown address type", scheme: "socks5", target: "192.0.2.7:70",
+			turns: []turn{{hello, open}, {request, "\x05\x00\x00\x02\x00\x00\x00\x00\x00\x00"}}, err: ErrMalformed},
 		{name: "closed at once", scheme: "socks5", target: "192.0.2.7:70",
 			turns: []turn{{hello, ""}}, err: ErrClosed},
 		{name: "closed within the reply", scheme: "socks5", target: "192.0.2.7:70",
-			turns: []turn{{hello, open}, {ask, granted[:9]}}, err: ErrClosed},
+			turns: []turn{{hello, open}, {request, granted[:9]}}, err: ErrClosed},
 		refused(1), refused(2), refused(5), refused(8), refused(0x7f),
 	})
 }
 
-func TestRefusedUnsupported(t *testing.T) {
+func TestRefusedErrorUnsupported(t *testing.T) {
 	for _, c := range []struct {
 		err  RefusedError
 		want bool
@@ -133,7 +133,7 @@ func TestRefusedUnsupported(t *testing.T) {
 	}
 }
 
-func TestRefusedText(t *testing.T) {
+func TestRefusedErrorText(t *testing.T) {
 	for _, c := range []struct {
 		err  RefusedError
 		want string

@@ -15,17 +15,17 @@ import (
 	"github.com/anyurl/fetch/internal/httpauth"
 )
 
-var schemes = []string{"http", "https", "socks4", "socks4a", "socks5", "socks5h"}
+var proxySchemes = []string{"http", "https", "socks4", "socks4a", "socks5", "socks5h"}
 
-func TestTargetRefused(t *testing.T) {
+func TestInvalidTarget(t *testing.T) {
 	for _, target := range []string{
 		"", "h", "h:", ":70", "h:0", "h:65536", "h:99999", "h:+70", "h:-1", "h: 70", "h:7a", "h:0x46", "2001:db8::1:70",
 		"a\r\nb:70", "a\nb:70", "a\rb:70", "a\x00b:70", "a b:70", "a\tb:70", "a/b:70", "a?b:70", "a#b:70", "a@b:70", "a\\b:70",
 		"a%0d%0ab:70", "h:70\r\n", "h:70 HTTP/1.1\r\nX: y", "ünïcode:70", "\xff:70", "[::1%25lo]:70", "[fe80::1%lo]:70",
 		"[h]:70", "[192.0.2.7]:70", "[]:70", "[::1:70", "::1]:70", strings.Repeat("x", 256) + ":70",
 	} {
-		for _, scheme := range schemes {
-			conn := &recorder{}
+		for _, scheme := range proxySchemes {
+			conn := &writeRecorder{}
 			if err := Connect(t.Context(), conn, scheme, target, Options{}); !errors.Is(err, ErrTarget) {
 				t.Errorf("%s to %q: %v", scheme, target, err)
 			}
@@ -34,14 +34,14 @@ func TestTargetRefused(t *testing.T) {
 			}
 		}
 	}
-	if err := Connect(t.Context(), &recorder{}, "ftp", "h:70", Options{}); !errors.Is(err, ErrOption) {
+	if err := Connect(t.Context(), &writeRecorder{}, "ftp", "h:70", Options{}); !errors.Is(err, ErrOption) {
 		t.Errorf("proxy of scheme ftp: %v", err)
 	}
 }
 
-// TestSilence: however far the handshake came, the end of ctx ends it and is
-// the error.
-func TestSilence(t *testing.T) {
+// TestContextDuringHandshake checks that the end of ctx interrupts every step
+// of the handshake and is the cause of the error.
+func TestContextDuringHandshake(t *testing.T) {
 	for _, c := range []struct {
 		scheme string
 		turns  []turn
@@ -59,8 +59,8 @@ func TestSilence(t *testing.T) {
 			conn, far := net.Pipe()
 			defer far.Close()
 			defer conn.Close()
-			heard := make(chan error, 1)
-			go func() { heard <- follow(far, c.turns) }()
+			proxyErr := make(chan error, 1)
+			go func() { proxyErr <- runTurns(far, c.turns) }()
 			target := "192.0.2.7:70"
 			if c.scheme == "http" {
 				target = "h.test:70"
@@ -72,7 +72,7 @@ func TestSilence(t *testing.T) {
 			if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took != 10*time.Second {
 				t.Errorf("%s %q: %v after %v", c.scheme, c.turns, err, took)
 			}
-			if err := <-heard; err != nil {
+			if err := <-proxyErr; err != nil {
 				t.Errorf("%s: %v", c.scheme, err)
 			}
 		})
@@ -90,11 +90,11 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestDeadlineIsLeftAlone: a deadline that the caller has set still stands
-// after the handshake, and ctx has no say any more.
-func TestDeadlineIsLeftAlone(t *testing.T) {
+// TestDeadlineUnchanged checks that a deadline of the caller is kept after the
+// handshake, and that the end of ctx then has no effect.
+func TestDeadlineUnchanged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		conn, wait := play(t, []turn{{askPlain, granted}, {"more", ""}})
+		conn, wait := startProxy(t, []turn{{askPlain, granted}, {"more", ""}})
 		conn.SetReadDeadline(time.Now().Add(time.Hour))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		if err := Connect(ctx, conn, "http", "h.test:70", Options{}); err != nil {
@@ -113,29 +113,29 @@ func TestDeadlineIsLeftAlone(t *testing.T) {
 	})
 }
 
-// FuzzOneRequest: whatever the target and the options, the proxy is sent
-// exactly one request or nothing.
+// FuzzOneRequest checks that the proxy receives exactly one request, or none if
+// the target or the options are invalid.
 func FuzzOneRequest(f *testing.F) {
 	f.Add("h.test:70", "mary", "s3cret", "X-A", "b", "agent")
 	f.Add("h.test:70\r\nX: y", "m\r\n", "\x00", "Content-Length", "5", "a\nb")
 	f.Fuzz(func(t *testing.T, target, user, password, name, value, agent string) {
 		opts := Options{Login: httpauth.Login{User: user, Password: password}, Agent: agent, Header: []Field{{name, value}}}
-		conn := &recorder{}
+		conn := &writeRecorder{}
 		Connect(t.Context(), conn, "http", target, opts)
 		if sent := conn.sent.String(); sent != "" {
-			oneRequest(t, sent, target)
+			checkOneRequest(t, sent, target)
 		}
-		for _, scheme := range schemes[2:] {
-			conn := &recorder{reply: strings.NewReader("\x05\x02\x01\x00")}
+		for _, scheme := range proxySchemes[2:] {
+			conn := &writeRecorder{reply: strings.NewReader("\x05\x02\x01\x00")}
 			Connect(t.Context(), conn, scheme, target, opts)
-			if sent := conn.sent.String(); sent != "" && len(sent) != wireLen(sent) {
-				t.Fatalf("%s to %q: sent %q, which ends at %d", scheme, target, sent, wireLen(sent))
+			if sent := conn.sent.String(); sent != "" && len(sent) != requestLen(sent) {
+				t.Fatalf("%s to %q: sent %q, which ends at %d", scheme, target, sent, requestLen(sent))
 			}
 		}
 	})
 }
 
-func oneRequest(t *testing.T, sent, target string) {
+func checkOneRequest(t *testing.T, sent, target string) {
 	t.Helper()
 	left := strings.NewReader(sent)
 	r := bufio.NewReader(left)
@@ -156,9 +156,9 @@ func oneRequest(t *testing.T, sent, target string) {
 	}
 }
 
-// wireLen reads what a SOCKS client sent as a server would, and returns where
-// its request ends.
-func wireLen(s string) int {
+// requestLen parses the messages of a SOCKS client like a server and returns
+// the offset at which the request ends.
+func requestLen(s string) int {
 	at := func(i int) int {
 		if i >= len(s) {
 			return 0
@@ -177,7 +177,7 @@ func wireLen(s string) int {
 		n += 2 + at(n+1)
 		n += 1 + at(n)
 	}
-	if len(s) <= n { // it ended before the request
+	if len(s) <= n { // the client sent only a part of the handshake
 		return n
 	}
 	switch at(n + 3) {
@@ -189,16 +189,16 @@ func wireLen(s string) int {
 	return n + 22
 }
 
-// FuzzReply: no reply makes Connect panic, read past its limits or print a
-// byte of it.
+// FuzzReply checks that malformed replies cause neither a panic nor a read
+// beyond the limits, and that errors contain no text from the proxy.
 func FuzzReply(f *testing.F) {
 	f.Add(wantsBasic + granted + "rest")
 	f.Add("HTTP/1.1 407 No\r\nProxy-Authenticate: Digest realm=\"p\", nonce=\"n\", qop=\"auth\"\r\nContent-Length: 0\r\n\r\n")
 	f.Add("\x05\x02\x01\x00\x05\x00\x00\x03\x01a\x00\x01rest")
 	f.Add("\x00\x5a\x00\x00\x00\x00\x00\x00rest")
 	f.Fuzz(func(t *testing.T, reply string) {
-		for _, scheme := range schemes {
-			conn := &recorder{reply: strings.NewReader(reply)}
+		for _, scheme := range proxySchemes {
+			conn := &writeRecorder{reply: strings.NewReader(reply)}
 			err := Connect(t.Context(), conn, scheme, "192.0.2.7:70", Options{Login: mary, Auth: httpauth.Any})
 			if err == nil {
 				continue
