@@ -15,11 +15,11 @@ type batch struct {
 	c      *crawl
 	lease  *frontier.Lease
 	visits []*visit
-	want   int // items
+	claim  int // items
 	ended  chan struct{}
 
-	more []frontier.Item
-	err  error
+	claimed []frontier.Item
+	err     error
 }
 
 // done is closed when b has ended. A nil batch never ends.
@@ -32,13 +32,13 @@ func (b *batch) done() <-chan struct{} {
 
 func (b *batch) run(ctx context.Context) {
 	defer close(b.ended)
-	if b.commit(ctx); b.err == nil && b.want > 0 {
-		b.more, b.err = b.c.queue.More(ctx, b.lease, b.want)
+	if b.store(ctx); b.err == nil && b.claim > 0 {
+		b.claimed, b.err = b.c.queue.More(ctx, b.lease, b.claim)
 	}
 }
 
 // commit makes the visits part of the archive, and frees them.
-func (b *batch) commit(ctx context.Context) {
+func (b *batch) store(ctx context.Context) {
 	if len(b.visits) == 0 {
 		return
 	}
@@ -47,7 +47,7 @@ func (b *batch) commit(ctx context.Context) {
 		v.free()
 	}
 	if b.err == nil {
-		b.err = b.c.tally.complete()
+		b.err = b.c.tally.limitReached()
 	}
 	if b.err == nil {
 		b.err = b.c.archive.Space()
@@ -62,7 +62,7 @@ func (c *crawl) commit(ctx context.Context, l *frontier.Lease, visits []*visit) 
 	}
 	return c.archive.Commit(ctx, l, entries, func() {
 		for i, v := range visits {
-			c.report.visit(v, &entries[i].Result, c.trust.isSeed(v))
+			c.report.addVisit(v, &entries[i].Result, c.trust.isSeed(v))
 		}
 		c.report.progress(func() (frontier.Stats, error) { return c.queue.Stats(context.WithoutCancel(ctx)) })
 	})
@@ -71,7 +71,7 @@ func (c *crawl) commit(ctx context.Context, l *frontier.Lease, visits []*visit) 
 // entry returns what v adds to the archive.
 func (c *crawl) entry(v *visit) archive.Entry {
 	e := archive.Entry{
-		URL: v.url, Body: v.body, Digest: v.digest, Size: v.size, Same: v.same, Repeated: v.repeated,
+		URL: v.url, Body: v.body, Digest: v.digest, Size: v.size, Same: v.unchanged, Repeated: v.sameContent,
 		Result:  frontier.Result{Item: v.item, State: v.state, Retry: v.retry, Park: v.parked, Note: v.note, Children: v.children, Capture: c.capture(v)},
 		Records: func(twin *frontier.Capture) ([]*warc.Record, error) { return c.records(v, twin) },
 	}
@@ -85,11 +85,11 @@ func (c *crawl) entry(v *visit) archive.Entry {
 // nothing of that is new.
 func (c *crawl) capture(v *visit) *frontier.Capture {
 	kept := v.state == frontier.Done || v.state == frontier.Kept || v.redirects()
-	if v.err != nil || v.same || v.resp == nil || v.body == nil || !kept {
+	if v.err != nil || v.unchanged || v.resp == nil || v.body == nil || !kept {
 		return nil
 	}
 	k := &frontier.Capture{
-		Key: v.item.Key, URL: v.item.URL, Run: c.run, Time: v.at, Kind: v.resp.Kind.String(),
+		Key: v.item.Key, URL: v.item.URL, Run: c.runNumber, Time: v.started, Kind: v.resp.Kind.String(),
 		Media: v.resp.Media, Code: v.resp.Code, Size: v.size, Digest: v.digest,
 		Validator: v.resp.Validator, Modified: v.resp.Time.UTC(),
 	}
@@ -101,7 +101,7 @@ func (c *crawl) capture(v *visit) *frontier.Capture {
 		return k
 	}
 	k.Path = last.Path
-	if v.repeated && last.Validator == k.Validator && last.Modified.Equal(k.Modified) && c.archive.Has(last) {
+	if v.sameContent && last.Validator == k.Validator && last.Modified.Equal(k.Modified) && c.archive.Has(last) {
 		return nil
 	}
 	return k

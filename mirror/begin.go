@@ -10,11 +10,11 @@ import (
 )
 
 // begin starts or continues a run and adds the seeds.
-func (c *crawl) begin(ctx context.Context) error {
+func (c *crawl) startRun(ctx context.Context) error {
 	names := make([]string, len(c.o.Seeds))
 	items := make([]frontier.Item, len(c.o.Seeds))
 	for i, u := range c.o.Seeds {
-		items[i] = c.trust.seed(c.o.Client, u)
+		items[i] = c.trust.addSeed(c.o.Client, u)
 		names[i] = items[i].URL
 	}
 	note, err := json.Marshal(runNote{names})
@@ -28,17 +28,17 @@ func (c *crawl) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.fresh, c.run = fresh, run
-	c.report.begin(run, run > 1 || !fresh)
+	c.newRun, c.runNumber = fresh, run
+	c.report.start(run, run > 1 || !fresh)
 	if !fresh {
-		if err := c.rejoin(ctx); err != nil {
+		if err := c.addRecordedSeeds(ctx); err != nil {
 			return err
 		}
 	}
 	if _, err = c.queue.Add(ctx, items); err != nil {
 		return err
 	}
-	return c.recall(ctx)
+	return c.requeueMissing(ctx)
 }
 
 // maxNote is the size of the largest note of a run, in bytes. The seeds of a
@@ -55,15 +55,15 @@ type runNote struct {
 // because the URLs that they led to are still to be visited. The database may
 // come from a stranger, so a seed at a domain that this command does not name
 // is ignored.
-func (c *crawl) rejoin(ctx context.Context) error {
+func (c *crawl) addRecordedSeeds(ctx context.Context) error {
 	stats, err := c.queue.Stats(ctx)
 	var note runNote
 	if err != nil || json.Unmarshal(stats.Note, &note) != nil {
 		return err
 	}
 	for _, text := range note.Seeds {
-		if u, err := uri.Parse(text); err == nil && c.trust.near(u) {
-			c.scope.admit(u)
+		if u, err := uri.Parse(text); err == nil && c.trust.inSeedDomain(u) {
+			c.scope.addSeed(u)
 			c.trust.seeds[frontier.KeyOf(archive.Canonical(u))] = true
 		}
 	}
@@ -74,13 +74,13 @@ func (c *crawl) rejoin(ctx context.Context) error {
 // listing names them again, as each begins behind the one before. They failed
 // in an earlier run, or their files were removed, or are wanted in a form that
 // was not wanted then.
-func (c *crawl) recall(ctx context.Context) error {
+func (c *crawl) requeueMissing(ctx context.Context) error {
 	var failed []frontier.Item
 	for it, err := range c.queue.Items(ctx, frontier.Dead) {
 		if err != nil {
 			return err
 		}
-		if u, err := uri.Parse(it.URL); err == nil && lasting(c.schemeOf(u), u) && metaOf(it).From != "" {
+		if u, err := uri.Parse(it.URL); err == nil && isImmutable(c.schemeOf(u), u) && metaOf(it).From != "" {
 			failed = append(failed, it)
 		}
 	}

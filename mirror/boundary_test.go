@@ -13,12 +13,12 @@ import (
 // likes, and of another as many again.
 func TestVariants(t *testing.T) {
 	t.Parallel()
-	b := newBoundary(Scope{}, new(fetch.Client).Scheme, []uri.URI{uri.MustParse("http://a.example/")})
+	b := newScopeFilter(Scope{}, new(fetch.Client).Scheme, []uri.URI{uri.MustParse("http://a.example/")})
 	for _, path := range []string{"", "other"} {
 		n := 0
 		for i := range 3 * maxVariants {
 			u := uri.MustParse(fmt.Sprintf("http://a.example/%s?page=%d", path, i%(2*maxVariants)))
-			if why, _ := b.link(u, archive.Canonical(u), 1, 0, meta{}); why == "" {
+			if why, _ := b.checkLink(u, archive.Canonical(u), 1, 0, meta{}); why == "" {
 				n++
 			}
 		}

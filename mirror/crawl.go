@@ -12,20 +12,20 @@ import (
 
 // crawl is one run, with what its visits share.
 type crawl struct {
-	o       Options
-	archive *archive.Archive
-	queue   frontier.Frontier // of the archive
-	started time.Time
-	run     int64
-	fresh   bool // the run was begun by this process
+	o         Options
+	archive   *archive.Archive
+	queue     frontier.Frontier // of the archive
+	started   time.Time
+	runNumber int64
+	newRun    bool // the run was begun by this process
 
-	scope    *boundary
-	trust    *trust
-	report   report
-	tally    tally
-	silences silences
-	metas    metas
-	sites    sync.Map // origins whose robots.txt was added
+	scope     *scopeFilter
+	trust     *trust
+	report    report
+	tally     tally
+	outages   outages
+	metaCache metaCache
+	sites     sync.Map // origins whose robots.txt was added
 }
 
 // schemeOf returns the data of the scheme of u.

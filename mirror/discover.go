@@ -11,8 +11,8 @@ import (
 )
 
 // leads reports whether the body of v leads to other URLs.
-func leads(v *visit) bool {
-	return v.resp.Kind == fetch.Menu || links.CanExtract(v.resp.Media) || isRobots(v.scheme, v.url)
+func hasLinks(v *visit) bool {
+	return v.resp.Kind == fetch.Menu || links.CanExtract(v.resp.Media) || isRobotsTxt(v.scheme, v.url)
 }
 
 // discover finds what v leads to. What is found goes into the tables at once where
@@ -23,25 +23,25 @@ func (c *crawl) discover(ctx context.Context, v *visit) error {
 	d.header = v.resp.Header
 	resp := v.resp
 	if !resp.Location.IsZero() {
-		d.redirect(resp.Location)
-		return d.end()
+		d.addRedirect(resp.Location)
+		return d.finish()
 	}
-	d.site()
+	d.addRobotsTxt()
 	body := io.Reader(strings.NewReader(""))
-	if leads(v) {
+	if hasLinks(v) {
 		if body, d.err = v.body.Reader(); d.err != nil {
 			return d.err
 		}
 	}
 	switch {
 	case d.listing:
-		d.entries(body)
-	case isRobots(v.scheme, v.url):
-		d.sitemaps(body)
+		d.readListing(body)
+	case isRobotsTxt(v.scheme, v.url):
+		d.readSitemapLines(body)
 	default:
-		d.links(body)
+		d.readLinks(body)
 	}
-	return d.end()
+	return d.finish()
 }
 
 // rediscover finds what an object that is as it was leads to: this run has not
@@ -52,28 +52,28 @@ func (c *crawl) rediscover(ctx context.Context, v *visit) error {
 	if v.resp != nil {
 		d.header = v.resp.Header
 	}
-	d.site()
-	if d.listing || !links.CanExtract(last.Media) && !isRobots(v.scheme, v.url) {
-		return d.end()
+	d.addRobotsTxt()
+	if d.listing || !links.CanExtract(last.Media) && !isRobotsTxt(v.scheme, v.url) {
+		return d.finish()
 	}
 	body, err := c.archive.Reopen(ctx, last)
 	if err != nil { // Verify tells more; what was brought once is visited nonetheless
 		v.note = err.Error()
-		return d.end()
+		return d.finish()
 	}
 	defer body.Close()
-	if isRobots(v.scheme, v.url) {
-		d.sitemaps(body)
+	if isRobotsTxt(v.scheme, v.url) {
+		d.readSitemapLines(body)
 	} else {
-		d.links(body)
+		d.readLinks(body)
 	}
-	return d.end()
+	return d.finish()
 }
 
 // links reads a page, a style sheet, a sitemap or a Link field.
-func (d *discovery) links(body io.Reader) {
+func (d *discovery) readLinks(body io.Reader) {
 	from := &d.v.meta
-	if from.Extra > 0 && media.TrimParameters(d.media) != "text/css" {
+	if from.OutOfReach > 0 && media.TrimParameters(d.media) != "text/css" {
 		return // a page that another needs is not a page to walk on from
 	}
 	for l, err := range links.Extract(d.v.url, d.media, d.header, body) {
@@ -82,10 +82,10 @@ func (d *discovery) links(body io.Reader) {
 		}
 		switch {
 		case l.Kind == links.Form, l.NoFollow && !d.c.o.IgnoreRobots:
-		case l.Kind == links.Sitemap && from.Guide:
-			d.guide(l.URL)
+		case l.Kind == links.Sitemap && from.SiteInfo:
+			d.addSitemap(l.URL)
 		default:
-			d.add(l.URL, meta{Part: l.Kind == links.Requisite || l.Kind == links.Frame})
+			d.addLink(l.URL, meta{Requisite: l.Kind == links.Requisite || l.Kind == links.Frame})
 		}
 	}
 }

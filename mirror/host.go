@@ -14,57 +14,57 @@ import (
 // Batches: what is claimed at a time, and what is committed together at the
 // latest.
 const (
-	atOnce     = 512
+	claimSize  = 512
 	batchSize  = 256
 	batchBytes = 16 << 20
 	batchAge   = 100 * time.Millisecond
 )
 
 // lease is how long a dead worker keeps a host from the others.
-const lease = time.Minute
+const leaseDuration = time.Minute
 
 // host is a lease at work. It belongs to the goroutine of work; the lease, while
 // a batch is under way, to that.
-type host struct {
-	c     *crawl
-	lease *frontier.Lease
-	queue []frontier.Item
-	todo  chan frontier.Item
-	done  chan *visit
+type hostWorker struct {
+	c       *crawl
+	lease   *frontier.Lease
+	queue   []frontier.Item
+	todo    chan frontier.Item
+	results chan *visit
 
-	under  int // visits that have not come back
-	visits []*visit
-	bytes  int64
-	old    bool   // the visits have waited long enough
-	batch  *batch // nil: none is under way
-	dry    bool   // the frontier had nothing more, and nothing was committed since
-	paused bool   // nothing more is asked of the host under this lease
+	inFlight      int // visits that have not come back
+	visits        []*visit
+	bytes         int64
+	flushDue      bool   // the visits have waited long enough
+	batch         *batch // nil: none is under way
+	frontierEmpty bool   // the frontier had nothing more, and nothing was committed since
+	paused        bool   // nothing more is asked of the host under this lease
 }
 
 // host works off one lease: its items go to as many visitors as the host may be
 // asked at a time, and what they brought is committed in batches.
-func (c *crawl) host(ctx context.Context, l *frontier.Lease) error {
+func (c *crawl) visitHost(ctx context.Context, l *frontier.Lease) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	h := &host{c: c, lease: l, queue: l.Items, todo: make(chan frontier.Item), done: make(chan *visit, batchSize)}
+	h := &hostWorker{c: c, lease: l, queue: l.Items, todo: make(chan frontier.Item), results: make(chan *visit, batchSize)}
 	visits, stop := context.WithCancel(ctx)
 	var workers sync.WaitGroup
 	for range c.connections(l.Host) {
 		workers.Go(func() {
 			for it := range h.todo {
-				h.done <- c.visit(visits, it)
+				h.results <- c.visitItem(visits, it)
 			}
 		})
 	}
-	workers.Go(func() { c.keep(visits, *l, cancel) })
+	workers.Go(func() { c.extendLease(visits, *l, cancel) })
 	err := h.work(ctx)
 	if err != nil {
-		err = h.end(ctx, err)
+		err = h.finish(ctx, err)
 	}
 	stop()
 	close(h.todo)
-	go func() { workers.Wait(); close(h.done) }()
-	for v := range h.done { // ctx has ended, or something failed: these stay pending
+	go func() { workers.Wait(); close(h.results) }()
+	for v := range h.results { // ctx has ended, or something failed: these stay pending
 		if v != nil {
 			v.free()
 		}
@@ -76,15 +76,15 @@ func (c *crawl) host(ctx context.Context, l *frontier.Lease) error {
 }
 
 // keep extends the lease while its host is worked on, however long a commit takes.
-func (c *crawl) keep(ctx context.Context, l frontier.Lease, cancel context.CancelCauseFunc) {
-	every := time.NewTicker(lease / 3)
+func (c *crawl) extendLease(ctx context.Context, l frontier.Lease, cancel context.CancelCauseFunc) {
+	every := time.NewTicker(leaseDuration / 3)
 	defer every.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-every.C:
-			if err := c.queue.Extend(ctx, &l, lease); err != nil && ctx.Err() == nil {
+			if err := c.queue.Extend(ctx, &l, leaseDuration); err != nil && ctx.Err() == nil {
 				cancel(err)
 				return
 			}
@@ -113,7 +113,7 @@ func Near(host string) bool {
 	return err == nil && (addr.IsLoopback() || addr.IsPrivate() || addr.IsLinkLocalUnicast())
 }
 
-func (h *host) work(ctx context.Context) error {
+func (h *hostWorker) work(ctx context.Context) error {
 	flush := time.NewTimer(batchAge)
 	defer flush.Stop()
 	for {
@@ -121,7 +121,7 @@ func (h *host) work(ctx context.Context) error {
 		if h.batch == nil && h.idle() && len(h.visits) == 0 {
 			return nil
 		}
-		todo, done, next := h.todo, h.done, frontier.Item{}
+		todo, done, next := h.todo, h.results, frontier.Item{}
 		if len(h.queue) > 0 {
 			next = h.queue[0]
 		} else {
@@ -133,9 +133,9 @@ func (h *host) work(ctx context.Context) error {
 		select {
 		case todo <- next:
 			h.queue = h.queue[1:]
-			h.under++
+			h.inFlight++
 		case v := <-done:
-			h.under--
+			h.inFlight--
 			if err := h.collect(ctx, v, flush); err != nil {
 				return err
 			}
@@ -144,7 +144,7 @@ func (h *host) work(ctx context.Context) error {
 				return err
 			}
 		case <-flush.C:
-			h.old = true
+			h.flushDue = true
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -152,29 +152,29 @@ func (h *host) work(ctx context.Context) error {
 }
 
 // idle reports whether nothing is left to be visited that is known here.
-func (h *host) idle() bool { return len(h.queue) == 0 && h.under == 0 }
+func (h *hostWorker) idle() bool { return len(h.queue) == 0 && h.inFlight == 0 }
 
-func (h *host) full() bool { return len(h.visits) >= batchSize || h.bytes >= batchBytes }
+func (h *hostWorker) full() bool { return len(h.visits) >= batchSize || h.bytes >= batchBytes }
 
 // collect keeps a visit for the next batch.
-func (h *host) collect(ctx context.Context, v *visit, flush *time.Timer) error {
+func (h *hostWorker) collect(ctx context.Context, v *visit, flush *time.Timer) error {
 	switch {
 	case v == nil:
 		return context.Cause(ctx)
-	case v.local: // it stays pending: nothing was wrong with it
+	case v.localFailure: // it stays pending: nothing was wrong with it
 		v.free()
 		return v.err
 	}
-	why, err := h.c.tally.admit(v)
+	why, err := h.c.tally.count(v)
 	if err != nil {
 		v.free()
 		return err
 	}
 	if why != "" {
 		v.free()
-		v.out(why)
+		v.exclude(why)
 	}
-	if until := h.c.silences.pause(v); !until.IsZero() {
+	if until := h.c.outages.pauseUntil(v); !until.IsZero() {
 		if err := h.c.queue.BlockHost(ctx, h.lease.Host, until); err != nil {
 			v.free()
 			return err
@@ -186,7 +186,7 @@ func (h *host) collect(ctx context.Context, v *visit, flush *time.Timer) error {
 	}
 	if len(h.visits) == 0 {
 		flush.Reset(batchAge)
-		h.old = false
+		h.flushDue = false
 	}
 	h.visits = append(h.visits, v)
 	h.bytes += v.size
@@ -194,32 +194,32 @@ func (h *host) collect(ctx context.Context, v *visit, flush *time.Timer) error {
 }
 
 // end commits what was brought before the run has to end, by cause.
-func (h *host) end(ctx context.Context, cause error) error {
+func (h *hostWorker) finish(ctx context.Context, cause error) error {
 	if h.batch != nil {
 		<-h.batch.done()
 		cause = archive.Join(cause, h.endBatch())
 	}
 	b := h.newBatch()
-	b.commit(ctx)
+	b.store(ctx)
 	return archive.Join(cause, b.err)
 }
 
 // newBatch takes the visits of h.
-func (h *host) newBatch() *batch {
+func (h *hostWorker) newBatch() *batch {
 	b := &batch{c: h.c, lease: h.lease, visits: h.visits, ended: make(chan struct{})}
-	h.visits, h.bytes, h.old = nil, 0, false
+	h.visits, h.bytes, h.flushDue = nil, 0, false
 	return b
 }
 
 // startBatch begins a batch where there is a reason: visits that are many, old
 // or the last, or a queue that runs low.
-func (h *host) startBatch(ctx context.Context) {
+func (h *hostWorker) startBatch(ctx context.Context) {
 	if h.batch != nil || ctx.Err() != nil {
 		return
 	}
-	due := len(h.visits) > 0 && (h.full() || h.old || h.idle())
-	hungry := len(h.queue) <= atOnce/2 && !h.paused
-	if !due && (!hungry || h.dry) {
+	due := len(h.visits) > 0 && (h.full() || h.flushDue || h.idle())
+	hungry := len(h.queue) <= claimSize/2 && !h.paused
+	if !due && (!hungry || h.frontierEmpty) {
 		return
 	}
 	b := &batch{c: h.c, lease: h.lease, ended: make(chan struct{})}
@@ -227,24 +227,24 @@ func (h *host) startBatch(ctx context.Context) {
 		b = h.newBatch()
 	}
 	if hungry {
-		b.want = atOnce - len(h.queue)
+		b.claim = claimSize - len(h.queue)
 	}
 	h.batch = b
 	go b.run(ctx)
 }
 
 // endBatch takes the items of the batch that has ended.
-func (h *host) endBatch() error {
+func (h *hostWorker) endBatch() error {
 	b := h.batch
 	h.batch = nil
 	switch {
-	case b.want > 0:
-		h.dry = len(b.more) == 0
+	case b.claim > 0:
+		h.frontierEmpty = len(b.claimed) == 0
 	case len(b.visits) > 0:
-		h.dry = false
+		h.frontierEmpty = false
 	}
 	if !h.paused {
-		h.queue = append(h.queue, b.more...)
+		h.queue = append(h.queue, b.claimed...)
 	}
 	return b.err
 }

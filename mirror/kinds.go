@@ -16,21 +16,21 @@ func isListing(s fetch.Scheme, menu bool, kind string) bool {
 }
 
 // isRobots reports whether u, a URL of s, is a site's rules for robots.
-func isRobots(s fetch.Scheme, u uri.URI) bool {
+func isRobotsTxt(s fetch.Scheme, u uri.URI) bool {
 	_, asked := u.Query()
 	return s.Traits.Web && u.Path() == "/robots.txt" && !asked
 }
 
 // lasting reports whether u, a URL of s, names an object that never changes.
-func lasting(s fetch.Scheme, u uri.URI) bool {
+func isImmutable(s fetch.Scheme, u uri.URI) bool {
 	return s.Mirror.Immutable != nil && s.Mirror.Immutable(u)
 }
 
 // isGroup reports whether u, a URL of s, can name a newsgroup: news:comp.lang.c.
-func isGroup(s fetch.Scheme, u uri.URI) bool { return s.Mirror.Article != nil && !lasting(s, u) }
+func isGroup(s fetch.Scheme, u uri.URI) bool { return s.Mirror.Article != nil && !isImmutable(s, u) }
 
 // mirrored reports whether a mirror can retrieve objects of s. A session is no
 // object, and an alias is mirrored as the object that it names.
-func mirrored(s fetch.Scheme) bool {
+func canMirror(s fetch.Scheme) bool {
 	return s.Open != nil && !s.Traits.Session && !s.Mirror.Alias
 }

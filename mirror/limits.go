@@ -33,7 +33,7 @@ const (
 )
 
 // limit returns the bound that n, a field of Limits, means.
-func limit(n, otherwise int64) int64 {
+func limitOr(n, otherwise int64) int64 {
 	switch {
 	case n == 0:
 		return otherwise

@@ -8,7 +8,7 @@ import (
 )
 
 // entries reads a listing by the parser of its scheme.
-func (d *discovery) entries(body io.Reader) {
+func (d *discovery) readListing(body io.Reader) {
 	resp := *d.v.resp
 	resp.Body = io.NopCloser(body)
 	for e, err := range resp.Entries() {
@@ -19,19 +19,19 @@ func (d *discovery) entries(body io.Reader) {
 			d.err = err // half a listing tells nothing of the other half
 			return
 		}
-		d.entry(e)
+		d.addEntry(e)
 	}
 }
 
 // entry adds what one line of a listing leads to.
-func (d *discovery) entry(e fetch.Entry) {
-	if e.URL.IsZero() || e.Kind == fetch.Session || e.Kind == fetch.Index || e.Kind == fetch.Info || d.c.isOwn(e) {
+func (d *discovery) addEntry(e fetch.Entry) {
+	if e.URL.IsZero() || e.Kind == fetch.Session || e.Kind == fetch.Index || e.Kind == fetch.Info || d.c.isArchive(e) {
 		return
 	}
-	mt := meta{Time: e.Time, Run: d.c.run, Ways: d.v.meta.Ways, Named: d.names(e)}
-	switch target, link := linkOf(e); {
+	mt := meta{Time: e.Time, Run: d.c.runNumber, Symlinks: d.v.meta.Symlinks, Referenced: d.isReferenced(e)}
+	switch target, link := symlinkTarget(e); {
 	case link:
-		if mt.Ways = d.through(e.URL, target); mt.Ways == nil {
+		if mt.Symlinks = d.followSymlink(e.URL, target); mt.Symlinks == nil {
 			return
 		}
 	case e.Kind == fetch.Unknown && e.Extra["type"] != "" && d.c.schemeOf(e.URL).Traits.ListsExactSizes: // a pipe, a device: who opens one may wait for ever
@@ -40,9 +40,9 @@ func (d *discovery) entry(e fetch.Entry) {
 	if e.Size >= 0 && e.Kind != fetch.Menu {
 		mt.Size = &e.Size
 	}
-	d.add(d.article(e, &mt), mt)
+	d.addLink(d.articleURL(e, &mt), mt)
 	if e.Extra["plus"] == "+" {
-		d.attributes(e, mt)
+		d.addAttributes(e, mt)
 	}
 }
 
@@ -50,7 +50,7 @@ func (d *discovery) entry(e fetch.Entry) {
 // although e may lie on another host: a file that a Prospero directory names, or
 // another directory of the same server. Directories of other servers are left
 // out, because they name the rest of the world.
-func (d *discovery) names(e fetch.Entry) bool {
+func (d *discovery) isReferenced(e fetch.Entry) bool {
 	if !d.v.scheme.Mirror.References {
 		return false
 	}
@@ -63,7 +63,7 @@ func (d *discovery) names(e fetch.Entry) bool {
 
 // article returns the URL by which e is mirrored. It is that of e, unless e is
 // an article with a lasting URL that the driver accepts.
-func (d *discovery) article(e fetch.Entry, mt *meta) uri.URI {
+func (d *discovery) articleURL(e fetch.Entry, mt *meta) uri.URI {
 	s := d.c.schemeOf(e.URL)
 	if s.Mirror.Article == nil {
 		return e.URL
@@ -75,14 +75,14 @@ func (d *discovery) article(e fetch.Entry, mt *meta) uri.URI {
 	if _, err := d.c.o.Client.Plan(&fetch.Request{URL: u}); err != nil {
 		return e.URL
 	}
-	mt.Name = number
+	mt.ArticleName = number
 	return u
 }
 
 // attributes adds what Gopher+ tells about an item beside it.
-func (d *discovery) attributes(e fetch.Entry, mt meta) {
+func (d *discovery) addAttributes(e fetch.Entry, mt meta) {
 	mt.Size = nil
 	if u, err := uri.Parse(e.URL.Unredacted() + "%09%09!"); err == nil {
-		d.add(u, mt)
+		d.addLink(u, mt)
 	}
 }

@@ -2,7 +2,7 @@ package mirror
 
 // remind tells the driver how far a newsgroup was read: by what was committed,
 // not by what was read.
-func (c *crawl) remind(v *visit) {
+func (c *crawl) restoreMark(v *visit) {
 	if c.o.Marks == nil || !isGroup(v.scheme, v.url) {
 		return
 	}
@@ -15,12 +15,12 @@ func (c *crawl) remind(v *visit) {
 
 // learn asks the driver how far it has read. The mark stays where it was if
 // articles were left out: the next run lists them again.
-func (c *crawl) learn(v *visit) {
+func (c *crawl) saveMark(v *visit) {
 	if c.o.Marks == nil || !isGroup(v.scheme, v.url) {
 		return
 	}
 	switch last := v.item.Last; {
-	case !v.partial:
+	case !v.incomplete:
 		v.mark = c.o.Marks.Mark(v.url)
 	case last != nil:
 		v.mark = last.Validator

@@ -76,7 +76,7 @@ type Marks interface {
 }
 
 // check refuses what would else be found out behind the first write.
-func (o *Options) check() error {
+func (o *Options) validate() error {
 	switch {
 	case o.Dir == "":
 		return fetch.Usage.Errorf("a mirror without a folder")
@@ -111,7 +111,7 @@ func (o *Options) check() error {
 	return nil
 }
 
-func (o *Options) fill() {
+func (o *Options) setDefaults() {
 	if o.WARC == nil {
 		o.Tree = true
 	}

@@ -18,29 +18,29 @@ import (
 // was recorded of the exchange.
 // Twin is an earlier capture of the same bytes, or nil.
 func (c *crawl) records(v *visit, twin *frontier.Capture) ([]*warc.Record, error) {
-	of := captureOf(v)
+	of := newCapture(v)
 	switch {
-	case v.state == frontier.Pending && !v.parked, v.state == frontier.Excluded && !v.redirects(), v.err != nil && !v.asked:
+	case v.state == frontier.Pending && !v.parked, v.state == frontier.Excluded && !v.redirects(), v.err != nil && !v.requested:
 		return nil, nil
-	case v.err != nil && !(v.refused && v.recorder.how == fetch.RecordWire):
+	case v.err != nil && !(v.serverRefused && v.recorder.mode == fetch.RecordWire):
 		return []*warc.Record{of.Failure(v.err)}, nil
-	case v.recorder == nil, v.same && v.recorder.how != fetch.RecordWire:
-		return c.asItWas(of, v, twin), nil
-	case v.recorder.how == fetch.RecordWire:
-		return exchange(of, v, twin)
+	case v.recorder == nil, v.unchanged && v.recorder.mode != fetch.RecordWire:
+		return c.unchangedRecords(of, v, twin), nil
+	case v.recorder.mode == fetch.RecordWire:
+		return exchangeRecords(of, v, twin)
 	case twin != nil:
-		return c.beside(of, v, of.Revisit(reference(twin), twin.Proof, nil)), nil
+		return c.withConversation(of, v, of.Revisit(reference(twin), twin.Proof, nil)), nil
 	}
 	body, err := v.body.Reader()
 	if err != nil {
 		return nil, err
 	}
-	return c.beside(of, v, of.Resource(resourceMedia(v), body)), nil
+	return c.withConversation(of, v, of.Resource(resourceMedia(v), body)), nil
 }
 
 // asItWas is a record only where that is wanted: no protocol but http has an
 // answer to repeat.
-func (c *crawl) asItWas(of *warc.Capture, v *visit, first *frontier.Capture) []*warc.Record {
+func (c *crawl) unchangedRecords(of *warc.Capture, v *visit, first *frontier.Capture) []*warc.Record {
 	if !c.o.WARC.Unchanged || first == nil {
 		return nil
 	}
@@ -48,11 +48,11 @@ func (c *crawl) asItWas(of *warc.Capture, v *visit, first *frontier.Capture) []*
 }
 
 // beside adds the conversation to the record of what it brought.
-func (c *crawl) beside(of *warc.Capture, v *visit, first *warc.Record) []*warc.Record {
+func (c *crawl) withConversation(of *warc.Capture, v *visit, first *warc.Record) []*warc.Record {
 	var block bytes.Buffer
 	kind := "text/x-" + cmp.Or(v.scheme.Mirror.Talk, v.scheme.Name) + "-conversation"
-	if v.recorder.talk.Len() > 0 {
-		block.Write(v.recorder.talk.Bytes())
+	if v.recorder.conversation.Len() > 0 {
+		block.Write(v.recorder.conversation.Bytes())
 	} else {
 		kind = warc.FieldsMedia
 		var fields fetch.Header
@@ -61,23 +61,23 @@ func (c *crawl) beside(of *warc.Capture, v *visit, first *warc.Record) []*warc.R
 				fields = append(fields, fetch.Field{Name: "plan", Value: s.String()})
 			}
 		}
-		fields = append(fields, origin(v)...)
+		fields = append(fields, viaFields(v)...)
 		io.Copy(&block, warc.FieldList(fields)) // into memory
 	}
 	records := []*warc.Record{first}
 	if block.Len() > 0 {
 		records = append(records, of.Metadata(kind, bytes.NewReader(block.Bytes())))
 	}
-	if at, err := uri.Parse(v.meta.Name); err == nil { // what a group calls an article
+	if at, err := uri.Parse(v.meta.ArticleName); err == nil { // what a group calls an article
 		number := *of
 		number.URL = at
-		records = append(records, number.Metadata(warc.FieldsMedia, warc.FieldList(append(origin(v), fetch.Field{Name: "article", Value: v.item.URL}))))
+		records = append(records, number.Metadata(warc.FieldsMedia, warc.FieldList(append(viaFields(v), fetch.Field{Name: "article", Value: v.item.URL}))))
 	}
 	return records
 }
 
 // origin says how an object came to be visited.
-func origin(v *visit) (fields fetch.Header) {
+func viaFields(v *visit) (fields fetch.Header) {
 	if v.meta.From != "" {
 		fields = append(fields, fetch.Field{Name: "via", Value: v.meta.From})
 	}
@@ -94,15 +94,15 @@ func resourceMedia(v *visit) string {
 }
 
 // exchange returns the records of a response and its request, byte for byte.
-func exchange(of *warc.Capture, v *visit, twin *frontier.Capture) ([]*warc.Record, error) {
-	if v.recorder.got.Size() == 0 { // it came from no network: there is nothing to record
+func exchangeRecords(of *warc.Capture, v *visit, twin *frontier.Capture) ([]*warc.Record, error) {
+	if v.recorder.received.Size() == 0 { // it came from no network: there is nothing to record
 		return nil, nil
 	}
 	sent, err := v.recorder.sent.Reader()
 	if err != nil {
 		return nil, err
 	}
-	got, err := v.recorder.got.Reader()
+	got, err := v.recorder.received.Reader()
 	if err != nil {
 		return nil, err
 	}
@@ -113,11 +113,11 @@ func exchange(of *warc.Capture, v *visit, twin *frontier.Capture) ([]*warc.Recor
 			return nil, err
 		}
 		answer = of.Revisit(reference(twin), twin.Proof, bytes.NewReader(head))
-		if v.same {
+		if v.unchanged {
 			answer = of.Unmodified(reference(twin), twin.Proof, bytes.NewReader(head))
 		}
 	}
-	request, err := withoutSecrets(sent)
+	request, err := maskSecrets(sent)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func exchange(of *warc.Capture, v *visit, twin *frontier.Capture) ([]*warc.Recor
 
 // withoutSecrets returns a request with the values of secret fields masked: archives
 // are passed on, logins and cookies are not.
-func withoutSecrets(sent io.Reader) ([]byte, error) {
+func maskSecrets(sent io.Reader) ([]byte, error) {
 	text, err := io.ReadAll(sent) // ours: a URL and our fields, which are bounded
 	var out []byte
 	for line := range bytes.Lines(text) {
@@ -144,8 +144,8 @@ func reference(c *frontier.Capture) warc.Reference {
 }
 
 // captureOf returns what the records of v have in common.
-func captureOf(v *visit) *warc.Capture {
-	c := &warc.Capture{URL: v.url, Date: v.at}
+func newCapture(v *visit) *warc.Capture {
+	c := &warc.Capture{URL: v.url, Date: v.started}
 	if v.resp == nil {
 		return c
 	}

@@ -12,55 +12,55 @@ import (
 
 // report counts what a run does, and tells of it. Its callers take turns.
 type report struct {
-	now      func() time.Time
-	event    func(Event)
-	listener func(Progress)
-	log      func(any) // appends a line to the journal
-	override func(fetch.Override) string
-	total    Summary
-	messages int64     // Kept, new in this run
-	looked   time.Time // when Progress was called
+	now          func() time.Time
+	onEvent      func(Event)
+	onProgress   func(Progress)
+	appendLog    func(any) // appends a line to the journal
+	overrideText func(fetch.Override) string
+	summary      Summary
+	newMessages  int64     // Kept, new in this run
+	lastProgress time.Time // when Progress was called
 }
 
-func (r *report) begin(run int64, again bool) { r.total.Run, r.total.Again = run, again }
+func (r *report) start(run int64, again bool) { r.summary.Run, r.summary.Again = run, again }
 
 // left takes what the frontier counts.
-func (r *report) left(s frontier.Stats) {
-	r.total.Left, r.total.OverQueue = s.States[frontier.Pending]-s.Parked, s.Dropped
+func (r *report) setPending(s frontier.Stats) {
+	r.summary.Left, r.summary.OverQueue = s.States[frontier.Pending]-s.Parked, s.Dropped
 }
 
-const lookEvery = time.Second
+const progressInterval = time.Second
 
 // progress tells how far the run is, but not at each occasion. An error of
 // stats is that of the next call of the frontier too.
 func (r *report) progress(stats func() (frontier.Stats, error)) {
 	now := r.now()
-	if now.Sub(r.looked) < lookEvery {
+	if now.Sub(r.lastProgress) < progressInterval {
 		return
 	}
-	r.looked = now
+	r.lastProgress = now
 	if s, err := stats(); err == nil {
-		r.left(s)
-		r.listener(Progress{r.total, s.Hosts})
+		r.setPending(s)
+		r.onProgress(Progress{r.summary, s.Hosts})
 	}
 }
 
-func (r *report) add(e Event) {
-	r.event(e)
-	r.log(&e)
+func (r *report) emit(e Event) {
+	r.onEvent(e)
+	r.appendLog(&e)
 }
 
 // cut tells that the end of a WARC file was cut off.
-func (r *report) cut(c archive.Cut) {
-	r.add(Event{
+func (r *report) truncatedWARC(c archive.Cut) {
+	r.emit(Event{
 		Time: r.now().UTC(), State: "cut", WARC: c.File, Offset: c.Offset, Size: c.Size,
 		Note: fmt.Sprintf("%s: %d bytes that no run committed are cut off", c.File, c.Size),
 	})
 }
 
 // odd reports n items that failed and are no URL on one line.
-func (r *report) odd(n int64) {
-	r.add(Event{
+func (r *report) unlistedFailures(n int64) {
+	r.emit(Event{
 		Time: r.now().UTC(), State: frontier.Dead.String(),
 		Note: fmt.Sprintf("%d failed items are no URLs and are not in failed.txt", n),
 	})
@@ -68,22 +68,22 @@ func (r *report) odd(n int64) {
 
 // visit counts a committed visit and tells of it. Seed says that its URL is a
 // seed of this run.
-func (r *report) visit(v *visit, result *frontier.Result, seed bool) {
-	t := &r.total
-	if v.cutList {
-		t.OverEntries += v.cut
+func (r *report) addVisit(v *visit, result *frontier.Result, seed bool) {
+	t := &r.summary
+	if v.omittedEntries {
+		t.OverEntries += v.omitted
 	} else {
-		t.OverLinks += v.cut
+		t.OverLinks += v.omitted
 	}
 	e := Event{
-		Time: v.at, Run: t.Run, URL: v.item.URL, Via: v.meta.From, Seed: seed, State: v.state.String(),
-		Repaired: v.repaired, Unreached: v.parked, Millis: r.now().Sub(v.at).Milliseconds(), Attempts: v.item.Attempts, Note: v.note,
+		Time: v.started, Run: t.Run, URL: v.item.URL, Via: v.meta.From, Seed: seed, State: v.state.String(),
+		Repaired: v.repaired, Unreached: v.parked, Millis: r.now().Sub(v.started).Milliseconds(), Attempts: v.item.Attempts, Note: v.note,
 	}
 	if v.resp != nil {
 		e.Code, e.Media = v.resp.Code, v.resp.Media
 	}
 	if refusal, ok := errors.AsType[*fetch.Refusal](v.err); ok && refusal.Override != (fetch.Override{}) {
-		e.Override = r.override(refusal.Override)
+		e.Override = r.overrideText(refusal.Override)
 	}
 	if k := result.Capture; k != nil {
 		e.Path, e.WARC, e.Offset = k.Path, k.File, k.At
@@ -92,11 +92,11 @@ func (r *report) visit(v *visit, result *frontier.Result, seed bool) {
 		e.Size = v.size
 	}
 	if v.state == frontier.Kept {
-		r.messages++
+		r.newMessages++
 	}
 	switch v.state {
 	case frontier.Done, frontier.Kept:
-		switch e.Same = v.same || v.repeated; {
+		switch e.Same = v.unchanged || v.sameContent; {
 		case !e.Same:
 			t.New++
 			t.Bytes += e.Size
@@ -104,7 +104,7 @@ func (r *report) visit(v *visit, result *frontier.Result, seed bool) {
 			t.Repaired++
 		case v.listed:
 			t.Listed++
-		case v.asked:
+		case v.requested:
 			t.Same++
 		}
 	case frontier.Pending:
@@ -118,5 +118,5 @@ func (r *report) visit(v *visit, result *frontier.Result, seed bool) {
 	case frontier.Excluded:
 		t.Excluded++
 	}
-	r.add(e)
+	r.emit(e)
 }

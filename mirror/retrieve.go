@@ -14,9 +14,9 @@ import (
 )
 
 // visit asks for one item. A nil visit says that ctx ended: the item stays.
-func (c *crawl) visit(ctx context.Context, it frontier.Item) *visit {
-	v := &visit{memory: c.archive.Memory(), item: it, meta: c.metas.of(it), at: c.o.Now().UTC().Truncate(time.Microsecond), state: frontier.Done}
-	if v.meta.Run != c.run || v.meta.By != c.trust.token { // an earlier listing proves nothing now
+func (c *crawl) visitItem(ctx context.Context, it frontier.Item) *visit {
+	v := &visit{memory: c.archive.Memory(), item: it, meta: c.metaCache.parse(it), started: c.o.Now().UTC().Truncate(time.Microsecond), state: frontier.Done}
+	if v.meta.Run != c.runNumber || v.meta.FoundBy != c.trust.token { // an earlier listing proves nothing now
 		v.meta.Size, v.meta.Time = nil, time.Time{}
 	}
 	var err error
@@ -24,97 +24,97 @@ func (c *crawl) visit(ctx context.Context, it frontier.Item) *visit {
 		return v.fail(frontier.Dead, err)
 	}
 	if it.Key != frontier.KeyOf(it.URL) { // it would take the rights of another URL
-		return v.out("the database has it under the key of another URL")
+		return v.exclude("the database has it under the key of another URL")
 	}
 	v.url = v.url.WithoutUserinfo() // only the command has logins
 	v.scheme = c.schemeOf(v.url)
-	v.origin, v.sited = originOf(v.url)
-	if lasting(v.scheme, v.url) && it.Last != nil && !c.o.Recheck && c.archive.Has(it.Last) {
-		v.state, v.same = frontier.Kept, true
+	v.origin, v.hasOrigin = originOf(v.url)
+	if isImmutable(v.scheme, v.url) && it.Last != nil && !c.o.Recheck && c.archive.Has(it.Last) {
+		v.state, v.unchanged = frontier.Kept, true
 		return v
 	}
-	if why := c.unwanted(v); why != "" {
-		return v.out(why)
+	if why := c.exclusion(v); why != "" {
+		return v.exclude(why)
 	}
-	if err := c.silences.lost(v); err != nil {
+	if err := c.outages.givenUp(v); err != nil {
 		return v.park(err)
 	}
-	if c.asListed(it, v.meta) {
-		v.same, v.listed, v.note = true, true, "as the listing says"
+	if c.unchangedByListing(it, v.meta) {
+		v.unchanged, v.listed, v.note = true, true, "as the listing says"
 		err = c.rediscover(ctx, v)
 	} else {
-		err = c.bring(ctx, v)
+		err = c.retrieve(ctx, v)
 	}
 	if err != nil {
-		c.failed(v, err)
+		c.classifyFailure(v, err)
 	}
 	if ctx.Err() != nil {
 		v.free()
 		return nil
 	}
-	if err != nil && !v.refused { // else the record holds the page that says no
+	if err != nil && !v.serverRefused { // else the record holds the page that says no
 		v.free()
 	}
 	return v
 }
 
-const aSession = "a session is not a document"
+const reasonSession = "a session is not a document"
 
 // unwanted tells why v is not asked for: the scope may have changed since it
 // was found.
-func (c *crawl) unwanted(v *visit) string {
-	known := c.trust.knows(v)
-	if v.meta.Under != "" {
-		if under, err := uri.Parse(v.meta.Under); err == nil && (known || c.trust.near(under)) {
-			c.scope.admit(under)
+func (c *crawl) exclusion(v *visit) string {
+	known := c.trust.isTrusted(v)
+	if v.meta.SeedTarget != "" {
+		if under, err := uri.Parse(v.meta.SeedTarget); err == nil && (known || c.trust.inSeedDomain(under)) {
+			c.scope.addSeed(under)
 		}
 	}
-	v.meta.Named = v.meta.Named && known
+	v.meta.Referenced = v.meta.Referenced && known
 	switch limit := c.o.Limits.FileSize; {
-	case c.tally.exhausted(v.item):
-		return tooMany
+	case c.tally.hostExhausted(v.item):
+		return reasonHostLimit
 	case limit > 0 && v.meta.Size != nil && *v.meta.Size > limit && v.scheme.Traits.ListsExactSizes:
 		return "too large"
 	case v.scheme.Traits.Session:
-		return aSession
-	case v.item.Depth == 0 && (c.trust.isSeed(v) || v.meta.From != "" && (known || c.scope.knows(v.url))):
+		return reasonSession
+	case v.item.Depth == 0 && (c.trust.isSeed(v) || v.meta.From != "" && (known || c.scope.includesSite(v.url))):
 		return ""
 	}
-	why, _ := c.scope.link(v.url, v.item.URL, v.item.Depth, v.meta.Extra-1, v.meta)
+	why, _ := c.scope.checkLink(v.url, v.item.URL, v.item.Depth, v.meta.OutOfReach-1, v.meta)
 	return why
 }
 
 // asListed reports whether a listing proved that it is what we have: its size
 // and its time to the second. A time on the minute may be a rounded one.
-func (c *crawl) asListed(it frontier.Item, mt meta) bool {
+func (c *crawl) unchangedByListing(it frontier.Item, mt meta) bool {
 	last := it.Last
 	return !c.o.Recheck && last != nil && mt.Size != nil && *mt.Size == last.Size &&
 		mt.Time.Second() != 0 && mt.Time.Equal(last.Modified) && c.archive.Has(last)
 }
 
 // bring carries out the request and reads the answer.
-func (c *crawl) bring(ctx context.Context, v *visit) error {
-	req := c.request(v)
-	v.recorder, v.asked = c.newRecorder(v.scheme), true
+func (c *crawl) retrieve(ctx context.Context, v *visit) error {
+	req := c.newRequest(v)
+	v.recorder, v.requested = c.newRecorder(v.scheme), true
 	req.Trace = v.recorder.trace()
-	c.remind(v)
-	left, err := c.left(v, req)
+	c.restoreMark(v)
+	left, err := c.openPart(v, req)
 	if err != nil {
 		return err
 	}
-	resp, err := c.answer(ctx, req)
+	resp, err := c.send(ctx, req)
 	if err != nil {
 		c.archive.LeavePart(v.item, left, err)
 		return err
 	}
 	defer resp.Body.Close()
 	v.resp = resp
-	if why := c.passOver(v); why != "" {
+	if why := c.rejectedResponse(v); why != "" {
 		c.archive.LeavePart(v.item, left, nil)
-		v.out(why)
+		v.exclude(why)
 		return nil
 	}
-	if err := archive.Join(c.read(v, left), v.recorder.failed()); err != nil {
+	if err := archive.Join(c.readBody(v, left), v.recorder.writeError()); err != nil {
 		return err
 	}
 	if resp.Doubt != "" {
@@ -122,28 +122,28 @@ func (c *crawl) bring(ctx context.Context, v *visit) error {
 	}
 	switch last := v.item.Last; {
 	case resp.Unchanged, resp.Doubt != "" && last != nil && c.archive.Has(last):
-		v.same = true
+		v.unchanged = true
 		return c.rediscover(ctx, v)
 	case resp.Fault != nil:
-		v.refused = true
+		v.serverRefused = true
 		return resp.Fault
 	}
-	if again := c.unsteady(v); again {
+	if again := c.changedSinceListing(v); again {
 		return nil
 	}
 	last := v.item.Last
-	v.repeated = last != nil && last.Digest == v.digest && last.Code == resp.Code
-	v.repaired = v.repeated && c.archive.LacksFile(last)
+	v.sameContent = last != nil && last.Digest == v.digest && last.Code == resp.Code
+	v.repaired = v.sameContent && c.archive.LacksFile(last)
 	if err := c.discover(ctx, v); err != nil {
 		return err
 	}
-	c.learn(v)
+	c.saveMark(v)
 	if !resp.Location.IsZero() {
 		return nil
 	}
-	if why := c.scope.media(resp.Media); why != "" {
-		v.out(why)
-	} else if lasting(v.scheme, v.url) {
+	if why := c.scope.checkMedia(resp.Media); why != "" {
+		v.exclude(why)
+	} else if isImmutable(v.scheme, v.url) {
 		v.state = frontier.Kept
 	}
 	return nil
@@ -151,10 +151,10 @@ func (c *crawl) bring(ctx context.Context, v *visit) error {
 
 // answer asks for req, and again where the server redirects to the same item:
 // the next answer may differ. Only the last exchange is recorded.
-func (c *crawl) answer(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
+func (c *crawl) send(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 	for hops := 0; ; hops++ {
 		resp, err := c.o.Client.Do(ctx, req)
-		if err != nil || hops == maxHops || resp.Location.IsZero() || archive.Canonical(resp.Location) != archive.Canonical(req.URL) {
+		if err != nil || hops == maxRedirects || resp.Location.IsZero() || archive.Canonical(resp.Location) != archive.Canonical(req.URL) {
 			return resp, err
 		}
 		resp.Body.Close()
@@ -164,24 +164,24 @@ func (c *crawl) answer(ctx context.Context, req *fetch.Request) (*fetch.Response
 }
 
 // passOver tells why the body is not worth reading.
-func (c *crawl) passOver(v *visit) string {
+func (c *crawl) rejectedResponse(v *visit) string {
 	switch limit := c.o.Limits.FileSize; {
 	case v.resp.Kind == fetch.Session:
-		return aSession
+		return reasonSession
 	case v.resp.Kind == fetch.Index && v.resp.Size < 0 && v.resp.Media == "":
 		return "an index wants words"
 	case limit > 0 && v.resp.Size > limit:
 		return "too large"
-	case v.resp.Unchanged || v.resp.Fault != nil || leads(v):
+	case v.resp.Unchanged || v.resp.Fault != nil || hasLinks(v):
 		return ""
 	default:
-		return c.scope.media(v.resp.Media)
+		return c.scope.checkMedia(v.resp.Media)
 	}
 }
 
 // read brings the body to its proven end, behind what is left of it.
-func (c *crawl) read(v *visit, left *save.File) (err error) {
-	if v.body, err = c.spool(v, left); err != nil {
+func (c *crawl) readBody(v *visit, left *save.File) (err error) {
+	if v.body, err = c.openSpool(v, left); err != nil {
 		return err
 	}
 	if size := v.resp.Size; size >= 0 && size < archive.MaxInMemory {
@@ -203,13 +203,13 @@ func (c *crawl) read(v *visit, left *save.File) (err error) {
 
 // unsteady notices an object that is no longer what its listing announced. It
 // is brought once more; if that is no better, the note says so.
-func (c *crawl) unsteady(v *visit) (again bool) {
+func (c *crawl) changedSinceListing(v *visit) (again bool) {
 	announced := v.meta.Size
 	if announced == nil || *announced == v.size || v.resp.Kind == fetch.Menu || !v.scheme.Traits.ListsExactSizes {
 		return false
 	}
 	if v.item.Attempts == 0 {
-		v.state, v.retry, v.note = frontier.Pending, v.at, "changed since it was listed"
+		v.state, v.retry, v.note = frontier.Pending, v.started, "changed since it was listed"
 		v.body.Free()
 		v.body = nil
 		return true
@@ -219,9 +219,9 @@ func (c *crawl) unsteady(v *visit) (again bool) {
 }
 
 // request asks for what v names.
-func (c *crawl) request(v *visit) *fetch.Request {
+func (c *crawl) newRequest(v *visit) *fetch.Request {
 	req := &fetch.Request{URL: v.url, NoFollow: true, ErrorBody: true}
-	if v.sited {
+	if v.hasOrigin {
 		req.Auth = c.trust.logins[v.origin]
 	}
 	req.From = c.trust.source(v)
@@ -245,29 +245,29 @@ func (c *crawl) newRecorder(s fetch.Scheme) *recorder {
 	if c.o.WARC == nil {
 		return r
 	}
-	if r.how = s.Mirror.Record; r.how == fetch.RecordWire {
-		r.sent, r.got = c.archive.Spool(""), c.archive.Spool("")
+	if r.mode = s.Mirror.Record; r.mode == fetch.RecordWire {
+		r.sent, r.received = c.archive.Spool(""), c.archive.Spool("")
 	}
 	return r
 }
 
 // failed decides what becomes of an item whose visit ended with err.
-func (c *crawl) failed(v *visit, err error) {
+func (c *crawl) classifyFailure(v *visit, err error) {
 	fault := fetch.FaultOf(err)
-	v.local = fault == fetch.Local || fault == fetch.DiskFull || fault == fetch.Internal
+	v.localFailure = fault == fetch.Local || fault == fetch.DiskFull || fault == fetch.Internal
 	switch {
-	case v.local:
+	case v.localFailure:
 		v.fail(frontier.Pending, err)
-	case fault == fetch.NotFound && (v.item.Last != nil || v.meta.Name != ""): // an article that was listed has expired
+	case fault == fetch.NotFound && (v.item.Last != nil || v.meta.ArticleName != ""): // an article that was listed has expired
 		v.fail(frontier.Gone, err)
-	case fault == fetch.NotFound && v.meta.Guess:
+	case fault == fetch.NotFound && v.meta.Guessed:
 		v.fail(frontier.Excluded, err)
 	case fault == fetch.TooLarge && c.o.Limits.FileSize > 0,
 		slices.Contains([]fetch.Fault{fetch.Denied, fetch.BadPort, fetch.BadAddress, fetch.BadReferral, fetch.Unsupported, fetch.NeedQuery}, fault) && v.resp == nil:
 		v.fail(frontier.Excluded, err)
 	case fetch.Retryable(err) && v.item.Attempts+1 < c.o.Tries:
 		v.fail(frontier.Pending, err)
-		v.retry = v.at.Add(max(backOff(v.item.Attempts), askedFor(err)))
+		v.retry = v.started.Add(max(backoff(v.item.Attempts), retryAfter(err)))
 	case v.resp == nil && slices.Contains([]fetch.Fault{fetch.DNS, fetch.Connect, fetch.Timeout}, fault):
 		v.park(err)
 	default:

@@ -16,23 +16,23 @@ import (
 // and Summary.Unreached. An archive that another process works on is
 // fetch.InUse.
 func Run(ctx context.Context, o Options) (Summary, error) {
-	if err := o.check(); err != nil {
+	if err := o.validate(); err != nil {
 		return Summary{}, err
 	}
-	o.fill()
-	c, err := open(ctx, o)
+	o.setDefaults()
+	c, err := newCrawl(ctx, o)
 	if err != nil {
 		return Summary{}, err
 	}
-	err = archive.Fault(c.all(ctx))
+	err = archive.Fault(c.execute(ctx))
 	if s, e := c.queue.Stats(context.WithoutCancel(ctx)); e == nil {
-		c.report.left(s)
+		c.report.setPending(s)
 	}
-	return c.report.total, archive.Join(err, c.archive.Close())
+	return c.report.summary, archive.Join(err, c.archive.Close())
 }
 
 // open opens the archive of o for a run.
-func open(ctx context.Context, o Options) (*crawl, error) {
+func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 	keep := archive.Options{Tree: o.Tree, MinFree: o.Limits.MinFree, Now: o.Now}
 	if w := o.WARC; w != nil {
 		keep.WARC = &warc.Options{Prefix: w.Prefix, MaxSize: w.Size, Info: w.Info, Now: o.Now}
@@ -41,31 +41,31 @@ func open(ctx context.Context, o Options) (*crawl, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.Frontier().Limit(limit(o.Limits.Queue, DefaultQueue))
+	a.Frontier().Limit(limitOr(o.Limits.Queue, DefaultQueue))
 	c := &crawl{
 		o: o, archive: a, queue: a.Frontier(), started: o.Now(),
-		scope: newBoundary(o.Scope, o.Client.Scheme, o.Seeds), trust: newTrust(o), report: report{now: o.Now, event: o.Event, listener: o.Progress, log: a.Log, override: o.Override},
-		tally: newTally(o.Limits), silences: newSilences(o.Tries),
+		scope: newScopeFilter(o.Scope, o.Client.Scheme, o.Seeds), trust: newTrust(o), report: report{now: o.Now, onEvent: o.Event, onProgress: o.Progress, appendLog: a.Log, overrideText: o.Override},
+		tally: newTally(o.Limits), outages: newOutages(o.Tries),
 	}
 	for _, cut := range cuts {
-		c.report.cut(cut)
+		c.report.truncatedWARC(cut)
 	}
 	return c, nil
 }
 
 // all begins the run, visits what it leads to, and ends it.
-func (c *crawl) all(ctx context.Context) error {
-	if err := errors.Join(c.begin(ctx), c.archive.Space()); err != nil {
+func (c *crawl) execute(ctx context.Context) error {
+	if err := errors.Join(c.startRun(ctx), c.archive.Space()); err != nil {
 		return err
 	}
 	if err := c.visitAll(ctx); err != nil {
 		return archive.Join(err, c.derive(ctx))
 	}
-	swept := c.sweep(ctx) // what it leaves, the next run's may take: this one is over
-	failed, err := c.archive.Failures(ctx, c.run)
-	c.report.total.NewlyFailed = failed.New
+	swept := c.moveToAttic(ctx) // what it leaves, the next run's may take: this one is over
+	failed, err := c.archive.Failures(ctx, c.runNumber)
+	c.report.summary.NewlyFailed = failed.New
 	if failed.Odd > 0 {
-		c.report.odd(failed.Odd)
+		c.report.unlistedFailures(failed.Odd)
 	}
 	err = errors.Join(err, c.derive(ctx), c.archive.DropParts(ctx))
 	if err == nil {
@@ -81,7 +81,7 @@ func (c *crawl) all(ctx context.Context) error {
 // more.
 func (c *crawl) visitAll(ctx context.Context) error {
 	for {
-		if err := c.drain(ctx, fmt.Sprint(os.Getpid())); err != nil {
+		if err := c.visitPending(ctx, fmt.Sprint(os.Getpid())); err != nil {
 			return err
 		}
 		n, err := c.queue.Revive(ctx)
@@ -92,9 +92,9 @@ func (c *crawl) visitAll(ctx context.Context) error {
 }
 
 // sweep moves what the servers have no more to the attic, if that is wanted.
-func (c *crawl) sweep(ctx context.Context) (err error) {
+func (c *crawl) moveToAttic(ctx context.Context) (err error) {
 	if c.o.Delete {
-		c.report.total.Attic, err = c.archive.Sweep(ctx, c.o.MaxDelete)
+		c.report.summary.Attic, err = c.archive.Sweep(ctx, c.o.MaxDelete)
 	}
 	return err
 }
@@ -105,6 +105,6 @@ func (c *crawl) derive(ctx context.Context) error {
 		return c.archive.Derive(ctx, nil)
 	}
 	return c.archive.Derive(ctx, &archive.Mail{
-		Maildir: c.o.Mail == Maildir, Run: c.run, Current: c.fresh && c.report.messages == 0, Group: func(u uri.URI) bool { return isGroup(c.schemeOf(u), u) }, Found: foundAt,
+		Maildir: c.o.Mail == Maildir, Run: c.runNumber, Current: c.newRun && c.report.newMessages == 0, Group: func(u uri.URI) bool { return isGroup(c.schemeOf(u), u) }, Found: foundBy,
 	})
 }

@@ -10,7 +10,7 @@ import (
 
 // drain visits until nothing is pending. Each leased host has a goroutine of
 // its own, and ends before drain returns. Several workers may drain at once.
-func (c *crawl) drain(ctx context.Context, worker string) error {
+func (c *crawl) visitPending(ctx context.Context, worker string) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if c.o.Limits.Time > 0 {
@@ -21,7 +21,7 @@ func (c *crawl) drain(ctx context.Context, worker string) error {
 	ended := make(chan struct{}, 1)
 	var hosts sync.WaitGroup
 	for ctx.Err() == nil {
-		leases, err := c.queue.Claim(ctx, worker, c.o.Hosts-len(places), atOnce, lease)
+		leases, err := c.queue.Claim(ctx, worker, c.o.Hosts-len(places), claimSize, leaseDuration)
 		if err != nil {
 			cancel(err)
 			break
@@ -29,7 +29,7 @@ func (c *crawl) drain(ctx context.Context, worker string) error {
 		for _, l := range leases {
 			places <- struct{}{}
 			hosts.Go(func() {
-				if err := c.host(ctx, l); err != nil {
+				if err := c.visitHost(ctx, l); err != nil {
 					cancel(err)
 				}
 				<-places
@@ -42,7 +42,7 @@ func (c *crawl) drain(ctx context.Context, worker string) error {
 		if len(leases) > 0 && len(places) < c.o.Hosts {
 			continue
 		}
-		done, err := c.rest(ctx, ended, len(places) > 0)
+		done, err := c.waitForWork(ctx, ended, len(places) > 0)
 		if err != nil {
 			cancel(err)
 		}
@@ -56,11 +56,11 @@ func (c *crawl) drain(ctx context.Context, worker string) error {
 
 // idle bounds how long a host that became due while others are asked waits to
 // be noticed.
-const idle = 500 * time.Millisecond
+const pollInterval = 500 * time.Millisecond
 
 // rest waits for something to do, and reports whether there will be nothing.
-func (c *crawl) rest(ctx context.Context, ended <-chan struct{}, busy bool) (done bool, err error) {
-	wait := idle
+func (c *crawl) waitForWork(ctx context.Context, ended <-chan struct{}, busy bool) (done bool, err error) {
+	wait := pollInterval
 	if !busy {
 		stats, err := c.queue.Stats(ctx)
 		if err != nil {
@@ -70,7 +70,7 @@ func (c *crawl) rest(ctx context.Context, ended <-chan struct{}, busy bool) (don
 			return true, nil
 		}
 		if !stats.Next.IsZero() {
-			wait = min(max(stats.Next.Sub(c.o.Now()), 10*time.Millisecond), 2*idle) // another worker may be done before
+			wait = min(max(stats.Next.Sub(c.o.Now()), 10*time.Millisecond), 2*pollInterval) // another worker may be done before
 		}
 	}
 	timer := time.NewTimer(wait)

@@ -51,44 +51,44 @@ type Scope struct {
 // The guards against sites without an end: pages that link to longer and longer
 // URLs, calendars, sessions in queries.
 const (
-	maxURL      = 8 << 10 // bytes
-	maxRepeats  = 3       // of one segment in a path
-	maxVariants = 1000    // queries of one path
-	maxCounted  = 200_000 // queries that are remembered
-	maxExtra    = 2       // requisites of requisites out of reach
+	maxURL          = 8 << 10 // bytes
+	maxRepeats      = 3       // of one segment in a path
+	maxVariants     = 1000    // queries of one path
+	maxVariantCount = 200_000 // queries that are remembered
+	maxOutOfReach   = 2       // requisites of requisites out of reach
 )
 
 // Why the guards refuse a URL.
 const (
-	repeating      = "its path repeats itself"
-	tooManyQueries = "too many queries of one path"
-	outOfScope     = "out of scope"
+	reasonRepeats = "its path repeats itself"
+	reasonQueries = "too many queries of one path"
+	reasonScope   = "out of scope"
 )
 
 // boundary decides by a Scope what belongs to a mirror.
-type boundary struct {
+type scopeFilter struct {
 	rules  Scope
 	scheme func(name string) fetch.Scheme // data of schemes
 
-	mu       sync.Mutex
-	prefixes []string
-	hosts    map[string]bool
-	domains  map[string]bool
-	variants map[string]map[uint64]struct{} // queries seen, by the URL without
-	counted  int
-	seed     maphash.Seed
+	mu           sync.Mutex
+	prefixes     []string
+	hosts        map[string]bool
+	domains      map[string]bool
+	variants     map[string]map[uint64]struct{} // queries seen, by the URL without
+	variantCount int
+	hashSeed     maphash.Seed
 }
 
-func newBoundary(s Scope, scheme func(string) fetch.Scheme, seeds []uri.URI) *boundary {
-	b := &boundary{rules: s, scheme: scheme, hosts: map[string]bool{}, domains: map[string]bool{}, variants: map[string]map[uint64]struct{}{}, seed: maphash.MakeSeed()}
+func newScopeFilter(s Scope, scheme func(string) fetch.Scheme, seeds []uri.URI) *scopeFilter {
+	b := &scopeFilter{rules: s, scheme: scheme, hosts: map[string]bool{}, domains: map[string]bool{}, variants: map[string]map[uint64]struct{}{}, hashSeed: maphash.MakeSeed()}
 	for _, u := range seeds {
-		b.admit(u)
+		b.addSeed(u)
 	}
 	return b
 }
 
 // admit makes u one of the seeds.
-func (b *boundary) admit(u uri.URI) {
+func (b *scopeFilter) addSeed(u uri.URI) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if p := b.prefixOf(u); !slices.Contains(b.prefixes, p) {
@@ -99,27 +99,27 @@ func (b *boundary) admit(u uri.URI) {
 }
 
 // knows reports whether u is of a site that belongs to the mirror.
-func (b *boundary) knows(u uri.URI) bool {
+func (b *scopeFilter) includesSite(u uri.URI) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.rules.Reach == Any || b.hosts[hostOf(u)] || b.rules.Reach == Domain && b.domains[domainOf(u)]
 }
 
 // prefixOf returns the text that the URLs of all objects below u begin with.
-func (b *boundary) prefixOf(u uri.URI) string {
+func (b *scopeFilter) prefixOf(u uri.URI) string {
 	s := b.scheme(u.Scheme())
 	if s.Mirror.Subtree != nil {
 		if below, ok := s.Mirror.Subtree(u); ok {
 			return archive.Canonical(below.WithoutQuery())
 		}
 	}
-	text := place(s, archive.Canonical(u.WithoutQuery()))
+	text := locationText(s, archive.Canonical(u.WithoutQuery()))
 	return text[:strings.LastIndexByte(text, '/')+1]
 }
 
 // place returns text, the canonical form of a URL of s, without the parts that
 // do not say where it lies.
-func place(s fetch.Scheme, text string) string {
+func locationText(s fetch.Scheme, text string) string {
 	if s.Mirror.Place == nil {
 		return text
 	}
@@ -147,41 +147,43 @@ func domainOf(u uri.URI) string {
 // Plain is the canonical form of u, depth its distance from a seed, extra the
 // hops out of reach on the way to it, and mt what is known of it. Off is extra
 // with this hop.
-func (b *boundary) link(u uri.URI, plain string, depth, extra int, mt meta) (why string, off int) {
+func (b *scopeFilter) checkLink(u uri.URI, plain string, depth, extra int, mt meta) (why string, off int) {
 	text := u.Unredacted()
 	switch {
-	case b.deeper(depth) && !(mt.Part && b.rules.Requisites):
+	case b.tooDeep(depth) && !(mt.Requisite && b.rules.Requisites):
 		return "too many links from a seed", 0
 	case len(text) > maxURL:
 		return "the URL is too long", 0
-	case !b.scheme(u.Scheme()).Mirror.Repeats && repeats(u):
-		return repeating, 0
+	case !b.scheme(u.Scheme()).Mirror.Repeats && repeatsSegment(u):
+		return reasonRepeats, 0
 	}
 	for _, e := range b.rules.Exclude {
 		if e.MatchString(text) {
 			return "excluded", 0
 		}
 	}
-	if !mt.Named && !b.within(u, plain) {
-		if !mt.Part || !b.rules.Requisites || extra >= maxExtra {
-			return outOfScope, 0
+	if !mt.Referenced && !b.inReach(u, plain) {
+		if !mt.Requisite || !b.rules.Requisites || extra >= maxOutOfReach {
+			return reasonScope, 0
 		}
 		off = extra + 1
 	}
-	if b.tooMany(u) {
-		return tooManyQueries, 0
+	if b.tooManyVariants(u) {
+		return reasonQueries, 0
 	}
 	return "", off
 }
 
 // deeper reports whether depth is more links from a seed than are followed.
-func (b *boundary) deeper(depth int) bool { return b.rules.Depth != 0 && depth > max(b.rules.Depth, 0) }
+func (b *scopeFilter) tooDeep(depth int) bool {
+	return b.rules.Depth != 0 && depth > max(b.rules.Depth, 0)
+}
 
-func (b *boundary) within(u uri.URI, text string) bool {
+func (b *scopeFilter) inReach(u uri.URI, text string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := b.scheme(u.Scheme())
-	if s.Mirror.Article != nil && lasting(s, u) { // an article: only a group within leads there
+	if s.Mirror.Article != nil && isImmutable(s, u) { // an article: only a group within leads there
 		return b.hosts[hostOf(u)]
 	}
 	switch b.rules.Reach {
@@ -196,7 +198,7 @@ func (b *boundary) within(u uri.URI, text string) bool {
 			return true
 		}
 	}
-	plain := place(s, text)
+	plain := locationText(s, text)
 	for _, p := range b.prefixes {
 		if strings.HasPrefix(plain, p) || text+"/" == p {
 			return true
@@ -211,7 +213,7 @@ func (b *boundary) within(u uri.URI, text string) bool {
 }
 
 // repeats reports whether one segment occurs in the path of u too often.
-func repeats(u uri.URI) bool {
+func repeatsSegment(u uri.URI) bool {
 	seen := map[string]int{}
 	for segment := range strings.SplitSeq(u.Path(), "/") {
 		if segment == "" {
@@ -225,17 +227,17 @@ func repeats(u uri.URI) bool {
 }
 
 // tooMany counts the queries of one path.
-func (b *boundary) tooMany(u uri.URI) bool {
+func (b *scopeFilter) tooManyVariants(u uri.URI) bool {
 	query, ok := u.Query()
 	if !ok {
 		return false
 	}
-	key, hash := u.WithoutQuery().Unredacted(), maphash.String(b.seed, query)
+	key, hash := u.WithoutQuery().Unredacted(), maphash.String(b.hashSeed, query)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.counted >= maxCounted {
+	if b.variantCount >= maxVariantCount {
 		clear(b.variants)
-		b.counted = 0
+		b.variantCount = 0
 	}
 	seen := b.variants[key]
 	if _, ok := seen[hash]; ok {
@@ -249,12 +251,12 @@ func (b *boundary) tooMany(u uri.URI) bool {
 		b.variants[key] = seen
 	}
 	seen[hash] = struct{}{}
-	b.counted++
+	b.variantCount++
 	return false
 }
 
 // media tells why an object of a media type is not kept; "" if it is.
-func (b *boundary) media(text string) string {
+func (b *scopeFilter) checkMedia(text string) string {
 	if len(b.rules.Accept)+len(b.rules.Reject) == 0 {
 		return ""
 	}

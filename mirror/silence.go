@@ -11,33 +11,33 @@ import (
 )
 
 // silence is a server that does not answer, or only that it cannot now.
-type silence struct {
-	times int       // in a row, with a pause behind each
-	until time.Time // the end of the newest pause
-	err   error     // the newest
+type outage struct {
+	failures int       // in a row, with a pause behind each
+	until    time.Time // the end of the newest pause
+	err      error     // the newest
 }
 
 // silences are those servers by their origins: of one host one may have ended
 // and another not.
-type silences struct {
+type outages struct {
 	tries int // after so many pauses in a row a server gets no more requests
 
-	mu sync.Mutex
-	of map[fetch.Origin]silence
+	mu       sync.Mutex
+	byOrigin map[fetch.Origin]outage
 }
 
-func newSilences(tries int) silences {
-	return silences{tries: tries, of: map[fetch.Origin]silence{}}
+func newOutages(tries int) outages {
+	return outages{tries: tries, byOrigin: map[fetch.Origin]outage{}}
 }
 
 // backOff returns how long an object or a server that failed for now gets no
 // requests.
-func backOff(times int) time.Duration {
+func backoff(times int) time.Duration {
 	return min(2*time.Second<<(2*min(times, 6)), 10*time.Minute)
 }
 
 // askedFor returns how long the server asked for no requests: its Retry-After.
-func askedFor(err error) time.Duration {
+func retryAfter(err error) time.Duration {
 	if e, ok := errors.AsType[*fetch.Error](err); ok {
 		return e.RetryAfter
 	}
@@ -46,11 +46,11 @@ func askedFor(err error) time.Duration {
 
 // lost returns the last error of the server of v if that has failed so often
 // that it gets no more requests in this run.
-func (s *silences) lost(v *visit) error {
+func (s *outages) givenUp(v *visit) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	was := s.of[v.origin]
-	if !v.sited || was.times < s.tries {
+	was := s.byOrigin[v.origin]
+	if !v.hasOrigin || was.failures < s.tries {
 		return nil
 	}
 	err := was.err
@@ -62,25 +62,25 @@ func (s *silences) lost(v *visit) error {
 
 // pause tells until when the host of v is to be left alone by all visits; zero
 // is not at all.
-func (s *silences) pause(v *visit) time.Time {
-	if !v.sited || !v.asked {
+func (s *outages) pauseUntil(v *visit) time.Time {
+	if !v.hasOrigin || !v.requested {
 		return time.Time{}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	was := s.of[v.origin]
+	was := s.byOrigin[v.origin]
 	switch {
-	case !silent(v):
-		delete(s.of, v.origin)
+	case !isOutage(v):
+		delete(s.byOrigin, v.origin)
 		return time.Time{}
-	case v.at.Before(was.until): // it was under way before the pause
+	case v.started.Before(was.until): // it was under way before the pause
 		return was.until
 	}
-	until, times := v.at.Add(max(backOff(was.times), askedFor(v.err))), was.times+1
+	until, times := v.started.Add(max(backoff(was.failures), retryAfter(v.err))), was.failures+1
 	if !fetch.Retryable(v.err) { // the host is unknown
 		times = s.tries
 	}
-	s.of[v.origin] = silence{times, until, v.err}
+	s.byOrigin[v.origin] = outage{times, until, v.err}
 	if times >= s.tries {
 		return time.Time{} // its other URLs are parked without a request
 	}
@@ -89,7 +89,7 @@ func (s *silences) pause(v *visit) time.Time {
 
 // silent reports whether v says something of its server rather than of one
 // object.
-func silent(v *visit) bool {
+func isOutage(v *visit) bool {
 	e, ok := errors.AsType[*fetch.Error](v.err)
 	switch fault := fetch.FaultOf(v.err); {
 	case fault == fetch.TryLater && ok && v.scheme.Traits.Web && v.resp != nil:

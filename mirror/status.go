@@ -85,14 +85,14 @@ func Dump(ctx context.Context, dir string, of ...State) iter.Seq2[Line, error] {
 		if err == nil {
 			err = archive.Read(ctx, dir, func(f frontier.Frontier) error { return dump(ctx, f, states, yield) })
 		}
-		if err != nil && !errors.Is(err, errEnough) {
+		if err != nil && !errors.Is(err, errStopped) {
 			yield(Line{}, err)
 		}
 	}
 }
 
 // errEnough says that the caller wants no further lines.
-var errEnough = errors.New("enough")
+var errStopped = errors.New("enough")
 
 func dump(ctx context.Context, f frontier.Frontier, states []frontier.State, yield func(Line, error) bool) error {
 	for _, s := range states {
@@ -101,7 +101,7 @@ func dump(ctx context.Context, f frontier.Frontier, states []frontier.State, yie
 				return err
 			}
 			if !yield(lineOf(it, s), nil) {
-				return errEnough
+				return errStopped
 			}
 		}
 	}

@@ -11,11 +11,11 @@ import (
 )
 
 // maxWays bounds them: the ways through a net of links are without number.
-const maxWays = 8
+const maxSymlinks = 8
 
 // isOwn reports whether an entry is the folder of the archive itself: within the
 // tree that it mirrors it would take itself in, and more with every run.
-func (c *crawl) isOwn(e fetch.Entry) bool {
+func (c *crawl) isArchive(e fetch.Entry) bool {
 	if !c.schemeOf(e.URL).Traits.Files || e.Kind != fetch.Menu {
 		return false
 	}
@@ -33,7 +33,7 @@ func (c *crawl) isOwn(e fetch.Entry) bool {
 
 // linkOf reports whether a line of a listing is a symbolic link, and its target
 // where that is known.
-func linkOf(e fetch.Entry) (target string, ok bool) {
+func symlinkTarget(e fetch.Entry) (target string, ok bool) {
 	target, ok = e.Extra["link"]
 	if e.Extra["type"] == "symlink" {
 		target, ok = e.Extra["target"], true
@@ -43,7 +43,7 @@ func linkOf(e fetch.Entry) (target string, ok bool) {
 
 // through returns the way through a symbolic link. It is nil if the link is not
 // followed, because it leads in a circle, for one.
-func (d *discovery) through(at uri.URI, target string) *ways {
+func (d *discovery) followSymlink(at uri.URI, target string) *symlinkPath {
 	if !d.c.o.FollowLinks {
 		return nil
 	}
@@ -52,7 +52,7 @@ func (d *discovery) through(at uri.URI, target string) *ways {
 		return nil
 	}
 	var passed []string
-	if w := d.v.meta.Ways; w != nil {
+	if w := d.v.meta.Symlinks; w != nil {
 		last := len(w.Real) - 1
 		passed, here = w.Real[:last], path.Join(w.Real[last], strings.TrimPrefix(here, w.At))
 	}
@@ -68,8 +68,8 @@ func (d *discovery) through(at uri.URI, target string) *ways {
 		}
 	}
 	name, err := uri.Unescape(at.Path())
-	if err != nil || len(passed) >= maxWays {
+	if err != nil || len(passed) >= maxSymlinks {
 		return nil
 	}
-	return &ways{At: name, Real: append(passed, real)}
+	return &symlinkPath{At: name, Real: append(passed, real)}
 }

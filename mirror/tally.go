@@ -19,12 +19,12 @@ type tally struct {
 func newTally(l Limits) tally { return tally{limits: l, hosts: map[string]int64{}} }
 
 // tooMany is why an object is passed over whose host has no share left.
-const tooMany = "as many objects as one host may have"
+const reasonHostLimit = "as many objects as one host may have"
 
 // exhausted reports whether the host of it has no share left. What was
 // retrieved before takes its part when it is visited, which is before all that
 // is new: else each run would retrieve as many again.
-func (t *tally) exhausted(it frontier.Item) bool {
+func (t *tally) hostExhausted(it frontier.Item) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.limits.PerHost > 0 && t.hosts[it.Host] >= t.limits.PerHost {
@@ -38,16 +38,16 @@ func (t *tally) exhausted(it frontier.Item) bool {
 
 // admit counts v, unless that would be more than the run may retrieve: then why
 // tells that it is passed over, or err that the run ends without it.
-func (t *tally) admit(v *visit) (why string, err error) {
+func (t *tally) count(v *visit) (why string, err error) {
 	l := &t.limits
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if first := v.item.Last == nil; v.new() {
+	if first := v.item.Last == nil; v.isNew() {
 		switch {
 		case l.Files > 0 && t.files >= l.Files, l.Bytes > 0 && t.bytes >= l.Bytes:
 			return "", ErrLimit
 		case first && l.PerHost > 0 && t.hosts[v.item.Host] >= l.PerHost:
-			return tooMany, nil
+			return reasonHostLimit, nil
 		}
 		if t.files++; first {
 			t.hosts[v.item.Host]++
@@ -60,7 +60,7 @@ func (t *tally) admit(v *visit) (why string, err error) {
 }
 
 // complete returns ErrLimit if the run has retrieved what it may.
-func (t *tally) complete() error {
+func (t *tally) limitReached() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if l := &t.limits; l.Files > 0 && t.files >= l.Files || l.Bytes > 0 && t.bytes >= l.Bytes {

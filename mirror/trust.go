@@ -17,7 +17,7 @@ type trust struct {
 	typed   map[frontier.Key]bool // the seeds of this command
 	servers map[fetch.Origin]bool // of these seeds, whatever the scheme: of nntp and news it is one
 	schemes map[string]bool       // of seeds without a server: file, mid, news:
-	scope   *boundary             // by these seeds alone
+	scope   *scopeFilter          // by these seeds alone
 	seeds   map[frontier.Key]bool // of this run, earlier processes included
 
 	logins map[fetch.Origin]*fetch.Credential // that were typed
@@ -27,21 +27,21 @@ func newTrust(o Options) *trust {
 	return &trust{
 		token: strconv.FormatUint(rand.Uint64(), 36), typed: map[frontier.Key]bool{}, servers: map[fetch.Origin]bool{},
 		schemes: map[string]bool{}, seeds: map[frontier.Key]bool{}, logins: map[fetch.Origin]*fetch.Credential{},
-		scope: newBoundary(o.Scope, o.Client.Scheme, o.Seeds),
+		scope: newScopeFilter(o.Scope, o.Client.Scheme, o.Seeds),
 	}
 }
 
 // serverAt returns o without its scheme.
-func serverAt(o fetch.Origin) fetch.Origin {
+func withoutScheme(o fetch.Origin) fetch.Origin {
 	o.Scheme = ""
 	return o
 }
 
 // admit makes u, whose item has the key k, a URL that a person typed.
-func (t *trust) admit(u uri.URI, k frontier.Key) {
+func (t *trust) addTyped(u uri.URI, k frontier.Key) {
 	t.typed[k] = true
 	if origin, sited := originOf(u); sited {
-		t.servers[serverAt(origin)] = true
+		t.servers[withoutScheme(origin)] = true
 	} else {
 		t.schemes[u.Scheme()] = true
 	}
@@ -49,9 +49,9 @@ func (t *trust) admit(u uri.URI, k frontier.Key) {
 
 // seed returns the item of a URL that a person typed, whose credential counts
 // for all of its origin.
-func (t *trust) seed(client *fetch.Client, u uri.URI) frontier.Item {
-	it := newItem(u, archive.Canonical(u), frontier.Item{Depth: -1}, meta{}.text())
-	t.admit(u, it.Key)
+func (t *trust) addSeed(client *fetch.Client, u uri.URI) frontier.Item {
+	it := newItem(u, archive.Canonical(u), frontier.Item{Depth: -1}, meta{}.encode())
+	t.addTyped(u, it.Key)
 	t.seeds[it.Key] = true
 	c, err := client.Credential(u)
 	if err != nil || c == nil {
@@ -68,11 +68,11 @@ func (t *trust) isSeed(v *visit) bool { return v.meta.From == "" && t.seeds[v.it
 
 // knows reports whether this command typed the URL of v, or this process found
 // it.
-func (t *trust) knows(v *visit) bool { return t.typed[v.item.Key] || v.meta.By == t.token }
+func (t *trust) isTrusted(v *visit) bool { return t.typed[v.item.Key] || v.meta.FoundBy == t.token }
 
 // near reports whether u is at a domain that this command names. A seed of an
 // earlier command, or the target of its redirect, widens the scope only there.
-func (t *trust) near(u uri.URI) bool {
+func (t *trust) inSeedDomain(u uri.URI) bool {
 	t.scope.mu.Lock()
 	defer t.scope.mu.Unlock()
 	return t.scope.domains[domainOf(u)]
@@ -81,10 +81,10 @@ func (t *trust) near(u uri.URI) bool {
 // vouch makes mt, of a link to u whose canonical form is text, one that this
 // process found. It does so only within the scope of this command: recorded
 // seeds, which widen the scope of the mirror, may be a stranger's.
-func (t *trust) vouch(u uri.URI, text string, mt *meta) {
-	mt.By = ""
-	if mt.Guide || mt.Extra > 0 || mt.Named || t.scope.within(u, text) {
-		mt.By = t.token
+func (t *trust) markTrusted(u uri.URI, text string, mt *meta) {
+	mt.FoundBy = ""
+	if mt.SiteInfo || mt.OutOfReach > 0 || mt.Referenced || t.scope.inReach(u, text) {
+		mt.FoundBy = t.token
 	}
 }
 
@@ -101,19 +101,19 @@ func (t *trust) source(v *visit) *fetch.Source {
 	switch {
 	case t.typed[v.item.Key]:
 		return nil
-	case v.meta.By == t.token:
+	case v.meta.FoundBy == t.token:
 		return &fetch.Source{URL: from, Peer: v.meta.Peer}
-	case v.sited && t.servers[serverAt(v.origin)]:
+	case v.hasOrigin && t.servers[withoutScheme(v.origin)]:
 		return nil
-	case !v.sited && t.schemes[v.url.Scheme()] && t.scope.within(v.url, v.item.URL):
+	case !v.hasOrigin && t.schemes[v.url.Scheme()] && t.scope.inReach(v.url, v.item.URL):
 		return nil
 	}
-	return &fetch.Source{URL: stranger(from)}
+	return &fetch.Source{URL: untrustedPage(from)}
 }
 
 // stranger returns the URL of an unknown page of the scheme of u. If u has no
 // server, it is of a scheme that no Client has, which leads nowhere.
-func stranger(u uri.URI) uri.URI {
+func untrustedPage(u uri.URI) uri.URI {
 	scheme := u.Scheme()
 	if _, sited := originOf(u); !sited {
 		scheme = "stranger"

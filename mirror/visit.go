@@ -13,14 +13,14 @@ import (
 
 // visit is what one item turned out to be.
 type visit struct {
-	item frontier.Item
-	meta meta
-	url  uri.URI
-	at   time.Time
+	item    frontier.Item
+	meta    meta
+	url     uri.URI
+	started time.Time
 
-	scheme fetch.Scheme // of url
-	origin fetch.Origin // of url
-	sited  bool         // which has one
+	scheme    fetch.Scheme // of url
+	origin    fetch.Origin // of url
+	hasOrigin bool         // which has one
 
 	resp     *fetch.Response // nil: there was no answer
 	body     *archive.Spool  // the payload; nil: none, or not to be kept
@@ -28,31 +28,31 @@ type visit struct {
 	size     int64
 	recorder *recorder
 
-	state    frontier.State
-	retry    time.Time
-	parked   bool // pending until the next run: the server could not be reached
-	note     string
-	err      error
-	asked    bool   // there was a request
-	listed   bool   // a listing proves that it is unchanged; there was no request
-	repaired bool   // repeated, and its file was missing or damaged
-	refused  bool   // err is the server's, and its page is whole
-	same     bool   // as it was, and not brought again
-	repeated bool   // brought again, and it is as it was
-	mark     string // how far a newsgroup was read
-	local    bool   // the error is ours: the run ends
+	state         frontier.State
+	retry         time.Time
+	parked        bool // pending until the next run: the server could not be reached
+	note          string
+	err           error
+	requested     bool   // there was a request
+	listed        bool   // a listing proves that it is unchanged; there was no request
+	repaired      bool   // repeated, and its file was missing or damaged
+	serverRefused bool   // err is the server's, and its page is whole
+	unchanged     bool   // as it was, and not brought again
+	sameContent   bool   // brought again, and it is as it was
+	mark          string // how far a newsgroup was read
+	localFailure  bool   // the error is ours: the run ends
 
-	cut      int64 // URLs that are left out, by Limits.Links or Limits.Entries
-	cutList  bool  // by the latter
-	partial  bool  // articles of this newsgroup are left out, by these or Limits.Queue
-	children []frontier.Item
-	held     int64 // bytes of memory, for children
-	memory   *archive.Memory
+	omitted        int64 // URLs that are left out, by Limits.Links or Limits.Entries
+	omittedEntries bool  // by the latter
+	incomplete     bool  // articles of this newsgroup are left out, by these or Limits.Queue
+	children       []frontier.Item
+	reserved       int64 // bytes of memory, for children
+	memory         *archive.Memory
 }
 
 // new reports whether v brought what the archive does not have.
-func (v *visit) new() bool {
-	return (v.state == frontier.Done || v.state == frontier.Kept) && !v.same && !v.repeated
+func (v *visit) isNew() bool {
+	return (v.state == frontier.Done || v.state == frontier.Kept) && !v.unchanged && !v.sameContent
 }
 
 // redirects reports whether the answer was a redirect, which is recorded even
@@ -70,8 +70,8 @@ func (v *visit) free() {
 	if v.recorder != nil {
 		v.recorder.free()
 	}
-	v.memory.Free(v.held)
-	v.children, v.held = nil, 0
+	v.memory.Free(v.reserved)
+	v.children, v.reserved = nil, 0
 }
 
 func (v *visit) fail(s frontier.State, err error) *visit {
@@ -85,7 +85,7 @@ func (v *visit) park(err error) *visit {
 	return v.fail(frontier.Pending, err)
 }
 
-func (v *visit) out(why string) *visit {
+func (v *visit) exclude(why string) *visit {
 	v.state, v.note = frontier.Excluded, why
 	return v
 }

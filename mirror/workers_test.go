@@ -50,19 +50,19 @@ func TestWorkers(t *testing.T) {
 	}}, schemehttp.Schemes(schemehttp.Options{})...)
 	defer o.Client.Close()
 	o.Seeds = []uri.URI{uri.MustParse(s.URL + "/")}
-	o.fill()
-	m, err := open(t.Context(), o)
+	o.setDefaults()
+	m, err := newCrawl(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer m.archive.Close()
-	if err := m.begin(t.Context()); err != nil {
+	if err := m.startRun(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	var workers sync.WaitGroup
 	for n := range 3 {
 		workers.Go(func() {
-			if err := m.drain(t.Context(), fmt.Sprint("worker ", n)); err != nil {
+			if err := m.visitPending(t.Context(), fmt.Sprint("worker ", n)); err != nil {
 				t.Error(err)
 			}
 		})
