@@ -48,7 +48,7 @@ func Reindex(ctx context.Context, dir string) error { return archive.Reindex(ctx
 // at dir, as they lie there, for sha256sum -c.
 func Manifest(w io.Writer, dir string) error { return archive.Manifest(w, dir) }
 
-// Idle calls f while no run, and nothing else that changes it, works on the
+// WhileIdle calls f while no run, and nothing else that changes it, works on the
 // archive at dir. It is fetch.InUse if something does. A folder whose lock
 // cannot be opened, such as one on a medium that is read only, is idle.
-func Idle(dir string, f func() error) error { return archive.Idle(dir, f) }
+func WhileIdle(dir string, f func() error) error { return archive.Idle(dir, f) }

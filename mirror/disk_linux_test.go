@@ -51,7 +51,7 @@ func TestFullDisk(t *testing.T) {
 				if err := syscall.Mount("tmpfs", o.Dir, "tmpfs", syscall.MS_REMOUNT, "size=64m"); err != nil {
 					t.Fatal(err)
 				}
-				if sum := run(t, o); sum.Run != 1 || sum.Failed > 0 || sum.Left > 0 {
+				if sum := run(t, o); sum.Run != 1 || sum.Failed > 0 || sum.Pending > 0 {
 					t.Errorf("%+v", sum)
 				}
 				if n := len(tree(t, o.Dir, "")); o.Tree && n != 6 {

@@ -12,7 +12,7 @@ type Event struct {
 	Via       string    `json:"via,omitempty"`
 	Seed      bool      `json:"seed,omitempty"`      // it is a seed of this run
 	State     string    `json:"state"`               // done, kept, gone, dead, excluded; pending: to be tried again; cut: of WARC, behind Offset
-	Same      bool      `json:"same,omitempty"`      // unchanged
+	Unchanged bool      `json:"same,omitempty"`      // unchanged
 	Repaired  bool      `json:"repaired,omitempty"`  // unchanged, and its file was missing or damaged
 	Unreached bool      `json:"unreached,omitempty"` // pending for the next run: the server could not be reached
 	Code      int       `json:"code,omitempty"`
@@ -30,9 +30,9 @@ type Event struct {
 // Summary tells what a run did.
 type Summary struct {
 	Run       int64
-	Again     bool  // there was an earlier run
+	Repeated  bool  // there was an earlier run
 	New       int64 // objects retrieved, changed ones too
-	Same      int64 // requested, and unchanged
+	Unchanged int64 // requested, and unchanged
 	Listed    int64 // not requested, because a listing proves that they are unchanged
 	Repaired  int64 // unchanged, and retrieved because their files were missing or damaged
 	Gone      int64 // retrieved by an earlier run, and deleted on the server since
@@ -41,7 +41,7 @@ type Summary struct {
 	Excluded  int64 // not wanted: out of scope, refused, too large or not of a wanted type
 	Bytes     int64 // of the contents of what is new
 	Attic     int64 // files that were moved out of the tree
-	Left      int64 // pending for this run
+	Pending   int64 // pending for this run
 
 	// NewlyFailed counts the URLs that failed in this run or could not be
 	// reached, and did not do so in the run before. It is 0 until the run ends.

@@ -54,7 +54,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("run %d: %d new, %d unchanged, %d failed\n", did.Run, did.New, did.Same, did.Failed)
+		fmt.Printf("run %d: %d new, %d unchanged, %d failed\n", did.Run, did.New, did.Unchanged, did.Failed)
 	}
 	for line, err := range mirror.Dump(ctx, o.Dir, mirror.Dead) {
 		fmt.Println(line.State, uri.MustParse(line.URL).Path(), err)

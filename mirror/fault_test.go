@@ -136,7 +136,7 @@ func TestFaults(t *testing.T) {
 						t.Errorf("/%s has %d bytes, want %d", name, len(files[name]), len(whole))
 					}
 				}
-				if sum.Left != 0 {
+				if sum.Pending != 0 {
 					t.Errorf("%+v", sum)
 				}
 				sound(t, o.Dir)
@@ -198,7 +198,7 @@ func TestSilence(t *testing.T) {
 		}))
 		o := w.options("http://a.example/")
 		sum := run(t, o)
-		if sum.Failed != 0 || sum.Unreached < 200 || sum.Unreached > 260 || sum.NewlyFailed != sum.Unreached || sum.Left != 0 || len(w.dialed) > 20 || time.Since(w.began) > time.Minute {
+		if sum.Failed != 0 || sum.Unreached < 200 || sum.Unreached > 260 || sum.NewlyFailed != sum.Unreached || sum.Pending != 0 || len(w.dialed) > 20 || time.Since(w.began) > time.Minute {
 			t.Errorf("%+v, %d dials, %v", sum, len(w.dialed), time.Since(w.began))
 		}
 		if got := outcomes(t, o.Dir); strings.Contains(got, "dead") {

@@ -37,7 +37,7 @@ func TestFlood(t *testing.T) {
 	o.WARC, o.Limits.Files = nil, 1
 	peak := watch(t)
 	sum, err := mirror.Run(t.Context(), o)
-	if err != mirror.ErrLimit || sum.OverLinks != flooding-mirror.DefaultLinks || sum.Left != mirror.DefaultLinks+1 { // and robots.txt
+	if err != mirror.ErrLimit || sum.OverLinks != flooding-mirror.DefaultLinks || sum.Pending != mirror.DefaultLinks+1 { // and robots.txt
 		t.Errorf("%+v, %v", sum, err)
 	}
 	if e := outcome(t, o.Dir, "http://a.example/"); e.Note != fmt.Sprintf("%d links beyond the limit of 10000 are left out", flooding-mirror.DefaultLinks) {

@@ -97,7 +97,7 @@ func (c *crawl) connections(host string) int {
 	switch {
 	case c.o.PerHost > 0:
 		return c.o.PerHost
-	case Near(host):
+	case privateHost(host):
 		return 2
 	}
 	return 1
@@ -105,7 +105,7 @@ func (c *crawl) connections(host string) int {
 
 // Near reports whether a host, as URLs write it, is this machine or in a
 // private network: one that needs no sparing.
-func Near(host string) bool {
+func privateHost(host string) bool {
 	if host == "localhost" {
 		return true
 	}

@@ -101,7 +101,7 @@ func TestServers(t *testing.T) {
 			t.Parallel()
 			s := start(t)
 			o := options(t, s.urls...)
-			if sum := run(t, o); sum.Failed > 0 || sum.New < int64(len(source)) || sum.Left != 0 {
+			if sum := run(t, o); sum.Failed > 0 || sum.New < int64(len(source)) || sum.Pending != 0 {
 				t.Errorf("%+v", sum)
 			}
 			want := holds(t, o.Dir)

@@ -44,7 +44,7 @@ func TestOutage(t *testing.T) {
 				o := w.options("http://a.example/", url)
 				for nth := range 3 { // each run requests it again
 					sum := run(t, o)
-					if sum.Unreached != 1 || sum.Failed != 1 || sum.Left != 0 {
+					if sum.Unreached != 1 || sum.Failed != 1 || sum.Pending != 0 {
 						t.Errorf("run %d: %+v", nth+1, sum)
 					}
 					if want := int64(2); nth == 0 && sum.NewlyFailed != want || nth > 0 && sum.NewlyFailed != 0 {
@@ -165,10 +165,10 @@ func TestCounts(t *testing.T) {
 		one  mirror.Event // what crawl.jsonl says of it
 	}{
 		{"first", o, mirror.Summary{New: 3}, mirror.Event{State: "done"}},
-		{"again", o, mirror.Summary{Same: 1, Listed: 2}, mirror.Event{State: "done", Same: true, Note: "as the listing says"}},
-		{"repaired", o, mirror.Summary{Same: 1, Listed: 1, Repaired: 1}, mirror.Event{State: "done", Same: true, Repaired: true}},
+		{"again", o, mirror.Summary{Unchanged: 1, Listed: 2}, mirror.Event{State: "done", Unchanged: true, Note: "as the listing says"}},
+		{"repaired", o, mirror.Summary{Unchanged: 1, Listed: 1, Repaired: 1}, mirror.Event{State: "done", Unchanged: true, Repaired: true}},
 		{"other seeds", elsewhere, mirror.Summary{New: 2, Excluded: 3}, mirror.Event{State: "excluded", Note: "out of scope"}},
-		{"the first ones", o, mirror.Summary{Same: 1, Listed: 2, Excluded: 2}, mirror.Event{State: "done", Same: true, Note: "as the listing says"}},
+		{"the first ones", o, mirror.Summary{Unchanged: 1, Listed: 2, Excluded: 2}, mirror.Event{State: "done", Unchanged: true, Note: "as the listing says"}},
 	} {
 		if c.name == "repaired" {
 			name := filepath.Join(o.Dir, "tree/ftp", plus(s.Addr), "pub/one.txt")
@@ -177,9 +177,9 @@ func TestCounts(t *testing.T) {
 			}
 		}
 		got := run(t, c.o)
-		got.Run, got.Again, got.Bytes = 0, false, 0
+		got.Run, got.Repeated, got.Bytes = 0, false, 0
 		e := outcome(t, o.Dir, one)
-		if got != c.want || e.State != c.one.State || e.Same != c.one.Same || e.Repaired != c.one.Repaired || e.Note != c.one.Note {
+		if got != c.want || e.State != c.one.State || e.Unchanged != c.one.Unchanged || e.Repaired != c.one.Repaired || e.Note != c.one.Note {
 			t.Errorf("%s: %+v\n%+v\n%s", c.name, got, e, outcomes(t, o.Dir))
 		}
 		sound(t, o.Dir)

@@ -9,7 +9,7 @@ import (
 	"github.com/anyurl/fetch/wrap"
 )
 
-// publicDelay is the pause between two requests to a host that is not [Near].
+// publicDelay is the default pause between two requests to a public host.
 const publicDelay = time.Second
 
 // politeness returns the middleware that obeys robots.txt and paces the
@@ -28,7 +28,7 @@ func (o *Options) rule(next fetch.Driver) wrap.Rule {
 	defaultDelay := o.Delay == 0
 	return func(ctx context.Context, req *fetch.Request) (time.Duration, error) {
 		delay, err := check(ctx, req)
-		if defaultDelay && !Near(strings.ToLower(req.URL.Host())) {
+		if defaultDelay && !privateHost(strings.ToLower(req.URL.Host())) {
 			delay = max(delay, publicDelay)
 		}
 		return delay, err

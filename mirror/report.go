@@ -22,11 +22,11 @@ type report struct {
 	lastProgress time.Time // when Progress was called
 }
 
-func (r *report) start(run int64, again bool) { r.summary.Run, r.summary.Again = run, again }
+func (r *report) start(run int64, again bool) { r.summary.Run, r.summary.Repeated = run, again }
 
 // left takes what the frontier counts.
 func (r *report) setPending(s frontier.Stats) {
-	r.summary.Left, r.summary.OverQueue = s.States[frontier.Pending]-s.Parked, s.Dropped
+	r.summary.Pending, r.summary.OverQueue = s.States[frontier.Pending]-s.Parked, s.Dropped
 }
 
 const progressInterval = time.Second
@@ -96,8 +96,8 @@ func (r *report) addVisit(v *visit, result *frontier.Result, seed bool) {
 	}
 	switch v.state {
 	case frontier.Done, frontier.Kept:
-		switch e.Same = v.unchanged || v.sameContent; {
-		case !e.Same:
+		switch e.Unchanged = v.unchanged || v.sameContent; {
+		case !e.Unchanged:
 			t.New++
 			t.Bytes += e.Size
 		case v.repaired:
@@ -105,7 +105,7 @@ func (r *report) addVisit(v *visit, result *frontier.Result, seed bool) {
 		case v.listed:
 			t.Listed++
 		case v.requested:
-			t.Same++
+			t.Unchanged++
 		}
 	case frontier.Pending:
 		if v.parked {

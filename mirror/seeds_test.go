@@ -25,13 +25,13 @@ func TestOtherSeeds(t *testing.T) {
 	if _, err := mirror.Run(t.Context(), stopped); err == nil {
 		t.Fatal("no limit")
 	}
-	if sum := run(t, second); sum.New != 6 || sum.Left != 0 {
+	if sum := run(t, second); sum.New != 6 || sum.Pending != 0 {
 		t.Errorf("continued by another: %+v", sum)
 	}
-	if sum := run(t, second); sum.New != 0 || sum.Excluded != 5 || sum.Same != 4 { // robots.txt is not there
+	if sum := run(t, second); sum.New != 0 || sum.Excluded != 5 || sum.Unchanged != 4 { // robots.txt is not there
 		t.Errorf("once more: %+v\n%s", sum, outcomes(t, first.Dir))
 	}
-	if sum := run(t, first); sum.New != 0 || sum.Excluded != 5 || sum.Same != 4 {
+	if sum := run(t, first); sum.New != 0 || sum.Excluded != 5 || sum.Unchanged != 4 {
 		t.Errorf("the first ones: %+v\n%s", sum, outcomes(t, first.Dir))
 	}
 	if got := len(tree(t, first.Dir, "http")); got != 8 {

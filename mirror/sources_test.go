@@ -114,7 +114,7 @@ func TestMailbox(t *testing.T) {
 		t.Errorf("%+v\n%s", sum, outcomes(t, o.Dir))
 	}
 	s.Add(peer.User, "INBOX", message(3))
-	if sum := run(t, o); sum.New != 2 || sum.Same != 0 {
+	if sum := run(t, o); sum.New != 2 || sum.Unchanged != 0 {
 		t.Errorf("one is new: %+v\n%s", sum, outcomes(t, o.Dir))
 	}
 	boxes, err := filepath.Glob(filepath.Join(o.Dir, "mail/*/*.mbox"))

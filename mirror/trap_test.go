@@ -56,7 +56,7 @@ func (c trap) test(t *testing.T) {
 		}))
 		o := w.options("http://a.example/")
 		o.WARC = nil
-		if sum := run(t, o); len(w.asked) > c.most || sum.Left > 0 {
+		if sum := run(t, o); len(w.asked) > c.most || sum.Pending > 0 {
 			t.Errorf("%d requests, want %d at the most: %+v", len(w.asked), c.most, sum)
 		}
 		told := c.told == ""

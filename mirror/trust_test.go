@@ -141,7 +141,7 @@ func TestResumePrivate(t *testing.T) {
 				mirror.Run(t.Context(), o)
 			}
 			o.Limits.Files = 0
-			if sum := run(t, o); sum.Left > 0 || sum.Excluded > 0 || len(tree(t, o.Dir, "")) != 4 {
+			if sum := run(t, o); sum.Pending > 0 || sum.Excluded > 0 || len(tree(t, o.Dir, "")) != 4 {
 				t.Errorf("%s: %+v\n%s", at, sum, outcomes(t, o.Dir))
 			}
 		})

@@ -166,7 +166,7 @@ replay software opens, or writes the SHA-256 of each file to standard output:
 			if manifest == (wacz != "") {
 				return fetch.Usage.Errorf("wants either --wacz FILE or --manifest")
 			}
-			return mirror.Idle(args[0], func() error {
+			return mirror.WhileIdle(args[0], func() error {
 				if manifest {
 					return a.manifest(args[0])
 				}

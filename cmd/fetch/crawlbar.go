@@ -43,22 +43,22 @@ func (b *crawlBar) line(decor.Statistics) string {
 		bytes += n
 	}
 	text := fmt.Sprintf("%d new", p.New)
-	if p.Same > 0 {
-		text += fmt.Sprintf(", %d unchanged", p.Same)
+	if p.Unchanged > 0 {
+		text += fmt.Sprintf(", %d unchanged", p.Unchanged)
 	}
 	if failed := p.Failed + p.Unreached; failed > 0 {
 		text += fmt.Sprintf(", %d failed", failed)
 	}
 	rate := float64(bytes) / max(time.Since(b.began).Seconds(), 1)
-	return fmt.Sprintf("%s; %d left, hosts: %d; % .1f, % .1f/s ", text, p.Left, p.Hosts, decor.SizeB1024(bytes), decor.SizeB1024(rate))
+	return fmt.Sprintf("%s; %d left, hosts: %d; % .1f, % .1f/s ", text, p.Pending, p.Hosts, decor.SizeB1024(bytes), decor.SizeB1024(rate))
 }
 
 func (b *crawlBar) show(p mirror.Progress) {
 	b.mu.Lock()
 	b.at = p
 	b.mu.Unlock()
-	done := p.New + p.Same + p.Listed + p.Repaired + p.Failed + p.Unreached + p.Excluded + p.Gone
-	b.bar.SetTotal(done+p.Left, false)
+	done := p.New + p.Unchanged + p.Listed + p.Repaired + p.Failed + p.Unreached + p.Excluded + p.Gone
+	b.bar.SetTotal(done+p.Pending, false)
 	b.bar.SetCurrent(done)
 }
 

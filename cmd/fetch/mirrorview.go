@@ -58,7 +58,7 @@ func about(e mirror.Event) string {
 	switch {
 	case e.Repaired:
 		what += ", repaired"
-	case e.Same:
+	case e.Unchanged:
 		what += ", unchanged"
 	}
 	switch {
@@ -108,8 +108,8 @@ func (v *view) summary(s mirror.Summary, err error) {
 		n    int64
 		what string
 	}{
-		{s.Same, "unchanged"}, {s.Listed, "unchanged by their listings"}, {s.Repaired, "repaired"}, {s.Gone, "gone"}, {s.Attic, "moved to attic/"},
-		{s.Failed, "failed"}, {s.Unreached, "not reached"}, {s.Excluded, "excluded"}, {s.Left, "left"},
+		{s.Unchanged, "unchanged"}, {s.Listed, "unchanged by their listings"}, {s.Repaired, "repaired"}, {s.Gone, "gone"}, {s.Attic, "moved to attic/"},
+		{s.Failed, "failed"}, {s.Unreached, "not reached"}, {s.Excluded, "excluded"}, {s.Pending, "left"},
 	} {
 		if part.n > 0 {
 			text += fmt.Sprintf(", %d %s", part.n, part.what)
