@@ -21,7 +21,7 @@ var dates = []struct {
 	}},
 	// weborf
 	{regexp.MustCompile(`[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d`), []string{"Mon, 02 Jan 2006 15:04:05"}},
-	// IIS in English
+	// IIS with English dates
 	{regexp.MustCompile(`\d{1,2}/\d{1,2}/\d{4} \d{1,2}:\d\d [AP]M`), []string{"1/2/2006 3:04 PM"}},
 	// webfs and thttpd use the format of "ls -l". Recent dates have no year and
 	// are ignored.

@@ -39,9 +39,9 @@ const (
 
 // IsListing reports whether page is a listing of the directory dir that a
 // server generated. A page is a listing if its title or first heading has the
-// form "Index of /x/". A page is also a listing if its links name children of
-// the directory, have the names as text, and have a date each. Instead of
-// dates, a heading with the path of the directory suffices. Such a page must
+// form "Index of /x/". Another page is a listing if its links name children of
+// the directory, have the names as text, and have a date each. The dates may be
+// missing if the heading ends with the path of the directory. Such a page must
 // contain almost no other links or text.
 //
 // If page is only the beginning of a document, complete must be false. The
@@ -176,8 +176,8 @@ func (p *evidence) setPart(t *text, start bool) {
 	}
 }
 
-// countChild counts an entry with the link text shown. Servers shorten long
-// names.
+// countChild counts an entry with the link text shown. The link text may be a
+// shortened name.
 func (p *evidence) countChild(e *fetch.Entry, shown string, dated bool) {
 	p.children++
 	if dated {

@@ -68,9 +68,9 @@ func parseISODate(day, hour, zone string) (time.Time, int) {
 	return d, 3
 }
 
-// latestTime returns the last time before at+24h with the given date, which has
-// no year. It returns the zero time if at is zero or there was no such date in
-// the last eight years.
+// latestTime returns the latest time with the given date, which has no year,
+// that is at most a day after at. It returns the zero time if at is zero or if
+// the date did not occur in the last eight years.
 func latestTime(month time.Month, day, h, m int, at time.Time) time.Time {
 	if at.IsZero() {
 		return time.Time{}
@@ -85,7 +85,7 @@ func latestTime(month time.Month, day, h, m int, at time.Time) time.Time {
 }
 
 // newDate returns the given time and reports whether the date is valid. Without
-// this check time.Date would convert 30 February to a day in March.
+// this check, time.Date would convert 30 February to a day in March.
 func newDate(year int, month time.Month, day, h, m int) (time.Time, bool) {
 	t := time.Date(year, month, day, h, m, 0, 0, time.UTC)
 	return t, t.Month() == month && t.Day() == day

@@ -49,7 +49,7 @@ const (
 // Params are the properties of a listing that its parser needs.
 type Params struct {
 	Dialect Dialect
-	At      time.Time // time of the listing, because dates of LIST may lack the year
+	At      time.Time // time of the listing, which determines the year of dates in LIST
 	UTF8    bool      // the server announced UTF-8 names
 }
 

@@ -83,8 +83,8 @@ func (r *row) setUnixKind(c byte) {
 }
 
 // splitTarget splits "name -> target" of a symbolic link. Both parts may
-// contain an arrow. The size of the link is the length of its target and
-// determines the right arrow.
+// contain an arrow. The size of a link is the length of its target, so the size
+// identifies the arrow between the parts.
 func (r *row) splitTarget() {
 	const arrow = " -> "
 	length := r.Size
@@ -124,8 +124,8 @@ type field struct {
 // has more fields before its name.
 const maxFields = 16
 
-// splitFields returns the first fields of a line, which are separated by
-// spaces.
+// splitFields returns the first maxFields fields of a line. Fields are
+// separated by spaces.
 func splitFields(text string) []field {
 	var fields []field
 	for i := 0; i < len(text) && len(fields) < maxFields; {

@@ -25,8 +25,8 @@ const Media = "application/x-ndjson; profile=fetch-entries"
 // MaxLine is the maximum length of an encoded entry in bytes.
 const MaxLine = 256 << 10
 
-// IsMedia reports whether media denotes the media type [Media], regardless of
-// its spelling.
+// IsMedia reports whether media is the media type [Media], ignoring differences
+// in white space and quoting.
 func IsMedia(media string) bool {
 	t, params, err := mime.ParseMediaType(media)
 	return err == nil && t == "application/x-ndjson" && params["profile"] == "fetch-entries"

@@ -45,9 +45,9 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	return resp, nil
 }
 
-// headLen is the number of bytes in the first read of a file. They suffice to
-// detect the media type. They also contain all of a file with an incorrect
-// size, such as the one-page files in /sys.
+// headLen is the number of bytes in the first read of a file. This prefix is
+// sufficient to detect the media type. It also contains all of a file with an
+// incorrect size, such as the one-page files in /sys.
 const headLen = 4<<10 + 1
 
 // readFile returns the metadata of a file and opens the range that req

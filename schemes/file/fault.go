@@ -30,7 +30,8 @@ func fault(err error) error {
 	case errors.Is(err, fs.ErrClosed):
 		return fetch.Canceled.With(err)
 	case path != nil && !errors.As(err, &number) && !errors.Is(err, os.ErrDeadlineExceeded):
-		// os.Root returns errors that are not from the operating system.
+		// An error without an error number comes from os.Root, which reports a
+		// path outside the root directory.
 		return refusal("path leads outside the root directory", err.Error())
 	}
 	return fetch.Local.With(err)

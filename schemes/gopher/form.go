@@ -92,9 +92,9 @@ func cutLast(s, sep string) (before, after string, ok bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-// Fill returns the answers to f, one for each field. The answer to a field is,
-// in this order, its entry in answers, the result of prompt if prompt is not
-// nil, or the default of the field.
+// Fill returns the answers to f, one for each field. The answer to a field is
+// the first one available of its entry in answers, the result of prompt if
+// prompt is not nil, and the default of the field.
 //
 // The keys of answers are prompts or field numbers. Prompts are compared
 // without regard to case and to a final colon or question mark. Numbers start
@@ -126,7 +126,7 @@ func (f Form) Fill(answers map[string]string, prompt func(Field) (string, error)
 	return filled, nil
 }
 
-// assign maps the index of each answered field to its answer.
+// assign returns the answers by field index.
 func (f Form) assign(answers map[string]string) (map[int]string, error) {
 	assigned := make(map[int]string, len(answers))
 	for _, name := range slices.Sorted(maps.Keys(answers)) {

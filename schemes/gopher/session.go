@@ -47,8 +47,8 @@ func (d *driver) exchange(ctx context.Context, req *fetch.Request, l locator) (*
 	return d.send(ctx, req, sent, logged)
 }
 
-// send connects to the server and sends the bytes of sent. The trace receives
-// logged, which is sent with its secrets masked.
+// send connects to the server and sends the request. The trace receives logged,
+// a copy of the request with masked secrets.
 func (d *driver) send(ctx context.Context, req *fetch.Request, sent, logged []byte) (*session, error) {
 	conn, err := d.dial(ctx, req)
 	if err != nil {

@@ -206,8 +206,8 @@ func (m *menuReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// endsWithDot reports whether the last line is ".". If the menu has no other
-// line, the bytes before it in m.tail are zero.
+// endsWithDot reports whether the last line is ".". In a menu without other
+// lines, the bytes before the dot in m.tail are zero.
 func (m *menuReader) endsWithDot() bool {
 	last := bytes.TrimSuffix(bytes.TrimSuffix(m.tail[:], []byte("\n")), []byte("\r"))
 	last, ok := bytes.CutSuffix(last, []byte("."))

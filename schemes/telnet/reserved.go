@@ -11,9 +11,9 @@ import (
 type urgentHandler = func(byte)
 
 // requireReservedPort returns an error if the connection does not come from a
-// reserved port. rlogin servers close other connections without an error
-// message. Connections through a proxy are rejected too, because the server
-// sees the port of the proxy.
+// reserved port. rlogin servers close connections from other ports without an
+// error message. Connections through a proxy are rejected too, because the
+// server sees the port of the proxy.
 func requireReservedPort(netConn net.Conn) error {
 	a, ok := netConn.LocalAddr().(*net.TCPAddr)
 	if ok && a.Port >= fetch.FirstReservedPort && a.Port <= fetch.LastReservedPort && fetch.PeerOf(netConn).IsValid() {
