@@ -18,7 +18,7 @@ func (f *File) Login(_ context.Context, c fetch.Challenge) (*fetch.Credential, e
 }
 
 // RedirectLogin returns the login of the machine entry for o, for
-// [fetch.Options].RedirectLogin. It returns nil if there is none.
+// [fetch.Options].RedirectLogin. It returns nil if f has no such entry.
 func (f *File) RedirectLogin(o fetch.Origin) *fetch.Credential {
 	return f.lookup(o.Host, "", false)
 }

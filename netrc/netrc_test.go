@@ -154,8 +154,8 @@ func FuzzNetrc(f *testing.F) {
 		if ok && (e.Default || login != "" && e.Login != login) {
 			t.Fatalf("%q as %q found %+v", host, login, e)
 		}
-		if again, ok2 := mustParse(t, formatFile(file)).find(host, login, false); ok2 != ok || ok && formatEntry(again) != formatEntry(e) {
-			t.Fatalf("%+v, %v; written and read again %+v, %v", e, ok, again, ok2)
+		if reread, ok2 := mustParse(t, formatFile(file)).find(host, login, false); ok2 != ok || ok && formatEntry(reread) != formatEntry(e) {
+			t.Fatalf("%+v, %v; written and read again %+v, %v", e, ok, reread, ok2)
 		}
 	})
 }

@@ -20,7 +20,7 @@ const (
 	MaxInterim = 5
 	MaxTrailer = 64 << 10 // bytes
 
-	maxStoredHead = 1 << 20 // bytes of a head in an archive
+	maxStoredHead = 1 << 20 // bytes of a head in the mode Stored
 	maxChunkLine  = 4 << 10
 
 	// maxChunkOverhead limits the bytes of chunk lines. Each chunk may have 16

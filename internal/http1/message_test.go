@@ -21,7 +21,7 @@ func TestMessage(t *testing.T) {
 	chunked := "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 	for _, tc := range []struct {
 		name, block, want string
-		known             bool
+		valid             bool
 		fault             error // error of Reader
 	}{
 		{"length", plainAnswer, "hello", true, nil},
@@ -63,9 +63,9 @@ func TestMessage(t *testing.T) {
 				if len(tc.block) > 1<<16 && size == 1 {
 					continue
 				}
-				got, known := payloadOf([]byte(tc.block), size)
-				if string(got) != tc.want || known != tc.known {
-					t.Errorf("pushed by %d: %q, %v; want %q, %v", size, got, known, tc.want, tc.known)
+				got, valid := payloadOf([]byte(tc.block), size)
+				if string(got) != tc.want || valid != tc.valid {
+					t.Errorf("pushed by %d: %q, %v; want %q, %v", size, got, valid, tc.want, tc.valid)
 				}
 				read, err := io.ReadAll(NewReader(strings.NewReader(tc.block), size))
 				if string(read) != tc.want || err != tc.fault {
@@ -83,10 +83,10 @@ func FuzzMessage(f *testing.F) {
 		f.Add([]byte(s), uint8(1))
 	}
 	f.Fuzz(func(t *testing.T, block []byte, size uint8) {
-		complete, known := payloadOf(block, len(block)+1)
-		pieces, known2 := payloadOf(block, int(size)+1)
-		if !bytes.Equal(complete, pieces) || known != known2 || len(complete) > len(block) {
-			t.Fatalf("%q or %q, %v or %v", complete, pieces, known, known2)
+		complete, valid := payloadOf(block, len(block)+1)
+		pieces, valid2 := payloadOf(block, int(size)+1)
+		if !bytes.Equal(complete, pieces) || valid != valid2 || len(complete) > len(block) {
+			t.Fatalf("%q or %q, %v or %v", complete, pieces, valid, valid2)
 		}
 		m := NewReader(bytes.NewReader(block), int(size)+1)
 		read, err := io.ReadAll(m)
@@ -99,7 +99,7 @@ func FuzzMessage(f *testing.F) {
 	})
 }
 
-func payloadOf(block []byte, size int) (all []byte, known bool) {
+func payloadOf(block []byte, size int) (all []byte, valid bool) {
 	var m Message
 	for len(block) > 0 {
 		part := block[:min(size, len(block))]

@@ -103,8 +103,8 @@ func TestReplyInPieces(t *testing.T) {
 	if got, want := fmt.Sprint(h.Code, h.values("a")), "407 [b c d]"; got != want {
 		t.Errorf("head %s, want %s", got, want)
 	}
-	if left, _ := io.ReadAll(rest); string(left) != "rest" {
-		t.Errorf("left %q", left)
+	if unread, _ := io.ReadAll(rest); string(unread) != "rest" {
+		t.Errorf("unread %q", unread)
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 // An exemption is an entry of no_proxy.
 type exemption struct {
 	all    bool
-	suffix string       // of host names, without a leading dot
-	prefix netip.Prefix // of addresses
+	suffix string       // host name or parent domain, without a leading dot
+	prefix netip.Prefix // matching addresses
 	port   uint16       // zero for any port
 }
 

@@ -56,11 +56,11 @@ func TestContextDuringHandshake(t *testing.T) {
 		{"socks5", []turn{{"\x05\x02\x00\x02", "\x05\x02"}, {"\x01\x04mary\x06s3cret", ""}}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			conn, far := net.Pipe()
-			defer far.Close()
+			conn, proxyConn := net.Pipe()
+			defer proxyConn.Close()
 			defer conn.Close()
 			proxyErr := make(chan error, 1)
-			go func() { proxyErr <- runTurns(far, c.turns) }()
+			go func() { proxyErr <- runTurns(proxyConn, c.turns) }()
 			target := "192.0.2.7:70"
 			if c.scheme == "http" {
 				target = "h.test:70"
@@ -69,8 +69,8 @@ func TestContextDuringHandshake(t *testing.T) {
 			defer cancel()
 			start := time.Now()
 			err := Connect(ctx, conn, c.scheme, target, Options{Login: mary, Auth: httpauth.Any})
-			if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took != 10*time.Second {
-				t.Errorf("%s %q: %v after %v", c.scheme, c.turns, err, took)
+			if elapsed := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || elapsed != 10*time.Second {
+				t.Errorf("%s %q: %v after %v", c.scheme, c.turns, err, elapsed)
 			}
 			if err := <-proxyErr; err != nil {
 				t.Errorf("%s: %v", c.scheme, err)
@@ -83,8 +83,8 @@ func TestCancelled(t *testing.T) {
 	because := errors.New("because")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(because)
-	conn, far := net.Pipe()
-	defer far.Close()
+	conn, proxyConn := net.Pipe()
+	defer proxyConn.Close()
 	if err := Connect(ctx, conn, "http", "h.test:70", Options{}); err != because {
 		t.Errorf("error %v, want the cause", err)
 	}

@@ -17,14 +17,14 @@ const (
 	// Basic sends the credentials of a request with the first request (RFC
 	// 7617). Credentials from Env.Login are used as with AnyAuth.
 	Basic Auth = iota
-	// Digest answers Digest challenges (RFC 7616).
+	// Digest uses Digest (RFC 7616) if the server requires authentication.
 	Digest
-	// AnyAuth answers Digest challenges, and otherwise Basic challenges.
+	// AnyAuth uses Digest if the server offers it, and otherwise Basic.
 	AnyAuth
 )
 
 // OverrideAuth is the kind of [fetch.Override] for a server that offers only
-// Digest, which Options.Auth must allow. A login is needed too.
+// Digest. Options.Auth must allow Digest, and the request needs credentials.
 const OverrideAuth fetch.OverrideKind = "http.Options.Auth"
 
 // maxLogins limits the calls of Env.Login for one object.
@@ -60,8 +60,8 @@ func (d *driver) authenticate(
 }
 
 // authenticateOrigin returns a copy of wr that answers one of the challenges in
-// list, with the credentials of req or of Env.Login. It returns nil if there
-// are none or the server has rejected them.
+// list, with the credentials of req or of Env.Login. It returns nil
+// without credentials and if the server has rejected them.
 func (d *driver) authenticateOrigin(
 	ctx context.Context, req *fetch.Request, wr *wireRequest, list []httpauth.Challenge,
 ) (*wireRequest, error) {
@@ -148,7 +148,8 @@ func (p *proxyRoute) authenticate(wr *wireRequest, list []httpauth.Challenge) *w
 	return &next
 }
 
-// setField replaces a field in a copy of the header.
+// setField sets a field of wr. It copies the header, because copies of wr share
+// it.
 func (wr *wireRequest) setField(name, value string) {
 	wr.header = wr.header.Without(func(n string) bool { return strings.EqualFold(n, name) })
 	wr.addField(name, value)

@@ -8,7 +8,7 @@ import (
 	"github.com/anyurl/fetch/internal/http1"
 )
 
-// chunked is a chunked body. It also reads the trailer.
+// A chunked is the decoded form of a chunked body. It also reads the trailer.
 type chunked struct {
 	*reader
 	chunks http1.Chunks
@@ -59,7 +59,7 @@ func unexpected(err error) error {
 	return err
 }
 
-// A raw is a chunked body with its chunks.
+// A rawChunks is a chunked body that is not decoded.
 type rawChunks struct {
 	chunks  *chunked
 	pending bytes.Buffer

@@ -73,13 +73,13 @@ func TestServerName(t *testing.T) {
 	} {
 		s := &script{replies: [][]string{{ok}}}
 		trust := s.withTLS(t)
-		var named string
+		var serverName string
 		s.config.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
-			named = hello.ServerName
+			serverName = hello.ServerName
 			return nil, nil
 		}
-		if _, _, err := get(t, s.newClient(t, http.Options{}, trust), newRequest(url)); err != nil || !strings.EqualFold(named, want) {
-			t.Errorf("%s: named %q, %v", url, named, err)
+		if _, _, err := get(t, s.newClient(t, http.Options{}, trust), newRequest(url)); err != nil || !strings.EqualFold(serverName, want) {
+			t.Errorf("%s: server name %q, %v", url, serverName, err)
 		}
 	}
 }

@@ -48,16 +48,16 @@ const (
 	readBuffer = 32 << 10
 )
 
-// timerTolerance is the age up to which an earlier read deadline is kept for
-// another request, because setting a deadline is expensive.
+// timerTolerance is the maximum age of a read deadline that is kept for another
+// request. Setting a deadline is expensive.
 const timerTolerance = time.Second
 
 // NetConn returns the underlying connection, like the method of tls.Conn.
 func (c *conn) NetConn() net.Conn { return c.Conn }
 
-// unusedGrace is the age up to which a connection that has carried no exchange
-// is used without a check for received bytes. TLS 1.3 session tickets arrive
-// shortly after the handshake.
+// unusedGrace is the maximum age of an unused connection that is used without a
+// check for received bytes. TLS 1.3 session tickets arrive shortly after the
+// handshake.
 const unusedGrace = time.Second
 
 // earlyResponseWait is the time to wait for a response after a request could

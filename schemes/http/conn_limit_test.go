@@ -24,7 +24,7 @@ func TestConnectionLimit(t *testing.T) {
 	for _, c := range []struct {
 		name, url, proto string
 		opts             http.Options
-		most             int64
+		maxConns         int64
 	}{
 		{"plain", "http://" + s.Addr, "HTTP/1.1", http.Options{}, 6},
 		{"tls", "https://" + s.TLSAddr, "HTTP/1.1", http.Options{HTTP1: true}, 6},
@@ -52,8 +52,8 @@ func TestConnectionLimit(t *testing.T) {
 				})
 			}
 			all.Wait()
-			if n := dialled.Load(); n > c.most {
-				t.Errorf("%d connections, want %d at the most", n, c.most)
+			if n := dialled.Load(); n > c.maxConns {
+				t.Errorf("%d connections, want at most %d", n, c.maxConns)
 			}
 		})
 	}

@@ -97,7 +97,7 @@ func parseMaxAge(value string, now time.Time) (time.Time, bool) {
 	return now.Add(time.Duration(n) * time.Second), true
 }
 
-// setDomain sets the domain of c. It reports false if domain is a public suffix
+// setDomain sets the domain of c. It returns false if domain is a public suffix
 // or does not cover host.
 func (c *cookie) setDomain(domain, host string) bool {
 	c.domain, c.hostOnly = host, true

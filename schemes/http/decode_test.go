@@ -142,7 +142,7 @@ func TestBombs(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			s := &script{replies: [][]string{{encodedResponse(test.coding, test.body)}}}
 			client := s.newClient(t, http.Options{Compressed: true})
-			most := heapGrowth(func() {
+			growth := heapGrowth(func() {
 				resp, err := client.Do(t.Context(), newRequest("http://h/"))
 				if err != nil {
 					t.Fatal(err)
@@ -153,8 +153,8 @@ func TestBombs(t *testing.T) {
 					t.Errorf("%d bytes, %v, want %v", n, err, test.want)
 				}
 			})
-			if most > 64<<20 {
-				t.Errorf("memory grew by %d MiB", most>>20)
+			if growth > 64<<20 {
+				t.Errorf("memory grew by %d MiB", growth>>20)
 			}
 		})
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// An exchange is one request and its response, over HTTP/1 or HTTP/2.
+// An exchange is a request and its response, over HTTP/1 or HTTP/2.
 type exchange struct {
 	trace *fetch.Trace
 	via   *proxyRoute // proxy or gateway, or nil

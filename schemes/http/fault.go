@@ -57,8 +57,9 @@ type pastEnd struct{ error }
 func (e pastEnd) Unwrap() error      { return e.error }
 func (pastEnd) Is(target error) bool { return target == fetch.ErrPastEnd }
 
-// loginRemedy returns err with the setting that answers challenges. The setting
-// is digest if the server offers Digest without Basic, and otherwise basic.
+// loginRemedy returns err with the override that enables authentication. The
+// override is digest if the server offers Digest but not Basic, and otherwise
+// basic.
 func loginRemedy(err error, challenges []string, basic, digest fetch.OverrideKind) error {
 	kind := basic
 	if httpauth.OnlyDigest(httpauth.Parse(challenges)) {

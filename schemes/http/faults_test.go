@@ -76,15 +76,15 @@ func TestConnectionFaults(t *testing.T) {
 					body, err = io.ReadAll(resp.Body)
 					resp.Body.Close()
 				}
-				took := time.Since(start)
+				elapsed := time.Since(start)
 				if (c.want == 0) != (err == nil) || c.want != 0 && !errors.Is(err, c.want) || fetch.Retryable(err) != c.transient {
 					t.Errorf("got %v (%v, transient: %v), want %v", err, fetch.FaultOf(err), fetch.Retryable(err), c.want)
 				}
 				if !strings.HasPrefix(string(body), c.body) || len(body) > len(c.body)+2 {
 					t.Errorf("got %d bytes %.20q, want %q", len(body), body, c.body)
 				}
-				if took < c.after || took > c.after+5*time.Second {
-					t.Errorf("took %v, want %v", took, c.after)
+				if elapsed < c.after || elapsed > c.after+5*time.Second {
+					t.Errorf("took %v, want %v", elapsed, c.after)
 				}
 			})
 		})

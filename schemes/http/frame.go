@@ -51,7 +51,7 @@ func (r *reader) chunked(codings []string) error {
 	return nil
 }
 
-// A toEnd is a body that ends with the connection.
+// A closeDelimited is a body that ends with the connection.
 type closeDelimited struct{ *reader }
 
 func (b closeDelimited) Read(p []byte) (int, error) {
@@ -63,7 +63,7 @@ func (b closeDelimited) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A toLength is a body of known length.
+// A lengthDelimited is a body of known length.
 type lengthDelimited struct{ *reader }
 
 func (b lengthDelimited) Read(p []byte) (int, error) {

@@ -55,7 +55,7 @@ func FuzzNoExtraCommand(f *testing.F) {
 	})
 }
 
-func checkHead(t *testing.T, head string, u uri.URI, most int) {
+func checkHead(t *testing.T, head string, u uri.URI, maxLines int) {
 	t.Helper()
 	if strings.Count(head, "\n") != strings.Count(head, "\r\n") || strings.Count(head, "\r") != strings.Count(head, "\n") || strings.Contains(head, "\x00") {
 		t.Errorf("bare line ends in %q", head)
@@ -77,7 +77,7 @@ func checkHead(t *testing.T, head string, u uri.URI, most int) {
 			t.Errorf("frames a body: %q", line)
 		}
 	}
-	if hosts != 1 || len(lines) > most {
+	if hosts != 1 || len(lines) > maxLines {
 		t.Errorf("%d Host fields, %d lines: %q", hosts, len(lines), head)
 	}
 	if q, ok := u.Query(); ok && !strings.HasSuffix(lines[0], "?"+q+" HTTP/1.1") {

@@ -152,7 +152,8 @@ func (wr *wireRequest) redact(out []byte) []byte {
 	return []byte(text)
 }
 
-// gatewayRoute returns the route to the gateway via at t.
+// gatewayRoute returns the route to a gateway. via is its URL and t its
+// address.
 func (d *driver) gatewayRoute(via uri.URI, t fetch.Target) *proxyRoute {
 	dial := dialer{env: d.env, http1Only: true}
 	p := &proxyRoute{host: t.Address()}

@@ -49,7 +49,7 @@ type server struct {
 	requested chan struct{} // closed when the first request was sent
 }
 
-// errHTTP1Only reports that a server does not support HTTP/2.
+// errHTTP1Only is returned if a server does not support HTTP/2.
 var errHTTP1Only = errors.New("server chose HTTP/1.1")
 
 func (h *h2) send(ctx context.Context, netKey string, req *fetch.Request, wr *wireRequest) (*exchange, error) {

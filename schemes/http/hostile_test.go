@@ -27,12 +27,12 @@ func newHostileClient(t *testing.T, opts http.Options, f func(net.Conn)) *fetch.
 		Policy:   fetch.Policy{Reach: fetch.Anywhere, MaxBody: 16 << 20},
 		Resolver: resolver{},
 		Dial: func(context.Context, string, netip.AddrPort) (net.Conn, error) {
-			ours, theirs := net.Pipe()
+			clientConn, serverConn := net.Pipe()
 			serving.Go(func() {
-				defer theirs.Close()
-				f(theirs)
+				defer serverConn.Close()
+				f(serverConn)
 			})
-			return ours, nil
+			return clientConn, nil
 		},
 	}, http.Schemes(opts)...)
 	t.Cleanup(func() {
@@ -82,7 +82,7 @@ func TestFloods(t *testing.T) {
 		for name, opts := range map[string]http.Options{"": {}, ", old reader": {Legacy: http.Legacy{Tolerant: true}}} {
 			t.Run(test.name+name, func(t *testing.T) {
 				client := newHostileClient(t, opts, flood(test.start, test.more))
-				most := heapGrowth(func() {
+				growth := heapGrowth(func() {
 					resp, err := client.Do(t.Context(), newRequest("http://h/"))
 					if err == nil {
 						_, err = io.Copy(io.Discard, resp.Body)
@@ -92,8 +92,8 @@ func TestFloods(t *testing.T) {
 						t.Errorf("got %v (%v), want %v", err, fetch.FaultOf(err), test.want)
 					}
 				})
-				if most > 64<<20 {
-					t.Errorf("memory grew by %d MiB", most>>20)
+				if growth > 64<<20 {
+					t.Errorf("memory grew by %d MiB", growth>>20)
 				}
 			})
 		}
@@ -119,7 +119,7 @@ func TestFrameFloods(t *testing.T) {
 			defer cancel()
 			s.frames = func(conn net.Conn) { floodFrames(conn, name == "continuation", f) }
 			client := s.newClient(t, http.Options{}, trust)
-			most := heapGrowth(func() {
+			growth := heapGrowth(func() {
 				resp, err := client.Do(ctx, newRequest("https://h/"))
 				if err == nil {
 					resp.Body.Close()
@@ -129,8 +129,8 @@ func TestFrameFloods(t *testing.T) {
 					t.Errorf("got %v (%v)", err, fetch.FaultOf(err))
 				}
 			})
-			if most > 64<<20 {
-				t.Errorf("memory grew by %d MiB", most>>20)
+			if growth > 64<<20 {
+				t.Errorf("memory grew by %d MiB", growth>>20)
 			}
 		})
 	}

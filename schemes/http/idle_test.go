@@ -26,37 +26,37 @@ const forgedResponse = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged"
 // not read as a response. The next request uses another connection.
 func TestIdleConnection(t *testing.T) {
 	certs := faultnet.NewCerts(t, "h")
-	expectRequest, answer := faultnet.Expect(`^GET \S+ HTTP/1.1\r\n(?s:.*?)\r\n\r\n`), faultnet.Send(ok)
+	expectRequest, response := faultnet.Expect(`^GET \S+ HTTP/1.1\r\n(?s:.*?)\r\n\r\n`), faultnet.Send(ok)
 	wait := faultnet.Delay(200 * time.Millisecond)
-	once := faultnet.Script{expectRequest, answer}
+	oneExchange := faultnet.Script{expectRequest, response}
 	for _, c := range []struct {
 		name  string
 		first faultnet.Script
 		idle  time.Duration
 		conns int
 	}{
-		{"no surplus bytes", faultnet.Script{expectRequest, answer, expectRequest, answer}, 40 * time.Second, 1},
-		{"idle for too long", faultnet.Script{expectRequest, answer, expectRequest, answer}, 46 * time.Second, 2},
-		{"reused at once", faultnet.Script{expectRequest, answer, expectRequest, answer}, 0, 1},
-		{"error response before close", append(once, wait, faultnet.Send("HTTP/1.1 408 Too late\r\nContent-Length: 0\r\n\r\n"), faultnet.Stall()), 300 * time.Millisecond, 2},
-		{"forged response while idle", append(once, wait, faultnet.Send(forgedResponse), faultnet.Stall()), 300 * time.Millisecond, 2},
-		{"forged response after the first", append(once, faultnet.Send(forgedResponse), faultnet.Stall()), 0, 2},
+		{"no surplus bytes", faultnet.Script{expectRequest, response, expectRequest, response}, 40 * time.Second, 1},
+		{"idle for too long", faultnet.Script{expectRequest, response, expectRequest, response}, 46 * time.Second, 2},
+		{"reused at oneExchange", faultnet.Script{expectRequest, response, expectRequest, response}, 0, 1},
+		{"error response before close", append(oneExchange, wait, faultnet.Send("HTTP/1.1 408 Too late\r\nContent-Length: 0\r\n\r\n"), faultnet.Stall()), 300 * time.Millisecond, 2},
+		{"forged response while idle", append(oneExchange, wait, faultnet.Send(forgedResponse), faultnet.Stall()), 300 * time.Millisecond, 2},
+		{"forged response after the first", append(oneExchange, faultnet.Send(forgedResponse), faultnet.Stall()), 0, 2},
 		{"forged response with the first", faultnet.Script{expectRequest, faultnet.Send(ok + forgedResponse), faultnet.Stall()}, 0, 2},
-		{"a single byte", append(once, faultnet.Send("H"), faultnet.Stall()), 0, 2},
-		{"closed", append(once, wait), 300 * time.Millisecond, 2},
-		{"reset", append(once, wait, faultnet.Reset()), 300 * time.Millisecond, 2},
-		{"closed at once", once, 0, 2},
+		{"a single byte", append(oneExchange, faultnet.Send("H"), faultnet.Stall()), 0, 2},
+		{"closed", append(oneExchange, wait), 300 * time.Millisecond, 2},
+		{"reset", append(oneExchange, wait, faultnet.Reset()), 300 * time.Millisecond, 2},
+		{"closed at oneExchange", oneExchange, 0, 2},
 	} {
-		for _, way := range []string{"http", "https", "http through a proxy", "http through a proxy with TLS"} {
-			t.Run(c.name+", "+way, func(t *testing.T) {
+		for _, route := range []string{"http", "https", "http through a proxy", "http through a proxy with TLS"} {
+			t.Run(c.name+", "+route, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					network := faultnet.NewNetwork(t)
-					scheme, _, proxied := strings.Cut(way, " ")
-					addr, first, second := "8.8.8.8:80", c.first, once
+					scheme, _, proxied := strings.Cut(route, " ")
+					addr, first, second := "8.8.8.8:80", c.first, oneExchange
 					options := fetch.Options{
 						Policy: fetch.Typed(), Dial: network.Dial, Resolver: resolver{}, TLS: &tls.Config{RootCAs: certs.Pool},
 					}
-					secure := strings.HasSuffix(way, "TLS") || scheme == "https"
+					secure := strings.HasSuffix(route, "TLS") || scheme == "https"
 					if secure {
 						addr = "8.8.8.8:443"
 						first = append(faultnet.Script{certs.TLS()}, first...)
@@ -118,17 +118,17 @@ func TestIdleAcrossOrigins(t *testing.T) {
 func TestIdleWithinTLS(t *testing.T) {
 	s := &script{}
 	s.frames = func(c net.Conn) {
-		both := &joinedWrites{Conn: c.(*tls.Conn).NetConn()}
-		secure := tls.Server(both, s.config)
+		joined := &joinedWrites{Conn: c.(*tls.Conn).NetConn()}
+		secure := tls.Server(joined, s.config)
 		r := bufio.NewReader(secure)
 		if _, err := readHead(r); err != nil {
 			return
 		}
 		if s.connCount() == 1 {
-			both.held = []byte{}
+			joined.held = []byte{}
 			io.WriteString(secure, ok)
 			io.WriteString(secure, forgedResponse)
-			both.Conn.Write(both.held)
+			joined.Conn.Write(joined.held)
 			readHead(r)
 			return
 		}
@@ -163,10 +163,10 @@ func (c *joinedWrites) Write(p []byte) (int, error) {
 // yet are not read as the response on that stream.
 func TestIdleHTTP2(t *testing.T) {
 	read := make(chan struct{})
-	over := sync.OnceFunc(func() { close(read) })
+	stop := sync.OnceFunc(func() { close(read) })
 	s := &script{}
 	s.frames = func(c net.Conn) {
-		defer over() // the client has read the frames when it closes the connection
+		defer stop() // the client has read the frames when it closes the connection
 		if c.(*tls.Conn).Handshake() != nil {
 			return
 		}
@@ -175,7 +175,7 @@ func TestIdleHTTP2(t *testing.T) {
 		framer.WriteSettings()
 		var block strings.Builder
 		hpack.NewEncoder(&block).WriteField(hpack.HeaderField{Name: ":status", Value: "200"})
-		answer := func(stream uint32, text string) {
+		respond := func(stream uint32, text string) {
 			framer.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: []byte(block.String()), EndHeaders: true})
 			framer.WriteData(stream, true, []byte(text))
 		}
@@ -191,11 +191,11 @@ func TestIdleHTTP2(t *testing.T) {
 					framer.WriteSettingsAck()
 				}
 			case *http2.PingFrame:
-				over()
+				stop()
 			case *http2.HeadersFrame:
-				answer(f.StreamID, "hello")
+				respond(f.StreamID, "hello")
 				if f.StreamID == 1 && first {
-					answer(3, "forged")
+					respond(3, "forged")
 					framer.WritePing(false, [8]byte{1})
 				}
 			}

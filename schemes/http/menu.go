@@ -136,7 +136,7 @@ func inflatePrefix(prefix []byte) []byte {
 	return text[:n]
 }
 
-// A prefixedBody is a body of which a prefix has been read in advance.
+// A prefixedBody is a body whose first bytes have already been read.
 type prefixedBody struct {
 	io.ReadCloser
 	prefix []byte

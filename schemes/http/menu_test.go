@@ -197,7 +197,7 @@ func TestListingLimits(t *testing.T) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
-	most := heapGrowth(func() {
+	growth := heapGrowth(func() {
 		endless := io.LimitReader(repeatReader("<a href='x'>x</a> <tr>"), 4<<20)
 		for _, err := range http.Schemes(http.Options{})[0].Menu(uri.MustParse("http://h/"), "text/html", endless) {
 			if err != nil {
@@ -206,8 +206,8 @@ func TestListingLimits(t *testing.T) {
 			}
 		}
 	})
-	if most > 64<<20 {
-		t.Errorf("memory grew by %d MiB", most>>20)
+	if growth > 64<<20 {
+		t.Errorf("memory grew by %d MiB", growth>>20)
 	}
 	if _, err := entries(t, "http://h/", "text/plain", strings.NewReader("x")); !errors.Is(err, fetch.Unsupported) {
 		t.Errorf("plain text: got %v", err)

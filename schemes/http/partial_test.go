@@ -15,7 +15,7 @@ func TestRanges(t *testing.T) {
 	}
 	const five, tag = "Content-Length: 5\r\n", "ETag: \"v1\"\r\n"
 	past := "HTTP/1.1 416 x\r\nContent-Range: bytes */%d\r\n"
-	whole := "HTTP/1.1 200 OK\r\nETag: \"v2\"\r\nContent-Length: 10\r\n\r\n0123456789"
+	fullResponse := "HTTP/1.1 200 OK\r\nETag: \"v2\"\r\nContent-Length: 10\r\n\r\n0123456789"
 	for _, test := range []struct {
 		name         string
 		want         fetch.Range
@@ -40,9 +40,9 @@ func TestRanges(t *testing.T) {
 		{"overflow", fetch.Range{First: 5}, "", []string{part("bytes 5-18446744073709551616/*", five, "56789")}, "", 0, 0, fetch.Protocol},
 		{"other unit", fetch.Range{First: 5}, "", []string{part("lines 5-9/10", five, "56789")}, "", 0, 0, fetch.Protocol},
 		{"several parts", fetch.Range{First: 5}, "", []string{"HTTP/1.1 206 x\r\nContent-Type: multipart/byteranges; boundary=x\r\n" + five + "\r\n--x--"}, "", 0, 0, fetch.Protocol},
-		{"server without ranges", fetch.Range{First: 5}, "", []string{whole}, "0123456789", 0, 10, 0},
-		{"server without ranges, suffix requested", fetch.Range{First: 5, End: 7}, "", []string{whole}, "0123456789", 0, -1, 0},
-		{"server without ranges, object at its end", fetch.Range{First: 10}, "", []string{whole}, "", 10, 10, 0},
+		{"server without ranges", fetch.Range{First: 5}, "", []string{fullResponse}, "0123456789", 0, 10, 0},
+		{"server without ranges, suffix requested", fetch.Range{First: 5, End: 7}, "", []string{fullResponse}, "0123456789", 0, -1, 0},
+		{"server without ranges, object at its end", fetch.Range{First: 10}, "", []string{fullResponse}, "", 10, 10, 0},
 		{"range after the object", fetch.Range{First: 50}, "", []string{sprintf(past, 10) + five + "\r\nhello"}, "", 0, 0, fetch.Denied},
 		{"range at the end", fetch.Range{First: 10}, "", []string{sprintf(past, 10) + five + "\r\nhello"}, "", 10, 10, 0},
 		{"empty object", fetch.Range{First: -5}, "", []string{sprintf(past, 0) + five + "\r\nhello"}, "", 0, 0, 0},
@@ -59,12 +59,12 @@ func TestRanges(t *testing.T) {
 
 		{"resume", fetch.Range{First: 5}, `"v1"`, []string{part("bytes 5-9/10", five+tag, "56789")}, "56789", 5, 10, 0},
 		{"resume, no tag sent", fetch.Range{First: 5}, `"v1"`, []string{part("bytes 5-9/10", five, "56789")}, "56789", 5, 10, 0},
-		{"resume of a changed object", fetch.Range{First: 5}, `"v1"`, []string{whole}, "0123456789", 0, 10, 0},
-		{"resume, If-Range ignored", fetch.Range{First: 5}, `"v0"`, []string{part("bytes 5-9/10", five+tag, "56789"), whole}, "0123456789", 0, 10, 0},
-		{"resume by date, If-Range ignored", fetch.Range{First: 5}, "Sun, 06 Nov 1994 08:49:37 GMT", []string{part("bytes 5-9/10", five+"Last-Modified: Mon, 07 Nov 1994 08:49:37 GMT\r\n", "56789"), whole}, "0123456789", 0, 10, 0},
+		{"resume of a changed object", fetch.Range{First: 5}, `"v1"`, []string{fullResponse}, "0123456789", 0, 10, 0},
+		{"resume, If-Range ignored", fetch.Range{First: 5}, `"v0"`, []string{part("bytes 5-9/10", five+tag, "56789"), fullResponse}, "0123456789", 0, 10, 0},
+		{"resume by date, If-Range ignored", fetch.Range{First: 5}, "Sun, 06 Nov 1994 08:49:37 GMT", []string{part("bytes 5-9/10", five+"Last-Modified: Mon, 07 Nov 1994 08:49:37 GMT\r\n", "56789"), fullResponse}, "0123456789", 0, 10, 0},
 		{"resume of a complete object", fetch.Range{First: 10}, `"v1"`, []string{sprintf(past, 10) + tag + five + "\r\nhello"}, "", 10, 10, 0},
-		{"complete, but changed object", fetch.Range{First: 10}, `"v0"`, []string{sprintf(past, 10) + tag + five + "\r\nhello", whole}, "0123456789", 0, 10, 0},
-		{"object has shrunk", fetch.Range{First: 20}, `"v1"`, []string{sprintf(past, 10) + five + "\r\nhello", whole}, "0123456789", 0, 10, 0},
+		{"complete, but changed object", fetch.Range{First: 10}, `"v0"`, []string{sprintf(past, 10) + tag + five + "\r\nhello", fullResponse}, "0123456789", 0, 10, 0},
+		{"object has shrunk", fetch.Range{First: 20}, `"v1"`, []string{sprintf(past, 10) + five + "\r\nhello", fullResponse}, "0123456789", 0, 10, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			conns := make([][]string, len(test.replies))

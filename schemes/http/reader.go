@@ -41,7 +41,7 @@ type reader struct {
 	result    exchange // result of the method exchange
 	body      io.Reader
 	keepAlive bool // the server keeps the connection open
-	bounded   bool // the end of the body is marked, not the end of the connection
+	bounded   bool // the framing marks the end of the body
 	deviated  bool // the response has a deviation from RFC 9112
 	closed    atomic.Bool
 }

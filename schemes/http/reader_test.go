@@ -17,19 +17,19 @@ import (
 // A pieceConn is a connection that returns at most size bytes per Read.
 type pieceConn struct {
 	net.Conn
-	left []byte
-	size int
+	unread []byte
+	size   int
 }
 
 func (c *pieceConn) SetReadDeadline(time.Time) error { return nil }
 func (c *pieceConn) Close() error                    { return nil }
 
 func (c *pieceConn) Read(p []byte) (int, error) {
-	if len(c.left) == 0 {
+	if len(c.unread) == 0 {
 		return 0, io.EOF
 	}
-	n := copy(p, c.left[:min(c.size, len(c.left))])
-	c.left = c.left[n:]
+	n := copy(p, c.unread[:min(c.size, len(c.unread))])
+	c.unread = c.unread[n:]
 	return n, nil
 }
 
@@ -54,7 +54,7 @@ func leaseReader(c *conn) *reader {
 }
 
 func readPieces(data []byte, size, buffer int, head bool) (got parsedResponse, r *reader) {
-	c := newConn(&pieceConn{left: data, size: size}, nil)
+	c := newConn(&pieceConn{unread: data, size: size}, nil)
 	r = leaseReader(c)
 	r.noBody = head
 	r.got = func(p []byte) { got.consumed += string(p) }

@@ -155,8 +155,8 @@ func (wr *wireRequest) applyCallerHeader(req *fetch.Request) {
 	if len(req.Header) == 0 {
 		return
 	}
-	ours, host := wr.header, ""
-	wr.header = ours.Without(func(name string) bool { return hasField(req.Header, name) })
+	defaults, host := wr.header, ""
+	wr.header = defaults.Without(func(name string) bool { return hasField(req.Header, name) })
 	for _, f := range req.Header {
 		switch name := strings.ToLower(f.Name); name {
 		case "host":
@@ -182,7 +182,7 @@ func (wr *wireRequest) applyCallerHeader(req *fetch.Request) {
 		case "connection", "upgrade", "te", "keep-alive", "proxy-connection", "http2-settings":
 			wr.http1Only = true
 		}
-		if f.Value != "" || !hasField(ours, f.Name) {
+		if f.Value != "" || !hasField(defaults, f.Name) {
 			wr.header = append(wr.header, f)
 		}
 	}

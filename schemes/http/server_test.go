@@ -36,7 +36,7 @@ type script struct {
 }
 
 func (s *script) dial(_ context.Context, _ string, _ netip.AddrPort) (net.Conn, error) {
-	ours, theirs, err := s.tlsPair()
+	clientConn, serverConn, err := s.tlsPair()
 	if err != nil {
 		return nil, err
 	}
@@ -47,26 +47,26 @@ func (s *script) dial(_ context.Context, _ string, _ netip.AddrPort) (net.Conn, 
 		replies = s.replies[s.conns]
 	}
 	s.conns++
-	s.serving.Go(func() { s.serve(theirs, replies) })
-	return ours, nil
+	s.serving.Go(func() { s.serve(serverConn, replies) })
+	return clientConn, nil
 }
 
 // tlsPair returns the two ends of a TCP connection on loopback for TLS, because
 // both sides of a TLS connection may write at the same time.
-func (s *script) tlsPair() (ours, theirs net.Conn, err error) {
+func (s *script) tlsPair() (clientConn, serverConn net.Conn, err error) {
 	if s.config == nil {
-		ours, theirs = net.Pipe()
-		return ours, theirs, nil
+		clientConn, serverConn = net.Pipe()
+		return clientConn, serverConn, nil
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, nil, err
 	}
 	defer l.Close()
-	if ours, err = net.Dial("tcp", l.Addr().String()); err == nil {
-		theirs, err = l.Accept()
+	if clientConn, err = net.Dial("tcp", l.Addr().String()); err == nil {
+		serverConn, err = l.Accept()
 	}
-	return ours, theirs, err
+	return clientConn, serverConn, err
 }
 
 func (s *script) serve(raw net.Conn, replies []string) {
