@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// validRows are the inputs that this package and net/url both take.
+// validRows returns the test inputs that are valid for this package and for
+// net/url.
 func validRows(b *testing.B) (list []string) {
 	for _, r := range rows(b, "rfc3986.jsonl") {
 		if _, err := ParseReference(r.Input); r.Kind != "valid" || err != nil {
@@ -20,8 +21,8 @@ func validRows(b *testing.B) (list []string) {
 	return list
 }
 
-// BenchmarkParse parses one valid row an operation. x-net/url is how many times
-// faster that is than url.Parse, measured in the same run.
+// BenchmarkParse parses one valid input per operation. The metric x-net/url is
+// the speed relative to url.Parse, measured in the same run.
 func BenchmarkParse(b *testing.B) {
 	list := validRows(b)
 	n := 0
@@ -42,7 +43,8 @@ func BenchmarkParse(b *testing.B) {
 	b.ReportMetric(float64(time.Since(start))/float64(ours), "x-net/url")
 }
 
-// BenchmarkDots parses, resolves and normalises a path of a million "../".
+// BenchmarkDots parses, resolves and normalizes a path with a million "../"
+// segments.
 func BenchmarkDots(b *testing.B) {
 	base := MustParse("http://a/b/c/d")
 	path := strings.Repeat("../", 1_000_000) + "g"
@@ -78,7 +80,7 @@ func BenchmarkNormalize(b *testing.B) {
 	}
 }
 
-// BenchmarkExtract reads prose with a URI in every second line.
+// BenchmarkExtract searches prose with a URI in every second line.
 func BenchmarkExtract(b *testing.B) {
 	text := strings.Repeat("Yes, Jim: I found it under \"http://www.w3.org/Addressing/\",\n"+
 		"but you can probably pick it up elsewhere, as the notes say. They have it all.\n", 100)

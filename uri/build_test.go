@@ -28,13 +28,14 @@ func TestBuild(t *testing.T) {
 			continue
 		}
 		if got, err := Build(u.Parts()); err != nil || got != u {
-			t.Errorf("%q does not survive its parts: %q, %v", c.want, got.Unredacted(), err)
+			t.Errorf("%q is not equal to the URI built from its Parts: %q, %v", c.want, got.Unredacted(), err)
 		}
 	}
 }
 
-// TestBuildRefuses: no component can change what another one is.
-func TestBuildRefuses(t *testing.T) {
+// TestBuildRejects verifies that a component cannot change the value of another
+// component.
+func TestBuildRejects(t *testing.T) {
 	for _, p := range []Parts{
 		{Scheme: "1a"},
 		{Scheme: "a:b"},
@@ -78,7 +79,7 @@ func TestPartsHideThePassword(t *testing.T) {
 	bad := good
 	bad.Path = "relative"
 	if s := fmt.Sprint(good, bad); strings.Contains(s, "secret") || !strings.Contains(s, "u:***@h") {
-		t.Errorf("printed: %s", s)
+		t.Errorf("the printed Parts contain the password: %s", s)
 	}
 }
 
@@ -110,7 +111,7 @@ func TestWith(t *testing.T) {
 	}
 	for _, f := range []func(string) (URI, error){u.WithPath, u.WithQuery, u.WithFragment} {
 		if v, err := f("/a b"); err == nil || !v.IsZero() {
-			t.Errorf("a space is taken: %q", v.Unredacted())
+			t.Errorf("a space is accepted: %q", v.Unredacted())
 		}
 	}
 	if v, err := MustParse("a:b").WithPath("//h"); err == nil {

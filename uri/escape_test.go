@@ -36,7 +36,7 @@ func TestEscape(t *testing.T) {
 		}
 	}
 	if n := testing.AllocsPerRun(10, func() { Escape("plain", Path) }); n != 0 {
-		t.Errorf("a plain string allocates %v times", n)
+		t.Errorf("Escape of a string without special characters: %v allocations, want 0", n)
 	}
 }
 
@@ -64,7 +64,7 @@ func TestUnescape(t *testing.T) {
 	}
 }
 
-// TestSets: each set is what its rule of RFC 3986 says, for every byte.
+// TestSets compares each set with its rule in RFC 3986, for every byte.
 func TestSets(t *testing.T) {
 	const unreserved = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~"
 	const regName = unreserved + "!$&'()*+,;="

@@ -10,8 +10,9 @@ import (
 	"time"
 )
 
-// found lists what Extract finds, each with its other reading if there is one.
-func found(text string) (list []string) {
+// extractAll returns the URIs that Extract finds in text, each with its
+// alternative reading.
+func extractAll(text string) (list []string) {
 	for f := range Extract(text) {
 		s := f.URI.Unredacted()
 		if !f.Alternative.IsZero() {
@@ -26,57 +27,57 @@ func TestExtract(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"nothing", "", ""},
 		{"no URI", "No: 12:30, C:\\x, std::vector, e.g.:x and http: alone", ""},
-		{"the example of the draft of 1993", "Yes, Jim, I found it under <ftp://info.cern.ch/pub> but\nyou can probably pick it up from <ftp://ds.internic.net/rfc>.",
+		{"example of the 1993 draft", "Yes, Jim, I found it under <ftp://info.cern.ch/pub> but\nyou can probably pick it up from <ftp://ds.internic.net/rfc>.",
 			"ftp://info.cern.ch/pub ftp://ds.internic.net/rfc"},
-		{"that of the draft of 1997, its lines run together", `Yes, Jim, I found it under "http://www.w3.org/pub/WWW/", but you can probably pick it up from <ftp://ds.internic. net/rfc/>. Note the warning in <http://ds.internic.net/ instructions/overview.html#WARNING>.`,
+		{"example of the 1997 draft without line breaks", `Yes, Jim, I found it under "http://www.w3.org/pub/WWW/", but you can probably pick it up from <ftp://ds.internic. net/rfc/>. Note the warning in <http://ds.internic.net/ instructions/overview.html#WARNING>.`,
 			"http://www.w3.org/pub/WWW/ ftp://ds.internic.net/rfc/ http://ds.internic.net/instructions/overview.html#WARNING"},
-		{"that of RFC 1738 in Chinese", "是的,Jim,我发现它在<URL:ftp://info.cern.ch/pub/www/doc;type=d>上,但是你可\n能能够从<URL:ftp://ds.internic.net/rfc>那儿获得它。请注意\n<URL:http://ds.internic.net/instructions/overview.html#WARNING>上的警告。",
+		{"example of RFC 1738 in Chinese", "是的,Jim,我发现它在<URL:ftp://info.cern.ch/pub/www/doc;type=d>上,但是你可\n能能够从<URL:ftp://ds.internic.net/rfc>那儿获得它。请注意\n<URL:http://ds.internic.net/instructions/overview.html#WARNING>上的警告。",
 			"ftp://info.cern.ch/pub/www/doc;type=d ftp://ds.internic.net/rfc http://ds.internic.net/instructions/overview.html#WARNING"},
 		{"bare in Chinese", "在URL:http://www.acl.lanl.gov/URI/archive/uri-archive.index.html。", "http://www.acl.lanl.gov/URI/archive/uri-archive.index.html"},
-		{"a reference of RFC 1738 over two lines", "       <URL:ftp://ds.internic.net/internet-drafts\n       /draft-ietf-uri-irl-fun-req-02.txt>", "ftp://ds.internic.net/internet-drafts/draft-ietf-uri-irl-fun-req-02.txt"},
-		{"another, indented by no-break spaces", "\u00a0 <URL:ftp://prospero.isi.edu/pub/prospero/doc\n\u00a0 \u00a0 /prospero-protocol.PS.Z>\n\n", "ftp://prospero.isi.edu/pub/prospero/doc/prospero-protocol.PS.Z"},
-		{"label broken from its bracket", "没有密码,< \nURL:ftp://host.com/>没有", "ftp://host.com/"},
-		{"a bracket closed too early", "<gopher://gopher.micro.umn.edu/00>About Gopher/About Gopher>", "gopher://gopher.micro.umn.edu/00"},
+		{"reference of RFC 1738 on two lines", "       <URL:ftp://ds.internic.net/internet-drafts\n       /draft-ietf-uri-irl-fun-req-02.txt>", "ftp://ds.internic.net/internet-drafts/draft-ietf-uri-irl-fun-req-02.txt"},
+		{"reference indented by no-break spaces", "\u00a0 <URL:ftp://prospero.isi.edu/pub/prospero/doc\n\u00a0 \u00a0 /prospero-protocol.PS.Z>\n\n", "ftp://prospero.isi.edu/pub/prospero/doc/prospero-protocol.PS.Z"},
+		{"line break between bracket and label", "没有密码,< \nURL:ftp://host.com/>没有", "ftp://host.com/"},
+		{"bracket closed too early", "<gopher://gopher.micro.umn.edu/00>About Gopher/About Gopher>", "gopher://gopher.micro.umn.edu/00"},
 
-		{"label in any case, with space", "<url: \thttp://a/>", "http://a/"},
+		{"label in lower case with space", "<url: \thttp://a/>", "http://a/"},
 		{"label of RFC 1630", "<URI:http://a/>", "http://a/"},
 		{"any scheme behind the label", "<URL:x-exec:date> <x-exec:date>", "x-exec:date"},
 		{"a label with nothing", "<URL:> <URL:a b> <URL:/a>", ""},
-		{"hyphen at a line end", "<http://a/b-\n  c-d>", "http://a/b-c-d or http://a/bc-d"},
-		{"hyphens at two line ends, one with CRLF", "<http://a/b-\r\nc-\n\td>", "http://a/b-c-d or http://a/bcd"},
-		{"hyphen before space in a line", "<http://a/b- c>", "http://a/b-c"},
+		{"hyphen at the end of a line", "<http://a/b-\n  c-d>", "http://a/b-c-d or http://a/bc-d"},
+		{"hyphens at the ends of two lines, one with CRLF", "<http://a/b-\r\nc-\n\td>", "http://a/b-c-d or http://a/bcd"},
+		{"hyphen before a space", "<http://a/b- c>", "http://a/b-c"},
 		{"tags are no wrappers", "<x>intag.com</x> <dc:title> <a:b c='d'>", ""},
-		{"an attribute", `<a href="http://a/b">http://c/</a>`, "http://a/b http://c/"},
-		{"a bracket that never closes", "<http://a/b and more", "http://a/b"},
-		{"a bracket round two", "<http://a/ and http://b/>", "http://a/ http://b/"},
-		{"a blank line in a bracket", "<http://a/\n\nb>", "http://a/"},
-		{"what is no URI in a bracket", "<http://a/|b>", "http://a/"},
+		{"HTML attribute", `<a href="http://a/b">http://c/</a>`, "http://a/b http://c/"},
+		{"unclosed bracket", "<http://a/b and more", "http://a/b"},
+		{"two URIs in one bracket", "<http://a/ and http://b/>", "http://a/ http://b/"},
+		{"blank line in a bracket", "<http://a/\n\nb>", "http://a/"},
+		{"invalid URI in a bracket", "<http://a/|b>", "http://a/"},
 		{"fragment in the bracket", "<http://a/#b\nc>", "http://a/#bc"},
 		{"empty wrappers", `<> "" <:> ":" <URL:>`, ""},
 
-		{"quoted over lines", "\"http://a/b\n   c\"", "http://a/bc"},
-		{"quoted with words after it", `"http://a/b is good"`, "http://a/b"},
-		{"a quote that closes opens nothing", "\"x\" http://a/\nb \"y\"", "http://a/"},
+		{"quoted URI on two lines", "\"http://a/b\n   c\"", "http://a/bc"},
+		{"quoted URI with words after it", `"http://a/b is good"`, "http://a/b"},
+		{"URI between two quotations", "\"x\" http://a/\nb \"y\"", "http://a/"},
 		{"single quotes", "'http://a/b', 'http://a/c'd", "http://a/b http://a/c"},
-		{"apostrophe within", "http://a/o'neill", "http://a/o'neill"},
+		{"apostrophe in the path", "http://a/o'neill", "http://a/o'neill"},
 		{"emphasis", "*http://a/* _http://b/c_. ~http://d~", "http://a/ http://b/c http://d"},
 
 		{"end of a sentence", "http://a/b. http://a/c! http://a/d?! http://a/e... http://a/f;", "http://a/b http://a/c http://a/d http://a/e http://a/f"},
-		{"end of a sentence behind a host", "http://a.b. http://a.b, http://a.b: http://a.b... http://a.b./", "http://a.b http://a.b http://a.b http://a.b http://a.b./"},
+		{"end of a sentence after a host", "http://a.b. http://a.b, http://a.b: http://a.b... http://a.b./", "http://a.b http://a.b http://a.b http://a.b http://a.b./"},
 		{"parentheses", "(http://a/b) (see http://a/c_(d)) (http://a/e).f http://a/g(h", "http://a/b http://a/c_(d) http://a/e http://a/g(h"},
 		{"markdown", "[t](http://a/b), [http://a/c](http://a/d)", "http://a/b http://a/c http://a/d"},
-		{"percent that encodes nothing", "http://a/100% http://a/%41%", "http://a/100 http://a/%41"},
-		{"a sentence without space before it", "end.http://a/ end...ftp://b/ 1.http://c/", "http://a/ ftp://b/ http://c/"},
-		{"schemes with marks", "git+ssh://a/ z39.50r://a/", "git+ssh://a/ z39.50r://a/"},
-		{"a letter of a drive", "c://temp", ""},
+		{"invalid percent-encoding", "http://a/100% http://a/%41%", "http://a/100 http://a/%41"},
+		{"no space after the previous sentence", "end.http://a/ end...ftp://b/ 1.http://c/", "http://a/ ftp://b/ http://c/"},
+		{"schemes with punctuation", "git+ssh://a/ z39.50r://a/", "git+ssh://a/ z39.50r://a/"},
+		{"drive letter", "c://temp", ""},
 		{"schemes in capitals", "HTTP://A/ MAILTO:a@b", "HTTP://A/ MAILTO:a@b"},
 
 		{"userinfo", "ftp://u:p@h/ http://www.example.com&story=breaking_news@10.0.0.1/top_story.htm", "ftp://u:p@h/ http://www.example.com&story=breaking_news@10.0.0.1/top_story.htm"},
 		{"ports", "http://h:80/ http://h:80. http://h:/ http://h:80", "http://h:80/ http://h:80 http://h:/ http://h:80"},
-		{"ports that are none", "http://h:8x/ http://host:port/ http://h:$P/ http://h:80_", ""},
-		{"hosts that are none", "http:///a http://*.a/ http://$h/ http://?q http:// http://u@ http://[::x]/ http://[::1 http://--/", ""},
-		{"literals", "http://[::1]:80/a, [http://[::1]] http://192.0.2.1", "http://[::1]:80/a http://[::1] http://192.0.2.1"},
-		{"a host and then a list", "http://a.b,http://c.d;http://e.f", "http://a.b http://c.d http://e.f"},
+		{"invalid ports", "http://h:8x/ http://host:port/ http://h:$P/ http://h:80_", ""},
+		{"invalid hosts", "http:///a http://*.a/ http://$h/ http://?q http:// http://u@ http://[::x]/ http://[::1 http://--/", ""},
+		{"IP literals", "http://[::1]:80/a, [http://[::1]] http://192.0.2.1", "http://[::1]:80/a http://[::1] http://192.0.2.1"},
+		{"list of URIs without spaces", "http://a.b,http://c.d;http://e.f", "http://a.b http://c.d http://e.f"},
 		{"URI in a query", "http://a/?u=http://b/&c", "http://a/?u=http://b/&c"},
 
 		{"mail", "mailto:a@b.c, mailto:a@b?subject=x. mailto: mailto:me <mailto:a@b>", "mailto:a@b.c mailto:a@b?subject=x mailto:a@b"},
@@ -84,23 +85,23 @@ func TestExtract(t *testing.T) {
 		{"mid, cid, urn, file", "mid:a@b/c@d cid:a@b urn:isbn:0. urn:x file:///etc/motd file:/a file: file:a file://h/a file:///",
 			"mid:a@b/c@d cid:a@b urn:isbn:0 file:///etc/motd file:/a file://h/a"},
 
-		{"letters outside ASCII", "http://müller.de/ü?ü=ü#ü.", "http://m%C3%BCller.de/%C3%BC?%C3%BC=%C3%BC#%C3%BC"},
-		{"Chinese behind a path, a host and a query", "看http://a.com/b看 http://a.com看 http://a.com/?b看 http://a.com/b,看", "http://a.com/b http://a.com http://a.com/?b http://a.com/b"},
+		{"non-ASCII letters", "http://müller.de/ü?ü=ü#ü.", "http://m%C3%BCller.de/%C3%BC?%C3%BC=%C3%BC#%C3%BC"},
+		{"Chinese after a path, a host and a query", "看http://a.com/b看 http://a.com看 http://a.com/?b看 http://a.com/b,看", "http://a.com/b http://a.com http://a.com/?b http://a.com/b"},
 		{"Chinese in a path", "https://a/wiki/日本_x。", "https://a/wiki/%E6%97%A5%E6%9C%AC_x"},
 		{"Chinese in a host", "http://北京a.中國/ http://a北京.中國看", "http://%E5%8C%97%E4%BA%ACa.%E4%B8%AD%E5%9C%8B/ http://a%E5%8C%97%E4%BA%AC.%E4%B8%AD%E5%9C%8B%E7%9C%8B"},
 		{"Korean particle", "http://a.com/b에서", "http://a.com/b"},
-		{"full-width forms end it", "http://a.com/b\uff09。http://a.com\uff1a80", "http://a.com/b http://a.com"},
-		{"what turns or hides text", "http://a/b\u202ec <http://a/\u202eb> http://a/\u200bb http://a/\x00b http://a/\xffb", "http://a/b http://a/ http://a/ http://a/ http://a/"},
+		{"full-width punctuation after a URI", "http://a.com/b\uff09。http://a.com\uff1a80", "http://a.com/b http://a.com"},
+		{"bidirectional and invisible characters", "http://a/b\u202ec <http://a/\u202eb> http://a/\u200bb http://a/\x00b http://a/\xffb", "http://a/b http://a/ http://a/ http://a/ http://a/"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := strings.Join(found(c.text), " "); got != c.want {
+			if got := strings.Join(extractAll(c.text), " "); got != c.want {
 				t.Errorf("in %q:\ngot  %s\nwant %s", c.text, got, c.want)
 			}
 		})
 	}
 }
 
-func TestExtractPlace(t *testing.T) {
+func TestExtractOffsets(t *testing.T) {
 	const text = "a <URL: http://h/b\n c > (http://h)."
 	var got []string
 	for f := range Extract(text) {
@@ -111,21 +112,21 @@ func TestExtractPlace(t *testing.T) {
 	}
 }
 
-// TestExtractLong: what is longer than the limit is no URI, nor is any part of it,
-// and what follows is found.
-func TestExtractLong(t *testing.T) {
+// TestExtractLongURI verifies that a URI longer than the limit and its parts are
+// ignored, and that the next URI is found.
+func TestExtractLongURI(t *testing.T) {
 	for _, c := range []struct {
 		length int
 		want   bool
 	}{{maxMatch - 1, true}, {maxMatch, true}, {maxMatch + 1, false}, {3 * maxMatch, false}} {
 		long := "http://h/"
 		long += strings.Repeat("/", c.length-len(long))
-		got := found(long + " http://b")
+		got := extractAll(long + " http://b")
 		want := []string{"http://b"}
 		if c.want {
 			want = []string{long, "http://b"}
 		}
-		if c.length == maxMatch { // its end is not in sight
+		if c.length == maxMatch { // the end of the URI is beyond the limit
 			want = want[1:]
 		}
 		if !slices.Equal(got, want) {
@@ -133,18 +134,18 @@ func TestExtractLong(t *testing.T) {
 		}
 	}
 	for _, text := range []string{strings.Repeat("x", maxScheme+1) + "://h", strings.Repeat("x", 5000) + "://h"} {
-		if got := found(text); got != nil {
-			t.Errorf("a scheme of %d bytes", len(got[0]))
+		if got := extractAll(text); got != nil {
+			t.Errorf("accepted a scheme of %d bytes", len(got[0]))
 		}
 	}
 }
 
-// TestExtractStop: a caller may have enough.
+// TestExtractStop stops the iteration after the first URI.
 func TestExtractStop(t *testing.T) {
 	const text = "http://a http://b"
 	for f := range Extract(text) {
 		if f.Start > 0 {
-			t.Error("goes on")
+			t.Error("the iterator continues after a break")
 		}
 		break
 	}
@@ -161,7 +162,8 @@ var hostile = []string{
 	"a.http:", "a://%", "a://b:", "<a:b ", "-", "x.", "http://a?", "http://a#", "<a://b\nc://d", " ", "URL:",
 }
 
-// TestExtractLinear: eight times the text takes about eight times the time.
+// TestExtractLinear verifies that a text of eight times the length takes about
+// eight times as long.
 func TestExtractLinear(t *testing.T) {
 	measure := func(text string) time.Duration {
 		best := time.Hour
@@ -182,7 +184,7 @@ func TestExtractLinear(t *testing.T) {
 				if long <= 24*short || long < 20*time.Millisecond {
 					break
 				}
-				if try == 5 { // not the load of the machine
+				if try == 5 { // five attempts exclude the load of the machine as the cause
 					t.Errorf("%q: %v for %d bytes, %v for eight times that", piece, short, len(text), long)
 					break
 				}
@@ -209,11 +211,11 @@ func TestExtractFrom(t *testing.T) {
 		}
 	}
 	if n != 2 {
-		t.Errorf("%d results of a broken reader", n)
+		t.Errorf("got %d results from a failing reader, want 2", n)
 	}
 }
 
-// checkFrom compares ExtractFrom with Extract.
+// checkFrom compares the results of ExtractFrom and Extract.
 func checkFrom(t *testing.T, text string, r io.Reader) {
 	t.Helper()
 	var got []Match
@@ -228,7 +230,8 @@ func checkFrom(t *testing.T, text string, r io.Reader) {
 	}
 }
 
-// FuzzExtract: what is found is a URI, stands where it says, and is found alone.
+// FuzzExtract verifies that each match is a valid URI at the reported position,
+// and that Extract also finds it without the text around it.
 func FuzzExtract(f *testing.F) {
 	for _, r := range rows(f, "extract.jsonl") {
 		f.Add(r.Text, uint32(0))
@@ -238,7 +241,7 @@ func FuzzExtract(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string, pad uint32) {
 		if len(text) > 1<<10 {
-			return // the grammar is slow
+			return // skip long input, because the grammar is slow
 		}
 		last := 0
 		for x := range Extract(text) {
@@ -256,21 +259,21 @@ func FuzzExtract(f *testing.F) {
 			}
 			alone := slices.Collect(Extract("<URL:" + text[x.Start:x.End] + ">"))
 			if len(alone) != 1 || alone[0].URI != x.URI {
-				t.Errorf("%q: %q is not found alone: %v", text, x.URI.Unredacted(), alone)
+				t.Errorf("%q: %q is not found without its context: %v", text, x.URI.Unredacted(), alone)
 			}
 		}
-		if pad %= 2 * window; pad%7 == 0 { // across a border of windows
+		if pad %= 2 * window; pad%7 == 0 { // a match across a window boundary
 			text = strings.Repeat("a ", int(pad)/2) + text + strings.Repeat(" b", window/2)
 			checkFrom(t, text, strings.NewReader(text))
 		}
 	})
 }
 
-// TestExtractVectors: where a row accepts the raw form of an IRI, its escaped form
-// is that, as a URI.
+// TestExtractVectors runs the test vectors. If a row accepts the unescaped form
+// of an IRI, its escaped form is the expected URI.
 func TestExtractVectors(t *testing.T) {
 	for _, r := range rows(t, "extract.jsonl") {
-		got := found(r.Text)
+		got := extractAll(r.Text)
 		if !slices.ContainsFunc(append(r.Accept, r.Expected), func(want any) bool {
 			return slices.EqualFunc(got, want.([]any), func(g string, w any) bool { return g == EscapeNonASCII(w.(string)) })
 		}) {

@@ -57,7 +57,8 @@ func TestFromURL(t *testing.T) {
 	}
 }
 
-// FuzzFromURL: what net/url reads and FromURL takes has the same bytes.
+// FuzzFromURL verifies that a URL parsed by net/url and converted by FromURL
+// has the same text.
 func FuzzFromURL(f *testing.F) {
 	f.Add("http://u:p@h:80/a%2Fb?q#f")
 	f.Fuzz(func(t *testing.T, text string) {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzURIParse compares the parser with the grammar, and parses what it prints.
+// FuzzURIParse compares the parser with the grammar and parses the printed form
+// of each URI again.
 func FuzzURIParse(f *testing.F) {
 	for _, r := range rows(f, "rfc3986.jsonl") {
 		if r.Input != "" {
@@ -16,7 +17,7 @@ func FuzzURIParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		if len(s) > 1<<8 {
-			return // the grammar is slow
+			return // skip long input, because the grammar is slow
 		}
 		for p, re := range strictGrammar.production {
 			if got, want := Valid(s, p), re.MatchString(s); got != want {
@@ -42,7 +43,7 @@ func FuzzURIParse(f *testing.F) {
 	})
 }
 
-// checkURI checks what holds for any URI.
+// checkURI verifies the properties that every URI has.
 func checkURI(t *testing.T, u URI) {
 	t.Helper()
 	s := u.Unredacted()
@@ -53,7 +54,7 @@ func checkURI(t *testing.T, u URI) {
 		t.Errorf("%q has %v, want %v", s, got, want)
 	}
 	if again, err := Build(u.Parts()); err != nil || again != u {
-		t.Errorf("%q does not survive its parts: %v", s, err)
+		t.Errorf("%q is not equal to the URI built from its Parts: %v", s, err)
 	}
 	masked, err := ParseZone(u.String())
 	if err != nil || masked.String() != u.String() || masked.WithoutUserinfo() != u.WithoutUserinfo() {
@@ -75,7 +76,8 @@ func checkURI(t *testing.T, u URI) {
 	}
 }
 
-// FuzzResolve compares each mode with its text, one step after the other.
+// FuzzResolve compares each mode with a literal implementation of its
+// specification.
 func FuzzResolve(f *testing.F) {
 	for _, r := range append(rows(f, "rfc3986.jsonl"), rows(f, "drafts.jsonl")...) {
 		if r.Kind == "resolve" {
@@ -105,13 +107,14 @@ func FuzzResolve(f *testing.F) {
 				from = ref
 			}
 			if a, ok := got.Authority(); !sameAuthority(a, ok, from) {
-				t.Errorf("%v: %q against %q is %q, of another authority", m, r, b, got.Unredacted())
+				t.Errorf("%v: %q against %q is %q, which has another authority", m, r, b, got.Unredacted())
 			}
 		}
 	})
 }
 
-// slowResolve resolves as the texts have it: RFC 3986 section 5.2.2 for both.
+// slowResolve is a literal implementation of the specifications. Both drafts
+// share RFC 3986 section 5.2.2.
 func slowResolve(m Mode, base, ref URI) string {
 	b, r := base.Parts(), ref.Parts()
 	authority, _ := base.Authority()
@@ -167,7 +170,8 @@ func slowResolve(m Mode, base, ref URI) string {
 	return s
 }
 
-// FuzzNormalizeIdempotent: a normal form is its own, and decodes to the same.
+// FuzzNormalizeIdempotent verifies that normalizing twice has no further
+// effect, and that normalization preserves the decoded components.
 func FuzzNormalizeIdempotent(f *testing.F) {
 	for _, r := range rows(f, "rfc3986.jsonl") {
 		if r.Kind == "normalize" {
@@ -183,14 +187,14 @@ func FuzzNormalizeIdempotent(f *testing.F) {
 			n := u.Normalize(l)
 			checkURI(t, n)
 			if again := n.Normalize(l); again != n {
-				t.Errorf("%v: %q normalises to %q and that to %q", l, s, n.Unredacted(), again.Unredacted())
+				t.Errorf("%v: %q normalizes to %q and that to %q", l, s, n.Unredacted(), again.Unredacted())
 			}
-			local := l == ByScheme && n.Scheme() == "file" && n.Host() == "" // which may gain an authority
+			local := l == ByScheme && n.Scheme() == "file" && n.Host() == "" // such a URI may gain an authority
 			if !Equivalent(u, n, l) || n.Scheme() != u.Scheme() || n.auth != u.auth && !local {
-				t.Errorf("%v: %q normalises to %q", l, s, n.Unredacted())
+				t.Errorf("%v: %q normalizes to %q", l, s, n.Unredacted())
 			}
 			if u.Normalize(Syntax).Normalize(l) != n {
-				t.Errorf("%v: %q normalises otherwise by way of syntax", l, s)
+				t.Errorf("%v: %q normalizes differently after syntax normalization", l, s)
 			}
 			for _, part := range []string{"userinfo", "query", "fragment"} {
 				if a, b := decoded(t, u, part), decoded(t, n, part); a != b {
@@ -210,7 +214,8 @@ func decoded(t *testing.T, u URI, part string) string {
 	return d
 }
 
-// FuzzRelativizeRoundTrip: what Relativize returns leads back, unless nothing does.
+// FuzzRelativizeRoundTrip verifies that the result of Relativize resolves to
+// the target.
 func FuzzRelativizeRoundTrip(f *testing.F) {
 	for _, r := range rows(f, "rfc3986.jsonl") {
 		if r.Kind == "relativize" {
@@ -241,7 +246,8 @@ func FuzzRelativizeRoundTrip(f *testing.F) {
 	})
 }
 
-// FuzzEscape: an escaped string holds nothing but its set, and decodes to itself.
+// FuzzEscape verifies that an escaped string contains only allowed bytes and
+// decodes to the original.
 func FuzzEscape(f *testing.F) {
 	f.Add("a b/%41é", uint16(Path))
 	f.Fuzz(func(t *testing.T, s string, set uint16) {

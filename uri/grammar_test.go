@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// The grammar of RFC 3986 appendix A once more, as regular expressions: slow,
-// plain, and written without a look at the parser that is compared with it.
+// The grammar of RFC 3986 appendix A as regular expressions. It is slow, and it
+// is independent of the parser that the tests compare with it.
 const (
 	gPct      = `%[0-9A-Fa-f]{2}`
 	gChar     = `A-Za-z0-9._~!$&'()*+,;=\-` // unreserved and sub-delims
@@ -40,12 +40,13 @@ const (
 	gAbsolute = `/(?:` + gPchar + `+` + gSegments + `)?`
 )
 
-// A grammar is one with zone identifiers or one without.
+// A grammar is the grammar of RFC 3986 with or without zone identifiers.
 type grammar struct {
 	production map[Production]*regexp.Regexp
-	authority  *regexp.Regexp // userinfo, host, port
+	authority  *regexp.Regexp // groups: userinfo, host, port
 }
 
+// newGrammar returns the grammar with the given pattern for zone identifiers.
 func newGrammar(zone string) grammar {
 	literal := `\[(?:` + gIPv6 + zone + `|` + gFuture + `)\]`
 	authority := `(?:` + gUserinfo + `@)?(?:` + literal + `|` + gRegName + `)(?::[0-9]*)?`
@@ -72,11 +73,11 @@ var (
 	strictGrammar = newGrammar("")
 	zoneGrammar   = newGrammar(`(?:` + gZone + `)?`)
 
-	// appendixB splits any string into components: RFC 3986 appendix B.
+	// appendixB splits any string into components (RFC 3986 appendix B).
 	appendixB = regexp.MustCompile(`(?s)^(([^:/?#]+):)?(//([^/?#]*))?([^?#]*)(\?([^#]*))?(#(.*))?`)
 )
 
-// split returns the components of a valid s as [components] does for a URI.
+// split returns the components of a valid s in the form of [components].
 func (g grammar) split(s string) map[string]any {
 	m := map[string]any{}
 	group := func(match []int, s, name string, i int) {
@@ -100,7 +101,7 @@ func (g grammar) split(s string) map[string]any {
 	return m
 }
 
-// slowDots is RFC 3986 section 5.2.4, step by step.
+// slowDots implements RFC 3986 section 5.2.4 step by step.
 func slowDots(in string) string {
 	out := ""
 	up := func() { out = out[:max(0, strings.LastIndexByte(out, '/'))] }
@@ -133,8 +134,9 @@ func slowDots(in string) string {
 	return out
 }
 
-// slowDraftDots is what both drafts say of a merged path: first each ".", then
-// each segment before a "..", the leftmost first. A leading slash ends no segment.
+// slowDraftDots implements the removal of dot segments in both drafts. It first
+// removes each ".", then each segment before a "..", from left to right. A
+// leading slash does not end a segment.
 func slowDraftDots(s string) string {
 	for {
 		root, rest := "", s

@@ -7,7 +7,7 @@ import (
 )
 
 func TestGuess(t *testing.T) {
-	for _, c := range []struct{ text, scheme, want string }{ // want: "!" is as typed, "" an error
+	for _, c := range []struct{ text, scheme, want string }{ // want: "!" means unchanged, "" means an error
 		{"www.w3.org/Addressing/", "", "http://www.w3.org/Addressing/"},
 		{"example.org", "", "http://example.org"},
 		{"example.org?q#f", "", "http://example.org?q#f"},
@@ -48,7 +48,7 @@ func TestGuess(t *testing.T) {
 		{"<", "", ""},
 		{`"`, "", ""},
 
-		// A colon is missing.
+		// The colon after the scheme is missing.
 		{"http//u:pw@h/", "", ""},
 		{"https//h/", "", ""},
 		{"ftp//u:pw@h/", "", ""},
@@ -65,7 +65,7 @@ func TestGuess(t *testing.T) {
 		{"localhost?//a@b", "", "http://localhost?//a@b"},
 		{"ftp/pub", "", "http://ftp/pub"},
 
-		// With a scheme: never guessed.
+		// The text has a scheme and is not changed.
 		{"http:foo", "", "!"},
 		{"gopher://h:x/", "", ""},
 		{"foo://bar@baz", "", "!"},
@@ -75,7 +75,7 @@ func TestGuess(t *testing.T) {
 		{"urn:isbn:0", "", "!"},
 		{"x-exec:date", "", "!"},
 
-		// A word and a number: a host and its port, if it can be one.
+		// A word and a number are a host and a port if the port is valid.
 		{"host:80/x", "", "http://host:80/x"},
 		{"host:80?x", "", "http://host:80?x"},
 		{"ftp.x.org:21", "", "ftp://ftp.x.org:21"},
@@ -88,7 +88,7 @@ func TestGuess(t *testing.T) {
 		{"host:", "", "!"},
 		{"FTP:21", "", "!"},
 
-		// A login without a scheme (CVE-2024-10524).
+		// A user name without a scheme is an error (CVE-2024-10524).
 		{"a:b@c", "", ""},
 		{"a:b@c", "http", ""},
 		{"user.name:pass@host/x", "", ""},
@@ -100,7 +100,7 @@ func TestGuess(t *testing.T) {
 		{"[::1]@host", "", ""},
 		{"host:80/@c", "", "http://host:80/@c"},
 
-		// Neither.
+		// The text starts with neither a scheme nor a host.
 		{"", "", ""},
 		{" ", "", ""},
 		{"//host/p", "", ""},
@@ -164,8 +164,8 @@ func TestUnwrap(t *testing.T) {
 	}
 }
 
-// FuzzGuess: a guess puts a scheme in front and changes nothing else; above all
-// there is no userinfo in it.
+// FuzzGuess verifies that Guess only adds a scheme, and that a guessed URI has
+// no userinfo.
 func FuzzGuess(f *testing.F) {
 	for _, s := range []string{"www.a.org/x", "a:b@c", "host:80/x", "/a b", "<URL: x>", "[::1%25e]:1", "//h", "%C3"} {
 		f.Add(s, "")
@@ -173,7 +173,7 @@ func FuzzGuess(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text, scheme string) {
 		if len(text)+len(scheme) > 1<<8 {
-			return // the grammar is slow
+			return // skip long input, because the grammar is slow
 		}
 		u, guessed, err := Guess(text, scheme)
 		bare := Unwrap(text)
@@ -189,7 +189,7 @@ func FuzzGuess(f *testing.F) {
 			t.Errorf("Guess(%q, %q) = %q, %v", text, scheme, s, guessed)
 		}
 		if _, login := u.Userinfo(); guessed && login {
-			t.Errorf("Guess(%q, %q) = %q, with a login", text, scheme, s)
+			t.Errorf("Guess(%q, %q) = %q, which has a userinfo", text, scheme, s)
 		}
 		if path, err := Unescape(u.Path()); guessed && bare[0] == '/' && (err != nil || path != bare || u.Scheme() != "file") {
 			t.Errorf("Guess(%q, %q) = %q", text, scheme, s)

@@ -56,8 +56,8 @@ func TestHost(t *testing.T) {
 	}
 }
 
-// TestIPv6Grammar: every count of groups on either side of "::", or without it,
-// and with or without an IPv4 tail, against the grammar.
+// TestIPv6Grammar compares isIPv6 with the grammar for every number of groups
+// on both sides of "::", with and without an IPv4 suffix.
 func TestIPv6Grammar(t *testing.T) {
 	re := strictGrammar.production[IPv6Address]
 	groups := func(n int, tail string) string {
@@ -95,12 +95,12 @@ func TestMalformedZones(t *testing.T) {
 	}
 }
 
-// TestZonesAreTyped: only ParseZone lets a zone in, but what it let in can be
-// resolved against, normalised and rebuilt.
-func TestZonesAreTyped(t *testing.T) {
+// TestZonesOnlyFromParseZone verifies that only ParseZone accepts a zone, and
+// that its result can be resolved, normalized and rebuilt.
+func TestZonesOnlyFromParseZone(t *testing.T) {
 	const in = "HTTP://[FE80::1%25Eth0]/a"
 	if _, err := Parse(in); err == nil {
-		t.Error("Parse takes a zone")
+		t.Error("Parse accepts a zone")
 	}
 	u, err := ParseZone(in)
 	if err != nil {
@@ -110,7 +110,7 @@ func TestZonesAreTyped(t *testing.T) {
 		t.Errorf("resolves to %v, %v", got, err)
 	}
 	if got := u.Normalize(Syntax).Unredacted(); got != "http://[fe80::1%25Eth0]/a" {
-		t.Errorf("normalises to %v", got)
+		t.Errorf("normalizes to %v", got)
 	}
 	if got, err := u.WithPath("/c"); err != nil || got.Host() != u.Host() {
 		t.Errorf("WithPath: %v, %v", got, err)
@@ -118,10 +118,10 @@ func TestZonesAreTyped(t *testing.T) {
 	p := u.Parts()
 	p.Host = "[fe80::2%25eth0]"
 	if got, err := Build(p); err == nil {
-		t.Errorf("Build let another zone in: %v", got)
+		t.Errorf("Build accepts a different zone: %v", got)
 	}
 	if got, err := Build(Parts{Scheme: "http", Host: "[fe80::1%25eth0]"}); err == nil {
-		t.Errorf("Build let a zone in: %v", got)
+		t.Errorf("Build accepts a zone: %v", got)
 	}
 }
 

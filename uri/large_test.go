@@ -8,8 +8,9 @@ import (
 	"unsafe"
 )
 
-// TestTooLong: what offsets of 32 bits cannot reach is refused before it is read
-// or copied. The strings are address space alone: touching them would cost 4 GiB.
+// TestTooLong verifies that strings too long for 32-bit offsets are rejected
+// before they are read or copied. The strings only reserve address space.
+// Reading them would need 4 GiB of memory.
 func TestTooLong(t *testing.T) {
 	const size = 1 << 32
 	b, err := syscall.Mmap(-1, 0, size, syscall.PROT_NONE, syscall.MAP_ANON|syscall.MAP_PRIVATE|syscall.MAP_NORESERVE)
@@ -20,10 +21,10 @@ func TestTooLong(t *testing.T) {
 	s := unsafe.String(unsafe.SliceData(b), size)
 	for _, n := range []int{size, size - 1} {
 		if _, err := ParseZone(s[:n]); err == nil {
-			t.Errorf("%d bytes are taken", n)
+			t.Errorf("a string of %d bytes is accepted", n)
 		}
 	}
 	if _, err := Build(Parts{Path: s[:size/2], Query: s[:size/2]}); err == nil {
-		t.Error("parts of 4 GiB together are taken")
+		t.Error("Parts of 4 GiB in total are accepted")
 	}
 }

@@ -12,9 +12,9 @@ func TestNormalize(t *testing.T) {
 			"http://UA:P%3A@ha.example:0080/~b?~%3D#Z", "http://UA:P%3A@ha.example:0080/~b?~%3D#Z"},
 		{"http://h:", "http://h:", "http://h/"},
 		{"http://h:80?q", "http://h:80?q", "http://h/?q"},
-		{"http:", "http:", "http:"},    // no authority, no root
-		{"x://h:", "x://h:", "x://h"},  // the scheme is unknown, the port empty
-		{"//h:80", "//h:80", "//h:80"}, // no scheme, no default
+		{"http:", "http:", "http:"},    // no authority and therefore no root path
+		{"x://h:", "x://h:", "x://h"},  // unknown scheme, empty port
+		{"//h:80", "//h:80", "//h:80"}, // no scheme and therefore no default port
 		{"telnet://h:23", "telnet://h:23", "telnet://h"},
 		{"https://h:80/", "https://h:80/", "https://h:80/"},
 		{"file://LOCALHOST/a", "file://localhost/a", "file:///a"},
@@ -24,8 +24,8 @@ func TestNormalize(t *testing.T) {
 		{"file:a", "file:a", "file:a"},
 		{"file://h/a", "file://h/a", "file://h/a"},
 		{"file://u@localhost/a", "file://u@localhost/a", "file://u@localhost/a"},
-		{"a/../b", "a/../b", "a/../b"},    // relative paths keep their dots:
-		{"/a/../b", "/a/../b", "/a/../b"}, // they mean more in another place
+		{"a/../b", "a/../b", "a/../b"},    // relative paths keep their dot segments,
+		{"/a/../b", "/a/../b", "/a/../b"}, // which depend on the base URI
 		{"//H/a/../b", "//h/b", "//h/b"},
 		{"urn:A/../b", "urn:A/../b", "urn:A/../b"},
 		{"a:/.//b", "a:/.//b", "a:/.//b"},
@@ -40,7 +40,7 @@ func TestNormalize(t *testing.T) {
 	} {
 		for l, want := range map[Level]string{Syntax: c.syntax, ByScheme: c.scheme} {
 			if got := MustParse(c.in).Normalize(l); got.Unredacted() != want {
-				t.Errorf("%q normalises by %v to %q, want %q", c.in, l, got.Unredacted(), want)
+				t.Errorf("%q normalizes by %v to %q, want %q", c.in, l, got.Unredacted(), want)
 			}
 		}
 	}
@@ -74,7 +74,7 @@ func TestEquivalent(t *testing.T) {
 	}
 }
 
-// TestDefaultPort: the well-known ports of the service names registry.
+// TestDefaultPort compares the ports with the IANA service name registry.
 func TestDefaultPort(t *testing.T) {
 	for port, schemes := range map[uint16]string{
 		21: "ftp", 22: "ssh sftp", 23: "telnet tn3270", 70: "gopher gophers", 80: "http ws", 119: "nntp news",

@@ -6,10 +6,9 @@ import (
 	"testing"
 )
 
-// TestUndefinedAndEmpty: a component that is there and empty is not one that is
-// missing.
+// TestUndefinedAndEmpty distinguishes empty components from undefined ones.
 func TestUndefinedAndEmpty(t *testing.T) {
-	for in, want := range map[string]string{ // what is defined
+	for in, want := range map[string]string{ // want lists the defined components
 		"":             "",
 		"//":           "authority",
 		"//@":          "authority userinfo",
@@ -95,8 +94,9 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestErrorsAreSilent: no error repeats its input, wherever it goes wrong.
-func TestErrorsAreSilent(t *testing.T) {
+// TestErrorsDoNotQuoteInput verifies that errors at any offset do not contain
+// the input.
+func TestErrorsDoNotQuoteInput(t *testing.T) {
 	const good = "ftp://user:qqqq@[fe80::1]:21/qqqq?qqqq#qqqq"
 	for i := range len(good) {
 		for _, bad := range []string{" ", "%", "[", "]", "@", "\x00", "é", ":", "#"} {
@@ -124,10 +124,10 @@ func TestProductions(t *testing.T) {
 		}
 	}
 	if _, ok := ParseProduction("uri"); ok {
-		t.Error(`there is a production "uri"`)
+		t.Error(`ParseProduction accepts "uri"`)
 	}
 	if Valid("a:b", Production(99)) || Production(99).String() != "unknown" {
-		t.Error("production 99 exists")
+		t.Error("production 99 has a name")
 	}
 	for _, c := range []struct {
 		in  string

@@ -44,13 +44,13 @@ func TestRedact(t *testing.T) {
 			t.Errorf("%s: Redact(%q) = %q, want %q", c.name, c.in, got, c.want)
 		}
 		if got := Redact(c.want); got != c.want {
-			t.Errorf("%s: twice: %q", c.name, got)
+			t.Errorf("%s: redacted twice: %q", c.name, got)
 		}
 	}
 }
 
-// TestStringHidesMistypedLogin covers URIs that parse but have no host,
-// because the person who typed a login left out or added a slash.
+// TestStringHidesMistypedLogin covers URIs that parse but have no host, because
+// a slash is missing or duplicated before the user name.
 func TestStringHidesMistypedLogin(t *testing.T) {
 	for in, want := range map[string]string{
 		"http:user:pw@h/":       "http:user:***@h/",
@@ -76,8 +76,8 @@ func TestStringHidesMistypedLogin(t *testing.T) {
 	}
 }
 
-// TestRedactIsLinear would run for hours if Redact were not.
-func TestRedactIsLinear(t *testing.T) {
+// TestRedactLinear takes hours if Redact is quadratic.
+func TestRedactLinear(t *testing.T) {
 	for _, text := range []string{"http:", "http:a:", "?token", "&key=", "http:///", "a:a", "http:a "} {
 		Redact(strings.Repeat(text, 4<<20/len(text)))
 	}

@@ -21,12 +21,12 @@ func TestRelativize(t *testing.T) {
 		{"http://h/a", "http://h:/a", "//h:/a"},
 		{"http://h/a", "https://h/a", "https://h/a"},
 		{"http://h/a", "HTTP://h/a", "HTTP://h/a"},
-		{"foo:a/b", "foo:c", "foo:c"}, // "../c" would give foo:/c
+		{"foo:a/b", "foo:c", "foo:c"}, // "../c" would resolve to foo:/c
 		{"foo:a/b", "foo:/c", "/c"},
 		{"foo:a", "foo:b:c", "./b:c"},
 		{"foo:a", "foo://h", "//h"},
 		{"foo:/a", "foo:/.//b", ".//b"},
-		// No reference gives a target with dot segments.
+		// No reference resolves to a target with dot segments.
 		{"http://h/a/b", "http://h/a/../c", "http://h/a/../c"},
 		{"http://h/a/../c", "http://h/a/../c", ""}, // but this one
 		{"//h/a", "//h/b", "//h/b"},

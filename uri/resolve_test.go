@@ -56,7 +56,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-func TestResolveRefuses(t *testing.T) {
+func TestResolveRejects(t *testing.T) {
 	base := MustParse("http://a/")
 	for _, c := range []struct{ base, ref URI }{
 		{MustParse("//a/b"), MustParse("c")},
@@ -83,8 +83,8 @@ func TestEnumStrings(t *testing.T) {
 	}
 }
 
-// TestLinear: long runs of dot segments. A quadratic step would take minutes, so
-// the limit is wide enough for the race detector on a busy machine.
+// TestLinear resolves long runs of dot segments. A quadratic algorithm would
+// take minutes, so the limit also suits the race detector on a busy machine.
 func TestLinear(t *testing.T) {
 	const n = 200_000
 	start := time.Now()

@@ -45,7 +45,7 @@ func TestComparable(t *testing.T) {
 		t.Error("== does not compare the bytes")
 	}
 	if MustParse("HTTP://h") == MustParse("http://h") {
-		t.Error("== normalises")
+		t.Error("== normalizes")
 	}
 }
 
@@ -54,7 +54,7 @@ func TestString(t *testing.T) {
 		"http://u:secret@h:8/p?q#f": "http://u:***@h:8/p?q#f",
 		"//u:se:cret@h":             "//u:***@h",
 		"http://:secret@h":          "http://:***@h",
-		"http://u:@[::1]/":          "http://u:***@[::1]/", // not even that it is empty
+		"http://u:@[::1]/":          "http://u:***@[::1]/", // an empty password is also hidden
 		"http://u@h/":               "http://u@h/",
 		"http://@h/":                "http://@h/",
 		"http://h/u:p@x":            "http://h/u:p@x",
@@ -115,7 +115,7 @@ func TestUser(t *testing.T) {
 	}
 }
 
-func TestSchemeIsLowerCase(t *testing.T) {
+func TestSchemeLowerCase(t *testing.T) {
 	u := MustParse("HTTP://H")
 	if u.Scheme() != "http" || u.Parts().Scheme != "HTTP" {
 		t.Errorf("Scheme %q, as written %q", u.Scheme(), u.Parts().Scheme)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A row is one line of testdata/*.jsonl: see testdata/README.md.
+// A row is one line of testdata/*.jsonl. See testdata/README.md.
 type row struct {
 	ID, Kind, Class         string
 	Input, Production       string
@@ -87,7 +87,7 @@ func (r *row) check(t *testing.T) {
 		}
 	case "normalize":
 		if got := parseTest(t, r.Input).Normalize(level); got.Unredacted() != r.Expected {
-			t.Errorf("%q normalises to %q, want %q", r.Input, got.Unredacted(), r.Expected)
+			t.Errorf("%q normalizes to %q, want %q", r.Input, got.Unredacted(), r.Expected)
 		}
 	case "equivalent":
 		if got := Equivalent(parseTest(t, r.A), parseTest(t, r.B), level); got != r.Expected {
@@ -116,7 +116,8 @@ func parseTest(t *testing.T, s string) URI {
 	return u
 }
 
-// components gives those of u as the vectors name them; nil is undefined.
+// components returns the components of u under their names in the test vectors.
+// A nil value is undefined.
 func components(u URI) map[string]any {
 	m := map[string]any{"path": u.Path()}
 	set := func(name, value string, ok bool) {
@@ -156,8 +157,9 @@ func TestDraftVectors(t *testing.T) {
 	}
 }
 
-// TestAttackVectors: what is no URI is refused here; what is refused for its
-// meaning (a port, a control character once decoded) is a URI all the same.
+// TestAttackVectors verifies that invalid URIs are rejected. URIs that are
+// dangerous only in their meaning, for example because of their port or a
+// decoded control character, are valid here.
 func TestAttackVectors(t *testing.T) {
 	for _, r := range rows(t, "attack.jsonl") {
 		want := r.Expected != "invalid" && r.Expected != "typed only"

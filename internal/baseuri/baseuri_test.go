@@ -10,7 +10,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// fields are "Name: value" lines of a header.
+// fields returns a header from lines of the form "Name: value".
 func fields(lines ...string) fetch.Header {
 	var h fetch.Header
 	for _, l := range lines {
@@ -27,7 +27,7 @@ func ref(s string) uri.URI {
 	return uri.MustParse(s)
 }
 
-// TestOrder: each place counts before those after it.
+// TestOrder verifies the precedence of the sources of a base URI.
 func TestOrder(t *testing.T) {
 	d := Document{
 		Media:     "text/html",
@@ -64,29 +64,29 @@ func TestHeader(t *testing.T) {
 		header                           []string
 		http                             bool
 	}{
-		{name: "the example of the draft of 1997", retrieved: "http://h/", header: []string{"Content-Base: http://www.ics.uci.edu/Test/a/b/c"},
+		{name: "example of the 1997 draft", retrieved: "http://h/", header: []string{"Content-Base: http://www.ics.uci.edu/Test/a/b/c"},
 			want: "http://www.ics.uci.edu/Test/a/b/c", origin: ContentBase},
-		{name: "folded", header: []string{"content-base: http://h/a\r\n /b\t/c"}, want: "http://h/a/b/c", origin: ContentBase},
-		{name: "in the wrapper of RFC 1808", header: []string{"Content-Base: <URL:http://h/>"}, want: "http://h/", origin: ContentBase},
-		{name: "a relative Content-Base is none", retrieved: "http://h/", header: []string{"Content-Base: /a/"}, want: "http://h/", origin: Retrieval},
-		{name: "a relative location", retrieved: "http://h/a/b", header: []string{"Content-Location: c/d"}, want: "http://h/a/c/d", origin: ContentLocation},
-		{name: "relative to the entity around", retrieved: "http://h/a/b", enclosing: "http://e/x/", header: []string{"Content-Location: c"},
+		{name: "folded field", header: []string{"content-base: http://h/a\r\n /b\t/c"}, want: "http://h/a/b/c", origin: ContentBase},
+		{name: "wrapper of RFC 1808", header: []string{"Content-Base: <URL:http://h/>"}, want: "http://h/", origin: ContentBase},
+		{name: "relative Content-Base", retrieved: "http://h/", header: []string{"Content-Base: /a/"}, want: "http://h/", origin: Retrieval},
+		{name: "relative Content-Location", retrieved: "http://h/a/b", header: []string{"Content-Location: c/d"}, want: "http://h/a/c/d", origin: ContentLocation},
+		{name: "relative to the enclosing entity", retrieved: "http://h/a/b", enclosing: "http://e/x/", header: []string{"Content-Location: c"},
 			want: "http://e/x/c", origin: ContentLocation},
-		{name: "relative to nothing", header: []string{"Content-Location: c"}},
+		{name: "relative without a context", header: []string{"Content-Location: c"}},
 		{name: "Content-Location of a response", retrieved: "http://h/a", header: []string{"Content-Location: http://10.0.0.1/b"}, http: true,
 			want: "http://h/a", origin: Retrieval},
 		{name: "Content-Base of a response", retrieved: "http://h/a", header: []string{"Content-Base: http://h/b"}, http: true,
 			want: "http://h/b", origin: ContentBase},
-		{name: "no URI", retrieved: "http://h/", header: []string{"Content-Base: http://h:x/", "Content-Location: %"}, want: "http://h/", origin: Retrieval},
+		{name: "invalid URI", retrieved: "http://h/", header: []string{"Content-Base: http://h:x/", "Content-Location: %"}, want: "http://h/", origin: Retrieval},
 		{name: "empty", retrieved: "http://h/", header: []string{"Content-Base:  ", "Content-Location: "}, want: "http://h/", origin: Retrieval},
-		{name: "letters", header: []string{"Content-Base: http://müller.de/ü"}, want: "http://xn--mller-kva.de/%C3%BC", origin: ContentBase},
+		{name: "non-ASCII letters", header: []string{"Content-Base: http://müller.de/ü"}, want: "http://xn--mller-kva.de/%C3%BC", origin: ContentBase},
 		{name: "userinfo and fragment", header: []string{"Content-Base: http://u:p@h/#f"}, want: "http://h/", origin: ContentBase},
 		{name: "userinfo and fragment of the retrieval", retrieved: "http://u:p@h/a#f", want: "http://h/a", origin: Retrieval},
-		{name: "file from afar", retrieved: "http://h/", header: []string{"Content-Base: file:///etc/"}, want: "http://h/", origin: Retrieval},
-		{name: "file from afar by the entity around", enclosing: "http://h/", header: []string{"Content-Base: file:///etc/"}, want: "http://h/", origin: Enclosing},
-		{name: "file from a file", retrieved: "file:///a/b", header: []string{"Content-Base: file:///c/"}, want: "file:///c/", origin: ContentBase},
-		{name: "a part of a local file", enclosing: "file:///a.mht", header: []string{"Content-Location: b"}, want: "file:///b", origin: ContentLocation},
-		{name: "a scheme without places", retrieved: "http://h/", header: []string{"Content-Base: javascript:alert(1)"}, want: "http://h/", origin: Retrieval},
+		{name: "file URI in a remote document", retrieved: "http://h/", header: []string{"Content-Base: file:///etc/"}, want: "http://h/", origin: Retrieval},
+		{name: "file URI in a remote entity", enclosing: "http://h/", header: []string{"Content-Base: file:///etc/"}, want: "http://h/", origin: Enclosing},
+		{name: "file URI in a local file", retrieved: "file:///a/b", header: []string{"Content-Base: file:///c/"}, want: "file:///c/", origin: ContentBase},
+		{name: "part of a local file", enclosing: "file:///a.mht", header: []string{"Content-Location: b"}, want: "file:///b", origin: ContentLocation},
+		{name: "scheme without a hierarchy", retrieved: "http://h/", header: []string{"Content-Base: javascript:alert(1)"}, want: "http://h/", origin: Retrieval},
 		{name: "a relative retrieval", retrieved: "a/b", want: "", origin: None},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -103,35 +103,35 @@ func TestHeader(t *testing.T) {
 
 func TestHTML(t *testing.T) {
 	const retrieved = "http://h/a/b"
-	for _, c := range []struct{ name, media, body, want string }{ // want "": that of the retrieval
-		{"the example of the draft of 1997", "text/html", "<!doctype html public \"-//IETF//DTD HTML//EN\">\n<HTML><HEAD>\n<TITLE>An example HTML document</TITLE>\n<BASE href=\"http://www.ics.uci.edu/Test/a/b/c\">\n</HEAD><BODY>",
+	for _, c := range []struct{ name, media, body, want string }{ // want: "" means the URI of the retrieval
+		{"example of the 1997 draft", "text/html", "<!doctype html public \"-//IETF//DTD HTML//EN\">\n<HTML><HEAD>\n<TITLE>An example HTML document</TITLE>\n<BASE href=\"http://www.ics.uci.edu/Test/a/b/c\">\n</HEAD><BODY>",
 			"http://www.ics.uci.edu/Test/a/b/c"},
-		{"media with parameters, attribute without quotes", "Text/HTML; charset=x", "<base target=x HREF=http://x/>", "http://x/"},
+		{"media type with parameters, attribute without quotes", "Text/HTML; charset=x", "<base target=x HREF=http://x/>", "http://x/"},
 		{"bad parameters", "text/html; =", "<base href=http://x/>", "http://x/"},
 		{"XHTML", "application/xhtml+xml", "<base href='http://x/'/>", "http://x/"},
 		{"not HTML", "text/plain", "<base href='http://x/'>", ""},
 		{"no media", "", "<base href='http://x/'>", ""},
 		{"relative", "text/html", "<base href='../c/'>", "http://h/c/"},
-		{"of another host", "text/html", "<base href='//x/c'>", "http://x/c"},
+		{"another host", "text/html", "<base href='//x/c'>", "http://x/c"},
 		{"empty", "text/html", "<base href=''><base href=/x>", ""},
-		{"the first counts", "text/html", "<base href=/x><base href=/y>", "http://h/x"},
-		{"the first with href counts", "text/html", "<base target=_top><base href=/y>", "http://h/y"},
-		{"in the body", "text/html", "<body><p><base href=/x>", "http://h/x"},
-		{"in a comment, a script, a title", "text/html", "<!-- <base href=/x> --><script>'<base href=/x>'</script><title><base href=/x></title>", ""},
+		{"two base elements", "text/html", "<base href=/x><base href=/y>", "http://h/x"},
+		{"base element without href before another one", "text/html", "<base target=_top><base href=/y>", "http://h/y"},
+		{"base element in the body", "text/html", "<body><p><base href=/x>", "http://h/x"},
+		{"base element in a comment, a script and a title", "text/html", "<!-- <base href=/x> --><script>'<base href=/x>'</script><title><base href=/x></title>", ""},
 		{"another element", "text/html", "<basefont href=/x></base href=/x>", ""},
 		{"entities", "text/html", "<base href='/x?a&amp;b=&#x63;'>", "http://h/x?a&b=c"},
 		{"space and line breaks", "text/html", "<base href=' /x\n/y z\t'>", "http://h/x/y%20z"},
-		{"letters", "text/html", "<base href='http://müller.de/ü'>", "http://xn--mller-kva.de/%C3%BC"},
-		{"no URI", "text/html", "<base href='http://h:x/'>", ""},
+		{"non-ASCII letters", "text/html", "<base href='http://müller.de/ü'>", "http://xn--mller-kva.de/%C3%BC"},
+		{"invalid URI", "text/html", "<base href='http://h:x/'>", ""},
 		{"backslashes", "text/html", `<base href='\\x\y'>`, ""},
-		{"a zone", "text/html", "<base href='http://[fe80::1%25e]/'>", ""},
+		{"zone identifier", "text/html", "<base href='http://[fe80::1%25e]/'>", ""},
 		{"data", "text/html", "<base href='data:,x'>", ""},
 		{"file", "text/html", "<base href='file:///etc/'>", ""},
 		{"userinfo and fragment", "text/html", "<base href='http://u:p@x/#f'>", "http://x/"},
-		{"cut off", "text/html", "<base href='http://x/", ""},
-		{"just within the limit", "text/html", strings.Repeat(" ", MaxHead-len("<base href=/x>")) + "<base href=/x>", "http://h/x"},
-		{"just over the limit", "text/html", strings.Repeat(" ", MaxHead-len("<base href=/x>")+1) + "<base href=/x>", ""},
-		{"a long URI cut by the limit", "text/html", "<base href=http://x/" + strings.Repeat("a", MaxHead) + ">", ""},
+		{"truncated element", "text/html", "<base href='http://x/", ""},
+		{"element that ends at the limit", "text/html", strings.Repeat(" ", MaxHead-len("<base href=/x>")) + "<base href=/x>", "http://h/x"},
+		{"element that ends after the limit", "text/html", strings.Repeat(" ", MaxHead-len("<base href=/x>")+1) + "<base href=/x>", ""},
+		{"long URI truncated by the limit", "text/html", "<base href=http://x/" + strings.Repeat("a", MaxHead) + ">", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			want, origin := c.want, HTML
@@ -146,7 +146,8 @@ func TestHTML(t *testing.T) {
 	}
 }
 
-// TestHTMLOverHeader: a relative base element is relative to what the header says.
+// TestHTMLOverHeader resolves a relative base element against the base in the
+// header.
 func TestHTMLOverHeader(t *testing.T) {
 	d := Document{Media: "text/html", Head: []byte("<base href=x/>"), Header: fields("Content-Base: http://b/a/"), Retrieved: ref("http://r/")}
 	if got, origin := Of(d); got.Unredacted() != "http://b/a/x/" || origin != HTML {
@@ -154,12 +155,12 @@ func TestHTMLOverHeader(t *testing.T) {
 	}
 }
 
-// TestHostileHTML: no document takes long.
+// TestHostileHTML verifies that hostile documents are parsed quickly.
 func TestHostileHTML(t *testing.T) {
 	for _, piece := range []string{"<", "<a ", "<base ", "<base a=b ", "<!--", "&", "<base href='&", "<script>", "</script", "<![CDATA[", "\x00", "<base><base>", "a=b "} {
 		for _, front := range []string{"", "<base ", "<base href='"} {
 			head := []byte(front + strings.Repeat(piece, MaxHead/len(piece)))
-			least := time.Hour // the others wait for their turn on a busy machine
+			least := time.Hour // the minimum excludes delays of a busy machine
 			for tries := 0; tries < 5 && least > time.Second; tries++ {
 				start := time.Now()
 				Of(Document{Media: "text/html", Head: head})
@@ -178,8 +179,8 @@ func TestOriginString(t *testing.T) {
 	}
 }
 
-// FuzzOf: a base is a URI with a scheme, without userinfo and fragment, and never
-// leads from elsewhere into the file system.
+// FuzzOf verifies that a base URI has a scheme, but no userinfo and no
+// fragment, and that it is not a file URI for a remote document.
 func FuzzOf(f *testing.F) {
 	f.Add("text/html", "<base href='http://u@x/#'>", "http://b/", "c", "http://e/", "http://r/", false)
 	f.Add("text/html", "<base href=file:/etc>", "<URL:file:/x>", "javascript:1", "", "file:///r", true)

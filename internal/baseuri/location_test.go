@@ -35,7 +35,7 @@ func TestLocation(t *testing.T) {
 		{"http://x/a b", "http://x/a%20b", true},
 		{"gopher://x/1a", "gopher://x/1a", false},
 
-		// Hosts in UTF-8 are names of IDNA, and may turn out to be addresses.
+		// Hosts in UTF-8 are IDNA names and may map to IP addresses.
 		{"http://bücher.example/a", "http://xn--bcher-kva.example/a", true},
 		{"//BÜCHER.example:81/a?ü#ü", "http://xn--bcher-kva.example:81/a?%C3%BC#%C3%BC", true},
 		{"http://bücher.example./a b", "http://xn--bcher-kva.example./a%20b", true},
@@ -44,7 +44,7 @@ func TestLocation(t *testing.T) {
 		{"http://faß.example/", "http://xn--fa-hia.example/", true},
 		{"http://１２７.0.0.1/", "http://127.0.0.1/", true},
 		{"http://ｌocalhost/", "http://localhost/", true},
-		{"http://a%2fb/", "http://a%2fb/", false}, // refused as a host by its Target
+		{"http://a%2fb/", "http://a%2fb/", false}, // rejected later as the host of a fetch.Target
 	} {
 		got, repaired, err := ResolveLocation(from, test.text)
 		if err != nil || got.Unredacted() != test.want || repaired != test.repaired {
@@ -73,15 +73,15 @@ func FuzzLocation(f *testing.F) {
 			t.Errorf("%q became %q: %v", text, u.Unredacted(), err)
 		}
 		if strings.Contains(u.Unredacted(), "s3cret") && !strings.Contains(text, "s3cret") {
-			t.Errorf("%q got the password", text)
+			t.Errorf("the result for %q contains the password", text)
 		}
-		// Nothing touches where the request goes.
+		// A repair must not change the host of the request.
 		plain := !strings.Contains(text, "%") && uri.EscapeNonASCII(text) == text
 		if authority, ok := u.Authority(); ok && authority != "h:8080" && plain && !strings.Contains(text, "//"+authority) {
-			t.Errorf("%q leads to %q", text, authority)
+			t.Errorf("%q has the host %q", text, authority)
 		}
 		if again, repaired, err := ResolveLocation(from, u.Unredacted()); err != nil || repaired || again.Unredacted() != u.Unredacted() {
-			t.Errorf("%q: %q is no fixpoint: %q, %t, %v", text, u.Unredacted(), again.Unredacted(), repaired, err)
+			t.Errorf("%q: %q changes when resolved again: %q, %t, %v", text, u.Unredacted(), again.Unredacted(), repaired, err)
 		}
 	})
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/anyurl/fetch/internal/coding"
 )
 
-func TestOf(t *testing.T) {
+func TestParse(t *testing.T) {
 	for _, test := range []struct {
 		values []string
 		want   string
@@ -36,8 +36,8 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// FuzzReader: whatever comes, it ends, with an error of a class, and gives no
-// more than the ratio allows.
+// FuzzReader verifies that decoding any input terminates, returns a classified
+// error, and stays within the expansion limit.
 func FuzzReader(f *testing.F) {
 	f.Add("gzip", []byte("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\xcb\x48\xcd\xc9\xc9\x07\x00\x86\xa6\x10\x36\x05\x00\x00\x00"))
 	f.Add("deflate", []byte("\x78\x9c\xcb\x48\xcd\xc9\xc9\x07\x00\x06\x2c\x02\x15"))
@@ -57,7 +57,7 @@ func FuzzReader(f *testing.F) {
 			t.Errorf("%d bytes of %d", n, len(body))
 		}
 		if again, _ := r.Read(make([]byte, 1)); again != 0 {
-			t.Error("it goes on behind its end")
+			t.Error("Read continues after its end")
 		}
 	})
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/anyurl/fetch/internal/coding"
 )
 
-// TestGzipHeader: the fields of a header may have any length.
+// TestGzipHeader accepts header fields of any length.
 func TestGzipHeader(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	extra := func(n int) string {
@@ -70,7 +70,8 @@ func TestGzipHeader(t *testing.T) {
 	}
 }
 
-// TestGzipHeaderMemory: a header without an end takes no memory, and ends.
+// TestGzipHeaderMemory verifies that an endless header needs little memory and
+// is rejected.
 func TestGzipHeaderMemory(t *testing.T) {
 	endless := io.MultiReader(strings.NewReader("\x1f\x8b\x08\x08\x00\x00\x00\x00\x00\x00"), io.LimitReader(xs{}, 64<<20))
 	r := coding.NewReader(io.NopCloser(endless), []string{"gzip"}, nil)

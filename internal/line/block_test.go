@@ -17,24 +17,24 @@ func TestBlock(t *testing.T) {
 		{"empty", ".\r\n", "", false, nil},
 		{"lines", "a\r\nb\r\n.\r\n", "a\r\nb\r\n", false, nil},
 		{"empty lines", "\r\n\r\n.\r\n", "\r\n\r\n", false, nil},
-		{"added dots", "..\r\n...\r\n..a.\r\n.\r\n", ".\r\n..\r\n.a.\r\n", false, nil},
-		{"a dot that the server did not double stays", ".a\r\n.\r\n", ".a\r\n", false, nil},
-		{"a server that doubles no dot", "..a\r\n.b\r\n..c\r\n..\r\n.\r\n", ".a\r\n.b\r\n..c\r\n..\r\n", false, nil},
+		{"doubled dots", "..\r\n...\r\n..a.\r\n.\r\n", ".\r\n..\r\n.a.\r\n", false, nil},
+		{"dot that the server did not double", ".a\r\n.\r\n", ".a\r\n", false, nil},
+		{"server that does not double dots", "..a\r\n.b\r\n..c\r\n..\r\n.\r\n", ".a\r\n.b\r\n..c\r\n..\r\n", false, nil},
 		{"dots inside lines", "a.\r\n.. .\r\n.\r\n", "a.\r\n. .\r\n", false, nil},
-		{"LF alone", "a\n..b\n.\n", "a\n.b\n", true, nil},
+		{"bare LF", "a\n..b\n.\n", "a\n.b\n", true, nil},
 		{"one LF among CRLF", "a\r\nb\nc\r\n.\r\n", "a\r\nb\nc\r\n", true, nil},
-		{"LF alone after the dot", "a\r\n.\n", "a\r\n", true, nil},
-		{"an empty line with LF alone", "\n.\r\n", "\n", true, nil},
-		{"CR alone ends no line", "a\r.\r\n.\r\n", "a\r.\r\n", false, nil},
+		{"bare LF after the dot", "a\r\n.\n", "a\r\n", true, nil},
+		{"empty line with bare LF", "\n.\r\n", "\n", true, nil},
+		{"CR without LF", "a\r.\r\n.\r\n", "a\r.\r\n", false, nil},
 		{"CR CR LF after the dot", ".\r\r\n.\r\n", ".\r\r\n", false, nil},
-		{"CR and a byte after the dot", ".\ra\r\n.\r\n", ".\ra\r\n", false, nil},
+		{"CR and another byte after the dot", ".\ra\r\n.\r\n", ".\ra\r\n", false, nil},
 		{"NUL and bytes above 127", "\x00\xff\r\n.\r\n", "\x00\xff\r\n", false, nil},
-		{"cut before the first byte", "", "", false, io.ErrUnexpectedEOF},
-		{"cut between lines", "a\r\n", "a\r\n", false, io.ErrUnexpectedEOF},
-		{"cut in a line", "a\r\nb", "a\r\nb", false, io.ErrUnexpectedEOF},
-		{"cut after the dot", "a\r\n.", "a\r\n", false, io.ErrUnexpectedEOF},
-		{"cut after the dot and CR", "a\r\n.\r", "a\r\n", false, io.ErrUnexpectedEOF},
-		{"a dot that ends no line", "a.\r\n", "a.\r\n", false, io.ErrUnexpectedEOF},
+		{"truncated before the first byte", "", "", false, io.ErrUnexpectedEOF},
+		{"truncated between lines", "a\r\n", "a\r\n", false, io.ErrUnexpectedEOF},
+		{"truncated inside a line", "a\r\nb", "a\r\nb", false, io.ErrUnexpectedEOF},
+		{"truncated after the dot", "a\r\n.", "a\r\n", false, io.ErrUnexpectedEOF},
+		{"truncated after the dot and CR", "a\r\n.\r", "a\r\n", false, io.ErrUnexpectedEOF},
+		{"dot at the end of a line", "a.\r\n", "a.\r\n", false, io.ErrUnexpectedEOF},
 	} {
 		for _, source := range sources {
 			t.Run(test.name+"/"+source.name, func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestBlock(t *testing.T) {
 						test.in, got, err, b.BareLF(), test.want, test.err, test.bareLF)
 				}
 				if behind, _ := io.ReadAll(r); err == nil && string(behind) != rest {
-					t.Errorf("%q: %q stands behind the block, want %q", test.in, behind, rest)
+					t.Errorf("%q: %q follows the block, want %q", test.in, behind, rest)
 				}
 
 				r = NewReader(source.of(test.in + rest))
@@ -59,7 +59,7 @@ func TestBlock(t *testing.T) {
 					t.Errorf("raw %q: got %q, %v", test.in, got, err)
 				}
 				if behind, _ := io.ReadAll(r); err == nil && string(behind) != rest {
-					t.Errorf("raw %q: %q stands behind the block, want %q", test.in, behind, rest)
+					t.Errorf("raw %q: %q follows the block, want %q", test.in, behind, rest)
 				}
 			})
 		}
@@ -71,13 +71,13 @@ func TestBlockLineLimit(t *testing.T) {
 		name, in string
 		err      error
 	}{
-		{"as long as allowed", "abcd\r\n.\r\n", nil},
-		{"LF alone", "abcd\n.\r\n", nil},
-		{"an added dot does not count", "..abc\r\n.\r\n", nil},
+		{"line of the maximum length", "abcd\r\n.\r\n", nil},
+		{"bare LF", "abcd\n.\r\n", nil},
+		{"doubled dot in a line of the maximum length", "..abc\r\n.\r\n", nil},
 		{"one byte too long", "a\r\nabcde\r\n.\r\n", ErrTooLong},
-		{"LF alone, one byte too long", "abcde\n.\r\n", ErrTooLong},
+		{"bare LF, one byte too long", "abcde\n.\r\n", ErrTooLong},
 		{"one CR too long", "abcd\r\r\n.\r\n", ErrTooLong},
-		{"no end", "abcdef", ErrTooLong},
+		{"no line ending", "abcdef", ErrTooLong},
 	} {
 		for _, source := range sources {
 			if _, err := io.ReadAll(NewReader(source.of(test.in)).Block(4)); err != test.err {
@@ -89,7 +89,7 @@ func TestBlockLineLimit(t *testing.T) {
 
 func TestBlockReader(t *testing.T) {
 	text := strings.Repeat("a line\r\n.\r\n\r\n..\r\nanother\n", 40)
-	in := stuff(text)
+	in := dotStuff(text)
 	if err := iotest.TestReader(NewReader(strings.NewReader(in)).Block(0), []byte(text)); err != nil {
 		t.Error(err)
 	}
@@ -98,8 +98,8 @@ func TestBlockReader(t *testing.T) {
 	}
 }
 
-// stuff is how a server sends a text of whole lines.
-func stuff(text string) string {
+// dotStuff encodes complete lines as a dot-terminated block.
+func dotStuff(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		if line[0] == '.' {
@@ -110,7 +110,7 @@ func stuff(text string) string {
 	return b.String() + ".\r\n"
 }
 
-// One line of 1 GiB passes through the same 32 KiB.
+// TestBlockEndlessLine reads a line of 1 GiB with a buffer of 32 KiB.
 func TestBlockEndlessLine(t *testing.T) {
 	const size = 1 << 30
 	r := NewReader(io.MultiReader(io.LimitReader(readerFunc(func(p []byte) (int, error) {
@@ -135,7 +135,7 @@ func BenchmarkBlock(b *testing.B) {
 		{"every line with a dot", "." + strings.Repeat("x", 67) + "\r\n"},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
-			in := []byte(stuff(strings.Repeat(bench.line, 4<<20/len(bench.line))))
+			in := []byte(dotStuff(strings.Repeat(bench.line, 4<<20/len(bench.line))))
 			out := make([]byte, 32<<10)
 			b.SetBytes(int64(len(in)))
 			b.ReportAllocs()

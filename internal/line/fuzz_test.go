@@ -11,7 +11,8 @@ import (
 	"testing/iotest"
 )
 
-// The lines and their ends together are the input, however it comes.
+// FuzzReadLine verifies that the lines and their endings together equal the
+// input, for all sizes of reads.
 func FuzzReadLine(f *testing.F) {
 	for _, seed := range []string{"", "a\r\nb\n\r\r\nc", "\r", strings.Repeat("x", 100) + "\r\n"} {
 		f.Add([]byte(seed), uint16(80))
@@ -40,13 +41,13 @@ func FuzzReadLine(f *testing.F) {
 		}
 		again, err2 := lines(iotest.OneByteReader(bytes.NewReader(in)))
 		if !bytes.Equal(again, all) || err2 != err {
-			t.Errorf("%q, byte by byte: %q, %v, at once %q, %v", in, again, err2, all, err)
+			t.Errorf("%q, byte by byte: %q, %v; in one read: %q, %v", in, again, err2, all, err)
 		}
 	})
 }
 
-// A reply is the one that a simple reading of RFC 959 finds, and the Reader
-// then stands right behind it.
+// FuzzReply compares ReadReply and the following input with a simple
+// implementation of RFC 959.
 func FuzzReply(f *testing.F) {
 	for _, seed := range []string{
 		"220 a\r\n", "220\r\n", "211-Features:\r\n MDTM\r\n211 End\r\n", "230-a\r\n230-b\n\r\n100 c\r\n230 d\r\n",
@@ -63,7 +64,7 @@ func FuzzReply(f *testing.F) {
 				t.Fatalf("%q, %s: got %+q, %v, want %+q", in, source.name, got.Lines, err, want.Lines)
 			}
 			if rest, _ := io.ReadAll(r); ok && string(rest) != behind {
-				t.Errorf("%q, %s: %q stands behind, want %q", in, source.name, rest, behind)
+				t.Errorf("%q, %s: %q follows, want %q", in, source.name, rest, behind)
 			}
 		}
 	})
@@ -95,8 +96,8 @@ func simpleReply(in string) (reply Reply, behind string, ok bool) {
 	return Reply{}, "", false
 }
 
-// A block is what a simple reading of RFC 3977 says, cut at the same place
-// however it comes.
+// FuzzBlock compares blocks with a simple implementation of RFC 3977, for all
+// sizes of reads.
 func FuzzBlock(f *testing.F) {
 	for _, seed := range []string{
 		".\r\n", "a\r\n..b\r\n.\r\n205 bye\r\n", "a\n.\n", ".\r", "\r\n.\r.\r\n.\r\n", "..\r\n.", "a\r\n...\r\n.\r\r\n.\r\n",
@@ -104,7 +105,7 @@ func FuzzBlock(f *testing.F) {
 		f.Add([]byte(seed), uint8(0), uint8(1))
 	}
 	f.Fuzz(func(t *testing.T, in []byte, limit, chunk uint8) {
-		want, behind, ended := simple(string(in))
+		want, behind, ended := simpleBlock(string(in))
 		for _, source := range sources {
 			r := NewReader(source.of(string(in)))
 			b := r.Block(int(limit))
@@ -113,14 +114,14 @@ func FuzzBlock(f *testing.F) {
 			switch {
 			case err == ErrTooLong && limit > 0:
 				if !strings.HasPrefix(want, got.String()) {
-					t.Errorf("%q: %q is no beginning of %q", in, got.String(), want)
+					t.Errorf("%q: %q is not a prefix of %q", in, got.String(), want)
 				}
 				continue
 			case got.String() != want, ended != (err == nil), !ended && err != io.ErrUnexpectedEOF:
 				t.Fatalf("%q, %s: got %q, %v, want %q, ended %v", in, source.name, got.String(), err, want, ended)
 			}
 			if rest, _ := io.ReadAll(r); ended && string(rest) != behind {
-				t.Errorf("%q, %s: %q stands behind, want %q", in, source.name, rest, behind)
+				t.Errorf("%q, %s: %q follows, want %q", in, source.name, rest, behind)
 			}
 			raw, err := io.ReadAll(NewReader(source.of(string(in))).RawBlock(0))
 			if ended != (err == nil) || ended && string(raw)+behind != string(in) {
@@ -130,7 +131,7 @@ func FuzzBlock(f *testing.F) {
 	})
 }
 
-func simple(in string) (text, behind string, ended bool) {
+func simpleBlock(in string) (text, behind string, ended bool) {
 	for plain := false; in != ""; {
 		line, rest, whole := strings.Cut(in, "\n")
 		switch {
@@ -152,7 +153,8 @@ func simple(in string) (text, behind string, ended bool) {
 	return text, "", false
 }
 
-// Whatever the words, the result is one line or nothing.
+// FuzzAppend verifies that the result is a single line or an error for any
+// words.
 func FuzzAppend(f *testing.F) {
 	f.Add("CWD", "a\r\nDELE b", 512)
 	f.Add("", "\x00", 2)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// sources are the ways in which the same bytes may come from a connection.
+// sources are the ways in which a connection may split its input into reads.
 var sources = []struct {
 	name string
 	of   func(string) io.Reader
@@ -26,19 +26,19 @@ func TestReadLine(t *testing.T) {
 	long := strings.Repeat("x", 10)
 	for _, test := range []struct {
 		name, in string
-		want     []string // "text|end" each
+		want     []string // "text|end" for each line
 		err      error
 	}{
 		{"nothing", "", nil, io.EOF},
 		{"CRLF", "a\r\nb\r\n", []string{"a|CRLF", "b|CRLF"}, io.EOF},
-		{"LF alone", "a\nb\n", []string{"a|LF", "b|LF"}, io.EOF},
+		{"bare LF", "a\nb\n", []string{"a|LF", "b|LF"}, io.EOF},
 		{"empty lines", "\r\n\n\r\n", []string{"|CRLF", "|LF", "|CRLF"}, io.EOF},
 		{"CR inside is text", "a\rb\r\n", []string{"a\rb|CRLF"}, io.EOF},
 		{"CR CR LF", "a\r\r\n", []string{"a\r|CRLF"}, io.EOF},
 		{"NUL and bytes above 127 are text", "\x00\xff\r\n", []string{"\x00\xff|CRLF"}, io.EOF},
 		{"cut", "a\r\nb", []string{"a|CRLF", "b|none"}, io.ErrUnexpectedEOF},
 		{"cut after CR", "b\r", []string{"b\r|none"}, io.ErrUnexpectedEOF},
-		{"as long as allowed", long + "\r\n" + long + "\n", []string{long + "|CRLF", long + "|LF"}, io.EOF},
+		{"line of the maximum length", long + "\r\n" + long + "\n", []string{long + "|CRLF", long + "|LF"}, io.EOF},
 		{"as long as allowed, cut", long, []string{long + "|none"}, io.ErrUnexpectedEOF},
 		{"one byte too long", "a\n" + long + "y\r\n", []string{"a|LF"}, ErrTooLong},
 		{"one CR too long", long + "\r\r\n", nil, ErrTooLong},
@@ -87,7 +87,8 @@ func TestReadLineNoProgress(t *testing.T) {
 	}
 }
 
-// Read gives what was read ahead, then goes on in the source.
+// TestReadRaw verifies that Read returns buffered bytes before it reads from
+// the source.
 func TestReadRaw(t *testing.T) {
 	r := NewReader(io.MultiReader(strings.NewReader("150 go\r\nab"), strings.NewReader("cd")))
 	if _, _, err := r.ReadLine(10); err != nil {
@@ -101,8 +102,8 @@ func TestReadRaw(t *testing.T) {
 	}
 }
 
-// A long line must cost neither memory beyond its limit nor time beyond its
-// length, however it comes.
+// TestReadLineHostile verifies that a long line needs no memory beyond its
+// limit and only linear time, for all sizes of reads.
 func TestReadLineHostile(t *testing.T) {
 	const limit = 1 << 20
 	in := strings.Repeat("a\n", 1<<14) + strings.Repeat("x", limit) + "\r\n"
@@ -120,7 +121,7 @@ func TestReadLineHostile(t *testing.T) {
 	if len(r.buf) > 4*limit {
 		t.Errorf("buffer of %d bytes for a line of %d", len(r.buf), limit)
 	}
-	// Quadratic work would be some 10^12 steps.
+	// A quadratic algorithm would take about 10^12 steps.
 	if d := time.Since(start); d > 10*time.Second {
 		t.Errorf("took %v", d)
 	}
@@ -140,7 +141,7 @@ func TestEndlessLine(t *testing.T) {
 	}
 }
 
-// heap returns the bytes allocated by f, freed ones included.
+// heap returns the number of bytes that f allocates, including freed ones.
 func heap(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

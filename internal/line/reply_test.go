@@ -16,7 +16,7 @@ func TestReadReply(t *testing.T) {
 		err      error
 	}{
 		{"one line", "220 vsFTPd 3.0.5\r\n", Reply{220, []string{"vsFTPd 3.0.5"}}, nil},
-		{"LF alone", "226 done\n", Reply{226, []string{"done"}}, nil},
+		{"bare LF", "226 done\n", Reply{226, []string{"done"}}, nil},
 		{"code alone", "226\r\n", Reply{226, []string{""}}, nil},
 		{"code and space", "226 \r\n", Reply{226, []string{""}}, nil},
 		{"bytes stay", "257 \"/a\xffb\"\"c\"\r\n", Reply{257, []string{"\"/a\xffb\"\"c\""}}, nil},
@@ -30,7 +30,7 @@ func TestReadReply(t *testing.T) {
 		{"empty line inside", "220-\r\n\r\n220 b\r\n", Reply{220, []string{"", "", "b"}}, nil},
 		{"nothing", "", Reply{}, io.EOF},
 		{"cut", "226 do", Reply{}, io.ErrUnexpectedEOF},
-		{"cut between lines", "230-Hello\r\n", Reply{}, io.ErrUnexpectedEOF},
+		{"truncated between lines", "230-Hello\r\n", Reply{}, io.ErrUnexpectedEOF},
 		{"cut in the last line", "230-Hello\r\n230 in", Reply{}, io.ErrUnexpectedEOF},
 		{"cut after the last code", "230-Hello\r\n230", Reply{}, io.ErrUnexpectedEOF},
 		{"empty line", "\r\n", Reply{}, ErrNotReply},
@@ -81,7 +81,7 @@ func TestReadStatus(t *testing.T) {
 	}
 }
 
-// Answers to commands sent together follow one another.
+// TestPipelined reads replies to commands that were sent together.
 func TestPipelined(t *testing.T) {
 	// Recorded from INN 2.7.1, the answers to GROUP, BODY, STAT and QUIT.
 	const in = "211 2 1 2 local.test\r\n" +
@@ -116,7 +116,8 @@ func TestPipelined(t *testing.T) {
 	}
 }
 
-// A million lines are refused after the thousandth, for little memory.
+// TestReplyHostile sends a reply of a million lines. It is rejected after 1,000
+// lines with little memory.
 func TestReplyHostile(t *testing.T) {
 	in := strings.NewReader(strings.Repeat("220-"+strings.Repeat("x", 60)+"\r\n", 1e6))
 	used := heap(func() {

@@ -93,14 +93,14 @@ page content http://h/d/1.png
 
 func TestHeader(t *testing.T) {
 	for _, c := range []struct{ name, field, value, want string }{
-		{"several", "Link", `<a>; rel=next, </b>;rel="stylesheet x" ; y=z,<c>`, "page Link next http://h/d/a\nrequisite Link stylesheet x http://h/b\npage Link  http://h/d/c\n"},
-		{"comma and semicolon", "Link", `<a,b;c>; title="x, <d>; y"; rel=up`, "page Link up http://h/d/a,b;c\n"},
+		{"several links", "Link", `<a>; rel=next, </b>;rel="stylesheet x" ; y=z,<c>`, "page Link next http://h/d/a\nrequisite Link stylesheet x http://h/b\npage Link  http://h/d/c\n"},
+		{"comma and semicolon in the URL", "Link", `<a,b;c>; title="x, <d>; y"; rel=up`, "page Link up http://h/d/a,b;c\n"},
 		{"feed", "Link", `<a>; type="application/rss+xml"; rel=alternate`, "feed Link alternate http://h/d/a\n"},
-		{"the first rel counts", "Link", `<a>; rel=next; rel=stylesheet`, "page Link next http://h/d/a\n"},
-		{"no link of this document", "Link", `<a>; anchor="#x"; rel=next`, ""},
-		{"what opens connections", "Link", `<//x>; rel=preconnect`, ""},
-		{"not closed", "Link", `<a>; rel="next`, "page Link next http://h/d/a\n"},
-		{"no link", "Link", `a; rel=next, <b>`, ""},
+		{"two rel parameters", "Link", `<a>; rel=next; rel=stylesheet`, "page Link next http://h/d/a\n"},
+		{"link with an anchor", "Link", `<a>; anchor="#x"; rel=next`, ""},
+		{"preconnect", "Link", `<//x>; rel=preconnect`, ""},
+		{"unclosed quotation", "Link", `<a>; rel="next`, "page Link next http://h/d/a\n"},
+		{"malformed link", "Link", `a; rel=next, <b>`, ""},
 		{"nofollow", "Link", `<a>; rel="next nofollow"`, "page Link next nofollow http://h/d/a nofollow\n"},
 		{"refresh", "Refresh", `5; url=a`, "page Refresh http://h/d/a\n"},
 		{"refresh in quotes", "Refresh", `0;url="a b"`, "page Refresh http://h/d/a%20b\n"},
@@ -120,7 +120,7 @@ func compressed(t *testing.T, body io.Reader) io.Reader {
 	t.Helper()
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
-	z.Name = strings.Repeat("n", 1000) // more than compress/gzip reads
+	z.Name = strings.Repeat("n", 1000) // longer than compress/gzip accepts
 	if _, err := io.Copy(z, body); err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func compressed(t *testing.T, body io.Reader) io.Reader {
 	return &b
 }
 
-func TestPacked(t *testing.T) {
+func TestGzip(t *testing.T) {
 	const media = "application/gzip"
 	body, _ := os.ReadFile("testdata/index.xml")
 	const want = "sitemap s:loc http://h/1.xml.gz\nsitemap loc http://h/2.xml\n"
@@ -136,33 +136,33 @@ func TestPacked(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	if got := extracted(t, "http://h/s.tar.gz", media, nil, strings.NewReader("no gzip")); got != "" {
-		t.Errorf("what is no sitemap: %s", got)
+		t.Errorf("not a sitemap: %s", got)
 	}
 	if got := extracted(t, "http://h/s.xml.gz", media, nil, strings.NewReader("no gzip")); !strings.HasPrefix(got, "error: ") {
-		t.Errorf("no gzip: %s", got)
+		t.Errorf("invalid gzip: %s", got)
 	}
 	for name, body := range map[string]string{"http://h/p": "<a href=x>", "http://h/s.css": "@import 'x';"} {
 		media := map[bool]string{true: "text/css", false: "text/html"}[strings.HasSuffix(name, ".css")]
 		got := extracted(t, name, media, nil, compressed(t, strings.NewReader(body)))
 		if want := extracted(t, name, media, nil, strings.NewReader(body)); got != want || got == "" {
-			t.Errorf("%s: packed %q, want %q", name, got, want)
+			t.Errorf("%s: compressed: got %q, want %q", name, got, want)
 		}
 		if got := extracted(t, name, media, nil, strings.NewReader("\x1f\x8b\x08 is no gzip")); !strings.HasPrefix(got, "error: ") {
-			t.Errorf("no gzip: %s", got)
+			t.Errorf("invalid gzip: %s", got)
 		}
 	}
 	w := &walk{inflateLimit: 1 << 20, visit: func(Link) (string, bool) { return "", true }}
 	bomb := compressed(t, io.MultiReader(strings.NewReader("<urlset><loc>"), repeated("\x00", 2<<20)))
 	if err := w.visitDocument(uri.MustParse("http://h/s.xml.gz"), media, nil, bomb); !errors.Is(err, fetch.TooLarge) {
-		t.Errorf("a bomb: got %v", err)
+		t.Errorf("sitemap that expands too much: got %v", err)
 	}
 	bomb = compressed(t, repeated("\x00", 2<<20))
 	if err := w.visitDocument(uri.MustParse("http://h/p"), "text/html", nil, bomb); !errors.Is(err, fetch.TooLarge) {
-		t.Errorf("a bomb of a page: got %v", err)
+		t.Errorf("page that expands too much: got %v", err)
 	}
 }
 
-func TestWide(t *testing.T) {
+func TestUTF16(t *testing.T) {
 	for _, order := range []unicode.Endianness{unicode.BigEndian, unicode.LittleEndian} {
 		wide, err := unicode.UTF16(order, unicode.UseBOM).NewEncoder().String(`<a href="ü">`)
 		if err != nil {
@@ -174,12 +174,13 @@ func TestWide(t *testing.T) {
 		var copied strings.Builder
 		err = Rewrite(&copied, uri.MustParse(here), "text/html", nil, strings.NewReader(wide), func(Link) string { return "x" })
 		if err != nil || copied.String() != wide {
-			t.Errorf("%v, copied as %q", err, copied.String())
+			t.Errorf("%v, copy is %q", err, copied.String())
 		}
 	}
 }
 
-// TestTypes: XML is read by its root, other types not at all.
+// TestTypes verifies that the format of XML depends on its root element and
+// that other types are ignored.
 func TestTypes(t *testing.T) {
 	for _, c := range []struct{ media, body, want string }{
 		{"text/xml", `<html xmlns="x"><a href="a"/></html>`, "page a href http://h/d/a\n"},
@@ -200,7 +201,7 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-func TestStop(t *testing.T) {
+func TestStopIteration(t *testing.T) {
 	n := 0
 	for l, err := range Extract(uri.MustParse(here), "text/html", fetch.Header{{Name: "Link", Value: "<a>, <b>"}}, iotest.ErrReader(errors.New("read on"))) {
 		if err != nil || l.URL.Path() != "/d/a" {

@@ -11,8 +11,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// seeds adds the documents of testdata whose names end so.
-func seeds(f *testing.F, suffix string) {
+// addSeeds adds the files of testdata with the given suffix to the corpus.
+func addSeeds(f *testing.F, suffix string) {
 	names, err := filepath.Glob("testdata/*" + suffix)
 	if err != nil || len(names) == 0 {
 		f.Fatal("no documents: ", err)
@@ -26,17 +26,17 @@ func seeds(f *testing.F, suffix string) {
 	}
 }
 
-// all walks a body and checks what every Link has to be.
-func all(t *testing.T, w *walk, media string, body []byte) (urls []string) {
+// visitAll walks a body, checks every Link and returns the URLs.
+func visitAll(t *testing.T, w *walk, media string, body []byte) (urls []string) {
 	t.Helper()
 	w.base = uri.MustParse(here)
 	w.visit = func(l Link) (string, bool) {
 		_, fragment := l.URL.Fragment()
 		_, user := l.URL.Userinfo()
 		if l.URL.Scheme() == "" || isInertScheme(l.URL.Scheme()) || fragment || user {
-			t.Errorf("%s is no link", l.URL.Unredacted())
+			t.Errorf("%s is not a valid link", l.URL.Unredacted())
 		}
-		// Where these would end a reference, a copy has them encoded.
+		// Rewrite must encode characters that could end a reference.
 		urls = append(urls, strings.NewReplacer("%2C", ",", "%27", "'").Replace(l.URL.Unredacted()))
 		return l.URL.Unredacted(), true
 	}
@@ -46,9 +46,9 @@ func all(t *testing.T, w *walk, media string, body []byte) (urls []string) {
 	return urls
 }
 
-// stays checks that a copy in which nothing changes is the same bytes, and that
-// one in which every reference is absolute leads to the same.
-func stays(t *testing.T, media string, body []byte, limit int) {
+// checkRewrite verifies that a copy without replacements is identical, and that
+// a copy with absolute references has the same links.
+func checkRewrite(t *testing.T, media string, body []byte, limit int) {
 	t.Helper()
 	var same, absolute bytes.Buffer
 	w := &walk{out: &same, base: uri.MustParse(here), tokenLimit: limit, visit: func(Link) (string, bool) { return "", true }}
@@ -61,37 +61,37 @@ func stays(t *testing.T, media string, body []byte, limit int) {
 	if limit > 0 {
 		return
 	}
-	before := all(t, &walk{}, media, body)
-	during := all(t, &walk{out: &absolute}, media, body)
-	after := all(t, &walk{}, media, absolute.Bytes())
+	before := visitAll(t, &walk{}, media, body)
+	during := visitAll(t, &walk{out: &absolute}, media, body)
+	after := visitAll(t, &walk{}, media, absolute.Bytes())
 	if strings.Join(before, "\n") != strings.Join(during, "\n") || strings.Join(during, "\n") != strings.Join(after, "\n") {
 		t.Errorf("%q leads to\n%q, in writing to\n%q, and as\n%q to\n%q", body, before, during, absolute.Bytes(), after)
 	}
 }
 
 func FuzzHTML(f *testing.F) {
-	seeds(f, ".html")
+	addSeeds(f, ".html")
 	f.Fuzz(func(t *testing.T, body []byte) {
 		for _, media := range []string{"text/html", "image/svg+xml"} {
-			stays(t, media, body, 0)
+			checkRewrite(t, media, body, 0)
 			for _, limit := range []int{32, 61} {
-				stays(t, media, body, limit)
-				all(t, &walk{tokenLimit: limit}, media, body)
+				checkRewrite(t, media, body, limit)
+				visitAll(t, &walk{tokenLimit: limit}, media, body)
 			}
 		}
 	})
 }
 
 func FuzzCSS(f *testing.F) {
-	seeds(f, ".css")
-	f.Fuzz(func(t *testing.T, body []byte) { stays(t, "text/css", body, 0) })
+	addSeeds(f, ".css")
+	f.Fuzz(func(t *testing.T, body []byte) { checkRewrite(t, "text/css", body, 0) })
 }
 
 func FuzzSitemap(f *testing.F) {
-	seeds(f, ".xml")
+	addSeeds(f, ".xml")
 	f.Fuzz(func(t *testing.T, body []byte) {
-		all(t, &walk{}, "text/xml", body)
-		all(t, &walk{tokenLimit: 40}, "application/rss+xml", body)
+		visitAll(t, &walk{}, "text/xml", body)
+		visitAll(t, &walk{tokenLimit: 40}, "application/rss+xml", body)
 		w := &walk{visit: func(Link) (string, bool) { return "", true }}
 		w.visitDocument(uri.MustParse("http://h/s.xml.gz"), "application/gzip", nil, bytes.NewReader(body))
 	})
@@ -103,7 +103,7 @@ func FuzzLink(f *testing.F) {
 	f.Fuzz(func(t *testing.T, value string) {
 		w := &walk{base: uri.MustParse(here), visit: func(l Link) (string, bool) {
 			if l.URL.Scheme() == "" {
-				t.Errorf("%s is no link", l.URL.Unredacted())
+				t.Errorf("%s is not a valid link", l.URL.Unredacted())
 			}
 			return "", true
 		}}

@@ -11,18 +11,18 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// repeated is a text n times.
+// repeated returns a reader of n copies of text.
 func repeated(text string, n int) io.Reader {
-	return &again{text: text, n: n}
+	return &repeatReader{text: text, n: n}
 }
 
-type again struct {
+type repeatReader struct {
 	text string
 	at   int
 	n    int
 }
 
-func (a *again) Read(p []byte) (n int, err error) {
+func (a *repeatReader) Read(p []byte) (n int, err error) {
 	for n < len(p) && a.n > 0 {
 		c := copy(p[n:], a.text[a.at:])
 		n += c
@@ -36,9 +36,9 @@ func (a *again) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// huge are documents with something in them that no browser would like, and
-// the links that are there nevertheless.
-func huge(size int) map[string]struct {
+// hugeDocuments returns documents with very large tokens and their expected
+// links.
+func hugeDocuments(size int) map[string]struct {
 	media string
 	body  io.Reader
 	want  string
@@ -55,33 +55,33 @@ func huge(size int) map[string]struct {
 		want  string
 	}
 	return map[string]doc{
-		"text":              {"text/html", join(a, n("x"), b), both},
-		"open brackets":     {"text/html", join(a, n("< "), ">"+b), both},
-		"text before tags":  {"text/html", join(a+strings.Repeat("y", maxToken-4), n("x"), b), both},
-		"script":            {"text/html", join(a+"<script>", n("'<a href=x>'"), "</script>"+b), both},
-		"script end cut":    {"text/html", join(a+"<script>"+strings.Repeat("y", maxToken-4), strings.NewReader("</script>"), b), both},
-		"style":             {"text/html", join(a+"<style>", n("x{y:z}"), "</style>"+b), both},
-		"comment":           {"text/html", join(a+"<!--", n("<a href=x> -- "), "-->"+b), both},
-		"comment end cut":   {"text/html", join(a+"<!--"+strings.Repeat("y", maxToken-5), strings.NewReader("-->"), b), both},
-		"declaration":       {"text/html", join(a+"<!x ", n("<a href=x "), ">"+b), both},
-		"data in a tag":     {"text/html", join(a+"<img alt='>' src=\"data:x,", n("AAAA>"), "\">"+b), both},
-		"data behind a URL": {"text/html", join("<img src=a srcset='data:x,", n("AAAA>"), "'>"+b), "requisite img src http://h/d/a\npage a href http://h/d/b\n"},
-		"attributes":        {"text/html", join(a+"<p ", n("x y=z "), ">"+b), both},
-		"a name":            {"text/html", join(a+"<p", n("x"), ">"+b), both},
-		"plain text":        {"text/html", join(a+"<plaintext>", n(b), ""), "page a href http://h/d/a\n"},
-		"never closed":      {"text/html", join(a+"<!--", n("-"), ""), "page a href http://h/d/a\n"},
-		"CDATA":             {"image/svg+xml", join("<a href='a'/><![CDATA[", n("<a href=x>]"), "]]><a href='b'/>"), both},
-		"string":            {"text/css", join("@import 'a';x{y:\"", n("url(x)"), "\"}z{a:url(b)}"), "requisite css @import http://h/d/a\nrequisite css url http://h/d/b\n"},
-		"data":              {"text/css", join("x{a:url(a);b:url(data:x,", n("AA"), ");c:url(b)}"), "requisite css url http://h/d/a\nrequisite css url http://h/d/b\n"},
-		"CSS comment":       {"text/css", join("@import 'a';/*", n("url(x)*"), "*/@import 'b';"), "requisite css @import http://h/d/a\nrequisite css @import http://h/d/b\n"},
-		"parentheses":       {"text/css", join("@import 'a';x{y:", n("("), "}@import 'b';"), "requisite css @import http://h/d/a\nrequisite css @import http://h/d/b\n"},
-		"text of a sitemap": {"text/xml", join("<urlset><loc>a</loc><x>", n("x"), "</x><loc>b</loc>"), "page loc http://h/d/a\npage loc http://h/d/b\n"},
-		"elements":          {"text/xml", join("<urlset><loc>a</loc>", n("<x>"), "<loc>b</loc>"), "page loc http://h/d/a\npage loc http://h/d/b\n"},
+		"text":          {"text/html", join(a, n("x"), b), both},
+		"open brackets": {"text/html", join(a, n("< "), ">"+b), both},
+		"text of the maximum size before more text": {"text/html", join(a+strings.Repeat("y", maxToken-4), n("x"), b), both},
+		"script":                                 {"text/html", join(a+"<script>", n("'<a href=x>'"), "</script>"+b), both},
+		"end tag of a script at the token limit": {"text/html", join(a+"<script>"+strings.Repeat("y", maxToken-4), strings.NewReader("</script>"), b), both},
+		"style":                                  {"text/html", join(a+"<style>", n("x{y:z}"), "</style>"+b), both},
+		"comment":                                {"text/html", join(a+"<!--", n("<a href=x> -- "), "-->"+b), both},
+		"end of a comment at the token limit":    {"text/html", join(a+"<!--"+strings.Repeat("y", maxToken-5), strings.NewReader("-->"), b), both},
+		"declaration":                            {"text/html", join(a+"<!x ", n("<a href=x "), ">"+b), both},
+		"data URL in a tag":                      {"text/html", join(a+"<img alt='>' src=\"data:x,", n("AAAA>"), "\">"+b), both},
+		"data URL after another URL":             {"text/html", join("<img src=a srcset='data:x,", n("AAAA>"), "'>"+b), "requisite img src http://h/d/a\npage a href http://h/d/b\n"},
+		"attributes":                             {"text/html", join(a+"<p ", n("x y=z "), ">"+b), both},
+		"element name":                           {"text/html", join(a+"<p", n("x"), ">"+b), both},
+		"plain text":                             {"text/html", join(a+"<plaintext>", n(b), ""), "page a href http://h/d/a\n"},
+		"unclosed comment":                       {"text/html", join(a+"<!--", n("-"), ""), "page a href http://h/d/a\n"},
+		"CDATA":                                  {"image/svg+xml", join("<a href='a'/><![CDATA[", n("<a href=x>]"), "]]><a href='b'/>"), both},
+		"string":                                 {"text/css", join("@import 'a';x{y:\"", n("url(x)"), "\"}z{a:url(b)}"), "requisite css @import http://h/d/a\nrequisite css url http://h/d/b\n"},
+		"data URL":                               {"text/css", join("x{a:url(a);b:url(data:x,", n("AA"), ");c:url(b)}"), "requisite css url http://h/d/a\nrequisite css url http://h/d/b\n"},
+		"CSS comment":                            {"text/css", join("@import 'a';/*", n("url(x)*"), "*/@import 'b';"), "requisite css @import http://h/d/a\nrequisite css @import http://h/d/b\n"},
+		"parentheses":                            {"text/css", join("@import 'a';x{y:", n("("), "}@import 'b';"), "requisite css @import http://h/d/a\nrequisite css @import http://h/d/b\n"},
+		"text in a sitemap":                      {"text/xml", join("<urlset><loc>a</loc><x>", n("x"), "</x><loc>b</loc>"), "page loc http://h/d/a\npage loc http://h/d/b\n"},
+		"elements":                               {"text/xml", join("<urlset><loc>a</loc>", n("<x>"), "<loc>b</loc>"), "page loc http://h/d/a\npage loc http://h/d/b\n"},
 	}
 }
 
-func TestHuge(t *testing.T) {
-	for name, c := range huge(3*maxToken + 17) {
+func TestHugeTokens(t *testing.T) {
+	for name, c := range hugeDocuments(3*maxToken + 17) {
 		t.Run(name, func(t *testing.T) {
 			body, err := io.ReadAll(c.body)
 			if err != nil {
@@ -99,13 +99,14 @@ func TestHuge(t *testing.T) {
 	}
 }
 
-// TestFlat: memory does not depend on the size of a document.
-func TestFlat(t *testing.T) {
-	all := huge(8 << 20)
-	for _, name := range []string{"text", "script", "comment", "data in a tag", "string"} {
+// TestConstantMemory verifies that memory use does not depend on the size of a
+// document.
+func TestConstantMemory(t *testing.T) {
+	all := hugeDocuments(8 << 20)
+	for _, name := range []string{"text", "script", "comment", "data URL in a tag", "string"} {
 		t.Run(name, func(t *testing.T) {
 			peak := uint64(0)
-			watch := &watched{r: all[name].body, see: func() {
+			watch := &watchedReader{r: all[name].body, see: func() {
 				runtime.GC()
 				var m runtime.MemStats
 				runtime.ReadMemStats(&m)
@@ -115,20 +116,20 @@ func TestFlat(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", got, all[name].want)
 			}
 			if peak == 0 || peak > 6<<20 {
-				t.Errorf("%d KiB in use", peak>>10)
+				t.Errorf("%d KiB of memory in use", peak>>10)
 			}
 		})
 	}
 }
 
-// watched calls see now and then.
-type watched struct {
+// A watchedReader calls see at intervals.
+type watchedReader struct {
 	r   io.Reader
 	n   int
 	see func()
 }
 
-func (w *watched) Read(p []byte) (int, error) {
+func (w *watchedReader) Read(p []byte) (int, error) {
 	n, err := w.r.Read(p)
 	if w.n += n; w.n > 1<<20 {
 		w.n = 0
@@ -137,8 +138,9 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// TestCut has marks that come in pieces behind a token that was cut.
-func TestCut(t *testing.T) {
+// TestTruncatedToken splits the end marks of tokens that are longer than the
+// limit.
+func TestTruncatedToken(t *testing.T) {
 	x := strings.Repeat("x", 70)
 	for _, c := range []struct{ media, body string }{
 		{"text/html", "<a href=a><!--" + x + "-- ->" + x + "--><a href=b>"},
@@ -162,7 +164,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestLongEscapes has a reference that is short, but not as it is written.
+// TestLongEscapes covers a short reference with a long escaped form.
 func TestLongEscapes(t *testing.T) {
 	body := "x{a:url(" + strings.Repeat(`\000061`, 10_000) + ");b:url(b)}"
 	var b strings.Builder
@@ -172,7 +174,8 @@ func TestLongEscapes(t *testing.T) {
 	}
 }
 
-// TestSkip has a mark that comes byte by byte, its beginning before.
+// TestSkip reads a mark byte by byte after the start of the mark was read
+// before.
 func TestSkip(t *testing.T) {
 	for _, c := range []struct{ before, text, skipped, rest string }{
 		{"", "a--->b", "a--->", "b"},
@@ -185,7 +188,7 @@ func TestSkip(t *testing.T) {
 		err := p.skip(&walk{out: &out}, c.before, "-->")
 		rest, _ := io.ReadAll(p)
 		if out.String() != c.skipped || string(rest) != c.rest || (err == io.EOF) != (c.rest == "") {
-			t.Errorf("%q behind %q: skipped %q, left %q, %v", c.text, c.before, out.String(), rest, err)
+			t.Errorf("%q after %q: skipped %q, left %q, %v", c.text, c.before, out.String(), rest, err)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 const here = "http://h/d/p?q"
 
-// extracted lists what a document leads to, a link a line.
+// extracted returns the links of a document, one per line.
 func extracted(t testing.TB, retrieved, media string, header fetch.Header, body io.Reader) string {
 	t.Helper()
 	var b strings.Builder
@@ -32,18 +32,18 @@ func extracted(t testing.TB, retrieved, media string, header fetch.Header, body 
 func TestHTML(t *testing.T) {
 	for _, c := range []struct{ name, body, want string }{
 		{"relative", `<a href="x">`, "page a href http://h/d/x\n"},
-		{"upper case, no quotes", `<A HREF=/x>`, "page a href http://h/x\n"},
+		{"upper case without quotes", `<A HREF=/x>`, "page a href http://h/x\n"},
 		{"another scheme", `<a href="gopher://g/1"><a href=ftp://f/><a href=news:a@b><a href=wais://w/d?x>`,
 			"page a href gopher://g/1\npage a href ftp://f/\npage a href news:a@b\npage a href wais://w/d?x\n"},
-		{"nowhere", `<a href="javascript:x()"><a href=" JavaScript:x"><a href=data:,x><img src="data:image/png;base64,AA"><a href=about:blank><a href=#f><a href=""><a href="java&#10;script:x">`, ""},
+		{"URL without a target", `<a href="javascript:x()"><a href=" JavaScript:x"><a href=data:,x><img src="data:image/png;base64,AA"><a href=about:blank><a href=#f><a href=""><a href="java&#10;script:x">`, ""},
 		{"fragment and userinfo", `<a href="http://u:p@x/a#f">`, "page a href http://x/a\n"},
 		{"no host", `<a href="http:x"><a href="http:///x">`, ""},
 		{"entities", `<a href="?a=1&amp;b=2&copy=3&#x26;">`, "page a href http://h/d/p?a=1&b=2&copy=3&\n"},
 		{"whitespace and line breaks", "<a href='\n a\nb c\t'>", "page a href http://h/d/ab%20c\n"},
 		{"backslash", `<a href="a\b?c\d"><a href="\\x\y">`, "page a href http://h/d/a/b?c%5Cd\npage a href http://x/y\n"},
-		{"what no URI holds", `<a href="a|b[c]^%zz%41?{x}#<">`, "page a href http://h/d/a%7Cb%5Bc%5D%5E%25zz%41?%7Bx%7D\n"},
+		{"characters not allowed in a URI", `<a href="a|b[c]^%zz%41?{x}#<">`, "page a href http://h/d/a%7Cb%5Bc%5D%5E%25zz%41?%7Bx%7D\n"},
 		{"letters", `<a href="http://müller.de/ü?ü">`, "page a href http://xn--mller-kva.de/%C3%BC?%C3%BC\n"},
-		{"letters encoded in the host", `<a href="http://m%C3%BCller.de/">`, "page a href http://xn--mller-kva.de/\n"},
+		{"percent-encoded letters in the host", `<a href="http://m%C3%BCller.de/">`, "page a href http://xn--mller-kva.de/\n"},
 		{"bytes of another charset", "<a href=\"/\xfc\">", "page a href http://h/%FC\n"},
 		{"area, cite, longdesc", `<area href=a><q cite=b><img src=c longdesc=d>`, "page area href http://h/d/a\npage q cite http://h/d/b\nrequisite img src http://h/d/c\npage img longdesc http://h/d/d\n"},
 		{"link", `<link rel=stylesheet href=a><link rel="shortcut icon" href=b><link rel=next href=c><link rel=alternate type="application/rss+xml" href=d><link rel=preconnect href=//e><link rel=sitemap href=f><link href=g>`,
@@ -83,11 +83,11 @@ func TestHTML(t *testing.T) {
 	}
 }
 
-func TestSheet(t *testing.T) {
+func TestCSS(t *testing.T) {
 	for _, c := range []struct{ name, body, want string }{
 		{"kinds", `@import "a"; @import url(b) screen; p { background: url("c") } @font-face { src: url('d') format("x") }`, "a b c d"},
 		{"comments", `/* url(x) */ p{a:url(/*a)} /`, "/*a"},
-		{"not closed", `p{a:url(a`, "a"},
+		{"unclosed url()", `p{a:url(a`, "a"},
 		{"string not closed", `p{a:url("a`, "a"},
 		{"bad string", "p{a:url(\"x\n)} q{a:url(b)}", "b"},
 		{"bad url", `p{a:url(x y)} q{a:url(x"y)} r{a:url(b)}`, "b"},
@@ -97,7 +97,7 @@ func TestSheet(t *testing.T) {
 		{"names that end so", `p{a:xurl(x);b:1url(x);c:#url(x);d:-url(x)}`, ""},
 		{"namespaces, documents, charset", `@charset "x"; @namespace a url(x); @namespace "x"; @document url(x), url-prefix("x") { p{a:url(b)} }`, "b"},
 		{"image-set", `p{a:image-set("a" 1x, url(b) 2x, "c" type("x/y"));content:"x"}`, "a b c"},
-		{"behind an image-set", `p{a:image-set("a"), local("x"), "x"}`, "a"},
+		{"string after an image-set", `p{a:image-set("a"), local("x"), "x"}`, "a"},
 		{"strings", `p{content:"url(x)"; quotes:'"' "'"; a:url(b)}`, "b"},
 		{"data and fragments", `p{a:url(data:image/png,x);b:url(#x)}`, ""},
 		{"url of an import is no string", `@import url("a") layer("x"); @import "b"`, "a b"},
@@ -117,7 +117,7 @@ func TestSheet(t *testing.T) {
 	}
 }
 
-// TestRewrite has what is on the host h become L and its path.
+// TestRewrite replaces links to the host h by L and their path.
 func TestRewrite(t *testing.T) {
 	for _, c := range []struct{ name, media, in, want string }{
 		{"html", "text/html", `<!doctype html><A  HREF = "x?a&amp;b#f" title='y'>&nbsp;<img src=i.png srcset="i.png 1x, j.png 2x"/><a href=#z>`,
@@ -151,9 +151,9 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
-// TestHarm: what stands instead ends neither the string, nor the attribute, nor
-// the element that it stands in.
-func TestHarm(t *testing.T) {
+// TestHarmfulReplacement verifies that a replacement cannot end the string, the
+// attribute or the element that contains it.
+func TestHarmfulReplacement(t *testing.T) {
 	const bad = `</style>"'\)&lt;` + "\n"
 	for _, c := range []struct{ in, want string }{
 		{`<style>a{b:url(x)}</style>`, `<style>a{b:url("\3c /style>\"'\\)&lt;\0a ")}</style>`},

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestOpen: a file is opened only where it is regular, and for writing only
-// where it has one name.
+// TestOpen verifies that only regular files are opened, and that files opened
+// for writing have a single hard link.
 func TestOpen(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -48,11 +48,11 @@ func TestOpen(t *testing.T) {
 			}
 		}
 		if err := CheckFolder(root, name); (err == nil) != (name == "folder") {
-			t.Errorf("a folder %s: %v", name, err)
+			t.Errorf("folder %s: %v", name, err)
 		}
 	}
 	if text, err := os.ReadFile(at("two")); err != nil || string(text) != "text" {
-		t.Errorf("the file of two names is %q, %v", text, err)
+		t.Errorf("the file with two links contains %q, %v", text, err)
 	}
 	if err := CheckFolder(root, "none"); err != nil {
 		t.Error(err)

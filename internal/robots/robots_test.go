@@ -18,17 +18,17 @@ func parse(t testing.TB, text string) *File {
 	return f
 }
 
-// TestPatterns asks whether one rule matches; the comments name the section of
-// RFC 9309 or what the case is about.
+// TestPatterns matches one rule with one path. The comments name the section of
+// RFC 9309 or describe the case.
 func TestPatterns(t *testing.T) {
 	for _, c := range []struct {
 		pattern, path string
 		want          bool
 	}{
 		{"/", "/x", true},
-		{"", "/x", false}, // an empty one matches nothing
+		{"", "/x", false}, // an empty pattern matches no path
 		{"/fish", "/fish.html", true},
-		{"/fish", "/Fish", false}, // case counts
+		{"/fish", "/Fish", false}, // case-sensitive
 		{"/fish", "/x/fish", false},
 		{"fish", "/fish", false},
 		{"/fish/", "/fish", false},
@@ -38,16 +38,16 @@ func TestPatterns(t *testing.T) {
 		{"/*.gif", "/a/b.gif?x", true},
 		{"/a$", "/a", true},
 		{"/a$", "/ab", false},
-		{"/a*a$", "/a", false}, // pieces do not overlap
+		{"/a*a$", "/a", false}, // parts do not overlap
 		{"/a*a$", "/aba", true},
 		{"/a**b", "/ab", true},
 		{"*", "/", true},
 		{"*b*d$", "/abcbd", true},
 		{"*$", "/x", true},
-		{"/a$b", "/a$b", true}, // within it is itself
+		{"/a$b", "/a$b", true}, // "$" inside a pattern is literal
 		{"/a$$", "/a$", true},
 		{"/a$$", "/a$b", false},
-		{"/f-%2A.html", "/f-*.html", true}, // 2.2.3, the literal ones
+		{"/f-%2A.html", "/f-*.html", true}, // 2.2.3, literal characters
 		{"/f-%2a.html", "/f-%2A.html", true},
 		{"/f-%2A.html", "/f-x.html", false},
 		{"/f-%24", "/f-$", true},
@@ -61,7 +61,7 @@ func TestPatterns(t *testing.T) {
 		{"/a%3cd", "/a%3Cd", true},
 		{"/a%2Fb", "/a/b", false}, // reserved in a path
 		{"/a b", "/a%20b", true},
-		{"/100%", "/100%25", true}, // begins no encoding
+		{"/100%", "/100%25", true}, // not a percent-encoding
 		{"/%2", "/%252", true},
 		{"/%%32%35", "/%25", false},
 	} {
@@ -128,14 +128,15 @@ func TestDelay(t *testing.T) {
 	}
 }
 
-// TestSize: a line that is cut at the limit would mean something else.
+// TestSize verifies that a line truncated by the size limit is ignored, because
+// it could have another meaning.
 func TestSize(t *testing.T) {
 	text := "User-agent: *\nDisallow: /a\n#" + strings.Repeat("x", MaxSize)
 	cut := text[:MaxSize-len("\nDisallow: /")] + "\nDisallow: /only/this\n"
 	for _, text := range []string{text, cut} {
 		f := parse(t, text)
 		if f.Allowed("fetch", "/a") || !f.Allowed("fetch", "/b") {
-			t.Errorf("of %d bytes the wrong ones count", len(text))
+			t.Errorf("file of %d bytes: wrong rules apply", len(text))
 		}
 	}
 	if f, err := Parse(io.MultiReader(strings.NewReader("User-agent: *\n"), iotest.ErrReader(io.ErrUnexpectedEOF))); !errors.Is(err, io.ErrUnexpectedEOF) || f.Empty() {
@@ -143,13 +144,12 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// TestLinear: a file made to be slow is not. At the square of its size this
-// would take minutes.
+// TestLinear parses a file that would take minutes with a quadratic algorithm.
 func TestLinear(t *testing.T) {
 	f := parse(t, "User-agent: *\nDisallow: /"+strings.Repeat("*a", MaxSize/2-50)+"b$")
 	began := time.Now()
 	if !f.Allowed("fetch", "/"+strings.Repeat("a", 1<<20)) {
-		t.Error("matches")
+		t.Error("the pattern matches")
 	}
 	if took := time.Since(began); took > 5*time.Second {
 		t.Errorf("took %v", took)
@@ -164,7 +164,7 @@ func TestCaps(t *testing.T) {
 		{"CAPS\r\n\r\n## made by hand\r\nCapsVersion=1\r\nExpireCapsAfter=1800\r\n\r\nPathDelimeter=/\r\nPathIdentity=.\r\n", Caps{1, 30 * time.Minute, "/"}}, // as Gophernicus 3.1.1 writes it
 		{"CAPS\npathdelimiter = :\n", Caps{Delimiter: ":"}},
 		{"CAPS\nExpireCapsAfter=-5\nCapsVersion=x\n=\n", Caps{}},
-		{"ExpireCapsAfter=1\n", Caps{}}, // some other text
+		{"ExpireCapsAfter=1\n", Caps{}}, // not a caps.txt file
 		{"CAPS=1\nCapsVersion=1\n", Caps{}},
 		{"", Caps{}},
 	} {
@@ -174,8 +174,8 @@ func TestCaps(t *testing.T) {
 	}
 }
 
-// FuzzRobots: no text is refused; a normal form is its own; rules that allow
-// never make less allowed.
+// FuzzRobots verifies that any text is accepted, that normalizing twice has no
+// further effect, and that allow rules never block a path.
 func FuzzRobots(f *testing.F) {
 	f.Add("User-agent: *\nDisallow: /a*b$\nAllow: /%61\r\nCrawl-delay: 1e9", "fetch/1", "/a%2ab?x=%3a//")
 	f.Add("\ufeffuser-agent:fetch\rdisallow:*%", "Fetch", "%")
@@ -203,7 +203,7 @@ func FuzzRobots(f *testing.F) {
 			}
 		}
 		if !file.Allowed(agent, path) {
-			t.Error("refused, though every rule allows")
+			t.Error("blocked, although all rules allow")
 		}
 		_, _ = ParseCaps(strings.NewReader(text))
 	})

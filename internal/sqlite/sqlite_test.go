@@ -24,7 +24,8 @@ func open(t *testing.T, uri string) *sqlite.Conn {
 	return c
 }
 
-// TestValues: what is written is read, null as zero.
+// TestValues reads values that were written before. NULL is read as a zero
+// value.
 func TestValues(t *testing.T) {
 	c := open(t, "file::memory:")
 	if err := c.Script("create table v (id integer primary key, i, n, s text, b blob, o); create table other (x);"); err != nil {
@@ -60,22 +61,23 @@ func TestValues(t *testing.T) {
 			t.Errorf("row %d: %+v; want %+v", at, have, want)
 		}
 		at++
-		return errors.Join(err, c.Exec("insert into other values (?)", at)) // another statement meanwhile
+		return errors.Join(err, c.Exec("insert into other values (?)", at)) // a statement during the query
 	})
 	if err != nil || at != len(rows) {
 		t.Errorf("%d rows, %v", at, err)
 	}
 	blob := sqlite.Raw{1}
 	if err := c.Scan("select ?", []any{nil}, &blob); err != nil || len(blob) > 0 {
-		t.Errorf("null is %v, %v", blob, err)
+		t.Errorf("NULL is read as %v, %v", blob, err)
 	}
 	if err := c.Scan("select i from v where id=?", []any{99}, &at); !errors.Is(err, sql.ErrNoRows) {
-		t.Errorf("no row is %v", err)
+		t.Errorf("query without rows: %v", err)
 	}
 }
 
-// TestFaults: an error says what was wrong, and leaves the connection usable.
-func TestFaults(t *testing.T) {
+// TestErrors verifies that an error describes its cause and that the connection
+// remains usable.
+func TestErrors(t *testing.T) {
 	c := open(t, "file:"+filepath.ToSlash(filepath.Join(t.TempDir(), "a.db")))
 	if err := c.Script("create table v (x integer not null unique)"); err != nil {
 		t.Fatal(err)
@@ -86,19 +88,19 @@ func TestFaults(t *testing.T) {
 		err  error
 		want string
 	}{
-		"syntax":           {c.Exec("select from"), "syntax error"},
-		"twice":            {errors.Join(c.Exec(insert, 1), c.Exec(insert, 1)), "UNIQUE constraint failed"},
-		"null":             {c.Exec(insert, nil), "NOT NULL constraint failed"},
-		"too few":          {c.Exec(insert), "0 arguments for 1 parameters"},
-		"type":             {c.Exec(insert, 1.5), "argument 1 has an unsupported type"},
-		"columns":          {c.Scan("select 1, 2", nil, &n), "2 columns for 1 variables"},
-		"variable":         {c.Scan("select 1", nil, n), "variable 1 has an unsupported type"},
-		"script":           {c.Script("no script"), "syntax error"},
-		"itself":           {c.ForEachRow(insert+" returning x", []any{2}, func(*sqlite.Row) error { return c.Exec(insert+" returning x", 3) }), "query is already running"},
-		"a large row":      {c.Exec("create table large as select zeroblob(5000000) x"), "too big"},
-		"a long statement": {c.Exec("select " + strings.Repeat(" ", 70_000) + "1"), "too big"},
-		"a file more":      {c.Script("attach ':memory:' as b"), "too many attached databases"},
-		"no folder":        {second(sqlite.Open(filepath.Join(t.TempDir(), "no", "a.db"))), "unable to open"},
+		"syntax":                        {c.Exec("select from"), "syntax error"},
+		"duplicate row":                 {errors.Join(c.Exec(insert, 1), c.Exec(insert, 1)), "UNIQUE constraint failed"},
+		"NULL in a column without NULL": {c.Exec(insert, nil), "NOT NULL constraint failed"},
+		"missing argument":              {c.Exec(insert), "0 arguments for 1 parameters"},
+		"argument type":                 {c.Exec(insert, 1.5), "argument 1 has an unsupported type"},
+		"column count":                  {c.Scan("select 1, 2", nil, &n), "2 columns for 1 variables"},
+		"variable type":                 {c.Scan("select 1", nil, n), "variable 1 has an unsupported type"},
+		"invalid script":                {c.Script("no script"), "syntax error"},
+		"query inside itself":           {c.ForEachRow(insert+" returning x", []any{2}, func(*sqlite.Row) error { return c.Exec(insert+" returning x", 3) }), "query is already running"},
+		"large row":                     {c.Exec("create table large as select zeroblob(5000000) x"), "too big"},
+		"long statement":                {c.Exec("select " + strings.Repeat(" ", 70_000) + "1"), "too big"},
+		"attached file":                 {c.Script("attach ':memory:' as b"), "too many attached databases"},
+		"no folder":                     {errorOf(sqlite.Open(filepath.Join(t.TempDir(), "no", "a.db"))), "unable to open"},
 	} {
 		if test.err == nil || !strings.Contains(test.err.Error(), test.want) {
 			t.Errorf("%s: %v; want %q", name, test.err, test.want)
@@ -111,17 +113,18 @@ func TestFaults(t *testing.T) {
 		t.Error(err)
 	}
 	if err := c.Exec("insert into v values (?)", strings.Repeat("x", 100_000)); !sqlite.IsFull(err) {
-		t.Errorf("%v; want that it is full", err)
+		t.Errorf("%v; want an error for a full disk", err)
 	}
 	if sqlite.IsFull(c.Exec(insert, 9)) {
-		t.Error("what is there already is not what is too much")
+		t.Error("existing rows are missing after an error")
 	}
 }
 
-func second(_ *sqlite.Conn, err error) error { return err }
+func errorOf(_ *sqlite.Conn, err error) error { return err }
 
-// TestFrugal: the values of a statement cost no memory of Go's.
-func TestFrugal(t *testing.T) {
+// TestNoAllocations verifies that statements do not allocate memory for their
+// values.
+func TestNoAllocations(t *testing.T) {
 	c := open(t, "file::memory:")
 	text, blob := strings.Repeat("x", 300), []byte("blob")
 	var n int64
@@ -135,9 +138,9 @@ func TestFrugal(t *testing.T) {
 	}
 }
 
-// TestStrangersSchema: the schema of a file cannot call functions that have an
-// effect.
-func TestStrangersSchema(t *testing.T) {
+// TestUntrustedSchema verifies that the schema of a file cannot call functions
+// with side effects.
+func TestUntrustedSchema(t *testing.T) {
 	c := open(t, "file::memory:")
 	for _, name := range []string{"trusted_schema", "cell_size_check"} {
 		var got int

@@ -52,11 +52,11 @@ func TestEscape(t *testing.T) {
 	}
 }
 
-// TestIgnorable: the code points are those of Unicode's property.
+// TestIgnorable compares isIgnorable with the Unicode property.
 func TestIgnorable(t *testing.T) {
 	for r := rune(0xa0); r <= unicode.MaxRune; r++ {
 		want := unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, unicode.Zl, unicode.Zp) &&
-			!unicode.Is(unicode.Prepended_Concatenation_Mark, r) && // they are visible
+			!unicode.Is(unicode.Prepended_Concatenation_Mark, r) && // these marks are visible
 			(r < 0x13430 || r > 0x1345f) // Egyptian hieroglyph controls are visible
 		if got := isIgnorable(r); got != want {
 			t.Errorf("U+%04X: got %v, want %v", r, got, want)
@@ -64,7 +64,8 @@ func TestIgnorable(t *testing.T) {
 	}
 }
 
-// TestJSON: what is shown is the same value, and does nothing.
+// TestJSON verifies that the escaped JSON has the same value and contains no
+// control characters.
 func TestJSON(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"nothing", "{}\n", "{}\n"},
@@ -86,12 +87,12 @@ func TestJSON(t *testing.T) {
 		}
 		var before, after any
 		if json.Unmarshal(in, &before); json.Unmarshal(got, &after) != nil || !reflect.DeepEqual(before, after) {
-			t.Errorf("%s: %q has become %q", c.name, before, after)
+			t.Errorf("%s: %q becomes %q", c.name, before, after)
 		}
 	}
 }
 
-func TestEscapeOfCleanTextAllocatesNothing(t *testing.T) {
+func TestEscapeCleanTextNoAllocations(t *testing.T) {
 	const s = "a clean line, with é and 世界, long enough to matter"
 	if n := testing.AllocsPerRun(100, func() { Escape(s) }); n != 0 {
 		t.Errorf("%v allocations, want 0", n)
@@ -112,17 +113,17 @@ func TestWriter(t *testing.T) {
 		{"continuation bytes only", "\x80\x80\x80\x80\x80", `\x80\x80\x80\x80\x80`},
 		{"override", "a\u202eb\n", "a\\u{202e}b\n"},
 	} {
-		for _, cut := range []func(io.Reader) io.Reader{asIs, iotest.OneByteReader, iotest.HalfReader} {
-			if got := through(t, cut(strings.NewReader(c.in))); got != c.want {
-				t.Errorf("%s: %q is shown as %q, want %q", c.name, c.in, got, c.want)
+		for _, cut := range []func(io.Reader) io.Reader{unchangedReader, iotest.OneByteReader, iotest.HalfReader} {
+			if got := writeThrough(t, cut(strings.NewReader(c.in))); got != c.want {
+				t.Errorf("%s: %q is written as %q, want %q", c.name, c.in, got, c.want)
 			}
 		}
 	}
 }
 
-func asIs(r io.Reader) io.Reader { return r }
+func unchangedReader(r io.Reader) io.Reader { return r }
 
-func through(t *testing.T, r io.Reader) string {
+func writeThrough(t *testing.T, r io.Reader) string {
 	t.Helper()
 	var out bytes.Buffer
 	w := NewWriter(&out)
@@ -135,7 +136,7 @@ func through(t *testing.T, r io.Reader) string {
 	return out.String()
 }
 
-func TestWriterReportsWhatWasShown(t *testing.T) {
+func TestWriterByteCount(t *testing.T) {
 	disk := errors.New("disk")
 	w := NewWriter(io.Discard)
 	if n, err := w.Write(make([]byte, 3*chunk)); n != 3*chunk || err != nil {
@@ -157,12 +158,12 @@ type failing struct{ err error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
-func TestWriterStaysSmall(t *testing.T) {
+func TestWriterMemory(t *testing.T) {
 	w := NewWriter(io.Discard)
 	p := bytes.Repeat([]byte("\x1b\u202e\x9b"), 1<<16)
 	w.Write(p)
 	if c := cap(w.in) + cap(w.out); c > 64<<10 {
-		t.Errorf("holds %d bytes", c)
+		t.Errorf("the buffer has %d bytes", c)
 	}
 }
 
@@ -192,8 +193,8 @@ func TestIsText(t *testing.T) {
 	}
 }
 
-// sane fails t if s could act on a terminal.
-func sane(t *testing.T, s, keep string) {
+// checkSafe fails the test if s could affect a terminal.
+func checkSafe(t *testing.T, s, keep string) {
 	t.Helper()
 	if !utf8.ValidString(s) {
 		t.Fatalf("not UTF-8: %q", s)
@@ -211,7 +212,7 @@ func FuzzTTYEscape(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		once := Escape(s)
-		sane(t, once, "")
+		checkSafe(t, once, "")
 		if twice := Escape(once); twice != once {
 			t.Fatalf("%q, then %q", once, twice)
 		}
@@ -230,15 +231,15 @@ func FuzzTTYWriter(f *testing.F) {
 		io.WriteString(w, s[cut:])
 		w.Flush()
 		got := out.String()
-		sane(t, got, lineControls)
-		if want := lineByLine(s); got != want {
-			t.Fatalf("%q cut at %d is shown as %q, want %q", s, cut, got, want)
+		checkSafe(t, got, lineControls)
+		if want := escapeLines(s); got != want {
+			t.Fatalf("%q cut at %d is written as %q, want %q", s, cut, got, want)
 		}
 	})
 }
 
-// lineByLine shows s by Escape alone.
-func lineByLine(s string) string {
+// escapeLines escapes s line by line with Escape.
+func escapeLines(s string) string {
 	rows := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
 	for i, row := range rows {
 		columns := strings.Split(row, "\t")

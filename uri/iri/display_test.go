@@ -67,21 +67,21 @@ func TestDisplay(t *testing.T) {
 		{"no authority", "mailto:a@b", "mailto:a@b"},
 		{"empty authority", "file:///a", "file:///a"},
 		{"relative", "//h/p", "//[h]/p"},
-		{"semantic attack", "http://www.example.com&story=breaking_news@10.0.0.1/top_story.htm",
+		{"user name that looks like a host", "http://www.example.com&story=breaking_news@10.0.0.1/top_story.htm",
 			"http://{www.example.com&stor…@}[10.0.0.1]/top_story.htm< (host: 10.0.0.1)>"},
 		{"user", "ftp://anonymous@h/", "ftp://{anonymous@}[h]/"},
 		{"password", "ftp://u:secret@h/", "ftp://{u:***@}[h]/"},
 		{"empty password and port", "ftp://u:@h:/", "ftp://{u:***@}[h]:/"},
-		{"a password that looks like a port and path", "http://www.example.com:80%2F@10.0.0.1", "http://{www.example.com:***@}[10.0.0.1]< (host: 10.0.0.1)>"},
-		{"an encoded dot", "http://www%2Eexample@h/", "http://{www%2Eexample@}[h]/< (host: h)>"},
-		{"a long user", "http://aaaaaaaaaaaaaaaaaaaaa@h/", "http://{aaaaaaaaaaaaaaaaaaaa…@}[h]/< (host: h)>"},
-		{"just not a long user", "http://aaaaaaaaaaaaaaaaaaaa@h/", "http://{aaaaaaaaaaaaaaaaaaaa@}[h]/"},
-		{"an empty user", "http://@h/", "http://{@}[h]/"},
-		{"encoded controls stay", "http://h/%1b%E2%80%AE", "http://[h]/%1b%E2%80%AE"},
+		{"password that looks like a port and a path", "http://www.example.com:80%2F@10.0.0.1", "http://{www.example.com:***@}[10.0.0.1]< (host: 10.0.0.1)>"},
+		{"encoded dot in the user name", "http://www%2Eexample@h/", "http://{www%2Eexample@}[h]/< (host: h)>"},
+		{"user name of 21 characters", "http://aaaaaaaaaaaaaaaaaaaaa@h/", "http://{aaaaaaaaaaaaaaaaaaaa…@}[h]/< (host: h)>"},
+		{"user name of 20 characters", "http://aaaaaaaaaaaaaaaaaaaa@h/", "http://{aaaaaaaaaaaaaaaaaaaa@}[h]/"},
+		{"empty user name", "http://@h/", "http://{@}[h]/"},
+		{"encoded control characters", "http://h/%1b%E2%80%AE", "http://[h]/%1b%E2%80%AE"},
 		{"letters", "http://xn--mller-kva.de/", "http://[xn--mller-kva.de]/< (müller.de)>"},
-		{"letters and a user", "http://a.b@xn--mller-kva.de/", "http://{a.b@}[xn--mller-kva.de]/< (host: xn--mller-kva.de, müller.de)>"},
-		{"letters that mislead", "http://xn--80ak6aa92e.com/", "http://[xn--80ak6aa92e.com]/"},
-		{"a literal", "http://[::1]:80/", "http://[[::1]]:80/"},
+		{"decoded host and user name", "http://a.b@xn--mller-kva.de/", "http://{a.b@}[xn--mller-kva.de]/< (host: xn--mller-kva.de, müller.de)>"},
+		{"host with misleading letters", "http://xn--80ak6aa92e.com/", "http://[xn--80ak6aa92e.com]/"},
+		{"IP literal", "http://[::1]:80/", "http://[[::1]]:80/"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			u := uri.MustParse(c.uri)
@@ -97,7 +97,8 @@ func TestDisplay(t *testing.T) {
 	}
 }
 
-// FuzzDisplay: nothing that acts on a terminal, no password, and the host as it is.
+// FuzzDisplay verifies that the displayed text contains no control characters
+// and no password, and that it shows the host unchanged.
 func FuzzDisplay(f *testing.F) {
 	for _, s := range []string{"http://www.example.com&x@10.0.0.1/", "ftp://u:p@h:1/%1b", "http://xn--mller-kva.de/", "x:", "//@:"} {
 		f.Add(s)
@@ -117,7 +118,7 @@ func FuzzDisplay(f *testing.F) {
 		for _, x := range iri.Segments(u) {
 			switch {
 			case x.Text == "":
-				t.Errorf("%q: an empty segment", s)
+				t.Errorf("%q: displayed with an empty segment", s)
 			case x.Role == iri.Host:
 				host = x.Text
 			case x.Role == iri.Plain:
