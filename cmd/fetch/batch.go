@@ -1,131 +1,114 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
 	"runtime/debug"
 	"sync"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/progress"
+	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A job is one URL of a batch on its way.
-type job struct {
-	*app
-	ctx    context.Context // of this job
-	client *fetch.Client
-	text   string
-	index  int // from 0, over all URLs
-	line   int // in the input file; 0: an argument
-	stdout io.Writer
-
-	begun   int // how often the transfer was begun, from the beginning or the middle
-	tries   attempts
-	measure *measure
-	out     sink            // nil: none yet
-	resp    *fetch.Response // the last one; its body is closed
-	heads   bytes.Buffer    // of every answer on the way to it
+// download retrieves each URL and writes its object to the destination that the
+// flags select. It shows progress bars on a terminal.
+func (f *objectFlags) download(ctx context.Context, s *streams, args []string, native bool) error {
+	if len(f.body.output) > len(args) && f.input.file == "" {
+		return fetch.Usage.Errorf("there are more -o flags than URLs")
+	}
+	if f.body.checksum != nil && (f.body.include || f.request.head) {
+		return fetch.Usage.Errorf("--checksum is the digest of the body alone, so it excludes -i and -I")
+	}
+	o := retrievalOptions{native: native}
+	busy := terminal.Is(s.stdout) && f.body.toStdout(0) // the body is written to a terminal
+	if !s.silent && !f.progress.off && terminal.Is(s.stderr) && !busy {
+		bars := progress.NewBars(s.stderr)
+		screen := s.stderr
+		s.stderr, o.progress = bars, bars.Update // messages appear above the bars
+		defer func() { bars.Close(); s.stderr = screen }()
+	}
+	return f.forEach(ctx, s, args, o, (*job).download)
 }
 
-// batch does something with each URL of the arguments and the input file: one
-// after the other, or with -Z side by side. A failure does not stop the rest.
-func (a *app) batch(args []string, do func(*job) error) error {
-	if len(args) == 0 && a.flags.inputFile == "" {
-		return fetch.Usage.Errorf("no URL; fetch --help tells more")
+// forEach calls do for each URL of the arguments and the input file. The first
+// error does not stop the others. It returns their combined exit code.
+func (f *objectFlags) forEach(ctx context.Context, s *streams, args []string, o retrievalOptions, do func(*job) error) error {
+	if len(args) == 0 && f.input.file == "" {
+		return fetch.Usage.Errorf("no URL; see fetch --help")
 	}
-	client, err := a.client()
+	r, err := f.open(ctx, s, o)
 	if err != nil {
 		return err
 	}
-	defer client.Close()
-	if a.archive != nil {
-		defer a.archive.Close()
-	}
-	if a.meta, err = openMeta(a.flags.meta); err != nil {
+	defer r.client.close()
+	if r.meta, err = openMeta(f.body.meta); err != nil {
 		return err
 	}
-	b := &batch{app: a, do: do, client: client}
-	if err := errors.Join(b.run(args), a.meta.Close(), a.folder.Close(), a.writeCookies(), b.remember()); err != nil {
+	err = errors.Join(r.run(ctx, args, do), r.meta.Close(), r.folder.Close(), r.client.saveCookies())
+	if r.tally.code == 0 {
+		err = errors.Join(err, f.mail.writeMarks(r.marks))
+	}
+	if err != nil {
 		return err
 	}
-	return b.codes.err()
+	return r.tally.err()
 }
 
-// remember writes what the next run may leave out, unless something failed.
-func (b *batch) remember() error {
-	if b.codes.code != 0 {
-		return nil
+// run distributes the URLs to workers.
+func (r *retrieval) run(ctx context.Context, args []string, do func(*job) error) error {
+	workers := r.workers()
+	if workers > 1 {
+		// Many small bodies are short-lived garbage. Frequent collections cost
+		// more than the 16 MiB that they save.
+		defer debug.SetGCPercent(debug.SetGCPercent(400))
 	}
-	return b.writeMarks()
+	queue := newJobQueue(ctx, r, args, workers > 1)
+	var all sync.WaitGroup
+	for range workers {
+		all.Go(func() {
+			for j := queue.next(); j != nil; j = queue.next() {
+				r.runJob(j, do)
+			}
+		})
+	}
+	all.Wait()
+	return queue.close()
 }
 
-// A job has a connection, or two that race, a part and its state or folder
-// open. Where the system allows few files, fewer jobs go on at a time: to run
-// out of them in the midst would be an error of ours.
+// Each job needs up to jobFiles open files: two connections, a file, its state
+// and its folder. The process needs spareFiles more.
 const (
 	jobFiles   = 5
 	spareFiles = 16
 )
 
-type batch struct {
-	*app
-	do     func(*job) error
-	client *fetch.Client
-
-	mu    sync.Mutex
-	codes tally
-}
-
-// workers is how many jobs go on at a time. Who waits for his turn at standard
-// output keeps his place at a host; if all places were taken so, he whose turn
-// it is would never get one.
-func (b *batch) workers() int {
-	f := &b.flags
-	if !f.parallel {
+// workers returns the number of jobs that run at a time. A job that waits for
+// its turn to write to standard output keeps its place at a host. With more jobs
+// than places, the next job in order could find no place and never run.
+func (r *retrieval) workers() int {
+	f := r.flags
+	if !f.input.parallel {
 		return 1
 	}
-	n := min(f.parallelMax, (openFiles()-spareFiles)/jobFiles)
-	if f.anyToStdout() {
-		n = min(n, f.perHost/max(f.segments, 1))
+	n := min(f.input.parallelMax, (openFileLimit()-spareFiles)/jobFiles)
+	if f.body.anyToStdout() {
+		n = min(n, f.client.limits.perHost/max(f.request.segments, 1))
 	}
 	return max(n, 1)
 }
 
-func (b *batch) run(args []string) error {
-	workers := b.workers()
-	if workers > 1 {
-		// Of many small bodies little lives for long: to look for it so often
-		// costs more than 16 MiB.
-		defer debug.SetGCPercent(debug.SetGCPercent(400))
-	}
-	src := &source{batch: b, urls: b.typedURLs(args)}
-	if workers > 1 {
-		src.queue = newOrdered(b.ctx, b.app.stdout)
-	}
-	var all sync.WaitGroup
-	for range workers {
-		all.Go(func() {
-			for j := src.next(); j != nil; j = src.next() {
-				b.one(j)
-			}
-		})
-	}
-	all.Wait()
-	return src.close()
-}
-
-func (b *batch) one(j *job) {
-	err := b.do(j)
-	if s, ok := j.stdout.(*slot); ok {
-		err = errors.Join(err, local(s.end()))
+// runJob runs one job, reports its error and records its exit code.
+func (r *retrieval) runJob(j *job, do func(*job) error) {
+	err := do(j)
+	if j.slot != nil {
+		err = errors.Join(err, local(j.slot.End()))
 	}
 	code := 0
 	if err != nil {
-		code = j.report(err)
+		code = r.report(j.ctx, err, j.errorSource())
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.codes.add(code)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tally.add(code)
 }

@@ -2,164 +2,161 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
-	"sync/atomic"
-	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/schemes"
+	"github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/schemes/nntp"
+	"github.com/anyurl/fetch/warc"
 	"github.com/anyurl/fetch/wrap"
 )
 
-// client builds the Client that the flags ask for.
-func (a *app) client() (*fetch.Client, error) {
-	f := &a.flags
-	a.heard = a.trace()
-	options, err := f.schemes()
-	if err != nil {
-		return nil, err
-	}
-	options.FTP.LF = options.FTP.LF && !a.native
-	var client *fetch.Client
-	options.Mail = a.mailOptions(func() *fetch.Client { return client })
-	if options.Gopher, err = a.gopherOptions(); err != nil {
-		return nil, err
-	}
-	if options.Telnet, err = f.talk.options(); err != nil {
-		return nil, err
-	}
-	if in, ok := a.stdin.(*os.File); ok && isTerminal(in) && terminal(a.stdout) {
-		a.console = &console{in: in}
-		options.Telnet.Mode = a.console.set
-	}
-	if a.archiving && options.NNTP.Marks == nil {
-		options.NNTP.Marks = &nntp.Marks{}
-	}
-	options.WAIS.All = a.archiving
-	a.jar, a.marks = options.HTTP.Jar, options.NNTP.Marks
-	proxy, err := f.proxy.choose(os.Getenv)
-	if err != nil {
-		return nil, err
-	}
-	all := schemes.All(options)
-	for i, s := range all {
-		if f.verbose && !a.archiving && s.Traits.ControlConn {
-			all[i] = a.conversing(s)
-		}
-	}
-	if all, err = f.gateways(all, proxy); err != nil {
-		return nil, err
-	}
-	if all, err = a.replayed(all); err != nil {
-		return nil, err
-	}
-	policy, err := f.policy(all)
-	if err != nil {
-		return nil, err
-	}
-	if a.who, err = a.logins(); err != nil {
-		return nil, err
-	}
-	route, err := f.route.route()
-	if err != nil {
-		return nil, err
-	}
-	tls, err := f.tls.config()
-	if err != nil {
-		return nil, err
-	}
-	client = fetch.New(fetch.Options{
-		Policy: policy, Wrap: a.middlewares(), Proxy: proxy, Login: a.who.answer,
-		RedirectLogin: a.redirectLogin(), Route: route, Resolver: f.route.resolver(), TLS: tls,
-	}, all...)
-	return client, nil
+// clientFlags are the flags of all commands that connect to servers.
+type clientFlags struct {
+	retry    retryFlags
+	limits   limitFlags
+	policy   policyFlags
+	proxy    proxyFlags
+	gateway  gatewayFlags
+	route    routeFlags
+	login    loginFlags
+	tls      tlsFlags
+	startTLS startTLSFlags
+	http     httpFlags
+	ftp      ftpFlags
+	mail     mailFlags
+	archives []string
 }
 
-// schemes are the options of every scheme's package.
-func (f *flags) schemes() (o schemes.Options, err error) {
+func (f *clientFlags) register(s *options.Set) {
+	f.retry.register(s)
+	f.limits.register(s)
+	f.policy.register(s)
+	f.proxy.register(s)
+	f.gateway.register(s)
+	f.route.register(s)
+	s.Section("Connections and proxies").StringArrayVar(&f.archives, "archive", nil,
+		"read objects from the WARC `FILE` instead of the network")
+	f.login.register(s)
+	f.tls.register(s)
+	f.startTLS.register(s)
+	f.http.register(s)
+	f.ftp.register(s)
+	f.mail.register(s)
+}
+
+// schemes returns the options of all schemes that the flags select.
+func (f *clientFlags) schemes() (o schemes.Options, err error) {
 	if o.HTTP, err = f.http.options(); err != nil {
 		return o, err
 	}
-	if o.FTP, err = f.ftp.options(f.http.ignoreLength, f.http.raw); err != nil {
+	if o.FTP, err = f.ftp.options(f.startTLS.mode(), f.http.ignoreLength); err != nil {
 		return o, err
 	}
-	if o.NNTP, err = f.news.options(f.ftp, f.http.compressed); err != nil {
-		return o, err
+	o.NNTP.Server, o.NNTP.ClearPassword, o.NNTP.TLS = f.mail.newsServer, f.mail.insecureAuth, f.startTLS.mode()
+	if f.http.compressed {
+		o.NNTP.Compress = nntp.CompressAlways
 	}
-	o.Prospero, err = f.archie()
-	return o, err
+	o.Mail.Stores, o.Mail.Mechanism, o.Mail.TLS = f.mail.stores, f.mail.sasl, f.startTLS.mode()
+	return o, nil
 }
 
-// maxSegments is more than a server thinks polite.
-const maxSegments = 16
-
-// middlewares returns those of the command around those of the library.
-func (a *app) middlewares() []fetch.Middleware {
-	f := &a.flags
-	all := []fetch.Middleware{func(next fetch.Driver) fetch.Driver { return recordHeads{next} }}
-	all = append(all, a.around...)
-	if a.archiving {
-		all = append(all, a.hintOnce())
-	}
-	o := wrap.Options{Segments: min(f.segments, maxSegments), Retry: a.retrying(), Polite: a.polite(), Rate: int64(f.limitRate), Progress: a.shown}
-	if a.remember {
-		o.Cache = &wrap.CacheOptions{}
-	}
-	return append(all, wrap.Standard(o)...)
+// A clientSpec describes the Client of a command.
+type clientSpec struct {
+	schemes       schemes.Options
+	context       string             // URL of the message for cid URLs, or ""
+	middlewares   []fetch.Middleware // outermost first, before those of standard
+	standard      wrap.Options       // middlewares of the library
+	redirects     *redirectFlags     // limits of redirects, or nil for the defaults
+	redirectLogin bool               // look up targets of redirects in netrc
+	transcript    bool               // print the dialogs with servers
 }
 
-// polite returns what a host has to bear, nil where requests do not wait.
-func (a *app) polite() *wrap.PoliteOptions {
-	f := &a.flags
-	if a.archiving || !f.parallel && f.delay <= 0 && !f.robots {
-		return nil // a mirror paces itself
-	}
-	o := &wrap.PoliteOptions{PerHost: f.perHost, Delay: time.Duration(f.delay)}
-	if f.robots {
-		o.Rule = wrap.Robots("fetch")
-	}
-	return o
+// An openClient is a Client with its credentials, cookies and archives.
+type openClient struct {
+	*fetch.Client
+	logins  *logins
+	jar     *http.Jar
+	archive *warc.Archive // or nil
+	cookies *cookieFlags
+	streams *streams
 }
 
-func (a *app) retrying() wrap.RetryOptions {
-	f := &a.flags
-	return wrap.RetryOptions{
-		Attempts: max(f.retry, 0) + 1,
-		Delay:    time.Duration(f.retryDelay),
-		Total:    time.Duration(f.retryMaxTime),
-		All:      f.retryAllErrors,
-		Notify: func(ctx context.Context, t wrap.Attempt) {
-			made, err := countAttempt(ctx, t), t.Err
-			switch {
-			case a.archiving && !f.verbose: // what matters of many is how each ends
-				return
-			case a.archiving:
-				err = fmt.Errorf("%s: %w", t.Request.URL, err)
-			}
-			a.note("%v; attempt %d of %d in %v", err, made+1, made+t.Left, t.Wait.Round(100*time.Millisecond))
-		},
+// open returns a new Client. The caller must close it.
+func (f *clientFlags) open(ctx context.Context, s *streams, spec clientSpec) (_ *openClient, err error) {
+	c := &openClient{jar: spec.schemes.HTTP.Jar, cookies: &f.http.cookies, streams: s}
+	spec.schemes.Mail.StoreLogin = func(ctx context.Context, challenge fetch.Challenge) (*fetch.Credential, error) {
+		return c.logins.answer(ctx, challenge)
 	}
+	if spec.context != "" {
+		spec.schemes.Mail.In = func(ctx context.Context) (*fetch.Response, error) { return c.Get(ctx, spec.context) }
+	}
+	proxy, err := f.proxy.proxyFunc(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	all := schemes.All(spec.schemes)
+	for i, scheme := range all {
+		if spec.transcript && scheme.Traits.ControlConn {
+			all[i] = s.transcribe(scheme)
+		}
+	}
+	if all, err = f.gateway.apply(all, &f.proxy, proxy, f.startTLS.required || f.ftp.tlsControl); err != nil {
+		return nil, err
+	}
+	if all, err = c.replay(all, f.archives); err != nil {
+		return nil, err
+	}
+	o := fetch.Options{Wrap: append(spec.middlewares, wrap.Standard(spec.standard)...), Proxy: proxy, Resolver: f.route.resolver()}
+	if o.Policy, err = f.policy.policy(&f.limits, all); err != nil {
+		return nil, err
+	}
+	if spec.redirects != nil {
+		spec.redirects.apply(&o.Policy)
+	}
+	if c.logins, err = f.login.open(ctx, s); err != nil {
+		return nil, err
+	}
+	o.Login = c.logins.answer
+	if spec.redirectLogin {
+		o.RedirectLogin = c.logins.redirectLogin()
+	}
+	if o.Route, err = f.route.route(); err != nil {
+		return nil, err
+	}
+	if o.TLS, err = f.tls.config(); err != nil {
+		return nil, err
+	}
+	c.Client = fetch.New(o, all...)
+	return c, nil
 }
 
-// attempts counts those that are made for a job: by the Retry middleware, which
-// finds it in the context, and by the job, which begins anew what that cannot
-// resume.
-type attempts struct {
-	retries atomic.Int64
-	before  int // attempts before the job began anew
+// replay makes all schemes read from WARC files instead of the network. It
+// returns all unchanged if there are no files.
+func (c *openClient) replay(all []fetch.Scheme, names []string) ([]fetch.Scheme, error) {
+	if len(names) == 0 {
+		return all, nil
+	}
+	archive, err := warc.Open(names...)
+	if err != nil {
+		return nil, err
+	}
+	c.archive = archive
+	for _, damage := range archive.Damaged {
+		c.streams.note("%v", damage)
+	}
+	return archive.Schemes(all...), nil
 }
 
-type attemptsKey struct{}
+// saveCookies writes all cookies to the file of --cookie-jar.
+func (c *openClient) saveCookies() error { return c.cookies.write(c.streams, c.jar) }
 
-// countAttempt counts the attempt that follows t, and returns how many were
-// made before it.
-func countAttempt(ctx context.Context, t wrap.Attempt) (made int) {
-	n, ok := ctx.Value(attemptsKey{}).(*attempts)
-	if !ok {
-		return t.Made
+// close closes the Client and its archives.
+func (c *openClient) close() {
+	c.Client.Close()
+	if c.archive != nil {
+		c.archive.Close()
 	}
-	n.retries.Add(1)
-	return n.before + t.Made
 }

@@ -3,126 +3,158 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
-	"sync"
+	"strings"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/save"
-	"github.com/anyurl/fetch/schemes/http"
-	"github.com/anyurl/fetch/schemes/nntp"
-	"github.com/anyurl/fetch/warc"
-	"github.com/anyurl/fetch/wrap"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
-// app is one run of the command.
-type app struct {
-	ctx    context.Context
-	stdin  io.Reader
-	stdout io.Writer
-	stderr io.Writer
-	flags  flags
-
-	given func(flag string) bool
-	heard *fetch.Trace // by every request
-	who   *logins
-	meta  *metaFile        // nil: not wanted
-	jar   *http.Jar        // nil: no cookies
-	marks *nntp.Marks      // nil: nothing is remembered
-	shown func(wrap.Event) // is told of each body; nil: none
-
-	console *console // nil: nobody sits at one
-
-	buffers sync.Pool // of *[]byte
-	opened  sync.Once
-	folder  *save.Folder // of the names that URLs give; nil: not open
-	urls    []string     // of -K
-	native  bool         // listings as the protocol has them
-
-	remember  bool          // listings, for this run
-	archive   *warc.Archive // nil: the network answers
-	archiving bool          // for a mirror: hosts are spared, groups are read on
-
-	around []fetch.Middleware // of a mirror, outside of the others
+// A runner is a command: it has flags and does its work.
+type runner interface {
+	register(*options.Set)
+	run(ctx context.Context, args []string) error
 }
 
-// command builds the tree of commands. The root is the main one: it brings
-// objects.
-func (a *app) command() *cobra.Command {
-	root := &cobra.Command{
-		Use:   "fetch [flags] URL...",
-		Short: "Bring what a URL names, whole and safely",
-		Long: `fetch writes the object that each URL names to standard output, or with -o,
--O or --output-dir to a file, which appears whole or not at all.
+// A validator is a command that checks the flags of the command line before the
+// configuration files set more flags.
+type validator interface{ validate() error }
 
-fetch help SCHEME tells what the URLs of a scheme mean. A flag is set for good by
-its long name in $XDG_CONFIG_HOME/fetch/config.toml (~/.config): retry = 5
+// An adviser is a command that suggests what to use instead of a flag that it
+// does not have.
+type adviser interface{ advice(flag string) string }
 
-Exit codes: 0 ok; 1 internal; 2 usage or bad URL; 3 local file or disk; 4 network,
-try again; 5 TLS; 6 authentication; 7 protocol; 8 the server said no; 9 refused by
-policy; 10 limit, loop, bomb; 11 truncated or wrong digest, try again; 12
-unsupported; 13 several URLs failed in different ways, or one of a list is
-malformed; 130, 143 interrupted.`,
-		Version:       version,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Args:          cobra.ArbitraryArgs,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) (err error) {
-			if configurable(cmd) {
-				a.urls, err = a.configure(cmd.Root().PersistentFlags())
-			}
+// A commandTree is the main command and its subcommands.
+type commandTree struct {
+	*streams
+	config configFlags
+	main   *cobra.Command
+	sets   map[*cobra.Command]*options.Set // flags of each command
+}
+
+func newCommandTree(s *streams) *commandTree {
+	return &commandTree{streams: s, sets: map[*cobra.Command]*options.Set{}}
+}
+
+// define adds the flags and the work of c to cmd.
+func (r *commandTree) define(cmd *cobra.Command, c runner) *cobra.Command {
+	var set options.Set
+	c.register(&set)
+	registerWriting(&set)
+	r.messageFlags.register(&set)
+	r.config.register(&set)
+	set.Own("Help").BoolP("help", "h", false, "print the help of the command")
+	set.AddTo(cmd.Flags())
+	r.sets[cmd] = &set
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return r.flagError(cmd, c, err) })
+	if check, ok := c.(validator); ok {
+		cmd.Args = validateFirst(check, cmd.Args)
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) }
+	cmd.SetUsageFunc(r.usage)
+	return cmd
+}
+
+func validateFirst(check validator, args cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, given []string) error {
+		if err := check.validate(); err != nil || args == nil {
 			return err
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.gets(append(args, a.urls...))
-		},
+		}
+		return args(cmd, given)
 	}
-	a.flags.register(root.PersistentFlags())
-	root.Flags().BoolP("version", "V", false, "tell the version")
-	a.given = root.PersistentFlags().Changed
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
-	root.AddCommand(a.ls(), a.info(), a.plan(), a.search(), a.mirror(), a.verify(), a.index(), a.pack(), a.frontier(), a.uri(), a.man(root))
-	root.SetHelpCommand(a.help(root))
-	return root
 }
 
-// flagError is an error of usage, unless the flag itself knows better.
-func flagError(err error) error {
-	var invalid *pflag.InvalidValueError
-	if errors.As(err, &invalid) && errors.Is(invalid.Unwrap(), fetch.Unsupported) {
-		return invalid.Unwrap() // without the value
+// registerWriting registers the flags of curl that write to servers. They return
+// an error, because fetch only reads.
+func registerWriting(s *options.Set) {
+	var writing options.Set
+	p := writing.Section("Writing")
+	names := [][2]string{{"data", "d"}, {"request", "X"}, {"upload-file", "T"}, {"form", "F"}, {"data-raw"}, {"data-binary"}, {"data-urlencode"}}
+	for _, name := range names {
+		p.FuncP(name[0], name[1], "not supported", func(string) error {
+			return fetch.Unsupported.Errorf("--%s: fetch only reads", name[0])
+		})
 	}
+	writing.Hide()
+	s.Sections = append(s.Sections, writing.Sections...)
+}
+
+// registerIgnored registers the flags of connections as hidden flags. Commands
+// without a network accept and ignore them, because a shell alias may set them.
+func registerIgnored(s *options.Set) {
+	var ignored options.Set
+	var dir, file string
+	new(clientFlags).register(&ignored)
+	new(progressFlags).register(&ignored)
+	registerOutputDir(ignored.Section("Output"), &dir, "")
+	registerInputFile(ignored.Section("URLs"), &file)
+	ignored.Hide()
+	s.Sections = append(s.Sections, ignored.Sections...)
+}
+
+// flagError returns an error of flag parsing for the user. A flag of another
+// command is reported with the advice of c.
+func (r *commandTree) flagError(cmd *cobra.Command, c runner, err error) error {
 	var unknown *pflag.NotExistError
-	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "" {
-		return fetch.Usage.Errorf("unknown shorthand flag: -%s", unknown.GetSpecifiedName()[:1]) // the rest may be a login
+	if !errors.As(err, &unknown) {
+		return options.Error(err)
 	}
-	return fetch.Usage.With(err)
+	flags, name := r.main.Flags(), unknown.GetSpecifiedName()
+	f := flags.Lookup(name)
+	if f == nil && unknown.GetSpecifiedShortnames() != "" && name != "" {
+		f = flags.ShorthandLookup(name[:1])
+	}
+	if f == nil || cmd == r.main {
+		return options.Error(err)
+	}
+	advice := ""
+	if a, ok := c.(adviser); ok {
+		advice = a.advice(f.Name)
+	}
+	if advice != "" {
+		advice = ": " + advice
+	}
+	return fetch.Usage.Errorf("--%s has no effect on %s%s", f.Name, cmd.CommandPath(), advice)
 }
 
-// exactly is cobra.ExactArgs as an error of usage.
-func exactly(n int, what string) cobra.PositionalArgs {
+// configure sets flags of cmd from the configuration files.
+func (r *commandTree) configure(cmd *cobra.Command) error {
+	set := r.sets[cmd]
+	if set == nil || !usesConfig(cmd) {
+		return nil
+	}
+	return r.config.apply(r.stdin, set.Shared(), r.sets[r.main].Shared())
+}
+
+// usage prints the usage of cmd. The main command and mirror describe all their
+// flags. Other commands describe their own flags and name the rest.
+func (r *commandTree) usage(cmd *cobra.Command) error {
+	text := manual.Usage(cmd, r.sets[cmd], cmd == r.main)
+	return writeLine(cmd.OutOrStdout(), strings.TrimRight(text, "\n"))
+}
+
+// exactArgs requires n arguments. Description is used in the error.
+func exactArgs(n int, description string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) != n {
-			return fetch.Usage.Errorf("wants %s", what)
+			return fetch.Usage.Errorf("the command requires %s", description)
 		}
 		return nil
 	}
 }
 
-// gets brings each URL of the arguments and of the input file.
-func (a *app) gets(args []string) error {
-	if len(a.flags.output) > len(args) && a.flags.inputFile == "" {
-		return fetch.Usage.Errorf("more -o than URLs")
+// minArgs requires at least one argument. Description is used in the error.
+func minArgs(description string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return fetch.Usage.Errorf("the command requires %s", description)
+		}
+		return nil
 	}
-	if err := a.flags.provable(); err != nil {
-		return err
-	}
-	if bars := a.newBars(); bars != nil {
-		// Lines and bars share the terminal: what is said scrolls above them.
-		screen := a.stderr
-		a.stderr, a.shown = bars, bars.show
-		defer func() { bars.end(); a.stderr = screen }()
-	}
-	return a.batch(args, (*job).get)
 }
+
+// examples indents the lines of text for the help of a command.
+func examples(lines ...string) string { return "  " + strings.Join(lines, "\n  ") }

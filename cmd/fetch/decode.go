@@ -9,11 +9,12 @@ import (
 	"github.com/anyurl/fetch/schemes/nntp"
 )
 
-// decode writes the file that the messages of a response hold: one message the
-// whole of it or a part, which note then tells; a range of articles all of its
-// parts in their order, perhaps with others between them that hold none.
-func decode(w io.Writer, resp *fetch.Response, note func(format string, args ...any)) error {
-	var d decoding
+// decodeFile writes the file that the messages of resp contain in yEnc or
+// uuencode form. A single message may contain a part of the file, which note
+// reports. A range of articles must contain all parts in order. Articles
+// without a part are skipped.
+func decodeFile(w io.Writer, resp *fetch.Response, note func(format string, args ...any)) error {
+	var d decodedFile
 	for message, err := range nntp.Messages(resp.Media, resp.Body) {
 		if err == nil {
 			err = d.add(w, message)
@@ -22,28 +23,28 @@ func decode(w io.Writer, resp *fetch.Response, note func(format string, args ...
 			return err
 		}
 	}
-	whole := d.first == 0 && (d.size < 0 || d.next == d.size)
+	complete := d.first == 0 && (d.size < 0 || d.next == d.size)
 	switch {
 	case d.parts == 0:
-		return fetch.NotFound.Errorf("no file encoded by yEnc or uuencode")
-	case !whole && d.messages > 1:
-		return fetch.Truncated.Errorf("bytes %d to %d of %d of the file came", d.first, d.next, d.size)
-	case !whole:
+		return fetch.NotFound.Errorf("the message contains no yEnc or uuencoded file")
+	case !complete && d.messages > 1:
+		return fetch.Truncated.Errorf("the articles contain only bytes %d to %d of %d of the file", d.first, d.next, d.size)
+	case !complete:
 		note("a part of %s: bytes %d to %d of %d", tty.Escape(d.name), d.first, d.next, d.size)
 	}
 	return nil
 }
 
-// A decoding is a file on its way.
-type decoding struct {
+// A decodedFile describes the parts of a file that have been decoded.
+type decodedFile struct {
 	name            string
-	first, next     int64 // the bytes that have come: up to but not including next
-	size            int64 // -1: nobody tells
-	parts, messages int
+	first, next     int64 // range of the decoded bytes, without next
+	size            int64 // of the file, or -1 if unknown
+	parts, messages int   // number of parts and messages so far
 }
 
-// add writes the part that a message holds.
-func (d *decoding) add(w io.Writer, message io.Reader) error {
+// add decodes the part in a message, if there is one, and writes the part to w.
+func (d *decodedFile) add(w io.Writer, message io.Reader) error {
 	d.messages++
 	f, err := rfc822.Decode(message)
 	switch {
@@ -54,9 +55,9 @@ func (d *decoding) add(w io.Writer, message io.Reader) error {
 	case d.parts == 0:
 		d.name, d.first, d.next, d.size = f.Name, f.Offset, f.Offset, f.Size
 	case f.Name != d.name:
-		return fetch.Mismatch.Errorf("parts of two files: %s and %s", tty.Escape(d.name), tty.Escape(f.Name))
+		return fetch.Mismatch.Errorf("the articles contain parts of two files: %s and %s", tty.Escape(d.name), tty.Escape(f.Name))
 	case f.Offset != d.next:
-		return fetch.Mismatch.Errorf("part %d of the file begins at byte %d, where %d is due", f.Part, f.Offset, d.next)
+		return fetch.Mismatch.Errorf("part %d of the file starts at byte %d, want byte %d", f.Part, f.Offset, d.next)
 	}
 	n, err := io.Copy(w, f.Body)
 	d.next += n

@@ -2,18 +2,20 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"syscall"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/tty"
 	"github.com/anyurl/fetch/uri"
 )
 
-// exitCodes are stable for ever: scripts test them.
+// exitCodes maps the class of an error to an exit code. Scripts depend on the
+// codes, so they must not change.
 var exitCodes = map[fetch.Fault]int{
 	fetch.Internal:    1,
 	fetch.Usage:       2,
@@ -44,61 +46,30 @@ var exitCodes = map[fetch.Fault]int{
 	fetch.Canceled:    130,
 }
 
-// mixed is the exit code of a batch whose failures differ.
-const mixed = 13
+const (
+	mixedExit = 13       // several URLs failed with different exit codes
+	pipeExit  = 128 + 13 // the reader of standard output has closed the pipe
+)
 
-// A said error has been reported already; only its code is left.
-type said struct{ code int }
+// An exitError ends the command with an exit code, without another message.
+type exitError struct{ code int }
 
-func (s said) Error() string { return fmt.Sprintf("exit %d", s.code) }
+func (e exitError) Error() string { return fmt.Sprintf("exit %d", e.code) }
 
-// exit reports err, unless that was done, and returns the exit code.
-func (a *app) exit(err error) int {
-	var done said
+// A signalError reports that a signal has ended the context.
+type signalError struct{ signal syscall.Signal }
+
+func (s signalError) Error() string { return s.signal.String() }
+func (s signalError) Unwrap() error { return fetch.Canceled }
+
+// exitCode returns the exit code for err.
+func exitCode(ctx context.Context, err error) int {
+	var signaled signalError
 	switch {
-	case err == nil:
-		return 0
-	case errors.As(err, &done):
-		return done.code
-	}
-	return a.report(err, nil)
-}
-
-// report says err of a job.
-func (j *job) report(err error) int { return j.app.report(err, j) }
-
-// report writes err to standard error and returns its exit code; j may be nil.
-func (a *app) report(err error, j *job) int {
-	code := a.codeOf(err)
-	if code == 141 {
-		return code // whoever read us has gone, and wants no word
-	}
-	if a.flags.errorJSON {
-		a.reportJSON(err, j)
-		return code
-	}
-	if a.flags.silent && !a.flags.showError {
-		return code
-	}
-	where := ""
-	if j != nil && j.line > 0 {
-		where = fmt.Sprintf("line %d: ", j.line)
-	}
-	text := fmt.Sprintf("fetch: %s%s\n", where, plain(err.Error()))
-	if option := a.remedy(err); option != "" {
-		text += fmt.Sprintf("fetch: to allow it: %s\n", tty.Escape(option))
-	}
-	io.WriteString(a.stderr, text) // at once: others may say something too
-	return code
-}
-
-func (a *app) codeOf(err error) int {
-	var by stopped
-	switch {
-	case errors.As(context.Cause(a.ctx), &by):
-		return 128 + int(by.signal)
+	case errors.As(context.Cause(ctx), &signaled):
+		return 128 + int(signaled.signal)
 	case errors.Is(err, errPipe):
-		return 141
+		return pipeExit
 	}
 	code, ok := exitCodes[fetch.FaultOf(err)]
 	if !ok {
@@ -107,10 +78,39 @@ func (a *app) codeOf(err error) int {
 	return code
 }
 
-// errPipe: the reader of standard output has gone.
-var errPipe = syscall.EPIPE
+// An errorSource describes the URL that an error is about.
+type errorSource struct {
+	line     int // in the input file, or 0
+	attempts int // number of requests, or 0 if there was none
+}
 
-// errorRecord is one line of --error-json.
+// report writes err to standard error and returns its exit code. It writes
+// nothing if standard output is a closed pipe.
+func (s *streams) report(ctx context.Context, err error, source errorSource) int {
+	var silent exitError
+	if errors.As(err, &silent) {
+		return silent.code
+	}
+	code := exitCode(ctx, err)
+	switch {
+	case code == pipeExit:
+	case s.errorJSON:
+		encode(s.stderr, errorRecordOf(err, code, source))
+	case s.showError || !s.silent:
+		line := ""
+		if source.line > 0 {
+			line = fmt.Sprintf("line %d: ", source.line)
+		}
+		text := fmt.Sprintf("fetch: %s%s\n", line, terminal.Plain(err.Error()))
+		if flag := remedy(err); flag != "" {
+			text += fmt.Sprintf("fetch: to allow it: %s\n", tty.Escape(flag))
+		}
+		io.WriteString(s.stderr, text) // one write, so that messages do not mix
+	}
+	return code
+}
+
+// An errorRecord is one line of --error-json.
 type errorRecord struct {
 	Kind      string `json:"kind"`
 	Op        string `json:"op,omitempty"`
@@ -124,39 +124,55 @@ type errorRecord struct {
 	Override  string `json:"override,omitempty"`
 }
 
-func (a *app) reportJSON(err error, j *job) {
-	r := errorRecord{Kind: fetch.FaultOf(err).String(), Exit: a.codeOf(err), Message: uri.Redact(err.Error())}
-	r.Retryable = fetch.Retryable(err)
-	if j != nil {
-		r.Line = j.line
-		if n := j.attempts(); j.begun > 0 || n > 1 { // else no request was made, perhaps
-			r.Attempt = n
-		}
+func errorRecordOf(err error, code int, source errorSource) errorRecord {
+	r := errorRecord{
+		Kind: fetch.FaultOf(err).String(), Exit: code, Retryable: fetch.Retryable(err),
+		Attempt: source.attempts, Line: source.line, Message: uri.Redact(err.Error()), Override: remedy(err),
 	}
 	var e *fetch.Error
 	if errors.As(err, &e) {
 		r.Op, r.URL, r.Code = e.Op, e.URL, e.Code
 	}
-	r.Override = a.remedy(err)
-	encode(a.stderr, r)
+	return r
 }
 
-// note says something to a person.
-func (a *app) note(format string, args ...any) {
-	if !a.flags.silent {
-		fmt.Fprintf(a.stderr, "fetch: %s\n", plain(fmt.Sprintf(format, args...)))
+// trustFlags are the flags that help if a certificate cannot be verified.
+const trustFlags = "--cacert FILE with the certificate of its issuer, or -k to skip verification (insecure)"
+
+// remedy returns the flags that may avoid err, or "".
+func remedy(err error) string {
+	var verify *tls.CertificateVerificationError
+	if errors.As(err, &verify) {
+		return trustFlags
+	}
+	return overrideFlag(fetch.OverrideOf(err))
+}
+
+// A tally combines the exit codes of several URLs.
+type tally struct {
+	code      int  // of all failures, or mixedExit if they differ
+	succeeded bool // at least one URL has succeeded
+}
+
+func (t *tally) add(code int) {
+	switch {
+	case code == 0:
+		t.succeeded = true
+	case t.code == 0 || t.code == code:
+		t.code = code
+	default:
+		t.code = mixedExit
 	}
 }
 
-// terminal reports whether what is written to f ends on one.
-func terminal(f any) bool {
-	switch f := f.(type) {
-	case *os.File:
-		return isTerminal(f)
-	case *slot:
-		return f.o.terminal
-	case *bars: // which are shown on one alone
-		return true
+// err returns the exit code as an error, or nil. If some URLs have succeeded, a
+// malformed URL in a list does not count as wrong usage of the command.
+func (t *tally) err() error {
+	switch {
+	case t.code == 0:
+		return nil
+	case t.code == exitCodes[fetch.Usage] && t.succeeded:
+		return exitError{mixedExit}
 	}
-	return false
+	return exitError{t.code}
 }

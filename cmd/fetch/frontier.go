@@ -1,111 +1,143 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/spf13/cobra"
 )
 
-// frontier shows what an archive has still to visit.
-func (a *app) frontier() *cobra.Command {
-	c := &cobra.Command{
+// A frontierCommand is the parent of the commands for the URLs of an archive.
+type frontierCommand struct{ *streams }
+
+func (r *commandTree) frontier() *cobra.Command {
+	cmd := r.define(&cobra.Command{
 		Use:   "frontier status|dump|requeue DIR",
-		Short: "Show what an archive has still to visit, or visit it again",
-		Long: `frontier describes the URLs of an archive, each of which is in one state:
-  pending   not visited yet, or to be visited again by this run or the next one
+		Short: "Show the URLs of an archive, or visit some of them again",
+		Long: `frontier describes the URLs of an archive. Each URL is in one state:
+  pending   not visited yet, or visited again by this run or the next one
   done      retrieved, or unchanged
   kept      retrieved, and never requested again, such as a message
-  gone      retrieved by an earlier run, and deleted on the server since
+  gone      retrieved by an earlier run, and deleted on the server since then
   dead      failed permanently
-  excluded  found, and not wanted: out of scope, refused, of another type or size
-A mirror may run at the same time.`,
-		RunE: func(*cobra.Command, []string) error {
-			return fetch.Usage.Errorf("wants status, dump or requeue")
-		},
-	}
-	for _, sub := range []*cobra.Command{a.frontierStatus(), a.frontierDump(), a.frontierRequeue()} {
-		c.AddCommand(fits(sub, nil, nil))
-	}
-	return c
+  excluded  found, but not retrieved: out of scope, blocked, or of an unwanted
+            type or size
+The commands work while a mirror is running.`,
+	}, &frontierCommand{r.streams})
+	cmd.AddCommand(r.frontierStatus(), r.frontierDump(), r.frontierRequeue())
+	return cmd
 }
 
-func (a *app) frontierStatus() *cobra.Command {
-	return &cobra.Command{
+func (c *frontierCommand) register(s *options.Set) { registerIgnored(s) }
+
+func (c *frontierCommand) run(context.Context, []string) error {
+	return fetch.Usage.Errorf("the command requires status, dump or requeue")
+}
+
+// A frontierStatusCommand counts the URLs of an archive.
+type frontierStatusCommand struct{ *streams }
+
+func (r *commandTree) frontierStatus() *cobra.Command {
+	return r.define(&cobra.Command{
 		Use:   "status DIR",
 		Short: "Count the URLs of an archive by their state, as JSON",
-		Long: `status writes one JSON object:
+		Long: `status prints one JSON object:
   run        the number of the newest run, from 1
-  started    when it began
-  ended      when it ended; missing while it is running, or if it was stopped
+  started    when the run started
+  ended      when the run ended; missing while it is running, or if it was stopped
   urls       all URLs that any run has found: the sum of states, plus earlier
   states     how many URLs are in each state: those that this run has found, and
              all that are pending
   earlier    URLs of earlier runs that this run has not found
-  unreached  those of the pending URLs whose servers could not be reached; the
-             next run requests them
+  unreached  pending URLs whose servers could not be reached; the next run
+             requests them
   hosts      hosts with pending URLs
   captures   objects retrieved by all runs, each version of an object
-  bytes      the size of their contents
-  next       when the first of the hosts that are left alone gets a request again`,
-		Args: exactly(1, "the folder of an archive"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			s, err := mirror.Status(a.ctx, args[0])
-			if err != nil {
-				return err
-			}
-			e := json.NewEncoder(a.stdout)
-			e.SetIndent("", "  ")
-			return local(e.Encode(s))
-		},
-	}
+  bytes      the total size of the captures
+  next       when the first of the paused hosts gets a request again`,
+		Args: exactArgs(1, "the directory of an archive"),
+	}, &frontierStatusCommand{r.streams})
 }
 
-func (a *app) frontierDump() *cobra.Command {
-	var names []string
-	c := &cobra.Command{
-		Use:   "dump DIR",
-		Short: "Write the URLs of an archive, a line of JSON each",
-		Args:  exactly(1, "the folder of an archive"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			for l, err := range mirror.Dump(a.ctx, args[0], statesOf(names)...) {
-				if err == nil {
-					err = encode(a.stdout, l)
-				}
-				if err != nil {
-					return err
-				}
-			}
-			return nil
-		},
+func (c *frontierStatusCommand) register(s *options.Set) { registerIgnored(s) }
+
+func (c *frontierStatusCommand) run(ctx context.Context, args []string) error {
+	s, err := mirror.Status(ctx, args[0])
+	if err != nil {
+		return err
 	}
-	c.Flags().StringSliceVar(&names, "state", nil, "those in these `STATES` alone: pending, done, kept, gone, dead, excluded")
-	return c
+	e := json.NewEncoder(c.stdout)
+	e.SetIndent("", "  ")
+	return local(e.Encode(s))
 }
 
-func (a *app) frontierRequeue() *cobra.Command {
-	names := []string{"dead"}
-	c := &cobra.Command{
-		Use:   "requeue DIR",
-		Short: "Have the next fetch mirror visit URLs again that failed",
-		Long: `requeue makes pending what failed for good, or is in the states of --state, and
-writes how many that are. The next fetch mirror visits them.`,
-		Args: exactly(1, "the folder of an archive"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			n, err := mirror.Requeue(a.ctx, args[0], statesOf(names)...)
-			if err == nil {
-				_, err = fmt.Fprintln(a.stdout, n)
-			}
+// A frontierDumpCommand prints the URLs of an archive.
+type frontierDumpCommand struct {
+	*streams
+	states []string
+}
+
+func (r *commandTree) frontierDump() *cobra.Command {
+	return r.define(&cobra.Command{
+		Use:   "dump [flags] DIR",
+		Short: "Print the URLs of an archive, one line of JSON each",
+		Args:  exactArgs(1, "the directory of an archive"),
+	}, &frontierDumpCommand{streams: r.streams})
+}
+
+func (c *frontierDumpCommand) register(s *options.Set) {
+	s.Own("Frontier").StringSliceVar(&c.states, "state", nil,
+		"print only the URLs in these `STATES`: pending, done, kept, gone, dead, excluded")
+	registerIgnored(s)
+}
+
+func (c *frontierDumpCommand) run(ctx context.Context, args []string) error {
+	for l, err := range mirror.Dump(ctx, args[0], parseStates(c.states)...) {
+		if err == nil {
+			err = encode(c.stdout, l)
+		}
+		if err != nil {
 			return err
-		},
+		}
 	}
-	c.Flags().StringSliceVar(&names, "state", names, "those in these `STATES`: dead, gone, excluded, done, kept")
-	return c
+	return nil
 }
 
-func statesOf(names []string) (all []mirror.State) {
+// A frontierRequeueCommand makes URLs of an archive pending again.
+type frontierRequeueCommand struct {
+	*streams
+	states []string
+}
+
+func (r *commandTree) frontierRequeue() *cobra.Command {
+	return r.define(&cobra.Command{
+		Use:   "requeue [flags] DIR",
+		Short: "Make the next run of fetch mirror retry failed URLs",
+		Long: `requeue makes all URLs pending that have failed permanently, or that are in one of
+the given states, and prints their number. The next fetch mirror visits them.`,
+		Args: exactArgs(1, "the directory of an archive"),
+	}, &frontierRequeueCommand{streams: r.streams})
+}
+
+func (c *frontierRequeueCommand) register(s *options.Set) {
+	s.Own("Frontier").StringSliceVar(&c.states, "state", []string{"dead"},
+		"retry the URLs in these `STATES`: dead, gone, excluded, done, kept")
+	registerIgnored(s)
+}
+
+func (c *frontierRequeueCommand) run(ctx context.Context, args []string) error {
+	n, err := mirror.Requeue(ctx, args[0], parseStates(c.states)...)
+	if err != nil {
+		return err
+	}
+	return c.print(fmt.Sprint(n))
+}
+
+func parseStates(names []string) (all []mirror.State) {
 	for _, name := range names {
 		all = append(all, mirror.State(name))
 	}

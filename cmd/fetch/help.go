@@ -1,49 +1,44 @@
 package main
 
 import (
+	"context"
 	"fmt"
-	"io"
 	"strings"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/schemes"
 	"github.com/spf13/cobra"
 )
 
-// help is cobra's help, for schemes too.
-func (a *app) help(root *cobra.Command) *cobra.Command {
-	return &cobra.Command{
+// A helpCommand prints the help of a command or of a scheme.
+type helpCommand struct{ *commandTree }
+
+func (r *commandTree) help() *cobra.Command {
+	return r.define(&cobra.Command{
 		Use:   "help [COMMAND | SCHEME]",
-		Short: "Tell of a command, or what the URLs of a scheme mean",
-		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return root.Help()
-			}
-			name := strings.TrimRight(strings.ToLower(args[0]), ":/")
-			for _, s := range schemes.All(schemes.Options{}) {
-				if s.Name == name {
-					return a.print(s.Help)
-				}
-			}
-			if what, ok := fetch.ReservedScheme(name); ok {
-				return a.print(fmt.Sprintf("%s: %s.\nfetch does not speak it; --gateway %s=URL asks a server that does.", name, what, name))
-			}
-			c, _, err := root.Find(args)
-			if err != nil || c == root {
-				return fetch.Usage.Errorf("neither a command nor a scheme: %q", withoutLogin(args[0]))
-			}
-			return c.Help()
-		},
+		Short: "Describe a command, or the URLs of a scheme",
+	}, &helpCommand{r})
+}
+
+func (c *helpCommand) register(s *options.Set) { registerIgnored(s) }
+
+func (c *helpCommand) run(_ context.Context, args []string) error {
+	if len(args) == 0 {
+		return c.main.Help()
 	}
-}
-
-// print writes one line of text.
-func (a *app) print(text string) error {
-	_, err := fmt.Fprintln(a.stdout, text)
-	return local(err)
-}
-
-func (j *job) print(text string) error {
-	_, err := io.WriteString(j.stdout, text+"\n")
-	return local(err)
+	name := strings.TrimRight(strings.ToLower(args[0]), ":/")
+	for _, s := range schemes.All(schemes.Options{}) {
+		if s.Name == name {
+			return c.print(s.Help)
+		}
+	}
+	if description, ok := fetch.ReservedScheme(name); ok {
+		return c.print(fmt.Sprintf("%s: %s.\nfetch does not support it; --gateway %s=URL uses a server that does.", name, description, name))
+	}
+	cmd, _, err := c.main.Find(args)
+	if err != nil || cmd == c.main {
+		return fetch.Usage.Errorf("no command or scheme is called %q", maskLogin(args[0]))
+	}
+	return cmd.Help()
 }

@@ -12,10 +12,9 @@ import (
 func flagNames() map[string]bool {
 	flags := map[string]bool{}
 	add := func(f *pflag.Flag) { flags[f.Name], flags[f.Shorthand] = true, true }
-	root := new(app).command()
+	root := newRoot(&streams{})
 	for _, c := range append(root.Commands(), root) {
 		c.Flags().VisitAll(add)
-		c.PersistentFlags().VisitAll(add)
 	}
 	delete(flags, "")
 	return flags

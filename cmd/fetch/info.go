@@ -1,35 +1,41 @@
 package main
 
 import (
-	"github.com/anyurl/fetch/fetch"
+	"context"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/spf13/cobra"
 )
 
-// info tells what is known of an object without its body.
-func (a *app) info() *cobra.Command {
-	c := &cobra.Command{
-		Use:   "info URL...",
-		Short: "Tell what is known of an object without its body: one record of JSON each",
-		RunE: func(_ *cobra.Command, args []string) error {
-			if a.flags.head {
-				return a.gets(args) // the protocol's own form
-			}
-			return a.batch(args, (*job).inform)
-		},
-	}
-	return bodiless(c, func() bool { return a.flags.head })
+// An infoCommand describes objects without retrieving their bodies.
+type infoCommand struct {
+	*streams
+	flags objectFlags
 }
 
-func (j *job) inform() error {
-	req, err := j.request(j.client, j.text)
-	if err != nil {
-		return err
+func (r *commandTree) info() *cobra.Command {
+	return r.define(&cobra.Command{
+		Use:   "info [flags] URL...",
+		Short: "Describe an object without its body, as JSON",
+		Long: `info prints a JSON record for each URL: type, size, time, validator, redirects,
+server, TLS and header fields. With -I, info prints the response header in the
+format of the protocol.`,
+		Example: examples("fetch info https://example.org/"),
+	}, &infoCommand{streams: r.streams})
+}
+
+func (c *infoCommand) register(s *options.Set) { c.flags.register(s) }
+
+func (c *infoCommand) validate() error {
+	if c.flags.request.head {
+		return nil
 	}
-	req.Op = fetch.Stat
-	resp, err := j.client.Do(j.ctx, req)
-	if err != nil {
-		return err
+	return c.flags.body.reject("fetch info")
+}
+
+func (c *infoCommand) run(ctx context.Context, args []string) error {
+	if c.flags.request.head {
+		return c.flags.download(ctx, c.streams, args, false)
 	}
-	resp.Body.Close()
-	return encode(j.stdout, recordOf(resp))
+	return c.flags.forEach(ctx, c.streams, args, retrievalOptions{}, (*job).describe)
 }

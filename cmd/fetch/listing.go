@@ -2,16 +2,21 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/tty"
 )
 
-// numbered writes a listing for a person to read: what leads somewhere has a
-// number and its kind, what is there to be read stands alone.
-func numbered(w io.Writer, resp *fetch.Response) error {
+// writeMenu writes a listing for a terminal. Each entry with a URL has a number
+// and a kind.
+func writeMenu(w io.Writer, resp *fetch.Response) error {
 	lines := bufio.NewWriter(w)
 	n := 0
 	for e, err := range resp.Entries() {
@@ -29,9 +34,8 @@ func numbered(w io.Writer, resp *fetch.Response) error {
 	return local(lines.Flush())
 }
 
-// names writes a listing that has no bytes of its own as the names in it, one
-// a line: what a person expects of a directory. Fetch ls tells more.
-func names(w io.Writer, resp *fetch.Response) error {
+// writeNames writes the names in a listing, one per line.
+func writeNames(w io.Writer, resp *fetch.Response) error {
 	lines := bufio.NewWriter(w)
 	for e, err := range resp.Entries() {
 		if err != nil {
@@ -42,4 +46,79 @@ func names(w io.Writer, resp *fetch.Response) error {
 		}
 	}
 	return local(lines.Flush())
+}
+
+// An entryWriter writes one entry of a listing.
+type entryWriter func(io.Writer, fetch.Entry) error
+
+// newEntryWriter returns the entryWriter for the flags --json and --urls.
+func newEntryWriter(asJSON, urls bool) entryWriter {
+	switch {
+	case asJSON:
+		return func(w io.Writer, e fetch.Entry) error { return encode(w, e) }
+	case urls:
+		return writeEntryURL
+	}
+	return writeEntry
+}
+
+func writeEntryURL(w io.Writer, e fetch.Entry) error {
+	if e.URL.IsZero() {
+		return nil
+	}
+	_, err := fmt.Fprintln(w, e.URL)
+	return err
+}
+
+// writeEntry writes kind, size, time and name, and the description after a TAB.
+// It escapes control characters.
+func writeEntry(w io.Writer, e fetch.Entry) error {
+	size, modified := "-", "-"
+	if e.Size >= 0 {
+		size = strconv.FormatInt(e.Size, 10)
+	}
+	if !e.Time.IsZero() {
+		modified = e.Time.UTC().Format(time.RFC3339)
+	}
+	name := tty.Escape(e.Name)
+	if description, _, _ := strings.Cut(e.Extra["description"], "\n"); description != "" {
+		name += "\t" + tty.Escape(description)
+	}
+	_, err := fmt.Fprintf(w, "%-8s %12s %-20s %s\n", e.Kind, size, modified, name)
+	return err
+}
+
+// limit returns a writer that ends the listing after n entries with a URL. Some
+// servers return more results than requested. Zero means no limit.
+func (write entryWriter) limit(n int) entryWriter {
+	return func(w io.Writer, e fetch.Entry) error {
+		err := write(w, e)
+		if e.Kind == fetch.Info {
+			return err
+		}
+		if n--; n == 0 && err == nil {
+			err = errLimit
+		}
+		return err
+	}
+}
+
+var errLimit = errors.New("limit of entries reached")
+
+// writeAll writes entries to out.
+func (write entryWriter) writeAll(out io.Writer, all iter.Seq2[fetch.Entry, error]) error {
+	w := bufio.NewWriter(out)
+	for e, err := range all {
+		if err == nil {
+			err = local(write(w, e))
+		}
+		if errors.Is(err, errLimit) {
+			break
+		}
+		if err != nil {
+			w.Flush()
+			return err
+		}
+	}
+	return local(w.Flush())
 }

@@ -7,14 +7,15 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/tty"
 	"github.com/anyurl/fetch/netrc"
-	"github.com/spf13/pflag"
 	"golang.org/x/term"
 )
 
-// loginFlags say who asks.
+// loginFlags select the credentials for servers.
 type loginFlags struct {
 	user          string
 	netrc         bool
@@ -22,84 +23,79 @@ type loginFlags struct {
 	netrcFile     string
 }
 
-func (f *loginFlags) register(p *pflag.FlagSet) {
-	p.StringVarP(&f.user, "user", "u", "", "log in as `USER:PASSWORD`; without a password it is asked for")
-	p.BoolVarP(&f.netrc, "netrc", "n", false, "find the login in ~/.netrc; after a redirect to another host, by a machine entry alone")
-	p.BoolVar(&f.netrcOptional, "netrc-optional", false, "find it there unless the URL has one")
-	p.StringVar(&f.netrcFile, "netrc-file", "", "find it in `FILE`")
+func (f *loginFlags) register(s *options.Set) {
+	p := s.Section("Authentication")
+	p.StringVarP(&f.user, "user", "u", "", "log in as `USER:PASSWORD` (without a password: prompt for it)")
+	p.BoolVarP(&f.netrc, "netrc", "n", false, "read user names and passwords from ~/.netrc")
+	p.BoolVar(&f.netrcOptional, "netrc-optional", false, "use ~/.netrc only if the URL has no password")
+	p.StringVar(&f.netrcFile, "netrc-file", "", "use `FILE` instead of ~/.netrc")
 }
 
-// logins knows the credentials of one run.
+// logins returns the credentials of the user.
 type logins struct {
-	*app
-	mu    sync.Mutex // one question at a time
-	netrc *netrc.File
-	user  *fetch.Credential
+	*streams
+	netrc    *netrc.File // or nil
+	optional bool        // if true, the password of a URL overrides netrc
+	user     *fetch.Credential
+
+	mu sync.Mutex // held while prompting
 }
 
-func (a *app) logins() (*logins, error) {
-	f := &a.flags.login
-	l := &logins{app: a}
+// open reads the netrc file and prompts for the password of --user if necessary.
+func (f *loginFlags) open(ctx context.Context, s *streams) (*logins, error) {
+	l := &logins{streams: s, optional: f.netrcOptional}
 	if f.user != "" {
 		name, password, has := strings.Cut(f.user, ":")
 		l.user = &fetch.Credential{User: name, Password: fetch.Secret(password)}
-		if has && password != "" && terminal(a.stderr) {
-			a.note("a password on the command line is seen by every user of this machine")
+		if has && password != "" && terminal.Is(s.stderr) {
+			s.note("warning: other users of this machine can see the password on the command line")
 		}
 		if !has {
-			p, err := a.askPassword("Password for " + name + ": ")
+			p, err := s.readPassword(ctx, "Password for "+name+": ")
 			if err != nil {
 				return nil, err
 			}
 			l.user.Password = p
 		}
 	}
-	if f.netrc || f.netrcOptional || f.netrcFile != "" {
-		if err := l.openNetrc(); err != nil {
-			return nil, err
-		}
+	if !f.netrc && !f.netrcOptional && f.netrcFile == "" {
+		return l, nil
 	}
+	file, warning, err := netrc.Open(f.netrcFile)
+	if err != nil {
+		return nil, err
+	}
+	if warning != "" {
+		s.note("%s", warning)
+	}
+	l.netrc = file
 	return l, nil
 }
 
-func (l *logins) openNetrc() error {
-	file, warning, err := netrc.Open(l.flags.login.netrcFile)
-	if err != nil {
-		return err
-	}
-	if warning != "" {
-		l.note("%s", warning)
-	}
-	l.netrc = file
-	return nil
-}
-
-// credential is what goes with the first request for a URL that a person
-// typed: -u, or what netrc has for the host.
+// credential returns the credentials for the first request to a URL of the
+// command line, or nil.
 func (l *logins) credential(req *fetch.Request) *fetch.Credential {
 	if l.user != nil {
 		c := *l.user
 		return &c
 	}
 	_, _, hasPassword := req.URL.User()
-	if l.netrc == nil || l.flags.login.netrcOptional && hasPassword {
+	if l.netrc == nil || l.optional && hasPassword {
 		return nil
 	}
 	return l.netrc.Credential(req.URL)
 }
 
-// redirectLogin looks up netrc for the hosts that redirects lead to. It is nil
-// in a mirror, and where -u takes the place of netrc.
-func (a *app) redirectLogin() func(fetch.Origin) *fetch.Credential {
-	l := a.who
-	if l.netrc == nil || l.user != nil || a.archiving {
+// redirectLogin returns the function that looks up the targets of redirects in
+// netrc, or nil if --user overrides netrc.
+func (l *logins) redirectLogin() func(fetch.Origin) *fetch.Credential {
+	if l.netrc == nil || l.user != nil {
 		return nil
 	}
 	return l.netrc.RedirectLogin
 }
 
-// answer is the LoginFunc: the server wants somebody, and the request named
-// nobody.
+// answer returns credentials for a challenge, from netrc or from the terminal.
 func (l *logins) answer(ctx context.Context, c fetch.Challenge) (*fetch.Credential, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -108,15 +104,15 @@ func (l *logins) answer(ctx context.Context, c fetch.Challenge) (*fetch.Credenti
 			return found, err
 		}
 	}
-	if !c.Typed || !terminal(l.stderr) || !terminal(l.stdin) {
+	if !c.Typed || !terminal.Is(l.stderr) || !terminal.Is(l.stdin) {
 		return nil, nil
 	}
-	return l.ask(c)
+	return l.prompt(ctx, c)
 }
 
-// ask asks the person at the terminal, telling who wants to know.
-func (l *logins) ask(c fetch.Challenge) (*fetch.Credential, error) {
-	fmt.Fprintf(l.stderr, "%s at port %d asks for a login (%s)\n", tty.Escape(c.Origin.Host), c.Origin.Port, tty.Escape(c.Realm))
+// prompt asks the user for a user name and a password.
+func (l *logins) prompt(ctx context.Context, c fetch.Challenge) (*fetch.Credential, error) {
+	fmt.Fprintf(l.stderr, "%s port %d requires a login (%s)\n", tty.Escape(c.Origin.Host), c.Origin.Port, tty.Escape(c.Realm))
 	user := c.User
 	if user == "" {
 		fmt.Fprint(l.stderr, "User: ")
@@ -124,42 +120,40 @@ func (l *logins) ask(c fetch.Challenge) (*fetch.Credential, error) {
 			return nil, nil
 		}
 	}
-	password, err := l.askPassword("Password: ")
+	password, err := l.readPassword(ctx, "Password: ")
 	if err != nil {
 		return nil, err
 	}
 	return &fetch.Credential{User: user, Password: password}, nil
 }
 
-// askPassword reads a password without showing it, or from FETCH_PASSWORD
-// where nobody can be asked.
-func (a *app) askPassword(prompt string) (fetch.Secret, error) {
+// readPassword returns the password in FETCH_PASSWORD, or prompts for one.
+func (s *streams) readPassword(ctx context.Context, prompt string) (fetch.Secret, error) {
 	if p, ok := os.LookupEnv("FETCH_PASSWORD"); ok {
 		return fetch.Secret(p), nil
 	}
-	if !terminal(a.stdin) {
-		return "", fetch.Auth.Errorf("no password: give USER:PASSWORD, FETCH_PASSWORD or a netrc")
+	if !terminal.Is(s.stdin) {
+		return "", fetch.Auth.Errorf("no password: use USER:PASSWORD, FETCH_PASSWORD or a netrc file")
 	}
-	return a.readSecret(prompt)
+	return s.readSecret(ctx, prompt)
 }
 
-// readSecret reads what the person at the terminal types, without showing it.
-// A signal ends the process while it waits, and the terminal shows again what
-// is typed.
-func (a *app) readSecret(prompt string) (fetch.Secret, error) {
-	in, ok := a.stdin.(*os.File)
+// readSecret reads a line from the terminal without echo. If ctx ends, the
+// process ends too, and the terminal gets its echo back.
+func (s *streams) readSecret(ctx context.Context, prompt string) (fetch.Secret, error) {
+	in, ok := s.stdin.(*os.File)
 	if !ok {
-		return "", fetch.Local.Errorf("no terminal")
+		return "", fetch.Local.Errorf("standard input is not a terminal")
 	}
 	fd := int(in.Fd())
-	was, err := term.GetState(fd)
+	saved, err := term.GetState(fd)
 	if err != nil {
 		return "", fetch.Local.With(err)
 	}
-	defer context.AfterFunc(a.ctx, func() { term.Restore(fd, was) })()
-	fmt.Fprint(a.stderr, tty.Escape(prompt))
+	defer context.AfterFunc(ctx, func() { term.Restore(fd, saved) })()
+	fmt.Fprint(s.stderr, tty.Escape(prompt))
 	b, err := term.ReadPassword(fd)
-	fmt.Fprintln(a.stderr)
+	fmt.Fprintln(s.stderr)
 	if err != nil {
 		return "", fetch.Local.With(err)
 	}

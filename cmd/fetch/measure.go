@@ -12,24 +12,24 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// measure is what a job learns of its transfer besides the body: for -w and
-// --meta; a nil one learns nothing. Its hooks may be called by the goroutines
-// of a transport.
+// A measure collects times, addresses and sizes of a transfer for -w and --meta.
+// A nil measure collects nothing. A transport may call the hooks of its Trace
+// from several goroutines.
 type measure struct {
 	start time.Time
 
 	mu     sync.Mutex
-	phases map[fetch.Phase]time.Duration // since start, of the last connection
+	phases map[fetch.Phase]time.Duration // time since start, for the last connection
 	conns  int
 	local  netip.AddrPort
 	remote netip.AddrPort
 	sent   int64
 	got    int64
-	wire   hash.Hash // of what was got; nil: not wanted
+	wire   hash.Hash // digest of the received bytes, or nil
 	notes  []string
 
 	end  time.Duration
-	size int64 // of the body, as it was brought
+	size int64 // of the body, in bytes
 }
 
 func newMeasure(digests bool) *measure {
@@ -40,14 +40,15 @@ func newMeasure(digests bool) *measure {
 	return m
 }
 
-// listen returns a Trace of the hooks of m, which say what say would.
-func (m *measure) listen(say *fetch.Trace) *fetch.Trace {
+// trace returns a Trace that collects the events of a transfer and passes notes
+// to next.
+func (m *measure) trace(next *fetch.Trace) *fetch.Trace {
 	if m == nil {
-		return say
+		return next
 	}
-	t := &fetch.Trace{Note: m.noting(say.Note), Detail: m.noting(say.Detail), Phase: m.mark}
+	t := &fetch.Trace{Note: m.collectNotes(next.Note), Detail: m.collectNotes(next.Detail), Phase: m.mark}
 	if m.wire == nil {
-		return t // a tapped exchange has no HTTP/2
+		return t // the hooks Sent and Got disable HTTP/2
 	}
 	t.Sent = func(p []byte) { m.mu.Lock(); m.sent += int64(len(p)); m.mu.Unlock() }
 	t.Received = func(p []byte) { m.mu.Lock(); m.got += int64(len(p)); m.wire.Write(p); m.mu.Unlock() }
@@ -55,14 +56,15 @@ func (m *measure) listen(say *fetch.Trace) *fetch.Trace {
 	return t
 }
 
-// noting keeps what say is told.
-func (m *measure) noting(say func(string)) func(string) {
+// collectNotes returns a hook that collects notes and passes them to next, unless
+// next is nil.
+func (m *measure) collectNotes(next func(string)) func(string) {
 	return func(text string) {
 		m.mu.Lock()
 		m.notes = append(m.notes, text)
 		m.mu.Unlock()
-		if say != nil {
-			say(text)
+		if next != nil {
+			next(text)
 		}
 	}
 }
@@ -78,25 +80,25 @@ func (m *measure) mark(p fetch.Phase, c net.Conn) {
 	}
 }
 
-// stop is the end of the transfer.
+// stop records the end of the transfer.
 func (m *measure) stop() {
 	if m != nil {
 		m.end = time.Since(m.start)
 	}
 }
 
-// of returns body, counted on its way.
-func (m *measure) of(body io.ReadCloser) io.ReadCloser {
+// body returns a body that counts its bytes in m.
+func (m *measure) body(b io.ReadCloser) io.ReadCloser {
 	if m == nil {
-		return body
+		return b
 	}
 	return struct {
 		io.Reader
 		io.Closer
-	}{io.TeeReader(body, m), body}
+	}{io.TeeReader(b, m), b}
 }
 
-// Write counts the body on its way.
+// Write counts bytes of the body.
 func (m *measure) Write(p []byte) (int, error) {
 	if m.size == 0 && len(p) > 0 {
 		m.mark(fetch.FirstByte, nil)
@@ -105,6 +107,7 @@ func (m *measure) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// at returns the time from the start of the transfer to the phase p.
 func (m *measure) at(p fetch.Phase) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()

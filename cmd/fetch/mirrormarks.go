@@ -9,12 +9,13 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// groupMarks are the marks of a mirror's newsgroups, by their URLs.
+// groupMarks stores the positions in newsgroups of a mirror by URL.
 type groupMarks struct {
 	marks  *nntp.Marks
-	server string // for URLs without a host
+	server string // --news-server, for URLs without a host
 }
 
+// Mark returns the position in the newsgroup at u as text, or "".
 func (g groupMarks) Mark(u uri.URI) string {
 	m := g.marks.Get(g.place(u))
 	if m.Number == 0 {
@@ -23,13 +24,15 @@ func (g groupMarks) Mark(u uri.URI) string {
 	return fmt.Sprint(m.Number, " ", m.ID)
 }
 
+// SetMark stores the position in the newsgroup at u.
 func (g groupMarks) SetMark(u uri.URI, text string) {
 	var m nntp.Mark
-	fmt.Sscan(text, &m.Number, &m.ID) // an empty text is no mark
+	fmt.Sscan(text, &m.Number, &m.ID) // an empty text gives the zero Mark
 	server, group := g.place(u)
 	g.marks.Set(server, group, m)
 }
 
+// place returns the server and the name of the newsgroup at u.
 func (g groupMarks) place(u uri.URI) (server, group string) {
 	group, _ = uri.Unescape(strings.Trim(u.Path(), "/"))
 	if u.Host() == "" {

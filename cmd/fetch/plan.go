@@ -1,49 +1,66 @@
 package main
 
 import (
-	"fmt"
+	"context"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
+	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/uri"
 	"github.com/spf13/cobra"
 )
 
-// plan tells the protocol actions for a URL without a network.
-func (a *app) plan() *cobra.Command {
-	var asJSON bool
-	c := &cobra.Command{
-		Use:   "plan URL",
-		Short: "Tell what would be asked of the server, without a network",
-		Args:  exactly(1, "one URL"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			client, err := a.client()
-			if err != nil {
-				return err
-			}
-			defer client.Close()
-			req, err := a.request(client, args[0])
-			if err != nil {
-				return err
-			}
-			steps, err := client.Plan(req)
-			if err != nil {
-				return err
-			}
-			for _, s := range steps {
-				if asJSON {
-					if s.Arg = uri.Redact(s.Arg); s.Secret {
-						s.Arg = "***"
-					}
-					err = encode(a.stdout, s)
-				} else {
-					_, err = fmt.Fprintln(a.stdout, plain(s.String()))
-				}
-				if err != nil {
-					return local(err)
-				}
-			}
-			return nil
-		},
+// A planCommand prints the requests for a URL without sending them. It accepts
+// all flags of get, so that "plan" can be added to any command line.
+type planCommand struct {
+	*streams
+	flags objectFlags
+	json  bool
+}
+
+func (r *commandTree) plan() *cobra.Command {
+	return r.define(&cobra.Command{
+		Use:     "plan [flags] URL",
+		Short:   "Print the requests for a URL without sending them",
+		Long:    "plan prints each protocol command that fetch would send for the URL. It uses no network.",
+		Example: examples("fetch plan ftp://ftp.example.org/pub/README"),
+		Args:    exactArgs(1, "one URL"),
+	}, &planCommand{streams: r.streams})
+}
+
+func (c *planCommand) register(s *options.Set) {
+	s.Own("Plan").BoolVar(&c.json, "json", false, "print each step as a line of JSON")
+	c.flags.register(s)
+}
+
+func (c *planCommand) run(ctx context.Context, args []string) error {
+	r, err := c.flags.open(ctx, c.streams, retrievalOptions{})
+	if err != nil {
+		return err
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "one line of JSON a step")
-	return c
+	defer r.client.close()
+	req, err := r.newRequest(args[0])
+	if err != nil {
+		return err
+	}
+	steps, err := r.client.Plan(req)
+	if err != nil {
+		return err
+	}
+	for _, s := range steps {
+		if err := c.printStep(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *planCommand) printStep(s fetch.Step) error {
+	if !c.json {
+		return c.print(terminal.Plain(s.String()))
+	}
+	if s.Arg = uri.Redact(s.Arg); s.Secret {
+		s.Arg = "***"
+	}
+	return encode(c.stdout, s)
 }

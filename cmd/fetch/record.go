@@ -16,9 +16,24 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// record is what is known of an object, the same for every scheme: info
-// writes it, and --meta with what the transfer adds. What is not known is left
-// out.
+// A transfer describes the retrieval of one URL for -w and --meta.
+type transfer struct {
+	text          string // the URL of the command line
+	defaultScheme string // --proto-default
+	index         int    // of the URL, from 0
+	line          int    // in the input file, or 0 for an argument
+
+	measure  *measure        // or nil
+	sink     sink            // or nil before the sink is open
+	resp     *fetch.Response // the last response, or nil; its body is closed
+	requests int             // number of requests, without redirects
+	err      error           // result of the transfer
+	exit     int             // exit code for err
+}
+
+// A record describes an object in the same form for every scheme. fetch info
+// writes records. The record of --meta also describes the transfer. Unknown
+// values are omitted.
 type record struct {
 	URL       uri.URI             `json:"url"`
 	Chain     []uri.URI           `json:"chain,omitempty"`
@@ -40,10 +55,10 @@ type tlsRecord struct {
 	Cipher      string `json:"cipher"`
 	ALPN        string `json:"alpn,omitempty"`
 	Server      string `json:"server,omitempty"`
-	Certificate string `json:"certificate,omitempty"` // SHA-256 of the server's
+	Certificate string `json:"certificate,omitempty"` // SHA-256 digest of the certificate of the server
 }
 
-// transferRecord is one line of --meta.
+// A transferRecord is one line of --meta.
 type transferRecord struct {
 	Asked string    `json:"asked"`
 	Line  int       `json:"line,omitempty"` // of the input file
@@ -66,7 +81,7 @@ type transferRecord struct {
 type wireRecord struct {
 	Sent   int64  `json:"sent"`
 	Got    int64  `json:"got"`
-	SHA256 string `json:"sha256"` // of what was got
+	SHA256 string `json:"sha256"` // of the received bytes
 }
 
 func recordOf(resp *fetch.Response) record {
@@ -108,7 +123,7 @@ func tlsOf(s *tls.ConnectionState) *tlsRecord {
 	return r
 }
 
-// metaFile is where --meta goes. The lines of jobs side by side do not mix.
+// A metaFile is the file of --meta. Several jobs may write to it at a time.
 type metaFile struct {
 	mu sync.Mutex
 	w  io.WriteCloser
@@ -132,33 +147,34 @@ func (m *metaFile) Close() error {
 	return fetch.Local.With(m.w.Close())
 }
 
-// put writes the record of a job that has ended with err.
-func (m *metaFile) put(j *job, failed error) error {
+// write appends the record of t.
+func (m *metaFile) write(t *transfer) error {
 	if m == nil {
 		return nil
 	}
-	r := j.transferRecord(failed)
+	r := t.record()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return encode(m.w, r)
 }
 
-func (j *job) transferRecord(err error) transferRecord {
-	r := transferRecord{Asked: j.asked(), Line: j.line, Length: "unknown", Attempts: j.attempts(), Timings: map[string]float64{}}
-	if j.resp != nil {
-		r.record = recordOf(j.resp)
-		r.Offset = j.resp.Offset
-		if j.resp.Size >= 0 {
+// record returns the record of --meta.
+func (t *transfer) record() transferRecord {
+	r := transferRecord{Asked: t.requestedURL(), Line: t.line, Length: "unknown", Attempts: t.requests, Timings: map[string]float64{}}
+	if t.resp != nil {
+		r.record = recordOf(t.resp)
+		r.Offset = t.resp.Offset
+		if t.resp.Size >= 0 {
 			r.Length = "known"
 		}
 	}
-	if j.out != nil {
-		r.SHA256 = hex.EncodeToString(j.out.Sum())
-		if j.out.Name() != standardOutput {
-			r.File = j.out.Name()
+	if t.sink != nil {
+		r.SHA256 = hex.EncodeToString(t.sink.Sum())
+		if t.sink.Name() != standardOutput {
+			r.File = t.sink.Name()
 		}
 	}
-	if m := j.measure; m != nil {
+	if m := t.measure; m != nil {
 		r.Date, r.Bytes, r.Notes = m.start.UTC(), m.size, m.notes
 		if m.wire != nil {
 			r.Wire = &wireRecord{m.sent, m.got, hex.EncodeToString(m.wire.Sum(nil))}
@@ -170,21 +186,21 @@ func (j *job) transferRecord(err error) transferRecord {
 		}
 		r.Timings["total"] = m.end.Seconds()
 	}
-	if err != nil {
-		r.Exit, r.Error, r.Fault = j.codeOf(err), err.Error(), fetch.FaultOf(err).String()
+	if t.err != nil {
+		r.Exit, r.Error, r.Fault = t.exit, t.err.Error(), fetch.FaultOf(t.err).String()
 		var e *fetch.Error
-		if errors.As(err, &e) && r.Code == 0 {
+		if errors.As(t.err, &e) && r.Code == 0 {
 			r.Code = e.Code
 		}
 	}
 	return r
 }
 
-// asked is the URL as it was given, without its password.
-func (j *job) asked() string {
-	u, _, err := j.taken(j.text)
+// requestedURL returns the URL of the command line without its password.
+func (t *transfer) requestedURL() string {
+	u, _, err := guessURL(t.text, t.defaultScheme)
 	if err != nil {
-		return "(malformed)" // and who knows where a password stands in it
+		return "(malformed)" // any part of the text may be a password
 	}
 	return u.String()
 }

@@ -1,78 +1,98 @@
 package main
 
 import (
+	"context"
 	"strings"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/schemes/prospero"
 	"github.com/anyurl/fetch/uri"
 	"github.com/spf13/cobra"
 )
 
-// search asks an index: the URL that the scheme writes from the words is
-// fetched like any other.
-func (a *app) search() *cobra.Command {
-	var q fetch.Search
-	var like []string
-	var asJSON, urls, only bool
-	c := &cobra.Command{
-		Use:   "search URL WORDS...",
-		Short: "Ask an index: gopher type 7, wais, archie, a mailbox",
+// A searchCommand searches an index. The scheme converts the words to a URL,
+// which is retrieved like other URLs.
+type searchCommand struct {
+	*streams
+	flags   objectFlags
+	max     int
+	like    []string
+	match   string
+	json    bool
+	urls    bool
+	native  bool
+	urlOnly bool
+}
+
+func (r *commandTree) search() *cobra.Command {
+	c := &searchCommand{streams: r.streams}
+	return r.define(&cobra.Command{
+		Use:     "search [flags] URL WORDS...",
+		Short:   "Search an index: gopher, wais, archie or a mailbox",
+		Long:    "search sends the words to the index at the URL and prints a list of the results.",
+		Example: examples("fetch search wais://wais.example.org/rfc telnet option"),
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 || len(args) == 1 && len(like) == 0 {
-				return fetch.Usage.Errorf("wants a URL and words")
+			if len(args) == 0 || len(args) == 1 && len(c.like) == 0 {
+				return fetch.Usage.Errorf("the command requires a URL and words")
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			q.Words = strings.Join(args[1:], " ")
-			for _, text := range like {
-				u, err := uri.Parse(text)
-				if err != nil {
-					return fetch.BadURL.With(err)
-				}
-				q.Like = append(q.Like, u)
-			}
-			write := listText(urls)
-			if asJSON {
-				write = listJSON
-			}
-			write = atMost(q.Max, write)
-			return a.batch(args[:1], func(j *job) error {
-				u, err := j.typed(j.text)
-				if err != nil {
-					return err
-				}
-				if u, err = j.client.Query(u, q); err != nil {
-					return err
-				}
-				j.text = u.Unredacted()
-				switch {
-				case only:
-					return j.print(u.String())
-				case a.native:
-					return j.get()
-				}
-				return j.list(write)
-			})
-		},
-	}
-	c.Flags().StringArrayVar(&like, "like", nil, "find documents like the one at `URL` (wais)")
-	c.Flags().IntVar(&q.Max, "max", 0, "find `N` at the most")
-	c.Flags().StringVar(&a.flags.match, "match", "part", "let archie match `HOW`: exact, part, case or regexp (prospero)")
-	c.Flags().BoolVar(&asJSON, "json", false, "one line of JSON an entry")
-	c.Flags().BoolVar(&urls, "urls", false, "the URL of each entry alone")
-	c.Flags().BoolVar(&a.native, "native", false, "the server's own answer")
-	c.Flags().BoolVar(&only, "url", false, "write the URL of the search, and do not fetch it")
-	return bodiless(c, func() bool { return a.native })
+	}, c)
 }
 
-// archie reads --match.
-func (f *flags) archie() (o prospero.Options, err error) {
-	kinds := map[string]byte{"": 0, "part": 'S', "exact": '=', "case": 'C', "regexp": 'R'}
-	kind, ok := kinds[f.match]
-	if !ok {
-		return o, fetch.Usage.Errorf("--match is exact, part, case or regexp, not %q", f.match)
+func (c *searchCommand) register(s *options.Set) {
+	p := s.Own("Search")
+	p.StringArrayVar(&c.like, "like", nil, "find documents that are similar to the one at `URL` (wais)")
+	p.IntVar(&c.max, "max", 0, "print at most `N` results")
+	p.StringVar(&c.match, "match", "part", "match names by `MODE`: exact, part, case or regexp (archie)")
+	p.BoolVar(&c.json, "json", false, "print each result as a line of JSON")
+	p.BoolVar(&c.urls, "urls", false, "print only the URL of each result")
+	p.BoolVar(&c.native, "native", false, "print the response in the format of the server")
+	p.BoolVar(&c.urlOnly, "url", false, "print the URL of the search without retrieving it")
+	c.flags.register(s)
+}
+
+func (c *searchCommand) validate() error {
+	if c.native {
+		return nil
 	}
-	return prospero.Options{Match: kind}, nil
+	return c.flags.body.reject("fetch search")
+}
+
+// matchModes are the values of --match.
+var matchModes = map[string]byte{"part": 'S', "exact": '=', "case": 'C', "regexp": 'R'}
+
+func (c *searchCommand) run(ctx context.Context, args []string) error {
+	query := fetch.Search{Words: strings.Join(args[1:], " "), Max: c.max}
+	for _, text := range c.like {
+		u, err := uri.Parse(text)
+		if err != nil {
+			return fetch.BadURL.With(err)
+		}
+		query.Like = append(query.Like, u)
+	}
+	mode, ok := matchModes[c.match]
+	if !ok {
+		return fetch.Usage.Errorf("--match is exact, part, case or regexp, not %q", c.match)
+	}
+	write := newEntryWriter(c.json, c.urls).limit(c.max)
+	o := retrievalOptions{native: c.native, prospero: prospero.Options{Match: mode}}
+	return c.flags.forEach(ctx, c.streams, args[:1], o, func(j *job) error {
+		u, err := j.parseURL(j.text, c.flags.client.policy.protoDefault)
+		if err != nil {
+			return err
+		}
+		if u, err = j.client.Query(u, query); err != nil {
+			return err
+		}
+		j.text = u.Unredacted()
+		switch {
+		case c.urlOnly:
+			return writeLine(j.output, u.String())
+		case c.native:
+			return j.download()
+		}
+		return j.list(write)
+	})
 }

@@ -6,137 +6,140 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/tty"
 	"github.com/anyurl/fetch/save"
+	"github.com/anyurl/fetch/uri"
 )
 
-// A sink is where a body goes: a file that appears when it is whole, or a
-// stream in which nothing can be undone. Its methods are those of save.File.
+// A sink is the destination of a body: a file, which appears only when it is
+// complete, or a stream. The methods are the methods of save.File.
 type sink interface {
 	Write(p []byte) (int, error)
 	Name() string
-	State() save.State        // what it holds already
-	Restarts() bool           // whether Begin may be called again
-	Begin(s save.State) error // a body, or the rest of one, is about to come
+	State() save.State        // the part that an earlier attempt has written
+	Restarts() bool           // reports whether Begin may be called again
+	Begin(s save.State) error // prepares for a body
 	SetTime(t time.Time)
-	Sum() []byte // SHA-256 of all it holds; nil: not kept
+	Sum() []byte // SHA-256 digest of all bytes, or nil if unknown
 	Commit() error
-	Abort() error // Close, and nothing is left for a later attempt
+	Abort() error // closes the sink and discards the partial file
 	Close() error
 
-	Terminal() bool
+	Terminal() bool // reports whether the sink is a terminal
 }
 
-// sink opens where the body of req goes, before anything is sent.
-func (j *job) sink(req *fetch.Request) (sink, error) {
-	f := &j.flags
-	offset, auto, err := f.resume()
-	if err != nil {
-		return nil, err
-	}
-	name, err := j.fileName(req)
-	if err != nil {
-		return nil, err
-	}
-	if name == "" {
-		if auto {
-			return nil, fetch.Usage.Errorf("-C - continues a file: name it with -o or -O")
-		}
-		return f.stream(j.stdout, offset), nil
-	}
-	if t := openTerminal(name); t != nil {
-		s := f.stream(t, offset)
-		s.file = t
-		return s, nil
-	}
-	if f.createDirs {
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			return nil, fetch.Local.With(err)
-		}
-	}
-	if f.remoteName || f.outputDir != "" {
-		j.opened.Do(func() { j.folder, _ = save.OpenFolder(f.outputDir) })
-	}
-	o := save.Options{
-		URL: req.URL.Unredacted(), Weak: j.client.Scheme(req.URL.Scheme()).Traits.WeakValidators,
-		Resume: auto, Offset: offset, Strict: f.strict, Sum: f.sums(), Folder: j.folder,
-	}
-	switch {
-	case f.skipExisting:
-		o.Existing = save.Refuse
-	case f.noClobber:
-		o.Existing = save.Number
-	}
-	if f.remoteHeaderName && f.remoteName {
-		if auto || offset > 0 {
-			return nil, fetch.Usage.Errorf("-C and -J exclude each other: the name comes too late")
-		}
-		return &late{j: j, name: name, o: o}, nil
-	}
-	file, err := save.Create(name, o)
-	if err != nil {
-		return nil, err
-	}
-	return fileSink{file}, nil
-}
-
-// stream returns the sink for w.
-func (f *flags) stream(w io.Writer, offset int64) *stream {
-	s := &stream{w: w, have: save.State{Offset: offset}}
-	if terminal(w) {
-		s.screen = tty.NewWriter(w)
-	}
-	if f.sums() {
-		s.digest = sha256.New()
-	}
-	return s
-}
-
-// fileName is the file for the body, or "" for standard output.
-func (j *job) fileName(req *fetch.Request) (string, error) {
-	f, index := &j.flags, j.index
-	if f.toStdout(index) {
-		return "", nil
-	}
-	var name string
-	if index < len(f.output) {
-		if name = f.output[index]; name == "" {
-			return "", fetch.Usage.Errorf("-o wants a file name")
-		}
-	} else {
-		var err error
-		if name, err = save.Name(req.URL.Path()); err != nil {
-			return "", err
-		}
-	}
-	if f.outputDir != "" && !strings.HasPrefix(name, "/") {
-		name = filepath.Join(f.outputDir, name)
-	}
-	return name, nil
-}
-
-// fileSink is a file.
+// A fileSink is a file.
 type fileSink struct{ *save.File }
 
 func (f fileSink) Terminal() bool { return false }
 
-// stream is standard output: what it has taken is gone, and on a terminal
-// nothing of it acts.
-type stream struct {
-	w      io.Writer
-	screen *tty.Writer // nil: w is no terminal
-	file   *os.File    // w, if it is to be closed
-	have   save.State
-	sent   bool
-
-	digest hash.Hash // nil: nobody asked
+// A headerNamedFile is a file that the response names (-J). It is created when
+// the response arrives, and it never replaces an existing file.
+type headerNamedFile struct {
+	proposedName func() string
+	name         string // from the URL
+	options      save.Options
+	file         *save.File // or nil before the response
 }
 
+func (f *headerNamedFile) Begin(s save.State) error {
+	if f.file == nil {
+		if proposed := f.proposedName(); proposed != "" {
+			// save.Name also removes unsafe characters.
+			name, err := save.Name("/" + uri.Escape(proposed, uri.Segment))
+			if err != nil {
+				return err
+			}
+			f.name = filepath.Join(filepath.Dir(f.name), name)
+			f.options.Existing = save.Refuse
+		}
+		file, err := save.Create(f.name, f.options)
+		if err != nil {
+			return err
+		}
+		f.file = file
+	}
+	return f.file.Begin(s)
+}
+
+func (f *headerNamedFile) Write(p []byte) (int, error) {
+	if f.file == nil {
+		return 0, fetch.Internal.Errorf("write to %s before the response", f.name)
+	}
+	return f.file.Write(p)
+}
+
+func (f *headerNamedFile) Name() string {
+	if f.file != nil {
+		return f.file.Name()
+	}
+	return f.name
+}
+
+func (f *headerNamedFile) State() save.State {
+	if f.file != nil {
+		return f.file.State()
+	}
+	return save.State{Size: -1}
+}
+
+func (f *headerNamedFile) SetTime(t time.Time) {
+	if f.file != nil {
+		f.file.SetTime(t)
+	}
+}
+
+func (f *headerNamedFile) Sum() []byte {
+	if f.file == nil {
+		return nil
+	}
+	return f.file.Sum()
+}
+
+func (f *headerNamedFile) Commit() error { return f.ifCreated((*save.File).Commit) }
+func (f *headerNamedFile) Abort() error  { return f.ifCreated((*save.File).Abort) }
+func (f *headerNamedFile) Close() error  { return f.ifCreated((*save.File).Close) }
+
+func (f *headerNamedFile) ifCreated(do func(*save.File) error) error {
+	if f.file == nil {
+		return nil
+	}
+	return do(f.file)
+}
+
+func (*headerNamedFile) Restarts() bool { return true }
+func (*headerNamedFile) Terminal() bool { return false }
+
+// standardOutput is the name of a stream.
 const standardOutput = "standard output"
+
+// A stream is standard output or a terminal. Bytes that have been written to a
+// stream cannot be replaced.
+type stream struct {
+	w      io.Writer
+	screen *tty.Writer // escapes control characters, or nil if w is no terminal
+	file   *os.File    // w, if Close closes it
+	have   save.State
+	sent   bool
+	digest hash.Hash // or nil
+}
+
+// newStream returns a stream that starts at offset of a body. If sum is true, the
+// stream computes a digest.
+func newStream(w io.Writer, offset int64, sum bool) *stream {
+	s := &stream{w: w, have: save.State{Offset: offset}}
+	if terminal.Is(w) {
+		s.screen = tty.NewWriter(w)
+	}
+	if sum {
+		s.digest = sha256.New()
+	}
+	return s
+}
 
 func (s *stream) Name() string      { return standardOutput }
 func (s *stream) State() save.State { return s.have }

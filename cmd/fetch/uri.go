@@ -1,144 +1,168 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/cmd/fetch/internal/uribatch"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/uri"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
-// uri works on URIs themselves, without a network.
-func (a *app) uri() *cobra.Command {
-	var batch bool
-	c := &cobra.Command{
+// A uriCommand is the parent of the commands for URIs.
+type uriCommand struct {
+	*streams
+	help  func() error
+	batch bool
+}
+
+func (r *commandTree) uri() *cobra.Command {
+	c := &uriCommand{streams: r.streams}
+	cmd := r.define(&cobra.Command{
 		Use:   "uri",
 		Short: "Parse, resolve, normalize, compare and find URIs (RFC 3986)",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return fetch.Usage.Errorf("no command of fetch uri: %q", withoutLogin(args[0]))
-			}
-			if !batch {
-				return cmd.Help()
-			}
-			return uribatch.Run(a.ctx, a.stdin, a.stdout)
-		},
-	}
-	c.Flags().BoolVar(&batch, "batch", false, "answer questions on standard input, a line of JSON each")
-	for _, sub := range []*cobra.Command{a.uriParse(), a.uriValid(), a.uriResolve(), a.uriNormalize(), a.uriEquivalent(), a.uriRelativize(), a.uriExtract()} {
-		c.AddCommand(fits(sub, nil, nil))
-	}
-	return c
+	}, c)
+	c.help = cmd.Help
+	cmd.AddCommand(r.uriParse(), r.uriValid(), r.uriResolve(), r.uriNormalize(), r.uriEquivalent(), r.uriRelativize(), r.uriExtract())
+	return cmd
 }
 
-// false is exit code 1 without a word: the answer of valid and equivalent.
-var falseAnswer = said{1}
-
-// parseReference is uri.ParseReference, or with zone identifiers, as an error
-// of a bad URL.
-func parseReference(text string) (uri.URI, error) {
-	u, err := uri.ParseZone(text)
-	return u, fetch.BadURL.With(err)
+func (c *uriCommand) register(s *options.Set) {
+	s.Own("URI").BoolVar(&c.batch, "batch", false, "answer requests on standard input, one line of JSON each")
+	registerIgnored(s)
 }
 
-func (a *app) answer(yes bool) error {
-	if err := a.print(fmt.Sprint(yes)); err != nil || yes {
+func (c *uriCommand) run(ctx context.Context, args []string) error {
+	if len(args) > 0 {
+		return fetch.Usage.Errorf("fetch uri has no command %q", maskLogin(args[0]))
+	}
+	if !c.batch {
+		return c.help()
+	}
+	return uribatch.Run(ctx, c.stdin, c.stdout)
+}
+
+// A uriFunc is a command that works on its arguments.
+type uriFunc struct {
+	flags func(*pflag.FlagSet) // registers the flags, or nil
+	do    func(args []string) error
+}
+
+func (c uriFunc) register(s *options.Set) {
+	if c.flags != nil {
+		c.flags(s.Own("URI"))
+	}
+	registerIgnored(s)
+}
+
+func (c uriFunc) run(_ context.Context, args []string) error { return c.do(args) }
+
+// parseTwo parses the two references in args.
+func parseTwo(args []string) (x, y uri.URI, err error) {
+	if x, err = parseReference(args[0]); err != nil {
+		return x, y, err
+	}
+	y, err = parseReference(args[1])
+	return x, y, err
+}
+
+// printAnswer prints true or false. False is also exit code 1.
+func (s *streams) printAnswer(yes bool) error {
+	if err := s.print(fmt.Sprint(yes)); err != nil || yes {
 		return err
 	}
-	return falseAnswer
+	return exitError{1}
 }
 
-func (a *app) uriParse() *cobra.Command {
-	return &cobra.Command{
+func (r *commandTree) uriParse() *cobra.Command {
+	return r.define(&cobra.Command{
 		Use:   "parse URI",
-		Short: "Take a URI apart: one record of JSON, still encoded; null is undefined",
-		Args:  exactly(1, "one URI"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			u, err := parseReference(args[0])
-			if err != nil {
-				return err
-			}
-			return encode(a.stdout, uribatch.ComponentsOf(u))
-		},
-	}
-}
-
-func (a *app) uriValid() *cobra.Command {
-	var production string
-	c := &cobra.Command{
-		Use:   "valid URI",
-		Short: "Tell whether a text matches the grammar: true or false, exit 0 or 1",
-		Args:  exactly(1, "one text"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			p, ok := uri.ParseProduction(production)
-			if !ok {
-				return fetch.Usage.Errorf("no production %q", production)
-			}
-			return a.answer(uri.Valid(args[0], p))
-		},
-	}
-	c.Flags().StringVar(&production, "as", "URI", "the production: URI, URI-reference, absolute-URI, relative-ref, IPv4address")
-	return c
-}
-
-func (a *app) uriResolve() *cobra.Command {
-	var mode string
-	modes := map[string]uri.Mode{"rfc3986": uri.RFC3986, "draft2003": uri.Draft2003, "draft1997": uri.Draft1997}
-	c := &cobra.Command{
-		Use:   "resolve BASE REFERENCE",
-		Short: "Make a reference absolute (RFC 3986 5)",
-		Args:  exactly(2, "a base and a reference"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			m, ok := modes[mode]
-			if !ok {
-				return fetch.Usage.Errorf("--mode is rfc3986, draft2003 or draft1997, not %q", mode)
-			}
-			return a.two(args, func(base, ref uri.URI) error {
-				u, err := m.Resolve(base, ref)
-				if err != nil {
-					return fetch.BadURL.With(err)
-				}
-				return a.print(u.Unredacted())
-			})
-		},
-	}
-	c.Flags().StringVar(&mode, "mode", "rfc3986", "the rules: rfc3986, draft2003 or draft1997")
-	return c
-}
-
-// two parses two URIs for do.
-func (a *app) two(args []string, do func(x, y uri.URI) error) error {
-	x, err := parseReference(args[0])
-	if err != nil {
-		return err
-	}
-	y, err := parseReference(args[1])
-	if err != nil {
-		return err
-	}
-	return do(x, y)
-}
-
-// level is the --level of a command.
-func level(c *cobra.Command) func() (uri.Level, error) {
-	text := c.Flags().String("level", "scheme", "syntax (RFC 3986 6.2.2) or scheme (6.2.3 too)")
-	return func() (uri.Level, error) {
-		switch *text {
-		case "syntax":
-			return uri.Syntax, nil
-		case "scheme":
-			return uri.ByScheme, nil
+		Short: "Print the components of a URI as JSON",
+		Long:  "parse prints the components of a URI without decoding them. An undefined component is null.",
+		Args:  exactArgs(1, "one URI"),
+	}, uriFunc{do: func(args []string) error {
+		u, err := parseReference(args[0])
+		if err != nil {
+			return err
 		}
-		return 0, fetch.Usage.Errorf("--level is syntax or scheme, not %q", *text)
-	}
+		return encode(r.stdout, uribatch.ComponentsOf(u))
+	}})
 }
 
-func (a *app) uriNormalize() *cobra.Command {
-	c := &cobra.Command{Use: "normalize URI", Short: "Write a URI in its normal form", Args: exactly(1, "one URI")}
-	chosen := level(c)
-	c.RunE = func(_ *cobra.Command, args []string) error {
-		l, err := chosen()
+func (r *commandTree) uriValid() *cobra.Command {
+	var production string
+	flags := func(p *pflag.FlagSet) {
+		p.StringVar(&production, "as", "URI", "match `PRODUCTION`: URI, URI-reference, absolute-URI, relative-ref, IPv4address")
+	}
+	return r.define(&cobra.Command{
+		Use:   "valid [flags] TEXT",
+		Short: "Print whether a text matches the grammar of URIs",
+		Long:  "valid prints true and exits with 0, or prints false and exits with 1.",
+		Args:  exactArgs(1, "one text"),
+	}, uriFunc{flags, func(args []string) error {
+		p, ok := uri.ParseProduction(production)
+		if !ok {
+			return fetch.Usage.Errorf("--as is not a production of RFC 3986: %q", production)
+		}
+		return r.printAnswer(uri.Valid(args[0], p))
+	}})
+}
+
+// resolveModes are the values of --mode.
+var resolveModes = map[string]uri.Mode{"rfc3986": uri.RFC3986, "draft2003": uri.Draft2003, "draft1997": uri.Draft1997}
+
+func (r *commandTree) uriResolve() *cobra.Command {
+	var mode string
+	flags := func(p *pflag.FlagSet) {
+		p.StringVar(&mode, "mode", "rfc3986", "apply the `RULES` of rfc3986, draft2003 or draft1997")
+	}
+	return r.define(&cobra.Command{
+		Use:   "resolve [flags] BASE REFERENCE",
+		Short: "Resolve a reference against a base URI (RFC 3986 5)",
+		Args:  exactArgs(2, "a base and a reference"),
+	}, uriFunc{flags, func(args []string) error {
+		m, ok := resolveModes[mode]
+		if !ok {
+			return fetch.Usage.Errorf("--mode is rfc3986, draft2003 or draft1997, not %q", mode)
+		}
+		base, ref, err := parseTwo(args)
+		if err != nil {
+			return err
+		}
+		u, err := m.Resolve(base, ref)
+		if err != nil {
+			return fetch.BadURL.With(err)
+		}
+		return r.print(u.Unredacted())
+	}})
+}
+
+// A levelFlag is the flag --level.
+type levelFlag string
+
+func (f *levelFlag) register(p *pflag.FlagSet) {
+	p.StringVar((*string)(f), "level", "scheme", "normalize by `LEVEL`: syntax (RFC 3986 6.2.2) or scheme (also 6.2.3)")
+}
+
+func (f *levelFlag) level() (uri.Level, error) {
+	switch *f {
+	case "syntax":
+		return uri.Syntax, nil
+	case "scheme":
+		return uri.ByScheme, nil
+	}
+	return 0, fetch.Usage.Errorf("--level is syntax or scheme, not %q", string(*f))
+}
+
+func (r *commandTree) uriNormalize() *cobra.Command {
+	var flag levelFlag
+	return r.define(&cobra.Command{
+		Use: "normalize [flags] URI", Short: "Print the normal form of a URI", Args: exactArgs(1, "one URI"),
+	}, uriFunc{flag.register, func(args []string) error {
+		level, err := flag.level()
 		if err != nil {
 			return err
 		}
@@ -146,33 +170,40 @@ func (a *app) uriNormalize() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.print(u.Normalize(l).Unredacted())
-	}
-	return c
+		return r.print(u.Normalize(level).Unredacted())
+	}})
 }
 
-func (a *app) uriEquivalent() *cobra.Command {
-	c := &cobra.Command{Use: "equivalent A B", Short: "Tell whether two URIs are the same: exit 0 or 1", Args: exactly(2, "two URIs")}
-	chosen := level(c)
-	c.RunE = func(_ *cobra.Command, args []string) error {
-		l, err := chosen()
+func (r *commandTree) uriEquivalent() *cobra.Command {
+	var flag levelFlag
+	return r.define(&cobra.Command{
+		Use:   "equivalent [flags] A B",
+		Short: "Print whether two URIs are equivalent",
+		Long:  "equivalent prints true and exits with 0, or prints false and exits with 1.",
+		Args:  exactArgs(2, "two URIs"),
+	}, uriFunc{flag.register, func(args []string) error {
+		level, err := flag.level()
 		if err != nil {
 			return err
 		}
-		return a.two(args, func(x, y uri.URI) error { return a.answer(uri.Equivalent(x, y, l)) })
-	}
-	return c
+		x, y, err := parseTwo(args)
+		if err != nil {
+			return err
+		}
+		return r.printAnswer(uri.Equivalent(x, y, level))
+	}})
 }
 
-func (a *app) uriRelativize() *cobra.Command {
-	return &cobra.Command{
+func (r *commandTree) uriRelativize() *cobra.Command {
+	return r.define(&cobra.Command{
 		Use:   "relativize BASE TARGET",
-		Short: "Write the reference that leads from one URI to another",
-		Args:  exactly(2, "a base and a target"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			return a.two(args, func(base, target uri.URI) error {
-				return a.print(uri.Relativize(base, target).Unredacted())
-			})
-		},
-	}
+		Short: "Print the relative reference from one URI to another",
+		Args:  exactArgs(2, "a base and a target"),
+	}, uriFunc{do: func(args []string) error {
+		base, target, err := parseTwo(args)
+		if err != nil {
+			return err
+		}
+		return r.print(uri.Relativize(base, target).Unredacted())
+	}})
 }

@@ -2,11 +2,13 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/links"
 	"github.com/anyurl/fetch/internal/media"
@@ -15,67 +17,86 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// uriExtract finds URIs in a text. Its lines are what --input-file reads.
-func (a *app) uriExtract() *cobra.Command {
-	var asJSON bool
-	var base string
-	c := &cobra.Command{
-		Use:   "extract [FILE]",
-		Short: "Find the URIs in running text, or the links of a page: one a line",
-		Long: `extract writes the URIs that stand in FILE, or in standard input: in <angle
-brackets>, with or without "URL:", in "double quotes", or bare (RFC 3986 C).
-Line breaks in a wrapper are taken out. With --json, "or" is the other reading
-where a line ends in a hyphen, and "start" and "end" count bytes.
+// A uriExtractCommand finds URIs in a text, in the form that --input-file reads.
+type uriExtractCommand struct {
+	*streams
+	json bool
+	base string
+}
 
-With --base URL it is a page, a style sheet, a sitemap or a feed that came from
-there, and what it leads to is written, absolute: its own base element comes
-before URL (RFC 3986 5.1). With --json, "kind" and "from" say what for.`,
+func (r *commandTree) uriExtract() *cobra.Command {
+	return r.define(&cobra.Command{
+		Use:   "extract [flags] [FILE]",
+		Short: "Find the URIs in a text, or the links of a page, one per line",
+		Long: `extract prints the URIs in FILE or in standard input. A URI is enclosed in <angle
+brackets>, with or without "URL:", or in "double quotes", or surrounded by space
+(RFC 3986 C). Line breaks within brackets and quotes are removed. In the output
+of --json, "or" is another possible URI if a line ends in a hyphen; "start" and
+"end" are positions in bytes.
+
+With --base URL, the input is a page, a style sheet, a sitemap or a feed that was
+retrieved from URL. extract then prints the absolute URLs of its links. A base
+element in the page overrides URL (RFC 3986 5.1). In the output of --json, "kind"
+and "from" describe the link.`,
+		Example: examples("fetch uri extract mail.txt", "fetch http://example.org/ | fetch uri extract --base http://example.org/"),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return fetch.Usage.Errorf("wants one file, or none for standard input")
+				return fetch.Usage.Errorf("the command accepts only one file")
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			in := a.stdin
-			if len(args) == 1 && args[0] != "-" {
-				f, err := os.Open(args[0])
-				if err != nil {
-					return fetch.Local.With(err)
-				}
-				defer f.Close()
-				in = f
-			}
-			out := bufio.NewWriter(a.stdout)
-			find := a.extract
-			if base != "" {
-				u, err := parseReference(base)
-				if err != nil {
-					return err
-				}
-				find = func(in io.Reader, write func(any, uri.URI) error) error { return a.links(u, in, write) }
-			}
-			err := find(in, func(all any, u uri.URI) error {
-				if asJSON {
-					return encode(out, all)
-				}
-				_, err := fmt.Fprintln(out, u.Unredacted())
-				return local(err)
-			})
-			if err != nil {
-				out.Flush()
-				return err
-			}
-			return local(out.Flush())
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "one line of JSON a URI")
-	c.Flags().StringVar(&base, "base", "", "find the links of a page that came from `URL`")
-	return c
+	}, &uriExtractCommand{streams: r.streams})
 }
 
-// extract finds each URI of in, its host as DNS has it where it can be.
-func (a *app) extract(in io.Reader, write func(all any, u uri.URI) error) error {
+func (c *uriExtractCommand) register(s *options.Set) {
+	p := s.Own("URI")
+	p.BoolVar(&c.json, "json", false, "print each URI as a line of JSON")
+	p.StringVar(&c.base, "base", "", "print the links of a page that was retrieved from `URL`")
+	registerIgnored(s)
+}
+
+func (c *uriExtractCommand) run(ctx context.Context, args []string) error {
+	in := c.stdin
+	if len(args) == 1 && args[0] != "-" {
+		f, err := os.Open(args[0])
+		if err != nil {
+			return fetch.Local.With(err)
+		}
+		defer f.Close()
+		in = f
+	}
+	extract := extractURIs
+	if c.base != "" {
+		base, err := parseReference(c.base)
+		if err != nil {
+			return err
+		}
+		if base.Scheme() == "" {
+			return fetch.BadURL.Errorf("--base requires an absolute URL")
+		}
+		extract = func(in io.Reader, write extractWriter) error { return extractLinks(base, in, write) }
+	}
+	out := bufio.NewWriter(c.stdout)
+	err := extract(in, func(record any, u uri.URI) error {
+		if c.json {
+			return errors.Join(encode(out, record), ctx.Err())
+		}
+		_, err := fmt.Fprintln(out, u.Unredacted())
+		return errors.Join(local(err), ctx.Err())
+	})
+	if err != nil {
+		out.Flush()
+		return err
+	}
+	return local(out.Flush())
+}
+
+// An extractWriter prints a URI, as a JSON record or as text.
+type extractWriter func(record any, u uri.URI) error
+
+// extractURIs finds the URIs in a text. Hosts are converted to their DNS form if
+// possible.
+func extractURIs(in io.Reader, write extractWriter) error {
 	for f, err := range uri.ExtractFrom(in) {
 		if err != nil {
 			return fetch.Local.With(err)
@@ -87,26 +108,23 @@ func (a *app) extract(in io.Reader, write func(all any, u uri.URI) error) error 
 			Start int    `json:"start"`
 			End   int    `json:"end"`
 		}{u.Unredacted(), dnsForm(f.Alternative).Unredacted(), f.Start, f.End}, u)
-		if err := errors.Join(err, a.ctx.Err()); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// links finds what the document that in has leads to. Its type is that of its
-// URL's name, or what it looks like; what looks like nothing is a page.
-func (a *app) links(retrieved uri.URI, in io.Reader, write func(all any, u uri.URI) error) error {
-	if retrieved.Scheme() == "" {
-		return fetch.BadURL.Errorf("--base wants an absolute URL")
-	}
+// extractLinks finds the links of a document that was retrieved from base. The
+// media type is determined by the name and the content. The default is a page.
+func extractLinks(base uri.URI, in io.Reader, write extractWriter) error {
 	body := bufio.NewReader(in)
-	head, _ := body.Peek(media.SniffLen) // its error comes again
-	kind := media.TypeOf(retrieved.Path(), head)
+	head, _ := body.Peek(media.SniffLen) // the next read returns the error again
+	kind := media.TypeOf(base.Path(), head)
 	if !links.CanExtract(kind) {
 		kind = "text/html"
 	}
-	for l, err := range links.Extract(retrieved, kind, nil, body) {
+	for l, err := range links.Extract(base, kind, nil, body) {
 		if err != nil {
 			return local(err)
 		}
@@ -116,17 +134,23 @@ func (a *app) links(retrieved uri.URI, in io.Reader, write func(all any, u uri.U
 			From     string `json:"from"`
 			NoFollow bool   `json:"nofollow,omitempty"`
 		}{l.URL.Unredacted(), l.Kind.String(), l.From, l.NoFollow}, l.URL)
-		if err := errors.Join(err, a.ctx.Err()); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// dnsForm is iri.ToASCII, or u itself.
+// dnsForm returns iri.ToASCII(u), or u if that fails.
 func dnsForm(u uri.URI) uri.URI {
 	if ascii, err := iri.ToASCII(u); err == nil {
 		return ascii
 	}
 	return u
+}
+
+// parseReference parses a URI reference, which may contain a zone identifier.
+func parseReference(text string) (uri.URI, error) {
+	u, err := uri.ParseZone(text)
+	return u, fetch.BadURL.With(err)
 }

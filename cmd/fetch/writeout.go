@@ -12,26 +12,30 @@ import (
 	"strings"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/tty"
 	"github.com/anyurl/fetch/uri"
 )
 
-// writeOut says what -w asks for: curl's variables, where the thing exists
-// here.
-func (j *job) writeOut(err error) error {
-	format := j.flags.writeOut
-	if format == "" {
-		return nil
-	}
+// A writeOut expands the variables of -w.
+type writeOut struct {
+	*transfer
+	head bool // -I
+	note func(format string, args ...any)
+}
+
+// print writes the expanded format to output. If format is @FILE, the file
+// contains the format. The variable stderr redirects the text to errOutput.
+func (o *writeOut) print(format string, stdin io.Reader, output, errOutput io.Writer) error {
 	if name, ok := strings.CutPrefix(format, "@"); ok {
-		text, err := readText(name, j.stdin)
+		text, err := readText(name, stdin)
 		if err != nil {
 			return err
 		}
 		format = text
 	}
-	var text, aside bytes.Buffer
+	var text, errorText bytes.Buffer
 	w := &text
 	rest := format
 	for rest != "" {
@@ -58,19 +62,19 @@ func (j *job) writeOut(err error) error {
 			rest = after
 			switch name {
 			case "onerror":
-				if err == nil {
+				if o.err == nil {
 					rest = ""
 				}
 			case "stderr":
-				w = &aside
+				w = &errorText
 			case "stdout":
 				w = &text
 			default:
-				io.WriteString(w, j.variable(name, err))
+				io.WriteString(w, o.variable(name))
 			}
 		}
 	}
-	return errors.Join(show(j.stderr, aside.Bytes()), show(j.stdout, text.Bytes()))
+	return local(errors.Join(terminal.Write(errOutput, errorText.Bytes()), terminal.Write(output, text.Bytes())))
 }
 
 func readText(name string, stdin io.Reader) (string, error) {
@@ -100,7 +104,7 @@ func escapeSequence(w io.Writer, s string) string {
 	return s[2:]
 }
 
-// cutVariable cuts %{name} or %header{name} off s.
+// cutVariable parses %{name} or %header{name} at the start of s.
 func cutVariable(s string) (name, after string, ok bool) {
 	for _, prefix := range []string{"%header{", "%{"} {
 		if body, found := strings.CutPrefix(s, prefix); found {
@@ -114,25 +118,25 @@ func cutVariable(s string) (name, after string, ok bool) {
 	return "", s, false
 }
 
-// variable is the value of one variable; one that is not known is "".
-func (j *job) variable(name string, err error) string {
+// variable returns the value of a variable, or "" for an unknown name.
+func (o *writeOut) variable(name string) string {
 	if name == "json" {
-		b, _ := json.Marshal(j.variables(err))
+		b, _ := json.Marshal(o.variables())
 		return string(tty.JSON(b))
 	}
 	if name == "header_json" {
-		b, _ := json.Marshal(j.fields())
+		b, _ := json.Marshal(o.responseFields())
 		return string(tty.JSON(b))
 	}
 	if field, ok := strings.CutPrefix(name, "header "); ok {
-		if j.resp == nil {
+		if o.resp == nil {
 			return ""
 		}
-		return j.resp.Header.Get(field)
+		return o.resp.Header.Get(field)
 	}
-	value, ok := j.variables(err)[name]
+	value, ok := o.variables()[name]
 	if !ok {
-		j.note("-w: no variable %s", name)
+		o.note("-w: unknown variable %s", name)
 	}
 	if value == nil {
 		return ""
@@ -140,11 +144,12 @@ func (j *job) variable(name string, err error) string {
 	return fmt.Sprint(value)
 }
 
-// fields are those of the response, in lower case as curl has them.
-func (j *job) fields() map[string][]string {
+// responseFields returns the header fields of the response. As in curl, names are
+// in lower case.
+func (o *writeOut) responseFields() map[string][]string {
 	all := map[string][]string{}
-	if j.resp != nil {
-		for name, values := range recordOf(j.resp).Header {
+	if o.resp != nil {
+		for name, values := range recordOf(o.resp).Header {
 			name = strings.ToLower(name)
 			all[name] = append(all[name], values...)
 		}
@@ -152,46 +157,48 @@ func (j *job) fields() map[string][]string {
 	return all
 }
 
-// code is a server's, as curl writes it: 000 where there is none, and in JSON
-// the number.
-type code int
+// A statusCode is formatted as in curl: 000 if there is none. In JSON, it is a
+// number.
+type statusCode int
 
-func (c code) String() string { return fmt.Sprintf("%03d", int(c)) }
+func (c statusCode) String() string { return fmt.Sprintf("%03d", int(c)) }
 
-// seconds6 is a time as curl writes it.
-type seconds6 time.Duration
+// A transferTime is formatted as in curl: seconds with six decimals.
+type transferTime time.Duration
 
-func (s seconds6) String() string { return strconv.FormatFloat(time.Duration(s).Seconds(), 'f', 6, 64) }
+func (s transferTime) String() string {
+	return strconv.FormatFloat(time.Duration(s).Seconds(), 'f', 6, 64)
+}
 
-// MarshalJSON writes the number.
-func (s seconds6) MarshalJSON() ([]byte, error) { return []byte(s.String()), nil }
+// MarshalJSON returns the time as a number.
+func (s transferTime) MarshalJSON() ([]byte, error) { return []byte(s.String()), nil }
 
-// variables are those of curl that exist here; nil is what is not known of this
-// transfer.
-func (j *job) variables(err error) map[string]any {
-	m := j.measure
+// variables returns the variables of curl that fetch supports. The value of an
+// unknown variable is nil.
+func (o *writeOut) variables() map[string]any {
+	m := o.measure
 	v := map[string]any{
-		"url": j.asked(), "urlnum": j.index, "exitcode": 0, "errormsg": nil, "filename_effective": nil,
-		"size_download": m.size, "num_connects": m.conns, "num_retries": j.attempts() - 1,
-		"time_namelookup": seconds6(m.at(fetch.Resolved)), "time_connect": seconds6(m.at(fetch.Connected)),
-		"time_appconnect": seconds6(m.at(fetch.Secured)), "time_pretransfer": seconds6(m.at(fetch.RequestSent)),
-		"time_starttransfer": seconds6(m.at(fetch.FirstByte)), "time_total": seconds6(m.end),
+		"url": o.requestedURL(), "urlnum": o.index, "exitcode": 0, "errormsg": nil, "filename_effective": nil,
+		"size_download": m.size, "num_connects": m.conns, "num_retries": o.requests - 1,
+		"time_namelookup": transferTime(m.at(fetch.Resolved)), "time_connect": transferTime(m.at(fetch.Connected)),
+		"time_appconnect": transferTime(m.at(fetch.Secured)), "time_pretransfer": transferTime(m.at(fetch.RequestSent)),
+		"time_starttransfer": transferTime(m.at(fetch.FirstByte)), "time_total": transferTime(m.end),
 		"local_ip": address(m.local), "local_port": m.local.Port(), "remote_ip": address(m.remote), "remote_port": m.remote.Port(),
 		"speed_download": int64(float64(m.size) / max(m.end.Seconds(), 1e-6)),
-		"url_effective":  nil, "scheme": nil, "content_type": nil, "method": nil, "http_version": nil, "http_code": code(0),
+		"url_effective":  nil, "scheme": nil, "content_type": nil, "method": nil, "http_version": nil, "http_code": statusCode(0),
 		"num_redirects": 0, "redirect_url": nil, "size_header": 0, "num_headers": 0,
 	}
-	if j.out != nil && j.out.Name() != standardOutput {
-		v["filename_effective"] = j.out.Name()
+	if o.sink != nil && o.sink.Name() != standardOutput {
+		v["filename_effective"] = o.sink.Name()
 	}
-	if r := j.resp; r != nil {
-		j.answered(v, r)
+	if r := o.resp; r != nil {
+		o.responseVariables(v, r)
 	}
-	if err != nil {
-		v["exitcode"], v["errormsg"] = j.codeOf(err), err.Error()
+	if o.err != nil {
+		v["exitcode"], v["errormsg"] = o.exit, o.err.Error()
 		var e *fetch.Error
-		if errors.As(err, &e) && j.resp == nil { // the server said no, and its page was not wanted
-			v["http_code"] = code(e.Code)
+		if errors.As(o.err, &e) && o.resp == nil { // an error response without its page
+			v["http_code"] = statusCode(e.Code)
 			if u, err := uri.ParseZone(e.URL); err == nil {
 				v["url_effective"], v["scheme"] = e.URL, u.Scheme()
 			}
@@ -201,17 +208,17 @@ func (j *job) variables(err error) map[string]any {
 	return v
 }
 
-// answered are the variables that a response tells.
-func (j *job) answered(v map[string]any, r *fetch.Response) {
+// responseVariables sets the variables in v that depend on the response.
+func (o *writeOut) responseVariables(v map[string]any, r *fetch.Response) {
 	v["url_effective"], v["scheme"], v["content_type"] = r.URL.String(), r.URL.Scheme(), r.Media
 	v["num_redirects"], v["size_header"], v["num_headers"] = len(r.Chain), len(r.Head), len(r.Header)
-	v["http_code"] = code(r.Code)
+	v["http_code"] = statusCode(r.Code)
 	if !r.Location.IsZero() {
 		v["redirect_url"] = r.Location.String()
 	}
 	if version, ok := strings.CutPrefix(r.Proto, "HTTP/"); ok {
 		v["http_version"], v["method"] = strings.TrimSuffix(version, ".0"), "GET"
-		if j.flags.head {
+		if o.head {
 			v["method"] = "HEAD"
 		}
 	}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"runtime"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/schemes/ftp"
+)
+
+// ftpFlags apply to ftp and ftps URLs of all commands.
+type ftpFlags struct {
+	method      string
+	port        string
+	passive     bool // ignored, because passive mode is the default
+	skipPASVIP  bool // ignored, because the address is never used
+	disableEPSV bool
+	disableEPRT bool
+	pret        bool
+	tlsControl  bool
+	account     string
+	alternative string
+	anonymous   string
+}
+
+func (f *ftpFlags) register(s *options.Set) {
+	p := s.Section("FTP")
+	p.StringVar(&f.method, "ftp-method", "multicwd", "change directories by `METHOD`: multicwd, singlecwd or nocwd")
+	p.StringVarP(&f.port, "ftp-port", "P", "", "use active mode from the local `ADDRESS` (-: the default address)")
+	p.BoolVar(&f.passive, "ftp-pasv", false, "use passive mode (default)")
+	p.BoolVar(&f.skipPASVIP, "ftp-skip-pasv-ip", true, "ignore the address in the reply to PASV (default)")
+	p.BoolVar(&f.disableEPSV, "disable-epsv", false, "use PASV instead of EPSV")
+	p.BoolVar(&f.disableEPRT, "disable-eprt", false, "use PORT instead of EPRT")
+	p.BoolVar(&f.pret, "ftp-pret", false, "send PRET before PASV")
+	p.BoolVar(&f.tlsControl, "ftp-ssl-control", false, "require TLS for the login, and transfer data in plaintext")
+	p.StringVar(&f.account, "ftp-account", "", "send `TEXT` when the server requests an account")
+	p.StringVar(&f.alternative, "ftp-alternative-to-user", "", "send `COMMAND` when the server rejects USER")
+	p.StringVar(&f.anonymous, "ftp-anonymous", "", "send `PASSWORD` for anonymous logins (default fetch@)")
+	p.Lookup("ftp-pasv").Hidden = true
+	p.Lookup("ftp-skip-pasv-ip").Hidden = true
+}
+
+// options returns the options of the ftp package.
+func (f *ftpFlags) options(tls fetch.TLSMode, ignoreSize bool) (ftp.Options, error) {
+	method, err := ftp.ParseMethod(f.method)
+	if err != nil {
+		return ftp.Options{}, err
+	}
+	o := ftp.Options{
+		Method: method, Active: f.port, NoEPSV: f.disableEPSV, NoEPRT: f.disableEPRT, PRET: f.pret,
+		TLS: tls, ClearData: f.tlsControl, Account: fetch.Secret(f.account), Alternative: f.alternative,
+		Anonymous: f.anonymous, IgnoreSize: ignoreSize,
+	}
+	if f.tlsControl {
+		o.TLS = fetch.TLSRequired
+	}
+	return o, nil
+}
+
+// ftpObjectFlags apply to ftp and ftps URLs of commands that retrieve single
+// objects.
+type ftpObjectFlags struct {
+	ascii    bool
+	listOnly bool
+}
+
+func (f *ftpObjectFlags) register(s *options.Set) {
+	p := s.Section("FTP")
+	p.BoolVarP(&f.ascii, "use-ascii", "B", false, "transfer files in ASCII mode (--raw keeps CRLF line ends)")
+	p.BoolVarP(&f.listOnly, "list-only", "l", false, "list only the names in a directory")
+}
+
+// apply sets the transfer mode in o. If localLines is true, ASCII files get the
+// line ends of the operating system.
+func (f *ftpObjectFlags) apply(o *ftp.Options, localLines bool) {
+	o.ASCII, o.NamesOnly = f.ascii, f.listOnly
+	o.LF = localLines && runtime.GOOS != "windows"
+}

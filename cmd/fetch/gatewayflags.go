@@ -1,0 +1,101 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"strings"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/schemes/http"
+	"github.com/anyurl/fetch/uri"
+)
+
+// gatewayFlags select servers that retrieve URLs on behalf of the client.
+type gatewayFlags struct{ gateways []string }
+
+func (f *gatewayFlags) register(s *options.Set) {
+	p := s.Section("Connections and proxies")
+	p.StringArrayVar(&f.gateways, "gateway", nil, "fetch the URLs of a scheme through an HTTP gateway: `SCHEME=URL`")
+}
+
+// apply replaces schemes by gateways: those of --gateway, those of the
+// environment variable SCHEME_proxy (as in lynx) unless --proxy is set, and an
+// HTTP proxy for ftp. If encrypted is true, the user requires TLS for ftp.
+func (f *gatewayFlags) apply(all []fetch.Scheme, proxies *proxyFlags, proxy fetch.ProxyFunc, encrypted bool) ([]fetch.Scheme, error) {
+	named := map[string]uri.URI{}
+	for _, text := range f.gateways {
+		scheme, via, ok := strings.Cut(text, "=")
+		u, err := uri.Parse(via)
+		if !ok || err != nil || u.Scheme() != "http" && u.Scheme() != "https" {
+			return nil, fetch.Usage.Errorf("--gateway requires SCHEME=http://HOST:PORT/") // the value may contain a password
+		}
+		named[strings.ToLower(scheme)] = u
+	}
+	for i, s := range all {
+		if via, ok := named[s.Name]; ok {
+			all[i] = http.Gateway(s, via)
+			delete(named, s.Name)
+			continue
+		}
+		switch s.Proxy {
+		case fetch.ByRequest:
+			if !encrypted && !proxies.tunnel {
+				all[i] = requestByProxy(s, proxy)
+			}
+		case fetch.ByGateway:
+			text := cmp.Or(os.Getenv(s.Name+"_proxy"), os.Getenv(strings.ToUpper(s.Name)+"_PROXY"))
+			if u, err := uri.Parse(text); err == nil && u.Scheme() == "http" && proxies.url == "" {
+				all[i] = either(s, http.Gateway(s, u), proxy)
+			}
+		}
+	}
+	for name, via := range named {
+		port, _ := uri.DefaultPort(name)
+		s := fetch.Scheme{Name: name, Port: port, Ports: fetch.Ports{Class: fetch.TextPorts}}
+		all = append(all, http.Gateway(s, via))
+	}
+	return all, nil
+}
+
+// requestByProxy returns s with requests sent to the HTTP proxy, which retrieves
+// the URL itself. Such a proxy sees the password and the file.
+func requestByProxy(s fetch.Scheme, proxy fetch.ProxyFunc) fetch.Scheme {
+	p, err := proxy(fetch.Target{Scheme: s.Name, Port: s.Port})
+	if err != nil || p.URL.Scheme() != "http" && p.URL.Scheme() != "https" {
+		return s
+	}
+	return either(s, http.Gateway(s, p.URL), proxy)
+}
+
+// either returns a scheme that uses gateway for the targets that have a proxy,
+// and direct for all others.
+func either(direct, gateway fetch.Scheme, proxy fetch.ProxyFunc) fetch.Scheme {
+	useGateway := func(req *fetch.Request) bool {
+		t, err := fetch.TargetOf(req.URL, direct.Port)
+		if err != nil {
+			return false
+		}
+		p, err := proxy(t)
+		return err == nil && !p.URL.IsZero()
+	}
+	s := direct
+	s.Trust = append(append([]string(nil), direct.Trust...), gateway.Trust...)
+	s.Plan = func(req *fetch.Request) ([]fetch.Step, error) {
+		if useGateway(req) {
+			return gateway.Plan(req)
+		}
+		return direct.Plan(req)
+	}
+	s.Open = func(env fetch.Env) fetch.Driver {
+		directDriver, gatewayDriver := direct.Open(env), gateway.Open(env)
+		return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
+			if useGateway(req) {
+				return gatewayDriver.Do(ctx, req)
+			}
+			return directDriver.Do(ctx, req)
+		})
+	}
+	return s
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/tty"
+	"github.com/anyurl/fetch/schemes/gopher"
+)
+
+// gopherFlags apply to gopher and gophers URLs.
+type gopherFlags struct {
+	view, lang string
+	answers    []string
+}
+
+func (f *gopherFlags) register(s *options.Set) {
+	p := s.Section("Gopher")
+	p.StringVar(&f.view, "view", "", "request the Gopher+ view of the media `TYPE`")
+	p.StringVar(&f.lang, "lang", "", "request the Gopher+ view in `LANGUAGE`")
+	p.StringArrayVar(&f.answers, "ask", nil, "fill in the field `NAME=VALUE` of a Gopher+ form (NAME: prompt or number)")
+}
+
+// options returns the options of the gopher package. Fields of a form that the
+// flags do not fill in are prompted for if s is a terminal.
+func (f *gopherFlags) options(s *streams, strict bool) (gopher.Options, error) {
+	answers := map[string]string{}
+	for _, text := range f.answers {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok {
+			return gopher.Options{}, fetch.Usage.Errorf("--ask requires NAME=VALUE, not %q", text)
+		}
+		answers[name] = value
+	}
+	interactive := terminal.Is(s.stdin) && terminal.Is(s.stderr)
+	fill := func(ctx context.Context, form gopher.Form) ([]string, error) {
+		if !interactive {
+			return form.Fill(answers, nil)
+		}
+		return form.Fill(answers, func(f gopher.Field) (string, error) { return s.promptField(ctx, f) })
+	}
+	return gopher.Options{View: f.view, Lang: f.lang, Strict: strict, FillForm: fill}, nil
+}
+
+// promptField prompts the user for one field of a form.
+func (s *streams) promptField(ctx context.Context, f gopher.Field) (string, error) {
+	text := tty.Escape(f.Prompt)
+	if len(f.Choices) > 0 {
+		text += " (" + tty.Escape(strings.Join(f.Choices, ", ")) + ")"
+	}
+	if f.Default != "" {
+		text += " [" + tty.Escape(f.Default) + "]"
+	}
+	if f.Kind == gopher.Password {
+		// FETCH_PASSWORD is the password of a login. A form must not get it.
+		secret, err := s.readSecret(ctx, f.Prompt+": ")
+		return secret.Reveal(), err
+	}
+	fmt.Fprintf(s.stderr, "%s: ", text)
+	line, err := bufio.NewReader(s.stdin).ReadString('\n')
+	if err != nil {
+		return "", fetch.Local.With(err)
+	}
+	if line = strings.TrimRight(line, "\r\n"); line == "" {
+		line = f.Default
+	}
+	return line, nil
+}

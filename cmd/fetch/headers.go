@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// A headerRecorder is a middleware that copies the header of every response,
+// including redirects, to the buffer in the context. The flags -i, -I and -D
+// write this buffer.
+type headerRecorder struct{ fetch.Driver }
+
+// headersKey is the context key of the *bytes.Buffer.
+type headersKey struct{}
+
+// maxHeaders limits the size of all headers on the way to an object, in bytes.
+const maxHeaders = 4 << 20
+
+func (r headerRecorder) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
+	resp, err := r.Driver.Do(ctx, req)
+	buffer, ok := ctx.Value(headersKey{}).(*bytes.Buffer)
+	if !ok || err != nil || buffer.Len() >= maxHeaders {
+		return resp, err
+	}
+	if req.Op == fetch.Stat || len(resp.Head)+len(resp.Header) > 0 {
+		buffer.Write(responseHeader(resp))
+	}
+	return resp, nil
+}
+
+// withHeaderBuffer returns a context in which the headerRecorder writes to
+// buffer.
+func withHeaderBuffer(ctx context.Context, buffer *bytes.Buffer) context.Context {
+	return context.WithValue(ctx, headersKey{}, buffer)
+}
+
+// recordsHeaders reports whether a flag writes the headers of responses.
+func (f *objectFlags) recordsHeaders() bool { return f.body.include || f.http.dumpHeader != "" }
+
+// dumpHeader writes text to the file of -D, or appends text to the file.
+func (f *objectFlags) dumpHeader(output io.Writer, text []byte, appended bool) error {
+	name := f.http.dumpHeader
+	if name == "" {
+		return nil
+	}
+	return writeFile(output, name, text, func() error {
+		if f.file.createDirs {
+			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+				return fetch.Local.With(err)
+			}
+		}
+		mode := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+		if appended {
+			mode = os.O_WRONLY | os.O_CREATE | os.O_APPEND
+		}
+		file, err := os.OpenFile(name, mode, 0o666)
+		if err != nil {
+			return fetch.Local.With(err)
+		}
+		_, err = file.Write(text)
+		if closed := file.Close(); err == nil {
+			err = closed
+		}
+		return fetch.Local.With(err)
+	})
+}

@@ -1,0 +1,278 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/save"
+	"github.com/anyurl/fetch/schemes/http"
+	"github.com/spf13/pflag"
+)
+
+// httpFlags apply to http and https URLs of all commands.
+type httpFlags struct {
+	set          *pflag.FlagSet
+	header       []string
+	userAgent    string
+	pathAsIs     bool
+	compressed   bool
+	http10       bool
+	http11       bool
+	http2        bool // ignored, because HTTP/2 is offered by default
+	http09       bool
+	tolerant     bool
+	ignoreLength bool
+
+	basic, digest, anyauth bool
+
+	cookies cookieFlags
+}
+
+func (f *httpFlags) register(s *options.Set) {
+	p := s.Section("HTTP")
+	f.set = p
+	p.StringArrayVarP(&f.header, "header", "H", nil, "send the header `FIELD` \"Name: value\" (\"Name:\" removes the field)")
+	p.StringVarP(&f.userAgent, "user-agent", "A", "", "send `TEXT` as the User-Agent field")
+	p.BoolVar(&f.compressed, "compressed", false, "request a compressed body and decompress it (http, nntp)")
+	f.cookies.register(p)
+	p.BoolVar(&f.pathAsIs, "path-as-is", false, "do not remove . and .. from the path of the URL")
+	p.BoolVarP(&f.http10, "http1.0", "0", false, "use HTTP/1.0")
+	p.BoolVar(&f.http11, "http1.1", false, "use HTTP/1.1")
+	p.BoolVar(&f.http2, "http2", false, "offer HTTP/2 (default)")
+	p.BoolVar(&f.http09, "http0.9", false, "accept HTTP/0.9 responses, which have no header")
+	p.BoolVar(&f.tolerant, "tolerant", false, "accept malformed responses of old servers and print a note for each")
+	p.BoolVar(&f.ignoreLength, "ignore-content-length", false, "ignore the size that the server announces (http, ftp)")
+	p.Lookup("http2").Hidden = true
+	p = s.Section("Authentication")
+	p.BoolVar(&f.basic, "basic", false, "use Basic authentication (default)")
+	p.BoolVar(&f.digest, "digest", false, "use Digest authentication")
+	p.BoolVar(&f.anyauth, "anyauth", false, "use the strongest authentication method that the server offers")
+}
+
+// options returns the options of the http package. The Jar contains the cookies
+// of the files of --cookie.
+func (f *httpFlags) options() (o http.Options, err error) {
+	o = http.Options{
+		UserAgent: "fetch/" + version, PathAsIs: f.pathAsIs, Compressed: f.compressed, HTTP1: f.http11,
+		Legacy: http.Legacy{HTTP10: f.http10, HTTP09: f.http09, Tolerant: f.tolerant, IgnoreLength: f.ignoreLength},
+	}
+	switch {
+	case f.anyauth:
+		o.Auth = http.AnyAuth
+	case f.digest:
+		o.Auth = http.Digest
+	}
+	o.Jar, err = f.cookies.read()
+	return o, err
+}
+
+// fields returns the header fields that the flags add to each request.
+func (f *httpFlags) fields() (fetch.Header, error) {
+	var h fetch.Header
+	if f.set.Changed("user-agent") {
+		h = append(h, fetch.Field{Name: "User-Agent", Value: f.userAgent})
+	}
+	if value := f.cookies.field(); value != "" {
+		h = append(h, fetch.Field{Name: "Cookie", Value: value})
+	}
+	more, err := parseFields(f.header)
+	return append(h, more...), err
+}
+
+// parseFields parses header fields in the syntax of curl's -H: "Name: value",
+// "Name;" for an empty value, "Name:" to remove a field, @FILE for a file of
+// fields.
+func parseFields(list []string) (fetch.Header, error) {
+	var h fetch.Header
+	for _, text := range list {
+		if file, ok := strings.CutPrefix(text, "@"); ok {
+			b, err := os.ReadFile(file)
+			if err != nil {
+				return nil, fetch.Local.With(err)
+			}
+			more, err := parseFields(strings.FieldsFunc(string(b), func(r rune) bool { return r == '\n' || r == '\r' }))
+			if err != nil {
+				return nil, err
+			}
+			h = append(h, more...)
+			continue
+		}
+		name, value, ok := strings.Cut(text, ":")
+		value = strings.TrimSpace(value)
+		switch {
+		case ok && value == "" && !isDefaultField(name):
+			continue // the request has no such field to remove
+		case !ok:
+			if name, ok = strings.CutSuffix(text, ";"); !ok {
+				continue // curl ignores text that is not a field
+			}
+		}
+		if strings.ContainsAny(name, " \t") {
+			continue // not a field name
+		}
+		h = append(h, fetch.Field{Name: name, Value: value})
+	}
+	return h, nil
+}
+
+// isDefaultField reports whether requests contain the field by default.
+func isDefaultField(name string) bool {
+	switch strings.ToLower(strings.TrimSpace(name)) {
+	case "accept", "user-agent", "host", "referer", "accept-encoding", "authorization", "cookie", "range", "proxy-connection", "connection":
+		return true
+	}
+	return false
+}
+
+// cookieFlags read, send and save cookies.
+type cookieFlags struct {
+	cookies     []string // pairs NAME=VALUE, and names of files
+	jarFile     string
+	junkSession bool
+}
+
+func (f *cookieFlags) register(p *pflag.FlagSet) {
+	p.StringArrayVarP(&f.cookies, "cookie", "b", nil, "send the cookie `NAME=VALUE`, or the cookies of a file")
+	p.StringVarP(&f.jarFile, "cookie-jar", "c", "", "save all cookies to `FILE` when the command ends")
+	p.BoolVarP(&f.junkSession, "junk-session-cookies", "j", false, "discard session cookies from the files of --cookie")
+}
+
+// field returns the value of a Cookie field with the pairs of --cookie.
+func (f *cookieFlags) field() string {
+	var pairs []string
+	for _, c := range f.cookies {
+		if strings.Contains(c, "=") {
+			pairs = append(pairs, c)
+		}
+	}
+	return strings.Join(pairs, ";")
+}
+
+// read returns a Jar with the cookies of files, or nil if no flag enables
+// cookies.
+func (f *cookieFlags) read() (jar *http.Jar, _ error) {
+	for _, c := range f.cookies {
+		if strings.Contains(c, "=") {
+			continue
+		}
+		if jar == nil {
+			jar = &http.Jar{}
+		}
+		if err := f.readFile(jar, c); err != nil {
+			return jar, err
+		}
+	}
+	if f.jarFile != "" && jar == nil {
+		jar = &http.Jar{}
+	}
+	return jar, nil
+}
+
+// readFile adds the cookies of a file to jar. As in curl, a file that does not
+// exist, an empty name and a directory add none.
+func (f *cookieFlags) readFile(jar *http.Jar, name string) error {
+	file, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fetch.Local.With(err)
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		return nil
+	}
+	if err := jar.Read(file, time.Now()); err != nil {
+		return fetch.Local.With(err)
+	}
+	if f.junkSession {
+		jar.EndSession()
+	}
+	return nil
+}
+
+// write writes jar to the file of --cookie-jar. The file appears only when it is
+// complete.
+func (f *cookieFlags) write(s *streams, jar *http.Jar) error {
+	if f.jarFile == "" || jar == nil {
+		return nil
+	}
+	var text bytes.Buffer
+	if err := jar.Write(&text, time.Now()); err != nil {
+		return err
+	}
+	return writeFile(s.stdout, f.jarFile, text.Bytes(), func() error {
+		file, err := save.Create(f.jarFile, save.Options{Mode: 0o600})
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		if _, err := file.Write(text.Bytes()); err != nil {
+			return err
+		}
+		return file.Commit()
+	})
+}
+
+// httpObjectFlags apply to http and https URLs of commands that retrieve single
+// objects.
+type httpObjectFlags struct {
+	referer     string
+	raw         bool
+	etagSave    string
+	etagCompare string
+	dumpHeader  string
+}
+
+func (f *httpObjectFlags) register(s *options.Set) {
+	p := s.Section("HTTP")
+	p.StringVarP(&f.referer, "referer", "e", "", "send `URL` as the Referer field")
+	p.BoolVar(&f.raw, "raw", false, "do not decode transfer codings")
+	p.StringVar(&f.etagSave, "etag-save", "", "save the ETag of the response to `FILE`")
+	p.StringVar(&f.etagCompare, "etag-compare", "", "download only if the ETag differs from the one in `FILE`")
+	p.StringVarP(&f.dumpHeader, "dump-header", "D", "", "write the headers of all responses to `FILE`")
+}
+
+// apply adds the Referer field and the ETag of --etag-compare to req.
+func (f *httpObjectFlags) apply(req *fetch.Request) error {
+	if f.referer != "" {
+		field := fetch.Field{Name: "Referer", Value: strings.TrimSuffix(f.referer, ";auto")}
+		req.Header = append(fetch.Header{field}, req.Header...)
+	}
+	if f.etagCompare == "" {
+		return nil
+	}
+	b, err := os.ReadFile(f.etagCompare)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fetch.Local.With(err)
+	}
+	if req.IfNot = strings.TrimSpace(string(b)); req.IfNot == "" {
+		req.IfNot = `""` // as in curl, matches no object
+	}
+	return nil
+}
+
+// saveETag writes the ETag of resp to the file of --etag-save.
+func (f *httpObjectFlags) saveETag(resp *fetch.Response) error {
+	if f.etagSave == "" || resp.Header.Get("ETag") == "" {
+		return nil
+	}
+	tag := []byte(resp.Header.Get("ETag") + "\n")
+	create := func() error {
+		if err := os.MkdirAll(filepath.Dir(f.etagSave), 0o755); err != nil {
+			return fetch.Local.With(err)
+		}
+		return fetch.Local.With(os.WriteFile(f.etagSave, tag, 0o666))
+	}
+	if f.etagSave == "-" {
+		return create() // a file called "-"
+	}
+	return writeFile(nil, f.etagSave, tag, create)
+}

@@ -1,0 +1,136 @@
+// Package config sets flags from configuration files and from the environment.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/pelletier/go-toml/v2"
+	"github.com/spf13/pflag"
+)
+
+// maxSize limits the size of config.toml and the length of a line in an options
+// file, in bytes.
+const maxSize = 1 << 20
+
+// A Target is a command whose flags are set. Flags of the command line keep
+// their values. A source that is read earlier overrides later ones.
+type Target struct {
+	Flags *pflag.FlagSet // flags of the command
+	Known *pflag.FlagSet // flags of all commands; a file may set them without effect
+
+	// Only one flag of Exclusive is set, because they replace each other.
+	Exclusive []string
+
+	typed map[string]bool // flags of the command line
+}
+
+// changed reports whether a flag, or another flag that it would replace, is set
+// according to set.
+func (t *Target) changed(name string, set func(flag string) bool) bool {
+	return set(name) || slices.Contains(t.Exclusive, name) && slices.ContainsFunc(t.Exclusive, set)
+}
+
+// ReadEnvironment sets the flag name to the value of an environment variable.
+func (t *Target) ReadEnvironment(variable, name string) error {
+	value, f := os.Getenv(variable), t.Flags.Lookup(name)
+	if value == "" || f == nil || f.Changed {
+		return nil
+	}
+	if err := t.Flags.Set(name, value); err != nil {
+		return fetch.Usage.Errorf("environment variable %s: %w", variable, err)
+	}
+	return nil
+}
+
+// ReadFile sets flags from config.toml in the configuration directory of the
+// user, if the file exists. Its keys are the long names of flags. An unknown key
+// and a key in excluded are errors, because a misspelled limit has no effect.
+func (t *Target) ReadFile(excluded []string) error {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return nil // neither HOME nor XDG_CONFIG_HOME is set
+	}
+	name := filepath.Join(dir, "fetch", "config.toml")
+	text, err := readLimited(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	values := map[string]any{}
+	if err := toml.Unmarshal(text, &values); err != nil {
+		return fetch.Usage.Errorf("%s: %w", name, err)
+	}
+	for key, value := range values {
+		if slices.Contains(excluded, key) || t.Known.Lookup(key) == nil {
+			return fetch.Usage.Errorf("%s: unknown key %s", name, key)
+		}
+		if err := t.setKey(key, value); err != nil {
+			return fetch.Usage.Errorf("%s: %s: %w", name, key, err)
+		}
+	}
+	return nil
+}
+
+func readLimited(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fetch.Local.With(err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxSize+1))
+	if err != nil {
+		return nil, fetch.Local.With(err)
+	}
+	if len(text) > maxSize {
+		return nil, fetch.Usage.Errorf("%s: larger than %d bytes", name, maxSize)
+	}
+	return text, nil
+}
+
+// setKey sets the flag key, unless it is set already or belongs to another
+// command.
+func (t *Target) setKey(key string, value any) error {
+	texts, err := flagValues(value)
+	if err != nil {
+		return err
+	}
+	if t.Flags.Lookup(key) == nil || t.changed(key, t.Flags.Changed) {
+		return nil
+	}
+	for _, text := range texts {
+		if err := t.Flags.Set(key, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// flagValues returns a TOML value as values of a flag: one for each item of an
+// array, and NAME=VALUE for each line of a table.
+func flagValues(value any) (texts []string, err error) {
+	switch v := value.(type) {
+	case []any:
+		for _, item := range v {
+			texts = append(texts, fmt.Sprint(item))
+		}
+	case map[string]any:
+		for name, item := range v {
+			texts = append(texts, name+"="+fmt.Sprint(item))
+		}
+		slices.Sort(texts)
+	case string, bool, int64, float64:
+		texts = []string{fmt.Sprint(v)}
+	default:
+		return nil, fmt.Errorf("a value of type %T is not supported", value)
+	}
+	return texts, nil
+}

@@ -1,0 +1,176 @@
+// Package manual writes the help texts and the manual pages of commands.
+package manual
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Annotations of a command. The value has one line for each term: the name, a
+// TAB and the description.
+const (
+	ExitStatus  = "exit-status"
+	Environment = "environment"
+	Files       = "files"
+)
+
+const (
+	maxColumns = 100 // of a line in a help text
+	maxNames   = 30  // columns for the names of a flag
+)
+
+// Usage returns the usage of cmd: synopsis, commands, flags, examples and exit
+// codes. If all is true, every flag is described. Otherwise only the own flags of
+// cmd are described. A nil set means that cmd has only the flags of cobra.
+func Usage(cmd *cobra.Command, set *options.Set, all bool) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Usage:\n  %s\n", cmd.UseLine())
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "  %s COMMAND\n\nCommands:\n", cmd.CommandPath())
+		for _, sub := range cmd.Commands() {
+			if sub.IsAvailableCommand() {
+				writeTerm(&b, "  "+sub.Name(), sub.Short, cmd.NamePadding()+4)
+			}
+		}
+	}
+	if set == nil {
+		set = &options.Set{Sections: []*options.Section{{Title: "Flags", Flags: cmd.LocalFlags(), Own: true}}}
+	}
+	var others []string
+	for _, section := range Sections(set) {
+		if all || section.Own {
+			fmt.Fprintf(&b, "\n%s:\n", section.Title)
+			writeFlags(&b, section.Flags)
+			continue
+		}
+		for _, f := range section.Flags {
+			others = append(others, "--"+f.Name)
+		}
+	}
+	if len(others) > 0 {
+		b.WriteString("\nOther flags, described by fetch --help:\n")
+		writeWrapped(&b, strings.Join(others, " "), 2, 2)
+	}
+	if cmd.HasExample() {
+		fmt.Fprintf(&b, "\nExamples:\n%s\n", cmd.Example)
+	}
+	if terms := annotation(cmd, ExitStatus); len(terms) > 0 {
+		var codes []string
+		for _, t := range terms {
+			codes = append(codes, t.name+" "+t.text)
+		}
+		b.WriteString("\n")
+		writeWrapped(&b, "Exit codes: "+strings.Join(codes, "; ")+".", 0, 2)
+	}
+	return b.String()
+}
+
+// A Section is a group of flags that are not hidden.
+type Section struct {
+	Title string
+	Own   bool
+	Flags []*pflag.Flag
+}
+
+// Sections returns the sections of set that have visible flags. Sections of the
+// same title are merged.
+func Sections(set *options.Set) (all []*Section) {
+	for _, section := range set.Sections {
+		i := slices.IndexFunc(all, func(s *Section) bool { return s.Title == section.Title && s.Own == section.Own })
+		if i < 0 {
+			i = len(all)
+			all = append(all, &Section{Title: section.Title, Own: section.Own})
+		}
+		section.Flags.VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden && f.Deprecated == "" {
+				all[i].Flags = append(all[i].Flags, f)
+			}
+		})
+	}
+	return slices.DeleteFunc(all, func(s *Section) bool { return len(s.Flags) == 0 })
+}
+
+func writeFlags(b *strings.Builder, flags []*pflag.Flag) {
+	width := 0
+	for _, f := range flags {
+		if n := len(flagNames(f)); n <= maxNames {
+			width = max(width, n)
+		}
+	}
+	for _, f := range flags {
+		writeTerm(b, "  "+flagNames(f), description(f), width+4)
+	}
+}
+
+// flagNames returns the names of f and the name of its value.
+func flagNames(f *pflag.Flag) string {
+	names := "    --" + f.Name
+	if f.Shorthand != "" {
+		names = "-" + f.Shorthand + ", --" + f.Name
+	}
+	if value, _ := pflag.UnquoteUsage(f); value != "" {
+		names += " " + value
+	}
+	return names
+}
+
+// description returns the description of f and its default value, if there is
+// one.
+func description(f *pflag.Flag) string {
+	_, usage := pflag.UnquoteUsage(f)
+	value := strings.Trim(f.DefValue, "[]")
+	if slices.Contains([]string{"", "0", "0s", "false"}, value) || strings.Contains(usage, "default") {
+		return usage
+	}
+	return usage + " (default " + value + ")"
+}
+
+// writeTerm writes a term and its description, which starts at column width.
+func writeTerm(b *strings.Builder, term, text string, width int) {
+	if len(term)+2 > width {
+		b.WriteString(term + "\n")
+		writeWrapped(b, text, width, width)
+		return
+	}
+	fmt.Fprintf(b, "%-*s", width, term)
+	writeWrapped(b, text, 0, width)
+}
+
+// writeWrapped writes text in lines of at most maxColumns columns. The first line
+// is indented by first columns, and the others by rest columns.
+func writeWrapped(b *strings.Builder, text string, first, rest int) {
+	b.WriteString(strings.Repeat(" ", first))
+	column := max(first, rest)
+	for i, word := range strings.Fields(text) {
+		switch {
+		case i == 0:
+		case column+1+len(word) > maxColumns:
+			b.WriteString("\n" + strings.Repeat(" ", rest))
+			column = rest
+		default:
+			b.WriteString(" ")
+			column++
+		}
+		b.WriteString(word)
+		column += len(word)
+	}
+	b.WriteString("\n")
+}
+
+// A term is a line of an annotation.
+type term struct{ name, text string }
+
+// annotation returns the terms of an annotation of cmd.
+func annotation(cmd *cobra.Command, key string) (all []term) {
+	for line := range strings.Lines(cmd.Annotations[key]) {
+		if name, text, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok {
+			all = append(all, term{name, text})
+		}
+	}
+	return all
+}

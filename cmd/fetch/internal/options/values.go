@@ -1,0 +1,84 @@
+package options
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// Seconds is a duration that is written as a number of seconds, such as 2.5.
+type Seconds time.Duration
+
+func (s *Seconds) String() string {
+	return strconv.FormatFloat(time.Duration(*s).Seconds(), 'g', -1, 64)
+}
+
+// Set parses a number of seconds.
+func (s *Seconds) Set(text string) error {
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || n < 0 || n > 1e9 {
+		return fetch.Usage.Errorf("not a number of seconds: %q", text)
+	}
+	*s = Seconds(n * float64(time.Second))
+	return nil
+}
+
+// Type returns the name of the type in help texts.
+func (*Seconds) Type() string { return "seconds" }
+
+// Bytes is a number of bytes, written as in curl: 500, 100k, 2M, 1G.
+type Bytes int64
+
+func (b *Bytes) String() string { return strconv.FormatInt(int64(*b), 10) }
+
+// Set parses a number of bytes.
+func (b *Bytes) Set(text string) error {
+	digits := strings.TrimRight(text, "bBkKmMgGtT")
+	shift := 0
+	switch strings.ToLower(text[len(digits):]) {
+	case "", "b":
+	case "k":
+		shift = 10
+	case "m":
+		shift = 20
+	case "g":
+		shift = 30
+	case "t":
+		shift = 40
+	default:
+		return fetch.Usage.Errorf("not a number of bytes: %q", text)
+	}
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || n < 0 || n > 1<<62>>shift {
+		return fetch.Usage.Errorf("not a number of bytes: %q", text)
+	}
+	*b = Bytes(n << shift)
+	return nil
+}
+
+// Type returns the name of the type in help texts.
+func (*Bytes) Type() string { return "bytes" }
+
+// Share is a part of a total, written as 0.1 or 10%.
+type Share float64
+
+func (s *Share) String() string { return strconv.FormatFloat(float64(*s)*100, 'g', -1, 64) + "%" }
+
+// Set parses a share.
+func (s *Share) Set(text string) error {
+	number, percent := strings.CutSuffix(text, "%")
+	n, err := strconv.ParseFloat(number, 64)
+	if percent {
+		n /= 100
+	}
+	if err != nil || !(n > 0 && n <= 1) {
+		return fetch.Usage.Errorf("not a share such as 10%% or 0.1: %q", text)
+	}
+	*s = Share(n)
+	return nil
+}
+
+// Type returns the name of the type in help texts.
+func (*Share) Type() string { return "share" }

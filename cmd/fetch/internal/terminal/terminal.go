@@ -1,0 +1,90 @@
+// Package terminal writes text to terminals. Control characters in text from
+// servers and archives have no effect there.
+package terminal
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"os"
+
+	"github.com/anyurl/fetch/internal/tty"
+	"github.com/anyurl/fetch/uri"
+	"golang.org/x/term"
+)
+
+// defaultWidth is the width of a terminal of unknown size, in columns.
+const defaultWidth = 80
+
+// Plain returns one line of text for a terminal or a log. It masks passwords
+// and escapes control characters.
+func Plain(line string) string { return tty.Escape(uri.Redact(line)) }
+
+// Is reports whether v is a terminal. A type that wraps a terminal reports so
+// itself, by a method Terminal() bool.
+func Is(v any) bool {
+	switch v := v.(type) {
+	case *os.File:
+		return term.IsTerminal(int(v.Fd()))
+	case interface{ Terminal() bool }:
+		return v.Terminal()
+	}
+	return false
+}
+
+// Width returns the number of columns of the terminal w.
+func Width(w io.Writer) int {
+	if f, ok := w.(*os.File); ok {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+			return width
+		}
+	}
+	return defaultWidth
+}
+
+// Open opens the terminal called name, such as /dev/tty or /dev/stdout. It
+// returns nil if name is not a terminal.
+func Open(name string) *os.File {
+	info, err := os.Stat(name)
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return nil
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if err != nil {
+		return nil
+	}
+	if !Is(f) {
+		f.Close()
+		return nil
+	}
+	return f
+}
+
+// NewWriter returns a buffered writer to w for text from a server or an
+// archive, and the function that flushes it. If w is a terminal, the writer
+// escapes control characters.
+func NewWriter(w io.Writer) (io.Writer, func() error) {
+	if Is(w) {
+		safe := tty.NewWriter(w)
+		return safe, safe.Flush
+	}
+	b := bufio.NewWriter(w)
+	return b, b.Flush
+}
+
+// Write writes text from a server to w by [NewWriter].
+func Write(w io.Writer, text []byte) error {
+	safe, flush := NewWriter(w)
+	_, err := safe.Write(text)
+	return errors.Join(err, flush())
+}
+
+// WriteTo writes text from a server to the terminal called name. It reports
+// whether name is a terminal.
+func WriteTo(name string, text []byte) (bool, error) {
+	f := Open(name)
+	if f == nil {
+		return false, nil
+	}
+	return true, errors.Join(Write(f, text), f.Close())
+}

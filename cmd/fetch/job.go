@@ -1,0 +1,300 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/interactive"
+	"github.com/anyurl/fetch/cmd/fetch/internal/ordered"
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/entries"
+	"github.com/anyurl/fetch/internal/tty"
+	"github.com/anyurl/fetch/save"
+	"github.com/anyurl/fetch/schemes/http"
+	"github.com/anyurl/fetch/warc"
+	"github.com/anyurl/fetch/wrap"
+)
+
+// A job retrieves one URL.
+type job struct {
+	*retrieval
+	transfer
+	ctx    context.Context
+	output io.Writer
+	slot   *ordered.Slot // the output, or nil if it is standard output itself
+
+	calls    int // number of calls of Client.Do
+	attempts attempts
+	headers  bytes.Buffer // of the responses of the last call
+}
+
+// requestCount returns the number of requests for the object, without redirects.
+func (j *job) requestCount() int { return max(j.calls, 1) + int(j.attempts.retries.Load()) }
+
+// errorSource describes the URL of the job for an error message.
+func (j *job) errorSource() errorSource {
+	source := errorSource{line: j.line}
+	if n := j.requestCount(); j.calls > 0 || n > 1 {
+		source.attempts = n
+	}
+	return source
+}
+
+// download writes the object to its destination and writes the records that the
+// flags request.
+func (j *job) download() error {
+	if j.meta != nil || j.flags.body.writeOut != "" {
+		j.measure = newMeasure(j.meta != nil)
+	}
+	err := j.retrieve()
+	j.measure.stop()
+	j.requests, j.err = j.requestCount(), err
+	if err != nil {
+		j.exit = exitCode(j.ctx, err)
+	}
+	return errors.Join(err, j.meta.write(&j.transfer), j.writeOut())
+}
+
+// writeOut prints the format of -w.
+func (j *job) writeOut() error {
+	format := j.flags.body.writeOut
+	if format == "" {
+		return nil
+	}
+	w := &writeOut{transfer: &j.transfer, head: j.flags.request.head, note: j.note}
+	return w.print(format, j.stdin, j.output, j.stderr)
+}
+
+// retrieve writes the object to its destination.
+func (j *job) retrieve() (err error) {
+	req, err := j.newRequest(j.text)
+	if err != nil {
+		return err
+	}
+	req.Trace = j.measure.trace(req.Trace)
+	out, err := j.openSink(req, j.index, j.output, j.proposedName)
+	if j.flags.file.skipExisting && errors.Is(err, fetch.Exists) {
+		j.note("%v: skipped", err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	j.sink = out
+	defer func() {
+		if kept := out.State(); err != nil && j.flags.body.continueAt == "-" && kept.Offset > 0 && kept.Validator != "" {
+			j.note("%d bytes are saved; run the same command again to resume", kept.Offset)
+		}
+	}()
+	if limit := time.Duration(j.flags.client.limits.maxTime); limit > 0 { // of all attempts
+		var cancel context.CancelFunc
+		j.ctx, cancel = context.WithTimeoutCause(j.ctx, limit, fetch.Timeout.Errorf("not done within %v", limit))
+		defer cancel()
+	}
+	restart := j.flags.client.retry.options(func(_ context.Context, t wrap.Attempt) {
+		j.note("%v; from the beginning in %v", t.Err, t.Wait.Round(100*time.Millisecond))
+	})
+	return save.Transfer(j.ctx, fetch.DriverFunc(j.do), req, &receiver{out, j}, restart)
+}
+
+// proposedName returns the file name that the response proposes, or "".
+func (j *job) proposedName() string {
+	return http.Filename(j.resp.Header.Get("Content-Disposition"))
+}
+
+// do sends req and writes the parts of the response that the flags request.
+func (j *job) do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
+	if j.calls++; j.calls > 1 {
+		j.attempts.before = j.calls - 1 + int(j.attempts.retries.Load())
+	}
+	j.printPlan(j.client.Client, req)
+	j.headers.Reset()
+	if j.flags.recordsHeaders() || req.Op == fetch.Stat {
+		ctx = withHeaderBuffer(ctx, &j.headers)
+	}
+	resp, err := j.client.Do(ctx, req)
+	// The first call for the first URL replaces the file of -D.
+	if failed := j.flags.dumpHeader(j.output, j.headers.Bytes(), j.index > 0 || j.calls > 1); failed != nil {
+		if err == nil {
+			resp.Body.Close()
+		}
+		return nil, failed
+	}
+	if err != nil {
+		return nil, err
+	}
+	j.resp = resp
+	if err := j.flags.http.saveETag(resp); err != nil {
+		resp.Body.Close()
+		return nil, err
+	}
+	j.printResponse(j.client.Client, resp)
+	return resp, nil
+}
+
+// A receiver is the sink of a job as a [save.Sink].
+type receiver struct {
+	sink
+	job *job
+}
+
+// Receive writes the body of resp to the sink.
+func (r *receiver) Receive(req *fetch.Request, resp *fetch.Response) error {
+	j := r.job
+	if err := r.Begin(j.flags.state(req, resp)); err != nil {
+		return err
+	}
+	if err := j.copy(r.sink, req, resp); err != nil {
+		return err
+	}
+	if resp.Trailer != nil {
+		if text := fieldLines(resp.Trailer()); len(text) > 0 {
+			if err := j.flags.dumpHeader(j.output, text, true); err != nil {
+				return err
+			}
+		}
+	}
+	if j.flags.file.remoteTime {
+		r.SetTime(resp.Time)
+	}
+	if j.flags.body.checksum != nil {
+		if err := j.flags.body.verify(r.Sum()); err != nil {
+			r.Abort()
+			return err
+		}
+	}
+	var fault error
+	if j.flags.request.failWithBody {
+		fault = resp.Fault
+	}
+	return errors.Join(fault, r.Commit())
+}
+
+// copyBufferSize is large enough that system calls do not limit the speed.
+const copyBufferSize = 256 << 10
+
+// buffer returns a buffer of copyBufferSize bytes.
+func (r *retrieval) buffer() *[]byte {
+	if b, ok := r.buffers.Get().(*[]byte); ok {
+		return b
+	}
+	b := make([]byte, copyBufferSize)
+	return &b
+}
+
+// copy writes the body of resp to out in the form that the flags select.
+func (j *job) copy(out sink, req *fetch.Request, resp *fetch.Response) error {
+	if j.flags.body.include || req.Op == fetch.Stat {
+		if _, err := out.Write(j.headers.Bytes()); err != nil {
+			return local(err)
+		}
+	}
+	if req.Op == fetch.Stat {
+		return nil
+	}
+	resp.Body = j.measure.body(resp.Body)
+	if resp.Kind == fetch.Menu && !j.native {
+		switch {
+		case out.Terminal():
+			return writeMenu(out, resp)
+		case entries.IsMedia(resp.Media):
+			return writeNames(out, resp)
+		}
+	}
+	if resp.Input != nil {
+		return j.session(out, resp)
+	}
+	if out.Terminal() {
+		if err := requireText(resp); err != nil {
+			return err
+		}
+	}
+	if j.flags.mail.converts() {
+		return local(j.flags.mail.convert(out, resp, j.note))
+	}
+	buffer := j.buffer()
+	defer j.buffers.Put(buffer)
+	_, err := io.CopyBuffer(out, resp.Body, *buffer) // no sink has a ReadFrom method
+	return local(err)
+}
+
+// session connects standard input and output to the server. If both are
+// terminals, the user controls the session.
+func (j *job) session(out sink, resp *fetch.Response) error {
+	if out.Terminal() && j.console != nil {
+		j.note("Control-] leaves")
+		return local(j.console.Run(j.ctx, j.output, resp))
+	}
+	return local(interactive.Copy(out, j.stdin, resp))
+}
+
+// requireText returns an error if the body of resp is binary. Binary data must
+// not be written to a terminal.
+func requireText(resp *fetch.Response) error {
+	prefix := make([]byte, 1024)
+	n, err := io.ReadAtLeast(resp.Body, prefix, 1) // the server may send more bytes later
+	if err != nil && err != io.EOF {
+		return err
+	}
+	prefix = prefix[:n]
+	if !tty.IsText(prefix) {
+		return fetch.Local.Errorf("the body is binary and standard output is a terminal: use -o FILE")
+	}
+	resp.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(prefix), resp.Body), resp.Body}
+	return nil
+}
+
+// list writes the entries of a URL or of a WARC file.
+func (j *job) list(write entryWriter) error {
+	if isWARC(j.text) {
+		f, err := os.Open(j.text)
+		if err != nil {
+			return fetch.Local.With(err)
+		}
+		defer f.Close()
+		return write.writeAll(j.output, warc.Entries(f))
+	}
+	req, err := j.newRequest(j.text)
+	if err != nil {
+		return err
+	}
+	req.Op = fetch.Get
+	resp, err := j.client.Do(j.ctx, req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	return write.writeAll(j.output, resp.Entries())
+}
+
+// describe prints the record of an object.
+func (j *job) describe() error {
+	req, err := j.newRequest(j.text)
+	if err != nil {
+		return err
+	}
+	req.Op = fetch.Stat
+	resp, err := j.client.Do(j.ctx, req)
+	if err != nil {
+		return err
+	}
+	resp.Body.Close()
+	return encode(j.output, recordOf(resp))
+}
+
+// isWARC reports whether text is the name of a WARC file instead of a URL.
+func isWARC(text string) bool {
+	if !warc.Is(text) {
+		return false
+	}
+	info, err := os.Stat(text)
+	return err == nil && info.Mode().IsRegular()
+}

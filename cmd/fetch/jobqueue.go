@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"io"
+	"sync"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/ordered"
+)
+
+// A jobQueue creates a job for each URL, in order. It creates a job only when a
+// worker requests it, so that a long list needs little memory. A jobQueue is
+// safe for concurrent use.
+type jobQueue struct {
+	ctx    context.Context
+	run    *retrieval
+	stream *ordered.Stream // to standard output, or nil if one job runs at a time
+
+	mu    sync.Mutex
+	urls  urlReader
+	index int   // of the next job
+	err   error // io.EOF after the last URL
+}
+
+func newJobQueue(ctx context.Context, r *retrieval, args []string, parallel bool) *jobQueue {
+	q := &jobQueue{ctx: ctx, run: r, urls: urlReader{args: args, name: r.flags.input.file, stdin: r.stdin}}
+	if parallel {
+		q.stream = ordered.New(ctx, r.stdout)
+	}
+	return q
+}
+
+// next returns the next job, or nil if there is none.
+func (q *jobQueue) next() *job {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.err == nil && q.ctx.Err() != nil {
+		q.err = context.Cause(q.ctx)
+	}
+	if q.err != nil {
+		return nil
+	}
+	j := &job{retrieval: q.run, output: q.run.stdout}
+	j.index, j.defaultScheme = q.index, q.run.flags.client.policy.protoDefault
+	j.ctx = context.WithValue(q.ctx, attemptsKey{}, &j.attempts)
+	if j.text, j.line, q.err = q.urls.next(); q.err != nil {
+		return nil
+	}
+	if q.stream != nil && q.run.flags.body.toStdout(j.index) {
+		j.slot = q.stream.Slot()
+		j.output = j.slot
+	}
+	q.index++
+	return j
+}
+
+// close returns the error that ended the list of URLs early, if any.
+func (q *jobQueue) close() error {
+	q.urls.close()
+	if q.err == io.EOF {
+		return nil
+	}
+	return q.err
+}

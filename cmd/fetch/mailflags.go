@@ -1,0 +1,185 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/mailstore"
+	"github.com/anyurl/fetch/internal/rfc822"
+	"github.com/anyurl/fetch/save"
+	"github.com/anyurl/fetch/schemes/mail"
+	"github.com/anyurl/fetch/schemes/nntp"
+)
+
+// mailFlags apply to the servers of news and mail of all commands.
+type mailFlags struct {
+	newsServer   string
+	insecureAuth bool
+	sasl         string
+	stores       []string
+}
+
+func (f *mailFlags) register(s *options.Set) {
+	p := s.Section("News and mail")
+	p.StringVar(&f.newsServer, "news-server", "", "use `HOST[:PORT]` for news URLs without a host (default: $NNTPSERVER)")
+	p.StringArrayVar(&f.stores, "mail-store", nil, "search `STORE` for mid, cid and mailto URLs: an imap URL, a Maildir or an mbox")
+	p = s.Section("Authentication")
+	p.StringVar(&f.sasl, "sasl", "", "log in to imap with the SASL `MECHANISM`, or +LOGIN, or * (any, even in plaintext)")
+	p.BoolVar(&f.insecureAuth, "insecure-auth", false, "send passwords to news servers over unencrypted connections")
+}
+
+// mailObjectFlags select the messages of a single URL and their form.
+type mailObjectFlags struct {
+	headers  bool
+	body     bool
+	field    string
+	describe bool
+	mbox     bool
+	maildir  string
+	part     string
+	decode   bool
+	after    uint64
+	state    string
+	context  string
+}
+
+func (f *mailObjectFlags) register(s *options.Set) {
+	p := s.Section("News and mail")
+	p.BoolVar(&f.headers, "headers", false, "retrieve only the headers of news articles")
+	p.BoolVar(&f.body, "body", false, "retrieve only the bodies of news articles")
+	p.StringVar(&f.field, "field", "", "list articles by the header field `NAME` (also :bytes and :lines)")
+	p.BoolVar(&f.describe, "describe", false, "list newsgroups with their descriptions")
+	p.BoolVar(&f.mbox, "mbox", false, "write messages in mbox format (mboxrd)")
+	p.StringVar(&f.maildir, "maildir", "", "deliver messages to the Maildir `DIR`")
+	p.StringVar(&f.part, "part", "", "extract MIME part `N` of a message (1, 2.1)")
+	p.BoolVar(&f.decode, "decode", false, "decode the yEnc or uuencoded file in a message or a range of articles")
+	p.Uint64Var(&f.after, "since-article", 0, "skip articles up to `NUMBER`")
+	p.StringVar(&f.state, "state", "", "retrieve only new articles and save the position in `FILE`")
+	p.StringVar(&f.context, "in", "", "look up cid URLs in the message at `URL`")
+}
+
+// mailboxes reports whether mailboxes are retrieved as messages.
+func (f *mailObjectFlags) mailboxes() bool { return f.mbox || f.maildir != "" }
+
+// apply sets the form of articles in o. If listing is true, articles are
+// retrieved as entries.
+func (f *mailObjectFlags) apply(o *nntp.Options, listing bool) error {
+	o.After, o.Field, o.Describe = f.after, f.field, f.describe
+	switch {
+	case f.headers && f.body:
+		return fetch.Usage.Errorf("--headers and --body exclude each other")
+	case f.body && f.mailboxes():
+		return fetch.Usage.Errorf("--body excludes --mbox and --maildir, which store complete messages")
+	case listing:
+		o.View = nntp.Overview
+	case f.headers:
+		o.View = nntp.Head
+	case f.body:
+		o.View = nntp.Body
+	case f.mailboxes():
+		o.View = nntp.Articles
+	}
+	if f.state == "" {
+		return nil
+	}
+	o.Marks = &nntp.Marks{}
+	file, err := os.Open(f.state)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fetch.Local.With(err)
+	}
+	defer file.Close()
+	o.Marks, err = nntp.ReadMarks(file)
+	return err
+}
+
+// writeMarks saves the positions in newsgroups to the file of --state.
+func (f *mailObjectFlags) writeMarks(marks *nntp.Marks) error {
+	if f.state == "" || marks == nil {
+		return nil
+	}
+	file, err := save.Create(f.state, save.Options{})
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if err := marks.Write(file); err != nil {
+		return err
+	}
+	return file.Commit()
+}
+
+// converts reports whether a flag selects another form than that of the server.
+func (f *mailObjectFlags) converts() bool { return f.mailboxes() || f.part != "" || f.decode }
+
+// convert writes the messages of resp in the form that the flags select.
+func (f *mailObjectFlags) convert(w io.Writer, resp *fetch.Response, note func(format string, args ...any)) error {
+	switch {
+	case f.part != "":
+		part, err := rfc822.FindNumber(resp.Body, f.part)
+		if err != nil {
+			return err
+		}
+		body, err := part.Body(note)
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(w, body)
+		return err
+	case f.decode:
+		return decodeFile(w, resp, note)
+	case resp.Kind == fetch.Menu:
+		return fetch.Unsupported.Errorf("--mbox and --maildir need messages, but the URL names a listing")
+	case f.maildir != "":
+		return deliver(f.maildir, resp)
+	}
+	box := mailstore.NewMbox(w)
+	for message, err := range messages(resp) {
+		if err == nil {
+			err = box.Append(message, message.Received)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// messages returns the messages in the body of resp.
+func messages(resp *fetch.Response) iter.Seq2[mailstore.Message, error] {
+	if resp.Media == mail.MboxMedia {
+		return mailstore.ReadMbox(resp.Body)
+	}
+	return func(yield func(mailstore.Message, error) bool) {
+		for r, err := range nntp.Messages(resp.Media, resp.Body) {
+			if !yield(mailstore.Message{Reader: r, Received: resp.Time}, err) {
+				return
+			}
+		}
+	}
+}
+
+// deliver stores the messages of resp in the Maildir called name.
+func deliver(name string, resp *fetch.Response) error {
+	dir := mailstore.OpenMaildir(name)
+	defer dir.Close()
+	if err := dir.Create(); err != nil {
+		return local(err)
+	}
+	for message, err := range messages(resp) {
+		if err == nil {
+			_, err = dir.Deliver(message, message.Received)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return local(dir.Sync())
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri"
+)
+
+// seedCredentials adds credentials, cookies and header fields to requests to the
+// servers of the seeds. Requests to other servers get only the User-Agent field.
+type seedCredentials struct {
+	logins  *logins
+	seeds   []fetch.Origin // servers of the seeds
+	fields  fetch.Header   // for servers of the seeds
+	general fetch.Header   // for other servers
+}
+
+// newSeedCredentials returns credentials for seeds. The caller sets the logins
+// before the first request.
+func newSeedCredentials(seeds []uri.URI, f *httpFlags) (*seedCredentials, error) {
+	fields, err := f.fields()
+	if err != nil {
+		return nil, err
+	}
+	general := fields.Without(func(name string) bool { return !strings.EqualFold(name, "User-Agent") })
+	c := &seedCredentials{fields: fields, general: general}
+	for _, u := range seeds {
+		if o, ok := originOf(u); ok {
+			c.seeds = append(c.seeds, o)
+		}
+	}
+	return c, nil
+}
+
+// middleware adds the credentials to the requests to next.
+func (c *seedCredentials) middleware(next fetch.Driver) fetch.Driver {
+	return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
+		origin, ok := originOf(req.URL)
+		req = req.Clone()
+		if ok && slices.Contains(c.seeds, origin) {
+			c.add(req, origin)
+		} else {
+			req.Header = append(req.Header, c.general...)
+		}
+		return next.Do(ctx, req)
+	})
+}
+
+// add adds the credentials of a seed to req, unless req contains a user name.
+func (c *seedCredentials) add(req *fetch.Request, origin fetch.Origin) {
+	req.Header = append(req.Header, c.fields...)
+	if !isAnonymous(req.Auth) {
+		return
+	}
+	login := c.logins.credential(req)
+	if login != nil && req.Auth != nil {
+		login.Mechanism = req.Auth.Mechanism
+	}
+	if login != nil {
+		req.Auth = login
+	}
+	// The URLs of the messages in a mailbox are created by the driver. Their
+	// requests may use the credentials of the mailbox.
+	if req.Auth != nil && req.From != nil && req.Scheme().Traits.Mailbox {
+		if from, _ := originOf(req.From.URL); from == origin {
+			req.From = nil
+		}
+	}
+}
+
+// isAnonymous reports whether c contains no user name. The credentials of
+// imap://;AUTH=PLAIN@HOST/ contain only a mechanism.
+func isAnonymous(c *fetch.Credential) bool { return c == nil || c.User == "" && c.Mechanism != "" }
+
+// originOf returns the origin of u, and reports whether u names a host.
+func originOf(u uri.URI) (fetch.Origin, bool) {
+	port, _ := uri.DefaultPort(u.Scheme())
+	t, err := fetch.TargetOf(u, port)
+	return t.Origin(), err == nil && t.Host != ""
+}

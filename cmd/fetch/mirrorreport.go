@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/progress"
+	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/mirror"
+	"github.com/anyurl/fetch/uri"
+	"github.com/anyurl/fetch/wrap"
+	"github.com/vbauerster/mpb/v8/decor"
+)
+
+// A mirrorReport prints the events and the summary of a mirror.
+type mirrorReport struct {
+	*streams
+	json    bool            // print each event as JSON
+	crawl   *progress.Crawl // or nil if there is no progress line
+	started time.Time
+
+	rejectedSeeds int64            // seeds that were never requested
+	overrides     map[string]int64 // number of URLs that the policy blocked, by the flag that allows them
+	limits        mirror.Limits
+	maxFailed     int64 // --max-failed, or negative
+}
+
+// newMirrorReport returns a report. It shows a progress line if standard error
+// is a terminal and the events are not printed to the same terminal.
+func newMirrorReport(s *streams, json, noProgress bool) *mirrorReport {
+	r := &mirrorReport{streams: s, json: json, started: time.Now(), overrides: map[string]int64{}}
+	if !s.silent && !noProgress && terminal.Is(s.stderr) && !(json && terminal.Is(s.stdout)) {
+		r.crawl = progress.NewCrawl(s.stderr)
+	}
+	return r
+}
+
+// maxOverrides limits the number of flags in a summary.
+const maxOverrides = 8
+
+// event prints an event of the mirror if it reports a problem, or if -v is set.
+func (r *mirrorReport) event(e mirror.Event) {
+	if r.json {
+		encode(r.stdout, e) // a closed pipe ends the process by SIGPIPE
+	}
+	rejected := e.State == "excluded" && e.Seed && e.Code == 0 && e.Media == ""
+	if rejected {
+		r.rejectedSeeds++
+	}
+	if _, known := r.overrides[e.Override]; e.Override != "" && (known || len(r.overrides) < maxOverrides) {
+		r.overrides[e.Override]++
+	}
+	// If the note does not contain the URL, there was no request.
+	unreached := e.Unreached && strings.Contains(e.Note, uri.Redact(e.URL))
+	if r.verbose || rejected || unreached || e.State == "dead" || e.State == "cut" {
+		r.printLine(eventText(e))
+	}
+}
+
+// eventText returns the line for an event.
+func eventText(e mirror.Event) string {
+	state := e.State
+	switch {
+	case e.Repaired:
+		state += ", repaired"
+	case e.Unchanged:
+		state += ", unchanged"
+	}
+	switch {
+	case e.Note == "":
+		return e.URL + ": " + state
+	case e.URL != "" && strings.Contains(e.Note, uri.Redact(e.URL)): // an error that contains the URL
+		return e.Note
+	case e.URL == "":
+		return state + ": " + e.Note
+	}
+	return e.URL + ": " + state + ": " + e.Note
+}
+
+// printLine prints a note above the progress line.
+func (r *mirrorReport) printLine(text string) {
+	if r.crawl == nil {
+		r.note("%s", text)
+		return
+	}
+	fmt.Fprintf(r.crawl, "fetch: %s\n", terminal.Plain(text))
+}
+
+// progress shows the progress of the mirror.
+func (r *mirrorReport) progress(p mirror.Progress) {
+	if r.crawl != nil {
+		r.crawl.Update(p)
+	}
+}
+
+// bodyProgress returns the hook for the Progress middleware, or nil.
+func (r *mirrorReport) bodyProgress() func(wrap.Event) {
+	if r.crawl == nil {
+		return nil
+	}
+	return r.crawl.UpdateBody
+}
+
+// closeProgress removes the progress line. Further calls have no effect.
+func (r *mirrorReport) closeProgress() {
+	if r.crawl != nil {
+		r.crawl.Close()
+		r.crawl = nil
+	}
+}
+
+// printSummary prints what the run did, and whether the mirror is incomplete.
+func (r *mirrorReport) printSummary(s mirror.Summary, err error) {
+	if s.Run == 0 {
+		return
+	}
+	text := fmt.Sprintf("run %d (%v): %d new", s.Run, time.Since(r.started).Round(time.Second/10), s.New)
+	if s.New > 0 {
+		text += " (" + sizeText(s.Bytes) + ")"
+	}
+	for _, part := range []struct {
+		n    int64
+		what string
+	}{
+		{s.Unchanged, "unchanged"}, {s.Listed, "unchanged by their listings"}, {s.Repaired, "repaired"}, {s.Gone, "gone"}, {s.Attic, "moved to attic/"},
+		{s.Failed, "failed"}, {s.Unreached, "not reached"}, {s.Excluded, "excluded"}, {s.Pending, "left"},
+	} {
+		if part.n > 0 {
+			text += fmt.Sprintf(", %d %s", part.n, part.what)
+		}
+	}
+	r.note("%s", text)
+	for _, flag := range slices.Sorted(maps.Keys(r.overrides)) {
+		r.note("refused by policy: %d; to allow: %s", r.overrides[flag], flag)
+	}
+	for _, over := range []struct {
+		n, limit int64
+		what     string
+	}{
+		{s.OverLinks, r.limits.Links, "links left out: %d; one page adds at most %d URLs (--max-links N)"},
+		{s.OverEntries, r.limits.Entries, "entries left out: %d; one listing adds at most %d URLs (--max-entries N)"},
+		{s.OverQueue, r.limits.Queue, "URLs left out: %d; the queue of one host holds at most %d (--max-queue N)"},
+	} {
+		if over.n > 0 {
+			r.note(over.what, over.n, over.limit)
+		}
+	}
+	if slices.Contains([]fetch.Fault{fetch.Canceled, fetch.DiskFull, fetch.TooLarge}, fetch.FaultOf(err)) {
+		r.note("run the same command again to continue")
+	}
+}
+
+// sizeText formats a number of bytes.
+func sizeText(n int64) string {
+	if n < 1<<10 {
+		return fmt.Sprint(n, " bytes")
+	}
+	return fmt.Sprintf("% .1f", decor.SizeB1024(n))
+}
+
+// failure returns an error if URLs of the archive have failed in a complete run.
+func (r *mirrorReport) failure(ctx context.Context, dir string, sum mirror.Summary) error {
+	s, err := mirror.Status(ctx, dir)
+	dead := s.States[mirror.Dead] + r.rejectedSeeds
+	newly := sum.NewlyFailed + r.rejectedSeeds
+	switch {
+	case err != nil || dead+s.Unreached == 0:
+		return err
+	case r.maxFailed >= 0 && newly <= r.maxFailed:
+		r.note("URLs that failed: %d, newly %d (--max-failed %d); %s lists them", dead+s.Unreached, newly, r.maxFailed, filepath.Join(dir, "failed.txt"))
+		return nil
+	case dead == 0:
+		return fetch.Connect.Errorf("URLs that could not be reached: %d; the same command requests them again", s.Unreached)
+	}
+	return fetch.NotFound.Errorf("URLs that failed permanently: %d; fetch frontier dump --state dead,excluded %s lists them", dead, dir)
+}

@@ -1,0 +1,294 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/save"
+	"github.com/anyurl/fetch/schemes"
+	"github.com/spf13/pflag"
+)
+
+// objectFlags are the flags of commands that retrieve single objects.
+type objectFlags struct {
+	body      bodyFlags
+	file      fileFlags
+	input     inputFlags
+	request   requestFlags
+	redirects redirectFlags
+	progress  progressFlags
+	http      httpObjectFlags
+	ftp       ftpObjectFlags
+	gopher    gopherFlags
+	mail      mailObjectFlags
+	session   sessionFlags
+	client    clientFlags
+}
+
+func (f *objectFlags) register(s *options.Set) {
+	f.body.register(s)
+	f.file.register(s)
+	f.input.register(s)
+	f.request.register(s)
+	f.redirects.register(s)
+	f.client.register(s)
+	f.http.register(s)
+	f.ftp.register(s)
+	f.gopher.register(s)
+	f.mail.register(s)
+	f.session.register(s)
+	f.progress.register(s)
+}
+
+// schemes returns the options of all schemes. If listing is true, articles are
+// retrieved as entries. If native is true, listings keep the form of the server.
+func (f *objectFlags) schemes(s *streams, listing, native bool) (o schemes.Options, err error) {
+	if o, err = f.client.schemes(); err != nil {
+		return o, err
+	}
+	o.HTTP.Legacy.Raw = f.http.raw
+	f.ftp.apply(&o.FTP, !f.http.raw && !native)
+	if err = f.mail.apply(&o.NNTP, listing); err != nil {
+		return o, err
+	}
+	o.Mail.Mbox = f.mail.mailboxes() && !listing
+	if o.Gopher, err = f.gopher.options(s, f.file.strict); err != nil {
+		return o, err
+	}
+	o.Telnet, err = f.session.options()
+	return o, err
+}
+
+// sums reports whether the digest of each body is needed.
+func (f *objectFlags) sums() bool { return f.body.checksum != nil || f.body.meta != "" }
+
+// unmodified reports whether the body is written exactly as received.
+func (f *objectFlags) unmodified() bool { return !f.body.include && !f.mail.converts() }
+
+// state describes the body of resp to a sink.
+func (f *objectFlags) state(req *fetch.Request, resp *fetch.Response) save.State {
+	if !f.unmodified() {
+		return save.State{Size: -1}
+	}
+	return save.StateOf(req, resp)
+}
+
+// bodyFlags select the destination of bodies and the records of transfers.
+type bodyFlags struct {
+	set              *pflag.FlagSet
+	output           []string
+	remoteName       bool
+	remoteHeaderName bool
+	outputDir        string
+	include          bool
+	continueAt       string
+	checksum         checksum
+	meta             string
+	writeOut         string
+}
+
+func (f *bodyFlags) register(s *options.Set) {
+	p := pflag.NewFlagSet("", pflag.ContinueOnError)
+	f.set = p
+	p.SortFlags = false
+	p.StringArrayVarP(&f.output, "output", "o", nil, "write the body to `FILE` (-: standard output); the nth -o applies to the nth URL")
+	p.BoolVarP(&f.remoteName, "remote-name", "O", false, "write the body to a file named after the last part of the URL path")
+	p.BoolVarP(&f.remoteHeaderName, "remote-header-name", "J", false, "with -O, use the file name from the Content-Disposition field")
+	registerOutputDir(p, &f.outputDir, "write files to `DIR`, named as by -O unless -o is set")
+	p.StringVarP(&f.continueAt, "continue-at", "C", "", "resume at byte `OFFSET` (-: where the previous attempt stopped)")
+	p.BoolVarP(&f.include, "include", "i", false, "write the response header before the body")
+	p.Var(&f.checksum, "checksum", "reject a body whose SHA-256 digest is not `sha256=HEX`")
+	p.StringVarP(&f.writeOut, "write-out", "w", "", "print `FORMAT` after each URL (variables as in curl, or %{json})")
+	p.StringVar(&f.meta, "meta", "", "append a JSON record of each transfer to `FILE`")
+	s.Section("Output").AddFlagSet(p)
+}
+
+// registerOutputDir registers --output-dir.
+func registerOutputDir(p *pflag.FlagSet, dir *string, usage string) {
+	p.StringVar(dir, "output-dir", "", usage)
+}
+
+// reject returns an error if one of the flags is set. It is for commands that
+// write a listing or a record to standard output.
+func (f *bodyFlags) reject(command string) (err error) {
+	f.set.VisitAll(func(flag *pflag.Flag) {
+		if flag.Changed && err == nil {
+			err = fetch.Usage.Errorf("--%s has no effect on %s, which writes to standard output", flag.Name, command)
+		}
+	})
+	return err
+}
+
+// toStdout reports whether the body of the URL with the given index, from 0, is
+// written to standard output.
+func (f *bodyFlags) toStdout(index int) bool {
+	if index < len(f.output) {
+		return f.output[index] == "-"
+	}
+	return !f.remoteName && (f.outputDir == "" || len(f.output) > 0)
+}
+
+// anyToStdout reports whether any body may be written to standard output.
+func (f *bodyFlags) anyToStdout() bool {
+	for i := range len(f.output) + 1 {
+		if f.toStdout(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// fileName returns the name of the file for the body of the URL with the given
+// path and index, or "" for standard output.
+func (f *bodyFlags) fileName(path string, index int) (name string, err error) {
+	switch {
+	case f.toStdout(index):
+		return "", nil
+	case index < len(f.output):
+		if name = f.output[index]; name == "" {
+			return "", fetch.Usage.Errorf("-o requires a file name")
+		}
+	default:
+		if name, err = save.Name(path); err != nil {
+			return "", err
+		}
+	}
+	if f.outputDir != "" && !strings.HasPrefix(name, "/") {
+		name = filepath.Join(f.outputDir, name)
+	}
+	return name, nil
+}
+
+// offset returns the first byte to retrieve. If auto is true, the partial file
+// determines the offset.
+func (f *bodyFlags) offset() (offset int64, auto bool, err error) {
+	switch f.continueAt {
+	case "":
+		return 0, false, nil
+	case "-":
+		return 0, true, nil
+	}
+	offset, err = strconv.ParseInt(f.continueAt, 10, 64)
+	if err != nil || offset < 0 {
+		return 0, false, fetch.Usage.Errorf("-C requires an offset or -, not %q", f.continueAt)
+	}
+	return offset, false, nil
+}
+
+// verify compares the digest of a body with --checksum. A nil sum is an error.
+func (f *bodyFlags) verify(sum []byte) error {
+	switch {
+	case f.checksum == nil:
+		return nil
+	case sum == nil:
+		return fetch.Unsupported.Errorf("--checksum cannot verify a part of a body")
+	case string(sum) != string(f.checksum):
+		return fetch.Mismatch.Errorf("the body has sha256 %x, want %x", sum, []byte(f.checksum))
+	}
+	return nil
+}
+
+// A checksum is a SHA-256 digest, or nil.
+type checksum []byte
+
+func (c *checksum) String() string {
+	if *c == nil {
+		return ""
+	}
+	return "sha256=" + hex.EncodeToString(*c)
+}
+
+func (c *checksum) Set(text string) error {
+	digits, ok := strings.CutPrefix(text, "sha256=")
+	b, err := hex.DecodeString(digits)
+	if !ok || err != nil || len(b) != sha256.Size {
+		return fetch.Usage.Errorf("not sha256= and 64 hexadecimal digits: %q", text)
+	}
+	*c = b
+	return nil
+}
+
+func (*checksum) Type() string { return "sha256=HEX" }
+
+// fileFlags control how files are created.
+type fileFlags struct {
+	createDirs   bool
+	noClobber    bool
+	skipExisting bool
+	remoteTime   bool
+	strict       bool
+}
+
+func (f *fileFlags) register(s *options.Set) {
+	p := s.Section("Output")
+	p.BoolVar(&f.createDirs, "create-dirs", false, "create the missing directories of output files")
+	p.BoolVar(&f.noClobber, "no-clobber", false, "do not overwrite existing files; append a number to the name")
+	p.BoolVar(&f.skipExisting, "skip-existing", false, "skip URLs whose output file exists")
+	p.BoolVarP(&f.remoteTime, "remote-time", "R", false, "set the file time to the time reported by the server")
+	p.BoolVar(&f.strict, "strict", false, "reject downloads that cannot be verified (resumed or of unknown size)")
+}
+
+// inputFlags select more URLs, and how many are retrieved at a time.
+type inputFlags struct {
+	file        string
+	parallel    bool
+	parallelMax int
+}
+
+func (f *inputFlags) register(s *options.Set) {
+	p := s.Section("URLs")
+	registerInputFile(p, &f.file)
+	p.BoolVarP(&f.parallel, "parallel", "Z", false, "fetch several URLs at a time (standard output stays in order)")
+	p.IntVar(&f.parallelMax, "parallel-max", 50, "with -Z, fetch at most `N` URLs at a time")
+}
+
+// registerInputFile registers --input-file.
+func registerInputFile(p *pflag.FlagSet, name *string) {
+	p.StringVar(name, "input-file", "", "read more URLs from `FILE`, one per line (-: standard input)")
+}
+
+// requestFlags select the part and the version of objects.
+type requestFlags struct {
+	head         bool
+	byteRange    string
+	timeCond     string
+	segments     int
+	robots       bool
+	noFail       bool
+	fail         bool // ignored, because errors are reported by default
+	failWithBody bool
+}
+
+func (f *requestFlags) register(s *options.Set) {
+	p := s.Section("Requests")
+	p.BoolVarP(&f.head, "head", "I", false, "retrieve and write only the response header")
+	p.StringVarP(&f.byteRange, "range", "r", "", "retrieve only the bytes `FIRST-LAST`, FIRST- or -COUNT")
+	p.StringVarP(&f.timeCond, "time-cond", "z", "", "retrieve only objects newer than `DATE` or a file (-DATE: older)")
+	p.IntVar(&f.segments, "segments", 1, "download each http file in `N` segments at a time (at most 16)")
+	p.BoolVar(&f.robots, "robots", false, "obey robots.txt (http, gopher)")
+	p.BoolVar(&f.noFail, "no-fail", false, "write the error page of the server and exit with 0")
+	p.BoolVarP(&f.fail, "fail", "f", true, "exit with an error if the server reports one (default)")
+	p.BoolVar(&f.failWithBody, "fail-with-body", false, "write the error page of the server and exit with an error")
+	p.Lookup("fail").Hidden = true
+}
+
+// progressFlags control the progress bars.
+type progressFlags struct {
+	off bool
+	on  bool // ignored, because terminals have progress bars by default
+}
+
+func (f *progressFlags) register(s *options.Set) {
+	p := s.Section("Messages")
+	p.BoolVar(&f.off, "no-progress-meter", false, "show no progress bars")
+	p.BoolVarP(&f.on, "progress-bar", "#", false, "show progress bars (default on a terminal)")
+	p.Lookup("progress-bar").Hidden = true
+}
+
+// maxSegments limits the number of requests for one file at a time.
+const maxSegments = 16

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/mirror"
+	"github.com/anyurl/fetch/save"
+	"github.com/anyurl/fetch/warc"
+	"github.com/spf13/cobra"
+)
+
+// A packCommand converts archives for other programs.
+type packCommand struct {
+	*streams
+	wacz, title string
+	manifest    bool
+}
+
+func (r *commandTree) pack() *cobra.Command {
+	return r.define(&cobra.Command{
+		Use:   "pack DIR --wacz FILE|--manifest",
+		Short: "Make a WACZ file of an archive, or a list of its digests",
+		Long: `pack combines the WARC files of an archive and their index in one WACZ file,
+which replay software can open. With --manifest, pack prints the SHA-256 digest
+of each file for sha256sum.`,
+		Example: examples("fetch pack example.org --wacz example.wacz", "cd example.org && fetch pack . --manifest | sha256sum -c"),
+		Args:    exactArgs(1, "the directory of an archive"),
+	}, &packCommand{streams: r.streams})
+}
+
+func (c *packCommand) register(s *options.Set) {
+	p := s.Own("Pack")
+	p.StringVar(&c.wacz, "wacz", "", "write the WARC files and their index to `FILE`")
+	p.StringVar(&c.title, "title", "", "set the title of the WACZ file to `TEXT`")
+	p.BoolVar(&c.manifest, "manifest", false, "print the digests of the files in tree/ and warc/ for sha256sum -c")
+	registerIgnored(s)
+}
+
+func (c *packCommand) run(_ context.Context, args []string) error {
+	if c.manifest == (c.wacz != "") {
+		return fetch.Usage.Errorf("the command requires either --wacz FILE or --manifest")
+	}
+	return mirror.WhileIdle(args[0], func() error {
+		if c.manifest {
+			return c.printManifest(args[0])
+		}
+		return c.writeWACZ(args[0])
+	})
+}
+
+// printManifest prints the digests of an archive. A directory that is not an
+// archive is an error, because sha256sum accepts an empty list.
+func (c *packCommand) printManifest(dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, "fetch.db")); err != nil {
+		return fetch.Local.Errorf("%s is no archive: it has no fetch.db", dir)
+	}
+	w, flush := terminal.NewWriter(c.stdout)
+	return errors.Join(mirror.Manifest(w, dir), local(flush()))
+}
+
+// writeWACZ packs the finished WARC files. A note names each unfinished file,
+// because such a file may end with a partial record.
+func (c *packCommand) writeWACZ(dir string) (err error) {
+	open, err := filepath.Glob(filepath.Join(dir, "warc", "*.warc.gz.open"))
+	for _, name := range open {
+		c.note("%s is skipped, because its run was interrupted; run fetch mirror again to finish the file", name)
+	}
+	if err != nil {
+		return fetch.Local.With(err)
+	}
+	names, err := filepath.Glob(filepath.Join(dir, "warc", "*.warc.gz"))
+	names = slices.DeleteFunc(names, func(name string) bool { // a link could name a file of another archive
+		info, err := os.Lstat(name)
+		return err != nil || !info.Mode().IsRegular()
+	})
+	if err != nil || len(names) == 0 {
+		return fetch.Local.Errorf("%s contains no WARC files", dir)
+	}
+	archive, err := warc.Open(names...)
+	if err != nil {
+		return err
+	}
+	defer archive.Close()
+	f, err := save.Create(c.wacz, save.Options{})
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := archive.Pack(f, warc.Package{Title: c.title}); err != nil {
+		return err
+	}
+	return f.Commit()
+}

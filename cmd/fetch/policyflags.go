@@ -1,0 +1,171 @@
+package main
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/fetch"
+)
+
+// policyFlags change the policy for schemes, ports and addresses.
+type policyFlags struct {
+	proto        string
+	protoDefault string
+	protoRedir   string
+	downgrade    bool
+	ports        []string
+	addresses    []string
+	portPolicy   string
+}
+
+func (f *policyFlags) register(s *options.Set) {
+	p := s.Section("Redirects and policy")
+	p.Func("proto", "allow only the schemes in `LIST`: http,https or -ftp", nonEmptyList(&f.proto))
+	p.StringVar(&f.protoDefault, "proto-default", "", "use `SCHEME` for URLs that have no scheme")
+	p.Func("proto-redir", "allow redirects only to the schemes in `LIST`", nonEmptyList(&f.protoRedir))
+	p.BoolVar(&f.downgrade, "allow-downgrade", false, "allow redirects from https to http")
+	p.StringSliceVar(&f.ports, "allow-port", nil, "allow a blocked port: `SCHEME:PORT` (append :any to allow it in redirects)")
+	p.StringSliceVar(&f.addresses, "allow-address", nil, "allow a blocked IP `ADDRESS` or prefix, even a metadata service")
+	p.StringVar(&f.portPolicy, "port-policy", "default", "apply `POLICY` to the ports of redirects: default, or web (as in browsers)")
+}
+
+// nonEmptyList returns a flag function that stores a list. An empty list is an
+// error, because it would allow every scheme (CVE-2024-2004).
+func nonEmptyList(list *string) func(string) error {
+	return func(text string) error {
+		if *list = text; text == "" {
+			return fetch.Usage.Errorf("the list of schemes is empty")
+		}
+		return nil
+	}
+}
+
+// policy returns the policy for the URLs of the command line.
+func (f *policyFlags) policy(l *limitFlags, all []fetch.Scheme) (fetch.Policy, error) {
+	p := fetch.Typed()
+	p.MaxTime = time.Duration(l.maxTime)
+	p.Connect = time.Duration(l.connectTimeout)
+	p.MaxBody = int64(l.maxFilesize)
+	p.Downgrade = f.downgrade
+	switch f.portPolicy {
+	case "default":
+	case "web":
+		p.WebPorts = true
+	default:
+		return p, fetch.Usage.Errorf("--port-policy is default or web, not %q", f.portPolicy)
+	}
+	for _, text := range f.ports {
+		r, err := fetch.ParsePortRule(text)
+		if err != nil {
+			return p, err
+		}
+		p.Ports = append(p.Ports, r)
+	}
+	for _, text := range f.addresses {
+		var r netip.Prefix
+		var err error
+		if r, err = fetch.ParseAddressRule(text); err != nil {
+			return p, err
+		}
+		p.Addresses = append(p.Addresses, r)
+	}
+	return p, f.setSchemes(&p, all)
+}
+
+// setSchemes applies --proto and --proto-redir, whose lists have the syntax of
+// curl. A name is preceded by + (add), - (remove) or = (only this scheme). The
+// list of --proto-redir starts with the schemes of the Web.
+func (f *policyFlags) setSchemes(p *fetch.Policy, all []fetch.Scheme) (err error) {
+	var known, web []string
+	for _, s := range all {
+		known = append(known, s.Name)
+		if s.Traits.Web {
+			web = append(web, s.Name)
+		}
+	}
+	if f.proto != "" {
+		if p.Schemes, err = parseSchemeList(f.proto, known, known); err != nil {
+			return err
+		}
+	}
+	if f.protoRedir == "" {
+		return nil
+	}
+	if p.RedirectsOnly, err = parseSchemeList(f.protoRedir, web, known); err != nil {
+		return err
+	}
+	p.Redirects = p.RedirectsOnly
+	return nil
+}
+
+// parseSchemeList applies list to the set of schemes in start and returns the
+// result. The name "all" means all known schemes.
+func parseSchemeList(list string, start, known []string) ([]string, error) {
+	set := map[string]bool{}
+	put := func(names []string, on bool) {
+		for _, n := range names {
+			set[n] = on
+		}
+	}
+	put(start, true)
+	for i, item := range strings.Split(list, ",") {
+		name := strings.ToLower(strings.TrimLeft(item, "+-="))
+		names := []string{name}
+		if name == "all" {
+			names = known
+		} else if name == "" {
+			return nil, fetch.Usage.Errorf("a scheme is missing in the list %q", maskLogin(list))
+		} else if _, reserved := fetch.ReservedScheme(name); !reserved && !slices.Contains(known, name) {
+			return nil, fetch.Usage.Errorf("no scheme %s in the list of supported schemes", maskLogin(name))
+		}
+		switch {
+		case item[0] == '-':
+			put(names, false)
+		case item[0] == '=' || item[0] != '+' && i == 0:
+			clear(set)
+			put(names, true)
+		default:
+			put(names, true)
+		}
+	}
+	chosen := []string{}
+	for n, on := range set {
+		if on {
+			chosen = append(chosen, n)
+		}
+	}
+	return chosen, nil
+}
+
+// redirectFlags control how redirects are followed.
+type redirectFlags struct {
+	noFollow bool
+	follow   bool // ignored, because redirects are followed by default
+	trusted  bool
+	limit    int
+}
+
+func (f *redirectFlags) register(s *options.Set) {
+	p := s.Section("Redirects and policy")
+	p.BoolVar(&f.noFollow, "no-location", false, "do not follow redirects")
+	p.BoolVarP(&f.follow, "location", "L", true, "follow redirects (default)")
+	p.BoolVar(&f.trusted, "location-trusted", false, "follow redirects and send credentials to all hosts (insecure)")
+	p.IntVar(&f.limit, "max-redirs", 10, "follow at most `N` redirects (-1: no limit)")
+	p.Lookup("location").Hidden = true
+}
+
+// apply sets the limits of redirects in p.
+func (f *redirectFlags) apply(p *fetch.Policy) {
+	p.LocationTrusted = f.trusted
+	switch {
+	case f.limit < 0:
+		p.MaxHops = 1 << 20
+	case f.limit == 0:
+		p.MaxHops = -1
+	default:
+		p.MaxHops = f.limit
+	}
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"crypto/tls"
+	"strings"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri"
+)
+
+// proxyFlags select the proxy.
+type proxyFlags struct {
+	url      string
+	user     string
+	noproxy  *string // nil: use the environment
+	tunnel   bool
+	basic    bool
+	digest   bool
+	anyauth  bool
+	header   []string
+	insecure bool // skip verification of https proxies
+}
+
+// noProxy is the value of proxyFlags.url for --proxy "".
+const noProxy = "none"
+
+func (f *proxyFlags) register(s *options.Set) {
+	p := s.Section("Connections and proxies")
+	p.FuncP("proxy", "x", "use the proxy `[SCHEME://]HOST[:PORT]`: http, https, socks4, socks4a, socks5, socks5h", f.set(""))
+	p.StringVarP(&f.user, "proxy-user", "U", "", "log in to the proxy as `USER:PASSWORD`")
+	p.Func("noproxy", "use no proxy for the hosts in `LIST` (*: all hosts); overrides $NO_PROXY", func(list string) error {
+		f.noproxy = &list
+		return nil
+	})
+	p.BoolVarP(&f.tunnel, "proxytunnel", "p", false, "tunnel http and ftp URLs through the proxy (CONNECT)")
+	p.BoolVar(&f.basic, "proxy-basic", false, "use Basic authentication for the proxy (default)")
+	p.BoolVar(&f.digest, "proxy-digest", false, "use Digest authentication for the proxy")
+	p.BoolVar(&f.anyauth, "proxy-anyauth", false, "use the strongest authentication method that the proxy offers")
+	p.StringArrayVar(&f.header, "proxy-header", nil, "send the header `FIELD` \"Name: value\" to the proxy only")
+	p.BoolVar(&f.insecure, "proxy-insecure", false, "skip certificate verification of https proxies (insecure)")
+	p.Func("socks4", "use the SOCKS4 proxy `HOST[:PORT]`", f.set("socks4://"))
+	p.Func("socks4a", "use the SOCKS4a proxy `HOST[:PORT]`, which resolves host names", f.set("socks4a://"))
+	p.Func("socks5", "use the SOCKS5 proxy `HOST[:PORT]`", f.set("socks5://"))
+	p.Func("socks5-hostname", "use the SOCKS5 proxy `HOST[:PORT]`, which resolves host names", f.set("socks5h://"))
+}
+
+// set returns the flag function that selects the proxy prefix + value. The last
+// flag on the command line counts.
+func (f *proxyFlags) set(prefix string) func(string) error {
+	return func(text string) error {
+		if f.url = prefix + text; text == "" {
+			f.url = noProxy
+		}
+		return nil
+	}
+}
+
+// proxyFunc returns the ProxyFunc for the flags and the environment.
+func (f *proxyFlags) proxyFunc(getenv func(string) string) (fetch.ProxyFunc, error) {
+	if f.url != "" && f.url != noProxy {
+		p, err := fetch.ParseProxy(f.url)
+		if err == nil {
+			_, err = f.configure(p)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	environment := fetch.ProxyFromEnvironment(f.environment(getenv))
+	return func(t fetch.Target) (fetch.Proxy, error) {
+		p, err := environment(t)
+		if err != nil || p.URL.IsZero() {
+			return p, err
+		}
+		return f.configure(p)
+	}, nil
+}
+
+// environment returns a function that looks up proxy variables. The flags
+// override the variables: --proxy applies to every scheme. Hosts in no_proxy are
+// exempt unless --noproxy is set. An empty list exempts no host.
+func (f *proxyFlags) environment(getenv func(string) string) func(string) string {
+	return func(name string) string {
+		switch lower := strings.ToLower(name); {
+		case lower == "no_proxy" && f.noproxy != nil:
+			return *f.noproxy
+		case lower == "no_proxy" || f.url == "":
+			return getenv(name)
+		case lower == "all_proxy" && f.url != noProxy:
+			return f.url
+		}
+		return ""
+	}
+}
+
+// configure sets the options of p that apply to every proxy.
+func (f *proxyFlags) configure(p fetch.Proxy) (_ fetch.Proxy, err error) {
+	p.Tunnel = f.tunnel
+	if f.user != "" {
+		if p.URL, err = withUser(p.URL, f.user); err != nil {
+			return p, fetch.Usage.With(err)
+		}
+	}
+	switch {
+	case f.anyauth:
+		p.Auth = fetch.ProxyAny
+	case f.digest:
+		p.Auth = fetch.ProxyDigest
+	}
+	if f.insecure {
+		p.TLS = &tls.Config{InsecureSkipVerify: true}
+	}
+	p.Header, err = parseFields(f.header)
+	return p, err
+}
+
+// withUser returns u with the given USER:PASSWORD.
+func withUser(u uri.URI, user string) (uri.URI, error) {
+	name, password, has := strings.Cut(user, ":")
+	keep := uri.Unreserved
+	parts := u.Parts()
+	parts.Userinfo, parts.HasUserinfo = uri.Escape(name, keep), true
+	if has {
+		parts.Userinfo += ":" + uri.Escape(password, keep)
+	}
+	return uri.Build(parts)
+}

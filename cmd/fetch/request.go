@@ -1,0 +1,132 @@
+package main
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// newRequest returns the Request for the URL in text that the flags describe.
+func (r *retrieval) newRequest(text string) (*fetch.Request, error) {
+	u, err := r.parseURL(text, r.flags.client.policy.protoDefault)
+	if err != nil {
+		return nil, err
+	}
+	f := r.flags
+	req := &fetch.Request{
+		URL: u, NoFollow: f.redirects.noFollow && !f.redirects.trusted,
+		ErrorBody: f.request.noFail || f.request.failWithBody, Trace: r.trace(),
+	}
+	if f.request.head {
+		req.Op = fetch.Stat
+	}
+	req.Auth = r.client.logins.credential(req)
+	if req.Header, err = f.client.http.fields(); err != nil {
+		return nil, err
+	}
+	setTimeCondition(req, f.request.timeCond)
+	if err := f.http.apply(req); err != nil {
+		return nil, err
+	}
+	if f.body.include && f.body.continueAt == "-" {
+		return nil, fetch.Usage.Errorf("-i and -C - exclude each other, because the header is not part of the file")
+	}
+	if f.request.byteRange != "" {
+		if f.body.continueAt != "" {
+			return nil, fetch.Usage.Errorf("-r and -C exclude each other")
+		}
+		err = setRange(req, f.request.byteRange, r.client.Scheme(u.Scheme()).Traits.Web)
+	}
+	return req, err
+}
+
+// setRange sets the range or the ranges of -r in req. Only the schemes of the
+// Web have several ranges. The body is then the multipart response of the server.
+func setRange(req *fetch.Request, text string, web bool) (err error) {
+	if web && strings.Contains(text, ",") {
+		for part := range strings.SplitSeq(text, ",") {
+			if _, err := parseRange(strings.TrimSpace(part)); err != nil {
+				return err
+			}
+		}
+		req.Header = append(req.Header, fetch.Field{Name: "Range", Value: "bytes=" + text})
+		return nil
+	}
+	req.Range, err = parseRange(text)
+	return err
+}
+
+// parseRange parses one range in the syntax of curl: 0-99 (both bytes included),
+// 100- or -10 (the last ten bytes).
+func parseRange(text string) (fetch.Range, error) {
+	malformed := fetch.Usage.Errorf("range %q is not FIRST-LAST, FIRST- or -COUNT", text)
+	first, last, _ := strings.Cut(text, "-") // as in curl, 4 means 4-
+	from, err := parseNumber(first)
+	to, err2 := parseNumber(last)
+	switch {
+	case err != nil || err2 != nil || first == "" && last == "":
+		return fetch.Range{}, malformed
+	case first == "" && to == 0:
+		return fetch.Range{}, malformed
+	case first == "":
+		return fetch.Range{First: -to}, nil
+	case last == "":
+		return fetch.Range{First: from}, nil
+	case to < from:
+		return fetch.Range{}, malformed
+	}
+	return fetch.Range{First: from, End: to + 1}, nil
+}
+
+// parseNumber parses decimal digits. An empty text is zero.
+func parseNumber(text string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseUint(text, 10, 62)
+	return int64(n), err
+}
+
+// dateForms are the forms of RFC 9110 5.6.7 and other forms that curl accepts.
+var dateForms = []string{
+	time.RFC1123, time.RFC1123Z, time.RFC850, time.ANSIC, time.RFC3339, time.RFC822, time.RFC822Z, time.UnixDate,
+	"Mon, 2 Jan 2006 15:04:05 MST", "2 Jan 2006 15:04:05 MST", "2 Jan 2006 15:04:05", "2 Jan 2006", "Jan 2 15:04:05 2006 MST",
+	"Jan 2 2006 15:04:05 MST", "Jan 2 15:04:05 2006", "Jan 2 2006", "2006-01-02 15:04:05 MST", "2006-01-02 15:04:05", "2006-01-02",
+	"20060102 15:04:05", "20060102",
+}
+
+// setTimeCondition sets the condition of -z in req. Text is a date or the name
+// of a file. If text starts with -, the object must be older.
+func setTimeCondition(req *fetch.Request, text string) {
+	if text == "" {
+		return
+	}
+	text, before := strings.CutPrefix(strings.TrimPrefix(text, "+"), "-")
+	date, ok := parseDate(text)
+	if !ok {
+		info, err := os.Stat(text)
+		if err != nil {
+			req.Trace.Notef("-z %s is neither a date nor a file: the condition is ignored", text)
+			return
+		}
+		date = info.ModTime()
+	}
+	if before {
+		req.Before = date
+	} else {
+		req.Since = date
+	}
+}
+
+func parseDate(text string) (time.Time, bool) {
+	text = strings.Join(strings.Fields(text), " ")
+	for _, form := range dateForms {
+		if t, err := time.Parse(form, text); err == nil {
+			return t.UTC(), true
+		}
+	}
+	return time.Time{}, false
+}

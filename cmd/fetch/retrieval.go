@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/interactive"
+	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/save"
+	"github.com/anyurl/fetch/schemes/nntp"
+	"github.com/anyurl/fetch/schemes/prospero"
+	"github.com/anyurl/fetch/wrap"
+)
+
+// A retrieval is one run of a command that retrieves objects.
+type retrieval struct {
+	*streams
+	flags   *objectFlags
+	native  bool // if true, listings keep the form of the server
+	client  *openClient
+	marks   *nntp.Marks          // positions in newsgroups, or nil
+	console *interactive.Console // or nil if there is no terminal
+	meta    *metaFile            // or nil
+	buffers sync.Pool            // of *[]byte
+
+	openFolder sync.Once
+	folder     *save.Folder // of files named after URLs, or nil
+
+	mu    sync.Mutex
+	tally tally
+}
+
+// retrievalOptions differ between the commands that retrieve objects.
+type retrievalOptions struct {
+	listing  bool // retrieve listings and articles as entries, and cache listings
+	native   bool // keep the form in which the server sends listings
+	prospero prospero.Options
+	progress func(wrap.Event) // or nil
+}
+
+// open returns a retrieval. The caller must call its close method.
+func (f *objectFlags) open(ctx context.Context, s *streams, o retrievalOptions) (*retrieval, error) {
+	r := &retrieval{streams: s, flags: f, native: o.native}
+	all, err := f.schemes(s, o.listing, o.native)
+	if err != nil {
+		return nil, err
+	}
+	all.Prospero = o.prospero
+	r.marks = all.NNTP.Marks
+	if in, ok := s.stdin.(*os.File); ok && terminal.Is(in) && terminal.Is(s.stdout) {
+		r.console = interactive.New(in)
+		all.Telnet.Mode = r.console.SetMode
+	}
+	spec := clientSpec{
+		schemes: all, context: f.mail.context, redirects: &f.redirects, redirectLogin: true, transcript: s.verbose,
+		middlewares: []fetch.Middleware{func(next fetch.Driver) fetch.Driver { return headerRecorder{next} }},
+		standard: wrap.Options{
+			Segments: min(f.request.segments, maxSegments), Retry: f.client.retry.options(r.noteRetry),
+			Polite: f.politeOptions(), Rate: int64(f.client.limits.rate), Progress: o.progress,
+		},
+	}
+	if o.listing {
+		spec.standard.Cache = &wrap.CacheOptions{}
+	}
+	r.client, err = f.client.open(ctx, s, spec)
+	return r, err
+}
+
+// politeOptions returns the limits for requests to one host, or nil if there are
+// none.
+func (f *objectFlags) politeOptions() *wrap.PoliteOptions {
+	limits := &f.client.limits
+	if !f.input.parallel && limits.delay <= 0 && !f.request.robots {
+		return nil
+	}
+	o := &wrap.PoliteOptions{PerHost: limits.perHost, Delay: time.Duration(limits.delay)}
+	if f.request.robots {
+		o.Rule = wrap.Robots("fetch")
+	}
+	return o
+}
+
+// noteRetry reports that a request is retried.
+func (r *retrieval) noteRetry(ctx context.Context, t wrap.Attempt) {
+	made := countAttempt(ctx, t)
+	r.note("%v; attempt %d of %d in %v", t.Err, made+1, made+t.Left, t.Wait.Round(100*time.Millisecond))
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/wrap"
+	"github.com/spf13/pflag"
+)
+
+// retryFlags select how often a failed request is repeated.
+type retryFlags struct {
+	set       *pflag.FlagSet
+	retries   int
+	delay     options.Seconds
+	totalTime options.Seconds
+	allErrors bool
+}
+
+func (f *retryFlags) register(s *options.Set) {
+	p := s.Section("Retries and limits")
+	f.set = p
+	p.IntVar(&f.retries, "retry", 3, "retry up to `N` times after transient errors")
+	p.Var(&f.delay, "retry-delay", "wait `SECONDS` before each retry (default: an increasing delay)")
+	p.Var(&f.totalTime, "retry-max-time", "start no retry later than `SECONDS` after the first attempt")
+	p.BoolVar(&f.allErrors, "retry-all-errors", false, "retry after permanent errors too, except local ones")
+}
+
+// options returns the options of the Retry middleware, which calls notify before
+// each retry.
+func (f *retryFlags) options(notify func(context.Context, wrap.Attempt)) wrap.RetryOptions {
+	return wrap.RetryOptions{
+		Attempts: max(f.retries, 0) + 1,
+		Delay:    time.Duration(f.delay),
+		Total:    time.Duration(f.totalTime),
+		All:      f.allErrors,
+		Notify:   notify,
+	}
+}
+
+// limitFlags limit time, size and speed.
+type limitFlags struct {
+	set            *pflag.FlagSet
+	maxTime        options.Seconds
+	connectTimeout options.Seconds
+	maxFilesize    options.Bytes
+	rate           options.Bytes
+	perHost        int
+	delay          options.Seconds
+}
+
+func (f *limitFlags) register(s *options.Set) {
+	p := s.Section("Retries and limits")
+	f.set = p
+	p.VarP(&f.maxTime, "max-time", "m", "allow at most `SECONDS` for each URL, including retries")
+	p.Var(&f.connectTimeout, "connect-timeout", "allow at most `SECONDS` to connect to an address")
+	p.Var(&f.maxFilesize, "max-filesize", "reject files larger than `BYTES` (suffixes: k, M, G)")
+	p.Var(&f.rate, "limit-rate", "limit the total download speed to `BYTES` per second")
+	p.IntVar(&f.perHost, "per-host", 6, "open at most `N` connections to each host")
+	p.Var(&f.delay, "delay", "wait `SECONDS` between requests to the same host")
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/fetch"
+)
+
+// routeFlags override the results of the DNS.
+type routeFlags struct {
+	resolve   []string
+	connectTo []string
+	v4, v6    bool
+}
+
+func (f *routeFlags) register(s *options.Set) {
+	p := s.Section("Connections and proxies")
+	p.StringArrayVar(&f.resolve, "resolve", nil, "use ADDRESS for a host and port: `HOST:PORT:ADDRESS` (*: any host)")
+	p.StringArrayVar(&f.connectTo, "connect-to", nil, "connect to HOST2:PORT2 instead: `HOST:PORT:HOST2:PORT2` (empty parts match any)")
+	p.BoolVarP(&f.v4, "ipv4", "4", false, "use only IPv4 addresses")
+	p.BoolVarP(&f.v6, "ipv6", "6", false, "use only IPv6 addresses")
+}
+
+// A detour replaces the host and the port of a connection. An empty field
+// matches every host or port, or keeps the original one.
+type detour struct {
+	host    string
+	port    uint16
+	newHost string
+	newPort uint16
+}
+
+// route returns the function that applies all detours to a target, or nil if
+// there are none.
+func (f *routeFlags) route() (func(fetch.Target) fetch.Target, error) {
+	var rules []detour
+	for _, text := range f.resolve {
+		d, err := parseResolve(strings.TrimPrefix(text, "+"))
+		if err != nil {
+			return nil, err
+		}
+		rules = append(rules, d)
+	}
+	first := len(rules)
+	for _, text := range f.connectTo {
+		d, err := parseConnectTo(text)
+		if err != nil {
+			return nil, err
+		}
+		rules = append(rules, d)
+	}
+	if len(rules) == 0 {
+		return nil, nil
+	}
+	return func(t fetch.Target) fetch.Target {
+		// As in curl, --resolve applies to the result of --connect-to.
+		for _, part := range [][]detour{rules[first:], rules[:first]} {
+			for _, d := range part {
+				if d.matches(t) {
+					t = d.apply(t)
+					break
+				}
+			}
+		}
+		return t
+	}, nil
+}
+
+func (d detour) matches(t fetch.Target) bool {
+	return (d.host == "" || d.host == "*" || strings.EqualFold(strings.Trim(d.host, "[]"), t.Host)) && (d.port == 0 || d.port == t.Port)
+}
+
+func (d detour) apply(t fetch.Target) fetch.Target {
+	if d.newHost != "" {
+		t.Host = strings.ToLower(strings.Trim(d.newHost, "[]"))
+		t.Addr, _ = netip.ParseAddr(t.Host)
+	}
+	if d.newPort != 0 {
+		t.Port = d.newPort
+	}
+	return t
+}
+
+// parseResolve parses HOST:PORT:ADDRESS[,ADDRESS...]. It uses only the first
+// address.
+func parseResolve(text string) (detour, error) {
+	bad := fetch.Usage.Errorf("--resolve %q is not HOST:PORT:ADDRESS", maskLogin(text))
+	host, rest := cutHost(text)
+	port, addrs, ok := strings.Cut(rest, ":")
+	addr, _, _ := strings.Cut(addrs, ",")
+	n, err := strconv.ParseUint(port, 10, 16)
+	if a, err := netip.ParseAddr(strings.Trim(addr, "[]")); err != nil || !ok || host == "" {
+		return detour{}, bad
+	} else if addr = a.String(); n == 0 && port != "*" {
+		return detour{}, bad
+	}
+	if err != nil && port != "*" {
+		return detour{}, bad
+	}
+	return detour{host: host, port: uint16(n), newHost: addr}, nil
+}
+
+// parseConnectTo parses HOST1:PORT1:HOST2:PORT2. Each part may be empty.
+func parseConnectTo(text string) (detour, error) {
+	var d detour
+	var rest string
+	d.host, rest = cutHost(text)
+	port, rest, ok := strings.Cut(rest, ":")
+	var err1, err2 error
+	d.port, err1 = optionalPort(port)
+	d.newHost, rest = cutHost(rest)
+	d.newPort, err2 = optionalPort(rest)
+	if !ok || err1 != nil || err2 != nil {
+		return d, fetch.Usage.Errorf("--connect-to %q is not HOST1:PORT1:HOST2:PORT2", maskLogin(text))
+	}
+	return d, nil
+}
+
+// cutHost splits s into a host and the text after the following colon. An IPv6
+// address is enclosed in brackets.
+func cutHost(s string) (host, rest string) {
+	if strings.HasPrefix(s, "[") {
+		if i := strings.IndexByte(s, ']'); i > 0 {
+			return s[:i+1], strings.TrimPrefix(s[i+1:], ":")
+		}
+	}
+	host, rest, _ = strings.Cut(s, ":")
+	return host, rest
+}
+
+func optionalPort(s string) (uint16, error) {
+	if s == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseUint(s, 10, 16)
+	return uint16(n), err
+}
+
+// resolver returns the resolver for one address family, or nil for both.
+func (f *routeFlags) resolver() fetch.Resolver {
+	switch {
+	case f.v4 == f.v6:
+		return nil
+	case f.v4:
+		return family("ip4")
+	}
+	return family("ip6")
+}
+
+// family is a resolver for the network "ip4" or "ip6".
+type family string
+
+func (f family) LookupNetIP(ctx context.Context, _, host string) ([]netip.Addr, error) {
+	return fetch.SystemResolver().LookupNetIP(ctx, string(f), host)
+}

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"time"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/schemes/telnet"
+)
+
+// sessionFlags apply to telnet, rlogin and tn3270 URLs.
+type sessionFlags struct {
+	idle     options.Seconds
+	terminal string
+	codePage int
+	screen   string
+}
+
+func (f *sessionFlags) register(s *options.Set) {
+	p := s.Section("Terminal sessions")
+	p.Var(&f.idle, "idle", "end a session when the server is silent for `SECONDS`")
+	p.StringVar(&f.terminal, "terminal", "", "report `TYPE` as the terminal type")
+	p.StringVar(&f.screen, "screen", "text", "write a tn3270 screen as `FORM`: text or json")
+	p.IntVar(&f.codePage, "code-page", 37, "decode tn3270 screens with EBCDIC code page `N`")
+}
+
+// options returns the options of the telnet package.
+func (f *sessionFlags) options() (telnet.Options, error) {
+	o := telnet.Options{Terminal: f.terminal, Idle: time.Duration(f.idle), CodePage: f.codePage, JSON: f.screen == "json"}
+	if f.screen != "text" && f.screen != "json" {
+		return o, fetch.Usage.Errorf("--screen is text or json, not %q", f.screen)
+	}
+	return o, nil
+}

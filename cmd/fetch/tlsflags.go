@@ -1,0 +1,113 @@
+package main
+
+import (
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/fetch"
+)
+
+// tlsFlags apply to the TLS connections of every scheme.
+type tlsFlags struct {
+	insecure bool
+	cacert   string
+	cert     string
+	key      string
+	pinned   string
+	v12, v13 bool
+}
+
+func (f *tlsFlags) register(s *options.Set) {
+	p := s.Section("TLS")
+	p.BoolVarP(&f.insecure, "insecure", "k", false, "skip certificate verification (insecure)")
+	p.StringVar(&f.cacert, "cacert", "", "trust only the CA certificates in `FILE`")
+	p.StringVarP(&f.cert, "cert", "E", "", "use the client certificate in `FILE`")
+	p.StringVar(&f.key, "key", "", "use the private key in `FILE` for the client certificate")
+	p.StringVar(&f.pinned, "pinnedpubkey", "", "require the server key `sha256//BASE64` (several: separated by ;)")
+	p.BoolVar(&f.v12, "tlsv1.2", false, "use TLS 1.2 or later (default)")
+	p.BoolVar(&f.v13, "tlsv1.3", false, "use TLS 1.3 or later")
+	p.Lookup("tlsv1.2").Hidden = true
+}
+
+// config returns the TLS configuration, or nil for the defaults of crypto/tls.
+func (f *tlsFlags) config() (*tls.Config, error) {
+	if *f == (tlsFlags{}) {
+		return nil, nil
+	}
+	c := &tls.Config{InsecureSkipVerify: f.insecure, MinVersion: tls.VersionTLS12}
+	if f.v13 {
+		c.MinVersion = tls.VersionTLS13
+	}
+	if f.cacert != "" {
+		pem, err := os.ReadFile(f.cacert)
+		if err != nil {
+			return nil, fetch.Local.With(err)
+		}
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fetch.Usage.Errorf("%s contains no certificate in PEM format", f.cacert)
+		}
+	}
+	if f.cert != "" {
+		key := f.key
+		if key == "" {
+			key = f.cert
+		}
+		pair, err := tls.LoadX509KeyPair(f.cert, key)
+		if err != nil {
+			return nil, fetch.Local.With(err)
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	return c, f.pin(c)
+}
+
+// pin makes c reject servers whose key is not one of --pinnedpubkey. The check
+// is independent of the verification of certificates.
+func (f *tlsFlags) pin(c *tls.Config) error {
+	if f.pinned == "" {
+		return nil
+	}
+	pins := strings.Split(f.pinned, ";")
+	for _, pin := range pins {
+		digest, ok := strings.CutPrefix(pin, "sha256//")
+		if b, err := base64.StdEncoding.DecodeString(digest); !ok || err != nil || len(b) != sha256.Size {
+			return fetch.Usage.Errorf("--pinnedpubkey requires sha256// and a digest in base64")
+		}
+	}
+	c.VerifyConnection = func(s tls.ConnectionState) error {
+		digest := sha256.Sum256(s.PeerCertificates[0].RawSubjectPublicKeyInfo)
+		if slices.Contains(pins, "sha256//"+base64.StdEncoding.EncodeToString(digest[:])) {
+			return nil
+		}
+		return fetch.TLS.Errorf("the public key of the server does not match --pinnedpubkey")
+	}
+	return nil
+}
+
+// startTLSFlags select TLS for protocols that start in plaintext: ftp, imap and
+// nntp.
+type startTLSFlags struct{ enabled, required bool }
+
+func (f *startTLSFlags) register(s *options.Set) {
+	p := s.Section("TLS")
+	p.BoolVar(&f.enabled, "ssl", false, "use TLS if the server supports it (ftp, imap, nntp)")
+	p.BoolVar(&f.required, "ssl-reqd", false, "require TLS (ftp, imap, nntp)")
+}
+
+// mode returns the TLSMode that the flags select.
+func (f *startTLSFlags) mode() fetch.TLSMode {
+	switch {
+	case f.required:
+		return fetch.TLSRequired
+	case f.enabled:
+		return fetch.TLSWanted
+	}
+	return fetch.TLSDefault
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri"
+	"github.com/anyurl/fetch/uri/iri"
+)
+
+// A urlReader reads the URLs of the arguments and then of the input file.
+type urlReader struct {
+	args  []string
+	name  string // of the input file, or ""
+	stdin io.Reader
+
+	file  *os.File // or nil for standard input
+	lines *bufio.Reader
+	line  int
+	err   error // io.EOF after the last line
+}
+
+// next returns a URL and its line number in the input file, or 0 for an argument.
+// It returns io.EOF after the last URL.
+func (u *urlReader) next() (text string, line int, err error) {
+	if len(u.args) > 0 {
+		text, u.args = u.args[0], u.args[1:]
+		return text, 0, nil
+	}
+	if u.lines == nil && u.err == nil {
+		u.err = u.open()
+	}
+	for u.err == nil {
+		if text := u.read(); text != "" && text[0] != '#' {
+			return text, u.line, nil
+		}
+	}
+	return "", 0, u.err
+}
+
+// maxLine is larger than the limit of the Client for URLs, in bytes.
+const maxLine = 128 << 10
+
+func (u *urlReader) open() error {
+	r := u.stdin
+	switch u.name {
+	case "":
+		return io.EOF
+	case "-":
+	default:
+		f, err := os.Open(u.name)
+		if err != nil {
+			return fetch.Local.With(err)
+		}
+		u.file, r = f, f
+	}
+	u.lines = bufio.NewReaderSize(r, maxLine)
+	return nil
+}
+
+// read returns the next line without surrounding space.
+func (u *urlReader) read() string {
+	u.line++
+	text, err := u.lines.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		for errors.Is(err, bufio.ErrBufferFull) {
+			_, err = u.lines.ReadSlice('\n')
+		}
+		text = []byte("(too long)") // neither a URL nor a host name
+	}
+	if u.err = err; err != nil && err != io.EOF {
+		u.err = fetch.Local.With(err)
+	}
+	return strings.TrimSpace(withoutBOM(string(text), u.line))
+}
+
+// withoutBOM returns a line of a file. It removes the byte order mark from the
+// first line.
+func withoutBOM(text string, line int) string {
+	if line == 1 {
+		text = strings.TrimPrefix(text, "\ufeff")
+	}
+	return text
+}
+
+func (u *urlReader) close() {
+	if u.file != nil {
+		u.file.Close()
+	}
+}
+
+// parseURL parses a URL of the command line. Such a URL may contain Unicode
+// characters, and its scheme may be missing. A note reports the scheme that was
+// chosen, and the host of a misleading URL.
+func (s *streams) parseURL(text, defaultScheme string) (uri.URI, error) {
+	u, guessed, err := guessURL(text, defaultScheme)
+	if err != nil {
+		return u, &fetch.Error{Op: "parse", Err: fetch.BadURL.With(err)}
+	}
+	if guessed {
+		s.note("taken for %s", u)
+	}
+	if iri.Notes(u) != "" {
+		s.note("the URL is %s", iri.Display(u))
+	}
+	return u, nil
+}
+
+// guessURL parses text and reports whether the scheme was missing. As in
+// browsers, a fragment may contain the character #.
+func guessURL(text, defaultScheme string) (u uri.URI, guessed bool, err error) {
+	u, guessed, err = iri.Guess(text, defaultScheme)
+	if front, fragment, ok := strings.Cut(text, "#"); err != nil && ok && strings.Contains(fragment, "#") {
+		u, guessed, err = iri.Guess(front+"#"+strings.ReplaceAll(fragment, "#", "%23"), defaultScheme)
+	}
+	return u, guessed, err
+}
