@@ -90,10 +90,10 @@ func TestConditions(t *testing.T) {
 		{"resume with a different validator", fetch.Request{Range: fetch.Range{First: 5000}, IfSame: v + "x"}, 0, 10000, false, 0},
 		{"matching validator", fetch.Request{IfNot: v}, 0, 0, true, 0},
 		{"different validator", fetch.Request{IfNot: v + "x"}, 0, 10000, false, 0},
-		{"not modified since", fetch.Request{Since: at}, 0, 0, true, 0},
-		{"modified since", fetch.Request{Since: at.Add(-1)}, 0, 10000, false, 0},
-		{"modified before the limit", fetch.Request{Before: at.Add(-1)}, 0, 0, true, 0},
-		{"modified after the limit", fetch.Request{Before: at}, 0, 10000, false, 0},
+		{"not modified after the time in Since", fetch.Request{Since: at}, 0, 0, true, 0},
+		{"modified after the time in Since", fetch.Request{Since: at.Add(-1)}, 0, 10000, false, 0},
+		{"modified after the time in Before", fetch.Request{Before: at.Add(-1)}, 0, 0, true, 0},
+		{"modified at the time in Before", fetch.Request{Before: at}, 0, 10000, false, 0},
 	} {
 		resp, b, err := get(t, c, urlOf(path), func(req *fetch.Request) {
 			r.req.URL = req.URL
