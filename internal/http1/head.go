@@ -46,8 +46,8 @@ func (l *Lines) Next(p []byte) (n int, done bool, err error) {
 	return n, done, nil
 }
 
-// line reports whether a complete line ends the head. [Tolerant] and [Stored]
-// skip blank lines before the start line.
+// line reports whether line is the last line of the head. [Tolerant] and
+// [Stored] skip blank lines before the start line.
 func (l *Lines) line(line []byte) (last bool, err error) {
 	switch {
 	case l.Rules.blank(line):

@@ -149,7 +149,7 @@ func TestInterim(t *testing.T) {
 		t.Errorf("kept %d bytes", len(lines.Text))
 	}
 	if _, _, err := lines.Next([]byte(one)); err == nil {
-		t.Error("one field more is accepted")
+		t.Error("accepted one field above the limit")
 	}
 }
 

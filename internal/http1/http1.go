@@ -23,8 +23,8 @@ const (
 	maxStoredHead = 1 << 20 // bytes of a head in the mode Stored
 	maxChunkLine  = 4 << 10
 
-	// maxChunkOverhead limits the bytes of chunk lines. Each chunk may have 16
-	// bytes and twice the size of its data in addition.
+	// maxChunkOverhead limits the total bytes of chunk lines. For each chunk,
+	// 16 bytes and twice the size of its data are not counted.
 	maxChunkOverhead = 16 << 10
 )
 

@@ -40,7 +40,7 @@ func (c Challenge) Lasting() bool {
 	return !strings.HasSuffix(strings.ToUpper(c.Params["algorithm"]), "-SESS")
 }
 
-// qop returns the parameter qop, which lists the offered qualities of
+// qop returns the value of the parameter qop, a list of qualities of
 // protection. legacy is true if the parameter is missing, as in RFC 2069.
 func (c Challenge) qop() (offered string, legacy bool) {
 	offered, ok := c.Params["qop"]

@@ -31,11 +31,11 @@ func TestParse(t *testing.T) {
 			[]Challenge{{"basic", params{"realm": "a"}}, {"nonce", params{}}}},
 	} {
 		if got := Parse(c.fields); !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%s: %q is read as %v, want %v", c.name, c.fields, got, c.want)
+			t.Errorf("%s: %q parsed as %v, want %v", c.name, c.fields, got, c.want)
 		}
 	}
 	if got := Parse([]string{strings.Repeat("A b=c,", 1000)}); len(got) != maxChallenges {
-		t.Errorf("%d challenges kept, want %d", len(got), maxChallenges)
+		t.Errorf("%d challenges, want %d", len(got), maxChallenges)
 	}
 }
 
@@ -85,7 +85,7 @@ func TestDigestUnusable(t *testing.T) {
 		`Negotiate x=y`,
 	} {
 		if got, err := Parse([]string{challenge})[0].Answer(Login{"mary", "s3cret"}, "GET", "/", 1); err == nil {
-			t.Errorf("%s is answered: %s", challenge, got)
+			t.Errorf("%s: got response %s, want an error", challenge, got)
 		}
 	}
 }

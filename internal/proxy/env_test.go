@@ -38,7 +38,7 @@ func TestEnv(t *testing.T) {
 		}
 	}
 	if got, ok := (Env{}).For("http", "h.test", 80); ok {
-		t.Errorf("the zero Env names %q", got)
+		t.Errorf("zero Env has the proxy %q", got)
 	}
 }
 

@@ -53,7 +53,7 @@ func TestFramingDeviations(t *testing.T) {
 				}
 				// Hidden bytes must not be read as the next response.
 				if _, body, err := get(t, client, newRequest("http://h/")); body != "hello" || err != nil || s.conns != 2 {
-					t.Errorf("%s, %+v: then %q, %v, %d connections", test.name, old, body, err, s.conns)
+					t.Errorf("%s, %+v: next response %q, %v, %d connections", test.name, old, body, err, s.conns)
 				}
 			}
 		}
@@ -87,6 +87,6 @@ func TestTrailer(t *testing.T) {
 		t.Fatalf("got %+v, %v", resp, err)
 	}
 	if _, _, err := get(t, client, newRequest("http://h/")); err != nil || s.conns != 1 || resp.Trailer().Get("a") != "b" {
-		t.Errorf("the connection is used again: %d, %v; trailer %q", s.conns, err, resp.Trailer())
+		t.Errorf("%d connections, want 2; %v; trailer %q", s.conns, err, resp.Trailer())
 	}
 }

@@ -58,7 +58,7 @@ func FuzzNoExtraCommand(f *testing.F) {
 func checkHead(t *testing.T, head string, u uri.URI, maxLines int) {
 	t.Helper()
 	if strings.Count(head, "\n") != strings.Count(head, "\r\n") || strings.Count(head, "\r") != strings.Count(head, "\n") || strings.Contains(head, "\x00") {
-		t.Errorf("bare line ends in %q", head)
+		t.Errorf("bare CR or LF in %q", head)
 	}
 	lines := strings.Split(strings.TrimSuffix(head, "\r\n\r\n"), "\r\n")
 	if parts := strings.Split(lines[0], " "); len(parts) != 3 || parts[2] != "HTTP/1.1" || !strings.HasPrefix(parts[1], "/") {
@@ -74,7 +74,7 @@ func checkHead(t *testing.T, head string, u uri.URI, maxLines int) {
 		case "host":
 			hosts++
 		case "content-length", "transfer-encoding":
-			t.Errorf("frames a body: %q", line)
+			t.Errorf("request has a framing field: %q", line)
 		}
 	}
 	if hosts != 1 || len(lines) > maxLines {

@@ -95,7 +95,7 @@ func TestGatewayRedirectPolicy(t *testing.T) {
 					continue // the gateway resolves the name
 				}
 				if !errors.Is(err, fetch.BadAddress) || strings.Join(places, " ") != "127.0.0.1:8171" {
-					t.Errorf("%s by %s to %s: got %v, dialled %v, want the address refused", test.url, gateway, target, err, places)
+					t.Errorf("%s by %s to %s: got %v, dialled %v, want a blocked address", test.url, gateway, target, err, places)
 				}
 			}
 		}
@@ -146,7 +146,7 @@ func TestGatewayPolicy(t *testing.T) {
 			s.serving.Wait()
 			if test.line == "" {
 				if !errors.Is(err, fetch.BadAddress) || len(places) > 0 {
-					t.Errorf("got %v, dialled %v, want the address refused", err, places)
+					t.Errorf("got %v, dialled %v, want a blocked address", err, places)
 				}
 				return
 			}
@@ -154,7 +154,7 @@ func TestGatewayPolicy(t *testing.T) {
 				t.Errorf("got %v, sent %q, want %q", err, s.heads(), test.line)
 			}
 			if test.policy.Reach == fetch.Anywhere && strings.Join(names.names, " ") != "gw.example" {
-				t.Errorf("resolved %v, want the gateway alone", names.names)
+				t.Errorf("resolved %v, want only the gateway", names.names)
 			}
 		})
 	}

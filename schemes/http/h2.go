@@ -295,7 +295,8 @@ func (h *h2) closeUnused() {
 	clear(h.conns)
 }
 
-// endExchange counts the end of an exchange.
+// endExchange decrements the number of exchanges. If the Client is closed, it
+// also closes unused connections.
 func (h *h2) endExchange() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -24,7 +24,7 @@ type Options struct {
 	Jar    *Jar   // cookies of http and https, or nil to ignore cookies
 }
 
-// Schemes returns the schemes http and https. They share the Jar of opts.
+// Schemes returns the schemes http and https. Both use opts and share its Jar.
 func Schemes(opts Options) []fetch.Scheme {
 	return []fetch.Scheme{scheme("http", 80, &opts), scheme("https", 443, &opts)}
 }

@@ -79,12 +79,12 @@ func TestJarOrder(t *testing.T) {
 	}
 	j.setCookies([]string{"c=; Max-Age=0; Path=/"}, p, day)
 	if got, want := j.cookieField(p, day), "b=2; a=4"; got != want {
-		t.Errorf("after taking c away: sent %q, want %q", got, want)
+		t.Errorf("after deleting c: sent %q, want %q", got, want)
 	}
 	j.setCookies([]string{"s=5; Secure; Path=/"}, p, day)
 	j.setCookies([]string{"s=6; Path=/"}, contextOf("http://h.example.com/"), day)
 	if got, want := j.cookieField(p, day), "b=2; a=4; s=5"; got != want {
-		t.Errorf("after a forgery in the clear: sent %q, want %q", got, want)
+		t.Errorf("after a cookie set over http: sent %q, want %q", got, want)
 	}
 }
 
@@ -96,7 +96,7 @@ func TestJarLimits(t *testing.T) {
 		j.setCookies([]string{"a=b"}, cookieContext{host: strings.Repeat("y", i%60+1) + ".h" + string(rune('a'+i/200)) + ".com", path: "/"}, day)
 	}
 	if len(j.cookies) > maxCookies {
-		t.Errorf("%d cookies kept", len(j.cookies))
+		t.Errorf("%d cookies stored", len(j.cookies))
 	}
 	if got := j.cookieField(contextOf("http://h.example.com/"), day); len(got) > maxCookieField {
 		t.Errorf("field of %d bytes", len(got))
@@ -134,7 +134,7 @@ func TestNetscape(t *testing.T) {
 		t.Errorf("sent %q", got)
 	}
 	if got := j.cookieField(contextOf("https://other.com/"), day); got != "" {
-		t.Errorf("a cookie for all of com: %q", got)
+		t.Errorf("cookie for the public suffix com: %q", got)
 	}
 	var b strings.Builder
 	if err := j.Write(&b, day); err != nil {
@@ -148,7 +148,7 @@ func TestNetscape(t *testing.T) {
 		t.Errorf("%d cookies after the session", len(j.cookies))
 	}
 	if err := j.Read(strings.NewReader(strings.Repeat("x", 1<<20)), day); err == nil {
-		t.Error("a line of 1 MiB was read")
+		t.Error("line of 1 MiB accepted")
 	}
 }
 

@@ -19,7 +19,8 @@ type Legacy struct {
 	Raw          bool // do not decode transfer codings
 }
 
-// appendHead appends the request line and header fields to b.
+// appendHead appends the head of the request to b and returns the extended
+// buffer.
 func (wr *wireRequest) appendHead(b []byte, via *proxyRoute, o Legacy) []byte {
 	b = append(append(b, wr.method...), ' ')
 	h := wr.header

@@ -57,7 +57,7 @@ func TestListingDetection(t *testing.T) {
 			}
 			body, err := io.ReadAll(resp.Body)
 			if err != nil || string(body) != string(page) || resp.Kind != fetch.Menu {
-				t.Errorf("a %v of %d bytes, %v", resp.Kind, len(body), err)
+				t.Errorf("kind %v, %d bytes, %v", resp.Kind, len(body), err)
 			}
 		})
 	}

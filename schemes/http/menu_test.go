@@ -245,7 +245,7 @@ func FuzzAutoindex(f *testing.F) {
 				continue
 			}
 			if rest, ok := strings.CutPrefix(e.URL.Unredacted(), "http://h/d/"); !ok || strings.Contains(strings.TrimSuffix(rest, "/"), "/") || strings.ContainsAny(e.Name, "/\x00") {
-				t.Errorf("entry %+v leads out of the directory", e)
+				t.Errorf("entry %+v is outside of the directory", e)
 			}
 		}
 	})

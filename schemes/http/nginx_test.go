@@ -65,7 +65,7 @@ func TestNginxComplete(t *testing.T) {
 				t.Fatalf("%d bytes of %d by %s, %v", n, resp.Size, resp.Proto, err)
 			}
 			if [32]byte(sum.Sum(nil)) != want || resp.Validator == "" || resp.Peer.String() != "127.0.0.1" {
-				t.Errorf("another body, validator %q, peer %v", resp.Validator, resp.Peer)
+				t.Errorf("different body, validator %q, peer %v", resp.Validator, resp.Peer)
 			}
 			if test.listen && !bytes.Equal(traced.Sum(nil), wire.Sum(nil)) {
 				t.Error("trace differs from head and body")

@@ -97,7 +97,7 @@ func TestResolverGetsNoPassword(t *testing.T) {
 			dns.names[i] = strings.TrimSuffix(dns.names[i], ".")
 		}
 		if !slices.Equal(dns.names, []string{"first.example", "other.example"}) {
-			t.Errorf("%s: asked for %q", userinfo, dns.names)
+			t.Errorf("%s: queried %q", userinfo, dns.names)
 		}
 	}
 }
@@ -122,7 +122,7 @@ func TestTunnelGetsNoSecret(t *testing.T) {
 	}
 	for _, secret := range []string{"c00kie", "k3y", "uthorization", "alice"} {
 		if strings.Contains(heads[0], secret) {
-			t.Errorf("the proxy hears %s: %q", secret, heads[0])
+			t.Errorf("proxy received %s: %q", secret, heads[0])
 		}
 	}
 }

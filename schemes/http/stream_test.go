@@ -115,7 +115,7 @@ func TestStream(t *testing.T) {
 					}
 					defer resp.Body.Close()
 					if resp.Proto[:6] != proto[:6] {
-						t.Errorf("spoke %s", resp.Proto)
+						t.Errorf("protocol %s", resp.Proto)
 					}
 					readPieces(t, resp.Body, confirmed)
 				})

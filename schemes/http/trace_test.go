@@ -57,7 +57,7 @@ func TestTrace(t *testing.T) {
 					t.Errorf("request %d: trace %q, head %q, want %q", i, got, resp.Head, reply)
 				}
 				if got, want := n.sent.String(), s.heads()[i]; got != want {
-					t.Errorf("request %d: traced request %q, sent %q", i, got, want)
+					t.Errorf("request %d: trace %q, sent %q", i, got, want)
 				}
 			}
 			if s.conns != 1 {
