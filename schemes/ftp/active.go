@@ -11,8 +11,8 @@ import (
 	"github.com/anyurl/fetch/internal/line"
 )
 
-// listen asks the server to connect to us: EPRT, or PORT over IPv4 (RFC 2428
-// 2, RFC 959 4.1.2).
+// listen opens a listener and announces it to the server with EPRT, or with
+// PORT over IPv4 (RFC 2428 2, RFC 959 4.1.2).
 func (d *driver) listen(ctx context.Context, s *session, verb string) (net.Listener, error) {
 	l, err := d.env.Net.ListenPeer(ctx, s.NetConn)
 	if err != nil {
@@ -36,20 +36,20 @@ func (d *driver) listen(ctx context.Context, s *session, verb string) (net.Liste
 func (d *driver) announce(s *session, verb string, l net.Listener) (line.Reply, error) {
 	at, err := netip.ParseAddrPort(l.Addr().String())
 	if err != nil {
-		return line.Reply{}, fetch.Unsupported.Errorf("no address to be connected to")
+		return line.Reply{}, fetch.Unsupported.Errorf("no local address for an active data connection")
 	}
 	a := at.Addr().WithZone("").Unmap()
 	if d.Active != "-" && d.Active != a.String() {
-		// Any other address would aim the server at somebody else.
-		s.Trace().Notef("%s is not our address of this connection: %s is used", d.Active, a)
+		// With any other address, the server would connect to a third party.
+		s.Trace().Notef("%s is not the local address of this connection: %s is used", d.Active, a)
 	}
 	if verb == "PORT" {
 		host := strings.ReplaceAll(a.String(), ".", ",")
-		return s.ask(verb, host+","+strconv.Itoa(int(at.Port()>>8))+","+strconv.Itoa(int(at.Port()&0xff)))
+		return s.command(verb, host+","+strconv.Itoa(int(at.Port()>>8))+","+strconv.Itoa(int(at.Port()&0xff)))
 	}
 	family := "1"
 	if a.Is6() {
 		family = "2"
 	}
-	return s.ask(verb, "|"+family+"|"+a.String()+"|"+strconv.Itoa(int(at.Port()))+"|")
+	return s.command(verb, "|"+family+"|"+a.String()+"|"+strconv.Itoa(int(at.Port()))+"|")
 }

@@ -13,29 +13,29 @@ import (
 )
 
 const (
-	lastReply = 30 * time.Second // from the end of the data to the reply that says so
-	lateReply = time.Second      // the same where nobody waits for the end any more
+	lastReply = 30 * time.Second // maximum time from the end of the data to the final reply
+	lateReply = time.Second      // the same after Close
 )
 
-// A body is what one transfer brings. It ends with io.EOF only when the server
-// has said, on the control connection, that everything was sent. Its ctx, that
-// of the request, ends both connections.
+// A body is the Body of one transfer. It returns io.EOF only after the server
+// confirmed on the control connection that all data was sent. The end of the
+// request's context closes both connections.
 type body struct {
 	lease   *lease
 	session *session
 	data    *transfer
-	release func() bool // of the ctx
+	release func() bool // stops watching the context
 
 	mu   sync.Mutex
-	left int64 // bytes until the end of the range; -1: the end of the data
-	due  int64 // bytes until that end by the size of the file; -1: unknown
+	left int64 // bytes until the end of the range; -1: the range ends with the data
+	due  int64 // bytes until the end of the data, by the size of the file; -1: unknown
 	err  error // sticky
 
-	listing []byte // the beginning of a listing, as far as complaint reads
+	listing []byte // the beginning of a listing, for complaint
 }
 
 var (
-	errEnough = errors.New("no more is wanted")
+	errEnough = errors.New("end of the requested range")
 	errClosed = fetch.Usage.Errorf("read after Close")
 )
 
@@ -45,14 +45,14 @@ func newBody(ctx context.Context, l *lease, t *transfer) *body {
 	return b
 }
 
-// abort makes a Read that waits return.
+// abort makes a blocked Read return.
 func (b *body) abort() {
 	netConn(b.data.Conn).Close()
 	b.session.Abort()
 }
 
-// netConn is the connection below TLS, whose Close says no goodbye that might
-// have to wait.
+// netConn returns the connection below TLS. Closing this connection does not
+// send close_notify, which could block.
 func netConn(c net.Conn) net.Conn {
 	if t, ok := c.(*tls.Conn); ok {
 		return t.NetConn()
@@ -83,7 +83,7 @@ func (b *body) Read(p []byte) (int, error) {
 		b.left -= int64(n)
 	}
 	if b.due >= 0 && int64(n) > b.due {
-		n, err = int(b.due), fetch.Mismatch.Errorf("file is longer than its SIZE")
+		n, err = int(b.due), fetch.Mismatch.Errorf("the file is longer than its SIZE")
 	}
 	if b.due > 0 {
 		b.due -= int64(n)
@@ -94,7 +94,7 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// skip reads up to the first byte that is wanted.
+// skip discards the bytes before the requested range.
 func (b *body) skip() error {
 	if b.data.skip == 0 {
 		return nil
@@ -104,18 +104,17 @@ func (b *body) skip() error {
 	return err
 }
 
-// end settles how the transfer ended, once err has come from the data
-// connection.
+// end returns the result of the transfer after err from the data connection.
 func (b *body) end(err error, limit time.Duration) error {
 	s := b.session
-	b.data.Close() // first: proftpd waits for it before it says that it has sent all
+	b.data.Close() // proftpd waits for this close before it sends the final reply
 	switch {
 	case err == errEnough:
-		s.Break() // the server will complain, sooner or later
+		s.Break() // the server will send an error reply at an unknown time
 		b.err = io.EOF
 	case isEnd(err, s):
 		if err != io.EOF {
-			s.Trace().Notef("data connection ended without close_notify")
+			s.Trace().Notef("the data connection ended without close_notify")
 		}
 		b.err = b.complete(limit)
 	default:
@@ -127,13 +126,13 @@ func (b *body) end(err error, limit time.Duration) error {
 	return b.err
 }
 
-// isEnd reports whether the server closed the data connection. Over TLS many
-// do so without a word; the proof is the last reply, which came encrypted.
+// isEnd reports whether the server closed the data connection. Many servers
+// omit close_notify. The final reply, which is encrypted, confirms the end.
 func isEnd(err error, s *session) bool {
 	return err == io.EOF || s.data != nil && err == io.ErrUnexpectedEOF
 }
 
-// complete reads the reply that ends the transfer: RFC 959 5.4.
+// complete reads the final reply of the transfer (RFC 959 5.4).
 func (b *body) complete(limit time.Duration) error {
 	s, r := b.session, b.data.reply
 	if r.Code/100 == 1 {
@@ -154,7 +153,7 @@ func (b *body) complete(limit time.Duration) error {
 			return &fetch.Error{Code: r.Code, Err: err}
 		}
 		if b.due > 0 {
-			return fetch.Truncated.Errorf("transfer ended %d bytes before its SIZE: %w", b.due, io.ErrUnexpectedEOF)
+			return fetch.Truncated.Errorf("the transfer ended %d bytes before the SIZE of the file: %w", b.due, io.ErrUnexpectedEOF)
 		}
 		return io.EOF
 	case r.Code >= 400:
@@ -164,17 +163,17 @@ func (b *body) complete(limit time.Duration) error {
 	return refused("end of transfer", r)
 }
 
-// cutShort classes what ended a transfer before its time.
+// cutShort classifies an error that ended a transfer early.
 func cutShort(err error) error {
 	switch fetch.FaultOf(err) {
 	case fetch.Timeout, fetch.Canceled, fetch.TLS, fetch.Protocol, fetch.Mismatch:
 		return err
 	}
-	return fetch.Truncated.Errorf("transfer was cut: %w", err)
+	return fetch.Truncated.Errorf("transfer interrupted: %w", err)
 }
 
-// Close ends the transfer. Where all the data was read but not its end, the
-// end is awaited for a moment, to save the session. Close may be called beside
+// Close ends the transfer. If all data was read, Close waits briefly for the
+// final reply, so that the session can be reused. Close may be called during a
 // Read.
 func (b *body) Close() error {
 	if !b.mu.TryLock() {
@@ -200,7 +199,7 @@ func (b *body) finish() {
 	b.end(err, lateReply)
 }
 
-// rest looks whether the data ends where it is due to, without long waiting.
+// rest waits briefly for the end of the data.
 func (b *body) rest() error {
 	if b.due != 0 {
 		return errEnough

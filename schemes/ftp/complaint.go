@@ -8,17 +8,18 @@ import (
 	"github.com/anyurl/fetch/internal/tty"
 )
 
-// Old servers run ls for LIST and NLST, and send its standard error over the
+// Old servers run ls for LIST and NLST and send its standard error over the
 // data connection too. They reply 226 even if ls fails. Without a check, an
 // unreadable directory would look like an empty one:
 //
 //	.: Permission denied
 //	/bin/ls: cannot open directory '.': Permission denied
 
-// maxComplaint is the longest listing that may be an error of ls, in bytes.
+// maxComplaint is the length of the longest listing that is checked for errors
+// of ls, in bytes.
 const maxComplaint = 1 << 10
 
-// errnos maps the strerror texts of a failed ls to faults.
+// errnos maps the system error texts of ls to faults.
 var errnos = map[string]fetch.Fault{
 	"permission denied":         fetch.Denied,
 	"operation not permitted":   fetch.Denied,

@@ -1,18 +1,18 @@
-// Package ftp dereferences ftp and ftps URLs: files and directories of FTP
+// Package ftp implements ftp and ftps URLs: files and directories of FTP
 // servers.
 //
-// Give [Schemes] to fetch.New. The path of a URL is no file name but commands
-// (RFC 1738 3.2): each segment but the last is the argument of a CWD, decoded
-// after the path was split, and the last is that of RETR; an empty last one, or
-// ";type=d", asks for a listing. So ftp://host/%2Fetc/motd and
-// ftp://host/etc/motd are different files.
+// Pass the result of [Schemes] to fetch.New. The path of a URL is a list of
+// commands (RFC 1738 3.2). Each segment but the last is the argument of a CWD,
+// and the last one is the argument of RETR. Segments are decoded after the path
+// was split. An empty last segment or ";type=d" requests a listing. So
+// ftp://host/%2Fetc/motd and ftp://host/etc/motd are different files.
 //
-// Files are read as images (TYPE I) unless the URL says ";type=a" or
-// Options.ASCII is set; nothing is guessed from a name. A listing is what the
-// server sent: its media type, text/x-ftp-list, says how to read it.
+// Files are transferred as images (TYPE I) unless the URL has ";type=a" or
+// Options.ASCII is set. The type never depends on the file name. A listing has
+// the bytes of the server. The parameters of its media type, text/x-ftp-list,
+// describe its format.
 //
-// The control connection is spoken here, not by a library, and kept for the
-// next request of the same user.
+// The driver reuses control connections for requests of the same user.
 //
-// RFC 959, 1123 4.1, 1738 3.2, 2228, 2389, 2428, 2640, 3659, 4217.
+// References: RFC 959, 1123 4.1, 1738 3.2, 2228, 2389, 2428, 2640, 3659, 4217.
 package ftp

@@ -14,13 +14,13 @@ type driver struct {
 	Options
 	env      fetch.Env
 	port     uint16
-	implicit bool // TLS from the first byte
+	implicit bool // implicit TLS, from the first byte on
 	idle     sessions.Pool[*session]
-	found    sync.Map // from the key of a typed request to the login that somebody answered
+	found    sync.Map // maps the key of a typed request to the login that Env.Login returned
 }
 
-// Do carries out the plan of req, on an idle session of the same user where
-// there is one.
+// Do executes the plan of req, on an idle session of the same user if there is
+// one.
 func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 	p, err := d.parsePath(req.URL)
 	if err != nil {
@@ -30,7 +30,7 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	if err != nil {
 		return nil, err
 	}
-	who, err := d.whoAsks(req.Auth, t.Origin())
+	who, err := d.loginFor(req.Auth, t.Origin())
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,8 @@ func (d *driver) carry(ctx context.Context, l *lease, req *fetch.Request, p path
 	return resp, nil
 }
 
-// answer does the talking. Without a transfer the response is complete.
+// answer sends the commands of a request. If it returns no transfer, the
+// response is complete.
 func (d *driver) answer(ctx context.Context, s *session, req *fetch.Request, p path) (*fetch.Response, *transfer, error) {
 	resp := &fetch.Response{
 		URL:   req.URL,
@@ -95,8 +96,8 @@ func (d *driver) answer(ctx context.Context, s *session, req *fetch.Request, p p
 		s.Break()
 		return nil, nil, sessions.ErrStale
 	}
-	if s.ahead && !d.goesOn(s, req, p) {
-		if err := s.settle(); err != nil {
+	if s.ahead && !d.usesAhead(s, req, p) {
+		if err := s.discardAhead(); err != nil {
 			return nil, nil, err
 		}
 	}

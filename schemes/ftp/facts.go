@@ -10,17 +10,17 @@ import (
 	"github.com/anyurl/fetch/internal/line"
 )
 
-// facts are what the control connection tells of a file.
+// facts are the properties of a file that the control connection reports.
 type facts struct {
 	size int64      // -1: unknown
 	time time.Time  // zero: unknown
 	dir  bool       // it is a directory
-	no   line.Reply // the 550 of a server that has no such file, or will not say; or zero
-	some bool       // there is such a thing
+	no   line.Reply // the 550 reply for the file, or zero
+	some bool       // the file or directory exists
 }
 
-// validator names a version of the file: what of size and time can be told
-// apart from another version. It is "" where one of them is unknown.
+// validator returns a text that identifies the version of the file by its size
+// and time. It returns "" if one of them is unknown.
 func (f facts) validator() string {
 	if f.size < 0 || f.time.IsZero() {
 		return ""
@@ -28,18 +28,17 @@ func (f facts) validator() string {
 	return strconv.FormatInt(f.size, 10) + "-" + f.time.Format(dirlist.TimeVal)
 }
 
-// tell puts into resp what is known of the file.
-func (f facts) tell(resp *fetch.Response) {
+// copyTo copies the known properties to resp.
+func (f facts) copyTo(resp *fetch.Response) {
 	resp.Size, resp.Time, resp.Validator = f.size, f.time, f.validator()
 }
 
-// facts asks for what is known of a file, in the TYPE that it will be sent
-// in.
+// facts requests the properties of a file for the TYPE of its transfer.
 func (d *driver) facts(s *session, p path) (facts, error) {
 	f := facts{size: -1}
 	commands := s.typeCommands(p.kind)
 	first := len(commands)
-	commands = append(commands, d.questions(s, p)...)
+	commands = append(commands, d.factCommands(s, p)...)
 	replies, err := s.exchange(commands...)
 	if err != nil {
 		return f, err
@@ -48,7 +47,7 @@ func (d *driver) facts(s *session, p path) (facts, error) {
 		return f, err
 	}
 	for i, r := range replies[first:] {
-		f.learn(commands[first+i][0], r)
+		f.parseReply(commands[first+i][0], r)
 	}
 	if d.unsized(p) {
 		f.size = -1
@@ -56,10 +55,10 @@ func (d *driver) facts(s *session, p path) (facts, error) {
 	return f, nil
 }
 
-// questions are the commands that ask for the facts of a file. Of a link MLST
-// may tell what RETR does not bring: proftpd has the size and time of the link
-// itself there, as those of a file.
-func (d *driver) questions(s *session, p path) (q [][]string) {
+// factCommands returns the commands that request the properties of a file. MLST
+// is avoided for size and time, because proftpd reports those of a symbolic
+// link instead of those of its target.
+func (d *driver) factCommands(s *session, p path) (q [][]string) {
 	if f := s.features; f.has("MLST") && !(f.has("SIZE") && f.has("MDTM")) {
 		return [][]string{{"MLST", p.name}}
 	}
@@ -72,18 +71,18 @@ func (d *driver) questions(s *session, p path) (q [][]string) {
 	return q
 }
 
-// unsized reports whether the size of a file tells nothing of what will come:
-// it counts for images alone (RFC 3659 4).
+// unsized reports whether SIZE does not tell the number of transferred bytes.
+// SIZE counts the bytes of image transfers only (RFC 3659 4).
 func (d *driver) unsized(p path) bool { return p.kind != "I" || d.IgnoreSize }
 
-// knows reports whether the server has a command, as far as FEAT tells: one
-// without FEAT may have any.
+// knows reports whether the server supports a command according to FEAT. A
+// server without FEAT may support any command.
 func (s *session) knows(command string) bool {
 	return len(s.features) == 0 || s.features.has(command)
 }
 
-// learn reads the reply to MLST, SIZE or MDTM.
-func (f *facts) learn(verb string, r line.Reply) {
+// parseReply parses the reply to MLST, SIZE or MDTM.
+func (f *facts) parseReply(verb string, r line.Reply) {
 	switch {
 	case r.Code == 550:
 		f.no = r
@@ -101,8 +100,8 @@ func (f *facts) learn(verb string, r line.Reply) {
 	}
 }
 
-// learn reads the replies to questions.
-func (s *session) learn(f *facts, questions [][]string, next func() (line.Reply, error)) error {
+// readFacts reads the replies to the commands in questions.
+func (s *session) readFacts(f *facts, questions [][]string, next func() (line.Reply, error)) error {
 	for _, q := range questions {
 		r, err := next()
 		if err != nil {
@@ -111,25 +110,25 @@ func (s *session) learn(f *facts, questions [][]string, next func() (line.Reply,
 		if s.IsBroken() {
 			return refused(q[0], r)
 		}
-		if err := s.answer(f, q, r); err != nil {
-			s.Break() // what was asked for behind it comes all the same
+		if err := s.addFact(f, q, r); err != nil {
+			s.Break() // the replies to the later commands still arrive
 			return err
 		}
 	}
 	return nil
 }
 
-// answer takes the reply to a question.
-func (s *session) answer(f *facts, q []string, r line.Reply) error {
+// addFact processes the reply to the command q.
+func (s *session) addFact(f *facts, q []string, r line.Reply) error {
 	if q[0] == "TYPE" {
 		return s.setType(q[1], []line.Reply{r})
 	}
-	f.learn(q[0], r)
+	f.parseReply(q[0], r)
 	return nil
 }
 
-// parseSize reads a size, or -1. Some servers put words before the number, and
-// those that count in 32 bits a minus.
+// parseSize parses a size. It returns -1 for other text. Some servers put words
+// before the number. Servers with 32-bit counters send negative numbers.
 func parseSize(text string) int64 {
 	text = strings.TrimSpace(text)
 	before := strings.TrimRight(text, "0123456789")
@@ -140,7 +139,7 @@ func parseSize(text string) int64 {
 	return n
 }
 
-// typeCommands is the TYPE command, where it must be sent.
+// typeCommands returns the TYPE command, or none if the type is already set.
 func (s *session) typeCommands(kind string) [][]string {
 	if s.kind == kind {
 		return nil

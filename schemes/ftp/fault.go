@@ -10,14 +10,13 @@ import (
 	"github.com/anyurl/fetch/internal/tty"
 )
 
-// refused is the error for a reply that is not the one that was hoped for:
-// RFC 959 4.2.
+// refused returns the error for a negative reply to a command (RFC 959 4.2).
 func refused(verb string, r line.Reply) error {
 	fault := faultOf(r)
 	return &fetch.Error{Code: r.Code, Err: fetch.NeedLogin(fault, fault.Errorf("%s: %s", verb, sentence(r)))}
 }
 
-// faultOf classes a reply that says no.
+// faultOf classifies a negative reply.
 func faultOf(r line.Reply) fetch.Fault {
 	switch r.Code {
 	case 425, 426:
@@ -43,15 +42,15 @@ func faultOf(r line.Reply) fetch.Fault {
 	return fetch.Protocol
 }
 
-// crowded reports whether a 530 speaks of the number of users: wu-ftpd and its
-// heirs have no other code for it.
+// crowded reports whether a 530 reply means that too many users are logged in.
+// wu-ftpd and its descendants have no other code for this.
 func crowded(r line.Reply) bool {
 	text := strings.ToLower(strings.Join(r.Lines, " "))
 	return strings.Contains(text, "too many") || strings.Contains(text, "maximum") ||
 		strings.Contains(text, "limit") || strings.Contains(text, "try again")
 }
 
-// sentence is a reply on one line, safe to print.
+// sentence returns a reply as one escaped line.
 func sentence(r line.Reply) string {
 	const enough = 300
 	text := strings.Join(strings.Fields(strings.Join(r.Lines[:min(len(r.Lines), 5)], " ")), " ")
@@ -61,22 +60,23 @@ func sentence(r line.Reply) string {
 	return tty.Escape(text)
 }
 
-// controlFault classes what went wrong on the control connection.
+// controlFault classifies an error of the control connection.
 func controlFault(err error) error {
 	switch {
 	case errors.Is(err, line.ErrTooLong), errors.Is(err, line.ErrTooManyLines), errors.Is(err, line.ErrNotReply):
 		return fetch.Protocol.Errorf("reply: %w", err)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return fetch.Connect.Errorf("server closed the control connection")
+		return fetch.Connect.Errorf("the server closed the control connection")
 	}
 	return err
 }
 
-// isNo reports whether the server knows or carries out a command not at all,
-// so that another may be tried.
+// isNo reports whether r is a permanent negative reply, so that the driver may
+// try another command.
 func isNo(r line.Reply) bool { return r.Code/100 == 5 }
 
-// isUnknown reports whether the code says that the server lacks a command.
+// isUnknown reports whether code means that the server does not support a
+// command.
 func isUnknown(code int) bool {
 	switch code {
 	case 202, 500, 501, 502, 504:
@@ -85,7 +85,7 @@ func isUnknown(code int) bool {
 	return false
 }
 
-// codeOf is the server's number in err, or zero.
+// codeOf returns the reply code in err, or zero.
 func codeOf(err error) int {
 	var e *fetch.Error
 	if errors.As(err, &e) {

@@ -6,40 +6,41 @@ import (
 	"github.com/anyurl/fetch/internal/sessions"
 )
 
-// Options say how servers are spoken to. The zero value is right.
+// Options configure the ftp and ftps schemes. The zero value is valid.
 type Options struct {
-	Method    Method // how a path becomes commands
-	ASCII     bool   // TYPE A where the URL says nothing
-	NamesOnly bool   // list by NLST
-	LF        bool   // in texts and listings, LF for the CR LF that the server sends: RFC 959 3.1.1.1
+	Method    Method // conversion of a path to commands
+	ASCII     bool   // use TYPE A if the URL has no type
+	NamesOnly bool   // use NLST for listings
+	LF        bool   // convert CR LF to LF in texts and listings (RFC 959 3.1.1.1)
 
-	// Active has the server connect to us, at our address of the control
-	// connection: "-", or that address. Empty: we connect to the server.
+	// Active selects active mode, in which the server connects to the client.
+	// It is "-" or the local address of the control connection. If it is empty,
+	// the client connects to the server.
 	Active string
-	NoEPSV bool // PASV at once, over IPv4
-	NoEPRT bool // PORT at once, over IPv4
-	PRET   bool // announce each transfer by PRET, as distributed servers want
+	NoEPSV bool // never send EPSV over IPv4
+	NoEPRT bool // never send EPRT over IPv4
+	PRET   bool // send PRET before each transfer, for distributed servers
 
-	TLS       fetch.TLSMode // of ftp (RFC 4217), by default never; ftps is always encrypted
-	ClearData bool          // only the control connection is encrypted
+	TLS       fetch.TLSMode // use of AUTH TLS in ftp (RFC 4217); default: never; ftps is always encrypted
+	ClearData bool          // encrypt only the control connection
 
 	Anonymous   string       // password of the anonymous user; "": "fetch@"
-	Account     fetch.Secret // for ACCT, where the Credential has none
-	Alternative string       // a command in place of a USER that was refused
+	Account     fetch.Secret // argument of ACCT if the Credential has none
+	Alternative string       // command to send if the server rejects USER
 
-	IgnoreSize bool // do not ask: the file may be growing
+	IgnoreSize bool // do not send SIZE, for files that grow
 }
 
-// Method is a way from the segments of a path to a file.
+// A Method selects the commands for the segments of a path.
 type Method uint8
 
 const (
-	MultiCWD  Method = iota // a CWD for each segment, as RFC 1738 has it
-	SingleCWD               // one CWD for the directory, its segments joined by "/"
-	NoCWD                   // none: the path stands in the last command
+	MultiCWD  Method = iota // one CWD for each segment, as RFC 1738 requires
+	SingleCWD               // one CWD for the complete directory
+	NoCWD                   // no CWD; the last command contains the complete path
 )
 
-// ParseMethod reads the name of a Method: multicwd, singlecwd or nocwd.
+// ParseMethod parses the name of a Method: multicwd, singlecwd or nocwd.
 func ParseMethod(name string) (Method, error) {
 	switch name {
 	case "multicwd":
@@ -49,10 +50,10 @@ func ParseMethod(name string) (Method, error) {
 	case "nocwd":
 		return NoCWD, nil
 	}
-	return 0, fetch.Usage.Errorf("ftp method %q is none of multicwd, singlecwd, nocwd", name)
+	return 0, fetch.Usage.Errorf("unknown ftp method %q: want multicwd, singlecwd or nocwd", name)
 }
 
-// Schemes returns ftp and ftps.
+// Schemes returns the schemes ftp and ftps.
 func Schemes(opts Options) []fetch.Scheme {
 	return []fetch.Scheme{opts.scheme("ftp", 21, false), opts.scheme("ftps", 990, true)}
 }

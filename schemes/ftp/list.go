@@ -9,7 +9,7 @@ import (
 	"github.com/anyurl/fetch/internal/line"
 )
 
-// list retrieves a listing, by the best command that the server has.
+// list retrieves a listing with the best command that the server supports.
 func (d *driver) list(ctx context.Context, s *session, req *fetch.Request, p path, resp *fetch.Response) (*transfer, error) {
 	resp.Kind = fetch.Menu
 	if err := s.chdir(p.dirs); err != nil {
@@ -21,7 +21,7 @@ func (d *driver) list(ctx context.Context, s *session, req *fetch.Request, p pat
 		}
 		return nil, nil
 	}
-	if !d.ready(s) {
+	if !d.canPipeline(s) {
 		replies, err := s.exchange(s.typeCommands(p.kind)...)
 		if err == nil {
 			err = s.setType(p.kind, replies)
@@ -55,10 +55,10 @@ func (d *driver) list(ctx context.Context, s *session, req *fetch.Request, p pat
 		})
 		return t, nil
 	}
-	return nil, fetch.Internal.Errorf("no command to list a directory")
+	return nil, fetch.Internal.Errorf("no command lists a directory")
 }
 
-// dialects are what a command brings, for those who read it.
+// dialects maps listing commands to the dialects of their output.
 var dialects = map[string]dirlist.Dialect{"MLSD": dirlist.MLSD, "LIST": dirlist.List, "NLST": dirlist.Names}
 
 func (d *driver) listVerbs(s *session) []string {
@@ -71,15 +71,15 @@ func (d *driver) listVerbs(s *session) []string {
 	return []string{"LIST", "NLST"}
 }
 
-// isEmpty reports whether a listing was refused because there is nothing to
-// list: proftpd says 450 then, wu-ftpd 550.
+// isEmpty reports whether the server rejected a listing because the directory
+// is empty. proftpd replies 450 in this case, and wu-ftpd 550.
 func isEmpty(code int, err error) bool {
 	return (code == 450 || code == 550) && strings.Contains(strings.ToLower(err.Error()), "no files")
 }
 
-// isUnread reports whether the reply that ends a listing says that the
-// directory could not be read: vsftpd and pure-ftpd have 226 for that too, and
-// what came looks like an empty directory.
+// isUnread reports whether the final reply of a listing means that the server
+// could not read the directory. vsftpd and pure-ftpd use 226 for this, and send
+// an empty listing.
 func isUnread(r line.Reply) bool {
 	text := strings.ToLower(strings.Join(r.Lines, " "))
 	return strings.Contains(text, "failed to open directory") || strings.Contains(text, "unable to read")

@@ -10,33 +10,34 @@ import (
 	"github.com/anyurl/fetch/internal/sessions"
 )
 
-// anonymous is who logs in where nobody else was named. RFC 1738 3.2.1 wants
-// the mail address of the user for a password; nobody gets to know that.
+// anonymous is the default login. RFC 1738 3.2.1 suggests the mail address of
+// the user as the password, which would reveal the address to every server.
 const (
 	anonymous        = "anonymous"
 	anonymousAddress = "fetch@"
 )
 
-// known are servers that say in their greeting who they are. They take
-// commands before they have answered the last ones; of others nobody knows
-// that, and RFC 959 5.4 wants one at a time.
-var known = []struct {
+// knownServers are servers that are identified by their greeting. They accept
+// commands before they have replied to earlier ones. Other servers get one
+// command at a time, as RFC 959 5.4 requires.
+var knownServers = []struct {
 	name   string
-	telnet bool // takes two bytes 255 for one, as RFC 959 3.1 has it
+	telnet bool // reads two bytes 255 as one, as RFC 959 3.1 requires
 }{
 	{"vsFTPd", false},
 	{"ProFTPD", true},
 	{"Pure-FTPd", false},
 }
 
-// A login is whom a session is for.
+// A login holds the user of a session.
 type login struct {
 	fetch.Credential
 	origin fetch.Origin
 }
 
-// whoAsks is the user of a request, or the anonymous one.
-func (d *driver) whoAsks(auth *fetch.Credential, origin fetch.Origin) (login, error) {
+// loginFor returns the login for the credential of a request, or the anonymous
+// login.
+func (d *driver) loginFor(auth *fetch.Credential, origin fetch.Origin) (login, error) {
 	l := login{origin: origin}
 	if auth != nil {
 		l.Credential = *auth
@@ -51,12 +52,12 @@ func (d *driver) whoAsks(auth *fetch.Credential, origin fetch.Origin) (login, er
 	return l, l.safe()
 }
 
-// safe refuses a login that would be more commands than one.
+// safe rejects a login that contains line breaks.
 func (l *login) safe() error {
 	return safe(l.User, l.Password.Reveal(), l.Account.Reveal())
 }
 
-// open makes a session and logs in.
+// open returns a new session that is logged in.
 func (d *driver) open(ctx context.Context, t fetch.Target, who *login, trace *fetch.Trace) (*session, error) {
 	conn, err := d.env.Net.DialContext(ctx, "tcp", t.Address())
 	if err != nil {
@@ -93,7 +94,7 @@ func (d *driver) enter(ctx context.Context, s *session, who *login) error {
 			return err
 		}
 	}
-	return s.meet()
+	return s.discover()
 }
 
 // greeting waits until the server is ready.
@@ -107,14 +108,14 @@ func (s *session) greeting() (line.Reply, error) {
 		switch r.Code {
 		case 220, 230:
 			text := strings.Join(r.Lines, "\n")
-			for _, k := range known {
+			for _, k := range knownServers {
 				if strings.Contains(text, k.name) {
 					s.eager, s.telnet = true, k.telnet
 				}
 			}
 			return r, nil
 		case 120:
-			s.Trace().Notef("server asks to wait: %s", sentence(r))
+			s.Trace().Notef("the server asked to wait: %s", sentence(r))
 			limit = waitTime
 		case 530:
 			return r, &fetch.Error{Code: r.Code, Err: fetch.TryLater.Errorf("greeting: %s", sentence(r))}
@@ -122,11 +123,11 @@ func (s *session) greeting() (line.Reply, error) {
 			return r, refused("greeting", r)
 		}
 	}
-	return line.Reply{}, fetch.TryLater.Errorf("server asks to wait for ever")
+	return line.Reply{}, fetch.TryLater.Errorf("the server repeatedly asked to wait")
 }
 
-// login gives name and password, and once more what is answered when they
-// were refused.
+// login sends name and password. If the server rejects them, it calls Env.Login
+// and tries once more.
 func (d *driver) login(ctx context.Context, s *session, who *login, encrypted bool) error {
 	for again := false; ; again = true {
 		r, err := d.tryLogin(ctx, s, who, encrypted)
@@ -154,7 +155,7 @@ func (d *driver) login(ctx context.Context, s *session, who *login, encrypted bo
 	}
 }
 
-// name is the user that somebody named.
+// name returns the user name, or "" for the anonymous user.
 func (l *login) name() string {
 	if l.User == anonymous {
 		return ""
@@ -169,30 +170,30 @@ func (d *driver) ask(ctx context.Context, c fetch.Challenge) (*fetch.Credential,
 	return d.env.Login(ctx, c)
 }
 
-// tryLogin returns the reply that decides.
+// tryLogin returns the reply that decides whether the login succeeded.
 func (d *driver) tryLogin(ctx context.Context, s *session, who *login, encrypted bool) (line.Reply, error) {
-	r, err := s.ask("USER", who.User)
+	r, err := s.command("USER", who.User)
 	if err == nil && d.Alternative != "" && r.Code/100 >= 4 {
-		r, err = s.ask(d.Alternative)
+		r, err = s.command(d.Alternative)
 	}
 	if err == nil && r.Code == 430 {
-		// No password was asked for yet, so it is not the login that was
-		// wrong: what a 4yz reply speaks of passes (RFC 959 4.2.1).
+		// The server has not requested a password yet, so a 4yz reply is
+		// transient and does not reject the password (RFC 959 4.2.1).
 		return r, &fetch.Error{Code: r.Code, Err: fetch.TryLater.Errorf("login: %s", sentence(r))}
 	}
 	if err == nil && r.Code == 331 {
 		if err = d.findPassword(ctx, s, who, encrypted); err != nil {
 			return r, err
 		}
-		r, err = s.ask("PASS", who.Password.Reveal())
+		r, err = s.command("PASS", who.Password.Reveal())
 	}
 	if err == nil && r.Code == 332 && who.Account != "" {
-		r, err = s.ask("ACCT", who.Account.Reveal())
+		r, err = s.command("ACCT", who.Account.Reveal())
 	}
 	return r, err
 }
 
-// findPassword asks for the password of a user who came without.
+// findPassword calls Env.Login for a user without a password.
 func (d *driver) findPassword(ctx context.Context, s *session, who *login, encrypted bool) error {
 	if who.Password == "" {
 		c, err := d.ask(ctx, fetch.Challenge{Origin: who.origin, User: who.User})
@@ -208,16 +209,16 @@ func (d *driver) findPassword(ctx context.Context, s *session, who *login, encry
 		}
 	}
 	if who.User != anonymous && who.Password != "" && !encrypted {
-		s.Trace().Notef("password sent in clear text")
+		s.Trace().Notef("the password was sent in plaintext")
 	}
 	return nil
 }
 
-// isControl reports whether c is a control character of ASCII.
+// isControl reports whether c is an ASCII control character.
 func isControl(c rune) bool { return c < ' ' || c == 0x7f }
 
-// meet learns what the server can do and where we are.
-func (s *session) meet() error {
+// discover requests the features of the server and the login directory.
+func (s *session) discover() error {
 	replies, err := s.exchange([]string{"FEAT"}, []string{"PWD"})
 	if err != nil {
 		return err
@@ -237,8 +238,8 @@ func (s *session) meet() error {
 		}
 	}
 	if s.features.has("UTF8") {
-		// RFC 2640 needs no such command; IIS and Serv-U do.
-		if _, err := s.ask("OPTS", "UTF8", "ON"); err != nil {
+		// RFC 2640 does not require this command, but IIS and Serv-U do.
+		if _, err := s.command("OPTS", "UTF8", "ON"); err != nil {
 			return err
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/anyurl/fetch/internal/line"
 )
 
-// connect opens the data connection that the reply to verb offers.
+// connect opens the data connection to the port in the reply to verb.
 func (d *driver) connect(ctx context.Context, s *session, verb string, r line.Reply) (net.Conn, error) {
 	port, err := parsePassive(r)
 	if err != nil {
@@ -25,9 +25,9 @@ func (d *driver) connect(ctx context.Context, s *session, verb string, r line.Re
 	return d.env.Net.DialPeer(ctx, s.NetConn, port)
 }
 
-// parsePassive reads the port from a reply to EPSV or PASV. It is zero for a
-// reply that offers none. The address of a 227 is ignored: the peer of the
-// control connection is the only one that data is taken from.
+// parsePassive parses the port in a reply to EPSV or PASV. It returns zero if
+// the reply is negative. The address of a 227 reply is ignored, because data is
+// accepted only from the peer of the control connection.
 func parsePassive(r line.Reply) (uint16, error) {
 	text := r.Lines[len(r.Lines)-1]
 	switch r.Code {
@@ -39,7 +39,7 @@ func parsePassive(r line.Reply) (uint16, error) {
 	return 0, nil
 }
 
-// parseEPSV reads "(<d><d><d>port<d>)": RFC 2428 3.
+// parseEPSV parses "(<d><d><d>port<d>)" (RFC 2428 3).
 func parseEPSV(text string) (uint16, error) {
 	for i := range len(text) {
 		if text[i] != '(' {
@@ -58,8 +58,8 @@ func parseEPSV(text string) (uint16, error) {
 	return 0, fetch.Protocol.Errorf("EPSV: no port in 229 %s", sentence(line.Reply{Lines: []string{text}}))
 }
 
-// parsePASV reads six numbers of a byte each, wherever they stand: RFC 1123
-// 4.1.2.6.
+// parsePASV parses six numbers of one byte each at any position (RFC 1123
+// 4.1.2.6).
 func parsePASV(text string) (uint16, error) {
 	for i := 0; i < len(text); i++ {
 		if !isDigit(text[i]) {

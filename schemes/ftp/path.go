@@ -9,15 +9,15 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A path is what the path of a URL says: RFC 1738 3.2.2.
+// A path is the parsed path of a URL (RFC 1738 3.2.2).
 type path struct {
-	dirs []string // arguments of CWD, decoded
-	name string   // argument of the last command, decoded; of a listing often ""
-	list bool     // a directory is wanted
+	dirs []string // decoded arguments of CWD
+	name string   // decoded argument of the last command; often "" for a listing
+	list bool     // the URL requests a listing
 	kind string   // argument of TYPE: A or I
 }
 
-// parsePath reads the path of u by a method.
+// parsePath parses the path of u for the Method of o.
 func (o *Options) parsePath(u uri.URI) (path, error) {
 	if u.Host() == "" {
 		return path{}, fetch.BadURL.Errorf("no host")
@@ -45,16 +45,16 @@ func (o *Options) parsePath(u uri.URI) (path, error) {
 		p.kind = "A"
 	}
 	if p.list && p.name != "" {
-		// Not as the argument of the listing: servers read options and
-		// patterns there.
+		// The name is not an argument of the listing command, because servers
+		// interpret options and patterns there.
 		p.dirs, p.name = segments, ""
 	}
 	p = p.by(o.Method).literal()
 	return p, safe(append(slices.Clip(p.dirs), p.name)...)
 }
 
-// cutType cuts ";type=X" from the end of a path and returns X in lower case,
-// or zero.
+// cutType removes ";type=X" from the end of a path. Code is X in lower case, or
+// zero.
 func cutType(text string) (rest string, code byte, err error) {
 	i := strings.LastIndexByte(text, ';')
 	if i < 0 || len(text) < i+6 || !strings.EqualFold(text[i:i+6], ";type=") {
@@ -65,26 +65,27 @@ func cutType(text string) (rest string, code byte, err error) {
 		return text[:i], value[0] | 0x20, nil
 	}
 	if strings.Contains(text[i:], "/") {
-		return text, 0, nil // of a directory: a part of its name
+		return text, 0, nil // part of the name of a directory
 	}
-	return "", 0, fetch.BadURL.Errorf("ftp type is none of a, i, d")
+	return "", 0, fetch.BadURL.Errorf("invalid ftp type: want a, i or d")
 }
 
-// safe refuses words that would end a command early, or make it longer than
-// every server reads: the end of such a line may become a command.
+// safe rejects words with line breaks, and words that make a command longer
+// than every server accepts. A server may execute the end of such a line as a
+// command.
 func safe(words ...string) error {
 	for _, word := range words {
 		if strings.ContainsAny(word, "\r\n\x00") {
 			return fetch.BadURL.With(line.ErrUnsafeByte)
 		}
 		if len("RETR \r\n")+len(word)+strings.Count(word, "\xff") > line.MaxCommand {
-			return fetch.BadURL.Errorf("command of more than %d bytes", line.MaxCommand)
+			return fetch.BadURL.Errorf("the command is longer than %d bytes", line.MaxCommand)
 		}
 	}
 	return nil
 }
 
-// by moves the directories of p to where a method has them.
+// by returns p with its directories in the form of Method m.
 func (p path) by(m Method) path {
 	if m == MultiCWD || len(p.dirs) == 0 {
 		return p
@@ -100,9 +101,9 @@ func (p path) by(m Method) path {
 	return path{name: under(dir, p.name), list: p.list, kind: p.kind}
 }
 
-// literal has no server take a name within a directory for the home of a user:
-// a file or directory that is called ~ would be all of the server once more. At
-// the beginning of the path ~user is what people write to get there.
+// literal prevents that a server expands "~" inside a path to a home directory.
+// A directory named ~ would otherwise contain the complete server again. At the
+// beginning of a path, ~user keeps its meaning.
 func (p path) literal() path {
 	p.dirs = slices.Clone(p.dirs)
 	for i, dir := range p.dirs {
@@ -116,7 +117,7 @@ func (p path) literal() path {
 	return p
 }
 
-// under joins a directory and a name in it, which may be "".
+// under joins a directory and a name. The name may be "".
 func under(dir, name string) string {
 	if name == "" || strings.HasSuffix(dir, "/") {
 		return dir + name
@@ -124,12 +125,12 @@ func under(dir, name string) string {
 	return dir + "/" + name
 }
 
-// joined is p with all that it says in its name, relative to the directory of
-// the login.
+// joined returns p with the complete path in its name, relative to the login
+// directory.
 func (p path) joined() path { return p.by(NoCWD) }
 
-// argument is the name as the argument of a command that servers hand to a
-// program.
+// argument returns the name in a form that is safe for servers that pass it to
+// a program.
 func (p path) argument() string {
 	if p.list && strings.HasPrefix(p.name, "-") {
 		return "./" + p.name

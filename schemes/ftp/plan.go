@@ -7,9 +7,9 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// plan tells the commands for req on a new control connection. The driver
-// takes what it can from one that is there, and asks SIZE and MDTM where
-// nothing else tells them.
+// plan returns the commands for req on a new control connection. The driver
+// skips commands that an existing session does not need, and uses SIZE and MDTM
+// only without other sources.
 func (o *Options) plan(req *fetch.Request, implicit bool) ([]fetch.Step, error) {
 	p, err := o.parsePath(req.URL)
 	if err != nil {

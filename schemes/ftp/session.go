@@ -16,34 +16,34 @@ import (
 // waitTime limits the wait for the next reply after "120 ready in nnn minutes".
 const waitTime = 2 * time.Minute
 
-// waitForTurn is how long a request waits for a session of another one. Many
-// servers accept a few sessions of one address and refuse all others.
+// waitForTurn is the maximum time that a request waits for a session of another
+// request. Many servers accept only a few sessions of one address.
 const waitForTurn = time.Minute
 
-// A session is a control connection on which somebody is logged in, and what
-// is known of its server. It belongs to one request at a time.
+// A session is a control connection that is logged in, and the state of its
+// server. One request uses it at a time.
 type session struct {
 	*sessions.Text
-	host string // of the server, for TLS
-	key  string // under which it waits in the pool
-	got  []byte // read, and not yet heard by the trace
+	host string // host name of the server, for TLS
+	key  string // key in the pool
+	got  []byte // bytes that were read, but not yet traced
 
-	data     *tls.Config // of data connections; nil: in clear
-	features features    // from FEAT
-	home     string      // the directory of the login by PWD; "": unknown
-	proven   bool        // CWD home has led back
-	dirs     []string    // arguments of the CWDs since home
-	kind     string      // TYPE; "": not set yet
-	ways     ways        // to open data connections that are left to try
-	opened   int         // data connections by the first of them, since one was asked for in vain
-	ahead    bool        // the next one was asked for, and the reply is the next that comes
-	asked    time.Time   // when
-	early    *line.Reply // that reply, read before the next request; nil: not yet
-	noREST   bool        // REST was refused
-	telnet   bool        // a byte 255 is sent twice
-	eager    bool        // the server takes commands before it has answered the last
+	data     *tls.Config // configuration of data connections; nil: plaintext
+	features features    // features in the reply to FEAT
+	home     string      // the login directory, from PWD; "": unknown
+	proven   bool        // CWD home was verified by PWD
+	dirs     []string    // arguments of the CWD commands since the login
+	kind     string      // current TYPE; "": not set yet
+	ways     ways        // commands for data connections that have not failed
+	opened   int         // data connections since the last unused port
+	ahead    bool        // the next data port was requested; its reply is the next one
+	asked    time.Time   // time of that command
+	early    *line.Reply // the reply to that command, if already read
+	noREST   bool        // the server rejected REST
+	telnet   bool        // double each byte 255
+	eager    bool        // the server accepts several commands at once
 
-	lost bool // dirs does not tell where we are
+	lost bool // the current directory is unknown
 }
 
 func newSession(conn net.Conn, host string, trace *fetch.Trace) *session {
@@ -52,7 +52,7 @@ func newSession(conn net.Conn, host string, trace *fetch.Trace) *session {
 	return s
 }
 
-// Read reads the connection for s.Lines.
+// Read reads the connection for s.Lines and records the bytes for the trace.
 func (s *session) Read(p []byte) (int, error) {
 	n, err := s.Stream.Read(p)
 	if t := s.Trace(); t != nil && t.Received != nil {
@@ -61,17 +61,17 @@ func (s *session) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// listen has the trace hear what was read, but for the last bytes of it: they
-// belong to a reply that is not asked for yet.
-func (s *session) listen(but int) {
+// traceReceived reports the received bytes to the Trace, except for the last but bytes,
+// which belong to a later reply.
+func (s *session) traceReceived(but int) {
 	n := max(len(s.got)-but, 0)
 	s.ReportRead(s.got[:n])
 	s.got = append(s.got[:0], s.got[n:]...)
 }
 
-// tell has a command sent with or before the next reply that is read. An
-// argument "" keeps its space: the "CWD " of RFC 1738 3.2.2.
-func (s *session) tell(verb string, args ...string) error {
+// queue adds a command to the next write. An empty argument is sent with its
+// space, as in the "CWD " of RFC 1738 3.2.2.
+func (s *session) queue(verb string, args ...string) error {
 	words := append([]string{verb}, args...)
 	if s.telnet {
 		for i, w := range words {
@@ -84,26 +84,26 @@ func (s *session) tell(verb string, args ...string) error {
 	return s.AddCommand(words...)
 }
 
-// secret reports whether the argument of a command is for the server alone.
+// secret reports whether the argument of a command must not be traced.
 func secret(verb string) bool { return verb == "PASS" || verb == "ACCT" }
 
-// reply sends what was told and reads one reply, for at most limit.
+// reply sends the queued commands and reads one reply within limit.
 func (s *session) reply(limit time.Duration) (line.Reply, error) {
 	err := s.Flush()
 	if err == nil {
 		s.SetReplyTimeout(limit)
 		var r line.Reply
 		if r, err = s.read(); err == nil {
-			s.listen(s.Lines.Buffered())
-			return r, s.judge(r)
+			s.traceReceived(s.Lines.Buffered())
+			return r, s.check(r)
 		}
 	}
-	s.listen(0)
+	s.traceReceived(0)
 	s.Break()
 	return line.Reply{}, controlFault(err)
 }
 
-// read reads one reply, or returns the one that quiet has read.
+// read reads one reply, or returns the reply that quiet has read.
 func (s *session) read() (line.Reply, error) {
 	if s.early == nil {
 		return s.Lines.ReadReply()
@@ -113,8 +113,8 @@ func (s *session) read() (line.Reply, error) {
 	return r, nil
 }
 
-// judge refuses what no reply may be.
-func (s *session) judge(r line.Reply) error {
+// check rejects malformed and late replies.
+func (s *session) check(r line.Reply) error {
 	for _, text := range r.Lines {
 		if strings.IndexByte(text, 0) >= 0 {
 			s.Break()
@@ -136,9 +136,8 @@ func (s *session) judge(r line.Reply) error {
 	return nil
 }
 
-// opens reports whether the first reply of a request may have this code, for
-// all commands that begin one. Another is late: it belongs to the request
-// before.
+// opens reports whether code is possible for the first reply of a request. Any
+// other code is a late reply to the previous request.
 func opens(code int) bool {
 	switch code {
 	case 200, 202, 213, 227, 229, 250:
@@ -147,9 +146,9 @@ func opens(code int) bool {
 	return code >= 400
 }
 
-// ask sends one command and reads its reply.
-func (s *session) ask(verb string, args ...string) (line.Reply, error) {
-	if err := s.tell(verb, args...); err != nil {
+// command sends one command and reads its reply.
+func (s *session) command(verb string, args ...string) (line.Reply, error) {
+	if err := s.queue(verb, args...); err != nil {
 		return line.Reply{}, err
 	}
 	r, err := s.reply(sessions.ReplyTimeout)
@@ -159,8 +158,8 @@ func (s *session) ask(verb string, args ...string) (line.Reply, error) {
 	return r, err
 }
 
-// exchange sends commands and reads a reply for each. Where the server takes
-// them together, they go out together.
+// exchange sends commands and reads a reply for each. The commands are sent
+// together if the server accepts that.
 func (s *session) exchange(commands ...[]string) ([]line.Reply, error) {
 	replies := make([]line.Reply, len(commands))
 	next := s.next(s.eager, commands)
@@ -179,18 +178,18 @@ func (s *session) exchange(commands ...[]string) ([]line.Reply, error) {
 	return replies, nil
 }
 
-// next returns a function that brings the replies to commands in turn, which
-// are all sent before the first reply or each before its own.
+// next returns a function that returns the replies to commands in order. If
+// atOnce is true, all commands are sent before the first reply is read.
 func (s *session) next(atOnce bool, commands [][]string) func() (line.Reply, error) {
 	var failed error
 	if atOnce {
 		for _, c := range commands {
-			failed = cmp.Or(failed, s.tell(c[0], c[1:]...))
+			failed = cmp.Or(failed, s.queue(c[0], c[1:]...))
 		}
 	}
 	return func() (line.Reply, error) {
 		if !atOnce {
-			failed = s.tell(commands[0][0], commands[0][1:]...)
+			failed = s.queue(commands[0][0], commands[0][1:]...)
 			commands = commands[1:]
 		}
 		if failed != nil {
@@ -201,7 +200,8 @@ func (s *session) next(atOnce bool, commands [][]string) func() (line.Reply, err
 	}
 }
 
-// inStep makes sure that nothing came but what was asked for.
+// inStep returns an error if the server has sent more replies than it got
+// commands.
 func (s *session) inStep() error {
 	if s.Lines.Buffered() > 0 && !s.ahead {
 		s.Break()
@@ -210,9 +210,9 @@ func (s *session) inStep() error {
 	return nil
 }
 
-// quiet reports whether nothing arrived while the session waited, other than
-// the reply to the command that was sent ahead. Replies that arrive before a
-// command are not the answer to it.
+// quiet reports whether no unexpected bytes arrived on an idle session. Only
+// the reply to a command that was sent ahead is expected. Other replies would
+// be read as replies to the next command.
 func (s *session) quiet() bool {
 	if !s.ahead {
 		return s.Lines.Buffered() == 0 && fetch.IsQuiet(s.Stream)
@@ -226,8 +226,8 @@ func (s *session) quiet() bool {
 	return err == nil && s.Lines.Buffered() == 0 && fetch.IsQuiet(s.Stream)
 }
 
-// features are the lines of FEAT by their first word, in upper case (RFC 2389
-// 3.2).
+// features maps the first word of each FEAT line, in upper case, to the line
+// (RFC 2389 3.2).
 type features map[string]string
 
 func (f features) has(name string) bool { _, ok := f[name]; return ok }
@@ -244,8 +244,8 @@ func parseFeatures(r line.Reply) features {
 	return f
 }
 
-// parseQuoted reads the directory name of a 257 reply: between quotes, doubled
-// where they belong to the name (RFC 959 appendix II).
+// parseQuoted parses the quoted directory name of a 257 reply. Doubled quotes
+// are part of the name (RFC 959 appendix II).
 func parseQuoted(text string) (string, bool) {
 	_, rest, ok := strings.Cut(text, `"`)
 	if !ok {

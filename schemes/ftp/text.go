@@ -7,16 +7,15 @@ import (
 
 const textBuffer = 32 << 10
 
-// readText has t read as a text, where line ends are to be those of this
-// system.
+// readText makes t convert line ends if it is a text and Options.LF is set.
 func (d *driver) readText(t *transfer, p path) {
 	if d.LF && p.kind == "A" {
 		t.text = bufio.NewReaderSize(t.Conn, textBuffer)
 	}
 }
 
-// Read reads what the server sends. In a text CR LF becomes LF (RFC 959
-// 3.1.1.1); a CR with anything else behind it stays.
+// Read reads the data. In a text, CR LF becomes LF (RFC 959 3.1.1.1), and other
+// CR bytes are kept.
 func (t *transfer) Read(p []byte) (n int, err error) {
 	if t.text == nil {
 		return t.Conn.Read(p)
@@ -24,7 +23,7 @@ func (t *transfer) Read(p []byte) (n int, err error) {
 	for n < len(p) {
 		if t.text.Buffered() < 2 {
 			if n > 0 {
-				break // rather than wait with what is there
+				break // return the available bytes instead of blocking
 			}
 			if _, err := t.text.Peek(2); err != nil && t.text.Buffered() == 0 {
 				return 0, err

@@ -15,12 +15,11 @@ import (
 	"github.com/anyurl/fetch/internal/sessions"
 )
 
-// acceptTime is how long the server may take to connect to us after it said
-// that it would.
+// acceptTime is the maximum time between a 1xx reply and the server's
+// connection in active mode.
 const acceptTime = 15 * time.Second
 
-// unknown says that the server refused a command that opens a data
-// connection.
+// unknown is the error for a rejected command that opens a data connection.
 type unknown struct {
 	verb  string
 	reply line.Reply
@@ -28,12 +27,13 @@ type unknown struct {
 
 func (e *unknown) Error() string { return e.verb + ": " + sentence(e.reply) }
 
-// ways are the commands that may open a data connection, in the order in
-// which they are tried. What failed once is not tried again in a session.
+// ways are the commands that may open a data connection, in order of
+// preference. A command that failed is not used again in a session.
 type ways []string
 
-// waysFor is by RFC 2428: PASV and PORT cannot say an IPv6 address. Behind a
-// proxy nobody knows which it is, and PASV is left for the server to refuse.
+// waysFor returns the commands for a session. PASV and PORT cannot express IPv6
+// addresses (RFC 2428). Behind a proxy the address family is unknown, so the
+// server decides whether it accepts PASV.
 func (d *driver) waysFor(s *session) ways {
 	six := fetch.PeerOf(s.NetConn).Unmap().Is6()
 	switch {
@@ -51,35 +51,35 @@ func (d *driver) waysFor(s *session) ways {
 	return ways{"EPSV", "PASV"}
 }
 
-// A transfer is a data connection on which the server is sending.
+// A transfer is an open data connection on which the server sends.
 type transfer struct {
 	net.Conn
-	reply line.Reply    // to the command: 1xx, or 2xx where all is sent already
-	skip  int64         // bytes that come before the first that is wanted
-	left  int64         // bytes that are wanted; -1: all
-	text  *bufio.Reader // of Conn, where it is read as a text
-	whole bool          // another like it may follow
-	list  bool          // of a listing
+	reply line.Reply    // reply to the command: 1xx, or 2xx if all data was sent already
+	skip  int64         // bytes before the requested range
+	left  int64         // length of the requested range; -1: unlimited
+	text  *bufio.Reader // reader of Conn for texts
+	whole bool          // another transfer of this kind may follow
+	list  bool          // the data is a listing
 }
 
-// An order is what the server is to send.
+// An order describes the data that the server must send.
 type order struct {
 	command []string
-	first   int64 // byte that is wanted
-	atOnce  bool  // nothing waits for a reply, where the server takes that
+	first   int64 // first byte of the requested range
+	atOnce  bool  // send all commands together if the server accepts that
 
-	questions [][]string // what is asked or set on the way, before command
-	facts     *facts     // learn the replies
+	questions [][]string // commands to send before the transfer command
+	facts     *facts     // receive the replies
 }
 
-// transfer has the server carry out o. The error of a refused command has its
-// code.
+// transfer makes the server execute o. The error for a rejected command
+// contains the reply code.
 func (d *driver) transfer(ctx context.Context, s *session, o order) (*transfer, error) {
 	if s.ways == nil {
 		s.ways = d.waysFor(s)
 	}
 	if d.PRET {
-		r, err := s.ask("PRET", o.command...)
+		r, err := s.command("PRET", o.command...)
 		if err != nil {
 			return nil, err
 		}
@@ -108,12 +108,12 @@ func (d *driver) transfer(ctx context.Context, s *session, o order) (*transfer, 
 			return nil, err
 		case len(s.ways) > 1 && !s.IsBroken():
 			if !no {
-				s.Trace().Notef("no data connection by %s: %v", s.ways[0], err)
+				s.Trace().Notef("%s failed to open a data connection: %v", s.ways[0], err)
 			}
 			s.ways = slices.Clone(s.ways[1:])
 			continue
 		}
-		s.Break() // another session may know ways again
+		s.Break() // another session may use all commands again
 		if no {
 			err = refused(u.verb, u.reply)
 		}
@@ -121,23 +121,22 @@ func (d *driver) transfer(ctx context.Context, s *session, o order) (*transfer, 
 	}
 }
 
-// failed reports whether another way to open a data connection may fare
-// better after err.
+// failed reports whether another command may open a data connection after err.
 func failed(err error) bool {
 	var e *fetch.Error
 	if errors.As(err, &e) {
 		return e.Code == 425
 	}
 	switch fetch.FaultOf(err) {
-	case fetch.Connect, fetch.Timeout, fetch.BadPort: // the next command opens another port
+	case fetch.Connect, fetch.Timeout, fetch.BadPort: // another command opens another port
 		return true
 	}
 	return false
 }
 
-// tryPassive connects to a port that the server offers. A server that gets all
-// commands at once waits for the connection when it comes to the last; what we
-// ask on the way costs no waiting, for we are connecting meanwhile.
+// tryPassive connects to a port of the server. A server that gets all commands
+// together waits for the connection at the last one. Other commands cost no
+// time, because they run during the connect.
 func (d *driver) tryPassive(ctx context.Context, s *session, o order) (*transfer, error) {
 	way := s.ways[0]
 	commands := slices.Concat([][]string{{way}}, o.questions, s.sending(o))
@@ -159,7 +158,7 @@ func (d *driver) tryPassive(ctx context.Context, s *session, o order) (*transfer
 		return nil, err
 	}
 	t := &transfer{Conn: conn, left: -1}
-	if err = s.learn(o.facts, o.questions, next); err == nil {
+	if err = s.readFacts(o.facts, o.questions, next); err == nil {
 		t.reply, t.skip, err = s.start(next, o.first, o.command[0])
 	}
 	if err != nil {
@@ -169,7 +168,7 @@ func (d *driver) tryPassive(ctx context.Context, s *session, o order) (*transfer
 	return t, nil
 }
 
-// sending are the commands that have o sent.
+// sending returns the commands that make the server send o.
 func (s *session) sending(o order) [][]string {
 	if o.first > 0 && !s.noREST {
 		return [][]string{{"REST", strconv.FormatInt(o.first, 10)}, o.command}
@@ -177,16 +176,16 @@ func (s *session) sending(o order) [][]string {
 	return [][]string{o.command}
 }
 
-// notOpened is the error where no data connection came about for commands that
-// were sent already. A server that refused the last of them may have shut the
-// port because of that, and says so; any other waits for us.
+// notOpened returns the error for a failed data connection after the commands
+// were sent. A server that rejected the transfer may have closed the port, and
+// its reply says so. Other servers still wait for the connection.
 func (s *session) notOpened(err error, o order, commands [][]string) error {
 	if !s.IsBroken() && fetch.FaultOf(err) == fetch.Connect {
 		for i, c := range commands {
 			r, e := s.reply(lateReply)
 			switch {
 			case e == nil && i < len(o.questions):
-				s.answer(o.facts, c, r)
+				s.addFact(o.facts, c, r)
 			case e == nil && i == len(commands)-1 && r.Code >= 400:
 				return refused(c[0], r)
 			}
@@ -194,28 +193,28 @@ func (s *session) notOpened(err error, o order, commands [][]string) error {
 	}
 	s.Break()
 	if len(s.ways) > 1 && failed(err) {
-		s.Trace().Notef("no data connection by %s: %v: a new session tries again", s.ways[0], err)
+		s.Trace().Notef("%s failed to open a data connection: %v: retrying in a new session", s.ways[0], err)
 		return sessions.ErrStale
 	}
 	return err
 }
 
-// start reads the replies to REST, where it was sent, and to the command that
-// sends data. Where REST is refused everything comes, and what nobody wants is
-// skipped.
+// start reads the replies to REST, if it was sent, and to the transfer command.
+// If the server rejects REST, it sends the complete file, and skip is the
+// number of bytes to discard.
 func (s *session) start(next func() (line.Reply, error), first int64, verb string) (r line.Reply, skip int64, err error) {
 	if first > 0 && !s.noREST {
 		if r, err = next(); err != nil {
 			return r, 0, err
 		}
 		if r.Code/100 < 3 {
-			s.Break() // nobody knows where it would begin
+			s.Break() // the offset of the data is unknown
 			return r, 0, refused("REST", r)
 		}
 		s.noREST = r.Code/100 != 3
 	}
 	if first > 0 && s.noREST {
-		s.Trace().Notef("server cannot begin within a file: %d bytes are skipped", first)
+		s.Trace().Notef("the server does not support REST: %d bytes are skipped", first)
 		skip = first
 	}
 	s.Trace().Reached(fetch.RequestSent, s.NetConn)
@@ -228,7 +227,7 @@ func (s *session) start(next func() (line.Reply, error), first int64, verb strin
 	return r, skip, err
 }
 
-// tryActive has the server connect to us.
+// tryActive makes the server connect to the client.
 func (d *driver) tryActive(ctx context.Context, s *session, o order) (*transfer, error) {
 	l, err := d.listen(ctx, s, s.ways[0])
 	if err != nil {
@@ -243,8 +242,8 @@ func (d *driver) tryActive(ctx context.Context, s *session, o order) (*transfer,
 	return t, err
 }
 
-// accept waits for the connection that a 1xx promised. Where none comes the
-// next reply may say why.
+// accept waits for the connection that a 1xx reply announced. If it fails, the
+// next reply may contain the reason.
 func (s *session) accept(ctx context.Context, l net.Listener) (net.Conn, error) {
 	defer context.AfterFunc(ctx, func() { l.Close() })()
 	if l, ok := l.(interface{ SetDeadline(time.Time) error }); ok {
@@ -258,11 +257,12 @@ func (s *session) accept(ctx context.Context, l net.Listener) (net.Conn, error) 
 		return nil, refused("transfer", r)
 	}
 	s.Break()
-	return nil, fmt.Errorf("server did not connect: %w", err)
+	return nil, fmt.Errorf("the server did not connect: %w", err)
 }
 
-// encryptData puts TLS over a data connection. Where it fails the next reply
-// may say why: vsftpd has "522 SSL connection failed: session reuse required".
+// encryptData starts TLS on a data connection. If it fails, the next reply may
+// contain the reason, such as vsftpd's "522 SSL connection failed: session
+// reuse required".
 func (s *session) encryptData(ctx context.Context, t *transfer) error {
 	if s.data == nil {
 		return nil

@@ -7,10 +7,10 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// tlsConfig is the configuration of one control connection and the data
-// connections beside it. They share a cache of their own, for servers such as
-// vsftpd take a data connection only if it resumes the session of the control
-// connection, and no other.
+// tlsConfig returns the configuration for one control connection and its data
+// connections. They share a session cache, because servers such as vsftpd
+// accept only data connections that resume the TLS session of the control
+// connection.
 func (d *driver) tlsConfig() *tls.Config {
 	config := d.env.TLS.Clone()
 	if config == nil {
@@ -20,10 +20,10 @@ func (d *driver) tlsConfig() *tls.Config {
 	return config
 }
 
-// startTLS asks for encryption (RFC 4217 4). It never goes on in clear where
-// the server agreed and something failed then.
+// startTLS requests encryption (RFC 4217 4). If the server agreed and the
+// handshake fails, the connection never continues in plaintext.
 func (d *driver) startTLS(ctx context.Context, s *session, config *tls.Config) (bool, error) {
-	r, err := s.ask("AUTH", "TLS")
+	r, err := s.command("AUTH", "TLS")
 	if err != nil {
 		return false, err
 	}
@@ -36,11 +36,11 @@ func (d *driver) startTLS(ctx context.Context, s *session, config *tls.Config) (
 	if d.TLS == fetch.TLSRequired {
 		return false, &fetch.Error{Code: r.Code, Err: fetch.TLS.Errorf("AUTH TLS: %s", sentence(r))}
 	}
-	s.Trace().Notef("not encrypted: %s", sentence(r))
+	s.Trace().Notef("the connection is not encrypted: %s", sentence(r))
 	return false, nil
 }
 
-// wantsTLS reports whether ftp sends AUTH TLS.
+// wantsTLS reports whether the driver sends AUTH TLS in the scheme ftp.
 func (o *Options) wantsTLS() bool { return o.TLS == fetch.TLSWanted || o.TLS == fetch.TLSRequired }
 
 func (o *Options) protection() string {
@@ -50,7 +50,7 @@ func (o *Options) protection() string {
 	return "P"
 }
 
-// protect settles whether data connections are encrypted too (RFC 4217 9).
+// protect enables the encryption of data connections (RFC 4217 9).
 func (d *driver) protect(s *session, config *tls.Config) error {
 	replies, err := s.exchange([]string{"PBSZ", "0"}, []string{"PROT", d.protection()})
 	if err != nil || d.ClearData {
@@ -64,6 +64,6 @@ func (d *driver) protect(s *session, config *tls.Config) error {
 	if d.implicit || d.TLS == fetch.TLSRequired {
 		return &fetch.Error{Code: prot.Code, Err: fetch.TLS.Errorf("PROT P: %s", sentence(prot))}
 	}
-	s.Trace().Notef("data not encrypted: %s", sentence(prot))
+	s.Trace().Notef("data connections are not encrypted: %s", sentence(prot))
 	return nil
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/anyurl/fetch/internal/sessions"
 )
 
-// chdir brings the session to the directory that the CWDs of dirs lead to
-// from that of the login. Where one is refused the error has its code.
+// chdir changes to the directory of dirs, relative to the login directory. If
+// the server rejects a CWD, the error contains its code.
 func (s *session) chdir(dirs []string) error {
 	if s.lost || len(dirs) < len(s.dirs) || !slices.Equal(dirs[:len(s.dirs)], s.dirs) {
 		if err := s.goHome(); err != nil {
@@ -20,12 +20,12 @@ func (s *session) chdir(dirs []string) error {
 		return s.walkAtOnce(rest)
 	}
 	for _, dir := range rest {
-		r, err := s.ask("CWD", dir)
+		r, err := s.command("CWD", dir)
 		if err == nil && dir == "" && isNo(r) {
-			// Many servers refuse the CWD without argument that RFC 1738
-			// 3.2.2 has for "//", and everybody means the root by it.
-			s.Trace().Notef("server refused CWD without a name: CWD / instead")
-			r, err = s.ask("CWD", "/")
+			// Many servers reject the CWD without argument that RFC 1738 3.2.2
+			// defines for "//". Users mean the root directory by it.
+			s.Trace().Notef("the server rejected CWD without a name: using CWD /")
+			r, err = s.command("CWD", "/")
 		}
 		if err != nil {
 			return err
@@ -48,9 +48,9 @@ func (s *session) walkAtOnce(dirs []string) error {
 	}
 	s.lost = true
 	next := s.next(true, commands)
-	var no line.Reply // the first that is one
+	var no line.Reply // the first negative reply
 	taken, stray := 0, false
-	for range dirs { // one at a time: each may be as long as a reply may be
+	for range dirs { // one at a time, because each reply may have the maximum length
 		r, err := next()
 		switch ok := r.Code/100 == 2; {
 		case err != nil:
@@ -66,7 +66,7 @@ func (s *session) walkAtOnce(dirs []string) error {
 	if err := s.inStep(); err != nil {
 		return err
 	}
-	if !stray { // unless one behind it was taken, we stand before the one refused
+	if !stray { // the current directory is the one before the rejected CWD
 		s.lost = false
 		s.dirs = append(slices.Clip(s.dirs), dirs[:taken]...)
 	}
@@ -76,8 +76,8 @@ func (s *session) walkAtOnce(dirs []string) error {
 	return nil
 }
 
-// goHome returns to the directory of the login by the name that PWD gave it,
-// where that proves to lead there.
+// goHome returns to the login directory with the name that PWD reported, and
+// verifies the result with PWD.
 func (s *session) goHome() error {
 	if s.home == "" {
 		return sessions.ErrStale
