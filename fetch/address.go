@@ -5,17 +5,16 @@ import (
 	"slices"
 )
 
-// class orders addresses by how much trust the machines behind them place in
-// those that can reach them: a server may lead to its own class or to a more
-// public one.
+// A class is the trust level of an address, in ascending order of publicity. A
+// server may lead to addresses of its own class and of more public classes.
 type class uint8
 
 const (
-	metadata  class = iota // hands its caller the credentials of the machine
-	reserved               // nobody's: multicast, documentation, future use
+	metadata  class = iota // metadata services, which return the credentials of the machine
+	reserved               // multicast, documentation and future use
 	loopback               // this machine
-	linkLocal              // this wire
-	private                // this organisation
+	linkLocal              // the local link
+	private                // private networks
 	public
 )
 
@@ -23,14 +22,14 @@ var classNames = [...]string{"metadata service", "reserved", "loopback", "link-l
 
 func (c class) String() string { return classNames[c] }
 
-// special holds what is not public: the special-purpose registries of IANA
-// (RFC 6890) for IPv4, and for IPv6 what is reserved within 2000::/3, outside
-// of which nothing is public.
+// specialPrefixes are the prefixes that are not public. For IPv4, they are the
+// special-purpose registries of IANA (RFC 6890). For IPv6, they are the reserved
+// prefixes within 2000::/3; all other IPv6 addresses are reserved.
 var specialPrefixes = []struct {
 	prefix netip.Prefix
 	class  class
 }{
-	{netip.MustParsePrefix("0.0.0.0/8"), loopback}, // Linux connects to itself
+	{netip.MustParsePrefix("0.0.0.0/8"), loopback}, // Linux connects to the local machine
 	{netip.MustParsePrefix("127.0.0.0/8"), loopback},
 	{netip.MustParsePrefix("169.254.0.0/16"), linkLocal},
 	{netip.MustParsePrefix("10.0.0.0/8"), private},
@@ -58,8 +57,8 @@ var specialPrefixes = []struct {
 	{netip.MustParsePrefix("3fff::/20"), reserved},
 }
 
-// metadataAddrs are the well-known addresses at which clouds give a machine
-// its credentials. 168.63.129.16 lies in ordinary public space.
+// metadataAddrs are the addresses at which cloud providers run metadata
+// services. 168.63.129.16 is part of the public address space.
 var metadataAddrs = []netip.Addr{
 	netip.MustParseAddr("169.254.169.254"), netip.MustParseAddr("169.254.170.2"),
 	netip.MustParseAddr("169.254.170.23"), netip.MustParseAddr("fd00:ec2::254"),
@@ -79,7 +78,7 @@ var localNames = []string{
 	"ipv6-localhost", "ipv6-loopback", "loopback", "broadcasthost",
 }
 
-// metadataNames are the names of the same services.
+// metadataNames are the host names of metadata services.
 var metadataNames = []string{"metadata.google.internal", "metadata", "instance-data"}
 
 var (
@@ -92,8 +91,8 @@ var (
 	translated = netip.MustParsePrefix("::ffff:0:0:0/96") // RFC 2765
 )
 
-// classOf judges an address by its number, and by every IPv4 address that a
-// translator or tunnel would read out of it: the least public one counts.
+// classOf returns the class of a. For an IPv6 address that contains IPv4
+// addresses, it returns the least public of their classes.
 func classOf(a netip.Addr) class {
 	a = a.WithZone("").Unmap()
 	c := tableClass(a)
@@ -121,8 +120,8 @@ func tableClass(a netip.Addr) class {
 	return public
 }
 
-// embedded lists the IPv4 addresses inside an IPv6 address: RFC 4291, 2765,
-// 6052, 8215, 3056, 4380 and 5214.
+// embeddedIPv4 returns the IPv4 addresses that translators and tunnels read from
+// an IPv6 address (RFC 4291, 2765, 6052, 8215, 3056, 4380 and 5214).
 func embeddedIPv4(a netip.Addr) (found []netip.Addr) {
 	b := a.As16()
 	add := func(w, x, y, z byte) { found = append(found, netip.AddrFrom4([4]byte{w, x, y, z})) }
@@ -131,7 +130,7 @@ func embeddedIPv4(a netip.Addr) (found []netip.Addr) {
 		return nil
 	case nat64.Contains(a), compatible.Contains(a), translated.Contains(a):
 		add(b[12], b[13], b[14], b[15])
-	case nat64Local.Contains(a): // the network may use a longer prefix: RFC 6052 2.2
+	case nat64Local.Contains(a): // all prefix lengths of RFC 6052 section 2.2 are possible
 		add(b[6], b[7], b[9], b[10])
 		add(b[7], b[9], b[10], b[11])
 		add(b[9], b[10], b[11], b[12])
@@ -148,8 +147,8 @@ func embeddedIPv4(a netip.Addr) (found []netip.Addr) {
 	return found
 }
 
-// neighbourhood is the part of a private network whose machines may lead to
-// each other: the /24 of an IPv4 address, the /64 of an IPv6 one.
+// neighbourhood returns the prefix around a within which private servers may
+// lead to each other: the /24 of an IPv4 address, the /64 of an IPv6 address.
 func neighbourhood(a netip.Addr) netip.Prefix {
 	a = a.WithZone("").Unmap()
 	bits := 64
@@ -160,5 +159,5 @@ func neighbourhood(a netip.Addr) netip.Prefix {
 	return p
 }
 
-// IsPublic reports whether the tables of [Policy] class a as a public address.
+// IsPublic reports whether the [Policy] treats a as a public address.
 func IsPublic(a netip.Addr) bool { return a.IsValid() && classOf(a) == public }

@@ -9,8 +9,9 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// body stands between a driver's Body and the caller: it counts, holds the
-// Policy's limits, proves the announced length and gives errors their URL.
+// body is the Body of a Response that a Client returns. It enforces
+// Policy.MaxBody, compares the length with the announced one, and adds the URL
+// to errors.
 type body struct {
 	io.ReadCloser
 	ctx    context.Context
@@ -18,9 +19,9 @@ type body struct {
 	policy *Policy
 	url    string
 
-	remaining int64 // bytes still due; -1: not known
-	total     int64 // so far
-	err       error // sticky
+	remaining int64 // bytes that are still expected; -1 if unknown
+	total     int64 // bytes read so far
+	err       error // the error that ended reading; returned by all later reads
 	closing   sync.Once
 	closeErr  error
 }
@@ -33,14 +34,14 @@ func newBody(ctx context.Context, cancel context.CancelFunc, p *Policy, req *Req
 	return b
 }
 
-// due returns the length that resp announces for its body, or -1.
+// expectedLength returns the length that resp announces for its body, or -1.
 func expectedLength(req *Request, resp *Response) int64 {
 	if resp.Size < 0 || req.Op != Get || resp.Unchanged {
 		return -1
 	}
 	first, end, _ := req.Range.Bounds(resp.Size)
 	if resp.Offset != first {
-		end = resp.Size // the server keeps to no range: this is the whole
+		end = resp.Size // the server ignored the range and sends the complete object
 	}
 	return max(end-resp.Offset, 0)
 }
@@ -68,7 +69,7 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// measure holds a body to the length that was announced for it.
+// checkLength compares the n bytes just read with the announced length.
 func (b *body) checkLength(n int, err error) (int, error) {
 	if int64(n) > b.remaining {
 		n, err = int(b.remaining), Protocol.Errorf("body longer than announced")
@@ -80,7 +81,8 @@ func (b *body) checkLength(n int, err error) (int, error) {
 	return n, err
 }
 
-// fail gives err its place. What broke because ctx ended is ctx's error.
+// wrapReadError returns err with the operation and the URL. If ctx has ended,
+// the error of ctx replaces an error that is only its consequence.
 func (b *body) wrapReadError(err error) error {
 	if why := contextFault(b.ctx); why != nil && (!errors.Is(err, context.Cause(b.ctx)) || FaultOf(err) == Internal) {
 		err = why
@@ -88,7 +90,8 @@ func (b *body) wrapReadError(err error) error {
 	return wrapError("read", b.url, err)
 }
 
-// Close ends the transfer. It may be called again, and beside Read.
+// Close ends the transfer. It can be called more than once, and concurrently
+// with Read.
 func (b *body) Close() error {
 	b.closing.Do(func() {
 		b.closeErr = b.ReadCloser.Close()
@@ -97,8 +100,8 @@ func (b *body) Close() error {
 	return b.closeErr
 }
 
-// wrapError wraps err once: an Error that a driver returned to carry a code is
-// completed instead.
+// wrapError wraps err in an Error once. If err is an Error that a driver
+// returned, wrapError fills in its empty fields instead.
 func wrapError(op, url string, err error) error {
 	url = uri.Redact(url)
 	if e, ok := err.(*Error); ok {

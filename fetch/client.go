@@ -9,21 +9,22 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A Client dereferences URLs of the schemes it was made with. It is safe for
-// concurrent use; it pools connections, so it is made once, by [New], and closed
-// at the end.
+// A Client retrieves the objects that URLs name, for the schemes passed to
+// [New]. It pools connections, so programs should reuse one Client and close it
+// at the end. It is safe for concurrent use.
 type Client struct {
 	policy  Policy
-	login   func(Origin) *Credential // at redirects; nil: none
+	login   func(Origin) *Credential // Options.RedirectLogin; may be nil
 	schemes map[string]*Scheme
 	wrap    []Middleware
-	driver  Driver // the middlewares around dispatch
+	driver  Driver // dispatch, wrapped by the middlewares
 	open    map[string]func() Driver
 	done    chan struct{}
 	close   func() // closes done once
 }
 
-// New makes a Client. Of two schemes with one name the later counts.
+// New returns a Client for the given schemes. If two schemes have the same
+// name, New uses the later one.
 func New(opts Options, schemes ...Scheme) *Client {
 	c := &Client{
 		policy:  opts.Policy,
@@ -43,10 +44,10 @@ func New(opts Options, schemes ...Scheme) *Client {
 	return c
 }
 
-// With returns a Client that has the schemes, the Policy and the connections of
-// c. Its requests pass the middlewares of c first and those of inner after
-// them. Closing either Client closes both. Each middleware of c is called once
-// more, with another Driver.
+// With returns a Client that shares the schemes, the Policy and the connections
+// of c. Its requests pass through the middlewares of c and then through those
+// of inner. Close of either Client closes both. With calls each middleware of c
+// once more, to wrap another Driver.
 func (c *Client) With(inner ...Middleware) *Client {
 	derived := *c
 	derived.wrap = slices.Concat(c.wrap, inner)
@@ -54,7 +55,7 @@ func (c *Client) With(inner ...Middleware) *Client {
 	return &derived
 }
 
-// chain puts the middlewares of c around dispatch.
+// chain wraps dispatch by the middlewares of c.
 func (c *Client) chain() {
 	c.driver = DriverFunc(c.dispatch)
 	for _, wrap := range slices.Backward(c.wrap) {
@@ -73,14 +74,15 @@ func (c *Client) env(opts Options) Env {
 	return env
 }
 
-// Close ends idle sessions. Requests under way go on; new ones fail.
+// Close closes idle connections. Requests in progress continue, and new
+// requests fail.
 func (c *Client) Close() error {
 	c.close()
 	return nil
 }
 
-// Get dereferences a URL that a person wrote: text must be a URI with a
-// scheme (RFC 3986 3), or one with a zone identifier (RFC 6874).
+// Get retrieves a URL that the user typed. Text must be a URI with a scheme (RFC
+// 3986 section 3), and may have a zone identifier (RFC 6874).
 func (c *Client) Get(ctx context.Context, text string) (*Response, error) {
 	u, err := ParseURL(text)
 	if err != nil {
@@ -89,11 +91,11 @@ func (c *Client) Get(ctx context.Context, text string) (*Response, error) {
 	return c.Do(ctx, &Request{URL: u})
 }
 
-// ParseURL reads a URL that a person wrote, for Request.URL.
+// ParseURL parses a URL that the user typed, for Request.URL.
 func ParseURL(text string) (uri.URI, error) {
 	u, err := uri.ParseZone(text)
 	if err == nil && u.Scheme() == "" {
-		err = BadURL.Errorf("no scheme: not a URL but a reference")
+		err = BadURL.Errorf("URL has no scheme")
 	}
 	if err != nil {
 		return uri.URI{}, &Error{Op: "parse", Err: BadURL.With(err)}
@@ -101,9 +103,9 @@ func ParseURL(text string) (uri.URI, error) {
 	return u, nil
 }
 
-// Do carries out req and follows its redirects. The caller closes Body, and
-// ctx governs it. Where the server said no, the answer is an error unless
-// req.ErrorBody asks for the page.
+// Do carries out req and follows redirects. Ctx applies to the response body
+// too, which the caller must close. If the server rejects the request, Do
+// returns an error. With req.ErrorBody, it returns the error page instead.
 func (c *Client) Do(ctx context.Context, req *Request) (*Response, error) {
 	select {
 	case <-c.done:
@@ -121,13 +123,13 @@ func (c *Client) Do(ctx context.Context, req *Request) (*Response, error) {
 
 func (c *Client) withTimeLimit(ctx context.Context) (context.Context, context.CancelFunc) {
 	if limit := c.policy.maxTime(); limit > 0 {
-		return context.WithTimeoutCause(ctx, limit, Timeout.Errorf("not done within %v", limit))
+		return context.WithTimeoutCause(ctx, limit, Timeout.Errorf("request did not complete within %v", limit))
 	}
 	return context.WithCancel(ctx)
 }
 
-// dispatch is the innermost Driver: what no middleware can get round. The
-// Policy judges, and its grant opens the door.
+// dispatch is the innermost Driver. It applies the Policy, so that no middleware
+// can bypass it, and calls the driver of the scheme with a grant in ctx.
 func (c *Client) dispatch(ctx context.Context, req *Request) (*Response, error) {
 	s, err := c.scheme(req.URL)
 	if err != nil {
@@ -156,9 +158,9 @@ func (c *Client) dispatch(ctx context.Context, req *Request) (*Response, error) 
 	return resp, nil
 }
 
-// source returns the scheme and the origin of the page that led to req. They
-// are zero for a typed URL. A page of a scheme that c does not have leads
-// nowhere.
+// sourceOf returns the scheme and the origin of the document that supplied the
+// URL of req. Both are zero for a typed URL. If c does not have the scheme, the
+// result has only its name, so that no link from the document is allowed.
 func (c *Client) sourceOf(req *Request) (*Scheme, Origin) {
 	if req.Typed() {
 		return &Scheme{}, Origin{}
@@ -170,7 +172,7 @@ func (c *Client) sourceOf(req *Request) (*Scheme, Origin) {
 	return s, originOf(req.From.URL, s)
 }
 
-// kept holds a Driver, which may be anybody's, to its contract.
+// checkResponse returns an error if a driver violated the contract of Driver.
 func checkResponse(resp *Response, err error) (*Response, error) {
 	switch {
 	case err != nil:
@@ -183,8 +185,8 @@ func checkResponse(resp *Response, err error) (*Response, error) {
 	return resp, nil
 }
 
-// Scheme returns the scheme of that name that c was made with, or the zero
-// Scheme.
+// Scheme returns the scheme with the given name that was passed to [New], or the
+// zero Scheme.
 func (c *Client) Scheme(name string) Scheme {
 	if s, ok := c.schemes[name]; ok {
 		return *s
@@ -194,7 +196,7 @@ func (c *Client) Scheme(name string) Scheme {
 
 func (c *Client) scheme(u uri.URI) (*Scheme, error) {
 	if len(u.Unredacted()) > maxURL {
-		return nil, BadURL.Errorf("longer than %d bytes", maxURL)
+		return nil, BadURL.Errorf("URL is longer than %d bytes", maxURL)
 	}
 	name := u.Scheme()
 	if s, ok := c.schemes[name]; ok {
@@ -205,17 +207,17 @@ func (c *Client) scheme(u uri.URI) (*Scheme, error) {
 		return nil, &Remedy{err, Override{OverrideGateway, name}}
 	}
 	if name == "" {
-		return nil, BadURL.Errorf("no scheme: not a URL but a reference")
+		return nil, BadURL.Errorf("URL has no scheme")
 	}
 	return nil, Unsupported.Errorf("unknown scheme %s", name)
 }
 
-// maxURL bounds a URL, in bytes, of a person as of a server: no server takes
-// longer ones, and a driver may copy it several times.
+// maxURL is the maximum length of a URL in bytes. No server accepts longer URLs,
+// and a driver may copy a URL several times.
 const maxURL = 64 << 10
 
-// Plan returns the protocol actions that Do would take for req, without a
-// network and without asking the Policy.
+// Plan returns the protocol actions that Do would take for req. It uses no
+// network and does not apply the Policy.
 func (c *Client) Plan(req *Request) ([]Step, error) {
 	s, err := c.scheme(req.URL)
 	if err != nil {
@@ -235,7 +237,7 @@ func (c *Client) Plan(req *Request) ([]Step, error) {
 	return steps, nil
 }
 
-// Search asks the index at u, a URL that a person wrote, for q.
+// Search sends the query q to the index at u, a URL that the user typed.
 func (c *Client) Search(ctx context.Context, u uri.URI, q Search) (*Response, error) {
 	found, err := c.Query(u, q)
 	if err != nil {
@@ -244,7 +246,7 @@ func (c *Client) Search(ctx context.Context, u uri.URI, q Search) (*Response, er
 	return c.Do(ctx, &Request{URL: found})
 }
 
-// Query writes the URL that asks the index u for q.
+// Query returns the URL that sends the query q to the index at u.
 func (c *Client) Query(u uri.URI, q Search) (uri.URI, error) {
 	s, err := c.scheme(u)
 	if err == nil && s.Query == nil {
@@ -260,15 +262,16 @@ func (c *Client) Query(u uri.URI, q Search) (uri.URI, error) {
 	return found, nil
 }
 
-// ReservedScheme tells what the URLs of a scheme name that the standards know, and
-// that wants a gateway where no driver speaks it.
+// ReservedScheme returns a description of the objects of a scheme that has a
+// standard but no driver. Ok is false for all other schemes. Such a scheme can
+// be used through a gateway.
 func ReservedScheme(scheme string) (what string, ok bool) {
 	what, ok = reservedSchemes[scheme]
 	return what, ok
 }
 
-// reservedSchemes are those that RFC 1630, RFC 1738 and their drafts name and
-// that have no driver: what they are, for the error.
+// reservedSchemes describes the schemes of RFC 1630, RFC 1738 and their drafts
+// that have no driver. Errors and help texts show the descriptions.
 var reservedSchemes = map[string]string{
 	"afs":        "files of the Andrew File System",
 	"nfs":        "files of the Network File System, RFC 2224",

@@ -9,33 +9,33 @@ import (
 	"time"
 )
 
-// conn is a connection through the door: it remembers whom it reaches and on
-// whose behalf, and ends a read or a write when nothing moves for too long.
+// A conn is a connection of a dialer. It records its peer and its grant. A read or
+// a write fails if no byte moves for the idle time.
 type conn struct {
 	net.Conn
-	peer  netip.AddrPort // zero behind a proxy
-	host  string         // as it was dialled
-	proxy Proxy          // zero: none
-	key   string         // of the grant
+	peer  netip.AddrPort // zero if the connection uses a proxy
+	host  string         // the host that was dialed
+	proxy Proxy          // zero for a direct connection
+	key   string         // key of the grant
 
-	quickAck    syscall.RawConn // not nil: what comes is acknowledged at once
-	buffersOnly bool            // Read reads nothing: Quiet looks at what stands above
+	quickAck    syscall.RawConn // not nil if received data is acknowledged at once
+	buffersOnly bool            // Read returns no data, so that IsQuiet sees only the buffers above
 
 	mu    sync.Mutex
-	idle  time.Duration // 0: a read or a write may wait for ever
+	idle  time.Duration // maximum time of a read or a write; 0 means no limit
 	read  deadline
 	write deadline
 }
 
-// A limit is the deadline of one direction: our caller's or that of idleness,
-// the earlier one.
+// A deadline is the deadline of reads or writes. It is the earlier one of the
+// deadline of the caller and the end of the idle time.
 type deadline struct {
-	requested time.Time // by our caller
-	setAt     time.Time // when it was last set
+	requested time.Time // deadline of the caller
+	setAt     time.Time // when the deadline of the connection was set
 }
 
-// rearm is how much older than a read its deadline may be: setting one for
-// each of many small reads would cost more than the reads.
+// deadlineAge is the minimum age at which a deadline is set again. Setting it
+// for every small read would cost more than the reads.
 const deadlineAge = time.Second
 
 func (c *conn) Read(p []byte) (int, error) {
@@ -49,8 +49,8 @@ func (c *conn) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// Write is bounded as Read is: a peer that takes nothing is as silent as one
-// that says nothing, and net/http waits for it without a time of its own.
+// Write has the same idle limit as Read, because a peer that accepts no data
+// would block the writer. Package net/http sets no timeout for writes.
 func (c *conn) Write(p []byte) (int, error) {
 	c.refreshDeadline(&c.write, c.Conn.SetWriteDeadline)
 	return c.Conn.Write(p)
@@ -64,7 +64,7 @@ func (c *conn) refreshDeadline(l *deadline, set func(time.Time) error) {
 	}
 }
 
-// set begins the time of l anew; c.mu is held.
+// setDeadline starts the idle time again; c.mu is held.
 func (c *conn) setDeadline(l *deadline, set func(time.Time) error) error {
 	l.setAt = time.Now()
 	t := l.requested
@@ -74,8 +74,7 @@ func (c *conn) setDeadline(l *deadline, set func(time.Time) error) error {
 	return set(t)
 }
 
-// SetReadDeadline keeps the caller's deadline beside that of idleness; the
-// earlier one counts.
+// SetReadDeadline sets the deadline of the caller. The idle time still applies.
 func (c *conn) SetReadDeadline(t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -83,7 +82,7 @@ func (c *conn) SetReadDeadline(t time.Time) error {
 	return c.setDeadline(&c.read, c.Conn.SetReadDeadline)
 }
 
-// SetWriteDeadline is SetReadDeadline for writes.
+// SetWriteDeadline sets the deadline of the caller. The idle time still applies.
 func (c *conn) SetWriteDeadline(t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -98,8 +97,7 @@ func (c *conn) SetDeadline(t time.Time) error {
 	return c.SetWriteDeadline(t)
 }
 
-// CloseWrite is the half close of a session, where the connection below has
-// one.
+// CloseWrite closes the sending side, if the underlying connection supports that.
 func (c *conn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -107,7 +105,7 @@ func (c *conn) CloseWrite() error {
 	return Unsupported.Errorf("connection has no half close")
 }
 
-// connOf finds the door's connection below taps and TLS.
+// connOf returns the conn below taps and TLS, or nil.
 func connOf(c net.Conn) *conn {
 	for c != nil {
 		if own, ok := c.(*conn); ok {
@@ -122,8 +120,8 @@ func connOf(c net.Conn) *conn {
 	return nil
 }
 
-// PeerOf returns the address that c reaches, for Response.Peer: it is zero
-// behind a proxy and for a connection that no Net made.
+// PeerOf returns the address of the peer of c, for Response.Peer. It is zero if c
+// uses a proxy or is not a connection of a Net.
 func PeerOf(c net.Conn) netip.Addr {
 	if own := connOf(c); own != nil {
 		return own.peer.Addr()
@@ -131,8 +129,8 @@ func PeerOf(c net.Conn) netip.Addr {
 	return netip.Addr{}
 }
 
-// SetIdle changes how long a read or a write of c may wait for a byte to
-// move; zero is for ever: a session in which a person thinks.
+// SetIdleTimeout sets how long a read or a write of c may wait for a byte. Zero
+// means no limit, for sessions with a user.
 func SetIdleTimeout(c net.Conn, d time.Duration) {
 	own := connOf(c)
 	if own == nil {
@@ -145,10 +143,10 @@ func SetIdleTimeout(c net.Conn, d time.Duration) {
 	own.setDeadline(&own.write, own.Conn.SetWriteDeadline)
 }
 
-// SetQuick has what comes on c acknowledged at once, where the system can. It
-// is for servers that write an answer in pieces and, by Nagle's algorithm, keep
-// the second back until the first is acknowledged: 40 ms later, elsewhere. It
-// must be called before c is read from.
+// SetQuickAck makes the system acknowledge data from c at once, if the system
+// supports that. Some servers send a response in several small writes. Nagle's
+// algorithm delays each of them until the previous one is acknowledged, usually
+// by 40 ms. SetQuickAck must be called before the first read.
 func SetQuickAck(c net.Conn) {
 	own := connOf(c)
 	if own == nil {

@@ -12,17 +12,17 @@ import (
 	"time"
 )
 
-// door is the Net of a Client. It alone in this module dials, listens and
-// resolves.
+// A dialer is the Net of a Client. No other code in this module dials, listens
+// or resolves names.
 type dialer struct {
 	policy   *Policy
 	resolver Resolver
 	proxy    ProxyFunc
 	route    func(Target) Target
-	tls      *tls.Config // towards proxies
+	tls      *tls.Config // for connections to proxies
 	dial     func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error)
 
-	noted sync.Map // ports that notePort has reported, as "scheme port"
+	noted sync.Map // ports that notePort has reported, as "scheme port N"
 }
 
 func newDialer(p *Policy, o Options) *dialer {
@@ -71,7 +71,7 @@ func (d *dialer) DialContext(ctx context.Context, network, addr string) (net.Con
 	return d.connect(ctx, network, g, t)
 }
 
-// notePort reports an unusual port before it is dialled, once for each Client.
+// notePort adds a note about an unusual port, once per Client.
 func (d *dialer) notePort(g *grant, t Target) {
 	_, unusual := d.policy.portVerdictFor(g, t)
 	if !unusual || g.configured || g.trace == nil || g.trace.Note == nil {
@@ -83,8 +83,8 @@ func (d *dialer) notePort(g *grant, t Target) {
 	}
 }
 
-// dialTarget reads addr. What is neither the URL's own nor named by the
-// configuration was named by the server.
+// dialTarget parses addr and returns it with its grant. An addr that is neither
+// the target of the URL nor configured has been supplied by the server.
 func (d *dialer) dialTarget(g *grant, addr string) (t Target, as *grant, err error) {
 	if addr == g.target.Address() {
 		return g.target, g, nil
@@ -108,15 +108,15 @@ func (d *dialer) dialTarget(g *grant, addr string) (t Target, as *grant, err err
 	return t, g.withServerTarget(), nil
 }
 
-// connect races the addresses of t that the Policy allows.
+// connect connects to one of the addresses of t that the Policy allows.
 func (d *dialer) connect(ctx context.Context, network string, g *grant, t Target) (net.Conn, error) {
 	addrs, err := d.resolveAllowed(ctx, g, t)
 	if err != nil {
 		return nil, err
 	}
 	if network == "udp" {
-		// Datagrams cannot race, as no connect tells who hears them; and their
-		// servers are of the days of IPv4.
+		// A UDP connect always succeeds, so that addresses cannot be tried in
+		// parallel. Most servers that use UDP have only IPv4.
 		slices.SortStableFunc(addrs, func(a, b netip.Addr) int { return a.BitLen() - b.BitLen() })
 	}
 	g.trace.Reached(Resolved, nil)
@@ -130,8 +130,8 @@ func (d *dialer) connect(ctx context.Context, network string, g *grant, t Target
 	return c, nil
 }
 
-// allowed resolves t and keeps the addresses that pass. Where none does, the
-// name is refused.
+// resolveAllowed resolves t and returns the addresses that the Policy allows. It
+// returns an error if the Policy allows none of them.
 func (d *dialer) resolveAllowed(ctx context.Context, g *grant, t Target) ([]netip.Addr, error) {
 	addrs, err := d.resolve(ctx, t, g.typed || g.configured)
 	if err != nil {
@@ -152,7 +152,7 @@ func (d *dialer) resolveAllowed(ctx context.Context, g *grant, t Target) ([]neti
 	return kept, nil
 }
 
-// Beside trusts the port alone: what address a server names is ignored.
+// DialPeer uses only the port. It ignores the address that a server supplies.
 func (d *dialer) DialPeer(ctx context.Context, control net.Conn, port uint16) (net.Conn, error) {
 	g, c, err := d.controlConn(ctx, control)
 	if err != nil {
@@ -183,7 +183,7 @@ func (d *dialer) DialPeer(ctx context.Context, control net.Conn, port uint16) (n
 func (d *dialer) controlConn(ctx context.Context, control net.Conn) (*grant, *conn, error) {
 	g, c := grantOf(ctx), connOf(control)
 	if g == nil || c == nil || c.key != g.key() {
-		return nil, nil, rejectAddress("connection beside one that is not of this request", "")
+		return nil, nil, rejectAddress("control connection belongs to another request", "")
 	}
 	return g, c, nil
 }
@@ -194,7 +194,7 @@ func (d *dialer) ListenPeer(ctx context.Context, control net.Conn) (net.Listener
 		return nil, err
 	}
 	if !c.proxy.URL.IsZero() {
-		return nil, Unsupported.Errorf("a server cannot connect to us through a proxy")
+		return nil, Unsupported.Errorf("active mode does not work through a proxy")
 	}
 	host, _, err := net.SplitHostPort(c.LocalAddr().String())
 	if err != nil {
@@ -208,7 +208,7 @@ func (d *dialer) ListenPeer(ctx context.Context, control net.Conn) (net.Listener
 	return &peerListener{l, d, c}, nil
 }
 
-// peerListener accepts one peer.
+// A peerListener accepts connections from one peer.
 type peerListener struct {
 	net.Listener
 	dialer  *dialer
@@ -229,7 +229,7 @@ func (l *peerListener) Accept() (net.Conn, error) {
 	}
 }
 
-// SetDeadline passes on to the listener, so that a ctx can end Accept.
+// SetDeadline sets the deadline of the listener, so that ctx can end Accept.
 func (l *peerListener) SetDeadline(t time.Time) error {
 	if d, ok := l.Listener.(interface{ SetDeadline(time.Time) error }); ok {
 		return d.SetDeadline(t)

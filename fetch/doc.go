@@ -1,5 +1,5 @@
-// Package fetch dereferences URLs: it brings back the object that a URL
-// names, whichever of the Internet's old and new protocols holds it.
+// Package fetch retrieves the object that a URL names, over any of the
+// Internet's old and new protocols.
 //
 // Call [New] with the schemes you want (github.com/anyurl/fetch/schemes has
 // all of them) and then [Client.Get]:
@@ -13,26 +13,28 @@
 //	defer resp.Body.Close()
 //	_, err = io.Copy(w, resp.Body)
 //
-// There is one verb, and the answer says what it is: a document, a menu, a
-// searchable index, a session. A listing is a document that can also be read
-// as entries ([Client.List], [Response.Entries]); a search is a URL that a scheme
-// writes from words ([Client.Search]). A request for an entry is made by
-// [Entry.Request], and one for a link by [Response.Request].
+// Every request returns a [Response]. Its Kind distinguishes a
+// document, a menu, a searchable index and a session. Menus can be read as
+// entries ([Client.List], [Response.Entries]). [Client.Search] searches an
+// index. To fetch an entry of a listing, use [Entry.Request]. To fetch a link
+// in a document, use [Response.Request].
 //
 // # Safety
 //
-// Everything that the network can do to a program passes one door, [Net],
-// which enforces the [Policy] at every connection. The zero Policy reaches
-// public addresses only and is safe with URLs from strangers; [Typed] is for
-// URLs that a person wrote.
+// Drivers reach the network only through [Net], which enforces the [Policy] on
+// every connection. The zero Policy allows only public addresses and is safe
+// for URLs from untrusted sources. The Policy [Typed] is for URLs that the user
+// typed.
 //
 // # Completeness
 //
-// A Body ends with io.EOF only where the protocol proved its end. Everything
-// else is an error whose class, a [Fault], tells what can be done about it.
+// Reading a Body returns io.EOF only if the protocol proved that the body is
+// complete. Every other end of a body is an error. The [Fault] of an error
+// determines how the caller can react.
 //
 // # Writing a scheme
 //
-// A scheme is a [Scheme] value: a pure Plan, and an Open that makes a
-// [Driver]. Package fetchtest holds the suite that every scheme must pass.
+// A scheme is a [Scheme] value. Its function Plan is pure, and its function
+// Open returns a [Driver]. Package fetchtest has the test suite that every
+// scheme must pass.
 package fetch

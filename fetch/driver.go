@@ -9,94 +9,98 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A Driver turns one request into protocol actions.
+// A Driver carries out one request by the actions of a protocol.
 //
-// Do follows no redirect and retries nothing; a challenge answered, a second
-// command tried on the same connection and a datagram resent are not retries.
-// It must not change req, and must reach the network only through the Net that
-// it was opened with. Do is safe for concurrent use.
+// Do follows no redirects and does not retry. It may answer an authentication
+// challenge, try a second command on the same connection, and resend a
+// datagram. Do must not change req. It must reach the network only through the
+// Net that the driver was opened with. Do is safe for concurrent use.
 //
-// Do returns as soon as the response begins. The ctx governs the Body too:
-// when it ends, reading fails. Where err is nil the Response is not nil, and
-// neither is its Body, which the caller closes. That of a Stat is empty: what
-// the protocol cannot tell without the object is left out.
+// Do returns as soon as the response begins. The end of ctx also ends reading
+// from the Body. If the error is nil, the Response and its Body are not nil,
+// and the caller closes the Body. The Body of a Stat is empty. A field of the
+// Response is zero if the protocol cannot report it without the object.
 type Driver interface {
 	Do(ctx context.Context, req *Request) (*Response, error)
 }
 
-// DriverFunc makes a function a Driver.
+// DriverFunc is a function that implements Driver.
 type DriverFunc func(ctx context.Context, req *Request) (*Response, error)
 
 // Do calls f.
 func (f DriverFunc) Do(ctx context.Context, req *Request) (*Response, error) { return f(ctx, req) }
 
-// Middleware wraps a Driver with behaviour that every scheme shares: retries,
-// logs, limits. It is wrapped once around the dispatcher, not once a scheme,
-// so what it must know of a scheme it reads from the Request.
+// A Middleware wraps a Driver with behavior for all schemes, such as retries,
+// logs or limits. A Client applies it once, around the dispatch to the schemes.
+// A middleware reads the properties of the scheme by [Request.Scheme].
 type Middleware func(Driver) Driver
 
-// Env is all that a Driver may use of the world.
+// An Env has the resources that a Driver may use.
 type Env struct {
-	Net   Net              // the one door to the network
-	TLS   *tls.Config      // to be cloned; nil is the zero Config
+	Net   Net              // the only access to the network
+	TLS   *tls.Config      // the driver clones it; nil means the zero Config
 	Now   func() time.Time // never nil
-	Login LoginFunc        // nil: no credentials but those of the Request
+	Login LoginFunc        // finds credentials; nil if only the Request can have one
 
-	// MaxBody is the Policy's. The Client refuses what is larger; a driver
-	// that learns a Size before it asks for the body need not ask.
+	// MaxBody is Policy.MaxBody. The Client rejects larger bodies. A driver
+	// that learns the size early can skip the transfer of a larger body.
 	MaxBody int64
 
-	Done <-chan struct{} // closed by Client.Close: idle sessions end
+	Done <-chan struct{} // closed by Client.Close; the driver then closes idle connections
 }
 
-// Net is the door to the network. It enforces the Policy at every connection,
-// and fails for a ctx that did not come from a Client's call of Driver.Do.
+// Net gives drivers access to the network. It enforces the Policy on every
+// connection. Its methods fail if ctx is not derived from the ctx of Driver.Do.
 type Net interface {
-	// DialContext connects to addr, host:port, over "tcp" or connected
-	// "udp", directly or through the proxy that is configured. An addr that is
-	// not the URL's own counts as given by the server.
+	// DialContext connects to addr, which has the form host:port, directly or
+	// through the configured proxy. Network is "tcp", or "udp" for a connected
+	// socket. If addr is not the host of the URL, it is checked like an address
+	// that the server supplied.
 	DialContext(ctx context.Context, network, addr string) (net.Conn, error)
 
-	// Beside opens a second connection to the peer of control, a connection
-	// of this Net, at a port that the server chose: ftp's data connections.
+	// DialPeer opens a second connection to the peer of control, at a port
+	// that the server chose. Control is a connection of this Net. The ftp
+	// driver opens its data connections this way.
 	DialPeer(ctx context.Context, control net.Conn, port uint16) (net.Conn, error)
 
-	// ListenBeside listens on the local address of control and accepts
-	// control's peer alone: ftp's active mode.
+	// ListenPeer listens on the local address of control and accepts only
+	// connections from the peer of control. The ftp driver uses it in active
+	// mode.
 	ListenPeer(ctx context.Context, control net.Conn) (net.Listener, error)
 
-	// Key tells which requests may share a pooled connection. It is part of
-	// every pool key: a warm connection is not a way round the Policy.
+	// Key returns a string that every key of a connection pool must contain.
+	// Requests with different keys must not share connections, because the
+	// Policy may deny the connection to one of them.
 	Key(ctx context.Context) string
 
-	// Proxy returns the HTTP proxy to which the URL of this request must be
-	// given in absolute form, and false where there is none or it is reached
-	// by DialContext alone. Only the http driver asks.
+	// Proxy returns the HTTP proxy that needs the URL of this request in
+	// absolute form. It returns false if there is no such proxy, or if
+	// DialContext handles it. Only the http driver calls Proxy.
 	Proxy(ctx context.Context) (ProxyTarget, bool, error)
 
 	// DialProxy connects to the proxy that Proxy returned.
 	DialProxy(ctx context.Context) (net.Conn, error)
 
-	// Gateway judges the server of the URL, to which a gateway connects in
-	// place of this machine, and returns the target for the request line. As
-	// for a proxy, Host may be an address that the Policy resolved. Host is
-	// empty where the URL has none.
+	// Gateway checks the server of the URL, to which a gateway connects
+	// instead of this machine. It returns the target for the request line. Its
+	// Host may be an address that the Policy resolved, and is empty if the URL
+	// has no host.
 	Gateway(ctx context.Context) (Target, error)
 }
 
-// Via is an HTTP proxy and what it is asked for.
+// A ProxyTarget is an HTTP proxy and the target of a request to it.
 type ProxyTarget struct {
 	Proxy  uri.URI   // http or https; userinfo holds its credentials
-	Auth   ProxyAuth // how they are proved
-	Header Header    // for the proxy alone
-	Target Target    // what the request line names: Host may be an address that the Policy resolved
+	Auth   ProxyAuth // how to authenticate to the proxy
+	Header Header    // header fields that only the proxy receives
+	Target Target    // host of the request line, possibly as an address that the Policy resolved
 }
 
-// A Step is one protocol action: RETR motd.
+// A Step is one action of a protocol, such as "RETR motd".
 type Step struct {
 	Verb   string `json:"verb"`
 	Arg    string `json:"arg,omitempty"`
-	Else   string `json:"else,omitempty"` // the verb that is tried where Verb is refused
+	Else   string `json:"else,omitempty"` // the verb to try if the server rejects Verb
 	Secret bool   `json:"secret,omitempty"`
 }
 
@@ -115,9 +119,9 @@ func (s Step) String() string {
 	return line
 }
 
-// Search is a question to an index.
+// A Search is a query for an index.
 type Search struct {
-	Words string    // as the index reads them
-	Like  []uri.URI // documents to resemble: relevance feedback
-	Max   int       // entries wanted at the most; 0: the server's choice
+	Words string    // in the syntax of the index
+	Like  []uri.URI // find documents similar to these (relevance feedback)
+	Max   int       // maximum number of entries; 0 means the server's default
 }

@@ -15,22 +15,22 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// An Error tells what was being done to which URL when it went wrong. Every
-// error of a Client and of a Response's Body is one; it is wrapped once, and
-// Fault tells its class.
+// An Error describes the operation and the URL that failed. Every error that a
+// Client or the Body of a Response returns is an Error. It is never nested in
+// another Error. [FaultOf] returns its class.
 type Error struct {
-	Op         string        // what was being done: "get", "dial", "read", "redirect"
-	URL        string        // of the hop that failed; secrets in it are masked
-	Code       int           // the server's own number, or zero
-	RetryAfter time.Duration // how long the server asked to be left alone, or zero
-	Err        error         // the cause; a Fault stands in its chain
+	Op         string        // the failed operation: "get", "dial", "read", "redirect"
+	URL        string        // the URL that failed, with secrets masked
+	Code       int           // status code of the server, or zero
+	RetryAfter time.Duration // minimum time before a retry, as the server requested it, or zero
+	Err        error         // the cause, which has a Fault in its chain
 }
 
-// Error returns operation, URL and cause in one line. Secrets in URLs are
-// masked, see [uri.Redact].
+// Error returns the operation, the URL and the cause on one line. It masks
+// secrets in URLs by [uri.Redact].
 func (e *Error) Error() string {
 	where := strings.TrimSpace(e.Op + " " + e.URL)
-	if where == "" { // a driver's, on its way
+	if where == "" { // an error that a driver returned
 		return uri.Redact(e.Err.Error())
 	}
 	return uri.Redact(where + ": " + e.Err.Error())
@@ -39,8 +39,8 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Is reports whether target is the Fault of e, also where the chain holds
-// none and FaultOf had to tell it from an error of the system.
+// Is reports whether target is the Fault of e. This includes a Fault that
+// FaultOf derives from an error of the system.
 func (e *Error) Is(target error) bool {
 	f, ok := target.(Fault)
 	return ok && FaultOf(e.Err) == f
@@ -50,13 +50,13 @@ func (e *Error) Is(target error) bool {
 // [Request.Range] and does not report the size of the object.
 var ErrPastEnd = errors.New("the object ends before the range")
 
-// Errorf is a Fault with a message: its text is the message alone, and
-// errors.Is finds the Fault. A %w in format is wrapped as by fmt.Errorf.
+// Errorf returns an error with the class f. Its text is only the formatted
+// message. Errorf wraps errors for %w like fmt.Errorf.
 func (f Fault) Errorf(format string, args ...any) error {
 	return &faultError{f, fmt.Errorf(format, args...)}
 }
 
-// With returns err with f as its class; nil stays nil.
+// With returns err with the class f. It returns nil if err is nil.
 func (f Fault) With(err error) error {
 	if err == nil {
 		return nil
@@ -72,9 +72,9 @@ type faultError struct {
 func (e *faultError) Error() string   { return e.err.Error() }
 func (e *faultError) Unwrap() []error { return []error{e.fault, e.err} }
 
-// FaultOf returns the class of err: the outermost Fault in its chain or, for
-// errors of the system and the standard library, the one they amount to. It
-// returns zero for nil and Internal for an error that nobody classed.
+// FaultOf returns the class of err. It is the outermost Fault in the chain, or
+// else the class of a known error of the system or the standard library.
+// FaultOf returns zero for nil, and Internal for an unknown error.
 func FaultOf(err error) Fault {
 	if err == nil {
 		return 0
@@ -119,8 +119,8 @@ func isNetwork(err error) bool {
 		errors.Is(err, io.ErrClosedPipe) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-// Retryable reports whether the same request may succeed when it is made
-// again: by the class of err or, for a name, by what the resolver says.
+// Retryable reports whether a request that failed with err is worth a retry. It
+// depends on the class of err, or on the resolver for a failed name resolution.
 func Retryable(err error) bool {
 	var dns *net.DNSError
 	if errors.As(err, &dns) {

@@ -1,45 +1,46 @@
 package fetch
 
-// A Fault classes an error by what its reader can do about it. It is itself
-// an error and stands in the chain of every error that this module returns:
+// A Fault is the class of an error. It determines how the caller can react. Every
+// error that this module returns has a Fault in its chain. A Fault is itself an
+// error, so that errors.Is finds it:
 //
 //	if errors.Is(err, fetch.NotFound) { ... }
 //
-// The zero Fault is no class and never stands in a chain.
+// The zero Fault is not a class and is never in the chain of an error.
 type Fault uint8
 
 const (
-	Internal    Fault = iota + 1 // a defect of ours: report it
-	Usage                        // the call is wrong: fix it
-	BadURL                       // the URL is malformed, or wrong for its scheme
-	NeedQuery                    // an index was asked for without words: add them
-	Local                        // a local file, directory or device
-	Exists                       // the local file is there already
+	Internal    Fault = iota + 1 // a bug in this module; report it
+	Usage                        // the caller used a function or an option incorrectly
+	BadURL                       // the URL is malformed, or invalid for its scheme
+	NeedQuery                    // the URL names an index, which needs search words
+	Local                        // an error of a local file, directory or device
+	Exists                       // the local file exists already
 	InUse                        // another process writes the same local file
 	DiskFull                     // no space left on the local device
-	DNS                          // the name does not resolve
-	Connect                      // no connection, or it was reset: try again
-	Timeout                      // nothing came in time: try again
+	DNS                          // the host name does not resolve
+	Connect                      // the connection failed or was reset; transient
+	Timeout                      // the server did not respond in time; transient
 	TLS                          // the peer could not be authenticated
 	Auth                         // credentials are missing or wrong
-	Protocol                     // the server broke its protocol
+	Protocol                     // the server violated its protocol
 	NotFound                     // the server has no such object
-	TryLater                     // the server cannot answer now: try again
-	Denied                       // the server will not answer this
-	BadPort                      // the policy refuses the port
-	BadAddress                   // the policy refuses the address or host
-	BadReferral                  // the policy refuses where a server sent us
-	TooLarge                     // a limit on size or number
-	Bomb                         // a body that decodes to far more than was sent
-	Loop                         // redirects or referrals without end
-	Truncated                    // the body ended early: try again
-	Mismatch                     // the body is not the one that was promised
-	Unsupported                  // an unknown scheme or a missing feature
-	Canceled                     // the caller gave up
+	TryLater                     // the server cannot respond now; transient
+	Denied                       // the server rejected the request permanently
+	BadPort                      // the policy blocks the port
+	BadAddress                   // the policy blocks the address or the host
+	BadReferral                  // the policy blocks a redirect or a link
+	TooLarge                     // a limit on size or number was exceeded
+	Bomb                         // a body decompresses to far more bytes than were sent
+	Loop                         // too many redirects or referrals, or a loop of them
+	Truncated                    // the body ended early; transient
+	Mismatch                     // the body differs from its checksum or its announced version
+	Unsupported                  // the scheme is unknown, or a feature is missing
+	Canceled                     // the caller canceled the request
 )
 
-// faults says of each Fault its name in records and whether the same request
-// may succeed when it is made again.
+// faults has the name of each Fault in records, and whether a request that
+// failed with the Fault is worth a retry.
 var faults = [...]struct {
 	name  string
 	retry bool
@@ -74,7 +75,7 @@ var faults = [...]struct {
 	Canceled:    {"canceled", false},
 }
 
-// String returns the name of f in records and messages.
+// String returns the name of f for records and messages.
 func (f Fault) String() string {
 	if int(f) >= len(faults) {
 		f = 0
@@ -82,8 +83,8 @@ func (f Fault) String() string {
 	return faults[f].name
 }
 
-// Error makes a Fault an error.
+// Error returns the name of f.
 func (f Fault) Error() string { return f.String() }
 
-// Retryable reports whether the same request may succeed when made again.
+// retryable reports whether a request that failed with f is worth a retry.
 func (f Fault) retryable() bool { return int(f) < len(faults) && faults[f].retry }

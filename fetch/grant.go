@@ -7,19 +7,19 @@ import (
 	"strconv"
 )
 
-// A grant is the Policy's leave for one request, carried in its ctx to the
-// door. Without one nothing is dialled.
+// A grant is the permission of the Policy for one request. The ctx of the
+// request contains it. The dialer rejects connections without a grant.
 type grant struct {
 	scheme *Scheme
 	target Target
 	trace  *Trace
 
-	typed      bool         // no server had a say in the URL
-	configured bool         // the configuration named the address that is dialled
-	pageClass  class        // of the page that led here, where one did
-	network    netip.Prefix // its neighbourhood, where it is private or link-local
-	pageOrigin Origin       // of the page that led here; zero for a typed URL
-	firstParty bool         // no redirect has left the origin that was asked for
+	typed      bool         // the user typed the URL
+	configured bool         // the target is from the configuration
+	pageClass  class        // class of the server that supplied the URL
+	network    netip.Prefix // neighbourhood of that server, if it is private or link-local
+	pageOrigin Origin       // origin of the document that supplied the URL; zero for a typed URL
+	firstParty bool         // no redirect has left the origin of the first URL
 }
 
 type grantKey struct{}
@@ -29,8 +29,8 @@ func grantOf(ctx context.Context) *grant {
 	return g
 }
 
-// judge decides on a request before its driver sees it. From and page are the
-// scheme and the origin of the page that led to the request. They are not used
+// authorize checks a request before its driver is called. From and page are the
+// scheme and the origin of the document that supplied the URL. They are not used
 // for a typed URL.
 func (p *Policy) authorize(req *Request, scheme, from *Scheme, page Origin) (*grant, error) {
 	if p.Schemes != nil && !slices.Contains(p.Schemes, scheme.Name) {
@@ -61,7 +61,7 @@ func (p *Policy) authorize(req *Request, scheme, from *Scheme, page Origin) (*gr
 	return g, p.checkTarget(g, target)
 }
 
-// serverSupplied is g for an address that the server of a typed URL gave.
+// withServerTarget returns g for an address that a server supplied.
 func (g *grant) withServerTarget() *grant {
 	if !g.typed {
 		return g
@@ -71,14 +71,14 @@ func (g *grant) withServerTarget() *grant {
 	return &s
 }
 
-// stays reports whether t has the host and the port of the page that led here.
-// The Policy has granted access to that server before.
+// isPageServer reports whether t has the host and the port of the document that
+// supplied the URL. The Policy has allowed access to this server before.
 func (g *grant) isPageServer(t Target) bool {
 	o := t.Origin()
 	return g.pageOrigin.Host != "" && g.pageOrigin.Host == o.Host && g.pageOrigin.Port == o.Port
 }
 
-// configured is g for an address that the configuration named.
+// withConfiguredTarget returns g for an address from the configuration.
 func (g *grant) withConfiguredTarget() *grant {
 	s := *g
 	s.configured = true
@@ -95,12 +95,12 @@ func (g *grant) setPage(peer netip.Addr) {
 	}
 }
 
-// judgeTarget judges what can be judged before the name is resolved.
+// checkTarget applies the rules that do not depend on a resolved address.
 func (p *Policy) checkTarget(g *grant, t Target) error {
 	if g.configured {
 		return nil
 	}
-	if t.Port != 0 { // else the scheme has none
+	if t.Port != 0 { // zero if the scheme has no ports
 		if err := p.checkPort(g, t); err != nil {
 			return err
 		}
@@ -118,9 +118,9 @@ func (p *Policy) checkPort(g *grant, t Target) error {
 	return nil
 }
 
-// judgedPort returns the portVerdict for t. A page may lead to its own host and
-// port if the tables allow that port in a typed URL. A PortRule counts there
-// only if it has Any.
+// portVerdictFor returns the portVerdict for t. A document may link to its own
+// host and port if this port is allowed in a typed URL. A PortRule without Any
+// does not apply to such a link.
 func (p *Policy) portVerdictFor(g *grant, t Target) (rule string, unusual bool) {
 	rule, unusual = p.portVerdict(g.scheme, t.Port, g.typed)
 	if rule != "" && g.isPageServer(t) {
@@ -141,8 +141,9 @@ func (p *Policy) rejectPort(rule string, t Target, typed bool) error {
 	return BadPort.With(&Refusal{Rule: portRules[rule], Subject: t.Scheme + " port " + port, Override: override})
 }
 
-// mayReach applies the order of classes: never to a less public one, and on a
-// private network not beyond the neighbourhood.
+// allowsClass reports whether a server may lead to the address a of class c. The
+// class must be as public as the class of the server. On a private network,
+// a must be in the neighbourhood of the server.
 func (g *grant) allowsClass(a netip.Addr, c class) bool {
 	if c <= reserved || c < g.pageClass {
 		return false
@@ -153,7 +154,8 @@ func (g *grant) allowsClass(a netip.Addr, c class) bool {
 	return true
 }
 
-// key names what the grant allows: connections are shared within it.
+// key returns the part of a pool key that keeps requests with different
+// permissions apart.
 func (g *grant) key() string {
 	switch {
 	case g.typed:

@@ -5,14 +5,13 @@ import (
 	"time"
 )
 
-// pace ends a body whose server sends too little. It stands innermost, so
-// that what a middleware waits for on purpose does not count, and neither
-// does the time that the reader takes.
+// rateBody is a Body that fails if the server sends too slowly. It is the
+// innermost Body, so that pauses of middlewares and of the reader do not count.
 type rateBody struct {
 	io.ReadCloser
-	rate     int64         // bytes a second that are enough
-	waited   time.Duration // in Read, in this window
-	received int64         // in this window
+	rate     int64         // minimum rate in bytes per second
+	waited   time.Duration // time spent in Read in the current window
+	received int64         // bytes received in the current window
 }
 
 // window is the time over which Policy.MinRate is measured.

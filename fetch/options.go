@@ -8,49 +8,53 @@ import (
 	"time"
 )
 
-// Options are what a Client is made with. The zero value is safe with hostile
-// URLs: it reaches public addresses only, directly, and retries nothing.
+// Options configure a Client. The zero value is safe for URLs from untrusted
+// sources: the Client connects only to public addresses, uses no proxy and does
+// not retry.
 type Options struct {
 	Policy Policy
-	Wrap   []Middleware // the first is the outermost
-	Proxy  ProxyFunc    // nil: no proxy
-	Login  LoginFunc    // nil: only the credentials of URL and Request
-	TLS    *tls.Config  // nil: the system's roots
+	Wrap   []Middleware // the first one is the outermost
+	Proxy  ProxyFunc    // nil means no proxy
+	Login  LoginFunc    // if nil, only URL and Request supply credentials
+	TLS    *tls.Config  // nil means the certificates of the system
 
-	// RedirectLogin finds the credential for another origin that a redirect of
-	// a typed URL leads to. No default may answer, because a server named the
-	// origin. It is not called for a plaintext scheme once a URL of the chain
-	// was under TLS, for another protocol, or for another port of the typed
-	// host. Default ports of one protocol with and without TLS count as one
-	// port. A note tells of a credential for a plaintext scheme. Nil: such an
-	// origin gets no credential.
+	// RedirectLogin returns the credential for another origin to which a
+	// redirect of a typed URL leads. It must not return a default credential,
+	// because a server named the origin. If it is nil or returns nil, the
+	// request continues without a credential.
+	//
+	// RedirectLogin is not called if the redirect leads to another protocol,
+	// or to another port of the typed host. The default ports of a protocol
+	// with and without TLS count as the same port. It is not called for a
+	// plaintext scheme after a URL of the chain used TLS. A note reports a
+	// credential that is sent in plaintext.
 	RedirectLogin func(Origin) *Credential
 
-	Resolver Resolver // nil: SystemResolver
+	Resolver Resolver // nil means SystemResolver
 
-	// Route leads a target to another place: another host, port or address
-	// than its URL has. It is the configuration's word, so the place is judged
-	// as one that the configuration named. Nil leads nowhere else.
+	// Route replaces the target of a connection by another host, port or
+	// address. The Policy checks the result as a configured target, not as the
+	// target of the URL. Nil changes no target.
 	Route func(Target) Target
 
-	// Dial makes a connection to an address that the Policy has judged, and
-	// ends with ctx. Several calls may race for one host. Nil is the system's.
-	// Tests record here.
+	// Dial connects to an address that the Policy has allowed. It must return
+	// when ctx ends. Calls for the addresses of one host are concurrent. Nil
+	// means a net.Dialer. Tests can replace the network by it.
 	Dial func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error)
 
-	Now func() time.Time // nil: time.Now
+	Now func() time.Time // nil means time.Now
 }
 
-// LoginFunc finds the credential for a challenge: from netrc, or by asking. It
-// returns nil where there is none.
+// A LoginFunc returns the credential for a challenge, for example from a netrc
+// file or from the user. It returns nil if it finds no credential.
 type LoginFunc func(ctx context.Context, c Challenge) (*Credential, error)
 
-// A Challenge is somebody's demand for a credential.
+// A Challenge describes a server or a proxy that requires a credential.
 type Challenge struct {
 	Origin   Origin
-	User     string // the name that the URL gave, or ""
-	Realm    string // as the server calls it, unsafe to print raw
-	Typed    bool   // false: a server led here, and no default may answer
-	Proxy    bool   // a proxy asks
-	Rejected bool   // the last answer was refused
+	User     string // the user name of the URL, or ""
+	Realm    string // text of the server; escape it before printing
+	Typed    bool   // if false, a server supplied the URL, and no default credential may be returned
+	Proxy    bool   // a proxy requires the credential
+	Rejected bool   // the server rejected the previous credential
 }

@@ -31,11 +31,11 @@ const (
 	OverrideLogin      OverrideKind = "Request.Auth"
 	OverrideProxyLogin OverrideKind = "Proxy.URL"  // needs a user and a password
 	OverrideProxyAuth  OverrideKind = "Proxy.Auth" // must allow Digest; Proxy.URL needs a user and a password
-	OverrideGateway    OverrideKind = "Gateway"    // Value is a scheme that has no driver of its own
+	OverrideGateway    OverrideKind = "Gateway"    // Value is a scheme without a driver
 )
 
 // A Remedy is an error that an [Override] may avoid. Its [Fault] and its text
-// are those of Err.
+// are the same as of Err.
 type Remedy struct {
 	Err      error
 	Override Override
@@ -57,7 +57,7 @@ func NeedLogin(fault Fault, err error) error {
 }
 
 // OverrideOf returns the Override of the first [Refusal] in the chain of err
-// that has one, else that of the first [Remedy], else the zero Override.
+// that has one, or else of the first [Remedy], or else the zero Override.
 func OverrideOf(err error) Override {
 	var refusal *Refusal
 	var remedy *Remedy

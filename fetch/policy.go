@@ -7,61 +7,63 @@ import (
 	"time"
 )
 
-// A Policy says what a Client may reach and how much it may bring. It is
-// data: the zero Policy is [Public], the others are [Typed] and [Allowlist],
-// and any of them may be changed before New.
+// A Policy limits the connections and transfers of a Client. The zero Policy is
+// [Public]; [Typed] and [Allowlist] return others. The fields of a Policy may be
+// changed before New.
 type Policy struct {
 	Reach Reach
-	Hosts []string // for Listed, and read there alone: see [Allowlist]
+	Hosts []string // allowed hosts if Reach is Listed, see [Allowlist]
 
-	Schemes         []string       // that may be used; nil: all, but those with Scheme.Local under Anywhere alone
-	Redirects       []string       // that a server may lead to beyond Scheme.Links; "*": all that are not Links.Confined
-	RedirectsOnly   []string       // if not nil, a server may lead to these schemes alone
-	Ports           []PortRule     // allowed beyond Scheme.Ports
-	Addresses       []netip.Prefix // allowed where typed, metadata services too
-	WebPorts        bool           // http and https of servers are held to the browsers' list alone
-	Downgrade       bool           // a page may lead to Links.Downgrade: from https to http
-	LocationTrusted bool           // credentials follow a redirect to any host
+	Schemes         []string       // allowed schemes; nil allows all, but Scheme.Local only if Reach is Anywhere
+	Redirects       []string       // schemes that servers may lead to besides Scheme.Links; "*" means all that are not Links.Confined
+	RedirectsOnly   []string       // if not nil, servers may lead only to these schemes
+	Ports           []PortRule     // ports allowed besides Scheme.Ports
+	Addresses       []netip.Prefix // addresses allowed in typed URLs, even of metadata services
+	WebPorts        bool           // block only the ports that browsers block, also for http and https URLs of servers
+	Downgrade       bool           // allow Links.Downgrade, such as links from https to http
+	LocationTrusted bool           // send credentials to every host that a redirect leads to
 
-	MaxHops int           // redirects of one request; 0: 10, negative: none
-	MaxBody int64         // bytes of one body; 0: no limit
-	MaxTime time.Duration // of one request and its body; 0: 5 minutes where Reach is PublicOnly, else none; negative: none
-	Connect time.Duration // for one address to answer; 0: 10 seconds
-	Idle    time.Duration // without a byte; 0: 60 seconds, negative: none
-	MinRate int64         // bytes a second over a minute, less is a stall; 0: 1024, negative: none
+	MaxHops int           // redirects per request; 0 means 10, negative means none
+	MaxBody int64         // maximum size of a body in bytes; 0 means no limit
+	MaxTime time.Duration // timeout of a request with its body; 0 means 5 minutes if Reach is PublicOnly, else none; negative means none
+	Connect time.Duration // timeout of a connection attempt to one address; 0 means 10 seconds
+	Idle    time.Duration // maximum time without any byte; 0 means 60 seconds, negative means no limit
+	MinRate int64         // minimum bytes per second, measured over a minute; 0 means 1024, negative means no minimum
 }
 
-// Reach says which addresses a Policy lets a Client connect to.
+// Reach selects the addresses that a Policy allows.
 type Reach uint8
 
 const (
-	PublicOnly Reach = iota // public addresses
-	Anywhere                // what a person typed may be anywhere; what a server supplied may not
-	Listed                  // Policy.Hosts
+	PublicOnly Reach = iota // only public addresses
+	Anywhere                // all addresses for typed URLs; fewer for URLs that servers supply
+	Listed                  // only Policy.Hosts
 )
 
-// Public is the zero Policy: for URLs from strangers.
+// Public returns the zero Policy, for URLs from untrusted sources.
 func Public() Policy { return Policy{} }
 
-// Typed is the Policy for a person's own URLs: they may be anywhere but a
-// metadata service; where a server leads from there is another matter.
+// Typed returns the Policy for URLs that the user typed. They may name every
+// host except metadata services. URLs that servers supply have more
+// restrictions.
 func Typed() Policy { return Policy{Reach: Anywhere} }
 
-// Allowlist is the Policy that reaches the given hosts alone, each a name,
-// "*.example.org" (which is not example.org), an address or a prefix; what is
-// none of these matches nothing. A name is reached wherever it resolves to,
-// but for metadata services; under an address or a prefix, by any name.
+// Allowlist returns a Policy that allows only the given hosts. Each host is a
+// name, an address, a prefix, or a pattern such as "*.example.org", which does
+// not match example.org. A listed name is allowed at every address to which it
+// resolves. A listed address or prefix is allowed under every name. Metadata
+// services are never allowed. Invalid hosts match nothing.
 func Allowlist(hosts ...string) Policy { return Policy{Reach: Listed, Hosts: hosts} }
 
-// A Refusal is the Policy's no. It stands in the chain of the error, together
-// with a Fault: BadPort, BadAddress or BadReferral.
+// A Refusal describes a request or connection that the Policy rejected. It is in
+// the chain of an error with the Fault BadPort, BadAddress or BadReferral.
 type Refusal struct {
-	Rule     string   // which rule, in words
-	Subject  string   // what it was applied to
-	Override Override // the setting that allows it; zero if there is none
+	Rule     string   // description of the rule
+	Subject  string   // the port, address or scheme that the rule rejected
+	Override Override // the setting that allows it, or zero
 }
 
-// Error says rule and subject. The subject is text that a URL may contain.
+// Error returns the rule and the subject. The subject may be text from a URL.
 func (r *Refusal) Error() string {
 	s := "refused by policy: " + r.Rule
 	if r.Subject != "" {
@@ -83,31 +85,32 @@ func (p *Policy) connectTime() time.Duration { return orDefault(p.Connect, 10*ti
 func (p *Policy) idleTime() time.Duration    { return orDefault(p.Idle, time.Minute) }
 func (p *Policy) minRate() int64             { return orDefault(p.MinRate, 1024) }
 
-// orDefault is n where it is positive, what where it is zero, else zero.
-func orDefault[N ~int | ~int64](n, what N) N {
+// orDefault returns n if it is positive, def if n is zero, and otherwise zero.
+func orDefault[N ~int | ~int64](n, def N) N {
 	if n == 0 {
-		return what
+		return def
 	}
 	return max(n, 0)
 }
 
-// judgeName refuses names such as localhost, whatever they resolve to. A name
-// is known if a person typed it, or if a page of the same host leads to it.
+// checkName rejects names such as localhost, regardless of their addresses. A
+// name is known if the user typed it, or if a document of the same host
+// supplied it.
 func (p *Policy) checkName(host string, known bool) error {
 	name := strings.TrimSuffix(host, ".")
 	switch {
 	case slices.Contains(metadataNames, name) && (!known || p.Reach != Anywhere):
 		return rejectAddress("name of a metadata service", host)
 	case !known && (slices.Contains(localNames, name) || strings.HasSuffix(name, ".localhost")):
-		return rejectAddress("a server led to this machine", host)
+		return rejectAddress("a server led to a name of this machine", host)
 	case p.Reach == Listed && !p.allowsName(name) && !p.listsAddresses():
 		return rejectAddress("host is not on the list", host)
 	}
 	return nil
 }
 
-// judgeAddr judges one numeric address, the only form that counts: that of t
-// or one that its name resolved to.
+// checkAddr checks one address, which is the host of t or the result of its
+// resolution. Every connection passes this check.
 func (p *Policy) checkAddr(g *grant, t Target, a netip.Addr) error {
 	if (g.typed || g.configured) && p.allowsAddr(a) {
 		return nil
@@ -123,14 +126,14 @@ func (p *Policy) checkAddr(g *grant, t Target, a netip.Addr) error {
 	switch {
 	case c == metadata:
 		override := Override{}
-		if g.typed || g.configured { // no rule allows it where a server led
+		if g.typed || g.configured { // no setting allows metadata services for URLs of servers
 			override = Override{OverrideAddresses, a.Unmap().String()}
 		}
 		return refuse("address of a metadata service", override)
 	case g.configured:
 		return nil
 	case a.Zone() != "" && !g.typed && !g.isPageServer(t):
-		return refuse("only a person may type a zone", Override{})
+		return refuse("an address with a zone must be typed by the user", Override{})
 	case p.Reach == Listed:
 		if !p.allowsName(strings.TrimSuffix(t.Host, ".")) && !p.listsAddr(a) {
 			return refuse("address is not on the list", Override{})
@@ -141,7 +144,7 @@ func (p *Policy) checkAddr(g *grant, t Target, a netip.Addr) error {
 		return refuse("a "+g.pageClass.String()+" page led to a "+c.String()+" address", Override{})
 	}
 	if !g.typed && !g.isPageServer(t) && c != public && slices.Contains(textServices, t.Port) && !p.allowsPort(t.Scheme, t.Port, false) {
-		// On the public network such a port may well be the Web's.
+		// Public hosts often run Web servers on these ports.
 		return p.rejectPort("text-service", t, false)
 	}
 	return nil
@@ -176,7 +179,8 @@ func (p *Policy) listsAddresses() bool {
 	return slices.ContainsFunc(p.Hosts, func(h string) bool { _, ok := parseAddressOrPrefix(h); return ok })
 }
 
-// parsePrefix reads a prefix, or an address as the prefix of itself.
+// parseAddressOrPrefix parses a prefix. It returns an address as the prefix that
+// contains only this address.
 func parseAddressOrPrefix(s string) (netip.Prefix, bool) {
 	if p, err := netip.ParsePrefix(s); err == nil {
 		return p.Masked(), true
@@ -189,7 +193,7 @@ func parseAddressOrPrefix(s string) (netip.Prefix, bool) {
 	return netip.PrefixFrom(a, a.BitLen()), true
 }
 
-// ParseAddressRule reads what --allow-address takes: an address or a prefix.
+// ParseAddressRule parses an address or a prefix for Policy.Addresses.
 func ParseAddressRule(s string) (netip.Prefix, error) {
 	p, ok := parseAddressOrPrefix(s)
 	if !ok {

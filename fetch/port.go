@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// blockedPorts are those that no browser lets a web page reach: the list of
-// the WHATWG Fetch standard, 2.9.
+// blockedPorts are the ports that browsers block, from the WHATWG Fetch
+// standard, section 2.9.
 var blockedPorts = []uint16{
 	0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104,
 	109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515,
@@ -15,26 +15,26 @@ var blockedPorts = []uint16{
 	3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
 }
 
-// textServices are ports above 1023 whose services act on lines of text or on
-// the first bytes they get, so that a selector or a path could command them.
+// textServices are ports above 1023 of services that execute lines of text or
+// the first bytes of a connection. A selector or a path could contain commands.
 var textServices = []uint16{
 	1080, 1433, 1521, 2181, 2375, 2376, 2379, 2380, 2601, 2602, 2603, 2604, 2605, 3128, 3306, 4369, 5432, 5555,
 	5672, 5900, 5901, 5902, 5903, 5984, 6379, 6380, 6443, 7001, 8009, 8086, 8125, 8500, 9000, 9042, 9092, 9100,
 	9200, 9300, 9418, 10250, 10255, 11211, 15672, 25672, 27017, 27018, 27019, 28017, 50000, 61613,
 }
 
-// amplifiers answer a datagram with many, so no URL may aim one at them.
+// amplifiers are ports of services that answer one datagram with many.
 var amplifiers = []uint16{53, 123, 161, 1900, 5353, 11211}
 
-// A PortRule allows a port that the tables refuse.
+// A PortRule allows a port that the Policy blocks by default.
 type PortRule struct {
-	Scheme string // "": every scheme
+	Scheme string // "" means every scheme
 	Port   uint16
-	Any    bool // also where a server led to it
+	Any    bool // also allow the port in URLs that servers supply
 }
 
-// ParsePortRule reads "gopher:7070", "25" or, with ":any" behind it, a rule
-// that holds for targets given by servers too.
+// ParsePortRule parses a rule such as "gopher:7070" or "25". The suffix ":any"
+// extends the rule to URLs that servers supply.
 func ParsePortRule(s string) (PortRule, error) {
 	text, anyone := strings.CutSuffix(s, ":any")
 	r := PortRule{Any: anyone}
@@ -49,8 +49,8 @@ func ParsePortRule(s string) (PortRule, error) {
 	return r, nil
 }
 
-// portVerdict judges port for the scheme s. It returns the rule that refuses
-// it, or "", and whether an allowed port is worth a note.
+// portVerdict returns the rule that blocks port for the scheme s, or "".
+// Unusual is true if the port is allowed and a note should mention it.
 func (p *Policy) portVerdict(s *Scheme, port uint16, typed bool) (rule string, unusual bool) {
 	class := s.Ports.Class
 	web := class == WebPorts && (typed || p.WebPorts)
@@ -83,7 +83,7 @@ func (p *Policy) allowsPort(scheme string, port uint16, typed bool) bool {
 	})
 }
 
-// portRules says each rule of portVerdict in words.
+// portRules has the text of each rule that portVerdict returns.
 var portRules = map[string]string{
 	"range":        "port out of range",
 	"reserved":     "port below 1024 belongs to another service",

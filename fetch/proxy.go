@@ -12,36 +12,38 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A Proxy is a way to a target. The zero Proxy is the direct one.
+// A Proxy describes how to connect to a target. The zero Proxy means a direct
+// connection.
 type Proxy struct {
-	// URL is SCHEME://[USER:PASSWORD@]HOST:PORT, of scheme http, https, socks4,
-	// socks4a, socks5 or socks5h. The a and h let the proxy resolve names.
+	// URL has the form SCHEME://[USER:PASSWORD@]HOST:PORT, where SCHEME is
+	// http, https, socks4, socks4a, socks5 or socks5h. With socks4a and
+	// socks5h, the proxy resolves names.
 	URL    uri.URI
-	Auth   ProxyAuth   // how the user is proved to an HTTP proxy
-	Header Header      // for an HTTP proxy alone
-	Tunnel bool        // CONNECT for http URLs too, instead of the absolute form
-	TLS    *tls.Config // towards an https proxy; nil: Options.TLS
+	Auth   ProxyAuth   // how to authenticate to an HTTP proxy
+	Header Header      // header fields that only an HTTP proxy receives
+	Tunnel bool        // use CONNECT for http URLs instead of the absolute form
+	TLS    *tls.Config // for connections to an https proxy; nil means Options.TLS
 }
 
-// ProxyAuth is how a user is proved to an HTTP proxy.
+// ProxyAuth is the method of authentication to an HTTP proxy.
 type ProxyAuth uint8
 
 const (
-	ProxyBasic  ProxyAuth = iota // sent without being asked
-	ProxyDigest                  // RFC 7616, when asked
-	ProxyAny                     // when asked, Digest before Basic
+	ProxyBasic  ProxyAuth = iota // Basic, sent with the first request
+	ProxyDigest                  // Digest (RFC 7616), after a challenge
+	ProxyAny                     // Digest or else Basic, after a challenge
 )
 
-// A ProxyFunc chooses the way to a target. It is called for every connection
-// and must give the same answer for the same target.
+// A ProxyFunc returns the Proxy for a target. It is called for every connection
+// and must return the same Proxy for the same target.
 type ProxyFunc func(Target) (Proxy, error)
 
-// through reaches t by way of a proxy. The Policy has judged t by what is
-// known of it here; where only public addresses may be reached, the name is
-// resolved here too and the proxy gets the address.
+// dialThroughProxy connects to t through a proxy. The Policy has checked the name
+// and the port of t. If the Policy does not allow every address,
+// dialThroughProxy resolves the name and sends the address to the proxy.
 func (d *dialer) dialThroughProxy(ctx context.Context, network string, via Proxy, g *grant, t Target) (net.Conn, error) {
 	if network != "tcp" {
-		return nil, Unsupported.Errorf("datagrams do not pass a proxy: %s", t.Address())
+		return nil, Unsupported.Errorf("UDP cannot be used through a proxy: %s", t.Address())
 	}
 	t, err := d.proxyRequestTarget(ctx, via.URL.Scheme(), g, t)
 	if err != nil {
@@ -50,8 +52,8 @@ func (d *dialer) dialThroughProxy(ctx context.Context, network string, via Proxy
 	return d.dialTunnel(ctx, via, g, t)
 }
 
-// beyond returns t in the form in which a proxy of the given scheme gets it. A
-// proxy resolves the name itself only if the Policy allows every address.
+// proxyRequestTarget returns t in the form that a proxy of the given scheme
+// receives. The proxy receives a name only if the Policy allows every address.
 func (d *dialer) proxyRequestTarget(ctx context.Context, scheme string, g *grant, t Target) (Target, error) {
 	if t.Addr.IsValid() || d.policy.Reach == Anywhere && proxy.Resolves(scheme) {
 		return t, nil
@@ -76,7 +78,7 @@ func (d *dialer) Proxy(ctx context.Context) (ProxyTarget, bool, error) {
 		return ProxyTarget{}, false, rejectAddress("connection without a request", "")
 	}
 	if !g.scheme.Traits.Web || g.scheme.Secure {
-		return ProxyTarget{}, false, nil // a tunnel
+		return ProxyTarget{}, false, nil // DialContext opens a tunnel
 	}
 	p, err := d.proxyFor(g.target)
 	if err != nil || !isHTTP(p.URL) || p.Tunnel {
@@ -95,7 +97,7 @@ func (d *dialer) Gateway(ctx context.Context) (Target, error) {
 	if t.Host == "" {
 		return t, nil
 	}
-	// The host of a scheme without a port has not been judged before.
+	// The Policy has not yet checked the host if the scheme has no port.
 	if err := d.policy.checkTarget(g, t); err != nil {
 		return t, err
 	}
@@ -116,12 +118,12 @@ func (d *dialer) DialProxy(ctx context.Context) (net.Conn, error) {
 	return d.dialProxy(ctx, p, g)
 }
 
-// proxyPorts are where proxies listen that name no port.
+// proxyPorts are the default ports of proxies.
 var proxyPorts = map[string]uint16{"http": 1080, "https": 443, "socks4": 1080, "socks4a": 1080, "socks5": 1080, "socks5h": 1080}
 
-// dialProxy connects to the proxy itself, under TLS where it wants that. The
-// configuration named it, so no table judges it; and since nobody knows whom
-// it will reach, the connection has no peer.
+// dialProxy connects to the proxy itself, and performs a TLS handshake with an
+// https proxy. The Policy does not check a configured proxy. The connection has
+// no peer, because the address of the target is unknown.
 func (d *dialer) dialProxy(ctx context.Context, p Proxy, g *grant) (net.Conn, error) {
 	t, err := TargetOf(p.URL, proxyPorts[p.URL.Scheme()])
 	if err != nil {
@@ -153,17 +155,17 @@ func (d *dialer) handshakeProxy(ctx context.Context, c net.Conn, p Proxy, t Targ
 		config = d.tls
 	}
 	if config = config.Clone(); config != nil {
-		config.ServerName = "" // it names a target, not the proxy
+		config.ServerName = "" // the name of a target, not of the proxy
 	}
 	secure, err := handshake(ctx, c, config, t.Origin().Host, d.policy.connectTime(), []string{"http/1.1"})
 	if err != nil {
-		return nil, err // not a nil *tls.Conn
+		return nil, err // not a nil *tls.Conn in a net.Conn
 	}
 	return secure, nil
 }
 
-// tunnel asks the proxy for a connection to t; a second time where it ended
-// the first connection to be asked with a login.
+// dialTunnel opens a tunnel to t through the proxy. It opens a second connection
+// if the proxy closed the first one with an authentication challenge.
 func (d *dialer) dialTunnel(ctx context.Context, p Proxy, g *grant, t Target) (net.Conn, error) {
 	user, password, err := proxyUser(p.URL)
 	if err != nil {
@@ -198,12 +200,12 @@ func (d *dialer) connectTunnel(ctx context.Context, c net.Conn, p Proxy, t Targe
 	defer cancel()
 	err := proxy.Connect(within, c, p.URL.Scheme(), t.Address(), o)
 	if err != nil && within.Err() != nil && ctx.Err() == nil {
-		return Timeout.Errorf("the proxy has not answered within %v: %w", limit, err)
+		return Timeout.Errorf("proxy did not respond within %v: %w", limit, err)
 	}
 	return err
 }
 
-// userOf reads the userinfo of a proxy.
+// proxyUser returns the user and the password of a proxy URL.
 func proxyUser(u uri.URI) (user, password string, err error) {
 	c, err := CredentialOf(u)
 	if c == nil || err != nil {
@@ -212,8 +214,8 @@ func proxyUser(u uri.URI) (user, password string, err error) {
 	return c.User, c.Password.Reveal(), nil
 }
 
-// proxyOverride returns the setting that answers challenges. A Proxy answers
-// only Basic unless its Auth allows Digest.
+// proxyOverride returns the setting that answers the challenges of a proxy. Only
+// Basic is enabled by default.
 func proxyOverride(challenges []httpauth.Challenge) Override {
 	if httpauth.OnlyDigest(challenges) {
 		return Override{Kind: OverrideProxyAuth}
@@ -221,7 +223,7 @@ func proxyOverride(challenges []httpauth.Challenge) Override {
 	return Override{Kind: OverrideProxyLogin}
 }
 
-// proxyFault classes what a proxy answered.
+// proxyFault classifies an error of the exchange with a proxy.
 func proxyFault(err error) error {
 	var login *proxy.AuthRequiredError
 	var refused *proxy.RefusedError

@@ -7,15 +7,16 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// ProxyFromEnvironment returns the ProxyFunc of the environment variables that
-// getenv, usually os.Getenv, reads. They are those of curl: SCHEME_proxy, or
-// else all_proxy, names the proxy as [ParseProxy] reads it, and no_proxy lists
-// hosts that are reached directly. A variable in lower case precedes the same
-// one in upper case. HTTP_PROXY is never read, because a CGI program gets it
-// from the header field Proxy of its client (CVE-2016-5386).
+// ProxyFromEnvironment returns a ProxyFunc that uses the same environment
+// variables as curl. SCHEME_proxy, or else all_proxy, has the proxy in the form
+// of [ParseProxy]. The variable no_proxy lists hosts that need no proxy. A
+// variable in lower case takes precedence over the same one in upper case.
+// HTTP_PROXY is ignored, because a CGI program gets it from the header field
+// Proxy of its client (CVE-2016-5386).
 //
-// getenv is called again for each target. A variable that is no proxy is an
-// error for the targets that it is for.
+// Getenv, usually os.Getenv, returns the value of a variable. It is called
+// again for each target. An invalid variable is an error only for the targets
+// that use it.
 func ProxyFromEnvironment(getenv func(string) string) ProxyFunc {
 	env := proxy.ParseEnv(getenv)
 	return func(t Target) (Proxy, error) {
@@ -31,8 +32,8 @@ func ProxyFromEnvironment(getenv func(string) string) ProxyFunc {
 	}
 }
 
-// reaches reports whether t is p itself, as the gateway of another scheme: it is
-// not reached through itself.
+// isTarget reports whether t is the proxy p itself. A gateway of another scheme
+// is not requested through itself.
 func (p Proxy) isTarget(t Target) bool {
 	if t.Scheme == "http" || t.Scheme == "https" {
 		return false
@@ -41,8 +42,8 @@ func (p Proxy) isTarget(t Target) bool {
 	return err == nil && own.Host == t.Host && own.Port == t.Port
 }
 
-// ParseProxy reads [SCHEME://][USER:PASSWORD@]HOST[:PORT]. No scheme is http,
-// and socks is socks4.
+// ParseProxy parses [SCHEME://][USER:PASSWORD@]HOST[:PORT]. The default scheme is
+// http, and socks means socks4.
 func ParseProxy(text string) (Proxy, error) {
 	if !strings.Contains(text, "://") {
 		text = "http://" + text
@@ -57,7 +58,7 @@ func ParseProxy(text string) (Proxy, error) {
 		return Proxy{}, Usage.Errorf("proxy: %w", err)
 	}
 	if _, ok := proxyPorts[u.Scheme()]; !ok {
-		return Proxy{}, Unsupported.Errorf("no proxies of scheme %s: http, https, socks4, socks4a, socks5, socks5h", u.Scheme())
+		return Proxy{}, Unsupported.Errorf("proxy scheme %s is none of http, https, socks4, socks4a, socks5, socks5h", u.Scheme())
 	}
 	return Proxy{URL: u}, nil
 }

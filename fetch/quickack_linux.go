@@ -6,10 +6,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// acknowledge has the kernel acknowledge at once what has come and what comes
-// next. It forgets that with each exchange.
+// acknowledge makes the kernel acknowledge received data at once. The kernel
+// resets the option after each exchange.
 func acknowledge(raw syscall.RawConn) {
 	raw.Control(func(fd uintptr) {
-		unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_QUICKACK, 1) // without it all is well, but slow
+		unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_QUICKACK, 1) // an error only makes transfers slower
 	})
 }

@@ -4,5 +4,5 @@ package fetch
 
 import "syscall"
 
-// acknowledge has no counterpart here.
+// acknowledge does nothing on this system.
 func acknowledge(syscall.RawConn) {}

@@ -8,17 +8,18 @@ import (
 	"time"
 )
 
-// glance is how long Quiet waits for bytes where it finds no socket of the
-// operating system to look at.
+// quietWait is how long IsQuiet waits for bytes if the connection has no socket
+// of the operating system.
 const quietWait = time.Millisecond
 
-// Quiet reports whether nothing arrived on c, a connection that waits in a
-// pool: neither bytes nor its end. Bytes that arrive before a request are no
-// answer to it, so the caller closes a connection that is not quiet.
+// IsQuiet reports whether c, an idle connection of a pool, has received neither
+// bytes nor an end of stream. Bytes that arrive before a request do not belong
+// to its response. The caller must therefore close a connection that is not
+// quiet.
 //
-// Quiet looks at the socket, and at the buffers of TLS above it, without
-// waiting. Where c has no socket below it, Quiet waits for a millisecond. No
-// other method of c may be called meanwhile.
+// IsQuiet inspects the socket and the TLS buffers without waiting. If c has no
+// socket, IsQuiet waits for one millisecond. No other method of c may be called
+// at the same time.
 func IsQuiet(c net.Conn) bool {
 	own := connOf(c)
 	if own == nil {
@@ -33,11 +34,11 @@ func IsQuiet(c net.Conn) bool {
 	}
 	own.buffersOnly = true
 	defer func() { own.buffersOnly = false }()
-	n, err := c.Read(make([]byte, 1)) // from the buffers above own alone
+	n, err := c.Read(make([]byte, 1)) // reads only the buffers above own
 	return n == 0 && errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// isQuiet looks at the connection below c.
+// isQuiet reports whether the connection below c has received no data.
 func (c *conn) isQuiet() bool {
 	if socket, ok := c.Conn.(syscall.Conn); ok {
 		if raw, err := socket.SyscallConn(); err == nil {
@@ -52,7 +53,7 @@ func (c *conn) isQuiet() bool {
 	return quiet && c.setDeadline(&c.read, c.Conn.SetReadDeadline) == nil
 }
 
-// isSilent waits for bytes or the end of c for as long as a glance.
+// isSilent waits for quietWait and reports whether c received no data.
 func isSilent(c net.Conn) bool {
 	c.SetReadDeadline(time.Now().Add(quietWait))
 	n, err := c.Read(make([]byte, 1))

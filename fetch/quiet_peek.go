@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// peek reports whether a socket has neither bytes nor its end to read. Known is
-// false if the operating system does not say.
+// peek reports whether a socket has no bytes and no end of stream to read.
+// Known is false if the operating system cannot report that.
 func peek(raw syscall.RawConn) (quiet, known bool) {
 	err := raw.Control(func(fd uintptr) {
 		for {

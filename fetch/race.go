@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// raceDelay is how long an address has before the next one is tried beside
-// it: RFC 8305 5.
+// raceDelay is the delay between connection attempts (RFC 8305 section 5).
 const raceDelay = 250 * time.Millisecond
 
 type dialResult struct {
@@ -18,9 +17,9 @@ type dialResult struct {
 	err  error
 }
 
-// race connects to the first address that answers (Happy Eyeballs). Every
-// attempt is judged on the numeric address at the moment of the connect. It
-// returns when all attempts have ended.
+// race connects to the first address that answers (Happy Eyeballs). It calls
+// judge with the numeric address of each attempt. It returns after all attempts
+// have ended.
 func (d *dialer) race(ctx context.Context, network string, addrs []netip.Addr, port uint16, judge func(netip.Addr) error) (dialResult, error) {
 	if len(addrs) == 1 {
 		to := netip.AddrPortFrom(addrs[0], port)
@@ -62,7 +61,7 @@ func (d *dialer) race(ctx context.Context, network string, addrs []netip.Addr, p
 			}
 		}
 		if won.conn == nil && started < len(addrs) && ctx.Err() == nil {
-			next.Reset(0) // a failure does not wait for the timer
+			next.Reset(0) // try the next address at once after a failure
 			continue
 		}
 		if running == 0 && (won.conn != nil || started == len(addrs) || ctx.Err() != nil) {
@@ -74,7 +73,7 @@ func (d *dialer) race(ctx context.Context, network string, addrs []netip.Addr, p
 	}
 }
 
-// dialOne connects to one address. It attempts no connection once ctx has ended.
+// dialOne connects to one address. It does not dial after the end of ctx.
 func (d *dialer) dialOne(ctx context.Context, network string, to netip.AddrPort, judge func(netip.Addr) error) (net.Conn, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

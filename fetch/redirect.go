@@ -11,8 +11,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// follow carries out req and every hop that its answers ask for, each under
-// the Policy.
+// follow carries out req and its redirects. The Policy is applied to each of
+// them.
 func (c *Client) follow(ctx context.Context, cancel context.CancelFunc, req *Request) (*Response, error) {
 	r, err := c.prepare(req)
 	if err != nil {
@@ -43,7 +43,7 @@ func (c *Client) follow(ctx context.Context, cancel context.CancelFunc, req *Req
 		case len(chain) > c.policy.maxHops():
 			err = Loop.Errorf("more than %d redirects", c.policy.maxHops())
 		case requestIdentity(next.URL) != requestIdentity(r.URL) && slices.Contains(seen, requestIdentity(next.URL)+cookies):
-			// A redirect to the same URL is no loop: the next answer may differ.
+			// A redirect to the same URL is no loop, because the next response may differ.
 			err = Loop.Errorf("redirect loop at %s", next.URL)
 		}
 		if err != nil {
@@ -53,12 +53,13 @@ func (c *Client) follow(ctx context.Context, cancel context.CancelFunc, req *Req
 	}
 }
 
-// identity is what makes two requests of one chain the same.
+// requestIdentity returns a string that is equal for repeated requests of one
+// chain of redirects.
 func requestIdentity(u uri.URI) string {
 	return u.WithoutUserinfo().WithoutFragment().Unredacted() + "\n"
 }
 
-// prepare binds the credential of req to its origin.
+// prepare returns a copy of req with its credential bound to an origin.
 func (c *Client) prepare(req *Request) (*Request, error) {
 	r := req.Clone()
 	r.client = c
@@ -91,8 +92,8 @@ func (c *Client) prepare(req *Request) (*Request, error) {
 	return r, nil
 }
 
-// Credential returns the login in the userinfo of u, as the scheme of u reads
-// it. It is nil if there is none.
+// Credential returns the login in the userinfo of u, parsed by the scheme of u.
+// It returns nil if the URL has no login.
 func (c *Client) Credential(u uri.URI) (*Credential, error) {
 	s := c.Scheme(u.Scheme())
 	return s.credential(u)
@@ -105,8 +106,8 @@ func (s *Scheme) credential(u uri.URI) (*Credential, error) {
 	return CredentialOf(u)
 }
 
-// CredentialOf returns the name and the password in the userinfo of u, decoded.
-// It is nil if there are none.
+// CredentialOf returns the user name and the password in the userinfo of u,
+// percent-decoded. It returns nil if the URL has neither.
 func CredentialOf(u uri.URI) (*Credential, error) {
 	name, password, has := u.User()
 	if name == "" && !has {
@@ -126,12 +127,12 @@ func dropUserinfo(u uri.URI, t *Trace) uri.URI {
 	if _, ok := u.Userinfo(); !ok {
 		return u
 	}
-	t.Notef("user information that a server supplied was dropped")
+	t.Notef("ignored the user information in a URL that a server supplied")
 	return u.WithoutUserinfo()
 }
 
-// hop derives the request for a redirect from the last one: what was dropped
-// on the way never comes back.
+// redirectRequest returns the request for the redirect resp of r. It is derived
+// from r, so that data dropped at an earlier redirect stays dropped.
 func (c *Client) redirectRequest(r *Request, resp *Response) (*Request, error) {
 	next := r.Clone()
 	next.sawTLS = r.sawTLS || resp.TLS != nil
@@ -160,8 +161,8 @@ func (c *Client) redirectRequest(r *Request, resp *Response) (*Request, error) {
 	}
 	same := originOf(r.URL, here) == originOf(next.URL, there)
 	if !same {
-		// The Host field of the caller is for the first origin, where it also
-		// selects the cookies. As in curl, Trusting makes no difference.
+		// The Host field of the caller belongs to the first origin, where it
+		// also selects cookies. Curl drops it too, even with --location-trusted.
 		next.Header = r.Header.Without(func(name string) bool { return strings.EqualFold(name, "Host") })
 	}
 	if next.sawTLS && !there.Secure {
@@ -180,8 +181,8 @@ func (c *Client) redirectRequest(r *Request, resp *Response) (*Request, error) {
 	return next, nil
 }
 
-// loginAt returns the credential for the origin of next, to which a redirect
-// leads, or nil. S is its scheme.
+// redirectLogin returns the credential for the origin of next, the target of a
+// redirect, or nil. S is the scheme of next.
 func (c *Client) redirectLogin(next *Request, s *Scheme) *Credential {
 	o := originOf(next.URL, s)
 	if c.login == nil || next.sawTLS && !s.Secure || !c.allowsRedirectLogin(next.typedOrigin, o) {
@@ -199,10 +200,11 @@ func (c *Client) redirectLogin(next *Request, s *Scheme) *Credential {
 	return &bound
 }
 
-// mayMove reports whether redirects of a URL that a person typed may find a
-// credential for another origin. From is the origin of the typed URL, or zero.
-// Another protocol gets none, and another port of the same host gets none
-// (CVE-2022-27774), except for the change from port 80 to 443 with http to https.
+// allowsRedirectLogin reports whether a redirect from the typed origin from may
+// get the credential of the origin to. From is zero if no URL was typed. The
+// protocol must be the same, except that http and https count as the same. On
+// the same host, the port must not change (CVE-2022-27774), except from one
+// default port to another.
 func (c *Client) allowsRedirectLogin(from, to Origin) bool {
 	if from.Host == "" || to.Host == "" || strings.TrimSuffix(from.Scheme, "s") != strings.TrimSuffix(to.Scheme, "s") {
 		return false
@@ -211,15 +213,15 @@ func (c *Client) allowsRedirectLogin(from, to Origin) bool {
 	return from.Host != to.Host || from.Port == to.Port || usual(from) && usual(to)
 }
 
-// originOf returns the origin of u, a URL of the scheme s. It is zero for a URL
-// whose target is refused.
+// originOf returns the origin of u, a URL of the scheme s. It returns the zero
+// Origin if the host or the port of u is invalid.
 func originOf(u uri.URI, s *Scheme) Origin {
 	t, _ := TargetOf(u, s.Port)
 	return t.Origin()
 }
 
-// SecretHeader reports whether a header of that name may hold a secret: one
-// that the caller set is for the first origin alone, and none is shown.
+// SecretHeader reports whether a header field with the given name may contain a
+// secret. Such a field is sent only to the first origin and is never printed.
 func SecretHeader(name string) bool {
 	name = strings.ToLower(name)
 	for _, word := range []string{"auth", "cookie", "token", "secret", "key", "session", "password", "credential", "signature", "csrf", "xsrf"} {
@@ -230,7 +232,7 @@ func SecretHeader(name string) bool {
 	return false
 }
 
-// answer makes resp what the caller gets.
+// finish checks resp and prepares it for the caller.
 func (c *Client) finish(ctx context.Context, cancel context.CancelFunc, r *Request, resp *Response) (*Response, error) {
 	resp.Time = checkYear(resp.Time)
 	if resp.Fault != nil {
@@ -251,8 +253,8 @@ func (c *Client) finish(ctx context.Context, cancel context.CancelFunc, r *Reque
 	return resp, nil
 }
 
-// discard closes a body that nobody wants. A little of known length is read
-// first, so that the connection can be used again; nobody waits for more.
+// discard closes the body of resp. It reads a small body of known length first,
+// so that the connection can be reused.
 func discard(resp *Response) {
 	if resp.Size >= 0 && resp.Size <= 4<<10 {
 		io.CopyN(io.Discard, resp.Body, resp.Size+1)
@@ -260,8 +262,8 @@ func discard(resp *Response) {
 	resp.Body.Close()
 }
 
-// reason is why ctx ended, nil where it has not. A caller's own cause need not
-// have a class: then it is that of the ending.
+// contextFault returns the cause of the end of ctx, or nil if ctx has not ended.
+// A cause without a Fault gets the Fault of ctx.Err.
 func contextFault(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	if f := FaultOf(cause); f != Internal {
@@ -270,7 +272,8 @@ func contextFault(ctx context.Context) error {
 	return FaultOf(ctx.Err()).With(cause)
 }
 
-// endedBy prefers the reason why ctx ended to what broke because of it.
+// preferContextFault returns the cause of the end of ctx if err is only its
+// consequence, and otherwise err.
 func preferContextFault(ctx context.Context, err error) error {
 	if why := contextFault(ctx); why != nil && (FaultOf(err) != FaultOf(why) || errors.Is(err, ctx.Err())) {
 		return why
@@ -278,8 +281,8 @@ func preferContextFault(ctx context.Context, err error) error {
 	return err
 }
 
-// mayLogin reports whether a credential for o may be looked for: the party that
-// was asked for, or a server that the configuration named for a typed URL.
+// allowsLogin reports whether a LoginFunc may be called for o. It must be the
+// first origin of the request, or a configured server of a typed URL.
 func (g *grant) allowsLogin(o Origin) bool {
 	if g.firstParty && o == g.target.Origin() {
 		return true
@@ -287,8 +290,9 @@ func (g *grant) allowsLogin(o Origin) bool {
 	return g.typed && slices.Contains(g.scheme.Trust, Target{Host: o.Host, Port: o.Port}.Address())
 }
 
-// guardLogin lets a driver ask for credentials only for the party that its
-// request was meant for: after a redirect to somebody else nobody answers.
+// guardLogin wraps login so that it returns a credential only for the server
+// that the request was meant for. After a redirect to another server, it returns
+// nil.
 func guardLogin(login LoginFunc) LoginFunc {
 	return func(ctx context.Context, ch Challenge) (*Credential, error) {
 		g := grantOf(ctx)

@@ -2,16 +2,16 @@ package fetch
 
 import "slices"
 
-// judgeReferral refuses a step to a URL that a server supplied, from a document
-// of the scheme source. Port is that of the URL.
+// checkReferral returns an error if a document of the scheme source must not
+// lead to the given port of the scheme target.
 func (p *Policy) checkReferral(source, target *Scheme, port uint16) error {
 	step := source.Name + " to " + target.Name
 	downgrade := slices.Contains(source.Links.Downgrade, target.Name)
 	switch {
 	case target.isConfined() && !target.allowsSource(source):
-		return rejectReferral("no server may lead to this scheme", step, Override{})
+		return rejectReferral("URLs of this scheme must come from the user", step, Override{})
 	case downgrade && !p.Downgrade:
-		return rejectReferral(source.Name+" page led to "+target.Name, step, Override{Kind: OverrideDowngrade})
+		return rejectReferral(source.Name+" document led to "+target.Name, step, Override{Kind: OverrideDowngrade})
 	case !downgrade && !slices.Contains(source.Links.To, target.Name) && !p.allowsRedirect(target.Name):
 		return rejectReferral("a server led to another scheme", step, Override{OverrideRedirects, target.Name})
 	case source.Links.OwnPort && source.Name != target.Name && port != target.Port:
@@ -28,7 +28,7 @@ func (p *Policy) allowsRedirect(scheme string) bool {
 
 func (s *Scheme) isConfined() bool { return s.Links.Confined || s.Local }
 
-// mayFollow reports whether documents of source may lead to the confined
+// allowsSource reports whether documents of source may lead to the confined
 // scheme s. The data of both schemes must allow it.
 func (s *Scheme) allowsSource(source *Scheme) bool {
 	return slices.Contains(s.Links.From, source.Name) && slices.Contains(source.Links.To, s.Name)

@@ -7,19 +7,19 @@ import (
 	"syscall"
 )
 
-// The ports of our own from which a server of rlogin takes our word for who we
-// are (RFC 1282). A process needs leave for them.
+// The reserved local ports. A server of rlogin trusts the user name of a client
+// that connects from one (RFC 1282). Binding one needs a privilege.
 const (
 	FirstReservedPort = 512
 	LastReservedPort  = 1023
 )
 
-// reservedKey marks the ctx of a connection that must come from one.
+// reservedKey marks the ctx of a connection from a reserved port.
 type reservedKey struct{}
 
-// Reserved returns a ctx whose direct connections come from a reserved port,
-// and are what shape makes of them. Where this process may not have such a
-// port they fail with BadPort, and nothing is sent.
+// WithReservedPort returns a ctx whose direct connections use a reserved local
+// port. Shape wraps each of them. If the process cannot bind such a port, the
+// connection fails with BadPort before any byte is sent.
 func WithReservedPort(ctx context.Context, shape func(*net.TCPConn) net.Conn) context.Context {
 	return context.WithValue(ctx, reservedKey{}, shape)
 }
@@ -44,5 +44,5 @@ func dialReserved(ctx context.Context, d net.Dialer, network, to string, shape f
 }
 
 func errNotReserved() error {
-	return BadPort.With(&Refusal{Rule: "the server wants a port of ours from 512 to 1023, which this process could not have"})
+	return BadPort.With(&Refusal{Rule: "the server requires a local port from 512 to 1023, which this process cannot bind"})
 }

@@ -7,16 +7,17 @@ import (
 	"strings"
 )
 
-// A Resolver finds the addresses of a name. *net.Resolver is one.
+// A Resolver looks up the addresses of a host name. *net.Resolver implements it.
 type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
-// SystemResolver asks as the system is configured to, in Go: the C library's
-// resolver would read 127.1 and 0x7f.1 as addresses.
+// SystemResolver returns a Resolver with the configuration of the system. It is
+// written in Go, because the resolver of the C library accepts 127.1 and 0x7f.1
+// as addresses.
 func SystemResolver() Resolver { return &net.Resolver{PreferGo: true} }
 
-// maxAddrs bounds what one name may make us try.
+// maxAddrs is the maximum number of addresses that are tried for one name.
 const maxAddrs = 16
 
 func (d *dialer) resolve(ctx context.Context, t Target, ours bool) ([]netip.Addr, error) {
@@ -28,10 +29,10 @@ func (d *dialer) resolve(ctx context.Context, t Target, ours bool) ([]netip.Addr
 	}
 	name := t.Host
 	if bare := strings.TrimSuffix(name, "."); bare == "localhost" || strings.HasSuffix(bare, ".localhost") {
-		name = "localhost" // RFC 6761 6.3: this machine, and no question for a DNS
+		name = "localhost" // never sent to a DNS server (RFC 6761 section 6.3)
 	}
 	if !ours && strings.Contains(name, ".") && !strings.HasSuffix(name, ".") {
-		name += "." // a server's name is not completed with our search domains
+		name += "." // search domains do not apply to the names of servers
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*d.policy.connectTime())
 	defer cancel()
@@ -41,7 +42,7 @@ func (d *dialer) resolve(ctx context.Context, t Target, ours bool) ([]netip.Addr
 	}
 	addrs := make([]netip.Addr, 0, maxAddrs)
 	for _, a := range found[:min(len(found), maxAddrs)] {
-		if a.IsValid() { // the zero Addr is in no table of what is not public
+		if a.IsValid() { // no rule of the Policy matches the zero Addr
 			addrs = append(addrs, a.Unmap())
 		}
 	}

@@ -12,27 +12,27 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Kind says what a URL turned out to be.
+// Kind is the kind of object that a URL names.
 type Kind uint8
 
 const (
 	Unknown  Kind = iota
 	Document      // bytes with a media type
-	Menu          // a listing: Response.Entries reads it
-	Index         // asks for words: Client.Search
-	Session       // Response.Input is joined to a peer
-	Info          // of an Entry: a line that leads nowhere
+	Menu          // a listing, for Response.Entries
+	Index         // a searchable index, for Client.Search
+	Session       // an interactive session, with Response.Input
+	Info          // a line of a listing that names no object
 )
 
 var kinds = [...]string{"unknown", "document", "menu", "index", "session", "info"}
 
-// String is the name of k in records.
+// String returns the name of k for records.
 func (k Kind) String() string { return kinds[min(int(k), len(kinds)-1)] }
 
-// MarshalText is String.
+// MarshalText returns the name of k.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// UnmarshalText reads what MarshalText wrote; another text is Unknown.
+// UnmarshalText sets k to the kind of the given name, or to Unknown.
 func (k *Kind) UnmarshalText(text []byte) error {
 	*k = Unknown
 	for i, name := range kinds {
@@ -43,65 +43,65 @@ func (k *Kind) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// A Response is an object, or the beginning of one. The caller closes Body,
-// read to its end or not: until then it holds what the transfer needs.
+// A Response is the response to a Request. The caller must close Body, whether
+// or not it was read to the end, to release the connection.
 type Response struct {
-	URL   uri.URI   // of this object, after redirects
-	Chain []uri.URI // the URLs that redirected here, in order
+	URL   uri.URI   // URL of the object, after redirects
+	Chain []uri.URI // URLs that redirected to URL, in order
 	Kind  Kind
-	Media string // media type with parameters; "" where nobody knows
+	Media string // media type with parameters, or "" if unknown
 
-	Size      int64     // of the whole object in bytes; -1: the protocol does not say. See Traits.ReportsSize
-	Offset    int64     // of Body's first byte in the object
-	Time      time.Time // when the object last changed; zero: unknown
-	Validator string    // for Request.IfSame and IfNot; "": it cannot be resumed
+	Size      int64     // size of the complete object in bytes, or -1 if unknown; see Traits.ReportsSize for 0
+	Offset    int64     // offset in the object of the first byte of Body
+	Time      time.Time // when the object was last modified, or zero if unknown
+	Validator string    // for Request.IfSame and IfNot; "" if the transfer cannot be resumed
 
-	Code   int                  // the server's own status number, or zero
-	Proto  string               // as spoken: "HTTP/1.1"
-	Peer   netip.Addr           // zero: behind a proxy or gateway, or no network
-	TLS    *tls.ConnectionState // nil: the exchange was in clear
-	Head   []byte               // the raw head, where the protocol has one
-	Header Header               // the parsed head
+	Code   int                  // status code of the server, or zero
+	Proto  string               // protocol version, such as "HTTP/1.1"
+	Peer   netip.Addr           // address of the server; zero if unknown, for example for a proxy
+	TLS    *tls.ConnectionState // nil if the connection was not encrypted
+	Head   []byte               // head of the response as received, or nil
+	Header Header               // parsed fields of Head
 
-	// Trailer returns the fields that came behind the body, once Read has
-	// returned io.EOF. Nil: the protocol has none.
+	// Trailer returns the trailer fields after Body.Read has returned io.EOF.
+	// It is nil if the protocol has no trailers.
 	Trailer func() Header
 
-	Location  uri.URI // not zero: look there instead
-	Unchanged bool    // the condition of the Request did not hold: Body is empty
-	Fault     error   // the server said no, and Body is its page; a Client makes it the error
+	Location  uri.URI // target of a redirect, or zero
+	Unchanged bool    // Since, Before or IfNot of the Request did not hold, and Body is empty
+	Fault     error   // the server rejected the request, and Body is its error page
 
 	// Doubt is the reason why Body may be incomplete although Read returns
 	// io.EOF, or "". Some protocols do not distinguish an empty object from a
-	// lost answer. Callers should keep an earlier version of the object.
+	// lost response. Callers should keep an earlier version of the object.
 	Doubt string
 
-	Input  io.WriteCloser       // not nil: a session; Close is a half close
-	Resize func(cols, rows int) // of a session's window; may be nil
+	Input  io.WriteCloser       // input of a session, or nil; Close closes the sending side
+	Resize func(cols, rows int) // reports a new size of the window of a session; may be nil
 
-	// Body is never nil. Read returns io.EOF only when the protocol proved
-	// that the object is whole. Close ends the transfer; it may be called
-	// again, and beside Read. A connection can be used again only where
+	// Body is never nil. Read returns io.EOF only if the protocol proved that
+	// the object is complete. Close ends the transfer. It can be called more
+	// than once, and concurrently with Read. The connection is reused only if
 	// Body was read to io.EOF.
 	Body io.ReadCloser
 
 	menu   func(base uri.URI, media string, r io.Reader) iter.Seq2[Entry, error]
 	source *referrer // for Request and Entry.Request
-	listed bool      // by Entries
+	listed bool      // Entries has read Body
 }
 
-// Entries reads Body as a listing and closes it. The sequence ends at the
-// first error. A body that is no listing is an error of Fault Unsupported, and
-// one that Entries has read before of Fault Usage: it is not empty.
+// Entries reads Body as a listing and closes it. The first error ends the
+// sequence. The error has the Fault Unsupported if the object is no listing, and
+// the Fault Usage if Entries has read Body before.
 func (r *Response) Entries() iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		defer r.Body.Close()
 		if r.menu == nil || r.Kind != Menu {
-			yield(Entry{}, Unsupported.Errorf("no listing: %s is a %s", r.URL, r.Kind))
+			yield(Entry{}, Unsupported.Errorf("%s is not a listing but a %s", r.URL, r.Kind))
 			return
 		}
 		if r.listed {
-			yield(Entry{}, Usage.Errorf("the listing of %s was read before", r.URL))
+			yield(Entry{}, Usage.Errorf("the listing of %s has been read before", r.URL))
 			return
 		}
 		r.listed = true
@@ -114,8 +114,8 @@ func (r *Response) Entries() iter.Seq2[Entry, error] {
 	}
 }
 
-// datable is t, or unknown where its year has not four digits: a server may say
-// so, and no record could hold it.
+// checkYear returns t, or the zero Time if the year does not have four digits.
+// JSON cannot represent such a time.
 func checkYear(t time.Time) time.Time {
 	for _, y := range [...]int{t.Year(), t.UTC().Year()} {
 		if y < 0 || y > 9999 {
@@ -125,19 +125,19 @@ func checkYear(t time.Time) time.Time {
 	return t
 }
 
-// An Entry is one line of a listing, the same for every scheme. Its URL is the
-// word of a server: fetch it by [Entry.Request].
+// An Entry is one line of a listing of any scheme. Fetch its URL by
+// [Entry.Request], because a server supplied it.
 type Entry struct {
 	Name  string
-	URL   uri.URI // absolute; zero for a line that leads nowhere
+	URL   uri.URI // absolute URL, or zero if the line names no object
 	Kind  Kind
 	Media string
-	Size  int64             // bytes; -1: unknown
-	Time  time.Time         // zero: unknown
-	Raw   string            // the server's own line
-	Extra map[string]string // what only one scheme knows
+	Size  int64             // in bytes, or -1 if unknown
+	Time  time.Time         // when the object was last modified, or zero if unknown
+	Raw   string            // the line as the server sent it
+	Extra map[string]string // properties that only some schemes have
 
-	source *referrer // the listing; nil: unknown
+	source *referrer // the listing, or nil if unknown
 }
 
 type entryJSON struct {
@@ -151,8 +151,8 @@ type entryJSON struct {
 	Extra map[string]string `json:"extra,omitempty"`
 }
 
-// MarshalJSON writes e as one record: what is unknown is left out. Whether "&"
-// and "<" are escaped is for the encoder to say.
+// MarshalJSON returns e as a JSON object without unknown fields. The encoder
+// that calls MarshalJSON decides whether to escape "&" and "<".
 func (e Entry) MarshalJSON() ([]byte, error) {
 	j := entryJSON{Name: e.Name, URL: e.URL.String(), Kind: e.Kind, Media: e.Media, Raw: e.Raw, Extra: e.Extra}
 	if e.Size >= 0 {
@@ -168,7 +168,7 @@ func (e Entry) MarshalJSON() ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON parses the output of MarshalJSON.
 func (e *Entry) UnmarshalJSON(text []byte) error {
 	var j entryJSON
 	if err := json.Unmarshal(text, &j); err != nil {

@@ -7,24 +7,23 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A Scheme holds all data about one URL scheme. The zero value of each field
-// is the safe one: documents of a scheme without data lead nowhere, and its
-// URLs name servers on the network at its own port. Plan, Menu, Query and User
-// are pure, so that they are tested, fuzzed and shown without a network.
+// A Scheme describes a URL scheme. The zero value of each field is safe: by
+// default, documents lead nowhere, and URLs name servers at the default port.
+// Plan, Menu, Query and User are pure functions.
 type Scheme struct {
-	Name  string   // in lower case: "gopher"
-	Port  uint16   // of URLs without a port; 0: no network, or no host of its own
-	Trust []string // host:port that the configuration named: news server, mail store
-	Help  string   // the form of its URLs and its options, for the user
+	Name  string   // in lower case, such as "gopher"
+	Port  uint16   // default port; 0 if the scheme has no network or no host
+	Trust []string // configured servers as host:port, such as news servers and mail stores
+	Help  string   // syntax of the URLs and description of the options, for the user
 
-	// The Policy reads these fields. [Policy] tells the rules.
+	// The Policy uses these fields. See [Policy] for its rules.
 	Ports  Ports
 	Links  Links
-	Local  bool // its URLs read data of the user: files or mail stores
-	Secure bool // its connections are under TLS
+	Local  bool // its URLs read data of the user, such as files or mail stores
+	Secure bool // its connections use TLS
 
-	// Gateway says that a gateway answers for its URLs. The address that such a
-	// URL spells is not that of the server that sent the page.
+	// Gateway is true if a gateway serves the URLs. The address in such a URL
+	// is then not the address of the server that sent the document.
 	Gateway bool
 
 	Traits Traits
@@ -32,128 +31,128 @@ type Scheme struct {
 	Robots Robots
 	Mirror Mirroring
 
-	// Plan returns the protocol actions that dereference req. It rejects URLs
-	// that the scheme does not define. Nil: there is no plan to show.
+	// Plan returns the protocol actions for req. It returns an error if the
+	// scheme does not define the URL. Nil means that the scheme has no plans.
 	Plan func(req *Request) ([]Step, error)
 
-	// Open makes the driver. It is called once per Client, opens no
-	// connection, and is the only field with effects. Nil: the scheme is known
-	// and not supported.
+	// Open returns the driver. A Client calls it at most once. It opens no
+	// connection. Nil means that the scheme is not supported.
 	Open func(Env) Driver
 
-	// Menu reads a listing that Plan's actions returned, as entries whose URLs
-	// are absolute. Media is that of the Response, with its parameters. Nil: the
-	// scheme has no listings. An error ends the sequence.
+	// Menu parses a listing and yields its entries with absolute URLs. Media
+	// is Response.Media, with parameters. An error ends the sequence. Nil means
+	// that the scheme has no listings.
 	Menu func(base uri.URI, media string, r io.Reader) iter.Seq2[Entry, error]
 
-	// Query returns the URL that sends q to the index u. Nil: the scheme
-	// cannot be searched.
+	// Query returns the URL that sends q to the index u. Nil means that the
+	// scheme has no indexes.
 	Query func(u uri.URI, q Search) (uri.URI, error)
 
-	// User reads the userinfo of u. Nil: it is NAME:PASSWORD, as in
-	// [CredentialOf].
+	// User parses the userinfo of u. Nil means that it has the form
+	// NAME:PASSWORD, as in [CredentialOf].
 	User func(u uri.URI) (*Credential, error)
 }
 
-// Ports are the ports that a scheme may use besides its own.
+// Ports are the ports that a scheme may use besides the default port.
 type Ports struct {
-	Extra []uint16  // ports of the same service
-	Class PortClass // rules for the ports above 1023
+	Extra []uint16  // further ports of the same service
+	Class PortClass // rule for ports above 1023
 }
 
-// A PortClass is the rule of a scheme for ports above 1023. [Policy.Ports]
-// makes exceptions.
+// A PortClass is the rule of a scheme for ports above 1023. [Policy.Ports] has
+// exceptions.
 type PortClass uint8
 
 const (
-	OwnPorts     PortClass = iota // none
-	TextPorts                     // all, except those of other services
-	WebPorts                      // all, except those that browsers refuse
-	SessionPorts                  // as TextPorts in a typed URL; none where a server supplied the URL
+	OwnPorts     PortClass = iota // only the default port and Ports.Extra
+	TextPorts                     // all except the ports of known services
+	WebPorts                      // all except the ports that browsers block
+	SessionPorts                  // as TextPorts in a typed URL, and as OwnPorts in others
 )
 
-// String returns the name of c in tables.
+// String returns the name of c for tables.
 func (c PortClass) String() string {
 	return [...]string{"own", "text", "web", "session"}[min(c, SessionPorts)]
 }
 
-// Links are the rules for URLs that documents of a scheme supply.
+// Links are the rules for URLs in documents of a scheme.
 type Links struct {
-	To        []string // schemes that its documents may lead to
-	Downgrade []string // more of them under Policy.Downgrade, and only then
-	OwnPort   bool     // its documents lead to other schemes at their default port alone
+	To        []string // schemes to which the documents may lead
+	Downgrade []string // further schemes if Policy.Downgrade is true
+	OwnPort   bool     // URLs of other schemes must have their default port
 
-	// Confined restricts documents that lead to this scheme: their scheme
-	// must stand in From, whatever its own To says. No Policy changes that.
+	// Confined means that only documents of the schemes in From may lead to
+	// this scheme. No Policy overrides this rule.
 	Confined bool
 	From     []string
 }
 
-// Traits are facts about a scheme that callers and middlewares rely on.
+// Traits are properties of a scheme for callers and middlewares.
 type Traits struct {
 	Web             bool // requests and responses are HTTP messages
-	Files           bool // the path of its URL is a path of this machine
-	Mailbox         bool // its listings are the user's own: their URLs are as trusted as the listing's
-	Session         bool // its URLs open sessions
-	ControlConn     bool // commands and replies are lines on another connection than the object
-	WeakValidators  bool // its validators are a size and a time, which two versions may share
-	ListsExactSizes bool // sizes in its listings are those of the retrieved objects
-	ReportsSize     bool // a Response.Size of zero means an empty object; else the driver may have left it out
+	Files           bool // the path of a URL is a path on this machine
+	Mailbox         bool // listings belong to the user, and their URLs are as trusted as the listing
+	Session         bool // URLs open sessions
+	ControlConn     bool // commands and objects use different connections
+	WeakValidators  bool // validators consist of size and time, so that two versions may share one
+	ListsExactSizes bool // sizes in listings equal the sizes of the retrieved objects
+	ReportsSize     bool // Response.Size 0 means an empty object; otherwise 0 means an unknown size
 }
 
-// ProxyUse says which part an HTTP proxy of the environment has for a scheme.
+// ProxyUse is the way in which a scheme uses an HTTP proxy of the environment.
 type ProxyUse uint8
 
 const (
-	ByGateway ProxyUse = iota // SCHEME_proxy names a gateway, as in lynx
-	ByDriver                  // the driver uses the proxy, or there is no network
-	ByRequest                 // the proxy is sent the URL, unless the user wants a tunnel
+	ByGateway ProxyUse = iota // the variable SCHEME_proxy names a gateway, as in lynx
+	ByDriver                  // the driver uses the proxy, or the scheme has no network
+	ByRequest                 // the proxy receives the URL, unless the user requires a tunnel
 )
 
-// Robots says where a site of a scheme keeps its rules for robots.
+// Robots describes where the sites of a scheme have their rules for robots.
 type Robots struct {
-	File string // path of robots.txt; "": there are no rules
-	Caps string // path of caps.txt, as Gopher has it; "": none
+	File string // path of robots.txt, or "" if there are no rules
+	Caps string // path of caps.txt of Gopher, or ""
 
-	// Path returns the text that the rules apply to, and false if u sends no
-	// request to the site. Nil: path and query of u.
+	// Path returns the text to which the rules apply. It returns false if u
+	// sends no request to the site. Nil means the path and the query of u.
 	Path func(u uri.URI) (string, bool)
 }
 
-// Mirroring says how a mirror treats the URLs and listings of a scheme.
+// Mirroring describes how a mirror treats the URLs and listings of a scheme.
 type Mirroring struct {
-	Alias      bool      // its URLs look objects of other schemes up, which are mirrored in their place
-	References bool      // its listings name objects of any server, and not what lies below their URL
-	Repeats    bool      // one segment may occur in its paths again and again
-	Record     Recording // of an exchange
-	Talk       string    // the conversation has the media type text/x-TALK-conversation; "": Name
+	Alias      bool      // URLs refer to objects of other schemes, which are mirrored instead
+	References bool      // listings name objects on any server, not only below their own URL
+	Repeats    bool      // paths may contain the same segment many times
+	Record     Recording // the part of an exchange to archive
+	Talk       string    // TALK in the media type text/x-TALK-conversation; "" means Name
 
-	// Place returns u without the parts that do not say where it lies. Nil: all
-	// parts say so.
+	// Place returns u without the parts that do not affect the location of the
+	// object. Nil means that all parts affect it.
 	Place func(u uri.URI) uri.URI
 
-	// Below returns the URL that begins the URLs of all objects below u. It is
-	// false if that is the folder of u. Nil: it always is.
+	// Subtree returns the URL prefix of all objects below u. It returns false
+	// if the prefix is the folder of u. Nil always means the folder.
 	Subtree func(u uri.URI) (below uri.URI, ok bool)
 
-	// Lasting reports whether u names an object that never changes. Nil: no
-	// URL does.
+	// Immutable reports whether the object u never changes. Nil means that all
+	// objects may change.
 	Immutable func(u uri.URI) bool
 
-	// Article returns the lasting URL of an article, which is the entry e of
-	// the newsgroup u, and the URL of its number there. It is false if it has no
-	// lasting URL. Nil: no URL of the scheme names a newsgroup.
+	// Article returns the immutable URL of an article and the URL of its
+	// number in the newsgroup u. The article is the entry e of the group. Ok is
+	// false if the article has no immutable URL. Nil means that the scheme has
+	// no newsgroups.
 	Article func(u uri.URI, e Entry) (lasting uri.URI, number string, ok bool)
 }
 
-// A Recording is the part of an exchange that the archive of a mirror holds
-// beside the object.
+// A Recording is the part of an exchange that a mirror archives in addition to
+// the object.
 type Recording uint8
 
 const (
-	RecordPlan    Recording = iota // the Plan, because the driver reports no exchange
-	RecordWire                     // each byte
-	RecordLines                    // the lines of both sides: the object came another way
+	RecordPlan    Recording = iota // the Plan, because the driver reports no bytes
+	RecordWire                     // all bytes
+	RecordLines                    // the lines of both sides; the object uses another connection
 	RecordReplies                  // the bytes sent, and the first line of each reply
 	RecordSent                     // the bytes sent
 )

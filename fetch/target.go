@@ -9,16 +9,16 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A Target is the party that a URL names, read once and used by both the
-// Policy and the driver, so that the two cannot differ.
+// A Target is the server that a URL names. The Policy and the driver use the
+// same Target, so that both mean the same server.
 type Target struct {
 	Scheme string
-	Host   string     // name in lower case, or address without brackets; "" for schemes without one
-	Addr   netip.Addr // where Host is an address
-	Port   uint16     // 0: the scheme has none
+	Host   string     // lower-case name, or address without brackets; "" if the scheme has no host
+	Addr   netip.Addr // the parsed Host, if it is an address
+	Port   uint16     // 0 if the scheme has no ports
 }
 
-// Address is host:port as Net.DialContext takes it.
+// Address returns host:port in the form that Net.DialContext takes.
 func (t Target) Address() string {
 	if strings.IndexByte(t.Host, ':') >= 0 {
 		return net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port)))
@@ -27,16 +27,16 @@ func (t Target) Address() string {
 	return string(strconv.AppendUint(append(append(buf[:0], t.Host...), ':'), uint64(t.Port), 10))
 }
 
-// Origin is the party that credentials for t are bound to: its host has no
+// Origin returns the origin that credentials for t are bound to. Its host has no
 // trailing dot.
 func (t Target) Origin() Origin {
 	return Origin{Scheme: t.Scheme, Host: strings.TrimSuffix(t.Host, "."), Port: t.Port}
 }
 
-// TargetOf reads the target of u, a URL whose scheme has the given default
-// port. Hosts that resolvers read in more than one way are refused: what is
-// not a host name, numbers that are no dotted quad, an IPvFuture literal. An
-// absent host gives a Target without one.
+// TargetOf returns the target of u, a URL whose scheme has the default port
+// port. It rejects hosts that resolvers interpret differently: invalid host
+// names, numeric hosts that are not dotted quads, and IPvFuture literals. If u
+// has no host, the Host of the Target is empty.
 func TargetOf(u uri.URI, port uint16) (Target, error) {
 	t := Target{Scheme: u.Scheme(), Port: port}
 	text, _ := u.Port()
@@ -45,7 +45,7 @@ func TargetOf(u uri.URI, port uint16) (Target, error) {
 	}
 	host := u.Host()
 	if addr, ok := u.Addr(); ok {
-		t.Addr, t.Host = addr, host // an IPv4 address can be written in one way
+		t.Addr, t.Host = addr, host // the uri package accepts only one spelling of an IPv4 address
 		if u.HostKind() != uri.IPv4 {
 			t.Host = addr.String()
 		}
@@ -61,8 +61,8 @@ func TargetOf(u uri.URI, port uint16) (Target, error) {
 	return t, nil
 }
 
-// setPort keeps the default for an absent or empty port. Leading zeros carry
-// no value; a number that does not fit is refused and never wrapped.
+// setPort sets the port, unless text is empty. Leading zeros are ignored. A
+// number outside of the range of ports is rejected.
 func (t *Target) setPort(text string) error {
 	if text == "" {
 		return nil
@@ -75,8 +75,8 @@ func (t *Target) setPort(text string) error {
 	return nil
 }
 
-// badHost says why host, not an address, cannot be a name on the network. It
-// returns "" where it can.
+// hostRule returns the rule that host violates as a host name, or "" if host is
+// valid. Host is not an IP literal.
 func hostRule(host string) string {
 	name := strings.TrimSuffix(host, ".")
 	if name == "" {
@@ -98,8 +98,8 @@ func hostRule(host string) string {
 		numbers = numbers && isNumber(label)
 	}
 	if numbers {
-		// Of 127.1 and 0x7f.1 the C library makes 127.0.0.1; of a name that
-		// ends in a number behind other labels nobody makes an address.
+		// The C library reads 127.1 and 0x7f.1 as 127.0.0.1. It does not
+		// read a name as an address if only its last label is a number.
 		return "host ends in a number but is not an IPv4 address"
 	}
 	return ""
@@ -109,14 +109,14 @@ func isHostByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '_'
 }
 
-// number reports whether a resolver of the C library would read label as a
-// part of an address: decimal, octal or hexadecimal.
+// isNumber reports whether the C library would read label as a decimal, octal
+// or hexadecimal part of an address.
 func isNumber(label string) bool {
 	hex, ok := strings.CutPrefix(label, "0x")
 	return containsOnly(label, "0123456789") || ok && containsOnly(hex, "0123456789abcdef")
 }
 
-// consists reports whether each byte of s is one of set.
+// containsOnly reports whether every byte of s is in set.
 func containsOnly(s, set string) bool {
 	for i := range len(s) {
 		if strings.IndexByte(set, s[i]) < 0 {

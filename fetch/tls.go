@@ -10,32 +10,32 @@ import (
 	"time"
 )
 
-// A TLSMode says when a driver encrypts a connection that begins in plaintext,
-// by AUTH TLS or STARTTLS. A request fails, and never continues in plaintext,
-// if the server agrees to encrypt and TLS then fails.
+// A TLSMode controls whether a driver encrypts a connection that begins in
+// plaintext, by AUTH TLS or STARTTLS. If the server agrees to encrypt and the
+// TLS handshake fails, the request fails. It never continues in plaintext.
 type TLSMode uint8
 
 const (
-	TLSDefault  TLSMode = iota // as the Options of the scheme say
-	TLSWanted                  // if the server can
-	TLSRequired                // if the server can; the request fails otherwise
-	TLSNever                   // not at all
+	TLSDefault  TLSMode = iota // the default of the scheme, see its Options
+	TLSWanted                  // encrypt if the server supports it
+	TLSRequired                // fail if the server does not support it
+	TLSNever                   // do not encrypt
 )
 
-// handshakeTime limits a TLS handshake with a server.
+// handshakeTime is the timeout of a TLS handshake with a server.
 const handshakeTime = 10 * time.Second
 
 // Handshake performs a TLS handshake with host over conn, a connection of a
-// [Net], and reports Secured to trace. It closes conn if the handshake fails.
-// The handshake may take 10 seconds.
+// [Net]. It reports the phase Secured to trace. The timeout is 10 seconds. If
+// the handshake fails, Handshake closes conn.
 //
-// Config is Env.TLS or a variation of it; nil is the zero Config. Handshake
-// clones it, fills in an empty ServerName from host, without the zone of an
-// address or the final dot of a name, and sets NextProtos to protocols.
+// Config is Env.TLS or a variation of it; nil means the zero Config. Handshake
+// clones config and sets NextProtos to protocols. If ServerName is empty, it is
+// set to host without the zone of an address or the final dot of a name.
 //
-// The class of an error is TLS if the peer failed to authenticate itself or
-// broke the TLS protocol. It is Connect or Timeout, both transient, if the
-// network failed. After the end of ctx the error is its cause.
+// The Fault of an error is TLS if the peer failed to authenticate or violated
+// the TLS protocol. It is Connect or Timeout, which are transient, if the
+// network failed. If ctx has ended, the error is the cause of ctx.
 func Handshake(ctx context.Context, conn net.Conn, config *tls.Config, host string, trace *Trace, protocols ...string) (*tls.Conn, error) {
 	secure, err := handshake(ctx, conn, config, host, handshakeTime, protocols)
 	if err == nil {
@@ -72,7 +72,7 @@ func handshake(ctx context.Context, conn net.Conn, config *tls.Config, host stri
 }
 
 // handshakeFault returns the class of a failed handshake. A connection that
-// ended during the handshake truncated nothing.
+// ended during the handshake has not truncated a body.
 func handshakeFault(err error) Fault {
 	switch fault := FaultOf(err); fault {
 	case Internal:
@@ -84,8 +84,8 @@ func handshakeFault(err error) Fault {
 	}
 }
 
-// isTLS reports whether err is an error of TLS or of a certificate. A
-// handshake that the network cut is an error of the network instead.
+// isTLS reports whether err is an error of TLS or of a certificate. If the
+// network interrupted a handshake, the error is a network error instead.
 func isTLS(err error) bool {
 	var (
 		verify    *tls.CertificateVerificationError

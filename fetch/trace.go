@@ -5,69 +5,71 @@ import (
 	"net"
 )
 
-// A Trace listens to one request. Nil functions hear nothing, and a nil Trace
-// is one of nil functions. Calls come from one goroutine at a time for each
-// direction; the slices are valid during the call only. Functions must not close
-// the Body of the response; they may end the ctx of the request.
+// A Trace has functions that are called for events of one request. Each of them
+// may be nil, and so may the Trace. In each direction, one goroutine at a time
+// makes the calls. The byte slices are valid only during the call. The
+// functions must not close the Body of the response. They may cancel the ctx of
+// the request.
 type Trace struct {
-	Sent     func(p []byte)    // bytes above TLS, before they are written
-	Received func(p []byte)    // bytes above TLS, as they were read
-	Restart  func()            // the attempt is void: what Sent and Got heard does not count
-	Note     func(text string) // something worth a line to a person
+	Sent     func(p []byte)    // bytes before they are written, without the framing of TLS
+	Received func(p []byte)    // bytes after they were read, without the framing of TLS
+	Restart  func()            // discard earlier calls of Sent and Received: the request is sent again
+	Note     func(text string) // a note for the user, one line
 
-	// Detail hears what belongs into a record of the exchange, or is for who wants
-	// to know it all: a deviation that nearly every server of its kind shows.
+	// Detail receives notes of less importance, for example protocol
+	// deviations that nearly every server shows. They are for verbose output
+	// and for the record of an exchange.
 	Detail func(text string)
 
-	// Mark hears how far the exchange has come, again for each connection
-	// that is made on the way; c is that connection, where there is one: not
-	// to be used but for its addresses.
+	// Phase is called when the exchange reaches a phase. It is called again
+	// for each connection that the request needs. C is the connection, or nil.
+	// The function may read only the addresses of c.
 	Phase func(p Phase, c net.Conn)
 }
 
-// A Phase is how far an exchange has come.
+// A Phase is a step in the progress of an exchange.
 type Phase uint8
 
 const (
-	Resolved    Phase = iota // the name has addresses
-	Connected                // to the server, or to its proxy
-	Secured                  // TLS is agreed on
-	RequestSent              // the request is sent
-	FirstByte                // the first byte has come
+	Resolved    Phase = iota // the host name was resolved
+	Connected                // the server or its proxy accepted the connection
+	Secured                  // the TLS handshake succeeded
+	RequestSent              // the request was sent
+	FirstByte                // the first byte of the response arrived
 )
 
-// Reached tells Mark that the exchange has come as far as p. Drivers call it
-// for what the door cannot see: Secured, Asked and Answered.
+// Reached calls Phase. Net reports Resolved and Connected. Drivers report the
+// other phases.
 func (t *Trace) Reached(p Phase, c net.Conn) {
 	if t != nil && t.Phase != nil {
 		t.Phase(p, c)
 	}
 }
 
-// Restarted reports to Again that the attempt is void. Drivers call it before
-// they make the request again on another connection.
+// Restarted calls Restart. Drivers call it before they send the request again
+// on another connection.
 func (t *Trace) Restarted() {
 	if t != nil && t.Restart != nil {
 		t.Restart()
 	}
 }
 
-// Notef says something worth a line: a deviation tolerated, a name guessed.
+// Notef formats a note for the user, such as a tolerated protocol deviation.
 func (t *Trace) Notef(format string, args ...any) {
 	if t != nil && t.Note != nil {
 		t.Note(fmt.Sprintf(format, args...))
 	}
 }
 
-// Detailf says what a record should hold and nobody needs to be told.
+// Detailf formats a detail for verbose output and for records.
 func (t *Trace) Detailf(format string, args ...any) {
 	if t != nil && t.Detail != nil {
 		t.Detail(fmt.Sprintf(format, args...))
 	}
 }
 
-// Tap returns conn with its bytes told to t, or conn itself where t hears
-// nothing.
+// Tap returns a connection that reports the bytes of conn to Sent and Received.
+// It returns conn itself if both are nil.
 func (t *Trace) Tap(conn net.Conn) net.Conn {
 	if t == nil || t.Sent == nil && t.Received == nil {
 		return conn
@@ -80,7 +82,7 @@ type tap struct {
 	trace *Trace
 }
 
-// NetConn returns the connection below, as tls.Conn does.
+// NetConn returns the underlying connection, like the method of tls.Conn.
 func (c *tap) NetConn() net.Conn { return c.Conn }
 
 func (c *tap) Read(p []byte) (int, error) {

@@ -20,12 +20,12 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// publicAddr stands for a machine on the Internet. The tests' dialer leads it
-// to loopback; nothing is ever sent to it.
+// publicAddr represents a server on the Internet. The dialer of the tests
+// connects to loopback instead, so that no byte is sent to this address.
 const publicAddr = "198.41.0.4"
 
-// Door holds the ways round the one door that only a pool or a proxy opens.
-// The schemes are http and https.
+// Door tests that connection pools and proxies do not bypass the Policy. The
+// schemes are http and https.
 func Door(t *testing.T, schemes func() []fetch.Scheme) {
 	for _, proto := range []string{"HTTP/1.1", "HTTP/2.0"} {
 		t.Run("warm pool "+proto, func(t *testing.T) { warmPool(t, schemes, proto) })
@@ -34,7 +34,8 @@ func Door(t *testing.T, schemes func() []fetch.Scheme) {
 	t.Run("page behind a proxy", func(t *testing.T) { behindProxy(t, schemes) })
 }
 
-// inside counts what reaches a server that only a person may ask.
+// inside is a server on loopback that only a typed URL may reach. It counts its
+// requests.
 type inside struct {
 	*httptest.Server
 	asked atomic.Int32
@@ -45,7 +46,7 @@ func newInside(t *testing.T, proto string) *inside {
 	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.asked.Add(1)
 		if r.Proto != proto {
-			t.Errorf("asked by %s, want %s", r.Proto, proto)
+			t.Errorf("got a request over %s, want %s", r.Proto, proto)
 		}
 		io.WriteString(w, "secret of "+r.Host)
 	}))
@@ -59,21 +60,21 @@ func newInside(t *testing.T, proto string) *inside {
 	return s
 }
 
-// url is that of the server by a name which is valid in its certificate and
-// which only the resolver can judge.
+// url returns the URL of the server by a name that its certificate contains. The
+// Policy can reject it only after the resolution of the name.
 func (s *inside) url() string {
 	scheme, _, _ := strings.Cut(s.URL, ":")
 	return fmt.Sprintf("%s://example.com:%d/", scheme, s.Listener.Addr().(*net.TCPAddr).Port)
 }
 
-// outside is a public page that redirects to target.
+// newOutside starts a server whose only page redirects to target.
 func newOutside(t *testing.T, target string) *httptest.Server {
 	s := httptest.NewServer(http.RedirectHandler(target, http.StatusFound))
 	t.Cleanup(s.Close)
 	return s
 }
 
-// world resolves names and leads publicAddr to a page.
+// A world resolves names and connects publicAddr to a page.
 type world struct {
 	page  *httptest.Server
 	names map[string]string
@@ -96,7 +97,7 @@ func (w *world) dial(ctx context.Context, network string, to netip.AddrPort) (ne
 		address = w.page.Listener.Addr().String()
 	}
 	if !strings.HasPrefix(address, "127.0.0.1:") && !strings.HasPrefix(address, "[::1]:") {
-		return nil, fmt.Errorf("test would have dialled %s", address)
+		return nil, fmt.Errorf("the test would have dialed %s", address)
 	}
 	return (&net.Dialer{}).DialContext(context.WithoutCancel(ctx), network, address)
 }
@@ -129,15 +130,15 @@ func refuses(t *testing.T, s *inside, c *fetch.Client, url string) {
 	before := s.asked.Load()
 	got, err := read(t.Context(), c, url)
 	if !errors.Is(err, fetch.BadAddress) {
-		t.Errorf("got %q, %v, want the address refused", got, err)
+		t.Errorf("got %q, %v, want BadAddress", got, err)
 	}
 	if n := s.asked.Load() - before; n != 0 {
-		t.Errorf("the server inside was asked %d times", n)
+		t.Errorf("the server inside received %d requests", n)
 	}
 }
 
-// warmPool: a person asks a server inside, which leaves its connection in the
-// pool; then a public page redirects to it, and nothing need be dialled.
+// warmPool tests that a redirect from a public page does not reuse the pooled
+// connection of a typed URL.
 func warmPool(t *testing.T, schemes func() []fetch.Scheme, proto string) {
 	s := newInside(t, proto)
 	w := &world{page: newOutside(t, s.url()), names: map[string]string{"example.com": "127.0.0.1"}}
@@ -151,8 +152,8 @@ func warmPool(t *testing.T, schemes func() []fetch.Scheme, proto string) {
 	}
 }
 
-// abandonedDial: net/http finishes a dial whose request was cancelled and
-// pools the connection for whoever comes next.
+// abandonedDial tests the connection of a canceled request. Package net/http
+// completes the dial and puts the connection into its pool.
 func abandonedDial(t *testing.T, schemes func() []fetch.Scheme) {
 	s := newInside(t, "HTTP/1.1")
 	dialling, release := make(chan struct{}), make(chan struct{})
@@ -179,8 +180,8 @@ func abandonedDial(t *testing.T, schemes func() []fetch.Scheme) {
 	refuses(t, s, c, "http://"+publicAddr+"/")
 }
 
-// behindProxy: nobody knows the address of a page that a proxy brought, and
-// that of the proxy, on loopback, must not stand for it.
+// behindProxy tests that a page from a proxy on loopback does not have the
+// address of the proxy as its peer.
 func behindProxy(t *testing.T, schemes func() []fetch.Scheme) {
 	s := newInside(t, "HTTP/1.1")
 	proxy := newOutside(t, s.url())

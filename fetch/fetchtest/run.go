@@ -1,6 +1,6 @@
-// Package fetchtest proves that a scheme keeps the contract of package fetch.
-// A scheme's test calls [Run] with a server that holds a few known objects;
-// schemes of the Web call [Door] too.
+// Package fetchtest tests that a scheme fulfills the contract of package fetch.
+// The test of a scheme calls [Run] with a server that has a few known objects.
+// Schemes of the Web also call [Door].
 package fetchtest
 
 import (
@@ -21,24 +21,24 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Suite is a scheme and what its server holds. Empty fields leave out what
-// the protocol does not have.
+// A Suite has a scheme and the objects of its test server. Empty fields disable
+// the tests of features that the protocol does not have.
 type Suite struct {
-	Schemes func() []fetch.Scheme // anew for each Client
-	Options fetch.Options         // beside Policy, which is Typed
+	Schemes func() []fetch.Scheme // returns new schemes for each Client
+	Options fetch.Options         // Options of the Client; the Policy is always Typed
 
-	Document string   // a URL
-	Body     []byte   // what it brings; more than 64 KiB shows more
-	Missing  string   // a URL whose object does not exist
-	Menu     string   // a listing
-	Names    []string // entries that Menu has, among others
-	Refused  []string // URLs that must be refused before anything is dialled
+	Document string   // URL of a document
+	Body     []byte   // content of Document; more than 64 KiB makes the tests stricter
+	Missing  string   // URL of an object that does not exist
+	Menu     string   // URL of a listing
+	Names    []string // some of the entries of Menu
+	Refused  []string // URLs that must be rejected before any connection
 
 	Whole bool // the protocol has no ranges
 	Local bool // the scheme has no network
 }
 
-// Run holds the scheme to everything that Suite has objects for.
+// Run runs all tests for which s has objects.
 func Run(t *testing.T, s Suite) {
 	t.Run("document", s.document)
 	t.Run("concurrent", s.concurrent)
@@ -112,10 +112,10 @@ func (s Suite) document(t *testing.T) {
 		t.Fatalf("got %d bytes, %v, want %d", len(body), err, len(s.Body))
 	}
 	if n, err := resp.Body.Read(make([]byte, 1)); n != 0 || err != io.EOF {
-		t.Errorf("after the end: read %d, %v", n, err)
+		t.Errorf("read after the end: got %d bytes, %v", n, err)
 	}
 	if err := errors.Join(resp.Body.Close(), resp.Body.Close()); err != nil {
-		t.Errorf("closing twice: %v", err)
+		t.Errorf("second Close: %v", err)
 	}
 	if resp.Size != -1 && resp.Size != int64(len(s.Body)) {
 		t.Errorf("Size %d, want %d or -1", resp.Size, len(s.Body))
@@ -132,7 +132,7 @@ func (s Suite) document(t *testing.T) {
 	}
 	defer resp.Body.Close()
 	if b, err := io.ReadAll(resp.Body); len(b) > 0 || err != nil {
-		t.Errorf("stat brought %d bytes, %v", len(b), err)
+		t.Errorf("body of a Stat: got %d bytes, %v", len(b), err)
 	}
 }
 
@@ -171,11 +171,11 @@ func (s Suite) canceled(t *testing.T) {
 	}
 	defer resp.Body.Close()
 	cancel()
-	// What was read ahead may still come; the end may have come already.
+	// Buffered data may still be read, and the body may have ended already.
 	if n, err := io.Copy(io.Discard, resp.Body); err == nil && n != int64(len(s.Body)) || err != nil && !errors.Is(err, fetch.Canceled) {
 		t.Errorf("after cancel: read %d bytes, %v", n, err)
 	}
-	s.get(t, c, &fetch.Request{URL: u}) // and the next request is not hurt
+	s.get(t, c, &fetch.Request{URL: u}) // the next request must succeed
 }
 
 func (s Suite) closedEarly(t *testing.T) {
@@ -263,7 +263,7 @@ func (s Suite) menu(t *testing.T) {
 	}
 }
 
-// plan is pure: it says the same twice and dials nothing.
+// plan tests that Plan returns equal results and does not dial.
 func (s Suite) plan(t *testing.T) {
 	c := s.client(t, noDial(t))
 	req := &fetch.Request{URL: parse(t, s.Document)}
@@ -289,7 +289,8 @@ func (s Suite) refused(t *testing.T) {
 	}
 }
 
-// door: nobody dials without leave, and a warm connection is no way round.
+// door tests that a driver cannot dial without a grant, and that pooled
+// connections do not bypass the Policy.
 func (s Suite) door(t *testing.T) {
 	var driver fetch.Driver
 	spied := s
@@ -305,7 +306,7 @@ func (s Suite) door(t *testing.T) {
 	u := parse(t, s.Document)
 	s.get(t, c, &fetch.Request{URL: u})
 	if resp, err := driver.Do(t.Context(), &fetch.Request{URL: u}); !errors.Is(err, fetch.BadAddress) {
-		t.Errorf("a driver asked by nobody's leave: got %v, %v", resp, err)
+		t.Errorf("driver called without a grant: got %v, %v", resp, err)
 	}
 	from := &fetch.Source{URL: u, Peer: netip.MustParseAddr("8.8.8.8")}
 	resp, err := c.Do(t.Context(), &fetch.Request{URL: u, From: from})
@@ -315,11 +316,11 @@ func (s Suite) door(t *testing.T) {
 	switch fetch.FaultOf(err) {
 	case fetch.BadAddress, fetch.BadPort, fetch.BadReferral:
 	default:
-		t.Errorf("a public page led to a warm connection on loopback: got %v, want it refused", err)
+		t.Errorf("redirect from a public page to a pooled connection on loopback: got %v, want BadAddress", err)
 	}
 }
 
-// trace hears both directions and no password.
+// trace tests that a Trace receives the bytes of both directions and no password.
 func (s Suite) trace(t *testing.T) {
 	var sent, got bytes.Buffer
 	req := &fetch.Request{URL: parse(t, s.Document), Trace: &fetch.Trace{
@@ -332,14 +333,14 @@ func (s Suite) trace(t *testing.T) {
 		t.Errorf("traced: got %d bytes, want %d", len(body), len(s.Body))
 	}
 	if sent.Len() == 0 || got.Len() == 0 {
-		t.Errorf("heard %d bytes sent and %d got", sent.Len(), got.Len())
+		t.Errorf("traced %d bytes sent and %d received", sent.Len(), got.Len())
 	}
 	if _, password, ok := req.URL.User(); ok && strings.Contains(sent.String(), password) {
-		t.Error("the password was heard")
+		t.Error("the Trace received the password")
 	}
 }
 
-// noDial fails the test at any connection.
+// noDial returns an option that makes the test fail on any connection.
 func noDial(t *testing.T) func(*fetch.Options) {
 	return func(o *fetch.Options) {
 		o.Dial = func(_ context.Context, _ string, to netip.AddrPort) (net.Conn, error) {

@@ -14,7 +14,7 @@ import (
 	"github.com/anyurl/fetch/schemes"
 )
 
-// A program that uses net/http reads URLs of every scheme.
+// A program that uses net/http fetches URLs of every scheme.
 func ExampleTransport() {
 	dir, err := os.MkdirTemp("", "roundtrip")
 	if err != nil {

@@ -9,11 +9,11 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// overHTTP reports whether the fields of resp are those of HTTP.
+// overHTTP reports whether resp was received over HTTP.
 func overHTTP(resp *fetch.Response) bool { return strings.HasPrefix(resp.Proto, "HTTP/") }
 
-// status returns the status code of resp for net/http. The codes of other
-// protocols mean something else there.
+// status returns the status code of resp for net/http. The status codes of other
+// protocols have other meanings and are not returned.
 func status(resp *fetch.Response) int {
 	switch {
 	case overHTTP(resp) && resp.Code != 0:
@@ -44,7 +44,7 @@ func length(req *http.Request, resp *fetch.Response) int64 {
 	return n
 }
 
-// header returns the header of resp, completed from its other fields.
+// header returns the header of resp, with fields added from its other data.
 func header(resp *fetch.Response) http.Header {
 	h := http.Header{}
 	add(h, resp.Header)
@@ -73,7 +73,7 @@ func add(h http.Header, fields fetch.Header) {
 	}
 }
 
-// trailed is a Body that adds the fields behind it to header at its end, where
+// A trailed is a Body that adds the trailer fields to header at its end, where
 // net/http expects them.
 type trailed struct {
 	io.ReadCloser
@@ -81,7 +81,7 @@ type trailed struct {
 	header http.Header
 }
 
-// Read reads the Body.
+// Read reads from the Body.
 func (t *trailed) Read(p []byte) (int, error) {
 	n, err := t.ReadCloser.Read(p)
 	if err == io.EOF && t.fields != nil {

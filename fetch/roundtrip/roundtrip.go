@@ -1,5 +1,5 @@
-// Package roundtrip makes a fetch.Client the transport of an http.Client, so
-// that programs which use net/http can fetch URLs of every scheme.
+// Package roundtrip makes a fetch.Client the transport of an http.Client. Programs
+// that use net/http can then fetch URLs of every scheme.
 package roundtrip
 
 import (
@@ -15,33 +15,35 @@ import (
 )
 
 // A Transport is an [http.RoundTripper] that sends requests with Client, under
-// its Policy. It is safe for concurrent use. Errors are those of Client, so that
-// errors.Is finds their [fetch.Fault] also through an http.Client.
+// its Policy. It is safe for concurrent use. Its errors come from Client, so
+// that errors.Is finds their [fetch.Fault] even through an http.Client.
 //
-// A request counts as typed by a person, with two exceptions:
-//   - The request of a redirect counts as found at the URL that redirected.
-//     http.Client marks such a request by its Response field.
-//   - Any other request with a Referer field counts as found at that URL.
-//     If the field holds no URL, the Policy refuses the request.
+// The Policy treats the URL of a request as typed by the user, except in two
+// cases:
+//   - If http.Client follows a redirect, the redirecting URL is the source. The
+//     Response field of the request identifies this case.
+//   - If another request has a Referer field, the URL in the field is the source.
+//     The Policy rejects the request if the field has no valid URL.
 //
-// A program that fetches URLs from strangers must therefore give Client the
-// [fetch.Public] Policy, or set Referer.
+// A program that fetches URLs from untrusted sources must therefore give Client
+// the [fetch.Public] Policy, or set Referer.
 //
-// Over HTTP the status, the header and the trailer are those of the server.
-// Over another protocol the status is 200, or 302 for a redirect, and the header
-// has Content-Type, Content-Length and Last-Modified where they are known. A
-// refusal of such a server is an error. Client must not be made with the option
-// Compressed of package schemes/http: it would decode the body and leave
+// For HTTP, the status, the header and the trailer come from the server. For
+// other protocols, the status is 200, or 302 for a redirect. The header has
+// Content-Type, Content-Length and Last-Modified if they are known. If such a
+// server rejects a request, RoundTrip returns an error. Client must not use the
+// option Compressed of package schemes/http, which decodes the body but leaves
+// Content-Encoding in the header.
 // Content-Encoding in the header.
 type Transport struct{ Client *fetch.Client }
 
 // sourceKey is the key of the [fetch.Response] in the context of
-// http.Response.Request, for the request that follows a redirect.
+// http.Response.Request. The request that follows a redirect needs it.
 type sourceKey struct{}
 
-// RoundTrip carries out one GET or HEAD request and follows no redirect. It
-// returns an error of the Fault Unsupported for another method, a request body or
-// an interactive session.
+// RoundTrip carries out a GET or HEAD request and follows no redirects. It
+// returns an error of the Fault Unsupported for other methods, for a request
+// body, and for an interactive session.
 func (t Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Body != nil {
 		defer req.Body.Close()
@@ -56,7 +58,7 @@ func (t Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	switch {
 	case resp.Input != nil:
-		err = fetch.Unsupported.Errorf("%s is an interactive session, which net/http does not have", resp.URL)
+		err = fetch.Unsupported.Errorf("%s is an interactive session, which net/http does not support", resp.URL)
 	case resp.Fault != nil && !overHTTP(resp):
 		err = resp.Fault
 	}
@@ -67,7 +69,7 @@ func (t Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return newResponse(req, resp), nil
 }
 
-// newRequest returns the request to the Client that req stands for.
+// newRequest converts req to a request for the Client.
 func newRequest(req *http.Request) (*fetch.Request, error) {
 	u, err := uri.FromURL(req.URL)
 	if err != nil {
@@ -97,7 +99,7 @@ func newRequest(req *http.Request) (*fetch.Request, error) {
 	return r, nil
 }
 
-// source returns a request for u with the From that [Transport] describes.
+// source returns a request for u with the source that [Transport] describes.
 func source(req *http.Request, u uri.URI) *fetch.Request {
 	referer := req.Header.Get("Referer")
 	switch before := req.Response; {
@@ -114,10 +116,10 @@ func source(req *http.Request, u uri.URI) *fetch.Request {
 	return &fetch.Request{URL: u}
 }
 
-// newResponse returns resp, the response to req, in the form of net/http.
+// newResponse converts resp, the response to req, to net/http.
 func newResponse(req *http.Request, resp *fetch.Response) *http.Response {
 	from := *resp
-	from.Body = nil // the context outlives the transfer
+	from.Body = nil // the context keeps from after the transfer
 	out := &http.Response{
 		StatusCode: status(resp), Proto: resp.Proto, Header: header(resp), ContentLength: length(req, resp),
 		TLS: resp.TLS, Request: req.WithContext(context.WithValue(req.Context(), sourceKey{}, &from)),

@@ -24,7 +24,7 @@ func server(t *testing.T) *httptest.Server {
 			http.Error(w, "no such page", http.StatusNotFound)
 		case "/redirect":
 			http.Redirect(w, r, "/echo", http.StatusFound)
-		case "/away": // another origin of the same address
+		case "/away": // another origin at the same address
 			http.Redirect(w, r, r.URL.Query().Get("to"), http.StatusFound)
 		case "/trailer":
 			w.Header().Set("Trailer", "X-Sum")
@@ -70,9 +70,9 @@ func TestRoundTrip(t *testing.T) {
 		{name: "body", path: "/echo", body: strings.NewReader("x"), fault: fetch.Unsupported},
 		{name: "other scheme refused", path: "/away?to=file:///etc/hostname", fault: fetch.BadReferral},
 		{name: "metadata", path: "/away?to=http://169.254.169.254/", fault: fetch.BadAddress},
-		{name: "Referer of a stranger", path: "/echo", header: http.Header{"Referer": {"http://8.8.8.8/"}}, fault: fetch.BadAddress},
+		{name: "public Referer of a local URL", path: "/echo", header: http.Header{"Referer": {"http://8.8.8.8/"}}, fault: fetch.BadAddress},
 		{name: "Referer of the server", path: "/echo", header: http.Header{"Referer": {s.URL + "/"}}, status: "200 OK", text: " "},
-		{name: "Referer that is no URL", path: "/echo", header: http.Header{"Referer": {"no url"}}, fault: fetch.BadReferral},
+		{name: "invalid Referer", path: "/echo", header: http.Header{"Referer": {"no url"}}, fault: fetch.BadReferral},
 		{name: "line break in a field", path: "/echo", header: http.Header{"X-Ask": {"a\r\nb"}}, fault: fetch.Usage},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -105,8 +105,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestRedirectTrust: a redirect of a public page, or of an unknown one, does not
-// reach this machine. Neither does a typed URL under the zero Policy.
+// TestRedirectTrust checks that redirects from public and from unknown pages do
+// not reach this machine. Under the zero Policy, a typed URL does not either.
 func TestRedirectTrust(t *testing.T) {
 	var from http.Response
 	from.Request = &http.Request{URL: &url.URL{Scheme: "http", Host: "8.8.8.8", Path: "/"}}
@@ -159,8 +159,8 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// TestRedirectPeer: a redirect from a name is judged by the address that
-// answered, also where http.Client wraps the body. A name alone counts as public.
+// TestRedirectPeer checks that the Policy uses the address of the server that
+// sent a redirect, even if http.Client wraps the body.
 func TestRedirectPeer(t *testing.T) {
 	to := server(t)
 	from := strings.Replace(server(t).URL, "127.0.0.1", "localhost", 1)
