@@ -58,8 +58,8 @@ var class = func() (t [256]Set) {
 	return
 }()
 
-// spanEncoded returns the offset of the first byte at or after s[i] that is neither in
-// set nor part of a valid percent-encoding.
+// spanEncoded returns the offset of the first byte at or after s[i] that is
+// neither in set nor part of a valid percent-encoding.
 func spanEncoded(s string, i int, set Set) int {
 	for i < len(s) {
 		if class[s[i]]&set != 0 {
@@ -73,7 +73,8 @@ func spanEncoded(s string, i int, set Set) int {
 	return i
 }
 
-// spanRaw returns the offset of the first byte at or after s[i] that is not in set.
+// spanRaw returns the offset of the first byte at or after s[i] that is not in
+// set.
 func spanRaw(s string, i int, set Set) int {
 	for i < len(s) && class[s[i]]&set != 0 {
 		i++

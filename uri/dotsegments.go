@@ -69,9 +69,9 @@ func draftWithoutDots(b []byte) []byte {
 	return out
 }
 
-// parentLength returns the length of b without its last segment, and whether that
-// segment may be removed. Each segment of b ends with a slash. A ".." segment
-// and the root cannot be removed.
+// parentLength returns the length of b without its last segment, and whether
+// that segment may be removed. Each segment of b ends with a slash. A ".."
+// segment and the root cannot be removed.
 func parentLength(b []byte) (int, bool) {
 	if len(b) == 0 || len(b) == 1 && b[0] == '/' {
 		return 0, false

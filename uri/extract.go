@@ -60,8 +60,8 @@ func Extract(text string) iter.Seq[Match] {
 }
 
 // An extractor examines each colon in a text and decides whether the colon ends
-// a scheme. The decision depends only on the text from maxScheme+maxWrapperGap bytes
-// before the URI to maxMatch bytes after its start.
+// a scheme. The decision depends only on the text from maxScheme+maxWrapperGap
+// bytes before the URI to maxMatch bytes after its start.
 type extractor struct {
 	text  string
 	floor int // end of the last match; later matches start at or after it
@@ -149,8 +149,9 @@ func (x *extractor) schemeStart(colon int) int {
 	return i
 }
 
-// wrapperOpening returns the wrapper that opens before text[start]: '<', '"' or 0. It
-// also reports whether "URL:" or, as in RFC 1630, "URI:" precedes text[start].
+// wrapperOpening returns the wrapper that opens before text[start]: '<', '"' or
+// 0. It also reports whether "URL:" or, as in RFC 1630, "URI:" precedes
+// text[start].
 func (x *extractor) wrapperOpening(start int) (open byte, labelled bool) {
 	lead := x.text[max(x.floor, start-maxWrapperGap):start]
 	before, labelled := cutLabel(lead)

@@ -112,8 +112,8 @@ func TestExtractOffsets(t *testing.T) {
 	}
 }
 
-// TestExtractLongURI verifies that a URI longer than the limit and its parts are
-// ignored, and that the next URI is found.
+// TestExtractLongURI verifies that a URI longer than the limit and its parts
+// are ignored, and that the next URI is found.
 func TestExtractLongURI(t *testing.T) {
 	for _, c := range []struct {
 		length int

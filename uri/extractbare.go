@@ -130,8 +130,8 @@ func bareTail(text string, i int) int {
 	return i
 }
 
-// bareSpan is like spanEncoded but also accepts non-ASCII letters. A letter of a
-// script without spaces is accepted only if it does not follow an ASCII word.
+// bareSpan is like spanEncoded but also accepts non-ASCII letters. A letter of
+// a script without spaces is accepted only if it does not follow an ASCII word.
 // The span ends at a closing parenthesis that has no opening one in the URI.
 // open counts the open parentheses.
 func bareSpan(text string, i int, set Set, open *int) int {
@@ -170,8 +170,8 @@ func isLetterAt(text string, i int) bool {
 	return unicode.In(r, unicode.L, unicode.M, unicode.N)
 }
 
-// isSpaceless reports whether r belongs to a script that does not always separate
-// words by spaces.
+// isSpaceless reports whether r belongs to a script that does not always
+// separate words by spaces.
 func isSpaceless(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
 		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) ||

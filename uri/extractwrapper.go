@@ -41,8 +41,8 @@ func cutLabel(lead string) (before string, found bool) {
 	return lead, false
 }
 
-// parseWrapped returns the URI that starts at text[start] and ends at the closing
-// mark of its wrapper. It also returns the end of the wrapper.
+// parseWrapped returns the URI that starts at text[start] and ends at the
+// closing mark of its wrapper. It also returns the end of the wrapper.
 func parseWrapped(text string, start, colon int, open byte, labelled bool) (f Match, end int, ok bool) {
 	marks := "<>"
 	if open == '"' {

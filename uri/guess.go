@@ -128,8 +128,8 @@ func authorityOf(text string) string {
 	return text
 }
 
-// hostLabelScheme returns the scheme that matches the first label of the host in text,
-// or "http".
+// hostLabelScheme returns the scheme that matches the first label of the host
+// in text, or "http".
 func hostLabelScheme(text string) string {
 	switch first, _, dotted := strings.Cut(authorityOf(text), "."); strings.ToLower(first) {
 	case "ftp", "gopher", "imap", "nntp", "telnet", "wais":

@@ -117,8 +117,8 @@ func normalizeHost(host string) string {
 	return string(b) + zone
 }
 
-// normalizeEncoding decodes percent-encoded unreserved characters. It writes other
-// percent-encodings with upper-case digits (RFC 3986 sections 6.2.2.1 and
+// normalizeEncoding decodes percent-encoded unreserved characters. It writes
+// other percent-encodings with upper-case digits (RFC 3986 sections 6.2.2.1 and
 // 6.2.2.2).
 func normalizeEncoding(s string) string {
 	i := strings.IndexByte(s, '%')

@@ -119,8 +119,8 @@ func (u *URI) parseAuthority(i int, zones bool) (int, error) {
 	return end, nil
 }
 
-// hostPortEnds returns the end of the registered name at s[i] and the end of the
-// port that may follow it.
+// hostPortEnds returns the end of the registered name at s[i] and the end of
+// the port that may follow it.
 func hostPortEnds(s string, i int) (name, end int) {
 	name = spanEncoded(s, i, RegNameChars)
 	return name, portEnd(s, name)

@@ -133,12 +133,14 @@ func isSecret(name string) bool {
 	if name == "code" { // an OAuth code; names such as "zip_code" are not secret
 		return true
 	}
-	for _, part := range []string{"token", "secret", "csrf", "xsrf", "passw", "passphrase", "pwd", "signature", "credential", "session", "sessid"} {
+	for _, part := range []string{"token", "secret", "csrf", "xsrf", "passw", "passphrase", "pwd",
+		"signature", "credential", "session", "sessid"} {
 		if strings.Contains(name, part) {
 			return true
 		}
 	}
-	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return !('a' <= r && r <= 'z' || '0' <= r && r <= '9') }) {
+	notInWord := func(r rune) bool { return !('a' <= r && r <= 'z' || '0' <= r && r <= '9') }
+	for word := range strings.FieldsFuncSeq(name, notInWord) {
 		switch word {
 		case "sig", "sas", "pass", "auth", "oauth", "authorization", "jwt":
 			return true

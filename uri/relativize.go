@@ -28,8 +28,8 @@ func Relativize(base, target URI) URI {
 	return target
 }
 
-// relativeCandidates returns possible relative references to target, simplest first.
-// Some of them may not resolve to target.
+// relativeCandidates returns possible relative references to target, simplest
+// first. Some of them may not resolve to target.
 func relativeCandidates(base, target URI) []string {
 	fragment := target.s[target.fragment:]
 	query := target.s[target.query:]

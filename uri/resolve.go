@@ -81,8 +81,8 @@ func (m Mode) transform(base, r Parts) Parts {
 	return r
 }
 
-// removeDots removes dot segments from the path of a reference that is not merged
-// with the base path.
+// removeDots removes dot segments from the path of a reference that is not
+// merged with the base path.
 func (m Mode) removeDots(path string) string {
 	if m == RFC3986 {
 		return string(appendWithoutDots(nil, path))

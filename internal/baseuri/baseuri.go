@@ -48,7 +48,9 @@ const (
 )
 
 // origins lists the names of the origins.
-var origins = [...]string{"none", "html base", "content-base", "content-location", "enclosing entity", "retrieval", "default"}
+var origins = [...]string{
+	"none", "html base", "content-base", "content-location", "enclosing entity", "retrieval", "default",
+}
 
 func (o Origin) String() string {
 	if int(o) < len(origins) {

@@ -120,8 +120,8 @@ func (d *reader) finish() error {
 	return io.EOF
 }
 
-// fault returns the error of body if there is one, because an error of a
-// decoder may only be its consequence.
+// fault returns the read error of the body if reading it failed, because the
+// error of a decoder may be only a consequence.
 func (d *reader) fault(err error) error {
 	switch {
 	case d.wire.err != nil && d.wire.err != io.EOF:
@@ -188,7 +188,8 @@ func (l *layer) open() (err error) {
 		var z *zstd.Decoder
 		// With a concurrency of 1 the decoder starts no goroutines and need not
 		// be closed.
-		z, err = zstd.NewReader(l.below, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(zstdMemory), zstd.WithDecoderMaxWindow(8<<20))
+		z, err = zstd.NewReader(l.below, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxMemory(zstdMemory), zstd.WithDecoderMaxWindow(8<<20))
 		if err == nil {
 			l.from = z
 		}

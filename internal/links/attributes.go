@@ -135,8 +135,8 @@ func relationKind(rel, mediaType string) (Kind, bool) {
 		switch word {
 		case "preconnect", "dns-prefetch", "pingback", "webmention", "hub", "shortlink-id":
 			return kind, false
-		case "stylesheet", "icon", "apple-touch-icon", "apple-touch-icon-precomposed", "apple-touch-startup-image", "mask-icon",
-			"fluid-icon", "image_src", "preload", "modulepreload", "prefetch", "manifest", "fontdef":
+		case "stylesheet", "icon", "apple-touch-icon", "apple-touch-icon-precomposed", "apple-touch-startup-image",
+			"mask-icon", "fluid-icon", "image_src", "preload", "modulepreload", "prefetch", "manifest", "fontdef":
 			return Requisite, true
 		case "sitemap":
 			return Sitemap, true

@@ -20,7 +20,8 @@ func (w *walk) visitSrcset(text string, kind Kind, from string) string {
 		end := at + len(firstWord(text[at:]))
 		url := strings.TrimRight(text[at:end], ",")
 		to := w.visitReference(url, kind, from)
-		if bare := strings.Trim(to, ","); len(bare) < len(to) { // a leading or trailing comma would not be parsed as part of the URL
+		// A leading or trailing comma would not be parsed as part of the URL.
+		if bare := strings.Trim(to, ","); len(bare) < len(to) {
 			to = strings.ReplaceAll(to, ",", "%2C")
 		}
 		c.replace(at, at+len(url), to)

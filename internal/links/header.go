@@ -18,7 +18,8 @@ func (w *walk) visitHeader(h fetch.Header) {
 			if !ok || l.anchored {
 				continue
 			}
-			w.visitFrom(w.base, l.target, Link{Kind: kind, From: "Link " + l.rel, NoFollow: w.nofollow || hasWord(l.rel, "nofollow")})
+			nofollow := w.nofollow || hasWord(l.rel, "nofollow")
+			w.visitFrom(w.base, l.target, Link{Kind: kind, From: "Link " + l.rel, NoFollow: nofollow})
 		}
 	}
 	for _, v := range h.Values("Refresh") {

@@ -66,7 +66,8 @@ func Extract(retrieved uri.URI, media string, header fetch.Header, body io.Reade
 // Other bytes are copied unchanged, with one exception. The href of a base
 // element is emptied, and references that were relative to it become absolute.
 // A document for which [CanRewrite] is false is copied unchanged.
-func Rewrite(out io.Writer, retrieved uri.URI, media string, header fetch.Header, body io.Reader, to func(Link) string) error {
+func Rewrite(out io.Writer, retrieved uri.URI, media string, header fetch.Header, body io.Reader,
+	to func(Link) string) error {
 	b := bufio.NewWriterSize(out, 16<<10)
 	w := &walk{base: retrieved, visit: func(l Link) (string, bool) { return to(l), true }, out: b}
 	if err := w.visitDocument(retrieved, media, header, body); err != nil {

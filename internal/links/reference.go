@@ -115,7 +115,8 @@ func schemeOf(text string) string {
 // can be fetched.
 func isInertScheme(scheme string) bool {
 	switch scheme {
-	case "javascript", "vbscript", "livescript", "data", "about", "blob", "chrome", "view-source", "android-app", "ios-app":
+	case "javascript", "vbscript", "livescript", "data", "about", "blob", "chrome", "view-source",
+		"android-app", "ios-app":
 		return true
 	}
 	return false

@@ -32,7 +32,8 @@ func ParseCaps(r io.Reader) (c Caps, err error) {
 			if s, err := strconv.ParseUint(value, 10, 31); err == nil {
 				c.Expire = time.Duration(s) * time.Second
 			}
-		case strings.EqualFold(key, "PathDelimeter"), strings.EqualFold(key, "PathDelimiter"): // Gophernicus 3.1 sends the misspelled key
+		case strings.EqualFold(key, "PathDelimeter"), // sent by Gophernicus 3.1
+			strings.EqualFold(key, "PathDelimiter"):
 			c.Delimiter = value
 		}
 	})

@@ -186,7 +186,7 @@ func (f *File) forEachGroup(name string, do func(g *group, delay time.Duration))
 }
 
 // forEachGroupOf calls do for each group that lists token, and reports whether
-// there is one.
+// any group does.
 func (f *File) forEachGroupOf(token string, do func(*group, time.Duration)) (found bool) {
 	for i := range f.groups {
 		g := &f.groups[i]

@@ -46,7 +46,8 @@ var limits = [...]struct {
 	value int32
 }{
 	{sqlite.LimitLength, MaxRow}, {sqlite.LimitSQLLength, 64 << 10}, {sqlite.LimitColumn, 64},
-	{sqlite.LimitExprDepth, 50}, {sqlite.LimitCompoundSelect, 10}, {sqlite.LimitAttached, 0}, {sqlite.LimitTriggerDepth, 1},
+	{sqlite.LimitExprDepth, 50}, {sqlite.LimitCompoundSelect, 10}, {sqlite.LimitAttached, 0},
+	{sqlite.LimitTriggerDepth, 1},
 }
 
 // Close closes the connection and its statements.

@@ -17,7 +17,8 @@ func JSON(text []byte) []byte {
 		if r >= utf8.RuneSelf {
 			r, size = utf8.DecodeRune(text[i:])
 		}
-		if r >= 0x7f && r != utf8.RuneError && isHidden(r, size) { // valid JSON contains lower control characters only as white space
+		// Valid JSON contains lower control characters only as white space.
+		if r >= 0x7f && r != utf8.RuneError && isHidden(r, size) {
 			out = append(out, text[seen:i]...)
 			for _, unit := range utf16.AppendRune(nil, r) {
 				out = fmt.Appendf(out, `\u%04x`, unit)
