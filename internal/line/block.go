@@ -11,7 +11,8 @@ import (
 // after the terminating line, and the Reader is then positioned after that
 // line. If the input ends earlier, Read returns io.ErrUnexpectedEOF.
 //
-// Do not use the Reader until Read has returned an error.
+// Do not use the underlying Reader until Block.Read has returned an error,
+// which may be io.EOF.
 type Block struct {
 	r       *Reader
 	raw     bool

@@ -15,7 +15,7 @@ type feed struct {
 	text   strings.Builder
 }
 
-// visitFeed calls see for each element that has no child elements, at its end.
+// visitFeed calls see at the end of each element that has no child elements.
 func (w *walk) visitFeed(in *pushback, see func(*feed)) error {
 	f := &feed{w: w}
 	t := w.newTokens(in, true)

@@ -17,7 +17,8 @@ func JSON(text []byte) []byte {
 		if r >= utf8.RuneSelf {
 			r, size = utf8.DecodeRune(text[i:])
 		}
-		// Valid JSON contains lower control characters only as white space.
+		// Valid JSON contains C0 control characters only as white space, which
+		// needs no escape.
 		if r >= 0x7f && r != utf8.RuneError && isHidden(r, size) {
 			out = append(out, text[seen:i]...)
 			for _, unit := range utf16.AppendRune(nil, r) {
