@@ -33,7 +33,7 @@ func (b *batch) done() <-chan struct{} {
 func (b *batch) run(ctx context.Context) {
 	defer close(b.ended)
 	if b.store(ctx); b.err == nil && b.claim > 0 {
-		b.claimed, b.err = b.c.queue.More(ctx, b.lease, b.claim)
+		b.claimed, b.err = b.c.queue.ClaimMore(ctx, b.lease, b.claim)
 	}
 }
 
@@ -96,7 +96,7 @@ func (c *crawl) capture(v *visit) *frontier.Capture {
 	if k.Validator == "" && v.mark != "" {
 		k.Validator = v.mark
 	}
-	last := v.item.Last
+	last := v.item.LastCapture
 	if last == nil {
 		return k
 	}

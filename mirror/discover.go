@@ -47,7 +47,7 @@ func (c *crawl) discover(ctx context.Context, v *visit) error {
 // rediscover finds what an object that is as it was leads to: this run has not
 // seen that yet, and the scope may be another.
 func (c *crawl) rediscover(ctx context.Context, v *visit) error {
-	last := v.item.Last
+	last := v.item.LastCapture
 	d := c.newDiscovery(ctx, v, last.Media, last.Kind == fetch.Menu.String())
 	if v.resp != nil {
 		d.header = v.resp.Header

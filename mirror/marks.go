@@ -7,8 +7,8 @@ func (c *crawl) restoreMark(v *visit) {
 		return
 	}
 	mark := ""
-	if v.item.Last != nil {
-		mark = v.item.Last.Validator
+	if v.item.LastCapture != nil {
+		mark = v.item.LastCapture.Validator
 	}
 	c.o.Marks.SetMark(v.url, mark)
 }
@@ -19,7 +19,7 @@ func (c *crawl) saveMark(v *visit) {
 	if c.o.Marks == nil || !isGroup(v.scheme, v.url) {
 		return
 	}
-	switch last := v.item.Last; {
+	switch last := v.item.LastCapture; {
 	case !v.incomplete:
 		v.mark = c.o.Marks.Mark(v.url)
 	case last != nil:

@@ -86,7 +86,7 @@ func (r *report) addVisit(v *visit, result *frontier.Result, seed bool) {
 		e.Override = r.overrideText(refusal.Override)
 	}
 	if k := result.Capture; k != nil {
-		e.Path, e.WARC, e.Offset = k.Path, k.File, k.At
+		e.Path, e.WARC, e.Offset = k.Path, k.File, k.Offset
 	}
 	if v.body != nil {
 		e.Size = v.size

@@ -29,7 +29,7 @@ func (c *crawl) visitItem(ctx context.Context, it frontier.Item) *visit {
 	v.url = v.url.WithoutUserinfo() // only the command has logins
 	v.scheme = c.schemeOf(v.url)
 	v.origin, v.hasOrigin = originOf(v.url)
-	if isImmutable(v.scheme, v.url) && it.Last != nil && !c.o.Recheck && c.archive.Has(it.Last) {
+	if isImmutable(v.scheme, v.url) && it.LastCapture != nil && !c.o.Recheck && c.archive.Has(it.LastCapture) {
 		v.state, v.unchanged = frontier.Kept, true
 		return v
 	}
@@ -87,7 +87,7 @@ func (c *crawl) exclusion(v *visit) string {
 // asListed reports whether a listing proved that it is what we have: its size
 // and its time to the second. A time on the minute may be a rounded one.
 func (c *crawl) unchangedByListing(it frontier.Item, mt meta) bool {
-	last := it.Last
+	last := it.LastCapture
 	return !c.o.Recheck && last != nil && mt.Size != nil && *mt.Size == last.Size &&
 		mt.Time.Second() != 0 && mt.Time.Equal(last.Modified) && c.archive.Has(last)
 }
@@ -120,7 +120,7 @@ func (c *crawl) retrieve(ctx context.Context, v *visit) error {
 	if resp.Doubt != "" {
 		v.note = resp.Doubt
 	}
-	switch last := v.item.Last; {
+	switch last := v.item.LastCapture; {
 	case resp.Unchanged, resp.Doubt != "" && last != nil && c.archive.Has(last):
 		v.unchanged = true
 		return c.rediscover(ctx, v)
@@ -131,7 +131,7 @@ func (c *crawl) retrieve(ctx context.Context, v *visit) error {
 	if again := c.changedSinceListing(v); again {
 		return nil
 	}
-	last := v.item.Last
+	last := v.item.LastCapture
 	v.sameContent = last != nil && last.Digest == v.digest && last.Code == resp.Code
 	v.repaired = v.sameContent && c.archive.LacksFile(last)
 	if err := c.discover(ctx, v); err != nil {
@@ -232,7 +232,7 @@ func (c *crawl) newRequest(v *visit) *fetch.Request {
 			req.From = nil
 		}
 	}
-	if last := v.item.Last; last != nil && c.archive.Has(last) && !isListing(v.scheme, last.Kind == fetch.Menu.String(), last.Media) {
+	if last := v.item.LastCapture; last != nil && c.archive.Has(last) && !isListing(v.scheme, last.Kind == fetch.Menu.String(), last.Media) {
 		req.IfNot = last.Validator
 	}
 	return req
@@ -258,7 +258,7 @@ func (c *crawl) classifyFailure(v *visit, err error) {
 	switch {
 	case v.localFailure:
 		v.fail(frontier.Pending, err)
-	case fault == fetch.NotFound && (v.item.Last != nil || v.meta.ArticleName != ""): // an article that was listed has expired
+	case fault == fetch.NotFound && (v.item.LastCapture != nil || v.meta.ArticleName != ""): // an article that was listed has expired
 		v.fail(frontier.Gone, err)
 	case fault == fetch.NotFound && v.meta.Guessed:
 		v.fail(frontier.Excluded, err)

@@ -41,7 +41,7 @@ func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.Frontier().Limit(limitOr(o.Limits.Queue, DefaultQueue))
+	a.Frontier().SetPendingLimit(limitOr(o.Limits.Queue, DefaultQueue))
 	c := &crawl{
 		o: o, archive: a, queue: a.Frontier(), started: o.Now(),
 		scope: newScopeFilter(o.Scope, o.Client.Scheme, o.Seeds), trust: newTrust(o), report: report{now: o.Now, onEvent: o.Event, onProgress: o.Progress, appendLog: a.Log, overrideText: o.Override},

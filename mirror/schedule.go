@@ -69,8 +69,8 @@ func (c *crawl) waitForWork(ctx context.Context, ended <-chan struct{}, busy boo
 		if stats.States[frontier.Pending] == stats.Parked {
 			return true, nil
 		}
-		if !stats.Next.IsZero() {
-			wait = min(max(stats.Next.Sub(c.o.Now()), 10*time.Millisecond), 2*pollInterval) // another worker may be done before
+		if !stats.NextDue.IsZero() {
+			wait = min(max(stats.NextDue.Sub(c.o.Now()), 10*time.Millisecond), 2*pollInterval) // another worker may be done before
 		}
 	}
 	timer := time.NewTimer(wait)

@@ -91,7 +91,7 @@ func (c *crawl) requeueMissing(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if it.Last != nil && !c.archive.Has(it.Last) {
+		if it.LastCapture != nil && !c.archive.Has(it.LastCapture) {
 			_, err := c.queue.Requeue(ctx, frontier.Kept) // those that are there cost no request
 			return err
 		}

@@ -64,7 +64,7 @@ func Status(ctx context.Context, dir string) (s Stats, err error) {
 
 func statsOf(f frontier.Stats) Stats {
 	s := Stats{
-		Run: f.Run, Started: f.Started, Ended: f.Ended, Next: f.Next, URLs: f.URLs, Earlier: f.URLs, Unreached: f.Parked,
+		Run: f.Run, Started: f.Started, Ended: f.Ended, Next: f.NextDue, URLs: f.URLs, Earlier: f.URLs, Unreached: f.Parked,
 		Hosts: f.Hosts, Captures: f.Captures, Bytes: f.Bytes, States: map[State]int64{},
 	}
 	for state, n := range f.States {
@@ -125,8 +125,8 @@ type Line struct {
 
 func lineOf(it frontier.Item, s frontier.State) Line {
 	l := Line{URL: it.URL, State: State(s.String()), Via: metaOf(it).From, Depth: it.Depth, Attempts: it.Attempts, Note: it.Note}
-	if c := it.Last; c != nil {
-		l.Media, l.Size, l.Path, l.WARC, l.Offset = c.Media, c.Size, c.Path, c.File, c.At
+	if c := it.LastCapture; c != nil {
+		l.Media, l.Size, l.Path, l.WARC, l.Offset = c.Media, c.Size, c.Path, c.File, c.Offset
 	}
 	return l
 }

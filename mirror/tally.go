@@ -30,7 +30,7 @@ func (t *tally) hostExhausted(it frontier.Item) bool {
 	if t.limits.PerHost > 0 && t.hosts[it.Host] >= t.limits.PerHost {
 		return true
 	}
-	if it.Last != nil && it.Attempts == 0 {
+	if it.LastCapture != nil && it.Attempts == 0 {
 		t.hosts[it.Host]++
 	}
 	return false
@@ -42,7 +42,7 @@ func (t *tally) count(v *visit) (why string, err error) {
 	l := &t.limits
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if first := v.item.Last == nil; v.isNew() {
+	if first := v.item.LastCapture == nil; v.isNew() {
 		switch {
 		case l.Files > 0 && t.files >= l.Files, l.Bytes > 0 && t.bytes >= l.Bytes:
 			return "", ErrLimit

@@ -106,7 +106,7 @@ var states = []frontier.State{frontier.Done, frontier.Kept, frontier.Pending, fr
 func (a *Archive) retrieved(ctx context.Context, f func(frontier.Item, frontier.State) error) error {
 	for _, s := range states {
 		for it, err := range a.frontier.Items(ctx, s) {
-			if err == nil && it.Last != nil {
+			if err == nil && it.LastCapture != nil {
 				err = f(it, s)
 			}
 			if err != nil {

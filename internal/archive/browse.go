@@ -32,7 +32,7 @@ func Browse(ctx context.Context, dir, to string) error {
 		}
 		defer root.Close()
 		b := &browser{a: a, ctx: ctx, root: root}
-		return a.retrieved(ctx, func(it frontier.Item, _ frontier.State) error { return b.copy(it.Last) })
+		return a.retrieved(ctx, func(it frontier.Item, _ frontier.State) error { return b.copy(it.LastCapture) })
 	})
 }
 
@@ -71,7 +71,7 @@ func (b *browser) copy(c *frontier.Capture) error {
 // a URL of the network.
 func (b *browser) lead(from string, l links.Link) string {
 	key := frontier.KeyOf(Canonical(l.URL))
-	found, err := b.a.frontier.Brought(b.ctx, []frontier.Key{key})
+	found, err := b.a.frontier.NewestCaptures(b.ctx, []frontier.Key{key})
 	c, ok := found[key]
 	if err != nil || !ok || c.Path == "" {
 		return l.URL.Unredacted()

@@ -122,7 +122,7 @@ func (c *commit) fill() error {
 	var open []*tree.File
 	for i, e := range c.batch {
 		k := e.Result.Capture
-		if k == nil || k.Path == "" || e.Repeated && c.a.Has(e.Result.Item.Last) {
+		if k == nil || k.Path == "" || e.Repeated && c.a.Has(e.Result.Item.LastCapture) {
 			continue
 		}
 		f, err := e.Body.toFile()
@@ -190,7 +190,7 @@ func (c *commit) record() error {
 func (c *commit) twins() (map[[32]byte]frontier.Capture, error) {
 	var digests [][32]byte
 	for _, e := range c.batch {
-		switch last := e.Result.Item.Last; {
+		switch last := e.Result.Item.LastCapture; {
 		case e.Same && last != nil:
 			digests = append(digests, last.Digest)
 		case e.Body != nil && (e.Size >= minTwin || e.Repeated):
@@ -200,13 +200,13 @@ func (c *commit) twins() (map[[32]byte]frontier.Capture, error) {
 	if len(digests) == 0 {
 		return map[[32]byte]frontier.Capture{}, nil
 	}
-	return c.a.frontier.Payloads(c.ctx, digests)
+	return c.a.frontier.CapturesByDigest(c.ctx, digests)
 }
 
 // recordOne writes the records of one visit, as one group.
 func (c *commit) recordOne(e *Entry, twins map[[32]byte]frontier.Capture) error {
 	var twin *frontier.Capture
-	digest, last := e.Digest, e.Result.Item.Last
+	digest, last := e.Digest, e.Result.Item.LastCapture
 	if e.Same && last != nil {
 		digest = last.Digest
 	}
@@ -230,7 +230,7 @@ func (c *commit) recordOne(e *Entry, twins map[[32]byte]frontier.Capture) error 
 	if k == nil {
 		return nil
 	}
-	k.File, k.At, k.Bytes, k.ID, k.Proof = places[0].File, places[0].Offset, places[0].Length, places[0].ID, places[0].PayloadDigest
+	k.File, k.Offset, k.Length, k.ID, k.Proof = places[0].File, places[0].Offset, places[0].Length, places[0].ID, places[0].PayloadDigest
 	if twin != nil {
 		k.Proof = twin.Proof
 	} else if e.Size >= minTwin {
@@ -250,6 +250,6 @@ func (a *Archive) proven(e *Entry, twin *frontier.Capture) bool {
 	if !e.Same {
 		return twin.Digest == e.Digest && twin.Size == e.Size && a.proveObject(twin)
 	}
-	last := e.Result.Item.Last
+	last := e.Result.Item.LastCapture
 	return last.Proof == twin.Proof && a.proveRecord(twin) && (last.ID == twin.ID || a.proveRecord(last))
 }

@@ -109,11 +109,11 @@ func (b *boxes) messages(f func(it frontier.Item, listing string, received time.
 			return err
 		}
 		listing, received := b.mail.Found(it)
-		if it.Last == nil || listing == "" {
+		if it.LastCapture == nil || listing == "" {
 			continue
 		}
 		if received.IsZero() {
-			received = it.Last.Modified
+			received = it.LastCapture.Modified
 		}
 		if err := f(it, listing, received); err != nil {
 			return err
@@ -154,7 +154,7 @@ type boxes struct {
 // deliver writes a message into its box, and an article into those of the
 // groups too that it was posted to besides.
 func (b *boxes) deliver(it frontier.Item, listing string, received time.Time) error {
-	r, err := b.a.Reopen(b.ctx, it.Last)
+	r, err := b.a.Reopen(b.ctx, it.LastCapture)
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (b *boxes) deliver(it frontier.Item, listing string, received time.Time) er
 	for i, name := range names {
 		message := io.MultiReader(strings.NewReader(string(head)), rest)
 		if i > 0 {
-			again, err := b.a.Reopen(b.ctx, it.Last)
+			again, err := b.a.Reopen(b.ctx, it.LastCapture)
 			if err != nil {
 				return err
 			}

@@ -59,11 +59,11 @@ func (a *Archive) restore(ctx context.Context) (cuts []Cut, err error) {
 	if err := a.openLayout(ctx); err != nil {
 		return nil, err
 	}
-	a.namer = tree.NewNamer(a.layout, a.frontier.Named)
+	a.namer = tree.NewNamer(a.layout, a.frontier.NameOwners)
 	if a.journal, err = openJournal(a.folder.root); err != nil {
 		return nil, err
 	}
-	safe, err := a.frontier.Ends(ctx)
+	safe, err := a.frontier.FileEnds(ctx)
 	if err != nil || a.options.WARC == nil && len(safe) == 0 {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (a *Archive) committed(ctx context.Context, f *tree.File) (*frontier.Captur
 	if b, err := hex.DecodeString(f.Label()); copy(key[:], b) != len(key) || err != nil {
 		return nil, nil
 	}
-	found, err := a.frontier.Brought(ctx, []frontier.Key{key})
+	found, err := a.frontier.NewestCaptures(ctx, []frontier.Key{key})
 	c, ok := found[key]
 	if !ok || c.Path == "" || c.Size != f.Size() || err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ func (a *Archive) Reopen(ctx context.Context, c *frontier.Capture) (io.ReadClose
 	if c.Path != "" {
 		return a.store.Open(c.Path)
 	}
-	first, err := a.frontier.Payloads(ctx, [][32]byte{c.Digest})
+	first, err := a.frontier.CapturesByDigest(ctx, [][32]byte{c.Digest})
 	if err != nil {
 		return nil, err
 	}
@@ -31,10 +31,10 @@ func (a *Archive) Reopen(ctx context.Context, c *frontier.Capture) (io.ReadClose
 	if err != nil {
 		return nil, Fault(err)
 	}
-	body, err := object(warc.NewReaderAt(f, c.At))
+	body, err := object(warc.NewReaderAt(f, c.Offset))
 	if err != nil {
 		f.Close()
-		return nil, fetch.Mismatch.Errorf("%s: no object at %d: %w", c.File, c.At, err)
+		return nil, fetch.Mismatch.Errorf("%s: no object at %d: %w", c.File, c.Offset, err)
 	}
 	return struct {
 		io.Reader

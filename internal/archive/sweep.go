@@ -18,12 +18,12 @@ func (a *Archive) Sweep(ctx context.Context, maxShare float64) (moved int64, err
 	total, lost := 0, 0
 	err = a.retrieved(ctx, func(it frontier.Item, s frontier.State) error {
 		switch {
-		case (s == frontier.Dead || s == frontier.Pending) && it.Last.Kind == fetch.Menu.String():
+		case (s == frontier.Dead || s == frontier.Pending) && it.LastCapture.Kind == fetch.Menu.String():
 			lost++
-		case it.Last.Path == "":
+		case it.LastCapture.Path == "":
 		case s == frontier.Gone:
-			if _, err := a.store.Stat(it.Last.Path); err == nil {
-				gone = append(gone, it.Last.Path)
+			if _, err := a.store.Stat(it.LastCapture.Path); err == nil {
+				gone = append(gone, it.LastCapture.Path)
 				total++
 			}
 		default:

@@ -20,7 +20,7 @@ func (a *Archive) proveObject(c *frontier.Capture) bool {
 		return false
 	}
 	defer f.Close()
-	r := warc.NewReaderAt(f, c.At)
+	r := warc.NewReaderAt(f, c.Offset)
 	h, err := r.Next()
 	if err != nil || !describes(c, h) {
 		return false
@@ -49,7 +49,7 @@ func (a *Archive) proveRecord(c *frontier.Capture) bool {
 		return false
 	}
 	defer f.Close()
-	h, err := warc.NewReaderAt(f, c.At).Next()
+	h, err := warc.NewReaderAt(f, c.Offset).Next()
 	if err != nil || !describes(c, h) {
 		return false
 	}

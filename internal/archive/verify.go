@@ -90,7 +90,7 @@ func (v *verifier) unnamed(ctx context.Context) error {
 // objects checks the file of each object.
 func (v *verifier) objects(ctx context.Context) error {
 	return v.a.retrieved(ctx, func(it frontier.Item, s frontier.State) error {
-		c := it.Last
+		c := it.LastCapture
 		if c.Path == "" {
 			return nil
 		}
@@ -162,7 +162,7 @@ func (v *verifier) records(ctx context.Context) error {
 		sizes[strings.TrimSuffix(filepath.Base(name), warc.OpenSuffix)] = info.Size()
 		paths = append(paths, filepath.Join(v.a.folder.dir, filepath.FromSlash(name)))
 	}
-	ends, err := v.a.frontier.Ends(ctx)
+	ends, err := v.a.frontier.FileEnds(ctx)
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func visited(items []frontier.Item, links func(frontier.Item) []frontier.Item) [
 	for i, item := range items {
 		c := &frontier.Capture{
 			Key: item.Key, URL: item.URL, Run: 1, Time: time.Unix(1.7e9, 0), Kind: "document", Media: "text/html", Code: 200, Size: 5000,
-			Validator: `"65f1c0de-1388"`, Modified: time.Unix(1.6e9, 0), Path: "https/" + item.URL[8:], File: "x-00000.warc.gz", At: 1 << 30, Bytes: 2000,
+			Validator: `"65f1c0de-1388"`, Modified: time.Unix(1.6e9, 0), Path: "https/" + item.URL[8:], File: "x-00000.warc.gz", Offset: 1 << 30, Length: 2000,
 			ID: "urn:uuid:0b6ad1c6-5f5c-4a0d-9d2f-1a2b3c4d5e6f", Proof: "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ",
 		}
 		copy(c.Digest[:], item.Key[:])

@@ -115,7 +115,7 @@ func (e *engine) Stats(ctx context.Context) (st Stats, err error) {
 		}
 		st.Dropped = e.dropped.Load()
 		st.Run, st.URLs, st.Captures, st.Bytes = b.run, b.urls, b.captures, b.bytes
-		st.Started, st.Ended, st.Next = timeOf(started), timeOf(ended), timeOf(next)
+		st.Started, st.Ended, st.NextDue = timeOf(started), timeOf(ended), timeOf(next)
 		st.States = map[State]int64{}
 		for state, n := range b.states {
 			if n > 0 {

@@ -74,7 +74,7 @@ func (t *tx) claim(d candidate, worker string, n int, ttl time.Duration) (*Lease
 	if len(ids) == 0 {
 		return nil, t.judge(h)
 	}
-	l := &Lease{Host: d.name, Out: map[Key]int64{}}
+	l := &Lease{Host: d.name, Outstanding: map[Key]int64{}}
 	if l.Items, err = t.items(ids, d.name); err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (t *tx) wake(host int64) error {
 // hand notes that items are out.
 func (l *Lease) hand(items []Item, ids []int64) {
 	for i := range items {
-		l.Out[items[i].Key] = ids[i]
+		l.Outstanding[items[i].Key] = ids[i]
 	}
 }
 
@@ -141,7 +141,7 @@ func (s *session) items(ids []int64, host string) ([]Item, error) {
 	return items, nil
 }
 
-func (e *engine) More(ctx context.Context, l *Lease, n int) (items []Item, err error) {
+func (e *engine) ClaimMore(ctx context.Context, l *Lease, n int) (items []Item, err error) {
 	now := micros(e.now())
 	var waking bool
 	var id int64
@@ -156,7 +156,7 @@ func (e *engine) More(ctx context.Context, l *Lease, n int) (items []Item, err e
 		if err != nil || !open || waking {
 			return err
 		}
-		if ids, err = s.ready(id, n, l.Out); err != nil {
+		if ids, err = s.ready(id, n, l.Outstanding); err != nil {
 			return err
 		}
 		items, err = s.items(ids, l.Host)

@@ -19,7 +19,7 @@ func (e *engine) Complete(ctx context.Context, l *Lease, rs []Result, ends map[s
 		if !t.live {
 			return errNoRun
 		}
-		out := maps.Clone(l.Out)
+		out := maps.Clone(l.Outstanding)
 		for i := range rs {
 			if err := t.complete(h, &rs[i], out); err != nil {
 				return err
@@ -39,7 +39,7 @@ func (e *engine) Complete(ctx context.Context, l *Lease, rs []Result, ends map[s
 	})
 	if err == nil {
 		for i := range rs {
-			delete(l.Out, rs[i].Item.Key)
+			delete(l.Outstanding, rs[i].Item.Key)
 		}
 	}
 	return err
@@ -124,7 +124,7 @@ func (t *tx) capture(item int64, r *Result) (int64, error) {
 	t.bytes += c.Size
 	return t.insert(`insert into capture (item, key, url, run, time, kind, media, code, size, digest, sum, validator, modified, path, file, at, bytes, record, proof)
 		values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, item, key, url, c.Run, nullTime(c.Time), c.Kind, c.Media, c.Code, c.Size,
-		digest, sum, c.Validator, nullTime(c.Modified), c.Path, file, c.At, c.Bytes, c.ID, c.Proof)
+		digest, sum, c.Validator, nullTime(c.Modified), c.Path, file, c.Offset, c.Length, c.ID, c.Proof)
 }
 
 // file finds or makes the row of a WARC file.

@@ -1,21 +1,20 @@
-// Package frontier keeps what a mirror has still to visit, and what it has
-// brought: one set of tables, changed in transactions, that survives a kill at
-// any instant.
+// Package frontier stores the queue of a crawl and its captures in a database
+// that survives a crash at any point.
 //
-// [Open] returns the engine that a name asks for. A worker calls Begin once,
-// then Claim, More and Complete until nothing is left, and Release.
+// [Open] opens a frontier. A crawl calls Begin once. Its workers call Claim,
+// ClaimMore, Complete and Release until no URL is pending.
 //
-// What is given out is not a URL but a host: a [Lease] is one worker's sole
-// right to ask one host, so that what a host may be asked at once, and how
-// often, is decided in one place. A lease has an epoch, which moves on when it
-// is taken away from a worker that died: what the dead one says then is
-// [ErrFenced]. While a lease lasts its items stay pending in the tables, so
-// that a crash leaves nothing to repair.
+// Claim leases hosts, not URLs. A [Lease] gives one worker the exclusive right
+// to send requests to a host, so that one place enforces the delay and the
+// number of connections of the host. Each lease has an epoch, which increases
+// when the host is leased again. A worker whose lease has passed to another
+// worker gets [ErrFenced]. Leased items stay pending in the database, so that
+// a crash needs no repair.
 //
-// A run visits every URL once. The next run starts from the seeds again, and a
-// URL comes back into it when somebody adds it: whoever read a listing adds
-// what it lists. When nothing is left, Revive brings back what was brought
-// once and nothing leads to any more, or only a page that is as it was.
+// A run visits each URL at most once. The next run starts from the seeds and
+// visits a URL of an earlier run when Add is called for it. At the end of a
+// run, Revive adds the URLs that were retrieved in an earlier run and that no
+// page of this run has added.
 package frontier
 
 import (
@@ -27,240 +26,254 @@ import (
 	"time"
 )
 
-// ErrFenced says that a lease has passed to somebody else, or was given back.
-// Nothing of the call took effect.
+// ErrFenced is returned for a lease that another worker has taken over or that
+// was released. The call has no effect.
 var ErrFenced = errors.New("the lease has passed to another worker")
 
-// ErrDamaged says that what is on the disk is no frontier any more.
+// ErrDamaged is returned if the database file is corrupt.
 var ErrDamaged = errors.New("the database is damaged")
 
-// A Key names a URL in every table: the first 16 bytes of the SHA-256 of its
-// canonical form.
+// A Key identifies a URL in every table. It is the first 16 bytes of the
+// SHA-256 digest of the URL in canonical form.
 type Key [16]byte
 
-// KeyOf is the key of a URL in canonical form.
+// KeyOf returns the key of url, which must be in canonical form.
 func KeyOf(url string) Key {
 	sum := sha256.Sum256([]byte(url))
 	return Key(sum[:16])
 }
 
-// IsZero reports whether k names no URL.
+// IsZero reports whether k is the zero Key, which identifies no URL.
 func (k Key) IsZero() bool { return k == Key{} }
 
 // An Item is a URL to visit.
 type Item struct {
 	Key       Key
 	URL       string
-	Host      string    // whose lease it needs
-	Via       Key       // the listing or page that led to it first; zero: a seed
-	Depth     int       // links from a seed
-	Priority  int       // the lowest comes first; among equals, the first added
-	NotBefore time.Time // zero: at once
-	Meta      []byte    // the caller's: what the newest Add said
+	Host      string    // a visit needs the lease of this host
+	Via       Key       // the first page or listing that linked to the URL; zero for a seed
+	Depth     int       // number of links from a seed
+	Priority  int       // lower values are claimed first; equal ones in the order of Add
+	NotBefore time.Time // earliest time of the visit; zero means now
+	Meta      []byte    // data of the caller from the most recent Add
 
-	// Set by the Frontier, and not read by it.
-	Run      int64    // the newest that has seen it
-	Attempts int      // that failed in this run
-	Note     string   // of the newest Result
-	Last     *Capture // the newest that is whole; nil: none
+	// The Frontier sets the fields below and does not read them.
+	Run         int64    // most recent run that added or completed the URL
+	Attempts    int      // failed attempts in this run
+	Note        string   // Result.Note of the most recent Result
+	LastCapture *Capture // most recent capture, or nil
 }
 
-// State is where a URL stands in the run that visited it last.
+// State is the state of a URL in the most recent run that visited it.
 type State uint8
 
 const (
-	Pending  State = iota // to be visited, or to be visited again at Result.Retry
-	Done                  // brought, or found as it was
-	Kept                  // brought, and can never change: no later run visits it
-	Gone                  // was brought once; the server has it no more
-	Dead                  // failed for good
-	Excluded              // robots.txt, a type, a size or another rule kept it out
+	Pending  State = iota // not yet visited, or to be visited again at Result.Retry
+	Done                  // retrieved, or unchanged since an earlier run
+	Kept                  // retrieved and immutable; later runs do not visit it
+	Gone                  // retrieved in an earlier run and since deleted on the server
+	Dead                  // failed permanently
+	Excluded              // excluded by robots.txt or by a rule of the crawl
 )
 
 var states = [...]string{"pending", "done", "kept", "gone", "dead", "excluded"}
 
-// String is the name of s in records.
+// String returns the name of s, as it appears in the files of an archive.
 func (s State) String() string { return states[min(int(s), len(states)-1)] }
 
-// ParseState reads what String wrote.
+// ParseState parses the result of [State.String]. It reports whether name is
+// the name of a State.
 func ParseState(name string) (State, bool) {
 	i := slices.Index(states[:], name)
 	return State(max(i, 0)), i >= 0
 }
 
-// MarshalText is String.
+// MarshalText returns the result of [State.String].
 func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// A Capture is an object that was brought, whole, and where it lies.
+// A Capture describes a complete object that was retrieved, and the files that
+// contain it.
 type Capture struct {
 	Key   Key
-	URL   string // the record's: that of the Item, or a name the protocol has for the object (news:MESSAGE-ID)
+	URL   string // URL of the record: Item.URL, or the permanent URL of the object (news:MESSAGE-ID)
 	Run   int64
 	Time  time.Time
 	Kind  string // fetch.Kind
 	Media string
 	Code  int
-	Size  int64 // bytes of the payload
+	Size  int64 // of the payload, in bytes
 
 	Digest    [32]byte  // SHA-256 of the payload
-	Validator string    // for the next request; "": there is none
-	Modified  time.Time // by the server; zero: unknown
+	Validator string    // for a conditional request, or empty
+	Modified  time.Time // according to the server; zero if unknown
 
-	Path  string // in the tree; "": not there
-	File  string // the WARC that holds the record; "": none
-	At    int64  // where its member begins
-	Bytes int64  // how long its member is
-	ID    string // WARC-Record-ID
-	Proof string // WARC-Payload-Digest
+	Path   string // of the file in the tree; empty if the tree has no file
+	File   string // WARC file that contains the record, or empty
+	Offset int64  // of the gzip member in File, in bytes
+	Length int64  // of the gzip member, in bytes
+	ID     string // WARC-Record-ID
+	Proof  string // WARC-Payload-Digest
 }
 
-// A File is what stands in the tree for a URL.
+// A File is a file of the tree.
 type File struct {
 	Path   string
 	Digest [32]byte
-	State  State // of the URL
+	State  State // of the URL that the file belongs to
 }
 
-// A Name is a claim to a path of the tree, folded as the strictest file system
-// folds names.
+// A Name reserves a path of the tree for one URL.
 type Name struct {
-	Fold string
-	Key  Key // of the URL whose file it is; zero: a folder
+	Fold string // the path, with letter case and Unicode forms folded
+	Key  Key    // of the URL that owns the file; zero for a folder
 }
 
-// A Result tells what became of one Item.
+// A Result is the outcome of a visit to one Item.
 type Result struct {
 	Item     Item
 	State    State
-	Retry    time.Time // where State is Pending
-	Park     bool      // where State is Pending: not before the next Begin
-	Note     string    // why, where it did not go well
-	Capture  *Capture  // nil: nothing new was brought
-	Names    []Name    // claimed for Capture.Path
-	Children []Item    // to be added, as Add does
+	Retry    time.Time // time of the next attempt, if State is Pending
+	Park     bool      // if State is Pending, the next attempt waits for the next Begin
+	Note     string    // reason of a failure or an exclusion
+	Capture  *Capture  // nil if no new object was retrieved
+	Names    []Name    // paths to reserve for Capture.Path
+	Children []Item    // links of the object, which are added as by Add
 }
 
-// A Lease is one worker's right to one host. It is used by one goroutine at a
-// time. When its time is over it holds on until somebody else claims the host:
-// what its worker did need not be done again.
+// A Lease is the exclusive right of one worker to visit one host. It must not
+// be used by several goroutines at the same time. An expired Lease stays valid
+// until another worker claims the host, so that completed work is not lost.
 type Lease struct {
 	Host  string
 	Epoch int64
 	Until time.Time
-	Items []Item // handed out by Claim
+	Items []Item // returned by Claim
 
-	// Out holds the items handed out and not yet completed, with what the
-	// Frontier calls them. It belongs to that.
-	Out map[Key]int64
+	// Outstanding maps the items that were claimed and are not completed to
+	// their row numbers. Only the Frontier modifies it.
+	Outstanding map[Key]int64
 }
 
-// Stats counts what a frontier holds.
+// Stats describes the contents of a frontier.
 type Stats struct {
-	Run      int64  // the newest
-	Note     []byte // of its Begin
+	Run      int64  // number of the most recent run
+	Note     []byte // argument of the Begin that started the run
 	Started  time.Time
-	Ended    time.Time       // zero: it goes on
-	States   map[State]int64 // of the URLs that this run has seen, and all that are pending
-	URLs     int64           // of all runs
-	Parked   int64           // those of the pending URLs that wait for the next Begin
-	Dropped  int64           // URLs that Limit has kept out since Open
-	Hosts    int64           // with something pending
+	Ended    time.Time       // zero while the run is active
+	States   map[State]int64 // number of URLs that this run has visited, and of all pending URLs
+	URLs     int64           // number of URLs of all runs
+	Parked   int64           // pending URLs that wait for the next Begin
+	Dropped  int64           // URLs rejected by SetPendingLimit since Open
+	Hosts    int64           // hosts with pending URLs
 	Captures int64
-	Bytes    int64     // of their payloads
-	Next     time.Time // when the first host that must wait may be asked; zero: none waits
+	Bytes    int64     // total size of the payloads of all captures
+	NextDue  time.Time // earliest time at which a waiting host may be visited; zero if no host waits
 }
 
-// A Frontier is safe for concurrent use. What a call that returned nil said is
-// on disk, but for leases, which a loss of power ends. A context ends the wait
-// for a turn, and no change that has begun. Between End and Begin, Add, Revive,
-// Claim and Complete are an error. Times are kept to the microsecond.
+// A Frontier stores pending URLs, leases and captures. It is safe for
+// concurrent use. The changes of a call that returned nil are on disk, except
+// for leases, which a power failure ends. Canceling a context interrupts the
+// wait for the database, but no change that has started. Add, Revive, Claim and
+// Complete return an error between End and Begin. Times have a precision of one
+// microsecond.
 type Frontier interface {
-	// Begin continues the run that has not ended, or starts the next one,
-	// which is then new. Note is kept with it: how it was asked for. Items
-	// that a Result has parked become ready.
+	// Begin continues the active run, or starts the next run and returns fresh
+	// as true. The note is stored with a new run. Items that a Result has
+	// parked become ready.
 	Begin(ctx context.Context, note []byte) (run int64, fresh bool, err error)
 
-	// End ends the run. Pending items stay for the next.
+	// End ends the active run. Pending items remain for the next run.
 	End(ctx context.Context) error
 
-	// Add puts items into the run. One that this run has seen is left as it
-	// is, and so is one that is Kept; one of an earlier run becomes pending
-	// with the new Depth, Priority and Meta, and keeps its Via. It returns how
-	// many are pending by it.
+	// Add adds items to the active run. Items that this run already contains
+	// and items in state Kept are unchanged. An item of an earlier run becomes
+	// pending with the new Depth, Priority and Meta, and keeps its Via. Add
+	// returns the number of items that it made pending.
 	Add(ctx context.Context, items []Item) (added int, err error)
 
-	// Limit makes Add and Complete leave out a URL that no run has seen, if
-	// something led to it and its host has n pending ones already. Zero, as
-	// after Open, is no limit.
-	Limit(n int64)
+	// SetPendingLimit makes Add and Complete drop a new URL if its host already
+	// has n pending URLs. Seeds and URLs of earlier runs are not dropped. Zero,
+	// the default, means no limit.
+	SetPendingLimit(n int64)
 
-	// Revive makes pending what an earlier run left Done, or Excluded although
-	// it was retrieved once, and this run has not seen.
+	// Revive makes URLs pending that this run has not added. They are the URLs
+	// that an earlier run left in state Done, and the URLs in state Excluded
+	// that have a capture. It returns their number.
 	Revive(ctx context.Context) (n int64, err error)
 
-	// Claim leases up to hosts hosts that have something to be visited now,
-	// each with up to perHost items, for ttl.
+	// Claim leases up to hosts hosts that have items to visit now, for the
+	// duration ttl. Each Lease has up to perHost items.
 	Claim(ctx context.Context, worker string, hosts, perHost int, ttl time.Duration) ([]*Lease, error)
 
-	// More hands out up to n further items of l, which may be none: there is
-	// nothing due, the host is blocked, or the time of l is over.
-	More(ctx context.Context, l *Lease, n int) ([]Item, error)
+	// ClaimMore returns up to n further items of the host of l. It returns no
+	// items if no item is due, if the host is blocked, or if l has expired.
+	ClaimMore(ctx context.Context, l *Lease, n int) ([]Item, error)
 
-	// Complete records what became of items of l.Host, in one transaction:
-	// all of it, or ErrFenced and nothing. The items need not be of those
-	// handed out: a listing tells what became of others too, and adds those
-	// that were unknown. An item of another host is an error, and so is a name
-	// that is another's. Ends says how far the WARC files are whole by now, by
-	// name; it may be nil. It never makes one shorter.
+	// Complete records the results of items of l.Host in one transaction. If
+	// it returns an error, for example ErrFenced, it records no result. The
+	// items may be items that l does not hold or that are new, because a
+	// listing can describe other items. An item of another host and a name that
+	// belongs to another URL are errors. The map ends has the length of each
+	// WARC file up to the last complete record, by name. It may be nil. A
+	// stored length never decreases.
 	Complete(ctx context.Context, l *Lease, rs []Result, ends map[string]int64) error
 
-	// Extend moves the end of l to ttl from now.
+	// Extend makes l expire after the duration ttl from now.
 	Extend(ctx context.Context, l *Lease, ttl time.Duration) error
 
-	// Release gives l back. The host may be asked again from next on, unless
-	// BlockHost has said later; the zero time is at once.
+	// Release ends l. The host may be claimed again at the time next, or after
+	// the time of BlockHost if that is later. The zero time means now.
 	Release(ctx context.Context, l *Lease, next time.Time) error
 
-	// BlockHost lets nobody ask host before until: its Retry-After. It is not
-	// made shorter.
+	// BlockHost prevents visits to host until the given time, for example
+	// because of a Retry-After header field. An earlier time than the stored
+	// one has no effect.
 	BlockHost(ctx context.Context, host string, until time.Time) error
 
-	// Evict ends every lease. Only who knows that no other worker lives may
-	// call it.
+	// Evict ends every lease. It must be called only while no other worker
+	// runs.
 	Evict(ctx context.Context) error
 
-	// Items yields the URLs in state s, whatever run left them so, in the
-	// order in which they were added.
+	// Items iterates over the URLs of all runs in state s, in the order in
+	// which they were added.
 	Items(ctx context.Context, s State) iter.Seq2[Item, error]
 
-	// Captures yields what was brought, in the order in which it was.
+	// Captures iterates over all captures in the order of Complete.
 	Captures(ctx context.Context) iter.Seq2[Capture, error]
 
-	// Files yields what the newest captures of all URLs put into the tree, in
-	// the order in which the URLs were added.
+	// Files iterates over the files of the most recent captures, in the order
+	// in which the URLs were added.
 	Files(ctx context.Context) iter.Seq2[File, error]
 
-	// Layout returns the version of the rules by which the tree was begun: 1
-	// for a frontier that does not record it.
+	// Layout returns the version of the rules for paths of the tree, which is
+	// set when the frontier is created. It returns 1 for a database that does
+	// not store a version.
 	Layout(ctx context.Context) (int, error)
 
-	// Brought finds the newest captures of URLs, by Capture.Key.
-	Brought(ctx context.Context, keys []Key) (map[Key]Capture, error)
+	// NewestCaptures returns the most recent capture of each URL, by
+	// Capture.Key. URLs without a capture are missing in the result.
+	NewestCaptures(ctx context.Context, keys []Key) (map[Key]Capture, error)
 
-	// Payloads finds the first captures with these digests that have a record
-	// in a WARC.
-	Payloads(ctx context.Context, digests [][32]byte) (map[[32]byte]Capture, error)
+	// CapturesByDigest returns, for each digest, the first capture with a
+	// record in a WARC file. Digests without one are missing in the result.
+	CapturesByDigest(ctx context.Context, digests [][32]byte) (map[[32]byte]Capture, error)
 
-	// Named finds who claimed these folded names.
-	Named(ctx context.Context, folds []string) (map[string]Key, error)
+	// NameOwners returns the keys of the URLs that own the folded names. The
+	// key of a folder is zero. Free names are missing in the result.
+	NameOwners(ctx context.Context, folds []string) (map[string]Key, error)
 
-	// Ends tells how far each WARC file is whole: what Complete was told.
-	Ends(ctx context.Context) (map[string]int64, error)
+	// FileEnds returns the length of each WARC file up to the last complete
+	// record, as passed to Complete.
+	FileEnds(ctx context.Context) (map[string]int64, error)
 
-	// Requeue makes items in these states pending, whatever run left them so.
-	// It also serves between runs.
+	// Requeue makes all items in the given states pending and returns their
+	// number. It may also be called between runs.
 	Requeue(ctx context.Context, states ...State) (n int64, err error)
 
+	// Stats returns the number of URLs and captures and the state of the run.
 	Stats(ctx context.Context) (Stats, error)
+
+	// Close waits for running calls and closes the database. Later calls
+	// return an error.
 	Close() error
 }

@@ -56,7 +56,7 @@ func (e *engine) Release(ctx context.Context, l *Lease, next time.Time) error {
 		return t.free(h)
 	})
 	if err == nil {
-		clear(l.Out)
+		clear(l.Outstanding)
 	}
 	return err
 }

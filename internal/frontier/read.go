@@ -36,7 +36,7 @@ func (s *session) item(r *sqlite.Row, run int64) (item Item, id int64, err error
 	if last.Valid {
 		var c Capture
 		c, err = s.captureOf("c.id=?", last.Int64)
-		item.Last = &c
+		item.LastCapture = &c
 	}
 	return item, id, err
 }
@@ -53,7 +53,7 @@ const captureColumns = `c.id, coalesce(c.key, u.key), coalesce(c.url, u.url), c.
 func scanCapture(scan func(...any) error) (c Capture, id int64, err error) {
 	var key, digest []byte
 	var at, modified sql.NullInt64
-	err = scan(&id, &key, &c.URL, &c.Run, &at, &c.Kind, &c.Media, &c.Code, &c.Size, &digest, &c.Validator, &modified, &c.Path, &c.File, &c.At, &c.Bytes, &c.ID, &c.Proof)
+	err = scan(&id, &key, &c.URL, &c.Run, &at, &c.Kind, &c.Media, &c.Code, &c.Size, &digest, &c.Validator, &modified, &c.Path, &c.File, &c.Offset, &c.Length, &c.ID, &c.Proof)
 	copy(c.Key[:], key)
 	copy(c.Digest[:], digest)
 	c.Time, c.Modified = timeOf(at), timeOf(modified)
@@ -156,7 +156,7 @@ func (e *engine) Captures(ctx context.Context) iter.Seq2[Capture, error] {
 	})
 }
 
-func (e *engine) Brought(ctx context.Context, keys []Key) (map[Key]Capture, error) {
+func (e *engine) NewestCaptures(ctx context.Context, keys []Key) (map[Key]Capture, error) {
 	return find(ctx, e, keys, func(s *session, k Key) (Capture, error) {
 		return s.captureOf(`c.id = (select max(id) from (
 			select max(id) id from capture where key = ?1
@@ -164,13 +164,13 @@ func (e *engine) Brought(ctx context.Context, keys []Key) (map[Key]Capture, erro
 	})
 }
 
-func (e *engine) Payloads(ctx context.Context, digests [][32]byte) (map[[32]byte]Capture, error) {
+func (e *engine) CapturesByDigest(ctx context.Context, digests [][32]byte) (map[[32]byte]Capture, error) {
 	return find(ctx, e, digests, func(s *session, d [32]byte) (Capture, error) {
 		return s.captureOf("c.id = (select min(id) from capture where sum=? and digest=? and file is not null)", sumOf(d), d[:])
 	})
 }
 
-func (e *engine) Named(ctx context.Context, folds []string) (map[string]Key, error) {
+func (e *engine) NameOwners(ctx context.Context, folds []string) (map[string]Key, error) {
 	var key sqlite.Raw
 	return find(ctx, e, folds, func(s *session, fold string) (k Key, err error) {
 		err = s.Scan("select key from name where fold=?", []any{fold}, &key)
@@ -198,7 +198,7 @@ func find[K comparable, V any](ctx context.Context, e *engine, keys []K, get fun
 	return found, err
 }
 
-func (e *engine) Ends(ctx context.Context) (map[string]int64, error) {
+func (e *engine) FileEnds(ctx context.Context) (map[string]int64, error) {
 	ends := map[string]int64{}
 	err := e.read(ctx, func(s *session) error {
 		return s.ForEachRow("select name, ends from file where ends is not null", nil, func(r *sqlite.Row) error {

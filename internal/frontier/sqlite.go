@@ -51,7 +51,7 @@ func (e *engine) take(ctx context.Context, pool chan *session) (*session, error)
 	}
 }
 
-func (e *engine) Limit(n int64) { e.limit.Store(n) }
+func (e *engine) SetPendingLimit(n int64) { e.limit.Store(n) }
 
 // write runs f in a transaction, which is on disk when write returns nil.
 func (e *engine) write(ctx context.Context, f func(*tx) error) error {

@@ -202,7 +202,7 @@ func (w *web) host(f frontier.Frontier, l *frontier.Lease) error {
 		}
 		w.record(rs)
 		var err error
-		if items, err = f.More(w.ctx, l, 5-round); err != nil || round == 4 {
+		if items, err = f.ClaimMore(w.ctx, l, 5-round); err != nil || round == 4 {
 			return err
 		}
 	}
@@ -247,8 +247,8 @@ func (w *web) idle(f frontier.Frontier) (end bool) {
 		w.Error(err)
 		return true
 	}
-	if st.Next.After(w.now()) {
-		w.pass(st.Next.Sub(w.now()))
+	if st.NextDue.After(w.now()) {
+		w.pass(st.NextDue.Sub(w.now()))
 	}
 	return st.States[frontier.Pending] == 0
 }

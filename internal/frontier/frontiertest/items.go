@@ -92,8 +92,8 @@ func runs(t *testing.T, e Engine) {
 	tr.add(1, waiting)
 	tr.ok(tr.Evict(tr.ctx))
 	tr.ok(tr.Complete(tr.ctx, tr.lease("w", "a", 9), done(seed), nil))
-	if st := tr.stats(); !st.Next.Equal(later) {
-		t.Errorf("the next is due at %v; want %v", st.Next, later)
+	if st := tr.stats(); !st.NextDue.Equal(later) {
+		t.Errorf("the next is due at %v; want %v", st.NextDue, later)
 	}
 	for i, err := range tr.Items(tr.ctx, frontier.Pending) {
 		if tr.ok(err); i.Attempts != 0 || i.Note != "" || !i.NotBefore.Equal(later) {
@@ -109,8 +109,8 @@ func runs(t *testing.T, e Engine) {
 		t.Errorf("Revive again: %d, %v", n, err)
 	}
 	for i, err := range tr.Items(tr.ctx, frontier.Pending) {
-		if tr.ok(err); i.URL == leaf.URL && (i.Last == nil || *i.Last != *brought(leaf, 1)) {
-			t.Errorf("what was brought last: %+v", i.Last)
+		if tr.ok(err); i.URL == leaf.URL && (i.LastCapture == nil || *i.LastCapture != *brought(leaf, 1)) {
+			t.Errorf("what was brought last: %+v", i.LastCapture)
 		}
 	}
 }
@@ -169,14 +169,14 @@ func complete(t *testing.T, e Engine) {
 		if err := tr.Complete(tr.ctx, l, append(rs[:1:1], bad), map[string]int64{"w": 1}); err == nil || errors.Is(err, frontier.ErrFenced) {
 			t.Errorf("a result %s: %v", name, err)
 		}
-		if after := tr.stats(); after.URLs != before.URLs || after.Captures != 0 || after.States[frontier.Pending] != 3 || len(l.Out) != 2 {
+		if after := tr.stats(); after.URLs != before.URLs || after.Captures != 0 || after.States[frontier.Pending] != 3 || len(l.Outstanding) != 2 {
 			t.Fatalf("a result %s left something behind: %+v", name, after)
 		}
 	}
 
 	tr.ok(tr.Complete(tr.ctx, l, rs, map[string]int64{"w": 30}))
-	if len(l.Out) != 0 {
-		t.Errorf("%d are out", len(l.Out))
+	if len(l.Outstanding) != 0 {
+		t.Errorf("%d are out", len(l.Outstanding))
 	}
 	tr.want(frontier.Done, page.URL)
 	tr.want(frontier.Dead, dead.URL)
@@ -194,12 +194,12 @@ func complete(t *testing.T, e Engine) {
 	if st := tr.stats(); st.States[frontier.Done] != 2 || st.States[frontier.Dead] != 0 || st.URLs != 5 || st.Captures != 1 {
 		t.Errorf("told twice: %+v", st)
 	}
-	if ends, err := tr.Ends(tr.ctx); err != nil || len(ends) != 1 || ends["w"] != 30 {
+	if ends, err := tr.FileEnds(tr.ctx); err != nil || len(ends) != 1 || ends["w"] != 30 {
 		t.Errorf("ends: %v, %v; a file never becomes shorter", ends, err)
 	}
 	tr.pass(2 * time.Minute)
 	tr.ok(tr.Extend(tr.ctx, l, time.Minute))
-	if more, err := tr.More(tr.ctx, l, 9); err != nil || len(more) != 1 || more[0].Attempts != 1 || more[0].Note != "busy" {
+	if more, err := tr.ClaimMore(tr.ctx, l, 9); err != nil || len(more) != 1 || more[0].Attempts != 1 || more[0].Note != "busy" {
 		t.Errorf("once more: %+v, %v", more, err)
 	}
 }
@@ -209,7 +209,7 @@ func complete(t *testing.T, e Engine) {
 func limit(t *testing.T, e Engine) {
 	tr := begin(t, e)
 	from := func(i frontier.Item) frontier.Item { i.Via = url("z", 0).Key; return i }
-	tr.Limit(3)
+	tr.SetPendingLimit(3)
 	tr.add(3, from(url("a", 1)), from(url("a", 2)), from(url("a", 3)), from(url("a", 4)))
 	tr.add(1, from(url("b", 1)))
 	tr.add(1, url("a", 5)) // a seed
@@ -221,9 +221,9 @@ func limit(t *testing.T, e Engine) {
 	if st := tr.stats(); st.Dropped != 2 {
 		t.Errorf("%d URLs were dropped, want 2", st.Dropped)
 	}
-	tr.Limit(0)
+	tr.SetPendingLimit(0)
 	tr.add(1, from(url("a", 8)))
-	tr.Limit(1)
+	tr.SetPendingLimit(1)
 	tr.ok(tr.End(tr.ctx))
 	_, _, err := tr.Begin(tr.ctx, nil)
 	tr.ok(err)
@@ -242,7 +242,7 @@ func park(t *testing.T, e Engine) {
 		tr.pass(1000 * time.Hour)
 		tr.none("all is parked")
 		tr.add(0, url("a", 1))
-		if st := tr.stats(); st.Parked != 2 || st.States[frontier.Pending] != 2 || !st.Next.IsZero() {
+		if st := tr.stats(); st.Parked != 2 || st.States[frontier.Pending] != 2 || !st.NextDue.IsZero() {
 			t.Errorf("%+v", st)
 		}
 		if n == 1 {

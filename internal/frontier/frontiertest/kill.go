@@ -40,7 +40,7 @@ func victim(e Engine, place string) error {
 	if _, _, err = f.Begin(ctx, nil); err != nil {
 		return err
 	}
-	ends, err := f.Ends(ctx)
+	ends, err := f.FileEnds(ctx)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func batchOf(n int) (rs []frontier.Result, ends map[string]int64) {
 	for i := n * batch; i < (n+1)*batch; i++ {
 		item := url("h", i)
 		c := brought(item, byte(i))
-		c.File, c.At, c.Bytes, c.Path = "w", int64(i)*record, record, item.URL
+		c.File, c.Offset, c.Length, c.Path = "w", int64(i)*record, record, item.URL
 		child := url("child", i)
 		child.NotBefore = time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC) // the host to claim is h
 		rs = append(rs, frontier.Result{Item: item, State: frontier.Done, Capture: c, Children: []frontier.Item{child},
@@ -131,7 +131,7 @@ func murder(t *testing.T, place string, batches int) (last int) {
 // nothing.
 func (tr *trial) whole(last int) {
 	tr.Helper()
-	ends, err := tr.Ends(tr.ctx)
+	ends, err := tr.FileEnds(tr.ctx)
 	tr.ok(err)
 	batches := int(ends["w"] / (batch * record))
 	if batches != last+1 && batches != last+2 {
@@ -149,8 +149,8 @@ func (tr *trial) whole(last int) {
 	}
 	for c, err := range tr.Captures(tr.ctx) {
 		tr.ok(err)
-		if c.At != int64(captures)*record {
-			tr.Errorf("capture %d is at %d", captures, c.At)
+		if c.Offset != int64(captures)*record {
+			tr.Errorf("capture %d is at %d", captures, c.Offset)
 		}
 		captures++
 	}
@@ -165,7 +165,7 @@ func (tr *trial) whole(last int) {
 	for i := range want {
 		folds = append(folds, url("h", i).URL)
 	}
-	if names, err := tr.Named(tr.ctx, folds); err != nil || len(names) != want {
+	if names, err := tr.NameOwners(tr.ctx, folds); err != nil || len(names) != want {
 		tr.Errorf("%d names, %v; want %d", len(names), err, want)
 	}
 }

@@ -21,11 +21,11 @@ func claim(t *testing.T, e Engine) {
 			t.Errorf("claimed %s", got)
 		}
 		tr.pass(time.Second)
-		more, err := tr.More(tr.ctx, l, 2)
+		more, err := tr.ClaimMore(tr.ctx, l, 2)
 		if got := fmt.Sprint(urlsOf(more)); err != nil || got != "[http://a/1 http://a/3]" {
 			t.Errorf("then %s, %v; what waited takes its old place", got, err)
 		}
-		more, err = tr.More(tr.ctx, l, 9)
+		more, err = tr.ClaimMore(tr.ctx, l, 9)
 		if got := fmt.Sprint(urlsOf(more)); err != nil || got != "[http://a/4]" {
 			t.Errorf("at last %s, %v", got, err)
 		}
@@ -37,7 +37,7 @@ func claim(t *testing.T, e Engine) {
 		late.NotBefore = tr.now().Add(time.Minute)
 		tr.add(1, late)
 		tr.none("all of it waits")
-		if st := tr.stats(); !st.Next.Equal(late.NotBefore) || st.Hosts != 1 {
+		if st := tr.stats(); !st.NextDue.Equal(late.NotBefore) || st.Hosts != 1 {
 			t.Errorf("%+v; want the next at %v", st, late.NotBefore)
 		}
 		tr.pass(time.Minute)
@@ -82,9 +82,9 @@ func claim(t *testing.T, e Engine) {
 func lease(t *testing.T, e Engine) {
 	fenced := func(tr *trial, l *frontier.Lease, when string) {
 		tr.Helper()
-		_, more := tr.More(tr.ctx, l, 1)
+		_, more := tr.ClaimMore(tr.ctx, l, 1)
 		for call, err := range map[string]error{
-			"More": more, "Complete": tr.Complete(tr.ctx, l, done(l.Items...), nil),
+			"ClaimMore": more, "Complete": tr.Complete(tr.ctx, l, done(l.Items...), nil),
 			"Extend": tr.Extend(tr.ctx, l, time.Hour), "Release": tr.Release(tr.ctx, l, tr.now().Add(time.Hour)),
 		} {
 			if !errors.Is(err, frontier.ErrFenced) {
@@ -100,8 +100,8 @@ func lease(t *testing.T, e Engine) {
 	t.Run("taken over", func(t *testing.T) {
 		tr, dead := start(t)
 		tr.none("a is leased")
-		if st := tr.stats(); !st.Next.Equal(dead.Until) {
-			t.Errorf("the next is due at %v; want the end of the lease, %v", st.Next, dead.Until)
+		if st := tr.stats(); !st.NextDue.Equal(dead.Until) {
+			t.Errorf("the next is due at %v; want the end of the lease, %v", st.NextDue, dead.Until)
 		}
 		tr.pass(time.Minute)
 		l := tr.lease("x", "a", 1)
@@ -116,13 +116,13 @@ func lease(t *testing.T, e Engine) {
 	t.Run("late", func(t *testing.T) {
 		tr, l := start(t)
 		tr.pass(time.Hour)
-		if more, err := tr.More(tr.ctx, l, 9); len(more) > 0 || err != nil {
+		if more, err := tr.ClaimMore(tr.ctx, l, 9); len(more) > 0 || err != nil {
 			t.Errorf("a lease that is over gave %v, %v", urlsOf(more), err)
 		}
 		tr.ok(tr.Complete(tr.ctx, l, done(l.Items...), nil))
 		tr.ok(tr.Extend(tr.ctx, l, time.Minute))
 		tr.none("a is leased again")
-		if more, err := tr.More(tr.ctx, l, 9); len(more) != 2 || err != nil {
+		if more, err := tr.ClaimMore(tr.ctx, l, 9); len(more) != 2 || err != nil {
 			t.Errorf("a lease that was extended gave %v, %v", urlsOf(more), err)
 		}
 	})
@@ -136,8 +136,8 @@ func lease(t *testing.T, e Engine) {
 		tr.pass(time.Hour)
 		tr.none("all of it waits") // which is nobody's claim of a
 		tr.ok(tr.Complete(tr.ctx, l, []frontier.Result{{Item: url("a", 1), Retry: tr.now().Add(time.Minute)}}, nil))
-		if st := tr.stats(); !st.Next.Equal(tr.now().Add(time.Minute)) {
-			t.Errorf("the next is due at %v, a minute after %v", st.Next, tr.now())
+		if st := tr.stats(); !st.NextDue.Equal(tr.now().Add(time.Minute)) {
+			t.Errorf("the next is due at %v, a minute after %v", st.NextDue, tr.now())
 		}
 		tr.add(1, url("a", 4))
 		tr.lease("x", "a", 9)
@@ -149,8 +149,8 @@ func lease(t *testing.T, e Engine) {
 		tr.ok(tr.Release(tr.ctx, l, next))
 		fenced(tr, l, "after Release")
 		tr.none("a rests")
-		if st := tr.stats(); !st.Next.Equal(next) {
-			t.Errorf("the next is due at %v; want %v", st.Next, next)
+		if st := tr.stats(); !st.NextDue.Equal(next) {
+			t.Errorf("the next is due at %v; want %v", st.NextDue, next)
 		}
 		tr.pass(time.Second)
 		tr.lease("w", "a", 1)
@@ -166,7 +166,7 @@ func lease(t *testing.T, e Engine) {
 		tr, l := start(t)
 		tr.ok(tr.BlockHost(tr.ctx, "a", tr.now().Add(time.Hour)))
 		tr.ok(tr.BlockHost(tr.ctx, "a", tr.now().Add(time.Minute))) // no sooner
-		if more, err := tr.More(tr.ctx, l, 1); len(more) > 0 || err != nil {
+		if more, err := tr.ClaimMore(tr.ctx, l, 1); len(more) > 0 || err != nil {
 			t.Errorf("a blocked host gave %v, %v", urlsOf(more), err)
 		}
 		tr.ok(tr.Release(tr.ctx, l, tr.now().Add(time.Second)))

@@ -149,7 +149,7 @@ func (m *model) more(l *frontier.Lease, n int) (items []*modelItem) {
 		return nil
 	}
 	for _, i := range m.ready(l.Host) {
-		if _, out := l.Out[i.Key]; !out && len(items) < n {
+		if _, out := l.Outstanding[i.Key]; !out && len(items) < n {
 			items = append(items, i)
 		}
 	}
@@ -204,7 +204,7 @@ func (m *model) result(r frontier.Result) {
 	}
 	if r.Capture != nil {
 		m.captures = append(m.captures, *r.Capture)
-		i.Last = r.Capture
+		i.LastCapture = r.Capture
 	}
 }
 
@@ -251,8 +251,8 @@ func (m *model) stats() frontier.Stats {
 		if at.Before(h.next) {
 			at = h.next
 		}
-		if at.After(m.now()) && (st.Next.IsZero() || at.Before(st.Next)) {
-			st.Next = at
+		if at.After(m.now()) && (st.NextDue.IsZero() || at.Before(st.NextDue)) {
+			st.NextDue = at
 		}
 	}
 	return st

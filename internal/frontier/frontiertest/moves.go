@@ -79,7 +79,7 @@ func (p *play) claims() {
 		p.handed("what was claimed", l.Items, want)
 		p.equal("the epoch", l.Epoch, p.model.claim(l.Host, ttl))
 		p.equal("the end", l.Until, p.now().Add(ttl))
-		p.equal("how many are out", len(l.Out), len(l.Items))
+		p.equal("how many are out", len(l.Outstanding), len(l.Items))
 		p.leases = append(p.leases, l)
 	}
 }
@@ -88,7 +88,7 @@ func (p *play) mores(l *frontier.Lease) {
 	n := p.n(5)
 	p.note("%d more of %s, epoch %d", n, l.Host, l.Epoch)
 	want := p.model.more(l, n)
-	items, err := p.More(p.ctx, l, n)
+	items, err := p.ClaimMore(p.ctx, l, n)
 	if p.fenced(l, err) {
 		return
 	}
@@ -129,10 +129,10 @@ func (p *play) completes(l *frontier.Lease) {
 		ends = map[string]int64{fmt.Sprint("w", p.n(2)): int64(p.n(200))}
 	}
 	p.note("complete %s, epoch %d: %+v", l.Host, l.Epoch, rs)
-	out := maps.Clone(l.Out)
+	out := maps.Clone(l.Outstanding)
 	err := p.Complete(p.ctx, l, rs, ends)
 	if p.fenced(l, err) {
-		p.equal("what is out", l.Out, out)
+		p.equal("what is out", l.Outstanding, out)
 		return
 	}
 	fits := p.model.live && p.model.complete(rs, ends)
@@ -142,7 +142,7 @@ func (p *play) completes(l *frontier.Lease) {
 			delete(out, r.Item.Key)
 		}
 	}
-	p.equal("what is out", l.Out, out)
+	p.equal("what is out", l.Outstanding, out)
 }
 
 // result is of an item of l, or of another of its host, known or not.
@@ -151,7 +151,7 @@ func (p *play) result(l *frontier.Lease) frontier.Result {
 	if len(l.Items) > 0 && p.n(3) > 0 {
 		r.Item = l.Items[p.n(len(l.Items))]
 	}
-	r.Item.Run, r.Item.Attempts, r.Item.Note, r.Item.Last, r.Item.NotBefore = 0, 0, "", nil, time.Time{}
+	r.Item.Run, r.Item.Attempts, r.Item.Note, r.Item.LastCapture, r.Item.NotBefore = 0, 0, "", nil, time.Time{}
 	if r.State == frontier.Pending {
 		r.Retry, r.Park = p.soon(), p.n(4) == 0
 	}
@@ -166,7 +166,7 @@ func (p *play) result(l *frontier.Lease) frontier.Result {
 			c.URL = fmt.Sprint("news:", p.n(2))
 			c.Key = frontier.KeyOf(c.URL)
 		case 1:
-			c.File, c.At, c.Bytes, c.ID, c.Proof = fmt.Sprint("w", p.n(2)), int64(p.n(256)), 9, "urn:uuid:1", "sha1:A"
+			c.File, c.Offset, c.Length, c.ID, c.Proof = fmt.Sprint("w", p.n(2)), int64(p.n(256)), 9, "urn:uuid:1", "sha1:A"
 			c.Modified, c.Validator, c.Media, c.Code = p.now().Add(-time.Hour), `"etag"`, "text/html", 200
 		case 2:
 			other := url(p.hostName(), p.n(6)) // the object of another URL

@@ -143,7 +143,7 @@ func (p *play) seldom() {
 	case 4:
 		n := int64(p.n(5))
 		p.note("limit %d", n)
-		p.Limit(n)
+		p.SetPendingLimit(n)
 		p.model.limit = n
 	case 0:
 		p.note("evict")
@@ -163,7 +163,7 @@ func (p *play) seldom() {
 		p.judge(err, !p.model.live)
 		if err == nil {
 			p.equal("what was revived", n, p.model.requeue(func(i *modelItem) bool {
-				return (i.state == frontier.Done || i.state == frontier.Excluded && i.Last != nil) && i.run < p.model.run
+				return (i.state == frontier.Done || i.state == frontier.Excluded && i.LastCapture != nil) && i.run < p.model.run
 			}))
 		}
 	case 3:
@@ -201,7 +201,7 @@ func (p *play) compare() {
 	want := p.model.stats()
 	for name, h := range p.model.hosts {
 		if h.leased && !h.until.After(p.now()) && len(p.model.ready(name)) == 0 {
-			want.Next = st.Next // Claim may have found out what a dead worker left, or not
+			want.NextDue = st.NextDue // Claim may have found out what a dead worker left, or not
 		}
 	}
 	want.Note, want.Started, want.Ended = st.Note, st.Started, st.Ended
@@ -240,10 +240,10 @@ func (p *play) compareCaptures() {
 		}
 	}
 	p.equal("what was brought", all, p.model.captures)
-	byKey, err := p.Brought(p.ctx, keys)
+	byKey, err := p.NewestCaptures(p.ctx, keys)
 	p.judge(err, false)
 	p.equal("the newest captures", byKey, newest)
-	byDigest, err := p.Payloads(p.ctx, digests)
+	byDigest, err := p.CapturesByDigest(p.ctx, digests)
 	p.judge(err, false)
 	p.equal("the first with a digest", byDigest, first)
 	var files, wantFiles []frontier.File
@@ -252,15 +252,15 @@ func (p *play) compareCaptures() {
 		files = append(files, f)
 	}
 	for _, i := range p.model.items {
-		if i.Last != nil && i.Last.Path != "" {
-			wantFiles = append(wantFiles, frontier.File{Path: i.Last.Path, Digest: i.Last.Digest, State: i.state})
+		if i.LastCapture != nil && i.LastCapture.Path != "" {
+			wantFiles = append(wantFiles, frontier.File{Path: i.LastCapture.Path, Digest: i.LastCapture.Digest, State: i.state})
 		}
 	}
 	p.equal("the files", files, wantFiles)
-	named, err := p.Named(p.ctx, paths)
+	named, err := p.NameOwners(p.ctx, paths)
 	p.judge(err, false)
 	p.equal("the names", named, p.model.names)
-	ends, err := p.Ends(p.ctx)
+	ends, err := p.FileEnds(p.ctx)
 	p.judge(err, false)
 	p.equal("the ends", ends, p.model.ends)
 }

@@ -18,7 +18,7 @@ func read(t *testing.T, e Engine) {
 	full := frontier.Capture{
 		Key: a.Key, URL: a.URL, Run: 1, Time: tr.now().Add(123456 * time.Microsecond), Kind: "document", Media: "text/html; charset=x", Code: 200,
 		Size: 1 << 40, Digest: [32]byte{9, 31: 9}, Validator: "W/\"\xe9\"", Modified: time.Date(1, 1, 1, 0, 0, 1, 0, time.UTC),
-		Path: "http/a/é'?", File: "x.warc.gz.open", At: 1 << 41, Bytes: 1 << 20, ID: "<urn:uuid:1>", Proof: "sha1:ABC",
+		Path: "http/a/é'?", File: "x.warc.gz.open", Offset: 1 << 41, Length: 1 << 20, ID: "<urn:uuid:1>", Proof: "sha1:ABC",
 	}
 	empty.Size, empty.Digest = 0, [32]byte{}
 	for _, c := range []*frontier.Capture{old, empty, &full} {
@@ -35,24 +35,24 @@ func read(t *testing.T, e Engine) {
 	if len(all) != 4 || all[0] != *old || all[1] != *empty || all[2] != full || all[3] != *article {
 		t.Errorf("captures:\n%+v\nwant the third as\n%+v", all, full)
 	}
-	found, err := tr.Brought(tr.ctx, []frontier.Key{a.Key, b.Key, article.Key, {}})
+	found, err := tr.NewestCaptures(tr.ctx, []frontier.Key{a.Key, b.Key, article.Key, {}})
 	if err != nil || len(found) != 2 || found[a.Key] != full || found[article.Key] != *article {
-		t.Errorf("Brought: %+v, %v", found, err)
+		t.Errorf("NewestCaptures: %+v, %v", found, err)
 	}
-	first, err := tr.Payloads(tr.ctx, [][32]byte{old.Digest, full.Digest, {1}})
+	first, err := tr.CapturesByDigest(tr.ctx, [][32]byte{old.Digest, full.Digest, {1}})
 	if err != nil || len(first) != 1 || first[full.Digest] != full { // old has no record
-		t.Errorf("Payloads: %+v, %v", first, err)
+		t.Errorf("CapturesByDigest: %+v, %v", first, err)
 	}
-	names, err := tr.Named(tr.ctx, []string{"news", "news/1", "News", ""})
+	names, err := tr.NameOwners(tr.ctx, []string{"news", "news/1", "News", ""})
 	if err != nil || len(names) != 2 || names["news/1"] != article.Key {
-		t.Errorf("Named: %v, %v", names, err)
+		t.Errorf("NameOwners: %v, %v", names, err)
 	}
 	if k, ok := names["news"]; !ok || !k.IsZero() {
 		t.Errorf("a folder is claimed by %v, %v", k, ok)
 	}
-	ends, err := tr.Ends(tr.ctx)
+	ends, err := tr.FileEnds(tr.ctx)
 	if end, ok := ends["g"]; err != nil || len(ends) != 2 || ends["f"] != 7 || !ok || end != 0 {
-		t.Errorf("Ends: %v, %v", ends, err)
+		t.Errorf("FileEnds: %v, %v", ends, err)
 	}
 	if st := tr.stats(); st.Captures != 4 || st.Bytes != 20+1<<40 {
 		t.Errorf("%+v", st)
