@@ -87,6 +87,6 @@ func TestTrailer(t *testing.T) {
 		t.Fatalf("got %+v, %v", resp, err)
 	}
 	if _, _, err := get(t, client, newRequest("http://h/")); err != nil || s.conns != 1 || resp.Trailer().Get("a") != "b" {
-		t.Errorf("%d connections, want 2; %v; trailer %q", s.conns, err, resp.Trailer())
+		t.Errorf("%d connections, want 1; %v; trailer %q", s.conns, err, resp.Trailer())
 	}
 }

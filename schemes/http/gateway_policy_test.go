@@ -35,8 +35,10 @@ func (h *hostResolver) LookupNetIP(_ context.Context, _, name string) (found []n
 	return found, nil
 }
 
+type dialFunc = func(context.Context, string, netip.AddrPort) (net.Conn, error)
+
 // recordDial returns a dial function that appends each address to addrs.
-func recordDial(addrs *[]string, dial func(context.Context, string, netip.AddrPort) (net.Conn, error)) func(context.Context, string, netip.AddrPort) (net.Conn, error) {
+func recordDial(addrs *[]string, dial dialFunc) dialFunc {
 	return func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
 		*addrs = append(*addrs, to.String())
 		return dial(ctx, network, to)
