@@ -46,7 +46,7 @@ func complaint(listing []byte) (err error) {
 			return nil
 		}
 		if err == nil {
-			err = fault.Errorf("listing: server says: %s", tty.Escape(text))
+			err = fault.Errorf("listing: server replied: %s", tty.Escape(text))
 		}
 	}
 	return err

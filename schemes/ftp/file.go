@@ -178,7 +178,7 @@ func wanted(req *fetch.Request, f facts) (first, end int64, err error) {
 	case f.size >= 0:
 		first, end, ok := r.Bounds(f.size)
 		if !ok && first != f.size {
-			return 0, 0, fetch.Denied.Errorf("the range begins at byte %d, but the file has %d bytes", first, f.size)
+			return 0, 0, fetch.Denied.Errorf("range starts at byte %d, but the file has %d bytes", first, f.size)
 		}
 		return first, end, nil
 	case r.First < 0:

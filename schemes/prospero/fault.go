@@ -30,13 +30,13 @@ func refusal(l message.Line) error {
 	switch l.Token(0) {
 	case "FAILURE":
 		if f, ok := failures[l.Token(1)]; ok {
-			return f.Errorf("server says: %s", text)
+			return f.Errorf("server replied: %s", text)
 		}
-		return fetch.Denied.Errorf("server says: %s", text)
+		return fetch.Denied.Errorf("server replied: %s", text)
 	case "ERROR":
-		return fetch.Protocol.Errorf("server says: %s", text)
+		return fetch.Protocol.Errorf("server replied: %s", text)
 	case "VERSION-NOT-SUPPORTED":
-		return fetch.Unsupported.Errorf("server says: %s", text)
+		return fetch.Unsupported.Errorf("server replied: %s", text)
 	}
 	return nil
 }

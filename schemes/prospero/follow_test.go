@@ -91,9 +91,9 @@ func TestElsewhere(t *testing.T) {
 		"directory":                    {"d/x", "LINK L DIRECTORY x INTERNET-D O.EXAMPLE ASCII real 0\n", "redirect to prospero://o.example/real"},
 		"file of an alias":             {"AFTP/x", "LINK L FILE x INTERNET-D O.EXAMPLE ASCII real 0\n", "redirect to prospero://o.example/real"},
 		"another name here":            {"d/x", "LINK L DIRECTORY x INTERNET-D LOCALHOST ASCII real 0\n", "redirect to prospero://192.0.2.1/real"},
-		"itself":                       {"d/x", "LINK L FILE x INTERNET-D LOCALHOST(1525) ASCII d/x 0\n", "not-found: get d/x: server says: FAILURE NOT-FOUND"},
+		"itself":                       {"d/x", "LINK L FILE x INTERNET-D LOCALHOST(1525) ASCII d/x 0\n", "not-found: get d/x: server replied: FAILURE NOT-FOUND"},
 		"a directory that is itself":   {"d/x", "LINK L DIRECTORY x INTERNET-D 192.0.2.1 ASCII d/x 0\n", "not-found: get d/x: server reports a directory, but has no listing for it"},
-		"nowhere that we may go":       {"d/x", "LINK L NULL x INTERNET-D O.EXAMPLE ASCII real 0\n", "not-found: get d/x: server says: FAILURE NOT-FOUND"},
+		"nowhere that we may go":       {"d/x", "LINK L NULL x INTERNET-D O.EXAMPLE ASCII real 0\n", "not-found: get d/x: server replied: FAILURE NOT-FOUND"},
 		"another protocol comes first": {"d/x", "LINK L FILE x INTERNET-D O.EXAMPLE ASCII /real/x 0\nATTRIBUTE LINK FIELD ACCESS-METHOD SEQUENCE AFTP '' '' '' '' BINARY\n", "redirect to ftp://o.example/real/x;type=i"},
 	} {
 		client, _ := serve(t, says(map[string]string{"COMPONENTS\n": "FAILURE NOT-A-DIRECTORY\n", "GET-OBJECT-INFO": "FAILURE NOT-FOUND\n", "COMPONENTS x": c.links}))

@@ -27,7 +27,7 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 		return d.stat(ctx, req, l)
 	}
 	if !req.Range.IsZero() {
-		req.Trace.Notef("prospero does not support ranges: the complete object is sent")
+		req.Trace.Notef("prospero does not support ranges: fetching the complete object")
 	}
 	r, err := d.send(ctx, req, l.list())
 	if err != nil {

@@ -77,7 +77,7 @@ func TestQuery(t *testing.T) {
 		{"its archie, fewer hits, exactly", "prospero://h:191/ARCHIE", prospero.Options{Match: '='}, fetch.Search{Words: "x", Max: 5}, "prospero://h:191/ARCHIE/MATCH(5,0,=)/x"},
 		{"another search", "prospero://h/ARCHIE/MATCH(1,2,R)/old", prospero.Options{Match: 'r'}, fetch.Search{Words: "^new;?/$", Max: 1 << 30}, "prospero://h/ARCHIE/MATCH(99999,0,r)/%5Enew%3B%3F/$"},
 		{"words with a path in them", "prospero://h", prospero.Options{}, fetch.Search{Words: "../a"}, "prospero://h/ARCHIE%2FMATCH(95,0,S)%2F..%2Fa"},
-		{"no words", "prospero://h", prospero.Options{}, fetch.Search{}, "need-query: the search has no words"},
+		{"no words", "prospero://h", prospero.Options{}, fetch.Search{}, "need-query: search requires search words"},
 		{"a directory", "prospero://h/AFTP", prospero.Options{}, fetch.Search{Words: "x"}, "unsupported: prospero://h/AFTP cannot be searched: only archie names are indexes"},
 		{"like something", "prospero://h", prospero.Options{}, fetch.Search{Words: "x", Like: []uri.URI{uri.MustParse("prospero://h/x")}}, "unsupported: archie does not support relevance feedback"},
 		{"line end", "prospero://h", prospero.Options{}, fetch.Search{Words: "a\nb"}, "invalid-uri: the search words contain a line break or NUL"},

@@ -30,8 +30,8 @@ document "alpha.txt" prospero://192.0.2.1:15250/AFTP/pub/alpha.txt text/plain 12
 		{"AFTP/pub/odd%20names", `document "it's a file.txt" prospero://192.0.2.1:15250/AFTP/pub/odd%20names/it's%20a%20file.txt text/plain 2 20261120131127 access="ftp://192.0.2.1/pub/odd%20names/it's%20a%20file.txt;type=i"` + file},
 		{"AFTP/pub/hello.txt", "redirect to ftp://192.0.2.1/pub/hello.txt;type=i"},
 		{"/srv/pros/aftp/pub/hello.txt", `document text/plain Prospero 19 bytes: "anonymous ftp file\n"`},
-		{"AFTP/pub/nothing", "not-found: get AFTP/pub/nothing: server says: FAILURE NOT-FOUND"},
-		{"nothing", "not-found: get nothing: server says: FAILURE NOT-FOUND"},
+		{"AFTP/pub/nothing", "not-found: get AFTP/pub/nothing: server replied: FAILURE NOT-FOUND"},
+		{"nothing", "not-found: get nothing: server replied: FAILURE NOT-FOUND"},
 	} {
 		client, _ := serve(t, faultnet.Packets{Answer: prospertest.Dirsrv(t).Answer})
 		if got := outcome(client.Do(t.Context(), request(t, host+c.path))); got != c.want {

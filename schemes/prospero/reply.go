@@ -134,7 +134,7 @@ func (r *reply) isAside(l message.Line) bool {
 	switch l.Token(0) {
 	case "VERSION", "SUCCESS":
 	case "WARNING":
-		r.note("server says: %s", tty.Escape(strings.Join(l.Tokens, " ")))
+		r.note("server replied: %s", tty.Escape(strings.Join(l.Tokens, " ")))
 	default:
 		return false
 	}

@@ -144,7 +144,7 @@ func query(u uri.URI, q fetch.Search) (uri.URI, error) {
 	case l.document != nil:
 		return uri.URI{}, fetch.Unsupported.Errorf("a document cannot be searched")
 	case q.Words == "" && len(q.Like) == 0:
-		return uri.URI{}, fetch.NeedQuery.Errorf("the search has no words")
+		return uri.URI{}, fetch.NeedQuery.Errorf("search requires search words")
 	}
 	s := search{words: q.Words, max: min(q.Max, 1<<24-1)}
 	if err := checkWords(s.words); err != nil {

@@ -62,10 +62,10 @@ var replays = []replay{
 	{"05-help.hex", "notes?", []string{"Search empty"},
 		`menu "Information on database: notes" notes/` + notesSrc + ` application/x-wais-source 538 lines="25" score="1000" source="notes" types="WSRC"` + "\n" +
 			`document "Catalog for database: notes" notes/` + notesCat + ` text/plain 443 lines="21" score="1000" source="notes" types="TEXT"`},
-	{"05-help.hex", "notes?%3F", []string{`Search "?"`}, "server-perm: get notes?%3F: server says: query syntax error: ? (S1)"},
+	{"05-help.hex", "notes?%3F", []string{`Search "?"`}, "server-perm: get notes?%3F: server replied: query syntax error: ? (S1)"},
 	{"05-help.hex", "notes/" + notesSrc, []string{"fetch WSRC"}, `menu application/x-wais-source WAIS 538 bytes: "\n\n(:source`},
 	{"06-nodb.hex", "nosuchdb?whale", []string{"Search in missing database"},
-		"not-found: get nosuchdb?whale: server says: The following database is not available: /srv/wais/idx/nosuchdb (S1)"},
+		"not-found: get nosuchdb?whale: server replied: The following database is not available: /srv/wais/idx/nosuchdb (S1)"},
 	{"07-INFO.hex", "?whale", []string{"db INFO"},
 		`menu "pics.src" ` + infoSource("411", "pics") + ` application/x-wais-source 411 lines="19" score="187" source="/srv/wais/idx/INFO" types="WSRC"`},
 	{"08-gif.hex", "pics?whale", []string{"Search in pics"},
@@ -80,10 +80,10 @@ var replays = []replay{
 		hit("alpha.txt", "notes", alpha, "128", `lines="3" score="2221"`) + "\n" + hit("gamma.txt", "notes", gamma, "83", `lines="2" score="833"`) + "\n" +
 			hit("beta.txt", "notes", beta, "64", `lines="2" score="286"`) + "\n" + hit("big.txt", "notes", big, "280000", `lines="4000" score="7"`)},
 	{"12-baddocid.hex", "notes/TEXT/100/1=foo;2=notes;3=bar;7=%00;", []string{"garbage local id"},
-		"not-found: get notes/TEXT/100/1=foo;2=notes;3=bar;7=%00;: server says: Missing DocID in request (SF)"},
+		"not-found: get notes/TEXT/100/1=foo;2=notes;3=bar;7=%00;: server replied: Missing DocID in request (SF)"},
 	{"14-noinit.hex", "notes?gopher", []string{"Search"}, hit("beta.txt", "notes", beta, "64", `lines="2" score="405"`)},
 	{"17-nodb-fetch.hex", "nodb/TEXT/10/" + alphaID, []string{"fetch"},
-		"not-found: get nodb/TEXT/10/" + alphaID + ": server says: The following database is not available: /srv/wais/idx/nodb (S1)"}, // over a second connection
+		"not-found: get nodb/TEXT/10/" + alphaID + ": server replied: The following database is not available: /srv/wais/idx/nodb (S1)"}, // over a second connection
 }
 
 func quote(s string) string { return strconv.Quote(s) }

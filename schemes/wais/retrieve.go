@@ -33,7 +33,7 @@ func (l locator) part(req *fetch.Request) (r z3950.Retrieval, err error) {
 	case size >= 0:
 		first, end, ok := want.Bounds(size)
 		if !ok && first != size {
-			return r, fetch.Denied.Errorf("the range begins at byte %d, but the document has %d bytes", first, size)
+			return r, fetch.Denied.Errorf("range starts at byte %d, but the document has %d bytes", first, size)
 		}
 		r.Start, r.End = first, end
 	case want.First < 0:
