@@ -30,7 +30,7 @@ func Decode(r io.Reader) (*File, error) {
 	for {
 		text, complete, err := in.next()
 		if err == io.EOF {
-			return nil, fetch.NotFound.Errorf("no file encoded by yEnc or uuencode")
+			return nil, fetch.NotFound.Errorf("no file in yEnc, uuencode or base64 encoding")
 		}
 		if err != nil {
 			return nil, err
@@ -49,7 +49,7 @@ func Decode(r io.Reader) (*File, error) {
 // cut says that the input ended within an encoded file.
 func truncated(err error) error {
 	if err == io.EOF {
-		return fetch.Truncated.Errorf("encoded file has no end: %w", io.ErrUnexpectedEOF)
+		return fetch.Truncated.Errorf("encoded file is truncated: %w", io.ErrUnexpectedEOF)
 	}
 	return err
 }

@@ -25,7 +25,7 @@ type base64Decoder struct {
 func (b *base64Decoder) next() ([]byte, error) {
 	text, _, err := b.in.next()
 	if err == io.EOF && len(b.pending) > 0 {
-		return nil, fetch.Truncated.Errorf("base64 ends within four characters: %w", io.ErrUnexpectedEOF)
+		return nil, fetch.Truncated.Errorf("base64 data is truncated: %w", io.ErrUnexpectedEOF)
 	}
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (b *base64Decoder) next() ([]byte, error) {
 func (b *base64Decoder) add(c byte) {
 	switch n := len(b.pending) % 4; {
 	case b.ended:
-		b.warnOnce(0, c, "text after the end of the base64 data is left out")
+		b.warnOnce(0, c, "ignoring text after the base64 data")
 	case isBase64(c):
 		b.pending = append(b.pending, c)
 	case c == '=' && n >= 2:
@@ -66,7 +66,7 @@ func (b *base64Decoder) add(c byte) {
 	case c == '=' && n == 0:
 		b.ended = true // padding that was not needed
 	default:
-		b.warnOnce(1, c, "base64 data holds other bytes, which are left out")
+		b.warnOnce(1, c, "ignoring invalid bytes in the base64 data")
 	}
 }
 

@@ -31,13 +31,13 @@ func TestFindPart(t *testing.T) {
 	}
 	one := func(fields, body string) string { return "Content-ID: <1@x>\r\n" + fields + "\r\n" + body }
 	large := strings.Repeat("x", maxBuffered)
-	footer := " [text after the end of the base64 data is left out]"
+	footer := " [ignoring text after the base64 data]"
 	for _, test := range []struct{ name, message, want string }{
 		{"as it is", multi("related", "\r\nroot", one("Content-Type: image/gif\r\n", "GIF")), "image/gif: GIF"},
 		{"without a type", multi("related", one("", "text")), "text/plain: text"},
 		{"base64", multi("related", one("Content-Transfer-Encoding: BASE64\r\nContent-Type: a/b\r\n", "aGVs\r\n bG8=\r\n")), "a/b: hello"},
 		{"base64 that is cut", multi("related", one("Content-Transfer-Encoding: base64\r\n", "aGVsb")), "text/plain: hel truncated"},
-		{"base64 with other bytes", multi("related", one("Content-Transfer-Encoding: base64\r\n", "aG!Vs\r\n> bG8=")), "text/plain: hello [base64 data holds other bytes, which are left out]"},
+		{"base64 with other bytes", multi("related", one("Content-Transfer-Encoding: base64\r\n", "aG!Vs\r\n> bG8=")), "text/plain: hello [ignoring invalid bytes in the base64 data]"},
 		{"base64 in which padding is wrong", multi("related", one("Content-Transfer-Encoding: base64\r\n", "YQ=bYWJj")), "text/plain:  protocol"},
 		{"base64 with padding too much", multi("related", one("Content-Transfer-Encoding: base64\r\n", "YWJj=\r\n")), "text/plain: abc"},
 		{"base64 that goes on", multi("related", one("Content-Transfer-Encoding: base64\r\n", "aGVsbG8=\r\nbmNv")), "text/plain: hello" + footer},

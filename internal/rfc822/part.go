@@ -30,7 +30,7 @@ func FindNumber(message io.Reader, number string) (*Part, error) {
 		p, err := r.next()
 		switch {
 		case err == io.EOF:
-			return nil, fetch.NotFound.Errorf("no part %q: the last one is %s", number, last)
+			return nil, fetch.NotFound.Errorf("message has no part %q: its last part is %s", number, last)
 		case err != nil:
 			return nil, err
 		case p.Number == number:

@@ -86,7 +86,7 @@ func TestParts(t *testing.T) {
 	want := []string{
 		`1.1 text/plain "plain"`,
 		`1.2 text/html; charset=utf-8 "<p>café here</p>"`,
-		`2 image/gif; name="=?utf-8?q?=C3=A9.gif?=" "GIF89a\x01\x00\x01\x00 [base64 data holds other bytes, which are left out]"`,
+		`2 image/gif; name="=?utf-8?q?=C3=A9.gif?=" "GIF89a\x01\x00\x01\x00 [ignoring invalid bytes in the base64 data]"`,
 		`3 message/rfc822 "Subject: within\n\ntext"`,
 		`4 text/plain "abc"`,
 	}
@@ -130,7 +130,7 @@ func TestOnePart(t *testing.T) {
 		"broken type":       {"Content-Type: =\n\nx", `1 text/plain "x"`, 0},
 		"no boundary":       {"Content-Type: multipart/mixed\n\nx", `1 multipart/mixed "x"`, 0},
 		"unknown encoding":  {"Content-Transfer-Encoding: rot13\n\nx", "", fetch.Unsupported},
-		"base64, a footer":  {"Content-Transfer-Encoding: base64\n\nYQ==\n--\nhttp://h/?list=x&a==\n", `1 text/plain "a [text after the end of the base64 data is left out]"`, 0},
+		"base64, a footer":  {"Content-Transfer-Encoding: base64\n\nYQ==\n--\nhttp://h/?list=x&a==\n", `1 text/plain "a [ignoring text after the base64 data]"`, 0},
 		"base64 cut":        {"Content-Transfer-Encoding: base64\n\nYWJ\n", "", fetch.Truncated},
 		"never a boundary":  {"Content-Type: multipart/mixed; boundary=b\n\nx\n", "", fetch.Truncated},
 		"no last boundary":  {"Content-Type: multipart/mixed; boundary=b\n\n--b\n\nx\n", "", fetch.Truncated},

@@ -55,7 +55,7 @@ func (r *reader) next() (*Part, error) {
 			break
 		}
 		if r.entities++; r.entities > maxParts {
-			r.err = fetch.TooLarge.Errorf("message of more than %d parts", maxParts)
+			r.err = fetch.TooLarge.Errorf("message has more than %d parts", maxParts)
 			break
 		}
 		head, err := r.readHeader()
@@ -68,7 +68,7 @@ func (r *reader) next() (*Part, error) {
 			return p, nil
 		}
 		if r.enclosing = append(r.enclosing, inner); len(r.enclosing) > maxDepth {
-			r.err = fetch.TooLarge.Errorf("parts within parts, more than %d deep", maxDepth)
+			r.err = fetch.TooLarge.Errorf("parts are nested more than %d deep", maxDepth)
 		}
 	}
 	return nil, r.err
@@ -149,7 +149,7 @@ func (r *reader) readHeader() (head []byte, err error) {
 		case r.in.begin && len(text) == 0 && r.in.end != "":
 			return head, nil
 		case len(head)+len(text) > MaxHeader:
-			return nil, fetch.TooLarge.Errorf("head of more than %d bytes", MaxHeader)
+			return nil, fetch.TooLarge.Errorf("header is longer than %d bytes", MaxHeader)
 		}
 		head = append(append(head, text...), r.in.end...)
 	}

@@ -44,7 +44,7 @@ func (u *uuDecoder) next() ([]byte, error) {
 		return nil, io.EOF
 	}
 	if u.ended || !complete {
-		return nil, fetch.Protocol.Errorf("uuencode: no line %q", "end")
+		return nil, fetch.Protocol.Errorf("uuencode: missing line %q", "end")
 	}
 	if len(text) == 0 {
 		u.ended = true // a space that was lost on the way
@@ -52,14 +52,14 @@ func (u *uuDecoder) next() ([]byte, error) {
 	}
 	size := int(text[0]-' ') & 63
 	if text[0] < ' ' || text[0] > '`' {
-		return nil, fetch.Protocol.Errorf("uuencode: byte %#02x before a line", text[0])
+		return nil, fetch.Protocol.Errorf("uuencode: invalid length byte %#02x", text[0])
 	}
 	if u.ended = size == 0; u.ended {
 		return nil, nil
 	}
 	text = text[1:]
 	if want := (size + 2) / 3 * 4; len(text) > want+2 { // some add a sum
-		return nil, fetch.Protocol.Errorf("uuencode: line of %d characters for %d bytes", len(text), size)
+		return nil, fetch.Protocol.Errorf("uuencode: line has %d characters for %d bytes", len(text), size)
 	}
 	return u.decodeLine(text, size)
 }
@@ -75,7 +75,7 @@ func (u *uuDecoder) decodeLine(text []byte, size int) ([]byte, error) {
 				c = text[i]
 			}
 			if c < ' ' || c > '`' {
-				return nil, fetch.Protocol.Errorf("uuencode: byte %#02x", c)
+				return nil, fetch.Protocol.Errorf("uuencode: invalid byte %#02x", c)
 			}
 			bits = bits<<6 | uint32(c-' ')&63
 		}
@@ -100,7 +100,7 @@ func (b *base64Lines) next() ([]byte, error) {
 		return nil, io.EOF
 	}
 	if !complete {
-		return nil, fetch.Protocol.Errorf("base64: line of more than %d bytes", bufferSize)
+		return nil, fetch.Protocol.Errorf("base64: line is longer than %d bytes", bufferSize)
 	}
 	b.out, err = base64.StdEncoding.AppendDecode(b.out[:0], text)
 	return b.out, fetch.Protocol.With(err)

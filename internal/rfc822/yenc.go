@@ -40,7 +40,7 @@ func parseYEncBegin(text string, in *lines) (*File, bool, error) {
 		part, _, ok := parseYEncLine(string(text), "=ypart ")
 		begin, end := part.decimal("begin"), part.decimal("end")
 		if !ok || !complete || begin < 1 || end < begin-1 {
-			return nil, false, fetch.Protocol.Errorf("yEnc: no line =ypart with begin and end")
+			return nil, false, fetch.Protocol.Errorf("yEnc: missing or malformed =ypart line")
 		}
 		f.Offset, y.size, y.completeFile = begin-1, end-begin+1, begin == 1 && end == f.Size
 	}
@@ -92,7 +92,7 @@ func (y *yencDecoder) next() ([]byte, error) {
 		if words, _, ok := parseYEncLine(string(text)+" ", "=yend "); ok {
 			return nil, y.verify(words)
 		}
-		return nil, fetch.Protocol.Errorf("yEnc: unknown line within the data")
+		return nil, fetch.Protocol.Errorf("yEnc: unknown keyword line in the data")
 	}
 	y.out = y.out[:0]
 	for _, c := range text {
@@ -107,7 +107,7 @@ func (y *yencDecoder) next() ([]byte, error) {
 	}
 	y.sum = crc32.Update(y.sum, crc32.IEEETable, y.out)
 	if y.decoded += int64(len(y.out)); y.size >= 0 && y.decoded > y.size {
-		return nil, fetch.Mismatch.Errorf("yEnc: more than the %d bytes that were announced", y.size)
+		return nil, fetch.Mismatch.Errorf("yEnc: data is longer than the %d bytes announced", y.size)
 	}
 	return y.out, nil
 }
@@ -115,14 +115,14 @@ func (y *yencDecoder) next() ([]byte, error) {
 // end compares what was decoded with what "=yend" says of it.
 func (y *yencDecoder) verify(words yencFields) error {
 	if size := words.decimal("size"); y.size >= 0 && y.decoded != y.size || size >= 0 && y.decoded != size {
-		return fetch.Mismatch.Errorf("yEnc: %d bytes, %d and %d announced", y.decoded, y.size, size)
+		return fetch.Mismatch.Errorf("yEnc: data has %d bytes, but %d and %d were announced", y.decoded, y.size, size)
 	}
 	sum, found := words.crc("pcrc32")
 	if !found && y.completeFile {
 		sum, found = words.crc("crc32")
 	}
 	if found && sum != y.sum {
-		return fetch.Mismatch.Errorf("yEnc: CRC-32 %08x, %08x announced", y.sum, sum)
+		return fetch.Mismatch.Errorf("yEnc: data has CRC-32 %08x, but %08x was announced", y.sum, sum)
 	}
 	return io.EOF
 }

@@ -97,7 +97,7 @@ func (c *Conn) SetReplyTimeout(limit time.Duration) {
 func (c *Conn) Encrypt(ctx context.Context, config *tls.Config, host string, buffered int) error {
 	if buffered > 0 {
 		c.Break()
-		return fetch.TLS.Errorf("server sent plaintext behind its agreement to TLS")
+		return fetch.TLS.Errorf("server sent plaintext after agreeing to TLS")
 	}
 	c.NetConn.SetDeadline(time.Time{})
 	secure, err := fetch.Handshake(ctx, c.NetConn, config, host, c.Trace())

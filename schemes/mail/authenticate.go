@@ -11,7 +11,8 @@ import (
 
 func (o Options) anonymous() string { return cmp.Or(o.Anonymous, "fetch@") }
 
-// login is the command LOGIN (RFC 3501 6.2.3).
+// login sends the command LOGIN (RFC 3501 6.2.3) and returns the server's
+// answer.
 func (s *session) login(user, password string) (answer, error) {
 	if err := validateQuoted(user, password); err != nil {
 		return answer{}, err
@@ -20,7 +21,8 @@ func (s *session) login(user, password string) (answer, error) {
 	return s.command(secret, "LOGIN", quote(user), secret)
 }
 
-// checkQuoted refuses what no quoted string holds.
+// validateQuoted returns an error if a text contains CR, LF or NUL, which a
+// quoted string of IMAP cannot hold.
 func validateQuoted(texts ...string) error {
 	for _, text := range texts {
 		if strings.ContainsAny(text, "\r\n\x00") {
@@ -30,19 +32,20 @@ func validateQuoted(texts ...string) error {
 	return nil
 }
 
-// An exchange is one run of a SASL mechanism (RFC 4422).
+// A saslExchange is one authentication exchange of a SASL mechanism (RFC 4422).
 type saslExchange struct {
-	initial func() []byte                // what we begin with; nil: the server begins
-	respond func([]byte) ([]byte, error) // our answer to a challenge
-	verify  func() error                 // whether the server has proved itself; nil: it need not
+	initial func() []byte                // the initial response; nil if the server speaks first
+	respond func([]byte) ([]byte, error) // the response to a challenge
+	verify  func() error                 // an error if the server did not authenticate itself; may be nil
 }
 
-// maxRounds bounds the challenges of one login.
+// maxChallenges is the maximum number of challenges in one SASL exchange.
 const maxChallenges = 8
 
-// authenticate is the command AUTHENTICATE (RFC 3501 6.2.2), at once with our
-// first message where the server takes that (RFC 4959). An error where the
-// session is not broken means that we gave up.
+// authenticate sends the command AUTHENTICATE (RFC 3501 6.2.2) and responds to
+// the server's challenges. If atOnce is true, the command includes the initial
+// response (RFC 4959). If authenticate returns an error and the session is not
+// broken, the client canceled the exchange.
 func (s *session) authenticate(name string, x saslExchange, atOnce bool) (answer, error) {
 	words := []string{"AUTHENTICATE", name}
 	secret, begun := "", x.initial == nil
@@ -54,7 +57,7 @@ func (s *session) authenticate(name string, x saslExchange, atOnce bool) (answer
 	for round := 0; err == nil && a.status == "+"; round++ {
 		if round == maxChallenges {
 			s.Break()
-			return a, fetch.Protocol.Errorf("login by %s has no end", name)
+			return a, fetch.Protocol.Errorf("too many challenges in authentication by %s", name)
 		}
 		var reply []byte
 		if begun {
@@ -86,12 +89,12 @@ func (s *session) authenticate(name string, x saslExchange, atOnce bool) (answer
 func answerChallenge(text string, next func([]byte) ([]byte, error)) ([]byte, error) {
 	b, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
 	if err != nil {
-		return nil, fetch.Auth.Errorf("challenge of the server is not base64")
+		return nil, fetch.Auth.Errorf("challenge of the server is not valid base64")
 	}
 	return next(b)
 }
 
-// encode writes b in base64; nothing is what stands for no bytes.
+// encodeBase64 returns b in base64, or empty if b has no bytes.
 func encodeBase64(b []byte, empty string) string {
 	if len(b) == 0 {
 		return empty

@@ -8,7 +8,7 @@ import (
 	"github.com/anyurl/fetch/internal/sessions"
 )
 
-// open connects to the server of q and logs in.
+// connect opens a connection to the server of q and authenticates.
 func (d *driver) connect(ctx context.Context, q *task) (*session, error) {
 	conn, err := d.env.Net.DialContext(ctx, "tcp", q.endpoint.Address())
 	if err != nil {
@@ -24,7 +24,7 @@ func (d *driver) connect(ctx context.Context, q *task) (*session, error) {
 	})
 }
 
-// enter leads the conversation up to the login.
+// negotiate reads the greeting, starts TLS if required, and authenticates.
 func (d *driver) negotiate(ctx context.Context, s *session, creds credentials) error {
 	if s.endpoint.implicitTLS {
 		if err := s.Encrypt(ctx, d.env.TLS, s.endpoint.Host); err != nil {
@@ -37,7 +37,7 @@ func (d *driver) negotiate(ctx context.Context, s *session, creds credentials) e
 	}
 	if s.TLS == nil && d.wantsTLS(s, known) {
 		if known {
-			return fetch.TLS.Errorf("server lets us in before it would encrypt (PREAUTH)")
+			return fetch.TLS.Errorf("TLS is not possible, because the server greeted with PREAUTH")
 		}
 		if err := s.startTLS(ctx, d.env.TLS); err != nil {
 			return err
@@ -45,7 +45,7 @@ func (d *driver) negotiate(ctx context.Context, s *session, creds credentials) e
 	}
 	if known {
 		if creds.auth != nil {
-			s.Trace().Notef("server lets us in without a login")
+			s.Trace().Notef("server requires no authentication (PREAUTH)")
 		}
 		return nil
 	}
@@ -64,7 +64,9 @@ func (d *driver) wantsTLS(s *session, known bool) bool {
 	return s.caps["STARTTLS"] && !known
 }
 
-// greet reads the greeting. It reports whether the server knows us already.
+// readGreeting reads the greeting and requests the capabilities. It reports
+// whether the greeting is PREAUTH, which means that the client is already
+// authenticated.
 func (s *session) readGreeting() (known bool, err error) {
 	s.awaitReply()
 	name, a, err := s.readAnswer()
@@ -76,13 +78,14 @@ func (s *session) readGreeting() (known bool, err error) {
 		return false, statusError("greeting", fetch.TryLater, a)
 	case name != "*" || a.status != "OK" && a.status != "PREAUTH":
 		s.Break()
-		return false, fetch.Protocol.Errorf("greeting is not that of an imap server")
+		return false, fetch.Protocol.Errorf("greeting is not from an IMAP server")
 	}
 	return a.status == "PREAUTH", s.requestCapabilities()
 }
 
-// askCapabilities asks what the server can do, unless it has just told. Very
-// old servers do not know the question.
+// requestCapabilities sends CAPABILITY unless the server has just sent its
+// capabilities. It ignores a negative answer, because some old servers do not
+// implement the command.
 func (s *session) requestCapabilities() error {
 	if s.caps != nil {
 		return nil
@@ -91,8 +94,8 @@ func (s *session) requestCapabilities() error {
 	return err
 }
 
-// startTLS asks for encryption (RFC 3501 6.2.1). What the server announced
-// before is forgotten.
+// startTLS sends STARTTLS (RFC 3501 6.2.1) and upgrades the connection. It
+// discards the capabilities that the server sent in plaintext.
 func (s *session) startTLS(ctx context.Context, base *tls.Config) error {
 	a, err := s.command("", "STARTTLS")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/emersion/go-imap/v2"
 )
 
-// driver is that of imap and imaps.
+// A driver carries out requests for imap and imaps URLs.
 type driver struct {
 	Options
 	env         fetch.Env
@@ -18,17 +18,17 @@ type driver struct {
 	idle        sessions.Pool[*session]
 }
 
-// A task is one request on its way: what it names, where, and for whom.
+// A task is a request with its parsed URL, the server and the credentials.
 type task struct {
 	locator
 	endpoint endpoint
 	req      *fetch.Request
 	creds    credentials
 
-	filter func(*imap.Envelope) bool // of what is found; nil: all
+	filter func(*imap.Envelope) bool // selects search results; nil selects all
 }
 
-// Do implements fetch.Driver.
+// Do implements [fetch.Driver].
 func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 	l, err := parseLocator(req.URL)
 	if err != nil {
@@ -64,7 +64,7 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	return resp, err
 }
 
-// ask returns the response to q.
+// request returns the response to q, over a pooled or new session.
 func (d *driver) request(ctx context.Context, q *task) (resp *fetch.Response, err error) {
 	open := func() (*session, error) { return d.connect(ctx, q) }
 	key := sessions.Key(ctx, d.env.Net, q.endpoint.Target, q.creds.auth, strconv.FormatBool(q.endpoint.implicitTLS))
@@ -75,10 +75,11 @@ func (d *driver) request(ctx context.Context, q *task) (resp *fetch.Response, er
 	return resp, err
 }
 
-// lease is the use of a session by one request.
+// A lease gives one request the exclusive use of a session.
 type lease = sessions.Lease[*session]
 
-// respond begins the response to q. Its Body ends the lease.
+// response sends the commands of q and returns the response. The lease ends
+// with the Body of the response.
 func (q *task) response(l *lease) (*fetch.Response, error) {
 	s := l.Session
 	q.req.Trace.Reached(fetch.RequestSent, s.NetConn)
@@ -92,15 +93,15 @@ func (q *task) response(l *lease) (*fetch.Response, error) {
 	return resp, nil
 }
 
-// begin sends the commands for q up to the first byte of the object. A nil Body
-// is an empty one.
+// response sends the commands of q and reads up to the first byte of the
+// content. A nil Body in the response means empty content.
 func (s *session) response(q *task) (*fetch.Response, error) {
 	if q.kind == kindServer {
 		return s.listMailboxes(q)
 	}
 	resp, err := s.mailboxResponse(q)
 	if fault := fetch.FaultOf(err); (fault == fetch.NotFound || fault == fetch.Protocol && q.index != 0) && s.mailbox != nil && !s.mailbox.justSelected && !s.IsBroken() {
-		s.mailbox = nil // it may be there by now, or have another number
+		s.mailbox = nil // select it again, because its contents may have changed
 		resp, err = s.mailboxResponse(q)
 	}
 	return resp, err

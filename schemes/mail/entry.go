@@ -11,8 +11,8 @@ import (
 	"github.com/emersion/go-imap/v2/imapclient"
 )
 
-// A namer writes the URLs of what a server has, to the user who asked: each has
-// other mailboxes. A password is not for those who read listings.
+// A namer builds URLs of mailboxes and messages for listings. The URLs keep the
+// user name, because mailboxes depend on the user. They omit the password.
 type namer struct{ base uri.Parts }
 
 func newNamer(u uri.URI) namer {
@@ -23,10 +23,11 @@ func newNamer(u uri.URI) namer {
 	return namer{p}
 }
 
-// mailbox is the URL of a mailbox.
+// mailbox returns the URL of a mailbox.
 func (n namer) mailbox(name string) uri.URI { return n.urlAt(escapeMailbox(name)) }
 
-// message is the URL of a message, good for as long as its number is.
+// message returns the URL of a message. It includes UIDVALIDITY if the server
+// sent a value, so that the URL never names another message.
 func (n namer) message(m *mailbox, uid uint32) uri.URI {
 	path := escapeMailbox(m.name)
 	if m.validity != 0 {
@@ -37,12 +38,13 @@ func (n namer) message(m *mailbox, uid uint32) uri.URI {
 
 func (n namer) urlAt(path string) uri.URI {
 	n.base.Path = "/" + path
-	u, _ := uri.Build(n.base) // with the escapes of escapeMailbox it can be built
+	u, _ := uri.Build(n.base) // cannot fail, because escapeMailbox has escaped path
 	return u
 }
 
-// escapeMailbox keeps slashes where they part a name that resolving leaves
-// alone.
+// escapeMailbox returns name percent-encoded as a URL path. It also encodes the
+// slashes if the name has empty, "." or ".." segments, because resolving the
+// URL would remove these segments.
 func escapeMailbox(name string) string {
 	segments := strings.Split(name, "/")
 	slash := "/"
@@ -55,7 +57,7 @@ func escapeMailbox(name string) string {
 	return strings.Join(segments, slash)
 }
 
-// mailboxEntry is what LIST says of a mailbox.
+// mailboxEntry returns the listing entry of a mailbox in a LIST response.
 func (n namer) mailboxEntry(data *imap.ListData) fetch.Entry {
 	e := fetch.Entry{Name: data.Mailbox, Kind: fetch.Menu, Size: -1, Extra: map[string]string{}}
 	var attributes []string
@@ -75,7 +77,7 @@ func (n namer) mailboxEntry(data *imap.ListData) fetch.Entry {
 	return e
 }
 
-// messageEntry is what FETCH says of a message.
+// messageEntry returns the listing entry of a message in a FETCH response.
 func (n namer) messageEntry(m *mailbox, b *imapclient.FetchMessageBuffer) fetch.Entry {
 	e := fetch.Entry{Kind: fetch.Document, Media: messageMedia, Size: -1, Time: b.InternalDate.UTC(),
 		URL: n.message(m, uint32(b.UID)), Extra: map[string]string{"uid": strconv.FormatUint(uint64(b.UID), 10)}}
@@ -100,8 +102,8 @@ func (n namer) messageEntry(m *mailbox, b *imapclient.FetchMessageBuffer) fetch.
 	return e
 }
 
-// setExtra cuts what a sender wrote to a length with which an entry stays below
-// entries.MaxLine, whatever has to be escaped.
+// setExtra sets extra[key] to value, unless value is empty. It truncates long
+// values so that an entry does not exceed entries.MaxLine after escaping.
 func setExtra(extra map[string]string, key, value string) {
 	if len(value) > maxExtra {
 		value = strings.ToValidUTF8(value[:maxExtra], "") + "..."
@@ -113,7 +115,8 @@ func setExtra(extra map[string]string, key, value string) {
 
 const maxExtra = 4 << 10
 
-// addresses writes a list as a header does, but decoded.
+// addresses formats an address list like a header field, but without encoded
+// words.
 func addresses(list []imap.Address) string {
 	var all []string
 	for _, a := range list {

@@ -11,7 +11,7 @@ import (
 	"github.com/emersion/go-imap/v2"
 )
 
-// codes say what a response code amounts to (RFC 5530, RFC 3501 7.1).
+// codeFaults maps response codes to faults (RFC 5530, RFC 3501 7.1).
 var codeFaults = map[string]fetch.Fault{
 	"AUTHENTICATIONFAILED": fetch.Auth,
 	"AUTHORIZATIONFAILED":  fetch.Auth,
@@ -27,11 +27,11 @@ var codeFaults = map[string]fetch.Fault{
 	"INUSE":                fetch.TryLater,
 	"LIMIT":                fetch.TryLater,
 	"BADCHARSET":           fetch.Unsupported,
-	"REFERRAL":             fetch.Denied, // to another server (RFC 2221, 2193): whoever wants that asks it
+	"REFERRAL":             fetch.Denied, // fetch does not follow referrals to other servers (RFC 2221, RFC 2193)
 }
 
-// refused is the error for an answer that is no OK. A NO without a code that
-// we know amounts to what.
+// statusError returns the error for an answer other than OK. The fault depends
+// on the response code. A NO without a known code has the fault fallback.
 func statusError(verb string, fallback fetch.Fault, a answer) error {
 	fault, known := codeFaults[a.code]
 	switch {
@@ -47,7 +47,7 @@ func statusError(verb string, fallback fetch.Fault, a answer) error {
 	return fallback.Errorf("%s: %s %s", verb, tty.Escape(a.status), tty.Escape(truncateText(text)))
 }
 
-// short keeps a server from writing pages into an error.
+// truncateText limits the length of server text in an error message.
 func truncateText(text string) string {
 	if len(text) > 300 {
 		return text[:300] + "..."
@@ -55,7 +55,7 @@ func truncateText(text string) string {
 	return text
 }
 
-// lineFault classes what went wrong while a line was read.
+// lineFault classifies an error of reading a line.
 func lineFault(err error) error {
 	switch {
 	case errors.Is(err, line.ErrTooLong):
@@ -66,8 +66,9 @@ func lineFault(err error) error {
 	return err
 }
 
-// fault classes what the library calls an error of verb. A NO without a code
-// amounts to what.
+// classify converts an error of imapclient after the command verb to an error
+// with a fault. A NO without a known code has the fault fallback. Other errors
+// break the session.
 func (s *session) classify(verb string, fallback fetch.Fault, err error) error {
 	var refusal *imap.Error
 	switch ended := s.guard.readErr(); {

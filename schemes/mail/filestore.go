@@ -17,7 +17,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// maildir is a directory of messages as a store.
+// A maildir is a store of messages in a Maildir.
 type maildir struct{ path string }
 
 func (m maildir) find(ctx context.Context, _ *fetch.Request, id string) (*fetch.Response, error) {
@@ -36,7 +36,7 @@ func (m maildir) messages(yield func(*fileMessage, error) bool) {
 		}
 		f, err := os.Open(path)
 		if os.IsNotExist(err) {
-			continue // a reader has just moved it
+			continue // a mail reader has just moved the message
 		}
 		s := &fileMessage{size: -1, file: f}
 		if err == nil {
@@ -57,7 +57,7 @@ func (m maildir) messages(yield func(*fileMessage, error) bool) {
 	}
 }
 
-// mbox is a file of messages as a store.
+// An mbox is a store of messages in an mbox file.
 type mbox struct{ path string }
 
 func (m mbox) find(ctx context.Context, _ *fetch.Request, id string) (*fetch.Response, error) {
@@ -89,20 +89,21 @@ func (m mbox) messages(yield func(*fileMessage, error) bool) {
 	}
 }
 
-// stored is a message in a file. It is closed when the next one comes, unless
-// it is kept.
+// A fileMessage is a message that is read from a file. The iterator closes the
+// file after the message, unless detached is set.
 type fileMessage struct {
 	header   fetch.Header
 	body     io.Reader
-	size     int64   // -1: unknown
-	url      uri.URI // zero: it has no file of its own
-	name     string  // of that file
+	size     int64   // bytes, or -1 if unknown
+	url      uri.URI // zero for a message in an mbox
+	name     string  // base name of the message file, or ""
 	received time.Time
 	file     *os.File
 	detached bool
 }
 
-// date returns the date of the message, or else when the store received it.
+// date returns the Date field of the message, or the time when the store
+// received the message if it has no valid date.
 func (s *fileMessage) date() time.Time {
 	if t := rfc822.ParseDate(s.header.Get("Date")); !t.IsZero() {
 		return t
@@ -122,7 +123,7 @@ func (s *fileMessage) release() {
 	}
 }
 
-// stores of files yield each message in turn.
+// A messageScan iterates over the messages of a file store.
 type messageScan func(yield func(*fileMessage, error) bool)
 
 func findInFiles(ctx context.Context, messages messageScan, id string) (*fetch.Response, error) {
@@ -163,7 +164,8 @@ func matchInFiles(ctx context.Context, messages messageScan, wanted addressSet) 
 	}
 }
 
-// storeFault is Local for what the system says of a file.
+// storeFault returns err with the fault Local if err is an error of the file
+// system.
 func storeFault(err error) error {
 	if f := fetch.FaultOf(err); f == fetch.Internal || f == fetch.Connect {
 		return fetch.Local.With(err)
@@ -171,7 +173,7 @@ func storeFault(err error) error {
 	return err
 }
 
-// reading is a message under way; it ends with its request.
+// A contextBody reads a message until its context is canceled.
 type contextBody struct {
 	ctx context.Context
 	io.Reader
@@ -189,20 +191,19 @@ func (o contextBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// headEntry is what the head of a message says of it.
+// headerEntry returns a listing entry with the header fields of s.
 func headerEntry(s *fileMessage) fetch.Entry {
 	e := fetch.Entry{Kind: fetch.Document, Media: messageMedia, Size: s.size, URL: s.url, Extra: map[string]string{}}
 	for key, name := range map[string]string{"subject": "Subject", "from": "From", "to": "To"} {
 		setExtra(e.Extra, key, rfc822.DecodeWords(s.header.Get(name)))
 	}
 	setExtra(e.Extra, "message_id", strings.Trim(s.header.Get("Message-ID"), " <>"))
-	e.Name = cmp.Or(s.name, e.Extra["from"], "message") // where it has neither subject nor id
+	e.Name = cmp.Or(s.name, e.Extra["from"], "message") // for a message without subject and id
 	e.Time = s.date()
 	return e
 }
 
-// An addressSet is what is between the sides of mailto URLs: addresses in lower
-// case.
+// An addressSet is the list of addresses in a mailto URL, in lower case.
 type addressSet []string
 
 func (a addressSet) contains(address string) bool {
@@ -231,7 +232,8 @@ func (a addressSet) matchesHeader(h fetch.Header) bool {
 	return false
 }
 
-// inText finds addresses in a field that is not written as it should be.
+// matchesText reports whether the malformed address list text contains an
+// address of a.
 func (a addressSet) matchesText(text string) bool {
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \t,;<>()\"", r) }) {
 		if a.contains(word) {

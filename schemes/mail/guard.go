@@ -12,42 +12,44 @@ import (
 	"github.com/emersion/go-imap/v2/imapclient"
 )
 
-// A guard is the connection that the library sees. It bounds what the library
-// takes into memory, keeps its absolute deadlines from ending a long message,
-// remembers what ended the connection, since the library tells it as text
-// alone, and puts our own words into commands that the library cannot say or
-// says in an order that changes.
+// A guard is the connection that imapclient uses. It limits the size of
+// answers, so that imapclient cannot exhaust memory. It also ignores the
+// deadlines of imapclient, because they would cut off long messages. It records
+// the error that ended the connection, because imapclient reports errors only
+// as text. It replaces commands that imapclient cannot write as required.
 type guard struct {
 	net.Conn
 	s       *session
-	pending []byte // what the library reads before anything of the server
-	command string // what the next command says behind its tag; "": what the library has
+	pending []byte // bytes that Read returns before any others
+	command string // replaces the next command after its tag; "" keeps the command
 
 	mu             sync.Mutex
-	continuations  []string // of the command, each behind a literal's length: sent when the server asks for it
-	inContinuation bool     // within a line of the server that does so
+	continuations  []string // the parts of the command after each literal length; each waits for "+"
+	inContinuation bool     // within a line that starts with "+"
 	midLine        bool     // within another line
 	list           listRepairer
-	remaining      int64 // what may still be read
-	limit          int64 // what left was at first
-	literal        int64 // bytes of a literal that come next, or have come
-	openParens     int   // parentheses that have just been opened
-	err            error // what ended the reading
+	remaining      int64 // bytes that may still be read
+	limit          int64 // initial value of remaining
+	literal        int64 // bytes of the current literal that are still to be read
+	openParens     int   // consecutive opening parentheses
+	err            error // first error of reading or writing
 }
 
 const (
-	maxAnswer       = 256 << 10 // what the answer to one command may have, literals of a body apart
+	maxAnswer       = 256 << 10 // bytes of the answer to one command, without literals of a body
 	entryAllowance  = 64 << 10
-	maxSearchAnswer = 1 << 20 // what a search may find
+	maxSearchAnswer = 1 << 20 // bytes of the answer to a search
 
-	// The library descends once for each parenthesis that opens behind
-	// another, without a limit, and an error there takes time by the square
-	// of that. It reads 4096 bytes ahead, maybe of a literal.
+	// imapclient parses nested parentheses recursively and without a depth
+	// limit. After an error, its run time is quadratic in the depth. The limit
+	// allows for the 4096 bytes that imapclient buffers, which may belong to a
+	// literal.
 	maxOpenParens = 4096 + 512
 )
 
-// handOver gives the connection to the library. It is told of no capability:
-// what depends on them we write ourselves.
+// startClient hands the connection over to imapclient. It announces no
+// capabilities to imapclient, because the session writes the commands that
+// depend on capabilities.
 func (s *session) startClient() {
 	version := "IMAP4rev1"
 	if !s.caps["IMAP4REV1"] && s.caps["IMAP4REV2"] {
@@ -57,17 +59,19 @@ func (s *session) startClient() {
 		pending: []byte("* PREAUTH [CAPABILITY " + version + "] logged in\r\n")}
 	s.client = imapclient.New(s.guard, &imapclient.Options{
 		WordDecoder: rfc822.WordDecoder(),
-		// What nobody waits for: the library takes it in a way that is not
-		// safe where the connection ends.
+		// -
 		UnilateralDataHandler: &imapclient.UnilateralDataHandler{Fetch: func(m *imapclient.FetchMessageData) { discardItems(m) }},
 	})
 	s.client.WaitGreeting()
 }
 
-// begin makes ready for one command and the time and space of its answer.
+// startCommand replaces the next command of imapclient by command, unless
+// command is empty. It also resets the size limit and the timeout for the
+// answer.
 func (g *guard) startCommand(words string) { g.startSized(words, maxAnswer) }
 
-// beginList is begin for the library's LIST.
+// startList prepares for a LIST command of imapclient, and enables the repair
+// of LIST responses.
 func (g *guard) startList() {
 	g.startCommand("")
 	g.mu.Lock()
@@ -75,8 +79,9 @@ func (g *guard) startList() {
 	g.mu.Unlock()
 }
 
-// beginLarge is begin for an answer of another size.
-// The client waits for the server before each of the offsets waits of words.
+// startSized works like startCommand with a size limit of size bytes. At each
+// offset in waits, the client must wait for a continuation request before it
+// sends the remaining bytes.
 func (g *guard) startSized(words string, size int64, waits ...int) {
 	g.mu.Lock()
 	g.remaining, g.limit, g.command, g.continuations = size, size, words, nil
@@ -96,7 +101,8 @@ func (g *guard) startSized(words string, size int64, waits ...int) {
 	g.s.awaitReply()
 }
 
-// allow lets a literal of n bytes be read, whatever is in it.
+// allowLiteral raises the size limit by a literal of n bytes. Parentheses in
+// the literal are not counted.
 func (g *guard) allowLiteral(n int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -104,7 +110,7 @@ func (g *guard) allowLiteral(n int64) {
 	g.literal = n
 }
 
-// refill is allow for an entry of a listing that was taken from the library.
+// refill raises the size limit after an entry of a listing was read.
 func (g *guard) refill() {
 	g.mu.Lock()
 	g.remaining = min(g.remaining+entryAllowance, maxAnswer)
@@ -136,16 +142,16 @@ func (g *guard) Read(p []byte) (int, error) {
 	}
 }
 
-// repair is listLines.repair.
+// repairList calls [listRepairer.repair] with the lock held.
 func (g *guard) repairList(text []byte) []byte {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.list.repair(text)
 }
 
-// goAhead takes the lines out of text in which the server asks for the rest of
-// a command (RFC 3501 7.5), because the library knows of no such command. It
-// returns the length of what is left, and what is to be sent.
+// takeContinuations removes continuation requests (RFC 3501 7.5) from text,
+// because imapclient does not expect them. It returns the length of the
+// remaining text and the parts of the command to send.
 func (g *guard) takeContinuations(text []byte) (n int, next []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -169,21 +175,21 @@ func (g *guard) takeContinuations(text []byte) (n int, next []string) {
 	return n, next
 }
 
-// read reads from the server.
+// read reads from the server and enforces the limits.
 func (g *guard) read(p []byte) (int, error) {
 	g.mu.Lock()
 	left, limit := g.remaining, g.limit
 	g.mu.Unlock()
 	if left <= 0 {
-		return 0, g.setReadErr(fetch.TooLarge.Errorf("answer of more than %d bytes", limit))
+		return 0, g.setReadErr(fetch.TooLarge.Errorf("response is longer than %d bytes", limit))
 	}
 	n, err := g.s.Lines.Read(p[:min(int64(len(p)), left)])
 	if !g.checkLimits(p[:n]) {
-		return 0, g.setReadErr(fetch.Protocol.Errorf("more than %d parentheses within each other", maxOpenParens))
+		return 0, g.setReadErr(fetch.Protocol.Errorf("response has more than %d nested parentheses", maxOpenParens))
 	}
 	if err == io.EOF {
-		// The library would take it for the end of a literal, and read on
-		// while we still do.
+		// imapclient would take io.EOF for the end of a literal, and continue
+		// to read the connection while the body is still in use.
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
@@ -192,7 +198,8 @@ func (g *guard) read(p []byte) (int, error) {
 	return n, err
 }
 
-// judge counts what was read.
+// checkLimits counts text against the limits. It returns false if text has too
+// many nested parentheses.
 func (g *guard) checkLimits(text []byte) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -212,7 +219,8 @@ func (g *guard) checkLimits(text []byte) bool {
 	return true
 }
 
-// fail keeps the first error.
+// setReadErr records err unless an earlier error is recorded. It returns the
+// recorded error.
 func (g *guard) setReadErr(err error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -222,19 +230,19 @@ func (g *guard) setReadErr(err error) error {
 	return g.err
 }
 
-// failed is what ended the reading, or nil.
+// readErr returns the recorded error, or nil.
 func (g *guard) readErr() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.err
 }
 
-// Write takes one command, which the library writes at once.
+// Write sends one command. imapclient writes each command with a single call.
 func (g *guard) Write(p []byte) (int, error) {
 	out := p
 	if tag, _, ok := bytes.Cut(p, []byte(" ")); ok && g.command != "" {
 		out = append(append(bytes.Clone(tag), ' '), g.command...)
-		if !bytes.HasSuffix(out, []byte("\r\n")) { // of a literal's length
+		if !bytes.HasSuffix(out, []byte("\r\n")) { // ends with the length of a literal
 			out = append(out, "\r\n"...)
 		}
 		g.command = ""
@@ -245,11 +253,11 @@ func (g *guard) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// SetReadDeadline leaves deadlines to us.
+// SetReadDeadline has no effect. The session sets its own deadlines.
 func (g *guard) SetReadDeadline(time.Time) error { return nil }
 
-// SetWriteDeadline does, too.
+// SetWriteDeadline has no effect. The session sets its own deadlines.
 func (g *guard) SetWriteDeadline(time.Time) error { return nil }
 
-// Close ends the connection at once: TLS would say goodbye first.
+// Close closes the network connection without a TLS close-notify alert.
 func (g *guard) Close() error { return g.s.NetConn.Close() }

@@ -11,17 +11,17 @@ import (
 	"github.com/emersion/go-imap/v2"
 )
 
-// remote is a mailbox of an imap server as a store.
+// An imapStore is a mailbox on an IMAP server that is used as a mail store.
 type imapStore struct {
 	driver *driver
 	url    uri.URI
-	task   task // what every task has
+	task   task // template for the tasks of the store
 }
 
 func (o Options) newIMAPStore(u uri.URI, env fetch.Env) (store, error) {
 	l, err := parseLocator(u)
 	if err == nil && l.kind != kindServer && l.kind != kindMailbox {
-		err = fetch.Usage.Errorf("it names no mailbox")
+		err = fetch.Usage.Errorf("URL does not name a mailbox")
 	}
 	if err != nil {
 		return nil, fetch.Usage.Errorf("mail store %s: %w", u, err)
@@ -46,7 +46,7 @@ func (o Options) newIMAPStore(u uri.URI, env fetch.Env) (store, error) {
 	return &imapStore{driver: d, url: u, task: task{locator: l, endpoint: endpoint{t, implicit}}}, nil
 }
 
-// newTask is a task for a request whose URL names no server.
+// newTask returns a task with the store's URL and credentials.
 func (r *imapStore) newTask(op fetch.Op, trace *fetch.Trace) (*task, error) {
 	auth, err := parseUserinfo(r.url)
 	if err != nil {
@@ -70,7 +70,7 @@ func (r *imapStore) find(ctx context.Context, req *fetch.Request, id string) (*f
 	return r.driver.request(ctx, q)
 }
 
-// byID brings the message that the search of q finds first.
+// messageByID returns the first message that the search of q finds.
 func (s *session) messageByID(q *task) (*fetch.Response, error) {
 	set, err := s.search(q.search)
 	if err != nil {
@@ -94,7 +94,8 @@ func (r *imapStore) matching(ctx context.Context, req *fetch.Request, wanted add
 	return r.driver.searchMessages(ctx, q, new(fetch.Response))
 }
 
-// program is the search for any of the addresses.
+// searchProgram returns an IMAP search for messages from or to any address of
+// a.
 func (a addressSet) searchProgram() string {
 	var keys []string
 	for _, address := range a {

@@ -14,7 +14,7 @@ import (
 	"github.com/emersion/go-imap/v2/imapclient"
 )
 
-// mailboxes lists what the server has.
+// listMailboxes returns a listing of all mailboxes on the server.
 func (s *session) listMailboxes(q *task) (*fetch.Response, error) {
 	resp := &fetch.Response{Kind: fetch.Menu, Media: entries.Media, Size: -1}
 	if q.req.Op == fetch.Stat {
@@ -24,11 +24,11 @@ func (s *session) listMailboxes(q *task) (*fetch.Response, error) {
 	return resp, nil
 }
 
-// below lists the mailboxes below the name of q, which holds no messages itself
-// (\Noselect). Where there is no such name, err is returned, the answer to
-// EXAMINE.
+// listChildren returns a listing of the mailboxes below the name of q, if the
+// server has this name only as a parent of mailboxes (\Noselect). Otherwise it
+// returns err, which is the error of EXAMINE.
 func (s *session) listChildren(q *task, err error) (*fetch.Response, error) {
-	if strings.ContainsAny(q.mailbox, "*%") { // wildcards of LIST
+	if strings.ContainsAny(q.mailbox, "*%") { // the wildcards of LIST
 		return nil, err
 	}
 	s.guard.startList()
@@ -46,7 +46,8 @@ func (s *session) listChildren(q *task, err error) (*fetch.Response, error) {
 	return resp, nil
 }
 
-// list lists the mailboxes whose names match pattern.
+// newMailboxLister sends LIST and returns a lister of the mailboxes that match
+// pattern.
 func (s *session) newMailboxLister(n namer, pattern string) *responseLister {
 	s.guard.startList()
 	command := s.client.List("", pattern, nil)
@@ -55,16 +56,16 @@ func (s *session) newMailboxLister(n namer, pattern string) *responseLister {
 			if strings.Trim(data.Mailbox, string(data.Delim)) != "" {
 				return n.mailboxEntry(data), true
 			}
-			s.guard.refill() // the root of the hierarchy is no mailbox
+			s.guard.refill() // the root of the hierarchy is not a mailbox
 		}
 		return fetch.Entry{}, false
 	}}
 }
 
-// summary is what a listing tells of each message.
+// summaryItems are the FETCH items of each message in a listing.
 const summaryItems = "(UID FLAGS INTERNALDATE RFC822.SIZE ENVELOPE)"
 
-// messages lists a mailbox.
+// listMessages returns a listing of the messages in the selected mailbox.
 func (s *session) listMessages(q *task) (*fetch.Response, error) {
 	resp := s.mailbox.listingResponse()
 	if q.req.Op == fetch.Stat || s.mailbox.messages == 0 {
@@ -74,7 +75,8 @@ func (s *session) listMessages(q *task) (*fetch.Response, error) {
 	return resp, nil
 }
 
-// response tells what EXAMINE told.
+// listingResponse returns a response with the message count, UIDVALIDITY and
+// UIDNEXT of m as header fields.
 func (m *mailbox) listingResponse() *fetch.Response {
 	return &fetch.Response{Kind: fetch.Menu, Media: entries.Media, Size: -1, Header: fetch.Header{
 		{Name: "Messages", Value: fmt.Sprint(m.messages)},
@@ -83,7 +85,8 @@ func (m *mailbox) listingResponse() *fetch.Response {
 	}}
 }
 
-// summaries lists the messages of a set that keep wants; nil wants all.
+// newSummaryLister sends FETCH and returns a lister of the messages in set that
+// filter accepts. A nil filter accepts all messages.
 func (s *session) newSummaryLister(n namer, set imap.UIDSet, filter func(*imap.Envelope) bool) *responseLister {
 	m := s.mailbox
 	s.guard.startCommand("UID FETCH " + set.String() + " " + summaryItems)
@@ -106,7 +109,7 @@ func (s *session) newSummaryLister(n namer, set imap.UIDSet, filter func(*imap.E
 	return x
 }
 
-// summary takes what is told of one message.
+// readSummary reads the FETCH items of one message.
 func (s *session) readSummary(data *imapclient.FetchMessageData) (*imapclient.FetchMessageBuffer, error) {
 	b := new(imapclient.FetchMessageBuffer)
 	for item := data.Next(); item != nil; item = data.Next() {
@@ -130,13 +133,13 @@ func (s *session) readSummary(data *imapclient.FetchMessageData) (*imapclient.Fe
 	return b, nil
 }
 
-// A series is an answer of many lines, as entries. Like a literal it must be
-// taken to its end.
+// A responseLister reads the entries of a multi-line response. The response
+// must be read completely before the session can send another command.
 type responseLister struct {
 	s         *session
 	verb      string
-	drain     func() error               // takes the rest of the answer
-	nextEntry func() (fetch.Entry, bool) // false at its end, or with err
+	drain     func() error               // reads the remaining response
+	nextEntry func() (fetch.Entry, bool) // returns false at the end, or after an error in err
 	err       error
 }
 
@@ -155,12 +158,13 @@ func (x *responseLister) next() (fetch.Entry, error) {
 	if x.err = x.s.classify(x.verb, fetch.Denied, x.drain()); x.err == nil {
 		x.err = io.EOF
 	} else if fetch.FaultOf(x.err) == fetch.Connect {
-		x.err = fetch.Truncated.Errorf("listing ended early: %w", x.err)
+		x.err = fetch.Truncated.Errorf("listing is truncated: %w", x.err)
 	}
 	return fetch.Entry{}, x.err
 }
 
-// close needs the connection to be gone, or all taken.
+// close ends the lister. Unless the connection is closed, the response must
+// have been read completely.
 func (x *responseLister) close() {
 	if x.err == nil {
 		x.err = errClosed
@@ -170,13 +174,14 @@ func (x *responseLister) close() {
 
 var errClosed = errors.New("listing is closed")
 
-// A lister is a listing, entry by entry up to io.EOF.
+// A lister returns the entries of a listing, and then io.EOF.
 type lister interface {
 	next() (fetch.Entry, error)
 	close()
 }
 
-// listing is a lister as a Body, which may be closed while it is read.
+// A listingBody encodes the entries of a lister as a response body. Close may
+// be called concurrently with Read.
 type listingBody struct {
 	lister lister
 	reader io.Reader

@@ -8,15 +8,17 @@ import (
 	"unicode/utf8"
 )
 
-// A listLines repairs the answers to LIST before the library reads them. One
-// name that is not in modified UTF-7 (RFC 3501 5.1.3), as those of files in GNU
-// imap4d, or an empty hierarchy delimiter would end the library's session.
+// A listRepairer corrects LIST responses before imapclient parses them.
+// imapclient ends the session after a mailbox name that is not modified UTF-7
+// (RFC 3501 5.1.3) or an empty hierarchy delimiter. GNU imap4d sends such
+// names.
 type listRepairer struct {
 	active      bool
-	partialLine []byte // of a line that has not ended
+	partialLine []byte // start of a line that is still incomplete
 }
 
-// repair takes the next bytes of the server and returns those for the library.
+// repair returns text, which the server has sent, with LIST responses
+// corrected. It holds back an incomplete line until the next call.
 func (l *listRepairer) repair(text []byte) []byte {
 	if !l.active && len(l.partialLine) == 0 {
 		return text
@@ -47,7 +49,7 @@ func repairLine(line []byte) []byte {
 		return r
 	}, strings.ToValidUTF8(text, string(utf8.RuneError)))
 	var b strings.Builder
-	shifted := false // behind a shift that just ended
+	shifted := false // directly after a shift sequence
 	for text != "" {
 		before, rest, found := strings.Cut(text, "&")
 		b.WriteString(before)
@@ -64,14 +66,15 @@ func repairLine(line []byte) []byte {
 			b.WriteString(run + "-")
 			text, shifted = after, true
 		default:
-			b.WriteByte('-') // an ampersand that stands for itself
+			b.WriteByte('-') // an unescaped ampersand
 			text, shifted = rest, false
 		}
 	}
 	return []byte(b.String() + "\r\n")
 }
 
-// isShift reports whether run is what modified UTF-7 has between "&" and "-".
+// isShift reports whether run is a valid shift sequence of modified UTF-7,
+// without its "&" and "-".
 func isShift(run string) bool {
 	b, err := base64.RawStdEncoding.DecodeString(strings.ReplaceAll(run, ",", "/"))
 	if err != nil || len(b) == 0 || len(b)%2 != 0 || strings.Contains(run, "/") {

@@ -11,31 +11,31 @@ import (
 	"github.com/emersion/go-imap/v2/imapclient"
 )
 
-// A literal is one section of a message on its way, with what came before it
-// in the same answer. It reads to io.EOF only where all of it has come and the
-// server has said that all is well.
+// A literal reads one body section in a FETCH response. Read returns io.EOF
+// only if the section is complete and the server has sent OK for the command.
 type literal struct {
 	s           *session
 	command     *imapclient.FetchCommand
 	message     *imapclient.FetchMessageData
 	text        io.Reader
-	size        int64    // of text
-	fromStart   bool     // the server has sent it from its beginning
-	offset      int64    // where else, as the server says
-	messageSize int64    // RFC822.SIZE, where that was asked for; else -1
-	uid         imap.UID // that was asked for; 0: a number within the mailbox was
+	size        int64    // bytes of text
+	fromStart   bool     // the literal starts at the first byte of the section
+	offset      int64    // of the first byte within the section, unless fromStart
+	messageSize int64    // RFC822.SIZE in bytes, or -1 if not requested
+	uid         imap.UID // UID of the requested message, or 0 for a sequence number
 
-	mu        sync.Mutex // held while somebody takes from the library
+	mu        sync.Mutex // held while imapclient data is read
 	remaining int64
-	truncated bool // text ended before its end
+	truncated bool // the text ended early
 	err       error
 }
 
-// fetch asks for items of the message of q, of which one is a section. It
-// returns that one as soon as it begins; nil is none.
+// fetchSection sends FETCH with items, which must include one body section. It
+// returns when the section begins. A nil literal means that the message or the
+// section does not exist.
 func (s *session) fetchSection(q *task, items string) (*literal, error) {
-	// Some servers tell of changed flags at their own time, and the library
-	// takes that for the answer.
+	// Some servers send unrelated flag updates, which imapclient takes for the
+	// answer. In this case fetchSection sends the command again.
 	for range 3 {
 		l, told, err := s.fetchSectionOnce(q, items)
 		if l != nil || err != nil || !told {
@@ -47,8 +47,9 @@ func (s *session) fetchSection(q *task, items string) (*literal, error) {
 
 func (s *session) fetchSectionOnce(q *task, items string) (_ *literal, told bool, err error) {
 	s.guard.startCommand(q.verb() + " " + q.number() + " " + items)
-	// Of a set of UIDs the library knows what belongs to it only where the UID
-	// stands before the section; some servers put it behind.
+	// With a UID set, imapclient accepts a section only after the UID of its
+	// message. Some servers send the UID after the section, so the client
+	// registers a sequence set.
 	set := imap.SeqSet{{Start: 1, Stop: 0}}
 	if q.uid == 0 {
 		set = imap.SeqSetNum(q.index)
@@ -71,7 +72,7 @@ func (s *session) fetchSectionOnce(q *task, items string) (_ *literal, told bool
 					l.start(item)
 					return l, true, nil
 				}
-				ours = false // there is no such section
+				ours = false // the section does not exist
 			case imapclient.FetchItemDataBinarySection:
 				return nil, true, s.rejectUnsolicited(item.Literal)
 			}
@@ -85,9 +86,9 @@ func (s *session) fetchSectionOnce(q *task, items string) (_ *literal, told bool
 	return nil, told, err
 }
 
-// otherFault returns the error where another message than the requested one
-// ended the session. A message beyond the limit of an answer says as little
-// about the requested one as a short one: that one is absent.
+// otherMessageFault returns the error after an unrelated message in the answer
+// ended the session. If that message exceeded the size limit, the requested
+// message is treated as absent.
 func (s *session) otherMessageFault() error {
 	if err := s.classify("FETCH", fetch.Denied, io.ErrUnexpectedEOF); fetch.FaultOf(err) != fetch.TooLarge {
 		return err
@@ -95,7 +96,8 @@ func (s *session) otherMessageFault() error {
 	return errAbsent
 }
 
-// unasked ends a session in which the server sends what nobody has asked for.
+// rejectUnsolicited ends a session because the server has sent a section that
+// the client did not request.
 func (s *session) rejectUnsolicited(text io.Reader) error {
 	s.Break()
 	s.Abort()
@@ -106,16 +108,18 @@ func (s *session) rejectUnsolicited(text io.Reader) error {
 	return errUnsolicited
 }
 
-var errUnsolicited error = fetch.Protocol.Errorf("server sends what it was not asked for")
+var errUnsolicited error = fetch.Protocol.Errorf("server sent data that was not requested")
 
-// skip takes what is left of a message. It is false where a literal failed:
-// then nothing more may be taken, for the library goes on meanwhile.
+// discardItems reads the remaining items of a message. If it returns false, a
+// literal was truncated and m must not be used again, because imapclient
+// continues to parse concurrently.
 func discardItems(m *imapclient.FetchMessageData) bool {
 	_, ok := discardToUID(m)
 	return ok
 }
 
-// skipToUID is skip, and returns the UID of the message if that is left too.
+// discardToUID works like discardItems and also returns the UID of the message
+// if it is among the remaining items.
 func discardToUID(m *imapclient.FetchMessageData) (uid imap.UID, ok bool) {
 	for item := m.Next(); item != nil; item = m.Next() {
 		var text io.Reader
@@ -136,8 +140,8 @@ func discardToUID(m *imapclient.FetchMessageData) (uid imap.UID, ok bool) {
 	return uid, true
 }
 
-// finish takes what is left of an answer, from behind the message that was
-// taken last.
+// drainCommand reads the remaining messages of a FETCH response and returns the
+// result of the command.
 func (s *session) drainCommand(command *imapclient.FetchCommand) error {
 	for m := command.Next(); m != nil; m = command.Next() {
 		if !discardItems(m) {
@@ -180,7 +184,8 @@ func (l *literal) Read(p []byte) (int, error) {
 	return n, l.err
 }
 
-// finish takes the rest of the answer, and says whether all was well.
+// drain reads the remaining response and returns an error unless the response
+// is complete and the command succeeded.
 func (l *literal) drain() error {
 	if _, err := io.Copy(io.Discard, l.unread()); err != nil {
 		l.truncated = true
@@ -191,20 +196,21 @@ func (l *literal) drain() error {
 	} else if uid, ok := discardToUID(l.message); ok {
 		err = l.s.drainCommand(l.command)
 		if err == nil && l.uid != 0 && uid != 0 && uid != l.uid {
-			return fetch.Protocol.Errorf("server sends message %d, not %d", uid, l.uid)
+			return fetch.Protocol.Errorf("server sent message %d instead of %d", uid, l.uid)
 		}
 	}
 	switch err := l.s.classify("FETCH", fetch.Denied, err); {
 	case l.remaining > 0 && fetch.FaultOf(err) == fetch.Connect:
-		return fetch.Truncated.Errorf("message ended %d bytes early: %w", l.remaining, err)
+		return fetch.Truncated.Errorf("message is truncated by %d bytes: %w", l.remaining, err)
 	case fetch.FaultOf(err) == fetch.Connect:
-		return fetch.Truncated.Errorf("server did not say that the message was whole: %w", err)
+		return fetch.Truncated.Errorf("server did not confirm that the message is complete: %w", err)
 	default:
 		return err
 	}
 }
 
-// unread is what the library waits for us to take: nothing behind an error.
+// unread returns the unread text that imapclient waits for. After an error it
+// returns an empty reader.
 func (l *literal) unread() io.Reader {
 	if l.truncated {
 		return bytes.NewReader(nil)
@@ -212,8 +218,9 @@ func (l *literal) unread() io.Reader {
 	return l.text
 }
 
-// Close takes what is left, so that the library's goroutine can go on. The
-// connection must be gone, or all of it taken.
+// Close reads the remaining response, so that the goroutine of imapclient can
+// continue. Unless the connection is closed, the literal must have been read
+// completely.
 func (l *literal) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -224,18 +231,19 @@ func (l *literal) Close() error {
 	return nil
 }
 
-// drop ends the session of a literal that is of no use.
+// abort ends the session of a literal that the caller cannot use.
 func (l *literal) abort() {
 	l.s.Break()
 	l.s.Abort()
 	l.Close()
 }
 
-// all reads a section that must be small.
+// readAll reads a section of at most limit bytes. It ends the session if the
+// section is longer.
 func (l *literal) readAll(limit int64) ([]byte, error) {
 	if l.size > limit {
 		l.abort()
-		return nil, fetch.Protocol.Errorf("header of %d bytes, more than %d", l.size, limit)
+		return nil, fetch.Protocol.Errorf("header is %d bytes long, more than the limit of %d", l.size, limit)
 	}
 	text, err := io.ReadAll(l)
 	if err != nil {

@@ -9,36 +9,37 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A locator is what an imap URL names (RFC 5092 2), decoded and held to the
-// grammar, so that none of it can end a command or begin another.
+// A locator is a parsed imap URL (RFC 5092 2). Its fields are decoded and
+// validated, so that a field cannot inject a command.
 type locator struct {
 	kind          kind
-	mailbox       string // in UTF-8
-	validity      uint32 // UIDVALIDITY; 0: any
-	search        string // the program, checked by parseProgram; of found
-	uid           uint32 // of message
-	index         uint32 // of message, where uid is 0: the sequence number of curl's MAILINDEX
-	section       string // of message, in normal form: "", "1.2", "HEADER"
-	partialOffset int64  // of message: where PARTIAL begins
-	partialLength int64  // of message: how long PARTIAL is; 0: to the end
+	mailbox       string // name in UTF-8
+	validity      uint32 // UIDVALIDITY, or 0 for any value
+	search        string // search program of a kindSearch URL, validated by parseProgram
+	uid           uint32 // UID of a kindMessage URL, or 0 if index is set
+	index         uint32 // sequence number of a message, from the MAILINDEX parameter of curl
+	section       string // message section in canonical form: "", "1.2" or "HEADER"
+	partialOffset int64  // first byte that PARTIAL selects
+	partialLength int64  // number of bytes that PARTIAL selects; 0 means up to the end
 }
 
 type kind uint8
 
 const (
-	kindServer    kind = iota // its mailboxes, a listing
-	kindMailbox               // of a mailbox, a listing
-	kindSearch                // by a search, a listing
-	kindMessage               // or a section of it
-	kindMessageID             // a message that a search finds; no URL of imap names it so
+	kindServer    kind = iota // a listing of the mailboxes of a server
+	kindMailbox               // a listing of the messages in a mailbox
+	kindSearch                // a listing of the messages that a search finds
+	kindMessage               // a message or one of its sections
+	kindMessageID             // a message with a Message-ID; only mail stores use this kind
 )
 
 const (
-	maxMailbox = 1000 // bytes; no server has longer names
+	maxMailbox = 1000 // bytes, more than servers accept
 	maxNumber  = 1<<32 - 1
 )
 
-// locate reads u. The slash before a parameter is optional, as curl has it.
+// parseLocator parses an imap URL. Like curl, it accepts a parameter without a
+// preceding slash.
 func parseLocator(u uri.URI) (locator, error) {
 	var l locator
 	name, params, more := strings.Cut(strings.TrimPrefix(u.Path(), "/"), ";")
@@ -58,7 +59,7 @@ func parseLocator(u uri.URI) (locator, error) {
 			return l, err
 		}
 		if seen[name] {
-			return l, fetch.BadURL.Errorf(";%s= twice", name)
+			return l, fetch.BadURL.Errorf("duplicate parameter ;%s=", name)
 		}
 		seen[name] = true
 		if err := l.set(name, value); err != nil {
@@ -68,7 +69,7 @@ func parseLocator(u uri.URI) (locator, error) {
 	return l, l.setQuery(u)
 }
 
-// decodeMailbox reads the name of a mailbox: UTF-8, percent-encoded.
+// decodeMailbox decodes a percent-encoded mailbox name in UTF-8.
 func decodeMailbox(text string) (string, error) {
 	name, err := uri.Unescape(text)
 	if err != nil {
@@ -76,16 +77,16 @@ func decodeMailbox(text string) (string, error) {
 	}
 	switch {
 	case len(name) > maxMailbox:
-		return "", fetch.BadURL.Errorf("mailbox name of %d bytes, longer than %d", len(name), maxMailbox)
+		return "", fetch.BadURL.Errorf("mailbox name is %d bytes long, more than the limit of %d", len(name), maxMailbox)
 	case !utf8.ValidString(name):
-		return "", fetch.BadURL.Errorf("mailbox name is not UTF-8")
+		return "", fetch.BadURL.Errorf("mailbox name is not valid UTF-8")
 	case strings.ContainsAny(name, "\r\n\x00"):
-		return "", fetch.BadURL.Errorf("CR, LF or NUL in a mailbox name")
+		return "", fetch.BadURL.Errorf("mailbox name contains CR, LF or NUL")
 	}
 	return name, nil
 }
 
-// decodeParam reads one parameter. Its name is in upper case.
+// decodeParam parses a parameter. It returns the name in upper case.
 func decodeParam(param string) (name, value string, err error) {
 	name, value, ok := strings.Cut(strings.TrimSuffix(param, "/"), "=")
 	if value, err = uri.Unescape(value); err != nil {
@@ -97,12 +98,12 @@ func decodeParam(param string) (name, value string, err error) {
 	return strings.ToUpper(name), value, nil
 }
 
-// set gives l one parameter. The order is that of RFC 5092: what is meant by
-// one depends on those before it.
+// set stores one parameter in l. The meaning of a parameter depends on the
+// preceding parameters (RFC 5092).
 func (l *locator) set(name, value string) (err error) {
 	switch {
 	case l.mailbox == "":
-		return fetch.BadURL.Errorf(";%s= without a mailbox", name)
+		return fetch.BadURL.Errorf("parameter ;%s= requires a mailbox", name)
 	case name == "UIDVALIDITY" && l.kind == kindMailbox:
 		l.validity, err = parseNumber(name, value)
 	case name == "UID" && l.kind == kindMailbox:
@@ -116,14 +117,14 @@ func (l *locator) set(name, value string) (err error) {
 	case name == "PARTIAL" && l.kind == kindMessage:
 		err = l.setPartial(value)
 	case name == "EXPIRE", name == "URLAUTH":
-		err = fetch.Unsupported.Errorf("imap URLs with an authorization of their own (RFC 4467) are not supported")
+		err = fetch.Unsupported.Errorf("imap URLs with EXPIRE or URLAUTH (RFC 4467) are not supported")
 	default:
-		err = fetch.BadURL.Errorf("parameter ;%s= is unknown, or not at its place", name)
+		err = fetch.BadURL.Errorf("parameter ;%s= is unknown or misplaced", name)
 	}
 	return err
 }
 
-// setPartial reads "OFFSET" or "OFFSET.LENGTH".
+// setPartial parses "OFFSET" or "OFFSET.LENGTH".
 func (l *locator) setPartial(value string) error {
 	offset, length, both := strings.Cut(value, ".")
 	first, err := strconv.ParseUint(offset, 10, 32)
@@ -139,7 +140,7 @@ func (l *locator) setPartial(value string) error {
 	return err
 }
 
-// parseNumber reads a number that is not zero and has 32 bits.
+// parseNumber parses a nonzero 32-bit number.
 func parseNumber(name, value string) (uint32, error) {
 	n, err := strconv.ParseUint(value, 10, 32)
 	if err != nil || n == 0 {
@@ -154,7 +155,7 @@ func (l *locator) setQuery(u uri.URI) error {
 	case !ok:
 		return nil
 	case l.kind != kindMailbox:
-		return fetch.BadURL.Errorf("a search needs a mailbox, and finds messages in it alone")
+		return fetch.BadURL.Errorf("a search needs a URL of a mailbox without a message")
 	case text == "":
 		return fetch.NeedQuery.Errorf("search without words")
 	}
@@ -167,7 +168,7 @@ func (l *locator) setQuery(u uri.URI) error {
 	return err
 }
 
-// number names the message in a command.
+// number returns the UID or sequence number of the message for a command.
 func (l *locator) number() string {
 	if l.uid != 0 {
 		return strconv.FormatUint(uint64(l.uid), 10)
@@ -175,7 +176,8 @@ func (l *locator) number() string {
 	return strconv.FormatUint(uint64(l.index), 10)
 }
 
-// verb is FETCH, by UID where the URL has one.
+// verb returns the FETCH command for a message: "UID FETCH" if the URL has a
+// UID.
 func (l *locator) verb() string {
 	if l.uid != 0 {
 		return "UID FETCH"

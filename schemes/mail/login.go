@@ -8,21 +8,22 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A login is who wants in, and how that is to be proved.
+// credentials are the user, the secret and the mechanism of a login.
 type credentials struct {
-	auth      *fetch.Credential // nil: nobody
-	mechanism string            // "" or "*": the best
-	typed     bool              // no server had a say
-	prompt    fetch.LoginFunc   // for a password; may be nil
+	auth      *fetch.Credential // nil for an anonymous login
+	mechanism string            // SASL mechanism; "" or "*" means the best mechanism
+	typed     bool              // the user entered the URL, so no redirect or listing chose the server
+	prompt    fetch.LoginFunc   // returns missing credentials; may be nil
 }
 
-// loginOf returns the login for req. The mechanism is that of the URL, else
-// that of the credential, which a mirror takes from another URL, else the
-// default. NUL separates the words of PLAIN, and those of the pool's keys.
+// credentialsOf returns the credentials for req. The mechanism comes from the
+// URL, else from the credential, else from the default in mechanism. User,
+// password and token must not contain NUL, because NUL separates fields in
+// PLAIN and in pool keys.
 func credentialsOf(req *fetch.Request, mechanism string) (credentials, error) {
 	creds := credentials{auth: req.Auth, mechanism: mechanism, typed: req.Typed()}
 	if a := req.Auth; a != nil && strings.Contains(a.User+a.Password.Reveal()+a.Token.Reveal(), "\x00") {
-		return creds, fetch.BadURL.Errorf("NUL in a user or a password")
+		return creds, fetch.BadURL.Errorf("user or password contains NUL")
 	}
 	inURL, err := parseUserinfo(req.URL)
 	if err != nil {
@@ -41,8 +42,8 @@ func credentialsOf(req *fetch.Request, mechanism string) (credentials, error) {
 	return creds, nil
 }
 
-// login proves who we are, and once more with what is answered when that was
-// refused.
+// login authenticates s. If the server rejects the credentials, login prompts
+// for other credentials and tries once more.
 func (d *driver) login(ctx context.Context, s *session, creds credentials) error {
 	for again := false; ; again = true {
 		if err := creds.promptMissing(ctx, s, again); err != nil {
@@ -53,7 +54,7 @@ func (d *driver) login(ctx context.Context, s *session, creds credentials) error
 			return err
 		}
 		if a.status == "OK" {
-			return s.requestCapabilities() // there may be more for us now
+			return s.requestCapabilities() // capabilities may change after a login
 		}
 		refusal := statusError("login", fetch.Auth, a)
 		if option != "" {
@@ -72,7 +73,8 @@ func (d *driver) login(ctx context.Context, s *session, creds credentials) error
 	}
 }
 
-// complete finds the user, or the password of one who came without.
+// promptMissing prompts for the credentials, or for the password of a given
+// user, if they are missing.
 func (creds *credentials) promptMissing(ctx context.Context, s *session, again bool) error {
 	if creds.prompt == nil || again || strings.EqualFold(creds.mechanism, "ANONYMOUS") || strings.EqualFold(creds.mechanism, "EXTERNAL") {
 		return nil

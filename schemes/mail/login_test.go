@@ -84,7 +84,7 @@ func TestClearPassword(t *testing.T) {
 	c := client(t, mail.Options{}, func(o *fetch.Options) { o.Dial = n.Dial })
 	req := &fetch.Request{URL: uri.MustParse("imap://198.41.0.4/INBOX"), Auth: &fetch.Credential{User: "bob", Password: "s3cret"},
 		From: &fetch.Source{URL: uri.MustParse("imap://198.41.0.4/"), Peer: netip.MustParseAddr("198.41.0.4")}}
-	if _, _, err := schemetest.ReadRequest(t, c, req); !errors.Is(err, fetch.Auth) || !strings.Contains(err.Error(), "in clear") {
+	if _, _, err := schemetest.ReadRequest(t, c, req); !errors.Is(err, fetch.Auth) || !strings.Contains(err.Error(), "in plaintext") {
 		t.Errorf("got %v", err)
 	}
 	c.Close()

@@ -1,26 +1,26 @@
-// Package mail dereferences imap, imaps, mid, cid and mailto URLs: mailboxes,
-// the messages in them and the parts of those.
+// Package mail implements the URL schemes imap, imaps, mid, cid and mailto. They
+// retrieve mailboxes, messages and parts of messages.
 //
-// Call Schemes and give the result to fetch.New.
+// Call [Schemes] and pass the result to [fetch.New].
 //
-//	imap://H/                              the mailboxes of a server, a listing
-//	imap://H/INBOX                         its messages, a listing
-//	imap://H/lists                         the mailboxes below a name without messages
-//	imap://H/INBOX?SUBJECT%20tea           those that a search finds, a listing
+//	imap://H/                              a listing of the mailboxes of a server
+//	imap://H/INBOX                         a listing of the messages in a mailbox
+//	imap://H/lists                         a listing of the mailboxes below "lists"
+//	imap://H/INBOX?SUBJECT%20tea           a listing of the messages that a search finds
 //	imap://H/INBOX/;UID=7                  a message
-//	imap://H/INBOX/;UID=7/;SECTION=2       a part of it, as it is encoded
-//	imap://H/INBOX/;UID=7/;PARTIAL=0.1024  its first bytes
-//	mid:ID@HOST                            a message, from Options.Stores
-//	mid:ID@HOST/PART@HOST                  a part of it, decoded
-//	cid:PART@HOST                          a part of the message of Options.In
-//	mailto:ADDRESS                         messages from and to an address, a listing
+//	imap://H/INBOX/;UID=7/;SECTION=2       a part of a message, not decoded
+//	imap://H/INBOX/;UID=7/;PARTIAL=0.1024  the first 1024 bytes of a message
+//	mid:ID@HOST                            a message in Options.Stores
+//	mid:ID@HOST/PART@HOST                  a part of a message, decoded
+//	cid:PART@HOST                          a part of the message that Options.In returns
+//	mailto:ADDRESS                         a listing of the messages from and to an address
 //
-// Nothing is changed on a server: mailboxes are opened by EXAMINE, messages
-// read by BODY.PEEK. Nothing is ever sent to anybody.
+// The package never changes mailboxes: it uses EXAMINE and BODY.PEEK. It never
+// sends mail.
 //
-// RFC 5092 (URLs of imap; MAILINDEX is curl's), RFC 3501 (IMAP), RFC 4731
-// (ESEARCH), RFC 7888 (LITERAL+), RFC 2392 (mid, cid), RFC 6068 and RFC 1738
-// 3.5 (mailto).
+// It implements RFC 5092 (imap URLs, with the MAILINDEX parameter of curl),
+// RFC 3501 (IMAP), RFC 4731 (ESEARCH), RFC 7888 (LITERAL+), RFC 2392 (mid and
+// cid), RFC 6068 and RFC 1738 3.5 (mailto).
 package mail
 
 import (
@@ -34,37 +34,38 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Options say how servers are spoken to and where messages are kept. The zero
-// value is right for imap URLs.
+// Options configures the schemes. The zero value is suitable for imap URLs.
 type Options struct {
-	// TLS is the mode of imap, by default before a login if the server can.
-	// Imaps is always encrypted.
+	// TLS is the TLS mode of imap URLs. By default, the driver uses STARTTLS if
+	// the server supports it. Connections of imaps URLs always use TLS.
 	TLS fetch.TLSMode
 
-	// Mechanism is how a login is proved where the URL does not say: the name
-	// of a SASL mechanism, "+LOGIN" for the command, "" for the best that the
-	// server has. "*" also sends the password in plaintext after the server
-	// has refused a mechanism that keeps it secret.
+	// Mechanism is the authentication method for URLs that do not specify a
+	// method: a SASL mechanism, "+LOGIN" for the LOGIN command, or "" for the
+	// best method that the server offers. With "*", the driver may also send
+	// the password in plaintext after the server has rejected a mechanism that
+	// protects the password.
 	Mechanism string
 
-	// Anonymous is what a server that lets anybody in is told in place of a
-	// mail address; "" is "fetch@".
+	// Anonymous is the mail address for anonymous logins. The default is
+	// "fetch@".
 	Anonymous string
 
-	// Stores are where mid and mailto look for messages, in this order: a URL
-	// of imap or imaps (of a mailbox, or of a server whose INBOX is meant), a
-	// directory that is a Maildir, or a file that is an mbox.
+	// Stores lists the mail stores that mid, cid and mailto URLs search, in
+	// order. A store is an imap or imaps URL of a mailbox or a server, a
+	// Maildir directory, or an mbox file. The URL of a server means its INBOX.
 	Stores []string
 
-	// StoreLogin is asked for the login of a store whose URL has no password;
-	// nil: there is none.
+	// StoreLogin returns credentials for a store URL without a password. If it
+	// is nil, such a store is used without prompting.
 	StoreLogin fetch.LoginFunc
 
-	// In brings the message whose parts cid URLs name; nil: there is none.
+	// In returns the message that contains the parts named by cid URLs. If it
+	// is nil, only cid links within a mid message are resolved.
 	In func(ctx context.Context) (*fetch.Response, error)
 
-	// Mbox has mailto, mailboxes and searches bring the messages themselves, as
-	// an mbox, and not a listing of them.
+	// If Mbox is true, requests for mailboxes, searches and mailto URLs return
+	// the messages in the mbox format. Otherwise they return listings.
 	Mbox bool
 }
 
@@ -80,13 +81,13 @@ func needOption(err error, kind fetch.OverrideKind, value string) error {
 	return &fetch.Remedy{Err: err, Override: fetch.Override{Kind: kind, Value: value}}
 }
 
-// The ports of RFC 3501 and RFC 8314.
+// Default ports (RFC 3501, RFC 8314).
 const (
 	plaintextPort = 143
 	tlsPort       = 993
 )
 
-// Schemes returns imap, imaps, mid, cid and mailto.
+// Schemes returns the schemes imap, imaps, mid, cid and mailto.
 func Schemes(opts Options) []fetch.Scheme {
 	return []fetch.Scheme{
 		opts.imap("imap", plaintextPort, false),
@@ -127,10 +128,10 @@ func (o Options) imap(name string, port uint16, implicit bool) fetch.Scheme {
 	return s
 }
 
-// A lookup carries out a request in stores.
+// A driverFactory returns the driver of a scheme that searches mail stores.
 type driverFactory func(env fetch.Env) fetch.DriverFunc
 
-// lookup is a scheme whose URLs name no server.
+// lookupScheme returns a scheme with URLs that do not name a server.
 func (o Options) lookupScheme(name string, menu menu, plan planner, open driverFactory) fetch.Scheme {
 	links := fetch.Links{To: []string{"mid", "cid"}, Confined: true}
 	if name != "mailto" {

@@ -8,18 +8,18 @@ import (
 	"github.com/emersion/go-imap/v2"
 )
 
-// A mailbox is one that is selected, for reading alone.
+// A mailbox is the selected mailbox of a session, opened with EXAMINE.
 type mailbox struct {
 	name         string
-	validity     uint32 // UIDVALIDITY
-	uidNext      uint32 // UIDNEXT
+	validity     uint32 // UIDVALIDITY, or 0 if the server sent none
+	uidNext      uint32 // UIDNEXT, or 0 if the server sent none
 	messages     uint32
-	justSelected bool // selected for this very request
+	justSelected bool // the current request selected the mailbox
 }
 
-// examine selects the mailbox of q. A session that has it already keeps it,
-// but for listings, which must have the newest. The server reports on the way
-// how many messages there are.
+// examine selects the mailbox of q. For a single message it reuses the mailbox
+// that is already selected. For listings it selects the mailbox again, so that
+// the listing includes new messages.
 func (s *session) examine(q *task) error {
 	if m := s.mailbox; m != nil && m.name == q.mailbox && q.kind == kindMessage {
 		m.justSelected = false
@@ -32,7 +32,7 @@ func (s *session) examine(q *task) error {
 	data, err := s.selectMailbox(q.mailbox, "")
 	var no *imap.Error
 	if errors.As(err, &no) && no.Type == imap.StatusResponseTypeNo && no.Code == "" && (strings.Contains(q.mailbox, "&") || !isASCII(q.mailbox)) {
-		// The server may have names that are not in modified UTF-7.
+		// Some servers do not encode mailbox names in modified UTF-7.
 		if raw, again := s.selectMailbox(q.mailbox, "EXAMINE "+quote(q.mailbox)); again == nil {
 			data, err = raw, nil
 		}
@@ -45,21 +45,23 @@ func (s *session) examine(q *task) error {
 	return s.checkNumbers(q)
 }
 
-// selectMailbox sends EXAMINE, or command in its place if that is not "".
+// selectMailbox selects a mailbox for reading. It sends command in place of the
+// EXAMINE command of imapclient, unless command is empty.
 func (s *session) selectMailbox(name, command string) (*imap.SelectData, error) {
 	s.guard.startCommand(command)
 	return s.client.Select(name, &imap.SelectOptions{ReadOnly: true}).Wait()
 }
 
-// check refuses numbers of another time: what they named then is not what they
-// name now (RFC 3501 2.3.1.1). Numbers within the mailbox have an end, beyond
-// which servers call them an error of grammar.
+// checkNumbers returns an error if the UIDVALIDITY of q has changed, because
+// its UIDs then name other messages (RFC 3501 2.3.1.1). It also rejects
+// sequence numbers beyond the last message, because servers report them as
+// syntax errors.
 func (s *session) checkNumbers(q *task) error {
 	if q.validity != 0 && q.validity != s.mailbox.validity {
-		return fetch.NotFound.Errorf("UIDVALIDITY of the mailbox is %d, not %d: its messages have new numbers", s.mailbox.validity, q.validity)
+		return fetch.NotFound.Errorf("UIDVALIDITY of the mailbox is %d, not %d: its messages have new UIDs", s.mailbox.validity, q.validity)
 	}
 	if q.index > s.mailbox.messages {
-		return fetch.NotFound.Errorf("mailbox has %d messages", s.mailbox.messages)
+		return fetch.NotFound.Errorf("mailbox has only %d messages", s.mailbox.messages)
 	}
 	return nil
 }

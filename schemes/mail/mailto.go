@@ -13,12 +13,12 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// locateMailto reads the addresses of a mailto URL (RFC 6068 2): those of its
-// path and of its "to" fields. What else it says of a message to be written
-// means nothing here: none is written.
+// parseMailto returns the addresses in the path and the "to" fields of a mailto
+// URL (RFC 6068 2). It ignores other fields, because they only matter for
+// sending mail.
 func parseMailto(u uri.URI) (addressSet, error) {
 	if u.HasAuthority() {
-		return nil, fetch.BadURL.Errorf("mailto URLs name no host")
+		return nil, fetch.BadURL.Errorf("mailto URLs must not have a host")
 	}
 	lists := []string{u.Path()}
 	query, _ := u.Query()
@@ -41,10 +41,10 @@ func parseMailto(u uri.URI) (addressSet, error) {
 		}
 	}
 	if len(all) == 0 {
-		return nil, fetch.BadURL.Errorf("no address")
+		return nil, fetch.BadURL.Errorf("mailto URL has no address")
 	}
 	if len(all) > maxAddresses {
-		return nil, fetch.BadURL.Errorf("%d addresses, more than %d", len(all), maxAddresses)
+		return nil, fetch.BadURL.Errorf("mailto URL has %d addresses, more than the limit of %d", len(all), maxAddresses)
 	}
 	return all, nil
 }
@@ -72,8 +72,8 @@ func (o Options) mailtoPlan(req *fetch.Request) ([]fetch.Step, error) {
 	return []fetch.Step{{Verb: "FIND From, To, Cc", Arg: strings.Join(all, ", ")}}, nil
 }
 
-// mailto is the driver of mailto URLs: they name an address, and what is kept
-// of the mail from and to it is as near as one can come to that (RFC 1738 3.5).
+// mailto returns the driver of mailto URLs. RFC 1738 3.5 defines no retrieval
+// for them, so the driver returns the stored messages from and to the address.
 func (o Options) mailto(env fetch.Env) fetch.DriverFunc {
 	stores := o.newStoreSet(env)
 	return func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
@@ -108,7 +108,8 @@ func (o Options) mailto(env fetch.Env) fetch.DriverFunc {
 	}
 }
 
-// everywhere is what all stores have about wanted, each message once.
+// searchStores returns the messages from and to wanted in all stores. A message
+// with a known Message-ID is returned only once.
 func searchStores(ctx context.Context, req *fetch.Request, stores []store, wanted addressSet) iter.Seq2[storedMessage, error] {
 	return func(yield func(storedMessage, error) bool) {
 		seen := idSet{}
@@ -125,12 +126,12 @@ func searchStores(ctx context.Context, req *fetch.Request, stores []store, wante
 	}
 }
 
-// An idSet remembers the ids of messages, up to maxSeen of them.
+// An idSet is a set of at most maxSeen Message-IDs.
 type idSet map[string]bool
 
 const maxSeen = 100_000
 
-// add reports whether id is new, as far as anybody remembers.
+// add adds id and reports whether it was absent. A full set ignores new ids.
 func (seen idSet) add(id string) bool {
 	if seen[id] {
 		return false
@@ -141,10 +142,11 @@ func (seen idSet) add(id string) bool {
 	return true
 }
 
-// named gives a message the URL that lasts, where it has an id.
+// withMidURL sets the URL of a message to its mid URL if it has a valid
+// Message-ID. The former URL becomes the extra field "location".
 func withMidURL(l storedMessage) storedMessage {
 	if l.Extra == nil {
-		return l // there is none
+		return l // the message of an error is empty
 	}
 	id := l.Extra["message_id"]
 	l.Name = cmp.Or(l.Extra["subject"], id, l.Name)
@@ -153,7 +155,7 @@ func withMidURL(l storedMessage) storedMessage {
 		if !l.URL.IsZero() {
 			l.Extra["location"] = l.URL.String()
 		}
-		l.URL, _ = uri.Parse("mid:" + text) // a segment, as it is escaped
+		l.URL, _ = uri.Parse("mid:" + text) // id is already escaped as a path segment
 	}
 	if l.URL.IsZero() {
 		l.Kind = fetch.Info

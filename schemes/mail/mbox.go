@@ -11,10 +11,10 @@ import (
 	"github.com/anyurl/fetch/internal/sessions"
 )
 
-// MboxMedia is the media type of what Options.Mbox brings (RFC 4155).
+// MboxMedia is the media type of responses in the mbox format (RFC 4155).
 const MboxMedia = "application/mbox"
 
-// mbox brings the messages of a listing themselves.
+// mboxResponse returns the messages of a mailbox or search in the mbox format.
 func (d *driver) mboxResponse(ctx context.Context, q *task) (*fetch.Response, error) {
 	q.searchAll()
 	ctx, cancel := context.WithCancel(ctx)
@@ -24,15 +24,17 @@ func (d *driver) mboxResponse(ctx context.Context, q *task) (*fetch.Response, er
 	return resp, err
 }
 
-// wholeMailbox makes a search of what names a mailbox.
+// searchAll changes the locator of a mailbox into a search for all its
+// messages.
 func (l *locator) searchAll() {
 	if l.kind == kindMailbox {
 		l.kind, l.search = kindSearch, "ALL"
 	}
 }
 
-// letters are the messages that the search of q finds. What is known of the
-// connection once the first comes is noted in as.
+// searchMessages iterates over the messages that the search of q finds. When
+// the first message arrives, it copies the protocol, the peer and the TLS state
+// of the connection to as.
 func (d *driver) searchMessages(ctx context.Context, q *task, as *fetch.Response) iter.Seq2[storedMessage, error] {
 	return func(yield func(storedMessage, error) bool) {
 		resp, err := d.request(ctx, q)
@@ -44,7 +46,7 @@ func (d *driver) searchMessages(ctx context.Context, q *task, as *fetch.Response
 		as.Proto, as.Peer, as.TLS = resp.Proto, resp.Peer, resp.TLS
 		list, ok := resp.Body.(*sessions.Body).Reader.(*listingBody)
 		if !ok {
-			return // nothing is found
+			return // the search found no messages
 		}
 		for {
 			e, err := list.lister.next()
@@ -59,8 +61,9 @@ func (d *driver) searchMessages(ctx context.Context, q *task, as *fetch.Response
 	}
 }
 
-// letter is the message of an entry. It comes over another session: that of q
-// is telling what it has.
+// searchedMessage returns the message of a listing entry. Opening the message
+// uses a second session, because the first session is still sending the
+// listing.
 func (d *driver) searchedMessage(ctx context.Context, q *task, e fetch.Entry) storedMessage {
 	return storedMessage{e, func() (io.ReadCloser, error) {
 		l, err := parseLocator(e.URL)
@@ -72,7 +75,7 @@ func (d *driver) searchedMessage(ctx context.Context, q *task, e fetch.Entry) st
 		resp, err := d.request(ctx, &one)
 		if err != nil {
 			if err == errAbsent {
-				q.req.Trace.Notef("message %s has gone meanwhile", l.number())
+				q.req.Trace.Notef("message %s was deleted during the listing", l.number())
 			}
 			return nil, err
 		}
@@ -80,9 +83,9 @@ func (d *driver) searchedMessage(ctx context.Context, q *task, e fetch.Entry) st
 	}}
 }
 
-// received returns the INTERNALDATE of the message of q, whose head has no
-// date. The listing that has it comes over another session, because that of q
-// is sending the message. The zero time is unknown.
+// receivedTime returns the INTERNALDATE of the message of q, or the zero time
+// if it is unknown. It is used for messages without a Date field. It uses a
+// second session, because the first session is still sending the message.
 func (d *driver) receivedTime(ctx context.Context, q *task) time.Time {
 	one := *q
 	one.kind, one.search = kindSearch, q.number()
@@ -136,7 +139,8 @@ func appendMessage(out *mailstore.Mbox, l storedMessage) error {
 	return out.Append(message, l.Time)
 }
 
-// pushed is a Writer that hands on what it gets, until it is told to stop.
+// A writerFunc is an io.Writer that passes each slice to a function. If the
+// function returns false, Write fails with errClosed.
 type writerFunc func([]byte) bool
 
 func (p writerFunc) Write(b []byte) (int, error) {

@@ -6,18 +6,18 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A mechanism is a way to log in.
+// A mechanism is an authentication method.
 type mechanism struct {
 	name         string
-	plaintext    bool // shows the secret to whoever listens
-	token        bool // takes Credential.Token
-	anonymous    bool // for nobody
-	explicit     bool // unless asked for by name
-	loginCommand bool // is LOGIN, not AUTHENTICATE
+	plaintext    bool // sends the secret readable to an eavesdropper
+	token        bool // uses Credential.Token
+	anonymous    bool // needs no credentials
+	explicit     bool // used only if its name is given
+	loginCommand bool // uses the LOGIN command, not AUTHENTICATE
 	newExchange  func(d *driver, auth *fetch.Credential) saslExchange
 }
 
-// mechanisms are those that we know, the best first.
+// mechanisms are the supported mechanisms in order of preference.
 var mechanisms = []mechanism{
 	{name: "EXTERNAL", explicit: true, newExchange: saslExternal},
 	{name: "OAUTHBEARER", plaintext: true, token: true, newExchange: saslOAuthBearer},
@@ -32,16 +32,17 @@ var mechanisms = []mechanism{
 	{name: "+ANONYMOUS", anonymous: true, loginCommand: true},
 }
 
-// prove logs in by the mechanisms that the server offers, the best first, and
-// returns the answer that decides. The next mechanism is tried where the client
-// cannot complete one, and where the server refuses one that kept the password
-// secret: servers announce mechanisms for which they have no password. Such a
-// refusal sends no password in plaintext, unless the user asked for any
-// mechanism ("*"). option names the mechanism that was not tried for this.
+// tryMechanisms tries the mechanisms that the server offers in order of
+// preference, and returns the deciding answer. It tries the next mechanism if
+// the client cannot complete one, or if the server rejects a mechanism that
+// protects the password. Some servers announce mechanisms for which they store
+// no password. After a rejection, tryMechanisms sends no password in plaintext,
+// unless the user has allowed any mechanism ("*"). In this case, option names
+// the mechanism that was not tried.
 func (d *driver) tryMechanisms(s *session, creds credentials) (a answer, option string, err error) {
 	asked := strings.ToUpper(creds.mechanism)
-	var no *answer // of the mechanism before
-	var last error // or why it was given up
+	var no *answer // rejection of the previous mechanism
+	var last error // reason why the previous mechanism was canceled
 	for _, m := range mechanisms {
 		if wanted, err := m.eligible(asked, creds.auth); err != nil {
 			return a, "", err
@@ -52,7 +53,7 @@ func (d *driver) tryMechanisms(s *session, creds credentials) (a answer, option 
 			return *no, m.name, nil
 		}
 		if no != nil {
-			s.Trace().Notef("login refused by the server: trying %s", m.name)
+			s.Trace().Notef("server rejected the login, trying mechanism %s", m.name)
 		}
 		if err := s.checkPlaintext(m, creds); err != nil {
 			return a, "", err
@@ -60,12 +61,12 @@ func (d *driver) tryMechanisms(s *session, creds credentials) (a answer, option 
 		a, err := m.attempt(d, s, creds.auth)
 		switch {
 		case err != nil && s.IsBroken() && no != nil:
-			return *no, "", nil // and it closed the connection
+			return *no, "", nil // the server rejected the login and closed the connection
 		case err != nil && s.IsBroken():
 			return a, "", err
 		case err != nil:
 			last = err
-			s.Trace().Notef("%s given up: %v", m.name, err)
+			s.Trace().Notef("authentication by %s canceled: %v", m.name, err)
 		case a.status == "OK" || m.plaintext || !a.mayDependOnMechanism():
 			return a, "", nil
 		default:
@@ -82,7 +83,8 @@ func (d *driver) tryMechanisms(s *session, creds credentials) (a answer, option 
 	return a, "", err
 }
 
-// offers returns the best mechanism that the server offers for auth, or "".
+// bestOffered returns the preferred mechanism that the server offers for auth,
+// or "".
 func (s *session) bestOffered(auth *fetch.Credential) string {
 	for _, m := range mechanisms {
 		if ok, _ := m.eligible("", auth); ok && m.isOffered(s) {
@@ -92,20 +94,21 @@ func (s *session) bestOffered(auth *fetch.Credential) string {
 	return ""
 }
 
-// noMechanism is the error where none was left to try.
+// noMechanismError returns the error of a login for which no mechanism is left.
 func noMechanismError(asked string, auth *fetch.Credential, last error) error {
 	switch {
 	case last != nil:
 		return fetch.Auth.With(last)
 	case asked != "" && asked != "*":
-		return fetch.Auth.Errorf("server offers no login by %s", asked)
+		return fetch.Auth.Errorf("server does not offer the mechanism %s", asked)
 	case auth == nil:
-		return fetch.NeedLogin(fetch.Auth, fetch.Auth.Errorf("server wants a login, and the URL names no user"))
+		return fetch.NeedLogin(fetch.Auth, fetch.Auth.Errorf("server requires authentication, but the URL names no user"))
 	}
-	return fetch.Auth.Errorf("server offers no login that we know")
+	return fetch.Auth.Errorf("server offers no supported authentication mechanism")
 }
 
-// wanted reports whether m may be tried for a login by asked.
+// eligible reports whether m may be used for auth if the user has requested the
+// mechanism asked.
 func (m mechanism) eligible(asked string, auth *fetch.Credential) (bool, error) {
 	switch {
 	case asked == "" || asked == "*":
@@ -113,28 +116,28 @@ func (m mechanism) eligible(asked string, auth *fetch.Credential) (bool, error) 
 	case m.name != asked:
 		return false, nil
 	case auth == nil && !m.anonymous && m.name != "EXTERNAL":
-		return false, fetch.NeedLogin(fetch.Auth, fetch.Auth.Errorf("login by %s without a user", asked))
+		return false, fetch.NeedLogin(fetch.Auth, fetch.Auth.Errorf("mechanism %s requires a user name", asked))
 	}
 	return true, nil
 }
 
-// mayDiffer reports whether a, which refuses a login, may be about the
-// mechanism alone.
+// mayDependOnMechanism reports whether another mechanism may succeed after the
+// negative answer a.
 func (a answer) mayDependOnMechanism() bool {
 	fault := fetch.FaultOf(statusError("login", fetch.Auth, a))
 	return !a.final && (fault == fetch.Auth || fault == fetch.Protocol)
 }
 
-// mayTell sees to it that a secret does not go out in clear without a person
-// who wants that.
+// checkPlaintext returns an error if m would send the password in plaintext to
+// a server that the user has not chosen.
 func (s *session) checkPlaintext(m mechanism, creds credentials) error {
 	switch {
 	case s.TLS != nil || !m.plaintext || m.anonymous:
 		return nil
 	case !creds.typed:
-		return fetch.Auth.Errorf("a server led here, and the password would go in clear")
+		return fetch.Auth.Errorf("password not sent in plaintext, because the user did not enter this URL")
 	}
-	s.Trace().Notef("password sent in clear text")
+	s.Trace().Notef("password sent in plaintext")
 	return nil
 }
 
@@ -145,8 +148,8 @@ func (m mechanism) isOffered(s *session) bool {
 	return s.caps["AUTH="+m.name]
 }
 
-// run goes one way. What the server could do before the login is forgotten
-// once it is made.
+// attempt authenticates with m. After a successful login it discards the
+// capabilities that the server announced before the login.
 func (m mechanism) attempt(d *driver, s *session, auth *fetch.Credential) (a answer, err error) {
 	caps := s.caps
 	s.caps = nil

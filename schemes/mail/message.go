@@ -13,14 +13,14 @@ import (
 	"github.com/anyurl/fetch/internal/rfc822"
 )
 
-// The media types of what messages bring.
+// Media types of messages and message parts.
 const (
 	messageMedia = "message/rfc822"
 	headMedia    = "text/rfc822-headers"
-	defaultMedia = "text/plain" // of a part that does not say: RFC 2045 5.2
+	defaultMedia = "text/plain" // of a part without Content-Type (RFC 2045 5.2)
 )
 
-// message brings the message of q, or the part of it that is asked for.
+// message returns the message of q or the requested section.
 func (s *session) message(q *task) (*fetch.Response, error) {
 	req := q.req
 	resp := &fetch.Response{Kind: fetch.Document, Media: mediaOf(q.section), Size: -1, Validator: s.validator(q)}
@@ -41,7 +41,8 @@ func (s *session) message(q *task) (*fetch.Response, error) {
 	return resp, s.fetchContent(q, resp)
 }
 
-// mediaOf is what section is, where that is known beforehand.
+// mediaOf returns the media type of a section, or "" if it depends on the
+// message.
 func mediaOf(section string) string {
 	switch {
 	case section == "":
@@ -52,8 +53,9 @@ func mediaOf(section string) string {
 	return ""
 }
 
-// validator names one message for ever (RFC 3501 2.3.1.1). A number within the
-// mailbox names nothing for long.
+// validator returns a string that identifies the message permanently (RFC 3501
+// 2.3.1.1). It returns "" for a sequence number, because sequence numbers
+// change.
 func (s *session) validator(q *task) string {
 	if q.uid == 0 || s.mailbox.validity == 0 {
 		return ""
@@ -61,8 +63,9 @@ func (s *session) validator(q *task) string {
 	return fmt.Sprintf("%d.%d", s.mailbox.validity, q.uid)
 }
 
-// describe asks for what must be known before the content is asked for, if
-// anything must: it costs a turn.
+// fetchMetadata requests the data that the response needs before the content.
+// It sends a command only if the request depends on such data, because each
+// command costs a round trip.
 func (s *session) fetchMetadata(q *task, resp *fetch.Response) error {
 	req := q.req
 	if mime := mimeSection(q.section); mime != "" {
@@ -91,7 +94,7 @@ func (s *session) fetchMetadata(q *task, resp *fetch.Response) error {
 	return nil
 }
 
-// A head is a small section, and what came with it.
+// A fetchedHeader is the header of a message or a part.
 type fetchedHeader struct {
 	text        []byte
 	messageSize int64
@@ -112,12 +115,13 @@ func (s *session) fetchHeader(q *task, items string) (fetchedHeader, error) {
 	return fetchedHeader{text, l.messageSize}, err
 }
 
-// errAbsent is the error where nothing answers to a number. Dovecot sends an
-// empty header for a part that does not exist; one that does ends in an empty
-// line.
-var errAbsent error = fetch.NotFound.Errorf("no such message, or no such part of it")
+// errAbsent is the error for a message or section that does not exist. Dovecot
+// sends an empty header for an absent part. The header of an existing part ends
+// with an empty line.
+var errAbsent error = fetch.NotFound.Errorf("no such message or part")
 
-// ofPartial is the size of what PARTIAL leaves of an object of that size.
+// sizeOfPartial returns the number of bytes that PARTIAL selects from an object
+// of size bytes.
 func (l *locator) sizeOfPartial(size int64) int64 {
 	size = max(size-l.partialOffset, 0)
 	if l.partialLength > 0 {
@@ -126,7 +130,7 @@ func (l *locator) sizeOfPartial(size int64) int64 {
 	return size
 }
 
-// content begins the Body of resp.
+// fetchContent sets the Body of resp to the requested content.
 func (s *session) fetchContent(q *task, resp *fetch.Response) error {
 	want := q.req.Range
 	if q.req.IfSame != "" && q.req.IfSame != resp.Validator {
@@ -136,9 +140,9 @@ func (s *session) fetchContent(q *task, resp *fetch.Response) error {
 		first, _, ok := want.Bounds(resp.Size)
 		switch {
 		case !ok && first != resp.Size:
-			return fetch.Denied.Errorf("range begins at byte %d of %d", first, resp.Size)
+			return fetch.Denied.Errorf("range starts at byte %d of an object of %d bytes", first, resp.Size)
 		case !ok:
-			resp.Offset = first // all of it is there already
+			resp.Offset = first // the caller already has the complete content
 			return nil
 		}
 		want.First = first
@@ -158,7 +162,7 @@ func (s *session) fetchContent(q *task, resp *fetch.Response) error {
 		return err
 	}
 	if q.section == "" && q.partialOffset == 0 && resp.Offset == 0 && resp.Header == nil {
-		s.awaitReply() // nobody looks after its speed yet
+		s.awaitReply() // the Client does not limit the time of the header
 		head, rest := rfc822.ReadHeader(resp.Body)
 		s.SetReplyTimeout(0)
 		resp.Header = rfc822.ParseHeader(head)
@@ -168,8 +172,8 @@ func (s *session) fetchContent(q *task, resp *fetch.Response) error {
 	return nil
 }
 
-// partial asks for the bytes that PARTIAL and want have in common, or for
-// everything where nobody knows where want begins.
+// partialSpec returns the partial specifier of FETCH for the intersection of
+// PARTIAL and want. It returns "" if the first byte of want is still unknown.
 func (l *locator) partialSpec(want fetch.Range) string {
 	first, length := l.partialOffset, l.partialLength
 	if want.First > 0 || want.End > 0 && want.First == 0 {
@@ -190,8 +194,9 @@ func (l *locator) partialSpec(want fetch.Range) string {
 	return "<" + strconv.FormatInt(first, 10) + "." + strconv.FormatInt(length, 10) + ">"
 }
 
-// cut makes Body what was wanted of l: servers that know no parts of sections
-// send all, and what counts from the end was asked for whole.
+// selectRange sets the Body of resp to the requested range of l. The server
+// sends the complete section if it does not support partial fetches, or if the
+// range counts from the end.
 func (s *session) selectRange(q *task, resp *fetch.Response, l *literal, want fetch.Range) error {
 	skip, left := int64(0), l.size
 	switch {
@@ -204,10 +209,10 @@ func (s *session) selectRange(q *task, resp *fetch.Response, l *literal, want fe
 		resp.Offset, skip, left = first, q.partialOffset+first, end-first
 	case l.offset != q.partialOffset+max(want.First, 0):
 		l.abort()
-		return fetch.Protocol.Errorf("server sends the bytes from %d, not those from %d", l.offset, q.partialOffset+max(want.First, 0))
+		return fetch.Protocol.Errorf("server sent the range from byte %d instead of %d", l.offset, q.partialOffset+max(want.First, 0))
 	case q.partialLength > 0 && l.size > q.partialLength, want.End > 0 && want.First >= 0 && l.size > want.End-want.First:
 		l.abort()
-		return fetch.Protocol.Errorf("server sends %d bytes, more than it was asked for", l.size)
+		return fetch.Protocol.Errorf("server sent %d bytes, more than requested", l.size)
 	case want.First < 0:
 		first, end, _ := want.Bounds(l.size)
 		resp.Size, resp.Offset, skip, left = l.size, first, first, end-first
@@ -220,7 +225,8 @@ func (s *session) selectRange(q *task, resp *fetch.Response, l *literal, want fe
 	return nil
 }
 
-// A window is a part of a literal, all of which is read.
+// A window reads a range of a literal. It also reads the bytes after the range,
+// because the literal must be read completely.
 type window struct {
 	*literal
 	skip, remaining int64
@@ -245,7 +251,7 @@ func (w *window) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// joined reads from one place until it is closed, and closes another.
+// A bodyCloser combines the Reader of a body with the Closer of its source.
 type bodyCloser struct {
 	io.Reader
 	io.Closer

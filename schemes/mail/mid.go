@@ -10,17 +10,18 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A midLocator is what a mid URL names (RFC 2392 2).
+// A midLocator is a parsed mid URL (RFC 2392 2).
 type midLocator struct {
-	messageID string // its id, with brackets
-	contentID string // its Content-ID, without; "": the message
+	messageID string // Message-ID with angle brackets
+	contentID string // Content-ID without angle brackets, or "" for the message
 }
 
-// maxID bounds an id: longer ones fit in no line (RFC 5322 2.1.1).
+// maxID is the maximum length of an id in bytes. Longer ids do not fit in a
+// line (RFC 5322 2.1.1).
 const maxID = 990
 
-// locateMid reads "mid:MESSAGE-ID" and "mid:MESSAGE-ID/CONTENT-ID". The slash
-// of an id is written %2F.
+// parseMid parses "mid:MESSAGE-ID" and "mid:MESSAGE-ID/CONTENT-ID". A slash in
+// an id must be encoded as %2F.
 func parseMid(u uri.URI) (midLocator, error) {
 	text, err := opaquePart(u)
 	if err != nil {
@@ -35,10 +36,10 @@ func parseMid(u uri.URI) (midLocator, error) {
 	return l, err
 }
 
-// opaque is what follows the scheme of a URL that names no server.
+// opaquePart returns the part after the scheme of a URL that has no authority.
 func opaquePart(u uri.URI) (string, error) {
 	if u.HasAuthority() {
-		return "", fetch.BadURL.Errorf("%s URLs name no host", u.Scheme())
+		return "", fetch.BadURL.Errorf("%s URLs must not have a host", u.Scheme())
 	}
 	text := u.Path()
 	if q, ok := u.Query(); ok {
@@ -47,7 +48,7 @@ func opaquePart(u uri.URI) (string, error) {
 	return text, nil
 }
 
-// parseID decodes an id and takes its brackets off, where it has them.
+// parseID decodes an id and removes its angle brackets.
 func parseID(text string) (string, error) {
 	id, err := uri.Unescape(text)
 	if err != nil {
@@ -57,11 +58,11 @@ func parseID(text string) (string, error) {
 		id = strings.TrimSuffix(inner, ">")
 	}
 	if id == "" || len(id) > maxID {
-		return "", fetch.BadURL.Errorf("id of %d bytes, not of 1 to %d", len(id), maxID)
+		return "", fetch.BadURL.Errorf("id is %d bytes long, not between 1 and %d", len(id), maxID)
 	}
 	for i := range len(id) {
 		if c := id[i]; c <= ' ' || c >= 0x7f || c == '<' || c == '>' {
-			return "", fetch.BadURL.Errorf("byte %#02x in an id", c)
+			return "", fetch.BadURL.Errorf("id contains the invalid byte %#02x", c)
 		}
 	}
 	return id, nil
@@ -92,7 +93,7 @@ func parseCid(u uri.URI) (string, error) {
 	return parseID(text)
 }
 
-// mid is the driver of mid URLs.
+// mid returns the driver of mid URLs.
 func (o Options) mid(env fetch.Env) fetch.DriverFunc {
 	stores := o.newStoreSet(env)
 	return func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
@@ -104,8 +105,8 @@ func (o Options) mid(env fetch.Env) fetch.DriverFunc {
 	}
 }
 
-// cid is the driver of cid URLs: of the message that led to them, or of the
-// one that the user names.
+// cid returns the driver of cid URLs. It looks for the part in the mid message
+// that contains the link, or else in the message of Options.In.
 func (o Options) cid(env fetch.Env) fetch.DriverFunc {
 	stores := o.newStoreSet(env)
 	return func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
@@ -125,7 +126,7 @@ func (o Options) cid(env fetch.Env) fetch.DriverFunc {
 			return nil, needOption(fetch.Usage.Errorf("a cid URL names a part of a message, and no message is given"), OverrideIn, "")
 		}
 		if ctx.Value(nestedCidKey{}) != nil {
-			return nil, fetch.Usage.Errorf("the message around a cid URL is given by another cid URL, and so on for ever")
+			return nil, fetch.Usage.Errorf("the message of a cid URL is itself given by a cid URL")
 		}
 		resp, err := o.In(context.WithValue(ctx, nestedCidKey{}, true))
 		if err != nil {
@@ -135,13 +136,14 @@ func (o Options) cid(env fetch.Env) fetch.DriverFunc {
 	}
 }
 
-// insideKey marks the context of Options.In, which may ask the same Client.
+// nestedCidKey marks the context of a call to Options.In, to detect a cid URL
+// that depends on another cid URL.
 type nestedCidKey struct{}
 
-// bring finds a message in the stores, or a part of it.
+// fetch returns a message from the stores, or one part of it.
 func (l *storeSet) fetch(ctx context.Context, req *fetch.Request, what midLocator) (*fetch.Response, error) {
 	if !req.Range.IsZero() {
-		req.Trace.Notef("messages by their ids have no ranges: the whole object comes")
+		req.Trace.Notef("mid and cid URLs do not support ranges: retrieving the complete object")
 	}
 	if what.contentID != "" {
 		whole := *req
@@ -160,7 +162,7 @@ func (l *storeSet) fetch(ctx context.Context, req *fetch.Request, what midLocato
 	return resp, err
 }
 
-// partOf makes the response with a message that of one of its parts.
+// partResponse returns a response with one decoded part of the message in resp.
 func partResponse(req *fetch.Request, resp *fetch.Response, id string) (*fetch.Response, error) {
 	p, err := rfc822.FindID(resp.Body, id)
 	var text io.Reader

@@ -6,13 +6,13 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// lasting reports whether u names a message by its UID in a mailbox of known
-// UIDVALIDITY.
+// isPermanent reports whether u has a UIDVALIDITY and a UID, so that it always
+// names the same message.
 func isPermanent(u uri.URI) bool {
 	path := strings.ToLower(u.Path())
 	return strings.Contains(path, ";uidvalidity=") && strings.Contains(path, ";uid=")
 }
 
-// below returns u itself, because "/" in the name of a mailbox and in an address
-// makes no folder that a listing would name.
+// mirrorScope returns u unchanged, because mailbox names and addresses are no
+// hierarchy of folders.
 func mirrorScope(u uri.URI) (uri.URI, bool) { return u, true }

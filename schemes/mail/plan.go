@@ -4,10 +4,9 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// plan tells the commands for req. LOGOUT comes when the session has been
-// idle.
+// plan returns the commands for req, without the LOGOUT after the idle timeout.
 func (o Options) plan(req *fetch.Request, implicit bool) ([]fetch.Step, error) {
-	if req.URL.Host() == "" { // else a mistyped login would be shown as a mailbox
+	if req.URL.Host() == "" { // otherwise mistyped credentials would be printed as a mailbox name
 		return nil, fetch.BadURL.Errorf("no host")
 	}
 	l, err := parseLocator(req.URL)
@@ -40,7 +39,7 @@ func (creds credentials) step() fetch.Step {
 	return fetch.Step{Verb: "AUTHENTICATE", Secret: true, Else: "LOGIN"}
 }
 
-// actions are the commands that bring what l names.
+// commandSteps returns the commands that retrieve the object of l.
 func commandSteps(l locator, op fetch.Op) []fetch.Step {
 	stat := op == fetch.Stat
 	if l.kind == kindServer {
@@ -56,7 +55,7 @@ func commandSteps(l locator, op fetch.Op) []fetch.Step {
 	case stat:
 		return steps
 	case l.kind == kindSearch:
-		p, _ := parseProgram(l.search) // as locate did
+		p, _ := parseProgram(l.search) // parseLocator has validated the program
 		return append(steps, fetch.Step{Verb: "UID SEARCH", Arg: p.String()}, fetch.Step{Verb: "UID FETCH", Arg: "found " + summaryItems})
 	}
 	return append(steps, fetch.Step{Verb: "UID FETCH", Arg: "1:* " + summaryItems})

@@ -10,20 +10,21 @@ import (
 	"github.com/anyurl/fetch/internal/sessions"
 )
 
-// A continued is the listing of a mailbox. Where the server describes a message
-// in a way that makes no sense, which ends its session, what is there behind it
-// is searched for, and told by a second one.
+// A resumableLister is the listing of a mailbox that continues after an error.
+// imapclient ends the session if the server describes a message in a malformed
+// way. The lister then lists the messages with higher UIDs in a second session.
 type resumableLister struct {
 	lister
 	d         *driver
-	ctx       context.Context // of the request whose body this is
+	ctx       context.Context // context of the request
 	q         *task
-	lastUID   uint32         // UID that was told; what follows has higher ones
-	second    *sessions.Body // of the second session; nil: there is none yet
-	unordered bool           // not in the order of the UIDs: nobody knows what is left
+	lastUID   uint32         // UID of the last entry; the second session lists higher UIDs
+	second    *sessions.Body // response of the second session, or nil
+	unordered bool           // the UIDs were not ascending, so the remaining messages are unknown
 }
 
-// continued makes the listing of resp one that goes on.
+// makeResumable makes the listing in resp continue after a malformed message
+// description.
 func (d *driver) makeResumable(ctx context.Context, q *task, resp *fetch.Response) {
 	b := resp.Body.(*sessions.Body)
 	if l, ok := b.Reader.(*listingBody); ok {
@@ -32,7 +33,7 @@ func (d *driver) makeResumable(ctx context.Context, q *task, resp *fetch.Respons
 	}
 }
 
-// canceling ends what a reader waits for, and then the reader.
+// A cancelReader cancels the pending reads of a body before it closes the body.
 type cancelReader struct {
 	io.ReadCloser
 	cancel func()
@@ -55,20 +56,21 @@ func (c *resumableLister) next() (fetch.Entry, error) {
 			}
 			continue
 		case err == nil && !c.advance(e) && c.second != nil:
-			continue // "*" is the last message, whatever its number
+			continue // a search for "*" finds the last message even if its UID is lower
 		}
 		return e, err
 	}
 }
 
-// isNonsense reports whether err is about how a message is described, and not
-// about what is done with it.
+// isUnreadable reports whether err means that the description of a message is
+// malformed.
 func isUnreadable(err error) bool {
 	fault := fetch.FaultOf(err)
 	return err != errUnsolicited && (fault == fetch.Protocol || fault == fetch.TooLarge)
 }
 
-// follows notes the UID of e, and reports whether it is a higher one.
+// advance records the UID of e and reports whether it is higher than the last
+// UID.
 func (c *resumableLister) advance(e fetch.Entry) bool {
 	n, _ := strconv.ParseUint(e.Extra["uid"], 10, 32)
 	if uint32(n) <= c.lastUID {
@@ -79,7 +81,7 @@ func (c *resumableLister) advance(e fetch.Entry) bool {
 	return true
 }
 
-// goOn begins the second session.
+// resume starts the listing in a second session.
 func (c *resumableLister) resume() error {
 	q := *c.q
 	q.kind, q.search = kindSearch, fmt.Sprintf("UID %d:*", uint64(c.lastUID)+1)
@@ -87,7 +89,7 @@ func (c *resumableLister) resume() error {
 	if err != nil {
 		return err
 	}
-	q.req.Trace.Notef("description of a message cannot be read: the listing goes on behind UID %d", c.lastUID)
+	q.req.Trace.Notef("server sent a malformed description of a message: continuing after UID %d", c.lastUID)
 	c.second = resp.Body.(*sessions.Body)
 	c.lister = emptyLister{}
 	if l, ok := c.second.Reader.(*listingBody); ok {
@@ -104,7 +106,7 @@ func (c *resumableLister) close() {
 	c.lister.close()
 }
 
-// nothing is a listing without entries.
+// An emptyLister is a listing without entries.
 type emptyLister struct{}
 
 func (emptyLister) next() (fetch.Entry, error) { return fetch.Entry{}, io.EOF }

@@ -8,20 +8,21 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// over answers whatever a server still wants after our last word: with
-// nothing. A server that has failed says why, and then no.
+// noResponse responds to an unexpected challenge with an empty response. A
+// server sends such a challenge with the reason before it rejects the login.
 func noResponse([]byte) ([]byte, error) { return nil, nil }
 
 func singleMessage(text string) saslExchange {
 	return saslExchange{initial: func() []byte { return []byte(text) }, respond: noResponse}
 }
 
-// plain is RFC 4616.
+// saslPlain implements PLAIN (RFC 4616).
 func saslPlain(_ *driver, auth *fetch.Credential) saslExchange {
 	return singleMessage("\x00" + auth.User + "\x00" + auth.Password.Reveal())
 }
 
-// external is RFC 4422 appendix A: TLS, or the network, has proved who we are.
+// saslExternal implements EXTERNAL (RFC 4422 appendix A). The server
+// authenticates the client by TLS or the network.
 func saslExternal(_ *driver, auth *fetch.Credential) saslExchange {
 	if auth == nil {
 		return singleMessage("")
@@ -29,28 +30,29 @@ func saslExternal(_ *driver, auth *fetch.Credential) saslExchange {
 	return singleMessage(auth.User)
 }
 
-// anonymousToken is RFC 4505.
+// saslAnonymous implements ANONYMOUS (RFC 4505).
 func saslAnonymous(d *driver, _ *fetch.Credential) saslExchange { return singleMessage(d.anonymous()) }
 
-// oauthBearer is RFC 7628.
+// saslOAuthBearer implements OAUTHBEARER (RFC 7628).
 func saslOAuthBearer(_ *driver, auth *fetch.Credential) saslExchange {
 	return singleMessage("n,a=" + scramName(auth.User) + ",\x01auth=Bearer " + auth.Token.Reveal() + "\x01\x01")
 }
 
-// xoauth2 is Google's forerunner of oauthBearer.
+// saslXOAuth2 implements XOAUTH2, the predecessor of OAUTHBEARER by Google.
 func saslXOAuth2(_ *driver, auth *fetch.Credential) saslExchange {
 	return singleMessage("user=" + auth.User + "\x01auth=Bearer " + auth.Token.Reveal() + "\x01\x01")
 }
 
-// loginWords is draft-murchison-sasl-login: whatever the server asks, the
-// user comes first and the password second.
+// saslLogin implements LOGIN (draft-murchison-sasl-login). It sends the user in
+// response to the first challenge and the password in response to the second,
+// regardless of the prompts.
 func saslLogin(_ *driver, auth *fetch.Credential) saslExchange {
 	words := []string{auth.Password.Reveal()}
 	return saslExchange{
 		initial: func() []byte { return []byte(auth.User) },
 		respond: func([]byte) ([]byte, error) {
 			if len(words) == 0 {
-				return nil, fetch.Auth.Errorf("server asks for more than user and password")
+				return nil, fetch.Auth.Errorf("server sent more challenges than LOGIN allows")
 			}
 			word := words[0]
 			words = words[1:]
@@ -59,7 +61,7 @@ func saslLogin(_ *driver, auth *fetch.Credential) saslExchange {
 	}
 }
 
-// cramMD5 is RFC 2195.
+// saslCRAMMD5 implements CRAM-MD5 (RFC 2195).
 func saslCRAMMD5(_ *driver, auth *fetch.Credential) saslExchange {
 	return saslExchange{respond: func(challenge []byte) ([]byte, error) {
 		if len(challenge) == 0 {

@@ -24,43 +24,46 @@ func saslSCRAMSHA1(_ *driver, auth *fetch.Credential) saslExchange {
 	return newScram(sha1.New, auth.User, auth.Password.Reveal(), rand.Text()).saslExchange()
 }
 
-// scram is RFC 5802 without channel binding: neither side tells its secret,
-// and the server proves that it knows ours.
+// A scram is one SCRAM exchange (RFC 5802) without channel binding. The
+// password is not sent, and the server proves that it has the user's
+// credentials.
 type scram struct {
 	hash            func() hash.Hash
-	clientFirstBare string // our first message without its header
+	clientFirstBare string // client-first-message-bare
 	nonce           string
 	password        string
-	serverSignature []byte // what the server has to say at last; nil: not yet known
+	serverSignature []byte // expected signature; nil before the server's first message
 	serverVerified  bool
 }
 
-// errProof is the error for a server that has checked the proof of the password
-// and refused it; errImpostor is that for a server that cannot prove that it
-// knows the password. After either, no other mechanism is tried.
+// The errors of a SCRAM exchange after the password was used. With
+// errProofRejected, the server has rejected the client's proof. With
+// errServerSignature, the signature of the server is invalid. The client tries
+// no other mechanism after either error.
 var (
-	errProofRejected   error = fetch.Auth.Errorf("server refused the proof")
-	errServerSignature error = fetch.Auth.Errorf("server does not know the password")
+	errProofRejected   error = fetch.Auth.Errorf("server rejected the password proof")
+	errServerSignature error = fetch.Auth.Errorf("server failed to authenticate itself: invalid SCRAM signature")
 )
 
-// header says: no channel binding.
+// gs2Header is the GS2 header of a client without channel binding.
 const gs2Header = "n,,"
 
-// The rounds that a server may ask of us. RFC 5802 5.1 wants 4096; too many
-// would be an attack on our time.
+// The accepted range of the iteration count. RFC 5802 5.1 recommends at least
+// 4096. The upper limit prevents a denial of service.
 const (
 	minIterations = 4096
 	maxIterations = 2_000_000
 )
 
-// newScram prepares name and password by NFKC, the part of SASLprep (RFC
-// 4013) that changes what people type.
+// newScram returns a new exchange with the given hash and client nonce. It
+// normalizes the user and the password with NFKC. This is the only step of
+// SASLprep (RFC 4013) that matters for text from a keyboard.
 func newScram(h func() hash.Hash, user, password, nonce string) *scram {
 	return &scram{hash: h, nonce: nonce, password: norm.NFKC.String(password),
 		clientFirstBare: "n=" + scramName(norm.NFKC.String(user)) + ",r=" + nonce}
 }
 
-// scramName is a saslname: "," and "=" are written by name.
+// scramName encodes "," and "=" in a saslname (RFC 5802 5.1).
 func scramName(s string) string { return strings.NewReplacer("=", "=3D", ",", "=2C").Replace(s) }
 
 func (c *scram) saslExchange() saslExchange {
@@ -69,7 +72,7 @@ func (c *scram) saslExchange() saslExchange {
 		respond: c.next,
 		verify: func() error {
 			if !c.serverVerified {
-				return fetch.Auth.Errorf("server has not proved that it knows the password")
+				return fetch.Auth.Errorf("server did not authenticate itself: no SCRAM signature")
 			}
 			return nil
 		},
@@ -92,7 +95,8 @@ func (c *scram) next(message []byte) ([]byte, error) {
 	return nil, nil
 }
 
-// prove answers the server's first message (RFC 5802 3).
+// clientFinal returns the client-final-message, which responds to the server's
+// first message (RFC 5802 3).
 func (c *scram) clientFinal(message string) ([]byte, error) {
 	fields := scramFields(message)
 	salt, err := base64.StdEncoding.DecodeString(fields["s"])
@@ -100,11 +104,11 @@ func (c *scram) clientFinal(message string) ([]byte, error) {
 	nonce := fields["r"]
 	switch {
 	case err != nil || err2 != nil || len(salt) == 0 || fields["m"] != "":
-		return nil, fetch.Auth.Errorf("challenge of the server is no SCRAM")
+		return nil, fetch.Auth.Errorf("malformed SCRAM challenge of the server")
 	case !strings.HasPrefix(nonce, c.nonce) || len(nonce) == len(c.nonce):
-		return nil, fetch.Auth.Errorf("server answers somebody else's challenge")
+		return nil, fetch.Auth.Errorf("nonce in the SCRAM challenge of the server does not match")
 	case iterations < minIterations || iterations > maxIterations:
-		return nil, fetch.Auth.Errorf("server wants %d rounds, not %d to %d", iterations, minIterations, maxIterations)
+		return nil, fetch.Auth.Errorf("SCRAM iteration count %d is not between %d and %d", iterations, minIterations, maxIterations)
 	}
 	size := c.hash().Size()
 	salted, err := pbkdf2.Key(c.hash, c.password, salt, iterations, size)
@@ -130,7 +134,7 @@ func (c *scram) mac(key []byte, text string) []byte {
 	return bytes.Clone(m.Sum(nil))
 }
 
-// scramFields reads "r=…,s=…,i=…".
+// scramFields parses the attributes of a message: "r=…,s=…,i=…".
 func scramFields(message string) map[string]string {
 	fields := map[string]string{}
 	for field := range strings.SplitSeq(message, ",") {

@@ -10,28 +10,27 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A program is a search as IMAP writes it: keys, their arguments and
-// parentheses (RFC 3501 6.4.4), each of one line, in the order in which they
-// stand.
+// A program is a parsed IMAP search: keys, arguments and parentheses (RFC 3501
+// 6.4.4). No token contains a line break.
 type program []token
 
-// A token is a parenthesis, a word or, where quoted, any text.
+// A token is a parenthesis, a word or a quoted text.
 type token struct {
 	text   string
 	quoted bool
 }
 
-// maxProgram bounds a search in bytes.
+// maxProgram is the maximum length of a search in bytes.
 const maxProgram = 8 << 10
 
-// parseProgram reads a search. Which keys it has is the server's affair; that
-// nothing but keys is in it is ours.
+// parseProgram parses a search. It checks only the syntax of the tokens, so
+// that a search cannot inject a command. The server checks the search keys.
 func parseProgram(text string) (program, error) {
 	if len(text) > maxProgram {
-		return nil, fetch.BadURL.Errorf("search of %d bytes, longer than %d", len(text), maxProgram)
+		return nil, fetch.BadURL.Errorf("search is %d bytes long, more than the limit of %d", len(text), maxProgram)
 	}
 	if !utf8.ValidString(text) {
-		return nil, fetch.BadURL.Errorf("search is not UTF-8")
+		return nil, fetch.BadURL.Errorf("search is not valid UTF-8")
 	}
 	var p program
 	depth := 0
@@ -52,7 +51,7 @@ func parseProgram(text string) (program, error) {
 		p, text = append(p, t), rest
 	}
 	if depth != 0 {
-		return nil, fetch.BadURL.Errorf("parentheses of a search do not match")
+		return nil, fetch.BadURL.Errorf("unbalanced parentheses in the search")
 	}
 	if len(p) == 0 {
 		return nil, fetch.NeedQuery.Errorf("search without words")
@@ -60,7 +59,7 @@ func parseProgram(text string) (program, error) {
 	return p, nil
 }
 
-// nextToken takes the token that text, which is not empty, begins with.
+// nextToken returns the first token of text, which must not be empty.
 func nextToken(text string) (t token, rest string, err error) {
 	switch c := text[0]; {
 	case c == '(' || c == ')':
@@ -77,29 +76,29 @@ func nextToken(text string) (t token, rest string, err error) {
 	t.text, rest = text[:end], text[end:]
 	for _, r := range t.text {
 		if r < ' ' || r == 0x7f || r == '{' || r == '\\' || r == '%' {
-			return t, "", fetch.BadURL.Errorf("%q in a search, outside quotes", r)
+			return t, "", fetch.BadURL.Errorf("character %q in the search must be quoted", r)
 		}
 	}
 	t.quoted = strings.ContainsFunc(t.text, func(r rune) bool { return r >= utf8.RuneSelf })
 	return t, rest, nil
 }
 
-// literalToken reads "3+}", CR LF and three bytes, which are kept to one line
-// as those between quotes are (RFC 5092 11 has an example).
+// literalToken parses a literal without its "{", for example "3+}", CR LF and
+// three bytes (RFC 5092 11). The text must be a single line.
 func literalToken(text string) (t token, rest string, err error) {
 	size, text, ok := strings.Cut(text, "+}\r\n")
 	n, err := strconv.ParseUint(size, 10, 16)
 	if !ok || err != nil || int(n) > len(text) {
-		return t, "", fetch.BadURL.Errorf("literal in a search that is not {LENGTH+}, CR LF and as many bytes")
+		return t, "", fetch.BadURL.Errorf("malformed literal in the search: want {LENGTH+}, CR LF and LENGTH bytes")
 	}
 	t, rest = token{text[:n], true}, text[n:]
 	if strings.ContainsAny(t.text, "\r\n\x00") || !utf8.ValidString(t.text) {
-		return t, "", fetch.BadURL.Errorf("literal in a search that is not one line of UTF-8")
+		return t, "", fetch.BadURL.Errorf("literal in the search is not a single line of UTF-8")
 	}
 	return t, rest, nil
 }
 
-// quotedToken reads to the closing quote.
+// quotedToken parses a quoted text after its opening quote.
 func quotedToken(text string) (t token, rest string, err error) {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
@@ -107,23 +106,24 @@ func quotedToken(text string) (t token, rest string, err error) {
 		case c == '"':
 			return token{b.String(), true}, text[i+1:], nil
 		case c == '\r', c == '\n', c == 0:
-			return t, "", fetch.BadURL.Errorf("CR, LF or NUL in a search")
+			return t, "", fetch.BadURL.Errorf("search contains CR, LF or NUL")
 		case c == '\\' && i+1 < len(text):
 			i++
 			if text[i] != '"' && text[i] != '\\' {
-				return t, "", fetch.BadURL.Errorf("backslash in a search before neither quote nor backslash")
+				return t, "", fetch.BadURL.Errorf("backslash in the search must precede a quote or a backslash")
 			}
 			b.WriteByte(text[i])
 		default:
 			b.WriteByte(c)
 		}
 	}
-	return t, "", fetch.BadURL.Errorf("quote of a search is not closed")
+	return t, "", fetch.BadURL.Errorf("quoted text in the search has no closing quote")
 }
 
-// wire writes p as the arguments of SEARCH, and where in them the client has to
-// wait for the server. Words outside ASCII are literals: non-synchronizing ones
-// (RFC 7888) up to the length that the server accepts.
+// encode returns p as the arguments of SEARCH, and the offsets at which the
+// client must wait for a continuation request. Words outside ASCII become
+// literals. They are non-synchronizing literals (RFC 7888) if they have at most
+// nonSync bytes.
 func (p program) encode(nonSync int) (text string, waits []int) {
 	var b strings.Builder
 	if !strings.EqualFold(p[0].text, "CHARSET") && p.hasNonASCII() {
@@ -144,7 +144,7 @@ func (p program) encode(nonSync int) (text string, waits []int) {
 	return b.String(), waits
 }
 
-// foreign reports whether a word of p is outside ASCII.
+// hasNonASCII reports whether p has a word outside ASCII.
 func (p program) hasNonASCII() bool {
 	return slices.ContainsFunc(p, func(t token) bool { return !isASCII(t.text) })
 }
@@ -153,14 +153,14 @@ func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
-// String writes p in one line, for people.
+// String returns p on one line with quoted texts. It is used for display only.
 func (p program) String() string {
 	var b strings.Builder
 	p.write(&b, func(s string) { b.WriteString(quote(s)) })
 	return b.String()
 }
 
-// join writes p to b, and calls quoted to write what is quoted.
+// write writes p to b. It calls quoted to write each quoted text.
 func (p program) write(b *strings.Builder, quoted func(string)) {
 	for i, t := range p {
 		if i > 0 && t.unquoted() != ")" && p[i-1].unquoted() != "(" {
@@ -174,7 +174,7 @@ func (p program) write(b *strings.Builder, quoted func(string)) {
 	}
 }
 
-// plain is the text of a token that is not quoted.
+// unquoted returns the text of t, or "" if t is quoted.
 func (t token) unquoted() string {
 	if t.quoted {
 		return ""
@@ -182,7 +182,7 @@ func (t token) unquoted() string {
 	return t.text
 }
 
-// quote makes s, which has no CR, LF or NUL, a quoted string.
+// quote returns s as a quoted string. s must not contain CR, LF or NUL.
 func quote(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/emersion/go-imap/v2"
 )
 
-// found lists the messages that the search of q finds.
+// listSearch returns a listing of the messages that the search of q finds.
 func (s *session) listSearch(q *task) (*fetch.Response, error) {
 	resp := s.mailbox.listingResponse()
 	if q.req.Op == fetch.Stat {
@@ -24,8 +24,8 @@ func (s *session) listSearch(q *task) (*fetch.Response, error) {
 	return resp, nil
 }
 
-// search returns the UIDs of the messages that a program finds in the mailbox.
-// Where the server can tell ranges, it does (RFC 4731).
+// search sends UID SEARCH and returns the UIDs of the messages. It requests
+// ranges of UIDs if the server supports ESEARCH (RFC 4731).
 func (s *session) search(text string) (imap.UIDSet, error) {
 	p, err := parseProgram(text)
 	if err != nil {
@@ -49,8 +49,8 @@ func (s *session) search(text string) (imap.UIDSet, error) {
 	return set, nil
 }
 
-// nonSync returns the length up to which the server accepts literals that do
-// not wait for it (RFC 7888).
+// nonSyncLimit returns the maximum length of a non-synchronizing literal that
+// the server accepts (RFC 7888).
 func (s *session) nonSyncLimit() int {
 	switch {
 	case s.caps["LITERAL+"]:
@@ -61,21 +61,21 @@ func (s *session) nonSyncLimit() int {
 	return 0
 }
 
-// finds lists a set of messages, some at a time: no command has room for many
-// numbers.
+// A searchLister lists a set of messages in batches, because the length of a
+// command is limited.
 type searchLister struct {
 	s      *session
 	trace  *fetch.Trace
 	namer  namer
-	filter func(*imap.Envelope) bool // nil: all
+	filter func(*imap.Envelope) bool // nil selects all messages
 
 	remaining imap.UIDSet
-	batch     imap.UIDSet // of now, and not yet told
+	batch     imap.UIDSet // the current batch, without the messages already returned
 	current   *responseLister
-	uidsOnly  bool // only numbers from now on
+	uidsOnly  bool // the server cannot describe the messages; list only their UIDs
 }
 
-// atOnce is how many messages one command asks for.
+// batchSize is the number of messages in one FETCH command.
 const batchSize = 200
 
 func (f *searchLister) next() (fetch.Entry, error) {
@@ -93,7 +93,7 @@ func (f *searchLister) next() (fetch.Entry, error) {
 			f.current = nil
 			continue
 		case err != nil && isUnreadable(err) && f.filter == nil:
-			f.trace.Notef("server describes the messages found in a way that makes no sense: their numbers alone follow")
+			f.trace.Notef("server sent a malformed description of a message: listing only the UIDs of the remaining messages")
 			f.uidsOnly, f.remaining = true, append(f.batch, f.remaining...)
 			continue
 		}
@@ -105,7 +105,7 @@ func (f *searchLister) next() (fetch.Entry, error) {
 	return f.nextUID()
 }
 
-// number tells the next message by its number alone.
+// nextUID returns an entry that has only the UID of the next message.
 func (f *searchLister) nextUID() (e fetch.Entry, err error) {
 	f.batch, f.remaining = splitUIDs(f.remaining, 1)
 	if len(f.batch) == 0 {
@@ -122,13 +122,13 @@ func (f *searchLister) close() {
 	}
 }
 
-// take parts a set after its first n numbers.
+// splitUIDs splits a set after its first n UIDs.
 func splitUIDs(set imap.UIDSet, n uint32) (some, rest imap.UIDSet) {
 	for i, r := range set {
 		if r.Start == 0 || r.Stop == 0 {
-			continue // not a number of a message
+			continue // the range has no valid UID
 		}
-		size := uint32(r.Stop - r.Start) // one less than it is
+		size := uint32(r.Stop - r.Start) // number of UIDs in r, minus one
 		if size >= n {
 			middle := r.Start + imap.UID(n)
 			rest = append(imap.UIDSet{{Start: middle, Stop: r.Stop}}, set[i+1:]...)
@@ -142,7 +142,7 @@ func splitUIDs(set imap.UIDSet, n uint32) (some, rest imap.UIDSet) {
 	return some, nil
 }
 
-// without is set less one number.
+// removeUID returns set without the UID n.
 func removeUID(set imap.UIDSet, n imap.UID) (rest imap.UIDSet) {
 	for _, r := range set {
 		if n < r.Start || n > r.Stop {
@@ -159,10 +159,10 @@ func removeUID(set imap.UIDSet, n imap.UID) (rest imap.UIDSet) {
 	return rest
 }
 
-// query asks a mailbox for the messages whose text has all the words.
+// searchURL returns the URL of a search for messages that contain all words.
 func searchURL(u uri.URI, search fetch.Search) (uri.URI, error) {
 	if len(search.Like) > 0 {
-		return uri.URI{}, fetch.Unsupported.Errorf("imap finds words, not messages that resemble others")
+		return uri.URI{}, fetch.Unsupported.Errorf("imap cannot search for similar messages")
 	}
 	var keys []string
 	for word := range strings.FieldsSeq(search.Words) {

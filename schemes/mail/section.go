@@ -8,11 +8,11 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// maxDepth bounds the numbers in a section: parts within parts.
+// maxDepth is the maximum depth of nested parts in a section.
 const maxDepth = 32
 
-// parseSection reads a section-spec (RFC 3501 9) and returns it in the one
-// form in which it is sent.
+// parseSection parses a section-spec (RFC 3501 9) and returns it in canonical
+// form.
 func parseSection(text string) (string, error) {
 	numbers, rest, err := parsePart(text)
 	if err != nil {
@@ -39,7 +39,7 @@ func parseSection(text string) (string, error) {
 	return strings.Join(numbers, "."), nil
 }
 
-// parsePart reads the numbers that a section begins with.
+// parsePart parses the part number at the start of a section.
 func parsePart(text string) (numbers []string, rest string, err error) {
 	for {
 		number, more, dot := strings.Cut(text, ".")
@@ -57,19 +57,19 @@ func parsePart(text string) (numbers []string, rest string, err error) {
 	}
 }
 
-// parseFields reads "(NAME NAME)": the names of header fields.
+// parseFields parses a list of header field names: "(NAME NAME)".
 func parseFields(text string) (string, error) {
 	inner, opened := strings.CutPrefix(text, "(")
 	inner, closed := strings.CutSuffix(inner, ")")
 	names := strings.Split(inner, " ")
 	if !opened || !closed || len(names) > 100 || slices.ContainsFunc(names, func(s string) bool { return !isFieldName(s) }) {
-		return "", fetch.BadURL.Errorf("section lists no header fields: %q", text)
+		return "", fetch.BadURL.Errorf("invalid list of header fields in the section: %q", text)
 	}
 	return "(" + strings.Join(names, " ") + ")", nil
 }
 
-// isFieldName reports whether s can be a header field (RFC 5322 2.2) and an
-// atom of IMAP.
+// isFieldName reports whether s is the name of a header field (RFC 5322 2.2)
+// and an atom of IMAP.
 func isFieldName(s string) bool {
 	return s != "" && len(s) < 100 && !strings.ContainsFunc(s, func(r rune) bool {
 		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`:(){%*"\]`, r)
@@ -77,11 +77,11 @@ func isFieldName(s string) bool {
 }
 
 func badSection(text string) error {
-	return fetch.BadURL.Errorf("SECTION=%s is no section of a message", text)
+	return fetch.BadURL.Errorf("SECTION=%s is not a message section", text)
 }
 
-// mimeSection is the section that holds the header of what section names, or
-// "" where there is none but that of the message.
+// mimeSection returns the section with the MIME header of a part. It returns ""
+// if section is not a part number.
 func mimeSection(section string) string {
 	if section == "" || strings.Trim(section, "0123456789.") != "" {
 		return ""

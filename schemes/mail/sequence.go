@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// pulled reads what a sequence yields. It may be closed while it is read, which
-// ends what the sequence waits for.
+// A sequenceReader reads the slices that an iterator yields. Close may be
+// called concurrently with Read, and cancels a pending Read.
 type sequenceReader struct {
 	cancel func()
 
@@ -19,7 +19,8 @@ type sequenceReader struct {
 	err   error
 }
 
-// newPulled begins seq, so that what keeps it from beginning is told at once.
+// newSequenceReader reads the first slice of seq and returns a reader. It
+// returns the error if the iterator fails before the first slice.
 func newSequenceReader(cancel func(), seq iter.Seq2[[]byte, error]) (io.ReadCloser, error) {
 	p := &sequenceReader{cancel: cancel}
 	p.next, p.stop = iter.Pull2(seq)
@@ -31,7 +32,7 @@ func newSequenceReader(cancel func(), seq iter.Seq2[[]byte, error]) (io.ReadClos
 	return p, nil
 }
 
-// pull takes the next piece.
+// pull reads the next slice.
 func (p *sequenceReader) pull() {
 	chunk, err, more := p.next()
 	if p.chunk.Reset(chunk); !more {

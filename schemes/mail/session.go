@@ -12,44 +12,44 @@ import (
 	"github.com/emersion/go-imap/v2/imapclient"
 )
 
-// A place is a server, and how a connection to it begins.
+// An endpoint is the address of a server and the TLS mode of its port.
 type endpoint struct {
 	fetch.Target
-	implicitTLS bool // TLS from the first byte
+	implicitTLS bool // TLS starts with the first byte
 }
 
-// A session is a conversation with a server, which belongs to one request at
-// a time. Up to the login we lead it ourselves, line by line: the library
-// cannot abandon a login, knows few ways to make one, and asks for
-// capabilities when it likes. Then client takes over, behind a guard.
+// A session is a connection to a server. One request uses it at a time. Until
+// the login is complete, the session itself reads and writes lines. imapclient
+// cannot cancel a login, supports few mechanisms, and requests capabilities on
+// its own. After the login, client uses the connection through guard.
 type session struct {
 	*sessions.Text
 	endpoint endpoint
 	caps     map[string]bool
-	tags     int // commands sent before the login
+	tags     int // number of commands sent before the login was complete
 
 	client  *imapclient.Client
 	guard   *guard
-	mailbox *mailbox // that is selected; nil: none
+	mailbox *mailbox // the selected mailbox, or nil
 }
 
 func newSession(conn net.Conn, endpoint endpoint, trace *fetch.Trace) *session {
 	return &session{endpoint: endpoint, Text: sessions.NewText(sessions.NewConn(conn, trace, "Z LOGOUT\r\n"), nil)}
 }
 
-// waiting begins the time that an answer may take.
+// awaitReply starts the timeout of the next reply.
 func (s *session) awaitReply() { s.SetReplyTimeout(sessions.ReplyTimeout) }
 
-// An answer is one line of the server that says how things stand.
+// An answer is a status response or a continuation request.
 type answer struct {
-	status string // OK, NO, BAD, PREAUTH or BYE; "+": go on
-	code   string // in brackets, in upper case: "NONEXISTENT"
-	text   string // what follows; of "+" all
-	final  bool   // of a login: the server has checked the password
+	status string // OK, NO, BAD, PREAUTH or BYE, or "+" for a continuation request
+	code   string // response code in upper case without brackets: "NONEXISTENT"
+	text   string // text after the code, or all text after "+"
+	final  bool   // the server has verified the password, so no other mechanism can help
 }
 
-// ask sends a command and reads up to the line that answers it. The trace does
-// not hear secret, the last word of it or "".
+// command sends a command and returns its answer. If secret is not empty, it
+// must be the last word, and the trace shows it masked.
 func (s *session) command(secret string, words ...string) (answer, error) {
 	s.tags++
 	out, err := line.Append(nil, maxCommand, append([]string{s.lastTag()}, words...)...)
@@ -59,15 +59,15 @@ func (s *session) command(secret string, words ...string) (answer, error) {
 	return s.roundTrip(out, secret)
 }
 
-// tag is that of the last command.
+// lastTag returns the tag of the last command.
 func (s *session) lastTag() string { return "A" + strconv.Itoa(s.tags) }
 
-// maxCommand bounds what is sent in one line: RFC 7162 4 asks servers for
-// 8192 bytes.
+// maxCommand is the maximum length of a command line. RFC 7162 4 recommends
+// that servers accept 8192 bytes.
 const maxCommand = 8 << 10
 
-// tell sends out, a line, and reads up to the answer of the last command or
-// its wish for more.
+// roundTrip sends the line out. It returns the answer to the last command or
+// the next continuation request.
 func (s *session) roundTrip(out []byte, secret string) (answer, error) {
 	heard := out
 	if secret != "" {
@@ -91,11 +91,11 @@ func (s *session) roundTrip(out []byte, secret string) (answer, error) {
 		}
 	}
 	s.Break()
-	return answer{}, fetch.Protocol.Errorf("more than %d lines before an answer", line.MaxReplyLines)
+	return answer{}, fetch.Protocol.Errorf("more than %d lines before a tagged response", line.MaxReplyLines)
 }
 
-// answer reads one line. Its name is "*", "+" or a tag. Capabilities are
-// noted wherever they stand.
+// readAnswer reads one line. The name is "*", "+" or a tag. Capabilities in the
+// line replace the recorded capabilities.
 func (s *session) readAnswer() (name string, a answer, err error) {
 	text, _, err := s.Lines.ReadLine(maxReply)
 	if err != nil {
@@ -126,5 +126,6 @@ func (s *session) readAnswer() (name string, a answer, err error) {
 	return name, a, nil
 }
 
-// maxReply bounds a line before the login.
+// maxReply is the maximum length of a response line before the login is
+// complete, in bytes.
 const maxReply = 16 << 10

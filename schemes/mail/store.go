@@ -12,22 +12,23 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A store is a place where messages are kept.
+// A store is a collection of mail messages.
 type store interface {
-	// find returns the message with that id, with its brackets, as a Response
-	// of messageMedia, or an error of NotFound.
+	// find returns the message with the given id, which includes the angle
+	// brackets. The response has the media type messageMedia. If no message has
+	// the id, the error is NotFound.
 	find(ctx context.Context, req *fetch.Request, id string) (*fetch.Response, error)
-	// about yields the messages from and to any of the addresses.
+	// matching iterates over the messages from or to any of the addresses.
 	matching(ctx context.Context, req *fetch.Request, wanted addressSet) iter.Seq2[storedMessage, error]
 }
 
-// A letter is a message of a store and what a listing says of it.
+// A storedMessage is a message of a store with its listing entry.
 type storedMessage struct {
 	fetch.Entry
-	open func() (io.ReadCloser, error) // valid until the next letter
+	open func() (io.ReadCloser, error) // valid until the next iteration
 }
 
-// stores opens those of o, in their order.
+// stores returns the configured stores in order.
 func (o Options) stores(env fetch.Env) (all []store, err error) {
 	if len(o.Stores) == 0 {
 		return nil, needOption(fetch.Unsupported.Errorf("no mail store is configured"), OverrideStores, "")
@@ -69,13 +70,13 @@ func (o Options) store(text string, env fetch.Env) (store, error) {
 	return mbox{path}, nil
 }
 
-// imapStore reports whether text is a URL of imap or imaps, and which.
+// parseIMAPStore parses text and reports whether it is an imap or imaps URL.
 func parseIMAPStore(text string) (uri.URI, bool) {
 	u, err := uri.ParseZone(text)
 	return u, err == nil && (u.Scheme() == "imap" || u.Scheme() == "imaps")
 }
 
-// trust lists the servers that the configuration names.
+// trust returns the addresses of the servers that the configured stores use.
 func (o Options) trust() (addresses []string) {
 	for _, text := range o.Stores {
 		if u, ok := parseIMAPStore(text); ok {

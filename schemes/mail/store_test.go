@@ -119,10 +119,10 @@ func TestNoStore(t *testing.T) {
 		"mailto:bob@example.org":   "mail store",
 		"mid:tea@example.org":      "no mail store",
 		"cid:part2@example.org":    "no message is given",
-		"mailto:":                  "no address",
+		"mailto:":                  "has no address",
 		"mailto:a%0d%0ab@x":        "not a mail address",
 		"mid:a%0d%0ab@x":           "byte 0x0d",
-		"mid://host/a@b":           "no host",
+		"mid://host/a@b":           "not have a host",
 		"mailto:bob@example.org,x": "not a mail address",
 	} {
 		if _, got, err := schemetest.Read(t, c, url); err == nil || !strings.Contains(err.Error(), want) {

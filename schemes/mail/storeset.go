@@ -8,7 +8,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A library is all stores together. They are opened when the first is needed.
+// A storeSet is the list of configured stores, which are opened at the first
+// use.
 type storeSet struct {
 	open func() ([]store, error)
 }
@@ -17,7 +18,7 @@ func (o Options) newStoreSet(env fetch.Env) *storeSet {
 	return &storeSet{sync.OnceValues(func() ([]store, error) { return o.stores(env) })}
 }
 
-// find asks one store after the other.
+// find returns the message with the given id from the first store that has it.
 func (l *storeSet) find(ctx context.Context, req *fetch.Request, id string) (*fetch.Response, error) {
 	stores, err := l.open()
 	if err != nil {

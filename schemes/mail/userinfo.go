@@ -7,8 +7,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// userOf returns the login in the userinfo of u, with its mechanism. It is nil
-// if there is none.
+// parseUserinfo returns the credentials in the userinfo of u with the
+// mechanism, or nil if u has no userinfo.
 func parseUserinfo(u uri.URI) (*fetch.Credential, error) {
 	name, password, has := u.User()
 	if name == "" && !has {
@@ -28,9 +28,9 @@ func parseUserinfo(u uri.URI) (*fetch.Credential, error) {
 	return &fetch.Credential{User: user, Password: fetch.Secret(password), Mechanism: mechanism}, nil
 }
 
-// cutMechanism cuts ";AUTH=MECHANISM" off the name of a userinfo, where RFC
-// 5092 3.2 has it, or off the password, where curl has it. The arguments are
-// escaped, so that "%3B" is a semicolon of the name.
+// cutMechanism removes ";AUTH=MECHANISM" from the user name (RFC 5092 3.2) or
+// from the password (as in curl). The arguments are percent-encoded, so "%3B"
+// is a semicolon in the name.
 func cutMechanism(name, password string) (restOfName, restOfPassword, mechanism string, err error) {
 	name, first, inName := cutAuth(name)
 	password, second, inPassword := cutAuth(password)
@@ -41,12 +41,12 @@ func cutMechanism(name, password string) (restOfName, restOfPassword, mechanism 
 		mechanism = second
 	}
 	if mechanism, err = uri.Unescape(mechanism); err != nil || !isMechanism(mechanism) {
-		return "", "", "", fetch.BadURL.Errorf("the URL asks for a login by no known kind of mechanism")
+		return "", "", "", fetch.BadURL.Errorf("AUTH parameter of the URL is not a valid mechanism name")
 	}
 	return name, password, mechanism, nil
 }
 
-// cutAuth cuts ";AUTH=" off one half of a userinfo.
+// cutAuth splits text at its last ";AUTH=" parameter.
 func cutAuth(text string) (rest, mechanism string, ok bool) {
 	const mark = ";AUTH="
 	if i := strings.LastIndexByte(text, ';'); i >= 0 && len(text)-i >= len(mark) && strings.EqualFold(text[i:i+len(mark)], mark) {
@@ -55,7 +55,7 @@ func cutAuth(text string) (rest, mechanism string, ok bool) {
 	return text, "", false
 }
 
-// isMechanism reports whether s can be an argument of AUTHENTICATE.
+// isMechanism reports whether s is valid as an argument of AUTHENTICATE.
 func isMechanism(s string) bool {
 	return s != "" && len(s) <= 40 && !strings.ContainsFunc(s, func(r rune) bool {
 		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`(){%"\]`, r)
