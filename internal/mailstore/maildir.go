@@ -17,31 +17,32 @@ import (
 	"time"
 )
 
-// A Maildir is a directory with a file for each message: new ones in "new",
-// those that a reader has seen in "cur", unfinished ones in "tmp". It is not
-// safe for concurrent use; other programs may use the directory meanwhile.
+// A Maildir is a directory with one file for each message. New messages are in
+// the folder "new", messages that a mail reader has seen are in "cur", and
+// incomplete messages are in "tmp". A Maildir is not safe for concurrent use,
+// but other programs may use the directory at the same time.
 //
-// Deliver follows no symbolic link that leads out of the directory.
+// Deliver does not follow symbolic links that lead out of the directory.
 type Maildir struct {
-	dir       string             // as the caller named it; "": below a root of the caller
-	root      *os.Root           // that Deliver stays within; nil: not open yet
-	path      string             // the directory, below root
-	delivered map[messageID]bool // messages that Deliver has to leave alone; nil: not read yet
+	dir       string               // path from the caller, or "" for a Maildir below the caller's root
+	root      *os.Root             // root of all writes; nil before openRoot
+	path      string               // path of the Maildir below root
+	delivered map[messageHash]bool // messages already in the Maildir; nil before readDelivered
 }
 
-// A sum names a message within the names that Deliver gives.
-type messageID [16]byte
+// A messageHash identifies a message in the file names of Deliver.
+type messageHash [16]byte
 
-func messageIDOf(full [sha256.Size]byte) messageID { return messageID(full[:len(messageID{})]) }
+func hashOf(full [sha256.Size]byte) messageHash { return messageHash(full[:len(messageHash{})]) }
 
-// OpenMaildir returns the Maildir at dir, which need not be there yet.
+// OpenMaildir returns the Maildir at dir. The directory need not exist.
 func OpenMaildir(dir string) *Maildir { return &Maildir{dir: dir, path: "."} }
 
-// MaildirIn returns the Maildir at name below root, which stays the caller's.
-// Delivery never leaves root.
+// MaildirIn returns the Maildir at name below root. Deliver writes only below
+// root. Close does not close root.
 func MaildirIn(root *os.Root, name string) *Maildir { return &Maildir{root: root, path: name} }
 
-// Create makes what is missing of the directory.
+// Create creates the missing directories of the Maildir.
 func (d *Maildir) Create() error {
 	if d.root == nil {
 		if err := os.MkdirAll(d.dir, 0o700); err != nil {
@@ -59,7 +60,7 @@ func (d *Maildir) Create() error {
 	return nil
 }
 
-// open opens the root of the directory unless it is open.
+// openRoot opens the root of the Maildir if necessary.
 func (d *Maildir) openRoot() (err error) {
 	if d.root == nil {
 		d.root, err = os.OpenRoot(d.dir)
@@ -67,7 +68,7 @@ func (d *Maildir) openRoot() (err error) {
 	return err
 }
 
-// Close closes the directory of [OpenMaildir].
+// Close closes a Maildir of [OpenMaildir].
 func (d *Maildir) Close() error {
 	if d.dir == "" || d.root == nil {
 		return nil
@@ -77,11 +78,14 @@ func (d *Maildir) Close() error {
 	return err
 }
 
-// Deliver writes a message as it is, whole or not at all. Its name is made of
-// its date and its message-id, or of its bytes where it has none: one that was
-// delivered before is not written twice, and fresh is false. Where the head has
-// no date the name has received; the zero time is unknown. Call Sync after the
-// last one.
+// Deliver writes a message to the Maildir unchanged. The message appears in the
+// Maildir only after it is complete.
+//
+// The file name consists of the date and a hash of the Message-ID, or of the
+// content if the header has no Message-ID. A message that is already in the
+// Maildir is not written again. Deliver then returns false. If the header has
+// no date, the name has the time received, which may be zero. The caller must
+// call Sync after the last message.
 func (d *Maildir) Deliver(message io.Reader, received time.Time) (fresh bool, err error) {
 	if err := d.readDelivered(); err != nil {
 		return false, err
@@ -89,16 +93,16 @@ func (d *Maildir) Deliver(message io.Reader, received time.Time) (fresh bool, er
 	r := bufio.NewReaderSize(&stickyReader{r: message}, bufferSize)
 	h := peekHeader(r)
 	id := h.Get("Message-Id")
-	s := messageIDOf(sha256.Sum256([]byte(id)))
+	s := hashOf(sha256.Sum256([]byte(id)))
 	if id != "" && d.delivered[s] {
-		_, err := io.Copy(io.Discard, r) // which may end too early
+		_, err := io.Copy(io.Discard, r) // an error means that the message is truncated
 		return false, err
 	}
 	f, temp, err := d.createTemp()
 	if err != nil {
 		return false, err
 	}
-	defer d.root.Remove(temp) // there no more, if all went well
+	defer d.root.Remove(temp) // fails after a successful rename
 	hash := sha256.New()
 	_, err = io.Copy(io.MultiWriter(f, hash), r)
 	if err == nil {
@@ -108,7 +112,7 @@ func (d *Maildir) Deliver(message io.Reader, received time.Time) (fresh bool, er
 		return false, err
 	}
 	if id == "" {
-		s = messageIDOf([sha256.Size]byte(hash.Sum(nil)))
+		s = hashOf([sha256.Size]byte(hash.Sum(nil)))
 	}
 	if d.delivered[s] {
 		return false, nil
@@ -121,7 +125,8 @@ func (d *Maildir) Deliver(message io.Reader, received time.Time) (fresh bool, er
 	return true, nil
 }
 
-// temp creates a file in tmp and returns it with its name in the directory.
+// createTemp creates a file in the folder "tmp" and returns its path below the
+// root.
 func (d *Maildir) createTemp() (f *os.File, name string, err error) {
 	for {
 		name = path.Join(d.path, "tmp", "fetch."+strconv.FormatUint(rand.Uint64(), 36))
@@ -134,7 +139,7 @@ func (d *Maildir) createTemp() (f *os.File, name string, err error) {
 
 const nameSuffix = ".fetch"
 
-// list learns once which messages are there.
+// readDelivered reads the list of existing messages at the first call.
 func (d *Maildir) readDelivered() error {
 	if d.delivered != nil {
 		return nil
@@ -146,23 +151,24 @@ func (d *Maildir) readDelivered() error {
 	if err != nil {
 		return err
 	}
-	have := map[messageID]bool{}
+	have := map[messageHash]bool{}
 	for file, err := range messagePaths(dir) {
 		if err != nil {
 			return err
 		}
-		// A reader appends its marks to the name: ":2,S".
+		// Mail readers append flags to the name, for example ":2,S".
 		name, _, _ := strings.Cut(path.Base(file), ":")
 		_, text, _ := strings.Cut(strings.TrimSuffix(name, nameSuffix), ".")
-		if b, err := hex.DecodeString(text); err == nil && len(b) == len(messageID{}) {
-			have[messageID(b)] = true
+		if b, err := hex.DecodeString(text); err == nil && len(b) == len(messageHash{}) {
+			have[messageHash(b)] = true
 		}
 	}
 	d.delivered = have
 	return nil
 }
 
-// Sync has what was delivered survive a loss of power.
+// Sync makes the delivered messages durable. It flushes the folder "new" to
+// disk.
 func (d *Maildir) Sync() error {
 	if err := d.openRoot(); err != nil {
 		return err
@@ -174,8 +180,8 @@ func (d *Maildir) Sync() error {
 	return closeAfter(f, f.Sync())
 }
 
-// Messages returns the paths of all messages, the new ones first, in the order
-// of their names.
+// Messages iterates over the paths of all messages. The messages in "new" come
+// first. Each folder is in the order of its file names.
 func (d *Maildir) Messages() iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for file, err := range messagePaths(os.DirFS(d.dir)) {
@@ -189,7 +195,7 @@ func (d *Maildir) Messages() iter.Seq2[string, error] {
 	}
 }
 
-// messages returns the paths of all messages below dir.
+// messagePaths iterates over the paths of all messages below dir.
 func messagePaths(dir fs.FS) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for _, sub := range []string{"new", "cur"} {

@@ -55,21 +55,21 @@ func TestMaildir(t *testing.T) {
 	if b, err := os.ReadFile(filepath.Join(dir, got[2])); err != nil || string(b) != text {
 		t.Errorf("got %q, %v", b, err)
 	}
-	// Somebody has read it, and marked it so.
+	// A mail reader moves a message that was read and appends flags.
 	seen := filepath.Join(dir, "cur", filepath.Base(got[2])+":2,S")
 	if err := os.Rename(filepath.Join(dir, got[2]), seen); err != nil {
 		t.Fatal(err)
 	}
 	if fresh, err := OpenMaildir(dir).Deliver(strings.NewReader(text), time.Time{}); err != nil || fresh {
-		t.Errorf("delivered again: got %v, %v", fresh, err)
+		t.Errorf("second delivery: got %v, %v", fresh, err)
 	}
 	if got := files(t, d); len(got) != 3 || !strings.HasPrefix(got[2], "cur/") {
 		t.Errorf("got %q", got)
 	}
 }
 
-// TestMaildirWhole: what fails leaves nothing.
-func TestMaildirWhole(t *testing.T) {
+// TestMaildirAtomic tests that a failed delivery leaves no file.
+func TestMaildirAtomic(t *testing.T) {
 	d := OpenMaildir(t.TempDir())
 	if err := d.Create(); err != nil {
 		t.Fatal(err)
@@ -81,13 +81,13 @@ func TestMaildirWhole(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(d.dir, "*", "*")); len(left) > 0 {
-		t.Errorf("left behind: %q", left)
+		t.Errorf("files remain: %q", left)
 	}
 }
 
-// TestMaildirLinks: delivery never follows a link out of the directory, or out
-// of the root that it was given.
-func TestMaildirLinks(t *testing.T) {
+// TestMaildirSymlinks tests that a delivery does not follow symbolic links out
+// of the directory or out of the given root.
+func TestMaildirSymlinks(t *testing.T) {
 	for _, linked := range []string{"tmp", "new", "cur"} {
 		dir, outside := t.TempDir(), t.TempDir()
 		for _, sub := range []string{"tmp", "new", "cur"} {

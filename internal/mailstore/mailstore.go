@@ -1,9 +1,11 @@
-// Package mailstore keeps messages in files: all in one file, an mbox, or each
-// in its own, a Maildir. Articles of news are messages too.
+// Package mailstore stores messages of mail and news in files. An mbox is a
+// file with many messages. A Maildir is a directory with one file for each
+// message.
 //
-// Call NewMbox and Append, or Maildir.Create and Deliver, to write; ReadMbox
-// and Maildir.Messages to read. Messages are streams: none is held in memory,
-// whatever its size and the length of its lines.
+// To write messages, use [NewMbox] and [Mbox.Append], or [Maildir.Create] and
+// [Maildir.Deliver]. To read them, use [ReadMbox] or [Maildir.Messages]. The
+// package streams messages of any size and line length, and does not load them
+// into memory.
 package mailstore
 
 import (
@@ -16,18 +18,19 @@ import (
 	"github.com/anyurl/fetch/internal/rfc822"
 )
 
-const bufferSize = 32 << 10 // also of what is read of a head
+const bufferSize = 32 << 10 // also the maximum length of a header
 
-// fields are those of the head that r stands before, as far as the buffer
-// holds it. Nothing is used up.
+// peekHeader parses the header at the current position of r, as far as it fits
+// in the buffer. It does not consume input.
 func peekHeader(r *bufio.Reader) fetch.Header {
 	head, _ := r.Peek(bufferSize)
 	return rfc822.ParseHeader(head)
 }
 
-// written returns the date of a message: its Date field, else received, else
-// the date of its newest Received field, else the epoch. File names contain the
-// date, so it must not depend on the current time.
+// messageDate returns the date of a message. The candidates are the Date field,
+// the time received, the first Received field and the Unix epoch, in this
+// order. File names contain the date, so messageDate does not use the current
+// time.
 func messageDate(h fetch.Header, received time.Time) time.Time {
 	trace := h.Get("Received")
 	for _, t := range []time.Time{rfc822.ParseDate(h.Get("Date")), received.UTC(), rfc822.ParseDate(trace[strings.LastIndexByte(trace, ';')+1:])} {
@@ -38,15 +41,15 @@ func messageDate(h fetch.Header, received time.Time) time.Time {
 	return time.Unix(0, 0).UTC()
 }
 
-// begins reports whether what is to be read begins with s.
+// hasPrefix reports whether the unread input of r starts with s.
 func hasPrefix(r *bufio.Reader, s string) bool {
 	next, _ := r.Peek(len(s))
 	return string(next) == s
 }
 
-// part reads a line or the part of one that the buffer holds, its CR LF never
-// apart. The text is valid until the next read. At the end of the input the
-// error is io.EOF, perhaps with the text of a line that has no end.
+// readPiece reads a line, or a piece of a line that is longer than the buffer.
+// It does not split CR LF. The text is valid until the next read. At the end of
+// the input it returns io.EOF, possibly with an incomplete last line.
 func readPiece(r *bufio.Reader) (text []byte, ends bool, err error) {
 	text, err = r.ReadSlice('\n')
 	switch n := len(text); {
@@ -58,7 +61,8 @@ func readPiece(r *bufio.Reader) (text []byte, ends bool, err error) {
 	return text, err == nil, err
 }
 
-// sticky repeats the error of a reader, which bufio forgets.
+// A stickyReader returns the first error again at later calls. A bufio.Reader
+// forgets it.
 type stickyReader struct {
 	r   io.Reader
 	err error
@@ -71,7 +75,7 @@ func (s *stickyReader) Read(p []byte) (n int, err error) {
 	return n, s.err
 }
 
-// closing returns the first of two errors.
+// closeAfter closes c and returns err, or the error of Close if err is nil.
 func closeAfter(c io.Closer, err error) error {
 	if closed := c.Close(); err == nil {
 		return closed

@@ -12,27 +12,28 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// fromLine begins the line before each message of an mbox.
+// fromLine is the start of the line before each message of an mbox.
 const fromLine = "From "
 
-// An Mbox writes messages one behind the other (RFC 4155 appendix A): a line
-// with sender and date, the message with LF for CR LF, an empty line. Lines of
-// the message that begin with "From ", behind any number of ">", get one ">"
-// more, which ReadMbox takes away again: the mboxrd form.
+// An Mbox writes messages in the mboxrd format (RFC 4155 appendix A). A line
+// with sender and date precedes each message, and an empty line follows it. CR
+// LF becomes LF. If a message line consists of any number of ">" and "From ",
+// the Mbox adds one ">". ReadMbox removes it.
 type Mbox struct {
 	w *bufio.Writer
 	r *bufio.Reader
 }
 
-// NewMbox returns an Mbox that writes to the end of w.
+// NewMbox returns an Mbox that appends messages to w.
 func NewMbox(w io.Writer) *Mbox {
 	return &Mbox{bufio.NewWriterSize(w, bufferSize), bufio.NewReaderSize(nil, bufferSize)}
 }
 
-// Append writes one message, all of it to w when it returns. The line before it
-// has the date of the message or, where the head has none, received; the zero
-// time is unknown. An error of message is returned as it is; the mbox then ends
-// within the message, and whoever knows where that began cuts it off.
+// Append writes one message and flushes it to w. The line before the message
+// has the date of the header. If the header has no date, the line has the time
+// received, which may be zero. If reading the message fails, Append returns the
+// error. The mbox then ends with an incomplete message, which the caller should
+// truncate.
 func (m *Mbox) Append(message io.Reader, received time.Time) error {
 	m.r.Reset(&stickyReader{r: message})
 	h := peekHeader(m.r)
@@ -50,8 +51,8 @@ func (m *Mbox) Append(message io.Reader, received time.Time) error {
 	}
 }
 
-// line copies one line. A ">" more stands as well behind the others as before
-// them.
+// copyLine copies one line. It may add the ">" after the existing ones, because
+// the result is the same.
 func (m *Mbox) copyLine() error {
 	empty := true
 	for hasPrefix(m.r, ">") {
@@ -72,15 +73,15 @@ func (m *Mbox) copyLine() error {
 		empty = empty && len(text) == 0
 		switch {
 		case err == io.EOF && !empty:
-			return m.w.WriteByte('\n') // and io.EOF comes again
+			return m.w.WriteByte('\n') // the next read returns io.EOF again
 		case err != nil || ends:
 			return err
 		}
 	}
 }
 
-// sender is the address that an mbox tells beside the date: without spaces, or
-// readers would not find the date.
+// sender returns the sender for the line before the message. The address must
+// not contain spaces, because they separate it from the date.
 func sender(h fetch.Header) string {
 	for _, name := range []string{"Return-Path", "From"} {
 		a, err := mail.ParseAddress(h.Get(name))
@@ -91,15 +92,15 @@ func sender(h fetch.Header) string {
 	return "MAILER-DAEMON"
 }
 
-// A Message is a message to read, and when it was received.
+// A Message is a message in an mbox.
 type Message struct {
 	io.Reader
-	Received time.Time // zero: unknown
+	Received time.Time // time of delivery, or zero if unknown
 }
 
-// ReadMbox reads the messages of an mbox; their lines end as they do there.
-// Each reader is valid until the next one; what was not read of it is skipped.
-// An error, one of r or that r is no mbox, ends the sequence.
+// ReadMbox iterates over the messages of an mbox. It keeps their line endings.
+// Each reader is valid until the next iteration, which skips unread bytes. If r
+// fails or is not an mbox, the iterator yields the error and ends.
 func ReadMbox(r io.Reader) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		in := bufio.NewReaderSize(&stickyReader{r: r}, bufferSize)
@@ -128,21 +129,21 @@ func ReadMbox(r io.Reader) iter.Seq2[Message, error] {
 	}
 }
 
-// A message reads one message of an mbox.
+// An mboxMessage reads one message of an mbox.
 type mboxMessage struct {
 	r         *bufio.Reader
-	text      []byte // not yet given out; valid until the next read of r
+	text      []byte // not yet returned by Read; valid until the next read of r
 	pos       linePos
-	heldBlank string // an empty line that may be the last, or ""
+	heldBlank string // an empty line that may end the message, or ""
 	err       error
 }
 
-// A place is where in a line a message is read.
+// A linePos is the position of the reader within a line.
 type linePos uint8
 
 const (
 	lineStart   linePos = iota
-	afterQuotes         // behind a ">" that may be ours
+	afterQuotes         // after a ">" that Append may have added
 	lineBody
 )
 
@@ -158,8 +159,9 @@ func (m *mboxMessage) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// postmark reads the line before a message and returns its date. The epoch,
-// which Append writes where there is no date, and other forms are unknown.
+// readFromLine reads the line before a message and returns its date. It returns
+// the zero time for other date formats and for the epoch, which Append writes
+// if the date is unknown.
 func (m *mboxMessage) readFromLine() time.Time {
 	text, ends, err := readPiece(m.r)
 	_, date, _ := strings.Cut(strings.TrimPrefix(string(text), fromLine), " ")
@@ -173,7 +175,7 @@ func (m *mboxMessage) readFromLine() time.Time {
 	return t
 }
 
-// next reads what comes next.
+// readNext reads the next piece of text.
 func (m *mboxMessage) readNext() {
 	switch {
 	case m.pos == lineStart && hasPrefix(m.r, fromLine):

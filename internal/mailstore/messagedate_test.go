@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// TestReceived: a message without a Date has the date at which its server
-// received it, in an mbox and in a Maildir.
-func TestReceived(t *testing.T) {
+// TestMessageDate tests that a message without a Date field gets the time when
+// the server received it.
+func TestMessageDate(t *testing.T) {
 	received := time.Date(2019, 7, 17, 11, 44, 25, 0, time.FixedZone("", 2*60*60))
 	const trace = "Received: from a by b; Tue, 16 Jul 2019 00:00:09 +0000\nReceived: from c by a; Mon, 15 Jul 2019 00:00:00 +0000\n"
 	for name, c := range map[string]struct {
@@ -18,14 +18,14 @@ func TestReceived(t *testing.T) {
 		received time.Time
 		want     string // in UTC
 	}{
-		"Date":                    {"Date: Fri, 20 Nov 2026 14:32:15 +0100\n" + trace + "\n", received, "Fri Nov 20 13:32:15 2026"},
-		"no Date":                 {"Subject: x\n" + trace + "\n", received, "Wed Jul 17 09:44:25 2019"},
-		"Date that is none":       {"Date: soon\n\n", received, "Wed Jul 17 09:44:25 2019"},
-		"Date of another age":     {"Date: Fri, 20 Nov 1926 14:32:15 +0100\n\n", received, "Wed Jul 17 09:44:25 2019"},
-		"neither, but Received":   {trace + "\n", time.Time{}, "Tue Jul 16 00:00:09 2019"},
-		"Received without a ;":    {"Received: from a by b\n\n", time.Time{}, "Thu Jan  1 00:00:00 1970"},
-		"nothing":                 {"Subject: x\n\n", time.Time{}, "Thu Jan  1 00:00:00 1970"},
-		"received in another age": {"Subject: x\n\n", time.Date(1926, 1, 1, 0, 0, 0, 0, time.UTC), "Thu Jan  1 00:00:00 1970"},
+		"Date":                  {"Date: Fri, 20 Nov 2026 14:32:15 +0100\n" + trace + "\n", received, "Fri Nov 20 13:32:15 2026"},
+		"no Date":               {"Subject: x\n" + trace + "\n", received, "Wed Jul 17 09:44:25 2019"},
+		"invalid Date":          {"Date: soon\n\n", received, "Wed Jul 17 09:44:25 2019"},
+		"Date before 1970":      {"Date: Fri, 20 Nov 1926 14:32:15 +0100\n\n", received, "Wed Jul 17 09:44:25 2019"},
+		"only a Received field": {trace + "\n", time.Time{}, "Tue Jul 16 00:00:09 2019"},
+		"Received without a ;":  {"Received: from a by b\n\n", time.Time{}, "Thu Jan  1 00:00:00 1970"},
+		"no date":               {"Subject: x\n\n", time.Time{}, "Thu Jan  1 00:00:00 1970"},
+		"received before 1970":  {"Subject: x\n\n", time.Date(1926, 1, 1, 0, 0, 0, 0, time.UTC), "Thu Jan  1 00:00:00 1970"},
 	} {
 		var b strings.Builder
 		if err := NewMbox(&b).Append(strings.NewReader(c.message), c.received); err != nil {

@@ -6,25 +6,26 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A File is a file that [Decode] finds in a text.
+// A File is an encoded file found by [Decode].
 type File struct {
-	Name string // that the sender gave
-	Size int64  // of the complete file in bytes; -1 if unknown
+	Name string // file name from the sender, not validated
+	Size int64  // size of the complete file in bytes, or -1 if unknown
 
-	// Of a file in several articles: Body is Part of Total (zero if unknown)
-	// and begins at byte Offset.
+	// Part and Total are the number of this part and of all parts of a file in
+	// several articles. Zero means unknown. Offset is the position of this part
+	// in the file, in bytes.
 	Part, Total int
 	Offset      int64
 
-	// Body ends with io.EOF only where the encoding's own end was met, with
-	// the length and the sum that are given there: else with an error of Fault
+	// Body returns io.EOF only after the end marker of the encoding, if size
+	// and checksum are correct. Otherwise it returns an error of fault
 	// Truncated or Mismatch.
 	Body io.Reader
 }
 
-// Decode finds the first file encoded in r by yEnc, uuencode or base64 between
-// "begin-base64" and "====". It reads r as far as Body is read. A text without
-// such a file is an error of Fault NotFound.
+// Decode returns the first file in r that is encoded with yEnc, uuencode or
+// uuencode base64 ("begin-base64"). Reading Body reads r. If r contains no
+// encoded file, Decode returns an error of fault NotFound.
 func Decode(r io.Reader) (*File, error) {
 	in := newLines(r)
 	for {
@@ -46,7 +47,7 @@ func Decode(r io.Reader) (*File, error) {
 	}
 }
 
-// cut says that the input ended within an encoded file.
+// truncated replaces io.EOF by an error of fault Truncated.
 func truncated(err error) error {
 	if err == io.EOF {
 		return fetch.Truncated.Errorf("encoded file is truncated: %w", io.ErrUnexpectedEOF)

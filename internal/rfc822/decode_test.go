@@ -14,8 +14,9 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// every has each byte, and what news and yEnc have to be careful with.
-func every() []byte {
+// allBytes returns data with every byte value and with sequences that are
+// special in news and yEnc.
+func allBytes() []byte {
 	var b []byte
 	for range 3 {
 		for c := range 256 {
@@ -25,7 +26,7 @@ func every() []byte {
 	return append(b, "\r\n.\r\n..=\x00"...)
 }
 
-// noise is the 30,000 bytes whose second part is in testdata.
+// noise returns 30,000 pseudo-random bytes. testdata has their second part.
 func noise() []byte {
 	b, x := make([]byte, 30_000), uint32(1)
 	for i := range b {
@@ -35,7 +36,7 @@ func noise() []byte {
 	return b
 }
 
-func TestDecodeOthers(t *testing.T) {
+func TestDecodeEncoderOutput(t *testing.T) {
 	for name, want := range map[string]File{
 		"yenc.txt":       {Name: "all.bin", Size: 777},
 		"uuencode.txt":   {Name: "a file.bin", Size: -1},
@@ -47,7 +48,7 @@ func TestDecodeOthers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		body := every()
+		body := allBytes()
 		if want.Part > 0 {
 			body = noise()[want.Offset:]
 		}
@@ -84,32 +85,32 @@ func TestDecode(t *testing.T) {
 		want  string
 		fault fetch.Fault
 	}{
-		"nothing":                 {"words\n", "", fetch.NotFound},
+		"no encoded file":         {"words\n", "", fetch.NotFound},
 		"empty":                   {"", "", fetch.NotFound},
 		"begin in a sentence":     {"begin the work\nbegin 64x a\n", "", fetch.NotFound},
 		"yenc":                    {"=ybegin line=128 size=3 name=x\n\x8b\x8c\x8d\n=yend size=3 crc32=352441c2\n", "abc", 0},
 		"name with spaces":        {"=ybegin line=128 size=0 name= \"a name=b\" \n=yend size=0\n", "", 0},
 		"no end":                  {"=ybegin line=128 size=3 name=x\n\x8b\x8c\x8d\n", "abc", fetch.Truncated},
-		"end without its line":    {"=ybegin line=128 size=3 name=x\n\x8b\x8c\x8d\n=yend size=3", "abc", 0},
-		"wrong sum":               {"=ybegin line=128 size=3 name=x\n\x8b\x8c\x8d\n=yend size=3 crc32=352441c3\n", "abc", fetch.Mismatch},
-		"long sum":                {"=ybegin line=128 size=3 name=x\n\x8b\x8c\x8d\n=yend size=3 crc32=00000000352441C2\n", "abc", 0},
+		"end without newline":     {"=ybegin line=128 size=3 name=x\n\x8b\x8c\x8d\n=yend size=3", "abc", 0},
+		"wrong checksum":          {"=ybegin line=128 size=3 name=x\n\x8b\x8c\x8d\n=yend size=3 crc32=352441c3\n", "abc", fetch.Mismatch},
+		"checksum with zeros":     {"=ybegin line=128 size=3 name=x\n\x8b\x8c\x8d\n=yend size=3 crc32=00000000352441C2\n", "abc", 0},
 		"size too small":          {"=ybegin line=128 size=2 name=x\n\x8b\x8c\x8d\n=yend size=2\n", "", fetch.Mismatch},
 		"size too large":          {"=ybegin line=128 size=4 name=x\n\x8b\x8c\x8d\n=yend size=3\n", "abc", fetch.Mismatch},
-		"size at the end":         {"=ybegin line=128 size=3 name=x\n\x8b\x8c\x8d\n=yend size=4\n", "abc", fetch.Mismatch},
+		"wrong size in trailer":   {"=ybegin line=128 size=3 name=x\n\x8b\x8c\x8d\n=yend size=4\n", "abc", fetch.Mismatch},
 		"no size":                 {"=ybegin line=128 name=x\n\x8b\n=yend\n", "a", 0},
-		"size beyond numbers":     {"=ybegin line=128 size=99999999999999999999 name=x\n\x8b\n=yend\n", "a", 0},
+		"size out of range":       {"=ybegin line=128 size=99999999999999999999 name=x\n\x8b\n=yend\n", "a", 0},
 		"escape over a line end":  {"=ybegin line=1 size=1 name=x\n=\n\xa1\n=yend size=1\n", "7", 0},
-		"keyword amid data":       {"=ybegin line=1 size=1 name=x\n=yx\n", "", fetch.Protocol},
+		"keyword in the data":     {"=ybegin line=1 size=1 name=x\n=yx\n", "", fetch.Protocol},
 		"part without =ypart":     {"=ybegin part=1 line=1 size=1 name=x\n\x8b\n=yend size=1\n", "", fetch.Protocol},
-		"part that ends early":    {"=ybegin part=1 line=1 size=1 name=x\n=ypart begin=2 end=0\n", "", fetch.Protocol},
-		"cut before =ypart":       {"=ybegin part=1 line=1 size=1 name=x\n", "", fetch.Truncated},
+		"part of negative length": {"=ybegin part=1 line=1 size=1 name=x\n=ypart begin=2 end=0\n", "", fetch.Protocol},
+		"truncated before =ypart": {"=ybegin part=1 line=1 size=1 name=x\n", "", fetch.Truncated},
 		"part of wrong length":    {"=ybegin part=1 line=1 size=9 name=x\n=ypart begin=1 end=2\n\x8b\n=yend size=2\n", "a", fetch.Mismatch},
-		"whole sum is not a part": {"=ybegin part=1 line=1 size=9 name=x\n=ypart begin=1 end=1\n\x8b\n=yend size=1 crc32=1\n", "a", 0},
+		"CRC of complete file":    {"=ybegin part=1 line=1 size=9 name=x\n=ypart begin=1 end=1\n\x8b\n=yend size=1 crc32=1\n", "a", 0},
 		"uuencode":                {"begin 644 x\n#86)C\n`\nend\n", "abc", 0},
 		"uuencode, spaces lost":   {"begin 644 x\n#\n \nend\n", "\x00\x00\x00", 0},
 		"uuencode, empty last":    {"begin 644 x\n#86)C\n\nend\n", "abc", 0},
 		"uuencode, only an end":   {"begin 644 x\n#86)C\nend\n", "abc", 0},
-		"uuencode, sum":           {"begin 644 x\n#86)CX\n`\nend\n", "abc", 0},
+		"uuencode, checksum":      {"begin 644 x\n#86)CX\n`\nend\n", "abc", 0},
 		"uuencode, no end":        {"begin 644 x\n#86)C\n`\n", "abc", fetch.Truncated},
 		"uuencode, words":         {"begin 644 x\n#86)C\n`\nwords\n", "abc", fetch.Protocol},
 		"uuencode, bad byte":      {"begin 644 x\n#8{)C\n`\nend\n", "", fetch.Protocol},
@@ -131,7 +132,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// yencode is the encoder of the draft.
+// yencode encodes data as the yEnc draft describes.
 func yencode(data []byte, width int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "=ybegin line=%d size=%d name=x\r\n", width, len(data))
@@ -153,10 +154,10 @@ func yencode(data []byte, width int) string {
 	return b.String()
 }
 
-// FuzzYEnc: what is encoded is decoded, and whatever else is read ends in a
-// file of its announced length or in an error.
+// FuzzYEnc checks that encoded data is decoded correctly. For other input, it
+// checks that the file has the announced length or that Body returns an error.
 func FuzzYEnc(f *testing.F) {
-	f.Add(every(), 128)
+	f.Add(allBytes(), 128)
 	f.Add([]byte("=ybegin part=1 line=1 size=9 name=x\n=ypart begin=1 end=2\n\x8b=\n=yend size=2 pcrc32=0\n"), 1)
 	f.Add([]byte("begin 644 x\n#86)C\n`\nend\nbegin-base64 644 x\nYWJj\n====\n"), 7)
 	f.Fuzz(func(t *testing.T, data []byte, width int) {
@@ -165,7 +166,7 @@ func FuzzYEnc(f *testing.F) {
 			t.Errorf("got %q, %v, want %q", got, err, data)
 		}
 		file, got, err := decode(string(data))
-		if err == nil && file.Size >= 0 && file.Part == 0 && int64(len(got)) != file.Size || len(got) > 63*len(data) { // lost spaces are bytes
+		if err == nil && file.Size >= 0 && file.Part == 0 && int64(len(got)) != file.Size || len(got) > 63*len(data) { // missing characters decode as zero bytes
 			t.Errorf("%q: got %d bytes of %+v", data, len(got), file)
 		}
 	})
@@ -185,7 +186,7 @@ func BenchmarkYEnc(b *testing.B) {
 	}
 }
 
-func TestFails(t *testing.T) {
+func TestDecodeReadErrors(t *testing.T) {
 	if _, err := Decode(iotest.ErrReader(fetch.Timeout)); !errors.Is(err, fetch.Timeout) {
 		t.Errorf("got %v", err)
 	}

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 )
 
-// WordDecoder returns a decoder of encoded words (RFC 2047) in every charset of
-// the WHATWG Encoding Standard.
+// WordDecoder returns a decoder for encoded words (RFC 2047). It supports all
+// charsets of the WHATWG Encoding Standard.
 func WordDecoder() *mime.WordDecoder {
 	return &mime.WordDecoder{CharsetReader: func(name string, r io.Reader) (io.Reader, error) {
 		e, err := htmlindex.Get(name)
@@ -20,8 +20,8 @@ func WordDecoder() *mime.WordDecoder {
 	}}
 }
 
-// DecodeWords decodes the encoded words of a header field. A value in an
-// unknown charset is returned unchanged.
+// DecodeWords decodes the encoded words in a header field. It returns a value
+// with an unknown charset unchanged.
 func DecodeWords(value string) string {
 	if !strings.Contains(value, "=?") {
 		return value

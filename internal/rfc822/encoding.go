@@ -9,15 +9,15 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A base64Body decodes base64 (RFC 2045 6.8). It skips the text that mailing
-// lists append to the data, and bytes in the data that are not base64.
+// A base64Decoder decodes base64 (RFC 2045 6.8). It ignores invalid bytes and
+// the footer that mailing lists append to the data.
 type base64Decoder struct {
 	in         *lines
 	warn       func(format string, args ...any)
-	pending    []byte // characters that are not decoded yet
+	pending    []byte // characters that are not yet decoded
 	started    bool
-	afterBlank bool // the line before was empty
-	ended      bool // by padding or by text
+	afterBlank bool // the previous line was empty
+	ended      bool // by padding or by a footer
 	warned     [2]bool
 	out        []byte
 }
@@ -38,7 +38,7 @@ func (b *base64Decoder) next() ([]byte, error) {
 		b.ended = b.ended || isFooter(text, b.afterBlank)
 	}
 	b.afterBlank, b.started = false, true
-	if !b.ended && len(b.pending) == 0 && len(text)%4 == 0 { // nearly every line
+	if !b.ended && len(b.pending) == 0 && len(text)%4 == 0 { // fast path for almost all lines
 		if b.out, err = base64.StdEncoding.AppendDecode(b.out[:0], text); err == nil {
 			b.ended = text[len(text)-1] == '='
 			return b.out, nil
@@ -53,7 +53,7 @@ func (b *base64Decoder) next() ([]byte, error) {
 	return b.out, fetch.Protocol.With(err)
 }
 
-// add appends c to the characters to decode.
+// add adds c to the pending characters, unless c is invalid or follows the end.
 func (b *base64Decoder) add(c byte) {
 	switch n := len(b.pending) % 4; {
 	case b.ended:
@@ -64,13 +64,14 @@ func (b *base64Decoder) add(c byte) {
 		b.pending = append(b.pending, c)
 		b.ended = n == 3
 	case c == '=' && n == 0:
-		b.ended = true // padding that was not needed
+		b.ended = true // superfluous padding
 	default:
 		b.warnOnce(1, c, "ignoring invalid bytes in the base64 data")
 	}
 }
 
-// skip calls note for the first byte of its kind that is not a blank.
+// warnOnce calls warn with text, unless c is white space or the same kind was
+// reported before.
 func (b *base64Decoder) warnOnce(kind int, c byte, text string) {
 	if c > ' ' && !b.warned[kind] {
 		b.warned[kind] = true
@@ -82,8 +83,8 @@ func isBase64(c byte) bool {
 	return 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '+' || c == '/'
 }
 
-// isFooter reports whether a line is the beginning of a text after base64 data:
-// it has no base64 at all, or has other bytes and follows an empty line.
+// isFooter reports whether a line starts a footer. A footer line has no base64
+// characters, or it has other characters and follows an empty line.
 func isFooter(text []byte, blank bool) bool {
 	none, other := true, false
 	for _, c := range text {
@@ -96,11 +97,11 @@ func isFooter(text []byte, blank bool) bool {
 	return none || blank && other
 }
 
-// A quotedPrintable decodes quoted-printable (RFC 2045 6.7). It keeps bytes that
-// the encoding does not allow, and does not limit the length of a line.
+// A quotedPrintableDecoder decodes quoted-printable (RFC 2045 6.7). It keeps
+// invalid bytes and accepts lines of any length.
 type quotedPrintableDecoder struct {
 	in      *lines
-	pending []byte // beginning of an escape that the next piece may complete
+	pending []byte // incomplete escape sequence at the end of a piece
 	out     []byte
 }
 

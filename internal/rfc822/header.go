@@ -1,11 +1,12 @@
-// Package rfc822 reads messages of mail and news: the head (RFC 5322), the parts
-// (MIME, RFC 2045 and 2046), and the files that a text holds, encoded by yEnc,
-// uuencode or base64.
+// Package rfc822 reads messages of mail and news. It parses headers (RFC 5322)
+// and MIME parts (RFC 2045, RFC 2046), and decodes files in yEnc, uuencode or
+// base64.
 //
-// [ReadHead] and [ParseHead] read a head, [FindNumber] and [FindID] a part.
-// [Decode] finds the file in a text: an article, or the Body of a part. All of
-// them read streams and bound what they hold in memory. Names in a message are
-// chosen by its sender: check them before they name a file.
+// [ReadHeader] and [ParseHeader] read a header. [FindNumber] and [FindID] find
+// a part. [Decode] finds an encoded file in an article or in the Body of a
+// part. All functions read streams and use limited memory. The sender of a
+// message chooses the names in it. Validate such a name before you use it as a
+// file name.
 package rfc822
 
 import (
@@ -18,12 +19,12 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// MaxHead bounds what is read of a head at once.
+// MaxHeader is the maximum length of a header in bytes.
 const MaxHeader = 256 << 10
 
-// ReadHead reads the head of a message with the empty line behind it, or as
-// much as MaxHead allows, and returns a reader of what follows. An error of r
-// is left for that reader.
+// ReadHeader reads the header of a message with its empty line, but at most
+// MaxHeader bytes. It returns a reader for the remaining message. An error of r
+// is returned by that reader.
 func ReadHeader(r io.Reader) (head []byte, rest io.Reader) {
 	buf := make([]byte, 0, 4<<10)
 	for len(buf) < MaxHeader {
@@ -48,8 +49,8 @@ func ReadHeader(r io.Reader) (head []byte, rest io.Reader) {
 	return buf, r
 }
 
-// headEnd is the end of the first empty line in text, or -1. first tells that
-// text begins with a line.
+// headerEnd returns the offset after the first empty line in text, or -1. If
+// first is true, text starts at the beginning of a line.
 func headerEnd(text []byte, first bool) int {
 	for at := 0; ; first = false {
 		if !first {
@@ -68,13 +69,13 @@ func headerEnd(text []byte, first bool) int {
 	}
 }
 
-// failing is a reader of nothing but an error.
+// An errReader returns err from each Read.
 type errReader struct{ err error }
 
 func (f errReader) Read([]byte) (int, error) { return 0, f.err }
 
-// ParseHead reads the fields of a head up to its empty line, unfolded (RFC 5322
-// 2.2). A line that is no field is left out, with what is folded under it.
+// ParseHeader parses header fields up to the first empty line and unfolds them
+// (RFC 5322 2.2). It ignores malformed lines with their continuation lines.
 func ParseHeader(head []byte) fetch.Header {
 	var h fetch.Header
 	var value []byte
@@ -104,14 +105,15 @@ func ParseHeader(head []byte) fetch.Header {
 	return h
 }
 
-// zones maps the zone names of old messages to offsets (RFC 5322 4.3). Package
-// time would read most of these names as UTC.
+// zoneOffsets maps obsolete time zone names to offsets (RFC 5322 4.3). Package
+// time does not know these offsets.
 var zoneOffsets = map[string]string{
 	"GMT": "+0000", "UT": "+0000", "EST": "-0500", "EDT": "-0400", "CST": "-0600", "CDT": "-0500",
 	"MST": "-0700", "MDT": "-0600", "PST": "-0800", "PDT": "-0700",
 }
 
-// numericZone writes the zone at the end of a date as an offset.
+// replaceZoneName replaces an obsolete zone name at the end of date by its
+// offset.
 func replaceZoneName(date string) string {
 	i := strings.LastIndexByte(date, ' ') + 1
 	if offset, ok := zoneOffsets[strings.ToUpper(date[i:])]; ok {
@@ -120,14 +122,15 @@ func replaceZoneName(date string) string {
 	return date
 }
 
-// oldDates are the date formats of RFC 850 and of asctime, common in news before
-// RFC 1036.
+// oldDateFormats are the formats of RFC 850 and asctime. They were common in
+// news before RFC 1036.
 var oldDateFormats = []string{"Monday, 2-Jan-06 15:04:05 -0700", "Mon Jan _2 15:04:05 2006"}
 
-// Date reads the value of a Date field. It returns the zero time for a value
-// that is no date.
+// ParseDate parses the value of a Date field. It returns the zero time if the
+// value is not a valid date.
 func ParseDate(value string) time.Time {
-	// Nearly all are like this, and net/mail tries two dozen forms.
+	// Almost all dates have this format. Trying it first avoids the slower
+	// net/mail.
 	plain, _, _ := strings.Cut(value, " (")
 	t, err := time.Parse("Mon, 2 Jan 2006 15:04:05 -0700", plain)
 	if err != nil {
@@ -137,7 +140,7 @@ func ParseDate(value string) time.Time {
 	for i := 0; err != nil && i < len(oldDateFormats); i++ {
 		t, err = time.Parse(oldDateFormats[i], plain)
 	}
-	if t = t.UTC(); err != nil || t.Year() < 0 || t.Year() > 9999 { // by its zone; nothing could write it
+	if t = t.UTC(); err != nil || t.Year() < 0 || t.Year() > 9999 { // such years do not fit in RFC 3339
 		return time.Time{}
 	}
 	return t

@@ -11,17 +11,17 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-func TestReadHead(t *testing.T) {
+func TestReadHeader(t *testing.T) {
 	long := strings.Repeat("x", MaxHeader)
 	for name, c := range map[string]struct{ text, head string }{
 		"CR LF":         {"a: 1\r\nb: 2\r\n\r\nbody\r\n\r\n", "a: 1\r\nb: 2\r\n\r\n"},
 		"LF":            {"a: 1\n\nbody", "a: 1\n\n"},
 		"mixed":         {"a: 1\n\r\nbody", "a: 1\n\r\n"},
-		"no head":       {"\r\nbody", "\r\n"},
-		"no head, LF":   {"\nbody", "\n"},
+		"no header":     {"\r\nbody", "\r\n"},
+		"no header, LF": {"\nbody", "\n"},
 		"no body":       {"a: 1\r\n\r\n", "a: 1\r\n\r\n"},
 		"no empty line": {"a: 1\r\n", "a: 1\r\n"},
-		"nothing":       {"", ""},
+		"empty input":   {"", ""},
 		"long":          {long + "\n\nbody", long},
 	} {
 		for _, r := range []io.Reader{strings.NewReader(c.text), iotest.OneByteReader(strings.NewReader(c.text)), iotest.DataErrReader(strings.NewReader(c.text))} {
@@ -38,7 +38,7 @@ func TestReadHead(t *testing.T) {
 	}
 }
 
-func TestParseHead(t *testing.T) {
+func TestParseHeader(t *testing.T) {
 	for text, want := range map[string]string{
 		"a: 1\r\nB:2 \r\nc:\r\n": `[{"a" "1"} {"B" "2"} {"c" ""}]`,
 		"a: 1\n 2\n\t 3\nb: 4":   `[{"a" "1 2 3"} {"b" "4"}]`,
@@ -54,20 +54,20 @@ func TestParseHead(t *testing.T) {
 			t.Errorf("%q: got %s, want %s", text, got, want)
 		}
 	}
-	// Many folded lines take no more than their own time.
+	// Unfolding must take linear time.
 	h := ParseHeader([]byte("a: 1\n" + strings.Repeat(" x\n", 1<<20)))
 	if len(h) != 1 || len(h[0].Value) != len("1")+2<<20 {
 		t.Errorf("got %d fields", len(h))
 	}
 }
 
-func TestDate(t *testing.T) {
+func TestParseDate(t *testing.T) {
 	for text, want := range map[string]string{
 		"Fri, 20 Nov 2026 13:32:15 -0000 (UTC)": "2026-11-20T13:32:15Z",
 		"Fri, 20 Nov 2026 14:32:15 +0100":       "2026-11-20T13:32:15Z",
 		"20 Nov 2026 14:32 +0100":               "2026-11-20T13:32:00Z",
 		"Fri, 20 Nov 98 13:32:15 GMT":           "1998-11-20T13:32:15Z",
-		"Fri, 31 Dec 9999 23:59:00 -1200":       "0001-01-01T00:00:00Z", // the year 10000
+		"Fri, 31 Dec 9999 23:59:00 -1200":       "0001-01-01T00:00:00Z", // in UTC this is in the year 10000
 		"Sat, 01 Jan 0000 00:00:00 +1400":       "0001-01-01T00:00:00Z",
 		"5 Dec 97 10:00 EST":                    "1997-12-05T15:00:00Z",
 		"Fri, 5 Dec 1997 10:00:00 PDT (x)":      "1997-12-05T17:00:00Z",
@@ -83,8 +83,9 @@ func TestDate(t *testing.T) {
 	}
 }
 
-// FuzzHead: the head and the rest are the message, and reading fields ends.
-func FuzzHead(f *testing.F) {
+// FuzzHeader checks that header and remainder make up the message, and that
+// ParseHeader terminates.
+func FuzzHeader(f *testing.F) {
 	f.Add("Subject: x\r\n folded\r\n\r\nbody")
 	f.Add("\n\n")
 	f.Fuzz(func(t *testing.T, text string) {

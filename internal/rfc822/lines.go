@@ -6,24 +6,25 @@ import (
 	"io"
 )
 
-// bufferSize bounds the piece of a line that is read at once. Boundaries and
-// the lines that begin and end an encoded file are shorter.
+// bufferSize is the maximum length of a piece of a line. MIME boundaries and
+// the lines that delimit an encoded file are shorter.
 const bufferSize = 16 << 10
 
-// lines reads a text line by line. Long lines come in pieces.
+// lines reads a text line by line. It returns long lines in pieces.
 type lines struct {
 	r       *bufio.Reader
-	begin   bool   // the last piece began a line
-	end     string // "\n" or "\r\n" after the last piece; "": the line continues, or the text ended
+	begin   bool   // the last piece was the start of a line
+	end     string // line ending after the last piece, or "" within a line and at the end of the text
 	started bool   // next was called before
 	err     error
 }
 
 func newLines(r io.Reader) *lines { return &lines{r: bufio.NewReaderSize(r, bufferSize)} }
 
-// next returns a line without its end, or a piece of a line that is too long:
-// complete is false for each of its pieces. The text is valid until the next
-// call. A last line without an end is a line too.
+// next returns the next line without its line ending, or a piece of a line
+// longer than the buffer. The flag complete is false for each piece of such a
+// line. The text is valid until the next call. A last line without a line
+// ending is returned as a line.
 func (l *lines) next() (text []byte, complete bool, err error) {
 	if l.err != nil {
 		return nil, false, l.err
@@ -49,7 +50,7 @@ func (l *lines) next() (text []byte, complete bool, err error) {
 	return text, l.begin, nil
 }
 
-// A chunked reads the pieces that next returns.
+// A pieceReader is an io.Reader over the pieces that nextPiece returns.
 type pieceReader struct {
 	next func() ([]byte, error)
 	left []byte

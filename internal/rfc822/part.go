@@ -9,21 +9,21 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A Part is a part of a message that is not divided into parts itself.
+// A Part is a leaf part of a message.
 type Part struct {
-	Number string       // as IMAP counts (RFC 3501 6.4.5): "1", "2.1"
-	Header fetch.Header // of the part; that of the message where it has one part
-	Media  string       // with parameters; the default type if the part names none
+	Number string       // part number of IMAP (RFC 3501 6.4.5): "1", "2.1"
+	Header fetch.Header // header of the part, or of a message that is not a multipart
+	Media  string       // media type with parameters; the default type if the header has none
 
-	text        io.Reader // still encoded
-	alternative int       // number of the outermost multipart/alternative around; 0: none
+	text        io.Reader // encoded content
+	alternative int       // number of the outermost enclosing multipart/alternative, or 0
 }
 
-// id returns the Content-ID without its brackets, or "".
+// id returns the Content-ID without angle brackets, or "".
 func (p *Part) id() string { return strings.Trim(p.Header.Get("Content-ID"), " <>") }
 
-// FindNumber returns the part with that number. A number that the message does
-// not have is an error of Fault NotFound.
+// FindNumber returns the part with the given number. If the message has no such
+// part, the error has the fault NotFound.
 func FindNumber(message io.Reader, number string) (*Part, error) {
 	last := ""
 	for r := newReader(message); ; {
@@ -40,10 +40,10 @@ func FindNumber(message io.Reader, number string) (*Part, error) {
 	}
 }
 
-// FindID returns the part with that Content-ID (RFC 2392 2), a multipart in one
-// piece. Of several parts the first one counts. Within a multipart/alternative,
-// which orders its parts by increasing quality, the last part of less than
-// maxHeld bytes counts. Parts of a message within the message are not found.
+// FindID returns the first part with the given Content-ID (RFC 2392 2). The
+// part may be a multipart. In a multipart/alternative, the last such part of
+// less than 1 MiB is returned, because alternatives are ordered by increasing
+// quality. FindID does not search messages that are attached to the message.
 func FindID(message io.Reader, id string) (best *Part, err error) {
 	r := newReader(message)
 	r.undivided = id
@@ -71,11 +71,12 @@ func FindID(message io.Reader, id string) (best *Part, err error) {
 	}
 }
 
-// maxHeld bounds a part that is held while a better one may follow.
+// maxBuffered is the maximum size in bytes of a part that FindID buffers while
+// it looks for a better alternative.
 const maxBuffered = 1 << 20
 
-// hold reads p into memory. It returns false for a part too large, of which
-// nothing is lost.
+// buffer reads p into memory. It returns false if p is too large. The part
+// stays readable in either case.
 func (p *Part) buffer() (complete bool, err error) {
 	pending, err := io.ReadAll(io.LimitReader(p.text, maxBuffered))
 	if complete = len(pending) < maxBuffered; complete {
@@ -86,9 +87,9 @@ func (p *Part) buffer() (complete bool, err error) {
 	return complete, err
 }
 
-// Body returns a reader of the part without its transfer encoding (RFC 2045 6).
-// It calls note, which must not be nil, for each kind of error in the encoding
-// that it tolerates.
+// Body returns a reader for the decoded content of the part (RFC 2045 6). It
+// calls note for each kind of encoding error that it ignores. The function note
+// must not be nil.
 func (p *Part) Body(note func(format string, args ...any)) (io.Reader, error) {
 	in := func() *lines { return newLines(p.text) }
 	switch encoding := strings.ToLower(strings.TrimSpace(p.Header.Get("Content-Transfer-Encoding"))); encoding {
@@ -109,9 +110,9 @@ func (p *Part) Body(note func(format string, args ...any)) (io.Reader, error) {
 	}
 }
 
-// parameters splits the value of Content-Type (RFC 2045 5.1). Many senders do
-// not quote a boundary that needs quotes, or repeat a parameter, and
-// mime.ParseMediaType then returns no parameter.
+// parameters parses the value of a Content-Type field (RFC 2045 5.1). Unlike
+// mime.ParseMediaType, it accepts repeated parameters and boundaries that lack
+// the required quotes.
 func parameters(value string) (kind string, params map[string]string) {
 	kind, params, err := mime.ParseMediaType(value)
 	if err == nil {

@@ -54,7 +54,7 @@ end
 after
 `
 
-// readPart returns the bytes of a part and the notes about it.
+// readPart returns the content of a part and the warnings.
 func readPart(p *Part) (string, error) {
 	var notes string
 	r, err := p.Body(func(format string, args ...any) { notes += " [" + fmt.Sprintf(format, args...) + "]" })
@@ -104,10 +104,10 @@ func TestParts(t *testing.T) {
 	if p, err := FindNumber(strings.NewReader(mixed), "2"); err != nil || !strings.HasPrefix(p.Media, "image/gif") {
 		t.Errorf("got %+v, %v", p, err)
 	}
-	for _, encoding := range []string{"rot13", "x-uuencode"} { // of another part
-		odd := strings.Replace(mixed, "quoted-printable", encoding, 1)
-		if p, err := FindNumber(strings.NewReader(odd), "2"); err != nil || !strings.HasPrefix(p.Media, "image/gif") {
-			t.Errorf("behind a part of %s: got %+v, %v", encoding, p, err)
+	for _, encoding := range []string{"rot13", "x-uuencode"} { // of a part before the requested one
+		changed := strings.Replace(mixed, "quoted-printable", encoding, 1)
+		if p, err := FindNumber(strings.NewReader(changed), "2"); err != nil || !strings.HasPrefix(p.Media, "image/gif") {
+			t.Errorf("after a part with encoding %s: got %+v, %v", encoding, p, err)
 		}
 	}
 	for _, number := range []string{"5", "1", "0", "", "1.3", "2.1"} {
@@ -117,37 +117,37 @@ func TestParts(t *testing.T) {
 	}
 }
 
-func TestOnePart(t *testing.T) {
+func TestPartEdgeCases(t *testing.T) {
 	for name, c := range map[string]struct {
 		text  string
 		want  string
 		fault fetch.Fault
 	}{
-		"plain":             {"Subject: x\n\nbody\n", `1 text/plain "body\n"`, 0},
-		"encoded":           {"Content-Transfer-Encoding: BASE64\nContent-Type: text/x\n\nYQ==\n", `1 text/x "a"`, 0},
-		"no head":           {"\nbody", `1 text/plain "body"`, 0},
-		"nothing":           {"", `1 text/plain ""`, 0},
-		"broken type":       {"Content-Type: =\n\nx", `1 text/plain "x"`, 0},
-		"no boundary":       {"Content-Type: multipart/mixed\n\nx", `1 multipart/mixed "x"`, 0},
-		"unknown encoding":  {"Content-Transfer-Encoding: rot13\n\nx", "", fetch.Unsupported},
-		"base64, a footer":  {"Content-Transfer-Encoding: base64\n\nYQ==\n--\nhttp://h/?list=x&a==\n", `1 text/plain "a [ignoring text after the base64 data]"`, 0},
-		"base64 cut":        {"Content-Transfer-Encoding: base64\n\nYWJ\n", "", fetch.Truncated},
-		"never a boundary":  {"Content-Type: multipart/mixed; boundary=b\n\nx\n", "", fetch.Truncated},
-		"no last boundary":  {"Content-Type: multipart/mixed; boundary=b\n\n--b\n\nx\n", "", fetch.Truncated},
-		"head of a part":    {"Content-Type: multipart/mixed; boundary=b\n\n--b\nno field\nContent-Type: a/b\n\nx\n--b--\n", `1 a/b "x"`, 0},
-		"a head that ends":  {"Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: a/b\n--b\n--b--\n", `1 a/b ""2 text/plain ""`, 0},
-		"a long head":       {"a: " + strings.Repeat("x", MaxHeader) + "\n\n", "", fetch.TooLarge},
-		"a long head, part": {"Content-Type: multipart/mixed; boundary=b\n\n--b\n" + strings.Repeat("a: b\n", MaxHeader/4) + "\n\n--b--\n", "", fetch.TooLarge},
-		"boundary unquoted": {"Content-Type: multipart/mixed; boundary=----=_Part:1\n\n------=_Part:1\n\nx\n------=_Part:1--\n", `1 text/plain "x"`, 0},
-		"boundary repeated": {"Content-Type: MULTIPART/mixed; boundary=b; Boundary=c\n\n--b\n\nx\n--b--\n", `1 text/plain "x"`, 0},
-		"blanks behind":     {"Content-Type: multipart/mixed; boundary=\"b \"\n\n--b \t\n\nx\n--b-- \n", `1 text/plain "x"`, 0},
-		"like a boundary":   {"Content-Type: multipart/mixed; boundary=b\n\n--b\n\n--bb\n--b-\n --b\n--b--b\nx\n--b--\n", `1 text/plain "--bb\n--b-\n --b\n--b--b\nx"`, 0},
-		"ends of lines":     {"Content-Type: multipart/mixed; boundary=b\r\n\n--b\n\r\nx\n\r\n--b\r\n\ny\n\n--b--", `1 text/plain "x\n"2 text/plain "y\n"`, 0},
-		"inner not closed":  {"Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: multipart/mixed; boundary=bb\n\n--bb\n\nx\n--b\n\ny\n--bb\n--b--\n", `1.1 text/plain "x"2 text/plain "y\n--bb"`, 0},
-		"text between":      {"Content-Type: multipart/mixed; boundary=b\n\n" + strings.Repeat("x", 2*bufferSize) + "\n--b\n\nx\n--b--\n--b\n\nepilogue\n--b--\n", `1 text/plain "x"`, 0},
-		"digest":            {"Content-Type: multipart/digest; boundary=b\n\n--b\n\nSubject: x\n--b\nContent-Type: text/plain\n\ny\n--b--\n", `1 message/rfc822 "Subject: x"2 text/plain "y"`, 0},
-		"parts within part": {nest(maxDepth + 1), "", fetch.TooLarge},
-		"many parts":        {"Content-Type: multipart/mixed; boundary=b\n\n" + strings.Repeat("--b\n\n\n", maxParts+2) + "--b--\n", "", fetch.TooLarge},
+		"plain":                 {"Subject: x\n\nbody\n", `1 text/plain "body\n"`, 0},
+		"encoded":               {"Content-Transfer-Encoding: BASE64\nContent-Type: text/x\n\nYQ==\n", `1 text/x "a"`, 0},
+		"no header":             {"\nbody", `1 text/plain "body"`, 0},
+		"empty input":           {"", `1 text/plain ""`, 0},
+		"broken type":           {"Content-Type: =\n\nx", `1 text/plain "x"`, 0},
+		"no boundary":           {"Content-Type: multipart/mixed\n\nx", `1 multipart/mixed "x"`, 0},
+		"unknown encoding":      {"Content-Transfer-Encoding: rot13\n\nx", "", fetch.Unsupported},
+		"base64, a footer":      {"Content-Transfer-Encoding: base64\n\nYQ==\n--\nhttp://h/?list=x&a==\n", `1 text/plain "a [ignoring text after the base64 data]"`, 0},
+		"base64 cut":            {"Content-Transfer-Encoding: base64\n\nYWJ\n", "", fetch.Truncated},
+		"boundary absent":       {"Content-Type: multipart/mixed; boundary=b\n\nx\n", "", fetch.Truncated},
+		"no last boundary":      {"Content-Type: multipart/mixed; boundary=b\n\n--b\n\nx\n", "", fetch.Truncated},
+		"malformed part header": {"Content-Type: multipart/mixed; boundary=b\n\n--b\nno field\nContent-Type: a/b\n\nx\n--b--\n", `1 a/b "x"`, 0},
+		"header without end":    {"Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: a/b\n--b\n--b--\n", `1 a/b ""2 text/plain ""`, 0},
+		"header too long":       {"a: " + strings.Repeat("x", MaxHeader) + "\n\n", "", fetch.TooLarge},
+		"part header too long":  {"Content-Type: multipart/mixed; boundary=b\n\n--b\n" + strings.Repeat("a: b\n", MaxHeader/4) + "\n\n--b--\n", "", fetch.TooLarge},
+		"boundary unquoted":     {"Content-Type: multipart/mixed; boundary=----=_Part:1\n\n------=_Part:1\n\nx\n------=_Part:1--\n", `1 text/plain "x"`, 0},
+		"boundary repeated":     {"Content-Type: MULTIPART/mixed; boundary=b; Boundary=c\n\n--b\n\nx\n--b--\n", `1 text/plain "x"`, 0},
+		"trailing blanks":       {"Content-Type: multipart/mixed; boundary=\"b \"\n\n--b \t\n\nx\n--b-- \n", `1 text/plain "x"`, 0},
+		"like a boundary":       {"Content-Type: multipart/mixed; boundary=b\n\n--b\n\n--bb\n--b-\n --b\n--b--b\nx\n--b--\n", `1 text/plain "--bb\n--b-\n --b\n--b--b\nx"`, 0},
+		"line endings":          {"Content-Type: multipart/mixed; boundary=b\r\n\n--b\n\r\nx\n\r\n--b\r\n\ny\n\n--b--", `1 text/plain "x\n"2 text/plain "y\n"`, 0},
+		"inner not closed":      {"Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: multipart/mixed; boundary=bb\n\n--bb\n\nx\n--b\n\ny\n--bb\n--b--\n", `1.1 text/plain "x"2 text/plain "y\n--bb"`, 0},
+		"preamble and epilogue": {"Content-Type: multipart/mixed; boundary=b\n\n" + strings.Repeat("x", 2*bufferSize) + "\n--b\n\nx\n--b--\n--b\n\nepilogue\n--b--\n", `1 text/plain "x"`, 0},
+		"digest":                {"Content-Type: multipart/digest; boundary=b\n\n--b\n\nSubject: x\n--b\nContent-Type: text/plain\n\ny\n--b--\n", `1 message/rfc822 "Subject: x"2 text/plain "y"`, 0},
+		"nested too deeply":     {nest(maxDepth + 1), "", fetch.TooLarge},
+		"many parts":            {"Content-Type: multipart/mixed; boundary=b\n\n" + strings.Repeat("--b\n\n\n", maxParts+2) + "--b--\n", "", fetch.TooLarge},
 	} {
 		got, err := allParts(strings.NewReader(c.text))
 		if fetch.FaultOf(err) != c.fault || c.fault == 0 && strings.Join(got, "") != c.want {
@@ -156,7 +156,7 @@ func TestOnePart(t *testing.T) {
 	}
 }
 
-// nest is a message of parts within parts.
+// nest returns a message with depth nested multiparts.
 func nest(depth int) string {
 	if depth == 0 {
 		return "Subject: x\n\nx\n"
@@ -164,12 +164,12 @@ func nest(depth int) string {
 	return fmt.Sprintf("Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n%s--b%d--\n", depth, depth, nest(depth-1), depth)
 }
 
-// TestReaderMemory reads parts without line ends: the reader holds a piece of
-// them, whatever the encoding.
+// TestReaderMemory tests that the reader buffers only a piece of a part without
+// line breaks.
 func TestReaderMemory(t *testing.T) {
 	for _, encoding := range []string{"8bit", "base64", "quoted-printable"} {
 		head := "Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Transfer-Encoding: " + encoding + "\n\n"
-		r := newReader(io.MultiReader(strings.NewReader(head), io.LimitReader(letters{}, 64<<20), strings.NewReader("\n--b--\n")))
+		r := newReader(io.MultiReader(strings.NewReader(head), io.LimitReader(letterReader{}, 64<<20), strings.NewReader("\n--b--\n")))
 		p, err := r.next()
 		if err != nil {
 			t.Fatal(err)
@@ -180,22 +180,22 @@ func TestReaderMemory(t *testing.T) {
 		}
 		n, err := io.Copy(io.Discard, body)
 		if n < 48<<20 || err != nil || cap(r.text) > 4*bufferSize {
-			t.Errorf("%s: got %d bytes, %v, and holds %d", encoding, n, err, cap(r.text))
+			t.Errorf("%s: got %d bytes, %v, buffer of %d", encoding, n, err, cap(r.text))
 		}
 	}
 }
 
-type letters struct{}
+type letterReader struct{}
 
-func (letters) Read(p []byte) (int, error) {
+func (letterReader) Read(p []byte) (int, error) {
 	for i := range p {
 		p[i] = 'a'
 	}
 	return len(p), nil
 }
 
-// FuzzParts: a message has the same parts however it comes, and each error a
-// Fault.
+// FuzzParts checks that the parts do not depend on the size of reads, and that
+// each error has a fault.
 func FuzzParts(f *testing.F) {
 	f.Add(mixed)
 	f.Add("Content-Type: multipart/mixed; boundary=b\n\n--b\n\n--b--\n")
@@ -203,9 +203,9 @@ func FuzzParts(f *testing.F) {
 		all, err := allParts(strings.NewReader(text))
 		again, err2 := allParts(iotest.OneByteReader(strings.NewReader(text)))
 		if len(all) > maxParts || !slices.Equal(all, again) || fetch.FaultOf(err) != fetch.FaultOf(err2) || fetch.FaultOf(err) == fetch.Internal {
-			t.Errorf("got %q, %v, byte by byte %q, %v", all, err, again, err2)
+			t.Errorf("got %q, %v, read byte by byte %q, %v", all, err, again, err2)
 		}
-		if got, again := wanted(text, "1"), wanted(text, "1"); got != again || strings.HasSuffix(got, "internal") && !strings.Contains(text, "internal") {
+		if got, again := findAndRead(text, "1"), findAndRead(text, "1"); got != again || strings.HasSuffix(got, "internal") && !strings.Contains(text, "internal") {
 			t.Errorf("got %q, then %q", got, again)
 		}
 	})

@@ -10,36 +10,36 @@ import (
 )
 
 const (
-	maxDepth = 32     // multiparts within multiparts
-	maxParts = 10_000 // of one message, multiparts included
+	maxDepth = 32     // of nested multiparts
+	maxParts = 10_000 // of one message, including multiparts
 )
 
-// A reader reads the parts of a message one after the other (RFC 2046 5.1). It
-// reads the message once, line by line, and holds no part in memory.
+// A reader reads the parts of a message in order (RFC 2046 5.1). It reads the
+// message line by line and does not buffer parts.
 //
-// A multipart whose last boundary is missing ends at a boundary of the
-// multipart around it. A message that ends within a multipart is an error of
-// Fault Truncated.
+// A multipart without a closing boundary ends at the next boundary of an
+// enclosing multipart. If the message ends within a multipart, the error has
+// the fault Truncated.
 type reader struct {
 	in        *lines
-	enclosing []multipart // around the present part, the outermost first
-	found     *boundary   // nil: the reader is within a part
-	lineEnd   string      // belongs to the part unless a boundary follows
+	enclosing []multipart // the multiparts around the current part, outermost first
+	found     *boundary   // boundary after the current part, or nil within the part
+	lineEnd   string      // line ending that belongs to the part unless a boundary follows
 	text      []byte
 	entities  int
-	undivided string // Content-ID of a multipart that next returns undivided
+	undivided string // Content-ID of a multipart that next returns as one part
 	err       error
 }
 
 type multipart struct {
 	boundary    string
-	parts       int    // so far
-	media       string // of a part without Content-Type
-	alternative int    // number of this multipart/alternative; 0: another type
+	parts       int    // number of parts so far
+	media       string // default media type of its parts
+	alternative int    // number of this multipart/alternative, or 0 for another type
 }
 
 type boundary struct {
-	depth int // index of its multipart in reader.open
+	depth int // index of the multipart in reader.enclosing
 	last  bool
 }
 
@@ -47,8 +47,9 @@ func newReader(message io.Reader) *reader {
 	return &reader{in: newLines(message)}
 }
 
-// next returns the next part, and skips the rest of the part before, which is
-// not valid any more. The error is io.EOF after the last part.
+// next skips the remaining bytes of the previous part and returns the next
+// part. The previous part becomes invalid. At the end of the message the error
+// is io.EOF.
 func (r *reader) next() (*Part, error) {
 	for r.err == nil {
 		if r.entities > 0 && !r.nextEntity() {
@@ -74,8 +75,8 @@ func (r *reader) next() (*Part, error) {
 	return nil, r.err
 }
 
-// part returns the part with the fields h and, if it is a multipart, how it is
-// divided.
+// newPart returns the part with the header h. If the part is a multipart, inner
+// has its boundary.
 func (r *reader) newPart(h fetch.Header) (p *Part, inner multipart) {
 	p = &Part{Number: r.number(), Header: h, Media: h.Get("Content-Type"), text: &pieceReader{next: r.nextPiece}}
 	kind, params := parameters(p.Media)
@@ -114,7 +115,8 @@ func (r *reader) number() string {
 	return string(number[:len(number)-1])
 }
 
-// nextEntity skips to the next boundary that begins a part.
+// nextEntity skips to the next boundary that starts a part. It returns false at
+// the end of the message.
 func (r *reader) nextEntity() bool {
 	for {
 		for r.err == nil && r.found == nil {
@@ -136,8 +138,8 @@ func (r *reader) nextEntity() bool {
 	}
 }
 
-// head reads a head and the empty line after it. A head also ends with its
-// part.
+// readHeader reads a header and its empty line. The header also ends at the end
+// of the part.
 func (r *reader) readHeader() (head []byte, err error) {
 	for {
 		text, err := r.nextLine()
@@ -155,8 +157,8 @@ func (r *reader) readHeader() (head []byte, err error) {
 	}
 }
 
-// piece returns the next lines of the present part. The error is io.EOF at the
-// next boundary, and after a message without boundaries.
+// nextPiece returns the next lines of the current part. At the end of the part
+// the error is io.EOF.
 func (r *reader) nextPiece() ([]byte, error) {
 	r.text = r.text[:0]
 	for {
@@ -174,8 +176,8 @@ func (r *reader) nextPiece() ([]byte, error) {
 	}
 }
 
-// line returns the next line, without its end, or a piece of a long line. It
-// sets found and returns io.EOF where the line is a boundary.
+// nextLine returns the next line without its line ending, or a piece of a long
+// line. If the line is a boundary, nextLine sets r.found and returns io.EOF.
 func (r *reader) nextLine() ([]byte, error) {
 	if r.found != nil {
 		return nil, io.EOF
@@ -195,7 +197,7 @@ func (r *reader) nextLine() ([]byte, error) {
 	return text, nil
 }
 
-// match returns the boundary of a line, or nil.
+// matchBoundary returns the boundary in text, or nil.
 func (r *reader) matchBoundary(text string) *boundary {
 	for depth := len(r.enclosing) - 1; depth >= 0; depth-- {
 		if rest, ok := strings.CutPrefix(text, r.enclosing[depth].boundary); ok && (rest == "" || rest == "--") {

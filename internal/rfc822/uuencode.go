@@ -8,7 +8,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// beginUU reads "begin MODE NAME" or "begin-base64 MODE NAME" (POSIX uuencode).
+// parseUUBegin parses "begin MODE NAME" or "begin-base64 MODE NAME" (POSIX
+// uuencode).
 func parseUUBegin(text string, in *lines) (*File, bool, error) {
 	verb, rest, _ := strings.Cut(text, " ")
 	mode, name, ok := strings.Cut(rest, " ")
@@ -27,11 +28,12 @@ func parseUUBegin(text string, in *lines) (*File, bool, error) {
 	return f, true, nil
 }
 
-// A uu decodes uuencoded lines: a character that tells how many bytes, and
-// those bytes, three in four characters of six bits, each 32 more than it was.
+// A uuDecoder decodes uuencoded lines. The first character of a line encodes
+// the number of bytes. Then each four characters encode three bytes. The value
+// of a character is its code minus 32, modulo 64.
 type uuDecoder struct {
 	in    *lines
-	ended bool // by a line of no bytes: "end" is next
+	ended bool // a line of length zero was read; the line "end" must follow
 	out   []byte
 }
 
@@ -47,7 +49,7 @@ func (u *uuDecoder) next() ([]byte, error) {
 		return nil, fetch.Protocol.Errorf("uuencode: missing line %q", "end")
 	}
 	if len(text) == 0 {
-		u.ended = true // a space that was lost on the way
+		u.ended = true // a line " " of length zero that lost its space in transit
 		return nil, nil
 	}
 	size := int(text[0]-' ') & 63
@@ -58,13 +60,14 @@ func (u *uuDecoder) next() ([]byte, error) {
 		return nil, nil
 	}
 	text = text[1:]
-	if want := (size + 2) / 3 * 4; len(text) > want+2 { // some add a sum
+	if want := (size + 2) / 3 * 4; len(text) > want+2 { // some encoders append a checksum
 		return nil, fetch.Protocol.Errorf("uuencode: line has %d characters for %d bytes", len(text), size)
 	}
 	return u.decodeLine(text, size)
 }
 
-// line decodes size bytes. Spaces at the end of a line may have been lost.
+// decodeLine decodes size bytes. It replaces missing characters by spaces,
+// because mail software may strip trailing spaces.
 func (u *uuDecoder) decodeLine(text []byte, size int) ([]byte, error) {
 	u.out = u.out[:0]
 	for len(u.out) < size {
@@ -85,7 +88,7 @@ func (u *uuDecoder) decodeLine(text []byte, size int) ([]byte, error) {
 	return u.out[:size], nil
 }
 
-// base64Lines decodes lines of base64 up to one of "====".
+// base64Lines decodes lines of base64 up to the line "====".
 type base64Lines struct {
 	in  *lines
 	out []byte

@@ -10,20 +10,21 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A yenc decodes one file, or the part of one that an article holds, by the
-// yEnc draft 1.3 (J. Helbing, 2002): each byte is 42 more than it was, and
-// "=" before one that is 64 more again.
+// A yencDecoder decodes a file or the part of a file in one article (yEnc draft
+// 1.3 by J. Helbing, 2002). An encoded byte is the original byte plus 42. After
+// "=", it is the original byte plus 106.
 type yencDecoder struct {
 	in           *lines
-	size         int64 // of what this article holds; -1: not told
-	completeFile bool  // the article holds the whole file
+	size         int64 // size in bytes of the data in this article, or -1 if unknown
+	completeFile bool  // the article contains the complete file
 	escaped      bool
 	sum          uint32
 	decoded      int64
 	out          []byte
 }
 
-// beginYEnc reads "=ybegin" and, for one part of many, "=ypart".
+// parseYEncBegin parses a "=ybegin" line. For a multipart file it also reads
+// the "=ypart" line.
 func parseYEncBegin(text string, in *lines) (*File, bool, error) {
 	words, name, ok := parseYEncLine(text, "=ybegin ")
 	if !ok {
@@ -48,10 +49,10 @@ func parseYEncBegin(text string, in *lines) (*File, bool, error) {
 	return f, true, nil
 }
 
-// yencWords are the values of a line of keywords.
+// yencFields maps the keywords of a yEnc line to their values.
 type yencFields map[string]string
 
-// number is a value in decimal digits, or -1.
+// decimal returns a decimal value, or -1 if it is missing or invalid.
 func (w yencFields) decimal(key string) int64 {
 	n, err := strconv.ParseInt(w[key], 10, 64)
 	if err != nil || n < 0 {
@@ -60,13 +61,14 @@ func (w yencFields) decimal(key string) int64 {
 	return n
 }
 
-// sum is a value in hexadecimal digits.
+// crc returns a hexadecimal CRC-32 and reports whether it is valid.
 func (w yencFields) crc(key string) (uint32, bool) {
-	n, err := strconv.ParseUint(w[key], 16, 64) // some write more zeros before it
+	n, err := strconv.ParseUint(w[key], 16, 64) // some encoders write more than eight digits
 	return uint32(n), err == nil && n < 1<<32
 }
 
-// yencLine reads a line of keywords. The name comes last and may hold anything.
+// parseYEncLine parses a line that starts with keyword. The name is the last
+// field and may contain any characters.
 func parseYEncLine(text, keyword string) (words yencFields, name string, ok bool) {
 	if text, ok = strings.CutPrefix(text, keyword); !ok {
 		return nil, "", false
@@ -112,7 +114,8 @@ func (y *yencDecoder) next() ([]byte, error) {
 	return y.out, nil
 }
 
-// end compares what was decoded with what "=yend" says of it.
+// verify checks the decoded data against the size and checksum in the "=yend"
+// line. It returns io.EOF if they match.
 func (y *yencDecoder) verify(words yencFields) error {
 	if size := words.decimal("size"); y.size >= 0 && y.decoded != y.size || size >= 0 && y.decoded != size {
 		return fetch.Mismatch.Errorf("yEnc: data has %d bytes, but %d and %d were announced", y.decoded, y.size, size)

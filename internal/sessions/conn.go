@@ -12,50 +12,51 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A Conn is the connection of a session. Drivers embed it in their session,
-// which is then a [Session].
+// A Conn is the network connection of a session. Drivers embed a Conn in their
+// session type to implement [Session].
 type Conn struct {
-	NetConn net.Conn             // the connection of the Net, for deadlines and addresses
-	Stream  net.Conn             // Door, or a layer over it: TLS, compression
-	TLS     *tls.ConnectionState // nil: plaintext
+	NetConn net.Conn             // used for deadlines and addresses
+	Stream  net.Conn             // NetConn, or a TLS or compression layer over it
+	TLS     *tls.ConnectionState // nil for a plaintext connection
 
 	goodbye string
 
 	mu     sync.Mutex
-	trace  *fetch.Trace // of the request
-	reused atomic.Bool  // claimed, and no answer yet
+	trace  *fetch.Trace // of the current request
+	reused atomic.Bool  // the server has not answered since Claim
 	broken atomic.Bool
 }
 
-// NewConn returns a Conn over a connection of the Net, for a request that
-// reports to t. Close sends goodbye.
+// NewConn returns a Conn for a connection that [fetch.Net] has opened. It
+// reports to t, which may be nil. Close sends goodbye before it closes the
+// connection.
 func NewConn(netConn net.Conn, t *fetch.Trace, goodbye string) *Conn {
 	return &Conn{NetConn: netConn, Stream: netConn, trace: t, goodbye: goodbye}
 }
 
-// Trace returns the Trace of the request, or nil.
+// Trace returns the Trace of the current request, or nil.
 func (c *Conn) Trace() *fetch.Trace {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.trace
 }
 
-// setTrace has c report to t, which may be nil. When it returns no call of the
-// former Trace by Read or Send is under way.
+// setTrace makes c report to t, which may be nil. After it returns, c makes no
+// further calls of the former Trace.
 func (c *Conn) setTrace(t *fetch.Trace) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.trace = t
 }
 
-// Read reads Wire and reports the bytes to the Trace.
+// Read reads from Stream and reports the bytes to the Trace.
 func (c *Conn) Read(p []byte) (int, error) {
 	n, err := c.Stream.Read(p)
 	c.ReportRead(p[:n])
 	return n, err
 }
 
-// Got reports bytes that were read to the Trace.
+// ReportRead reports p to the Trace as bytes that were read.
 func (c *Conn) ReportRead(p []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -64,8 +65,8 @@ func (c *Conn) ReportRead(p []byte) {
 	}
 }
 
-// Send writes out to Wire and reports shown to the Trace. Shown is out with
-// its secrets masked.
+// Send writes out to Stream and reports shown to the Trace. The caller must
+// mask the secrets in shown.
 func (c *Conn) Send(out, shown []byte) error {
 	c.reportSent(shown)
 	c.NetConn.SetWriteDeadline(time.Now().Add(ReplyTimeout))
@@ -81,8 +82,9 @@ func (c *Conn) reportSent(shown []byte) {
 	}
 }
 
-// Await limits the time of the reads that follow; 0 is no limit. The Client
-// limits the time of bodies.
+// SetReplyTimeout sets the deadline of subsequent reads to limit from now. Zero
+// removes the deadline, for example before a body, because the Client limits
+// the time of bodies.
 func (c *Conn) SetReplyTimeout(limit time.Duration) {
 	var until time.Time
 	if limit > 0 {
@@ -91,9 +93,10 @@ func (c *Conn) SetReplyTimeout(limit time.Duration) {
 	c.NetConn.SetReadDeadline(until)
 }
 
-// Encrypt upgrades Wire to TLS with host, as [fetch.Handshake] does. Buffered
-// is the number of bytes that the reader of c has read ahead of the upgrade.
-// Encrypt rejects them, because they were sent in plaintext.
+// Encrypt performs a TLS handshake with host over NetConn, like
+// [fetch.Handshake], and replaces Stream. The argument buffered is the number
+// of bytes that were read ahead. If it is not zero, Encrypt returns an error,
+// because these bytes were sent in plaintext.
 func (c *Conn) Encrypt(ctx context.Context, config *tls.Config, host string, buffered int) error {
 	if buffered > 0 {
 		c.Break()
@@ -110,18 +113,18 @@ func (c *Conn) Encrypt(ctx context.Context, config *tls.Config, host string, buf
 	return nil
 }
 
-// Break records that c is dead or out of step: no further request may use it.
+// Break marks c as unusable for further requests.
 func (c *Conn) Break() { c.broken.Store(true) }
 
 // IsBroken reports whether Break was called.
 func (c *Conn) IsBroken() bool { return c.broken.Load() }
 
-// Answered records that the server has answered the request, so that the
-// session is not stale.
+// MarkAnswered records that the server has answered the current request. The
+// session is then no longer stale.
 func (c *Conn) MarkAnswered() { c.reused.Store(false) }
 
-// IsReused reports whether an earlier request used c and the server has not
-// answered this one yet.
+// IsReused reports whether an earlier request used c and the server has not yet
+// answered the current request.
 func (c *Conn) IsReused() bool { return c.reused.Load() }
 
 // Claim implements [Session].

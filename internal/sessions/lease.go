@@ -9,10 +9,10 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A Lease is the use of a session by one request. The end of the request's
-// ctx aborts the session.
+// A Lease gives one request the exclusive use of a session. The session is
+// aborted when the context of the request is canceled.
 type Lease[S Session] struct {
-	Session S // valid until End
+	Session S // valid until the lease ends
 
 	pool  *Pool[S]
 	ctx   context.Context
@@ -29,7 +29,7 @@ func (p *Pool[S]) lease(ctx context.Context, key string, trace *fetch.Trace, s S
 	return &Lease[S]{Session: s, pool: p, ctx: ctx, key: key, trace: trace, stop: context.AfterFunc(ctx, s.Abort)}
 }
 
-// Rekey changes the key under which the Pool keeps the session.
+// Rekey changes the key under which the session returns to the Pool.
 func (l *Lease[S]) Rekey(key string) {
 	if key == l.key {
 		return
@@ -42,7 +42,8 @@ func (l *Lease[S]) Rekey(key string) {
 	l.key = key
 }
 
-// unlease counts a session of key as no longer in use.
+// endLease decrements the number of leased sessions of key and wakes a waiting
+// request.
 func (p *Pool[S]) endLease(key string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -56,7 +57,8 @@ func (p *Pool[S]) endLease(key string) {
 }
 
 // Replace closes the session and continues the lease with a new session from
-// open, after a call of the Trace's Again. The lease ends if open fails.
+// open. It calls the Restart function of the Trace first. If open fails, the
+// lease ends.
 func (l *Lease[S]) Replace(open func() (S, error)) error {
 	l.stop()
 	l.Session.Close()
@@ -71,13 +73,13 @@ func (l *Lease[S]) Replace(open func() (S, error)) error {
 	return nil
 }
 
-// Over reports whether the lease has ended.
+// Ended reports whether the lease has ended.
 func (l *Lease[S]) Ended() bool { return l.ended.Load() }
 
 // End ends the lease. The session returns to the Pool if complete is true, the
-// ctx has not ended and the session accepts another request. With complete
-// false End may be called beside any use of the session. Only the first call
-// has an effect.
+// context is not canceled and the session accepts another request. Otherwise
+// the session is closed. If complete is false, End may be called concurrently
+// with other uses of the session. Subsequent calls have no effect.
 func (l *Lease[S]) End(complete bool) {
 	if l.ended.Swap(true) {
 		return
@@ -93,9 +95,9 @@ func (l *Lease[S]) End(complete bool) {
 	l.pool.endLease(l.key)
 }
 
-// Body returns a body that reads r and ends the lease. A nil r is an empty
-// body, which ends the lease at once. Fault classifies the errors of r, and may
-// be nil.
+// Body returns a Body that reads r and ends the lease. If r is nil, the body is
+// empty and the lease ends immediately. The function fault classifies the
+// errors of r, and may be nil.
 func (l *Lease[S]) Body(r io.Reader, fault func(error) error) *Body {
 	if r == nil {
 		l.End(true)
@@ -103,10 +105,11 @@ func (l *Lease[S]) Body(r io.Reader, fault func(error) error) *Body {
 	return &Body{Reader: r, fault: fault, ended: l.Ended, End: l.End}
 }
 
-// A Body is the body of a response, and ends a lease: at io.EOF the request is
-// complete, at another error or at Close before that it is not.
+// A Body is a response body that ends a lease. The lease ends as complete at
+// io.EOF. It ends as incomplete at any other error or if the Body is closed
+// before io.EOF.
 type Body struct {
-	Reader io.Reader // nil: empty
+	Reader io.Reader // nil for an empty body
 	End    func(complete bool)
 
 	fault func(error) error
@@ -133,8 +136,8 @@ func (b *Body) Read(p []byte) (int, error) {
 	return n, b.err
 }
 
-// Close ends the lease, and closes the Reader if it is an io.Closer. It may be
-// called beside Read.
+// Close ends the lease and closes the Reader if it is an io.Closer. Close may
+// be called concurrently with Read.
 func (b *Body) Close() error {
 	b.End(false)
 	if c, ok := b.Reader.(io.Closer); ok {

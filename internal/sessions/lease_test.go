@@ -15,67 +15,68 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// fake is a session that records what the Pool does with it.
-type fake struct {
-	name  string
-	log   *[]string
-	deaf  bool // Claim refuses
-	stale bool
-	spent bool // Release refuses
+// A fake is a session that records the calls of the Pool.
+type fakeSession struct {
+	name         string
+	log          *[]string
+	claimFails   bool // result of Claim is false
+	stale        bool
+	releaseFails bool // result of Release is false
 
 	mu sync.Mutex
 }
 
-func (f *fake) add(what string) {
+func (f *fakeSession) add(what string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	*f.log = append(*f.log, what+" "+f.name)
 }
 
-func (f *fake) Close() error            { f.add("close"); return nil }
-func (f *fake) Abort()                  { f.add("abort") }
-func (f *fake) Claim(*fetch.Trace) bool { f.add("claim"); return !f.deaf }
-func (f *fake) Release() bool           { f.add("release"); return !f.spent }
-func (f *fake) Stale() bool             { return f.stale }
+func (f *fakeSession) Close() error            { f.add("close"); return nil }
+func (f *fakeSession) Abort()                  { f.add("abort") }
+func (f *fakeSession) Claim(*fetch.Trace) bool { f.add("claim"); return !f.claimFails }
+func (f *fakeSession) Release() bool           { f.add("release"); return !f.releaseFails }
+func (f *fakeSession) Stale() bool             { return f.stale }
 
-// TestDo: which session a request gets, and what becomes of the sessions.
+// TestDo tests which session a request gets and which calls the sessions
+// receive.
 func TestDo(t *testing.T) {
 	broken := errors.New("broken")
 	for _, c := range []struct {
 		name string
-		idle []*fake
-		use  []error // of each attempt
+		idle []*fakeSession
+		use  []error // results of the attempts
 		open error
 		want error
 		log  string
 	}{
 		{"no idle session", nil, nil, nil, nil, "open, use new, release new"},
-		{"idle session", []*fake{{name: "a"}}, nil, nil, nil, "claim a, use a, release a"},
-		{"two idle sessions", []*fake{{name: "a"}, {name: "b"}}, nil, nil, nil, "claim b, use b, release b"},
-		{"idle session of no use", []*fake{{name: "a"}, {name: "b", deaf: true}}, nil, nil, nil, "claim b, close b, claim a, use a, release a"},
-		{"stale sessions", []*fake{{name: "a", stale: true}, {name: "b", stale: true}}, []error{broken, broken}, nil, nil,
+		{"idle session", []*fakeSession{{name: "a"}}, nil, nil, nil, "claim a, use a, release a"},
+		{"two idle sessions", []*fakeSession{{name: "a"}, {name: "b"}}, nil, nil, nil, "claim b, use b, release b"},
+		{"unusable idle session", []*fakeSession{{name: "a"}, {name: "b", claimFails: true}}, nil, nil, nil, "claim b, close b, claim a, use a, release a"},
+		{"stale sessions", []*fakeSession{{name: "a", stale: true}, {name: "b", stale: true}}, []error{broken, broken}, nil, nil,
 			"claim b, use b, abort b, restarted, claim a, use a, abort a, restarted, open, use new, release new"},
-		{"stale without an error", []*fake{{name: "a", stale: true}}, nil, nil, nil, "claim a, use a, release a"},
-		{"error of an answer", []*fake{{name: "a"}}, []error{broken}, nil, broken, "claim a, use a, release a"},
-		{"error that ends the session", []*fake{{name: "a", spent: true}}, []error{broken}, nil, broken, "claim a, use a, release a, close a"},
-		{"another session is needed", []*fake{{name: "a"}}, []error{ErrStale}, nil, nil, "claim a, use a, abort a, restarted, open, use new, release new"},
-		{"another than a new session", nil, []error{ErrStale}, nil, ErrStale, "open, use new, release new"},
+		{"stale session, no error", []*fakeSession{{name: "a", stale: true}}, nil, nil, nil, "claim a, use a, release a"},
+		{"error with a usable session", []*fakeSession{{name: "a"}}, []error{broken}, nil, broken, "claim a, use a, release a"},
+		{"error with a broken session", []*fakeSession{{name: "a", releaseFails: true}}, []error{broken}, nil, broken, "claim a, use a, release a, close a"},
+		{"ErrStale on an idle session", []*fakeSession{{name: "a"}}, []error{ErrStale}, nil, nil, "claim a, use a, abort a, restarted, open, use new, release new"},
+		{"ErrStale on a new session", nil, []error{ErrStale}, nil, ErrStale, "open, use new, release new"},
 		{"no new session", nil, nil, broken, broken, "open"},
 		{"busy server, no other request", nil, nil, fetch.TryLater, fetch.TryLater, "open"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := &Pool[*fake]{Done: t.Context().Done(), WaitTimeout: time.Minute}
+				p := &Pool[*fakeSession]{Done: t.Context().Done(), WaitTimeout: time.Minute}
 				var log []string
 				for _, f := range c.idle {
 					f.log = &log
 					p.Put("k", f)
 				}
 				trace := &fetch.Trace{Restart: func() { log = append(log, "restarted") }}
-				err := p.Do(t.Context(), "k", trace, func() (*fake, error) {
+				err := p.Do(t.Context(), "k", trace, func() (*fakeSession, error) {
 					log = append(log, "open")
-					return &fake{name: "new", log: &log}, c.open
-				}, func(l *Lease[*fake]) error {
+					return &fakeSession{name: "new", log: &log}, c.open
+				}, func(l *Lease[*fakeSession]) error {
 					l.Session.add("use")
 					if len(c.use) > 0 {
 						var err error
@@ -83,7 +84,7 @@ func TestDo(t *testing.T) {
 						return err
 					}
 					l.End(true)
-					l.End(false) // has no effect
+					l.End(false) // has no effect after End(true)
 					return nil
 				})
 				if got := strings.Join(log, ", "); err != c.want || got != c.log {
@@ -94,26 +95,26 @@ func TestDo(t *testing.T) {
 	}
 }
 
-// TestDoEnds: the error of a request whose ctx ended is the cause, and its
-// session is not used again.
-func TestDoEnds(t *testing.T) {
-	why := errors.New("why")
+// TestDoCanceled tests that Do returns the cause of a cancellation and does not
+// reuse the session.
+func TestDoCanceled(t *testing.T) {
+	cause := errors.New("why")
 	for _, at := range []string{"open", "use", "after use", "end"} {
 		synctest.Test(t, func(t *testing.T) {
-			p := &Pool[*fake]{Done: t.Context().Done()}
+			p := &Pool[*fakeSession]{Done: t.Context().Done()}
 			var log []string
 			ctx, cancel := context.WithCancelCause(t.Context())
 			end := func(now string) {
 				if at == now {
-					cancel(why)
+					cancel(cause)
 					synctest.Wait()
 				}
 			}
-			var lease *Lease[*fake]
-			err := p.Do(ctx, "k", nil, func() (*fake, error) {
+			var lease *Lease[*fakeSession]
+			err := p.Do(ctx, "k", nil, func() (*fakeSession, error) {
 				end("open")
-				return &fake{name: "new", log: &log}, nil
-			}, func(l *Lease[*fake]) error {
+				return &fakeSession{name: "new", log: &log}, nil
+			}, func(l *Lease[*fakeSession]) error {
 				lease = l
 				end("use")
 				if ctx.Err() != nil {
@@ -121,7 +122,7 @@ func TestDoEnds(t *testing.T) {
 				}
 				return nil
 			})
-			if (at == "open" || at == "use") != (err == why) {
+			if (at == "open" || at == "use") != (err == cause) {
 				t.Errorf("%s: got %v", at, err)
 			}
 			end("after use")
@@ -129,22 +130,24 @@ func TestDoEnds(t *testing.T) {
 				lease.End(at == "after use")
 			}
 			if _, ok := p.popIdle("k"); ok || len(p.queues) > 0 {
-				t.Errorf("%s: the pool has kept something: %v", at, log)
+				t.Errorf("%s: the pool has kept a session: %v", at, log)
 			}
 			cancel(nil)
 		})
 	}
 }
 
-// TestReplace: a request goes on with another session, and the first one is
-// not used again.
+// TestReplace tests that a request continues on another session and that the
+// first session is not reused.
 func TestReplace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &Pool[*fake]{Done: t.Context().Done()}
+		p := &Pool[*fakeSession]{Done: t.Context().Done()}
 		var log []string
-		a, b := &fake{name: "a", log: &log}, &fake{name: "b", log: &log}
-		open := func(f *fake, err error) func() (*fake, error) { return func() (*fake, error) { return f, err } }
-		err := p.Do(t.Context(), "k", nil, open(a, nil), func(l *Lease[*fake]) error {
+		a, b := &fakeSession{name: "a", log: &log}, &fakeSession{name: "b", log: &log}
+		open := func(f *fakeSession, err error) func() (*fakeSession, error) {
+			return func() (*fakeSession, error) { return f, err }
+		}
+		err := p.Do(t.Context(), "k", nil, open(a, nil), func(l *Lease[*fakeSession]) error {
 			l.Rekey("other")
 			err := l.Replace(open(b, nil))
 			l.Session.add("use")
@@ -155,9 +158,9 @@ func TestReplace(t *testing.T) {
 			t.Errorf("got %v, %s", err, got)
 		}
 		if s, ok := p.popIdle("other"); !ok || s != b {
-			t.Error("the new session is not kept under the new key")
+			t.Error("the new session is not idle under the new key")
 		}
-		err = p.Do(t.Context(), "k", nil, open(a, nil), func(l *Lease[*fake]) error {
+		err = p.Do(t.Context(), "k", nil, open(a, nil), func(l *Lease[*fakeSession]) error {
 			return l.Replace(open(nil, io.EOF))
 		})
 		if err != io.EOF || p.queues["k"] != nil {
@@ -166,15 +169,15 @@ func TestReplace(t *testing.T) {
 	})
 }
 
-// TestWait: requests that a busy server refuses wait for the sessions of
-// others, and get one each.
-func TestWait(t *testing.T) {
+// TestWaitForSession tests that requests wait for a session in use if the
+// server accepts no more sessions.
+func TestWaitForSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &Pool[*fake]{Done: t.Context().Done(), WaitTimeout: time.Minute}
+		p := &Pool[*fakeSession]{Done: t.Context().Done(), WaitTimeout: time.Minute}
 		var log []string
-		only := &fake{name: "only", log: &log}
+		only := &fakeSession{name: "only", log: &log}
 		opened := false
-		open := func() (*fake, error) {
+		open := func() (*fakeSession, error) {
 			if opened {
 				return nil, fetch.TryLater
 			}
@@ -185,7 +188,7 @@ func TestWait(t *testing.T) {
 		for i := range 5 {
 			tasks.Go(func() {
 				time.Sleep(time.Duration(i) * time.Millisecond)
-				err := p.Do(t.Context(), "k", nil, open, func(l *Lease[*fake]) error {
+				err := p.Do(t.Context(), "k", nil, open, func(l *Lease[*fakeSession]) error {
 					time.Sleep(10 * time.Second)
 					l.End(true)
 					return nil
@@ -197,9 +200,9 @@ func TestWait(t *testing.T) {
 		}
 		tasks.Wait()
 		start := time.Now()
-		p.Do(t.Context(), "k", nil, open, func(l *Lease[*fake]) error {
+		p.Do(t.Context(), "k", nil, open, func(l *Lease[*fakeSession]) error {
 			if err := p.Do(t.Context(), "k", nil, open, nil); err != fetch.TryLater || time.Since(start) != time.Minute {
-				t.Errorf("got %v after %v, want a minute's wait", err, time.Since(start))
+				t.Errorf("got %v after %v, want a wait of one minute", err, time.Since(start))
 			}
 			l.End(false)
 			return nil
@@ -210,13 +213,13 @@ func TestWait(t *testing.T) {
 	})
 }
 
-// TestBody: how the end of a body ends the lease.
+// TestBody tests how a body ends its lease.
 func TestBody(t *testing.T) {
 	lost := errors.New("lost")
 	for _, c := range []struct {
 		name string
 		r    io.Reader
-		read int // bytes; -1: all
+		read int // number of bytes, or -1 for all
 		err  error
 		log  string
 	}{
@@ -224,14 +227,14 @@ func TestBody(t *testing.T) {
 		{"complete", strings.NewReader("hello"), -1, nil, "release s"},
 		{"closed early", strings.NewReader("hello"), 2, nil, "abort s"},
 		{"not read", strings.NewReader("hello"), 0, nil, "abort s"},
-		{"broken", io.MultiReader(strings.NewReader("hel"), failing{lost}), -1, fetch.Truncated, "abort s"},
+		{"broken", io.MultiReader(strings.NewReader("hel"), errReader{lost}), -1, fetch.Truncated, "abort s"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := &Pool[*fake]{Done: t.Context().Done()}
+				p := &Pool[*fakeSession]{Done: t.Context().Done()}
 				var log []string
 				var body io.ReadCloser
-				p.Do(t.Context(), "k", nil, func() (*fake, error) { return &fake{name: "s", log: &log}, nil }, func(l *Lease[*fake]) error {
+				p.Do(t.Context(), "k", nil, func() (*fakeSession, error) { return &fakeSession{name: "s", log: &log}, nil }, func(l *Lease[*fakeSession]) error {
 					body = l.Body(c.r, func(err error) error {
 						if err == lost {
 							err = fetch.Truncated.With(err)
@@ -259,21 +262,21 @@ func TestBody(t *testing.T) {
 	}
 }
 
-type failing struct{ err error }
+type errReader struct{ err error }
 
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
+func (f errReader) Read([]byte) (int, error) { return 0, f.err }
 
-// TestLeases: with many requests a session has one user at a time, and nothing
-// is left of it at the end.
-func TestLeases(t *testing.T) {
+// TestConcurrentLeases tests that a session has one user at a time, and that no
+// session is left after Done.
+func TestConcurrentLeases(t *testing.T) {
 	done := make(chan struct{})
-	p := &Pool[*owned]{MaxIdlePerKey: 3, Done: done}
+	p := &Pool[*ownedSession]{MaxIdlePerKey: 3, Done: done}
 	var tasks sync.WaitGroup
 	for i := range 8 {
 		tasks.Go(func() {
 			for n := range 300 {
 				ctx, cancel := context.WithCancel(context.Background())
-				p.Do(ctx, strconv.Itoa(n%2), nil, func() (*owned, error) { return new(owned), nil }, func(l *Lease[*owned]) error {
+				p.Do(ctx, strconv.Itoa(n%2), nil, func() (*ownedSession, error) { return new(ownedSession), nil }, func(l *Lease[*ownedSession]) error {
 					if !l.Session.busy.TryLock() {
 						t.Error("a session has two users")
 					}
@@ -303,9 +306,9 @@ func TestLeases(t *testing.T) {
 	}
 }
 
-type owned struct {
-	idle
+type ownedSession struct {
+	noopSession
 	busy sync.Mutex
 }
 
-func (*owned) Close() error { return nil }
+func (*ownedSession) Close() error { return nil }

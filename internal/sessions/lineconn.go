@@ -9,16 +9,16 @@ import (
 	"github.com/anyurl/fetch/internal/line"
 )
 
-// A Text is a Conn of a protocol of lines. Commands are collected and sent
-// together.
+// A Text is a Conn for a line-based protocol. It buffers commands until Flush.
 type Text struct {
 	*Conn
 	Lines *line.Reader
 
-	commands, traced []byte // commands not yet sent, and as the Trace reports them
+	commands, traced []byte // unsent commands, and their form for the Trace
 }
 
-// NewText returns a Text whose Lines read r, which reads c; nil is c itself.
+// NewText returns a Text with a line reader for r. The reader r must read from
+// c. If r is nil, the line reader reads c directly.
 func NewText(c *Conn, r io.Reader) *Text {
 	if r == nil {
 		r = c
@@ -26,8 +26,8 @@ func NewText(c *Conn, r io.Reader) *Text {
 	return &Text{Conn: c, Lines: line.NewReader(r)}
 }
 
-// Tell adds a command to those that Flush sends. An empty word keeps its
-// space. The error is for a word of the URL that is not safe to send.
+// AddCommand appends a command to the buffer. It keeps the space before an
+// empty word. It returns an error of fault BadURL if a word has unsafe bytes.
 func (t *Text) AddCommand(words ...string) error {
 	if err := t.add(words, words); err != nil {
 		return fetch.BadURL.Errorf("%s: %w", words[0], err)
@@ -35,8 +35,8 @@ func (t *Text) AddCommand(words ...string) error {
 	return nil
 }
 
-// TellSecret is Tell for a command whose last word the Trace reports masked.
-// The error is for a credential that is not safe to send.
+// AddSecretCommand works like AddCommand, but the Trace shows the last word
+// masked. It returns an error of fault Usage if a word has unsafe bytes.
 func (t *Text) AddSecretCommand(words ...string) error {
 	last := len(words) - 1
 	if err := t.add(words, append(words[:last:last], "***")); err != nil {
@@ -55,18 +55,19 @@ func (t *Text) add(words, shown []string) error {
 	return nil
 }
 
-// Show adds a command to those that Flush reports to the Trace.
+// TraceCommand appends a command to the report for the Trace without sending
+// it.
 func (t *Text) TraceCommand(words ...string) {
 	t.traced, _ = line.Append(t.traced, line.MaxCommand, words...)
 }
 
-// Hide removes the commands that Flush would report.
+// ClearTrace discards the buffered report for the Trace.
 func (t *Text) ClearTrace() { t.traced = t.traced[:0] }
 
-// Discard removes the commands that Flush would send and report.
+// Discard discards the buffered commands and the report for the Trace.
 func (t *Text) Discard() { t.commands, t.traced = t.commands[:0], t.traced[:0] }
 
-// Flush sends the commands that were told.
+// Flush sends the buffered commands and reports them to the Trace.
 func (t *Text) Flush() error {
 	defer t.Discard()
 	if len(t.commands) == 0 {
@@ -76,7 +77,8 @@ func (t *Text) Flush() error {
 	return t.Send(t.commands, t.traced)
 }
 
-// Encrypt is Conn.Encrypt with regard to what Lines have read ahead.
+// Encrypt works like [Conn.Encrypt]. It returns an error if Lines has buffered
+// plaintext.
 func (t *Text) Encrypt(ctx context.Context, config *tls.Config, host string) error {
 	return t.Conn.Encrypt(ctx, config, host, t.Lines.Buffered())
 }

@@ -10,37 +10,38 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A Pool keeps idle sessions by key and runs requests on them. Its fields are
-// set before its first use; the zero value is ready. It is safe for concurrent
-// use.
+// A Pool keeps idle sessions by key and runs requests on them. Its fields must
+// be set before the first use. The zero value is ready for use. A Pool is safe
+// for concurrent use.
 //
-// Requests that may not share a session must not have the same key. A key
-// holds fetch.Net.Key, the address, the user, and how TLS is used.
+// Requests that must not share a session must have different keys. A key
+// includes [fetch.Net.Key], the address, the user and the TLS mode.
 //
-// The Pool closes a session that is idle for too long, or after Done. A
-// goroutine does so. It runs from the first idle session until none is left.
+// The Pool closes sessions after IdleTimeout and when Done is closed. A
+// background goroutine does this. It exits when no idle session is left.
 type Pool[S Session] struct {
-	IdleTimeout   time.Duration   // how long a session may be idle; 0: IdleTime
-	MaxIdlePerKey int             // idle sessions of one key; 0: 8
-	MaxIdle       int             // idle sessions of all keys; 0: no limit
-	Done          <-chan struct{} // ends all idle sessions; nil: never
+	IdleTimeout   time.Duration   // maximum idle time; zero means the constant IdleTimeout
+	MaxIdlePerKey int             // maximum number of idle sessions per key; zero means 8
+	MaxIdle       int             // maximum number of idle sessions; zero means no limit
+	Done          <-chan struct{} // closes all idle sessions when closed; may be nil
 
-	// Wait is how long a request waits for a session of its key that another
-	// request uses, if the server accepts no more sessions now (TryLater).
+	// WaitTimeout limits the time that a request waits for a session of its key
+	// that is in use. Requests wait only if the server accepts no more sessions
+	// (fault TryLater).
 	WaitTimeout time.Duration
 
 	mu            sync.Mutex
 	queues        map[string]*queue[S]
-	count         int // idle sessions
+	count         int // number of idle sessions
 	closerRunning bool
 }
 
-// A queue is what the Pool knows of one key.
+// A queue holds the sessions of one key.
 type queue[S Session] struct {
-	idle    []idleSession[S] // the oldest first
-	leased  int              // sessions that requests use
-	waiting int              // requests that wait for one of them
-	freed   chan struct{}    // has room for one signal: a session was given back
+	idle    []idleSession[S] // oldest first
+	leased  int              // number of sessions in use
+	waiting int              // number of requests that wait for a session
+	freed   chan struct{}    // signals that a session was returned; capacity 1
 }
 
 type idleSession[S Session] struct {
@@ -48,13 +49,13 @@ type idleSession[S Session] struct {
 	expires time.Time
 }
 
-// Do runs use with a lease of an idle session of key, or of a new session from
-// open if there is none. Use ends the lease, at once or through the body of a
-// response; Do ends it if use fails.
+// Do calls use with a lease of an idle session of key, or of a new session from
+// open. The function use ends the lease directly or through the body of a
+// response. If use fails, Do ends the lease.
 //
-// A server may have closed an idle session. If use fails and the session is
-// stale, or use returns ErrStale, Do runs use again with another session,
-// after a call of trace.Again. After the end of ctx the error is its cause.
+// The server may have closed an idle session. If use fails on a stale session
+// or returns [ErrStale], Do calls trace.Restart and runs use again with another
+// session. If ctx is canceled, Do returns the cause.
 func (p *Pool[S]) Do(ctx context.Context, key string, trace *fetch.Trace, open func() (S, error), use func(*Lease[S]) error) error {
 	for {
 		s, warm := p.claimIdle(key, trace)
@@ -86,7 +87,8 @@ func (p *Pool[S]) Do(ctx context.Context, key string, trace *fetch.Trace, open f
 	}
 }
 
-// causeOr returns why ctx ended, or else err.
+// causeOr returns the cause of the cancellation of ctx. If ctx is not canceled,
+// it returns err.
 func causeOr(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
@@ -94,8 +96,8 @@ func causeOr(ctx context.Context, err error) error {
 	return err
 }
 
-// claim returns the session of key that was idle for the shortest time and
-// accepts the request.
+// claimIdle returns the most recently used idle session of key that accepts the
+// request. It reports whether there is one.
 func (p *Pool[S]) claimIdle(key string, trace *fetch.Trace) (s S, ok bool) {
 	for {
 		if s, ok = p.popIdle(key); !ok || s.Claim(trace) {
@@ -118,8 +120,8 @@ func (p *Pool[S]) popIdle(key string) (s S, ok bool) {
 	return s, true
 }
 
-// Put takes over an idle session. If Max or All are idle already, the oldest
-// one is closed.
+// Put adds an idle session to the Pool. If this exceeds MaxIdlePerKey or
+// MaxIdle, Put closes the oldest idle session.
 func (p *Pool[S]) Put(key string, s S) {
 	idle := p.IdleTimeout
 	if idle <= 0 {
@@ -130,7 +132,8 @@ func (p *Pool[S]) Put(key string, s S) {
 	}
 }
 
-// add returns the sessions that exceed the limits.
+// add adds e to the queue of key and returns the sessions that exceed the
+// limits.
 func (p *Pool[S]) add(key string, e idleSession[S], idle time.Duration) (surplus []idleSession[S]) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -155,7 +158,7 @@ func (p *Pool[S]) add(key string, e idleSession[S], idle time.Duration) (surplus
 	return surplus
 }
 
-// queue returns the queue of key; p.mu is held.
+// queue returns the queue of key. The caller must hold p.mu.
 func (p *Pool[S]) queue(key string) *queue[S] {
 	q := p.queues[key]
 	if q == nil {
@@ -168,7 +171,8 @@ func (p *Pool[S]) queue(key string) *queue[S] {
 	return q
 }
 
-// oldest removes the session that was idle for the longest time; p.mu is held.
+// removeOldest removes the session that has been idle for the longest time. The
+// caller must hold p.mu.
 func (p *Pool[S]) removeOldest() idleSession[S] {
 	var first *queue[S]
 	for _, q := range p.queues {
@@ -181,21 +185,24 @@ func (p *Pool[S]) removeOldest() idleSession[S] {
 	return e
 }
 
-// cut removes the idle sessions from i up to j; p.mu is held.
+// removeIdle removes the idle sessions with index i to j-1. The caller must
+// hold p.mu.
 func (p *Pool[S]) removeIdle(q *queue[S], i, j int) {
 	p.count -= j - i
 	q.idle = slices.Delete(q.idle, i, j)
 }
 
-// forget removes a queue that holds nothing; p.mu is held.
+// deleteEmptyQueue deletes q if it has no sessions and no waiting requests. The
+// caller must hold p.mu.
 func (p *Pool[S]) deleteEmptyQueue(key string, q *queue[S]) {
 	if len(q.idle)+q.leased+q.waiting == 0 {
 		delete(p.queues, key)
 	}
 }
 
-// wait returns true when a session of key was given back, and false after
-// p.Wait, or at once if no request uses one.
+// waitForSession waits until a session of key is returned to the Pool. It
+// returns false after p.WaitTimeout, after the cancellation of ctx, or if no
+// session of key is in use.
 func (p *Pool[S]) waitForSession(ctx context.Context, key string) bool {
 	p.mu.Lock()
 	q := p.queues[key]
@@ -222,8 +229,8 @@ func (p *Pool[S]) waitForSession(ctx context.Context, key string) bool {
 	return false
 }
 
-// watch closes expired sessions, and returns when no session is idle. It
-// wakes up only when the oldest session expires.
+// closeExpired closes sessions when they expire. It returns when no idle
+// session is left.
 func (p *Pool[S]) closeExpired(idle time.Duration) {
 	timer := time.NewTimer(idle)
 	defer timer.Stop()
@@ -246,8 +253,8 @@ func (p *Pool[S]) closeExpired(idle time.Duration) {
 	}
 }
 
-// expired removes the sessions that have expired, and returns when the next
-// one will. A zero time ends watch.
+// removeExpired removes the sessions for which has returns true. It also
+// returns the next expiry time, or the zero time if no idle session is left.
 func (p *Pool[S]) removeExpired(has func(idleSession[S]) bool) (over []idleSession[S], next time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

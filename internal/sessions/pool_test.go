@@ -10,16 +10,16 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// idle is the part of a Session that the Pool alone does not use.
-type idle struct{}
+// An idle implements the methods of Session that these tests do not use.
+type noopSession struct{}
 
-func (idle) Abort()                  {}
-func (idle) Claim(*fetch.Trace) bool { return true }
-func (idle) Release() bool           { return true }
-func (idle) Stale() bool             { return false }
+func (noopSession) Abort()                  {}
+func (noopSession) Claim(*fetch.Trace) bool { return true }
+func (noopSession) Release() bool           { return true }
+func (noopSession) Stale() bool             { return false }
 
 type conn struct {
-	idle
+	noopSession
 	name   string
 	closed atomic.Int32
 }
@@ -29,7 +29,7 @@ func (c *conn) Close() error {
 	return nil
 }
 
-func want(t *testing.T, p *Pool[*conn], key, name string) {
+func expectIdle(t *testing.T, p *Pool[*conn], key, name string) {
 	t.Helper()
 	c, ok := p.popIdle(key)
 	switch {
@@ -38,7 +38,7 @@ func want(t *testing.T, p *Pool[*conn], key, name string) {
 	case ok && c.name != name:
 		t.Errorf("got %s for %s, want %q", c.name, key, name)
 	case ok && c.closed.Load() != 0:
-		t.Errorf("%s was given out closed", c.name)
+		t.Errorf("got the closed session %s", c.name)
 	}
 }
 
@@ -49,15 +49,15 @@ func TestPool(t *testing.T) {
 		p.Put("typed ftp://h:21 alice", a)
 		p.Put("typed ftp://h:21 alice", b)
 		p.Put("public ftp://h:21 alice", c)
-		want(t, p, "typed ftp://h:21 bob", "")
-		want(t, p, "typed ftp://h:21 alice", "b") // the newest is the likeliest to live
-		want(t, p, "typed ftp://h:21 alice", "a")
-		want(t, p, "typed ftp://h:21 alice", "")
-		want(t, p, "public ftp://h:21 alice", "c")
+		expectIdle(t, p, "typed ftp://h:21 bob", "")
+		expectIdle(t, p, "typed ftp://h:21 alice", "b") // the most recently used session
+		expectIdle(t, p, "typed ftp://h:21 alice", "a")
+		expectIdle(t, p, "typed ftp://h:21 alice", "")
+		expectIdle(t, p, "public ftp://h:21 alice", "c")
 	})
 }
 
-func TestIdle(t *testing.T) {
+func TestIdleTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &Pool[*conn]{IdleTimeout: 10 * time.Second, Done: t.Context().Done()}
 		old, young := &conn{name: "old"}, &conn{name: "young"}
@@ -69,15 +69,15 @@ func TestIdle(t *testing.T) {
 		if old.closed.Load() != 1 || young.closed.Load() != 0 {
 			t.Errorf("closed: old %d, young %d, want 1 and 0", old.closed.Load(), young.closed.Load())
 		}
-		want(t, p, "k", "young")
-		want(t, p, "k", "")
-		p.Put("k", young) // its time begins anew
+		expectIdle(t, p, "k", "young")
+		expectIdle(t, p, "k", "")
+		p.Put("k", young) // restarts the idle time
 		time.Sleep(9 * time.Second)
-		want(t, p, "k", "young")
+		expectIdle(t, p, "k", "young")
 	})
 }
 
-func TestMax(t *testing.T) {
+func TestMaxIdlePerKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &Pool[*conn]{MaxIdlePerKey: 2, Done: t.Context().Done()}
 		a, b, c := &conn{name: "a"}, &conn{name: "b"}, &conn{name: "c"}
@@ -85,15 +85,15 @@ func TestMax(t *testing.T) {
 		p.Put("k", b)
 		p.Put("k", c)
 		if a.closed.Load() != 1 {
-			t.Error("the oldest was not closed")
+			t.Error("oldest session not closed")
 		}
-		want(t, p, "k", "c")
-		want(t, p, "k", "b")
-		want(t, p, "k", "")
+		expectIdle(t, p, "k", "c")
+		expectIdle(t, p, "k", "b")
+		expectIdle(t, p, "k", "")
 	})
 }
 
-func TestAll(t *testing.T) {
+func TestMaxIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &Pool[*conn]{MaxIdle: 2, Done: t.Context().Done()}
 		a, b, c, d := &conn{name: "a"}, &conn{name: "b"}, &conn{name: "c"}, &conn{name: "d"}
@@ -103,16 +103,16 @@ func TestAll(t *testing.T) {
 		time.Sleep(time.Second)
 		p.Put("m", c)
 		if a.closed.Load() != 1 || b.closed.Load() != 0 {
-			t.Error("not the oldest was closed")
+			t.Error("wrong session closed")
 		}
-		want(t, p, "l", "b")
+		expectIdle(t, p, "l", "b")
 		p.Put("m", d)
 		if c.closed.Load() != 0 {
-			t.Error("one was closed too many")
+			t.Error("too many sessions closed")
 		}
-		want(t, p, "k", "")
-		want(t, p, "m", "d")
-		want(t, p, "m", "c")
+		expectIdle(t, p, "k", "")
+		expectIdle(t, p, "m", "d")
+		expectIdle(t, p, "m", "c")
 	})
 }
 
@@ -124,60 +124,62 @@ func TestDone(t *testing.T) {
 		p.Put("k", before)
 		close(done)
 		synctest.Wait()
-		want(t, p, "k", "")
+		expectIdle(t, p, "k", "")
 		p.Put("k", after)
 		synctest.Wait()
-		want(t, p, "k", "")
+		expectIdle(t, p, "k", "")
 		if before.closed.Load() != 1 || after.closed.Load() != 1 {
 			t.Errorf("closed: before %d, after %d, want 1 and 1", before.closed.Load(), after.closed.Load())
 		}
 	})
 }
 
-// TestWatcher: nothing runs on behalf of a pool in which nothing waits.
-func TestWatcher(t *testing.T) {
+// TestBackgroundGoroutine tests that no goroutine runs if no session is idle.
+func TestBackgroundGoroutine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &Pool[*conn]{IdleTimeout: 10 * time.Second}
 		for range 3 {
 			c := &conn{name: "c"}
 			p.Put("k", c)
 			time.Sleep(8 * time.Second)
-			want(t, p, "k", "c")
+			expectIdle(t, p, "k", "c")
 			p.Put("k", c)
 			time.Sleep(9 * time.Second)
-			want(t, p, "k", "c")
-			time.Sleep(11 * time.Second) // else the bubble would not end
+			expectIdle(t, p, "k", "c")
+			time.Sleep(11 * time.Second) // lets the goroutine exit before the bubble ends
 		}
 	})
 }
 
-// counted is open until it is closed; a second time panics.
-type counted struct {
-	idle
+// A counted is a session that counts as open until Close. A second Close
+// panics.
+type countedSession struct {
+	noopSession
 	open   *sync.WaitGroup
 	closed atomic.Bool
 }
 
-func (c *counted) Close() error {
+func (c *countedSession) Close() error {
 	c.closed.Store(true)
 	c.open.Done()
 	return nil
 }
 
-// TestOneOwner: a session is in one pair of hands, or closed once.
-func TestOneOwner(t *testing.T) {
+// TestExclusiveUse tests that a session has one user at a time and is closed
+// once.
+func TestExclusiveUse(t *testing.T) {
 	var users, open sync.WaitGroup
-	p := &Pool[*counted]{IdleTimeout: time.Microsecond, MaxIdlePerKey: 3}
+	p := &Pool[*countedSession]{IdleTimeout: time.Microsecond, MaxIdlePerKey: 3}
 	for range 8 {
 		users.Go(func() {
 			for range 500 {
 				c, ok := p.popIdle("k")
 				if !ok {
 					open.Add(1)
-					c = &counted{open: &open}
+					c = &countedSession{open: &open}
 				}
 				if c.closed.Load() {
-					t.Error("given out closed")
+					t.Error("got a closed session")
 					return
 				}
 				p.Put("k", c)

@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// TestQueuesEnd: keys that nobody asks for any more take no memory.
-func TestQueuesEnd(t *testing.T) {
+// TestQueueCleanup tests that unused keys use no memory.
+func TestQueueCleanup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &Pool[*conn]{IdleTimeout: 10 * time.Second}
 		for i := range 100 {
 			key := strconv.Itoa(i)
 			p.Put(key, new(conn))
 			if _, ok := p.popIdle(key); !ok {
-				t.Fatalf("nothing for %s", key)
+				t.Fatalf("no session for %s", key)
 			}
 		}
 		time.Sleep(11 * time.Second)
 		synctest.Wait()
 		if len(p.queues) > 0 || p.count != 0 || p.closerRunning {
-			t.Errorf("%d queues, %d sessions, watched: %v", len(p.queues), p.count, p.closerRunning)
+			t.Errorf("%d queues, %d sessions, goroutine running: %v", len(p.queues), p.count, p.closerRunning)
 		}
 	})
 }

@@ -1,10 +1,10 @@
-// Package sessions holds what drivers of protocols with lasting connections
-// share: FTP, NNTP, IMAP, WAIS and HTTP/1.
+// Package sessions manages the persistent connections of drivers. The drivers
+// of FTP, NNTP, IMAP, WAIS and HTTP/1 use it.
 //
-// A [Pool] keeps idle sessions and runs each request on one of them, or on a
-// new one. A [Lease] is the use of a session by one request. [Conn] is the
-// connection of a session: it reports its bytes to the Trace of the request,
-// upgrades to TLS, and records whether another request may use it.
+// A [Pool] keeps idle sessions and runs each request on an idle session or a
+// new one. A [Lease] gives one request the exclusive use of a session. A [Conn]
+// is the connection of a session. It reports its bytes to the Trace of the
+// request, upgrades to TLS, and records whether another request may use it.
 package sessions
 
 import (
@@ -18,33 +18,36 @@ import (
 )
 
 const (
-	IdleTimeout  = 45 * time.Second // a session may wait in a Pool
-	ReplyTimeout = 60 * time.Second // a server may take for one reply
+	IdleTimeout  = 45 * time.Second // default limit of the idle time of a session
+	ReplyTimeout = 60 * time.Second // limit of the time for one reply of a server
 )
 
-// A Session is one connection, on which a driver makes one request after
-// another. The Pool calls Claim and Release around each request.
+// A Session is a connection that carries one request after another. The Pool
+// calls Claim before each request and Release after it.
 type Session interface {
-	io.Closer // ends the session as the protocol asks, without waiting for the server
+	io.Closer // sends the goodbye of the protocol, but does not wait for a reply
 
-	// Abort ends the session at once. It may be called beside any method.
+	// Abort closes the connection immediately. It may be called concurrently
+	// with any method.
 	Abort()
 
-	// Claim begins a request on an idle session, which reports to t. It
-	// returns false if the session turns out to be of no use.
+	// Claim prepares an idle session for a request with the Trace t. It returns
+	// false if the session is not usable.
 	Claim(t *fetch.Trace) bool
 
-	// Release ends a request and reports whether another may use the session.
+	// Release ends a request. It reports whether another request may use the
+	// session.
 	Release() bool
 
-	// Stale reports whether the session broke before the server answered
-	// anything since Claim.
+	// Stale reports whether the session broke before the server answered the
+	// request that claimed it.
 	Stale() bool
 }
 
-// Key returns the key of the session for a request: what two requests must have
-// in common to share one. Auth is the login of the session; nil is none. More
-// is what else tells sessions apart, always of the same length in one Pool.
+// Key returns a pool key. Two requests may share a session if their keys are
+// equal. The argument auth holds the credentials of the session, or is nil. The
+// argument more lists other properties that distinguish sessions. Its length
+// must be the same for all keys of a Pool.
 func Key(ctx context.Context, n fetch.Net, t fetch.Target, auth *fetch.Credential, more ...string) string {
 	parts := append([]string{n.Key(ctx), t.Address()}, more...)
 	if auth != nil {
@@ -53,12 +56,14 @@ func Key(ctx context.Context, n fetch.Net, t fetch.Target, auth *fetch.Credentia
 	return strings.Join(parts, "\x00")
 }
 
-// ErrStale is the error of a request that needs another session than the idle
-// one that it was given. Pool.Do makes the request again.
+// ErrStale means that the server has closed an idle session, or that the
+// request needs a different one. [Pool.Do] retries the request with another
+// session.
 var ErrStale = errors.New("stale session")
 
-// Enter makes the new session s ready for requests by running enter: the
-// greeting, TLS, a login. The session ends when ctx ends or enter fails.
+// Start prepares the new session s for requests. The function handshake reads
+// the greeting, starts TLS and authenticates. If handshake fails or ctx is
+// canceled, Start closes the session and returns an error.
 func Start[S Session](ctx context.Context, s S, handshake func() error) (S, error) {
 	stop := context.AfterFunc(ctx, s.Abort)
 	err := handshake()

@@ -11,8 +11,8 @@ import (
 	"github.com/anyurl/fetch/schemes/mail"
 )
 
-// TestCyrus: the third server, which answers in its own order and has its own
-// words for what is not there.
+// TestCyrus tests messages, listings and stores of Cyrus IMAP, which orders
+// response items differently and uses different errors.
 func TestCyrus(t *testing.T) {
 	t.Parallel()
 	s := peer.CyrusImapd(t)
@@ -67,7 +67,8 @@ func TestCyrus(t *testing.T) {
 	}
 }
 
-// TestCyrusLogins: each way in, and none with a wrong password.
+// TestCyrusLogins tests each mechanism with the right and with a wrong
+// password.
 func TestCyrusLogins(t *testing.T) {
 	t.Parallel()
 	s := peer.CyrusImapd(t)
@@ -81,7 +82,7 @@ func TestCyrusLogins(t *testing.T) {
 			}
 		}
 	}
-	// Nobody may see the mail of others.
+	// An anonymous user must not see the mail of other users.
 	if _, got, err := schemetest.Read(t, client(t, mail.Options{Mechanism: "ANONYMOUS"}), "imap://"+s.Addr+"/INBOX/;UID=1"); !errors.Is(err, fetch.NotFound) && !errors.Is(err, fetch.Denied) {
 		t.Errorf("anonymous: got %q, %v", got, err)
 	}

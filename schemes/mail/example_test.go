@@ -12,7 +12,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A message, to standard output. Nothing is marked as read.
+// This example writes a message to standard output. It does not mark the
+// message as read.
 func Example() {
 	client := fetch.New(fetch.Options{Policy: fetch.Typed()}, mail.Schemes(mail.Options{})...)
 	defer client.Close()
@@ -26,7 +27,8 @@ func Example() {
 	}
 }
 
-// What is sent for a part of a message, without a network.
+// This example prints the commands for a part of a message. It does not use the
+// network.
 func Example_plan() {
 	client := fetch.New(fetch.Options{}, mail.Schemes(mail.Options{})...)
 	defer client.Close()
@@ -46,7 +48,7 @@ func Example_plan() {
 	// UID FETCH 7 BODY.PEEK[2]
 }
 
-// The picture that a message shows, from a Maildir.
+// This example reads a picture of a message in a Maildir.
 func ExampleOptions_stores() {
 	client := fetch.New(fetch.Options{Policy: fetch.Typed()}, mail.Schemes(mail.Options{Stores: []string{"Mail"}})...)
 	defer client.Close()

@@ -11,8 +11,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// FuzzURL: any URL is refused, or names something whose commands are each of
-// one line, its literals apart; and what it names has a URL that names it.
+// FuzzURL checks that each accepted URL yields commands without line breaks,
+// and that the URL of the parsed object names the same object.
 func FuzzURL(f *testing.F) {
 	for _, s := range []string{"/INBOX;UIDVALIDITY=3/;UID=20/;SECTION=1.2/;PARTIAL=0.1024", "/a%2Fb/;UID=1/;SECTION=HEADER.FIELDS%20(from%20X-a)", "/INBOX?OR%20FROM%20%22a%5C%22%22%20(TO%20caf%C3%A9)",
 		"/;AUTH=*", "/%E6%97%A5%0d%0a", "/x;MAILINDEX=3", "/x?SUBJECT%20%7B3%2B%7D%0d%0aabc"} {
@@ -38,8 +38,8 @@ func FuzzURL(f *testing.F) {
 		n := newNamer(u)
 		switch l.kind {
 		case kindMessage:
-			if again, err := parseLocator(n.message(&mailbox{name: l.mailbox, validity: l.validity}, max(l.uid, 1))); err != nil || again.mailbox != l.mailbox || again.validity != l.validity {
-				t.Fatalf("%s: %+v, then %+v, %v", u, l, again, err)
+			if second, err := parseLocator(n.message(&mailbox{name: l.mailbox, validity: l.validity}, max(l.uid, 1))); err != nil || second.mailbox != l.mailbox || second.validity != l.validity {
+				t.Fatalf("%s: parsed %+v, its URL %+v, %v", u, l, second, err)
 			}
 		case kindSearch:
 			checkProgram(t, l.search)
@@ -47,7 +47,8 @@ func FuzzURL(f *testing.F) {
 	})
 }
 
-// checkProgram: what goes out is read back as the same program.
+// checkProgram checks that the encoded form of a search parses to the same
+// search.
 func checkProgram(t *testing.T, text string) {
 	p, err := parseProgram(text)
 	if err != nil {
@@ -55,7 +56,7 @@ func checkProgram(t *testing.T, text string) {
 	}
 	wire, _ := p.encode(maxProgram)
 	if sync, waits := p.encode(0); len(sync) != len(wire)-len(waits) || len(waits) != strings.Count(sync, "\r\n") {
-		t.Fatalf("%q goes out as %q, in %v", text, sync, waits)
+		t.Fatalf("%q is encoded as %q, in %v", text, sync, waits)
 	}
 	plain := wire
 	for i := strings.Index(plain, "+}\r\n"); i >= 0; i = strings.Index(plain, "+}\r\n") {
@@ -68,22 +69,22 @@ func checkProgram(t *testing.T, text string) {
 		plain = plain[:open] + quote(body) + plain[i+4+size:]
 	}
 	if strings.ContainsAny(plain, "\r\n\x00") {
-		t.Fatalf("%q goes out as %q", text, wire)
+		t.Fatalf("%q is encoded as %q", text, wire)
 	}
 	plain = strings.TrimPrefix(plain, "CHARSET UTF-8 ")
-	again, err := parseProgram(plain)
-	if err != nil || len(again) != len(p) {
-		t.Fatalf("%q goes out as %q, which is %v, %v", text, wire, again, err)
+	second, err := parseProgram(plain)
+	if err != nil || len(second) != len(p) {
+		t.Fatalf("%q is encoded as %q, which parses as %v, %v", text, wire, second, err)
 	}
 	for i := range p {
-		if p[i].text != again[i].text {
-			t.Fatalf("%q goes out as %q, which is %v", text, wire, again)
+		if p[i].text != second[i].text {
+			t.Fatalf("%q is encoded as %q, which parses as %v", text, wire, second)
 		}
 	}
 }
 
-// FuzzMid: a mid, cid or mailto URL is refused, or its ids and addresses have
-// nothing in them that could act on a server or a file.
+// FuzzMid checks that ids and addresses of accepted mid and mailto URLs contain
+// no characters that are unsafe in a command.
 func FuzzMid(f *testing.F) {
 	for _, s := range []string{"960830.1639@XIson.com/partA.960830.1639@XIson.com", "%3Ca@b%3E", "foo4%25foo1@bar.net", "a%2Fb@c/d%2Fe", "a?b=c@d", "a@x,b@x?to=c@x&subject=hi"} {
 		f.Add(s)
@@ -107,13 +108,13 @@ func FuzzMid(f *testing.F) {
 }
 
 func checkID(t *testing.T, id string) {
-	if again, err := parseID(uri.Escape(id, uri.Segment)); err != nil || again != id {
-		t.Fatalf("id %q is then %q, %v", id, again, err)
+	if second, err := parseID(uri.Escape(id, uri.Segment)); err != nil || second != id {
+		t.Fatalf("id %q parses as %q, %v", id, second, err)
 	}
 }
 
-// FuzzServer: whatever a server says behind the login, the client ends, holds
-// little, and has sent what it meant to and nothing else.
+// FuzzServer checks that the client terminates on any input after the greeting,
+// limits its output and sends only the expected commands.
 func FuzzServer(f *testing.F) {
 	const examined = "* 3 EXISTS\r\n* OK [UIDVALIDITY 42] x\r\nT1 OK done\r\n"
 	for _, s := range []string{
@@ -130,7 +131,7 @@ func FuzzServer(f *testing.F) {
 	}
 	urls := []string{"imap://bob@h/INBOX/;UID=7", "imap://bob@h/INBOX", "imap://bob@h/", "imap://bob@h/INBOX?NEW"}
 	f.Fuzz(func(t *testing.T, in []byte, which uint8) {
-		c := &scripted{in: append([]byte("* PREAUTH [CAPABILITY IMAP4rev1] hi\r\n"), in...), gone: make(chan struct{})}
+		c := &scripted{in: append([]byte("* PREAUTH [CAPABILITY IMAP4rev1] hi\r\n"), in...), closed: make(chan struct{})}
 		done := make(chan struct{})
 		defer close(done)
 		d := &driver{env: fetch.Env{Net: scriptedNet{c}}, port: plaintextPort, idle: sessions.Pool[*session]{Done: done}}
@@ -156,8 +157,8 @@ func FuzzServer(f *testing.F) {
 	})
 }
 
-// FuzzNoExtraCommand: a URL and a login make the commands of its plan, and
-// nothing in them makes another.
+// FuzzNoExtraCommand checks that a URL and its credentials cannot inject a
+// command.
 func FuzzNoExtraCommand(f *testing.F) {
 	f.Add("/INBOX/;UID=7/;SECTION=1.2", "bob", "s3cret")
 	f.Add("/a%0d%0aT9%20DELETE%20b", "a\r\nb", "\x00")
@@ -169,7 +170,7 @@ func FuzzNoExtraCommand(f *testing.F) {
 			return
 		}
 		for _, greeting := range []string{"* PREAUTH [CAPABILITY IMAP4rev1 LITERAL+] hi\r\n", "* OK [CAPABILITY IMAP4rev1 LITERAL+] hi\r\n"} {
-			w := newWilling()
+			w := newOKServer()
 			w.in = []byte(greeting)
 			done := make(chan struct{})
 			d := &driver{env: fetch.Env{Net: scriptedNet{w}}, port: plaintextPort, idle: sessions.Pool[*session]{Done: done}}
@@ -185,7 +186,7 @@ func FuzzNoExtraCommand(f *testing.F) {
 	})
 }
 
-func checkLines(t *testing.T, w *willing, user, password string) {
+func checkLines(t *testing.T, w *okServer, user, password string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i, l := range w.lines {

@@ -59,8 +59,11 @@ func (s *session) startClient() {
 		pending: []byte("* PREAUTH [CAPABILITY " + version + "] logged in\r\n")}
 	s.client = imapclient.New(s.guard, &imapclient.Options{
 		WordDecoder: rfc822.WordDecoder(),
-		// -
-		UnilateralDataHandler: &imapclient.UnilateralDataHandler{Fetch: func(m *imapclient.FetchMessageData) { discardItems(m) }},
+		// Without this handler, imapclient itself discards unsolicited FETCH
+		// responses, which is a data race if the connection ends.
+		UnilateralDataHandler: &imapclient.UnilateralDataHandler{
+			Fetch: func(m *imapclient.FetchMessageData) { discardItems(m) },
+		},
 	})
 	s.client.WaitGreeting()
 }

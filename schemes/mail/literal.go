@@ -37,15 +37,15 @@ func (s *session) fetchSection(q *task, items string) (*literal, error) {
 	// Some servers send unrelated flag updates, which imapclient takes for the
 	// answer. In this case fetchSection sends the command again.
 	for range 3 {
-		l, told, err := s.fetchSectionOnce(q, items)
-		if l != nil || err != nil || !told {
+		l, described, err := s.fetchSectionOnce(q, items)
+		if l != nil || err != nil || !described {
 			return l, err
 		}
 	}
 	return nil, nil
 }
 
-func (s *session) fetchSectionOnce(q *task, items string) (_ *literal, told bool, err error) {
+func (s *session) fetchSectionOnce(q *task, items string) (_ *literal, described bool, err error) {
 	s.guard.startCommand(q.verb() + " " + q.number() + " " + items)
 	// With a UID set, imapclient accepts a section only after the UID of its
 	// message. Some servers send the UID after the section, so the client
@@ -56,12 +56,12 @@ func (s *session) fetchSectionOnce(q *task, items string) (_ *literal, told bool
 	}
 	l := &literal{s: s, messageSize: -1, uid: imap.UID(q.uid), command: s.client.Fetch(set, &imap.FetchOptions{BodySection: []*imap.FetchItemBodySection{{Peek: true}}})}
 	for l.message = l.command.Next(); l.message != nil; l.message = l.command.Next() {
-		ours := true
+		matches := true
 		for item := l.message.Next(); item != nil; item = l.message.Next() {
 			switch item := item.(type) {
 			case imapclient.FetchItemDataUID:
-				ours = q.uid == 0 || uint32(item.UID) == q.uid
-				if !ours && !discardItems(l.message) {
+				matches = q.uid == 0 || uint32(item.UID) == q.uid
+				if !matches && !discardItems(l.message) {
 					<-s.client.Closed()
 					return nil, true, s.otherMessageFault()
 				}
@@ -72,18 +72,18 @@ func (s *session) fetchSectionOnce(q *task, items string) (_ *literal, told bool
 					l.start(item)
 					return l, true, nil
 				}
-				ours = false // the section does not exist
+				matches = false // the section does not exist
 			case imapclient.FetchItemDataBinarySection:
 				return nil, true, s.rejectUnsolicited(item.Literal)
 			}
 		}
-		told = told || ours
+		described = described || matches
 	}
 	err = s.classify("FETCH", fetch.Denied, l.command.Close())
 	if err == nil {
 		s.MarkAnswered()
 	}
-	return nil, told, err
+	return nil, described, err
 }
 
 // otherMessageFault returns the error after an unrelated message in the answer

@@ -14,7 +14,7 @@ import (
 	"github.com/emersion/go-imap/v2/imapclient"
 )
 
-// plan is what Plan says after the login, and fault what class of error.
+// planOf returns the steps of the plan after the login, or the fault.
 func planOf(t *testing.T, o Options, text string) (steps, fault string) {
 	t.Helper()
 	u, err := uri.Parse(text)
@@ -54,7 +54,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestPlanMbox: the messages themselves are each asked for.
+// TestPlanMbox tests the plans with Options.Mbox.
 func TestPlanMbox(t *testing.T) {
 	for url, want := range map[string]string{
 		"imap://h/INBOX":         "EXAMINE INBOX / UID SEARCH ALL / UID FETCH found " + summaryItems + " / UID FETCH each BODY.PEEK[]",
@@ -68,7 +68,7 @@ func TestPlanMbox(t *testing.T) {
 	}
 }
 
-func TestLocateRefuses(t *testing.T) {
+func TestParseLocatorErrors(t *testing.T) {
 	for _, url := range []string{
 		"imap://h/a%0d%0aZ%20LOGOUT", "imap://h/a%00", "imap://h/a%0a/;UID=1", "imap://h/%ff", "imap://h/" + strings.Repeat("a", maxMailbox+1),
 		"imap://h/;UID=1", "imap://h/INBOX/;UID=0", "imap://h/INBOX/;UID=4294967296", "imap://h/INBOX/;UID=+1", "imap://h/INBOX/;UID=1,2", "imap://h/INBOX/;UID=*",
@@ -94,7 +94,7 @@ func TestLocateRefuses(t *testing.T) {
 	}
 }
 
-func TestQuery(t *testing.T) {
+func TestSearchURL(t *testing.T) {
 	u := uri.MustParse("imap://bob@h/INBOX;UIDVALIDITY=3")
 	found, err := searchURL(u, fetch.Search{Words: `green "tea (café`})
 	if want := `imap://bob@h/INBOX;UIDVALIDITY=3?TEXT%20%22green%22%20TEXT%20%22%5C%22tea%22%20TEXT%20%22%28caf%C3%A9%22`; err != nil || found.Unredacted() != want {
@@ -115,12 +115,13 @@ func TestQuery(t *testing.T) {
 	}
 }
 
-// TestEntryURLs: whatever a server calls a mailbox, its URL names it.
+// TestEntryURLs tests that the URL of a mailbox entry names that mailbox for
+// any mailbox name.
 func TestEntryURLs(t *testing.T) {
 	n := newNamer(uri.MustParse("imap://bob:s3cret@h:1430/INBOX?x#y"))
 	for _, name := range []string{"INBOX", "a/b", "a/", "/a", "a//b", "..", "a/./b", "a;UID=1", "a?b#c", "100%", "日本", `"\`, " ", "a\x01b"} {
 		for _, u := range []uri.URI{n.mailbox(name), n.message(&mailbox{name: name, validity: 3}, 7), n.message(&mailbox{name: name}, 7)} {
-			if name != ".." { // which no escape saves
+			if name != ".." { // normalization removes this segment even if it is escaped
 				u = u.Normalize(uri.ByScheme)
 			}
 			l, err := parseLocator(u)
@@ -137,12 +138,12 @@ func TestEntryURLs(t *testing.T) {
 	}
 }
 
-func TestLocateMid(t *testing.T) {
+func TestParseMid(t *testing.T) {
 	for _, test := range []struct{ url, want string }{
 		{"mid:960830.1639@XIson.com", "<960830.1639@XIson.com> "},
 		{"mid:960830.1639@XIson.com/partA.960830.1639@XIson.com", "<960830.1639@XIson.com> partA.960830.1639@XIson.com"},
 		{"mid:%3Ca@b%3E", "<a@b> "},
-		{"mid:foo4%25foo1@bar.net", "<foo4%foo1@bar.net> "}, // where RFC 2392 5 errs
+		{"mid:foo4%25foo1@bar.net", "<foo4%foo1@bar.net> "}, // RFC 2392 5 has an error in this example
 		{"mid:a%2Fb@c/d%2Fe", "<a/b@c> d/e"},
 		{"mid:a?b@c", "<a?b@c> "},
 		{"mid:no-at", "<no-at> "},
@@ -160,7 +161,7 @@ func TestLocateMid(t *testing.T) {
 	}
 }
 
-func TestLocateMailto(t *testing.T) {
+func TestParseMailto(t *testing.T) {
 	for _, test := range []struct{ url, want string }{
 		{"mailto:Chris@Example.com", "[chris@example.com]"},
 		{"mailto:a@x,b@x?to=c@x&subject=hi&TO=d%2Ce@x", "invalid-uri"}, // "d,e@x" is not one address
@@ -202,11 +203,12 @@ func TestIDSet(t *testing.T) {
 		}
 	}
 	if seen.add("7") || !seen.add("") || !seen.add("") || len(seen) != maxSeen {
-		t.Errorf("%d ids remembered, want %d", len(seen), maxSeen)
+		t.Errorf("%d ids in the set, want %d", len(seen), maxSeen)
 	}
 }
 
-// TestAddresses: a list of them is told apart again.
+// TestAddresses tests that names with special characters are quoted in an
+// address list.
 func TestAddresses(t *testing.T) {
 	got := addresses([]imap.Address{{Name: "Bob", Mailbox: "bob", Host: "h"}, {Name: `Carl "C", Jr.`, Mailbox: "carl", Host: "h"}, {Mailbox: "eve", Host: "h"}, {Mailbox: "group"}})
 	if want := `Bob <bob@h>, "Carl \"C\", Jr." <carl@h>, eve@h`; got != want {
@@ -214,8 +216,8 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// TestLoginRefuses: no word of a login becomes two.
-func TestLoginRefuses(t *testing.T) {
+// TestCredentialsWithNUL tests that credentials with NUL are rejected.
+func TestCredentialsWithNUL(t *testing.T) {
 	for _, text := range []string{"imap://eve%00bob:x@h/", "imap://bob:x%00y@h/", "imap://bob;AUTH=PLAIN:%00@h/"} {
 		u := uri.MustParse(text)
 		auth, err := parseUserinfo(u)
@@ -228,7 +230,8 @@ func TestLoginRefuses(t *testing.T) {
 	}
 }
 
-// TestEntryLength: nobody can write a message that no listing holds.
+// TestEntryLength tests that the entry of a message with very long fields fits
+// in a listing.
 func TestEntryLength(t *testing.T) {
 	long := strings.Repeat("\xff", 100_000)
 	b := &imapclient.FetchMessageBuffer{UID: 7, Envelope: &imap.Envelope{Subject: long, MessageID: long,

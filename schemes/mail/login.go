@@ -45,8 +45,8 @@ func credentialsOf(req *fetch.Request, mechanism string) (credentials, error) {
 // login authenticates s. If the server rejects the credentials, login prompts
 // for other credentials and tries once more.
 func (d *driver) login(ctx context.Context, s *session, creds credentials) error {
-	for again := false; ; again = true {
-		if err := creds.promptMissing(ctx, s, again); err != nil {
+	for retry := false; ; retry = true {
+		if err := creds.promptMissing(ctx, s, retry); err != nil {
 			return err
 		}
 		a, option, err := d.tryMechanisms(s, creds)
@@ -62,7 +62,7 @@ func (d *driver) login(ctx context.Context, s *session, creds credentials) error
 		} else if creds.auth == nil {
 			refusal = fetch.NeedLogin(fetch.FaultOf(refusal), refusal)
 		}
-		if again || s.IsBroken() || creds.prompt == nil || creds.auth == nil || fetch.FaultOf(refusal) != fetch.Auth {
+		if retry || s.IsBroken() || creds.prompt == nil || creds.auth == nil || fetch.FaultOf(refusal) != fetch.Auth {
 			return refusal
 		}
 		found, err := creds.prompt(ctx, fetch.Challenge{Origin: s.endpoint.Origin(), User: creds.auth.User, Realm: a.text, Rejected: true})
@@ -75,8 +75,8 @@ func (d *driver) login(ctx context.Context, s *session, creds credentials) error
 
 // promptMissing prompts for the credentials, or for the password of a given
 // user, if they are missing.
-func (creds *credentials) promptMissing(ctx context.Context, s *session, again bool) error {
-	if creds.prompt == nil || again || strings.EqualFold(creds.mechanism, "ANONYMOUS") || strings.EqualFold(creds.mechanism, "EXTERNAL") {
+func (creds *credentials) promptMissing(ctx context.Context, s *session, retry bool) error {
+	if creds.prompt == nil || retry || strings.EqualFold(creds.mechanism, "ANONYMOUS") || strings.EqualFold(creds.mechanism, "EXTERNAL") {
 		return nil
 	}
 	ch := fetch.Challenge{Origin: s.endpoint.Origin(), Realm: "imap"}

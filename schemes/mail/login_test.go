@@ -22,10 +22,11 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// TestAsked: who is asked for a password, with what, and how often.
-func TestAsked(t *testing.T) {
+// TestPasswordPrompt tests when Options.Login is called, with which challenge,
+// and how often.
+func TestPasswordPrompt(t *testing.T) {
 	accept := faultnet.On(`LOGIN "bob" "right"`, 0, faultnet.Send("A1 OK [CAPABILITY IMAP4rev1] in\r\n"))
-	second := faultnet.On(`^A2 LOGIN "bob" "right"`, 0, faultnet.Send("A2 OK [CAPABILITY IMAP4rev1] in\r\n"))
+	acceptAgain := faultnet.On(`^A2 LOGIN "bob" "right"`, 0, faultnet.Send("A2 OK [CAPABILITY IMAP4rev1] in\r\n"))
 	refuse := faultnet.On(`^A1 LOGIN "bob" "wrong"`, 0, faultnet.Send("A1 NO \x1bno\r\n"))
 	refuseAgain := faultnet.On(`^A2 LOGIN "bob" "wrong"`, 0, faultnet.Send("A2 NO no\r\n"))
 	mailbox := faultnet.On(`^T1 EXAMINE`, 0, faultnet.Send("* 0 EXISTS\r\nT1 OK done\r\n"))
@@ -34,24 +35,24 @@ func TestAsked(t *testing.T) {
 		answers         []string
 		fault           string
 	}{
-		{"a user without a password", "imap://bob@192.0.2.1/INBOX", "bob imap; ", []string{"bob:right"}, "ok"},
-		{"nobody", "imap://192.0.2.1/INBOX", " imap; ", []string{"bob:right"}, "ok"},
+		{"user without password", "imap://bob@192.0.2.1/INBOX", "bob imap; ", []string{"bob:right"}, "ok"},
+		{"no user", "imap://192.0.2.1/INBOX", " imap; ", []string{"bob:right"}, "ok"},
 		{"a wrong password", "imap://bob:wrong@192.0.2.1/INBOX", "bob \x1bno again; ", []string{"bob:right"}, "ok"},
-		{"wrong twice", "imap://bob:wrong@192.0.2.1/INBOX", "bob \x1bno again; ", []string{"bob:wrong"}, "auth"},
-		{"no answer", "imap://bob:wrong@192.0.2.1/INBOX", "bob \x1bno again; ", nil, "auth"},
-		{"another user than the URL's", "imap://bob@192.0.2.1/INBOX", "bob imap; bob no again; ", []string{"eve:right"}, "auth"},
+		{"wrong password twice", "imap://bob:wrong@192.0.2.1/INBOX", "bob \x1bno again; ", []string{"bob:wrong"}, "auth"},
+		{"no credentials from the prompt", "imap://bob:wrong@192.0.2.1/INBOX", "bob \x1bno again; ", nil, "auth"},
+		{"prompt returns another user", "imap://bob@192.0.2.1/INBOX", "bob imap; bob no again; ", []string{"eve:right"}, "auth"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				n := faultnet.NewNetwork(t)
 				s := n.Serve("192.0.2.1:143", faultnet.Script{faultnet.Send("* OK [CAPABILITY IMAP4rev1] ready\r\n"),
-					faultnet.Lines(second, accept, refuse, refuseAgain, faultnet.On(`^A1 LOGIN "bob" ""`, 0, faultnet.Send("A1 NO no\r\n")), mailbox, faultnet.On("LOGOUT", 0))})
-				var asked strings.Builder
+					faultnet.Lines(acceptAgain, accept, refuse, refuseAgain, faultnet.On(`^A1 LOGIN "bob" ""`, 0, faultnet.Send("A1 NO no\r\n")), mailbox, faultnet.On("LOGOUT", 0))})
+				var challenges strings.Builder
 				c := client(t, mail.Options{}, func(o *fetch.Options) {
 					o.Dial = n.Dial
 					o.Login = func(_ context.Context, ch fetch.Challenge) (*fetch.Credential, error) {
-						again := map[bool]string{true: " again"}[ch.Rejected]
-						fmt.Fprintf(&asked, "%s %s%s; ", ch.User, ch.Realm, again)
+						suffix := map[bool]string{true: " again"}[ch.Rejected]
+						fmt.Fprintf(&challenges, "%s %s%s; ", ch.User, ch.Realm, suffix)
 						if len(test.answers) == 0 {
 							return nil, nil
 						}
@@ -65,8 +66,8 @@ func TestAsked(t *testing.T) {
 				if err != nil {
 					fault = fetch.FaultOf(err).String()
 				}
-				if fault != test.fault || asked.String() != test.want {
-					t.Errorf("got %v, asked %q, want %s, %q", err, asked.String(), test.fault, test.want)
+				if fault != test.fault || challenges.String() != test.want {
+					t.Errorf("got %v, challenges %q, want %s, %q", err, challenges.String(), test.fault, test.want)
 				}
 				c.Close()
 				synctest.Wait()
@@ -76,9 +77,9 @@ func TestAsked(t *testing.T) {
 	}
 }
 
-// TestClearPassword: a server that leads to another address gets no password
-// in clear; a person who wants that is told.
-func TestClearPassword(t *testing.T) {
+// TestPlaintextPassword tests that no password is sent in plaintext if another
+// server has named the URL.
+func TestPlaintextPassword(t *testing.T) {
 	n := faultnet.NewNetwork(t)
 	s := n.Serve("198.41.0.4:143", faultnet.Script{faultnet.Send("* OK [CAPABILITY IMAP4rev1] ready\r\n"), faultnet.Lines(faultnet.On("LOGOUT", 0))})
 	c := client(t, mail.Options{}, func(o *fetch.Options) { o.Dial = n.Dial })
@@ -93,8 +94,8 @@ func TestClearPassword(t *testing.T) {
 	}
 }
 
-// TestConnect: what goes wrong before a server has said a word.
-func TestConnect(t *testing.T) {
+// TestConnectionErrors tests failures before the greeting.
+func TestConnectionErrors(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		script faultnet.Script
@@ -102,7 +103,7 @@ func TestConnect(t *testing.T) {
 		took   time.Duration
 	}{
 		{"refused", faultnet.Script{faultnet.Refuse()}, fetch.Connect, 0},
-		{"nobody there", faultnet.Script{faultnet.Blackhole()}, fetch.Timeout, 10 * time.Second},
+		{"no response", faultnet.Script{faultnet.Blackhole()}, fetch.Timeout, 10 * time.Second},
 		{"reset", faultnet.Script{faultnet.Reset()}, fetch.Connect, 0},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -119,7 +120,8 @@ func TestConnect(t *testing.T) {
 	schemetest.Names(t, mail.Schemes(mail.Options{}), "imap://h.example/INBOX")
 }
 
-// TestTooLarge: what is announced to be larger than the limit is not begun.
+// TestTooLarge tests that a message larger than Policy.MaxBody is rejected
+// before the download.
 func TestTooLarge(t *testing.T) {
 	n := faultnet.NewNetwork(t)
 	n.Serve("192.0.2.1:143", faultnet.Script{faultnet.Send("* PREAUTH [CAPABILITY IMAP4rev1] hi\r\n"), faultnet.Expect("\r\n$"), faultnet.Send("* 1 EXISTS\r\nT1 OK\r\n"),
@@ -130,7 +132,7 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// TestMemServer: another server than Dovecot, one that is in every checkout.
+// TestMemServer tests messages and listings of the in-memory server of go-imap.
 func TestMemServer(t *testing.T) {
 	t.Parallel()
 	memory := imapmemserver.New()

@@ -33,7 +33,7 @@ func (s *session) examine(q *task) error {
 	var no *imap.Error
 	if errors.As(err, &no) && no.Type == imap.StatusResponseTypeNo && no.Code == "" && (strings.Contains(q.mailbox, "&") || !isASCII(q.mailbox)) {
 		// Some servers do not encode mailbox names in modified UTF-7.
-		if raw, again := s.selectMailbox(q.mailbox, "EXAMINE "+quote(q.mailbox)); again == nil {
+		if raw, rawErr := s.selectMailbox(q.mailbox, "EXAMINE "+quote(q.mailbox)); rawErr == nil {
 			data, err = raw, nil
 		}
 	}

@@ -40,19 +40,19 @@ var mechanisms = []mechanism{
 // unless the user has allowed any mechanism ("*"). In this case, option names
 // the mechanism that was not tried.
 func (d *driver) tryMechanisms(s *session, creds credentials) (a answer, option string, err error) {
-	asked := strings.ToUpper(creds.mechanism)
-	var no *answer // rejection of the previous mechanism
-	var last error // reason why the previous mechanism was canceled
+	requested := strings.ToUpper(creds.mechanism)
+	var rejection *answer // rejection of the previous mechanism
+	var lastErr error     // reason why the previous mechanism was canceled
 	for _, m := range mechanisms {
-		if wanted, err := m.eligible(asked, creds.auth); err != nil {
+		if ok, err := m.eligible(requested, creds.auth); err != nil {
 			return a, "", err
-		} else if !wanted || !m.isOffered(s) {
+		} else if !ok || !m.isOffered(s) {
 			continue
 		}
-		if no != nil && m.plaintext && s.TLS == nil && asked != "*" {
-			return *no, m.name, nil
+		if rejection != nil && m.plaintext && s.TLS == nil && requested != "*" {
+			return *rejection, m.name, nil
 		}
-		if no != nil {
+		if rejection != nil {
 			s.Trace().Notef("server rejected the login, trying mechanism %s", m.name)
 		}
 		if err := s.checkPlaintext(m, creds); err != nil {
@@ -60,24 +60,24 @@ func (d *driver) tryMechanisms(s *session, creds credentials) (a answer, option 
 		}
 		a, err := m.attempt(d, s, creds.auth)
 		switch {
-		case err != nil && s.IsBroken() && no != nil:
-			return *no, "", nil // the server rejected the login and closed the connection
+		case err != nil && s.IsBroken() && rejection != nil:
+			return *rejection, "", nil // the server rejected the login and closed the connection
 		case err != nil && s.IsBroken():
 			return a, "", err
 		case err != nil:
-			last = err
+			lastErr = err
 			s.Trace().Notef("authentication by %s canceled: %v", m.name, err)
 		case a.status == "OK" || m.plaintext || !a.mayDependOnMechanism():
 			return a, "", nil
 		default:
-			no = &a
+			rejection = &a
 		}
 	}
-	if no != nil {
-		return *no, "", nil
+	if rejection != nil {
+		return *rejection, "", nil
 	}
-	err = noMechanismError(asked, creds.auth, last)
-	if option := s.bestOffered(creds.auth); last == nil && asked != "" && option != "" {
+	err = noMechanismError(requested, creds.auth, lastErr)
+	if option := s.bestOffered(creds.auth); lastErr == nil && requested != "" && option != "" {
 		err = needOption(err, OverrideMechanism, option)
 	}
 	return a, "", err
@@ -95,28 +95,28 @@ func (s *session) bestOffered(auth *fetch.Credential) string {
 }
 
 // noMechanismError returns the error of a login for which no mechanism is left.
-func noMechanismError(asked string, auth *fetch.Credential, last error) error {
+func noMechanismError(requested string, auth *fetch.Credential, lastErr error) error {
 	switch {
-	case last != nil:
-		return fetch.Auth.With(last)
-	case asked != "" && asked != "*":
-		return fetch.Auth.Errorf("server does not offer the mechanism %s", asked)
+	case lastErr != nil:
+		return fetch.Auth.With(lastErr)
+	case requested != "" && requested != "*":
+		return fetch.Auth.Errorf("server does not offer the mechanism %s", requested)
 	case auth == nil:
 		return fetch.NeedLogin(fetch.Auth, fetch.Auth.Errorf("server requires authentication, but the URL names no user"))
 	}
 	return fetch.Auth.Errorf("server offers no supported authentication mechanism")
 }
 
-// eligible reports whether m may be used for auth if the user has requested the
-// mechanism asked.
-func (m mechanism) eligible(asked string, auth *fetch.Credential) (bool, error) {
+// eligible reports whether m may be used for auth. If requested is not empty or
+// "*", only the mechanism with this name is eligible.
+func (m mechanism) eligible(requested string, auth *fetch.Credential) (bool, error) {
 	switch {
-	case asked == "" || asked == "*":
+	case requested == "" || requested == "*":
 		return !m.explicit && m.anonymous == (auth == nil) && m.token == (auth != nil && auth.Token != ""), nil
-	case m.name != asked:
+	case m.name != requested:
 		return false, nil
 	case auth == nil && !m.anonymous && m.name != "EXTERNAL":
-		return false, fetch.NeedLogin(fetch.Auth, fetch.Auth.Errorf("mechanism %s requires a user name", asked))
+		return false, fetch.NeedLogin(fetch.Auth, fetch.Auth.Errorf("mechanism %s requires a user name", requested))
 	}
 	return true, nil
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/anyurl/fetch/schemes/mail"
 )
 
-// streamed serves one message of size bytes to whoever comes.
-func streamed(t testing.TB, size int64) (url string) {
+// streamed serves a message of size bytes and returns its URL.
+func serveMessage(t testing.TB, size int64) (url string) {
 	s := faultnet.Listen(t, faultnet.Script{
 		faultnet.Send("* PREAUTH [CAPABILITY IMAP4rev1] ready\r\n"),
 		faultnet.Expect("EXAMINE INBOX\r\n$"), faultnet.Send("* 1 EXISTS\r\nT1 OK done\r\n"),
@@ -29,23 +29,23 @@ func streamed(t testing.TB, size int64) (url string) {
 	return "imap://" + s.Addr().String() + "/INBOX/;UID=1"
 }
 
-// maxMemory is what a request may need beside what the test has already.
+// maxMemory is the maximum growth of memory during a request, in bytes.
 const maxMemory = 32 << 20
 
-// grown returns how much more memory than before the system has given.
-func grown(before *runtime.MemStats) int64 {
+// grown returns the growth of the memory obtained from the system, in bytes.
+func memoryGrowth(before *runtime.MemStats) int64 {
 	var now runtime.MemStats
 	runtime.ReadMemStats(&now)
 	return int64(now.Sys) - int64(before.Sys)
 }
 
-// TestMemory: a message streams, whatever its size.
+// TestMemory tests that a large message is streamed and not loaded into memory.
 func TestMemory(t *testing.T) {
 	size := int64(512 << 20)
 	if testing.Short() {
 		size = 64 << 20
 	}
-	url := streamed(t, size)
+	url := serveMessage(t, size)
 	c := client(t, mail.Options{})
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -59,34 +59,34 @@ func TestMemory(t *testing.T) {
 	if n != size+8 || err != nil || resp.Size != n {
 		t.Errorf("got %d bytes of %d, %v", n, resp.Size, err)
 	}
-	if used := after.TotalAlloc - before.TotalAlloc; used > 4<<20 || grown(&before) > maxMemory {
-		t.Errorf("%d bytes of memory for a message of %d, %d from the system", used, n, grown(&before))
+	if used := after.TotalAlloc - before.TotalAlloc; used > 4<<20 || memoryGrowth(&before) > maxMemory {
+		t.Errorf("%d bytes of memory for a message of %d, %d from the system", used, n, memoryGrowth(&before))
 	}
 }
 
-// TestHostileMemory: neither does an answer without end need more.
+// TestHostileMemory tests that endless responses do not exhaust memory.
 func TestHostileMemory(t *testing.T) {
 	const hello, examined = "* PREAUTH [CAPABILITY IMAP4rev1] ready\r\n", "* 9 EXISTS\r\n* OK [UIDVALIDITY 42] x\r\nT1 OK done\r\n"
 	for _, test := range []struct {
 		name, path string
-		said       []string // each when the client has said something
-		again      string   // and then this without end
+		said       []string // sent one by one, each after a command
+		again      string   // then sent repeatedly without end
 		fault      string
 	}{
 		{"line of a greeting", "/INBOX", nil, "x", "protocol"},
 		{"greetings", "/INBOX", []string{"* NO x\r\n"}, "* OK x\r\n", "protocol"},
 		{"capabilities", "/INBOX", []string{"* OK [CAPABILITY"}, " X", "protocol"},
 		{"literal of 4 GiB", "/INBOX/;UID=7", []string{hello, examined, "* 2 FETCH (UID 7 BODY[] {4294967295}\r\n"}, "x", "too-large"},
-		{"literal that nobody asked for", "/INBOX/;UID=7", []string{hello, "* 2 FETCH (UID 7 BODY[] {4294967295}\r\n"}, "x", "too-large"},
+		{"unsolicited literal", "/INBOX/;UID=7", []string{hello, "* 2 FETCH (UID 7 BODY[] {4294967295}\r\n"}, "x", "too-large"},
 		{"quoted string", "/INBOX/;UID=7", []string{hello, examined, "* 2 FETCH (UID 7 BODY[] \""}, "x", "too-large"},
 		{"flags", "/INBOX/;UID=7", []string{hello, examined, "* 2 FETCH (UID 7 FLAGS ("}, "a ", "too-large"},
-		{"answers", "/INBOX/;UID=7", []string{hello, examined}, "* 2 FETCH (FLAGS (a))\r\n", "too-large"},
+		{"FETCH responses", "/INBOX/;UID=7", []string{hello, examined}, "* 2 FETCH (FLAGS (a))\r\n", "too-large"},
 		{"mailboxes", "/", []string{hello}, "* LIST () \"/\" x\r\n", "too-large"},
 		{"name of a mailbox", "/", []string{hello, "* LIST () \"/\" \""}, "x", "too-large"},
 		{"summaries", "/INBOX", []string{hello, examined}, "* 1 FETCH (UID 5 RFC822.SIZE 10 ENVELOPE (NIL \"s\" NIL NIL NIL NIL NIL NIL NIL NIL))\r\n", "too-large"},
 		{"addresses", "/INBOX", []string{hello, examined, "* 1 FETCH (UID 5 ENVELOPE (NIL \"s\" ("}, "(NIL NIL \"a\" \"b\")", "too-large"},
 		{"parentheses", "/INBOX", []string{hello, examined, "* 1 FETCH (UID 5 BODYSTRUCTURE "}, "(", "protocol"},
-		{"numbers found", "/INBOX?ALL", []string{hello, examined, "* SEARCH"}, " 12345", "too-large"},
+		{"search results", "/INBOX?ALL", []string{hello, examined, "* SEARCH"}, " 12345", "too-large"},
 		{"header", "/INBOX/;UID=7/;SECTION=1", []string{hello, examined, "* 2 FETCH (UID 7 BODY[1.MIME] {4294967295}\r\n"}, "x", "protocol"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -109,8 +109,8 @@ func TestHostileMemory(t *testing.T) {
 			var before runtime.MemStats
 			runtime.ReadMemStats(&before)
 			_, _, err := discard(t, c, "imap://"+s.Addr().String()+test.path)
-			if got := fetch.FaultOf(err).String(); got != test.fault || grown(&before) > maxMemory {
-				t.Errorf("got %v, want %s; %d bytes more", err, test.fault, grown(&before))
+			if got := fetch.FaultOf(err).String(); got != test.fault || memoryGrowth(&before) > maxMemory {
+				t.Errorf("got %v, want %s; %d bytes more", err, test.fault, memoryGrowth(&before))
 			}
 		})
 	}
@@ -131,7 +131,7 @@ func BenchmarkMessage(b *testing.B) {
 	b.SetBytes(size)
 	b.ReportAllocs()
 	for b.Loop() {
-		url := streamed(b, size)
+		url := serveMessage(b, size)
 		c := client(b, mail.Options{})
 		resp, err := c.Get(b.Context(), url)
 		if err != nil {

@@ -15,9 +15,9 @@ import (
 	"github.com/anyurl/fetch/schemes/mail"
 )
 
-// TestCloseContinued: the second session of a listing ends with its body, whoever
-// still reads.
-func TestCloseContinued(t *testing.T) {
+// TestCloseResumedListing tests that closing the body ends the second session
+// of a listing during a pending Read.
+func TestCloseResumedListing(t *testing.T) {
 	const first = "= enter\n= inbox\n> T2 UID FETCH 1:* (UID FLAGS INTERNALDATE RFC822.SIZE ENVELOPE)\n< * nonsense"
 	for name, second := range map[string]string{
 		"greeting": "= stall",
@@ -45,10 +45,10 @@ func TestCloseContinued(t *testing.T) {
 					read <- err
 				}()
 				synctest.Wait()
-				began := time.Now()
+				start := time.Now()
 				resp.Body.Close()
-				if err := <-read; err == nil || time.Since(began) > 0 {
-					t.Errorf("%v, after %v", err, time.Since(began))
+				if err := <-read; err == nil || time.Since(start) > 0 {
+					t.Errorf("%v, after %v", err, time.Since(start))
 				}
 			})
 		})
@@ -63,7 +63,7 @@ func scriptOf(t *testing.T, talk string) faultnet.Script {
 	return c.Script
 }
 
-// openNet is a door that judges nothing, and of which nothing else is asked.
+// An openNet is a Net without a policy. Only the methods below may be called.
 type openNet struct {
 	fetch.Net
 	n *faultnet.Network

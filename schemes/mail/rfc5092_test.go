@@ -7,8 +7,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// TestRFC5092: the URLs of the RFC (sections 6, 7, 9 and 11), with the
-// commands that it gives for them; EXAMINE stands where it has SELECT.
+// TestRFC5092 tests the example URLs of RFC 5092 sections 6, 7, 9 and 11. The
+// commands use EXAMINE in place of SELECT.
 func TestRFC5092(t *testing.T) {
 	for _, test := range []struct{ url, login, want string }{
 		{"imap://minbari.example.org/gray-council;UIDVALIDITY=385759045/;UID=20/;PARTIAL=0.1024",
@@ -68,7 +68,7 @@ func TestRFC5092(t *testing.T) {
 	}
 }
 
-// TestSearchLiterals: a literal is one word, whatever is in it.
+// TestSearchLiterals tests literals in search programs.
 func TestSearchLiterals(t *testing.T) {
 	for text, want := range map[string]string{
 		"SUBJECT {3+}\r\ntea":         `SUBJECT "tea"`,

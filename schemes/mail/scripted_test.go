@@ -13,21 +13,22 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// scripted is a connection whose server has said all that it will say.
+// A scripted is a connection with fixed server output. Reads return io.EOF
+// after the output.
 type scripted struct {
 	net.Conn
-	mu   sync.Mutex
-	in   []byte
-	out  []byte
-	once sync.Once
-	gone chan struct{}
+	mu     sync.Mutex
+	in     []byte
+	out    []byte
+	once   sync.Once
+	closed chan struct{}
 }
 
 func (c *scripted) Read(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	select {
-	case <-c.gone:
+	case <-c.closed:
 		return 0, net.ErrClosed
 	default:
 	}
@@ -43,7 +44,7 @@ func (c *scripted) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	select {
-	case <-c.gone:
+	case <-c.closed:
 		return 0, net.ErrClosed
 	default:
 	}
@@ -58,7 +59,7 @@ func (c *scripted) sent() []byte {
 }
 
 func (c *scripted) Close() error {
-	c.once.Do(func() { close(c.gone) })
+	c.once.Do(func() { close(c.closed) })
 	return nil
 }
 
@@ -66,7 +67,7 @@ func (*scripted) SetDeadline(time.Time) error      { return nil }
 func (*scripted) SetReadDeadline(time.Time) error  { return nil }
 func (*scripted) SetWriteDeadline(time.Time) error { return nil }
 
-// scriptedNet leads everybody to one connection.
+// A scriptedNet returns the same connection for each address.
 type scriptedNet struct{ conn net.Conn }
 
 func (n scriptedNet) DialContext(context.Context, string, string) (net.Conn, error) {
@@ -85,70 +86,70 @@ func (scriptedNet) Proxy(context.Context) (fetch.ProxyTarget, bool, error) {
 func (scriptedNet) DialProxy(context.Context) (net.Conn, error)   { return nil, io.ErrClosedPipe }
 func (scriptedNet) Gateway(context.Context) (fetch.Target, error) { return fetch.Target{}, nil }
 
-// willing is a connection whose server says OK to every command, of which it
-// keeps the lines. A literal is part of its line.
-type willing struct {
+// A willing is a connection to a server that answers OK to every command. It
+// records the command lines, including their literals.
+type okServer struct {
 	scripted
-	more  *sync.Cond
-	lines []string
-	part  []byte // of a line
-	skip  int    // of a literal
+	changed     *sync.Cond
+	lines       []string
+	partialLine []byte // incomplete line
+	literal     int    // remaining bytes of a literal
 }
 
-func newWilling() *willing {
-	w := &willing{scripted: scripted{in: []byte("* PREAUTH [CAPABILITY IMAP4rev1 LITERAL+] hi\r\n"), gone: make(chan struct{})}}
-	w.more = sync.NewCond(&w.mu)
+func newOKServer() *okServer {
+	w := &okServer{scripted: scripted{in: []byte("* PREAUTH [CAPABILITY IMAP4rev1 LITERAL+] hi\r\n"), closed: make(chan struct{})}}
+	w.changed = sync.NewCond(&w.mu)
 	return w
 }
 
-func (w *willing) Read(p []byte) (int, error) {
+func (w *okServer) Read(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for len(w.in) == 0 {
 		select {
-		case <-w.gone:
+		case <-w.closed:
 			return 0, net.ErrClosed
 		default:
 		}
-		w.more.Wait()
+		w.changed.Wait()
 	}
 	n := copy(p, w.in)
 	w.in = w.in[n:]
 	return n, nil
 }
 
-func (w *willing) Write(p []byte) (int, error) {
+func (w *okServer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, c := range p {
-		w.part = append(w.part, c)
-		if w.skip > 0 {
-			w.skip--
+		w.partialLine = append(w.partialLine, c)
+		if w.literal > 0 {
+			w.literal--
 		} else if c == '\n' {
 			w.endLine()
 		}
 	}
-	w.more.Broadcast()
+	w.changed.Broadcast()
 	return len(p), nil
 }
 
 var literalMark = regexp.MustCompile(`\{(\d+)\+\}\r\n$`)
 
-func (w *willing) endLine() {
-	if m := literalMark.FindSubmatch(w.part); m != nil {
-		w.skip, _ = strconv.Atoi(string(m[1]))
+func (w *okServer) endLine() {
+	if m := literalMark.FindSubmatch(w.partialLine); m != nil {
+		w.literal, _ = strconv.Atoi(string(m[1]))
 		return
 	}
-	w.lines = append(w.lines, string(w.part))
-	tag, _, _ := strings.Cut(string(w.part), " ")
+	w.lines = append(w.lines, string(w.partialLine))
+	tag, _, _ := strings.Cut(string(w.partialLine), " ")
 	w.in = append(w.in, tag+" OK done\r\n"...)
-	w.part = nil
+	w.partialLine = nil
 }
 
-func (w *willing) Close() error {
+func (w *okServer) Close() error {
 	w.scripted.Close()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.more.Broadcast()
+	w.changed.Broadcast()
 	return nil
 }

@@ -15,8 +15,9 @@ import (
 	"github.com/anyurl/fetch/schemes/mail"
 )
 
-// Messages of every store. The third has no id, the fourth no parts.
-var letters = []string{
+// The messages in each store. The third message has no Message-ID, and the
+// fourth has no parts.
+var storeMessages = []string{
 	plainMessage,
 	multipart,
 	"From: carol@example.net\r\nTo: \"Bob\" <BOB@example.org>\r\nSubject: no id\r\n\r\nFrom here on\r\n",
@@ -26,7 +27,8 @@ var letters = []string{
 
 func lf(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 
-// mailStores makes one of each kind, with what a line of a message ends in.
+// mailStores creates a store of each kind. It returns the locations and the
+// line endings of the messages.
 func mailStores(t *testing.T) map[string]struct{ place, end string } {
 	dir := t.TempDir()
 	for _, sub := range []string{"md/new", "md/cur", "md/tmp"} {
@@ -36,7 +38,7 @@ func mailStores(t *testing.T) map[string]struct{ place, end string } {
 	}
 	box := ""
 	s := peer.Dovecot(t, peer.DovecotOptions{})
-	for i, text := range letters {
+	for i, text := range storeMessages {
 		name := filepath.Join(dir, "md", []string{"new", "cur"}[i%2], string(rune('a'+i)))
 		if err := os.WriteFile(name, []byte(lf(text)), 0o600); err != nil {
 			t.Fatal(err)
@@ -82,9 +84,9 @@ func TestStores(t *testing.T) {
 			testMailto(t, c, s.end)
 			box := client(t, mail.Options{Stores: []string{s.place}, Mbox: true})
 			resp, got, err := schemetest.Read(t, box, "mailto:bob@example.org")
-			want := "From carol@example.net Mon Jan  1 00:00:00 2024\n" + strings.Replace(lf(letters[2]), "\nFrom here", "\n>From here", 1) + "\n"
+			want := "From carol@example.net Mon Jan  1 00:00:00 2024\n" + strings.Replace(lf(storeMessages[2]), "\nFrom here", "\n>From here", 1) + "\n"
 			if err != nil || resp.Media != "application/mbox" || strings.Count(got, "From ") != 4 || !strings.Contains(got, want) {
-				t.Errorf("mbox: got %q, %v, want %q in it", got, err, want)
+				t.Errorf("mbox: got %q, %v, want %q included", got, err, want)
 			}
 		})
 	}
@@ -109,11 +111,11 @@ func testMailto(t *testing.T, c *fetch.Client, end string) {
 		t.Errorf("mailto of a message without a subject: got %v, %v", all, err)
 	}
 	if all, err := schemetest.List(t, c, "mailto:nobody@example.org"); err != nil || len(all) != 0 {
-		t.Errorf("mailto nobody: got %v, %v", all, err)
+		t.Errorf("mailto of an unknown address: got %v, %v", all, err)
 	}
 }
 
-func TestNoStore(t *testing.T) {
+func TestStoreErrors(t *testing.T) {
 	c := client(t, mail.Options{})
 	for url, want := range map[string]string{
 		"mailto:bob@example.org":   "mail store",
@@ -158,8 +160,8 @@ func TestCid(t *testing.T) {
 	}
 }
 
-// TestCidInCid: a message that is a part of a message that is, and so on.
-func TestCidInCid(t *testing.T) {
+// TestNestedCid tests that a cid URL inside another cid URL is an error.
+func TestNestedCid(t *testing.T) {
 	var o mail.Options
 	var c *fetch.Client
 	o.In = func(ctx context.Context) (*fetch.Response, error) { return c.Get(ctx, "cid:other") }

@@ -27,7 +27,8 @@ func TestSuite(t *testing.T) {
 	s.Add(peer.User, "INBOX", large)
 	base := "imap://" + peer.User + ":" + peer.Password + "@" + s.Addr
 	fetchtest.Run(t, fetchtest.Suite{
-		// A listing has URLs without a login, and so has nobody to show it.
+		// The entries of a listing need credentials, so the suite must not
+		// fetch them.
 		Schemes:  func() []fetch.Scheme { return mail.Schemes(mail.Options{}) },
 		Document: base + "/INBOX/;UID=2",
 		Body:     []byte(large),
@@ -38,8 +39,9 @@ func TestSuite(t *testing.T) {
 	})
 }
 
-// TestSuites: the same for the other schemes and for what is kept in files.
-func TestSuites(t *testing.T) {
+// TestSuiteStores runs the suite for imaps, mid and mailto, and for stores in
+// files.
+func TestSuiteStores(t *testing.T) {
 	t.Parallel()
 	s := peer.Dovecot(t, peer.DovecotOptions{TLS: true, Config: []string{"mail_max_userip_connections = 100"}})
 	s.Add(peer.User, "INBOX", plainMessage)
@@ -73,7 +75,7 @@ func TestSuites(t *testing.T) {
 	}
 }
 
-// TestSweep lets each operation of a login, a message and another one fail.
+// TestSweep makes each network operation of a login and two messages fail.
 func TestSweep(t *testing.T) {
 	answer := func(n int) *faultnet.Hook {
 		text := fmt.Sprintf("* 1 FETCH (UID 1 BODY[] {28}\r\nSubject: a\r\n\r\nhello, hello\r\n)\r\nT%d OK done\r\n", n)

@@ -15,8 +15,9 @@ import (
 	"github.com/anyurl/fetch/schemes/mail"
 )
 
-// conversation is a server that lets everybody in and has one message.
-func conversation() []faultnet.Step {
+// conversation is the script of a server with one message that accepts the
+// login.
+func serverScript() []faultnet.Step {
 	return []faultnet.Step{faultnet.Lines(
 		faultnet.On(`^A\d CAPABILITY`, 1, faultnet.Send("* CAPABILITY IMAP4rev1\r\nA2 OK done\r\n")),
 		faultnet.On(`^A\d LOGIN "bob" "s3cret"`, 1, faultnet.Send("A3 OK [CAPABILITY IMAP4rev1] welcome\r\n")),
@@ -26,13 +27,13 @@ func conversation() []faultnet.Step {
 	)}
 }
 
-// TestTLS: STARTTLS that is taken away, or given together with text of
-// somebody else, and certificates that prove nothing. No password is sent in
-// any of these.
+// TestTLS tests STARTTLS and imaps, including stripped STARTTLS, injected
+// plaintext and invalid certificates. The password must not be sent after a
+// failure.
 func TestTLS(t *testing.T) {
-	send, hear := faultnet.Send, faultnet.Expect
+	send, expect := faultnet.Send, faultnet.Expect
 	offer := func(then ...faultnet.Step) faultnet.Script {
-		return append(faultnet.Script{send("* OK [CAPABILITY IMAP4rev1 STARTTLS LOGINDISABLED] ready\r\n"), hear("^A1 STARTTLS\r\n$")}, then...)
+		return append(faultnet.Script{send("* OK [CAPABILITY IMAP4rev1 STARTTLS LOGINDISABLED] ready\r\n"), expect("^A1 STARTTLS\r\n$")}, then...)
 	}
 	for _, test := range []struct {
 		name, scheme, fault, body string
@@ -41,33 +42,33 @@ func TestTLS(t *testing.T) {
 		script                    func(*faultnet.Certs) faultnet.Script
 	}{
 		{"STARTTLS", "imap", "ok", "\r\nhello", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script {
-			return append(offer(send("A1 OK begin\r\n"), c.TLS()), conversation()...)
+			return append(offer(send("A1 OK begin\r\n"), c.TLS()), serverScript()...)
 		}},
 		{"STARTTLS, self-signed", "imap", "tls", "", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script {
 			return offer(send("A1 OK begin\r\n"), c.SelfSigned())
 		}},
-		{"text in clear behind the answer", "imap", "tls", "", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script {
+		{"plaintext after the answer", "imap", "tls", "", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script {
 			return offer(send("A1 OK begin\r\n* CAPABILITY IMAP4rev1 AUTH=PLAIN\r\n"), c.TLS())
 		}},
 		{"refused", "imap", "tls", "", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script { return offer(send("A1 NO no\r\n")) }},
-		{"taken away", "imap", "tls", "", fetch.TLSRequired, 0, func(c *faultnet.Certs) faultnet.Script {
-			return faultnet.Script{send("* OK [CAPABILITY IMAP4rev1] ready\r\n"), hear("^A1 STARTTLS\r\n$"), send("A1 BAD what\r\n")}
+		{"STARTTLS not announced", "imap", "tls", "", fetch.TLSRequired, 0, func(c *faultnet.Certs) faultnet.Script {
+			return faultnet.Script{send("* OK [CAPABILITY IMAP4rev1] ready\r\n"), expect("^A1 STARTTLS\r\n$"), send("A1 BAD what\r\n")}
 		}},
 		{"handshake stalls", "imap", "timeout", "", fetch.TLSDefault, 10 * time.Second, func(c *faultnet.Certs) faultnet.Script {
 			return offer(send("A1 OK begin\r\n"), faultnet.TLSStall())
 		}},
 		{"TLS", "imaps", "ok", "\r\nhello", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script {
-			return append(faultnet.Script{c.TLS(), send("* OK [CAPABILITY IMAP4rev1 X] ready\r\n"), hear("^A1 LOGIN .*\r\n$"), send("A1 OK welcome\r\n")}, conversation()...)
+			return append(faultnet.Script{c.TLS(), send("* OK [CAPABILITY IMAP4rev1 X] ready\r\n"), expect("^A1 LOGIN .*\r\n$"), send("A1 OK welcome\r\n")}, serverScript()...)
 		}},
 		{"TLS, self-signed", "imaps", "tls", "", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{c.SelfSigned()} }},
 		{"TLS, expired", "imaps", "tls", "", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{c.Expired()} }},
-		{"TLS, of another host", "imaps", "tls", "", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{c.WrongHost()} }},
-		{"TLS, a server in clear", "imaps", "tls", "", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script {
+		{"TLS, certificate of another host", "imaps", "tls", "", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{c.WrongHost()} }},
+		{"TLS, plaintext server", "imaps", "tls", "", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script {
 			return faultnet.Script{send("* OK ready\r\n"), faultnet.Stall()}
 		}},
-		{"TLS, handshake ends", "imaps", "connect", "", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{faultnet.TLSCut()} }},
-		{"TLS, cut without its goodbye", "imaps", "truncated", "\r\nhel", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script {
-			return faultnet.Script{c.TLS(), send("* PREAUTH [CAPABILITY IMAP4rev1] ready\r\n"), hear("EXAMINE INBOX\r\n$"), send("T1 OK done\r\n"), hear("\r\n$"),
+		{"TLS, handshake cut", "imaps", "connect", "", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{faultnet.TLSCut()} }},
+		{"TLS, connection cut without close-notify", "imaps", "truncated", "\r\nhel", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script {
+			return faultnet.Script{c.TLS(), send("* PREAUTH [CAPABILITY IMAP4rev1] ready\r\n"), expect("EXAMINE INBOX\r\n$"), send("T1 OK done\r\n"), expect("\r\n$"),
 				send("* 1 FETCH (UID 1 BODY[] {7}\r\n\r\nhel"), faultnet.Cut()}
 		}},
 	} {
@@ -89,7 +90,7 @@ func TestTLS(t *testing.T) {
 					body = string(b)
 					resp.Body.Close()
 					if resp.TLS == nil {
-						t.Error("TLS is not told")
+						t.Error("TLS state is not reported")
 					}
 				}
 				fault := "ok"
@@ -112,16 +113,15 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// TestDovecotLogins: each way in that a real server has, with and without
-// encryption.
+// TestDovecotLogins tests each mechanism of Dovecot with and without TLS.
 func TestDovecotLogins(t *testing.T) {
 	t.Parallel()
 	s, base := dovecot(t, peer.DovecotOptions{TLS: true, Config: []string{"mail_max_userip_connections = 100", "auth_mechanisms = plain login anonymous cram-md5 scram-sha-1 scram-sha-256 external"}})
 	trusting := func(o *fetch.Options) { o.TLS = &tls.Config{RootCAs: s.Cert.Pool} }
 	for _, name := range []string{"", "PLAIN", "LOGIN", "CRAM-MD5", "SCRAM-SHA-1", "SCRAM-SHA-256", "+LOGIN"} {
-		for _, how := range []fetch.TLSMode{fetch.TLSDefault, fetch.TLSNever} {
-			resp, got, err := schemetest.Read(t, client(t, mail.Options{TLS: how, Mechanism: name}, trusting), base+"/INBOX/;UID=1")
-			if err != nil || got != plainMessage || (resp.TLS == nil) != (how == fetch.TLSNever) {
+		for _, mode := range []fetch.TLSMode{fetch.TLSDefault, fetch.TLSNever} {
+			resp, got, err := schemetest.Read(t, client(t, mail.Options{TLS: mode, Mechanism: name}, trusting), base+"/INBOX/;UID=1")
+			if err != nil || got != plainMessage || (resp.TLS == nil) != (mode == fetch.TLSNever) {
 				t.Errorf("%s: got %q, %v", name, got, err)
 			}
 		}
@@ -135,7 +135,7 @@ func TestDovecotLogins(t *testing.T) {
 		t.Errorf("imaps: got %q, %v", got, err)
 	}
 	if _, got, err := schemetest.Read(t, client(t, mail.Options{}), base+"/INBOX/;UID=1"); fetch.FaultOf(err) != fetch.TLS {
-		t.Errorf("a certificate of nobody's: got %q, %v", got, err)
+		t.Errorf("untrusted certificate: got %q, %v", got, err)
 	}
 	s.Add("anonymous", "INBOX", plainMessage)
 	if _, got, err := schemetest.Read(t, client(t, mail.Options{TLS: fetch.TLSNever}), "imap://"+s.Addr+"/INBOX/;UID=1"); err != nil || got != plainMessage {

@@ -9,10 +9,10 @@ import (
 
 var kit = transcript.Kit{Port: 143, Schemes: transcript.SchemesOf(mail.Schemes), Phrases: phrases, Goodbye: "Z LOGOUT\r\n"}
 
-// TestTranscripts replays the conversations of testdata.
+// TestTranscripts replays the conversations in testdata.
 func TestTranscripts(t *testing.T) { kit.Run(t) }
 
-// phrases are the steps that most talks have.
+// phrases are common steps of the conversations.
 var phrases = map[string]string{
 	"greeting": "< * OK [CAPABILITY IMAP4rev1 LITERAL+] ready",
 	"login":    "> A1 LOGIN \"bob\" \"s3cret\"\n< A1 OK [CAPABILITY IMAP4rev1 LITERAL+] welcome",

@@ -11,9 +11,9 @@ import (
 	"github.com/anyurl/fetch/schemes/mail"
 )
 
-// TestVoidAttempt: a request on a session that the server has closed is made
-// again on a new one, and the Trace learns that the first attempt is void.
-func TestVoidAttempt(t *testing.T) {
+// TestRetryOnNewSession tests that a request on a session closed by the server
+// is retried on a new session, and that the Trace reports the void attempt.
+func TestRetryOnNewSession(t *testing.T) {
 	script := func() faultnet.Script {
 		return faultnet.Script{faultnet.Send("* PREAUTH [CAPABILITY IMAP4rev1] ready\r\n"), faultnet.Lines(
 			faultnet.On(`^T1 EXAMINE INBOX`, 1, faultnet.Send("* 1 EXISTS\r\nT1 OK done\r\n")),

@@ -13,24 +13,23 @@ import (
 	"github.com/anyurl/fetch/schemes/mail"
 )
 
-// TestScramRefused: a server that announces SCRAM and refuses it is asked by
-// the next mechanism that it announces, and gets the password under TLS alone.
-func TestScramRefused(t *testing.T) {
+// TestMechanismFallback tests that the client tries the next mechanism if the
+// server rejects SCRAM, but sends the password only over TLS.
+func TestMechanismFallback(t *testing.T) {
 	const (
 		caps = "* OK [CAPABILITY IMAP4rev1 AUTH=SCRAM-SHA-256 AUTH=SCRAM-SHA-1 AUTH=PLAIN] ready\r\n"
-		// A first message of nobody's, and one that continues the nonce needs
-		// the client's: see "proof".
+		// A challenge with a foreign nonce.
 		foreign = "+ cj14eCxzPUFBQUEsaT00MDk2\r\n"
 	)
-	send, hear := faultnet.Send, faultnet.Expect
+	send, expect := faultnet.Send, faultnet.Expect
 	begin := func(tag, name string) faultnet.Script {
-		return faultnet.Script{hear("^" + tag + " AUTHENTICATE " + name + "\r\n$"), send("+ \r\n"), hear("^biwsbj1ib2Is.*\r\n$")}
+		return faultnet.Script{expect("^" + tag + " AUTHENTICATE " + name + "\r\n$"), send("+ \r\n"), expect("^biwsbj1ib2Is.*\r\n$")}
 	}
 	refuse := func(tag, name string) faultnet.Script {
 		return append(begin(tag, name), send(tag+" NO AUTHENTICATE "+name+" authentication failed\r\n"))
 	}
-	plain := faultnet.Script{hear("^A3 AUTHENTICATE PLAIN\r\n$"), send("+ \r\n"), hear("^AGJvYgBzM2NyZXQ=\r\n$"), send("A3 OK [CAPABILITY IMAP4rev1] in\r\n"),
-		hear("^T1 EXAMINE INBOX\r\n$"), send("* 1 EXISTS\r\nT1 OK done\r\n"), hear("\r\n$"), send("* 1 FETCH (UID 1 BODY[] {7}\r\n\r\nhello)\r\nT2 OK done\r\n"),
+	plain := faultnet.Script{expect("^A3 AUTHENTICATE PLAIN\r\n$"), send("+ \r\n"), expect("^AGJvYgBzM2NyZXQ=\r\n$"), send("A3 OK [CAPABILITY IMAP4rev1] in\r\n"),
+		expect("^T1 EXAMINE INBOX\r\n$"), send("* 1 EXISTS\r\nT1 OK done\r\n"), expect("\r\n$"), send("* 1 FETCH (UID 1 BODY[] {7}\r\n\r\nhello)\r\nT2 OK done\r\n"),
 		faultnet.Lines(faultnet.On("^Z LOGOUT", 0))}
 	both := append(refuse("A1", "SCRAM-SHA-256"), refuse("A2", "SCRAM-SHA-1")...)
 	for name, test := range map[string]struct {
@@ -39,10 +38,10 @@ func TestScramRefused(t *testing.T) {
 	}{
 		"under TLS":    {"imaps", "ok", "", append(append(faultnet.Script{send(caps)}, both...), plain...)},
 		"in plaintext": {"imap", "auth", "mail.Options.Mechanism PLAIN", append(faultnet.Script{send(caps)}, both...)},
-		"the server hangs up": {"imaps", "auth", "", append(append(faultnet.Script{send(caps)}, refuse("A1", "SCRAM-SHA-256")...),
-			hear("^A2 AUTHENTICATE SCRAM-SHA-1\r\n$"), faultnet.Fin())},
-		"given up, then refused": {"imap", "auth", "mail.Options.Mechanism PLAIN", append(append(append(faultnet.Script{send(caps)}, begin("A1", "SCRAM-SHA-256")...),
-			send(foreign), hear(`^\*\r\n$`), send("A1 BAD cancelled\r\n")), refuse("A2", "SCRAM-SHA-1")...)},
+		"connection closed by the server": {"imaps", "auth", "", append(append(faultnet.Script{send(caps)}, refuse("A1", "SCRAM-SHA-256")...),
+			expect("^A2 AUTHENTICATE SCRAM-SHA-1\r\n$"), faultnet.Fin())},
+		"canceled, then rejected": {"imap", "auth", "mail.Options.Mechanism PLAIN", append(append(append(faultnet.Script{send(caps)}, begin("A1", "SCRAM-SHA-256")...),
+			send(foreign), expect(`^\*\r\n$`), send("A1 BAD cancelled\r\n")), refuse("A2", "SCRAM-SHA-1")...)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -64,7 +63,7 @@ func TestScramRefused(t *testing.T) {
 					t.Errorf("got %q, %v (%s)", body, err, fetch.OverrideOf(err))
 				}
 				if err != nil && !strings.Contains(err.Error(), "authentication failed") {
-					t.Errorf("the refusal is lost: %v", err)
+					t.Errorf("error lacks the text of the server: %v", err)
 				}
 				c.Close()
 				synctest.Wait()
