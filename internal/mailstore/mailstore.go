@@ -33,7 +33,8 @@ func peekHeader(r *bufio.Reader) fetch.Header {
 // time.
 func messageDate(h fetch.Header, received time.Time) time.Time {
 	trace := h.Get("Received")
-	for _, t := range []time.Time{rfc822.ParseDate(h.Get("Date")), received.UTC(), rfc822.ParseDate(trace[strings.LastIndexByte(trace, ';')+1:])} {
+	relayed := rfc822.ParseDate(trace[strings.LastIndexByte(trace, ';')+1:])
+	for _, t := range []time.Time{rfc822.ParseDate(h.Get("Date")), received.UTC(), relayed} {
 		if t.Year() >= 1970 && t.Year() <= 9999 {
 			return t
 		}

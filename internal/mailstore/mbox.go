@@ -85,7 +85,8 @@ func (m *Mbox) copyLine() error {
 func sender(h fetch.Header) string {
 	for _, name := range []string{"Return-Path", "From"} {
 		a, err := mail.ParseAddress(h.Get(name))
-		if err == nil && len(a.Address) < 256 && strings.IndexFunc(a.Address, func(r rune) bool { return r <= ' ' || r >= 0x7f }) < 0 {
+		unsafe := func(r rune) bool { return r <= ' ' || r >= 0x7f }
+		if err == nil && len(a.Address) < 256 && !strings.ContainsFunc(a.Address, unsafe) {
 			return a.Address
 		}
 	}

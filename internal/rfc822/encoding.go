@@ -31,10 +31,10 @@ func (b *base64Decoder) next() ([]byte, error) {
 		return nil, err
 	}
 	if text = bytes.TrimSpace(text); len(text) == 0 {
-		b.afterBlank = b.afterBlank || b.in.begin
+		b.afterBlank = b.afterBlank || b.in.atStart
 		return nil, nil
 	}
-	if b.in.begin && b.started && len(b.pending) == 0 {
+	if b.in.atStart && b.started && len(b.pending) == 0 {
 		b.ended = b.ended || isFooter(text, b.afterBlank)
 	}
 	b.afterBlank, b.started = false, true
@@ -116,7 +116,7 @@ func (q *quotedPrintableDecoder) next() ([]byte, error) {
 		text, q.pending = append(q.pending, text...), nil
 	}
 	q.out = q.out[:0]
-	end := q.in.end
+	end := q.in.lineEnd
 	if ended := end != "" || q.in.err != nil; ended {
 		text = bytes.TrimRight(text, " \t")
 		if soft, ok := bytes.CutSuffix(text, []byte("=")); ok {

@@ -13,8 +13,8 @@ const bufferSize = 16 << 10
 // lines reads a text line by line. It returns long lines in pieces.
 type lines struct {
 	r       *bufio.Reader
-	begin   bool   // the last piece was the start of a line
-	end     string // line ending after the last piece, or "" within a line and at the end of the text
+	atStart bool   // the last piece was the start of a line
+	lineEnd string // line ending after the last piece, or "" within a line and at the end of the text
 	started bool   // next was called before
 	err     error
 }
@@ -29,15 +29,15 @@ func (l *lines) next() (text []byte, complete bool, err error) {
 	if l.err != nil {
 		return nil, false, l.err
 	}
-	l.begin = l.end != "" || !l.started
-	l.started, l.end = true, ""
+	l.atStart = l.lineEnd != "" || !l.started
+	l.started, l.lineEnd = true, ""
 	switch text, err = l.r.ReadSlice('\n'); {
 	case err == nil:
-		text, l.end = text[:len(text)-1], "\n"
+		text, l.lineEnd = text[:len(text)-1], "\n"
 		if bare, ok := bytes.CutSuffix(text, []byte("\r")); ok {
-			text, l.end = bare, "\r\n"
+			text, l.lineEnd = bare, "\r\n"
 		}
-		return text, l.begin, nil
+		return text, l.atStart, nil
 	case err == bufio.ErrBufferFull:
 		if n := len(text) - 1; text[n] == '\r' {
 			return text[:n], false, l.r.UnreadByte()
@@ -47,24 +47,24 @@ func (l *lines) next() (text []byte, complete bool, err error) {
 	if l.err = err; len(text) == 0 {
 		return nil, false, err
 	}
-	return text, l.begin, nil
+	return text, l.atStart, nil
 }
 
 // A pieceReader is an io.Reader over the pieces that nextPiece returns.
 type pieceReader struct {
-	next func() ([]byte, error)
-	left []byte
-	err  error
+	next   func() ([]byte, error)
+	unread []byte
+	err    error
 }
 
 func (c *pieceReader) Read(p []byte) (int, error) {
-	for len(c.left) == 0 && c.err == nil && len(p) > 0 {
-		c.left, c.err = c.next()
+	for len(c.unread) == 0 && c.err == nil && len(p) > 0 {
+		c.unread, c.err = c.next()
 	}
-	if len(c.left) == 0 && len(p) > 0 {
+	if len(c.unread) == 0 && len(p) > 0 {
 		return 0, c.err
 	}
-	n := copy(p, c.left)
-	c.left = c.left[n:]
+	n := copy(p, c.unread)
+	c.unread = c.unread[n:]
 	return n, nil
 }

@@ -148,12 +148,12 @@ func (r *reader) readHeader() (head []byte, err error) {
 			return head, nil
 		case err != nil:
 			return nil, err
-		case r.in.begin && len(text) == 0 && r.in.end != "":
+		case r.in.atStart && len(text) == 0 && r.in.lineEnd != "":
 			return head, nil
 		case len(head)+len(text) > MaxHeader:
 			return nil, fetch.TooLarge.Errorf("header is longer than %d bytes", MaxHeader)
 		}
-		head = append(append(head, text...), r.in.end...)
+		head = append(append(head, text...), r.in.lineEnd...)
 	}
 }
 
@@ -170,7 +170,7 @@ func (r *reader) nextPiece() ([]byte, error) {
 		if r.lineEnd = ""; err != nil {
 			return r.text, err
 		}
-		if r.lineEnd = r.in.end; len(r.text) >= bufferSize || r.in.r.Buffered() == 0 {
+		if r.lineEnd = r.in.lineEnd; len(r.text) >= bufferSize || r.in.r.Buffered() == 0 {
 			return r.text, nil
 		}
 	}
@@ -189,7 +189,7 @@ func (r *reader) nextLine() ([]byte, error) {
 	case err != nil:
 		return nil, err
 	}
-	if rest, ok := bytes.CutPrefix(text, []byte("--")); ok && r.in.begin {
+	if rest, ok := bytes.CutPrefix(text, []byte("--")); ok && r.in.atStart {
 		if r.found = r.matchBoundary(string(bytes.TrimRight(rest, " \t"))); r.found != nil {
 			return nil, io.EOF
 		}

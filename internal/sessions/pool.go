@@ -56,7 +56,9 @@ type idleSession[S Session] struct {
 // The server may have closed an idle session. If use fails on a stale session
 // or returns [ErrStale], Do calls trace.Restart and runs use again with another
 // session. If ctx is canceled, Do returns the cause.
-func (p *Pool[S]) Do(ctx context.Context, key string, trace *fetch.Trace, open func() (S, error), use func(*Lease[S]) error) error {
+func (p *Pool[S]) Do(
+	ctx context.Context, key string, trace *fetch.Trace, open func() (S, error), use func(*Lease[S]) error,
+) error {
 	for {
 		s, warm := p.claimIdle(key, trace)
 		if !warm {

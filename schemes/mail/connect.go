@@ -31,19 +31,19 @@ func (d *driver) negotiate(ctx context.Context, s *session, creds credentials) e
 			return err
 		}
 	}
-	known, err := s.readGreeting()
+	authenticated, err := s.readGreeting()
 	if err != nil {
 		return err
 	}
-	if s.TLS == nil && d.wantsTLS(s, known) {
-		if known {
+	if s.TLS == nil && d.wantsTLS(s, authenticated) {
+		if authenticated {
 			return fetch.TLS.Errorf("TLS is not possible, because the server greeted with PREAUTH")
 		}
 		if err := s.startTLS(ctx, d.env.TLS); err != nil {
 			return err
 		}
 	}
-	if known {
+	if authenticated {
 		if creds.auth != nil {
 			s.Trace().Notef("server requires no authentication (PREAUTH)")
 		}
@@ -52,7 +52,7 @@ func (d *driver) negotiate(ctx context.Context, s *session, creds credentials) e
 	return d.login(ctx, s, creds)
 }
 
-func (d *driver) wantsTLS(s *session, known bool) bool {
+func (d *driver) wantsTLS(s *session, authenticated bool) bool {
 	switch d.TLS {
 	case fetch.TLSRequired:
 		return true
@@ -61,13 +61,13 @@ func (d *driver) wantsTLS(s *session, known bool) bool {
 	case fetch.TLSNever:
 		return false
 	}
-	return s.caps["STARTTLS"] && !known
+	return s.caps["STARTTLS"] && !authenticated
 }
 
 // readGreeting reads the greeting and requests the capabilities. It reports
 // whether the greeting is PREAUTH, which means that the client is already
 // authenticated.
-func (s *session) readGreeting() (known bool, err error) {
+func (s *session) readGreeting() (authenticated bool, err error) {
 	s.awaitReply()
 	name, a, err := s.readAnswer()
 	switch {

@@ -100,7 +100,9 @@ func (s *session) response(q *task) (*fetch.Response, error) {
 		return s.listMailboxes(q)
 	}
 	resp, err := s.mailboxResponse(q)
-	if fault := fetch.FaultOf(err); (fault == fetch.NotFound || fault == fetch.Protocol && q.index != 0) && s.mailbox != nil && !s.mailbox.justSelected && !s.IsBroken() {
+	fault := fetch.FaultOf(err)
+	absent := fault == fetch.NotFound || fault == fetch.Protocol && q.index != 0
+	if absent && s.mailbox != nil && !s.mailbox.justSelected && !s.IsBroken() {
 		s.mailbox = nil // select it again, because its contents may have changed
 		resp, err = s.mailboxResponse(q)
 	}

@@ -75,7 +75,8 @@ func (s *session) classify(verb string, fallback fetch.Fault, err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &refusal):
-		return statusError(verb, fallback, answer{status: string(refusal.Type), code: strings.ToUpper(string(refusal.Code)), text: refusal.Text})
+		code := strings.ToUpper(string(refusal.Code))
+		return statusError(verb, fallback, answer{status: string(refusal.Type), code: code, text: refusal.Text})
 	case ended != nil:
 		s.Break()
 		return lineFault(ended)

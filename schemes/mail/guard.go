@@ -60,7 +60,7 @@ func (s *session) startClient() {
 	s.client = imapclient.New(s.guard, &imapclient.Options{
 		WordDecoder: rfc822.WordDecoder(),
 		// Without this handler, imapclient itself discards unsolicited FETCH
-		// responses, which is a data race if the connection ends.
+		// responses, in a way that is not safe if the connection ends.
 		UnilateralDataHandler: &imapclient.UnilateralDataHandler{
 			Fetch: func(m *imapclient.FetchMessageData) { discardItems(m) },
 		},
@@ -71,7 +71,7 @@ func (s *session) startClient() {
 // startCommand replaces the next command of imapclient by command, unless
 // command is empty. It also resets the size limit and the timeout for the
 // answer.
-func (g *guard) startCommand(words string) { g.startSized(words, maxAnswer) }
+func (g *guard) startCommand(command string) { g.startSized(command, maxAnswer) }
 
 // startList prepares for a LIST command of imapclient, and enables the repair
 // of LIST responses.
@@ -85,19 +85,19 @@ func (g *guard) startList() {
 // startSized works like startCommand with a size limit of size bytes. At each
 // offset in waits, the client must wait for a continuation request before it
 // sends the remaining bytes.
-func (g *guard) startSized(words string, size int64, waits ...int) {
+func (g *guard) startSized(command string, size int64, waits ...int) {
 	g.mu.Lock()
-	g.remaining, g.limit, g.command, g.continuations = size, size, words, nil
+	g.remaining, g.limit, g.command, g.continuations = size, size, command, nil
 	g.list.active = false
 	for i, at := range waits {
-		end := len(words)
+		end := len(command)
 		if i+1 < len(waits) {
 			end = waits[i+1]
 		}
-		g.continuations = append(g.continuations, words[at:end])
+		g.continuations = append(g.continuations, command[at:end])
 	}
 	if len(waits) > 0 {
-		g.command = words[:waits[0]]
+		g.command = command[:waits[0]]
 		g.continuations[len(waits)-1] += "\r\n"
 	}
 	g.mu.Unlock()

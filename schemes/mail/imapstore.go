@@ -42,7 +42,10 @@ func (o Options) newIMAPStore(u uri.URI, env fetch.Env) (store, error) {
 		return nil, fetch.Usage.Errorf("mail store %s: no host", u)
 	}
 	implicit := u.Scheme() == "imaps"
-	d := &driver{Options: o, env: env, port: portOf(u), implicitTLS: implicit, idle: sessions.Pool[*session]{Done: env.Done}}
+	d := &driver{
+		Options: o, env: env, port: portOf(u), implicitTLS: implicit,
+		idle: sessions.Pool[*session]{Done: env.Done},
+	}
 	return &imapStore{driver: d, url: u, task: task{locator: l, endpoint: endpoint{t, implicit}}}, nil
 }
 
@@ -80,12 +83,14 @@ func (s *session) messageByID(q *task) (*fetch.Response, error) {
 	if len(first) == 0 {
 		return nil, fetch.NotFound.Errorf("no message with that id in the mailbox")
 	}
-	one := *q
-	one.kind, one.uid = kindMessage, uint32(first[0].Start)
-	return s.message(&one)
+	messageTask := *q
+	messageTask.kind, messageTask.uid = kindMessage, uint32(first[0].Start)
+	return s.message(&messageTask)
 }
 
-func (r *imapStore) matching(ctx context.Context, req *fetch.Request, wanted addressSet) iter.Seq2[storedMessage, error] {
+func (r *imapStore) matching(
+	ctx context.Context, req *fetch.Request, wanted addressSet,
+) iter.Seq2[storedMessage, error] {
 	q, err := r.newTask(fetch.Get, req.Trace)
 	if err != nil {
 		return func(yield func(storedMessage, error) bool) { yield(storedMessage{}, err) }

@@ -36,7 +36,10 @@ func (s *session) listChildren(q *task, err error) (*fetch.Response, error) {
 	if failed = s.classify("LIST", fetch.Denied, failed); s.IsBroken() {
 		return nil, failed
 	}
-	if failed != nil || len(found) != 1 || found[0].Delim == 0 || !slices.Contains(found[0].Attrs, imap.MailboxAttrNoSelect) {
+	if failed != nil || len(found) != 1 || found[0].Delim == 0 {
+		return nil, err
+	}
+	if !slices.Contains(found[0].Attrs, imap.MailboxAttrNoSelect) {
 		return nil, err
 	}
 	resp := &fetch.Response{Kind: fetch.Menu, Media: entries.Media, Size: -1}

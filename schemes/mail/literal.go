@@ -54,7 +54,8 @@ func (s *session) fetchSectionOnce(q *task, items string) (_ *literal, described
 	if q.uid == 0 {
 		set = imap.SeqSetNum(q.index)
 	}
-	l := &literal{s: s, messageSize: -1, uid: imap.UID(q.uid), command: s.client.Fetch(set, &imap.FetchOptions{BodySection: []*imap.FetchItemBodySection{{Peek: true}}})}
+	command := s.client.Fetch(set, &imap.FetchOptions{BodySection: []*imap.FetchItemBodySection{{Peek: true}}})
+	l := &literal{s: s, messageSize: -1, uid: imap.UID(q.uid), command: command}
 	for l.message = l.command.Next(); l.message != nil; l.message = l.command.Next() {
 		matches := true
 		for item := l.message.Next(); item != nil; item = l.message.Next() {
@@ -114,13 +115,13 @@ var errUnsolicited error = fetch.Protocol.Errorf("server sent data that was not 
 // literal was truncated and m must not be used again, because imapclient
 // continues to parse concurrently.
 func discardItems(m *imapclient.FetchMessageData) bool {
-	_, ok := discardToUID(m)
+	_, ok := discardItemsUID(m)
 	return ok
 }
 
 // discardToUID works like discardItems and also returns the UID of the message
 // if it is among the remaining items.
-func discardToUID(m *imapclient.FetchMessageData) (uid imap.UID, ok bool) {
+func discardItemsUID(m *imapclient.FetchMessageData) (uid imap.UID, ok bool) {
 	for item := m.Next(); item != nil; item = m.Next() {
 		var text io.Reader
 		switch item := item.(type) {
@@ -193,7 +194,7 @@ func (l *literal) drain() error {
 	err := io.ErrUnexpectedEOF
 	if l.truncated {
 		<-l.s.client.Closed()
-	} else if uid, ok := discardToUID(l.message); ok {
+	} else if uid, ok := discardItemsUID(l.message); ok {
 		err = l.s.drainCommand(l.command)
 		if err == nil && l.uid != 0 && uid != 0 && uid != l.uid {
 			return fetch.Protocol.Errorf("server sent message %d instead of %d", uid, l.uid)

@@ -65,7 +65,9 @@ func (d *driver) login(ctx context.Context, s *session, creds credentials) error
 		if retry || s.IsBroken() || creds.prompt == nil || creds.auth == nil || fetch.FaultOf(refusal) != fetch.Auth {
 			return refusal
 		}
-		found, err := creds.prompt(ctx, fetch.Challenge{Origin: s.endpoint.Origin(), User: creds.auth.User, Realm: a.text, Rejected: true})
+		found, err := creds.prompt(ctx, fetch.Challenge{
+			Origin: s.endpoint.Origin(), User: creds.auth.User, Realm: a.text, Rejected: true,
+		})
 		if err != nil || found == nil {
 			return cmp.Or(err, refusal)
 		}
@@ -76,7 +78,10 @@ func (d *driver) login(ctx context.Context, s *session, creds credentials) error
 // promptMissing prompts for the credentials, or for the password of a given
 // user, if they are missing.
 func (creds *credentials) promptMissing(ctx context.Context, s *session, retry bool) error {
-	if creds.prompt == nil || retry || strings.EqualFold(creds.mechanism, "ANONYMOUS") || strings.EqualFold(creds.mechanism, "EXTERNAL") {
+	if creds.prompt == nil || retry {
+		return nil
+	}
+	if strings.EqualFold(creds.mechanism, "ANONYMOUS") || strings.EqualFold(creds.mechanism, "EXTERNAL") {
 		return nil
 	}
 	ch := fetch.Challenge{Origin: s.endpoint.Origin(), Realm: "imap"}
@@ -91,9 +96,9 @@ func (creds *credentials) promptMissing(ctx context.Context, s *session, retry b
 		return err
 	}
 	if creds.auth != nil {
-		whole := *creds.auth
-		whole.Password, whole.Token = found.Password, found.Token
-		found = &whole
+		merged := *creds.auth
+		merged.Password, merged.Token = found.Password, found.Token
+		found = &merged
 	}
 	creds.auth = found
 	return nil

@@ -1,5 +1,5 @@
-// Package mail implements the URL schemes imap, imaps, mid, cid and mailto. They
-// retrieve mailboxes, messages and parts of messages.
+// Package mail implements the URL schemes imap, imaps, mid, cid and mailto.
+// They retrieve mailboxes, messages and parts of messages.
 //
 // Call [Schemes] and pass the result to [fetch.New].
 //

@@ -31,7 +31,8 @@ func (s *session) examine(q *task) error {
 	s.mailbox = nil
 	data, err := s.selectMailbox(q.mailbox, "")
 	var no *imap.Error
-	if errors.As(err, &no) && no.Type == imap.StatusResponseTypeNo && no.Code == "" && (strings.Contains(q.mailbox, "&") || !isASCII(q.mailbox)) {
+	refused := errors.As(err, &no) && no.Type == imap.StatusResponseTypeNo && no.Code == ""
+	if refused && (strings.Contains(q.mailbox, "&") || !isASCII(q.mailbox)) {
 		// Some servers do not encode mailbox names in modified UTF-7.
 		if raw, rawErr := s.selectMailbox(q.mailbox, "EXAMINE "+quote(q.mailbox)); rawErr == nil {
 			data, err = raw, nil
@@ -58,7 +59,8 @@ func (s *session) selectMailbox(name, command string) (*imap.SelectData, error) 
 // syntax errors.
 func (s *session) checkNumbers(q *task) error {
 	if q.validity != 0 && q.validity != s.mailbox.validity {
-		return fetch.NotFound.Errorf("UIDVALIDITY of the mailbox is %d, not %d: its messages have new UIDs", s.mailbox.validity, q.validity)
+		return fetch.NotFound.Errorf("UIDVALIDITY of the mailbox is %d, not %d: its messages have new UIDs",
+			s.mailbox.validity, q.validity)
 	}
 	if q.index > s.mailbox.messages {
 		return fetch.NotFound.Errorf("mailbox has only %d messages", s.mailbox.messages)

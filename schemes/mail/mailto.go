@@ -110,15 +110,17 @@ func (o Options) mailto(env fetch.Env) fetch.DriverFunc {
 
 // searchStores returns the messages from and to wanted in all stores. A message
 // with a known Message-ID is returned only once.
-func searchStores(ctx context.Context, req *fetch.Request, stores []store, wanted addressSet) iter.Seq2[storedMessage, error] {
+func searchStores(
+	ctx context.Context, req *fetch.Request, stores []store, wanted addressSet,
+) iter.Seq2[storedMessage, error] {
 	return func(yield func(storedMessage, error) bool) {
 		seen := idSet{}
 		for _, s := range stores {
-			for l, err := range s.matching(ctx, req, wanted) {
-				if err == nil && !seen.add(l.Extra["message_id"]) {
+			for m, err := range s.matching(ctx, req, wanted) {
+				if err == nil && !seen.add(m.Extra["message_id"]) {
 					continue
 				}
-				if !yield(withMidURL(l), err) || err != nil {
+				if !yield(withMidURL(m), err) || err != nil {
 					return
 				}
 			}
@@ -144,31 +146,31 @@ func (seen idSet) add(id string) bool {
 
 // withMidURL sets the URL of a message to its mid URL if it has a valid
 // Message-ID. The former URL becomes the extra field "location".
-func withMidURL(l storedMessage) storedMessage {
-	if l.Extra == nil {
-		return l // the message of an error is empty
+func withMidURL(m storedMessage) storedMessage {
+	if m.Extra == nil {
+		return m // the message of an error is empty
 	}
-	id := l.Extra["message_id"]
-	l.Name = cmp.Or(l.Extra["subject"], id, l.Name)
+	id := m.Extra["message_id"]
+	m.Name = cmp.Or(m.Extra["subject"], id, m.Name)
 	text := uri.Escape(id, uri.Segment)
 	if _, err := parseID(text); err == nil {
-		if !l.URL.IsZero() {
-			l.Extra["location"] = l.URL.String()
+		if !m.URL.IsZero() {
+			m.Extra["location"] = m.URL.String()
 		}
-		l.URL, _ = uri.Parse("mid:" + text) // id is already escaped as a path segment
+		m.URL, _ = uri.Parse("mid:" + text) // id is already escaped as a path segment
 	}
-	if l.URL.IsZero() {
-		l.Kind = fetch.Info
+	if m.URL.IsZero() {
+		m.Kind = fetch.Info
 	}
-	return l
+	return m
 }
 
 func entryLines(messages iter.Seq2[storedMessage, error]) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		var line []byte
-		for l, err := range messages {
+		for m, err := range messages {
 			if err == nil {
-				line, err = entries.Append(line[:0], l.Entry)
+				line, err = entries.Append(line[:0], m.Entry)
 			}
 			if !yield(line, err) || err != nil {
 				return

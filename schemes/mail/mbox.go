@@ -35,7 +35,7 @@ func (l *locator) searchAll() {
 // searchMessages iterates over the messages that the search of q finds. When
 // the first message arrives, it copies the protocol, the peer and the TLS state
 // of the connection to as.
-func (d *driver) searchMessages(ctx context.Context, q *task, as *fetch.Response) iter.Seq2[storedMessage, error] {
+func (d *driver) searchMessages(ctx context.Context, q *task, dst *fetch.Response) iter.Seq2[storedMessage, error] {
 	return func(yield func(storedMessage, error) bool) {
 		resp, err := d.request(ctx, q)
 		if err != nil {
@@ -43,7 +43,7 @@ func (d *driver) searchMessages(ctx context.Context, q *task, as *fetch.Response
 			return
 		}
 		defer resp.Body.Close()
-		as.Proto, as.Peer, as.TLS = resp.Proto, resp.Peer, resp.TLS
+		dst.Proto, dst.Peer, dst.TLS = resp.Proto, resp.Peer, resp.TLS
 		list, ok := resp.Body.(*sessions.Body).Reader.(*listingBody)
 		if !ok {
 			return // the search found no messages
@@ -70,9 +70,9 @@ func (d *driver) searchedMessage(ctx context.Context, q *task, e fetch.Entry) st
 		if err != nil {
 			return nil, err
 		}
-		one := *q
-		one.locator, one.req = l, &fetch.Request{URL: q.req.URL, Trace: q.req.Trace}
-		resp, err := d.request(ctx, &one)
+		messageTask := *q
+		messageTask.locator, messageTask.req = l, &fetch.Request{URL: q.req.URL, Trace: q.req.Trace}
+		resp, err := d.request(ctx, &messageTask)
 		if err != nil {
 			if err == errAbsent {
 				q.req.Trace.Notef("message %s was deleted during the listing", l.number())
@@ -87,13 +87,13 @@ func (d *driver) searchedMessage(ctx context.Context, q *task, e fetch.Entry) st
 // if it is unknown. It is used for messages without a Date field. It uses a
 // second session, because the first session is still sending the message.
 func (d *driver) receivedTime(ctx context.Context, q *task) time.Time {
-	one := *q
-	one.kind, one.search = kindSearch, q.number()
+	searchTask := *q
+	searchTask.kind, searchTask.search = kindSearch, q.number()
 	if q.uid != 0 {
-		one.search = "UID " + one.search
+		searchTask.search = "UID " + searchTask.search
 	}
-	one.req = &fetch.Request{URL: q.req.URL, Trace: q.req.Trace}
-	resp, err := d.request(ctx, &one)
+	searchTask.req = &fetch.Request{URL: q.req.URL, Trace: q.req.Trace}
+	resp, err := d.request(ctx, &searchTask)
 	if err != nil {
 		return time.Time{}
 	}
@@ -112,9 +112,9 @@ func (d *driver) receivedTime(ctx context.Context, q *task) time.Time {
 func mboxChunks(messages iter.Seq2[storedMessage, error]) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		out := mailstore.NewMbox(writerFunc(func(b []byte) bool { return yield(b, nil) }))
-		for l, err := range messages {
+		for m, err := range messages {
 			if err == nil {
-				err = appendMessage(out, l)
+				err = appendMessage(out, m)
 			}
 			if err == errClosed {
 				return
@@ -127,8 +127,8 @@ func mboxChunks(messages iter.Seq2[storedMessage, error]) iter.Seq2[[]byte, erro
 	}
 }
 
-func appendMessage(out *mailstore.Mbox, l storedMessage) error {
-	message, err := l.open()
+func appendMessage(out *mailstore.Mbox, m storedMessage) error {
+	message, err := m.open()
 	if err == errAbsent {
 		return nil
 	}
@@ -136,7 +136,7 @@ func appendMessage(out *mailstore.Mbox, l storedMessage) error {
 		return err
 	}
 	defer message.Close()
-	return out.Append(message, l.Time)
+	return out.Append(message, m.Time)
 }
 
 // A writerFunc is an io.Writer that passes each slice to a function. If the

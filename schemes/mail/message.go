@@ -16,7 +16,7 @@ import (
 // Media types of messages and message parts.
 const (
 	messageMedia = "message/rfc822"
-	headMedia    = "text/rfc822-headers"
+	headerMedia  = "text/rfc822-headers"
 	defaultMedia = "text/plain" // of a part without Content-Type (RFC 2045 5.2)
 )
 
@@ -32,7 +32,8 @@ func (s *session) message(q *task) (*fetch.Response, error) {
 		return nil, err
 	}
 	switch {
-	case !req.Since.IsZero() && !resp.Time.IsZero() && !resp.Time.After(req.Since), !req.Before.IsZero() && resp.Time.After(req.Before):
+	case !req.Since.IsZero() && !resp.Time.IsZero() && !resp.Time.After(req.Since),
+		!req.Before.IsZero() && resp.Time.After(req.Before):
 		resp.Unchanged = true
 		return resp, nil
 	case req.Op == fetch.Stat:
@@ -48,7 +49,7 @@ func mediaOf(section string) string {
 	case section == "":
 		return messageMedia
 	case strings.Contains(section, "HEADER"), strings.HasSuffix(section, "MIME"):
-		return headMedia
+		return headerMedia
 	}
 	return ""
 }
@@ -154,7 +155,7 @@ func (s *session) fetchContent(q *task, resp *fetch.Response) error {
 	if l == nil {
 		return errAbsent
 	}
-	if l.size == 0 && resp.Media == headMedia && q.partialOffset == 0 && want.IsZero() {
+	if l.size == 0 && resp.Media == headerMedia && q.partialOffset == 0 && want.IsZero() {
 		l.readAll(0)
 		return errAbsent
 	}
@@ -209,7 +210,8 @@ func (s *session) selectRange(q *task, resp *fetch.Response, l *literal, want fe
 		resp.Offset, skip, left = first, q.partialOffset+first, end-first
 	case l.offset != q.partialOffset+max(want.First, 0):
 		l.abort()
-		return fetch.Protocol.Errorf("server sent the range from byte %d instead of %d", l.offset, q.partialOffset+max(want.First, 0))
+		return fetch.Protocol.Errorf("server sent the range from byte %d instead of %d",
+			l.offset, q.partialOffset+max(want.First, 0))
 	case q.partialLength > 0 && l.size > q.partialLength, want.End > 0 && want.First >= 0 && l.size > want.End-want.First:
 		l.abort()
 		return fetch.Protocol.Errorf("server sent %d bytes, more than requested", l.size)

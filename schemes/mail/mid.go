@@ -27,9 +27,9 @@ func parseMid(u uri.URI) (midLocator, error) {
 	if err != nil {
 		return midLocator{}, err
 	}
-	message, part, parted := strings.Cut(text, "/")
+	message, part, hasPart := strings.Cut(text, "/")
 	var l midLocator
-	if l.messageID, err = parseID(message); err == nil && parted {
+	if l.messageID, err = parseID(message); err == nil && hasPart {
 		l.contentID, err = parseID(part)
 	}
 	l.messageID = "<" + l.messageID + ">"
@@ -123,7 +123,8 @@ func (o Options) cid(env fetch.Env) fetch.DriverFunc {
 			return stores.fetch(ctx, req, l)
 		}
 		if o.In == nil {
-			return nil, needOption(fetch.Usage.Errorf("a cid URL names a part of a message, and no message is given"), OverrideIn, "")
+			err := fetch.Usage.Errorf("a cid URL names a part of a message, and no message is given")
+			return nil, needOption(err, OverrideIn, "")
 		}
 		if ctx.Value(nestedCidKey{}) != nil {
 			return nil, fetch.Usage.Errorf("the message of a cid URL is itself given by a cid URL")
@@ -141,20 +142,20 @@ func (o Options) cid(env fetch.Env) fetch.DriverFunc {
 type nestedCidKey struct{}
 
 // fetch returns a message from the stores, or one part of it.
-func (l *storeSet) fetch(ctx context.Context, req *fetch.Request, what midLocator) (*fetch.Response, error) {
+func (l *storeSet) fetch(ctx context.Context, req *fetch.Request, locator midLocator) (*fetch.Response, error) {
 	if !req.Range.IsZero() {
 		req.Trace.Notef("mid and cid URLs do not support ranges: retrieving the complete object")
 	}
-	if what.contentID != "" {
-		whole := *req
-		whole.Op = fetch.Get
-		resp, err := l.find(ctx, &whole, what.messageID)
+	if locator.contentID != "" {
+		full := *req
+		full.Op = fetch.Get
+		resp, err := l.find(ctx, &full, locator.messageID)
 		if err != nil {
 			return nil, err
 		}
-		return partResponse(req, resp, what.contentID)
+		return partResponse(req, resp, locator.contentID)
 	}
-	resp, err := l.find(ctx, req, what.messageID)
+	resp, err := l.find(ctx, req, locator.messageID)
 	if err == nil && req.Op == fetch.Stat && resp.Body != nil {
 		resp.Body.Close()
 		resp.Body = io.NopCloser(strings.NewReader(""))

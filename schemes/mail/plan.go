@@ -56,7 +56,8 @@ func commandSteps(l locator, op fetch.Op) []fetch.Step {
 		return steps
 	case l.kind == kindSearch:
 		p, _ := parseProgram(l.search) // parseLocator has validated the program
-		return append(steps, fetch.Step{Verb: "UID SEARCH", Arg: p.String()}, fetch.Step{Verb: "UID FETCH", Arg: "found " + summaryItems})
+		return append(steps, fetch.Step{Verb: "UID SEARCH", Arg: p.String()},
+			fetch.Step{Verb: "UID FETCH", Arg: "found " + summaryItems})
 	}
 	return append(steps, fetch.Step{Verb: "UID FETCH", Arg: "1:* " + summaryItems})
 }

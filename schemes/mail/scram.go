@@ -108,7 +108,8 @@ func (c *scram) clientFinal(message string) ([]byte, error) {
 	case !strings.HasPrefix(nonce, c.nonce) || len(nonce) == len(c.nonce):
 		return nil, fetch.Auth.Errorf("nonce in the SCRAM challenge of the server does not match")
 	case iterations < minIterations || iterations > maxIterations:
-		return nil, fetch.Auth.Errorf("SCRAM iteration count %d is not between %d and %d", iterations, minIterations, maxIterations)
+		return nil, fetch.Auth.Errorf("SCRAM iteration count %d is not between %d and %d",
+			iterations, minIterations, maxIterations)
 	}
 	size := c.hash().Size()
 	salted, err := pbkdf2.Key(c.hash, c.password, salt, iterations, size)

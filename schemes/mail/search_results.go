@@ -20,7 +20,9 @@ func (s *session) listSearch(q *task) (*fetch.Response, error) {
 	if err != nil || len(set) == 0 {
 		return resp, err
 	}
-	resp.Body = newListing(&searchLister{s: s, trace: q.req.Trace, namer: newNamer(q.req.URL), filter: q.filter, remaining: set})
+	resp.Body = newListing(&searchLister{
+		s: s, trace: q.req.Trace, namer: newNamer(q.req.URL), filter: q.filter, remaining: set,
+	})
 	return resp, nil
 }
 

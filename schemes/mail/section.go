@@ -62,7 +62,8 @@ func parseFields(text string) (string, error) {
 	inner, opened := strings.CutPrefix(text, "(")
 	inner, closed := strings.CutSuffix(inner, ")")
 	names := strings.Split(inner, " ")
-	if !opened || !closed || len(names) > 100 || slices.ContainsFunc(names, func(s string) bool { return !isFieldName(s) }) {
+	invalid := func(s string) bool { return !isFieldName(s) }
+	if !opened || !closed || len(names) > 100 || slices.ContainsFunc(names, invalid) {
 		return "", fetch.BadURL.Errorf("invalid list of header fields in the section: %q", text)
 	}
 	return "(" + strings.Join(names, " ") + ")", nil

@@ -69,11 +69,11 @@ const maxCommand = 8 << 10
 // roundTrip sends the line out. It returns the answer to the last command or
 // the next continuation request.
 func (s *session) roundTrip(out []byte, secret string) (answer, error) {
-	heard := out
+	shown := out
 	if secret != "" {
-		heard = append(bytes.Clone(out[:bytes.LastIndex(out, []byte(secret))]), "***\r\n"...)
+		shown = append(bytes.Clone(out[:bytes.LastIndex(out, []byte(secret))]), "***\r\n"...)
 	}
-	if err := s.Send(out, heard); err != nil {
+	if err := s.Send(out, shown); err != nil {
 		s.Break()
 		return answer{}, err
 	}

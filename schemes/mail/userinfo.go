@@ -49,7 +49,8 @@ func cutMechanism(name, password string) (restOfName, restOfPassword, mechanism 
 // cutAuth splits text at its last ";AUTH=" parameter.
 func cutAuth(text string) (rest, mechanism string, ok bool) {
 	const mark = ";AUTH="
-	if i := strings.LastIndexByte(text, ';'); i >= 0 && len(text)-i >= len(mark) && strings.EqualFold(text[i:i+len(mark)], mark) {
+	i := strings.LastIndexByte(text, ';')
+	if i >= 0 && len(text)-i >= len(mark) && strings.EqualFold(text[i:i+len(mark)], mark) {
 		return text[:i], text[i+len(mark):], true
 	}
 	return text, "", false
