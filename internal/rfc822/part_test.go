@@ -156,7 +156,7 @@ func TestPartEdgeCases(t *testing.T) {
 	}
 }
 
-// nest returns a message with depth nested multiparts.
+// nest returns a message with multiparts nested to the given depth.
 func nest(depth int) string {
 	if depth == 0 {
 		return "Subject: x\n\nx\n"

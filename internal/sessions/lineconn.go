@@ -26,8 +26,9 @@ func NewText(c *Conn, r io.Reader) *Text {
 	return &Text{Conn: c, Lines: line.NewReader(r)}
 }
 
-// AddCommand appends a command to the buffer. It keeps the space before an
-// empty word. It returns an error of fault BadURL if a word has unsafe bytes.
+// AddCommand appends a command to the buffer. An empty word still adds its
+// separating space. It returns an error of fault BadURL if a word has unsafe
+// bytes.
 func (t *Text) AddCommand(words ...string) error {
 	if err := t.add(words, words); err != nil {
 		return fetch.BadURL.Errorf("%s: %w", words[0], err)

@@ -94,7 +94,8 @@ func answerChallenge(text string, next func([]byte) ([]byte, error)) ([]byte, er
 	return next(b)
 }
 
-// encodeBase64 returns b in base64, or empty if b has no bytes.
+// encodeBase64 returns b in base64. If b has no bytes, it returns the argument
+// empty.
 func encodeBase64(b []byte, empty string) string {
 	if len(b) == 0 {
 		return empty

@@ -30,8 +30,9 @@ var codeFaults = map[string]fetch.Fault{
 	"REFERRAL":             fetch.Denied, // fetch does not follow referrals to other servers (RFC 2221, RFC 2193)
 }
 
-// statusError returns the error for an answer other than OK. The fault depends
-// on the response code. A NO without a known code has the fault fallback.
+// statusError returns the error for an answer other than OK. The response code
+// determines the fault. If the code is unknown, the fault is fallback, or
+// Protocol for BAD.
 func statusError(verb string, fallback fetch.Fault, a answer) error {
 	fault, known := codeFaults[a.code]
 	switch {
@@ -67,8 +68,8 @@ func lineFault(err error) error {
 }
 
 // classify converts an error of imapclient after the command verb to an error
-// with a fault. A NO without a known code has the fault fallback. Other errors
-// break the session.
+// with a fault. If the server rejected the command with an unknown code, the
+// fault is fallback. After other errors the session is broken.
 func (s *session) classify(verb string, fallback fetch.Fault, err error) error {
 	var refusal *imap.Error
 	switch ended := s.guard.readErr(); {

@@ -173,7 +173,8 @@ func storeFault(err error) error {
 	return err
 }
 
-// A contextBody reads a message until its context is canceled.
+// A contextBody is the body of a message in a file. Read fails after the
+// context is canceled.
 type contextBody struct {
 	ctx context.Context
 	io.Reader

@@ -24,7 +24,7 @@ type guard struct {
 	command string // replaces the next command after its tag; "" keeps the command
 
 	mu             sync.Mutex
-	continuations  []string // the parts of the command after each literal length; each waits for "+"
+	continuations  []string // remaining parts of the command; each is sent after a continuation request
 	inContinuation bool     // within a line that starts with "+"
 	midLine        bool     // within another line
 	list           listRepairer

@@ -8,7 +8,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// credentials are the user, the secret and the mechanism of a login.
+// The type credentials holds the user, the secret and the mechanism of a login.
 type credentials struct {
 	auth      *fetch.Credential // nil for an anonymous login
 	mechanism string            // SASL mechanism; "" or "*" means the best mechanism

@@ -9,7 +9,7 @@ import (
 // A mechanism is an authentication method.
 type mechanism struct {
 	name         string
-	plaintext    bool // sends the secret readable to an eavesdropper
+	plaintext    bool // sends the secret without protection
 	token        bool // uses Credential.Token
 	anonymous    bool // needs no credentials
 	explicit     bool // used only if its name is given

@@ -56,8 +56,8 @@ const (
 )
 
 // newScram returns a new exchange with the given hash and client nonce. It
-// normalizes the user and the password with NFKC. This is the only step of
-// SASLprep (RFC 4013) that matters for text from a keyboard.
+// normalizes the user and the password with NFKC. It omits the other steps of
+// SASLprep (RFC 4013), because they rarely change text from a keyboard.
 func newScram(h func() hash.Hash, user, password, nonce string) *scram {
 	return &scram{hash: h, nonce: nonce, password: norm.NFKC.String(password),
 		clientFirstBare: "n=" + scramName(norm.NFKC.String(user)) + ",r=" + nonce}

@@ -72,7 +72,7 @@ type searchLister struct {
 	filter func(*imap.Envelope) bool // nil selects all messages
 
 	remaining imap.UIDSet
-	batch     imap.UIDSet // the current batch, without the messages already returned
+	batch     imap.UIDSet // messages of the current batch that next has not returned
 	current   *responseLister
 	uidsOnly  bool // the server cannot describe the messages; list only their UIDs
 }
