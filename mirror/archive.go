@@ -8,22 +8,24 @@ import (
 	"github.com/anyurl/fetch/internal/archive"
 )
 
-// A Finding is something wrong in an archive, or only strange: then it is a
-// Note.
+// A Finding is a problem that Verify found in an archive. If Note is true, the
+// archive is correct and the finding is only unusual.
 type Finding struct {
-	Path string `json:"path"` // from the archive's folder
+	Path string `json:"path"` // relative to the folder of the archive
 	Text string `json:"text"`
 	Note bool   `json:"note,omitempty"`
 }
 
-// ErrIncomplete says that an archive has URLs that are still to be visited.
+// ErrIncomplete means that an archive has pending URLs.
 var ErrIncomplete = archive.ErrIncomplete
 
-// Verify accounts for every byte of the archive at dir: each file of the tree
-// is the object that was retrieved, each record of the WARC files is whole and
-// what its digests say, index and manifest are what follows from them, and
-// nothing is there that was not retrieved. The error ends the sequence.
-// ErrIncomplete comes last, where something is still to be visited.
+// Verify checks every file of the archive at dir. Each file of the tree must be
+// the object that was retrieved. Each record of the WARC files must be complete
+// and match its digests. The index and the manifest must match both, and no
+// other file may exist.
+//
+// A non-nil error ends the sequence. It is ErrIncomplete, after all findings,
+// if the archive has pending URLs.
 func Verify(ctx context.Context, dir string) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		err := archive.Verify(ctx, dir, func(path, text string, note bool) bool {
@@ -35,20 +37,22 @@ func Verify(ctx context.Context, dir string) iter.Seq2[Finding, error] {
 	}
 }
 
-// Browse copies the tree of the archive at dir to the folder to, in which pages
-// and style sheets lead to each other's copies, and to the network for what the
-// archive does not hold. The archive itself is not changed.
+// Browse copies the tree of the archive at dir to the folder to. Links in the
+// copied pages and style sheets are rewritten: a link to an archived object
+// leads to its copy, and any other link leads to the network. Browse does not
+// change the archive.
 func Browse(ctx context.Context, dir, to string) error { return archive.Browse(ctx, dir, to) }
 
-// Reindex writes the index of the archive at dir anew, from its WARC files
-// alone.
+// Reindex rewrites the index of the archive at dir from its WARC files.
 func Reindex(ctx context.Context, dir string) error { return archive.Reindex(ctx, dir) }
 
-// Manifest writes the digests of the tree and of the WARC files of the archive
-// at dir, as they lie there, for sha256sum -c.
+// Manifest writes the digests of the files in the tree and of the WARC files of
+// the archive at dir, in the format of sha256sum -c. It reads the files on
+// disk.
 func Manifest(w io.Writer, dir string) error { return archive.Manifest(w, dir) }
 
-// WhileIdle calls f while no run, and nothing else that changes it, works on the
-// archive at dir. It is fetch.InUse if something does. A folder whose lock
-// cannot be opened, such as one on a medium that is read only, is idle.
+// WhileIdle calls f while it holds the lock of the archive at dir, so that no
+// run can change the archive. If another process holds the lock, the error is
+// fetch.InUse. If the lock file cannot be opened, for example on a read-only
+// medium, WhileIdle calls f without it.
 func WhileIdle(dir string, f func() error) error { return archive.Idle(dir, f) }

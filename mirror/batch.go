@@ -9,20 +9,22 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// batch is visits on their way into the archive, and a request for further
-// items. New visits go on beside it. One is under way at a time for each host.
+// A batch writes the visits of one host to the archive and claims further items
+// from the frontier. The host is visited while its batch runs. A host has at
+// most one running batch.
 type batch struct {
 	c      *crawl
 	lease  *frontier.Lease
 	visits []*visit
-	claim  int // items
+	claim  int // number of items
 	ended  chan struct{}
 
 	claimed []frontier.Item
 	err     error
 }
 
-// done is closed when b has ended. A nil batch never ends.
+// done returns a channel that is closed when b has ended. The channel of a nil
+// batch is never closed.
 func (b *batch) done() <-chan struct{} {
 	if b == nil {
 		return nil
@@ -37,7 +39,7 @@ func (b *batch) run(ctx context.Context) {
 	}
 }
 
-// commit makes the visits part of the archive, and frees them.
+// store commits the visits of b and releases their memory.
 func (b *batch) store(ctx context.Context) {
 	if len(b.visits) == 0 {
 		return
@@ -54,7 +56,8 @@ func (b *batch) store(ctx context.Context) {
 	}
 }
 
-// commit makes what visits brought part of the archive, and tells of them.
+// commit writes visits to the archive in one transaction and reports each of
+// them.
 func (c *crawl) commit(ctx context.Context, l *frontier.Lease, visits []*visit) error {
 	entries := make([]archive.Entry, len(visits))
 	for i, v := range visits {
@@ -68,11 +71,14 @@ func (c *crawl) commit(ctx context.Context, l *frontier.Lease, visits []*visit) 
 	})
 }
 
-// entry returns what v adds to the archive.
+// entry returns the archive entry for v.
 func (c *crawl) entry(v *visit) archive.Entry {
 	e := archive.Entry{
 		URL: v.url, Body: v.body, Digest: v.digest, Size: v.size, Same: v.unchanged, Repeated: v.sameContent,
-		Result:  frontier.Result{Item: v.item, State: v.state, Retry: v.retry, Park: v.parked, Note: v.note, Children: v.children, Capture: c.capture(v)},
+		Result: frontier.Result{
+			Item: v.item, State: v.state, Retry: v.retry, Park: v.parked,
+			Note: v.note, Children: v.children, Capture: c.capture(v),
+		},
 		Records: func(twin *frontier.Capture) ([]*warc.Record, error) { return c.records(v, twin) },
 	}
 	if v.resp != nil {
@@ -81,8 +87,8 @@ func (c *crawl) entry(v *visit) archive.Entry {
 	return e
 }
 
-// capture returns what is known of the object that v retrieved. It is nil where
-// nothing of that is new.
+// capture returns the metadata of the object that v retrieved. It returns nil
+// if v retrieved no object, or if the archive has the same metadata.
 func (c *crawl) capture(v *visit) *frontier.Capture {
 	kept := v.state == frontier.Done || v.state == frontier.Kept || v.redirects()
 	if v.err != nil || v.unchanged || v.resp == nil || v.body == nil || !kept {

@@ -10,14 +10,14 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// crawl is one run, with what its visits share.
+// crawl is the state of one run, shared by its visits.
 type crawl struct {
 	o         Options
 	archive   *archive.Archive
-	queue     frontier.Frontier // of the archive
+	queue     frontier.Frontier // the frontier of archive
 	started   time.Time
 	runNumber int64
-	newRun    bool // the run was begun by this process
+	newRun    bool // this process started the run
 
 	scope     *scopeFilter
 	trust     *trust
@@ -25,8 +25,8 @@ type crawl struct {
 	tally     tally
 	outages   outages
 	metaCache metaCache
-	sites     sync.Map // origins whose robots.txt was added
+	sites     sync.Map // set of origins: their robots.txt is in the frontier
 }
 
-// schemeOf returns the data of the scheme of u.
+// schemeOf returns the scheme of u.
 func (c *crawl) schemeOf(u uri.URI) fetch.Scheme { return c.o.Client.Scheme(u.Scheme()) }

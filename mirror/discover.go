@@ -10,14 +10,14 @@ import (
 	"github.com/anyurl/fetch/internal/media"
 )
 
-// leads reports whether the body of v leads to other URLs.
+// hasLinks reports whether the body of v may contain links.
 func hasLinks(v *visit) bool {
 	return v.resp.Kind == fetch.Menu || links.CanExtract(v.resp.Media) || isRobotsTxt(v.scheme, v.url)
 }
 
-// discover finds what v leads to. What is found goes into the tables at once where
-// it is much, before v is complete: were it lost between the two, it would be
-// found again.
+// discover adds the URLs in the response of v. A large number of URLs is added
+// to the database at once, before v is committed. If the process is killed in
+// between, the next visit finds the same URLs.
 func (c *crawl) discover(ctx context.Context, v *visit) error {
 	d := c.newDiscovery(ctx, v, v.resp.Media, v.resp.Kind == fetch.Menu)
 	d.header = v.resp.Header
@@ -44,8 +44,9 @@ func (c *crawl) discover(ctx context.Context, v *visit) error {
 	return d.finish()
 }
 
-// rediscover finds what an object that is as it was leads to: this run has not
-// seen that yet, and the scope may be another.
+// rediscover adds the URLs in the archived copy of an unchanged object. This
+// run has not read the copy yet, and the scope may have changed since an
+// earlier run.
 func (c *crawl) rediscover(ctx context.Context, v *visit) error {
 	last := v.item.LastCapture
 	d := c.newDiscovery(ctx, v, last.Media, last.Kind == fetch.Menu.String())
@@ -57,7 +58,7 @@ func (c *crawl) rediscover(ctx context.Context, v *visit) error {
 		return d.finish()
 	}
 	body, err := c.archive.Reopen(ctx, last)
-	if err != nil { // Verify tells more; what was brought once is visited nonetheless
+	if err != nil { // Verify reports the error; links found by an earlier run are still visited
 		v.note = err.Error()
 		return d.finish()
 	}
@@ -70,15 +71,16 @@ func (c *crawl) rediscover(ctx context.Context, v *visit) error {
 	return d.finish()
 }
 
-// links reads a page, a style sheet, a sitemap or a Link field.
+// readLinks adds the links of a page, a style sheet, a sitemap or a Link header
+// field.
 func (d *discovery) readLinks(body io.Reader) {
 	from := &d.v.meta
 	if from.OutOfReach > 0 && media.TrimParameters(d.media) != "text/css" {
-		return // a page that another needs is not a page to walk on from
+		return // links of a page that is only a requisite are not followed
 	}
 	for l, err := range links.Extract(d.v.url, d.media, d.header, body) {
 		if err != nil || d.err != nil {
-			return // what cannot be read leads nowhere further
+			return // a page that cannot be read has no further links
 		}
 		switch {
 		case l.Kind == links.Form, l.NoFollow && !d.c.o.IgnoreRobots:

@@ -12,7 +12,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// discovery gathers what one visit leads to.
+// discovery collects the URLs that one visit adds to the frontier.
 type discovery struct {
 	c       *crawl
 	ctx     context.Context
@@ -24,17 +24,17 @@ type discovery struct {
 	items   []frontier.Item
 	err     error
 
-	from     string                    // the canonical form of the URL of v
-	limit    int64                     // URLs that v may add
-	added    int64                     // so far, those in items included
-	urlBytes int64                     // bytes of the URLs so far
-	dropped  int64                     // Stats.Dropped, where v is a newsgroup
-	seen     map[frontier.Key]struct{} // of a page
-	flushes  int                       // that were made to find out which of items the run knows
-	lastMeta encodedMeta               // the newest meta
+	from     string                    // canonical form of the URL of v
+	limit    int64                     // maximum number of URLs that v may add
+	added    int64                     // number of URLs so far, with those in items
+	urlBytes int64                     // bytes of all URLs so far
+	dropped  int64                     // Stats.Dropped at the start, if v is a newsgroup
+	seen     map[frontier.Key]struct{} // URLs of the page so far
+	flushes  int                       // flushes that counted the new URLs in items
+	lastMeta encodedMeta               // encoding of the newest meta
 }
 
-// newDiscovery begins to gather.
+// newDiscovery returns an empty discovery for v.
 func (c *crawl) newDiscovery(ctx context.Context, v *visit, media string, menu bool) *discovery {
 	d := &discovery{c: c, ctx: ctx, v: v, media: media, peer: v.peer(), listing: isListing(v.scheme, menu, media)}
 	if isGroup(v.scheme, v.url) {
@@ -46,19 +46,21 @@ func (c *crawl) newDiscovery(ctx context.Context, v *visit, media string, menu b
 	return d
 }
 
-// add takes a link, of which mt says what is known besides.
+// addLink adds the link u if it is in scope. The caller fills the fields of mt
+// that describe the link.
 func (d *discovery) addLink(u uri.URI, mt meta) {
 	from := &d.v.meta
 	text := archive.Canonical(u)
-	why, off := d.c.scope.checkLink(u, text, d.v.item.Depth+1, from.OutOfReach, mt)
-	reported := why == reasonRepeats || why == reasonQueries || why == reasonScope && d.v.scheme.Mirror.References
-	if why == "" || reported { // the visit reports why, without a request
+	reason, off := d.c.scope.checkLink(u, text, d.v.item.Depth+1, from.OutOfReach, mt)
+	reported := reason == reasonRepeats || reason == reasonQueries || reason == reasonScope && d.v.scheme.Mirror.References
+	if reason == "" || reported { // a reported URL is excluded by its visit, without a request
 		mt.OutOfReach = off
 		d.addItem(u, text, mt, d.v.item.Depth+1)
 	}
 }
 
-// put adds what is in scope; text is the canonical form of u.
+// addItem adds the item of u, which is in scope. The parameter text is the
+// canonical form of u.
 func (d *discovery) addItem(u uri.URI, text string, mt meta, depth int) {
 	if d.err != nil || !canMirror(d.c.schemeOf(u)) {
 		return
@@ -89,7 +91,7 @@ func (d *discovery) addItem(u uri.URI, text string, mt meta, depth int) {
 	}
 }
 
-// someItems is how many are added in one call.
+// itemsPerAdd is the maximum number of items in one call of Frontier.Add.
 const itemsPerAdd = 512
 
 func (d *discovery) flush() {
@@ -99,10 +101,11 @@ func (d *discovery) flush() {
 	d.items = d.items[:0]
 }
 
-// maxMet bounds the links of a page that are remembered: some megabytes.
+// maxSeen limits the number of links of a page that are remembered. They take a
+// few megabytes.
 const maxSeen = 1 << 16
 
-// repeats reports whether a page has led to k before.
+// seenBefore reports whether the page has already linked to k.
 func (d *discovery) seenBefore(k frontier.Key) bool {
 	if _, met := d.seen[k]; met || d.listing || len(d.seen) >= maxSeen {
 		return met
@@ -114,18 +117,21 @@ func (d *discovery) seenBefore(k frontier.Key) bool {
 	return false
 }
 
-// maxFlushes bounds the transactions of a page that repeats its links.
+// maxFlushes limits the number of transactions for a page that repeats its
+// links.
 const maxFlushes = 64
 
-// The URLs of a page may have maxText bytes, and meanURL bytes more for each
-// URL that the limit allows. A base URL can make many long URLs of a short page.
+// A page may add freeURLBytes bytes of URLs, and bytesPerURL bytes more for
+// each URL that the limit allows. A base URL can turn a short page into many
+// long URLs.
 const (
 	freeURLBytes = 1 << 20
 	bytesPerURL  = 400
 )
 
-// room reports whether v may lead to one more URL, and counts it. Only URLs
-// that are new to the run count. The frontier knows which those are.
+// withinLimit reports whether v may add one more URL, and counts it. URLs that
+// the run already has do not count. Only the frontier can tell which URLs are
+// new.
 func (d *discovery) withinLimit() bool {
 	if d.urlBytes > freeURLBytes && (d.urlBytes-freeURLBytes)/bytesPerURL > d.limit {
 		d.v.omitted++
@@ -143,19 +149,19 @@ func (d *discovery) withinLimit() bool {
 	return true
 }
 
-// report notes how many URLs were left out.
+// noteOmitted writes the number of omitted URLs into the note of the visit.
 func (d *discovery) noteOmitted() {
 	if v := d.v; v.omitted > 0 {
 		kind := "links"
 		if v.omittedEntries = d.listing || v.meta.SiteInfo; v.omittedEntries {
 			kind = "entries"
 		}
-		v.note = fmt.Sprintf("%d %s beyond the limit of %d are left out", v.omitted, kind, d.limit)
+		v.note = fmt.Sprintf("%d %s beyond the limit of %d were omitted", v.omitted, kind, d.limit)
 	}
 }
 
-// end leaves what was found to the visit, or to the tables where there is no
-// memory for it.
+// finish passes the items to the visit. If the memory limit is reached, it adds
+// the items to the frontier instead.
 func (d *discovery) finish() error {
 	d.noteOmitted()
 	if isGroup(d.v.scheme, d.v.url) {
@@ -176,17 +182,18 @@ func (d *discovery) finish() error {
 	return nil
 }
 
-// endGroup adds the rest of the articles, and notes whether any was left out.
+// finishGroup adds the remaining articles of a newsgroup and records whether
+// any article was omitted.
 func (d *discovery) finishGroup() error {
 	if d.err == nil {
 		d.flush()
 	}
 	dropped, err := d.c.dropped(d.ctx)
-	d.v.incomplete = d.v.omitted > 0 || dropped > d.dropped // of another host, perhaps, which does no harm
+	d.v.incomplete = d.v.omitted > 0 || dropped > d.dropped // includes URLs of other hosts, which is harmless
 	return archive.Join(d.err, err)
 }
 
-// dropped counts what Limits.Queue has kept out.
+// dropped returns the number of URLs that Limits.Queue has rejected.
 func (c *crawl) dropped(ctx context.Context) (int64, error) {
 	s, err := c.queue.Stats(ctx)
 	return s.Dropped, err

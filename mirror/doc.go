@@ -1,27 +1,32 @@
-// Package mirror brings whole sites into an archive that stays true after a
-// crash: every object whole or not at all, each once, over every scheme.
+// Package mirror copies sites into an archive, over every scheme of a Client.
+// Each URL has one object in the archive. An object is either complete or
+// missing, also after a crash.
 //
-// [Run] starts a mirror, continues one that was stopped or killed, and looks
-// again after one that ended: it is the same call. What it writes lies in one
-// folder:
+// [Run] starts a mirror, continues a run that was stopped or killed, and
+// updates an archive whose last run is complete. The archive is a folder:
 //
-//	fetch.db             what is still to visit and what was brought: the truth
+//	fetch.db             database of the visited and the pending URLs
 //	tree/                the objects as files
-//	warc/                the objects as records of WARC 1.1
-//	index/all.cdxj       where in warc/ each is, derived
-//	manifest-sha256.txt  the digests of tree/ for sha256sum -c, derived
-//	mail/                groups and mailboxes as mboxes or Maildirs, derived
-//	attic/               what Options.Delete took out of tree/
-//	crawl.jsonl          a line for each visit
-//	failed.txt           the URLs that failed in the last run, derived
+//	warc/                the objects as WARC 1.1 records
+//	index/all.cdxj       index of warc/
+//	manifest-sha256.txt  digests of tree/ for sha256sum -c
+//	mail/                newsgroups and mailboxes as mbox files or Maildirs
+//	attic/               files that Options.Delete has moved out of tree/
+//	crawl.jsonl          one line for each visit
+//	failed.txt           the URLs that failed in the last run
 //
-// A server that says it cannot answer now, or says nothing, is left alone by
-// all visits for a while that grows. One that stays silent gets no more requests
-// in this run. Its URLs stay pending, and the next run requests them.
+// Run writes the index, the manifest, mail/ and failed.txt from the database
+// and the objects at the end of a run.
 //
-// An object reaches the archive in this order: the bytes into files of no
-// name, or behind the end of a WARC; those to the disk; then one transaction
-// that says where they are and what they lead to; then the names in the tree. A
-// kill before the transaction leaves bytes that nothing names, which the next run
-// cuts off; after one behind it the next run gives the names.
+// If a server does not respond, or responds that it is temporarily unavailable,
+// its host gets no requests during a pause, which grows with each failure.
+// After several pauses in a row, the server gets no more requests in this run.
+// Its URLs stay pending for the next run.
+//
+// An object is committed in four steps. Its bytes are written to files without
+// a name, or appended to a WARC file. The files are synced to disk. One database
+// transaction records the object and the URLs that it links to. Then the files
+// get their names in tree/. If the process is killed before the transaction, the
+// next run removes the bytes. If it is killed after the transaction, the next
+// run names the files.
 package mirror

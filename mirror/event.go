@@ -4,55 +4,60 @@ import (
 	"time"
 )
 
-// Event is one visit, as it stands in crawl.jsonl.
+// An Event describes one visit. It is a line of crawl.jsonl.
 type Event struct {
 	Time      time.Time `json:"time"`
 	Run       int64     `json:"run"`
 	URL       string    `json:"url,omitempty"`
-	Via       string    `json:"via,omitempty"`
-	Seed      bool      `json:"seed,omitempty"`      // it is a seed of this run
-	State     string    `json:"state"`               // done, kept, gone, dead, excluded; pending: to be tried again; cut: of WARC, behind Offset
-	Unchanged bool      `json:"same,omitempty"`      // unchanged
-	Repaired  bool      `json:"repaired,omitempty"`  // unchanged, and its file was missing or damaged
-	Unreached bool      `json:"unreached,omitempty"` // pending for the next run: the server could not be reached
-	Code      int       `json:"code,omitempty"`
-	Media     string    `json:"media,omitempty"`
-	Size      int64     `json:"size,omitempty"` // bytes of the payload that was brought
-	Millis    int64     `json:"ms"`
-	Path      string    `json:"path,omitempty"` // below tree/
-	WARC      string    `json:"warc,omitempty"`
-	Offset    int64     `json:"offset,omitempty"`
-	Attempts  int       `json:"attempts,omitempty"` // that failed before
-	Note      string    `json:"note,omitempty"`
-	Override  string    `json:"override,omitempty"` // the setting that allows a URL that the Policy refused, as text of Options.Override
+	Via       string    `json:"via,omitempty"`       // URL of the page with the link
+	Seed      bool      `json:"seed,omitempty"`      // the URL is a seed of this run
+	State     string    `json:"state"`               // a State, or "cut" for a WARC file truncated at Offset
+	Unchanged bool      `json:"same,omitempty"`      // the archive already has the object
+	Repaired  bool      `json:"repaired,omitempty"`  // unchanged, but its file was missing or damaged
+	Unreached bool      `json:"unreached,omitempty"` // pending, because the server could not be reached
+	Code      int       `json:"code,omitempty"`      // status code of the response
+	Media     string    `json:"media,omitempty"`     // media type
+	Size      int64     `json:"size,omitempty"`      // bytes of the retrieved payload
+	Millis    int64     `json:"ms"`                  // duration of the visit in milliseconds
+	Path      string    `json:"path,omitempty"`      // relative to tree/
+	WARC      string    `json:"warc,omitempty"`      // name of the WARC file
+	Offset    int64     `json:"offset,omitempty"`    // offset in WARC
+	Attempts  int       `json:"attempts,omitempty"`  // number of failed attempts before this one
+	Note      string    `json:"note,omitempty"`      // reason of a failure or an exclusion
+
+	// Override names the setting that allows a URL that the Policy rejected.
+	// Its text comes from Options.Override.
+	Override string `json:"override,omitempty"`
 }
 
-// Summary tells what a run did.
+// A Summary counts the results of a run, in URLs unless a field says otherwise.
 type Summary struct {
-	Run       int64
-	Repeated  bool  // there was an earlier run
-	New       int64 // objects retrieved, changed ones too
-	Unchanged int64 // requested, and unchanged
-	Listed    int64 // not requested, because a listing proves that they are unchanged
-	Repaired  int64 // unchanged, and retrieved because their files were missing or damaged
-	Gone      int64 // retrieved by an earlier run, and deleted on the server since
+	Run       int64 // number of the run, from 1
+	Repeated  bool  // the archive has an earlier run
+	New       int64 // new or changed objects
+	Unchanged int64 // requested and unchanged
+	Listed    int64 // unchanged according to a listing, and not requested
+	Repaired  int64 // unchanged objects whose files were missing or damaged
+	Gone      int64 // retrieved by an earlier run, and since deleted on the server
 	Failed    int64 // failed permanently
-	Unreached int64 // their servers could not be reached; they are pending for the next run
-	Excluded  int64 // not wanted: out of scope, refused, too large or not of a wanted type
-	Bytes     int64 // of the contents of what is new
-	Attic     int64 // files that were moved out of the tree
-	Pending   int64 // pending for this run
+	Unreached int64 // pending for the next run, because the server could not be reached
+	Excluded  int64 // not wanted: out of scope, rejected, too large, or of another media type
+	Bytes     int64 // size of the new objects, in bytes
+	Attic     int64 // files moved to attic/
+	Pending   int64 // to be visited by this run
 
-	// NewlyFailed counts the URLs that failed in this run or could not be
-	// reached, and did not do so in the run before. It is 0 until the run ends.
+	// NewlyFailed counts the URLs that failed permanently or could not be
+	// reached in this run, but not in the previous one. It is 0 until the
+	// run ends.
 	NewlyFailed int64
 
-	// URLs that were found and left out, by the limit that did so.
+	// The numbers of URLs omitted because of Limits.Links, Limits.Entries
+	// and Limits.Queue.
 	OverLinks, OverEntries, OverQueue int64
 }
 
-// Progress is where a run is.
+// Progress is the state of a run that has not ended.
 type Progress struct {
 	Summary
-	Hosts int64 // with something pending
+	Hosts int64 // number of hosts with pending URLs
 }

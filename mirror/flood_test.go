@@ -40,7 +40,7 @@ func TestFlood(t *testing.T) {
 	if err != mirror.ErrLimit || sum.OverLinks != flooding-mirror.DefaultLinks || sum.Pending != mirror.DefaultLinks+1 { // and robots.txt
 		t.Errorf("%+v, %v", sum, err)
 	}
-	if e := outcome(t, o.Dir, "http://a.example/"); e.Note != fmt.Sprintf("%d links beyond the limit of 10000 are left out", flooding-mirror.DefaultLinks) {
+	if e := outcome(t, o.Dir, "http://a.example/"); e.Note != fmt.Sprintf("%d links beyond the limit of 10000 were omitted", flooding-mirror.DefaultLinks) {
 		t.Errorf("%+v", e)
 	}
 	size := int64(0)

@@ -115,7 +115,7 @@ func TestOldFTP(t *testing.T) {
 				noted += e.State + " " + e.Note + "; "
 			}
 		}
-		if noted != "pending changed since it was listed; done its size is not what the listing says; " {
+		if noted != "pending changed since it was listed; done the size differs from the listing; " {
 			t.Errorf("noted %q", noted)
 		}
 		sound(t, o.Dir)

@@ -11,8 +11,8 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// Batches: what is claimed at a time, and what is committed together at the
-// latest.
+// The size of a claim, and the items, the bytes and the age at which a batch is
+// committed.
 const (
 	claimSize  = 512
 	batchSize  = 256
@@ -20,11 +20,13 @@ const (
 	batchAge   = 100 * time.Millisecond
 )
 
-// lease is how long a dead worker keeps a host from the others.
+// leaseDuration is the time after which other workers may claim a host whose
+// worker has died.
 const leaseDuration = time.Minute
 
-// host is a lease at work. It belongs to the goroutine of work; the lease, while
-// a batch is under way, to that.
+// A hostWorker visits the items of one lease. Its fields belong to the
+// goroutine that calls work. While a batch runs, the lease belongs to the
+// batch.
 type hostWorker struct {
 	c       *crawl
 	lease   *frontier.Lease
@@ -32,21 +34,24 @@ type hostWorker struct {
 	todo    chan frontier.Item
 	results chan *visit
 
-	inFlight      int // visits that have not come back
+	inFlight      int // number of visits that have started and not returned
 	visits        []*visit
 	bytes         int64
-	flushDue      bool   // the visits have waited long enough
-	batch         *batch // nil: none is under way
-	frontierEmpty bool   // the frontier had nothing more, and nothing was committed since
-	paused        bool   // nothing more is asked of the host under this lease
+	flushDue      bool   // the oldest visit is older than batchAge
+	batch         *batch // nil if no batch runs
+	frontierEmpty bool   // the last claim returned no items, and no visit was committed since
+	paused        bool   // the host gets no more requests under this lease
 }
 
-// host works off one lease: its items go to as many visitors as the host may be
-// asked at a time, and what they brought is committed in batches.
+// visitHost visits the items of a lease over as many connections as the host
+// may have, and commits the visits in batches.
 func (c *crawl) visitHost(ctx context.Context, l *frontier.Lease) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	h := &hostWorker{c: c, lease: l, queue: l.Items, todo: make(chan frontier.Item), results: make(chan *visit, batchSize)}
+	h := &hostWorker{
+		c: c, lease: l, queue: l.Items,
+		todo: make(chan frontier.Item), results: make(chan *visit, batchSize),
+	}
 	visits, stop := context.WithCancel(ctx)
 	var workers sync.WaitGroup
 	for range c.connections(l.Host) {
@@ -64,18 +69,19 @@ func (c *crawl) visitHost(ctx context.Context, l *frontier.Lease) error {
 	stop()
 	close(h.todo)
 	go func() { workers.Wait(); close(h.results) }()
-	for v := range h.results { // ctx has ended, or something failed: these stay pending
+	for v := range h.results { // after an error or a cancellation, the items of these visits stay pending
 		if v != nil {
 			v.free()
 		}
 	}
 	if errors.Is(err, frontier.ErrFenced) {
-		return nil // whoever has the host now visits what is left
+		return nil // the worker that now holds the lease visits the remaining items
 	}
 	return archive.Join(err, c.queue.Release(context.WithoutCancel(ctx), l, time.Time{}))
 }
 
-// keep extends the lease while its host is worked on, however long a commit takes.
+// extendLease extends the lease until ctx ends, so that a slow commit does not
+// lose it.
 func (c *crawl) extendLease(ctx context.Context, l frontier.Lease, cancel context.CancelCauseFunc) {
 	every := time.NewTicker(leaseDuration / 3)
 	defer every.Stop()
@@ -92,7 +98,7 @@ func (c *crawl) extendLease(ctx context.Context, l frontier.Lease, cancel contex
 	}
 }
 
-// connections returns how many connections a host gets at a time.
+// connections returns the maximum number of connections to host.
 func (c *crawl) connections(host string) int {
 	switch {
 	case c.o.PerHost > 0:
@@ -103,8 +109,9 @@ func (c *crawl) connections(host string) int {
 	return 1
 }
 
-// Near reports whether a host, as URLs write it, is this machine or in a
-// private network: one that needs no sparing.
+// privateHost reports whether host, spelled as in a URL, is localhost or a
+// loopback, private or link-local address. Such a host needs no pause between
+// requests.
 func privateHost(host string) bool {
 	if host == "localhost" {
 		return true
@@ -127,7 +134,7 @@ func (h *hostWorker) work(ctx context.Context) error {
 		} else {
 			todo = nil
 		}
-		if h.full() { // until the batch has ended
+		if h.full() { // wait until the batch has ended
 			done = nil
 		}
 		select {
@@ -151,37 +158,38 @@ func (h *hostWorker) work(ctx context.Context) error {
 	}
 }
 
-// idle reports whether nothing is left to be visited that is known here.
+// idle reports whether h has neither queued items nor running visits.
 func (h *hostWorker) idle() bool { return len(h.queue) == 0 && h.inFlight == 0 }
 
 func (h *hostWorker) full() bool { return len(h.visits) >= batchSize || h.bytes >= batchBytes }
 
-// collect keeps a visit for the next batch.
+// collect adds a visit to the next batch. It pauses the host if the visit shows
+// an outage of the server.
 func (h *hostWorker) collect(ctx context.Context, v *visit, flush *time.Timer) error {
 	switch {
 	case v == nil:
 		return context.Cause(ctx)
-	case v.localFailure: // it stays pending: nothing was wrong with it
+	case v.localFailure: // the item stays pending, because the failure is local
 		v.free()
 		return v.err
 	}
-	why, err := h.c.tally.count(v)
+	reason, err := h.c.tally.count(v)
 	if err != nil {
 		v.free()
 		return err
 	}
-	if why != "" {
+	if reason != "" {
 		v.free()
-		v.exclude(why)
+		v.exclude(reason)
 	}
 	if until := h.c.outages.pauseUntil(v); !until.IsZero() {
 		if err := h.c.queue.BlockHost(ctx, h.lease.Host, until); err != nil {
 			v.free()
 			return err
 		}
-		h.queue, h.paused = nil, true // what was handed out and not asked for stays pending
+		h.queue, h.paused = nil, true // queued items without a request stay pending
 		if v.state == frontier.Pending {
-			v.retry = until.Add(time.Second) // others first: it may be this one alone
+			v.retry = until.Add(time.Second) // visit other items first, because this item may be the cause
 		}
 	}
 	if len(h.visits) == 0 {
@@ -193,7 +201,7 @@ func (h *hostWorker) collect(ctx context.Context, v *visit, flush *time.Timer) e
 	return nil
 }
 
-// end commits what was brought before the run has to end, by cause.
+// finish commits the collected visits before the run ends because of cause.
 func (h *hostWorker) finish(ctx context.Context, cause error) error {
 	if h.batch != nil {
 		<-h.batch.done()
@@ -204,15 +212,15 @@ func (h *hostWorker) finish(ctx context.Context, cause error) error {
 	return archive.Join(cause, b.err)
 }
 
-// newBatch takes the visits of h.
+// newBatch moves the collected visits of h into a new batch.
 func (h *hostWorker) newBatch() *batch {
 	b := &batch{c: h.c, lease: h.lease, visits: h.visits, ended: make(chan struct{})}
 	h.visits, h.bytes, h.flushDue = nil, 0, false
 	return b
 }
 
-// startBatch begins a batch where there is a reason: visits that are many, old
-// or the last, or a queue that runs low.
+// startBatch starts a batch if enough visits are collected, if the oldest one
+// is due, if no further visit will follow, or if the queue is short.
 func (h *hostWorker) startBatch(ctx context.Context) {
 	if h.batch != nil || ctx.Err() != nil {
 		return
@@ -233,7 +241,7 @@ func (h *hostWorker) startBatch(ctx context.Context) {
 	go b.run(ctx)
 }
 
-// endBatch takes the items of the batch that has ended.
+// endBatch adds the items that the ended batch claimed to the queue.
 func (h *hostWorker) endBatch() error {
 	b := h.batch
 	h.batch = nil

@@ -13,45 +13,47 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// meta is what is known of an item besides its URL: frontier.Item.Meta.
+// meta describes how an item was found. Its encoding is Item.Meta.
 type meta struct {
-	From        string       `json:"from,omitempty"`  // the page or listing that led to it
-	Peer        netip.Addr   `json:"peer,omitzero"`   // which answered from there
-	FoundBy     string       `json:"by,omitempty"`    // the process that found it, by its token
-	Size        *int64       `json:"size,omitempty"`  // by the listing
-	Time        time.Time    `json:"time,omitzero"`   // by the listing
-	Run         int64        `json:"run,omitempty"`   // which read the listing
-	Requisite   bool         `json:"part,omitempty"`  // a page needs it to be shown
-	OutOfReach  int          `json:"extra,omitempty"` // how many such hops it is off the scope
-	Hops        int          `json:"hops,omitempty"`  // redirects in a row that led to it
-	SeedTarget  string       `json:"under,omitempty"` // where a seed redirected to: it counts as one
-	ArticleName string       `json:"name,omitempty"`  // nntp://HOST/GROUP/NUMBER of an article
-	SiteInfo    bool         `json:"guide,omitempty"` // what a site says about itself: robots.txt, sitemaps
-	Guessed     bool         `json:"guess,omitempty"` // and nobody says that it is there
-	Referenced  bool         `json:"named,omitempty"` // a Prospero directory names it: it is in scope wherever it is
-	Symlinks    *symlinkPath `json:"ways,omitempty"`  // the symbolic links on the way to it
+	From        string       `json:"from,omitempty"`  // page or listing with the link to the URL
+	Peer        netip.Addr   `json:"peer,omitzero"`   // address of the server that sent From
+	FoundBy     string       `json:"by,omitempty"`    // token of the process that found the URL
+	Size        *int64       `json:"size,omitempty"`  // from the listing
+	Time        time.Time    `json:"time,omitzero"`   // from the listing
+	Run         int64        `json:"run,omitempty"`   // run that read the listing
+	Requisite   bool         `json:"part,omitempty"`  // a page needs the object for its display
+	OutOfReach  int          `json:"extra,omitempty"` // number of consecutive requisites out of reach
+	Hops        int          `json:"hops,omitempty"`  // number of consecutive redirects
+	SeedTarget  string       `json:"under,omitempty"` // target of a redirected seed, which counts as a seed
+	ArticleName string       `json:"name,omitempty"`  // URL of an article by its number: nntp://HOST/GROUP/NUMBER
+	SiteInfo    bool         `json:"guide,omitempty"` // robots.txt or a sitemap
+	Guessed     bool         `json:"guess,omitempty"` // the object may not exist
+	Referenced  bool         `json:"named,omitempty"` // in scope on any host, because a Prospero directory refers to it
+	Symlinks    *symlinkPath `json:"ways,omitempty"`  // symbolic links in the path
 }
 
-// metaOf reads the meta of an item.
+// metaOf decodes the meta of an item. It returns the zero meta for the format
+// of another version.
 func metaOf(it frontier.Item) (m meta) {
-	if json.Unmarshal(it.Meta, &m) != nil { // it is another version's: nothing depends on it
+	if json.Unmarshal(it.Meta, &m) != nil {
 		return meta{}
 	}
 	return m
 }
 
 func (m meta) encode() []byte {
-	text, _ := json.Marshal(m) // of plain fields, which cannot fail
+	text, _ := json.Marshal(m) // cannot fail for fields of these types
 	return text
 }
 
-// ways are the symbolic links on the way to a file.
+// symlinkPath describes the symbolic links in the path of a file.
 type symlinkPath struct {
-	At   string   `json:"at"`   // the path of the last one
-	Real []string `json:"real"` // the folders that they led from, and at the end where the last one leads
+	At   string   `json:"at"`   // path of the last link
+	Real []string `json:"real"` // folders that contain the links, and the target of the last link
 }
 
-// metas remembers the newest meta: what one page leads to has the same, mostly.
+// metaCache caches the newest decoded meta, because most links of a page share
+// one encoding.
 type metaCache struct{ newest atomic.Pointer[encodedMeta] }
 
 type encodedMeta struct {
@@ -59,7 +61,7 @@ type encodedMeta struct {
 	meta meta
 }
 
-// of is metaOf.
+// parse returns the meta of an item, like metaOf.
 func (m *metaCache) parse(it frontier.Item) meta {
 	if s := m.newest.Load(); s != nil && bytes.Equal(s.text, it.Meta) {
 		return s.meta
@@ -69,8 +71,8 @@ func (m *metaCache) parse(it frontier.Item) meta {
 	return s.meta
 }
 
-// hostOf names whose lease u needs: the host whatever the scheme and the port,
-// as one machine serves them all.
+// hostOf returns the key of the lease for u: its host, regardless of the scheme
+// and the port, because one machine serves them all.
 func hostOf(u uri.URI) string {
 	if host := strings.ToLower(u.Host()); host != "" {
 		return host
@@ -78,7 +80,8 @@ func hostOf(u uri.URI) string {
 	return u.Scheme() + ":"
 }
 
-// newItem makes an item of u, whose canonical form is text, found by way of via.
+// newItem returns an item for u that was found by visiting via. The parameter
+// text is the canonical form of u.
 func newItem(u uri.URI, text string, via frontier.Item, meta []byte) frontier.Item {
 	return frontier.Item{
 		Key: frontier.KeyOf(text), URL: text, Host: hostOf(u),
@@ -92,8 +95,8 @@ func originOf(u uri.URI) (fetch.Origin, bool) {
 	return t.Origin(), err == nil && t.Host != ""
 }
 
-// foundAt returns the listing or the page that led to it, and the time that the
-// listing gave it.
+// foundBy returns the URL of the page or listing that linked to it, and the
+// time in the listing.
 func foundBy(it frontier.Item) (from string, t time.Time) {
 	m := metaOf(it)
 	return m.From, m.Time

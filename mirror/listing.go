@@ -7,7 +7,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// entries reads a listing by the parser of its scheme.
+// readListing adds the entries of a listing. The scheme of the URL parses it.
 func (d *discovery) readListing(body io.Reader) {
 	resp := *d.v.resp
 	resp.Body = io.NopCloser(body)
@@ -16,14 +16,14 @@ func (d *discovery) readListing(body io.Reader) {
 			return
 		}
 		if err != nil {
-			d.err = err // half a listing tells nothing of the other half
+			d.err = err // an incomplete listing does not show which entries are missing
 			return
 		}
 		d.addEntry(e)
 	}
 }
 
-// entry adds what one line of a listing leads to.
+// addEntry adds the URLs of one entry of a listing.
 func (d *discovery) addEntry(e fetch.Entry) {
 	if e.URL.IsZero() || e.Kind == fetch.Session || e.Kind == fetch.Index || e.Kind == fetch.Info || d.c.isArchive(e) {
 		return
@@ -34,7 +34,9 @@ func (d *discovery) addEntry(e fetch.Entry) {
 		if mt.Symlinks = d.followSymlink(e.URL, target); mt.Symlinks == nil {
 			return
 		}
-	case e.Kind == fetch.Unknown && e.Extra["type"] != "" && d.c.schemeOf(e.URL).Traits.ListsExactSizes: // a pipe, a device: who opens one may wait for ever
+	case e.Kind == fetch.Unknown && e.Extra["type"] != "" && d.c.schemeOf(e.URL).Traits.ListsExactSizes:
+		// A special file, such as a pipe or a device, may block for ever when it
+		// is opened.
 		return
 	}
 	if e.Size >= 0 && e.Kind != fetch.Menu {
@@ -46,10 +48,10 @@ func (d *discovery) addEntry(e fetch.Entry) {
 	}
 }
 
-// names reports whether a listing of references makes e part of the mirror,
-// although e may lie on another host: a file that a Prospero directory names, or
-// another directory of the same server. Directories of other servers are left
-// out, because they name the rest of the world.
+// isReferenced reports whether a listing of references includes e in the mirror
+// even if e is on another host. This holds for a file in a Prospero directory,
+// and for a directory on the same server. A directory on another server is
+// excluded, because references between servers connect all of them.
 func (d *discovery) isReferenced(e fetch.Entry) bool {
 	if !d.v.scheme.Mirror.References {
 		return false
@@ -61,8 +63,8 @@ func (d *discovery) isReferenced(e fetch.Entry) bool {
 	return ok && origin == d.v.origin
 }
 
-// article returns the URL by which e is mirrored. It is that of e, unless e is
-// an article with a lasting URL that the driver accepts.
+// articleURL returns the URL under which e is mirrored: the permanent URL of an
+// article if the driver accepts one, otherwise the URL of e.
 func (d *discovery) articleURL(e fetch.Entry, mt *meta) uri.URI {
 	s := d.c.schemeOf(e.URL)
 	if s.Mirror.Article == nil {
@@ -79,7 +81,7 @@ func (d *discovery) articleURL(e fetch.Entry, mt *meta) uri.URI {
 	return u
 }
 
-// attributes adds what Gopher+ tells about an item beside it.
+// addAttributes adds the URL of the Gopher+ attributes of e.
 func (d *discovery) addAttributes(e fetch.Entry, mt meta) {
 	mt.Size = nil
 	if u, err := uri.Parse(e.URL.Unredacted() + "%09%09!"); err == nil {

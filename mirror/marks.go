@@ -1,7 +1,7 @@
 package mirror
 
-// remind tells the driver how far a newsgroup was read: by what was committed,
-// not by what was read.
+// restoreMark sets the mark of a newsgroup to the mark in the archive. The
+// driver may have read further in a run that was not committed.
 func (c *crawl) restoreMark(v *visit) {
 	if c.o.Marks == nil || !isGroup(v.scheme, v.url) {
 		return
@@ -13,8 +13,9 @@ func (c *crawl) restoreMark(v *visit) {
 	c.o.Marks.SetMark(v.url, mark)
 }
 
-// learn asks the driver how far it has read. The mark stays where it was if
-// articles were left out: the next run lists them again.
+// saveMark copies the mark of a newsgroup from the driver into v. If articles
+// were omitted, the earlier mark is kept, so that the next run lists the
+// articles again.
 func (c *crawl) saveMark(v *visit) {
 	if c.o.Marks == nil || !isGroup(v.scheme, v.url) {
 		return

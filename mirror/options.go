@@ -8,89 +8,108 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Options say what is mirrored, and how. Dir, Seeds and Client are required.
+// Options configures a run. Dir, Seeds and Client are required.
 type Options struct {
-	Dir    string        // the archive's folder; it is made where there is none
-	Seeds  []uri.URI     // typed by a person; a password in one is not kept
-	Client *fetch.Client // carries the Policy, the credentials and the retries
+	Dir    string        // folder of the archive, which is created if necessary
+	Seeds  []uri.URI     // URLs typed by the user; passwords in them are not stored
+	Client *fetch.Client // with the Policy, the credentials and the retries
 
-	Tree bool // write tree/; also where neither it nor WARC is wanted, and required where the archive has one
-	WARC *WARC
-	Mail Mailboxes // what news and mail become besides
+	// Tree writes the retrieved objects as files below tree/. It is implied if
+	// WARC is nil, and required if the archive already has a tree.
+	Tree bool
+	WARC *WARC     // nil means no WARC files
+	Mail Mailboxes // format of mail/
 
 	Scope  Scope
 	Limits Limits
 
-	Hosts   int // asked at a time; 0: 16
-	PerHost int // connections to each; 0: 2 for a near one, else 1
-	Tries   int // visits to a URL that fails for now, in one run, and pauses for a server that is silent; 0: 3
+	Hosts   int // number of hosts visited at the same time; 0 means 16
+	PerHost int // connections to each host; 0 means 2 for a private host, otherwise 1
 
-	Delete    bool    // what the server has no more goes to attic/
-	MaxDelete float64 // unless it is more than this share of the tree; 0: 0.1
+	// Tries is the number of attempts for a URL that fails temporarily in one
+	// run. After the same number of pauses in a row, a server that does not
+	// respond gets no more requests in the run. 0 means 3.
+	Tries int
 
-	FollowLinks bool // symbolic links of listings
+	// Delete moves the files of objects that were deleted on the server to
+	// attic/. If these files are more than the share MaxDelete of all files,
+	// no file is moved. A MaxDelete of 0 means 0.1.
+	Delete    bool
+	MaxDelete float64
 
-	// Run obeys the robots.txt of each site and pauses between the requests to a
-	// host. Each attempt of a request waits, also if a middleware of the Client
-	// retries it. A Client needs no [wrap.Polite] for this. If it has one, both
-	// apply: the longer pause counts, and each robots.txt is read twice.
-	Agent        string        // product token that robots.txt addresses; "" means "fetch"
-	IgnoreRobots bool          // ignore robots.txt, and follow links that a page marks as nofollow
-	Delay        time.Duration // between the starts of two requests to a host; 0 means one second unless the host is [Near]; negative means none
+	// Run obeys the robots.txt of each site and pauses between the requests to
+	// a host. Each attempt of a request waits, including the retries of a
+	// middleware of the Client. The Client needs no [wrap.Polite] for this. If
+	// the Client has one, both apply: the longer pause counts, and each
+	// robots.txt is read twice.
+	Agent        string // product token for robots.txt; "" means "fetch"
+	IgnoreRobots bool   // ignore robots.txt, and follow links that a page marks as nofollow
 
-	Recheck  bool             // ask for what a listing says is as it was
-	Marks    Marks            // nil: newsgroups are listed from their first article
-	Event    func(Event)      // nil: nobody listens; called by one goroutine at a time
-	Progress func(Progress)   // nil: nobody looks; called now and then
-	Now      func() time.Time // nil: time.Now
+	// Delay is the minimum time between the starts of two requests to a host.
+	// 0 means one second, or no delay for localhost and for loopback, private
+	// and link-local addresses. A negative value means no delay. The
+	// Crawl-delay of a robots.txt applies in addition.
+	Delay time.Duration
+
+	FollowLinks bool             // follow symbolic links in listings
+	Recheck     bool             // request objects that a listing shows as unchanged
+	Marks       Marks            // if nil, newsgroups are listed from their first article
+	Event       func(Event)      // called for each visit, one call at a time; may be nil
+	Progress    func(Progress)   // called at most once a second; may be nil
+	Now         func() time.Time // current time; nil means time.Now
 
 	// Override returns the text of Event.Override, such as a flag. If it is
 	// nil, the text is the name and the value of the setting.
 	Override func(fetch.Override) string
 }
 
-// WARC says what is written into the WARC files.
+// WARC configures the WARC files.
 type WARC struct {
-	Prefix    string       // of their names; "": "fetch"
-	Size      int64        // at which the next one begins; 0: 1 GB
-	Info      fetch.Header // further fields of warcinfo: operator, robots
-	Unchanged bool         // a revisit record also where the protocol has no answer for "as it was"
+	Prefix string       // prefix of the file names; "" means "fetch"
+	Size   int64        // size in bytes after which a new file is started; 0 means 1 GB
+	Info   fetch.Header // additional fields of the warcinfo record, such as operator
+
+	// Unchanged writes a revisit record for every unchanged object. Otherwise
+	// only unchanged HTTP objects have revisit records.
+	Unchanged bool
 }
 
-// Mailboxes says what becomes of the articles of groups and the messages of
-// mailboxes besides tree/ and warc/.
+// Mailboxes selects the format in which newsgroup articles and mail messages
+// are written to mail/, in addition to tree/ and warc/.
 type Mailboxes uint8
 
 const (
 	NoMailboxes Mailboxes = iota
-	Mbox                  // one mboxrd file a group
-	Maildir               // one Maildir a group
+	Mbox                  // one file in mboxrd format per group
+	Maildir               // one Maildir per group
 )
 
-// Marks remember how far the listing of a newsgroup was read. It is what
-// nntp.Marks is to that scheme: the driver lists what comes after the mark, and
-// moves it when it has read the listing to its end.
+// Marks stores the position up to which the listing of a newsgroup was read.
+// The driver lists the articles after the mark, and sets the mark at the end of
+// the listing. An implementation usually wraps nntp.Marks.
 type Marks interface {
 	Mark(group uri.URI) string
 	SetMark(group uri.URI, mark string)
 }
 
-// check refuses what would else be found out behind the first write.
+// validate returns an error for options that would otherwise fail after the
+// archive was changed.
 func (o *Options) validate() error {
 	switch {
 	case o.Dir == "":
-		return fetch.Usage.Errorf("a mirror without a folder")
+		return fetch.Usage.Errorf("no folder for the archive")
 	case o.Client == nil:
-		return fetch.Usage.Errorf("a mirror without a client")
+		return fetch.Usage.Errorf("no client for the mirror")
 	case len(o.Seeds) == 0:
-		return fetch.Usage.Errorf("a mirror without seeds")
+		return fetch.Usage.Errorf("no seed URLs for the mirror")
 	}
 	logins := map[fetch.Origin]fetch.Credential{}
 	for _, u := range o.Seeds {
 		if u.Scheme() == "" {
-			return fetch.BadURL.Errorf("seed %q is no URL but a reference", u)
+			return fetch.BadURL.Errorf("seed %q is a relative reference, not a URL", u)
 		}
-		if bare := u.WithoutUserinfo(); bare.String() != bare.Unredacted() { // a mistyped login, which an archive would keep
+		// The archive would store the password of a mistyped URL.
+		if bare := u.WithoutUserinfo(); bare.String() != bare.Unredacted() {
 			return fetch.BadURL.Errorf("seed %s: no host", u)
 		}
 		c, err := o.Client.Credential(u)
@@ -101,10 +120,10 @@ func (o *Options) validate() error {
 		if c == nil || !ok {
 			continue
 		}
-		// Names in an archive say nothing of users: one's objects would stand
-		// for the other's.
+		// Names in an archive do not contain the user. Objects of two
+		// users would overwrite each other.
 		if other, ok := logins[origin]; ok && other != *c {
-			return fetch.Usage.Errorf("seeds with two logins for %s: each wants an archive of its own", origin.Host)
+			return fetch.Usage.Errorf("seeds have two logins for %s: use a separate archive for each login", origin.Host)
 		}
 		logins[origin] = *c
 	}

@@ -10,17 +10,18 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// silence is a server that does not answer, or only that it cannot now.
+// outage describes a server that does not respond, or that responds with a
+// temporary failure.
 type outage struct {
-	failures int       // in a row, with a pause behind each
-	until    time.Time // the end of the newest pause
-	err      error     // the newest
+	failures int       // in a row, each followed by a pause
+	until    time.Time // end of the newest pause
+	err      error     // newest error
 }
 
-// silences are those servers by their origins: of one host one may have ended
-// and another not.
+// outages holds the outages by origin, because one server of a host can fail
+// while another one works.
 type outages struct {
-	tries int // after so many pauses in a row a server gets no more requests
+	tries int // number of pauses after which a server gets no more requests
 
 	mu       sync.Mutex
 	byOrigin map[fetch.Origin]outage
@@ -30,13 +31,13 @@ func newOutages(tries int) outages {
 	return outages{tries: tries, byOrigin: map[fetch.Origin]outage{}}
 }
 
-// backOff returns how long an object or a server that failed for now gets no
-// requests.
+// backoff returns the pause before the next attempt for an object or a server
+// that failed temporarily.
 func backoff(times int) time.Duration {
 	return min(2*time.Second<<(2*min(times, 6)), 10*time.Minute)
 }
 
-// askedFor returns how long the server asked for no requests: its Retry-After.
+// retryAfter returns the Retry-After value of a response with an error, or 0.
 func retryAfter(err error) time.Duration {
 	if e, ok := errors.AsType[*fetch.Error](err); ok {
 		return e.RetryAfter
@@ -44,51 +45,51 @@ func retryAfter(err error) time.Duration {
 	return 0
 }
 
-// lost returns the last error of the server of v if that has failed so often
-// that it gets no more requests in this run.
+// givenUp returns the last error of the server of v if the server gets no more
+// requests in this run, otherwise nil.
 func (s *outages) givenUp(v *visit) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	was := s.byOrigin[v.origin]
-	if !v.hasOrigin || was.failures < s.tries {
+	last := s.byOrigin[v.origin]
+	if !v.hasOrigin || last.failures < s.tries {
 		return nil
 	}
-	err := was.err
+	err := last.err
 	if e, ok := errors.AsType[*fetch.Error](err); ok {
-		err = e.Err // without the URL of another request
+		err = e.Err // without the URL of the other request
 	}
-	return fmt.Errorf("%w (no request: the server gets no more in this run)", err)
+	return fmt.Errorf("%w (no request: the server gets no more requests in this run)", err)
 }
 
-// pause tells until when the host of v is to be left alone by all visits; zero
-// is not at all.
+// pauseUntil returns the time until which the host of v gets no requests. The
+// zero time means that there is no pause.
 func (s *outages) pauseUntil(v *visit) time.Time {
 	if !v.hasOrigin || !v.requested {
 		return time.Time{}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	was := s.byOrigin[v.origin]
+	last := s.byOrigin[v.origin]
 	switch {
 	case !isOutage(v):
 		delete(s.byOrigin, v.origin)
 		return time.Time{}
-	case v.started.Before(was.until): // it was under way before the pause
-		return was.until
+	case v.started.Before(last.until): // v started before the pause
+		return last.until
 	}
-	until, times := v.started.Add(max(backoff(was.failures), retryAfter(v.err))), was.failures+1
-	if !fetch.Retryable(v.err) { // the host is unknown
+	until, times := v.started.Add(max(backoff(last.failures), retryAfter(v.err))), last.failures+1
+	if !fetch.Retryable(v.err) { // the host name does not exist
 		times = s.tries
 	}
 	s.byOrigin[v.origin] = outage{times, until, v.err}
 	if times >= s.tries {
-		return time.Time{} // its other URLs are parked without a request
+		return time.Time{} // other URLs of the server are parked without a request
 	}
 	return until
 }
 
-// silent reports whether v says something of its server rather than of one
-// object.
+// isOutage reports whether v failed because of its server, rather than because
+// of the requested object.
 func isOutage(v *visit) bool {
 	e, ok := errors.AsType[*fetch.Error](v.err)
 	switch fault := fetch.FaultOf(v.err); {
@@ -97,6 +98,7 @@ func isOutage(v *visit) bool {
 	case v.resp != nil:
 		return false
 	default:
-		return fault == fetch.DNS || slices.Contains([]fetch.Fault{fetch.TryLater, fetch.Connect, fetch.Timeout}, fault) && fetch.Retryable(v.err)
+		server := []fetch.Fault{fetch.TryLater, fetch.Connect, fetch.Timeout}
+		return fault == fetch.DNS || slices.Contains(server, fault) && fetch.Retryable(v.err)
 	}
 }

@@ -165,10 +165,10 @@ func TestCounts(t *testing.T) {
 		one  mirror.Event // what crawl.jsonl says of it
 	}{
 		{"first", o, mirror.Summary{New: 3}, mirror.Event{State: "done"}},
-		{"again", o, mirror.Summary{Unchanged: 1, Listed: 2}, mirror.Event{State: "done", Unchanged: true, Note: "as the listing says"}},
+		{"again", o, mirror.Summary{Unchanged: 1, Listed: 2}, mirror.Event{State: "done", Unchanged: true, Note: "unchanged according to the listing"}},
 		{"repaired", o, mirror.Summary{Unchanged: 1, Listed: 1, Repaired: 1}, mirror.Event{State: "done", Unchanged: true, Repaired: true}},
 		{"other seeds", elsewhere, mirror.Summary{New: 2, Excluded: 3}, mirror.Event{State: "excluded", Note: "out of scope"}},
-		{"the first ones", o, mirror.Summary{Unchanged: 1, Listed: 2, Excluded: 2}, mirror.Event{State: "done", Unchanged: true, Note: "as the listing says"}},
+		{"the first ones", o, mirror.Summary{Unchanged: 1, Listed: 2, Excluded: 2}, mirror.Event{State: "done", Unchanged: true, Note: "unchanged according to the listing"}},
 	} {
 		if c.name == "repaired" {
 			name := filepath.Join(o.Dir, "tree/ftp", plus(s.Addr), "pub/one.txt")
@@ -207,7 +207,7 @@ func TestRedirectOut(t *testing.T) {
 				t.Errorf("%+v\n%s", sum, outcomes(t, o.Dir))
 			}
 			for name, why := range map[string]string{
-				"out": "the redirect leads to http://b.example/x: out of scope", "odd": "the redirect leads to telnet, which is not mirrored", "loop10": "too many redirects",
+				"out": "the redirect leads to http://b.example/x: out of scope", "odd": "the redirect leads to telnet, which cannot be mirrored", "loop10": "too many redirects",
 			} {
 				if e := outcome(t, o.Dir, "http://a.example/d/"+name); e.State != "excluded" || e.Note != why {
 					t.Errorf("run %d: %+v", nth+1, e)

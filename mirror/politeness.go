@@ -12,14 +12,14 @@ import (
 // publicDelay is the default pause between two requests to a public host.
 const publicDelay = time.Second
 
-// politeness returns the middleware that obeys robots.txt and paces the
-// requests to each host.
+// politeness returns a middleware that obeys robots.txt and paces the requests
+// to each host.
 func (o *Options) politeness() fetch.Middleware {
 	return wrap.Polite(wrap.PoliteOptions{PerHost: o.PerHost, Delay: max(o.Delay, 0), Rule: o.rule})
 }
 
-// rule returns the rule that checks each request against robots.txt, unless
-// that is ignored, and that sets the delay of public hosts.
+// rule returns a rule that applies robots.txt, unless it is ignored, and the
+// default pause.
 func (o *Options) rule(next fetch.Driver) wrap.Rule {
 	check := func(context.Context, *fetch.Request) (time.Duration, error) { return 0, nil }
 	if !o.IgnoreRobots {

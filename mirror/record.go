@@ -14,13 +14,14 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// records returns the records of v, the main one first. There are none if nothing
-// was recorded of the exchange.
-// Twin is an earlier capture of the same bytes, or nil.
+// records returns the WARC records of v, the main one first. It returns no
+// records if the visit had no exchange to record. The parameter twin is an
+// earlier capture of the same bytes, or nil.
 func (c *crawl) records(v *visit, twin *frontier.Capture) ([]*warc.Record, error) {
 	of := newCapture(v)
 	switch {
-	case v.state == frontier.Pending && !v.parked, v.state == frontier.Excluded && !v.redirects(), v.err != nil && !v.requested:
+	case v.state == frontier.Pending && !v.parked, v.state == frontier.Excluded && !v.redirects(),
+		v.err != nil && !v.requested:
 		return nil, nil
 	case v.err != nil && !(v.serverRefused && v.recorder.mode == fetch.RecordWire):
 		return []*warc.Record{of.Failure(v.err)}, nil
@@ -38,8 +39,8 @@ func (c *crawl) records(v *visit, twin *frontier.Capture) ([]*warc.Record, error
 	return c.withConversation(of, v, of.Resource(resourceMedia(v), body)), nil
 }
 
-// asItWas is a record only where that is wanted: no protocol but http has an
-// answer to repeat.
+// unchangedRecords returns the revisit record of an object whose exchange has
+// no bytes to record. It returns no record unless WARC.Unchanged is set.
 func (c *crawl) unchangedRecords(of *warc.Capture, v *visit, first *frontier.Capture) []*warc.Record {
 	if !c.o.WARC.Unchanged || first == nil {
 		return nil
@@ -47,7 +48,8 @@ func (c *crawl) unchangedRecords(of *warc.Capture, v *visit, first *frontier.Cap
 	return []*warc.Record{of.Unmodified(reference(first), first.Proof, nil)}
 }
 
-// beside adds the conversation to the record of what it brought.
+// withConversation returns the main record followed by a metadata record of the
+// conversation with the server, or of its plan.
 func (c *crawl) withConversation(of *warc.Capture, v *visit, first *warc.Record) []*warc.Record {
 	var block bytes.Buffer
 	kind := "text/x-" + cmp.Or(v.scheme.Mirror.Talk, v.scheme.Name) + "-conversation"
@@ -62,21 +64,22 @@ func (c *crawl) withConversation(of *warc.Capture, v *visit, first *warc.Record)
 			}
 		}
 		fields = append(fields, viaFields(v)...)
-		io.Copy(&block, warc.FieldList(fields)) // into memory
+		io.Copy(&block, warc.FieldList(fields)) // cannot fail, because block is in memory
 	}
 	records := []*warc.Record{first}
 	if block.Len() > 0 {
 		records = append(records, of.Metadata(kind, bytes.NewReader(block.Bytes())))
 	}
-	if at, err := uri.Parse(v.meta.ArticleName); err == nil { // what a group calls an article
+	if at, err := uri.Parse(v.meta.ArticleName); err == nil { // the URL of the article in its newsgroup
 		number := *of
 		number.URL = at
-		records = append(records, number.Metadata(warc.FieldsMedia, warc.FieldList(append(viaFields(v), fetch.Field{Name: "article", Value: v.item.URL}))))
+		fields := append(viaFields(v), fetch.Field{Name: "article", Value: v.item.URL})
+		records = append(records, number.Metadata(warc.FieldsMedia, warc.FieldList(fields)))
 	}
 	return records
 }
 
-// origin says how an object came to be visited.
+// viaFields returns the metadata fields that name the page with the link to v.
 func viaFields(v *visit) (fields fetch.Header) {
 	if v.meta.From != "" {
 		fields = append(fields, fetch.Field{Name: "via", Value: v.meta.From})
@@ -84,8 +87,8 @@ func viaFields(v *visit) (fields fetch.Header) {
 	return fields
 }
 
-// resourceMedia returns the media type of an object, guessed where the protocol has
-// none.
+// resourceMedia returns the media type of an object. If the protocol has no
+// media types, it is derived from the name.
 func resourceMedia(v *visit) string {
 	if v.resp.Media != "" {
 		return v.resp.Media
@@ -93,9 +96,10 @@ func resourceMedia(v *visit) string {
 	return cmp.Or(media.ByName(v.url.Path()), "application/octet-stream")
 }
 
-// exchange returns the records of a response and its request, byte for byte.
+// exchangeRecords returns the records of a response and its request, with all
+// bytes as sent and received.
 func exchangeRecords(of *warc.Capture, v *visit, twin *frontier.Capture) ([]*warc.Record, error) {
-	if v.recorder.received.Size() == 0 { // it came from no network: there is nothing to record
+	if v.recorder.received.Size() == 0 { // there was no network exchange
 		return nil, nil
 	}
 	sent, err := v.recorder.sent.Reader()
@@ -124,10 +128,10 @@ func exchangeRecords(of *warc.Capture, v *visit, twin *frontier.Capture) ([]*war
 	return []*warc.Record{answer, of.Request(bytes.NewReader(request))}, nil
 }
 
-// withoutSecrets returns a request with the values of secret fields masked: archives
-// are passed on, logins and cookies are not.
+// maskSecrets returns a request with the values of secret header fields masked,
+// because archives are passed on to other people.
 func maskSecrets(sent io.Reader) ([]byte, error) {
-	text, err := io.ReadAll(sent) // ours: a URL and our fields, which are bounded
+	text, err := io.ReadAll(sent) // bounded: our own request
 	var out []byte
 	for line := range bytes.Lines(text) {
 		if name, _, ok := bytes.Cut(line, []byte(":")); ok && fetch.SecretHeader(string(name)) {
@@ -139,11 +143,11 @@ func maskSecrets(sent io.Reader) ([]byte, error) {
 }
 
 func reference(c *frontier.Capture) warc.Reference {
-	u, _ := uri.Parse(c.URL) // of a visit, which parsed it
+	u, _ := uri.Parse(c.URL) // cannot fail: the URL of an earlier visit
 	return warc.Reference{ID: c.ID, URL: u, Date: c.Time}
 }
 
-// captureOf returns what the records of v have in common.
+// newCapture returns the data that all records of v share.
 func newCapture(v *visit) *warc.Capture {
 	c := &warc.Capture{URL: v.url, Date: v.started}
 	if v.resp == nil {

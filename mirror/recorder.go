@@ -8,20 +8,20 @@ import (
 	"github.com/anyurl/fetch/internal/archive"
 )
 
-// recorder keeps an exchange for its WARC records: of http every byte, of other
-// schemes the conversation around the object.
+// A recorder keeps an exchange for its WARC records: all bytes of an HTTP
+// exchange, or the conversation of another protocol without the object.
 type recorder struct {
 	mode           fetch.Recording
-	sent, received *archive.Spool // of http
+	sent, received *archive.Spool // of an HTTP exchange
 
-	mu            sync.Mutex // each direction has a goroutine of its own
+	mu            sync.Mutex // for the fields below, because each direction has its own goroutine
 	conversation  bytes.Buffer
-	replyExpected bool // of RecordReplies: the next line is a reply
+	replyExpected bool // for RecordReplies: the next line from the server is a reply
 	full          bool
-	err           error // of a spool
+	err           error // from writing to sent or received
 }
 
-// maxTalk bounds a conversation, in bytes.
+// maxConversation is the maximum size of a conversation, in bytes.
 const maxConversation = 64 << 10
 
 func (r *recorder) trace() *fetch.Trace {
@@ -35,7 +35,10 @@ func (r *recorder) trace() *fetch.Trace {
 			Restart:  func() { r.sent.Free(); r.received.Free() },
 		}
 	}
-	return &fetch.Trace{Sent: func(p []byte) { r.writeLines("> ", p) }, Received: func(p []byte) { r.writeLines("< ", p) }}
+	return &fetch.Trace{
+		Sent:     func(p []byte) { r.writeLines("> ", p) },
+		Received: func(p []byte) { r.writeLines("< ", p) },
+	}
 }
 
 func (r *recorder) write(s *archive.Spool, p []byte) {
@@ -46,11 +49,12 @@ func (r *recorder) write(s *archive.Spool, p []byte) {
 	}
 }
 
-// line keeps lines that the client sent, who is "> ", or the server, "< ".
-func (r *recorder) writeLines(who string, p []byte) {
+// writeLines appends lines to the conversation. The prefix is "> " for lines of
+// the client and "< " for lines of the server.
+func (r *recorder) writeLines(prefix string, p []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	answer := who == "< "
+	answer := prefix == "< "
 	if answer && (r.mode == fetch.RecordSent || r.mode == fetch.RecordReplies && !r.replyExpected) || r.full {
 		return
 	}
@@ -60,7 +64,7 @@ func (r *recorder) writeLines(who string, p []byte) {
 			r.full = true
 			return
 		}
-		r.conversation.WriteString(who)
+		r.conversation.WriteString(prefix)
 		r.conversation.Write(bytes.TrimRight(line, "\r\n"))
 		r.conversation.WriteString("\r\n")
 		if answer && r.mode == fetch.RecordReplies {
@@ -69,7 +73,7 @@ func (r *recorder) writeLines(who string, p []byte) {
 	}
 }
 
-// failed tells what became of the bytes that were to be recorded.
+// writeError returns the first error of writing the exchange to disk.
 func (r *recorder) writeError() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

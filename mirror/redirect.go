@@ -5,22 +5,25 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// maxHops is how many redirects in a row are followed: what a client does.
+// maxRedirects is the maximum number of redirects in a row.
 const maxRedirects = 10
 
-// redirect adds where an answer leads instead. It is as far from the seeds as
-// the URL that was asked for, and where a seed leads is a seed.
+// addRedirect adds the target of a redirect. The target has the same distance
+// from the seeds as the redirected URL. The target of a seed counts as a seed.
 func (d *discovery) addRedirect(u uri.URI) {
 	v := d.v
 	text := archive.Canonical(u)
-	mt := meta{Hops: v.meta.Hops + 1, Requisite: v.meta.Requisite, SiteInfo: v.meta.SiteInfo, Guessed: v.meta.Guessed, Referenced: v.meta.Referenced}
+	mt := meta{
+		Hops: v.meta.Hops + 1, Requisite: v.meta.Requisite,
+		SiteInfo: v.meta.SiteInfo, Guessed: v.meta.Guessed, Referenced: v.meta.Referenced,
+	}
 	switch {
 	case mt.Hops > maxRedirects, text == archive.Canonical(v.url):
 		v.exclude("too many redirects")
 	case len(u.Unredacted()) > maxURL:
-		v.exclude("the redirect leads to a URL that is too long")
+		v.exclude("the URL of the redirect is too long")
 	case !canMirror(d.c.schemeOf(u)):
-		v.exclude("the redirect leads to " + u.Scheme() + ", which is not mirrored")
+		v.exclude("the redirect leads to " + u.Scheme() + ", which cannot be mirrored")
 	case mt.SiteInfo:
 		d.addItem(u, text, mt, 0)
 	case v.item.Depth == 0 && (d.c.trust.isTrusted(v) || d.c.trust.inSeedDomain(u)):
@@ -31,9 +34,9 @@ func (d *discovery) addRedirect(u uri.URI) {
 		}
 		d.addItem(u, text, mt, 0)
 	default:
-		why, off := d.c.scope.checkLink(u, text, v.item.Depth, v.meta.OutOfReach-1, mt)
-		if mt.OutOfReach = off; why != "" {
-			v.exclude("the redirect leads to " + text + ": " + why)
+		reason, off := d.c.scope.checkLink(u, text, v.item.Depth, v.meta.OutOfReach-1, mt)
+		if mt.OutOfReach = off; reason != "" {
+			v.exclude("the redirect leads to " + text + ": " + reason)
 			return
 		}
 		d.addItem(u, text, mt, v.item.Depth)

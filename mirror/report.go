@@ -10,29 +10,30 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// report counts what a run does, and tells of it. Its callers take turns.
+// A report counts the results of a run and reports its events. It is not safe
+// for concurrent use.
 type report struct {
 	now          func() time.Time
 	onEvent      func(Event)
 	onProgress   func(Progress)
-	appendLog    func(any) // appends a line to the journal
+	appendLog    func(any) // appends a line to crawl.jsonl
 	overrideText func(fetch.Override) string
 	summary      Summary
-	newMessages  int64     // Kept, new in this run
-	lastProgress time.Time // when Progress was called
+	newMessages  int64     // new objects in the state Kept
+	lastProgress time.Time // time of the last call of onProgress
 }
 
 func (r *report) start(run int64, again bool) { r.summary.Run, r.summary.Repeated = run, again }
 
-// left takes what the frontier counts.
+// setPending copies the counts of the frontier into the summary.
 func (r *report) setPending(s frontier.Stats) {
 	r.summary.Pending, r.summary.OverQueue = s.States[frontier.Pending]-s.Parked, s.Dropped
 }
 
 const progressInterval = time.Second
 
-// progress tells how far the run is, but not at each occasion. An error of
-// stats is that of the next call of the frontier too.
+// progress calls onProgress at most once per progressInterval. It ignores an
+// error of stats, because the next call of the frontier returns it too.
 func (r *report) progress(stats func() (frontier.Stats, error)) {
 	now := r.now()
 	if now.Sub(r.lastProgress) < progressInterval {
@@ -50,24 +51,25 @@ func (r *report) emit(e Event) {
 	r.appendLog(&e)
 }
 
-// cut tells that the end of a WARC file was cut off.
+// truncatedWARC reports that the uncommitted end of a WARC file was removed.
 func (r *report) truncatedWARC(c archive.Cut) {
 	r.emit(Event{
 		Time: r.now().UTC(), State: "cut", WARC: c.File, Offset: c.Offset, Size: c.Size,
-		Note: fmt.Sprintf("%s: %d bytes that no run committed are cut off", c.File, c.Size),
+		Note: fmt.Sprintf("%s: removed %d uncommitted bytes at the end", c.File, c.Size),
 	})
 }
 
-// odd reports n items that failed and are no URL on one line.
+// unlistedFailures reports that failed.txt lacks n failed items, because they
+// are not URLs on one line.
 func (r *report) unlistedFailures(n int64) {
 	r.emit(Event{
 		Time: r.now().UTC(), State: frontier.Dead.String(),
-		Note: fmt.Sprintf("%d failed items are no URLs and are not in failed.txt", n),
+		Note: fmt.Sprintf("failed.txt lacks %d failed items that are not valid URLs", n),
 	})
 }
 
-// visit counts a committed visit and tells of it. Seed says that its URL is a
-// seed of this run.
+// addVisit counts and reports a committed visit. The parameter seed reports
+// whether its URL is a seed of this run.
 func (r *report) addVisit(v *visit, result *frontier.Result, seed bool) {
 	t := &r.summary
 	if v.omittedEntries {
@@ -76,8 +78,9 @@ func (r *report) addVisit(v *visit, result *frontier.Result, seed bool) {
 		t.OverLinks += v.omitted
 	}
 	e := Event{
-		Time: v.started, Run: t.Run, URL: v.item.URL, Via: v.meta.From, Seed: seed, State: v.state.String(),
-		Repaired: v.repaired, Unreached: v.parked, Millis: r.now().Sub(v.started).Milliseconds(), Attempts: v.item.Attempts, Note: v.note,
+		Time: v.started, Run: t.Run, URL: v.item.URL, Via: v.meta.From, Seed: seed,
+		State: v.state.String(), Repaired: v.repaired, Unreached: v.parked, Note: v.note,
+		Millis: r.now().Sub(v.started).Milliseconds(), Attempts: v.item.Attempts,
 	}
 	if v.resp != nil {
 		e.Code, e.Media = v.resp.Code, v.resp.Media

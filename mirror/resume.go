@@ -8,16 +8,19 @@ import (
 	"github.com/anyurl/fetch/save"
 )
 
-// minPart is the size from which a body that was cut short is kept, in bytes:
-// the next visit, of the next process too, asks for the rest.
+// minPart is the minimum size of an object whose truncated body is kept, in
+// bytes. The next visit, also of a later process, requests only the missing
+// bytes.
 const minPart = 8 << 20
 
 func (c *crawl) partFile(v *visit) (*save.File, error) {
 	return c.archive.Part(v.item, v.scheme.Traits.WeakValidators)
 }
 
-// left opens what an earlier visit left of v, and has req ask for the rest; nil
-// is nothing. The record of an http exchange is of one answer alone.
+// openPart opens the partial file of v and makes req a request for the missing
+// bytes. It returns nil if there is no partial file. An HTTP exchange that is
+// recorded is never resumed, because the record of a response contains all of
+// its bytes.
 func (c *crawl) openPart(v *visit, req *fetch.Request) (*save.File, error) {
 	if v.recorder.mode == fetch.RecordWire || !c.archive.HasPart(v.item) {
 		return nil, nil
@@ -32,17 +35,17 @@ func (c *crawl) openPart(v *visit, req *fetch.Request) (*save.File, error) {
 	return p, nil
 }
 
-// spool returns where the body of v goes, behind what is left of it, which it
-// takes over.
-func (c *crawl) openSpool(v *visit, left *save.File) (*archive.Spool, error) {
-	r, p := v.resp, left
+// openSpool returns the spool for the body of v. The spool takes ownership of
+// part, a partial file or nil, and appends to it.
+func (c *crawl) openSpool(v *visit, part *save.File) (*archive.Spool, error) {
+	r, p := v.resp, part
 	switch large := r.Validator != "" && r.Size >= minPart; {
-	case r.Fault != nil || r.Unchanged || !r.Location.IsZero(): // nothing of it comes now
-		c.archive.LeavePart(v.item, left, r.Fault)
+	case r.Fault != nil || r.Unchanged || !r.Location.IsZero(): // the response has no bytes of the object
+		c.archive.LeavePart(v.item, part, r.Fault)
 		fallthrough
-	case left == nil && (!large || v.recorder.mode == fetch.RecordWire):
+	case part == nil && (!large || v.recorder.mode == fetch.RecordWire):
 		return c.archive.Spool(archive.Label(v.item.Key)), nil
-	case left == nil:
+	case part == nil:
 		var err error
 		if p, err = c.partFile(v); err != nil {
 			return nil, err
@@ -50,7 +53,7 @@ func (c *crawl) openSpool(v *visit, left *save.File) (*archive.Spool, error) {
 	}
 	s, err := c.archive.SpoolPart(v.item, p, save.State{Offset: r.Offset, Validator: r.Validator, Size: r.Size})
 	if err == nil && r.Offset > 0 {
-		v.note = fmt.Sprintf("continued at byte %d", r.Offset)
+		v.note = fmt.Sprintf("resumed at byte %d", r.Offset)
 	}
 	return s, err
 }

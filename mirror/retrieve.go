@@ -13,34 +13,38 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// visit asks for one item. A nil visit says that ctx ended: the item stays.
+// visitItem visits one item. It returns nil if ctx ended. The item then stays
+// pending.
 func (c *crawl) visitItem(ctx context.Context, it frontier.Item) *visit {
-	v := &visit{memory: c.archive.Memory(), item: it, meta: c.metaCache.parse(it), started: c.o.Now().UTC().Truncate(time.Microsecond), state: frontier.Done}
-	if v.meta.Run != c.runNumber || v.meta.FoundBy != c.trust.token { // an earlier listing proves nothing now
+	v := &visit{
+		memory: c.archive.Memory(), item: it, meta: c.metaCache.parse(it),
+		started: c.o.Now().UTC().Truncate(time.Microsecond), state: frontier.Done,
+	}
+	if v.meta.Run != c.runNumber || v.meta.FoundBy != c.trust.token { // an earlier listing is out of date
 		v.meta.Size, v.meta.Time = nil, time.Time{}
 	}
 	var err error
 	if v.url, err = uri.Parse(it.URL); err != nil {
 		return v.fail(frontier.Dead, err)
 	}
-	if it.Key != frontier.KeyOf(it.URL) { // it would take the rights of another URL
-		return v.exclude("the database has it under the key of another URL")
+	if it.Key != frontier.KeyOf(it.URL) { // the item would inherit the trust of another URL
+		return v.exclude("the database has the URL under the key of another URL")
 	}
-	v.url = v.url.WithoutUserinfo() // only the command has logins
+	v.url = v.url.WithoutUserinfo() // only credentials of this command are used
 	v.scheme = c.schemeOf(v.url)
 	v.origin, v.hasOrigin = originOf(v.url)
 	if isImmutable(v.scheme, v.url) && it.LastCapture != nil && !c.o.Recheck && c.archive.Has(it.LastCapture) {
 		v.state, v.unchanged = frontier.Kept, true
 		return v
 	}
-	if why := c.exclusion(v); why != "" {
-		return v.exclude(why)
+	if reason := c.exclusion(v); reason != "" {
+		return v.exclude(reason)
 	}
 	if err := c.outages.givenUp(v); err != nil {
 		return v.park(err)
 	}
 	if c.unchangedByListing(it, v.meta) {
-		v.unchanged, v.listed, v.note = true, true, "as the listing says"
+		v.unchanged, v.listed, v.note = true, true, "unchanged according to the listing"
 		err = c.rediscover(ctx, v)
 	} else {
 		err = c.retrieve(ctx, v)
@@ -52,7 +56,7 @@ func (c *crawl) visitItem(ctx context.Context, it frontier.Item) *visit {
 		v.free()
 		return nil
 	}
-	if err != nil && !v.serverRefused { // else the record holds the page that says no
+	if err != nil && !v.serverRefused { // otherwise the WARC record needs the error page
 		v.free()
 	}
 	return v
@@ -60,8 +64,8 @@ func (c *crawl) visitItem(ctx context.Context, it frontier.Item) *visit {
 
 const reasonSession = "a session is not a document"
 
-// unwanted tells why v is not asked for: the scope may have changed since it
-// was found.
+// exclusion returns the reason reason v must not be requested, or "". The scope
+// may have changed since the URL was found.
 func (c *crawl) exclusion(v *visit) string {
 	known := c.trust.isTrusted(v)
 	if v.meta.SeedTarget != "" {
@@ -80,41 +84,42 @@ func (c *crawl) exclusion(v *visit) string {
 	case v.item.Depth == 0 && (c.trust.isSeed(v) || v.meta.From != "" && (known || c.scope.includesSite(v.url))):
 		return ""
 	}
-	why, _ := c.scope.checkLink(v.url, v.item.URL, v.item.Depth, v.meta.OutOfReach-1, v.meta)
-	return why
+	reason, _ := c.scope.checkLink(v.url, v.item.URL, v.item.Depth, v.meta.OutOfReach-1, v.meta)
+	return reason
 }
 
-// asListed reports whether a listing proved that it is what we have: its size
-// and its time to the second. A time on the minute may be a rounded one.
+// unchangedByListing reports whether the size and the time in a listing match
+// the archived object. A time in full minutes may be rounded and does not
+// count.
 func (c *crawl) unchangedByListing(it frontier.Item, mt meta) bool {
 	last := it.LastCapture
 	return !c.o.Recheck && last != nil && mt.Size != nil && *mt.Size == last.Size &&
 		mt.Time.Second() != 0 && mt.Time.Equal(last.Modified) && c.archive.Has(last)
 }
 
-// bring carries out the request and reads the answer.
+// retrieve sends the request for v and reads the response.
 func (c *crawl) retrieve(ctx context.Context, v *visit) error {
 	req := c.newRequest(v)
 	v.recorder, v.requested = c.newRecorder(v.scheme), true
 	req.Trace = v.recorder.trace()
 	c.restoreMark(v)
-	left, err := c.openPart(v, req)
+	part, err := c.openPart(v, req)
 	if err != nil {
 		return err
 	}
 	resp, err := c.send(ctx, req)
 	if err != nil {
-		c.archive.LeavePart(v.item, left, err)
+		c.archive.LeavePart(v.item, part, err)
 		return err
 	}
 	defer resp.Body.Close()
 	v.resp = resp
-	if why := c.rejectedResponse(v); why != "" {
-		c.archive.LeavePart(v.item, left, nil)
-		v.exclude(why)
+	if reason := c.rejectedResponse(v); reason != "" {
+		c.archive.LeavePart(v.item, part, nil)
+		v.exclude(reason)
 		return nil
 	}
-	if err := archive.Join(c.readBody(v, left), v.recorder.writeError()); err != nil {
+	if err := archive.Join(c.readBody(v, part), v.recorder.writeError()); err != nil {
 		return err
 	}
 	if resp.Doubt != "" {
@@ -141,35 +146,40 @@ func (c *crawl) retrieve(ctx context.Context, v *visit) error {
 	if !resp.Location.IsZero() {
 		return nil
 	}
-	if why := c.scope.checkMedia(resp.Media); why != "" {
-		v.exclude(why)
+	if reason := c.scope.checkMedia(resp.Media); reason != "" {
+		v.exclude(reason)
 	} else if isImmutable(v.scheme, v.url) {
 		v.state = frontier.Kept
 	}
 	return nil
 }
 
-// answer asks for req, and again where the server redirects to the same item:
-// the next answer may differ. Only the last exchange is recorded.
+// send sends req. If the server redirects to the same item, send repeats the
+// request, because the next response may differ. Only the last exchange is
+// recorded.
 func (c *crawl) send(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 	for hops := 0; ; hops++ {
 		resp, err := c.o.Client.Do(ctx, req)
-		if err != nil || hops == maxRedirects || resp.Location.IsZero() || archive.Canonical(resp.Location) != archive.Canonical(req.URL) {
+		if err != nil || hops == maxRedirects || resp.Location.IsZero() {
 			return resp, err
 		}
+		if archive.Canonical(resp.Location) != archive.Canonical(req.URL) {
+			return resp, nil
+		}
 		resp.Body.Close()
-		req.URL = resp.Location.WithoutUserinfo().WithoutFragment() // which may be another spelling
+		req.URL = resp.Location.WithoutUserinfo().WithoutFragment() // may be spelled differently
 		req.Trace.Restarted()
 	}
 }
 
-// passOver tells why the body is not worth reading.
+// rejectedResponse returns the reason reason the body of the response must not be
+// read, or "".
 func (c *crawl) rejectedResponse(v *visit) string {
 	switch limit := c.o.Limits.FileSize; {
 	case v.resp.Kind == fetch.Session:
 		return reasonSession
 	case v.resp.Kind == fetch.Index && v.resp.Size < 0 && v.resp.Media == "":
-		return "an index wants words"
+		return "an index needs search words"
 	case limit > 0 && v.resp.Size > limit:
 		return "too large"
 	case v.resp.Unchanged || v.resp.Fault != nil || hasLinks(v):
@@ -179,13 +189,14 @@ func (c *crawl) rejectedResponse(v *visit) string {
 	}
 }
 
-// read brings the body to its proven end, behind what is left of it.
-func (c *crawl) readBody(v *visit, left *save.File) (err error) {
-	if v.body, err = c.openSpool(v, left); err != nil {
+// readBody reads the body up to its verified end. It appends to part, a partial
+// file or nil.
+func (c *crawl) readBody(v *visit, part *save.File) (err error) {
+	if v.body, err = c.openSpool(v, part); err != nil {
 		return err
 	}
 	if size := v.resp.Size; size >= 0 && size < archive.MaxInMemory {
-		v.body.Grow(int(size) + 1) // and where the end is seen
+		v.body.Grow(int(size) + 1) // one more byte for the read that returns io.EOF
 	}
 	src := io.Reader(v.resp.Body)
 	if limit := c.o.Limits.FileSize; limit > 0 {
@@ -201,8 +212,9 @@ func (c *crawl) readBody(v *visit, left *save.File) (err error) {
 	return err
 }
 
-// unsteady notices an object that is no longer what its listing announced. It
-// is brought once more; if that is no better, the note says so.
+// changedSinceListing reports whether v must be visited again, because its size
+// differs from the size in its listing. If the second visit also differs, it
+// returns false and adds a note.
 func (c *crawl) changedSinceListing(v *visit) (again bool) {
 	announced := v.meta.Size
 	if announced == nil || *announced == v.size || v.resp.Kind == fetch.Menu || !v.scheme.Traits.ListsExactSizes {
@@ -214,32 +226,33 @@ func (c *crawl) changedSinceListing(v *visit) (again bool) {
 		v.body = nil
 		return true
 	}
-	v.note = "its size is not what the listing says"
+	v.note = "the size differs from the listing"
 	return false
 }
 
-// request asks for what v names.
+// newRequest returns the request for v.
 func (c *crawl) newRequest(v *visit) *fetch.Request {
 	req := &fetch.Request{URL: v.url, NoFollow: true, ErrorBody: true}
 	if v.hasOrigin {
 		req.Auth = c.trust.logins[v.origin]
 	}
 	req.From = c.trust.source(v)
-	// A mailbox that a person typed with a password is meant with its
-	// messages: our own driver made their URLs.
+	// The driver lists the messages of a mailbox that the user typed with a
+	// password. Requests for them count as typed, too.
 	if req.From != nil && req.Auth != nil && v.scheme.Traits.Mailbox {
 		if page, _ := originOf(req.From.URL); page == v.origin {
 			req.From = nil
 		}
 	}
-	if last := v.item.LastCapture; last != nil && c.archive.Has(last) && !isListing(v.scheme, last.Kind == fetch.Menu.String(), last.Media) {
+	last := v.item.LastCapture
+	if last != nil && c.archive.Has(last) && !isListing(v.scheme, last.Kind == fetch.Menu.String(), last.Media) {
 		req.IfNot = last.Validator
 	}
 	return req
 }
 
-// newRecorder returns a recorder for an exchange of s. It records nothing where
-// no WARC is wanted.
+// newRecorder returns a recorder for an exchange of scheme s. The recorder
+// records nothing if no WARC file is written.
 func (c *crawl) newRecorder(s fetch.Scheme) *recorder {
 	r := &recorder{}
 	if c.o.WARC == nil {
@@ -251,24 +264,28 @@ func (c *crawl) newRecorder(s fetch.Scheme) *recorder {
 	return r
 }
 
-// failed decides what becomes of an item whose visit ended with err.
+// classifyFailure sets the state of v, whose visit ended with err.
 func (c *crawl) classifyFailure(v *visit, err error) {
 	fault := fetch.FaultOf(err)
+	rejected := []fetch.Fault{
+		fetch.Denied, fetch.BadPort, fetch.BadAddress, fetch.BadReferral, fetch.Unsupported, fetch.NeedQuery,
+	}
+	unreached := []fetch.Fault{fetch.DNS, fetch.Connect, fetch.Timeout}
 	v.localFailure = fault == fetch.Local || fault == fetch.DiskFull || fault == fetch.Internal
 	switch {
 	case v.localFailure:
 		v.fail(frontier.Pending, err)
-	case fault == fetch.NotFound && (v.item.LastCapture != nil || v.meta.ArticleName != ""): // an article that was listed has expired
+	case fault == fetch.NotFound && (v.item.LastCapture != nil || v.meta.ArticleName != ""): // a listed article has expired
 		v.fail(frontier.Gone, err)
 	case fault == fetch.NotFound && v.meta.Guessed:
 		v.fail(frontier.Excluded, err)
 	case fault == fetch.TooLarge && c.o.Limits.FileSize > 0,
-		slices.Contains([]fetch.Fault{fetch.Denied, fetch.BadPort, fetch.BadAddress, fetch.BadReferral, fetch.Unsupported, fetch.NeedQuery}, fault) && v.resp == nil:
+		v.resp == nil && slices.Contains(rejected, fault):
 		v.fail(frontier.Excluded, err)
 	case fetch.Retryable(err) && v.item.Attempts+1 < c.o.Tries:
 		v.fail(frontier.Pending, err)
 		v.retry = v.started.Add(max(backoff(v.item.Attempts), retryAfter(err)))
-	case v.resp == nil && slices.Contains([]fetch.Fault{fetch.DNS, fetch.Connect, fetch.Timeout}, fault):
+	case v.resp == nil && slices.Contains(unreached, fault):
 		v.park(err)
 	default:
 		v.fail(frontier.Dead, err)

@@ -11,10 +11,13 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// Run mirrors until nothing is left, a limit is reached or ctx ends. A nil error
-// means that every URL was retrieved, except those counted in Summary.Failed
-// and Summary.Unreached. An archive that another process works on is
-// fetch.InUse.
+// Run mirrors the seeds and the URLs that they lead to, until no URL is
+// pending, a limit is reached, or ctx ends. It continues a run that was
+// interrupted.
+//
+// If the error is nil, all URLs were retrieved, except those counted in
+// Summary.Failed and Summary.Unreached. The error is ErrLimit after a limit,
+// and fetch.InUse if another process holds the lock of the archive.
 func Run(ctx context.Context, o Options) (Summary, error) {
 	if err := o.validate(); err != nil {
 		return Summary{}, err
@@ -31,7 +34,7 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 	return c.report.summary, archive.Join(err, c.archive.Close())
 }
 
-// open opens the archive of o for a run.
+// newCrawl opens the archive of o for a run.
 func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 	keep := archive.Options{Tree: o.Tree, MinFree: o.Limits.MinFree, Now: o.Now}
 	if w := o.WARC; w != nil {
@@ -44,8 +47,9 @@ func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 	a.Frontier().SetPendingLimit(limitOr(o.Limits.Queue, DefaultQueue))
 	c := &crawl{
 		o: o, archive: a, queue: a.Frontier(), started: o.Now(),
-		scope: newScopeFilter(o.Scope, o.Client.Scheme, o.Seeds), trust: newTrust(o), report: report{now: o.Now, onEvent: o.Event, onProgress: o.Progress, appendLog: a.Log, overrideText: o.Override},
-		tally: newTally(o.Limits), outages: newOutages(o.Tries),
+		scope: newScopeFilter(o.Scope, o.Client.Scheme, o.Seeds), trust: newTrust(o),
+		report: report{now: o.Now, onEvent: o.Event, onProgress: o.Progress, appendLog: a.Log, overrideText: o.Override},
+		tally:  newTally(o.Limits), outages: newOutages(o.Tries),
 	}
 	for _, cut := range cuts {
 		c.report.truncatedWARC(cut)
@@ -53,7 +57,7 @@ func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 	return c, nil
 }
 
-// all begins the run, visits what it leads to, and ends it.
+// execute starts the run, visits all pending URLs, and completes the run.
 func (c *crawl) execute(ctx context.Context) error {
 	if err := errors.Join(c.startRun(ctx), c.archive.Space()); err != nil {
 		return err
@@ -61,7 +65,7 @@ func (c *crawl) execute(ctx context.Context) error {
 	if err := c.visitAll(ctx); err != nil {
 		return archive.Join(err, c.derive(ctx))
 	}
-	swept := c.moveToAttic(ctx) // what it leaves, the next run's may take: this one is over
+	swept := c.moveToAttic(ctx) // does not end the run; the next run moves the remaining files
 	failed, err := c.archive.Failures(ctx, c.runNumber)
 	c.report.summary.NewlyFailed = failed.New
 	if failed.Odd > 0 {
@@ -71,14 +75,14 @@ func (c *crawl) execute(ctx context.Context) error {
 	if err == nil {
 		err = c.queue.End(ctx)
 	}
-	if err == nil { // later, so that a run which is killed here compares with the one before
+	if err == nil { // last, so that a run that is killed before this step is compared with the same list
 		err = failed.Write()
 	}
 	return archive.Join(swept, err)
 }
 
-// visitAll visits what the seeds lead to, and then what nothing leads to any
-// more.
+// visitAll visits the URLs that the seeds lead to. Then it visits the URLs of
+// earlier runs to which no page links any more.
 func (c *crawl) visitAll(ctx context.Context) error {
 	for {
 		if err := c.visitPending(ctx, fmt.Sprint(os.Getpid())); err != nil {
@@ -91,7 +95,8 @@ func (c *crawl) visitAll(ctx context.Context) error {
 	}
 }
 
-// sweep moves what the servers have no more to the attic, if that is wanted.
+// moveToAttic moves the files of deleted objects to the attic if Options.Delete
+// is set.
 func (c *crawl) moveToAttic(ctx context.Context) (err error) {
 	if c.o.Delete {
 		c.report.summary.Attic, err = c.archive.Sweep(ctx, c.o.MaxDelete)
@@ -99,12 +104,13 @@ func (c *crawl) moveToAttic(ctx context.Context) (err error) {
 	return err
 }
 
-// derive writes what follows from what was retrieved.
+// derive writes the index, the manifest and the mailboxes.
 func (c *crawl) derive(ctx context.Context) error {
 	if c.o.Mail == NoMailboxes {
 		return c.archive.Derive(ctx, nil)
 	}
 	return c.archive.Derive(ctx, &archive.Mail{
-		Maildir: c.o.Mail == Maildir, Run: c.runNumber, Current: c.newRun && c.report.newMessages == 0, Group: func(u uri.URI) bool { return isGroup(c.schemeOf(u), u) }, Found: foundBy,
+		Maildir: c.o.Mail == Maildir, Run: c.runNumber, Current: c.newRun && c.report.newMessages == 0,
+		Group: func(u uri.URI) bool { return isGroup(c.schemeOf(u), u) }, Found: foundBy,
 	})
 }

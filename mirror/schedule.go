@@ -8,8 +8,9 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// drain visits until nothing is pending. Each leased host has a goroutine of
-// its own, and ends before drain returns. Several workers may drain at once.
+// visitPending visits URLs until none is pending. It visits each leased host in
+// a separate goroutine and waits for all of them. Several workers may call it
+// at the same time.
 func (c *crawl) visitPending(ctx context.Context, worker string) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -54,11 +55,12 @@ func (c *crawl) visitPending(ctx context.Context, worker string) error {
 	return context.Cause(ctx)
 }
 
-// idle bounds how long a host that became due while others are asked waits to
-// be noticed.
+// pollInterval is the maximum delay until a host whose pause is over is noticed
+// while other hosts are visited.
 const pollInterval = 500 * time.Millisecond
 
-// rest waits for something to do, and reports whether there will be nothing.
+// waitForWork waits until a host may be due, and reports whether no URL will
+// become due in this run.
 func (c *crawl) waitForWork(ctx context.Context, ended <-chan struct{}, busy bool) (done bool, err error) {
 	wait := pollInterval
 	if !busy {
@@ -70,7 +72,8 @@ func (c *crawl) waitForWork(ctx context.Context, ended <-chan struct{}, busy boo
 			return true, nil
 		}
 		if !stats.NextDue.IsZero() {
-			wait = min(max(stats.NextDue.Sub(c.o.Now()), 10*time.Millisecond), 2*pollInterval) // another worker may be done before
+			// Another worker may release a host before that time.
+			wait = min(max(stats.NextDue.Sub(c.o.Now()), 10*time.Millisecond), 2*pollInterval)
 		}
 	}
 	timer := time.NewTimer(wait)

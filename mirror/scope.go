@@ -17,17 +17,17 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// Reach is how far from the seeds links are followed.
+// A Reach is the distance from the seeds within which links are followed.
 type Reach uint8
 
 const (
-	Prefix Reach = iota // what lies below a seed
-	Host                // the seeds' hosts, whatever the scheme
-	Domain              // the domains that somebody registered for the seeds' hosts
-	Any                 // wherever the Policy allows
+	Prefix Reach = iota // URLs below a seed
+	Host                // hosts of the seeds, with any scheme
+	Domain              // registered domains of the hosts of the seeds
+	Any                 // all hosts that the Policy allows
 )
 
-// ParseReach reads prefix, host, domain or any.
+// ParseReach parses a Reach: prefix, host, domain or any.
 func ParseReach(name string) (Reach, bool) {
 	for i, s := range []string{"prefix", "host", "domain", "any"} {
 		if s == name {
@@ -37,57 +37,60 @@ func ParseReach(name string) (Reach, bool) {
 	return 0, false
 }
 
-// Scope says what belongs to a mirror. The seeds always do.
+// A Scope selects the URLs of a mirror. Seeds are always selected.
 type Scope struct {
 	Reach      Reach
-	Include    []*regexp.Regexp // a URL out of reach that one matches belongs to it too
-	Exclude    []*regexp.Regexp // a URL that one matches does not
-	Depth      int              // links from a seed; 0: no limit, negative: the seeds alone
-	Requisites bool             // what pages need to be shown, one hop out of reach
-	Accept     []string         // media types that are kept: image/*; none: all
+	Include    []*regexp.Regexp // select matching URLs out of reach too
+	Exclude    []*regexp.Regexp // do not select matching URLs
+	Depth      int              // maximum number of links from a seed; 0 means no limit, negative means only the seeds
+	Requisites bool             // select the requisites of pages one hop out of reach, such as images
+	Accept     []string         // patterns of media types to keep, such as image/*; if empty, all
 	Reject     []string
 }
 
-// The guards against sites without an end: pages that link to longer and longer
-// URLs, calendars, sessions in queries.
+// Limits against sites without an end, such as calendars, session identifiers
+// in queries, and pages that link to ever longer URLs.
 const (
 	maxURL          = 8 << 10 // bytes
-	maxRepeats      = 3       // of one segment in a path
-	maxVariants     = 1000    // queries of one path
-	maxVariantCount = 200_000 // queries that are remembered
-	maxOutOfReach   = 2       // requisites of requisites out of reach
+	maxRepeats      = 3       // occurrences of one segment in a path
+	maxVariants     = 1000    // distinct queries of one path
+	maxVariantCount = 200_000 // remembered queries of all paths
+	maxOutOfReach   = 2       // consecutive requisites out of reach
 )
 
-// Why the guards refuse a URL.
+// Reasons reason a URL is excluded, for the note of its visit.
 const (
-	reasonRepeats = "its path repeats itself"
-	reasonQueries = "too many queries of one path"
+	reasonRepeats = "a segment repeats too often in the path"
+	reasonQueries = "too many queries for one path"
 	reasonScope   = "out of scope"
 )
 
-// boundary decides by a Scope what belongs to a mirror.
+// A scopeFilter selects the URLs of a mirror by a Scope.
 type scopeFilter struct {
 	rules  Scope
-	scheme func(name string) fetch.Scheme // data of schemes
+	scheme func(name string) fetch.Scheme // returns the scheme of a name
 
 	mu           sync.Mutex
 	prefixes     []string
 	hosts        map[string]bool
 	domains      map[string]bool
-	variants     map[string]map[uint64]struct{} // queries seen, by the URL without
+	variants     map[string]map[uint64]struct{} // hashes of queries by the URL without the query
 	variantCount int
 	hashSeed     maphash.Seed
 }
 
 func newScopeFilter(s Scope, scheme func(string) fetch.Scheme, seeds []uri.URI) *scopeFilter {
-	b := &scopeFilter{rules: s, scheme: scheme, hosts: map[string]bool{}, domains: map[string]bool{}, variants: map[string]map[uint64]struct{}{}, hashSeed: maphash.MakeSeed()}
+	b := &scopeFilter{
+		rules: s, scheme: scheme, hosts: map[string]bool{}, domains: map[string]bool{},
+		variants: map[string]map[uint64]struct{}{}, hashSeed: maphash.MakeSeed(),
+	}
 	for _, u := range seeds {
 		b.addSeed(u)
 	}
 	return b
 }
 
-// admit makes u one of the seeds.
+// addSeed adds a seed.
 func (b *scopeFilter) addSeed(u uri.URI) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -98,14 +101,14 @@ func (b *scopeFilter) addSeed(u uri.URI) {
 	b.domains[domainOf(u)] = true
 }
 
-// knows reports whether u is of a site that belongs to the mirror.
+// includesSite reports whether the mirror includes the site of u.
 func (b *scopeFilter) includesSite(u uri.URI) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.rules.Reach == Any || b.hosts[hostOf(u)] || b.rules.Reach == Domain && b.domains[domainOf(u)]
 }
 
-// prefixOf returns the text that the URLs of all objects below u begin with.
+// prefixOf returns the common prefix of the URLs of all objects below u.
 func (b *scopeFilter) prefixOf(u uri.URI) string {
 	s := b.scheme(u.Scheme())
 	if s.Mirror.Subtree != nil {
@@ -117,8 +120,8 @@ func (b *scopeFilter) prefixOf(u uri.URI) string {
 	return text[:strings.LastIndexByte(text, '/')+1]
 }
 
-// place returns text, the canonical form of a URL of s, without the parts that
-// do not say where it lies.
+// locationText returns text, the canonical form of a URL of s, without the
+// parts that do not belong to the location of the object.
 func locationText(s fetch.Scheme, text string) string {
 	if s.Mirror.Place == nil {
 		return text
@@ -130,8 +133,8 @@ func locationText(s fetch.Scheme, text string) string {
 	return s.Mirror.Place(u).Unredacted()
 }
 
-// domainOf returns the registered domain of the host of u. An address is no
-// part of a domain.
+// domainOf returns the registered domain of the host of u. For an address, it
+// returns the address.
 func domainOf(u uri.URI) string {
 	host := strings.ToLower(u.Host())
 	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
@@ -143,11 +146,11 @@ func domainOf(u uri.URI) string {
 	return host
 }
 
-// link returns why a link to u does not belong to the mirror, or "" if it does.
-// Plain is the canonical form of u, depth its distance from a seed, extra the
-// hops out of reach on the way to it, and mt what is known of it. Off is extra
-// with this hop.
-func (b *scopeFilter) checkLink(u uri.URI, plain string, depth, extra int, mt meta) (why string, off int) {
+// checkLink returns the reason reason a link to u is excluded, or "" if u is in
+// scope. The parameter plain is the canonical form of u, depth is its distance
+// from a seed, and extra is the number of consecutive hops out of reach before
+// u. The result off is this number for u.
+func (b *scopeFilter) checkLink(u uri.URI, plain string, depth, extra int, mt meta) (reason string, off int) {
 	text := u.Unredacted()
 	switch {
 	case b.tooDeep(depth) && !(mt.Requisite && b.rules.Requisites):
@@ -174,7 +177,8 @@ func (b *scopeFilter) checkLink(u uri.URI, plain string, depth, extra int, mt me
 	return "", off
 }
 
-// deeper reports whether depth is more links from a seed than are followed.
+// tooDeep reports whether depth exceeds the maximum number of links from a
+// seed.
 func (b *scopeFilter) tooDeep(depth int) bool {
 	return b.rules.Depth != 0 && depth > max(b.rules.Depth, 0)
 }
@@ -183,7 +187,7 @@ func (b *scopeFilter) inReach(u uri.URI, text string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := b.scheme(u.Scheme())
-	if s.Mirror.Article != nil && isImmutable(s, u) { // an article: only a group within leads there
+	if s.Mirror.Article != nil && isImmutable(s, u) { // an article is in reach through a newsgroup in reach
 		return b.hosts[hostOf(u)]
 	}
 	switch b.rules.Reach {
@@ -212,7 +216,8 @@ func (b *scopeFilter) inReach(u uri.URI, text string) bool {
 	return false
 }
 
-// repeats reports whether one segment occurs in the path of u too often.
+// repeatsSegment reports whether one segment occurs more than maxRepeats times
+// in the path of u.
 func repeatsSegment(u uri.URI) bool {
 	seen := map[string]int{}
 	for segment := range strings.SplitSeq(u.Path(), "/") {
@@ -226,7 +231,8 @@ func repeatsSegment(u uri.URI) bool {
 	return false
 }
 
-// tooMany counts the queries of one path.
+// tooManyVariants counts the query of u and reports whether its path has more
+// than maxVariants queries.
 func (b *scopeFilter) tooManyVariants(u uri.URI) bool {
 	query, ok := u.Query()
 	if !ok {
@@ -255,7 +261,8 @@ func (b *scopeFilter) tooManyVariants(u uri.URI) bool {
 	return false
 }
 
-// media tells why an object of a media type is not kept; "" if it is.
+// checkMedia returns the reason reason an object of a media type is not kept, or
+// "".
 func (b *scopeFilter) checkMedia(text string) string {
 	if len(b.rules.Accept)+len(b.rules.Reject) == 0 {
 		return ""
@@ -263,7 +270,7 @@ func (b *scopeFilter) checkMedia(text string) string {
 	kind := media.TrimParameters(text)
 	for _, pattern := range b.rules.Reject {
 		if ok, _ := path.Match(pattern, kind); ok {
-			return fmt.Sprintf("its type is %q", kind)
+			return fmt.Sprintf("media type %q is not wanted", kind)
 		}
 	}
 	if len(b.rules.Accept) == 0 {
@@ -274,5 +281,5 @@ func (b *scopeFilter) checkMedia(text string) string {
 			return ""
 		}
 	}
-	return fmt.Sprintf("its type is %q", kind)
+	return fmt.Sprintf("media type %q is not wanted", kind)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// site adds the robots.txt of a site at its first page: it is part of what the
-// site says, and its Sitemap lines lead on.
+// addRobotsTxt adds the robots.txt of the site of the visited page, once per
+// site. It is archived, and its Sitemap lines are followed.
 func (d *discovery) addRobotsTxt() {
 	u := d.v.url
 	if !d.v.scheme.Traits.Web || !d.v.hasOrigin || d.v.meta.OutOfReach > 0 {
@@ -24,11 +24,11 @@ func (d *discovery) addRobotsTxt() {
 	at, err := u.WithoutQuery().WithoutFragment().WithPath("/robots.txt")
 	if err == nil {
 		d.addItem(at, archive.Canonical(at), meta{SiteInfo: true, Guessed: true}, 0)
-		d.added = 0 // it is no link
+		d.added = 0 // not counted as a link of the page
 	}
 }
 
-// sitemaps reads the Sitemap lines of a robots.txt.
+// readSitemapLines adds the sitemaps in the Sitemap lines of a robots.txt.
 func (d *discovery) readSitemapLines(body io.Reader) {
 	for lines := bufio.NewScanner(io.LimitReader(body, robots.MaxSize)); lines.Scan(); {
 		name, value, _ := strings.Cut(strings.TrimPrefix(lines.Text(), "\uFEFF"), ":")
@@ -41,10 +41,13 @@ func (d *discovery) readSitemapLines(body io.Reader) {
 	}
 }
 
-// guide adds a sitemap. It may lie above what is mirrored; what it lists is
-// held to the scope.
+// addSitemap adds a sitemap, which may be out of reach. The URLs in the sitemap
+// are checked against the scope.
 func (d *discovery) addSitemap(u uri.URI) {
-	if d.c.o.Scope.Depth >= 0 && d.c.schemeOf(u).Traits.Web && len(u.Unredacted()) <= maxURL && d.c.scope.includesSite(u) {
+	if d.c.o.Scope.Depth < 0 || !d.c.schemeOf(u).Traits.Web || len(u.Unredacted()) > maxURL {
+		return
+	}
+	if d.c.scope.includesSite(u) {
 		d.addItem(u, archive.Canonical(u), meta{SiteInfo: true, Guessed: true}, 0)
 	}
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// begin starts or continues a run and adds the seeds.
+// startRun starts a new run or continues an unfinished one, and adds the seeds
+// to the frontier.
 func (c *crawl) startRun(ctx context.Context) error {
 	names := make([]string, len(c.o.Seeds))
 	items := make([]frontier.Item, len(c.o.Seeds))
@@ -41,20 +42,20 @@ func (c *crawl) startRun(ctx context.Context) error {
 	return c.requeueMissing(ctx)
 }
 
-// maxNote is the size of the largest note of a run, in bytes. The seeds of a
-// longer list are not recorded, so that a later command with other seeds does
-// not continue them.
+// maxNote is the maximum size of the note of a run, in bytes. The seeds of a
+// longer list are not recorded, and a later command with other seeds does not
+// continue them.
 const maxNote = 1 << 20
 
-// runNote is the note with which a run begins.
+// runNote is the note that a run records when it starts.
 type runNote struct {
 	Seeds []string `json:"seeds"`
 }
 
-// rejoin adds the seeds with which the run was begun to those of this command,
-// because the URLs that they led to are still to be visited. The database may
-// come from a stranger, so a seed at a domain that this command does not name
-// is ignored.
+// addRecordedSeeds adds the seeds of the command that started the run to the
+// seeds of this command, because URLs below them may be pending. The database
+// may come from an untrusted source. A recorded seed is therefore ignored
+// unless its domain is the domain of a seed of this command.
 func (c *crawl) addRecordedSeeds(ctx context.Context) error {
 	stats, err := c.queue.Stats(ctx)
 	var note runNote
@@ -70,10 +71,10 @@ func (c *crawl) addRecordedSeeds(ctx context.Context) error {
 	return nil
 }
 
-// recall brings messages back into the run that the archive does not have: no
-// listing names them again, as each begins behind the one before. They failed
-// in an earlier run, or their files were removed, or are wanted in a form that
-// was not wanted then.
+// requeueMissing requeues messages that the archive lacks. A message can be
+// missing because it failed in an earlier run, because its file was deleted, or
+// because this run writes another format. No later listing contains it, because
+// a listing starts after the last message that was read.
 func (c *crawl) requeueMissing(ctx context.Context) error {
 	var failed []frontier.Item
 	for it, err := range c.queue.Items(ctx, frontier.Dead) {
@@ -92,7 +93,7 @@ func (c *crawl) requeueMissing(ctx context.Context) error {
 			return err
 		}
 		if it.LastCapture != nil && !c.archive.Has(it.LastCapture) {
-			_, err := c.queue.Requeue(ctx, frontier.Kept) // those that are there cost no request
+			_, err := c.queue.Requeue(ctx, frontier.Kept) // a message that exists costs no request
 			return err
 		}
 	}

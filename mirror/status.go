@@ -11,48 +11,48 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// A State is where a URL stands in the run that visited it last.
+// A State is the state of a URL in the last run that visited it.
 type State string
 
 // The states of a URL.
 const (
 	Pending  State = "pending"  // not visited yet, or to be visited again by this run or the next one
-	Done     State = "done"     // retrieved, or unchanged
+	Done     State = "done"     // retrieved or unchanged
 	Kept     State = "kept"     // retrieved, and never requested again, such as a message
 	Gone     State = "gone"     // retrieved by an earlier run, and deleted on the server since
 	Dead     State = "dead"     // failed permanently
-	Excluded State = "excluded" // found, and not wanted: out of scope, refused, of another type or size
+	Excluded State = "excluded" // not wanted: out of scope, rejected, too large, or of another media type
 )
 
-// statesOf returns what the frontier calls these states.
+// statesOf returns the corresponding states of the frontier.
 func statesOf(of []State) (all []frontier.State, err error) {
 	for _, name := range of {
 		s, ok := frontier.ParseState(string(name))
 		if !ok {
-			return nil, fetch.Usage.Errorf("no state %q: it is pending, done, kept, gone, dead or excluded", name)
+			return nil, fetch.Usage.Errorf("unknown state %q: use pending, done, kept, gone, dead or excluded", name)
 		}
 		all = append(all, s)
 	}
 	return all, nil
 }
 
-// Stats counts what an archive holds.
+// Stats counts the contents of an archive.
 type Stats struct {
-	Run       int64           `json:"run"` // the newest, from 1
+	Run       int64           `json:"run"` // number of the newest run, from 1
 	Started   time.Time       `json:"started,omitzero"`
-	Ended     time.Time       `json:"ended,omitzero"`      // zero: it is running, or was stopped
-	URLs      int64           `json:"urls"`                // of all runs
-	States    map[State]int64 `json:"states"`              // of the URLs that this run has found, and all that are pending
-	Earlier   int64           `json:"earlier"`             // URLs of earlier runs that this run has not found
-	Unreached int64           `json:"unreached,omitempty"` // those of the pending URLs whose servers could not be reached
-	Hosts     int64           `json:"hosts"`               // with pending URLs
-	Captures  int64           `json:"captures"`            // objects retrieved by all runs, each version of an object
-	Bytes     int64           `json:"bytes"`               // of their contents
-	Next      time.Time       `json:"next,omitzero"`       // when the first of the hosts that are left alone gets a request again
+	Ended     time.Time       `json:"ended,omitzero"`      // zero if the run has not ended
+	URLs      int64           `json:"urls"`                // number of URLs of all runs
+	States    map[State]int64 `json:"states"`              // URLs of the newest run and all pending URLs, by state
+	Earlier   int64           `json:"earlier"`             // number of URLs that only earlier runs have found
+	Unreached int64           `json:"unreached,omitempty"` // number of pending URLs whose servers could not be reached
+	Hosts     int64           `json:"hosts"`               // number of hosts with pending URLs
+	Captures  int64           `json:"captures"`            // number of retrieved objects, with all versions
+	Bytes     int64           `json:"bytes"`               // size of the retrieved objects
+	Next      time.Time       `json:"next,omitzero"`       // time of the next request to a host that is paused
 }
 
-// Status counts what the archive at dir holds; another process may be at work
-// on it.
+// Status returns the counts of the archive at dir. It may be called during a
+// run.
 func Status(ctx context.Context, dir string) (s Stats, err error) {
 	err = archive.Read(ctx, dir, func(f frontier.Frontier) error {
 		counted, err := f.Stats(ctx)
@@ -74,8 +74,8 @@ func statsOf(f frontier.Stats) Stats {
 	return s
 }
 
-// Dump yields the URLs of the archive at dir that are in one of these states,
-// all where none is given, with the state. An error ends the sequence.
+// Dump returns the URLs of the archive at dir that have one of the given
+// states, or all URLs if no state is given. A non-nil error ends the sequence.
 func Dump(ctx context.Context, dir string, of ...State) iter.Seq2[Line, error] {
 	if len(of) == 0 {
 		of = []State{Done, Kept, Pending, Dead, Excluded, Gone}
@@ -91,7 +91,7 @@ func Dump(ctx context.Context, dir string, of ...State) iter.Seq2[Line, error] {
 	}
 }
 
-// errEnough says that the caller wants no further lines.
+// errStopped means that the caller has ended the iteration.
 var errStopped = errors.New("enough")
 
 func dump(ctx context.Context, f frontier.Frontier, states []frontier.State, yield func(Line, error) bool) error {
@@ -108,31 +108,35 @@ func dump(ctx context.Context, f frontier.Frontier, states []frontier.State, yie
 	return nil
 }
 
-// A Line is a URL of an archive, and what is known of it.
+// A Line describes a URL of an archive.
 type Line struct {
 	URL      string `json:"url"`
 	State    State  `json:"state"`
 	Via      string `json:"via,omitempty"`
 	Depth    int    `json:"depth"`
-	Attempts int    `json:"attempts,omitempty"` // that failed in this run
+	Attempts int    `json:"attempts,omitempty"` // number of failed attempts in the newest run
 	Media    string `json:"media,omitempty"`
 	Size     int64  `json:"size,omitempty"`
-	Path     string `json:"path,omitempty"` // below tree/
+	Path     string `json:"path,omitempty"` // relative to tree/
 	WARC     string `json:"warc,omitempty"`
 	Offset   int64  `json:"offset,omitempty"`
-	Note     string `json:"note,omitempty"` // why, where it did not go well
+	Note     string `json:"note,omitempty"` // reason of a failure or an exclusion
 }
 
 func lineOf(it frontier.Item, s frontier.State) Line {
-	l := Line{URL: it.URL, State: State(s.String()), Via: metaOf(it).From, Depth: it.Depth, Attempts: it.Attempts, Note: it.Note}
+	l := Line{
+		URL: it.URL, State: State(s.String()), Via: metaOf(it).From,
+		Depth: it.Depth, Attempts: it.Attempts, Note: it.Note,
+	}
 	if c := it.LastCapture; c != nil {
 		l.Media, l.Size, l.Path, l.WARC, l.Offset = c.Media, c.Size, c.Path, c.File, c.Offset
 	}
 	return l
 }
 
-// Requeue makes the URLs of the archive at dir that are in these states to be
-// visited again. No other process may be at work on it.
+// Requeue marks the URLs of the archive at dir that have one of the given
+// states as pending, and returns their number. It fails with fetch.InUse during
+// a run.
 func Requeue(ctx context.Context, dir string, of ...State) (n int64, err error) {
 	states, err := statesOf(of)
 	if err != nil {

@@ -10,11 +10,12 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// maxWays bounds them: the ways through a net of links are without number.
+// maxSymlinks is the maximum number of symbolic links in a path. Links to
+// parent folders would otherwise create an unlimited number of paths.
 const maxSymlinks = 8
 
-// isOwn reports whether an entry is the folder of the archive itself: within the
-// tree that it mirrors it would take itself in, and more with every run.
+// isArchive reports whether e is the folder of the archive. A mirror of a local
+// folder must not copy its own archive.
 func (c *crawl) isArchive(e fetch.Entry) bool {
 	if !c.schemeOf(e.URL).Traits.Files || e.Kind != fetch.Menu {
 		return false
@@ -31,8 +32,8 @@ func (c *crawl) isArchive(e fetch.Entry) bool {
 	return err == nil && os.SameFile(there, own)
 }
 
-// linkOf reports whether a line of a listing is a symbolic link, and its target
-// where that is known.
+// symlinkTarget returns the target of e and true if e is a symbolic link. The
+// target is empty if the listing does not contain it.
 func symlinkTarget(e fetch.Entry) (target string, ok bool) {
 	target, ok = e.Extra["link"]
 	if e.Extra["type"] == "symlink" {
@@ -41,8 +42,9 @@ func symlinkTarget(e fetch.Entry) (target string, ok bool) {
 	return target, ok
 }
 
-// through returns the way through a symbolic link. It is nil if the link is not
-// followed, because it leads in a circle, for one.
+// followSymlink returns the path of symbolic links to at, a link to target. It
+// returns nil if the link must not be followed, for example because it is part
+// of a cycle.
 func (d *discovery) followSymlink(at uri.URI, target string) *symlinkPath {
 	if !d.c.o.FollowLinks {
 		return nil

@@ -6,24 +6,25 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// tally counts what was retrieved, committed or not, and holds it to Limits.
+// A tally counts the retrieved objects, committed or not, and enforces Limits.
 type tally struct {
 	limits Limits
 
 	mu    sync.Mutex
 	files int64
 	bytes int64
-	hosts map[string]int64 // files, and those of earlier runs
+	hosts map[string]int64 // number of objects, with those of earlier runs
 }
 
 func newTally(l Limits) tally { return tally{limits: l, hosts: map[string]int64{}} }
 
-// tooMany is why an object is passed over whose host has no share left.
-const reasonHostLimit = "as many objects as one host may have"
+// reasonHostLimit is the reason to exclude an object of a host that has reached
+// Limits.PerHost.
+const reasonHostLimit = "the host has reached the limit of objects"
 
-// exhausted reports whether the host of it has no share left. What was
-// retrieved before takes its part when it is visited, which is before all that
-// is new: else each run would retrieve as many again.
+// hostExhausted reports whether the host of it has reached Limits.PerHost.
+// Objects of earlier runs count when they are visited, before all new ones.
+// Otherwise each run would retrieve that number of new objects.
 func (t *tally) hostExhausted(it frontier.Item) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -36,9 +37,9 @@ func (t *tally) hostExhausted(it frontier.Item) bool {
 	return false
 }
 
-// admit counts v, unless that would be more than the run may retrieve: then why
-// tells that it is passed over, or err that the run ends without it.
-func (t *tally) count(v *visit) (why string, err error) {
+// count counts v. It returns a reason to exclude v if its host has reached its
+// limit, or ErrLimit if the run has reached a limit.
+func (t *tally) count(v *visit) (reason string, err error) {
 	l := &t.limits
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -59,7 +60,8 @@ func (t *tally) count(v *visit) (why string, err error) {
 	return "", nil
 }
 
-// complete returns ErrLimit if the run has retrieved what it may.
+// limitReached returns ErrLimit if the run has retrieved the maximum number of
+// files or bytes.
 func (t *tally) limitReached() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

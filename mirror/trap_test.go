@@ -27,15 +27,15 @@ var calendar = trap{"a calendar", func(r *http.Request) string {
 	n := 0
 	fmt.Sscanf(r.FormValue("page"), "%d", &n)
 	return fmt.Sprintf(`<a href="?page=%d">next</a>`, n+1)
-}, 1100, "too many queries of one path"}
+}, 1100, "too many queries for one path"}
 
 // TestTraps: sites without an end end.
 func TestTraps(t *testing.T) {
 	t.Parallel()
 	for _, c := range []trap{
-		{"a folder within itself", func(r *http.Request) string { return `<a href="a/">` }, 5, "its path repeats itself"},
-		{"two folders within each other", func(r *http.Request) string { return `<a href="a/"><a href="b/">` }, 130, "its path repeats itself"},
-		{"a folder below each file", func(r *http.Request) string { return `<a href="` + strings.TrimSuffix(r.URL.Path, "/") + `/x">` }, 5, "its path repeats itself"},
+		{"a folder within itself", func(r *http.Request) string { return `<a href="a/">` }, 5, "a segment repeats too often in the path"},
+		{"two folders within each other", func(r *http.Request) string { return `<a href="a/"><a href="b/">` }, 130, "a segment repeats too often in the path"},
+		{"a folder below each file", func(r *http.Request) string { return `<a href="` + strings.TrimSuffix(r.URL.Path, "/") + `/x">` }, 5, "a segment repeats too often in the path"},
 		{"a URL of 9 KiB", func(r *http.Request) string { return `<a href="/` + strings.Repeat("y", 9<<10) + `">` }, 1, ""},
 		{"a query that grows", func(r *http.Request) string { return `<a href="?` + r.URL.RawQuery + strings.Repeat("z", 500) + `">` }, 20, ""},
 	} {

@@ -10,17 +10,17 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// trust knows which URLs of the database this process can vouch for. The
-// database may come from a stranger, so its statements grant nothing.
+// trust decides which URLs of the database were found by this process. The
+// database may come from an untrusted source, so its contents grant no rights.
 type trust struct {
-	token   string                // in the meta of each item that this process found
-	typed   map[frontier.Key]bool // the seeds of this command
-	servers map[fetch.Origin]bool // of these seeds, whatever the scheme: of nntp and news it is one
-	schemes map[string]bool       // of seeds without a server: file, mid, news:
-	scope   *scopeFilter          // by these seeds alone
-	seeds   map[frontier.Key]bool // of this run, earlier processes included
+	token   string                // marks the items that this process found
+	typed   map[frontier.Key]bool // seeds of this command
+	servers map[fetch.Origin]bool // servers of the typed seeds, without their schemes
+	schemes map[string]bool       // schemes of typed seeds without a server, such as file and mid
+	scope   *scopeFilter          // scope of the typed seeds
+	seeds   map[frontier.Key]bool // seeds of this run, including earlier processes
 
-	logins map[fetch.Origin]*fetch.Credential // that were typed
+	logins map[fetch.Origin]*fetch.Credential // credentials of the typed seeds
 }
 
 func newTrust(o Options) *trust {
@@ -31,13 +31,13 @@ func newTrust(o Options) *trust {
 	}
 }
 
-// serverAt returns o without its scheme.
+// withoutScheme returns o without its scheme.
 func withoutScheme(o fetch.Origin) fetch.Origin {
 	o.Scheme = ""
 	return o
 }
 
-// admit makes u, whose item has the key k, a URL that a person typed.
+// addTyped adds u, whose item has the key k, to the URLs that the user typed.
 func (t *trust) addTyped(u uri.URI, k frontier.Key) {
 	t.typed[k] = true
 	if origin, sited := originOf(u); sited {
@@ -47,8 +47,8 @@ func (t *trust) addTyped(u uri.URI, k frontier.Key) {
 	}
 }
 
-// seed returns the item of a URL that a person typed, whose credential counts
-// for all of its origin.
+// addSeed returns the item of a URL that the user typed. The credentials of the
+// URL are used for its origin.
 func (t *trust) addSeed(client *fetch.Client, u uri.URI) frontier.Item {
 	it := newItem(u, archive.Canonical(u), frontier.Item{Depth: -1}, meta{}.encode())
 	t.addTyped(u, it.Key)
@@ -66,21 +66,22 @@ func (t *trust) addSeed(client *fetch.Client, u uri.URI) frontier.Item {
 // isSeed reports whether v is a seed of this run.
 func (t *trust) isSeed(v *visit) bool { return v.meta.From == "" && t.seeds[v.item.Key] }
 
-// knows reports whether this command typed the URL of v, or this process found
+// isTrusted reports whether the user typed the URL of v or this process found
 // it.
 func (t *trust) isTrusted(v *visit) bool { return t.typed[v.item.Key] || v.meta.FoundBy == t.token }
 
-// near reports whether u is at a domain that this command names. A seed of an
-// earlier command, or the target of its redirect, widens the scope only there.
+// inSeedDomain reports whether u is in the domain of a typed seed. Recorded
+// seeds and redirects of recorded seeds extend the scope only within these
+// domains.
 func (t *trust) inSeedDomain(u uri.URI) bool {
 	t.scope.mu.Lock()
 	defer t.scope.mu.Unlock()
 	return t.scope.domains[domainOf(u)]
 }
 
-// vouch makes mt, of a link to u whose canonical form is text, one that this
-// process found. It does so only within the scope of this command: recorded
-// seeds, which widen the scope of the mirror, may be a stranger's.
+// markTrusted marks mt as found by this process. The link u, with the canonical
+// form text, must be in the scope of the typed seeds. Recorded seeds do not
+// count, because they may come from an untrusted source.
 func (t *trust) markTrusted(u uri.URI, text string, mt *meta) {
 	mt.FoundBy = ""
 	if mt.SiteInfo || mt.OutOfReach > 0 || mt.Referenced || t.scope.inReach(u, text) {
@@ -88,11 +89,11 @@ func (t *trust) markTrusted(u uri.URI, text string, mt *meta) {
 	}
 }
 
-// source returns the page that led to v, nil for a URL that counts as typed.
+// source returns the page that led to v, or nil for a URL that counts as typed.
 //
-// A URL that an earlier process found counts as typed if this command names its
-// server or, where there is none, what it lies below. Any other one counts as
-// found on a public page of another server.
+// A URL that an earlier process found counts as typed if a typed seed has the
+// same server. If the URL has no server, it must be below a typed seed. Any
+// other URL counts as found on a public page of an unknown server.
 func (t *trust) source(v *visit) *fetch.Source {
 	from, err := uri.Parse(v.meta.From)
 	if v.meta.From == "" || err != nil {
@@ -111,8 +112,9 @@ func (t *trust) source(v *visit) *fetch.Source {
 	return &fetch.Source{URL: untrustedPage(from)}
 }
 
-// stranger returns the URL of an unknown page of the scheme of u. If u has no
-// server, it is of a scheme that no Client has, which leads nowhere.
+// untrustedPage returns the URL of a page of an unknown server, with the scheme
+// of u. If u has no server, the scheme is unknown too, and a Policy lets such a
+// page lead to no URL.
 func untrustedPage(u uri.URI) uri.URI {
 	scheme := u.Scheme()
 	if _, sited := originOf(u); !sited {

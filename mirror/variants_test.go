@@ -18,7 +18,7 @@ func TestVariants(t *testing.T) {
 		n := 0
 		for i := range 3 * maxVariants {
 			u := uri.MustParse(fmt.Sprintf("http://a.example/%s?page=%d", path, i%(2*maxVariants)))
-			if why, _ := b.checkLink(u, archive.Canonical(u), 1, 0, meta{}); why == "" {
+			if reason, _ := b.checkLink(u, archive.Canonical(u), 1, 0, meta{}); reason == "" {
 				n++
 			}
 		}

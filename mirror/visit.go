@@ -11,57 +11,58 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// visit is what one item turned out to be.
+// A visit is the processing of one item and its result.
 type visit struct {
 	item    frontier.Item
 	meta    meta
 	url     uri.URI
 	started time.Time
 
-	scheme    fetch.Scheme // of url
-	origin    fetch.Origin // of url
-	hasOrigin bool         // which has one
+	scheme    fetch.Scheme // scheme of url
+	origin    fetch.Origin // origin of url
+	hasOrigin bool         // whether url has an origin
 
-	resp     *fetch.Response // nil: there was no answer
-	body     *archive.Spool  // the payload; nil: none, or not to be kept
+	resp     *fetch.Response // nil without a response
+	body     *archive.Spool  // the payload; nil without a payload, or if it is not kept
 	digest   [sha256.Size]byte
 	size     int64
 	recorder *recorder
 
 	state         frontier.State
 	retry         time.Time
-	parked        bool // pending until the next run: the server could not be reached
+	parked        bool // pending for the next run, because the server could not be reached
 	note          string
 	err           error
-	requested     bool   // there was a request
-	listed        bool   // a listing proves that it is unchanged; there was no request
-	repaired      bool   // repeated, and its file was missing or damaged
-	serverRefused bool   // err is the server's, and its page is whole
-	unchanged     bool   // as it was, and not brought again
-	sameContent   bool   // brought again, and it is as it was
-	mark          string // how far a newsgroup was read
-	localFailure  bool   // the error is ours: the run ends
+	requested     bool   // a request was sent
+	listed        bool   // unchanged according to a listing, without a request
+	repaired      bool   // sameContent, and the file was missing or damaged
+	serverRefused bool   // err comes from the server, with a complete error page
+	unchanged     bool   // the archive has the object, and no body was retrieved
+	sameContent   bool   // the retrieved body is the same as in the archive
+	mark          string // position up to which a newsgroup was read
+	localFailure  bool   // err has a local cause, such as a full disk, and ends the run
 
-	omitted        int64 // URLs that are left out, by Limits.Links or Limits.Entries
-	omittedEntries bool  // by the latter
-	incomplete     bool  // articles of this newsgroup are left out, by these or Limits.Queue
+	omitted        int64 // number of URLs omitted because of Limits.Links or Limits.Entries
+	omittedEntries bool  // the limit was Limits.Entries
+	incomplete     bool  // articles of this newsgroup were omitted because of a limit
 	children       []frontier.Item
-	reserved       int64 // bytes of memory, for children
+	reserved       int64 // bytes of memory reserved for children
 	memory         *archive.Memory
 }
 
-// new reports whether v brought what the archive does not have.
+// isNew reports whether v retrieved an object or a version that the archive
+// lacks.
 func (v *visit) isNew() bool {
 	return (v.state == frontier.Done || v.state == frontier.Kept) && !v.unchanged && !v.sameContent
 }
 
-// redirects reports whether the answer was a redirect, which is recorded even
-// if it leads out of scope.
+// redirects reports whether the response is a redirect. A redirect is recorded
+// even if its target is out of scope.
 func (v *visit) redirects() bool {
 	return v.resp != nil && v.resp.Fault == nil && !v.resp.Location.IsZero()
 }
 
-// free gives back what v holds.
+// free releases the memory and the files of v.
 func (v *visit) free() {
 	if v.body != nil {
 		v.body.Free()
@@ -79,19 +80,20 @@ func (v *visit) fail(s frontier.State, err error) *visit {
 	return v
 }
 
-// park leaves v to the next run.
+// park leaves the item of v pending for the next run.
 func (v *visit) park(err error) *visit {
 	v.parked = true
 	return v.fail(frontier.Pending, err)
 }
 
-func (v *visit) exclude(why string) *visit {
-	v.state, v.note = frontier.Excluded, why
+func (v *visit) exclude(reason string) *visit {
+	v.state, v.note = frontier.Excluded, reason
 	return v
 }
 
-// peer returns the address that answered v. Where nothing was asked, it is that
-// of the listing which led to v, but only if v has the same origin.
+// peer returns the address of the server that sent the response to v. Without a
+// request, it returns the address of the server of the listing that led to v if
+// both have the same origin.
 func (v *visit) peer() netip.Addr {
 	if v.resp != nil {
 		return v.resp.Peer

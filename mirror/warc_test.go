@@ -165,7 +165,7 @@ func TestTail(t *testing.T) {
 			if _, err := mirror.Run(t.Context(), o); !errors.Is(err, fetch.DiskFull) {
 				t.Errorf("%s: %v", name, err)
 			}
-			if want := fmt.Sprintf("%s: %d bytes that no run committed are cut off", filepath.Base(warcs(t, o.Dir)[0]), len(tail)); said != want {
+			if want := fmt.Sprintf("%s: removed %d uncommitted bytes at the end", filepath.Base(warcs(t, o.Dir)[0]), len(tail)); said != want {
 				t.Errorf("%s: said %q, want %q", name, said, want)
 			}
 			if got, err := os.ReadFile(warcs(t, o.Dir)[0]); !bytes.Equal(got, whole) || err != nil {
