@@ -45,10 +45,10 @@ func (r *commandTree) define(cmd *cobra.Command, c runner) *cobra.Command {
 	registerWriting(&set)
 	r.messageFlags.register(&set)
 	r.config.register(&set)
-	set.Own("Help").BoolP("help", "h", false, "print the help of the command")
+	registerHelp(&set, cmd)
 	set.AddTo(cmd.Flags())
 	r.sets[cmd] = &set
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SilenceErrors, cmd.SilenceUsage, cmd.DisableFlagsInUseLine = true, true, true
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return r.flagError(cmd, c, err) })
 	if check, ok := c.(validator); ok {
 		cmd.Args = validateFirst(check, cmd.Args)
@@ -56,6 +56,17 @@ func (r *commandTree) define(cmd *cobra.Command, c runner) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) }
 	cmd.SetUsageFunc(r.usage)
 	return cmd
+}
+
+// registerHelp registers the flags that cobra would add, so that they appear in
+// a section.
+func registerHelp(s *options.Set, cmd *cobra.Command) {
+	title := "Flags"
+	if cmd.Version != "" {
+		title = "Help"
+		s.Own(title).BoolP("version", "V", false, "print the version")
+	}
+	s.Own(title).BoolP("help", "h", false, "print the help")
 }
 
 func validateFirst(check validator, args cobra.PositionalArgs) cobra.PositionalArgs {

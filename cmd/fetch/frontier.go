@@ -90,8 +90,8 @@ func (r *commandTree) frontierDump() *cobra.Command {
 }
 
 func (c *frontierDumpCommand) register(s *options.Set) {
-	s.Own("Frontier").StringSliceVar(&c.states, "state", nil,
-		"print only the URLs in these `STATES`: pending, done, kept, gone, dead, excluded")
+	s.Own("Flags").StringSliceVar(&c.states, "state", nil,
+		"print only URLs in these `STATES`, such as pending,dead")
 	registerIgnored(s)
 }
 
@@ -124,8 +124,8 @@ the given states, and prints their number. The next fetch mirror visits them.`,
 }
 
 func (c *frontierRequeueCommand) register(s *options.Set) {
-	s.Own("Frontier").StringSliceVar(&c.states, "state", []string{"dead"},
-		"retry the URLs in these `STATES`: dead, gone, excluded, done, kept")
+	s.Own("Flags").StringSliceVar(&c.states, "state", []string{"dead"},
+		"retry URLs in these `STATES`, such as dead,gone")
 	registerIgnored(s)
 }
 

@@ -25,16 +25,16 @@ type ftpFlags struct {
 
 func (f *ftpFlags) register(s *options.Set) {
 	p := s.Section("FTP")
-	p.StringVar(&f.method, "ftp-method", "multicwd", "change directories by `METHOD`: multicwd, singlecwd or nocwd")
-	p.StringVarP(&f.port, "ftp-port", "P", "", "use active mode from the local `ADDRESS` (-: the default address)")
+	p.StringVar(&f.method, "ftp-method", "multicwd", "use the CWD `METHOD` multicwd, singlecwd or nocwd")
+	p.StringVarP(&f.port, "ftp-port", "P", "", "use active mode with the local `ADDRESS` (-: default address)")
 	p.BoolVar(&f.passive, "ftp-pasv", false, "use passive mode (default)")
 	p.BoolVar(&f.skipPASVIP, "ftp-skip-pasv-ip", true, "ignore the address in the reply to PASV (default)")
 	p.BoolVar(&f.disableEPSV, "disable-epsv", false, "use PASV instead of EPSV")
 	p.BoolVar(&f.disableEPRT, "disable-eprt", false, "use PORT instead of EPRT")
 	p.BoolVar(&f.pret, "ftp-pret", false, "send PRET before PASV")
-	p.BoolVar(&f.tlsControl, "ftp-ssl-control", false, "require TLS for the login, and transfer data in plaintext")
-	p.StringVar(&f.account, "ftp-account", "", "send `TEXT` when the server requests an account")
-	p.StringVar(&f.alternative, "ftp-alternative-to-user", "", "send `COMMAND` when the server rejects USER")
+	p.BoolVar(&f.tlsControl, "ftp-ssl-control", false, "require TLS for the login, but not for data transfer")
+	p.StringVar(&f.account, "ftp-account", "", "send `TEXT` if the server requests an account")
+	p.StringVar(&f.alternative, "ftp-alternative-to-user", "", "send `COMMAND` if the server rejects USER")
 	p.StringVar(&f.anonymous, "ftp-anonymous", "", "send `PASSWORD` for anonymous logins (default fetch@)")
 	p.Lookup("ftp-pasv").Hidden = true
 	p.Lookup("ftp-skip-pasv-ip").Hidden = true
@@ -66,7 +66,7 @@ type ftpObjectFlags struct {
 
 func (f *ftpObjectFlags) register(s *options.Set) {
 	p := s.Section("FTP")
-	p.BoolVarP(&f.ascii, "use-ascii", "B", false, "transfer files in ASCII mode (--raw keeps CRLF line ends)")
+	p.BoolVarP(&f.ascii, "use-ascii", "B", false, "transfer in ASCII mode (add --raw to keep CRLF line ends)")
 	p.BoolVarP(&f.listOnly, "list-only", "l", false, "list only the names in a directory")
 }
 

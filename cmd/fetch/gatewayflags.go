@@ -17,7 +17,7 @@ type gatewayFlags struct{ gateways []string }
 
 func (f *gatewayFlags) register(s *options.Set) {
 	p := s.Section("Connections and proxies")
-	p.StringArrayVar(&f.gateways, "gateway", nil, "fetch the URLs of a scheme through an HTTP gateway: `SCHEME=URL`")
+	p.StringArrayVar(&f.gateways, "gateway", nil, "`SCHEME=URL`: retrieve URLs of SCHEME through an HTTP gateway")
 }
 
 // apply replaces schemes by gateways: those of --gateway, those of the

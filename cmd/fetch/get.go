@@ -75,10 +75,7 @@ $XDG_CONFIG_HOME/fetch/config.toml (default ~/.config) by their long names:
 	return r.define(cmd, &getCommand{streams: r.streams, config: &r.config})
 }
 
-func (c *getCommand) register(s *options.Set) {
-	c.flags.register(s)
-	s.Own("Help").BoolP("version", "V", false, "print the version")
-}
+func (c *getCommand) register(s *options.Set) { c.flags.register(s) }
 
 func (c *getCommand) run(ctx context.Context, args []string) error {
 	return c.flags.download(ctx, c.streams, append(args, c.config.urls...), false)

@@ -21,9 +21,9 @@ type gopherFlags struct {
 
 func (f *gopherFlags) register(s *options.Set) {
 	p := s.Section("Gopher")
-	p.StringVar(&f.view, "view", "", "request the Gopher+ view of the media `TYPE`")
+	p.StringVar(&f.view, "view", "", "request the Gopher+ view with the media `TYPE`")
 	p.StringVar(&f.lang, "lang", "", "request the Gopher+ view in `LANGUAGE`")
-	p.StringArrayVar(&f.answers, "ask", nil, "fill in the field `NAME=VALUE` of a Gopher+ form (NAME: prompt or number)")
+	p.StringArrayVar(&f.answers, "ask", nil, "`NAME=VALUE`: fill in a field of a Gopher+ form")
 }
 
 // options returns the options of the gopher package. Fields of a form that the

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/anyurl/fetch/schemes"
@@ -31,6 +33,33 @@ func TestSchemeHelp(t *testing.T) {
 		for _, m := range regexp.MustCompile(`--([a-z][a-z0-9.-]*[a-z0-9])`).FindAllStringSubmatch(s.Help, -1) {
 			if !flags[m[1]] {
 				t.Errorf("help of %s: no flag --%s", s.Name, m[1])
+			}
+		}
+	}
+}
+
+// TestHelpWidth checks that no line of a help text is longer than 100 columns,
+// and that the description of each flag fits on one line.
+func TestHelpWidth(t *testing.T) {
+	for _, args := range [][]string{
+		{}, {"mirror"}, {"ls"}, {"info"}, {"search"}, {"plan"}, {"verify"}, {"pack"}, {"frontier", "dump"}, {"uri", "extract"}, {"uri", "valid"},
+	} {
+		var out, said bytes.Buffer
+		if code := run(append(args, "--help"), strings.NewReader(""), &out, &said); code != 0 || said.Len() > 0 {
+			t.Fatalf("%q: exit code %d: %s", args, code, &said)
+		}
+		flag := "" // line of the previous flag
+		for line := range strings.Lines(out.String()) {
+			line = strings.TrimRight(line, "\n")
+			if len(line) > 100 {
+				t.Errorf("%q: line of %d columns: %s", args, len(line), line)
+			}
+			continued := strings.HasPrefix(line, "          ") && !strings.Contains(line, " --")
+			if continued && len(flag) > 45 {
+				t.Errorf("%q: the description needs two lines: %s", args, flag)
+			}
+			if flag = ""; strings.HasPrefix(line, "  ") && strings.Contains(line, " --") {
+				flag = line
 			}
 		}
 	}

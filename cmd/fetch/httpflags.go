@@ -38,17 +38,17 @@ type httpFlags struct {
 func (f *httpFlags) register(s *options.Set) {
 	p := s.Section("HTTP")
 	f.set = p
-	p.StringArrayVarP(&f.header, "header", "H", nil, "send the header `FIELD` \"Name: value\" (\"Name:\" removes the field)")
+	p.StringArrayVarP(&f.header, "header", "H", nil, "send the header `FIELD` (\"Name: value\"; \"Name:\" removes it)")
 	p.StringVarP(&f.userAgent, "user-agent", "A", "", "send `TEXT` as the User-Agent field")
-	p.BoolVar(&f.compressed, "compressed", false, "request a compressed body and decompress it (http, nntp)")
+	p.BoolVar(&f.compressed, "compressed", false, "request compressed bodies and decompress them (http, nntp)")
 	f.cookies.register(p)
 	p.BoolVar(&f.pathAsIs, "path-as-is", false, "do not remove . and .. from the path of the URL")
 	p.BoolVarP(&f.http10, "http1.0", "0", false, "use HTTP/1.0")
 	p.BoolVar(&f.http11, "http1.1", false, "use HTTP/1.1")
 	p.BoolVar(&f.http2, "http2", false, "offer HTTP/2 (default)")
-	p.BoolVar(&f.http09, "http0.9", false, "accept HTTP/0.9 responses, which have no header")
-	p.BoolVar(&f.tolerant, "tolerant", false, "accept malformed responses of old servers and print a note for each")
-	p.BoolVar(&f.ignoreLength, "ignore-content-length", false, "ignore the size that the server announces (http, ftp)")
+	p.BoolVar(&f.http09, "http0.9", false, "accept HTTP/0.9 responses (without a header)")
+	p.BoolVar(&f.tolerant, "tolerant", false, "accept malformed responses of old servers and report them")
+	p.BoolVar(&f.ignoreLength, "ignore-content-length", false, "ignore the size reported by the server (http, ftp)")
 	p.Lookup("http2").Hidden = true
 	p = s.Section("Authentication")
 	p.BoolVar(&f.basic, "basic", false, "use Basic authentication (default)")
@@ -139,9 +139,9 @@ type cookieFlags struct {
 }
 
 func (f *cookieFlags) register(p *pflag.FlagSet) {
-	p.StringArrayVarP(&f.cookies, "cookie", "b", nil, "send the cookie `NAME=VALUE`, or the cookies of a file")
+	p.StringArrayVarP(&f.cookies, "cookie", "b", nil, "`NAME=VALUE|FILE`: send a cookie, or the cookies in FILE")
 	p.StringVarP(&f.jarFile, "cookie-jar", "c", "", "save all cookies to `FILE` when the command ends")
-	p.BoolVarP(&f.junkSession, "junk-session-cookies", "j", false, "discard session cookies from the files of --cookie")
+	p.BoolVarP(&f.junkSession, "junk-session-cookies", "j", false, "ignore session cookies in the files of --cookie")
 }
 
 // field returns the value of a Cookie field with the pairs of --cookie.

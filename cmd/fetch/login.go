@@ -25,10 +25,10 @@ type loginFlags struct {
 
 func (f *loginFlags) register(s *options.Set) {
 	p := s.Section("Authentication")
-	p.StringVarP(&f.user, "user", "u", "", "log in as `USER:PASSWORD` (without a password: prompt for it)")
+	p.StringVarP(&f.user, "user", "u", "", "log in as `USER:PASSWORD` (prompts for a missing password)")
 	p.BoolVarP(&f.netrc, "netrc", "n", false, "read user names and passwords from ~/.netrc")
-	p.BoolVar(&f.netrcOptional, "netrc-optional", false, "use ~/.netrc only if the URL has no password")
-	p.StringVar(&f.netrcFile, "netrc-file", "", "use `FILE` instead of ~/.netrc")
+	p.BoolVar(&f.netrcOptional, "netrc-optional", false, "like --netrc, but prefer the password of the URL")
+	p.StringVar(&f.netrcFile, "netrc-file", "", "like --netrc, but read `FILE`")
 }
 
 // logins returns the credentials of the user.

@@ -27,10 +27,10 @@ cached for five minutes, unless it is of http or requires a login.`,
 }
 
 func (c *lsCommand) register(s *options.Set) {
-	p := s.Own("Listing")
+	p := s.Own("Flags")
 	p.BoolVar(&c.json, "json", false, "print each entry as a line of JSON")
 	p.BoolVar(&c.native, "native", false, "print the listing in the format of the server")
-	p.BoolVar(&c.urls, "urls", false, "print only the URL of each entry, for --input-file and xargs")
+	p.BoolVar(&c.urls, "urls", false, "print only the URL of each entry")
 	c.flags.register(s)
 }
 

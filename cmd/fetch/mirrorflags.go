@@ -25,7 +25,7 @@ func (f *mirrorFlags) register(s *options.Set) {
 	f.scope.register(s)
 	f.limits.register(s)
 	f.update.register(s)
-	s.Own("Reports").BoolVar(&f.json, "json", false, "print each visit as a line of JSON to standard output")
+	s.Own("Reports").BoolVar(&f.json, "json", false, "print each visit as a line of JSON")
 }
 
 // archiveFlags select the contents of the archive.
@@ -47,7 +47,7 @@ func (f *archiveFlags) register(s *options.Set) {
 	p.Var(&f.warcSize, "warc-size", "start a new WARC file after `BYTES` (default 1G)")
 	p.BoolVar(&f.unchanged, "record-unchanged", false, "write a revisit record for each unchanged object")
 	p.StringVar(&f.operator, "operator", "", "record `NAME` as the operator in each WARC file")
-	p.StringVar(&f.mailboxes, "mailboxes", "", "also store newsgroups and mailboxes in mail/ as `FORM`: mbox or maildir")
+	p.StringVar(&f.mailboxes, "mailboxes", "", "store messages in mail/ too, as `FORM` (mbox or maildir)")
 	p.StringVar(&f.browse, "browse", "", "write a copy with local links to `DIR` for web browsers")
 }
 
@@ -103,15 +103,15 @@ type scopeFlags struct {
 
 func (f *scopeFlags) register(s *options.Set) {
 	p := s.Own("Scope")
-	p.StringVar(&f.reach, "scope", "prefix", "follow links within the `REACH` of the URLs: prefix, host, domain or any")
+	p.StringVar(&f.reach, "scope", "prefix", "follow links within `REACH` (prefix, host, domain or any)")
 	p.StringArrayVar(&f.include, "include", nil, "also follow links that match `REGEXP`")
 	p.StringArrayVar(&f.exclude, "exclude", nil, "do not follow links that match `REGEXP`")
-	p.Var(&f.depth, "depth", "follow links up to `N` steps from the URLs (0: none, inf: no limit)")
-	p.BoolVar(&f.requisites, "page-requisites", false, "retrieve the images, styles and scripts of pages from any host")
-	p.StringSliceVar(&f.accept, "accept", nil, "store only objects of these media `TYPES` (image/*)")
+	p.Var(&f.depth, "depth", "follow at most `N` links in a row (0: none, inf: no limit)")
+	p.BoolVar(&f.requisites, "page-requisites", false, "retrieve images, styles and scripts of pages from any host")
+	p.StringSliceVar(&f.accept, "accept", nil, "store only objects of these media `TYPES`, such as image/*")
 	p.StringSliceVar(&f.reject, "reject", nil, "do not store objects of these media `TYPES`")
 	p.BoolVar(&f.followLinks, "follow-links", false, "follow symbolic links in directory listings")
-	p.BoolVar(&f.ignoreRobots, "ignore-robots", false, "ignore robots.txt and record this in the WARC files")
+	p.BoolVar(&f.ignoreRobots, "ignore-robots", false, "ignore robots.txt (recorded in the WARC files)")
 }
 
 // options returns the Scope that the flags select.
@@ -193,13 +193,13 @@ func (f *crawlLimits) register(s *options.Set) {
 	p.Int64Var(&f.maxFiles, "max-files", 0, "stop after `N` objects")
 	p.Var(&f.maxBytes, "max-bytes", "stop after `BYTES` (suffixes: k, M, G)")
 	p.Var(&f.runTime, "run-time", "stop after `SECONDS`")
-	p.Var(&f.minFree, "min-free", "stop when less than `BYTES` are free on the disk")
+	p.Var(&f.minFree, "min-free", "stop if less than `BYTES` are free on the disk")
 	p.Lookup("min-free").DefValue = "64M"
 	p.Int64Var(&f.maxPerHost, "max-per-host", 0, "retrieve at most `N` objects from each host")
-	p.Int64Var(&f.maxLinks, "max-links", mirror.DefaultLinks, "add at most `N` URLs from one page (0: no limit)")
-	p.Int64Var(&f.maxEntries, "max-entries", mirror.DefaultEntries, "add at most `N` URLs from one listing or sitemap (0: no limit)")
-	p.Int64Var(&f.maxQueue, "max-queue", mirror.DefaultQueue, "keep at most `N` URLs of each host in the queue (0: no limit)")
-	p.Int64Var(&f.maxFailed, "max-failed", -1, "exit with 0 if at most `N` URLs have failed that did not fail in the previous run")
+	p.Int64Var(&f.maxLinks, "max-links", mirror.DefaultLinks, "add at most `N` URLs from each page (0: no limit)")
+	p.Int64Var(&f.maxEntries, "max-entries", mirror.DefaultEntries, "add at most `N` URLs from each listing (0: no limit)")
+	p.Int64Var(&f.maxQueue, "max-queue", mirror.DefaultQueue, "queue at most `N` URLs of each host (0: no limit)")
+	p.Int64Var(&f.maxFailed, "max-failed", -1, "tolerate up to `N` URLs that fail now but not in the last run")
 	p.Lookup("max-failed").DefValue = "0" // the help shows no default
 	p.IntVar(&f.hosts, "hosts", 16, "retrieve from `N` hosts at a time")
 	p.IntVar(&f.tries, "tries", 3, "visit a URL up to `N` times after transient errors")
@@ -236,8 +236,8 @@ func (f *updateFlags) register(s *options.Set) {
 	f.maxDelete = 0.1
 	p := s.Own("Updates")
 	p.BoolVar(&f.delete, "delete", false, "move files that were deleted on the server to attic/")
-	p.Var(&f.maxDelete, "max-delete", "with --delete, move nothing if more than this `SHARE` of the files is affected")
-	p.BoolVar(&f.recheck, "recheck", false, "request objects even if their listing shows no change")
+	p.Var(&f.maxDelete, "max-delete", "with --delete, stop if it would move more than `SHARE`")
+	p.BoolVar(&f.recheck, "recheck", false, "request objects again even if listings show no change")
 }
 
 // options returns the options of the mirror that the flags select.

@@ -96,14 +96,14 @@ func (f *bodyFlags) register(s *options.Set) {
 	p := pflag.NewFlagSet("", pflag.ContinueOnError)
 	f.set = p
 	p.SortFlags = false
-	p.StringArrayVarP(&f.output, "output", "o", nil, "write the body to `FILE` (-: standard output); the nth -o applies to the nth URL")
-	p.BoolVarP(&f.remoteName, "remote-name", "O", false, "write the body to a file named after the last part of the URL path")
-	p.BoolVarP(&f.remoteHeaderName, "remote-header-name", "J", false, "with -O, use the file name from the Content-Disposition field")
-	registerOutputDir(p, &f.outputDir, "write files to `DIR`, named as by -O unless -o is set")
-	p.StringVarP(&f.continueAt, "continue-at", "C", "", "resume at byte `OFFSET` (-: where the previous attempt stopped)")
+	p.StringArrayVarP(&f.output, "output", "o", nil, "write to `FILE` instead of standard output (repeat for more URLs)")
+	p.BoolVarP(&f.remoteName, "remote-name", "O", false, "write to a file named after the last part of the URL path")
+	p.BoolVarP(&f.remoteHeaderName, "remote-header-name", "J", false, "with -O, use the file name that the server sends")
+	registerOutputDir(p, &f.outputDir, "write files to `DIR` (named as with -O unless -o is set)")
+	p.StringVarP(&f.continueAt, "continue-at", "C", "", "resume at byte `OFFSET` (-: where the last attempt stopped)")
 	p.BoolVarP(&f.include, "include", "i", false, "write the response header before the body")
-	p.Var(&f.checksum, "checksum", "reject a body whose SHA-256 digest is not `sha256=HEX`")
-	p.StringVarP(&f.writeOut, "write-out", "w", "", "print `FORMAT` after each URL (variables as in curl, or %{json})")
+	p.Var(&f.checksum, "checksum", "`sha256=HEX`: fail unless the body has this SHA-256 digest")
+	p.StringVarP(&f.writeOut, "write-out", "w", "", "print `FORMAT` after each URL (%{json} or variables of curl)")
 	p.StringVar(&f.meta, "meta", "", "append a JSON record of each transfer to `FILE`")
 	s.Section("Output").AddFlagSet(p)
 }
@@ -226,11 +226,11 @@ type fileFlags struct {
 
 func (f *fileFlags) register(s *options.Set) {
 	p := s.Section("Output")
-	p.BoolVar(&f.createDirs, "create-dirs", false, "create the missing directories of output files")
-	p.BoolVar(&f.noClobber, "no-clobber", false, "do not overwrite existing files; append a number to the name")
-	p.BoolVar(&f.skipExisting, "skip-existing", false, "skip URLs whose output file exists")
+	p.BoolVar(&f.createDirs, "create-dirs", false, "create missing directories of output files")
+	p.BoolVar(&f.noClobber, "no-clobber", false, "do not overwrite files; add a number to the name instead")
+	p.BoolVar(&f.skipExisting, "skip-existing", false, "skip URLs whose output file already exists")
 	p.BoolVarP(&f.remoteTime, "remote-time", "R", false, "set the file time to the time reported by the server")
-	p.BoolVar(&f.strict, "strict", false, "reject downloads that cannot be verified (resumed or of unknown size)")
+	p.BoolVar(&f.strict, "strict", false, "fail if a download cannot be verified as complete")
 }
 
 // inputFlags select more URLs, and how many are retrieved at a time.
@@ -243,8 +243,8 @@ type inputFlags struct {
 func (f *inputFlags) register(s *options.Set) {
 	p := s.Section("URLs")
 	registerInputFile(p, &f.file)
-	p.BoolVarP(&f.parallel, "parallel", "Z", false, "fetch several URLs at a time (standard output stays in order)")
-	p.IntVar(&f.parallelMax, "parallel-max", 50, "with -Z, fetch at most `N` URLs at a time")
+	p.BoolVarP(&f.parallel, "parallel", "Z", false, "fetch URLs in parallel (standard output stays in order)")
+	p.IntVar(&f.parallelMax, "parallel-max", 50, "with -Z, fetch at most `N` URLs in parallel")
 }
 
 // registerInputFile registers --input-file.
@@ -266,12 +266,12 @@ type requestFlags struct {
 
 func (f *requestFlags) register(s *options.Set) {
 	p := s.Section("Requests")
-	p.BoolVarP(&f.head, "head", "I", false, "retrieve and write only the response header")
-	p.StringVarP(&f.byteRange, "range", "r", "", "retrieve only the bytes `FIRST-LAST`, FIRST- or -COUNT")
-	p.StringVarP(&f.timeCond, "time-cond", "z", "", "retrieve only objects newer than `DATE` or a file (-DATE: older)")
-	p.IntVar(&f.segments, "segments", 1, "download each http file in `N` segments at a time (at most 16)")
+	p.BoolVarP(&f.head, "head", "I", false, "retrieve only the response header")
+	p.StringVarP(&f.byteRange, "range", "r", "", "retrieve only the bytes in `RANGE` (0-99, 100- or -10)")
+	p.StringVarP(&f.timeCond, "time-cond", "z", "", "`DATE|FILE`: retrieve only objects newer than this (-DATE: older)")
+	p.IntVar(&f.segments, "segments", 1, "download each http file in `N` parallel segments (at most 16)")
 	p.BoolVar(&f.robots, "robots", false, "obey robots.txt (http, gopher)")
-	p.BoolVar(&f.noFail, "no-fail", false, "write the error page of the server and exit with 0")
+	p.BoolVar(&f.noFail, "no-fail", false, "write the error page of the server and exit with code 0")
 	p.BoolVarP(&f.fail, "fail", "f", true, "exit with an error if the server reports one (default)")
 	p.BoolVar(&f.failWithBody, "fail-with-body", false, "write the error page of the server and exit with an error")
 	p.Lookup("fail").Hidden = true

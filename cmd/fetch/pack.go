@@ -36,10 +36,10 @@ of each file for sha256sum.`,
 }
 
 func (c *packCommand) register(s *options.Set) {
-	p := s.Own("Pack")
+	p := s.Own("Flags")
 	p.StringVar(&c.wacz, "wacz", "", "write the WARC files and their index to `FILE`")
 	p.StringVar(&c.title, "title", "", "set the title of the WACZ file to `TEXT`")
-	p.BoolVar(&c.manifest, "manifest", false, "print the digests of the files in tree/ and warc/ for sha256sum -c")
+	p.BoolVar(&c.manifest, "manifest", false, "print the digests of all files for sha256sum -c")
 	registerIgnored(s)
 }
 

@@ -29,7 +29,7 @@ func (r *commandTree) plan() *cobra.Command {
 }
 
 func (c *planCommand) register(s *options.Set) {
-	s.Own("Plan").BoolVar(&c.json, "json", false, "print each step as a line of JSON")
+	s.Own("Flags").BoolVar(&c.json, "json", false, "print each step as a line of JSON")
 	c.flags.register(s)
 }
 

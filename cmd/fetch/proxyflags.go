@@ -27,9 +27,9 @@ const noProxy = "none"
 
 func (f *proxyFlags) register(s *options.Set) {
 	p := s.Section("Connections and proxies")
-	p.FuncP("proxy", "x", "use the proxy `[SCHEME://]HOST[:PORT]`: http, https, socks4, socks4a, socks5, socks5h", f.set(""))
+	p.FuncP("proxy", "x", "use the HTTP or SOCKS proxy at `URL`, such as socks5h://HOST:PORT", f.set(""))
 	p.StringVarP(&f.user, "proxy-user", "U", "", "log in to the proxy as `USER:PASSWORD`")
-	p.Func("noproxy", "use no proxy for the hosts in `LIST` (*: all hosts); overrides $NO_PROXY", func(list string) error {
+	p.Func("noproxy", "connect to the hosts in `LIST` without a proxy (*: all hosts)", func(list string) error {
 		f.noproxy = &list
 		return nil
 	})
@@ -37,12 +37,12 @@ func (f *proxyFlags) register(s *options.Set) {
 	p.BoolVar(&f.basic, "proxy-basic", false, "use Basic authentication for the proxy (default)")
 	p.BoolVar(&f.digest, "proxy-digest", false, "use Digest authentication for the proxy")
 	p.BoolVar(&f.anyauth, "proxy-anyauth", false, "use the strongest authentication method that the proxy offers")
-	p.StringArrayVar(&f.header, "proxy-header", nil, "send the header `FIELD` \"Name: value\" to the proxy only")
+	p.StringArrayVar(&f.header, "proxy-header", nil, "send the header `FIELD` only to the proxy")
 	p.BoolVar(&f.insecure, "proxy-insecure", false, "skip certificate verification of https proxies (insecure)")
 	p.Func("socks4", "use the SOCKS4 proxy `HOST[:PORT]`", f.set("socks4://"))
-	p.Func("socks4a", "use the SOCKS4a proxy `HOST[:PORT]`, which resolves host names", f.set("socks4a://"))
+	p.Func("socks4a", "use the SOCKS4a proxy `HOST[:PORT]` (it resolves host names)", f.set("socks4a://"))
 	p.Func("socks5", "use the SOCKS5 proxy `HOST[:PORT]`", f.set("socks5://"))
-	p.Func("socks5-hostname", "use the SOCKS5 proxy `HOST[:PORT]`, which resolves host names", f.set("socks5h://"))
+	p.Func("socks5-hostname", "use a SOCKS5 proxy at `HOST` that resolves host names", f.set("socks5h://"))
 }
 
 // set returns the flag function that selects the proxy prefix + value. The last

@@ -22,9 +22,9 @@ func (f *retryFlags) register(s *options.Set) {
 	p := s.Section("Retries and limits")
 	f.set = p
 	p.IntVar(&f.retries, "retry", 3, "retry up to `N` times after transient errors")
-	p.Var(&f.delay, "retry-delay", "wait `SECONDS` before each retry (default: an increasing delay)")
-	p.Var(&f.totalTime, "retry-max-time", "start no retry later than `SECONDS` after the first attempt")
-	p.BoolVar(&f.allErrors, "retry-all-errors", false, "retry after permanent errors too, except local ones")
+	p.Var(&f.delay, "retry-delay", "wait `SECONDS` before each retry (default: increasing delays)")
+	p.Var(&f.totalTime, "retry-max-time", "stop retrying after `SECONDS`")
+	p.BoolVar(&f.allErrors, "retry-all-errors", false, "retry after all errors except local ones")
 }
 
 // options returns the options of the Retry middleware, which calls notify before
@@ -54,7 +54,7 @@ func (f *limitFlags) register(s *options.Set) {
 	p := s.Section("Retries and limits")
 	f.set = p
 	p.VarP(&f.maxTime, "max-time", "m", "allow at most `SECONDS` for each URL, including retries")
-	p.Var(&f.connectTimeout, "connect-timeout", "allow at most `SECONDS` to connect to an address")
+	p.Var(&f.connectTimeout, "connect-timeout", "allow at most `SECONDS` for each connection attempt")
 	p.Var(&f.maxFilesize, "max-filesize", "reject files larger than `BYTES` (suffixes: k, M, G)")
 	p.Var(&f.rate, "limit-rate", "limit the total download speed to `BYTES` per second")
 	p.IntVar(&f.perHost, "per-host", 6, "open at most `N` connections to each host")

@@ -42,14 +42,14 @@ func (r *commandTree) search() *cobra.Command {
 }
 
 func (c *searchCommand) register(s *options.Set) {
-	p := s.Own("Search")
-	p.StringArrayVar(&c.like, "like", nil, "find documents that are similar to the one at `URL` (wais)")
+	p := s.Own("Flags")
+	p.StringArrayVar(&c.like, "like", nil, "find documents similar to the one at `URL` (wais)")
 	p.IntVar(&c.max, "max", 0, "print at most `N` results")
-	p.StringVar(&c.match, "match", "part", "match names by `MODE`: exact, part, case or regexp (archie)")
+	p.StringVar(&c.match, "match", "part", "match names by `MODE` (archie: exact, part, case or regexp)")
 	p.BoolVar(&c.json, "json", false, "print each result as a line of JSON")
 	p.BoolVar(&c.urls, "urls", false, "print only the URL of each result")
 	p.BoolVar(&c.native, "native", false, "print the response in the format of the server")
-	p.BoolVar(&c.urlOnly, "url", false, "print the URL of the search without retrieving it")
+	p.BoolVar(&c.urlOnly, "url", false, "print the URL of the search and do not retrieve it")
 	c.flags.register(s)
 }
 

@@ -18,9 +18,9 @@ type sessionFlags struct {
 
 func (f *sessionFlags) register(s *options.Set) {
 	p := s.Section("Terminal sessions")
-	p.Var(&f.idle, "idle", "end a session when the server is silent for `SECONDS`")
+	p.Var(&f.idle, "idle", "end a session if the server is silent for `SECONDS`")
 	p.StringVar(&f.terminal, "terminal", "", "report `TYPE` as the terminal type")
-	p.StringVar(&f.screen, "screen", "text", "write a tn3270 screen as `FORM`: text or json")
+	p.StringVar(&f.screen, "screen", "text", "write tn3270 screens as `FORM` (text or json)")
 	p.IntVar(&f.codePage, "code-page", 37, "decode tn3270 screens with EBCDIC code page `N`")
 }
 

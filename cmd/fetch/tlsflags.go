@@ -29,9 +29,9 @@ func (f *tlsFlags) register(s *options.Set) {
 	p.StringVar(&f.cacert, "cacert", "", "trust only the CA certificates in `FILE`")
 	p.StringVarP(&f.cert, "cert", "E", "", "use the client certificate in `FILE`")
 	p.StringVar(&f.key, "key", "", "use the private key in `FILE` for the client certificate")
-	p.StringVar(&f.pinned, "pinnedpubkey", "", "require the server key `sha256//BASE64` (several: separated by ;)")
+	p.StringVar(&f.pinned, "pinnedpubkey", "", "`HASHES`: require one of these public keys (sha256//BASE64;...)")
 	p.BoolVar(&f.v12, "tlsv1.2", false, "use TLS 1.2 or later (default)")
-	p.BoolVar(&f.v13, "tlsv1.3", false, "use TLS 1.3 or later")
+	p.BoolVar(&f.v13, "tlsv1.3", false, "require TLS 1.3 or later")
 	p.Lookup("tlsv1.2").Hidden = true
 }
 
@@ -98,7 +98,7 @@ type startTLSFlags struct{ enabled, required bool }
 func (f *startTLSFlags) register(s *options.Set) {
 	p := s.Section("TLS")
 	p.BoolVar(&f.enabled, "ssl", false, "use TLS if the server supports it (ftp, imap, nntp)")
-	p.BoolVar(&f.required, "ssl-reqd", false, "require TLS (ftp, imap, nntp)")
+	p.BoolVar(&f.required, "ssl-reqd", false, "fail if the server does not support TLS (ftp, imap, nntp)")
 }
 
 // mode returns the TLSMode that the flags select.

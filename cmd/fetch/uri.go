@@ -31,7 +31,7 @@ func (r *commandTree) uri() *cobra.Command {
 }
 
 func (c *uriCommand) register(s *options.Set) {
-	s.Own("URI").BoolVar(&c.batch, "batch", false, "answer requests on standard input, one line of JSON each")
+	s.Own("Flags").BoolVar(&c.batch, "batch", false, "answer requests on standard input, one line of JSON each")
 	registerIgnored(s)
 }
 
@@ -53,7 +53,7 @@ type uriFunc struct {
 
 func (c uriFunc) register(s *options.Set) {
 	if c.flags != nil {
-		c.flags(s.Own("URI"))
+		c.flags(s.Own("Flags"))
 	}
 	registerIgnored(s)
 }
@@ -95,7 +95,7 @@ func (r *commandTree) uriParse() *cobra.Command {
 func (r *commandTree) uriValid() *cobra.Command {
 	var production string
 	flags := func(p *pflag.FlagSet) {
-		p.StringVar(&production, "as", "URI", "match `PRODUCTION`: URI, URI-reference, absolute-URI, relative-ref, IPv4address")
+		p.StringVar(&production, "as", "URI", "match the grammar rule `RULE` of RFC 3986 (such as relative-ref)")
 	}
 	return r.define(&cobra.Command{
 		Use:   "valid [flags] TEXT",
@@ -144,7 +144,7 @@ func (r *commandTree) uriResolve() *cobra.Command {
 type levelFlag string
 
 func (f *levelFlag) register(p *pflag.FlagSet) {
-	p.StringVar((*string)(f), "level", "scheme", "normalize by `LEVEL`: syntax (RFC 3986 6.2.2) or scheme (also 6.2.3)")
+	p.StringVar((*string)(f), "level", "scheme", "normalize by `LEVEL` (syntax or scheme, RFC 3986 6.2)")
 }
 
 func (f *levelFlag) level() (uri.Level, error) {

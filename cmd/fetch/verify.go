@@ -40,7 +40,7 @@ run fetch mirror again.`,
 }
 
 func (c *verifyCommand) register(s *options.Set) {
-	s.Own("Verify").BoolVar(&c.json, "json", false, "print each problem as a line of JSON")
+	s.Own("Flags").BoolVar(&c.json, "json", false, "print each problem as a line of JSON")
 	registerIgnored(s)
 }
 

@@ -111,7 +111,7 @@ func writeOption(b *strings.Builder, f *pflag.Flag) {
 	if f.Shorthand != "" {
 		names = `\fB` + roff("-"+f.Shorthand) + `\fR, ` + names
 	}
-	if value, _ := pflag.UnquoteUsage(f); value != "" {
+	if value, _ := valueAndUsage(f); value != "" {
 		names += ` \fI` + roff(value) + `\fR`
 	}
 	b.WriteString(".TP\n" + names + "\n" + roff(sentence(description(f))) + "\n")

@@ -24,6 +24,7 @@ func newCommand() (*cobra.Command, *options.Set) {
 	p := set.Own("Copying")
 	p.StringP("output", "o", "", "write to `FILE`")
 	p.IntP("retry", "r", 3, "retry up to `N` times")
+	p.Int("limit", 5, "`ONE:TWO`: use at most ONE (0: no limit)")
 	p.Bool("dry-run", false, "send no requests")
 	p.Bool("secret", false, "an option that is not shown")
 	p.MarkHidden("secret")
@@ -55,6 +56,9 @@ Write to FILE.
 .TP
 \fB\-r\fR, \fB\-\-retry\fR \fIN\fR
 Retry up to N times (default 3).
+.TP
+\fB\-\-limit\fR \fIONE:TWO\fR
+Use at most ONE (0: no limit; default 5).
 .TP
 \fB\-\-dry\-run\fR
 Send no requests.
@@ -99,15 +103,16 @@ func TestUsage(t *testing.T) {
   fetch copy [flags] <URL>...
 
 Copying:
-  -o, --output FILE  write to FILE
-  -r, --retry N      retry up to N times (default 3)
-      --dry-run      send no requests
+  -o, --output FILE    write to FILE
+  -r, --retry N        retry up to N times (default 3)
+      --limit ONE:TWO  use at most ONE (0: no limit; default 5)
+      --dry-run        send no requests
       --a-flag-with-a-very-long-name ONE
-                     a description that is so long that it does not fit into ONE line of the help
-                     text
+                       a description that is so long that it does not fit into ONE line of the help
+                       text
 
 Other flags, described by fetch --help:
-  --silent
+  Messages: --silent
 
 Examples:
   fetch copy http://example.org/

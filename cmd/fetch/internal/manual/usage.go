@@ -48,13 +48,17 @@ func Usage(cmd *cobra.Command, set *options.Set, all bool) string {
 			writeFlags(&b, section.Flags)
 			continue
 		}
+		names := section.Title + ":"
 		for _, f := range section.Flags {
-			others = append(others, "--"+f.Name)
+			names += " --" + f.Name
 		}
+		others = append(others, names)
 	}
 	if len(others) > 0 {
 		b.WriteString("\nOther flags, described by fetch --help:\n")
-		writeWrapped(&b, strings.Join(others, " "), 2, 2)
+	}
+	for _, names := range others {
+		writeWrapped(&b, names, 2, 4)
 	}
 	if cmd.HasExample() {
 		fmt.Fprintf(&b, "\nExamples:\n%s\n", cmd.Example)
@@ -113,19 +117,29 @@ func flagNames(f *pflag.Flag) string {
 	if f.Shorthand != "" {
 		names = "-" + f.Shorthand + ", --" + f.Name
 	}
-	if value, _ := pflag.UnquoteUsage(f); value != "" {
+	if value, _ := valueAndUsage(f); value != "" {
 		names += " " + value
 	}
 	return names
 }
 
-// description returns the description of f and its default value, if there is
+// valueAndUsage returns the name of the value of f, or "", and the description
+// of f. A description may start with the name: "`NAME=VALUE`: send a cookie".
+func valueAndUsage(f *pflag.Flag) (value, usage string) {
+	value, usage = pflag.UnquoteUsage(f)
+	return value, strings.TrimPrefix(usage, value+": ")
+}
+
+// description returns the description of f with its default value, if there is
 // one.
 func description(f *pflag.Flag) string {
-	_, usage := pflag.UnquoteUsage(f)
+	_, usage := valueAndUsage(f)
 	value := strings.Trim(f.DefValue, "[]")
-	if slices.Contains([]string{"", "0", "0s", "false"}, value) || strings.Contains(usage, "default") {
+	switch {
+	case slices.Contains([]string{"", "0", "0s", "false"}, value) || strings.Contains(usage, "default"):
 		return usage
+	case strings.HasSuffix(usage, ")"):
+		return strings.TrimSuffix(usage, ")") + "; default " + value + ")"
 	}
 	return usage + " (default " + value + ")"
 }
