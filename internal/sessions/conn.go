@@ -15,7 +15,7 @@ import (
 // A Conn is the network connection of a session. Drivers embed a Conn in their
 // session type to implement [Session].
 type Conn struct {
-	NetConn net.Conn             // used for deadlines and addresses
+	NetConn net.Conn             // network connection, for deadlines and addresses
 	Stream  net.Conn             // NetConn, or a TLS or compression layer over it
 	TLS     *tls.ConnectionState // nil for a plaintext connection
 

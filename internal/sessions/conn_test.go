@@ -193,7 +193,7 @@ type recorder struct {
 func (r *recorder) Write(p []byte) (int, error) { return r.Buffer.Write(p) }
 func (r *recorder) Read(p []byte) (int, error)  { return r.Buffer.Read(p) }
 
-// A grants is a Net that implements only Key.
+// A keyNet is a Net that implements only Key.
 type keyNet struct {
 	fetch.Net
 	key string

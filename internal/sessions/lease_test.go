@@ -15,7 +15,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A fake is a session that records the calls of the Pool.
+// A fakeSession is a session that records the calls of the Pool.
 type fakeSession struct {
 	name         string
 	log          *[]string

@@ -10,7 +10,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// An idle implements the methods of Session that these tests do not use.
+// A noopSession implements the methods of Session that these tests do not use.
 type noopSession struct{}
 
 func (noopSession) Abort()                  {}
@@ -151,8 +151,7 @@ func TestBackgroundGoroutine(t *testing.T) {
 	})
 }
 
-// A counted is a session that counts as open until Close. A second Close
-// panics.
+// A countedSession counts as open until Close. A second Close panics.
 type countedSession struct {
 	noopSession
 	open   *sync.WaitGroup

@@ -26,7 +26,7 @@ type guard struct {
 	mu             sync.Mutex
 	continuations  []string // remaining parts of the command; each is sent after a continuation request
 	inContinuation bool     // within a line that starts with "+"
-	midLine        bool     // within another line
+	midLine        bool     // within any other line
 	list           listRepairer
 	remaining      int64 // bytes that may still be read
 	limit          int64 // initial value of remaining
@@ -245,7 +245,7 @@ func (g *guard) Write(p []byte) (int, error) {
 	out := p
 	if tag, _, ok := bytes.Cut(p, []byte(" ")); ok && g.command != "" {
 		out = append(append(bytes.Clone(tag), ' '), g.command...)
-		if !bytes.HasSuffix(out, []byte("\r\n")) { // ends with the length of a literal
+		if !bytes.HasSuffix(out, []byte("\r\n")) { // a command that waits for a continuation request ends with CR LF already
 			out = append(out, "\r\n"...)
 		}
 		g.command = ""

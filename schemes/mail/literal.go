@@ -119,8 +119,8 @@ func discardItems(m *imapclient.FetchMessageData) bool {
 	return ok
 }
 
-// discardToUID works like discardItems and also returns the UID of the message
-// if it is among the remaining items.
+// discardItemsUID works like discardItems and also returns the UID of the
+// message if it is among the remaining items.
 func discardItemsUID(m *imapclient.FetchMessageData) (uid imap.UID, ok bool) {
 	for item := m.Next(); item != nil; item = m.Next() {
 		var text io.Reader

@@ -12,7 +12,7 @@ import (
 	"github.com/anyurl/fetch/schemes/mail"
 )
 
-// streamed serves a message of size bytes and returns its URL.
+// serveMessage serves a message of size bytes and returns its URL.
 func serveMessage(t testing.TB, size int64) (url string) {
 	s := faultnet.Listen(t, faultnet.Script{
 		faultnet.Send("* PREAUTH [CAPABILITY IMAP4rev1] ready\r\n"),
@@ -32,7 +32,7 @@ func serveMessage(t testing.TB, size int64) (url string) {
 // maxMemory is the maximum growth of memory during a request, in bytes.
 const maxMemory = 32 << 20
 
-// grown returns the growth of the memory obtained from the system, in bytes.
+// memoryGrowth returns the growth of the memory obtained from the system, in bytes.
 func memoryGrowth(before *runtime.MemStats) int64 {
 	var now runtime.MemStats
 	runtime.ReadMemStats(&now)

@@ -13,8 +13,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A scripted is a connection with fixed server output. Reads return io.EOF
-// after the output.
+// A scripted connection returns fixed server output. Reads return io.EOF after
+// the output.
 type scripted struct {
 	net.Conn
 	mu     sync.Mutex
@@ -86,8 +86,8 @@ func (scriptedNet) Proxy(context.Context) (fetch.ProxyTarget, bool, error) {
 func (scriptedNet) DialProxy(context.Context) (net.Conn, error)   { return nil, io.ErrClosedPipe }
 func (scriptedNet) Gateway(context.Context) (fetch.Target, error) { return fetch.Target{}, nil }
 
-// A willing is a connection to a server that answers OK to every command. It
-// records the command lines, including their literals.
+// An okServer is a connection to a server that answers every command with OK.
+// It records the command lines, including their literals.
 type okServer struct {
 	scripted
 	changed     *sync.Cond

@@ -15,7 +15,7 @@ import (
 	"github.com/anyurl/fetch/schemes/mail"
 )
 
-// conversation is the script of a server with one message that accepts the
+// serverScript returns the script of a server with one message that accepts the
 // login.
 func serverScript() []faultnet.Step {
 	return []faultnet.Step{faultnet.Lines(
