@@ -1,20 +1,22 @@
-// Package tree gives every URL a path of its own, legal on every file system,
-// and keeps the files of an archive there.
+// Package tree maps every URL to a file path that is valid on every file
+// system, and stores the files of an archive at these paths.
 //
-// [Path] says where a URL would lie if it were alone; a [Namer] sees to it that
-// no two lie in one place, whatever the file system thinks of case and of
-// Unicode. A [Store] holds the files: Create, write, Sync a batch, Commit each,
-// SyncFolders. A batch that is synced outlives its process: Left finds it.
+// [Path] returns the preferred path of a URL. A [Namer] makes sure that no two
+// URLs share a path, on file systems with any rules for case and Unicode. A
+// [Store] writes the files: Create and write them, Sync a batch, Commit each
+// file, and SyncFolders. A synced batch survives its process, and Left finds
+// its files.
 //
-// In the folder of an archive a Store keeps
+// A Store keeps these folders in an archive:
 //
-//	tree/SCHEME/HOST[+PORT]/...   the files, as Path has them
-//	attic/RUN/SCHEME/...          those that a run no longer found
-//	tmp/*.part                    those that are on their way
-//	tmp/.*.part, tmp/.*.state     large ones that the next process goes on with
+//	tree/SCHEME/HOST[+PORT]/...   files at their paths
+//	attic/RUN/SCHEME/...          files that a run did not find any more
+//	tmp/*.part                    files that are not committed
+//	tmp/.*.part, tmp/.*.state     large partial files that a later process resumes
 //
-// The rules of Path have versions. An archive records its [Layout] and keeps it.
+// The rules of Path have versions. An archive records its [Layout] and never
+// changes it.
 //
-// Paths have slashes and begin below the folder of the tree. No symbolic link
-// in it is followed, and none is made.
+// Paths have slashes and are relative to the folder of the tree. A Store
+// neither follows nor creates symbolic links in the tree.
 package tree

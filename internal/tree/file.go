@@ -11,19 +11,20 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A File is on its way into the tree. It is not safe for concurrent use. It
-// ends with Commit, Discard or Close.
+// A File is a file that is not yet in the tree. End it with Commit, Discard or
+// Close. It is not safe for concurrent use.
 type File struct {
 	s      *Store
 	f      *os.File
-	name   string // in tmp
+	name   string // name in tmp
 	size   int64
 	synced bool
 	done   bool
-	err    error // of the first write or sync that failed
+	err    error // the first error of a write or sync
 }
 
-// Write appends to the file. After an error every later call returns it.
+// Write appends p to the file. After an error, every later call returns the
+// error.
 func (f *File) Write(p []byte) (int, error) {
 	if f.err != nil {
 		return 0, f.err
@@ -38,16 +39,16 @@ func (f *File) Write(p []byte) (int, error) {
 	return n, f.err
 }
 
-// Size returns how many bytes were written.
+// Size returns the number of written bytes.
 func (f *File) Size() int64 { return f.size }
 
-// Open opens what was written, from its beginning, for reading.
+// Open opens the file for reading from its beginning.
 func (f *File) Open() (*os.File, error) {
 	r, err := f.s.parts.Open(f.name)
 	return r, local(err)
 }
 
-// Discard ends f without a trace. After Commit it does nothing.
+// Discard removes f. After Commit, it does nothing.
 func (f *File) Discard() error {
 	if f.done {
 		return nil
@@ -55,7 +56,7 @@ func (f *File) Discard() error {
 	return errors.Join(f.Close(), local(f.s.parts.Remove(f.name)))
 }
 
-// Close ends f and leaves it where Left of another process finds it.
+// Close ends f and keeps its bytes, so that Left of another process finds them.
 func (f *File) Close() error {
 	if f.done {
 		return nil
@@ -64,18 +65,19 @@ func (f *File) Close() error {
 	return local(f.f.Close())
 }
 
-// Label is that of Create, or the name of what Adopt was given.
+// Label returns the label given to Create, or the name of the part given to
+// Adopt.
 func (f *File) Label() string {
 	label, _, _ := strings.Cut(f.name, ".")
 	return label
 }
 
-// Commit gives the file its path in the tree, in the place of one that lies
-// there, and ends f. Modified is its time; zero: now. A file that was not synced
-// is synced first. If anything fails, the path is what it was before, and f ends
-// as by Close.
+// Commit moves the file to a path in the tree, replaces an existing file there,
+// and ends f. Modified is the time of the file; zero means now. Commit syncs
+// the file if necessary. After an error, the path is unchanged and f ends as by
+// Close.
 //
-// After a loss of power the name is sure to be there from SyncFolders on.
+// The name is durable after the next call of SyncFolders.
 func (f *File) Commit(name string, modified time.Time) error {
 	if f.done {
 		return fetch.Usage.With(fs.ErrClosed)
@@ -96,7 +98,7 @@ func (f *File) Commit(name string, modified time.Time) error {
 func (f *File) commit(name string, modified time.Time) error {
 	s := f.s
 	if !modified.IsZero() {
-		s.tmp.chtimes(f.name, modified) // for show alone: a file without it is whole
+		s.tmp.chtimes(f.name, modified) // ignore errors, because the time is not essential
 	}
 	if err := f.Close(); err != nil {
 		return err

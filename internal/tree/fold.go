@@ -7,13 +7,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Fold returns a text that is the same for all paths which some file system
-// treats as one.
+// Fold returns the same text for all paths that some file system treats as
+// equal.
 func Fold(path string) string { return fold(path) }
 
-// fold maps all paths to one that some file system takes for the same: the
-// canonical caseless match of Unicode (D145), which is stricter than NTFS and
-// as strict as APFS.
+// fold implements the canonical caseless match of Unicode (D145), which is
+// stricter than NTFS and as strict as APFS.
 func fold(path string) string {
 	for i := range len(path) {
 		if path[i] >= 0x80 {

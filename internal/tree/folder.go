@@ -10,28 +10,28 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// maxOpen is how many folders a Store keeps open.
+// maxOpen is the number of folders that a Store keeps open.
 const maxOpen = 256
 
-// A folder is an open folder of the archive. Names in it are used without its
-// path being walked again.
+// A folder is an open folder of the archive. Names in it are resolved relative
+// to the open folder.
 type folder struct {
 	root  *os.Root
-	path  string // from root
+	path  string // path relative to the root
 	dir   *os.File
-	dirty bool // a name in it has changed since it was synced
+	dirty bool // names have changed since the last sync
 }
 
-// openFolder opens a folder that is there. One that is a link is refused: a
-// root lets none lead out of it, but neither may it lead elsewhere within. The
-// folder around it has been opened so before.
+// openFolder opens an existing folder. It rejects a symbolic link, because a
+// link could name another folder inside the root. The parent folder must be
+// open already.
 func openFolder(root *os.Root, path string) (*folder, error) {
 	named, err := root.Lstat(path)
 	if err != nil {
 		return nil, err
 	}
 	if !named.IsDir() {
-		return nil, fetch.Local.Errorf("%s is in the way of a folder", path)
+		return nil, fetch.Local.Errorf("%s exists and is not a folder", path)
 	}
 	dir, err := root.Open(path)
 	if err != nil {
@@ -39,7 +39,7 @@ func openFolder(root *os.Root, path string) (*folder, error) {
 	}
 	opened, err := dir.Stat()
 	if err == nil && !os.SameFile(named, opened) {
-		err = fetch.Local.Errorf("%s was changed by somebody else", path)
+		err = fetch.Local.Errorf("%s was changed by another process", path)
 	}
 	if err != nil {
 		dir.Close()
@@ -48,8 +48,8 @@ func openFolder(root *os.Root, path string) (*folder, error) {
 	return &folder{root: root, path: path, dir: dir}, nil
 }
 
-// folder returns the folder at name, from the root, made with those around it
-// where it is not there.
+// folder returns the folder name, relative to the root. It creates missing
+// folders.
 func (s *Store) folder(name string) (*folder, error) {
 	if f, ok := s.folders[name]; ok {
 		return f, nil
@@ -83,7 +83,7 @@ func (s *Store) folder(name string) (*folder, error) {
 	return f, nil
 }
 
-// evict closes the folder that was opened first, if there are many.
+// evict closes the oldest open folder if more than maxOpen are open.
 func (s *Store) evict() error {
 	if len(s.order) < maxOpen {
 		return nil

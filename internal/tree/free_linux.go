@@ -2,8 +2,8 @@ package tree
 
 import "golang.org/x/sys/unix"
 
-// Free returns how many bytes are left to us on the file system of the
-// archive; errors.ErrUnsupported where nobody can tell.
+// Free returns the free bytes of the file system of the archive. If they are
+// unknown, the error is errors.ErrUnsupported.
 func (s *Store) Free() (int64, error) {
 	var st unix.Statfs_t
 	err := within(s.tmp.dir, func(fd int) error { return unix.Fstatfs(fd, &st) })

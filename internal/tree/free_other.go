@@ -8,6 +8,6 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// Free returns how many bytes are left to us on the file system of the
-// archive; errors.ErrUnsupported where nobody can tell.
+// Free returns the free bytes of the file system of the archive. If they are
+// unknown, the error is errors.ErrUnsupported.
 func (s *Store) Free() (int64, error) { return 0, fetch.Local.With(errors.ErrUnsupported) }

@@ -6,26 +6,26 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A Layout is a version of the rules that give a URL its path. An archive keeps
-// the Layout that it was begun with, because files never move.
+// A Layout is a version of the rules for paths. An archive keeps its first
+// Layout, because its files never move.
 type Layout int
 
 const (
-	// FirstLayout is that of archives which do not record one: names of servers
-	// may begin with "." or "-".
+	// FirstLayout is the Layout of archives that record none. Its names may
+	// begin with "." or "-".
 	FirstLayout Layout = 1
 
-	// NewLayout is that of new archives.
+	// NewLayout is the Layout of new archives.
 	NewLayout Layout = 2
 )
 
-// Path is the function [Path] by the rules of l.
+// Path returns the path of u by the rules of l. See the function [Path].
 func (l Layout) Path(u uri.URI, menu bool) string { return pathOf(u, menu, l) }
 
-// Name is the function [Name] by the rules of l.
+// Name returns the name for text by the rules of l. See the function [Name].
 func (l Layout) Name(text string) string { return l.guard(escaped(text)) }
 
-// guard makes a name of characters that are legal one that is.
+// guard returns a valid name for a name of valid characters.
 func (l Layout) guard(name string) string {
 	if l >= NewLayout && acts(name) {
 		name = string(encode(nil, name[0])) + name[1:]
@@ -33,10 +33,10 @@ func (l Layout) guard(name string) string {
 	return guard(name)
 }
 
-// acts reports whether a program could read more than a name into name: a
-// hidden file may be a configuration (.git/config, .htaccess), and a command
-// takes what begins with "-" for an option. git treats a folder that has a
-// HEAD, objects and refs as a repository, and obeys the config in it.
+// acts reports whether a program may interpret name. A hidden file may be a
+// configuration, such as .git/config. Commands read a name that begins with "-"
+// as an option. git treats a folder with HEAD, objects and refs as a repository
+// and executes commands of its configuration.
 func acts(name string) bool {
 	if name == "" || name == "." || name == ".." {
 		return false
@@ -44,8 +44,8 @@ func acts(name string) bool {
 	return name[0] == '.' || name[0] == '-' || strings.EqualFold(name, "HEAD")
 }
 
-// Upgrade returns the path that a file at path, of any layout, has in a copy by
-// the rules of [NewLayout]. Files of different paths stay apart.
+// Upgrade converts a path of any layout to a path by the rules of [NewLayout].
+// Different paths have different results.
 func Upgrade(path string) string {
 	names := strings.Split(path, "/")
 	for i, name := range names {
@@ -56,7 +56,7 @@ func Upgrade(path string) string {
 	return strings.Join(names, "/")
 }
 
-// isListing reports whether name is one that a listing may have.
+// isListing reports whether name may be the name of a listing.
 func isListing(name string) bool {
 	for _, own := range []string{".gophermap", ".overview", ".listing"} {
 		if strings.HasPrefix(name, own) {

@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// plain has the ASCII characters that stand for themselves: none has a meaning
-// for a shell that it keeps within a word, or for a file system.
+// plain contains the ASCII characters that are not escaped. They have no
+// special meaning inside a word of a shell or for a file system.
 const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~@+=,()!-"
 
-// isPlain is plain as a table.
+// isPlain is a table of the characters in plain.
 var isPlain = func() (set [256]bool) {
 	for _, c := range []byte(plain) {
 		set[c] = true
@@ -19,12 +19,12 @@ var isPlain = func() (set [256]bool) {
 	return set
 }()
 
-// escaped decodes the percent-encodings of text and encodes what does not
-// stand for itself.
+// escaped decodes the percent-encoding of text, and then encodes all characters
+// that are not plain.
 func escaped(text string) string {
 	for i := 0; ; i++ {
 		if i == len(text) {
-			return text // as it is
+			return text // nothing to escape
 		}
 		if !isPlain[text[i]] {
 			break
@@ -54,7 +54,7 @@ func escaped(text string) string {
 	return string(out)
 }
 
-// octet is the first octet of text and how many bytes write it.
+// octet returns the first octet of text and the number of bytes that encode it.
 func octet(text string) (c byte, n int) {
 	if text[0] == '%' && len(text) >= 3 {
 		if b, err := strconv.ParseUint(text[1:3], 16, 8); err == nil {
@@ -64,8 +64,8 @@ func octet(text string) (c byte, n int) {
 	return text[0], 1
 }
 
-// character is the size of the UTF-8 character that text begins with, 1 if
-// there is none, and how many bytes of text write it.
+// character decodes the first UTF-8 character of text. It returns its size, or
+// 1 if it is invalid, and the number of bytes of text that encode it.
 func character(text string, char *[utf8.UTFMax]byte) (size, end int) {
 	for size < len(char) && end < len(text) && !utf8.FullRune(char[:size]) {
 		c, n := octet(text[end:])
@@ -83,11 +83,11 @@ func encode(dst []byte, c byte) []byte {
 	return append(dst, '%', digits[c>>4], digits[c&15])
 }
 
-// guard makes a name of characters that are legal one that is.
+// guard returns a valid name for a name of valid characters.
 func guard(name string) string {
 	switch name {
 	case "":
-		return "%" // which is %25 wherever else it does not encode
+		return "%" // unique, because a literal "%" is encoded as %25
 	case ".", "..":
 		return strings.ReplaceAll(name, ".", "%2E")
 	}
@@ -108,8 +108,8 @@ func guard(name string) string {
 	return name
 }
 
-// device is the length of the part of name that Windows takes for a device,
-// whatever follows its first dot, or 0.
+// device returns the length of the part of name that Windows treats as a
+// device, or 0. Windows ignores the text after the first dot.
 func device(name string) int {
 	stem, _, _ := strings.Cut(name, ".")
 	switch len(stem) {
@@ -129,7 +129,8 @@ func device(name string) int {
 	return 0
 }
 
-// cut is name cut to at most n bytes, no character and no encoding in two.
+// cut returns the first n bytes of name, without splitting a character or an
+// encoded byte.
 func cut(name string, n int) string {
 	if n >= len(name) {
 		return name

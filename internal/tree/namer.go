@@ -12,59 +12,59 @@ import (
 
 // A Want is a URL that needs a path.
 type Want struct {
-	Key  frontier.Key // zero: that of URL as it stands
+	Key  frontier.Key // zero: the key of URL
 	URL  uri.URI
-	Menu bool // what was brought is a listing: fetch.Menu
+	Menu bool // the object is a listing (fetch.Menu)
 }
 
-// An Assigned is the path of a URL and what it claims by it, less what is known
-// to be claimed already. Two may claim the same folder.
+// An Assigned is the path of a URL and its new claims. Claims that are already
+// in the tables are omitted. Two Assigned may claim the same folder.
 type Assigned struct {
 	Path   string
 	Claims []frontier.Name
 }
 
-// A Namer gives paths that no two URLs share, on no file system: it asks who
-// claimed a name before and takes another where it was somebody else. The
-// paths follow from the URLs and the order in which they come. It is safe for
-// concurrent use, but does not ask twice at once.
+// A Namer assigns paths that no two URLs share on any file system. It looks up
+// the owners of names and chooses another name if a name is taken. Paths depend
+// only on the URLs and their order. A Namer is safe for concurrent use; its
+// lookups run one at a time.
 //
-// The second comer's name is told apart so:
+// If a name is taken, the later URL gets one of these names:
 //
-//	a@file         a file where there is a folder a
-//	a@dir/b        a folder where there is a file a
-//	index@dir.html a listing where a file index.html is taken by its own URL
-//	a~1f2e3d4c.txt a name that somebody else has: by the URL's key
+//	a@file         a file, where a is a folder
+//	a@dir/b        a folder, where a is a file
+//	index@dir.html a listing, where another URL has the file index.html
+//	a~1f2e3d4c.txt another taken name, with a part of the URL's key
 //
-// Where that is taken too, "%~" and the whole key stand for it: no URL has such
-// a path of its own, so that nobody can take them all.
+// If these names are taken too, the name ends in "%~" and the complete key. No
+// URL has such a preferred path, so this name is always free.
 type Namer struct {
 	layout Layout
 	named  func(ctx context.Context, folds []string) (map[string]frontier.Key, error)
 
 	mu      sync.Mutex
-	pending map[string]claim // not yet in the tables
-	folders recent           // claims in the tables
+	pending map[string]claim // claims that are not in the tables yet
+	folders recent           // known claims in the tables
 }
 
-// A claim is who owns a name, and how many of the Assigned that are under way
-// say so.
+// A claim is the owner of a name, and the number of pending Assigned with this
+// claim.
 type claim struct {
 	key   frontier.Key
 	count int
 }
 
-// NewNamer returns a Namer by the rules of l for the names that named finds,
-// which is the method of a Frontier.
+// NewNamer returns a Namer for the rules of l. Named looks up the owners of
+// names; it is a method of a Frontier.
 func NewNamer(l Layout, named func(ctx context.Context, folds []string) (map[string]frontier.Key, error)) *Namer {
 	return &Namer{layout: l, named: named, pending: map[string]claim{}}
 }
 
-// Assign finds a path for each of wants, as one after the other would, and
-// keeps what they claim until Committed or Dropped. A URL that owns a name by
-// its Key gets that again. An error is that of the question, and claims nothing.
+// Assign returns a path for each of wants, in their order. It keeps their
+// claims until Committed or Dropped. A URL that already owns a name gets the
+// name again. If named fails, Assign returns its error and claims nothing.
 //
-// It asks once, and again only where a name was taken.
+// Assign calls named once, and again only if a name was taken.
 func (n *Namer) Assign(ctx context.Context, wants []Want) ([]Assigned, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -76,7 +76,7 @@ func (n *Namer) Assign(ctx context.Context, wants []Want) ([]Assigned, error) {
 	done := make([]Assigned, 0, len(wants))
 	for len(done) < len(wants) {
 		b.asks, b.last = b.asks[:0], place{}
-		sure := len(done) // those before the first of which something is not known
+		sure := len(done) // the results that need no further lookup
 		for i := sure; i < len(wants); i++ {
 			a := b.place(wants[i], paths[i])
 			if len(b.asks) == 0 {
@@ -85,9 +85,9 @@ func (n *Namer) Assign(ctx context.Context, wants []Want) ([]Assigned, error) {
 			n.keep(a)
 			done = append(done, a)
 		}
-		n.drop(done[sure:]) // they showed what else to ask for
+		n.drop(done[sure:]) // discard the results that need a further lookup
 		done = done[:sure]
-		if err := b.ask(ctx); err != nil {
+		if err := b.lookup(ctx); err != nil {
 			n.drop(done)
 			return nil, err
 		}
@@ -95,7 +95,7 @@ func (n *Namer) Assign(ctx context.Context, wants []Want) ([]Assigned, error) {
 	return done, nil
 }
 
-// Committed says that the claims are in the tables.
+// Committed reports that the claims of as are in the tables.
 func (n *Namer) Committed(as ...Assigned) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -109,7 +109,7 @@ func (n *Namer) Committed(as ...Assigned) {
 	}
 }
 
-// Dropped says that they will not be.
+// Dropped reports that the claims of as will not be stored.
 func (n *Namer) Dropped(as ...Assigned) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -135,23 +135,24 @@ func (n *Namer) drop(as []Assigned) {
 	}
 }
 
-// A batch is one call of Assign.
+// A batch is the state of one call of Assign.
 type batch struct {
 	namer *Namer
-	known map[string]*frontier.Key // by the tables; nil: nobody's
-	asks  []string                 // to be asked for
+	known map[string]*frontier.Key // owners in the tables; nil: the name is free
+	asks  []string                 // names to look up
 	last  place
 }
 
-// A place is a folder and those around it: the next file may be in the same.
+// A place caches the path of a folder, because consecutive files are often in
+// the same folder.
 type place struct {
-	dir    string // by the rules of Path
-	path   string // what it is called here
+	dir    string // preferred path
+	path   string // assigned path
 	claims []frontier.Name
 }
 
-// ask asks the tables.
-func (b *batch) ask(ctx context.Context) error {
+// lookup looks up the names in b.asks.
+func (b *batch) lookup(ctx context.Context) error {
 	if len(b.asks) == 0 {
 		return nil
 	}
@@ -165,8 +166,8 @@ func (b *batch) ask(ctx context.Context) error {
 	return err
 }
 
-// owner tells whose a name is; recorded, whether the tables say so. A name of
-// which nothing is known is nobody's for now, and asked for.
+// owner returns the owner of a name. Recorded reports whether the owner is in
+// the tables. A name without a lookup counts as free and is added to b.asks.
 func (b *batch) owner(folded string) (key frontier.Key, taken, recorded bool) {
 	if p, ok := b.namer.pending[folded]; ok {
 		return p.key, true, false
@@ -185,7 +186,7 @@ func (b *batch) owner(folded string) (key frontier.Key, taken, recorded bool) {
 	return *k, true, true
 }
 
-// place finds the path of one URL, as far as is known.
+// place returns the path of one URL according to the lookups so far.
 func (b *batch) place(w Want, path string) (a Assigned) {
 	if w.Key.IsZero() {
 		w.Key = frontier.KeyOf(w.URL.Unredacted())
@@ -202,34 +203,34 @@ func (b *batch) place(w Want, path string) (a Assigned) {
 	return a
 }
 
-// folder claims a folder.
+// folder claims a folder and returns its path.
 func (b *batch) folder(p *place, path string) string {
 	for _, with := range [...]string{"", "@dir", beyond + "dir"} {
 		folded := fold(path + with)
 		key, taken, recorded := b.owner(folded)
 		if taken && !key.IsZero() {
-			continue // by a file
+			continue // taken by a file
 		}
 		if !recorded {
 			p.claims = append(p.claims, frontier.Name{Fold: folded})
 		}
 		return path + with
 	}
-	return path // never, for no file is called that
+	return path // not reached, because no file has this name
 }
 
-// beyond is in no path that a URL has of its own, where "%" is always followed
-// by two digits or alone.
+// beyond occurs in no preferred path, where "%" is followed by two digits or is
+// the complete name.
 const beyond = "%~"
 
-// file claims a file in dir, and gives a its path.
+// file claims a file in dir and sets the path of a.
 func (b *batch) file(a *Assigned, w Want, dir, name string) {
 	owner, ok := b.claim(a, w, dir+name)
 	if ok {
 		return
 	}
 	id := hex.EncodeToString(w.Key[:])
-	with := []string{"~" + id[:8], beyond + id} // the last is free
+	with := []string{"~" + id[:8], beyond + id} // the last name is always free
 	switch {
 	case owner.IsZero():
 		with = append([]string{"@file"}, with...)
@@ -243,7 +244,8 @@ func (b *batch) file(a *Assigned, w Want, dir, name string) {
 	}
 }
 
-// claim claims a path for the file of w, or tells who has it; zero: a folder.
+// claim claims a path for the file of w, or returns its owner. A zero owner
+// means that the path is a folder.
 func (b *batch) claim(a *Assigned, w Want, path string) (owner frontier.Key, ok bool) {
 	folded := fold(path)
 	owner, taken, recorded := b.owner(folded)
@@ -257,8 +259,8 @@ func (b *batch) claim(a *Assigned, w Want, path string) (owner frontier.Key, ok 
 	return owner, true
 }
 
-// mark adds to a name before its extension, so that what looks at that is not
-// misled.
+// mark inserts text before the extension of a name, so that the extension is
+// preserved.
 func mark(name, with string) string {
 	i := strings.LastIndexByte(name, '.')
 	if i <= 0 || len(name)-i > len(".geojson") || strings.ContainsAny(name[i+1:], "@=%+~,()!-") {

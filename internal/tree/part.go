@@ -9,16 +9,16 @@ import (
 	"github.com/anyurl/fetch/save"
 )
 
-// Part opens the file of a large body, which a later process may resume. Name
-// is unique to the body, and valid on every system. Url and weak are those of
-// save.Options. If the file is closed before Adopt and its object has a
-// validator, the next Part of that name resumes it.
+// Part opens the partial file of a large body, which a later process may
+// resume. Name is unique to the body and valid on every system. Url and weak
+// are those of save.Options. If the file is closed before Adopt and its object
+// has a validator, the next call of Part with this name resumes it.
 func (s *Store) Part(name, url string, weak bool) (*save.File, error) {
 	return save.Create(filepath.Join(s.dir, Tmp, name), save.Options{URL: url, Weak: weak, Resume: true, Strict: true})
 }
 
-// Adopt makes p, which is whole, a File like those of Create: durable, and
-// without a name in the tree. It ends p.
+// Adopt converts p, which must be complete, to a durable File without a name in
+// the tree. It ends p.
 func (s *Store) Adopt(p *save.File) (*File, error) {
 	size := p.State().Offset
 	if err := p.Commit(); err != nil {
@@ -33,7 +33,7 @@ func (s *Store) Adopt(p *save.File) (*File, error) {
 	return &File{s: s, f: f, name: name, size: size, synced: true}, nil
 }
 
-// Parts are the names of the bodies of which something is left.
+// Parts returns the names of the partial bodies.
 func (s *Store) Parts() (names []string, err error) {
 	entries, err := fs.ReadDir(s.parts.FS(), ".")
 	seen := map[string]bool{}
@@ -46,7 +46,7 @@ func (s *Store) Parts() (names []string, err error) {
 	return names, local(err)
 }
 
-// Drop removes what is left of the body of that name.
+// Drop removes the partial body with the given name.
 func (s *Store) Drop(name string) error {
 	var err error
 	for _, suffix := range []string{".part.state", ".part"} {
@@ -57,15 +57,15 @@ func (s *Store) Drop(name string) error {
 	return local(err)
 }
 
-// partOf is the name of the body of which a file of tmp is left: package save
-// puts a dot before it, and its own names behind.
+// partOf returns the name of the body that a file in tmp belongs to. Package
+// save adds a dot before the name and suffixes after it.
 func partOf(file string) (name string, ok bool) {
 	name, ok = strings.CutSuffix(strings.TrimSuffix(file, ".state"), ".part")
 	name, dot := strings.CutPrefix(name, ".")
 	return name, ok && dot && name != ""
 }
 
-// isPart reports whether a file of tmp is left for the next Part.
+// isPart reports whether a file in tmp belongs to a partial body.
 func (s *Store) isPart(file string) bool {
 	if _, ok := partOf(file); !ok {
 		return false

@@ -9,34 +9,33 @@ import (
 )
 
 const (
-	maxName = 200 // bytes of a component, marks of a Namer not counted
-	cutName = 120 // what is kept of a longer one
-	maxPath = 900 // bytes: with the archive's own path it has to fit in 1024
+	maxName = 200 // bytes of a component, without marks of a Namer
+	cutName = 120 // bytes that are kept of a longer component
+	maxPath = 900 // bytes; with the path of the archive it must fit in 1024
 	cutPath = 500
 
-	// nowhere stands for the host of a URL that has none: no host is
-	// called that.
+	// nowhere replaces the host of a URL without one. No host has this name.
 	nowhere = "@"
 )
 
-// Path returns where u lies if nothing else is in its way:
-// scheme/host[+port]/segments, with what follows from these rules.
+// Path returns the preferred path of u: scheme/host[+port]/segments, by these
+// rules:
 //
-//   - Letters, digits, "._~@+=,()!-" and printable UTF-8 stand for
-//     themselves, however the URL has them; any other byte is percent-encoded.
-//   - A segment that is empty is "%"; "." and ".." are encoded, as is the
-//     last character of a name that ends in a dot, and of one that is a device
-//     to Windows. Since [NewLayout], so is a "." or "-" that a name begins with,
-//     and the first letter of a name that is HEAD in any case, as git reads it.
-//   - A query is added to the name behind "@q=".
-//   - A listing lies in the folder that it lists, under a name that its scheme
-//     usually has for it: a URL that ends in "/", a menu of gopher, and what
-//     menu says is one. Menu says nothing of http, whose folders end in "/".
-//   - A name over 200 bytes keeps 120 and gets "~" and a digest; a path over
-//     900 bytes, likewise, becomes a name in the first of its folders.
+//   - Letters, digits, "._~@+=,()!-" and printable UTF-8 characters are
+//     written unescaped. All other bytes are percent-encoded.
+//   - An empty segment is "%". "." and ".." are encoded. The last character is
+//     encoded in names that end in a dot and in Windows device names. Since
+//     [NewLayout], a leading "." or "-" is encoded, and the first letter of the
+//     name HEAD in any case, which git reads.
+//   - A query is appended to the name after "@q=".
+//   - A listing is in the folder that it lists, under the usual name of its
+//     scheme. Listings are URLs that end in "/", gopher menus, and all URLs with
+//     menu set, except for http, whose folders end in "/".
+//   - A name over 200 bytes keeps 120 bytes and gets "~" and a digest. A path
+//     over 900 bytes is shortened in the same way to a name in its first folders.
 //
-// Userinfo, fragment and the port that the scheme implies leave no trace.
-// Path is defined for every value of u and always returns a path.
+// Userinfo, fragment and the default port of the scheme are ignored. Path is
+// defined for every u and always returns a path.
 func Path(u uri.URI, menu bool) string { return NewLayout.Path(u, menu) }
 
 func pathOf(u uri.URI, menu bool, l Layout) string {
@@ -60,12 +59,12 @@ func pathOf(u uri.URI, menu bool, l Layout) string {
 	p := append(make([]byte, 0, len(raw)+64), l.Name(scheme)...)
 	p = append(append(p, '/'), l.guard(host(u))...)
 	root := len(p)
-	if len(folders) < len(raw)-len(name) { // there is a slash
+	if len(folders) < len(raw)-len(name) { // the path has a slash
 		for segment := range strings.SplitSeq(folders, "/") {
 			p = append(append(p, '/'), l.Name(segment)...)
 		}
 	}
-	own := name == "" || menu // the name is ours, and may begin with a dot
+	own := name == "" || menu // the name is generated and may begin with a dot
 	if name = escaped(name); own {
 		if name != "" {
 			p = append(append(p, '/'), l.guard(name)...)
@@ -87,10 +86,10 @@ func pathOf(u uri.URI, menu bool, l Layout) string {
 	return shortened(string(p), root)
 }
 
-// Name returns one component of a path for text, by the rules of [Path].
+// Name returns one path component for text, by the rules of [Path].
 func Name(text string) string { return NewLayout.Name(text) }
 
-// listing is the name of the listing of a folder.
+// listing returns the name of the listing of a folder.
 func listing(scheme string) string {
 	switch scheme {
 	case "http", "https":
@@ -103,8 +102,8 @@ func listing(scheme string) string {
 	return ".listing"
 }
 
-// host is the component of host and port: "+" begins a port and "[" an IPv6
-// address, whose colons are "-".
+// host returns the component for host and port. "+" precedes a port, and "[" an
+// IPv6 address, in which colons are replaced by "-".
 func host(u uri.URI) string {
 	name := strings.ToLower(u.Host())
 	switch {
@@ -123,7 +122,7 @@ func host(u uri.URI) string {
 	return name
 }
 
-// number is the port of u, if it is not the one that the scheme implies.
+// number returns the port of u if it is not the default port of the scheme.
 func number(u uri.URI) (string, bool) {
 	port, _ := u.Port()
 	port = strings.TrimLeft(port, "0")
@@ -134,9 +133,9 @@ func number(u uri.URI) (string, bool) {
 	return port, true
 }
 
-// shortened is a path that is too long: folders as far as they fit, and one
-// name with the digest of the whole. The folders of root, its first bytes,
-// stay.
+// shortened returns a short form of a path that is too long: as many folders as
+// fit, and a name with the digest of the path. The first root bytes, which are
+// complete folders, are kept.
 func shortened(path string, root int) string {
 	end := root
 	for i := root + 1; i < min(len(path), cutPath); i++ {
@@ -148,13 +147,13 @@ func shortened(path string, root int) string {
 	return path[:end] + "/" + cut(name, min(len(name), cutName)) + "~" + digest(path)
 }
 
-// digest is 16 hexadecimal digits of the SHA-256 of text.
+// digest returns 16 hexadecimal digits of the SHA-256 of text.
 func digest(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:8])
 }
 
-// cutLast cuts text around the last sep.
+// cutLast splits text at the last sep.
 func cutLast(text, sep string) (before, after string, ok bool) {
 	i := strings.LastIndex(text, sep)
 	if i < 0 {

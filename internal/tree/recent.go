@@ -1,10 +1,10 @@
 package tree
 
-// maxRecent is how many names each half of a recent holds.
+// maxRecent is the number of names in each half of a recent.
 const maxRecent = 8192
 
-// recent is a set that forgets what was not asked for in a while. The zero
-// value is empty.
+// recent is a set that drops names that were not used recently. The zero value
+// is empty.
 type recent struct{ young, old map[string]struct{} }
 
 func (r *recent) add(name string) {

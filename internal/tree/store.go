@@ -15,38 +15,37 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// The folders of an archive that a Store keeps.
+// The folders of an archive that a Store uses.
 const (
-	Dir   = "tree"  // what was brought
-	attic = "attic" // what is no longer there to be brought
-	Tmp   = "tmp"   // what is on its way
+	Dir   = "tree"  // retrieved files
+	attic = "attic" // files that were deleted on the server
+	Tmp   = "tmp"   // files that are not committed
 )
 
-// Options say how a Store keeps its files. The zero value is right.
+// Options configure a Store. The zero value is valid.
 type Options struct {
-	// NoSync leaves it to the system when files reach the disk: a loss of
-	// power may then take what was committed.
+	// NoSync disables syncing. A power failure may then lose committed files.
 	NoSync bool
 }
 
-// A Store keeps the files of an archive. Everything goes through the root of
-// its folder: no path and no link leads out of it. It is safe for concurrent
-// use. Its errors are of the classes fetch.Local and fetch.DiskFull.
+// A Store writes the files of an archive. All accesses go through the root of
+// its folder, so no path and no link leaves it. It is safe for concurrent use.
+// Its errors have the classes fetch.Local and fetch.DiskFull.
 type Store struct {
 	o     Options
 	dir   string
 	root  *os.Root
 	tmp   *folder
-	parts *os.Root // of tmp
+	parts *os.Root // root of tmp
 	seq   atomic.Uint64
 
 	mu      sync.Mutex
-	folders map[string]*folder // open, by their paths from the root
-	order   []string           // of their opening
-	held    *folder            // is not to be closed
+	folders map[string]*folder // open folders by path
+	order   []string           // paths of folders in the order of their opening
+	held    *folder            // folder that must stay open
 }
 
-// Open opens the archive at dir, which is made if it is not there.
+// Open opens the archive in dir. It creates a missing folder.
 func Open(dir string, o Options) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, local(err)
@@ -56,7 +55,7 @@ func Open(dir string, o Options) (*Store, error) {
 		return nil, local(err)
 	}
 	s := &Store{o: o, dir: dir, root: root, folders: map[string]*folder{}}
-	// What is on its way is nobody else's business.
+	// Files that are not committed are private.
 	if err = root.Mkdir(Tmp, 0o700); err == nil || errors.Is(err, fs.ErrExist) {
 		s.tmp, err = openFolder(root, Tmp)
 	}
@@ -72,7 +71,7 @@ func Open(dir string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// Close closes what the Store has open.
+// Close closes all open folders and files of the Store.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,15 +83,14 @@ func (s *Store) Close() error {
 	return local(errors.Join(err, s.root.Close()))
 }
 
-// Create begins a file. Nothing is seen of it before Commit. The label, which
-// others may have too, says whose it is: a name that every system can hold,
-// without a dot.
+// Create creates a file that is invisible until Commit. The label identifies
+// its owner and need not be unique. It must be a valid file name without a dot.
 func (s *Store) Create(label string) (*File, error) {
 	for {
 		name := s.partName(label)
 		f, err := s.tmp.create(name)
 		if errors.Is(err, fs.ErrExist) {
-			continue // of another process, or of one that was killed
+			continue // the name belongs to another or a killed process
 		}
 		if err != nil {
 			return nil, local(err)
@@ -101,14 +99,13 @@ func (s *Store) Create(label string) (*File, error) {
 	}
 }
 
-// partName is another name for a file in tmp.
+// partName returns a new name for a file in tmp.
 func (s *Store) partName(label string) string {
 	return label + "." + strconv.FormatUint(s.seq.Add(1), 36) + ".part"
 }
 
-// Left yields the files that a process left which was killed before their Commit,
-// but for Parts. What it yields is the caller's to end. Only who knows that no other process
-// works on the archive may call it.
+// Left returns the uncommitted files of a killed process, except for Parts. The
+// caller must end each of them. No other process may use the archive.
 func (s *Store) Left() iter.Seq2[*File, error] {
 	return func(yield func(*File, error) bool) {
 		entries, err := fs.ReadDir(s.parts.FS(), ".")
@@ -141,8 +138,8 @@ func (s *Store) left(name string) (*File, error) {
 	return &File{s: s, f: f, name: name, size: info.Size()}, nil
 }
 
-// Clean removes what a killed process left unfinished, but for Parts. Only who knows that no
-// other process works on the archive may call it, before its first Create.
+// Clean removes the uncommitted files of a killed process, except for Parts. No
+// other process may use the archive. Call it before the first Create.
 func (s *Store) Clean() error {
 	f, err := s.parts.Open(".")
 	if err != nil {
@@ -168,15 +165,15 @@ func (s *Store) Clean() error {
 	}
 }
 
-// Open opens a file of the tree for reading. What is no regular file, a link
-// among them, is refused.
+// Open opens a file of the tree for reading. It rejects links and other files
+// that are not regular.
 func (s *Store) Open(path string) (*os.File, error) {
 	named, err := s.Stat(path)
 	if err != nil {
 		return nil, err
 	}
 	if !named.Mode().IsRegular() {
-		return nil, fetch.Local.Errorf("%s is no file", path)
+		return nil, fetch.Local.Errorf("%s is not a regular file", path)
 	}
 	f, err := s.root.Open(Dir + "/" + path)
 	if err != nil {
@@ -184,7 +181,7 @@ func (s *Store) Open(path string) (*os.File, error) {
 	}
 	opened, err := f.Stat()
 	if err == nil && !os.SameFile(named, opened) {
-		err = fetch.Local.Errorf("%s was changed by somebody else", path)
+		err = fetch.Local.Errorf("%s was changed by another process", path)
 	}
 	if err != nil {
 		f.Close()
@@ -193,7 +190,7 @@ func (s *Store) Open(path string) (*os.File, error) {
 	return f, nil
 }
 
-// Stat tells what lies at path, which may be a link.
+// Stat returns the properties of a file. It does not follow links.
 func (s *Store) Stat(path string) (fs.FileInfo, error) {
 	if err := valid(path); err != nil {
 		return nil, err
@@ -202,16 +199,16 @@ func (s *Store) Stat(path string) (fs.FileInfo, error) {
 	return info, local(err)
 }
 
-// valid refuses what is no path of the tree.
+// valid rejects invalid paths.
 func valid(path string) error {
 	if !fs.ValidPath(path) || path == "." {
-		return fetch.Usage.Errorf("%q is no path of the tree", path)
+		return fetch.Usage.Errorf("%q is not a path of the tree", path)
 	}
 	return nil
 }
 
-// Attic moves a file of the tree into the attic of a run, in the place of one
-// that lies there. SyncFolders makes it durable.
+// Attic moves a file of the tree to the attic of a run and replaces an existing
+// file there. SyncFolders makes the move durable.
 func (s *Store) Attic(name, run string) error {
 	if err := valid(name); err != nil {
 		return err
@@ -231,7 +228,7 @@ func (s *Store) Attic(name, run string) error {
 	return local(from.rename(path.Base(name), to, path.Base(name)))
 }
 
-// local classes an error of the file system.
+// local classifies an error of the file system.
 func local(err error) error {
 	var fault fetch.Fault
 	switch {

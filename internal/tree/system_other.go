@@ -19,6 +19,6 @@ func (f *folder) chtimes(name string, t time.Time) error {
 	return f.root.Chtimes(f.path+"/"+name, time.Time{}, t)
 }
 
-// syncDir does nothing: these systems make a new name durable with the file,
-// or do not tell how.
+// syncDir does nothing. These systems make a new name durable with the file, or
+// have no function for it.
 func syncDir(*os.File) error { return nil }

@@ -9,8 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// create makes a file that was not there, for writing. The system is not asked
-// whether it can be waited for, as package os does: a regular file cannot.
+// create creates a file for writing that must not exist. Unlike package os, it
+// does not register the file with the poller, because regular files do not
+// support it.
 func (f *folder) create(name string) (file *os.File, err error) {
 	fd := -1
 	err = within(f.dir, func(dir int) error {
@@ -28,8 +29,8 @@ func (f *folder) create(name string) (file *os.File, err error) {
 	return os.NewFile(uintptr(fd), path), nil
 }
 
-// rename moves a file to another folder, in the place of a file there. It
-// follows no link: both names are single components in open folders.
+// rename moves a file to another folder and replaces an existing file there. It
+// follows no links, because both names are single components in open folders.
 func (f *folder) rename(name string, to *folder, newName string) error {
 	err := within(f.dir, func(from int) error {
 		return within(to.dir, func(to int) error { return unix.Renameat(from, name, to, newName) })
@@ -44,7 +45,7 @@ func (f *folder) rename(name string, to *folder, newName string) error {
 func (f *folder) chtimes(name string, t time.Time) error {
 	ts, err := unix.TimeToTimespec(t)
 	if err != nil {
-		return nil // a time that the system cannot say is the server's mistake
+		return nil // ignore times of the server that the system cannot represent
 	}
 	err = within(f.dir, func(fd int) error {
 		return unix.UtimesNanoAt(fd, name, []unix.Timespec{ts, ts}, unix.AT_SYMLINK_NOFOLLOW)
@@ -55,7 +56,7 @@ func (f *folder) chtimes(name string, t time.Time) error {
 	return nil
 }
 
-// within calls do with the descriptor of f, which stays open meanwhile.
+// within calls do with the descriptor of f, which stays open during the call.
 func within(f *os.File, do func(fd int) error) error {
 	conn, err := f.SyscallConn()
 	if err != nil {

@@ -7,15 +7,15 @@ import (
 	"os"
 )
 
-// An Entry is something that lies in the tree.
+// An Entry is a file or another object in the tree.
 type Entry struct {
 	Path string
-	Info fs.FileInfo // of the thing itself, not of what a link leads to
+	Info fs.FileInfo // properties of the object; links are not followed
 }
 
-// Walk yields all that lies in the tree but its folders: files, and what else
-// should not be there. The order is that of the file system. An error is
-// yielded with the path where it happened, and the rest goes on.
+// Walk returns all objects in the tree except folders, including objects that a
+// Store does not create. The order is that of the file system. An error is
+// returned with its path, and the walk continues.
 func (s *Store) Walk() iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) { s.walk(Dir, yield) }
 }
@@ -50,7 +50,7 @@ func (s *Store) walk(dir string, yield func(Entry, error) bool) bool {
 	}
 }
 
-// below is the path from the tree of one from the root.
+// below converts a path relative to the root to a path relative to the tree.
 func below(name string) string {
 	if name == Dir {
 		return ""
