@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// urlRow is what a change of a URL has to know of it.
+// urlRow holds the columns of a URL that a change of its state needs.
 type urlRow struct {
-	id    int64 // 0: it is new
+	id    int64 // 0 for a new URL
 	state State
 	run   int64
 	host  int64
@@ -30,28 +30,29 @@ func (e *engine) Add(ctx context.Context, items []Item) (added int, err error) {
 	return added, nil
 }
 
-// add puts items into the run.
+// add adds items to the active run and returns the number of items that it made
+// pending.
 func (t *tx) add(items []Item) (added int, err error) {
 	for i := range items {
 		item := &items[i]
-		if t.seen.has(t.run, item.Key) {
+		if t.seen.contains(t.run, item.Key) {
 			continue
 		}
 		u, err := t.lookup(item.Key)
 		if err != nil {
 			return 0, err
 		}
-		if full, err := t.full(u, item); full || err != nil {
+		if full, err := t.hostFull(u, item); full || err != nil {
 			if t.dropped++; err != nil {
 				return 0, err
 			}
 			continue
 		}
-		t.met = append(t.met, item.Key)
+		t.newKeys = append(t.newKeys, item.Key)
 		if u.id != 0 && (u.run == t.run || u.state == Kept) {
 			continue
 		}
-		if err := t.put(u, item); err != nil {
+		if err := t.makePending(u, item); err != nil {
 			return 0, err
 		}
 		added++
@@ -59,8 +60,8 @@ func (t *tx) add(items []Item) (added int, err error) {
 	return added, nil
 }
 
-// full reports whether the host of item, whose row is u, has no room for it.
-func (t *tx) full(u *urlRow, item *Item) (bool, error) {
+// hostFull reports whether the limit of pending URLs rejects item. Its row is u.
+func (t *tx) hostFull(u *urlRow, item *Item) (bool, error) {
 	if t.limit <= 0 || u.id != 0 || item.Via.IsZero() || item.Host == "" {
 		return false, nil
 	}
@@ -68,17 +69,17 @@ func (t *tx) full(u *urlRow, item *Item) (bool, error) {
 	return err == nil && h.pending >= t.limit, err
 }
 
-// put makes item pending.
-func (t *tx) put(u *urlRow, item *Item) error {
-	wait := t.wait(item.NotBefore)
-	t.move(u, Pending)
+// makePending makes item pending in the active run. Its row is u.
+func (t *tx) makePending(u *urlRow, item *Item) error {
+	wait := t.waitColumn(item.NotBefore)
+	t.countMove(u, Pending)
 	if u.id == 0 {
 		h, err := t.create(u, item, Pending, wait)
 		if err != nil {
 			return err
 		}
-		h.gain(1)
-		h.ready(wait)
+		h.addPending(1)
+		h.setReady(wait)
 		return nil
 	}
 	err := t.Exec("update url set state=0, run=?, prio=?, depth=?, attempts=0, wait=?, meta=?, note=null where id=?",
@@ -91,18 +92,18 @@ func (t *tx) put(u *urlRow, item *Item) error {
 		return err
 	}
 	if u.state == Pending {
-		h.stale = true // what it was due for may be what has changed
+		h.stale = true // the URL may have determined when the host is due
 		return nil
 	}
-	h.gain(1)
-	h.ready(wait)
+	h.addPending(1)
+	h.setReady(wait)
 	return nil
 }
 
-// create makes the row of an item.
+// create inserts the row of item and returns its host.
 func (t *tx) create(u *urlRow, item *Item, state State, wait sql.NullInt64) (*host, error) {
 	if item.URL == "" || item.Host == "" {
-		return nil, fmt.Errorf("frontier: an item without a URL or a host: %q at %q", item.URL, item.Host)
+		return nil, fmt.Errorf("frontier: item has no URL or no host: URL %q, host %q", item.URL, item.Host)
 	}
 	h, err := t.host(item.Host)
 	if err != nil {
@@ -113,10 +114,11 @@ func (t *tx) create(u *urlRow, item *Item, state State, wait sql.NullInt64) (*ho
 	return h, err
 }
 
-// lookup finds what the tables say of k.
+// lookup returns the row of the URL with key k, or an urlRow with id 0 if there
+// is none.
 func (t *tx) lookup(k Key) (*urlRow, error) {
 	if k.IsZero() {
-		return nil, errors.New("frontier: an item without a key")
+		return nil, errors.New("frontier: item has no key")
 	}
 	u := new(urlRow)
 	err := t.Scan("select id, state, run, host from url where key=?", []any{k[:]}, &u.id, (*uint8)(&u.state), &u.run, &u.host)
@@ -126,7 +128,7 @@ func (t *tx) lookup(k Key) (*urlRow, error) {
 	return u, err
 }
 
-// keyColumn is a column that is null where there is no key.
+// keyColumn returns the column value of k: nil, which is null, for the zero key.
 func keyColumn(k Key) []byte {
 	if k.IsZero() {
 		return nil
@@ -134,12 +136,13 @@ func keyColumn(k Key) []byte {
 	return k[:]
 }
 
-// never is the wait of an item that is parked, and the due of a host that has
-// nothing else.
-const never = 1<<63 - 1
+// farFuture is the column wait of a parked item, and the column due of a host
+// with only parked items.
+const farFuture = 1<<63 - 1
 
-// wait is the column of that name: null from until on.
-func (t *tx) wait(until time.Time) sql.NullInt64 {
+// waitColumn returns the value of the column wait of an item that is not to be
+// visited before until. It is null if that time has passed.
+func (t *tx) waitColumn(until time.Time) sql.NullInt64 {
 	w := nullTime(until)
 	if w.Int64 <= t.now {
 		return sql.NullInt64{}

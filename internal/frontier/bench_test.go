@@ -10,10 +10,10 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// batchSize is how many URLs go into one call.
+// batchSize is the number of URLs in one call.
 const batchSize = 256
 
-// page is the nth URL of a web of 20 hosts.
+// page returns the nth URL of a set of URLs on 20 hosts.
 func page(n int) frontier.Item {
 	host := fmt.Sprintf("host%d.example.org", n%20)
 	text := fmt.Sprintf("https://%s/some/path/of/usual/length/%d.html", host, n)
@@ -27,7 +27,8 @@ func pages(from, to int) (items []frontier.Item) {
 	return items
 }
 
-// visited are the results of a batch of visits.
+// visited returns the results of visits to items. The function links returns the
+// links of an item.
 func visited(items []frontier.Item, links func(frontier.Item) []frontier.Item) []frontier.Result {
 	rs := make([]frontier.Result, len(items))
 	for i, item := range items {
@@ -46,7 +47,7 @@ func visited(items []frontier.Item, links func(frontier.Item) []frontier.Item) [
 	return rs
 }
 
-// work claims hosts and completes what they have, until n URLs are done.
+// work claims hosts and completes their items until n URLs are done.
 func work(b testing.TB, f frontier.Frontier, n int, links func(frontier.Item) []frontier.Item) {
 	ctx := b.Context()
 	for n > 0 {
@@ -81,7 +82,7 @@ func started(b testing.TB, place string) frontier.Frontier {
 	return f
 }
 
-// BenchmarkVisit takes b.N URLs through Add, Claim and Complete.
+// BenchmarkVisit adds, claims and completes b.N URLs.
 func BenchmarkVisit(b *testing.B) {
 	f := started(b, filepath.Join(b.TempDir(), "front.db"))
 	cpu := processor()
@@ -94,7 +95,7 @@ func BenchmarkVisit(b *testing.B) {
 	report(b, cpu)
 }
 
-// BenchmarkGrow does so with pages of nine links each, one of which is new.
+// BenchmarkGrow completes b.N pages of nine links each, one of which is new.
 func BenchmarkGrow(b *testing.B) {
 	f := started(b, filepath.Join(b.TempDir(), "front.db"))
 	cpu := processor()

@@ -6,31 +6,31 @@ import (
 	"errors"
 )
 
-// errNoRun says that Begin was not called, or End was.
-var errNoRun = errors.New("frontier: no run goes on")
+// errNoRun is returned if Begin was not called, or if End was.
+var errNoRun = errors.New("frontier: no run is active")
 
-// book is the row of the table of that name.
+// book is the only row of the table book, which has the totals of the database.
 type book struct {
 	run                   int64
 	live                  bool
 	states                [len(states)]int64
-	before                int64 // Done by an earlier run
+	before                int64 // number of URLs that an earlier run left in state Done
 	urls, captures, bytes int64
 }
 
-// tx is one transaction of the writer.
+// tx is a write transaction.
 type tx struct {
 	*session
 	book
-	now   int64
-	hosts map[int64]*host // looked up in this transaction
-	names map[string]*host
-	files map[string]int64 // ids
-	seen  *seen
-	met   []Key // to be remembered in seen
+	now     int64
+	hosts   map[int64]*host // by id, cached for this transaction
+	names   map[string]*host
+	files   map[string]int64 // ids of WARC files, by name
+	seen    *seenKeys
+	newKeys []Key // keys to add to seen after the commit
 
-	limit   int64 // pending URLs of a host; 0: none
-	dropped int64 // URLs
+	limit   int64 // maximum number of pending URLs of a host; 0 means no limit
+	dropped int64 // number of URLs that exceeded limit
 }
 
 const readBook = "select run, live, pending, done, kept, gone, dead, excluded, before, urls, captures, bytes from book"
@@ -49,8 +49,8 @@ func (t *tx) store() error {
 	return err
 }
 
-// move counts a URL that goes into the state to.
-func (t *tx) move(u *urlRow, to State) {
+// countMove updates the totals for a URL that changes to the state to.
+func (t *tx) countMove(u *urlRow, to State) {
 	switch {
 	case u.id == 0:
 		t.urls++
@@ -107,10 +107,10 @@ func (e *engine) Stats(ctx context.Context) (st Stats, err error) {
 		if err := s.Scan("select count(*) from host where pending > 0", nil, &st.Hosts); err != nil {
 			return err
 		}
-		if err := s.Scan("select min(due) from host where pending > 0 and due > ? and due < ?", []any{now, never}, &next); err != nil {
+		if err := s.Scan("select min(due) from host where pending > 0 and due > ? and due < ?", []any{now, farFuture}, &next); err != nil {
 			return err
 		}
-		if err := s.Scan("select count(*) from url where wait = ?", []any{never}, &st.Parked); err != nil {
+		if err := s.Scan("select count(*) from url where wait = ?", []any{farFuture}, &st.Parked); err != nil {
 			return err
 		}
 		st.Dropped = e.dropped.Load()

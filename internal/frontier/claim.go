@@ -9,12 +9,12 @@ import (
 )
 
 func (e *engine) Claim(ctx context.Context, worker string, hosts, perHost int, ttl time.Duration) (ls []*Lease, err error) {
-	err = e.hold(ctx, func(t *tx) error {
+	err = e.writeLease(ctx, func(t *tx) error {
 		if !t.live {
 			return errNoRun
 		}
 		for len(ls) < hosts {
-			due, err := t.due(hosts - len(ls))
+			due, err := t.dueHosts(hosts - len(ls))
 			if err != nil || len(due) == 0 {
 				return err
 			}
@@ -27,7 +27,7 @@ func (e *engine) Claim(ctx context.Context, worker string, hosts, perHost int, t
 					ls = append(ls, l)
 				}
 			}
-			if err := t.settle(); err != nil { // due must not see these again
+			if err := t.settle(); err != nil { // so that dueHosts does not return the hosts again
 				return err
 			}
 		}
@@ -44,11 +44,12 @@ type candidate struct {
 	name string
 }
 
-// due finds up to n hosts, those first that have waited longest.
+// dueHosts returns up to n hosts that may be claimed, in the order of the time
+// since which they are due.
 //
-// Queries write their limit as an expression, "?+0": SQLite compiles a
-// statement again each time that a plain parameter of limit is bound.
-func (t *tx) due(n int) (found []candidate, err error) {
+// Queries write their limit as the expression "?+0", because SQLite compiles a
+// statement again each time a plain parameter of limit is bound.
+func (t *tx) dueHosts(n int) (found []candidate, err error) {
 	err = t.ForEachRow("select id, name from host where pending > 0 and due <= ? order by due limit ?+0", []any{t.now, n}, func(r *sqlite.Row) error {
 		var c candidate
 		defer func() { found = append(found, c) }()
@@ -57,8 +58,8 @@ func (t *tx) due(n int) (found []candidate, err error) {
 	return found, err
 }
 
-// claim leases one host that seems due. Where its items turn out to wait, it
-// is nil, and the host is due later; who had the host last may still speak.
+// claim leases the host d. It returns nil if all items of the host turn out to
+// wait. The host is then due later, and its last lease stays valid.
 func (t *tx) claim(d candidate, worker string, n int, ttl time.Duration) (*Lease, error) {
 	h, err := t.hostOf(d.id)
 	if err != nil {
@@ -67,18 +68,18 @@ func (t *tx) claim(d candidate, worker string, n int, ttl time.Duration) (*Lease
 	if err := t.wake(h.id); err != nil {
 		return nil, err
 	}
-	ids, err := t.ready(h.id, max(n, 1), nil)
+	ids, err := t.readyItems(h.id, max(n, 1), nil)
 	if err != nil {
 		return nil, err
 	}
 	if len(ids) == 0 {
-		return nil, t.judge(h)
+		return nil, t.computeDue(h)
 	}
 	l := &Lease{Host: d.name, Outstanding: map[Key]int64{}}
 	if l.Items, err = t.items(ids, d.name); err != nil {
 		return nil, err
 	}
-	l.hand(l.Items, ids)
+	l.addOutstanding(l.Items, ids)
 	until := t.now + max(ttl.Microseconds(), 1)
 	h.epoch++
 	h.until = sql.NullInt64{Int64: until, Valid: true}
@@ -89,22 +90,22 @@ func (t *tx) claim(d candidate, worker string, n int, ttl time.Duration) (*Lease
 	return l, err
 }
 
-// wake makes those items ready whose time has come.
+// wake makes the items of a host ready whose waiting time has passed.
 func (t *tx) wake(host int64) error {
 	err := t.Exec("update url set wait=null where host=? and wait <= ?", host, t.now)
 	return err
 }
 
-// hand notes that items are out.
-func (l *Lease) hand(items []Item, ids []int64) {
+// addOutstanding adds items, with the given row numbers, to l.Outstanding.
+func (l *Lease) addOutstanding(items []Item, ids []int64) {
 	for i := range items {
 		l.Outstanding[items[i].Key] = ids[i]
 	}
 }
 
-// ready finds the first n items that are ready and not out. It reads an index
-// alone.
-func (s *session) ready(host int64, n int, out map[Key]int64) (ids []int64, err error) {
+// readyItems returns the row numbers of the first n items of a host that are
+// ready and not in out. The query reads only an index.
+func (s *session) readyItems(host int64, n int, out map[Key]int64) (ids []int64, err error) {
 	known := make(map[int64]struct{}, len(out))
 	for _, id := range out {
 		known[id] = struct{}{}
@@ -120,16 +121,16 @@ func (s *session) ready(host int64, n int, out map[Key]int64) (ids []int64, err 
 	return ids, err
 }
 
-// items reads items of one host whole.
+// items reads the rows with the given numbers, all of one host.
 func (s *session) items(ids []int64, host string) ([]Item, error) {
-	run, err := s.newest()
+	run, err := s.newestRun()
 	if err != nil {
 		return nil, err
 	}
 	items := make([]Item, 0, len(ids))
 	for _, id := range ids {
 		err := s.ForEachRow("select "+itemColumns+"'' from url u where u.id=?", []any{id}, func(r *sqlite.Row) error {
-			item, _, err := s.item(r, run)
+			item, _, err := s.scanItem(r, run)
 			item.Host = host
 			items = append(items, item)
 			return err
@@ -147,7 +148,7 @@ func (e *engine) ClaimMore(ctx context.Context, l *Lease, n int) (items []Item, 
 	var id int64
 	var ids []int64
 	more := func(s *session) error {
-		if id, err = s.held(l); err != nil {
+		if id, err = s.leasedHostID(l); err != nil {
 			return err
 		}
 		var open bool
@@ -156,20 +157,20 @@ func (e *engine) ClaimMore(ctx context.Context, l *Lease, n int) (items []Item, 
 		if err != nil || !open || waking {
 			return err
 		}
-		if ids, err = s.ready(id, n, l.Outstanding); err != nil {
+		if ids, err = s.readyItems(id, n, l.Outstanding); err != nil {
 			return err
 		}
 		items, err = s.items(ids, l.Host)
 		return err
 	}
 	if err = e.read(ctx, more); err == nil && waking {
-		if err = e.hold(ctx, func(t *tx) error { return t.wake(id) }); err == nil {
+		if err = e.writeLease(ctx, func(t *tx) error { return t.wake(id) }); err == nil {
 			err = e.read(ctx, more)
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	l.hand(items, ids)
+	l.addOutstanding(items, ids)
 	return items, nil
 }

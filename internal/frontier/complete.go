@@ -12,7 +12,7 @@ import (
 
 func (e *engine) Complete(ctx context.Context, l *Lease, rs []Result, ends map[string]int64) error {
 	err := e.write(ctx, func(t *tx) error {
-		h, err := t.fence(l)
+		h, err := t.leasedHost(l)
 		if err != nil {
 			return err
 		}
@@ -45,8 +45,8 @@ func (e *engine) Complete(ctx context.Context, l *Lease, rs []Result, ends map[s
 	return err
 }
 
-// complete records one Result but for its Children. What is out is pending: as
-// long as the lease of h holds, nobody else changes it.
+// complete records r except for its Children. Items in out are pending without
+// a lookup, because no other worker changes them while the lease of h is valid.
 func (t *tx) complete(h *host, r *Result, out map[Key]int64) (err error) {
 	u := &urlRow{id: out[r.Item.Key], state: Pending, run: t.run, host: h.id}
 	if delete(out, r.Item.Key); u.id == 0 {
@@ -57,8 +57,8 @@ func (t *tx) complete(h *host, r *Result, out map[Key]int64) (err error) {
 	wait := sql.NullInt64{}
 	attempts := 0
 	if r.State == Pending {
-		if wait = t.wait(r.Retry); r.Park {
-			wait = sql.NullInt64{Int64: never, Valid: true}
+		if wait = t.waitColumn(r.Retry); r.Park {
+			wait = sql.NullInt64{Int64: farFuture, Valid: true}
 		}
 		attempts = 1
 	}
@@ -71,7 +71,7 @@ func (t *tx) complete(h *host, r *Result, out map[Key]int64) (err error) {
 		u.host = of.id
 	}
 	if u.host != h.id {
-		return fmt.Errorf("frontier: %s is not of the leased host", r.Item.URL)
+		return fmt.Errorf("frontier: %s is not a URL of the leased host", r.Item.URL)
 	}
 	last := sql.NullInt64{}
 	if r.Capture != nil {
@@ -88,18 +88,18 @@ func (t *tx) complete(h *host, r *Result, out map[Key]int64) (err error) {
 	was := before.id != 0 && before.state == Pending
 	switch is := r.State == Pending; {
 	case is && !was:
-		h.gain(1)
-		h.ready(wait)
+		h.addPending(1)
+		h.setReady(wait)
 	case is:
-		h.ready(wait)
+		h.setReady(wait)
 	case was:
-		h.lose()
+		h.removePending()
 	}
-	t.move(&before, r.State)
+	t.countMove(&before, r.State)
 	return t.claimNames(r.Names)
 }
 
-// capture records what was brought.
+// capture inserts the row of r.Capture and returns its number.
 func (t *tx) capture(item int64, r *Result) (int64, error) {
 	c := r.Capture
 	var key []byte
@@ -127,7 +127,7 @@ func (t *tx) capture(item int64, r *Result) (int64, error) {
 		digest, sum, c.Validator, nullTime(c.Modified), c.Path, file, c.Offset, c.Length, c.ID, c.Proof)
 }
 
-// file finds or makes the row of a WARC file.
+// file returns the row number of a WARC file. It inserts the row if necessary.
 func (t *tx) file(name string) (id int64, err error) {
 	if id := t.files[name]; id != 0 {
 		return id, nil
@@ -142,10 +142,11 @@ func (t *tx) file(name string) (id int64, err error) {
 	return id, err
 }
 
-// sumOf is what the index of digests holds.
+// sumOf returns the first 8 bytes of digest as an integer, which are indexed.
 func sumOf(digest [32]byte) int64 { return int64(binary.BigEndian.Uint64(digest[:])) }
 
-// claimNames records who has which names of the tree.
+// claimNames reserves names of the tree. It returns an error if a name belongs
+// to another URL.
 func (t *tx) claimNames(names []Name) error {
 	for _, n := range names {
 		key := keyColumn(n.Key)
@@ -160,7 +161,7 @@ func (t *tx) claimNames(names []Name) error {
 			return err
 		}
 		if !bytes.Equal(has, key) {
-			return fmt.Errorf("frontier: the name %q is another's", n.Fold)
+			return fmt.Errorf("frontier: the name %q belongs to another URL", n.Fold)
 		}
 	}
 	return nil

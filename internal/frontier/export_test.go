@@ -5,13 +5,14 @@ import (
 	"fmt"
 )
 
-// OpenClock is Open with a clock.
+// OpenClock is like Open, with a clock.
 var OpenClock = open
 
-// LimitPages makes the disk full when the file has so many pages of 4 KiB.
+// LimitPages limits the database of f to the given number of pages of 4 KiB.
+// Beyond the limit, SQLite reports a full disk.
 func LimitPages(ctx context.Context, f Frontier, pages int) error {
 	e := f.(*engine)
-	s, err := e.take(ctx, e.writer)
+	s, err := e.acquire(ctx, e.writer)
 	if err != nil {
 		return err
 	}

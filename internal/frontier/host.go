@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// host is a row of the table, changed in memory until settle.
+// host is a row of the table host. Changes stay in memory until settle.
 type host struct {
 	id      int64
 	pending int64
@@ -14,31 +14,32 @@ type host struct {
 	epoch   int64
 	until   sql.NullInt64
 	changed bool
-	stale   bool  // due is to be worked out anew
-	now     int64 // of the transaction
+	stale   bool  // due must be computed again
+	now     int64 // time of the transaction, in microseconds
 }
 
-// leased reports whether somebody has h whose time is not over: then due is
-// the end of that.
+// leased reports whether a worker has an unexpired lease of h. The field due is
+// then the end of the lease.
 func (h *host) leased() bool { return h.until.Int64 > h.now }
 
-// gain counts n more URLs that are pending.
-func (h *host) gain(n int64) {
+// addPending adds n to the number of pending URLs.
+func (h *host) addPending(n int64) {
 	if h.pending == 0 && !h.leased() {
-		h.due = never // until ready says when
+		h.due = farFuture // until setReady is called
 	}
 	h.pending += n
 	h.changed = true
 }
 
-// lose counts one less. That due is too early then does no harm.
-func (h *host) lose() {
+// removePending subtracts one from the number of pending URLs. The field due may
+// then be too early, which Claim tolerates.
+func (h *host) removePending() {
 	h.pending--
 	h.changed = true
 }
 
-// ready says that a URL may be asked for at the time wait, null being now.
-func (h *host) ready(wait sql.NullInt64) {
+// setReady makes h due if a URL may be visited at the time wait. Null means now.
+func (h *host) setReady(wait sql.NullInt64) {
 	if at := max(h.next, wait.Int64); !h.leased() && at < h.due {
 		h.due, h.changed = at, true
 	}
@@ -59,7 +60,7 @@ func (t *tx) readHost(where string, arg any) (*host, error) {
 	return h, nil
 }
 
-// host finds or makes the row of a name.
+// host returns the host with the given name. It inserts the row if necessary.
 func (t *tx) host(name string) (*host, error) {
 	if h := t.names[name]; h != nil {
 		return h, nil
@@ -78,7 +79,7 @@ func (t *tx) host(name string) (*host, error) {
 	return h, nil
 }
 
-// hostOf finds a row by its id.
+// hostOf returns the host with the given row number.
 func (t *tx) hostOf(id int64) (*host, error) {
 	if h := t.hosts[id]; h != nil {
 		return h, nil
@@ -86,11 +87,11 @@ func (t *tx) hostOf(id int64) (*host, error) {
 	return t.readHost("where id=?", id)
 }
 
-// settle writes the hosts that have changed.
+// settle writes the changed hosts to the database.
 func (t *tx) settle() error {
 	for _, h := range t.hosts {
 		if h.stale && !h.leased() {
-			if err := t.judge(h); err != nil {
+			if err := t.computeDue(h); err != nil {
 				return err
 			}
 		}
@@ -107,14 +108,14 @@ func (t *tx) settle() error {
 	return nil
 }
 
-// free ends the lease of h, if there is one.
-func (t *tx) free(h *host) error {
+// endLease ends the lease of h, if there is one.
+func (t *tx) endLease(h *host) error {
 	h.until = sql.NullInt64{}
-	return t.judge(h)
+	return t.computeDue(h)
 }
 
-// judge works out when h is due, which nobody has.
-func (t *tx) judge(h *host) error {
+// computeDue sets the field due of h, which must not be leased.
+func (t *tx) computeDue(h *host) error {
 	h.changed = true
 	var ready bool
 	var wait sql.NullInt64
@@ -123,9 +124,9 @@ func (t *tx) judge(h *host) error {
 	if err != nil {
 		return err
 	}
-	h.due = max(h.next, t.now) // behind those that were due before
+	h.due = max(h.next, t.now) // after the hosts that were due before
 	if !ready {
-		h.due = never
+		h.due = farFuture
 		if wait.Valid {
 			h.due = max(h.next, wait.Int64)
 		}

@@ -9,10 +9,10 @@ import (
 	"github.com/anyurl/fetch/internal/sqlite"
 )
 
-// held finds the row of l's host, or is ErrFenced. A lease whose time is over
-// holds as long as nobody else has the host: what its worker did is not to be
-// done again.
-func (s *session) held(l *Lease) (host int64, err error) {
+// leasedHostID returns the row number of the host of l, or ErrFenced. An expired
+// lease is valid until another worker claims the host, so that completed work is
+// not repeated.
+func (s *session) leasedHostID(l *Lease) (host int64, err error) {
 	err = s.Scan("select id from host where name=? and epoch=? and until is not null", []any{l.Host, l.Epoch}, &host)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, ErrFenced
@@ -20,9 +20,9 @@ func (s *session) held(l *Lease) (host int64, err error) {
 	return host, err
 }
 
-// fence is held, in a transaction.
-func (t *tx) fence(l *Lease) (*host, error) {
-	id, err := t.held(l)
+// leasedHost returns the host of l, or ErrFenced.
+func (t *tx) leasedHost(l *Lease) (*host, error) {
+	id, err := t.leasedHostID(l)
 	if err != nil {
 		return nil, err
 	}
@@ -31,8 +31,8 @@ func (t *tx) fence(l *Lease) (*host, error) {
 
 func (e *engine) Extend(ctx context.Context, l *Lease, ttl time.Duration) error {
 	var until sql.NullInt64
-	err := e.hold(ctx, func(t *tx) error {
-		h, err := t.fence(l)
+	err := e.writeLease(ctx, func(t *tx) error {
+		h, err := t.leasedHost(l)
 		if err != nil {
 			return err
 		}
@@ -47,13 +47,13 @@ func (e *engine) Extend(ctx context.Context, l *Lease, ttl time.Duration) error 
 }
 
 func (e *engine) Release(ctx context.Context, l *Lease, next time.Time) error {
-	err := e.hold(ctx, func(t *tx) error {
-		h, err := t.fence(l)
+	err := e.writeLease(ctx, func(t *tx) error {
+		h, err := t.leasedHost(l)
 		if err != nil {
 			return err
 		}
-		h.next = max(h.next, micros(next)) // later only where BlockHost has said so
-		return t.free(h)
+		h.next = max(h.next, micros(next)) // a later time of BlockHost takes precedence
+		return t.endLease(h)
 	})
 	if err == nil {
 		clear(l.Outstanding)
@@ -74,7 +74,7 @@ func (e *engine) BlockHost(ctx context.Context, host string, until time.Time) er
 }
 
 func (e *engine) Evict(ctx context.Context) error {
-	return e.hold(ctx, func(t *tx) error {
+	return e.writeLease(ctx, func(t *tx) error {
 		var ids []int64
 		err := t.ForEachRow("select id from host where until is not null", nil, func(r *sqlite.Row) error {
 			var id int64
@@ -89,7 +89,7 @@ func (e *engine) Evict(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if err := t.free(h); err != nil {
+			if err := t.endLease(h); err != nil {
 				return err
 			}
 		}

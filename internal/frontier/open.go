@@ -15,11 +15,12 @@ import (
 	"github.com/anyurl/fetch/internal/sqlite"
 )
 
-// Open opens or makes a frontier. dsn is a path, with or without "sqlite:"
-// before it, or "mem:" for one in memory, which ends with Close.
+// Open opens a frontier and creates it if it does not exist. The dsn is the
+// path of a file, with or without the prefix "sqlite:", or "mem:" for a frontier
+// in memory, which Close deletes.
 //
-// Several processes may open one file, if it lies on a disk of this machine;
-// one process with many goroutines is faster.
+// Several processes may open the same file on a local disk. One process with
+// many goroutines is faster.
 func Open(ctx context.Context, dsn string) (Frontier, error) {
 	return open(ctx, dsn, time.Now)
 }
@@ -32,18 +33,19 @@ func open(ctx context.Context, dsn string, now func() time.Time) (Frontier, erro
 	case engine == "sqlite" && rest != "":
 		return openSQLite(ctx, rest, now)
 	case dsn == "" || len(engine) > 1 && len(engine) < len(dsn) && !strings.ContainsAny(engine, `/\.`):
-		return nil, fmt.Errorf("frontier: no engine for %q: there are mem: and sqlite:PATH", dsn)
+		return nil, fmt.Errorf("frontier: unknown engine %q: use mem: or sqlite:PATH", dsn)
 	}
 	return openSQLite(ctx, dsn, now)
 }
 
 const (
-	application = 0x66746366 // marks the file as ours
-	version     = 2          // of the schema, for new files; one of version 1 stays so
-	readers     = 4
+	applicationID = 0x66746366 // identifies a database as a frontier
+	schemaVersion = 2          // of new databases; databases of version 1 are not converted
+	readers       = 4          // connections that only read
 )
 
-// openSQLite opens the file path, or a database in memory if it is empty.
+// openSQLite opens the database at path, or a database in memory if path is
+// empty.
 func openSQLite(ctx context.Context, path string, now func() time.Time) (_ Frontier, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -51,11 +53,11 @@ func openSQLite(ctx context.Context, path string, now func() time.Time) (_ Front
 	e := &engine{now: now, writer: make(chan *session, 1), done: make(chan struct{})}
 	defer func() {
 		if err != nil {
-			e.shut()
-			err = fmt.Errorf("frontier %s: %w", cmp.Or(path, "in memory"), fault(err))
+			e.closeSessions()
+			err = fmt.Errorf("frontier %s: %w", cmp.Or(path, "in memory"), classifyError(err))
 		}
 	}()
-	if err = ownFiles(path); err != nil {
+	if err = checkFiles(path); err != nil {
 		return nil, err
 	}
 	w, err := e.connect(path, "cache_size(-65536)",
@@ -68,7 +70,7 @@ func openSQLite(ctx context.Context, path string, now func() time.Time) (_ Front
 		return nil, err
 	}
 	if path == "" {
-		e.readers = e.writer // a database in memory has one connection
+		e.readers = e.writer // a database in memory has only one connection
 		return e, nil
 	}
 	e.readers = make(chan *session, readers)
@@ -82,17 +84,17 @@ func openSQLite(ctx context.Context, path string, now func() time.Time) (_ Front
 	return e, nil
 }
 
-// ownFiles returns an error if the database at path or one of the files that
-// SQLite keeps beside it is a link, has another
-// hard link, or is a device: SQLite would write through it.
-func ownFiles(path string) error {
+// checkFiles returns an error if the database at path, its log or its journal is
+// a symbolic link, a device, or a file with several hard links, because SQLite
+// would write through it.
+func checkFiles(path string) error {
 	if path == "" {
 		return nil
 	}
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
 		info, err := os.Lstat(path + suffix)
 		if err != nil || info.IsDir() {
-			continue // SQLite reports it
+			continue // SQLite reports the error
 		}
 		if err := regularfile.CheckSingleLink(path+suffix, info); err != nil {
 			return err
@@ -101,7 +103,8 @@ func ownFiles(path string) error {
 	return nil
 }
 
-// dataSource is a file: URI, in which a path may hold any character.
+// dataSource returns the file: URI of path, or the URI of a database in memory
+// if path is empty. It escapes characters with a meaning in a URI.
 func dataSource(path string) string {
 	if path == "" {
 		return "file::memory:"
@@ -114,7 +117,7 @@ func dataSource(path string) string {
 	return "file:" + strings.TrimPrefix(u.EscapedPath(), "./")
 }
 
-// connect makes a connection of its own.
+// connect opens another connection to the database at path.
 func (e *engine) connect(path string, pragmas ...string) (*session, error) {
 	conn, err := sqlite.Open(dataSource(path))
 	if err != nil {
@@ -130,8 +133,8 @@ func (e *engine) connect(path string, pragmas ...string) (*session, error) {
 	return s, nil
 }
 
-// migrate brings the tables to this version. Of a file that is not for this
-// program nothing is changed.
+// migrate creates the tables of an empty database. It returns an error, and
+// changes no byte, if the database is not a frontier.
 func migrate(s *session) error {
 	if _, err := inspect(s); err != nil {
 		return err
@@ -145,11 +148,12 @@ func migrate(s *session) error {
 		if err != nil || !empty {
 			return err
 		}
-		return s.Script(schema + fmt.Sprintf("pragma application_id = %d; pragma user_version = %d;", application, version))
+		return s.Script(schema + fmt.Sprintf("pragma application_id = %d; pragma user_version = %d;", applicationID, schemaVersion))
 	})
 }
 
-// inspect reports whether there is nothing yet. What there is must be ours.
+// inspect reports whether the database is empty. It returns an error if the
+// database is neither empty nor a frontier of a known version.
 func inspect(s *session) (empty bool, err error) {
 	var id, have, tables int
 	err = errors.Join(s.Scan("pragma application_id", nil, &id), s.Scan("pragma user_version", nil, &have),
@@ -159,10 +163,10 @@ func inspect(s *session) (empty bool, err error) {
 		return false, err
 	case tables == 0 && id == 0:
 		return true, nil
-	case id != application:
+	case id != applicationID:
 		return false, errors.New("the database is not a frontier")
-	case have > version:
-		return false, fmt.Errorf("the database has version %d of the tables: a newer fetch wrote it; this one knows %d", have, version)
+	case have > schemaVersion:
+		return false, fmt.Errorf("the database has schema version %d, written by a newer version of fetch: this version supports up to %d", have, schemaVersion)
 	}
-	return false, ownSchema(s, have)
+	return false, checkSchema(s, have)
 }

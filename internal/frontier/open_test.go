@@ -46,13 +46,13 @@ func TestOpenNames(t *testing.T) {
 		}
 	}
 	for _, dsn := range []string{"", "postgres://x/y", "sqlite:", "mem:x", "redis:x"} {
-		if f, err := frontier.Open(t.Context(), dsn); f != nil || err == nil || !strings.Contains(err.Error(), "mem: and sqlite:PATH") {
-			t.Errorf("%q: %v, %v; want an error that says what there is", dsn, f, err)
+		if f, err := frontier.Open(t.Context(), dsn); f != nil || err == nil || !strings.Contains(err.Error(), "use mem: or sqlite:PATH") {
+			t.Errorf("%q: %v, %v; want an error that lists the engines", dsn, f, err)
 		}
 	}
 }
 
-func TestOpenRefuses(t *testing.T) {
+func TestOpenRejects(t *testing.T) {
 	dir := t.TempDir()
 	place := func(name string, statements ...string) string {
 		path := filepath.Join(dir, name)
@@ -83,7 +83,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	t.Cleanup(func() {
 		if _, err := os.Lstat(elsewhere); err == nil {
-			t.Error("the log was written through a link")
+			t.Error("SQLite wrote its log through a symbolic link")
 		}
 	})
 	for path, want := range map[string]string{
@@ -101,7 +101,7 @@ func TestOpenRefuses(t *testing.T) {
 		place("table", "create table x (y)"):                                                                                `the table "x", which fetch did not create`,
 		place("statistics", "analyze"):                                                                                      `sqlite_stat1", which fetch did not create`,
 		place("index", "drop index url_ready"):                                                                              `lacks the table or index url_ready`,
-		place("newer", "pragma user_version = 99"):                                                                          "a newer fetch wrote it",
+		place("newer", "pragma user_version = 99"):                                                                          "written by a newer version of fetch",
 		place("foreign", "create table x (y integer)"):                                                                      "not a frontier",
 		garbage:                            "not a database",
 		dir:                                "unable to open",
@@ -118,8 +118,8 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// TestFullDisk: a call fails whole, by the system's name, and works when there
-// is room again.
+// TestFullDisk checks that a call on a full disk returns ENOSPC and changes
+// nothing, and that calls succeed after space is freed.
 func TestFullDisk(t *testing.T) {
 	f := started(t, filepath.Join(t.TempDir(), "front.db"))
 	ctx := t.Context()
@@ -145,19 +145,19 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	if added, err := f.Add(ctx, pages(0, 10_000)); err != nil || added != 10_000-int(full.URLs) {
-		t.Errorf("with room again: %d, %v", added, err)
+		t.Errorf("after space was freed: %d, %v", added, err)
 	}
 }
 
-// TestCallers: who has no time does not wait for his turn, and who comes after
-// Close is told.
-func TestCallers(t *testing.T) {
+// TestCallErrors checks the error of calls with an expired context and of calls
+// after Close.
+func TestCallErrors(t *testing.T) {
 	f := started(t, filepath.Join(t.TempDir(), "front.db"))
 	ended, cancel := context.WithTimeout(t.Context(), 0)
 	defer cancel()
 	for name, err := range calls(ended, f) {
 		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%s with a context that has ended: %v", name, err)
+			t.Errorf("%s with an expired context: %v", name, err)
 		}
 	}
 	if err := errors.Join(f.Close(), f.Close()); err != nil {
@@ -182,7 +182,7 @@ func calls(ctx context.Context, f frontier.Frontier) map[string]error {
 	return errs
 }
 
-// TestLargeRow: a row that is larger than any of ours costs no memory.
+// TestLargeRow checks that a row larger than the limit is an error.
 func TestLargeRow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "front.db")
 	f := started(t, path)
@@ -214,7 +214,7 @@ func TestLargeRow(t *testing.T) {
 	}
 }
 
-// TestFirstVersion: the tables of version 1 are ours too, and so are
+// TestFirstVersion checks that Open accepts a database of version 1, and schema
 // statements that differ in comments and white space.
 func TestFirstVersion(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "front.db")

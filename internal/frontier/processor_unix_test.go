@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// processor is the time for which this process has had a processor: on a busy
-// machine it says more than the clock.
+// processor returns the processor time of this process, which other processes
+// disturb less than the wall time.
 func processor() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

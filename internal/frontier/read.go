@@ -9,15 +9,17 @@ import (
 	"github.com/anyurl/fetch/internal/sqlite"
 )
 
-// page is how many rows an iteration reads at once. No session is held while
-// the caller looks at them, so that the log can be folded into the file.
-const page = 128
+// pageRows is the number of rows that an iteration reads at a time. The
+// iteration holds no session between two pages, so that SQLite can write its log
+// back to the database.
+const pageRows = 128
 
-// itemColumns are what item scans, of url u; the name of its host comes behind.
+// itemColumns are the columns of url u that scanItem reads. The name of the host
+// follows them.
 const itemColumns = "u.id, u.key, u.url, u.via, u.depth, u.prio, u.wait, u.meta, u.run, u.attempts, u.note, u.last, "
 
-// item reads one, as run sees it.
-func (s *session) item(r *sqlite.Row, run int64) (item Item, id int64, err error) {
+// scanItem reads an item from r. Attempts of runs other than run do not count.
+func (s *session) scanItem(r *sqlite.Row, run int64) (item Item, id int64, err error) {
 	var key, via []byte
 	var wait, last sql.NullInt64
 	var seen int64
@@ -27,7 +29,7 @@ func (s *session) item(r *sqlite.Row, run int64) (item Item, id int64, err error
 	}
 	copy(item.Key[:], key)
 	copy(item.Via[:], via)
-	if wait.Int64 != never {
+	if wait.Int64 != farFuture {
 		item.NotBefore = timeOf(wait)
 	}
 	if item.Run = seen; seen != run {
@@ -41,8 +43,8 @@ func (s *session) item(r *sqlite.Row, run int64) (item Item, id int64, err error
 	return item, id, err
 }
 
-// newest is the newest run.
-func (s *session) newest() (run int64, err error) {
+// newestRun returns the number of the most recent run.
+func (s *session) newestRun() (run int64, err error) {
 	err = s.Scan("select run from book", nil, &run)
 	return run, err
 }
@@ -60,7 +62,8 @@ func scanCapture(scan func(...any) error) (c Capture, id int64, err error) {
 	return c, id, err
 }
 
-// captureOf reads one, or is sql.ErrNoRows.
+// captureOf reads the capture that matches the condition where. It returns
+// sql.ErrNoRows if there is none.
 func (s *session) captureOf(where string, args ...any) (Capture, error) {
 	c, _, err := scanCapture(func(to ...any) error {
 		return s.Scan("select "+captureColumns+" where "+where, args, to...)
@@ -68,7 +71,8 @@ func (s *session) captureOf(where string, args ...any) (Capture, error) {
 	return c, err
 }
 
-// pages iterates over rows by their ids: fill reads those behind after.
+// pages iterates over rows in the order of their ids. The function fill reads the
+// next page: the rows with ids greater than after.
 func pages[T any](ctx context.Context, e *engine, fill func(s *session, after int64, add func(T, int64)) error) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var after int64
@@ -90,7 +94,7 @@ func pages[T any](ctx context.Context, e *engine, fill func(s *session, after in
 					return
 				}
 			}
-			if len(rows) < page {
+			if len(rows) < pageRows {
 				return
 			}
 		}
@@ -99,12 +103,12 @@ func pages[T any](ctx context.Context, e *engine, fill func(s *session, after in
 
 func (e *engine) itemsWhere(ctx context.Context, where string, arg any) iter.Seq2[Item, error] {
 	return pages(ctx, e, func(s *session, after int64, add func(Item, int64)) error {
-		run, err := s.newest()
+		run, err := s.newestRun()
 		if err != nil {
 			return err
 		}
-		return s.ForEachRow("select "+itemColumns+"h.name from url u join host h on h.id = u.host where "+where+" and u.id > ?2 order by u.id limit ?3+0", []any{arg, after, page}, func(r *sqlite.Row) error {
-			item, id, err := s.item(r, run)
+		return s.ForEachRow("select "+itemColumns+"h.name from url u join host h on h.id = u.host where "+where+" and u.id > ?2 order by u.id limit ?3+0", []any{arg, after, pageRows}, func(r *sqlite.Row) error {
+			item, id, err := s.scanItem(r, run)
 			if err == nil {
 				add(item, id)
 			}
@@ -120,7 +124,7 @@ func (e *engine) Items(ctx context.Context, state State) iter.Seq2[Item, error] 
 func (e *engine) Files(ctx context.Context) iter.Seq2[File, error] {
 	return pages(ctx, e, func(s *session, after int64, add func(File, int64)) error {
 		return s.ForEachRow(`select u.id, u.state, c.path, c.digest from url u join capture c on c.id = u.last
-			where c.path <> '' and u.id > ? order by u.id limit ?+0`, []any{after, page}, func(r *sqlite.Row) error {
+			where c.path <> '' and u.id > ? order by u.id limit ?+0`, []any{after, pageRows}, func(r *sqlite.Row) error {
 			var f File
 			var id int64
 			var digest []byte
@@ -146,7 +150,7 @@ func (e *engine) Layout(ctx context.Context) (layout int, err error) {
 
 func (e *engine) Captures(ctx context.Context) iter.Seq2[Capture, error] {
 	return pages(ctx, e, func(s *session, after int64, add func(Capture, int64)) error {
-		return s.ForEachRow("select "+captureColumns+" where c.id > ? order by c.id limit ?+0", []any{after, page}, func(r *sqlite.Row) error {
+		return s.ForEachRow("select "+captureColumns+" where c.id > ? order by c.id limit ?+0", []any{after, pageRows}, func(r *sqlite.Row) error {
 			c, id, err := scanCapture(r.Scan)
 			if err == nil {
 				add(c, id)
@@ -157,7 +161,7 @@ func (e *engine) Captures(ctx context.Context) iter.Seq2[Capture, error] {
 }
 
 func (e *engine) NewestCaptures(ctx context.Context, keys []Key) (map[Key]Capture, error) {
-	return find(ctx, e, keys, func(s *session, k Key) (Capture, error) {
+	return lookupAll(ctx, e, keys, func(s *session, k Key) (Capture, error) {
 		return s.captureOf(`c.id = (select max(id) from (
 			select max(id) id from capture where key = ?1
 			union all select max(id) from capture where key is null and item = (select id from url where key = ?1)))`, k[:])
@@ -165,22 +169,23 @@ func (e *engine) NewestCaptures(ctx context.Context, keys []Key) (map[Key]Captur
 }
 
 func (e *engine) CapturesByDigest(ctx context.Context, digests [][32]byte) (map[[32]byte]Capture, error) {
-	return find(ctx, e, digests, func(s *session, d [32]byte) (Capture, error) {
+	return lookupAll(ctx, e, digests, func(s *session, d [32]byte) (Capture, error) {
 		return s.captureOf("c.id = (select min(id) from capture where sum=? and digest=? and file is not null)", sumOf(d), d[:])
 	})
 }
 
 func (e *engine) NameOwners(ctx context.Context, folds []string) (map[string]Key, error) {
 	var key sqlite.Raw
-	return find(ctx, e, folds, func(s *session, fold string) (k Key, err error) {
+	return lookupAll(ctx, e, folds, func(s *session, fold string) (k Key, err error) {
 		err = s.Scan("select key from name where fold=?", []any{fold}, &key)
 		copy(k[:], key)
 		return k, err
 	})
 }
 
-// find looks each of keys up. Those that are not there are not in the answer.
-func find[K comparable, V any](ctx context.Context, e *engine, keys []K, get func(*session, K) (V, error)) (map[K]V, error) {
+// lookupAll calls get for each key. Keys that get does not find are missing in
+// the result.
+func lookupAll[K comparable, V any](ctx context.Context, e *engine, keys []K, get func(*session, K) (V, error)) (map[K]V, error) {
 	found := make(map[K]V, len(keys))
 	err := e.read(ctx, func(s *session) error {
 		for _, k := range keys {

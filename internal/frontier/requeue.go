@@ -36,7 +36,7 @@ func (e *engine) Revive(ctx context.Context) (n int64, err error) {
 		if !t.live {
 			return errNoRun
 		}
-		if t.run == 1 { // nothing was left by an earlier one
+		if t.run == 1 { // no earlier run left any URLs
 			return nil
 		}
 		for state, where := range map[State]string{Done: "state=?1 and run<?2", Excluded: "state=?1 and run<?2 and last is not null"} {
@@ -57,10 +57,10 @@ func (e *engine) Revive(ctx context.Context) (n int64, err error) {
 	return n, nil
 }
 
-// unpark makes ready what waits for the next Begin.
+// unpark makes the parked items ready.
 func (t *tx) unpark() error {
 	var ids []int64
-	err := t.ForEachRow("select distinct host from url where wait = ?", []any{never}, func(r *sqlite.Row) error {
+	err := t.ForEachRow("select distinct host from url where wait = ?", []any{farFuture}, func(r *sqlite.Row) error {
 		var id int64
 		defer func() { ids = append(ids, id) }()
 		return r.Scan(&id)
@@ -75,11 +75,11 @@ func (t *tx) unpark() error {
 		}
 		h.stale = true
 	}
-	return t.Exec("update url set wait=null where wait = ?", never)
+	return t.Exec("update url set wait=null where wait = ?", farFuture)
 }
 
-// requeue makes pending what is in one state. The condition where has the
-// parameters state and run.
+// requeue makes the URLs pending that match the condition where, which has the
+// parameters state and run. It returns their number.
 func (t *tx) requeue(where string, state State) (n int64, err error) {
 	err = t.ForEachRow("select host, count(*) from url where "+where+" group by host", []any{int(state), t.run}, func(r *sqlite.Row) error {
 		var id, moved int64
@@ -90,8 +90,8 @@ func (t *tx) requeue(where string, state State) (n int64, err error) {
 		if err != nil {
 			return err
 		}
-		h.gain(moved)
-		h.ready(sql.NullInt64{})
+		h.addPending(moved)
+		h.setReady(sql.NullInt64{})
 		n += moved
 		return nil
 	})

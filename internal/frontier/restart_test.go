@@ -8,9 +8,9 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// TestRestart opens a frontier again that was left in the middle; with the
-// build tag soak, TestSoakRestart does so with a million URLs, and holds it to
-// the time that may take.
+// TestRestart opens a frontier with pending URLs, after Close and after a power
+// failure. With the build tag soak, TestSoakRestart opens a frontier with a
+// million URLs and checks the time that it takes.
 func TestRestart(t *testing.T) { restart(t, 5000, 0) }
 
 func restart(t *testing.T, urls int, limit time.Duration) {
@@ -29,11 +29,11 @@ func restart(t *testing.T, urls int, limit time.Duration) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	copied := copyPlace(t, place) // what a power cut would leave: the log has to be read
+	copied := copyPlace(t, place) // with the log that a power failure leaves
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for name, at := range map[string]string{"after Close": place, "after a power cut": copied} {
+	for name, at := range map[string]string{"after Close": place, "after a power failure": copied} {
 		timed(t, "open and claim, "+name, limit, func() {
 			if f, err = frontier.Open(ctx, at); err != nil {
 				t.Fatal(err)
@@ -53,7 +53,8 @@ func restart(t *testing.T, urls int, limit time.Duration) {
 	}
 }
 
-// timed logs how long f takes, which must be below limit, if there is one.
+// timed logs the time that f takes, which must not exceed limit. A limit of 0
+// means no limit.
 func timed(t *testing.T, what string, limit time.Duration, f func()) {
 	t.Helper()
 	start, cpu := time.Now(), processor()

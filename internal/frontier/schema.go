@@ -13,16 +13,16 @@ import (
 //go:embed schema.sql
 var schema string
 
-// layoutTable is the table that databases of version 1 do not have.
+// layoutTable is the name of a table that databases of version 1 do not have.
 const layoutTable = "layout"
 
-// created returns the statements by which this program creates the tables and
-// indexes of a version, by their names.
-func created(version int) map[string]string {
+// schemaStatements returns the statements that create the tables and indexes of
+// a schema version, by the names of the tables and indexes.
+func schemaStatements(version int) map[string]string {
 	named := regexp.MustCompile(`^create (?:table|index) (\w+)`)
 	all := map[string]string{}
 	for statement := range strings.SplitSeq(comment.ReplaceAllString(schema, " "), ";") {
-		statement = normal(statement)
+		statement = normalizeSQL(statement)
 		if m := named.FindStringSubmatch(statement); m != nil && (version > 1 || m[1] != layoutTable) {
 			all[m[1]] = statement
 		}
@@ -30,22 +30,22 @@ func created(version int) map[string]string {
 	return all
 }
 
-// comment matches a comment of SQL. The statements of the schema have no quotes
-// and no other comments.
+// comment matches an SQL comment. The statements of the schema contain no quotes
+// and no other kind of comment.
 var comment = regexp.MustCompile(`--[^\n]*`)
 
-// normal returns a statement without comments, in lower case, with one space
-// between words.
-func normal(statement string) string {
+// normalizeSQL removes the comments of a statement, converts it to lower case,
+// and collapses white space.
+func normalizeSQL(statement string) string {
 	return strings.ToLower(strings.Join(strings.Fields(comment.ReplaceAllString(statement, " ")), " "))
 }
 
-// ownSchema returns an error unless the tables and indexes of the database are
-// those that this program creates. SQLite would run the statements of a
+// checkSchema returns an error unless the database has exactly the tables and
+// indexes that this program creates. SQLite would run the statements of a
 // trigger or a view, and the expressions of a generated column, an index, a
-// default or a check.
-func ownSchema(s *session, version int) error {
-	want := created(version)
+// default or a check, in a database from an untrusted source.
+func checkSchema(s *session, version int) error {
+	want := schemaStatements(version)
 	err := s.ForEachRow("select type, name, tbl_name, coalesce(rootpage, 0), coalesce(sql, '') from sqlite_schema", nil, func(r *sqlite.Row) error {
 		var kind, name, table, text string
 		var root int64
@@ -53,9 +53,9 @@ func ownSchema(s *session, version int) error {
 			return err
 		}
 		if kind == "index" && text == "" && root > 0 && strings.HasPrefix(name, "sqlite_autoindex_") {
-			return nil // part of the statement of its table
+			return nil // created by the statement of its table
 		}
-		if root <= 0 || want[name] == "" || normal(text) != want[name] {
+		if root <= 0 || want[name] == "" || normalizeSQL(text) != want[name] {
 			return fmt.Errorf("the database has the %s %q, which fetch did not create: do not trust this archive", kind, name)
 		}
 		delete(want, name)

@@ -1,11 +1,11 @@
 -- Times are microseconds since 1970.
 
--- One row: what nearly every transaction changes.
+-- One row with the totals, which nearly every transaction changes.
 create table book (
-	run      integer not null default 0, -- the newest
-	live     integer not null default 0, -- whether it goes on
-	pending  integer not null default 0, -- URLs of any run
-	done     integer not null default 0, -- and these of the newest
+	run      integer not null default 0, -- number of the most recent run
+	live     integer not null default 0, -- 1 while the run is active
+	pending  integer not null default 0, -- URLs of all runs
+	done     integer not null default 0, -- URLs of the most recent run, as for the next columns
 	kept     integer not null default 0,
 	gone     integer not null default 0,
 	dead     integer not null default 0,
@@ -17,8 +17,8 @@ create table book (
 );
 insert into book default values;
 
--- One row, since version 2: the rules by which the tree was begun. A database of
--- version 1 has no such table, and layout 1.
+-- One row with the version of the rules for paths of the tree. A database of
+-- version 1 lacks the table and has layout 1.
 create table layout (version integer not null);
 insert into layout values (2);
 
@@ -33,11 +33,11 @@ create table host (
 	id      integer primary key,
 	name    text    not null unique,
 	pending integer not null default 0, -- URLs
-	next    integer not null default 0, -- not to be asked before
-	due     integer not null default 0, -- when Claim should look at it, if anything is pending
-	epoch   integer not null default 0, -- of the newest lease
-	until   integer,                    -- when that ends; null: nobody has one
-	owner   text                        -- who has it or had it last
+	next    integer not null default 0, -- earliest time of the next request
+	due     integer not null default 0, -- time at which Claim considers the host, if URLs are pending
+	epoch   integer not null default 0, -- number of the most recent lease
+	until   integer,                    -- end of the lease; null without a lease
+	owner   text                        -- worker of the most recent lease
 );
 create index host_due on host (due) where pending > 0;
 create index host_leased on host (id) where until is not null;
@@ -46,14 +46,14 @@ create table url (
 	id       integer primary key,
 	key      blob    not null unique,
 	state    integer not null,
-	run      integer not null, -- that saw it last
+	run      integer not null, -- most recent run that added or completed the URL
 	host     integer not null,
 	prio     integer not null,
 	depth    integer not null,
-	attempts integer not null default 0, -- in that run
-	wait     integer,          -- pending, but not before; null: ready
+	attempts integer not null default 0, -- failed attempts in that run
+	wait     integer,          -- earliest time of the visit; null if ready
 	via      blob,
-	last     integer,          -- capture
+	last     integer,          -- id of the most recent capture
 	url      text    not null,
 	meta     blob,
 	note     text
@@ -63,9 +63,9 @@ create index url_waiting on url (host, wait) where wait is not null;
 
 create table capture (
 	id        integer primary key,
-	item      integer not null, -- url
-	key       blob,             -- of the record's URL, where that is not the item's
-	url       text,             -- the same
+	item      integer not null, -- id in table url
+	key       blob,             -- of the URL of the record, if it differs from the URL of the item
+	url       text,             -- URL of the record, in the same case
 	run       integer not null,
 	time      integer,
 	kind      text    not null,
@@ -73,7 +73,7 @@ create table capture (
 	code      integer not null,
 	size      integer not null,
 	digest    blob,
-	sum       integer,          -- the first 8 bytes of digest, where there is a record: enough for an index
+	sum       integer,          -- first 8 bytes of digest, if there is a record; indexed
 	validator text    not null,
 	modified  integer,
 	path      text    not null,
@@ -95,5 +95,5 @@ create table file (
 
 create table name (
 	fold text    primary key,
-	key  blob -- null: a folder
+	key  blob -- null for a folder
 ) without rowid;

@@ -14,7 +14,7 @@ import (
 
 func TestSoakSuite(t *testing.T) { frontiertest.Soak(t, disk) }
 
-// TestSoakRestart wants a million URLs in 256 MiB.
+// TestSoakRestart checks that a million URLs need at most 256 MiB of memory.
 func TestSoakRestart(t *testing.T) {
 	restart(t, 1_000_000, 2*time.Second)
 	if peak := peakMemory(t); peak > 256<<20 {
@@ -24,7 +24,8 @@ func TestSoakRestart(t *testing.T) {
 	}
 }
 
-// peakMemory is the most that this process has had resident: Linux tells.
+// peakMemory returns the peak resident memory of this process. It skips the test
+// on systems other than Linux.
 func peakMemory(t *testing.T) (bytes int64) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

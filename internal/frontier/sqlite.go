@@ -14,14 +14,15 @@ import (
 	"github.com/anyurl/fetch/internal/sqlite"
 )
 
-// engine is a Frontier in an SQLite database. One session writes, the others
-// read beside it; who takes a session from its channel has it alone.
+// engine is a Frontier in an SQLite database. One session writes, and the other
+// sessions read. A goroutine that receives a session from its channel has
+// exclusive use of the session until it sends the session back.
 type engine struct {
 	now      func() time.Time
 	sessions []*session // the writer first
 	writer   chan *session
-	seen     seen         // belongs to who has the writer
-	limit    atomic.Int64 // pending URLs of a host
+	seen     seenKeys     // accessed only with the writer session
+	limit    atomic.Int64 // see SetPendingLimit
 	dropped  atomic.Int64
 	readers  chan *session
 	closing  sync.Once
@@ -30,9 +31,9 @@ type engine struct {
 
 var errClosed = errors.New("frontier: closed")
 
-// take waits for a session of pool. ctx ends the waiting only: what has begun
-// is brief, and is finished.
-func (e *engine) take(ctx context.Context, pool chan *session) (*session, error) {
+// acquire waits for a session of pool. Canceling ctx interrupts only the wait.
+// An operation that has started takes a short time and is finished.
+func (e *engine) acquire(ctx context.Context, pool chan *session) (*session, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -53,27 +54,27 @@ func (e *engine) take(ctx context.Context, pool chan *session) (*session, error)
 
 func (e *engine) SetPendingLimit(n int64) { e.limit.Store(n) }
 
-// write runs f in a transaction, which is on disk when write returns nil.
+// write runs f in a transaction. The changes are on disk when write returns nil.
 func (e *engine) write(ctx context.Context, f func(*tx) error) error {
 	return e.change(ctx, "pragma synchronous=full", f)
 }
 
-// hold is write for what matters only while the machine runs: a loss of power
-// ends every lease anyway. It may take back the newest of these changes, in
-// order, and none that is older than what write has said.
-func (e *engine) hold(ctx context.Context, f func(*tx) error) error {
+// writeLease runs f in a transaction for leases, which a power failure ends
+// anyway. A power failure can undo the most recent calls of writeLease, but no
+// call before the last call of write.
+func (e *engine) writeLease(ctx context.Context, f func(*tx) error) error {
 	return e.change(ctx, "pragma synchronous=normal", f)
 }
 
 func (e *engine) change(ctx context.Context, sync string, f func(*tx) error) error {
-	s, err := e.take(ctx, e.writer)
+	s, err := e.acquire(ctx, e.writer)
 	if err != nil {
 		return err
 	}
 	defer func() { e.writer <- s }()
 	t := &tx{session: s, now: micros(e.now()), hosts: map[int64]*host{}, names: map[string]*host{}, files: map[string]int64{}, seen: &e.seen, limit: e.limit.Load()}
 	if err := s.Exec(sync); err != nil {
-		return fault(err)
+		return classifyError(err)
 	}
 	err = s.transact(func() error {
 		if err := t.load(); err != nil {
@@ -92,25 +93,25 @@ func (e *engine) change(ctx context.Context, sync string, f func(*tx) error) err
 		return t.store()
 	})
 	if err == nil {
-		e.seen.remember(t.run, t.met)
+		e.seen.remember(t.run, t.newKeys)
 		e.dropped.Add(t.dropped)
 	}
-	return fault(err)
+	return classifyError(err)
 }
 
-// read runs f with a session that sees what was committed when it began: one
-// transaction, as SQLite locks the file anew for each statement outside of one.
-// f may not call the engine.
+// read runs f in a read transaction, because SQLite locks the file for each
+// statement outside of a transaction. The function f must not call methods of
+// the engine.
 func (e *engine) read(ctx context.Context, f func(*session) error) error {
-	s, err := e.take(ctx, e.readers)
+	s, err := e.acquire(ctx, e.readers)
 	if err != nil {
 		return err
 	}
 	defer func() { e.readers <- s }()
-	return fault(s.within("begin", func() error { return f(s) }))
+	return classifyError(s.inTransaction("begin", func() error { return f(s) }))
 }
 
-// Close waits for the calls that have begun.
+// Close waits for running calls and closes the database.
 func (e *engine) Close() (err error) {
 	e.closing.Do(func() {
 		close(e.done)
@@ -120,41 +121,41 @@ func (e *engine) Close() (err error) {
 				<-e.readers
 			}
 		}
-		err = e.shut()
+		err = e.closeSessions()
 	})
-	return fault(err)
+	return classifyError(err)
 }
 
-// shut closes what was connected, the writer last: the last connection to end
-// folds the log into the file.
-func (e *engine) shut() (err error) {
+// closeSessions closes all sessions, the writer last, because the last
+// connection writes the log of SQLite back to the database.
+func (e *engine) closeSessions() (err error) {
 	for _, s := range slices.Backward(e.sessions) {
 		err = errors.Join(err, s.Close())
 	}
 	return err
 }
 
-// session is one connection.
+// session is a connection to the database.
 type session struct{ *sqlite.Conn }
 
-// insert returns the id of the new row.
+// insert executes an insert statement and returns the number of the new row.
 func (s *session) insert(query string, args ...any) (int64, error) {
 	err := s.Exec(query, args...)
 	return s.LastID(), err
 }
 
-// transact makes f one transaction that may write.
-func (s *session) transact(f func() error) error { return s.within("begin immediate", f) }
+// transact runs f in a write transaction.
+func (s *session) transact(f func() error) error { return s.inTransaction("begin immediate", f) }
 
-// within makes f one transaction that begins so.
-func (s *session) within(begin string, f func() error) error {
+// inTransaction runs f in a transaction that starts with the statement begin.
+func (s *session) inTransaction(begin string, f func() error) error {
 	if err := s.Exec(begin); err != nil {
 		return err
 	}
 	committed := false
 	defer func() {
 		if !committed {
-			s.Exec("rollback") // fails where SQLite has rolled back itself
+			s.Exec("rollback") // fails if SQLite has already rolled back
 		}
 	}()
 	if err := f(); err != nil {
@@ -167,20 +168,22 @@ func (s *session) within(begin string, f func() error) error {
 	return nil
 }
 
-// fault makes a full disk known by the system's name for it, and damage by ours.
-func fault(err error) error {
+// classifyError wraps an error of SQLite with ENOSPC if the disk is full, and
+// with ErrDamaged if the database is corrupt.
+func classifyError(err error) error {
 	switch {
 	case sqlite.IsFull(err) && !errors.Is(err, syscall.ENOSPC):
 		return fmt.Errorf("%w: %w", err, syscall.ENOSPC)
 	case sqlite.IsDamaged(err) && !errors.Is(err, ErrDamaged):
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	case sqlite.IsTooBig(err):
-		return fmt.Errorf("the database has a row of more than %d MiB, which fetch does not write: do not trust this archive: %w", sqlite.MaxRow>>20, err)
+		return fmt.Errorf("the database has a row larger than %d MiB, which fetch did not write: do not trust this archive: %w", sqlite.MaxRow>>20, err)
 	}
 	return err
 }
 
-// micros is how times are kept.
+// micros returns the representation of t in the database: microseconds since
+// 1970, or 0 for the zero time.
 func micros(t time.Time) int64 {
 	if t.IsZero() {
 		return 0

@@ -15,7 +15,7 @@ import (
 	"github.com/anyurl/fetch/internal/frontier/frontiertest"
 )
 
-// disk is the engine on a disk, and memory the one that is not.
+// Engines under test: disk has a file, and memory has none.
 var (
 	disk = frontiertest.Engine{
 		Place: func(t testing.TB) string { return filepath.Join(t.TempDir(), "front.db") },
@@ -33,7 +33,8 @@ func openClock(ctx context.Context, place string, now func() time.Time) (frontie
 	return frontier.OpenClock(ctx, place, now)
 }
 
-// copyPlace copies the database and its log, without which it is not whole.
+// copyPlace copies the database at place with its log and returns the path of
+// the copy.
 func copyPlace(t testing.TB, place string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "copy.db")

@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// crash plays operations, and looks between them at what a power cut would
-// leave: it must be what the model says.
-func crash(t *testing.T, e Engine, seeds uint64) {
+// testCrash compares the state after a power failure with the model. It runs
+// random operations and simulates a power failure after every fifth operation.
+func testCrash(t *testing.T, e Engine, seeds uint64) {
 	if e.Copy == nil {
-		t.Skip("this engine does not last")
+		t.Skip("this engine has no file")
 	}
 	for seed := range seeds {
 		script := make([]byte, 400)
@@ -29,7 +29,7 @@ func crash(t *testing.T, e Engine, seeds uint64) {
 	}
 }
 
-// afterCrash compares a copy with the model.
+// afterCrash compares the state that a power failure would leave with the model.
 func (p *play) afterCrash() {
 	p.Helper()
 	left := &trial{TB: p.TB, clock: p.clock, ctx: p.ctx, place: p.e.Copy(p.TB, p.place)}
@@ -38,5 +38,5 @@ func (p *play) afterCrash() {
 	copied := *p
 	copied.trial = left
 	copied.compare()
-	p.ok(left.Close())
+	p.must(left.Close())
 }

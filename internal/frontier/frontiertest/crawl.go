@@ -10,23 +10,23 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// crawl lets workers visit a virtual web, one of which dies and speaks up once
-// more when it is too late.
-func crawl(t *testing.T, e Engine, pages int) {
+// testCrawl runs workers that visit generated pages. One worker stops in the
+// middle and later calls Complete with its lost lease.
+func testCrawl(t *testing.T, e Engine, pages int) {
 	t.Run("one handle", func(t *testing.T) {
-		tr := begin(t, e)
+		tr := newTrial(t, e)
 		newWeb(tr, pages).visit(func(int) frontier.Frontier { return tr.Frontier })
 	})
 	if !e.Lasts {
 		return
 	}
-	t.Run("a handle each", func(t *testing.T) {
-		tr := begin(t, e)
+	t.Run("one handle per worker", func(t *testing.T) {
+		tr := newTrial(t, e)
 		handles := make([]frontier.Frontier, workers)
 		for i := range handles {
 			var err error
 			handles[i], err = e.Open(tr.ctx, tr.place, tr.now)
-			tr.ok(err)
+			tr.must(err)
 			defer handles[i].Close()
 		}
 		newWeb(tr, pages/3).visit(func(i int) frontier.Frontier { return handles[i] })
@@ -34,23 +34,23 @@ func crawl(t *testing.T, e Engine, pages int) {
 }
 
 const (
-	workers = 4
-	rest    = 10 * time.Millisecond // between two leases of a host
-	ttl     = time.Hour
+	workers   = 4
+	hostDelay = 10 * time.Millisecond // between two leases of a host
+	ttl       = time.Hour
 )
 
-// web is a graph of pages, and what its visitors saw of each other.
+// web is a graph of pages, with the leases and visits of its workers.
 type web struct {
 	*trial
 	pages int
 
 	mu      sync.Mutex
 	changed sync.Cond
-	busy    int                        // workers that may still do something
-	holder  map[string]*frontier.Lease // by host
-	next    map[string]time.Time       // by host
-	visits  map[string]int             // that were recorded, by URL
-	dead    *frontier.Lease
+	busy    int                        // number of workers that are not waiting in idle
+	holder  map[string]*frontier.Lease // current lease of each host
+	next    map[string]time.Time       // earliest time of the next lease, by host
+	visits  map[string]int             // number of completed visits, by URL
+	dead    *frontier.Lease            // lease of the stopped worker
 }
 
 func newWeb(tr *trial, pages int) *web {
@@ -65,7 +65,8 @@ func (w *web) page(n int) frontier.Item {
 	return i
 }
 
-// links of a page: to three that nobody else links to, and two others.
+// links returns the links of page n: to three pages that only page n links to,
+// and to two other pages.
 func (w *web) links(n int) (items []frontier.Item) {
 	for _, to := range []int{3*n + 1, 3*n + 2, 3*n + 3, n / 2, 7 * n % w.pages} {
 		if to < w.pages {
@@ -77,7 +78,7 @@ func (w *web) links(n int) (items []frontier.Item) {
 	return items
 }
 
-// visit crawls it all.
+// visit crawls all pages and checks that each was visited once.
 func (w *web) visit(handle func(worker int) frontier.Frontier) {
 	w.add(1, w.page(0))
 	w.busy = workers
@@ -95,36 +96,37 @@ func (w *web) visit(handle func(worker int) frontier.Frontier) {
 	}
 	seen := map[frontier.Key]bool{}
 	for c, err := range w.Captures(w.ctx) {
-		w.ok(err)
+		w.must(err)
 		if seen[c.Key] {
-			w.Errorf("%s was brought twice", c.URL)
+			w.Errorf("%s was retrieved twice", c.URL)
 		}
 		seen[c.Key] = true
 	}
 	if len(seen) != w.pages || len(w.visits) != w.pages {
-		w.Errorf("%d pages were brought, %d recorded; want %d", len(seen), len(w.visits), w.pages)
+		w.Errorf("%d pages were retrieved, %d recorded; want %d", len(seen), len(w.visits), w.pages)
 	}
 	if w.dead == nil {
-		w.Error("no worker died")
+		w.Error("no worker stopped")
 	} else {
-		w.late(w.Frontier, w.dead.Host)
+		w.checkFenced(w.Frontier, w.dead.Host)
 	}
 }
 
-// late lets the dead worker speak of a host that is another's now.
-func (w *web) late(f frontier.Frontier, host string) {
+// checkFenced calls Complete with the lease of the stopped worker, if the lease is
+// for host. Another worker has claimed the host since.
+func (w *web) checkFenced(f frontier.Frontier, host string) {
 	w.mu.Lock()
 	dead := w.dead
 	w.mu.Unlock()
 	if dead == nil || dead.Host != host {
 		return
 	}
-	if err := f.Complete(w.ctx, dead, done(dead.Items...), nil); !errors.Is(err, frontier.ErrFenced) {
-		w.Errorf("the dead worker spoke of %s: %v", host, err)
+	if err := f.Complete(w.ctx, dead, doneResults(dead.Items...), nil); !errors.Is(err, frontier.ErrFenced) {
+		w.Errorf("Complete by the stopped worker for %s: %v, want ErrFenced", host, err)
 	}
 }
 
-// work is one worker.
+// work runs one worker.
 func (w *web) work(f frontier.Frontier, id int) {
 	defer func() {
 		w.mu.Lock()
@@ -144,12 +146,12 @@ func (w *web) work(f frontier.Frontier, id int) {
 			}
 			continue
 		}
-		w.took(ls)
-		if id == 0 && w.dies(ls) {
+		w.checkClaim(ls)
+		if id == 0 && w.stops(ls) {
 			return
 		}
 		for _, l := range ls {
-			if err := w.host(f, l); err != nil {
+			if err := w.visitHost(f, l); err != nil {
 				w.Errorf("%s: %v", l.Host, err)
 				return
 			}
@@ -157,24 +159,26 @@ func (w *web) work(f frontier.Frontier, id int) {
 	}
 }
 
-// took checks that nobody else has these hosts, and that they had their rest.
-func (w *web) took(ls []*frontier.Lease) {
+// checkClaim checks that no other worker has a lease of the hosts in ls, and that
+// the delay of each host has passed.
+func (w *web) checkClaim(ls []*frontier.Lease) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, l := range ls {
 		at := l.Until.Add(-ttl)
 		if other := w.holder[l.Host]; other != nil && other.Until.After(at) {
-			w.Errorf("%s is held twice, by epochs %d and %d", l.Host, other.Epoch, l.Epoch)
+			w.Errorf("%s has two leases, with epochs %d and %d", l.Host, other.Epoch, l.Epoch)
 		}
 		if at.Before(w.next[l.Host]) {
-			w.Errorf("%s was claimed at %v, and is to rest until %v", l.Host, at, w.next[l.Host])
+			w.Errorf("%s was claimed at %v, before %v", l.Host, at, w.next[l.Host])
 		}
 		w.holder[l.Host] = l
 	}
 }
 
-// dies lets a worker end in the middle of a crawl, its hosts in its hands.
-func (w *web) dies(ls []*frontier.Lease) bool {
+// stops reports whether a worker is to stop in the middle of the crawl, without
+// releasing the leases ls.
+func (w *web) stops(ls []*frontier.Lease) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.visits) < w.pages/10 {
@@ -184,9 +188,9 @@ func (w *web) dies(ls []*frontier.Lease) bool {
 	return true
 }
 
-// host visits the pages of a lease.
-func (w *web) host(f frontier.Frontier, l *frontier.Lease) error {
-	w.late(f, l.Host)
+// visitHost visits pages of the host of l.
+func (w *web) visitHost(f frontier.Frontier, l *frontier.Lease) error {
+	w.checkFenced(f, l.Host)
 	items := l.Items
 	for round := 0; len(items) > 0; round++ {
 		var rs []frontier.Result
@@ -195,7 +199,7 @@ func (w *web) host(f frontier.Frontier, l *frontier.Lease) error {
 				rs = append(rs, frontier.Result{Item: i, Retry: w.now().Add(time.Second), Note: "busy"})
 				continue
 			}
-			rs = append(rs, frontier.Result{Item: i, State: frontier.Done, Capture: brought(i, byte(i.Depth)), Children: w.links(i.Depth)})
+			rs = append(rs, frontier.Result{Item: i, State: frontier.Done, Capture: newCapture(i, byte(i.Depth)), Children: w.links(i.Depth)})
 		}
 		if err := f.Complete(w.ctx, l, rs, nil); err != nil {
 			return err
@@ -206,7 +210,7 @@ func (w *web) host(f frontier.Frontier, l *frontier.Lease) error {
 			return err
 		}
 	}
-	next := w.pass(time.Millisecond).Add(rest)
+	next := w.advance(time.Millisecond).Add(hostDelay)
 	w.mu.Lock()
 	w.holder[l.Host], w.next[l.Host] = nil, next
 	w.mu.Unlock()
@@ -228,8 +232,9 @@ func (w *web) record(rs []frontier.Result) {
 	w.changed.Broadcast()
 }
 
-// idle waits until another worker is done with something, or, where nobody
-// works, until something is due. It reports whether nothing is left.
+// idle waits until another worker has made progress. If all other workers wait,
+// it moves the clock to the time at which the next host is due. It reports
+// whether the crawl is complete.
 func (w *web) idle(f frontier.Frontier) (end bool) {
 	w.mu.Lock()
 	w.busy--
@@ -248,7 +253,7 @@ func (w *web) idle(f frontier.Frontier) (end bool) {
 		return true
 	}
 	if st.NextDue.After(w.now()) {
-		w.pass(st.NextDue.Sub(w.now()))
+		w.advance(st.NextDue.Sub(w.now()))
 	}
 	return st.States[frontier.Pending] == 0
 }

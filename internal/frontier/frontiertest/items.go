@@ -9,11 +9,11 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-func add(t *testing.T, e Engine) {
-	tr := begin(t, e)
+func testAdd(t *testing.T, e Engine) {
+	tr := newTrial(t, e)
 	tr.add(0)
-	tr.add(2, url("a", 1), url("a", 2), url("a", 1)) // twice in one call
-	tr.add(1, url("a", 2), url("b", 1))              // known and new
+	tr.add(2, url("a", 1), url("a", 2), url("a", 1)) // a duplicate in one call
+	tr.add(1, url("a", 2), url("b", 1))              // one known item and one new item
 	tr.want(frontier.Pending, "http://a/1", "http://a/2", "http://b/1")
 
 	for name, bad := range map[string]frontier.Item{
@@ -27,7 +27,7 @@ func add(t *testing.T, e Engine) {
 	}
 	tr.want(frontier.Pending, "http://a/1", "http://a/2", "http://b/1")
 
-	many := make([]frontier.Item, 3000) // beyond any page or batch
+	many := make([]frontier.Item, 3000) // more than a page or a batch
 	for i := range many {
 		many[i] = url("many", i)
 	}
@@ -36,38 +36,38 @@ func add(t *testing.T, e Engine) {
 		t.Errorf("%d items are pending, from %v", len(got), got[:4])
 	}
 
-	gone, cancel := context.WithCancel(tr.ctx)
+	canceled, cancel := context.WithCancel(tr.ctx)
 	cancel()
-	if _, err := tr.Add(gone, []frontier.Item{url("c", 1)}); !errors.Is(err, context.Canceled) {
-		t.Errorf("Add with a context that has ended: %v", err)
+	if _, err := tr.Add(canceled, []frontier.Item{url("c", 1)}); !errors.Is(err, context.Canceled) {
+		t.Errorf("Add with a canceled context: %v", err)
 	}
 }
 
-// runs follows items from one run to the next.
-func runs(t *testing.T, e Engine) {
-	tr := begin(t, e)
+// testRuns checks the state of items in two consecutive runs.
+func testRuns(t *testing.T, e Engine) {
+	tr := newTrial(t, e)
 	seed, leaf, lasting, waiting := url("a", 1), url("a", 2), url("a", 3), url("b", 1)
 	leaf.Via, leaf.Depth = seed.Key, 1
 	tr.add(4, seed, leaf, lasting, waiting)
 	l := tr.lease("w", "a", 9)
-	rs := done(seed, leaf, lasting)
-	rs[1].Capture, rs[2].State = brought(leaf, 1), frontier.Kept
-	tr.ok(tr.Complete(tr.ctx, l, rs, nil))
-	tr.ok(tr.Release(tr.ctx, l, time.Time{}))
+	rs := doneResults(seed, leaf, lasting)
+	rs[1].Capture, rs[2].State = newCapture(leaf, 1), frontier.Kept
+	tr.must(tr.Complete(tr.ctx, l, rs, nil))
+	tr.must(tr.Release(tr.ctx, l, time.Time{}))
 	l = tr.lease("w", "b", 9)
-	tr.ok(tr.Complete(tr.ctx, l, []frontier.Result{{Item: waiting, Retry: tr.now().Add(time.Hour), Note: "busy"}}, nil))
-	tr.ok(tr.Release(tr.ctx, l, time.Time{}))
+	tr.must(tr.Complete(tr.ctx, l, []frontier.Result{{Item: waiting, Retry: tr.now().Add(time.Hour), Note: "busy"}}, nil))
+	tr.must(tr.Release(tr.ctx, l, time.Time{}))
 
 	tr.add(0, seed, leaf, lasting)
 	if run, fresh, err := tr.Begin(tr.ctx, nil); run != 1 || fresh || err != nil {
 		t.Errorf("Begin in a run: run %d, fresh %v, %v", run, fresh, err)
 	}
-	tr.ok(tr.End(tr.ctx))
+	tr.must(tr.End(tr.ctx))
 	if _, err := tr.Add(tr.ctx, []frontier.Item{seed}); err == nil {
-		t.Error("an item was added to no run")
+		t.Error("Add succeeded without an active run")
 	}
 	if _, err := tr.Claim(tr.ctx, "w", 1, 1, time.Minute); err == nil {
-		t.Error("a host was claimed in no run")
+		t.Error("Claim succeeded without an active run")
 	}
 
 	note := []byte("the second")
@@ -79,49 +79,50 @@ func runs(t *testing.T, e Engine) {
 	}
 	seed.Depth, seed.Meta = 7, []byte("again")
 	seed.Via = leaf.Key
-	tr.add(1, seed, lasting) // what was Kept stays so
+	tr.add(1, seed, lasting) // items in state Kept stay so
 	tr.want(frontier.Pending, seed.URL, waiting.URL)
 	again := tr.lease("w", "a", 9).Items[0]
 	if again.Depth != 7 || string(again.Meta) != "again" || !again.Via.IsZero() {
-		t.Errorf("came back as %+v; want the new depth and meta, and to be a seed still", again)
+		t.Errorf("added again as %+v; want the new depth and meta and no via", again)
 	}
 
-	// What waited, waits no more, then longer: the frontier must know when.
+	// The waiting item becomes ready and then waits again. Stats must return the
+	// new time.
 	later := tr.now().Add(time.Minute * 5)
 	waiting.NotBefore = later
 	tr.add(1, waiting)
-	tr.ok(tr.Evict(tr.ctx))
-	tr.ok(tr.Complete(tr.ctx, tr.lease("w", "a", 9), done(seed), nil))
+	tr.must(tr.Evict(tr.ctx))
+	tr.must(tr.Complete(tr.ctx, tr.lease("w", "a", 9), doneResults(seed), nil))
 	if st := tr.stats(); !st.NextDue.Equal(later) {
 		t.Errorf("the next is due at %v; want %v", st.NextDue, later)
 	}
 	for i, err := range tr.Items(tr.ctx, frontier.Pending) {
-		if tr.ok(err); i.Attempts != 0 || i.Note != "" || !i.NotBefore.Equal(later) {
+		if tr.must(err); i.Attempts != 0 || i.Note != "" || !i.NotBefore.Equal(later) {
 			t.Errorf("from the last run: %+v", i)
 		}
 	}
 
 	if n, err := tr.Revive(tr.ctx); n != 1 || err != nil {
-		t.Errorf("Revive: %d, %v; want what this run has not met", n, err)
+		t.Errorf("Revive: %d, %v; want 1 URL that this run has not added", n, err)
 	}
 	tr.want(frontier.Pending, leaf.URL, waiting.URL)
 	if n, err := tr.Revive(tr.ctx); n != 0 || err != nil {
 		t.Errorf("Revive again: %d, %v", n, err)
 	}
 	for i, err := range tr.Items(tr.ctx, frontier.Pending) {
-		if tr.ok(err); i.URL == leaf.URL && (i.LastCapture == nil || *i.LastCapture != *brought(leaf, 1)) {
-			t.Errorf("what was brought last: %+v", i.LastCapture)
+		if tr.must(err); i.URL == leaf.URL && (i.LastCapture == nil || *i.LastCapture != *newCapture(leaf, 1)) {
+			t.Errorf("last capture: %+v", i.LastCapture)
 		}
 	}
 }
 
-// together lets two processes work on one frontier: what one has learned must
-// not be news to the other.
-func together(t *testing.T, e Engine) {
+// testTwoHandles checks that two handles of one frontier see the changes of each
+// other.
+func testTwoHandles(t *testing.T, e Engine) {
 	if !e.Lasts {
 		t.Skip("this engine has one handle")
 	}
-	one := begin(t, e)
+	one := newTrial(t, e)
 	two := &trial{TB: t, clock: one.clock, ctx: one.ctx, place: one.place}
 	two.open(e)
 	defer two.Close()
@@ -129,22 +130,22 @@ func together(t *testing.T, e Engine) {
 	two.add(1, seed)
 	one.add(0, seed)
 	l := one.lease("one", "a", 1)
-	two.none("one has a")
-	one.ok(one.Complete(one.ctx, l, done(seed), nil))
-	one.ok(one.End(one.ctx))
+	two.noClaim("one has a")
+	one.must(one.Complete(one.ctx, l, doneResults(seed), nil))
+	one.must(one.End(one.ctx))
 	if _, fresh, err := one.Begin(one.ctx, nil); !fresh || err != nil {
 		t.Fatal(fresh, err)
 	}
-	two.add(1, seed) // in the run that the other has begun
+	two.add(1, seed) // in the run that the first handle started
 	one.want(frontier.Pending, seed.URL)
-	two.ok(two.Evict(two.ctx))
+	two.must(two.Evict(two.ctx))
 	if err := one.Extend(one.ctx, l, time.Minute); !errors.Is(err, frontier.ErrFenced) {
-		t.Errorf("evicted by the other: %v", err)
+		t.Errorf("evicted by the other handle: %v", err)
 	}
 }
 
-func complete(t *testing.T, e Engine) {
-	tr := begin(t, e)
+func testComplete(t *testing.T, e Engine) {
+	tr := newTrial(t, e)
 	page, next, dead := url("a", 1), url("a", 2), url("a", 3)
 	tr.add(3, page, next, dead)
 	l := tr.lease("w", "a", 2)
@@ -152,71 +153,72 @@ func complete(t *testing.T, e Engine) {
 	child.Via = page.Key
 	unlisted := url("a", 4)
 	rs := []frontier.Result{
-		{Item: page, State: frontier.Done, Capture: brought(page, 1), Children: []frontier.Item{child, next, child},
+		{Item: page, State: frontier.Done, Capture: newCapture(page, 1), Children: []frontier.Item{child, next, child},
 			Names: []frontier.Name{{Fold: "a/1", Key: page.Key}, {Fold: "a"}}},
 		{Item: next, Retry: tr.now().Add(time.Minute), Note: "busy"},
-		{Item: dead, State: frontier.Dead, Note: "no such host"}, // not handed out
-		{Item: unlisted, State: frontier.Excluded},               // not even known
+		{Item: dead, State: frontier.Dead, Note: "no such host"}, // not claimed
+		{Item: unlisted, State: frontier.Excluded},               // a new item
 	}
 	before := tr.stats()
 
 	for name, bad := range map[string]frontier.Result{
 		"of another host":             {Item: url("b", 9), State: frontier.Done},
 		"with the name of another":    {Item: next, State: frontier.Done, Names: []frontier.Name{{Fold: "a/1", Key: next.Key}}},
-		"with a folder that is one":   {Item: next, State: frontier.Done, Names: []frontier.Name{{Fold: "a", Key: next.Key}}},
+		"with the name of a folder":   {Item: next, State: frontier.Done, Names: []frontier.Name{{Fold: "a", Key: next.Key}}},
 		"with a child without a host": {Item: next, State: frontier.Done, Children: []frontier.Item{{Key: frontier.KeyOf("x"), URL: "x"}}},
 	} {
 		if err := tr.Complete(tr.ctx, l, append(rs[:1:1], bad), map[string]int64{"w": 1}); err == nil || errors.Is(err, frontier.ErrFenced) {
 			t.Errorf("a result %s: %v", name, err)
 		}
 		if after := tr.stats(); after.URLs != before.URLs || after.Captures != 0 || after.States[frontier.Pending] != 3 || len(l.Outstanding) != 2 {
-			t.Fatalf("a result %s left something behind: %+v", name, after)
+			t.Fatalf("a result %s changed the database: %+v", name, after)
 		}
 	}
 
-	tr.ok(tr.Complete(tr.ctx, l, rs, map[string]int64{"w": 30}))
+	tr.must(tr.Complete(tr.ctx, l, rs, map[string]int64{"w": 30}))
 	if len(l.Outstanding) != 0 {
-		t.Errorf("%d are out", len(l.Outstanding))
+		t.Errorf("%d items are outstanding", len(l.Outstanding))
 	}
 	tr.want(frontier.Done, page.URL)
 	tr.want(frontier.Dead, dead.URL)
 	tr.want(frontier.Excluded, unlisted.URL)
 	tr.want(frontier.Pending, next.URL, child.URL)
 	for i, err := range tr.Items(tr.ctx, frontier.Dead) {
-		if tr.ok(err); i.Note != "no such host" {
+		if tr.must(err); i.Note != "no such host" {
 			t.Errorf("note %q", i.Note)
 		}
 	}
 
-	// Told twice, it counts once; told otherwise, the later counts.
-	tr.ok(tr.Complete(tr.ctx, l, done(page, dead), map[string]int64{"w": 20}))
+	// A result that is repeated counts once. A different result replaces the
+	// previous result.
+	tr.must(tr.Complete(tr.ctx, l, doneResults(page, dead), map[string]int64{"w": 20}))
 	tr.want(frontier.Done, page.URL, dead.URL)
 	if st := tr.stats(); st.States[frontier.Done] != 2 || st.States[frontier.Dead] != 0 || st.URLs != 5 || st.Captures != 1 {
-		t.Errorf("told twice: %+v", st)
+		t.Errorf("after repeated results: %+v", st)
 	}
 	if ends, err := tr.FileEnds(tr.ctx); err != nil || len(ends) != 1 || ends["w"] != 30 {
-		t.Errorf("ends: %v, %v; a file never becomes shorter", ends, err)
+		t.Errorf("ends: %v, %v; want w: 30, because lengths never decrease", ends, err)
 	}
-	tr.pass(2 * time.Minute)
-	tr.ok(tr.Extend(tr.ctx, l, time.Minute))
+	tr.advance(2 * time.Minute)
+	tr.must(tr.Extend(tr.ctx, l, time.Minute))
 	if more, err := tr.ClaimMore(tr.ctx, l, 9); err != nil || len(more) != 1 || more[0].Attempts != 1 || more[0].Note != "busy" {
-		t.Errorf("once more: %+v, %v", more, err)
+		t.Errorf("the retried item: %+v, %v", more, err)
 	}
 }
 
-// limit: a host with many pending URLs gets no further ones, but for seeds and
-// for those that were there before.
-func limit(t *testing.T, e Engine) {
-	tr := begin(t, e)
+// testLimit checks that SetPendingLimit drops new URLs of a host with many pending
+// URLs, but neither seeds nor URLs of earlier runs.
+func testLimit(t *testing.T, e Engine) {
+	tr := newTrial(t, e)
 	from := func(i frontier.Item) frontier.Item { i.Via = url("z", 0).Key; return i }
 	tr.SetPendingLimit(3)
 	tr.add(3, from(url("a", 1)), from(url("a", 2)), from(url("a", 3)), from(url("a", 4)))
 	tr.add(1, from(url("b", 1)))
 	tr.add(1, url("a", 5)) // a seed
 	l := tr.lease("w", "a", 9)
-	rs := done(url("a", 1), url("a", 2), url("a", 5))
+	rs := doneResults(url("a", 1), url("a", 2), url("a", 5))
 	rs[0].Children = []frontier.Item{from(url("a", 6)), from(url("a", 7)), from(url("a", 8)), from(url("a", 1))}
-	tr.ok(tr.Complete(tr.ctx, l, rs, nil))
+	tr.must(tr.Complete(tr.ctx, l, rs, nil))
 	tr.want(frontier.Pending, "http://a/3", "http://b/1", "http://a/6", "http://a/7")
 	if st := tr.stats(); st.Dropped != 2 {
 		t.Errorf("%d URLs were dropped, want 2", st.Dropped)
@@ -224,54 +226,55 @@ func limit(t *testing.T, e Engine) {
 	tr.SetPendingLimit(0)
 	tr.add(1, from(url("a", 8)))
 	tr.SetPendingLimit(1)
-	tr.ok(tr.End(tr.ctx))
+	tr.must(tr.End(tr.ctx))
 	_, _, err := tr.Begin(tr.ctx, nil)
-	tr.ok(err)
-	tr.add(2, from(url("a", 1)), from(url("a", 2)), from(url("a", 9))) // they are known
+	tr.must(err)
+	tr.add(2, from(url("a", 1)), from(url("a", 2)), from(url("a", 9))) // two URLs are known, so that the limit does not apply
 }
 
-// park: what waits for the next Begin is handed out no earlier, by whatever
-// process, and stays pending.
-func park(t *testing.T, e Engine) {
-	tr := begin(t, e)
+// testPark checks that a parked item stays pending and is not claimed before the
+// next Begin.
+func testPark(t *testing.T, e Engine) {
+	tr := newTrial(t, e)
 	tr.add(2, url("a", 1), url("a", 2))
-	for n := range 2 { // the second time the run goes on
+	for n := range 2 { // the first Begin continues the run, and the second starts a new run
 		l := tr.lease("w", "a", 9)
-		tr.ok(tr.Complete(tr.ctx, l, []frontier.Result{{Item: url("a", 1), Park: true, Note: "no answer"}, {Item: url("a", 2), Park: true}}, nil))
-		tr.ok(tr.Release(tr.ctx, l, time.Time{}))
-		tr.pass(1000 * time.Hour)
-		tr.none("all is parked")
+		tr.must(tr.Complete(tr.ctx, l, []frontier.Result{{Item: url("a", 1), Park: true, Note: "no answer"}, {Item: url("a", 2), Park: true}}, nil))
+		tr.must(tr.Release(tr.ctx, l, time.Time{}))
+		tr.advance(1000 * time.Hour)
+		tr.noClaim("all items are parked")
 		tr.add(0, url("a", 1))
 		if st := tr.stats(); st.Parked != 2 || st.States[frontier.Pending] != 2 || !st.NextDue.IsZero() {
 			t.Errorf("%+v", st)
 		}
 		if n == 1 {
-			tr.ok(tr.End(tr.ctx))
+			tr.must(tr.End(tr.ctx))
 		}
 		_, fresh, err := tr.Begin(tr.ctx, nil)
-		if tr.ok(err); fresh != (n == 1) || tr.stats().Parked != 0 {
-			t.Errorf("begun, fresh %v: %+v", fresh, tr.stats())
+		if tr.must(err); fresh != (n == 1) || tr.stats().Parked != 0 {
+			t.Errorf("after Begin, fresh %v: %+v", fresh, tr.stats())
 		}
 	}
 	if l := tr.lease("w", "a", 9); len(l.Items) != 2 {
-		t.Errorf("handed out: %v", urlsOf(l.Items))
+		t.Errorf("claimed: %v", urlsOf(l.Items))
 	}
 }
 
-// revive: what was retrieved once and excluded then comes back too.
-func revive(t *testing.T, e Engine) {
-	tr := begin(t, e)
+// testRevive checks that Revive returns URLs in state Done, and URLs in state
+// Excluded that have a capture.
+func testRevive(t *testing.T, e Engine) {
+	tr := newTrial(t, e)
 	tr.add(3, url("a", 1), url("a", 2), url("a", 3))
-	rs := done(url("a", 1), url("a", 2), url("a", 3))
-	rs[0].Capture, rs[1].Capture = brought(url("a", 1), 1), brought(url("a", 2), 2)
+	rs := doneResults(url("a", 1), url("a", 2), url("a", 3))
+	rs[0].Capture, rs[1].Capture = newCapture(url("a", 1), 1), newCapture(url("a", 2), 2)
 	rs[1].State, rs[2].State = frontier.Excluded, frontier.Excluded
-	tr.ok(tr.Complete(tr.ctx, tr.lease("w", "a", 9), rs, nil))
+	tr.must(tr.Complete(tr.ctx, tr.lease("w", "a", 9), rs, nil))
 	if n, err := tr.Revive(tr.ctx); n != 0 || err != nil {
 		t.Errorf("in the same run: %d, %v", n, err)
 	}
-	tr.ok(tr.End(tr.ctx))
+	tr.must(tr.End(tr.ctx))
 	_, _, err := tr.Begin(tr.ctx, nil)
-	tr.ok(err)
+	tr.must(err)
 	if n, err := tr.Revive(tr.ctx); n != 2 || err != nil {
 		t.Errorf("revived %d, %v; want 2", n, err)
 	}

@@ -13,10 +13,12 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// environ names the variable that tells a process to be a victim, and where.
+// environ is the name of an environment variable with the place of the frontier. A
+// process in which it is set runs victim.
 const environ = "FRONTIERTEST_PLACE"
 
-// Main is for TestMain: in a process that kill has started it never returns.
+// Main must be called from TestMain. It does not return in a process that testKill
+// has started.
 func Main(e Engine) {
 	if place := os.Getenv(environ); place != "" {
 		fmt.Fprintln(os.Stderr, victim(e, place))
@@ -26,11 +28,11 @@ func Main(e Engine) {
 
 const (
 	batch  = 16
-	record = 100 // bytes
+	record = 100 // size of a record, in bytes
 )
 
-// victim completes batch after batch, and says so after each, until it is
-// killed.
+// victim completes batches and prints the number of each completed batch. It runs
+// until the process is killed.
 func victim(e Engine, place string) error {
 	ctx := context.Background()
 	f, err := e.Open(ctx, place, time.Now)
@@ -63,43 +65,42 @@ func victim(e Engine, place string) error {
 	}
 }
 
-// batchOf is the nth batch: items that nobody knew, each with all that a
-// result can have.
+// batchOf returns the nth batch: results of new items, with all fields set.
 func batchOf(n int) (rs []frontier.Result, ends map[string]int64) {
 	for i := n * batch; i < (n+1)*batch; i++ {
 		item := url("h", i)
-		c := brought(item, byte(i))
+		c := newCapture(item, byte(i))
 		c.File, c.Offset, c.Length, c.Path = "w", int64(i)*record, record, item.URL
 		child := url("child", i)
-		child.NotBefore = time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC) // the host to claim is h
+		child.NotBefore = time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC) // so that Claim returns only host h
 		rs = append(rs, frontier.Result{Item: item, State: frontier.Done, Capture: c, Children: []frontier.Item{child},
 			Names: []frontier.Name{{Fold: item.URL, Key: item.Key}}})
 	}
 	return rs, map[string]int64{"w": int64(n+1) * batch * record}
 }
 
-// kill kills a process in the middle of its calls, and another that goes on
-// with what it left, and so on.
-func kill(t *testing.T, e Engine, times int) {
+// testKill repeatedly starts a process, kills it during its calls, and checks the
+// frontier that it leaves.
+func testKill(t *testing.T, e Engine, times int) {
 	if !e.Lasts {
-		t.Skip("this engine does not last")
+		t.Skip("this engine has no file")
 	}
 	place := e.Place(t)
 	for round := range times {
-		last := murder(t, place, 20+round*17%40)
+		last := killVictim(t, place, 20+round*17%40)
 		tr := &trial{TB: t, clock: newClock(), ctx: t.Context(), place: place}
 		tr.open(e)
-		tr.whole(last)
-		tr.ok(tr.Close())
+		tr.checkBatches(last)
+		tr.must(tr.Close())
 		if t.Failed() {
 			t.Fatalf("after kill %d", round+1)
 		}
 	}
 }
 
-// murder lets a victim do so many batches and kills it. It returns the last
-// that the victim has acknowledged.
-func murder(t *testing.T, place string, batches int) (last int) {
+// killVictim starts a victim and kills it after the given number of batches. It
+// returns the number of the last batch that the victim has printed.
+func killVictim(t *testing.T, place string, batches int) (last int) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), environ+"="+place)
@@ -113,53 +114,53 @@ func murder(t *testing.T, place string, batches int) (last int) {
 	}
 	defer cmd.Wait()
 	said := 0
-	for lines := bufio.NewScanner(out); lines.Scan(); { // to the end: what it said while it was being killed counts too
+	for lines := bufio.NewScanner(out); lines.Scan(); { // until the end of the output, because the victim may print more before it dies
 		if last, err = strconv.Atoi(lines.Text()); err != nil {
-			t.Fatalf("the victim said %q; TestMain must call Main", lines.Text())
+			t.Fatalf("the victim printed %q; TestMain must call Main", lines.Text())
 		}
 		if said++; said == batches {
 			cmd.Process.Kill()
 		}
 	}
 	if said < batches {
-		t.Fatalf("the victim died by itself after %d batches", said)
+		t.Fatalf("the victim exited after %d batches", said)
 	}
 	return last
 }
 
-// whole checks that the batches up to last are there, and of the next all or
-// nothing.
-func (tr *trial) whole(last int) {
+// checkBatches checks that the frontier has all batches up to last, and either the
+// complete next batch or no part of it.
+func (tr *trial) checkBatches(last int) {
 	tr.Helper()
 	ends, err := tr.FileEnds(tr.ctx)
-	tr.ok(err)
+	tr.must(err)
 	batches := int(ends["w"] / (batch * record))
 	if batches != last+1 && batches != last+2 {
-		tr.Errorf("%d batches are there; %d were acknowledged", batches, last+1)
+		tr.Errorf("%d batches are stored; %d were printed", batches, last+1)
 	}
 	want := batches * batch
 	var done, pending, captures int
 	for _, err := range tr.Items(tr.ctx, frontier.Done) {
-		tr.ok(err)
+		tr.must(err)
 		done++
 	}
 	for _, err := range tr.Items(tr.ctx, frontier.Pending) {
-		tr.ok(err)
+		tr.must(err)
 		pending++
 	}
 	for c, err := range tr.Captures(tr.ctx) {
-		tr.ok(err)
+		tr.must(err)
 		if c.Offset != int64(captures)*record {
 			tr.Errorf("capture %d is at %d", captures, c.Offset)
 		}
 		captures++
 	}
 	if done != want || pending != want+1 || captures != want {
-		tr.Errorf("%d are done, %d pending, %d brought; want %d, with one more that is pending", done, pending, captures, want)
+		tr.Errorf("%d done, %d pending, %d captures; want %d, with one more pending", done, pending, captures, want)
 	}
 	st := tr.stats()
 	if st.States[frontier.Done] != int64(done) || st.States[frontier.Pending] != int64(pending) || st.Captures != int64(captures) {
-		tr.Errorf("the account says %+v", st)
+		tr.Errorf("Stats: %+v", st)
 	}
 	var folds []string
 	for i := range want {

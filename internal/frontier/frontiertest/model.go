@@ -8,7 +8,7 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// A model is what a frontier holds, said as simply as can be.
+// A model is a simple implementation of a frontier in memory, for comparison.
 type model struct {
 	now      func() time.Time
 	run      int64
@@ -86,7 +86,7 @@ func (m *model) add(items []frontier.Item) (added int) {
 	return added
 }
 
-// full reports whether a host has as many pending items as Limit allows.
+// full reports whether the pending items of host have reached the limit.
 func (m *model) full(host string) bool {
 	pending := int64(0)
 	for _, i := range m.items {
@@ -102,10 +102,10 @@ func (i *modelItem) pend(run int64) {
 	i.state, i.run, i.Attempts, i.Note, i.NotBefore = frontier.Pending, run, 0, "", time.Time{}
 }
 
-// requeue makes pending what which says.
-func (m *model) requeue(which func(*modelItem) bool) (n int64) {
+// requeue makes the items pending for which match returns true.
+func (m *model) requeue(match func(*modelItem) bool) (n int64) {
 	for _, i := range m.items {
-		if which(i) {
+		if match(i) {
 			i.pend(m.run)
 			n++
 		}
@@ -113,7 +113,7 @@ func (m *model) requeue(which func(*modelItem) bool) (n int64) {
 	return n
 }
 
-// ready lists what may be asked of a host now, in order.
+// ready returns the items of host that may be visited now, in order.
 func (m *model) ready(host string) (items []*modelItem) {
 	for _, i := range m.items {
 		if i.Host == host && i.state == frontier.Pending && !i.parked && !i.NotBefore.After(m.now()) {
@@ -124,7 +124,7 @@ func (m *model) ready(host string) (items []*modelItem) {
 	return items
 }
 
-// claimable says whether Claim may give host to somebody.
+// claimable reports whether Claim may lease host.
 func (m *model) claimable(host string) bool {
 	h := m.host(host)
 	return !(h.leased && h.until.After(m.now())) && !h.next.After(m.now()) && len(m.ready(host)) > 0
@@ -137,7 +137,7 @@ func (m *model) claim(host string, ttl time.Duration) (epoch int64) {
 	return h.epoch
 }
 
-// held reports whether l stands.
+// held reports whether l is the current lease of its host.
 func (m *model) held(l *frontier.Lease) bool {
 	h := m.host(l.Host)
 	return h.leased && h.epoch == l.Epoch
@@ -156,7 +156,7 @@ func (m *model) more(l *frontier.Lease, n int) (items []*modelItem) {
 	return items
 }
 
-// complete reports whether rs could be recorded.
+// complete records rs and ends. It reports whether they are valid.
 func (m *model) complete(rs []frontier.Result, ends map[string]int64) bool {
 	claimed := map[string]frontier.Key{}
 	for _, r := range rs {

@@ -8,7 +8,7 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// The small world of random.
+// Hosts and paths of the random operations.
 var (
 	hosts = []string{"a", "b", "c"}
 	paths = []string{"p", "q", "r", "s", "t"}
@@ -16,7 +16,7 @@ var (
 
 func (p *play) hostName() string { return hosts[p.n(len(hosts))] }
 
-// soon is a time somewhere about now, or none.
+// soon returns a time shortly before or after now, or the zero time.
 func (p *play) soon() time.Time {
 	switch n := p.n(40); {
 	case n < 20:
@@ -49,9 +49,9 @@ func (p *play) adds() {
 	items := p.some()
 	p.note("add %v", urlsOf(items))
 	n, err := p.Add(p.ctx, items)
-	p.judge(err, !p.model.live)
+	p.checkError(err, !p.model.live)
 	if err == nil {
-		p.equal("what was added", n, p.model.add(items))
+		p.equal("number of added items", n, p.model.add(items))
 	}
 }
 
@@ -59,7 +59,7 @@ func (p *play) claims() {
 	most, each, ttl := 1+p.n(3), 1+p.n(4), time.Duration(1+p.n(60))*time.Second
 	p.note("claim %d hosts, %d items each, for %v", most, each, ttl)
 	ls, err := p.Claim(p.ctx, "w", most, each, ttl)
-	p.judge(err, !p.model.live)
+	p.checkError(err, !p.model.live)
 	if err != nil {
 		return
 	}
@@ -69,17 +69,17 @@ func (p *play) claims() {
 			can++
 		}
 	}
-	p.equal("how many hosts were claimed", len(ls), min(most, can))
+	p.equal("number of claimed hosts", len(ls), min(most, can))
 	for _, l := range ls {
 		if !p.model.claimable(l.Host) {
-			p.Errorf("after %s: %s was claimed, which may not be asked", p.log[len(p.log)-1], l.Host)
+			p.Errorf("after %s: %s was claimed, although it is not due", p.log[len(p.log)-1], l.Host)
 		}
 		want := p.model.ready(l.Host)
 		want = want[:min(each, len(want))]
-		p.handed("what was claimed", l.Items, want)
-		p.equal("the epoch", l.Epoch, p.model.claim(l.Host, ttl))
-		p.equal("the end", l.Until, p.now().Add(ttl))
-		p.equal("how many are out", len(l.Outstanding), len(l.Items))
+		p.equalItems("claimed items", l.Items, want)
+		p.equal("epoch", l.Epoch, p.model.claim(l.Host, ttl))
+		p.equal("end of the lease", l.Until, p.now().Add(ttl))
+		p.equal("number of outstanding items", len(l.Outstanding), len(l.Items))
 		p.leases = append(p.leases, l)
 	}
 }
@@ -92,8 +92,8 @@ func (p *play) mores(l *frontier.Lease) {
 	if p.fenced(l, err) {
 		return
 	}
-	p.judge(err, false)
-	p.handed("what was handed out", items, want)
+	p.checkError(err, false)
+	p.equalItems("further items", items, want)
 }
 
 func (p *play) extends(l *frontier.Lease) {
@@ -103,9 +103,9 @@ func (p *play) extends(l *frontier.Lease) {
 	if p.fenced(l, err) {
 		return
 	}
-	p.judge(err, false)
+	p.checkError(err, false)
 	p.model.host(l.Host).until = p.now().Add(ttl)
-	p.equal("the end", l.Until, p.now().Add(ttl))
+	p.equal("end of the lease", l.Until, p.now().Add(ttl))
 }
 
 func (p *play) releases(l *frontier.Lease) {
@@ -115,7 +115,7 @@ func (p *play) releases(l *frontier.Lease) {
 	if p.fenced(l, err) {
 		return
 	}
-	p.judge(err, false)
+	p.checkError(err, false)
 	p.model.release(l, next)
 }
 
@@ -132,20 +132,20 @@ func (p *play) completes(l *frontier.Lease) {
 	out := maps.Clone(l.Outstanding)
 	err := p.Complete(p.ctx, l, rs, ends)
 	if p.fenced(l, err) {
-		p.equal("what is out", l.Outstanding, out)
+		p.equal("outstanding items", l.Outstanding, out)
 		return
 	}
-	fits := p.model.live && p.model.complete(rs, ends)
-	p.judge(err, !fits)
-	if fits {
+	valid := p.model.live && p.model.complete(rs, ends)
+	p.checkError(err, !valid)
+	if valid {
 		for _, r := range rs {
 			delete(out, r.Item.Key)
 		}
 	}
-	p.equal("what is out", l.Outstanding, out)
+	p.equal("outstanding items", l.Outstanding, out)
 }
 
-// result is of an item of l, or of another of its host, known or not.
+// result returns a result for an item of l, or for another item of its host.
 func (p *play) result(l *frontier.Lease) frontier.Result {
 	r := frontier.Result{Item: p.item(l.Host), State: frontier.State(p.n(6))}
 	if len(l.Items) > 0 && p.n(3) > 0 {
@@ -159,7 +159,7 @@ func (p *play) result(l *frontier.Lease) frontier.Result {
 		r.Note = "a note"
 	}
 	if p.n(2) == 0 {
-		c := brought(r.Item, byte(p.n(3)))
+		c := newCapture(r.Item, byte(p.n(3)))
 		c.Run, c.Time, c.Size, c.Path = p.model.run, p.now(), int64(p.n(256)), paths[p.n(len(paths))]
 		switch p.n(4) {
 		case 0:
@@ -169,7 +169,7 @@ func (p *play) result(l *frontier.Lease) frontier.Result {
 			c.File, c.Offset, c.Length, c.ID, c.Proof = fmt.Sprint("w", p.n(2)), int64(p.n(256)), 9, "urn:uuid:1", "sha1:A"
 			c.Modified, c.Validator, c.Media, c.Code = p.now().Add(-time.Hour), `"etag"`, "text/html", 200
 		case 2:
-			other := url(p.hostName(), p.n(6)) // the object of another URL
+			other := url(p.hostName(), p.n(6)) // the capture of another URL
 			c.Key, c.URL = other.Key, other.URL
 		case 3:
 			c.Path = "" // not in the tree

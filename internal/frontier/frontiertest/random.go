@@ -12,8 +12,8 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// random plays sequences of operations on e and on the model.
-func random(t *testing.T, e Engine, seeds uint64) {
+// testModel runs random operations on e and on the model.
+func testModel(t *testing.T, e Engine, seeds uint64) {
 	for seed := range seeds {
 		script := make([]byte, 600)
 		r := rand.NewChaCha8([32]byte{0: byte(seed), 1: byte(seed >> 8)})
@@ -25,7 +25,7 @@ func random(t *testing.T, e Engine, seeds uint64) {
 	}
 }
 
-// Fuzz looks for a sequence of operations that e gets wrong.
+// Fuzz fuzzes sequences of operations on e.
 func Fuzz(f *testing.F, e Engine) {
 	f.Add([]byte("A claim, some results, a release"))
 	f.Fuzz(func(t *testing.T, script []byte) {
@@ -35,7 +35,8 @@ func Fuzz(f *testing.F, e Engine) {
 	})
 }
 
-// Play does on e, and on a model of it, what script says, and compares.
+// Play runs the operations that script encodes on e and on a model, and compares
+// their results.
 func Play(t testing.TB, e Engine, script []byte) {
 	t.Helper()
 	p := newPlay(t, e, script)
@@ -48,13 +49,13 @@ func Play(t testing.TB, e Engine, script []byte) {
 	}
 }
 
-// play is one sequence under way.
+// play is a sequence of operations on a frontier and on its model.
 type play struct {
 	*trial
 	e      Engine
 	model  *model
 	script []byte
-	leases []*frontier.Lease // those that stand and those that do not
+	leases []*frontier.Lease // valid leases and lost leases
 	log    []string
 }
 
@@ -64,7 +65,7 @@ func newPlay(t testing.TB, e Engine, script []byte) *play {
 	return &play{trial: tr, e: e, model: newModel(tr.now), script: script}
 }
 
-// end tells how it came to a failure.
+// end closes the frontier. It logs the operations if the test has failed.
 func (p *play) end() {
 	p.Close()
 	if p.Failed() {
@@ -74,7 +75,7 @@ func (p *play) end() {
 	}
 }
 
-// n takes a number below limit from the script.
+// n reads a number less than limit from the script.
 func (p *play) n(limit int) int {
 	if len(p.script) == 0 {
 		return 0
@@ -86,11 +87,11 @@ func (p *play) n(limit int) int {
 
 func (p *play) note(format string, args ...any) { p.log = append(p.log, fmt.Sprintf(format, args...)) }
 
-// judge compares an error with whether there is to be one.
-func (p *play) judge(err error, want bool) {
+// checkError checks that err is nil, or not nil if want is true.
+func (p *play) checkError(err error, want bool) {
 	p.Helper()
 	if (err != nil) != want {
-		p.Errorf("after %s: error %v; want one: %v", p.log[len(p.log)-1], err, want)
+		p.Errorf("after %s: error %v; want an error: %v", p.log[len(p.log)-1], err, want)
 	}
 }
 
@@ -126,19 +127,19 @@ func (p *play) step() {
 	case 15:
 		host, until := p.hostName(), p.soon()
 		p.note("block %s until %v", host, until)
-		p.judge(p.BlockHost(p.ctx, host, until), false)
+		p.checkError(p.BlockHost(p.ctx, host, until), false)
 		p.model.block(host, until)
 	case 16, 17:
-		p.note("at %v", p.pass(time.Duration(p.n(64))*time.Second))
+		p.note("at %v", p.advance(time.Duration(p.n(64))*time.Second))
 	case 18:
-		p.seldom()
+		p.rareOperation()
 	case 19:
-		p.again()
+		p.changeRun()
 	}
 }
 
-// seldom does what few callers do.
-func (p *play) seldom() {
+// rareOperation runs a rare operation.
+func (p *play) rareOperation() {
 	switch p.n(5) {
 	case 4:
 		n := int64(p.n(5))
@@ -147,7 +148,7 @@ func (p *play) seldom() {
 		p.model.limit = n
 	case 0:
 		p.note("evict")
-		p.judge(p.Evict(p.ctx), false)
+		p.checkError(p.Evict(p.ctx), false)
 		for _, h := range p.model.hosts {
 			h.leased = false
 		}
@@ -155,14 +156,14 @@ func (p *play) seldom() {
 		s := frontier.State(1 + p.n(5))
 		p.note("requeue %v", s)
 		n, err := p.Requeue(p.ctx, s)
-		p.judge(err, false)
-		p.equal("what was requeued", n, p.model.requeue(func(i *modelItem) bool { return i.state == s }))
+		p.checkError(err, false)
+		p.equal("number of requeued items", n, p.model.requeue(func(i *modelItem) bool { return i.state == s }))
 	case 2:
 		p.note("revive")
 		n, err := p.Revive(p.ctx)
-		p.judge(err, !p.model.live)
+		p.checkError(err, !p.model.live)
 		if err == nil {
-			p.equal("what was revived", n, p.model.requeue(func(i *modelItem) bool {
+			p.equal("number of revived items", n, p.model.requeue(func(i *modelItem) bool {
 				return (i.state == frontier.Done || i.state == frontier.Excluded && i.LastCapture != nil) && i.run < p.model.run
 			}))
 		}
@@ -171,47 +172,47 @@ func (p *play) seldom() {
 			return
 		}
 		p.note("reopen")
-		p.judge(p.Close(), false)
+		p.checkError(p.Close(), false)
 		p.open(p.e)
 		p.model.limit, p.model.dropped = 0, 0
 	}
 }
 
-// again begins a run, or ends one.
-func (p *play) again() {
+// changeRun starts or ends a run.
+func (p *play) changeRun() {
 	if p.n(2) == 0 {
 		p.note("end")
-		p.judge(p.End(p.ctx), !p.model.live)
+		p.checkError(p.End(p.ctx), !p.model.live)
 		p.model.live = false
 		return
 	}
 	p.note("begin")
 	run, fresh, err := p.Begin(p.ctx, []byte{byte(p.n(256))})
-	p.judge(err, false)
+	p.checkError(err, false)
 	wantRun, wantFresh := p.model.begin()
-	p.equal("the run", run, wantRun)
-	p.equal("whether it is new", fresh, wantFresh)
+	p.equal("run", run, wantRun)
+	p.equal("fresh", fresh, wantFresh)
 }
 
-// compare reads everything.
+// compare compares all contents of the frontier with the model.
 func (p *play) compare() {
 	p.Helper()
 	st, err := p.Stats(p.ctx)
-	p.judge(err, false)
+	p.checkError(err, false)
 	want := p.model.stats()
 	for name, h := range p.model.hosts {
 		if h.leased && !h.until.After(p.now()) && len(p.model.ready(name)) == 0 {
-			want.NextDue = st.NextDue // Claim may have found out what a dead worker left, or not
+			want.NextDue = st.NextDue // Claim computes it again only if it finds the expired lease
 		}
 	}
 	want.Note, want.Started, want.Ended = st.Note, st.Started, st.Ended
-	p.equal("the account", st, want)
-	p.equal("whether the run goes on", st.Run > 0 && st.Ended.IsZero(), p.model.live)
+	p.equal("Stats", st, want)
+	p.equal("active run", st.Run > 0 && st.Ended.IsZero(), p.model.live)
 	for s := frontier.Pending; s <= frontier.Excluded; s++ {
 		var got, want []frontier.Item
 		for i, err := range p.Items(p.ctx, s) {
-			p.judge(err, false)
-			got = append(got, p.plain(i))
+			p.checkError(err, false)
+			got = append(got, p.normalize(i))
 		}
 		for _, i := range p.model.items {
 			if i.state == s {
@@ -228,7 +229,7 @@ func (p *play) compareCaptures() {
 	var all []frontier.Capture
 	newest, first := map[frontier.Key]frontier.Capture{}, map[[32]byte]frontier.Capture{}
 	for c, err := range p.Captures(p.ctx) {
-		p.judge(err, false)
+		p.checkError(err, false)
 		all = append(all, c)
 	}
 	keys, digests := []frontier.Key{{1}}, [][32]byte{{1}}
@@ -239,16 +240,16 @@ func (p *play) compareCaptures() {
 			first[c.Digest] = c
 		}
 	}
-	p.equal("what was brought", all, p.model.captures)
+	p.equal("captures", all, p.model.captures)
 	byKey, err := p.NewestCaptures(p.ctx, keys)
-	p.judge(err, false)
-	p.equal("the newest captures", byKey, newest)
+	p.checkError(err, false)
+	p.equal("newest captures", byKey, newest)
 	byDigest, err := p.CapturesByDigest(p.ctx, digests)
-	p.judge(err, false)
-	p.equal("the first with a digest", byDigest, first)
+	p.checkError(err, false)
+	p.equal("captures by digest", byDigest, first)
 	var files, wantFiles []frontier.File
 	for f, err := range p.Files(p.ctx) {
-		p.judge(err, false)
+		p.checkError(err, false)
 		files = append(files, f)
 	}
 	for _, i := range p.model.items {
@@ -256,17 +257,17 @@ func (p *play) compareCaptures() {
 			wantFiles = append(wantFiles, frontier.File{Path: i.LastCapture.Path, Digest: i.LastCapture.Digest, State: i.state})
 		}
 	}
-	p.equal("the files", files, wantFiles)
+	p.equal("files", files, wantFiles)
 	named, err := p.NameOwners(p.ctx, paths)
-	p.judge(err, false)
-	p.equal("the names", named, p.model.names)
+	p.checkError(err, false)
+	p.equal("names", named, p.model.names)
 	ends, err := p.FileEnds(p.ctx)
-	p.judge(err, false)
-	p.equal("the ends", ends, p.model.ends)
+	p.checkError(err, false)
+	p.equal("file ends", ends, p.model.ends)
 }
 
-// plain is an item without what engines may tell in two ways.
-func (p *play) plain(i frontier.Item) frontier.Item {
+// normalize removes differences between equivalent items from i.
+func (p *play) normalize(i frontier.Item) frontier.Item {
 	if !i.NotBefore.After(p.now()) {
 		i.NotBefore = time.Time{}
 	}
@@ -283,14 +284,14 @@ func (p *play) modelled(m *modelItem) frontier.Item {
 	if m.run != p.model.run {
 		i.Attempts = 0
 	}
-	return p.plain(i)
+	return p.normalize(i)
 }
 
-func (p *play) handed(what string, got []frontier.Item, want []*modelItem) {
+func (p *play) equalItems(what string, got []frontier.Item, want []*modelItem) {
 	p.Helper()
 	var g, w []frontier.Item
 	for _, i := range got {
-		g = append(g, p.plain(i))
+		g = append(g, p.normalize(i))
 	}
 	for _, i := range want {
 		w = append(w, p.modelled(i))
@@ -302,7 +303,7 @@ func (p *play) fenced(l *frontier.Lease, err error) bool {
 	p.Helper()
 	held := p.model.held(l)
 	if errors.Is(err, frontier.ErrFenced) == held {
-		p.Errorf("after %s: error %v; the lease of %s stands: %v", p.log[len(p.log)-1], err, l.Host, held)
+		p.Errorf("after %s: error %v; the lease of %s is valid: %v", p.log[len(p.log)-1], err, l.Host, held)
 	}
 	return !held
 }

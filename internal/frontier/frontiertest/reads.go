@@ -7,12 +7,12 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-func read(t *testing.T, e Engine) {
-	tr := begin(t, e)
+func testRead(t *testing.T, e Engine) {
+	tr := newTrial(t, e)
 	a, b := url("a", 1), url("a", 2)
 	tr.add(2, a, b)
 	l := tr.lease("w", "a", 9)
-	old, article, empty := brought(a, 1), brought(b, 1), brought(a, 0)
+	old, article, empty := newCapture(a, 1), newCapture(b, 1), newCapture(a, 0)
 	article.URL = "news:1@x"
 	article.Key = frontier.KeyOf(article.URL)
 	full := frontier.Capture{
@@ -22,14 +22,14 @@ func read(t *testing.T, e Engine) {
 	}
 	empty.Size, empty.Digest = 0, [32]byte{}
 	for _, c := range []*frontier.Capture{old, empty, &full} {
-		tr.ok(tr.Complete(tr.ctx, l, []frontier.Result{{Item: a, State: frontier.Done, Capture: c}}, nil))
+		tr.must(tr.Complete(tr.ctx, l, []frontier.Result{{Item: a, State: frontier.Done, Capture: c}}, nil))
 	}
-	tr.ok(tr.Complete(tr.ctx, l, []frontier.Result{{Item: b, State: frontier.Gone, Capture: article,
+	tr.must(tr.Complete(tr.ctx, l, []frontier.Result{{Item: b, State: frontier.Gone, Capture: article,
 		Names: []frontier.Name{{Fold: "news"}, {Fold: "news/1", Key: article.Key}}}}, map[string]int64{"f": 7, "g": 0}))
 
 	var all []frontier.Capture
 	for c, err := range tr.Captures(tr.ctx) {
-		tr.ok(err)
+		tr.must(err)
 		all = append(all, c)
 	}
 	if len(all) != 4 || all[0] != *old || all[1] != *empty || all[2] != full || all[3] != *article {
@@ -40,7 +40,7 @@ func read(t *testing.T, e Engine) {
 		t.Errorf("NewestCaptures: %+v, %v", found, err)
 	}
 	first, err := tr.CapturesByDigest(tr.ctx, [][32]byte{old.Digest, full.Digest, {1}})
-	if err != nil || len(first) != 1 || first[full.Digest] != full { // old has no record
+	if err != nil || len(first) != 1 || first[full.Digest] != full { // the capture old has no record
 		t.Errorf("CapturesByDigest: %+v, %v", first, err)
 	}
 	names, err := tr.NameOwners(tr.ctx, []string{"news", "news/1", "News", ""})
@@ -48,7 +48,7 @@ func read(t *testing.T, e Engine) {
 		t.Errorf("NameOwners: %v, %v", names, err)
 	}
 	if k, ok := names["news"]; !ok || !k.IsZero() {
-		t.Errorf("a folder is claimed by %v, %v", k, ok)
+		t.Errorf("the owner of a folder: %v, %v", k, ok)
 	}
 	ends, err := tr.FileEnds(tr.ctx)
 	if end, ok := ends["g"]; err != nil || len(ends) != 2 || ends["f"] != 7 || !ok || end != 0 {
@@ -58,7 +58,7 @@ func read(t *testing.T, e Engine) {
 		t.Errorf("%+v", st)
 	}
 
-	// The caller may change what he is reading through.
+	// The caller may modify the frontier during an iteration.
 	many := make([]frontier.Item, 1500)
 	for i := range many {
 		many[i] = url("b", i)
@@ -66,12 +66,12 @@ func read(t *testing.T, e Engine) {
 	tr.add(1500, many...)
 	n := 0
 	for item, err := range tr.Items(tr.ctx, frontier.Pending) {
-		tr.ok(err)
+		tr.must(err)
 		if n++; n%300 == 0 {
 			tr.add(1, url("c", n))
 		}
 		if item.Host == "c" {
-			break // and stop where he likes
+			break // the caller may stop the iteration
 		}
 	}
 	if n != 1501 {

@@ -1,7 +1,7 @@
-// Package frontiertest is the suite that every engine of a frontier must pass.
+// Package frontiertest has the tests that every engine of a frontier must pass.
 //
-// [Run] runs it. An engine that outlives its process also calls [Main] from
-// its TestMain, so that a process can be killed in the middle.
+// [Run] runs the tests. The package of an engine with files also calls [Main]
+// from its TestMain, because a test starts and kills processes.
 package frontiertest
 
 import (
@@ -14,52 +14,52 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// An Engine is what is tested.
+// An Engine is an implementation of a frontier under test.
 type Engine struct {
-	// Place makes room for a new, empty frontier. What it returns is for
-	// Open, in another process too.
+	// Place returns the place of a new frontier, for Open in this process or in
+	// another process.
 	Place func(t testing.TB) string
 
-	// Open opens the frontier at a place. Now is its clock.
+	// Open opens the frontier at place, with the clock now.
 	Open func(ctx context.Context, place string, now func() time.Time) (frontier.Frontier, error)
 
-	// Lasts says that what was at a place is there when it is opened again,
-	// and that two may have it open.
+	// Lasts reports whether the frontier is stored in a file, so that it can be
+	// opened again and opened by several processes.
 	Lasts bool
 
-	// Copy makes a place of what a power cut would leave of another that is
-	// open. Nil: there is no telling.
+	// Copy copies an open frontier as a power failure would leave it and
+	// returns the place of the copy. Nil if the engine has no file.
 	Copy func(t testing.TB, place string) string
 }
 
-// Run tests e.
+// Run runs all tests on e.
 func Run(t *testing.T, e Engine) {
-	t.Run("Add", func(t *testing.T) { add(t, e) })
-	t.Run("Limit", func(t *testing.T) { limit(t, e) })
-	t.Run("Park", func(t *testing.T) { park(t, e) })
-	t.Run("Revive", func(t *testing.T) { revive(t, e) })
-	t.Run("Runs", func(t *testing.T) { runs(t, e) })
-	t.Run("Together", func(t *testing.T) { together(t, e) })
-	t.Run("Claim", func(t *testing.T) { claim(t, e) })
-	t.Run("Lease", func(t *testing.T) { lease(t, e) })
-	t.Run("Complete", func(t *testing.T) { complete(t, e) })
-	t.Run("Read", func(t *testing.T) { read(t, e) })
-	t.Run("Model", func(t *testing.T) { random(t, e, 20) })
-	t.Run("Crawl", func(t *testing.T) { crawl(t, e, 150) })
-	t.Run("Crash", func(t *testing.T) { crash(t, e, 3) })
-	t.Run("Kill", func(t *testing.T) { kill(t, e, 3) })
+	t.Run("Add", func(t *testing.T) { testAdd(t, e) })
+	t.Run("Limit", func(t *testing.T) { testLimit(t, e) })
+	t.Run("Park", func(t *testing.T) { testPark(t, e) })
+	t.Run("Revive", func(t *testing.T) { testRevive(t, e) })
+	t.Run("Runs", func(t *testing.T) { testRuns(t, e) })
+	t.Run("TwoHandles", func(t *testing.T) { testTwoHandles(t, e) })
+	t.Run("Claim", func(t *testing.T) { testClaim(t, e) })
+	t.Run("Lease", func(t *testing.T) { testLease(t, e) })
+	t.Run("Complete", func(t *testing.T) { testComplete(t, e) })
+	t.Run("Read", func(t *testing.T) { testRead(t, e) })
+	t.Run("Model", func(t *testing.T) { testModel(t, e, 20) })
+	t.Run("Crawl", func(t *testing.T) { testCrawl(t, e, 150) })
+	t.Run("Crash", func(t *testing.T) { testCrash(t, e, 3) })
+	t.Run("Kill", func(t *testing.T) { testKill(t, e, 3) })
 }
 
-// Soak tests more of what Run tests by chance.
+// Soak runs the randomized tests of Run with more seeds.
 func Soak(t *testing.T, e Engine) {
-	t.Run("Model", func(t *testing.T) { random(t, e, 5000) })
-	t.Run("Crawl", func(t *testing.T) { crawl(t, e, 20_000) })
-	t.Run("Crash", func(t *testing.T) { crash(t, e, 200) })
-	t.Run("Kill", func(t *testing.T) { kill(t, e, 20) })
+	t.Run("Model", func(t *testing.T) { testModel(t, e, 5000) })
+	t.Run("Crawl", func(t *testing.T) { testCrawl(t, e, 20_000) })
+	t.Run("Crash", func(t *testing.T) { testCrash(t, e, 200) })
+	t.Run("Kill", func(t *testing.T) { testKill(t, e, 20) })
 }
 
-// A clock stands until it is moved. It begins at a whole second, since times
-// are kept to the microsecond.
+// A clock is a clock that only advance moves. It starts at a full second, because
+// a frontier stores times with a precision of one microsecond.
 type clock struct {
 	mu sync.Mutex
 	t  time.Time
@@ -73,14 +73,14 @@ func (c *clock) now() time.Time {
 	return c.t
 }
 
-func (c *clock) pass(d time.Duration) time.Time {
+func (c *clock) advance(d time.Duration) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.t = c.t.Add(d)
 	return c.t
 }
 
-// A trial is one frontier under test, and what fails it.
+// A trial is a frontier under test.
 type trial struct {
 	testing.TB
 	frontier.Frontier
@@ -89,8 +89,8 @@ type trial struct {
 	place string
 }
 
-// begin opens a new frontier and begins a run.
-func begin(t testing.TB, e Engine) *trial {
+// newTrial opens a new frontier and starts a run.
+func newTrial(t testing.TB, e Engine) *trial {
 	t.Helper()
 	tr := &trial{TB: t, clock: newClock(), ctx: context.Background(), place: e.Place(t)}
 	tr.open(e)
@@ -110,8 +110,8 @@ func (tr *trial) open(e Engine) {
 	tr.Frontier = f
 }
 
-// ok fails on an error.
-func (tr *trial) ok(err error) {
+// must fails the test if err is not nil.
+func (tr *trial) must(err error) {
 	tr.Helper()
 	if err != nil {
 		tr.Fatal(err)
@@ -125,7 +125,7 @@ func (tr *trial) add(want int, items ...frontier.Item) {
 	}
 }
 
-// lease claims one host, which must be want.
+// lease claims one host and checks that it is want.
 func (tr *trial) lease(worker, want string, items int) *frontier.Lease {
 	tr.Helper()
 	ls, err := tr.Claim(tr.ctx, worker, 1, items, time.Minute)
@@ -135,10 +135,10 @@ func (tr *trial) lease(worker, want string, items int) *frontier.Lease {
 	return ls[0]
 }
 
-// none claims, and must get nothing.
-func (tr *trial) none(why string) {
+// noClaim checks that Claim returns no lease.
+func (tr *trial) noClaim(why string) {
 	tr.Helper()
-	if ls, err := tr.Claim(tr.ctx, "nobody", 9, 9, time.Minute); len(ls) > 0 || err != nil {
+	if ls, err := tr.Claim(tr.ctx, "w", 9, 9, time.Minute); len(ls) > 0 || err != nil {
 		tr.Fatalf("Claim, although %s: %v, %v", why, hostsOf(ls), err)
 	}
 }
@@ -146,14 +146,14 @@ func (tr *trial) none(why string) {
 func (tr *trial) stats() frontier.Stats {
 	tr.Helper()
 	st, err := tr.Stats(tr.ctx)
-	tr.ok(err)
+	tr.must(err)
 	return st
 }
 
 func (tr *trial) state(s frontier.State) (urls []string) {
 	tr.Helper()
 	for item, err := range tr.Items(tr.ctx, s) {
-		tr.ok(err)
+		tr.must(err)
 		urls = append(urls, item.URL)
 	}
 	return urls
@@ -166,7 +166,7 @@ func (tr *trial) want(s frontier.State, urls ...string) {
 	}
 }
 
-// url is an item of a host.
+// url returns the nth item of host.
 func url(host string, n int) frontier.Item {
 	text := fmt.Sprintf("http://%s/%d", host, n)
 	return frontier.Item{Key: frontier.KeyOf(text), URL: text, Host: host}
@@ -186,14 +186,14 @@ func urlsOf(items []frontier.Item) (urls []string) {
 	return urls
 }
 
-func done(items ...frontier.Item) (rs []frontier.Result) {
+func doneResults(items ...frontier.Item) (rs []frontier.Result) {
 	for _, i := range items {
 		rs = append(rs, frontier.Result{Item: i, State: frontier.Done})
 	}
 	return rs
 }
 
-// brought is a capture of an item.
-func brought(item frontier.Item, digest byte) *frontier.Capture {
+// newCapture returns a capture of item.
+func newCapture(item frontier.Item, digest byte) *frontier.Capture {
 	return &frontier.Capture{Key: item.Key, URL: item.URL, Run: 1, Kind: "document", Size: 10, Digest: [32]byte{0: digest, 31: 1}}
 }
