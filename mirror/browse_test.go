@@ -10,8 +10,8 @@ import (
 	"github.com/anyurl/fetch/mirror"
 )
 
-// TestBrowse: in the copy the pages lead to each other; the archive is as it
-// was brought.
+// TestBrowse checks that the pages of a browsable copy link to each other, and
+// that the archive does not change.
 func TestBrowse(t *testing.T) {
 	t.Parallel()
 	s := peer.Nginx(t, peer.NginxOptions{})
@@ -26,7 +26,7 @@ func TestBrowse(t *testing.T) {
 	if err := mirror.Browse(t.Context(), o.Dir, to); err != nil {
 		t.Fatal(err)
 	}
-	host := filepath.Join(to, "http", plus(s.Addr))
+	host := filepath.Join(to, "http", treeHost(s.Addr))
 	for name, want := range map[string]string{
 		"index.html":   strings.NewReplacer("/sub/two.html", "sub/two.html", "=s.css", `="s.css"`).Replace(page),
 		"sub/two.html": `<a href="../index.html">up</a>`,
@@ -38,7 +38,7 @@ func TestBrowse(t *testing.T) {
 			t.Errorf("%s is %q, %v; want %q", name, got, err, want)
 		}
 	}
-	if got := tree(t, o.Dir, "http/"+plus(s.Addr))["index.html"]; got != page {
+	if got := tree(t, o.Dir, "http/"+treeHost(s.Addr))["index.html"]; got != page {
 		t.Errorf("the archive has %q", got)
 	}
 }

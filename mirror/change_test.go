@@ -12,47 +12,49 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// tagged is a site whose pages have an ETag, and knows who has them.
-type tagged struct {
-	paper
-	tag string // and of what is not in special
-	not int    // answers of 304
+// taggedSite is a site whose responses have an ETag. It counts the responses
+// with status 304.
+type taggedSite struct {
+	webSite
+	tag         string // the ETag of all pages, and the content of most of them
+	notModified int    // number of 304 responses
 }
 
-func (s *tagged) ServeHTTP(out http.ResponseWriter, r *http.Request) {
-	if _, ok := s.paper[r.RequestURI]; !ok {
+func (s *taggedSite) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+	if _, ok := s.webSite[r.RequestURI]; !ok {
 		http.NotFound(out, r)
 		return
 	}
 	out.Header().Set("ETag", `"`+s.tag+`"`)
 	if r.Header.Get("If-None-Match") == `"`+s.tag+`"` {
-		s.not++
+		s.notModified++
 		out.WriteHeader(304)
 		return
 	}
-	s.paper.ServeHTTP(out, r)
+	s.webSite.ServeHTTP(out, r)
 }
 
-// TestChanges: what a second run finds, and what it writes.
+// TestChanges checks which changes a second run detects, and the records that
+// it writes.
 func TestChanges(t *testing.T) {
 	t.Parallel()
-	const inside = 3 // pages
+	const inside = 3 // number of pages
 	for _, c := range []struct {
 		name   string
-		change func(s *tagged, o *mirror.Options)
+		change func(s *taggedSite, o *mirror.Options)
 		new    int64
-		not    int    // pages that are as they were
-		types  string // of the records that the second run adds for /one
+		not    int    // number of unchanged pages
+		types  string // types of the records that the second run adds for /one
 	}{
-		{"nothing", func(*tagged, *mirror.Options) {}, 0, inside, "revisit server-not-modified"},
-		{"another ETag", func(s *tagged, _ *mirror.Options) { s.tag = "2" }, 0, 0, "revisit identical-payload-digest"},
-		{"another text", func(s *tagged, _ *mirror.Options) { s.tag = "2"; s.paper["/one"] += "more" }, 1, 0, "response"},
-		{"a wider scope", func(s *tagged, o *mirror.Options) { o.Scope.Reach = mirror.Any }, 1, inside, "revisit server-not-modified"},
-		{"a file is lost", func(s *tagged, o *mirror.Options) {
+		{"nothing", func(*taggedSite, *mirror.Options) {}, 0, inside, "revisit server-not-modified"},
+		{"another ETag", func(s *taggedSite, _ *mirror.Options) { s.tag = "2" }, 0, 0, "revisit identical-payload-digest"},
+		{"another text", func(s *taggedSite, _ *mirror.Options) { s.tag = "2"; s.webSite["/one"] += "more" }, 1, 0, "response"},
+		{"a wider scope", func(s *taggedSite, o *mirror.Options) { o.Scope.Reach = mirror.Any }, 1, inside, "revisit server-not-modified"},
+		{"a file is lost", func(s *taggedSite, o *mirror.Options) {
 			os.Remove(filepath.Join(o.Dir, "tree/http/a.example/one"))
 		}, 0, inside - 1, "revisit identical-payload-digest"},
-		{"a failure has passed", func(s *tagged, o *mirror.Options) { s.paper["/none"] = "there now" }, 1, inside, "revisit server-not-modified"},
-		{"no more WARC", func(s *tagged, o *mirror.Options) { o.WARC = nil }, 0, inside, ""},
+		{"a failure has passed", func(s *taggedSite, o *mirror.Options) { s.webSite["/none"] = "there now" }, 1, inside, "revisit server-not-modified"},
+		{"no more WARC", func(s *taggedSite, o *mirror.Options) { o.WARC = nil }, 0, inside, ""},
 	} {
 		for _, first := range []string{"tree and warc", "warc"} {
 			if first == "warc" && (strings.HasPrefix(c.name, "no more") || c.name == "a file is lost") {
@@ -60,32 +62,32 @@ func TestChanges(t *testing.T) {
 			}
 			t.Run(c.name+", "+first, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					w := newWorld(t)
-					s := &tagged{paper{"/": `<a href=one><a href=two><a href=none><a href="http://b.example/">`, "/one": strings.Repeat("one\n", 500), "/two": "two"}, "1", 0}
+					w := newNetwork(t)
+					s := &taggedSite{webSite{"/": `<a href=one><a href=two><a href=none><a href="http://b.example/">`, "/one": strings.Repeat("one\n", 500), "/two": "two"}, "1", 0}
 					w.web("a.example", s)
-					w.web("b.example", paper{"/": "elsewhere"})
+					w.web("b.example", webSite{"/": "elsewhere"})
 					o := w.options("http://a.example/")
 					o.Tree = first != "warc"
 					run(t, o)
 					before := len(recordsOf(t, o.Dir, "http://a.example/one"))
 					c.change(s, &o)
-					if sum := run(t, o); sum.New != c.new || s.not != c.not {
-						t.Errorf("%d times 304, want %d: %+v\n%s", s.not, c.not, sum, outcomes(t, o.Dir))
+					if sum := run(t, o); sum.New != c.new || s.notModified != c.not {
+						t.Errorf("%d times 304, want %d: %+v\n%s", s.notModified, c.not, sum, outcomes(t, o.Dir))
 					}
 					if got := strings.Join(recordsOf(t, o.Dir, "http://a.example/one")[before:], ", "); got != c.types {
 						t.Errorf("records %q, want %q", got, c.types)
 					}
-					if o.Tree && tree(t, o.Dir, "http/a.example")["one"] != s.paper["/one"] {
+					if o.Tree && tree(t, o.Dir, "http/a.example")["one"] != s.webSite["/one"] {
 						t.Error("the file is not that of the server")
 					}
-					sound(t, o.Dir)
+					checkVerify(t, o.Dir)
 				})
 			})
 		}
 	}
 }
 
-// recordsOf tells the types of the records of a URL, requests left out.
+// recordsOf returns the types of the records of a URL, except request records.
 func recordsOf(t testing.TB, dir, url string) (types []string) {
 	heads, _ := records(t, dir)
 	for _, h := range heads {
@@ -96,12 +98,13 @@ func recordsOf(t testing.TB, dir, url string) (types []string) {
 	return types
 }
 
-// TestTreeLater: a mirror that was one of WARC files alone gets its tree.
-func TestTreeLater(t *testing.T) {
+// TestTreeLater checks that an archive with only WARC files can get a tree
+// later.
+func TestTreeAdded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		s := &tagged{paper{"/": `<a href=one>`, "/one": "one"}, "1", 0}
+		w := newNetwork(t)
+		s := &taggedSite{webSite{"/": `<a href=one>`, "/one": "one"}, "1", 0}
 		w.web("a.example", s)
 		o := w.options("http://a.example/")
 		o.Tree = false
@@ -111,15 +114,15 @@ func TestTreeLater(t *testing.T) {
 		if got := tree(t, o.Dir, "http/a.example"); got["one"] != "one" || len(got) != 2 {
 			t.Errorf("%q", got)
 		}
-		sound(t, o.Dir)
-		if run(t, o); s.not != 2 {
-			t.Errorf("%d times 304", s.not)
+		checkVerify(t, o.Dir)
+		if run(t, o); s.notModified != 2 {
+			t.Errorf("%d times 304", s.notModified)
 		}
 	})
 }
 
-// TestUnchangedRecords: what has no answer for "as it was" is recorded so where
-// that is wanted.
+// TestUnchangedRecords checks that WARC.Unchanged adds revisit records for
+// protocols other than HTTP.
 func TestUnchangedRecords(t *testing.T) {
 	t.Parallel()
 	s := sites["file"](t)
@@ -137,5 +140,5 @@ func TestUnchangedRecords(t *testing.T) {
 	if n != 1 {
 		t.Errorf("one.txt is recorded as it was %d times", n)
 	}
-	sound(t, o.Dir)
+	checkVerify(t, o.Dir)
 }

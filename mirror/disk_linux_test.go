@@ -15,14 +15,14 @@ import (
 	"github.com/anyurl/fetch/mirror"
 )
 
-// TestFullDisk: a full disk ends the run with an error that says so; what is
-// there is true, and when there is room the same call completes it.
+// TestFullDisk checks that a full disk ends the run with a matching error and a
+// consistent archive. With free space, the same call completes the run.
 func TestFullDisk(t *testing.T) {
 	for form, sizes := range map[string][]string{"tree": {"1200k"}, "warc": {"1200k"}, "tree and warc": {"600k", "1200k", "2m"}} {
 		for _, size := range sizes {
 			t.Run(form+" on "+size, func(t *testing.T) {
 				s := peer.Nginx(t, peer.NginxOptions{})
-				pages(s)
+				addPages(s)
 				for _, name := range []string{"pub/a", "pub/b", "pub/c"} {
 					s.Put(name, []byte(strings.Repeat(name+incompressible, 700)))
 				}
@@ -57,13 +57,13 @@ func TestFullDisk(t *testing.T) {
 				if n := len(tree(t, o.Dir, "")); o.Tree && n != 6 {
 					t.Errorf("%d files", n)
 				}
-				sound(t, o.Dir)
+				checkVerify(t, o.Dir)
 			})
 		}
 	}
 }
 
-// incompressible is text that gzip makes little of.
+// incompressible is text that gzip can hardly compress.
 var incompressible = func() string {
 	var b strings.Builder
 	x := uint32(1)
@@ -74,14 +74,14 @@ var incompressible = func() string {
 	return b.String()
 }()
 
-// TestCallOrder: the bytes and the records are on the disk before the transaction
-// that tells of them, and that is before a file gets its name.
+// TestCallOrder checks that the bytes and the records are synced before the
+// transaction, and that the transaction precedes the names of the files.
 func TestCallOrder(t *testing.T) {
 	t.Parallel()
 	strace := peer.Need(t, "strace", "strace")
 	s := peer.Nginx(t, peer.NginxOptions{})
 	s.Put("x", []byte("x"))
-	o := order{Dir: t.TempDir(), URLs: []string{"http://" + s.Addr + "/x"}, Tree: true, WARC: true}
+	o := childTask{Dir: t.TempDir(), URLs: []string{"http://" + s.Addr + "/x"}, Tree: true, WARC: true}
 	c := o.command(t)
 	log := filepath.Join(t.TempDir(), "log")
 	c.Args = append([]string{strace, "-f", "-y", "-o", log, "-e", "trace=fsync,fdatasync,renameat,renameat2,write,pwrite64", c.Path}, c.Args[1:]...)
@@ -114,7 +114,7 @@ func TestCallOrder(t *testing.T) {
 	if named < 0 {
 		t.Fatalf("%q\n%s", got, content(t, log))
 	}
-	var order []string // from the last sync of a part on
+	var order []string // system calls from the last sync of a part
 	for i := named; i >= 0 && got[i] != "sync part"; i-- {
 		order = slices.Insert(order, 0, got[i])
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/anyurl/fetch/internal/sqlite"
 )
 
-// TestPlantedDigests: content becomes a revisit only of a record that has it,
-// whatever the database claims.
+// TestPlantedDigests checks that a revisit record refers only to a record with
+// the same content, even if the database was manipulated.
 func TestPlantedDigests(t *testing.T) {
 	t.Parallel()
 	good, evil := strings.Repeat("good\n", 500), strings.Repeat("evil\n", 500)
@@ -21,10 +21,10 @@ func TestPlantedDigests(t *testing.T) {
 	const ofEvil = " where item = (select id from url where url like '%/evil')"
 	const ofTagged = " where item = (select id from url where url like '%/tagged')"
 	for name, c := range map[string]struct {
-		plant string // into the database
+		plant string // statement for the database
 		args  []any
 		url   string
-		types string // of the records of url, by both runs
+		types string // types of the records of url, by both runs
 	}{
 		"nothing":           {url: "/copy", types: "revisit identical-payload-digest"},
 		"another digest":    {"update capture set digest=?, sum=?" + ofEvil, []any{sum[:], first}, "/good", "response"},
@@ -41,8 +41,8 @@ func TestPlantedDigests(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				s := &tagged{paper{"/": `<a href=evil><a href=tagged>`, "/evil": evil, "/tagged": strings.Repeat("t", 2000)}, "1", 0}
+				w := newNetwork(t)
+				s := &taggedSite{webSite{"/": `<a href=evil><a href=tagged>`, "/evil": evil, "/tagged": strings.Repeat("t", 2000)}, "1", 0}
 				w.web("a.example", s)
 				o := w.options("http://a.example/")
 				o.Tree = false
@@ -50,11 +50,11 @@ func TestPlantedDigests(t *testing.T) {
 				if c.plant != "" {
 					change(t, o.Dir, c.plant, c.args...)
 				}
-				s.paper["/"], s.tag = s.paper["/"]+`<a href=good><a href=copy>`, "2"
+				s.webSite["/"], s.tag = s.webSite["/"]+`<a href=good><a href=copy>`, "2"
 				if c.url == "/tagged" {
 					s.tag = "1"
 				}
-				s.paper["/good"], s.paper["/copy"] = good, evil
+				s.webSite["/good"], s.webSite["/copy"] = good, evil
 				run(t, o)
 				if got := strings.Join(recordsOf(t, o.Dir, "http://a.example"+c.url), ", "); got != c.types {
 					t.Errorf("records %q, want %q", got, c.types)
@@ -64,7 +64,7 @@ func TestPlantedDigests(t *testing.T) {
 	}
 }
 
-// change runs a statement in the database of an archive.
+// change executes an SQL statement in the database of an archive.
 func change(t *testing.T, dir, statement string, args ...any) {
 	t.Helper()
 	c, err := sqlite.Open("file:" + filepath.ToSlash(filepath.Join(dir, "fetch.db")))

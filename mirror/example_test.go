@@ -60,7 +60,7 @@ func Example() {
 		fmt.Println(line.State, uri.MustParse(line.URL).Path(), err)
 	}
 	for finding, err := range mirror.Verify(ctx, o.Dir) {
-		fmt.Println(finding, err) // nothing is found
+		fmt.Println(finding, err) // there are no findings
 	}
 	// Output:
 	// run 1: 2 new, 0 unchanged, 1 failed

@@ -16,36 +16,37 @@ import (
 	"github.com/anyurl/fetch/mirror"
 )
 
-// fickle is a site of ten pages that goes wrong as a test wants.
-type fickle struct {
-	paper
-	wrong func(out http.ResponseWriter, r *http.Request, nth int) bool // of this URL, from 1
+// faultySite is a site of ten pages that fails as a test requires.
+type faultySite struct {
+	webSite
+	wrong func(out http.ResponseWriter, r *http.Request, nth int) bool // nth counts the requests for the URL, from 1
 	mu    sync.Mutex
 	nth   map[string]int
 }
 
-func newFickle() *fickle {
-	f := &fickle{paper: paper{}, nth: map[string]int{}}
+func newFaultySite() *faultySite {
+	f := &faultySite{webSite: webSite{}, nth: map[string]int{}}
 	links := ""
 	for i := range 10 {
-		f.paper[fmt.Sprintf("/%d", i)] = strings.Repeat(fmt.Sprintf("page %d\n", i), 100)
+		f.webSite[fmt.Sprintf("/%d", i)] = strings.Repeat(fmt.Sprintf("page %d\n", i), 100)
 		links += fmt.Sprintf("<a href=%d>", i)
 	}
-	f.paper["/"] = links
+	f.webSite["/"] = links
 	return f
 }
 
-func (f *fickle) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+func (f *faultySite) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	f.nth[r.RequestURI]++
 	nth := f.nth[r.RequestURI]
 	f.mu.Unlock()
 	if f.wrong == nil || !f.wrong(out, r, nth) {
-		f.paper.ServeHTTP(out, r)
+		f.webSite.ServeHTTP(out, r)
 	}
 }
 
-// status answers the first n requests for path with a status.
+// status returns a handler that sends a status code for the first n requests
+// for path.
 func status(path string, n, code int, fields ...string) func(http.ResponseWriter, *http.Request, int) bool {
 	return func(out http.ResponseWriter, r *http.Request, nth int) bool {
 		if r.RequestURI != path || nth > n {
@@ -59,7 +60,8 @@ func status(path string, n, code int, fields ...string) func(http.ResponseWriter
 	}
 }
 
-// cut sends half of a body, the first n times.
+// cut returns a handler that sends half of a body for the first n requests for
+// path.
 func cut(path string, n int) func(http.ResponseWriter, *http.Request, int) bool {
 	return func(out http.ResponseWriter, r *http.Request, nth int) bool {
 		if r.RequestURI != path || nth > n {
@@ -73,15 +75,16 @@ func cut(path string, n int) func(http.ResponseWriter, *http.Request, int) bool 
 	}
 }
 
-// TestFaults: what goes wrong passes or is told, and nothing half is kept.
+// TestFaults checks that each fault is retried or reported, and that the
+// archive has no truncated object.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		wrong  func(http.ResponseWriter, *http.Request, int) bool
 		state  string // of /3
-		asked  int    // for it
-		others bool   // are brought too
+		asked  int    // number of requests for /3
+		others bool   // whether the other pages are retrieved
 	}{
 		{"nothing", nil, "done", 1, true},
 		{"500 once", status("/3", 1, 500), "done", 2, true},
@@ -115,8 +118,8 @@ func TestFaults(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				f := newFickle()
+				w := newNetwork(t)
+				f := newFaultySite()
 				f.wrong = c.wrong
 				w.web("a.example", f)
 				o := w.options("http://a.example/")
@@ -128,7 +131,7 @@ func TestFaults(t *testing.T) {
 				files := tree(t, o.Dir, "http/a.example")
 				for i := range 10 {
 					name := fmt.Sprint(i)
-					whole := f.paper["/"+name]
+					whole := f.webSite["/"+name]
 					if i == 3 && c.state != "done" || !c.others {
 						whole = ""
 					}
@@ -139,33 +142,33 @@ func TestFaults(t *testing.T) {
 				if sum.Pending != 0 {
 					t.Errorf("%+v", sum)
 				}
-				sound(t, o.Dir)
-				f.wrong = nil // and the next run brings what failed
+				checkVerify(t, o.Dir)
+				f.wrong = nil // the next run retrieves the failed page
 				run(t, o)
-				if got := tree(t, o.Dir, "http/a.example"); got["3"] != f.paper["/3"] && c.state != "excluded" {
+				if got := tree(t, o.Dir, "http/a.example"); got["3"] != f.webSite["/3"] && c.state != "excluded" {
 					t.Errorf("the next run: %s", outcomes(t, o.Dir))
 				}
-				sound(t, o.Dir)
+				checkVerify(t, o.Dir)
 			})
 		})
 	}
 }
 
-// TestRetryAfter: a host that wants to be left alone is, whatever there is
-// still to ask; another is not.
+// TestRetryAfter checks that a host with a Retry-After header gets no requests
+// during that time, while another host does.
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		f := newFickle()
+		w := newNetwork(t)
+		f := newFaultySite()
 		f.wrong = status("/3", 1, 503, "Retry-After", "100")
 		w.web("a.example", f)
-		w.web("b.example", newFickle())
+		w.web("b.example", newFaultySite())
 		o := w.options("http://a.example/", "http://b.example/")
 		o.PerHost = 2
 		run(t, o)
-		for i, u := range w.asked {
-			if at := w.when[i]; strings.Contains(u, "a.example") && at > 2*time.Second && at < 100*time.Second || strings.Contains(u, "b.example") && at > 2*time.Second {
+		for i, u := range w.requested {
+			if at := w.requestTimes[i]; strings.Contains(u, "a.example") && at > 2*time.Second && at < 100*time.Second || strings.Contains(u, "b.example") && at > 2*time.Second {
 				t.Errorf("%s at %v", u, at)
 			}
 		}
@@ -175,13 +178,13 @@ func TestRetryAfter(t *testing.T) {
 	})
 }
 
-// TestSilence: a server that goes away in the midst of a run ends it soon. What
-// it did not answer is no permanent failure, and the next run retrieves it.
+// TestSilence checks that the run ends soon after a server stops responding.
+// Its pending URLs are no permanent failures, and the next run retrieves them.
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		site := paper{"/": ""}
+		w := newNetwork(t)
+		site := webSite{"/": ""}
 		for i := range 300 {
 			site[fmt.Sprintf("/%d", i)] = fmt.Sprint(i)
 			site["/"] += fmt.Sprintf("<a href=%d>", i)
@@ -198,45 +201,46 @@ func TestSilence(t *testing.T) {
 		}))
 		o := w.options("http://a.example/")
 		sum := run(t, o)
-		if sum.Failed != 0 || sum.Unreached < 200 || sum.Unreached > 260 || sum.NewlyFailed != sum.Unreached || sum.Pending != 0 || len(w.dialed) > 20 || time.Since(w.began) > time.Minute {
-			t.Errorf("%+v, %d dials, %v", sum, len(w.dialed), time.Since(w.began))
+		if sum.Failed != 0 || sum.Unreached < 200 || sum.Unreached > 260 || sum.NewlyFailed != sum.Unreached || sum.Pending != 0 || len(w.dialed) > 20 || time.Since(w.started) > time.Minute {
+			t.Errorf("%+v, %d dials, %v", sum, len(w.dialed), time.Since(w.started))
 		}
 		if got := outcomes(t, o.Dir); strings.Contains(got, "dead") {
 			t.Errorf("an outage is no permanent failure: %s", got)
 		}
-		sound(t, o.Dir)
+		checkVerify(t, o.Dir)
 		w.rise(at)
 		if sum := run(t, o); sum.Failed != 0 || len(tree(t, o.Dir, "")) != 301 {
 			t.Errorf("again: %+v", sum)
 		}
-		sound(t, o.Dir)
+		checkVerify(t, o.Dir)
 	})
 }
 
-// TestGoneFile: what was there once and is no more.
+// TestGoneFile checks the states of an object that is deleted on the server and
+// then restored.
 func TestGoneFile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		f := newFickle()
+		w := newNetwork(t)
+		f := newFaultySite()
 		w.web("a.example", f)
 		o := w.options("http://a.example/")
 		run(t, o)
-		was := f.paper["/3"]
-		delete(f.paper, "/3")
+		was := f.webSite["/3"]
+		delete(f.webSite, "/3")
 		if sum := run(t, o); sum.Gone != 1 || !strings.Contains(outcomes(t, o.Dir), "gone http://a.example/3") {
 			t.Errorf("%+v\n%s", sum, outcomes(t, o.Dir))
 		}
-		f.paper["/3"] = was
+		f.webSite["/3"] = was
 		if sum := run(t, o); sum.Gone != 0 || !strings.Contains(outcomes(t, o.Dir), "done http://a.example/3") {
 			t.Errorf("back: %+v\n%s", sum, outcomes(t, o.Dir))
 		}
-		sound(t, o.Dir)
+		checkVerify(t, o.Dir)
 	})
 }
 
-// TestLimits: each ends the run or passes objects over, exactly; the same call
-// goes on to the whole.
+// TestLimits checks that each limit ends the run or excludes objects at the
+// exact value, and that a later call completes the mirror.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -246,8 +250,8 @@ func TestLimits(t *testing.T) {
 		files int
 	}{
 		{"files", mirror.Limits{Files: 4}, mirror.ErrLimit, 4},
-		{"bytes", mirror.Limits{Bytes: 1500}, mirror.ErrLimit, 3},                  // the first page, and 700 each
-		{"time", mirror.Limits{Time: 6500 * time.Millisecond}, mirror.ErrLimit, 3}, // and robots.txt three times
+		{"bytes", mirror.Limits{Bytes: 1500}, mirror.ErrLimit, 3},                  // the first page and two of 700 bytes
+		{"time", mirror.Limits{Time: 6500 * time.Millisecond}, mirror.ErrLimit, 3}, // with robots.txt three times
 		{"files of a host", mirror.Limits{PerHost: 4}, nil, 4},
 		{"size", mirror.Limits{FileSize: 699}, nil, 1},
 		{"space", mirror.Limits{MinFree: 1 << 60}, fetch.DiskFull, 0},
@@ -255,8 +259,8 @@ func TestLimits(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				f := newFickle()
+				w := newNetwork(t)
+				f := newFaultySite()
 				f.wrong = func(http.ResponseWriter, *http.Request, int) bool { time.Sleep(time.Second); return false }
 				w.web("a.example", f)
 				o := w.options("http://a.example/")
@@ -282,24 +286,24 @@ func TestLimits(t *testing.T) {
 				o.Limits = mirror.Limits{}
 				run(t, o)
 				if n := len(tree(t, o.Dir, "http/a.example")); n != 11 {
-					if run(t, o); c.err != nil || len(tree(t, o.Dir, "http/a.example")) != 11 { // those passed over wait for the next run
+					if run(t, o); c.err != nil || len(tree(t, o.Dir, "http/a.example")) != 11 { // the next run retrieves the excluded objects
 						t.Errorf("%d files in the end", n)
 					}
 				}
-				sound(t, o.Dir)
+				checkVerify(t, o.Dir)
 			})
 		})
 	}
 }
 
-// TestStopped: a run that is interrupted leaves everything true, and the next
-// one completes it.
+// TestStopped checks that an interrupted run leaves a consistent archive, and
+// that the next run completes it.
 func TestStopped(t *testing.T) {
 	t.Parallel()
 	for after := 1; after < 13; after++ {
 		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
-			f := newFickle()
+			w := newNetwork(t)
+			f := newFaultySite()
 			ctx, cancel := context.WithCancel(t.Context())
 			n := 0
 			f.wrong = func(out http.ResponseWriter, r *http.Request, _ int) bool {
@@ -323,7 +327,7 @@ func TestStopped(t *testing.T) {
 			if n := len(tree(t, o.Dir, "http/a.example")); n != 11 {
 				t.Errorf("stopped after %d: %d files in the end", after, n)
 			}
-			sound(t, o.Dir)
+			checkVerify(t, o.Dir)
 		})
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/anyurl/fetch/mirror"
 )
 
-// flood answers "/" with a page of n links.
-func flood(n int64) http.Handler {
+// linkPage returns a handler that sends a page of n links for "/".
+func linkPage(n int64) http.Handler {
 	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/" {
 			http.NotFound(out, r)
@@ -26,21 +26,22 @@ func flood(n int64) http.Handler {
 	})
 }
 
-// flooding is the number of links on the page of TestFlood.
-var flooding int64 = 120_000
+// floodLinks is the number of links on the page of TestFlood.
+var floodLinks int64 = 120_000
 
-// TestFlood: one page with very many links does not grow the archive.
+// TestFlood checks that a page with very many links adds a limited number of
+// URLs.
 func TestFlood(t *testing.T) {
-	w := newWorld(t)
-	w.web("a.example", flood(flooding))
+	w := newNetwork(t)
+	w.web("a.example", linkPage(floodLinks))
 	o := w.options("http://a.example/")
 	o.WARC, o.Limits.Files = nil, 1
-	peak := watch(t)
+	peak := watchHeap(t)
 	sum, err := mirror.Run(t.Context(), o)
-	if err != mirror.ErrLimit || sum.OverLinks != flooding-mirror.DefaultLinks || sum.Pending != mirror.DefaultLinks+1 { // and robots.txt
+	if err != mirror.ErrLimit || sum.OverLinks != floodLinks-mirror.DefaultLinks || sum.Pending != mirror.DefaultLinks+1 { // with robots.txt
 		t.Errorf("%+v, %v", sum, err)
 	}
-	if e := outcome(t, o.Dir, "http://a.example/"); e.Note != fmt.Sprintf("%d links beyond the limit of 10000 were omitted", flooding-mirror.DefaultLinks) {
+	if e := outcome(t, o.Dir, "http://a.example/"); e.Note != fmt.Sprintf("%d links beyond the limit of 10000 were omitted", floodLinks-mirror.DefaultLinks) {
 		t.Errorf("%+v", e)
 	}
 	size := int64(0)
@@ -55,7 +56,7 @@ func TestFlood(t *testing.T) {
 	peak(t, 64<<20)
 }
 
-// TestFloods: what a page, a listing, a sitemap and a host may add.
+// TestFloods checks the limits for pages, listings, sitemaps and hosts.
 func TestFloods(t *testing.T) {
 	t.Parallel()
 	links := func(n int, format string) (text string) {
@@ -68,25 +69,25 @@ func TestFloods(t *testing.T) {
 		links(700, "<a href=\"%03d\">%[1]03d</a>                 20-Nov-2026 10:00       1\n") + "</pre><hr></body></html>"
 	for _, c := range []struct {
 		name   string
-		site   paper
+		site   webSite
 		limits mirror.Limits
-		want   mirror.Summary // New and what is left out
+		want   mirror.Summary // New and the omitted URLs
 	}{
-		{"a page", paper{"/": links(700, "<a href=%d>")}, mirror.Limits{Links: 600}, mirror.Summary{OverLinks: 100}},
-		{"a page that repeats its links", paper{"/": links(300, "<a href=%d><a href=%[1]d>") + links(300, "<a href=%d>")}, mirror.Limits{Links: 300}, mirror.Summary{}},
-		{"a page with a long base", paper{"/": `<base href="/` + strings.Repeat("y", 7000) + `/">` + links(700, "<a href=%d>")},
+		{"a page", webSite{"/": links(700, "<a href=%d>")}, mirror.Limits{Links: 600}, mirror.Summary{OverLinks: 100}},
+		{"a page that repeats its links", webSite{"/": links(300, "<a href=%d><a href=%[1]d>") + links(300, "<a href=%d>")}, mirror.Limits{Links: 300}, mirror.Summary{}},
+		{"a page with a long base", webSite{"/": `<base href="/` + strings.Repeat("y", 7000) + `/">` + links(700, "<a href=%d>")},
 			mirror.Limits{Links: 650}, mirror.Summary{OverLinks: 700 - (1<<20+650*400)/7022}},
-		{"a page without a limit", paper{"/": links(700, "<a href=%d>")}, mirror.Limits{Links: -1, Queue: -1}, mirror.Summary{}},
-		{"a page that is no listing", paper{"/": links(700, "<a href=%d>")}, mirror.Limits{Entries: 600}, mirror.Summary{}},
-		{"a listing", paper{"/": index}, mirror.Limits{Entries: 600}, mirror.Summary{OverEntries: 100}},
-		{"a listing that is no page", paper{"/": index}, mirror.Limits{Links: 600}, mirror.Summary{}},
-		{"a sitemap", paper{"/": "", "/robots.txt": "Sitemap: /map.xml\n", "/map.xml": "<urlset>" + links(700, "<url><loc>http://a.example/%d</loc></url>") + "</urlset>"},
+		{"a page without a limit", webSite{"/": links(700, "<a href=%d>")}, mirror.Limits{Links: -1, Queue: -1}, mirror.Summary{}},
+		{"a page that is no listing", webSite{"/": links(700, "<a href=%d>")}, mirror.Limits{Entries: 600}, mirror.Summary{}},
+		{"a listing", webSite{"/": index}, mirror.Limits{Entries: 600}, mirror.Summary{OverEntries: 100}},
+		{"a listing that is no page", webSite{"/": index}, mirror.Limits{Links: 600}, mirror.Summary{}},
+		{"a sitemap", webSite{"/": "", "/robots.txt": "Sitemap: /map.xml\n", "/map.xml": "<urlset>" + links(700, "<url><loc>http://a.example/%d</loc></url>") + "</urlset>"},
 			mirror.Limits{Entries: 600, Links: 10}, mirror.Summary{OverEntries: 100}},
-		{"a host", paper{"/": links(700, "<a href=%d>")}, mirror.Limits{Queue: 600}, mirror.Summary{OverQueue: 101}}, // robots.txt is pending too
+		{"a host", webSite{"/": links(700, "<a href=%d>")}, mirror.Limits{Queue: 600}, mirror.Summary{OverQueue: 101}}, // robots.txt is pending too
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
+				w := newNetwork(t)
 				w.web("a.example", c.site)
 				o := w.options("http://a.example/")
 				o.WARC, o.Limits = nil, c.limits
@@ -99,14 +100,14 @@ func TestFloods(t *testing.T) {
 	}
 }
 
-// TestArticlesLeftOut: articles beyond the limit are listed again by the next
-// run, which adds further ones.
+// TestArticlesLeftOut checks that the next run lists the articles beyond the
+// limit again and adds more of them.
 func TestArticlesLeftOut(t *testing.T) {
 	t.Parallel()
 	for name, limits := range map[string]mirror.Limits{"entries": {Entries: 4}, "queue": {Queue: 4}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
+				w := newNetwork(t)
 				g := &newsgroup{high: 9}
 				o := w.news(g)
 				o.Limits = limits
@@ -121,13 +122,14 @@ func TestArticlesLeftOut(t *testing.T) {
 				if run(t, o); g.asked != 0 || articles(t, o.Dir) != 9 {
 					t.Errorf("asked for %d articles, %d are there", g.asked, articles(t, o.Dir))
 				}
-				sound(t, o.Dir)
+				checkVerify(t, o.Dir)
 			})
 		})
 	}
 }
 
-// TestDepthZero: a negative depth is the seeds alone, and what they redirect to.
+// TestDepthZero checks that a negative depth selects only the seeds and the
+// targets of their redirects.
 func TestDepthZero(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -139,14 +141,14 @@ func TestDepthZero(t *testing.T) {
 		{"and what they need", true, "http://a.example/ http://a.example/i.png http://a.example/new http://a.example/old"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
-			w.web("a.example", paper{"/": `<a href=1><img src=i.png>`, "/1": "1", "/i.png": "i", "/old": "-> /new", "/new": `<a href=1>`,
+			w := newNetwork(t)
+			w.web("a.example", webSite{"/": `<a href=1><img src=i.png>`, "/1": "1", "/i.png": "i", "/old": "-> /new", "/new": `<a href=1>`,
 				"/robots.txt": "Sitemap: /map.xml\n", "/map.xml": "<urlset></urlset>"})
 			o := w.options("http://a.example/", "http://a.example/old")
 			o.Scope.Depth, o.Scope.Requisites = -1, c.requisites
 			for range 2 {
 				run(t, o)
-				if got := w.took(); got != c.want {
+				if got := w.requests(); got != c.want {
 					t.Errorf("%s: asked for %s", c.name, got)
 				}
 			}

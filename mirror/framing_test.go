@@ -14,8 +14,8 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// TestFraming: a response with an odd framing that a mirror accepts is read from
-// its WARC file in the same way, by the second run and by replay.
+// TestFraming checks that the WARC record of a response with unusual framing is
+// read like the response itself, by the second run and by a replay.
 func TestFraming(t *testing.T) {
 	t.Parallel()
 	const page = "<a href=/linked>x</a>"
@@ -71,14 +71,14 @@ func TestFraming(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			replayed(t, names, server.URL+"/", test.want)
-			sound(t, o.Dir)
+			checkReplay(t, names, server.URL+"/", test.want)
+			checkVerify(t, o.Dir)
 		})
 	}
 }
 
-// replayed checks the document that archives have for a URL.
-func replayed(t *testing.T, names []string, url, want string) {
+// checkReplay checks the document that WARC files contain for a URL.
+func checkReplay(t *testing.T, names []string, url, want string) {
 	t.Helper()
 	archive, err := warc.Open(names...)
 	if err != nil {

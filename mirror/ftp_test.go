@@ -15,18 +15,18 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// oldFTP is a server of one folder, /pub/, of the kind that lists as DOS does
-// and names another machine for its data.
+// oldFTP is a server with one folder, /pub/, with listings in the format of
+// DOS. Its passive replies name another host.
 type oldFTP struct {
-	list  string // of the folder
+	list  string // listing of the folder
 	files map[string]string
-	times map[string]string // MDTM
-	asked map[string]int    // by name
+	times map[string]string // MDTM replies by file name
+	asked map[string]int    // number of requests by file name
 	at    string
 	data  chan string
 }
 
-func (f *oldFTP) serve(w *world, host string) {
+func (f *oldFTP) serve(w *network, host string) {
 	f.at, f.data, f.asked = w.name(host).String(), make(chan string, 1), map[string]int{}
 	w.net.Serve(f.at+":21", faultnet.Script{faultnet.Do("ftp", f.control)})
 	w.net.Serve(f.at+":40000", faultnet.Script{faultnet.Do("data", func(c *faultnet.Conn) error {
@@ -83,12 +83,12 @@ func (f *oldFTP) answer(c *faultnet.Conn, verb, name string) string {
 	return "502 unknown\r\n"
 }
 
-// TestOldFTP: listings as DOS writes them; data from the server that was asked,
-// whatever address it names.
+// TestOldFTP checks listings in the format of DOS, and that data connections go
+// to the server itself, whatever address it names.
 func TestOldFTP(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newNetwork(t)
 		f := &oldFTP{
 			list:  "01-15-24  10:12AM                    4 one.txt\r\n01-15-24  10:12AM                    9 grown.log\r\n",
 			files: map[string]string{"one.txt": "one\n", "grown.log": "more than nine\n"},
@@ -118,20 +118,21 @@ func TestOldFTP(t *testing.T) {
 		if noted != "pending changed since it was listed; done the size differs from the listing; " {
 			t.Errorf("noted %q", noted)
 		}
-		sound(t, o.Dir)
+		checkVerify(t, o.Dir)
 
 		clear(f.asked)
 		run(t, o)
 		if f.asked["one.txt"] != 0 || f.asked["grown.log"] != 0 {
 			t.Errorf("nothing has changed, and asked for %v", f.asked)
 		}
-		// Of the same size, within the minute that the listing shows.
+		// The size is unchanged, and the time is within the minute of
+		// the listing.
 		f.files["one.txt"], f.times["one.txt"] = "ONE\n", "20240115101230"
 		if run(t, o); tree(t, o.Dir, "")["ftp/old.example/pub/one.txt"] != "ONE\n" {
 			t.Error("a file of another time is not brought")
 		}
-		// Changed behind the back of a listing that shows seconds: it is
-		// believed, unless everything is to be asked for.
+		// The file changed, but its listing with seconds did not. The
+		// listing counts unless Recheck is set.
 		f.list = "+r,s4,m1705313550,\tone.txt\r\n+r,s9,m1705313520,\tgrown.log\r\n"
 		clear(f.asked)
 		f.files["one.txt"], f.times["one.txt"] = "oNe\n", "20240115101231"
@@ -142,16 +143,16 @@ func TestOldFTP(t *testing.T) {
 		if run(t, o); tree(t, o.Dir, "")["ftp/old.example/pub/one.txt"] != "oNe\n" {
 			t.Error("a file is not asked for")
 		}
-		sound(t, o.Dir)
+		checkVerify(t, o.Dir)
 	})
 }
 
-// TestSpecialFiles: what a listing says is a device, a pipe or a socket is not
-// asked for. Some servers open it, and wait for its end.
+// TestSpecialFiles checks that devices, pipes and sockets in a listing are not
+// requested. Some servers would open them and block.
 func TestSpecialFiles(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newNetwork(t)
 		f := &oldFTP{files: map[string]string{"one.txt": "one\n", "pipe": "", "null": "", "sock": ""}, times: map[string]string{}}
 		for i, mode := range []string{"-rw-r--r--", "prw-r--r--", "crw-r--r--", "srwxr-xr-x"} {
 			f.list += mode + "    1 root     root            4 Jan  1 12:00 " + []string{"one.txt", "pipe", "null", "sock"}[i] + "\r\n"
@@ -162,13 +163,14 @@ func TestSpecialFiles(t *testing.T) {
 		if delete(f.asked, "."); f.asked["one.txt"] != 1 || len(f.asked) != 1 || sum.Failed > 0 {
 			t.Errorf("asked for %v: %+v", f.asked, sum)
 		}
-		sound(t, o.Dir)
+		checkVerify(t, o.Dir)
 	})
 }
 
-// TestFTPAgain: each record of many files has its own conversation; another run
-// brings what has changed, of the same size too, and nothing else.
-func TestFTPAgain(t *testing.T) {
+// TestFTPAgain checks that each record of many files has its own conversation.
+// A second run retrieves only the changed files, including one of the same
+// size.
+func TestFTPSecondRun(t *testing.T) {
 	t.Parallel()
 	s := peer.Vsftpd(t, peer.FTPOptions{})
 	for i := range 12 {
@@ -198,19 +200,19 @@ func TestFTPAgain(t *testing.T) {
 	if err := os.Chtimes(changed, time.Time{}, time.Now().Add(-time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	o.Client = client(t) // whose sessions have asked for no data connection ahead
+	o.Client = client(t) // with new sessions, which have not requested data connections early
 	run(t, o)
 	if names := retrieved(); len(names) != 13 || names[12] != "07" {
 		t.Errorf("brought %v", names)
 	}
-	if got := tree(t, o.Dir, "ftp/"+plus(s.Addr)+"/pub")["07"]; got != "NUMBER 07\n" {
+	if got := tree(t, o.Dir, "ftp/"+treeHost(s.Addr)+"/pub")["07"]; got != "NUMBER 07\n" {
 		t.Errorf("the file is %q", got)
 	}
-	sound(t, o.Dir)
+	checkVerify(t, o.Dir)
 }
 
-// TestSymlinks: links are shown in the listing, and followed where that is
-// wanted, but in no circle.
+// TestSymlinks checks that symbolic links are listed, that they are followed
+// only if FollowLinks is set, and that cycles end.
 func TestSymlinks(t *testing.T) {
 	t.Parallel()
 	s := peer.Vsftpd(t, peer.FTPOptions{})
@@ -234,14 +236,14 @@ func TestSymlinks(t *testing.T) {
 		o.FollowLinks = follow
 		run(t, o)
 		var got []string
-		for name, text := range tree(t, o.Dir, "ftp/"+plus(s.Addr)+"/pub") {
-			if !strings.Contains(text, "\n") { // no listing
+		for name, text := range tree(t, o.Dir, "ftp/"+treeHost(s.Addr)+"/pub") {
+			if !strings.Contains(text, "\n") { // not a listing
 				got = append(got, name+" "+text)
 			}
 		}
-		if g, w := lines(got), lines(want); g != w {
+		if g, w := sortedLines(got), sortedLines(want); g != w {
 			t.Errorf("followed %v: got\n%s\nwant\n%s\n%s", follow, g, w, outcomes(t, o.Dir))
 		}
-		sound(t, o.Dir)
+		checkVerify(t, o.Dir)
 	}
 }

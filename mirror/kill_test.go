@@ -19,10 +19,11 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// childOrder is what a process that is to be killed does, in its environment.
+// childOrder is the environment variable with the task of a process to be
+// killed.
 const childOrder = "MIRROR_TEST_ORDER"
 
-type order struct {
+type childTask struct {
 	Dir        string
 	URLs       []string
 	Tree, WARC bool
@@ -33,7 +34,7 @@ func TestMain(m *testing.M) {
 	if text == "" {
 		os.Exit(m.Run())
 	}
-	var o order
+	var o childTask
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
 		panic(err)
 	}
@@ -43,10 +44,10 @@ func TestMain(m *testing.M) {
 	}
 }
 
-func (o order) options() mirror.Options {
+func (o childTask) options() mirror.Options {
 	out := mirror.Options{Dir: o.Dir, Tree: o.Tree, PerHost: 2, Tries: 2}
 	if o.WARC {
-		out.WARC = &mirror.WARC{Size: 20 << 10} // a new file every few batches
+		out.WARC = &mirror.WARC{Size: 20 << 10} // starts a new file every few batches
 	}
 	for _, u := range o.URLs {
 		out.Seeds = append(out.Seeds, uri.MustParse(u))
@@ -54,7 +55,7 @@ func (o order) options() mirror.Options {
 	return out
 }
 
-func (o order) run() error {
+func (o childTask) run() error {
 	opts := o.options()
 	opts.Client = fetch.New(fetch.Options{Policy: fetch.Typed()}, schemes.All(schemes.Options{NNTP: nntp.Options{}})...)
 	defer opts.Client.Close()
@@ -62,20 +63,20 @@ func (o order) run() error {
 	return err
 }
 
-// command is a process that runs o.
-func (o order) command(t testing.TB) *exec.Cmd {
+// command returns the command of a process that runs o.
+func (o childTask) command(t testing.TB) *exec.Cmd {
 	t.Helper()
 	text, err := json.Marshal(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := exec.Command(os.Args[0])
-	c.Env = append(os.Environ(), childOrder+"="+string(text), "GORACE=atexit_sleep_ms=0") // else kills come behind its end
+	c.Env = append(os.Environ(), childOrder+"="+string(text), "GORACE=atexit_sleep_ms=0") // without a delay at the exit, during which a kill has no effect
 	return c
 }
 
-// start runs o in a process of its own.
-func (o order) start(t testing.TB) *exec.Cmd {
+// start starts a process that runs o.
+func (o childTask) start(t testing.TB) *exec.Cmd {
 	t.Helper()
 	c := o.command(t)
 	c.Stderr = os.Stderr
@@ -85,8 +86,8 @@ func (o order) start(t testing.TB) *exec.Cmd {
 	return c
 }
 
-// finish runs o undisturbed, and returns how long that takes.
-func (o order) finish(t testing.TB) time.Duration {
+// finish runs o without interruption and returns its duration.
+func (o childTask) finish(t testing.TB) time.Duration {
 	t.Helper()
 	began := time.Now()
 	if err := o.start(t).Wait(); err != nil {
@@ -95,8 +96,8 @@ func (o order) finish(t testing.TB) time.Duration {
 	return time.Since(began)
 }
 
-// runs is how many runs the archive of o has seen.
-func (o order) runs(t testing.TB) int64 {
+// runs returns the number of runs in the archive of o.
+func (o childTask) runs(t testing.TB) int64 {
 	t.Helper()
 	s, err := mirror.Status(t.Context(), o.Dir)
 	if err != nil {
@@ -105,11 +106,11 @@ func (o order) runs(t testing.TB) int64 {
 	return s.Run
 }
 
-// kills is how often each mirror of TestKill is killed.
+// kills is the number of kills for each mirror of TestKill.
 var kills = 3
 
-// TestKill kills mirrors of real servers at any instant. What the last run
-// leaves is what an undisturbed one does.
+// TestKill kills mirrors of real servers at random times. The archive after the
+// last run must equal the archive of a mirror that was not killed.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	for name, start := range sites {
@@ -120,9 +121,9 @@ func TestKill(t *testing.T) {
 			t.Run(name+", "+form, func(t *testing.T) {
 				t.Parallel()
 				s := start(t)
-				sound := order{Dir: t.TempDir(), URLs: s.urls, Tree: strings.HasPrefix(form, "tree"), WARC: strings.HasSuffix(form, "warc")}
+				sound := childTask{Dir: t.TempDir(), URLs: s.urls, Tree: strings.HasPrefix(form, "tree"), WARC: strings.HasSuffix(form, "warc")}
 				whole := sound.finish(t)
-				looks := []string{"", sound.look(t)} // by the number of runs
+				looks := []string{"", sound.summary(t)} // by the number of runs
 				if strings.Count(looks[1], "\n") < len(source) {
 					t.Fatalf("too little to look at: %s", looks[1])
 				}
@@ -130,11 +131,11 @@ func TestKill(t *testing.T) {
 					killed := sound
 					killed.Dir = t.TempDir()
 					left -= killed.kill(t, left, whole)
-					for int64(len(looks)) <= killed.runs(t) { // a kill came behind the end of a run
+					for int64(len(looks)) <= killed.runs(t) { // the process was killed after the end of a run
 						sound.finish(t)
-						looks = append(looks, sound.look(t))
+						looks = append(looks, sound.summary(t))
 					}
-					if got, want := killed.look(t), looks[killed.runs(t)]; got != want {
+					if got, want := killed.summary(t), looks[killed.runs(t)]; got != want {
 						t.Fatalf("after kills:\n%s", differ(got, want))
 					}
 				}
@@ -143,9 +144,9 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// kill runs o until it is whole, which takes about so long, and kills it at any
-// instant again and again, but most times at the most. It returns how often.
-func (o order) kill(t *testing.T, most int, whole time.Duration) (kills int) {
+// kill runs o until it is complete, and kills it up to limit times at a random
+// time within duration. It returns the number of kills.
+func (o childTask) kill(t *testing.T, most int, whole time.Duration) (kills int) {
 	t.Helper()
 	for kills < most {
 		c := o.start(t)
@@ -153,7 +154,7 @@ func (o order) kill(t *testing.T, most int, whole time.Duration) (kills int) {
 		err := c.Wait()
 		timer.Stop()
 		if err == nil {
-			return kills // it was faster
+			return kills // the process ended before the kill
 		}
 		kills++
 	}
@@ -161,9 +162,9 @@ func (o order) kill(t *testing.T, most int, whole time.Duration) (kills int) {
 	return kills
 }
 
-// look tells what an archive holds: the files of its tree, the records of its
-// WARC files, each as often as it is there, and what is wrong.
-func (o order) look(t *testing.T) string {
+// summary lists the files of the tree, the records of the WARC files, and the
+// findings of Verify.
+func (o childTask) summary(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
 	for f, err := range mirror.Verify(t.Context(), o.Dir) {
@@ -189,8 +190,8 @@ func (o order) look(t *testing.T) string {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// Which of two copies is the revisit, and when a listing was read, is
-			// chance.
+			// The order of two copies of a content, and the time of
+			// a listing, are random.
 			what := "object"
 			if strings.HasSuffix(l.Media, "-conversation") {
 				what = "conversation"
@@ -202,7 +203,7 @@ func (o order) look(t *testing.T) string {
 	return b.String()
 }
 
-// differ shows the lines that only one of two texts has.
+// differ returns the lines that only one of two texts contains.
 func differ(got, want string) string {
 	var b strings.Builder
 	for _, side := range []struct{ sign, a, b string }{{"+", got, want}, {"-", want, got}} {

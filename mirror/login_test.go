@@ -15,8 +15,8 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// TestLoginRecord: a login stays out of the archive, and so does the exchange
-// in which the server asked for it.
+// TestLoginRecord checks that the archive contains neither a login nor the
+// exchange in which the server requested it.
 func TestLoginRecord(t *testing.T) {
 	t.Parallel()
 	for name, auth := range map[string]http.Auth{"unasked": http.Basic, "asked for": http.AnyAuth} {
@@ -48,7 +48,7 @@ func TestLoginRecord(t *testing.T) {
 	}
 }
 
-// blocksOf are the blocks of the last record of each type that is not of
+// blocksOf returns the block of the last record of each type, except records of
 // robots.txt.
 func blocksOf(t *testing.T, name string) map[warc.Type]string {
 	t.Helper()
@@ -73,7 +73,7 @@ func blocksOf(t *testing.T, name string) map[warc.Type]string {
 	}
 }
 
-// TestTwoLogins: two users of one server share no archive.
+// TestTwoLogins checks that seeds with two users of one server are rejected.
 func TestTwoLogins(t *testing.T) {
 	t.Parallel()
 	for _, other := range []string{"imap://bob:pass@h/", "imap://alice:other@h:143/INBOX"} {

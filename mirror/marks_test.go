@@ -2,7 +2,8 @@ package mirror_test
 
 import "github.com/anyurl/fetch/uri"
 
-// marks is a mirror.Marks that remembers nothing: groups are read whole.
+// noMarks implements mirror.Marks without storing marks, so that groups are
+// always read from the start.
 type marks struct{}
 
 func (*marks) Mark(uri.URI) string     { return "" }

@@ -23,7 +23,7 @@ import (
 	"github.com/anyurl/fetch/wrap"
 )
 
-// options are those of a mirror of urls in a new folder.
+// options returns the options of a mirror of urls in a new folder.
 func options(t testing.TB, urls ...string) mirror.Options {
 	o := mirror.Options{Dir: t.TempDir(), Tree: true, PerHost: 2, WARC: &mirror.WARC{Prefix: "test"}}
 	for _, u := range urls {
@@ -51,7 +51,8 @@ func run(t testing.TB, o mirror.Options) mirror.Summary {
 	return sum
 }
 
-// tree reads the files below the archive's tree whose paths begin with prefix.
+// tree returns the contents of the files in the tree whose paths start with
+// prefix.
 func tree(t testing.TB, dir, prefix string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -71,7 +72,7 @@ func tree(t testing.TB, dir, prefix string) map[string]string {
 	return files
 }
 
-// events reads crawl.jsonl.
+// events returns the lines of crawl.jsonl.
 func events(t testing.TB, dir string) (all []mirror.Event) {
 	t.Helper()
 	f, err := os.Open(filepath.Join(dir, "crawl.jsonl"))
@@ -89,8 +90,8 @@ func events(t testing.TB, dir string) (all []mirror.Event) {
 	return all
 }
 
-// TestServers mirrors real servers: once, once more when nothing has changed,
-// and again when something has.
+// TestServers mirrors real servers three times: at first, then without a
+// change, and then after a change.
 func TestServers(t *testing.T) {
 	t.Parallel()
 	for name, start := range sites {
@@ -104,25 +105,25 @@ func TestServers(t *testing.T) {
 			if sum := run(t, o); sum.Failed > 0 || sum.New < int64(len(source)) || sum.Pending != 0 {
 				t.Errorf("%+v", sum)
 			}
-			want := holds(t, o.Dir)
-			recorded(t, o.Dir)
+			want := checkTree(t, o.Dir)
+			checkRecords(t, o.Dir)
 			if sum := run(t, o); sum.New != 0 || sum.Gone != 0 {
 				t.Errorf("again: %+v", sum)
 			}
-			if got := holds(t, o.Dir); got != want {
+			if got := checkTree(t, o.Dir); got != want {
 				t.Errorf("what did not change was written again: %s", got)
 			}
 			s.Put("pub/one.txt", []byte("the first, changed\n"))
-			if sum := run(t, o); sum.New < 1 || sum.New > 2 { // the listing too
+			if sum := run(t, o); sum.New < 1 || sum.New > 2 { // with the listing
 				t.Errorf("one has changed: %+v", sum)
 			}
 		})
 	}
 }
 
-// holds checks that the tree has each file of source, under some path, and
-// nothing twice, and returns a digest of all.
-func holds(t *testing.T, dir string) string {
+// checkTree checks that the tree contains each file of source exactly once, and
+// returns a digest of all files.
+func checkTree(t *testing.T, dir string) string {
 	t.Helper()
 	files := tree(t, dir, "")
 	for name, text := range source {
@@ -142,8 +143,8 @@ func holds(t *testing.T, dir string) string {
 	return digests(files)
 }
 
-// recorded checks that the WARC files hold each file of source.
-func recorded(t *testing.T, dir string) {
+// checkRecords checks that the WARC files contain each file of source.
+func checkRecords(t *testing.T, dir string) {
 	t.Helper()
 	digests := map[string]string{}
 	for _, name := range warcs(t, dir) {
@@ -176,8 +177,8 @@ func recorded(t *testing.T, dir string) {
 	}
 }
 
-// TestTwoAtOnce: an archive is one process's at a time.
-func TestTwoAtOnce(t *testing.T) {
+// TestTwoAtOnce checks that only one process at a time can run on an archive.
+func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
 	s := peer.Nginx(t, peer.NginxOptions{})
 	o := options(t, "http://"+s.Addr+"/x")
@@ -194,8 +195,8 @@ func TestTwoAtOnce(t *testing.T) {
 	}
 }
 
-// TestDamagedDatabase: verify counts it as damage, and a run ends for what this
-// machine has lost.
+// TestDamagedDatabase checks that Verify reports a damaged database, and that a
+// run fails with a local error.
 func TestDamagedDatabase(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func([]byte) []byte{
@@ -228,8 +229,9 @@ func TestDamagedDatabase(t *testing.T) {
 	}
 }
 
-// TestDerived: an index or a manifest that says something else is damage, which
-// the next run mends; that of a run which was not ended is of no account.
+// TestDerived checks that Verify reports a wrong index or manifest, and that
+// the next run repairs it. After an interrupted run, such differences are
+// ignored.
 func TestDerived(t *testing.T) {
 	t.Parallel()
 	o := options(t, sites["file"](t).urls...)
@@ -253,13 +255,13 @@ func TestDerived(t *testing.T) {
 			}
 		}
 		run(t, o)
-		sound(t, o.Dir)
+		checkVerify(t, o.Dir)
 	}
 }
 
-// TestTreeStays: a run that would not keep the tree true is refused before it
-// asks for anything.
-func TestTreeStays(t *testing.T) {
+// TestTreeStays checks that a run without the tree is rejected before any
+// request if the archive has a tree.
+func TestTreeRequired(t *testing.T) {
 	t.Parallel()
 	o := options(t, sites["file"](t).urls...)
 	run(t, o)
@@ -267,8 +269,8 @@ func TestTreeStays(t *testing.T) {
 	if _, err := mirror.Run(t.Context(), o); fetch.FaultOf(err) != fetch.Usage {
 		t.Errorf("records alone: %v", err)
 	}
-	sound(t, o.Dir)
+	checkVerify(t, o.Dir)
 	o.Tree = true
 	run(t, o)
-	sound(t, o.Dir)
+	checkVerify(t, o.Dir)
 }

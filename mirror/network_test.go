@@ -22,30 +22,31 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// world is a network in memory, for tests in a synctest bubble: web servers and
-// scripted ones, by name. It writes down who was asked for what.
-type world struct {
-	t      testing.TB
-	wrap   []fetch.Middleware
-	policy fetch.Policy
-	began  time.Time
+// network is a network in memory for tests in a synctest bubble, with web
+// servers and scripted servers by name. It records the requests.
+type network struct {
+	t       testing.TB
+	wrap    []fetch.Middleware
+	policy  fetch.Policy
+	started time.Time
 
-	mu      sync.Mutex
-	names   map[string]netip.Addr
-	serves  map[netip.AddrPort]chan net.Conn // an answer for each dial
-	net     *faultnet.Network
-	unknown int      // lookups of names that are not there
-	dialed  []string // host:port
-	asked   []string // URLs of http, robots.txt left out
-	when    []time.Duration
+	mu             sync.Mutex
+	names          map[string]netip.Addr
+	servers        map[netip.AddrPort]chan net.Conn // accepts the connections of a server
+	net            *faultnet.Network
+	unknownLookups int      // number of lookups of unknown names
+	dialed         []string // host:port
+	requested      []string // URLs of HTTP requests, except robots.txt
+	requestTimes   []time.Duration
 }
 
-func newWorld(t testing.TB) *world {
-	return &world{t: t, policy: fetch.Typed(), began: time.Now(), names: map[string]netip.Addr{}, serves: map[netip.AddrPort]chan net.Conn{}, net: faultnet.NewNetwork(t)}
+func newNetwork(t testing.TB) *network {
+	return &network{t: t, policy: fetch.Typed(), started: time.Now(), names: map[string]netip.Addr{}, servers: map[netip.AddrPort]chan net.Conn{}, net: faultnet.NewNetwork(t)}
 }
 
-// name gives a host an address: a public one, unless it is given.
-func (w *world) name(host string, addr ...string) netip.Addr {
+// name returns the address of a host. At the first call it assigns addr or else
+// a public address.
+func (w *network) name(host string, addr ...string) netip.Addr {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if a, ok := w.names[host]; ok {
@@ -59,18 +60,18 @@ func (w *world) name(host string, addr ...string) netip.Addr {
 	return a
 }
 
-// LookupNetIP is a fetch.Resolver.
-func (w *world) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
+// LookupNetIP implements fetch.Resolver.
+func (w *network) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if a, ok := w.names[strings.TrimSuffix(host, ".")]; ok {
 		return []netip.Addr{a}, nil
 	}
-	w.unknown++
+	w.unknownLookups++
 	return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
 }
 
-func (w *world) dial(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
+func (w *network) dial(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
 	w.mu.Lock()
 	host := to.Addr().String()
 	for name, a := range w.names {
@@ -79,7 +80,7 @@ func (w *world) dial(ctx context.Context, network string, to netip.AddrPort) (ne
 		}
 	}
 	w.dialed = append(w.dialed, fmt.Sprintf("%s:%d", host, to.Port()))
-	web := w.serves[to]
+	web := w.servers[to]
 	w.mu.Unlock()
 	if web == nil {
 		return w.net.Dial(ctx, network, to)
@@ -95,17 +96,17 @@ func (w *world) dial(ctx context.Context, network string, to netip.AddrPort) (ne
 	}
 }
 
-// web serves http://host/ by h.
-func (w *world) web(host string, h http.Handler, addr ...string) {
+// web starts a server for http://host/ with the handler h.
+func (w *network) web(host string, h http.Handler, addr ...string) {
 	l := &listener{at: netip.AddrPortFrom(w.name(host, addr...), 80), conns: make(chan net.Conn, 64), done: make(chan struct{})}
 	w.mu.Lock()
-	w.serves[l.at] = l.conns
+	w.servers[l.at] = l.conns
 	w.mu.Unlock()
 	s := &http.Server{Handler: http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/robots.txt" {
 			w.mu.Lock()
-			w.asked = append(w.asked, "http://"+r.Host+r.RequestURI)
-			w.when = append(w.when, time.Since(w.began))
+			w.requested = append(w.requested, "http://"+r.Host+r.RequestURI)
+			w.requestTimes = append(w.requestTimes, time.Since(w.started))
 			w.mu.Unlock()
 		}
 		h.ServeHTTP(out, r)
@@ -114,19 +115,20 @@ func (w *world) web(host string, h http.Handler, addr ...string) {
 	w.t.Cleanup(func() { s.Close() })
 }
 
-// took returns what was asked for since it was called before, in order.
-func (w *world) took() string {
+// requests returns the URLs requested since the last call, sorted, and clears
+// them.
+func (w *network) requests() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	slices.Sort(w.asked)
-	all := strings.Join(w.asked, " ")
-	w.asked, w.when, w.dialed = nil, nil, nil
+	slices.Sort(w.requested)
+	all := strings.Join(w.requested, " ")
+	w.requested, w.requestTimes, w.dialed = nil, nil, nil
 	return all
 }
 
-// options returns the options of a mirror in this world, which does not pause
+// options returns the options of a mirror in this network, without a pause
 // between requests.
-func (w *world) options(urls ...string) mirror.Options {
+func (w *network) options(urls ...string) mirror.Options {
 	o := mirror.Options{Dir: w.t.TempDir(), Tree: true, PerHost: 1, Delay: -1, WARC: &mirror.WARC{Prefix: "test"}}
 	for _, u := range urls {
 		o.Seeds = append(o.Seeds, uri.MustParse(u))
@@ -155,11 +157,11 @@ func (l *listener) Accept() (net.Conn, error) {
 func (l *listener) Close() error   { l.once.Do(func() { close(l.done) }); return nil }
 func (l *listener) Addr() net.Addr { return net.TCPAddrFromAddrPort(l.at) }
 
-// paper is a web site: bodies by path and query. One that begins with "-> "
-// redirects, one with a number is that status.
-type paper map[string]string
+// webSite maps paths with queries to bodies. The body "-> URL" redirects to
+// URL.
+type webSite map[string]string
 
-func (p paper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (p webSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, ok := p[r.RequestURI]
 	to, redirects := strings.CutPrefix(body, "-> ")
 	switch {
@@ -183,7 +185,8 @@ func mediaOf(path string) string {
 	return "text/html"
 }
 
-// events tell what became of URLs: "state URL", one a line, in order.
+// outcomes returns the last state of each URL in crawl.jsonl, sorted, in lines
+// of the form "state URL".
 func outcomes(t testing.TB, dir string) string {
 	t.Helper()
 	last := map[string]string{}
@@ -203,8 +206,8 @@ func outcomes(t testing.TB, dir string) string {
 	return strings.Join(lines, "\n")
 }
 
-// sound checks that verify finds nothing.
-func sound(t testing.TB, dir string) {
+// checkVerify checks that Verify reports only notes.
+func checkVerify(t testing.TB, dir string) {
 	t.Helper()
 	for f, err := range mirror.Verify(context.Background(), dir) {
 		if err != nil || !f.Note {
@@ -213,23 +216,23 @@ func sound(t testing.TB, dir string) {
 	}
 }
 
-// fall makes a web server refuse connections until it rises.
-func (w *world) fall(a netip.Addr) { w.swap(a, -1) }
-func (w *world) rise(a netip.Addr) { w.swap(a, 1) }
+// fall makes a web server refuse connections, and rise ends that.
+func (w *network) fall(a netip.Addr) { w.swap(a, -1) }
+func (w *network) rise(a netip.Addr) { w.swap(a, 1) }
 
-// swap moves the server between its port and none.
-func (w *world) swap(a netip.Addr, by int) {
+// swap moves the server of an address between port 80 and the unused port 0.
+func (w *network) swap(a netip.Addr, by int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	up, down := netip.AddrPortFrom(a, 80), netip.AddrPortFrom(a, 0)
 	if by < 0 {
 		up, down = down, up
 	}
-	w.serves[up] = w.serves[down]
-	delete(w.serves, down)
+	w.servers[up] = w.servers[down]
+	delete(w.servers, down)
 }
 
-func lines(texts []string) string {
+func sortedLines(texts []string) string {
 	slices.Sort(texts)
 	return strings.Join(texts, "\n")
 }

@@ -21,11 +21,11 @@ import (
 
 // newsgroup is a server with the articles 1 to high of the group g.
 type newsgroup struct {
-	high  int
-	gone  int            // has expired since it was listed
-	odd   map[int]string // message-ids of overviews
-	ill   bool           // no article can be read
-	asked int            // for articles
+	high       int
+	expired    int            // number of an article that has expired since it was listed
+	messageIDs map[int]string // message-ids in overviews
+	broken     bool           // whether requests for articles fail
+	asked      int            // number of requests for articles
 }
 
 func (g *newsgroup) step() faultnet.Step {
@@ -55,7 +55,7 @@ func (g *newsgroup) answer(line string) string {
 	case "XOVER":
 		text := "224 ok\r\n"
 		for ; n <= g.high; n++ {
-			text += fmt.Sprintf("%d\ts\tf\td\t%s\t\t1\t1\r\n", n, cmp.Or(g.odd[n], fmt.Sprintf("<%d@g.example>", n)))
+			text += fmt.Sprintf("%d\ts\tf\td\t%s\t\t1\t1\r\n", n, cmp.Or(g.messageIDs[n], fmt.Sprintf("<%d@g.example>", n)))
 		}
 		return text + ".\r\n"
 	case "LIST":
@@ -65,9 +65,9 @@ func (g *newsgroup) answer(line string) string {
 	case "ARTICLE":
 		g.asked++
 		switch {
-		case n == g.gone:
+		case n == g.expired:
 			return "430 no such article\r\n"
-		case g.ill:
+		case g.broken:
 			return "403 the disk is ill\r\n"
 		}
 		return fmt.Sprintf("220 0 <%d@g.example>\r\nFrom: a@b.example\r\nNewsgroups: g\r\nMessage-ID: <%d@g.example>\r\n\r\nNumber %d\r\n.\r\n", n, n, n)
@@ -75,7 +75,7 @@ func (g *newsgroup) answer(line string) string {
 	return "500 what?\r\n"
 }
 
-// groupMarks are those of nntp, as the command keeps them.
+// groupMarks implements mirror.Marks by nntp.Marks, like the command.
 type groupMarks struct{ of *nntp.Marks }
 
 const newsServer = "n.example:119"
@@ -91,8 +91,8 @@ func (m groupMarks) SetMark(u uri.URI, text string) {
 	m.of.Set(newsServer, strings.Trim(u.Path(), "/"), k)
 }
 
-// news are the options of a mirror of g.
-func (w *world) news(g *newsgroup) mirror.Options {
+// news returns the options of a mirror of g.
+func (w *network) news(g *newsgroup) mirror.Options {
 	w.net.Serve(w.name("n.example").String()+":119", faultnet.Script{g.step()})
 	o := w.options("nntp://n.example/g")
 	o.WARC = nil
@@ -103,25 +103,25 @@ func (w *world) news(g *newsgroup) mirror.Options {
 	return o
 }
 
-// articles counts those in the tree.
+// articles returns the number of articles in the tree.
 func articles(t testing.TB, dir string) int { return len(tree(t, dir, "news")) }
 
-// TestArticles: a listing begins where the last one ended, and no article is
-// lost for that: not one that failed, nor one that was removed here.
+// TestArticles checks that a listing starts after the last one, and that
+// articles which failed or were removed from the archive are still retrieved.
 func TestArticles(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		g := &newsgroup{high: 5, gone: 2, ill: true}
+		w := newNetwork(t)
+		g := &newsgroup{high: 5, expired: 2, broken: true}
 		o := w.news(g)
 		if sum := run(t, o); sum.Failed != 0 || sum.Unreached != 4 || sum.Gone != 1 {
 			t.Errorf("four are not reached, one has expired: %+v\n%s", sum, outcomes(t, o.Dir))
 		}
-		g.ill, g.high = false, 6
+		g.broken, g.high = false, 6
 		if sum := run(t, o); sum.Failed != 0 || articles(t, o.Dir) != 5 {
 			t.Errorf("what failed and what is new: %+v, %d files\n%s", sum, articles(t, o.Dir), outcomes(t, o.Dir))
 		}
-		sound(t, o.Dir)
+		checkVerify(t, o.Dir)
 		g.asked = 0
 		run(t, o)
 		if g.asked != 0 {
@@ -151,29 +151,29 @@ func TestArticles(t *testing.T) {
 	})
 }
 
-// TestGroups: a list of groups leads to those that it names.
+// TestGroups checks that a list of groups leads to the groups.
 func TestGroups(t *testing.T) {
 	t.Parallel()
 	for _, seed := range []string{"nntp://n.example/g*", "news://n.example/g%2A"} {
 		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
+			w := newNetwork(t)
 			o := w.news(&newsgroup{high: 3})
 			o.Seeds = []uri.URI{uri.MustParse(seed)}
 			if sum := run(t, o); sum.New != 5 || articles(t, o.Dir) < 3 {
 				t.Errorf("%s: %+v\n%s", seed, sum, outcomes(t, o.Dir))
 			}
-			sound(t, o.Dir)
+			checkVerify(t, o.Dir)
 		})
 	}
 }
 
-// TestOddArticles: articles whose message-ids are none are brought by their
-// numbers, and that of one is not taken for a group.
-func TestOddArticles(t *testing.T) {
+// TestOddArticles checks that articles with an invalid message-id are retrieved
+// by number, and that no such message-id is read as a group.
+func TestInvalidMessageIDs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		g := &newsgroup{high: 6, odd: map[int]string{1: "none", 2: "<a b@g.example>", 3: "<" + strings.Repeat("x", 300) + "@g.example>", 4: "<a>b@g.example>", 5: "g"}}
+		w := newNetwork(t)
+		g := &newsgroup{high: 6, messageIDs: map[int]string{1: "none", 2: "<a b@g.example>", 3: "<" + strings.Repeat("x", 300) + "@g.example>", 4: "<a>b@g.example>", 5: "g"}}
 		o := w.news(g)
 		for range 2 {
 			sum := run(t, o)
@@ -186,17 +186,17 @@ func TestOddArticles(t *testing.T) {
 					t.Errorf("article %d is there %d times: %+v\n%s", n+1, got, sum, outcomes(t, o.Dir))
 				}
 			}
-			sound(t, o.Dir)
+			checkVerify(t, o.Dir)
 		}
 	})
 }
 
-// TestMailForms: the mailboxes have all messages, whatever they were before and
-// whichever run brought them.
+// TestMailForms checks that the mailboxes contain the messages of all runs,
+// also after a change of the format.
 func TestMailForms(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newNetwork(t)
 		g := &newsgroup{high: 3}
 		o := w.news(g)
 		has := func(form mirror.Mailboxes) (n int) {

@@ -10,7 +10,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// TestRequired: what Run cannot do without is asked for before it makes anything.
+// TestRequired checks that Run rejects incomplete options before it creates a
+// file.
 func TestRequired(t *testing.T) {
 	client := fetch.New(fetch.Options{})
 	defer client.Close()

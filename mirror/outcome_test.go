@@ -15,7 +15,7 @@ import (
 	"github.com/anyurl/fetch/mirror"
 )
 
-// outcome is what crawl.jsonl says last of a URL.
+// outcome returns the last event of a URL in crawl.jsonl.
 func outcome(t testing.TB, dir, url string) (last mirror.Event) {
 	t.Helper()
 	for _, e := range events(t, dir) {
@@ -26,9 +26,9 @@ func outcome(t testing.TB, dir, url string) (last mirror.Event) {
 	return last
 }
 
-// TestOutage: a server that refuses connections, or whose name is unknown, is
-// not reached. That is no permanent failure, and the text of the real error
-// comes first.
+// TestOutage checks that URLs of a server that refuses connections, or whose
+// name is unknown, count as unreached. They are no permanent failures, and the
+// note starts with the network error.
 func TestOutage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, host, says string }{
@@ -37,12 +37,12 @@ func TestOutage(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
+				w := newNetwork(t)
 				w.name("down.example")
-				w.web("a.example", paper{"/": `<a href="none">`})
+				w.web("a.example", webSite{"/": `<a href="none">`})
 				url := "http://" + c.host + "/"
 				o := w.options("http://a.example/", url)
-				for nth := range 3 { // each run requests it again
+				for nth := range 3 { // each run requests the URL again
 					sum := run(t, o)
 					if sum.Unreached != 1 || sum.Failed != 1 || sum.Pending != 0 {
 						t.Errorf("run %d: %+v", nth+1, sum)
@@ -54,13 +54,13 @@ func TestOutage(t *testing.T) {
 					if e.State != "pending" || !e.Unreached || !strings.HasPrefix(e.Note, c.says) {
 						t.Errorf("run %d: %+v", nth+1, e)
 					}
-					sound(t, o.Dir)
+					checkVerify(t, o.Dir)
 				}
 				if got := content(t, filepath.Join(o.Dir, "failed.txt")); got != "http://a.example/none\n"+url+"\n" {
 					t.Errorf("failed.txt: %q", got)
 				}
-				w.web(c.host, paper{"/": "there"})
-				o.Client = w.options().Client // which has forgotten what robots.txt was
+				w.web(c.host, webSite{"/": "there"})
+				o.Client = w.options().Client // without the cached robots.txt
 				if sum := run(t, o); sum.Unreached != 0 || sum.New != 1 {
 					t.Errorf("it is there: %+v\n%s", sum, outcomes(t, o.Dir))
 				}
@@ -69,13 +69,13 @@ func TestOutage(t *testing.T) {
 	}
 }
 
-// TestMistypedSeed: a seed that could not be reached is requested by runs that
-// name it, and by no others.
+// TestMistypedSeed checks that only runs with the seed request a seed that
+// could not be reached.
 func TestMistypedSeed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.web("a.example", paper{"/": "a"})
+		w := newNetwork(t)
+		w.web("a.example", webSite{"/": "a"})
 		wrong, right := w.options("http://mistyped.example/"), w.options("http://a.example/")
 		right.Dir = wrong.Dir
 		for range 2 {
@@ -83,19 +83,20 @@ func TestMistypedSeed(t *testing.T) {
 				t.Errorf("%+v", sum)
 			}
 		}
-		w.unknown = 0
-		if sum := run(t, right); sum.Unreached != 0 || sum.New != 1 || w.unknown != 0 {
-			t.Errorf("%+v, %d lookups\n%s", sum, w.unknown, outcomes(t, right.Dir))
+		w.unknownLookups = 0
+		if sum := run(t, right); sum.Unreached != 0 || sum.New != 1 || w.unknownLookups != 0 {
+			t.Errorf("%+v, %d lookups\n%s", sum, w.unknownLookups, outcomes(t, right.Dir))
 		}
 	})
 }
 
-// TestNewlyFailed counts the failed URLs that did not fail in the run before.
+// TestNewlyFailed checks the number of failed URLs that did not fail in the
+// previous run.
 func TestNewlyFailed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		site := paper{"/": `<a href=1><a href=2><a href=3>`, "/3": "three"}
+		w := newNetwork(t)
+		site := webSite{"/": `<a href=1><a href=2><a href=3>`, "/3": "three"}
 		w.web("a.example", site)
 		o := w.options("http://a.example/")
 		for _, c := range []struct {
@@ -121,35 +122,35 @@ func TestNewlyFailed(t *testing.T) {
 	})
 }
 
-// TestUnknownHost: the other URLs of a host whose name is unknown cost no lookup.
+// TestUnknownHost checks that further URLs of an unknown host cause no lookup.
 func TestUnknownHost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newNetwork(t)
 		links := ""
 		for n := range 100 {
 			links += fmt.Sprintf(`<a href="http://none.example/%d">`, n)
 		}
-		w.web("a.example", paper{"/": links})
+		w.web("a.example", webSite{"/": links})
 		o := w.options("http://a.example/")
 		o.Scope.Reach = mirror.Any
 		sum := run(t, o)
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if sum.Unreached != 100 || w.unknown > 2 {
-			t.Errorf("%d lookups: %+v", w.unknown, sum)
+		if sum.Unreached != 100 || w.unknownLookups > 2 {
+			t.Errorf("%d lookups: %+v", w.unknownLookups, sum)
 		}
 	})
 }
 
-// TestCounts: unchanged is what was requested, what a listing proves is told
-// apart, what is repaired is counted, and what is out of scope is not done.
+// TestCounts checks that requested, listed, repaired and excluded objects are
+// counted separately.
 func TestCounts(t *testing.T) {
 	t.Parallel()
 	s := peer.Proftpd(t, peer.FTPOptions{})
 	for _, name := range []string{"pub/one.txt", "pub/two.txt", "other/x"} {
 		s.Put(name, []byte(name))
-		at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) // to the second
+		at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) // exact to the second
 		if err := os.Chtimes(filepath.Join(s.Root, name), at, at); err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +163,7 @@ func TestCounts(t *testing.T) {
 		name string
 		o    mirror.Options
 		want mirror.Summary
-		one  mirror.Event // what crawl.jsonl says of it
+		one  mirror.Event // the last event of the file
 	}{
 		{"first", o, mirror.Summary{New: 3}, mirror.Event{State: "done"}},
 		{"again", o, mirror.Summary{Unchanged: 1, Listed: 2}, mirror.Event{State: "done", Unchanged: true, Note: "unchanged according to the listing"}},
@@ -171,7 +172,7 @@ func TestCounts(t *testing.T) {
 		{"the first ones", o, mirror.Summary{Unchanged: 1, Listed: 2, Excluded: 2}, mirror.Event{State: "done", Unchanged: true, Note: "unchanged according to the listing"}},
 	} {
 		if c.name == "repaired" {
-			name := filepath.Join(o.Dir, "tree/ftp", plus(s.Addr), "pub/one.txt")
+			name := filepath.Join(o.Dir, "tree/ftp", treeHost(s.Addr), "pub/one.txt")
 			if err := os.Truncate(name, 3); err != nil {
 				t.Fatal(err)
 			}
@@ -182,28 +183,28 @@ func TestCounts(t *testing.T) {
 		if got != c.want || e.State != c.one.State || e.Unchanged != c.one.Unchanged || e.Repaired != c.one.Repaired || e.Note != c.one.Note {
 			t.Errorf("%s: %+v\n%+v\n%s", c.name, got, e, outcomes(t, o.Dir))
 		}
-		sound(t, o.Dir)
+		checkVerify(t, o.Dir)
 	}
 }
 
-// TestRedirectOut: a redirect out of scope is excluded, with the reason, and
-// recorded once.
-func TestRedirectOut(t *testing.T) {
+// TestRedirectOut checks that a redirect out of scope is excluded with a reason
+// and recorded once.
+func TestRedirectOutOfScope(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newNetwork(t)
 		loop := func(n int) string { return fmt.Sprintf("-> /d/loop%d", n) }
-		site := paper{"/d/": `<a href=out><a href=odd><a href=loop0>`, "/d/out": "-> http://b.example/x", "/d/odd": "-> telnet://b.example/"}
+		site := webSite{"/d/": `<a href=out><a href=odd><a href=loop0>`, "/d/out": "-> http://b.example/x", "/d/odd": "-> telnet://b.example/"}
 		for n := range 20 {
 			site[fmt.Sprintf("/d/loop%d", n)] = loop(n + 1)
 		}
 		w.policy.Redirects = []string{"*"}
 		w.web("a.example", site)
-		w.web("b.example", paper{"/x": "x"})
+		w.web("b.example", webSite{"/x": "x"})
 		o := w.options("http://a.example/d/")
 		for nth := range 2 {
 			sum := run(t, o)
-			if strings.Contains(w.took(), "b.example") || sum.Excluded < 3 {
+			if strings.Contains(w.requests(), "b.example") || sum.Excluded < 3 {
 				t.Errorf("%+v\n%s", sum, outcomes(t, o.Dir))
 			}
 			for name, why := range map[string]string{
@@ -217,18 +218,18 @@ func TestRedirectOut(t *testing.T) {
 		if got := strings.Join(recordsOf(t, o.Dir, "http://a.example/d/out"), ", "); !strings.HasPrefix(got, "response") || strings.Count(got, "response") != 1 {
 			t.Errorf("recorded: %s", got)
 		}
-		sound(t, o.Dir)
+		checkVerify(t, o.Dir)
 	})
 }
 
-// TestProsperoScope: what a Prospero directory names is in scope: its files
-// wherever they are, and directories of the same server. What else it leads to
-// is excluded, and said to be.
+// TestProsperoScope checks that files in a Prospero directory are in scope on
+// any host, and directories only on the same server. Other entries are excluded
+// with a reason.
 func TestProsperoScope(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.web("files.example", paper{"/a.html": `<a href="b.html">`, "/b.html": "b"})
+		w := newNetwork(t)
+		w.web("files.example", webSite{"/a.html": `<a href="b.html">`, "/b.html": "b"})
 		p := prospertest.NewServer("P.EXAMPLE")
 		access := func(host, path string) []string {
 			return []string{"FIELD ACCESS-METHOD SEQUENCE HTTP INTERNET-D " + host + " ASCII " + path}
@@ -250,10 +251,10 @@ excluded prospero://q.example/AFTP/pub`
 		if got := outcomes(t, o.Dir); got != want || sum.Excluded < 1 || sum.New != 4 {
 			t.Errorf("%+v\n%s", sum, got)
 		}
-		o.Scope.Reach = mirror.Host // and the same server, of course
+		o.Scope.Reach = mirror.Host
 		if sum := run(t, o); sum.New != 0 {
 			t.Errorf("again: %+v\n%s", sum, outcomes(t, o.Dir))
 		}
-		sound(t, o.Dir)
+		checkVerify(t, o.Dir)
 	})
 }

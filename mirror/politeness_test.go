@@ -18,7 +18,7 @@ import (
 // middlewares, and that Options choose the product token or ignore the file.
 func TestRobotsTxt(t *testing.T) {
 	t.Parallel()
-	site := paper{
+	site := webSite{
 		"/": `<a href=no><a href=other><a rel=nofollow href=marked>`, "/no": "", "/other": "", "/marked": "",
 		"/robots.txt": "User-agent: *\nDisallow: /no\n\nUser-agent: other\nDisallow: /other\n",
 	}
@@ -33,12 +33,12 @@ func TestRobotsTxt(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
+				w := newNetwork(t)
 				w.web("a.example", site)
 				o := w.options("http://a.example/")
 				c.change(&o)
 				run(t, o)
-				if got := strings.ReplaceAll(w.took(), "http://a.example/", "/"); got != c.want {
+				if got := strings.ReplaceAll(w.requests(), "http://a.example/", "/"); got != c.want {
 					t.Errorf("requests for %s, want %s", got, c.want)
 				}
 			})
@@ -73,8 +73,8 @@ func TestDelay(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				site := paper{"/": "", "/robots.txt": c.robots}
+				w := newNetwork(t)
+				site := webSite{"/": "", "/robots.txt": c.robots}
 				for i := range 6 {
 					site["/"] += fmt.Sprintf("<a href=%d>", i)
 					site[fmt.Sprintf("/%d", i)] = ""
@@ -90,23 +90,23 @@ func TestDelay(t *testing.T) {
 				o.Delay = c.delay
 				run(t, o)
 				shortest := time.Hour
-				for i, at := range w.when[1:] {
-					shortest = min(shortest, (at - w.when[i]).Round(10*time.Millisecond)) // the network takes 1ms
+				for i, at := range w.requestTimes[1:] {
+					shortest = min(shortest, (at - w.requestTimes[i]).Round(10*time.Millisecond)) // the network takes 1ms
 				}
-				if len(w.when) != 7 || shortest != c.want {
-					t.Errorf("requests at %v: %v between two of them, want %v", w.when, shortest, c.want)
+				if len(w.requestTimes) != 7 || shortest != c.want {
+					t.Errorf("requests at %v: %v between two of them, want %v", w.requestTimes, shortest, c.want)
 				}
 			})
 		})
 	}
 }
 
-// TestDelayOfRetry checks that a request that a middleware of the Client
-// retries waits for its turn as well.
+// TestDelayOfRetry checks that the delay also applies to a request that a
+// middleware of the Client retries.
 func TestDelayOfRetry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newNetwork(t)
 		n := 0
 		w.web("a.example", http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 			switch {
@@ -119,8 +119,8 @@ func TestDelayOfRetry(t *testing.T) {
 		}))
 		w.wrap = []fetch.Middleware{wrap.Retry(wrap.RetryOptions{Attempts: 2, Delay: time.Millisecond})}
 		run(t, w.options("http://a.example/"))
-		if len(w.when) != 2 || (w.when[1]-w.when[0]).Round(time.Second) != 20*time.Second {
-			t.Errorf("requests at %v, want two within 20s", w.when)
+		if len(w.requestTimes) != 2 || (w.requestTimes[1]-w.requestTimes[0]).Round(time.Second) != 20*time.Second {
+			t.Errorf("requests at %v, want two within 20s", w.requestTimes)
 		}
 	})
 }

@@ -12,13 +12,13 @@ import (
 	"github.com/anyurl/fetch/mirror"
 )
 
-// TestToItself checks that an item which redirects to itself is asked for
-// again, as often as a client follows redirects.
-func TestToItself(t *testing.T) {
+// TestToItself checks that an item which redirects to itself is requested
+// again, up to the maximum number of redirects.
+func TestRedirectToItself(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, to string
-		times    int32 // that it redirects
+		times    int32 // number of redirects
 		want     string
 		asked    int32
 	}{
@@ -29,7 +29,7 @@ func TestToItself(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
+				w := newNetwork(t)
 				var asked atomic.Int32
 				w.web("a.example", http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 					switch {
@@ -45,27 +45,27 @@ func TestToItself(t *testing.T) {
 				}))
 				o := w.options("http://a.example/d/")
 				sum := run(t, o)
-				got := strings.ReplaceAll(w.took(), "http://a.example/", "/")
+				got := strings.ReplaceAll(w.requests(), "http://a.example/", "/")
 				if got != c.want || asked.Load() != c.asked || sum.Failed > 0 {
 					t.Errorf("asked for\n%s\nwant\n%s\n%+v", got, c.want, sum)
 				}
 				if e := events(t, o.Dir)[0]; (e.Note == "too many redirects") != (c.times > 10) {
 					t.Errorf("noted %q", e.Note)
 				}
-				sound(t, o.Dir)
+				checkVerify(t, o.Dir)
 			})
 		})
 	}
 }
 
-// TestRefusalNamesSetting checks that the journal names the setting that allows
-// a refused URL, in the words of Options.Override.
+// TestRefusalNamesSetting checks that the event of a rejected URL contains the
+// text of Options.Override.
 func TestRefusalNamesSetting(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newNetwork(t)
 		w.policy = fetch.Typed()
-		w.web("a.example", paper{"/d/": `<a href="x"><a href="http://a.example:25/d/"><a href="gopher://a.example/d/"><a href="http://10.0.0.1/d/"><a href="http://169.254.42.42/d/">`, "/d/x": ""})
+		w.web("a.example", webSite{"/d/": `<a href="x"><a href="http://a.example:25/d/"><a href="gopher://a.example/d/"><a href="http://10.0.0.1/d/"><a href="http://169.254.42.42/d/">`, "/d/x": ""})
 		o := w.options("http://a.example/d/")
 		o.Scope.Reach = mirror.Any
 		o.Override = func(s fetch.Override) string {

@@ -18,16 +18,16 @@ import (
 	"github.com/anyurl/fetch/mirror"
 )
 
-// image is one large file, of which a server sends the first bytes alone as
-// often as a test wants.
+// image is a large file on a server that truncates the response as often as a
+// test requires.
 type image struct {
 	body []byte
 	tag  string
 	cuts int
-	code int // in its place; 0: none
+	code int // status code instead of the file; 0 means none
 
-	mu    sync.Mutex
-	asked []int // from which byte on
+	mu      sync.Mutex
+	offsets []int // first byte of each request
 }
 
 const imageSize, imageCut = 20 << 20, 12<<20 + 12345
@@ -45,26 +45,26 @@ func (i *image) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	defer i.mu.Unlock()
 	var first int
 	fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-", &first)
-	i.asked = append(i.asked, first)
+	i.offsets = append(i.offsets, first)
 	if i.code != 0 {
 		out.WriteHeader(i.code)
 		return
 	}
 	if i.cuts > 0 {
 		i.cuts--
-		out = &short{ResponseWriter: out, left: imageCut - first}
+		out = &shortWriter{ResponseWriter: out, left: imageCut - first}
 	}
 	out.Header().Set("ETag", i.tag)
 	http.ServeContent(out, r, "image", time.Time{}, bytes.NewReader(i.body))
 }
 
-// short breaks off.
-type short struct {
+// shortWriter ends a response early.
+type shortWriter struct {
 	http.ResponseWriter
 	left int
 }
 
-func (s *short) Write(p []byte) (int, error) {
+func (s *shortWriter) Write(p []byte) (int, error) {
 	if s.left -= len(p); s.left < 0 {
 		s.ResponseWriter.(http.Flusher).Flush()
 		panic(http.ErrAbortHandler)
@@ -72,17 +72,17 @@ func (s *short) Write(p []byte) (int, error) {
 	return s.ResponseWriter.Write(p)
 }
 
-// TestParts: what there is of a large body is not brought again, by the next
-// visit nor by the next run, as long as it is the same object.
+// TestParts checks that the next visit and the next run request only the
+// missing bytes of a large file, unless the file has changed.
 func TestParts(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		warc   bool
 		cuts   int
-		change func(i *image, o *mirror.Options, again func()) // when it was cut; again is another run
+		change func(i *image, o *mirror.Options, again func()) // change is called after the truncated response; again starts another run
 		asked  int
-		whole  int // times it was asked for from its beginning
+		whole  int // number of requests from the first byte
 	}{
 		{"another visit", false, 1, nil, 2, 1},
 		{"another run", false, 3, func(i *image, o *mirror.Options, again func()) { again() }, 4, 1},
@@ -120,7 +120,7 @@ func TestParts(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w, i := newWorld(t), newImage("an-image")
+				w, i := newNetwork(t), newImage("an-image")
 				i.cuts = c.cuts
 				w.web("a.example", i)
 				o := w.options("http://a.example/none", "http://a.example/image")
@@ -135,31 +135,31 @@ func TestParts(t *testing.T) {
 					t.Errorf("%d bytes of %d, or others", len(files["image"]), len(i.body))
 				}
 				whole := 0
-				for _, first := range i.asked {
+				for _, first := range i.offsets {
 					if first < 8<<20 {
 						whole++
 					}
 				}
-				if len(i.asked) != c.asked || whole != c.whole {
-					t.Errorf("asked from %d, want %d times, %d from the beginning", i.asked, c.asked, c.whole)
+				if len(i.offsets) != c.asked || whole != c.whole {
+					t.Errorf("asked from %d, want %d times, %d from the beginning", i.offsets, c.asked, c.whole)
 				}
 				if left, err := os.ReadDir(filepath.Join(o.Dir, "tmp")); !errors.Is(err, fs.ErrNotExist) {
 					t.Errorf("left: %v, %v", left, err)
 				}
-				sound(t, o.Dir)
+				checkVerify(t, o.Dir)
 			})
 		})
 	}
 }
 
-// TestPartKilled: a process that is killed in the midst of a large file leaves
-// what the next one goes on with.
+// TestPartKilled checks that a run resumes a large file after the process was
+// killed.
 func TestPartKilled(t *testing.T) {
 	t.Parallel()
 	s := peer.Vsftpd(t, peer.FTPOptions{Rate: 12 << 10})
 	body := bytes.Repeat([]byte("0123456789abcdef"), imageSize/16)
 	s.Put("pub/large.bin", body)
-	o := order{Dir: t.TempDir(), URLs: []string{"ftp://" + s.Addr + "/pub/"}, Tree: true, WARC: true}
+	o := childTask{Dir: t.TempDir(), URLs: []string{"ftp://" + s.Addr + "/pub/"}, Tree: true, WARC: true}
 	c := o.start(t)
 	look := time.NewTicker(10 * time.Millisecond)
 	defer look.Stop()
@@ -182,5 +182,5 @@ func TestPartKilled(t *testing.T) {
 	if err != nil || !bytes.Contains(log, []byte(`"REST 8`)) {
 		t.Errorf("it was not asked for the rest: %v\n%s", err, log)
 	}
-	sound(t, o.Dir)
+	checkVerify(t, o.Dir)
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // TestCallersScheme checks that a mirror follows links to a scheme of the
-// caller, and that it obeys the data of the scheme.
+// caller according to the fields of the scheme.
 func TestCallersScheme(t *testing.T) {
 	t.Parallel()
 	shelf := func(change func(*fetch.Scheme)) fetch.Scheme {

@@ -10,21 +10,21 @@ import (
 	"github.com/anyurl/fetch/mirror"
 )
 
-// TestScope: what is asked for, and nothing else.
+// TestScope checks which URLs are requested.
 func TestScope(t *testing.T) {
 	t.Parallel()
-	site := paper{
+	site := webSite{
 		"/": `<a href=d/>`,
 		"/d/": `<a href="/d/in"><a href="/up"><a href="http://b.example/x"><a href="http://www.a.example/y">
 			<img src="http://cdn.example/i.png"><link rel=stylesheet href="http://cdn.example/s.css"><img src=/top.png>`,
 		"/d/in": `<a href="in2">`, "/d/in2": `<a href="in3">`, "/d/in3": "3", "/up": "up", "/top.png": "png",
 	}
-	cdn := paper{
+	cdn := webSite{
 		"/i.png": "png", "/s.css": `@font-face { src: url(f.woff) } p { background: url(b.png) }`, "/f.woff": "font", "/b.png": "png",
 		"/page": `<img src=deep.png><a href=more>`,
 	}
-	b := paper{"/x": `<a href=x2>`, "/x2": "2"}
-	www := paper{"/y": `<a href=y2>`, "/y2": "2"}
+	b := webSite{"/x": `<a href=x2>`, "/x2": "2"}
+	www := webSite{"/y": `<a href=y2>`, "/y2": "2"}
 	inside := "http://a.example/d/ http://a.example/d/in http://a.example/d/in2 http://a.example/d/in3"
 	all := func(lists ...string) string {
 		urls := strings.Fields(strings.Join(lists, " "))
@@ -54,7 +54,7 @@ func TestScope(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
+				w := newNetwork(t)
 				w.web("a.example", site)
 				w.web("b.example", b)
 				w.web("cdn.example", cdn)
@@ -62,82 +62,83 @@ func TestScope(t *testing.T) {
 				o := w.options("http://a.example/d/")
 				o.Scope = c.scope
 				run(t, o)
-				if got := w.took(); got != c.want {
+				if got := w.requests(); got != c.want {
 					t.Errorf("asked for\n%s\nwant\n%s", got, c.want)
 				}
 				if files := tree(t, o.Dir, ""); name == "accept" && len(files) != 1 {
 					t.Errorf("%d files are kept", len(files))
 				}
 				run(t, o)
-				if got := w.took(); got != c.want {
+				if got := w.requests(); got != c.want {
 					t.Errorf("again asked for\n%s\nwant\n%s", got, c.want)
 				}
-				sound(t, o.Dir)
+				checkVerify(t, o.Dir)
 			})
 		})
 	}
 }
 
-// TestRedirects: they are links, and end.
+// TestRedirects checks that redirects are followed like links, up to a limit.
 func TestRedirects(t *testing.T) {
 	t.Parallel()
-	chain := paper{}
+	chain := webSite{}
 	for i, c := range "abcdefghijklmnopq" {
 		chain["/"+string(c)] = "-> /" + string(rune('a'+i+1))
 	}
 	for _, c := range []struct {
 		name  string
-		site  paper
-		other paper
+		site  webSite
+		other webSite
 		scope mirror.Scope
 		want  string
 	}{
-		{"in scope", paper{"/": `<a href=r>`, "/r": "-> /s", "/s": "here"}, nil, mirror.Scope{}, "/ /r /s"},
-		{"out of scope", paper{"/": `<a href=r>`, "/r": "-> http://b.example/s"}, paper{"/s": "there"}, mirror.Scope{}, "/ /r"},
-		{"of a requisite, out of scope", paper{"/": `<img src=r>`, "/r": "-> http://b.example/s"}, paper{"/s": "there"}, mirror.Scope{Requisites: true}, "/ /r http://b.example/s"},
-		{"of a requisite, twice", paper{"/": `<img src="http://b.example/1">`}, paper{"/1": "-> /2", "/2": "-> /3", "/3": "there"},
+		{"in scope", webSite{"/": `<a href=r>`, "/r": "-> /s", "/s": "here"}, nil, mirror.Scope{}, "/ /r /s"},
+		{"out of scope", webSite{"/": `<a href=r>`, "/r": "-> http://b.example/s"}, webSite{"/s": "there"}, mirror.Scope{}, "/ /r"},
+		{"of a requisite, out of scope", webSite{"/": `<img src=r>`, "/r": "-> http://b.example/s"}, webSite{"/s": "there"}, mirror.Scope{Requisites: true}, "/ /r http://b.example/s"},
+		{"of a requisite, twice", webSite{"/": `<img src="http://b.example/1">`}, webSite{"/1": "-> /2", "/2": "-> /3", "/3": "there"},
 			mirror.Scope{Requisites: true}, "/ http://b.example/1 http://b.example/2 http://b.example/3"},
-		{"loop of one", paper{"/": `<a href=r>`, "/r": "-> /r"}, nil, mirror.Scope{}, "/" + strings.Repeat(" /r", 11)},
-		{"loop of two", paper{"/": `<a href=r>`, "/r": "-> /s", "/s": "-> /r"}, nil, mirror.Scope{}, "/ /r /s"},
-		{"without end", merged(chain, paper{"/": `<a href=a>`}), nil, mirror.Scope{}, "/ /a /b /c /d /e /f /g /h /i /j /k"},
-		{"is no link further", paper{"/": `<a href=r>`, "/r": "-> /s", "/s": `<a href=t>`, "/t": "too far"}, nil, mirror.Scope{Depth: 1}, "/ /r /s"},
-		{"of a seed", paper{"/": "-> http://b.example/d/"}, paper{"/d/": `<a href=in><a href=/out>`, "/d/in": "in", "/out": "out"},
+		{"loop of one", webSite{"/": `<a href=r>`, "/r": "-> /r"}, nil, mirror.Scope{}, "/" + strings.Repeat(" /r", 11)},
+		{"loop of two", webSite{"/": `<a href=r>`, "/r": "-> /s", "/s": "-> /r"}, nil, mirror.Scope{}, "/ /r /s"},
+		{"without end", mergedSites(chain, webSite{"/": `<a href=a>`}), nil, mirror.Scope{}, "/ /a /b /c /d /e /f /g /h /i /j /k"},
+		{"is no link further", webSite{"/": `<a href=r>`, "/r": "-> /s", "/s": `<a href=t>`, "/t": "too far"}, nil, mirror.Scope{Depth: 1}, "/ /r /s"},
+		{"of a seed", webSite{"/": "-> http://b.example/d/"}, webSite{"/d/": `<a href=in><a href=/out>`, "/d/in": "in", "/out": "out"},
 			mirror.Scope{}, "/ http://b.example/d/ http://b.example/d/in"},
-		{"with a user", paper{"/": `<a href=r><a href="http://u:p@a.example/s">`, "/r": "-> http://u:p@a.example/t", "/s": "s", "/t": "t"}, nil, mirror.Scope{}, "/ /r /s /t"},
-		{"to a long URL", paper{"/": "-> /" + strings.Repeat("x", 9<<10)}, nil, mirror.Scope{}, "/"},
-		{"to a session", paper{"/": "-> telnet://a.example/"}, nil, mirror.Scope{Reach: mirror.Any}, "/"},
+		{"with a user", webSite{"/": `<a href=r><a href="http://u:p@a.example/s">`, "/r": "-> http://u:p@a.example/t", "/s": "s", "/t": "t"}, nil, mirror.Scope{}, "/ /r /s /t"},
+		{"to a long URL", webSite{"/": "-> /" + strings.Repeat("x", 9<<10)}, nil, mirror.Scope{}, "/"},
+		{"to a session", webSite{"/": "-> telnet://a.example/"}, nil, mirror.Scope{Reach: mirror.Any}, "/"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
+				w := newNetwork(t)
 				w.web("a.example", c.site)
 				w.web("b.example", c.other)
 				o := w.options("http://a.example/")
 				o.Scope = c.scope
 				for range 2 {
 					run(t, o)
-					if got := strings.ReplaceAll(w.took(), "http://a.example/", "/"); got != c.want {
+					if got := strings.ReplaceAll(w.requests(), "http://a.example/", "/"); got != c.want {
 						t.Errorf("asked for\n%s\nwant\n%s", got, c.want)
 					}
 				}
-				sound(t, o.Dir)
+				checkVerify(t, o.Dir)
 			})
 		})
 	}
 }
 
-func merged(a, b paper) paper {
+func mergedSites(a, b webSite) webSite {
 	for k, v := range b {
 		a[k] = v
 	}
 	return a
 }
 
-// TestReach: links lead from scheme to scheme where scope and Policy let them,
-// never from elsewhere to this machine, and to no session.
+// TestReach checks that links between schemes are followed if the scope and the
+// Policy allow them. Links to the local machine or to sessions are never
+// followed.
 func TestReach(t *testing.T) {
 	t.Parallel()
-	page := paper{"/": `<a href="gopher://a.example/1/"><a href="ftp://a.example/f"><a href="nntp://a.example/local.test">
+	page := webSite{"/": `<a href="gopher://a.example/1/"><a href="ftp://a.example/f"><a href="nntp://a.example/local.test">
 		<a href="telnet://a.example/"><a href="mailto:x@a.example"><a href="mid:1@a.example"><a href="file:///etc/passwd">
 		<a href="imap://a.example/INBOX"><a href="rlogin://a.example/"><a href="https://a.example:22/">
 		<a href="http://inner.example/"><a href="http://127.0.0.1/"><a href="http://[::1]/"><a href="gopher://localhost/">
@@ -146,7 +147,7 @@ func TestReach(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		reach mirror.Reach
-		leave []string // that a server may lead to
+		leave []string // schemes that a server may link to
 		want  string
 	}{
 		{"prefix", mirror.Prefix, []string{"*"}, "a.example:80"},
@@ -156,7 +157,7 @@ func TestReach(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
+				w := newNetwork(t)
 				w.policy.Redirects = c.leave
 				w.web("a.example", page)
 				w.name("inner.example", "10.0.0.7")

@@ -7,8 +7,8 @@ import (
 	"github.com/anyurl/fetch/mirror"
 )
 
-// TestOtherSeeds: a run that was stopped belongs to its own seeds too, and what
-// others brought stays what it was.
+// TestOtherSeeds checks that a command with other seeds completes the
+// interrupted run, and that the objects of other seeds do not change.
 func TestOtherSeeds(t *testing.T) {
 	t.Parallel()
 	s := peer.Nginx(t, peer.NginxOptions{})
@@ -28,7 +28,7 @@ func TestOtherSeeds(t *testing.T) {
 	if sum := run(t, second); sum.New != 6 || sum.Pending != 0 {
 		t.Errorf("continued by another: %+v", sum)
 	}
-	if sum := run(t, second); sum.New != 0 || sum.Excluded != 5 || sum.Unchanged != 4 { // robots.txt is not there
+	if sum := run(t, second); sum.New != 0 || sum.Excluded != 5 || sum.Unchanged != 4 { // robots.txt does not exist
 		t.Errorf("once more: %+v\n%s", sum, outcomes(t, first.Dir))
 	}
 	if sum := run(t, first); sum.New != 0 || sum.Excluded != 5 || sum.Unchanged != 4 {

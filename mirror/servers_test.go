@@ -14,10 +14,10 @@ import (
 	"github.com/anyurl/fetch/internal/peer"
 )
 
-// contextOfChild is that of a process which only a signal ends.
+// contextOfChild is the context of a process that only a signal ends.
 var contextOfChild = context.Background()
 
-// site is something to be mirrored.
+// site is a server to be mirrored.
 type site struct {
 	Put        func(name string, data []byte) string
 	Root, Addr string
@@ -26,21 +26,21 @@ type site struct {
 
 func siteOf(s *peer.Server, urls ...string) site { return site{s.Put, s.Root, s.Addr, urls} }
 
-// sites are real servers with the same files.
+// sites starts real servers with the same files.
 var sites = map[string]func(testing.TB) site{
 	"http": func(t testing.TB) site {
 		s := peer.Nginx(t, peer.NginxOptions{})
-		pages(s)
+		addPages(s)
 		return siteOf(s, "http://"+s.Addr+"/pub/")
 	},
 	"ftp": func(t testing.TB) site {
 		s := peer.Vsftpd(t, peer.FTPOptions{})
-		fill(s.Put)
+		addSource(s.Put)
 		return siteOf(s, "ftp://"+s.Addr+"/pub/")
 	},
 	"gopher": func(t testing.TB) site {
 		s := peer.Pygopherd(t, peer.PygopherdOptions{})
-		fill(s.Put)
+		addSource(s.Put)
 		return siteOf(s, "gopher://"+s.Addr+"/1/pub")
 	},
 	"file": func(t testing.TB) site {
@@ -56,7 +56,7 @@ var sites = map[string]func(testing.TB) site{
 			}
 			return name
 		}
-		fill(put)
+		addSource(put)
 		return site{put, root, "", []string{"file://" + root + "/pub/"}}
 	},
 	"nntp": func(t testing.TB) site {
@@ -69,13 +69,13 @@ var sites = map[string]func(testing.TB) site{
 	},
 }
 
-// posting is an article.
+// posting returns an article.
 func posting(n int, groups, body string) string {
 	return fmt.Sprintf("Path: elsewhere.example.org!not-for-mail\r\nFrom: Alice <alice@example.org>\r\nNewsgroups: %s\r\n"+
 		"Subject: number %d\r\nDate: Mon, 01 Jan 2024 00:00:00 +0000\r\nMessage-ID: <%d@example.org>\r\n\r\n%s", groups, n, n, body)
 }
 
-// source is what the servers serve, below pub/.
+// source contains the files that the servers have below pub/.
 var source = map[string]string{
 	"pub/one.txt":       "the first\n",
 	"pub/two.bin":       strings.Repeat("\x00\x01\xff\r\n", 5000),
@@ -85,14 +85,14 @@ var source = map[string]string{
 	"pub/large.bin":     strings.Repeat("more than is held in memory\n", 20000),
 }
 
-func fill(put func(string, []byte) string) {
+func addSource(put func(string, []byte) string) {
 	for name, text := range source {
 		put(name, []byte(text))
 	}
 }
 
-// pages links the files of source to each other, and 200 small ones more.
-func pages(s *peer.Server) {
+// addPages adds pages that link to the files of source and to 200 small files.
+func addPages(s *peer.Server) {
 	var links strings.Builder
 	for name, text := range source {
 		s.Put(name, []byte(text))
@@ -106,7 +106,7 @@ func pages(s *peer.Server) {
 	s.Put("pub/index.html", []byte("<html>"+links.String()))
 }
 
-// digests writes a map in order: names, lengths and digests.
+// digests returns the sorted names of files with lengths and digests.
 func digests(files map[string]string) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(files)) {

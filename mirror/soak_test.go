@@ -12,21 +12,21 @@ func TestSoakKill(t *testing.T) {
 
 // TestSoakLargeListing is TestLargeListing with 100,000 links.
 func TestSoakLargeListing(t *testing.T) {
-	listed = 100_000
+	listingLinks = 100_000
 	TestLargeListing(t)
 }
 
 // TestSoakMemory is TestMemory with 300 MiB.
 func TestSoakMemory(t *testing.T) {
-	heavy = 300 << 20
+	largeBody = 300 << 20
 	TestMemory(t)
 }
 
-// TestSoakCalendar: the pages of one path are not without number.
+// TestSoakCalendar checks that the number of pages of a calendar is limited.
 func TestSoakCalendar(t *testing.T) { calendar.test(t) }
 
 // TestSoakFlood is TestFlood with 1.2 million links.
 func TestSoakFlood(t *testing.T) {
-	flooding = 1_200_000
+	floodLinks = 1_200_000
 	TestFlood(t)
 }

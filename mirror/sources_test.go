@@ -15,54 +15,54 @@ import (
 	"github.com/anyurl/fetch/mirror"
 )
 
-// TestSite: what a site says of itself leads on: robots.txt to sitemaps, those
-// to pages, fields and meta elements too.
+// TestSite checks links in sitemaps, header fields and meta elements, and the
+// sitemaps of robots.txt.
 func TestSite(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		site paper
+		site webSite
 		want string
 	}{
-		"sitemap": {paper{"/d/": "", "/robots.txt": "User-agent: *\nDisallow: /d/no\nSitemap: http://a.example/map.xml\nsitemap : /none.xml\nSitemap: http://b.example/map.xml\n",
+		"sitemap": {webSite{"/d/": "", "/robots.txt": "User-agent: *\nDisallow: /d/no\nSitemap: http://a.example/map.xml\nsitemap : /none.xml\nSitemap: http://b.example/map.xml\n",
 			"/map.xml":  `<sitemapindex><sitemap><loc>http://a.example/map2.xml</loc></sitemap></sitemapindex>`,
 			"/map2.xml": `<urlset><url><loc>http://a.example/d/in</loc></url><url><loc>http://a.example/out</loc></url><url><loc>http://a.example/d/no</loc></url></urlset>`,
 			"/d/in":     "in", "/d/no": "no", "/out": "out"}, "/d/ /d/in /map.xml /map2.xml /none.xml"},
-		"sitemap of a host in UTF-8": {paper{"/d/": "", "/robots.txt": "Sitemap: http://Ａ.example/map.xml\n", "/map.xml": `<urlset><url><loc>http://Ａ.example/d/in</loc></url></urlset>`, "/d/in": ""}, "/d/ /d/in /map.xml"},
-		"refresh":                    {paper{"/d/": `<meta http-equiv=refresh content="5; url=next">`, "/d/next": "n"}, "/d/ /d/next"},
-		"frames":                     {paper{"/d/": `<frameset><frame src=f></frameset><iframe src=g></iframe>`, "/d/f": `<a href=h>`, "/d/g": "", "/d/h": ""}, "/d/ /d/f /d/g /d/h"},
-		"a form":                     {paper{"/d/": `<form action=search><input name=q></form>`}, "/d/"},
-		"nofollow":                   {paper{"/d/": `<a rel=nofollow href=x><a href=y>`, "/d/y": `<meta name=robots content=nofollow><a href=z>`}, "/d/ /d/y"},
-		"a base":                     {paper{"/d/": `<base href="/d/e/"><a href=x>`, "/d/e/x": ""}, "/d/ /d/e/x"},
-		"twice":                      {paper{"/d/": `<a href=x><a href=./x#part><a href=/d/y/../x><a href="HTTP://A.example:80/d/x">`, "/d/x": ""}, "/d/ /d/x"},
-		"a bad link":                 {paper{"/d/": `<a href="http://[::1/"><a href="http://a.example:99999/"><a href="%zz"><a href=x>`, "/d/x": ""}, "/d/ /d/%25zz /d/x"},
-		"a srcset":                   {paper{"/d/": `<img srcset="a.png 1x, b.png 2x">`, "/d/a.png": "", "/d/b.png": ""}, "/d/ /d/a.png /d/b.png"},
-		"an import":                  {paper{"/d/": `<style>@import "s.css"</style>`, "/d/s.css": `p { background: url('b.png') }`, "/d/b.png": ""}, "/d/ /d/b.png /d/s.css"},
-		"a menu": {paper{"/d/": "<html><head><title>Index of /d/</title></head><body><h1>Index of /d/</h1><hr><pre><a href=\"../\">../</a>\n" +
+		"sitemap of a host in UTF-8": {webSite{"/d/": "", "/robots.txt": "Sitemap: http://Ａ.example/map.xml\n", "/map.xml": `<urlset><url><loc>http://Ａ.example/d/in</loc></url></urlset>`, "/d/in": ""}, "/d/ /d/in /map.xml"},
+		"refresh":                    {webSite{"/d/": `<meta http-equiv=refresh content="5; url=next">`, "/d/next": "n"}, "/d/ /d/next"},
+		"frames":                     {webSite{"/d/": `<frameset><frame src=f></frameset><iframe src=g></iframe>`, "/d/f": `<a href=h>`, "/d/g": "", "/d/h": ""}, "/d/ /d/f /d/g /d/h"},
+		"a form":                     {webSite{"/d/": `<form action=search><input name=q></form>`}, "/d/"},
+		"nofollow":                   {webSite{"/d/": `<a rel=nofollow href=x><a href=y>`, "/d/y": `<meta name=robots content=nofollow><a href=z>`}, "/d/ /d/y"},
+		"a base":                     {webSite{"/d/": `<base href="/d/e/"><a href=x>`, "/d/e/x": ""}, "/d/ /d/e/x"},
+		"twice":                      {webSite{"/d/": `<a href=x><a href=./x#part><a href=/d/y/../x><a href="HTTP://A.example:80/d/x">`, "/d/x": ""}, "/d/ /d/x"},
+		"a bad link":                 {webSite{"/d/": `<a href="http://[::1/"><a href="http://a.example:99999/"><a href="%zz"><a href=x>`, "/d/x": ""}, "/d/ /d/%25zz /d/x"},
+		"a srcset":                   {webSite{"/d/": `<img srcset="a.png 1x, b.png 2x">`, "/d/a.png": "", "/d/b.png": ""}, "/d/ /d/a.png /d/b.png"},
+		"an import":                  {webSite{"/d/": `<style>@import "s.css"</style>`, "/d/s.css": `p { background: url('b.png') }`, "/d/b.png": ""}, "/d/ /d/b.png /d/s.css"},
+		"a menu": {webSite{"/d/": "<html><head><title>Index of /d/</title></head><body><h1>Index of /d/</h1><hr><pre><a href=\"../\">../</a>\n" +
 			"<a href=\"x\">x</a>                 20-Nov-2026 10:00       1\n</pre><hr></body></html>", "/d/x": "x"}, "/d/ /d/x"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
+				w := newNetwork(t)
 				w.web("a.example", c.site)
 				o := w.options("http://a.example/d/")
 				for range 2 {
 					run(t, o)
-					if got := strings.ReplaceAll(w.took(), "http://a.example/", "/"); got != c.want {
+					if got := strings.ReplaceAll(w.requests(), "http://a.example/", "/"); got != c.want {
 						t.Errorf("asked for\n%s\nwant\n%s", got, c.want)
 					}
 				}
-				sound(t, o.Dir)
+				checkVerify(t, o.Dir)
 			})
 		})
 	}
 }
 
-// TestIndexes: what a search of WAIS finds, and what a directory of Prospero
-// names, is brought.
+// TestIndexes checks that the results of a WAIS search and the files of a
+// Prospero directory are retrieved.
 func TestIndexes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newNetwork(t)
 		at := w.name("w.example")
 		notes := &waistest.Server{Host: "w.example:210", Databases: map[string]*waistest.Database{"notes": {Documents: []*waistest.Document{
 			waistest.NewText("/srv/wais/data/a.txt", "About tea", "tea is a drink\n"), waistest.NewText("/srv/wais/data/b.txt", "More tea", strings.Repeat("tea and more tea\n", 40000)),
@@ -91,14 +91,15 @@ func TestIndexes(t *testing.T) {
 		if bodies["coffee\n"] || sum.Failed > 0 {
 			t.Errorf("%+v\n%s", sum, outcomes(t, o.Dir))
 		}
-		sound(t, o.Dir)
+		checkVerify(t, o.Dir)
 		if sum := run(t, o); sum.New > 0 {
 			t.Errorf("again: %+v", sum)
 		}
 	})
 }
 
-// TestMailbox: messages are brought once, and become an mbox.
+// TestMailbox checks that messages are retrieved once and written to an mbox
+// file.
 func TestMailbox(t *testing.T) {
 	t.Parallel()
 	s := peer.Dovecot(t, peer.DovecotOptions{})
@@ -110,7 +111,7 @@ func TestMailbox(t *testing.T) {
 	}
 	o := options(t, "imap://"+peer.User+":"+peer.Password+"@"+s.Addr+"/INBOX")
 	o.Mail = mirror.Mbox
-	if sum := run(t, o); sum.New != 4 || sum.Failed > 0 { // and the listing
+	if sum := run(t, o); sum.New != 4 || sum.Failed > 0 { // with the listing
 		t.Errorf("%+v\n%s", sum, outcomes(t, o.Dir))
 	}
 	s.Add(peer.User, "INBOX", message(3))
@@ -130,10 +131,11 @@ func TestMailbox(t *testing.T) {
 	if all, err := os.ReadFile(filepath.Join(o.Dir, "fetch.db")); err != nil || strings.Contains(string(all), peer.Password) {
 		t.Errorf("the password is in the database, %v", err)
 	}
-	sound(t, o.Dir)
+	checkVerify(t, o.Dir)
 }
 
-// TestAttributes: of a Gopher+ item its attributes are brought too.
+// TestAttributes checks that the attributes of a Gopher+ item are retrieved
+// too.
 func TestAttributes(t *testing.T) {
 	t.Parallel()
 	s := peer.Pygopherd(t, peer.PygopherdOptions{})
@@ -150,11 +152,11 @@ func TestAttributes(t *testing.T) {
 	if found != 1 {
 		t.Errorf("attributes are there %d times\n%s", found, outcomes(t, o.Dir))
 	}
-	sound(t, o.Dir)
+	checkVerify(t, o.Dir)
 }
 
-// TestEmptyMenu: a menu of 0 bytes may be a lost answer, and does not replace an
-// earlier menu.
+// TestEmptyMenu checks that an empty menu does not replace an earlier menu,
+// because it may be a lost response.
 func TestEmptyMenu(t *testing.T) {
 	t.Parallel()
 	s := peer.Pygopherd(t, peer.PygopherdOptions{})
@@ -175,11 +177,11 @@ func TestEmptyMenu(t *testing.T) {
 	if log, err := os.ReadFile(filepath.Join(o.Dir, "crawl.jsonl")); err != nil || !strings.Contains(string(log), "without sending data") {
 		t.Errorf("no note in %s, %v", log, err)
 	}
-	sound(t, o.Dir)
+	checkVerify(t, o.Dir)
 }
 
-// TestOwnFolder: an archive within the tree that it mirrors does not take
-// itself in.
+// TestOwnFolder checks that an archive in the mirrored folder does not copy
+// itself.
 func TestOwnFolder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -195,5 +197,5 @@ func TestOwnFolder(t *testing.T) {
 			t.Errorf("got %q, want a listing and a file", files)
 		}
 	}
-	sound(t, o.Dir)
+	checkVerify(t, o.Dir)
 }

@@ -17,8 +17,9 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// TestStrangersDatabase: what a database says of the sources of its URLs leads
-// to no address and to no file that its server could not lead to.
+// TestStrangersDatabase checks that sources recorded in the database of a
+// stranger grant no access to addresses and files that the server of a URL
+// could not link to.
 func TestStrangersDatabase(t *testing.T) {
 	t.Parallel()
 	secret := filepath.Join(t.TempDir(), "secret")
@@ -47,10 +48,10 @@ func TestStrangersDatabase(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				w.web("a.example", paper{"/d/": `<a href=x>`, "/d/x": "x"})
-				w.web("127.0.0.1", paper{"/x": "secret\n", "/robots.txt": "secret\n"}, "127.0.0.1")
-				w.web("intra.example", paper{"/x": "secret\n"}, "10.0.0.5")
+				w := newNetwork(t)
+				w.web("a.example", webSite{"/d/": `<a href=x>`, "/d/x": "x"})
+				w.web("127.0.0.1", webSite{"/x": "secret\n", "/robots.txt": "secret\n"}, "127.0.0.1")
+				w.web("intra.example", webSite{"/x": "secret\n"}, "10.0.0.5")
 				o := w.options("http://a.example/d/")
 				o.Scope.Reach = mirror.Any
 				plant(t, o.Dir, frontier.Item{Key: frontier.KeyOf(c.url), URL: c.url, Host: c.host, Depth: depth, Meta: []byte(c.meta)})
@@ -70,8 +71,8 @@ func TestStrangersDatabase(t *testing.T) {
 	}
 }
 
-// TestStrangersNeighbours: nor does it where this command names a server of a
-// private network, or a folder of this machine.
+// TestStrangersNeighbours checks the same for a command whose seeds name a
+// private server or a local folder.
 func TestStrangersNeighbours(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -88,9 +89,9 @@ func TestStrangersNeighbours(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				w.web("intra.example", paper{"/": `<a href=x>`, "/x": "x"}, "10.0.0.5")
-				w.web("10.0.0.7", paper{"/x": "secret\n"}, "10.0.0.7")
+				w := newNetwork(t)
+				w.web("intra.example", webSite{"/": `<a href=x>`, "/x": "x"}, "10.0.0.5")
+				w.web("10.0.0.7", webSite{"/x": "secret\n"}, "10.0.0.7")
 				o := w.options(c.seed)
 				plant(t, o.Dir, frontier.Item{Key: frontier.KeyOf(c.url), URL: c.url, Host: c.host, Depth: 1, Meta: []byte(c.meta)})
 				run(t, o)
@@ -104,14 +105,14 @@ func TestStrangersNeighbours(t *testing.T) {
 	}
 }
 
-// plant puts items into the database of a new archive, as of a run that was
+// plant adds items to the database of a new archive, as if a run had been
 // killed.
 func plant(t *testing.T, dir string, items ...frontier.Item) {
 	t.Helper()
 	plantRun(t, dir, `{"seeds":["http://127.0.0.1/","http://10.0.0.7/","file:///"]}`, items...)
 }
 
-// plantRun is plant for a run with a note.
+// plantRun adds items and a run with a note to the database of a new archive.
 func plantRun(t *testing.T, dir, note string, items ...frontier.Item) {
 	t.Helper()
 	f, err := frontier.Open(t.Context(), "sqlite:"+filepath.Join(dir, "fetch.db"))
@@ -127,14 +128,14 @@ func plantRun(t *testing.T, dir, note string, items ...frontier.Item) {
 	}
 }
 
-// TestResumePrivate: a run that was stopped goes on at servers of a private
-// network, which this command names.
+// TestResumePrivate checks that an interrupted run continues at a server of a
+// private network that this command names.
 func TestResumePrivate(t *testing.T) {
 	t.Parallel()
 	for _, at := range []string{"10.0.0.5", "127.0.0.1"} {
 		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
-			w.web("intra.example", paper{"/": `<a href=x><a href=y>`, "/x": `<a href=z>`, "/y": "y", "/z": "z"}, at)
+			w := newNetwork(t)
+			w.web("intra.example", webSite{"/": `<a href=x><a href=y>`, "/x": `<a href=z>`, "/y": "y", "/z": "z"}, at)
 			o := w.options("http://intra.example/")
 			o.Limits.Files = 1
 			for range 3 {
@@ -148,7 +149,7 @@ func TestResumePrivate(t *testing.T) {
 	}
 }
 
-// TestArchiveLinks: nothing is opened through a link that lies in an archive.
+// TestArchiveLinks checks that symbolic links in an archive are not followed.
 func TestArchiveLinks(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"lock", "fetch.db", "fetch.db-wal", "fetch.db-journal"} {
@@ -168,8 +169,8 @@ func TestArchiveLinks(t *testing.T) {
 	}
 }
 
-// TestLinkedRecords: a link among the WARC files of an archive is not read as
-// one of them.
+// TestLinkedRecords checks that a symbolic link in warc/ is not read as a WARC
+// file.
 func TestLinkedRecords(t *testing.T) {
 	t.Parallel()
 	s := sites["file"](t)
@@ -198,14 +199,14 @@ func TestLinkedRecords(t *testing.T) {
 	}
 }
 
-// TestStrangersScope: an item of the database is requested only where this
-// command's scope contains it, and without a login.
+// TestStrangersScope checks that an item of the database is requested only
+// within the scope of this command and without credentials.
 func TestStrangersScope(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		url, key, meta string
 		depth          int
-		asked          string // the request
+		asked          string // the expected request
 	}{
 		"a seed at the server":          {"http://a.example/d/x", "", `{}`, 0, "http://a.example/d/x"},
 		"a seed above":                  {"http://a.example/x", "", `{}`, 0, ""},
@@ -225,7 +226,7 @@ func TestStrangersScope(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
+				w := newNetwork(t)
 				var mu sync.Mutex
 				var asked []string
 				logins := 0

@@ -9,8 +9,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// TestVariants: of one path so many queries are followed, each as often as one
-// likes, and of another as many again.
+// TestVariants checks the maximum number of queries for one path. Repeated
+// queries and queries for another path do not count.
 func TestVariants(t *testing.T) {
 	t.Parallel()
 	b := newScopeFilter(Scope{}, new(fetch.Client).Scheme, []uri.URI{uri.MustParse("http://a.example/")})
@@ -22,7 +22,7 @@ func TestVariants(t *testing.T) {
 				n++
 			}
 		}
-		if n != 2*maxVariants { // the first ones, twice
+		if n != 2*maxVariants { // the first queries, each twice
 			t.Errorf("/%s: %d links, want %d", path, n, 2*maxVariants)
 		}
 	}

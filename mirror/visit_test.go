@@ -8,8 +8,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// TestPeerOfListed checks that the address of a listing counts for a file that
-// was not asked for only if both are of one server.
+// TestPeerOfListed checks that a listed file without a request gets the address
+// of its listing only if both have the same origin.
 func TestPeerOfListed(t *testing.T) {
 	t.Parallel()
 	here := netip.MustParseAddr("127.0.0.1")
@@ -22,7 +22,7 @@ func TestPeerOfListed(t *testing.T) {
 		{"ftp://evil.example/b.html", "prospero://h.example/a", nil, netip.Addr{}},
 		{"ftp://h.example:2121/b.html", "ftp://h.example/", nil, netip.Addr{}},
 		{"http://h.example/", "", nil, netip.Addr{}},
-		{"http://h.example/b", "http://h.example/", &fetch.Response{}, netip.Addr{}}, // by a proxy this time
+		{"http://h.example/b", "http://h.example/", &fetch.Response{}, netip.Addr{}}, // from a proxy in this run
 	} {
 		v := &visit{url: uri.MustParse(c.url), meta: meta{From: c.from, Peer: here}, resp: c.resp}
 		v.origin, v.hasOrigin = originOf(v.url)

@@ -21,7 +21,7 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// records reads the WARC files of an archive, one after the other.
+// records returns the headers and the blocks of all records of an archive.
 func records(t testing.TB, dir string) (all []*warc.Header, blocks []string) {
 	t.Helper()
 	for _, name := range warcs(t, dir) {
@@ -45,13 +45,13 @@ func records(t testing.TB, dir string) (all []*warc.Header, blocks []string) {
 	return all, blocks
 }
 
-// TestRecords: what is in the WARC files for what became of a URL.
+// TestRecords checks the records for each state of a URL.
 func TestRecords(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newNetwork(t)
 		text := strings.Repeat("a text that is twice there\n", 100)
-		w.web("a.example", paper{
+		w.web("a.example", webSite{
 			"/":        `<a href=one.txt><a href=two.txt><a href=none><a href=to><a href="http://dead.example/x">`,
 			"/one.txt": text, "/two.txt": text, "/to": "-> /one.txt",
 		})
@@ -87,12 +87,12 @@ func TestRecords(t *testing.T) {
 		if n := len(warcs(t, o.Dir)); n < 2 {
 			t.Errorf("%d files of 3000 bytes", n)
 		}
-		sound(t, o.Dir)
+		checkVerify(t, o.Dir)
 	})
 }
 
-// TestTLS: while it is recorded, http is HTTP/1.1, and the records say by what
-// TLS.
+// TestTLS checks that a recorded https exchange uses HTTP/1.1, and that its
+// records contain the TLS version.
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	s := peer.Nginx(t, peer.NginxOptions{HTTP2: true})
@@ -119,20 +119,20 @@ func TestTLS(t *testing.T) {
 	run(t, o)
 }
 
-// TestTail: bytes that no run committed are cut off, and that is said. A file
-// that lost what was committed is not written to.
-func TestTail(t *testing.T) {
+// TestTail checks that uncommitted bytes are removed and reported. A file that
+// lost committed bytes is not changed.
+func TestUncommittedBytes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		f := newFickle()
+		w := newNetwork(t)
+		f := newFaultySite()
 		w.web("a.example", f)
 		o := w.options("http://a.example/")
 		o.Limits.Files = 5
 		if _, err := mirror.Run(t.Context(), o); !errors.Is(err, mirror.ErrLimit) {
 			t.Fatal(err)
 		}
-		name := warcs(t, o.Dir)[0] // as if the run had been killed there
+		name := warcs(t, o.Dir)[0] // as if the run had been killed here
 		open := name + warc.OpenSuffix
 		whole, err := os.ReadFile(name)
 		if err == nil {
@@ -161,7 +161,7 @@ func TestTail(t *testing.T) {
 				}
 			}
 			o.Limits.Files = 0
-			o.Limits.MinFree = 1 << 60 // it ends as soon as it has begun
+			o.Limits.MinFree = 1 << 60 // the run ends at its start
 			if _, err := mirror.Run(t.Context(), o); !errors.Is(err, fetch.DiskFull) {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -186,7 +186,7 @@ func TestTail(t *testing.T) {
 			t.Fatal(err)
 		}
 		run(t, o)
-		sound(t, o.Dir)
+		checkVerify(t, o.Dir)
 		seen := map[string]int{}
 		heads, _ := records(t, o.Dir)
 		for _, h := range heads {
@@ -197,8 +197,9 @@ func TestTail(t *testing.T) {
 	})
 }
 
-// TestNewer: the database of a version to come is refused, and left alone.
-func TestNewer(t *testing.T) {
+// TestNewer checks that a database of a newer version is rejected and not
+// changed.
+func TestNewerDatabase(t *testing.T) {
 	t.Parallel()
 	o := options(t, "file://"+t.TempDir()+"/")
 	run(t, o)

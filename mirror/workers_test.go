@@ -14,8 +14,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// TestWorkers: three workers on one database visit each URL once, and ask no
-// host over more connections than one of them may.
+// TestWorkers checks that three workers with one database visit each URL once
+// and share the connection limit of a host.
 func TestWorkers(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -42,7 +42,7 @@ func TestWorkers(t *testing.T) {
 	defer s.Close()
 	o := Options{Dir: t.TempDir(), Tree: true, WARC: &WARC{}, PerHost: 1, IgnoreRobots: true}
 	o.Scope.Reach = Any
-	// One listener, nine hosts.
+	// One listener serves nine hosts.
 	o.Client = fetch.New(fetch.Options{Policy: fetch.Typed(), Route: func(to fetch.Target) fetch.Target {
 		here, _ := fetch.TargetOf(uri.MustParse(s.URL), 80)
 		here.Scheme = to.Scheme

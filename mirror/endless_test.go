@@ -14,25 +14,25 @@ import (
 	"github.com/anyurl/fetch/mirror"
 )
 
-// trap is a site without an end.
-type trap struct {
-	name string
-	page func(r *http.Request) string
-	most int    // requests
-	told string // why it ended
+// endlessSite is a site with an unlimited number of pages.
+type endlessSite struct {
+	name  string
+	page  func(r *http.Request) string
+	limit int    // maximum number of requests
+	note  string // note of an excluded URL
 }
 
-// calendar has a next page on each.
-var calendar = trap{"a calendar", func(r *http.Request) string {
+// calendar has a link to the next page on each page.
+var calendar = endlessSite{"a calendar", func(r *http.Request) string {
 	n := 0
 	fmt.Sscanf(r.FormValue("page"), "%d", &n)
 	return fmt.Sprintf(`<a href="?page=%d">next</a>`, n+1)
 }, 1100, "too many queries for one path"}
 
-// TestTraps: sites without an end end.
-func TestTraps(t *testing.T) {
+// TestTraps checks that the mirror of an endless site ends.
+func TestEndlessSites(t *testing.T) {
 	t.Parallel()
-	for _, c := range []trap{
+	for _, c := range []endlessSite{
 		{"a folder within itself", func(r *http.Request) string { return `<a href="a/">` }, 5, "a segment repeats too often in the path"},
 		{"two folders within each other", func(r *http.Request) string { return `<a href="a/"><a href="b/">` }, 130, "a segment repeats too often in the path"},
 		{"a folder below each file", func(r *http.Request) string { return `<a href="` + strings.TrimSuffix(r.URL.Path, "/") + `/x">` }, 5, "a segment repeats too often in the path"},
@@ -43,9 +43,9 @@ func TestTraps(t *testing.T) {
 	}
 }
 
-func (c trap) test(t *testing.T) {
+func (c endlessSite) test(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newNetwork(t)
 		w.web("a.example", http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/robots.txt" {
 				http.NotFound(out, r)
@@ -56,50 +56,50 @@ func (c trap) test(t *testing.T) {
 		}))
 		o := w.options("http://a.example/")
 		o.WARC = nil
-		if sum := run(t, o); len(w.asked) > c.most || sum.Pending > 0 {
-			t.Errorf("%d requests, want %d at the most: %+v", len(w.asked), c.most, sum)
+		if sum := run(t, o); len(w.requested) > c.limit || sum.Pending > 0 {
+			t.Errorf("%d requests, want %d at the most: %+v", len(w.requested), c.limit, sum)
 		}
-		told := c.told == ""
+		told := c.note == ""
 		for _, e := range events(t, o.Dir) {
-			told = told || e.State == "excluded" && e.Note == c.told
+			told = told || e.State == "excluded" && e.Note == c.note
 		}
 		if !told {
-			t.Errorf("nobody was told: %s", c.told)
+			t.Errorf("nobody was told: %s", c.note)
 		}
 	})
 }
 
-// listed is how many links the page of TestLargeListing has.
-var listed = 5_000
+// listed is the number of links on the page of TestLargeListing.
+var listingLinks = 5_000
 
-// TestLargeListing: a page of very many links, in little memory.
+// TestLargeListing checks that a page with very many links needs little memory.
 func TestLargeListing(t *testing.T) {
-	w := newWorld(t)
+	w := newNetwork(t)
 	w.web("a.example", http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		out.Header().Set("Content-Type", "text/html")
 		if r.URL.Path != "/" {
 			return
 		}
-		for i := range listed {
+		for i := range listingLinks {
 			fmt.Fprintf(out, "<a href=\"some/folder/number/%d/page.html\">%d</a>\n", i, i)
 		}
 	}))
 	o := w.options("http://a.example/")
 	o.WARC, o.Limits.Files = nil, 200
-	peak := watch(t)
+	peak := watchHeap(t)
 	if _, err := mirror.Run(t.Context(), o); !errors.Is(err, mirror.ErrLimit) {
 		t.Error(err)
 	}
 	s, err := mirror.Status(t.Context(), o.Dir)
-	if err != nil || s.URLs < int64(listed) {
+	if err != nil || s.URLs < int64(listingLinks) {
 		t.Errorf("%d URLs are known, %v", s.URLs, err)
 	}
 	peak(t, 64<<20)
 }
 
-// watch tells whether the heap has grown by more than that many bytes since. What
-// earlier tests had and gave back is no growth.
-func watch(t testing.TB) func(t testing.TB, most uint64) {
+// watchHeap returns a function that fails the test if the heap has grown by
+// more than limit bytes since. Garbage of earlier tests does not count.
+func watchHeap(t testing.TB) func(t testing.TB, most uint64) {
 	var before runtime.MemStats
 	debug.FreeOSMemory()
 	runtime.ReadMemStats(&before)

@@ -13,8 +13,8 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// TestUnchanged: a run over what did not change brings no body and writes no
-// payload.
+// TestUnchanged checks that a run without changes retrieves no body and writes
+// no payload.
 func TestUnchanged(t *testing.T) {
 	t.Parallel()
 	for name, start := range sites {
@@ -30,7 +30,7 @@ func TestUnchanged(t *testing.T) {
 			}
 			for _, file := range warcs(t, o.Dir) {
 				if !slices.Contains(before, file) {
-					norepeat(t, file)
+					checkNoPayload(t, file)
 				}
 			}
 		})
@@ -46,8 +46,8 @@ func warcs(t testing.TB, dir string) []string {
 	return names
 }
 
-// norepeat checks that a WARC file holds no object.
-func norepeat(t *testing.T, name string) {
+// checkNoPayload checks that a WARC file contains no object.
+func checkNoPayload(t *testing.T, name string) {
 	t.Helper()
 	f, err := os.Open(name)
 	if err != nil {
@@ -65,14 +65,14 @@ func norepeat(t *testing.T, name string) {
 	}
 }
 
-// TestWhole: a server that answers If-Modified-Since by "not newer", and a kill
-// in the midst of a file. Others keep the first part of it as the whole.
-func TestWhole(t *testing.T) {
+// TestWhole checks that a file truncated by a kill is replaced by the complete
+// file, although the server answers If-Modified-Since with 304.
+func TestTruncatedByKill(t *testing.T) {
 	t.Parallel()
 	s := peer.Nginx(t, peer.NginxOptions{Rate: "8m", Server: "if_modified_since before;"})
 	body := strings.Repeat("0123456789abcdef", 3<<20/16)
 	s.Put("large.bin", []byte(body))
-	o := order{Dir: t.TempDir(), URLs: []string{"http://" + s.Addr + "/large.bin"}, Tree: true, WARC: true}
+	o := childTask{Dir: t.TempDir(), URLs: []string{"http://" + s.Addr + "/large.bin"}, Tree: true, WARC: true}
 	c := o.start(t)
 	time.AfterFunc(200*time.Millisecond, func() { c.Process.Kill() })
 	if c.Wait() == nil {
@@ -91,8 +91,8 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-// TestGone: what the server has no more is kept, or goes to the attic unless it
-// is much.
+// TestGone checks that files deleted on the server stay in the tree, or move to
+// the attic unless they are too many.
 func TestGone(t *testing.T) {
 	t.Parallel()
 	s := sites["ftp"](t)
@@ -104,7 +104,7 @@ func TestGone(t *testing.T) {
 	if sum := run(t, o); sum.Gone != 1 {
 		t.Errorf("%+v", sum)
 	}
-	if got := tree(t, o.Dir, ""); got["ftp/"+plus(s.Addr)+"/pub/one.txt"] != "the first\n" {
+	if got := tree(t, o.Dir, ""); got["ftp/"+treeHost(s.Addr)+"/pub/one.txt"] != "the first\n" {
 		t.Error("what is gone was not kept")
 	}
 	o.Delete, o.MaxDelete = true, 0.05
@@ -113,9 +113,9 @@ func TestGone(t *testing.T) {
 		if _, err := mirror.Run(t.Context(), o); err == nil {
 			t.Error("one of few was deleted")
 		}
-		sound(t, o.Dir) // the run is over for all that
+		checkVerify(t, o.Dir) // the run ended despite the error
 	}
-	if got := tree(t, o.Dir, "")["ftp/"+plus(s.Addr)+"/pub/later.txt"]; got != "later\n" {
+	if got := tree(t, o.Dir, "")["ftp/"+treeHost(s.Addr)+"/pub/later.txt"]; got != "later\n" {
 		t.Errorf("what is new is %q", got)
 	}
 	s.Put("pub/later.txt", []byte("changed\n"))
@@ -123,7 +123,7 @@ func TestGone(t *testing.T) {
 	if sum := run(t, o); sum.Attic != 1 {
 		t.Errorf("%+v", sum)
 	}
-	switch files := tree(t, o.Dir, "ftp/"+plus(s.Addr)+"/pub"); {
+	switch files := tree(t, o.Dir, "ftp/"+treeHost(s.Addr)+"/pub"); {
 	case files["one.txt"] != "":
 		t.Error("it is still in the tree")
 	case files["later.txt"] != "changed\n":
@@ -131,16 +131,16 @@ func TestGone(t *testing.T) {
 	}
 	s.Put("pub/one.txt", []byte("again\n"))
 	run(t, o)
-	if got := tree(t, o.Dir, "")["ftp/"+plus(s.Addr)+"/pub/one.txt"]; got != "again\n" {
+	if got := tree(t, o.Dir, "")["ftp/"+treeHost(s.Addr)+"/pub/one.txt"]; got != "again\n" {
 		t.Errorf("back it is %q", got)
 	}
 }
 
-// TestListedOnce: what a listing said of a file proves nothing in a later run,
-// which no listing names it in, and a time on the minute may be a rounded one.
+// TestListedOnce checks that only a listing of the same run shows that a file
+// is unchanged, and that a time in full minutes does not count.
 func TestListedOnce(t *testing.T) {
 	t.Parallel()
-	for _, scheme := range []string{"file", "ftp"} { // times are exact; to the minute
+	for _, scheme := range []string{"file", "ftp"} { // the times are exact with file and rounded to the minute with ftp
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()
 			s := sites[scheme](t)
@@ -181,4 +181,4 @@ func TestListedOnce(t *testing.T) {
 	}
 }
 
-func plus(addr string) string { return strings.ReplaceAll(addr, ":", "+") }
+func treeHost(addr string) string { return strings.ReplaceAll(addr, ":", "+") }

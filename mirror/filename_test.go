@@ -13,15 +13,16 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// hazards are paths that other tools lose, merge or write where they must not.
+// hazards are URL paths that other tools lose, merge, or write to the wrong
+// place.
 var hazards = []string{
 	"/a", "/a/b", "/%2e%2e/%2e%2e/etc/passwd", "/x%00y", "/x%0Ay", "/%FF%FE", "/" + strings.Repeat("n", 300),
 	"/Case", "/case", "/q?x=1/../../etc", "/q", "/dir/", "/dir/index.html", "/con", "/dot.", "/..%2f..%2fz",
 	"/sp%20", "/a%5Cb", "/%C3%A9", "/e%CC%81",
 }
 
-// TestHazards: every URL becomes one file, none outside of the tree, all under
-// names that every file system takes.
+// TestHazards checks that every URL becomes one file in the tree, with a name
+// that every file system supports.
 func TestHazards(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -45,7 +46,7 @@ func TestHazards(t *testing.T) {
 	folded := map[string]string{}
 	for name, body := range files {
 		bodies[body] = name
-		legal(t, name)
+		checkPortable(t, name)
 		key := cases.Fold().String(norm.NFC.String(name))
 		if other, ok := folded[key]; ok {
 			t.Errorf("%q and %q are one where case does not count", name, other)
@@ -53,8 +54,8 @@ func TestHazards(t *testing.T) {
 		folded[key] = name
 	}
 	for _, h := range hazards {
-		// RFC 3986 6.2.2: dot segments are no part of a name, and digits of an
-		// escape are in upper case.
+		// RFC 3986 section 6.2.2: dot segments are removed, and the hex
+		// digits of an escape are in upper case.
 		want := strings.ReplaceAll(strings.Replace(h, "/%2e%2e/%2e%2e/", "/", 1), "%2f", "%2F")
 		if _, ok := bodies["this is "+want]; !ok {
 			t.Errorf("%s has no file", h)
@@ -63,13 +64,13 @@ func TestHazards(t *testing.T) {
 	if len(files) != len(hazards)+1 {
 		t.Errorf("%d files, want %d", len(files), len(hazards)+1)
 	}
-	if outside := tree(t, o.Dir, ".."); len(outside) != len(files)+len(archived(outside)) {
+	if outside := tree(t, o.Dir, ".."); len(outside) != len(files)+len(filesOutsideTree(outside)) {
 		t.Errorf("%d files in the archive", len(outside))
 	}
 }
 
-// archived are the files of an archive besides its tree.
-func archived(files map[string]string) (names []string) {
+// filesOutsideTree returns the files of an archive that are not in its tree.
+func filesOutsideTree(files map[string]string) (names []string) {
 	for name := range files {
 		if !strings.HasPrefix(name, "tree/") {
 			names = append(names, name)
@@ -78,8 +79,8 @@ func archived(files map[string]string) (names []string) {
 	return names
 }
 
-// legal checks a path by the rules of the strictest file systems.
-func legal(t *testing.T, name string) {
+// checkPortable checks a path by the rules of the strictest file systems.
+func checkPortable(t *testing.T, name string) {
 	t.Helper()
 	for component := range strings.SplitSeq(name, "/") {
 		base, _, _ := strings.Cut(strings.ToLower(component), ".")

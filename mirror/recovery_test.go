@@ -13,10 +13,10 @@ import (
 	"github.com/anyurl/fetch/mirror"
 )
 
-// TestRedo: what a run had completed and not named when it was killed gets its
-// name in the next one, even where that asks for it no more. The database is the
-// judge of what is left.
-func TestRedo(t *testing.T) {
+// TestRedo checks that a run names the complete files that a killed run left in
+// tmp/, even if their URLs are out of scope now. Only files that the database
+// records get a name.
+func TestNamesAfterKill(t *testing.T) {
 	t.Parallel()
 	s := sites["file"](t)
 	o := options(t, s.urls...)
@@ -43,7 +43,7 @@ func TestRedo(t *testing.T) {
 	if err := os.WriteFile(inTree, []byte("the one before"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	sound(t, o.Dir) // there are notes alone
+	checkVerify(t, o.Dir) // only notes are expected
 	o.Scope.Exclude = []*regexp.Regexp{regexp.MustCompile("one")}
 	if _, err := mirror.Run(t.Context(), o); err != nil {
 		t.Fatal(err)
@@ -54,5 +54,5 @@ func TestRedo(t *testing.T) {
 	if left, err := os.ReadDir(filepath.Join(o.Dir, "tmp")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v are left: %v", left, err)
 	}
-	sound(t, o.Dir)
+	checkVerify(t, o.Dir)
 }
