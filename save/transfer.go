@@ -58,7 +58,7 @@ func Transfer(ctx context.Context, client fetch.Driver, req *fetch.Request, sink
 			return err
 		case before > 0 && sink.State().Offset == 0 && errors.Is(err, fetch.Mismatch):
 			req.Trace.Notef("%v; from the beginning", err)
-		case !inBody(err) || resp == nil || resp.Input != nil || !retry.Again(ctx, req, began, n, err):
+		case !inBody(err) || resp == nil || resp.Input != nil || !retry.WaitRetry(ctx, req, began, n, err):
 			return err
 		}
 	}

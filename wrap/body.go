@@ -9,10 +9,10 @@ import (
 )
 
 // watched is a Body that tells how far it is read and how it ends.
-type watched struct {
+type observedBody struct {
 	io.ReadCloser
-	read func(total int64)            // after each Read that brought something; may be nil
-	done func(total int64, err error) // once; err is nil at the end, and closedEarly where nobody read on
+	onRead func(total int64)            // after each Read that brought something; may be nil
+	onEnd  func(total int64, err error) // once; err is nil at the end, and closedEarly where nobody read on
 
 	total    atomic.Int64
 	ending   sync.Once
@@ -21,13 +21,13 @@ type watched struct {
 }
 
 // closedEarly ends a body that was not read to its end.
-var closedEarly = fetch.Canceled.Errorf("closed before its end")
+var errClosedEarly = fetch.Canceled.Errorf("closed before its end")
 
-func (b *watched) Read(p []byte) (int, error) {
+func (b *observedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	total := b.total.Add(int64(n))
-	if n > 0 && b.read != nil {
-		b.read(total)
+	if n > 0 && b.onRead != nil {
+		b.onRead(total)
 	}
 	switch err {
 	case nil:
@@ -39,12 +39,12 @@ func (b *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (b *watched) Close() error {
+func (b *observedBody) Close() error {
 	b.closing.Do(func() { b.closeErr = b.ReadCloser.Close() })
-	b.end(closedEarly)
+	b.end(errClosedEarly)
 	return b.closeErr
 }
 
-func (b *watched) end(err error) {
-	b.ending.Do(func() { b.done(b.total.Load(), err) })
+func (b *observedBody) end(err error) {
+	b.ending.Do(func() { b.onEnd(b.total.Load(), err) })
 }

@@ -76,12 +76,12 @@ type cache struct {
 	CacheOptions
 	mu    sync.Mutex
 	byKey map[cacheKey]*list.Element
-	used  list.List // of *listing, the last used first
+	lru   list.List // of *listing, the last used first
 	size  int
 }
 
 func (c *cache) do(ctx context.Context, next fetch.Driver, req *fetch.Request) (*fetch.Response, error) {
-	if !asksForListing(req) {
+	if !isCacheable(req) {
 		return next.Do(ctx, req)
 	}
 	k := keyOf(req)
@@ -92,11 +92,11 @@ func (c *cache) do(ctx context.Context, next fetch.Driver, req *fetch.Request) (
 	if err != nil || !isListing(resp) || resp.Size > int64(c.Listing) {
 		return resp, err
 	}
-	copied := &copied{ReadCloser: resp.Body, limit: c.Listing}
+	copied := &copyingBody{ReadCloser: resp.Body, limit: c.Listing}
 	found := &listing{key: k, resp: *resp, at: time.Now()}
 	found.resp.Body = nil
-	resp.Body = &watched{ReadCloser: copied, done: func(_ int64, err error) {
-		if err == nil && !copied.over {
+	resp.Body = &observedBody{ReadCloser: copied, onEnd: func(_ int64, err error) {
+		if err == nil && !copied.tooLarge {
 			found.body = copied.text
 			c.put(found)
 		}
@@ -104,14 +104,14 @@ func (c *cache) do(ctx context.Context, next fetch.Driver, req *fetch.Request) (
 	return resp, nil
 }
 
-func asksForListing(req *fetch.Request) bool {
+func isCacheable(req *fetch.Request) bool {
 	_, user := req.URL.Userinfo()
 	return req.Op == fetch.Get && !req.Scheme().Traits.Files && !user && req.Auth == nil &&
 		req.Range.IsZero() && req.IfSame == "" && req.IfNot == "" && req.Since.IsZero() && req.Before.IsZero() &&
-		len(req.Header) == 0 && !recorded(req.Trace)
+		len(req.Header) == 0 && !isRecorded(req.Trace)
 }
 
-func recorded(t *fetch.Trace) bool {
+func isRecorded(t *fetch.Trace) bool {
 	return t != nil && (t.Sent != nil || t.Received != nil || t.Restart != nil)
 }
 
@@ -134,9 +134,9 @@ func (c *cache) get(ctx context.Context, k cacheKey, t *fetch.Trace) *fetch.Resp
 		return nil
 	}
 	t.Detailf("listing as it was %v ago", age.Round(time.Second))
-	c.used.MoveToFront(e)
+	c.lru.MoveToFront(e)
 	resp := l.resp
-	resp.Body = &remembered{text: bytes.NewReader(l.body), ctx: ctx}
+	resp.Body = &cachedBody{text: bytes.NewReader(l.body), ctx: ctx}
 	return &resp
 }
 
@@ -146,14 +146,14 @@ func (c *cache) put(l *listing) {
 	if e, ok := c.byKey[l.key]; ok {
 		c.remove(e)
 	}
-	c.byKey[l.key] = c.used.PushFront(l)
+	c.byKey[l.key] = c.lru.PushFront(l)
 	for c.size += l.weight(); c.size > c.Total; {
-		c.remove(c.used.Back())
+		c.remove(c.lru.Back())
 	}
 }
 
 func (c *cache) remove(e *list.Element) {
-	l := c.used.Remove(e).(*listing)
+	l := c.lru.Remove(e).(*listing)
 	delete(c.byKey, l.key)
 	c.size -= l.weight()
 }
@@ -164,16 +164,16 @@ func (l *listing) weight() int {
 }
 
 // copied is a Body of which a copy is made, up to limit bytes.
-type copied struct {
+type copyingBody struct {
 	io.ReadCloser
-	limit int
-	text  []byte
-	over  bool
+	limit    int
+	text     []byte
+	tooLarge bool
 }
 
-func (b *copied) Read(p []byte) (int, error) {
+func (b *copyingBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	if b.over = b.over || len(b.text)+n > b.limit; b.over {
+	if b.tooLarge = b.tooLarge || len(b.text)+n > b.limit; b.tooLarge {
 		b.text = nil
 		return n, err
 	}
@@ -182,23 +182,23 @@ func (b *copied) Read(p []byte) (int, error) {
 }
 
 // remembered is a Body from the cache.
-type remembered struct {
+type cachedBody struct {
 	text   *bytes.Reader
 	ctx    context.Context // of the request
 	closed atomic.Bool
 }
 
-func (b *remembered) Read(p []byte) (int, error) {
+func (b *cachedBody) Read(p []byte) (int, error) {
 	switch {
 	case b.ctx.Err() != nil:
 		return 0, context.Cause(b.ctx)
 	case b.closed.Load():
-		return 0, closedEarly
+		return 0, errClosedEarly
 	}
 	return b.text.Read(p)
 }
 
-func (b *remembered) Close() error {
+func (b *cachedBody) Close() error {
 	b.closed.Store(true)
 	return nil
 }

@@ -208,8 +208,8 @@ func TestCacheBounded(t *testing.T) {
 	for i := range 1000 {
 		readAll(t, d, request(fmt.Sprintf("gopher://h/1%d", i)))
 		readAll(t, d, request("gopher://h/1-often"))
-		if c.size > c.Total || len(c.byKey) != c.used.Len() || len(c.byKey) > 11 {
-			t.Fatalf("%d bytes in %d listings (%d)", c.size, len(c.byKey), c.used.Len())
+		if c.size > c.Total || len(c.byKey) != c.lru.Len() || len(c.byKey) > 11 {
+			t.Fatalf("%d bytes in %d listings (%d)", c.size, len(c.byKey), c.lru.Len())
 		}
 	}
 	if m.asked != 1001 {

@@ -28,7 +28,7 @@ func ExampleStandard() {
 	defer server.Close()
 
 	again := func(_ context.Context, a wrap.Attempt) {
-		fmt.Printf("attempt %d: %v\n", a.Made, fetch.FaultOf(a.Err))
+		fmt.Printf("attempt %d: %v\n", a.Count, fetch.FaultOf(a.Err))
 	}
 	show := func(e wrap.Event) {
 		if e.State == wrap.Ended {

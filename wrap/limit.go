@@ -16,7 +16,7 @@ import (
 // Policy.MinRate does not count that waiting.
 func Limit(bytesPerSecond int64) fetch.Middleware {
 	if bytesPerSecond <= 0 {
-		return through
+		return noMiddleware
 	}
 	burst := min(max(bytesPerSecond/8, 1), maxBurst)
 	bucket := rate.NewLimiter(rate.Limit(bytesPerSecond), int(burst))
@@ -35,7 +35,7 @@ func Limit(bytesPerSecond int64) fetch.Middleware {
 }
 
 // through is the Middleware of what is not wanted.
-func through(next fetch.Driver) fetch.Driver { return next }
+func noMiddleware(next fetch.Driver) fetch.Driver { return next }
 
 // maxBurst bounds what may pass at once, an eighth of a second's worth.
 const maxBurst = 4 << 20

@@ -16,7 +16,7 @@ import (
 // body was closed before its end is no failure. A nil l is no log.
 func Log(l *slog.Logger) fetch.Middleware {
 	if l == nil {
-		return through
+		return noMiddleware
 	}
 	return func(next fetch.Driver) fetch.Driver {
 		return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
@@ -28,8 +28,8 @@ func Log(l *slog.Logger) fetch.Middleware {
 				return nil, err
 			}
 			about.LogAttrs(ctx, level(resp.Fault), "response", append(answer(resp), slog.Duration("duration", time.Since(began)))...)
-			resp.Body = &watched{ReadCloser: resp.Body, done: func(total int64, err error) {
-				early := err == closedEarly
+			resp.Body = &observedBody{ReadCloser: resp.Body, onEnd: func(total int64, err error) {
+				early := err == errClosedEarly
 				if early {
 					err = nil
 				}

@@ -58,11 +58,11 @@ type polite struct {
 
 // host is one that somebody asks, or asked not long ago.
 type host struct {
-	name   string
-	places chan struct{} // one in it for each request under way
-	users  int           // requests that wait or are under way
-	delay  time.Duration
-	next   time.Time // when the next request may begin
+	name  string
+	slots chan struct{} // one in it for each request under way
+	users int           // requests that wait or are under way
+	delay time.Duration
+	next  time.Time // when the next request may begin
 }
 
 func (p *polite) do(ctx context.Context, next fetch.Driver, req *fetch.Request, delay time.Duration) (*fetch.Response, error) {
@@ -71,32 +71,32 @@ func (p *polite) do(ctx context.Context, next fetch.Driver, req *fetch.Request, 
 		return next.Do(ctx, req)
 	}
 	h := p.host(target.Origin().Host, max(p.Delay, delay))
-	if err := p.enter(ctx, h); err != nil {
-		p.forgo(h)
+	if err := p.acquire(ctx, h); err != nil {
+		p.removeUser(h)
 		return nil, err
 	}
 	resp, err := next.Do(ctx, req)
 	if err != nil {
-		p.leave(h)
+		p.release(h)
 		return nil, err
 	}
-	resp.Body = &watched{ReadCloser: resp.Body, done: func(int64, error) { p.leave(h) }}
+	resp.Body = &observedBody{ReadCloser: resp.Body, onEnd: func(int64, error) { p.release(h) }}
 	return resp, nil
 }
 
 // enter waits for a place at h and for its time.
-func (p *polite) enter(ctx context.Context, h *host) error {
+func (p *polite) acquire(ctx context.Context, h *host) error {
 	select {
-	case h.places <- struct{}{}:
+	case h.slots <- struct{}{}:
 	default:
 		select {
-		case h.places <- struct{}{}:
+		case h.slots <- struct{}{}:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 	}
-	if !sleep(ctx, p.turn(h)) {
-		<-h.places
+	if !sleep(ctx, p.reserveStart(h)) {
+		<-h.slots
 		return context.Cause(ctx)
 	}
 	return nil
@@ -107,8 +107,8 @@ func (p *polite) host(name string, delay time.Duration) *host {
 	defer p.mu.Unlock()
 	h, ok := p.hosts[name]
 	if !ok {
-		p.forget()
-		h = &host{name: name, places: make(chan struct{}, p.PerHost)}
+		p.removeIdle()
+		h = &host{name: name, slots: make(chan struct{}, p.PerHost)}
 		p.hosts[name] = h
 	}
 	h.users++
@@ -118,7 +118,7 @@ func (p *polite) host(name string, delay time.Duration) *host {
 
 // turn takes the next time at which a request may begin, and tells how far
 // off it is.
-func (p *polite) turn(h *host) time.Duration {
+func (p *polite) reserveStart(h *host) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if h.delay == 0 {
@@ -134,13 +134,13 @@ func (p *polite) turn(h *host) time.Duration {
 }
 
 // leave gives up a place at h.
-func (p *polite) leave(h *host) {
-	<-h.places
-	p.forgo(h)
+func (p *polite) release(h *host) {
+	<-h.slots
+	p.removeUser(h)
 }
 
 // forgo ends what p.host began.
-func (p *polite) forgo(h *host) {
+func (p *polite) removeUser(h *host) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	h.users--
@@ -156,7 +156,7 @@ func (h *host) idle() bool { return h.users == 0 && !h.next.After(time.Now()) }
 // need not be.
 const maxHosts = 4096
 
-func (p *polite) forget() {
+func (p *polite) removeIdle() {
 	if len(p.hosts) < maxHosts {
 		return
 	}

@@ -41,7 +41,7 @@ const interval = 100 * time.Millisecond
 // f hears nothing.
 func Progress(f func(Event)) fetch.Middleware {
 	if f == nil {
-		return through
+		return noMiddleware
 	}
 	var last atomic.Uint64
 	return func(next fetch.Driver) fetch.Driver {
@@ -52,7 +52,7 @@ func Progress(f func(Event)) fetch.Middleware {
 				return resp, err
 			}
 			e := Event{ID: last.Add(1), URL: req.URL, Offset: resp.Offset, Size: resp.Size, Time: time.Since(began)}
-			resp.Body = observe(resp, f, e, began)
+			resp.Body = reportProgress(resp, f, e, began)
 			return resp, nil
 		})
 	}
@@ -60,13 +60,13 @@ func Progress(f func(Event)) fetch.Middleware {
 
 // observe tells f of the body of resp. Close may come beside Read, and Ended
 // is to be the last all the same.
-func observe(resp *fetch.Response, f func(Event), e Event, began time.Time) *watched {
+func reportProgress(resp *fetch.Response, f func(Event), e Event, began time.Time) *observedBody {
 	f(e)
 	var mu sync.Mutex
 	told := time.Now()
-	return &watched{
+	return &observedBody{
 		ReadCloser: resp.Body,
-		read: func(total int64) {
+		onRead: func(total int64) {
 			mu.Lock()
 			defer mu.Unlock()
 			if now := time.Now(); e.State != Ended && now.Sub(told) >= interval {
@@ -75,7 +75,7 @@ func observe(resp *fetch.Response, f func(Event), e Event, began time.Time) *wat
 				f(e)
 			}
 		},
-		done: func(total int64, err error) {
+		onEnd: func(total int64, err error) {
 			mu.Lock()
 			defer mu.Unlock()
 			e.State, e.Bytes, e.Time, e.Err = Ended, total, time.Since(began), err

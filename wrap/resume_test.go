@@ -48,7 +48,7 @@ func (o *object) Do(_ context.Context, req *fetch.Request) (*fetch.Response, err
 		r = io.MultiReader(io.LimitReader(r, o.cuts[n-1]), &failing{err})
 	}
 	o.open++
-	resp.Body = &watched{ReadCloser: io.NopCloser(r), done: func(int64, error) {}}
+	resp.Body = &observedBody{ReadCloser: io.NopCloser(r), onEnd: func(int64, error) {}}
 	resp.Body = &closing{ReadCloser: resp.Body, done: func() { o.open-- }}
 	return resp, nil
 }
@@ -99,7 +99,7 @@ func TestResume(t *testing.T) {
 		{"behind the last byte of a part", object{cuts: []int64{100}}, RetryOptions{}, fetch.Request{Range: fetch.Range{First: 50, End: 150}}, 1, 0, 0},
 		{"the last part", object{cuts: []int64{100}}, RetryOptions{}, fetch.Request{Range: fetch.Range{First: -500}}, 2, 0, 0},
 		{"too often", object{cuts: []int64{10, 10, 10, 10, 10}}, RetryOptions{}, fetch.Request{}, 4, fetch.Truncated, 40},
-		{"often, with progress", object{cuts: []int64{progress, 0, 0, progress, 0, 0, progress, 0, 0}}, RetryOptions{}, fetch.Request{}, 10, 0, 0},
+		{"often, with progress", object{cuts: []int64{renewAfter, 0, 0, renewAfter, 0, 0, renewAfter, 0, 0}}, RetryOptions{}, fetch.Request{}, 10, 0, 0},
 		{"one attempt", object{cuts: []int64{10}}, RetryOptions{Attempts: 1}, fetch.Request{}, 1, fetch.Truncated, 10},
 		{"for good", object{cuts: []int64{10}, err: fetch.Protocol}, RetryOptions{}, fetch.Request{}, 1, fetch.Protocol, 10},
 		{"recorded", object{cuts: []int64{10}}, RetryOptions{}, fetch.Request{Trace: &fetch.Trace{Restart: func() {}}}, 1, fetch.Truncated, 10},
@@ -264,7 +264,7 @@ func TestResumeFile(t *testing.T) {
 			})
 		}
 		retry := Retry(RetryOptions{Delay: time.Millisecond, Notify: func(_ context.Context, a Attempt) {
-			if changes && a.Made == 2 {
+			if changes && a.Count == 2 {
 				os.Chtimes(path, time.Time{}, time.Now().Add(time.Hour))
 			}
 		}})

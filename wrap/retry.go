@@ -20,7 +20,7 @@ type RetryOptions struct {
 	// All makes again also what failed for good: a missing object, a broken
 	// protocol, an untrusted peer. What the Policy, this machine or the call
 	// itself refuses is never made again, and no password is tried twice.
-	All bool
+	AllErrors bool
 
 	Jitter func() float64 // in [0, 1); nil: math/rand/v2
 
@@ -31,11 +31,11 @@ type RetryOptions struct {
 
 // An Attempt is one that failed and that another one follows.
 type Attempt struct {
-	Request *fetch.Request
-	Made    int           // attempts so far, this one included
-	Left    int           // further attempts at the most, if they fail with errors of this kind
-	Wait    time.Duration // until the next one
-	Err     error
+	Request   *fetch.Request
+	Count     int           // attempts so far, this one included
+	Remaining int           // further attempts at the most, if they fail with errors of this kind
+	Wait      time.Duration // until the next one
+	Err       error
 }
 
 const (
@@ -58,11 +58,11 @@ const (
 // A request with a Trace.Restart is recorded as one exchange: Again is called
 // before an attempt that replaces another, and its body is not resumed.
 func Retry(o RetryOptions) fetch.Middleware {
-	o = o.complete()
+	o = o.withDefaults()
 	return func(next fetch.Driver) fetch.Driver { return &retrier{o, next} }
 }
 
-func (o RetryOptions) complete() RetryOptions {
+func (o RetryOptions) withDefaults() RetryOptions {
 	if o.Attempts == 0 {
 		o.Attempts = 4
 	}
@@ -78,10 +78,10 @@ func (o RetryOptions) complete() RetryOptions {
 // Again is for a caller that repeats req where Retry could not resume its body,
 // as save.Transfer does. The first of n attempts began at began, and the last
 // one failed with err. Again waits and reports whether to repeat req.
-func (o RetryOptions) Again(ctx context.Context, req *fetch.Request, began time.Time, n int, err error) bool {
-	o = o.complete()
-	t := tries{RetryOptions: &o, req: req, began: began, made: n - 1}
-	wait, ok := t.again(ctx, err)
+func (o RetryOptions) WaitRetry(ctx context.Context, req *fetch.Request, began time.Time, n int, err error) bool {
+	o = o.withDefaults()
+	t := attempts{RetryOptions: &o, req: req, start: began, count: n - 1}
+	wait, ok := t.next(ctx, err)
 	return ok && sleep(ctx, wait)
 }
 
@@ -91,7 +91,7 @@ type retrier struct {
 }
 
 func (r *retrier) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
-	t := r.tries(req)
+	t := r.newAttempts(req)
 	for {
 		resp, err := r.next.Do(ctx, req)
 		cause := err
@@ -99,9 +99,9 @@ func (r *retrier) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, 
 			cause = resp.Fault
 		}
 		if cause == nil {
-			return r.resumable(ctx, &t, resp), nil
+			return r.withResume(ctx, &t, resp), nil
 		}
-		wait, ok := t.again(ctx, cause)
+		wait, ok := t.next(ctx, cause)
 		if !ok {
 			return resp, err
 		}
@@ -116,39 +116,39 @@ func (r *retrier) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, 
 }
 
 // tries counts what was tried for one request.
-type tries struct {
+type attempts struct {
 	*RetryOptions
-	req     *fetch.Request
-	began   time.Time
-	made    int  // attempts, since there was progress
-	before  int  // attempts before that
-	refused bool // a connection was
+	req         *fetch.Request
+	start       time.Time
+	count       int  // attempts, since there was progress
+	earlier     int  // attempts before that
+	connRefused bool // a connection was
 }
 
-func (r *retrier) tries(req *fetch.Request) tries {
-	return tries{RetryOptions: &r.RetryOptions, req: req, began: time.Now()}
+func (r *retrier) newAttempts(req *fetch.Request) attempts {
+	return attempts{RetryOptions: &r.RetryOptions, req: req, start: time.Now()}
 }
 
 // renew forgets what failed before there was progress.
-func (t *tries) renew() {
-	t.before += t.made
-	t.began, t.made, t.refused = time.Now(), 0, false
+func (t *attempts) renew() {
+	t.earlier += t.count
+	t.start, t.count, t.connRefused = time.Now(), 0, false
 }
 
 // again decides after an attempt that failed, and tells whom it concerns.
-func (t *tries) again(ctx context.Context, err error) (wait time.Duration, ok bool) {
-	t.made++
-	if t.made >= t.Attempts || ctx.Err() != nil || t.req.Scheme().Traits.Session && !t.All || !t.worth(err) {
+func (t *attempts) next(ctx context.Context, err error) (wait time.Duration, ok bool) {
+	t.count++
+	if t.count >= t.Attempts || ctx.Err() != nil || t.req.Scheme().Traits.Session && !t.AllErrors || !t.isWorthRetry(err) {
 		return 0, false
 	}
 	wait = t.delay(err)
-	if t.Total > 0 && time.Since(t.began)+wait > t.Total {
+	if t.Total > 0 && time.Since(t.start)+wait > t.Total {
 		return 0, false
 	}
 	if t.Notify != nil {
-		a := Attempt{Request: t.req, Made: t.before + t.made, Left: t.Attempts - t.made, Wait: wait, Err: err}
-		if isRefused(err) && !t.All {
-			a.Left = 1
+		a := Attempt{Request: t.req, Count: t.earlier + t.count, Remaining: t.Attempts - t.count, Wait: wait, Err: err}
+		if isRefused(err) && !t.AllErrors {
+			a.Remaining = 1
 		}
 		t.Notify(ctx, a)
 	}
@@ -156,17 +156,17 @@ func (t *tries) again(ctx context.Context, err error) (wait time.Duration, ok bo
 }
 
 // worth reports whether another attempt may end otherwise than with err.
-func (t *tries) worth(err error) bool {
+func (t *attempts) isWorthRetry(err error) bool {
 	var no *proxy.RefusedError
 	if errors.As(err, &no) && no.Unsupported() {
-		return t.All
+		return t.AllErrors
 	}
 	if isRefused(err) {
-		before := t.refused
-		t.refused = true
-		return !before || t.All
+		before := t.connRefused
+		t.connRefused = true
+		return !before || t.AllErrors
 	}
-	return fetch.Retryable(err) || t.All && passing(fetch.FaultOf(err))
+	return fetch.Retryable(err) || t.AllErrors && isRetryableFault(fetch.FaultOf(err))
 }
 
 // isRefused reports whether a connection was refused, by a proxy perhaps.
@@ -176,7 +176,7 @@ func isRefused(err error) bool {
 }
 
 // passing are the faults of others, which RetryOptions.All hopes will pass.
-func passing(f fetch.Fault) bool {
+func isRetryableFault(f fetch.Fault) bool {
 	switch f {
 	case fetch.DNS, fetch.Connect, fetch.Timeout, fetch.TLS, fetch.Protocol, fetch.NotFound, fetch.TryLater,
 		fetch.Denied, fetch.Truncated, fetch.Mismatch:
@@ -185,7 +185,7 @@ func passing(f fetch.Fault) bool {
 	return false
 }
 
-func (t *tries) delay(err error) time.Duration {
+func (t *attempts) delay(err error) time.Duration {
 	var e *fetch.Error
 	switch {
 	case errors.As(err, &e) && e.RetryAfter > 0:
@@ -194,8 +194,8 @@ func (t *tries) delay(err error) time.Duration {
 		return t.Delay
 	}
 	limit := maxDelay
-	if t.made <= 7 { // later it is more than maxDelay
-		limit = min(limit, firstDelay<<(t.made-1))
+	if t.count <= 7 { // later it is more than maxDelay
+		limit = min(limit, firstDelay<<(t.count-1))
 	}
 	return time.Duration(t.Jitter() * float64(limit))
 }

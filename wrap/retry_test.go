@@ -38,7 +38,7 @@ func (a *answers) Do(context.Context, *fetch.Request) (*fetch.Response, error) {
 	err := a.errs[a.n-1]
 	if p, ok := err.(page); ok {
 		a.open++
-		body := &watched{ReadCloser: io.NopCloser(strings.NewReader("bad")), done: func(int64, error) { a.open-- }}
+		body := &observedBody{ReadCloser: io.NopCloser(strings.NewReader("bad")), onEnd: func(int64, error) { a.open-- }}
 		return &fetch.Response{Fault: p.error, Body: body}, nil
 	}
 	return nil, err
@@ -83,12 +83,12 @@ func TestRetry(t *testing.T) {
 		{"page of a server", []error{page{later(2 * s)}}, RetryOptions{}, 2, 2 * s, 0},
 		{"refused once", []error{refusedBy("h")}, RetryOptions{}, 2, 500 * time.Millisecond, 0},
 		{"refused twice", times(9, refusedBy("h")), RetryOptions{}, 2, 500 * time.Millisecond, fetch.Connect},
-		{"refused, all", times(9, refusedBy("h")), RetryOptions{All: true}, 4, 3500 * time.Millisecond, fetch.Connect},
+		{"refused, all", times(9, refusedBy("h")), RetryOptions{AllErrors: true}, 4, 3500 * time.Millisecond, fetch.Connect},
 		{"a proxy without CONNECT", times(9, fetch.Connect.With(&proxy.RefusedError{Proto: "http", Code: 501})), RetryOptions{}, 1, 0, fetch.Connect},
 		{"refused by a proxy", times(9, fetch.Connect.With(&proxy.RefusedError{Proto: "http", Code: 403})), RetryOptions{}, 2, 500 * time.Millisecond, fetch.Connect},
 		{"name server is slow", []error{&net.DNSError{Err: "x", IsTimeout: true}}, RetryOptions{}, 2, 500 * time.Millisecond, 0},
 		{"no such name", []error{&net.DNSError{Err: "x", IsNotFound: true}}, RetryOptions{}, 1, 0, fetch.DNS},
-		{"no such name, all", []error{&net.DNSError{Err: "x", IsNotFound: true}}, RetryOptions{All: true}, 2, 500 * time.Millisecond, 0},
+		{"no such name, all", []error{&net.DNSError{Err: "x", IsNotFound: true}}, RetryOptions{AllErrors: true}, 2, 500 * time.Millisecond, 0},
 		{"first one, then for good", []error{fetch.Timeout, fetch.NotFound}, RetryOptions{}, 2, 500 * time.Millisecond, fetch.NotFound},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -113,7 +113,7 @@ func TestSessionOnce(t *testing.T) {
 	for scheme, all := range map[string]bool{"telnet": false, "rlogin": false, "tn3270": true} {
 		synctest.Test(t, func(t *testing.T) {
 			a := &answers{errs: times(9, fetch.Timeout)}
-			_, err := Retry(RetryOptions{All: all})(a).Do(t.Context(), request(scheme+"://h/"))
+			_, err := Retry(RetryOptions{AllErrors: all})(a).Do(t.Context(), request(scheme+"://h/"))
 			if want := map[bool]int{false: 1, true: 4}[all]; a.n != want || !errors.Is(err, fetch.Timeout) {
 				t.Errorf("%s: %d attempts, want %d: %v", scheme, a.n, want, err)
 			}
@@ -137,14 +137,14 @@ func TestFaults(t *testing.T) {
 		some, all int
 	}{{once, 1, 1}, {all, 1, 2}, {always, 2, 2}} {
 		for _, f := range set.faults {
-			for want, o := range map[*int]RetryOptions{&set.some: {}, &set.all: {All: true}} {
+			for want, o := range map[*int]RetryOptions{&set.some: {}, &set.all: {AllErrors: true}} {
 				synctest.Test(t, func(t *testing.T) {
 					a := &answers{errs: []error{f.Errorf("x")}}
 					if resp, err := Retry(o)(a).Do(t.Context(), aRequest); err == nil {
 						resp.Body.Close()
 					}
 					if a.n != *want {
-						t.Errorf("%v, all %v: %d attempts, want %d", f, o.All, a.n, *want)
+						t.Errorf("%v, all %v: %d attempts, want %d", f, o.AllErrors, a.n, *want)
 					}
 				})
 			}
@@ -204,7 +204,7 @@ func TestRetryTells(t *testing.T) {
 			if a.Request.URL != req.URL {
 				t.Errorf("told of %v", a.Request.URL)
 			}
-			notes = append(notes, note{a.Made, a.Left, a.Wait, a.Err})
+			notes = append(notes, note{a.Count, a.Remaining, a.Wait, a.Err})
 		}}
 		refused := refusedBy("h")
 		a := &answers{errs: []error{refused, fetch.Timeout, fetch.Connect}}
@@ -234,7 +234,7 @@ func TestAgain(t *testing.T) {
 		{RetryOptions{}, 0, 3, fetch.Truncated, true, 2 * time.Second},
 		{RetryOptions{}, 0, 4, fetch.Truncated, false, 0},
 		{RetryOptions{}, 0, 1, fetch.NotFound, false, 0},
-		{RetryOptions{All: true, Delay: time.Second}, 0, 1, fetch.NotFound, true, time.Second},
+		{RetryOptions{AllErrors: true, Delay: time.Second}, 0, 1, fetch.NotFound, true, time.Second},
 		{RetryOptions{Total: time.Minute}, time.Minute, 1, fetch.Truncated, false, 0},
 		{RetryOptions{Delay: 2 * time.Hour, Total: -1}, 0, 1, fetch.Truncated, false, time.Hour}, // ctx ends
 	} {
@@ -243,7 +243,7 @@ func TestAgain(t *testing.T) {
 			defer cancel()
 			c.o.Jitter = most
 			began := time.Now()
-			ok := c.o.Again(ctx, aRequest, began.Add(-c.since), c.n, c.err)
+			ok := c.o.WaitRetry(ctx, aRequest, began.Add(-c.since), c.n, c.err)
 			if took := time.Since(began); ok != c.want || took != c.took {
 				t.Errorf("%+v after %d: %v after %v, want %v, %v", c.o, c.n, ok, took, c.want, c.took)
 			}

@@ -27,7 +27,7 @@ import (
 func Robots(agent string) func(next fetch.Driver) Rule {
 	return func(next fetch.Driver) Rule {
 		r := &robot{agent: agent, next: next, sites: map[siteKey]*site{}}
-		return r.judge
+		return r.check
 	}
 }
 
@@ -57,20 +57,20 @@ type siteKey struct {
 
 // site is what an origin says to robots.
 type site struct {
-	known     chan struct{} // closed when the rest is set
+	ready     chan struct{} // closed when the rest is set
 	file      *robots.File
 	delimiter string    // of a Gopher site's selectors
 	err       error     // why nothing may be asked for
-	until     time.Time // zero: it answers only the request that asked for it
+	expires   time.Time // zero: it answers only the request that asked for it
 }
 
-func (r *robot) judge(ctx context.Context, req *fetch.Request) (time.Duration, error) {
+func (r *robot) check(ctx context.Context, req *fetch.Request) (time.Duration, error) {
 	scheme := req.Scheme()
 	if scheme.Robots.File == "" {
 		return 0, nil
 	}
 	target, err := fetch.TargetOf(req.URL, scheme.Port)
-	path, ok := judgedPath(scheme.Robots, req.URL)
+	path, ok := rulePath(scheme.Robots, req.URL)
 	if err != nil || target.Host == "" || !ok { // refused within, or no network
 		return 0, nil
 	}
@@ -78,11 +78,11 @@ func (r *robot) judge(ctx context.Context, req *fetch.Request) (time.Duration, e
 	switch {
 	case err != nil:
 		return 0, err
-	case s.err != nil && s.until.IsZero():
+	case s.err != nil && s.expires.IsZero():
 		return 0, s.err
 	case s.err != nil:
 		err := fetch.FaultOf(s.err).Errorf("%w (robots.txt of %s cannot be read, which forbids all of its URLs)", s.err, target.Host)
-		return 0, &fetch.Error{Code: codeOf(s.err), RetryAfter: max(time.Until(s.until), time.Millisecond), Err: err}
+		return 0, &fetch.Error{Code: codeOf(s.err), RetryAfter: max(time.Until(s.expires), time.Millisecond), Err: err}
 	}
 	if s.delimiter != "" {
 		path = "/" + strings.TrimPrefix(strings.ReplaceAll(path[1:], s.delimiter, "/"), "/")
@@ -95,7 +95,7 @@ func (r *robot) judge(ctx context.Context, req *fetch.Request) (time.Duration, e
 
 // judgedPath returns the text of u that the rules of its site apply to. It is
 // false if u sends no request to the site.
-func judgedPath(r fetch.Robots, u uri.URI) (string, bool) {
+func rulePath(r fetch.Robots, u uri.URI) (string, bool) {
 	if r.Path != nil {
 		return r.Path(u)
 	}
@@ -117,11 +117,11 @@ func (r *robot) site(ctx context.Context, req *fetch.Request, key siteKey) (*sit
 			return s, nil
 		}
 		select {
-		case <-s.known:
+		case <-s.ready:
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
-		if !s.until.IsZero() {
+		if !s.expires.IsZero() {
 			return s, nil
 		}
 	}
@@ -132,7 +132,7 @@ func (r *robot) claim(key siteKey) (s *site, mine bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if s, ok := r.sites[key]; ok {
-		if !isClosed(s.known) || time.Now().Before(s.until) {
+		if !isClosed(s.ready) || time.Now().Before(s.expires) {
 			return s, false
 		}
 		r.forget(key, s)
@@ -141,11 +141,11 @@ func (r *robot) claim(key siteKey) (s *site, mine bool) {
 		if len(r.sites) < maxSites && r.size <= maxSitesSize {
 			break
 		}
-		if isClosed(old.known) {
+		if isClosed(old.ready) {
 			r.forget(k, old)
 		}
 	}
-	s = &site{known: make(chan struct{})}
+	s = &site{ready: make(chan struct{})}
 	r.sites[key] = s
 	return s, true
 }
@@ -157,10 +157,10 @@ func (r *robot) publish(key siteKey, s *site) {
 		s.file = &robots.File{}
 	}
 	r.size += s.file.Size()
-	if s.until.IsZero() {
+	if s.expires.IsZero() {
 		r.forget(key, s)
 	}
-	close(s.known)
+	close(s.ready)
 }
 
 func (r *robot) forget(key siteKey, s *site) {

@@ -283,7 +283,7 @@ func TestRobotsForgotten(t *testing.T) {
 			host = "l"
 		}
 		host += strings.Repeat("x", i%60) + "." + string(rune('a'+i/60%26)) + string(rune('a'+i/1560))
-		r.judge(t.Context(), request("http://"+host+"/no"))
+		r.check(t.Context(), request("http://"+host+"/no"))
 		if len(r.sites) > maxSites || r.size > maxSitesSize+8<<20 {
 			t.Fatalf("%d sites of %d bytes", len(r.sites), r.size)
 		}

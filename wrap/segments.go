@@ -30,18 +30,18 @@ func Segments(n int) fetch.Middleware {
 			return next
 		}
 		places := n + max(n/2, 2)
-		return &segmenter{next: next, workers: n, places: places, size: min(maxPiece, segmentMemory/int64(places))}
+		return &segmenter{next: next, workers: n, maxQueue: places, size: min(maxPiece, segmentMemory/int64(places))}
 	}
 }
 
 type segmenter struct {
-	next            fetch.Driver
-	workers, places int
-	size            int64 // of a piece
+	next              fetch.Driver
+	workers, maxQueue int
+	size              int64 // of a piece
 }
 
 func (s *segmenter) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
-	if !divisible(req) {
+	if !isDivisible(req) {
 		return s.next.Do(ctx, req)
 	}
 	start := req.Range.First
@@ -58,13 +58,13 @@ func (s *segmenter) Do(ctx context.Context, req *fetch.Request) (*fetch.Response
 		req.Trace.Notef("not divided: the server has no parts of it, or nothing that tells its versions apart")
 		return s.next.Do(ctx, req)
 	}
-	resp.Body = s.divide(ctx, req, resp)
+	resp.Body = s.newBody(ctx, req, resp)
 	return resp, nil
 }
 
 // divisible reports whether req asks for an object from some byte to its end,
 // and for nothing else.
-func divisible(req *fetch.Request) bool {
+func isDivisible(req *fetch.Request) bool {
 	t := req.Trace
 	return req.Op == fetch.Get && req.Scheme().Traits.Web &&
 		req.Range.First >= 0 && req.Range.End == 0 && req.IfNot == "" && req.Since.IsZero() && req.Before.IsZero() &&
@@ -72,7 +72,7 @@ func divisible(req *fetch.Request) bool {
 }
 
 // divided is a Body of which workers fill the pieces.
-type divided struct {
+type segmentedBody struct {
 	*segmenter
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -101,13 +101,13 @@ type piece struct {
 	err  error
 }
 
-func (s *segmenter) divide(ctx context.Context, req *fetch.Request, first *fetch.Response) *divided {
-	d := &divided{segmenter: s, req: req.Clone(), next: first.Offset, end: first.Size}
+func (s *segmenter) newBody(ctx context.Context, req *fetch.Request, first *fetch.Response) *segmentedBody {
+	d := &segmentedBody{segmenter: s, req: req.Clone(), next: first.Offset, end: first.Size}
 	d.ctx, d.cancel = context.WithCancel(ctx)
 	d.changed.L = &d.mu
 	d.req.IfSame, d.req.ErrorBody = first.Validator, false
-	d.req.Trace = oneAtATime(req.Trace)
-	p := d.begin()
+	d.req.Trace = serialTrace(req.Trace)
+	p := d.startPiece()
 	p.body = first.Body
 	d.working.Go(func() { d.work(p) })
 	for range s.workers - 1 {
@@ -118,7 +118,7 @@ func (s *segmenter) divide(ctx context.Context, req *fetch.Request, first *fetch
 
 // oneAtATime is the Trace for pieces: their notes come one after the other,
 // and how far each has come is nobody's matter.
-func oneAtATime(t *fetch.Trace) *fetch.Trace {
+func serialTrace(t *fetch.Trace) *fetch.Trace {
 	if t == nil || t.Note == nil {
 		return nil
 	}
@@ -131,14 +131,14 @@ func oneAtATime(t *fetch.Trace) *fetch.Trace {
 }
 
 // work fills p and pieces after it, until all are begun.
-func (d *divided) work(p *piece) {
+func (d *segmentedBody) work(p *piece) {
 	for {
 		if p == nil {
-			if p = d.take(); p == nil {
+			if p = d.claimPiece(); p == nil {
 				return
 			}
 		}
-		if err := d.fill(p); err != nil {
+		if err := d.readPiece(p); err != nil {
 			d.mu.Lock()
 			p.err, d.stopped = err, true
 			d.changed.Broadcast()
@@ -150,19 +150,19 @@ func (d *divided) work(p *piece) {
 }
 
 // take waits for a place and begins the next piece; nil: there is none.
-func (d *divided) take() *piece {
+func (d *segmentedBody) claimPiece() *piece {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for !d.stopped && d.next < d.end && len(d.queue) == d.places {
+	for !d.stopped && d.next < d.end && len(d.queue) == d.maxQueue {
 		d.changed.Wait()
 	}
 	if d.stopped || d.next >= d.end {
 		return nil
 	}
-	return d.begin()
+	return d.startPiece()
 }
 
-func (d *divided) begin() *piece {
+func (d *segmentedBody) startPiece() *piece {
 	p := &piece{Range: fetch.Range{First: d.next, End: min(d.next+d.size, d.end)}}
 	if k := len(d.free); k > 0 {
 		p.buf, d.free = d.free[k-1], d.free[:k-1]
@@ -177,8 +177,8 @@ func (d *divided) begin() *piece {
 }
 
 // fill reads all of p.
-func (d *divided) fill(p *piece) error {
-	if err := d.ask(p); err != nil {
+func (d *segmentedBody) readPiece(p *piece) error {
+	if err := d.openPiece(p); err != nil {
 		return err
 	}
 	defer p.body.Close()
@@ -201,7 +201,7 @@ func (d *divided) fill(p *piece) error {
 }
 
 // ask opens the body of p, unless that was done.
-func (d *divided) ask(p *piece) error {
+func (d *segmentedBody) openPiece(p *piece) error {
 	if p.body != nil {
 		return nil
 	}
@@ -225,25 +225,25 @@ func (d *divided) ask(p *piece) error {
 	return err
 }
 
-func (d *divided) Read(p []byte) (int, error) {
+func (d *segmentedBody) Read(p []byte) (int, error) {
 	if d.err != nil {
 		return 0, d.err
 	}
-	head, n, err := d.wait()
+	head, n, err := d.waitForData()
 	if n == 0 {
 		d.err = err
 		return 0, err
 	}
 	n = copy(p, head.buf[d.pos:d.pos+n])
 	if d.pos += n; d.pos == len(head.buf) {
-		d.pass(head)
+		d.releasePiece(head)
 	}
 	return n, nil
 }
 
 // wait returns the piece to be read and how much of it is there: nothing at
 // the end, or where an error comes first.
-func (d *divided) wait() (head *piece, n int, err error) {
+func (d *segmentedBody) waitForData() (head *piece, n int, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for {
@@ -266,7 +266,7 @@ func (d *divided) wait() (head *piece, n int, err error) {
 }
 
 // pass lets the next piece be read and gives the place of head away.
-func (d *divided) pass(head *piece) {
+func (d *segmentedBody) releasePiece(head *piece) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.pos, d.queue = 0, d.queue[1:]
@@ -275,7 +275,7 @@ func (d *divided) pass(head *piece) {
 }
 
 // Close ends the requests that are under way.
-func (d *divided) Close() error {
+func (d *segmentedBody) Close() error {
 	d.cancel()
 	d.mu.Lock()
 	d.stopped = true

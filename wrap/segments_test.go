@@ -42,7 +42,7 @@ func (s *parts) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, er
 	if s.change != nil {
 		s.change(n, req, resp)
 	}
-	resp.Body = &watched{ReadCloser: &ended{resp.Body, ctx}, done: func(int64, error) {
+	resp.Body = &observedBody{ReadCloser: &ended{resp.Body, ctx}, onEnd: func(int64, error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.open--

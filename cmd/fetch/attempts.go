@@ -21,8 +21,8 @@ type attemptsKey struct{}
 func countAttempt(ctx context.Context, t wrap.Attempt) (made int) {
 	n, ok := ctx.Value(attemptsKey{}).(*attempts)
 	if !ok {
-		return t.Made
+		return t.Count
 	}
 	n.retries.Add(1)
-	return n.before + t.Made
+	return n.before + t.Count
 }

@@ -195,7 +195,7 @@ func (c *mirrorCommand) openClient(ctx context.Context, seeds []uri.URI, report 
 func (c *mirrorCommand) noteRetry(ctx context.Context, t wrap.Attempt) {
 	if c.verbose {
 		err := fmt.Errorf("%s: %w", t.Request.URL, t.Err)
-		c.note("%v; attempt %d of %d in %v", err, t.Made+1, t.Made+t.Left, t.Wait.Round(100*time.Millisecond))
+		c.note("%v; attempt %d of %d in %v", err, t.Count+1, t.Count+t.Remaining, t.Wait.Round(100*time.Millisecond))
 	}
 }
 

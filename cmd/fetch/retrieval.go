@@ -86,5 +86,5 @@ func (f *objectFlags) politeOptions() *wrap.PoliteOptions {
 // noteRetry reports that a request is retried.
 func (r *retrieval) noteRetry(ctx context.Context, t wrap.Attempt) {
 	made := countAttempt(ctx, t)
-	r.note("%v; attempt %d of %d in %v", t.Err, made+1, made+t.Left, t.Wait.Round(100*time.Millisecond))
+	r.note("%v; attempt %d of %d in %v", t.Err, made+1, made+t.Remaining, t.Wait.Round(100*time.Millisecond))
 }

@@ -34,7 +34,7 @@ func (f *retryFlags) options(notify func(context.Context, wrap.Attempt)) wrap.Re
 		Attempts: max(f.retries, 0) + 1,
 		Delay:    time.Duration(f.delay),
 		Total:    time.Duration(f.totalTime),
-		All:      f.allErrors,
+		AllErrors:      f.allErrors,
 		Notify:   notify,
 	}
 }

@@ -149,7 +149,7 @@ func newClient(w *world, opts fetch.Options, attempts int, say func(string), all
 			Attempts: attempts,
 			Jitter:   func() float64 { return 1 },
 			Notify: func(_ context.Context, a wrap.Attempt) {
-				say(fmt.Sprintf("%v; attempt %d in %v", a.Err, a.Made+1, a.Wait))
+				say(fmt.Sprintf("%v; attempt %d in %v", a.Err, a.Count+1, a.Wait))
 			},
 		}))
 	}

@@ -18,7 +18,7 @@ import (
 const maxRobotsHops = 5
 
 // errNone says that a site has no such file.
-var errNone = errors.New("none")
+var errNoFile = errors.New("none")
 
 // read fills in s for the site of req.
 func (r *robot) read(ctx context.Context, req *fetch.Request, s *site) {
@@ -40,9 +40,9 @@ func (r *robot) read(ctx context.Context, req *fetch.Request, s *site) {
 	case ctx.Err() != nil:
 		s.err = context.Cause(ctx)
 		return
-	case errors.Is(err, errNone):
+	case errors.Is(err, errNoFile):
 		s.file = nil // half of one, perhaps
-	case refusedHere(err):
+	case isLocalRejection(err):
 		s.err = err
 		return
 	case err != nil:
@@ -51,44 +51,44 @@ func (r *robot) read(ctx context.Context, req *fetch.Request, s *site) {
 			age = min(max(age, e.RetryAfter), maxRetryAfter)
 		}
 	}
-	s.until = time.Now().Add(age)
+	s.expires = time.Now().Add(age)
 }
 
 // open calls do with the text at path on the site of req: asked for as req is,
 // by nobody else and with no more rights, and followed where the Policy lets
 // it lead. It is errNone where there is none.
 func (r *robot) open(ctx context.Context, req *fetch.Request, path string, do func(io.Reader) error) error {
-	ask, err := askFor(req, path)
+	ask, err := fileRequest(req, path)
 	for hop := 0; err == nil; hop++ {
 		resp, asked := r.next.Do(ctx, ask)
 		if asked != nil {
-			if none(0, asked) || hop > 0 && refusedHere(asked) { // it led nowhere
-				return errNone
+			if isMissing(0, asked) || hop > 0 && isLocalRejection(asked) { // it led nowhere
+				return errNoFile
 			}
 			return asked
 		}
 		if resp.Location.IsZero() {
 			defer resp.Body.Close()
-			return answered(resp, do)
+			return readFile(resp, do)
 		}
 		resp.Body.Close()
-		led := ledFrom(ask, resp)
+		led := redirectRequest(ask, resp)
 		if hop == maxRobotsHops || !ask.Scheme().Traits.Web || !led.Scheme().Traits.Web {
-			return errNone
+			return errNoFile
 		}
 		ask = led
 	}
 	return err
 }
 
-func answered(resp *fetch.Response, do func(io.Reader) error) error {
+func readFile(resp *fetch.Response, do func(io.Reader) error) error {
 	switch {
-	case none(resp.Code, resp.Fault):
-		return errNone
+	case isMissing(resp.Code, resp.Fault):
+		return errNoFile
 	case resp.Fault != nil:
 		return &fetch.Error{Code: resp.Code, RetryAfter: retryAfter(resp.Fault), Err: resp.Fault}
 	case resp.Unchanged || resp.Input != nil:
-		return errNone
+		return errNoFile
 	}
 	return do(resp.Body)
 }
@@ -96,7 +96,7 @@ func answered(resp *fetch.Response, do func(io.Reader) error) error {
 // askFor is the request for a file of req's site. Of req's own fields it has
 // those that tell who asks: not its conditions, which are about another object,
 // nor its Trace, which may record one exchange.
-func askFor(req *fetch.Request, path string) (*fetch.Request, error) {
+func fileRequest(req *fetch.Request, path string) (*fetch.Request, error) {
 	p := req.URL.Parts()
 	p.Userinfo, p.HasUserinfo, p.Path = "", false, path
 	p.Query, p.HasQuery, p.Fragment, p.HasFragment = "", false, "", false
@@ -114,7 +114,7 @@ func askFor(req *fetch.Request, path string) (*fetch.Request, error) {
 
 // ledFrom is the request to which the answer to ask leads. Nothing that proves
 // who asks goes with it.
-func ledFrom(ask *fetch.Request, resp *fetch.Response) *fetch.Request {
+func redirectRequest(ask *fetch.Request, resp *fetch.Response) *fetch.Request {
 	led := ask.Clone()
 	led.From = &fetch.Source{URL: ask.URL, Peer: resp.Peer}
 	led.URL, led.Auth = resp.Location.WithoutUserinfo(), nil
@@ -123,7 +123,7 @@ func ledFrom(ask *fetch.Request, resp *fetch.Response) *fetch.Request {
 
 // none reports whether that answer says that there is no file (RFC 9309
 // 2.3.1.3).
-func none(code int, err error) bool {
+func isMissing(code int, err error) bool {
 	if err == nil {
 		return false
 	}
@@ -135,7 +135,7 @@ func none(code int, err error) bool {
 
 // refusedHere reports whether it was no server that refused: then the answer
 // is about this request, and not about the site.
-func refusedHere(err error) bool {
+func isLocalRejection(err error) bool {
 	return slices.Contains([]fetch.Fault{fetch.BadPort, fetch.BadAddress, fetch.BadReferral, fetch.BadURL,
 		fetch.Usage, fetch.Unsupported, fetch.Local, fetch.Canceled}, fetch.FaultOf(err))
 }
