@@ -8,11 +8,11 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// watched is a Body that tells how far it is read and how it ends.
+// An observedBody is a Body that reports its progress and its end.
 type observedBody struct {
 	io.ReadCloser
-	onRead func(total int64)            // after each Read that brought something; may be nil
-	onEnd  func(total int64, err error) // once; err is nil at the end, and closedEarly where nobody read on
+	onRead func(total int64)            // called after each Read that returned bytes; may be nil
+	onEnd  func(total int64, err error) // called once; err is nil for a complete body, or errClosedEarly
 
 	total    atomic.Int64
 	ending   sync.Once
@@ -20,7 +20,7 @@ type observedBody struct {
 	closeErr error
 }
 
-// closedEarly ends a body that was not read to its end.
+// errClosedEarly is the error of a body that was closed before its end.
 var errClosedEarly = fetch.Canceled.Errorf("closed before its end")
 
 func (b *observedBody) Read(p []byte) (int, error) {

@@ -13,23 +13,23 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// CacheOptions bound what a session remembers.
+// CacheOptions limit the memory of a Cache.
 type CacheOptions struct {
-	Listing int           // bytes of one listing; 0: 1 MiB
-	Total   int           // bytes of all; 0: 16 MiB
-	Age     time.Duration // of a listing that still counts; 0: 5 minutes
+	Listing int           // maximum size of one listing in bytes; 0 means 1 MiB
+	Total   int           // maximum size of all listings in bytes; 0 means 16 MiB
+	Age     time.Duration // maximum age of a cached listing; 0 means 5 minutes
 }
 
-// Cache remembers listings that came whole, for as long as the middleware
-// lives. It is for protocols without a cache of their own: what comes with
-// headers is not remembered, and files of this machine are as near as memory.
+// Cache returns a middleware that caches complete listings in memory. It is for
+// protocols without caching of their own. Responses with header fields and local
+// files are not cached.
 //
-// A listing answers only the request that it answered before, made on the
-// same authority: a URL that a person typed, or one found on the same page at
-// the same address. So it tells nobody what the Policy, or a password, would
-// have kept from him. Requests with credentials, header fields, conditions or
-// a Range pass by, and so do those whose bytes or attempts are recorded
-// (Trace.Sent, Got, Again). Trace.Detail hears of what was remembered.
+// A cached listing is used only for a request with the same URL and the same
+// source: the user typed the URL, or the same document at the same address
+// supplied it. The cache therefore does not bypass the Policy. Requests with
+// credentials, header fields, conditions or a Range do not use the cache. The
+// same is true of requests whose Trace has Sent, Received or Restart. A response
+// from the cache is reported to Trace.Detail.
 func Cache(o CacheOptions) fetch.Middleware {
 	if o.Listing == 0 {
 		o.Listing = 1 << 20
@@ -48,7 +48,7 @@ func Cache(o CacheOptions) fetch.Middleware {
 	}
 }
 
-// cacheKey is what a request asks for, and on whose authority.
+// A cacheKey identifies the URL of a request and its source.
 type cacheKey struct {
 	url   string
 	typed bool
@@ -64,7 +64,7 @@ func keyOf(req *fetch.Request) cacheKey {
 	return k
 }
 
-// listing is a Response with all of its body.
+// A listing is a Response with its complete body.
 type listing struct {
 	key  cacheKey
 	resp fetch.Response
@@ -76,7 +76,7 @@ type cache struct {
 	CacheOptions
 	mu    sync.Mutex
 	byKey map[cacheKey]*list.Element
-	lru   list.List // of *listing, the last used first
+	lru   list.List // of *listing, the most recently used one first
 	size  int
 }
 
@@ -133,7 +133,7 @@ func (c *cache) get(ctx context.Context, k cacheKey, t *fetch.Trace) *fetch.Resp
 		c.remove(e)
 		return nil
 	}
-	t.Detailf("listing as it was %v ago", age.Round(time.Second))
+	t.Detailf("cached listing, %v old", age.Round(time.Second))
 	c.lru.MoveToFront(e)
 	resp := l.resp
 	resp.Body = &cachedBody{text: bytes.NewReader(l.body), ctx: ctx}
@@ -158,12 +158,12 @@ func (c *cache) remove(e *list.Element) {
 	c.size -= l.weight()
 }
 
-// weight is about what l takes in memory.
+// weight returns the approximate size of l in memory.
 func (l *listing) weight() int {
 	return len(l.body) + len(l.key.url) + len(l.key.from) + len(l.resp.Head) + 1<<10
 }
 
-// copied is a Body of which a copy is made, up to limit bytes.
+// A copyingBody is a Body that keeps a copy of up to limit bytes.
 type copyingBody struct {
 	io.ReadCloser
 	limit    int
@@ -181,7 +181,7 @@ func (b *copyingBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// remembered is a Body from the cache.
+// A cachedBody is a Body from the cache.
 type cachedBody struct {
 	text   *bytes.Reader
 	ctx    context.Context // of the request

@@ -72,7 +72,7 @@ func TestCache(t *testing.T) {
 		first, text := readAll(t, d, asking("gopher://h/1a#x"))
 		time.Sleep(7 * time.Second)
 		second, again := readAll(t, d, asking("gopher://h/1a#y"))
-		if len(notes) > 0 || !slices.Equal(details, []string{"listing as it was 7s ago"}) {
+		if len(notes) > 0 || !slices.Equal(details, []string{"cached listing, 7s old"}) {
 			t.Errorf("noted %q, and as a detail %q", notes, details)
 		}
 		if m.asked != 1 || again != text || second.Media != first.Media || second.Kind != fetch.Menu || second == first {

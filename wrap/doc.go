@@ -1,16 +1,17 @@
-// Package wrap holds what every scheme shares around its Driver: logs, a
-// cache of listings, retries that resume, politeness, limits of rate,
-// progress. Each is a fetch.Middleware, made from options whose zero value is
-// right, and safe for concurrent use.
+// Package wrap has middlewares for all schemes: logs, a cache of listings,
+// retries that resume, limits per host, a limit on the transfer rate, and
+// progress reports. The zero value of the options of each middleware is useful.
+// All middlewares are safe for concurrent use.
 //
-// The first in fetch.Options.Wrap is the outermost. [Standard] returns them in
-// the order in which they understand each other:
+// The first middleware in fetch.Options.Wrap is the outermost. [Standard]
+// returns the middlewares in the order in which they work together:
 //
 //	Wrap: wrap.Standard(wrap.Options{Progress: show, Rate: 1 << 20}),
 //
-// A robot adds a Rule to the politeness: PoliteOptions{Rule: Robots("name")}.
+// A robot adds the rules of robots.txt: PoliteOptions{Rule: Robots("name")}.
 //
-// Each sees one hop: redirects are followed outside of them all. A Body stays
-// what it was: io.EOF comes at its proved end alone, ctx ends every wait, and
-// Close may be called again and beside Read.
+// The Client follows redirects, so that a middleware sees each redirect as a
+// separate request. The middlewares keep the contract of a Body: it returns
+// io.EOF only if the object is complete, the end of ctx ends every wait, and
+// Close can be called more than once and concurrently with Read.
 package wrap

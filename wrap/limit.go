@@ -11,9 +11,9 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// Limit holds all bodies together to bytesPerSecond; 0 or less is no limit.
-// What is read waits, so that the peer is slowed down by the window of TCP.
-// Policy.MinRate does not count that waiting.
+// Limit returns a middleware that limits the total transfer rate of all bodies
+// to bytesPerSecond. Zero or less means no limit. A delayed Read slows the
+// server down by TCP flow control. Policy.MinRate does not count the delay.
 func Limit(bytesPerSecond int64) fetch.Middleware {
 	if bytesPerSecond <= 0 {
 		return noMiddleware
@@ -34,16 +34,17 @@ func Limit(bytesPerSecond int64) fetch.Middleware {
 	}
 }
 
-// through is the Middleware of what is not wanted.
+// noMiddleware returns next.
 func noMiddleware(next fetch.Driver) fetch.Driver { return next }
 
-// maxBurst bounds what may pass at once, an eighth of a second's worth.
+// maxBurst is the maximum number of bytes that one Read returns. The default is
+// the amount for an eighth of a second.
 const maxBurst = 4 << 20
 
 type limited struct {
 	io.ReadCloser
 	bucket *rate.Limiter
-	ctx    context.Context // of the request; Close ends it
+	ctx    context.Context // derived from the ctx of the request; Close cancels it
 	cancel context.CancelFunc
 
 	closing  sync.Once
@@ -58,7 +59,7 @@ func (b *limited) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close ends a wait.
+// Close closes the body and ends a delay in Read.
 func (b *limited) Close() error {
 	b.cancel()
 	b.closing.Do(func() { b.closeErr = b.ReadCloser.Close() })

@@ -9,11 +9,12 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Log writes two records for each request: "response" when it is there or has
-// failed, and "body" when that has ended. Failures are warnings. No record
-// holds a password, or the value of a query parameter whose name speaks of a
-// secret; texts of a server stand in errors, for the Handler to quote. That a
-// body was closed before its end is no failure. A nil l is no log.
+// Log returns a middleware that writes two records for each request. The record
+// "response" follows the response or its error, and the record "body" follows
+// the end of the body. Failures have the level Warn; a body that the caller
+// closed early is no failure. Passwords and query parameters with secrets are
+// masked. Errors may contain text of the server, which the Handler must quote.
+// If l is nil, nothing is logged.
 func Log(l *slog.Logger) fetch.Middleware {
 	if l == nil {
 		return noMiddleware
@@ -48,7 +49,7 @@ func level(err error) slog.Level {
 	return slog.LevelInfo
 }
 
-// failure is class and text of err, nothing where there is none.
+// failure returns the class and the text of err, or nil if err is nil.
 func failure(err error) []slog.Attr {
 	if err == nil {
 		return nil
@@ -70,5 +71,5 @@ func answer(resp *fetch.Response) []slog.Attr {
 	return attrs
 }
 
-// masked returns u for a log.
+// masked returns u with secrets masked.
 func masked(u uri.URI) string { return uri.Redact(u.String()) }

@@ -8,25 +8,25 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// PoliteOptions say what a host has to bear.
+// PoliteOptions limit the requests to one host.
 type PoliteOptions struct {
-	PerHost int           // requests at a time; 0: 2
-	Delay   time.Duration // from the beginning of a request to that of the next
+	PerHost int           // maximum number of concurrent requests; 0 means 2
+	Delay   time.Duration // minimum time between the starts of two requests
 
-	// Rule, if not nil, makes what is asked before each request. Robots is one.
-	// What it needs to know it asks of next, which waits as others do.
+	// Rule, if not nil, returns a Rule that is called before each request. See
+	// [Robots]. Requests of the Rule through next are limited too.
 	Rule func(next fetch.Driver) Rule
 }
 
-// A Rule says whether req may be made, and how long its host wants to be left
-// alone between two requests. An error refuses it; a longer delay than
-// PoliteOptions.Delay counts for the host from then on.
+// A Rule returns the minimum time between the starts of two requests to the host
+// of req. If it is longer than PoliteOptions.Delay, it applies to the host from
+// then on. If the Rule returns an error, the request is not sent.
 type Rule func(ctx context.Context, req *fetch.Request) (time.Duration, error)
 
-// Polite makes requests to one host wait for each other; those whose URL
-// names none pass. A request holds its
-// place until its Body has ended or is closed: who reads a listing and asks
-// the same host for what is in it needs a second place, or closes first.
+// Polite returns a middleware that limits the requests to each host. It does not
+// limit requests whose URL has no host. A request counts until its Body has
+// ended or is closed. A program that reads a listing and fetches its entries at
+// the same time therefore needs PerHost of at least 2.
 func Polite(o PoliteOptions) fetch.Middleware {
 	if o.PerHost <= 0 {
 		o.PerHost = 2
@@ -56,18 +56,18 @@ type polite struct {
 	hosts map[string]*host
 }
 
-// host is one that somebody asks, or asked not long ago.
+// A host has the state of a host with recent requests.
 type host struct {
 	name  string
-	slots chan struct{} // one in it for each request under way
-	users int           // requests that wait or are under way
+	slots chan struct{} // contains one element per request in progress
+	users int           // number of requests that wait or are in progress
 	delay time.Duration
-	next  time.Time // when the next request may begin
+	next  time.Time // earliest start of the next request
 }
 
 func (p *polite) do(ctx context.Context, next fetch.Driver, req *fetch.Request, delay time.Duration) (*fetch.Response, error) {
 	target, err := fetch.TargetOf(req.URL, 0)
-	if err != nil || target.Host == "" { // refused within, or no network
+	if err != nil || target.Host == "" { // next returns the error, or uses no network
 		return next.Do(ctx, req)
 	}
 	h := p.host(target.Origin().Host, max(p.Delay, delay))
@@ -84,7 +84,7 @@ func (p *polite) do(ctx context.Context, next fetch.Driver, req *fetch.Request, 
 	return resp, nil
 }
 
-// enter waits for a place at h and for its time.
+// acquire waits for a free slot of h and then for the delay.
 func (p *polite) acquire(ctx context.Context, h *host) error {
 	select {
 	case h.slots <- struct{}{}:
@@ -116,8 +116,8 @@ func (p *polite) host(name string, delay time.Duration) *host {
 	return h
 }
 
-// turn takes the next time at which a request may begin, and tells how far
-// off it is.
+// reserveStart reserves the next start of a request to h and returns the time to
+// wait for it.
 func (p *polite) reserveStart(h *host) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -133,13 +133,13 @@ func (p *polite) reserveStart(h *host) time.Duration {
 	return wait
 }
 
-// leave gives up a place at h.
+// release frees a slot of h.
 func (p *polite) release(h *host) {
 	<-h.slots
 	p.removeUser(h)
 }
 
-// forgo ends what p.host began.
+// removeUser ends the use of h that p.host began.
 func (p *polite) removeUser(h *host) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -149,11 +149,10 @@ func (p *polite) removeUser(h *host) {
 	}
 }
 
-// idle reports whether h has no more to remember than a new one.
+// idle reports whether h can be deleted because it has no state to keep.
 func (h *host) idle() bool { return h.users == 0 && !h.next.After(time.Now()) }
 
-// maxHosts is how many hosts are remembered before those are looked for that
-// need not be.
+// maxHosts is the number of hosts from which idle ones are deleted.
 const maxHosts = 4096
 
 func (p *polite) removeIdle() {

@@ -10,35 +10,35 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// State says how far a body has come.
+// State is the state of the transfer of a body.
 type State uint8
 
 const (
-	Started State = iota // the response is there
-	Moving               // bytes came
-	Ended                // no more will come: Event.Err tells why
+	Started State = iota // the response has arrived
+	Moving               // more bytes were read
+	Ended                // the body has ended; see Event.Err
 )
 
-// An Event tells of one body. All events of a body have the same ID, the
-// first is Started and the last Ended.
+// An Event reports the progress of one body. All events of a body have the same
+// ID. The first one is Started and the last one is Ended.
 type Event struct {
 	ID     uint64
 	State  State
 	URL    uri.URI
-	Offset int64         // where in the object the body begins
-	Bytes  int64         // read so far, from Offset
-	Size   int64         // of the object; -1: unknown
-	Time   time.Duration // since the request
-	Err    error         // of Ended: nil where the body is whole
+	Offset int64         // offset of the body in the object
+	Bytes  int64         // bytes of the body that were read so far
+	Size   int64         // size of the object, or -1 if unknown
+	Time   time.Duration // time since the start of the request
+	Err    error         // for Ended: nil if the body is complete
 }
 
-// interval is how often a body that moves is told of.
+// interval is the minimum time between two Moving events of a body.
 const interval = 100 * time.Millisecond
 
-// Progress tells f of each body that a caller gets: at its beginning, at its
-// end, and in between ten times a second at the most. It is the reader that
-// calls f, so that f must be quick, and safe for use by several readers. A nil
-// f hears nothing.
+// Progress returns a middleware that calls f for each body: at its start, at its
+// end, and up to ten times per second in between. The goroutine that reads the
+// body calls f, so f must return quickly and be safe for concurrent use. If f is
+// nil, no progress is reported.
 func Progress(f func(Event)) fetch.Middleware {
 	if f == nil {
 		return noMiddleware
@@ -58,8 +58,8 @@ func Progress(f func(Event)) fetch.Middleware {
 	}
 }
 
-// observe tells f of the body of resp. Close may come beside Read, and Ended
-// is to be the last all the same.
+// reportProgress returns the body of resp with calls of f. Ended is the last
+// event, even if Close is called concurrently with Read.
 func reportProgress(resp *fetch.Response, f func(Event), e Event, began time.Time) *observedBody {
 	f(e)
 	var mu sync.Mutex

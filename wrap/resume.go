@@ -10,12 +10,12 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// progress is what renews the attempts of a request. A server that gives a
-// byte an attempt does not keep us for ever.
+// renewAfter is the number of received bytes that resets the attempts of a
+// request. With a smaller number, a server could cause endless attempts.
 const renewAfter = 1 << 20
 
-// resumable returns resp with a Body that continues where it breaks off, if
-// that can be done.
+// withResume returns resp with a Body that resumes an interrupted transfer, if
+// the response allows that.
 func (r *retrier) withResume(ctx context.Context, t *attempts, resp *fetch.Response) *fetch.Response {
 	req := t.req
 	recorded := req.Trace != nil && req.Trace.Restart != nil
@@ -30,24 +30,24 @@ func (r *retrier) withResume(ctx context.Context, t *attempts, resp *fetch.Respo
 	return resp
 }
 
-// resuming is a Body that asks for its rest when it breaks off.
+// A resumingBody is a Body that requests the missing part after an interruption.
 type resumingBody struct {
 	next     fetch.Driver
 	attempts attempts
-	ctx      context.Context // of the request, and once the rest was asked for of that
+	ctx      context.Context // of the request; cancelable after makeCancelable
 
-	kind      fetch.Kind // of the object, as it began
+	kind      fetch.Kind // of the first response
 	size      int64
 	validator string
 
-	offset   int64 // where in the object the next byte stands
+	offset   int64 // of the next byte in the object
 	received int64 // bytes since the last attempt
-	pending  error // came with the last bytes
-	err      error // sticky
+	pending  error // error that was returned together with the last bytes
+	err      error // error that ended reading; returned by all later reads
 
-	mu       sync.Mutex // guards what is below, for Close may come at any time
+	mu       sync.Mutex // guards the fields below, because Close can be called at any time
 	body     io.ReadCloser
-	cancel   context.CancelFunc // ends ctx; nil while nothing has broken off
+	cancel   context.CancelFunc // cancels ctx; nil before the first interruption
 	closed   bool
 	closeErr error
 }
@@ -69,10 +69,10 @@ func (b *resumingBody) Read(p []byte) (int, error) {
 		case err == io.EOF:
 			b.err = err
 			return n, err
-		case n > 0: // first what came, then the trouble
+		case n > 0: // return the bytes first, then the error
 			b.pending = err
 			return n, nil
-		case b.attempts.req.Range.End > 0 && b.offset >= b.attempts.req.Range.End: // a rest of no bytes cannot be asked for
+		case b.attempts.req.Range.End > 0 && b.offset >= b.attempts.req.Range.End: // an empty range cannot be requested
 			b.err = io.EOF
 			return 0, b.err
 		}
@@ -86,8 +86,8 @@ func (b *resumingBody) current() io.ReadCloser {
 	return b.body
 }
 
-// resume asks for the rest until it comes. Where it does not, broken, the
-// error that made it necessary, stands.
+// resume requests the missing part until it succeeds. If all attempts fail, it
+// returns broken, the error that interrupted the transfer.
 func (b *resumingBody) resume(broken error) error {
 	if b.received >= renewAfter {
 		b.attempts.renew()
@@ -118,8 +118,8 @@ func (b *resumingBody) resume(broken error) error {
 	}
 }
 
-// rest is the request for what is missing. Its other conditions held when the
-// object began.
+// remainderRequest returns the request for the missing part. It drops the other
+// conditions, because they were checked for the first response.
 func (b *resumingBody) remainderRequest() *fetch.Request {
 	req := b.attempts.req.Clone()
 	end := req.Range.End
@@ -132,9 +132,9 @@ func (b *resumingBody) remainderRequest() *fetch.Request {
 	return req
 }
 
-// continues reports whether resp goes on with the same object at the byte
-// where it broke off. That nothing comes after the last byte that was
-// announced needs no validator: an answer of 416 has none (RFC 9110 15.5.17).
+// continues reports whether resp continues the same object at the next byte. A
+// response without a validator is accepted after the last byte, because status
+// 416 has none (RFC 9110 section 15.5.17).
 func (b *resumingBody) continues(resp *fetch.Response) bool {
 	size := resp.Size == b.size || resp.Size < 0 || b.size < 0
 	same := resp.Validator == b.validator || resp.Validator == "" && b.offset == b.size
@@ -142,22 +142,22 @@ func (b *resumingBody) continues(resp *fetch.Response) bool {
 		resp.Kind == b.kind && resp.Location.IsZero() && !resp.Unchanged
 }
 
-// nothing stands in for a body between two.
+// emptyBody replaces the old body until the next one is open.
 var emptyBody = io.NopCloser(strings.NewReader(""))
 
-// replace closes the body and puts another in its place, which is closed too
-// if the caller has closed meanwhile.
+// replace closes the body and replaces it. If the caller has closed b, it closes
+// the new body instead.
 func (b *resumingBody) replace(body io.ReadCloser) {
 	b.mu.Lock()
 	if !b.closed {
 		b.body, body = body, b.body
 	}
-	b.mu.Unlock() // so that Close can end what this waits for
+	b.mu.Unlock() // so that Close can interrupt the following call
 	body.Close()
 }
 
-// cancellable has Close end what comes now, a wait too. Most bodies never
-// need it.
+// makeCancelable makes Close cancel the following requests and delays. Most
+// bodies are never interrupted and do not need it.
 func (b *resumingBody) makeCancelable() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -169,7 +169,7 @@ func (b *resumingBody) makeCancelable() {
 	}
 }
 
-// Close ends what is under way.
+// Close closes the body and cancels a request in progress.
 func (b *resumingBody) Close() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -11,30 +11,31 @@ import (
 	"github.com/anyurl/fetch/internal/proxy"
 )
 
-// RetryOptions say how often and when a request is made again.
+// RetryOptions configure when a failed request is repeated.
 type RetryOptions struct {
-	Attempts int           // in all, the first one too; 0: 4
-	Delay    time.Duration // before each further attempt; 0: random, up to half a second that doubles each time, to a minute at the most
-	Total    time.Duration // after which no attempt begins; 0: 10 minutes, negative: no limit
+	Attempts int           // maximum number of attempts, including the first one; 0 means 4
+	Delay    time.Duration // time between attempts; 0 means random, at most 0.5 s, doubled after each attempt up to 1 minute
+	Total    time.Duration // time after which no attempt starts; 0 means 10 minutes, negative means no limit
 
-	// All makes again also what failed for good: a missing object, a broken
-	// protocol, an untrusted peer. What the Policy, this machine or the call
-	// itself refuses is never made again, and no password is tried twice.
+	// AllErrors also repeats requests that failed permanently, for example
+	// because the object is missing or the server is not trusted. Errors of the
+	// Policy, of this machine and of the call are never repeated, and neither
+	// are rejected passwords.
 	AllErrors bool
 
-	Jitter func() float64 // in [0, 1); nil: math/rand/v2
+	Jitter func() float64 // returns a random number in [0, 1); nil means math/rand/v2
 
-	// Notify, if not nil, is called before each wait, with the context of the
+	// Notify, if not nil, is called before each delay, with the ctx of the
 	// request. It must be safe for concurrent use.
 	Notify func(ctx context.Context, a Attempt)
 }
 
-// An Attempt is one that failed and that another one follows.
+// An Attempt describes a failed attempt that will be repeated.
 type Attempt struct {
 	Request   *fetch.Request
-	Count     int           // attempts so far, this one included
-	Remaining int           // further attempts at the most, if they fail with errors of this kind
-	Wait      time.Duration // until the next one
+	Count     int           // number of attempts so far, including this one
+	Remaining int           // maximum number of further attempts after errors of this kind
+	Wait      time.Duration // time until the next attempt
 	Err       error
 }
 
@@ -44,19 +45,20 @@ const (
 	maxRetryAfter = 10 * time.Minute
 )
 
-// Retry makes a request again while its error may pass (fetch.Retryable):
-// after a random delay, or after the time for which the server asked, ten
-// minutes at the most. A connection that was refused, by a proxy too, is tried
-// once more only, and one that the proxy has no means for is not. Nor is a session
-// (telnet, rlogin, tn3270) begun again: whoever sits before it does that.
+// Retry returns a middleware that repeats requests after transient errors (see
+// fetch.Retryable). It waits for a random delay, or for the time that the server
+// requested, at most ten minutes. If a server or a proxy refuses a connection,
+// Retry tries once more. If a proxy does not support the connection, Retry does
+// not repeat the request. Sessions (telnet, rlogin, tn3270) are not retried,
+// because the user can reconnect.
 //
-// A Document that breaks off is resumed where its Response has a Validator
-// and the new answer continues the same object at the exact byte. Otherwise
-// the error stands: nothing that was read is ever repeated, and to begin anew
-// is for the caller. A megabyte of progress renews the attempts and the time.
+// If a Document is interrupted and its Response has a Validator, Retry resumes
+// the transfer at the next byte. Otherwise Read returns the error, and the caller
+// can start again. Read never returns a byte twice. After every megabyte, the
+// number of attempts and their total time start again.
 //
-// A request with a Trace.Restart is recorded as one exchange: Again is called
-// before an attempt that replaces another, and its body is not resumed.
+// A request whose Trace has Restart is recorded as one exchange. Restart is
+// called before each further attempt, and the body is not resumed.
 func Retry(o RetryOptions) fetch.Middleware {
 	o = o.withDefaults()
 	return func(next fetch.Driver) fetch.Driver { return &retrier{o, next} }
@@ -75,9 +77,10 @@ func (o RetryOptions) withDefaults() RetryOptions {
 	return o
 }
 
-// Again is for a caller that repeats req where Retry could not resume its body,
-// as save.Transfer does. The first of n attempts began at began, and the last
-// one failed with err. Again waits and reports whether to repeat req.
+// WaitRetry is for a caller such as save.Transfer, which repeats req if its body
+// could not be resumed. It decides after n attempts, of which the first started
+// at began and the last failed with err. WaitRetry waits for the delay and
+// reports whether to repeat req.
 func (o RetryOptions) WaitRetry(ctx context.Context, req *fetch.Request, began time.Time, n int, err error) bool {
 	o = o.withDefaults()
 	t := attempts{RetryOptions: &o, req: req, start: began, count: n - 1}
@@ -115,27 +118,27 @@ func (r *retrier) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, 
 	}
 }
 
-// tries counts what was tried for one request.
+// attempts is the state of the attempts for one request.
 type attempts struct {
 	*RetryOptions
 	req         *fetch.Request
 	start       time.Time
-	count       int  // attempts, since there was progress
-	earlier     int  // attempts before that
-	connRefused bool // a connection was
+	count       int  // attempts since the last reset by renew
+	earlier     int  // attempts before the last reset
+	connRefused bool // a connection was refused
 }
 
 func (r *retrier) newAttempts(req *fetch.Request) attempts {
 	return attempts{RetryOptions: &r.RetryOptions, req: req, start: time.Now()}
 }
 
-// renew forgets what failed before there was progress.
+// renew resets the number of attempts and their total time.
 func (t *attempts) renew() {
 	t.earlier += t.count
 	t.start, t.count, t.connRefused = time.Now(), 0, false
 }
 
-// again decides after an attempt that failed, and tells whom it concerns.
+// next decides whether another attempt follows, and calls Notify if so.
 func (t *attempts) next(ctx context.Context, err error) (wait time.Duration, ok bool) {
 	t.count++
 	if t.count >= t.Attempts || ctx.Err() != nil || t.req.Scheme().Traits.Session && !t.AllErrors || !t.isWorthRetry(err) {
@@ -155,7 +158,7 @@ func (t *attempts) next(ctx context.Context, err error) (wait time.Duration, ok 
 	return wait, true
 }
 
-// worth reports whether another attempt may end otherwise than with err.
+// isWorthRetry reports whether another attempt may have a different result.
 func (t *attempts) isWorthRetry(err error) bool {
 	var no *proxy.RefusedError
 	if errors.As(err, &no) && no.Unsupported() {
@@ -169,13 +172,14 @@ func (t *attempts) isWorthRetry(err error) bool {
 	return fetch.Retryable(err) || t.AllErrors && isRetryableFault(fetch.FaultOf(err))
 }
 
-// isRefused reports whether a connection was refused, by a proxy perhaps.
+// isRefused reports whether a server or a proxy refused a connection.
 func isRefused(err error) bool {
 	var no *proxy.RefusedError
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &no)
 }
 
-// passing are the faults of others, which RetryOptions.All hopes will pass.
+// isRetryableFault reports whether RetryOptions.AllErrors repeats a request that
+// failed with f.
 func isRetryableFault(f fetch.Fault) bool {
 	switch f {
 	case fetch.DNS, fetch.Connect, fetch.Timeout, fetch.TLS, fetch.Protocol, fetch.NotFound, fetch.TryLater,
@@ -194,13 +198,13 @@ func (t *attempts) delay(err error) time.Duration {
 		return t.Delay
 	}
 	limit := maxDelay
-	if t.count <= 7 { // later it is more than maxDelay
+	if t.count <= 7 { // the delay is longer than maxDelay for later attempts
 		limit = min(limit, firstDelay<<(t.count-1))
 	}
 	return time.Duration(t.Jitter() * float64(limit))
 }
 
-// sleep reports whether d passed before ctx ended.
+// sleep waits for d. It returns false if ctx ends first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil

@@ -12,18 +12,18 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Robots makes the rule, for PoliteOptions.Rule, that asks of a request what
-// the site's robots.txt says to agent, a product token (RFC 9309 2.2.1) like
-// "fetch": a URL that it disallows is refused with the Fault Denied, and its
-// Crawl-delay, a minute at the most, is kept. It holds for the schemes that
-// have Scheme.Robots: http, https, gopher and gophers.
+// Robots returns a Rule for PoliteOptions.Rule that obeys robots.txt (RFC 9309).
+// Agent is a product token such as "fetch" (section 2.2.1). A disallowed URL is
+// rejected with the Fault Denied. A Crawl-delay of up to one minute is obeyed.
+// The Rule applies to the schemes that have Scheme.Robots: http, https, gopher
+// and gophers.
 //
-// The file is asked for once for each origin, on the authority of the request
-// that needs it first, and counts for a day, or for as long as a Gopher site's
-// caps.txt says. A site without one allows everything (RFC 9309 2.3.1.3). One
-// whose file cannot be read allows nothing (2.3.1.4): the error has the class
-// of the failure, and RetryAfter tells when the file is asked for again. So it
-// is with status 429 too, by which a site asks to be left alone.
+// The Rule fetches robots.txt once per origin, with the permissions of the first
+// request to it. The file is used for a day, or for the time in caps.txt of a
+// Gopher site. A site without the file allows everything (section 2.3.1.3). If
+// the file cannot be read, or the status is 429, nothing is allowed (section
+// 2.3.1.4). The error then has the class of the failure, and its RetryAfter is
+// the time until the next attempt to read the file.
 func Robots(agent string) func(next fetch.Driver) Rule {
 	return func(next fetch.Driver) Rule {
 		r := &robot{agent: agent, next: next, sites: map[siteKey]*site{}}
@@ -33,11 +33,11 @@ func Robots(agent string) func(next fetch.Driver) Rule {
 
 const (
 	robotsAge     = 24 * time.Hour   // RFC 9309 2.4
-	minRobotsAge  = time.Minute      // whatever caps.txt says
-	failureAge    = 10 * time.Second // how long a file that cannot be read is left alone
+	minRobotsAge  = time.Minute      // even if caps.txt has a shorter time
+	failureAge    = 10 * time.Second // time until the next attempt to read the file
 	maxCrawlDelay = time.Minute
 	maxSites      = 1024
-	maxSitesSize  = 16 << 20 // bytes of what is remembered
+	maxSitesSize  = 16 << 20 // bytes of all cached files
 )
 
 type robot struct {
@@ -48,20 +48,20 @@ type robot struct {
 	size  int
 }
 
-// siteKey keeps what a person's own URLs found out from answering for those
-// that a server supplied: the Policy may keep them from the same site.
+// A siteKey is the key of a site. Typed and other URLs have separate entries,
+// because the Policy may deny the site only to URLs from servers.
 type siteKey struct {
 	origin fetch.Origin
 	typed  bool
 }
 
-// site is what an origin says to robots.
+// A site has the rules of an origin for robots.
 type site struct {
-	ready     chan struct{} // closed when the rest is set
+	ready     chan struct{} // closed when the other fields are set
 	file      *robots.File
-	delimiter string    // of a Gopher site's selectors
-	err       error     // why nothing may be asked for
-	expires   time.Time // zero: it answers only the request that asked for it
+	delimiter string    // path delimiter in the selectors of a Gopher site
+	err       error     // if not nil, all URLs of the site are rejected
+	expires   time.Time // if zero, the result applies only to the request that read the file
 }
 
 func (r *robot) check(ctx context.Context, req *fetch.Request) (time.Duration, error) {
@@ -71,7 +71,7 @@ func (r *robot) check(ctx context.Context, req *fetch.Request) (time.Duration, e
 	}
 	target, err := fetch.TargetOf(req.URL, scheme.Port)
 	path, ok := rulePath(scheme.Robots, req.URL)
-	if err != nil || target.Host == "" || !ok { // refused within, or no network
+	if err != nil || target.Host == "" || !ok { // next returns the error, or uses no network
 		return 0, nil
 	}
 	s, err := r.site(ctx, req, siteKey{target.Origin(), req.Typed()})
@@ -88,12 +88,12 @@ func (r *robot) check(ctx context.Context, req *fetch.Request) (time.Duration, e
 		path = "/" + strings.TrimPrefix(strings.ReplaceAll(path[1:], s.delimiter, "/"), "/")
 	}
 	if !s.file.Allowed(r.agent, path) {
-		return 0, fetch.Denied.Errorf("robots.txt of %s disallows it", target.Host)
+		return 0, fetch.Denied.Errorf("robots.txt of %s disallows the URL", target.Host)
 	}
 	return min(s.file.Delay(r.agent), maxCrawlDelay), nil
 }
 
-// judgedPath returns the text of u that the rules of its site apply to. It is
+// rulePath returns the text of u to which the rules of its site apply. It returns
 // false if u sends no request to the site.
 func rulePath(r fetch.Robots, u uri.URI) (string, bool) {
 	if r.Path != nil {
@@ -106,8 +106,8 @@ func rulePath(r fetch.Robots, u uri.URI) (string, bool) {
 	return path, true
 }
 
-// site returns what is known of a site, and finds it out where nobody has. Who
-// comes meanwhile waits.
+// site returns the entry of key. The first caller reads robots.txt, and
+// concurrent callers wait for the result.
 func (r *robot) site(ctx context.Context, req *fetch.Request, key siteKey) (*site, error) {
 	for {
 		s, mine := r.claim(key)
@@ -127,7 +127,7 @@ func (r *robot) site(ctx context.Context, req *fetch.Request, key siteKey) (*sit
 	}
 }
 
-// claim returns the site of key, or a new one that the caller must publish.
+// claim returns the site of key. If it is new, the caller must publish it.
 func (r *robot) claim(key siteKey) (s *site, mine bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -137,7 +137,7 @@ func (r *robot) claim(key siteKey) (s *site, mine bool) {
 		}
 		r.forget(key, s)
 	}
-	for k, old := range r.sites { // in no order: which are asked for again does not matter
+	for k, old := range r.sites { // random order: any entry can be read again
 		if len(r.sites) < maxSites && r.size <= maxSitesSize {
 			break
 		}
@@ -177,7 +177,7 @@ func isClosed(c chan struct{}) bool {
 	}
 }
 
-// codeOf is the server's number in err, or zero.
+// codeOf returns the status code of the server in err, or zero.
 func codeOf(err error) int {
 	if e, ok := errors.AsType[*fetch.Error](err); ok {
 		return e.Code

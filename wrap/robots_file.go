@@ -14,13 +14,13 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// maxRobotsHops is how many redirects lead to a robots.txt (RFC 9309 2.3.1.2).
+// maxRobotsHops is the maximum number of redirects (RFC 9309 section 2.3.1.2).
 const maxRobotsHops = 5
 
-// errNone says that a site has no such file.
+// errNoFile means that the site does not have the file.
 var errNoFile = errors.New("none")
 
-// read fills in s for the site of req.
+// read reads the files of the site of req and sets s.
 func (r *robot) read(ctx context.Context, req *fetch.Request, s *site) {
 	files, age := req.Scheme().Robots, robotsAge
 	err := r.open(ctx, req, files.File, func(body io.Reader) (err error) {
@@ -29,7 +29,7 @@ func (r *robot) read(ctx context.Context, req *fetch.Request, s *site) {
 	})
 	if err == nil && files.Caps != "" && !s.file.Empty() {
 		var caps robots.Caps
-		_ = r.open(ctx, req, files.Caps, func(body io.Reader) (err error) { // without it all is as usual
+		_ = r.open(ctx, req, files.Caps, func(body io.Reader) (err error) { // an error means the defaults
 			caps, err = robots.ParseCaps(body)
 			return err
 		})
@@ -41,7 +41,7 @@ func (r *robot) read(ctx context.Context, req *fetch.Request, s *site) {
 		s.err = context.Cause(ctx)
 		return
 	case errors.Is(err, errNoFile):
-		s.file = nil // half of one, perhaps
+		s.file = nil // may contain a part of an interrupted file
 	case isLocalRejection(err):
 		s.err = err
 		return
@@ -54,15 +54,15 @@ func (r *robot) read(ctx context.Context, req *fetch.Request, s *site) {
 	s.expires = time.Now().Add(age)
 }
 
-// open calls do with the text at path on the site of req: asked for as req is,
-// by nobody else and with no more rights, and followed where the Policy lets
-// it lead. It is errNone where there is none.
+// open fetches the file at path from the site of req, with the permissions of
+// req, and calls do with its body. It follows redirects that the Policy allows.
+// It returns errNoFile if the site has no such file.
 func (r *robot) open(ctx context.Context, req *fetch.Request, path string, do func(io.Reader) error) error {
 	ask, err := fileRequest(req, path)
 	for hop := 0; err == nil; hop++ {
 		resp, asked := r.next.Do(ctx, ask)
 		if asked != nil {
-			if isMissing(0, asked) || hop > 0 && isLocalRejection(asked) { // it led nowhere
+			if isMissing(0, asked) || hop > 0 && isLocalRejection(asked) { // the redirect target is not available
 				return errNoFile
 			}
 			return asked
@@ -93,9 +93,9 @@ func readFile(resp *fetch.Response, do func(io.Reader) error) error {
 	return do(resp.Body)
 }
 
-// askFor is the request for a file of req's site. Of req's own fields it has
-// those that tell who asks: not its conditions, which are about another object,
-// nor its Trace, which may record one exchange.
+// fileRequest returns the request for a file on the site of req. It copies the
+// User-Agent, but neither the conditions, which apply to another object, nor the
+// Trace, which may record one exchange.
 func fileRequest(req *fetch.Request, path string) (*fetch.Request, error) {
 	p := req.URL.Parts()
 	p.Userinfo, p.HasUserinfo, p.Path = "", false, path
@@ -104,7 +104,7 @@ func fileRequest(req *fetch.Request, path string) (*fetch.Request, error) {
 	if err != nil {
 		return nil, fetch.BadURL.With(err)
 	}
-	ask := req.Clone() // which remembers whether a redirect led here
+	ask := req.Clone() // also copies the origin of a redirect
 	ask.URL, ask.Op = u, fetch.Get
 	ask.Range, ask.IfSame, ask.IfNot, ask.Since, ask.Before = fetch.Range{}, "", "", time.Time{}, time.Time{}
 	ask.Header = req.Header.Without(func(name string) bool { return !strings.EqualFold(name, "User-Agent") })
@@ -112,8 +112,8 @@ func fileRequest(req *fetch.Request, path string) (*fetch.Request, error) {
 	return ask, nil
 }
 
-// ledFrom is the request to which the answer to ask leads. Nothing that proves
-// who asks goes with it.
+// redirectRequest returns the request for the redirect resp of ask, without
+// credentials.
 func redirectRequest(ask *fetch.Request, resp *fetch.Response) *fetch.Request {
 	led := ask.Clone()
 	led.From = &fetch.Source{URL: ask.URL, Peer: resp.Peer}
@@ -121,8 +121,8 @@ func redirectRequest(ask *fetch.Request, resp *fetch.Response) *fetch.Request {
 	return led
 }
 
-// none reports whether that answer says that there is no file (RFC 9309
-// 2.3.1.3).
+// isMissing reports whether the status code or the error of a response means
+// that the file does not exist (RFC 9309 section 2.3.1.3).
 func isMissing(code int, err error) bool {
 	if err == nil {
 		return false
@@ -133,8 +133,8 @@ func isMissing(code int, err error) bool {
 	return slices.Contains([]fetch.Fault{fetch.NotFound, fetch.Denied, fetch.Auth}, fetch.FaultOf(err))
 }
 
-// refusedHere reports whether it was no server that refused: then the answer
-// is about this request, and not about the site.
+// isLocalRejection reports whether the error was not caused by a server. Such an
+// error applies only to this request, not to the site.
 func isLocalRejection(err error) bool {
 	return slices.Contains([]fetch.Fault{fetch.BadPort, fetch.BadAddress, fetch.BadReferral, fetch.BadURL,
 		fetch.Usage, fetch.Unsupported, fetch.Local, fetch.Canceled}, fetch.FaultOf(err))

@@ -119,7 +119,7 @@ func TestRobots(t *testing.T) {
 			if c.want == nil && err != nil || !errors.Is(err, c.want) || delay != c.delay {
 				t.Errorf("%s: got %v, %v, want %v, %v", c.name, delay, err, c.delay, c.want)
 			}
-			if c.want == fetch.Denied && (err == nil || err.Error() != "robots.txt of h disallows it") {
+			if c.want == fetch.Denied && (err == nil || err.Error() != "robots.txt of h disallows the URL") {
 				t.Errorf("%s: error %q", c.name, err)
 			}
 		})

@@ -8,22 +8,23 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// Memory of one divided body, and the most that one of its pieces takes.
+// Limits on the memory of one body and on the size of a segment.
 const (
 	segmentMemory = 24 << 20
 	maxPiece      = 4 << 20
 )
 
-// Segments brings a large object of http or https by n requests side by side,
-// each for a piece of some megabytes, and gives its bytes in order: a server
-// that limits each response, or a long way, is used n times as well. Inside it
-// Retry resumes the piece alone that breaks off.
+// Segments returns a middleware that downloads large objects of http and https
+// by n concurrent requests for segments of some megabytes. The caller reads the
+// bytes in order. This helps if the server limits the rate of each response, or
+// if the round-trip time is long. If Retry is an inner middleware, it resumes
+// only the interrupted segment.
 //
-// An object is divided only where its server has a strong validator for it:
-// every piece is asked for of that version alone, and one of another version
-// is fetch.Mismatch. Requests with a condition or a Range of several ends, and
-// those that are recorded (Trace.Sent, Trace.Received), pass as they are. Memory
-// is at most 24 MiB a body. An n below 2 divides nothing.
+// The server must supply a strong validator for the object. Every request
+// requires this version, and another version is the error fetch.Mismatch.
+// Requests with a condition, with a last byte, or with a Trace of bytes (Sent,
+// Received) are not divided. A body uses at most 24 MiB of memory. If n is below
+// 2, no request is divided.
 func Segments(n int) fetch.Middleware {
 	return func(next fetch.Driver) fetch.Driver {
 		if n < 2 {
@@ -55,15 +56,15 @@ func (s *segmenter) Do(ctx context.Context, req *fetch.Request) (*fetch.Response
 		return resp, nil
 	case resp.Size < 0, resp.Validator == "", resp.Offset != start, resp.Input != nil:
 		resp.Body.Close()
-		req.Trace.Notef("not divided: the server has no parts of it, or nothing that tells its versions apart")
+		req.Trace.Notef("not downloaded in segments: the server supports no ranges, or supplies no validator")
 		return s.next.Do(ctx, req)
 	}
 	resp.Body = s.newBody(ctx, req, resp)
 	return resp, nil
 }
 
-// divisible reports whether req asks for an object from some byte to its end,
-// and for nothing else.
+// isDivisible reports whether req is a plain request for an object from some
+// byte to its end.
 func isDivisible(req *fetch.Request) bool {
 	t := req.Trace
 	return req.Op == fetch.Get && req.Scheme().Traits.Web &&
@@ -71,31 +72,31 @@ func isDivisible(req *fetch.Request) bool {
 		req.Header.Get("Range") == "" && (t == nil || t.Sent == nil && t.Received == nil)
 }
 
-// divided is a Body of which workers fill the pieces.
+// A segmentedBody is a Body whose segments are read by concurrent workers.
 type segmentedBody struct {
 	*segmenter
 	ctx     context.Context
 	cancel  context.CancelFunc
-	req     *fetch.Request // for a piece, without its Range
+	req     *fetch.Request // for a segment; its Range is set later
 	working sync.WaitGroup
 
 	mu      sync.Mutex
 	changed sync.Cond
-	queue   []*piece // of those that were begun, from the one that is being read
+	queue   []*piece // started segments; the first one is being read by the caller
 	free    [][]byte
-	next    int64 // where the next piece begins
+	next    int64 // offset of the next segment
 	end     int64
-	stopped bool // by Close or an error: no piece is begun
+	stopped bool // after Close or an error, no segment is started
 
-	pos int   // in the first of the queue; Read's own
-	err error // sticky; Read's own
+	pos int   // position in the first segment of queue; used only by Read
+	err error // error that ended reading; used only by Read
 }
 
-// A piece is a part of the object. What stands in buf before n does not
-// change.
+// A piece is a segment of the object. The bytes of buf before n do not change
+// any more.
 type piece struct {
 	fetch.Range
-	body io.ReadCloser // nil: to be asked for
+	body io.ReadCloser // nil before the request
 	buf  []byte
 	n    int
 	err  error
@@ -116,8 +117,8 @@ func (s *segmenter) newBody(ctx context.Context, req *fetch.Request, first *fetc
 	return d
 }
 
-// oneAtATime is the Trace for pieces: their notes come one after the other,
-// and how far each has come is nobody's matter.
+// serialTrace returns a Trace for segments. It forwards notes one at a time, and
+// no other events.
 func serialTrace(t *fetch.Trace) *fetch.Trace {
 	if t == nil || t.Note == nil {
 		return nil
@@ -130,7 +131,7 @@ func serialTrace(t *fetch.Trace) *fetch.Trace {
 	}}
 }
 
-// work fills p and pieces after it, until all are begun.
+// work reads p and then further segments until no segment remains.
 func (d *segmentedBody) work(p *piece) {
 	for {
 		if p == nil {
@@ -149,7 +150,8 @@ func (d *segmentedBody) work(p *piece) {
 	}
 }
 
-// take waits for a place and begins the next piece; nil: there is none.
+// claimPiece waits for space in the queue and starts the next segment. It
+// returns nil if there is no further segment.
 func (d *segmentedBody) claimPiece() *piece {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -176,7 +178,7 @@ func (d *segmentedBody) startPiece() *piece {
 	return p
 }
 
-// fill reads all of p.
+// readPiece reads all bytes of p.
 func (d *segmentedBody) readPiece(p *piece) error {
 	if err := d.openPiece(p); err != nil {
 		return err
@@ -196,11 +198,11 @@ func (d *segmentedBody) readPiece(p *piece) error {
 			return err
 		}
 	}
-	p.body.Read(make([]byte, 1)) // its end, so that its connection is used again
+	p.body.Read(make([]byte, 1)) // read io.EOF, so that the connection is reused
 	return nil
 }
 
-// ask opens the body of p, unless that was done.
+// openPiece requests p, unless its body is already open.
 func (d *segmentedBody) openPiece(p *piece) error {
 	if p.body != nil {
 		return nil
@@ -217,7 +219,7 @@ func (d *segmentedBody) openPiece(p *piece) error {
 		err = resp.Fault
 	case resp.Offset != p.First, resp.Unchanged, !resp.Location.IsZero(), resp.Size >= 0 && resp.Size != d.end,
 		resp.Validator != "" && resp.Validator != d.req.IfSame:
-		err = fetch.Mismatch.Errorf("the object changed while it was being brought")
+		err = fetch.Mismatch.Errorf("the object changed during the download")
 	default:
 		return nil
 	}
@@ -241,8 +243,8 @@ func (d *segmentedBody) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// wait returns the piece to be read and how much of it is there: nothing at
-// the end, or where an error comes first.
+// waitForData returns the first segment and the number of its bytes that are
+// ready. The number is zero at the end of the body or after an error.
 func (d *segmentedBody) waitForData() (head *piece, n int, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -265,7 +267,7 @@ func (d *segmentedBody) waitForData() (head *piece, n int, err error) {
 	}
 }
 
-// pass lets the next piece be read and gives the place of head away.
+// releasePiece removes the first segment from the queue and reuses its memory.
 func (d *segmentedBody) releasePiece(head *piece) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -274,7 +276,7 @@ func (d *segmentedBody) releasePiece(head *piece) {
 	d.changed.Broadcast()
 }
 
-// Close ends the requests that are under way.
+// Close cancels the requests in progress and waits for the workers.
 func (d *segmentedBody) Close() error {
 	d.cancel()
 	d.mu.Lock()

@@ -6,32 +6,32 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// Options select the middlewares of [Standard]. The zero value retries, and
-// adds nothing else.
+// Options select the middlewares of [Standard]. The zero value selects only
+// retries.
 type Options struct {
-	Log      *slog.Logger   // nil: no log
-	Progress func(Event)    // nil: no progress
-	Cache    *CacheOptions  // nil: listings are not cached
-	Segments int            // requests for one body at a time; below 2: one
-	Retry    RetryOptions   // Attempts 1: no retry
-	Polite   *PoliteOptions // nil: requests to a host do not wait for each other
-	Rate     int64          // of all bodies, in bytes per second; 0: no limit
+	Log      *slog.Logger   // nil means no log
+	Progress func(Event)    // nil means no progress reports
+	Cache    *CacheOptions  // nil means no cache of listings
+	Segments int            // number of concurrent requests for one body; no segments if below 2
+	Retry    RetryOptions   // Attempts 1 means no retries
+	Polite   *PoliteOptions // nil means no limit on the requests to a host
+	Rate     int64          // limit on the total transfer rate in bytes per second; 0 means no limit
 }
 
 // Standard returns the middlewares of o for fetch.Options.Wrap, in the order in
-// which they understand each other. A middleware of the caller before them sees
-// a request once, however often it is retried. One behind them sees each attempt.
+// which they work together. A middleware that is inserted before them sees a
+// request once, regardless of retries. A middleware after them sees each attempt.
 func Standard(o Options) []fetch.Middleware {
 	all := []fetch.Middleware{
-		Log(o.Log),           // what the caller sees
-		Progress(o.Progress), // of one body, however often it is resumed
+		Log(o.Log),           // logs the view of the caller
+		Progress(o.Progress), // reports one body, even if it is resumed
 	}
 	if o.Cache != nil {
-		all = append(all, Cache(*o.Cache)) // before any request
+		all = append(all, Cache(*o.Cache)) // before any request is sent
 	}
-	all = append(all, Segments(o.Segments), Retry(o.Retry)) // a segment is retried, not the object
+	all = append(all, Segments(o.Segments), Retry(o.Retry)) // retries apply to each segment
 	if o.Polite != nil {
-		all = append(all, Polite(*o.Polite)) // each attempt waits, outside the network
+		all = append(all, Polite(*o.Polite)) // each attempt waits
 	}
 	return append(all, Limit(o.Rate))
 }

@@ -31,11 +31,11 @@ func (f *retryFlags) register(s *options.Set) {
 // each retry.
 func (f *retryFlags) options(notify func(context.Context, wrap.Attempt)) wrap.RetryOptions {
 	return wrap.RetryOptions{
-		Attempts: max(f.retries, 0) + 1,
-		Delay:    time.Duration(f.delay),
-		Total:    time.Duration(f.totalTime),
-		AllErrors:      f.allErrors,
-		Notify:   notify,
+		Attempts:  max(f.retries, 0) + 1,
+		Delay:     time.Duration(f.delay),
+		Total:     time.Duration(f.totalTime),
+		AllErrors: f.allErrors,
+		Notify:    notify,
 	}
 }
 

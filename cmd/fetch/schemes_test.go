@@ -108,7 +108,7 @@ func TestFTP(t *testing.T) {
 	contains(t, fetchAs(t, 0, "ls", "--native", "ftp://"+s.Addr+"/"), " hello.txt\r\n")
 	var out, said bytes.Buffer
 	run([]string{"--no-config", "-v", "ls", "ftp://" + s.Addr + "/dir/", "ftp://" + s.Addr + "/dir/"}, strings.NewReader(""), &out, &said)
-	if contains(t, said.String(), "listing as it was 0s ago"); strings.Count(out.String(), " x\n") != 2 {
+	if contains(t, said.String(), "cached listing, 0s old"); strings.Count(out.String(), " x\n") != 2 {
 		t.Errorf("listed twice: %q", &out)
 	}
 	fetchAs(t, 11, "--checksum", "sha256="+strings.Repeat("0", 64), "ftp://"+s.Addr+"/hello.txt")
