@@ -149,9 +149,9 @@ func (r *commandTree) usage(cmd *cobra.Command) error {
 
 // exactArgs requires n arguments. Description is used in the error.
 func exactArgs(n int, description string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
+	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != n {
-			return fetch.Usage.Errorf("the command requires %s", description)
+			return fetch.Usage.Errorf("%s requires %s", cmd.CommandPath(), description)
 		}
 		return nil
 	}
@@ -159,9 +159,9 @@ func exactArgs(n int, description string) cobra.PositionalArgs {
 
 // minArgs requires at least one argument. Description is used in the error.
 func minArgs(description string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
+	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return fetch.Usage.Errorf("the command requires %s", description)
+			return fetch.Usage.Errorf("%s requires %s", cmd.CommandPath(), description)
 		}
 		return nil
 	}

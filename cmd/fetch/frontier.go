@@ -35,7 +35,7 @@ The commands work while a mirror is running.`,
 func (c *frontierCommand) register(s *options.Set) { registerIgnored(s) }
 
 func (c *frontierCommand) run(context.Context, []string) error {
-	return fetch.Usage.Errorf("the command requires status, dump or requeue")
+	return fetch.Usage.Errorf("fetch frontier requires status, dump or requeue")
 }
 
 // A frontierStatusCommand counts the URLs of an archive.
@@ -85,7 +85,10 @@ func (r *commandTree) frontierDump() *cobra.Command {
 	return r.define(&cobra.Command{
 		Use:   "dump [flags] DIR",
 		Short: "Print the URLs of an archive, one line of JSON each",
-		Args:  exactArgs(1, "the directory of an archive"),
+		Long: `dump prints a JSON record for each URL of an archive, with its state and the
+result of the last visit. With --state, dump prints only some of the URLs.`,
+		Example: examples("fetch frontier dump --state dead,excluded example.org"),
+		Args:    exactArgs(1, "the directory of an archive"),
 	}, &frontierDumpCommand{streams: r.streams})
 }
 
@@ -119,7 +122,8 @@ func (r *commandTree) frontierRequeue() *cobra.Command {
 		Short: "Make the next run of fetch mirror retry failed URLs",
 		Long: `requeue makes all URLs pending that have failed permanently, or that are in one of
 the given states, and prints their number. The next fetch mirror visits them.`,
-		Args: exactArgs(1, "the directory of an archive"),
+		Example: examples("fetch frontier requeue example.org && fetch mirror http://example.org/"),
+		Args:    exactArgs(1, "the directory of an archive"),
 	}, &frontierRequeueCommand{streams: r.streams})
 }
 

@@ -12,16 +12,16 @@ import (
 const exitStatus = `0	ok
 1	internal error
 2	wrong usage or malformed URL
-3	local file or disk
-4	network or timeout (try again later)
-5	TLS
-6	authentication
-7	protocol
+3	error of a local file or disk
+4	network error or timeout (try again later)
+5	TLS error
+6	authentication failed
+7	protocol error
 8	the server reports an error
-9	blocked by policy
+9	blocked by the policy
 10	limit exceeded, redirect loop or decompression bomb
-11	truncated or wrong digest (try again)
-12	unsupported
+11	truncated download or wrong digest (try again)
+12	unsupported scheme or feature
 13	several URLs failed in different ways, or some URLs of a list are malformed
 130, 143	interrupted by SIGINT or SIGTERM
 `
@@ -30,7 +30,7 @@ const environment = `http_proxy, HTTPS_PROXY, ALL_PROXY	the proxy for the scheme
 NO_PROXY	hosts that are reached without a proxy
 SCHEME_proxy	the HTTP gateway for SCHEME, such as wais_proxy
 NNTPSERVER	the server for news URLs without a host
-FETCH_PASSWORD	the password for a login that has none
+FETCH_PASSWORD	the password for --user, and for servers that request one
 XDG_CONFIG_HOME	the directory of configuration files (default ~/.config)
 `
 

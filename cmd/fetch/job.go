@@ -93,11 +93,11 @@ func (j *job) retrieve() (err error) {
 	}()
 	if limit := time.Duration(j.flags.client.limits.maxTime); limit > 0 { // of all attempts
 		var cancel context.CancelFunc
-		j.ctx, cancel = context.WithTimeoutCause(j.ctx, limit, fetch.Timeout.Errorf("not done within %v", limit))
+		j.ctx, cancel = context.WithTimeoutCause(j.ctx, limit, fetch.Timeout.Errorf("the transfer took longer than %v (--max-time)", limit))
 		defer cancel()
 	}
 	restart := j.flags.client.retry.options(func(_ context.Context, t wrap.Attempt) {
-		j.note("%v; from the beginning in %v", t.Err, t.Wait.Round(100*time.Millisecond))
+		j.note("%v; restarting from the beginning in %v", t.Err, t.Wait.Round(100*time.Millisecond))
 	})
 	return save.Transfer(j.ctx, fetch.DriverFunc(j.do), req, &receiver{out, j}, restart)
 }
@@ -227,7 +227,7 @@ func (j *job) copy(out sink, req *fetch.Request, resp *fetch.Response) error {
 // terminals, the user controls the session.
 func (j *job) session(out sink, resp *fetch.Response) error {
 	if out.Terminal() && j.console != nil {
-		j.note("Control-] leaves")
+		j.note("Control-] leaves the session")
 		return local(j.console.Run(j.ctx, j.output, resp))
 	}
 	return local(interactive.Copy(out, j.stdin, resp))

@@ -133,7 +133,7 @@ func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 	}
 	if o.Dir = c.outputDir; o.Dir == "" {
 		o.Dir = archiveName(o.Seeds[0])
-		c.note("into %s%c", o.Dir, filepath.Separator)
+		c.note("the archive is %s%c", o.Dir, filepath.Separator)
 	}
 	if c.mirror.archive.browse != "" && isWithin(c.mirror.archive.browse, o.Dir) {
 		return fetch.Usage.Errorf("--browse requires a directory outside the archive")

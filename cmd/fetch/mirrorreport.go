@@ -120,7 +120,7 @@ func (r *mirrorReport) printSummary(s mirror.Summary, err error) {
 	if s.Run == 0 {
 		return
 	}
-	text := fmt.Sprintf("run %d (%v): %d new", s.Run, time.Since(r.started).Round(time.Second/10), s.New)
+	text := fmt.Sprintf("run %d (%s): %d new", s.Run, durationText(time.Since(r.started)), s.New)
 	if s.New > 0 {
 		text += " (" + sizeText(s.Bytes) + ")"
 	}
@@ -154,6 +154,17 @@ func (r *mirrorReport) printSummary(s mirror.Summary, err error) {
 	if slices.Contains([]fetch.Fault{fetch.Canceled, fetch.DiskFull, fetch.TooLarge}, fetch.FaultOf(err)) {
 		r.note("run the same command again to continue")
 	}
+}
+
+// durationText formats a duration: 200 ms, 1.5 s, 2m30s.
+func durationText(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return d.Round(time.Second).String()
 }
 
 // sizeText formats a number of bytes.

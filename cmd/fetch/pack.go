@@ -45,7 +45,7 @@ func (c *packCommand) register(s *options.Set) {
 
 func (c *packCommand) run(_ context.Context, args []string) error {
 	if c.manifest == (c.wacz != "") {
-		return fetch.Usage.Errorf("the command requires either --wacz FILE or --manifest")
+		return fetch.Usage.Errorf("fetch pack requires either --wacz FILE or --manifest")
 	}
 	return mirror.WhileIdle(args[0], func() error {
 		if c.manifest {

@@ -37,7 +37,7 @@ func TestBeginAnew(t *testing.T) {
 		{"--retry -1", "/breaks", 1, 11, "unexpected EOF"},
 		{"--retry 5 --retry-delay 60 --retry-max-time 30", "/breaks", 1, 11, "unexpected EOF"},
 		{"--retry 5 --retry-delay 60 --max-time 1", "/breaks", 1, 11, "from the beginning in 1m0s"},
-		{"--retry 5 --max-time 1", "/stalls", 1, 4, "not done within 1s"},
+		{"--retry 5 --max-time 1", "/stalls", 1, 4, "took longer than 1s"},
 	} {
 		asked.Store(0)
 		var said bytes.Buffer

@@ -34,7 +34,7 @@ func (r *commandTree) search() *cobra.Command {
 		Example: examples("fetch search wais://wais.example.org/rfc telnet option"),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 || len(args) == 1 && len(c.like) == 0 {
-				return fetch.Usage.Errorf("the command requires a URL and words")
+				return fetch.Usage.Errorf("fetch search requires a URL and words")
 			}
 			return nil
 		},

@@ -41,7 +41,7 @@ and "from" describe the link.`,
 		Example: examples("fetch uri extract mail.txt", "fetch http://example.org/ | fetch uri extract --base http://example.org/"),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return fetch.Usage.Errorf("the command accepts only one file")
+				return fetch.Usage.Errorf("fetch uri extract accepts only one file")
 			}
 			return nil
 		},

@@ -102,10 +102,10 @@ func (s *streams) parseURL(text, defaultScheme string) (uri.URI, error) {
 		return u, &fetch.Error{Op: "parse", Err: fetch.BadURL.With(err)}
 	}
 	if guessed {
-		s.note("taken for %s", u)
+		s.note("the URL is taken for %s", u)
 	}
 	if iri.Notes(u) != "" {
-		s.note("the URL is %s", iri.Display(u))
+		s.note("the URL is displayed as %s", iri.Display(u))
 	}
 	return u, nil
 }

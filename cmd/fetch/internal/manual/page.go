@@ -22,7 +22,7 @@ func (p *Pages) Write(cmd *cobra.Command, dir string) error {
 		return err
 	}
 	for _, sub := range cmd.Commands() {
-		if !sub.IsAvailableCommand() {
+		if !isListed(sub) {
 			continue
 		}
 		if err := p.Write(sub, dir); err != nil {
@@ -71,7 +71,7 @@ func (p *Pages) Page(cmd *cobra.Command) string {
 func (p *Pages) writeCommands(b *strings.Builder, cmd *cobra.Command) {
 	var commands []term
 	for _, sub := range cmd.Commands() {
-		if sub.IsAvailableCommand() {
+		if isListed(sub) {
 			commands = append(commands, term{sub.Name(), sub.Short})
 		}
 	}
@@ -136,7 +136,7 @@ func relatedPages(cmd *cobra.Command) (pages []string) {
 		pages = append(pages, reference(pageName(cmd.Parent())))
 	}
 	for _, sub := range cmd.Commands() {
-		if sub.IsAvailableCommand() {
+		if isListed(sub) {
 			pages = append(pages, reference(pageName(sub)))
 		}
 	}

@@ -33,7 +33,7 @@ func Usage(cmd *cobra.Command, set *options.Set, all bool) string {
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(&b, "  %s COMMAND\n\nCommands:\n", cmd.CommandPath())
 		for _, sub := range cmd.Commands() {
-			if sub.IsAvailableCommand() {
+			if isListed(sub) {
 				writeTerm(&b, "  "+sub.Name(), sub.Short, cmd.NamePadding()+4)
 			}
 		}
@@ -73,6 +73,10 @@ func Usage(cmd *cobra.Command, set *options.Set, all bool) string {
 	}
 	return b.String()
 }
+
+// isListed reports whether cmd is in the list of commands. For cobra, the help
+// command is not available.
+func isListed(cmd *cobra.Command) bool { return cmd.IsAvailableCommand() || cmd.Name() == "help" }
 
 // A Section is a group of flags that are not hidden.
 type Section struct {

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/fetch"
+	"github.com/spf13/cobra"
+)
+
+// A completionCommand prints a completion script for a shell.
+type completionCommand struct {
+	*commandTree
+	noDescriptions bool
+}
+
+func (r *commandTree) completion() *cobra.Command {
+	return r.define(&cobra.Command{
+		Use:   "completion [flags] bash|fish|powershell|zsh",
+		Short: "Print a completion script for a shell",
+		Long: `completion prints a script that makes a shell complete the commands and flags of
+fetch. The shell reads the script when it starts, or by the command "source".`,
+		Example: examples(
+			"fetch completion bash > /etc/bash_completion.d/fetch",
+			"fetch completion fish > ~/.config/fish/completions/fetch.fish",
+			`fetch completion zsh > "${fpath[1]}/_fetch"`,
+		),
+		ValidArgs: []string{"bash", "fish", "powershell", "zsh"},
+	}, &completionCommand{commandTree: r})
+}
+
+func (c *completionCommand) register(s *options.Set) {
+	s.Own("Flags").BoolVar(&c.noDescriptions, "no-descriptions", false, "print no descriptions of the completions")
+	registerIgnored(s)
+}
+
+func (c *completionCommand) run(_ context.Context, args []string) error {
+	if len(args) != 1 {
+		cmd, _, _ := c.main.Find([]string{"completion"})
+		return cmd.Help()
+	}
+	var err error
+	switch args[0] {
+	case "bash":
+		err = c.main.GenBashCompletionV2(c.stdout, !c.noDescriptions)
+	case "fish":
+		err = c.main.GenFishCompletion(c.stdout, !c.noDescriptions)
+	case "powershell":
+		if c.noDescriptions {
+			err = c.main.GenPowerShellCompletion(c.stdout)
+		} else {
+			err = c.main.GenPowerShellCompletionWithDesc(c.stdout)
+		}
+	case "zsh":
+		if c.noDescriptions {
+			err = c.main.GenZshCompletionNoDesc(c.stdout)
+		} else {
+			err = c.main.GenZshCompletion(c.stdout)
+		}
+	default:
+		return fetch.Usage.Errorf("no completion script for %q: the shells are bash, fish, powershell and zsh", args[0])
+	}
+	return local(err)
+}
