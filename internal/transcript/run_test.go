@@ -171,7 +171,7 @@ ftp://192.0.2.1/
 menu text/x-ftp-list; at=20000101000000; dialect=list "a\r\n"
 menu text/x-ftp-list; at=20000101000000; dialect=list "a\r\n"
 -- notes --
-no data connection by EPSV: dial tcp 192.0.2.1:40000: connect: connection refused
+EPSV failed to open a data connection: dial tcp 192.0.2.1:40000: connect: connection refused
 `
 
 func TestDataSections(t *testing.T) {

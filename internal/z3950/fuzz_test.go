@@ -9,8 +9,8 @@ import (
 	"github.com/anyurl/fetch/internal/z3950"
 )
 
-// FuzzWAISPDU: a PDU that can be read, written and read again is the same; a
-// Reader makes the same of a response as Decode.
+// FuzzWAISPDU: a PDU that is decoded, encoded and decoded again is equal, and a
+// Reader returns the same result as Decode.
 func FuzzWAISPDU(f *testing.F) {
 	for _, file := range waistest.Recordings(f) {
 		for _, e := range waistest.Recorded(f, file) {
@@ -37,7 +37,8 @@ func FuzzWAISPDU(f *testing.F) {
 	})
 }
 
-// FuzzWAISWriter: whatever is asked, it is one message that says just that.
+// FuzzWAISWriter: every request is encoded as one message with exactly its
+// content.
 func FuzzWAISWriter(f *testing.F) {
 	f.Add("notes", []byte("whale"), []byte("\x02\x05notes"), []byte("TEXT"), byte(1), int64(0), int64(600))
 	f.Add("a\x1fb", []byte("c\x00"), []byte{}, bytes.Repeat([]byte{'x'}, 200), byte(2), int64(1), int64(2))

@@ -11,17 +11,17 @@ import (
 	"github.com/anyurl/fetch/internal/z3950"
 )
 
-// unknownPDU is the one thing recorded that nobody has to understand.
+// unknownPDU is the only recorded PDU that the package does not support.
 const unknownPDU = "16-unknown-apdu.hex"
 
-// TestRecorded: what freeWAIS-sf and its client wrote is read, and written
-// again byte by byte.
+// TestRecorded decodes the messages of freeWAIS-sf and its client, and encodes
+// them to the same bytes.
 func TestRecorded(t *testing.T) {
 	n := 0
 	for _, file := range waistest.Recordings(t) {
 		for _, e := range waistest.Recorded(t, file) {
 			for _, message := range [][]byte{e.Request, e.Answer} {
-				if len(message) == 0 { // the server died
+				if len(message) == 0 { // the server crashed
 					continue
 				}
 				n++
@@ -54,8 +54,8 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// TestReader: a conversation read from a stream, record by record, is the same
-// as message by message from memory.
+// TestReader: records that are read from a stream equal those decoded in
+// memory.
 func TestReader(t *testing.T) {
 	for _, file := range waistest.Recordings(t) {
 		var stream []byte
@@ -70,7 +70,8 @@ func TestReader(t *testing.T) {
 				want = append(want, p)
 			}
 		}
-		// One byte at a time, too: nothing may depend on how the bytes come.
+		// Reading single bytes checks that the result does not depend on chunk
+		// sizes.
 		for _, src := range []io.Reader{bytes.NewReader(stream), iotest.OneByteReader(bytes.NewReader(stream))} {
 			r := z3950.NewReader(src)
 			for i, want := range want {
@@ -83,7 +84,7 @@ func TestReader(t *testing.T) {
 	}
 }
 
-// next reads an answer as a client does who expects one like want.
+// next reads a response like a client that expects a message like want.
 func next(r *z3950.Reader, want z3950.PDU) (z3950.PDU, error) {
 	if _, err := r.Next(); err != nil {
 		return nil, err
@@ -104,7 +105,7 @@ func next(r *z3950.Reader, want z3950.PDU) (z3950.PDU, error) {
 	return p, err
 }
 
-// clone is a record in memory of its own.
+// clone returns a copy of a record with its own memory.
 func clone(rec z3950.Record) z3950.Record {
 	p, err := z3950.Decode((&z3950.SearchResponse{Records: []z3950.Record{rec}}).Append(nil))
 	if err != nil {

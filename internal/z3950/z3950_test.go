@@ -12,8 +12,7 @@ import (
 	"github.com/anyurl/fetch/internal/z3950"
 )
 
-// TestRequests: what we write, byte by byte: the worked example of every
-// request.
+// TestRequests checks the bytes of one example of every request.
 func TestRequests(t *testing.T) {
 	id := []byte("\x02\x05notes\x07\x01\x00")
 	for _, c := range []struct {
@@ -68,8 +67,7 @@ func TestRetrieval(t *testing.T) {
 	}
 }
 
-// TestIntegers: the examples of compressed integers, by way of the lengths and
-// tags that are made of them.
+// TestIntegers checks compressed integers, as lengths and as tags.
 func TestIntegers(t *testing.T) {
 	for v, want := range map[uint32]string{
 		0: "\x00", 99: "\x63", 127: "\x7f", 128: "\x81\x00", 150: "\x81\x16", 256: "\x82\x00", 1000: "\x87\x68",
@@ -127,12 +125,12 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// response is a SearchResponse with that user information.
+// response returns a SearchResponse with the given user information.
 func response(user string) string {
 	return "\x00\x0e\x17\x01\x00\x00\x00\x00\x00\x01\x00\x00\x00\x1b\x01\x00" + user
 }
 
-// TestMalformed: lengths that lie, elements that are not where they must be.
+// TestMalformed decodes wrong lengths and misplaced elements.
 func TestMalformed(t *testing.T) {
 	for name, b := range map[string]string{
 		"empty":                                   "",
@@ -181,7 +179,7 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// TestTolerated: what is not as freeWAIS writes it, but clear.
+// TestTolerated decodes unambiguous deviations from the form of freeWAIS.
 func TestTolerated(t *testing.T) {
 	for name, c := range map[string]struct{ in, want string }{
 		"no user information":                         {response(""), response("c\x00")},
@@ -200,7 +198,7 @@ func TestTolerated(t *testing.T) {
 	}
 }
 
-// TestReaderErrors: a conversation that is cut, or goes on where it must not.
+// TestReaderErrors reads truncated and overlong conversations.
 func TestReaderErrors(t *testing.T) {
 	whole := string(z3950.AppendMessage(nil, z3950.Header{}, &z3950.SearchResponse{Records: []z3950.Record{{Kind: z3950.Text, Text: []byte("text")}}}))
 	for at := range len(whole) {
@@ -222,20 +220,20 @@ func TestReaderErrors(t *testing.T) {
 	if _, err := next(r, &z3950.SearchResponse{}); !errors.Is(err, z3950.ErrMalformed) {
 		t.Errorf("InitResponse for a SearchResponse: %v", err)
 	}
-	// A length that is not there any more, and nothing comes behind it.
+	// A message of length zero without further bytes.
 	lies := strings.Replace(string(z3950.AppendMessage(nil, z3950.Header{}, &z3950.SearchResponse{})), "c\x00", "c\x010", 1)
 	r = z3950.NewReader(io.MultiReader(strings.NewReader(strings.Replace(lies, "15z", "16z", 1)), never{t}))
 	if _, err := next(r, &z3950.SearchResponse{}); !errors.Is(err, z3950.ErrMalformed) {
 		t.Errorf("length that is missing: %v", err)
 	}
-	// A record of more than MaxRecord, and all of its bytes are there.
+	// A complete record of more than MaxRecord bytes.
 	r = z3950.NewReader(io.MultiReader(strings.NewReader("0008000025z2wais        0"+response("c\x83\xf4\xa4\x03\x81\x19\x83\xf4\x92\x00")), zeros{}))
 	if _, err := next(r, &z3950.SearchResponse{}); !errors.Is(err, z3950.ErrMalformed) {
 		t.Errorf("record of 8 MB: %v", err)
 	}
 }
 
-// never must not be read.
+// never is a reader that must not be read.
 type never struct{ t *testing.T }
 
 func (n never) Read([]byte) (int, error) {

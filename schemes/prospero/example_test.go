@@ -8,7 +8,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A search of archie is a directory that its server makes up.
+// An archie search is a directory that its server generates.
 func ExampleSchemes() {
 	client := fetch.New(fetch.Options{}, prospero.Schemes(prospero.Options{Match: '='})...)
 	defer client.Close()

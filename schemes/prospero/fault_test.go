@@ -18,8 +18,7 @@ import (
 	"github.com/anyurl/fetch/internal/schemetest"
 )
 
-// object is a server that has an object, whose contents are sent as they are
-// given here.
+// object returns a server with one object. Contents is sent unchanged.
 func object(contents string) faultnet.Packets {
 	return says(map[string]string{
 		"LIST":     "FAILURE NOT-A-DIRECTORY\n",
@@ -30,8 +29,8 @@ func object(contents string) faultnet.Packets {
 
 const data = "ATTRIBUTE OBJECT INTRINSIC CONTENTS SEQUENCE DATA "
 
-// TestFaults: each thing that a server or the network can do wrong, what it is
-// taken for and how soon.
+// TestFaults checks the fault and the time limit for each error of a server or
+// the network.
 func TestFaults(t *testing.T) {
 	list := func(reply string) faultnet.Packets { return says(map[string]string{"LIST": reply}) }
 	raw := func(packets ...ardp.Packet) faultnet.Packets {
@@ -128,7 +127,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestUnreachable: nobody listens.
+// TestUnreachable connects to a port without a server.
 func TestUnreachable(t *testing.T) {
 	n := faultnet.NewNetwork(t)
 	c := client(t, func(o *fetch.Options) { o.Dial = n.Dial })
@@ -137,8 +136,8 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// TestForged: on real sockets, a reply that comes from elsewhere is none, even
-// where it knows the id of the conversation.
+// TestForged: on real sockets, a reply from another address is ignored, even
+// with the right conversation id.
 func TestForged(t *testing.T) {
 	server, liar := listen(t), listen(t)
 	go func() {
@@ -173,8 +172,8 @@ func listen(t *testing.T) *net.UDPConn {
 
 func TestNames(t *testing.T) { schemetest.Names(t, schemes(), "prospero://nowhere.example/x") }
 
-// TestTwoAddresses: a server of the days of IPv4 is found on a host that has got
-// another address since, where nobody listens.
+// TestTwoAddresses: a server that listens only on IPv4 is found if its host
+// also has an IPv6 address.
 func TestTwoAddresses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := faultnet.NewNetwork(t)
@@ -199,7 +198,7 @@ func (a addresses) LookupNetIP(context.Context, string, string) (all []netip.Add
 	return all, nil
 }
 
-// TestCanceled: a Call that waits ends with its ctx.
+// TestCanceled: the end of ctx ends a waiting Call.
 func TestCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, s := serve(t, faultnet.Packets{})
@@ -213,7 +212,7 @@ func TestCanceled(t *testing.T) {
 	})
 }
 
-// TestSweep lets every operation on the network fail.
+// TestSweep makes every network operation fail.
 func TestSweep(t *testing.T) {
 	text := strings.Repeat("it's 0123456789abcdef\n", 2000)
 	schemetest.Sweep{Schemes: schemes, URLs: []string{host + "x"}, Body: text, Serve: func(n *faultnet.Network) func() {

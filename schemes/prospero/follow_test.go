@@ -14,7 +14,7 @@ import (
 	"github.com/anyurl/fetch/internal/schemetest"
 )
 
-// bodyOf is a scheme whose every URL brings itself.
+// bodyOf is a scheme whose URLs return their own text.
 func bodyOf(name string, port uint16) fetch.Scheme {
 	return fetch.Scheme{Name: name, Port: port, Open: func(fetch.Env) fetch.Driver {
 		return fetch.DriverFunc(func(_ context.Context, req *fetch.Request) (*fetch.Response, error) {
@@ -23,7 +23,7 @@ func bodyOf(name string, port uint16) fetch.Scheme {
 	}}
 }
 
-// TestReferrals: where a server may send us, and where not.
+// TestReferrals checks the targets that a server may and may not name.
 func TestReferrals(t *testing.T) {
 	access := func(text string) faultnet.Packets {
 		return says(map[string]string{"LIST": "FAILURE NOT-A-DIRECTORY\n", "#ALL": "ATTRIBUTE OBJECT INTRINSIC ACCESS-METHOD SEQUENCE " + text + "\n"})
@@ -66,8 +66,7 @@ func TestReferrals(t *testing.T) {
 	}
 }
 
-// TestForwarded: an object that has moved is found, as a name and as a part of
-// a directory.
+// TestForwarded: an object that has moved is found by name and in a directory.
 func TestForwarded(t *testing.T) {
 	for path, want := range map[string]string{
 		"moved":     "redirect to prospero://198.41.0.5//new/place;OBJECT-VERSION=3",
@@ -84,7 +83,7 @@ func TestForwarded(t *testing.T) {
 	}
 }
 
-// TestElsewhere: a name that is a link to what another server has leads there.
+// TestElsewhere: a link to an object of another server results in a redirect.
 func TestElsewhere(t *testing.T) {
 	for name, c := range map[string]struct{ path, links, want string }{
 		"file":                         {"d/x", "LINK L FILE x INTERNET-D O.EXAMPLE(191) ASCII /real/x 3\n", "redirect to prospero://o.example:191//real/x;OBJECT-VERSION=3"},
@@ -103,8 +102,8 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
-// TestHandedOn: a server that redirects datagrams is followed to public
-// addresses and Prospero's ports alone, and not for ever.
+// TestHandedOn: redirects of datagrams are followed a few times, and only to
+// public addresses and Prospero's ports.
 func TestHandedOn(t *testing.T) {
 	to := func(address string) faultnet.Packets {
 		a := netip.MustParseAddrPort(address)
@@ -141,7 +140,7 @@ func TestHandedOn(t *testing.T) {
 	}
 }
 
-// TestPorts: what a person types is held to Prospero's ports, too.
+// TestPorts: typed URLs may use only Prospero's ports.
 func TestPorts(t *testing.T) {
 	c := client(t, func(o *fetch.Options) {
 		o.Dial = func(context.Context, string, netip.AddrPort) (net.Conn, error) {

@@ -13,13 +13,13 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// oneRequest is all that may be sent: who asks, and one question. What stands
-// in tokens has no line end in it, whatever else it has.
+// oneRequest matches the only permitted datagram: the client's name and one
+// request. No token contains a line end.
 var oneRequest = regexp.MustCompile(`^VERSION 5 fetch\nAUTHENTICATE '' UNAUTHENTICATED anonymous\n` +
 	`(?:DIRECTORY ASCII [^\r\n\x00]+\nLIST ATTRIBUTES COMPONENTS(?: [^\r\n\x00]+)?|GET-OBJECT-INFO (?:#ALL|CONTENTS) ASCII [^\r\n\x00]+ [0-9]+)\n$`)
 
-// FuzzNoExtraCommand: whatever URL and words there are, each datagram is one
-// question, and its tokens are as many as they should be.
+// FuzzNoExtraCommand: for any URL and words, each datagram contains one request
+// with the expected number of tokens.
 func FuzzNoExtraCommand(f *testing.F) {
 	f.Add("AFTP/pub;OBJECT-VERSION=2", "words")
 	f.Add("x%0AUPDATE%20x", "a\nCREATE-LINK")
@@ -58,8 +58,8 @@ func FuzzNoExtraCommand(f *testing.F) {
 	})
 }
 
-// FuzzProsperoReply: no reply makes more of a URL than an error, entries whose
-// URLs are absolute, or a body.
+// FuzzProsperoReply: any reply results in an error, in entries with absolute
+// URLs, or in a body.
 func FuzzProsperoReply(f *testing.F) {
 	for _, text := range []string{
 		"VERSION 5 P53.17May94b\nLINK  L FILE it'''s a file.txt' INTERNET-D LOCALHOST(15250) ASCII AFTP'/pub/it''s a file.txt' 0\nATTRIBUTE OBJECT INTRINSIC SIZE SEQUENCE 2' bytes'\n",
@@ -97,8 +97,8 @@ func FuzzProsperoReply(f *testing.F) {
 	})
 }
 
-// FuzzProsperoURL: a name that was read from a URL and written in another is
-// the same, and stays so when that is normalised.
+// FuzzProsperoURL: a name that is parsed and written again is unchanged, also
+// after normalization.
 func FuzzProsperoURL(f *testing.F) {
 	for _, path := range []string{"/srv/x", "a%2F..%2Fb/.", "a;OBJECT-VERSION=02", "a%001", "a?b", "%3B%25", "//", ""} {
 		f.Add(path)
@@ -122,7 +122,7 @@ func FuzzProsperoURL(f *testing.F) {
 			return
 		}
 		for e, err := range resp.Entries() {
-			if strings.Contains(name, "ARCHIE/HOST/") || len(name) > 20<<10 { // which may fit into no URL
+			if strings.Contains(name, "ARCHIE/HOST/") || len(name) > 20<<10 { // may be too long for a URL
 				break
 			}
 			if err != nil || e.URL.IsZero() {

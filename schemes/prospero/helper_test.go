@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// host is where tests have their server.
+// host is the address of the server in tests.
 const host = "prospero://192.0.2.1/"
 
 func schemes() []fetch.Scheme { return prospero.Schemes(prospero.Options{}) }
@@ -25,15 +25,15 @@ func client(t testing.TB, change ...func(*fetch.Options)) *fetch.Client {
 	return schemetest.NewClient(t, schemes(), change...)
 }
 
-// serve starts a server in memory and returns a client of it.
+// serve starts a server in memory and returns a client for it.
 func serve(t testing.TB, p faultnet.Packets) (*fetch.Client, *faultnet.PacketServer) {
 	n := faultnet.NewNetwork(t)
 	s := n.ServePackets("192.0.2.1:1525", p)
 	return client(t, func(o *fetch.Options) { o.Dial = n.Dial }), s
 }
 
-// says is a server that answers each request by what it asks for: the text of
-// the key that is part of it.
+// says returns a server that replies to a request with the text whose key
+// occurs in the request.
 func says(replies map[string]string) faultnet.Packets {
 	s := prospertest.NewServer("H")
 	s.Tamper = func(request, _ string) string {
@@ -56,8 +56,7 @@ func request(t testing.TB, url string) *fetch.Request {
 
 func outcome(resp *fetch.Response, err error) string { return schemetest.Describe(resp, err, host) }
 
-// texts are the requests that a server has got, joined of their packets and
-// without headers.
+// texts returns the requests that a server received, without packet headers.
 func texts(t testing.TB, s *faultnet.PacketServer) (all []string) {
 	t.Helper()
 	for _, b := range s.Requests() {

@@ -14,9 +14,9 @@ import (
 	"github.com/anyurl/fetch/internal/schemetest"
 )
 
-// drips is a server that answers each request with the first that fits of what
-// is given, behind the key that is part of it: at once as far as "|", then one
-// octet whenever it is asked again.
+// drips returns a server that replies to a request with the first text whose
+// key occurs in the request. It sends the text before "|" immediately, and then
+// one octet for each repeated request.
 func drips(replies ...string) faultnet.Packets {
 	var id, sent uint16
 	var text string
@@ -31,7 +31,7 @@ func drips(replies ...string) faultnet.Packets {
 		}
 		if ask.ID == id && len(text) > 0 {
 			one := text[:1]
-			text = text[1:] + one // there is no end
+			text = text[1:] + one // the reply never ends
 			return packet(one)
 		}
 		id, sent = ask.ID, 0
@@ -49,8 +49,8 @@ func drips(replies ...string) faultnet.Packets {
 	}}
 }
 
-// TestSlow: a server that sends a little now and then keeps nobody for long,
-// whatever the part of its reply that it drips.
+// TestSlow: a server that sends slowly cannot delay a request beyond its limit,
+// in any part of a reply.
 func TestSlow(t *testing.T) {
 	const none, known = "FAILURE NOT-A-DIRECTORY\n", "ATTRIBUTE OBJECT INTRINSIC ACCESS-METHOD SEQUENCE PROSPERO-CONTENTS\n"
 	const link = "LINK L FILE a INTERNET-D H ASCII x 0\n"
@@ -94,8 +94,8 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// TestSlowReader pauses while a listing is read. The time does not count as long
-// as the server waits.
+// TestSlowReader pauses while it reads a listing. The pauses do not count while
+// the server waits.
 func TestSlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var text strings.Builder
@@ -113,8 +113,7 @@ func TestSlowReader(t *testing.T) {
 	})
 }
 
-// TestLargeLink: what a server says of one link has an end, and so has what is
-// made of it.
+// TestLargeLink: the size of one link and of its entry is limited.
 func TestLargeLink(t *testing.T) {
 	link := func(name string) string { return "LINK L EXTERNAL a INTERNET-D H.EXAMPLE ASCII '" + name + "' 0\n" }
 	way := "ATTRIBUTE OBJECT FIELD ACCESS-METHOD SEQUENCE AFTP '' H%03d.EXAMPLE '' '' BINARY\n"
@@ -140,8 +139,7 @@ func TestLargeLink(t *testing.T) {
 	}
 }
 
-// TestManyNotes: a server, or who passes for it, has little to say beside what
-// was asked for.
+// TestManyNotes: the number of notes that a server can cause is limited.
 func TestManyNotes(t *testing.T) {
 	link := "LINK L FILE a INTERNET-D H ASCII x 0\n"
 	warnings := says(map[string]string{"LIST": strings.Repeat("WARNING x\n", 1000) + link})

@@ -7,7 +7,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// TestList: lines of directories, of servers old and new.
+// TestList parses directory lines of old and new servers.
 func TestList(t *testing.T) {
 	const link = "LINK L FILE a INTERNET-D H.Example ASCII x/a 0\n"
 	file := func(access string) string {
@@ -78,7 +78,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestEntriesWork: the URL of each entry brings what the entry says.
+// TestEntriesWork: the URL of each entry returns the described object.
 func TestEntriesWork(t *testing.T) {
 	for _, name := range []string{"x/../y", "a;b", "a?b#c%", "it's a file", "/r/./s", "é", "\xff", "x//y/", ".."} {
 		client, s := serve(t, says(map[string]string{

@@ -11,7 +11,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// planOf returns the plan without the lines that every request begins with.
+// planOf returns the plan without the first lines, which are always the same.
 func planOf(req *fetch.Request) string {
 	return strings.TrimPrefix(schemetest.Plan(schemes()[0], req), "VERSION 5 fetch; AUTHENTICATE '' UNAUTHENTICATED anonymous; ")
 }

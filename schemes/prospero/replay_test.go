@@ -18,7 +18,7 @@ const (
 	file = ` group="root" modes="-rw-r--r--" owner="root" target="FILE"`
 )
 
-// TestRecorded: what dirsrv, as it was recorded, makes of URLs.
+// TestRecorded fetches URLs from a server that replays the recording of dirsrv.
 func TestRecorded(t *testing.T) {
 	for _, c := range []struct{ path, want string }{
 		{"AFTP/pub", `menu "many" prospero://192.0.2.1:15250/AFTP/pub/many 20261120131127` + dir + `
@@ -40,8 +40,8 @@ document "alpha.txt" prospero://192.0.2.1:15250/AFTP/pub/alpha.txt text/plain 12
 	}
 }
 
-// TestRecordedMany: a listing of 26 packets is whole, also where a packet is
-// lost as it was when that was recorded.
+// TestRecordedMany: a listing of 26 packets is complete, also if the packet
+// that was lost in the recording is lost.
 func TestRecordedMany(t *testing.T) {
 	for name, fates := range map[string]faultnet.Fates{"well": nil, "with a loss": faultnet.Nth(faultnet.Drop, 3)} {
 		client, s := serve(t, faultnet.Packets{Answer: prospertest.Dirsrv(t).Answer, Replies: fates})
@@ -60,7 +60,7 @@ func TestRecordedMany(t *testing.T) {
 			t.Errorf("%s: %d names", name, len(names))
 		}
 		recorded := prospertest.Recorded(t, "03-multipacket.hex")
-		for _, b := range s.Requests()[1:] { // but for the id, acknowledgements are those that were recorded
+		for _, b := range s.Requests()[1:] { // except for the id, acknowledgements equal the recorded ones
 			p, err := ardp.Parse(b)
 			want, _ := ardp.Parse(recorded[17].Bytes)
 			if p.ID, want.ID, want.Received, p.Received = 0, 0, 0, 0; err != nil || string(p.Append(nil)) != string(want.Append(nil)) {
@@ -70,8 +70,8 @@ func TestRecordedMany(t *testing.T) {
 	}
 }
 
-// TestRecordedClients: our requests say what those of Prospero's own clients
-// say, line by line, but who asks, and that unions are for us to see.
+// TestRecordedClients compares our requests with those of Prospero's clients,
+// line by line, except for the user name and the option for unions.
 func TestRecordedClients(t *testing.T) {
 	client, s := serve(t, faultnet.Packets{Answer: prospertest.Dirsrv(t).Answer})
 	for _, path := range []string{"AFTP/pub", "/srv/pros/aftp/pub/hello.txt", "/srv/pros/aftp/pub/pixel.gif", "/nosuch/file"} {
@@ -107,7 +107,7 @@ func TestRecordedClients(t *testing.T) {
 	}
 }
 
-// meaning is a request as tokens, without what is said of the client.
+// meaning returns a request as tokens, without the client's name.
 func meaning(text string) string {
 	var all []string
 	r := message.NewReader(strings.NewReader(text))

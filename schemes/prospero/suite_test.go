@@ -14,7 +14,7 @@ import (
 	"github.com/anyurl/fetch/internal/schemetest"
 )
 
-// library is a server with an object of that size, and a directory.
+// library returns a server with an object of the given size and a directory.
 func library(size int) (*prospertest.Server, []byte) {
 	var body bytes.Buffer
 	for n := 0; body.Len() < size; n++ {
@@ -57,7 +57,8 @@ func TestLarge(t *testing.T) {
 	schemetest.ConstantMemory(t, c, request(t, "prospero://"+p.Addr().String()+"/d/text"), int64(len(body)))
 }
 
-// TestManyLinks: a directory of a thousand comes link by link.
+// TestManyLinks: the links of a directory of a thousand entries arrive one by
+// one.
 func TestManyLinks(t *testing.T) {
 	const many = 1000
 	s := prospertest.NewServer("h.example")

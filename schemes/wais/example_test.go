@@ -8,7 +8,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A search is a URL, and so is what it finds: Client.Do brings either.
+// A search is a URL, and so is each of its results. Client.Do retrieves both.
 func ExampleSchemes() {
 	client := fetch.New(fetch.Options{}, wais.Schemes(wais.Options{})...)
 	defer client.Close()

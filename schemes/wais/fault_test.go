@@ -15,15 +15,15 @@ import (
 	"github.com/anyurl/fetch/internal/z3950"
 )
 
-// ask takes the one request that a client may have sent.
-var ask = faultnet.Expect(`(?s)z2wais.*`)
+// readRequest reads the single request that a client may have sent.
+var readRequest = faultnet.Expect(`(?s)z2wais.*`)
 
-// message is an answer with these records.
+// message returns a search response with records.
 func message(records ...z3950.Record) string {
 	return string(z3950.AppendMessage(nil, z3950.Header{}, &z3950.SearchResponse{Records: records}))
 }
 
-// initOK answers an Init, and agrees to answers of that size.
+// initOK returns an InitResponse that accepts responses of size bytes.
 func initOK(size uint32) string {
 	return string(z3950.AppendMessage(nil, z3950.Header{}, &z3950.InitResponse{Accepted: true, Parameters: z3950.Parameters{Maximum: z3950.Some(size)}}))
 }
@@ -40,22 +40,22 @@ func document(headline string) z3950.Record {
 	return z3950.Record{Kind: z3950.Document, ID: []byte("\x03\x01i"), Types: [][]byte{[]byte("TEXT")}, Headline: []byte(headline)}
 }
 
-// ready is the beginning of a script: Init is answered, and the next request
-// has come.
+// ready returns the first steps of a script: the reply to Init and the next
+// request.
 func ready(then ...faultnet.Step) faultnet.Script {
-	return append(faultnet.Script{ask, faultnet.Send(initOK(1000)), ask}, then...)
+	return append(faultnet.Script{readRequest, faultnet.Send(initOK(1000)), readRequest}, then...)
 }
 
-// id and paths of the document that scripts send.
+// The id and URL paths of the document in scripts.
 const (
 	id      = "\x03\x01i"
 	known   = "db/TEXT/8/3=i;" // eight bytes
 	endless = "db/TEXT/3=i;"
 )
 
-// TestUnasked: an answer that arrives while a session waits is not taken for
-// that of the next request.
-func TestUnasked(t *testing.T) {
+// TestUnexpectedResponse: a response that arrives on an idle session is not the
+// response to the next request.
+func TestUnexpectedResponse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := faultnet.Send(message(chunk(id, "12345678")))
 		client, s := serve(t,
@@ -73,8 +73,8 @@ func TestUnasked(t *testing.T) {
 	})
 }
 
-// TestFaults: each thing that a server or the network can do wrong, what it is
-// taken for and how soon.
+// TestFaults checks the fault and the time limit for each error of a server or
+// the network.
 func TestFaults(t *testing.T) {
 	const soon = time.Second
 	answer := func(records ...z3950.Record) faultnet.Step { return faultnet.Send(message(records...)) }
@@ -87,38 +87,38 @@ func TestFaults(t *testing.T) {
 	}{
 		{"refused", known, faultnet.Script{faultnet.Refuse()}, "connect", "", soon},
 		{"no answer to the connection", known, faultnet.Script{faultnet.Blackhole()}, "timeout", "", 10 * time.Second},
-		{"reset before Init is answered", known, faultnet.Script{ask, faultnet.Reset()}, "connect", "", soon},
-		{"closed before Init is answered", known, faultnet.Script{ask}, "connect", "", soon},
-		{"silent at Init", known, faultnet.Script{ask, faultnet.Stall()}, "timeout", "", time.Minute},
-		{"closed within the answer to Init", known, faultnet.Script{ask, raw(initOK(1000)[:30])}, "truncated", "", soon},
+		{"reset before Init is answered", known, faultnet.Script{readRequest, faultnet.Reset()}, "connect", "", soon},
+		{"closed before Init is answered", known, faultnet.Script{readRequest}, "connect", "", soon},
+		{"silent at Init", known, faultnet.Script{readRequest, faultnet.Stall()}, "timeout", "", time.Minute},
+		{"closed within the answer to Init", known, faultnet.Script{readRequest, raw(initOK(1000)[:30])}, "truncated", "", soon},
 		{"reset before the answer", known, ready(faultnet.Reset()), "connect", "", soon},
 		{"silent before the answer", known, ready(faultnet.Stall()), "timeout", "", time.Minute},
 		{"silent within the answer", known, ready(raw(message(chunk(id, "12345678"))[:50]), faultnet.Stall()), "timeout", "", time.Minute},
 		{"slow answer", known, ready(faultnet.SendSlow(message(chunk(id, "12345678")), 1, 30*time.Second)), "timeout", "", 2 * time.Minute},
 		{"closed within the answer", known, ready(raw(message(chunk(id, "12345678"))[:50])), "truncated", "", soon},
-		{"reset in the middle", known, ready(answer(chunk(id, "1234")), ask, faultnet.Reset()), "truncated", "1234", soon},
-		{"closed in the middle", known, ready(answer(chunk(id, "1234")), ask), "truncated", "1234", soon},
-		{"silent in the middle", known, ready(answer(chunk(id, "1234")), ask, faultnet.Stall()), "timeout", "1234", time.Minute},
-		{"restart in the middle", known, ready(answer(chunk(id, "1234")), ask, faultnet.Restart(time.Hour)), "truncated", "1234", soon},
+		{"reset in the middle", known, ready(answer(chunk(id, "1234")), readRequest, faultnet.Reset()), "truncated", "1234", soon},
+		{"closed in the middle", known, ready(answer(chunk(id, "1234")), readRequest), "truncated", "1234", soon},
+		{"silent in the middle", known, ready(answer(chunk(id, "1234")), readRequest, faultnet.Stall()), "timeout", "1234", time.Minute},
+		{"restart in the middle", known, ready(answer(chunk(id, "1234")), readRequest, faultnet.Restart(time.Hour)), "truncated", "1234", soon},
 
 		{"whole", known, ready(answer(chunk(id, "12345678"))), "ok", "12345678", soon},
-		{"in two chunks", known, ready(answer(chunk(id, "1234")), ask, answer(chunk(id, "5678"))), "ok", "12345678", soon},
-		{"shrunk between chunks", known, ready(answer(chunk(id, "1234")), ask, answer(chunk(id, "5"), diagnostic("SF", "range"))), "truncated", "12345", soon},
-		{"gone between chunks", known, ready(answer(chunk(id, "1234")), ask, answer(diagnostic("SF", "gone"))), "truncated", "1234", soon},
-		{"no text where some is due", known, ready(answer(chunk(id, "1234")), ask, answer()), "truncated", "1234", soon},
+		{"in two chunks", known, ready(answer(chunk(id, "1234")), readRequest, answer(chunk(id, "5678"))), "ok", "12345678", soon},
+		{"shrunk between chunks", known, ready(answer(chunk(id, "1234")), readRequest, answer(chunk(id, "5"), diagnostic("SF", "range"))), "truncated", "12345", soon},
+		{"gone between chunks", known, ready(answer(chunk(id, "1234")), readRequest, answer(diagnostic("SF", "gone"))), "truncated", "1234", soon},
+		{"no text where some is due", known, ready(answer(chunk(id, "1234")), readRequest, answer()), "truncated", "1234", soon},
 		{"more than was asked for", known, ready(answer(chunk(id, "123456789"))), "protocol", "", soon},
 		{"another document", known, ready(answer(chunk("\x03\x01j", "12345678"))), "protocol", "", soon},
-		{"another document in the middle", known, ready(answer(chunk(id, "1234")), ask, answer(chunk("other", "5678"))), "protocol", "1234", soon},
+		{"another document in the middle", known, ready(answer(chunk(id, "1234")), readRequest, answer(chunk("other", "5678"))), "protocol", "1234", soon},
 		{"two chunks at once", known, ready(answer(chunk(id, "1234"), chunk(id, "5678"))), "protocol", "", soon},
 		{"chunk without id", known, ready(answer(z3950.Record{Kind: z3950.Text, Text: []byte("12345678")})), "ok", "12345678", soon},
 		{"neither text nor reason", known, ready(answer()), "protocol", "", soon},
 
 		{"length unknown, end said", endless, ready(answer(chunk(id, "1234"), diagnostic("SF", "range"))), "ok", "1234", soon},
-		{"length unknown, end said alone", endless, ready(answer(chunk(id, "1234")), ask, answer(chunk(id, ""), diagnostic("SF", "range"))), "ok", "1234", soon},
-		{"length unknown, end by an empty chunk", endless, ready(answer(chunk(id, "1234")), ask, answer(chunk(id, ""))), "ok", "1234", soon},
-		{"length unknown, end by none", endless, ready(answer(chunk(id, "1234")), ask, answer()), "ok", "1234", soon},
+		{"length unknown, end said alone", endless, ready(answer(chunk(id, "1234")), readRequest, answer(chunk(id, ""), diagnostic("SF", "range"))), "ok", "1234", soon},
+		{"length unknown, end by an empty chunk", endless, ready(answer(chunk(id, "1234")), readRequest, answer(chunk(id, ""))), "ok", "1234", soon},
+		{"length unknown, end by none", endless, ready(answer(chunk(id, "1234")), readRequest, answer()), "ok", "1234", soon},
 		{"length unknown, nothing in it", endless, ready(answer(chunk(id, ""), diagnostic("SF", "range"))), "ok", "", soon},
-		{"length unknown, closed", endless, ready(answer(chunk(id, "1234")), ask), "truncated", "1234", soon},
+		{"length unknown, closed", endless, ready(answer(chunk(id, "1234")), readRequest), "truncated", "1234", soon},
 
 		{"no such document", known, ready(answer(diagnostic("SF", "Missing DocID"))), "not-found", "", soon},
 		{"no such database", "db?x", ready(answer(diagnostic("S1", "The following database is not available: x"))), "not-found", "", soon},
@@ -133,14 +133,14 @@ func TestFaults(t *testing.T) {
 		{"closed between results", "db?x", ready(raw(message(document("a"), document("b"))[:80])), "truncated", `"a"`, soon},
 		{"hit without id", "db?x", ready(answer(z3950.Record{Kind: z3950.Document, Headline: []byte("a")})), "ok", `"kind":"info"`, soon},
 
-		{"Init refused", known, faultnet.Script{ask, raw(string(z3950.AppendMessage(nil, z3950.Header{}, &z3950.InitResponse{})))}, "server-perm", "", soon},
-		{"Init not understood", known, faultnet.Script{ask, raw("0000000000z2wais        0")}, "protocol", "", soon},
-		{"Init answered by a search", known, faultnet.Script{ask, answer()}, "protocol", "", soon},
+		{"Init refused", known, faultnet.Script{readRequest, raw(string(z3950.AppendMessage(nil, z3950.Header{}, &z3950.InitResponse{})))}, "server-perm", "", soon},
+		{"Init not understood", known, faultnet.Script{readRequest, raw("0000000000z2wais        0")}, "protocol", "", soon},
+		{"Init answered by a search", known, faultnet.Script{readRequest, answer()}, "protocol", "", soon},
 		{"search not understood", "db?x", ready(raw("0000000000z2wais        0")), "protocol", "", soon},
 		{"search answered by Init", "db?x", ready(raw(initOK(1000))), "protocol", "", soon},
 		{"NAK", known, ready(raw("0000000000n2wais        0")), "protocol", "", soon},
-		{"another protocol", known, faultnet.Script{ask, raw("SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u3\r\n")}, "protocol", "", soon},
-		{"garbage", known, faultnet.Script{ask, faultnet.Garbage(5000)}, "protocol", "", soon},
+		{"another protocol", known, faultnet.Script{readRequest, raw("SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u3\r\n")}, "protocol", "", soon},
+		{"garbage", known, faultnet.Script{readRequest, faultnet.Garbage(5000)}, "protocol", "", soon},
 		{"length of 4 GiB", known, ready(raw("4294967296z2wais        0"), faultnet.Stall()), "protocol", "", soon},
 		{"negative length", known, ready(raw("-000000005z2wais        0")), "protocol", "", soon},
 		{"length too short", known, ready(raw(strings.Replace(message(chunk(id, "12345678")), "0000000033", "0000000032", 1))), "protocol", "", soon},
@@ -162,12 +162,12 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestTooLarge: a chunk whose answer does not fit is asked for again, by half,
-// and no smaller than sense allows.
+// TestTooLarge: a chunk that does not fit into a response is requested again
+// with half the size, down to a minimum.
 func TestTooLarge(t *testing.T) {
 	for name, refusal := range map[string]string{
 		"empty message": "0000000000z2wais        0", "diagnostic": message(diagnostic("SJ", "exceeds"))} {
-		c, s := serve(t, faultnet.Script{ask, faultnet.Send(initOK(1000)), ask, faultnet.Send(refusal), ask, faultnet.Send(refusal), ask, faultnet.Send(message(chunk(id, "12345678")))})
+		c, s := serve(t, faultnet.Script{readRequest, faultnet.Send(initOK(1000)), readRequest, faultnet.Send(refusal), readRequest, faultnet.Send(refusal), readRequest, faultnet.Send(message(chunk(id, "12345678")))})
 		got := get(t.Context(), t, c, host+"db/TEXT/1000/3=i;#line=0,50")
 		if got.Fault() != "truncated" {
 			t.Errorf("%s: got %+v", name, got)
@@ -182,9 +182,9 @@ func TestTooLarge(t *testing.T) {
 			t.Errorf("%s: asked for lines to %v", name, ends)
 		}
 
-		script := faultnet.Script{ask, faultnet.Send(initOK(1000))}
+		script := faultnet.Script{readRequest, faultnet.Send(initOK(1000))}
 		for range 20 {
-			script = append(script, ask, faultnet.Send(refusal))
+			script = append(script, readRequest, faultnet.Send(refusal))
 		}
 		c, s = serve(t, script)
 		if got := get(t.Context(), t, c, host+known); got.Fault() != "protocol" {
@@ -196,9 +196,9 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// TestSmallAnswers: a server of small answers is asked for small chunks, and
-// the document is whole.
-func TestSmallAnswers(t *testing.T) {
+// TestSmallResponses: with small negotiated sizes, the chunks are small and the
+// document is complete.
+func TestSmallResponses(t *testing.T) {
 	text := strings.Repeat("0123456789abcdef\n", 300)
 	for _, size := range []uint32{50, 200, 300, 5000, 100000} {
 		server := &waistest.Server{Buffer: size, Databases: map[string]*waistest.Database{"db": {Documents: []*waistest.Document{waistest.NewText("/a", "a", text)}}}}
@@ -222,7 +222,7 @@ func TestSmallAnswers(t *testing.T) {
 	}
 }
 
-// TestEndless: a document without end stops at the limit.
+// TestEndless: a document without an end stops at the limit.
 func TestEndless(t *testing.T) {
 	doc := &waistest.Document{Path: "/a", Bodies: []waistest.Body{{Type: "TEXT", Size: 1 << 40, Bytes: waistest.Pattern{}}}}
 	server := &waistest.Server{Databases: map[string]*waistest.Database{"db": {Documents: []*waistest.Document{doc}}}}
@@ -234,9 +234,9 @@ func TestEndless(t *testing.T) {
 	}
 }
 
-// TestKept: a session that waited is used again, one that died meanwhile is
-// replaced, and one that says what nobody asked for is not kept.
-func TestKept(t *testing.T) {
+// TestPool: an idle session is reused, a closed one is replaced, and one that
+// received unexpected data is dropped.
+func TestPool(t *testing.T) {
 	whole := faultnet.Send(message(chunk(id, "12345678")))
 	for _, c := range []struct {
 		name   string
@@ -244,15 +244,15 @@ func TestKept(t *testing.T) {
 		conns  int
 		second string
 	}{
-		{"alive", ready(whole, ask, whole, faultnet.Stall()), 1, "ok"},
+		{"alive", ready(whole, readRequest, whole, faultnet.Stall()), 1, "ok"},
 		{"closed meanwhile", ready(whole), 2, "ok"},
-		{"reset at the request", ready(whole, ask, faultnet.Reset()), 2, "ok"},
-		{"closed within the answer", ready(whole, ask, faultnet.Send(message(chunk(id, "12345678"))[:30])), 1, "truncated"},
+		{"reset at the request", ready(whole, readRequest, faultnet.Reset()), 2, "ok"},
+		{"closed within the answer", ready(whole, readRequest, faultnet.Send(message(chunk(id, "12345678"))[:30])), 1, "truncated"},
 		{"unasked answer at once", ready(faultnet.Send(message(chunk(id, "12345678")) + message(chunk(id, "evil")))), 2, "ok"},
 		{"unasked answer later", ready(whole, faultnet.Delay(time.Second), faultnet.Send(message(chunk(id, "evil"))), faultnet.Stall()), 2, "ok"},
-		{"Init refused", faultnet.Script{ask, faultnet.Send(string(z3950.AppendMessage(nil, z3950.Header{}, &z3950.InitResponse{}))), ask, whole, faultnet.Stall()}, 2, "ok"},
-		{"Init not understood", faultnet.Script{ask, faultnet.Send("0000000000z2wais        0"), ask, whole, faultnet.Stall()}, 2, "ok"},
-		{"told no, and at rest", ready(faultnet.Send(message(diagnostic("SF", "gone"))), ask, whole, faultnet.Stall()), 1, "ok"},
+		{"Init refused", faultnet.Script{readRequest, faultnet.Send(string(z3950.AppendMessage(nil, z3950.Header{}, &z3950.InitResponse{}))), readRequest, whole, faultnet.Stall()}, 2, "ok"},
+		{"Init not understood", faultnet.Script{readRequest, faultnet.Send("0000000000z2wais        0"), readRequest, whole, faultnet.Stall()}, 2, "ok"},
+		{"told no, and at rest", ready(faultnet.Send(message(diagnostic("SF", "gone"))), readRequest, whole, faultnet.Stall()), 1, "ok"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -272,8 +272,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestIdle: a session that nobody wants is closed in time, and with the
-// Client.
+// TestIdle: an idle session is closed after a timeout, and by Client.Close.
 func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var ended atomic.Int32
@@ -300,7 +299,7 @@ func TestIdle(t *testing.T) {
 	})
 }
 
-// TestSweep lets every operation on the network fail.
+// TestSweep makes every network operation fail.
 func TestSweep(t *testing.T) {
 	text := strings.Repeat("0123456789abcdef\n", 20000)
 	server := &waistest.Server{Databases: map[string]*waistest.Database{"db": {Documents: []*waistest.Document{waistest.NewText("/a", "a", text)}}}}

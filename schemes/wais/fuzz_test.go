@@ -19,8 +19,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// FuzzNoExtraCommand: whatever URL and words there are, what is sent are whole
-// requests, each behind an answer, that name the one database of the URL.
+// FuzzNoExtraCommand: for any URL and words, the driver sends only complete
+// requests for the database of the URL, and each one after a response.
 func FuzzNoExtraCommand(f *testing.F) {
 	f.Add("db?words", "more words")
 	f.Add("db/TEXT/5/3=a;", "")
@@ -40,8 +40,7 @@ func FuzzNoExtraCommand(f *testing.F) {
 	})
 }
 
-// checkSent fetches u from a server that has a database, and looks at what it
-// was sent.
+// checkSent fetches u from a server with a database and checks the sent bytes.
 func checkSent(t *testing.T, u uri.URI) {
 	server := &waistest.Server{Databases: map[string]*waistest.Database{"db": {Documents: []*waistest.Document{waistest.NewText("/a", "a", "text")}}}}
 	var sent bytes.Buffer
@@ -79,8 +78,8 @@ func checkSent(t *testing.T, u uri.URI) {
 	}
 }
 
-// pipeTo returns a client whose one connection serve has the other end of, and
-// a function that waits until that is closed.
+// pipeTo returns a client whose only connection is served by serve, and a
+// function that waits until serve returns.
 func pipeTo(t *testing.T, serve func(far net.Conn)) (c *fetch.Client, done func()) {
 	var served sync.WaitGroup
 	var near []net.Conn
@@ -106,8 +105,8 @@ func pipeTo(t *testing.T, serve func(far net.Conn)) (c *fetch.Client, done func(
 	}
 }
 
-// FuzzWAISURL: the URL of a document that was read and written names the same,
-// and stays so when it is normalised.
+// FuzzWAISURL: a document's URL that is parsed and written again names the same
+// document, also after normalization.
 func FuzzWAISURL(f *testing.F) {
 	for _, r := range replays {
 		f.Add(r.path)
@@ -139,9 +138,9 @@ func FuzzWAISURL(f *testing.F) {
 	})
 }
 
-// FuzzWAISAnswer: no answer of a server makes more of a URL than an error, or
-// a body whose end is where the protocol says.
-func FuzzWAISAnswer(f *testing.F) {
+// FuzzWAISResponse: any response results in an error or in a body that ends
+// where the protocol defines it.
+func FuzzWAISResponse(f *testing.F) {
 	for _, file := range waistest.Recordings(f) {
 		for _, e := range waistest.Recorded(f, file) {
 			if len(e.Answer) < 1000 {
@@ -167,9 +166,8 @@ func FuzzWAISAnswer(f *testing.F) {
 	})
 }
 
-// answerAll answers Init, and each further request with the next message of
-// answers, so that none is an answer to nothing. What is no whole message ends
-// the connection.
+// answerAll replies to Init, and then to each request with the next message of
+// answers. The connection ends at the first incomplete message.
 func answerAll(far net.Conn, answers []byte) {
 	next, whole := []byte(initOK(1000)), true
 	for p := make([]byte, 4096); whole; {
@@ -192,7 +190,7 @@ func answerAll(far net.Conn, answers []byte) {
 	far.Write(next)
 }
 
-// FuzzWAISSource: a description leads to a URL or is an error.
+// FuzzWAISSource: a description results in a URL or in an error.
 func FuzzWAISSource(f *testing.F) {
 	f.Add("(:source :version 3 :ip-name \"h\" :tcp-port 8210 :database-name \"a\" :x (:any :size 2 :bytes #( 1 2 )))")
 	f.Add("(:source :description \"a \\\" b\"")

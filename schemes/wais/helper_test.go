@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// host is where tests have their server.
+// host is the address of the server in tests.
 const host = "wais://192.0.2.1/"
 
 func schemes() []fetch.Scheme { return wais.Schemes(wais.Options{}) }
@@ -26,7 +26,7 @@ func client(t testing.TB, change ...func(*fetch.Options)) *fetch.Client {
 	return schemetest.NewClient(t, schemes(), change...)
 }
 
-// serve starts a server in memory and returns a client of it.
+// serve starts a server in memory and returns a client for it.
 func serve(t testing.TB, scripts ...faultnet.Script) (*fetch.Client, *faultnet.Server) {
 	n := faultnet.NewNetwork(t)
 	s := n.Serve("192.0.2.1:210", scripts...)
@@ -37,7 +37,7 @@ func get(ctx context.Context, t testing.TB, c *fetch.Client, url string) schemet
 	return schemetest.Exchange(ctx, c, schemetest.NewRequest(t, url))
 }
 
-// outcome describes a response. A description of a database is text too.
+// outcome describes a response. The description of a database is a text too.
 func outcome(resp *fetch.Response, err error) string {
 	if err == nil && strings.HasPrefix(resp.Media, "application/x-wais") {
 		return schemetest.DescribeBody(resp, err, host)
@@ -45,8 +45,8 @@ func outcome(resp *fetch.Response, err error) string {
 	return schemetest.Describe(resp, err, host)
 }
 
-// messages takes what a client sent over its nth connection apart, and checks
-// that it is nothing but whole requests. The client is closed.
+// messages decodes the requests on the client's nth connection. It fails the
+// test if other bytes were sent. It closes the client.
 func messages(t testing.TB, c *fetch.Client, s *faultnet.Server, nth int) (all []z3950.PDU, raw [][]byte) {
 	t.Helper()
 	c.Close()
@@ -73,7 +73,7 @@ func parseMessages(t testing.TB, sent []byte) (all []z3950.PDU, raw [][]byte) {
 	return all, raw
 }
 
-// exchanges is a recording by title.
+// exchanges maps the titles of a recording to its messages.
 func exchanges(t testing.TB, file string) map[string]waistest.Exchange {
 	all := map[string]waistest.Exchange{}
 	for _, e := range waistest.Recorded(t, file) {

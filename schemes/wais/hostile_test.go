@@ -16,8 +16,8 @@ import (
 	"github.com/anyurl/fetch/internal/z3950"
 )
 
-// TestSlow: a server that sends a little now and then keeps nobody for long,
-// whatever the part of its answer that it drips.
+// TestSlow: a server that sends slowly cannot delay a request beyond its limit,
+// in any part of a response.
 func TestSlow(t *testing.T) {
 	results := func(n int) string {
 		var all []z3950.Record
@@ -41,8 +41,8 @@ func TestSlow(t *testing.T) {
 		{"a hit", "db?x", fetch.Get, ready(faultnet.Send(few[:len(few)-10]), faultnet.SendSlow(few[len(few)-10:], 1, 30*time.Second)), `"hit 001"`},
 		{"hit by hit", "db?x", fetch.Get, ready(faultnet.SendSlow(results(500), one, 20*time.Second)), `"hit 000"`},
 		{"diagnostics behind a hit", "db?x", fetch.Get, ready(faultnet.SendSlow(message(asides...), len(results(1)), 50*time.Second)), `"hit 000"`},
-		{"a second chunk", known, fetch.Get, ready(faultnet.Send(message(chunk(id, "1234"))), ask, faultnet.SendSlow(message(chunk(id, "5678")), 1, 30*time.Second)), "1234"},
-		{"a description", "db", fetch.Stat, ready(faultnet.Send(message(source)), ask, faultnet.Send(message(chunk(id, "(:source"))), ask, faultnet.SendSlow(message(chunk(id, ")")), 1, 30*time.Second)), ""},
+		{"a second chunk", known, fetch.Get, ready(faultnet.Send(message(chunk(id, "1234"))), readRequest, faultnet.SendSlow(message(chunk(id, "5678")), 1, 30*time.Second)), "1234"},
+		{"a description", "db", fetch.Stat, ready(faultnet.Send(message(source)), readRequest, faultnet.Send(message(chunk(id, "(:source"))), readRequest, faultnet.SendSlow(message(chunk(id, ")")), 1, 30*time.Second)), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// TestSlowReader pauses while a listing is read. The time does not count.
+// TestSlowReader pauses while it reads a listing. These pauses do not count.
 func TestSlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := []z3950.Record{}
@@ -84,9 +84,9 @@ func TestSlowReader(t *testing.T) {
 	})
 }
 
-// TestLargeHit: a hit with a hundred types and an id of the largest size does
-// not make a listing of hundreds of times its own.
-func TestLargeHit(t *testing.T) {
+// TestLargeResult: a result with a hundred types and the largest id does not
+// make the listing hundreds of times larger.
+func TestLargeResult(t *testing.T) {
 	var types [][]byte
 	for i := range 99 {
 		types = append(types, fmt.Appendf(nil, "T%02d", i))
@@ -101,8 +101,7 @@ func TestLargeHit(t *testing.T) {
 	}
 }
 
-// TestURLs: a hit that stands for a URL leads there, but not to what is this
-// machine's own.
+// TestURLs: a result may name a URL, but not a local one.
 func TestURLs(t *testing.T) {
 	const own = "wais://192.0.2.1/db/URL/3=i;"
 	for headline, want := range map[string]string{
@@ -130,7 +129,7 @@ func TestURLs(t *testing.T) {
 	}
 }
 
-// TestManyDiagnostics: a server has little to say beside what was asked for.
+// TestManyDiagnostics: the number of noted diagnostics is limited.
 func TestManyDiagnostics(t *testing.T) {
 	all := []z3950.Record{document("a")}
 	for range 1000 {
@@ -145,9 +144,9 @@ func TestManyDiagnostics(t *testing.T) {
 	}
 }
 
-// TestHandBack: a session that was given back is another's at once, and whoever
-// had it leaves it alone.
-func TestHandBack(t *testing.T) {
+// TestReturnedSession: a session that was returned to the pool is not used by
+// its previous owner.
+func TestReturnedSession(t *testing.T) {
 	source := &waistest.Document{Path: "/db.src", Bodies: []waistest.Body{waistest.NewBody("WSRC", "(:source :database-name \"db\")")}}
 	server := &waistest.Server{Databases: map[string]*waistest.Database{"db": {Source: source}}}
 	c, _ := serve(t, faultnet.Script{server.Step()})

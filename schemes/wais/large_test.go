@@ -15,13 +15,13 @@ import (
 	"github.com/anyurl/fetch/internal/z3950"
 )
 
-// large is a document of that size, which costs a server next to nothing.
+// large is a generated document of the given size.
 func large(size int64) *waistest.Server {
 	doc := &waistest.Document{Path: "/a", Bodies: []waistest.Body{{Type: "TEXT", Size: size, Bytes: repeated(bytes.Repeat([]byte("fifteen letters\n"), 1<<16))}}}
 	return &waistest.Server{Databases: map[string]*waistest.Database{"db": {Documents: []*waistest.Document{doc}}}}
 }
 
-// repeated is its bytes for ever.
+// repeated returns an endless reader of its bytes.
 type repeated []byte
 
 func (r repeated) ReadAt(p []byte, off int64) (n int, err error) {
@@ -31,7 +31,7 @@ func (r repeated) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, nil
 }
 
-// onLoopback serves over real sockets.
+// onLoopback serves on loopback sockets.
 func onLoopback(t testing.TB, server *waistest.Server) (c *fetch.Client, prefix string) {
 	s := faultnet.Listen(t, faultnet.Script{server.Step()})
 	return client(t), "wais://" + s.Addr().String() + "/"
@@ -44,8 +44,8 @@ func TestLarge(t *testing.T) {
 	schemetest.ConstantMemory(t, c, schemetest.NewRequest(t, prefix+"db/TEXT/"+strconv.Itoa(size)+"/3=0%200%20/a;"), size)
 }
 
-// TestManyHits: ten thousand results come one by one, and each leads somewhere.
-func TestManyHits(t *testing.T) {
+// TestManyResults lists ten thousand results, each with a URL.
+func TestManyResults(t *testing.T) {
 	const many = 10000
 	d := &waistest.Database{Documents: []*waistest.Document{waistest.NewText("/a", "a", "x\n")}}
 	d.Rank = func(q *z3950.Query) (results []waistest.Hit) {
@@ -71,8 +71,8 @@ func TestManyHits(t *testing.T) {
 	}
 }
 
-// TestHitsStream: results are given out while others are still to come.
-func TestHitsStream(t *testing.T) {
+// TestResultsStream: results are returned before the last one has arrived.
+func TestResultsStream(t *testing.T) {
 	var records []z3950.Record
 	for range 4000 {
 		records = append(records, document("a hit"))
@@ -122,7 +122,7 @@ func peak() float64 {
 	return float64(m.HeapSys) / (1 << 20)
 }
 
-// BenchmarkCopy is what the same sockets carry without a protocol, in pieces of
+// BenchmarkCopy copies over the same sockets without a protocol, in pieces of
 // the size of a message.
 func BenchmarkCopy(b *testing.B) {
 	const size, piece = 1 << 30, 100_000

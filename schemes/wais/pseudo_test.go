@@ -14,7 +14,7 @@ import (
 	"github.com/anyurl/fetch/schemes/wais"
 )
 
-// pseudo returns a pseudo hit of freeWAIS.
+// pseudo returns a pseudo result of freeWAIS.
 func pseudo(kind, headline string) z3950.Record {
 	id := z3950.DocumentID{{Tag: z3950.OriginalDatabase, Value: []byte("db")}, {Tag: z3950.OriginalLocalID, Value: []byte("0 0 /db")}, {Tag: z3950.Copyright, Value: []byte{0}}}
 	return z3950.Record{Kind: z3950.Document, ID: id.Append(nil), Types: [][]byte{[]byte(kind)}, Headline: []byte(headline)}
@@ -27,8 +27,9 @@ var (
 	missing     = diagnostic("S1", "The following database is not available: db")
 )
 
-// TestPseudoHits: a diagnostic next to pseudo results is the error of the search.
-func TestPseudoHits(t *testing.T) {
+// TestPseudoResults: a diagnostic beside pseudo results is the error of the
+// search.
+func TestPseudoResults(t *testing.T) {
 	const like = "&like=TEXT/5/3=a;"
 	syntax := diagnostic("S1", "query syntax error: (whale")
 	real := document("a")
@@ -55,7 +56,7 @@ func TestPseudoHits(t *testing.T) {
 		{"a hit that looks like one", "x", []z3950.Record{{Kind: z3950.Document, ID: []byte("\x01\x01h\x03\x01i"), Types: [][]byte{[]byte("TEXT")}, Headline: []byte("Catalog for database: db")}, syntax}, "ok", 1, 1},
 		{"many of them", "x", append(slices.Repeat([]z3950.Record{information}, 20), real, syntax), "ok", 21, 1},
 	} {
-		client, _ := serve(t, faultnet.Script{ask, faultnet.Send(initOK(100_000)), ask, faultnet.Send(message(c.answer...))})
+		client, _ := serve(t, faultnet.Script{readRequest, faultnet.Send(initOK(100_000)), readRequest, faultnet.Send(message(c.answer...))})
 		got := get(t.Context(), t, client, host+"db?"+strings.ReplaceAll(c.query, "(", "%28"))
 		if n := strings.Count(got.Body, "\n"); got.Fault() != c.fault || n != c.entries {
 			t.Errorf("%s: got %s, %d entries, %v, want %s, %d", c.name, got.Fault(), n, got.Err, c.fault, c.entries)
@@ -63,8 +64,8 @@ func TestPseudoHits(t *testing.T) {
 	}
 }
 
-// TestInfoMissing: the info of a database that does not exist is an error,
-// however the server answers.
+// TestInfoMissing: metadata of a missing database is an error for every form of
+// response.
 func TestInfoMissing(t *testing.T) {
 	send := func(records ...z3950.Record) faultnet.Step { return faultnet.Send(message(records...)) }
 	id := string(information.ID)
@@ -75,14 +76,14 @@ func TestInfoMissing(t *testing.T) {
 	}{
 		{"diagnostic", []faultnet.Script{ready(send(missing))}, "not-found"},
 		{"diagnostic beside pseudo results", []faultnet.Script{ready(send(information, missing))}, "not-found"},
-		{"nothing, and a search says why", []faultnet.Script{ready(send(), ask, send(missing))}, "not-found"},
-		{"no description, and a search says why", []faultnet.Script{ready(send(noResult), ask, send(catalogue, missing))}, "not-found"},
-		{"an empty description, and a search says why", []faultnet.Script{ready(send(information), ask, send(chunk(id, ""), diagnostic("SF", "range")), ask, send(missing))}, "not-found"},
-		{"the server dies, and a search says why", []faultnet.Script{ready(send(information), ask), ready(send(missing))}, "not-found"},
-		{"the server dies twice", []faultnet.Script{ready(send(information), ask), ready()}, "connect"},
-		{"the server dies, and a search finds some", []faultnet.Script{ready(send(information), ask), ready(send(document("a")))}, "connect"},
-		{"a database without a description", []faultnet.Script{ready(send(catalogue), ask, send(noResult))}, "ok"},
-		{"a search of stop words", []faultnet.Script{ready(send(catalogue), ask, send(diagnostic("S5", "only stop words")))}, "ok"},
+		{"nothing, and a search says why", []faultnet.Script{ready(send(), readRequest, send(missing))}, "not-found"},
+		{"no description, and a search says why", []faultnet.Script{ready(send(noResult), readRequest, send(catalogue, missing))}, "not-found"},
+		{"an empty description, and a search says why", []faultnet.Script{ready(send(information), readRequest, send(chunk(id, ""), diagnostic("SF", "range")), readRequest, send(missing))}, "not-found"},
+		{"the server dies, and a search says why", []faultnet.Script{ready(send(information), readRequest), ready(send(missing))}, "not-found"},
+		{"the server dies twice", []faultnet.Script{ready(send(information), readRequest), ready()}, "connect"},
+		{"the server dies, and a search finds some", []faultnet.Script{ready(send(information), readRequest), ready(send(document("a")))}, "connect"},
+		{"a database without a description", []faultnet.Script{ready(send(catalogue), readRequest, send(noResult))}, "ok"},
+		{"a search of stop words", []faultnet.Script{ready(send(catalogue), readRequest, send(diagnostic("S5", "only stop words")))}, "ok"},
 	} {
 		client, _ := serve(t, c.scripts...)
 		req := schemetest.NewRequest(t, host+"db")
@@ -98,8 +99,8 @@ func TestInfoMissing(t *testing.T) {
 	}
 }
 
-// TestRetrieveMissing: if the server closes the connection instead of answering,
-// a search finds out whether the database exists.
+// TestRetrieveMissing: if the server closes the connection without a response,
+// a search determines whether the database exists.
 func TestRetrieveMissing(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -117,7 +118,7 @@ func TestRetrieveMissing(t *testing.T) {
 	}
 }
 
-// many is a database of n documents with the word whale.
+// many is a database of n documents that contain the word whale.
 func many(n int) *waistest.Database {
 	db := &waistest.Database{}
 	for i := range n {
@@ -159,8 +160,8 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// TestAll: Options.All returns each document once, and increases the limit until
-// an answer stays below it.
+// TestAll: Options.All returns each document once, and increases the limit
+// until the response stays below the limit.
 func TestAll(t *testing.T) {
 	capped := many(200)
 	ranked := many(200)

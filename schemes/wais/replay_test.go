@@ -13,8 +13,7 @@ import (
 	"github.com/anyurl/fetch/internal/z3950"
 )
 
-// alpha and the others are documents as the server that was recorded names
-// them.
+// The ids of documents on the recorded server.
 const (
 	alpha = "TEXT/128/" + alphaID
 	beta  = "TEXT/64/1=vm%3A2210;2=/srv/wais/idx/notes;3=0%2064%20/srv/wais/data/beta.txt;4=vm%3A2210;5=/srv/wais/idx/notes;6=0%2064%20/srv/wais/data/beta.txt;7=%00;"
@@ -39,13 +38,13 @@ const alphaText = "Alpha note on whales\nThe humpback whale sings long songs in 
 
 const gif = "GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff!\xf9\x04\x01\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;"
 
-// hit is an entry as outcome shows it.
+// hit is an entry in the form of outcome.
 func hit(name, database, path, size, rest string) string {
 	return "document \"" + name + "   /srv/wais/data/\" " + database + "/" + path + " text/plain " + size + " " + rest + " source=\"/srv/wais/idx/" + database + "\" types=\"TEXT\""
 }
 
-// A replay is a URL that makes us send what was recorded under these titles,
-// and what it brings.
+// A replay is a URL, the titles of the recorded requests that it must send, and
+// the expected result.
 type replay struct {
 	file, path string
 	titles     []string
@@ -88,8 +87,8 @@ var replays = []replay{
 
 func quote(s string) string { return strconv.Quote(s) }
 
-// TestRecorded: we send what was recorded, byte by byte but for the name in
-// Init, and make of the answers what they say.
+// TestRecorded compares the sent bytes with recorded ones, except for the
+// client name in Init, and checks the results of the recorded responses.
 func TestRecorded(t *testing.T) {
 	for _, r := range replays {
 		c, s := serve(t, faultnet.Script{waistest.FreeWAIS(t).Step()})
@@ -114,8 +113,8 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// TestRecordedClient: freeWAIS's own client says of Init, search and retrieval
-// what we say, field by field, but who and where it is.
+// TestRecordedClient compares our requests with those of freeWAIS's client,
+// field by field, except for its name and address.
 func TestRecordedClient(t *testing.T) {
 	c, s := serve(t, faultnet.Script{waistest.FreeWAIS(t).Step()})
 	for _, path := range []string{"notes?whale", "notes/" + alpha} {
@@ -141,7 +140,7 @@ func TestRecordedClient(t *testing.T) {
 	}
 }
 
-// TestRecordedParts: chunks as they were recorded.
+// TestRecordedParts retrieves recorded chunks.
 func TestRecordedParts(t *testing.T) {
 	recorded := exchanges(t, "03-chunking.hex")
 	for _, r := range []struct {
@@ -175,8 +174,8 @@ func TestRecordedParts(t *testing.T) {
 	}
 }
 
-// TestRecordedDescription: Stat of a database asks without words and brings
-// what is named then.
+// TestRecordedDescription: Stat of a database sends a search without words and
+// retrieves the document that it finds.
 func TestRecordedDescription(t *testing.T) {
 	recorded := exchanges(t, "05-help.hex")
 	c, s := serve(t, faultnet.Script{waistest.FreeWAIS(t).Step()})

@@ -62,8 +62,8 @@ func TestSource(t *testing.T) {
 	}
 }
 
-// TestDirectory: a search of a directory of servers leads to a database, by
-// way of the document that describes it.
+// TestDirectory: a search in a directory of servers leads to a database through
+// its description.
 func TestDirectory(t *testing.T) {
 	const text = `(:source :version 3 :ip-name "wais.example.org" :tcp-port 210 :database-name "poetry" :description "Poems")`
 	server := &waistest.Server{Databases: map[string]*waistest.Database{"directory-of-servers": {

@@ -22,12 +22,12 @@ import (
 
 const address = "192.0.2.1:1525"
 
-// call asks a server behind a bad line.
+// call sends requests to a server over an unreliable network.
 type call struct {
 	reply string
 	err   error
 	took  time.Duration
-	sent  [][]byte // what reached the server
+	sent  [][]byte // datagrams that reached the server
 	notes []string
 }
 
@@ -55,7 +55,7 @@ func ask(t *testing.T, request string, p faultnet.Packets) (c call) {
 	return c
 }
 
-// dirsrv is a server of a long listing, and request asks for it.
+// dirsrv is a server with a long listing, and request requests the listing.
 func dirsrv() *prospertest.Server {
 	s := prospertest.NewServer("H")
 	s.Add(prospertest.Object{Name: "D", Target: "DIRECTORY", Hidden: true})
@@ -67,7 +67,7 @@ func dirsrv() *prospertest.Server {
 
 const request = "DIRECTORY ASCII D\nLIST '' COMPONENTS\n"
 
-// TestLoss: whatever the line does, the reply is the same, and soon there.
+// TestLoss: packet loss, duplication and delay do not change the reply.
 func TestLoss(t *testing.T) {
 	var whole string
 	synctest.Test(t, func(t *testing.T) { whole = ask(t, request, faultnet.Packets{Answer: dirsrv().Answer}).reply })
@@ -103,7 +103,7 @@ func TestLoss(t *testing.T) {
 	}
 }
 
-// TestSilence: one sending and three more, no matter how.
+// TestSilence: each packet is sent at most four times.
 func TestSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var at []time.Duration
@@ -116,7 +116,7 @@ func TestSilence(t *testing.T) {
 			t.Errorf("sent at %v, %v after %v", at, got.err, got.took)
 		}
 	})
-	synctest.Test(t, func(t *testing.T) { // and in the middle of a reply
+	synctest.Test(t, func(t *testing.T) { // also in the middle of a reply
 		first := true
 		got := ask(t, request, faultnet.Packets{Answer: func([]byte) [][]byte {
 			if !first {
@@ -131,7 +131,8 @@ func TestSilence(t *testing.T) {
 	})
 }
 
-// packets are what a server says once, to the first request.
+// packets returns a server that sends the given packets once, after the first
+// request.
 func packets(all ...ardp.Packet) faultnet.Packets {
 	return faultnet.Packets{Answer: func() func([]byte) [][]byte {
 		var said bool
@@ -151,7 +152,7 @@ func packets(all ...ardp.Packet) faultnet.Packets {
 	}()}
 }
 
-// TestReplies: what a server may say, and what it may not.
+// TestReplies checks valid and invalid packets of a server.
 func TestReplies(t *testing.T) {
 	const whole = "the reply"
 	good := ardp.Packet{Number: 1, Total: 1, Data: []byte(whole)}
@@ -216,7 +217,8 @@ func good1() []byte {
 	return ardp.Packet{ID: 0x4102, Number: 1, Total: 1, Data: []byte("the reply")}.Append(nil)
 }
 
-// TestOtherVersion: a server that speaks version 1 alone is asked in it, once.
+// TestOtherVersion: the client switches to version 1 once, if the server
+// requires it.
 func TestOtherVersion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		got := ask(t, request, faultnet.Packets{Answer: func(b []byte) [][]byte {
@@ -231,8 +233,8 @@ func TestOtherVersion(t *testing.T) {
 	})
 }
 
-// TestLongRequest: a request of many packets is put together again, and only
-// what is missing is sent anew.
+// TestLongRequest: a request of many packets is reassembled, and only missing
+// packets are sent again.
 func TestLongRequest(t *testing.T) {
 	long := "DIRECTORY ASCII D\nLIST '' COMPONENTS '" + strings.Repeat("x", 5000) + "'\n"
 	for name, fates := range map[string]faultnet.Fates{"well": nil, "one lost": faultnet.Nth(faultnet.Drop, 3), "out of order": faultnet.Nth(faultnet.Late, 1, 3)} {
@@ -255,8 +257,8 @@ func TestLongRequest(t *testing.T) {
 	})
 }
 
-// TestFlood: a server that sends far ahead, or the same for ever, costs no
-// memory and no answers beyond those it asks for.
+// TestFlood: a server that sends far ahead or repeats packets forever causes no
+// memory growth and no additional acknowledgements.
 func TestFlood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var once bool
@@ -276,7 +278,7 @@ func TestFlood(t *testing.T) {
 	})
 }
 
-// TestUnreachable: on a real socket, a port where nobody listens says so.
+// TestUnreachable: a real socket reports a port without a server.
 func TestUnreachable(t *testing.T) {
 	l, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
@@ -297,7 +299,7 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// TestLoopback: the recorded server, over real sockets.
+// TestLoopback replays the recorded server over real sockets.
 func TestLoopback(t *testing.T) {
 	s := faultnet.ListenPackets(t, faultnet.Packets{Answer: prospertest.Dirsrv(t).Answer})
 	conn, err := net.Dial("udp", s.Addr().String())

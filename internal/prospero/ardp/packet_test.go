@@ -10,8 +10,7 @@ import (
 	"github.com/anyurl/fetch/internal/prospero/prospertest"
 )
 
-// TestRecorded: each datagram of dirsrv and its clients is read, and written
-// again byte by byte.
+// TestRecorded parses each recorded datagram and encodes it to the same bytes.
 func TestRecorded(t *testing.T) {
 	n := 0
 	for _, file := range prospertest.Recordings(t) {
@@ -76,8 +75,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// FuzzProsperoPacket: a datagram that can be read, written and read again is
-// the same packet, in no more octets.
+// FuzzProsperoPacket: a packet that is parsed, encoded and parsed again is
+// equal, and its encoding is not longer.
 func FuzzProsperoPacket(f *testing.F) {
 	for _, file := range prospertest.Recordings(f) {
 		for _, d := range prospertest.Recorded(f, file) {

@@ -10,7 +10,7 @@ import (
 	"testing/iotest"
 )
 
-// TestLine: the lines of dirsrv, and what they might be.
+// TestLine parses lines of dirsrv and malformed lines.
 func TestLine(t *testing.T) {
 	for _, c := range []struct {
 		name, in string
@@ -109,8 +109,8 @@ func TestAppendLine(t *testing.T) {
 	}
 }
 
-// FuzzProsperoLine: tokens that were read, written and read again are the
-// same, and one token is the same by Rest as by Line.
+// FuzzProsperoLine: tokens that are parsed, written and parsed again are equal,
+// and Rest returns the same token as Line.
 func FuzzProsperoLine(f *testing.F) {
 	f.Add([]byte("LINK  L FILE it'''s a' x '' 'a\nb'\nSUCCESS"))
 	f.Add([]byte("'a''"))

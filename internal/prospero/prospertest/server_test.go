@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestRecorded: the server answers each datagram that was recorded as dirsrv
-// did, byte by byte and in the same order.
+// TestRecorded: the server replies to each recorded datagram with dirsrv's
+// bytes, in the same order.
 func TestRecorded(t *testing.T) {
 	for _, file := range Recordings(t) {
 		s := Dirsrv(t)
@@ -14,7 +14,7 @@ func TestRecorded(t *testing.T) {
 		for i, d := range Recorded(t, file) {
 			if d.Client {
 				for _, p := range due {
-					if file != "04-loss.hex" || !bytes.HasPrefix(p, []byte{7, 0x41, 0x11, 0, 3}) { // the one that was dropped
+					if file != "04-loss.hex" || !bytes.HasPrefix(p, []byte{7, 0x41, 0x11, 0, 3}) { // the dropped datagram
 						t.Errorf("%s: datagram %d: %q was never recorded", file, i, p)
 					}
 				}
