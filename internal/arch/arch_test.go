@@ -1,5 +1,5 @@
-// Package arch keeps ARCHITECTURE.md true: who imports whom, and that one
-// door leads to the network.
+// Package arch tests the rules of ARCHITECTURE.md: which packages a package may
+// import, and which files may connect to the network.
 package arch
 
 import (
@@ -22,8 +22,9 @@ const (
 	module = "github.com/anyurl/fetch/"
 )
 
-// layer says what a package of ours may import of ours. The longest matching
-// folder counts; "X/" stands for everything in it.
+// layers lists, for each package of this module, the packages of this module
+// that it may import. The entry with the longest matching path applies. A path
+// "X/" matches all packages below X.
 var layers = map[string][]string{
 	"uri":       {},
 	"uri/iri":   {"uri"},
@@ -59,7 +60,7 @@ var layers = map[string][]string{
 	"schemes": {"uri", "fetch", "schemes/"},
 	"cmd/":    {"uri", "uri/iri", "fetch", "internal/", "schemes", "schemes/", "wrap", "netrc", "save", "warc", "mirror", "cmd/"},
 
-	// These serve tests and benchmarks alone.
+	// The packages below are for tests and benchmarks only.
 	"fetch/fetchtest":     {"uri", "fetch", "internal/"},
 	"internal/peer":       {"internal/"},
 	"internal/faultnet":   {"internal/"},
@@ -75,15 +76,14 @@ var layers = map[string][]string{
 	"internal/prospero/prospertest":  {"internal/transcript", "internal/prospero/"},
 }
 
-// testOnly may be imported by tests, and by each other.
+// testOnly lists packages that only tests and each other may import.
 var testOnly = []string{
 	"fetch/fetchtest", "internal/peer", "internal/faultnet", "internal/schemetest", "internal/transcript",
 	"internal/torture", "internal/bench", "internal/savetest", "internal/waistest",
 	"internal/prospero/prospertest", "internal/frontier/frontiertest",
 }
 
-// users are the only folders that may import a package: a mirror is made of
-// these.
+// users lists packages that only the given packages may import.
 var users = map[string][]string{
 	"internal/archive":  {"mirror"},
 	"internal/frontier": {"mirror", "internal/archive", "internal/tree", "internal/frontier/"},
@@ -95,12 +95,12 @@ var users = map[string][]string{
 	"internal/prospero/message": {"schemes/prospero", "internal/prospero/"},
 }
 
-// doorFiles may dial, listen and resolve.
-var doorFiles = []string{"fetch/dialer.go", "fetch/race.go", "fetch/reservedport.go", "fetch/resolve.go"}
+// networkFiles lists the files that may connect, listen and resolve names.
+var networkFiles = []string{"fetch/dialer.go", "fetch/race.go", "fetch/reservedport.go", "fetch/resolve.go"}
 
-// dials are what opens a way to the network: package path to names. A name
-// that ends in * stands for all that begin so.
-var dials = map[string][]string{
+// networkNames lists, by package path, the functions and types that open
+// connections, listen or resolve names. A "*" at the end matches any suffix.
+var networkNames = map[string][]string{
 	"net":        {"Dial*", "Listen", "ListenConfig", "ListenPacket", "ListenTCP", "ListenUDP", "ListenUnix*", "ListenIP", "ListenMulticastUDP", "Lookup*", "Resolver", "DefaultResolver", "FileConn", "FileListener", "FilePacketConn"},
 	"crypto/tls": {"Dial*", "Listen"},
 	"net/http":   {"Get", "Head", "Post", "PostForm", "Client", "DefaultClient", "DefaultTransport", "ListenAndServe*"},
@@ -117,11 +117,12 @@ var dials = map[string][]string{
 }
 
 type file struct {
-	name string // from the root, with slashes
+	name string // path relative to the root, with slashes
 	dir  string
 	ast  *ast.File
 }
 
+// files parses the Go files of the module, without tests.
 func files(t *testing.T) (all []file) {
 	t.Helper()
 	set := token.NewFileSet()
@@ -148,11 +149,29 @@ func files(t *testing.T) (all []file) {
 		t.Fatal(err)
 	}
 	if len(all) < 20 {
-		t.Fatalf("found %d files: looking in the wrong place", len(all))
+		t.Fatalf("found only %d files below the root", len(all))
 	}
 	return all
 }
 
+// goFiles returns the paths of all Go files relative to the root, including
+// tests.
+func goFiles(t *testing.T) (names []string) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(name, ".go") && !strings.Contains(name, "/testdata/") {
+			rel, _ := filepath.Rel(root, name)
+			names = append(names, filepath.ToSlash(rel))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// imports returns the paths of the packages that f imports.
 func imports(f file) (paths []string) {
 	for _, i := range f.ast.Imports {
 		p, _ := strconv.Unquote(i.Path.Value)
@@ -163,9 +182,9 @@ func imports(f file) (paths []string) {
 
 func TestImports(t *testing.T) {
 	for _, f := range files(t) {
-		allowed, ok := layerOf(f.dir)
+		allowed, ok := allowedImports(f.dir)
 		if !ok {
-			t.Errorf("%s: folder %s has no place in the house: ARCHITECTURE.md and this table", f.name, f.dir)
+			t.Errorf("%s: package %s is missing in ARCHITECTURE.md and in layers", f.name, f.dir)
 			continue
 		}
 		for _, p := range imports(f) {
@@ -173,24 +192,25 @@ func TestImports(t *testing.T) {
 			if !ours {
 				continue
 			}
-			if !allows(allowed, p) && !within(f.dir, p) {
-				t.Errorf("%s imports %s, which its layer may not", f.name, p)
+			if !allows(allowed, p) && !isOwnFolder(f.dir, p) {
+				t.Errorf("%s must not import %s", f.name, p)
 			}
 			if only, ok := users[p]; ok && !allows(only, f.dir) {
-				t.Errorf("%s imports %s, which is for %s", f.name, p, strings.Join(only, ", "))
+				t.Errorf("%s must not import %s, which is only for %s", f.name, p, strings.Join(only, ", "))
 			}
 			if slices.Contains(testOnly, p) && !slices.Contains(testOnly, f.dir) {
-				t.Errorf("%s imports %s, which is for tests", f.name, p)
+				t.Errorf("%s must not import %s, which is only for tests", f.name, p)
 			}
 		}
 		if f.dir == "uri" && f.name != "uri/fromurl.go" && slices.Contains(imports(f), "net/url") {
-			t.Errorf("%s imports net/url, which decodes too early", f.name)
+			t.Errorf("%s must not import net/url, which decodes escapes that uri keeps", f.name)
 		}
 	}
 }
 
-// TestRulesExist: every folder that the rules name is there.
-func TestRulesExist(t *testing.T) {
+// TestRulePaths checks that each path in the rules is a package of this module, or
+// has packages below it.
+func TestRulePaths(t *testing.T) {
 	named := slices.Clone(testOnly)
 	for _, rules := range []map[string][]string{layers, users} {
 		for dir, others := range rules {
@@ -198,15 +218,24 @@ func TestRulesExist(t *testing.T) {
 		}
 	}
 	slices.Sort(named)
-	for _, dir := range slices.Compact(named) {
-		if found, err := filepath.Glob(filepath.Join(root, dir, "*")); err != nil || len(found) == 0 {
-			t.Errorf("the rules name %s, which is not there", dir)
+	named = slices.Compact(named)
+	packages := map[string]bool{}
+	for _, name := range goFiles(t) {
+		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+			packages[dir+"/"] = true
+		}
+		packages[path.Dir(name)] = true
+	}
+	for _, dir := range named {
+		if !packages[dir] {
+			t.Errorf("the rules name %s, which has no package", dir)
 		}
 	}
 }
 
-// layerOf finds the entry for dir, or for the nearest folder above it.
-func layerOf(dir string) ([]string, bool) {
+// allowedImports returns the entry of layers for dir or for its nearest parent
+// folder.
+func allowedImports(dir string) ([]string, bool) {
 	for above := dir; above != "."; above = path.Dir(above) {
 		if allowed, ok := layers[above+"/"]; ok && above != dir {
 			return allowed, true
@@ -218,15 +247,16 @@ func layerOf(dir string) ([]string, bool) {
 	return nil, false
 }
 
+// allows reports whether p matches one of the paths in allowed.
 func allows(allowed []string, p string) bool {
 	return slices.ContainsFunc(allowed, func(a string) bool {
 		return a == p || strings.HasSuffix(a, "/") && strings.HasPrefix(p, a)
 	})
 }
 
-// within lets a scheme import what lies in its own folder, never another
-// scheme.
-func within(dir, p string) bool {
+// isOwnFolder reports whether package p is below the folder of package dir. The
+// folder of a scheme is schemes/NAME.
+func isOwnFolder(dir, p string) bool {
 	if rest, ok := strings.CutPrefix(dir, "schemes/"); ok {
 		own, _, _ := strings.Cut(rest, "/")
 		return strings.HasPrefix(p, "schemes/"+own+"/") || p == "schemes/"+own
@@ -234,21 +264,23 @@ func within(dir, p string) bool {
 	return strings.HasPrefix(p, dir+"/")
 }
 
-func TestOneDoor(t *testing.T) {
+// TestNetworkFiles checks that only networkFiles and packages for tests use
+// networkNames.
+func TestNetworkFiles(t *testing.T) {
 	for _, f := range files(t) {
-		if slices.Contains(doorFiles, f.name) || slices.Contains(testOnly, f.dir) {
+		if slices.Contains(networkFiles, f.name) || slices.Contains(testOnly, f.dir) {
 			continue
 		}
 		eachSelector(t, f, func(pkg, name string) {
-			if dialling(pkg, name) {
-				t.Errorf("%s: %s.%s opens a way to the network beside the door", f.name, pkg, name)
+			if usesNetwork(pkg, name) {
+				t.Errorf("%s: %s.%s uses the network without fetch.Net", f.name, pkg, name)
 			}
 		})
 	}
 }
 
-// TestOneHandshake: drivers classify TLS faults alike, because fetch.Handshake
-// is the only TLS client.
+// TestOneHandshake checks that fetch.Handshake is the only TLS client, so that all
+// drivers classify TLS errors in the same way.
 func TestOneHandshake(t *testing.T) {
 	found := false
 	for _, f := range files(t) {
@@ -261,31 +293,31 @@ func TestOneHandshake(t *testing.T) {
 			case f.name == "fetch/tls.go":
 				found = true
 			default:
-				t.Errorf("%s: tls.Client in place of fetch.Handshake", f.name)
+				t.Errorf("%s: use fetch.Handshake instead of tls.Client", f.name)
 			}
 		})
 	}
 	if !found {
-		t.Error("fetch.Handshake is not where this test looks")
+		t.Error("fetch/tls.go does not call tls.Client")
 	}
 }
 
-// eachSelector calls use with the package path and the name of each selector
-// of an imported package in f.
+// eachSelector calls use for each reference in f to a name of an imported
+// package, with the package path and the name.
 func eachSelector(t *testing.T, f file, use func(pkg, name string)) {
 	t.Helper()
-	local := map[string]string{} // the name of an import in this file
+	local := map[string]string{} // package paths, by the name in this file
 	for _, i := range f.ast.Imports {
 		p, _ := strconv.Unquote(i.Path.Value)
 		name := path.Base(p)
 		if strings.HasPrefix(name, "v") && strings.Trim(name, "v0123456789") == "" {
-			name = path.Base(path.Dir(p)) // a major version
+			name = path.Base(path.Dir(p)) // the path ends in a major version
 		}
 		if i.Name != nil {
 			name = i.Name.Name
 		}
 		if name == "." {
-			t.Errorf("%s: import of %s hides names", f.name, p)
+			t.Errorf("%s: dot import of %s", f.name, p)
 		}
 		local[name] = p
 	}
@@ -299,15 +331,16 @@ func eachSelector(t *testing.T, f file, use func(pkg, name string)) {
 	})
 }
 
-func dialling(pkg, name string) bool {
-	return slices.ContainsFunc(dials[pkg], func(d string) bool {
+// usesNetwork reports whether networkNames has name of package pkg.
+func usesNetwork(pkg, name string) bool {
+	return slices.ContainsFunc(networkNames[pkg], func(d string) bool {
 		prefix, all := strings.CutSuffix(d, "*")
 		return name == d || all && strings.HasPrefix(name, prefix)
 	})
 }
 
-// TestOneHTTPParser: no package parses HTTP/1 with the standard library, which
-// rejects messages that internal/http1 accepts.
+// TestOneHTTPParser checks that no package parses HTTP/1 messages with the standard
+// library, which rejects messages that internal/http1 accepts.
 func TestOneHTTPParser(t *testing.T) {
 	parsers := map[string]bool{
 		"net/http.ReadResponse": true, "net/http.ReadRequest": true, "net/textproto.NewReader": true, "net/http/httputil.NewChunkedReader": true,
@@ -318,25 +351,26 @@ func TestOneHTTPParser(t *testing.T) {
 		}
 		eachSelector(t, f, func(pkg, name string) {
 			if parsers[pkg+"."+name] {
-				t.Errorf("%s: %s.%s parses HTTP/1 beside internal/http1", f.name, pkg, name)
+				t.Errorf("%s: use internal/http1 instead of %s.%s", f.name, pkg, name)
 			}
 		})
 	}
 }
 
-// TestDoorTest: TestOneDoor would see a dial. It fails if the table stops
-// matching what the door itself does.
-func TestDoorTest(t *testing.T) {
+// TestNetworkNames checks that networkNames matches the net.Dialer that
+// fetch/race.go uses.
+func TestNetworkNames(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "fetch/race.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(text), "net.Dialer{") || !dialling("net", "Dialer") {
-		t.Error("the door does not dial where this test looks")
+	if !strings.Contains(string(text), "net.Dialer{") || !usesNetwork("net", "Dialer") {
+		t.Error("fetch/race.go has no net.Dialer, or networkNames does not match it")
 	}
 }
 
-// TestNoInit: no package changes anything before main.
+// TestNoInit checks that no package has an init function or an import for its side
+// effects.
 func TestNoInit(t *testing.T) {
 	for _, f := range files(t) {
 		for _, d := range f.ast.Decls {
@@ -346,7 +380,7 @@ func TestNoInit(t *testing.T) {
 		}
 		for _, i := range f.ast.Imports {
 			if i.Name != nil && i.Name.Name == "_" && !strings.HasPrefix(i.Path.Value, `"embed`) {
-				t.Errorf("%s imports %s for its effects", f.name, i.Path.Value)
+				t.Errorf("%s imports %s for its side effects", f.name, i.Path.Value)
 			}
 		}
 	}
@@ -380,7 +414,7 @@ func TestLibraryNamesNoFlag(t *testing.T) {
 	}
 }
 
-// TestArchitecture: every folder with code is on the map.
+// TestArchitecture checks that ARCHITECTURE.md names each folder with code.
 func TestArchitecture(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "ARCHITECTURE.md"))
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// fenced is a Go program in Markdown.
+// fenced matches a Go code block in Markdown.
 var fenced = regexp.MustCompile("(?s)```go\n(.*?)```")
 
-// TestPrograms: the programs of README.md and of the package comments are
-// functions of example files, which the compiler reads.
+// TestPrograms checks that the Go programs in README.md and in package comments
+// are also in example files, which are compiled.
 func TestPrograms(t *testing.T) {
 	var examples strings.Builder
 	programs := map[string][]string{}
@@ -45,18 +45,18 @@ func TestPrograms(t *testing.T) {
 		programs["README.md"] = append(programs["README.md"], string(m[1]))
 	}
 	if len(programs["README.md"]) == 0 || len(programs[filepath.Join(root, "save/save.go")]) == 0 {
-		t.Error("found no program: looking in the wrong place")
+		t.Error("README.md or save/save.go has no program")
 	}
 	for name, list := range programs {
 		for _, program := range list {
 			if !strings.Contains(examples.String(), program) {
-				t.Errorf("%s has a program that no example file has:\n%s", name, program)
+				t.Errorf("%s has a program that is in no example file:\n%s", name, program)
 			}
 		}
 	}
 }
 
-// functions returns the indented blocks of a comment that are functions.
+// functions returns the indented blocks of comment that start with "func".
 func functions(comment string) (all []string) {
 	for block := range strings.SplitSeq(comment, "\n\n") {
 		if strings.HasPrefix(block, "\tfunc ") {

@@ -6,6 +6,7 @@ import (
 	"github.com/anyurl/fetch/save"
 )
 
+// handle is an open file of an FS.
 type handle struct {
 	save.Handle
 	fs   *FS
@@ -49,7 +50,7 @@ func (h *handle) Sync() error { return h.fs.do("sync", h.name, func() error { re
 
 func (h *handle) Lock() error { return h.fs.do("lock", h.name, h.Handle.Lock) }
 
-// Close closes the file even where it is to fail, as the kernel does.
+// Close closes the file even if it returns an error, as the kernel does.
 func (h *handle) Close() error {
 	h.fs.mu.Lock()
 	open := h.fs.open[h]

@@ -1,5 +1,6 @@
-// Package savetest breaks file systems for the tests of programs that save
-// files. Sweep is what to call; an FS alone counts and logs.
+// Package savetest has a file system for tests whose operations can fail.
+// [Sweep] makes each operation of a test fail once. A zero [FS] only records
+// operations.
 package savetest
 
 import (
@@ -16,25 +17,25 @@ import (
 	"github.com/anyurl/fetch/save"
 )
 
-// An Op is one operation on a file system.
+// An Op is an operation on a file system.
 type Op struct {
 	Verb string // "open", "write", "sync", "rename", ...
-	Name string // of the file; that of the old name in a rename
+	Name string // of the file, or the old name of a renamed file
 }
 
-// String is short, for messages.
+// String returns the verb and the base name of the file, for test messages.
 func (op Op) String() string { return op.Verb + " " + filepath.Base(op.Name) }
 
-// A Fault is how an operation goes wrong.
+// A Fault is a way in which an operation fails.
 type Fault struct {
 	Name string
-	Err  error // of this one operation
-	Half bool  // a write writes half of its bytes first
-	Kill bool  // the process ends: nothing is done any more, and locks are freed
-	Done bool  // after the operation was done, for Kill
+	Err  error // returned by the operation
+	Half bool  // if true, a write first writes half of its bytes
+	Kill bool  // if true, the process ends: further operations fail, and locks are released
+	Done bool  // if true, Kill applies after the operation
 }
 
-// Faults are those that Sweep tries.
+// Faults returns the faults that Sweep tests.
 func Faults() []Fault {
 	return []Fault{
 		{Name: "EIO", Err: syscall.EIO},
@@ -45,12 +46,12 @@ func Faults() []Fault {
 	}
 }
 
-// ErrKilled is what the operations of a killed process return.
+// ErrKilled is returned by the operations of a killed process.
 var ErrKilled = errors.New("killed")
 
-// An FS passes operations on to the system's file system and counts them. At
-// the operation of number At, counted from 1, it lets Fault happen. It is
-// safe for concurrent use.
+// An FS is a save.FS that forwards operations to the file system of the system
+// and records them. Operation number At, counted from 1, fails with Fault. Zero
+// means that no operation fails. An FS is safe for concurrent use.
 type FS struct {
 	At    int
 	Fault Fault
@@ -61,34 +62,35 @@ type FS struct {
 	killed bool
 }
 
-// Ops returns the operations so far, the failed ones included.
+// Ops returns the operations so far, including the operation that failed.
 func (f *FS) Ops() []Op {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.ops)
 }
 
-// Open returns the number of files that are open.
+// Open returns the number of open files.
 func (f *FS) Open() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return len(f.open)
 }
 
-// Killed reports whether the process has ended.
+// Killed reports whether a Fault with Kill has ended the process.
 func (f *FS) Killed() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.killed
 }
 
-// Sweep calls run with a sound FS to count its operations, then once for each
-// of them and each of Faults, or for a quarter of the pairs with -short. run says what must hold: it prepares its own
-// folder, and knows from fs.Fault.Err whether anything may fail at all.
+// Sweep calls run as a subtest with an FS that does not fail, and then for each
+// operation of that call and each of Faults. With -short it tests a quarter of
+// the combinations. The function run prepares its own folder and checks the
+// result. It may expect an error only if fs.Fault.Err is not nil.
 func Sweep(t *testing.T, run func(t *testing.T, fs *FS)) {
 	t.Helper()
-	sound := &FS{}
-	if !t.Run("sound", func(t *testing.T) { run(t, sound) }) {
+	intact := &FS{}
+	if !t.Run("without a fault", func(t *testing.T) { run(t, intact) }) {
 		return
 	}
 	stride := 1
@@ -96,7 +98,7 @@ func Sweep(t *testing.T, run func(t *testing.T, fs *FS)) {
 		stride = 4
 	}
 	for n, fault := range Faults() {
-		for i, op := range sound.Ops() {
+		for i, op := range intact.Ops() {
 			if fault.Half && op.Verb != "write" || i%stride != n%stride {
 				continue
 			}
@@ -114,7 +116,7 @@ func Sweep(t *testing.T, run func(t *testing.T, fs *FS)) {
 	}
 }
 
-// do is one operation.
+// do records an operation and runs op, unless the operation is to fail.
 func (f *FS) do(verb, name string, op func() error) error {
 	f.mu.Lock()
 	if f.killed {
@@ -137,7 +139,7 @@ func (f *FS) do(verb, name string, op func() error) error {
 	return &fs.PathError{Op: verb, Path: name, Err: f.Fault.Err}
 }
 
-// kill does what the kernel does for a process that ends.
+// kill closes all files, as the kernel does for a process that ends.
 func (f *FS) kill() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

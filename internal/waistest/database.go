@@ -8,29 +8,30 @@ import (
 	"github.com/anyurl/fetch/internal/z3950"
 )
 
-// A Database is an index of documents.
+// A Database is a set of documents that a WAIS client can search.
 type Database struct {
-	Documents       []*Document // in the order of WAIS_NEXT
-	Source, Catalog *Document   // the description of the database and the list of its documents; nil: none
+	Documents       []*Document // in the order of relevance feedback with WAIS_NEXT
+	Source, Catalog *Document   // description of the database and list of its documents; may be nil
 
-	// Rank finds documents, the best first. Nil counts words.
+	// Rank returns the documents that match q, the best match first. If Rank
+	// is nil, documents are ranked by the number of matching words.
 	Rank func(q *z3950.Query) []Hit
 }
 
-// A Hit is a document and how well it fits.
+// A Hit is a search result with its score.
 type Hit struct {
 	*Document
 	Score, BestMatch z3950.Number
 }
 
-// A Document can be had in one type or more.
+// A Document is a document in one or more types.
 type Document struct {
-	Path     string // of its file: the end of its id
+	Path     string // of the file; the last part of the document id
 	Headline string
 	Bodies   []Body
 }
 
-// A Body is a document in one type.
+// A Body is the content of a document in one type.
 type Body struct {
 	Type  string
 	Size  int64
@@ -38,15 +39,15 @@ type Body struct {
 	Bytes io.ReaderAt
 }
 
-// NewText is a document of type TEXT.
+// NewText returns a document of type TEXT.
 func NewText(path, headline, text string) *Document { return NewDocument(path, headline, "TEXT", text) }
 
-// NewDocument is a document of one type.
+// NewDocument returns a document with one Body, of type kind.
 func NewDocument(path, headline, kind, text string) *Document {
 	return &Document{path, headline, []Body{NewBody(kind, text)}}
 }
 
-// NewBody is a text as one type of a document.
+// NewBody returns a Body of type kind with the given text.
 func NewBody(kind, text string) Body {
 	lines := strings.Count(text, "\n")
 	if !strings.HasSuffix(text, "\n") && text != "" {
@@ -55,7 +56,8 @@ func NewBody(kind, text string) Body {
 	return Body{kind, int64(len(text)), uint32(lines), strings.NewReader(text)}
 }
 
-// rank is the documents that hold any of the words, by how often.
+// rank returns the documents that contain words of q, ordered by the number of
+// occurrences.
 func (d *Database) rank(q *z3950.Query) (hits []Hit) {
 	best := 0
 	counts := map[*Document]int{}
@@ -79,13 +81,13 @@ func (d *Database) rank(q *z3950.Query) (hits []Hit) {
 	return hits
 }
 
-// sample is the headline and the beginning of a document, in lower case.
+// sample returns the headline and the first 64 KiB of d, in lower case.
 func (d *Document) sample() string {
 	text, _ := io.ReadAll(io.NewSectionReader(d.Bodies[0].Bytes, 0, min(d.Bodies[0].Size, 64<<10)))
 	return strings.ToLower(d.Headline + "\n" + string(text))
 }
 
-// id names a document of a database.
+// id returns the document id of doc.
 func (s *Server) id(database string, doc *Document) []byte {
 	local := fmt.Appendf(nil, "0 %d %s", doc.Bodies[0].Size, doc.Path)
 	host, path := []byte(s.host()), []byte(s.root()+database)
@@ -96,7 +98,7 @@ func (s *Server) id(database string, doc *Document) []byte {
 	}.Append(nil)
 }
 
-// pseudoID names the description or the catalogue of a database.
+// pseudoID returns the id of the description or the catalogue of a database.
 func (s *Server) pseudoID(database string, doc *Document) []byte {
 	return z3950.DocumentID{
 		{Tag: z3950.OriginalDatabase, Value: []byte(database)},
@@ -105,7 +107,7 @@ func (s *Server) pseudoID(database string, doc *Document) []byte {
 	}.Append(nil)
 }
 
-// find is the document of the database that has the path which id ends in.
+// find returns the document whose path is at the end of id, or nil.
 func (d *Database) find(id []byte) *Document {
 	parts, err := z3950.ParseDocumentID(id)
 	if err != nil {
@@ -122,7 +124,7 @@ func (d *Database) find(id []byte) *Document {
 	if n, _ := fmt.Sscanf(local, "%d %d %s", &start, &end, &path); n < 3 {
 		return nil
 	}
-	path = strings.SplitN(local, " ", 3)[2] // with the spaces in it
+	path = strings.SplitN(local, " ", 3)[2] // the path may contain spaces
 	for _, doc := range append([]*Document{d.Source, d.Catalog}, d.Documents...) {
 		if doc != nil && doc.Path == path {
 			return doc
@@ -131,7 +133,7 @@ func (d *Database) find(id []byte) *Document {
 	return nil
 }
 
-// Pattern is an endless document: lines of digits, each other than the last.
+// A Pattern is an endless document of numbered lines.
 type Pattern struct{}
 
 // ReadAt implements io.ReaderAt.

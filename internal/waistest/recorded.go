@@ -11,16 +11,15 @@ import (
 //go:embed testdata/*.hex
 var recordings embed.FS
 
-// An Exchange is a request and the answer of freeWAIS-sf, as they were
-// recorded: complete messages. An empty Answer is a connection that the server
-// closed.
+// An Exchange is a recorded request to freeWAIS-sf and its response. Both are
+// complete messages. An empty Answer means that the server closed the connection.
 type Exchange struct {
 	Title           string
 	Request, Answer []byte
 }
 
-// Recorded reads a recorded session with freeWAIS-sf. testdata/README.md lists
-// them.
+// Recorded returns the exchanges of a recorded session with freeWAIS-sf. The file
+// testdata/README.md lists the sessions.
 func Recorded(t testing.TB, file string) (all []Exchange) {
 	t.Helper()
 	for _, m := range transcript.ReadRecording(t, recordings, "testdata/"+file) {
@@ -33,7 +32,7 @@ func Recorded(t testing.TB, file string) (all []Exchange) {
 	return all
 }
 
-// Recordings returns the files that Recorded can read.
+// Recordings returns the names of the files that Recorded can read.
 func Recordings(t testing.TB) (files []string) {
 	t.Helper()
 	for _, name := range transcript.Recordings(t, recordings, "testdata") {

@@ -7,8 +7,8 @@ import (
 	"github.com/anyurl/fetch/internal/z3950"
 )
 
-// retrieve answers with a chunk of a document. It is false where freeWAIS
-// dies: at a database that is not there, at a request without a type.
+// retrieve returns a response with a chunk of a document. It returns false for
+// requests that crash freeWAIS-sf: for a missing database or without a type.
 func (c *Session) retrieve(p *z3950.Search) (z3950.PDU, bool) {
 	r, ok := p.Retrieval()
 	d := c.server.Databases[r.Database]
@@ -42,8 +42,9 @@ func (d *Document) body(kind string) *Body {
 	return nil
 }
 
-// read returns the bytes or lines that r is about, and whether it asks for
-// more than there is. It reads no more than an answer may hold.
+// read returns the bytes or lines of b that r requests. It reports whether the
+// requested range extends past the end of b. It reads at most one byte more than
+// the maximum size of a response.
 func (c *Session) read(b *Body, r z3950.Retrieval) (text []byte, over bool) {
 	if r.Unit == z3950.Lines {
 		return readLines(b, r)

@@ -8,8 +8,8 @@ import (
 	"github.com/anyurl/fetch/internal/z3950"
 )
 
-// search answers a question. Status is a truth value here, against the
-// standard, in which zero is success.
+// search returns the response to a search. As in freeWAIS-sf, Status is 1 for
+// success, although the standard defines 0 as success.
 func (c *Session) search(p *z3950.Search) z3950.PDU {
 	name, _, _ := strings.Cut(string(p.Databases), "\x1f")
 	if p.Databases == nil {
@@ -32,7 +32,7 @@ func (c *Session) search(p *z3950.Search) z3950.PDU {
 	default:
 		answer.Records = c.server.hits(name, d, q)
 	}
-	// What does not fit is dropped.
+	// freeWAIS-sf drops records that exceed the size of a response.
 	for len(answer.Records) > 0 && uint32(len(answer.Append(nil))) > c.size {
 		answer.Records = answer.Records[:len(answer.Records)-1]
 	}
@@ -48,7 +48,7 @@ func diagnosis(code, message string, surrogate bool) z3950.Record {
 	return z3950.Record{Kind: z3950.Diagnosis, Diagnostic: z3950.Diagnostic{Code: code, Message: []byte(message), Surrogate: surrogate}}
 }
 
-// describe is the answer to no words at all.
+// describe returns the response to a search without words.
 func (s *Server) describe(name string, d *Database) (records []z3950.Record) {
 	if d.Source != nil {
 		records = append(records, s.pseudo(name, d.Source, 1000, "Information on database: "))
@@ -60,14 +60,14 @@ func (s *Server) describe(name string, d *Database) (records []z3950.Record) {
 }
 
 func (s *Server) pseudo(name string, doc *Document, score uint32, headline string) z3950.Record {
-	return describe(z3950.Record{
+	return addBodies(z3950.Record{
 		Kind: z3950.Document, ID: s.pseudoID(name, doc), Score: z3950.Some(score), Source: []byte(name), Headline: []byte(headline + name),
 	}, doc)
 }
 
 func (s *Server) hits(name string, d *Database, q *z3950.Query) (records []z3950.Record) {
 	if len(q.Like) == 1 && bytes.HasPrefix(q.Like[0].Type, []byte("WAIS_")) {
-		return s.neighbour(name, d, q.Like[0])
+		return s.adjacent(name, d, q.Like[0])
 	}
 	rank := d.rank
 	if d.Rank != nil {
@@ -85,13 +85,13 @@ func (s *Server) hits(name string, d *Database, q *z3950.Query) (records []z3950
 }
 
 func (s *Server) hit(name string, doc *Document) z3950.Record {
-	return describe(z3950.Record{
+	return addBodies(z3950.Record{
 		Kind: z3950.Document, ID: s.id(name, doc), Source: []byte(s.root() + name), Date: []byte("0"), Headline: []byte(doc.Headline),
 	}, doc)
 }
 
-// neighbour is the document next to another.
-func (s *Server) neighbour(name string, d *Database, to z3950.Like) []z3950.Record {
+// adjacent returns the document before or after the document in to.
+func (s *Server) adjacent(name string, d *Database, to z3950.Like) []z3950.Record {
 	i := slices.Index(d.Documents, d.find(to.ID))
 	if string(to.Type) == "WAIS_NEXT" {
 		i++
@@ -104,8 +104,8 @@ func (s *Server) neighbour(name string, d *Database, to z3950.Like) []z3950.Reco
 	return []z3950.Record{s.hit(name, d.Documents[i])}
 }
 
-// describe gives r what is known of the bodies of doc.
-func describe(r z3950.Record, doc *Document) z3950.Record {
+// addBodies sets the fields of r that describe the bodies of doc.
+func addBodies(r z3950.Record, doc *Document) z3950.Record {
 	r.Length, r.Lines = z3950.Some(uint32(doc.Bodies[0].Size)), z3950.Some(doc.Bodies[0].Lines)
 	for _, b := range doc.Bodies {
 		r.Types = append(r.Types, []byte(b.Type))

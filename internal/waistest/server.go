@@ -1,9 +1,9 @@
-// Package waistest is a WAIS server for tests. It answers as freeWAIS-sf 2.2
-// was recorded to answer, byte by byte, its faults included: those recordings
-// are this package's own test.
+// Package waistest is a WAIS server for tests. Its responses are byte by byte
+// those of freeWAIS-sf 2.2, including its errors. The tests of this package
+// compare them with recordings.
 //
-// A Server holds Databases; Step makes it a server of internal/faultnet, in
-// memory or on loopback:
+// A [Server] has databases. [Server.Step] makes it a server of internal/faultnet,
+// in memory or on loopback:
 //
 //	s := &waistest.Server{Databases: map[string]*waistest.Database{"notes": {
 //		Documents: []*waistest.Document{waistest.NewText("/data/a.txt", "A", "the text\n")}}}}
@@ -19,13 +19,13 @@ import (
 	"github.com/anyurl/fetch/internal/z3950"
 )
 
-// A Server answers requests. Its fields are set before it is used; it is safe
-// for concurrent use.
+// A Server is a WAIS server. It is safe for concurrent use if its fields do not
+// change.
 type Server struct {
 	Databases map[string]*Database
-	Host      string // as document ids name the server; "": "vm:2210"
-	Root      string // folder of the databases, as ids name it; "": "/srv/wais/idx/"
-	Buffer    uint32 // the largest answer in bytes; 0: 100000
+	Host      string // name of the server in document ids; empty means "vm:2210"
+	Root      string // folder of the databases in document ids; empty means "/srv/wais/idx/"
+	Buffer    uint32 // maximum size of a response in bytes; 0 means 100000
 }
 
 func (s *Server) host() string {
@@ -49,14 +49,15 @@ func (s *Server) buffer() uint32 {
 	return s.Buffer
 }
 
-// Step serves one connection of a faultnet script until its client closes it.
+// Step returns a step of a faultnet script that serves one connection until the
+// client closes it.
 func (s *Server) Step() faultnet.Step {
 	return faultnet.Do("serve wais", func(c *faultnet.Conn) error { return s.Serve(c) })
 }
 
-// Serve answers the requests of one connection, one at a time. What was sent
-// behind a request is lost, as with freeWAIS: a client must not be ahead. The
-// error is that of the connection, or nil where freeWAIS would close it.
+// Serve serves the requests of one connection, one at a time. It discards bytes
+// that the client sends before the response, as freeWAIS-sf does. It returns nil
+// if freeWAIS-sf would close the connection, or the error of the connection.
 func (s *Server) Serve(c io.ReadWriter) error {
 	in := bufio.NewReader(c)
 	session := s.Session()
@@ -84,10 +85,10 @@ func (s *Server) Serve(c io.ReadWriter) error {
 	}
 }
 
-// A Session is what the server knows of one connection.
+// A Session is the state of one connection.
 type Session struct {
 	server *Server
-	size   uint32 // of an answer
+	size   uint32 // maximum size of a response, in bytes
 	answer []byte
 	chunk  []byte
 }
@@ -95,8 +96,8 @@ type Session struct {
 // Session returns the state of a new connection.
 func (s *Server) Session() *Session { return &Session{server: s, size: s.buffer()} }
 
-// Answer answers one message with one, valid until the next call. It is false
-// where freeWAIS closes the connection, or dies.
+// Answer returns the response to a request, which is valid until the next call.
+// It returns false if freeWAIS-sf would close the connection or crash.
 func (c *Session) Answer(message []byte) (answer []byte, ok bool) {
 	if len(message) < z3950.HeaderSize {
 		return nil, false
@@ -131,7 +132,7 @@ func (c *Session) Answer(message []byte) (answer []byte, ok bool) {
 	return c.answer, true
 }
 
-// init refuses whoever offers Present or Delete.
+// init returns the response to p. It rejects clients that offer Present or Delete.
 func (c *Session) init(p *z3950.Init) z3950.PDU {
 	answer := &z3950.InitResponse{
 		Accepted: len(p.Options) > 0 && p.Options[0]&0x60 == 0,

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestRecorded: the server answers each request that was recorded as freeWAIS
-// did, byte by byte.
+// TestRecorded checks that the server responds to each recorded request with the
+// recorded bytes.
 func TestRecorded(t *testing.T) {
 	s := FreeWAIS(t)
 	for _, file := range Recordings(t) {
@@ -14,7 +14,7 @@ func TestRecorded(t *testing.T) {
 		for _, e := range Recorded(t, file) {
 			got, ok := session.Answer(e.Request)
 			if ok == (len(e.Answer) == 0) || !bytes.Equal(got, e.Answer) {
-				t.Errorf("%s: %s: answered %v\n%q, recorded\n%q", file, e.Title, ok, got, e.Answer)
+				t.Errorf("%s: %s: ok is %v\n%q, recorded\n%q", file, e.Title, ok, got, e.Answer)
 			}
 		}
 	}

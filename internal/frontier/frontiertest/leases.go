@@ -134,7 +134,7 @@ func testLease(t *testing.T, e Engine) {
 		}
 		tr.must(tr.Complete(tr.ctx, l, wait, nil))
 		tr.advance(time.Hour)
-		tr.noClaim("all items wait") // which is nobody's claim of a
+		tr.noClaim("all items wait") // Claim returns no host, so that l stays valid
 		tr.must(tr.Complete(tr.ctx, l, []frontier.Result{{Item: url("a", 1), Retry: tr.now().Add(time.Minute)}}, nil))
 		if st := tr.stats(); !st.NextDue.Equal(tr.now().Add(time.Minute)) {
 			t.Errorf("the next is due at %v, a minute after %v", st.NextDue, tr.now())
