@@ -1,18 +1,18 @@
-# make build    bin/fetch: one static binary
-# make test     what every change must pass; as root it brings the servers first
-# make peers    the servers and clients that tests and benchmarks run (Debian)
-# make lint     go vet and staticcheck
-# make fuzz     each fuzz target for FUZZTIME
-# make bench    Go's benchmarks, then fetch against curl and wget
-# make soak     the long runs: tests named Soak, in files with the build tag soak
+# make build    build bin/fetch, a static binary
+# make test     run gofmt, go vet and all tests; installs the servers if root
+# make peers    install the servers and clients for tests and benchmarks (Debian)
+# make lint     run go vet and staticcheck
+# make fuzz     run each fuzz target for FUZZTIME
+# make bench    run Go benchmarks, then compare fetch with curl and wget
+# make soak     run the long tests, which have the build tag soak
 
 FUZZTIME ?= 10s
 SOAKTIME ?= 12h
 BENCH    ?=
 
-# SQLite is C code translated to Go. Checks of its memory accesses for races
-# and of its pointers find nothing in this module and take ten times as long as
-# the tests of internal/frontier.
+# NORACE compiles SQLite, which is C code translated to Go, without the race
+# detector. Checking its memory accesses finds no races of this module and makes
+# the tests of internal/frontier seven times slower.
 NORACE := modernc.org/...=-race=false
 
 .PHONY: build test peers lint fuzz bench soak clean
@@ -21,7 +21,7 @@ build:
 	CGO_ENABLED=0 go build -trimpath -o bin/fetch ./cmd/fetch
 
 test: peers
-	@files=$$(gofmt -l .); test -z "$$files" || { echo "not as gofmt writes it:" $$files; exit 1; }
+	@files=$$(gofmt -l .); test -z "$$files" || { echo "run gofmt -w on:" $$files; exit 1; }
 	go vet ./...
 	go test -race -gcflags='$(NORACE)' -timeout 14m ./...
 

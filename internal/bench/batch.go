@@ -8,8 +8,8 @@ import (
 	"github.com/anyurl/fetch/internal/peer"
 )
 
-// batchCases bring many small files, and one large file by several requests
-// from a server that limits each.
+// batchCases returns the cases with many small files, and with one large file
+// from a server that limits the rate of each request.
 func batchCases() []Case {
 	const files, size = 10_000, 1000
 	return []Case{{
@@ -33,9 +33,10 @@ func batchCases() []Case {
 	}}
 }
 
-// serveMany has an nginx serve files that all hold the same letter, for curl
-// mixes on standard output what comes side by side. A connection is not ended
-// after so many requests.
+// serveMany returns a function that starts nginx with the given number of files
+// of size bytes. All files have the same content, because curl mixes parallel
+// transfers on standard output. The server does not limit the number of requests
+// of a connection.
 func serveMany(files, size int) func(peer.TB) Object {
 	return func(t peer.TB) Object {
 		s := peer.Nginx(t, peer.NginxOptions{HTTP: "keepalive_requests 1000000;"})

@@ -7,7 +7,7 @@ import (
 	"github.com/anyurl/fetch/internal/peer"
 )
 
-// small is a case that takes no time.
+// small returns a case that takes little time.
 func small() Case {
 	c := httpCases()[1]
 	c.Starts = 2
@@ -51,7 +51,7 @@ func TestCompareFails(t *testing.T) {
 		{"other bytes", curl, []string{"-q", "-sS", "-r", "0-99", "{url}"}, ""},
 		{"an error page", curl, []string{"-q", "-sS", "{url}x"}, ""},
 		{"exit status", curl, []string{"-q", "-sSf", "{url}x"}, ""},
-		{"no such rival", curl, []string{"{url}"}, "crul"},
+		{"unknown rival", curl, []string{"{url}"}, "crul"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := small()
@@ -93,8 +93,8 @@ func TestMedian(t *testing.T) {
 func TestPrint(t *testing.T) {
 	var b strings.Builder
 	rows := []row{
-		{name: "http", what: cpu, fetch: 0.5, rival: "curl", other: 0.4, target: &Target{Ratio: 1.1}},
-		{name: "http", what: memory, fetch: 20 << 20, target: &Target{Limit: 32 << 20}},
+		{name: "http", kind: cpu, fetch: 0.5, rival: "curl", other: 0.4, target: &Target{Ratio: 1.1}},
+		{name: "http", kind: memory, fetch: 20 << 20, target: &Target{Limit: 32 << 20}},
 	}
 	if err := print(&b, rows, 5<<20); err != nil {
 		t.Fatal(err)
@@ -103,7 +103,7 @@ func TestPrint(t *testing.T) {
 case  measure  fetch     rival           ratio  target
 http  cpu      0.500 s   curl   0.400 s  1.25   MISSED, at most ratio 1.10
 http  memory   20.0 MiB  -                      met, at most 32.0 MiB
-Less memory than 5.0 MiB would show as that much.
+The smallest measurable memory is 5.0 MiB.
 `
 	if got := "\n" + b.String(); got != want {
 		t.Errorf("got %s\nwant %s", got, want)

@@ -10,9 +10,8 @@ import (
 	"github.com/anyurl/fetch/internal/peer"
 )
 
-// A block runs a function as a test would be run, so that it can start
-// servers: what it registers for cleanup is done when the function ends, and
-// Fatalf and Skipf end it.
+// A block is a peer.TB outside of a test. Its method run calls a function and
+// then the functions registered with Cleanup. Fatalf and Skipf end the function.
 type block struct {
 	ctx     context.Context
 	failed  bool

@@ -9,53 +9,54 @@ import (
 	"github.com/anyurl/fetch/internal/peer"
 )
 
-// A Case is one thing to do that fetch and other programs can do alike.
+// A Case is a task that fetch and other programs perform with the same server.
 type Case struct {
 	Name    string
 	Serve   func(t peer.TB) Object
-	Fetch   []string // arguments; {url}, the other Words and {dir}, an empty directory, are filled in
-	Rivals  []Rival  // the first one is what targets compare with
-	Starts  int      // processes one after the other in a run; 0 is 1
+	Fetch   []string // arguments, in which {dir} is replaced by an empty directory, and {url} and so on by Words
+	Rivals  []Rival  // targets compare with the first one
+	Starts  int      // number of processes in a run, one after another; 0 means 1
 	Targets []Target
 }
 
-// A Rival is a program that does the same. It is left out where it is absent.
+// A Rival is another program for the same task. Rivals that are not installed are
+// skipped.
 type Rival struct {
-	Program string // its Debian package has the same name
+	Program string // name of the program and of its Debian package
 	Args    []string
 }
 
-// An Object is what a case's server holds ready.
+// An Object describes the files of the server of a case.
 type Object struct {
-	Sum   [sha256.Size]byte // of its bytes, as they must come on standard output, or as files in {dir}
-	Words map[string]string // "url" and whatever else the arguments name
+	Sum   [sha256.Size]byte // SHA-256 of the expected standard output, or of the files in {dir}
+	Words map[string]string // values of "url" and of the other placeholders in arguments
 
-	// Holds, where it is not nil, judges what lies in {dir} after each run,
-	// instead of Sum: for programs that name files each in its own way.
-	Holds func(dir string) error
+	// CheckDir, if not nil, checks the files in {dir} after each run instead of
+	// Sum, because the programs of the case use different file names.
+	CheckDir func(dir string) error
 }
 
-// A Target is a promise about one measure: a ratio to the first rival, or an
-// absolute limit.
+// A Target is a goal for one measure: a maximum ratio to the first rival, or a
+// maximum.
 type Target struct {
 	Measure measure
 	Ratio   float64
 	Limit   float64 // in the unit of the measure
 }
 
-// cases returns all of them.
+// cases returns all cases.
 func cases() []Case {
 	return slices.Concat(httpCases(), batchCases(), ftpCases(), mirrorCases())
 }
 
-// compare starts the server, checks each program once, and then runs them in
-// turn. It returns one row for each measure and rival.
+// compare starts the server, checks the output of each program once, and then
+// measures the programs in turn. It returns one row for each measure and rival.
 func (c Case) compare(b *block, opts options) []row {
 	programs := c.programs(b, opts)
 	object := c.Serve(b)
 	for i := range programs {
 		programs[i].fill(b, object.Words)
-		programs[i].holds = object.Holds
+		programs[i].checkDir = object.CheckDir
 		if err := programs[i].check(b.ctx, object); err != nil {
 			b.Fatalf("%s: %s: %v", c.Name, programs[i].name, err)
 		}
@@ -73,7 +74,7 @@ func (c Case) compare(b *block, opts options) []row {
 	return c.rows(programs, samples)
 }
 
-// programs returns fetch and the rivals that are here.
+// programs returns fetch and the installed rivals.
 func (c Case) programs(b *block, opts options) []program {
 	programs := []program{{name: "fetch", path: opts.program, args: c.Fetch}}
 	found := opts.as == ""
@@ -89,11 +90,12 @@ func (c Case) programs(b *block, opts options) []program {
 		programs = append(programs, program{name: r.Program, path: path, args: r.Args})
 	}
 	if !found {
-		b.Fatalf("bench: %s: no rival %q", c.Name, opts.as)
+		b.Fatalf("bench: %s: -as: the case has no rival %q", c.Name, opts.as)
 	}
 	return programs
 }
 
+// fill replaces the placeholders in the arguments of p.
 func (p *program) fill(b *block, words map[string]string) {
 	var pairs []string
 	if strings.Contains(strings.Join(p.args, " "), "{dir}") {

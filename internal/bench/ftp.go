@@ -39,9 +39,9 @@ func ftpCases() []Case {
 	}}
 }
 
-// vsftpd starts a server that writes no log, which would be most of its work,
-// and has ports enough: what was closed within the last minute is looked through
-// for each new connection to the same port, by then thousands on a few of them.
+// vsftpd starts an FTP server without a log, because the log would take most of
+// its time. The range of data ports is large, because connecting to a port is
+// slow if thousands of recent connections to the port are in state TIME_WAIT.
 func vsftpd(t peer.TB) *peer.Server {
 	return peer.Vsftpd(t, peer.FTPOptions{Config: []string{
 		"log_ftp_protocol=NO", "xferlog_enable=NO", "pasv_min_port=25500", "pasv_max_port=32000",
@@ -57,7 +57,8 @@ func serveFTP(t peer.TB) Object {
 	return Object{Sum: sum, Words: map[string]string{"url": "ftp://" + s.Addr + "/file"}}
 }
 
-// serveFTPFiles has the files 1000 to 2999, and a list of their URLs.
+// serveFTPFiles starts a server with the files 1000 to 2999 and a list of their
+// URLs.
 func serveFTPFiles(t peer.TB) Object {
 	s := vsftpd(t)
 	url := "ftp://" + s.Addr + "/files"

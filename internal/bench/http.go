@@ -30,8 +30,8 @@ func httpCases() []Case {
 	}}
 }
 
-// serve has an nginx serve one file of so many bytes that no file system and
-// no compression can make smaller.
+// serve returns a function that starts nginx with one file of size random bytes,
+// which neither a file system nor a content coding can compress.
 func serve(size int64) func(peer.TB) Object { return serveFrom(peer.NginxOptions{}, size) }
 
 func serveFrom(options peer.NginxOptions, size int64) func(peer.TB) Object {
@@ -45,7 +45,8 @@ func serveFrom(options peer.NginxOptions, size int64) func(peer.TB) Object {
 	}
 }
 
-// writeRandom writes the same bytes each time.
+// writeRandom writes size pseudorandom bytes to path. The bytes are the same in
+// each run.
 func writeRandom(path string, size int64) (sum [sha256.Size]byte, err error) {
 	f, err := os.Create(path)
 	if err != nil {

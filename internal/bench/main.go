@@ -1,15 +1,15 @@
-// Bench measures fetch against the programs that its users come from, with
-// the same real servers on loopback and in the same minutes:
+// Bench compares fetch with curl, wget and similar programs. All programs use the
+// same servers on loopback:
 //
 //	go run ./internal/bench            # or make bench
 //	go run ./internal/bench -case 10K
 //
-// Each program runs in turn, so that what the machine does meanwhile falls on
-// all of them; the figures are medians. A case may set targets, and the exit
-// status is 1 where one is missed. Before it is measured each program must
-// have delivered the object, byte for byte.
+// The programs run in turn, so that other load on the machine affects all of
+// them. The figures are medians. A case can set targets. The exit status is 1 if
+// a target is missed. Before a measurement, bench checks that each program
+// delivers the correct bytes.
 //
-// A new case is a new row in a list like that of http.go.
+// To add a case, add an element to a list such as the one in http.go.
 package main
 
 import (
@@ -24,10 +24,10 @@ import (
 
 func main() {
 	var opts options
-	flag.StringVar(&opts.program, "fetch", "bin/fetch", "the `program` to measure")
-	flag.StringVar(&opts.as, "as", "", "give it the arguments of this `rival`: curl against curl shows the noise")
-	flag.IntVar(&opts.runs, "runs", 5, "measured runs of each program")
-	pattern := flag.String("case", "", "only cases whose name matches this `expression`")
+	flag.StringVar(&opts.program, "fetch", "bin/fetch", "measure `program` as fetch")
+	flag.StringVar(&opts.as, "as", "", "run -fetch with the arguments of `rival`; for example, curl against curl shows the noise")
+	flag.IntVar(&opts.runs, "runs", 5, "number of measured runs of each program")
+	pattern := flag.String("case", "", "run only cases whose names match the regular `expression`")
 	flag.Parse()
 	only, err := regexp.Compile(*pattern)
 	if err != nil {
@@ -47,7 +47,8 @@ type options struct {
 	runs    int
 }
 
-// bench runs the cases and reports whether all of them met their targets.
+// bench runs the cases whose names match only. It reports whether all of them met
+// their targets.
 func bench(ctx context.Context, opts options, only *regexp.Regexp) bool {
 	ok := true
 	var rows []row
@@ -65,7 +66,7 @@ func bench(ctx context.Context, opts options, only *regexp.Regexp) bool {
 	for _, r := range rows {
 		ok = ok && !r.missed()
 	}
-	least, err := floor(ctx)
+	least, err := minMemory(ctx)
 	if err == nil {
 		err = print(os.Stdout, rows, least)
 	}

@@ -11,24 +11,24 @@ import (
 	"time"
 )
 
-// A measure is one of the figures of a usage.
+// A measure identifies a figure of a usage.
 type measure int
 
 const (
-	cpu    measure = iota // seconds of user and system time of the process
-	memory                // bytes resident at its peak
-	wall                  // seconds from start to exit
-	measures
+	cpu      measure = iota // user and system time of the process, in seconds
+	memory                  // peak resident memory, in bytes
+	wall                    // time from start to exit, in seconds
+	measures                // number of measures
 )
 
 var measureNames = [measures]string{cpu: "cpu", memory: "memory", wall: "wall"}
 
 func (m measure) String() string { return measureNames[m] }
 
-// A usage is what one process took, on average over the starts of a run.
+// A usage has the figures of one process, averaged over the processes of a run.
 type usage [measures]float64
 
-// median takes each figure by itself.
+// median returns the median of each figure.
 func median(samples []usage) usage {
 	var mid usage
 	for m := range measures {
@@ -42,28 +42,29 @@ func median(samples []usage) usage {
 	return mid
 }
 
-// runTime bounds one run of one program.
+// runTime limits the time of one process.
 const runTime = 5 * time.Minute
 
 type program struct {
 	name, path string
 	args       []string
-	dir        string // what it writes files into; "": none
-	holds      func(dir string) error
+	dir        string // output directory; empty if the program writes to standard output
+	checkDir   func(dir string) error
 }
 
-// command has no standard output, which is /dev/null.
+// command returns a command for p whose standard output is discarded, and the
+// buffer of its standard error.
 func (p program) command(ctx context.Context) (*exec.Cmd, *bytes.Buffer, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, runTime)
 	cmd := exec.CommandContext(ctx, p.path, p.args...)
-	var said bytes.Buffer
-	cmd.Stderr = &said
-	return cmd, &said, cancel
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	return cmd, &stderr, cancel
 }
 
-// check runs the program once and compares what it delivers.
+// check runs p once and compares its output with want.
 func (p program) check(ctx context.Context, want Object) error {
-	cmd, said, cancel := p.command(ctx)
+	cmd, stderr, cancel := p.command(ctx)
 	defer cancel()
 	sum := sha256.New()
 	var n counter
@@ -71,16 +72,16 @@ func (p program) check(ctx context.Context, want Object) error {
 	err := cmd.Run()
 	switch {
 	case err != nil || p.dir == "":
-	case p.holds != nil:
-		err = p.holds(p.dir)
+	case p.checkDir != nil:
+		err = p.checkDir(p.dir)
 	default:
-		err = joined(cmd.Stdout, p.dir)
+		err = concatenate(cmd.Stdout, p.dir)
 	}
 	if err != nil {
-		return fmt.Errorf("%q: %w: %s", cmd.Args, err, said)
+		return fmt.Errorf("%q: %w: %s", cmd.Args, err, stderr)
 	}
-	if p.holds == nil && [sha256.Size]byte(sum.Sum(nil)) != want.Sum {
-		return fmt.Errorf("%q: delivered %d bytes that are not the object", cmd.Args, n)
+	if p.checkDir == nil && [sha256.Size]byte(sum.Sum(nil)) != want.Sum {
+		return fmt.Errorf("%q: delivered %d bytes, which differ from the object", cmd.Args, n)
 	}
 	return nil
 }
@@ -92,26 +93,26 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// measure runs the program so many times and returns the mean of each figure.
+// measure runs p the given number of times and returns the mean of each figure.
 func (p program) measure(ctx context.Context, starts int) (usage, error) {
 	var total usage
 	for range starts {
 		if p.dir != "" {
-			if err := empty(p.dir); err != nil {
+			if err := removeAll(p.dir); err != nil {
 				return usage{}, err
 			}
 		}
-		cmd, said, cancel := p.command(ctx)
+		cmd, stderr, cancel := p.command(ctx)
 		began := time.Now()
 		err := cmd.Run()
 		took := time.Since(began)
 		cancel()
 		if err != nil {
-			return usage{}, fmt.Errorf("%q: %w: %s", cmd.Args, err, said)
+			return usage{}, fmt.Errorf("%q: %w: %s", cmd.Args, err, stderr)
 		}
-		if p.holds != nil {
-			if err := p.holds(p.dir); err != nil {
-				return usage{}, fmt.Errorf("%q: %w: %s", cmd.Args, err, said)
+		if p.checkDir != nil {
+			if err := p.checkDir(p.dir); err != nil {
+				return usage{}, fmt.Errorf("%q: %w: %s", cmd.Args, err, stderr)
 			}
 		}
 		state := cmd.ProcessState
@@ -125,8 +126,8 @@ func (p program) measure(ctx context.Context, starts int) (usage, error) {
 	return total, nil
 }
 
-// floor returns the memory of a program that needs next to none.
-func floor(ctx context.Context) (float64, error) {
+// minMemory returns the smallest measurable memory: the figure of true(1).
+func minMemory(ctx context.Context) (float64, error) {
 	u, err := program{path: "true"}.measure(ctx, 1)
 	return u[memory], err
 }

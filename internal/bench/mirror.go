@@ -17,8 +17,8 @@ import (
 	"github.com/anyurl/fetch/internal/peer"
 )
 
-// mirrorCases bring whole sites. What fetch does besides, a database, digests
-// and a journal, is within its time.
+// mirrorCases returns the cases that mirror a site. The time of fetch includes its
+// database, digests and journal.
 func mirrorCases() []Case {
 	wget := []string{"--no-config", "--no-proxy", "--no-hsts", "-q", "-r", "-np", "-nH"}
 	tree := append(wget, "-l", "9", "-P", "{dir}", "{url}/")
@@ -57,12 +57,12 @@ func mirrorCases() []Case {
 	}}
 }
 
-// serveSite has an nginx serve 10,000 texts of 1 to 4 KB in 100 folders, with
-// pages that lead to them.
+// serveSite starts nginx with 10,000 text files of 1 to 4 KB in 100 folders, and
+// with pages that link to them.
 func serveSite(t peer.TB) Object {
 	s := peer.Nginx(t, peer.NginxOptions{HTTP: "keepalive_requests 1000000;"})
 	random := rand.New(rand.NewChaCha8([32]byte{}))
-	var all holding
+	var all digests
 	var root strings.Builder
 	for d := range 100 {
 		var page strings.Builder
@@ -80,60 +80,62 @@ func serveSite(t peer.TB) Object {
 	}
 	s.Put("site/index.html", []byte(root.String()))
 	s.Put("robots.txt", []byte("User-agent: *\nDisallow:\n"))
-	return Object{Holds: all.in, Words: map[string]string{"url": "http://" + s.Addr + "/site"}}
+	return Object{CheckDir: all.checkDir, Words: map[string]string{"url": "http://" + s.Addr + "/site"}}
 }
 
-// serveFolder has a vsftpd serve a folder of 2,000 files.
+// serveFolder starts vsftpd with a folder of 2,000 files.
 func serveFolder(t peer.TB) Object {
 	s := vsftpd(t)
 	random := rand.NewChaCha8([32]byte{})
-	var all holding
+	var all digests
 	for f := range ftpFiles {
 		content := make([]byte, ftpFileSize)
 		random.Read(content)
 		all = append(all, sha256.Sum256(content), sha1Of(content))
 		s.Put(fmt.Sprint("files/", 1000+f), content)
 	}
-	return Object{Holds: all.in, Words: map[string]string{"url": "ftp://" + s.Addr + "/files"}}
+	return Object{CheckDir: all.checkDir, Words: map[string]string{"url": "ftp://" + s.Addr + "/files"}}
 }
 
-// holding is the SHA-256 and the SHA-1 of each object, by turns: the one is
-// that of a file, the other what a WARC file says.
-type holding [][sha256.Size]byte
+// digests has two elements for each object: its SHA-256, for comparison with files,
+// and its SHA-1, for comparison with the records of WARC files.
+type digests [][sha256.Size]byte
 
+// sha1Of returns the SHA-1 of text, padded to the size of a SHA-256.
 func sha1Of(text []byte) (sum [sha256.Size]byte) {
 	digest := sha1.Sum(text)
 	copy(sum[:], digest[:])
 	return sum
 }
 
-// in reports an object that lies nowhere below dir, in a file or a WARC file.
-func (h holding) in(dir string) error {
-	there := map[[sha256.Size]byte]bool{}
+// checkDir returns an error if an object is missing in the files and WARC files
+// below dir.
+func (h digests) checkDir(dir string) error {
+	found := map[[sha256.Size]byte]bool{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		if strings.HasSuffix(path, ".warc.gz") {
-			return payloads(path, there)
+			return payloads(path, found)
 		}
 		text, err := os.ReadFile(path)
-		there[sha256.Sum256(text)] = true
+		found[sha256.Sum256(text)] = true
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	for i := 0; i < len(h); i += 2 {
-		if !there[h[i]] && !there[h[i+1]] {
+		if !found[h[i]] && !found[h[i+1]] {
 			return fmt.Errorf("%s lacks the object %d of %d", dir, i/2, len(h)/2)
 		}
 	}
 	return nil
 }
 
-// payloads adds what the records of a WARC file say that they hold.
-func payloads(path string, there map[[sha256.Size]byte]bool) error {
+// payloads adds the payload digests of the records of a WARC file to found.
+func payloads(path string, found map[[sha256.Size]byte]bool) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
@@ -150,7 +152,7 @@ func payloads(path string, there map[[sha256.Size]byte]bool) error {
 			if _, err := base32.StdEncoding.Decode(sum[:], []byte(digest)); err != nil {
 				return err
 			}
-			there[sum] = true
+			found[sum] = true
 		}
 		if err == io.EOF {
 			return nil

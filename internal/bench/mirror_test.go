@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// TestHolding: an object counts where a file has its bytes, whatever its name,
-// or a WARC file says so, and only there.
-func TestHolding(t *testing.T) {
+// TestDigests checks that checkDir finds an object in a file of any name and in the
+// digests of a WARC file.
+func TestDigests(t *testing.T) {
 	one, two := []byte("one"), []byte("two")
-	h := holding{sha256.Sum256(one), sha1Of(one), sha256.Sum256(two), sha1Of(two)}
+	h := digests{sha256.Sum256(one), sha1Of(one), sha256.Sum256(two), sha1Of(two)}
 	dir := t.TempDir()
 	write := func(name string, text []byte) {
 		t.Helper()
@@ -24,8 +24,8 @@ func TestHolding(t *testing.T) {
 		}
 	}
 	write("any name", one)
-	if err := h.in(dir); err == nil {
-		t.Error("the second object is not there")
+	if err := h.checkDir(dir); err == nil {
+		t.Error("no error for a missing object")
 	}
 	sum := sha1.Sum(two)
 	var packed bytes.Buffer
@@ -33,11 +33,11 @@ func TestHolding(t *testing.T) {
 	z.Write([]byte("WARC/1.0\r\nWARC-Payload-Digest: sha1:" + base32.StdEncoding.EncodeToString(sum[:]) + "\r\n\r\n"))
 	z.Close()
 	write("w.warc.gz", packed.Bytes())
-	if err := h.in(dir); err != nil {
+	if err := h.checkDir(dir); err != nil {
 		t.Error(err)
 	}
 	write("w.warc.gz", packed.Bytes()[:packed.Len()/2])
-	if err := h.in(dir); err == nil {
-		t.Error("a WARC file that is cut off")
+	if err := h.checkDir(dir); err == nil {
+		t.Error("no error for a truncated WARC file")
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// scratch makes a directory for what a program writes, in memory where the
-// system has such a place: the time of a disk is not the program's.
+// scratch returns a directory for the output of a program. It is in memory if the
+// system has /dev/shm, so that the disk does not affect the time.
 func scratch(b *block) string {
 	dir, err := os.MkdirTemp("/dev/shm", "fetch-bench-")
 	if err != nil {
@@ -21,8 +21,8 @@ func scratch(b *block) string {
 	return dir
 }
 
-// empty removes all that is in dir.
-func empty(dir string) error {
+// removeAll removes all files and folders in dir.
+func removeAll(dir string) error {
 	all, err := filepath.Glob(filepath.Join(dir, "*"))
 	for _, path := range all {
 		if err == nil {
@@ -32,9 +32,9 @@ func empty(dir string) error {
 	return err
 }
 
-// joined writes the files below dir one behind the other, in the order of
+// concatenate writes the contents of all files below dir to w, in the order of
 // their names.
-func joined(w io.Writer, dir string) error {
+func concatenate(w io.Writer, dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err

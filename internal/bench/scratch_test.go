@@ -9,13 +9,13 @@ import (
 	"github.com/anyurl/fetch/internal/peer"
 )
 
-// TestCompareFiles: what a program writes into files is checked, and gone when
-// it runs again.
+// TestCompareFiles checks that compare verifies output files and removes them before
+// the next run.
 func TestCompareFiles(t *testing.T) {
 	curl := peer.Need(t, "curl", "curl")
 	peer.Need(t, "nginx", "nginx-light")
 	for args, want := range map[string]bool{
-		"-q -sS -o f --no-clobber --output-dir {dir} {url}": true, // would be f.1 beside f
+		"-q -sS -o f --no-clobber --output-dir {dir} {url}": true, // a second file f.1 would appear if f were not removed
 		"-q -sS -o f --output-dir {dir} {url} {url}":        false,
 		"-q -sS {url} -o f --output-dir {dir} {url}x":       false,
 	} {
@@ -43,17 +43,17 @@ func TestScratch(t *testing.T) {
 			}
 		}
 		var all strings.Builder
-		if err := joined(&all, dir); err != nil || all.String() != "123" {
+		if err := concatenate(&all, dir); err != nil || all.String() != "123" {
 			t.Errorf("got %q, %v", all.String(), err)
 		}
-		if err := empty(dir); err != nil {
+		if err := removeAll(dir); err != nil {
 			t.Error(err)
 		}
 		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-			t.Errorf("left are %v, %v", left, err)
+			t.Errorf("after removeAll: %v, %v", left, err)
 		}
 	})
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {
-		t.Errorf("the directory stays: %v", err)
+		t.Errorf("the directory was not removed: %v", err)
 	}
 }

@@ -6,31 +6,31 @@ import (
 	"text/tabwriter"
 )
 
-// A row compares one measure of fetch with that of one rival.
+// A row compares one measure of fetch with the same measure of a rival.
 type row struct {
 	name   string
-	what   measure
+	kind   measure
 	fetch  float64
 	rival  string
 	other  float64
-	target *Target // nil: none
+	target *Target // nil without a target
 }
 
-// rows returns a row for each measure and rival, or for each measure alone
-// where no rival is here.
+// rows returns a row for each measure and rival, or for each measure if no rival
+// is installed.
 func (c Case) rows(programs []program, samples [][]usage) []row {
 	var rows []row
 	ours := median(samples[0])
 	for m := range measures {
 		for i, p := range programs[1:] {
-			r := row{name: c.Name, what: m, fetch: ours[m], rival: p.name, other: median(samples[i+1])[m]}
+			r := row{name: c.Name, kind: m, fetch: ours[m], rival: p.name, other: median(samples[i+1])[m]}
 			if p.name == c.Rivals[0].Program {
 				r.target = c.target(m)
 			}
 			rows = append(rows, r)
 		}
 		if len(programs) == 1 {
-			rows = append(rows, row{name: c.Name, what: m, fetch: ours[m], target: c.target(m)})
+			rows = append(rows, row{name: c.Name, kind: m, fetch: ours[m], target: c.target(m)})
 		}
 	}
 	return rows
@@ -47,8 +47,8 @@ func (c Case) target(m measure) *Target {
 
 func (r row) ratio() float64 { return r.fetch / r.other }
 
-// missed reports whether the row has a target that it does not reach; a ratio
-// to a rival that is not here is not reached either.
+// missed reports whether r misses its target. A target ratio is also missed if the
+// rival is not installed.
 func (r row) missed() bool {
 	switch {
 	case r.target == nil:
@@ -70,7 +70,7 @@ func (r row) verdict() string {
 		want += fmt.Sprintf(" ratio %.2f", r.target.Ratio)
 	}
 	if r.target.Limit > 0 {
-		want += " " + figure(r.what, r.target.Limit)
+		want += " " + figure(r.kind, r.target.Limit)
 	}
 	if r.missed() {
 		return "MISSED, at most" + want
@@ -88,17 +88,17 @@ func figure(m measure, value float64) string {
 	return fmt.Sprintf("%.3f s", value)
 }
 
-// print writes the table, and the least memory that it could have told.
+// print writes the table and the smallest measurable memory.
 func print(w io.Writer, rows []row, least float64) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "case\tmeasure\tfetch\trival\t\tratio\ttarget")
 	for _, r := range rows {
 		rival, other, ratio := "-", "", ""
 		if r.rival != "" {
-			rival, other, ratio = r.rival, figure(r.what, r.other), fmt.Sprintf("%.2f", r.ratio())
+			rival, other, ratio = r.rival, figure(r.kind, r.other), fmt.Sprintf("%.2f", r.ratio())
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.name, r.what, figure(r.what, r.fetch), rival, other, ratio, r.verdict())
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.name, r.kind, figure(r.kind, r.fetch), rival, other, ratio, r.verdict())
 	}
-	fmt.Fprintf(tw, "Less memory than %s would show as that much.\n", figure(memory, least))
+	fmt.Fprintf(tw, "The smallest measurable memory is %s.\n", figure(memory, least))
 	return tw.Flush()
 }
