@@ -46,18 +46,18 @@ func TestChanges(t *testing.T) {
 		not    int    // number of unchanged pages
 		types  string // types of the records that the second run adds for /one
 	}{
-		{"nothing", func(*taggedSite, *mirror.Options) {}, 0, inside, "revisit server-not-modified"},
-		{"another ETag", func(s *taggedSite, _ *mirror.Options) { s.tag = "2" }, 0, 0, "revisit identical-payload-digest"},
-		{"another text", func(s *taggedSite, _ *mirror.Options) { s.tag = "2"; s.webSite["/one"] += "more" }, 1, 0, "response"},
-		{"a wider scope", func(s *taggedSite, o *mirror.Options) { o.Scope.Reach = mirror.Any }, 1, inside, "revisit server-not-modified"},
-		{"a file is lost", func(s *taggedSite, o *mirror.Options) {
+		{"no change", func(*taggedSite, *mirror.Options) {}, 0, inside, "revisit server-not-modified"},
+		{"changed ETag", func(s *taggedSite, _ *mirror.Options) { s.tag = "2" }, 0, 0, "revisit identical-payload-digest"},
+		{"changed content", func(s *taggedSite, _ *mirror.Options) { s.tag = "2"; s.webSite["/one"] += "more" }, 1, 0, "response"},
+		{"wider scope", func(s *taggedSite, o *mirror.Options) { o.Scope.Reach = mirror.Any }, 1, inside, "revisit server-not-modified"},
+		{"deleted file in the tree", func(s *taggedSite, o *mirror.Options) {
 			os.Remove(filepath.Join(o.Dir, "tree/http/a.example/one"))
 		}, 0, inside - 1, "revisit identical-payload-digest"},
-		{"a failure has passed", func(s *taggedSite, o *mirror.Options) { s.webSite["/none"] = "there now" }, 1, inside, "revisit server-not-modified"},
-		{"no more WARC", func(s *taggedSite, o *mirror.Options) { o.WARC = nil }, 0, inside, ""},
+		{"page that was missing", func(s *taggedSite, o *mirror.Options) { s.webSite["/none"] = "there now" }, 1, inside, "revisit server-not-modified"},
+		{"run without WARC", func(s *taggedSite, o *mirror.Options) { o.WARC = nil }, 0, inside, ""},
 	} {
 		for _, first := range []string{"tree and warc", "warc"} {
-			if first == "warc" && (strings.HasPrefix(c.name, "no more") || c.name == "a file is lost") {
+			if first == "warc" && (c.name == "run without WARC" || c.name == "deleted file in the tree") {
 				continue
 			}
 			t.Run(c.name+", "+first, func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestChanges(t *testing.T) {
 						t.Errorf("records %q, want %q", got, c.types)
 					}
 					if o.Tree && tree(t, o.Dir, "http/a.example")["one"] != s.webSite["/one"] {
-						t.Error("the file is not that of the server")
+						t.Error("the file differs from the file of the server")
 					}
 					checkVerify(t, o.Dir)
 				})
@@ -138,7 +138,7 @@ func TestUnchangedRecords(t *testing.T) {
 		}
 	}
 	if n != 1 {
-		t.Errorf("one.txt is recorded as it was %d times", n)
+		t.Errorf("one.txt is recorded as unchanged %d times", n)
 	}
 	checkVerify(t, o.Dir)
 }

@@ -41,7 +41,7 @@ func TestFullDisk(t *testing.T) {
 					t.Fatalf("%v: %v", fetch.FaultOf(err), err)
 				}
 				if n := strings.Count(err.Error(), "no space left") + strings.Count(err.Error(), "disk is full"); n < 1 || n > 2 || strings.Contains(err.Error(), "\n") {
-					t.Errorf("it says %v", err)
+					t.Errorf("error %v", err)
 				}
 				for f, err := range mirror.Verify(t.Context(), o.Dir) {
 					if f.Path != "" && !f.Note || err != nil && !errors.Is(err, mirror.ErrIncomplete) && !errors.Is(err, fetch.DiskFull) && !errors.Is(err, fetch.Local) {

@@ -26,17 +26,17 @@ func TestPlantedDigests(t *testing.T) {
 		url   string
 		types string // types of the records of url, by both runs
 	}{
-		"nothing":           {url: "/copy", types: "revisit identical-payload-digest"},
-		"another digest":    {"update capture set digest=?, sum=?" + ofEvil, []any{sum[:], first}, "/good", "response"},
-		"another place":     {"update capture set at=0, digest=?, sum=?" + ofEvil, []any{sum[:], first}, "/good", "response"},
-		"no place":          {"update capture set at=-1, digest=?, sum=?" + ofEvil, []any{sum[:], first}, "/good", "response"},
-		"another proof":     {"update capture set proof='sha256:AAAA'" + ofEvil, nil, "/evil", "response, response"},
-		"another record":    {"update capture set record='urn:uuid:1'" + ofEvil, nil, "/evil", "response, response"},
-		"a file that isn't": {"update file set name='x.warc.gz'", nil, "/evil", "response, response"},
-		"unchanged":         {url: "/tagged", types: "response, revisit server-not-modified"},
-		"unchanged, another digest": {"update capture set digest=(select digest from capture" + ofEvil + "), sum=(select sum from capture" + ofEvil + ")" + ofTagged,
+		"no change":                {url: "/copy", types: "revisit identical-payload-digest"},
+		"other digest":             {"update capture set digest=?, sum=?" + ofEvil, []any{sum[:], first}, "/good", "response"},
+		"other offset":             {"update capture set at=0, digest=?, sum=?" + ofEvil, []any{sum[:], first}, "/good", "response"},
+		"no offset":                {"update capture set at=-1, digest=?, sum=?" + ofEvil, []any{sum[:], first}, "/good", "response"},
+		"other proof":              {"update capture set proof='sha256:AAAA'" + ofEvil, nil, "/evil", "response, response"},
+		"other record":             {"update capture set record='urn:uuid:1'" + ofEvil, nil, "/evil", "response, response"},
+		"file that does not exist": {"update file set name='x.warc.gz'", nil, "/evil", "response, response"},
+		"unchanged":                {url: "/tagged", types: "response, revisit server-not-modified"},
+		"unchanged, other digest": {"update capture set digest=(select digest from capture" + ofEvil + "), sum=(select sum from capture" + ofEvil + ")" + ofTagged,
 			nil, "/tagged", "response, response"},
-		"unchanged, another proof": {"update capture set proof=(select proof from capture" + ofEvil + "), digest=(select digest from capture" + ofEvil + ")" + ofTagged,
+		"unchanged, other proof": {"update capture set proof=(select proof from capture" + ofEvil + "), digest=(select digest from capture" + ofEvil + ")" + ofTagged,
 			nil, "/tagged", "response, response"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -76,6 +76,6 @@ func change(t *testing.T, dir, statement string, args ...any) {
 		t.Fatal(err)
 	}
 	if c.Changes() == 0 {
-		t.Fatal("nothing was changed")
+		t.Fatal("the change had no effect")
 	}
 }

@@ -33,11 +33,11 @@ var calendar = endlessSite{"a calendar", func(r *http.Request) string {
 func TestEndlessSites(t *testing.T) {
 	t.Parallel()
 	for _, c := range []endlessSite{
-		{"a folder within itself", func(r *http.Request) string { return `<a href="a/">` }, 5, "a segment repeats too often in the path"},
-		{"two folders within each other", func(r *http.Request) string { return `<a href="a/"><a href="b/">` }, 130, "a segment repeats too often in the path"},
-		{"a folder below each file", func(r *http.Request) string { return `<a href="` + strings.TrimSuffix(r.URL.Path, "/") + `/x">` }, 5, "a segment repeats too often in the path"},
-		{"a URL of 9 KiB", func(r *http.Request) string { return `<a href="/` + strings.Repeat("y", 9<<10) + `">` }, 1, ""},
-		{"a query that grows", func(r *http.Request) string { return `<a href="?` + r.URL.RawQuery + strings.Repeat("z", 500) + `">` }, 20, ""},
+		{"folder that contains itself", func(r *http.Request) string { return `<a href="a/">` }, 5, "a segment repeats too often in the path"},
+		{"two folders that contain each other", func(r *http.Request) string { return `<a href="a/"><a href="b/">` }, 130, "a segment repeats too often in the path"},
+		{"folder below each file", func(r *http.Request) string { return `<a href="` + strings.TrimSuffix(r.URL.Path, "/") + `/x">` }, 5, "a segment repeats too often in the path"},
+		{"URL of 9 KiB", func(r *http.Request) string { return `<a href="/` + strings.Repeat("y", 9<<10) + `">` }, 1, ""},
+		{"growing query", func(r *http.Request) string { return `<a href="?` + r.URL.RawQuery + strings.Repeat("z", 500) + `">` }, 20, ""},
 	} {
 		t.Run(c.name, c.test)
 	}
@@ -57,14 +57,14 @@ func (c endlessSite) test(t *testing.T) {
 		o := w.options("http://a.example/")
 		o.WARC = nil
 		if sum := run(t, o); len(w.requested) > c.limit || sum.Pending > 0 {
-			t.Errorf("%d requests, want %d at the most: %+v", len(w.requested), c.limit, sum)
+			t.Errorf("%d requests, want at most %d: %+v", len(w.requested), c.limit, sum)
 		}
 		told := c.note == ""
 		for _, e := range events(t, o.Dir) {
 			told = told || e.State == "excluded" && e.Note == c.note
 		}
 		if !told {
-			t.Errorf("nobody was told: %s", c.note)
+			t.Errorf("missing event: %s", c.note)
 		}
 	})
 }
@@ -92,7 +92,7 @@ func TestLargeListing(t *testing.T) {
 	}
 	s, err := mirror.Status(t.Context(), o.Dir)
 	if err != nil || s.URLs < int64(listingLinks) {
-		t.Errorf("%d URLs are known, %v", s.URLs, err)
+		t.Errorf("%d URLs in the database, %v", s.URLs, err)
 	}
 	peak(t, 64<<20)
 }
@@ -111,7 +111,7 @@ func watchHeap(t testing.TB) func(t testing.TB, most uint64) {
 		grown := held - min(before.HeapSys-before.HeapReleased, held)
 		t.Logf("the heap took %d MiB", grown>>20)
 		if grown > most {
-			t.Errorf("the heap took %d bytes, want %d at the most", grown, most)
+			t.Errorf("the heap took %d bytes, want at most %d", grown, most)
 		}
 	}
 }

@@ -86,18 +86,18 @@ func TestFaults(t *testing.T) {
 		asked  int    // number of requests for /3
 		others bool   // whether the other pages are retrieved
 	}{
-		{"nothing", nil, "done", 1, true},
+		{"no fault", nil, "done", 1, true},
 		{"500 once", status("/3", 1, 500), "done", 2, true},
-		{"500 for ever", status("/3", 99, 500), "dead", 3, true},
+		{"500 always", status("/3", 99, 500), "dead", 3, true},
 		{"503 for a minute", status("/3", 1, 503, "Retry-After", "60"), "done", 2, true},
-		{"503 for ever", status("/3", 99, 503), "dead", 3, true},
+		{"503 always", status("/3", 99, 503), "dead", 3, true},
 		{"429 twice", status("/3", 2, 429), "done", 3, true},
 		{"403", status("/3", 99, 403), "dead", 1, true},
 		{"404", status("/3", 99, 404), "dead", 1, true},
 		{"401", status("/3", 99, 401, "WWW-Authenticate", "Basic realm=x"), "dead", 1, true},
-		{"half a body once", cut("/3", 1), "done", 2, true},
-		{"half a body for ever", cut("/3", 99), "dead", 3, true},
-		{"half an error page", func(out http.ResponseWriter, r *http.Request, nth int) bool {
+		{"truncated body once", cut("/3", 1), "done", 2, true},
+		{"truncated body always", cut("/3", 99), "dead", 3, true},
+		{"truncated error page", func(out http.ResponseWriter, r *http.Request, nth int) bool {
 			if r.RequestURI == "/3" {
 				out.Header().Set("Content-Length", "700")
 				out.WriteHeader(404)
@@ -113,8 +113,8 @@ func TestFaults(t *testing.T) {
 			io.WriteString(out, "User-agent: *\nDisallow: /3\n")
 			return true
 		}, "excluded", 0, true},
-		{"robots.txt cannot be read at first", status("/robots.txt", 1, 500), "done", 1, true},
-		{"robots.txt cannot be read", status("/robots.txt", 99, 500), "", 0, false},
+		{"robots.txt with 500 once", status("/robots.txt", 1, 500), "done", 1, true},
+		{"robots.txt with 500 always", status("/robots.txt", 99, 500), "", 0, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -126,7 +126,7 @@ func TestFaults(t *testing.T) {
 				sum := run(t, o)
 				got := outcomes(t, o.Dir)
 				if n := f.nth["/3"]; n != c.asked || !strings.Contains(got, c.state+" http://a.example/3") && c.state != "" {
-					t.Errorf("asked %d times, want %d and %s\n%s", n, c.asked, c.state, got)
+					t.Errorf("%d requests, want %d and %s\n%s", n, c.asked, c.state, got)
 				}
 				files := tree(t, o.Dir, "http/a.example")
 				for i := range 10 {
@@ -173,7 +173,7 @@ func TestRetryAfter(t *testing.T) {
 			}
 		}
 		if n := strings.Count(outcomes(t, o.Dir), "done"); n != 22 {
-			t.Errorf("%d are done", n)
+			t.Errorf("%d URLs done", n)
 		}
 	})
 }
@@ -205,7 +205,7 @@ func TestSilence(t *testing.T) {
 			t.Errorf("%+v, %d dials, %v", sum, len(w.dialed), time.Since(w.started))
 		}
 		if got := outcomes(t, o.Dir); strings.Contains(got, "dead") {
-			t.Errorf("an outage is no permanent failure: %s", got)
+			t.Errorf("permanent failures after an outage: %s", got)
 		}
 		checkVerify(t, o.Dir)
 		w.rise(at)
@@ -233,7 +233,7 @@ func TestGoneFile(t *testing.T) {
 		}
 		f.webSite["/3"] = was
 		if sum := run(t, o); sum.Gone != 0 || !strings.Contains(outcomes(t, o.Dir), "done http://a.example/3") {
-			t.Errorf("back: %+v\n%s", sum, outcomes(t, o.Dir))
+			t.Errorf("restored: %+v\n%s", sum, outcomes(t, o.Dir))
 		}
 		checkVerify(t, o.Dir)
 	})
@@ -252,10 +252,10 @@ func TestLimits(t *testing.T) {
 		{"files", mirror.Limits{Files: 4}, mirror.ErrLimit, 4},
 		{"bytes", mirror.Limits{Bytes: 1500}, mirror.ErrLimit, 3},                  // the first page and two of 700 bytes
 		{"time", mirror.Limits{Time: 6500 * time.Millisecond}, mirror.ErrLimit, 3}, // with robots.txt three times
-		{"files of a host", mirror.Limits{PerHost: 4}, nil, 4},
+		{"files per host", mirror.Limits{PerHost: 4}, nil, 4},
 		{"size", mirror.Limits{FileSize: 699}, nil, 1},
-		{"space", mirror.Limits{MinFree: 1 << 60}, fetch.DiskFull, 0},
-		{"all", mirror.Limits{Files: 100, Bytes: 1 << 20, Time: time.Hour, PerHost: 100, FileSize: 700, MinFree: 1}, nil, 11},
+		{"free space", mirror.Limits{MinFree: 1 << 60}, fetch.DiskFull, 0},
+		{"all limits not reached", mirror.Limits{Files: 100, Bytes: 1 << 20, Time: time.Hour, PerHost: 100, FileSize: 700, MinFree: 1}, nil, 11},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

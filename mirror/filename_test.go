@@ -49,7 +49,7 @@ func TestHazards(t *testing.T) {
 		checkPortable(t, name)
 		key := cases.Fold().String(norm.NFC.String(name))
 		if other, ok := folded[key]; ok {
-			t.Errorf("%q and %q are one where case does not count", name, other)
+			t.Errorf("%q and %q are equal if case is ignored", name, other)
 		}
 		folded[key] = name
 	}
@@ -88,7 +88,7 @@ func checkPortable(t *testing.T, name string) {
 		case len(component) > 255, component == "", strings.ContainsAny(component, "\\:*?\"<>|\x00\n"),
 			strings.HasSuffix(component, "."), strings.HasSuffix(component, " "), strings.HasPrefix(component, " "),
 			base == "con", base == "nul", base == "aux", base == "prn":
-			t.Errorf("%q in %q is not legal everywhere", component, name)
+			t.Errorf("%q in %q is not portable", component, name)
 		}
 	}
 	if path.Clean(name) != name {

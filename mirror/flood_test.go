@@ -73,17 +73,17 @@ func TestFloods(t *testing.T) {
 		limits mirror.Limits
 		want   mirror.Summary // New and the omitted URLs
 	}{
-		{"a page", webSite{"/": links(700, "<a href=%d>")}, mirror.Limits{Links: 600}, mirror.Summary{OverLinks: 100}},
-		{"a page that repeats its links", webSite{"/": links(300, "<a href=%d><a href=%[1]d>") + links(300, "<a href=%d>")}, mirror.Limits{Links: 300}, mirror.Summary{}},
-		{"a page with a long base", webSite{"/": `<base href="/` + strings.Repeat("y", 7000) + `/">` + links(700, "<a href=%d>")},
+		{"page", webSite{"/": links(700, "<a href=%d>")}, mirror.Limits{Links: 600}, mirror.Summary{OverLinks: 100}},
+		{"page with repeated links", webSite{"/": links(300, "<a href=%d><a href=%[1]d>") + links(300, "<a href=%d>")}, mirror.Limits{Links: 300}, mirror.Summary{}},
+		{"page with a long base URL", webSite{"/": `<base href="/` + strings.Repeat("y", 7000) + `/">` + links(700, "<a href=%d>")},
 			mirror.Limits{Links: 650}, mirror.Summary{OverLinks: 700 - (1<<20+650*400)/7022}},
-		{"a page without a limit", webSite{"/": links(700, "<a href=%d>")}, mirror.Limits{Links: -1, Queue: -1}, mirror.Summary{}},
-		{"a page that is no listing", webSite{"/": links(700, "<a href=%d>")}, mirror.Limits{Entries: 600}, mirror.Summary{}},
-		{"a listing", webSite{"/": index}, mirror.Limits{Entries: 600}, mirror.Summary{OverEntries: 100}},
-		{"a listing that is no page", webSite{"/": index}, mirror.Limits{Links: 600}, mirror.Summary{}},
-		{"a sitemap", webSite{"/": "", "/robots.txt": "Sitemap: /map.xml\n", "/map.xml": "<urlset>" + links(700, "<url><loc>http://a.example/%d</loc></url>") + "</urlset>"},
+		{"page without a limit", webSite{"/": links(700, "<a href=%d>")}, mirror.Limits{Links: -1, Queue: -1}, mirror.Summary{}},
+		{"page with a limit for listings", webSite{"/": links(700, "<a href=%d>")}, mirror.Limits{Entries: 600}, mirror.Summary{}},
+		{"listing", webSite{"/": index}, mirror.Limits{Entries: 600}, mirror.Summary{OverEntries: 100}},
+		{"listing with a limit for pages", webSite{"/": index}, mirror.Limits{Links: 600}, mirror.Summary{}},
+		{"sitemap", webSite{"/": "", "/robots.txt": "Sitemap: /map.xml\n", "/map.xml": "<urlset>" + links(700, "<url><loc>http://a.example/%d</loc></url>") + "</urlset>"},
 			mirror.Limits{Entries: 600, Links: 10}, mirror.Summary{OverEntries: 100}},
-		{"a host", webSite{"/": links(700, "<a href=%d>")}, mirror.Limits{Queue: 600}, mirror.Summary{OverQueue: 101}}, // robots.txt is pending too
+		{"host", webSite{"/": links(700, "<a href=%d>")}, mirror.Limits{Queue: 600}, mirror.Summary{OverQueue: 101}}, // robots.txt is pending too
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -120,7 +120,7 @@ func TestArticlesLeftOut(t *testing.T) {
 				}
 				g.asked = 0
 				if run(t, o); g.asked != 0 || articles(t, o.Dir) != 9 {
-					t.Errorf("asked for %d articles, %d are there", g.asked, articles(t, o.Dir))
+					t.Errorf("%d requests for articles, %d articles in the tree", g.asked, articles(t, o.Dir))
 				}
 				checkVerify(t, o.Dir)
 			})
@@ -137,8 +137,8 @@ func TestDepthZero(t *testing.T) {
 		requisites bool
 		want       string
 	}{
-		{"the seeds", false, "http://a.example/ http://a.example/new http://a.example/old"},
-		{"and what they need", true, "http://a.example/ http://a.example/i.png http://a.example/new http://a.example/old"},
+		{"seeds only", false, "http://a.example/ http://a.example/new http://a.example/old"},
+		{"seeds and requisites", true, "http://a.example/ http://a.example/i.png http://a.example/new http://a.example/old"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			w := newNetwork(t)
@@ -149,11 +149,11 @@ func TestDepthZero(t *testing.T) {
 			for range 2 {
 				run(t, o)
 				if got := w.requests(); got != c.want {
-					t.Errorf("%s: asked for %s", c.name, got)
+					t.Errorf("%s: requests for %s", c.name, got)
 				}
 			}
 			if strings.Contains(outcomes(t, o.Dir), "map.xml") {
-				t.Error("a sitemap leads away from the seeds")
+				t.Error("a sitemap extends the scope")
 			}
 		})
 	}

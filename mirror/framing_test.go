@@ -23,13 +23,13 @@ func TestFraming(t *testing.T) {
 	for _, test := range []struct{ name, head, body, want string }{
 		{"length", "HTTP/1.1 200 OK\r\nContent-Length: 21\r\n", page, page},
 		{"length as a list", "HTTP/1.1 200 OK\r\nContent-Length: 21, 21\r\n", page, page},
-		{"length without end", "HTTP/1.1 200 OK\r\nContent-Length: 18446744073709551615\r\n", page, page},
-		{"to the end", "HTTP/1.0 200 OK\r\n", page, page},
+		{"very large length", "HTTP/1.1 200 OK\r\nContent-Length: 18446744073709551615\r\n", page, page},
+		{"until the connection closes", "HTTP/1.0 200 OK\r\n", page, page},
 		{"chunked", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n", chunks, page},
 		{"chunked twice", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", chunks, page},
 		{"chunked and identity", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, identity\r\n", chunks, page},
 		{"chunked and a length", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 1\r\n", chunks, page},
-		{"chunks that do not count", "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n", chunks, chunks},
+		{"chunked in HTTP/1.0", "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n", chunks, chunks},
 		{"interim response", "HTTP/1.1 103 x\r\nA: b\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 21\r\n", page, page},
 		{"blank in a name", "HTTP/1.1 200 OK\r\nX Y: z\r\nVia : p\r\nContent-Length: 21\r\n", page, page},
 	} {

@@ -107,7 +107,7 @@ func TestOldFTP(t *testing.T) {
 			}
 		}
 		if f.asked["one.txt"] != 1 || f.asked["grown.log"] != 2 {
-			t.Errorf("asked for %v: what has grown is brought twice", f.asked)
+			t.Errorf("requests %v: a growing file is retrieved twice", f.asked)
 		}
 		noted := ""
 		for _, e := range events(t, o.Dir) {
@@ -116,20 +116,20 @@ func TestOldFTP(t *testing.T) {
 			}
 		}
 		if noted != "pending changed since it was listed; done the size differs from the listing; " {
-			t.Errorf("noted %q", noted)
+			t.Errorf("notes %q", noted)
 		}
 		checkVerify(t, o.Dir)
 
 		clear(f.asked)
 		run(t, o)
 		if f.asked["one.txt"] != 0 || f.asked["grown.log"] != 0 {
-			t.Errorf("nothing has changed, and asked for %v", f.asked)
+			t.Errorf("requests without a change: %v", f.asked)
 		}
 		// The size is unchanged, and the time is within the minute of
 		// the listing.
 		f.files["one.txt"], f.times["one.txt"] = "ONE\n", "20240115101230"
 		if run(t, o); tree(t, o.Dir, "")["ftp/old.example/pub/one.txt"] != "ONE\n" {
-			t.Error("a file of another time is not brought")
+			t.Error("a file with another time is not retrieved")
 		}
 		// The file changed, but its listing with seconds did not. The
 		// listing counts unless Recheck is set.
@@ -137,11 +137,11 @@ func TestOldFTP(t *testing.T) {
 		clear(f.asked)
 		f.files["one.txt"], f.times["one.txt"] = "oNe\n", "20240115101231"
 		if run(t, o); f.asked["one.txt"] != 0 {
-			t.Error("the listing is not believed")
+			t.Error("the listing was ignored")
 		}
 		o.Recheck = true
 		if run(t, o); tree(t, o.Dir, "")["ftp/old.example/pub/one.txt"] != "oNe\n" {
-			t.Error("a file is not asked for")
+			t.Error("a file is not requested")
 		}
 		checkVerify(t, o.Dir)
 	})
@@ -161,7 +161,7 @@ func TestSpecialFiles(t *testing.T) {
 		o := w.options("ftp://old.example/pub/")
 		sum := run(t, o)
 		if delete(f.asked, "."); f.asked["one.txt"] != 1 || len(f.asked) != 1 || sum.Failed > 0 {
-			t.Errorf("asked for %v: %+v", f.asked, sum)
+			t.Errorf("requests %v: %+v", f.asked, sum)
 		}
 		checkVerify(t, o.Dir)
 	})
@@ -194,7 +194,7 @@ func TestFTPSecondRun(t *testing.T) {
 	}
 	run(t, o)
 	if names := retrieved(); len(names) != 12 {
-		t.Errorf("brought %v", names)
+		t.Errorf("new objects %v", names)
 	}
 	changed := s.Put("pub/07", []byte("NUMBER 07\n"))
 	if err := os.Chtimes(changed, time.Time{}, time.Now().Add(-time.Hour)); err != nil {
@@ -203,7 +203,7 @@ func TestFTPSecondRun(t *testing.T) {
 	o.Client = client(t) // with new sessions, which have not requested data connections early
 	run(t, o)
 	if names := retrieved(); len(names) != 13 || names[12] != "07" {
-		t.Errorf("brought %v", names)
+		t.Errorf("new objects %v", names)
 	}
 	if got := tree(t, o.Dir, "ftp/"+treeHost(s.Addr)+"/pub")["07"]; got != "NUMBER 07\n" {
 		t.Errorf("the file is %q", got)

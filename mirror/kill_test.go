@@ -125,7 +125,7 @@ func TestKill(t *testing.T) {
 				whole := sound.finish(t)
 				looks := []string{"", sound.summary(t)} // by the number of runs
 				if strings.Count(looks[1], "\n") < len(source) {
-					t.Fatalf("too little to look at: %s", looks[1])
+					t.Fatalf("archive with too few objects: %s", looks[1])
 				}
 				for left := kills; left > 0; {
 					killed := sound

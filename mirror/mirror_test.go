@@ -111,11 +111,11 @@ func TestServers(t *testing.T) {
 				t.Errorf("again: %+v", sum)
 			}
 			if got := checkTree(t, o.Dir); got != want {
-				t.Errorf("what did not change was written again: %s", got)
+				t.Errorf("unchanged objects were rewritten: %s", got)
 			}
 			s.Put("pub/one.txt", []byte("the first, changed\n"))
 			if sum := run(t, o); sum.New < 1 || sum.New > 2 { // with the listing
-				t.Errorf("one has changed: %+v", sum)
+				t.Errorf("after a change: %+v", sum)
 			}
 		})
 	}
@@ -137,7 +137,7 @@ func checkTree(t *testing.T, dir string) string {
 			}
 		}
 		if n != 1 {
-			t.Errorf("%s is there %d times", name, n)
+			t.Errorf("%s exists %d times", name, n)
 		}
 	}
 	return digests(files)
@@ -191,7 +191,7 @@ func TestTwoProcesses(t *testing.T) {
 	s.Put("x", []byte("x"))
 	run(t, o)
 	if !errors.Is(second, fetch.InUse) {
-		t.Errorf("the second got %v", second)
+		t.Errorf("second process: %v", second)
 	}
 }
 

@@ -115,17 +115,17 @@ func TestArticles(t *testing.T) {
 		g := &newsgroup{high: 5, expired: 2, broken: true}
 		o := w.news(g)
 		if sum := run(t, o); sum.Failed != 0 || sum.Unreached != 4 || sum.Gone != 1 {
-			t.Errorf("four are not reached, one has expired: %+v\n%s", sum, outcomes(t, o.Dir))
+			t.Errorf("want four unreached, one expired: %+v\n%s", sum, outcomes(t, o.Dir))
 		}
 		g.broken, g.high = false, 6
 		if sum := run(t, o); sum.Failed != 0 || articles(t, o.Dir) != 5 {
-			t.Errorf("what failed and what is new: %+v, %d files\n%s", sum, articles(t, o.Dir), outcomes(t, o.Dir))
+			t.Errorf("failed and new articles: %+v, %d files\n%s", sum, articles(t, o.Dir), outcomes(t, o.Dir))
 		}
 		checkVerify(t, o.Dir)
 		g.asked = 0
 		run(t, o)
 		if g.asked != 0 {
-			t.Errorf("articles were asked for %d times", g.asked)
+			t.Errorf("%d requests for articles", g.asked)
 		}
 		for name := range tree(t, o.Dir, "news") {
 			if strings.Contains(name, "3@") {
@@ -135,11 +135,11 @@ func TestArticles(t *testing.T) {
 			}
 		}
 		if run(t, o); g.asked != 1 || articles(t, o.Dir) != 5 {
-			t.Errorf("one was removed: %d files, asked %d times", articles(t, o.Dir), g.asked)
+			t.Errorf("after a removal: %d files, %d requests", articles(t, o.Dir), g.asked)
 		}
 		o.WARC, g.asked = &mirror.WARC{}, 0
 		if run(t, o); g.asked != 5 {
-			t.Errorf("asked %d times for records", g.asked)
+			t.Errorf("%d requests for records", g.asked)
 		}
 		heads, blocks := records(t, o.Dir)
 		for i, h := range heads {
@@ -183,7 +183,7 @@ func TestInvalidMessageIDs(t *testing.T) {
 			}
 			for n := range g.high {
 				if got := strings.Count(all, fmt.Sprintf("\r\n\r\nNumber %d\r\n", n+1)); got != 1 || sum.Failed > 0 {
-					t.Errorf("article %d is there %d times: %+v\n%s", n+1, got, sum, outcomes(t, o.Dir))
+					t.Errorf("article %d exists %d times: %+v\n%s", n+1, got, sum, outcomes(t, o.Dir))
 				}
 			}
 			checkVerify(t, o.Dir)
@@ -230,7 +230,7 @@ func TestMailForms(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := has(mirror.Mbox); got != 0 {
-			t.Errorf("nothing is new, and the mbox was made again: %d", got)
+			t.Errorf("mbox rewritten without a new message: %d", got)
 		}
 	})
 }

@@ -21,17 +21,17 @@ func TestRequired(t *testing.T) {
 		o    mirror.Options
 		want fetch.Fault
 	}{
-		"no folder":   {mirror.Options{Client: client, Seeds: seeds}, fetch.Usage},
-		"no client":   {mirror.Options{Dir: dir, Seeds: seeds}, fetch.Usage},
-		"no seeds":    {mirror.Options{Dir: dir, Client: client}, fetch.Usage},
-		"no URL":      {mirror.Options{Dir: dir, Client: client, Seeds: []uri.URI{{}}}, fetch.BadURL},
-		"a reference": {mirror.Options{Dir: dir, Client: client, Seeds: append(seeds, uri.MustParse("//h/x"))}, fetch.BadURL},
+		"no folder":          {mirror.Options{Client: client, Seeds: seeds}, fetch.Usage},
+		"no client":          {mirror.Options{Dir: dir, Seeds: seeds}, fetch.Usage},
+		"no seeds":           {mirror.Options{Dir: dir, Client: client}, fetch.Usage},
+		"no URL":             {mirror.Options{Dir: dir, Client: client, Seeds: []uri.URI{{}}}, fetch.BadURL},
+		"relative reference": {mirror.Options{Dir: dir, Client: client, Seeds: append(seeds, uri.MustParse("//h/x"))}, fetch.BadURL},
 	} {
 		if _, err := mirror.Run(t.Context(), c.o); fetch.FaultOf(err) != c.want {
 			t.Errorf("%s: got %v, want %v", name, err, c.want)
 		}
 		if _, err := os.Stat(dir); err == nil {
-			t.Errorf("%s: the archive was made", name)
+			t.Errorf("%s: the archive was created", name)
 		}
 	}
 }

@@ -32,8 +32,8 @@ func outcome(t testing.TB, dir, url string) (last mirror.Event) {
 func TestOutage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, host, says string }{
-		{"refused", "down.example", "get http://down.example/: dial tcp 8.8.4.1:80: connect: connection refused (robots.txt of"},
-		{"unknown", "none.example", "get http://none.example/: lookup none.example: no such host (robots.txt of"},
+		{"connection refused", "down.example", "get http://down.example/: dial tcp 8.8.4.1:80: connect: connection refused (robots.txt of"},
+		{"unknown host", "none.example", "get http://none.example/: lookup none.example: no such host (robots.txt of"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestOutage(t *testing.T) {
 						t.Errorf("run %d: %+v", nth+1, sum)
 					}
 					if want := int64(2); nth == 0 && sum.NewlyFailed != want || nth > 0 && sum.NewlyFailed != 0 {
-						t.Errorf("run %d: %d failed newly", nth+1, sum.NewlyFailed)
+						t.Errorf("run %d: %d newly failed", nth+1, sum.NewlyFailed)
 					}
 					e := outcome(t, o.Dir, url)
 					if e.State != "pending" || !e.Unreached || !strings.HasPrefix(e.Note, c.says) {
@@ -62,7 +62,7 @@ func TestOutage(t *testing.T) {
 				w.web(c.host, webSite{"/": "there"})
 				o.Client = w.options().Client // without the cached robots.txt
 				if sum := run(t, o); sum.Unreached != 0 || sum.New != 1 {
-					t.Errorf("it is there: %+v\n%s", sum, outcomes(t, o.Dir))
+					t.Errorf("after the outage: %+v\n%s", sum, outcomes(t, o.Dir))
 				}
 			})
 		})
@@ -104,12 +104,12 @@ func TestNewlyFailed(t *testing.T) {
 			change      func()
 			newly, fail int64
 		}{
-			{"two are not there", func() {}, 2, 2},
-			{"the same two", func() {}, 0, 2},
-			{"a further one", func() { site["/"] += "<a href=4>" }, 1, 3},
-			{"one is there", func() { site["/1"] = "one" }, 0, 2},
-			{"it is gone, which is no failure", func() { delete(site, "/1") }, 0, 2},
-			{"all are there", func() { site["/1"], site["/2"], site["/4"] = "1", "2", "4" }, 0, 0},
+			{"two missing pages", func() {}, 2, 2},
+			{"same missing pages", func() {}, 0, 2},
+			{"third missing page", func() { site["/"] += "<a href=4>" }, 1, 3},
+			{"page that exists again", func() { site["/1"] = "one" }, 0, 2},
+			{"deleted page, not a failure", func() { delete(site, "/1") }, 0, 2},
+			{"all pages exist", func() { site["/1"], site["/2"], site["/4"] = "1", "2", "4" }, 0, 0},
 		} {
 			c.change()
 			if sum := run(t, o); sum.NewlyFailed != c.newly || sum.Failed != c.fail {
@@ -117,7 +117,7 @@ func TestNewlyFailed(t *testing.T) {
 			}
 		}
 		if _, err := os.Stat(filepath.Join(o.Dir, "failed.txt")); err == nil {
-			t.Error("failed.txt is there, and nothing failed")
+			t.Error("failed.txt exists without a failure")
 		}
 	})
 }
@@ -165,13 +165,13 @@ func TestCounts(t *testing.T) {
 		want mirror.Summary
 		one  mirror.Event // the last event of the file
 	}{
-		{"first", o, mirror.Summary{New: 3}, mirror.Event{State: "done"}},
-		{"again", o, mirror.Summary{Unchanged: 1, Listed: 2}, mirror.Event{State: "done", Unchanged: true, Note: "unchanged according to the listing"}},
-		{"repaired", o, mirror.Summary{Unchanged: 1, Listed: 1, Repaired: 1}, mirror.Event{State: "done", Unchanged: true, Repaired: true}},
+		{"first run", o, mirror.Summary{New: 3}, mirror.Event{State: "done"}},
+		{"second run", o, mirror.Summary{Unchanged: 1, Listed: 2}, mirror.Event{State: "done", Unchanged: true, Note: "unchanged according to the listing"}},
+		{"repaired file", o, mirror.Summary{Unchanged: 1, Listed: 1, Repaired: 1}, mirror.Event{State: "done", Unchanged: true, Repaired: true}},
 		{"other seeds", elsewhere, mirror.Summary{New: 2, Excluded: 3}, mirror.Event{State: "excluded", Note: "out of scope"}},
-		{"the first ones", o, mirror.Summary{Unchanged: 1, Listed: 2, Excluded: 2}, mirror.Event{State: "done", Unchanged: true, Note: "unchanged according to the listing"}},
+		{"first seeds again", o, mirror.Summary{Unchanged: 1, Listed: 2, Excluded: 2}, mirror.Event{State: "done", Unchanged: true, Note: "unchanged according to the listing"}},
 	} {
-		if c.name == "repaired" {
+		if c.name == "repaired file" {
 			name := filepath.Join(o.Dir, "tree/ftp", treeHost(s.Addr), "pub/one.txt")
 			if err := os.Truncate(name, 3); err != nil {
 				t.Fatal(err)

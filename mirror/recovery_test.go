@@ -52,7 +52,7 @@ func TestNamesAfterKill(t *testing.T) {
 		t.Errorf("the tree holds %q", got)
 	}
 	if left, err := os.ReadDir(filepath.Join(o.Dir, "tmp")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%v are left: %v", left, err)
+		t.Errorf("remaining files %v: %v", left, err)
 	}
 	checkVerify(t, o.Dir)
 }

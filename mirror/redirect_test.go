@@ -24,8 +24,8 @@ func TestRedirectToItself(t *testing.T) {
 	}{
 		{"twice", "/d/", 2, "/d/ /d/ /d/ /d/x", 3},
 		{"to another spelling", "HTTP://a.example:80/%64/", 1, "/%64/ /d/ /d/x", 2},
-		{"as often as it may", "/d/", 10, strings.Repeat("/d/ ", 11) + "/d/x", 11},
-		{"without an end", "/d/", 99, strings.TrimSpace(strings.Repeat("/d/ ", 11)), 11},
+		{"maximum number of redirects", "/d/", 10, strings.Repeat("/d/ ", 11) + "/d/x", 11},
+		{"endless redirects", "/d/", 99, strings.TrimSpace(strings.Repeat("/d/ ", 11)), 11},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -47,10 +47,10 @@ func TestRedirectToItself(t *testing.T) {
 				sum := run(t, o)
 				got := strings.ReplaceAll(w.requests(), "http://a.example/", "/")
 				if got != c.want || asked.Load() != c.asked || sum.Failed > 0 {
-					t.Errorf("asked for\n%s\nwant\n%s\n%+v", got, c.want, sum)
+					t.Errorf("requests:\n%s\nwant:\n%s\n%+v", got, c.want, sum)
 				}
 				if e := events(t, o.Dir)[0]; (e.Note == "too many redirects") != (c.times > 10) {
-					t.Errorf("noted %q", e.Note)
+					t.Errorf("notes %q", e.Note)
 				}
 				checkVerify(t, o.Dir)
 			})

@@ -84,39 +84,39 @@ func TestParts(t *testing.T) {
 		asked  int
 		whole  int // number of requests from the first byte
 	}{
-		{"another visit", false, 1, nil, 2, 1},
-		{"another run", false, 3, func(i *image, o *mirror.Options, again func()) { again() }, 4, 1},
-		{"another version", false, 3, func(i *image, o *mirror.Options, again func()) {
+		{"next visit", false, 1, nil, 2, 1},
+		{"later run", false, 3, func(i *image, o *mirror.Options, again func()) { again() }, 4, 1},
+		{"changed file", false, 3, func(i *image, o *mirror.Options, again func()) {
 			other := newImage("another-")
 			i.body, i.tag = other.body, other.tag
 			again()
 		}, 4, 1},
-		{"for a while there is none", false, 3, func(i *image, o *mirror.Options, again func()) {
+		{"503 in the meantime", false, 3, func(i *image, o *mirror.Options, again func()) {
 			i.code = 503
 			again()
 			i.code = 0
 			again()
 		}, 7, 1},
-		{"a run without it", false, 3, func(i *image, o *mirror.Options, again func()) {
+		{"run with other seeds in between", false, 3, func(i *image, o *mirror.Options, again func()) {
 			all := o.Seeds
 			o.Seeds = all[:1]
 			again()
 			o.Seeds = all
 			again()
 		}, 4, 1},
-		{"it was gone", false, 3, func(i *image, o *mirror.Options, again func()) {
+		{"404 in the meantime", false, 3, func(i *image, o *mirror.Options, again func()) {
 			i.code = 404
 			again()
 			i.code = 0
 			again()
 		}, 5, 2},
-		{"for a while 416, for the whole too", false, 3, func(i *image, o *mirror.Options, again func()) {
+		{"416 in the meantime, also without a range", false, 3, func(i *image, o *mirror.Options, again func()) {
 			i.code = 416
 			again()
 			i.code = 0
 			again()
 		}, 6, 2},
-		{"into WARC, whose records are of one answer", true, 1, nil, 2, 2},
+		{"WARC record of a complete response", true, 1, nil, 2, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -141,7 +141,7 @@ func TestParts(t *testing.T) {
 					}
 				}
 				if len(i.offsets) != c.asked || whole != c.whole {
-					t.Errorf("asked from %d, want %d times, %d from the beginning", i.offsets, c.asked, c.whole)
+					t.Errorf("requests from bytes %d, want %d, %d of them from the first byte", i.offsets, c.asked, c.whole)
 				}
 				if left, err := os.ReadDir(filepath.Join(o.Dir, "tmp")); !errors.Is(err, fs.ErrNotExist) {
 					t.Errorf("left: %v, %v", left, err)
@@ -170,7 +170,7 @@ func TestPartKilled(t *testing.T) {
 	}
 	c.Process.Kill()
 	if c.Wait() == nil {
-		t.Fatal("it was not killed")
+		t.Fatal("the process was not killed")
 	}
 	o.finish(t)
 	for name, got := range tree(t, o.Dir, "") {
@@ -180,7 +180,7 @@ func TestPartKilled(t *testing.T) {
 	}
 	log, err := os.ReadFile(filepath.Join(s.Dir, "vsftpd.log"))
 	if err != nil || !bytes.Contains(log, []byte(`"REST 8`)) {
-		t.Errorf("it was not asked for the rest: %v\n%s", err, log)
+		t.Errorf("no request for the missing bytes: %v\n%s", err, log)
 	}
 	checkVerify(t, o.Dir)
 }

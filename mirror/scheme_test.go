@@ -36,10 +36,10 @@ func TestCallersScheme(t *testing.T) {
 		change func(*fetch.Scheme)
 		want   []string
 	}{
-		{"no more data", func(*fetch.Scheme) {}, []string{"h/b"}},
-		{"segments that repeat", func(s *fetch.Scheme) { s.Mirror.Repeats = true }, []string{"h/a/1/1/1/1", "h/b"}},
-		{"leads nowhere", func(s *fetch.Scheme) { s.Links.To = nil }, nil},
-		{"an alias", func(s *fetch.Scheme) { s.Mirror.Alias = true }, nil},
+		{"default fields", func(*fetch.Scheme) {}, []string{"h/b"}},
+		{"repeated segments", func(s *fetch.Scheme) { s.Mirror.Repeats = true }, []string{"h/a/1/1/1/1", "h/b"}},
+		{"no links allowed", func(s *fetch.Scheme) { s.Links.To = nil }, nil},
+		{"alias", func(s *fetch.Scheme) { s.Mirror.Alias = true }, nil},
 		{"sessions", func(s *fetch.Scheme) { s.Traits.Session = true }, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

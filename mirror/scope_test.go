@@ -36,19 +36,19 @@ func TestScope(t *testing.T) {
 		scope mirror.Scope
 		want  string
 	}{
-		"prefix":           {mirror.Scope{}, inside},
-		"host":             {mirror.Scope{Reach: mirror.Host}, all(inside, "http://a.example/top.png http://a.example/up")},
-		"domain":           {mirror.Scope{Reach: mirror.Domain}, all(inside, "http://a.example/top.png http://a.example/up http://www.a.example/y http://www.a.example/y2")},
-		"any":              {mirror.Scope{Reach: mirror.Any}, all(inside, "http://a.example/top.png http://a.example/up http://www.a.example/y http://www.a.example/y2 http://b.example/x http://b.example/x2 http://cdn.example/i.png http://cdn.example/s.css http://cdn.example/f.woff http://cdn.example/b.png")},
-		"include":          {mirror.Scope{Include: match(`^http://b\.`)}, all(inside, "http://b.example/x http://b.example/x2")},
-		"exclude":          {mirror.Scope{Exclude: match(`in2$`)}, "http://a.example/d/ http://a.example/d/in"},
-		"exclude prevails": {mirror.Scope{Include: match(`/x`), Exclude: match(`x2`)}, all(inside, "http://b.example/x")},
-		"depth":            {mirror.Scope{Depth: 2}, "http://a.example/d/ http://a.example/d/in http://a.example/d/in2"},
-		"depth is no limit to nothing": {mirror.Scope{Depth: 1, Reach: mirror.Host},
+		"prefix":                    {mirror.Scope{}, inside},
+		"host":                      {mirror.Scope{Reach: mirror.Host}, all(inside, "http://a.example/top.png http://a.example/up")},
+		"domain":                    {mirror.Scope{Reach: mirror.Domain}, all(inside, "http://a.example/top.png http://a.example/up http://www.a.example/y http://www.a.example/y2")},
+		"any":                       {mirror.Scope{Reach: mirror.Any}, all(inside, "http://a.example/top.png http://a.example/up http://www.a.example/y http://www.a.example/y2 http://b.example/x http://b.example/x2 http://cdn.example/i.png http://cdn.example/s.css http://cdn.example/f.woff http://cdn.example/b.png")},
+		"include":                   {mirror.Scope{Include: match(`^http://b\.`)}, all(inside, "http://b.example/x http://b.example/x2")},
+		"exclude":                   {mirror.Scope{Exclude: match(`in2$`)}, "http://a.example/d/ http://a.example/d/in"},
+		"exclude overrides include": {mirror.Scope{Include: match(`/x`), Exclude: match(`x2`)}, all(inside, "http://b.example/x")},
+		"depth":                     {mirror.Scope{Depth: 2}, "http://a.example/d/ http://a.example/d/in http://a.example/d/in2"},
+		"depth with reach host": {mirror.Scope{Depth: 1, Reach: mirror.Host},
 			"http://a.example/d/ http://a.example/d/in http://a.example/top.png http://a.example/up"},
 		"requisites": {mirror.Scope{Requisites: true},
 			all(inside, "http://a.example/top.png http://cdn.example/b.png http://cdn.example/f.woff http://cdn.example/i.png http://cdn.example/s.css")},
-		"requisites behind the depth": {mirror.Scope{Requisites: true, Depth: 1},
+		"requisites beyond the depth": {mirror.Scope{Requisites: true, Depth: 1},
 			all("http://a.example/d/ http://a.example/d/in http://a.example/top.png http://cdn.example/b.png http://cdn.example/f.woff http://cdn.example/i.png http://cdn.example/s.css")},
 		"accept": {mirror.Scope{Reach: mirror.Host, Accept: []string{"image/*"}}, all(inside, "http://a.example/top.png http://a.example/up")},
 	} {
@@ -63,14 +63,14 @@ func TestScope(t *testing.T) {
 				o.Scope = c.scope
 				run(t, o)
 				if got := w.requests(); got != c.want {
-					t.Errorf("asked for\n%s\nwant\n%s", got, c.want)
+					t.Errorf("requests:\n%s\nwant:\n%s", got, c.want)
 				}
 				if files := tree(t, o.Dir, ""); name == "accept" && len(files) != 1 {
-					t.Errorf("%d files are kept", len(files))
+					t.Errorf("%d files remain", len(files))
 				}
 				run(t, o)
 				if got := w.requests(); got != c.want {
-					t.Errorf("again asked for\n%s\nwant\n%s", got, c.want)
+					t.Errorf("again requests:\n%s\nwant:\n%s", got, c.want)
 				}
 				checkVerify(t, o.Dir)
 			})
@@ -94,18 +94,18 @@ func TestRedirects(t *testing.T) {
 	}{
 		{"in scope", webSite{"/": `<a href=r>`, "/r": "-> /s", "/s": "here"}, nil, mirror.Scope{}, "/ /r /s"},
 		{"out of scope", webSite{"/": `<a href=r>`, "/r": "-> http://b.example/s"}, webSite{"/s": "there"}, mirror.Scope{}, "/ /r"},
-		{"of a requisite, out of scope", webSite{"/": `<img src=r>`, "/r": "-> http://b.example/s"}, webSite{"/s": "there"}, mirror.Scope{Requisites: true}, "/ /r http://b.example/s"},
-		{"of a requisite, twice", webSite{"/": `<img src="http://b.example/1">`}, webSite{"/1": "-> /2", "/2": "-> /3", "/3": "there"},
+		{"requisite out of scope", webSite{"/": `<img src=r>`, "/r": "-> http://b.example/s"}, webSite{"/s": "there"}, mirror.Scope{Requisites: true}, "/ /r http://b.example/s"},
+		{"requisite with two redirects", webSite{"/": `<img src="http://b.example/1">`}, webSite{"/1": "-> /2", "/2": "-> /3", "/3": "there"},
 			mirror.Scope{Requisites: true}, "/ http://b.example/1 http://b.example/2 http://b.example/3"},
-		{"loop of one", webSite{"/": `<a href=r>`, "/r": "-> /r"}, nil, mirror.Scope{}, "/" + strings.Repeat(" /r", 11)},
-		{"loop of two", webSite{"/": `<a href=r>`, "/r": "-> /s", "/s": "-> /r"}, nil, mirror.Scope{}, "/ /r /s"},
-		{"without end", mergedSites(chain, webSite{"/": `<a href=a>`}), nil, mirror.Scope{}, "/ /a /b /c /d /e /f /g /h /i /j /k"},
-		{"is no link further", webSite{"/": `<a href=r>`, "/r": "-> /s", "/s": `<a href=t>`, "/t": "too far"}, nil, mirror.Scope{Depth: 1}, "/ /r /s"},
-		{"of a seed", webSite{"/": "-> http://b.example/d/"}, webSite{"/d/": `<a href=in><a href=/out>`, "/d/in": "in", "/out": "out"},
+		{"redirect to itself", webSite{"/": `<a href=r>`, "/r": "-> /r"}, nil, mirror.Scope{}, "/" + strings.Repeat(" /r", 11)},
+		{"loop of two redirects", webSite{"/": `<a href=r>`, "/r": "-> /s", "/s": "-> /r"}, nil, mirror.Scope{}, "/ /r /s"},
+		{"endless chain", mergedSites(chain, webSite{"/": `<a href=a>`}), nil, mirror.Scope{}, "/ /a /b /c /d /e /f /g /h /i /j /k"},
+		{"redirect adds no depth", webSite{"/": `<a href=r>`, "/r": "-> /s", "/s": `<a href=t>`, "/t": "too far"}, nil, mirror.Scope{Depth: 1}, "/ /r /s"},
+		{"seed", webSite{"/": "-> http://b.example/d/"}, webSite{"/d/": `<a href=in><a href=/out>`, "/d/in": "in", "/out": "out"},
 			mirror.Scope{}, "/ http://b.example/d/ http://b.example/d/in"},
-		{"with a user", webSite{"/": `<a href=r><a href="http://u:p@a.example/s">`, "/r": "-> http://u:p@a.example/t", "/s": "s", "/t": "t"}, nil, mirror.Scope{}, "/ /r /s /t"},
-		{"to a long URL", webSite{"/": "-> /" + strings.Repeat("x", 9<<10)}, nil, mirror.Scope{}, "/"},
-		{"to a session", webSite{"/": "-> telnet://a.example/"}, nil, mirror.Scope{Reach: mirror.Any}, "/"},
+		{"target with a user", webSite{"/": `<a href=r><a href="http://u:p@a.example/s">`, "/r": "-> http://u:p@a.example/t", "/s": "s", "/t": "t"}, nil, mirror.Scope{}, "/ /r /s /t"},
+		{"long target", webSite{"/": "-> /" + strings.Repeat("x", 9<<10)}, nil, mirror.Scope{}, "/"},
+		{"session as target", webSite{"/": "-> telnet://a.example/"}, nil, mirror.Scope{Reach: mirror.Any}, "/"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestRedirects(t *testing.T) {
 				for range 2 {
 					run(t, o)
 					if got := strings.ReplaceAll(w.requests(), "http://a.example/", "/"); got != c.want {
-						t.Errorf("asked for\n%s\nwant\n%s", got, c.want)
+						t.Errorf("requests:\n%s\nwant:\n%s", got, c.want)
 					}
 				}
 				checkVerify(t, o.Dir)
@@ -153,7 +153,7 @@ func TestReach(t *testing.T) {
 		{"prefix", mirror.Prefix, []string{"*"}, "a.example:80"},
 		{"host", mirror.Host, []string{"*"}, "a.example:80" + old},
 		{"any", mirror.Any, []string{"*"}, "a.example:80" + old},
-		{"any, by the table of the Policy", mirror.Any, nil, "a.example:21 a.example:80"},
+		{"any, limited by the Policy", mirror.Any, nil, "a.example:21 a.example:80"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

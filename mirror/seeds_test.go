@@ -26,13 +26,13 @@ func TestOtherSeeds(t *testing.T) {
 		t.Fatal("no limit")
 	}
 	if sum := run(t, second); sum.New != 6 || sum.Pending != 0 {
-		t.Errorf("continued by another: %+v", sum)
+		t.Errorf("continued by another command: %+v", sum)
 	}
 	if sum := run(t, second); sum.New != 0 || sum.Excluded != 5 || sum.Unchanged != 4 { // robots.txt does not exist
-		t.Errorf("once more: %+v\n%s", sum, outcomes(t, first.Dir))
+		t.Errorf("next run: %+v\n%s", sum, outcomes(t, first.Dir))
 	}
 	if sum := run(t, first); sum.New != 0 || sum.Excluded != 5 || sum.Unchanged != 4 {
-		t.Errorf("the first ones: %+v\n%s", sum, outcomes(t, first.Dir))
+		t.Errorf("first seeds: %+v\n%s", sum, outcomes(t, first.Dir))
 	}
 	if got := len(tree(t, first.Dir, "http")); got != 8 {
 		t.Errorf("%d files", got)

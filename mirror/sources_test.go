@@ -27,17 +27,17 @@ func TestSite(t *testing.T) {
 			"/map.xml":  `<sitemapindex><sitemap><loc>http://a.example/map2.xml</loc></sitemap></sitemapindex>`,
 			"/map2.xml": `<urlset><url><loc>http://a.example/d/in</loc></url><url><loc>http://a.example/out</loc></url><url><loc>http://a.example/d/no</loc></url></urlset>`,
 			"/d/in":     "in", "/d/no": "no", "/out": "out"}, "/d/ /d/in /map.xml /map2.xml /none.xml"},
-		"sitemap of a host in UTF-8": {webSite{"/d/": "", "/robots.txt": "Sitemap: http://Ａ.example/map.xml\n", "/map.xml": `<urlset><url><loc>http://Ａ.example/d/in</loc></url></urlset>`, "/d/in": ""}, "/d/ /d/in /map.xml"},
-		"refresh":                    {webSite{"/d/": `<meta http-equiv=refresh content="5; url=next">`, "/d/next": "n"}, "/d/ /d/next"},
-		"frames":                     {webSite{"/d/": `<frameset><frame src=f></frameset><iframe src=g></iframe>`, "/d/f": `<a href=h>`, "/d/g": "", "/d/h": ""}, "/d/ /d/f /d/g /d/h"},
-		"a form":                     {webSite{"/d/": `<form action=search><input name=q></form>`}, "/d/"},
-		"nofollow":                   {webSite{"/d/": `<a rel=nofollow href=x><a href=y>`, "/d/y": `<meta name=robots content=nofollow><a href=z>`}, "/d/ /d/y"},
-		"a base":                     {webSite{"/d/": `<base href="/d/e/"><a href=x>`, "/d/e/x": ""}, "/d/ /d/e/x"},
-		"twice":                      {webSite{"/d/": `<a href=x><a href=./x#part><a href=/d/y/../x><a href="HTTP://A.example:80/d/x">`, "/d/x": ""}, "/d/ /d/x"},
-		"a bad link":                 {webSite{"/d/": `<a href="http://[::1/"><a href="http://a.example:99999/"><a href="%zz"><a href=x>`, "/d/x": ""}, "/d/ /d/%25zz /d/x"},
-		"a srcset":                   {webSite{"/d/": `<img srcset="a.png 1x, b.png 2x">`, "/d/a.png": "", "/d/b.png": ""}, "/d/ /d/a.png /d/b.png"},
-		"an import":                  {webSite{"/d/": `<style>@import "s.css"</style>`, "/d/s.css": `p { background: url('b.png') }`, "/d/b.png": ""}, "/d/ /d/b.png /d/s.css"},
-		"a menu": {webSite{"/d/": "<html><head><title>Index of /d/</title></head><body><h1>Index of /d/</h1><hr><pre><a href=\"../\">../</a>\n" +
+		"sitemap with an internationalized host": {webSite{"/d/": "", "/robots.txt": "Sitemap: http://Ａ.example/map.xml\n", "/map.xml": `<urlset><url><loc>http://Ａ.example/d/in</loc></url></urlset>`, "/d/in": ""}, "/d/ /d/in /map.xml"},
+		"refresh":                                {webSite{"/d/": `<meta http-equiv=refresh content="5; url=next">`, "/d/next": "n"}, "/d/ /d/next"},
+		"frames":                                 {webSite{"/d/": `<frameset><frame src=f></frameset><iframe src=g></iframe>`, "/d/f": `<a href=h>`, "/d/g": "", "/d/h": ""}, "/d/ /d/f /d/g /d/h"},
+		"form":                                   {webSite{"/d/": `<form action=search><input name=q></form>`}, "/d/"},
+		"nofollow":                               {webSite{"/d/": `<a rel=nofollow href=x><a href=y>`, "/d/y": `<meta name=robots content=nofollow><a href=z>`}, "/d/ /d/y"},
+		"base element":                           {webSite{"/d/": `<base href="/d/e/"><a href=x>`, "/d/e/x": ""}, "/d/ /d/e/x"},
+		"repeated link":                          {webSite{"/d/": `<a href=x><a href=./x#part><a href=/d/y/../x><a href="HTTP://A.example:80/d/x">`, "/d/x": ""}, "/d/ /d/x"},
+		"invalid links":                          {webSite{"/d/": `<a href="http://[::1/"><a href="http://a.example:99999/"><a href="%zz"><a href=x>`, "/d/x": ""}, "/d/ /d/%25zz /d/x"},
+		"srcset":                                 {webSite{"/d/": `<img srcset="a.png 1x, b.png 2x">`, "/d/a.png": "", "/d/b.png": ""}, "/d/ /d/a.png /d/b.png"},
+		"CSS import":                             {webSite{"/d/": `<style>@import "s.css"</style>`, "/d/s.css": `p { background: url('b.png') }`, "/d/b.png": ""}, "/d/ /d/b.png /d/s.css"},
+		"autoindex page": {webSite{"/d/": "<html><head><title>Index of /d/</title></head><body><h1>Index of /d/</h1><hr><pre><a href=\"../\">../</a>\n" +
 			"<a href=\"x\">x</a>                 20-Nov-2026 10:00       1\n</pre><hr></body></html>", "/d/x": "x"}, "/d/ /d/x"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestSite(t *testing.T) {
 				for range 2 {
 					run(t, o)
 					if got := strings.ReplaceAll(w.requests(), "http://a.example/", "/"); got != c.want {
-						t.Errorf("asked for\n%s\nwant\n%s", got, c.want)
+						t.Errorf("requests:\n%s\nwant:\n%s", got, c.want)
 					}
 				}
 				checkVerify(t, o.Dir)
@@ -85,7 +85,7 @@ func TestIndexes(t *testing.T) {
 		}
 		for _, want := range []string{"tea is a drink\n", "(:source :database-name", strings.Repeat("tea and more tea\n", 40000), "the first\n", "the second\n"} {
 			if !bodies[want] {
-				t.Errorf("%.20q is not there", want)
+				t.Errorf("%.20q is missing", want)
 			}
 		}
 		if bodies["coffee\n"] || sum.Failed > 0 {
@@ -116,7 +116,7 @@ func TestMailbox(t *testing.T) {
 	}
 	s.Add(peer.User, "INBOX", message(3))
 	if sum := run(t, o); sum.New != 2 || sum.Unchanged != 0 {
-		t.Errorf("one is new: %+v\n%s", sum, outcomes(t, o.Dir))
+		t.Errorf("with a new article: %+v\n%s", sum, outcomes(t, o.Dir))
 	}
 	boxes, err := filepath.Glob(filepath.Join(o.Dir, "mail/*/*.mbox"))
 	if err != nil || len(boxes) != 1 {
@@ -150,7 +150,7 @@ func TestAttributes(t *testing.T) {
 		}
 	}
 	if found != 1 {
-		t.Errorf("attributes are there %d times\n%s", found, outcomes(t, o.Dir))
+		t.Errorf("%d files with attributes\n%s", found, outcomes(t, o.Dir))
 	}
 	checkVerify(t, o.Dir)
 }

@@ -27,20 +27,20 @@ func TestStrangersDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct{ url, host, meta string }{
-		"a seed":                              {"http://127.0.0.1/x", "127.0.0.1", `{}`},
-		"a seed by name":                      {"http://intra.example/x", "intra.example", `{}`},
-		"a seed of a file":                    {"file://" + secret, "file:", `{}`},
-		"no meta":                             {"http://127.0.0.1/x", "127.0.0.1", ``},
-		"a page of this machine":              {"http://127.0.0.1/x", "127.0.0.1", `{"from":"http://127.0.0.1/","peer":"127.0.0.1"}`},
-		"a page that spells it":               {"http://127.0.0.1/x", "127.0.0.1", `{"from":"http://127.0.0.1/"}`},
-		"the typed page, at this machine":     {"http://127.0.0.1/x", "127.0.0.1", `{"from":"http://a.example/d/","peer":"127.0.0.1"}`},
-		"the typed page, at a private server": {"http://intra.example/x", "intra.example", `{"from":"http://a.example/d/","peer":"10.0.0.1"}`},
-		"a robots.txt":                        {"http://127.0.0.1/robots.txt", "127.0.0.1", `{"guide":true,"from":"http://127.0.0.1/"}`},
-		"where a seed leads":                  {"http://127.0.0.1/x", "127.0.0.1", `{"under":"http://127.0.0.1/x","hops":1}`},
-		"a page of the run's own seeds":       {"http://127.0.0.1/x", "127.0.0.1", `{"from":"http://127.0.0.1/","peer":"127.0.0.1","run":1,"by":""}`},
-		"a file":                              {"file://" + secret, "file:", `{"from":"file:///"}`},
-		"a mailbox":                           {"imap://127.0.0.1/INBOX", "127.0.0.1", `{"from":"imap://127.0.0.1/"}`},
-		"a message":                           {"mid:1@b.example", "mid:", `{"from":"mid:0@b.example"}`},
+		"seed":                                  {"http://127.0.0.1/x", "127.0.0.1", `{}`},
+		"seed with a host name":                 {"http://intra.example/x", "intra.example", `{}`},
+		"file seed":                             {"file://" + secret, "file:", `{}`},
+		"no meta":                               {"http://127.0.0.1/x", "127.0.0.1", ``},
+		"page on the local machine":             {"http://127.0.0.1/x", "127.0.0.1", `{"from":"http://127.0.0.1/","peer":"127.0.0.1"}`},
+		"page on the local machine, no peer":    {"http://127.0.0.1/x", "127.0.0.1", `{"from":"http://127.0.0.1/"}`},
+		"typed page, peer on the local machine": {"http://127.0.0.1/x", "127.0.0.1", `{"from":"http://a.example/d/","peer":"127.0.0.1"}`},
+		"typed page, peer in a private network": {"http://intra.example/x", "intra.example", `{"from":"http://a.example/d/","peer":"10.0.0.1"}`},
+		"robots.txt":                            {"http://127.0.0.1/robots.txt", "127.0.0.1", `{"guide":true,"from":"http://127.0.0.1/"}`},
+		"target of a seed":                      {"http://127.0.0.1/x", "127.0.0.1", `{"under":"http://127.0.0.1/x","hops":1}`},
+		"page of the recorded seeds":            {"http://127.0.0.1/x", "127.0.0.1", `{"from":"http://127.0.0.1/","peer":"127.0.0.1","run":1,"by":""}`},
+		"file":                                  {"file://" + secret, "file:", `{"from":"file:///"}`},
+		"mailbox":                               {"imap://127.0.0.1/INBOX", "127.0.0.1", `{"from":"imap://127.0.0.1/"}`},
+		"message":                               {"mid:1@b.example", "mid:", `{"from":"mid:0@b.example"}`},
 	} {
 		depth := 0
 		if strings.Contains(c.meta, "from") {
@@ -58,7 +58,7 @@ func TestStrangersDatabase(t *testing.T) {
 				run(t, o)
 				for _, to := range w.dialed {
 					if strings.HasPrefix(to, "127.0.0.1") || strings.HasPrefix(to, "intra.") {
-						t.Errorf("%s was dialled", to)
+						t.Errorf("connection to %s", to)
 					}
 				}
 				for path, text := range tree(t, o.Dir, "") {
@@ -83,9 +83,9 @@ func TestStrangersNeighbours(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct{ seed, url, host, meta string }{
-		"a page of the server": {"http://intra.example/", "http://10.0.0.7/x", "10.0.0.7", `{"from":"http://intra.example/","peer":"10.0.0.5","run":1}`},
-		"its robots.txt":       {"http://intra.example/", "http://10.0.0.7/x", "10.0.0.7", `{"from":"http://intra.example/","peer":"10.0.0.5","guide":true}`},
-		"a listing":            {"file://" + dir + "/pub/", "file://" + dir + "/secret", "file:", `{"from":"file://` + dir + `/","run":1}`},
+		"page of the server":       {"http://intra.example/", "http://10.0.0.7/x", "10.0.0.7", `{"from":"http://intra.example/","peer":"10.0.0.5","run":1}`},
+		"robots.txt of the server": {"http://intra.example/", "http://10.0.0.7/x", "10.0.0.7", `{"from":"http://intra.example/","peer":"10.0.0.5","guide":true}`},
+		"listing":                  {"file://" + dir + "/pub/", "file://" + dir + "/secret", "file:", `{"from":"file://` + dir + `/","run":1}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -164,7 +164,7 @@ func TestArchiveLinks(t *testing.T) {
 			t.Errorf("%s is a link: %v", name, err)
 		}
 		if _, err := os.Lstat(outside); err == nil {
-			t.Errorf("%s is a link: it was followed", name)
+			t.Errorf("%s is a link that was followed", name)
 		}
 	}
 }
@@ -208,21 +208,21 @@ func TestStrangersScope(t *testing.T) {
 		depth          int
 		asked          string // the expected request
 	}{
-		"a seed at the server":          {"http://a.example/d/x", "", `{}`, 0, "http://a.example/d/x"},
-		"a seed above":                  {"http://a.example/x", "", `{}`, 0, ""},
-		"a seed elsewhere":              {"http://b.example/x", "", `{}`, 0, ""},
-		"a recorded seed":               {"http://b.example/", "", `{}`, 0, ""},
-		"a recorded seed of the domain": {"http://www.a.example/", "", `{}`, 0, "http://www.a.example/"},
-		"found at no distance":          {"http://b.example/x", "", `{"from":"http://a.example/d/","peer":"93.184.216.34"}`, 0, ""},
-		"a guide":                       {"http://b.example/robots.txt", "", `{"from":"http://b.example/","guide":true}`, 0, ""},
-		"a guide of the server":         {"http://a.example/robots.txt", "", `{"from":"http://a.example/d/","guide":true}`, 0, "http://a.example/robots.txt"},
-		"named":                         {"http://b.example/x", "", `{"from":"http://a.example/d/","named":true}`, 1, ""},
-		"a redirect's target":           {"http://b.example/x", "", `{"from":"http://a.example/d/","under":"http://b.example/x","hops":1}`, 0, ""},
-		"a redirect within the domain":  {"http://www.a.example/x", "", `{"from":"http://a.example/d/","under":"http://www.a.example/x","hops":1}`, 0, "http://www.a.example/x"},
-		"a redirect to elsewhere":       {"http://a.example/d/to", "", `{"from":"http://a.example/d/"}`, 0, "http://a.example/d/to"},
-		"the key of the seed":           {"http://b.example/x", "http://a.example/d/", `{}`, 0, ""},
-		"a login":                       {"http://u:p@a.example/d/x", "", `{"from":"http://a.example/d/"}`, 1, "http://a.example/d/x"},
-		"a login at no distance":        {"http://u:p@a.example/d/x", "", `{}`, 0, "http://a.example/d/x"},
+		"item below the seed":                   {"http://a.example/d/x", "", `{}`, 0, "http://a.example/d/x"},
+		"item above the seed":                   {"http://a.example/x", "", `{}`, 0, ""},
+		"item on another server":                {"http://b.example/x", "", `{}`, 0, ""},
+		"recorded seed":                         {"http://b.example/", "", `{}`, 0, ""},
+		"recorded seed in the domain":           {"http://www.a.example/", "", `{}`, 0, "http://www.a.example/"},
+		"depth 0":                               {"http://b.example/x", "", `{"from":"http://a.example/d/","peer":"93.184.216.34"}`, 0, ""},
+		"robots.txt of another server":          {"http://b.example/robots.txt", "", `{"from":"http://b.example/","guide":true}`, 0, ""},
+		"robots.txt of the same server":         {"http://a.example/robots.txt", "", `{"from":"http://a.example/d/","guide":true}`, 0, "http://a.example/robots.txt"},
+		"referenced item":                       {"http://b.example/x", "", `{"from":"http://a.example/d/","named":true}`, 1, ""},
+		"redirect target":                       {"http://b.example/x", "", `{"from":"http://a.example/d/","under":"http://b.example/x","hops":1}`, 0, ""},
+		"redirect target in the domain":         {"http://www.a.example/x", "", `{"from":"http://a.example/d/","under":"http://www.a.example/x","hops":1}`, 0, "http://www.a.example/x"},
+		"item that redirects to another domain": {"http://a.example/d/to", "", `{"from":"http://a.example/d/"}`, 0, "http://a.example/d/to"},
+		"key of the seed":                       {"http://b.example/x", "http://a.example/d/", `{}`, 0, ""},
+		"login":                                 {"http://u:p@a.example/d/x", "", `{"from":"http://a.example/d/"}`, 1, "http://a.example/d/x"},
+		"login at depth 0":                      {"http://u:p@a.example/d/x", "", `{}`, 0, "http://a.example/d/x"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

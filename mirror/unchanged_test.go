@@ -76,10 +76,10 @@ func TestTruncatedByKill(t *testing.T) {
 	c := o.start(t)
 	time.AfterFunc(200*time.Millisecond, func() { c.Process.Kill() })
 	if c.Wait() == nil {
-		t.Fatal("it was not killed")
+		t.Fatal("the process was not killed")
 	}
 	if files := tree(t, o.Dir, ""); len(files) != 0 {
-		t.Errorf("a file is there: %d", len(files))
+		t.Errorf("%d files in the archive", len(files))
 	}
 	for range 2 {
 		o.finish(t)
@@ -105,18 +105,18 @@ func TestGone(t *testing.T) {
 		t.Errorf("%+v", sum)
 	}
 	if got := tree(t, o.Dir, ""); got["ftp/"+treeHost(s.Addr)+"/pub/one.txt"] != "the first\n" {
-		t.Error("what is gone was not kept")
+		t.Error("a deleted file was not kept")
 	}
 	o.Delete, o.MaxDelete = true, 0.05
 	s.Put("pub/later.txt", []byte("later\n"))
 	for range 2 {
 		if _, err := mirror.Run(t.Context(), o); err == nil {
-			t.Error("one of few was deleted")
+			t.Error("a file was deleted despite MaxDelete")
 		}
 		checkVerify(t, o.Dir) // the run ended despite the error
 	}
 	if got := tree(t, o.Dir, "")["ftp/"+treeHost(s.Addr)+"/pub/later.txt"]; got != "later\n" {
-		t.Errorf("what is new is %q", got)
+		t.Errorf("new file has %q", got)
 	}
 	s.Put("pub/later.txt", []byte("changed\n"))
 	o.MaxDelete = 0.5
@@ -125,14 +125,14 @@ func TestGone(t *testing.T) {
 	}
 	switch files := tree(t, o.Dir, "ftp/"+treeHost(s.Addr)+"/pub"); {
 	case files["one.txt"] != "":
-		t.Error("it is still in the tree")
+		t.Error("the file is still in the tree")
 	case files["later.txt"] != "changed\n":
-		t.Errorf("what changed is %q", files["later.txt"])
+		t.Errorf("changed file has %q", files["later.txt"])
 	}
 	s.Put("pub/one.txt", []byte("again\n"))
 	run(t, o)
 	if got := tree(t, o.Dir, "")["ftp/"+treeHost(s.Addr)+"/pub/one.txt"]; got != "again\n" {
-		t.Errorf("back it is %q", got)
+		t.Errorf("restored file has %q", got)
 	}
 }
 

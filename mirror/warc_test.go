@@ -69,11 +69,11 @@ func TestRecords(t *testing.T) {
 			switch {
 			case h.Type() == warc.Revisit && (!ids[h.Get("WARC-Refers-To")[1:len(h.Get("WARC-Refers-To"))-1]] ||
 				h.Get("WARC-Refers-To-Target-URI") == "" || h.Get("WARC-Refers-To-Date") == ""):
-				t.Errorf("a revisit of nothing: %v", h.Fields)
+				t.Errorf("revisit record without a target: %v", h.Fields)
 			case h.Type() == warc.Response && !strings.HasPrefix(blocks[i], "HTTP/1.1 "), h.Type() == warc.Request && !strings.HasPrefix(blocks[i], "GET /"):
-				t.Errorf("%s of %s begins %.20q", h.Type(), u, blocks[i])
+				t.Errorf("%s record of %s starts with %.20q", h.Type(), u, blocks[i])
 			case u == "http://dead.example/x" && !strings.Contains(blocks[i], "fault: connect"):
-				t.Errorf("a failure says %q", blocks[i])
+				t.Errorf("failure record %q", blocks[i])
 			}
 		}
 		one, two := got["http://a.example/one.txt"], got["http://a.example/two.txt"]
@@ -113,7 +113,7 @@ func TestTLS(t *testing.T) {
 		}
 	}
 	if n == 0 {
-		t.Error("nothing is recorded")
+		t.Error("no records")
 	}
 	o.Dir, o.WARC = t.TempDir(), nil
 	run(t, o)
@@ -151,7 +151,7 @@ func TestUncommittedBytes(t *testing.T) {
 			}
 			for f, err := range mirror.Verify(t.Context(), o.Dir) {
 				if f.Path != "" && !f.Note || err != nil && !errors.Is(err, mirror.ErrIncomplete) {
-					t.Errorf("%s: verify calls it damage: %v %v", name, f, err)
+					t.Errorf("%s: Verify reports damage: %v %v", name, f, err)
 				}
 			}
 			said := ""
@@ -166,7 +166,7 @@ func TestUncommittedBytes(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 			if want := fmt.Sprintf("%s: removed %d uncommitted bytes at the end", filepath.Base(warcs(t, o.Dir)[0]), len(tail)); said != want {
-				t.Errorf("%s: said %q, want %q", name, said, want)
+				t.Errorf("%s: note %q, want %q", name, said, want)
 			}
 			if got, err := os.ReadFile(warcs(t, o.Dir)[0]); !bytes.Equal(got, whole) || err != nil {
 				t.Errorf("%s: %d bytes, want %d: %v", name, len(got), len(whole), err)
@@ -210,7 +210,7 @@ func TestNewerDatabase(t *testing.T) {
 	if err := errors.Join(db.Script("pragma user_version = 99"), db.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := mirror.Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "a newer fetch wrote it") || fetch.FaultOf(err) != fetch.Local {
+	if _, err := mirror.Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "written by a newer version of fetch") || fetch.FaultOf(err) != fetch.Local {
 		t.Errorf("%v: %v", fetch.FaultOf(err), err)
 	}
 	if err := os.WriteFile(filepath.Join(o.Dir, "fetch.db"), []byte("no database, whatever its name is"), 0o666); err != nil {

@@ -24,7 +24,7 @@ func TestWorkers(t *testing.T) {
 		mu.Lock()
 		asked[r.Host+r.URL.Path]++
 		if under[r.Host]++; under[r.Host] > 1 {
-			t.Errorf("%d requests to %s at a time", under[r.Host], r.Host)
+			t.Errorf("%d concurrent requests to %s", under[r.Host], r.Host)
 		}
 		mu.Unlock()
 		w.Header().Set("Content-Type", "text/html")
@@ -74,10 +74,10 @@ func TestWorkers(t *testing.T) {
 			n++
 		}
 		if times != 1 {
-			t.Errorf("%s was asked for %d times", u, times)
+			t.Errorf("%s was requested %d times", u, times)
 		}
 	}
 	if n < 70 {
-		t.Errorf("%d URLs were asked for", n)
+		t.Errorf("%d URLs requested", n)
 	}
 }
