@@ -33,7 +33,8 @@ func (f *objectFlags) download(ctx context.Context, s *streams, args []string, n
 
 // forEach calls do for each URL of the arguments and the input file. The first
 // error does not stop the others. It returns their combined exit code.
-func (f *objectFlags) forEach(ctx context.Context, s *streams, args []string, o retrievalOptions, do func(*job) error) error {
+func (f *objectFlags) forEach(ctx context.Context, s *streams, args []string, o retrievalOptions,
+	do func(*job) error) error {
 	if len(args) == 0 && f.input.file == "" {
 		return fetch.Usage.Errorf("no URL; see fetch --help")
 	}

@@ -67,7 +67,7 @@ func (f *clientFlags) schemes() (o schemes.Options, err error) {
 type clientSpec struct {
 	schemes       schemes.Options
 	context       string             // URL of the message for cid URLs, or ""
-	middlewares   []fetch.Middleware // outermost first, before those of standard
+	middlewares   []fetch.Middleware // outermost first; they enclose the middlewares of standard
 	standard      wrap.Options       // middlewares of the library
 	redirects     *redirectFlags     // limits of redirects, or nil for the defaults
 	redirectLogin bool               // look up targets of redirects in netrc
@@ -109,7 +109,8 @@ func (f *clientFlags) open(ctx context.Context, s *streams, spec clientSpec) (_ 
 	if all, err = c.replay(all, f.archives); err != nil {
 		return nil, err
 	}
-	o := fetch.Options{Wrap: append(spec.middlewares, wrap.Standard(spec.standard)...), Proxy: proxy, Resolver: f.route.resolver()}
+	o := fetch.Options{Wrap: append(spec.middlewares, wrap.Standard(spec.standard)...), Proxy: proxy,
+		Resolver: f.route.resolver()}
 	if o.Policy, err = f.policy.policy(&f.limits, all); err != nil {
 		return nil, err
 	}

@@ -22,8 +22,8 @@ type runner interface {
 // configuration files set more flags.
 type validator interface{ validate() error }
 
-// An adviser is a command that suggests what to use instead of a flag that it
-// does not have.
+// An adviser is a command that suggests alternatives to flags that it does not
+// have.
 type adviser interface{ advice(flag string) string }
 
 // A commandTree is the main command and its subcommands.
@@ -83,7 +83,8 @@ func validateFirst(check validator, args cobra.PositionalArgs) cobra.PositionalA
 func registerWriting(s *options.Set) {
 	var writing options.Set
 	p := writing.Section("Writing")
-	names := [][2]string{{"data", "d"}, {"request", "X"}, {"upload-file", "T"}, {"form", "F"}, {"data-raw"}, {"data-binary"}, {"data-urlencode"}}
+	names := [][2]string{{"data", "d"}, {"request", "X"}, {"upload-file", "T"}, {"form", "F"}, {"data-raw"},
+		{"data-binary"}, {"data-urlencode"}}
 	for _, name := range names {
 		p.FuncP(name[0], name[1], "not supported", func(string) error {
 			return fetch.Unsupported.Errorf("--%s: fetch only reads", name[0])

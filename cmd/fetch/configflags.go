@@ -27,11 +27,13 @@ func (f *configFlags) register(s *options.Set) {
 
 // excludedKeys are the flags that config.toml cannot set, because they are
 // meaningful only for a single command line.
-var excludedKeys = []string{"config", "no-config", "output", "input-file", "continue-at", "range", "checksum", "write-out"}
+var excludedKeys = []string{"config", "no-config", "output", "input-file", "continue-at", "range", "checksum",
+	"write-out"}
 
 // unconfiguredCommands read no configuration, so that they work even if the
 // configuration is malformed.
-var unconfiguredCommands = []string{"help", "man", "completion", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd}
+var unconfiguredCommands = []string{"help", "man", "completion", cobra.ShellCompRequestCmd,
+	cobra.ShellCompNoDescRequestCmd}
 
 // proxySelectors are the flags that select the proxy.
 var proxySelectors = []string{"proxy", "socks4", "socks4a", "socks5", "socks5-hostname"}

@@ -43,7 +43,8 @@ type decodedFile struct {
 	parts, messages int   // number of parts and messages so far
 }
 
-// add decodes the part in a message, if there is one, and writes the part to w.
+// add decodes the part of the file in a message and writes the part to w. It
+// skips a message without a part.
 func (d *decodedFile) add(w io.Writer, message io.Reader) error {
 	d.messages++
 	f, err := rfc822.Decode(message)
@@ -55,7 +56,8 @@ func (d *decodedFile) add(w io.Writer, message io.Reader) error {
 	case d.parts == 0:
 		d.name, d.first, d.next, d.size = f.Name, f.Offset, f.Offset, f.Size
 	case f.Name != d.name:
-		return fetch.Mismatch.Errorf("the articles contain parts of two files: %s and %s", tty.Escape(d.name), tty.Escape(f.Name))
+		return fetch.Mismatch.Errorf("the articles contain parts of two files: %s and %s", tty.Escape(d.name),
+			tty.Escape(f.Name))
 	case f.Offset != d.next:
 		return fetch.Mismatch.Errorf("part %d of the file starts at byte %d, want byte %d", f.Part, f.Offset, d.next)
 	}

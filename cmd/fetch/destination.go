@@ -13,7 +13,8 @@ import (
 // openSink opens the destination of the body of req, which is for the URL with
 // the given index. Standard output is written to output. After the response,
 // proposedName returns the file name that the server proposes.
-func (r *retrieval) openSink(req *fetch.Request, index int, output io.Writer, proposedName func() string) (sink, error) {
+func (r *retrieval) openSink(req *fetch.Request, index int, output io.Writer,
+	proposedName func() string) (sink, error) {
 	body, file := &r.flags.body, &r.flags.file
 	offset, auto, err := body.offset()
 	if err != nil {

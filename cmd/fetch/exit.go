@@ -84,8 +84,8 @@ type errorSource struct {
 	attempts int // number of requests, or 0 if there was none
 }
 
-// report writes err to standard error and returns its exit code. It writes
-// nothing if standard output is a closed pipe.
+// report writes err to standard error and returns its exit code. It
+// prints no message if standard output is a closed pipe.
 func (s *streams) report(ctx context.Context, err error, source errorSource) int {
 	var silent exitError
 	if errors.As(err, &silent) {
@@ -110,7 +110,7 @@ func (s *streams) report(ctx context.Context, err error, source errorSource) int
 	return code
 }
 
-// An errorRecord is one line of --error-json.
+// An errorRecord is the JSON object that --error-json prints.
 type errorRecord struct {
 	Kind      string `json:"kind"`
 	Op        string `json:"op,omitempty"`

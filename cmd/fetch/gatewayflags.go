@@ -20,10 +20,12 @@ func (f *gatewayFlags) register(s *options.Set) {
 	p.StringArrayVar(&f.gateways, "gateway", nil, "`SCHEME=URL`: retrieve URLs of SCHEME through an HTTP gateway")
 }
 
-// apply replaces schemes by gateways: those of --gateway, those of the
-// environment variable SCHEME_proxy (as in lynx) unless --proxy is set, and an
-// HTTP proxy for ftp. If encrypted is true, the user requires TLS for ftp.
-func (f *gatewayFlags) apply(all []fetch.Scheme, proxies *proxyFlags, proxy fetch.ProxyFunc, encrypted bool) ([]fetch.Scheme, error) {
+// apply replaces schemes by gateways. The gateways come from --gateway, and
+// from the environment variable SCHEME_proxy (as in lynx) unless --proxy is
+// set. An HTTP proxy is the gateway for ftp. If encrypted is true, the user
+// requires TLS for ftp.
+func (f *gatewayFlags) apply(all []fetch.Scheme, proxies *proxyFlags, proxy fetch.ProxyFunc,
+	encrypted bool) ([]fetch.Scheme, error) {
 	named := map[string]uri.URI{}
 	for _, text := range f.gateways {
 		scheme, via, ok := strings.Cut(text, "=")

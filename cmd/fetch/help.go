@@ -34,7 +34,8 @@ func (c *helpCommand) run(_ context.Context, args []string) error {
 		}
 	}
 	if description, ok := fetch.ReservedScheme(name); ok {
-		return c.print(fmt.Sprintf("%s: %s.\nfetch does not support it; --gateway %s=URL uses a server that does.", name, description, name))
+		return c.print(fmt.Sprintf("%s: %s.\nfetch does not support it; --gateway %s=URL uses a server that does.",
+			name, description, name))
 	}
 	cmd, _, err := c.main.Find(args)
 	if err != nil || cmd == c.main {

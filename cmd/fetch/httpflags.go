@@ -125,7 +125,8 @@ func parseFields(list []string) (fetch.Header, error) {
 // isDefaultField reports whether requests contain the field by default.
 func isDefaultField(name string) bool {
 	switch strings.ToLower(strings.TrimSpace(name)) {
-	case "accept", "user-agent", "host", "referer", "accept-encoding", "authorization", "cookie", "range", "proxy-connection", "connection":
+	case "accept", "user-agent", "host", "referer", "accept-encoding", "authorization", "cookie", "range",
+		"proxy-connection", "connection":
 		return true
 	}
 	return false

@@ -93,7 +93,8 @@ func (j *job) retrieve() (err error) {
 	}()
 	if limit := time.Duration(j.flags.client.limits.maxTime); limit > 0 { // of all attempts
 		var cancel context.CancelFunc
-		j.ctx, cancel = context.WithTimeoutCause(j.ctx, limit, fetch.Timeout.Errorf("the transfer took longer than %v (--max-time)", limit))
+		j.ctx, cancel = context.WithTimeoutCause(j.ctx, limit,
+			fetch.Timeout.Errorf("the transfer took longer than %v (--max-time)", limit))
 		defer cancel()
 	}
 	restart := j.flags.client.retry.options(func(_ context.Context, t wrap.Attempt) {

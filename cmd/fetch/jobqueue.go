@@ -30,7 +30,7 @@ func newJobQueue(ctx context.Context, r *retrieval, args []string, parallel bool
 	return q
 }
 
-// next returns the next job, or nil if there is none.
+// next returns the next job, or nil after the last one.
 func (q *jobQueue) next() *job {
 	q.mu.Lock()
 	defer q.mu.Unlock()

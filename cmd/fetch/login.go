@@ -110,9 +110,10 @@ func (l *logins) answer(ctx context.Context, c fetch.Challenge) (*fetch.Credenti
 	return l.prompt(ctx, c)
 }
 
-// prompt asks the user for a user name and a password.
+// prompt reads a user name and a password from the terminal.
 func (l *logins) prompt(ctx context.Context, c fetch.Challenge) (*fetch.Credential, error) {
-	fmt.Fprintf(l.stderr, "%s port %d requires a login (%s)\n", tty.Escape(c.Origin.Host), c.Origin.Port, tty.Escape(c.Realm))
+	fmt.Fprintf(l.stderr, "%s port %d requires a login (%s)\n", tty.Escape(c.Origin.Host), c.Origin.Port,
+		tty.Escape(c.Realm))
 	user := c.User
 	if user == "" {
 		fmt.Fprint(l.stderr, "User: ")

@@ -22,7 +22,8 @@ func (r *commandTree) ls() *cobra.Command {
 		Long: `ls lists the entries of a directory, menu, newsgroup or mailbox, with kind, size,
 time and name. For a WARC file, ls lists the objects in the file. A listing is
 cached for five minutes, unless it is of http or requires a login.`,
-		Example: examples("fetch ls ftp://ftp.example.org/pub/", "fetch ls --urls gopher://gopher.example.org/ | fetch --input-file -"),
+		Example: examples("fetch ls ftp://ftp.example.org/pub/",
+			"fetch ls --urls gopher://gopher.example.org/ | fetch --input-file -"),
 	}, &lsCommand{streams: r.streams})
 }
 
@@ -49,5 +50,6 @@ func (c *lsCommand) run(ctx context.Context, args []string) error {
 		return c.flags.download(ctx, c.streams, args, true)
 	}
 	write := newEntryWriter(c.json, c.urls)
-	return c.flags.forEach(ctx, c.streams, args, retrievalOptions{listing: true}, func(j *job) error { return j.list(write) })
+	return c.flags.forEach(ctx, c.streams, args, retrievalOptions{listing: true},
+		func(j *job) error { return j.list(write) })
 }

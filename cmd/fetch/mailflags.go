@@ -116,7 +116,8 @@ func (f *mailObjectFlags) writeMarks(marks *nntp.Marks) error {
 	return file.Commit()
 }
 
-// converts reports whether a flag selects another form than that of the server.
+// converts reports whether a flag selects a form of messages that differs from
+// the form of the server.
 func (f *mailObjectFlags) converts() bool { return f.mailboxes() || f.part != "" || f.decode }
 
 // convert writes the messages of resp in the form that the flags select.

@@ -12,9 +12,9 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A measure collects times, addresses and sizes of a transfer for -w and --meta.
-// A nil measure collects nothing. A transport may call the hooks of its Trace
-// from several goroutines.
+// A measure collects times, addresses and sizes of a transfer for -w and
+// --meta. The methods of a nil measure do not collect any data. A transport may
+// call the hooks of its Trace from several goroutines.
 type measure struct {
 	start time.Time
 
@@ -56,8 +56,8 @@ func (m *measure) trace(next *fetch.Trace) *fetch.Trace {
 	return t
 }
 
-// collectNotes returns a hook that collects notes and passes them to next, unless
-// next is nil.
+// collectNotes returns a hook that collects notes and passes them to next,
+// unless next is nil.
 func (m *measure) collectNotes(next func(string)) func(string) {
 	return func(text string) {
 		m.mu.Lock()

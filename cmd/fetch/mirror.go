@@ -93,7 +93,7 @@ func (c *mirrorCommand) register(s *options.Set) {
 	c.progress.register(s)
 }
 
-// mirrorAdvice suggests what to use instead of flags for single objects.
+// mirrorAdvice contains alternatives to flags that mirror does not have.
 var mirrorAdvice = map[string]string{
 	"continue-at":   "it always continues",
 	"skip-existing": "it never retrieves unchanged objects again",
@@ -121,11 +121,12 @@ func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	o.Limits.FileSize = int64(c.client.limits.maxFilesize)
-	if c.client.limits.set.Changed("per-host") {
-		o.PerHost = c.client.limits.perHost
+	limits := &c.client.limits
+	o.Limits.FileSize = int64(limits.maxFilesize)
+	if limits.set.Changed("per-host") {
+		o.PerHost = limits.perHost
 	}
-	if o.Delay = time.Duration(c.client.limits.delay); o.Delay == 0 && (c.client.limits.set.Changed("delay") || len(c.client.archives) > 0) {
+	if o.Delay = time.Duration(limits.delay); o.Delay == 0 && (limits.set.Changed("delay") || len(c.client.archives) > 0) {
 		o.Delay = -1 // no delay, because the user or an archive requires none
 	}
 	if o.Seeds, err = c.seeds(append(args, c.config.urls...)); err != nil {
@@ -165,7 +166,8 @@ func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 }
 
 // openClient returns the Client of the mirror and the positions in newsgroups.
-func (c *mirrorCommand) openClient(ctx context.Context, seeds []uri.URI, report *mirrorReport) (*openClient, *nntp.Marks, error) {
+func (c *mirrorCommand) openClient(ctx context.Context, seeds []uri.URI,
+	report *mirrorReport) (*openClient, *nntp.Marks, error) {
 	all, err := c.client.schemes()
 	if err != nil {
 		return nil, nil, err
@@ -190,8 +192,8 @@ func (c *mirrorCommand) openClient(ctx context.Context, seeds []uri.URI, report 
 	return client, all.NNTP.Marks, nil
 }
 
-// noteRetry reports a retry if -v is set. Otherwise only the result of a visit is
-// reported.
+// noteRetry reports a retry if -v is set. Otherwise only the result of a visit
+// is reported.
 func (c *mirrorCommand) noteRetry(ctx context.Context, t wrap.Attempt) {
 	if c.verbose {
 		err := fmt.Errorf("%s: %w", t.Request.URL, t.Err)
@@ -240,8 +242,8 @@ func (c *mirrorCommand) seeds(args []string) (all []uri.URI, _ error) {
 	}
 }
 
-// archiveName returns the default directory for an archive of u: the directory of
-// the host in tree/.
+// archiveName returns the default directory for an archive of u: the directory
+// of the host in tree/.
 func archiveName(u uri.URI) string {
 	parts := strings.SplitN(tree.Path(u, true), "/", 3)
 	if u.Host() == "" {

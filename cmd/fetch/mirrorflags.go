@@ -70,7 +70,8 @@ func (f *archiveFlags) options(o *mirror.Options, ignoreRobots bool) error {
 		return fetch.Usage.Errorf("--browse copies the files of tree/, so it excludes --no-tree")
 	}
 	if f.warc {
-		o.WARC = &mirror.WARC{Prefix: f.prefix, Size: int64(f.warcSize), Info: f.warcinfo(ignoreRobots), Unchanged: f.unchanged}
+		o.WARC = &mirror.WARC{Prefix: f.prefix, Size: int64(f.warcSize), Info: f.warcinfo(ignoreRobots),
+			Unchanged: f.unchanged}
 	}
 	return nil
 }
@@ -118,7 +119,8 @@ func (f *scopeFlags) register(s *options.Set) {
 func (f *scopeFlags) options() (o mirror.Scope, err error) {
 	for _, media := range append(f.accept, f.reject...) {
 		if kind, sub, ok := strings.Cut(media, "/"); !ok || kind == "" || sub == "" {
-			return o, fetch.Usage.Errorf("not a media type such as image/* or text/html: %q (use --include and --exclude for URLs)", media)
+			return o, fetch.Usage.Errorf("not a media type such as image/* or text/html: %q "+
+				"(use --include and --exclude for URLs)", media)
 		}
 	}
 	o = mirror.Scope{Depth: int(f.depth), Requisites: f.requisites, Accept: f.accept, Reject: f.reject}
@@ -211,8 +213,9 @@ func (f *crawlLimits) options() (o mirror.Limits, err error) {
 		return o, fetch.Usage.Errorf("--max-links, --max-entries and --max-queue require a number of URLs, or 0 for no limit")
 	}
 	return mirror.Limits{
-		Files: f.maxFiles, Bytes: int64(f.maxBytes), Time: time.Duration(f.runTime), PerHost: f.maxPerHost, MinFree: int64(f.minFree),
-		Links: unlimitedIfZero(f.maxLinks), Entries: unlimitedIfZero(f.maxEntries), Queue: unlimitedIfZero(f.maxQueue),
+		Files: f.maxFiles, Bytes: int64(f.maxBytes), Time: time.Duration(f.runTime), PerHost: f.maxPerHost,
+		MinFree: int64(f.minFree),
+		Links:   unlimitedIfZero(f.maxLinks), Entries: unlimitedIfZero(f.maxEntries), Queue: unlimitedIfZero(f.maxQueue),
 	}, nil
 }
 
@@ -244,7 +247,8 @@ func (f *updateFlags) register(s *options.Set) {
 func (f *mirrorFlags) options() (o mirror.Options, err error) {
 	o = mirror.Options{
 		Hosts: f.limits.hosts, Tries: f.limits.tries, Delete: f.update.delete, MaxDelete: float64(f.update.maxDelete),
-		FollowLinks: f.scope.followLinks, Recheck: f.update.recheck, IgnoreRobots: f.scope.ignoreRobots, Override: overrideFlag,
+		FollowLinks: f.scope.followLinks, Recheck: f.update.recheck, IgnoreRobots: f.scope.ignoreRobots,
+		Override: overrideFlag,
 	}
 	if f.archive.noTree && f.update.delete {
 		return o, fetch.Usage.Errorf("--delete moves files of tree/, so it excludes --no-tree")

@@ -115,7 +115,8 @@ func (r *mirrorReport) closeProgress() {
 	}
 }
 
-// printSummary prints what the run did, and whether the mirror is incomplete.
+// printSummary prints the numbers of retrieved, unchanged and failed objects,
+// and a note if the mirror is incomplete.
 func (r *mirrorReport) printSummary(s mirror.Summary, err error) {
 	if s.Run == 0 {
 		return
@@ -128,7 +129,8 @@ func (r *mirrorReport) printSummary(s mirror.Summary, err error) {
 		n    int64
 		what string
 	}{
-		{s.Unchanged, "unchanged"}, {s.Listed, "unchanged by their listings"}, {s.Repaired, "repaired"}, {s.Gone, "gone"}, {s.Attic, "moved to attic/"},
+		{s.Unchanged, "unchanged"}, {s.Listed, "unchanged by their listings"}, {s.Repaired, "repaired"},
+		{s.Gone, "gone"}, {s.Attic, "moved to attic/"},
 		{s.Failed, "failed"}, {s.Unreached, "not reached"}, {s.Excluded, "excluded"}, {s.Pending, "left"},
 	} {
 		if part.n > 0 {
@@ -184,10 +186,12 @@ func (r *mirrorReport) failure(ctx context.Context, dir string, sum mirror.Summa
 	case err != nil || dead+s.Unreached == 0:
 		return err
 	case r.maxFailed >= 0 && newly <= r.maxFailed:
-		r.note("URLs that failed: %d, newly %d (--max-failed %d); %s lists them", dead+s.Unreached, newly, r.maxFailed, filepath.Join(dir, "failed.txt"))
+		r.note("URLs that failed: %d, newly %d (--max-failed %d); %s lists them", dead+s.Unreached, newly,
+			r.maxFailed, filepath.Join(dir, "failed.txt"))
 		return nil
 	case dead == 0:
 		return fetch.Connect.Errorf("URLs that could not be reached: %d; the same command requests them again", s.Unreached)
 	}
-	return fetch.NotFound.Errorf("URLs that failed permanently: %d; fetch frontier dump --state dead,excluded %s lists them", dead, dir)
+	return fetch.NotFound.Errorf("URLs that failed permanently: %d; "+
+		"fetch frontier dump --state dead,excluded %s lists them", dead, dir)
 }

@@ -188,7 +188,8 @@ func (f *bodyFlags) verify(sum []byte) error {
 	case sum == nil:
 		return fetch.Unsupported.Errorf("--checksum cannot verify a partial download")
 	case string(sum) != string(f.checksum):
-		return fetch.Mismatch.Errorf("the body has the digest sha256=%x, but --checksum requires sha256=%x", sum, []byte(f.checksum))
+		return fetch.Mismatch.Errorf("the body has the digest sha256=%x, but --checksum requires sha256=%x", sum,
+			[]byte(f.checksum))
 	}
 	return nil
 }

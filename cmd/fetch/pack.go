@@ -30,8 +30,9 @@ func (r *commandTree) pack() *cobra.Command {
 		Long: `pack combines the WARC files of an archive and their index in one WACZ file,
 which replay software can open. With --manifest, pack prints the SHA-256 digest
 of each file for sha256sum.`,
-		Example: examples("fetch pack example.org --wacz example.wacz", "cd example.org && fetch pack . --manifest | sha256sum -c"),
-		Args:    exactArgs(1, "the directory of an archive"),
+		Example: examples("fetch pack example.org --wacz example.wacz",
+			"cd example.org && fetch pack . --manifest | sha256sum -c"),
+		Args: exactArgs(1, "the directory of an archive"),
 	}, &packCommand{streams: r.streams})
 }
 

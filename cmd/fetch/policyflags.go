@@ -29,7 +29,8 @@ func (f *policyFlags) register(s *options.Set) {
 	p.BoolVar(&f.downgrade, "allow-downgrade", false, "allow redirects from https to http")
 	p.StringSliceVar(&f.ports, "allow-port", nil, "`SCHEME:PORT`: allow a blocked port (append :any for redirects)")
 	p.StringSliceVar(&f.addresses, "allow-address", nil, "allow a blocked IP `ADDRESS` or prefix, even a metadata service")
-	p.StringVar(&f.portPolicy, "port-policy", "default", "apply `POLICY` to ports in redirects (default, or web as in browsers)")
+	p.StringVar(&f.portPolicy, "port-policy", "default",
+		"apply `POLICY` to ports in redirects (default, or web as in browsers)")
 }
 
 // nonEmptyList returns a flag function that stores a list. An empty list is an

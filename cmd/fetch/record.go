@@ -58,7 +58,7 @@ type tlsRecord struct {
 	Certificate string `json:"certificate,omitempty"` // SHA-256 digest of the certificate of the server
 }
 
-// A transferRecord is one line of --meta.
+// A transferRecord is the JSON object that --meta writes for each transfer.
 type transferRecord struct {
 	Asked string    `json:"asked"`
 	Line  int       `json:"line,omitempty"` // of the input file
@@ -115,7 +115,8 @@ func tlsOf(s *tls.ConnectionState) *tlsRecord {
 	if s == nil {
 		return nil
 	}
-	r := &tlsRecord{Version: tls.VersionName(s.Version), Cipher: tls.CipherSuiteName(s.CipherSuite), ALPN: s.NegotiatedProtocol, Server: s.ServerName}
+	r := &tlsRecord{Version: tls.VersionName(s.Version), Cipher: tls.CipherSuiteName(s.CipherSuite),
+		ALPN: s.NegotiatedProtocol, Server: s.ServerName}
 	if len(s.PeerCertificates) > 0 {
 		digest := sha256.Sum256(s.PeerCertificates[0].Raw)
 		r.Certificate = hex.EncodeToString(digest[:])
@@ -160,7 +161,8 @@ func (m *metaFile) write(t *transfer) error {
 
 // record returns the record of --meta.
 func (t *transfer) record() transferRecord {
-	r := transferRecord{Asked: t.requestedURL(), Line: t.line, Length: "unknown", Attempts: t.requests, Timings: map[string]float64{}}
+	r := transferRecord{Asked: t.requestedURL(), Line: t.line, Length: "unknown", Attempts: t.requests,
+		Timings: map[string]float64{}}
 	if t.resp != nil {
 		r.record = recordOf(t.resp)
 		r.Offset = t.resp.Offset
@@ -179,7 +181,8 @@ func (t *transfer) record() transferRecord {
 		if m.wire != nil {
 			r.Wire = &wireRecord{m.sent, m.got, hex.EncodeToString(m.wire.Sum(nil))}
 		}
-		for p, name := range map[fetch.Phase]string{fetch.Resolved: "resolved", fetch.Connected: "connected", fetch.Secured: "secured", fetch.RequestSent: "asked", fetch.FirstByte: "answered"} {
+		for p, name := range map[fetch.Phase]string{fetch.Resolved: "resolved", fetch.Connected: "connected",
+			fetch.Secured: "secured", fetch.RequestSent: "asked", fetch.FirstByte: "answered"} {
 			if at := m.at(p); at > 0 {
 				r.Timings[name] = at.Seconds()
 			}

@@ -44,7 +44,8 @@ func (r *retrieval) newRequest(text string) (*fetch.Request, error) {
 }
 
 // setRange sets the range or the ranges of -r in req. Only the schemes of the
-// Web have several ranges. The body is then the multipart response of the server.
+// Web have several ranges. The body is then the multipart response of the
+// server.
 func setRange(req *fetch.Request, text string, web bool) (err error) {
 	if web && strings.Contains(text, ",") {
 		for part := range strings.SplitSeq(text, ",") {
@@ -93,8 +94,10 @@ func parseNumber(text string) (int64, error) {
 // dateForms are the forms of RFC 9110 5.6.7 and other forms that curl accepts.
 var dateForms = []string{
 	time.RFC1123, time.RFC1123Z, time.RFC850, time.ANSIC, time.RFC3339, time.RFC822, time.RFC822Z, time.UnixDate,
-	"Mon, 2 Jan 2006 15:04:05 MST", "2 Jan 2006 15:04:05 MST", "2 Jan 2006 15:04:05", "2 Jan 2006", "Jan 2 15:04:05 2006 MST",
-	"Jan 2 2006 15:04:05 MST", "Jan 2 15:04:05 2006", "Jan 2 2006", "2006-01-02 15:04:05 MST", "2006-01-02 15:04:05", "2006-01-02",
+	"Mon, 2 Jan 2006 15:04:05 MST", "2 Jan 2006 15:04:05 MST", "2 Jan 2006 15:04:05", "2 Jan 2006",
+	"Jan 2 15:04:05 2006 MST",
+	"Jan 2 2006 15:04:05 MST", "Jan 2 15:04:05 2006", "Jan 2 2006", "2006-01-02 15:04:05 MST",
+	"2006-01-02 15:04:05", "2006-01-02",
 	"20060102 15:04:05", "20060102",
 }
 

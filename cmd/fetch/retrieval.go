@@ -15,7 +15,7 @@ import (
 	"github.com/anyurl/fetch/wrap"
 )
 
-// A retrieval is one run of a command that retrieves objects.
+// A retrieval contains the state of a command that retrieves objects.
 type retrieval struct {
 	*streams
 	flags   *objectFlags

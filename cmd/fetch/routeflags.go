@@ -35,7 +35,7 @@ type detour struct {
 }
 
 // route returns the function that applies all detours to a target, or nil if
-// there are none.
+// no flag defines one.
 func (f *routeFlags) route() (func(fetch.Target) fetch.Target, error) {
 	var rules []detour
 	for _, text := range f.resolve {
@@ -71,7 +71,8 @@ func (f *routeFlags) route() (func(fetch.Target) fetch.Target, error) {
 }
 
 func (d detour) matches(t fetch.Target) bool {
-	return (d.host == "" || d.host == "*" || strings.EqualFold(strings.Trim(d.host, "[]"), t.Host)) && (d.port == 0 || d.port == t.Port)
+	return (d.host == "" || d.host == "*" || strings.EqualFold(strings.Trim(d.host, "[]"), t.Host)) &&
+		(d.port == 0 || d.port == t.Port)
 }
 
 func (d detour) apply(t fetch.Target) fetch.Target {

@@ -128,8 +128,8 @@ type stream struct {
 	digest hash.Hash // or nil
 }
 
-// newStream returns a stream that starts at offset of a body. If sum is true, the
-// stream computes a digest.
+// newStream returns a stream that starts at offset of a body. If sum is true,
+// the stream computes a digest.
 func newStream(w io.Writer, offset int64, sum bool) *stream {
 	s := &stream{w: w, have: save.State{Offset: offset}}
 	if terminal.Is(w) {

@@ -26,7 +26,8 @@ func (r *commandTree) uri() *cobra.Command {
 		Short: "Parse, resolve, normalize, compare and find URIs (RFC 3986)",
 	}, c)
 	c.help = cmd.Help
-	cmd.AddCommand(r.uriParse(), r.uriValid(), r.uriResolve(), r.uriNormalize(), r.uriEquivalent(), r.uriRelativize(), r.uriExtract())
+	cmd.AddCommand(r.uriParse(), r.uriValid(), r.uriResolve(), r.uriNormalize(), r.uriEquivalent(),
+		r.uriRelativize(), r.uriExtract())
 	return cmd
 }
 

@@ -38,7 +38,8 @@ With --base URL, the input is a page, a style sheet, a sitemap or a feed that wa
 retrieved from URL. extract then prints the absolute URLs of its links. A base
 element in the page overrides URL (RFC 3986 5.1). In the output of --json, "kind"
 and "from" describe the link.`,
-		Example: examples("fetch uri extract mail.txt", "fetch http://example.org/ | fetch uri extract --base http://example.org/"),
+		Example: examples("fetch uri extract mail.txt",
+			"fetch http://example.org/ | fetch uri extract --base http://example.org/"),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return fetch.Usage.Errorf("fetch uri extract accepts only one file")

@@ -24,8 +24,8 @@ type urlReader struct {
 	err   error // io.EOF after the last line
 }
 
-// next returns a URL and its line number in the input file, or 0 for an argument.
-// It returns io.EOF after the last URL.
+// next returns a URL and its line number in the input file, or 0 for an
+// argument. It returns io.EOF after the last URL.
 func (u *urlReader) next() (text string, line int, err error) {
 	if len(u.args) > 0 {
 		text, u.args = u.args[0], u.args[1:]

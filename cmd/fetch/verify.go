@@ -33,7 +33,9 @@ valid data. To restore a damaged or missing file of tree/, remove the file and
 run fetch mirror again.`,
 		Example: examples("fetch verify example.org", "fetch verify --json *.warc.gz"),
 		Annotations: map[string]string{
-			manual.ExitStatus: "0\tno damage\n10\tthe archive is not complete (run fetch mirror again)\n11\tdamaged or missing data\n",
+			manual.ExitStatus: "0\tno damage\n" +
+				"10\tthe archive is not complete (run fetch mirror again)\n" +
+				"11\tdamaged or missing data\n",
 		},
 		Args: minArgs("directories of archives, or WARC or WACZ files"),
 	}, &verifyCommand{streams: r.streams})

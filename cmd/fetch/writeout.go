@@ -144,8 +144,8 @@ func (o *writeOut) variable(name string) string {
 	return fmt.Sprint(value)
 }
 
-// responseFields returns the header fields of the response. As in curl, names are
-// in lower case.
+// responseFields returns the header fields of the response. As in curl, names
+// are in lower case.
 func (o *writeOut) responseFields() map[string][]string {
 	all := map[string][]string{}
 	if o.resp != nil {
@@ -157,7 +157,7 @@ func (o *writeOut) responseFields() map[string][]string {
 	return all
 }
 
-// A statusCode is formatted as in curl: 000 if there is none. In JSON, it is a
+// A statusCode is formatted as in curl, with three digits. In JSON, it is a
 // number.
 type statusCode int
 
@@ -183,9 +183,11 @@ func (o *writeOut) variables() map[string]any {
 		"time_namelookup": transferTime(m.at(fetch.Resolved)), "time_connect": transferTime(m.at(fetch.Connected)),
 		"time_appconnect": transferTime(m.at(fetch.Secured)), "time_pretransfer": transferTime(m.at(fetch.RequestSent)),
 		"time_starttransfer": transferTime(m.at(fetch.FirstByte)), "time_total": transferTime(m.end),
-		"local_ip": address(m.local), "local_port": m.local.Port(), "remote_ip": address(m.remote), "remote_port": m.remote.Port(),
+		"local_ip": address(m.local), "local_port": m.local.Port(), "remote_ip": address(m.remote),
+		"remote_port":    m.remote.Port(),
 		"speed_download": int64(float64(m.size) / max(m.end.Seconds(), 1e-6)),
-		"url_effective":  nil, "scheme": nil, "content_type": nil, "method": nil, "http_version": nil, "http_code": statusCode(0),
+		"url_effective":  nil, "scheme": nil, "content_type": nil, "method": nil, "http_version": nil,
+		"http_code":     statusCode(0),
 		"num_redirects": 0, "redirect_url": nil, "size_header": 0, "num_headers": 0,
 	}
 	if o.sink != nil && o.sink.Name() != standardOutput {

@@ -29,8 +29,9 @@ func setLineMode(fd int, echo bool) error {
 }
 
 // handleSignals handles the signals of the terminal until ctx ends. SIGWINCH
-// reports a new window size. SIGCONT follows after a shell has used the terminal.
-// SIGHUP and SIGQUIT end the process as usual, after the mode is restored.
+// reports a new window size. SIGCONT follows after a shell has used the
+// terminal. SIGHUP and SIGQUIT end the process as usual, after the mode is
+// restored.
 func (c *Console) handleSignals(ctx context.Context, resize func(cols, rows int)) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGHUP, syscall.SIGQUIT)

@@ -100,7 +100,8 @@ func (p *Pages) writeOptions(b *strings.Builder, cmd *cobra.Command) {
 		}
 	}
 	if len(others) > 0 {
-		b.WriteString(".SS Options of fetch(1)\n" + roff(cmd.CommandPath()) + " also has these options, which are described in\n")
+		b.WriteString(".SS Options of fetch(1)\n")
+		b.WriteString(roff(cmd.CommandPath()) + " also has these options, which are described in\n")
 		b.WriteString(".BR fetch (1):\n" + strings.Join(others, ",\n") + ".\n")
 	}
 }

@@ -25,8 +25,8 @@ const (
 )
 
 // Usage returns the usage of cmd: synopsis, commands, flags, examples and exit
-// codes. If all is true, every flag is described. Otherwise only the own flags of
-// cmd are described. A nil set means that cmd has only the flags of cobra.
+// codes. If all is true, every flag is described. Otherwise only the own flags
+// of cmd are described. A nil set means that cmd has only the flags of cobra.
 func Usage(cmd *cobra.Command, set *options.Set, all bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Usage:\n  %s\n", cmd.UseLine())
@@ -159,8 +159,8 @@ func writeTerm(b *strings.Builder, term, text string, width int) {
 	writeWrapped(b, text, 0, width)
 }
 
-// writeWrapped writes text in lines of at most maxColumns columns. The first line
-// is indented by first columns, and the others by rest columns.
+// writeWrapped writes text in lines of at most maxColumns columns. The first
+// line is indented by first columns, and the others by rest columns.
 func writeWrapped(b *strings.Builder, text string, first, rest int) {
 	b.WriteString(strings.Repeat(" ", first))
 	column := max(first, rest)

@@ -43,8 +43,8 @@ func New(ctx context.Context, w io.Writer) *Stream {
 	return s
 }
 
-// Slot returns the next slot. Later slots wait until the caller calls its End
-// method. Slot must not be called by several goroutines at a time.
+// Slot returns the next slot. Later slots wait until the caller has called End.
+// Slot must not be called by several goroutines at a time.
 func (o *Stream) Slot() *Slot {
 	o.slots++
 	return &Slot{stream: o, number: o.slots - 1}
@@ -84,7 +84,7 @@ func (o *Stream) recycle(p []byte) {
 	}
 }
 
-// A Slot is one part of a Stream. A Slot is not safe for concurrent use.
+// A Slot is a part of a Stream. It is not safe for concurrent use.
 type Slot struct {
 	stream  *Stream
 	number  int

@@ -66,7 +66,8 @@ func (b *Bars) add(e wrap.Event) *mpb.Bar {
 	p := pace{start: time.Now(), offset: e.Offset}
 	speed := decor.Any(p.speed)
 	if e.Size < 0 {
-		return b.output.AddSpinner(0, mpb.PrependDecorators(name), mpb.AppendDecorators(decor.CurrentKibiByte("% .1f"), speed))
+		return b.output.AddSpinner(0, mpb.PrependDecorators(name),
+			mpb.AppendDecorators(decor.CurrentKibiByte("% .1f"), speed))
 	}
 	bar := b.output.AddBar(e.Size,
 		mpb.PrependDecorators(name),

@@ -46,7 +46,8 @@ func (b *Crawl) line(decor.Statistics) string {
 		text += fmt.Sprintf(", %d failed", failed)
 	}
 	rate := float64(bytes) / max(time.Since(b.started).Seconds(), 1)
-	return fmt.Sprintf("%s; %d left, hosts: %d; % .1f, % .1f/s ", text, p.Pending, p.Hosts, decor.SizeB1024(bytes), decor.SizeB1024(rate))
+	return fmt.Sprintf("%s; %d left, hosts: %d; % .1f, % .1f/s ", text, p.Pending, p.Hosts,
+		decor.SizeB1024(bytes), decor.SizeB1024(rate))
 }
 
 // Update shows the progress of the mirror.
