@@ -3,20 +3,31 @@ package fetch_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"log"
+	"os"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/schemes"
 )
 
-// The names and the sizes of the files in a directory of an FTP server.
+// printDirectory writes the names and sizes of the entries of a listing.
+func printDirectory(ctx context.Context, client *fetch.Client, w io.Writer, url string) error {
+	for entry, err := range client.List(ctx, url) {
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(w, entry.Name, entry.Kind, entry.Size)
+	}
+	return nil
+}
+
+// This example lists a directory of an FTP server.
 func ExampleClient_List_ftp() {
 	client := fetch.New(fetch.Options{}, schemes.All(schemes.Options{})...)
 	defer client.Close()
-	for entry, err := range client.List(context.Background(), "ftp://ftp.example.org/pub/") {
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Println(entry.Name, entry.Kind, entry.Size)
+	err := printDirectory(context.Background(), client, os.Stdout, "ftp://ftp.example.org/pub/")
+	if err != nil {
+		log.Fatal(err)
 	}
 }

@@ -19,52 +19,58 @@ var modified = time.Date(1994, 12, 1, 0, 0, 0, 0, time.UTC)
 
 func hello() io.ReadSeeker { return strings.NewReader("hello, world\n") }
 
-// finger is a scheme of one's own: finger://HOST/USER, RFC 1288.
-func finger() fetch.Scheme {
-	user := func(u uri.URI) (string, error) {
-		name, err := uri.Unescape(strings.TrimPrefix(u.Path(), "/"))
-		if err != nil || strings.ContainsAny(name, "\r\n\x00") { // no URL adds a line to the wire
-			return "", fetch.BadURL.Errorf("not the name of a user")
-		}
-		return name, nil
+// userOf returns the user name in a finger URL.
+func userOf(u uri.URI) (string, error) {
+	name, err := uri.Unescape(strings.TrimPrefix(u.Path(), "/"))
+	if err != nil || strings.ContainsAny(name, "\r\n\x00") { // no URL may add a line to the connection
+		return "", fetch.BadURL.Errorf("invalid user name")
 	}
+	return name, nil
+}
+
+// finger returns the scheme of finger://HOST/USER (RFC 1288).
+func finger() fetch.Scheme {
 	return fetch.Scheme{
 		Name:  "finger",
 		Port:  79,
-		Ports: fetch.Ports{Class: fetch.TextPorts}, // a URL may name any port that no other service of text has
-		Help:  "finger://HOST/USER: what a host tells about a user",
+		Ports: fetch.Ports{Class: fetch.TextPorts}, // blocks the ports of other text services
+		Help:  "finger://HOST/USER: information about a user of a host",
 		Plan: func(req *fetch.Request) ([]fetch.Step, error) {
-			name, err := user(req.URL)
+			name, err := userOf(req.URL)
 			return []fetch.Step{{Verb: name}}, err
 		},
-		Open: func(env fetch.Env) fetch.Driver {
-			return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
-				name, err := user(req.URL)
-				if err != nil {
-					return nil, err
-				}
-				if req.Op == fetch.Stat { // nothing is known without the body, and nobody is asked
-					return &fetch.Response{Kind: fetch.Document, Size: -1, Body: http.NoBody}, nil
-				}
-				target, err := fetch.TargetOf(req.URL, 79)
-				if err != nil {
-					return nil, err
-				}
-				conn, err := env.Net.DialContext(ctx, "tcp", target.Address())
-				if err != nil {
-					return nil, err
-				}
-				peer := fetch.PeerOf(conn)
-				conn = req.Trace.Tap(conn)
-				context.AfterFunc(ctx, func() { conn.Close() }) // ctx ends the Body too
-				if _, err := io.WriteString(conn, name+"\r\n"); err != nil {
-					conn.Close()
-					return nil, err
-				}
-				return &fetch.Response{Kind: fetch.Document, Media: "text/plain", Size: -1, Peer: peer, Body: conn}, nil
-			})
-		},
+		Open: func(env fetch.Env) fetch.Driver { return fingerDriver{env.Net} },
 	}
+}
+
+// A fingerDriver retrieves finger URLs.
+type fingerDriver struct{ net fetch.Net }
+
+// Do sends the user name and returns the response of the server as the Body.
+func (d fingerDriver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
+	name, err := userOf(req.URL)
+	if err != nil {
+		return nil, err
+	}
+	resp := &fetch.Response{Kind: fetch.Document, Media: "text/plain", Size: -1, Body: http.NoBody}
+	if req.Op == fetch.Stat { // finger has no metadata, so no request is sent
+		return resp, nil
+	}
+	target, err := fetch.TargetOf(req.URL, 79)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := d.net.DialContext(ctx, "tcp", target.Address())
+	if err != nil {
+		return nil, err
+	}
+	context.AfterFunc(ctx, func() { conn.Close() }) // the end of ctx interrupts Read
+	if _, err := io.WriteString(conn, name+"\r\n"); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	resp.Peer, resp.Body = fetch.PeerOf(conn), req.Trace.Tap(conn)
+	return resp, nil
 }
 
 // resolver is a table of names.
@@ -78,7 +84,7 @@ func (r resolver) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, 
 	return []netip.Addr{addr}, nil
 }
 
-// A scheme of one's own, under a policy, a resolver and a dialer of one's own.
+// This example uses a scheme of the program with its own resolver and dialer.
 func ExampleScheme() {
 	names := resolver{
 		"public.example": netip.MustParseAddr("9.9.9.9"),

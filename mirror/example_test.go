@@ -68,8 +68,8 @@ func Example() {
 	// dead /gone.txt <nil>
 }
 
-// shelf is a scheme of the program: shelf://HOST/PATH. Links gives its pages
-// the right to link to other pages of the scheme.
+// shelf returns the scheme of shelf://HOST/PATH, whose pages may link to
+// pages of the same scheme.
 func shelf(pages map[string]string) fetch.Scheme {
 	open := func(_ context.Context, req *fetch.Request) (*fetch.Response, error) {
 		page, ok := pages[req.URL.Path()]
@@ -84,7 +84,15 @@ func shelf(pages map[string]string) fetch.Scheme {
 	}
 }
 
-// A mirror follows links to every scheme of its Client, also to a scheme that
+// mirrorShelf mirrors shelf://localhost/ into the folder dir.
+func mirrorShelf(ctx context.Context, dir string, pages map[string]string) (mirror.Summary, error) {
+	client := fetch.New(fetch.Options{Policy: fetch.Typed()}, shelf(pages))
+	defer client.Close()
+	seeds := []uri.URI{uri.MustParse("shelf://localhost/")}
+	return mirror.Run(ctx, mirror.Options{Dir: dir, Seeds: seeds, Client: client})
+}
+
+// A mirror follows links to every scheme of its Client, including schemes that
 // the program defines.
 func Example_customScheme() {
 	dir, err := os.MkdirTemp("", "mirror")
@@ -92,16 +100,12 @@ func Example_customScheme() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	pages := shelf(map[string]string{"/": `<a href="shelf://localhost/book">`, "/book": "a book"})
-
-	client := fetch.New(fetch.Options{Policy: fetch.Typed()}, pages)
-	defer client.Close()
-	seeds := []uri.URI{uri.MustParse("shelf://localhost/")}
-	did, err := mirror.Run(context.Background(), mirror.Options{Dir: dir, Seeds: seeds, Client: client})
+	pages := map[string]string{"/": `<a href="shelf://localhost/book">`, "/book": "a book"}
+	summary, err := mirrorShelf(context.Background(), dir, pages)
 	if err != nil {
 		log.Fatal(err)
 	}
 	book, err := os.ReadFile(filepath.Join(dir, "tree", "shelf", "localhost", "book"))
-	fmt.Printf("%d new: %s %v\n", did.New, book, err)
+	fmt.Printf("%d new: %s %v\n", summary.New, book, err)
 	// Output: 2 new: a book <nil>
 }

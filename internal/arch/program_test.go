@@ -37,14 +37,24 @@ func TestPrograms(t *testing.T) {
 		}
 		return nil
 	})
-	readme, failed := os.ReadFile(filepath.Join(root, "README.md"))
-	if err != nil || failed != nil {
-		t.Fatal(err, failed)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, m := range fenced.FindAllSubmatch(readme, -1) {
-		programs["README.md"] = append(programs["README.md"], string(m[1]))
+	pages, err := filepath.Glob(filepath.Join(root, "doc/*.md"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if len(programs["README.md"]) == 0 || len(programs[filepath.Join(root, "save/save.go")]) == 0 {
+	readme := filepath.Join(root, "README.md")
+	for _, name := range append(pages, readme) {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range fenced.FindAllSubmatch(text, -1) {
+			programs[name] = append(programs[name], string(m[1]))
+		}
+	}
+	if len(programs[readme]) == 0 || len(programs[filepath.Join(root, "save/save.go")]) == 0 {
 		t.Error("README.md or save/save.go has no program")
 	}
 	for name, list := range programs {
