@@ -19,25 +19,28 @@ import (
 // file, in bytes.
 const maxSize = 1 << 20
 
-// A Target is a command whose flags are set. Flags of the command line keep
-// their values. A source that is read earlier overrides later ones.
+// A Target sets the flags of a command from files and environment variables. It
+// does not change flags that the command line has set. A source that is read
+// earlier overrides later sources.
 type Target struct {
 	Flags *pflag.FlagSet // flags of the command
 	Known *pflag.FlagSet // flags of all commands; a file may set them without effect
 
-	// Only one flag of Exclusive is set, because they replace each other.
+	// Exclusive lists flags that replace each other. At most one of them is
+	// set.
 	Exclusive []string
 
-	typed map[string]bool // flags of the command line
+	typed map[string]bool // flags that the command line has set
 }
 
-// changed reports whether a flag, or another flag that it would replace, is set
-// according to set.
+// changed reports whether the flag name is set, or a flag that it would
+// replace. The function set reports whether a flag is set.
 func (t *Target) changed(name string, set func(flag string) bool) bool {
 	return set(name) || slices.Contains(t.Exclusive, name) && slices.ContainsFunc(t.Exclusive, set)
 }
 
-// ReadEnvironment sets the flag name to the value of an environment variable.
+// ReadEnvironment sets the flag name to the value of an environment variable,
+// unless the flag is set already.
 func (t *Target) ReadEnvironment(variable, name string) error {
 	value, f := os.Getenv(variable), t.Flags.Lookup(name)
 	if value == "" || f == nil || f.Changed {
@@ -50,8 +53,8 @@ func (t *Target) ReadEnvironment(variable, name string) error {
 }
 
 // ReadFile sets flags from config.toml in the configuration directory of the
-// user, if the file exists. Its keys are the long names of flags. An unknown key
-// and a key in excluded are errors, because a misspelled limit has no effect.
+// user, if the file exists. The keys of the file are the long names of flags.
+// ReadFile rejects unknown keys and the keys in excluded.
 func (t *Target) ReadFile(excluded []string) error {
 	dir, err := os.UserConfigDir()
 	if err != nil {
@@ -96,8 +99,8 @@ func readLimited(name string) ([]byte, error) {
 	return text, nil
 }
 
-// setKey sets the flag key, unless it is set already or belongs to another
-// command.
+// setKey sets the flag key, unless the flag is set already or belongs to
+// another command.
 func (t *Target) setKey(key string, value any) error {
 	texts, err := flagValues(value)
 	if err != nil {

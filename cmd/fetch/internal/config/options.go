@@ -10,11 +10,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// ReadOptions sets flags from a file of options in the syntax of curl's -K: one
-// flag per line, with or without dashes. The value follows after a space, "=" or
-// ":". A value with spaces is enclosed in double quotes. Values of a list are
-// appended to the list. ReadOptions returns the values of the option "url". Name
-// is used in errors.
+// ReadOptions sets flags from a file of options in the syntax of curl's -K.
+// Each line holds one flag, with or without dashes. The value follows after a
+// space, "=" or ":". A value with spaces is enclosed in double quotes. Values
+// of a list are appended to the list. ReadOptions returns the values of the
+// option "url". Errors contain name.
 func (t *Target) ReadOptions(name string, r io.Reader) (urls []string, err error) {
 	if t.typed == nil {
 		t.typed = map[string]bool{}
@@ -53,8 +53,8 @@ func (t *Target) ReadOptions(name string, r io.Reader) (urls []string, err error
 	return urls, fetch.Local.With(lines.Err())
 }
 
-// setOption sets a flag, unless it was set on the command line or belongs to
-// another command.
+// setOption sets a flag, unless the command line has set the flag or the flag
+// belongs to another command.
 func (t *Target) setOption(name, value string) error {
 	f := t.Flags.Lookup(name)
 	if f == nil {
@@ -71,7 +71,7 @@ func (t *Target) setOption(name, value string) error {
 }
 
 // cutOption splits a line into the name of an option and its value. The name is
-// empty for a comment.
+// empty if the line is empty or a comment.
 func cutOption(line string) (key, value string) {
 	line = strings.TrimSpace(line)
 	if line == "" || line[0] == '#' {

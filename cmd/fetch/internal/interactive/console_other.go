@@ -4,9 +4,8 @@ package interactive
 
 import "context"
 
-// setLineMode returns nil, because the terminal is in line mode already.
+// setLineMode has no effect, because the terminal is always in line mode.
 func setLineMode(int, bool) error { return nil }
 
-// handleSignals returns at once, because the system has no signals for
-// terminals.
+// handleSignals has no effect, because the system has no terminal signals.
 func (*Console) handleSignals(context.Context, func(cols, rows int)) {}

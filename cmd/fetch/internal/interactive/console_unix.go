@@ -29,7 +29,7 @@ func setLineMode(fd int, echo bool) error {
 }
 
 // handleSignals handles the signals of the terminal until ctx ends. SIGWINCH
-// reports a new window size. SIGCONT follows after a shell has used the
+// reports a new window size. SIGCONT arrives after a shell has used the
 // terminal. SIGHUP and SIGQUIT end the process as usual, after the mode is
 // restored.
 func (c *Console) handleSignals(ctx context.Context, resize func(cols, rows int)) {

@@ -12,7 +12,7 @@ import (
 
 // Pages writes manual pages.
 type Pages struct {
-	Version string                          // of the program
+	Version string                          // version of the program
 	Sets    map[*cobra.Command]*options.Set // flags of each command
 }
 
@@ -155,7 +155,7 @@ func sentence(text string) string {
 	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
-// lowerFirst returns text with a small first letter.
+// lowerFirst returns text with a lower-case first letter.
 func lowerFirst(text string) string {
 	if text == "" {
 		return ""

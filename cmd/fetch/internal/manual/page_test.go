@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newCommand returns a command with flags of its own and shared flags.
+// newCommand returns a command that has own flags and shared flags.
 func newCommand() (*cobra.Command, *options.Set) {
 	root := &cobra.Command{Use: "fetch"}
 	c := &cobra.Command{
@@ -15,7 +15,9 @@ func newCommand() (*cobra.Command, *options.Set) {
 		Long:    "copy reads C:\\dir.\n\n.hidden files too:\n  copy -n <A>",
 		Example: "  fetch copy http://example.org/",
 		Annotations: map[string]string{
-			ExitStatus: "0\tok\n8\tthe server reports an error\n", Environment: "HOME\tthe home directory\n", Files: "~/.netrc\tpasswords\n",
+			ExitStatus:  "0\tok\n8\tthe server reports an error\n",
+			Environment: "HOME\tthe home directory\n",
+			Files:       "~/.netrc\tpasswords\n",
 		},
 	}
 	root.AddCommand(c)
@@ -98,7 +100,8 @@ Passwords.
 // help text.
 func TestUsage(t *testing.T) {
 	c, set := newCommand()
-	set.Own("Copying").String("a-flag-with-a-very-long-name", "", "a description that is so long that it does not fit into `ONE` line of the help text")
+	set.Own("Copying").String("a-flag-with-a-very-long-name", "",
+		"a description that is so long that it does not fit into `ONE` line of the help text")
 	const want = `Usage:
   fetch copy [flags] <URL>...
 

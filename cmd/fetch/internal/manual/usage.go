@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Annotations of a command. The value has one line for each term: the name, a
-// TAB and the description.
+// Keys of annotations of a command. The value of an annotation has one line for
+// each term. A line consists of the term, a TAB and the description.
 const (
 	ExitStatus  = "exit-status"
 	Environment = "environment"
@@ -20,7 +20,7 @@ const (
 )
 
 const (
-	maxColumns = 100 // of a line in a help text
+	maxColumns = 100 // columns of a help text
 	maxNames   = 30  // columns for the names of a flag
 )
 

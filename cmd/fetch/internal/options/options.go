@@ -26,7 +26,7 @@ type Section struct {
 // section if necessary.
 func (s *Set) Section(title string) *pflag.FlagSet { return s.section(title, false) }
 
-// Own is like Section, for flags that only one command has.
+// Own is like Section, but the flags of the section belong to one command.
 func (s *Set) Own(title string) *pflag.FlagSet { return s.section(title, true) }
 
 func (s *Set) section(title string, own bool) *pflag.FlagSet {
@@ -41,8 +41,8 @@ func (s *Set) section(title string, own bool) *pflag.FlagSet {
 	return flags
 }
 
-// AddTo adds all flags to flags. If two sections have a flag of the same name,
-// flags gets the one of a section that is Own.
+// AddTo adds all flags of the set to flags. If two sections have a flag of the
+// same name, AddTo uses the flag of the section that is Own.
 func (s *Set) AddTo(flags *pflag.FlagSet) {
 	for _, own := range []bool{true, false} {
 		for _, section := range s.Sections {
@@ -76,7 +76,7 @@ func (s *Set) Hide() {
 func Error(err error) error {
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) && errors.Is(invalid.Unwrap(), fetch.Unsupported) {
-		return invalid.Unwrap() // without the value
+		return invalid.Unwrap() // without the value, which may be secret
 	}
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "" {

@@ -33,7 +33,7 @@ const (
 	maxSlotBuffer = 256 << 10 // bytes of one slot
 	maxEndedBytes = 8 << 20   // bytes of slots that ended early
 	maxEndedSlots = 4096
-	maxFree       = 16
+	maxFree       = 16 // buffers for the next slots
 )
 
 // New returns a Stream that writes to w. Waiting writers fail when ctx ends.
@@ -151,8 +151,8 @@ func (s *Slot) End() error {
 	return o.err
 }
 
-// advance writes the contents of all slots that have ended and follow each
-// other, by one call of Write.
+// advance ends the current slot and all slots after it that have ended early.
+// It writes their contents by one call of Write.
 func (o *Stream) advance() {
 	var all []byte
 	for {

@@ -1,4 +1,4 @@
-// Package progress shows on a terminal how far downloads and mirrors are.
+// Package progress shows the progress of downloads and mirrors on a terminal.
 package progress
 
 import (
@@ -23,17 +23,17 @@ type Bars struct {
 	output *mpb.Progress
 
 	mu   sync.Mutex
-	bars map[uint64]*mpb.Bar // by wrap.Event.ID
+	bars map[uint64]*mpb.Bar // keyed by wrap.Event.ID
 }
 
-// NewBars returns Bars on the terminal w.
+// NewBars returns Bars that appear on the terminal w.
 func NewBars(w io.Writer) *Bars { return &Bars{output: newOutput(w), bars: map[uint64]*mpb.Bar{}} }
 
 func newOutput(w io.Writer) *mpb.Progress {
 	return mpb.New(mpb.WithOutput(w), mpb.WithWidth(min(terminal.Width(w), maxWidth)), mpb.WithAutoRefresh())
 }
 
-// Terminal reports that Bars are shown on a terminal.
+// Terminal returns true, because Bars appear on a terminal.
 func (*Bars) Terminal() bool { return true }
 
 // Update shows an event of the Progress middleware.
@@ -60,7 +60,8 @@ func (b *Bars) Update(e wrap.Event) {
 	bar.SetTotal(e.Offset+e.Bytes, true)
 }
 
-// add adds the bar of a body, with its name, size, speed and remaining time.
+// add adds a bar for a body. The bar shows the URL, size, speed and remaining
+// time of the transfer.
 func (b *Bars) add(e wrap.Event) *mpb.Bar {
 	name := decor.Name(barName(e.URL), decor.WCSyncSpaceR)
 	p := pace{start: time.Now(), offset: e.Offset}
@@ -104,7 +105,7 @@ func (p pace) remaining(s decor.Statistics) string {
 // maxBarName limits the name of a bar, in characters.
 const maxBarName = 28
 
-// barName returns the last characters of a URL, without user name and password.
+// barName returns the end of a URL, without user name and password.
 func barName(u uri.URI) string {
 	name := []rune(terminal.Plain(u.WithoutUserinfo().String()))
 	if len(name) > maxBarName {

@@ -24,7 +24,7 @@ type Crawl struct {
 	bodies   map[uint64]int64 // bytes received of each body in transfer
 }
 
-// NewCrawl returns a Crawl on the terminal w.
+// NewCrawl returns a Crawl that appears on the terminal w.
 func NewCrawl(w io.Writer) *Crawl {
 	b := &Crawl{output: newOutput(w), started: time.Now(), bodies: map[uint64]int64{}}
 	b.bar = b.output.AddBar(0, mpb.PrependDecorators(decor.Any(b.line)))
@@ -60,8 +60,8 @@ func (b *Crawl) Update(p mirror.Progress) {
 	b.bar.SetCurrent(done)
 }
 
-// UpdateBody counts the bytes of an event of the Progress middleware. A
-// mirror.Progress contains only complete bodies.
+// UpdateBody counts the bytes of bodies in transfer from events of the Progress
+// middleware. A [mirror.Progress] counts only complete bodies.
 func (b *Crawl) UpdateBody(e wrap.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

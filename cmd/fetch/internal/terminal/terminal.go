@@ -1,5 +1,5 @@
-// Package terminal writes text to terminals. Control characters in text from
-// servers and archives have no effect there.
+// Package terminal writes text to terminals. It escapes control characters in
+// text from servers and archives.
 package terminal
 
 import (
@@ -20,8 +20,8 @@ const defaultWidth = 80
 // and escapes control characters.
 func Plain(line string) string { return tty.Escape(uri.Redact(line)) }
 
-// Is reports whether v is a terminal. A type that wraps a terminal reports so
-// itself, by a method Terminal() bool.
+// Is reports whether v is a terminal. If v has a method Terminal() bool, Is
+// returns the result of that method.
 func Is(v any) bool {
 	switch v := v.(type) {
 	case *os.File:
@@ -32,7 +32,8 @@ func Is(v any) bool {
 	return false
 }
 
-// Width returns the number of columns of the terminal w.
+// Width returns the number of columns of the terminal w, or 80 if the number is
+// unknown.
 func Width(w io.Writer) int {
 	if f, ok := w.(*os.File); ok {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
@@ -72,7 +73,8 @@ func NewWriter(w io.Writer) (io.Writer, func() error) {
 	return b, b.Flush
 }
 
-// Write writes text from a server to w by [NewWriter].
+// Write writes text from a server to w. If w is a terminal, Write escapes
+// control characters.
 func Write(w io.Writer, text []byte) error {
 	safe, flush := NewWriter(w)
 	_, err := safe.Write(text)

@@ -5,8 +5,9 @@ import (
 	"github.com/anyurl/fetch/uri/iri"
 )
 
-// evaluate returns the result: a bool, a string or components. An error that is
-// not one of this package means that an input is no URI.
+// evaluate returns the result of a request: a bool, a string, a list of strings
+// or [Components]. An error of the uri package means that an input is not a
+// URI.
 func (q *request) evaluate() (any, error) {
 	switch q.Kind {
 	case "valid":
@@ -14,28 +15,28 @@ func (q *request) evaluate() (any, error) {
 	case "parse":
 		return q.parse()
 	case "resolve":
-		base, ref, err := pair(q.Base, q.Ref)
+		base, ref, err := parsePair(q.Base, q.Ref)
 		if err != nil {
 			return nil, err
 		}
-		return text(base.Resolve(ref))
+		return unredacted(base.Resolve(ref))
 	case "normalize":
-		level, ok := level(q.Level)
+		level, ok := parseLevel(q.Level)
 		if !ok {
 			return nil, errUnsupported
 		}
-		u, err := reference(q.Input)
-		return text(u.Normalize(level), err)
+		u, err := parseReference(q.Input)
+		return unredacted(u.Normalize(level), err)
 	case "equivalent":
-		level, ok := level(q.Level)
+		level, ok := parseLevel(q.Level)
 		if !ok {
 			return nil, errUnsupported
 		}
-		a, b, err := pair(q.A, q.B)
+		a, b, err := parsePair(q.A, q.B)
 		return uri.Equivalent(a, b, level), err
 	case "relativize":
-		base, target, err := pair(q.Base, q.Target)
-		return text(uri.Relativize(base, target), err)
+		base, target, err := parsePair(q.Base, q.Target)
+		return unredacted(uri.Relativize(base, target), err)
 	case "extract":
 		return q.extract()
 	}
@@ -48,27 +49,28 @@ func (q *request) valid() (any, error) {
 	case !ok:
 		return nil, errUnsupported
 	case q.Input == nil:
-		return nil, errInput
+		return nil, errMissingInput
 	}
 	return uri.Valid(*q.Input, p), nil
 }
 
 func (q *request) extract() (any, error) {
 	if q.Text == nil {
-		return nil, errInput
+		return nil, errMissingInput
 	}
 	list := []string{}
 	for f := range uri.Extract(*q.Text) {
 		u, err := iri.ToASCII(f.URI)
 		if err != nil {
-			u = f.URI // no name for DNS, but a URI
+			u = f.URI // the host is not a valid DNS name
 		}
 		list = append(list, u.Unredacted())
 	}
 	return list, nil
 }
 
-// Components are those of a URI as they were written; nil is undefined.
+// Components are the components of a URI in their original spelling. A nil
+// component is undefined.
 type Components struct {
 	Scheme    *string `json:"scheme"`
 	Authority *string `json:"authority"`
@@ -81,55 +83,56 @@ type Components struct {
 }
 
 func (q *request) parse() (any, error) {
-	u, err := reference(q.Input)
+	u, err := parseReference(q.Input)
 	if err != nil {
 		return nil, err
 	}
 	return ComponentsOf(u), nil
 }
 
-// ComponentsOf takes u apart.
+// ComponentsOf returns the components of u, including the password.
 func ComponentsOf(u uri.URI) Components {
 	p := u.Parts()
 	return Components{
-		Scheme:    defined(p.Scheme, p.Scheme != ""),
-		Authority: defined(u.Authority()),
-		Userinfo:  defined(u.Userinfo()),
-		Host:      defined(p.Host, p.HasAuthority),
-		Port:      defined(u.Port()),
+		Scheme:    optional(p.Scheme, p.Scheme != ""),
+		Authority: optional(u.Authority()),
+		Userinfo:  optional(u.Userinfo()),
+		Host:      optional(p.Host, p.HasAuthority),
+		Port:      optional(u.Port()),
 		Path:      p.Path,
-		Query:     defined(u.Query()),
-		Fragment:  defined(u.Fragment()),
+		Query:     optional(u.Query()),
+		Fragment:  optional(u.Fragment()),
 	}
 }
 
-func defined(s string, ok bool) *string {
+func optional(s string, ok bool) *string {
 	if !ok {
 		return nil
 	}
 	return &s
 }
 
-// reference parses an input, zone identifiers included: this is a tool in the
-// hands of a person, and "valid" is the strict question.
-func reference(s *string) (uri.URI, error) {
+// parseReference parses an input as a URI reference. It accepts zone
+// identifiers, which the strict grammar of the "valid" request rejects.
+func parseReference(s *string) (uri.URI, error) {
 	if s == nil {
-		return uri.URI{}, errInput
+		return uri.URI{}, errMissingInput
 	}
 	return uri.ParseZone(*s)
 }
 
-func pair(a, b *string) (x, y uri.URI, err error) {
-	if x, err = reference(a); err == nil {
-		y, err = reference(b)
+func parsePair(a, b *string) (x, y uri.URI, err error) {
+	if x, err = parseReference(a); err == nil {
+		y, err = parseReference(b)
 	}
 	return x, y, err
 }
 
-func text(u uri.URI, err error) (any, error) { return u.Unredacted(), err }
+func unredacted(u uri.URI, err error) (any, error) { return u.Unredacted(), err }
 
-// level returns the level of that name; none is the first.
-func level(name string) (uri.Level, bool) {
+// parseLevel returns the level with the given name. An empty name means the
+// level "syntax".
+func parseLevel(name string) (uri.Level, bool) {
 	for _, l := range []uri.Level{uri.Syntax, uri.ByScheme} {
 		if l.String() == name {
 			return l, true

@@ -1,21 +1,22 @@
-// Package uribatch answers questions about URIs, one JSON object a line: the
-// work of "fetch uri --batch". Call [Run].
+// Package uribatch evaluates requests about URIs for "fetch uri --batch".
+// Requests and responses are JSON objects, one per line.
 //
-// A request has a "kind" and its inputs, and an "id" of any JSON type that the
-// answer repeats:
+// A request has a kind and the inputs of that kind. Its id is a JSON value of
+// any type, which the response repeats.
 //
 //	kind        inputs             result
-//	valid       input, production  bool; production as RFC 3986 names it
-//	parse       input              components, still encoded; null: undefined
+//	valid       input, production  bool; the production is a rule name of RFC 3986
+//	parse       input              components, percent-encoded; null: undefined
 //	resolve     base, ref          string
-//	normalize   input, level       string; level is syntax or scheme
+//	normalize   input, level       string; the level is "syntax" or "scheme"
 //	equivalent  a, b, level        bool
 //	relativize  base, target       string
-//	extract     text               strings: the URIs in it, their hosts as DNS has them
+//	extract     text               list of the URIs in text, with ASCII host names
 //
-// An answer is {"id":…,"result":…}. The result is null when an input is no URI.
-// A kind, production or level that is unknown gives {"id":…,"unsupported":true}, and a
-// line that is no request {"id":…,"error":"…"}.
+// A response has the form {"id":…,"result":…}. The result is null if an input
+// is not a URI. The response to an unknown kind, production or level is
+// {"id":…,"unsupported":true}. The response to a malformed request is
+// {"id":…,"error":"…"}.
 package uribatch
 
 import (
@@ -29,11 +30,12 @@ import (
 	"github.com/anyurl/fetch/internal/tty"
 )
 
-// maxLine bounds a request, and so the memory of Run. A longer line is answered
-// with an error.
+// maxLine limits the length of a request, in bytes. The response to a longer
+// line is an error.
 const maxLine = 4 << 20
 
-// A request is one line of input. A pointer tells a missing string from "".
+// A request is one line of input. A nil input is missing, or null in the JSON
+// object.
 type request struct {
 	ID                                   json.RawMessage `json:"id"`
 	Kind                                 string          `json:"kind"`
@@ -41,26 +43,29 @@ type request struct {
 	Production, Level                    string
 }
 
-// An answer is one line of output; one of its last three fields is set.
-type answer struct {
+// A response is one line of output. Exactly one of Result, Unsupported and
+// Error is set.
+type response struct {
 	ID          json.RawMessage `json:"id"`
-	Result      *any            `json:"result,omitempty"` // not nil: null counts
+	Result      *any            `json:"result,omitempty"` // pointer, so that null is written
 	Unsupported bool            `json:"unsupported,omitempty"`
 	Error       string          `json:"error,omitempty"`
 }
 
 var (
-	errUnsupported = errors.New("unsupported")
-	errTooLong     = errors.New("line too long")
-	errInput       = errors.New("input missing")
+	errUnsupported  = errors.New("unsupported")
+	errTooLong      = errors.New("line too long")
+	errMissingInput = errors.New("input missing")
 )
 
-// Run reads requests from r until its end and writes an answer for each to w, in
-// order. It holds one line at a time, and flushes whenever the next one has to be
-// waited for. It returns the first error of r or w, or that of ctx, which it looks
-// at between lines: it cannot end a Read that waits.
+// Run reads requests from r until the end of the file and writes one response
+// for each to w, in the same order. It buffers one line. It flushes the
+// responses before it waits for further input.
 //
-// Answers hold the URIs as they are, passwords included: they are the product.
+// Run returns the first error of r or w, or the error of ctx. It checks ctx
+// between lines, so ctx does not interrupt a Read that blocks.
+//
+// The URIs in responses contain their passwords.
 func Run(ctx context.Context, r io.Reader, w io.Writer) error {
 	in := bufio.NewReaderSize(r, 64<<10)
 	out := bufio.NewWriter(w)
@@ -76,11 +81,11 @@ func Run(ctx context.Context, r io.Reader, w io.Writer) error {
 			return errors.Join(err, out.Flush())
 		}
 		if len(line) > 0 || err != nil {
-			if err := write(out, reply(line, err)); err != nil {
+			if err := writeResponse(out, respond(line, err)); err != nil {
 				return err
 			}
 		}
-		if waiting, _ := in.Peek(in.Buffered()); bytes.IndexByte(waiting, '\n') < 0 {
+		if buffered, _ := in.Peek(in.Buffered()); bytes.IndexByte(buffered, '\n') < 0 {
 			if err := out.Flush(); err != nil {
 				return err
 			}
@@ -88,8 +93,8 @@ func Run(ctx context.Context, r io.Reader, w io.Writer) error {
 	}
 }
 
-// readLine returns the next line without surrounding space. It skips one longer
-// than maxLine and returns errTooLong; the end of a last line without newline counts.
+// readLine returns the next line without surrounding space. It discards a line
+// longer than maxLine and returns errTooLong. The last line may lack a newline.
 func readLine(in *bufio.Reader) ([]byte, error) {
 	var line []byte
 	long := false
@@ -112,34 +117,35 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	}
 }
 
-func write(out *bufio.Writer, a answer) error {
+func writeResponse(out *bufio.Writer, a response) error {
 	var line bytes.Buffer
 	e := json.NewEncoder(&line)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(a); err != nil {
 		return err
 	}
-	_, err := out.Write(tty.JSON(line.Bytes())) // the id is that of the request
+	_, err := out.Write(tty.JSON(line.Bytes())) // escapes control characters in the id
 	return err
 }
 
-// reply answers one line, or tells why it could not be read.
-func reply(line []byte, err error) answer {
+// respond returns the response to one line, or to err if the line could not be
+// read.
+func respond(line []byte, err error) response {
 	var q request
 	if err != nil {
-		return answer{Error: err.Error()}
+		return response{Error: err.Error()}
 	}
 	if err := json.Unmarshal(line, &q); err != nil {
-		return answer{ID: q.ID, Error: "not a request"}
+		return response{ID: q.ID, Error: "not a request"}
 	}
 	result, err := q.evaluate()
 	switch {
 	case err == errUnsupported:
-		return answer{ID: q.ID, Unsupported: true}
-	case err == errInput:
-		return answer{ID: q.ID, Error: err.Error()}
+		return response{ID: q.ID, Unsupported: true}
+	case err == errMissingInput:
+		return response{ID: q.ID, Error: err.Error()}
 	case err != nil:
-		result = nil // no URI: null
+		result = nil // an input is not a URI
 	}
-	return answer{ID: q.ID, Result: &result}
+	return response{ID: q.ID, Result: &result}
 }
