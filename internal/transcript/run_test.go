@@ -71,7 +71,7 @@ document message/rfc822 "" header=[{"Subject" "two"}]
 error not-found 423
 document message/rfc822 "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789" error too-large: body larger than the limit of 100 bytes
 -- notes --
-password sent in clear text
+the password was sent in plaintext
 `
 
 var (
@@ -103,8 +103,8 @@ func TestDifferences(t *testing.T) {
 		{"error that did not happen", "\"x\\r\\n\"\n", "\"x\\r\\n\" error truncated\n", "want"},
 		{"result that is missing", "error not-found 423\n", "", "got error not-found"},
 		{"result too many", "-- notes --", "error tls\n-- notes --", "1 results without a request"},
-		{"note", "password sent in clear text\n", "", "notes\n got password sent"},
-		{"note that did not come", "clear text\n", "clear text\nmore\n", "want password sent in clear text\nmore"},
+		{"note", "the password was sent in plaintext\n", "", "notes\n got the password"},
+		{"note that did not come", "plaintext\n", "plaintext\nmore\n", "want the password was sent in plaintext\nmore"},
 		{"line of the client", "> ARTICLE 1\n< 220", "> ARTICLE 01\n< 220", `got "ARTICLE 1\r\n", want "ARTICLE 01\r\n"`},
 		{"line that the client does not send", "*20\n< .\n", "*20\n< .\n> DATE\n", `client ended, want "DATE\r\n"`},
 		{"line too many of the client", "> ARTICLE 3\n", "", `sent `},

@@ -18,30 +18,30 @@ const (
 )
 
 // answers are the codes of success (RFC 3977 6.2).
-var answers = map[string]int{"ARTICLE": 220, "HEAD": 221, "BODY": 222}
+var successCodes = map[string]int{"ARTICLE": 220, "HEAD": 221, "BODY": 222}
 
 // article brings one article, or the part of it that view asks for.
-func (d *driver) article(q *query, s *session, view View) (*fetch.Response, error) {
+func (d *driver) article(q *task, s *session, view View) (*fetch.Response, error) {
 	verb := view.verb()
 	var r line.Reply
 	var err error
-	if q.kind == byID {
-		r, err = s.ask(verb, q.id)
+	if q.kind == kindMessageID {
+		r, err = s.command(verb, q.id)
 	} else {
-		r, err = s.inGroup(q.group, verb, q.numbers())
+		r, err = s.commandInGroup(q.group, verb, q.rangeText())
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := s.answered(r, verb, q.locator); err != nil {
+	if err := s.checkReply(r, verb, q.locator); err != nil {
 		return nil, err
 	}
 	resp := &fetch.Response{Kind: fetch.Document, Code: r.Code}
 	if view == Body {
-		resp.Body = io.NopCloser(s.block())
+		resp.Body = io.NopCloser(s.dataBlock())
 		return resp, nil
 	}
-	block := s.paced(s.Lines.Block(0))
+	block := s.newTimedReader(s.Lines.Block(0))
 	head, rest := rfc822.ReadHeader(block)
 	resp.Header = rfc822.ParseHeader(head)
 	resp.Time = rfc822.ParseDate(resp.Header.Get("Date"))
@@ -53,9 +53,9 @@ func (d *driver) article(q *query, s *session, view View) (*fetch.Response, erro
 	if d.View == Head {
 		resp.Media = headMedia // and not only what a Stat tells an article by
 	}
-	resp.Unchanged = old(q.req, resp.Time)
+	resp.Unchanged = excludedByTime(q.req, resp.Time)
 	if q.req.Op != fetch.Stat {
-		if block.release(); resp.Unchanged {
+		if block.removeDeadline(); resp.Unchanged {
 			resp.Body = nil
 			s.Break() // the rest is not worth its reading
 		}
@@ -74,49 +74,49 @@ func (d *driver) article(q *query, s *session, view View) (*fetch.Response, erro
 
 // old reports whether an article of that date is not wanted. One without a date
 // is.
-func old(req *fetch.Request, at time.Time) bool {
+func excludedByTime(req *fetch.Request, at time.Time) bool {
 	return !at.IsZero() && (!req.Since.IsZero() && !at.After(req.Since) || !req.Before.IsZero() && at.After(req.Before))
 }
 
 // inGroup selects a group and sends one command more: both at once where the
 // server takes them so.
-func (s *session) inGroup(group string, command ...string) (line.Reply, error) {
-	together := s.caps.modern()
+func (s *session) commandInGroup(group string, command ...string) (line.Reply, error) {
+	pipelined := s.caps.supportsRFC3977()
 	err := s.AddCommand("GROUP", group)
-	if err == nil && together {
+	if err == nil && pipelined {
 		err = s.AddCommand(command...)
 	}
 	if err != nil {
 		s.Break()
 		return line.Reply{}, err
 	}
-	r, err := s.reply()
+	r, err := s.readReply()
 	if err != nil {
 		return r, err
 	}
 	if r.Code != 211 {
-		if together && !s.IsBroken() {
-			s.drain()
+		if pipelined && !s.IsBroken() {
+			s.discardReply()
 		}
-		return r, refused("GROUP", r)
+		return r, statusError("GROUP", r)
 	}
-	if !together {
-		return s.ask(command...)
+	if !pipelined {
+		return s.command(command...)
 	}
-	return s.reply()
+	return s.readReply()
 }
 
 // answered checks the first line of the answer that verb gives for an article.
 // One for another number than the one asked for means that answers and
 // commands are out of step.
-func (s *session) answered(r line.Reply, verb string, l locator) error {
-	if r.Code != answers[verb] {
-		if multiline(r) {
+func (s *session) checkReply(r line.Reply, verb string, l locator) error {
+	if r.Code != successCodes[verb] {
+		if isMultiline(r) {
 			s.Break()
 		}
-		return refused(verb, r)
+		return statusError(verb, r)
 	}
-	if l.kind == byID {
+	if l.kind == kindMessageID {
 		return nil
 	}
 	if n, _ := numberAndID(r); n != 0 && n != l.first {

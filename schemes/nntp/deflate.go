@@ -6,46 +6,46 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// longAnswer is how many articles an answer tells of before compression is
-// worth its setting up.
-const longAnswer = 100
+// minCompressed is the minimum number of articles in a compressed response.
+const minCompressed = 100
 
-// compress makes the rest of the session one of DEFLATE (RFC 8054), where an
-// answer for so many articles is due. Login and TLS come before it, never
-// after.
-func (d *driver) compress(s *session, articles uint64, listing bool) error {
+// startCompression sends COMPRESS DEFLATE (RFC 8054) if compression is enabled
+// for a response with the given number of articles. All later responses in the
+// session are compressed. Neither a login nor STARTTLS is possible after
+// COMPRESS.
+func (d *driver) startCompression(s *session, articles uint64, listing bool) error {
 	if d.Compress == CompressNever || d.Compress == CompressListings && !listing {
 		return nil
 	}
-	if s.compressed || articles < longAnswer || !s.caps.hasArg("COMPRESS", "DEFLATE") {
+	if s.compressed || articles < minCompressed || !s.caps.hasArg("COMPRESS", "DEFLATE") {
 		return nil
 	}
-	r, err := s.ask("COMPRESS", "DEFLATE")
+	r, err := s.command("COMPRESS", "DEFLATE")
 	if err != nil {
 		return err
 	}
 	if r.Code != 206 {
-		return nil // nothing is lost
+		return nil // continue without compression
 	}
 	if s.Lines.Buffered() > 0 {
 		s.Break()
-		return fetch.Protocol.Errorf("text behind the answer to COMPRESS")
+		return fetch.Protocol.Errorf("server sent plaintext after agreeing to compression")
 	}
-	s.Stream, s.compressed = &deflated{s.Stream, newInflater(s.Stream)}, true
+	s.Stream, s.compressed = &deflateConn{s.Stream, newInflater(s.Stream)}, true
 	return nil
 }
 
-// deflated is a connection with DEFLATE in both directions, without the
-// headers of zlib. Commands are stored: they are too short to be worth more. It
-// hides the connection below, where the end of a flush says nothing.
-type deflated struct {
+// A deflateConn is a connection with raw DEFLATE data in both directions. It
+// sends commands as stored blocks, because they are too short to compress. It
+// hides the methods of the TLS connection below.
+type deflateConn struct {
 	net.Conn
-	in *inflater
+	inflater *inflater
 }
 
-func (c *deflated) Read(p []byte) (int, error) { return c.in.Read(p) }
+func (c *deflateConn) Read(p []byte) (int, error) { return c.inflater.Read(p) }
 
-func (c *deflated) Write(p []byte) (int, error) {
+func (c *deflateConn) Write(p []byte) (int, error) {
 	if _, err := c.Conn.Write(storedBlocks(nil, p)); err != nil {
 		return 0, err
 	}

@@ -11,29 +11,29 @@ import (
 
 type driver struct {
 	Options
-	env      fetch.Env
-	implicit bool
-	idle     sessions.Pool[*session]
+	env         fetch.Env
+	implicitTLS bool
+	idle        sessions.Pool[*session]
 }
 
 func newDriver(o Options, env fetch.Env, implicit bool) *driver {
-	return &driver{Options: o, env: env, implicit: implicit, idle: sessions.Pool[*session]{Done: env.Done}}
+	return &driver{Options: o, env: env, implicitTLS: implicit, idle: sessions.Pool[*session]{Done: env.Done}}
 }
 
-// A query is one request on its way: what it names, where, and for whom.
-type query struct {
+// A task is a request with its parsed URL and the server.
+type task struct {
 	locator
-	at  place
-	req *fetch.Request
+	endpoint endpoint
+	req      *fetch.Request
 }
 
-// Do implements fetch.Driver.
+// Do implements [fetch.Driver].
 func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
-	l, err := d.locate(req)
+	l, err := d.parseURL(req)
 	if err != nil {
 		return nil, err
 	}
-	at, err := d.place(req.URL, d.implicit)
+	endpoint, err := d.endpointOf(req.URL, d.implicitTLS)
 	if err != nil {
 		return nil, err
 	}
@@ -41,37 +41,37 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 		return nil, err
 	}
 	if !req.Range.IsZero() {
-		req.Trace.Notef("nntp has no ranges: the whole object comes")
+		req.Trace.Notef("nntp does not support ranges: fetching the complete object")
 	}
-	q := &query{locator: l, at: at, req: req}
+	q := &task{locator: l, endpoint: endpoint, req: req}
 	var resp *fetch.Response
-	open := func() (*session, error) { return d.open(ctx, q, req.Auth) }
-	key := sessions.Key(ctx, d.env.Net, at.Target, req.Auth, strconv.FormatBool(at.implicit))
+	open := func() (*session, error) { return d.connect(ctx, q, req.Auth) }
+	key := sessions.Key(ctx, d.env.Net, endpoint.Target, req.Auth, strconv.FormatBool(endpoint.implicitTLS))
 	err = d.idle.Do(ctx, key, req.Trace, open, func(l *lease) (err error) {
-		resp, err = d.carryOut(ctx, q, l)
+		resp, err = d.response(ctx, q, l)
 		return err
 	})
 	return resp, err
 }
 
-// lease is the use of a session by one request.
+// A lease gives one request the exclusive use of a session.
 type lease = sessions.Lease[*session]
 
-// carryOut returns the response to q, after the login or the encryption that
-// the server requires.
-func (d *driver) carryOut(ctx context.Context, q *query, l *lease) (*fetch.Response, error) {
+// response returns the response to q. If the server requires a login or TLS, it
+// authenticates or starts TLS and sends the commands of q again.
+func (d *driver) response(ctx context.Context, q *task, l *lease) (*fetch.Response, error) {
 	for tries := 0; ; tries++ {
-		resp, err := d.respond(q, l)
+		resp, err := d.attempt(q, l)
 		if err == nil {
 			return resp, nil
 		}
 		switch s, code := l.Session, codeOf(err); {
-		case tries == 3 || s.Stale() || ctx.Err() != nil: // three: a server that is never content
+		case tries == 3 || s.Stale() || ctx.Err() != nil: // limit for servers that keep requiring a login or TLS
 			return nil, err
 		case code == 480 && !s.loggedIn:
-			err = d.identify(ctx, q, l, err)
+			err = d.authenticate(ctx, q, l, err)
 		case code == 483 && s.TLS == nil && d.TLS != fetch.TLSNever:
-			err = d.secure(ctx, q, l)
+			err = d.upgradeTLS(ctx, q, l)
 		}
 		if err != nil {
 			return nil, err
@@ -79,40 +79,44 @@ func (d *driver) carryOut(ctx context.Context, q *query, l *lease) (*fetch.Respo
 	}
 }
 
-// identify logs in after the server refused q with the error refusal.
-func (d *driver) identify(ctx context.Context, q *query, l *lease, refusal error) error {
+// authenticate logs in after the server rejected q with the error refusal.
+func (d *driver) authenticate(ctx context.Context, q *task, l *lease, refusal error) error {
 	auth := q.req.Auth
 	if auth == nil {
-		found, err := d.ask(ctx, l.Session, fetch.Challenge{Realm: refusal.Error()})
-		if found == nil {
+		login, err := d.prompt(ctx, l.Session, fetch.Challenge{Realm: refusal.Error()})
+		if login == nil {
 			return cmp.Or(err, refusal)
 		}
-		auth = found
+		auth = login
 	}
-	return d.again(ctx, q, l, auth, func(s *session) error { return d.login(ctx, s, auth) })
+	return d.changeSession(ctx, q, l, auth, func(s *session) error { return d.login(ctx, s, auth) })
 }
 
-func (d *driver) secure(ctx context.Context, q *query, l *lease) error {
-	return d.again(ctx, q, l, q.req.Auth, func(s *session) error { return s.startTLS(ctx, d.env.TLS) })
+func (d *driver) upgradeTLS(ctx context.Context, q *task, l *lease) error {
+	return d.changeSession(ctx, q, l, q.req.Auth, func(s *session) error { return s.startTLS(ctx, d.env.TLS) })
 }
 
-// again changes the session of l or, if it is compressed (RFC 8054 2.2.2) or
-// out of step, replaces it.
-func (d *driver) again(ctx context.Context, q *query, l *lease, auth *fetch.Credential, change func(*session) error) error {
+// changeSession applies change to the session of l. A compressed session cannot
+// change (RFC 8054 2.2.2). If the session is compressed or out of sync,
+// changeSession replaces the session with a new one.
+func (d *driver) changeSession(ctx context.Context, q *task, l *lease, auth *fetch.Credential,
+	change func(*session) error) error {
+
 	s := l.Session
-	if s.compressed || !s.inStep() {
-		return l.Replace(func() (*session, error) { return d.open(ctx, q, auth) })
+	if s.compressed || !s.inSync() {
+		return l.Replace(func() (*session, error) { return d.connect(ctx, q, auth) })
 	}
 	err := change(s)
-	s.unsettled = err != nil
+	s.upgradeFailed = err != nil
 	return err
 }
 
-// respond begins the response. Its Body ends the lease.
-func (d *driver) respond(q *query, l *lease) (*fetch.Response, error) {
+// attempt sends the commands of q once and returns the response. The Body of
+// the response ends the lease.
+func (d *driver) attempt(q *task, l *lease) (*fetch.Response, error) {
 	s := l.Session
 	q.req.Trace.Reached(fetch.RequestSent, s.NetConn)
-	resp, err := d.begin(q, s)
+	resp, err := d.startResponse(q, s)
 	if err != nil {
 		return nil, err
 	}

@@ -9,66 +9,67 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A fieldReader reads the values of articles' fields into entries.
-type fieldReader struct {
-	namer
-	keys []string // in Entry.Extra, as they come
-	full []bool   // the value begins with its field's name
+// A fieldParser converts lines with fields of articles into entries.
+type fieldParser struct {
+	urlBuilder
+	keys     []string // keys in Entry.Extra, in the order of the fields
+	prefixed []bool   // whether the value of the field starts with the field name
 }
 
-func newFieldReader(n namer, fields ...string) *fieldReader {
-	r := &fieldReader{namer: n}
+func newFieldParser(n urlBuilder, fields ...string) *fieldParser {
+	r := &fieldParser{urlBuilder: n}
 	for _, f := range fields {
-		name, full := strings.CutSuffix(strings.ToLower(f), ":full")
+		name, prefixed := strings.CutSuffix(strings.ToLower(f), ":full")
 		r.keys = append(r.keys, strings.ReplaceAll(strings.Trim(name, ":"), "-", "_"))
-		r.full = append(r.full, full)
+		r.prefixed = append(r.prefixed, prefixed)
 	}
 	return r
 }
 
-// overview reads a line of OVER: the number and the fields, parted by TAB (RFC
-// 3977 8.3.2).
-func (r *fieldReader) overview(text string) fetch.Entry {
+// parseOverview parses a line of an OVER response: the article number and the
+// fields, separated by TAB (RFC 3977 8.3.2).
+func (r *fieldParser) parseOverview(text string) fetch.Entry {
 	number, rest, more := strings.Cut(text, "\t")
-	e, ok := r.begin(number, text)
+	e, ok := r.newEntry(number, text)
 	if !ok {
-		return info(text)
+		return infoEntry(text)
 	}
 	for i := 0; more && i < len(r.keys); i++ {
 		var value string
 		value, rest, more = strings.Cut(rest, "\t")
-		if r.full[i] {
+		if r.prefixed[i] {
 			_, value, _ = strings.Cut(value, ":")
 		}
 		r.set(&e, r.keys[i], strings.TrimSpace(value))
 	}
-	return r.end(e)
+	return r.finish(e)
 }
 
-// field reads a line of HDR: the number, a space and the value (RFC 3977 8.5).
-func (r *fieldReader) field(text string) fetch.Entry {
+// parseField parses a line of an HDR response: the article number, a space and
+// the value (RFC 3977 8.5).
+func (r *fieldParser) parseField(text string) fetch.Entry {
 	number, value, _ := strings.Cut(text, " ")
-	e, ok := r.begin(number, text)
+	e, ok := r.newEntry(number, text)
 	if !ok {
-		return info(text)
+		return infoEntry(text)
 	}
 	r.set(&e, r.keys[0], strings.TrimSpace(value))
 	e.Name = e.Extra[r.keys[0]]
-	return r.end(e)
+	return r.finish(e)
 }
 
-func (r *fieldReader) begin(number, text string) (fetch.Entry, bool) {
+func (r *fieldParser) newEntry(number, text string) (fetch.Entry, bool) {
 	n, ok := parseNumber(number)
 	e := fetch.Entry{Kind: fetch.Document, Media: articleMedia, Size: -1, Raw: text, Extra: map[string]string{}}
-	if n > 0 { // zero: the article was named by its message-id
+	if n > 0 { // the number is 0 if the request contained a message-id
 		e.Extra["number"] = formatNumber(n)
 	}
 	return e, ok
 }
 
-// set gives e a value; an absent field has none. Words of RFC 2047 are decoded:
-// Entry.Raw still has them as they came.
-func (r *fieldReader) set(e *fetch.Entry, key, value string) {
+// set stores a field in e and decodes the encoded words of RFC 2047. It ignores
+// empty values.
+func (r *fieldParser) set(e *fetch.Entry, key, value string) {
 	if value == "" || key == "" || key == "number" {
 		return
 	}
@@ -86,14 +87,14 @@ func (r *fieldReader) set(e *fetch.Entry, key, value string) {
 	}
 }
 
-func (r *fieldReader) end(e fetch.Entry) fetch.Entry {
-	if e.URL = r.article(e.Extra["number"], e.Extra["message_id"]); e.URL.IsZero() {
+func (r *fieldParser) finish(e fetch.Entry) fetch.Entry {
+	if e.URL = r.articleURL(e.Extra["number"], e.Extra["message_id"]); e.URL.IsZero() {
 		e.Kind, e.Media = fetch.Info, ""
 	}
 	if e.Name == "" {
 		e.Name = e.Extra["message_id"]
 	}
-	if strings.HasPrefix(e.Extra["message_id"], placeholderID) {
+	if strings.HasPrefix(e.Extra["message_id"], placeholderIDPrefix) {
 		e.Kind, e.Media, e.URL, e.Size = fetch.Info, "", uri.URI{}, -1
 	}
 	return e

@@ -10,11 +10,11 @@ import (
 	"github.com/anyurl/fetch/internal/tty"
 )
 
-// faultOf says what a code of refusal amounts to (RFC 3977 3.2.1).
+// faultOf returns the fault for a negative status code (RFC 3977 3.2.1).
 func faultOf(code int) fetch.Fault {
 	switch code {
 	case 401:
-		return fetch.Unsupported // the server has it in another mode alone
+		return fetch.Unsupported // the command requires another mode
 	case 411, 412, 420, 421, 422, 423, 430:
 		return fetch.NotFound
 	case 480, 481, 482:
@@ -24,7 +24,7 @@ func faultOf(code int) fetch.Fault {
 	case 500, 501, 504:
 		return fetch.Protocol
 	case 503:
-		return fetch.TryLater // "feature not supported" too: servers mix them up
+		return fetch.TryLater // some servers also use 503 for unsupported commands
 	}
 	switch code / 100 {
 	case 4:
@@ -35,17 +35,17 @@ func faultOf(code int) fetch.Fault {
 	return fetch.Protocol
 }
 
-// refused is the error for a reply that is not the one that verb hopes for.
-func refused(verb string, r line.Reply) error {
+// statusError returns the error for an unexpected reply to the command verb.
+func statusError(verb string, r line.Reply) error {
 	fault := faultOf(r.Code)
 	if r.Code == 502 && strings.Contains(strings.ToLower(r.Lines[0]), "too many") {
-		fault = fetch.TryLater // connections, as some servers put it
+		fault = fetch.TryLater // some servers reply "too many connections"
 	}
 	err := fault.Errorf("%s: %d %s", verb, r.Code, tty.Escape(r.Lines[0]))
 	return &fetch.Error{Code: r.Code, Err: fetch.NeedLogin(fault, err)}
 }
 
-// codeOf is the server's number in err, or zero.
+// codeOf returns the status code of the server in err, or 0.
 func codeOf(err error) int {
 	var e *fetch.Error
 	if errors.As(err, &e) {
@@ -54,7 +54,7 @@ func codeOf(err error) int {
 	return 0
 }
 
-// replyFault classes what went wrong while a reply was read.
+// replyFault classifies an error of reading a reply.
 func replyFault(err error) error {
 	switch {
 	case errors.Is(err, line.ErrTooLong):
@@ -69,8 +69,8 @@ func replyFault(err error) error {
 	return err
 }
 
-// blockFault classes what went wrong within a block: whatever ended the
-// connection cut it.
+// blockFault classifies an error of reading a multi-line response. A lost
+// connection means that the response is truncated.
 func blockFault(err error) error {
 	switch {
 	case err == io.EOF:
@@ -78,7 +78,7 @@ func blockFault(err error) error {
 	case errors.Is(err, line.ErrTooLong):
 		return fetch.Protocol.With(err)
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return fetch.Truncated.Errorf("no dot at the end: %w", err)
+		return fetch.Truncated.Errorf("response is truncated, its final dot line is missing: %w", err)
 	case fetch.FaultOf(err) == fetch.Connect:
 		return fetch.Truncated.With(err)
 	}

@@ -13,22 +13,22 @@ import (
 type group struct {
 	name             string
 	count, low, high uint64
-	pseudo           bool // the only article is a placeholder of the server
+	placeholder      bool // the only article is a placeholder of the server
 }
 
 // placeholder is the end of leafnode's reply to GROUP for a group that it has
 // not fetched yet. leafnode fetches the group after a client has read the
 // placeholder article.
 const (
-	placeholder   = "(pseudo article)"
-	placeholderID = "<leafnode:placeholder:"
+	placeholderSuffix   = "(pseudo article)"
+	placeholderIDPrefix = "<leafnode:placeholder:"
 )
 
 // doubt is the note and the Doubt of a placeholder.
-const doubt = "server has not fetched this group yet, and shows a placeholder: try again later"
+const placeholderDoubt = "server has not fetched this group yet, and shows a placeholder: try again later"
 
 func parseGroup(name string, r line.Reply) (group, error) {
-	g := group{name: name, pseudo: strings.HasSuffix(r.Lines[0], placeholder)}
+	g := group{name: name, placeholder: strings.HasSuffix(r.Lines[0], placeholderSuffix)}
 	words := strings.Fields(r.Lines[0])
 	for i, to := range []*uint64{&g.count, &g.low, &g.high} {
 		if i >= len(words) {
@@ -45,7 +45,7 @@ func parseGroup(name string, r line.Reply) (group, error) {
 
 // within is the part of a range of numbers that g has; ok is false where that
 // is nothing.
-func (g group) within(first, last uint64) (from, to uint64, ok bool) {
+func (g group) intersect(first, last uint64) (from, to uint64, ok bool) {
 	from, to = max(first, g.low), min(last, g.high)
 	return from, to, g.count > 0 && from <= to
 }
@@ -60,30 +60,30 @@ func (g group) header() fetch.Header {
 // selectGroup selects a group; together with it it learns, once a session, how
 // the lines of an overview are made.
 func (s *session) selectGroup(name string, overview bool) (group, error) {
-	ask := overview && s.fields == nil && (s.caps == nil || s.caps.hasArg("LIST", "OVERVIEW.FMT"))
-	together := ask && s.caps.modern()
+	wantFields := overview && s.fields == nil && (s.caps == nil || s.caps.hasArg("LIST", "OVERVIEW.FMT"))
+	pipelined := wantFields && s.caps.supportsRFC3977()
 	err := s.AddCommand("GROUP", name)
-	if err == nil && together {
+	if err == nil && pipelined {
 		err = s.AddCommand("LIST", "OVERVIEW.FMT")
 	}
 	if err != nil {
 		s.Break()
 		return group{}, err
 	}
-	r, err := s.reply()
+	r, err := s.readReply()
 	if err != nil {
 		return group{}, err
 	}
-	if together && !s.IsBroken() {
+	if pipelined && !s.IsBroken() {
 		err = s.readFields()
 	}
 	if r.Code != 211 {
-		return group{}, refused("GROUP", r)
+		return group{}, statusError("GROUP", r)
 	}
 	if err != nil {
 		return group{}, err
 	}
-	if ask && !together {
+	if wantFields && !pipelined {
 		if err := s.AddCommand("LIST", "OVERVIEW.FMT"); err != nil {
 			return group{}, err
 		}
@@ -107,7 +107,7 @@ const (
 // does not tell has the standard fields and, as all servers, perhaps an Xref
 // with its name.
 func (s *session) readFields() error {
-	r, err := s.reply()
+	r, err := s.readReply()
 	if err != nil {
 		return err
 	}
@@ -116,14 +116,14 @@ func (s *session) readFields() error {
 		return nil
 	}
 	var fields []string
-	good := true
-	err = s.list(func(text string) {
+	valid := true
+	err = s.readLines(func(text string) {
 		text = strings.ToLower(strings.TrimSpace(text))
 		name := strings.Trim(text, ":") // "Subject:", ":bytes"
 		fields = append(fields, name)
-		good = good && len(fields) <= maxFields && isField(name)
+		valid = valid && len(fields) <= maxFields && isField(name)
 	})
-	if good && len(fields) >= len(standardFields) {
+	if valid && len(fields) >= len(standardFields) {
 		s.fields = fields
 	}
 	return err

@@ -7,14 +7,14 @@ const endOfBlock = 256
 type span struct{ base, extra uint }
 
 var (
-	lengths   = spans(3, 8, 4, 28, 258)
-	distances = spans(1, 4, 2, 30, 0)
+	lengthTable   = spanTable(3, 8, 4, 28, 258)
+	distanceTable = spanTable(1, 4, 2, 30, 0)
 )
 
 // spans is a table of RFC 1951 3.2.5: symbols in groups of so many have one
 // extra bit more than the group before; the first two groups have none. The
 // last length stands alone, for it is frequent.
-func spans(base uint, plain, group, count int, last uint) []span {
+func spanTable(base uint, plain, group, count int, last uint) []span {
 	var table []span
 	for i := range count {
 		extra := uint(0)
@@ -45,7 +45,7 @@ type huffman struct {
 // init makes the code in which symbol i has sizes[i] bits, and reports whether
 // there is one. A code with holes is taken, as zlib takes it, only where it has
 // one symbol at the most.
-func (h *huffman) init(sizes []uint8) bool {
+func (h *huffman) build(sizes []uint8) bool {
 	*h = huffman{}
 	used := 0
 	for _, size := range sizes {
@@ -73,14 +73,14 @@ func (h *huffman) init(sizes []uint8) bool {
 		}
 		h.symbols[offset[size]] = uint16(symbol)
 		offset[size]++
-		h.quicken(uint(next[size]), uint(size), uint16(symbol))
+		h.addFast(uint(next[size]), uint(size), uint16(symbol))
 		next[size]++
 	}
 	return true
 }
 
 // quicken enters a code into fast: its bits come with the highest first.
-func (h *huffman) quicken(code, size uint, symbol uint16) {
+func (h *huffman) addFast(code, size uint, symbol uint16) {
 	if size > fastBits {
 		return
 	}
@@ -119,7 +119,7 @@ func (h *huffman) decode(bits uint64, n uint) (symbol, size uint) {
 }
 
 // fixed takes the code that is known beforehand (RFC 1951 3.2.6).
-func (z *inflater) fixed() {
+func (z *inflater) setFixedCodes() {
 	var sizes [288]uint8
 	for i := range sizes {
 		switch {
@@ -131,22 +131,22 @@ func (z *inflater) fixed() {
 			sizes[i] = 7
 		}
 	}
-	z.literals.init(sizes[:])
+	z.literals.build(sizes[:])
 	for i := range 30 {
 		sizes[i] = 5
 	}
-	z.distances.init(append(sizes[:30:30], 5, 5))
+	z.distances.build(append(sizes[:30:30], 5, 5))
 }
 
 // codeOrder is the order in which the sizes of the code of sizes come.
 var codeOrder = [...]uint8{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15}
 
 // dynamic reads the codes of a block (RFC 1951 3.2.7).
-func (z *inflater) dynamic() error {
+func (z *inflater) readCodes() error {
 	var counts [3]uint
 	for i, bits := range []uint{5, 5, 4} {
 		var err error
-		if counts[i], err = z.take(bits); err != nil {
+		if counts[i], err = z.readBits(bits); err != nil {
 			return err
 		}
 	}
@@ -156,58 +156,58 @@ func (z *inflater) dynamic() error {
 	}
 	var sizes [286 + 30]uint8
 	for i := range counts[2] + 4 {
-		size, err := z.take(3)
+		size, err := z.readBits(3)
 		if err != nil {
 			return err
 		}
 		sizes[codeOrder[i]] = uint8(size)
 	}
-	if !z.literals.init(sizes[:len(codeOrder)]) {
+	if !z.literals.build(sizes[:len(codeOrder)]) {
 		return errCorrupt
 	}
-	if err := z.sizes(sizes[:literals+distances]); err != nil {
+	if err := z.readCodeSizes(sizes[:literals+distances]); err != nil {
 		return err
 	}
-	if sizes[endOfBlock] == 0 || !z.literals.init(sizes[:literals]) || !z.distances.init(sizes[literals:literals+distances]) {
+	if sizes[endOfBlock] == 0 || !z.literals.build(sizes[:literals]) || !z.distances.build(sizes[literals:literals+distances]) {
 		return errCorrupt
 	}
 	return nil
 }
 
 // sizes reads the sizes of both codes by the code that literals holds.
-func (z *inflater) sizes(sizes []uint8) error {
+func (z *inflater) readCodeSizes(sizes []uint8) error {
 	for i := 0; i < len(sizes); {
 		symbol, size := uint(0), uint(0)
 		for z.refill(); ; z.refill() {
-			if symbol, size = z.literals.decode(z.bits, z.n); size > 0 {
+			if symbol, size = z.literals.decode(z.bits, z.bitCount); size > 0 {
 				break
 			}
-			if err := z.undecoded(); err != errMore {
+			if err := z.undecodedError(); err != errNeedInput {
 				return err
 			}
 			if err := z.fill(); err != nil {
 				return err
 			}
 		}
-		z.use(size)
+		z.dropBits(size)
 		if symbol < 16 {
 			sizes[i] = uint8(symbol)
 			i++
 			continue
 		}
 		repeat := []struct{ bits, least uint }{{2, 3}, {3, 3}, {7, 11}}[symbol-16]
-		more, err := z.take(repeat.bits)
+		more, err := z.readBits(repeat.bits)
 		if err != nil {
 			return err
 		}
-		value, times := uint8(0), int(more+repeat.least)
+		value, count := uint8(0), int(more+repeat.least)
 		if symbol == 16 && i > 0 {
 			value = sizes[i-1]
 		}
-		if symbol == 16 && i == 0 || i+times > len(sizes) {
+		if symbol == 16 && i == 0 || i+count > len(sizes) {
 			return errCorrupt
 		}
-		for range times {
+		for range count {
 			sizes[i] = value
 			i++
 		}

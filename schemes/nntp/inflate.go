@@ -15,35 +15,35 @@ import (
 // partial flush, which keeps some bits back; the inflaters of the standard
 // library and of klauspost/compress wait for those (doc/design/007-news.md).
 type inflater struct {
-	r          io.Reader
-	in         [4 << 10]byte
-	start, end int // in[start:end] is read but not yet among bits
+	r              io.Reader
+	in             [4 << 10]byte
+	inStart, inEnd int // in[start:end] is read but not yet among bits
 
-	bits  uint64 // the next bits, the lowest first
-	n     uint   // how many
-	state func(*inflater) error
-	final bool
-	left  int // of a stored block
+	bits       uint64 // the next bits, the lowest first
+	bitCount   uint   // how many
+	state      func(*inflater) error
+	final      bool
+	storedLeft int // of a stored block
 
 	literals, distances huffman
 	window              [1 << 15]byte
-	given, made         int // bytes in all; window holds the last of those made
+	consumed, produced  int // bytes in all; window holds the last of those made
 	err                 error
 }
 
-func newInflater(r io.Reader) *inflater { return &inflater{r: r, state: (*inflater).block} }
+func newInflater(r io.Reader) *inflater { return &inflater{r: r, state: (*inflater).blockHeader} }
 
 // enough is how much may wait to be given out: a copy of 258 bytes must still
 // fit into the window.
-const enough = 1<<15 - 258
+const maxUnread = 1<<15 - 258
 
 func (z *inflater) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	for z.err == nil && z.made-z.given < enough {
-		if err := z.state(z); err == errMore {
-			if z.made > z.given {
+	for z.err == nil && z.produced-z.consumed < maxUnread {
+		if err := z.state(z); err == errNeedInput {
+			if z.produced > z.consumed {
 				break
 			}
 			z.err = z.fill()
@@ -51,35 +51,35 @@ func (z *inflater) Read(p []byte) (int, error) {
 			z.err = err
 		}
 	}
-	if z.made == z.given {
+	if z.produced == z.consumed {
 		err := z.err
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			z.err = nil // the connection is as good as before
 		}
 		return 0, err
 	}
-	at := z.given & (len(z.window) - 1)
-	n := copy(p, z.window[at:min(len(z.window), at+z.made-z.given)])
-	z.given += n
+	at := z.consumed & (len(z.window) - 1)
+	n := copy(p, z.window[at:min(len(z.window), at+z.produced-z.consumed)])
+	z.consumed += n
 	return n, nil
 }
 
 // moreError is what states say that can do nothing with the bits there are,
 // and have used none of them.
-type moreError struct{}
+type needInputError struct{}
 
-func (moreError) Error() string { return "more bits are needed" }
+func (needInputError) Error() string { return "more bits are needed" }
 
 var (
-	errMore    error = moreError{}
-	errCorrupt       = fetch.Protocol.Errorf("corrupt compressed data")
+	errNeedInput error = needInputError{}
+	errCorrupt         = fetch.Protocol.Errorf("corrupt compressed data")
 )
 
 // fill waits for bytes.
 func (z *inflater) fill() error {
 	for range 100 {
 		n, err := z.r.Read(z.in[:])
-		z.start, z.end = 0, n
+		z.inStart, z.inEnd = 0, n
 		if n > 0 {
 			return nil // an error comes again
 		}
@@ -95,113 +95,113 @@ func (z *inflater) fill() error {
 
 // refill moves what bytes there are to bits: 56 at the least, if they last.
 func (z *inflater) refill() {
-	for z.n <= 56 && z.start < z.end {
-		z.bits |= uint64(z.in[z.start]) << z.n
-		z.start++
-		z.n += 8
+	for z.bitCount <= 56 && z.inStart < z.inEnd {
+		z.bits |= uint64(z.in[z.inStart]) << z.bitCount
+		z.inStart++
+		z.bitCount += 8
 	}
 }
 
 // take waits for count bits, at the most 16, and uses them.
-func (z *inflater) take(count uint) (uint, error) {
-	for z.refill(); z.n < count; z.refill() {
+func (z *inflater) readBits(count uint) (uint, error) {
+	for z.refill(); z.bitCount < count; z.refill() {
 		if err := z.fill(); err != nil {
 			return 0, err
 		}
 	}
 	v := uint(z.bits) & (1<<count - 1)
-	z.use(count)
+	z.dropBits(count)
 	return v, nil
 }
 
-func (z *inflater) use(count uint) {
+func (z *inflater) dropBits(count uint) {
 	z.bits >>= count
-	z.n -= count
+	z.bitCount -= count
 }
 
 // block reads the head of a block (RFC 1951 3.2.3), once all before it is
 // given out.
-func (z *inflater) block() error {
+func (z *inflater) blockHeader() error {
 	switch {
-	case z.made > z.given:
-		return errMore
+	case z.produced > z.consumed:
+		return errNeedInput
 	case z.final:
 		return io.EOF
 	}
-	head, err := z.take(3)
+	head, err := z.readBits(3)
 	if err != nil {
 		return err
 	}
 	z.final = head&1 == 1
 	switch head >> 1 {
 	case 0:
-		return z.stored()
+		return z.storedHeader()
 	case 1:
-		z.fixed()
+		z.setFixedCodes()
 	case 2:
-		err = z.dynamic()
+		err = z.readCodes()
 	default:
 		err = errCorrupt
 	}
-	z.state = (*inflater).symbols
+	z.state = (*inflater).decodeSymbols
 	return err
 }
 
 // stored begins a block of bytes as they are (RFC 1951 3.2.4).
-func (z *inflater) stored() error {
-	z.use(z.n % 8)
-	size, err := z.take(16)
+func (z *inflater) storedHeader() error {
+	z.dropBits(z.bitCount % 8)
+	size, err := z.readBits(16)
 	if err != nil {
 		return err
 	}
-	check, err := z.take(16)
+	check, err := z.readBits(16)
 	if err != nil {
 		return err
 	}
 	if size^check != 1<<16-1 {
 		return errCorrupt
 	}
-	z.left, z.state = int(size), (*inflater).plain
+	z.storedLeft, z.state = int(size), (*inflater).storedBytes
 	return nil
 }
 
-func (z *inflater) plain() error {
-	for ; z.left > 0 && z.made-z.given < enough; z.left-- {
+func (z *inflater) storedBytes() error {
+	for ; z.storedLeft > 0 && z.produced-z.consumed < maxUnread; z.storedLeft-- {
 		z.refill()
-		if z.n < 8 {
-			return errMore
+		if z.bitCount < 8 {
+			return errNeedInput
 		}
-		z.put(byte(z.bits))
-		z.use(8)
+		z.appendByte(byte(z.bits))
+		z.dropBits(8)
 	}
-	if z.left == 0 {
-		z.state = (*inflater).block
+	if z.storedLeft == 0 {
+		z.state = (*inflater).blockHeader
 	}
 	return nil
 }
 
-func (z *inflater) put(c byte) {
-	z.window[z.made&(len(z.window)-1)] = c
-	z.made++
+func (z *inflater) appendByte(c byte) {
+	z.window[z.produced&(len(z.window)-1)] = c
+	z.produced++
 }
 
 // symbols decodes until the end of the block, of the bytes or of the room.
-func (z *inflater) symbols() error {
-	for z.made-z.given < enough {
+func (z *inflater) decodeSymbols() error {
+	for z.produced-z.consumed < maxUnread {
 		z.refill()
-		symbol, size := z.literals.decode(z.bits, z.n)
+		symbol, size := z.literals.decode(z.bits, z.bitCount)
 		switch {
 		case size == 0:
-			return z.undecoded()
+			return z.undecodedError()
 		case symbol < endOfBlock:
-			z.put(byte(symbol))
-			z.use(size)
+			z.appendByte(byte(symbol))
+			z.dropBits(size)
 		case symbol == endOfBlock:
-			z.use(size)
-			z.state = (*inflater).block
+			z.dropBits(size)
+			z.state = (*inflater).blockHeader
 			return nil
 		default:
-			if err := z.match(symbol-endOfBlock-1, size); err != nil {
+			if err := z.copyMatch(symbol-endOfBlock-1, size); err != nil {
 				return err
 			}
 		}
@@ -210,43 +210,43 @@ func (z *inflater) symbols() error {
 }
 
 // undecoded: no code has more than 15 bits.
-func (z *inflater) undecoded() error {
-	if z.n >= 48 {
+func (z *inflater) undecodedError() error {
+	if z.bitCount >= 48 {
 		return errCorrupt
 	}
-	return errMore
+	return errNeedInput
 }
 
 // match copies from what was made (RFC 1951 3.2.5). It uses no bits unless it
 // has all it needs: 48 at the most.
-func (z *inflater) match(symbol, used uint) error {
-	if symbol >= uint(len(lengths)) {
+func (z *inflater) copyMatch(symbol, used uint) error {
+	if symbol >= uint(len(lengthTable)) {
 		return errCorrupt
 	}
-	l := lengths[symbol]
+	l := lengthTable[symbol]
 	length := l.base + uint(z.bits>>used)&(1<<l.extra-1)
-	if used += l.extra; used > z.n {
-		return errMore
+	if used += l.extra; used > z.bitCount {
+		return errNeedInput
 	}
-	symbol, size := z.distances.decode(z.bits>>used, z.n-used)
+	symbol, size := z.distances.decode(z.bits>>used, z.bitCount-used)
 	if size == 0 {
-		return z.undecoded()
+		return z.undecodedError()
 	}
-	if symbol >= uint(len(distances)) {
+	if symbol >= uint(len(distanceTable)) {
 		return errCorrupt
 	}
 	used += size
-	d := distances[symbol]
+	d := distanceTable[symbol]
 	distance := int(d.base + uint(z.bits>>used)&(1<<d.extra-1))
-	if used += d.extra; used > z.n {
-		return errMore
+	if used += d.extra; used > z.bitCount {
+		return errNeedInput
 	}
-	if distance > min(z.made, len(z.window)) {
+	if distance > min(z.produced, len(z.window)) {
 		return errCorrupt
 	}
-	z.use(used)
+	z.dropBits(used)
 	for range length {
-		z.put(z.window[(z.made-distance)&(len(z.window)-1)])
+		z.appendByte(z.window[(z.produced-distance)&(len(z.window)-1)])
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // article is one that INN takes from another server and keeps as it is.
-func article(n int, body string) string {
+func articleText(n int, body string) string {
 	return fmt.Sprintf("Path: elsewhere.example.org!not-for-mail\r\nFrom: Alice <alice@example.org>\r\nNewsgroups: local.test\r\n"+
 		"Subject: number %d\r\nDate: Mon, 01 Jan 2024 00:00:00 +0000\r\nMessage-ID: <%d@example.org>\r\n\r\n%s", n, n, body)
 }
@@ -36,8 +36,8 @@ func client(t testing.TB, o nntp.Options, change ...func(*fetch.Options)) *fetch
 func TestINN(t *testing.T) {
 	t.Parallel()
 	s := peer.INN(t, peer.INNOptions{Groups: []string{"local.test", "local.empty", "other.group"}, TLS: true})
-	big := article(3, strings.Repeat("a line that is neither long nor short, but one of many\r\n", 2000))
-	for _, text := range []string{article(1, ".\r\n..two dots\r\n.dot\r\nlast line\r\n"), article(2, "\r\n"), big} {
+	big := articleText(3, strings.Repeat("a line that is neither long nor short, but one of many\r\n", 2000))
+	for _, text := range []string{articleText(1, ".\r\n..two dots\r\n.dot\r\nlast line\r\n"), articleText(2, "\r\n"), big} {
 		s.Feed(text)
 	}
 	trust := fetch.Options{TLS: &tls.Config{RootCAs: s.Cert.Pool}}
@@ -59,7 +59,7 @@ func TestINN(t *testing.T) {
 	t.Run("tls", func(t *testing.T) {
 		for _, o := range []nntp.Options{{Server: s.Addr, TLS: fetch.TLSRequired}, {Server: "snews://" + s.TLSAddr + "/"}} {
 			c := client(t, o, func(f *fetch.Options) { f.TLS = trust.TLS })
-			if resp, got, err := schemetest.Read(t, c, "nntp:local.test/2"); err != nil || got != stored(2, article(2, "\r\n")) || resp.TLS == nil {
+			if resp, got, err := schemetest.Read(t, c, "nntp:local.test/2"); err != nil || got != stored(2, articleText(2, "\r\n")) || resp.TLS == nil {
 				t.Errorf("%+v: got %q, %v", o, got, err)
 			}
 			c = client(t, o)
@@ -71,7 +71,7 @@ func TestINN(t *testing.T) {
 }
 
 func innArticle(t *testing.T, c *fetch.Client) {
-	one := stored(1, article(1, ".\r\n..two dots\r\n.dot\r\nlast line\r\n"))
+	one := stored(1, articleText(1, ".\r\n..two dots\r\n.dot\r\nlast line\r\n"))
 	resp, got, err := schemetest.Read(t, c, "nntp:local.test/1")
 	if err != nil || got != one || resp.Media != "message/rfc822" || resp.Time.IsZero() || resp.Header.Get("subject") != "number 1" {
 		t.Errorf("got %q, %v, %+v, want %q", got, err, resp, one)
@@ -82,7 +82,7 @@ func innArticle(t *testing.T, c *fetch.Client) {
 func TestINNLogin(t *testing.T) {
 	t.Parallel()
 	s := peer.INN(t, peer.INNOptions{Login: true, TLS: true})
-	s.Feed(article(1, "secret\r\n"))
+	s.Feed(articleText(1, "secret\r\n"))
 	trust := func(o *fetch.Options) { o.TLS = &tls.Config{RootCAs: s.Cert.Pool} }
 	asked := 0
 	login := func(o *fetch.Options) {
@@ -94,7 +94,7 @@ func TestINNLogin(t *testing.T) {
 	url := "nntp://" + s.Addr + "/local.test/1"
 	with := "nntp://" + peer.User + ":" + peer.Password + "@" + s.Addr + "/local.test/1"
 	wrong := "nntp://" + peer.User + ":wrong@" + s.Addr + "/local.test/1"
-	want := stored(1, article(1, "secret\r\n"))
+	want := stored(1, articleText(1, "secret\r\n"))
 	c := client(t, nntp.Options{}, trust, login)
 	for range 2 { // the second time the session is logged in
 		if resp, got, err := schemetest.Read(t, c, url); err != nil || got != want || resp.TLS == nil {
@@ -123,7 +123,7 @@ func TestINNListings(t *testing.T) {
 	s := peer.INN(t, peer.INNOptions{Groups: []string{"local.test", "local.empty", "other.group"}})
 	batch := ""
 	for n := range 150 {
-		text := article(n+1, fmt.Sprintf("body %d\r\n", n+1))
+		text := articleText(n+1, fmt.Sprintf("body %d\r\n", n+1))
 		s.Feed(text)
 		text = stored(n+1, text)
 		batch += fmt.Sprintf("#! rnews %d\n%s", len(text), text)
@@ -152,7 +152,7 @@ func TestINNListings(t *testing.T) {
 func TestINNViews(t *testing.T) {
 	t.Parallel()
 	s := peer.INN(t, peer.INNOptions{})
-	one := article(1, "body\r\n")
+	one := articleText(1, "body\r\n")
 	s.Feed(one)
 	head, _, _ := strings.Cut(stored(1, one), "\r\n\r\n")
 	overview := fmt.Sprintf("1\tnumber 1\tAlice <alice@example.org>\tMon, 01 Jan 2024 00:00:00 +0000\t<1@example.org>\t\t%d\t1\tXref: news.example.org local.test:1\r\n", len(stored(1, one)))

@@ -20,7 +20,7 @@ func TestLeafnode(t *testing.T) {
 	inn := peer.INN(t, peer.INNOptions{Groups: []string{"local.test", "other.group"}})
 	const count = 30
 	for n := range count {
-		inn.Feed(article(n+1, fmt.Sprintf(".\r\nbody %d\r\n", n+1)))
+		inn.Feed(articleText(n+1, fmt.Sprintf(".\r\nbody %d\r\n", n+1)))
 	}
 	s := peer.Leafnode(t, inn, "local.test")
 	c := client(t, nntp.Options{Server: s.Addr})

@@ -11,24 +11,25 @@ import (
 	"github.com/anyurl/fetch/internal/sessions"
 )
 
-// open connects to the server of q and logs in with auth; nil is no login.
-func (d *driver) open(ctx context.Context, q *query, auth *fetch.Credential) (*session, error) {
-	conn, err := d.env.Net.DialContext(ctx, "tcp", q.at.Address())
+// connect opens a connection to the server of q. It authenticates with auth
+// unless auth is nil.
+func (d *driver) connect(ctx context.Context, q *task, auth *fetch.Credential) (*session, error) {
+	conn, err := d.env.Net.DialContext(ctx, "tcp", q.endpoint.Address())
 	if err != nil {
 		return nil, err
 	}
-	fetch.SetQuickAck(conn) // INN writes an article apart from the line before it
-	s := newSession(conn, q.at, q.req.Trace)
-	return sessions.Start(ctx, s, func() error { return d.enter(ctx, s, auth) })
+	fetch.SetQuickAck(conn) // INN writes the status line and the article separately
+	s := newSession(conn, q.endpoint, q.req.Trace)
+	return sessions.Start(ctx, s, func() error { return d.negotiate(ctx, s, auth) })
 }
 
-func (d *driver) enter(ctx context.Context, s *session, auth *fetch.Credential) error {
-	if s.place.implicit {
-		if err := s.Encrypt(ctx, d.env.TLS, s.place.Host); err != nil {
+func (d *driver) negotiate(ctx context.Context, s *session, auth *fetch.Credential) error {
+	if s.endpoint.implicitTLS {
+		if err := s.Encrypt(ctx, d.env.TLS, s.endpoint.Host); err != nil {
 			return err
 		}
 	}
-	if err := s.greet(); err != nil {
+	if err := s.readGreeting(); err != nil {
 		return err
 	}
 	if s.TLS == nil && (d.TLS == fetch.TLSRequired || d.TLS == fetch.TLSWanted && s.caps.has("STARTTLS")) {
@@ -42,43 +43,44 @@ func (d *driver) enter(ctx context.Context, s *session, auth *fetch.Credential) 
 	return d.login(ctx, s, auth)
 }
 
-// login gives name and password (RFC 4643), and once more what is answered
-// when they were refused.
+// login authenticates s with AUTHINFO (RFC 4643). If the server rejects the
+// credentials, login prompts for other credentials and tries once more.
 func (d *driver) login(ctx context.Context, s *session, auth *fetch.Credential) error {
-	if err := d.protect(ctx, s); err != nil {
+	if err := d.protectPassword(ctx, s); err != nil {
 		return err
 	}
 	user := auth.User
-	for again := false; ; again = true {
+	for retry := false; ; retry = true {
 		r, err := d.tryLogin(ctx, s, auth)
 		switch {
 		case err != nil:
 			return err
 		case r.Code/100 == 2:
 			s.loggedIn, s.fields = true, nil
-			return s.askCapabilities() // the server may have more for us now
-		case again || r.Code != 481 || s.IsBroken():
-			return loginRefused(r)
+			return s.requestCapabilities() // capabilities may change after a login
+		case retry || r.Code != 481 || s.IsBroken():
+			return loginError(r)
 		}
-		if auth, err = d.ask(ctx, s, fetch.Challenge{User: user, Realm: r.Lines[0], Rejected: true}); err != nil {
+		if auth, err = d.prompt(ctx, s, fetch.Challenge{User: user, Realm: r.Lines[0], Rejected: true}); err != nil {
 			return err
 		}
 		if auth == nil {
-			return loginRefused(r)
+			return loginError(r)
 		}
 	}
 }
 
-func loginRefused(r line.Reply) error {
-	err := refused("AUTHINFO", r)
+func loginError(r line.Reply) error {
+	err := statusError("AUTHINFO", r)
 	if r.Code == 502 {
 		err = &fetch.Error{Code: r.Code, Err: fetch.Auth.With(err)}
 	}
 	return err
 }
 
-// protect sees to it that a password does not go out in clear.
-func (d *driver) protect(ctx context.Context, s *session) error {
+// protectPassword starts TLS before a login if possible. It returns an error if
+// the password would be sent in plaintext and [Options].ClearPassword is false.
+func (d *driver) protectPassword(ctx context.Context, s *session) error {
 	if s.TLS != nil {
 		return nil
 	}
@@ -86,17 +88,20 @@ func (d *driver) protect(ctx context.Context, s *session) error {
 		return s.startTLS(ctx, d.env.TLS)
 	}
 	if !d.ClearPassword {
-		err := fetch.Auth.Errorf("server wants a password, the connection has no TLS, and plaintext is not allowed")
+		err := fetch.Auth.Errorf(
+			"server requires a password, but the connection has no TLS and passwords in plaintext are not allowed",
+		)
 		return &fetch.Remedy{Err: err, Override: fetch.Override{Kind: OverrideClearPassword}}
 	}
-	s.Trace().Notef("password sent in clear text")
+	s.Trace().Notef("the password was sent in plaintext")
 	return nil
 }
 
-// tryLogin returns the reply that decides. SASL takes what the words of
-// AUTHINFO USER and PASS cannot hold: spaces.
+// tryLogin sends the credentials and returns the final reply. It prefers
+// AUTHINFO USER. It uses SASL PLAIN if AUTHINFO USER is not supported or if the
+// user name or the password contains a space.
 func (d *driver) tryLogin(ctx context.Context, s *session, auth *fetch.Credential) (line.Reply, error) {
-	auth, err := d.complete(ctx, s, auth)
+	auth, err := d.promptPassword(ctx, s, auth)
 	if err != nil {
 		return line.Reply{}, err
 	}
@@ -107,56 +112,58 @@ func (d *driver) tryLogin(ctx context.Context, s *session, auth *fetch.Credentia
 		if err := s.AddSecretCommand("AUTHINFO", "SASL", "PLAIN", response); err != nil {
 			return line.Reply{}, err
 		}
-		return s.reply()
+		return s.readReply()
 	}
 	if err := s.AddCommand("AUTHINFO", "USER", auth.User); err != nil {
 		return line.Reply{}, fetch.Usage.Errorf("user name cannot be sent: %w", err)
 	}
-	r, err := s.reply()
+	r, err := s.readReply()
 	if err != nil || r.Code != 381 {
 		return r, err
 	}
 	if err := s.AddSecretCommand("AUTHINFO", "PASS", password); err != nil {
 		return r, err
 	}
-	return s.reply()
+	return s.readReply()
 }
 
-// complete finds the password of a user who came without.
-func (d *driver) complete(ctx context.Context, s *session, auth *fetch.Credential) (*fetch.Credential, error) {
+// promptPassword returns auth with a password. If auth has no password, it
+// prompts for one.
+func (d *driver) promptPassword(ctx context.Context, s *session, auth *fetch.Credential) (*fetch.Credential, error) {
 	if auth.Password != "" {
 		return auth, nil
 	}
-	found, err := d.ask(ctx, s, fetch.Challenge{User: auth.User})
+	found, err := d.prompt(ctx, s, fetch.Challenge{User: auth.User})
 	if err != nil || found == nil || found.User != "" && found.User != auth.User {
 		return auth, err
 	}
-	whole := *auth
-	whole.Password = found.Password
-	return &whole, nil
+	completed := *auth
+	completed.Password = found.Password
+	return &completed, nil
 }
 
-// ask asks whoever knows logins for one to this server.
-func (d *driver) ask(ctx context.Context, s *session, c fetch.Challenge) (*fetch.Credential, error) {
+// prompt requests credentials for the server of s with the function env.Login.
+// It returns nil if the function is nil.
+func (d *driver) prompt(ctx context.Context, s *session, c fetch.Challenge) (*fetch.Credential, error) {
 	if d.env.Login == nil {
 		return nil, nil
 	}
-	c.Origin = s.place.Origin()
+	c.Origin = s.endpoint.Origin()
 	return d.env.Login(ctx, c)
 }
 
-// startTLS asks for encryption (RFC 4642 2.2). What the server announced
-// before is forgotten.
+// startTLS sends STARTTLS (RFC 4642 2.2) and upgrades the connection. It
+// discards the capabilities that the server sent in plaintext.
 func (s *session) startTLS(ctx context.Context, base *tls.Config) error {
-	r, err := s.ask("STARTTLS")
+	r, err := s.command("STARTTLS")
 	if err != nil {
 		return err
 	}
 	if r.Code != 382 {
-		return &fetch.Error{Code: r.Code, Err: fetch.TLS.With(refused("STARTTLS", r))}
+		return &fetch.Error{Code: r.Code, Err: fetch.TLS.With(statusError("STARTTLS", r))}
 	}
-	if err := s.Encrypt(ctx, base, s.place.Host); err != nil {
+	if err := s.Encrypt(ctx, base, s.endpoint.Host); err != nil {
 		return err
 	}
-	return s.askCapabilities()
+	return s.requestCapabilities()
 }

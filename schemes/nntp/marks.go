@@ -70,19 +70,19 @@ func (m *Marks) Set(server, group string, to Mark) {
 
 // after is the number up to which the articles of g are left out. Where the
 // server has begun to count anew, all are wanted again.
-func (d *driver) after(q *query, s *session, g group) (uint64, error) {
-	if d.Marks == nil || q.kind == byNumber {
+func (d *driver) skippedUpTo(q *task, s *session, g group) (uint64, error) {
+	if d.Marks == nil || q.kind == kindNumber {
 		return d.After, nil
 	}
-	mark := d.Marks.Get(q.at.Address(), g.name)
+	mark := d.Marks.Get(q.endpoint.Address(), g.name)
 	if mark.Number == 0 {
 		return d.After, nil
 	}
-	known, err := s.counts(g, mark)
+	valid, err := s.isValid(g, mark)
 	if err != nil {
 		return 0, err
 	}
-	if !known {
+	if !valid {
 		q.req.Trace.Notef("%s has begun to count anew: every article is new", g.name)
 		return d.After, nil
 	}
@@ -92,12 +92,12 @@ func (d *driver) after(q *query, s *session, g group) (uint64, error) {
 // counts reports whether mark still is what it was. An article that has
 // expired proves nothing, and is believed; one that is there, but no more under
 // its number, has another.
-func (s *session) counts(g group, mark Mark) (bool, error) {
+func (s *session) isValid(g group, mark Mark) (bool, error) {
 	if mark.Number > g.high {
 		// An empty group tells its high as one less than its low.
 		return g.count == 0 && g.low > mark.Number, nil
 	}
-	r, err := s.ask("STAT", formatNumber(mark.Number))
+	r, err := s.command("STAT", formatNumber(mark.Number))
 	if err != nil {
 		return false, err
 	}
@@ -106,38 +106,38 @@ func (s *session) counts(g group, mark Mark) (bool, error) {
 	case r.Code == 223:
 		return mark.ID == "" || id == mark.ID, nil
 	case faultOf(r.Code) != fetch.NotFound:
-		return false, refused("STAT", r)
+		return false, statusError("STAT", r)
 	}
 	id, err = parseID(mark.ID)
 	if err != nil || mark.Number < g.low { // what comes behind the mark is all there is
 		return true, nil
 	}
-	r, err = s.ask("STAT", id)
+	r, err = s.command("STAT", id)
 	return r.Code != 223, err
 }
 
 // marking moves the mark of a group after r returns io.EOF. A placeholder does
 // not move the mark.
-func (d *driver) marking(q *query, p part, r io.Reader, last func() Mark) io.ReadCloser {
-	if d.Marks == nil || q.kind == byNumber || p.pseudo {
+func (d *driver) recordMark(q *task, p articleRange, r io.Reader, last func() Mark) io.ReadCloser {
+	if d.Marks == nil || q.kind == kindNumber || p.placeholder {
 		return io.NopCloser(r)
 	}
-	return io.NopCloser(&marker{r, func() {
+	return io.NopCloser(&markingReader{r, func() {
 		if m := last(); m.Number > 0 {
-			d.Marks.Set(q.at.Address(), q.group, m)
+			d.Marks.Set(q.endpoint.Address(), q.group, m)
 		}
 	}})
 }
 
-type marker struct {
-	r    io.Reader
-	done func()
+type markingReader struct {
+	r     io.Reader
+	onEOF func()
 }
 
-func (m *marker) Read(p []byte) (int, error) {
+func (m *markingReader) Read(p []byte) (int, error) {
 	n, err := m.r.Read(p)
 	if err == io.EOF {
-		m.done()
+		m.onEOF()
 	}
 	return n, err
 }

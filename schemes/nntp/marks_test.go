@@ -15,7 +15,7 @@ import (
 // numbered is a server with articles low to high of one group, whose
 // message-ids say from which time its numbers are. There is none of the number
 // gap, and what is asked for by its message-id is there if moved says so.
-func numbered(era string, low, high, gap int, moved bool, broken string) func(string) string {
+func numberedServer(era string, low, high, gap int, moved bool, broken string) func(string) string {
 	return func(line string) string {
 		var n int
 		verb, arg, _ := strings.Cut(line, " ")
@@ -84,7 +84,7 @@ func TestMarks(t *testing.T) {
 		{era: "d", low: 1, high: 5, gap: 4, moved: true, url: "g", want: "1 2 3 5", mark: nntp.Mark{5, "<5@d>"}, note: "anew"},
 		{era: "d", low: 6, high: 7, moved: true, url: "g/1-", want: "6 7", mark: nntp.Mark{7, "<7@d>"}},
 	} {
-		r := &reciter{answer: numbered(c.era, c.low, c.high, c.gap, c.moved, c.broken)}
+		r := &reciter{answer: numberedServer(c.era, c.low, c.high, c.gap, c.moved, c.broken)}
 		r.said.WriteString("200 hello\r\n")
 		note := ""
 		got, unchanged, err := numbersFrom(t, r, nntp.Options{Marks: marks, After: c.after}, c.url, &note)

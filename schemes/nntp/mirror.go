@@ -9,26 +9,26 @@ import (
 
 // mirroring returns the rules for newsgroups. In URLs of news and snews,
 // articles have a message-id, which lasts.
-func mirroring(name string) fetch.Mirroring {
-	m := fetch.Mirroring{Record: fetch.RecordReplies, Talk: "nntp", Article: article}
+func mirrorRules(name string) fetch.Mirroring {
+	m := fetch.Mirroring{Record: fetch.RecordReplies, Talk: "nntp", Article: articleURLs}
 	if name == "news" || name == "snews" {
-		m.Immutable = lasting
+		m.Immutable = isPermanent
 	}
 	m.Subtree = func(u uri.URI) (uri.URI, bool) {
 		if m.Immutable != nil && m.Immutable(u) {
 			return u, true
 		}
-		return below(u), true
+		return mirrorScope(u), true
 	}
 	return m
 }
 
 // lasting reports whether u names an article by its message-id.
-func lasting(u uri.URI) bool { return strings.Contains(u.Path(), "@") }
+func isPermanent(u uri.URI) bool { return strings.Contains(u.Path(), "@") }
 
 // below returns the server of a list of groups, "news:comp.*", and otherwise u:
 // the groups of a list have no prefix but the server.
-func below(u uri.URI) uri.URI {
+func mirrorScope(u uri.URI) uri.URI {
 	pattern, err := uri.Unescape(u.Path())
 	if _, ok := u.Query(); err != nil || !ok && !strings.ContainsAny(pattern, "*!,") {
 		return u
@@ -46,7 +46,7 @@ func below(u uri.URI) uri.URI {
 
 // article returns the URL of an article by its message-id, because numbers are
 // the server's, and cross-posts have several.
-func article(group uri.URI, e fetch.Entry) (byID uri.URI, number string, ok bool) {
+func articleURLs(group uri.URI, e fetch.Entry) (byID uri.URI, number string, ok bool) {
 	id := strings.Trim(e.Extra["message_id"], "<>")
 	host := group.Host()
 	if id == "" || host == "" {
@@ -60,11 +60,11 @@ func article(group uri.URI, e fetch.Entry) (byID uri.URI, number string, ok bool
 		scheme = "snews"
 	}
 	byID, err := uri.Parse(scheme + "://" + host + "/" + uri.Escape(id, uri.Segment))
-	return byID, numbered(group, e), err == nil && lasting(byID)
+	return byID, numberURL(group, e), err == nil && isPermanent(byID)
 }
 
 // numbered returns the URL of an article by its number in group.
-func numbered(group uri.URI, e fetch.Entry) string {
+func numberURL(group uri.URI, e fetch.Entry) string {
 	text := group.Unredacted()
 	switch scheme, rest, _ := strings.Cut(text, "://"); scheme {
 	case "news":

@@ -19,7 +19,7 @@ func TestBelow(t *testing.T) {
 		"news:a*b@c":            "news:a*b@c", // an article
 	} {
 		u := uri.MustParse(url)
-		if got, ok := mirroring(u.Scheme()).Subtree(u); !ok || got.String() != want {
+		if got, ok := mirrorRules(u.Scheme()).Subtree(u); !ok || got.String() != want {
 			t.Errorf("%s: got %s, %t, want %s", url, got, ok, want)
 		}
 	}
@@ -36,7 +36,7 @@ func TestArticle(t *testing.T) {
 		{"nntp://h/g", "nntp://h/g/7", "<no-at>", "", ""},
 	} {
 		e := fetch.Entry{URL: uri.MustParse(c.entry), Extra: map[string]string{"message_id": c.id, "number": "7"}}
-		got, number, ok := article(uri.MustParse(c.group), e)
+		got, number, ok := articleURLs(uri.MustParse(c.group), e)
 		if ok != (c.want != "") || ok && (got.String() != c.want || number != c.number) {
 			t.Errorf("%s %s: got %s, %s, %t, want %s, %s", c.group, c.id, got, number, ok, c.want, c.number)
 		}

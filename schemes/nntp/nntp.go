@@ -1,47 +1,51 @@
-// Package nntp dereferences news, nntp, snews and nntps URLs: articles of
-// Usenet, groups, ranges of articles and lists of groups.
+// Package nntp implements the URL schemes news, nntp, snews and nntps. They
+// retrieve articles of Usenet and listings of newsgroups.
 //
-// Call Schemes and give the result to fetch.New. All four names take the same
-// paths, and differ in TLS and in how their listings name articles:
+// Call [Schemes] and pass the result to [fetch.New]. All four schemes accept
+// the same paths. They differ in the use of TLS and in the URLs of the articles
+// in their listings.
 //
-//	news:ID@HOST          an article by its message-id
-//	nntp://H/GROUP/7      an article by its number on server H
-//	nntp://H/GROUP/7-20   articles in one batch; "7-" has no end
-//	news:GROUP            the group's overview, a listing
-//	news:comp.*           the groups that a wildmat matches, a listing
-//	news:                 every group
+//	news:ID@HOST          an article, by its message-id
+//	nntp://H/GROUP/7      an article, by its number on the server H
+//	nntp://H/GROUP/7-20   a range of articles as one batch; "7-" is a range without an end
+//	news:GROUP            a listing of the articles in a group
+//	news:comp.*           a listing of the groups that match a wildmat
+//	news:                 a listing of all groups
 //
-// A URL without a host is for Options.Server. snews and nntps speak TLS from
-// the first byte.
+// URLs without a host use the server in Options.Server. Connections of snews
+// and nntps URLs always use TLS.
 //
-// RFC 5538 and RFC 1738 3.6, 3.7 (URLs; ranges are ours), RFC 3977 (NNTP),
-// RFC 2980 (older servers), RFC 4642 (STARTTLS), RFC 4643 (AUTHINFO), RFC 8054
-// (COMPRESS).
+// The package implements RFC 5538 and RFC 1738 3.6 and 3.7 (URLs), RFC 3977
+// (NNTP), RFC 2980 (older servers), RFC 4642 (STARTTLS), RFC 4643 (AUTHINFO)
+// and RFC 8054 (COMPRESS). Ranges of articles are an extension of RFC 5538.
 package nntp
 
 import "github.com/anyurl/fetch/fetch"
 
-// Options say which server is asked, for what, and how. The zero value is
-// right where every URL has a host.
+// Options configures the schemes. The zero value is suitable for URLs with a
+// host.
 type Options struct {
-	// Server is asked where a URL names no host: "news.example.org", with a
-	// port behind a colon, or a URL whose scheme says whether TLS comes first
-	// ("snews://news.example.org/"). It holds no password.
+	// Server is the news server for URLs without a host. It is a host with an
+	// optional port, or the URL of a server, such as
+	// "snews://news.example.org/". The scheme of the URL selects TLS. Server
+	// must not contain a password.
 	Server string
 
-	View     View   // of articles and groups
-	Field    string // list a group by this header field, or ":bytes" and the like, alone (HDR)
-	Describe bool   // list groups by their descriptions (LIST NEWSGROUPS)
+	View     View   // the part of an article to retrieve, or the form of a group
+	Field    string // header field or metadata item (":bytes") for listings of groups; "": all fields
+	Describe bool   // include descriptions in lists of groups (LIST NEWSGROUPS)
 
-	// What is left out where a URL names many articles. Request.Since leaves out
-	// of a listing what the server had before (NEWNEWS, NEWGROUPS).
-	After uint64 // articles up to this number
-	Marks *Marks // what an earlier run has brought; nil: nothing
+	// After and Marks exclude articles from ranges and listings of articles.
+	// Request.Since excludes articles and groups that reached the server before
+	// that time (NEWNEWS, NEWGROUPS).
+	After uint64 // highest article number to exclude, or 0
+	Marks *Marks // last article of each group in earlier runs, or nil
 
-	// TLS is the mode of news and nntp (RFC 4642), by default before a password
-	// and where the server insists. Snews and nntps are always encrypted.
+	// TLS is the TLS mode of news and nntp URLs (RFC 4642). By default, the
+	// driver uses TLS before it sends a password and if the server requires
+	// TLS.
 	TLS           fetch.TLSMode
-	ClearPassword bool // a password may go over a connection without TLS
+	ClearPassword bool // allow sending a password in plaintext
 	Compress      Compress
 }
 
@@ -51,28 +55,28 @@ const (
 	OverrideClearPassword fetch.OverrideKind = "nntp.Options.ClearPassword"
 )
 
-// A View is what is wanted of the articles that a URL names.
+// A View selects the part of an article to retrieve, or the form of a group.
 type View uint8
 
 const (
-	Whole    View = iota // an article as it is stored; a group as its overview
-	Head                 // the head of an article
-	Body                 // the body of an article
-	Overview             // the overview of whatever articles are named, a listing
-	Articles             // as Whole, but a group as a batch of its articles
+	Complete View = iota // complete articles; a listing for a group
+	Head                 // headers of articles; a listing for a group
+	Body                 // bodies of articles; a listing for a group
+	Overview             // a listing of the articles, also for a single article
+	Articles             // complete articles, also for a group
 )
 
-// Compress says which answers come compressed where a server can do that
-// (RFC 8054): short ones never do.
+// Compress selects the responses that the server compresses (RFC 8054). Short
+// responses are never compressed.
 type Compress uint8
 
 const (
-	CompressListings Compress = iota // which shrink to a fifth
+	CompressListings Compress = iota // listings, which shrink to about a fifth of their size
 	CompressNever
-	CompressAlways // articles too: for slow lines
+	CompressAlways // listings and batches of articles, for slow connections
 )
 
-// Schemes returns news, nntp, snews and nntps.
+// Schemes returns the schemes news, nntp, snews and nntps.
 func Schemes(opts Options) []fetch.Scheme {
 	names := []struct {
 		name     string
@@ -85,22 +89,22 @@ func Schemes(opts Options) []fetch.Scheme {
 	return all
 }
 
-// The ports of RFC 3977 and RFC 4642.
+// Default ports (RFC 3977, RFC 4642).
 const (
-	clearPort = 119
-	tlsPort   = 563
+	plaintextPort = 119
+	tlsPort       = 563
 )
 
 func (o Options) scheme(name string, implicit bool) fetch.Scheme {
 	s := fetch.Scheme{
 		Name:   name,
-		Port:   clearPort,
+		Port:   plaintextPort,
 		Help:   help,
 		Secure: implicit,
 		Ports:  fetch.Ports{Extra: []uint16{119, 433, 563}, Class: fetch.TextPorts},
 		Links:  fetch.Links{To: []string{"news", "nntp", "snews", "nntps"}},
 		Traits: fetch.Traits{ReportsSize: true},
-		Mirror: mirroring(name),
+		Mirror: mirrorRules(name),
 		Plan:   func(req *fetch.Request) ([]fetch.Step, error) { return o.plan(req, implicit) },
 		Open:   func(env fetch.Env) fetch.Driver { return newDriver(o, env, implicit) },
 		Menu:   menu,
@@ -109,8 +113,8 @@ func (o Options) scheme(name string, implicit bool) fetch.Scheme {
 		s.Port = tlsPort
 		s.Links.To = []string{"snews", "nntps"}
 	}
-	if at, err := o.server(implicit); err == nil {
-		s.Trust = []string{at.Address()}
+	if e, err := o.defaultEndpoint(implicit); err == nil {
+		s.Trust = []string{e.Address()}
 	}
 	return s
 }

@@ -14,78 +14,78 @@ import (
 // tells them, a part of the range at a time, so that memory stays small however
 // large the range is; of a server that does not know it with a range, every
 // number may be one.
-type numbers struct {
-	s        *session
-	group    string
-	from, to uint64 // what is left behind known
-	every    bool   // nobody tells which exist
-	span     uint64 // of the next part
-	known    []uint64
+type numberSource struct {
+	s         *session
+	group     string
+	from, to  uint64 // what is left behind known
+	unlisted  bool   // nobody tells which exist
+	rangeSize uint64 // of the next part
+	listed    []uint64
 }
 
 const (
-	firstSpan = 1 << 14
-	maxKnown  = 1 << 16
+	initialRangeSize = 1 << 14
+	maxListed        = 1 << 16
 )
 
-func newNumbers(s *session, group string, from, to uint64) *numbers {
-	return &numbers{s: s, group: group, from: from, to: to, every: !s.caps.modern(), span: firstSpan}
+func newNumberSource(s *session, group string, from, to uint64) *numberSource {
+	return &numberSource{s: s, group: group, from: from, to: to, unlisted: !s.caps.supportsRFC3977(), rangeSize: initialRangeSize}
 }
 
 // errNotNow: the server must be asked first, and it is busy.
-var errNotNow = errors.New("commands are under way")
+var errBusy = errors.New("commands are under way")
 
 // next returns the next number, or io.EOF. Only where the server is idle it is
 // asked for more.
-func (n *numbers) next(idle bool) (uint64, error) {
-	for len(n.known) == 0 {
+func (n *numberSource) next(idle bool) (uint64, error) {
+	for len(n.listed) == 0 {
 		switch {
 		case n.from > n.to:
 			return 0, io.EOF
-		case n.every:
+		case n.unlisted:
 			n.from++
 			return n.from - 1, nil
 		case !idle:
-			return 0, errNotNow
+			return 0, errBusy
 		}
-		if err := n.ask(); err != nil {
+		if err := n.requestList(); err != nil {
 			return 0, err
 		}
 	}
-	first := n.known[0]
-	n.known = n.known[1:]
+	first := n.listed[0]
+	n.listed = n.listed[1:]
 	return first, nil
 }
 
 // ask learns the numbers of the next part.
-func (n *numbers) ask() error {
+func (n *numberSource) requestList() error {
 	to := n.to
-	if to-n.from >= n.span {
-		to = n.from + n.span - 1
+	if to-n.from >= n.rangeSize {
+		to = n.from + n.rangeSize - 1
 	}
-	arg := locator{first: n.from, last: to}.numbers()
+	arg := locator{first: n.from, last: to}.rangeText()
 	if n.from == to {
 		arg += "-" + arg // a lone number is the name of a group to some
 	}
-	r, err := n.s.ask("LISTGROUP", n.group, arg)
+	r, err := n.s.command("LISTGROUP", n.group, arg)
 	switch {
 	case err != nil:
-		return cut(err)
+		return truncationFault(err)
 	case r.Code == 500 || r.Code == 501 || r.Code == 503:
-		n.every = true
+		n.unlisted = true
 		return nil
 	case r.Code != 211:
-		return refused("LISTGROUP", r)
+		return statusError("LISTGROUP", r)
 	}
-	return n.read(to)
+	return n.readList(to)
 }
 
 // read reads the answer of LISTGROUP for what is left up to to. Numbers beyond
 // what memory is meant for are asked for again.
-func (n *numbers) read(to uint64) error {
-	n.known = n.known[:0]
+func (n *numberSource) readList(to uint64) error {
+	n.listed = n.listed[:0]
 	next := to + 1
-	lines := line.NewReader(n.s.paced(n.s.Lines.Block(0)))
+	lines := line.NewReader(n.s.newTimedReader(n.s.Lines.Block(0)))
 	for {
 		text, _, err := lines.ReadLine(line.MaxReplyLine)
 		if err == io.EOF {
@@ -93,26 +93,26 @@ func (n *numbers) read(to uint64) error {
 		}
 		if err != nil {
 			n.s.Break()
-			return cut(replyFault(err))
+			return truncationFault(replyFault(err))
 		}
 		number, ok := parseNumber(strings.TrimSpace(string(text)))
 		switch {
-		case !ok || len(n.known) > 0 && number <= n.known[len(n.known)-1]:
+		case !ok || len(n.listed) > 0 && number <= n.listed[len(n.listed)-1]:
 			n.s.Break()
 			return fetch.Protocol.Errorf("LISTGROUP: not a list of rising numbers")
 		case number < n.from || number > to || next <= to:
-		case len(n.known) == maxKnown:
+		case len(n.listed) == maxListed:
 			next = number
 		default:
-			n.known = append(n.known, number)
+			n.listed = append(n.listed, number)
 		}
 	}
 	n.from = next
 	switch {
-	case len(n.known) < maxKnown/8 && n.span < 1<<62:
-		n.span *= 2
-	case len(n.known) > maxKnown/2:
-		n.span = max(n.span/2, firstSpan)
+	case len(n.listed) < maxListed/8 && n.rangeSize < 1<<62:
+		n.rangeSize *= 2
+	case len(n.listed) > maxListed/2:
+		n.rangeSize = max(n.rangeSize/2, initialRangeSize)
 	}
 	return nil
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// plan tells the commands for req. QUIT comes when the session has been idle.
+// plan returns the commands for req, without the QUIT after the idle timeout.
 func (o Options) plan(req *fetch.Request, implicit bool) ([]fetch.Step, error) {
-	l, err := o.locate(req)
+	l, err := o.parseURL(req)
 	if err != nil {
 		return nil, err
 	}
@@ -21,40 +21,42 @@ func (o Options) plan(req *fetch.Request, implicit bool) ([]fetch.Step, error) {
 		steps = append(steps, fetch.Step{Verb: "AUTHINFO USER", Arg: req.Auth.User, Else: "AUTHINFO SASL PLAIN"},
 			fetch.Step{Verb: "AUTHINFO PASS", Secret: true})
 	}
-	return append(steps, o.actions(l, req)...), nil
+	return append(steps, o.commandSteps(l, req)...), nil
 }
 
-// locate reads the URL of req, and refuses options that are none.
-func (o Options) locate(req *fetch.Request) (locator, error) {
+// parseURL parses the URL of req. It returns an error if Options.Field is not a
+// valid field name.
+func (o Options) parseURL(req *fetch.Request) (locator, error) {
 	if o.Field != "" && !isField(o.Field) {
-		return locator{}, fetch.Usage.Errorf("not the name of a header field: %q", o.Field)
+		return locator{}, fetch.Usage.Errorf("invalid header field name: %q", o.Field)
 	}
-	return locate(req.URL)
+	return parseLocator(req.URL)
 }
 
-// actions are the commands that bring what l names.
-func (o Options) actions(l locator, req *fetch.Request) []fetch.Step {
-	op, numbers := req.Op, l.numbers()
+// commandSteps returns the commands that retrieve the object of l.
+func (o Options) commandSteps(l locator, req *fetch.Request) []fetch.Step {
+	op, numbers := req.Op, l.rangeText()
 	view := o.viewOf(l, op)
 	switch {
-	case l.kind == ofGroups && op == fetch.Stat:
+	case l.kind == kindGroupList && op == fetch.Stat:
 		return nil
-	case l.kind == ofGroups:
+	case l.kind == kindGroupList:
 		return []fetch.Step{o.listStep(l, req.Since)}
-	case l.kind == byID:
+	case l.kind == kindMessageID:
 		return []fetch.Step{{Verb: view.verb(), Arg: l.id}}
-	case o.asksNews(l, req):
-		return []fetch.Step{{Verb: "NEWNEWS", Arg: l.group + " " + moment(req.Since, true), Else: "OVER"}}
+	case o.listsNewArticles(l, req):
+		return []fetch.Step{{Verb: "NEWNEWS", Arg: l.group + " " + formatTime(req.Since, true), Else: "OVER"}}
 	}
 	steps := []fetch.Step{{Verb: "GROUP", Arg: l.group}}
 	switch {
-	case op == fetch.Stat && l.kind != byNumber:
+	case op == fetch.Stat && l.kind != kindNumber:
 		return steps
 	case view == Overview && o.Field != "":
 		return append(steps, fetch.Step{Verb: "HDR", Arg: o.Field + " " + numbers, Else: "XHDR"})
 	case view == Overview:
-		return append(steps, fetch.Step{Verb: "LIST OVERVIEW.FMT"}, fetch.Step{Verb: "OVER", Arg: numbers, Else: "XOVER"})
-	case l.kind == byNumber:
+		return append(steps, fetch.Step{Verb: "LIST OVERVIEW.FMT"},
+			fetch.Step{Verb: "OVER", Arg: numbers, Else: "XOVER"})
+	case l.kind == kindNumber:
 		return append(steps, fetch.Step{Verb: view.verb(), Arg: numbers})
 	}
 	return append(steps, fetch.Step{Verb: "LISTGROUP", Arg: l.group + " " + numbers}, fetch.Step{Verb: view.verb(), Arg: "each"})
@@ -63,41 +65,43 @@ func (o Options) actions(l locator, req *fetch.Request) []fetch.Step {
 func (o Options) listStep(l locator, since time.Time) fetch.Step {
 	switch {
 	case !since.IsZero():
-		return fetch.Step{Verb: "NEWGROUPS", Arg: moment(since, true)}
+		return fetch.Step{Verb: "NEWGROUPS", Arg: formatTime(since, true)}
 	case o.Describe:
 		return fetch.Step{Verb: "LIST NEWSGROUPS", Arg: l.wildmat}
 	}
 	return fetch.Step{Verb: "LIST ACTIVE", Arg: l.wildmat, Else: "LIST"}
 }
 
-// asksNews reports whether only what is new by time is wanted of a group.
-func (o Options) asksNews(l locator, req *fetch.Request) bool {
-	return req.Op == fetch.Get && l.kind == ofGroup && !req.Since.IsZero() && o.viewOf(l, req.Op) == Overview
+// listsNewArticles reports whether req lists the articles of a group that are
+// newer than Request.Since.
+func (o Options) listsNewArticles(l locator, req *fetch.Request) bool {
+	return req.Op == fetch.Get && l.kind == kindGroup && !req.Since.IsZero() && o.viewOf(l, req.Op) == Overview
 }
 
-// moment writes a time as NEWGROUPS and NEWNEWS take it: RFC 977 has two
-// digits for the year.
-func moment(t time.Time, modern bool) string {
-	if modern {
+// formatTime formats t as an argument of NEWGROUPS and NEWNEWS. If rfc3977 is
+// false, the year has two digits (RFC 977).
+func formatTime(t time.Time, rfc3977 bool) string {
+	if rfc3977 {
 		return t.UTC().Format("20060102 150405 GMT")
 	}
 	return t.UTC().Format("060102 150405 GMT")
 }
 
-// viewOf settles what Whole means: a Stat wants heads, a group is a listing.
+// viewOf returns the view for l. It is Head for a Stat, and Overview for a
+// group unless Options.View is Articles.
 func (o Options) viewOf(l locator, op fetch.Op) View {
 	switch {
 	case op == fetch.Stat:
 		return Head
-	case l.kind == ofGroup && o.View != Articles:
+	case l.kind == kindGroup && o.View != Articles:
 		return Overview
 	}
 	return o.View
 }
 
-// verb is the command that brings this view of an article. An overview of one
-// that is named by its message-id is made of its head: few servers have OVER
-// for those.
+// verb returns the command that retrieves an article in the view v. For an
+// overview by message-id, it returns HEAD, because few servers support OVER
+// with a message-id.
 func (v View) verb() string {
 	switch v {
 	case Head, Overview:
@@ -108,13 +112,13 @@ func (v View) verb() string {
 	return "ARTICLE"
 }
 
-// numbers writes the range of l as commands take it.
-func (l locator) numbers() string {
+// rangeText returns the range of l as a command argument: "7", "7-20" or "7-".
+func (l locator) rangeText() string {
 	first := strconv.FormatUint(l.first, 10)
 	switch l.last {
 	case l.first:
 		return first
-	case endless:
+	case maxNumber:
 		return first + "-"
 	}
 	return first + "-" + strconv.FormatUint(l.last, 10)

@@ -21,7 +21,7 @@ func Messages(media string, r io.Reader) iter.Seq2[io.Reader, error] {
 		}
 		in := bufio.NewReaderSize(r, 32<<10)
 		for {
-			size, err := batchLine(in)
+			size, err := readBatchLine(in)
 			if err == io.EOF {
 				return
 			}
@@ -29,7 +29,7 @@ func Messages(media string, r io.Reader) iter.Seq2[io.Reader, error] {
 				yield(nil, err)
 				return
 			}
-			m := &message{in, size}
+			m := &batchMessage{in, size}
 			if !yield(m, nil) {
 				return
 			}
@@ -42,7 +42,7 @@ func Messages(media string, r io.Reader) iter.Seq2[io.Reader, error] {
 }
 
 // batchLine reads the line before an article: "#! rnews LENGTH".
-func batchLine(in *bufio.Reader) (size int64, err error) {
+func readBatchLine(in *bufio.Reader) (size int64, err error) {
 	text, err := in.ReadSlice('\n')
 	if err == io.EOF && len(text) == 0 {
 		return 0, io.EOF
@@ -61,17 +61,17 @@ func batchLine(in *bufio.Reader) (size int64, err error) {
 }
 
 // A message is one article of a batch.
-type message struct {
-	in   *bufio.Reader
-	left int64
+type batchMessage struct {
+	in        *bufio.Reader
+	remaining int64
 }
 
-func (m *message) Read(p []byte) (int, error) {
-	if m.left == 0 {
+func (m *batchMessage) Read(p []byte) (int, error) {
+	if m.remaining == 0 {
 		return 0, io.EOF
 	}
-	n, err := m.in.Read(p[:min(int64(len(p)), m.left)])
-	if m.left -= int64(n); err == io.EOF && m.left > 0 {
+	n, err := m.in.Read(p[:min(int64(len(p)), m.remaining)])
+	if m.remaining -= int64(n); err == io.EOF && m.remaining > 0 {
 		err = fetch.Truncated.Errorf("batch ends within an article: %w", io.ErrUnexpectedEOF)
 	}
 	return n, err

@@ -7,53 +7,54 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A place is a server, and how a connection to it begins.
-type place struct {
+// An endpoint is the address of a server and the TLS mode of its port.
+type endpoint struct {
 	fetch.Target
-	implicit bool // TLS from the first byte
+	implicitTLS bool // TLS starts with the first byte
 }
 
-// place is where u is asked for.
-func (o Options) place(u uri.URI, implicit bool) (place, error) {
+// endpointOf returns the endpoint for u: its host or Options.Server.
+func (o Options) endpointOf(u uri.URI, implicit bool) (endpoint, error) {
 	if u.Host() == "" {
-		return o.server(implicit)
+		return o.defaultEndpoint(implicit)
 	}
-	t, err := fetch.TargetOf(u, portOf(implicit))
-	return place{t, implicit}, err
+	t, err := fetch.TargetOf(u, defaultPort(implicit))
+	return endpoint{t, implicit}, err
 }
 
-// server is that of URLs without a host. Their scheme or that of
-// Options.Server may ask for TLS.
-func (o Options) server(implicit bool) (place, error) {
+// defaultEndpoint returns the endpoint for URLs without a host. It uses TLS
+// from the first byte if implicit is true or if Options.Server has a scheme
+// with TLS.
+func (o Options) defaultEndpoint(implicit bool) (endpoint, error) {
 	text := o.Server
 	if text == "" {
 		err := fetch.Usage.Errorf("URL without a host, and no news server is configured")
-		return place{}, &fetch.Remedy{Err: err, Override: fetch.Override{Kind: OverrideServer}}
+		return endpoint{}, &fetch.Remedy{Err: err, Override: fetch.Override{Kind: OverrideServer}}
 	}
 	if !strings.Contains(text, "://") {
 		text = "news://" + text
 	}
 	u, err := uri.Parse(text)
 	if err != nil {
-		return place{}, fetch.Usage.Errorf("news server: %w", err)
+		return endpoint{}, fetch.Usage.Errorf("news server: %w", err)
 	}
 	switch u.Scheme() {
 	case "news", "nntp":
 	case "snews", "nntps":
 		implicit = true
 	default:
-		return place{}, fetch.Usage.Errorf("news server %q: scheme is none of news, nntp, snews, nntps", u)
+		return endpoint{}, fetch.Usage.Errorf("news server %q: scheme is not news, nntp, snews or nntps", u)
 	}
 	if _, ok := u.Userinfo(); ok || u.Host() == "" || strings.Trim(u.Path(), "/") != "" {
-		return place{}, fetch.Usage.Errorf("news server %q: not a host and perhaps a port", u)
+		return endpoint{}, fetch.Usage.Errorf("news server %q: only a host and an optional port are allowed", u)
 	}
-	t, err := fetch.TargetOf(u, portOf(implicit))
-	return place{t, implicit}, err
+	t, err := fetch.TargetOf(u, defaultPort(implicit))
+	return endpoint{t, implicit}, err
 }
 
-func portOf(implicit bool) uint16 {
+func defaultPort(implicit bool) uint16 {
 	if implicit {
 		return tlsPort
 	}
-	return clearPort
+	return plaintextPort
 }

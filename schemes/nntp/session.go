@@ -8,44 +8,45 @@ import (
 	"github.com/anyurl/fetch/internal/sessions"
 )
 
-// A session is a conversation with a news server. It belongs to one request at
-// a time.
+// A session is a connection to a news server. One request uses it at a time.
 type session struct {
 	*sessions.Text
-	place place
+	endpoint endpoint
 
 	caps       capabilities
 	compressed bool
 	loggedIn   bool
-	fields     []string // of overview lines; nil: not asked yet
+	fields     []string // fields of overview lines, or nil if not yet requested
 
-	unsettled bool // a login or STARTTLS failed: no other request may use it
+	upgradeFailed bool // a login or STARTTLS failed, so no other request may use the session
 }
 
-func newSession(conn net.Conn, at place, trace *fetch.Trace) *session {
-	return &session{place: at, Text: sessions.NewText(sessions.NewConn(conn, trace, "QUIT\r\n"), nil)}
+func newSession(conn net.Conn, endpoint endpoint, trace *fetch.Trace) *session {
+	return &session{endpoint: endpoint, Text: sessions.NewText(sessions.NewConn(conn, trace, "QUIT\r\n"), nil)}
 }
 
-// Claim rejects a session on which anything arrived while it was idle. Bytes
-// that arrive before a command are not the answer to it.
+// Claim implements [sessions.Session]. It rejects an idle session that has
+// received bytes, because these bytes cannot be the response to the next
+// command.
 func (s *session) Claim(t *fetch.Trace) bool {
 	return s.Conn.Claim(t) && s.Lines.Buffered() == 0 && fetch.IsQuiet(s.Stream)
 }
 
 // Release implements [sessions.Session].
 func (s *session) Release() bool {
-	inStep := s.inStep()
-	return s.Conn.Release() && inStep && !s.unsettled
+	inStep := s.inSync()
+	return s.Conn.Release() && inStep && !s.upgradeFailed
 }
 
-// reply sends what was told and reads the first line of one answer.
-func (s *session) reply() (line.Reply, error) {
+// readReply sends the queued commands and reads the first line of the next
+// response.
+func (s *session) readReply() (line.Reply, error) {
 	err := s.Flush()
 	if err == nil {
 		s.SetReplyTimeout(sessions.ReplyTimeout)
 		var r line.Reply
 		if r, err = s.Lines.ReadStatus(); err == nil {
-			if r.Code == codeGone {
+			if r.Code == codeUnavailable {
 				s.Break()
 			} else {
 				s.MarkAnswered()
@@ -57,33 +58,33 @@ func (s *session) reply() (line.Reply, error) {
 	return line.Reply{}, replyFault(err)
 }
 
-// codeGone: the server ends the session (RFC 3977 3.2.1).
-const codeGone = 400
+// codeUnavailable means that the server ends the session (RFC 3977 3.2.1).
+const codeUnavailable = 400
 
-// ask sends one command and reads the first line of its answer.
-func (s *session) ask(words ...string) (line.Reply, error) {
+// command sends a command and reads the first line of the response.
+func (s *session) command(words ...string) (line.Reply, error) {
 	if err := s.AddCommand(words...); err != nil {
 		return line.Reply{}, err
 	}
-	return s.reply()
+	return s.readReply()
 }
 
-// block is the rest of an answer of many lines. A body may take its time: the
-// Client looks after its speed.
-func (s *session) block() *line.Block {
+// dataBlock returns a reader of the remaining lines of a multi-line response.
+// It removes the read deadline, because the Client limits the time of bodies.
+func (s *session) dataBlock() *line.Block {
 	s.SetReplyTimeout(0)
 	return s.Lines.Block(0)
 }
 
-// maxList bounds the lines of an answer that is read at once.
-const maxList = line.MaxReplyLines
+// maxLines is the maximum number of lines of a response that readLines reads.
+const maxLines = line.MaxReplyLines
 
-// list reads the rest of an answer of a few lines.
-func (s *session) list(each func(text string)) error {
+// readLines reads the remaining lines of a short multi-line response.
+func (s *session) readLines(each func(text string)) error {
 	for n := 0; ; n++ {
 		text, _, err := s.Lines.ReadLine(line.MaxReplyLine)
 		switch {
-		case err == nil && n == maxList:
+		case err == nil && n == maxLines:
 			err = line.ErrTooManyLines
 		case err == nil && string(text) == ".":
 			return nil

@@ -13,11 +13,11 @@ import (
 
 // match reports whether name matches a wildmat (RFC 3977 4.2): of its patterns
 // the last one that matches decides.
-func match(wildmat, name string) bool {
+func matchWildmat(wildmat, name string) bool {
 	matched := false
 	for pattern := range strings.SplitSeq(wildmat, ",") {
 		pattern, not := strings.CutPrefix(pattern, "!")
-		if matchOne(pattern, name) {
+		if matchPattern(pattern, name) {
 			matched = !not
 		}
 	}
@@ -26,23 +26,23 @@ func match(wildmat, name string) bool {
 
 // matchOne goes back to the last star alone, so that it takes at the most
 // len(pattern) times len(name) steps.
-func matchOne(pattern, name string) bool {
+func matchPattern(pattern, name string) bool {
 	p, n := 0, 0
-	star, behind := -1, 0
+	star, starEnd := -1, 0
 	for n < len(name) {
 		size := 1
 		switch {
 		case p < len(pattern) && pattern[p] == '*':
-			star, behind = p, n
+			star, starEnd = p, n
 			p++
 			continue
 		case p < len(pattern) && pattern[p] == '?':
 			_, size = utf8.DecodeRuneInString(name[n:])
 		case p < len(pattern) && pattern[p] == name[n]:
 		case star >= 0: // takes one character more
-			_, size = utf8.DecodeRuneInString(name[behind:])
-			behind += size
-			p, n = star+1, behind
+			_, size = utf8.DecodeRuneInString(name[starEnd:])
+			starEnd += size
+			p, n = star+1, starEnd
 			continue
 		default:
 			return false
@@ -53,19 +53,19 @@ func matchOne(pattern, name string) bool {
 }
 
 // matching passes on the lines of a list whose first word matches.
-func matching(wildmat string, r io.Reader) io.Reader {
-	return &matcher{wildmat: wildmat, lines: line.NewReader(r)}
+func newGroupFilter(wildmat string, r io.Reader) io.Reader {
+	return &groupFilter{wildmat: wildmat, lines: line.NewReader(r)}
 }
 
-type matcher struct {
+type groupFilter struct {
 	wildmat string
 	lines   *line.Reader
 	out     []byte // backs rest
-	rest    []byte
+	unread  []byte
 }
 
-func (m *matcher) Read(p []byte) (int, error) {
-	for len(m.rest) == 0 {
+func (m *groupFilter) Read(p []byte) (int, error) {
+	for len(m.unread) == 0 {
 		text, _, err := m.lines.ReadLine(line.MaxReplyLine)
 		switch {
 		case errors.Is(err, line.ErrTooLong):
@@ -77,12 +77,12 @@ func (m *matcher) Read(p []byte) (int, error) {
 		if i := bytes.IndexAny(text, " \t"); i >= 0 {
 			name = text[:i]
 		}
-		if match(m.wildmat, string(name)) {
+		if matchWildmat(m.wildmat, string(name)) {
 			m.out = append(append(m.out[:0], text...), "\r\n"...)
-			m.rest = m.out
+			m.unread = m.out
 		}
 	}
-	n := copy(p, m.rest)
-	m.rest = m.rest[n:]
+	n := copy(p, m.unread)
+	m.unread = m.unread[n:]
 	return n, nil
 }

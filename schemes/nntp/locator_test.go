@@ -122,7 +122,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %v", url, err)
 			continue
 		}
-		if l, err := locate(u); fetch.FaultOf(err) != fetch.BadURL {
+		if l, err := parseLocator(u); fetch.FaultOf(err) != fetch.BadURL {
 			t.Errorf("%s: got %+v, %v", url, l, err)
 		}
 	}
@@ -155,10 +155,10 @@ func TestServer(t *testing.T) {
 		u := uri.MustParse(c.url)
 		implicit := u.Scheme() == "snews" || u.Scheme() == "nntps"
 		o := Options{Server: c.server}
-		at, err := o.place(u, implicit)
+		e, err := o.endpointOf(u, implicit)
 		got := fetch.FaultOf(err).String()
 		if err == nil {
-			if got = at.Address(); at.implicit {
+			if got = e.Address(); e.implicitTLS {
 				got += " tls"
 			}
 		}
@@ -170,7 +170,7 @@ func TestServer(t *testing.T) {
 		}
 		// What the configuration names is trusted, as it is dialled.
 		for _, s := range Schemes(o) {
-			if s.Name == u.Scheme() && u.Host() == "" && err == nil && (len(s.Trust) != 1 || s.Trust[0] != at.Address()) {
+			if s.Name == u.Scheme() && u.Host() == "" && err == nil && (len(s.Trust) != 1 || s.Trust[0] != e.Address()) {
 				t.Errorf("%s with server %q: trusts %v", c.url, c.server, s.Trust)
 			}
 		}
@@ -203,12 +203,12 @@ func TestMatch(t *testing.T) {
 		{"!a", "b", false},
 		{"a,b", "b", true},
 	} {
-		if got := match(c.wildmat, c.name); got != c.want {
+		if got := matchWildmat(c.wildmat, c.name); got != c.want {
 			t.Errorf("match(%q, %q) = %v", c.wildmat, c.name, got)
 		}
 	}
 	// No pattern takes more than the product of both lengths.
-	if match(strings.Repeat("*a", 200)+"b", strings.Repeat("a", 100_000)) {
+	if matchWildmat(strings.Repeat("*a", 200)+"b", strings.Repeat("a", 100_000)) {
 		t.Error("matched")
 	}
 }
@@ -227,9 +227,9 @@ func FuzzMessageID(f *testing.F) {
 		if len(id) > maxID || strings.ContainsAny(id, " \t\r\n\x00") || id[0] != '<' || id[len(id)-1] != '>' || strings.ContainsAny(id[1:len(id)-1], "<>") {
 			t.Errorf("%q is taken for %q", s, id)
 		}
-		n := namer{base: uri.MustParse("news:x")}
-		u := n.article("", id)
-		if l, err := locate(u); err != nil || l.kind != byID || l.id != id {
+		n := urlBuilder{base: uri.MustParse("news:x")}
+		u := n.articleURL("", id)
+		if l, err := parseLocator(u); err != nil || l.kind != kindMessageID || l.id != id {
 			t.Errorf("%q as %s names %+v, %v", id, u, l, err)
 		}
 	})
@@ -243,7 +243,7 @@ func FuzzMatch(f *testing.F) {
 		if strings.Contains(pattern, ",") || strings.Count(pattern, "*") > 3 || len(name) > 40 {
 			return
 		}
-		if got, want := matchOne(pattern, name), slowMatch(pattern, name); got != want {
+		if got, want := matchPattern(pattern, name), slowMatch(pattern, name); got != want {
 			t.Errorf("matchOne(%q, %q) = %v", pattern, name, got)
 		}
 	})

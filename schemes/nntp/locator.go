@@ -23,23 +23,23 @@ type locator struct {
 type kind uint8
 
 const (
-	byID     kind = iota // an article
-	byNumber             // an article
-	byRange              // articles
-	ofGroup              // a listing of articles
-	ofGroups             // a listing of groups
+	kindMessageID kind = iota // an article
+	kindNumber                // an article
+	kindRange                 // articles
+	kindGroup                 // a listing of articles
+	kindGroupList             // a listing of groups
 )
 
 const (
-	maxID     = 250               // RFC 3977 3.6
-	maxName   = 460               // what leaves room in a command for verb and range
-	maxDigits = 16                // RFC 3977 9.8
-	endless   = uint64(1)<<63 - 1 // the last of "7-"
+	maxID        = 250               // RFC 3977 3.6
+	maxGroupName = 460               // what leaves room in a command for verb and range
+	maxDigits    = 16                // RFC 3977 9.8
+	maxNumber    = uint64(1)<<63 - 1 // the last of "7-"
 )
 
 // locate reads u. A "?" that is not encoded belongs to the path: RFC 1738 5 has
 // it in message-ids.
-func locate(u uri.URI) (locator, error) {
+func parseLocator(u uri.URI) (locator, error) {
 	text := u.Path()
 	if q, ok := u.Query(); ok {
 		text += "?" + q
@@ -47,44 +47,44 @@ func locate(u uri.URI) (locator, error) {
 	if u.HasAuthority() {
 		text = strings.TrimPrefix(text, "/")
 	}
-	if whole, err := uri.Unescape(text); err != nil {
+	if decoded, err := uri.Unescape(text); err != nil {
 		return locator{}, fetch.BadURL.With(err)
-	} else if user, _, ok := strings.Cut(whole, "@"); ok {
+	} else if user, _, ok := strings.Cut(decoded, "@"); ok {
 		if strings.HasPrefix(u.Scheme(), "nntp") && !u.HasAuthority() && strings.Contains(user, ":") {
 			return locator{}, fetch.BadURL.Errorf("login without //: write nntp://USER:PASSWORD@HOST/")
 		}
-		id, err := parseID(whole)
-		return locator{kind: byID, id: id}, err
+		id, err := parseID(decoded)
+		return locator{kind: kindMessageID, id: id}, err
 	}
-	name, number, numbered := strings.Cut(text, "/")
+	name, number, hasNumber := strings.Cut(text, "/")
 	name, _ = uri.Unescape(name)
 	number, _ = uri.Unescape(number)
 	switch {
-	case numbered && number != "":
-		return locateNumber(name, number)
+	case hasNumber && number != "":
+		return parseRange(name, number)
 	case name == "":
-		return locator{kind: ofGroups, wildmat: "*"}, nil
+		return locator{kind: kindGroupList, wildmat: "*"}, nil
 	case strings.ContainsAny(name, "*?!,"):
-		return locator{kind: ofGroups, wildmat: name}, checkWildmat(name)
+		return locator{kind: kindGroupList, wildmat: name}, validateWildmat(name)
 	}
-	return locator{kind: ofGroup, group: name, first: 1, last: endless}, checkGroup(name)
+	return locator{kind: kindGroup, group: name, first: 1, last: maxNumber}, validateGroup(name)
 }
 
-func locateNumber(group, text string) (locator, error) {
-	l := locator{kind: byNumber, group: group}
-	if err := checkGroup(group); err != nil {
+func parseRange(group, text string) (locator, error) {
+	l := locator{kind: kindNumber, group: group}
+	if err := validateGroup(group); err != nil {
 		return l, err
 	}
-	first, last, ranged := strings.Cut(text, "-")
-	var ok, ended bool
+	first, last, isRange := strings.Cut(text, "-")
+	var ok, lastOK bool
 	l.first, ok = parseNumber(first)
-	switch l.last, ended = parseNumber(last); {
-	case !ranged:
+	switch l.last, lastOK = parseNumber(last); {
+	case !isRange:
 		l.last = l.first
 	case last == "":
-		l.kind, l.last = byRange, endless
+		l.kind, l.last = kindRange, maxNumber
 	default:
-		l.kind, ok = byRange, ok && ended
+		l.kind, ok = kindRange, ok && lastOK
 	}
 	if !ok || l.first == 0 {
 		return l, fetch.BadURL.Errorf("neither an article number nor a range of them: %q", text)
@@ -126,39 +126,39 @@ func parseID(s string) (string, error) {
 }
 
 // checkGroup holds a name to wildmat-exact of RFC 3977 9.8.
-func checkGroup(name string) error {
+func validateGroup(name string) error {
 	switch name {
 	case "":
 		return fetch.BadURL.Errorf("no group")
 	case ".", "..":
 		return fetch.BadURL.Errorf("%q is no group but a step in a path", name)
 	}
-	return checkName(name, "!*,?[\\]")
+	return validateName(name, "!*,?[\\]")
 }
 
 // checkWildmat holds a list of patterns to RFC 3977 4.1.
-func checkWildmat(wildmat string) error {
+func validateWildmat(wildmat string) error {
 	for pattern := range strings.SplitSeq(wildmat, ",") {
 		pattern = strings.TrimPrefix(pattern, "!")
 		if pattern == "" {
 			return fetch.BadURL.Errorf("empty pattern in %q", wildmat)
 		}
-		if err := checkName(pattern, "!,[\\]"); err != nil {
+		if err := validateName(pattern, "!,[\\]"); err != nil {
 			return err
 		}
 	}
-	if len(wildmat) > maxName {
-		return fetch.BadURL.Errorf("wildmat of %d bytes, longer than %d", len(wildmat), maxName)
+	if len(wildmat) > maxGroupName {
+		return fetch.BadURL.Errorf("wildmat of %d bytes, longer than %d", len(wildmat), maxGroupName)
 	}
 	return nil
 }
 
-func checkName(name, without string) error {
-	if len(name) > maxName {
-		return fetch.BadURL.Errorf("group name of %d bytes, longer than %d", len(name), maxName)
+func validateName(name, forbidden string) error {
+	if len(name) > maxGroupName {
+		return fetch.BadURL.Errorf("group name of %d bytes, longer than %d", len(name), maxGroupName)
 	}
 	for _, r := range name {
-		if r <= ' ' || r == 0x7f || r >= utf8.RuneSelf && !unicode.IsPrint(r) || r == utf8.RuneError || strings.ContainsRune(without, r) {
+		if r <= ' ' || r == 0x7f || r >= utf8.RuneSelf && !unicode.IsPrint(r) || r == utf8.RuneError || strings.ContainsRune(forbidden, r) {
 			return fetch.BadURL.Errorf("%q in a group name", r)
 		}
 	}
