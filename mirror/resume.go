@@ -30,7 +30,7 @@ func (c *crawl) openPart(v *visit, req *fetch.Request) (*save.File, error) {
 		return nil, err
 	}
 	if s := p.State(); s.Offset > 0 {
-		req.Range, req.IfSame, req.IfNot = fetch.Range{First: s.Rest()}, s.Validator, ""
+		req.Range, req.IfSame, req.IfNot = fetch.Range{First: s.RequestOffset()}, s.Validator, ""
 	}
 	return p, nil
 }

@@ -15,7 +15,7 @@ import (
 // A file whose Size is known and that is not that long is not published:
 // fetch.Truncated or fetch.Mismatch.
 func (f *File) Commit() error {
-	if err := f.usable(); err != nil {
+	if err := f.checkOpen(); err != nil {
 		f.Close()
 		return err
 	}
@@ -24,47 +24,47 @@ func (f *File) Commit() error {
 	}
 	if err := f.commit(); err != nil {
 		f.Close()
-		return local(err)
+		return classify(err)
 	}
 	f.done = true
-	if f.saved > 0 {
-		f.forget() // a state that stays is of no part and so does no harm
+	if f.savedOffset > 0 {
+		f.removeState() // a state that stays is of no part and so does no harm
 	}
 	dir, _ := split(f.path)
-	return local(errors.Join(f.fs.SyncDir(dir), f.close()))
+	return classify(errors.Join(f.fs.SyncDir(dir), f.close()))
 }
 
 // commit does all that comes before the file has its name.
 func (f *File) commit() error {
-	if !f.begun {
+	if !f.started {
 		if err := f.Begin(State{Size: -1}); err != nil {
 			return err
 		}
 	}
 	switch s := f.state; {
-	case len(f.tail) > 0:
+	case len(f.overlap) > 0:
 		return fetch.Truncated.Errorf("%s: not even what was there came again", f.path)
 	case s.Size >= 0 && s.Offset < s.Size:
 		return fetch.Truncated.Errorf("%s: %d of %d bytes", f.path, s.Offset, s.Size)
 	case s.Size >= 0 && s.Offset > s.Size:
 		return fetch.Mismatch.Errorf("%s: %d bytes instead of %d", f.path, s.Offset, s.Size)
 	}
-	if f.copy > 0 && f.copy == f.final.Size {
+	if f.keepBytes > 0 && f.keepBytes == f.final.Size {
 		return f.remove() // the existing file is all there is
 	}
-	if err := f.bring(); err != nil {
+	if err := f.copyExisting(); err != nil {
 		return err
 	}
-	if err := f.finish(); err != nil {
+	if err := f.finalizePart(); err != nil {
 		return err
 	}
 	return f.publish()
 }
 
 // finish gives the part the mode and time of the file and makes it durable.
-func (f *File) finish() error {
-	if f.exists || !renamesNew {
-		info, exists, err := look(f.fs, f.path)
+func (f *File) finalizePart() error {
+	if f.exists || !hasRenameNew {
+		info, exists, err := lstatIfExists(f.fs, f.path)
 		if err != nil {
 			return err
 		}
@@ -84,7 +84,7 @@ func (f *File) finish() error {
 		f.unsynced = true
 		return err
 	}
-	if renamesOpen {
+	if canRenameOpenFile {
 		return nil
 	}
 	return f.close()
@@ -111,12 +111,12 @@ func (f *File) publish() error {
 // replace gives the part its name whatever stands there. Where nothing did,
 // what has come since Create is seen by a rename that must find nothing.
 func (f *File) replace() error {
-	if renamesNew && !f.exists {
+	if hasRenameNew && !f.exists {
 		if f.fs.RenameNew(f.part, f.path) == nil {
 			return nil
 		}
 		f.exists = true // or the file system has no such rename
-		if err := f.finish(); err != nil {
+		if err := f.finalizePart(); err != nil {
 			return err
 		}
 	}
@@ -127,10 +127,10 @@ func (f *File) replace() error {
 // the part goes while it is still locked.
 func (f *File) remove() error {
 	var err error
-	if !renamesOpen {
+	if !canRenameOpenFile {
 		err = f.close()
 	}
-	return errors.Join(err, f.forget(), gone(f.fs.Remove(f.part)))
+	return errors.Join(err, f.removeState(), ignoreNotExist(f.fs.Remove(f.part)))
 }
 
 func (f *File) close() error {
@@ -143,7 +143,7 @@ func (f *File) close() error {
 }
 
 // gone forgives that what is to be removed is not there.
-func gone(err error) error {
+func ignoreNotExist(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

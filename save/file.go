@@ -26,13 +26,13 @@ type File struct {
 	mode   fs.FileMode
 	mtime  time.Time
 
-	state    State
-	digest   hash.Hash // of the part's bytes; nil without Sum and Resume
-	copy     int64     // bytes of the existing file that go before the next byte written
-	saved    int64     // the Offset in the state file; 0: there is none
-	begun    bool      // by Begin or Write
-	tail     []byte    // of the part, which the next bytes written have to repeat
-	unsynced bool      // a sync failed
+	state       State
+	digest      hash.Hash // of the part's bytes; nil without Sum and Resume
+	keepBytes   int64     // bytes of the existing file that go before the next byte written
+	savedOffset int64     // the Offset in the state file; 0: there is none
+	started     bool      // by Begin or Write
+	overlap     []byte    // of the part, which the next bytes written have to repeat
+	unsynced    bool      // a sync failed
 
 	err  error // of the first write or sync that failed
 	done bool
@@ -58,7 +58,7 @@ func (f *File) Restarts() bool { return !f.device && f.o.Offset == 0 }
 // included. It is nil unless Options ask for it, and while an existing file has
 // yet to be continued.
 func (f *File) Sum() []byte {
-	if f.digest == nil || f.copy > 0 {
+	if f.digest == nil || f.keepBytes > 0 {
 		return nil
 	}
 	return f.digest.Sum(nil)
@@ -89,29 +89,29 @@ func (f *File) State() State {
 //
 // Write without Begin is a body from 0 of which nothing is known.
 func (f *File) Begin(s State) error {
-	if err := f.usable(); err != nil {
+	if err := f.checkOpen(); err != nil {
 		return err
 	}
 	have := f.State()
 	switch {
-	case f.device && f.begun && s.Offset != have.Offset:
+	case f.device && f.started && s.Offset != have.Offset:
 		return fetch.Local.Errorf("%s cannot be wound back", f.path)
 	case f.device, s.Offset == 0:
-		return f.start(s)
-	case s.Offset != have.Offset && s.Offset != have.Rest():
+		return f.restart(s)
+	case s.Offset != have.Offset && s.Offset != have.RequestOffset():
 		return fetch.Protocol.Errorf("asked for the bytes from %d, got those from %d", have.Offset, s.Offset)
-	case f.o.Offset > 0 && f.copy > 0 && f.copy < have.Offset:
-		return fetch.Local.Errorf("%s has %d bytes, not %d", f.path, f.copy, have.Offset)
-	case !same(have, s):
-		if err := f.start(State{Size: -1}); err != nil {
+	case f.o.Offset > 0 && f.keepBytes > 0 && f.keepBytes < have.Offset:
+		return fetch.Local.Errorf("%s has %d bytes, not %d", f.path, f.keepBytes, have.Offset)
+	case !sameVersion(have, s):
+		if err := f.restart(State{Size: -1}); err != nil {
 			return err
 		}
 		return fetch.Mismatch.Errorf("%s has changed since its first %d bytes were saved", have.URL, have.Offset)
 	}
-	if err := f.expect(s.Offset); err != nil {
+	if err := f.readOverlap(s.Offset); err != nil {
 		return err
 	}
-	f.begun = true
+	f.started = true
 	if s.Validator != "" {
 		f.state.Validator = s.Validator
 	}
@@ -122,7 +122,7 @@ func (f *File) Begin(s State) error {
 }
 
 // same reports whether nothing says that b is of another version than a.
-func same(a, b State) bool {
+func sameVersion(a, b State) bool {
 	differ := a.Validator != "" && b.Validator != "" && a.Validator != b.Validator ||
 		a.Size >= 0 && b.Size >= 0 && a.Size != b.Size ||
 		b.Size >= 0 && b.Size < a.Offset
@@ -131,13 +131,13 @@ func same(a, b State) bool {
 
 // start makes f an empty file that s is about to fill; a device is what it
 // is.
-func (f *File) start(s State) error {
+func (f *File) restart(s State) error {
 	if f.state.Offset > 0 && !f.device {
-		if err := f.empty(); err != nil {
-			return f.fail(err)
+		if err := f.truncatePart(); err != nil {
+			return f.keepError(err)
 		}
 	}
-	f.copy, f.begun, f.tail = 0, true, nil
+	f.keepBytes, f.started, f.overlap = 0, true, nil
 	s.URL, s.Unverified = f.state.URL, false
 	f.state = s
 	return nil
@@ -153,18 +153,18 @@ func (f *File) SetTime(t time.Time) {
 
 // Write appends to the part. After an error every later call returns it.
 func (f *File) Write(p []byte) (int, error) {
-	if err := f.usable(); err != nil {
+	if err := f.checkOpen(); err != nil {
 		return 0, err
 	}
-	if !f.begun {
+	if !f.started {
 		if err := f.Begin(State{Size: -1}); err != nil {
 			return 0, err
 		}
 	}
-	if err := f.bring(); err != nil {
+	if err := f.copyExisting(); err != nil {
 		return 0, err
 	}
-	again, err := f.repeated(p)
+	again, err := f.checkOverlap(p)
 	if err != nil {
 		return 0, err
 	}
@@ -174,9 +174,9 @@ func (f *File) Write(p []byte) (int, error) {
 	if err != nil {
 		return n, err
 	}
-	if f.resumable() && f.state.Offset-f.saved >= saveEvery {
+	if f.resumable() && f.state.Offset-f.savedOffset >= saveEvery {
 		if err := f.checkpoint(); err != nil {
-			return n, f.fail(err)
+			return n, f.keepError(err)
 		}
 	}
 	return n, nil
@@ -188,36 +188,36 @@ func (f *File) append(p []byte) (int, error) {
 	if f.digest != nil {
 		f.digest.Write(p[:n])
 	}
-	return n, f.fail(err)
+	return n, f.keepError(err)
 }
 
 // bring copies the bytes that are kept of the existing file into the part.
 // That waits for the first byte behind them, so that a server that has no
 // more, or begins anew, costs nothing.
-func (f *File) bring() error {
-	if f.copy == 0 {
+func (f *File) copyExisting() error {
+	if f.keepBytes == 0 {
 		return nil
 	}
 	src, err := f.fs.OpenFile(f.path, os.O_RDONLY|noFollow|nonBlock, 0)
 	if err != nil {
-		return f.fail(err)
+		return f.keepError(err)
 	}
 	defer src.Close()
 	info, err := src.Stat()
 	if err != nil {
-		return f.fail(err)
+		return f.keepError(err)
 	}
 	if !info.same(f.final) || info.Size != f.final.Size {
-		return f.fail(fetch.Local.Errorf("%s was changed by somebody else", f.path))
+		return f.keepError(fetch.Local.Errorf("%s was changed by somebody else", f.path))
 	}
-	n, err := io.Copy(writerFunc(f.append), io.LimitReader(src, f.copy))
-	if err == nil && n < f.copy {
+	n, err := io.Copy(writerFunc(f.append), io.LimitReader(src, f.keepBytes))
+	if err == nil && n < f.keepBytes {
 		err = io.ErrUnexpectedEOF
 	}
 	if err == nil {
-		f.copy = 0
+		f.keepBytes = 0
 	}
-	return f.fail(err)
+	return f.keepError(err)
 }
 
 type writerFunc func([]byte) (int, error)
@@ -229,7 +229,7 @@ func (f *File) resumable() bool {
 	return f.o.Resume && !f.device && f.state.Validator != ""
 }
 
-func (f *File) usable() error {
+func (f *File) checkOpen() error {
 	if f.done {
 		return fetch.Usage.With(fs.ErrClosed)
 	}
@@ -237,9 +237,9 @@ func (f *File) usable() error {
 }
 
 // fail keeps err, if it is one, as that of f.
-func (f *File) fail(err error) error {
+func (f *File) keepError(err error) error {
 	if err != nil && f.err == nil {
-		f.err = local(err)
+		f.err = classify(err)
 	}
 	return f.err
 }
@@ -253,20 +253,20 @@ func (f *File) Close() error {
 	}
 	f.done = true
 	var err error
-	if f.begun && f.copy == 0 && f.resumable() && f.state.Offset > f.saved && f.h != nil {
+	if f.started && f.keepBytes == 0 && f.resumable() && f.state.Offset > f.savedOffset && f.h != nil {
 		err = f.checkpoint()
 	}
-	if f.saved == 0 && !f.device {
+	if f.savedOffset == 0 && !f.device {
 		err = errors.Join(err, f.remove())
 	}
-	return local(errors.Join(err, f.close()))
+	return classify(errors.Join(err, f.close()))
 }
 
 // Abort is Close, but leaves nothing under Resume either: what f holds has
 // proved to be wrong.
 func (f *File) Abort() error {
 	if !f.done && !f.device {
-		f.o.Resume, f.saved = false, 0
+		f.o.Resume, f.savedOffset = false, 0
 	}
 	return f.Close()
 }

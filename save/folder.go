@@ -19,9 +19,9 @@ type Folder struct {
 // OpenFolder opens the folder of that name, for Options.
 func OpenFolder(name string) (*Folder, error) {
 	folder, _ := split(filepath.Join(name, "file")) // as Create has it of a path
-	s, err := hold(folder)
+	s, err := openSystem(folder)
 	if err != nil {
-		return nil, local(err)
+		return nil, classify(err)
 	}
 	return &Folder{fs: s}, nil
 }
@@ -31,11 +31,11 @@ func (f *Folder) Close() error {
 	if f == nil {
 		return nil
 	}
-	return local(f.fs.release())
+	return classify(f.fs.close())
 }
 
 // holds reports whether path is one of a file in f.
-func (f *Folder) holds(path string) bool {
+func (f *Folder) contains(path string) bool {
 	folder, _ := split(path)
 	return f != nil && folder == f.fs.name
 }

@@ -66,9 +66,9 @@ func linkNew(from, to string) error {
 }
 
 // look is Lstat where nothing may be there.
-func look(fsys FS, name string) (info Info, exists bool, err error) {
+func lstatIfExists(fsys FS, name string) (info Info, exists bool, err error) {
 	info, err = fsys.Lstat(name)
-	return info, err == nil, gone(err)
+	return info, err == nil, ignoreNotExist(err)
 }
 
 // create creates a file of our own, in the place of what a killed process may
@@ -96,21 +96,21 @@ func OpenLock(name string) (Handle, error) {
 		err = nil
 	}
 	if err != nil {
-		return nil, local(err)
+		return nil, classify(err)
 	}
 	h, err := System().OpenFile(name, os.O_RDWR|os.O_CREATE|noFollow|nonBlock, 0o666)
 	if err != nil {
-		return nil, local(err)
+		return nil, classify(err)
 	}
 	if err := h.Lock(); err != nil {
 		h.Close()
-		return nil, local(err)
+		return nil, classify(err)
 	}
 	return h, nil
 }
 
 // local classes an error of the file system.
-func local(err error) error {
+func classify(err error) error {
 	var fault fetch.Fault
 	switch {
 	case err == nil || errors.As(err, &fault):

@@ -31,7 +31,7 @@ func Name(path string) (string, error) {
 	if segment == "" {
 		return "", fetch.Usage.Errorf("the URL names no file: choose a name")
 	}
-	name := safe(segment)
+	name := escapeName(segment)
 	if last := len(name) - 1; last > 0 && name[last] == '.' {
 		name = name[:last] + "%2E"
 	}
@@ -45,26 +45,26 @@ func Name(path string) (string, error) {
 }
 
 const (
-	unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
-	harmless   = unreserved + "!$&'()+,;=@" // reserved, with a meaning of their own when not escaped
+	unreserved   = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+	allowedBytes = unreserved + "!$&'()+,;=@" // reserved, with a meaning of their own when not escaped
 )
 
 // safe escapes all that does not stand for itself in a name.
-func safe(segment string) string {
+func escapeName(segment string) string {
 	name := make([]byte, 0, len(segment))
 	for i := 0; i < len(segment); {
 		c, n := octet(segment[i:])
 		switch {
 		case c >= utf8.RuneSelf:
 			var char [utf8.UTFMax]byte
-			size, end := character(segment[i:], &char)
+			size, end := decodeChar(segment[i:], &char)
 			if r, _ := utf8.DecodeRune(char[:size]); size > 1 && unicode.IsPrint(r) {
 				name = append(name, char[:size]...)
 				i += end
 				continue
 			}
 			name = escape(name, c)
-		case n == 1 && strings.IndexByte(harmless, c) >= 0, strings.IndexByte(unreserved, c) >= 0:
+		case n == 1 && strings.IndexByte(allowedBytes, c) >= 0, strings.IndexByte(unreserved, c) >= 0:
 			name = append(name, c)
 		default:
 			name = escape(name, c)
@@ -84,7 +84,7 @@ func octet(s string) (c byte, n int) {
 
 // character returns the size of the UTF-8 character at the beginning of s, at
 // most 1 if there is none, and the number of bytes of s that write it.
-func character(s string, char *[utf8.UTFMax]byte) (size, end int) {
+func decodeChar(s string, char *[utf8.UTFMax]byte) (size, end int) {
 	for size < len(char) && end < len(s) {
 		c, n := octet(s[end:])
 		char[size] = c

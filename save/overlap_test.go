@@ -48,8 +48,8 @@ func TestOverlap(t *testing.T) {
 			f.Close()
 			f = begin()
 			defer f.Close()
-			if have := f.State(); have.Offset != first || have.Rest() != test.rest {
-				t.Fatalf("%+v, the rest from %d, want %d", have, have.Rest(), test.rest)
+			if have := f.State(); have.Offset != first || have.RequestOffset() != test.rest {
+				t.Fatalf("%+v, the rest from %d, want %d", have, have.RequestOffset(), test.rest)
 			}
 			of.Offset = test.rest
 			err := f.Begin(of)

@@ -55,7 +55,7 @@ func openPart(fsys FS, part, target string) (h Handle, created bool, err error) 
 		h, err = fsys.OpenFile(part, os.O_RDWR|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
 		created = err == nil
 		if errors.Is(err, fs.ErrExist) {
-			h, err = openLeft(fsys, part, target)
+			h, err = openExistingPart(fsys, part, target)
 		}
 		if err != nil {
 			return nil, false, err
@@ -63,7 +63,7 @@ func openPart(fsys FS, part, target string) (h Handle, created bool, err error) 
 		if h == nil {
 			continue // the way is clear again
 		}
-		ok, err := own(fsys, h, part, created)
+		ok, err := lockPart(fsys, h, part, created)
 		if ok {
 			return h, created, nil
 		}
@@ -83,13 +83,13 @@ func openPart(fsys FS, part, target string) (h Handle, created bool, err error) 
 
 // openLeft opens a part file that exists. A link in its place is removed, not
 // followed; nil means that the way is clear again.
-func openLeft(fsys FS, part, target string) (Handle, error) {
-	info, exists, err := look(fsys, part)
+func openExistingPart(fsys FS, part, target string) (Handle, error) {
+	info, exists, err := lstatIfExists(fsys, part)
 	switch {
 	case !exists:
 		return nil, err
 	case info.Mode.Type() == fs.ModeSymlink:
-		return nil, discard(fsys, part)
+		return nil, removePart(fsys, part)
 	case !info.Mode.IsRegular():
 		return nil, fetch.Local.Errorf("%s is in the way", part)
 	}
@@ -105,7 +105,7 @@ func openLeft(fsys FS, part, target string) (Handle, error) {
 
 // own locks a part and reports whether it is still the one of that name and
 // nobody else's work; if it is the latter it is removed.
-func own(fsys FS, h Handle, part string, created bool) (bool, error) {
+func lockPart(fsys FS, h Handle, part string, created bool) (bool, error) {
 	err := h.Lock()
 	if errors.Is(err, errors.ErrUnsupported) {
 		if !created {
@@ -120,17 +120,17 @@ func own(fsys FS, h Handle, part string, created bool) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	named, exists, err := look(fsys, part)
+	named, exists, err := lstatIfExists(fsys, part)
 	switch {
 	case !exists, !opened.same(named):
 		return false, err
-	case !created && !ours(opened):
-		return false, discard(fsys, part)
+	case !created && !isOwnPart(opened):
+		return false, removePart(fsys, part)
 	}
 	return true, nil
 }
 
 // discard removes a part that is not ours, and what vouches for it.
-func discard(fsys FS, part string) error {
-	return errors.Join(gone(fsys.Remove(part+".state")), fsys.Remove(part))
+func removePart(fsys FS, part string) error {
+	return errors.Join(ignoreNotExist(fsys.Remove(part+".state")), fsys.Remove(part))
 }

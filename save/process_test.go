@@ -22,7 +22,7 @@ import (
 // that does one of these to a path.
 var children = map[string]func(path string) error{
 	"save":  func(path string) error { return savePath(path, save.Options{}) },
-	"hold":  hold,
+	"hold":  openSystem,
 	"loop":  loop,
 	"umask": underUmask,
 	"guest": asGuest,
@@ -65,7 +65,7 @@ func savePath(path string, o save.Options) error {
 
 // own is the body of one among many writers: no two of them can be mixed
 // without being seen.
-func own(id int) []byte { return bytes.Repeat(fmt.Appendf(nil, "%08d", id), 1000) }
+func lockPart(id int) []byte { return bytes.Repeat(fmt.Appendf(nil, "%08d", id), 1000) }
 
 // whole reports whether text is the body of one writer.
 func whole(text []byte) bool {
@@ -73,7 +73,7 @@ func whole(text []byte) bool {
 }
 
 // hold takes a target, tells, and completes it when its standard input ends.
-func hold(path string) error {
+func openSystem(path string) error {
 	f, err := save.Create(path, save.Options{})
 	fmt.Println(fetch.FaultOf(err))
 	io.Copy(io.Discard, os.Stdin)
@@ -81,7 +81,7 @@ func hold(path string) error {
 		return nil
 	}
 	defer f.Close()
-	if _, err := f.Write(own(os.Getpid())); err != nil {
+	if _, err := f.Write(lockPart(os.Getpid())); err != nil {
 		return err
 	}
 	return f.Commit()
@@ -128,7 +128,7 @@ func TestProcesses(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if got := content(t, out); got != string(own(won)) {
+	if got := content(t, out); got != string(lockPart(won)) {
 		t.Errorf("process %d won, the file holds %.16q (%d bytes)", won, got, len(got))
 	}
 	wantNames(t, dir, "out")
@@ -150,7 +150,7 @@ func TestGoroutines(t *testing.T) {
 			}
 			tried.Wait()
 			defer f.Close()
-			if _, err := f.Write(own(id)); err != nil {
+			if _, err := f.Write(lockPart(id)); err != nil {
 				t.Error(err)
 			}
 			if err := f.Commit(); err != nil {
@@ -164,7 +164,7 @@ func TestGoroutines(t *testing.T) {
 	if len(won) != 1 {
 		t.Fatalf("%d have won", len(won))
 	}
-	wantContent(t, out, string(own(<-won)))
+	wantContent(t, out, string(lockPart(<-won)))
 	wantNames(t, dir, "out")
 }
 
@@ -175,7 +175,7 @@ func TestTraffic(t *testing.T) {
 	if testing.Short() {
 		rounds = 10
 	}
-	dir, out := folder(t, string(own(0)))
+	dir, out := folder(t, string(lockPart(0)))
 	var writers sync.WaitGroup
 	for id := range 8 {
 		writers.Go(func() {
@@ -186,7 +186,7 @@ func TestTraffic(t *testing.T) {
 					runtime.Gosched()
 					continue
 				}
-				text := own(id*1000 + round)
+				text := lockPart(id*1000 + round)
 				f.Write(text[:4000])
 				runtime.Gosched()
 				f.Write(text[4000:])

@@ -145,24 +145,24 @@ func Create(path string, o Options) (*File, error) {
 	}
 	t, err := resolve(f.fs, path)
 	if err != nil {
-		return nil, local(err)
+		return nil, classify(err)
 	}
 	switch {
 	case t.device:
 		if err := f.openDevice(t); err != nil {
-			return nil, local(err)
+			return nil, classify(err)
 		}
 		return f, nil
 	case o.Existing != Replace:
 		t.path = path // a link counts as the file that exists
 	case t.exists:
-		if err := writable(f.fs, t.path); err != nil {
-			return nil, local(err)
+		if err := checkWritable(f.fs, t.path); err != nil {
+			return nil, classify(err)
 		}
 	}
 	f.base, f.exists, f.final = t.path, t.exists, t.info
 	if err := f.claim(); err != nil {
-		return nil, local(err)
+		return nil, classify(err)
 	}
 	return f, nil
 }
@@ -171,7 +171,7 @@ func Create(path string, o Options) (*File, error) {
 // free.
 func (f *File) claim() error {
 	for {
-		err := f.claimOne(numbered(f.base, f.number))
+		err := f.claimPath(numbered(f.base, f.number))
 		taken := errors.Is(err, fetch.Exists) || errors.Is(err, fetch.InUse)
 		if !taken || f.o.Existing != Number || f.number == maxNumber {
 			return err
@@ -187,7 +187,7 @@ func numbered(path string, n int) string {
 	return path + "." + strconv.Itoa(n)
 }
 
-func (f *File) claimOne(path string) error {
+func (f *File) claimPath(path string) error {
 	f.path, f.part = path, partPath(path)
 	if f.o.Existing != Replace {
 		// Before the lock too, to leave no trace beside a file that is there.
@@ -205,7 +205,7 @@ func (f *File) claimOne(path string) error {
 	f.h = h
 	if f.o.Existing != Replace || f.o.Resume || f.o.Offset > 0 {
 		// Only now nobody else is about to publish it.
-		f.final, f.exists, err = look(f.fs, path)
+		f.final, f.exists, err = lstatIfExists(f.fs, path)
 	}
 	switch {
 	case err != nil:
@@ -225,7 +225,7 @@ func (f *File) claimOne(path string) error {
 
 // prepare finds where to go on, and the mode of the file.
 func (f *File) prepare(created bool) error {
-	if err := f.recall(created); err != nil {
+	if err := f.restoreState(created); err != nil {
 		return err
 	}
 	switch {
@@ -244,7 +244,7 @@ func (f *File) prepare(created bool) error {
 // by creating a file: an empty one under another name, so that the part is
 // private from the start.
 func (f *File) newMode() (err error) {
-	known := f.o.Folder.holds(f.part)
+	known := f.o.Folder.contains(f.part)
 	if known {
 		if mode := f.o.Folder.mode.Load(); mode != nil {
 			f.mode = *mode

@@ -84,27 +84,27 @@ func decode(r io.Reader) (s State, digest []byte, ok bool, err error) {
 // recall sets f at the place where it can go on: behind the part of an
 // earlier attempt, behind the file that exists, or at the beginning. If it
 // fails, part and state are as they were.
-func (f *File) recall(created bool) error {
+func (f *File) restoreState(created bool) error {
 	if f.o.Resume {
 		if ok, err := f.load(); ok || err != nil {
 			return err
 		}
 	}
 	size := f.final.Size
-	f.state = State{URL: mask(f.o.URL), Size: -1}
+	f.state = State{URL: maskUserinfo(f.o.URL), Size: -1}
 	switch {
 	case f.o.Resume && size > 0 && f.o.Strict:
 		return fetch.Exists.Errorf("%s has no state that says of which version it is", f.path)
 	case f.o.Resume && size > 0:
-		f.state.Offset, f.state.Unverified, f.copy = size, true, size
+		f.state.Offset, f.state.Unverified, f.keepBytes = size, true, size
 	case f.o.Offset > 0:
-		f.state.Offset, f.state.Unverified, f.copy = f.o.Offset, true, min(f.o.Offset, size)
+		f.state.Offset, f.state.Unverified, f.keepBytes = f.o.Offset, true, min(f.o.Offset, size)
 	}
 	switch {
 	case !created:
-		return f.empty()
+		return f.truncatePart()
 	case f.o.Resume:
-		return f.forget() // of a part that is gone
+		return f.removeState() // of a part that is gone
 	}
 	return nil
 }
@@ -113,8 +113,8 @@ func (f *File) recall(created bool) error {
 // the same URL and the bytes are those that the state vouches for. What
 // stands behind them was written after the state and may be torn: it is cut.
 func (f *File) load() (ok bool, err error) {
-	info, exists, err := look(f.fs, f.part+".state")
-	if !exists || !ours(info) {
+	info, exists, err := lstatIfExists(f.fs, f.part+".state")
+	if !exists || !isOwnPart(info) {
 		return false, err
 	}
 	h, err := f.fs.OpenFile(f.part+".state", os.O_RDONLY|noFollow|nonBlock, 0)
@@ -123,7 +123,7 @@ func (f *File) load() (ok bool, err error) {
 	}
 	s, digest, ok, err := decode(h)
 	h.Close()
-	if err != nil || !ok || s.URL != mask(f.o.URL) || f.o.Strict && s.Unverified {
+	if err != nil || !ok || s.URL != maskUserinfo(f.o.URL) || f.o.Strict && s.Unverified {
 		return false, err
 	}
 	n, err := io.Copy(f.digest, io.LimitReader(f.h, s.Offset))
@@ -133,7 +133,7 @@ func (f *File) load() (ok bool, err error) {
 	if err := f.h.Truncate(s.Offset); err != nil {
 		return false, err
 	}
-	f.state, f.saved = s, s.Offset
+	f.state, f.savedOffset = s, s.Offset
 	_, err = f.h.Seek(s.Offset, io.SeekStart)
 	return true, err
 }
@@ -151,7 +151,7 @@ func (f *File) checkpoint() error {
 	}
 	text := encode(f.state, f.digest)
 	if text == nil {
-		return f.forget()
+		return f.removeState()
 	}
 	// The new state replaces the old one whole. It is not synced: one that a
 	// power loss tears is refused by decode or by its digest.
@@ -167,19 +167,19 @@ func (f *File) checkpoint() error {
 	if err != nil {
 		return errors.Join(err, f.fs.Remove(f.part+".new"))
 	}
-	f.saved = f.state.Offset
+	f.savedOffset = f.state.Offset
 	return nil
 }
 
 // forget removes the state, before the part loses what it vouches for.
-func (f *File) forget() error {
-	f.saved = 0
-	return gone(f.fs.Remove(f.part + ".state"))
+func (f *File) removeState() error {
+	f.savedOffset = 0
+	return ignoreNotExist(f.fs.Remove(f.part + ".state"))
 }
 
 // empty makes f an empty part.
-func (f *File) empty() error {
-	if err := f.forget(); err != nil {
+func (f *File) truncatePart() error {
+	if err := f.removeState(); err != nil {
 		return err
 	}
 	if f.digest != nil {
@@ -193,7 +193,7 @@ func (f *File) empty() error {
 }
 
 // mask returns url with any userinfo as "***". It need not be valid.
-func mask(url string) string {
+func maskUserinfo(url string) string {
 	start := strings.Index(url, "//") + len("//")
 	if start < len("//") {
 		return url

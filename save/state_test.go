@@ -21,7 +21,7 @@ func TestMask(t *testing.T) {
 		{"news:a@b", "news:a@b"},
 		{"", ""},
 	} {
-		if got := mask(test.in); got != test.want {
+		if got := maskUserinfo(test.in); got != test.want {
 			t.Errorf("mask(%q) = %q, want %q", test.in, got, test.want)
 		}
 	}
@@ -95,11 +95,11 @@ func FuzzMask(f *testing.F) {
 		if strings.Contains(before+"/", "//") || strings.ContainsAny(userinfo, "/?#") || strings.Contains(host, "@") {
 			return
 		}
-		if got, want := mask(before+"//"+userinfo+"@"+after), before+"//***@"+after; got != want {
+		if got, want := maskUserinfo(before+"//"+userinfo+"@"+after), before+"//***@"+after; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
-		if plain := before + "//" + after; mask(plain) != plain {
-			t.Errorf("mask(%q) = %q", plain, mask(plain))
+		if plain := before + "//" + after; maskUserinfo(plain) != plain {
+			t.Errorf("mask(%q) = %q", plain, maskUserinfo(plain))
 		}
 	})
 }

@@ -2,6 +2,6 @@
 
 package save
 
-const renamesNew = false
+const hasRenameNew = false
 
 func (system) RenameNew(from, to string) error { return linkNew(from, to) }

@@ -7,14 +7,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const renamesNew = true // by one call
+const hasRenameNew = true // by one call
 
 // RenameNew needs one call, unless the file system does not know it (NFS);
 // those that have no hard links (FAT) do.
 func (s system) RenameNew(from, to string) error {
 	dir, base := s.at(from)
 	newDir, newBase := s.at(to)
-	err := again(func() error { return unix.Renameat2(dir, base, newDir, newBase, unix.RENAME_NOREPLACE) })
+	err := retryEINTR(func() error { return unix.Renameat2(dir, base, newDir, newBase, unix.RENAME_NOREPLACE) })
 	switch {
 	case errors.Is(err, unix.EINVAL), errors.Is(err, errors.ErrUnsupported):
 		return linkNew(from, to)

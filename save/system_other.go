@@ -12,17 +12,17 @@ import (
 // that a killed process left must be removed by hand.
 
 const (
-	noFollow    = 0
-	nonBlock    = 0
-	renamesOpen = false
+	noFollow          = 0
+	nonBlock          = 0
+	canRenameOpenFile = false
 )
 
 // system is the file system of the machine.
 type system struct{ name string }
 
-func hold(folder string) (system, error) { return system{folder}, nil }
+func openSystem(folder string) (system, error) { return system{folder}, nil }
 
-func (system) release() error { return nil }
+func (system) close() error { return nil }
 
 func (system) OpenFile(name string, flag int, perm fs.FileMode) (Handle, error) {
 	f, err := os.OpenFile(name, flag, perm)
@@ -55,10 +55,10 @@ func infoOf(i fs.FileInfo, err error) (Info, error) {
 
 func (i Info) same(j Info) bool { return os.SameFile(i.info, j.info) }
 
-func ours(i Info) bool { return i.Mode.IsRegular() }
+func isOwnPart(i Info) bool { return i.Mode.IsRegular() }
 
-func trusted(link, folder Info) bool { return true }
+func isTrustedLink(link, folder Info) bool { return true }
 
-func descriptor(string) (int, bool) { return 0, false }
+func parseDescriptor(string) (int, bool) { return 0, false }
 
 func openDescriptor(int, string) (Handle, error) { return nil, errors.ErrUnsupported }

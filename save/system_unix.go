@@ -19,7 +19,7 @@ const (
 	noFollow = unix.O_NOFOLLOW
 	nonBlock = unix.O_NONBLOCK
 
-	renamesOpen = true // an open file can be renamed
+	canRenameOpenFile = true // an open file can be renamed
 )
 
 // system is the file system of the machine, perhaps with a folder held open:
@@ -29,12 +29,12 @@ type system struct {
 	name string   // of dir, as split has it
 }
 
-func hold(folder string) (system, error) {
+func openSystem(folder string) (system, error) {
 	dir, err := system{}.open(folder, os.O_RDONLY|unix.O_DIRECTORY, 0)
 	return system{dir, folder}, err
 }
 
-func (s system) release() error { return s.dir.Close() }
+func (s system) close() error { return s.dir.Close() }
 
 // at returns what name is relative to, and its name there.
 func (s system) at(name string) (dir int, base string) {
@@ -51,7 +51,7 @@ func (s system) at(name string) (dir int, base string) {
 func (s system) open(name string, flag int, perm fs.FileMode) (*os.File, error) {
 	dir, base := s.at(name)
 	var fd int
-	err := again(func() (err error) {
+	err := retryEINTR(func() (err error) {
 		fd, err = unix.Openat(dir, base, flag|unix.O_CLOEXEC, uint32(perm.Perm()))
 		return err
 	})
@@ -72,7 +72,7 @@ func (s system) OpenFile(name string, flag int, perm fs.FileMode) (Handle, error
 func (s system) Lstat(name string) (Info, error) {
 	dir, base := s.at(name)
 	var st unix.Stat_t
-	if err := again(func() error { return unix.Fstatat(dir, base, &st, unix.AT_SYMLINK_NOFOLLOW) }); err != nil {
+	if err := retryEINTR(func() error { return unix.Fstatat(dir, base, &st, unix.AT_SYMLINK_NOFOLLOW) }); err != nil {
 		return Info{}, &fs.PathError{Op: "lstat", Path: name, Err: err}
 	}
 	return infoOf(&st), nil
@@ -81,7 +81,7 @@ func (s system) Lstat(name string) (Info, error) {
 func (s system) Rename(from, to string) error {
 	dir, base := s.at(from)
 	newDir, newBase := s.at(to)
-	if err := again(func() error { return unix.Renameat(dir, base, newDir, newBase) }); err != nil {
+	if err := retryEINTR(func() error { return unix.Renameat(dir, base, newDir, newBase) }); err != nil {
 		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
 	}
 	return nil
@@ -89,7 +89,7 @@ func (s system) Rename(from, to string) error {
 
 func (s system) Remove(name string) error {
 	dir, base := s.at(name)
-	switch err := again(func() error { return unix.Unlinkat(dir, base, 0) }); err {
+	switch err := retryEINTR(func() error { return unix.Unlinkat(dir, base, 0) }); err {
 	case nil:
 		return nil
 	case unix.EISDIR, unix.EPERM: // a folder
@@ -102,7 +102,7 @@ func (s system) Remove(name string) error {
 // SyncDir is nothing where folders cannot be synced.
 func (s system) SyncDir(name string) error {
 	if s.dir == nil || name != s.name {
-		d, err := hold(name)
+		d, err := openSystem(name)
 		if err != nil {
 			return err
 		}
@@ -117,7 +117,7 @@ func (s system) SyncDir(name string) error {
 }
 
 // again calls again what a signal has interrupted.
-func again(call func() error) error {
+func retryEINTR(call func() error) error {
 	for {
 		if err := call(); err != unix.EINTR {
 			return err
@@ -133,7 +133,7 @@ type handle struct {
 
 func (h *handle) Stat() (Info, error) {
 	var st unix.Stat_t
-	if err := again(func() error { return unix.Fstat(int(h.Fd()), &st) }); err != nil {
+	if err := retryEINTR(func() error { return unix.Fstat(int(h.Fd()), &st) }); err != nil {
 		return Info{}, &fs.PathError{Op: "stat", Path: h.Name(), Err: err}
 	}
 	return infoOf(&st), nil
@@ -141,7 +141,7 @@ func (h *handle) Stat() (Info, error) {
 
 // Lock uses flock, which the kernel ends with the process.
 func (h *handle) Lock() error {
-	switch err := again(func() error { return unix.Flock(int(h.Fd()), unix.LOCK_EX|unix.LOCK_NB) }); err {
+	switch err := retryEINTR(func() error { return unix.Flock(int(h.Fd()), unix.LOCK_EX|unix.LOCK_NB) }); err {
 	case nil:
 		h.locked = true
 		return nil
@@ -190,14 +190,14 @@ func (i Info) same(j Info) bool { return i.device == j.device && i.number == j.n
 // ours reports whether nobody else has a hand in a part file: not one of
 // another user, not one that others may write to, not a further name of some
 // other file.
-func ours(i Info) bool {
+func isOwnPart(i Info) bool {
 	return i.Mode.IsRegular() && i.Mode.Perm()&0o022 == 0 && i.links == 1 && i.owner == os.Geteuid()
 }
 
 // trusted reports whether a link may be followed: in a folder where everybody
 // may create but not delete, only one's own links and those of the folder's
 // owner (what Linux calls protected_symlinks; reading the link evades it).
-func trusted(link, folder Info) bool {
+func isTrustedLink(link, folder Info) bool {
 	if folder.Mode&fs.ModeSticky == 0 || folder.Mode.Perm()&0o002 == 0 {
 		return true
 	}
@@ -205,7 +205,7 @@ func trusted(link, folder Info) bool {
 }
 
 // descriptor returns the number in the name of an open descriptor.
-func descriptor(path string) (int, bool) {
+func parseDescriptor(path string) (int, bool) {
 	for _, folder := range []string{"/dev/fd/", "/proc/self/fd/"} {
 		if digits, ok := strings.CutPrefix(path, folder); ok {
 			fd, err := strconv.ParseUint(digits, 10, 31)

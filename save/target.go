@@ -28,14 +28,14 @@ func resolve(fsys FS, path string) (target, error) {
 	}
 	first := path
 	for range maxLinks {
-		if _, ok := descriptor(path); ok {
+		if _, ok := parseDescriptor(path); ok {
 			return target{path: path, device: true}, nil
 		}
 		dir, base := split(path)
 		if base == "" {
 			return target{}, isDirectory(path)
 		}
-		info, exists, err := look(fsys, path)
+		info, exists, err := lstatIfExists(fsys, path)
 		if err != nil {
 			return target{}, err
 		}
@@ -55,7 +55,7 @@ func resolve(fsys FS, path string) (target, error) {
 		if err != nil {
 			return target{}, err
 		}
-		if !trusted(info, folder) {
+		if !isTrustedLink(info, folder) {
 			return target{}, fetch.Local.Errorf("%s is a link of another user in a folder open to all", path)
 		}
 		link, err := fsys.Readlink(path)
@@ -88,7 +88,7 @@ func split(path string) (dir, base string) {
 // writable reports an error if the file at path may not be written: a
 // read-only file is not replaced either, though its folder would let us. A
 // program that is running may be.
-func writable(fsys FS, path string) error {
+func checkWritable(fsys FS, path string) error {
 	h, err := fsys.OpenFile(path, os.O_WRONLY|nonBlock, 0)
 	if errors.Is(err, syscall.ETXTBSY) || errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -102,8 +102,8 @@ func writable(fsys FS, path string) error {
 // openDevice opens what is not a file. A pipe waits for its reader here.
 func (f *File) openDevice(t target) (err error) {
 	f.path, f.device = t.path, true
-	f.state = State{URL: mask(f.o.URL), Offset: f.o.Offset, Size: -1}
-	if fd, ok := descriptor(t.path); ok {
+	f.state = State{URL: maskUserinfo(f.o.URL), Offset: f.o.Offset, Size: -1}
+	if fd, ok := parseDescriptor(t.path); ok {
 		f.h, err = openDescriptor(fd, t.path)
 	} else {
 		f.h, err = f.fs.OpenFile(t.path, os.O_WRONLY, 0)

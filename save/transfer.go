@@ -58,33 +58,33 @@ func Transfer(ctx context.Context, client fetch.Driver, req *fetch.Request, sink
 			return err
 		case before > 0 && sink.State().Offset == 0 && errors.Is(err, fetch.Mismatch):
 			req.Trace.Notef("%v; from the beginning", err)
-		case !inBody(err) || resp == nil || resp.Input != nil || !retry.WaitRetry(ctx, req, began, n, err):
+		case !isBodyError(err) || resp == nil || resp.Input != nil || !retry.WaitRetry(ctx, req, began, n, err):
 			return err
 		}
 	}
 }
 
 // inBody reports whether err is of the body of a response.
-func inBody(err error) bool {
+func isBodyError(err error) bool {
 	e, ok := errors.AsType[*fetch.Error](err)
 	return ok && e.Op == "read"
 }
 
 type transfer struct {
-	client fetch.Driver
-	req    *fetch.Request
-	sink   Sink
-	first  int64 // offset of the sink before the first attempt
+	client      fetch.Driver
+	req         *fetch.Request
+	sink        Sink
+	startOffset int64 // offset of the sink before the first attempt
 }
 
 // attempt sends one request. The body of its response is closed.
 func (t *transfer) attempt(ctx context.Context) (*fetch.Response, error) {
 	have := t.sink.State()
 	req := t.req
-	resumes := have.Offset > 0 && t.continuable(have)
+	resumes := have.Offset > 0 && t.canContinue(have)
 	if resumes {
 		req = req.Clone()
-		req.Range, req.IfSame = fetch.Range{First: have.Rest()}, have.Validator
+		req.Range, req.IfSame = fetch.Range{First: have.RequestOffset()}, have.Validator
 		req.ErrorBody = false // an error page is no part of the object
 		if have.Unverified {
 			req.Trace.Notef("continuing %s at byte %d: nothing proves that it is the same version", req.URL, have.Offset)
@@ -102,7 +102,7 @@ func (t *transfer) attempt(ctx context.Context) (*fetch.Response, error) {
 	switch {
 	case resp.Unchanged:
 		return resp, nil
-	case resumes && !t.sink.Restarts() && resp.Offset != have.Rest():
+	case resumes && !t.sink.Restarts() && resp.Offset != have.RequestOffset():
 		return resp, fetch.Protocol.Errorf("the server cannot continue at byte %d", have.Offset)
 	}
 	return resp, t.sink.Receive(req, resp)
@@ -112,8 +112,8 @@ func (t *transfer) attempt(ctx context.Context) (*fetch.Response, error) {
 // have. Bytes of this Transfer whose version is unknown cannot be continued,
 // because the object may have changed since. The caller vouches for those that
 // the sink had before.
-func (t *transfer) continuable(have State) bool {
-	return have.Validator != "" || have.Unverified || have.Offset == t.first
+func (t *transfer) canContinue(have State) bool {
+	return have.Validator != "" || have.Unverified || have.Offset == t.startOffset
 }
 
 func emptyBody() io.ReadCloser { return io.NopCloser(strings.NewReader("")) }
