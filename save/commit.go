@@ -7,13 +7,13 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// Commit makes the file appear, whole and durable, and ends f. If it fails
-// the path holds what it held before (save when only the last step failed, to
-// make the new name durable: then it is the new file) and f is closed as by
-// Close.
+// Commit publishes the file under its name and closes f. The published file is
+// complete and durable. If Commit fails, the path is unchanged and f is closed as
+// by Close. One exception is a failed sync of the folder after the last step: the
+// path then names the new file.
 //
-// A file whose Size is known and that is not that long is not published:
-// fetch.Truncated or fetch.Mismatch.
+// If the Size is known and the file has another length, Commit does not publish
+// it. The error is fetch.Truncated or fetch.Mismatch.
 func (f *File) Commit() error {
 	if err := f.checkOpen(); err != nil {
 		f.Close()
@@ -28,13 +28,13 @@ func (f *File) Commit() error {
 	}
 	f.done = true
 	if f.savedOffset > 0 {
-		f.removeState() // a state that stays is of no part and so does no harm
+		f.removeState() // if this fails, the state has no part and does no harm
 	}
 	dir, _ := split(f.path)
 	return classify(errors.Join(f.fs.SyncDir(dir), f.close()))
 }
 
-// commit does all that comes before the file has its name.
+// commit performs all steps up to the rename.
 func (f *File) commit() error {
 	if !f.started {
 		if err := f.Begin(State{Size: -1}); err != nil {
@@ -43,14 +43,14 @@ func (f *File) commit() error {
 	}
 	switch s := f.state; {
 	case len(f.overlap) > 0:
-		return fetch.Truncated.Errorf("%s: not even what was there came again", f.path)
+		return fetch.Truncated.Errorf("%s: the body ended before the bytes that were saved earlier", f.path)
 	case s.Size >= 0 && s.Offset < s.Size:
-		return fetch.Truncated.Errorf("%s: %d of %d bytes", f.path, s.Offset, s.Size)
+		return fetch.Truncated.Errorf("%s: received %d of %d bytes", f.path, s.Offset, s.Size)
 	case s.Size >= 0 && s.Offset > s.Size:
-		return fetch.Mismatch.Errorf("%s: %d bytes instead of %d", f.path, s.Offset, s.Size)
+		return fetch.Mismatch.Errorf("%s: received %d bytes instead of %d", f.path, s.Offset, s.Size)
 	}
 	if f.keepBytes > 0 && f.keepBytes == f.final.Size {
-		return f.remove() // the existing file is all there is
+		return f.remove() // the existing file is already complete
 	}
 	if err := f.copyExisting(); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (f *File) commit() error {
 	return f.publish()
 }
 
-// finish gives the part the mode and time of the file and makes it durable.
+// finalizePart sets the mode and the time of the part and makes it durable.
 func (f *File) finalizePart() error {
 	if f.exists || !hasRenameNew {
 		info, exists, err := lstatIfExists(f.fs, f.path)
@@ -69,7 +69,7 @@ func (f *File) finalizePart() error {
 			return err
 		}
 		if exists && info.Mode.IsRegular() && f.o.Mode == 0 {
-			f.mode = info.Mode.Perm() // it may have changed, or come, since Create
+			f.mode = info.Mode.Perm() // another process may have changed the file since Create
 		}
 	}
 	if err := f.h.Chmod(f.mode); err != nil {
@@ -90,7 +90,7 @@ func (f *File) finalizePart() error {
 	return f.close()
 }
 
-// publish gives the part its name.
+// publish renames the part to the name of the file.
 func (f *File) publish() error {
 	if f.o.Existing == Replace {
 		return f.replace()
@@ -108,14 +108,14 @@ func (f *File) publish() error {
 	}
 }
 
-// replace gives the part its name whatever stands there. Where nothing did,
-// what has come since Create is seen by a rename that must find nothing.
+// replace renames the part, and replaces an existing file. If there was no file
+// at Create, replace first tries a rename that fails if a file exists now.
 func (f *File) replace() error {
 	if hasRenameNew && !f.exists {
 		if f.fs.RenameNew(f.part, f.path) == nil {
 			return nil
 		}
-		f.exists = true // or the file system has no such rename
+		f.exists = true // a file exists now, or RenameNew is not supported
 		if err := f.finalizePart(); err != nil {
 			return err
 		}
@@ -123,8 +123,8 @@ func (f *File) replace() error {
 	return f.fs.Rename(f.part, f.path)
 }
 
-// remove removes part and state. Where a file can be renamed while it is open
-// the part goes while it is still locked.
+// remove removes the part and its state. If the system can rename an open file,
+// the part is still locked while it is removed.
 func (f *File) remove() error {
 	var err error
 	if !canRenameOpenFile {
@@ -142,7 +142,7 @@ func (f *File) close() error {
 	return h.Close()
 }
 
-// gone forgives that what is to be removed is not there.
+// ignoreNotExist returns err, or nil if err means that a file does not exist.
 func ignoreNotExist(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

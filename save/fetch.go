@@ -10,25 +10,25 @@ import (
 
 // A Result describes a file that [Fetch] saved.
 type Result struct {
-	Path      string  // of the file: see [File.Name]
-	URL       uri.URI // of the object, after redirects
+	Path      string  // path of the file, see [File.Name]
+	URL       uri.URI // URL of the object, after redirects
 	Bytes     int64   // size of the file
-	Resumed   int64   // size of the part or file that an earlier call left and Fetch continued
-	Validator string  // of the version; empty: unknown
-	Sum       []byte  // SHA-256 of the file: see [File.Sum]
+	Resumed   int64   // number of bytes that were saved by an earlier call
+	Validator string  // validator of the saved version, or "" if unknown
+	Sum       []byte  // SHA-256 of the file, see [File.Sum]
 
-	// Unchanged reports that a condition of the request does not hold, so that
-	// no file was written.
+	// Unchanged is true if a condition of the request did not hold. No file is
+	// written in this case.
 	Unchanged bool
 }
 
-// Fetch saves the object of req as the file path. It resumes the part that an
-// earlier call left (Options.Resume), and starts over if the object has changed
-// or if a body breaks off that cannot be resumed: see [Transfer]. A client with
-// [wrap.Standard] also retries requests that fail. If Fetch fails, the file
-// path is unchanged.
+// Fetch saves the object of req as the file path. With Options.Resume, it resumes
+// the part file of an earlier call. It starts again if the object has changed, or
+// if an interrupted body cannot be resumed; see [Transfer]. A client with
+// [wrap.Standard] also retries failed requests. If Fetch fails, the file at path
+// is unchanged.
 //
-// A request with a Range saves that range alone, and cannot be resumed.
+// If req has a Range, Fetch saves only that range and cannot resume.
 func Fetch(ctx context.Context, client *fetch.Client, req *fetch.Request, path string, o Options) (Result, error) {
 	if o.URL == "" {
 		o.URL = req.URL.Unredacted()
@@ -50,7 +50,7 @@ func Fetch(ctx context.Context, client *fetch.Client, req *fetch.Request, path s
 	return d.result, nil
 }
 
-// download is the file of a Fetch as a Sink.
+// A download is the Sink of Fetch.
 type download struct {
 	file   *File
 	time   bool
@@ -60,7 +60,7 @@ type download struct {
 func (d *download) State() State   { return d.file.State() }
 func (d *download) Restarts() bool { return d.file.Restarts() }
 
-// copyBuffer is so large that system calls do not limit a fast transfer.
+// copyBuffer is large, so that system calls do not limit a fast transfer.
 const copyBuffer = 256 << 10
 
 func (d *download) Receive(req *fetch.Request, resp *fetch.Response) error {

@@ -11,52 +11,54 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A File is a body on its way into a file. It is not safe for concurrent use.
+// A File receives a body and becomes a file at Commit. It is not safe for
+// concurrent use.
 type File struct {
 	o      Options
 	fs     FS
-	base   string // as resolved
-	number int    // added to base, for Number
-	path   string // the file to be
-	part   string
+	base   string // path after symbolic links were followed
+	number int    // suffix of base, for Options.Existing == Number
+	path   string // path of the file
+	part   string // path of the part file
 	device bool
 	h      Handle
-	exists bool // there was a file at path, of which more in final
-	final  Info
+	exists bool // path named a file when it was last checked
+	final  Info // of that file
 	mode   fs.FileMode
 	mtime  time.Time
 
 	state       State
-	digest      hash.Hash // of the part's bytes; nil without Sum and Resume
-	keepBytes   int64     // bytes of the existing file that go before the next byte written
-	savedOffset int64     // the Offset in the state file; 0: there is none
-	started     bool      // by Begin or Write
-	overlap     []byte    // of the part, which the next bytes written have to repeat
+	digest      hash.Hash // of the bytes in the part; nil without Sum and Resume
+	keepBytes   int64     // bytes of the existing file to copy before the next byte
+	savedOffset int64     // Offset in the state file; 0 if there is no state file
+	started     bool      // Begin or Write was called
+	overlap     []byte    // end of the part, which the next bytes must repeat
 	unsynced    bool      // a sync failed
 
-	err  error // of the first write or sync that failed
+	err  error // of the first write or sync that failed; returned by all later calls
 	done bool
 }
 
-// saveEvery is how many bytes of a resumable part may have to be read again
-// after a crash.
+// saveEvery is the number of bytes between two checkpoints. After a crash, at
+// most this number of bytes must be downloaded again.
 const saveEvery = 8 << 20
 
-// Name returns the path of the file that Commit makes or made: that given to
-// Create with links followed and, for Number, with its number.
+// Name returns the path of the file that Commit publishes. It is the path passed
+// to Create, with symbolic links followed, and with a number if Options.Existing
+// is Number.
 func (f *File) Name() string { return f.path }
 
-// Device reports whether f is written to as it is: nothing to replace, to
-// undo or to resume.
+// Device reports whether f writes directly to a device, a pipe or a socket. Such
+// a File cannot be replaced or resumed.
 func (f *File) Device() bool { return f.device }
 
-// Restarts reports whether f can discard what it holds and begin with the first
-// byte of an object. A device cannot, nor a file that keeps Options.Offset bytes.
+// Restarts reports whether f can discard its bytes and start again at offset 0. A
+// device cannot, and neither can a file that keeps Options.Offset bytes.
 func (f *File) Restarts() bool { return !f.device && f.o.Offset == 0 }
 
-// Sum returns the SHA-256 of all that f holds, what an earlier attempt left
-// included. It is nil unless Options ask for it, and while an existing file has
-// yet to be continued.
+// Sum returns the SHA-256 of all bytes of f, including the bytes from earlier
+// attempts. It returns nil if Options has neither Sum nor Resume. It also returns
+// nil before the kept bytes of an existing file have been copied.
 func (f *File) Sum() []byte {
 	if f.digest == nil || f.keepBytes > 0 {
 		return nil
@@ -64,30 +66,31 @@ func (f *File) Sum() []byte {
 	return f.digest.Sum(nil)
 }
 
-// State returns what f holds now. Before the request it says where to go on:
-// ask for the bytes from Offset on, if the object still has Validator. The
-// zero Offset asks for the whole.
+// State returns the object and the number of bytes that f has. To continue, send
+// a request for the bytes from State.RequestOffset, with IfSame set to
+// State.Validator. Offset 0 means the complete object.
 func (f *File) State() State {
 	s := f.state
 	s.weak = f.o.Weak
 	return s
 }
 
-// Begin says what the body is that is about to be written: s.Offset is where
-// in the object it begins (that of the Response), s.Validator and s.Size are
-// the object's; s.URL and s.Unverified are of no account. If the bytes that
-// are written are not those of the object (a range that becomes a file of its
-// own, a decoded body, a head before it), it is State{Size: -1}.
+// Begin describes the body that will be written next. S.Offset is the offset of
+// the body in the object, from Response.Offset. S.Validator and s.Size are those
+// of the object. Begin ignores s.URL and s.Unverified. Use State{Size: -1} for
+// bytes that are not the object, such as a decoded body or a range to be saved as
+// a file.
 //
-// A body from 0 starts f over. One from State().Offset continues it, provided
-// that nothing says that it is of another version: an empty Validator does
-// not, for a server that was asked with If-Range need not repeat it. If
-// something does, Begin returns fetch.Mismatch and f is back at 0: ask again
-// for the whole. One from State().Rest() repeats a little: where that is not what
-// f has, Write returns fetch.Mismatch in the same way. At any other offset the
-// body is of no use: fetch.Protocol.
+// A body from offset 0 discards the earlier bytes. A body from State().Offset
+// continues them, unless its validator or size shows another version. Begin then
+// returns fetch.Mismatch and discards the earlier bytes, and the caller should
+// request the complete object. An empty Validator is accepted, because a server
+// need not repeat it in its response to If-Range. A body from
+// State().RequestOffset() repeats some bytes. If they differ, Write returns
+// fetch.Mismatch in the same way. For any other offset, Begin returns
+// fetch.Protocol.
 //
-// Write without Begin is a body from 0 of which nothing is known.
+// Write without Begin writes a body from offset 0 with unknown size and version.
 func (f *File) Begin(s State) error {
 	if err := f.checkOpen(); err != nil {
 		return err
@@ -95,11 +98,11 @@ func (f *File) Begin(s State) error {
 	have := f.State()
 	switch {
 	case f.device && f.started && s.Offset != have.Offset:
-		return fetch.Local.Errorf("%s cannot be wound back", f.path)
+		return fetch.Local.Errorf("%s is not a regular file and cannot start again at byte %d", f.path, s.Offset)
 	case f.device, s.Offset == 0:
 		return f.restart(s)
 	case s.Offset != have.Offset && s.Offset != have.RequestOffset():
-		return fetch.Protocol.Errorf("asked for the bytes from %d, got those from %d", have.Offset, s.Offset)
+		return fetch.Protocol.Errorf("requested the bytes from %d, received those from %d", have.Offset, s.Offset)
 	case f.o.Offset > 0 && f.keepBytes > 0 && f.keepBytes < have.Offset:
 		return fetch.Local.Errorf("%s has %d bytes, not %d", f.path, f.keepBytes, have.Offset)
 	case !sameVersion(have, s):
@@ -121,7 +124,7 @@ func (f *File) Begin(s State) error {
 	return nil
 }
 
-// same reports whether nothing says that b is of another version than a.
+// sameVersion reports whether a and b may describe the same version of an object.
 func sameVersion(a, b State) bool {
 	differ := a.Validator != "" && b.Validator != "" && a.Validator != b.Validator ||
 		a.Size >= 0 && b.Size >= 0 && a.Size != b.Size ||
@@ -129,8 +132,8 @@ func sameVersion(a, b State) bool {
 	return !differ
 }
 
-// start makes f an empty file that s is about to fill; a device is what it
-// is.
+// restart discards the bytes of f, except those of a device, and prepares it for
+// the body that s describes.
 func (f *File) restart(s State) error {
 	if f.state.Offset > 0 && !f.device {
 		if err := f.truncatePart(); err != nil {
@@ -143,15 +146,15 @@ func (f *File) restart(s State) error {
 	return nil
 }
 
-// SetTime makes t the file's time of modification. One before 1970 or more
-// than a day ahead is a server's mistake and ignored.
+// SetTime sets the modification time of the file. A time before 1970, or more
+// than a day in the future, is ignored as an error of the server.
 func (f *File) SetTime(t time.Time) {
 	if t.Unix() >= 0 && t.Before(time.Now().Add(24*time.Hour)) {
 		f.mtime = t
 	}
 }
 
-// Write appends to the part. After an error every later call returns it.
+// Write writes p to the part. After an error, all later calls return the error.
 func (f *File) Write(p []byte) (int, error) {
 	if err := f.checkOpen(); err != nil {
 		return 0, err
@@ -182,7 +185,7 @@ func (f *File) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// append writes p to the part, and to its digest if anybody will ask for it.
+// append writes p to the part and to its digest.
 func (f *File) append(p []byte) (int, error) {
 	n, err := f.h.Write(p)
 	if f.digest != nil {
@@ -191,9 +194,9 @@ func (f *File) append(p []byte) (int, error) {
 	return n, f.keepError(err)
 }
 
-// bring copies the bytes that are kept of the existing file into the part.
-// That waits for the first byte behind them, so that a server that has no
-// more, or begins anew, costs nothing.
+// copyExisting copies the kept bytes of the existing file to the part. It is
+// called only before the first new byte. Nothing is copied if the server has no
+// more bytes or sends the complete object.
 func (f *File) copyExisting() error {
 	if f.keepBytes == 0 {
 		return nil
@@ -208,7 +211,7 @@ func (f *File) copyExisting() error {
 		return f.keepError(err)
 	}
 	if !info.same(f.final) || info.Size != f.final.Size {
-		return f.keepError(fetch.Local.Errorf("%s was changed by somebody else", f.path))
+		return f.keepError(fetch.Local.Errorf("%s was changed by another process", f.path))
 	}
 	n, err := io.Copy(writerFunc(f.append), io.LimitReader(src, f.keepBytes))
 	if err == nil && n < f.keepBytes {
@@ -224,7 +227,7 @@ type writerFunc func([]byte) (int, error)
 
 func (w writerFunc) Write(p []byte) (int, error) { return w(p) }
 
-// resumable reports whether a later attempt could continue what f holds.
+// resumable reports whether a later attempt can resume f.
 func (f *File) resumable() bool {
 	return f.o.Resume && !f.device && f.state.Validator != ""
 }
@@ -236,7 +239,7 @@ func (f *File) checkOpen() error {
 	return f.err
 }
 
-// fail keeps err, if it is one, as that of f.
+// keepError stores the first error of f and returns it.
 func (f *File) keepError(err error) error {
 	if err != nil && f.err == nil {
 		f.err = classify(err)
@@ -244,9 +247,9 @@ func (f *File) keepError(err error) error {
 	return f.err
 }
 
-// Close ends f. Without a Commit before it nothing appears and nothing is
-// left, except under Resume: then what there is of an object with a Validator
-// stays for the next attempt. A second Close does nothing.
+// Close closes f. Without a Commit, it removes the part file. With
+// Options.Resume, the part file is kept if the object has a Validator. A second
+// Close does nothing.
 func (f *File) Close() error {
 	if f.done {
 		return nil
@@ -262,8 +265,7 @@ func (f *File) Close() error {
 	return classify(errors.Join(err, f.close()))
 }
 
-// Abort is Close, but leaves nothing under Resume either: what f holds has
-// proved to be wrong.
+// Abort closes f and always removes the part file, because its bytes are wrong.
 func (f *File) Abort() error {
 	if !f.done && !f.device {
 		f.o.Resume, f.savedOffset = false, 0

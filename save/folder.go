@@ -6,19 +6,18 @@ import (
 	"sync/atomic"
 )
 
-// A Folder spares the files that are saved in it what is the same for all of
-// them: it is held open, so that the way to it is not walked again by every
-// call, and it remembers which mode a new file gets there, as long as the
-// umask of the process and the ACL of the folder stay what they are. It is
+// A Folder makes saving several files in one folder faster. It holds the folder
+// open and stores the mode of new files in it. The mode must not change: the
+// umask of the process and the ACL of the folder must stay the same. A Folder is
 // safe for concurrent use.
 type Folder struct {
 	fs   system
-	mode atomic.Pointer[fs.FileMode] // nil: not known yet
+	mode atomic.Pointer[fs.FileMode] // nil if unknown
 }
 
-// OpenFolder opens the folder of that name, for Options.
+// OpenFolder opens the folder with the given name, for Options.Folder.
 func OpenFolder(name string) (*Folder, error) {
-	folder, _ := split(filepath.Join(name, "file")) // as Create has it of a path
+	folder, _ := split(filepath.Join(name, "file")) // the same form as in Create
 	s, err := openSystem(folder)
 	if err != nil {
 		return nil, classify(err)
@@ -26,7 +25,8 @@ func OpenFolder(name string) (*Folder, error) {
 	return &Folder{fs: s}, nil
 }
 
-// Close ends f, after the last File in it. It is nothing for a nil Folder.
+// Close closes f. It must be called after the last File in f is closed. It does
+// nothing if f is nil.
 func (f *Folder) Close() error {
 	if f == nil {
 		return nil
@@ -34,7 +34,7 @@ func (f *Folder) Close() error {
 	return classify(f.fs.close())
 }
 
-// holds reports whether path is one of a file in f.
+// contains reports whether path is the path of a file in f.
 func (f *Folder) contains(path string) bool {
 	folder, _ := split(path)
 	return f != nil && folder == f.fs.name

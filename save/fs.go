@@ -12,17 +12,17 @@ import (
 	"github.com/anyurl/fetch/internal/regularfile"
 )
 
-// FS is all that this package does to a file system. The methods are those of
-// package os where the names are the same.
+// FS has all operations of this package on a file system. Methods with the name
+// of a function of package os do the same as the function.
 type FS interface {
 	OpenFile(name string, flag int, perm fs.FileMode) (Handle, error)
 	Lstat(name string) (Info, error)
 	Readlink(name string) (string, error)
 	Rename(from, to string) error
-	RenameNew(from, to string) error // Rename, but fs.ErrExist if to exists
+	RenameNew(from, to string) error // fails with fs.ErrExist if to exists
 	Remove(name string) error
 	Chtimes(name string, mtime time.Time) error
-	SyncDir(name string) error // makes the names in a folder durable
+	SyncDir(name string) error // makes the entries of a folder durable
 }
 
 // A Handle is an open file of an FS.
@@ -34,20 +34,20 @@ type Handle interface {
 	Truncate(size int64) error
 	Sync() error
 
-	// Lock locks the file for this Handle until it is closed, or its process
-	// ends. It never waits: fetch.InUse says that another Handle has the lock,
-	// errors.ErrUnsupported that there are no locks here.
+	// Lock locks the file until the Handle is closed or the process ends. It
+	// never waits. The error is fetch.InUse if another Handle has the lock, and
+	// errors.ErrUnsupported if the system has no locks.
 	Lock() error
 }
 
-// An Info is what a file system tells of a file.
+// An Info has the properties of a file.
 type Info struct {
-	Mode fs.FileMode // what is no file, folder or link is fs.ModeIrregular
+	Mode fs.FileMode // fs.ModeIrregular for devices, pipes and sockets
 	Size int64
 	identity
 }
 
-// System returns the file system of the machine, for an FS around it.
+// System returns the file system of the machine, for an FS that wraps it.
 func System() FS { return system{} }
 
 func (system) Readlink(name string) (string, error) { return os.Readlink(name) }
@@ -56,8 +56,8 @@ func (system) Chtimes(name string, mtime time.Time) error {
 	return os.Chtimes(name, time.Time{}, mtime)
 }
 
-// linkNew is RenameNew by a hard link, for systems without a call of its own.
-// Between its steps the file is whole under both names.
+// linkNew implements RenameNew by a hard link. Between its two steps, the
+// complete file has both names.
 func linkNew(from, to string) error {
 	if err := os.Link(from, to); err != nil {
 		return err
@@ -65,14 +65,14 @@ func linkNew(from, to string) error {
 	return os.Remove(from)
 }
 
-// look is Lstat where nothing may be there.
+// lstatIfExists is like Lstat, but a missing file is no error.
 func lstatIfExists(fsys FS, name string) (info Info, exists bool, err error) {
 	info, err = fsys.Lstat(name)
 	return info, err == nil, ignoreNotExist(err)
 }
 
-// create creates a file of our own, in the place of what a killed process may
-// have left under its name.
+// create creates the file name. It replaces a file that a killed process may have
+// left under this name.
 func create(fsys FS, name string, perm fs.FileMode) (Handle, error) {
 	const flag = os.O_RDWR | os.O_CREATE | os.O_EXCL | noFollow
 	h, err := fsys.OpenFile(name, flag, perm)
@@ -86,8 +86,9 @@ func create(fsys FS, name string, perm fs.FileMode) (Handle, error) {
 }
 
 // OpenLock opens or creates the file name and locks it until the Handle is
-// closed. It is [fetch.InUse] if another Handle has the lock. A link, a
-// pipe or a device of that name is an error: the folder may come from a stranger.
+// closed. The error is [fetch.InUse] if another Handle has the lock. OpenLock
+// rejects links, pipes and devices, because the folder may come from an untrusted
+// source.
 func OpenLock(name string) (Handle, error) {
 	info, err := os.Lstat(name)
 	if err == nil {
@@ -109,7 +110,7 @@ func OpenLock(name string) (Handle, error) {
 	return h, nil
 }
 
-// local classes an error of the file system.
+// classify adds the Fault to an error of the file system.
 func classify(err error) error {
 	var fault fetch.Fault
 	switch {

@@ -8,23 +8,23 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// maxName leaves room for the ".100" of Number.
+// maxName reserves space for the suffix ".100" of Number.
 const maxName = maxBase - len(".100")
 
-// Name returns the name of a local file for a URL, from its raw path: the
-// last segment that is not empty, made safe. It is fetch.Usage if there is
-// none.
+// Name returns the name of a local file for a URL. It is the last nonempty
+// segment of path, the raw path of the URL, with unsafe characters escaped. The
+// error is fetch.Usage if the path has no such segment.
 //
-// The name is one name in any folder, whatever the server chose: it is never
-// hidden, an option, a device or a path, holds neither controls nor quotes
-// that a file system forbids, and fits. It reads like the segment: letters,
-// digits and printable UTF-8 stand for themselves, even if the URL escapes
-// them; what else was escaped stays so, and what would do harm becomes so. A
-// name too long ends in "%~" and a digest.
+// The name is safe in every folder: it is not hidden, not an option, not a device
+// and not a path. It contains no control characters, and no characters that file
+// systems forbid. It is not too long. Letters, digits and printable UTF-8 are not
+// escaped, even if the URL escapes them. Other escapes are kept, and harmful
+// characters are escaped. A name that would be too long is cut and ends in "%~"
+// and a digest.
 //
-// Two segments get one name only if they differ in the escaping alone: in
-// that of unreserved characters (RFC 3986, section 6.2.2.2), of "*" and ":",
-// or of what should have been escaped.
+// Two segments have the same name only if they differ in escapes alone. These are
+// the escapes of unreserved characters (RFC 3986 section 6.2.2.2), of "*" and
+// ":", and of characters that a URL must escape.
 func Name(path string) (string, error) {
 	segment := strings.TrimRight(path, "/")
 	segment = segment[strings.LastIndexByte(segment, '/')+1:]
@@ -46,10 +46,10 @@ func Name(path string) (string, error) {
 
 const (
 	unreserved   = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
-	allowedBytes = unreserved + "!$&'()+,;=@" // reserved, with a meaning of their own when not escaped
+	allowedBytes = unreserved + "!$&'()+,;=@" // reserved characters, which differ from their escapes
 )
 
-// safe escapes all that does not stand for itself in a name.
+// escapeName escapes all bytes of segment that a name must not contain.
 func escapeName(segment string) string {
 	name := make([]byte, 0, len(segment))
 	for i := 0; i < len(segment); {
@@ -74,7 +74,7 @@ func escapeName(segment string) string {
 	return string(name)
 }
 
-// octet returns the first octet of s and how many bytes write it.
+// octet decodes the first octet of s. N is the length of its encoding in s.
 func octet(s string) (c byte, n int) {
 	if s[0] == '%' && len(s) >= 3 && ishex(s[1]) && ishex(s[2]) {
 		return unhex(s[1])<<4 | unhex(s[2]), 3
@@ -82,8 +82,8 @@ func octet(s string) (c byte, n int) {
 	return s[0], 1
 }
 
-// character returns the size of the UTF-8 character at the beginning of s, at
-// most 1 if there is none, and the number of bytes of s that write it.
+// decodeChar decodes the first UTF-8 character of s. It returns the size of the
+// character, or at most 1 if s has none, and the length of its encoding in s.
 func decodeChar(s string, char *[utf8.UTFMax]byte) (size, end int) {
 	for size < len(char) && end < len(s) {
 		c, n := octet(s[end:])
@@ -100,8 +100,8 @@ func decodeChar(s string, char *[utf8.UTFMax]byte) (size, end int) {
 	return size, end
 }
 
-// isDevice reports whether Windows takes name for a device, whatever follows
-// its first dot.
+// isDevice reports whether name is a device on Windows. Windows ignores all text
+// after the first dot.
 func isDevice(name string) bool {
 	stem, _, _ := strings.Cut(strings.ToLower(name), ".")
 	switch stem {

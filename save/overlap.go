@@ -7,12 +7,12 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// overlap is how many bytes are asked for again where they are to prove that
-// the rest belongs to them.
+// overlapSize is the number of bytes that are requested again to verify that the
+// object has not changed.
 const overlapSize = 4 << 10
 
-// Rest returns the first byte to request of the rest of the object. It is
-// Offset, or a little less under Options.Weak.
+// RequestOffset returns the offset from which to request the missing bytes. It is
+// Offset, or a smaller offset if Options.Weak is set.
 func (s State) RequestOffset() int64 {
 	if s.weak && s.Validator != "" && s.Offset > overlapSize {
 		return s.Offset - overlapSize
@@ -20,7 +20,7 @@ func (s State) RequestOffset() int64 {
 	return s.Offset
 }
 
-// expect has the next bytes compared with those that f has from first on.
+// readOverlap reads the bytes from first on, for comparison with the next body.
 func (f *File) readOverlap(first int64) error {
 	f.overlap = nil
 	if first == f.state.Offset {
@@ -29,13 +29,13 @@ func (f *File) readOverlap(first int64) error {
 	f.overlap = make([]byte, f.state.Offset-first)
 	_, err := f.h.Seek(first, io.SeekStart)
 	if err == nil {
-		_, err = io.ReadFull(f.h, f.overlap) // up to where the next byte goes
+		_, err = io.ReadFull(f.h, f.overlap) // the file position is now at the end of the part
 	}
 	return f.keepError(err)
 }
 
-// repeated tells how many of the first bytes of p f has already. Where they
-// differ it is of another version, and f starts over.
+// checkOverlap compares p with the overlap and returns the number of compared
+// bytes. If they differ, the object has changed, and f discards its bytes.
 func (f *File) checkOverlap(p []byte) (int, error) {
 	n := min(len(p), len(f.overlap))
 	if !bytes.Equal(p[:n], f.overlap[:n]) {
@@ -43,7 +43,7 @@ func (f *File) checkOverlap(p []byte) (int, error) {
 		if err := f.restart(State{Size: -1}); err != nil {
 			return 0, err
 		}
-		return 0, fetch.Mismatch.Errorf("%s is not what it was when its first %d bytes were saved", had.URL, had.Offset)
+		return 0, fetch.Mismatch.Errorf("%s has changed since its first %d bytes were saved", had.URL, had.Offset)
 	}
 	f.overlap = f.overlap[n:]
 	return n, nil

@@ -12,16 +12,15 @@ import (
 )
 
 const (
-	maxBase = 255 // bytes in one name, on every common file system
+	maxBase = 255 // maximum length of a file name in bytes on common file systems
 
-	// How often openPart starts again because others created or removed the
-	// part between two of its steps.
+	// maxRaces limits the attempts of openPart. An attempt fails if another
+	// process creates or removes the part between two steps.
 	maxRaces = 100
 )
 
-// partPath returns the path of the part file of path: .NAME.part in the same
-// folder, where a rename is possible. A name too long for the addition keeps
-// its beginning and a digest.
+// partPath returns the path of the part file of path, .NAME.part in the same
+// folder. If the name would be too long, its end is replaced by a digest.
 func partPath(path string) string {
 	const added = len(".") + len(".part") + len(".state")
 	dir, base := filepath.Split(path)
@@ -31,8 +30,8 @@ func partPath(path string) string {
 	return dir + "." + base + ".part"
 }
 
-// shorten cuts name to at most limit bytes, of which the last are mark and a
-// digest of the whole name. No character is cut in two.
+// shorten cuts name to at most limit bytes. The result ends with mark and a digest
+// of the complete name. It contains no truncated UTF-8 sequence.
 func shorten(name string, limit int, mark string) string {
 	sum := sha256.Sum256([]byte(name))
 	tail := mark + hex.EncodeToString(sum[:8])
@@ -43,13 +42,13 @@ func shorten(name string, limit int, mark string) string {
 	return name[:cut] + tail
 }
 
-// openPart opens the part file of target and locks it. If it was not created
-// now, it is what an earlier attempt left.
+// openPart opens and locks the part file of target. If created is false, an
+// earlier attempt left the file.
 //
-// The lock is on the file, not on its name. Between our open and our lock the
-// holder of the name may have renamed or removed it; so the name must still
-// be that of the file once the lock is ours, or we start again. Who removes
-// or renames a part has its lock.
+// A process must lock a part before it removes or renames it. The lock belongs to
+// the file and not to its name. Another process may therefore remove the part
+// after openPart has opened it and before openPart has locked it. OpenPart
+// compares the name with the file after locking, and tries again if they differ.
 func openPart(fsys FS, part, target string) (h Handle, created bool, err error) {
 	for range maxRaces {
 		h, err = fsys.OpenFile(part, os.O_RDWR|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
@@ -61,7 +60,7 @@ func openPart(fsys FS, part, target string) (h Handle, created bool, err error) 
 			return nil, false, err
 		}
 		if h == nil {
-			continue // the way is clear again
+			continue // the name is free
 		}
 		ok, err := lockPart(fsys, h, part, created)
 		if ok {
@@ -81,8 +80,8 @@ func openPart(fsys FS, part, target string) (h Handle, created bool, err error) 
 	return nil, false, fetch.InUse.Errorf("%s is being written by another process", target)
 }
 
-// openLeft opens a part file that exists. A link in its place is removed, not
-// followed; nil means that the way is clear again.
+// openExistingPart opens an existing part file. It removes a symbolic link and
+// does not follow it. It returns nil if no file has the name any more.
 func openExistingPart(fsys FS, part, target string) (Handle, error) {
 	info, exists, err := lstatIfExists(fsys, part)
 	switch {
@@ -91,7 +90,7 @@ func openExistingPart(fsys FS, part, target string) (Handle, error) {
 	case info.Mode.Type() == fs.ModeSymlink:
 		return nil, removePart(fsys, part)
 	case !info.Mode.IsRegular():
-		return nil, fetch.Local.Errorf("%s is in the way", part)
+		return nil, fetch.Local.Errorf("%s exists and is not a regular file", part)
 	}
 	h, err := fsys.OpenFile(part, os.O_RDWR|noFollow|nonBlock, 0)
 	switch {
@@ -103,13 +102,13 @@ func openExistingPart(fsys FS, part, target string) (Handle, error) {
 	return h, err
 }
 
-// own locks a part and reports whether it is still the one of that name and
-// nobody else's work; if it is the latter it is removed.
+// lockPart locks a part. It reports whether part is still the name of the file.
+// It removes the part if it may belong to another user.
 func lockPart(fsys FS, h Handle, part string, created bool) (bool, error) {
 	err := h.Lock()
 	if errors.Is(err, errors.ErrUnsupported) {
 		if !created {
-			return false, fetch.InUse // nobody can tell
+			return false, fetch.InUse // without locks, the part may be in use
 		}
 		err = nil
 	}
@@ -130,7 +129,7 @@ func lockPart(fsys FS, h Handle, part string, created bool) (bool, error) {
 	return true, nil
 }
 
-// discard removes a part that is not ours, and what vouches for it.
+// removePart removes a part and then its state.
 func removePart(fsys FS, part string) error {
 	return errors.Join(ignoreNotExist(fsys.Remove(part+".state")), fsys.Remove(part))
 }

@@ -1,5 +1,6 @@
-// Package save saves objects as files, complete or not at all. This function
-// downloads a URL, retries transient errors, and resumes when it is called again:
+// Package save saves objects as files that are either complete or absent. This
+// function downloads a URL, retries transient errors, and resumes when it is
+// called again:
 //
 //	func download(ctx context.Context, url, path string) error {
 //		u, err := fetch.ParseURL(url)
@@ -13,7 +14,7 @@
 //		return err
 //	}
 //
-// A program with a body of its own writes it to a [File]:
+// A program that has a body already writes it to a [File]:
 //
 //	f, err := save.Create("out", save.Options{})
 //	if err != nil {
@@ -25,30 +26,29 @@
 //	}
 //	return f.Commit()
 //
-// The bytes go to a part file, .NAME.part in the folder of the file. It is
-// private and locked. Commit syncs and renames it. Until then, and after every
-// failure, the file is absent or unchanged. A device, a pipe, a socket or a
-// descriptor (/dev/stdout) is written to directly and never replaced.
+// The bytes are written to a part file, .NAME.part in the folder of the file. The
+// part file is private and locked. Commit syncs it and renames it. Before that,
+// and after every failure, the file is absent or unchanged. A device, a pipe, a
+// socket or a descriptor (/dev/stdout) is written directly.
 //
-// With Options.Resume the part survives a failure. A small state file beside it
-// records its object and version. [Transfer] is the loop of Fetch for other
-// destinations than files.
+// With Options.Resume, the part file is kept after a failure. A state file next
+// to it records the URL and the version of the object. [Transfer] does the same
+// as Fetch for destinations other than files.
 //
-// # What appears
+// # Permissions and links
 //
-// A file that is replaced hands its permissions on, but not its owner nor
-// its further hard links; a new one gets what the umask leaves. A symbolic
-// link stays and the file that it names is replaced, in the folder where that
-// is; the link of another user in a folder that all may write to is refused,
-// as the kernel would refuse to open it.
+// A new file that replaces an old one gets the permissions of the old one, but
+// not its owner or its hard links. Other new files get the permissions that the
+// umask allows. If path is a symbolic link, the link is kept and its target is
+// replaced. In a world-writable folder, the link of another user is rejected, as
+// Linux does with protected_symlinks.
 //
 // # Errors
 //
-// Every error is of one of these classes: fetch.InUse (another process writes
-// the same file; the lock ends with that process), fetch.Exists,
-// fetch.DiskFull, fetch.Local for anything else on this side, fetch.Usage,
-// and from Begin, Write and Commit fetch.Mismatch, fetch.Protocol and
-// fetch.Truncated.
+// Every error has one of these classes: fetch.InUse (another process writes the
+// same file), fetch.Exists, fetch.DiskFull, fetch.Usage, and fetch.Local for
+// other errors of this machine. Begin, Write and Commit also return
+// fetch.Mismatch, fetch.Protocol and fetch.Truncated.
 package save
 
 import (
@@ -62,69 +62,72 @@ import (
 	"github.com/anyurl/fetch/wrap"
 )
 
-// Options say how a file is saved. The zero value replaces what is there.
+// Options configure how a file is saved. The zero value replaces an existing
+// file.
 type Options struct {
-	// Existing says what to do when there is a file already.
+	// Existing selects the behavior if the file exists already.
 	Existing Existing
 
-	// URL is where the body comes from. Resume needs it: a part is continued
-	// for the same URL only. A user name and password in it are not recorded.
+	// URL is the URL of the body. It is required by Resume, because a part is
+	// resumed only for the same URL. User information in URL is not recorded.
 	URL string
 
-	// Resume continues what an earlier attempt left and leaves a part if this
-	// one fails. A file that has no part is continued from its size, though
-	// nobody knows what it is: State.Unverified.
+	// Resume resumes the part of an earlier attempt, and keeps a part if this
+	// attempt fails. An existing file without a part is continued from its end.
+	// Its version is unknown, so State.Unverified is set.
 	Resume bool
 
-	// Weak says that validators of URL are a size and a time, which two versions
-	// may share (see fetch.Traits). A resumed transfer then requests some bytes
-	// again and compares them: State.Rest.
+	// Weak means that the validators of URL consist of a size and a time, so
+	// that two versions may share one (see fetch.Traits). A resumed transfer
+	// then requests some bytes again and compares them; see
+	// State.RequestOffset.
 	Weak bool
 
-	// Strict makes that an error, fetch.Exists, and starts a part over that
-	// began that way.
+	// Strict rejects unverified bytes: an existing file without a part is the
+	// error fetch.Exists, and a part with unverified bytes is downloaded again.
 	Strict bool
 
-	// Offset, if positive, is where the caller wants to go on in the file
-	// that exists, of which that many bytes are kept. If there is none, the
-	// file will hold the rest alone.
+	// Offset, if positive, is the offset in the object at which the body
+	// continues. The first Offset bytes of an existing file are kept. If there
+	// is no file, the new file has only the body.
 	Offset int64
 
-	// Sum keeps the SHA-256 of the file for File.Sum. Resume does so too.
+	// Sum computes the SHA-256 of the file for File.Sum. Resume does this too.
 	Sum bool
 
-	// Mode is the mode of the file; zero is that of the file replaced, or
-	// else what the umask leaves.
+	// Mode is the mode of the file. Zero means the mode of the replaced file,
+	// or else the mode that the umask allows.
 	Mode fs.FileMode
-
+	// Time makes [Fetch] set the modification time of the file to that of the
+	// object.
 	// Time gives a file of [Fetch] the time of its object.
 	Time bool
 
-	// Retry limits how often [Fetch] requests a body that broke off from its
-	// beginning. The zero value permits three more attempts.
+	// Retry limits how often [Fetch] starts again after an interrupted body.
+	// The zero value allows three retries.
 	Retry wrap.RetryOptions
 
-	// Folder, if not nil, makes the files in that folder cheaper.
+	// Folder, if not nil, makes saving files in that folder faster.
 	Folder *Folder
 
-	// FS is the file system; nil is the system's.
+	// FS is the file system; nil means the file system of the machine.
 	FS FS
 }
 
-// Existing says what to do with a file that exists.
+// Existing is the behavior if the file exists already.
 type Existing uint8
 
 const (
-	Replace Existing = iota // replace it when the new one is whole
-	Refuse                  // fetch.Exists
-	Number                  // write NAME.1 instead, or the next that is free up to NAME.100
+	Replace Existing = iota // replace the file when the new one is complete
+	Refuse                  // fail with fetch.Exists
+	Number                  // write NAME.1, or the next free name up to NAME.100
 )
 
 const maxNumber = 100
 
-// Create opens the part file of path and takes its lock. What can be known to
-// fail is known here, before any network traffic: a directory, a folder that
-// is missing or closed to us, another process at work.
+// Create opens and locks the part file of path. It detects errors before any
+// network traffic: path is a directory, the folder is missing or not writable, or
+// another process writes the same file.
 func Create(path string, o Options) (*File, error) {
 	f := &File{o: o, fs: o.FS}
 	switch {
@@ -154,7 +157,7 @@ func Create(path string, o Options) (*File, error) {
 		}
 		return f, nil
 	case o.Existing != Replace:
-		t.path = path // a link counts as the file that exists
+		t.path = path // the link itself is the existing file
 	case t.exists:
 		if err := checkWritable(f.fs, t.path); err != nil {
 			return nil, classify(err)
@@ -167,8 +170,8 @@ func Create(path string, o Options) (*File, error) {
 	return f, nil
 }
 
-// claim locks the part of the file to be: for Number, of the first that is
-// free.
+// claim locks the part of the file. If Options.Existing is Number, it locks the
+// part of the first free name.
 func (f *File) claim() error {
 	for {
 		err := f.claimPath(numbered(f.base, f.number))
@@ -190,21 +193,21 @@ func numbered(path string, n int) string {
 func (f *File) claimPath(path string) error {
 	f.path, f.part = path, partPath(path)
 	if f.o.Existing != Replace {
-		// Before the lock too, to leave no trace beside a file that is there.
+		// Check before locking too, so that no part is created next to an existing file.
 		if _, err := f.fs.Lstat(path); err == nil {
 			return fetch.Exists.Errorf("%s exists", path)
 		}
 	}
 	h, created, err := openPart(f.fs, f.part, path)
 	if at, ok := errors.AsType[*fs.PathError](err); ok && errors.Is(err, fs.ErrNotExist) {
-		return &fs.PathError{Op: at.Op, Path: filepath.Dir(path), Err: at.Err} // the part is nobody's wish
+		return &fs.PathError{Op: at.Op, Path: filepath.Dir(path), Err: at.Err} // the error names the folder, not the part
 	}
 	if err != nil {
 		return err
 	}
 	f.h = h
 	if f.o.Existing != Replace || f.o.Resume || f.o.Offset > 0 {
-		// Only now nobody else is about to publish it.
+		// The lock now prevents other processes from publishing the file.
 		f.final, f.exists, err = lstatIfExists(f.fs, path)
 	}
 	switch {
@@ -223,7 +226,7 @@ func (f *File) claimPath(path string) error {
 	return err
 }
 
-// prepare finds where to go on, and the mode of the file.
+// prepare determines the offset at which f continues, and the mode of the file.
 func (f *File) prepare(created bool) error {
 	if err := f.restoreState(created); err != nil {
 		return err
@@ -239,10 +242,10 @@ func (f *File) prepare(created bool) error {
 	return nil
 }
 
-// newMode finds the mode that a new file gets. The kernel tells the umask,
-// and what a default ACL of the folder makes of it, without changing it only
-// by creating a file: an empty one under another name, so that the part is
-// private from the start.
+// newMode determines the mode of a new file. The mode depends on the umask and on
+// the default ACL of the folder. The only way to read it without changing the
+// umask is to create a file. NewMode creates an empty file with another name, so
+// that the part is private from the start.
 func (f *File) newMode() (err error) {
 	known := f.o.Folder.contains(f.part)
 	if known {

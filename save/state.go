@@ -14,23 +14,23 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A State says of which object, and of which version of it, a File holds how
-// much.
+// A State describes an object, its version, and the number of bytes of it that a
+// File has.
 type State struct {
-	URL       string // masked: no user name, no password
-	Validator string // of the version; empty: unknown, so that nothing can be continued
-	Offset    int64  // bytes that the File holds; in Begin: where the body begins
-	Size      int64  // of the whole object; -1: unknown
+	URL       string // with user information masked
+	Validator string // of the version; "" if the version is unknown and cannot be resumed
+	Offset    int64  // number of bytes in the File; for Begin, offset of the body in the object
+	Size      int64  // size of the complete object, or -1 if unknown
 
-	// Unverified says that nothing proves what is there to be of the version
-	// that is being read. The user should hear of it.
+	// Unverified is true if the bytes in the File may belong to another
+	// version of the object. Programs should inform the user.
 	Unverified bool
 
 	weak bool // Options.Weak
 }
 
-// A record is the state file: a State, and the digest of the Offset bytes
-// that it vouches for.
+// A record is the content of the state file: a State, and the digest of the first
+// Offset bytes of the part.
 type record struct {
 	Version    int    `json:"version"`
 	URL        string `json:"url"`
@@ -43,11 +43,11 @@ type record struct {
 
 const (
 	stateVersion = 1
-	maxState     = 512 << 10 // bytes; a URL of 64 KiB fits, however it is escaped
+	maxState     = 512 << 10 // maximum size of a state file in bytes, enough for an escaped URL of 64 KiB
 )
 
-// encode returns the content of a state file, or nil if it would be too long
-// to be read again.
+// encode returns the content of a state file, or nil if it would be too long for
+// decode.
 func encode(s State, digest hash.Hash) []byte {
 	text, err := json.Marshal(record{stateVersion, s.URL, s.Validator, s.Offset, s.Size, s.Unverified,
 		hex.EncodeToString(digest.Sum(nil))})
@@ -57,8 +57,8 @@ func encode(s State, digest hash.Hash) []byte {
 	return append(text, '\n')
 }
 
-// decode reads a state file. Whatever encode cannot have written is refused:
-// then the part starts over, which is always safe.
+// decode parses a state file. It rejects content that encode cannot have written.
+// The part is then downloaded again.
 func decode(r io.Reader) (s State, digest []byte, ok bool, err error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxState+1))
 	if err != nil || len(text) > maxState {
@@ -81,9 +81,9 @@ func decode(r io.Reader) (s State, digest []byte, ok bool, err error) {
 	return State{URL: rec.URL, Validator: rec.Validator, Offset: rec.Offset, Size: rec.Size, Unverified: rec.Unverified}, digest, true, nil
 }
 
-// recall sets f at the place where it can go on: behind the part of an
-// earlier attempt, behind the file that exists, or at the beginning. If it
-// fails, part and state are as they were.
+// restoreState sets the offset at which f continues: the end of an earlier part,
+// the end of the existing file, or 0. If it fails, the part and the state are
+// unchanged.
 func (f *File) restoreState(created bool) error {
 	if f.o.Resume {
 		if ok, err := f.load(); ok || err != nil {
@@ -94,7 +94,7 @@ func (f *File) restoreState(created bool) error {
 	f.state = State{URL: maskUserinfo(f.o.URL), Size: -1}
 	switch {
 	case f.o.Resume && size > 0 && f.o.Strict:
-		return fetch.Exists.Errorf("%s has no state that says of which version it is", f.path)
+		return fetch.Exists.Errorf("%s exists, and no state file records its version", f.path)
 	case f.o.Resume && size > 0:
 		f.state.Offset, f.state.Unverified, f.keepBytes = size, true, size
 	case f.o.Offset > 0:
@@ -104,14 +104,14 @@ func (f *File) restoreState(created bool) error {
 	case !created:
 		return f.truncatePart()
 	case f.o.Resume:
-		return f.removeState() // of a part that is gone
+		return f.removeState() // a state file without a part
 	}
 	return nil
 }
 
-// load continues the part that an earlier attempt left, if its state is for
-// the same URL and the bytes are those that the state vouches for. What
-// stands behind them was written after the state and may be torn: it is cut.
+// load continues the part of an earlier attempt. The state file must have the same
+// URL, and its digest must match the part. Bytes after the recorded offset may be
+// incomplete, so load removes them.
 func (f *File) load() (ok bool, err error) {
 	info, exists, err := lstatIfExists(f.fs, f.part+".state")
 	if !exists || !isOwnPart(info) {
@@ -138,9 +138,9 @@ func (f *File) load() (ok bool, err error) {
 	return true, err
 }
 
-// checkpoint makes what was written durable, then records it. After a failed
-// sync the kernel may have dropped the bytes and yet report success the next
-// time, so the error stays and nothing is written any more.
+// checkpoint makes the written bytes durable and then writes the state file. After
+// a failed sync, the kernel may discard the bytes and report success for the next
+// sync. The error is therefore permanent.
 func (f *File) checkpoint() error {
 	if f.unsynced {
 		return f.err
@@ -153,8 +153,8 @@ func (f *File) checkpoint() error {
 	if text == nil {
 		return f.removeState()
 	}
-	// The new state replaces the old one whole. It is not synced: one that a
-	// power loss tears is refused by decode or by its digest.
+	// The rename replaces the old state atomically. The state is not synced,
+	// because decode and the digest detect a state that a power loss damaged.
 	h, err := create(f.fs, f.part+".new", 0o600)
 	if err != nil {
 		return err
@@ -171,13 +171,14 @@ func (f *File) checkpoint() error {
 	return nil
 }
 
-// forget removes the state, before the part loses what it vouches for.
+// removeState removes the state file. It must be called before the part loses
+// bytes that the state file records.
 func (f *File) removeState() error {
 	f.savedOffset = 0
 	return ignoreNotExist(f.fs.Remove(f.part + ".state"))
 }
 
-// empty makes f an empty part.
+// truncatePart makes the part empty and removes the state file.
 func (f *File) truncatePart() error {
 	if err := f.removeState(); err != nil {
 		return err
@@ -192,7 +193,8 @@ func (f *File) truncatePart() error {
 	return err
 }
 
-// mask returns url with any userinfo as "***". It need not be valid.
+// maskUserinfo returns url with its userinfo replaced by "***". The URL need not
+// be valid.
 func maskUserinfo(url string) string {
 	start := strings.Index(url, "//") + len("//")
 	if start < len("//") {

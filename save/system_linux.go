@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const hasRenameNew = true // by one call
+const hasRenameNew = true // RenameNew is a single system call
 
-// RenameNew needs one call, unless the file system does not know it (NFS);
-// those that have no hard links (FAT) do.
+// RenameNew uses renameat2. File systems without it (NFS) need a hard link. File
+// systems without hard links (FAT) have renameat2.
 func (s system) RenameNew(from, to string) error {
 	dir, base := s.at(from)
 	newDir, newBase := s.at(to)

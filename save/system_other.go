@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// Without flock a part is exclusive only because it was newly created: one
-// that a killed process left must be removed by hand.
+// Without flock, only the creation of a part makes it exclusive. A part that a
+// killed process left must be removed by the user.
 
 const (
 	noFollow          = 0
@@ -43,7 +43,7 @@ type handle struct{ *os.File }
 func (h handle) Stat() (Info, error) { return infoOf(h.File.Stat()) }
 func (handle) Lock() error           { return errors.ErrUnsupported }
 
-// identity says which file it is.
+// identity identifies a file.
 type identity struct{ info fs.FileInfo }
 
 func infoOf(i fs.FileInfo, err error) (Info, error) {

@@ -22,11 +22,11 @@ const (
 	canRenameOpenFile = true // an open file can be renamed
 )
 
-// system is the file system of the machine, perhaps with a folder held open:
-// the way to what is in it is not walked again by every call.
+// system is the file system of the machine. It can hold a folder open, so that the
+// kernel need not resolve the path of the folder for each call.
 type system struct {
-	dir  *os.File // nil: none
-	name string   // of dir, as split has it
+	dir  *os.File // open folder, or nil
+	name string   // of dir, in the form that split returns
 }
 
 func openSystem(folder string) (system, error) {
@@ -36,7 +36,7 @@ func openSystem(folder string) (system, error) {
 
 func (s system) close() error { return s.dir.Close() }
 
-// at returns what name is relative to, and its name there.
+// at returns the arguments of the *at system calls for name.
 func (s system) at(name string) (dir int, base string) {
 	if s.dir != nil {
 		if base, ok := strings.CutPrefix(name, s.name); ok && base != "" && strings.IndexByte(base, '/') < 0 {
@@ -46,8 +46,8 @@ func (s system) at(name string) (dir int, base string) {
 	return unix.AT_FDCWD, name
 }
 
-// open is os.OpenFile without the calls by which package os asks whether a
-// file can be waited for: ours cannot.
+// open is like os.OpenFile, without the system calls by which package os checks
+// whether a file supports polling. Regular files do not.
 func (s system) open(name string, flag int, perm fs.FileMode) (*os.File, error) {
 	dir, base := s.at(name)
 	var fd int
@@ -92,14 +92,14 @@ func (s system) Remove(name string) error {
 	switch err := retryEINTR(func() error { return unix.Unlinkat(dir, base, 0) }); err {
 	case nil:
 		return nil
-	case unix.EISDIR, unix.EPERM: // a folder
+	case unix.EISDIR, unix.EPERM: // name is a folder
 		return os.Remove(name)
 	default:
 		return &fs.PathError{Op: "remove", Path: name, Err: err}
 	}
 }
 
-// SyncDir is nothing where folders cannot be synced.
+// SyncDir does nothing if the file system cannot sync folders.
 func (s system) SyncDir(name string) error {
 	if s.dir == nil || name != s.name {
 		d, err := openSystem(name)
@@ -116,7 +116,7 @@ func (s system) SyncDir(name string) error {
 	return err
 }
 
-// again calls again what a signal has interrupted.
+// retryEINTR repeats call while a signal interrupts it.
 func retryEINTR(call func() error) error {
 	for {
 		if err := call(); err != unix.EINTR {
@@ -139,7 +139,7 @@ func (h *handle) Stat() (Info, error) {
 	return infoOf(&st), nil
 }
 
-// Lock uses flock, which the kernel ends with the process.
+// Lock uses flock. The kernel releases the lock when the process ends.
 func (h *handle) Lock() error {
 	switch err := retryEINTR(func() error { return unix.Flock(int(h.Fd()), unix.LOCK_EX|unix.LOCK_NB) }); err {
 	case nil:
@@ -152,16 +152,16 @@ func (h *handle) Lock() error {
 	}
 }
 
-// Close ends the lock itself: a child that another goroutine has begun, and that
-// has not come to its exec, would hold it on for a moment.
+// Close releases the lock explicitly. A child process that another goroutine just
+// forked would otherwise hold the lock until its exec.
 func (h *handle) Close() error {
 	if h.locked {
-		unix.Flock(int(h.Fd()), unix.LOCK_UN) // the close that follows ends it too
+		unix.Flock(int(h.Fd()), unix.LOCK_UN) // ignore the error: Close releases the lock too
 	}
 	return h.File.Close()
 }
 
-// identity says which file it is, and whose.
+// identity identifies a file and its owner.
 type identity struct {
 	device, number, links uint64
 	owner                 int
@@ -184,19 +184,18 @@ func infoOf(st *unix.Stat_t) Info {
 	return Info{mode, st.Size, identity{uint64(st.Dev), uint64(st.Ino), uint64(st.Nlink), int(st.Uid)}}
 }
 
-// same reports whether i and j are of one file.
+// same reports whether i and j describe the same file.
 func (i Info) same(j Info) bool { return i.device == j.device && i.number == j.number }
 
-// ours reports whether nobody else has a hand in a part file: not one of
-// another user, not one that others may write to, not a further name of some
-// other file.
+// isOwnPart reports whether a part file is safe to use. It must belong to this
+// user, only this user may write to it, and it must have no other name.
 func isOwnPart(i Info) bool {
 	return i.Mode.IsRegular() && i.Mode.Perm()&0o022 == 0 && i.links == 1 && i.owner == os.Geteuid()
 }
 
-// trusted reports whether a link may be followed: in a folder where everybody
-// may create but not delete, only one's own links and those of the folder's
-// owner (what Linux calls protected_symlinks; reading the link evades it).
+// isTrustedLink reports whether a symbolic link may be followed. In a sticky,
+// world-writable folder, the link must belong to this user or to the owner of the
+// folder. Linux has the same rule (protected_symlinks), but not for readlink.
 func isTrustedLink(link, folder Info) bool {
 	if folder.Mode&fs.ModeSticky == 0 || folder.Mode.Perm()&0o002 == 0 {
 		return true
@@ -204,7 +203,7 @@ func isTrustedLink(link, folder Info) bool {
 	return link.owner == os.Geteuid() || link.owner == folder.owner
 }
 
-// descriptor returns the number in the name of an open descriptor.
+// parseDescriptor returns the number in the name of an open file descriptor.
 func parseDescriptor(path string) (int, bool) {
 	for _, folder := range []string{"/dev/fd/", "/proc/self/fd/"} {
 		if digits, ok := strings.CutPrefix(path, folder); ok {
@@ -215,8 +214,8 @@ func parseDescriptor(path string) (int, bool) {
 	return 0, false
 }
 
-// openDescriptor returns fd for its own sake: opened by name, a file that the
-// shell has redirected it to would be written from its beginning.
+// openDescriptor returns a duplicate of fd. Opening the descriptor by its name
+// would write a redirected file from its beginning.
 func openDescriptor(fd int, path string) (Handle, error) {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()

@@ -10,18 +10,18 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A target is what a path leads to.
+// A target is the file that a path names.
 type target struct {
-	path   string // symbolic links followed
+	path   string // with symbolic links followed
 	exists bool
 	info   Info
-	device bool // neither a file nor a directory: written to as it is
+	device bool // a device, a pipe or a socket, which is written directly
 }
 
-const maxLinks = 40 // as the Linux kernel has it
+const maxLinks = 40 // the limit of the Linux kernel
 
-// resolve follows the symbolic links at the end of path one by one. Those in
-// its folders are the kernel's business.
+// resolve follows the symbolic links at the end of path. The kernel follows the
+// links in its folders.
 func resolve(fsys FS, path string) (target, error) {
 	if path == "" {
 		return target{}, fetch.Usage.Errorf("no file name")
@@ -56,7 +56,7 @@ func resolve(fsys FS, path string) (target, error) {
 			return target{}, err
 		}
 		if !isTrustedLink(info, folder) {
-			return target{}, fetch.Local.Errorf("%s is a link of another user in a folder open to all", path)
+			return target{}, fetch.Local.Errorf("%s is a link of another user in a world-writable folder", path)
 		}
 		link, err := fsys.Readlink(path)
 		if err != nil {
@@ -65,7 +65,7 @@ func resolve(fsys FS, path string) (target, error) {
 		if filepath.IsAbs(link) {
 			path = link
 		} else {
-			path = dir + link // not filepath.Join, which takes x/.. for nothing even if x is a link
+			path = dir + link // filepath.Join would remove x/.. even if x is a link
 		}
 	}
 	return target{}, &fs.PathError{Op: "open", Path: first, Err: syscall.ELOOP}
@@ -75,8 +75,8 @@ func isDirectory(path string) error {
 	return &fs.PathError{Op: "write", Path: path, Err: syscall.EISDIR}
 }
 
-// split parts a path into its folder, which ends in a separator so that a
-// link to a folder stands for the folder, and its last name.
+// split splits a path into its folder and its last name. The folder ends in a
+// separator, so that a link to a folder is followed.
 func split(path string) (dir, base string) {
 	dir, base = filepath.Split(path)
 	if dir == "" {
@@ -85,9 +85,8 @@ func split(path string) (dir, base string) {
 	return dir, base
 }
 
-// writable reports an error if the file at path may not be written: a
-// read-only file is not replaced either, though its folder would let us. A
-// program that is running may be.
+// checkWritable returns an error if the file at path is read-only, because such a
+// file must not be replaced. A program that is running can be replaced.
 func checkWritable(fsys FS, path string) error {
 	h, err := fsys.OpenFile(path, os.O_WRONLY|nonBlock, 0)
 	if errors.Is(err, syscall.ETXTBSY) || errors.Is(err, fs.ErrNotExist) {
@@ -99,7 +98,8 @@ func checkWritable(fsys FS, path string) error {
 	return h.Close()
 }
 
-// openDevice opens what is not a file. A pipe waits for its reader here.
+// openDevice opens a device, a pipe or a socket. Opening a pipe waits for its
+// reader.
 func (f *File) openDevice(t target) (err error) {
 	f.path, f.device = t.path, true
 	f.state = State{URL: maskUserinfo(f.o.URL), Offset: f.o.Offset, Size: -1}
