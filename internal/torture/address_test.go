@@ -11,12 +11,12 @@ import (
 	"github.com/anyurl/fetch/internal/savetest"
 )
 
-// TestBrokenAddresses: a name one of whose addresses leads nowhere, as that of
-// IPv6 does in many a house, costs a quarter of a second, not a timeout.
+// TestBrokenAddresses checks that an unreachable address of a name delays a
+// transfer by 250 ms instead of a timeout. IPv6 addresses are often unreachable.
 func TestBrokenAddresses(t *testing.T) {
 	const (
 		silent6, other6 = "2001:4860:4860::8888", "2001:4860:4860::8844"
-		closed6         = "2606:4700:4700::1111" // nobody listens
+		closed6         = "2606:4700:4700::1111" // refuses connections
 		open4, silent4  = "8.8.8.8", "1.1.1.1"
 	)
 	for _, c := range []struct {
@@ -26,14 +26,14 @@ func TestBrokenAddresses(t *testing.T) {
 		took   time.Duration
 		dials  int
 	}{
-		{"all is well", []string{open4}, 0, 0, 1},
-		{"ipv6 is silent", []string{silent6, open4}, 0, 250 * time.Millisecond, 2},
-		{"two of ipv6 are", []string{silent6, other6, open4}, 0, 500 * time.Millisecond, 3},
-		{"ipv6 refuses", []string{closed6, open4}, 0, 0, 2},
-		{"silent, refused, well", []string{silent6, closed6, open4}, 0, 250 * time.Millisecond, 3},
-		{"the first is well", []string{open4, silent6}, 0, 0, 1},
-		{"none answers", []string{silent6, silent4}, fetch.Timeout, 10*time.Second + 250*time.Millisecond, 2},
-		{"one refuses, one is silent", []string{closed6, silent4}, fetch.Connect, 10 * time.Second, 2},
+		{"one address that works", []string{open4}, 0, 0, 1},
+		{"silent ipv6 address", []string{silent6, open4}, 0, 250 * time.Millisecond, 2},
+		{"two silent ipv6 addresses", []string{silent6, other6, open4}, 0, 500 * time.Millisecond, 3},
+		{"ipv6 address that refuses", []string{closed6, open4}, 0, 0, 2},
+		{"silent, refusing and working address", []string{silent6, closed6, open4}, 0, 250 * time.Millisecond, 3},
+		{"first address that works", []string{open4, silent6}, 0, 0, 1},
+		{"two silent addresses", []string{silent6, silent4}, fetch.Timeout, 10*time.Second + 250*time.Millisecond, 2},
+		{"refusing and silent address", []string{closed6, silent4}, fetch.Connect, 10 * time.Second, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestBrokenAddresses(t *testing.T) {
 				if fetch.FaultOf(o.err) != c.endsIn || o.took != c.took || o.dials != c.dials {
 					t.Errorf("%v after %v and %d dials, want %v after %v and %d", o.err, o.took, o.dials, c.endsIn, c.took, c.dials)
 				}
-				tr.judge(t, o, o)
+				tr.checkInvariants(t, o, o)
 			})
 		})
 	}

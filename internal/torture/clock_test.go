@@ -17,15 +17,15 @@ import (
 
 const year = 365 * 24 * time.Hour
 
-// clocks are what the machine may take for the time; the true one is that of
-// the bubble.
+// clocks returns clocks that the client can have. The servers have the clock of the
+// synctest bubble.
 func clocks() map[string]func() time.Time {
 	back := false
 	return map[string]func() time.Time{
-		"true":          time.Now,
+		"right":         time.Now,
 		"a year ahead":  func() time.Time { return time.Now().Add(year) },
 		"a year behind": func() time.Time { return time.Now().Add(-year) },
-		"to and fro": func() time.Time {
+		"alternating": func() time.Time {
 			if back = !back; back {
 				return time.Now().Add(-year)
 			}
@@ -34,22 +34,22 @@ func clocks() map[string]func() time.Time {
 	}
 }
 
-// TestClockSteps: whatever the clock says, what waits is given up after the
-// same time, and another attempt begins neither at once nor in a year.
+// TestClockSteps checks that timeouts and the delays between attempts do not depend
+// on the clock.
 func TestClockSteps(t *testing.T) {
 	for name, now := range clocks() {
 		for _, c := range []struct {
 			name   string
 			url    string
-			silent int // the operation that is
+			silent int // network operation without an answer; 0 for none
 			endsIn fetch.Fault
 			took   time.Duration
 		}{
-			{"at once", "http://example.com/length", 0, 0, 0},
-			{"as long as the server asks", "http://example.com/busy", 0, 0, busyTime},
-			{"nobody connects", "http://example.com/length", 1, 0, 10*time.Second + delay},
-			{"nothing is answered, four times", "http://example.com/stall", 0, fetch.Timeout, 4*30*time.Second + 7*delay},
-			{"nothing more comes", "http://example.com/length", 6, 0, longestWait + delay},
+			{"no failure", "http://example.com/length", 0, 0, 0},
+			{"Retry-After", "http://example.com/busy", 0, 0, busyTime},
+			{"silent connection attempt", "http://example.com/length", 1, 0, 10*time.Second + delay},
+			{"no response to four requests", "http://example.com/stall", 0, fetch.Timeout, 4*30*time.Second + 7*delay},
+			{"silent server within the response", "http://example.com/length", 6, 0, longestWait + delay},
 		} {
 			t.Run(name+", "+c.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
@@ -65,14 +65,14 @@ func TestClockSteps(t *testing.T) {
 	}
 }
 
-// TestClockAndDates: dates of a server are held against the clock, and never
-// make us wait for more than ten minutes.
+// TestClockAndDates checks that dates of a server are compared with the clock, and
+// that a Retry-After date causes a delay of at most ten minutes.
 func TestClockAndDates(t *testing.T) {
 	for name, want := range map[string]struct {
 		wait  time.Duration
-		dated bool // Last-Modified counts: it is not in the future
+		dated bool // Last-Modified is accepted, because it is not in the future
 	}{
-		"true":          {busyTime, true},
+		"right":         {busyTime, true},
 		"a year ahead":  {delay, true},
 		"a year behind": {10 * time.Minute, false},
 	} {
@@ -110,8 +110,8 @@ func TestClockAndDates(t *testing.T) {
 	}
 }
 
-// TestClockAndCertificates: who is told that a certificate is not valid learns
-// what time we take it to be.
+// TestClockAndCertificates checks that the error for an expired certificate has the
+// current time.
 func TestClockAndCertificates(t *testing.T) {
 	for _, at := range []int{1960, 2200} {
 		synctest.Test(t, func(t *testing.T) {

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// ftpVersion is the validator of object as ftp has it: size and time.
+// ftpVersion is the validator of object for ftp: its size and time.
 const ftpVersion = "100000-19991231235959"
 
-// ftp is one session of a server of RFC 959 with extensions.
+// ftp serves one session of an FTP server (RFC 959) with extensions.
 func (w *world) ftp(c net.Conn, r *bufio.Reader) {
 	say := func(text string) { io.WriteString(c, text+"\r\n") }
 	say("220 hello")
@@ -42,7 +42,7 @@ func (w *world) ftp(c net.Conn, r *bufio.Reader) {
 			w.ports++
 			port := 50_000 + w.ports
 			w.mu.Unlock()
-			data = w.once(netip.AddrPortFrom(netip.MustParseAddr("8.8.8.8"), uint16(port)))
+			data = w.acceptOne(netip.AddrPortFrom(netip.MustParseAddr("8.8.8.8"), uint16(port)))
 			if verb == "PASV" {
 				say(fmt.Sprintf("227 here (8,8,8,8,%d,%d)", port>>8, port&0xff))
 			} else {
@@ -52,7 +52,7 @@ func (w *world) ftp(c net.Conn, r *bufio.Reader) {
 			rest, _ = strconv.Atoi(arg)
 			say("350 from there")
 		case "RETR":
-			w.asked(fmt.Sprintf("RETR %s from %d", arg, rest))
+			w.countRequest(fmt.Sprintf("RETR %s from %d", arg, rest))
 			say("150 it comes")
 			say(send(data, object[rest:]))
 		case "QUIT":
@@ -64,7 +64,7 @@ func (w *world) ftp(c net.Conn, r *bufio.Reader) {
 	}
 }
 
-// send sends text on the connection that data brings, and returns the reply.
+// send sends text on the connection from data and returns the reply.
 func send(data <-chan net.Conn, text string) string {
 	select {
 	case c := <-data:
@@ -78,21 +78,21 @@ func send(data <-chan net.Conn, text string) string {
 	}
 }
 
-// gopher answers one selector of RFC 1436.
+// gopher serves one request of RFC 1436.
 func (w *world) gopher(c net.Conn, r *bufio.Reader) {
 	line, err := r.ReadString('\n')
 	if err != nil {
 		return
 	}
 	selector := strings.TrimRight(line, "\r\n")
-	w.asked(selector)
+	w.countRequest(selector)
 	io.WriteString(c, object)
 	if selector == "/text" {
 		io.WriteString(c, ".\r\n")
 	}
 }
 
-// nntp is one session of a server of RFC 3977 that knows one article.
+// nntp serves one session of an NNTP server (RFC 3977) with one article.
 func (w *world) nntp(c net.Conn, r *bufio.Reader) {
 	say := func(text string) { io.WriteString(c, text+"\r\n") }
 	say("200 hello")
@@ -108,7 +108,7 @@ func (w *world) nntp(c net.Conn, r *bufio.Reader) {
 		case "GROUP":
 			say("211 1 2 2 local.test")
 		case "ARTICLE":
-			w.asked(command)
+			w.countRequest(command)
 			say("220 2 <2@local.test> it comes\r\n" + object + ".")
 		case "QUIT":
 			say("205 bye")

@@ -14,15 +14,15 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// The proxies of every world: names that no URL has, and a user.
+// URLs of the proxies of every world. Their host names are in no other URL.
 const (
 	httpProxy  = "http://bob:" + secret + "@proxy.example:3128"
 	socksProxy = "socks5h://bob:" + secret + "@proxy.example:1080"
 	proxyAddr  = "9.9.9.9"
 )
 
-// through is the ProxyFunc of a scenario that goes by way of a proxy.
-func (s *scenario) through() fetch.ProxyFunc {
+// proxyFunc returns the ProxyFunc of s, or nil if s uses no proxy.
+func (s *scenario) proxyFunc() fetch.ProxyFunc {
 	if s.proxy == "" {
 		return nil
 	}
@@ -32,10 +32,10 @@ func (s *scenario) through() fetch.ProxyFunc {
 	}
 }
 
-// serveProxies starts both.
+// serveProxies starts the HTTP proxy and the SOCKS proxy.
 func (w *world) serveProxies() {
 	web := site()
-	tunnel := w.deaf(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+	tunnel := w.withoutHeaders(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		far, err := w.dialName(r.Host)
 		if err != nil {
 			rw.WriteHeader(http.StatusBadGateway)
@@ -60,7 +60,7 @@ func (w *world) serveProxies() {
 		tunnel.ServeHTTP(rw, r)
 	})
 	w.serve(proxyAddr+":3128", &httptest.Server{Config: &http.Server{Handler: proxy}}, false)
-	w.talk(proxyAddr+":1080", func(c net.Conn, r *bufio.Reader) {
+	w.serveConns(proxyAddr+":1080", func(c net.Conn, r *bufio.Reader) {
 		if far := w.socks(c, r); far != nil {
 			join(c, far)
 		}
@@ -79,8 +79,8 @@ func (w *world) dialName(address string) (net.Conn, error) {
 	return w.dial(w.t.Context(), "tcp", netip.MustParseAddrPort(net.JoinHostPort(addrs[0].String(), port)))
 }
 
-// socks is the server's side of RFC 1928 and RFC 1929; nil: it came to
-// nothing.
+// socks serves a SOCKS handshake (RFC 1928, RFC 1929). It returns the connection to
+// the requested host, or nil if the handshake fails.
 func (w *world) socks(c net.Conn, r *bufio.Reader) net.Conn {
 	read := func(n int) []byte {
 		b := make([]byte, n)
@@ -116,7 +116,7 @@ func (w *world) socks(c net.Conn, r *bufio.Reader) net.Conn {
 	return far
 }
 
-// join passes on what comes on either connection until one ends.
+// join copies bytes between a and b in both directions until one of them ends.
 func join(a, b net.Conn) {
 	var both sync.WaitGroup
 	for _, way := range [][2]net.Conn{{a, b}, {b, a}} {

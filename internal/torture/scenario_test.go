@@ -22,10 +22,10 @@ import (
 	webscheme "github.com/anyurl/fetch/schemes/http"
 )
 
-// object is what every URL names; no two places in it are alike.
+// object is the content of every URL. All its parts differ.
 var object = body(100_000)
 
-// segments makes wrap.Segments bring object in three pieces.
+// segments makes wrap.Segments fetch object in three segments.
 const segments = 384
 
 func body(n int64) string {
@@ -33,7 +33,7 @@ func body(n int64) string {
 	return string(text)
 }
 
-// zipped is object as gzip has it.
+// zipped returns object in gzip format.
 var zipped = sync.OnceValue(func() []byte {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -42,14 +42,14 @@ var zipped = sync.OnceValue(func() []byte {
 	return b.Bytes()
 })
 
-// Secrets of the caller, which no error, note or file may hold, and which no
-// host but example.com may hear.
+// Secrets of the caller. No error, note or file may contain them, and only
+// example.com may receive them.
 const (
 	secret  = "s3cret"
 	userURL = "alice:" + secret + "@example.com"
 )
 
-// A scenario is a transfer into a file that ends well, or in one certain way.
+// A scenario is a transfer to a file with a known result.
 type scenario struct {
 	name string
 	url  string
@@ -57,22 +57,23 @@ type scenario struct {
 	tls, http2 bool
 	http       webscheme.Options
 
-	proxy     string // by way of which
+	proxy     string // URL of the proxy, or empty
 	segmented bool
 
-	before  string // what the file holds
-	left    string // what an earlier attempt left in the part
-	version string // of which object that is; "": "v1"
+	before  string // content of the file before the transfer; empty if there is no file
+	left    string // content of the partial file before the transfer; empty if there is none
+	version string // validator of the partial file; empty means "v1"
 	save    save.Options
 
-	// endsIn is how a transfer ends where nothing goes wrong: 0 is well.
+	// endsIn is the class of the error of a transfer without a failure. Zero
+	// means no error.
 	endsIn fetch.Fault
-	// resumes says that what breaks off can be continued, so that to try
-	// again is always enough.
+	// resumes reports whether an interrupted transfer can be resumed, so that a
+	// second attempt always succeeds.
 	resumes bool
-	// tries is how many connections one attempt needs; 0: 1.
+	// tries is the number of connections of one attempt. Zero means 1.
 	tries int
-	// retried says that one attempt is never enough.
+	// retried reports whether the first attempt always fails.
 	retried bool
 }
 
@@ -93,7 +94,7 @@ var scenarios = []scenario{
 	{name: "resumable", url: "http://" + userURL + "/length", save: save.Options{Resume: true}, resumes: true},
 	{name: "part", url: "http://example.com/length", before: "old", left: object[:40_000], save: save.Options{Resume: true}, resumes: true},
 	{name: "part of another version", url: "http://example.com/changed", left: object[:40_000], save: save.Options{Resume: true}, resumes: true},
-	{name: "part that is the whole", url: "http://example.com/length", left: object, save: save.Options{Resume: true}, resumes: true},
+	{name: "complete part", url: "http://example.com/length", left: object, save: save.Options{Resume: true}, resumes: true},
 	{name: "file of unknown version", url: "http://example.com/length", before: object[:40_000], save: save.Options{Resume: true}, resumes: true},
 
 	{name: "tls", url: "https://" + userURL + "/length", tls: true, resumes: true},
@@ -119,37 +120,38 @@ var scenarios = []scenario{
 	{name: "file, part", url: "file://FOLDER/source", before: object[:40_000], save: save.Options{Resume: true}},
 }
 
-// serve starts the servers of s.
+// serve starts the servers of s and returns options for a client.
 func (s *scenario) serve(w *world) (client fetch.Options) {
 	port := ":80"
 	if s.tls {
 		port = ":443"
 	}
-	home := &httptest.Server{EnableHTTP2: s.http2, Config: &http.Server{Handler: w.counted(w.deaf(site(), "Proxy-Authorization"))}}
+	home := &httptest.Server{EnableHTTP2: s.http2, Config: &http.Server{Handler: w.counted(w.withoutHeaders(site(), "Proxy-Authorization"))}}
 	w.serve("8.8.8.8"+port, home, s.tls)
-	other := &httptest.Server{Config: &http.Server{Handler: w.counted(w.deaf(site(), "Authorization", "X-Api-Key", "Cookie", "Proxy-Authorization"))}}
+	other := &httptest.Server{Config: &http.Server{Handler: w.counted(w.withoutHeaders(site(), "Authorization", "X-Api-Key", "Cookie", "Proxy-Authorization"))}}
 	w.serve("8.8.4.4:80", other, false)
 	w.serveProxies()
-	client.Proxy = s.through()
-	w.talk("8.8.8.8:21", w.ftp)
-	w.talk("8.8.8.8:70", w.gopher)
-	w.talk("8.8.8.8:119", w.nntp)
+	client.Proxy = s.proxyFunc()
+	w.serveConns("8.8.8.8:21", w.ftp)
+	w.serveConns("8.8.8.8:70", w.gopher)
+	w.serveConns("8.8.8.8:119", w.nntp)
 	if s.tls {
 		client.TLS = home.Client().Transport.(*http.Transport).TLSClientConfig
 	}
 	return client
 }
 
-// counted counts the requests.
+// counted returns a handler that counts the requests to h.
 func (w *world) counted(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		w.asked(fmt.Sprintf("%s %s, range %q", r.Method, r.URL, r.Header.Get("Range")))
+		w.countRequest(fmt.Sprintf("%s %s, range %q", r.Method, r.URL, r.Header.Get("Range")))
 		h.ServeHTTP(rw, r)
 	})
 }
 
-// deaf is a host that must not hear the headers of these names.
-func (w *world) deaf(h http.Handler, names ...string) http.Handler {
+// withoutHeaders returns a handler that records requests with one of the given
+// header fields as leaks.
+func (w *world) withoutHeaders(h http.Handler, names ...string) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		for _, name := range names {
 			if v := r.Header.Get(name); v != "" {
@@ -162,18 +164,18 @@ func (w *world) deaf(h http.Handler, names ...string) http.Handler {
 	})
 }
 
-// site serves object in many ways.
+// site returns a handler with object at several paths.
 func site() http.Handler {
 	mux := http.NewServeMux()
-	whole := func(tag string) http.HandlerFunc {
+	serveObject := func(tag string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("ETag", tag)
 			w.Header().Set("Content-Type", "text/plain")
 			http.ServeContent(w, r, "", time.Time{}, strings.NewReader(object))
 		}
 	}
-	mux.HandleFunc("/length", whole(`"v1"`))
-	mux.HandleFunc("/changed", whole(`"v2"`))
+	mux.HandleFunc("/length", serveObject(`"v1"`))
+	mux.HandleFunc("/changed", serveObject(`"v2"`))
 	mux.HandleFunc("/chunked", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("ETag", `"v1"`)
 		for i := 0; i < len(object); i += 30_000 {
@@ -203,7 +205,7 @@ func site() http.Handler {
 			http.Error(w, "who are you?", http.StatusUnauthorized)
 			return
 		}
-		whole(`"v1"`)(w, r)
+		serveObject(`"v1"`)(w, r)
 	})
 	busy := true
 	mux.HandleFunc("/busy", func(w http.ResponseWriter, r *http.Request) {
@@ -213,22 +215,22 @@ func site() http.Handler {
 			http.Error(w, "later", http.StatusServiceUnavailable)
 			return
 		}
-		whole(`"v1"`)(w, r)
+		serveObject(`"v1"`)(w, r)
 	})
 	return mux
 }
 
-// busyTime is for how long /busy asks to be left alone.
+// busyTime is the Retry-After time of /busy.
 const busyTime = 7 * time.Second
 
-// prepare makes the folder in which s takes place, and returns the path of
-// the file to be and the URL.
+// prepare creates a folder with the files of s. It returns the path of the output
+// file and the URL.
 func (s *scenario) prepare(t *testing.T) (out, url string) {
 	t.Helper()
 	dir := folder(t)
 	url = strings.ReplaceAll(s.url, "FOLDER", dir)
 	if url != s.url {
-		put(t, filepath.Join(dir, "source"), object)
+		writeFile(t, filepath.Join(dir, "source"), object)
 	}
 	dir = filepath.Join(dir, "to")
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -236,7 +238,7 @@ func (s *scenario) prepare(t *testing.T) (out, url string) {
 	}
 	out = filepath.Join(dir, "out")
 	if s.before != "" {
-		put(t, out, s.before)
+		writeFile(t, out, s.before)
 	}
 	if s.left != "" {
 		f, err := save.Create(out, save.Options{Resume: true, URL: url})
@@ -256,7 +258,8 @@ func (s *scenario) prepare(t *testing.T) (out, url string) {
 	return out, url
 }
 
-// folder makes one that costs no disk: the sweep syncs thousands of files.
+// folder returns a new folder in memory, if possible, because a sweep syncs
+// thousands of files.
 func folder(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "torture")
@@ -267,7 +270,8 @@ func folder(t *testing.T) string {
 	return dir
 }
 
-func put(t *testing.T, path, text string) {
+// writeFile writes text to the file at path.
+func writeFile(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)

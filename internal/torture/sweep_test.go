@@ -46,37 +46,37 @@ func sweep(t *testing.T, stride int) {
 	}
 }
 
-// sweepNet fails the operations of the connections.
+// sweepNet runs s with failures of network operations.
 func sweepNet(t *testing.T, s *scenario, attempts, stride int) {
-	var sound outcome
+	var intact outcome
 	faultnet.Sweep(t, stride, func(t *testing.T, at int, f faultnet.Failure) (count int) {
 		tr := &trial{scenario: s, attempts: attempts, at: at, conn: f, disk: &savetest.FS{}}
 		synctest.Test(t, func(t *testing.T) {
 			o := tr.run(t)
 			if at == 0 {
-				sound = o
+				intact = o
 			}
-			tr.judge(t, o, sound)
+			tr.checkInvariants(t, o, intact)
 		})
 		return tr.breaker.Count()
 	})
 }
 
-// sweepDisk fails the operations of the file system.
+// sweepDisk runs s with failures of file system operations.
 func sweepDisk(t *testing.T, s *scenario, stride int) {
-	var sound outcome
+	var intact outcome
 	disk := &savetest.FS{}
 	run := func(t *testing.T, fsys *savetest.FS, stop int) {
 		synctest.Test(t, func(t *testing.T) {
 			tr := &trial{scenario: s, attempts: 4, disk: fsys, stop: stop}
 			o := tr.run(t)
 			if fsys == disk {
-				sound = o
+				intact = o
 			}
-			tr.judge(t, o, sound)
+			tr.checkInvariants(t, o, intact)
 		})
 	}
-	if !t.Run("whole", func(t *testing.T) { run(t, disk, 0) }) {
+	if !t.Run("no failure", func(t *testing.T) { run(t, disk, 0) }) {
 		return
 	}
 	ops := disk.Ops()
@@ -96,45 +96,46 @@ func sweepDisk(t *testing.T, s *scenario, stride int) {
 	}
 }
 
-// judge holds a trial to the invariants.
-func (tr *trial) judge(t *testing.T, o, sound outcome) {
+// checkInvariants checks the invariants of the package documentation. The outcome
+// intact is from a run without a failure.
+func (tr *trial) checkInvariants(t *testing.T, o, intact outcome) {
 	t.Helper()
 	defer func() {
 		if t.Failed() {
-			t.Logf("ended with %v after %v, %d bytes from %d delivered", o.err, o.took, len(o.got), o.first)
+			t.Logf("returned %v after %v, %d bytes from %d delivered", o.err, o.took, len(o.got), o.first)
 			t.Logf("notes: %q", tr.said)
 			t.Logf("network:\n%s", strings.Join(tr.world.log, "\n"))
 			t.Logf("disk: %v", tr.disk.Ops())
 		}
 	}()
-	tr.judgeError(t, o.err)         // I1
-	held := tr.judgeFile(t, o)      // I2
-	tr.judgeBody(t, o)              // I3
-	if n := tr.disk.Open(); n > 0 { // I4, with transfer and the bubble
+	tr.checkError(t, o.err)         // I1
+	held := tr.checkFile(t, o)      // I2
+	tr.checkBody(t, o)              // I3
+	if n := tr.disk.Open(); n > 0 { // I4; transfer and the bubble check the other parts
 		t.Errorf("I4: %d files are open", n)
 	}
-	tr.judgeTime(t, o, sound)    // I5
-	tr.judgeTraffic(t, o, sound) // I6
-	tr.judgeSecrets(t, o)        // I7
+	tr.checkTime(t, o, intact)    // I5
+	tr.checkTraffic(t, o, intact) // I6
+	tr.checkSecrets(t, o)         // I7
 	if tr.save.Existing == save.Refuse && held == object {
 		return
 	}
-	again := tr.again(t, tr.place()) // I8
+	again := tr.repeat(t, tr.resolvedURL()) // I8
 	want := object
 	if tr.endsIn != 0 {
 		want = tr.before
 	}
 	if got := tr.content(t); fetch.FaultOf(again.err) != tr.endsIn || got != want {
-		t.Errorf("I8: the next transfer ends with %v, %d bytes in the file", again.err, len(got))
+		t.Errorf("I8: the second transfer returned %v, %d bytes in the file", again.err, len(got))
 	}
 	if left := tr.names(t); want != "" && !slices.Equal(left, []string{"out"}) {
-		t.Errorf("I8: the next transfer leaves %q", left)
+		t.Errorf("I8: the second transfer left %q", left)
 	}
 }
 
-// broken reports whether something may have failed, and what the caller may
-// be told for it.
-func (tr *trial) broken() (faults []fetch.Fault) {
+// possibleFaults returns the classes of errors that the failure of the trial can
+// cause. It returns nil if no error may occur.
+func (tr *trial) possibleFaults() (faults []fetch.Fault) {
 	switch at := tr.disk.At; {
 	case tr.stop > 0:
 		return []fetch.Fault{fetch.Canceled}
@@ -146,7 +147,7 @@ func (tr *trial) broken() (faults []fetch.Fault) {
 	case !tr.hit():
 		return nil
 	case tr.conn == faultnet.Canceled && tr.retried:
-		return []fetch.Fault{fetch.Canceled, fetch.TryLater} // the answer was under way
+		return []fetch.Fault{fetch.Canceled, fetch.TryLater} // the response may already have started
 	case tr.conn == faultnet.Canceled:
 		return []fetch.Fault{fetch.Canceled}
 	case tr.attempts > 1 && tr.resumes:
@@ -155,88 +156,83 @@ func (tr *trial) broken() (faults []fetch.Fault) {
 	return []fetch.Fault{fetch.Connect, fetch.Timeout, fetch.Truncated}
 }
 
-func (tr *trial) judgeError(t *testing.T, err error) {
+func (tr *trial) checkError(t *testing.T, err error) {
 	t.Helper()
-	if got := fetch.FaultOf(err); got != tr.endsIn && !slices.Contains(tr.broken(), got) {
-		t.Errorf("I1: class %v, want %v or one of %v", got, tr.endsIn, tr.broken())
+	if got := fetch.FaultOf(err); got != tr.endsIn && !slices.Contains(tr.possibleFaults(), got) {
+		t.Errorf("I1: class %v, want %v or one of %v", got, tr.endsIn, tr.possibleFaults())
 	}
 }
 
-// judgeFile returns what the file holds.
-func (tr *trial) judgeFile(t *testing.T, o outcome) string {
+// checkFile checks I2 and returns the content of the file.
+func (tr *trial) checkFile(t *testing.T, o outcome) string {
 	t.Helper()
 	held := tr.content(t)
 	switch {
 	case held != tr.before && held != object:
-		t.Errorf("I2: the file holds %d bytes: neither the old ones nor the object", len(held))
+		t.Errorf("I2: the file has %d bytes: neither the old content nor the object", len(held))
 	case o.err == nil && held != object:
-		t.Error("I2: success without the object")
+		t.Error("I2: no error, but the file is not the object")
 	case o.err != nil && held == object && held != tr.before && !tr.renamed():
-		t.Error("I2: an error though the file is there")
+		t.Error("I2: an error although the file is the object")
 	}
 	failed := tr.disk.At > 0 && len(tr.disk.Ops()) >= tr.disk.At && tr.disk.Ops()[tr.disk.At-1].Verb == "remove"
 	for _, name := range tr.names(t) {
 		if name != "out" && !tr.save.Resume && !tr.disk.Killed() && !failed {
-			t.Errorf("I2: %s is left", name)
+			t.Errorf("I2: %s remains", name)
 		}
 	}
 	return held
 }
 
-func (tr *trial) judgeBody(t *testing.T, o outcome) {
+func (tr *trial) checkBody(t *testing.T, o outcome) {
 	t.Helper()
 	if o.first > int64(len(object)) || !strings.HasPrefix(object[o.first:], o.got) {
-		t.Errorf("I3: %d bytes from %d are not those of the object", len(o.got), o.first)
+		t.Errorf("I3: %d bytes from %d differ from the object", len(o.got), o.first)
 	} else if o.err == nil && int(o.first)+len(o.got) != len(object) {
-		t.Errorf("I3: success after %d bytes from %d", len(o.got), o.first)
+		t.Errorf("I3: no error after %d bytes from %d", len(o.got), o.first)
 	}
 }
 
-// How long a transfer may take beyond a sound one: what waits for a byte ends
-// after a minute, an answer to what could not be asked is waited for for a
-// moment, and another attempt begins half a second later; one after that, a
-// second. fetch.IsQuiet looks for a glance at each idle connection, because the
-// connections of a world have no socket. Which segment finds an idle connection
-// differs from run to run.
+// Times that a transfer may take in addition to a transfer without a failure.
 const (
-	longestWait = time.Minute
-	moment      = 50 * time.Millisecond
-	glance      = time.Millisecond
-	delay       = 500 * time.Millisecond
+	longestWait = time.Minute            // timeout of a read
+	lateReply   = 50 * time.Millisecond  // wait for a response after a failed write
+	idleCheck   = time.Millisecond       // time of fetch.IsQuiet for each idle connection without a socket
+	delay       = 500 * time.Millisecond // before the second attempt; doubled for each further attempt
 )
 
-func (tr *trial) judgeTime(t *testing.T, o, sound outcome) {
+func (tr *trial) checkTime(t *testing.T, o, intact outcome) {
 	t.Helper()
-	limit, delay := sound.took+time.Duration(tr.tries)*glance, delay
+	limit, delay := intact.took+time.Duration(tr.tries)*idleCheck, delay
 	if tr.retried {
 		delay *= 2
 	}
 	switch {
 	case !tr.hit() || tr.conn == faultnet.Canceled:
 	case tr.conn == faultnet.Silent:
-		limit += longestWait + moment + delay
+		limit += longestWait + lateReply + delay
 	default:
-		limit += moment + delay
+		limit += lateReply + delay
 	}
 	if tr.world.endless != "" {
 		t.Errorf("I5: %s", tr.world.endless)
 	}
 	if o.took > limit {
-		t.Errorf("I5: took %v, want %v at the most", o.took, limit)
+		t.Errorf("I5: took %v, want at most %v", o.took, limit)
 	}
 }
 
-func (tr *trial) judgeTraffic(t *testing.T, o, sound outcome) {
+func (tr *trial) checkTraffic(t *testing.T, o, intact outcome) {
 	t.Helper()
-	dials, requests := max(sound.dials, tr.tries), sound.requests
+	dials, requests := max(intact.dials, tr.tries), intact.requests
 	if tr.hit() && tr.conn != faultnet.Canceled {
-		dials, requests = dials+max(tr.tries, 1), 2*requests // once more, from the beginning
+		dials, requests = dials+max(tr.tries, 1), 2*requests // one more attempt from the beginning
 	}
 	if o.dials > dials || o.requests > requests {
-		t.Errorf("I6: %d connections and %d requests, want %d and %d at the most", o.dials, o.requests, dials, requests)
+		t.Errorf("I6: %d connections and %d requests, want at most %d and %d", o.dials, o.requests, dials, requests)
 	}
 	late := 0
-	if tr.segmented { // what is asked for side by side may cross the end that another met
+	if tr.segmented { // a parallel segment may connect while another segment fails
 		late = tr.tries
 	}
 	if tr.world.late > late {
@@ -244,21 +240,21 @@ func (tr *trial) judgeTraffic(t *testing.T, o, sound outcome) {
 	}
 }
 
-func (tr *trial) judgeSecrets(t *testing.T, o outcome) {
+func (tr *trial) checkSecrets(t *testing.T, o outcome) {
 	t.Helper()
 	said := strings.Join(tr.said, "\n")
 	if o.err != nil {
 		said += o.err.Error()
 	}
 	if strings.Contains(said, secret) || strings.ContainsFunc(said, func(r rune) bool { return r < ' ' && r != '\n' || r == 0x7f }) {
-		t.Errorf("I7: said %q", said)
+		t.Errorf("I7: errors and notes %q", said)
 	}
 	if len(tr.world.leaks) > 0 {
-		t.Errorf("I7: another host heard %q", tr.world.leaks)
+		t.Errorf("I7: another host received %q", tr.world.leaks)
 	}
 	for _, name := range tr.names(t) {
 		if text, err := os.ReadFile(filepath.Join(filepath.Dir(tr.out), name)); err != nil || strings.Contains(string(text), secret) {
-			t.Errorf("I7: %s holds a secret (%v)", name, err)
+			t.Errorf("I7: %s contains a secret (%v)", name, err)
 		}
 	}
 }

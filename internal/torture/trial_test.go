@@ -22,43 +22,43 @@ import (
 	"github.com/anyurl/fetch/wrap"
 )
 
-// A trial is one run of a scenario in which at most one operation fails.
+// A trial is a run of a scenario in which at most one operation fails.
 type trial struct {
 	*scenario
-	attempts int // of the Retry middleware; 1: there is none
+	attempts int // of the Retry middleware; 1 means without the middleware
 
-	at   int              // the operation of the network that fails, or 0
-	conn faultnet.Failure // how
-	disk *savetest.FS     // fails by itself, or not
-	stop int              // the operation of the file system at which the caller gives up, or 0
+	at   int              // number of the network operation that fails; 0 for none
+	conn faultnet.Failure // way in which the network operation fails
+	disk *savetest.FS     // file system, which may fail an operation
+	stop int              // number of the file system operation at which the caller cancels; 0 for none
 
-	change func(*world, *fetch.Options) // of what is usual; may be nil
+	change func(*world, *fetch.Options) // modifies the world and the options; may be nil
 
 	world   *world
 	breaker *faultnet.Breaker
-	out     string // the file to be
+	out     string // path of the output file
 	mu      sync.Mutex
-	said    []string
+	said    []string // notes and notified retries
 }
 
-// say notes what the user would read. Requests side by side do.
+// say records a message for the user. It may be called concurrently.
 func (tr *trial) say(text string) {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	tr.said = append(tr.said, text)
 }
 
-// An outcome is what came of a trial.
+// An outcome is the result of a trial.
 type outcome struct {
 	err      error
 	got      string // bytes delivered to the caller, in order
-	first    int64  // where in the object they begin
+	first    int64  // offset of got in the object
 	took     time.Duration
 	dials    int
 	requests int
 }
 
-// run makes the transfer, and returns when nothing of it runs any more.
+// run runs the transfer and waits for its goroutines.
 func (tr *trial) run(t *testing.T) outcome {
 	w := newWorld(t)
 	tr.world = w
@@ -84,21 +84,21 @@ func (tr *trial) run(t *testing.T) outcome {
 	return tr.transfer(t, ctx, opts, url, fsys)
 }
 
-// expires reports whether the deadline of the operation that fails passes at
-// once. A frame of HTTP/2 and the end of TLS are written under a mutex, and
-// who waits for a mutex stops the time of a bubble.
+// expires reports whether the deadline of the failing operation passes immediately.
+// HTTP/2 and TLS write under a mutex, and the time of a bubble stops while a
+// goroutine waits for a mutex.
 func (tr *trial) expires() bool { return tr.tls && tr.at > 0 && tr.conn == faultnet.Silent }
 
-// hit reports whether the operation of the network that fails was reached.
+// hit reports whether the failing network operation was reached.
 func (tr *trial) hit() bool {
 	return tr.breaker.Hit() || tr.expires() && tr.world.ops >= tr.at
 }
 
-// lastWords is how long an idle session may take to say goodbye once the
-// client is closed: it is of no transfer's time.
-const lastWords = 5 * time.Second
+// closeTime is the time that an idle session may need to end after the client is
+// closed. It does not count as time of a transfer.
+const closeTime = 5 * time.Second
 
-// transfer does what a program does that saves an object in a file.
+// transfer saves url in the file tr.out, as a program would.
 func (tr *trial) transfer(t *testing.T, ctx context.Context, opts fetch.Options, url string, fsys save.FS) (o outcome) {
 	if tr.segmented {
 		opts.Wrap = append(opts.Wrap, wrap.Segments(segments))
@@ -108,7 +108,7 @@ func (tr *trial) transfer(t *testing.T, ctx context.Context, opts fetch.Options,
 	defer func() {
 		client.Close()
 		o.took = time.Since(began)
-		<-time.After(lastWords)
+		<-time.After(closeTime)
 		synctest.Wait()
 		o.dials, o.requests = tr.world.dials, tr.world.requests
 		if tr.world.open != 0 {
@@ -140,7 +140,7 @@ func (tr *trial) transfer(t *testing.T, ctx context.Context, opts fetch.Options,
 	}
 }
 
-// newClient makes a Client of a world, whose retries are told to say.
+// newClient returns a Client in w. It calls say before each retry.
 func newClient(w *world, opts fetch.Options, attempts int, say func(string), all ...fetch.Scheme) *fetch.Client {
 	opts.Policy = fetch.Typed()
 	opts.Resolver = w
@@ -156,7 +156,7 @@ func newClient(w *world, opts fetch.Options, attempts int, say func(string), all
 	return fetch.New(opts, all...)
 }
 
-// attempt brings the object, or what f lacks of it.
+// attempt requests the object, or the part that is missing in f.
 func (o *outcome) attempt(ctx context.Context, client *fetch.Client, req *fetch.Request, f *save.File) error {
 	if have := f.State(); have.Offset > 0 {
 		req = req.Clone()
@@ -178,9 +178,8 @@ func (o *outcome) attempt(ctx context.Context, client *fetch.Client, req *fetch.
 	return f.Commit()
 }
 
-// again repeats the transfer from what the trial left, with nothing in its
-// way.
-func (tr *trial) again(t *testing.T, url string) outcome {
+// repeat repeats the transfer without a failure, with the files that the trial left.
+func (tr *trial) repeat(t *testing.T, url string) outcome {
 	clean := &trial{scenario: tr.scenario, attempts: tr.attempts, world: newWorld(t), out: tr.out}
 	opts := tr.serve(clean.world)
 	clean.world.watched = t.Context()
@@ -191,12 +190,12 @@ func (tr *trial) again(t *testing.T, url string) outcome {
 	return clean.transfer(t, t.Context(), opts, url, nil)
 }
 
-// url is that of the trial.
-func (tr *trial) place() string {
+// resolvedURL returns the URL of the scenario with the folder of the trial.
+func (tr *trial) resolvedURL() string {
 	return strings.ReplaceAll(tr.scenario.url, "FOLDER", filepath.Dir(filepath.Dir(tr.out)))
 }
 
-// A stopper is a file system at one of whose operations the caller gives up.
+// A stopper is a file system that calls stop at operation number at.
 type stopper struct {
 	save.FS
 	disk *savetest.FS
@@ -244,7 +243,7 @@ func (f stoppedFile) Sync() error {
 	return f.Handle.Sync()
 }
 
-// names are those in the folder of the file to be.
+// names returns the names of the files in the folder of the output file.
 func (tr *trial) names(t *testing.T) (all []string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(tr.out))
@@ -257,7 +256,7 @@ func (tr *trial) names(t *testing.T) (all []string) {
 	return all
 }
 
-// content is what the file holds; "" where there is none.
+// content returns the content of the output file, or "" if there is no file.
 func (tr *trial) content(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(tr.out)
@@ -267,7 +266,7 @@ func (tr *trial) content(t *testing.T) string {
 	return string(text)
 }
 
-// renamed reports whether the part got its name.
+// renamed reports whether the partial file was renamed.
 func (tr *trial) renamed() bool {
 	return slices.ContainsFunc(tr.disk.Ops(), func(op savetest.Op) bool {
 		return strings.HasPrefix(op.Verb, "rename") && filepath.Base(op.Name) == ".out.part"

@@ -20,8 +20,8 @@ import (
 	"github.com/anyurl/fetch/internal/faultnet"
 )
 
-// A world is a network in memory: names, and the servers at their addresses.
-// It records what clients do in it.
+// A world is a network in memory with host names and servers. It records the
+// operations of clients.
 type world struct {
 	t     *testing.T
 	names map[string][]netip.Addr
@@ -29,17 +29,17 @@ type world struct {
 	mu       sync.Mutex
 	places   map[netip.AddrPort]*listener
 	silent   map[netip.Addr]bool // addresses that never answer
-	open     int                 // connections that no client has closed
-	log      []string            // what clients did, in order
+	open     int                 // number of connections that clients have not closed
+	log      []string            // operations of clients, in order
 	dials    int
-	late     int             // dials after the end of watched
-	watched  context.Context // of the caller
+	late     int             // number of dials after the end of watched
+	watched  context.Context // context of the caller
 	requests int
-	ports    int      // for data connections
-	ops      int      // of clients: dials, reads, writes
-	expireAt int      // the operation whose deadline passes at once, or 0
-	endless  string   // what was to expire had no deadline, or a far one
-	leaks    []string // secrets that came to whom they are not for
+	ports    int      // number of ports for data connections
+	ops      int      // number of dials, reads and writes of clients
+	expireAt int      // number of the operation whose deadline passes immediately; 0 for none
+	endless  string   // error if that operation had no deadline, or a late one
+	leaks    []string // secrets that other hosts received
 }
 
 func newWorld(t *testing.T) *world {
@@ -50,7 +50,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// LookupNetIP makes a world a fetch.Resolver.
+// LookupNetIP implements fetch.Resolver.
 func (w *world) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
 	if addrs := w.names[strings.TrimSuffix(host, ".")]; len(addrs) > 0 {
 		return addrs, nil
@@ -58,13 +58,13 @@ func (w *world) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, er
 	return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
 }
 
-// serve starts an HTTP server, with TLS if config says so, that ends with the
-// test. The certificate of httptest is for example.com.
+// serve starts an HTTP server at addr, with TLS if tls is true. The server is closed
+// at the end of the test. The certificate of httptest is for example.com.
 func (w *world) serve(addr string, server *httptest.Server, tls bool) {
 	l := &listener{addr: netip.MustParseAddrPort(addr), queue: make(chan net.Conn), done: make(chan struct{})}
 	w.places[l.addr] = l
 	server.Listener = l
-	server.Config.ErrorLog = log.New(io.Discard, "", 0) // of connections that broke
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // no log of broken connections
 	if tls {
 		server.StartTLS()
 	} else {
@@ -73,9 +73,9 @@ func (w *world) serve(addr string, server *httptest.Server, tls bool) {
 	w.t.Cleanup(server.Close)
 }
 
-// talk starts a server of a line protocol, which ends with the test: it is
-// given each connection, and what comes on it.
-func (w *world) talk(addr string, converse func(c net.Conn, r *bufio.Reader)) {
+// serveConns starts a server at addr that calls converse for each connection, with
+// a reader of the connection. The server is closed at the end of the test.
+func (w *world) serveConns(addr string, converse func(c net.Conn, r *bufio.Reader)) {
 	l := &listener{addr: netip.MustParseAddrPort(addr), queue: make(chan net.Conn), done: make(chan struct{})}
 	w.places[l.addr] = l
 	var talks sync.WaitGroup
@@ -97,8 +97,8 @@ func (w *world) talk(addr string, converse func(c net.Conn, r *bufio.Reader)) {
 	})
 }
 
-// once opens a place for one connection, which waits there to be taken.
-func (w *world) once(addr netip.AddrPort) (queue <-chan net.Conn) {
+// acceptOne listens at addr for one connection, which it sends to queue.
+func (w *world) acceptOne(addr netip.AddrPort) (queue <-chan net.Conn) {
 	l := &listener{addr: addr, queue: make(chan net.Conn, 1), done: make(chan struct{})}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -106,14 +106,15 @@ func (w *world) once(addr netip.AddrPort) (queue <-chan net.Conn) {
 	return l.queue
 }
 
-func (w *world) asked(what string) {
-	w.note("request %s", what)
+// countRequest counts and records a request.
+func (w *world) countRequest(request string) {
+	w.note("request %s", request)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.requests++
 }
 
-// dial is fetch.Options.Dial.
+// dial connects to a server of w. It is a value for fetch.Options.Dial.
 func (w *world) dial(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
 	w.mu.Lock()
 	l, silent := w.places[to], w.silent[to.Addr()]
@@ -137,14 +138,15 @@ func (w *world) dial(ctx context.Context, network string, to netip.AddrPort) (ne
 	return near, nil
 }
 
-// record returns dial with all that goes through it written down.
+// record returns a function that calls dial and records the operations of the
+// connection.
 func (w *world) record(dial faultnet.Dial) faultnet.Dial {
 	return func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
 		w.mu.Lock()
 		w.dials++
 		nth := w.dials
 		if w.watched.Err() != nil && ctx.Err() == nil {
-			w.late++ // with a ctx that has ended it comes to nothing
+			w.late++ // a dial with a canceled ctx does not connect
 		}
 		w.mu.Unlock()
 		if end, _ := ctx.Deadline(); w.expires("dial", end) {
@@ -162,8 +164,8 @@ func (w *world) record(dial faultnet.Dial) faultnet.Dial {
 	}
 }
 
-// expires counts an operation that ends at the given time and reports whether
-// that has come.
+// expires counts an operation with the deadline end. It reports whether the
+// operation is to fail because its deadline passes.
 func (w *world) expires(op string, end time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -183,7 +185,7 @@ func (w *world) note(format string, args ...any) {
 	w.log = append(w.log, fmt.Sprintf(format, args...))
 }
 
-// recorded is a client's connection.
+// recorded is a connection of a client that records its operations.
 type recorded struct {
 	net.Conn
 	w    *world
@@ -252,7 +254,7 @@ func (c *recorded) Close() error {
 	return c.Conn.Close()
 }
 
-// A listener accepts the connections of a world for a server of net/http.
+// A listener accepts connections of a world. It implements net.Listener.
 type listener struct {
 	addr  netip.AddrPort
 	queue chan net.Conn
