@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/schemes"
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
@@ -14,10 +15,14 @@ import (
 func flagNames() map[string]bool {
 	flags := map[string]bool{}
 	add := func(f *pflag.Flag) { flags[f.Name], flags[f.Shorthand] = true, true }
-	root := newRoot(&streams{})
-	for _, c := range append(root.Commands(), root) {
+	var visit func(*cobra.Command)
+	visit = func(c *cobra.Command) {
 		c.Flags().VisitAll(add)
+		for _, c := range c.Commands() {
+			visit(c)
+		}
 	}
+	visit(newRoot(&streams{}))
 	delete(flags, "")
 	return flags
 }
