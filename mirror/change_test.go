@@ -38,7 +38,7 @@ func (s *taggedSite) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 // it writes.
 func TestChanges(t *testing.T) {
 	t.Parallel()
-	const inside = 3 // number of pages
+	const inside = 3 // number of pages of the site
 	for _, c := range []struct {
 		name   string
 		change func(s *taggedSite, o *mirror.Options)
@@ -98,7 +98,7 @@ func recordsOf(t testing.TB, dir, url string) (types []string) {
 	return types
 }
 
-// TestTreeLater checks that an archive with only WARC files can get a tree
+// TestTreeAdded checks that an archive with only WARC files can get a tree
 // later.
 func TestTreeAdded(t *testing.T) {
 	t.Parallel()

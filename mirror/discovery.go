@@ -30,7 +30,7 @@ type discovery struct {
 	urlBytes int64                     // bytes of all URLs so far
 	dropped  int64                     // Stats.Dropped at the start, if v is a newsgroup
 	seen     map[frontier.Key]struct{} // URLs of the page so far
-	flushes  int                       // flushes that counted the new URLs in items
+	flushes  int                       // number of flushes to find out which items are new
 	lastMeta encodedMeta               // encoding of the newest meta
 }
 
@@ -46,8 +46,8 @@ func (c *crawl) newDiscovery(ctx context.Context, v *visit, media string, menu b
 	return d
 }
 
-// addLink adds the link u if it is in scope. The caller fills the fields of mt
-// that describe the link.
+// addLink adds the link u if it is in scope. The parameter mt has the
+// properties of the link that its page or listing contains.
 func (d *discovery) addLink(u uri.URI, mt meta) {
 	from := &d.v.meta
 	text := archive.Canonical(u)

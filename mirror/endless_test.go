@@ -29,7 +29,7 @@ var calendar = endlessSite{"a calendar", func(r *http.Request) string {
 	return fmt.Sprintf(`<a href="?page=%d">next</a>`, n+1)
 }, 1100, "too many queries for one path"}
 
-// TestTraps checks that the mirror of an endless site ends.
+// TestEndlessSites checks that the mirror of an endless site ends.
 func TestEndlessSites(t *testing.T) {
 	t.Parallel()
 	for _, c := range []endlessSite{
@@ -69,7 +69,7 @@ func (c endlessSite) test(t *testing.T) {
 	})
 }
 
-// listed is the number of links on the page of TestLargeListing.
+// listingLinks is the number of links on the page of TestLargeListing.
 var listingLinks = 5_000
 
 // TestLargeListing checks that a page with very many links needs little memory.

@@ -178,9 +178,10 @@ func TestRetryAfter(t *testing.T) {
 	})
 }
 
-// TestSilence checks that the run ends soon after a server stops responding.
-// Its pending URLs are no permanent failures, and the next run retrieves them.
-func TestSilence(t *testing.T) {
+// TestUnresponsiveServer checks that the run ends soon after a server stops
+// responding. Its pending URLs are no permanent failures, and the next run
+// retrieves them.
+func TestUnresponsiveServer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newNetwork(t)
@@ -286,7 +287,8 @@ func TestLimits(t *testing.T) {
 				o.Limits = mirror.Limits{}
 				run(t, o)
 				if n := len(tree(t, o.Dir, "http/a.example")); n != 11 {
-					if run(t, o); c.err != nil || len(tree(t, o.Dir, "http/a.example")) != 11 { // the next run retrieves the excluded objects
+					// The next run retrieves the excluded objects.
+					if run(t, o); c.err != nil || len(tree(t, o.Dir, "http/a.example")) != 11 {
 						t.Errorf("%d files in the end", n)
 					}
 				}

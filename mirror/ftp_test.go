@@ -153,7 +153,10 @@ func TestSpecialFiles(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newNetwork(t)
-		f := &oldFTP{files: map[string]string{"one.txt": "one\n", "pipe": "", "null": "", "sock": ""}, times: map[string]string{}}
+		f := &oldFTP{
+			files: map[string]string{"one.txt": "one\n", "pipe": "", "null": "", "sock": ""},
+			times: map[string]string{},
+		}
 		for i, mode := range []string{"-rw-r--r--", "prw-r--r--", "crw-r--r--", "srwxr-xr-x"} {
 			f.list += mode + "    1 root     root            4 Jan  1 12:00 " + []string{"one.txt", "pipe", "null", "sock"}[i] + "\r\n"
 		}
@@ -167,9 +170,9 @@ func TestSpecialFiles(t *testing.T) {
 	})
 }
 
-// TestFTPAgain checks that each record of many files has its own conversation.
-// A second run retrieves only the changed files, including one of the same
-// size.
+// TestFTPSecondRun checks that each record of many files has its own
+// conversation. A second run retrieves only the changed files, including one of
+// the same size.
 func TestFTPSecondRun(t *testing.T) {
 	t.Parallel()
 	s := peer.Vsftpd(t, peer.FTPOptions{})

@@ -42,7 +42,7 @@ func metaOf(it frontier.Item) (m meta) {
 }
 
 func (m meta) encode() []byte {
-	text, _ := json.Marshal(m) // cannot fail for fields of these types
+	text, _ := json.Marshal(m) // the fields of meta can always be encoded
 	return text
 }
 

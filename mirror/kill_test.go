@@ -71,7 +71,8 @@ func (o childTask) command(t testing.TB) *exec.Cmd {
 		t.Fatal(err)
 	}
 	c := exec.Command(os.Args[0])
-	c.Env = append(os.Environ(), childOrder+"="+string(text), "GORACE=atexit_sleep_ms=0") // without a delay at the exit, during which a kill has no effect
+	// No delay at the exit of a race-enabled process.
+	c.Env = append(os.Environ(), childOrder+"="+string(text), "GORACE=atexit_sleep_ms=0")
 	return c
 }
 
@@ -121,9 +122,12 @@ func TestKill(t *testing.T) {
 			t.Run(name+", "+form, func(t *testing.T) {
 				t.Parallel()
 				s := start(t)
-				sound := childTask{Dir: t.TempDir(), URLs: s.urls, Tree: strings.HasPrefix(form, "tree"), WARC: strings.HasSuffix(form, "warc")}
+				sound := childTask{
+					Dir: t.TempDir(), URLs: s.urls, Tree: strings.HasPrefix(form, "tree"),
+					WARC: strings.HasSuffix(form, "warc"),
+				}
 				whole := sound.finish(t)
-				looks := []string{"", sound.summary(t)} // by the number of runs
+				looks := []string{"", sound.summary(t)} // expected summaries by the number of runs
 				if strings.Count(looks[1], "\n") < len(source) {
 					t.Fatalf("archive with too few objects: %s", looks[1])
 				}

@@ -35,8 +35,8 @@ func (d *discovery) addEntry(e fetch.Entry) {
 			return
 		}
 	case e.Kind == fetch.Unknown && e.Extra["type"] != "" && d.c.schemeOf(e.URL).Traits.ListsExactSizes:
-		// A special file, such as a pipe or a device, may block for ever when it
-		// is opened.
+		// A special file, such as a pipe or a device, may block for ever when
+		// it is opened.
 		return
 	}
 	if e.Size >= 0 && e.Kind != fetch.Menu {

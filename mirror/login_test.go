@@ -29,7 +29,8 @@ func TestLoginRecord(t *testing.T) {
 			s.Put("in/a", []byte("behind the login"))
 			o := options(t, "http://"+s.Addr+"/in/a")
 			o.Seeds = []uri.URI{uri.MustParse("http://alice:secret@" + s.Addr + "/in/a")}
-			o.Client = fetch.New(fetch.Options{Policy: fetch.Typed()}, schemes.All(schemes.Options{HTTP: http.Options{Auth: auth}})...)
+			options := fetch.Options{Policy: fetch.Typed()}
+			o.Client = fetch.New(options, schemes.All(schemes.Options{HTTP: http.Options{Auth: auth}})...)
 			defer o.Client.Close()
 			if sum := run(t, o); sum.New != 1 {
 				t.Fatalf("%+v", sum)

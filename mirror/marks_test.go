@@ -4,7 +4,7 @@ import "github.com/anyurl/fetch/uri"
 
 // noMarks implements mirror.Marks without storing marks, so that groups are
 // always read from the start.
-type marks struct{}
+type noMarks struct{}
 
-func (*marks) Mark(uri.URI) string     { return "" }
-func (*marks) SetMark(uri.URI, string) {}
+func (*noMarks) Mark(uri.URI) string     { return "" }
+func (*noMarks) SetMark(uri.URI, string) {}

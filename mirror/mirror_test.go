@@ -177,7 +177,8 @@ func checkRecords(t *testing.T, dir string) {
 	}
 }
 
-// TestTwoAtOnce checks that only one process at a time can run on an archive.
+// TestTwoProcesses checks that only one process at a time can run on an
+// archive.
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
 	s := peer.Nginx(t, peer.NginxOptions{})
@@ -259,7 +260,7 @@ func TestDerived(t *testing.T) {
 	}
 }
 
-// TestTreeStays checks that a run without the tree is rejected before any
+// TestTreeRequired checks that a run without the tree is rejected before any
 // request if the archive has a tree.
 func TestTreeRequired(t *testing.T) {
 	t.Parallel()

@@ -41,7 +41,10 @@ type network struct {
 }
 
 func newNetwork(t testing.TB) *network {
-	return &network{t: t, policy: fetch.Typed(), started: time.Now(), names: map[string]netip.Addr{}, servers: map[netip.AddrPort]chan net.Conn{}, net: faultnet.NewNetwork(t)}
+	return &network{
+		t: t, policy: fetch.Typed(), started: time.Now(), names: map[string]netip.Addr{},
+		servers: map[netip.AddrPort]chan net.Conn{}, net: faultnet.NewNetwork(t),
+	}
 }
 
 // name returns the address of a host. At the first call it assigns addr or else
@@ -98,7 +101,10 @@ func (w *network) dial(ctx context.Context, network string, to netip.AddrPort) (
 
 // web starts a server for http://host/ with the handler h.
 func (w *network) web(host string, h http.Handler, addr ...string) {
-	l := &listener{at: netip.AddrPortFrom(w.name(host, addr...), 80), conns: make(chan net.Conn, 64), done: make(chan struct{})}
+	l := &listener{
+		at: netip.AddrPortFrom(w.name(host, addr...), 80), conns: make(chan net.Conn, 64),
+		done: make(chan struct{}),
+	}
 	w.mu.Lock()
 	w.servers[l.at] = l.conns
 	w.mu.Unlock()
@@ -133,7 +139,8 @@ func (w *network) options(urls ...string) mirror.Options {
 	for _, u := range urls {
 		o.Seeds = append(o.Seeds, uri.MustParse(u))
 	}
-	o.Client = fetch.New(fetch.Options{Policy: w.policy, Resolver: w, Dial: w.dial, Wrap: w.wrap}, schemes.All(schemes.Options{})...)
+	options := fetch.Options{Policy: w.policy, Resolver: w, Dial: w.dial, Wrap: w.wrap}
+	o.Client = fetch.New(options, schemes.All(schemes.Options{})...)
 	w.t.Cleanup(func() { o.Client.Close() })
 	return o
 }

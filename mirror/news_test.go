@@ -98,7 +98,8 @@ func (w *network) news(g *newsgroup) mirror.Options {
 	o.WARC = nil
 	of := new(nntp.Marks)
 	o.Marks = groupMarks{of}
-	o.Client = fetch.New(fetch.Options{Policy: w.policy, Resolver: w, Dial: w.dial}, schemes.All(schemes.Options{NNTP: nntp.Options{Marks: of}})...)
+	options := fetch.Options{Policy: w.policy, Resolver: w, Dial: w.dial}
+	o.Client = fetch.New(options, schemes.All(schemes.Options{NNTP: nntp.Options{Marks: of}})...)
 	w.t.Cleanup(func() { o.Client.Close() })
 	return o
 }
@@ -167,13 +168,16 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestOddArticles checks that articles with an invalid message-id are retrieved
-// by number, and that no such message-id is read as a group.
+// TestInvalidMessageIDs checks that articles with an invalid message-id are
+// retrieved by number, and that no such message-id is read as a group.
 func TestInvalidMessageIDs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newNetwork(t)
-		g := &newsgroup{high: 6, messageIDs: map[int]string{1: "none", 2: "<a b@g.example>", 3: "<" + strings.Repeat("x", 300) + "@g.example>", 4: "<a>b@g.example>", 5: "g"}}
+		g := &newsgroup{
+			high:       6,
+			messageIDs: map[int]string{1: "none", 2: "<a b@g.example>", 3: "<" + strings.Repeat("x", 300) + "@g.example>", 4: "<a>b@g.example>", 5: "g"},
+		}
 		o := w.news(g)
 		for range 2 {
 			sum := run(t, o)

@@ -187,8 +187,8 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestRedirectOut checks that a redirect out of scope is excluded with a reason
-// and recorded once.
+// TestRedirectOutOfScope checks that a redirect out of scope is excluded with a
+// reason and recorded once.
 func TestRedirectOutOfScope(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -18,8 +18,8 @@ func (o *Options) politeness() fetch.Middleware {
 	return wrap.Polite(wrap.PoliteOptions{PerHost: o.PerHost, Delay: max(o.Delay, 0), Rule: o.rule})
 }
 
-// rule returns a rule that applies robots.txt, unless it is ignored, and the
-// default pause.
+// rule returns a rule that rejects requests that robots.txt disallows, unless
+// IgnoreRobots is set, and that sets the delay of the host.
 func (o *Options) rule(next fetch.Driver) wrap.Rule {
 	check := func(context.Context, *fetch.Request) (time.Duration, error) { return 0, nil }
 	if !o.IgnoreRobots {

@@ -91,7 +91,8 @@ func TestDelay(t *testing.T) {
 				run(t, o)
 				shortest := time.Hour
 				for i, at := range w.requestTimes[1:] {
-					shortest = min(shortest, (at - w.requestTimes[i]).Round(10*time.Millisecond)) // the network takes 1ms
+					// Each connection takes 1ms.
+					shortest = min(shortest, (at - w.requestTimes[i]).Round(10*time.Millisecond))
 				}
 				if len(w.requestTimes) != 7 || shortest != c.want {
 					t.Errorf("requests at %v: %v between two of them, want %v", w.requestTimes, shortest, c.want)

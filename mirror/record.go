@@ -96,8 +96,8 @@ func resourceMedia(v *visit) string {
 	return cmp.Or(media.ByName(v.url.Path()), "application/octet-stream")
 }
 
-// exchangeRecords returns the records of a response and its request, with all
-// bytes as sent and received.
+// exchangeRecords returns the records of an HTTP response and its request.
+// Secret header fields of the request are masked.
 func exchangeRecords(of *warc.Capture, v *visit, twin *frontier.Capture) ([]*warc.Record, error) {
 	if v.recorder.received.Size() == 0 { // there was no network exchange
 		return nil, nil
@@ -143,7 +143,7 @@ func maskSecrets(sent io.Reader) ([]byte, error) {
 }
 
 func reference(c *frontier.Capture) warc.Reference {
-	u, _ := uri.Parse(c.URL) // cannot fail: the URL of an earlier visit
+	u, _ := uri.Parse(c.URL) // valid, because an earlier visit parsed the URL
 	return warc.Reference{ID: c.ID, URL: u, Date: c.Time}
 }
 

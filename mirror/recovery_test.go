@@ -13,9 +13,9 @@ import (
 	"github.com/anyurl/fetch/mirror"
 )
 
-// TestRedo checks that a run names the complete files that a killed run left in
-// tmp/, even if their URLs are out of scope now. Only files that the database
-// records get a name.
+// TestNamesAfterKill checks that a run names the complete files that a killed
+// run left in tmp/, even if their URLs are out of scope now. Only files that
+// the database records get a name.
 func TestNamesAfterKill(t *testing.T) {
 	t.Parallel()
 	s := sites["file"](t)

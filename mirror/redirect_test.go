@@ -12,8 +12,8 @@ import (
 	"github.com/anyurl/fetch/mirror"
 )
 
-// TestToItself checks that an item which redirects to itself is requested
-// again, up to the maximum number of redirects.
+// TestRedirectToItself checks that an item which redirects to itself is
+// requested again, up to the maximum number of redirects.
 func TestRedirectToItself(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -59,8 +59,8 @@ func (r *report) truncatedWARC(c archive.Cut) {
 	})
 }
 
-// unlistedFailures reports that failed.txt lacks n failed items, because they
-// are not URLs on one line.
+// unlistedFailures reports that failed.txt lacks n failed items. Their URLs are
+// invalid, or they contain line breaks.
 func (r *report) unlistedFailures(n int64) {
 	r.emit(Event{
 		Time: r.now().UTC(), State: frontier.Dead.String(),

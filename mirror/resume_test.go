@@ -77,10 +77,12 @@ func (s *shortWriter) Write(p []byte) (int, error) {
 func TestParts(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name   string
-		warc   bool
-		cuts   int
-		change func(i *image, o *mirror.Options, again func()) // change is called after the truncated response; again starts another run
+		name string
+		warc bool
+		cuts int
+		// change is called after the truncated response; again starts another
+		// run.
+		change func(i *image, o *mirror.Options, again func())
 		asked  int
 		whole  int // number of requests from the first byte
 	}{

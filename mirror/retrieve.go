@@ -172,8 +172,8 @@ func (c *crawl) send(ctx context.Context, req *fetch.Request) (*fetch.Response, 
 	}
 }
 
-// rejectedResponse returns the reason reason the body of the response must not be
-// read, or "".
+// rejectedResponse returns the reason reason the body of the response must not
+// be read, or "".
 func (c *crawl) rejectedResponse(v *visit) string {
 	switch limit := c.o.Limits.FileSize; {
 	case v.resp.Kind == fetch.Session:

@@ -36,11 +36,11 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 
 // newCrawl opens the archive of o for a run.
 func newCrawl(ctx context.Context, o Options) (*crawl, error) {
-	keep := archive.Options{Tree: o.Tree, MinFree: o.Limits.MinFree, Now: o.Now}
+	options := archive.Options{Tree: o.Tree, MinFree: o.Limits.MinFree, Now: o.Now}
 	if w := o.WARC; w != nil {
-		keep.WARC = &warc.Options{Prefix: w.Prefix, MaxSize: w.Size, Info: w.Info, Now: o.Now}
+		options.WARC = &warc.Options{Prefix: w.Prefix, MaxSize: w.Size, Info: w.Info, Now: o.Now}
 	}
-	a, cuts, err := archive.Open(ctx, o.Dir, keep)
+	a, truncated, err := archive.Open(ctx, o.Dir, options)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 		report: report{now: o.Now, onEvent: o.Event, onProgress: o.Progress, appendLog: a.Log, overrideText: o.Override},
 		tally:  newTally(o.Limits), outages: newOutages(o.Tries),
 	}
-	for _, cut := range cuts {
+	for _, cut := range truncated {
 		c.report.truncatedWARC(cut)
 	}
 	return c, nil
@@ -65,7 +65,7 @@ func (c *crawl) execute(ctx context.Context) error {
 	if err := c.visitAll(ctx); err != nil {
 		return archive.Join(err, c.derive(ctx))
 	}
-	swept := c.moveToAttic(ctx) // does not end the run; the next run moves the remaining files
+	swept := c.moveToAttic(ctx) // an error does not end the run, because the next run can move the files
 	failed, err := c.archive.Failures(ctx, c.runNumber)
 	c.report.summary.NewlyFailed = failed.New
 	if failed.Odd > 0 {

@@ -44,7 +44,8 @@ func TestCallersScheme(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := mirror.Options{Dir: t.TempDir(), Tree: true, Delay: -1}
-			o.Client = fetch.New(fetch.Options{Policy: fetch.Typed()}, append(schemes.All(schemes.Options{}), shelf(c.change))...)
+			options := fetch.Options{Policy: fetch.Typed()}
+			o.Client = fetch.New(options, append(schemes.All(schemes.Options{}), shelf(c.change))...)
 			defer o.Client.Close()
 			seed, err := fetch.ParseURL("shelf://h/")
 			if err != nil {

@@ -68,7 +68,7 @@ const (
 // A scopeFilter selects the URLs of a mirror by a Scope.
 type scopeFilter struct {
 	rules  Scope
-	scheme func(name string) fetch.Scheme // returns the scheme of a name
+	scheme func(name string) fetch.Scheme // looks up a scheme by its name
 
 	mu           sync.Mutex
 	prefixes     []string
@@ -90,7 +90,7 @@ func newScopeFilter(s Scope, scheme func(string) fetch.Scheme, seeds []uri.URI) 
 	return b
 }
 
-// addSeed adds a seed.
+// addSeed adds u to the seeds of the scope.
 func (b *scopeFilter) addSeed(u uri.URI) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -187,7 +187,7 @@ func (b *scopeFilter) inReach(u uri.URI, text string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := b.scheme(u.Scheme())
-	if s.Mirror.Article != nil && isImmutable(s, u) { // an article is in reach through a newsgroup in reach
+	if s.Mirror.Article != nil && isImmutable(s, u) { // only a newsgroup in reach links to articles
 		return b.hosts[hostOf(u)]
 	}
 	switch b.rules.Reach {
@@ -261,8 +261,8 @@ func (b *scopeFilter) tooManyVariants(u uri.URI) bool {
 	return false
 }
 
-// checkMedia returns the reason reason an object of a media type is not kept, or
-// "".
+// checkMedia returns the reason reason an object of a media type is not kept,
+// or "".
 func (b *scopeFilter) checkMedia(text string) string {
 	if len(b.rules.Accept)+len(b.rules.Reject) == 0 {
 		return ""

@@ -248,7 +248,10 @@ func TestStrangersScope(t *testing.T) {
 				if strings.Contains(c.url, "@") {
 					o.Scope.Reach = mirror.Host
 				}
-				item := frontier.Item{Key: frontier.KeyOf(cmp.Or(c.key, c.url)), URL: c.url, Host: u.Host(), Depth: c.depth, Meta: []byte(c.meta)}
+				item := frontier.Item{
+					Key: frontier.KeyOf(cmp.Or(c.key, c.url)), URL: c.url, Host: u.Host(), Depth: c.depth,
+					Meta: []byte(c.meta),
+				}
 				plantRun(t, o.Dir, `{"seeds":["http://b.example/","http://www.a.example/"]}`, item)
 				run(t, o)
 				mu.Lock()

@@ -21,7 +21,7 @@ func TestUnchanged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := options(t, start(t).urls...)
-			o.Marks = &marks{}
+			o.Marks = &noMarks{}
 			run(t, o)
 			before := warcs(t, o.Dir)
 			sum := run(t, o)
@@ -65,8 +65,8 @@ func checkNoPayload(t *testing.T, name string) {
 	}
 }
 
-// TestWhole checks that a file truncated by a kill is replaced by the complete
-// file, although the server answers If-Modified-Since with 304.
+// TestTruncatedByKill checks that a file truncated by a kill is replaced by the
+// complete file, although the server answers If-Modified-Since with 304.
 func TestTruncatedByKill(t *testing.T) {
 	t.Parallel()
 	s := peer.Nginx(t, peer.NginxOptions{Rate: "8m", Server: "if_modified_since before;"})

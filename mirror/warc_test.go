@@ -98,7 +98,8 @@ func TestTLS(t *testing.T) {
 	s := peer.Nginx(t, peer.NginxOptions{HTTP2: true})
 	s.Put("index.html", []byte("<p>a page"))
 	o := options(t, "https://"+s.TLSAddr+"/")
-	o.Client = fetch.New(fetch.Options{Policy: fetch.Typed(), TLS: &tls.Config{RootCAs: s.Cert.Pool}}, schemes.All(schemes.Options{})...)
+	options := fetch.Options{Policy: fetch.Typed(), TLS: &tls.Config{RootCAs: s.Cert.Pool}}
+	o.Client = fetch.New(options, schemes.All(schemes.Options{})...)
 	defer o.Client.Close()
 	run(t, o)
 	heads, _ := records(t, o.Dir)
@@ -119,8 +120,8 @@ func TestTLS(t *testing.T) {
 	run(t, o)
 }
 
-// TestTail checks that uncommitted bytes are removed and reported. A file that
-// lost committed bytes is not changed.
+// TestUncommittedBytes checks that uncommitted bytes are removed and reported.
+// A file that lost committed bytes is not changed.
 func TestUncommittedBytes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -197,8 +198,8 @@ func TestUncommittedBytes(t *testing.T) {
 	})
 }
 
-// TestNewer checks that a database of a newer version is rejected and not
-// changed.
+// TestNewerDatabase checks that a database of a newer version is rejected and
+// not changed.
 func TestNewerDatabase(t *testing.T) {
 	t.Parallel()
 	o := options(t, "file://"+t.TempDir()+"/")
