@@ -44,7 +44,7 @@ func TestTLS(t *testing.T) {
 					t.Fatal(err)
 				}
 				if c.name == "stall" { // the other cases end without a deadline
-					conn.SetDeadline(time.Now().Add(time.Second))
+					conn.SetDeadline(time.Now().Add(50 * time.Millisecond))
 				}
 				inner := tls.Client(conn, &tls.Config{ServerName: "h.test", RootCAs: certs.Pool})
 				_, err := io.WriteString(inner, "x")

@@ -115,7 +115,11 @@ func TestFrameFloods(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := &script{}
 			trust := s.withTLS(t, "h2")
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			limit := time.Second
+			if testing.Short() {
+				limit /= 4
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), limit)
 			defer cancel()
 			s.frames = func(conn net.Conn) { floodFrames(conn, name == "continuation", f) }
 			client := s.newClient(t, http.Options{}, trust)
