@@ -10,17 +10,18 @@ import (
 	"github.com/anyurl/fetch/internal/rfc822"
 )
 
-// The media types of what articles bring.
+// Media types of articles, headers and batches.
 const (
 	articleMedia = "message/rfc822"
 	headMedia    = "text/rfc822-headers"
 	batchMedia   = "application/x-rnews"
 )
 
-// answers are the codes of success (RFC 3977 6.2).
+// successCodes maps the commands for an article to their positive status codes
+// (RFC 3977 6.2).
 var successCodes = map[string]int{"ARTICLE": 220, "HEAD": 221, "BODY": 222}
 
-// article brings one article, or the part of it that view asks for.
+// article retrieves one article, or the part of the article that view selects.
 func (d *driver) article(q *task, s *session, view View) (*fetch.Response, error) {
 	verb := view.verb()
 	var r line.Reply
@@ -51,13 +52,13 @@ func (d *driver) article(q *task, s *session, view View) (*fetch.Response, error
 		resp.Head = head
 	}
 	if d.View == Head {
-		resp.Media = headMedia // and not only what a Stat tells an article by
+		resp.Media = headMedia // only if the user selected this view; a Stat describes the complete article
 	}
 	resp.Unchanged = excludedByTime(q.req, resp.Time)
 	if q.req.Op != fetch.Stat {
 		if block.removeDeadline(); resp.Unchanged {
 			resp.Body = nil
-			s.Break() // the rest is not worth its reading
+			s.Break() // do not read the remaining bytes of the article
 		}
 		return resp, nil
 	}
@@ -65,21 +66,21 @@ func (d *driver) article(q *task, s *session, view View) (*fetch.Response, error
 	if n, err := io.Copy(io.Discard, io.LimitReader(rest, 1)); n > 0 || err != nil {
 		s.Break()
 		if err == nil {
-			err = fetch.TooLarge.Errorf("head of more than %d bytes", rfc822.MaxHeader)
+			err = fetch.TooLarge.Errorf("header of the article is longer than %d bytes", rfc822.MaxHeader)
 		}
 		return nil, blockFault(err)
 	}
 	return resp, nil
 }
 
-// old reports whether an article of that date is not wanted. One without a date
-// is.
+// excludedByTime reports whether the time conditions of req exclude an article
+// with the given date. An article without a date is never excluded.
 func excludedByTime(req *fetch.Request, at time.Time) bool {
 	return !at.IsZero() && (!req.Since.IsZero() && !at.After(req.Since) || !req.Before.IsZero() && at.After(req.Before))
 }
 
-// inGroup selects a group and sends one command more: both at once where the
-// server takes them so.
+// commandInGroup selects a group and sends a command. It pipelines both
+// commands if the server supports pipelining.
 func (s *session) commandInGroup(group string, command ...string) (line.Reply, error) {
 	pipelined := s.caps.supportsRFC3977()
 	err := s.AddCommand("GROUP", group)
@@ -106,9 +107,9 @@ func (s *session) commandInGroup(group string, command ...string) (line.Reply, e
 	return s.readReply()
 }
 
-// answered checks the first line of the answer that verb gives for an article.
-// One for another number than the one asked for means that answers and
-// commands are out of step.
+// checkReply returns an error if r is not a positive reply to verb for the
+// article of l. After a reply with another article number, the session is out
+// of sync and is broken.
 func (s *session) checkReply(r line.Reply, verb string, l locator) error {
 	if r.Code != successCodes[verb] {
 		if isMultiline(r) {
@@ -121,7 +122,7 @@ func (s *session) checkReply(r line.Reply, verb string, l locator) error {
 	}
 	if n, _ := numberAndID(r); n != 0 && n != l.first {
 		s.Break()
-		return fetch.Protocol.Errorf("%s %d: server answers for article %d", verb, l.first, n)
+		return fetch.Protocol.Errorf("%s %d: server replied with article %d", verb, l.first, n)
 	}
 	return nil
 }

@@ -8,19 +8,20 @@ import (
 	"github.com/anyurl/fetch/internal/line"
 )
 
-// maxBatched bounds an article of a batch, whose length stands before it. A
-// single article may have any length.
-const maxBatched = 8 << 20
+// maxBatchArticle is the maximum size of an article in a batch, in bytes. The
+// batch contains the size before the article, so the article must fit into
+// memory. A single article has no such limit.
+const maxBatchArticle = 8 << 20
 
-// batch joins the articles of a range as rnews batches do: "#! rnews LENGTH"
-// before each (RFC 1036 appendix).
+// batch returns the articles of a range as an rnews batch. In a batch, a line
+// "#! rnews LENGTH" precedes each article (RFC 1036 appendix).
 func (d *driver) batch(q *task, s *session, view View) (*fetch.Response, error) {
 	p, err := d.selectRange(q, s, false)
 	if err != nil {
 		return nil, err
 	}
 	if p.empty && !p.incremental && q.kind == kindRange {
-		return nil, fetch.NotFound.Errorf("no article in the range: %s has %d to %d", p.name, p.low, p.high)
+		return nil, fetch.NotFound.Errorf("no article in the range: %s has articles %d to %d", p.name, p.low, p.high)
 	}
 	if p.empty {
 		return p.emptyResponse(fetch.Document, batchMedia), nil
@@ -28,9 +29,14 @@ func (d *driver) batch(q *task, s *session, view View) (*fetch.Response, error) 
 	if err := d.startCompression(s, p.last-p.first, false); err != nil {
 		return nil, err
 	}
-	r := &pipeline{s: s, verb: view.verb(), source: newNumberSource(s, p.name, p.first, p.last), appendArticle: func(dst []byte, _ uint64, _ string, block *line.Block) ([]byte, error) {
-		return s.appendBatched(dst, block)
-	}}
+	r := &pipeline{
+		s:      s,
+		verb:   view.verb(),
+		source: newNumberSource(s, p.name, p.first, p.last),
+		appendArticle: func(dst []byte, _ uint64, _ string, block *line.Block) ([]byte, error) {
+			return s.appendBatched(dst, block)
+		},
+	}
 	r.fill()
 	switch {
 	case len(r.unread) > 0:
@@ -45,12 +51,12 @@ func (d *driver) batch(q *task, s *session, view View) (*fetch.Response, error) 
 	return &fetch.Response{Kind: fetch.Document, Media: batchMedia, Code: successCodes[r.verb], Body: body}, nil
 }
 
-// batched appends one article and what stands before it.
+// appendBatched appends one article to dst, with its line "#! rnews LENGTH".
 func (s *session) appendBatched(dst []byte, block *line.Block) ([]byte, error) {
 	var headerSpace [len("#! rnews \n") + 20]byte
 	start := len(dst)
 	dst = append(dst, headerSpace[:]...)
-	dst, err := s.appendBlock(dst, maxBatched, block)
+	dst, err := s.appendBlock(dst, maxBatchArticle, block)
 	if err != nil {
 		return dst, err
 	}

@@ -8,57 +8,60 @@ import (
 	"github.com/anyurl/fetch/internal/line"
 )
 
-// A group is what GROUP tells of one (RFC 3977 6.1.1). The count is an
-// estimate; an empty group may have a high below its low.
+// A group is a selected newsgroup with the numbers from the reply to GROUP (RFC
+// 3977 6.1.1). The count is an estimate. In an empty group, high may be lower
+// than low.
 type group struct {
 	name             string
 	count, low, high uint64
 	placeholder      bool // the only article is a placeholder of the server
 }
 
-// placeholder is the end of leafnode's reply to GROUP for a group that it has
-// not fetched yet. leafnode fetches the group after a client has read the
-// placeholder article.
+// placeholderSuffix is the end of leafnode's reply to GROUP for a group that it
+// has not yet fetched. The group then contains one placeholder article, with a
+// message-id that starts with placeholderIDPrefix. leafnode fetches the group
+// after a client has read the placeholder article.
 const (
 	placeholderSuffix   = "(pseudo article)"
 	placeholderIDPrefix = "<leafnode:placeholder:"
 )
 
-// doubt is the note and the Doubt of a placeholder.
-const placeholderDoubt = "server has not fetched this group yet, and shows a placeholder: try again later"
+// placeholderDoubt is the note and [fetch.Response].Doubt for a placeholder.
+const placeholderDoubt = "server has not yet fetched this group and returns a placeholder article: try again later"
 
 func parseGroup(name string, r line.Reply) (group, error) {
 	g := group{name: name, placeholder: strings.HasSuffix(r.Lines[0], placeholderSuffix)}
 	words := strings.Fields(r.Lines[0])
 	for i, to := range []*uint64{&g.count, &g.low, &g.high} {
 		if i >= len(words) {
-			return g, fetch.Protocol.Errorf("GROUP: three numbers expected")
+			return g, fetch.Protocol.Errorf("GROUP: reply contains fewer than three numbers")
 		}
 		n, ok := parseNumber(words[i])
 		if !ok {
-			return g, fetch.Protocol.Errorf("GROUP: not a number: %q", words[i])
+			return g, fetch.Protocol.Errorf("GROUP: invalid number: %q", words[i])
 		}
 		*to = n
 	}
 	return g, nil
 }
 
-// within is the part of a range of numbers that g has; ok is false where that
-// is nothing.
+// intersect returns the part of the range first to last that lies between the
+// lowest and the highest article number of g. It reports false if this part is
+// empty.
 func (g group) intersect(first, last uint64) (from, to uint64, ok bool) {
 	from, to = max(first, g.low), min(last, g.high)
 	return from, to, g.count > 0 && from <= to
 }
 
-// header is what a Stat of a group brings.
+// header returns the header fields for a Stat of g.
 func (g group) header() fetch.Header {
 	number := func(n uint64) string { return strconv.FormatUint(n, 10) }
 	return fetch.Header{{Name: "Group", Value: g.name}, {Name: "Count", Value: number(g.count)},
 		{Name: "Low", Value: number(g.low)}, {Name: "High", Value: number(g.high)}}
 }
 
-// selectGroup selects a group; together with it it learns, once a session, how
-// the lines of an overview are made.
+// selectGroup selects a group. If overview is true and the fields of overview
+// lines are unknown, it requests them too.
 func (s *session) selectGroup(name string, overview bool) (group, error) {
 	wantFields := overview && s.fields == nil && (s.caps == nil || s.caps.hasArg("LIST", "OVERVIEW.FMT"))
 	pipelined := wantFields && s.caps.supportsRFC3977()
@@ -94,18 +97,18 @@ func (s *session) selectGroup(name string, overview bool) (group, error) {
 	return parseGroup(name, r)
 }
 
-// standardFields are those of every overview line behind its number (RFC 3977
-// 8.3.2).
+// standardFields lists the fields of an overview line after the article number
+// (RFC 3977 8.3.2).
 var standardFields = []string{"subject", "from", "date", "message-id", "references", "bytes", "lines"}
 
 const (
-	maxFields = 64
-	maxField  = 64 // bytes
+	maxFields = 64 // fields of an overview line
+	maxField  = 64 // bytes of a field name
 )
 
-// readFields reads the answer to LIST OVERVIEW.FMT (RFC 3977 8.4). A server that
-// does not tell has the standard fields and, as all servers, perhaps an Xref
-// with its name.
+// readFields reads the response to LIST OVERVIEW.FMT (RFC 3977 8.4). If the
+// server does not list its fields, readFields assumes the standard fields and
+// Xref.
 func (s *session) readFields() error {
 	r, err := s.readReply()
 	if err != nil {
@@ -129,8 +132,8 @@ func (s *session) readFields() error {
 	return err
 }
 
-// isField reports whether name can be that of a header field or of an item of
-// metadata, without the colon of the latter.
+// isField reports whether name is valid as the name of a header field or a
+// metadata item.
 func isField(name string) bool {
 	if name == "" || len(name) > maxField {
 		return false

@@ -8,36 +8,36 @@ import (
 	"github.com/anyurl/fetch/internal/line"
 )
 
-// The media types of other listings.
+// Media types of the listings other than overviews, with the format of a line.
 const (
 	activeMedia      = "text/x-nntp-active"       // name high low status
 	descriptionMedia = "text/x-nntp-descriptions" // name description
 	idsMedia         = "text/x-nntp-ids"          // message-ids
 )
 
-// groups lists the groups that a wildmat matches.
+// listGroups lists the groups that match the wildmat of q.
 func (d *driver) listGroups(q *task, s *session) (*fetch.Response, error) {
 	resp := &fetch.Response{Kind: fetch.Menu, Media: activeMedia}
 	if q.req.Op == fetch.Stat {
 		return resp, nil
 	}
-	tries := [][]string{{"LIST", "ACTIVE", q.wildmat}, {"LIST"}}
+	commands := [][]string{{"LIST", "ACTIVE", q.wildmat}, {"LIST"}}
 	switch {
 	case !q.req.Since.IsZero():
-		tries = [][]string{{"NEWGROUPS", formatTime(q.req.Since, s.caps.supportsRFC3977())}}
+		commands = [][]string{{"NEWGROUPS", formatTime(q.req.Since, s.caps.supportsRFC3977())}}
 	case d.Describe:
 		resp.Media = descriptionMedia
-		tries = [][]string{{"LIST", "NEWSGROUPS", q.wildmat}, {"LIST", "NEWSGROUPS"}}
+		commands = [][]string{{"LIST", "NEWSGROUPS", q.wildmat}, {"LIST", "NEWSGROUPS"}}
 	case q.wildmat == "*" && !s.caps.supportsRFC3977():
-		tries = tries[1:]
+		commands = commands[1:]
 	}
 	if q.wildmat == "*" {
 		if err := d.startCompression(s, minCompressed, true); err != nil {
 			return nil, err
 		}
 	}
-	for i, words := range tries {
-		r, err := s.command(words...)
+	for i, command := range commands {
+		r, err := s.command(command...)
 		if err != nil {
 			return nil, err
 		}
@@ -45,19 +45,20 @@ func (d *driver) listGroups(q *task, s *session) (*fetch.Response, error) {
 		switch {
 		case r.Code == 215 || r.Code == 231:
 			resp.Body = io.NopCloser(s.dataBlock())
-			if q.wildmat != "*" && words[len(words)-1] != q.wildmat {
+			if q.wildmat != "*" && command[len(command)-1] != q.wildmat {
 				resp.Body = io.NopCloser(newGroupFilter(q.wildmat, resp.Body))
 			}
 			return resp, nil
-		case i == len(tries)-1 || !isUnsupported(r):
-			return nil, statusError(words[0], r)
+		case i == len(commands)-1 || !isUnsupported(r):
+			return nil, statusError(command[0], r)
 		}
 	}
 	return resp, nil
 }
 
-// newArticles lists the message-ids that have come to a group (RFC 3977 7.4).
-// Many servers do not tell: then everything is listed.
+// listNewArticles lists the message-ids of the articles that reached the group
+// after Request.Since (RFC 3977 7.4). If the server does not support NEWNEWS,
+// it lists all articles.
 func (d *driver) listNewArticles(q *task, s *session) (*fetch.Response, error) {
 	r, err := s.command("NEWNEWS", q.group, formatTime(q.req.Since, s.caps.supportsRFC3977()))
 	switch {
@@ -68,12 +69,12 @@ func (d *driver) listNewArticles(q *task, s *session) (*fetch.Response, error) {
 	case !isUnsupported(r) && r.Code != 502:
 		return nil, statusError("NEWNEWS", r)
 	}
-	q.req.Trace.Notef("server does not tell what is new by time: all is listed")
+	q.req.Trace.Notef("server does not support NEWNEWS: listing all articles")
 	return d.overview(q, s)
 }
 
-// field lists articles by one header field or item of metadata (RFC 3977 8.5);
-// old servers know it as XHDR.
+// listField lists one header field or metadata item of articles (RFC 3977 8.5).
+// It uses XHDR if the server does not support HDR.
 func (d *driver) listField(q *task, s *session) (*fetch.Response, error) {
 	p, err := d.selectRange(q, s, false)
 	media := mime.FormatMediaType("text/x-nntp-hdr", map[string]string{"field": d.Field})

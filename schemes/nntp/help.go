@@ -1,14 +1,15 @@
 package nntp
 
-// help documents news, nntp, snews and nntps URLs.
+// help is the manual text of news, nntp, snews and nntps URLs.
 const help = `news:MESSAGE-ID   news:GROUP   news:*   news://HOST/...   nntp://HOST/GROUP/NUMBER   RFC 5538
 
-An article is retrieved byte for byte; a group is a listing of its articles; *
-is the list of groups. If the URL names no host, the server is that of
---news-server or NNTPSERVER. snews and nntps are the same under TLS.
-HOST/GROUP/7-20 is a range of articles, GROUP/7- has no end.
-Flags: --headers, --body, --mbox, --maildir DIR, --part N, --decode: articles in
-other forms. --state FILE, --since-article N: new articles only; -z DATE:
-articles that reached the server after DATE. With fetch ls, --field NAME: one
-header of each article; --describe: the descriptions of groups. --compressed,
---ssl, --ssl-reqd.`
+fetch retrieves an article byte for byte. The URL of a group returns a listing
+of its articles, and * returns a listing of all groups. A URL without a host
+uses the server of --news-server or NNTPSERVER. snews and nntps use TLS from the
+start. HOST/GROUP/7-20 is a range of articles, and HOST/GROUP/7- is a range
+without an end. --headers and --body select a part of each article. --state FILE
+and --since-article N select new articles, and -z DATE selects articles that
+reached the server after DATE. With fetch ls, --field NAME lists one header
+field of each article, and --describe lists the descriptions of groups.
+Flags: --mbox --maildir --part --decode --compressed, and the TLS flags --ssl
+and --ssl-reqd.`

@@ -1,9 +1,10 @@
 package nntp
 
-// endOfBlock is the symbol behind those of literals (RFC 1951 3.2.5).
+// endOfBlock is the symbol after the literals (RFC 1951 3.2.5).
 const endOfBlock = 256
 
-// A span is the least value of a symbol and the number of bits added to it.
+// A span is the lowest value of a symbol and the number of extra bits that are
+// added to this value.
 type span struct{ base, extra uint }
 
 var (
@@ -11,9 +12,10 @@ var (
 	distanceTable = spanTable(1, 4, 2, 30, 0)
 )
 
-// spans is a table of RFC 1951 3.2.5: symbols in groups of so many have one
-// extra bit more than the group before; the first two groups have none. The
-// last length stands alone, for it is frequent.
+// spanTable returns a table of RFC 1951 3.2.5 with count symbols. The first
+// plain symbols have no extra bits. Each subsequent group of symbols has one
+// extra bit more than the previous group. If last is not zero, the table ends
+// with a symbol for the value last.
 func spanTable(base uint, plain, group, count int, last uint) []span {
 	var table []span
 	for i := range count {
@@ -37,14 +39,14 @@ const (
 
 // A huffman is a canonical Huffman code (RFC 1951 3.2.2).
 type huffman struct {
-	fast    [1 << fastBits]uint16 // symbol and size of the codes that begin so; 0: longer ones
-	count   [maxCode + 1]uint16   // codes of each size
-	symbols [288]uint16           // in the order of their codes
+	fast    [1 << fastBits]uint16 // symbol<<4 | size for each bit prefix, or 0 if the code is longer
+	count   [maxCode + 1]uint16   // number of codes of each size
+	symbols [288]uint16           // symbols in the order of their codes
 }
 
-// init makes the code in which symbol i has sizes[i] bits, and reports whether
-// there is one. A code with holes is taken, as zlib takes it, only where it has
-// one symbol at the most.
+// build sets h to the code in which symbol i has sizes[i] bits. It reports
+// whether this code is valid. Like zlib, it accepts an incomplete code only
+// with at most one symbol.
 func (h *huffman) build(sizes []uint8) bool {
 	*h = huffman{}
 	used := 0
@@ -55,16 +57,16 @@ func (h *huffman) build(sizes []uint8) bool {
 		}
 	}
 	var offset, next [maxCode + 2]uint16
-	room := 1
+	free := 1
 	for size := 1; size <= maxCode; size++ {
-		room = room<<1 - int(h.count[size])
-		if room < 0 {
+		free = free<<1 - int(h.count[size])
+		if free < 0 {
 			return false
 		}
 		offset[size+1] = offset[size] + h.count[size]
 		next[size+1] = (next[size] + h.count[size]) << 1
 	}
-	if room > 0 && (used > 1 || used == 1 && h.count[1] == 0) {
+	if free > 0 && (used > 1 || used == 1 && h.count[1] == 0) {
 		return false
 	}
 	for symbol, size := range sizes {
@@ -79,7 +81,8 @@ func (h *huffman) build(sizes []uint8) bool {
 	return true
 }
 
-// quicken enters a code into fast: its bits come with the highest first.
+// addFast adds a code to h.fast. The highest bit of a code comes first in the
+// input, so the index contains the bits in reverse order.
 func (h *huffman) addFast(code, size uint, symbol uint16) {
 	if size > fastBits {
 		return
@@ -94,8 +97,8 @@ func (h *huffman) addFast(code, size uint, symbol uint16) {
 	}
 }
 
-// decode returns the symbol that the lowest of n bits are the code of, and the
-// size of that; zero where they are none, or not yet.
+// decode returns the symbol of the code at the lowest of n bits, and the size
+// of the code. The size is 0 if the bits are not a complete code.
 func (h *huffman) decode(bits uint64, n uint) (symbol, size uint) {
 	if e := h.fast[bits&(1<<fastBits-1)]; e != 0 {
 		if size = uint(e & 15); size <= n {
@@ -118,7 +121,7 @@ func (h *huffman) decode(bits uint64, n uint) (symbol, size uint) {
 	return 0, 0
 }
 
-// fixed takes the code that is known beforehand (RFC 1951 3.2.6).
+// setFixedCodes sets the fixed Huffman codes (RFC 1951 3.2.6).
 func (z *inflater) setFixedCodes() {
 	var sizes [288]uint8
 	for i := range sizes {
@@ -138,10 +141,11 @@ func (z *inflater) setFixedCodes() {
 	z.distances.build(append(sizes[:30:30], 5, 5))
 }
 
-// codeOrder is the order in which the sizes of the code of sizes come.
+// codeOrder is the order of the code sizes in the header of a block (RFC 1951
+// 3.2.7).
 var codeOrder = [...]uint8{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15}
 
-// dynamic reads the codes of a block (RFC 1951 3.2.7).
+// readCodes reads the dynamic Huffman codes of a block (RFC 1951 3.2.7).
 func (z *inflater) readCodes() error {
 	var counts [3]uint
 	for i, bits := range []uint{5, 5, 4} {
@@ -168,13 +172,16 @@ func (z *inflater) readCodes() error {
 	if err := z.readCodeSizes(sizes[:literals+distances]); err != nil {
 		return err
 	}
-	if sizes[endOfBlock] == 0 || !z.literals.build(sizes[:literals]) || !z.distances.build(sizes[literals:literals+distances]) {
+	valid := sizes[endOfBlock] != 0 && z.literals.build(sizes[:literals]) &&
+		z.distances.build(sizes[literals:literals+distances])
+	if !valid {
 		return errCorrupt
 	}
 	return nil
 }
 
-// sizes reads the sizes of both codes by the code that literals holds.
+// readCodeSizes reads the sizes of both codes. The code in z.literals encodes
+// them.
 func (z *inflater) readCodeSizes(sizes []uint8) error {
 	for i := 0; i < len(sizes); {
 		symbol, size := uint(0), uint(0)
@@ -195,12 +202,12 @@ func (z *inflater) readCodeSizes(sizes []uint8) error {
 			i++
 			continue
 		}
-		repeat := []struct{ bits, least uint }{{2, 3}, {3, 3}, {7, 11}}[symbol-16]
-		more, err := z.readBits(repeat.bits)
+		repeat := []struct{ bits, base uint }{{2, 3}, {3, 3}, {7, 11}}[symbol-16]
+		extra, err := z.readBits(repeat.bits)
 		if err != nil {
 			return err
 		}
-		value, count := uint8(0), int(more+repeat.least)
+		value, count := uint8(0), int(extra+repeat.base)
 		if symbol == 16 && i > 0 {
 			value = sizes[i-1]
 		}

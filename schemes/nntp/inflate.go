@@ -9,32 +9,32 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// An inflater reads DEFLATE (RFC 1951) as a conversation needs it: everything
-// that the bytes so far tell is given out before it waits for more, and it
-// waits for no bit that it could do without. INN ends its answers with zlib's
-// partial flush, which keeps some bits back; the inflaters of the standard
-// library and of klauspost/compress wait for those (doc/design/007-news.md).
+// An inflater decompresses a DEFLATE stream (RFC 1951) of a session. Read
+// returns all bytes that the available input determines before it waits for
+// more input. INN ends its responses with the partial flush of zlib, which
+// withholds some bits. The decompressors of the standard library and of
+// klauspost/compress would wait for these bits (doc/design/007-news.md).
 type inflater struct {
 	r              io.Reader
 	in             [4 << 10]byte
-	inStart, inEnd int // in[start:end] is read but not yet among bits
+	inStart, inEnd int // in[inStart:inEnd] is not yet in bits
 
-	bits       uint64 // the next bits, the lowest first
-	bitCount   uint   // how many
+	bits       uint64 // next input bits, starting at the lowest bit
+	bitCount   uint   // number of valid bits
 	state      func(*inflater) error
 	final      bool
-	storedLeft int // of a stored block
+	storedLeft int // remaining bytes of a stored block
 
 	literals, distances huffman
 	window              [1 << 15]byte
-	consumed, produced  int // bytes in all; window holds the last of those made
+	consumed, produced  int // total bytes; window holds the most recently produced bytes
 	err                 error
 }
 
 func newInflater(r io.Reader) *inflater { return &inflater{r: r, state: (*inflater).blockHeader} }
 
-// enough is how much may wait to be given out: a copy of 258 bytes must still
-// fit into the window.
+// maxUnread is the maximum number of decompressed bytes that wait for Read. A
+// copy of 258 bytes must still fit into the window.
 const maxUnread = 1<<15 - 258
 
 func (z *inflater) Read(p []byte) (int, error) {
@@ -54,7 +54,7 @@ func (z *inflater) Read(p []byte) (int, error) {
 	if z.produced == z.consumed {
 		err := z.err
 		if errors.Is(err, os.ErrDeadlineExceeded) {
-			z.err = nil // the connection is as good as before
+			z.err = nil // the connection is still usable
 		}
 		return 0, err
 	}
@@ -64,8 +64,8 @@ func (z *inflater) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// moreError is what states say that can do nothing with the bits there are,
-// and have used none of them.
+// A needInputError means that the available bits are not sufficient for the
+// next step and that the step has used none of them.
 type needInputError struct{}
 
 func (needInputError) Error() string { return "more bits are needed" }
@@ -75,13 +75,13 @@ var (
 	errCorrupt         = fetch.Protocol.Errorf("corrupt compressed data")
 )
 
-// fill waits for bytes.
+// fill reads more input from r.
 func (z *inflater) fill() error {
 	for range 100 {
 		n, err := z.r.Read(z.in[:])
 		z.inStart, z.inEnd = 0, n
 		if n > 0 {
-			return nil // an error comes again
+			return nil // the next Read returns the error again
 		}
 		if err == io.EOF {
 			return io.ErrUnexpectedEOF
@@ -93,7 +93,8 @@ func (z *inflater) fill() error {
 	return io.ErrNoProgress
 }
 
-// refill moves what bytes there are to bits: 56 at the least, if they last.
+// refill moves available input to bits. It provides at least 56 bits if the
+// input is long enough.
 func (z *inflater) refill() {
 	for z.bitCount <= 56 && z.inStart < z.inEnd {
 		z.bits |= uint64(z.in[z.inStart]) << z.bitCount
@@ -102,7 +103,7 @@ func (z *inflater) refill() {
 	}
 }
 
-// take waits for count bits, at the most 16, and uses them.
+// readBits reads count bits, at most 16, and waits for input if necessary.
 func (z *inflater) readBits(count uint) (uint, error) {
 	for z.refill(); z.bitCount < count; z.refill() {
 		if err := z.fill(); err != nil {
@@ -119,8 +120,8 @@ func (z *inflater) dropBits(count uint) {
 	z.bitCount -= count
 }
 
-// block reads the head of a block (RFC 1951 3.2.3), once all before it is
-// given out.
+// blockHeader reads the header of a block (RFC 1951 3.2.3). It first waits
+// until Read has returned all decompressed bytes.
 func (z *inflater) blockHeader() error {
 	switch {
 	case z.produced > z.consumed:
@@ -147,7 +148,7 @@ func (z *inflater) blockHeader() error {
 	return err
 }
 
-// stored begins a block of bytes as they are (RFC 1951 3.2.4).
+// storedHeader reads the length of a stored block (RFC 1951 3.2.4).
 func (z *inflater) storedHeader() error {
 	z.dropBits(z.bitCount % 8)
 	size, err := z.readBits(16)
@@ -185,7 +186,8 @@ func (z *inflater) appendByte(c byte) {
 	z.produced++
 }
 
-// symbols decodes until the end of the block, of the bytes or of the room.
+// decodeSymbols decodes symbols until the block ends, the input ends or the
+// window is full.
 func (z *inflater) decodeSymbols() error {
 	for z.produced-z.consumed < maxUnread {
 		z.refill()
@@ -209,7 +211,8 @@ func (z *inflater) decodeSymbols() error {
 	return nil
 }
 
-// undecoded: no code has more than 15 bits.
+// undecodedError returns the error for bits that are no complete code. With 48
+// or more bits the data is corrupt, because a code has at most 15 bits.
 func (z *inflater) undecodedError() error {
 	if z.bitCount >= 48 {
 		return errCorrupt
@@ -217,8 +220,8 @@ func (z *inflater) undecodedError() error {
 	return errNeedInput
 }
 
-// match copies from what was made (RFC 1951 3.2.5). It uses no bits unless it
-// has all it needs: 48 at the most.
+// copyMatch copies earlier bytes of the window (RFC 1951 3.2.5). It needs at
+// most 48 bits. It uses no bits unless all of them are available.
 func (z *inflater) copyMatch(symbol, used uint) error {
 	if symbol >= uint(len(lengthTable)) {
 		return errCorrupt
@@ -251,9 +254,8 @@ func (z *inflater) copyMatch(symbol, used uint) error {
 	return nil
 }
 
-// storedBlocks appends p to dst as blocks that are stored as they are, and the
-// empty one that some readers, Go's own among them, wait for before they give
-// out what they have.
+// storedBlocks appends p to dst as stored blocks. A final empty block makes
+// decompressors return all data at once, such as compress/flate.
 func storedBlocks(dst, p []byte) []byte {
 	for {
 		n := min(len(p), 1<<16-1)

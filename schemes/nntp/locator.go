@@ -10,35 +10,35 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A locator is what a URL names, decoded and held to the grammar of RFC 3977
-// 9.8, so that none of it can end a command or begin another.
+// A locator is a parsed URL. Its texts are decoded and match the grammar of RFC
+// 3977 9.8, so they can neither end a command nor start another command.
 type locator struct {
 	kind        kind
-	id          string // with its brackets, of byID
-	group       string // of byNumber, byRange and ofGroup
-	wildmat     string // of ofGroups
-	first, last uint64 // with group
+	id          string // message-id with angle brackets, for kindMessageID
+	group       string // for kindNumber, kindRange and kindGroup
+	wildmat     string // for kindGroupList
+	first, last uint64 // article numbers, both inclusive
 }
 
 type kind uint8
 
 const (
-	kindMessageID kind = iota // an article
-	kindNumber                // an article
-	kindRange                 // articles
+	kindMessageID kind = iota // an article by message-id
+	kindNumber                // an article by number
+	kindRange                 // a batch of articles
 	kindGroup                 // a listing of articles
 	kindGroupList             // a listing of groups
 )
 
 const (
 	maxID        = 250               // RFC 3977 3.6
-	maxGroupName = 460               // what leaves room in a command for verb and range
+	maxGroupName = 460               // bytes; a command also contains a verb and a range
 	maxDigits    = 16                // RFC 3977 9.8
-	maxNumber    = uint64(1)<<63 - 1 // the last of "7-"
+	maxNumber    = uint64(1)<<63 - 1 // the last number of a range without an end
 )
 
-// locate reads u. A "?" that is not encoded belongs to the path: RFC 1738 5 has
-// it in message-ids.
+// parseLocator parses u. A "?" without escaping is part of the path, because
+// message-ids may contain it (RFC 1738 5).
 func parseLocator(u uri.URI) (locator, error) {
 	text := u.Path()
 	if q, ok := u.Query(); ok {
@@ -51,7 +51,7 @@ func parseLocator(u uri.URI) (locator, error) {
 		return locator{}, fetch.BadURL.With(err)
 	} else if user, _, ok := strings.Cut(decoded, "@"); ok {
 		if strings.HasPrefix(u.Scheme(), "nntp") && !u.HasAuthority() && strings.Contains(user, ":") {
-			return locator{}, fetch.BadURL.Errorf("login without //: write nntp://USER:PASSWORD@HOST/")
+			return locator{}, fetch.BadURL.Errorf("credentials require two slashes: nntp://USER:PASSWORD@HOST/")
 		}
 		id, err := parseID(decoded)
 		return locator{kind: kindMessageID, id: id}, err
@@ -87,15 +87,15 @@ func parseRange(group, text string) (locator, error) {
 		l.kind, ok = kindRange, ok && lastOK
 	}
 	if !ok || l.first == 0 {
-		return l, fetch.BadURL.Errorf("neither an article number nor a range of them: %q", text)
+		return l, fetch.BadURL.Errorf("invalid article number or range: %q", text)
 	}
 	if l.last < l.first {
-		return l, fetch.BadURL.Errorf("range %s ends before it begins", text)
+		return l, fetch.BadURL.Errorf("invalid range %s: the end is before the start", text)
 	}
 	return l, nil
 }
 
-// parseNumber reads an article number (RFC 3977 6).
+// parseNumber parses an article number (RFC 3977 6).
 func parseNumber(s string) (uint64, bool) {
 	if s == "" || len(s) > maxDigits || strings.Trim(s, "0123456789") != "" {
 		return 0, false
@@ -104,8 +104,8 @@ func parseNumber(s string) (uint64, bool) {
 	return n, err == nil
 }
 
-// parseID gives a message-id its brackets, which URLs leave out, and checks
-// it: printable ASCII, at the most 250 bytes.
+// parseID validates a message-id and adds its angle brackets, which URLs omit.
+// A message-id has at most 250 printable ASCII characters.
 func parseID(s string) (string, error) {
 	if strings.HasPrefix(s, "<") && strings.HasSuffix(s, ">") {
 		s = s[1 : len(s)-1]
@@ -113,30 +113,31 @@ func parseID(s string) (string, error) {
 	left, right, _ := strings.Cut(s, "@")
 	switch {
 	case left == "" || right == "":
-		return "", fetch.BadURL.Errorf("not a message-id: %q", s)
+		return "", fetch.BadURL.Errorf("invalid message-id: %q", s)
 	case len(s)+len("<>") > maxID:
 		return "", fetch.BadURL.Errorf("message-id of %d bytes, longer than %d", len(s)+len("<>"), maxID)
 	}
 	for i := range len(s) {
 		if c := s[i]; c <= ' ' || c >= 0x7f || c == '<' || c == '>' {
-			return "", fetch.BadURL.Errorf("byte %#02x in a message-id", c)
+			return "", fetch.BadURL.Errorf("message-id contains the byte %#02x", c)
 		}
 	}
 	return "<" + s + ">", nil
 }
 
-// checkGroup holds a name to wildmat-exact of RFC 3977 9.8.
+// validateGroup returns an error unless name is a wildmat-exact of RFC 3977
+// 9.8.
 func validateGroup(name string) error {
 	switch name {
 	case "":
-		return fetch.BadURL.Errorf("no group")
+		return fetch.BadURL.Errorf("empty group name")
 	case ".", "..":
-		return fetch.BadURL.Errorf("%q is no group but a step in a path", name)
+		return fetch.BadURL.Errorf("invalid group name %q", name)
 	}
 	return validateName(name, "!*,?[\\]")
 }
 
-// checkWildmat holds a list of patterns to RFC 3977 4.1.
+// validateWildmat returns an error unless wildmat is valid (RFC 3977 4.1).
 func validateWildmat(wildmat string) error {
 	for pattern := range strings.SplitSeq(wildmat, ",") {
 		pattern = strings.TrimPrefix(pattern, "!")
@@ -158,8 +159,9 @@ func validateName(name, forbidden string) error {
 		return fetch.BadURL.Errorf("group name of %d bytes, longer than %d", len(name), maxGroupName)
 	}
 	for _, r := range name {
-		if r <= ' ' || r == 0x7f || r >= utf8.RuneSelf && !unicode.IsPrint(r) || r == utf8.RuneError || strings.ContainsRune(forbidden, r) {
-			return fetch.BadURL.Errorf("%q in a group name", r)
+		printable := r > ' ' && r < 0x7f || r >= utf8.RuneSelf && r != utf8.RuneError && unicode.IsPrint(r)
+		if !printable || strings.ContainsRune(forbidden, r) {
+			return fetch.BadURL.Errorf("group name contains %q", r)
 		}
 	}
 	return nil

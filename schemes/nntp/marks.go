@@ -8,37 +8,38 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A Mark is the last article of a group that was brought: the high-water mark.
-// The message-id proves that the server still counts as it did.
+// A Mark is the last article of a group that an earlier run retrieved. The
+// message-id shows whether the server still uses the same article numbers.
 type Mark struct {
 	Number uint64 `json:"number"`
 	ID     string `json:"id,omitempty"`
 }
 
-// Marks remember between runs how far each group of each server was read. The
-// zero value is ready; it is safe for concurrent use.
+// Marks holds the last retrieved article of each group, for incremental runs.
+// The zero value is empty and ready to use. Marks is safe for concurrent use.
 //
-// A mark moves when the Body of a range, a listing or a batch was read to its
-// proven end. Write them when what was read is safe.
+// A request for a range, a listing or a batch updates the mark when its Body
+// returns [io.EOF]. Call Write after the articles are stored safely.
 type Marks struct {
 	mu sync.Mutex
 	m  map[string]Mark
 }
 
-// ReadMarks reads what Write wrote. Nothing at all is no marks.
+// ReadMarks reads marks in the format of [Marks.Write]. Empty input means no
+// marks.
 func ReadMarks(r io.Reader) (*Marks, error) {
 	m := new(Marks)
 	err := json.NewDecoder(io.LimitReader(r, maxMarks)).Decode(&m.m)
 	if err != nil && err != io.EOF {
-		return nil, fetch.Local.Errorf("marks of news groups: %w", err)
+		return nil, fetch.Local.Errorf("marks of newsgroups: %w", err)
 	}
 	return m, nil
 }
 
+// maxMarks is the maximum size of the input of ReadMarks, in bytes.
 const maxMarks = 64 << 20
 
-// Write writes m as one JSON object: "HOST:PORT/GROUP" to number and
-// message-id.
+// Write writes m as a JSON object. It maps "HOST:PORT/GROUP" to a [Mark].
 func (m *Marks) Write(w io.Writer) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -51,25 +52,26 @@ func (m *Marks) Write(w io.Writer) error {
 	return e.Encode(m.m)
 }
 
-// Get returns the mark of a group at server, host:port; zero is none.
+// Get returns the mark of a group. The server is host:port. The result is the
+// zero Mark if the group has no mark.
 func (m *Marks) Get(server, group string) Mark {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.m[server+"/"+group]
 }
 
-// Set moves the mark of a group.
-func (m *Marks) Set(server, group string, to Mark) {
+// Set sets the mark of a group. The server is host:port.
+func (m *Marks) Set(server, group string, mark Mark) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.m == nil {
 		m.m = map[string]Mark{}
 	}
-	m.m[server+"/"+group] = to
+	m.m[server+"/"+group] = mark
 }
 
-// after is the number up to which the articles of g are left out. Where the
-// server has begun to count anew, all are wanted again.
+// skippedUpTo returns the highest article number of g to exclude, or 0. It
+// ignores the mark of g if the server has renumbered the articles.
 func (d *driver) skippedUpTo(q *task, s *session, g group) (uint64, error) {
 	if d.Marks == nil || q.kind == kindNumber {
 		return d.After, nil
@@ -78,23 +80,23 @@ func (d *driver) skippedUpTo(q *task, s *session, g group) (uint64, error) {
 	if mark.Number == 0 {
 		return d.After, nil
 	}
-	valid, err := s.isValid(g, mark)
+	valid, err := s.isMarkValid(g, mark)
 	if err != nil {
 		return 0, err
 	}
 	if !valid {
-		q.req.Trace.Notef("%s has begun to count anew: every article is new", g.name)
+		q.req.Trace.Notef("server has renumbered the articles of %s: fetching all articles", g.name)
 		return d.After, nil
 	}
 	return max(d.After, mark.Number), nil
 }
 
-// counts reports whether mark still is what it was. An article that has
-// expired proves nothing, and is believed; one that is there, but no more under
-// its number, has another.
-func (s *session) isValid(g group, mark Mark) (bool, error) {
+// isMarkValid reports whether the articles of g still have the same numbers as when
+// mark was set. If the article of the mark has expired, the mark remains valid.
+// If the article has another number, the mark is invalid.
+func (s *session) isMarkValid(g group, mark Mark) (bool, error) {
 	if mark.Number > g.high {
-		// An empty group tells its high as one less than its low.
+		// An empty group may have a high number of low-1.
 		return g.count == 0 && g.low > mark.Number, nil
 	}
 	r, err := s.command("STAT", formatNumber(mark.Number))
@@ -109,15 +111,15 @@ func (s *session) isValid(g group, mark Mark) (bool, error) {
 		return false, statusError("STAT", r)
 	}
 	id, err = parseID(mark.ID)
-	if err != nil || mark.Number < g.low { // what comes behind the mark is all there is
+	if err != nil || mark.Number < g.low { // all remaining articles follow the mark
 		return true, nil
 	}
 	r, err = s.command("STAT", id)
 	return r.Code != 223, err
 }
 
-// marking moves the mark of a group after r returns io.EOF. A placeholder does
-// not move the mark.
+// recordMark returns a reader of r that sets the mark of the group at io.EOF.
+// It does not set a mark for a placeholder.
 func (d *driver) recordMark(q *task, p articleRange, r io.Reader, last func() Mark) io.ReadCloser {
 	if d.Marks == nil || q.kind == kindNumber || p.placeholder {
 		return io.NopCloser(r)

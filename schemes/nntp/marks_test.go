@@ -77,11 +77,11 @@ func TestMarks(t *testing.T) {
 		{era: "a", low: 1, high: 7, url: "g/1-", after: 6, want: "7", mark: nntp.Mark{7, "<7@a>"}},
 		{era: "a", low: 9, high: 9, url: "g/1-", want: "9", mark: nntp.Mark{9, "<9@a>"}},        // the last one has expired
 		{era: "a", low: 10, high: 9, url: "g/1-", unchanged: true, mark: nntp.Mark{9, "<9@a>"}}, // all have
-		{era: "b", low: 1, high: 2, url: "g/1-", want: "1 2", mark: nntp.Mark{2, "<2@b>"}, note: "anew"},
-		{era: "c", low: 1, high: 2, url: "g", want: "1 2", mark: nntp.Mark{2, "<2@c>"}, note: "anew"},
-		{era: "c", low: 1, high: 0, url: "g", mark: nntp.Mark{2, "<2@c>"}, note: "anew"},        // made again, and empty
+		{era: "b", low: 1, high: 2, url: "g/1-", want: "1 2", mark: nntp.Mark{2, "<2@b>"}, note: "renumbered"},
+		{era: "c", low: 1, high: 2, url: "g", want: "1 2", mark: nntp.Mark{2, "<2@c>"}, note: "renumbered"},
+		{era: "c", low: 1, high: 0, url: "g", mark: nntp.Mark{2, "<2@c>"}, note: "renumbered"},  // made again, and empty
 		{era: "c", low: 1, high: 4, gap: 2, url: "g", want: "3 4", mark: nntp.Mark{4, "<4@c>"}}, // the last one was canceled
-		{era: "d", low: 1, high: 5, gap: 4, moved: true, url: "g", want: "1 2 3 5", mark: nntp.Mark{5, "<5@d>"}, note: "anew"},
+		{era: "d", low: 1, high: 5, gap: 4, moved: true, url: "g", want: "1 2 3 5", mark: nntp.Mark{5, "<5@d>"}, note: "renumbered"},
 		{era: "d", low: 6, high: 7, moved: true, url: "g/1-", want: "6 7", mark: nntp.Mark{7, "<7@d>"}},
 	} {
 		r := &reciter{answer: numberedServer(c.era, c.low, c.high, c.gap, c.moved, c.broken)}

@@ -12,11 +12,12 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// maxLine bounds a line of a listing. References make some of them long.
+// maxLine is the maximum length of a line in a listing, in bytes. Lines with
+// many references are long.
 const maxLine = 1 << 20
 
-// menu reads the listings of this package. A line that is none of theirs is
-// an entry of kind Info: servers have garbage in old overviews.
+// menu parses the listings of this package. A malformed line becomes an entry
+// of kind Info, because old overviews contain damaged lines.
 func menu(base uri.URI, media string, r io.Reader) iter.Seq2[fetch.Entry, error] {
 	return func(yield func(fetch.Entry, error) bool) {
 		read, err := entryParser(base, media)
@@ -31,7 +32,7 @@ func menu(base uri.URI, media string, r io.Reader) iter.Seq2[fetch.Entry, error]
 			case err == io.EOF:
 				return
 			case errors.Is(err, line.ErrTooLong):
-				err = fetch.Protocol.Errorf("line of more than %d bytes in a listing", maxLine)
+				err = fetch.Protocol.Errorf("line of the listing is longer than %d bytes", maxLine)
 			case err == nil:
 				if !yield(read(string(text)), nil) {
 					return
@@ -44,11 +45,12 @@ func menu(base uri.URI, media string, r io.Reader) iter.Seq2[fetch.Entry, error]
 	}
 }
 
-// reader is what reads the lines of a listing of this media type.
+// entryParser returns the function that parses a line of a listing with the
+// given media type.
 func entryParser(base uri.URI, media string) (func(string) fetch.Entry, error) {
 	kind, params, err := mime.ParseMediaType(media)
 	if err != nil {
-		return nil, fetch.Unsupported.Errorf("media type %q is no listing of news", media)
+		return nil, fetch.Unsupported.Errorf("media type %q is not a listing of a news server", media)
 	}
 	l, err := parseLocator(base)
 	if err != nil {
@@ -67,16 +69,17 @@ func entryParser(base uri.URI, media string) (func(string) fetch.Entry, error) {
 	case idsMedia:
 		return n.parseMessageID, nil
 	}
-	return nil, fetch.Unsupported.Errorf("media type %q is no listing of news", media)
+	return nil, fetch.Unsupported.Errorf("media type %q is not a listing of a news server", media)
 }
 
-// A namer writes the URLs of what a listing at base names.
+// A urlBuilder builds the URLs of entries in the listing at base.
 type urlBuilder struct {
 	base  uri.URI
 	group string
 }
 
-// url is base with another path: behind its server, if it has one.
+// withPath returns base with another path on the same server, or the zero URI
+// if the path is not valid.
 func (n urlBuilder) withPath(path string) uri.URI {
 	if n.base.HasAuthority() {
 		path = "/" + path
@@ -88,9 +91,9 @@ func (n urlBuilder) withPath(path string) uri.URI {
 	return u
 }
 
-// article is the URL of an article: by its message-id where base is of news,
-// which is the same on every server; by its number where base is of nntp, or
-// where there is no message-id that a URL can hold.
+// articleURL returns the URL of an article. In a news listing, the URL contains
+// the message-id, which is the same on every server. In an nntp listing, or
+// without a valid message-id, the URL contains the number.
 func (n urlBuilder) articleURL(number, id string) uri.URI {
 	scheme := n.base.Scheme()
 	id, err := parseID(id)
@@ -107,8 +110,8 @@ func (n urlBuilder) messageIDURL(id string) uri.URI {
 	return n.withPath(uri.Escape(id[1:len(id)-1], uri.Segment))
 }
 
-// groupChars are what a group's name may hold in a URL; RFC 5538 5 has most
-// others encoded.
+// groupChars are the characters of a group name that need no escaping in a URL.
+// RFC 5538 5 requires escaping of most other characters.
 const groupChars = uri.Unreserved | uri.SubDelims
 
 func (n urlBuilder) groupURL(name string) uri.URI {
@@ -118,13 +121,13 @@ func (n urlBuilder) groupURL(name string) uri.URI {
 	return n.withPath(uri.Escape(name, groupChars))
 }
 
-// info is a line that leads nowhere.
+// infoEntry returns an entry without a URL.
 func infoEntry(text string) fetch.Entry {
 	return fetch.Entry{Name: text, Kind: fetch.Info, Size: -1, Raw: text}
 }
 
-// active reads "name high low status" (RFC 3977 7.6.3), also without what is
-// behind the name.
+// parseActive parses a line "name high low status" (RFC 3977 7.6.3). All words
+// after the name are optional.
 func (n urlBuilder) parseActive(text string) fetch.Entry {
 	words := strings.Fields(text)
 	if len(words) == 0 || n.groupURL(words[0]).IsZero() {
@@ -144,26 +147,28 @@ func (n urlBuilder) parseActive(text string) fetch.Entry {
 	return e
 }
 
-// description reads "name description" (RFC 3977 7.6.6).
+// parseDescription parses a line "name description" (RFC 3977 7.6.6).
 func (n urlBuilder) parseDescription(text string) fetch.Entry {
-	name, about := text, ""
+	name, description := text, ""
 	if i := strings.IndexAny(text, " \t"); i >= 0 {
-		name, about = text[:i], strings.TrimSpace(text[i:])
+		name, description = text[:i], strings.TrimSpace(text[i:])
 	}
 	if n.groupURL(name).IsZero() {
 		return infoEntry(text)
 	}
 	e := n.groupEntry(name, text)
-	e.Extra["description"] = about
+	e.Extra["description"] = description
 	return e
 }
 
 func (n urlBuilder) groupEntry(name, text string) fetch.Entry {
-	return fetch.Entry{Name: name, URL: n.groupURL(name), Kind: fetch.Menu, Size: -1, Raw: text, Extra: map[string]string{}}
+	u := n.groupURL(name)
+	return fetch.Entry{Name: name, URL: u, Kind: fetch.Menu, Size: -1, Raw: text, Extra: map[string]string{}}
 }
 
-// id reads a message-id (RFC 3977 7.4). There is no number to name an article
-// by, even where base is of nntp.
+// parseMessageID parses a line with a message-id (RFC 3977 7.4). The URL of the
+// entry contains the message-id even in an nntp listing, because the number is
+// unknown.
 func (n urlBuilder) parseMessageID(text string) fetch.Entry {
 	id, err := parseID(strings.TrimSpace(text))
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// mirroring returns the rules for newsgroups. In URLs of news and snews,
-// articles have a message-id, which lasts.
+// mirrorRules returns the mirror rules for the scheme name. Articles in news
+// and snews URLs are immutable, because these URLs contain a message-id.
 func mirrorRules(name string) fetch.Mirroring {
 	m := fetch.Mirroring{Record: fetch.RecordReplies, Talk: "nntp", Article: articleURLs}
 	if name == "news" || name == "snews" {
@@ -23,11 +23,13 @@ func mirrorRules(name string) fetch.Mirroring {
 	return m
 }
 
-// lasting reports whether u names an article by its message-id.
+// isPermanent reports whether u names an article by its message-id, so that it
+// always names the same article.
 func isPermanent(u uri.URI) bool { return strings.Contains(u.Path(), "@") }
 
-// below returns the server of a list of groups, "news:comp.*", and otherwise u:
-// the groups of a list have no prefix but the server.
+// mirrorScope returns the URL of the server if u is a list of groups, such as
+// "news:comp.*", because the listed groups have no other common prefix.
+// Otherwise it returns u.
 func mirrorScope(u uri.URI) uri.URI {
 	pattern, err := uri.Unescape(u.Path())
 	if _, ok := u.Query(); err != nil || !ok && !strings.ContainsAny(pattern, "*!,") {
@@ -44,8 +46,9 @@ func mirrorScope(u uri.URI) uri.URI {
 	return root
 }
 
-// article returns the URL of an article by its message-id, because numbers are
-// the server's, and cross-posts have several.
+// articleURLs returns two URLs of the article e in a group, by message-id and
+// by number. Mirrors store articles by message-id, because numbers differ
+// between servers and a cross-posted article has several numbers.
 func articleURLs(group uri.URI, e fetch.Entry) (byID uri.URI, number string, ok bool) {
 	id := strings.Trim(e.Extra["message_id"], "<>")
 	host := group.Host()
@@ -63,7 +66,7 @@ func articleURLs(group uri.URI, e fetch.Entry) (byID uri.URI, number string, ok 
 	return byID, numberURL(group, e), err == nil && isPermanent(byID)
 }
 
-// numbered returns the URL of an article by its number in group.
+// numberURL returns the URL of the article e by its number in group.
 func numberURL(group uri.URI, e fetch.Entry) string {
 	text := group.Unredacted()
 	switch scheme, rest, _ := strings.Cut(text, "://"); scheme {

@@ -10,33 +10,40 @@ import (
 	"github.com/anyurl/fetch/internal/line"
 )
 
-// numbers are those of the articles of a group between two bounds. LISTGROUP
-// tells them, a part of the range at a time, so that memory stays small however
-// large the range is; of a server that does not know it with a range, every
-// number may be one.
+// A numberSource returns the article numbers of a range in ascending order. It
+// requests them with LISTGROUP in parts of limited size, so that memory stays
+// small for large ranges. If the server does not support LISTGROUP with a
+// range, the numberSource returns every number of the range.
 type numberSource struct {
 	s         *session
 	group     string
-	from, to  uint64 // what is left behind known
-	unlisted  bool   // nobody tells which exist
-	rangeSize uint64 // of the next part
-	listed    []uint64
+	from, to  uint64   // range of numbers not yet requested
+	unlisted  bool     // LISTGROUP is not supported
+	rangeSize uint64   // size of the range in the next LISTGROUP command
+	listed    []uint64 // numbers from LISTGROUP not yet returned
 }
 
 const (
-	initialRangeSize = 1 << 14
-	maxListed        = 1 << 16
+	initialRangeSize = 1 << 14 // article numbers in the first LISTGROUP command
+	maxListed        = 1 << 16 // article numbers in memory
 )
 
 func newNumberSource(s *session, group string, from, to uint64) *numberSource {
-	return &numberSource{s: s, group: group, from: from, to: to, unlisted: !s.caps.supportsRFC3977(), rangeSize: initialRangeSize}
+	return &numberSource{
+		s:         s,
+		group:     group,
+		from:      from,
+		to:        to,
+		unlisted:  !s.caps.supportsRFC3977(),
+		rangeSize: initialRangeSize,
+	}
 }
 
-// errNotNow: the server must be asked first, and it is busy.
-var errBusy = errors.New("commands are under way")
+// errBusy means that a LISTGROUP command must wait for pending responses.
+var errBusy = errors.New("commands are pending")
 
-// next returns the next number, or io.EOF. Only where the server is idle it is
-// asked for more.
+// next returns the next number, or io.EOF. It sends LISTGROUP only if idle is
+// true and otherwise returns errBusy.
 func (n *numberSource) next(idle bool) (uint64, error) {
 	for len(n.listed) == 0 {
 		switch {
@@ -57,7 +64,7 @@ func (n *numberSource) next(idle bool) (uint64, error) {
 	return first, nil
 }
 
-// ask learns the numbers of the next part.
+// requestList requests the article numbers of the next part of the range.
 func (n *numberSource) requestList() error {
 	to := n.to
 	if to-n.from >= n.rangeSize {
@@ -65,7 +72,7 @@ func (n *numberSource) requestList() error {
 	}
 	arg := locator{first: n.from, last: to}.rangeText()
 	if n.from == to {
-		arg += "-" + arg // a lone number is the name of a group to some
+		arg += "-" + arg // some servers take a single number for the name of a group
 	}
 	r, err := n.s.command("LISTGROUP", n.group, arg)
 	switch {
@@ -80,11 +87,12 @@ func (n *numberSource) requestList() error {
 	return n.readList(to)
 }
 
-// read reads the answer of LISTGROUP for what is left up to to. Numbers beyond
-// what memory is meant for are asked for again.
-func (n *numberSource) readList(to uint64) error {
+// readList reads the response to LISTGROUP for the numbers up to last. It
+// keeps at most maxListed numbers. A later LISTGROUP command requests the dropped
+// numbers again.
+func (n *numberSource) readList(last uint64) error {
 	n.listed = n.listed[:0]
-	next := to + 1
+	next := last + 1
 	lines := line.NewReader(n.s.newTimedReader(n.s.Lines.Block(0)))
 	for {
 		text, _, err := lines.ReadLine(line.MaxReplyLine)
@@ -99,8 +107,8 @@ func (n *numberSource) readList(to uint64) error {
 		switch {
 		case !ok || len(n.listed) > 0 && number <= n.listed[len(n.listed)-1]:
 			n.s.Break()
-			return fetch.Protocol.Errorf("LISTGROUP: not a list of rising numbers")
-		case number < n.from || number > to || next <= to:
+			return fetch.Protocol.Errorf("LISTGROUP: numbers are not in ascending order")
+		case number < n.from || number > last || next <= last:
 		case len(n.listed) == maxListed:
 			next = number
 		default:
@@ -119,7 +127,8 @@ func (n *numberSource) readList(to uint64) error {
 
 func formatNumber(n uint64) string { return strconv.FormatUint(n, 10) }
 
-// numberAndID reads "NUMBER ID ..." of the answers to ARTICLE and its kin.
+// numberAndID parses the start "NUMBER MESSAGE-ID" of replies to ARTICLE, HEAD,
+// BODY and STAT.
 func numberAndID(r line.Reply) (number uint64, id string) {
 	words := strings.SplitN(r.Lines[0], " ", 3)
 	number, _ = parseNumber(words[0])

@@ -12,8 +12,8 @@ import (
 	"github.com/anyurl/fetch/internal/rfc822"
 )
 
-// overviewMedia is the media type of an overview with these fields; nil stands
-// for the standard ones.
+// overviewMedia returns the media type of an overview with the given fields. If
+// fields is nil, it uses the standard fields.
 func overviewMedia(fields []string) string {
 	if fields == nil {
 		fields = standardFields
@@ -21,15 +21,15 @@ func overviewMedia(fields []string) string {
 	return mime.FormatMediaType("text/x-nntp-overview", map[string]string{"fields": strings.Join(fields, ",")})
 }
 
-// overview lists articles by the server's overview, or from their heads where
-// it has none.
+// overview lists articles by the overview of the server. If the server has no
+// overview, it lists the articles by their headers.
 func (d *driver) overview(q *task, s *session) (*fetch.Response, error) {
 	p, err := d.selectRange(q, s, true)
 	switch {
 	case err != nil:
 		return nil, err
 	case p.empty && q.kind == kindNumber:
-		return nil, fetch.NotFound.Errorf("no such number: %s has %d to %d", p.name, p.low, p.high)
+		return nil, fetch.NotFound.Errorf("no article with this number: %s has articles %d to %d", p.name, p.low, p.high)
 	case p.empty:
 		return p.emptyResponse(fetch.Menu, overviewMedia(s.fields)), nil
 	}
@@ -57,11 +57,11 @@ func (d *driver) overview(q *task, s *session) (*fetch.Response, error) {
 			return nil, statusError(verb, r)
 		}
 	}
-	q.req.Trace.Notef("server has no overview: it is made from the heads of articles")
+	q.req.Trace.Notef("server does not support overviews: fetching the headers of all articles")
 	return d.overviewFromHeads(q, s, p)
 }
 
-// overviewOf makes the line of one article from its head.
+// articleOverview returns an overview line of one article, from its header.
 func (d *driver) articleOverview(q *task, s *session) (*fetch.Response, error) {
 	r, err := s.command("HEAD", q.id)
 	if err != nil {
@@ -75,10 +75,15 @@ func (d *driver) articleOverview(q *task, s *session) (*fetch.Response, error) {
 		s.Break()
 		return nil, err
 	}
-	return &fetch.Response{Kind: fetch.Menu, Media: overviewMedia(standardFields), Code: r.Code, Body: io.NopCloser(bytes.NewReader(text))}, nil
+	return &fetch.Response{
+		Kind:  fetch.Menu,
+		Media: overviewMedia(standardFields),
+		Code:  r.Code,
+		Body:  io.NopCloser(bytes.NewReader(text)),
+	}, nil
 }
 
-// overviewVerbs are the commands for an overview in the order of their merits.
+// overviewVerbs returns the commands for an overview in order of preference.
 func (s *session) overviewVerbs() []string {
 	if s.caps.has("OVER") {
 		return []string{"OVER", "XOVER"}
@@ -86,7 +91,8 @@ func (s *session) overviewVerbs() []string {
 	return []string{"XOVER"}
 }
 
-// unknown reports whether r says that the server lacks the command.
+// isUnsupported reports whether r means that the server does not support the
+// command.
 func isUnsupported(r line.Reply) bool { return r.Code == 500 || r.Code == 501 || r.Code == 503 }
 
 func (d *driver) overviewFromHeads(q *task, s *session, p articleRange) (*fetch.Response, error) {
@@ -99,8 +105,9 @@ func (d *driver) overviewFromHeads(q *task, s *session, p articleRange) (*fetch.
 	return &fetch.Response{Kind: fetch.Menu, Media: overviewMedia(standardFields), Code: 221, Body: body}, nil
 }
 
-// overviewLine makes the line of an article from its head, with the standard
-// fields (RFC 3977 8.3.2). Nobody tells its size.
+// overviewLine appends the overview line of an article with the standard fields
+// (RFC 3977 8.3.2). It reads the header of the article from block. The size of
+// the article is unknown.
 func (s *session) overviewLine(dst []byte, number uint64, id string, block *line.Block) ([]byte, error) {
 	text, err := s.appendBlock(nil, rfc822.MaxHeader, block)
 	if err != nil {
@@ -121,17 +128,17 @@ func (s *session) overviewLine(dst []byte, number uint64, id string, block *line
 	return append(dst, "\r\n"...), nil
 }
 
-// oneLine keeps a value within its field.
+// fieldReplacer replaces characters that would end a field or a line.
 var fieldReplacer = strings.NewReplacer("\t", " ", "\r", " ", "\n", " ", "\x00", " ")
 
-// lastLine passes lines on and keeps the last whole one.
+// A lastLineReader reads from r and keeps the last complete line.
 type lastLineReader struct {
 	r             io.Reader
 	last, partial []byte
-	tooLong       bool // the present line is too long to be kept
+	tooLong       bool // the current line is longer than maxLastLine
 }
 
-const maxLastLine = 16 << 10
+const maxLastLine = 16 << 10 // bytes
 
 func (l *lastLineReader) Read(p []byte) (int, error) {
 	n, err := l.r.Read(p)
@@ -158,8 +165,8 @@ func (l *lastLineReader) appendPartial(text []byte) {
 	}
 }
 
-// mark reads the article that the last line tells of; at is the place of its
-// message-id among the fields behind the number.
+// mark returns the mark for the article in the last line. The message-id is the
+// field with the given index after the article number.
 func (l *lastLineReader) mark(index int) Mark {
 	fields := strings.Split(strings.TrimSuffix(string(l.last), "\r"), "\t")
 	n, ok := parseNumber(fields[0])

@@ -10,29 +10,29 @@ import (
 	"github.com/anyurl/fetch/internal/sessions"
 )
 
-// A series sends one command for each of many articles and joins what their
-// answers are made into. Up to window commands are under way: so few that
-// they fit into any socket's buffer, and no writing waits for a server that
-// itself waits for us to read.
+// A pipeline sends a command for each article of a range and concatenates the
+// converted responses. At most maxPending commands are waiting for a response.
+// These commands always fit into the send buffer of a socket, so a write never
+// blocks while the server waits for reads.
 type pipeline struct {
 	s             *session
 	verb          string
 	source        *numberSource
 	appendArticle func(dst []byte, n uint64, id string, block *line.Block) ([]byte, error)
 
-	pending []uint64 // commands under way, the oldest first
-	buf     []byte   // backs out
-	unread  []byte   // made and not yet given out
+	pending []uint64 // article numbers of the commands without a response, in order
+	buf     []byte   // underlying array of unread
+	unread  []byte   // converted bytes that Read has not returned
 	err     error
-	last    Mark // the last article that was brought
+	last    Mark // the last retrieved article
 }
 
 const (
 	maxPending = 64
-	maxMissing = 100_000 // numbers in a row without an article
+	maxMissing = 100_000 // consecutive numbers without an article
 )
 
-// Read implements io.Reader.
+// Read implements [io.Reader].
 func (r *pipeline) Read(p []byte) (int, error) {
 	if len(r.unread) == 0 {
 		r.fill()
@@ -45,11 +45,11 @@ func (r *pipeline) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// fill brings the next article.
+// fill reads responses until an article is available.
 func (r *pipeline) fill() {
 	for missing := 0; r.err == nil && len(r.unread) == 0; missing++ {
 		if missing == maxMissing {
-			r.err = fetch.TooLarge.Errorf("no article under %d numbers in a row", missing)
+			r.err = fetch.TooLarge.Errorf("no article with any of %d consecutive numbers", missing)
 			break
 		}
 		r.err = r.readNext()
@@ -59,7 +59,7 @@ func (r *pipeline) fill() {
 	}
 }
 
-// next reads one answer.
+// readNext sends commands and reads one response.
 func (r *pipeline) readNext() error {
 	if err := r.sendCommands(); err != nil {
 		return err
@@ -74,7 +74,7 @@ func (r *pipeline) readNext() error {
 		return truncationFault(err)
 	}
 	if reply.Code/100 == 4 && faultOf(reply.Code) == fetch.NotFound && reply.Code != 412 {
-		return nil // expired, or never there
+		return nil // the article has expired or never existed
 	}
 	if err := r.s.checkReply(reply, r.verb, locator{kind: kindNumber, first: n, last: n}); err != nil {
 		return err
@@ -89,7 +89,7 @@ func (r *pipeline) readNext() error {
 	return nil
 }
 
-// cut: a connection that ends between two articles of a series cuts it.
+// truncationFault converts a connection fault within a range to a truncation fault.
 func truncationFault(err error) error {
 	if fetch.FaultOf(err) == fetch.Connect {
 		return fetch.Truncated.With(err)
@@ -97,7 +97,8 @@ func truncationFault(err error) error {
 	return err
 }
 
-// send keeps commands under way, half a window at a time.
+// sendCommands sends further commands when half of the pending commands have
+// been answered.
 func (r *pipeline) sendCommands() error {
 	limit := 1
 	if r.s.caps.supportsRFC3977() {
@@ -122,17 +123,17 @@ func (r *pipeline) sendCommands() error {
 	return nil
 }
 
-// A paced reader reads what is needed before anything is given out, which the
-// Client therefore cannot watch: it may take sessions.ReplyTime, and longer only at some
-// speed.
+// A timedReader limits the time for data that is read before the Client
+// receives the first byte. The limit is sessions.ReplyTimeout plus one second
+// for each minSpeed bytes.
 type timedReader struct {
 	r     io.Reader
 	s     *session
-	start time.Time
-	count int
+	start time.Time // zero if reads have no time limit
+	count int       // bytes read
 }
 
-// slowest is that speed in bytes a second.
+// minSpeed is the minimum speed of a timedReader in bytes per second.
 const minSpeed = 1 << 10
 
 func (s *session) newTimedReader(r io.Reader) *timedReader {
@@ -148,19 +149,20 @@ func (p *timedReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// release lets what is left take its time.
+// removeDeadline ends the time limit for further reads.
 func (p *timedReader) removeDeadline() {
 	p.start = time.Time{}
 	p.s.SetReplyTimeout(0)
 }
 
-// take appends a block of at most limit bytes to dst.
+// appendBlock reads block and appends its bytes to dst. It returns an error if
+// the block is longer than limit bytes.
 func (s *session) appendBlock(dst []byte, limit int, block io.Reader) ([]byte, error) {
 	block = s.newTimedReader(block)
 	for start := len(dst); ; {
 		size := len(dst) - start
 		if size > limit {
-			return dst, fetch.TooLarge.Errorf("article of more than %d bytes in a batch", limit)
+			return dst, fetch.TooLarge.Errorf("article in a batch is longer than %d bytes", limit)
 		}
 		dst = slices.Grow(dst, min(max(size, 4<<10), limit+1-size))
 		n, err := block.Read(dst[len(dst):min(cap(dst), start+limit+1)])

@@ -59,7 +59,8 @@ func (o Options) commandSteps(l locator, req *fetch.Request) []fetch.Step {
 	case l.kind == kindNumber:
 		return append(steps, fetch.Step{Verb: view.verb(), Arg: numbers})
 	}
-	return append(steps, fetch.Step{Verb: "LISTGROUP", Arg: l.group + " " + numbers}, fetch.Step{Verb: view.verb(), Arg: "each"})
+	return append(steps, fetch.Step{Verb: "LISTGROUP", Arg: l.group + " " + numbers},
+		fetch.Step{Verb: view.verb(), Arg: "each"})
 }
 
 func (o Options) listStep(l locator, since time.Time) fetch.Step {

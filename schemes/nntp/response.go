@@ -28,13 +28,13 @@ func (d *driver) startResponse(q *task, s *session) (*fetch.Response, error) {
 }
 
 // noteIgnoredTimes reports time conditions that the driver cannot apply. NNTP
-// supports only Since, and only for listings. A single article is compared by
-// its Date field.
+// supports only Since, and only for listings. The driver compares single
+// articles by their Date field.
 func (d *driver) noteIgnoredTimes(q *task, view View) {
 	article := (q.kind == kindMessageID || q.kind == kindNumber) && (view == Complete || view == Head)
 	since := article || q.kind == kindGroupList || d.listsNewArticles(q.locator, q.req)
 	if !q.req.Since.IsZero() && !since || !q.req.Before.IsZero() && !article {
-		q.req.Trace.Notef("nntp does not support this time condition: fetching all articles")
+		q.req.Trace.Notef("nntp does not support this time condition: ignoring it")
 	}
 }
 
@@ -82,7 +82,7 @@ func (d *driver) selectRange(q *task, s *session, overview bool) (articleRange, 
 }
 
 // emptyResponse returns the response for a range without articles. If a mark
-// excludes articles, the response is marked as unchanged.
+// or Options.After excludes articles, the response has Unchanged set.
 func (p articleRange) emptyResponse(kind fetch.Kind, media string) *fetch.Response {
 	return &fetch.Response{Kind: kind, Media: media, Code: 211, Unchanged: p.incremental}
 }

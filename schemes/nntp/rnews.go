@@ -9,10 +9,11 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// Messages reads the messages of a Body by its media type: those of a batch,
-// or the one that any other Body is. Each is valid until the next; what was not
-// read of it is skipped. An error ends the sequence: one of r stands at the end
-// of the message that it cut, too.
+// Messages returns the messages in a response body with the given media type. A
+// batch contains messages in the rnews format. A body of another type is one
+// message. Each message is valid until the next iteration, which skips the
+// unread bytes of the message. The sequence ends at the first error. Both the
+// reader of the current message and the sequence return an error of r.
 func Messages(media string, r io.Reader) iter.Seq2[io.Reader, error] {
 	return func(yield func(io.Reader, error) bool) {
 		if media != batchMedia {
@@ -41,7 +42,7 @@ func Messages(media string, r io.Reader) iter.Seq2[io.Reader, error] {
 	}
 }
 
-// batchLine reads the line before an article: "#! rnews LENGTH".
+// readBatchLine reads the line "#! rnews LENGTH" before an article.
 func readBatchLine(in *bufio.Reader) (size int64, err error) {
 	text, err := in.ReadSlice('\n')
 	if err == io.EOF && len(text) == 0 {
@@ -55,12 +56,12 @@ func readBatchLine(in *bufio.Reader) (size int64, err error) {
 	case err != nil && err != bufio.ErrBufferFull:
 		return 0, err
 	case !ok || !valid:
-		return 0, fetch.Protocol.Errorf("batch without a line %q", "#! rnews LENGTH")
+		return 0, fetch.Protocol.Errorf("line %q is missing in the batch", "#! rnews LENGTH")
 	}
 	return int64(n), nil
 }
 
-// A message is one article of a batch.
+// A batchMessage is the reader of an article in a batch.
 type batchMessage struct {
 	in        *bufio.Reader
 	remaining int64
@@ -72,7 +73,7 @@ func (m *batchMessage) Read(p []byte) (int, error) {
 	}
 	n, err := m.in.Read(p[:min(int64(len(p)), m.remaining)])
 	if m.remaining -= int64(n); err == io.EOF && m.remaining > 0 {
-		err = fetch.Truncated.Errorf("batch ends within an article: %w", io.ErrUnexpectedEOF)
+		err = fetch.Truncated.Errorf("batch is truncated within an article: %w", io.ErrUnexpectedEOF)
 	}
 	return n, err
 }

@@ -11,21 +11,22 @@ import (
 	"github.com/anyurl/fetch/internal/line"
 )
 
-// match reports whether name matches a wildmat (RFC 3977 4.2): of its patterns
-// the last one that matches decides.
+// matchWildmat reports whether name matches a wildmat (RFC 3977 4.2). The last
+// matching pattern in the wildmat decides the result.
 func matchWildmat(wildmat, name string) bool {
 	matched := false
 	for pattern := range strings.SplitSeq(wildmat, ",") {
-		pattern, not := strings.CutPrefix(pattern, "!")
+		pattern, negated := strings.CutPrefix(pattern, "!")
 		if matchPattern(pattern, name) {
-			matched = !not
+			matched = !negated
 		}
 	}
 	return matched
 }
 
-// matchOne goes back to the last star alone, so that it takes at the most
-// len(pattern) times len(name) steps.
+// matchPattern reports whether name matches a pattern without commas. It
+// backtracks only to the last star, so it takes at most len(pattern)*len(name)
+// steps.
 func matchPattern(pattern, name string) bool {
 	p, n := 0, 0
 	star, starEnd := -1, 0
@@ -39,7 +40,7 @@ func matchPattern(pattern, name string) bool {
 		case p < len(pattern) && pattern[p] == '?':
 			_, size = utf8.DecodeRuneInString(name[n:])
 		case p < len(pattern) && pattern[p] == name[n]:
-		case star >= 0: // takes one character more
+		case star >= 0: // let the star match one more character
 			_, size = utf8.DecodeRuneInString(name[starEnd:])
 			starEnd += size
 			p, n = star+1, starEnd
@@ -52,7 +53,8 @@ func matchPattern(pattern, name string) bool {
 	return strings.Trim(pattern[p:], "*") == ""
 }
 
-// matching passes on the lines of a list whose first word matches.
+// newGroupFilter returns a reader of the lines in r that start with a group name
+// matching wildmat.
 func newGroupFilter(wildmat string, r io.Reader) io.Reader {
 	return &groupFilter{wildmat: wildmat, lines: line.NewReader(r)}
 }
@@ -60,7 +62,7 @@ func newGroupFilter(wildmat string, r io.Reader) io.Reader {
 type groupFilter struct {
 	wildmat string
 	lines   *line.Reader
-	out     []byte // backs rest
+	out     []byte // underlying array of unread
 	unread  []byte
 }
 
@@ -69,7 +71,7 @@ func (m *groupFilter) Read(p []byte) (int, error) {
 		text, _, err := m.lines.ReadLine(line.MaxReplyLine)
 		switch {
 		case errors.Is(err, line.ErrTooLong):
-			return 0, fetch.Protocol.Errorf("line of more than %d bytes in a list", line.MaxReplyLine)
+			return 0, fetch.Protocol.Errorf("line of the listing is longer than %d bytes", line.MaxReplyLine)
 		case err != nil:
 			return 0, err
 		}
