@@ -16,7 +16,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-func TestBodyIsProved(t *testing.T) {
+func TestBodyLength(t *testing.T) {
 	for _, c := range []struct {
 		name, sent string
 		size       int64
@@ -30,9 +30,9 @@ func TestBodyIsProved(t *testing.T) {
 		{"long", "hello!", 5, Range{}, 0, "hello", Protocol},
 		{"unknown", "hello", -1, Range{}, 0, "hello", 0},
 		{"range", "he", 5, Range{0, 2}, 0, "he", 0},
-		{"suffix with an end of no account", "hello", 5, Range{-5, 2}, 0, "hello", 0},
+		{"suffix with an ignored end", "hello", 5, Range{-5, 2}, 0, "hello", 0},
 		{"short range", "h", 5, Range{0, 2}, 0, "h", Truncated},
-		{"no range kept", "hello", 5, Range{1, 2}, 0, "hello", 0},
+		{"server without ranges", "hello", 5, Range{1, 2}, 0, "hello", 0},
 		{"limit", "hello", -1, Range{}, 4, "hell", TooLarge},
 		{"at the limit", "hello", -1, Range{}, 5, "hello", 0},
 	} {
@@ -56,8 +56,8 @@ func TestBodyIsProved(t *testing.T) {
 	}
 }
 
-// TestSlowDrip: a server that sends a little for ever is a stall; a reader
-// that takes its time is not.
+// TestSlowDrip checks that a very slow server causes a timeout, and that a slow
+// reader does not.
 func TestSlowDrip(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var server sync.WaitGroup
@@ -104,7 +104,7 @@ func TestIdle(t *testing.T) {
 	})
 }
 
-func TestCancelIsNamed(t *testing.T) {
+func TestCancelCause(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	c := New(Options{Dial: (&recorder{}).dial}, page(func(*Request, *Response) {}))
 	defer c.Close()

@@ -15,8 +15,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// names is a Resolver; an answer that begins with "!" is served once and then
-// gives way to the next: a name that rebinds.
+// names is a Resolver. It returns an answer that begins with "!" only once, and
+// then the next answer, like a name that rebinds.
 type names map[string][]string
 
 func (n names) LookupNetIP(_ context.Context, _, host string) (addrs []netip.Addr, err error) {
@@ -31,7 +31,7 @@ func (n names) LookupNetIP(_ context.Context, _, host string) (addrs []netip.Add
 	return addrs, nil
 }
 
-// recorder is Options.Dial over pipes that nobody answers.
+// recorder records dialed addresses. Its connections are pipes that never answer.
 type recorder struct {
 	mu     sync.Mutex
 	dialed []string
@@ -56,8 +56,8 @@ func (r *recorder) addresses() string {
 	return strings.Join(r.dialed, " ")
 }
 
-// page is a scheme whose driver dials its target and answers what the test
-// says of the URL.
+// page is a scheme whose driver dials its target and returns the response that
+// the test has for the URL.
 func page(answer func(req *Request, resp *Response)) Scheme { return pageOf("http", 80, answer) }
 
 func pageOf(name string, port uint16, answer func(req *Request, resp *Response)) Scheme {
@@ -96,8 +96,8 @@ func text(resp *Response, s string) {
 	resp.Size = int64(len(s))
 }
 
-// TestIdleWrite: a peer that takes nothing is given up like one that says
-// nothing, at the deadline of the driver if that is earlier.
+// TestIdleWrite checks that a write to a peer that reads nothing times out, at the
+// deadline of the driver if that is earlier.
 func TestIdleWrite(t *testing.T) {
 	for asked, want := range map[time.Duration]time.Duration{0: time.Minute, time.Second: time.Second, time.Hour: time.Minute} {
 		synctest.Test(t, func(t *testing.T) {
@@ -126,7 +126,7 @@ func TestIdleWrite(t *testing.T) {
 	}
 }
 
-// TestLocalSchemes: a URL from a stranger does not read this machine.
+// TestLocalSchemes checks that a URL from a server cannot read local files.
 func TestLocalSchemes(t *testing.T) {
 	for _, c := range []struct {
 		policy Policy
@@ -150,7 +150,7 @@ func TestLocalSchemes(t *testing.T) {
 	}
 }
 
-// TestQueryError: what cannot be asked is named.
+// TestQueryError checks that the error of a failed search has the URL.
 func TestQueryError(t *testing.T) {
 	s := page(nil)
 	for _, query := range []func(uri.URI, Search) (uri.URI, error){

@@ -14,8 +14,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// TestBrokenContract: a scheme or a middleware of somebody else's that breaks
-// its contract makes an error, not a panic somewhere later.
+// TestBrokenContract checks that a scheme or a middleware that violates its
+// contract causes an error and no panic.
 func TestBrokenContract(t *testing.T) {
 	answers := func(resp *Response) Driver {
 		return DriverFunc(func(context.Context, *Request) (*Response, error) { return resp, nil })
@@ -34,7 +34,7 @@ func TestBrokenContract(t *testing.T) {
 		{"no driver", Scheme{Name: "http", Port: 80}, nil, Unsupported},
 		{"no response from a middleware", opens(answers(whole())), wraps(nil), Internal},
 		{"no body from a middleware", opens(answers(whole())), wraps(&Response{}), Internal},
-		{"nothing broken", opens(answers(whole())), nil, 0},
+		{"correct driver and middleware", opens(answers(whole())), nil, 0},
 	} {
 		cl := New(Options{Wrap: c.wrap}, c.scheme)
 		_, err := cl.Get(t.Context(), "http://8.8.8.8/")
@@ -73,9 +73,9 @@ func TestSizeLeftOut(t *testing.T) {
 	}
 }
 
-// TestOwnCause: a cause that the caller gave is in the chain, and has the class
-// of an end that the caller made, before the answer and within the body.
-func TestOwnCause(t *testing.T) {
+// TestCallerCause checks that the cause of a canceled ctx is in the chain of the
+// error, before the response and within the body, and has a class.
+func TestCallerCause(t *testing.T) {
 	boom := errors.New("boom")
 	for _, early := range []bool{true, false} {
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -105,7 +105,7 @@ func TestOwnCause(t *testing.T) {
 	}
 }
 
-// TestEntriesTwice: what was read is no empty listing.
+// TestEntriesTwice checks that a second call of Entries is an error.
 func TestEntriesTwice(t *testing.T) {
 	s := page(func(_ *Request, resp *Response) {
 		text(resp, "a")
@@ -141,7 +141,7 @@ func TestEntriesTwice(t *testing.T) {
 	}
 }
 
-// nowhere is a Resolver whose answer is no address.
+// nowhere is a Resolver that returns the zero Addr.
 type nowhere struct{}
 
 func (nowhere) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {

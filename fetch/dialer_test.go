@@ -26,8 +26,8 @@ func TestRebinding(t *testing.T) {
 	}
 }
 
-// TestControl proves that the real dialer judges the numeric address again: a
-// resolver that lies after the judgement reaches nobody.
+// TestControl checks that the system dialer applies the Policy to the numeric
+// address again, so that a changed address is not reached.
 func TestControl(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -47,7 +47,7 @@ func TestControl(t *testing.T) {
 	conn.Close()
 }
 
-func TestNoGrantNoDial(t *testing.T) {
+func TestDialWithoutGrant(t *testing.T) {
 	r := &recorder{}
 	d := newDialer(&Policy{Reach: Anywhere}, Options{Dial: r.dial})
 	if _, err := d.DialContext(t.Context(), "tcp", "8.8.8.8:80"); !errors.Is(err, BadAddress) {
@@ -61,8 +61,8 @@ func TestNoGrantNoDial(t *testing.T) {
 	}
 }
 
-// TestServerSuppliedDial: an address that is not the URL's own is the
-// server's, except one that the configuration trusts.
+// TestServerSuppliedDial checks that an address other than the host of the URL
+// counts as supplied by the server, unless the configuration trusts it.
 func TestServerSuppliedDial(t *testing.T) {
 	for _, c := range []struct {
 		trust []string

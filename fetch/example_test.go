@@ -16,7 +16,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// site is a server on this machine, which Typed may reach and Public may not.
+// site is a server on this machine, which Typed allows and Public denies.
 func site() *httptest.Server {
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/" {
@@ -51,7 +51,7 @@ func Example() {
 	// <nil>
 }
 
-// What went wrong is told by class, whatever the protocol.
+// The class of an error does not depend on the protocol.
 func ExampleFault() {
 	server := site()
 	defer server.Close()
@@ -75,13 +75,13 @@ func ExampleFault() {
 	}
 	// Output:
 	// not there, says the server: 404
-	// refused: port of a service that URLs must not reach
+	// refused: port of a service that browsers block
 	// unsupported
 	// invalid-uri
 }
 
-// The rest of an object of which there is a part: IfSame makes sure that both
-// are of one version. Package save does this for files.
+// This example retrieves the missing end of an object. IfSame ensures that both
+// parts have the same version. Package save does this for files.
 func ExampleClient_Do() {
 	server := site()
 	defer server.Close()
@@ -101,18 +101,18 @@ func ExampleClient_Do() {
 	}
 
 	req := &fetch.Request{URL: uri.MustParse(server.URL + "/")}
-	part, resp := bring(req, 5) // and then the connection was lost
+	part, resp := bring(req, 5) // the connection is lost after 5 bytes
 	req.Range.First, req.IfSame = int64(len(part)), resp.Validator
 	rest, resp := bring(req, 100)
 	if resp.Offset == 0 {
-		part = "" // another version meanwhile: it comes from its beginning
+		part = "" // the object has changed, and the response has all of it
 	}
 	fmt.Printf("%q of %d bytes, %q behind %d\n", part, resp.Size, rest, resp.Offset)
 	// Output: "hello" of 13 bytes, ", world\n" behind 5
 }
 
-// A link that a page holds is the page's word, not a person's: From says so,
-// and the Policy keeps a public page from leading to this machine.
+// A server supplied a link that a page contains. From names the page, so that the
+// Policy does not let a public page lead to this machine.
 func ExampleSource() {
 	client := fetch.New(fetch.Options{Policy: fetch.Typed()}, schemes.All(schemes.Options{})...)
 	defer client.Close()
@@ -123,7 +123,7 @@ func ExampleSource() {
 	// Output: policy-address
 }
 
-// A directory, a menu, a newsgroup or the result of a search: all are read as
+// A directory, a menu, a newsgroup and the result of a search are all read as
 // entries.
 func ExampleResponse_Entries() {
 	dir, err := os.MkdirTemp("", "entries")
@@ -149,8 +149,8 @@ func ExampleResponse_Entries() {
 	// Output: motd document 8
 }
 
-// A listing in one line, and its entries fetched with the trust that their
-// listing has: a file of a local directory may lead to files.
+// This example reads a listing and fetches its entries with the permissions of
+// the listing. A file in a local directory may lead to other files.
 func ExampleClient_List() {
 	dir, err := os.MkdirTemp("", "list")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// The rules of the Policy, for tests that use the data of real schemes.
+// The following functions give tests access to the rules of the Policy.
 
 func (p *Policy) PortVerdict(s Scheme, port uint16, typed bool) string {
 	rule, _ := p.portVerdict(&s, port, typed)
@@ -26,7 +26,7 @@ func (p *Policy) JudgeReferral(source, target Scheme, port uint16) error {
 	return p.checkReferral(&source, &target, port)
 }
 
-// Rows reads a file of testdata.
+// Rows returns the rows of a file of testdata.
 func Rows[T any](t *testing.T, name string) (all []T) {
 	t.Helper()
 	f, err := os.Open(filepath.Join("testdata", name))

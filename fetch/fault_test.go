@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// TestFaultOf: errors that nobody classed still tell what to do.
+// TestFaultOf checks the classes of errors that have no Fault in their chain.
 func TestFaultOf(t *testing.T) {
 	for _, c := range []struct {
 		err   error

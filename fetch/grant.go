@@ -37,7 +37,7 @@ func (p *Policy) authorize(req *Request, scheme, from *Scheme, page Origin) (*gr
 		return nil, BadReferral.With(&Refusal{Rule: "scheme is not allowed", Subject: scheme.Name, Override: Override{OverrideSchemes, scheme.Name}})
 	}
 	if p.Reach != Anywhere && scheme.Local && !slices.Contains(p.Schemes, scheme.Name) {
-		return nil, BadReferral.With(&Refusal{Rule: "scheme reads this machine, and nobody named it in Policy.Schemes", Subject: scheme.Name})
+		return nil, BadReferral.With(&Refusal{Rule: "scheme reads local data and is not listed in Policy.Schemes", Subject: scheme.Name})
 	}
 	target, err := TargetOf(req.URL, scheme.Port)
 	if err != nil {

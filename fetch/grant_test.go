@@ -24,32 +24,32 @@ func TestOwnLinks(t *testing.T) {
 	}{
 		{"same name", "http://localhost/", "http://localhost/a", loopback, Typed(), 0},
 		{"same name, another spelling", "http://localhost/", "http://LOCALHOST.:80/a", loopback, Typed(), 0},
-		{"a name below", "http://app.localhost:8080/", "http://app.localhost:8080/a", loopback, Typed(), 0},
+		{"same subdomain", "http://app.localhost:8080/", "http://app.localhost:8080/a", loopback, Typed(), 0},
 		{"gopher", "gopher://localhost:7070/", "gopher://localhost:7070/0a", loopback, Typed(), 0},
 		{"ftp", "ftp://localhost/", "ftp://localhost/a", loopback, Typed(), 0},
-		{"a group and its articles", "nntps://localhost/local.test", "snews://localhost/a@b", loopback, Typed(), 0},
+		{"newsgroup and its articles", "nntps://localhost/local.test", "snews://localhost/a@b", loopback, Typed(), 0},
 		{"wais", "wais://localhost/db?x", "wais://localhost/db/TEXT/1/1", loopback, Typed(), 0},
 		{"prospero", "prospero://localhost/a", "prospero://localhost/a/b", loopback, Typed(), 0},
 		{"another port", "http://localhost:8080/", "http://localhost:9090/", loopback, Typed(), BadAddress},
 		{"another scheme", "http://localhost:8080/", "ftp://localhost/", loopback, Typed(), BadAddress},
 		{"another spelling", "http://127.0.0.1:8080/", "http://localhost:8080/", loopback, Typed(), BadAddress},
-		{"a name below another", "http://localhost:8080/", "http://a.localhost:8080/", loopback, Typed(), BadAddress},
-		{"the public", "http://page.example/", "http://localhost/", public, Typed(), BadAddress},
-		{"a page that is not where it says", "http://localhost/", "http://localhost/a", public, Typed(), BadAddress},
+		{"subdomain of the host", "http://localhost:8080/", "http://a.localhost:8080/", loopback, Typed(), BadAddress},
+		{"public page", "http://page.example/", "http://localhost/", public, Typed(), BadAddress},
+		{"page with a false peer", "http://localhost/", "http://localhost/a", public, Typed(), BadAddress},
 		{"strangers", "http://localhost/", "http://localhost/a", loopback, Public(), BadAddress},
 
-		{"a host that is called metadata", "http://metadata/", "http://metadata/a", netip.MustParseAddr("10.0.0.1"), Typed(), 0},
-		{"a metadata service", "http://metadata.google.internal/", "http://metadata.google.internal/a", netip.MustParseAddr("169.254.169.254"), metadata, BadAddress},
+		{"host named metadata", "http://metadata/", "http://metadata/a", netip.MustParseAddr("10.0.0.1"), Typed(), 0},
+		{"metadata service", "http://metadata.google.internal/", "http://metadata.google.internal/a", netip.MustParseAddr("169.254.169.254"), metadata, BadAddress},
 
-		{"its zone", "http://[fe80::1%25eth0]/", "http://[fe80::1%25eth0]/a", link, Typed(), 0},
+		{"same zone", "http://[fe80::1%25eth0]/", "http://[fe80::1%25eth0]/a", link, Typed(), 0},
 		{"another zone", "http://[fe80::1%25eth0]/", "http://[fe80::1%25eth1]/a", link, Typed(), BadAddress},
 
 		{"an old port of the Web", "http://page.example:81/", "http://page.example:81/a", public, Typed(), 0},
-		{"of another host", "http://page.example/", "http://page.example:81/a", public, Typed(), BadPort},
-		{"a port that is text for others", "http://127.0.0.1:9000/", "http://127.0.0.1:9000/a", loopback, Typed(), 0},
-		{"of another page", "http://127.0.0.1:8080/", "http://127.0.0.1:9000/a", loopback, Typed(), BadPort},
+		{"port of another host", "http://page.example/", "http://page.example:81/a", public, Typed(), BadPort},
+		{"port of a text service", "http://127.0.0.1:9000/", "http://127.0.0.1:9000/a", loopback, Typed(), 0},
+		{"port of another page", "http://127.0.0.1:8080/", "http://127.0.0.1:9000/a", loopback, Typed(), BadPort},
 		{"a port that no URL may reach", "http://page.example:25/", "http://page.example:25/a", public, Typed(), BadPort},
-		{"a port that was typed by leave", "gopher://page.example:25/", "gopher://page.example:25/0a", public, smtp, BadPort},
+		{"port that a rule without :any allows", "gopher://page.example:25/", "gopher://page.example:25/0a", public, smtp, BadPort},
 	} {
 		r := &recorder{}
 		answers := names{"localhost": {"127.0.0.1"}, "page.example": {"8.8.8.8"}, "metadata": {"10.0.0.1"}, "metadata.google.internal": {"169.254.169.254"}}
@@ -74,8 +74,8 @@ func TestOwnLinks(t *testing.T) {
 	}
 }
 
-// TestUnusualPort: a port that is odd is worth one line for all of a Client's
-// connections, and none where a person has allowed it.
+// TestUnusualPort checks that an unusual port is noted once per Client, and never
+// if a PortRule allows it.
 func TestUnusualPort(t *testing.T) {
 	for _, c := range []struct {
 		name, url string

@@ -11,7 +11,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// closer counts how often its Body was closed.
+// closer counts the calls of Close.
 type closer struct {
 	io.Reader
 	closed *int
@@ -19,8 +19,8 @@ type closer struct {
 
 func (c closer) Close() error { *c.closed++; return nil }
 
-// lister is a scheme whose documents are lists of URLs, one a line. A line
-// "broken" is an error.
+// lister is a scheme whose documents are lists of URLs, one per line. The line
+// "broken" causes an error.
 func lister(answer func(req *Request, resp *Response)) Scheme {
 	s := page(answer)
 	s.Menu = func(_ uri.URI, _ string, r io.Reader) iter.Seq2[Entry, error] {
@@ -41,7 +41,7 @@ func lister(answer func(req *Request, resp *Response)) Scheme {
 	return s
 }
 
-// TestList: errors end the sequence, and the Body is closed however it ends.
+// TestList checks that errors end the sequence, and that the Body is always closed.
 func TestList(t *testing.T) {
 	for _, test := range []struct {
 		name, url, body string
@@ -52,8 +52,8 @@ func TestList(t *testing.T) {
 		closed          int
 	}{
 		{"all entries", "http://8.8.8.8/", "http://8.8.8.8/a http://8.8.8.8/b", Menu, 9, []string{"http://8.8.8.8/a", "http://8.8.8.8/b"}, 0, 1},
-		{"the caller stops", "http://8.8.8.8/", "http://8.8.8.8/a http://8.8.8.8/b", Menu, 1, []string{"http://8.8.8.8/a"}, 0, 1},
-		{"an error is last", "http://8.8.8.8/", "http://8.8.8.8/a broken", Menu, 9, []string{"http://8.8.8.8/a"}, Protocol, 1},
+		{"caller stops early", "http://8.8.8.8/", "http://8.8.8.8/a http://8.8.8.8/b", Menu, 1, []string{"http://8.8.8.8/a"}, 0, 1},
+		{"error in the listing", "http://8.8.8.8/", "http://8.8.8.8/a broken", Menu, 9, []string{"http://8.8.8.8/a"}, Protocol, 1},
 		{"no listing", "http://8.8.8.8/", "http://8.8.8.8/a", Document, 9, nil, Unsupported, 1},
 		{"empty", "http://8.8.8.8/", "", Menu, 9, nil, 0, 1},
 		{"no URL", "no url", "", Menu, 9, nil, BadURL, 0},
@@ -85,23 +85,23 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestEntryRequest: an entry is judged as the URL of a server, and credentials
-// stay at the origin of the listing.
+// TestEntryRequest checks that the URL of an entry counts as supplied by the
+// server, and that credentials stay at the origin of the listing.
 func TestEntryRequest(t *testing.T) {
 	for _, test := range []struct {
 		name, list, entry string
 		fault             Fault
-		user              string // that the driver gets
+		user              string // that the driver receives
 		left              bool
 	}{
 		{"same server", "http://8.8.8.8/", "http://8.8.8.8/a", 0, "", false},
 		{"same private server", "http://10.0.0.1/", "http://10.0.0.1/a", 0, "", false},
-		{"a login stays", "http://joe:pw@8.8.8.8/", "http://8.8.8.8/a", 0, "joe", false},
-		{"a login does not leave", "http://joe:pw@8.8.8.8/", "http://9.9.9.9/a", 0, "", false},
-		{"a login of the server", "http://8.8.8.8/", "http://eve:pw@8.8.8.8/a", 0, "", false},
+		{"login at the same origin", "http://joe:pw@8.8.8.8/", "http://8.8.8.8/a", 0, "joe", false},
+		{"login at another origin", "http://joe:pw@8.8.8.8/", "http://9.9.9.9/a", 0, "", false},
+		{"login in the URL of the entry", "http://8.8.8.8/", "http://eve:pw@8.8.8.8/a", 0, "", false},
 		{"loopback from outside", "http://8.8.8.8/", "http://127.0.0.1/a", BadAddress, "", false},
 		{"private from outside", "http://8.8.8.8/", "http://10.0.0.1/a", BadAddress, "", false},
-		{"behind a redirect", "http://8.8.8.8/away", "http://9.9.9.9/a", 0, "", true},
+		{"listing after a redirect", "http://8.8.8.8/away", "http://9.9.9.9/a", 0, "", true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var asked *Request
@@ -135,9 +135,9 @@ func TestEntryRequest(t *testing.T) {
 	}
 }
 
-// TestEntryRequestAgain: a page of another origin does not become the origin
-// that was asked for by leading to itself.
-func TestEntryRequestAgain(t *testing.T) {
+// TestEntryRequestOtherOrigin checks that a page of another origin does not become the
+// first origin of a request by linking to itself.
+func TestEntryRequestOtherOrigin(t *testing.T) {
 	c := New(Options{Dial: (&recorder{}).dial}, lister(func(_ *Request, resp *Response) {
 		text(resp, "http://9.9.9.9/next")
 		resp.Kind = Menu
@@ -162,8 +162,8 @@ func TestEntryRequestAgain(t *testing.T) {
 	}
 }
 
-// TestEntryRequestUnknown: an entry or a response of unknown source leads
-// nowhere.
+// TestEntryRequestUnknown checks that the Policy rejects requests for entries and
+// links of unknown source.
 func TestEntryRequestUnknown(t *testing.T) {
 	c := New(Options{Dial: (&recorder{}).dial}, lister(func(_ *Request, resp *Response) { text(resp, "") }))
 	defer c.Close()

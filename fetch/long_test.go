@@ -8,8 +8,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// TestLongURL: 64 KiB are asked for, a byte more is refused before anything is
-// done with it. CVE-2019-5435 overflowed on such a length.
+// TestLongURL checks that a URL of 64 KiB is requested and a longer one is
+// rejected. CVE-2019-5435 was an integer overflow at such a length.
 func TestLongURL(t *testing.T) {
 	asked := 0
 	c := New(Options{Policy: Typed()}, Scheme{

@@ -38,7 +38,7 @@ func TestAddressClasses(t *testing.T) {
 			got = "metadata"
 		}
 		if r.Addr == "2001::5601:5601" {
-			// Teredo hides 169.254.169.254 in it inverted: not even typed.
+			// A Teredo address contains 169.254.169.254 inverted. It is blocked in typed URLs too.
 			r.Class = "metadata"
 		}
 		if want, _, _ := strings.Cut(r.Class, "-"); got != want {
@@ -47,7 +47,7 @@ func TestAddressClasses(t *testing.T) {
 	}
 }
 
-// TestReach holds every class against every preset, typed and referred.
+// TestReach checks every class of address under every preset Policy.
 func TestReach(t *testing.T) {
 	page := func(addr string) *grant {
 		g := &grant{}
@@ -64,7 +64,7 @@ func TestReach(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		policy Policy
-		from   string // "typed", or the address of the page; "" is unknown
+		from   string // "typed", or the address of the page, or "" if that is unknown
 		host   string
 		addr   string
 		ok     bool
@@ -110,11 +110,9 @@ func TestReach(t *testing.T) {
 	}
 }
 
-// TestLocalTextServices: a redirect on this machine does not reach its Redis,
-// though on the public network that port may be the Web's.
-// Behind a proxy a page has no peer; an address that its URL spells is known
-// all the same.
-func TestSourceBehindProxy(t *testing.T) {
+// TestSourceThroughProxy checks a page without a peer, because it used a proxy.
+// The Policy then uses the address in the URL of the page.
+func TestSourceThroughProxy(t *testing.T) {
 	p := Typed()
 	s := &Scheme{Name: "http", Port: 80, Ports: Ports{Class: WebPorts}, Links: Links{To: []string{"http"}}}
 	for _, c := range []struct {
@@ -134,6 +132,8 @@ func TestSourceBehindProxy(t *testing.T) {
 	}
 }
 
+// TestLocalTextServices checks that a redirect on this machine cannot reach a
+// local Redis. On a public host, the same port is allowed.
 func TestLocalTextServices(t *testing.T) {
 	g := &grant{}
 	g.setPage(netip.MustParseAddr("127.0.0.1"))
@@ -181,9 +181,9 @@ func TestNames(t *testing.T) {
 		{Allowlist("a.example"), "A.example", true, true},
 		{Allowlist("*.a.EXAMPLE"), "b.A.example.", true, true},
 		{Allowlist("*.a.example"), "a.example", true, false},
-		{Allowlist("*a.example"), "not-a.example", true, false}, // no pattern of ours
+		{Allowlist("*a.example"), "not-a.example", true, false}, // the pattern is invalid
 		{Allowlist("*"), "b.example", true, false},
-		{Allowlist("10.0.0.0/8"), "b.example", true, true}, // its address decides
+		{Allowlist("10.0.0.0/8"), "b.example", true, true}, // the address must match
 	} {
 		if err := c.policy.checkName(strings.ToLower(c.host), c.typed); (err == nil) != c.ok {
 			t.Errorf("%s, typed %v: got %v, want ok %v", c.host, c.typed, err, c.ok)

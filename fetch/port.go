@@ -87,7 +87,7 @@ func (p *Policy) allowsPort(scheme string, port uint16, typed bool) bool {
 var portRules = map[string]string{
 	"range":        "port out of range",
 	"reserved":     "port below 1024 belongs to another service",
-	"bad":          "port of a service that URLs must not reach",
+	"bad":          "port of a service that browsers block",
 	"text-service": "port of a service that acts on text",
-	"needs-allow":  "port must be allowed by name",
+	"needs-allow":  "port is not a default port of the scheme",
 }

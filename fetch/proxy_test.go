@@ -14,8 +14,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// raw is a scheme that writes a line of HTTP/1.0 and reads to the close: any
-// scheme but http, which alone knows of proxies.
+// raw is a scheme that sends a line of HTTP/1.0 and reads the response to its end.
+// Unlike the http driver, it does not handle proxies.
 func raw() fetch.Scheme {
 	return fetch.Scheme{
 		Name: "raw", Port: 8000, Ports: fetch.Ports{Class: fetch.TextPorts},
@@ -58,7 +58,7 @@ func get(t *testing.T, o fetch.Options, url string) (string, error) {
 	return string(b), err
 }
 
-// TestProxies reaches a real server through every kind of real proxy.
+// TestProxies sends requests to a real server through real proxies of every kind.
 func TestProxies(t *testing.T) {
 	web := peer.Nginx(t, peer.NginxOptions{})
 	web.Put("hello.txt", []byte("hello\n"))
@@ -71,7 +71,7 @@ func TestProxies(t *testing.T) {
 			p := start(t, peer.ProxyOptions{})
 			for _, scheme := range map[string][]string{
 				"tinyproxy": {"http"}, "squid": {"http"}, "microsocks": {"socks5", "socks5h"},
-				"dante": {"socks4", "socks5", "socks5h"}, // it takes 4a for an address
+				"dante": {"socks4", "socks5", "socks5h"}, // dante does not support socks4a
 			}[name] {
 				got, err := get(t, fetch.Options{Policy: policy, Proxy: through(scheme + "://" + p.Addr)}, "raw://localhost:"+port+"/hello.txt")
 				if err != nil || !strings.HasSuffix(got, "\r\n\r\nhello\n") {
@@ -82,7 +82,7 @@ func TestProxies(t *testing.T) {
 	}
 }
 
-// TestProxyLogin: a proxy that wants a user.
+// TestProxyLogin checks the authentication to a proxy.
 func TestProxyLogin(t *testing.T) {
 	web := peer.Nginx(t, peer.NginxOptions{})
 	web.Put("hello.txt", []byte("hello\n"))
@@ -104,8 +104,8 @@ func TestProxyLogin(t *testing.T) {
 	}
 }
 
-// TestProxyIsJudged: what the policy refuses is not given to a proxy either.
-func TestProxyIsJudged(t *testing.T) {
+// TestProxyPolicy checks that a blocked target is not requested from a proxy.
+func TestProxyPolicy(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -8,8 +8,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// TestProxyFromEnvironment: the proxy of each target; internal/proxy has the
-// cases of each variable.
+// TestProxyFromEnvironment checks the proxy of each target. The tests of
+// internal/proxy have more cases for each variable.
 func TestProxyFromEnvironment(t *testing.T) {
 	target := fetch.Target{Scheme: "gopher", Host: "h.test", Port: 70}
 	web := fetch.Target{Scheme: "http", Host: "h.test", Port: 80}
@@ -21,17 +21,17 @@ func TestProxyFromEnvironment(t *testing.T) {
 		{"none", "", target, ""},
 		{"without a scheme", "all_proxy=p.test:8080", target, "http://p.test:8080"},
 		{"with a login", "all_proxy=http://u:p%40@p.test:8080", target, "http://u:p%40@p.test:8080"},
-		{"the one of the scheme", "all_proxy=p.test:1 gopher_proxy=socks5h://q.test:2", target, "socks5h://q.test:2"},
+		{"variable of the scheme", "all_proxy=p.test:1 gopher_proxy=socks5h://q.test:2", target, "socks5h://q.test:2"},
 		{"socks is socks4", "all_proxy=socks://p.test", target, "socks4://p.test"},
 		{"in upper case", "ALL_PROXY=p.test:1", target, "http://p.test:1"},
 		{"HTTP_PROXY is not read", "HTTP_PROXY=p.test:1", web, ""},
 		{"of a CGI program", "http_proxy=p.test:1 HTTP_PROXY=p.test:1 REQUEST_METHOD=GET", web, ""},
 		{"exempt", "all_proxy=p.test:1 NO_PROXY=.h.test", target, ""},
-		{"all are exempt", "all_proxy=p.test:1 no_proxy=*", target, ""},
-		{"the proxy itself, as a gateway", "all_proxy=h.test:70", target, ""},
-		{"the proxy itself, for http", "all_proxy=h.test:80", web, "http://h.test:80"},
+		{"no_proxy for all hosts", "all_proxy=p.test:1 no_proxy=*", target, ""},
+		{"target is the proxy as a gateway", "all_proxy=h.test:70", target, ""},
+		{"target is the proxy, for http", "all_proxy=h.test:80", web, "http://h.test:80"},
 		{"malformed", "all_proxy=http://[p.test", target, "usage"},
-		{"no proxy speaks it", "all_proxy=ftp://p.test", target, "unsupported"},
+		{"unsupported proxy scheme", "all_proxy=ftp://p.test", target, "unsupported"},
 		{"malformed, for another scheme", "ftp_proxy=http://[p.test", target, ""},
 	} {
 		proxy := fetch.ProxyFromEnvironment(func(name string) string {
@@ -53,7 +53,7 @@ func TestProxyFromEnvironment(t *testing.T) {
 	}
 }
 
-// A Client that uses the proxies of the environment, as curl does.
+// This example uses the proxies of the environment, as curl does.
 func ExampleProxyFromEnvironment() {
 	getenv := func(name string) string { // os.Getenv in a program
 		return map[string]string{"all_proxy": "socks5h://proxy.example:1080", "no_proxy": "example.net"}[name]

@@ -9,13 +9,13 @@ import (
 	"github.com/anyurl/fetch/internal/peer"
 )
 
-// TestQuiet: what arrives on a connection that nobody reads is seen at once, in
-// the socket, in the buffers of TLS and where there is no socket.
-func TestQuiet(t *testing.T) {
+// TestIsQuiet checks that IsQuiet detects received data in the socket, in the
+// buffers of TLS, and in a connection without a socket.
+func TestIsQuiet(t *testing.T) {
 	cert := peer.NewCert(t, peer.CertOptions{Hosts: []string{"h"}})
 	for _, c := range []struct {
 		name  string
-		sent  string // besides what is read
+		sent  string // in addition to the data that is read
 		end   bool
 		quiet bool
 	}{
@@ -53,7 +53,7 @@ func TestQuiet(t *testing.T) {
 					t.Fatal(err)
 				}
 				if way != "memory" || c.quiet {
-					<-ended // and on loopback what is written has arrived
+					<-ended // on loopback, all written data has now arrived
 				}
 				if way == "socket with a passed deadline" {
 					own.SetReadDeadline(time.Now().Add(-time.Second))

@@ -18,7 +18,7 @@ func TestRedirects(t *testing.T) {
 		hops   []string
 		policy Policy
 		fault  Fault
-		auth   string // what each hop saw
+		auth   string // credential that each hop received
 	}{
 		{"same origin keeps", []string{"http://a.example/1"}, Typed(), 0, "u u"},
 		{"other host drops", []string{"http://b.example/1"}, Typed(), 0, "u -"},
@@ -66,7 +66,7 @@ func TestRedirects(t *testing.T) {
 		if FaultOf(err) != c.fault {
 			t.Errorf("%s: got %v, want %v", c.name, err, c.fault)
 		}
-		// The judgement comes before the driver, except of a name's address.
+		// The Policy is checked before the driver is called, except for resolved addresses.
 		if got := strings.Join(saw, " "); got != c.auth && got != strings.TrimSpace(c.auth+" -") {
 			t.Errorf("%s: hops saw %q, want %q", c.name, got, c.auth)
 		}
@@ -83,9 +83,9 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// TestHostIsForTheOrigin: a Host field of the caller is for the origin of its
-// URL, and does not come back.
-func TestHostIsForTheOrigin(t *testing.T) {
+// TestHostOrigin checks that a Host field of the caller is sent only to
+// the origin of its URL, and is not restored by a later redirect.
+func TestHostOrigin(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		hops    []string
@@ -121,9 +121,9 @@ func TestHostIsForTheOrigin(t *testing.T) {
 	}
 }
 
-// TestRefererStaysUnderTLS: a redirect from TLS to plaintext drops a Referer of
-// the caller, which does not come back.
-func TestRefererStaysUnderTLS(t *testing.T) {
+// TestRefererDowngrade checks that a redirect from TLS to plaintext drops the
+// Referer of the caller, and that no later redirect restores it.
+func TestRefererDowngrade(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		urls     []string
@@ -157,7 +157,7 @@ func TestRefererStaysUnderTLS(t *testing.T) {
 	}
 }
 
-func TestFragmentIsInherited(t *testing.T) {
+func TestFragmentInheritance(t *testing.T) {
 	first := true
 	c := New(Options{Dial: (&recorder{}).dial}, page(func(req *Request, resp *Response) {
 		text(resp, "")
@@ -187,7 +187,7 @@ func TestNoFollow(t *testing.T) {
 	}
 }
 
-func TestLoginIsForTheOrigin(t *testing.T) {
+func TestLoginOrigin(t *testing.T) {
 	asked := 0
 	login := func(_ context.Context, ch Challenge) (*Credential, error) {
 		asked++

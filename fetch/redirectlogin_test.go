@@ -8,18 +8,18 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// TestRedirectLogin: where a redirect of a typed URL leads to another origin,
-// RedirectLogin finds the credential, but none crosses from TLS to plaintext.
+// TestRedirectLogin checks that RedirectLogin supplies the credential for another
+// origin, except for a plaintext scheme after TLS.
 func TestRedirectLogin(t *testing.T) {
 	const a, b, c = "198.41.0.4", "8.8.8.8", "1.1.1.1"
 	page := &Source{URL: uri.MustParse("http://" + a + "/page")}
 	for _, test := range []struct {
 		name string
 		from *Source
-		auth bool // the request has a credential of its own
-		tls  bool // the first answer comes over TLS, whatever the scheme
+		auth bool // the request has a credential
+		tls  bool // the first response uses TLS, regardless of the scheme
 		urls []string
-		want string // the user that each hop saw
+		want string // the user that each hop received
 	}{
 		{"other host", nil, true, false, []string{"http://" + a + "/", "http://" + b + "/"}, "own b"},
 		{"host without an entry", nil, true, false, []string{"http://" + a + "/", "http://" + c + "/"}, "own -"},
@@ -89,7 +89,7 @@ func TestRedirectLogin(t *testing.T) {
 			t.Errorf("%s: hops saw %q, want %q", test.name, got, test.want)
 		}
 		client.Close()
-		plaintext := 0 // hops whose login a redirect has led into plaintext
+		plaintext := 0 // hops that received a login in plaintext
 		for i, user := range saw {
 			if user == "b" && strings.HasPrefix(test.urls[i], "http:") && saw[i-1] != "b" {
 				plaintext++

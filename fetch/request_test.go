@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestSecretIsMasked(t *testing.T) {
+func TestSecretMask(t *testing.T) {
 	c := Credential{User: "u", Password: "pw"}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x"} {
 		if got, want := fmt.Sprintf(verb, c.Password), "***"; got != want {
@@ -21,7 +21,7 @@ func TestSecretIsMasked(t *testing.T) {
 	}
 }
 
-func TestRangeOf(t *testing.T) {
+func TestRangeBounds(t *testing.T) {
 	for _, c := range []struct {
 		r          Range
 		size       int64

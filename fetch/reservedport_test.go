@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestReserved: the server sees a reserved port, and nothing where we may not
-// have one.
-func TestReserved(t *testing.T) {
+// TestReservedPort checks that the server sees a reserved port, or no connection if
+// the process cannot bind one.
+func TestReservedPort(t *testing.T) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

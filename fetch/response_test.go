@@ -10,8 +10,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// TestDates: a time that no record holds is none, wherever it comes from.
-func TestDates(t *testing.T) {
+// TestYearLimit checks that a time with a year outside of 0 to 9999 becomes zero.
+func TestYearLimit(t *testing.T) {
 	west, east := time.FixedZone("", -12*3600), time.FixedZone("", 14*3600)
 	for _, test := range []struct {
 		at    time.Time

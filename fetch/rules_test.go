@@ -11,7 +11,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// known returns the data of a scheme of this module, or a scheme without data.
+// known returns a scheme of this module, or a scheme without data.
 func known(name string) fetch.Scheme {
 	for _, s := range schemes.All(schemes.Options{}) {
 		if s.Name == name {
@@ -21,8 +21,8 @@ func known(name string) fetch.Scheme {
 	return fetch.Scheme{Name: name, Port: 79}
 }
 
-// TestAttacks takes the rows that parser and target decide; those of the
-// drivers are theirs.
+// TestAttacks tests the rows that the URL parser and TargetOf reject. The tests of
+// the drivers use the other rows.
 func TestAttacks(t *testing.T) {
 	type row struct{ URI, Expected string }
 	for _, r := range fetch.Rows[row](t, "uri_attack_cases.jsonl") {
@@ -108,7 +108,7 @@ func TestTypedPorts(t *testing.T) {
 		typed  bool
 		want   string
 	}{
-		{"http", 81, fetch.Policy{}, true, ""}, // an old site is no attack
+		{"http", 81, fetch.Policy{}, true, ""}, // used by old sites
 		{"http", 81, fetch.Policy{}, false, "reserved"},
 		{"http", 81, fetch.Policy{WebPorts: true}, false, ""},
 		{"http", 25, fetch.Policy{}, true, "bad"},
@@ -119,8 +119,8 @@ func TestTypedPorts(t *testing.T) {
 		{"gopher", 6379, fetch.Policy{}, true, "text-service"},
 		{"gopher", 7070, fetch.Policy{}, true, ""},
 		{"gopher", 25, allowed, true, ""},
-		{"gopher", 25, allowed, false, "reserved"}, // never what a server supplied
-		{"ftp", 25, allowed, false, ""},            // but with :any
+		{"gopher", 25, allowed, false, "reserved"}, // the rule has no :any
+		{"ftp", 25, allowed, false, ""},            // the rule has :any
 		{"wais", 26, allowed, true, ""},
 		{"telnet", 2323, fetch.Policy{}, true, ""},
 		{"telnet", 2323, fetch.Policy{}, false, "needs-allow"},
@@ -167,7 +167,7 @@ func TestReferrals(t *testing.T) {
 		{fetch.Policy{}, "http://a/", "imap://b/", false},
 		{fetch.Policy{}, "http://a/", "file:///etc/passwd", false},
 		{all, "http://a/", "gopher://b/", true},
-		{all, "http://a/", "file:///etc/passwd", false}, // never
+		{all, "http://a/", "file:///etc/passwd", false}, // no Policy allows it
 		{all, "https://a/", "telnet://b/", false},
 		{all, "gopher://a/", "imap://b/", false},
 		{fetch.Policy{}, "https://a/", "http://a/", false},
@@ -178,7 +178,7 @@ func TestReferrals(t *testing.T) {
 		{fetch.Policy{}, "file:///a", "file:///b", true},
 		{fetch.Policy{}, "file:///a", "http://b/", false},
 		{fetch.Policy{}, "prospero://a/x", "ftp://b/x", true},
-		{fetch.Policy{}, "prospero://a/x", "ftp://b:2121/x", false}, // default port alone
+		{fetch.Policy{}, "prospero://a/x", "ftp://b:2121/x", false}, // only the default port is allowed
 		{fetch.Policy{}, "prospero://a/x", "wais://b/x", true},
 		{fetch.Policy{}, "prospero://a/x", "telnet://b/", false},
 		{none, "http://a/", "http://b/", false},
@@ -197,9 +197,9 @@ func TestReferrals(t *testing.T) {
 	}
 }
 
-// TestCallersScheme checks that a scheme of the caller gives its own documents
-// no way to confined schemes, and those of other schemes no way to itself.
-func TestCallersScheme(t *testing.T) {
+// TestCallerScheme checks that a scheme of the caller cannot allow links from its
+// documents to confined schemes, or from other schemes to itself.
+func TestCallerScheme(t *testing.T) {
 	all := schemes.All(schemes.Options{})
 	mine := fetch.Scheme{Name: "mine", Port: 79}
 	for _, s := range all {
@@ -221,8 +221,8 @@ func TestCallersScheme(t *testing.T) {
 	}
 }
 
-// TestUnknownPage checks that a page of a scheme that the Client does not have
-// leads nowhere.
+// TestUnknownPage checks that no link is allowed in a page whose scheme the Client
+// does not have.
 func TestUnknownPage(t *testing.T) {
 	client := fetch.New(fetch.Options{}, known("gopher"))
 	defer client.Close()

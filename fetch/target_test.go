@@ -8,11 +8,11 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-func TestRareIPv4(t *testing.T) {
+func TestNumericHosts(t *testing.T) {
 	type row struct{ URI string }
 	for _, r := range Rows[row](t, "rare_ipv4_hosts.jsonl") {
 		if r.URI == "http://127.0.0.1./" {
-			// With its dot it is still a number to a resolver.
+			// Resolvers ignore the trailing dot of a number.
 			if _, err := TargetOf(uri.MustParse(r.URI), 80); !errors.Is(err, BadAddress) {
 				t.Errorf("%s: got %v", r.URI, err)
 			}
@@ -26,7 +26,7 @@ func TestRareIPv4(t *testing.T) {
 	}
 }
 
-// TestTargets names hosts and ports at the edges.
+// TestTargets checks the limits of hosts and ports.
 func TestTargets(t *testing.T) {
 	long := strings.Repeat("a", 63)
 	for _, c := range []struct {
@@ -38,7 +38,7 @@ func TestTargets(t *testing.T) {
 		{"http://h:00000000000000000000080/", "h:80", 0},
 		{"http://h:0/", "", BadPort},
 		{"http://h:65536/", "", BadPort},
-		{"http://h:18446744073709551617/", "", BadPort}, // would wrap to 1
+		{"http://h:18446744073709551617/", "", BadPort}, // would overflow to 1
 		{"http://[::1]:8080/", "[::1]:8080", 0},
 		{"http://[::ffff:10.0.0.1]/", "[::ffff:10.0.0.1]:80", 0},
 		{"http://under_score.example/", "under_score.example:80", 0},
@@ -48,7 +48,7 @@ func TestTargets(t *testing.T) {
 		{"http://a!b/", "", BadAddress},
 		{"http://127.0.0.0x1/", "", BadAddress},
 		{"http://1.2.3.4.5.0x6/", "", BadAddress},
-		{"http://host.example.80/", "host.example.80:80", 0}, // nobody's address
+		{"http://host.example.80/", "host.example.80:80", 0}, // resolvers do not read it as an address
 		{"http://0x/", "", BadAddress},
 		{"http://1.example/", "1.example:80", 0},
 		{"http://example.1a/", "example.1a:80", 0},

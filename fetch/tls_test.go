@@ -16,12 +16,12 @@ import (
 	"github.com/anyurl/fetch/internal/faultnet"
 )
 
-// oldHello is a ServerHello of TLS 1.0. crypto/tls rejects it with an error
-// that has no type.
+// oldHello is a ServerHello of TLS 1.0. Crypto/tls rejects it with an error that
+// has no type.
 var oldHello = faultnet.Send("\x16\x03\x01\x00\x2a\x02\x00\x00\x26\x03\x01" + strings.Repeat("r", 32) + "\x00\x00\x2f\x00")
 
-// TestHandshake: the class of each failure, over a direct connection and with
-// an https proxy.
+// TestHandshake checks the class of each failure, over a direct connection and
+// with an https proxy.
 func TestHandshake(t *testing.T) {
 	certs := faultnet.NewCerts(t, "192.0.2.1", "h.test")
 	broken := errors.New("broken on purpose")
@@ -103,7 +103,7 @@ func check(t *testing.T, err error, want fetch.Fault, took time.Duration, secure
 	}
 }
 
-// epoch is the beginning of time in a synctest bubble.
+// epoch is the initial time in a synctest bubble.
 var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func dial(t *testing.T, n *faultnet.Network, addr string) net.Conn {
