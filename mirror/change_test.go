@@ -133,7 +133,7 @@ func TestUnchangedRecords(t *testing.T) {
 	n := 0
 	heads, _ := records(t, o.Dir)
 	for _, h := range heads {
-		if h.Type() == warc.Revisit && strings.HasSuffix(h.Target(), "/one.txt") && h.Get("WARC-Profile") == warc.NotModified {
+		if h.Type() == warc.Revisit && strings.HasSuffix(h.Target(), "/one.txt") && h.Get("WARC-Profile") == warc.ServerNotModified {
 			n++
 		}
 	}

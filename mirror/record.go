@@ -45,7 +45,7 @@ func (c *crawl) unchangedRecords(of *warc.Capture, v *visit, first *frontier.Cap
 	if !c.o.WARC.Unchanged || first == nil {
 		return nil
 	}
-	return []*warc.Record{of.Unmodified(reference(first), first.Proof, nil)}
+	return []*warc.Record{of.NotModified(reference(first), first.Proof, nil)}
 }
 
 // withConversation returns the main record followed by a metadata record of the
@@ -118,7 +118,7 @@ func exchangeRecords(of *warc.Capture, v *visit, twin *frontier.Capture) ([]*war
 		}
 		answer = of.Revisit(reference(twin), twin.Proof, bytes.NewReader(head))
 		if v.unchanged {
-			answer = of.Unmodified(reference(twin), twin.Proof, bytes.NewReader(head))
+			answer = of.NotModified(reference(twin), twin.Proof, bytes.NewReader(head))
 		}
 	}
 	request, err := maskSecrets(sent)

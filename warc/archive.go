@@ -12,64 +12,66 @@ import (
 	"time"
 )
 
-// An Archive answers URLs from what was captured. It is safe for concurrent
-// use; the caller closes it.
+// An Archive replays the captures of WARC and WACZ files. It is safe for
+// concurrent use. The caller must close it.
 type Archive struct {
-	// Time chooses among the captures of a URL: the last one at or before it
-	// and, where there is none, the first one after it. Zero: the last of all.
-	// It is not to be changed while the Archive is in use.
+	// Time selects one of several captures of a URL. The latest capture at or
+	// before Time is preferred, then the earliest capture after it. If Time is
+	// zero, the latest capture is preferred. Time must not change while the
+	// Archive is in use.
 	Time time.Time
 
-	// Damaged tells what of the files could not be read: their other records
-	// answer nonetheless.
+	// Damaged lists the damage that Open found. The other records can still be
+	// replayed.
 	Damaged []*Error
 
-	index  io.ReaderAt
-	size   int64            // of index
-	file   *os.File         // that index is in; nil: it is in memory
-	temp   bool             // file is our own
-	places map[string]place // of the archives, by their base names
+	index     io.ReaderAt
+	size      int64              // bytes in index
+	file      *os.File           // file with the index, or nil if the index is in memory
+	temporary bool               // if true, Close removes file
+	sections  map[string]section // sections by the base name of the WARC file
 }
 
-// place is where an archive lies: a file, or a part of one.
-type place struct {
-	path     string
-	at, size int64
+// A section is the part of a file that contains one WARC file.
+type section struct {
+	path         string
+	offset, size int64
 }
 
-// whole is the place of an archive that is a file, as long as it is.
-func whole(path string) place { return place{path, 0, 1 << 62} }
+// completeFile returns the section for a file that is not part of a WACZ file.
+func completeFile(path string) section { return section{path, 0, 1 << 62} }
 
-// open returns the archive there; the caller closes the file.
-func (p place) open() (*io.SectionReader, *os.File, error) {
-	f, err := regularfile.Open(p.path)
+// open opens the section. The caller must close the file.
+func (s section) open() (*io.SectionReader, *os.File, error) {
+	f, err := regularfile.Open(s.path)
 	if err != nil {
-		return nil, nil, local(err)
+		return nil, nil, localError(err)
 	}
-	return io.NewSectionReader(f, p.at, p.size), f, nil
+	return io.NewSectionReader(f, s.offset, s.size), f, nil
 }
 
-// Close gives the index back. Bodies that are still open go on.
+// Close releases the index. Response bodies that are still open remain
+// readable.
 func (a *Archive) Close() error {
 	if a.file == nil {
 		return nil
 	}
 	err := a.file.Close()
-	if a.temp {
+	if a.temporary {
 		err = errors.Join(err, os.Remove(a.file.Name()))
 	}
 	a.file = nil
-	return local(err)
+	return localError(err)
 }
 
-// Lines hands out the whole index in order.
+// Lines returns the index lines in sorted order. An error ends the sequence.
 func (a *Archive) Lines() iter.Seq2[Line, error] {
-	return parsed(readLines(io.NewSectionReader(a.index, 0, a.size)))
+	return parseLines(readLines(io.NewSectionReader(a.index, 0, a.size)))
 }
 
-func parsed(from lines) iter.Seq2[Line, error] {
+func parseLines(in lines) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
-		for text, err := range from {
+		for text, err := range in {
 			var l Line
 			if err == nil {
 				l, err = ParseLine(string(text))
@@ -81,11 +83,11 @@ func parsed(from lines) iter.Seq2[Line, error] {
 	}
 }
 
-// find hands out the lines with that key.
-func (a *Archive) find(key string) iter.Seq2[Line, error] {
+// lookup returns the index lines with the given key.
+func (a *Archive) lookup(key string) iter.Seq2[Line, error] {
 	key = escape(key, " ") + " "
 	return func(yield func(Line, error) bool) {
-		start, err := bisect(a.index, a.size, key)
+		start, err := searchLines(a.index, a.size, key)
 		if err != nil {
 			yield(Line{}, err)
 			return
@@ -105,9 +107,10 @@ func (a *Archive) find(key string) iter.Seq2[Line, error] {
 	}
 }
 
-// bisect finds where the first line at or behind key begins in sorted lines.
-// Each line that begins before low is before key, each at or behind high is not.
-func bisect(index io.ReaderAt, size int64, key string) (int64, error) {
+// searchLines returns the offset of the first line that is not less than key,
+// in sorted lines. Invariant: lines before low are less than key, and lines
+// from high on are not.
+func searchLines(index io.ReaderAt, size int64, key string) (int64, error) {
 	low, high := int64(0), size
 	for low < high {
 		middle := low + (high-low)/2
@@ -126,9 +129,10 @@ func bisect(index io.ReaderAt, size int64, key string) (int64, error) {
 	return low, nil
 }
 
-// lineAt reads the first line that begins at or behind at; low begins one.
+// lineAt reads the first line that starts at offset at or later. A line must
+// start at offset low.
 func lineAt(index io.ReaderAt, size, low, at int64) (int64, string, error) {
-	from := max(at-1, low) // the end of the line before
+	from := max(at-1, low) // the line break before at
 	skip := at > low
 	for text, err := range readLines(io.NewSectionReader(index, from, size-from)) {
 		if err != nil {
@@ -142,14 +146,14 @@ func lineAt(index io.ReaderAt, size, low, at int64) (int64, string, error) {
 	return size, "", nil
 }
 
-// order sorts candidates as Time wants them.
-func (a *Archive) order(found []Line) []Line {
-	slices.SortStableFunc(found, func(x, y Line) int { return cmp.Compare(y.Timestamp, x.Timestamp) })
-	at := a.Time.UTC().Format("20060102150405")
-	later := slices.IndexFunc(found, func(l Line) bool { return a.Time.IsZero() || l.Timestamp <= at })
+// sortByTime sorts lines by the preference that Time describes.
+func (a *Archive) sortByTime(list []Line) []Line {
+	slices.SortStableFunc(list, func(x, y Line) int { return cmp.Compare(y.Timestamp, x.Timestamp) })
+	wanted := a.Time.UTC().Format("20060102150405")
+	later := slices.IndexFunc(list, func(l Line) bool { return a.Time.IsZero() || l.Timestamp <= wanted })
 	if later < 0 {
-		later = len(found)
+		later = len(list)
 	}
-	slices.Reverse(found[:later])
-	return slices.Concat(found[later:], found[:later])
+	slices.Reverse(list[:later])
+	return slices.Concat(list[later:], list[:later])
 }

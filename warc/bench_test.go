@@ -120,12 +120,12 @@ func BenchmarkLines(b *testing.B) {
 
 func BenchmarkVerify(b *testing.B) {
 	benchRecords(b, func(file []byte) error {
-		var v Verifier
-		defer v.Close()
-		for f, err := range v.File("a.warc.gz", bytes.NewReader(file)) {
+		var v verifier
+		defer v.close()
+		for f, err := range v.file("a.warc.gz", bytes.NewReader(file)) {
 			return fmt.Errorf("%v %v", f, err)
 		}
-		for f, err := range v.References() {
+		for f, err := range v.references() {
 			return fmt.Errorf("%v %v", f, err)
 		}
 		return nil

@@ -15,22 +15,23 @@ import (
 	"github.com/anyurl/fetch/internal/regularfile"
 )
 
-// A Line of a CDXJ index: where a capture lies and what is asked of it. Empty
-// fields are not written.
+// A Line is a line of a CDXJ index. It describes one capture. Empty fields are
+// omitted in the file.
 type Line struct {
-	Key       string // see func Key
-	Timestamp string // YYYYMMDDhhmmss
+	Key       string // sort key of the URL, as returned by the function Key
+	Timestamp string // date of the capture, as YYYYMMDDhhmmss
 	URL       string
-	Media     string // of the entity, without parameters for http; "warc/revisit"
-	Status    string // of http
-	Digest    string // of the payload, without its label
-	Length    int64  // of the gzip member
+	Media     string // media type; of an HTTP response, without parameters; "warc/revisit" for a revisit
+	Status    string // HTTP status code, or ""
+	Digest    string // digest of the payload without its label, or ""
+	Length    int64  // bytes of the gzip member or the uncompressed record
 	Offset    int64
 	File      string
 }
 
-// String is the line, without a line end: key, timestamp, and the fields url,
-// mime, status, digest, length, offset, filename as strings of a JSON object.
+// String formats the line without a line break. It consists of the key, the
+// timestamp and a JSON object. The object has the strings url, mime, status,
+// digest, length, offset and filename.
 func (l Line) String() string { return string(l.append(nil)) }
 
 func (l Line) append(b []byte) []byte {
@@ -56,8 +57,9 @@ func (l Line) append(b []byte) []byte {
 	return append(b, '}')
 }
 
-// appendJSON writes a string as JavaScript's JSON does: encoding/json escapes
-// more, and two tools' indexes of one archive are compared by their bytes.
+// appendJSON appends a JSON string, escaped like JSON.stringify of JavaScript.
+// The package encoding/json escapes more characters, and then the index would
+// differ from the index that warcio writes.
 func appendJSON(b []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	b = append(b, '"')
@@ -85,9 +87,10 @@ func appendJSON(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// Lines makes the lines of an archive, in the order of its records: one for
-// each but warcinfo, request and lists of fields. File is what the lines say
-// for filename. An *Error that is not of a torn file does not end the sequence.
+// Lines returns the index lines of a WARC file in the order of its records.
+// Records of the types warcinfo and request, and lists of fields, have no line.
+// File is the file name in the lines. An [*Error] does not end the sequence,
+// unless it has Truncated set. Any other error does.
 func Lines(file string, r io.Reader) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		in := NewReader(r)
@@ -97,25 +100,25 @@ func Lines(file string, r io.Reader) iter.Seq2[Line, error] {
 				return
 			}
 			var line Line
-			listed := err == nil && h.listed()
-			if listed {
-				line, err = in.indexLine(h, file)
+			hasLine := err == nil && h.hasLine()
+			if hasLine {
+				line, err = in.readIndexLine(h, file)
 			}
-			if (listed || err != nil) && !yield(line, err) {
+			if (hasLine || err != nil) && !yield(line, err) {
 				return
 			}
 			var damage *Error
-			if err != nil && (!errors.As(err, &damage) || damage.Torn) {
+			if err != nil && (!errors.As(err, &damage) || damage.Truncated) {
 				return
 			}
 		}
 	}
 }
 
-// listed reports whether an index has a line for the record.
-func (h *Header) listed() bool { return listed(h.Type(), h.Get("Content-Type")) }
+// hasLine reports whether the record has an index line.
+func (h *Header) hasLine() bool { return hasLine(h.Type(), h.Get("Content-Type")) }
 
-func listed(t Type, media string) bool {
+func hasLine(t Type, media string) bool {
 	switch t {
 	case Info, Request:
 		return false
@@ -125,14 +128,14 @@ func listed(t Type, media string) bool {
 	return true
 }
 
-// lineOf makes the line of a record, but for its place. Block is read as far as
-// the head of an http answer.
-func lineOf(t Type, url, date, media, digest string, size int64, block io.Reader) (Line, error) {
+// newLine returns the index line of a record without its position. It reads the
+// HTTP header from block, if there is one.
+func newLine(t Type, url, date, media, digest string, size int64, block io.Reader) (Line, error) {
 	l := Line{Key: escape(Key(url), " "), Timestamp: timestamp(date), URL: url, Media: media}
 	if _, sum, ok := strings.Cut(digest, ":"); ok {
 		l.Digest = sum
 	}
-	if (t == Response || t == Revisit) && isHTTP(media) { // else dns, as some software writes it
+	if (t == Response || t == Revisit) && isHTTP(media) { // some software writes DNS responses
 		l.Media = ""
 		if size > 0 {
 			var err error
@@ -147,29 +150,30 @@ func lineOf(t Type, url, date, media, digest string, size int64, block io.Reader
 	return l, nil
 }
 
-// line is that of a record that is about to be written, zero where it has none
-// or its block can be read only once.
-func (r *Record) line() (Line, error) {
-	body, again := r.Body.(io.ReadSeeker)
-	if !listed(r.Type, r.Media) || r.Body != nil && !again {
+// indexLine returns the index line of a record to be written. It is zero if the
+// record has no line or its block can be read only once.
+func (r *Record) indexLine() (Line, error) {
+	body, seekable := r.Body.(io.ReadSeeker)
+	if !hasLine(r.Type, r.Media) || r.Body != nil && !seekable {
 		return Line{}, nil
 	}
 	var start int64
 	var err error
-	if again {
+	if seekable {
 		if start, err = body.Seek(0, io.SeekCurrent); err != nil {
 			return Line{}, err
 		}
 	}
-	l, err := lineOf(r.Type, target(r.URL), formatDate(r.Date), r.Media, r.PayloadDigest, r.Size, body)
-	if err == nil && again {
+	l, err := newLine(r.Type, targetURI(r.URL), formatDate(r.Date), r.Media, r.PayloadDigest, r.Size, body)
+	if err == nil && seekable {
 		_, err = body.Seek(start, io.SeekStart)
 	}
 	return l, err
 }
 
-func (r *Reader) indexLine(h *Header, file string) (Line, error) {
-	l, err := lineOf(h.Type(), h.Target(), h.Get("WARC-Date"), h.Get("Content-Type"), h.Get("WARC-Payload-Digest"), h.Length, r)
+func (r *Reader) readIndexLine(h *Header, file string) (Line, error) {
+	l, err := newLine(h.Type(), h.Target(), h.Get("WARC-Date"), h.Get("Content-Type"),
+		h.Get("WARC-Payload-Digest"), h.Length, r)
 	if err != nil {
 		return Line{}, err
 	}
@@ -177,16 +181,17 @@ func (r *Reader) indexLine(h *Header, file string) (Line, error) {
 	if _, err := io.Copy(io.Discard, r); err != nil {
 		return l, err
 	}
-	l.Length = r.src.offset() - h.Offset // warcio leaves out the line ends where nothing is packed
-	packed := r.src.packed
+	l.Length = r.src.offset() - h.Offset // like warcio, without the line breaks after an uncompressed record
+	compressed := r.src.compressed
 	length, err := r.Finish()
-	if packed {
+	if compressed {
 		l.Length = length
 	}
 	return l, err
 }
 
-// statusOf reads status and media type from the head of an http answer.
+// statusOf reads the status code and media type from the header of an HTTP
+// response.
 func statusOf(block io.Reader) (status, media string, err error) {
 	code, fields, err := httpHead(block)
 	if code > 0 {
@@ -196,20 +201,21 @@ func statusOf(block io.Reader) (status, media string, err error) {
 	return status, strings.TrimSpace(media), err
 }
 
-// isHTTP reports whether a block of that type is an http message.
+// isHTTP reports whether a block with this content type is an HTTP message.
 func isHTTP(contentType string) bool {
 	return strings.HasPrefix(strings.ToLower(contentType), "application/http")
 }
 
-// timestamp is the date of an index: all digits up to the second.
+// timestamp returns the date as YYYYMMDDhhmmss, or shorter if date has fewer
+// digits.
 func timestamp(date string) string {
 	digits := strings.NewReplacer("-", "", ":", "", "T", "").Replace(date)
 	return escape(digits[:min(len(digits), 14)], " ")
 }
 
-// Index writes the sorted lines of archives, which are named by path; the
-// lines have their base names. What is torn or damaged is left out: all such
-// errors come back joined, the index is written nonetheless.
+// Index writes the sorted index lines of WARC files. The lines contain the base
+// names of the paths. Index skips damaged records, writes the lines of all
+// other records, and returns the errors of type [*Error] joined.
 func Index(w io.Writer, paths ...string) error {
 	var s Sorter
 	defer s.Close()
@@ -217,7 +223,7 @@ func Index(w io.Writer, paths ...string) error {
 	for _, path := range paths {
 		f, err := regularfile.Open(path)
 		if err != nil {
-			return local(err)
+			return localError(err)
 		}
 		for line, err := range Lines(filepath.Base(path), f) {
 			if err == nil {
@@ -237,42 +243,43 @@ func Index(w io.Writer, paths ...string) error {
 	return errors.Join(writeLines(w, s.Sorted()), errors.Join(damage...))
 }
 
-// ParseLine reads a line of a CDXJ index. Its fields may be numbers too, as
-// some software writes them.
+// ParseLine parses a CDXJ index line. The values of the JSON object can be
+// strings or numbers, because some software writes numbers.
 func ParseLine(line string) (Line, error) {
 	key, rest, ok := strings.Cut(strings.TrimRight(line, "\r\n"), " ")
 	stamp, object, ok2 := strings.Cut(rest, " ")
 	l := Line{Key: key, Timestamp: stamp}
-	var f struct{ URL, Mime, Status, Digest, Length, Offset, Filename word }
+	var f struct{ URL, Mime, Status, Digest, Length, Offset, Filename stringOrNumber }
 	if !ok || !ok2 || json.Unmarshal([]byte(object), &f) != nil {
-		return l, fetch.Protocol.Errorf("%.80q is no line of an index", line)
+		return l, fetch.Protocol.Errorf("%.80q is not a CDXJ index line", line)
 	}
-	l.URL, l.Media, l.Status, l.Digest, l.File = string(f.URL), string(f.Mime), string(f.Status), string(f.Digest), string(f.Filename)
+	l.URL, l.Media, l.Status = string(f.URL), string(f.Mime), string(f.Status)
+	l.Digest, l.File = string(f.Digest), string(f.Filename)
 	var err error
-	if l.Length, err = f.Length.number(); err == nil {
-		l.Offset, err = f.Offset.number()
+	if l.Length, err = f.Length.int64(); err == nil {
+		l.Offset, err = f.Offset.int64()
 	}
 	return l, err
 }
 
-// word is a string in JSON, or a number.
-type word string
+// stringOrNumber is a JSON string or number.
+type stringOrNumber string
 
-// UnmarshalJSON takes nothing else.
-func (w *word) UnmarshalJSON(text []byte) error {
+// UnmarshalJSON decodes a JSON string or number.
+func (w *stringOrNumber) UnmarshalJSON(text []byte) error {
 	if text[0] == '"' {
 		return json.Unmarshal(text, (*string)(w))
 	}
 	var n json.Number
 	err := json.Unmarshal(text, &n)
-	*w = word(n)
+	*w = stringOrNumber(n)
 	return err
 }
 
-func (w word) number() (int64, error) {
+func (w stringOrNumber) int64() (int64, error) {
 	n, err := strconv.ParseUint(cmp.Or(string(w), "0"), 10, 62)
 	if err != nil {
-		return 0, fetch.Protocol.Errorf("%.40q is no place in a file", string(w))
+		return 0, fetch.Protocol.Errorf("invalid length or offset %.40q in an index line", string(w))
 	}
 	return int64(n), nil
 }

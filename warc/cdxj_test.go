@@ -86,7 +86,7 @@ func TestIndexDamaged(t *testing.T) {
 	}
 	var b bytes.Buffer
 	err := Index(&b, path)
-	if err == nil || strings.Count(err.Error(), "\n") != 1 || !strings.Contains(err.Error(), path+" torn at offset") {
+	if err == nil || strings.Count(err.Error(), "\n") != 1 || !strings.Contains(err.Error(), path+" truncated at offset") {
 		t.Errorf("error %v", err)
 	}
 	if n := strings.Count(b.String(), "\n"); n != 2 {
@@ -154,13 +154,13 @@ func TestBisect(t *testing.T) {
 	for i := range 100 {
 		key := fmt.Sprintf("k%02d ", i)
 		for _, k := range []string{key, key[:3] + "\x01"} {
-			if at, err := bisect(index, index.Size(), k); err != nil || int(at) != strings.Index(b.String(), key) {
+			if at, err := searchLines(index, index.Size(), k); err != nil || int(at) != strings.Index(b.String(), key) {
 				t.Errorf("%q: at %d, %v", k, at, err)
 			}
 		}
 	}
 	for key, want := range map[string]int64{"": 0, "a": 0, "z": index.Size()} {
-		if at, err := bisect(index, index.Size(), key); at != want || err != nil {
+		if at, err := searchLines(index, index.Size(), key); at != want || err != nil {
 			t.Errorf("%q: at %d, %v", key, at, err)
 		}
 	}

@@ -11,12 +11,12 @@ import (
 	"github.com/anyurl/fetch/internal/http1"
 )
 
-// Algorithm is how blocks and payloads are digested.
+// An Algorithm is a digest algorithm for blocks and payloads.
 type Algorithm uint8
 
 const (
-	SHA1   Algorithm = iota // "sha1:" and base 32, as nearly all archives have it
-	SHA256                  // "sha256:" and base 16
+	SHA1   Algorithm = iota // label "sha1:" and base32, as in most archives
+	SHA256                  // label "sha256:" and hexadecimal digits
 )
 
 func (a Algorithm) hash() hash.Hash {
@@ -27,27 +27,29 @@ func (a Algorithm) hash() hash.Hash {
 }
 
 func (a Algorithm) label(h hash.Hash) string {
-	var room [sha256.Size]byte
-	sum := h.Sum(room[:0])
+	var buffer [sha256.Size]byte
+	sum := h.Sum(buffer[:0])
 	if a == SHA256 {
 		return "sha256:" + hex.EncodeToString(sum)
 	}
 	return "sha1:" + base32.StdEncoding.EncodeToString(sum)
 }
 
-// A Digester digests a block that is written to it, and its payload, in one
-// pass: for a Record whose Body can be read only once.
+// A Digester computes the digests of a block and its payload in one pass.
+// Callers need it for a [Record] with a Body that can be read only once. A
+// Digester is not safe for concurrent use.
 type Digester struct {
 	algorithm Algorithm
 	block     hash.Hash
-	payload   hash.Hash      // nil: the payload is the block, or there is none
-	message   *http1.Message // nil: the block is none
-	raw       hash.Hash      // of what follows the head of an HTTP message; nil: not wanted
-	none      bool           // records of this type have no payload
+	payload   hash.Hash      // digest of the payload; nil if the block is not an HTTP message
+	message   *http1.Message // parser of the HTTP message, or nil
+	raw       hash.Hash      // digest of the HTTP body with its transfer coding, or nil if not needed
+	noPayload bool           // records of this type have no payload
 	size      int64
 }
 
-// NewDigester makes a Digester for the block of a record of type t.
+// NewDigester returns a Digester for the block of a record of type t. For
+// requests and responses, the block must be an HTTP message.
 func NewDigester(a Algorithm, t Type) *Digester {
 	d := &Digester{algorithm: a, block: a.hash()}
 	switch t {
@@ -55,12 +57,12 @@ func NewDigester(a Algorithm, t Type) *Digester {
 		d.payload, d.message = a.hash(), new(http1.Message)
 	case Resource, Conversion:
 	default:
-		d.none = true
+		d.noPayload = true
 	}
 	return d
 }
 
-// Write never fails.
+// Write adds p to the block. It never returns an error.
 func (d *Digester) Write(p []byte) (int, error) {
 	d.size += int64(len(p))
 	d.block.Write(p)
@@ -68,10 +70,10 @@ func (d *Digester) Write(p []byte) (int, error) {
 		return len(p), nil
 	}
 	for rest := p; len(rest) > 0; {
-		behind := !d.message.InHead()
+		inBody := !d.message.InHead()
 		n, payload := d.message.Next(rest)
 		d.payload.Write(payload)
-		if d.raw != nil && behind {
+		if d.raw != nil && inBody {
 			d.raw.Write(rest[:n])
 		}
 		rest = rest[n:]
@@ -79,18 +81,19 @@ func (d *Digester) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Size is how much was written.
+// Size returns the number of bytes written.
 func (d *Digester) Size() int64 { return d.size }
 
-// Block is the labelled digest of all that was written.
+// Block returns the labelled digest of all bytes written.
 func (d *Digester) Block() string { return d.algorithm.label(d.block) }
 
-// Payload is the labelled digest of the payload: of an HTTP message its entity,
-// transfer coding removed and content coding kept. It is "" where there is
-// none, or none that can be told. Nothing may be written after it.
+// Payload returns the labelled digest of the payload. The payload of an HTTP
+// message is its body with the transfer coding removed and the content coding
+// kept. Payload returns "" if records of this type have no payload, or if the
+// HTTP message is invalid. The caller must not call Write after Payload.
 func (d *Digester) Payload() string {
 	switch {
-	case d.none:
+	case d.noPayload:
 		return ""
 	case d.message == nil:
 		return d.Block()
@@ -102,15 +105,17 @@ func (d *Digester) Payload() string {
 	return d.algorithm.label(d.payload)
 }
 
-// sameDigest compares labelled digests, whatever the base and case they are
-// written in. It reports false for ok where they are of different algorithms.
+// sameDigest reports whether two labelled digests are equal, regardless of base
+// and letter case. Ok is false if the digests cannot be compared, because they
+// are invalid or their algorithms differ.
 func sameDigest(a, b string) (same, ok bool) {
 	nameA, sumA, okA := splitDigest(a)
 	nameB, sumB, okB := splitDigest(b)
 	return string(sumA) == string(sumB), okA && okB && nameA == nameB
 }
 
-// splitDigest decodes a labelled digest of base 16 or 32.
+// splitDigest decodes a labelled digest in base16 or base32. Ok is false if the
+// digest is invalid or its algorithm is not supported.
 func splitDigest(s string) (name string, sum []byte, ok bool) {
 	name, value, ok := strings.Cut(s, ":")
 	if !ok {

@@ -1,36 +1,42 @@
-// Package warc writes, reads, verifies, indexes and replays web archives: files
-// of the WARC format, version 1.1 (ISO 28500:2017), for every scheme that
-// package fetch knows.
+// Package warc writes, reads, verifies, indexes and replays web archives in the
+// WARC format, version 1.1 (ISO 28500:2017). It supports every scheme of package
+// fetch.
 //
-// To write, call [NewWriter] and then [Writer.Write] with the records of one
-// capture, which the methods of [Capture] make:
+// To write an archive, call [NewWriter], and then [Writer.Write] with the
+// records of one capture. The methods of [Capture] return these records:
 //
-//	w, err := warc.NewWriter(warc.Root(dir), warc.Options{})
+//	w, err := warc.NewWriter(dir, warc.Options{})
 //	...
 //	c := warc.Capture{URL: u, Date: time.Now()}
 //	places, err := w.Write(
 //		c.Resource("text/plain", body),
 //		c.Metadata("text/x-gopher-conversation", conversation))
 //
-// A group of records is written whole or not at all, and is durable once
-// [Writer.Sync] has returned. Each record is a gzip member of its own.
+// A group of records is written completely or not at all. It is durable after
+// [Writer.Sync] returns. Each record is compressed as a separate gzip member.
 //
-// To read, call [NewReader] for the records of a file, [Entries] for what it
-// holds, [Verify] for what is wrong with it, [Index] for where each capture
-// lies, and [Open] for an [Archive] that answers URLs as the network did, or is
-// packed for others ([Archive.Pack]).
+// To read an archive, use one of these functions:
 //
-// # Which records
+//   - [NewReader] reads the records of a file.
+//   - [Entries] lists the captured objects of a file.
+//   - [Verify] reports damage and violations of the format.
+//   - [Index] writes a CDXJ index.
+//   - [Open] returns an [Archive], which replays its captures through a
+//     fetch.Client and writes them to a WACZ file ([Archive.Pack]).
 //
-// An exchange of http is a response and a request record, which hold the bytes
-// as they went over the wire. What any other scheme brings is a resource record,
-// followed by a metadata record that tells how it was brought: other software
-// takes each response record for one of http. The conventions are in
-// doc/warc.md.
+// # Record types
+//
+// An HTTP exchange is stored as a response record and a request record, which
+// contain the bytes sent over the network. Objects of other schemes are stored
+// as a resource record, followed by a metadata record that describes the
+// retrieval. They are not response records, because other software parses every
+// response record as HTTP. The file doc/warc.md describes the records of each
+// scheme.
 //
 // # Limits
 //
-// Blocks of any size pass through a few buffers. The head of a record is held to
-// 1 MiB. Files of other software are read with their oddities; zstd members,
-// ARC files and records in segments are not put together.
+// Memory use does not depend on the size of blocks. The header of a record is
+// limited to 1 MiB. The Reader accepts many deviations of other software from
+// the format. It does not support members compressed with zstd or ARC files, and
+// does not join segmented records (WARC 1.1 section 7).
 package warc

@@ -12,17 +12,19 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Is reports whether a file name is that of an archive.
-func Is(name string) bool {
+// IsFileName reports whether name is the name of a WARC file: it ends in
+// ".warc" or ".warc.gz", optionally followed by [OpenSuffix].
+func IsFileName(name string) bool {
 	name = strings.TrimSuffix(strings.TrimSuffix(name, OpenSuffix), ".gz")
 	return strings.HasSuffix(name, ".warc")
 }
 
-// Entries lists what an archive holds, in the order of its records: an entry
-// for each object that was brought, or found to be as before. Time is that of
-// the capture, Size that of the payload, which is -1 where the record does not
-// show it before its end; Extra has type, id, offset, digest and, of http,
-// status. As with Lines, damage does not end the sequence.
+// Entries returns an entry for each captured object of a WARC file, in the
+// order of its records, including revisits. Time is the date of the capture.
+// Size is the size of the payload, or -1 if the header does not contain it.
+// Extra has the keys type, id, offset, digest, truncated and, for HTTP, status.
+// An [*Error] does not end the sequence, unless it has Truncated set. Any other
+// error does.
 func Entries(r io.Reader) iter.Seq2[fetch.Entry, error] {
 	return func(yield func(fetch.Entry, error) bool) {
 		in := NewReader(r)
@@ -44,7 +46,7 @@ func Entries(r io.Reader) iter.Seq2[fetch.Entry, error] {
 				return
 			}
 			var damage *Error
-			if err != nil && (!errors.As(err, &damage) || damage.Torn) {
+			if err != nil && (!errors.As(err, &damage) || damage.Truncated) {
 				return
 			}
 		}
@@ -52,9 +54,13 @@ func Entries(r io.Reader) iter.Seq2[fetch.Entry, error] {
 }
 
 func (r *Reader) entry(h *Header) (fetch.Entry, error) {
-	e := fetch.Entry{Name: h.Target(), Media: h.Get("Content-Type"), Size: h.Length, Time: h.Date(), Kind: fetch.Document, Extra: map[string]string{}}
+	e := fetch.Entry{
+		Name: h.Target(), Media: h.Get("Content-Type"), Size: h.Length,
+		Time: h.Date(), Kind: fetch.Document, Extra: map[string]string{},
+	}
 	for name, value := range map[string]string{
-		"type": string(h.Type()), "id": h.ID(), "offset": strconv.FormatInt(h.Offset, 10), "digest": h.Get("WARC-Payload-Digest"), "truncated": h.Get("WARC-Truncated"),
+		"type": string(h.Type()), "id": h.ID(), "offset": strconv.FormatInt(h.Offset, 10),
+		"digest": h.Get("WARC-Payload-Digest"), "truncated": h.Get("WARC-Truncated"),
 	} {
 		if value != "" {
 			e.Extra[name] = value

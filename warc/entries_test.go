@@ -25,7 +25,7 @@ func TestEntries(t *testing.T) {
 
 func TestIs(t *testing.T) {
 	for name, want := range map[string]bool{"a.warc": true, "a.warc.gz": true, "a.warc.gz.open": true, "warc.gz": false, "a.gz": false, "a.cdxj": false} {
-		if Is(name) != want {
+		if IsFileName(name) != want {
 			t.Errorf("%s: %v", name, !want)
 		}
 	}

@@ -34,7 +34,7 @@ func Example() {
 	}
 	defer root.Close()
 
-	w, err := warc.NewWriter(warc.Root(root), warc.Options{Info: fetch.Header{{Name: "operator", Value: "a reader"}}})
+	w, err := warc.NewWriter(root, warc.Options{Info: fetch.Header{{Name: "operator", Value: "a reader"}}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func ExampleCapture_Response() {
 		log.Fatal(err)
 	}
 	defer root.Close()
-	w, err := warc.NewWriter(warc.Root(root), warc.Options{})
+	w, err := warc.NewWriter(root, warc.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

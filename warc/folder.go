@@ -12,31 +12,28 @@ import (
 	"github.com/anyurl/fetch/internal/regularfile"
 )
 
-// A Folder is all that a Writer does to a file system. The methods are those
-// of os.Root where the names are the same.
-type Folder interface {
-	OpenFile(name string, flag int, perm fs.FileMode) (File, error)
+// A folder is the part of a file system that a Writer uses. Methods with the
+// name of an [os.Root] method have its behavior.
+type folder interface {
+	OpenFile(name string, flag int, perm fs.FileMode) (file, error)
 	Lstat(name string) (fs.FileInfo, error)
 	Rename(from, to string) error
 	Remove(name string) error
-	Sync() error // makes the names in the folder durable
+	Sync() error // commits the names in the folder to stable storage
 }
 
-// A File is an open file of a Folder.
-type File interface {
+// A file is an open file of a folder.
+type file interface {
 	io.ReadWriteSeeker
 	io.Closer
 	Truncate(size int64) error
 	Sync() error
 }
 
-// Root is the Folder of an os.Root, which stays the caller's: it must be open
-// as long as the Writer is.
-func Root(dir *os.Root) Folder { return root{dir} }
+// rootFolder is the folder of an os.Root.
+type rootFolder struct{ *os.Root }
 
-type root struct{ *os.Root }
-
-func (r root) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
+func (r rootFolder) OpenFile(name string, flag int, perm fs.FileMode) (file, error) {
 	f, err := regularfile.OpenFileIn(r.Root, name, flag, perm)
 	if err != nil {
 		return nil, err
@@ -44,8 +41,8 @@ func (r root) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 	return f, nil
 }
 
-// Sync is nothing where folders cannot be synced.
-func (r root) Sync() error {
+// Sync has no effect on systems that cannot sync a directory.
+func (r rootFolder) Sync() error {
 	if runtime.GOOS == "windows" {
 		return nil
 	}
@@ -61,8 +58,9 @@ func (r root) Sync() error {
 	return err
 }
 
-// local classes an error of the file system.
-func local(err error) error {
+// localError wraps an error of the file system in fetch.DiskFull or
+// fetch.Local.
+func localError(err error) error {
 	var fault fetch.Fault
 	switch {
 	case err == nil || errors.As(err, &fault):

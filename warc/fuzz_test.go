@@ -13,8 +13,8 @@ import (
 
 func fuzzFiles(f *testing.F) {
 	f.Helper()
-	for _, opts := range []Options{{}, {Plain: true}} {
-		file, err := os.ReadFile(sample(f, Options{Plain: opts.Plain, Worker: "w", Now: testOptions().Now, NewID: testOptions().NewID}))
+	for _, opts := range []Options{{}, {Uncompressed: true}} {
+		file, err := os.ReadFile(sample(f, Options{Uncompressed: opts.Uncompressed, Worker: "w", Now: testOptions().Now, NewID: testOptions().NewID}))
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -49,11 +49,11 @@ func FuzzReader(f *testing.F) {
 				continue
 			}
 			records++
-			if h.Offset < last || h.Offset == last && !h.Inner {
+			if h.Offset < last || h.Offset == last && !h.sameMember {
 				t.Fatalf("record at %d after one at %d", h.Offset, last)
 			}
 			last = h.Offset
-			if !h.Inner {
+			if !h.sameMember {
 				again, err := NewReaderAt(bytes.NewReader(file), h.Offset).Next()
 				if err != nil || again.Length != h.Length || len(again.Fields) != len(h.Fields) || again.Offset != h.Offset {
 					t.Fatalf("at %d: %+v, %v; want %+v", h.Offset, again, err, h)
@@ -63,14 +63,14 @@ func FuzzReader(f *testing.F) {
 				t.Fatalf("record at %d has %d of %d bytes", h.Offset, length, len(file))
 			}
 		}
-		var v Verifier
-		defer v.Close()
-		for _, err := range v.File("f", bytes.NewReader(file)) {
+		var v verifier
+		defer v.close()
+		for _, err := range v.file("f", bytes.NewReader(file)) {
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
-		for _, err := range v.References() {
+		for _, err := range v.references() {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -136,10 +136,10 @@ func FuzzRecord(f *testing.F) {
 	f.Fuzz(func(t *testing.T, id, media, name, value string, block []byte) {
 		r := at("gopher://h.example/", 0).Resource(media, bytes.NewReader(block))
 		r.ID, r.Fields = id, fetch.Header{{Name: name, Value: value}}
-		if r.check() != nil {
+		if r.validate() != nil {
 			return
 		}
-		if err := r.digest(SHA256); err != nil {
+		if err := r.setDigests(SHA256); err != nil {
 			t.Fatal(err)
 		}
 		file := append(append(r.appendHead(nil, "urn:x:0", nil), block...), "\r\n\r\n"...)

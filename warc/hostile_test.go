@@ -64,8 +64,8 @@ func TestOverlappingParts(t *testing.T) {
 		file []byte
 		says string
 	}{
-		"the same bytes": {repeatedPart(stored(t, [2]string{"archive/00000.warc.gz", large}), 1000), "they overlap"},
-		"the same name":  {stored(t, [2]string{"archive/a.warc.gz", record}, [2]string{"archive/a.warc.gz", large}), "is there twice"},
+		"the same bytes": {repeatedPart(stored(t, [2]string{"archive/00000.warc.gz", large}), 1000), "parts of the WACZ file overlap"},
+		"the same name":  {stored(t, [2]string{"archive/a.warc.gz", record}, [2]string{"archive/a.warc.gz", large}), "duplicate part"},
 	} {
 		if err := os.WriteFile(name, c.file, 0o666); err != nil {
 			t.Fatal(err)
@@ -136,9 +136,9 @@ func TestFolded(t *testing.T) {
 func TestPointers(t *testing.T) {
 	head := "WARC/1.1\r\nWARC-Type: metadata\r\nWARC-Date: 2026-11-21T08:30:00Z\r\nWARC-Record-ID: <urn:" + strings.Repeat("x", 300_000) + ">\r\n" +
 		strings.Repeat("WARC-Concurrent-To: <urn:y>\r\n", 20_000) + "Content-Length: 0\r\n\r\n\r\n\r\n"
-	var v Verifier
-	defer v.Close()
-	for _, err := range v.File("a.warc", strings.NewReader(head)) {
+	var v verifier
+	defer v.close()
+	for _, err := range v.file("a.warc", strings.NewReader(head)) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,20 +12,20 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// Manifest writes a line for each file of fsys that names lists, as sha256sum
-// does: "sha256sum -c" checks them from within the folder.
+// Manifest writes the SHA-256 digest of each file of fsys that names returns,
+// in the format of sha256sum. The command "sha256sum -c" verifies them.
 func Manifest(w io.Writer, fsys fs.FS, names iter.Seq[string]) error {
 	out := bufio.NewWriter(w)
 	for name := range names {
 		f, err := fsys.Open(name)
 		if err != nil {
-			return local(err)
+			return localError(err)
 		}
 		h := sha256.New()
 		_, err = io.Copy(h, f)
 		f.Close()
 		if err != nil {
-			return local(err)
+			return localError(err)
 		}
 		if _, err := out.Write(AppendManifest(nil, [sha256.Size]byte(h.Sum(nil)), name)); err != nil {
 			return err
@@ -36,8 +36,8 @@ func Manifest(w io.Writer, fsys fs.FS, names iter.Seq[string]) error {
 
 var manifestEscapes = strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\r", `\r`)
 
-// AppendManifest appends the line of one file. One whose name holds a
-// backslash or the end of a line begins with a backslash, and has them escaped.
+// AppendManifest appends the line of one file. If the name contains a backslash
+// or line break, it is escaped and the line starts with a backslash.
 func AppendManifest(b []byte, sum [sha256.Size]byte, name string) []byte {
 	escaped := manifestEscapes.Replace(name)
 	if escaped != name {

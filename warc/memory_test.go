@@ -69,7 +69,7 @@ func TestMemory(t *testing.T) {
 				return err
 			}
 			defer a.Close()
-			resp, err := a.Do(t.Context(), &fetch.Request{URL: uri.MustParse("ftp://h.example/large")})
+			resp, err := driver{a}.Do(t.Context(), &fetch.Request{URL: uri.MustParse("ftp://h.example/large")})
 			if err != nil {
 				return err
 			}

@@ -15,24 +15,25 @@ import (
 	"github.com/anyurl/fetch/internal/regularfile"
 )
 
-// Open reads archives, which are named by path: files of this format, WACZ
-// files, or a folder that has the former in itself, in "warc" or in "archive".
+// Open opens WARC and WACZ files for replay. A path can also be a directory
+// with WARC files in it or in its subdirectories "warc" and "archive".
 //
-// They are indexed first, in flat memory, which takes as long as unpacking
-// them. Of a WACZ file its own index counts and, where paths is a single folder
-// with an index/all.cdxj that is younger than its archives, that.
+// Open first indexes the files, which takes about as long as decompressing
+// them. Memory use is constant. The index of a WACZ file is used if it has one.
+// If the only path is a directory with a file index/all.cdxj newer than its
+// WARC files, Open uses this index.
 func Open(paths ...string) (*Archive, error) {
-	o := opener{archive: &Archive{places: map[string]place{}}}
+	o := opener{archive: &Archive{sections: map[string]section{}}}
 	defer o.lines.Close()
 	err := o.open(paths)
 	if err != nil {
 		o.archive.Close()
-		return nil, local(err)
+		return nil, localError(err)
 	}
 	return o.archive, nil
 }
 
-// opener gathers what an Archive is made of.
+// An opener collects the index and the sections of an Archive.
 type opener struct {
 	archive *Archive
 	lines   Sorter
@@ -44,8 +45,8 @@ func (o *opener) open(paths []string) error {
 		if err != nil {
 			return err
 		}
-		if index := filepath.Join(name, "index", "all.cdxj"); len(paths) == 1 && younger(index, files) {
-			return o.trust(index, files)
+		if index := filepath.Join(name, "index", "all.cdxj"); len(paths) == 1 && isCurrent(index, files) {
+			return o.useIndex(index, files)
 		}
 		for _, file := range files {
 			if strings.HasSuffix(file, ".wacz") {
@@ -58,10 +59,11 @@ func (o *opener) open(paths []string) error {
 			}
 		}
 	}
-	return o.store()
+	return o.storeIndex()
 }
 
-// filesIn lists name itself or, of a folder, the archives in it.
+// filesIn returns the WARC files in a directory, or the name if it is not a
+// directory.
 func filesIn(name string) ([]string, error) {
 	info, err := os.Stat(name)
 	if err != nil || !info.IsDir() {
@@ -74,20 +76,20 @@ func filesIn(name string) ([]string, error) {
 			return nil, err
 		}
 		for _, e := range list {
-			if Is(e.Name()) && e.Type().IsRegular() {
+			if IsFileName(e.Name()) && e.Type().IsRegular() {
 				files = append(files, filepath.Join(dir, e.Name()))
 			}
 		}
 	}
 	if len(files) == 0 {
-		return nil, fetch.NotFound.Errorf("no archive in %s", name)
+		return nil, fetch.NotFound.Errorf("%s contains no WARC files", name)
 	}
 	return files, nil
 }
 
-// younger reports whether index was written after all the files, and none of
-// them is being written.
-func younger(index string, files []string) bool {
+// isCurrent reports whether index is newer than all files and no file is
+// unfinished.
+func isCurrent(index string, files []string) bool {
 	last, err := os.Lstat(index)
 	if err != nil || !last.Mode().IsRegular() {
 		return false
@@ -101,10 +103,10 @@ func younger(index string, files []string) bool {
 	return true
 }
 
-// trust takes an index as it is.
-func (o *opener) trust(index string, files []string) (err error) {
+// useIndex uses an existing index without reading the files.
+func (o *opener) useIndex(index string, files []string) (err error) {
 	for _, file := range files {
-		if err := o.placed(filepath.Base(file), whole(file)); err != nil {
+		if err := o.addSection(filepath.Base(file), completeFile(file)); err != nil {
 			return err
 		}
 	}
@@ -117,26 +119,26 @@ func (o *opener) trust(index string, files []string) (err error) {
 	return err
 }
 
-// placed notes where the archive of that name lies.
-func (o *opener) placed(name string, where place) error {
-	if other, ok := o.archive.places[name]; ok && other.path != where.path {
-		return fetch.Usage.Errorf("%s and %s both hold %q", other.path, where.path, name)
+// addSection records the section of a WARC file.
+func (o *opener) addSection(name string, where section) error {
+	if other, ok := o.archive.sections[name]; ok && other.path != where.path {
+		return fetch.Usage.Errorf("%s and %s both contain %q: open them separately", other.path, where.path, name)
 	}
-	o.archive.places[name] = where
+	o.archive.sections[name] = where
 	return nil
 }
 
 func (o *opener) addFile(file string) error {
 	name := filepath.Base(file)
-	if err := o.placed(name, whole(file)); err != nil {
+	if err := o.addSection(name, completeFile(file)); err != nil {
 		return err
 	}
-	return o.read(name)
+	return o.index(name)
 }
 
-// read indexes an archive that was placed.
-func (o *opener) read(name string) error {
-	where := o.archive.places[name]
+// index reads a WARC file and adds its index lines.
+func (o *opener) index(name string) error {
+	where := o.archive.sections[name]
 	in, f, err := where.open()
 	if err != nil {
 		return err
@@ -159,17 +161,17 @@ func (o *opener) read(name string) error {
 	return nil
 }
 
-// addPackage adds the archives of a WACZ file, which must be stored in it as
-// they are.
+// addPackage adds the WARC files of a WACZ file. They must be stored without
+// compression by the zip format.
 func (o *opener) addPackage(file string) error {
 	z, err := zip.OpenReader(file)
 	if err != nil {
-		return fetch.Mismatch.Errorf("%s is no WACZ file: %w", file, err)
+		return fetch.Mismatch.Errorf("%s is not a WACZ file: %w", file, err)
 	}
 	defer z.Close()
 	info, err := os.Stat(file)
 	if err == nil {
-		err = separate(z.File, info.Size())
+		err = checkOverlap(z.File, info.Size())
 	}
 	if err != nil {
 		return err
@@ -180,15 +182,16 @@ func (o *opener) addPackage(file string) error {
 	for _, part := range z.File {
 		dir, name := path.Split(part.Name)
 		switch {
-		case dir == "archive/" && Is(name):
+		case dir == "archive/" && IsFileName(name):
 			if seen[name] {
-				return fetch.Mismatch.Errorf("%s: %q is there twice", file, part.Name)
+				return fetch.Mismatch.Errorf("%s: duplicate part %q", file, part.Name)
 			}
 			at, err := part.DataOffset()
 			if err != nil || part.Method != zip.Store || part.CompressedSize64 > 1<<60 {
-				return fetch.Unsupported.Errorf("%s: %q is packed, and cannot be read in place", file, part.Name)
+				return fetch.Unsupported.Errorf("%s: part %q is compressed by the zip format, which is not supported",
+					file, part.Name)
 			}
-			if err := o.placed(name, place{file, at, int64(part.CompressedSize64)}); err != nil {
+			if err := o.addSection(name, section{file, at, int64(part.CompressedSize64)}); err != nil {
 				return err
 			}
 			seen[name] = true
@@ -204,31 +207,32 @@ func (o *opener) addPackage(file string) error {
 		return nil
 	}
 	for _, name := range names {
-		if err := o.read(name); err != nil {
+		if err := o.index(name); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// separate returns an error if parts of a WACZ file of that size overlap: to read
-// each would be to read the same bytes again and again.
-func separate(parts []*zip.File, size int64) error {
+// checkOverlap returns an error if parts of a WACZ file of this size overlap.
+// Overlapping parts would let a small file expand to a large amount of data.
+func checkOverlap(parts []*zip.File, size int64) error {
 	left := uint64(size)
 	for _, part := range parts {
 		if part.CompressedSize64 > left {
-			return fetch.Mismatch.Errorf("the parts of the WACZ file have more bytes than it has: they overlap")
+			return fetch.Mismatch.Errorf("parts of the WACZ file overlap: they have more bytes than the file")
 		}
 		left -= part.CompressedSize64
 	}
 	return nil
 }
 
-// maxRatio bounds what the indexes in a WACZ file unpack to, in sizes of that.
+// maxRatio is the maximum ratio between the decompressed indexes of a WACZ file
+// and the file size.
 const maxRatio = 100
 
-// addIndex adds the lines of an index in a WACZ file. It takes their bytes from
-// limit.
+// addIndex adds the lines of an index in a WACZ file. It subtracts their size
+// from limit.
 func (o *opener) addIndex(part *zip.File, limit *int64) error {
 	f, err := part.Open()
 	if err != nil {
@@ -246,9 +250,10 @@ func (o *opener) addIndex(part *zip.File, limit *int64) error {
 			return fetch.Mismatch.With(err)
 		}
 		if *limit -= int64(len(text)); *limit < 0 {
-			return fetch.Bomb.Errorf("%q, with the indexes before it, unpacks to more than %d times the file", part.Name, maxRatio)
+			return fetch.Bomb.Errorf("part %q: the indexes expand to more than %d times the size of the WACZ file",
+				part.Name, maxRatio)
 		}
-		if text[0] == '!' { // of its format
+		if text[0] == '!' { // a line with metadata
 			continue
 		}
 		if err := o.lines.Add(bytes.TrimSuffix(text, []byte{'\n'})); err != nil {
@@ -258,8 +263,9 @@ func (o *opener) addIndex(part *zip.File, limit *int64) error {
 	return nil
 }
 
-// store keeps a small index in memory and a large one in a file.
-func (o *opener) store() (err error) {
+// storeIndex stores a small index in memory and a large one in a temporary
+// file.
+func (o *opener) storeIndex() (err error) {
 	a := o.archive
 	if len(o.lines.files) == 0 {
 		var b bytes.Buffer
@@ -270,7 +276,7 @@ func (o *opener) store() (err error) {
 	if a.file, err = os.CreateTemp("", "fetch-index-*"); err != nil {
 		return err
 	}
-	a.index, a.temp = a.file, true
+	a.index, a.temporary = a.file, true
 	if err = writeLines(a.file, o.lines.Sorted()); err != nil {
 		return err
 	}

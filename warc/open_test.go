@@ -17,7 +17,7 @@ import (
 
 func replayText(t *testing.T, a *Archive, url string) (string, error) {
 	t.Helper()
-	resp, err := a.Do(t.Context(), &fetch.Request{URL: uri.MustParse(url)})
+	resp, err := driver{a}.Do(t.Context(), &fetch.Request{URL: uri.MustParse(url)})
 	if err != nil {
 		return "", err
 	}

@@ -21,7 +21,7 @@ import (
 
 func TestPack(t *testing.T) {
 	opts := testOptions()
-	opts.Plain = true // so that the golden files outlive a change of gzip
+	opts.Uncompressed = true // so that the golden files outlive a change of gzip
 	path := sample(t, opts)
 	a, err := Open(path)
 	if err != nil {

@@ -13,39 +13,42 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// maxRecordHead bounds the named fields of a record.
+// maxRecordHead is the maximum size of a record header, in bytes.
 const maxRecordHead = 1 << 20
 
-// maxStray bounds what is unpacked in search of a record.
+// maxStray is the maximum number of bytes between two records that the Reader
+// skips or decompresses while it looks for a record.
 const maxStray = 64 << 20
 
-// A Header is the head of a record, as it was read.
+// A Header is the header of a record that was read.
 type Header struct {
-	Version string       // "1.1"
-	Fields  fetch.Header // in their order
-	Length  int64        // of the block
+	Version string       // version of the format, such as "1.1"
+	Fields  fetch.Header // in the order of the file
+	Length  int64        // bytes in the block
 
-	// Offset is where the record begins in the file: its gzip member or, where
-	// nothing is compressed, its first byte. Inner says that its member began
-	// with another record, so that it cannot be read from there alone.
+	// Offset is the position of the record in the file, in bytes. In a
+	// compressed file, it is the start of the gzip member.
 	Offset int64
-	Inner  bool
+
+	sameMember bool // the gzip member starts with an earlier record
 }
 
-// Type is WARC-Type in lower case.
+// Type returns the value of WARC-Type in lower case.
 func (h *Header) Type() Type { return Type(strings.ToLower(h.Get("WARC-Type"))) }
 
-// ID is WARC-Record-ID without brackets.
+// ID returns the value of WARC-Record-ID without angle brackets.
 func (h *Header) ID() string { return unbracket(h.Get("WARC-Record-ID")) }
 
-// Target is WARC-Target-URI, without the brackets that wget writes. It need not
-// be a valid URI.
+// Target returns the value of WARC-Target-URI, without the angle brackets that
+// wget writes. The value may be an invalid URI.
 func (h *Header) Target() string { return unbracket(h.Get("WARC-Target-URI")) }
 
-// Date is WARC-Date; the zero Time where it cannot be read.
+// Date returns the value of WARC-Date, or the zero Time if it is missing or
+// invalid.
 func (h *Header) Date() time.Time { return parseDate(h.Get("WARC-Date")) }
 
-// Get returns the first value of a named field, or "".
+// Get returns the first value of a header field, or "" if there is no such
+// field.
 func (h *Header) Get(name string) string { return h.Fields.Get(name) }
 
 func unbracket(s string) string {
@@ -55,8 +58,9 @@ func unbracket(s string) string {
 	return s
 }
 
-// parseDate reads a date of the profile of ISO 8601 that WARC has: a year at
-// the least, a fraction of a second at the most.
+// parseDate parses a WARC-Date, from a year to a timestamp with a fraction of a
+// second (WARC 1.1 section 5.4). It returns the zero Time if the date is
+// invalid.
 func parseDate(s string) time.Time {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04Z", "2006-01-02", "2006-01", "2006"} {
 		if t, err := time.Parse(layout, s); err == nil {
@@ -66,107 +70,112 @@ func parseDate(s string) time.Time {
 	return time.Time{}
 }
 
-// An Error tells of an archive that cannot be read at some place. Its chain
-// holds fetch.Truncated or fetch.Mismatch.
+// An Error reports a position where an archive is damaged. It wraps
+// fetch.Truncated or fetch.Mismatch.
 type Error struct {
-	File   string // "" where the Reader was given none
-	Offset int64  // behind the last whole record before it: where to cut a torn file
-	Torn   bool   // the file ends inside of a record, as after a crash; no record follows
-	Err    error
+	File      string // path of the file, or "" if unknown
+	Offset    int64  // end of the last complete record before the damage
+	Truncated bool   // the file ends within a record, for example after a crash
+	Err       error
 }
 
 func (e *Error) Error() string {
-	what := "damaged"
-	if e.Torn {
-		what = "torn"
+	state := "damaged"
+	if e.Truncated {
+		state = "truncated"
 	}
-	return fmt.Sprintf("%s %s at offset %d: %v", cmp.Or(e.File, "archive"), what, e.Offset, e.Err)
+	return fmt.Sprintf("%s %s at offset %d: %v", cmp.Or(e.File, "archive"), state, e.Offset, e.Err)
 }
 
-// Unwrap returns the cause.
+// Unwrap returns e.Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// A Reader reads the records of a file one after the other, gzip members or
-// plain: the files of this package and those of other software, WARC/0.17 to
-// 1.1. It is not safe for concurrent use.
+// A Reader reads the records of a WARC file in order. It accepts compressed and
+// uncompressed files of versions 0.17 to 1.1, and many deviations of other
+// software from the format. A Reader is not safe for concurrent use.
 type Reader struct {
-	src    *source
-	head   *Header // of the record that is being read; nil: between records
-	left   int64   // of its block
-	end    int64   // behind the last whole record
-	inner  bool    // the next record is in the member of the last one
-	begun  bool    // the member of the next record was begun
-	lost   bool    // where the next record begins is not known
-	closed error   // nothing follows
-	stray  int64   // bytes behind the block that belong to no record
-	bare   bool    // the record does not end in two line ends
+	src        *source
+	head       *Header // header of the current record, or nil between records
+	remaining  int64   // unread bytes of the current block
+	end        int64   // offset after the last complete record
+	sameMember bool    // the next record follows in the current gzip member
+	memberOpen bool    // the gzip member of the next record is already open
+	resync     bool    // Next must search for the next record
+	final      error   // error of all further calls of Next
+	stray      int64   // bytes after the block that belong to no record
+	missingEnd bool    // two line breaks did not follow the block
 }
 
-// Reasons for an Error.
+// Causes of an Error that the verifier distinguishes.
 var (
-	errNoRecord   = fetch.Mismatch.Errorf("no record begins here")
-	errNoLength   = fetch.Mismatch.Errorf("record without Content-Length")
-	errStray      = fetch.Mismatch.Errorf("more than %d bytes behind the block", maxStray)
-	errShortBlock = fetch.Mismatch.Errorf("block ends before its Content-Length")
+	errNoRecord   = fetch.Mismatch.Errorf("no record starts here")
+	errNoLength   = fetch.Mismatch.Errorf("record has no valid Content-Length")
+	errStray      = fetch.Mismatch.Errorf("more than %d bytes after the block belong to no record", maxStray)
+	errShortBlock = fetch.Mismatch.Errorf("block is shorter than its Content-Length")
 )
 
-// NewReader reads the file that r stands at the beginning of. Where r is an
-// io.Seeker, more is found behind damage.
+// NewReader returns a Reader for the file in r, starting at the current
+// position of r. If r is an io.Seeker, the Reader finds more records after
+// damage.
 func NewReader(r io.Reader) *Reader { return &Reader{src: newSource(r, 0)} }
 
-// NewReaderAt reads from offset of a file: that of a record.
+// NewReaderAt returns a Reader that starts at the given offset of a file. The
+// offset must be the start of a record, such as [Header].Offset or
+// [Line].Offset.
 func NewReaderAt(r io.ReaderAt, offset int64) *Reader {
 	return &Reader{src: newSource(io.NewSectionReader(r, offset, 1<<62-offset), offset), end: offset}
 }
 
-// Next goes to the next record, whose block Read then reads. It ends with
-// io.EOF. What cannot be read is an *Error; unless that says that the file is
-// torn, Next goes on with the next record that can be found.
+// Next skips the unread part of the current block and returns the header of the
+// next record. At the end of the file, it returns io.EOF. For damage, it
+// returns an [*Error]. Unless the Error has Truncated set, the next call of
+// Next searches for the next readable record.
 func (r *Reader) Next() (*Header, error) {
 	if _, err := r.Finish(); err != nil {
 		return nil, err
 	}
-	if r.closed != nil {
-		return nil, r.closed
+	if r.final != nil {
+		return nil, r.final
 	}
-	if r.lost && !r.src.find() {
-		return nil, r.close(io.EOF)
+	if r.resync && !r.src.findRecord() {
+		return nil, r.stop(io.EOF)
 	}
-	h := &Header{Inner: r.inner}
-	if !r.inner && !r.begun {
-		if err := r.src.next(); err != nil {
+	h := &Header{sameMember: r.sameMember}
+	if !r.sameMember && !r.memberOpen {
+		if err := r.src.nextMember(); err != nil {
 			return nil, r.fail(err)
 		}
 	}
-	r.begun = false
-	r.lost, h.Offset = false, r.src.start
+	r.memberOpen = false
+	r.resync, h.Offset = false, r.src.start
 	if err := r.readHead(h); err != nil {
-		if r.src.packed {
+		if r.src.compressed {
 			if _, broken := io.CopyN(io.Discard, r.src.text, maxStray); broken != nil && broken != io.EOF {
-				err = broken // what was read is not what was written
+				err = broken // report the corrupt member, because the header in it is unreliable
 			}
 		}
 		return nil, r.fail(err)
 	}
-	r.head, r.left, r.stray, r.bare = h, h.Length, 0, false
+	r.head, r.remaining, r.stray, r.missingEnd = h, h.Length, 0, false
 	return h, nil
 }
 
-// Read reads the block of the record that Next returned.
+// Read reads from the block of the current record. It returns io.EOF at the end
+// of the block.
 func (r *Reader) Read(p []byte) (int, error) {
-	if r.head == nil || r.left == 0 {
+	if r.head == nil || r.remaining == 0 {
 		return 0, io.EOF
 	}
 	for {
-		n, err := r.src.text.Read(p[:min(int64(len(p)), r.left)])
-		r.left -= int64(n)
+		n, err := r.src.text.Read(p[:min(int64(len(p)), r.remaining)])
+		r.remaining -= int64(n)
 		switch {
 		case n > 0 || len(p) == 0:
 			return n, nil
 		case err == nil:
 		case err != io.EOF:
 			return 0, r.fail(err)
-		default: // some software splits a record over members
+		default: // some software splits a record into several members
 			if err := r.nextMember(); err != nil {
 				return 0, err
 			}
@@ -174,28 +183,30 @@ func (r *Reader) Read(p []byte) (int, error) {
 	}
 }
 
-// nextMember goes on with the block where its member has ended early.
+// nextMember continues the block in the next gzip member, if the current member
+// ends within the block.
 func (r *Reader) nextMember() error {
-	short := fetch.Mismatch.Errorf("%w: %d bytes are missing", errShortBlock, r.left)
-	if !r.src.packed {
-		r.src.cut = true
+	short := fetch.Mismatch.Errorf("%w: %d bytes are missing", errShortBlock, r.remaining)
+	if !r.src.compressed {
+		r.src.truncated = true
 		return r.fail(fetch.Truncated.Errorf("%w: %w", short, io.ErrUnexpectedEOF))
 	}
-	if err := r.src.next(); err == io.EOF {
+	if err := r.src.nextMember(); err == io.EOF {
 		return r.fail(short)
 	} else if err != nil {
 		return r.fail(err)
 	}
 	if begin, _ := r.src.text.Peek(len(magic)); string(begin) == magic {
-		r.head, r.begun = nil, true
+		r.head, r.memberOpen = nil, true
 		return &Error{Offset: r.end, Err: short}
 	}
 	return nil
 }
 
-// Finish reads what is left of the record, and returns its length in the
-// file: of the gzip member or, where nothing is compressed, with the line ends
-// behind it. Next calls it.
+// Finish skips the unread part of the current record and returns the length of
+// the record in the file. In a compressed file, this is the length of the gzip
+// member. In an uncompressed file, it includes the line breaks after the block.
+// Next calls Finish.
 func (r *Reader) Finish() (length int64, err error) {
 	if r.head == nil {
 		return 0, nil
@@ -203,7 +214,7 @@ func (r *Reader) Finish() (length int64, err error) {
 	if _, err := io.Copy(io.Discard, r); err != nil {
 		return 0, err
 	}
-	if err := r.separator(); err != nil {
+	if err := r.skipSeparator(); err != nil {
 		return 0, r.fail(err)
 	}
 	length = r.src.offset() - r.head.Offset
@@ -211,16 +222,17 @@ func (r *Reader) Finish() (length int64, err error) {
 	return length, nil
 }
 
-// separator reads up to the next record of the member, or to its end.
-func (r *Reader) separator() error {
+// skipSeparator skips the bytes between the block and the next record or the
+// end of the gzip member.
+func (r *Reader) skipSeparator() error {
 	ends := 0
 	text := r.src.text
-	for r.inner = false; ; {
+	for r.sameMember = false; ; {
 		begin, err := text.Peek(len(magic))
 		if len(begin) == 0 {
-			r.bare = ends < 2
-			if err == io.EOF && r.bare && !r.src.packed {
-				r.src.cut = true
+			r.missingEnd = ends < 2
+			if err == io.EOF && r.missingEnd && !r.src.compressed {
+				r.src.truncated = true
 				return fetch.Truncated.With(io.ErrUnexpectedEOF)
 			}
 			if err == io.EOF {
@@ -230,57 +242,59 @@ func (r *Reader) separator() error {
 		}
 		switch {
 		case string(begin) == magic:
-			r.inner, r.bare = r.src.packed, ends < 2
+			r.sameMember, r.missingEnd = r.src.compressed, ends < 2
 			return nil
 		case begin[0] == '\n':
 			ends++
 			text.Discard(1)
 		case begin[0] == '\r':
 			text.Discard(1)
-		case ends >= 2 && !r.src.packed: // a tear, or garbage: the record is whole
+		case ends >= 2 && !r.src.compressed: // the record is complete; the next record is damaged
 			return nil
 		case r.stray > maxStray:
 			return errStray
 		default:
-			line, _ := text.ReadSlice('\n') // an error stays for Peek
+			line, _ := text.ReadSlice('\n') // Peek returns the same error
 			r.stray += int64(len(line))
 		}
 	}
 }
 
-// fail makes err an Error, and finds out whether anything follows.
+// fail converts err to an Error and determines whether a record follows the
+// damage.
 func (r *Reader) fail(err error) error {
 	if err == io.EOF {
-		return r.close(io.EOF)
+		return r.stop(io.EOF)
 	}
 	var fault fetch.Fault
 	if !errors.As(err, &fault) || fault != fetch.Truncated && fault != fetch.Mismatch {
-		return r.close(err) // of the file system
+		return r.stop(err) // an error of the file system
 	}
-	r.head, r.inner = nil, false
-	torn := r.src.cut || err == errNoMember || err == errNoRecord && !r.src.packed && r.end > 0
-	follows := !r.src.cut
+	r.head, r.sameMember = nil, false
+	truncated := r.src.truncated || err == errNoMember || err == errNoRecord && !r.src.compressed && r.end > 0
+	follows := !r.src.truncated
 	if r.src.seek(r.src.start + 1) {
-		follows = r.src.find()
+		follows = r.src.findRecord()
 	}
-	r.lost = follows
+	r.resync = follows
 	if !follows {
-		r.closed = io.EOF
+		r.final = io.EOF
 	}
-	if r.src.spent {
-		torn, err = false, fetch.Mismatch.Errorf("%w; there is so much damage that records behind it are not searched for", err)
+	if r.src.exhausted {
+		truncated = false
+		err = fetch.Mismatch.Errorf("%w; the limit for searching after damage is reached, so later records are not read", err)
 	}
-	return &Error{Offset: r.end, Torn: torn && !follows, Err: err}
+	return &Error{Offset: r.end, Truncated: truncated && !follows, Err: err}
 }
 
-func (r *Reader) close(err error) error {
-	r.head, r.closed = nil, err
+func (r *Reader) stop(err error) error {
+	r.head, r.final = nil, err
 	return err
 }
 
-// readHead reads version and named fields.
+// readHead reads the version and the header fields of a record.
 func (r *Reader) readHead(h *Header) error {
-	first, size, err := r.begin(h)
+	first, size, err := r.firstLine(h)
 	if err != nil {
 		return err
 	}
@@ -292,7 +306,7 @@ func (r *Reader) readHead(h *Header) error {
 	var text strings.Builder
 	for {
 		var line string
-		if line, size, err = r.line(size); err != nil {
+		if line, size, err = r.readLine(size); err != nil {
 			return err
 		}
 		if line == "" {
@@ -309,37 +323,39 @@ func (r *Reader) readHead(h *Header) error {
 	return nil
 }
 
-// begin reads the first line of a head. Some software writes more line ends
-// than two before it, in members of their own too.
-func (r *Reader) begin(h *Header) (first string, size int, err error) {
+// firstLine reads the first line of a record header. Some software writes extra
+// line breaks before it, even in separate gzip members.
+func (r *Reader) firstLine(h *Header) (first string, size int, err error) {
 	for {
-		if _, err := r.src.text.Peek(1); err == io.EOF && r.src.packed {
-			if err := r.src.next(); err != nil {
+		if _, err := r.src.text.Peek(1); err == io.EOF && r.src.compressed {
+			if err := r.src.nextMember(); err != nil {
 				return "", 0, err
 			}
 			h.Offset, size = r.src.start, 0
 		}
-		if first, size, err = r.line(size); err != nil || first != "" {
+		if first, size, err = r.readLine(size); err != nil || first != "" {
 			return first, size, err
 		}
 	}
 }
 
-// line reads a line without its end. Size counts what was read of the head.
-func (r *Reader) line(size int) (string, int, error) {
-	var whole []byte
+// readLine reads a line and removes its line break. The parameter size is the
+// number of bytes already read from the header. readLine returns the updated
+// number.
+func (r *Reader) readLine(size int) (string, int, error) {
+	var line []byte
 	for {
 		part, err := r.src.text.ReadSlice('\n')
-		whole = append(whole, part...)
-		if size+len(whole) > maxRecordHead {
-			return "", size, fetch.Mismatch.Errorf("head of more than %d bytes", maxRecordHead)
+		line = append(line, part...)
+		if size+len(line) > maxRecordHead {
+			return "", size, fetch.Mismatch.Errorf("record header is larger than %d bytes", maxRecordHead)
 		}
 		switch err {
 		case nil:
-			return strings.TrimRight(string(whole), "\r\n"), size + len(whole), nil
+			return strings.TrimRight(string(line), "\r\n"), size + len(line), nil
 		case bufio.ErrBufferFull:
 		case io.EOF:
-			r.src.cut = r.src.cut || !r.src.packed
+			r.src.truncated = r.src.truncated || !r.src.compressed
 			return "", size, fetch.Truncated.With(io.ErrUnexpectedEOF)
 		default:
 			return "", size, err

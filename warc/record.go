@@ -13,7 +13,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Type is the kind of a record (WARC 1.1 section 6), as WARC-Type spells it.
+// A Type is the type of a record, as in the field WARC-Type (WARC 1.1 section
+// 6).
 type Type string
 
 const (
@@ -23,142 +24,160 @@ const (
 	Request      Type = "request"
 	Metadata     Type = "metadata"
 	Revisit      Type = "revisit"
-	Conversion   Type = "conversion"   // read, never written by this package's makers
-	Continuation Type = "continuation" // read, refused by Writer
+	Conversion   Type = "conversion"   // read; no method of Capture returns it
+	Continuation Type = "continuation" // read; rejected by Writer
 )
 
-// The profiles of revisit records (WARC 1.1 section 6.7).
+// Profiles of revisit records (WARC 1.1 section 6.7).
 const (
-	SamePayload = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
-	NotModified = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
+	IdenticalPayload  = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+	ServerNotModified = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 )
 
-// Media types of blocks.
+// Media types of blocks (WARC 1.1 section 6).
 const (
-	RequestMedia  = "application/http;msgtype=request"
-	ResponseMedia = "application/http;msgtype=response"
+	requestMedia  = "application/http;msgtype=request"
+	responseMedia = "application/http;msgtype=response"
 	FieldsMedia   = "application/warc-fields"
 )
 
-// Reasons for WARC-Truncated (WARC 1.1 section 5.13).
+// Reasons for the field WARC-Truncated (WARC 1.1 section 5.15).
 const (
-	ByLength     = "length"
-	ByTime       = "time"
-	ByDisconnect = "disconnect"
-	ByOther      = "unspecified"
+	TruncatedByLength     = "length"
+	TruncatedByTime       = "time"
+	TruncatedByDisconnect = "disconnect"
+	TruncatedUnspecified  = "unspecified"
 )
 
-// Capture is what the records of one exchange have in common.
+// A Capture describes one exchange with a server. All records of the exchange
+// share its fields.
 type Capture struct {
-	// URL becomes WARC-Target-URI, without fragment and password. It is zero
-	// only for records that are about no object.
+	// URL is the captured URL. It is written as WARC-Target-URI without its
+	// fragment and password. Only a metadata record may have a zero URL.
 	URL uri.URI
 
-	// Date is when the exchange began, written in UTC with the digits it
-	// has: round it to what is known. Zero: the Writer's clock, to the
-	// microsecond.
+	// Date is the start time of the exchange. It is written in UTC with all its
+	// digits, so the caller rounds it to its actual precision. If zero, the
+	// Writer uses the current time in microseconds.
 	Date time.Time
 
-	IP        netip.Addr // of the server; zero: unknown, or behind a proxy
-	Protocols []string   // identifiers as "h2", "tls/1.3", "gopher": a field each
-	Cipher    string     // TLS cipher suite, by its name in the registry of IANA
+	IP        netip.Addr // address of the server, or zero if unknown, for example with a proxy
+	Protocols []string   // identifiers such as "h2", "tls/1.3" and "gopher"; each is a WARC-Protocol field
+	Cipher    string     // name of the TLS cipher suite in the IANA registry
 }
 
-// A Record is one record to be written. The methods of Capture make those of
-// common shape; their result may be completed before it is written.
+// A Record is one record to be written. Callers usually start with a method of
+// [Capture] and set more fields before [Writer.Write]. Write does not modify
+// the Record.
 type Record struct {
 	Capture
 	Type  Type
-	ID    string // a URI without brackets; "": the Writer makes a urn:uuid:
-	Media string // Content-Type of the block; "": it has none
+	ID    string // WARC-Record-ID without brackets; if empty, Options.NewID returns it
+	Media string // Content-Type of the block, or ""
 
-	// Body is the block: nil is empty. Where it is an io.Seeker it is read
-	// twice, first to digest it, from where it stands to its end. Any other
-	// must come with Size, BlockDigest and, where the type has a payload,
-	// PayloadDigest: see Digester. It is held to what they say.
+	// Body is the block, from its current position to its end, or nil if the
+	// block is empty. If Body is an io.Seeker, the Writer reads it twice and
+	// computes Size and the digests that are empty.
+	//
+	// Any other Body requires Size, BlockDigest and, for a resource record,
+	// PayloadDigest. A [Digester] computes them. Write fails if Body has a
+	// different size or block digest.
 	Body io.Reader
-	Size int64 // of Body, unless it is an io.Seeker
+	Size int64 // bytes in Body; ignored if Body is an io.Seeker
 
-	BlockDigest   string // "": made, unless Body cannot be read twice
-	PayloadDigest string // "": made where the type has a payload; of a revisit: that of the first visit
+	BlockDigest   string // labelled digest of the block; if empty, computed
+	PayloadDigest string // labelled digest of the payload; in a revisit, digest of the original payload
 
-	Truncated  string // why the block is not whole: ByLength, ...
-	Identified string // media type of the payload by its looks
-	Profile    string // of a revisit: SamePayload or NotModified
+	Truncated  string // reason why the block is incomplete, such as TruncatedByLength, or ""
+	Identified string // media type detected from the payload, or ""
+	Profile    string // profile of a revisit record: IdenticalPayload or ServerNotModified
 
-	// RefersTo is the earlier record that a revisit repeats, or the one that
-	// a metadata record tells of.
+	// RefersTo identifies the original record of a revisit, or the record that
+	// a metadata record describes.
 	RefersTo Reference
 
-	Fields fetch.Header // more named fields, written last
+	Fields fetch.Header // additional header fields
 }
 
-// A Reference names a record by what replay looks for: all that is known.
+// A Reference identifies a record for replay. Fields with unknown values are
+// zero.
 type Reference struct {
 	ID   string // WARC-Record-ID without brackets
 	URL  uri.URI
 	Date time.Time
 }
 
-// Request is the request of an http exchange: block has the bytes of the wire,
-// or those of HTTP/1.1 that say the same where the wire spoke HTTP/2.
+// Request returns a request record for an HTTP exchange. The block contains the
+// request as sent over the network. For HTTP/2, it contains the equivalent
+// HTTP/1.1 request.
 func (c Capture) Request(block io.Reader) *Record {
-	return &Record{Capture: c, Type: Request, Media: RequestMedia, Body: block}
+	return &Record{Capture: c, Type: Request, Media: requestMedia, Body: block}
 }
 
-// Response is the answer of an http exchange, from its status line on. Interim
-// answers (1xx) before it are left out, unless block can be read only once:
-// other software takes the first head for the only one.
+// Response returns a response record for an HTTP exchange. The block contains
+// the response, starting with its status line. If block is an io.Seeker, the
+// Writer omits interim responses (1xx), because other software expects the
+// final response first.
 func (c Capture) Response(block io.Reader) *Record {
-	return &Record{Capture: c, Type: Response, Media: ResponseMedia, Body: block}
+	return &Record{Capture: c, Type: Response, Media: responseMedia, Body: block}
 }
 
-// Resource is an object of any other scheme; media may be "".
+// Resource returns a resource record for an object of a scheme other than HTTP.
+// Its media type may be empty.
 func (c Capture) Resource(media string, object io.Reader) *Record {
 	return &Record{Capture: c, Type: Resource, Media: media, Body: object}
 }
 
-// Metadata tells of the first record of its group: a conversation, a list of
-// fields.
+// Metadata returns a metadata record, which describes the first record of its
+// group. The block is a conversation with the server or a list of fields, for
+// example.
 func (c Capture) Metadata(media string, block io.Reader) *Record {
 	return &Record{Capture: c, Type: Metadata, Media: media, Body: block}
 }
 
-// Revisit says that the payload with that digest was brought again, after
-// first. Head is the head of the http answer, nil for other schemes.
+// Revisit returns a revisit record with the profile [IdenticalPayload]. The
+// record states that the payload equals the payload of first and has that
+// digest. Head is the header of the HTTP response, or nil for other schemes.
 func (c Capture) Revisit(first Reference, digest string, head io.Reader) *Record {
-	return c.revisit(SamePayload, first, digest, head)
+	return c.revisit(IdenticalPayload, first, digest, head)
 }
 
-// Unmodified says that the server told that the object is still that of first.
-// Digest is that of its payload where known; head as for Revisit.
-func (c Capture) Unmodified(first Reference, digest string, head io.Reader) *Record {
-	return c.revisit(NotModified, first, digest, head)
+// NotModified returns a revisit record with the profile [ServerNotModified].
+// The record states that, according to the server, the object has not changed
+// since first. Digest is the payload digest of first, or "" if unknown. Head is
+// the header of the HTTP response, or nil for other schemes.
+func (c Capture) NotModified(first Reference, digest string, head io.Reader) *Record {
+	return c.revisit(ServerNotModified, first, digest, head)
 }
 
 func (c Capture) revisit(profile string, first Reference, digest string, head io.Reader) *Record {
 	r := &Record{Capture: c, Type: Revisit, Profile: profile, RefersTo: first, PayloadDigest: digest, Body: head}
 	if head != nil {
-		r.Media = ResponseMedia
+		r.Media = responseMedia
 	}
 	return r
 }
 
-// FieldList is the block of a metadata record of FieldsMedia. Line ends in
-// values become spaces.
+// FieldList returns the block of a metadata record with the media type
+// [FieldsMedia]. Line breaks in values become spaces.
 func FieldList(fields fetch.Header) io.Reader {
 	var b []byte
 	for _, f := range fields {
-		b = appendField(b, f.Name, strings.Join(strings.FieldsFunc(f.Value, func(r rune) bool { return !plain(string(r)) }), " "))
+		parts := strings.FieldsFunc(f.Value, func(r rune) bool { return !singleLine(string(r)) })
+		b = appendField(b, f.Name, strings.Join(parts, " "))
 	}
 	return bytes.NewReader(b)
 }
 
-// Failure tells why an exchange brought nothing: there is no agreed record for
-// that, so it is metadata with the fields fault, error and, where the server
-// has numbers, code; more of the caller's follow.
+// Failure returns a metadata record for an exchange that failed with err. WARC
+// 1.1 defines no record type for failures. The block lists the fields fault and
+// error, the field code if the server sent a numeric code, and the fields in
+// more.
 func (c Capture) Failure(err error, more ...fetch.Field) *Record {
-	fields := fetch.Header{{Name: "fault", Value: fetch.FaultOf(err).String()}, {Name: "error", Value: err.Error()}}
+	fields := fetch.Header{
+		{Name: "fault", Value: fetch.FaultOf(err).String()},
+		{Name: "error", Value: err.Error()},
+	}
 	var e *fetch.Error
 	if errors.As(err, &e) && e.Code != 0 {
 		fields = append(fields, fetch.Field{Name: "code", Value: strconv.Itoa(e.Code)})

@@ -14,72 +14,76 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Schemes returns the schemes given, answered from the archive: a Client made
-// with them reads URLs, follows redirects and reads listings as it would on the
-// network, and never asks that.
+// Schemes returns copies of the given schemes with drivers that replay captures
+// from the archive. A fetch.Client with these schemes follows redirects and
+// parses listings as usual, but never connects to a network.
 func (a *Archive) Schemes(schemes ...fetch.Scheme) []fetch.Scheme {
 	replayed := make([]fetch.Scheme, len(schemes))
 	for i, s := range schemes {
-		s.Open = func(fetch.Env) fetch.Driver { return a }
+		s.Open = func(fetch.Env) fetch.Driver { return driver{a} }
 		s.Traits.ReportsSize = true
 		replayed[i] = s
 	}
 	return replayed
 }
 
-// Do is the Driver of Schemes. What was never captured is fetch.NotFound. A
-// Body is held to the digest in its record, and ends with an error where the
-// record says that it is not whole.
-func (a *Archive) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
+// A driver replays the captures of an archive.
+type driver struct{ *Archive }
+
+// Do replays a capture of the URL. If there is no capture, the error wraps
+// fetch.NotFound. The Body verifies the payload digest. At the end of a
+// truncated capture, it returns an error.
+func (a driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 	found, err := a.captures(req.URL)
 	if err != nil {
 		return nil, err
 	}
-	for n, l := range a.order(found) {
-		if err := cmp.Or(ctx.Err(), tooMany(n)); err != nil {
+	for opened, l := range a.sortByTime(found) {
+		if err := cmp.Or(ctx.Err(), checkOpened(opened)); err != nil {
 			return nil, err
 		}
-		rec, err := a.open(l)
+		rec, err := a.openRecord(l)
 		if err != nil {
 			return nil, err
 		}
 		switch rec.head.Type() {
 		case Response, Resource, Revisit, Conversion:
-			return a.answer(ctx, req, rec)
+			return a.followRevisits(ctx, req, rec)
 		}
-		rec.Close() // metadata: it tells of the object
+		rec.Close() // a metadata record, for example
 	}
-	return nil, fetch.NotFound.Errorf("not in the archive")
+	return nil, fetch.NotFound.Errorf("the archive has no capture of this URL")
 }
 
-// maxOpened bounds how many records are opened in search of an answer: the lines
-// of an index may all name one that takes long to read.
+// maxOpened is the maximum number of records opened for one request. An index
+// can contain many lines for records that cannot be replayed.
 const maxOpened = 1000
 
-// tooMany returns an error behind maxOpened records.
-func tooMany(opened int) error {
+// checkOpened returns an error if the limit maxOpened is reached.
+func checkOpened(opened int) error {
 	if opened < maxOpened {
 		return nil
 	}
-	return fetch.Mismatch.Errorf("the index has more than %d records of this URL that are no answer", maxOpened)
+	return fetch.Mismatch.Errorf("more than %d records of this URL cannot be replayed", maxOpened)
 }
 
-// captures lists the lines of u, which may be spelled another way.
+// captures returns the index lines of u, including lines with an equivalent
+// spelling of u.
 func (a *Archive) captures(u uri.URI) (found []Line, err error) {
-	want := target(u)
-	same, err := uri.ParseZone(want)
+	target := targetURI(u)
+	same, err := uri.ParseZone(target)
 	if err != nil {
 		return nil, fetch.BadURL.With(err)
 	}
 	same = same.Normalize(uri.ByScheme)
-	keys := []string{Key(want), Key(same.Unredacted())}
+	keys := []string{Key(target), Key(same.Unredacted())}
 	for _, key := range slices.Compact(keys) {
-		for l, err := range a.find(key) {
+		for l, err := range a.lookup(key) {
 			if err != nil {
 				return nil, err
 			}
 			other, err := uri.ParseZone(l.URL)
-			if l.URL == want || err == nil && other.Normalize(uri.ByScheme) == same {
+			if l.URL == target || err == nil && other.Normalize(uri.ByScheme) == same {
 				found = append(found, l)
 			}
 		}
@@ -87,7 +91,7 @@ func (a *Archive) captures(u uri.URI) (found []Line, err error) {
 	return found, nil
 }
 
-// record is one record of a file, open for reading.
+// A record is an open record of a WARC file.
 type record struct {
 	*Reader
 	head *Header
@@ -96,10 +100,10 @@ type record struct {
 
 func (r *record) Close() error { return r.file.Close() }
 
-func (a *Archive) open(l Line) (*record, error) {
-	where, ok := a.places[path.Base(l.File)]
+func (a *Archive) openRecord(l Line) (*record, error) {
+	where, ok := a.sections[path.Base(l.File)]
 	if !ok {
-		return nil, fetch.NotFound.Errorf("the index names %q, which is not in the archive", l.File)
+		return nil, fetch.NotFound.Errorf("the index refers to the file %q, which is not in the archive", l.File)
 	}
 	in, f, err := where.open()
 	if err != nil {
@@ -107,7 +111,7 @@ func (a *Archive) open(l Line) (*record, error) {
 	}
 	r := NewReaderAt(in, l.Offset)
 	h, err := r.Next()
-	for err == nil && h.Target() != l.URL && h.Offset == l.Offset { // one of several in a member
+	for err == nil && h.Target() != l.URL && h.Offset == l.Offset { // the member contains several records
 		h, err = r.Next()
 	}
 	if err == nil && h.Target() != l.URL {
@@ -115,7 +119,7 @@ func (a *Archive) open(l Line) (*record, error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, fetch.Mismatch.Errorf("%s has no such record at %d: %w", where.path, l.Offset, noEOF(err))
+		return nil, fetch.Mismatch.Errorf("%s: offset %d has no record of this URL: %w", where.path, l.Offset, noEOF(err))
 	}
 	return &record{Reader: r, head: h, file: f}, nil
 }
@@ -127,12 +131,13 @@ func noEOF(err error) error {
 	return err
 }
 
-// maxRevisits bounds how many revisits lead from one to the next.
+// maxRevisits is the maximum length of a chain of revisit records.
 const maxRevisits = 5
 
-// answer makes the Response of a record, which it closes or hands on.
-func (a *Archive) answer(ctx context.Context, req *fetch.Request, rec *record) (*fetch.Response, error) {
-	var head []byte // of the first revisit that has one of an object
+// followRevisits follows a chain of revisit records and returns the response of
+// the original record. It closes rec or passes it to the response.
+func (a *Archive) followRevisits(ctx context.Context, req *fetch.Request, rec *record) (*fetch.Response, error) {
+	var head []byte // header of the first revisit with a status of a complete response
 	first := rec.head
 	for range maxRevisits {
 		if rec.head.Type() != Revisit {
@@ -146,32 +151,32 @@ func (a *Archive) answer(ctx context.Context, req *fetch.Request, rec *record) (
 		if status, _ := parseHead(text); head == nil && status >= 200 && status != 304 {
 			head = text
 		}
-		if rec, err = a.visited(ctx, rec.head); err != nil {
+		if rec, err = a.openOriginal(ctx, rec.head); err != nil {
 			return nil, err
 		}
 	}
 	rec.Close()
-	return nil, fetch.Loop.Errorf("more than %d revisits, one of the other", maxRevisits)
+	return nil, fetch.Loop.Errorf("chain of more than %d revisit records", maxRevisits)
 }
 
-// visited opens the record that a revisit refers to: by URL and date, as all
-// replay does.
-func (a *Archive) visited(ctx context.Context, h *Header) (*record, error) {
+// openOriginal opens the record to which a revisit refers by URL and date (WARC
+// 1.1 section 6.7).
+func (a *Archive) openOriginal(ctx context.Context, h *Header) (*record, error) {
 	url := unbracket(h.Get("WARC-Refers-To-Target-URI"))
 	date := parseDate(h.Get("WARC-Refers-To-Date"))
 	if url == "" {
 		url = h.Target()
 	}
 	opened := 0
-	for l, err := range a.find(Key(url)) {
-		if err = errors.Join(err, ctx.Err(), tooMany(opened)); err != nil {
+	for l, err := range a.lookup(Key(url)) {
+		if err = errors.Join(err, ctx.Err(), checkOpened(opened)); err != nil {
 			return nil, err
 		}
 		if l.URL != url || !date.IsZero() && l.Timestamp != date.Format("20060102150405") {
 			continue
 		}
 		opened++
-		rec, err := a.open(l)
+		rec, err := a.openRecord(l)
 		if err != nil {
 			return nil, err
 		}
@@ -183,12 +188,13 @@ func (a *Archive) visited(ctx context.Context, h *Header) (*record, error) {
 		}
 		rec.Close()
 	}
-	return nil, fetch.NotFound.Errorf("the first visit, %q of %q, is not in the archive", url, h.Get("WARC-Refers-To-Date"))
+	return nil, fetch.NotFound.Errorf("the archive has no original record for a revisit of %q at %q",
+		url, h.Get("WARC-Refers-To-Date"))
 }
 
-// peerOf returns the address that the record says answered, if it is a public
-// one. An archive may come from a stranger, and a page of a private address
-// could lead to others there.
+// peerOf returns the server address in the record, if it is a public address.
+// Private addresses are ignored, because a page from a private address could
+// link to other private addresses, and the archive may be untrusted.
 func peerOf(h *Header) netip.Addr {
 	a, err := netip.ParseAddr(h.Get("WARC-IP-Address"))
 	if err != nil || !fetch.IsPublic(a) {
@@ -197,19 +203,20 @@ func peerOf(h *Header) netip.Addr {
 	return a
 }
 
-// respond makes the Response. What is known of the capture is that of first;
-// head, if there is one, stands for that of the block.
+// respond returns the response for a record. First is the header of the
+// requested record, which can be a revisit. Head replaces the HTTP header in
+// the block unless it is nil.
 func (a *Archive) respond(req *fetch.Request, rec *record, first *Header, head []byte) (*fetch.Response, error) {
 	resp := &fetch.Response{URL: req.URL, Kind: fetch.Document, Media: rec.head.Get("Content-Type"), Size: rec.head.Length}
 	resp.Peer = peerOf(first)
 	resp.Proto = first.Get("WARC-Protocol")
 	resp.Validator = rec.head.Get("WARC-Payload-Digest")
 	var err error
-	body := &replayed{Reader: rec, rec: rec, cut: rec.head.Get("WARC-Truncated")}
+	body := &replayBody{Reader: rec, rec: rec, truncated: rec.head.Get("WARC-Truncated")}
 	if rec.head.Get("WARC-Segment-Number") != "" {
-		body.cut = "segment"
+		body.truncated = "segment"
 	} else {
-		body.check(rec.head.Get("WARC-Payload-Digest"))
+		body.verify(rec.head.Get("WARC-Payload-Digest"))
 	}
 	if isHTTP(resp.Media) {
 		err = respondHTTP(req, resp, body, head)
@@ -224,7 +231,7 @@ func (a *Archive) respond(req *fetch.Request, rec *record, first *Header, head [
 	if resp.Body == nil {
 		resp.Body = body
 	}
-	if err := finish(req, resp); err != nil {
+	if err := applyRequest(req, resp); err != nil {
 		resp.Body.Close()
 		return nil, err
 	}

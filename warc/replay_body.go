@@ -10,25 +10,25 @@ import (
 	"github.com/anyurl/fetch/internal/entries"
 )
 
-// replayed is the payload of a record, held to what the record says of it.
-type replayed struct {
+// A replayBody is the payload of a record. Read verifies the payload digest.
+type replayBody struct {
 	io.Reader
-	rec    *record
-	cut    string // WARC-Truncated
-	digest string
-	hash   hash.Hash // nil: nothing to hold it to
-	label  Algorithm
+	rec       *record
+	truncated string // value of WARC-Truncated, or ""
+	digest    string
+	hash      hash.Hash // nil if there is no digest to verify
+	algorithm Algorithm
 }
 
-// check holds the payload to a digest, if it is one that is known.
-func (b *replayed) check(digest string) {
+// verify sets the digest to verify, if its algorithm is supported.
+func (b *replayBody) verify(digest string) {
 	if name, _, ok := splitDigest(digest); ok {
-		b.digest, b.label = digest, algorithmOf(name+":")
-		b.hash = b.label.hash()
+		b.digest, b.algorithm = digest, algorithmOf(name+":")
+		b.hash = b.algorithm.hash()
 	}
 }
 
-func (b *replayed) Read(p []byte) (int, error) {
+func (b *replayBody) Read(p []byte) (int, error) {
 	n, err := b.Reader.Read(p)
 	if b.hash != nil {
 		b.hash.Write(p[:n])
@@ -40,22 +40,22 @@ func (b *replayed) Read(p []byte) (int, error) {
 	default:
 		return n, err
 	}
-	if b.cut != "" {
-		return n, fetch.Truncated.Errorf("the capture was cut off (%q): %w", b.cut, io.ErrUnexpectedEOF)
+	if b.truncated != "" {
+		return n, fetch.Truncated.Errorf("the capture is truncated (%q): %w", b.truncated, io.ErrUnexpectedEOF)
 	}
 	if b.hash != nil {
-		if same, _ := sameDigest(b.label.label(b.hash), b.digest); !same {
-			return n, fetch.Mismatch.Errorf("payload of %q is not the one that was digested", b.rec.head.ID())
+		if same, _ := sameDigest(b.algorithm.label(b.hash), b.digest); !same {
+			return n, fetch.Mismatch.Errorf("payload of record %q does not match its digest", b.rec.head.ID())
 		}
 	}
 	return n, err
 }
 
-// Close ends the reading of the file.
-func (b *replayed) Close() error { return b.rec.Close() }
+// Close closes the file of the record.
+func (b *replayBody) Close() error { return b.rec.Close() }
 
-// kindOf is what a media type of a resource record says it is. The listings
-// are those of this project's schemes.
+// kindOf returns Menu for the media types of listings that the schemes of this
+// module write, and Document for all others.
 func kindOf(media string) fetch.Kind {
 	if entries.IsMedia(media) {
 		return fetch.Menu
@@ -63,14 +63,15 @@ func kindOf(media string) fetch.Kind {
 	t, _, _ := mime.ParseMediaType(media)
 	switch t {
 	case "application/gopher-menu", "application/gopher+-menu", "text/x-ph",
-		"text/x-ftp-list", "text/x-nntp-overview", "text/x-nntp-hdr", "text/x-nntp-active", "text/x-nntp-descriptions", "text/x-nntp-ids":
+		"text/x-ftp-list", "text/x-nntp-overview", "text/x-nntp-hdr", "text/x-nntp-active",
+		"text/x-nntp-descriptions", "text/x-nntp-ids":
 		return fetch.Menu
 	}
 	return fetch.Document
 }
 
-// finish gives the part of the object that req asks for.
-func finish(req *fetch.Request, resp *fetch.Response) error {
+// applyRequest applies the operation, conditions and range of req to resp.
+func applyRequest(req *fetch.Request, resp *fetch.Response) error {
 	if resp.Fault != nil || !resp.Location.IsZero() {
 		return nil
 	}
@@ -82,7 +83,7 @@ func finish(req *fetch.Request, resp *fetch.Response) error {
 	}
 	first, end, ok := req.Range.Bounds(resp.Size)
 	if resp.Size < 0 || req.Range.IsZero() || !ok || req.IfSame != "" && req.IfSame != resp.Validator {
-		return nil // the whole
+		return nil // the complete object
 	}
 	if _, err := io.CopyN(io.Discard, resp.Body, first); err != nil {
 		return noEOF(err)

@@ -17,21 +17,21 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// respondHTTP completes resp from an http answer in body: from head or, where
-// that is nil, from its own.
-func respondHTTP(req *fetch.Request, resp *fetch.Response, body *replayed, head []byte) error {
+// respondHTTP completes resp from the HTTP response in body. If head is not
+// nil, it replaces the header in body.
+func respondHTTP(req *fetch.Request, resp *fetch.Response, body *replayBody, head []byte) error {
 	m := http1.NewReader(body.Reader, 32<<10)
-	own, err := m.ReadHead()
+	stored, err := m.ReadHead()
 	if err != nil {
 		return err
 	}
 	if head == nil {
-		head = own
+		head = stored
 	}
 	body.Reader = m
 	resp.Code, resp.Header = parseHead(head)
 	if resp.Code == 0 {
-		return fetch.Protocol.Errorf("the record holds no http answer")
+		return fetch.Protocol.Errorf("the record does not contain an HTTP response")
 	}
 	resp.Head = head
 	resp.Proto, _, _ = strings.Cut(string(head), " ")
@@ -48,7 +48,8 @@ func respondHTTP(req *fetch.Request, resp *fetch.Response, body *replayed, head 
 	return decode(req, resp)
 }
 
-// statusFault classes a status (RFC 9110 sections 15.5 and 15.6).
+// statusFault returns the fault for a status code (RFC 9110 sections 15.5 and
+// 15.6).
 func statusFault(code int) fetch.Fault {
 	switch {
 	case code == 404 || code == 410:
@@ -61,7 +62,8 @@ func statusFault(code int) fetch.Fault {
 	return fetch.Denied
 }
 
-// location resolves a Location field; zero where it is none.
+// location resolves a Location field. It returns the zero URI if the field is
+// empty or invalid.
 func location(from uri.URI, text string) uri.URI {
 	if text == "" {
 		return uri.URI{}
@@ -73,23 +75,23 @@ func location(from uri.URI, text string) uri.URI {
 	return u
 }
 
-// decode takes the content codings off; with an unknown one the entity stays as
-// it was sent.
+// decode removes the content codings. A body with an unknown coding is passed
+// through unchanged.
 func decode(req *fetch.Request, resp *fetch.Response) error {
 	list, err := coding.Parse(resp.Header.Values("Content-Encoding"))
 	switch {
 	case errors.Is(err, fetch.Unsupported):
-		req.Trace.Notef("%v: it is not taken off", err)
+		req.Trace.Notef("%v: returning the encoded body", err)
 	case err != nil:
 		return err
 	case len(list) > 0:
 		resp.Body, resp.Size, resp.Validator = coding.NewReader(resp.Body, list, req.Trace), -1, ""
 	}
-	look := bufio.NewReaderSize(resp.Body, maxLook)
-	if isIndex(req.URL, resp, look) {
+	buffered := bufio.NewReaderSize(resp.Body, maxPeek)
+	if isIndex(req.URL, resp, buffered) {
 		resp.Kind = fetch.Menu
 	}
-	resp.Body = readCloser{look, resp.Body}
+	resp.Body = readCloser{buffered, resp.Body}
 	return nil
 }
 
@@ -98,21 +100,21 @@ type readCloser struct {
 	io.Closer
 }
 
-// maxLook is how much of a page is read to find out whether it is a listing.
-const maxLook = 64 << 10
+// maxPeek is the maximum number of bytes examined to detect a listing.
+const maxPeek = 64 << 10
 
-// isIndex reports whether the entity is a listing: an index that a server made
-// of a directory, or a sitemap.
-func isIndex(u uri.URI, resp *fetch.Response, look *bufio.Reader) bool {
+// isIndex reports whether the body is a listing: a directory index of a server,
+// or a sitemap.
+func isIndex(u uri.URI, resp *fetch.Response, r *bufio.Reader) bool {
 	media, _, _ := mime.ParseMediaType(resp.Media)
 	switch {
 	case resp.Fault != nil || !resp.Location.IsZero():
 	case media == "text/xml" || media == "application/xml":
-		start, _ := look.Peek(1 << 10) // an error stays for Read
+		start, _ := r.Peek(1 << 10) // Read returns the same error
 		start = bytes.ToLower(start)
 		return bytes.Contains(start, []byte("<urlset")) || bytes.Contains(start, []byte("<sitemapindex"))
 	case media == "text/html" && strings.HasSuffix(u.Path(), "/"):
-		start, err := look.Peek(maxLook)
+		start, err := r.Peek(maxPeek)
 		listing, _ := autoindex.IsListing(u, start, err != nil)
 		return listing
 	}

@@ -83,7 +83,7 @@ func TestReplayHTTP(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer a.Close()
-			resp, err := a.Do(t.Context(), &fetch.Request{URL: uri.MustParse("http://h.example/d/")})
+			resp, err := driver{a}.Do(t.Context(), &fetch.Request{URL: uri.MustParse("http://h.example/d/")})
 			if err != nil {
 				if !errors.Is(err, tc.fault) {
 					t.Errorf("error %v, want %v", err, tc.fault)
@@ -109,14 +109,14 @@ func coded(coding, body string) string {
 // TestFinding: what is found has one line and one record, whatever the archive
 // says of itself.
 func TestFinding(t *testing.T) {
-	var v Verifier
-	defer v.Close()
+	var v verifier
+	defer v.close()
 	text := strings.Replace(res(1, "\nWARC-Block-Digest: sha1:\x1b[2J"), "urn:x:1", "urn:x:\x1b[2J", 1)
-	for f, err := range v.File("a", bytes.NewReader(members(text))) {
+	for f, err := range v.file("a", bytes.NewReader(members(text))) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		const want = `a:0: bad-field: WARC-Block-Digest: "sha1:\x1b[2J" is no digest of sha1 or sha256`
+		const want = `a:0: bad-field: WARC-Block-Digest: unsupported or invalid digest "sha1:\x1b[2J"`
 		if f.String() != want {
 			t.Errorf("got %s, want %s", f, want)
 		}
@@ -125,7 +125,7 @@ func TestFinding(t *testing.T) {
 			t.Errorf("got %s, %v", b, err)
 		}
 	}
-	if got := fmt.Sprint(Finding{File: "a", Note: true, What: What(200)}); !strings.HasPrefix(got, "a:0: note: ") {
+	if got := fmt.Sprint(Finding{File: "a", Note: true, Problem: Problem(200)}); !strings.HasPrefix(got, "a:0: note: ") {
 		t.Errorf("got %s", got)
 	}
 }

@@ -139,7 +139,7 @@ func TestReplayTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		a.Time = tc.at
-		resp, err := a.Do(t.Context(), &fetch.Request{URL: uri.MustParse("gopher://h.example/0/a")})
+		resp, err := driver{a}.Do(t.Context(), &fetch.Request{URL: uri.MustParse("gopher://h.example/0/a")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,7 +171,7 @@ func TestReplayParts(t *testing.T) {
 		{"what is known", fetch.Request{Op: fetch.Stat}, "", 0},
 	} {
 		tc.req.URL = u
-		resp, err := a.Do(t.Context(), &tc.req)
+		resp, err := driver{a}.Do(t.Context(), &tc.req)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,9 +189,9 @@ func TestReplayDamage(t *testing.T) {
 	dir := testFolder(t)
 	file := members(
 		rec(1, "WARC-Type: resource\nWARC-Target-URI: gopher://h.example/0/a\nWARC-Payload-Digest: "+emptySum, "hello"),
-		rec(2, "WARC-Type: revisit\nWARC-Target-URI: gopher://h.example/0/b\nWARC-Profile: "+SamePayload+"\nWARC-Payload-Digest: "+helloSum+"\nWARC-Refers-To-Target-URI: gopher://h.example/0/c\nWARC-Refers-To-Date: 2026-11-21T08:30:00Z", ""),
-		rec(3, "WARC-Type: revisit\nWARC-Target-URI: gopher://h.example/0/d\nWARC-Profile: "+SamePayload+"\nWARC-Payload-Digest: "+helloSum+"\nWARC-Refers-To-Target-URI: gopher://h.example/0/e\nWARC-Refers-To-Date: 2026-11-21T08:30:00Z", ""),
-		rec(4, "WARC-Type: revisit\nWARC-Target-URI: gopher://h.example/0/e\nWARC-Profile: "+SamePayload+"\nWARC-Payload-Digest: "+helloSum+"\nWARC-Refers-To-Target-URI: gopher://h.example/0/d\nWARC-Refers-To-Date: 2026-11-21T08:30:00Z", ""),
+		rec(2, "WARC-Type: revisit\nWARC-Target-URI: gopher://h.example/0/b\nWARC-Profile: "+IdenticalPayload+"\nWARC-Payload-Digest: "+helloSum+"\nWARC-Refers-To-Target-URI: gopher://h.example/0/c\nWARC-Refers-To-Date: 2026-11-21T08:30:00Z", ""),
+		rec(3, "WARC-Type: revisit\nWARC-Target-URI: gopher://h.example/0/d\nWARC-Profile: "+IdenticalPayload+"\nWARC-Payload-Digest: "+helloSum+"\nWARC-Refers-To-Target-URI: gopher://h.example/0/e\nWARC-Refers-To-Date: 2026-11-21T08:30:00Z", ""),
+		rec(4, "WARC-Type: revisit\nWARC-Target-URI: gopher://h.example/0/e\nWARC-Profile: "+IdenticalPayload+"\nWARC-Payload-Digest: "+helloSum+"\nWARC-Refers-To-Target-URI: gopher://h.example/0/d\nWARC-Refers-To-Date: 2026-11-21T08:30:00Z", ""),
 		web(5, "", "no answer"),
 	)
 	if err := dir.WriteFile("a.warc.gz", append(file, "torn"...), 0o666); err != nil {
@@ -202,7 +202,7 @@ func TestReplayDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	if len(a.Damaged) != 1 || !a.Damaged[0].Torn || a.Damaged[0].Offset != int64(len(file)) {
+	if len(a.Damaged) != 1 || !a.Damaged[0].Truncated || a.Damaged[0].Offset != int64(len(file)) {
 		t.Errorf("damaged: %v", a.Damaged)
 	}
 	for url, want := range map[string]error{
@@ -211,7 +211,7 @@ func TestReplayDamage(t *testing.T) {
 		"gopher://h.example/0/d": fetch.Loop,
 		"http://h.example/":      fetch.Protocol,
 	} {
-		resp, err := a.Do(context.Background(), &fetch.Request{URL: uri.MustParse(url)})
+		resp, err := driver{a}.Do(context.Background(), &fetch.Request{URL: uri.MustParse(url)})
 		if err == nil {
 			_, err = io.ReadAll(resp.Body)
 			resp.Body.Close()
@@ -222,7 +222,7 @@ func TestReplayDamage(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := a.Do(ctx, &fetch.Request{URL: uri.MustParse("gopher://h.example/0/a")}); !errors.Is(err, context.Canceled) {
+	if _, err := (driver{a}).Do(ctx, &fetch.Request{URL: uri.MustParse("gopher://h.example/0/a")}); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: error %v", err)
 	}
 }

@@ -41,7 +41,7 @@ func testFolder(t testing.TB) *os.Root {
 
 func testWriter(t testing.TB, dir *os.Root, opts Options) *Writer {
 	t.Helper()
-	w, err := NewWriter(Root(dir), opts)
+	w, err := NewWriter(dir, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func writeSample(t testing.TB, w *Writer) (all []Place) {
 
 	ref := Reference{ID: first.ID, URL: plain.URL, Date: first.Date}
 	again := at("http://www.h.example/a?y=2&x=1", 100)
-	write(again.Unmodified(ref, first.PayloadDigest, text("HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\n\r\n")), again.Request(text("GET /a HTTP/1.1\r\n\r\n")))
+	write(again.NotModified(ref, first.PayloadDigest, text("HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\n\r\n")), again.Request(text("GET /a HTTP/1.1\r\n\r\n")))
 	copied := at("http://h.example/copy", 101)
 	write(copied.Revisit(ref, first.PayloadDigest, text("HTTP/1.1 200 OK\r\nContent-Type: text/css\r\nContent-Length: 5\r\n\r\n")), copied.Request(text("GET /copy HTTP/1.1\r\n\r\n")))
 
@@ -127,7 +127,7 @@ func writeSample(t testing.TB, w *Writer) (all []Place) {
 	write(at("wais://h.example/db?one%20two", 9).Resource("application/x-ndjson; profile=fetch-entries", text("")))
 	write(at("imap://me@h.example/INBOX;UIDVALIDITY=1/;UID=2", 10).Resource("message/rfc822", text(article)))
 	cut := at("gopher://h.example/9/cut", 11).Resource("application/octet-stream", text("half"))
-	cut.Truncated = ByDisconnect
+	cut.Truncated = TruncatedByDisconnect
 	write(cut)
 	write(at("gopher://nowhere.example/", 12).Failure(&fetch.Error{Op: "dial", Code: 7, Err: fetch.DNS.With(errors.New("no such\r\nhost"))}))
 	return all

@@ -13,27 +13,27 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// sortSize bounds the lines that a Sorter holds in memory.
+// sortSize is the maximum memory for lines, in bytes.
 const sortSize = 16 << 20
 
-// A Sorter sorts lines by their bytes in flat memory: what is too much for it
-// goes into temporary files. Of lines that are the same it keeps one. The zero
-// value is ready; the caller closes it.
+// A Sorter sorts lines by their bytes and removes duplicates. Lines that exceed
+// its memory are moved to temporary files. The zero value is ready to use. The
+// caller must close it. It is not safe for concurrent use.
 type Sorter struct {
 	text   []byte
-	starts []int // of the lines in text
+	starts []int // offsets of the lines in text
 	files  []*os.File
-	limit  int // 0: sortSize; less in tests
+	limit  int // memory limit in bytes; if 0, sortSize
 }
 
-// Add takes a line, without its line end.
+// Add adds a line, which must not contain a line break.
 func (s *Sorter) Add(line []byte) error {
 	if s.limit == 0 {
 		s.limit = sortSize
 	}
 	if len(s.text)+len(line)+8*len(s.starts) > s.limit && len(s.starts) > 0 {
 		if err := s.spill(); err != nil {
-			return local(err)
+			return localError(err)
 		}
 	}
 	s.starts = append(s.starts, len(s.text))
@@ -41,14 +41,14 @@ func (s *Sorter) Add(line []byte) error {
 	return nil
 }
 
-// spill puts the lines in memory into a file.
+// spill moves the lines in memory to a temporary file.
 func (s *Sorter) spill() error {
 	f, err := os.CreateTemp("", "fetch-sort-*")
 	if err != nil {
 		return err
 	}
 	s.files = append(s.files, f)
-	if err := writeLines(f, s.held()); err != nil {
+	if err := writeLines(f, s.sortMemory()); err != nil {
 		return err
 	}
 	s.text, s.starts = s.text[:0], s.starts[:0]
@@ -56,8 +56,8 @@ func (s *Sorter) spill() error {
 	return err
 }
 
-// held are the lines in memory, in order.
-func (s *Sorter) held() lines {
+// sortMemory sorts the lines in memory and returns them.
+func (s *Sorter) sortMemory() lines {
 	return func(yield func([]byte, error) bool) {
 		line := func(start int) []byte {
 			return s.text[start : start+bytes.IndexByte(s.text[start:], '\n')+1]
@@ -71,21 +71,21 @@ func (s *Sorter) held() lines {
 	}
 }
 
-// lines are lines with their ends, each valid until the next. An error ends
-// them.
+// lines is a sequence of lines with their line breaks. Each line is valid until the next
+// one. An error ends the sequence.
 type lines = iter.Seq2[[]byte, error]
 
-// Sorted hands out the lines in order, with their line ends; each is valid
-// until the next. The Sorter takes no more lines afterwards.
+// Sorted returns the sorted lines with their line breaks. Each line is valid
+// until the next one. The caller must not call Add after Sorted.
 func (s *Sorter) Sorted() iter.Seq2[[]byte, error] {
 	if len(s.files) == 0 {
-		return once(s.held())
+		return unique(s.sortMemory())
 	}
-	all := []lines{s.held()}
+	sequences := []lines{s.sortMemory()}
 	for _, f := range s.files {
-		all = append(all, readLines(f))
+		sequences = append(sequences, readLines(f))
 	}
-	return once(merge(all))
+	return unique(merge(sequences))
 }
 
 // Close removes the temporary files.
@@ -95,22 +95,21 @@ func (s *Sorter) Close() error {
 		errs = append(errs, f.Close(), os.Remove(f.Name()))
 	}
 	*s = Sorter{limit: s.limit}
-	return local(errors.Join(errs...))
+	return localError(errors.Join(errs...))
 }
 
-// Merge writes the lines of sorted files in order. Of lines that are the same
-// one is written.
+// Merge merges sorted files of lines into w and removes duplicates.
 func Merge(w io.Writer, sorted ...io.Reader) error {
-	all := make([]lines, len(sorted))
+	sequences := make([]lines, len(sorted))
 	for i, r := range sorted {
-		all[i] = readLines(r)
+		sequences[i] = readLines(r)
 	}
-	return writeLines(w, once(merge(all)))
+	return writeLines(w, unique(merge(sequences)))
 }
 
-func writeLines(w io.Writer, from lines) error {
+func writeLines(w io.Writer, in lines) error {
 	out := bufio.NewWriterSize(w, bufferSize)
-	for line, err := range from {
+	for line, err := range in {
 		if err != nil {
 			return err
 		}
@@ -130,7 +129,7 @@ func readLines(r io.Reader) lines {
 			line = append(line, part...)
 			switch {
 			case len(line) > maxRecordHead:
-				yield(nil, fetch.TooLarge.Errorf("line of more than %d bytes", maxRecordHead))
+				yield(nil, fetch.TooLarge.Errorf("line is longer than %d bytes", maxRecordHead))
 				return
 			case err == bufio.ErrBufferFull:
 				continue
@@ -150,11 +149,11 @@ func readLines(r io.Reader) lines {
 	}
 }
 
-// merge hands out the lines of sorted sequences in order.
-func merge(all []lines) lines {
+// merge merges sorted sequences of lines.
+func merge(sequences []lines) lines {
 	return func(yield func([]byte, error) bool) {
-		var first cursors
-		for _, l := range all {
+		var heads cursors
+		for _, l := range sequences {
 			c := &cursor{}
 			var stop func()
 			c.next, stop = iter.Pull2(l)
@@ -165,29 +164,29 @@ func merge(all []lines) lines {
 				return
 			}
 			if ok {
-				first = append(first, c)
+				heads = append(heads, c)
 			}
 		}
-		heap.Init(&first)
-		for len(first) > 0 {
-			if !yield(first[0].line, nil) {
+		heap.Init(&heads)
+		for len(heads) > 0 {
+			if !yield(heads[0].line, nil) {
 				return
 			}
-			ok, err := first[0].advance()
+			ok, err := heads[0].advance()
 			switch {
 			case err != nil:
 				yield(nil, err)
 				return
 			case ok:
-				heap.Fix(&first, 0)
+				heap.Fix(&heads, 0)
 			default:
-				heap.Pop(&first)
+				heap.Pop(&heads)
 			}
 		}
 	}
 }
 
-// cursor is the line that a sequence stands at.
+// A cursor is the current line of a sequence.
 type cursor struct {
 	next func() ([]byte, error, bool)
 	line []byte
@@ -198,7 +197,7 @@ func (c *cursor) advance() (ok bool, err error) {
 	return ok, err
 }
 
-// cursors are a heap.
+// cursors is a heap ordered by the current line.
 type cursors []*cursor
 
 func (c cursors) Len() int           { return len(c) }
@@ -212,11 +211,11 @@ func (c *cursors) Pop() any {
 	return x
 }
 
-// once leaves out lines that are the same as the one before.
-func once(from lines) lines {
+// unique removes consecutive duplicates.
+func unique(in lines) lines {
 	return func(yield func([]byte, error) bool) {
 		var last []byte
-		for line, err := range from {
+		for line, err := range in {
 			if err == nil && last != nil && bytes.Equal(line, last) {
 				continue
 			}

@@ -12,88 +12,89 @@ import (
 )
 
 const (
-	bufferSize = 64 << 10
-	minAhead   = 4 << 10
+	bufferSize  = 64 << 10
+	minReadSize = 4 << 10
 )
 
-// source is the text of an archive: of gzip members one after the other, or as
-// it stands in the file. Text ends with io.EOF at the end of each member, so
-// that no buffer ever holds the text of two.
+// A source decompresses an archive, or passes its bytes through if it is not
+// compressed. The text ends with io.EOF after each gzip member, so the buffer
+// never contains text of two members.
 type source struct {
 	raw   io.Reader
-	base  int64 // offset in the file of the first byte of raw
-	count int64 // bytes taken from raw
+	base  int64 // file offset of the first byte read from raw
+	count int64 // bytes read from raw
 	in    *bufio.Reader
 
-	packed bool // as the first bytes said
-	gzip   *gzip.Reader
-	start  int64 // offset of the member that was begun last
-	inside bool  // its end was not reached
-	cut    bool  // the file has ended inside of it
-	err    error // that ended it early: bufio forgets it when it is looked at
+	compressed bool // the file starts with a gzip member
+	gzip       *gzip.Reader
+	start      int64 // file offset of the current member
+	inMember   bool  // the end of the current member was not reached
+	truncated  bool  // the file ended within a record
+	err        error // error within the current member, which bufio discards after Peek
 
 	text *bufio.Reader
 
-	ahead    int   // what is taken from raw at a time
-	worked   int64 // bytes taken from raw, unpacked or looked at for a member
-	unpacked int64 // of these, those of the member
-	again    int64 // of these, those that were read for nothing
-	spent    bool  // nothing more is read again
+	readSize  int   // maximum size of the next read from raw
+	processed int64 // bytes read, decompressed and searched for a member
+	expanded  int64 // bytes decompressed from the current member
+	reread    int64 // bytes read or decompressed more than once
+	exhausted bool  // the limit for reading again is reached
 }
 
-// What is read again behind damage is bounded, in bytes: by a constant, and by
-// what was read once. Else a record could be read as often as others before it
-// claim to contain it.
+// Limits for reading bytes again after damage. The source reads again at most
+// minReread bytes, plus rereadFactor times the bytes read once. Without a
+// limit, forged record lengths could cause quadratic time.
 const (
-	minAgain = 16 << 20
-	maxAgain = 4
+	minReread    = 16 << 20
+	rereadFactor = 4
 )
 
-// newSource begins at offset base of the file, where raw stands.
+// newSource returns a source that starts at the current position of raw, which
+// has the file offset base.
 func newSource(raw io.Reader, base int64) *source {
-	s := &source{raw: raw, base: base, ahead: bufferSize}
-	s.in = bufio.NewReaderSize(counted{s}, bufferSize)
+	s := &source{raw: raw, base: base, readSize: bufferSize}
+	s.in = bufio.NewReaderSize(countingReader{s}, bufferSize)
 	s.text = bufio.NewReaderSize(s, bufferSize)
 	magic, _ := s.in.Peek(len(gzipMagic))
-	s.packed = bytes.Equal(magic, gzipMagic)
+	s.compressed = bytes.Equal(magic, gzipMagic)
 	return s
 }
 
 var gzipMagic = []byte{0x1f, 0x8b}
 
-type counted struct{ s *source }
+type countingReader struct{ s *source }
 
-// Read reads little behind a seek, and then more and more: damage may follow
-// damage, and what was read ahead is lost then.
-func (c counted) Read(p []byte) (int, error) {
+// Read reads small blocks after a seek and then larger ones. If damage follows
+// damage, few buffered bytes are discarded.
+func (c countingReader) Read(p []byte) (int, error) {
 	s := c.s
-	n, err := s.raw.Read(p[:min(len(p), s.ahead)])
-	s.ahead = min(2*s.ahead, bufferSize)
+	n, err := s.raw.Read(p[:min(len(p), s.readSize)])
+	s.readSize = min(2*s.readSize, bufferSize)
 	s.count += int64(n)
-	s.worked += int64(n)
+	s.processed += int64(n)
 	return n, err
 }
 
-// offset is that of the first byte in the file which was not read: behind the
-// members read so far, or behind the text where nothing is packed.
+// offset returns the file offset after the bytes consumed so far: after a gzip
+// member, or after the text of an uncompressed file.
 func (s *source) offset() int64 {
 	at := s.base + s.count - int64(s.in.Buffered())
-	if !s.packed {
+	if !s.compressed {
 		at -= int64(s.text.Buffered())
 	}
 	return at
 }
 
-var errNoMember = fetch.Mismatch.Errorf("what follows is no gzip member")
+var errNoMember = fetch.Mismatch.Errorf("bytes after the gzip member are not a gzip member")
 
-// next begins the next member; io.EOF says that there is none.
-func (s *source) next() error {
-	if !s.packed {
+// nextMember opens the next member. It returns io.EOF at the end of the file.
+func (s *source) nextMember() error {
+	if !s.compressed {
 		_, err := s.text.Peek(1)
 		s.start = s.offset()
 		return err
 	}
-	s.start, s.inside, s.unpacked, s.err = s.offset(), false, 0, nil
+	s.start, s.inMember, s.expanded, s.err = s.offset(), false, 0, nil
 	magic, err := s.in.Peek(len(gzipMagic))
 	switch {
 	case len(magic) == 0:
@@ -106,42 +107,43 @@ func (s *source) next() error {
 		err = s.gzip.Reset(s.in)
 	}
 	if err != nil {
-		return s.broken(err)
+		return s.memberError(err)
 	}
 	s.gzip.Multistream(false)
-	s.inside = true
+	s.inMember = true
 	s.text.Reset(s)
 	return nil
 }
 
-// Read reads text, for s.text.
+// Read decompresses the current member. It fills the buffer s.text.
 func (s *source) Read(p []byte) (int, error) {
-	if !s.packed {
+	if !s.compressed {
 		return s.in.Read(p)
 	}
 	if s.err != nil {
 		return 0, s.err
 	}
-	if !s.inside {
+	if !s.inMember {
 		return 0, io.EOF
 	}
 	n, err := s.gzip.Read(p)
-	s.unpacked += int64(n)
-	s.worked += int64(n)
+	s.expanded += int64(n)
+	s.processed += int64(n)
 	if err == io.EOF {
-		s.inside = false
+		s.inMember = false
 	} else if err != nil {
-		err = s.broken(err)
+		err = s.memberError(err)
 		s.err = err
 	}
 	return n, err
 }
 
-// broken classes an error of gzip, and notes where it is that the file ends.
-func (s *source) broken(err error) error {
-	s.inside = false
+// memberError converts an error of the gzip package and sets s.truncated if the
+// file ended.
+func (s *source) memberError(err error) error {
+	s.inMember = false
 	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
-		s.cut = true
+		s.truncated = true
 		return fetch.Truncated.With(io.ErrUnexpectedEOF)
 	}
 	var fault fetch.Fault
@@ -151,41 +153,41 @@ func (s *source) broken(err error) error {
 	return err
 }
 
-// waste notes that n bytes were read for nothing, and reports whether more may
-// be.
-func (s *source) waste(n int64) bool {
-	s.spent = s.spent || s.again > minAgain+maxAgain*(s.worked-s.again)
-	if !s.spent {
-		s.again += n
+// allowReread counts n bytes as read again and reports whether the limit allows
+// it.
+func (s *source) allowReread(n int64) bool {
+	s.exhausted = s.exhausted || s.reread > minReread+rereadFactor*(s.processed-s.reread)
+	if !s.exhausted {
+		s.reread += n
 	}
-	return !s.spent
+	return !s.exhausted
 }
 
-// seek goes back to offset at, where raw can be sought and not too much was read
-// again already.
+// seek moves back to file offset at. It returns false if raw cannot seek or the
+// limit for reading again is reached.
 func (s *source) seek(at int64) bool {
 	seeker, ok := s.raw.(io.Seeker)
-	if !ok || !s.waste(s.base+s.count-at+s.unpacked) {
+	if !ok || !s.allowReread(s.base+s.count-at+s.expanded) {
 		return false
 	}
-	now, err := seeker.Seek(0, io.SeekCurrent)
+	position, err := seeker.Seek(0, io.SeekCurrent)
 	if err != nil {
 		return false
 	}
-	if _, err = seeker.Seek(now+at-s.base-s.count, io.SeekStart); err != nil {
+	if _, err = seeker.Seek(position+at-s.base-s.count, io.SeekStart); err != nil {
 		return false
 	}
 	s.count = at - s.base
-	s.in.Reset(counted{s})
+	s.in.Reset(countingReader{s})
 	s.text.Reset(s)
-	s.inside, s.cut, s.err, s.ahead = false, false, nil, minAhead
+	s.inMember, s.truncated, s.err, s.readSize = false, false, nil, minReadSize
 	return true
 }
 
-// find goes to the next place at or behind the present one where a record
-// begins, and reports whether there is one.
-func (s *source) find() bool {
-	if s.packed {
+// findRecord skips to the next start of a record and reports whether there is
+// one.
+func (s *source) findRecord() bool {
+	if s.compressed {
 		return s.findMember()
 	}
 	for {
@@ -193,9 +195,9 @@ func (s *source) find() bool {
 		if string(line) == magic {
 			return true
 		}
-		for more := err == nil; more; { // a line
+		for inLine := err == nil; inLine; { // skip a line
 			_, err = s.text.ReadSlice('\n')
-			more = err == bufio.ErrBufferFull
+			inLine = err == bufio.ErrBufferFull
 		}
 		if err != nil {
 			return false
@@ -203,7 +205,8 @@ func (s *source) find() bool {
 	}
 }
 
-// magic begins each record of all versions (WARC 1.1 section 4).
+// magic is the start of each record in all versions of the format (WARC 1.1
+// section 4).
 const magic = "WARC/"
 
 func (s *source) findMember() bool {
@@ -222,15 +225,15 @@ func (s *source) findMember() bool {
 			s.in.Discard(at)
 			continue
 		}
-		begin := make([]byte, len(magic))
-		looked := bytes.NewReader(window)
-		if probe.Reset(looked) == nil {
-			if n, _ := io.ReadFull(&probe, begin); string(begin[:n]) == magic {
+		start := make([]byte, len(magic))
+		probed := bytes.NewReader(window)
+		if probe.Reset(probed) == nil {
+			if n, _ := io.ReadFull(&probe, start); string(start[:n]) == magic {
 				return true
 			}
 		}
-		n := int64(len(window) - looked.Len())
-		if s.worked += n; !s.waste(n) {
+		n := int64(len(window) - probed.Len())
+		if s.processed += n; !s.allowReread(n) {
 			return false
 		}
 		s.in.Discard(1)

@@ -9,16 +9,17 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// Key is the key of a URL in an index. For http and https it is the form that
-// sorts by host, as warcio and pywb make it: "org,example)/path?a=1&b=2", in
-// lower case, without a leading "www.", its parameters in order. Any other URL
-// is its own key.
+// Key returns the key of a URL in an index. For http and https, it is the
+// Sort-friendly URI Reordering Transform (SURT) as warcio and pywb compute it,
+// such as "org,example)/path?a=1&b=2". It is in lower case, without a leading
+// "www." and with sorted query parameters. The key of any other URL is the URL
+// itself.
 func Key(url string) string {
 	scheme, rest, ok := strings.Cut(url, ":")
 	if !ok || scheme != "http" && scheme != "https" {
 		return url
 	}
-	rest = withoutWWW(rest)
+	rest = trimWWW(rest)
 	key, ok := surt(scheme, strings.ToLower(rest))
 	if !ok {
 		return scheme + ":" + rest
@@ -26,8 +27,8 @@ func Key(url string) string {
 	return key
 }
 
-// withoutWWW cuts off "www.", "www2." and so on.
-func withoutWWW(rest string) string {
+// trimWWW removes "www.", "www2." and similar labels from the host.
+func trimWWW(rest string) string {
 	host, ok := strings.CutPrefix(rest, "//www")
 	if !ok {
 		return rest
@@ -38,9 +39,10 @@ func withoutWWW(rest string) string {
 	return "//" + host
 }
 
-// surt reads what follows "http:" as browsers do (WHATWG URL, special schemes).
+// surt parses the part of an http or https URL after the scheme, following the
+// WHATWG URL standard for special schemes.
 func surt(scheme, rest string) (string, bool) {
-	rest = strings.TrimRight(rest, "\x00\x01\x02\x03\x04\x05\x06\a\b\t\n\v\f\r\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f ")
+	rest = strings.TrimRightFunc(rest, func(r rune) bool { return r <= ' ' })
 	rest = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(rest)
 	rest, _, _ = strings.Cut(rest, "#")
 	rest, query, _ := strings.Cut(rest, "?")
@@ -62,8 +64,8 @@ func surt(scheme, rest string) (string, bool) {
 	return key, true
 }
 
-// hostPort returns the host as browsers write it, and ":port" unless it is the
-// scheme's own.
+// hostPort returns the normalized host, and ":port" unless it is the default
+// port of the scheme.
 func hostPort(scheme, authority string) (host, port string, ok bool) {
 	host = authority
 	if colon := strings.LastIndexByte(authority, ':'); colon > strings.LastIndexByte(authority, ']') {
@@ -83,7 +85,7 @@ func hostPort(scheme, authority string) (host, port string, ok bool) {
 		host, ok = ipv6(strings.TrimSuffix(inner, "]"))
 		return host, port, ok
 	}
-	host, ok = domain(host)
+	host, ok = normalizeDomain(host)
 	return host, port, ok
 }
 
@@ -93,7 +95,7 @@ func ipv6(s string) (string, bool) {
 		return "", false
 	}
 	text := addr.String()
-	if addr.Is4In6() { // which browsers write in groups too
+	if addr.Is4In6() { // the WHATWG URL standard writes hexadecimal groups
 		b := addr.As16()
 		text = "::ffff:" + strconv.FormatUint(uint64(b[12])<<8|uint64(b[13]), 16) +
 			":" + strconv.FormatUint(uint64(b[14])<<8|uint64(b[15]), 16)
@@ -101,11 +103,11 @@ func ipv6(s string) (string, bool) {
 	return "[" + text + "]", true
 }
 
-// maxHost bounds a host name, in bytes: IDNA takes quadratic time, and no name
-// is longer than 255.
+// maxHost is the maximum length of a host name in bytes. It prevents quadratic
+// time in IDNA processing. Valid names have at most 255 bytes.
 const maxHost = 4 << 10
 
-func domain(host string) (string, bool) {
+func normalizeDomain(host string) (string, bool) {
 	host = unescape(host)
 	if len(host) > maxHost {
 		return "", false
@@ -118,17 +120,18 @@ func domain(host string) (string, bool) {
 		}
 	}
 	host = strings.ToLower(host)
-	if host == "" || strings.ContainsFunc(host, func(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune(`#/:<>?@[\]^|%`, r) }) {
+	forbidden := func(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune(`#/:<>?@[\]^|%`, r) }
+	if host == "" || strings.ContainsFunc(host, forbidden) {
 		return "", false
 	}
 	return ipv4(host)
 }
 
-// ipv4 writes a host whose last label is a number as an address: "0x7f.1" is
-// "127.0.0.1".
+// ipv4 normalizes a host with a numeric last label to an IPv4 address. For
+// example, "0x7f.1" becomes "127.0.0.1".
 func ipv4(host string) (string, bool) {
 	labels := strings.Split(strings.TrimSuffix(host, "."), ".")
-	if _, ok := number(labels[len(labels)-1]); !ok && strings.Trim(labels[len(labels)-1], "0123456789") != "" {
+	if _, ok := parseNumber(labels[len(labels)-1]); !ok && strings.Trim(labels[len(labels)-1], "0123456789") != "" {
 		return host, true
 	}
 	if last := labels[len(labels)-1]; last == "" {
@@ -136,7 +139,7 @@ func ipv4(host string) (string, bool) {
 	}
 	var addr uint64
 	for i, label := range labels {
-		n, ok := number(label)
+		n, ok := parseNumber(label)
 		limit := uint64(1) << 8
 		if i == len(labels)-1 {
 			limit = 1 << (8 * max(5-len(labels), 0))
@@ -153,7 +156,7 @@ func ipv4(host string) (string, bool) {
 	return netip.AddrFrom4([4]byte{byte(addr >> 24), byte(addr >> 16), byte(addr >> 8), byte(addr)}).String(), true
 }
 
-func number(label string) (uint64, bool) {
+func parseNumber(label string) (uint64, bool) {
 	base := 10
 	if hex, ok := strings.CutPrefix(label, "0x"); ok {
 		if hex == "" {
@@ -167,7 +170,8 @@ func number(label string) (uint64, bool) {
 	return n, err == nil
 }
 
-// surtPath resolves dot segments, their escaped spellings too.
+// surtPath removes dot segments, including percent-encoded ones, and escapes
+// the path.
 func surtPath(path string) string {
 	var out []string
 	segments := strings.Split(path, "/")
@@ -192,7 +196,8 @@ func surtPath(path string) string {
 	return "/" + strings.Join(out, "/")
 }
 
-// escape percent-encodes controls, what is not ASCII, and the bytes of set.
+// escape percent-encodes control characters, non-ASCII bytes and the bytes in
+// set.
 func escape(s, set string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder
@@ -206,7 +211,7 @@ func escape(s, set string) string {
 	return b.String()
 }
 
-// unescape decodes what is percent-encoded and keeps the rest.
+// unescape decodes percent-encoded bytes and keeps invalid escapes.
 func unescape(s string) string {
 	if !strings.Contains(s, "%") {
 		return s

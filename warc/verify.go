@@ -5,109 +5,111 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/regularfile"
 )
 
-// What is wrong with a record.
-type What uint8
+// A Problem is the kind of a [Finding].
+type Problem uint8
 
 const (
-	Torn          What = iota + 1 // the file ends inside of a record
-	BadGzip                       // a member does not decompress, or to other bytes than were packed
-	Garbage                       // bytes that belong to no record
-	BadLength                     // the block is shorter or longer than Content-Length
-	BadEnd                        // no two line ends behind the block
-	BlockDigest                   // the block is not the one that was digested
-	PayloadDigest                 // nor the payload
-	Missing                       // a field that the record must have
-	BadField                      // a field that says what it cannot, or twice
-	Duplicate                     // an identifier that another record has
-	Dangling                      // a record that no record is
-	BadPart                       // of a WACZ file: not what was packed
+	TruncatedFile     Problem = iota + 1 // the file ends within a record
+	BadGzip                              // a gzip member is corrupt
+	Garbage                              // bytes between records
+	BadLength                            // the length of the block differs from Content-Length
+	BadEnd                               // two line breaks do not follow the block
+	BadBlockDigest                       // the block does not match WARC-Block-Digest
+	BadPayloadDigest                     // the payload does not match WARC-Payload-Digest
+	MissingField                         // a mandatory header field is missing
+	BadField                             // a header field is invalid or repeated
+	DuplicateID                          // two records have the same WARC-Record-ID
+	DanglingReference                    // the record refers to a missing record
+	BadPart                              // a part of a WACZ file is missing, corrupt or not listed
 )
 
-var whats = [...]string{
-	Torn: "torn", BadGzip: "bad-gzip", Garbage: "garbage", BadLength: "bad-length", BadEnd: "bad-end",
-	BlockDigest: "block-digest", PayloadDigest: "payload-digest", Missing: "missing-field", BadField: "bad-field",
-	Duplicate: "duplicate-id", Dangling: "dangling", BadPart: "bad-part",
+var problemNames = [...]string{
+	TruncatedFile: "torn", BadGzip: "bad-gzip", Garbage: "garbage", BadLength: "bad-length", BadEnd: "bad-end",
+	BadBlockDigest: "block-digest", BadPayloadDigest: "payload-digest", MissingField: "missing-field",
+	BadField: "bad-field", DuplicateID: "duplicate-id", DanglingReference: "dangling", BadPart: "bad-part",
 }
 
-// String is the name of w in records.
-func (w What) String() string { return whats[min(int(w), len(whats)-1)] }
+// String returns the name of the problem, such as "bad-gzip".
+func (p Problem) String() string { return problemNames[min(int(p), len(problemNames)-1)] }
 
-// MarshalText is String.
-func (w What) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
+// MarshalText returns the bytes of String. The error is always nil.
+func (p Problem) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
-// A Finding is something wrong at one place of an archive.
+// A Finding describes a problem at one position of a file.
 type Finding struct {
-	File   string `json:"file"`
-	Offset int64  `json:"offset"` // of the record or, where none begins, behind the last one
-	ID     string `json:"id,omitempty"`
-	What   What   `json:"what"`
-	Note   bool   `json:"note,omitempty"` // strange, but no damage
-	Text   string `json:"text"`
+	File    string  `json:"file"`
+	Offset  int64   `json:"offset"` // start of the record, or end of the previous record, in bytes
+	ID      string  `json:"id,omitempty"`
+	Problem Problem `json:"what"`
+	Note    bool    `json:"note,omitempty"` // if true, the file deviates from the format but is not damaged
+	Text    string  `json:"text"`
 }
 
-// String is the finding on one line; what it quotes of the archive is quoted.
+// String formats the finding as one line. Text from the archive is quoted.
 func (f Finding) String() string {
 	kind := ""
 	if f.Note {
 		kind = "note: "
 	}
-	return fmt.Sprintf("%s:%d: %s%s: %s", f.File, f.Offset, kind, f.What, f.Text)
+	return fmt.Sprintf("%s:%d: %s%s: %s", f.File, f.Offset, kind, f.Problem, f.Text)
 }
 
-// Verify reads archives, and WACZ files of them, which are named by path, to
-// their last byte and tells what is wrong with them: first what each record shows, then what the
-// identifiers of all show together. Nothing found means that every block and
-// payload is the one that was digested. The error, which ends the sequence, is
-// of the file system.
+// Verify reads WARC and WACZ files completely and returns their problems. It
+// first checks each record against WARC 1.1 and its digests, and then the
+// references between all records. If there are no findings, every block and
+// payload that has a supported digest matches it. An error of the file system
+// ends the sequence.
 func Verify(paths ...string) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
-		var v Verifier
-		defer v.Close()
+		var v verifier
+		defer v.close()
 		for _, path := range paths {
-			for found, err := range v.named(path) {
-				if !yield(found, err) || err != nil {
+			for finding, err := range v.path(path) {
+				if !yield(finding, err) || err != nil {
 					return
 				}
 			}
 		}
-		v.References()(yield)
+		v.references()(yield)
 	}
 }
 
-func (v *Verifier) named(path string) iter.Seq2[Finding, error] {
+func (v *verifier) path(path string) iter.Seq2[Finding, error] {
 	if strings.HasSuffix(path, ".wacz") {
-		return v.Package(path)
+		return v.wacz(path)
 	}
 	return func(yield func(Finding, error) bool) {
 		f, err := regularfile.Open(path)
 		if err != nil {
-			yield(Finding{}, local(err))
+			yield(Finding{}, localError(err))
 			return
 		}
 		defer f.Close()
-		v.File(path, f)(yield)
+		v.file(path, f)(yield)
 	}
 }
 
-// A Verifier verifies an archive of several files: File or Package for each, and
-// then References. The zero value is ready; the caller closes it. Its memory is flat.
-type Verifier struct {
+// A verifier verifies an archive of several files. Call file or wacz for each
+// file, and then references. The zero value is ready to use. The caller must
+// close it. Memory use is constant.
+type verifier struct {
 	refs   Sorter
 	buffer []byte
 }
 
-// Close removes temporary files.
-func (v *Verifier) Close() error { return v.refs.Close() }
+// close removes temporary files.
+func (v *verifier) close() error { return v.refs.Close() }
 
-// File verifies the records of one file. Where r is an io.Seeker, the records
-// behind damage are verified too.
-func (v *Verifier) File(name string, r io.Reader) iter.Seq2[Finding, error] {
+// file verifies the records of one file. If r is an io.Seeker, it also verifies
+// records after damage.
+func (v *verifier) file(name string, r io.Reader) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		in := NewReader(r)
 		if v.buffer == nil {
@@ -118,19 +120,19 @@ func (v *Verifier) File(name string, r io.Reader) iter.Seq2[Finding, error] {
 			if err == io.EOF {
 				return
 			}
-			c := &check{name: name}
+			c := &recordCheck{name: name}
 			if err == nil {
 				c.offset, c.id = h.Offset, h.ID()
-				c.head(h)
-				if err = v.note(name, h); err == nil {
-					err = c.block(in, h, v.buffer)
+				c.checkHead(h)
+				if err = v.addReferences(name, h); err == nil {
+					err = c.checkBlock(in, h, v.buffer)
 				}
 			}
-			if err = c.failed(err); err != nil {
+			if err = c.addError(err); err != nil {
 				yield(Finding{}, err)
 				return
 			}
-			for _, f := range c.found {
+			for _, f := range c.findings {
 				if !yield(f, nil) {
 					return
 				}
@@ -139,21 +141,22 @@ func (v *Verifier) File(name string, r io.Reader) iter.Seq2[Finding, error] {
 	}
 }
 
-// check gathers what is wrong with one record.
-type check struct {
-	name   string
-	offset int64
-	id     string
-	found  []Finding
+// A recordCheck collects the findings of one record.
+type recordCheck struct {
+	name     string
+	offset   int64
+	id       string
+	findings []Finding
 }
 
-func (c *check) add(w What, format string, args ...any) *Finding {
-	c.found = append(c.found, Finding{File: c.name, Offset: c.offset, ID: c.id, What: w, Text: fmt.Sprintf(format, args...)})
-	return &c.found[len(c.found)-1]
+func (c *recordCheck) add(problem Problem, format string, args ...any) *Finding {
+	text := fmt.Sprintf(format, args...)
+	c.findings = append(c.findings, Finding{File: c.name, Offset: c.offset, ID: c.id, Problem: problem, Text: text})
+	return &c.findings[len(c.findings)-1]
 }
 
-// failed makes a finding of an Error and returns any other error.
-func (c *check) failed(err error) error {
+// addError adds a finding for an Error and returns any other error.
+func (c *recordCheck) addError(err error) error {
 	var e *Error
 	if !errors.As(err, &e) {
 		return err
@@ -161,76 +164,77 @@ func (c *check) failed(err error) error {
 	if c.id == "" {
 		c.offset = e.Offset
 	}
-	w := BadGzip
+	problem := BadGzip
 	switch {
-	case e.Torn:
-		w = Torn
+	case e.Truncated:
+		problem = TruncatedFile
 	case errors.Is(err, errNoMember), errors.Is(err, errNoRecord):
-		w = Garbage
+		problem = Garbage
 	case errors.Is(err, errNoLength):
-		w = Missing
+		problem = MissingField
 	case errors.Is(err, errShortBlock), errors.Is(err, errStray):
-		w = BadLength
+		problem = BadLength
 	}
-	c.add(w, "%v", e.Err)
+	c.add(problem, "%v", e.Err)
 	return nil
 }
 
-// mandatory are the fields that each record must have, beside Content-Length
-// (WARC 1.1 section 5.1); by type, those that its section asks for.
+// mandatory lists the header fields that every record must have, in addition to
+// Content-Length (WARC 1.1 section 4).
 var mandatory = [...]string{"WARC-Type", "WARC-Record-ID", "WARC-Date"}
 
-// repeated may stand in a record more than once.
-var repeated = [...]string{"warc-concurrent-to", "warc-protocol"}
+// repeatable lists the header fields that a record can have more than once.
+var repeatable = [...]string{"warc-concurrent-to", "warc-protocol"}
 
-func (c *check) head(h *Header) {
+func (c *recordCheck) checkHead(h *Header) {
 	for _, name := range mandatory {
 		if h.Get(name) == "" {
-			c.add(Missing, "no %s", name)
+			c.add(MissingField, "missing field %s", name)
 		}
 	}
 	switch t := h.Type(); t {
 	case Response, Resource, Request, Revisit, Conversion, Continuation:
 		if h.Target() == "" {
-			c.add(Missing, "%s record without WARC-Target-URI", t)
+			c.add(MissingField, "%s record without WARC-Target-URI", t)
 		}
 	case Info, Metadata, "":
 	default:
-		c.add(BadField, "unknown type %q", t).Note = true
+		c.add(BadField, "unknown record type %q", t).Note = true
 	}
 	if h.Type() == Revisit && h.Get("WARC-Profile") == "" {
-		c.add(Missing, "revisit record without WARC-Profile")
+		c.add(MissingField, "revisit record without WARC-Profile")
 	}
 	if strings.HasSuffix(h.Get("WARC-Profile"), "/identical-payload-digest") && h.Get("WARC-Payload-Digest") == "" {
-		c.add(Missing, "revisit record without WARC-Payload-Digest")
+		c.add(MissingField, "revisit record without WARC-Payload-Digest")
 	}
 	if date := h.Get("WARC-Date"); date != "" && h.Date().IsZero() {
-		c.add(BadField, "WARC-Date: %q", date)
+		c.add(BadField, "invalid WARC-Date %q", date)
 	}
 	if id := h.Get("WARC-Record-ID"); id != "" && !strings.Contains(h.ID(), ":") {
-		c.add(BadField, "WARC-Record-ID: %q is no URI", id)
+		c.add(BadField, "WARC-Record-ID %q is not a URI", id)
 	}
-	c.twice(h.Fields)
+	c.checkRepeated(h.Fields)
 }
 
-func (c *check) twice(fields fetch.Header) {
+func (c *recordCheck) checkRepeated(fields fetch.Header) {
 	seen := map[string]bool{}
 	for _, f := range fields {
 		name := strings.ToLower(f.Name)
-		if seen[name] && (strings.HasPrefix(name, "warc-") || strings.HasPrefix(name, "content-")) && name != repeated[0] && name != repeated[1] {
-			c.add(BadField, "%q twice", f.Name)
+		standard := strings.HasPrefix(name, "warc-") || strings.HasPrefix(name, "content-")
+		if seen[name] && standard && !slices.Contains(repeatable[:], name) {
+			c.add(BadField, "duplicate field %q", f.Name)
 		}
 		seen[name] = true
 	}
 }
 
-// block holds block and payload to their digests, and reads to the end of the
-// record.
-func (c *check) block(in *Reader, h *Header, buffer []byte) error {
+// checkBlock reads the rest of the record and verifies the digests of block and
+// payload.
+func (c *recordCheck) checkBlock(in *Reader, h *Header, buffer []byte) error {
 	block := c.digester(h, "WARC-Block-Digest")
 	payload := c.digester(h, "WARC-Payload-Digest")
 	if h.Type() == Revisit || h.Get("WARC-Segment-Number") != "" {
-		payload = nil // of another record; of all segments
+		payload = nil // the digest belongs to the original record or to all segments
 	}
 	var to []io.Writer
 	if block != nil {
@@ -249,28 +253,29 @@ func (c *check) block(in *Reader, h *Header, buffer []byte) error {
 		return err
 	}
 	if in.stray > 0 {
-		c.add(BadLength, "%d bytes behind the block, which belong to no record", in.stray)
-	} else if in.bare {
-		c.add(BadEnd, "record does not end in two line ends")
+		c.add(BadLength, "%d bytes after the block belong to no record", in.stray)
+	} else if in.missingEnd {
+		c.add(BadEnd, "record does not end with two line breaks")
 	}
 	if block != nil {
-		c.compare(BlockDigest, h.Get("WARC-Block-Digest"), block.Block())
+		c.compare(BadBlockDigest, h.Get("WARC-Block-Digest"), block.Block())
 	}
 	if payload != nil {
-		c.payload(h.Get("WARC-Payload-Digest"), payload)
+		c.checkPayload(h.Get("WARC-Payload-Digest"), payload)
 	}
 	return nil
 }
 
-// digester makes what checks a digest, nil where there is none that can be.
-func (c *check) digester(h *Header, field string) *Digester {
+// digester returns a Digester that verifies the given field, or nil if the
+// field is missing or its digest is not supported.
+func (c *recordCheck) digester(h *Header, field string) *Digester {
 	want := h.Get(field)
 	if want == "" {
 		return nil
 	}
 	name, _, ok := splitDigest(want)
 	if !ok {
-		c.add(BadField, "%s: %q is no digest of sha1 or sha256", field, want).Note = name != "sha1" && name != "sha256"
+		c.add(BadField, "%s: unsupported or invalid digest %q", field, want).Note = name != "sha1" && name != "sha256"
 		return nil
 	}
 	t := Resource
@@ -285,28 +290,29 @@ func (c *check) digester(h *Header, field string) *Digester {
 	return d
 }
 
-func (c *check) compare(w What, want, got string) {
+func (c *recordCheck) compare(problem Problem, want, got string) {
 	if same, _ := sameDigest(want, got); !same {
-		c.add(w, "%s, not %q", got, want)
+		c.add(problem, "computed digest %s, but the record has %q", got, want)
 	}
 }
 
-// payload also knows the digest that several tools write for a chunked body:
-// that of its bytes with the chunks' sizes between them.
-func (c *check) payload(want string, d *Digester) {
+// checkPayload verifies the payload digest. Several tools compute it over the
+// HTTP body with its chunked transfer coding. A match with such a digest is
+// only a note.
+func (c *recordCheck) checkPayload(want string, d *Digester) {
 	got := d.Payload()
 	if same, _ := sameDigest(want, got); same {
 		return
 	}
 	if d.raw != nil {
 		if same, _ := sameDigest(want, d.algorithm.label(d.raw)); same {
-			c.add(PayloadDigest, "digest is that of the body with its transfer coding").Note = true
+			c.add(BadPayloadDigest, "digest was computed over the body with its transfer coding").Note = true
 			return
 		}
 	}
 	if got == "" {
-		c.add(PayloadDigest, "payload cannot be told from the block, %q was not checked", want).Note = true
+		c.add(BadPayloadDigest, "digest %q was not verified, because the HTTP message is invalid", want).Note = true
 		return
 	}
-	c.add(PayloadDigest, "%s, not %q", got, want)
+	c.add(BadPayloadDigest, "computed digest %s, but the record has %q", got, want)
 }

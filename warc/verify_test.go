@@ -15,9 +15,9 @@ import (
 // TestVerifyWhole: nothing is wrong with what a Writer wrote, packed or not,
 // by either digest.
 func TestVerifyWhole(t *testing.T) {
-	for _, opts := range []Options{{}, {Plain: true}, {Digest: SHA256}} {
+	for _, opts := range []Options{{}, {Uncompressed: true}, {Digest: SHA256}} {
 		base := testOptions()
-		base.Plain, base.Digest = opts.Plain, opts.Digest
+		base.Uncompressed, base.Digest = opts.Uncompressed, opts.Digest
 		for f, err := range Verify(sample(t, base)) {
 			t.Error(f, err)
 		}
@@ -103,10 +103,10 @@ func TestVerifyRecords(t *testing.T) {
 		{"Warcinfo-ID of nobody", []string{res(1, "\nWARC-Warcinfo-ID: <urn:x:9>")}, "dangling 1"},
 		{"Concurrent-To nobody", []string{res(1, ""), res(2, "\nWARC-Concurrent-To: <urn:x:1>\nWARC-Concurrent-To: <urn:x:9>")}, "dangling 2"},
 		{"Refers-To nobody", []string{rec(1, "WARC-Type: metadata\nWARC-Refers-To: <urn:x:9>", "")}, "dangling 1"},
-		{"revisit of what is elsewhere", []string{rec(1, revisit+"\nWARC-Profile: "+NotModified+"\nWARC-Refers-To: <urn:x:9>\nWARC-Refers-To-Target-URI: http://h.example/", "")}, "note dangling 1, note dangling 1"},
+		{"revisit of what is elsewhere", []string{rec(1, revisit+"\nWARC-Profile: "+ServerNotModified+"\nWARC-Refers-To: <urn:x:9>\nWARC-Refers-To-Target-URI: http://h.example/", "")}, "note dangling 1, note dangling 1"},
 		{"revisit without profile", []string{rec(1, revisit, "")}, "missing-field 1"},
-		{"revisit without digest", []string{rec(1, revisit+"\nWARC-Profile: "+SamePayload, "")}, "missing-field 1"},
-		{"digest of a revisit is another's", []string{rec(1, revisit+"\nWARC-Profile: "+SamePayload+"\nWARC-Payload-Digest: "+helloSum, "HTTP/1.1 200 OK\r\n\r\n")}, ""},
+		{"revisit without digest", []string{rec(1, revisit+"\nWARC-Profile: "+IdenticalPayload, "")}, "missing-field 1"},
+		{"digest of a revisit is another's", []string{rec(1, revisit+"\nWARC-Profile: "+IdenticalPayload+"\nWARC-Payload-Digest: "+helloSum, "HTTP/1.1 200 OK\r\n\r\n")}, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := found(t, members(tc.text...)); got != tc.want {
@@ -125,15 +125,15 @@ func (a Algorithm) sum(s string) string {
 // found lists what Verify finds in a file of these bytes.
 func found(t *testing.T, file []byte) string {
 	t.Helper()
-	var v Verifier
-	defer v.Close()
+	var v verifier
+	defer v.close()
 	var list []string
-	for _, part := range []iter.Seq2[Finding, error]{v.File("test", bytes.NewReader(file)), v.References()} {
+	for _, part := range []iter.Seq2[Finding, error]{v.file("test", bytes.NewReader(file)), v.references()} {
 		for f, err := range part {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := f.What.String() + " " + strings.TrimPrefix(f.ID, "urn:x:")
+			s := f.Problem.String() + " " + strings.TrimPrefix(f.ID, "urn:x:")
 			if f.Note {
 				s = "note " + s
 			}
@@ -181,7 +181,7 @@ func TestVerifyBytes(t *testing.T) {
 				if err == io.EOF {
 					break
 				}
-				if e, ok := err.(*Error); ok && e.Torn {
+				if e, ok := err.(*Error); ok && e.Truncated {
 					torn = int(e.Offset)
 				}
 				if err == nil {

@@ -17,19 +17,20 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A Package describes a WACZ file. The zero value is right.
+// A Package contains the metadata of a WACZ file. The zero value is ready to
+// use.
 type Package struct {
 	Title, Description string
-	Software           string    // "": "fetch (github.com/anyurl/fetch)"
-	Created            time.Time // zero: now
-	Home               Page      // where reading begins; zero: nothing says so
+	Software           string    // name of the program; if empty, "fetch (github.com/anyurl/fetch)"
+	Created            time.Time // if zero, the current time
+	Home               Page      // the start page, or zero
 
-	// Pages are the entry points. Nil: all pages of HTML that http brought
-	// with status 200, and all listings of other schemes.
+	// Pages are the entry points for readers. If nil, Pack lists all HTML pages
+	// with the HTTP status 200 and all listings of other schemes.
 	Pages iter.Seq[Page]
 }
 
-// A Page is a capture to begin reading with.
+// A Page is a capture that serves as an entry point.
 type Page struct {
 	URL   string
 	Date  time.Time
@@ -64,14 +65,15 @@ type packageJSON struct {
 	Resources   []fileJSON `json:"resources"`
 }
 
-// Pack writes the files of the archive with their index as a WACZ file,
-// version 1.2: a zip file whose archives lie in it as they are, so that their
-// records can be read in place. A file that is still being written is refused.
+// Pack writes a WACZ file, version 1.2, with the WARC files of the archive and
+// their index. The zip format does not compress the WARC files again, so that
+// records can be read directly from the WACZ file. If a WARC file is
+// unfinished, the error wraps fetch.InUse.
 func (a *Archive) Pack(w io.Writer, p Package) error {
-	names := slices.Sorted(maps.Keys(a.places))
+	names := slices.Sorted(maps.Keys(a.sections))
 	for _, name := range names {
 		if strings.HasSuffix(name, OpenSuffix) {
-			return fetch.InUse.Errorf("%s is still being written", a.places[name].path)
+			return fetch.InUse.Errorf("%s is still being written", a.sections[name].path)
 		}
 	}
 	z := &packer{zip: zip.NewWriter(w), time: p.Created}
@@ -79,7 +81,7 @@ func (a *Archive) Pack(w io.Writer, p Package) error {
 		z.time = time.Now()
 	}
 	for _, name := range names {
-		if err := z.archive(name, a.places[name]); err != nil {
+		if err := z.archive(name, a.sections[name]); err != nil {
 			return err
 		}
 	}
@@ -89,7 +91,8 @@ func (a *Archive) Pack(w io.Writer, p Package) error {
 	if p.Pages == nil {
 		p.Pages = a.pages
 	}
-	if err := z.create("pages/pages.jsonl", zip.Deflate, func(w io.Writer) error { return writePages(w, p.Pages) }); err != nil {
+	err := z.create("pages/pages.jsonl", zip.Deflate, func(w io.Writer) error { return writePages(w, p.Pages) })
+	if err != nil {
 		return err
 	}
 	if err := z.describe(p); err != nil {
@@ -98,14 +101,14 @@ func (a *Archive) Pack(w io.Writer, p Package) error {
 	return z.zip.Close()
 }
 
-// packer writes the parts of a WACZ file, and notes what they are.
+// A packer writes the parts of a WACZ file and records their digests.
 type packer struct {
 	zip   *zip.Writer
 	time  time.Time
 	files []fileJSON
 }
 
-func (z *packer) archive(name string, where place) error {
+func (z *packer) archive(name string, where section) error {
 	in, f, err := where.open()
 	if err != nil {
 		return err
@@ -124,20 +127,24 @@ func (z *packer) add(name string, method uint16, r io.Reader) error {
 func (z *packer) create(name string, method uint16, write func(io.Writer) error) error {
 	w, err := z.zip.CreateHeader(&zip.FileHeader{Name: name, Method: method, Modified: z.time})
 	if err != nil {
-		return local(err)
+		return localError(err)
 	}
 	h := sha256.New()
 	n := &written{w: w}
 	if err := write(io.MultiWriter(n, h)); err != nil {
-		return local(err)
+		return localError(err)
 	}
-	z.files = append(z.files, fileJSON{Name: path.Base(name), Path: name, Hash: "sha256:" + hex.EncodeToString(h.Sum(nil)), Bytes: n.n})
+	hash := "sha256:" + hex.EncodeToString(h.Sum(nil))
+	z.files = append(z.files, fileJSON{Name: path.Base(name), Path: name, Hash: hash, Bytes: n.n})
 	return nil
 }
 
-// describe writes datapackage.json and its digest, which are no resources.
+// describe writes datapackage.json and datapackage-digest.json.
 func (z *packer) describe(p Package) error {
-	d := packageJSON{Profile: "wacz", Title: p.Title, Description: p.Description, Software: p.Software, Created: z.time.UTC().Format(time.RFC3339), Resources: z.files}
+	d := packageJSON{
+		Profile: "wacz", Title: p.Title, Description: p.Description, Software: p.Software,
+		Created: z.time.UTC().Format(time.RFC3339), Resources: z.files,
+	}
 	if d.Software == "" {
 		d.Software = software
 	}
@@ -185,7 +192,7 @@ func writePages(w io.Writer, pages iter.Seq[Page]) error {
 	return err
 }
 
-// pages are the entry points that the index shows.
+// pages returns the default entry points.
 func (a *Archive) pages(yield func(Page) bool) {
 	for l, err := range a.Lines() {
 		if err != nil {

@@ -26,7 +26,7 @@ func TestWarcioIndex(t *testing.T) {
 	node, cli := peer.NeedModule(t, warcio, "warcio", "dist/cli.js")
 	for _, plain := range []bool{false, true} {
 		opts := testOptions()
-		opts.Plain = plain
+		opts.Uncompressed = plain
 		path := sample(t, opts)
 		var ours bytes.Buffer
 		if err := Index(&ours, path); err != nil {

@@ -14,71 +14,76 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// DefaultMaxSize is where a Writer goes on to its next file.
+// DefaultMaxSize is the default of [Options].MaxSize, in bytes.
 const DefaultMaxSize = 1_000_000_000
 
-// Options are what a Writer is made with. The zero value is right.
+// Options configures a [Writer]. The zero value is ready to use.
 type Options struct {
-	Prefix  string    // of file names; "": "fetch"
-	Worker  string    // the end of file names, another for each Writer of a folder; "": the name of the host
-	MaxSize int64     // bytes after which the next file begins; 0: DefaultMaxSize
-	Plain   bool      // write without compression
-	Digest  Algorithm // of blocks and payloads
+	Prefix       string    // start of each file name; if empty, "fetch"
+	Worker       string    // end of each file name, unique among the Writers of a directory; if empty, the host name
+	MaxSize      int64     // size in bytes at which the Writer starts a new file; if 0, DefaultMaxSize
+	Uncompressed bool      // if true, files are written without compression
+	Digest       Algorithm // digest algorithm for blocks and payloads
 
-	// Info are fields of the warcinfo record that begins each file: software,
-	// hostname, operator, robots, http-header-user-agent. A format and a
-	// conformsTo of the caller's replace the Writer's own.
+	// Info contains fields for the warcinfo record of each file, such as
+	// operator, hostname, robots and http-header-user-agent (WARC 1.1 section
+	// 6.2). The fields software, format and conformsTo override the defaults of
+	// the Writer.
 	Info fetch.Header
 
-	Now   func() time.Time // nil: time.Now
-	NewID func() string    // nil: urn:uuid: and random
+	Now   func() time.Time // returns the current time; if nil, time.Now
+	NewID func() string    // returns a record ID; if nil, a random urn:uuid
 }
 
-// A Writer appends records to files of its own in a folder, named
-// PREFIX-YYYYMMDDhhmmss-SSSSS-WORKER.warc.gz, and PREFIX...warc.gz.open until
-// they are finished. A file is begun by the first Write that needs it.
+// A Writer writes records to WARC files in a directory. The files are named
+// PREFIX-YYYYMMDDhhmmss-SSSSS-WORKER.warc.gz, where SSSSS is a serial number.
+// The suffix [OpenSuffix] follows this name until the file is finished. The
+// first Write creates the first file.
 //
-// A Writer is safe for concurrent use; the caller closes it.
+// A Writer is safe for concurrent use. The caller must close it.
 type Writer struct {
-	folder Folder
+	folder folder
 	opts   Options
 
-	mu     sync.Mutex
-	file   File   // nil: none is open
-	name   string // as it will be when it is finished
-	info   string // identifier of its warcinfo record
-	size   int64  // end of the last group that was written
-	start  int64  // of the first group behind the warcinfo record; 0: not known
-	serial int
-	failed error // what was written could not be taken back
+	mu          sync.Mutex
+	file        file   // current file, or nil
+	name        string // name of the file without OpenSuffix
+	info        string // ID of the warcinfo record of the file
+	size        int64  // offset after the last complete group
+	firstGroup  int64  // offset after the warcinfo record, or 0 if unknown
+	serial      int
+	rollbackErr error // error of a rollback; an incomplete group remains in the file
 
-	out  *bufio.Writer // to file
+	out  *bufio.Writer // buffers writes to file
 	gzip *gzip.Writer
 	head []byte
 }
 
-// Place tells where a record lies, and what a later revisit of it needs.
+// A Place is the position of a record that was written, with the values that a
+// revisit of the record needs.
 type Place struct {
-	File   string // its name once finished; File + ".open" until then
-	Offset int64  // of its gzip member, or of the record where it is not compressed
+	File   string // name of the finished file; until then, the name has the suffix OpenSuffix
+	Offset int64  // start of the record or its gzip member, in bytes
 	Length int64
 
 	ID            string
-	Date          time.Time // as it was written
+	Date          time.Time // value of WARC-Date
 	BlockDigest   string
-	PayloadDigest string // "" where there is none
+	PayloadDigest string // "" if the record has no payload digest
 
-	// Line is what Lines says of the record, and zero where it has no line or
-	// where the block could be read only once.
+	// Line is the index line of the record, as [Lines] returns it. It is zero
+	// if records of this type have no line, or if the block could be read only
+	// once.
 	Line Line
 }
 
-// End is the offset behind the record: see Writer.Resume.
+// End returns the offset after the record, which [Writer.Resume] accepts.
 func (p Place) End() int64 { return p.Offset + p.Length }
 
-// NewWriter makes a Writer to folder; nothing is written yet. The error is of
-// fetch.Usage: a name that files cannot have, a field that would be several.
-func NewWriter(folder Folder, opts Options) (*Writer, error) {
+// NewWriter returns a Writer for files in dir, which must stay open as long as
+// the Writer. NewWriter creates no files. An error wraps fetch.Usage and
+// reports a prefix, worker or info field that contains invalid characters.
+func NewWriter(dir *os.Root, opts Options) (*Writer, error) {
 	if opts.Prefix == "" {
 		opts.Prefix = "fetch"
 	}
@@ -97,14 +102,14 @@ func NewWriter(folder Folder, opts Options) (*Writer, error) {
 	}
 	for _, part := range []string{opts.Prefix, opts.Worker} {
 		if part != safeName(part) {
-			return nil, fetch.Usage.Errorf("%q cannot be part of a file name", part)
+			return nil, fetch.Usage.Errorf("prefix or worker %q has characters that are not allowed in file names", part)
 		}
 	}
 	if err := checkFields(opts.Info); err != nil {
 		return nil, err
 	}
-	w := &Writer{folder: folder, opts: opts, out: bufio.NewWriterSize(nil, 64<<10)}
-	if !opts.Plain {
+	w := &Writer{folder: rootFolder{dir}, opts: opts, out: bufio.NewWriterSize(nil, 64<<10)}
+	if !opts.Uncompressed {
 		var err error
 		if w.gzip, err = gzip.NewWriterLevel(w.out, gzip.BestSpeed); err != nil {
 			return nil, err
@@ -113,16 +118,17 @@ func NewWriter(folder Folder, opts Options) (*Writer, error) {
 	return w, nil
 }
 
-// Write appends records as one group, those of one exchange in the order they
-// are given, and tells of each where it lies. All that have no Date get the
-// same. The first record names all the others as WARC-Concurrent-To, and each of
-// them the first; those that already name a record in Fields keep to it.
+// Write appends a group of records, usually the records of one exchange, and
+// returns their places in the same order. Records with a zero Date share the
+// current time. The first record refers to each other record in a field
+// WARC-Concurrent-To, and each other record refers to the first (WARC 1.1
+// section 5.7). Records with such a field in Fields get no more of them.
 //
-// Where Write fails, nothing of the group is in the file, and the Writer can
-// be used again: when there is space on the device, for one.
+// If Write fails, the file contains no record of the group. The caller can
+// continue to use the Writer, for example after freeing disk space.
 func (w *Writer) Write(group ...*Record) (places []Place, err error) {
 	for _, r := range group {
-		if err := r.check(); err != nil {
+		if err := r.validate(); err != nil {
 			return nil, err
 		}
 	}
@@ -131,16 +137,16 @@ func (w *Writer) Write(group ...*Record) (places []Place, err error) {
 	if len(group) == 0 {
 		return nil, nil
 	}
-	if err := w.ready(); err != nil {
+	if err := w.openFile(); err != nil {
 		return nil, err
 	}
-	return w.append(w.complete(group))
+	return w.appendGroup(w.setDefaults(group))
 }
 
-// complete gives the records what they lack, on copies.
-func (w *Writer) complete(group []*Record) []*Record {
+// setDefaults returns copies of the records with ID and Date set.
+func (w *Writer) setDefaults(group []*Record) []*Record {
 	now := w.opts.Now().Truncate(time.Microsecond)
-	done := make([]*Record, len(group))
+	records := make([]*Record, len(group))
 	for i, r := range group {
 		c := *r
 		if c.Date.IsZero() {
@@ -150,57 +156,58 @@ func (w *Writer) complete(group []*Record) []*Record {
 		if c.ID == "" {
 			c.ID = w.opts.NewID()
 		}
-		done[i] = &c
+		records[i] = &c
 	}
-	return done
+	return records
 }
 
-// append writes what complete returned, or nothing.
-func (w *Writer) append(group []*Record) (places []Place, err error) {
+// appendGroup writes the records. After an error, it removes the records
+// already written.
+func (w *Writer) appendGroup(group []*Record) (places []Place, err error) {
 	end := w.size
 	for i, r := range group {
-		p, err := w.record(r, concurrent(group, i), end)
+		p, err := w.writeRecord(r, concurrentTo(group, i), end)
 		if err != nil {
-			return nil, w.undo(err)
+			return nil, w.rollback(err)
 		}
 		end += p.Length
 		places = append(places, p)
 	}
 	if err := w.out.Flush(); err != nil {
-		return nil, w.undo(local(err))
+		return nil, w.rollback(localError(err))
 	}
 	w.size = end
 	return places, nil
 }
 
-// record writes one record at offset.
-func (w *Writer) record(r *Record, concurrent []*Record, offset int64) (Place, error) {
-	if err := r.digest(w.opts.Digest); err != nil {
+// writeRecord writes one record at offset.
+func (w *Writer) writeRecord(r *Record, concurrent []*Record, offset int64) (Place, error) {
+	if err := r.setDigests(w.opts.Digest); err != nil {
 		return Place{}, err
 	}
 	w.head = r.appendHead(w.head[:0], w.info, concurrent)
-	line, err := r.line()
+	line, err := r.indexLine()
 	if err != nil {
-		return Place{}, local(err)
+		return Place{}, localError(err)
 	}
-	n := &counter{w: w.out}
+	n := &countingWriter{w: w.out}
 	var out io.Writer = n
 	if w.gzip != nil {
 		w.gzip.Reset(n)
 		out = w.gzip
 	}
 	if _, err := out.Write(w.head); err != nil {
-		return Place{}, local(err)
+		return Place{}, localError(err)
 	}
 	if err := r.writeBlock(out); err != nil {
 		return Place{}, err
 	}
 	if _, err := io.WriteString(out, "\r\n\r\n"); err != nil {
-		return Place{}, local(err)
+		return Place{}, localError(err)
 	}
 	if w.gzip != nil {
 		if err := w.gzip.Close(); err != nil {
-			return Place{}, local(err)
+			return Place{}, localError(err)
 		}
 	}
 	p := Place{
@@ -214,40 +221,40 @@ func (w *Writer) record(r *Record, concurrent []*Record, offset int64) (Place, e
 	return p, nil
 }
 
-// undo takes back what of a group has come into the file.
-func (w *Writer) undo(cause error) error {
+// rollback truncates the file to the last complete group and returns cause.
+func (w *Writer) rollback(cause error) error {
 	w.out.Reset(w.file)
 	err := w.file.Truncate(w.size)
 	if err == nil {
 		_, err = w.file.Seek(w.size, io.SeekStart)
 	}
 	if err != nil {
-		w.failed = errors.Join(cause, local(err))
+		w.rollbackErr = errors.Join(cause, localError(err))
 	}
 	return cause
 }
 
-// Sync makes durable what Write has written.
+// Sync commits the records written so far to stable storage.
 func (w *Writer) Sync() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.file == nil {
 		return nil
 	}
-	return local(w.file.Sync())
+	return localError(w.file.Sync())
 }
 
-// Close finishes the file that is open: synced, and without ".open" at the end
-// of its name. A file that holds no capture is removed. Close may be called
-// again, and Write after it begins another file.
+// Close syncs and closes the current file, and removes OpenSuffix from its
+// name. A file without captures is removed. After Close, Write starts a new
+// file. Further calls of Close have no effect.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.finish()
 }
 
-// Abandon closes the file that is open and leaves it as it is, its name too:
-// for Resume, by this Writer or another.
+// Abandon closes the current file but keeps OpenSuffix in its name. A later
+// Writer can continue the file with [Writer.Resume].
 func (w *Writer) Abandon() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -259,45 +266,46 @@ func (w *Writer) abandon() error {
 		return nil
 	}
 	err := w.file.Close()
-	w.file, w.failed = nil, nil
-	return local(err)
+	w.file, w.rollbackErr = nil, nil
+	return localError(err)
 }
 
-type counter struct {
+type countingWriter struct {
 	w *bufio.Writer
 	n int64
 }
 
-func (c *counter) Write(p []byte) (int, error) {
+func (c *countingWriter) Write(p []byte) (int, error) {
 	n, err := c.w.Write(p)
 	c.n += int64(n)
 	return n, err
 }
 
-var errShort = errors.New("shorter than its Size")
+var errShortBody = errors.New("body is shorter than its size")
 
-// writeBlock writes the block of r, which digest has looked at.
+// writeBlock writes the block of r. The method setDigests must have been
+// called.
 func (r *Record) writeBlock(out io.Writer) error {
 	if r.Body == nil || r.Size == 0 {
 		return nil
 	}
 	body := io.Reader(io.LimitReader(r.Body, r.Size))
-	var check *Digester
-	if _, again := r.Body.(io.Seeker); !again {
-		check = NewDigester(algorithmOf(r.BlockDigest), r.Type)
-		body = io.TeeReader(body, check)
+	var digester *Digester
+	if _, seekable := r.Body.(io.Seeker); !seekable {
+		digester = NewDigester(algorithmOf(r.BlockDigest), r.Type)
+		body = io.TeeReader(body, digester)
 	}
 	n, err := io.Copy(out, body)
 	var path *fs.PathError
 	switch {
 	case err != nil && errors.As(err, &path):
-		return local(err)
+		return localError(err)
 	case err != nil:
 		return err
 	case n < r.Size:
-		return fetch.Truncated.Errorf("block of %d bytes: %w %d", n, errShort, r.Size)
-	case check != nil && check.Block() != r.BlockDigest:
-		return fetch.Mismatch.Errorf("block has digest %s, not %s", check.Block(), r.BlockDigest)
+		return fetch.Truncated.Errorf("%w: read %d of %d bytes", errShortBody, n, r.Size)
+	case digester != nil && digester.Block() != r.BlockDigest:
+		return fetch.Mismatch.Errorf("block has the digest %s, but the record specifies %s", digester.Block(), r.BlockDigest)
 	}
 	return nil
 }

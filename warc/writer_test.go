@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "write testdata anew")
 // TestGolden: each record of the sample is these bytes.
 func TestGolden(t *testing.T) {
 	opts := testOptions()
-	opts.Plain = true
+	opts.Uncompressed = true
 	opts.Info = fetch.Header{{Name: "hostname", Value: "crawler.example"}, {Name: "operator", Value: "A Person <a@crawler.example>"}, {Name: "robots", Value: "obey"}}
 	got, err := os.ReadFile(sample(t, opts))
 	if err != nil {
@@ -117,7 +117,7 @@ func TestRefuse(t *testing.T) {
 		})
 	}
 	for _, opts := range []Options{{Prefix: "a/b"}, {Prefix: ".."}, {Worker: "a b"}, {Info: fetch.Header{{Name: "a", Value: "b\nc"}}}} {
-		if _, err := NewWriter(Root(testFolder(t)), opts); !errors.Is(err, fetch.Usage) {
+		if _, err := NewWriter(testFolder(t), opts); !errors.Is(err, fetch.Usage) {
 			t.Errorf("%+v: error %v", opts, err)
 		}
 	}
@@ -212,7 +212,7 @@ func TestTarget(t *testing.T) {
 		{"imap://u;AUTH=*@h.example/", "imap://u;AUTH=*@h.example/"},
 		{"news:a@b.example", "news:a@b.example"},
 	} {
-		if got := target(uri.MustParse(tc[0])); got != tc[1] {
+		if got := targetURI(uri.MustParse(tc[0])); got != tc[1] {
 			t.Errorf("%s: got %s, want %s", tc[0], got, tc[1])
 		}
 	}
@@ -220,7 +220,7 @@ func TestTarget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := target(u); strings.Contains(got, ":p@") {
+	if got := targetURI(u); strings.Contains(got, ":p@") {
 		t.Errorf("got %s", got)
 	}
 }

@@ -293,7 +293,7 @@ func (j *job) describe() error {
 
 // isWARC reports whether text is the name of a WARC file instead of a URL.
 func isWARC(text string) bool {
-	if !warc.Is(text) {
+	if !warc.IsFileName(text) {
 		return false
 	}
 	info, err := os.Stat(text)

@@ -48,7 +48,7 @@ func openRecords(root *os.Root, o warc.Options, safe map[string]int64) (r *recor
 	if r.dir, err = root.OpenRoot(warcFolder); err != nil {
 		return nil, nil, err
 	}
-	if r.w, err = warc.NewWriter(warc.Root(r.dir), o); err == nil {
+	if r.w, err = warc.NewWriter(r.dir, o); err == nil {
 		cuts, err = r.resume()
 	}
 	if err != nil {
@@ -65,7 +65,7 @@ func (r *records) resume() (cuts []Cut, err error) {
 	}
 	for _, e := range entries {
 		name, open := strings.CutSuffix(e.Name(), warc.OpenSuffix)
-		if !open || !warc.Is(name) {
+		if !open || !warc.IsFileName(name) {
 			continue
 		}
 		info, err := r.dir.Lstat(e.Name())

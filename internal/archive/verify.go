@@ -179,7 +179,7 @@ func (v *verifier) records(ctx context.Context) error {
 		}
 		name, open := strings.CutSuffix(filepath.Base(f.File), warc.OpenSuffix)
 		f.Note = f.Note || open && f.Offset >= ends[name] // the next run cuts it off
-		text := fmt.Sprintf("at %d: %s: %s", f.Offset, f.What, f.Text)
+		text := fmt.Sprintf("at %d: %s: %s", f.Offset, f.Problem, f.Text)
 		if err := v.say(warcFolder+"/"+filepath.Base(f.File), text, f.Note); err != nil {
 			return err
 		}

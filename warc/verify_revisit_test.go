@@ -9,7 +9,7 @@ import (
 // TestVerifyRevisited: a revisit has the payload digest of the record that it
 // refers to, where that record is among the files.
 func TestVerifyRevisited(t *testing.T) {
-	const revisit = "WARC-Type: revisit\nWARC-Target-URI: http://h.example/\nWARC-Profile: " + SamePayload
+	const revisit = "WARC-Type: revisit\nWARC-Target-URI: http://h.example/\nWARC-Profile: " + IdenticalPayload
 	const byID, byURL = "\nWARC-Refers-To: <urn:x:1>", "\nWARC-Refers-To-Target-URI: file:///1\nWARC-Refers-To-Date: 2026-11-21T08:30:00Z"
 	for name, c := range map[string]struct {
 		fields string
@@ -31,7 +31,7 @@ func TestVerifyRevisited(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n++; f.What != PayloadDigest || f.Note || f.ID != "urn:x:2" {
+			if n++; f.Problem != BadPayloadDigest || f.Note || f.ID != "urn:x:2" {
 				t.Errorf("%s: %v", name, f)
 			}
 		}

@@ -226,13 +226,14 @@ func TestResumeNone(t *testing.T) {
 func TestFailures(t *testing.T) {
 	for n := range 60 {
 		dir := testFolder(t)
-		folder := &failing{Folder: Root(dir), left: n}
+		folder := &failing{folder: rootFolder{dir}, left: n}
 		opts := testOptions()
 		opts.MaxSize = 1500
-		w, err := NewWriter(folder, opts)
+		w, err := NewWriter(dir, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
+		w.folder = folder
 		failures := 0
 		for _, url := range []string{"file:///a", "file:///b", "file:///c", "file:///d", "file:///e", "file:///f"} {
 			for range 3 {
@@ -286,7 +287,7 @@ func TestFailures(t *testing.T) {
 
 // failing fails one operation, the one after left others, as a full disk does.
 type failing struct {
-	Folder
+	folder
 	left int
 }
 
@@ -298,34 +299,34 @@ func (f *failing) fails() error {
 	return nil
 }
 
-func (f *failing) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
+func (f *failing) OpenFile(name string, flag int, perm fs.FileMode) (file, error) {
 	if err := f.fails(); err != nil {
 		return nil, err
 	}
-	file, err := f.Folder.OpenFile(name, flag, perm)
-	return &failingFile{file, f}, err
+	opened, err := f.folder.OpenFile(name, flag, perm)
+	return &failingFile{opened, f}, err
 }
 
 func (f *failing) Rename(from, to string) error {
-	return errors.Join(f.fails(), f.Folder.Rename(from, to))
+	return errors.Join(f.fails(), f.folder.Rename(from, to))
 }
 
-func (f *failing) Sync() error { return errors.Join(f.fails(), f.Folder.Sync()) }
+func (f *failing) Sync() error { return errors.Join(f.fails(), f.folder.Sync()) }
 
 type failingFile struct {
-	File
+	file
 	f *failing
 }
 
 func (h *failingFile) Write(p []byte) (int, error) {
 	if err := h.f.fails(); err != nil {
-		n, _ := h.File.Write(p[:len(p)/2])
+		n, _ := h.file.Write(p[:len(p)/2])
 		return n, err
 	}
-	return h.File.Write(p)
+	return h.file.Write(p)
 }
 
-func (h *failingFile) Sync() error { return errors.Join(h.f.fails(), h.File.Sync()) }
+func (h *failingFile) Sync() error { return errors.Join(h.f.fails(), h.file.Sync()) }
 
 func TestDate(t *testing.T) {
 	for _, tc := range []struct {

@@ -69,8 +69,8 @@ func TestReadAgain(t *testing.T) {
 			}
 		}
 		// What a member unpacks to, or a search looks at, counts as well.
-		if limit := int64(2 * (minAgain + (maxAgain+2)*len(file))); in.n > limit || r.src.worked > limit {
-			t.Errorf("%s: %d bytes of %d were read, %d with those unpacked; want %d at the most", name, in.n, len(file), r.src.worked, limit)
+		if limit := int64(2 * (minReread + (rereadFactor+2)*len(file))); in.n > limit || r.src.processed > limit {
+			t.Errorf("%s: %d bytes of %d were read, %d with those unpacked; want %d at the most", name, in.n, len(file), r.src.processed, limit)
 		}
 	}
 }

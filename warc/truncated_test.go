@@ -13,7 +13,7 @@ import (
 func TestTorn(t *testing.T) {
 	for _, plain := range []bool{false, true} {
 		opts := testOptions()
-		opts.Plain = plain
+		opts.Uncompressed = plain
 		file, err := os.ReadFile(sample(t, opts))
 		if err != nil {
 			t.Fatal(err)
@@ -39,7 +39,7 @@ func TestTorn(t *testing.T) {
 				if torn != nil {
 					t.Fatalf("plain %v, cut at %d: %v", plain, cut, torn)
 				}
-			case torn == nil || !torn.Torn || torn.Offset != last:
+			case torn == nil || !torn.Truncated || torn.Offset != last:
 				t.Fatalf("plain %v, cut at %d: %v, want a tear at %d", plain, cut, torn, last)
 			}
 		}
@@ -100,7 +100,7 @@ func TestTornMend(t *testing.T) {
 		}
 		for f, err := range Verify(dir.Name() + "/" + name) {
 			// A group that lost its last record names it still.
-			if err != nil || f.What != Dangling {
+			if err != nil || f.Problem != DanglingReference {
 				t.Errorf("cut at %d: %v %v", cut, f, err)
 			}
 		}

@@ -15,16 +15,16 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// software is what made an archive, where nobody says more.
+// software is the default software name in warcinfo records and WACZ files.
 const software = "fetch (github.com/anyurl/fetch)"
 
-// OpenSuffix ends the name of a file that is being written.
+// OpenSuffix is the suffix of the name of an unfinished file.
 const OpenSuffix = ".open"
 
-// ready has a file open that there is room in.
-func (w *Writer) ready() error {
-	if w.failed != nil {
-		return w.failed
+// openFile ensures that a file below the maximum size is open.
+func (w *Writer) openFile() error {
+	if w.rollbackErr != nil {
+		return w.rollbackErr
 	}
 	if w.file != nil && w.size >= w.opts.MaxSize {
 		if err := w.finish(); err != nil {
@@ -32,16 +32,16 @@ func (w *Writer) ready() error {
 		}
 	}
 	if w.file == nil {
-		return w.begin()
+		return w.createFile()
 	}
 	return nil
 }
 
-// begin creates the next file and writes its warcinfo record.
-func (w *Writer) begin() error {
-	f, err := w.create()
+// createFile creates the next file and writes its warcinfo record.
+func (w *Writer) createFile() error {
+	f, err := w.createUnique()
 	if err != nil {
-		return local(err)
+		return localError(err)
 	}
 	w.file, w.size = f, 0
 	w.out.Reset(f)
@@ -49,19 +49,19 @@ func (w *Writer) begin() error {
 		err = w.folder.Sync()
 	}
 	if err != nil {
-		w.file, w.failed = nil, nil
+		w.file, w.rollbackErr = nil, nil
 		f.Close()
 		w.folder.Remove(w.name + OpenSuffix)
-		return local(err)
+		return localError(err)
 	}
-	w.start = w.size
+	w.firstGroup = w.size
 	return nil
 }
 
-// create makes a file that no other has the name of, now or once finished.
-func (w *Writer) create() (File, error) {
+// createUnique creates an empty file with an unused name.
+func (w *Writer) createUnique() (file, error) {
 	extension := ".warc.gz"
-	if w.opts.Plain {
+	if w.opts.Uncompressed {
 		extension = ".warc"
 	}
 	stamp := w.opts.Now().UTC().Format("20060102150405")
@@ -78,7 +78,7 @@ func (w *Writer) create() (File, error) {
 		w.serial++
 		return f, err
 	}
-	return nil, fetch.Exists.Errorf("no name is left for another file")
+	return nil, fetch.Exists.Errorf("all serial numbers for file names are used")
 }
 
 // writeInfo writes the warcinfo record (WARC 1.1 section 6.2).
@@ -99,30 +99,30 @@ func (w *Writer) writeInfo() error {
 	r := &Record{Type: Info, Media: FieldsMedia, Body: bytes.NewReader(b)}
 	r.Fields = fetch.Header{{Name: "WARC-Filename", Value: w.name}}
 	w.info = ""
-	group := w.complete([]*Record{r})
-	if _, err := w.append(group); err != nil {
+	group := w.setDefaults([]*Record{r})
+	if _, err := w.appendGroup(group); err != nil {
 		return err
 	}
 	w.info = group[0].ID
 	return nil
 }
 
-// finish gives the file that is open its name.
+// finish closes the current file and removes OpenSuffix from its name.
 func (w *Writer) finish() error {
 	if w.file == nil {
 		return nil
 	}
 	if err := w.file.Sync(); err != nil {
-		return local(err)
+		return localError(err)
 	}
 	err := w.file.Close()
 	w.file = nil
 	switch {
 	case err != nil:
-	case w.failed != nil: // a torn group is in it: Resume cuts that off
-		err, w.failed = w.failed, nil
+	case w.rollbackErr != nil: // Resume can remove the incomplete group
+		err, w.rollbackErr = w.rollbackErr, nil
 		return err
-	case w.size == w.start:
+	case w.size == w.firstGroup:
 		err = w.folder.Remove(w.name + OpenSuffix)
 	default:
 		err = w.folder.Rename(w.name+OpenSuffix, w.name)
@@ -130,56 +130,58 @@ func (w *Writer) finish() error {
 	if err == nil {
 		err = w.folder.Sync()
 	}
-	return local(err)
+	return localError(err)
 }
 
-// Resume goes on with a file that an earlier Writer left, at end: behind the
-// last record that the caller counts as written, Place.End. What stands there
-// beyond it, whole or torn, is cut off. A file that was finished meanwhile is
-// opened again if it holds more than that, and otherwise left as it is, so that
-// Write begins another. With end 0 the file is removed.
+// Resume continues a file of an earlier Writer at the offset end, usually
+// [Place.End] of the last record that the caller committed. All later bytes are
+// removed. If end is 0, the file is removed.
 //
-// A file that ends before end has lost records, which is an error of
-// fetch.Mismatch; the file is not touched. Where the Writer has another file
-// open, that is finished first; the file that it has open can be resumed too,
-// to take back what was written.
+// If the file was finished and ends at this offset, Resume leaves the file
+// unchanged, and Write starts a new file. If the finished file is longer,
+// Resume makes it the current file again.
+//
+// If the file is shorter than end, Resume returns an error that wraps
+// fetch.Mismatch and leaves the file unchanged. Resume first finishes the
+// current file, unless name is that file.
 func (w *Writer) Resume(name string, end int64) error {
 	name = strings.TrimSuffix(name, OpenSuffix)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	leave := w.finish
+	closeCurrent := w.finish
 	if name == w.name {
-		leave = w.abandon
+		closeCurrent = w.abandon
 	}
-	if err := leave(); err != nil {
+	if err := closeCurrent(); err != nil {
 		return err
 	}
-	at, finished := name+OpenSuffix, false
-	info, err := w.folder.Lstat(at)
+	current, finished := name+OpenSuffix, false
+	info, err := w.folder.Lstat(current)
 	if errors.Is(err, fs.ErrNotExist) {
-		at, finished = name, true
-		info, err = w.folder.Lstat(at)
+		current, finished = name, true
+		info, err = w.folder.Lstat(current)
 	}
 	switch {
 	case end == 0 && errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return local(err)
+		return localError(err)
 	case info.Size() < end:
-		return fetch.Mismatch.Errorf("%s ends at %d and has lost what was written up to %d", at, info.Size(), end)
+		return fetch.Mismatch.Errorf("%s has %d bytes, but %d bytes were committed", current, info.Size(), end)
 	case end == 0:
-		return local(errors.Join(w.folder.Remove(at), w.folder.Sync()))
+		return localError(errors.Join(w.folder.Remove(current), w.folder.Sync()))
 	case finished && info.Size() == end:
 		return nil
 	case finished:
 		if err := w.folder.Rename(name, name+OpenSuffix); err != nil {
-			return local(err)
+			return localError(err)
 		}
 	}
-	return local(w.reopen(name, end))
+	return localError(w.reopen(name, end))
 }
 
-// reopen makes name the open file, cut off at end.
+// reopen truncates the unfinished file name at end and makes it the current
+// file.
 func (w *Writer) reopen(name string, end int64) error {
 	f, err := w.folder.OpenFile(name+OpenSuffix, os.O_RDWR, 0)
 	if err != nil {
@@ -187,7 +189,7 @@ func (w *Writer) reopen(name string, end int64) error {
 	}
 	first, err := NewReader(f).Next()
 	if err != nil || first.Type() != Info {
-		err = fetch.Mismatch.Errorf("%s begins with no warcinfo record", name)
+		err = fetch.Mismatch.Errorf("%s does not start with a warcinfo record", name)
 	}
 	if err == nil {
 		err = f.Truncate(end)
@@ -202,13 +204,13 @@ func (w *Writer) reopen(name string, end int64) error {
 		f.Close()
 		return err
 	}
-	w.file, w.name, w.info, w.size, w.start = f, name, first.ID(), end, 0
+	w.file, w.name, w.info, w.size, w.firstGroup = f, name, first.ID(), end, 0
 	w.serial = max(w.serial, serialOf(name)+1)
 	w.out.Reset(f)
 	return nil
 }
 
-// serialOf finds the serial number in a file name of a Writer.
+// serialOf returns the serial number in a file name of a Writer, or 0.
 func serialOf(name string) int {
 	part := strings.Split(name, "-")
 	for i := len(part) - 1; i > 0; i-- {
@@ -220,7 +222,7 @@ func serialOf(name string) int {
 	return 0
 }
 
-// safeName replaces what should not stand in a file name.
+// safeName replaces characters that are not allowed in a prefix or worker name.
 func safeName(s string) string {
 	safe := strings.Map(func(r rune) rune {
 		if r < 0x80 && uri.Unreserved.Has(byte(r)) {

@@ -104,7 +104,7 @@ func TestWget(t *testing.T) {
 	}
 	path := filepath.Join(dir, "crawl.warc.gz")
 	for f, err := range Verify(path) {
-		if err != nil || !f.Note || f.What != PayloadDigest {
+		if err != nil || !f.Note || f.Problem != BadPayloadDigest {
 			t.Error(f, err)
 		}
 	}
@@ -123,7 +123,7 @@ func TestWget(t *testing.T) {
 	}
 	defer a.Close()
 	for url, want := range map[string]string{root + "motd.txt": "hello\n", root: "<title>Index of /sub/</title>", file: "by ftp\n"} {
-		resp, err := a.Do(t.Context(), &fetch.Request{URL: uri.MustParse(url)})
+		resp, err := driver{a}.Do(t.Context(), &fetch.Request{URL: uri.MustParse(url)})
 		if err != nil {
 			t.Errorf("%s: %v", url, err)
 			continue

@@ -8,15 +8,16 @@ import (
 	"github.com/anyurl/fetch/internal/http1"
 )
 
-// storedRules returns the rules for heads in archives.
+// storedRules returns the parsing rules for stored HTTP headers.
 func storedRules() *http1.Rules { return &http1.Rules{Mode: http1.Stored} }
 
-// HTTPHead reads the head of an http answer up to its blank line, which is
-// included; interim answers (1xx) before it are left out. It is what a revisit
-// repeats. An answer that ends early has the head that it has.
+// HTTPHead reads the header of an HTTP response, including the blank line after
+// it. The header is the block of a revisit record. Interim responses (1xx) are
+// skipped. If the response ends early, HTTPHead returns the truncated header
+// without an error.
 func HTTPHead(answer io.Reader) ([]byte, error) { return http1.NewReader(answer, 4<<10).ReadHead() }
 
-// httpHead reads the head of an http answer.
+// httpHead reads and parses the header of an HTTP response.
 func httpHead(block io.Reader) (status int, fields fetch.Header, err error) {
 	head, err := HTTPHead(block)
 	if err != nil {
@@ -26,22 +27,22 @@ func httpHead(block io.Reader) (status int, fields fetch.Header, err error) {
 	return status, fields, nil
 }
 
-// parseHead parses the head of an http message. The status of a request, or of
-// anything else, is zero.
+// parseHead parses the header of an HTTP message. The status is zero if the
+// message is not a response.
 func parseHead(head []byte) (status int, fields fetch.Header) {
 	s, fields, _ := http1.ParseHead[fetch.Field](storedRules(), string(head))
 	return s.Code, fields
 }
 
-// parseFields parses the named fields of a record, which have the syntax of
-// http (WARC 1.1 section 4).
+// parseFields parses the header fields of a record, which have the syntax of
+// HTTP header fields (WARC 1.1 section 4).
 func parseFields(text string) fetch.Header {
 	text, _ = http1.Unfold(text)
 	fields, _ := http1.ParseFields[fetch.Field](storedRules(), text)
 	return fields
 }
 
-// appendField writes a field unless its value is empty.
+// appendField appends a header field to b, unless value is empty.
 func appendField(b []byte, name, value string) []byte {
 	if value == "" {
 		return b
@@ -49,7 +50,8 @@ func appendField(b []byte, name, value string) []byte {
 	return http1.AppendField(b, name, value)
 }
 
-// appendID writes a field whose value is an identifier in brackets.
+// appendID appends a header field with a record ID in angle brackets, unless id
+// is empty.
 func appendID(b []byte, name, id string) []byte {
 	if id == "" {
 		return b
@@ -57,5 +59,6 @@ func appendID(b []byte, name, id string) []byte {
 	return appendField(b, name, "<"+id+">")
 }
 
-// plain reports whether text can stand in a field: it adds no line.
-func plain(text string) bool { return !strings.ContainsAny(text, "\r\n\x00") }
+// singleLine reports whether text has no line breaks or NUL, and so can be the
+// value of a header field.
+func singleLine(text string) bool { return !strings.ContainsAny(text, "\r\n\x00") }

@@ -13,50 +13,57 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// check refuses what would be no record, or more than one.
-func (r *Record) check() error {
+// validate rejects a record that is invalid or that would break the format of
+// the file.
+func (r *Record) validate() error {
 	switch r.Type {
 	case Response, Resource, Request, Metadata, Revisit, Conversion:
 	default:
-		return fetch.Usage.Errorf("a group has no record of type %q", string(r.Type))
+		return fetch.Usage.Errorf("record type %q is not allowed in a group", string(r.Type))
 	}
 	if r.URL.IsZero() && r.Type != Metadata {
-		return fetch.Usage.Errorf("%s record without a URL", string(r.Type))
+		return fetch.Usage.Errorf("%s record has no URL", string(r.Type))
 	}
-	if r.Type == Revisit && (r.Profile == "" || r.Profile == SamePayload && r.PayloadDigest == "") {
-		return fetch.Usage.Errorf("revisit record without profile or digest")
+	if r.Type == Revisit && (r.Profile == "" || r.Profile == IdenticalPayload && r.PayloadDigest == "") {
+		return fetch.Usage.Errorf("revisit record has no profile or no payload digest")
 	}
-	for _, text := range append([]string{r.ID, r.Media, r.Cipher, r.Truncated, r.Identified, r.Profile, r.RefersTo.ID, r.BlockDigest, r.PayloadDigest}, r.Protocols...) {
-		if !plain(text) {
-			return fetch.Usage.Errorf("%q cannot stand in a field", text)
+	values := []string{
+		r.ID, r.Media, r.Cipher, r.Truncated, r.Identified, r.Profile,
+		r.RefersTo.ID, r.BlockDigest, r.PayloadDigest,
+	}
+	for _, text := range append(values, r.Protocols...) {
+		if !singleLine(text) {
+			return fetch.Usage.Errorf("%q contains a line break or NUL, which header fields cannot contain", text)
 		}
 	}
-	if _, again := r.Body.(io.Seeker); r.Body != nil && !again && (r.BlockDigest == "" || r.PayloadDigest == "" && r.Type == Resource) {
-		return fetch.Usage.Errorf("a block that can be read only once comes without its digests")
+	missing := r.BlockDigest == "" || r.PayloadDigest == "" && r.Type == Resource
+	if _, seekable := r.Body.(io.Seeker); r.Body != nil && !seekable && missing {
+		return fetch.Usage.Errorf("a body that can be read only once requires precomputed digests")
 	}
 	return checkFields(r.Fields)
 }
 
 func checkFields(fields fetch.Header) error {
 	for _, f := range fields {
-		if !http1.ValidName(f.Name) || !plain(f.Value) {
-			return fetch.Usage.Errorf("%q: %q is no field", f.Name, f.Value)
+		if !http1.ValidName(f.Name) || !singleLine(f.Value) {
+			return fetch.Usage.Errorf("invalid header field %q: %q", f.Name, f.Value)
 		}
 	}
 	return nil
 }
 
-// digest sets Size and the digests where they are to be made.
-func (r *Record) digest(a Algorithm) error {
+// setDigests computes the size and the missing digests of a body that can be
+// read twice.
+func (r *Record) setDigests(a Algorithm) error {
 	d := NewDigester(a, r.Type)
 	switch body := r.Body.(type) {
 	case nil:
 		r.Size = 0
 	case io.ReadSeeker:
-		if err := r.look(body, d); err != nil {
-			return local(err)
+		if err := r.digestBody(body, d); err != nil {
+			return localError(err)
 		}
-	default: // check has seen that all is known
+	default: // validate has checked that size and digests are set
 		return nil
 	}
 	if r.BlockDigest == "" {
@@ -68,14 +75,14 @@ func (r *Record) digest(a Algorithm) error {
 	return nil
 }
 
-// look reads a block from where it stands into d, and goes back. Interim
-// answers before that of an exchange are passed over.
-func (r *Record) look(body io.ReadSeeker, d *Digester) error {
+// digestBody writes the block to d, sets r.Size and restores the position of
+// body. For a response, it first skips the interim responses.
+func (r *Record) digestBody(body io.ReadSeeker, d *Digester) error {
 	start, err := body.Seek(0, io.SeekCurrent)
 	if err != nil {
 		return err
 	}
-	if r.BlockDigest != "" && (r.PayloadDigest != "" || d.none) { // all is known but the size
+	if r.BlockDigest != "" && (r.PayloadDigest != "" || d.noPayload) { // only the size is unknown
 		r.Size, err = body.Seek(0, io.SeekEnd)
 		r.Size -= start
 	} else {
@@ -91,20 +98,20 @@ func (r *Record) look(body io.ReadSeeker, d *Digester) error {
 			return err
 		}
 		*d = *NewDigester(d.algorithm, r.Type)
-		return r.look(body, d)
+		return r.digestBody(body, d)
 	}
 	_, err = body.Seek(start, io.SeekStart)
 	return err
 }
 
-// appendHead writes the head of r: version, fields, blank line.
+// appendHead appends the header of r, including the blank line after it.
 func (r *Record) appendHead(b []byte, info string, concurrent []*Record) []byte {
 	b = append(b, "WARC/1.1\r\n"...)
 	b = appendField(b, "WARC-Type", string(r.Type))
 	b = appendID(b, "WARC-Record-ID", r.ID)
 	b = appendID(b, "WARC-Warcinfo-ID", info)
 	b = appendField(b, "WARC-Date", formatDate(r.Date))
-	b = appendField(b, "WARC-Target-URI", target(r.URL))
+	b = appendField(b, "WARC-Target-URI", targetURI(r.URL))
 	if r.IP.IsValid() {
 		b = appendField(b, "WARC-IP-Address", r.IP.WithZone("").Unmap().String())
 	}
@@ -118,7 +125,7 @@ func (r *Record) appendHead(b []byte, info string, concurrent []*Record) []byte 
 	b = appendField(b, "WARC-Profile", r.Profile)
 	b = appendID(b, "WARC-Refers-To", r.RefersTo.ID)
 	if r.Type == Revisit {
-		b = appendField(b, "WARC-Refers-To-Target-URI", target(r.RefersTo.URL))
+		b = appendField(b, "WARC-Refers-To-Target-URI", targetURI(r.RefersTo.URL))
 		if !r.RefersTo.Date.IsZero() {
 			b = appendField(b, "WARC-Refers-To-Date", formatDate(r.RefersTo.Date))
 		}
@@ -136,8 +143,9 @@ func (r *Record) appendHead(b []byte, info string, concurrent []*Record) []byte 
 	return append(b, "\r\n\r\n"...)
 }
 
-// concurrent is what record i of a group names as WARC-Concurrent-To.
-func concurrent(group []*Record, i int) []*Record {
+// concurrentTo returns the records to which record i of a group refers in
+// WARC-Concurrent-To.
+func concurrentTo(group []*Record, i int) []*Record {
 	if len(group) == 1 || group[i].Fields.Get("WARC-Concurrent-To") != "" {
 		return nil
 	}
@@ -147,12 +155,12 @@ func concurrent(group []*Record, i int) []*Record {
 	return group[:1]
 }
 
-// formatDate writes a date with the digits it has (WARC 1.1 section 5.4).
+// formatDate formats a date with the precision of t (WARC 1.1 section 5.4).
 func formatDate(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.999999999Z") }
 
-// target is what a record says of u: no fragment, which names nothing that was
-// fetched, and no password.
-func target(u uri.URI) string {
+// targetURI returns the WARC-Target-URI of u, which has no fragment and no
+// password.
+func targetURI(u uri.URI) string {
 	u = u.WithoutFragment()
 	name, _, secret := u.User()
 	if !secret {
@@ -161,16 +169,16 @@ func target(u uri.URI) string {
 	p := u.Parts()
 	p.Userinfo = name
 	v, err := uri.Build(p)
-	if err != nil { // a zone identifier is none that Build takes
+	if err != nil { // Build rejects the zone identifier
 		return u.WithoutUserinfo().Unredacted()
 	}
 	return v.Unredacted()
 }
 
-// newID makes an identifier of random bits (RFC 9562 section 5.4).
+// newID returns a random urn:uuid (RFC 9562 section 5.4).
 func newID() string {
 	var u [16]byte
-	rand.Read(u[:]) // never fails
+	rand.Read(u[:]) // never returns an error
 	u[6] = u[6]&0x0f | 0x40
 	u[8] = u[8]&0x3f | 0x80
 	b := make([]byte, 0, 45)

@@ -11,7 +11,7 @@ func TestPlaceLines(t *testing.T) {
 	for name, plain := range map[string]bool{"packed": false, "plain": true} {
 		t.Run(name, func(t *testing.T) {
 			opts := testOptions()
-			opts.Plain = plain
+			opts.Uncompressed = plain
 			dir := testFolder(t)
 			w := testWriter(t, dir, opts)
 			places := writeSample(t, w)

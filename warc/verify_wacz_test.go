@@ -35,21 +35,21 @@ func TestVerifyPackage(t *testing.T) {
 	}{
 		"whole":                      {changed("", nil), ""},
 		"a byte of the file":         {func(*testing.T) []byte { return turned(bytes.Clone(whole.Bytes())) }, "checksum error"},
-		"no zip file":                {func(*testing.T) []byte { return []byte("WARC/1.1\r\n") }, "no WACZ file"},
-		"its end is cut off":         {func(*testing.T) []byte { return whole.Bytes()[:whole.Len()-9] }, "no WACZ file"},
-		"an archive is another":      {changed(archive, turned), "it is not what was digested"},
-		"an archive is shorter":      {changed(archive, func(b []byte) []byte { return b[:len(b)-1] }), "bytes that were packed"},
-		"an archive is longer":       {changed(archive, func(b []byte) []byte { return append(b, 0) }), "bytes that were packed"},
-		"an archive is missing":      {changed(archive, none), "is missing"},
-		"the index is another":       {changed("indexes/", turned), "it is not what was digested"},
-		"the pages are missing":      {changed("pages/", none), "is missing"},
-		"the list is another":        {changed("datapackage.json", func(b []byte) []byte { return bytes.Replace(b, []byte("wacz"), []byte("WACZ"), 1) }), "datapackage.json is not what was digested"},
+		"no zip file":                {func(*testing.T) []byte { return []byte("WARC/1.1\r\n") }, "not a WACZ file"},
+		"its end is cut off":         {func(*testing.T) []byte { return whole.Bytes()[:whole.Len()-9] }, "not a WACZ file"},
+		"an archive is another":      {changed(archive, turned), "the digest does not match"},
+		"an archive is shorter":      {changed(archive, func(b []byte) []byte { return b[:len(b)-1] }), "the size differs from"},
+		"an archive is longer":       {changed(archive, func(b []byte) []byte { return append(b, 0) }), "the size differs from"},
+		"an archive is missing":      {changed(archive, none), "missing part"},
+		"the index is another":       {changed("indexes/", turned), "the digest does not match"},
+		"the pages are missing":      {changed("pages/", none), "missing part"},
+		"the list is another":        {changed("datapackage.json", func(b []byte) []byte { return bytes.Replace(b, []byte("wacz"), []byte("WACZ"), 1) }), "datapackage.json does not match its digest"},
 		"the list is none":           {changed("datapackage.json", func([]byte) []byte { return []byte("{") }), "datapackage.json"},
 		"the list is missing":        {changed("datapackage.json", none), "datapackage.json"},
 		"the digest of it is none":   {changed("datapackage-digest.json", func([]byte) []byte { return []byte("[]") }), "cannot unmarshal"},
 		"no digest of it, as 1.0 is": {changed("datapackage-digest.json", none), ""},
-		"a part is in no list":       {func(t *testing.T) []byte { return enlarge(t, whole.Bytes(), "more") }, `note: bad-part: "more": no digest`},
-		"a part is there twice":      {func(t *testing.T) []byte { return enlarge(t, whole.Bytes(), "pages/pages.jsonl") }, `note: bad-part: "pages/pages.jsonl": no digest`},
+		"a part is in no list":       {func(t *testing.T) []byte { return enlarge(t, whole.Bytes(), "more") }, `note: bad-part: part "more" is not listed`},
+		"a part is there twice":      {func(t *testing.T) []byte { return enlarge(t, whole.Bytes(), "pages/pages.jsonl") }, `note: bad-part: part "pages/pages.jsonl" is not listed`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "x.wacz")
@@ -61,7 +61,7 @@ func TestVerifyPackage(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if f.What != BadPart || f.Note != strings.HasSuffix(f.Text, "no digest of it is given") {
+				if f.Problem != BadPart || f.Note != strings.HasSuffix(f.Text, "is not listed in datapackage.json") {
 					t.Errorf("found %v", f)
 				}
 				got = append(got, f.String())

@@ -1,0 +1,113 @@
+package warc
+
+import (
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+)
+
+// The verifier stores references between records as lines and sorts them, so
+// that all lines with the same key are adjacent. A line consists of the key,
+// kind, file, offset, record ID and payload digest, separated by NUL.
+const (
+	refDefined  = "0" // the key identifies this record
+	refRequired = "1" // the key identifies another record, which must exist in these files
+	refExternal = "2" // the key identifies another record, which can be in other files
+)
+
+// referenceFields are the header fields that contain IDs of other records (WARC
+// 1.1 section 5).
+var referenceFields = [...]string{"WARC-Concurrent-To", "WARC-Warcinfo-ID", "WARC-Refers-To", "WARC-Segment-Origin-ID"}
+
+// Limits for the references of one record. Each reference repeats the ID and
+// digest of the record, so both are shortened.
+const (
+	maxReferences = 1000
+	maxShown      = 1 << 10 // bytes of the ID and of the digest
+)
+
+// addReferences stores the keys of a record and the keys to which it refers.
+func (v *verifier) addReferences(file string, h *Header) error {
+	var err error
+	sanitizer := strings.NewReplacer("\x00", "", "\n", "")
+	id := h.ID()
+	shownID := sanitizer.Replace(id[:min(len(id), maxShown)])
+	suffix := fmt.Sprintf("\x00%s\x00%d\x00%s", sanitizer.Replace(file), h.Offset, shownID)
+	digest := h.Get("WARC-Payload-Digest")
+	digest = sanitizer.Replace(digest[:min(len(digest), maxShown)])
+	remaining := maxReferences
+	add := func(key, kind string) {
+		if remaining--; err == nil && key != "" && remaining >= 0 {
+			err = v.refs.Add([]byte(sanitizer.Replace(key) + "\x00" + kind + suffix + "\x00" + digest))
+		}
+	}
+	add(h.ID(), refDefined)
+	for _, field := range referenceFields {
+		kind := refRequired
+		if field == "WARC-Refers-To" && h.Type() == Revisit {
+			kind = refExternal
+		}
+		for _, id := range h.Fields.Values(field) {
+			add(unbracket(id), kind)
+		}
+	}
+	switch url := unbracket(h.Get("WARC-Refers-To-Target-URI")); {
+	case h.Type() == Response, h.Type() == Resource:
+		add(visitKey(h.Target(), h.Get("WARC-Date")), refDefined)
+	case h.Type() == Revisit && url != "":
+		add(visitKey(url, h.Get("WARC-Refers-To-Date")), refExternal)
+	}
+	return err
+}
+
+// visitKey returns the key that replay uses for the original record of a
+// revisit. It cannot equal an ID, because IDs contain no spaces.
+func visitKey(url, date string) string { return url + " " + date }
+
+// references reports duplicate IDs and references to missing records. It must
+// be called once, after all files are verified.
+func (v *verifier) references() iter.Seq2[Finding, error] {
+	return func(yield func(Finding, error) bool) {
+		var key string
+		records := 0  // number of records with this key
+		payload := "" // payload digest of the first record
+		for line, err := range v.refs.Sorted() {
+			if err != nil {
+				yield(Finding{}, localError(err))
+				return
+			}
+			part := strings.Split(strings.TrimSuffix(string(line), "\n"), "\x00")
+			if part[0] != key {
+				key, records, payload = part[0], 0, ""
+			}
+			f := Finding{File: part[2], ID: part[4]}
+			f.Offset, _ = strconv.ParseInt(part[3], 10, 64)
+			isVisit := strings.Contains(key, " ")
+			switch {
+			case part[1] == refDefined:
+				if records++; records == 1 {
+					payload = part[5]
+				}
+				if records == 1 || isVisit {
+					continue
+				}
+				f.Problem, f.Text = DuplicateID, fmt.Sprintf("another record also has the ID %q", key)
+			case records > 0:
+				same, ok := sameDigest(payload, part[5])
+				if part[1] != refExternal || same || !ok || isVisit && records > 1 {
+					continue
+				}
+				f.Problem = BadPayloadDigest
+				f.Text = fmt.Sprintf("the original record %q has the payload digest %q, but the revisit has %q",
+					key, payload, part[5])
+			default:
+				f.Problem, f.Note = DanglingReference, part[1] == refExternal
+				f.Text = fmt.Sprintf("the record refers to %q, but no record has this ID", key)
+			}
+			if !yield(f, nil) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,209 @@
+package warc
+
+import (
+	"archive/zip"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+)
+
+// maxDescription is the maximum size of datapackage.json, in bytes.
+const maxDescription = 16 << 20
+
+// wacz verifies all parts of a WACZ file by their digests in datapackage.json
+// (WACZ 1.1.1 section 5.2.4). It also verifies the records of its WARC files.
+func (v *verifier) wacz(name string) iter.Seq2[Finding, error] {
+	return func(yield func(Finding, error) bool) {
+		p := &waczCheck{v, name, yield}
+		z, err := zip.OpenReader(name)
+		switch at := (*fs.PathError)(nil); {
+		case errors.As(err, &at):
+			err = localError(err)
+		case err != nil:
+			err = p.report(0, "not a WACZ file: %v", err)
+		default:
+			err = p.verify(&z.Reader)
+			z.Close()
+		}
+		if err != nil && !errors.Is(err, errStopped) {
+			yield(Finding{}, err)
+		}
+	}
+}
+
+// errStopped reports that the consumer of the findings stopped the iteration.
+var errStopped = errors.New("iteration stopped")
+
+// A waczCheck verifies one WACZ file.
+type waczCheck struct {
+	*verifier
+	name  string
+	yield func(Finding, error) bool
+}
+
+func (p *waczCheck) report(offset int64, format string, args ...any) error {
+	return p.yieldFinding(Finding{File: p.name, Offset: offset, Problem: BadPart, Text: fmt.Sprintf(format, args...)})
+}
+
+func (p *waczCheck) yieldFinding(f Finding) error {
+	if !p.yield(f, nil) {
+		return errStopped
+	}
+	return nil
+}
+
+// verify checks all parts of the zip file. It stops early if parts overlap.
+func (p *waczCheck) verify(z *zip.Reader) error {
+	info, err := os.Stat(p.name)
+	if err != nil {
+		return localError(err)
+	}
+	if err := checkOverlap(z.File, info.Size()); err != nil {
+		return p.report(0, "%v", err)
+	}
+	return p.verifyParts(z)
+}
+
+func (p *waczCheck) verifyParts(z *zip.Reader) error {
+	listed, err := resources(z)
+	if err != nil {
+		if err := p.report(0, "%v", err); err != nil {
+			return err
+		}
+	}
+	seen := map[string]bool{}
+	for _, part := range z.File {
+		if seen[part.Name] {
+			if err := p.report(0, "duplicate part %q", part.Name); err != nil {
+				return err
+			}
+		}
+		seen[part.Name] = true
+		want, ok := listed[part.Name]
+		delete(listed, part.Name)
+		if !ok && !strings.HasPrefix(part.Name, "datapackage") {
+			text := fmt.Sprintf("part %q is not listed in datapackage.json", part.Name)
+			f := Finding{File: p.name, Problem: BadPart, Note: true, Text: text}
+			if err := p.yieldFinding(f); err != nil {
+				return err
+			}
+		}
+		if text := want.mismatch(part); text != "" {
+			at, _ := part.DataOffset()
+			if err := p.report(at, "part %q: %s", part.Name, text); err != nil {
+				return err
+			}
+			continue
+		}
+		if dir, name := path.Split(part.Name); dir == "archive/" && IsFileName(name) {
+			if err := p.verifyArchive(part); err != nil {
+				return err
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(listed)) {
+		if err := p.report(0, "missing part %q", name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *waczCheck) verifyArchive(part *zip.File) error {
+	r, err := part.Open()
+	if err != nil {
+		return p.report(0, "part %q: %v", part.Name, err)
+	}
+	defer r.Close()
+	for f, err := range p.file(p.name+"/"+part.Name, r) {
+		switch at := (*fs.PathError)(nil); {
+		case errors.As(err, &at):
+			return err
+		case err != nil: // an error of the zip format or its compression
+			return p.report(0, "part %q: %v", part.Name, err)
+		}
+		if err := p.yieldFinding(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// resources returns the entries of datapackage.json by path.
+func resources(z *zip.Reader) (map[string]fileJSON, error) {
+	listed := map[string]fileJSON{}
+	text, err := description(z, "datapackage.json")
+	if err != nil {
+		return listed, err
+	}
+	var d packageJSON
+	if err := json.Unmarshal(text, &d); err != nil {
+		return listed, fmt.Errorf("datapackage.json: %w", err)
+	}
+	for _, r := range d.Resources {
+		listed[r.Path] = r
+	}
+	sum, err := description(z, "datapackage-digest.json")
+	if errors.Is(err, fs.ErrNotExist) {
+		return listed, nil // this file is optional
+	}
+	var listing fileJSON
+	if err == nil {
+		err = json.Unmarshal(sum, &listing)
+	}
+	digest := sha256.Sum256(text)
+	if err == nil && listing.Hash != "sha256:"+hex.EncodeToString(digest[:]) {
+		err = errors.New("datapackage.json does not match its digest")
+	}
+	return listed, err
+}
+
+func description(z *zip.Reader, name string) ([]byte, error) {
+	f, err := z.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxDescription+1))
+	if err == nil && len(text) > maxDescription {
+		err = fmt.Errorf("%s is larger than %d bytes", name, maxDescription)
+	}
+	return text, err
+}
+
+// mismatch returns a description of the difference between part and r, or "" if
+// they match or r is zero. It reads at most one byte more than the size in r.
+func (r fileJSON) mismatch(part *zip.File) string {
+	if r.Path == "" {
+		return ""
+	}
+	in, err := part.Open()
+	if err != nil {
+		return err.Error()
+	}
+	defer in.Close()
+	sum := sha256.New()
+	n, err := io.Copy(sum, io.LimitReader(in, r.Bytes+1))
+	algorithm, hash, _ := strings.Cut(r.Hash, ":")
+	switch {
+	case err != nil:
+		return err.Error()
+	case n != r.Bytes:
+		return fmt.Sprintf("the size differs from the listed %d bytes", r.Bytes)
+	case algorithm != "sha256":
+		return "" // the zip package has verified the CRC-32 checksum
+	case hash != hex.EncodeToString(sum.Sum(nil)):
+		return "the digest does not match"
+	}
+	return ""
+}
