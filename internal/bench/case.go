@@ -55,7 +55,7 @@ func (c Case) compare(b *block, opts options) []row {
 	programs := c.programs(b, opts)
 	object := c.Serve(b)
 	for i := range programs {
-		programs[i].fill(b, object.Words)
+		programs[i].fillArgs(b, object.Words)
 		programs[i].checkDir = object.CheckDir
 		if err := programs[i].check(b.ctx, object); err != nil {
 			b.Fatalf("%s: %s: %v", c.Name, programs[i].name, err)
@@ -95,11 +95,11 @@ func (c Case) programs(b *block, opts options) []program {
 	return programs
 }
 
-// fill replaces the placeholders in the arguments of p.
-func (p *program) fill(b *block, words map[string]string) {
+// fillArgs replaces the placeholders in the arguments of p.
+func (p *program) fillArgs(b *block, words map[string]string) {
 	var pairs []string
 	if strings.Contains(strings.Join(p.args, " "), "{dir}") {
-		p.dir = scratch(b)
+		p.dir = scratchDir(b)
 		pairs = append(pairs, "{dir}", p.dir)
 	}
 	for name, value := range words {

@@ -16,13 +16,13 @@ func httpCases() []Case {
 	fetch := []string{"--no-config", "{url}"}
 	return []Case{{
 		Name:    "http 1 GiB",
-		Serve:   serve(1 << 30),
+		Serve:   serveFile(1 << 30),
 		Fetch:   fetch,
 		Rivals:  []Rival{curl, wget},
 		Targets: []Target{{Measure: cpu, Ratio: 1.1}, {Measure: memory, Limit: 32 << 20}},
 	}, {
 		Name:    "http 10 KiB",
-		Serve:   serve(10 << 10),
+		Serve:   serveFile(10 << 10),
 		Fetch:   fetch,
 		Rivals:  []Rival{curl, wget},
 		Starts:  50,
@@ -30,9 +30,9 @@ func httpCases() []Case {
 	}}
 }
 
-// serve returns a function that starts nginx with one file of size random bytes,
+// serveFile returns a function that starts nginx with one file of size random bytes,
 // which neither a file system nor a content coding can compress.
-func serve(size int64) func(peer.TB) Object { return serveFrom(peer.NginxOptions{}, size) }
+func serveFile(size int64) func(peer.TB) Object { return serveFrom(peer.NginxOptions{}, size) }
 
 func serveFrom(options peer.NginxOptions, size int64) func(peer.TB) Object {
 	return func(t peer.TB) Object {

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 )
 
-// scratch returns a directory for the output of a program. It is in memory if the
+// scratchDir returns a directory for the output of a program. It is in memory if the
 // system has /dev/shm, so that the disk does not affect the time.
-func scratch(b *block) string {
+func scratchDir(b *block) string {
 	dir, err := os.MkdirTemp("/dev/shm", "fetch-bench-")
 	if err != nil {
 		dir, err = os.MkdirTemp("", "fetch-bench-")

@@ -82,10 +82,10 @@ func TestBadProxies(t *testing.T) {
 				s := &scenario{url: c.url, proxy: c.proxy, endsIn: c.endsIn}
 				tr := &trial{scenario: s, attempts: 4, disk: &savetest.FS{}, conn: faultnet.Broken}
 				tr.change = func(w *world, _ *fetch.Options) {
-					for _, place := range []string{proxyAddr + ":3128", proxyAddr + ":1080"} {
-						w.places[netip.MustParseAddrPort(place)] = nil
+					for _, addr := range []string{proxyAddr + ":3128", proxyAddr + ":1080"} {
+						w.listeners[netip.MustParseAddrPort(addr)] = nil
 						if c.answer != nil {
-							w.serveConns(place, c.answer)
+							w.serveConns(addr, c.answer)
 						}
 					}
 				}

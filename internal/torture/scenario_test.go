@@ -61,7 +61,7 @@ type scenario struct {
 	segmented bool
 
 	before  string // content of the file before the transfer; empty if there is no file
-	left    string // content of the partial file before the transfer; empty if there is none
+	part    string // content of the partial file before the transfer; empty if there is none
 	version string // validator of the partial file; empty means "v1"
 	save    save.Options
 
@@ -92,15 +92,15 @@ var scenarios = []scenario{
 	{name: "redirect loop", url: "http://example.com/loop", before: "old", endsIn: fetch.Loop},
 
 	{name: "resumable", url: "http://" + userURL + "/length", save: save.Options{Resume: true}, resumes: true},
-	{name: "part", url: "http://example.com/length", before: "old", left: object[:40_000], save: save.Options{Resume: true}, resumes: true},
-	{name: "part of another version", url: "http://example.com/changed", left: object[:40_000], save: save.Options{Resume: true}, resumes: true},
-	{name: "complete part", url: "http://example.com/length", left: object, save: save.Options{Resume: true}, resumes: true},
+	{name: "part", url: "http://example.com/length", before: "old", part: object[:40_000], save: save.Options{Resume: true}, resumes: true},
+	{name: "part of another version", url: "http://example.com/changed", part: object[:40_000], save: save.Options{Resume: true}, resumes: true},
+	{name: "complete part", url: "http://example.com/length", part: object, save: save.Options{Resume: true}, resumes: true},
 	{name: "file of unknown version", url: "http://example.com/length", before: object[:40_000], save: save.Options{Resume: true}, resumes: true},
 
 	{name: "tls", url: "https://" + userURL + "/length", tls: true, resumes: true},
 	{name: "tls, to the end of the connection", url: "https://example.com/close", tls: true},
 	{name: "http/2", url: "https://" + userURL + "/length", tls: true, http2: true, resumes: true},
-	{name: "http/2, part", url: "https://example.com/length", tls: true, http2: true, left: object[:40_000],
+	{name: "http/2, part", url: "https://example.com/length", tls: true, http2: true, part: object[:40_000],
 		save: save.Options{Resume: true}, resumes: true},
 
 	{name: "proxy", url: "http://" + userURL + "/length", proxy: httpProxy, resumes: true},
@@ -110,7 +110,7 @@ var scenarios = []scenario{
 	{name: "segments, http/2", url: "https://" + userURL + "/length", tls: true, http2: true, segmented: true, tries: 3, resumes: true},
 
 	{name: "ftp", url: "ftp://" + userURL + "/file", tries: 2, resumes: true},
-	{name: "ftp, part", url: "ftp://example.com/file", before: "old", left: object[:40_000], version: ftpVersion,
+	{name: "ftp, part", url: "ftp://example.com/file", before: "old", part: object[:40_000], version: ftpVersion,
 		save: save.Options{Resume: true}, tries: 2, resumes: true},
 	{name: "gopher", url: "gopher://example.com/9/file"},
 	{name: "gopher, text", url: "gopher://example.com/0/text"},
@@ -240,7 +240,7 @@ func (s *scenario) prepare(t *testing.T) (out, url string) {
 	if s.before != "" {
 		writeFile(t, out, s.before)
 	}
-	if s.left != "" {
+	if s.part != "" {
 		f, err := save.Create(out, save.Options{Resume: true, URL: url})
 		if err != nil {
 			t.Fatal(err)
@@ -248,7 +248,7 @@ func (s *scenario) prepare(t *testing.T) (out, url string) {
 		if err := f.Begin(save.State{Validator: cmp.Or(s.version, `"v1"`), Size: int64(len(object))}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := io.WriteString(f, s.left); err != nil {
+		if _, err := io.WriteString(f, s.part); err != nil {
 			t.Fatal(err)
 		}
 		if err := f.Close(); err != nil {

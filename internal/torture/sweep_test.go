@@ -103,7 +103,7 @@ func (tr *trial) checkInvariants(t *testing.T, o, intact outcome) {
 	defer func() {
 		if t.Failed() {
 			t.Logf("returned %v after %v, %d bytes from %d delivered", o.err, o.took, len(o.got), o.first)
-			t.Logf("notes: %q", tr.said)
+			t.Logf("notes: %q", tr.messages)
 			t.Logf("network:\n%s", strings.Join(tr.world.log, "\n"))
 			t.Logf("disk: %v", tr.disk.Ops())
 		}
@@ -214,8 +214,8 @@ func (tr *trial) checkTime(t *testing.T, o, intact outcome) {
 	default:
 		limit += lateReply + delay
 	}
-	if tr.world.endless != "" {
-		t.Errorf("I5: %s", tr.world.endless)
+	if tr.world.missedDeadline != "" {
+		t.Errorf("I5: %s", tr.world.missedDeadline)
 	}
 	if o.took > limit {
 		t.Errorf("I5: took %v, want at most %v", o.took, limit)
@@ -235,19 +235,19 @@ func (tr *trial) checkTraffic(t *testing.T, o, intact outcome) {
 	if tr.segmented { // a parallel segment may connect while another segment fails
 		late = tr.tries
 	}
-	if tr.world.late > late {
-		t.Errorf("I6: %d connections after the end of the context", tr.world.late)
+	if tr.world.lateDials > late {
+		t.Errorf("I6: %d connections after the end of the context", tr.world.lateDials)
 	}
 }
 
 func (tr *trial) checkSecrets(t *testing.T, o outcome) {
 	t.Helper()
-	said := strings.Join(tr.said, "\n")
+	text := strings.Join(tr.messages, "\n")
 	if o.err != nil {
-		said += o.err.Error()
+		text += o.err.Error()
 	}
-	if strings.Contains(said, secret) || strings.ContainsFunc(said, func(r rune) bool { return r < ' ' && r != '\n' || r == 0x7f }) {
-		t.Errorf("I7: errors and notes %q", said)
+	if strings.Contains(text, secret) || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' || r == 0x7f }) {
+		t.Errorf("I7: errors and notes %q", text)
 	}
 	if len(tr.world.leaks) > 0 {
 		t.Errorf("I7: another host received %q", tr.world.leaks)

@@ -34,18 +34,18 @@ type trial struct {
 
 	change func(*world, *fetch.Options) // modifies the world and the options; may be nil
 
-	world   *world
-	breaker *faultnet.Breaker
-	out     string // path of the output file
-	mu      sync.Mutex
-	said    []string // notes and notified retries
+	world    *world
+	breaker  *faultnet.Breaker
+	out      string // path of the output file
+	mu       sync.Mutex
+	messages []string // notes and notified retries
 }
 
-// say records a message for the user. It may be called concurrently.
-func (tr *trial) say(text string) {
+// addMessage records a message for the user. It may be called concurrently.
+func (tr *trial) addMessage(text string) {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
-	tr.said = append(tr.said, text)
+	tr.messages = append(tr.messages, text)
 }
 
 // An outcome is the result of a trial.
@@ -103,7 +103,7 @@ func (tr *trial) transfer(t *testing.T, ctx context.Context, opts fetch.Options,
 	if tr.segmented {
 		opts.Wrap = append(opts.Wrap, wrap.Segments(segments))
 	}
-	client := newClient(tr.world, opts, tr.attempts, tr.say, schemes.All(schemes.Options{HTTP: tr.http})...)
+	client := newClient(tr.world, opts, tr.attempts, tr.addMessage, schemes.All(schemes.Options{HTTP: tr.http})...)
 	began := time.Now()
 	defer func() {
 		client.Close()
@@ -122,7 +122,7 @@ func (tr *trial) transfer(t *testing.T, ctx context.Context, opts fetch.Options,
 	req := &fetch.Request{
 		URL:    u,
 		Header: fetch.Header{{Name: "X-Api-Key", Value: secret}},
-		Trace:  &fetch.Trace{Note: tr.say},
+		Trace:  &fetch.Trace{Note: tr.addMessage},
 	}
 	so := tr.save
 	so.URL, so.FS = url, fsys

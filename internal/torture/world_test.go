@@ -26,24 +26,24 @@ type world struct {
 	t     *testing.T
 	names map[string][]netip.Addr
 
-	mu       sync.Mutex
-	places   map[netip.AddrPort]*listener
-	silent   map[netip.Addr]bool // addresses that never answer
-	open     int                 // number of connections that clients have not closed
-	log      []string            // operations of clients, in order
-	dials    int
-	late     int             // number of dials after the end of watched
-	watched  context.Context // context of the caller
-	requests int
-	ports    int      // number of ports for data connections
-	ops      int      // number of dials, reads and writes of clients
-	expireAt int      // number of the operation whose deadline passes immediately; 0 for none
-	endless  string   // error if that operation had no deadline, or a late one
-	leaks    []string // secrets that other hosts received
+	mu             sync.Mutex
+	listeners      map[netip.AddrPort]*listener
+	silent         map[netip.Addr]bool // addresses that never answer
+	open           int                 // number of connections that clients have not closed
+	log            []string            // operations of clients, in order
+	dials          int
+	lateDials      int             // number of dials after the end of watched
+	watched        context.Context // context of the caller
+	requests       int
+	ports          int      // number of ports for data connections
+	ops            int      // number of dials, reads and writes of clients
+	expireAt       int      // number of the operation whose deadline passes immediately; 0 for none
+	missedDeadline string   // error if that operation had no deadline, or a late one
+	leaks          []string // secrets that other hosts received
 }
 
 func newWorld(t *testing.T) *world {
-	w := &world{t: t, names: map[string][]netip.Addr{}, places: map[netip.AddrPort]*listener{}, silent: map[netip.Addr]bool{}}
+	w := &world{t: t, names: map[string][]netip.Addr{}, listeners: map[netip.AddrPort]*listener{}, silent: map[netip.Addr]bool{}}
 	for name, addr := range map[string]string{"example.com": "8.8.8.8", "other.example": "8.8.4.4", "proxy.example": proxyAddr} {
 		w.names[name] = []netip.Addr{netip.MustParseAddr(addr)}
 	}
@@ -62,7 +62,7 @@ func (w *world) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, er
 // at the end of the test. The certificate of httptest is for example.com.
 func (w *world) serve(addr string, server *httptest.Server, tls bool) {
 	l := &listener{addr: netip.MustParseAddrPort(addr), queue: make(chan net.Conn), done: make(chan struct{})}
-	w.places[l.addr] = l
+	w.listeners[l.addr] = l
 	server.Listener = l
 	server.Config.ErrorLog = log.New(io.Discard, "", 0) // no log of broken connections
 	if tls {
@@ -77,7 +77,7 @@ func (w *world) serve(addr string, server *httptest.Server, tls bool) {
 // a reader of the connection. The server is closed at the end of the test.
 func (w *world) serveConns(addr string, converse func(c net.Conn, r *bufio.Reader)) {
 	l := &listener{addr: netip.MustParseAddrPort(addr), queue: make(chan net.Conn), done: make(chan struct{})}
-	w.places[l.addr] = l
+	w.listeners[l.addr] = l
 	var talks sync.WaitGroup
 	talks.Go(func() {
 		for {
@@ -102,7 +102,7 @@ func (w *world) acceptOne(addr netip.AddrPort) (queue <-chan net.Conn) {
 	l := &listener{addr: addr, queue: make(chan net.Conn, 1), done: make(chan struct{})}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.places[addr] = l
+	w.listeners[addr] = l
 	return l.queue
 }
 
@@ -117,7 +117,7 @@ func (w *world) countRequest(request string) {
 // dial connects to a server of w. It is a value for fetch.Options.Dial.
 func (w *world) dial(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
 	w.mu.Lock()
-	l, silent := w.places[to], w.silent[to.Addr()]
+	l, silent := w.listeners[to], w.silent[to.Addr()]
 	w.mu.Unlock()
 	fail := func(err error) error { return &net.OpError{Op: "dial", Net: network, Err: err} }
 	switch {
@@ -146,7 +146,7 @@ func (w *world) record(dial faultnet.Dial) faultnet.Dial {
 		w.dials++
 		nth := w.dials
 		if w.watched.Err() != nil && ctx.Err() == nil {
-			w.late++ // a dial with a canceled ctx does not connect
+			w.lateDials++ // a dial with a canceled ctx does not connect
 		}
 		w.mu.Unlock()
 		if end, _ := ctx.Deadline(); w.expires("dial", end) {
@@ -174,7 +174,7 @@ func (w *world) expires(op string, end time.Time) bool {
 		return false
 	}
 	if end.IsZero() || time.Until(end) > longestWait {
-		w.endless = fmt.Sprintf("%s may wait until %v", op, end)
+		w.missedDeadline = fmt.Sprintf("%s may wait until %v", op, end)
 	}
 	return true
 }

@@ -147,7 +147,7 @@ func (w *web) work(f frontier.Frontier, id int) {
 			continue
 		}
 		w.checkClaim(ls)
-		if id == 0 && w.stops(ls) {
+		if w.stops(ls) {
 			return
 		}
 		for _, l := range ls {
@@ -176,12 +176,12 @@ func (w *web) checkClaim(ls []*frontier.Lease) {
 	}
 }
 
-// stops reports whether a worker is to stop in the middle of the crawl, without
-// releasing the leases ls.
+// stops reports whether the worker with the leases ls is to stop without releasing
+// them. It selects the first worker with new leases after a tenth of the visits.
 func (w *web) stops(ls []*frontier.Lease) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.visits) < w.pages/10 {
+	if w.dead != nil || len(w.visits) < w.pages/10 {
 		return false
 	}
 	w.dead = ls[0]

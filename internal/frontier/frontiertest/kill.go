@@ -113,17 +113,17 @@ func killVictim(t *testing.T, place string, batches int) (last int) {
 		t.Fatal(err)
 	}
 	defer cmd.Wait()
-	said := 0
+	printed := 0
 	for lines := bufio.NewScanner(out); lines.Scan(); { // until the end of the output, because the victim may print more before it dies
 		if last, err = strconv.Atoi(lines.Text()); err != nil {
 			t.Fatalf("the victim printed %q; TestMain must call Main", lines.Text())
 		}
-		if said++; said == batches {
+		if printed++; printed == batches {
 			cmd.Process.Kill()
 		}
 	}
-	if said < batches {
-		t.Fatalf("the victim exited after %d batches", said)
+	if printed < batches {
+		t.Fatalf("the victim exited after %d batches", printed)
 	}
 	return last
 }

@@ -75,8 +75,8 @@ func (p *play) end() {
 	}
 }
 
-// n reads a number less than limit from the script.
-func (p *play) n(limit int) int {
+// intn reads a number less than limit from the script.
+func (p *play) intn(limit int) int {
 	if len(p.script) == 0 {
 		return 0
 	}
@@ -103,34 +103,34 @@ func (p *play) equal(what string, got, want any) {
 }
 
 func (p *play) step() {
-	switch op := p.n(20); op {
+	switch op := p.intn(20); op {
 	case 0, 1, 2:
-		p.adds()
+		p.runAdd()
 	case 3, 4, 5:
-		p.claims()
+		p.runClaim()
 	case 6, 7, 8, 9, 10, 11, 12, 13, 14:
 		if len(p.leases) == 0 {
-			p.claims()
+			p.runClaim()
 			return
 		}
-		l := p.leases[len(p.leases)-1-p.n(min(len(p.leases), 4))]
+		l := p.leases[len(p.leases)-1-p.intn(min(len(p.leases), 4))]
 		switch op {
 		case 6, 7:
-			p.mores(l)
+			p.runClaimMore(l)
 		case 8:
-			p.extends(l)
+			p.runExtend(l)
 		case 9, 10:
-			p.releases(l)
+			p.runRelease(l)
 		default:
-			p.completes(l)
+			p.runComplete(l)
 		}
 	case 15:
-		host, until := p.hostName(), p.soon()
+		host, until := p.randomHost(), p.randomTime()
 		p.note("block %s until %v", host, until)
 		p.checkError(p.BlockHost(p.ctx, host, until), false)
 		p.model.block(host, until)
 	case 16, 17:
-		p.note("at %v", p.advance(time.Duration(p.n(64))*time.Second))
+		p.note("at %v", p.advance(time.Duration(p.intn(64))*time.Second))
 	case 18:
 		p.rareOperation()
 	case 19:
@@ -140,9 +140,9 @@ func (p *play) step() {
 
 // rareOperation runs a rare operation.
 func (p *play) rareOperation() {
-	switch p.n(5) {
+	switch p.intn(5) {
 	case 4:
-		n := int64(p.n(5))
+		n := int64(p.intn(5))
 		p.note("limit %d", n)
 		p.SetPendingLimit(n)
 		p.model.limit = n
@@ -153,7 +153,7 @@ func (p *play) rareOperation() {
 			h.leased = false
 		}
 	case 1:
-		s := frontier.State(1 + p.n(5))
+		s := frontier.State(1 + p.intn(5))
 		p.note("requeue %v", s)
 		n, err := p.Requeue(p.ctx, s)
 		p.checkError(err, false)
@@ -180,14 +180,14 @@ func (p *play) rareOperation() {
 
 // changeRun starts or ends a run.
 func (p *play) changeRun() {
-	if p.n(2) == 0 {
+	if p.intn(2) == 0 {
 		p.note("end")
 		p.checkError(p.End(p.ctx), !p.model.live)
 		p.model.live = false
 		return
 	}
 	p.note("begin")
-	run, fresh, err := p.Begin(p.ctx, []byte{byte(p.n(256))})
+	run, fresh, err := p.Begin(p.ctx, []byte{byte(p.intn(256))})
 	p.checkError(err, false)
 	wantRun, wantFresh := p.model.begin()
 	p.equal("run", run, wantRun)
@@ -299,7 +299,7 @@ func (p *play) equalItems(what string, got []frontier.Item, want []*modelItem) {
 	p.equal(what, g, w)
 }
 
-func (p *play) fenced(l *frontier.Lease, err error) bool {
+func (p *play) isFenced(l *frontier.Lease, err error) bool {
 	p.Helper()
 	held := p.model.held(l)
 	if errors.Is(err, frontier.ErrFenced) == held {

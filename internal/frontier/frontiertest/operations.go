@@ -14,11 +14,11 @@ var (
 	paths = []string{"p", "q", "r", "s", "t"}
 )
 
-func (p *play) hostName() string { return hosts[p.n(len(hosts))] }
+func (p *play) randomHost() string { return hosts[p.intn(len(hosts))] }
 
-// soon returns a time shortly before or after now, or the zero time.
-func (p *play) soon() time.Time {
-	switch n := p.n(40); {
+// randomTime returns a time shortly before or after now, or the zero time.
+func (p *play) randomTime() time.Time {
+	switch n := p.intn(40); {
 	case n < 20:
 		return time.Time{}
 	case n < 25:
@@ -28,25 +28,25 @@ func (p *play) soon() time.Time {
 	}
 }
 
-func (p *play) item(host string) frontier.Item {
-	i := url(host, p.n(6))
-	i.Depth, i.Priority, i.NotBefore = p.n(4), p.n(3), p.soon()
-	if p.n(2) == 0 {
-		i.Via = url(p.hostName(), p.n(6)).Key
-		i.Meta = []byte(fmt.Sprint("meta ", p.n(4)))
+func (p *play) randomItem(host string) frontier.Item {
+	i := url(host, p.intn(6))
+	i.Depth, i.Priority, i.NotBefore = p.intn(4), p.intn(3), p.randomTime()
+	if p.intn(2) == 0 {
+		i.Via = url(p.randomHost(), p.intn(6)).Key
+		i.Meta = []byte(fmt.Sprint("meta ", p.intn(4)))
 	}
 	return i
 }
 
-func (p *play) some() (items []frontier.Item) {
-	for range p.n(5) {
-		items = append(items, p.item(p.hostName()))
+func (p *play) randomItems() (items []frontier.Item) {
+	for range p.intn(5) {
+		items = append(items, p.randomItem(p.randomHost()))
 	}
 	return items
 }
 
-func (p *play) adds() {
-	items := p.some()
+func (p *play) runAdd() {
+	items := p.randomItems()
 	p.note("add %v", urlsOf(items))
 	n, err := p.Add(p.ctx, items)
 	p.checkError(err, !p.model.live)
@@ -55,8 +55,8 @@ func (p *play) adds() {
 	}
 }
 
-func (p *play) claims() {
-	most, each, ttl := 1+p.n(3), 1+p.n(4), time.Duration(1+p.n(60))*time.Second
+func (p *play) runClaim() {
+	most, each, ttl := 1+p.intn(3), 1+p.intn(4), time.Duration(1+p.intn(60))*time.Second
 	p.note("claim %d hosts, %d items each, for %v", most, each, ttl)
 	ls, err := p.Claim(p.ctx, "w", most, each, ttl)
 	p.checkError(err, !p.model.live)
@@ -84,23 +84,23 @@ func (p *play) claims() {
 	}
 }
 
-func (p *play) mores(l *frontier.Lease) {
-	n := p.n(5)
+func (p *play) runClaimMore(l *frontier.Lease) {
+	n := p.intn(5)
 	p.note("%d more of %s, epoch %d", n, l.Host, l.Epoch)
 	want := p.model.more(l, n)
 	items, err := p.ClaimMore(p.ctx, l, n)
-	if p.fenced(l, err) {
+	if p.isFenced(l, err) {
 		return
 	}
 	p.checkError(err, false)
 	p.equalItems("further items", items, want)
 }
 
-func (p *play) extends(l *frontier.Lease) {
-	ttl := time.Duration(1+p.n(60)) * time.Second
+func (p *play) runExtend(l *frontier.Lease) {
+	ttl := time.Duration(1+p.intn(60)) * time.Second
 	p.note("extend %s, epoch %d, by %v", l.Host, l.Epoch, ttl)
 	err := p.Extend(p.ctx, l, ttl)
-	if p.fenced(l, err) {
+	if p.isFenced(l, err) {
 		return
 	}
 	p.checkError(err, false)
@@ -108,30 +108,30 @@ func (p *play) extends(l *frontier.Lease) {
 	p.equal("end of the lease", l.Until, p.now().Add(ttl))
 }
 
-func (p *play) releases(l *frontier.Lease) {
-	next := p.soon()
+func (p *play) runRelease(l *frontier.Lease) {
+	next := p.randomTime()
 	p.note("release %s, epoch %d, until %v", l.Host, l.Epoch, next)
 	err := p.Release(p.ctx, l, next)
-	if p.fenced(l, err) {
+	if p.isFenced(l, err) {
 		return
 	}
 	p.checkError(err, false)
 	p.model.release(l, next)
 }
 
-func (p *play) completes(l *frontier.Lease) {
+func (p *play) runComplete(l *frontier.Lease) {
 	var rs []frontier.Result
-	for range 1 + p.n(3) {
-		rs = append(rs, p.result(l))
+	for range 1 + p.intn(3) {
+		rs = append(rs, p.randomResult(l))
 	}
 	var ends map[string]int64
-	if p.n(2) == 0 {
-		ends = map[string]int64{fmt.Sprint("w", p.n(2)): int64(p.n(200))}
+	if p.intn(2) == 0 {
+		ends = map[string]int64{fmt.Sprint("w", p.intn(2)): int64(p.intn(200))}
 	}
 	p.note("complete %s, epoch %d: %+v", l.Host, l.Epoch, rs)
 	out := maps.Clone(l.Outstanding)
 	err := p.Complete(p.ctx, l, rs, ends)
-	if p.fenced(l, err) {
+	if p.isFenced(l, err) {
 		p.equal("outstanding items", l.Outstanding, out)
 		return
 	}
@@ -145,31 +145,31 @@ func (p *play) completes(l *frontier.Lease) {
 	p.equal("outstanding items", l.Outstanding, out)
 }
 
-// result returns a result for an item of l, or for another item of its host.
-func (p *play) result(l *frontier.Lease) frontier.Result {
-	r := frontier.Result{Item: p.item(l.Host), State: frontier.State(p.n(6))}
-	if len(l.Items) > 0 && p.n(3) > 0 {
-		r.Item = l.Items[p.n(len(l.Items))]
+// randomResult returns a result for an item of l, or for another item of its host.
+func (p *play) randomResult(l *frontier.Lease) frontier.Result {
+	r := frontier.Result{Item: p.randomItem(l.Host), State: frontier.State(p.intn(6))}
+	if len(l.Items) > 0 && p.intn(3) > 0 {
+		r.Item = l.Items[p.intn(len(l.Items))]
 	}
 	r.Item.Run, r.Item.Attempts, r.Item.Note, r.Item.LastCapture, r.Item.NotBefore = 0, 0, "", nil, time.Time{}
 	if r.State == frontier.Pending {
-		r.Retry, r.Park = p.soon(), p.n(4) == 0
+		r.Retry, r.Park = p.randomTime(), p.intn(4) == 0
 	}
-	if p.n(3) == 0 {
+	if p.intn(3) == 0 {
 		r.Note = "a note"
 	}
-	if p.n(2) == 0 {
-		c := newCapture(r.Item, byte(p.n(3)))
-		c.Run, c.Time, c.Size, c.Path = p.model.run, p.now(), int64(p.n(256)), paths[p.n(len(paths))]
-		switch p.n(4) {
+	if p.intn(2) == 0 {
+		c := newCapture(r.Item, byte(p.intn(3)))
+		c.Run, c.Time, c.Size, c.Path = p.model.run, p.now(), int64(p.intn(256)), paths[p.intn(len(paths))]
+		switch p.intn(4) {
 		case 0:
-			c.URL = fmt.Sprint("news:", p.n(2))
+			c.URL = fmt.Sprint("news:", p.intn(2))
 			c.Key = frontier.KeyOf(c.URL)
 		case 1:
-			c.File, c.Offset, c.Length, c.ID, c.Proof = fmt.Sprint("w", p.n(2)), int64(p.n(256)), 9, "urn:uuid:1", "sha1:A"
+			c.File, c.Offset, c.Length, c.ID, c.Proof = fmt.Sprint("w", p.intn(2)), int64(p.intn(256)), 9, "urn:uuid:1", "sha1:A"
 			c.Modified, c.Validator, c.Media, c.Code = p.now().Add(-time.Hour), `"etag"`, "text/html", 200
 		case 2:
-			other := url(p.hostName(), p.n(6)) // the capture of another URL
+			other := url(p.randomHost(), p.intn(6)) // the capture of another URL
 			c.Key, c.URL = other.Key, other.URL
 		case 3:
 			c.Path = "" // not in the tree
@@ -178,12 +178,12 @@ func (p *play) result(l *frontier.Lease) frontier.Result {
 		if c.Path != "" {
 			r.Names = []frontier.Name{{Fold: c.Path, Key: r.Item.Key}}
 		}
-		if p.n(4) == 0 {
-			r.Names = []frontier.Name{{Fold: paths[p.n(len(paths))]}}
+		if p.intn(4) == 0 {
+			r.Names = []frontier.Name{{Fold: paths[p.intn(len(paths))]}}
 		}
 	}
-	if p.n(3) == 0 {
-		r.Children = p.some()
+	if p.intn(3) == 0 {
+		r.Children = p.randomItems()
 	}
 	return r
 }
