@@ -11,7 +11,7 @@ import (
 	command "github.com/anyurl/fetch/cmd/fetch"
 )
 
-// built has the paths of the programs that build has built.
+// built contains the paths of the programs that have been built.
 var built struct {
 	sync.Mutex
 	dir   string // "" before the first call
@@ -19,10 +19,10 @@ var built struct {
 }
 
 // build returns the path of a program of this module. Each program is built
-// once and lasts until all tests have ended. It is skipped with -short.
+// once and is removed after all tests. With -short the test is skipped.
 //
-// Unlike "make build" it keeps the paths of source files, so that packages that
-// "go vet" has compiled need not be compiled again.
+// Unlike "make build" it does not remove the paths of source files, so that the
+// build cache of "go vet" can be used.
 func build(t *testing.T, pkg, name string) string {
 	t.Helper()
 	if testing.Short() {
@@ -42,7 +42,7 @@ func build(t *testing.T, pkg, name string) string {
 
 func buildProgram(pkg, name string) (path string, err error) {
 	if built.dir == "" {
-		if built.dir, err = openFolder(); err != nil {
+		if built.dir, err = newFolder(); err != nil {
 			return "", err
 		}
 		built.paths = map[string]string{}
@@ -58,7 +58,7 @@ func buildProgram(pkg, name string) (path string, err error) {
 
 // openFolder creates a folder that every account may enter. It is in memory if
 // possible, because the tests would sync a real disk very often.
-func openFolder() (dir string, err error) {
+func newFolder() (dir string, err error) {
 	dir, err = os.MkdirTemp("/dev/shm", "fetch-test-")
 	if err != nil {
 		dir, err = os.MkdirTemp("", "fetch-test-")

@@ -17,15 +17,15 @@ import (
 	"github.com/anyurl/fetch/internal/peer"
 )
 
-// A seat is a terminal of 80 columns and 24 rows with a shell on it, by tmux.
-type seat struct {
+// A tmuxSession is a terminal of 80 columns and 24 rows that runs a shell.
+type tmuxSession struct {
 	t         *testing.T
 	tmux, dir string
 }
 
-func newSeat(t *testing.T) *seat {
+func newTmuxSession(t *testing.T) *tmuxSession {
 	t.Helper()
-	s := &seat{t, peer.Need(t, "tmux", "tmux"), open(t)}
+	s := &tmuxSession{t, peer.Need(t, "tmux", "tmux"), tempFolder(t)}
 	s.run("new-session", "-d", "-x", "80", "-y", "24", "-c", s.dir, "env", "PS1=ready> ", "sh")
 	t.Cleanup(func() { s.run("kill-server") })
 	s.run("set", "-g", "status", "off")
@@ -33,7 +33,7 @@ func newSeat(t *testing.T) *seat {
 	return s
 }
 
-func (s *seat) run(args ...string) string {
+func (s *tmuxSession) run(args ...string) string {
 	s.t.Helper()
 	out, err := exec.Command(s.tmux, append([]string{"-f", "/dev/null", "-S", filepath.Join(s.dir, "tmux")}, args...)...).CombinedOutput()
 	if err != nil {
@@ -42,27 +42,27 @@ func (s *seat) run(args ...string) string {
 	return string(out)
 }
 
-// keys presses keys by their names: "C-]", "Enter".
-func (s *seat) keys(names ...string) {
+// press presses the keys with the given names, such as "C-]" and "Enter".
+func (s *tmuxSession) press(names ...string) {
 	s.t.Helper()
 	s.run(append([]string{"send-keys"}, names...)...)
 }
 
-// line types text and presses Enter.
-func (s *seat) line(text string) {
+// typeLine types text and presses Enter.
+func (s *tmuxSession) typeLine(text string) {
 	s.t.Helper()
 	s.run("send-keys", "-l", text)
-	s.keys("Enter")
+	s.press("Enter")
 }
 
-// until waits for the screen to show text.
-func (s *seat) until(text string) {
+// waitForText waits until the screen shows text.
+func (s *tmuxSession) waitForText(text string) {
 	s.t.Helper()
-	s.eventually(func() bool { return strings.Contains(s.run("capture-pane", "-p", "-J"), text) },
-		func() string { return fmt.Sprintf("no %q on\n%s", text, s.run("capture-pane", "-p")) })
+	s.waitFor(func() bool { return strings.Contains(s.run("capture-pane", "-p", "-J"), text) },
+		func() string { return fmt.Sprintf("no %q in\n%s", text, s.run("capture-pane", "-p")) })
 }
 
-func (s *seat) eventually(ok func() bool, otherwise func() string) {
+func (s *tmuxSession) waitFor(ok func() bool, otherwise func() string) {
 	s.t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -73,37 +73,39 @@ func (s *seat) eventually(ok func() bool, otherwise func() string) {
 	}
 }
 
-// asks types a line until the screen shows text.
-func (s *seat) asks(line, text string) {
+// repeatLine types a line repeatedly until the screen shows text.
+func (s *tmuxSession) repeatLine(line, text string) {
 	s.t.Helper()
-	s.eventually(func() bool {
-		s.line(line)
+	s.waitFor(func() bool {
+		s.typeLine(line)
 		return strings.Contains(s.run("capture-pane", "-p", "-J"), text)
 	}, func() string { return fmt.Sprintf("no %q on\n%s", text, s.run("capture-pane", "-p")) })
 }
 
-// fetch begins a command whose exit code will be shown.
-func (s *seat) fetch(command string) {
+// start starts a command in the shell. The shell prints the exit code of the
+// command.
+func (s *tmuxSession) start(command string) {
 	s.t.Helper()
-	s.line("stty -g >before; " + command + "; echo exit=$?; stty -g >after")
+	s.typeLine("stty -g >before; " + command + "; echo exit=$?; stty -g >after")
 }
 
-// ends waits for the exit code. The terminal must be as it was.
-func (s *seat) ends(code int) {
+// waitForExit waits for the exit code and checks that the mode of the terminal
+// is restored.
+func (s *tmuxSession) waitForExit(code int) {
 	s.t.Helper()
-	s.until(fmt.Sprintf("exit=%d\n", code))
+	s.waitForText(fmt.Sprintf("exit=%d\n", code))
 	read := func(name string) string {
 		text, _ := os.ReadFile(filepath.Join(s.dir, name))
 		return string(text)
 	}
-	s.eventually(func() bool { return read("after") != "" }, func() string { return "no state of the terminal" })
+	s.waitFor(func() bool { return read("after") != "" }, func() string { return "no terminal mode" })
 	if read("before") != read("after") {
-		s.t.Errorf("the terminal was\n%sand is\n%s", read("before"), read("after"))
+		s.t.Errorf("the terminal mode changed from\n%sto\n%s", read("before"), read("after"))
 	}
 }
 
-// signal sends one to the only child of the shell.
-func (s *seat) signal(sig syscall.Signal) {
+// signal sends a signal to the child of the shell.
+func (s *tmuxSession) signal(sig syscall.Signal) {
 	s.t.Helper()
 	shell := strings.TrimSpace(s.run("display-message", "-p", "#{pane_pid}"))
 	children, err := os.ReadFile("/proc/" + shell + "/task/" + shell + "/children")
@@ -119,54 +121,54 @@ func (s *seat) signal(sig syscall.Signal) {
 	}
 }
 
-// TestConsole is a person at a terminal.
+// TestConsole uses interactive sessions at a terminal.
 func TestConsole(t *testing.T) {
 	fetch := build(t, ".", "fetch") + " --no-config "
 	t.Run("telnetd", func(t *testing.T) {
 		t.Parallel()
 		d := peer.Telnetd(t, peer.TelnetdOptions{Script: `echo "on $TERM"; while read -r line; do echo "heard $line, $(stty size)"; done`})
-		s := newSeat(t)
+		s := newTmuxSession(t)
 		_, port, _ := strings.Cut(d.Addr, ":")
-		s.fetch(fetch + "--terminal VT100 telnet://bob:s3cret@" + d.Addr + "/")
+		s.start(fetch + "--terminal VT100 telnet://bob:s3cret@" + d.Addr + "/")
 		for _, text := range []string{"telnet session with 127.0.0.1, port " + port, "log in as bob", "the URL contains a password, which is not sent", "Control-] leaves", "on vt100"} {
-			s.until(text)
+			s.waitForText(text)
 		}
-		s.asks("one", "heard one, 24 80")
+		s.repeatLine("one", "heard one, 24 80")
 		s.run("resize-window", "-x", "100", "-y", "30")
-		s.asks("two", "heard two, 30 100")
+		s.repeatLine("two", "heard two, 30 100")
 		s.run("send-keys", "-l", "thre")
-		s.keys("BSpace")
-		s.line("ow") // the peer edits
-		s.until("heard throw, 30 100")
-		s.keys("C-]")
-		s.ends(0)
+		s.press("BSpace")
+		s.typeLine("ow") // the server edits the line
+		s.waitForText("heard throw, 30 100")
+		s.press("C-]")
+		s.waitForExit(0)
 	})
 	t.Run("telnetd closes", func(t *testing.T) {
 		t.Parallel()
 		d := peer.Telnetd(t, peer.TelnetdOptions{Script: `read -r line; echo "bye $line"; read -r line`})
-		s := newSeat(t)
-		s.fetch(fetch + "telnet://" + d.Addr)
-		s.until("leaves")
-		s.line("one")
-		s.until("bye one") // telnetd may lose what a shell says that ends at once
-		s.line("")
-		s.ends(0)
+		s := newTmuxSession(t)
+		s.start(fetch + "telnet://" + d.Addr)
+		s.waitForText("leaves")
+		s.typeLine("one")
+		s.waitForText("bye one") // telnetd may lose output if the shell ends at once
+		s.typeLine("")
+		s.waitForExit(0)
 	})
 	t.Run("rlogind", func(t *testing.T) {
 		t.Parallel()
 		d := peer.Rlogind(t)
-		s := newSeat(t)
-		s.fetch(fetch + "rlogin://" + peer.User + "@" + d.Addr)
+		s := newTmuxSession(t)
+		s.start(fetch + "rlogin://" + peer.User + "@" + d.Addr)
 		for _, text := range []string{"rlogin session with 127.0.0.1", "log in as " + peer.User, "Control-] leaves", "assword:"} {
-			s.until(text)
+			s.waitForText(text)
 		}
-		s.line(peer.Password)
-		s.until("$ ")
-		s.asks("stty size", "24 80\n")
+		s.typeLine(peer.Password)
+		s.waitForText("$ ")
+		s.repeatLine("stty size", "24 80\n")
 		s.run("resize-window", "-x", "100", "-y", "30")
-		s.asks("stty size", "30 100\n")
-		s.line("exit")
-		s.ends(0)
+		s.repeatLine("stty size", "30 100\n")
+		s.typeLine("exit")
+		s.waitForExit(0)
 	})
 	for _, c := range []struct {
 		signal syscall.Signal
@@ -175,57 +177,58 @@ func TestConsole(t *testing.T) {
 		t.Run(c.signal.String(), func(t *testing.T) {
 			t.Parallel()
 			d := peer.Telnetd(t, peer.TelnetdOptions{})
-			s := newSeat(t)
-			s.fetch(fetch + "telnet://" + d.Addr + " 2>said")
-			s.line("one")
-			s.until("you said one")
+			s := newTmuxSession(t)
+			s.start(fetch + "telnet://" + d.Addr + " 2>stderr")
+			s.typeLine("one")
+			s.waitForText("you said one")
 			s.signal(c.signal)
-			s.ends(c.code)
+			s.waitForExit(c.code)
 		})
 	}
 }
 
-// TestConsolePassword: who thinks better of it gets the terminal back.
+// TestConsolePassword checks that the terminal mode is restored after a
+// password prompt, whether the user types a password or interrupts the prompt.
 func TestConsolePassword(t *testing.T) {
 	fetch := build(t, ".", "fetch") + " --no-config "
 	for _, c := range []struct {
 		name, command, key string
 		code               int
 	}{
-		{"-u", fetch + "-u bob http://127.0.0.1:1/", "C-c", 130},
-		{"typed", fetch + "--retry 0 -u bob http://127.0.0.1:1/", "Enter", 9},
+		{"interrupted prompt", fetch + "-u bob http://127.0.0.1:1/", "C-c", 130},
+		{"empty password", fetch + "--retry 0 -u bob http://127.0.0.1:1/", "Enter", 9},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := newSeat(t)
-			s.fetch(c.command)
-			s.until("Password for bob:")
-			s.keys(c.key)
-			s.ends(c.code)
+			s := newTmuxSession(t)
+			s.start(c.command)
+			s.waitForText("Password for bob:")
+			s.press(c.key)
+			s.waitForExit(c.code)
 		})
 	}
 }
 
-// TestConsoleLines is a person at a service that negotiates nothing, or no
-// more than who shows what is typed.
+// TestConsoleLines uses services that negotiate no options, or only the echo
+// option.
 func TestConsoleLines(t *testing.T) {
 	fetch := build(t, ".", "fetch") + " --no-config telnet://"
 	serve := func(t *testing.T, steps ...faultnet.Step) (*faultnet.Server, string) {
 		f := faultnet.Listen(t, faultnet.Script(steps))
 		return f, f.Addr().String()
 	}
-	t.Run("lines", func(t *testing.T) {
+	t.Run("line mode", func(t *testing.T) {
 		t.Parallel()
 		f, addr := serve(t, faultnet.Send("name? "), faultnet.Expect("\n"), faultnet.Send("hello\r\n"), faultnet.Stall())
-		s := newSeat(t)
-		s.fetch(fetch + addr)
-		s.until("name? ")
+		s := newTmuxSession(t)
+		s.start(fetch + addr)
+		s.waitForText("name? ")
 		s.run("send-keys", "-l", "adaX")
-		s.until("name? adaX") // the terminal shows it
-		s.keys("BSpace", "Enter")
-		s.until("hello")
-		s.keys("C-]")
-		s.ends(0)
+		s.waitForText("name? adaX") // echoed by the terminal
+		s.press("BSpace", "Enter")
+		s.waitForText("hello")
+		s.press("C-]")
+		s.waitForExit(0)
 		if got := string(f.Conns()[0].All()); got != "ada\r\n" {
 			t.Errorf("sent %q", got)
 		}
@@ -233,65 +236,65 @@ func TestConsoleLines(t *testing.T) {
 	t.Run("password", func(t *testing.T) {
 		t.Parallel()
 		f, addr := serve(t, faultnet.Send("\xff\xfb\x01password? "), faultnet.Expect("\n"), faultnet.Send("\xff\xfc\x01\r\nwelcome, name? "), faultnet.Expect("ada\r\n"))
-		s := newSeat(t)
-		s.fetch(fetch + addr)
-		s.until("password?")
-		s.line("s3cret")
-		s.until("welcome")
-		s.line("ada")
-		s.until("name? ada")
-		s.ends(0)
+		s := newTmuxSession(t)
+		s.start(fetch + addr)
+		s.waitForText("password?")
+		s.typeLine("s3cret")
+		s.waitForText("welcome")
+		s.typeLine("ada")
+		s.waitForText("name? ada")
+		s.waitForExit(0)
 		if got := string(f.Conns()[0].All()); got != "\xff\xfd\x01s3cret\r\n\xff\xfe\x01ada\r\n" {
 			t.Errorf("sent %q", got)
 		}
 		if screen := s.run("capture-pane", "-p"); strings.Contains(screen, "s3cret") {
-			t.Errorf("shown:\n%s", screen)
+			t.Errorf("the screen shows the password:\n%s", screen)
 		}
 	})
-	for key, code := range map[string]int{"C-c": 130, "C-d": 0} { // an interrupt, the end of a file
+	for key, code := range map[string]int{"C-c": 130, "C-d": 0} { // interrupt and end of file
 		t.Run(key, func(t *testing.T) {
 			t.Parallel()
 			_, addr := serve(t, faultnet.Send("name? "), faultnet.Stall())
-			s := newSeat(t)
-			s.fetch(fetch + addr)
-			s.until("name? ")
-			s.keys(key)
-			s.ends(code)
+			s := newTmuxSession(t)
+			s.start(fetch + addr)
+			s.waitForText("name? ")
+			s.press(key)
+			s.waitForExit(code)
 		})
 	}
-	t.Run("reset", func(t *testing.T) {
+	t.Run("connection reset", func(t *testing.T) {
 		t.Parallel()
 		_, addr := serve(t, faultnet.Send("name? "), faultnet.Expect("\n"), faultnet.Reset())
-		s := newSeat(t)
-		s.fetch(fetch + addr)
-		s.until("name? ")
-		s.line("ada")
-		s.ends(4)
+		s := newTmuxSession(t)
+		s.start(fetch + addr)
+		s.waitForText("name? ")
+		s.typeLine("ada")
+		s.waitForExit(4)
 	})
-	t.Run("only seen", func(t *testing.T) { // from a pipe: nobody's command over the terminal
+	t.Run("input from a pipe", func(t *testing.T) { // control characters are escaped
 		t.Parallel()
 		_, addr := serve(t, faultnet.Send("\x1b[31mred\x1b]0;title\x07"), faultnet.Expect("\n"))
-		s := newSeat(t)
-		s.fetch("echo | " + fetch + addr)
-		s.until(`\x1b[31mred\x1b]0;title\x07`)
-		s.ends(0)
+		s := newTmuxSession(t)
+		s.start("echo | " + fetch + addr)
+		s.waitForText(`\x1b[31mred\x1b]0;title\x07`)
+		s.waitForExit(0)
 	})
-	t.Run("suspended", func(t *testing.T) {
+	t.Run("suspended process", func(t *testing.T) {
 		t.Parallel()
 		f, addr := serve(t, faultnet.Send("name? "), faultnet.Expect("\n"), faultnet.Stall())
-		s := newSeat(t)
-		s.line("set -m")
-		s.fetch(fetch + addr)
-		s.until("name? ")
-		s.keys("C-z")
-		s.until("exit=148\n")
-		s.line("fg")
-		s.line("ada")
-		s.eventually(func() bool { return string(f.Conns()[0].Sent()) == "ada\r\n" }, func() string {
+		s := newTmuxSession(t)
+		s.typeLine("set -m")
+		s.start(fetch + addr)
+		s.waitForText("name? ")
+		s.press("C-z")
+		s.waitForText("exit=148\n")
+		s.typeLine("fg")
+		s.typeLine("ada")
+		s.waitFor(func() bool { return string(f.Conns()[0].Sent()) == "ada\r\n" }, func() string {
 			return fmt.Sprintf("sent %q\n%s", f.Conns()[0].Sent(), s.run("capture-pane", "-p"))
 		})
-		s.keys("C-]")
-		s.line("echo fg=$?")
-		s.until("fg=0\n")
+		s.press("C-]")
+		s.typeLine("echo fg=$?")
+		s.waitForText("fg=0\n")
 	})
 }

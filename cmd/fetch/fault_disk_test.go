@@ -16,59 +16,61 @@ import (
 	"github.com/anyurl/fetch/internal/peer"
 )
 
-// inMount runs a script of /bin/sh in a mount name space of its own, with an
-// empty tmpfs of the given size as its folder. $1 is fetch.
-func (l *lab) inMount(t *testing.T, size, script string) ended {
+// runInMount runs a script of /bin/sh in a new mount namespace. The working
+// directory is an empty tmpfs of the given size. $1 is the path of fetch and $2
+// the path of the directory.
+func (l *lab) runInMount(t *testing.T, size, script string) result {
 	t.Helper()
 	args := []string{"--mount", "--user", "--map-root-user", "/bin/sh", "-c",
-		`set -e; mount -t tmpfs -o "size=$3" tmpfs "$2"; cd "$2"; set +e; ` + script, "sh", l.fetch, open(t), size}
+		`set -e; mount -t tmpfs -o "size=$3" tmpfs "$2"; cd "$2"; set +e; ` + script, "sh", l.fetch, tempFolder(t), size}
 	e := run(t, exec.Command(peer.Need(t, "unshare", "util-linux"), args...))
-	if strings.Contains(e.said, "unshare:") || strings.Contains(e.said, "mount:") {
-		t.Skipf("needs leave to make name spaces: %s", e.said)
+	if strings.Contains(e.stderr, "unshare:") || strings.Contains(e.stderr, "mount:") {
+		t.Skipf("the system does not permit user namespaces: %s", e.stderr)
 	}
 	return e
 }
 
-// fullDisk: a body that is larger than what is left of a disk ends at once
-// and leaves nothing; with -C - it leaves what came, and goes on there when
-// there is room.
+// fullDisk checks that a download larger than the free space fails and leaves
+// no file. With -C - it leaves a partial file, which the next attempt resumes
+// when the disk has room.
 func fullDisk(t *testing.T, l *lab) {
 	s := serve(t)
 	url := s.URL + "/20000000"
-	e := l.inMount(t, "12m", `
+	e := l.runInMount(t, "12m", `
 		echo old >out
 		"$1" -o out `+url+`; echo exit $?, $(ls -A), $(cat out)
 		"$1" -o new -o other `+url+` `+s.URL+`/5; echo exit $?, $(ls -A), $(stat -c %s other)
 		"$1" -C - -o new `+url+`; echo exit $?, $(ls -A)
 		mount -o remount,size=50m "$2"
-		"$1" -C - -v -o new `+url+` 2>&1 | sed -n 's/^> Range: bytes=8[0-9]*-/continued behind 8 MiB/p'
+		"$1" -C - -v -o new `+url+` 2>&1 | sed -n 's/^> Range: bytes=8[0-9]*-/resumed after 8 MiB/p'
 		echo $(ls -A), $(sha256sum <new)`)
 	want := fmt.Sprintf(`exit 3, out, old
 exit 3, other out, 5
 exit 3, .new.part .new.part.state other out
-continued behind 8 MiB
+resumed after 8 MiB
 new other out, %x -
 `, sha256.Sum256(s.body("/20000000")))
-	if e.stdout != want || strings.Count(e.said, "no space left on device\n") != 3 {
+	if e.stdout != want || strings.Count(e.stderr, "no space left on device\n") != 3 {
 		t.Errorf("%v\ngot\n%s\nwant\n%s", e, e.stdout, want)
 	}
 	if n := s.requests.Load(); n != 5 {
-		t.Errorf("%d requests, want one for each URL that was asked for", n)
+		t.Errorf("got %d requests, want one for each URL", n)
 	}
 	if e := l.run(t, "-q", "-o", "/dev/full", s.URL+"/5"); e.code != 3 {
 		t.Errorf("/dev/full: %v", e)
 	}
 }
 
-// failingCalls: one system call on the file to be, its part, its state or its
-// folder fails. The file is what it was, unless it had its name already, and
-// nothing else is there but, with -C -, what the next attempt goes on with.
+// failingCalls injects an error into one system call on the output file, the
+// partial file, the state file or the folder. The output file must be unchanged
+// unless the partial file was renamed already. No other files may remain,
+// except the partial file and the state file with -C -.
 func failingCalls(t *testing.T, l *lab) {
 	for _, c := range []struct {
 		on, call, err string
-		nth           int // of the calls of one thread
-		asks          int // requests that are made
-		says          string
+		nth           int // number of the call within one thread
+		requests      int // number of requests to the server
+		message       string
 	}{
 		{".out.part", "openat", "ENOSPC", 1, 0, "no space left"},
 		{".out.part", "openat", "EDQUOT", 1, 0, "quota exceeded"},
@@ -94,17 +96,17 @@ func failingCalls(t *testing.T, l *lab) {
 		{".out.part.new", "renameat", "EIO", 1, 1, "input/output error"},
 	} {
 		object := "/1000000"
-		if c.on == ".out.part.new" && c.asks > 0 {
-			object = "/9000000" // there is a checkpoint in it
+		if c.on == ".out.part.new" && c.requests > 0 {
+			object = "/9000000" // large enough for a checkpoint
 		}
 		for _, resume := range []bool{false, true} {
 			if resume && c.on == "out" || !resume && c.on == ".out.part.new" {
-				continue // there is no such call
+				continue // this mode makes no such call
 			}
 			name := fmt.Sprintf("%s of %s on %s, number %d, resumable %v", c.err, c.call, c.on, c.nth, resume)
 			t.Run(name, func(t *testing.T) {
 				s := serve(t)
-				dir := open(t)
+				dir := tempFolder(t)
 				out := filepath.Join(dir, "out")
 				args := []string{"-q", "-o", out, s.URL + object}
 				before := "old"
@@ -117,35 +119,36 @@ func failingCalls(t *testing.T, l *lab) {
 				e, log := l.strace(t, []string{"-P", on, "-e", "trace=" + c.call,
 					"-e", fmt.Sprintf("inject=%s:error=%s:when=%d", c.call, c.err, c.nth)}, args...)
 				if len(c.on) < 2 && content(t, out) != before {
-					before = string(s.body(object)) // only its name may be lost with the power
+					before = string(s.body(object)) // the file was renamed before the error
 				}
-				if e.code != 3 || !strings.Contains(e.said, c.says) || int(s.requests.Load()) != c.asks || e.took > 10*time.Second {
-					t.Errorf("%v, %d requests, want exit 3, %q and %d\n%s", e, s.requests.Load(), c.says, c.asks, strings.Join(log, "\n"))
+				if e.code != 3 || !strings.Contains(e.stderr, c.message) || int(s.requests.Load()) != c.requests || e.duration > 10*time.Second {
+					t.Errorf("%v, %d requests, want exit code 3, %q and %d requests\n%s", e, s.requests.Load(), c.message, c.requests, strings.Join(log, "\n"))
 				}
 				if content(t, out) != before {
-					t.Errorf("the file holds %d bytes", len(content(t, out)))
+					t.Errorf("unexpected contents of %d bytes", len(content(t, out)))
 				}
-				left := strings.Fields(names(t, dir))
+				remaining := strings.Fields(names(t, dir))
 				if resume {
-					left = slices.DeleteFunc(left, func(n string) bool { return n == ".out.part" || n == ".out.part.state" })
+					remaining = slices.DeleteFunc(remaining, func(n string) bool { return n == ".out.part" || n == ".out.part.state" })
 				}
-				if len(left) > 1 || len(left) == 1 && left[0] != "out" {
-					t.Errorf("left %q", left)
+				if len(remaining) > 1 || len(remaining) == 1 && remaining[0] != "out" {
+					t.Errorf("unexpected files %q", remaining)
 				}
 				if e := l.run(t, args...); e.code != 0 || content(t, out) != string(s.body(object)) || names(t, dir) != "out" {
-					t.Errorf("the next attempt: %v, %d bytes, %s", e, len(content(t, out)), names(t, dir))
+					t.Errorf("next attempt: %v, %d bytes, files %s", e, len(content(t, out)), names(t, dir))
 				}
 			})
 		}
 	}
 }
 
-// callOrder: the bytes are on the disk before the part gets the name of the
-// file, and the name before we claim success; a state only after the bytes
-// that it vouches for.
+// callOrder checks the order of the system calls of a download. The contents
+// are synced before the partial file is renamed to the output file. The folder
+// is synced after the rename. The state file is replaced only after the bytes
+// that it describes are synced.
 func callOrder(t *testing.T, l *lab) {
 	s := serve(t)
-	dir := open(t)
+	dir := tempFolder(t)
 	out := filepath.Join(dir, "out")
 	var paths []string
 	for _, name := range []string{".", "out", ".out.part", ".out.part.new", ".out.part.state"} {

@@ -14,26 +14,26 @@ import (
 	"time"
 )
 
-// whole reports whether the file at path is what it was or one of the bodies
-// of s, and nothing between.
-func (s *site) whole(t *testing.T, path, before string, objects ...string) bool {
+// holdsBody reports whether the contents of the file at path are equal to
+// before or to the body of one of the objects.
+func (s *site) holdsBody(t *testing.T, path, before string, objects ...string) bool {
 	t.Helper()
-	held := content(t, path)
-	return held == before || slices.ContainsFunc(objects, func(o string) bool { return held == string(s.body(o)) })
+	contents := content(t, path)
+	return contents == before || slices.ContainsFunc(objects, func(o string) bool { return contents == string(s.body(o)) })
 }
 
-// killedAtCalls: at whatever system call on the file, its part, its state or
-// its folder a process is killed, the file is what it was or whole, and the
-// next attempt finds its way: no lock is left, and no byte is taken for what
-// it is not.
+// killedAtCalls kills fetch at each system call on the output file, the partial
+// file, the state file or the folder. The output file must be unchanged or
+// complete, and the next attempt must succeed. This proves that no lock and no
+// corrupt partial file remains.
 func killedAtCalls(t *testing.T, l *lab) {
 	s := serve(t)
 	for _, resume := range []bool{false, true} {
 		object := "/1000000"
 		if resume {
-			object = "/9000000" // there is a checkpoint in it
+			object = "/9000000" // large enough for a checkpoint
 		}
-		dir := open(t)
+		dir := tempFolder(t)
 		out := filepath.Join(dir, "out")
 		args := []string{"-q", "-o", out, s.URL + object}
 		before := "old"
@@ -69,29 +69,29 @@ func killedAtCalls(t *testing.T, l *lab) {
 				e, _ := l.strace(t, slices.Concat(options, []string{"-e", fmt.Sprintf("inject=%s:signal=KILL:when=%d", call, nth)}), args...)
 				if e.code == 128+int(syscall.SIGKILL) {
 					killed++
-				} else if e.code != 0 { // calls are counted in each thread, which may make fewer
+				} else if e.code != 0 { // a thread may make fewer calls than all threads together
 					t.Errorf("%s: %v", name, e)
 				}
-				if !s.whole(t, out, before, object) {
-					t.Errorf("%s: the file holds %d bytes", name, len(content(t, out)))
+				if !s.holdsBody(t, out, before, object) {
+					t.Errorf("%s: unexpected contents of %d bytes", name, len(content(t, out)))
 				}
-				if e := l.run(t, args...); e.code != 0 || !s.whole(t, out, object, object) || names(t, dir) != "out" {
-					t.Errorf("%s, the next attempt: %v, %d bytes, %s", name, e, len(content(t, out)), names(t, dir))
+				if e := l.run(t, args...); e.code != 0 || !s.holdsBody(t, out, object, object) || names(t, dir) != "out" {
+					t.Errorf("%s, next attempt: %v, %d bytes, files %s", name, e, len(content(t, out)), names(t, dir))
 				}
 			}
 		}
 		t.Logf("resumable %v: killed %d times at %v", resume, killed, calls)
 		if killed < 10 {
-			t.Errorf("killed only %d times", killed)
+			t.Errorf("killed %d times, want at least 10", killed)
 		}
 	}
 }
 
-// killedAtRandom: the same at any time, for two objects of one length that
-// take turns at one file.
+// killedAtRandom kills fetch at random times, while it downloads one of two
+// objects of equal length to the same file.
 func killedAtRandom(t *testing.T, l *lab) {
 	s := serve(t)
-	dir := open(t)
+	dir := tempFolder(t)
 	out := filepath.Join(dir, "out")
 	objects := []string{"/10000000", "/x10000000"}
 	put(t, out, "old")
@@ -101,7 +101,7 @@ func killedAtRandom(t *testing.T, l *lab) {
 		if rand.IntN(2) == 0 && content(t, out) != "old" {
 			clearFolder(t, dir)
 		}
-		if content(t, out) == "" { // else it would be continued
+		if content(t, out) == "" { // -C - would resume a file with contents
 			args = append(args, "-C", "-")
 		}
 		before := content(t, out)
@@ -114,24 +114,25 @@ func killedAtRandom(t *testing.T, l *lab) {
 		} else if e.code != 0 {
 			t.Errorf("%q: %v", args, e)
 		}
-		if !s.whole(t, out, before, objects...) {
-			t.Fatalf("%q: the file holds %d bytes", args, len(content(t, out)))
+		if !s.holdsBody(t, out, before, objects...) {
+			t.Fatalf("%q: unexpected contents of %d bytes", args, len(content(t, out)))
 		}
 		if names(t, dir) != "out" {
 			parts++
 		}
-		// What is left is of one of both objects, and may be asked for again.
+		// The partial file may belong to either object. The next attempt
+		// requests either object.
 		next := objects[rand.IntN(2)]
 		args = []string{"-q", "-o", out, s.URL + next}
 		if before == "" && content(t, out) == "" {
 			args = append(args, "-C", "-")
 		}
 		if e := l.run(t, args...); e.code != 0 || content(t, out) != string(s.body(next)) || names(t, dir) != "out" {
-			t.Fatalf("%q, the next attempt: %v, %d bytes, %s", args, e, len(content(t, out)), names(t, dir))
+			t.Fatalf("%q, next attempt: %v, %d bytes, files %s", args, e, len(content(t, out)), names(t, dir))
 		}
 	}
-	t.Logf("%d of %d were killed, %d left a part", killed, l.kills, parts)
+	t.Logf("killed %d of %d processes, %d left a partial file", killed, l.kills, parts)
 	if killed < l.kills/4 || parts == 0 {
-		t.Errorf("%d of %d were killed, %d left a part: too few to tell anything", killed, l.kills, parts)
+		t.Errorf("killed %d of %d processes, %d left a partial file: too few", killed, l.kills, parts)
 	}
 }

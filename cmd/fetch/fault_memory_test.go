@@ -20,22 +20,22 @@ import (
 
 const maxMemory = 64 << 10 // KiB
 
-// weigh runs fetch and returns how much memory it had at the most, in KiB.
-func (l *lab) weigh(t *testing.T, args ...string) (ended, int) {
+// measureMemory runs fetch and returns its peak memory in KiB.
+func (l *lab) measureMemory(t *testing.T, args ...string) (result, int) {
 	t.Helper()
-	result := filepath.Join(open(t), "peak")
-	c := exec.Command(l.peak, append([]string{result, l.fetch, "-q"}, args...)...)
+	peakFile := filepath.Join(tempFolder(t), "peak")
+	c := exec.Command(l.peak, append([]string{peakFile, l.fetch, "-q"}, args...)...)
 	c.Stdout = io.Discard
 	e := run(t, c)
-	peak, err := strconv.Atoi(content(t, result))
+	peak, err := strconv.Atoi(content(t, peakFile))
 	if err != nil {
 		t.Fatalf("%v: %v", err, e)
 	}
 	return e, peak
 }
 
-// memory: however large a body, and however many, memory is what it is for a
-// small one.
+// memory checks that the memory of fetch does not depend on the size or the
+// number of bodies.
 func memory(t *testing.T, l *lab) {
 	zeros := make([]byte, 1<<20)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -60,21 +60,21 @@ func memory(t *testing.T, l *lab) {
 		name string
 		args []string
 	}{
-		{"to a device", []string{"-o", "/dev/null", body}},
-		{"chunked, to standard output", []string{body + "?chunked"}},
-		{"64 bodies side by side", append([]string{"-Z"}, list...)},
+		{"output to a device", []string{"-o", "/dev/null", body}},
+		{"chunked body to standard output", []string{body + "?chunked"}},
+		{"64 bodies in parallel", append([]string{"-Z"}, list...)},
 	} {
-		e, peak := l.weigh(t, c.args...)
-		t.Logf("%s: %d KiB in %v", c.name, peak, e.took)
+		e, peak := l.measureMemory(t, c.args...)
+		t.Logf("%s: %d KiB in %v", c.name, peak, e.duration)
 		if e.code != 0 || peak > maxMemory {
-			t.Errorf("%s: %v, %d KiB, want %d at the most", c.name, e, peak, maxMemory)
+			t.Errorf("%s: %v, %d KiB, want at most %d", c.name, e, peak, maxMemory)
 		}
 	}
 }
 
-// hostile: neither does a reply without an end cost more, nor does it keep us
-// for long.
-func hostile(t *testing.T, l *lab) {
+// endlessReplies checks that replies without an end fail and do not increase
+// the memory of fetch.
+func endlessReplies(t *testing.T, l *lab) {
 	x := strings.Repeat("x", 64<<10)
 	ok := "HTTP/1.1 200 OK\r\n"
 	chunked := ok + "Transfer-Encoding: chunked\r\n\r\n"
@@ -87,38 +87,38 @@ func hostile(t *testing.T, l *lab) {
 		flags                      string
 		code                       int
 	}{
-		{"status line", "http", "HTTP/1.1 200 ", x, "", 10},
-		{"no status line", "http", "", x, "", 7},
-		{"field", "http", ok + "X: ", x, "", 10},
-		{"name of a field", "http", ok, x, "", 10},
-		{"fields", "http", ok, "X: y\r\n", "", 10},
-		{"folded field", "http", ok + "X: y\r\n", " y\r\n", "", 10},
-		{"cookies", "http", ok, "Set-Cookie: a=b\r\n", "", 10},
-		{"interim responses", "http", "", "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n", "", 7},
-		{"interim response", "http", "HTTP/1.1 103 Early Hints\r\n", "X: y\r\n", "", 10},
-		{"extension of a chunk", "http", chunked + "1;", x, "", 7},
-		{"size of a chunk", "http", chunked, "00000000", "", 7},
-		{"extensions of many chunks", "http", chunked, "1;" + x[:1000] + "\r\nx\r\n", "", 7},
-		{"trailer", "http", chunked + "1\r\nx\r\n0\r\n", "X: y\r\n", "", 10},
-		{"field of a trailer", "http", chunked + "1\r\nx\r\n0\r\nX: ", x, "", 10},
-		{"body", "http", ok + "\r\n", x, "--max-filesize 200000000", 10},
-		{"page of an error", "http", "HTTP/1.1 404 No\r\n\r\n", x, "", 8},
-		{"page of a redirect", "http", "HTTP/1.1 302 There\r\nLocation: /x\r\n\r\n", x, "", 10},
-		{"challenge", "http", "HTTP/1.1 401 Who\r\nWWW-Authenticate: Basic realm=\"", x, "", 10},
-		{"bomb", "http", ok + "Content-Encoding: gzip\r\n\r\n", bomb.String(), "--compressed", 10},
-		{"gzip's name", "http", ok + "Content-Encoding: gzip\r\n\r\n\x1f\x8b\x08\x08\x00\x00\x00\x00\x00\x00", x, "--compressed", 10},
-		{"old tongue", "http", "", x, "--http0.9 --max-filesize 200000000", 10},
-		{"listing", "http", ok + "Content-Type: text/html\r\n\r\n<title>Index of /x/</title><h1>Index of /x/</h1><pre>", "<a href=\"a\">a</a>\n", "ls --max-filesize 20000000", 10},
-		{"line of a listing", "http", ok + "Content-Type: text/html\r\n\r\n<title>Index of /x/</title><h1>Index of /x/</h1><pre><a href=\"", x, "ls --max-filesize 20000000", 10},
-		{"greeting", "ftp", "220 ", x, "", 7},
-		{"lines of a greeting", "ftp", "", "220-hello\r\n", "", 7},
-		{"greeting", "nntp", "200 ", x, "", 7},
-		{"greeting", "imap", "* OK ", x, "", 7},
-		{"literal", "imap", "* OK {4000000000}\r\n", x, "", 7},
-		{"greetings", "imap", "", "* OK hello\r\n", "", 7},
-		{"menu", "gopher", "", "0a\t/a\thost.example\t70\r\n", "ls --max-filesize 20000000", 10},
-		{"line of a menu", "gopher", "0", x, "ls --max-filesize 20000000", 7},
-		{"reply", "wais", "", x, "", 7},
+		{"endless status line", "http", "HTTP/1.1 200 ", x, "", 10},
+		{"bytes without status line", "http", "", x, "", 7},
+		{"endless header field", "http", ok + "X: ", x, "", 10},
+		{"endless field name", "http", ok, x, "", 10},
+		{"endless header", "http", ok, "X: y\r\n", "", 10},
+		{"endless folded field", "http", ok + "X: y\r\n", " y\r\n", "", 10},
+		{"endless cookies", "http", ok, "Set-Cookie: a=b\r\n", "", 10},
+		{"endless interim responses", "http", "", "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n", "", 7},
+		{"endless header of an interim response", "http", "HTTP/1.1 103 Early Hints\r\n", "X: y\r\n", "", 10},
+		{"endless chunk extension", "http", chunked + "1;", x, "", 7},
+		{"endless chunk size", "http", chunked, "00000000", "", 7},
+		{"chunks with long extensions", "http", chunked, "1;" + x[:1000] + "\r\nx\r\n", "", 7},
+		{"endless trailer", "http", chunked + "1\r\nx\r\n0\r\n", "X: y\r\n", "", 10},
+		{"endless trailer field", "http", chunked + "1\r\nx\r\n0\r\nX: ", x, "", 10},
+		{"endless body", "http", ok + "\r\n", x, "--max-filesize 200000000", 10},
+		{"endless error page", "http", "HTTP/1.1 404 No\r\n\r\n", x, "", 8},
+		{"endless redirect page", "http", "HTTP/1.1 302 There\r\nLocation: /x\r\n\r\n", x, "", 10},
+		{"endless challenge", "http", "HTTP/1.1 401 Who\r\nWWW-Authenticate: Basic realm=\"", x, "", 10},
+		{"endless compressed body", "http", ok + "Content-Encoding: gzip\r\n\r\n", bomb.String(), "--compressed", 10},
+		{"endless file name in a gzip header", "http", ok + "Content-Encoding: gzip\r\n\r\n\x1f\x8b\x08\x08\x00\x00\x00\x00\x00\x00", x, "--compressed", 10},
+		{"endless HTTP/0.9 body", "http", "", x, "--http0.9 --max-filesize 200000000", 10},
+		{"endless listing", "http", ok + "Content-Type: text/html\r\n\r\n<title>Index of /x/</title><h1>Index of /x/</h1><pre>", "<a href=\"a\">a</a>\n", "ls --max-filesize 20000000", 10},
+		{"endless line of a listing", "http", ok + "Content-Type: text/html\r\n\r\n<title>Index of /x/</title><h1>Index of /x/</h1><pre><a href=\"", x, "ls --max-filesize 20000000", 10},
+		{"endless greeting", "ftp", "220 ", x, "", 7},
+		{"endless greeting of many lines", "ftp", "", "220-hello\r\n", "", 7},
+		{"endless greeting", "nntp", "200 ", x, "", 7},
+		{"endless greeting", "imap", "* OK ", x, "", 7},
+		{"endless literal", "imap", "* OK {4000000000}\r\n", x, "", 7},
+		{"endless greetings", "imap", "", "* OK hello\r\n", "", 7},
+		{"endless menu", "gopher", "", "0a\t/a\thost.example\t70\r\n", "ls --max-filesize 20000000", 10},
+		{"endless line of a menu", "gopher", "0", x, "ls --max-filesize 20000000", 7},
+		{"endless reply", "wais", "", x, "", 7},
 	} {
 		name := c.scheme + ", " + c.name
 		before := faultnet.Do("wait", func(*faultnet.Conn) error { return nil })
@@ -137,16 +137,16 @@ func hostile(t *testing.T, l *lab) {
 		if !strings.HasPrefix(c.flags, "ls ") {
 			args = append(args, "-o", "/dev/null")
 		}
-		e, peak := l.weigh(t, args...)
+		e, peak := l.measureMemory(t, args...)
 		s.Close()
-		t.Logf("%s: %d KiB in %v: exit %d, %.200s", name, peak, e.took, e.code, e.said)
+		t.Logf("%s: %d KiB in %v: exit code %d, %.200s", name, peak, e.duration, e.code, e.stderr)
 		if e.code != c.code || peak > maxMemory {
-			t.Errorf("%s: %v, %d KiB, want exit %d and %d at the most", name, e, peak, c.code, maxMemory)
+			t.Errorf("%s: %v, %d KiB, want exit code %d and at most %d", name, e, peak, c.code, maxMemory)
 		}
 	}
 }
 
-// endless sends text again and again, for as long as it is taken.
+// endless sends text repeatedly until the client closes the connection.
 func endless(text string) faultnet.Step {
 	text = strings.Repeat(text, max(1, 64<<10/len(text)))
 	return faultnet.Do("send without end", func(c *faultnet.Conn) error {

@@ -15,25 +15,25 @@ import (
 	"time"
 )
 
-// pieceSite serves one body in parts, keeps the ranges that it is asked for,
-// and calls each before it answers.
-type pieceSite struct {
+// A rangeServer serves one body. It records the ranges of the requests, and
+// calls onRequest with the number of each request before the response.
+type rangeServer struct {
 	*httptest.Server
-	body []byte
-	each func(n int)
+	body      []byte
+	onRequest func(n int)
 
 	mu     sync.Mutex
 	ranges []string
 }
 
-func servePieces(t *testing.T, body []byte) *pieceSite {
-	s := &pieceSite{body: body, each: func(int) {}}
+func serveRanges(t *testing.T, body []byte) *rangeServer {
+	s := &rangeServer{body: body, onRequest: func(int) {}}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		s.ranges = append(s.ranges, r.Header.Get("Range"))
-		n, each := len(s.ranges), s.each
+		n, onRequest := len(s.ranges), s.onRequest
 		s.mu.Unlock()
-		each(n)
+		onRequest(n)
 		w.Header().Set("ETag", `"1"`)
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(s.body))
 	}))
@@ -41,33 +41,34 @@ func servePieces(t *testing.T, body []byte) *pieceSite {
 	return s
 }
 
-// watch forgets what was asked for, and has each called from now on.
-func (s *pieceSite) watch(each func(n int)) {
+// reset clears the recorded ranges and sets the function for the following
+// requests.
+func (s *rangeServer) reset(onRequest func(n int)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ranges, s.each = nil, each
+	s.ranges, s.onRequest = nil, onRequest
 }
 
-func (s *pieceSite) asked() []string {
+func (s *rangeServer) requested() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.ranges
 }
 
-// killedInSegments: a process that brings one body by four requests at a time
-// is killed when it asks for its nth piece. There is no file then; the same
-// command goes on where the last checkpoint is, and the file is whole.
+// killedInSegments kills fetch at the nth request of a download in four
+// parallel segments. The output file must not exist then. The same command must
+// resume at the last checkpoint and complete the file.
 func killedInSegments(t *testing.T, l *lab) {
-	body := serve(t).body("/60000000") // 15 pieces
-	s := servePieces(t, body)
-	dir := open(t)
+	body := serve(t).body("/60000000") // 15 segments
+	s := serveRanges(t, body)
+	dir := tempFolder(t)
 	out := filepath.Join(dir, "out")
 	args := []string{"-q", "--segments", "4", "-C", "-", "-o", out, s.URL + "/f"}
 	continued := 0
 	for nth := 1; nth <= 15; nth += max(1, 6/l.calls) {
 		clearFolder(t, dir)
 		started := make(chan *process, 1)
-		s.watch(func(n int) {
+		s.reset(func(n int) {
 			if n == nth {
 				(<-started).Process.Kill()
 			}
@@ -75,24 +76,24 @@ func killedInSegments(t *testing.T, l *lab) {
 		p := start(t, exec.Command(l.fetch, args...))
 		started <- p
 		if e := p.wait(t); e.code != 128+int(syscall.SIGKILL) {
-			t.Fatalf("killed at piece %d: %v", nth, e)
+			t.Fatalf("killed at segment %d: %v", nth, e)
 		}
 		if content(t, out) != "" {
-			t.Errorf("killed at piece %d: the file holds %d bytes", nth, len(content(t, out)))
+			t.Errorf("killed at segment %d: the file exists and has %d bytes", nth, len(content(t, out)))
 		}
-		s.watch(func(int) {})
+		s.reset(func(int) {})
 		if e := l.run(t, args...); e.code != 0 || content(t, out) != string(body) || names(t, dir) != "out" {
-			t.Fatalf("killed at piece %d, the next attempt: %v, %d bytes, %s", nth, e, len(content(t, out)), names(t, dir))
+			t.Fatalf("killed at segment %d, next attempt: %v, %d bytes, files %s", nth, e, len(content(t, out)), names(t, dir))
 		}
-		asked := s.asked()
-		if len(asked) < 2 {
-			t.Errorf("killed at piece %d, the next attempt asked for %q", nth, asked)
+		ranges := s.requested()
+		if len(ranges) < 2 {
+			t.Errorf("killed at segment %d: the next attempt requested %q", nth, ranges)
 		}
-		if !strings.HasPrefix(asked[0], "bytes=0-") {
+		if !strings.HasPrefix(ranges[0], "bytes=0-") {
 			continued++
 		}
 	}
 	if continued == 0 {
-		t.Error("no attempt went on where another had ended")
+		t.Error("no attempt resumed an earlier one")
 	}
 }

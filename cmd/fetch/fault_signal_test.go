@@ -18,36 +18,37 @@ import (
 	"github.com/anyurl/fetch/internal/faultnet"
 )
 
-// signals: wherever it waits, a process ends within two seconds of a signal,
-// says so by its exit code, and keeps what it has where -C - asks for it.
+// signals checks that fetch ends within two seconds of SIGINT or SIGTERM,
+// wherever it waits. The exit code must name the signal. With -C - the partial
+// file must remain, so that the next attempt resumes it.
 func signals(t *testing.T, l *lab) {
-	asked := faultnet.Expect("\r\n\r\n")
+	readRequest := faultnet.Expect("\r\n\r\n")
 	head := "HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: 1000000\r\n\r\n" + strings.Repeat("x", 300_000)
 	silent := faultnet.Script{faultnet.Stall()}
 	for _, c := range []struct {
 		name   string
 		script faultnet.Script
-		args   []string // OUT and URL are replaced
+		args   []string // OUT, URL and URLS are placeholders
 		kept   bool
 	}{
-		{"connecting", faultnet.Script{faultnet.Blackhole()}, []string{"-o", "OUT", "URL"}, false},
-		{"nothing is answered", silent, []string{"-o", "OUT", "URL"}, false},
-		{"in TLS", silent, []string{"-o", "OUT", "URLS"}, false},
-		{"in the head", faultnet.Script{asked, faultnet.Send(head[:30]), faultnet.Stall()}, []string{"-o", "OUT", "URL"}, false},
-		{"in the body", faultnet.Script{asked, faultnet.Send(head), faultnet.Stall()}, []string{"-o", "OUT", "URL"}, false},
-		{"in the body, resumable", faultnet.Script{asked, faultnet.Send(head), faultnet.Stall()}, []string{"-C", "-", "-o", "OUT", "URL"}, true},
-		{"in the body, to standard output", faultnet.Script{asked, faultnet.Send(head), faultnet.Stall()}, []string{"URL"}, false},
-		{"in many bodies", faultnet.Script{asked, faultnet.Send(head), faultnet.Stall()},
+		{"during connect", faultnet.Script{faultnet.Blackhole()}, []string{"-o", "OUT", "URL"}, false},
+		{"server without response", silent, []string{"-o", "OUT", "URL"}, false},
+		{"during the TLS handshake", silent, []string{"-o", "OUT", "URLS"}, false},
+		{"in the header", faultnet.Script{readRequest, faultnet.Send(head[:30]), faultnet.Stall()}, []string{"-o", "OUT", "URL"}, false},
+		{"in the body", faultnet.Script{readRequest, faultnet.Send(head), faultnet.Stall()}, []string{"-o", "OUT", "URL"}, false},
+		{"in the body, resumable", faultnet.Script{readRequest, faultnet.Send(head), faultnet.Stall()}, []string{"-C", "-", "-o", "OUT", "URL"}, true},
+		{"in the body, to standard output", faultnet.Script{readRequest, faultnet.Send(head), faultnet.Stall()}, []string{"URL"}, false},
+		{"in parallel bodies", faultnet.Script{readRequest, faultnet.Send(head), faultnet.Stall()},
 			[]string{"-Z", "-o", "OUT", "-o", "-", "-o", "-", "-o", "-", "URL", "URL?1", "URL?2", "URL?3"}, false},
-		{"before another attempt", faultnet.Script{asked, faultnet.Send("HTTP/1.1 503 No\r\nRetry-After: 300\r\nContent-Length: 0\r\n\r\n"), faultnet.Stall()},
+		{"in the delay before a retry", faultnet.Script{readRequest, faultnet.Send("HTTP/1.1 503 No\r\nRetry-After: 300\r\nContent-Length: 0\r\n\r\n"), faultnet.Stall()},
 			[]string{"-o", "OUT", "URL"}, false},
-		{"in a listing", faultnet.Script{asked, faultnet.Send("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" +
+		{"in a listing", faultnet.Script{readRequest, faultnet.Send("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" +
 			"<html><head><title>Index of /x/</title></head><body><h1>Index of /x/</h1><pre><a href=\"a\">a</a>\n"), faultnet.Stall()}, []string{"ls", "URL/"}, false},
 	} {
 		for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 			t.Run(fmt.Sprintf("%s, %s", c.name, sig), func(t *testing.T) {
 				s := faultnet.Listen(t, c.script)
-				dir := open(t)
+				dir := tempFolder(t)
 				args := []string{"-q"}
 				for _, a := range c.args {
 					a = strings.Replace(a, "OUT", filepath.Join(dir, "out"), 1)
@@ -60,7 +61,7 @@ func signals(t *testing.T, l *lab) {
 				}
 				e := l.interrupt(t, exec.Command(l.fetch, args...), sig, filepath.Join(dir, ".out.part"), all)
 				if names := names(t, dir); c.kept && names != ".out.part .out.part.state" || !c.kept && names != "" {
-					t.Errorf("%v: left %q", e, names)
+					t.Errorf("%v: unexpected files %q", e, names)
 				}
 				s.Close()
 				if !c.kept {
@@ -73,13 +74,13 @@ func signals(t *testing.T, l *lab) {
 				}))
 				defer rest.Close()
 				again := l.run(t, append(args, "-v", "--connect-to", "::"+rest.Listener.Addr().String())...)
-				if again.code != 0 || len(content(t, filepath.Join(dir, "out"))) != 1_000_000 || !strings.Contains(again.said, "Range: bytes=300000-") {
-					t.Errorf("the next attempt: %v", again)
+				if again.code != 0 || len(content(t, filepath.Join(dir, "out"))) != 1_000_000 || !strings.Contains(again.stderr, "Range: bytes=300000-") {
+					t.Errorf("next attempt: %v", again)
 				}
 			})
 		}
 	}
-	t.Run("a pipe that nobody reads", func(t *testing.T) {
+	t.Run("pipe that is never read", func(t *testing.T) {
 		s := serve(t)
 		r, w, err := os.Pipe()
 		if err != nil {
@@ -91,62 +92,65 @@ func signals(t *testing.T, l *lab) {
 		l.interrupt(t, c, syscall.SIGINT, "", 0)
 		w.Close()
 	})
-	t.Run("a FIFO that nobody reads", func(t *testing.T) {
+	t.Run("FIFO that is never read", func(t *testing.T) {
 		s := serve(t)
-		pipe := filepath.Join(open(t), "pipe")
+		pipe := filepath.Join(tempFolder(t), "pipe")
 		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		l.interrupt(t, exec.Command(l.fetch, "-q", "-o", pipe, s.URL+"/5"), syscall.SIGTERM, "", 0)
 		if n := s.requests.Load(); n > 0 {
-			t.Errorf("%d requests", n)
+			t.Errorf("got %d requests, want none", n)
 		}
 	})
 }
 
-// interrupt signals a process once it waits, and its part has so many bytes,
-// and wants it to end by that. The signal comes more than once, as from timeout(1).
-func (l *lab) interrupt(t *testing.T, c *exec.Cmd, sig syscall.Signal, part string, size int) ended {
+// interrupt waits until the process c is idle and the partial file at path part
+// has size bytes. Then it sends the signal several times, as timeout(1) does,
+// and requires that the signal ends the process.
+func (l *lab) interrupt(t *testing.T, c *exec.Cmd, sig syscall.Signal, part string, size int) result {
 	t.Helper()
 	p := start(t, c)
-	p.waits(t, func() bool { return size == 0 || len(content(t, part)) == size })
-	began := time.Now()
-	for n := 0; n < 3 && time.Since(began) < 20*time.Millisecond; n++ { // later it would be another one
+	p.waitIdle(t, func() bool { return size == 0 || len(content(t, part)) == size })
+	started := time.Now()
+	for n := 0; n < 3 && time.Since(started) < 20*time.Millisecond; n++ { // later signals could arrive during the cleanup
 		p.Process.Signal(sig)
-		for p.pending() { // else the next one is one with it
+		for p.pending() { // a second signal would merge with a pending one
 		}
 	}
 	e := p.wait(t)
-	const most = 5 * time.Second // on a busy machine; on an idle one it is grace, of a second
-	if took := time.Since(began); e.code != 128+int(sig) || took > most {
-		t.Errorf("%v, %v after the signal, want exit %d within %v", e, took, 128+int(sig), most)
+	const maxDuration = 5 * time.Second // more than the limit of two seconds, because the machine may be busy
+	if duration := time.Since(started); e.code != 128+int(sig) || duration > maxDuration {
+		t.Errorf("%v, %v after the signal, want exit code %d within %v", e, duration, 128+int(sig), maxDuration)
 	}
 	return e
 }
 
-// pending reports whether a signal has not been delivered yet to a process that
-// has not ended.
+// pending reports whether the process runs and has a signal that is not yet
+// delivered.
 func (p *process) pending() bool {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Process.Pid))
 	ended := err != nil || bytes.Contains(status, []byte("State:\tZ"))
 	return !ended && !bytes.Contains(status, []byte("ShdPnd:\t0000000000000000"))
 }
 
-// waits returns once the process has done nothing for a while, and is ready.
-func (p *process) waits(t *testing.T, ready func() bool) {
+// waitIdle waits until the process has been idle for 100 ms and ready returns
+// true.
+func (p *process) waitIdle(t *testing.T, ready func() bool) {
 	t.Helper()
 	const look, while = 10 * time.Millisecond, 10
 	last, still := "", 0
-	for end := time.Now().Add(patience); (still < while || !ready()) && time.Now().Before(end); time.Sleep(look) {
-		does := content(t, fmt.Sprintf("/proc/%d/io", p.Process.Pid)) + threads(p.Process.Pid)
+	for end := time.Now().Add(waitTimeout); (still < while || !ready()) && time.Now().Before(end); time.Sleep(look) {
+		does := content(t, fmt.Sprintf("/proc/%d/io", p.Process.Pid)) + threadStates(p.Process.Pid)
 		if still++; does != last {
 			last, still = does, 0
 		}
 	}
 }
 
-// threads says what the threads of a process wait for.
-func threads(pid int) (all string) {
+// threadStates returns the kernel functions in which the threads of a process
+// wait.
+func threadStates(pid int) (all string) {
 	paths, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/wchan", pid))
 	for _, path := range paths {
 		where, _ := os.ReadFile(path)

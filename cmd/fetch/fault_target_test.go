@@ -14,14 +14,15 @@ import (
 	"testing"
 )
 
-// pairs: two processes that want one file at one time do not mix what they
-// bring: it is that of one of them, whole, and who came too late says so.
-func pairs(t *testing.T, l *lab) {
+// twoProcesses starts pairs of processes that write different bodies to the
+// same file. The file must be equal to one of the bodies. The other process
+// must report that the file is in use.
+func twoProcesses(t *testing.T, l *lab) {
 	s := serve(t)
 	objects := []string{"/2000000", "/x2000000"}
 	busy := 0
 	for n := range l.pairs {
-		dir := open(t)
+		dir := tempFolder(t)
 		out := filepath.Join(dir, "out")
 		var both []*process
 		for _, o := range objects {
@@ -31,18 +32,18 @@ func pairs(t *testing.T, l *lab) {
 			}
 			both = append(both, start(t, exec.Command(l.fetch, args...)))
 		}
-		busy += oneWins(t, s, out, both, objects)
+		busy += waitForWinner(t, s, out, both, objects)
 	}
-	t.Logf("%d of %d pairs met", busy, l.pairs)
+	t.Logf("%d of %d pairs collided", busy, l.pairs)
 	if busy < l.pairs/4 {
-		t.Errorf("%d of %d pairs met: too few to tell anything", busy, l.pairs)
+		t.Errorf("%d of %d pairs collided: too few", busy, l.pairs)
 	}
 }
 
-// crowd: the same with fifty at a time.
-func crowd(t *testing.T, l *lab) {
+// fiftyProcesses starts 50 processes that write to the same file.
+func fiftyProcesses(t *testing.T, l *lab) {
 	s := serve(t)
-	out := filepath.Join(open(t), "out")
+	out := filepath.Join(tempFolder(t), "out")
 	put(t, out, "old")
 	var all []*process
 	var objects []string
@@ -50,75 +51,76 @@ func crowd(t *testing.T, l *lab) {
 		objects = append(objects, fmt.Sprintf("/%s%d", strings.Repeat("x", n%2), 1_000_000+n*16))
 		all = append(all, start(t, exec.Command(l.fetch, "-q", "-o", out, s.URL+objects[n])))
 	}
-	if busy := oneWins(t, s, out, all, objects); busy == 0 {
-		t.Error("no two of them met")
+	if busy := waitForWinner(t, s, out, all, objects); busy == 0 {
+		t.Error("no processes collided")
 	}
 }
 
-// oneWins waits for processes that bring objects to one file, and returns how
-// many found it in use.
-func oneWins(t *testing.T, s *site, out string, all []*process, objects []string) (busy int) {
+// waitForWinner waits for processes that write the objects to the file out. It
+// returns the number of processes that found the file in use.
+func waitForWinner(t *testing.T, s *site, out string, all []*process, objects []string) (busy int) {
 	t.Helper()
 	var won []string
 	for i, p := range all {
 		switch e := p.wait(t); {
 		case e.code == 0:
 			won = append(won, string(s.body(objects[i])))
-		case e.code == 3 && strings.Contains(e.said, "being written by another process"):
+		case e.code == 3 && strings.Contains(e.stderr, "being written by another process"):
 			busy++
-		case e.code == 3 && strings.Contains(e.said, "exists"), e.code == 3 && strings.Contains(e.said, "no state"): // with --strict, behind the other
+		case e.code == 3 && strings.Contains(e.stderr, "exists"), e.code == 3 && strings.Contains(e.stderr, "no state"): // with --strict, after another process has finished
 		default:
 			t.Error(e)
 		}
 	}
-	if held := content(t, out); len(won) == 0 || !slices.Contains(won, held) {
-		t.Errorf("%d have won, the file holds %d bytes of none of them", len(won), len(held))
+	if contents := content(t, out); len(won) == 0 || !slices.Contains(won, contents) {
+		t.Errorf("%d processes succeeded, the file has %d bytes of another body", len(won), len(contents))
 	}
-	if left := names(t, filepath.Dir(out)); left != "out" {
-		t.Errorf("left %q", left)
+	if remaining := names(t, filepath.Dir(out)); remaining != "out" {
+		t.Errorf("unexpected files %q", remaining)
 	}
 	return busy
 }
 
-// targets: what cannot become the file is refused before anything is sent.
-func targets(t *testing.T, l *lab) {
-	nobody := &syscall.SysProcAttr{}
+// outputTargets checks that fetch rejects unsuitable output files before it
+// sends a request.
+func outputTargets(t *testing.T, l *lab) {
+	unprivileged := &syscall.SysProcAttr{}
 	if os.Geteuid() == 0 {
-		nobody.Credential = &syscall.Credential{Uid: 65534, Gid: 65534}
+		unprivileged.Credential = &syscall.Credential{Uid: 65534, Gid: 65534}
 	}
 	for _, c := range []struct {
-		name  string
-		out   string // in the folder
-		make  func(path string) error
-		flags string
-		code  int
-		says  string
-		asks  int64
+		name     string
+		out      string // path in the folder
+		make     func(path string) error
+		flags    string
+		code     int
+		message  string
+		requests int64
 	}{
-		{name: "new", out: "out", asks: 1},
-		{name: "file", out: "out", make: file, asks: 1},
-		{name: "directory", out: "out", make: mkdir, code: 3, says: "is a directory"},
-		{name: "name of a directory", out: "out/", code: 3, says: "is a directory"},
-		{name: "link to a directory", out: "out", make: linkTo("."), code: 3, says: "is a directory"},
-		{name: "links in a circle", out: "out", make: linkTo("out"), code: 3, says: "symbolic links"},
-		{name: "link to a file", out: "out", make: linkTo("real"), asks: 1},
-		{name: "no folder", out: "none/out", code: 3, says: "none: no such file"},
-		{name: "a file for a folder", out: "made/out", make: func(path string) error { return file(filepath.Dir(path)) }, code: 3, says: "not a directory"},
-		{name: "long name", out: strings.Repeat("x", 255), asks: 1},
-		{name: "longer name", out: strings.Repeat("x", 256), code: 3, says: "name too long"},
-		{name: "socket", out: "out", make: socket, code: 3, says: "no such device"},
-		{name: "FIFO", out: "out", make: fifo, asks: 1},
-		{name: "directory for a part", out: "out", make: func(path string) error { return mkdir(part(path)) }, code: 3, says: "in the way"},
-		{name: "part in use", out: "out", make: lock, code: 3, says: "another process"},
-		{name: "read-only file", out: "out", make: func(path string) error { return os.WriteFile(path, nil, 0o444) }, code: 3, says: "permission denied"},
-		{name: "read-only folder", out: "closed/out", make: func(path string) error { return os.Mkdir(filepath.Dir(path), 0o555) }, code: 3, says: "permission denied"},
-		{name: "not to be replaced", out: "out", make: file, flags: "--skip-existing", asks: 0},
-		{name: "unverified, strict", out: "out", make: file, flags: "--strict -C -", code: 3, says: "no state"},
-		{name: "record in no folder", out: "out", flags: "--meta none/meta", code: 3, says: "no such file"},
+		{name: "new file", out: "out", requests: 1},
+		{name: "existing file", out: "out", make: file, requests: 1},
+		{name: "directory", out: "out", make: mkdir, code: 3, message: "is a directory"},
+		{name: "name with a trailing slash", out: "out/", code: 3, message: "is a directory"},
+		{name: "link to a directory", out: "out", make: linkTo("."), code: 3, message: "is a directory"},
+		{name: "circular link", out: "out", make: linkTo("out"), code: 3, message: "symbolic links"},
+		{name: "link to a file", out: "out", make: linkTo("real"), requests: 1},
+		{name: "missing folder", out: "none/out", code: 3, message: "none: no such file"},
+		{name: "file in place of the folder", out: "made/out", make: func(path string) error { return file(filepath.Dir(path)) }, code: 3, message: "not a directory"},
+		{name: "longest name", out: strings.Repeat("x", 255), requests: 1},
+		{name: "name longer than the limit", out: strings.Repeat("x", 256), code: 3, message: "name too long"},
+		{name: "socket", out: "out", make: socket, code: 3, message: "no such device"},
+		{name: "FIFO", out: "out", make: fifo, requests: 1},
+		{name: "directory in place of the partial file", out: "out", make: func(path string) error { return mkdir(part(path)) }, code: 3, message: "in the way"},
+		{name: "partial file in use", out: "out", make: lock, code: 3, message: "another process"},
+		{name: "read-only file", out: "out", make: func(path string) error { return os.WriteFile(path, nil, 0o444) }, code: 3, message: "permission denied"},
+		{name: "read-only folder", out: "closed/out", make: func(path string) error { return os.Mkdir(filepath.Dir(path), 0o555) }, code: 3, message: "permission denied"},
+		{name: "existing file with --skip-existing", out: "out", make: file, flags: "--skip-existing", requests: 0},
+		{name: "existing file without state, with --strict", out: "out", make: file, flags: "--strict -C -", code: 3, message: "no state"},
+		{name: "missing folder of the metadata file", out: "out", flags: "--meta none/meta", code: 3, message: "no such file"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := serve(t)
-			dir := open(t)
+			dir := tempFolder(t)
 			if err := os.Chmod(dir, 0o777); err != nil {
 				t.Fatal(err)
 			}
@@ -129,7 +131,7 @@ func targets(t *testing.T, l *lab) {
 				}
 			}
 			cmd := exec.Command(l.fetch, append([]string{"-q", "-o", path, s.URL + "/100"}, strings.Fields(c.flags)...)...)
-			cmd.SysProcAttr = nobody
+			cmd.SysProcAttr = unprivileged
 			if strings.HasPrefix(c.name, "read-only") || os.Geteuid() != 0 {
 				cmd.Dir = dir
 			} else {
@@ -137,21 +139,21 @@ func targets(t *testing.T, l *lab) {
 			}
 			before := listing(t, dir)
 			e := run(t, cmd)
-			if e.code != c.code || !strings.Contains(e.said, c.says) || s.requests.Load() != c.asks {
-				t.Errorf("%v, %d requests, want exit %d, %q and %d", e, s.requests.Load(), c.code, c.says, c.asks)
+			if e.code != c.code || !strings.Contains(e.stderr, c.message) || s.requests.Load() != c.requests {
+				t.Errorf("%v, %d requests, want exit code %d, %q and %d requests", e, s.requests.Load(), c.code, c.message, c.requests)
 			}
-			if after := listing(t, dir); c.asks == 0 && after != before {
-				t.Errorf("the folder has become %s, was %s", after, before)
+			if after := listing(t, dir); c.requests == 0 && after != before {
+				t.Errorf("the folder changed to\n%s\nfrom\n%s", after, before)
 			}
-			if c.asks == 1 && c.name != "FIFO" && content(t, path) != string(s.body("/100")) {
+			if c.requests == 1 && c.name != "FIFO" && content(t, path) != string(s.body("/100")) {
 				t.Errorf("got %q", content(t, path))
 			}
 		})
 	}
 	t.Run("read-only disk", func(t *testing.T) {
 		s := serve(t)
-		e := l.inMount(t, "1m", `mount -o remount,ro "$2"; "$1" -q -o out `+s.URL+`/5; echo exit $?, $(ls -A)`)
-		if e.stdout != "exit 3,\n" || !strings.Contains(e.said, "read-only file system") || s.requests.Load() > 0 {
+		e := l.runInMount(t, "1m", `mount -o remount,ro "$2"; "$1" -q -o out `+s.URL+`/5; echo exit $?, $(ls -A)`)
+		if e.stdout != "exit 3,\n" || !strings.Contains(e.stderr, "read-only file system") || s.requests.Load() > 0 {
 			t.Errorf("%v: %s", e, e.stdout)
 		}
 	})
@@ -174,7 +176,7 @@ func socket(path string) error {
 	return l.Close()
 }
 
-// fifo makes one that is read until it ends.
+// fifo creates a FIFO and starts a process that reads it to the end.
 func fifo(path string) error {
 	if err := syscall.Mkfifo(path, 0o666); err != nil {
 		return err
@@ -182,8 +184,7 @@ func fifo(path string) error {
 	return exec.Command("/bin/sh", "-c", `cat "$1" >/dev/null & sleep 0`, "sh", path).Run()
 }
 
-// lock takes the part of path and its lock, for as long as this process
-// lives.
+// lock locks the partial file of path until the test process ends.
 func lock(path string) error {
 	f, err := os.OpenFile(part(path), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -192,7 +193,7 @@ func lock(path string) error {
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
 }
 
-// listing is all that is in a folder: names, modes and sizes.
+// listing returns the names, modes and sizes of all files in a folder.
 func listing(t *testing.T, dir string) (all string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

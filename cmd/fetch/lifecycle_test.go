@@ -25,47 +25,46 @@ import (
 	"github.com/anyurl/fetch/internal/peer"
 )
 
-// TestLifecycle is what can happen to the process and to the machine under
-// it: a disk that fills, a signal, a kill, a second process. Each of its
-// subtests runs the static binary of "make build" against a server on
-// loopback, and where the kernel must fail at a certain call, under strace.
-// With the build tag soak, TestSoakLifecycle takes more of everything.
+// TestLifecycle tests failures of the process and of the system: a full disk, a
+// signal, a kill and a second process. The subtests run the built command
+// against a server on loopback. Subtests that need a failing system call run
+// the command under strace. TestSoakLifecycle, with the build tag soak, runs
+// more iterations.
 //
-// A failure says how the process ended, what it said and what is in its
-// folder; the name of the subtest, or the message, says what was done to it.
-// The same strace, its options in the test, shows the rest.
-func TestLifecycle(t *testing.T) { lifecycle(t, few) }
+// A failure message contains the exit code, the text on standard error and the
+// files in the output folder.
+func TestLifecycle(t *testing.T) { lifecycle(t, shortWorkload) }
 
-// A share is how much of the tests without an end is done.
-type share struct {
-	calls int // of each kind at which a process is killed
-	kills int // at random times
-	pairs int // of processes with one target
-	body  int64
+// A workload sets the number of iterations and the size of the body.
+type workload struct {
+	calls int   // kills per kind of system call
+	kills int   // kills at random times
+	pairs int   // pairs of processes with the same output file
+	body  int64 // bytes
 }
 
-var few = share{calls: 2, kills: 24, pairs: 50, body: 1 << 30}
+var shortWorkload = workload{calls: 2, kills: 24, pairs: 50, body: 1 << 30}
 
-func lifecycle(t *testing.T, s share) {
-	l := &lab{fetch: build(t, ".", "fetch"), peak: build(t, "./testdata/peak", "peak"), share: s}
+func lifecycle(t *testing.T, s workload) {
+	l := &lab{fetch: build(t, ".", "fetch"), peak: build(t, "./testdata/peak", "peak"), workload: s}
 	for _, row := range []struct {
 		name string
 		run  func(*testing.T, *lab)
 	}{
 		{"disk is full", fullDisk},
 		{"system call fails", failingCalls},
-		{"no more files", noFiles},
-		{"many bodies", inOrder},
-		{"order of calls", callOrder},
-		{"killed at a call", killedAtCalls},
-		{"killed at random", killedAtRandom},
+		{"limit of open files", fileLimit},
+		{"order of parallel bodies", outputOrder},
+		{"order of system calls", callOrder},
+		{"killed at a system call", killedAtCalls},
+		{"killed at a random time", killedAtRandom},
 		{"killed in segments", killedInSegments},
 		{"signal", signals},
-		{"two processes", pairs},
-		{"fifty processes", crowd},
-		{"target", targets},
+		{"two processes", twoProcesses},
+		{"fifty processes", fiftyProcesses},
+		{"output file", outputTargets},
 		{"memory", memory},
-		{"memory, hostile", hostile},
+		{"memory for endless replies", endlessReplies},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -74,17 +73,17 @@ func lifecycle(t *testing.T, s share) {
 	}
 }
 
-// lab is where the processes are run.
+// A lab runs the built command.
 type lab struct {
 	fetch, peak string // paths of binaries
-	share
+	workload
 }
 
-// open returns a folder in memory, where there is one, that every account may
-// enter. Of a real disk these tests would wear out the sync.
-func open(t *testing.T) string {
+// tempFolder returns a new folder that all users may read. If possible, it is
+// in memory, because these tests sync very often.
+func tempFolder(t *testing.T) string {
 	t.Helper()
-	dir, err := openFolder()
+	dir, err := newFolder()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,40 +91,41 @@ func open(t *testing.T) string {
 	return dir
 }
 
-// ended is how a process ended: its exit code, or 128 and its signal, as a
-// shell has it.
-type ended struct {
-	code   int
-	said   string // to standard error
-	stdout string
-	took   time.Duration
+// A result describes a process that has ended. Its exit code is 128 plus the
+// number of the signal if a signal ended the process. ~lifecycle_test.go 99 //
+// to standard error =>
+type result struct {
+	code     int
+	stderr   string // to standard error
+	stdout   string
+	duration time.Duration
 }
 
-func (e ended) String() string {
-	return fmt.Sprintf("exit %d after %v, saying %q", e.code, e.took, e.said)
+func (e result) String() string {
+	return fmt.Sprintf("exit code %d after %v, standard error %q", e.code, e.duration, e.stderr)
 }
 
-// patience is for a process that should have ended long ago.
-const patience = 2 * time.Minute
+// waitTimeout limits the time of each process.
+const waitTimeout = 2 * time.Minute
 
-// run runs fetch.
-func (l *lab) run(t *testing.T, args ...string) ended {
+// run runs fetch and waits for its end.
+func (l *lab) run(t *testing.T, args ...string) result {
 	t.Helper()
 	return run(t, exec.Command(l.fetch, args...))
 }
 
-func run(t *testing.T, c *exec.Cmd) ended {
+func run(t *testing.T, c *exec.Cmd) result {
 	t.Helper()
 	p := start(t, c)
 	return p.wait(t)
 }
 
-// A process is one under way.
+// A process is a command that has been started.
 type process struct {
 	*exec.Cmd
-	began        time.Time
-	stdout, said bytes.Buffer
-	done         chan error
+	started        time.Time
+	stdout, stderr bytes.Buffer
+	done           chan error
 }
 
 func start(t *testing.T, c *exec.Cmd) *process {
@@ -134,10 +134,10 @@ func start(t *testing.T, c *exec.Cmd) *process {
 	if c.Stdout == nil {
 		c.Stdout = &p.stdout
 	}
-	c.Stderr = &p.said
-	c.SysProcAttr = inherit(c.SysProcAttr)
+	c.Stderr = &p.stderr
+	c.SysProcAttr = newGroup(c.SysProcAttr)
 	c.WaitDelay = time.Second
-	p.began = time.Now()
+	p.started = time.Now()
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -145,8 +145,9 @@ func start(t *testing.T, c *exec.Cmd) *process {
 	return p
 }
 
-// inherit has a process end with this one.
-func inherit(a *syscall.SysProcAttr) *syscall.SysProcAttr {
+// newGroup returns the attributes a for a process in a new process group, so
+// that wait can kill the process and its children.
+func newGroup(a *syscall.SysProcAttr) *syscall.SysProcAttr {
 	if a == nil {
 		a = &syscall.SysProcAttr{}
 	}
@@ -154,9 +155,9 @@ func inherit(a *syscall.SysProcAttr) *syscall.SysProcAttr {
 	return a
 }
 
-func (p *process) wait(t *testing.T) ended {
+func (p *process) wait(t *testing.T) result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 	defer cancel()
 	select {
 	case err := <-p.done:
@@ -167,9 +168,9 @@ func (p *process) wait(t *testing.T) ended {
 	case <-ctx.Done():
 		syscall.Kill(-p.Process.Pid, syscall.SIGKILL)
 		<-p.done
-		t.Errorf("%q did not end: %s", p.Args, &p.said)
+		t.Errorf("%q did not end within the timeout: %s", p.Args, &p.stderr)
 	}
-	return ended{codeOf(p.ProcessState), p.said.String(), p.stdout.String(), time.Since(p.began)}
+	return result{codeOf(p.ProcessState), p.stderr.String(), p.stdout.String(), time.Since(p.started)}
 }
 
 func codeOf(state *os.ProcessState) int {
@@ -180,7 +181,7 @@ func codeOf(state *os.ProcessState) int {
 	return status.ExitStatus()
 }
 
-// A site serves bodies and counts who asks.
+// A site serves bodies and counts the requests.
 type site struct {
 	*httptest.Server
 	requests atomic.Int64
@@ -189,7 +190,7 @@ type site struct {
 	bodies map[string][]byte
 }
 
-// clearFolder empties a folder.
+// clearFolder removes all files in a folder.
 func clearFolder(t *testing.T, dir string) {
 	t.Helper()
 	for _, name := range strings.Fields(names(t, dir)) {
@@ -199,8 +200,8 @@ func clearFolder(t *testing.T, dir string) {
 	}
 }
 
-// serve starts a site; /N is a body of N bytes with a strong validator, /xN
-// another of the same length.
+// serve starts a site. The body at /N has N bytes and a strong validator. The
+// body at /xN has the same length and other contents.
 func serve(t *testing.T) *site {
 	t.Helper()
 	s := &site{bodies: map[string][]byte{}}
@@ -213,7 +214,7 @@ func serve(t *testing.T) *site {
 	return s
 }
 
-// body is what the site has at path.
+// body returns the body at path.
 func (s *site) body(path string) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -228,7 +229,7 @@ func (s *site) body(path string) []byte {
 	return b
 }
 
-// names are those in a folder, with a space between them.
+// names returns the file names in a folder, separated by spaces.
 func names(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -242,7 +243,7 @@ func names(t *testing.T, dir string) string {
 	return strings.Join(all, " ")
 }
 
-// content is what a file holds; "" where there is none.
+// content returns the contents of a file, or "" if the file does not exist.
 func content(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -259,30 +260,30 @@ func put(t *testing.T, path, text string) {
 	}
 }
 
-// strace runs fetch under strace and returns how it ended and what strace saw.
-func (l *lab) strace(t *testing.T, options []string, args ...string) (ended, []string) {
+// strace runs fetch under strace and returns the result and the traced calls.
+func (l *lab) strace(t *testing.T, options []string, args ...string) (result, []string) {
 	t.Helper()
-	log := filepath.Join(open(t), "log")
+	log := filepath.Join(tempFolder(t), "log")
 	options = append([]string{"-f", "-qq", "-o", log}, options...)
 	e := run(t, exec.Command(peer.Need(t, "strace", "strace"), append(append(options, l.fetch), args...)...))
-	if strings.Contains(e.said, "PTRACE_") {
-		t.Skipf("needs leave to trace: %s", e.said)
+	if strings.Contains(e.stderr, "PTRACE_") {
+		t.Skipf("the system does not permit tracing: %s", e.stderr)
 	}
-	return e, joined(strings.Split(strings.TrimSpace(content(t, log)), "\n"))
+	return e, joinCalls(strings.Split(strings.TrimSpace(content(t, log)), "\n"))
 }
 
-// joined makes one line, at its end, of a call that strace tells in two because
-// another thread did something meanwhile.
-func joined(lines []string) (calls []string) {
-	begun := map[string]string{} // by the number of the thread
+// joinCalls joins the two lines of a call that strace splits when another
+// thread makes a call at the same time.
+func joinCalls(lines []string) (calls []string) {
+	unfinished := map[string]string{} // keyed by the thread ID
 	for _, line := range lines {
 		thread, _, _ := strings.Cut(line, " ")
 		if head, ok := strings.CutSuffix(line, " <unfinished ...>"); ok {
-			begun[thread] = head
+			unfinished[thread] = head
 			continue
 		}
 		if _, rest, ok := strings.Cut(line, " resumed>"); ok {
-			line = begun[thread] + rest
+			line = unfinished[thread] + rest
 		}
 		calls = append(calls, line)
 	}

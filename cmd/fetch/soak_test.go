@@ -4,8 +4,8 @@ package main_test
 
 import "testing"
 
-// TestSoakLifecycle is TestLifecycle at every system call, at a thousand
-// moments and for ten gibibytes.
+// TestSoakLifecycle runs TestLifecycle with every system call, 1000 random
+// kills and a body of 10 GiB.
 func TestSoakLifecycle(t *testing.T) {
-	lifecycle(t, share{calls: 1000, kills: 1000, pairs: 500, body: 10 << 30})
+	lifecycle(t, workload{calls: 1000, kills: 1000, pairs: 500, body: 10 << 30})
 }

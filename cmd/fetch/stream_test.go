@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// TestStream: what a server sends in pieces comes out of standard output when
-// it arrives. The server sends a piece only after the one before was read here.
+// TestStream checks that fetch writes a body to standard output as it arrives.
+// The server sends a piece only after the test has read the piece before it.
 func TestStream(t *testing.T) {
 	const pieces = 4
 	fetch := build(t, ".", "fetch")
@@ -45,21 +45,21 @@ func TestStream(t *testing.T) {
 			}))
 			defer s.Close()
 			command := exec.Command(fetch, append([]string{"-s", s.URL + "/"}, c.args...)...)
-			ours, theirs, err := os.Pipe()
+			primary, secondary, err := os.Pipe()
 			if c.terminal {
-				ours, theirs = openTerminal(t)
+				primary, secondary = openTerminal(t)
 			} else if err != nil {
 				t.Fatal(err)
 			}
-			defer ours.Close()
-			command.Stdout, command.Stderr = theirs, io.Discard
+			defer primary.Close()
+			command.Stdout, command.Stderr = secondary, io.Discard
 			if err := command.Start(); err != nil {
 				t.Fatal(err)
 			}
-			theirs.Close()
+			secondary.Close()
 			stop := time.AfterFunc(20*time.Second, func() { command.Process.Kill() })
 			defer stop.Stop()
-			out, seen := bufio.NewScanner(ours), 0
+			out, seen := bufio.NewScanner(primary), 0
 			for out.Scan() {
 				if out.Text() == fmt.Sprintf("piece %d", seen) {
 					confirmed <- seen

@@ -17,12 +17,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hostileLine is what a server may say where one line is wanted: a control
-// sequence, begun by CSI as one byte and as UTF-8, and text turned round.
+// hostileLine is a line with control characters: CSI as one byte, CSI in UTF-8
+// and a right-to-left override.
 const hostileLine = "a\x9b31m\u009b32m\u202eb"
 
-// TestTerminal: whatever a server has said, a terminal shows it and does not
-// obey it; what goes elsewhere is left as it is.
+// TestTerminal checks that control characters from a server are escaped on a
+// terminal, and that other outputs receive them unchanged.
 func TestTerminal(t *testing.T) {
 	fetch := build(t, ".", "fetch")
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -39,47 +39,47 @@ func TestTerminal(t *testing.T) {
 	}))
 	defer s.Close()
 	archive := hostileArchive(t)
-	for _, c := range []struct{ name, args, says string }{
+	for _, c := range []struct{ name, args, message string }{
 		{"body", "$U/x", `\x1b[31mred\u{202e}\xe2\x0d` + "\r\n" + `last \xe2`},
-		{"head and body", "-i $U/x", `X-Said: a\x9b31m\u{9b}32m\u{202e}b`},
-		{"head", "-I $U/x", `X-Said: a\x9b31m\u{9b}32m\u{202e}b`},
-		{"head aside", "-D - -o /dev/null $U/x", `X-Said: a\x9b31m\u{9b}32m\u{202e}b`},
-		{"told", "-v $U/x", `< X-Said: a\x9b31m\u{9b}32m\u{202e}b`},
+		{"header and body", "-i $U/x", `X-Said: a\x9b31m\u{9b}32m\u{202e}b`},
+		{"header", "-I $U/x", `X-Said: a\x9b31m\u{9b}32m\u{202e}b`},
+		{"header to standard output", "-D - -o /dev/null $U/x", `X-Said: a\x9b31m\u{9b}32m\u{202e}b`},
+		{"verbose messages", "-v $U/x", `< X-Said: a\x9b31m\u{9b}32m\u{202e}b`},
 		{"variables", "-o /dev/null -w %header{x-said} $U/x", `a\x9b31m\u{9b}32m\u{202e}b`},
-		{"variables, to standard error", "-o /dev/null -w %{stderr}%header{x-said} $U/x", `a\x9b31m\u{9b}32m\u{202e}b`},
-		{"side by side", "-Z $U/x $U/x", `\x1b[31mred`},
-		{"record", "info $U/x", `"X-Said":["a\ufffd31m\u009b32m\u202eb"]`},
+		{"variables to standard error", "-o /dev/null -w %{stderr}%header{x-said} $U/x", `a\x9b31m\u{9b}32m\u{202e}b`},
+		{"parallel bodies", "-Z $U/x $U/x", `\x1b[31mred`},
+		{"information about a URL", "info $U/x", `"X-Said":["a\ufffd31m\u009b32m\u202eb"]`},
 		{"listing", "$U/", `\x1b\u{9b}\u{202e}x`},
-		{"listing for ls", "ls $U/", `\x1b\u{9b}\u{202e}x`},
+		{"listing by ls", "ls $U/", `\x1b\u{9b}\u{202e}x`},
 		{"listing in JSON", "ls --json $U/", `"name":"\u001b\u009b\u202ex"`},
-		{"names of a listing", "ls --urls $U/", "/%1B%C2%9B%E2%80%AEx"},
-		{"page of a listing", "ls --native $U/", `\x1b[31mred\u{202e}`},
-		{"body, to the terminal by name", "-o /dev/stdout $U/x", `\x1b[31mred\u{202e}\xe2\x0d` + "\r\n" + `last \xe2`},
-		{"head, to the terminal by name", "-D /dev/stderr -o /dev/null $U/x", `X-Said: a\x9b31m\u{9b}32m\u{202e}b`},
-		{"entity tag, to the terminal by name", "--etag-save /dev/stdout -o /dev/null $U/x", `a\x9b31m\u{9b}32m\u{202e}b`},
-		{"cookies", "-c - -o /dev/null $U/x", `a\x9b31m\u{9b}32m\u{202e}b`},
-		{"cookies, to the terminal by name", "-c /dev/stdout -o /dev/null $U/x", `a\x9b31m\u{9b}32m\u{202e}b`},
+		{"URLs of a listing", "ls --urls $U/", "/%1B%C2%9B%E2%80%AEx"},
+		{"native listing", "ls --native $U/", `\x1b[31mred\u{202e}`},
+		{"body to the terminal by file name", "-o /dev/stdout $U/x", `\x1b[31mred\u{202e}\xe2\x0d` + "\r\n" + `last \xe2`},
+		{"header to the terminal by file name", "-D /dev/stderr -o /dev/null $U/x", `X-Said: a\x9b31m\u{9b}32m\u{202e}b`},
+		{"entity tag to the terminal by file name", "--etag-save /dev/stdout -o /dev/null $U/x", `a\x9b31m\u{9b}32m\u{202e}b`},
+		{"cookies to standard output", "-c - -o /dev/null $U/x", `a\x9b31m\u{9b}32m\u{202e}b`},
+		{"cookies to the terminal by file name", "-c /dev/stdout -o /dev/null $U/x", `a\x9b31m\u{9b}32m\u{202e}b`},
 		{"index of a WARC file", "index $D/hostile.warc", `\u001b[31m\u{9b}32m\u{202e}b`},
 		{"objects of a WARC file", "ls $D/hostile.warc", `\x1b[31m`},
 		{"manifest", "pack --manifest $D", `tree/a\x1b[31m`},
-		{"answers about URIs", "uri --batch <$D/batch", `{"id":"\u009b31m","result":true}`},
-		{"to a pipe", "$U/x | cat -v", `^[[31mredM-bM-^@M-.M-b^M^M`},
+		{"batch requests about URIs", "uri --batch <$D/batch", `{"id":"\u009b31m","result":true}`},
+		{"body to a pipe", "$U/x | cat -v", `^[[31mredM-bM-^@M-.M-b^M^M`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			shell := exec.Command("/bin/sh", "-c", `"$F" -q `+c.args)
 			shell.Env = append(os.Environ(), "F="+fetch, "U="+s.URL, "D="+archive)
 			got := onTerminal(t, shell)
-			if !strings.Contains(got, c.says) || strings.ContainsFunc(strings.ReplaceAll(got, "\r\n", "\n"), func(r rune) bool {
+			if !strings.Contains(got, c.message) || strings.ContainsFunc(strings.ReplaceAll(got, "\r\n", "\n"), func(r rune) bool {
 				return r < ' ' && r != '\n' && r != '\t' || r >= 0x7f
 			}) {
-				t.Errorf("the terminal gets %q, want %q in it and nothing that acts", got, c.says)
+				t.Errorf("got %q, want %q and no control characters", got, c.message)
 			}
 		})
 	}
 }
 
-// hostileArchive returns a folder whose files a stranger made: names and URLs
-// in them hold control sequences.
+// hostileArchive returns a folder of archive files whose names and URLs contain
+// control sequences.
 func hostileArchive(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -103,8 +103,8 @@ func hostileArchive(t *testing.T) string {
 	return dir
 }
 
-// TestForm: what a form asks for in secret is asked of the person, whatever
-// password there is for logins.
+// TestForm checks that fetch prompts the user for a secret field of a form,
+// even if FETCH_PASSWORD is set.
 func TestForm(t *testing.T) {
 	fetch := build(t, ".", "fetch")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -118,11 +118,11 @@ func TestForm(t *testing.T) {
 			if err != nil {
 				return
 			}
-			asked := make([]byte, 100)
-			n, _ := c.Read(asked)
+			request := make([]byte, 100)
+			n, _ := c.Read(request)
 			io.WriteString(c, answer)
 			if strings.Contains(answer, "said") {
-				fmt.Fprintf(c, "%q", asked[:n])
+				fmt.Fprintf(c, "%q", request[:n])
 			}
 			c.Close()
 		}
@@ -131,51 +131,51 @@ func TestForm(t *testing.T) {
 	shell.Env = append(os.Environ(), "F="+fetch, "U=gopher://"+l.Addr().String()+"/0/a%09%09?", "FETCH_PASSWORD=s3cret")
 	got := onTerminal(t, shell, "typed\n")
 	if want := `you said "/a\t+\t1\r\n+-1\r\ntyped\r\n.\r\n"`; !strings.Contains(got, want) || !strings.Contains(got, `Key\x1b[2J: `) {
-		t.Errorf("the terminal gets %q, want %q in it", got, want)
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
-// onTerminal runs a command at a terminal of its own, where typed is typed, and
-// returns what comes on it.
+// onTerminal runs a command on a new terminal with the given input, and returns
+// the output.
 func onTerminal(t *testing.T, c *exec.Cmd, typed ...string) string {
 	t.Helper()
-	ours, theirs := openTerminal(t)
-	defer ours.Close()
+	primary, secondary := openTerminal(t)
+	defer primary.Close()
 	for _, line := range typed {
-		if _, err := io.WriteString(ours, line); err != nil {
+		if _, err := io.WriteString(primary, line); err != nil {
 			t.Fatal(err)
 		}
 	}
-	c.Stdout, c.Stderr = theirs, theirs
+	c.Stdout, c.Stderr = secondary, secondary
 	err := c.Start()
-	theirs.Close()
+	secondary.Close()
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, _ := io.ReadAll(ours) // ends with EIO, once nobody has theirs
+	all, _ := io.ReadAll(primary) // returns EIO when all other files of the terminal are closed
 	if err := c.Wait(); err != nil {
 		t.Errorf("%v", err)
 	}
 	return string(all)
 }
 
-// openTerminal returns both sides of a terminal.
-func openTerminal(t *testing.T) (ours, theirs *os.File) {
+// openTerminal returns both sides of a new pseudo-terminal.
+func openTerminal(t *testing.T) (primary, secondary *os.File) {
 	t.Helper()
-	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	primary, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
-		t.Skipf("needs pseudo-terminals: %v", err)
+		t.Skipf("the system has no pseudo-terminals: %v", err)
 	}
-	if err := unix.IoctlSetPointerInt(int(ours.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+	if err := unix.IoctlSetPointerInt(int(primary.Fd()), unix.TIOCSPTLCK, 0); err != nil {
 		t.Fatal(err)
 	}
-	n, err := unix.IoctlGetInt(int(ours.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	theirs, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	n, err := unix.IoctlGetInt(int(primary.Fd()), unix.TIOCGPTN)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ours, theirs
+	secondary, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return primary, secondary
 }

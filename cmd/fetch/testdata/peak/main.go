@@ -1,6 +1,7 @@
-// Command peak runs a command and writes to the file named first how much
-// memory it had at the most, in KiB. It is a process of its own because a
-// child of Linux inherits the peak of who started it, and a test is large.
+// Command peak runs a command and writes the peak memory of the command, in
+// KiB, to a file. The first argument names the file. On Linux a child inherits
+// the peak memory of its parent, so a large test process cannot measure the
+// command directly.
 package main
 
 import (
