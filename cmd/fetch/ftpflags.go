@@ -25,7 +25,7 @@ type ftpFlags struct {
 
 func (f *ftpFlags) register(s *options.Set) {
 	p := s.Section("FTP")
-	p.StringVar(&f.method, "ftp-method", "multicwd", "use the CWD `METHOD` multicwd, singlecwd or nocwd")
+	p.StringVar(&f.method, "ftp-method", "multicwd", "change directories by `METHOD`: multicwd (default), singlecwd, nocwd")
 	p.StringVarP(&f.port, "ftp-port", "P", "", "use active mode with the local `ADDRESS` (-: default address)")
 	p.BoolVar(&f.passive, "ftp-pasv", false, "use passive mode (default)")
 	p.BoolVar(&f.skipPASVIP, "ftp-skip-pasv-ip", true, "ignore the address in the reply to PASV (default)")

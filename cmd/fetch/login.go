@@ -7,12 +7,12 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/interactive"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/tty"
 	"github.com/anyurl/fetch/netrc"
-	"golang.org/x/term"
 )
 
 // loginFlags select the credentials for servers.
@@ -140,20 +140,13 @@ func (s *streams) readPassword(ctx context.Context, prompt string) (fetch.Secret
 }
 
 // readSecret reads a line from the terminal without echo. If ctx ends, the
-// process ends too, and the terminal gets its echo back.
+// terminal gets its echo back.
 func (s *streams) readSecret(ctx context.Context, prompt string) (fetch.Secret, error) {
 	in, ok := s.stdin.(*os.File)
 	if !ok {
 		return "", fetch.Local.Errorf("standard input is not a terminal")
 	}
-	fd := int(in.Fd())
-	saved, err := term.GetState(fd)
-	if err != nil {
-		return "", fetch.Local.With(err)
-	}
-	defer context.AfterFunc(ctx, func() { term.Restore(fd, saved) })()
-	fmt.Fprint(s.stderr, tty.Escape(prompt))
-	b, err := term.ReadPassword(fd)
+	b, err := interactive.ReadSecret(ctx, in, func() { fmt.Fprint(s.stderr, tty.Escape(prompt)) })
 	fmt.Fprintln(s.stderr)
 	if err != nil {
 		return "", fetch.Local.With(err)

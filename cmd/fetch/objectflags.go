@@ -269,7 +269,7 @@ func (f *requestFlags) register(s *options.Set) {
 	p := s.Section("Requests")
 	p.BoolVarP(&f.head, "head", "I", false, "retrieve only the response header")
 	p.StringVarP(&f.byteRange, "range", "r", "", "retrieve only the bytes in `RANGE` (0-99, 100- or -10)")
-	p.StringVarP(&f.timeCond, "time-cond", "z", "", "`DATE|FILE`: retrieve only objects newer than this (-DATE: older)")
+	p.StringVarP(&f.timeCond, "time-cond", "z", "", "`DATE|FILE`: retrieve only objects newer than a date or a file")
 	p.IntVar(&f.segments, "segments", 1, "download each http file in `N` parallel segments (at most 16)")
 	p.BoolVar(&f.robots, "robots", false, "obey robots.txt (http, gopher)")
 	p.BoolVar(&f.noFail, "no-fail", false, "write the error page of the server and exit with code 0")

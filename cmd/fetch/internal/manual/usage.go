@@ -128,10 +128,12 @@ func flagNames(f *pflag.Flag) string {
 }
 
 // valueAndUsage returns the name of the value of f, or "", and the description
-// of f. A description may start with the name: "`NAME=VALUE`: send a cookie".
+// of f.
 func valueAndUsage(f *pflag.Flag) (value, usage string) {
-	value, usage = pflag.UnquoteUsage(f)
-	return value, strings.TrimPrefix(usage, value+": ")
+	if names := f.Annotations[options.ValueName]; len(names) > 0 {
+		return names[0], f.Usage
+	}
+	return pflag.UnquoteUsage(f)
 }
 
 // description returns the description of f with its default value, if there is

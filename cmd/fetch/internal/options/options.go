@@ -4,6 +4,7 @@ package options
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/spf13/pflag"
@@ -41,12 +42,31 @@ func (s *Set) section(title string, own bool) *pflag.FlagSet {
 	return flags
 }
 
+// ValueName is the annotation of a flag with the name of its value, or "".
+const ValueName = "value-name"
+
+// nameValue moves the name of the value of f from its description to an
+// annotation. A description may start with the name: "`NAME=VALUE`: send a
+// cookie".
+func nameValue(f *pflag.Flag) {
+	if _, done := f.Annotations[ValueName]; done {
+		return
+	}
+	name, usage := pflag.UnquoteUsage(f)
+	f.Usage = strings.TrimPrefix(usage, name+": ")
+	if f.Annotations == nil {
+		f.Annotations = map[string][]string{}
+	}
+	f.Annotations[ValueName] = []string{name}
+}
+
 // AddTo adds all flags of the set to flags. If two sections have a flag of the
 // same name, AddTo uses the flag of the section that is Own.
 func (s *Set) AddTo(flags *pflag.FlagSet) {
 	for _, own := range []bool{true, false} {
 		for _, section := range s.Sections {
 			if section.Own == own {
+				section.Flags.VisitAll(nameValue)
 				flags.AddFlagSet(section.Flags)
 			}
 		}
