@@ -55,4 +55,4 @@ func Manifest(w io.Writer, dir string) error { return archive.Manifest(w, dir) }
 // run can change the archive. If another process holds the lock, the error is
 // fetch.InUse. If the lock file cannot be opened, for example on a read-only
 // medium, WhileIdle calls f without it.
-func WhileIdle(dir string, f func() error) error { return archive.Idle(dir, f) }
+func WhileIdle(dir string, f func() error) error { return archive.WhileIdle(dir, f) }

@@ -52,7 +52,7 @@ func (b *batch) store(ctx context.Context) {
 		b.err = b.c.tally.limitReached()
 	}
 	if b.err == nil {
-		b.err = b.c.archive.Space()
+		b.err = b.c.archive.CheckSpace()
 	}
 }
 
@@ -74,7 +74,7 @@ func (c *crawl) commit(ctx context.Context, l *frontier.Lease, visits []*visit) 
 // entry returns the archive entry for v.
 func (c *crawl) entry(v *visit) archive.Entry {
 	e := archive.Entry{
-		URL: v.url, Body: v.body, Digest: v.digest, Size: v.size, Same: v.unchanged, Repeated: v.sameContent,
+		URL: v.url, Body: v.body, Digest: v.digest, Size: v.size, Unchanged: v.unchanged, SameContent: v.sameContent,
 		Result: frontier.Result{
 			Item: v.item, State: v.state, Retry: v.retry, Park: v.parked,
 			Note: v.note, Children: v.children, Capture: c.capture(v),

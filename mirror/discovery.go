@@ -190,7 +190,7 @@ func (d *discovery) finishGroup() error {
 	}
 	dropped, err := d.c.dropped(d.ctx)
 	d.v.incomplete = d.v.omitted > 0 || dropped > d.dropped // includes URLs of other hosts, which is harmless
-	return archive.Join(d.err, err)
+	return archive.JoinDistinct(d.err, err)
 }
 
 // dropped returns the number of URLs that Limits.Queue has rejected.

@@ -77,7 +77,7 @@ func (c *crawl) visitHost(ctx context.Context, l *frontier.Lease) error {
 	if errors.Is(err, frontier.ErrFenced) {
 		return nil // the worker that now holds the lease visits the remaining items
 	}
-	return archive.Join(err, c.queue.Release(context.WithoutCancel(ctx), l, time.Time{}))
+	return archive.JoinDistinct(err, c.queue.Release(context.WithoutCancel(ctx), l, time.Time{}))
 }
 
 // extendLease extends the lease until ctx ends, so that a slow commit does not
@@ -205,11 +205,11 @@ func (h *hostWorker) collect(ctx context.Context, v *visit, flush *time.Timer) e
 func (h *hostWorker) finish(ctx context.Context, cause error) error {
 	if h.batch != nil {
 		<-h.batch.done()
-		cause = archive.Join(cause, h.endBatch())
+		cause = archive.JoinDistinct(cause, h.endBatch())
 	}
 	b := h.newBatch()
 	b.store(ctx)
-	return archive.Join(cause, b.err)
+	return archive.JoinDistinct(cause, b.err)
 }
 
 // newBatch moves the collected visits of h into a new batch.

@@ -52,7 +52,7 @@ func (r *report) emit(e Event) {
 }
 
 // truncatedWARC reports that the uncommitted end of a WARC file was removed.
-func (r *report) truncatedWARC(c archive.Cut) {
+func (r *report) truncatedWARC(c archive.Truncation) {
 	r.emit(Event{
 		Time: r.now().UTC(), State: "cut", WARC: c.File, Offset: c.Offset, Size: c.Size,
 		Note: fmt.Sprintf("%s: removed %d uncommitted bytes at the end", c.File, c.Size),

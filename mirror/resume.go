@@ -41,7 +41,7 @@ func (c *crawl) openSpool(v *visit, part *save.File) (*archive.Spool, error) {
 	r, p := v.resp, part
 	switch large := r.Validator != "" && r.Size >= minPart; {
 	case r.Fault != nil || r.Unchanged || !r.Location.IsZero(): // the response has no bytes of the object
-		c.archive.LeavePart(v.item, part, r.Fault)
+		c.archive.ReleasePart(v.item, part, r.Fault)
 		fallthrough
 	case part == nil && (!large || v.recorder.mode == fetch.RecordWire):
 		return c.archive.Spool(archive.Label(v.item.Key)), nil

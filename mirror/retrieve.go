@@ -109,17 +109,17 @@ func (c *crawl) retrieve(ctx context.Context, v *visit) error {
 	}
 	resp, err := c.send(ctx, req)
 	if err != nil {
-		c.archive.LeavePart(v.item, part, err)
+		c.archive.ReleasePart(v.item, part, err)
 		return err
 	}
 	defer resp.Body.Close()
 	v.resp = resp
 	if reason := c.rejectedResponse(v); reason != "" {
-		c.archive.LeavePart(v.item, part, nil)
+		c.archive.ReleasePart(v.item, part, nil)
 		v.exclude(reason)
 		return nil
 	}
-	if err := archive.Join(c.readBody(v, part), v.recorder.writeError()); err != nil {
+	if err := archive.JoinDistinct(c.readBody(v, part), v.recorder.writeError()); err != nil {
 		return err
 	}
 	if resp.Doubt != "" {

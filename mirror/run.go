@@ -27,11 +27,11 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
-	err = archive.Fault(c.execute(ctx))
+	err = archive.Classify(c.execute(ctx))
 	if s, e := c.queue.Stats(context.WithoutCancel(ctx)); e == nil {
 		c.report.setPending(s)
 	}
-	return c.report.summary, archive.Join(err, c.archive.Close())
+	return c.report.summary, archive.JoinDistinct(err, c.archive.Close())
 }
 
 // newCrawl opens the archive of o for a run.
@@ -59,17 +59,17 @@ func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 
 // execute starts the run, visits all pending URLs, and completes the run.
 func (c *crawl) execute(ctx context.Context) error {
-	if err := errors.Join(c.startRun(ctx), c.archive.Space()); err != nil {
+	if err := errors.Join(c.startRun(ctx), c.archive.CheckSpace()); err != nil {
 		return err
 	}
 	if err := c.visitAll(ctx); err != nil {
-		return archive.Join(err, c.derive(ctx))
+		return archive.JoinDistinct(err, c.derive(ctx))
 	}
 	swept := c.moveToAttic(ctx) // an error does not end the run, because the next run can move the files
 	failed, err := c.archive.Failures(ctx, c.runNumber)
 	c.report.summary.NewlyFailed = failed.New
-	if failed.Odd > 0 {
-		c.report.unlistedFailures(failed.Odd)
+	if failed.Unlisted > 0 {
+		c.report.unlistedFailures(failed.Unlisted)
 	}
 	err = errors.Join(err, c.derive(ctx), c.archive.DropParts(ctx))
 	if err == nil {
@@ -78,7 +78,7 @@ func (c *crawl) execute(ctx context.Context) error {
 	if err == nil { // last, so that a run that is killed before this step is compared with the same list
 		err = failed.Write()
 	}
-	return archive.Join(swept, err)
+	return archive.JoinDistinct(swept, err)
 }
 
 // visitAll visits the URLs that the seeds lead to. Then it visits the URLs of
@@ -111,6 +111,6 @@ func (c *crawl) derive(ctx context.Context) error {
 	}
 	return c.archive.Derive(ctx, &archive.Mail{
 		Maildir: c.o.Mail == Maildir, Run: c.runNumber, Current: c.newRun && c.report.newMessages == 0,
-		Group: func(u uri.URI) bool { return isGroup(c.schemeOf(u), u) }, Found: foundBy,
+		IsGroup: func(u uri.URI) bool { return isGroup(c.schemeOf(u), u) }, Origin: foundBy,
 	})
 }

@@ -54,7 +54,7 @@ type Stats struct {
 // Status returns the counts of the archive at dir. It may be called during a
 // run.
 func Status(ctx context.Context, dir string) (s Stats, err error) {
-	err = archive.Read(ctx, dir, func(f frontier.Frontier) error {
+	err = archive.View(ctx, dir, func(f frontier.Frontier) error {
 		counted, err := f.Stats(ctx)
 		s = statsOf(counted)
 		return err
@@ -83,7 +83,7 @@ func Dump(ctx context.Context, dir string, of ...State) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		states, err := statesOf(of)
 		if err == nil {
-			err = archive.Read(ctx, dir, func(f frontier.Frontier) error { return dump(ctx, f, states, yield) })
+			err = archive.View(ctx, dir, func(f frontier.Frontier) error { return dump(ctx, f, states, yield) })
 		}
 		if err != nil && !errors.Is(err, errStopped) {
 			yield(Line{}, err)
@@ -142,7 +142,7 @@ func Requeue(ctx context.Context, dir string, of ...State) (n int64, err error) 
 	if err != nil {
 		return 0, err
 	}
-	err = archive.Change(ctx, dir, func(f frontier.Frontier) (err error) {
+	err = archive.Update(ctx, dir, func(f frontier.Frontier) (err error) {
 		n, err = f.Requeue(ctx, states...)
 		return err
 	})

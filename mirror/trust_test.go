@@ -188,7 +188,7 @@ func TestLinkedRecords(t *testing.T) {
 		}
 		found += f.Path + ": " + f.Text
 	}
-	if found != "warc/"+filepath.Base(link)+": no regular file" {
+	if found != "warc/"+filepath.Base(link)+": not a regular file" {
 		t.Errorf("verify: %q", found)
 	}
 	if err := mirror.Reindex(t.Context(), o.Dir); err != nil {

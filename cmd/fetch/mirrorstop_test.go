@@ -39,7 +39,7 @@ func TestMirrorStop(t *testing.T) {
 			fetchAs(t, 3, "verify", dir)
 			for _, args := range [][]string{{"--manifest"}, {"--wacz", filepath.Join(t.TempDir(), "x.wacz")}} {
 				out, said := fetchSays(t, 3, append([]string{"pack", dir}, args...)...)
-				if out != "" || !strings.Contains(said, "is in use: fetch mirror, or another command, is running on it") {
+				if out != "" || !strings.Contains(said, "is in use by another process: try again after it has finished") {
 					t.Errorf("pack %v beside a run: %q, %q", args, out, said)
 				}
 			}

@@ -60,7 +60,7 @@ func (c *packCommand) run(_ context.Context, args []string) error {
 // archive is an error, because sha256sum accepts an empty list.
 func (c *packCommand) printManifest(dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, "fetch.db")); err != nil {
-		return fetch.Local.Errorf("%s is no archive: it has no fetch.db", dir)
+		return fetch.Local.Errorf("%s is not an archive: it has no fetch.db", dir)
 	}
 	w, flush := terminal.NewWriter(c.stdout)
 	return errors.Join(mirror.Manifest(w, dir), local(flush()))

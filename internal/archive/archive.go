@@ -15,15 +15,15 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// Options say what a run writes into an archive.
+// Options configure an Archive.
 type Options struct {
-	Tree    bool             // keep the objects as files
-	WARC    *warc.Options    // write records; nil: none
-	MinFree int64            // bytes that the disk must keep free; 0: any number
-	Now     func() time.Time // required
+	Tree    bool             // if true, store the objects as files
+	WARC    *warc.Options    // options of the WARC files, or nil to write no records
+	MinFree int64            // free bytes required on the disk; zero means no limit
+	Now     func() time.Time // clock; required
 }
 
-// An Archive is the open folder. It is safe for concurrent use.
+// An Archive is an open archive. It is safe for concurrent use.
 type Archive struct {
 	folder   folder
 	options  Options
@@ -31,32 +31,35 @@ type Archive struct {
 	store    *tree.Store
 	namer    *tree.Namer
 	layout   tree.Layout
-	journal  *journal // nil, as records: the archive is not open for a run
-	records  *records // nil: none are written
+	journal  *journal // nil unless the archive is open for a run
+	records  *records // nil if no WARC files are written
 	memory   Memory
-	parts    sync.Map // of bodies that were cut short, by their names
+	parts    sync.Map // labels of the stored partial bodies
 
-	commits sync.Mutex // one batch at a time
-	proofs  proofs     // of the batches
+	commits sync.Mutex // serializes calls of Commit
+	proofs  proofs     // guarded by commits
 	started time.Time
 }
 
-// Frontier returns the database of the archive, which is closed with it. It
-// tells what is still to visit. What was retrieved gets there by Commit.
+// Frontier returns the database of the archive. The caller adds URLs
+// to the database directly and adds captures with Commit. Close closes the
+// database.
 func (a *Archive) Frontier() frontier.Frontier { return a.frontier }
 
-// Memory returns what spools and batches may take of the memory.
+// Memory returns the memory limit shared by all spools and batches.
 func (a *Archive) Memory() *Memory { return &a.memory }
 
-// Log appends v, a struct of plain fields, as a line to the journal. Commit
-// and Close write it to the file.
+// Log appends v, a struct of plain fields, to the journal as a line of JSON.
+// Commit and Close flush the journal to its file.
 func (a *Archive) Log(v any) { a.journal.add(v) }
 
 // Stat describes the folder of the archive.
 func (a *Archive) Stat() (fs.FileInfo, error) { return a.folder.root.Stat(".") }
 
-// Space returns an error if the disk has less room than it must keep.
-func (a *Archive) Space() error {
+// CheckSpace returns an error of class fetch.DiskFull if the disk has fewer
+// free bytes than Options.MinFree. A system that does not report free space
+// always has enough.
+func (a *Archive) CheckSpace() error {
 	if a.options.MinFree <= 0 {
 		return nil
 	}
@@ -67,12 +70,13 @@ func (a *Archive) Space() error {
 	case err != nil:
 		return err
 	case free < a.options.MinFree:
-		return fetch.DiskFull.Errorf("less than %d bytes are left on the disk", a.options.MinFree)
+		return fetch.DiskFull.Errorf("the disk has %d bytes free, but the limit is %d", free, a.options.MinFree)
 	}
 	return nil
 }
 
-// Has reports whether the archive holds c in every form that is wanted.
+// Has reports whether the archive contains the object of c in every form that
+// the options enable.
 func (a *Archive) Has(c *frontier.Capture) bool {
 	if a.options.WARC != nil && c.ID == "" {
 		return false
@@ -83,8 +87,8 @@ func (a *Archive) Has(c *frontier.Capture) bool {
 	return c.Path != "" && !a.LacksFile(c)
 }
 
-// LacksFile reports whether the file of c in the tree is missing or has
-// another size.
+// LacksFile reports whether c has a path in the tree but the file is missing or
+// has a different size.
 func (a *Archive) LacksFile(c *frontier.Capture) bool {
 	if !a.options.Tree || c.Path == "" {
 		return false
@@ -93,18 +97,20 @@ func (a *Archive) LacksFile(c *frontier.Capture) bool {
 	return err != nil || info.Size() != c.Size
 }
 
-// Canonical returns the form of u by which an archive knows it: normalised,
-// without a fragment, and without userinfo, which is a secret.
+// Canonical returns the form of u that identifies it in an archive. The form is
+// normalized and has no fragment and no userinfo, because userinfo is secret.
 func Canonical(u uri.URI) string {
 	return u.WithoutUserinfo().WithoutFragment().Normalize(uri.ByScheme).Unredacted()
 }
 
-// states are all in which a URL can have been retrieved once.
-var states = []frontier.State{frontier.Done, frontier.Kept, frontier.Pending, frontier.Dead, frontier.Excluded, frontier.Gone}
+// retrievedStates are the states of the URLs that may have a capture.
+var retrievedStates = []frontier.State{
+	frontier.Done, frontier.Kept, frontier.Pending, frontier.Dead, frontier.Excluded, frontier.Gone,
+}
 
-// retrieved calls f for the newest capture of each URL.
-func (a *Archive) retrieved(ctx context.Context, f func(frontier.Item, frontier.State) error) error {
-	for _, s := range states {
+// eachRetrieved calls f for every URL that has a capture, with its state.
+func (a *Archive) eachRetrieved(ctx context.Context, f func(frontier.Item, frontier.State) error) error {
+	for _, s := range retrievedStates {
 		for it, err := range a.frontier.Items(ctx, s) {
 			if err == nil && it.LastCapture != nil {
 				err = f(it, s)
@@ -119,62 +125,62 @@ func (a *Archive) retrieved(ctx context.Context, f func(frontier.Item, frontier.
 
 func (a *Archive) openFrontier(ctx context.Context) error {
 	f, err := frontier.Open(ctx, "sqlite:"+filepath.Join(a.folder.dir, database))
-	if err == nil { // else f may be a nil that is not nil
+	if err == nil { // on error, f may be a non-nil interface with a nil pointer
 		a.frontier = f
 	}
 	return err
 }
 
-// Read calls f with the database of the archive at dir. A run may work on it
-// at the same time.
-func Read(ctx context.Context, dir string, f func(frontier.Frontier) error) error {
-	a, err := existing(ctx, dir)
+// View calls f with the database of the archive at dir. A run may change the
+// archive at the same time. F must not change the database.
+func View(ctx context.Context, dir string, f func(frontier.Frontier) error) error {
+	a, err := openExisting(ctx, dir)
 	if err != nil {
 		return err
 	}
-	return errors.Join(Fault(f(a.frontier)), a.Close())
+	return errors.Join(Classify(f(a.frontier)), a.Close())
 }
 
-// Change calls f with the database of the archive at dir while no other
-// process changes the archive.
-func Change(ctx context.Context, dir string, f func(frontier.Frontier) error) error {
-	return exclusive(ctx, dir, func(a *Archive) error { return f(a.frontier) })
+// Update calls f with the database of the archive at dir and prevents other
+// processes from changing the archive until f returns.
+func Update(ctx context.Context, dir string, f func(frontier.Frontier) error) error {
+	return withLock(ctx, dir, func(a *Archive) error { return f(a.frontier) })
 }
 
-// exclusive opens the archive at dir for f while no other process changes it.
-func exclusive(ctx context.Context, dir string, f func(*Archive) error) error {
-	a, err := existing(ctx, dir)
+// withLock opens the archive at dir, locks it, and calls f.
+func withLock(ctx context.Context, dir string, f func(*Archive) error) error {
+	a, err := openExisting(ctx, dir)
 	if err != nil {
 		return err
 	}
-	if err = a.folder.hold(); err == nil {
+	if err = a.folder.acquireLock(); err == nil {
 		a.store, err = tree.Open(dir, tree.Options{})
 	}
 	if err == nil {
 		err = f(a)
 	}
-	return errors.Join(Fault(err), a.Close())
+	return errors.Join(Classify(err), a.Close())
 }
 
-// existing opens the database of the archive at dir, to be read beside a run.
-func existing(ctx context.Context, dir string) (*Archive, error) {
+// openExisting opens the database of the archive at dir without a lock.
+func openExisting(ctx context.Context, dir string) (*Archive, error) {
 	a := &Archive{}
 	var err error
 	if a.folder, err = openFolder(dir); err == nil {
 		if _, err = a.folder.root.Stat(database); errors.Is(err, fs.ErrNotExist) {
-			err = fetch.Local.Errorf("%s is no archive: it has no %s", dir, database)
+			err = fetch.Local.Errorf("%s is not an archive: it has no %s", dir, database)
 		}
 	}
 	if err == nil {
 		err = a.openFrontier(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(Fault(err), a.Close())
+		return nil, errors.Join(Classify(err), a.Close())
 	}
 	return a, nil
 }
 
-// Close finishes the WARC file that is being written and closes the archive.
+// Close finishes the current WARC file and releases the archive and its lock.
 func (a *Archive) Close() (err error) {
 	if a.records != nil {
 		err = a.records.close()
@@ -184,12 +190,12 @@ func (a *Archive) Close() (err error) {
 	}
 	if a.store != nil {
 		err = errors.Join(err, a.store.Close())
-		if a.folder.alone {
-			a.folder.root.Remove(tree.Tmp) // fails where something is left for the next run
+		if a.folder.locked {
+			a.folder.root.Remove(tree.Tmp) // fails if files remain for the next run
 		}
 	}
 	if a.frontier != nil {
 		err = errors.Join(err, a.frontier.Close())
 	}
-	return Fault(errors.Join(err, a.folder.close()))
+	return Classify(errors.Join(err, a.folder.close()))
 }

@@ -10,80 +10,85 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// An Entry is what one visit adds to the archive.
+// An Entry contains the results of one visit.
 type Entry struct {
-	URL    uri.URI         // of Result.Item
-	Result frontier.Result // Commit completes its Capture and Names
+	URL    uri.URI         // URL of Result.Item
+	Result frontier.Result // Commit sets its Names and the location in its Capture
 
-	Menu   bool     // it is a listing, which has a name in its folder
-	NoFile bool     // it has no file in the tree: a redirect
-	Body   *Spool   // the payload; nil: there is none
-	Digest [32]byte // of the payload
-	Size   int64    // of the payload
+	Menu   bool     // if true, the object is a listing, which is a file in its folder
+	NoFile bool     // if true, store no file in the tree, as for a redirect
+	Body   *Spool   // payload, or nil if there is none
+	Digest [32]byte // SHA-256 of the payload
+	Size   int64    // bytes in the payload
 
-	Same     bool // the object is unchanged, and there is no payload
-	Repeated bool // the payload is that of Result.Item.Last
+	Unchanged   bool // if true, the server reported the object as unchanged and sent no payload
+	SameContent bool // if true, the payload equals the object of Result.Item.LastCapture
 
-	// Records returns the records of the visit, the main one first. Twin is an
-	// earlier capture of the same bytes, or nil.
+	// Records returns the WARC records of the visit, starting with the main
+	// record. Twin is an earlier capture of the same content, or nil.
 	Records func(twin *frontier.Capture) ([]*warc.Record, error)
 }
 
-// Commit makes the entries part of the archive: the bytes to the disk first,
-// then one transaction that names them, and then the names in the tree, which
-// the next Open gives if this process is killed before. It calls committed
-// after the transaction. An error after the transaction is of the names.
+// Commit adds the entries to the archive. It writes and syncs the bodies and
+// the WARC records, commits the database transaction that refers to them, and
+// moves the files to their paths in the tree. An error before the transaction
+// leaves the archive unchanged.
+//
+// Commit calls committed after the transaction. An error after the transaction
+// loses no data: the next Open moves the remaining files. Cancellation of ctx
+// does not interrupt Commit.
 func (a *Archive) Commit(ctx context.Context, l *frontier.Lease, batch []Entry, committed func()) error {
-	ctx = context.WithoutCancel(ctx) // what has begun is short, and half of it helps nobody
+	ctx = context.WithoutCancel(ctx) // a commit is short and must not be interrupted
 	a.commits.Lock()
 	defer a.commits.Unlock()
 	c := &commit{a: a, ctx: ctx, batch: batch, files: make([]*tree.File, len(batch))}
 	err := c.write()
 	if err == nil {
-		err = a.frontier.Complete(ctx, l, c.results(), a.ends())
+		err = a.frontier.Complete(ctx, l, c.results(), a.warcEnds())
 	}
 	if err != nil {
-		return Join(Fault(err), c.revoke())
+		return JoinDistinct(Classify(err), c.rollback())
 	}
 	a.namer.Committed(c.assigned...)
 	err = c.publish()
 	if a.records != nil {
-		err = errors.Join(err, a.records.commit())
+		err = errors.Join(err, a.records.markCommitted())
 	}
 	committed()
-	return Fault(errors.Join(err, a.journal.flush()))
+	return Classify(errors.Join(err, a.journal.flush()))
 }
 
-// ends tells how far the WARC files are whole.
-func (a *Archive) ends() map[string]int64 {
+// warcEnds returns the new sizes of the WARC files to which the current batch
+// has appended records.
+func (a *Archive) warcEnds() map[string]int64 {
 	if a.records == nil {
 		return nil
 	}
 	return a.records.ends
 }
 
-// commit is one batch on its way.
+// A commit is the state of one call of Archive.Commit.
 type commit struct {
 	a        *Archive
 	ctx      context.Context
 	batch    []Entry
-	files    []*tree.File // nil where nothing goes to the tree
+	files    []*tree.File // file of each entry, or nil if the entry adds no file
 	assigned []tree.Assigned
 }
 
 func (c *commit) write() error {
 	if c.a.options.Tree {
-		if err := c.name(); err != nil {
+		if err := c.assignPaths(); err != nil {
 			return err
 		}
-		if err := c.fill(); err != nil {
+		if err := c.stageFiles(); err != nil {
 			return err
 		}
 	}
 	if c.a.options.WARC == nil {
 		return nil
 	}
-	return c.record()
+	return c.writeRecords()
 }
 
 func (c *commit) results() []frontier.Result {
@@ -94,8 +99,8 @@ func (c *commit) results() []frontier.Result {
 	return all
 }
 
-// name gives each object that goes to the tree a path.
-func (c *commit) name() error {
+// assignPaths sets the path of each object that gets a file in the tree.
+func (c *commit) assignPaths() error {
 	var wants []tree.Want
 	var at []*frontier.Result
 	for i := range c.batch {
@@ -116,13 +121,12 @@ func (c *commit) name() error {
 	return err
 }
 
-// fill writes what goes to the tree into files without a name there, and has
-// the disk take them.
-func (c *commit) fill() error {
+// stageFiles writes and syncs the new files without moving them to the tree.
+func (c *commit) stageFiles() error {
 	var open []*tree.File
 	for i, e := range c.batch {
 		k := e.Result.Capture
-		if k == nil || k.Path == "" || e.Repeated && c.a.Has(e.Result.Item.LastCapture) {
+		if k == nil || k.Path == "" || e.SameContent && c.a.Has(e.Result.Item.LastCapture) {
 			continue
 		}
 		f, err := e.Body.toFile()
@@ -135,10 +139,10 @@ func (c *commit) fill() error {
 	return c.a.store.Sync(open...)
 }
 
-// publish gives the files their names. One that cannot have its name now gets it
-// from the next run.
+// publish moves the files to their paths in the tree. If a file cannot be
+// moved, the next run moves it.
 func (c *commit) publish() error {
-	some := false
+	moved := false
 	var err error
 	for i, f := range c.files {
 		if f == nil {
@@ -146,16 +150,16 @@ func (c *commit) publish() error {
 		}
 		k := c.batch[i].Result.Capture
 		err = errors.Join(err, f.Commit(k.Path, k.Modified))
-		c.files[i], some = nil, true
+		c.files[i], moved = nil, true
 	}
-	if !some {
+	if !moved {
 		return nil
 	}
 	return errors.Join(err, c.a.store.SyncFolders())
 }
 
-// revoke removes what the batch wrote.
-func (c *commit) revoke() error {
+// rollback discards the files and records of the batch.
+func (c *commit) rollback() error {
 	c.a.namer.Dropped(c.assigned...)
 	for _, f := range c.files {
 		if f != nil {
@@ -168,32 +172,34 @@ func (c *commit) revoke() error {
 	return c.a.records.rewind()
 }
 
-// minTwin is the size from which an object that is a copy of another one is
-// recorded as such, in bytes: below, the reference is longer.
+// minTwin is the minimum size, in bytes, of an object that is recorded as a
+// revisit of its twin. The revisit record of a smaller object would be longer
+// than the object.
 const minTwin = 1 << 10
 
-// record writes the WARC records of the batch.
-func (c *commit) record() error {
-	twins, err := c.twins()
+// writeRecords writes and syncs the WARC records of the batch.
+func (c *commit) writeRecords() error {
+	twins, err := c.findTwins()
 	if err != nil {
 		return err
 	}
 	for i := range c.batch {
-		if err := c.recordOne(&c.batch[i], twins); err != nil {
+		if err := c.writeGroup(&c.batch[i], twins); err != nil {
 			return err
 		}
 	}
 	return c.a.records.w.Sync()
 }
 
-// twins returns the first captures of the bytes of this batch.
-func (c *commit) twins() (map[[32]byte]frontier.Capture, error) {
+// findTwins returns the first captures of the contents in this batch, by
+// digest.
+func (c *commit) findTwins() (map[[32]byte]frontier.Capture, error) {
 	var digests [][32]byte
 	for _, e := range c.batch {
 		switch last := e.Result.Item.LastCapture; {
-		case e.Same && last != nil:
+		case e.Unchanged && last != nil:
 			digests = append(digests, last.Digest)
-		case e.Body != nil && (e.Size >= minTwin || e.Repeated):
+		case e.Body != nil && (e.Size >= minTwin || e.SameContent):
 			digests = append(digests, e.Digest)
 		}
 	}
@@ -203,19 +209,19 @@ func (c *commit) twins() (map[[32]byte]frontier.Capture, error) {
 	return c.a.frontier.CapturesByDigest(c.ctx, digests)
 }
 
-// recordOne writes the records of one visit, as one group.
-func (c *commit) recordOne(e *Entry, twins map[[32]byte]frontier.Capture) error {
+// writeGroup writes the records of one visit as one group.
+func (c *commit) writeGroup(e *Entry, twins map[[32]byte]frontier.Capture) error {
 	var twin *frontier.Capture
 	digest, last := e.Digest, e.Result.Item.LastCapture
-	if e.Same && last != nil {
+	if e.Unchanged && last != nil {
 		digest = last.Digest
 	}
 	if t, ok := twins[digest]; ok && t.ID != "" {
 		twin = &t
 	} else if last != nil && last.ID != "" && last.Digest == digest {
-		twin = last // an older one is not in the WARC files
+		twin = last // the first capture of the content has no record
 	}
-	if twin != nil && !c.a.proven(e, twin) {
+	if twin != nil && !c.a.isProvenTwin(e, twin) {
 		twin = nil
 	}
 	group, err := e.Records(twin)
@@ -230,7 +236,8 @@ func (c *commit) recordOne(e *Entry, twins map[[32]byte]frontier.Capture) error 
 	if k == nil {
 		return nil
 	}
-	k.File, k.Offset, k.Length, k.ID, k.Proof = places[0].File, places[0].Offset, places[0].Length, places[0].ID, places[0].PayloadDigest
+	main := places[0]
+	k.File, k.Offset, k.Length, k.ID, k.Proof = main.File, main.Offset, main.Length, main.ID, main.PayloadDigest
 	if twin != nil {
 		k.Proof = twin.Proof
 	} else if e.Size >= minTwin {
@@ -243,11 +250,11 @@ func (c *commit) recordOne(e *Entry, twins map[[32]byte]frontier.Capture) error 
 	return nil
 }
 
-// proven reports whether e may become a revisit of twin. Content that was
-// fetched again must be the object in the record. For an answer without
-// content, the record of the last visit must have the payload digest of twin.
-func (a *Archive) proven(e *Entry, twin *frontier.Capture) bool {
-	if !e.Same {
+// isProvenTwin reports whether e may become a revisit of twin. If e has
+// content, the record of twin must contain that content. If e has no content,
+// the record of the last visit must have the payload digest of twin.
+func (a *Archive) isProvenTwin(e *Entry, twin *frontier.Capture) bool {
+	if !e.Unchanged {
 		return twin.Digest == e.Digest && twin.Size == e.Size && a.proveObject(twin)
 	}
 	last := e.Result.Item.LastCapture

@@ -1,12 +1,13 @@
-// Package archive keeps what a mirror retrieves. It knows the files of an
-// archive, the order in which they are written, and how they are brought back
-// to a state that is true after a crash. It makes no requests.
+// Package archive reads and writes the files of an archive, the folder in which
+// a crawl stores the objects that it retrieves. It fixes the order of all
+// writes and restores a consistent state after a crash. It sends no requests.
 //
-// [Open] opens an archive for a run and restores what an earlier run left
-// behind. [Archive.Frontier] is its database: what is still to visit and what
-// was retrieved. The body of an answer goes into a [Spool], and a batch of
-// answers becomes part of the archive by [Archive.Commit]. [Archive.Derive]
-// writes what follows from the database and the WARC files.
+// [Open] opens an archive for a run and discards data that an earlier run did
+// not commit. [Archive.Frontier] returns the database, which contains the URLs
+// and the captures. The caller writes each body to a [Spool] and adds a batch
+// of visits with [Archive.Commit]. [Archive.Derive] writes the index, the
+// manifest and the mailboxes from the database and the WARC files.
 //
-// [Verify], [Browse], [Reindex] and [Manifest] serve an archive without a run.
+// [Verify], [Browse], [Reindex] and [Manifest] process an archive without a
+// run.
 package archive

@@ -14,24 +14,24 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Failures are the URLs that failed in a run, by whichever process.
+// Failures are the URLs that failed in a run.
 type Failures struct {
-	New int64 // that did not fail in the run before
-	Odd int64 // items that are no URL on one line, and not in failed.txt
+	New      int64 // number of failed URLs that did not fail in the previous run
+	Unlisted int64 // number of failed URLs that failed.txt cannot contain
 
 	a    *Archive
 	urls []string
 }
 
-// Failures finds the URLs that failed in a run, whose pending URLs are parked.
-// It compares them with failed.txt, which has those of the run before.
+// Failures returns the URLs that failed in a run, including the pending URLs.
+// The file failed.txt must contain the failures of the previous run.
 func (a *Archive) Failures(ctx context.Context, run int64) (f Failures, err error) {
 	f.a = a
 	stats, err := a.frontier.Stats(ctx)
 	if err != nil || stats.States[frontier.Dead]+stats.Parked == 0 {
 		return f, err
 	}
-	before, err := a.failedBefore()
+	before, err := a.previousFailures()
 	if err != nil {
 		return f, err
 	}
@@ -41,10 +41,10 @@ func (a *Archive) Failures(ctx context.Context, run int64) (f Failures, err erro
 				return f, err
 			}
 			if it.Run != run {
-				continue // no run has seen it since
+				continue // the URL failed in an earlier run
 			}
-			if !isLine(it.URL) {
-				f.Odd++
+			if !isListable(it.URL) {
+				f.Unlisted++
 				continue
 			}
 			f.urls = append(f.urls, it.URL)
@@ -56,19 +56,19 @@ func (a *Archive) Failures(ctx context.Context, run int64) (f Failures, err erro
 	return f, nil
 }
 
-// isLine reports whether text, of a database that may come from a stranger, is
-// a URL that failed.txt can contain.
-func isLine(text string) bool {
+// isListable reports whether text is a URL that failed.txt can contain. The
+// database may come from an untrusted source.
+func isListable(text string) bool {
 	u, err := uri.Parse(text)
-	return err == nil && len(text) < maxLine && Canonical(u) == text &&
+	return err == nil && len(text) < maxLineLength && Canonical(u) == text &&
 		strings.IndexFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }) < 0
 }
 
-// maxLine bounds a line of failed.txt, in bytes.
-const maxLine = 16 << 10
+// maxLineLength is the maximum length of a line in failed.txt, in bytes.
+const maxLineLength = 16 << 10
 
-// failedBefore reads the list of the run before.
-func (a *Archive) failedBefore() (map[frontier.Key]bool, error) {
+// previousFailures returns the keys of the URLs in failed.txt.
+func (a *Archive) previousFailures() (map[frontier.Key]bool, error) {
 	file, err := regularfile.OpenIn(a.folder.root, failedFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -79,23 +79,24 @@ func (a *Archive) failedBefore() (map[frontier.Key]bool, error) {
 	defer file.Close()
 	before := map[frontier.Key]bool{}
 	lines := bufio.NewScanner(file)
-	for lines.Buffer(nil, maxLine); lines.Scan(); {
+	for lines.Buffer(nil, maxLineLength); lines.Scan(); {
 		before[frontier.KeyOf(lines.Text())] = true
 	}
 	return before, lines.Err()
 }
 
-// Write replaces failed.txt. It does so after the end of the run, so that a run
-// which is killed between compares with the one before.
+// Write replaces failed.txt, or removes it if no URL failed. Call Write after
+// the end of the run. If the process is killed earlier, the next run still
+// compares with the list of the previous run.
 func (f Failures) Write() error {
 	root := f.a.folder.root
 	if len(f.urls) == 0 {
 		if err := root.Remove(failedFile); !errors.Is(err, fs.ErrNotExist) {
-			return Fault(err)
+			return Classify(err)
 		}
 		return nil
 	}
-	return Fault(replace(root, failedFile, func(w io.Writer) error {
+	return Classify(replaceFile(root, failedFile, func(w io.Writer) error {
 		_, err := fmt.Fprintln(w, strings.Join(f.urls, "\n"))
 		return err
 	}))

@@ -13,7 +13,7 @@ import (
 	"github.com/anyurl/fetch/save"
 )
 
-// The names in the folder of an archive, besides those of package tree.
+// Files and folders of an archive. Package tree defines more of them.
 const (
 	database    = "fetch.db"
 	lockFile    = "lock"
@@ -25,13 +25,13 @@ const (
 	failedFile  = "failed.txt"
 )
 
-// folder is the folder of an archive, and the lock on it. One process changes
-// an archive at a time.
+// A folder is the folder of an archive with its lock file. The lock prevents
+// two processes from changing an archive at the same time.
 type folder struct {
-	dir   string
-	root  *os.Root
-	lock  save.Handle
-	alone bool // lock is ours
+	dir    string
+	root   *os.Root
+	lock   save.Handle
+	locked bool // if true, this process has the lock
 }
 
 func openFolder(dir string) (folder, error) {
@@ -39,12 +39,12 @@ func openFolder(dir string) (folder, error) {
 	return folder{dir: dir, root: root}, err
 }
 
-// hold keeps other processes from changing the archive until close.
-func (f *folder) hold() (err error) {
+// acquireLock prevents other processes from changing the archive until close.
+func (f *folder) acquireLock() (err error) {
 	if f.lock, err = save.OpenLock(filepath.Join(f.dir, lockFile)); errors.Is(err, fetch.InUse) {
-		return fetch.InUse.Errorf("another process works on %s", f.dir)
+		return fetch.InUse.Errorf("%s is in use by another process", f.dir)
 	}
-	f.alone = err == nil
+	f.locked = err == nil
 	return err
 }
 
@@ -58,9 +58,9 @@ func (f *folder) close() (err error) {
 	return err
 }
 
-// replace writes the file name with write, and puts it in the place of an
-// earlier one when it is complete and on the disk.
-func replace(root *os.Root, name string, write func(w io.Writer) error) (err error) {
+// replaceFile calls write to write a partial file, syncs it, and renames it to
+// name. If write fails, an existing file is unchanged.
+func replaceFile(root *os.Root, name string, write func(w io.Writer) error) (err error) {
 	if err := root.MkdirAll(filepath.ToSlash(filepath.Dir(name)), 0o777); err != nil {
 		return err
 	}
@@ -85,17 +85,18 @@ func replace(root *os.Root, name string, write func(w io.Writer) error) (err err
 	return root.Rename(part, name)
 }
 
-// Idle calls f while no run, and nothing else that changes it, works on the
-// archive at dir. It is fetch.InUse if something does. A folder whose lock
-// cannot be opened, such as one on a medium that is read only, is idle.
-func Idle(dir string, f func() error) error {
+// WhileIdle calls f while no other process changes the archive at dir. It
+// returns an error of class fetch.InUse if another process changes the archive.
+// If the lock file cannot be opened, as on a read-only medium, WhileIdle calls
+// f without a lock.
+func WhileIdle(dir string, f func() error) error {
 	held, err := openFolder(dir)
 	if err == nil {
 		defer held.close()
 		_, err = held.root.Stat(lockFile)
 	}
-	if err == nil && errors.Is(held.hold(), fetch.InUse) {
-		return fetch.InUse.Errorf("%s is in use: fetch mirror, or another command, is running on it; try again when it has ended", dir)
+	if err == nil && errors.Is(held.acquireLock(), fetch.InUse) {
+		return fetch.InUse.Errorf("%s is in use by another process: try again after it has finished", dir)
 	}
 	return f()
 }

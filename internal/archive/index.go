@@ -12,22 +12,22 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// index gathers the lines of the WARC file that is being written, so that the
-// file need not be read again. They count only if this process has written all
-// of the file.
+// An index collects the index lines of the current WARC file, so that the file
+// need not be read again. The lines are used only if this process has written
+// the complete file.
 type index struct {
 	file     string
-	complete bool
+	complete bool // if true, this process has written all records of the file
 	lines    warc.Sorter
 }
 
-// close writes the lines of a file that is finished.
+// close writes the index of a finished WARC file.
 func (x *index) close(root *os.Root) error {
 	defer x.lines.Close()
 	if !x.complete {
 		return nil
 	}
-	return replace(root, indexOf(x.file), func(w io.Writer) error {
+	return replaceFile(root, indexName(x.file), func(w io.Writer) error {
 		for line, err := range x.lines.Sorted() {
 			if err == nil {
 				_, err = w.Write(line)
@@ -40,13 +40,13 @@ func (x *index) close(root *os.Root) error {
 	})
 }
 
-// indexOf names the file with the lines of one WARC file.
-func indexOf(name string) string {
+// indexName returns the name of the index of one WARC file.
+func indexName(name string) string {
 	return "index/" + strings.TrimSuffix(filepath.Base(name), ".warc.gz") + ".cdxj"
 }
 
-// reindex writes index/all.cdxj. The lines of a finished WARC file never
-// change: each file has its own index, which is made once.
+// reindex writes index/all.cdxj. A finished WARC file does not change, so its
+// index is written only once.
 func reindex(root *os.Root, dir string) error {
 	names, _, err := warcFiles(root, "*.warc.gz")
 	if err != nil {
@@ -54,21 +54,22 @@ func reindex(root *os.Root, dir string) error {
 	}
 	var parts []string
 	for _, name := range names {
-		part := indexOf(name)
+		part := indexName(name)
 		parts = append(parts, part)
-		if newer(root, part, name) {
+		if isNewer(root, part, name) {
 			continue
 		}
-		err := replace(root, part, func(w io.Writer) error { return warc.Index(w, filepath.Join(dir, name)) })
+		err := replaceFile(root, part, func(w io.Writer) error { return warc.Index(w, filepath.Join(dir, name)) })
 		if err != nil {
 			return err
 		}
 	}
-	return replace(root, indexFile, func(w io.Writer) error { return merge(w, root, parts) })
+	return replaceFile(root, indexFile, func(w io.Writer) error { return merge(w, root, parts) })
 }
 
-// warcFiles lists the regular files of the folder warc that match pattern, and
-// the others. A link could lead to a file that is not of this archive.
+// warcFiles returns the regular files in the folder warc that match pattern,
+// and separately the other matches. A symbolic link could lead to a file
+// outside the archive.
 func warcFiles(root *os.Root, pattern string) (names, others []string, err error) {
 	found, err := filesIn(root, warcFolder, pattern)
 	for _, name := range found {
@@ -85,8 +86,8 @@ func warcFiles(root *os.Root, pattern string) (names, others []string, err error
 	return names, others, err
 }
 
-// filesIn returns the files of folder that match pattern. The folder may be
-// missing.
+// filesIn returns the names in folder that match pattern. A missing folder has
+// no files.
 func filesIn(root *os.Root, folder, pattern string) ([]string, error) {
 	if err := regularfile.CheckFolder(root, folder); err != nil {
 		return nil, err
@@ -94,8 +95,8 @@ func filesIn(root *os.Root, folder, pattern string) ([]string, error) {
 	return fs.Glob(root.FS(), folder+"/"+pattern)
 }
 
-// newer reports whether a was written after b.
-func newer(root *os.Root, a, b string) bool {
+// isNewer reports whether a is a regular file that was modified after b.
+func isNewer(root *os.Root, a, b string) bool {
 	at, err := root.Stat(a)
 	bt, err2 := root.Stat(b)
 	return err == nil && err2 == nil && at.Mode().IsRegular() && at.ModTime().After(bt.ModTime())

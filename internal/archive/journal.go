@@ -11,12 +11,11 @@ import (
 	"github.com/anyurl/fetch/internal/regularfile"
 )
 
-// journal writes crawl.jsonl, which tells people what was done. No program
-// of ours reads it.
+// A journal writes crawl.jsonl, a log of the run. No part of fetch reads it.
 type journal struct {
 	file *os.File
 	w    *bufio.Writer
-	json *json.Encoder // into w
+	json *json.Encoder // writes to w
 }
 
 func openJournal(root *os.Root) (*journal, error) {
@@ -24,16 +23,17 @@ func openJournal(root *os.Root) (*journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := cutLine(f); err != nil {
+	if err := truncatePartialLine(f); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	w := bufio.NewWriterSize(f, 64<<10)
 	return &journal{file: f, w: w, json: json.NewEncoder(w)}, nil
 }
 
-// cutLine removes a last line of f that has no end. It is the rest of a kill
-// or of a full disk, and a line appended to it could not be read.
-func cutLine(f *os.File) error {
+// truncatePartialLine removes an unfinished line from the end of f. A killed
+// process or a full disk leaves such a line, and the next line must not
+// continue it.
+func truncatePartialLine(f *os.File) error {
 	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
 		return err
@@ -54,8 +54,8 @@ func cutLine(f *os.File) error {
 	return f.Truncate(0)
 }
 
-// add appends v, a struct of plain fields, as a line. An error of the disk is
-// that of the next flush.
+// add appends v, a struct of plain fields, as a line. A write error is
+// returned by the next flush.
 func (j *journal) add(v any) { j.json.Encode(v) }
 
 func (j *journal) flush() error { return j.w.Flush() }

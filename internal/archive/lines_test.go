@@ -10,7 +10,7 @@ func TestFailedLines(t *testing.T) {
 		"http://a.example/a b": false, "http://a.example/\x1b[0m": false, "http://u:p@a.example/": false, "": false, "http://a.example/\x00": false,
 		"news:a@b": true,
 	} {
-		if got := isLine(text); got != want {
+		if got := isListable(text); got != want {
 			t.Errorf("%q: %t", text, got)
 		}
 	}
@@ -20,15 +20,15 @@ func TestFailedLines(t *testing.T) {
 // as one, and each name stays the same.
 func TestDistinctBoxes(t *testing.T) {
 	t.Parallel()
-	b := &boxes{taken: map[string]string{}}
+	b := &mailboxWriter{names: map[string]string{}}
 	for range 2 {
 		for name, want := range map[string]string{"h/A.b": "h/A.b"} {
-			if got := b.distinct(name); got != want {
+			if got := b.uniqueName(name); got != want {
 				t.Errorf("%s is %s", name, got)
 			}
 		}
-		lower, upper := b.distinct("h/a.b"), b.distinct("h/A.B")
-		if lower == upper || lower == "h/a.b" || upper == "h/A.B" || b.distinct("h/a.b") != lower {
+		lower, upper := b.uniqueName("h/a.b"), b.uniqueName("h/A.B")
+		if lower == upper || lower == "h/a.b" || upper == "h/A.B" || b.uniqueName("h/a.b") != lower {
 			t.Errorf("%s and %s", lower, upper)
 		}
 	}

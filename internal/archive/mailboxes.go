@@ -24,40 +24,44 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Mail says what Derive makes of messages.
+// Mail configures the mailboxes that Derive writes.
 type Mail struct {
-	Maildir bool  // one Maildir for each group and mailbox; else one mboxrd file
-	Run     int64 // the newest, whose messages they will have
-	Current bool  // no message is new since the run before
+	Maildir bool  // if true, write Maildirs instead of mboxrd files
+	Run     int64 // number of the current run
+	Current bool  // if true, the run retrieved no new message
 
-	// Group reports whether u names a newsgroup.
-	Group func(u uri.URI) bool
+	// IsGroup reports whether u identifies a newsgroup.
+	IsGroup func(u uri.URI) bool
 
-	// Found returns the URL of the listing that led to a message, "" for none,
-	// and the time that it gave the message; zero: unknown.
-	Found func(frontier.Item) (listing string, received time.Time)
+	// Origin returns the URL of the listing that linked to a message and the
+	// time at which the server received it. The listing is "" if the item is
+	// not a message. The time is zero if it is not known.
+	Origin func(frontier.Item) (listing string, received time.Time)
 }
 
-// mailboxes writes each group and each mailbox as an mbox or a Maildir, from
-// the messages in the archive, unless those of the run before are current.
+// mailboxes writes each group and each mailbox as an mbox file or a Maildir. It
+// does nothing if the previous run has written them and no message is new.
 func (a *Archive) mailboxes(ctx context.Context, mail *Mail) error {
-	made, err := a.readMade()
-	if err != nil || string(made) != mail.made(mail.Run-1) || !mail.Current {
-		b := &boxes{a: a, mail: mail, ctx: ctx, groups: map[string]bool{}, begun: map[string]bool{}, dirs: map[string]*mailstore.Maildir{}, taken: map[string]string{}}
+	made, err := a.readMarker()
+	if err != nil || string(made) != mail.markerText(mail.Run-1) || !mail.Current {
+		b := &mailboxWriter{
+			a: a, mail: mail, ctx: ctx, groups: map[string]bool{}, started: map[string]bool{},
+			dirs: map[string]*mailstore.Maildir{}, names: map[string]string{},
+		}
 		defer b.close()
-		if err := b.all(); err != nil {
+		if err := b.writeAll(); err != nil {
 			return err
 		}
 	}
-	return replace(a.folder.root, mailMade, func(w io.Writer) error {
-		_, err := io.WriteString(w, mail.made(mail.Run))
+	return replaceFile(a.folder.root, mailMarker, func(w io.Writer) error {
+		_, err := io.WriteString(w, mail.markerText(mail.Run))
 		return err
 	})
 }
 
-// readMade reads mailMade, of which it needs the beginning alone.
-func (a *Archive) readMade() ([]byte, error) {
-	f, err := regularfile.OpenIn(a.folder.root, mailMade)
+// readMarker returns the beginning of the file mailMarker.
+func (a *Archive) readMarker() ([]byte, error) {
+	f, err := regularfile.OpenIn(a.folder.root, mailMarker)
 	if err != nil {
 		return nil, err
 	}
@@ -65,11 +69,11 @@ func (a *Archive) readMade() ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, 1<<10))
 }
 
-// mailMade is the file that says of which run the mailboxes are.
-const mailMade = mailFolder + "/.made"
+// mailMarker is the file that records the format and the run of the mailboxes.
+const mailMarker = mailFolder + "/.made"
 
-// made returns its text when run has made them.
-func (m *Mail) made(run int64) string {
+// markerText returns the content of mailMarker after the given run.
+func (m *Mail) markerText(run int64) string {
 	form := "mbox"
 	if m.Maildir {
 		form = "maildir"
@@ -77,38 +81,38 @@ func (m *Mail) made(run int64) string {
 	return fmt.Sprintf("%s, run %d\n", form, run)
 }
 
-func (b *boxes) all() error {
-	if err := b.find(b.ctx); err != nil {
+func (b *mailboxWriter) writeAll() error {
+	if err := b.findGroups(b.ctx); err != nil {
 		return err
 	}
-	if err := b.messages(b.deliver); err != nil {
+	if err := b.eachMessage(b.deliver); err != nil {
 		return err
 	}
 	return b.finish()
 }
 
-// find gathers the groups that were listed: an article goes into those of them
-// that it was posted to.
-func (b *boxes) find(ctx context.Context) error {
+// findGroups collects the groups whose listings are in the archive. An article
+// goes into each group of its header field Newsgroups that is in this set.
+func (b *mailboxWriter) findGroups(ctx context.Context) error {
 	for it, err := range b.a.frontier.Items(ctx, frontier.Done) {
 		if err != nil {
 			return err
 		}
-		if u, err := uri.Parse(it.URL); err == nil && b.mail.Group(u) {
-			server, box := b.a.boxOf(it.URL)
+		if u, err := uri.Parse(it.URL); err == nil && b.mail.IsGroup(u) {
+			server, box := b.a.boxName(it.URL)
 			b.groups[server+"/"+box] = true
 		}
 	}
 	return nil
 }
 
-// messages calls f for each message that was brought.
-func (b *boxes) messages(f func(it frontier.Item, listing string, received time.Time) error) error {
+// eachMessage calls f for each retrieved message.
+func (b *mailboxWriter) eachMessage(f func(it frontier.Item, listing string, received time.Time) error) error {
 	for it, err := range b.a.frontier.Items(b.ctx, frontier.Kept) {
 		if err != nil {
 			return err
 		}
-		listing, received := b.mail.Found(it)
+		listing, received := b.mail.Origin(it)
 		if it.LastCapture == nil || listing == "" {
 			continue
 		}
@@ -122,9 +126,10 @@ func (b *boxes) messages(f func(it frontier.Item, listing string, received time.
 	return nil
 }
 
-// boxOf names the box of what was found in a group or a mailbox: the folder of
-// the server, which a news URL need not name, and the name there.
-func (a *Archive) boxOf(from string) (server, box string) {
+// boxName returns the folder names of the server and of the group or mailbox
+// for the URL of a listing. If the URL has no server, as for news, the name of
+// its scheme is used.
+func (a *Archive) boxName(from string) (server, box string) {
 	u, err := uri.Parse(from)
 	if err != nil {
 		return "other", "other"
@@ -136,30 +141,30 @@ func (a *Archive) boxOf(from string) (server, box string) {
 	return a.layout.Name(cmp.Or(server, u.Scheme())), a.layout.Name(strings.Trim(u.Path(), "/"))
 }
 
-// boxes are the mailboxes that are being written.
-type boxes struct {
-	a      *Archive
-	mail   *Mail
-	ctx    context.Context
-	groups map[string]bool
-	dirs   map[string]*mailstore.Maildir
-	begun  map[string]bool   // part files
-	taken  map[string]string // names of boxes, by their folded form
-	name   string            // of the box that is open
-	file   *os.File
-	w      *bufio.Writer
-	box    *mailstore.Mbox
+// A mailboxWriter writes all mailboxes of an archive.
+type mailboxWriter struct {
+	a       *Archive
+	mail    *Mail
+	ctx     context.Context
+	groups  map[string]bool
+	dirs    map[string]*mailstore.Maildir
+	started map[string]bool   // mbox files that have a partial file
+	names   map[string]string // names of mailboxes by their folded form
+	name    string            // name of the open mbox file, or ""
+	file    *os.File
+	w       *bufio.Writer
+	box     *mailstore.Mbox
 }
 
-// deliver writes a message into its box, and an article into those of the
-// groups too that it was posted to besides.
-func (b *boxes) deliver(it frontier.Item, listing string, received time.Time) error {
+// deliver writes a message to the mailbox of its listing. It also writes an
+// article to the other groups of its header field Newsgroups.
+func (b *mailboxWriter) deliver(it frontier.Item, listing string, received time.Time) error {
 	r, err := b.a.Reopen(b.ctx, it.LastCapture)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	server, box := b.a.boxOf(listing)
+	server, box := b.a.boxName(listing)
 	names := []string{server + "/" + box}
 	head, rest := rfc822.ReadHeader(r)
 	for _, group := range strings.Split(rfc822.ParseHeader(head).Get("Newsgroups"), ",") {
@@ -178,22 +183,22 @@ func (b *boxes) deliver(it frontier.Item, listing string, received time.Time) er
 			defer again.Close()
 			message = again
 		}
-		if err := b.put(name, message, received); err != nil {
+		if err := b.appendMessage(name, message, received); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// distinct returns name, or another name where a box has one that some file
-// system treats as the same.
-func (b *boxes) distinct(name string) string {
+// uniqueName returns name, or name with a suffix if a file system could confuse
+// it with the name of another mailbox.
+func (b *mailboxWriter) uniqueName(name string) string {
 	for {
 		fold := tree.Fold(name)
-		if _, taken := b.taken[fold]; !taken {
-			b.taken[fold] = name
+		if _, taken := b.names[fold]; !taken {
+			b.names[fold] = name
 		}
-		if b.taken[fold] == name {
+		if b.names[fold] == name {
 			return name
 		}
 		sum := sha256.Sum256([]byte(name))
@@ -201,10 +206,10 @@ func (b *boxes) distinct(name string) string {
 	}
 }
 
-func (b *boxes) put(name string, message io.Reader, received time.Time) error {
-	folder := mailFolder + "/" + b.distinct(name)
+func (b *mailboxWriter) appendMessage(name string, message io.Reader, received time.Time) error {
+	folder := mailFolder + "/" + b.uniqueName(name)
 	if b.mail.Maildir {
-		dir, err := b.dir(folder)
+		dir, err := b.maildir(folder)
 		if err == nil {
 			_, err = dir.Deliver(message, received)
 		}
@@ -216,9 +221,9 @@ func (b *boxes) put(name string, message io.Reader, received time.Time) error {
 	return b.box.Append(message, received)
 }
 
-// dir returns the Maildir at folder. It is kept, because to open it is to read
-// it.
-func (b *boxes) dir(folder string) (*mailstore.Maildir, error) {
+// maildir returns the Maildir at folder. The Maildir stays open, because
+// opening it reads the folder.
+func (b *mailboxWriter) maildir(folder string) (*mailstore.Maildir, error) {
 	if d := b.dirs[folder]; d != nil {
 		return d, nil
 	}
@@ -230,8 +235,8 @@ func (b *boxes) dir(folder string) (*mailstore.Maildir, error) {
 	return d, d.Create()
 }
 
-// open makes the named mbox the one that is written to.
-func (b *boxes) open(name string) error {
+// open makes the named mbox file the current one.
+func (b *mailboxWriter) open(name string) error {
 	if b.name == name {
 		return nil
 	}
@@ -239,7 +244,7 @@ func (b *boxes) open(name string) error {
 		return err
 	}
 	flag := os.O_WRONLY | os.O_CREATE | os.O_APPEND
-	if !b.begun[name] {
+	if !b.started[name] {
 		flag |= os.O_EXCL
 		if err := b.a.folder.root.MkdirAll(filepath.ToSlash(filepath.Dir(name)), 0o777); err != nil {
 			return err
@@ -252,13 +257,13 @@ func (b *boxes) open(name string) error {
 	if err != nil {
 		return err
 	}
-	b.begun[name] = true
+	b.started[name] = true
 	b.name, b.file, b.w = name, f, bufio.NewWriterSize(f, 64<<10)
 	b.box = mailstore.NewMbox(b.w)
 	return nil
 }
 
-func (b *boxes) close() error {
+func (b *mailboxWriter) close() error {
 	if b.file == nil {
 		return nil
 	}
@@ -267,8 +272,8 @@ func (b *boxes) close() error {
 	return err
 }
 
-// finish gives the files their names, and has the disk take the Maildirs.
-func (b *boxes) finish() error {
+// finish renames the partial files and syncs the Maildirs.
+func (b *mailboxWriter) finish() error {
 	if err := b.close(); err != nil {
 		return err
 	}
@@ -277,7 +282,7 @@ func (b *boxes) finish() error {
 			return err
 		}
 	}
-	for name := range b.begun {
+	for name := range b.started {
 		if err := b.a.folder.root.Rename(name+".part", name); err != nil {
 			return err
 		}

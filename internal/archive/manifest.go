@@ -12,12 +12,13 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// manifest writes the digests of the tree as sha256sum reads them.
+// manifest writes the digests of the files in the tree in the format of
+// sha256sum.
 func (a *Archive) manifest(ctx context.Context, w io.Writer) error {
 	for f, err := range a.frontier.Files(ctx) {
 		if err == nil && f.State == frontier.Gone {
 			if _, lost := a.store.Stat(f.Path); lost != nil {
-				continue // it is in the attic
+				continue // the file is in the attic
 			}
 		}
 		if err == nil {
@@ -30,16 +31,16 @@ func (a *Archive) manifest(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
-// Manifest writes the digests of the tree and of the WARC files of the archive
-// at dir, as they lie there, for sha256sum -c.
+// Manifest reads the tree and the WARC files of the archive at dir and writes
+// their digests in the format of sha256sum. It does not use the database.
 func Manifest(w io.Writer, dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return Fault(err)
+		return Classify(err)
 	}
 	defer root.Close()
 	fsys := root.FS()
-	var walked error
+	var walkErr error
 	names := func(yield func(string) bool) {
 		for _, folder := range []string{tree.Dir, warcFolder} {
 			err := fs.WalkDir(fsys, folder, func(name string, d fs.DirEntry, err error) error {
@@ -49,10 +50,10 @@ func Manifest(w io.Writer, dir string) error {
 				return err
 			})
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
-				walked = err
+				walkErr = err
 			}
 		}
 	}
 	err = warc.Manifest(w, fsys, names)
-	return Fault(errors.Join(err, walked))
+	return Classify(errors.Join(err, walkErr))
 }

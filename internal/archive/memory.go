@@ -2,14 +2,15 @@ package archive
 
 import "sync/atomic"
 
-// Memory counts the bytes that the spools of an archive, and whatever else a
-// run keeps in memory for a batch, may take together. More goes to the disk.
+// Memory limits the total number of bytes that the spools and batches of an
+// archive hold in memory. It is safe for concurrent use.
 type Memory struct{ used atomic.Int64 }
 
-// maxMemory is independent of the number of hosts and of the speed of the disk.
+// maxMemory is the limit of a Memory, in bytes.
 const maxMemory = 24 << 20
 
-// Reserve takes n bytes. It reports false if so many are not left.
+// Reserve reserves n bytes. It returns false, and reserves no bytes, if the
+// total would exceed the limit.
 func (m *Memory) Reserve(n int64) bool {
 	if m.used.Add(n) > maxMemory {
 		m.used.Add(-n)
@@ -18,5 +19,5 @@ func (m *Memory) Reserve(n int64) bool {
 	return true
 }
 
-// Free gives n reserved bytes back.
+// Free releases n reserved bytes.
 func (m *Memory) Free(n int64) { m.used.Add(-n) }

@@ -8,10 +8,10 @@ import (
 	"github.com/anyurl/fetch/save"
 )
 
-// Label names the files of an item that are not in the tree yet.
+// Label returns the name of the temporary files for the URL with key k.
 func Label(k frontier.Key) string { return hex.EncodeToString(k[:]) }
 
-// findParts takes note of the parts that an earlier process left.
+// findParts records the partial bodies of earlier processes.
 func (a *Archive) findParts() error {
 	names, err := a.store.Parts()
 	for _, name := range names {
@@ -20,8 +20,8 @@ func (a *Archive) findParts() error {
 	return err
 }
 
-// DropParts removes the parts of objects that are retrieved, gone or out of
-// scope by now. Another run may request URLs that failed or are pending.
+// DropParts removes the partial bodies of URLs that are neither pending nor
+// failed, because no later run resumes them.
 func (a *Archive) DropParts(ctx context.Context) error {
 	names, err := a.store.Parts()
 	if err != nil || len(names) == 0 {
@@ -47,24 +47,25 @@ func (a *Archive) DropParts(ctx context.Context) error {
 	return nil
 }
 
-// HasPart reports whether an earlier visit left a part of the body of an item.
+// HasPart reports whether an earlier visit stored a partial body of the item.
 func (a *Archive) HasPart(it frontier.Item) bool {
 	_, left := a.parts.Load(Label(it.Key))
 	return left
 }
 
-// Part opens the part of the body of an item, which is empty if there is none.
-// Weak is that of save.Options.
+// Part opens the partial body of an item, or creates an empty one. Weak has the
+// meaning of save.Options.Weak.
 func (a *Archive) Part(it frontier.Item, weak bool) (*save.File, error) {
 	return a.store.Part(Label(it.Key), it.URL, weak)
 }
 
-// LeavePart leaves p, which may be nil, for another visit. If err says that
-// nothing joins it, p is removed: else every visit would end like this one.
-func (a *Archive) LeavePart(it frontier.Item, p *save.File, err error) {
+// ReleasePart closes p and keeps its file for a later visit. If err means that
+// the partial body cannot be resumed, ReleasePart removes the file. P may be
+// nil.
+func (a *Archive) ReleasePart(it frontier.Item, p *save.File, err error) {
 	switch {
 	case p == nil:
-	case useless(err):
+	case invalidatesPart(err):
 		a.parts.Delete(Label(it.Key))
 		p.Abort()
 	default:
@@ -72,14 +73,14 @@ func (a *Archive) LeavePart(it frontier.Item, p *save.File, err error) {
 	}
 }
 
-// SpoolPart returns a Spool for a body whose beginning outlives this process.
-// The body continues p at the offset that state names.
+// SpoolPart returns a Spool that writes to p, so that a later process can
+// resume the body. The body starts at state.Offset.
 func (a *Archive) SpoolPart(it frontier.Item, p *save.File, state save.State) (*Spool, error) {
 	s := a.Spool(Label(it.Key))
 	a.parts.Store(s.label, true)
 	if err := p.Begin(state); err != nil {
-		a.LeavePart(it, p, err)
-		return s, restart(err)
+		a.ReleasePart(it, p, err)
+		return s, restartError(err)
 	}
 	s.part, s.size = p, state.Offset
 	return s, nil

@@ -13,52 +13,54 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// records writes the WARC files of an archive. What no transaction has named
-// can be cut off again.
+// records writes the WARC files of an archive. It can remove the records that
+// were not committed.
 type records struct {
-	root *os.Root // of the archive
-	dir  *os.Root // the folder warc
-	w    *warc.Writer
-	size int64 // from which a file is finished
+	root    *os.Root // folder of the archive
+	dir     *os.Root // folder of the WARC files
+	w       *warc.Writer
+	maxSize int64 // bytes after which a file is finished
 
-	index *index           // of the file that is being written
-	ends  map[string]int64 // how far the files are whole, with the batch at work
-	safe  map[string]int64 // and with those that were committed
+	index     *index           // index of the current file
+	ends      map[string]int64 // end of the last record in each file that the current batch has changed
+	committed map[string]int64 // end of the last committed record in each file
 }
 
-// A Cut tells that the end of a WARC file was cut off, because no run
-// committed it.
-type Cut struct {
+// A Truncation describes records that Open removed from the end of a WARC file
+// because no run had committed them.
+type Truncation struct {
 	File   string
-	Offset int64
-	Size   int64 // bytes that were cut off
+	Offset int64 // new size of the file, in bytes
+	Size   int64 // number of removed bytes
 }
 
-// openRecords continues behind the last records that were committed, which
-// safe tells.
-func openRecords(root *os.Root, o warc.Options, safe map[string]int64) (r *records, cuts []Cut, err error) {
+// openRecords opens the WARC files for appending. Committed contains the end of
+// the last committed record in each file.
+func openRecords(
+	root *os.Root, o warc.Options, committed map[string]int64,
+) (r *records, truncations []Truncation, err error) {
 	if err := errors.Join(regularfile.CheckFolder(root, warcFolder), root.MkdirAll(warcFolder, 0o777)); err != nil {
 		return nil, nil, err
 	}
-	r = &records{root: root, size: o.MaxSize, index: &index{}, ends: map[string]int64{}, safe: safe}
-	if r.size <= 0 {
-		r.size = warc.DefaultMaxSize
+	r = &records{root: root, maxSize: o.MaxSize, index: &index{}, ends: map[string]int64{}, committed: committed}
+	if r.maxSize <= 0 {
+		r.maxSize = warc.DefaultMaxSize
 	}
-	o.MaxSize = math.MaxInt64 // commit finishes files
+	o.MaxSize = math.MaxInt64 // markCommitted finishes files
 	if r.dir, err = root.OpenRoot(warcFolder); err != nil {
 		return nil, nil, err
 	}
 	if r.w, err = warc.NewWriter(r.dir, o); err == nil {
-		cuts, err = r.resume()
+		truncations, err = r.resume()
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, r.close())
 	}
-	return r, cuts, nil
+	return r, truncations, nil
 }
 
-// resume cuts off what no run committed of the files that are not finished.
-func (r *records) resume() (cuts []Cut, err error) {
+// resume truncates the unfinished files to their committed records.
+func (r *records) resume() (truncations []Truncation, err error) {
 	entries, err := fs.ReadDir(r.dir.FS(), ".")
 	if err != nil {
 		return nil, err
@@ -72,15 +74,15 @@ func (r *records) resume() (cuts []Cut, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		end := r.safe[name]
+		end := r.committed[name]
 		if err := r.w.Resume(name, end); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		if more := info.Size() - end; more > 0 {
-			cuts = append(cuts, Cut{name, end, more})
+			truncations = append(truncations, Truncation{name, end, more})
 		}
 	}
-	return cuts, nil
+	return truncations, nil
 }
 
 // write appends records as one group.
@@ -95,14 +97,14 @@ func (r *records) write(group []*warc.Record) ([]warc.Place, error) {
 	return places, r.addLines(places)
 }
 
-// addLines gives the lines of a group to the index.
+// addLines adds the index lines of a group to the index of their file.
 func (r *records) addLines(places []warc.Place) error {
 	for _, p := range places {
 		if p.File != r.index.file {
 			if err := r.closeIndex(); err != nil {
 				return err
 			}
-			_, known := r.safe[p.File]
+			_, known := r.committed[p.File]
 			r.index = &index{file: p.File, complete: !known}
 		}
 		if p.Line.Key == "" || !r.index.complete {
@@ -121,34 +123,34 @@ func (r *records) closeIndex() error {
 	return x.close(r.root)
 }
 
-// rewind cuts off what a batch wrote that was not committed.
+// rewind truncates the files to their committed records.
 func (r *records) rewind() (err error) {
 	for name := range r.ends {
-		err = errors.Join(err, r.w.Resume(name, r.safe[name]))
+		err = errors.Join(err, r.w.Resume(name, r.committed[name]))
 	}
 	clear(r.ends)
-	r.index.complete = false // it has lines of what is cut off
-	if err != nil {          // the next run cuts it off
+	r.index.complete = false // the index contains lines of removed records
+	if err != nil {          // the next run truncates the file
 		err = errors.Join(err, r.w.Abandon())
 	}
 	return err
 }
 
-// commit takes note that a transaction names the ends. It finishes a file that
-// is large enough. All of the file is committed then: a file that has its final
-// name never needs to be cut.
-func (r *records) commit() error {
+// markCommitted records that the current batch is committed. It finishes a file
+// that has reached its size. Every record in a finished file is committed, so a
+// finished file is never truncated.
+func (r *records) markCommitted() error {
 	defer clear(r.ends)
-	maps.Copy(r.safe, r.ends)
+	maps.Copy(r.committed, r.ends)
 	for _, end := range r.ends {
-		if end >= r.size {
+		if end >= r.maxSize {
 			return r.w.Close()
 		}
 	}
 	return nil
 }
 
-// finish closes the files and writes their index.
+// finish closes the current file and writes the index.
 func (r *records) finish(dir string) error {
 	err := r.w.Close()
 	if err == nil {

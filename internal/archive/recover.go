@@ -14,32 +14,33 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// Open opens the archive at dir for a run, and makes the folder if there is
-// none. It brings the files back to what the database says, and returns what it
-// cut off the WARC files. An archive that another process works on is
-// fetch.InUse.
-func Open(ctx context.Context, dir string, o Options) (*Archive, []Cut, error) {
+// Open opens the archive at dir for a run. It creates a missing folder,
+// completes the last commit, and discards data that was not committed. It
+// returns the truncations of WARC files. The error has class fetch.InUse if
+// another process uses the archive.
+func Open(ctx context.Context, dir string, o Options) (*Archive, []Truncation, error) {
 	a := &Archive{options: o, proofs: proofs{}, started: o.Now()}
 	err := os.MkdirAll(dir, 0o777)
 	if err == nil {
 		a.folder, err = openFolder(dir)
 	}
 	if err == nil {
-		err = a.folder.hold()
+		err = a.folder.acquireLock()
 	}
-	var cuts []Cut
+	var truncations []Truncation
 	if err == nil {
-		cuts, err = a.restore(ctx)
+		truncations, err = a.restore(ctx)
 	}
 	if err != nil {
-		return nil, nil, errors.Join(Fault(err), a.Close())
+		return nil, nil, errors.Join(Classify(err), a.Close())
 	}
-	return a, cuts, nil
+	return a, truncations, nil
 }
 
-func (a *Archive) restore(ctx context.Context) (cuts []Cut, err error) {
+func (a *Archive) restore(ctx context.Context) (truncations []Truncation, err error) {
 	if _, err := a.folder.root.Stat(tree.Dir); err == nil && !a.options.Tree {
-		return nil, fetch.Usage.Errorf("%s has a tree, which a run without one would leave behind: it wants another folder", a.folder.dir)
+		return nil, fetch.Usage.Errorf(
+			"%s contains a tree, which a run without a tree would not update: use another folder", a.folder.dir)
 	}
 	if err := a.openFrontier(ctx); err != nil {
 		return nil, err
@@ -50,7 +51,7 @@ func (a *Archive) restore(ctx context.Context) (cuts []Cut, err error) {
 	if a.store, err = tree.Open(a.folder.dir, tree.Options{}); err != nil {
 		return nil, err
 	}
-	if err := a.nameLeft(ctx); err != nil {
+	if err := a.publishCommitted(ctx); err != nil {
 		return nil, err
 	}
 	if err := errors.Join(a.store.Clean(), a.findParts()); err != nil {
@@ -63,42 +64,43 @@ func (a *Archive) restore(ctx context.Context) (cuts []Cut, err error) {
 	if a.journal, err = openJournal(a.folder.root); err != nil {
 		return nil, err
 	}
-	safe, err := a.frontier.FileEnds(ctx)
-	if err != nil || a.options.WARC == nil && len(safe) == 0 {
+	committed, err := a.frontier.FileEnds(ctx)
+	if err != nil || a.options.WARC == nil && len(committed) == 0 {
 		return nil, err
 	}
-	o := warc.Options{} // where no records are wanted, an earlier run may have left a file open
+	o := warc.Options{} // an earlier run may have left a file unfinished
 	if a.options.WARC != nil {
 		o = *a.options.WARC
 	}
-	a.records, cuts, err = openRecords(a.folder.root, o, safe)
-	return cuts, err
+	a.records, truncations, err = openRecords(a.folder.root, o, committed)
+	return truncations, err
 }
 
-// openLayout reads the layout of the tree. A later one is an error, because
-// this version cannot tell the paths of its files.
+// openLayout reads the layout of the tree. A newer layout is an error, because
+// this version cannot compute its paths.
 func (a *Archive) openLayout(ctx context.Context) error {
 	n, err := a.frontier.Layout(ctx)
 	if a.layout = tree.Layout(n); err == nil && (a.layout < tree.FirstLayout || a.layout > tree.NewLayout) {
-		err = fetch.Local.Errorf("the tree has layout %d: a newer fetch wrote it; this one knows %d", n, tree.NewLayout)
+		err = fetch.Local.Errorf(
+			"the tree has layout %d, but this version of fetch supports layouts up to %d", n, tree.NewLayout)
 	}
 	return err
 }
 
-// nameLeft gives their names to the files that an earlier process had committed
-// when it was killed. Whatever else it left is of no use.
-func (a *Archive) nameLeft(ctx context.Context) error {
-	some := false
+// publishCommitted moves files of the last commit to their paths in the tree.
+// It removes files that were not committed.
+func (a *Archive) publishCommitted(ctx context.Context) error {
+	moved := false
 	for f, err := range a.store.Left() {
 		if err != nil {
 			return err
 		}
-		c, err := a.committed(ctx, f)
+		c, err := a.committedCapture(ctx, f)
 		switch {
 		case err != nil:
 			f.Close()
 		case c != nil:
-			some = true
+			moved = true
 			err = f.Commit(c.Path, c.Modified)
 		default:
 			err = f.Discard()
@@ -107,15 +109,15 @@ func (a *Archive) nameLeft(ctx context.Context) error {
 			return err
 		}
 	}
-	if !some {
+	if !moved {
 		return nil
 	}
 	return a.store.SyncFolders()
 }
 
-// committed returns the capture whose file f is, if the database says that it
-// is the newest of its URL.
-func (a *Archive) committed(ctx context.Context, f *tree.File) (*frontier.Capture, error) {
+// committedCapture returns the capture of the object in f, or nil if f does not
+// contain the newest committed object of its URL.
+func (a *Archive) committedCapture(ctx context.Context, f *tree.File) (*frontier.Capture, error) {
 	var key frontier.Key
 	if b, err := hex.DecodeString(f.Label()); copy(key[:], b) != len(key) || err != nil {
 		return nil, nil

@@ -12,34 +12,35 @@ import (
 	"github.com/anyurl/fetch/save"
 )
 
-// A Spool holds the bytes of a body until they are part of the archive: in
-// memory while they are few, then in a file that has no name in the tree. It is
-// used by one goroutine at a time. Free ends it.
+// A Spool stores a body until it is committed. It holds a small body in memory
+// and moves a large body to a temporary file. A Spool is not safe for
+// concurrent use. The caller must call Free.
 type Spool struct {
-	a     *Archive
-	label string // of its file
-	mem   []byte
-	taken int64             // of the memory
-	file  *tree.File        // nil: all is in mem
-	hash  hash.Hash         // of file
-	part  *save.File        // in place of file, until Finish
-	known [sha256.Size]byte // the digest of a part that is finished
-	given bool              // file is another's now
-	open  []*os.File        // its readers
-	size  int64
+	a          *Archive
+	label      string // name of the temporary file
+	mem        []byte
+	reserved   int64             // bytes reserved in Memory
+	file       *tree.File        // temporary file, or nil if the body is in mem or part
+	hash       hash.Hash         // hash of the bytes in file
+	part       *save.File        // partial file that is written instead of file until Finish
+	sum        [sha256.Size]byte // digest of a finished part
+	handedOver bool              // if true, another owner discards file
+	open       []*os.File        // readers of file
+	size       int64             // total bytes
 }
 
-// MaxInMemory is how many bytes one Spool holds in memory at most.
+// MaxInMemory is the maximum number of bytes that one Spool holds in memory.
 const MaxInMemory = 256 << 10
 
-// Spool returns an empty Spool. The label names its file: that of an object
-// which goes to the tree is Label of its key.
+// Spool returns an empty Spool. Label is the name of its temporary file. If the
+// body becomes a file of the tree, label must be the Label of its key.
 func (a *Archive) Spool(label string) *Spool { return &Spool{a: a, label: label} }
 
-// Size returns how many bytes s holds.
+// Size returns the number of bytes in s. After SpoolPart, it includes the bytes
+// that the partial file already contained.
 func (s *Spool) Size() int64 { return s.size }
 
-// Write appends p.
+// Write appends p to s.
 func (s *Spool) Write(p []byte) (int, error) {
 	s.size += int64(len(p))
 	if s.file != nil || s.part != nil {
@@ -55,12 +56,12 @@ func (s *Spool) Write(p []byte) (int, error) {
 	}
 	s.file, s.hash = f, sha256.New()
 	s.hash.Write(s.mem)
-	s.forget()
+	s.freeMemory()
 	return s.write(p)
 }
 
-// ReadFrom reads r to its end: into memory without a copy, as long as there is
-// room.
+// ReadFrom appends all bytes of r to s. It reads directly into the memory of s
+// as long as they fit.
 func (s *Spool) ReadFrom(r io.Reader) (n int64, err error) {
 	for s.file == nil && s.part == nil && s.Grow(len(s.mem)+1) {
 		got, err := r.Read(s.mem[len(s.mem):cap(s.mem)])
@@ -78,26 +79,27 @@ func (s *Spool) ReadFrom(r io.Reader) (n int64, err error) {
 	return n + more, err
 }
 
-// lookEach is how many bytes are written to the disk before its space is
-// checked again.
-const lookEach = 8 << 20
+// spaceCheckInterval is the number of bytes written to the disk between two
+// calls of CheckSpace.
+const spaceCheckInterval = 8 << 20
 
 func (s *Spool) write(p []byte) (int, error) {
-	if (s.size-int64(len(p)))/lookEach != s.size/lookEach {
-		if err := s.a.Space(); err != nil {
+	if (s.size-int64(len(p)))/spaceCheckInterval != s.size/spaceCheckInterval {
+		if err := s.a.CheckSpace(); err != nil {
 			return 0, err
 		}
 	}
 	if s.part != nil {
 		n, err := s.part.Write(p)
-		return n, restart(err)
+		return n, restartError(err)
 	}
 	n, err := s.file.Write(p)
 	s.hash.Write(p[:n])
 	return n, err
 }
 
-// Grow makes room for n bytes in all, or reports false if the memory has none.
+// Grow increases the capacity of the buffer of s to n bytes. It returns false
+// if n exceeds MaxInMemory or the shared limit.
 func (s *Spool) Grow(n int) bool {
 	if n <= cap(s.mem) {
 		return true
@@ -106,15 +108,15 @@ func (s *Spool) Grow(n int) bool {
 		return false
 	}
 	grown := max(2*cap(s.mem), n, 2<<10)
-	if !s.a.memory.Reserve(int64(grown) - s.taken) {
+	if !s.a.memory.Reserve(int64(grown) - s.reserved) {
 		return false
 	}
-	s.taken = int64(grown)
+	s.reserved = int64(grown)
 	s.mem = append(make([]byte, 0, grown), s.mem...)
 	return true
 }
 
-// Reader returns what was written, from its beginning. Free closes it.
+// Reader returns a reader of the body from its beginning. Free closes it.
 func (s *Spool) Reader() (io.ReadSeeker, error) {
 	if s.file == nil {
 		return bytes.NewReader(s.mem), nil
@@ -127,37 +129,37 @@ func (s *Spool) Reader() (io.ReadSeeker, error) {
 	return f, nil
 }
 
-// Sum returns the SHA-256 of what was written.
+// Sum returns the SHA-256 digest of the body.
 func (s *Spool) Sum() (sum [sha256.Size]byte) {
 	switch {
 	case s.file == nil:
 		return sha256.Sum256(s.mem)
 	case s.hash == nil:
-		return s.known
+		return s.sum
 	}
 	s.hash.Sum(sum[:0])
 	return sum
 }
 
-// Finish ends a body that is complete. One that continued a part is a file like
-// others then.
+// Finish marks the body as complete. It converts a partial file to a temporary
+// file that Commit can move to the tree.
 func (s *Spool) Finish() (err error) {
 	if s.part == nil {
 		return nil
 	}
 	p := s.part
 	s.part = nil
-	copy(s.known[:], p.Sum())
+	copy(s.sum[:], p.Sum())
 	s.file, err = s.a.store.Adopt(p)
 	s.a.parts.Delete(s.label)
 	return err
 }
 
-// toFile moves what s holds into a file of the tree, which is the caller's. s
-// can be read until that is committed.
+// toFile returns a file with the body, which the caller then owns. The body can
+// be read from s until the file is committed or discarded.
 func (s *Spool) toFile() (*tree.File, error) {
 	if s.file != nil {
-		s.given = true
+		s.handedOver = true
 		return s.file, nil
 	}
 	f, err := s.a.store.Create(s.label)
@@ -170,22 +172,23 @@ func (s *Spool) toFile() (*tree.File, error) {
 	return f, nil
 }
 
-// Free gives back what s holds. It is empty then.
+// Free discards the body and releases its memory. It keeps a partial file for a
+// later visit. Afterwards s is empty.
 func (s *Spool) Free() {
 	for _, f := range s.open {
 		f.Close()
 	}
-	if s.file != nil && !s.given {
+	if s.file != nil && !s.handedOver {
 		s.file.Discard()
 	}
 	if s.part != nil {
-		s.part.Close() // it stays for another visit
+		s.part.Close()
 	}
-	s.forget()
+	s.freeMemory()
 	*s = Spool{a: s.a, label: s.label}
 }
 
-func (s *Spool) forget() {
-	s.a.memory.Free(s.taken)
-	s.mem, s.taken = nil, 0
+func (s *Spool) freeMemory() {
+	s.a.memory.Free(s.reserved)
+	s.mem, s.reserved = nil, 0
 }

@@ -19,19 +19,23 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// Verify accounts for every byte of the archive at dir: each file of the tree
-// is the object that was retrieved, each record of the WARC files is whole and
-// what its digests say, index and manifest are what follows from them, and
-// nothing is there that was not retrieved. It reports what is wrong, or only
-// strange, which is a note; a report that returns false ends it. ErrIncomplete
-// comes last, where something is still to be visited.
+// Verify checks every file of the archive at dir. It compares the files of the
+// tree with the digests in the database and verifies the digests of all WARC
+// records. It compares the index and the manifest with newly generated ones. It
+// also finds files that are not in the database.
+//
+// Verify calls report for each problem and, with note set, for each harmless
+// finding. It stops when report returns false. After all checks it returns
+// ErrIncomplete if URLs are still pending.
 func Verify(ctx context.Context, dir string, report func(path, text string, note bool) bool) error {
-	err := exclusive(ctx, dir, func(a *Archive) error {
-		v := &verifier{a: a, report: report, seed: maphash.MakeSeed(), known: map[uint64]struct{}{}, later: map[string]bool{}}
-		return v.all(ctx)
+	err := withLock(ctx, dir, func(a *Archive) error {
+		v := &verifier{
+			a: a, report: report, seed: maphash.MakeSeed(), paths: map[uint64]struct{}{}, unpublished: map[string]bool{},
+		}
+		return v.checkAll(ctx)
 	})
 	switch {
-	case errors.Is(err, errEnough):
+	case errors.Is(err, errStop):
 		return nil
 	case errors.Is(err, frontier.ErrDamaged):
 		report(database, err.Error(), false)
@@ -40,73 +44,77 @@ func Verify(ctx context.Context, dir string, report func(path, text string, note
 	return err
 }
 
-// ErrIncomplete says that an archive has URLs that are still to be visited.
+// ErrIncomplete is returned by Verify for an archive with pending URLs.
 var ErrIncomplete = fetch.TooLarge.Errorf("the archive is not complete")
 
-// errEnough: whoever reads the findings wants no more.
-var errEnough = errors.New("enough")
+// errStop is returned by a check after the report function has returned false.
+var errStop = errors.New("enough")
 
 type verifier struct {
-	a      *Archive
-	report func(path, text string, note bool) bool
-	seed   maphash.Seed
-	known  map[uint64]struct{} // paths of the tree that the database knows
-	later  map[string]bool     // those that the next run will give to the files that the database knows
+	a           *Archive
+	report      func(path, text string, note bool) bool
+	seed        maphash.Seed
+	paths       map[uint64]struct{} // hashes of the tree paths in the database
+	unpublished map[string]bool     // tree paths of committed files that the next Open moves to the tree
 }
 
-func (v *verifier) all(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{v.unnamed, v.objects, v.strangers, v.records, v.derived, v.pending} {
-		if err := step(ctx); err != nil {
+func (v *verifier) checkAll(ctx context.Context) error {
+	for _, check := range []func(context.Context) error{
+		v.findUnpublished, v.checkFiles, v.findUnknown, v.checkRecords, v.checkDerived, v.checkPending,
+	} {
+		if err := check(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (v *verifier) say(path, text string, note bool) error {
+func (v *verifier) addFinding(path, text string, note bool) error {
 	if !v.report(path, text, note) {
-		return errEnough
+		return errStop
 	}
 	return nil
 }
 
-// unnamed finds what a run had completed that was killed then.
-func (v *verifier) unnamed(ctx context.Context) error {
+// findUnpublished finds committed files that a killed run did not move to the
+// tree.
+func (v *verifier) findUnpublished(ctx context.Context) error {
 	for f, err := range v.a.store.Left() {
 		if err != nil {
 			return err
 		}
-		c, err := v.a.committed(ctx, f)
+		c, err := v.a.committedCapture(ctx, f)
 		if f.Close(); err != nil {
 			return err
 		}
 		if c != nil {
-			v.later[c.Path] = true
+			v.unpublished[c.Path] = true
 		}
 	}
 	return nil
 }
 
-// objects checks the file of each object.
-func (v *verifier) objects(ctx context.Context) error {
-	return v.a.retrieved(ctx, func(it frontier.Item, s frontier.State) error {
+// checkFiles compares the file of each object with its digest.
+func (v *verifier) checkFiles(ctx context.Context) error {
+	return v.a.eachRetrieved(ctx, func(it frontier.Item, s frontier.State) error {
 		c := it.LastCapture
 		if c.Path == "" {
 			return nil
 		}
-		v.known[maphash.String(v.seed, c.Path)] = struct{}{}
-		text := v.object(c)
+		v.paths[maphash.String(v.seed, c.Path)] = struct{}{}
+		text := v.checkFile(c)
 		if text == "" || s == frontier.Gone && text == missing {
 			return nil
 		}
-		return v.say(tree.Dir+"/"+c.Path, text, v.later[c.Path])
+		return v.addFinding(tree.Dir+"/"+c.Path, text, v.unpublished[c.Path])
 	})
 }
 
 const missing = "missing"
 
-// object tells what is wrong with the file of c.
-func (v *verifier) object(c *frontier.Capture) string {
+// checkFile compares the file of c with its digest. It returns a description of
+// the problem, or "" if the file is correct.
+func (v *verifier) checkFile(c *frontier.Capture) string {
 	f, err := v.a.store.Open(c.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -120,35 +128,36 @@ func (v *verifier) object(c *frontier.Capture) string {
 		return err.Error()
 	}
 	if [sha256.Size]byte(sum.Sum(nil)) != c.Digest {
-		return "its bytes are not those that were brought"
+		return "the content does not match the digest in the database"
 	}
 	return ""
 }
 
-// strangers finds files that nobody brought.
-func (v *verifier) strangers(context.Context) error {
+// findUnknown finds files in the tree that are not in the database.
+func (v *verifier) findUnknown(context.Context) error {
 	for e, err := range v.a.store.Walk() {
 		if err != nil {
 			return err
 		}
-		if _, ok := v.known[maphash.String(v.seed, e.Path)]; ok {
+		if _, ok := v.paths[maphash.String(v.seed, e.Path)]; ok {
 			continue
 		}
-		if err := v.say(tree.Dir+"/"+e.Path, "the database does not know it", true); err != nil {
+		if err := v.addFinding(tree.Dir+"/"+e.Path, "the file is not in the database", true); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// records checks the WARC files, and that they hold what the database says.
-func (v *verifier) records(ctx context.Context) error {
+// checkRecords verifies the WARC files and finds committed records that are
+// missing.
+func (v *verifier) checkRecords(ctx context.Context) error {
 	names, others, err := warcFiles(v.a.folder.root, "*.warc.gz*")
 	if err != nil {
 		return err
 	}
 	for _, name := range others {
-		if err := v.say(name, "no regular file", false); err != nil {
+		if err := v.addFinding(name, "not a regular file", false); err != nil {
 			return err
 		}
 	}
@@ -168,7 +177,7 @@ func (v *verifier) records(ctx context.Context) error {
 	}
 	for name, end := range ends {
 		if size, ok := sizes[name]; !ok || size < end {
-			if err := v.say(warcFolder+"/"+name, "shorter than what was committed, or missing", false); err != nil {
+			if err := v.addFinding(warcFolder+"/"+name, "committed records are missing", false); err != nil {
 				return err
 			}
 		}
@@ -178,18 +187,19 @@ func (v *verifier) records(ctx context.Context) error {
 			return err
 		}
 		name, open := strings.CutSuffix(filepath.Base(f.File), warc.OpenSuffix)
-		f.Note = f.Note || open && f.Offset >= ends[name] // the next run cuts it off
+		f.Note = f.Note || open && f.Offset >= ends[name] // the next run removes the record
 		text := fmt.Sprintf("at %d: %s: %s", f.Offset, f.Problem, f.Text)
-		if err := v.say(warcFolder+"/"+filepath.Base(f.File), text, f.Note); err != nil {
+		if err := v.addFinding(warcFolder+"/"+filepath.Base(f.File), text, f.Note); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// derived compares what follows from the database and the WARC files with what
-// the last run wrote. One that goes on, or was killed, writes it at its end.
-func (v *verifier) derived(ctx context.Context) error {
+// checkDerived compares the index and the manifest with the database and the
+// WARC files. It does so only after the end of a run, which writes these files
+// last.
+func (v *verifier) checkDerived(ctx context.Context) error {
 	s, err := v.a.frontier.Stats(ctx)
 	if err != nil || s.Ended.IsZero() {
 		return err
@@ -202,14 +212,14 @@ func (v *verifier) derived(ctx context.Context) error {
 		names[i] = filepath.Join(v.a.folder.dir, filepath.FromSlash(name))
 	}
 	err = v.compare(indexFile, func(w io.Writer) error { return warc.Index(w, names...) })
-	if e := (*warc.Error)(nil); err != nil && !errors.As(err, &e) { // damage is what the records told of
+	if e := (*warc.Error)(nil); err != nil && !errors.As(err, &e) { // checkRecords has reported the damage
 		return err
 	}
 	return v.compare(manifest, func(w io.Writer) error { return v.a.manifest(ctx, w) })
 }
 
-// compare finds a file that is not what write makes of it. An archive without
-// a tree has no manifest, and one without WARC files no index.
+// compare reports a file whose content differs from the output of write. The
+// file may be missing, because an archive need not have a tree or WARC files.
 func (v *verifier) compare(name string, write func(io.Writer) error) error {
 	want, got := sha256.New(), sha256.New()
 	f, err := regularfile.OpenIn(v.a.folder.root, name)
@@ -226,10 +236,10 @@ func (v *verifier) compare(name string, write func(io.Writer) error) error {
 	if err := write(want); err != nil || bytes.Equal(got.Sum(nil), want.Sum(nil)) {
 		return err
 	}
-	return v.say(name, "not what follows from what was brought; the next run writes it anew", false)
+	return v.addFinding(name, "the file does not match the archive; the next run replaces it", false)
 }
 
-func (v *verifier) pending(ctx context.Context) error {
+func (v *verifier) checkPending(ctx context.Context) error {
 	s, err := v.a.frontier.Stats(ctx)
 	switch {
 	case err != nil:
@@ -237,7 +247,7 @@ func (v *verifier) pending(ctx context.Context) error {
 	case s.States[frontier.Pending] > s.Parked || s.Ended.IsZero():
 		return ErrIncomplete
 	case s.Parked > 0:
-		return v.say(database, fmt.Sprintf("URLs that could not be reached: %d; the next run requests them", s.Parked), true)
+		return v.addFinding(database, fmt.Sprintf("URLs that could not be reached: %d; the next run requests them", s.Parked), true)
 	}
 	return nil
 }

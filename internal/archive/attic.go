@@ -7,19 +7,20 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// Sweep moves what the server has no more from the tree to the attic, and
-// returns how many files it moved. It moves none if these are more than a share
-// of maxShare of the tree, or if a listing could not be read.
+// Sweep moves the files of objects that were deleted on the server from the
+// tree to the attic. It returns the number of moved files. It moves no file and
+// returns an error of class fetch.Denied if a listing could not be read, or if
+// these files exceed the share maxShare of the tree.
 func (a *Archive) Sweep(ctx context.Context, maxShare float64) (moved int64, err error) {
 	if !a.options.Tree {
 		return 0, nil
 	}
 	var gone []string
-	total, lost := 0, 0
-	err = a.retrieved(ctx, func(it frontier.Item, s frontier.State) error {
+	total, unread := 0, 0
+	err = a.eachRetrieved(ctx, func(it frontier.Item, s frontier.State) error {
 		switch {
 		case (s == frontier.Dead || s == frontier.Pending) && it.LastCapture.Kind == fetch.Menu.String():
-			lost++
+			unread++
 		case it.LastCapture.Path == "":
 		case s == frontier.Gone:
 			if _, err := a.store.Stat(it.LastCapture.Path); err == nil {
@@ -36,10 +37,12 @@ func (a *Archive) Sweep(ctx context.Context, maxShare float64) (moved int64, err
 		return 0, err
 	case len(gone) == 0:
 		return 0, nil
-	case lost > 0:
-		return 0, fetch.Denied.Errorf("nothing is deleted: %d listings could not be read", lost)
+	case unread > 0:
+		return 0, fetch.Denied.Errorf("no files were deleted: %d listings could not be read", unread)
 	case float64(len(gone)) > maxShare*float64(total):
-		return 0, fetch.Denied.Errorf("nothing is deleted: %d of %d files are gone, more than a share of %g", len(gone), total, maxShare)
+		return 0, fetch.Denied.Errorf(
+			"no files were deleted: %d of %d files are missing on the server, but the maximum share is %g",
+			len(gone), total, maxShare)
 	}
 	run := "run-" + a.started.UTC().Format("20060102T150405Z")
 	for _, path := range gone {

@@ -15,7 +15,8 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// Reopen reads an object from the archive: from the tree, else from its WARC.
+// Reopen opens the object of c for reading. It uses the file in the tree if c
+// has a path, and a WARC record otherwise.
 func (a *Archive) Reopen(ctx context.Context, c *frontier.Capture) (io.ReadCloser, error) {
 	if c.Path != "" {
 		return a.store.Open(c.Path)
@@ -25,16 +26,16 @@ func (a *Archive) Reopen(ctx context.Context, c *frontier.Capture) (io.ReadClose
 		return nil, err
 	}
 	if f, ok := first[c.Digest]; ok && f.ID != "" {
-		c = &f // what it may be the revisit of
+		c = &f // the first capture of the content has a complete record
 	}
 	f, err := a.openWARC(c.File)
 	if err != nil {
-		return nil, Fault(err)
+		return nil, Classify(err)
 	}
-	body, err := object(warc.NewReaderAt(f, c.Offset))
+	body, err := readObject(warc.NewReaderAt(f, c.Offset))
 	if err != nil {
 		f.Close()
-		return nil, fetch.Mismatch.Errorf("%s: no object at %d: %w", c.File, c.Offset, err)
+		return nil, fetch.Mismatch.Errorf("%s: no object at offset %d: %w", c.File, c.Offset, err)
 	}
 	return struct {
 		io.Reader
@@ -42,7 +43,7 @@ func (a *Archive) Reopen(ctx context.Context, c *frontier.Capture) (io.ReadClose
 	}{body, f}, nil
 }
 
-// openWARC opens a WARC file, finished or not.
+// openWARC opens a finished or unfinished WARC file for reading.
 func (a *Archive) openWARC(name string) (*os.File, error) {
 	f, err := regularfile.OpenIn(a.folder.root, warcFolder+"/"+name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -51,9 +52,9 @@ func (a *Archive) openWARC(name string) (*os.File, error) {
 	return f, err
 }
 
-// object returns a reader of the object in a record. The object of an http
-// response is its payload without the content coding.
-func object(r *warc.Reader) (io.Reader, error) {
+// readObject returns a reader of the object in the next record of r. The object
+// of an HTTP response is the payload without content coding.
+func readObject(r *warc.Reader) (io.Reader, error) {
 	h, err := r.Next()
 	if err != nil {
 		return nil, err
@@ -61,13 +62,14 @@ func object(r *warc.Reader) (io.Reader, error) {
 	return objectOf(r, h)
 }
 
-// objectOf is object for the record that r is in, of which h is the head.
+// objectOf returns a reader of the object in the current record of r, which has
+// header h.
 func objectOf(r *warc.Reader, h *warc.Header) (io.Reader, error) {
 	switch {
 	case h.Type() == warc.Resource:
 		return r, nil
 	case h.Type() != warc.Response:
-		return nil, errors.New("a record of type " + string(h.Type()))
+		return nil, errors.New("the record has type " + string(h.Type()))
 	}
 	m := http1.NewReader(r, 32<<10)
 	head, err := m.ReadHead()
@@ -76,7 +78,7 @@ func objectOf(r *warc.Reader, h *warc.Header) (io.Reader, error) {
 	}
 	status, fields, _ := http1.ParseHead[fetch.Field](&http1.Rules{Mode: http1.Stored}, string(head))
 	if status.Code == 0 {
-		return nil, errors.New("a response record without an http response")
+		return nil, errors.New("the response record contains no HTTP response")
 	}
 	list, err := coding.Parse(fetch.Header(fields).Values("Content-Encoding"))
 	if len(list) == 0 || err != nil {
