@@ -9,7 +9,8 @@ import (
 	"github.com/anyurl/fetch/save"
 )
 
-// The disk sets the pace: what we add is to be seen in the processor's time.
+// BenchmarkCommit measures the time to save small files. The disk limits the
+// elapsed time, so compare the processor time.
 func BenchmarkCommit(b *testing.B) {
 	piece := bytes.Repeat([]byte("x"), 32<<10)
 	for _, size := range []int{10 << 10, 1 << 20, 256 << 20} {

@@ -20,7 +20,7 @@ import (
 	"github.com/anyurl/fetch/wrap"
 )
 
-// download saves the object of a URL that a person typed.
+// download saves the object of a URL that the user typed.
 func download(ctx context.Context, url, path string) error {
 	u, err := fetch.ParseURL(url)
 	if err != nil {
@@ -33,8 +33,8 @@ func download(ctx context.Context, url, path string) error {
 	return err
 }
 
-// A download that survives failures: the Client retries requests, and the file
-// resumes where this call or an earlier one broke off.
+// This example downloads a file. The Client retries failed requests, and the file
+// is resumed after an interruption in this call or an earlier one.
 func ExampleFetch() {
 	server := newFlakyServer()
 	defer server.Close()
@@ -54,7 +54,7 @@ func ExampleFetch() {
 	// <nil> true
 }
 
-// A body that is cut off leaves no file. The next call requests the rest.
+// An interrupted body leaves no file. The next call requests the missing part.
 func ExampleFetch_resume() {
 	server := newFlakyServer()
 	defer server.Close()
@@ -84,7 +84,8 @@ func ExampleFetch_resume() {
 
 var digits = strings.Repeat("0123456789", 10)
 
-// newFlakyServer starts a server of digits that breaks off once, after 40 bytes.
+// newFlakyServer starts a server of digits. It interrupts one response after 40
+// bytes.
 func newFlakyServer() *httptest.Server {
 	cut := true
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -100,7 +101,7 @@ func newFlakyServer() *httptest.Server {
 	}))
 }
 
-// The name of the file for a URL, whatever its server chose.
+// This example derives safe file names from URLs.
 func ExampleName() {
 	for _, url := range []string{"http://h/pub/disk.iso", "http://h/a/..%2F..%2Fetc%2Fpasswd", "ftp://h/-rf", "http://h/"} {
 		name, err := save.Name(uri.MustParse(url).Path())

@@ -27,13 +27,13 @@ import (
 // An answer is one response of a server.
 type answer struct {
 	status   int
-	header   string // ETag or Content-Range, as "Name: value"; several by "\n"
+	header   string // ETag or Content-Range, as "Name: value"; lines are separated by "\n"
 	body     string
-	announce int // Content-Length; 0: that of body
+	announce int // Content-Length; 0 means the length of body
 }
 
-// serve returns a client for a server that gives answers in their order, and
-// the Range fields that it got.
+// serve returns a client of a server that returns answers in order. Ranges are the
+// Range fields that the server received.
 func serve(t *testing.T, answers []answer) (client *fetch.Client, url string, ranges *[]string) {
 	t.Helper()
 	ranges = new([]string)
@@ -62,20 +62,20 @@ func serve(t *testing.T, answers []answer) (client *fetch.Client, url string, ra
 	return client, server.URL, ranges
 }
 
-// TestFetch: what is resumed, what begins again, and what the file holds then.
+// TestFetch checks the requests of Fetch and the resulting file.
 func TestFetch(t *testing.T) {
 	const v1, v2 = `ETag: "v1"`, `ETag: "v2"`
 	resume := save.Options{Resume: true}
 	for _, c := range []struct {
 		name    string
-		before  string // the file that is there
+		before  string // content of the file before
 		o       save.Options
 		rng     fetch.Range
 		since   time.Time
 		answers []answer
 		ranges  []string
 		fault   fetch.Fault
-		want    string // the file afterwards
+		want    string // content of the file afterwards
 		result  save.Result
 	}{
 		{name: "complete", answers: []answer{{200, v1, "0123456789", 0}}, ranges: []string{""},
@@ -154,8 +154,8 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-// TestFetchWeak: where a size and a time are the validator, some bytes are
-// requested again, and an object that differs in them starts over.
+// TestFetchWeak checks that Fetch requests some bytes again if the validator is
+// weak, and starts again if they differ.
 func TestFetchWeak(t *testing.T) {
 	first := strings.Repeat("0123456789", 1000)
 	for _, c := range []struct {

@@ -25,7 +25,7 @@ func openFolder(t *testing.T, dir string) *save.Folder {
 	return folder
 }
 
-// Files in the folder, and elsewhere, are saved as they are without it.
+// TestFolder checks that files are saved in the same way with and without a Folder.
 func TestFolder(t *testing.T) {
 	dir := t.TempDir()
 	for _, sub := range []string{"in", "out"} {
@@ -59,8 +59,8 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// What is known of a folder by its name may become untrue, what is held open
-// stays what it was: bytes and name do not part.
+// TestFolderMoved renames the folder of an open Folder. The part file and its final
+// name stay in the same folder.
 func TestFolderMoved(t *testing.T) {
 	dir := t.TempDir()
 	before, after := filepath.Join(dir, "before"), filepath.Join(dir, "after")

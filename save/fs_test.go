@@ -10,7 +10,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// Both ways of RenameNew do the same.
+// TestRenameNew checks both implementations of RenameNew.
 func TestRenameNew(t *testing.T) {
 	for name, rename := range map[string]func(from, to string) error{"call": system{}.RenameNew, "links": linkNew} {
 		dir := t.TempDir()
@@ -32,7 +32,8 @@ func TestRenameNew(t *testing.T) {
 	}
 }
 
-// An FS without locks: a new part is ours alone, an old one may be in use.
+// TestNoLocks uses an FS without locks. A new part can be used, but an existing
+// part may be in use.
 func TestNoLocks(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	f, err := Create(out, Options{FS: lockless{}})

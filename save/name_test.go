@@ -16,7 +16,7 @@ func TestName(t *testing.T) {
 	for _, test := range []struct{ path, want string }{
 		{"/a/b.tar.gz", "b.tar.gz"},
 		{"b", "b"},
-		{"///foo//////////////", "foo"}, // as curl since 8.10
+		{"///foo//////////////", "foo"}, // as in curl since 8.10
 		{"/dir/", "dir"},
 		{"/a%20b", "a%20b"},
 		{"/a b", "a%20b"},
@@ -30,7 +30,7 @@ func TestName(t *testing.T) {
 		{"/a\x1b[31m", "a%1B%5B31m"},
 		{`/a:b*c?d"e<f>g|h`, "a%3Ab%2Ac%3Fd%22e%3Cf%3Eg%7Ch"},
 		{"/a!$&'()+,;=@b", "a!$&'()+,;=@b"},
-		{"/%21%24%2B", "%21%24%2B"}, // not the same as unescaped
+		{"/%21%24%2B", "%21%24%2B"}, // reserved characters keep their escapes
 		{"/.", "%2E"},
 		{"/..", "%2E%2E"},
 		{"/%2e%2e", "%2E%2E"},
@@ -58,10 +58,10 @@ func TestName(t *testing.T) {
 		{"/%e4%b8%ad%E6%96%87.txt", "中文.txt"},
 		{"/%F0%9F%98%80", "😀"},
 		{"/a%E2%80%AEtxt.exe", "a%E2%80%AEtxt.exe"}, // right-to-left override
-		{"/a%C2%85b", "a%C2%85b"},                   // a control of C1
-		{"/a%C2%A0b", "a%C2%A0b"},                   // a space that does not look like one
-		{"/%C0%AE%C0%AE", "%C0%AE%C0%AE"},           // overlong dots
-		{"/%ED%A0%80", "%ED%A0%80"},                 // a surrogate
+		{"/a%C2%85b", "a%C2%85b"},                   // control character of C1
+		{"/a%C2%A0b", "a%C2%A0b"},                   // no-break space
+		{"/%C0%AE%C0%AE", "%C0%AE%C0%AE"},           // overlong encoding of dots
+		{"/%ED%A0%80", "%ED%A0%80"},                 // surrogate
 		{"/%EF%BF%BD", "\uFFFD"},
 		{"/100%", "100%25"},
 		{"/%zz", "%25zz"},
@@ -82,7 +82,7 @@ func TestName(t *testing.T) {
 	}
 }
 
-// Whatever the path, the name is one safe name, and tells its segment.
+// FuzzName checks that the name is safe and that it identifies the segment.
 func FuzzName(f *testing.F) {
 	for _, seed := range []string{
 		"/a/b", "/..", "/%2e%2e%2f", "/con", "/a%00", "/\xff%fe", "/caf\xc3%A9", "/%", "/" + strings.Repeat("%41", 300),
@@ -111,7 +111,7 @@ func FuzzName(f *testing.F) {
 				t.Errorf("Name(%q) = %q, which stands for %q", path, name, back)
 			}
 		}
-		// The name of a name is the same but for what was escaped in it.
+		// Name of a name only escapes the escapes again.
 		if again, err := Name("x/" + segment + "/"); again != name || err != nil {
 			t.Errorf("Name of %q is %q, with folder and slash %q, %v", path, name, again, err)
 		}

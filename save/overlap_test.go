@@ -10,18 +10,18 @@ import (
 	"github.com/anyurl/fetch/save"
 )
 
-// TestOverlap: where size and time alone tell versions apart, the rest begins
-// with what is there already, or the file starts over.
+// TestOverlap checks that a resumed body with a weak validator must repeat the last
+// bytes of the part. Otherwise the file starts again.
 func TestOverlap(t *testing.T) {
 	const first, size = 10_000, 20_000
 	body := strings.Repeat("0123456789", size/10)
 	for _, test := range []struct {
 		name, url string
-		rest      int64  // by State
-		sent      string // from there on
-		writes    int    // bytes of each
+		rest      int64  // result of State.RequestOffset
+		sent      string // bytes from there on
+		writes    int    // bytes per call of Write
 		err       error
-		then      int64 // State().Offset
+		then      int64 // State().Offset afterwards
 	}{
 		{"http", "http://h/x", first, body[first:], size, nil, size},
 		{"ftp", "ftp://h/x", first - 4096, body[first-4096:], size, nil, size},
@@ -63,7 +63,7 @@ func TestOverlap(t *testing.T) {
 			if !errors.Is(err, test.err) || then != test.then {
 				t.Fatalf("%v and %d bytes, want %v, %d", err, then, test.err, test.then)
 			}
-			if errors.Is(err, fetch.Mismatch) { // and the whole is taken
+			if errors.Is(err, fetch.Mismatch) { // the complete object must be accepted now
 				of.Offset = 0
 				f.Begin(of)
 				f.Write([]byte(body))

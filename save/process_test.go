@@ -18,11 +18,11 @@ import (
 	"github.com/anyurl/fetch/save"
 )
 
-// A test that needs a process of its own runs this binary again, as a child
-// that does one of these to a path.
+// Some tests need another process. They run this test binary again as a child. The
+// child calls one of these functions with a path.
 var children = map[string]func(path string) error{
 	"save":  func(path string) error { return savePath(path, save.Options{}) },
-	"hold":  openSystem,
+	"hold":  holdPart,
 	"loop":  loop,
 	"umask": underUmask,
 	"guest": asGuest,
@@ -63,17 +63,17 @@ func savePath(path string, o save.Options) error {
 	return f.Commit()
 }
 
-// own is the body of one among many writers: no two of them can be mixed
-// without being seen.
-func lockPart(id int) []byte { return bytes.Repeat(fmt.Appendf(nil, "%08d", id), 1000) }
+// writerBody returns the body of one of several writers. A mixture of two bodies is
+// detectable.
+func writerBody(id int) []byte { return bytes.Repeat(fmt.Appendf(nil, "%08d", id), 1000) }
 
-// whole reports whether text is the body of one writer.
-func whole(text []byte) bool {
+// isOneBody reports whether text is the body of one writer.
+func isOneBody(text []byte) bool {
 	return len(text) == 8000 && bytes.Equal(text, bytes.Repeat(text[:8], 1000))
 }
 
-// hold takes a target, tells, and completes it when its standard input ends.
-func openSystem(path string) error {
+// holdPart creates a part, reports that, and commits it when standard input ends.
+func holdPart(path string) error {
 	f, err := save.Create(path, save.Options{})
 	fmt.Println(fetch.FaultOf(err))
 	io.Copy(io.Discard, os.Stdin)
@@ -81,7 +81,7 @@ func openSystem(path string) error {
 		return nil
 	}
 	defer f.Close()
-	if _, err := f.Write(lockPart(os.Getpid())); err != nil {
+	if _, err := f.Write(writerBody(os.Getpid())); err != nil {
 		return err
 	}
 	return f.Commit()
@@ -128,7 +128,7 @@ func TestProcesses(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if got := content(t, out); got != string(lockPart(won)) {
+	if got := content(t, out); got != string(writerBody(won)) {
 		t.Errorf("process %d won, the file holds %.16q (%d bytes)", won, got, len(got))
 	}
 	wantNames(t, dir, "out")
@@ -150,7 +150,7 @@ func TestGoroutines(t *testing.T) {
 			}
 			tried.Wait()
 			defer f.Close()
-			if _, err := f.Write(lockPart(id)); err != nil {
+			if _, err := f.Write(writerBody(id)); err != nil {
 				t.Error(err)
 			}
 			if err := f.Commit(); err != nil {
@@ -164,18 +164,18 @@ func TestGoroutines(t *testing.T) {
 	if len(won) != 1 {
 		t.Fatalf("%d have won", len(won))
 	}
-	wantContent(t, out, string(lockPart(<-won)))
+	wantContent(t, out, string(writerBody(<-won)))
 	wantNames(t, dir, "out")
 }
 
-// Writers that come and go, some of them without success, never share a part
-// and never publish anything but their own body.
-func TestTraffic(t *testing.T) {
+// TestConcurrentWriters runs several writers, of which some fail. They must not share a part,
+// and the file must always contain the body of one writer.
+func TestConcurrentWriters(t *testing.T) {
 	rounds := 40
 	if testing.Short() {
 		rounds = 10
 	}
-	dir, out := folder(t, string(lockPart(0)))
+	dir, out := folder(t, string(writerBody(0)))
 	var writers sync.WaitGroup
 	for id := range 8 {
 		writers.Go(func() {
@@ -186,7 +186,7 @@ func TestTraffic(t *testing.T) {
 					runtime.Gosched()
 					continue
 				}
-				text := lockPart(id*1000 + round)
+				text := writerBody(id*1000 + round)
 				f.Write(text[:4000])
 				runtime.Gosched()
 				f.Write(text[4000:])
@@ -207,7 +207,7 @@ func TestTraffic(t *testing.T) {
 	go func() {
 		defer close(reader)
 		for {
-			if text, err := os.ReadFile(out); err != nil || !whole(text) {
+			if text, err := os.ReadFile(out); err != nil || !isOneBody(text) {
 				t.Errorf("read %.16q (%d bytes), %v", text, len(text), err)
 				return
 			}
@@ -225,8 +225,7 @@ func TestTraffic(t *testing.T) {
 	wantNames(t, dir, "out")
 }
 
-// loop saves long over and over, resuming what there is, and tells every
-// step.
+// loop saves long repeatedly and resumes existing parts. It reports every step.
 func loop(path string) error {
 	for {
 		err := func() error {
@@ -237,7 +236,7 @@ func loop(path string) error {
 			defer f.Close()
 			at := f.State().Offset
 			if at == int64(len(long)) || f.State().Validator == "" {
-				at = 0 // the whole again
+				at = 0 // the complete object is requested again
 			}
 			if err := f.Begin(save.State{Validator: "v1", Offset: at, Size: int64(len(long))}); err != nil {
 				return err
@@ -258,8 +257,8 @@ func loop(path string) error {
 	}
 }
 
-// Killed at any moment, a process leaves the file as it was or complete, no
-// lock, and a part that can be resumed.
+// TestKill kills a process at a random time. The file must be unchanged or complete,
+// and the part must not be locked and must be resumable.
 func TestKill(t *testing.T) {
 	rounds := 20
 	if testing.Short() {

@@ -13,7 +13,7 @@ import (
 
 var resume = save.Options{Resume: true, URL: url}
 
-// leave leaves a part of a body that fails after text.
+// leave saves text as a part and fails.
 func leave(t *testing.T, out, validator, text string) {
 	t.Helper()
 	f := create(t, out, resume)
@@ -33,18 +33,18 @@ func TestResume(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		o     save.Options
-		left  string // the validator of a part of 8 bytes
+		left  string // validator of a part of 8 bytes
 		state save.State
 		begin save.State
 		text  string
-		fault fetch.Fault // of Begin
+		fault fetch.Fault // expected of Begin
 		want  string
 	}{
 		{"goes on", resume, "v1", save.State{URL: url, Validator: "v1", Offset: 8, Size: size},
 			save.State{Validator: "v1", Offset: 8, Size: size}, body[8:], 0, body},
 		{"a server that repeats no validator", resume, "v1", save.State{URL: url, Validator: "v1", Offset: 8, Size: size},
 			save.State{Offset: 8, Size: -1}, body[8:], 0, body},
-		{"the whole again", resume, "v1", save.State{URL: url, Validator: "v1", Offset: 8, Size: size},
+		{"complete object again", resume, "v1", save.State{URL: url, Validator: "v1", Offset: 8, Size: size},
 			save.State{Validator: "v2", Size: 5}, "other", 0, "other"},
 		{"the end of another version", resume, "v1", save.State{URL: url, Validator: "v1", Offset: 8, Size: size},
 			save.State{Validator: "v2", Offset: 8, Size: size}, "", fetch.Mismatch, ""},
@@ -76,7 +76,7 @@ func TestResume(t *testing.T) {
 					t.Error(err)
 				}
 				wantContent(t, out, "")
-				// Only what proved to be of another version is gone.
+				// Only bytes of another version are removed.
 				if gone := names(t, dir) == ""; gone != (test.fault == fetch.Mismatch) {
 					t.Errorf("left %q", names(t, dir))
 				}
@@ -92,8 +92,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// After a Mismatch the same File takes the whole object.
-func TestBeginAgain(t *testing.T) {
+// TestBeginAfterMismatch checks that a File accepts the complete object after a Mismatch.
+func TestBeginAfterMismatch(t *testing.T) {
 	_, out := folder(t, "")
 	leave(t, out, "v1", body[:8])
 	f := create(t, out, resume)
@@ -108,8 +108,8 @@ func TestBeginAgain(t *testing.T) {
 	wantContent(t, out, "other")
 }
 
-// A body that breaks off goes on in the same File too.
-func TestBeginGoesOn(t *testing.T) {
+// TestBeginContinue checks that an interrupted body can be continued in the same File.
+func TestBeginContinue(t *testing.T) {
 	_, out := folder(t, "")
 	f := create(t, out, save.Options{})
 	if err := f.Begin(save.State{Validator: "v1", Size: int64(len(body))}); err != nil {
@@ -125,8 +125,8 @@ func TestBeginGoesOn(t *testing.T) {
 	wantContent(t, out, body)
 }
 
-// A part is kept only as far as its state vouches for it.
-func TestTorn(t *testing.T) {
+// TestDamagedPart checks that only the bytes that the state file records are kept.
+func TestDamagedPart(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		spoil func(part string) error
@@ -166,7 +166,7 @@ func TestTorn(t *testing.T) {
 	}
 }
 
-// Without a validator nothing is kept that could be continued.
+// TestNoValidator checks that no part is kept for an object without a validator.
 func TestNoValidator(t *testing.T) {
 	dir, out := folder(t, old)
 	f := create(t, out, resume)
@@ -184,10 +184,10 @@ func TestNoValidator(t *testing.T) {
 	wantContent(t, out, old)
 }
 
-// A File that the server never answered leaves the part as it was.
+// TestResumeUntouched checks that a failed request leaves the part unchanged.
 func TestResumeUntouched(t *testing.T) {
 	dir, out := folder(t, old)
-	leave(t, out, "", "") // goes nowhere: nothing is kept
+	leave(t, out, "", "") // no part is kept
 	wantNames(t, dir, "out")
 	f := create(t, out, resume)
 	if err := f.Begin(save.State{Validator: "v1", Size: -1}); err != nil {
@@ -213,7 +213,7 @@ func TestResumeUntouched(t *testing.T) {
 	wantContent(t, out, old)
 }
 
-// A file without state is continued from its size, and said to be unverified.
+// TestResumeFile checks that a file without a state is continued as unverified.
 func TestResumeFile(t *testing.T) {
 	unverified := save.State{URL: url, Offset: 8, Size: -1, Unverified: true}
 	for _, test := range []struct {
@@ -224,7 +224,7 @@ func TestResumeFile(t *testing.T) {
 		want  string
 	}{
 		{"goes on", save.State{Validator: "v1", Offset: 8, Size: int64(len(body))}, body[8:], 0, body},
-		{"the whole", save.State{Validator: "v1", Size: int64(len(body))}, body, 0, body},
+		{"complete object", save.State{Validator: "v1", Size: int64(len(body))}, body, 0, body},
 		{"nothing more", save.State{Offset: 8, Size: 8}, "", 0, body[:8]},
 		{"nothing more, of unknown size", save.State{Offset: 8, Size: -1}, "", 0, body[:8]},
 		{"the object is shorter", save.State{Offset: 8, Size: 7}, "", fetch.Mismatch, body[:8]},
@@ -248,7 +248,8 @@ func TestResumeFile(t *testing.T) {
 	}
 }
 
-// The part of such a file stays unverified, and the file stays in place.
+// TestResumeFileTwice checks that the part of such a file stays unverified, and that
+// the file itself is unchanged.
 func TestResumeFileTwice(t *testing.T) {
 	dir, out := folder(t, body[:8])
 	f := create(t, out, resume)
@@ -263,7 +264,7 @@ func TestResumeFileTwice(t *testing.T) {
 	wantNames(t, dir, ".out.part .out.part.state out")
 
 	_, err := save.Create(out, save.Options{Resume: true, URL: url + "?2", Strict: true})
-	wantFault(t, err, fetch.Exists) // no part of this URL, and the file is no proof
+	wantFault(t, err, fetch.Exists) // there is no part for this URL, and the version of the file is unknown
 
 	f = create(t, out, resume)
 	if got, want := f.State(), (save.State{URL: url, Validator: "v1", Offset: 10, Size: int64(len(body)), Unverified: true}); got != want {
@@ -280,7 +281,7 @@ func TestResumeFileTwice(t *testing.T) {
 	wantNames(t, dir, "out")
 }
 
-// The file is written to while it is being continued.
+// TestResumeFileChanged changes the existing file while it is continued.
 func TestResumeFileChanged(t *testing.T) {
 	_, out := folder(t, body[:8])
 	f := create(t, out, resume)
@@ -294,7 +295,7 @@ func TestResumeFileChanged(t *testing.T) {
 	wantContent(t, out, body[:9])
 }
 
-// Options.Offset is the caller's own word for how much there is.
+// TestOffset checks Options.Offset with and without an existing file.
 func TestOffset(t *testing.T) {
 	for _, test := range []struct {
 		name, before string
@@ -308,7 +309,7 @@ func TestOffset(t *testing.T) {
 		{"longer, nothing more: cut", body[:12], save.State{Offset: 8, Size: 8}, "", 0, body[:8]},
 		{"shorter", body[:5], save.State{Offset: 8, Size: -1}, "", fetch.Local, body[:5]},
 		{"no file: the rest alone", "", save.State{Offset: 8, Size: -1}, "rest", 0, "rest"},
-		{"the whole", body[:5], save.State{Size: -1}, "whole", 0, "whole"},
+		{"complete object", body[:5], save.State{Size: -1}, "whole", 0, "whole"},
 		{"another offset", body[:8], save.State{Offset: 7, Size: -1}, "", fetch.Protocol, body[:8]},
 	} {
 		dir, out := folder(t, test.before)
@@ -326,7 +327,8 @@ func TestOffset(t *testing.T) {
 	}
 }
 
-// The state follows at most 8 MiB behind, and the password is not in it.
+// TestCheckpoint checks that the state file is at most 8 MiB late, and that it does
+// not contain the password.
 func TestCheckpoint(t *testing.T) {
 	dir, out := folder(t, "")
 	o := save.Options{Resume: true, URL: "ftp://user:s3cret@example.com/out"}

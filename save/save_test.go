@@ -21,7 +21,7 @@ const (
 	url  = "http://example.com/out"
 )
 
-// folder returns a folder with a file "out" of that content, or an empty one.
+// folder returns a folder with a file "out" of the given content, or an empty one.
 func folder(t *testing.T, content string) (dir, out string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -42,7 +42,7 @@ func write(t *testing.T, path, content string, mode fs.FileMode) {
 	}
 }
 
-// content is that of a file, or "" if there is none.
+// content returns the content of a file, or "" if the file does not exist.
 func content(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -52,7 +52,7 @@ func content(t *testing.T, path string) string {
 	return string(text)
 }
 
-// names are those in dir.
+// names returns the names in dir.
 func names(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -98,7 +98,7 @@ func wantNames(t *testing.T, dir, want string) {
 	}
 }
 
-// save writes text in pieces and commits.
+// finish writes text in pieces and commits.
 func finish(t *testing.T, f *save.File, text string) {
 	t.Helper()
 	for piece := range slices.Chunk([]byte(text), 7) {
@@ -162,7 +162,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// A body of another length than announced is not published.
+// TestCommitSize checks that a body of an unexpected length is not published.
 func TestCommitSize(t *testing.T) {
 	for _, test := range []struct {
 		size  int64
@@ -196,11 +196,11 @@ func TestExisting(t *testing.T) {
 	dir, out := folder(t, old)
 	busy := create(t, out, save.Options{})
 	_, err := save.Create(out, save.Options{Existing: save.Refuse})
-	wantFault(t, err, fetch.Exists) // whoever writes it
+	wantFault(t, err, fetch.Exists) // even while another File writes it
 	busy.Close()
 
 	f := create(t, out, save.Options{Existing: save.Number})
-	g := create(t, out, save.Options{Existing: save.Number}) // .1 is being written: .2
+	g := create(t, out, save.Options{Existing: save.Number}) // .2, because .1 is being written
 	finish(t, f, body)
 	finish(t, g, body+"2")
 	if f.Name() != out+".1" || g.Name() != out+".2" {
@@ -218,8 +218,8 @@ func TestExisting(t *testing.T) {
 	wantFault(t, err, fetch.Exists)
 }
 
-// Somebody else makes the file while we are at it.
-func TestExistingMeanwhile(t *testing.T) {
+// TestExistingRace checks a file that another process creates after Create.
+func TestExistingRace(t *testing.T) {
 	dir, out := folder(t, "")
 	f := create(t, out, save.Options{Existing: save.Refuse})
 	if _, err := f.Write([]byte(body)); err != nil {
@@ -246,8 +246,7 @@ func TestExistingMeanwhile(t *testing.T) {
 	wantNames(t, dir, "out out.1 out.2")
 }
 
-// meanwhile is a file system on which something happens before the first file
-// is opened.
+// meanwhile is a file system that calls a function before the first file is opened.
 type meanwhile struct {
 	save.FS
 	happens func()
@@ -274,7 +273,7 @@ func TestInUse(t *testing.T) {
 func TestMode(t *testing.T) {
 	for _, test := range []struct {
 		name   string
-		before fs.FileMode // 0: no file
+		before fs.FileMode // 0 means no file
 		option fs.FileMode
 		want   fs.FileMode
 	}{
@@ -300,9 +299,9 @@ func TestMode(t *testing.T) {
 	}
 }
 
-// The mode is that of the file that is replaced, not of one that was there
-// earlier.
-func TestModeMeanwhile(t *testing.T) {
+// TestModeChanged checks that the new file gets the mode that the replaced file has
+// at the time of Commit.
+func TestModeChanged(t *testing.T) {
 	for _, before := range []string{"", old} {
 		dir, out := folder(t, before)
 		f := create(t, out, save.Options{})
@@ -316,7 +315,7 @@ func TestModeMeanwhile(t *testing.T) {
 	}
 }
 
-// A file system may not know of a rename that must find nothing.
+// TestNoRenameNew uses a file system that does not support RenameNew.
 func TestNoRenameNew(t *testing.T) {
 	dir, out := folder(t, "")
 	finish(t, create(t, out, save.Options{FS: replacing{save.System()}}), body)

@@ -60,7 +60,7 @@ func TestEncodeTooLong(t *testing.T) {
 	}
 }
 
-// A state that we read is written as it was read.
+// FuzzState checks that an accepted state is encoded to the same bytes.
 func FuzzState(f *testing.F) {
 	f.Add([]byte(encode(State{URL: "http://h/", Validator: `"v"`, Offset: 10, Size: -1, Unverified: true}, sha256.New())))
 	f.Add([]byte(encode(State{URL: "http://h/\xff<", Validator: "v", Offset: 10, Size: 10}, sha256.New())))
@@ -86,7 +86,7 @@ func FuzzState(f *testing.F) {
 	})
 }
 
-// No userinfo passes, and nothing else is lost.
+// FuzzMask checks that maskUserinfo removes the userinfo and nothing else.
 func FuzzMask(f *testing.F) {
 	f.Add("ftp:", "user:s3cret", "h/p@q")
 	f.Add("", "a@b", "c?d@e")

@@ -16,10 +16,10 @@ import (
 
 const object = "the object that the server has as its version v1"
 
-// long has room for a checkpoint.
+// long is long enough for a checkpoint.
 var long = strings.Repeat("0123456789abcde\n", 9<<20/16)
 
-// get saves an object as a client does whose server can go on anywhere.
+// get saves an object like a client whose server supports all ranges.
 func get(path, object string, o save.Options) (err error) {
 	o.URL = url
 	f, err := save.Create(path, o)
@@ -44,9 +44,9 @@ func get(path, object string, o save.Options) (err error) {
 	return f.Commit()
 }
 
-// Whatever operation fails, and however, the file is what it was or complete;
-// no other error comes of it, nothing is left that should not be, and the
-// next attempt succeeds.
+// TestSweep makes each operation of the file system fail in turn. The file must be
+// unchanged or complete, the error must be the injected one, no unexpected file may
+// be left, and the next attempt must succeed.
 func TestSweep(t *testing.T) {
 	for _, test := range []struct {
 		name, before, object string
@@ -131,9 +131,9 @@ func published(ops []savetest.Op) bool {
 	})
 }
 
-// A power loss finds the bytes on the disk before the name, and the name
-// before we claim success; a state only after the bytes that it vouches for.
-func TestOrder(t *testing.T) {
+// TestSyncOrder checks the order of syncs and renames. The bytes must be durable before
+// the name, and before the state that records them.
+func TestSyncOrder(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		o    save.Options
@@ -168,8 +168,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// After a sync has failed no other is tried on the same file: it might claim
-// success for bytes that the kernel has dropped.
+// TestSyncFails checks that no second sync follows a failed one. The kernel may have
+// dropped the bytes and report success for the second sync.
 func TestSyncFails(t *testing.T) {
 	for at := 1; ; at++ {
 		_, out := folder(t, old)
@@ -189,8 +189,8 @@ func TestSyncFails(t *testing.T) {
 	}
 }
 
-// Close under Resume keeps what was written before the disk was full.
-func TestDiskFullKeeps(t *testing.T) {
+// TestDiskFullResume checks that Close keeps the part after a full disk, with Resume.
+func TestDiskFullResume(t *testing.T) {
 	dir, out := folder(t, "")
 	fsys := &savetest.FS{}
 	f := create(t, out, save.Options{Resume: true, URL: url, FS: fsys})

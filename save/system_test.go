@@ -16,7 +16,7 @@ import (
 	"github.com/anyurl/fetch/save"
 )
 
-// underUmask saves as path.MASK and checks the mode.
+// underUmask saves path.MASK under the given umask and checks the mode.
 func underUmask(path string) error {
 	for _, mask := range []int{0o022, 0o077, 0o002, 0} {
 		syscall.Umask(mask)
@@ -43,7 +43,8 @@ func TestUmask(t *testing.T) {
 	wantNames(t, dir, "out.000 out.002 out.022 out.077")
 }
 
-// What the shell has put into the file stays, and so does its place there.
+// TestStdout checks that output to a redirected descriptor keeps the earlier content
+// of the file and its position.
 func TestStdout(t *testing.T) {
 	for _, path := range []string{"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"} {
 		dir, out := folder(t, "")
@@ -66,7 +67,7 @@ func TestStdout(t *testing.T) {
 
 const guest = 65534
 
-// asGuest is what another user may not do in the folders that TestGuest made.
+// asGuest runs as another user and tries to write to the folders of TestGuest.
 func asGuest(dir string) error {
 	if err := syscall.Setgid(guest); err != nil {
 		return err
@@ -78,11 +79,11 @@ func asGuest(dir string) error {
 		path string
 		want fetch.Fault
 	}{
-		{"closed/out", fetch.Local},    // a folder without permission to write
-		{"closed/theirs", fetch.Local}, // even if the file could be written
-		{"open/readonly", fetch.Local}, // a file without it
-		{"sticky/link", fetch.Local},   // a link that another user planted
-		{"sticky/busy", fetch.InUse},   // another user's part
+		{"closed/out", fetch.Local},    // folder is not writable
+		{"closed/theirs", fetch.Local}, // folder is not writable, but the file is
+		{"open/readonly", fetch.Local}, // file is not writable
+		{"sticky/link", fetch.Local},   // link of another user
+		{"sticky/busy", fetch.InUse},   // part of another user
 		{"sticky/new", 0},
 	} {
 		if err := savePath(filepath.Join(dir, test.path), save.Options{}); fetch.FaultOf(err) != test.want {
@@ -131,7 +132,7 @@ func TestGuest(t *testing.T) {
 	wantNames(t, filepath.Join(dir, "sticky"), ".busy.part link new")
 }
 
-// A program that is running cannot be written to, but it can be replaced.
+// TestRunningProgram checks that a running program can be replaced.
 func TestRunningProgram(t *testing.T) {
 	dir, out := folder(t, "")
 	self, err := os.ReadFile(command(t, "", "").Path)
@@ -158,7 +159,7 @@ func TestRunningProgram(t *testing.T) {
 	wantContent(t, out, body)
 }
 
-// onFullDisk mounts a disk of 1 MiB and a few names on dir.
+// onFullDisk mounts a disk of 1 MiB on dir and checks the errors when it is full.
 func onFullDisk(dir string) error {
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=1m,nr_inodes=8"); err != nil {
 		return err
@@ -188,7 +189,7 @@ func onFullDisk(dir string) error {
 	return nil
 }
 
-// A real disk that is full, in a name space of its own.
+// TestDiskFull uses a real full disk in a mount namespace.
 func TestDiskFull(t *testing.T) {
 	cmd := command(t, "full", t.TempDir())
 	cmd.SysProcAttr = &syscall.SysProcAttr{

@@ -18,8 +18,8 @@ import (
 	"github.com/anyurl/fetch/save"
 )
 
-// What cannot work is known before any traffic.
-func TestCreateRefuses(t *testing.T) {
+// TestCreateErrors checks the errors that Create detects before any request.
+func TestCreateErrors(t *testing.T) {
 	dir, out := folder(t, old)
 	link(t, "loop", filepath.Join(dir, "loop"))
 	link(t, dir, filepath.Join(dir, "todir"))
@@ -66,7 +66,7 @@ func link(t *testing.T, to, at string) {
 	}
 }
 
-// A link stays a link; the file that it names is replaced where it is.
+// TestSymlink checks that a symbolic link is kept and its target is replaced.
 func TestSymlink(t *testing.T) {
 	for _, test := range []struct{ name, to, folder string }{
 		{"absolute", "DIR/sub/real", "sub"},
@@ -100,7 +100,8 @@ func TestSymlink(t *testing.T) {
 	}
 }
 
-// For a file that is not to be replaced a link counts, wherever it leads.
+// TestSymlinkExists checks that a symbolic link counts as an existing file with
+// Refuse and Number.
 func TestSymlinkExists(t *testing.T) {
 	dir, out := folder(t, "")
 	link(t, "nowhere", out)
@@ -110,8 +111,8 @@ func TestSymlinkExists(t *testing.T) {
 	wantNames(t, dir, "out out.1")
 }
 
-// What stands in the place of the part is not written to.
-func TestPlanted(t *testing.T) {
+// TestPlantedPart checks that a file in the place of the part is not written to.
+func TestPlantedPart(t *testing.T) {
 	for _, plant := range []struct {
 		name string
 		at   func(victim, part string) error
@@ -132,7 +133,7 @@ func TestPlanted(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			planted, err := os.Open(part) // as its planter may, who then could write to it
+			planted, err := os.Open(part) // the other user could keep the file open and change it later
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -232,7 +233,7 @@ func TestDevice(t *testing.T) {
 		t.Errorf("/dev/full is %v, %v", info.Mode(), err)
 	}
 
-	// A body of which something was written cannot start over.
+	// A device cannot start again after the first byte was written.
 	f = create(t, "/dev/null", save.Options{})
 	if _, err := f.Write([]byte(body)); err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// menus is a driver of listings that counts who asks.
+// menus is a driver that returns listings and counts requests.
 type menus struct {
 	asked int
 	size  int
@@ -88,9 +88,9 @@ func TestCache(t *testing.T) {
 	})
 }
 
-// TestCacheKnowsWhoAsks: what was brought for one is for nobody else, as the
-// Policy judged him alone.
-func TestCacheKnowsWhoAsks(t *testing.T) {
+// TestCacheSource checks that a cached listing is not used for a request
+// from another source.
+func TestCacheSource(t *testing.T) {
 	from := func(url, peer string) *fetch.Source {
 		s := &fetch.Source{URL: uri.MustParse(url)}
 		if peer != "" {
@@ -121,7 +121,7 @@ func TestCacheKnowsWhoAsks(t *testing.T) {
 	}
 }
 
-// TestNotCached: what must be asked for each time.
+// TestNotCached checks which responses are not cached.
 func TestNotCached(t *testing.T) {
 	long := time.Now()
 	for name, c := range map[string]struct {
@@ -165,8 +165,8 @@ func TestNotCached(t *testing.T) {
 	}
 }
 
-// TestHalfIsNotCached: what was not read to its end, or did not have one.
-func TestHalfIsNotCached(t *testing.T) {
+// TestCacheIncompleteListing checks that an incomplete listing is not cached.
+func TestCacheIncompleteListing(t *testing.T) {
 	m := &menus{size: 100}
 	d := Cache(CacheOptions{})(m)
 	resp, err := d.Do(t.Context(), request("gopher://h/1"))
@@ -200,8 +200,8 @@ func TestHalfIsNotCached(t *testing.T) {
 	}
 }
 
-// TestCacheBounded: the listings that were not used for longest go first.
-func TestCacheBounded(t *testing.T) {
+// TestCacheEviction checks that the least recently used listings are evicted.
+func TestCacheEviction(t *testing.T) {
 	m := &menus{size: 1000}
 	c := &cache{CacheOptions: CacheOptions{Listing: 1 << 20, Total: 10 * 2200, Age: time.Hour}, byKey: map[cacheKey]*list.Element{}}
 	d := fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) { return c.do(ctx, m, req) })
@@ -217,8 +217,8 @@ func TestCacheBounded(t *testing.T) {
 	}
 }
 
-// TestRemembered: a Body from the cache is a Body.
-func TestRemembered(t *testing.T) {
+// TestCachedBody checks the Body of a cached listing.
+func TestCachedBody(t *testing.T) {
 	m := &menus{}
 	d := Cache(CacheOptions{})(m)
 	readAll(t, d, request("gopher://h/1"))
@@ -250,8 +250,8 @@ func TestRemembered(t *testing.T) {
 	}
 }
 
-// TestCacheUnderClient: entries can be read from a listing that came from the
-// cache, and each caller's Response is his own.
+// TestCacheUnderClient checks that the entries of a cached listing can be read,
+// and that each caller gets a Response of its own.
 func TestCacheUnderClient(t *testing.T) {
 	m := &menus{}
 	scheme := fetch.Scheme{

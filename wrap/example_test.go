@@ -14,7 +14,7 @@ import (
 	"github.com/anyurl/fetch/wrap"
 )
 
-// A client for a server that cannot always answer, with what is done meanwhile.
+// This example retries requests to a busy server and reports the attempts.
 func ExampleStandard() {
 	busy := true
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -60,15 +60,16 @@ func ExampleStandard() {
 	// <nil>
 }
 
-// A middleware of one's own: it sees each hop of a request, and may change a
-// copy of it, answer in the driver's place, or look at what the driver answers.
+// This example defines a middleware. A middleware sees each redirect as a request.
+// It can change a copy of the request, return a response itself, or inspect the
+// response of the driver.
 func Example_own() {
 	named := func(next fetch.Driver) fetch.Driver {
 		return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 			if req.URL.Path() == "/private" {
 				return nil, fetch.Denied.Errorf("not for this program")
 			}
-			req = req.Clone() // the caller's is not changed
+			req = req.Clone() // do not change the request of the caller
 			req.Header = append(req.Header, fetch.Field{Name: "X-Program", Value: "example"})
 			return next.Do(ctx, req)
 		})

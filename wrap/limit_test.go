@@ -13,15 +13,15 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// holding is a driver of bodies of the given size.
+// holding is a driver that returns bodies of the given size.
 func holding(size int) fetch.Driver {
 	return fetch.DriverFunc(func(context.Context, *fetch.Request) (*fetch.Response, error) {
 		return &fetch.Response{Body: io.NopCloser(bytes.NewReader(make([]byte, size)))}, nil
 	})
 }
 
-// TestLimit: bodies together keep to the rate, but for one burst, and lose
-// nothing of it.
+// TestLimit checks that all bodies together keep to the rate, except for one burst,
+// and that no bytes are lost.
 func TestLimit(t *testing.T) {
 	for _, c := range []struct {
 		rate         int64
@@ -29,7 +29,7 @@ func TestLimit(t *testing.T) {
 	}{
 		{1000, 10_000, 1},
 		{1000, 5_000, 4},
-		{10, 50, 2}, // slower than a byte an interval
+		{10, 50, 2}, // less than one byte per interval
 		{1 << 20, 3 << 20, 3},
 		{64 << 20, 32 << 20, 1},
 	} {
@@ -75,9 +75,9 @@ func TestNoLimit(t *testing.T) {
 	}
 }
 
-// TestLimitEnds: neither a ctx that ends nor Close waits for the bucket, and
-// the bytes that were read are given out.
-func TestLimitEnds(t *testing.T) {
+// TestLimitCancel checks that the end of ctx and Close end a delay in Read, and that
+// Read returns the bytes that it has read.
+func TestLimitCancel(t *testing.T) {
 	gone := errors.New("gone")
 	for name, end := range map[string]func(cancel func(error), body io.Closer){
 		"ctx":   func(cancel func(error), _ io.Closer) { cancel(gone) },
@@ -86,7 +86,7 @@ func TestLimitEnds(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
-			resp, err := Limit(8)(holding(1000)).Do(ctx, aRequest) // one byte an eighth of a second
+			resp, err := Limit(8)(holding(1000)).Do(ctx, aRequest) // one byte per eighth of a second
 			if err != nil {
 				t.Fatal(err)
 			}

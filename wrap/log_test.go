@@ -17,7 +17,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// records reads what a JSON handler wrote, without the time.
+// records parses the output of a JSON handler, without the time.
 func records(t *testing.T, b []byte) (all []map[string]any) {
 	t.Helper()
 	for line := range bytes.Lines(b) {

@@ -15,7 +15,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// busy is a driver that tells how many of its bodies are open at the most.
+// busy is a driver that records the maximum number of its open bodies.
 type busy struct{ now, most, all atomic.Int32 }
 
 func (b *busy) Do(context.Context, *fetch.Request) (*fetch.Response, error) {
@@ -27,8 +27,8 @@ func (b *busy) Do(context.Context, *fetch.Request) (*fetch.Response, error) {
 	return &fetch.Response{Body: body}, nil
 }
 
-// TestPerHost: the place is held until the body is closed, and a host is one
-// however it is written.
+// TestPerHost checks that a request counts until its body is closed, and that all
+// spellings of a host count as one host.
 func TestPerHost(t *testing.T) {
 	for _, c := range []struct {
 		urls []string
@@ -37,7 +37,7 @@ func TestPerHost(t *testing.T) {
 		{[]string{"http://h/", "https://H:8443/", "gopher://h./1"}, 2},
 		{[]string{"http://[::1]/", "http://[0:0::1]/"}, 2},
 		{[]string{"http://a/", "http://b/"}, 4},
-		{[]string{"file:///x", "mid:a@b"}, 30}, // no host, no limit
+		{[]string{"file:///x", "mid:a@b"}, 30}, // URLs without a host are not limited
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			b := &busy{}
@@ -50,7 +50,7 @@ func TestPerHost(t *testing.T) {
 						t.Error(err)
 						return
 					}
-					time.Sleep(time.Second) // reading takes its time
+					time.Sleep(time.Second) // read slowly
 					resp.Body.Close()
 					resp.Body.Close()
 				})
@@ -72,7 +72,7 @@ func TestDelay(t *testing.T) {
 			want time.Duration
 		}{
 			{"http://a/1", 0}, {"http://b/1", 0}, {"http://a/2", time.Second}, {"http://a/3", 2 * time.Second},
-			{"http://b/2", 2 * time.Second}, // its second has passed
+			{"http://b/2", 2 * time.Second}, // the delay has already passed
 		} {
 			resp, err := d.Do(t.Context(), request(at.url))
 			if err != nil {
@@ -86,7 +86,7 @@ func TestDelay(t *testing.T) {
 	})
 }
 
-// TestRule: what somebody read in the host's own rules counts.
+// TestRule checks the delay and the error of a Rule.
 func TestRule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rule := func(_ context.Context, req *fetch.Request) (time.Duration, error) {
@@ -114,9 +114,9 @@ func TestRule(t *testing.T) {
 	})
 }
 
-// TestPoliteGivesUp: a ctx ends the wait for a place and the wait for the
-// time, and neither costs a place.
-func TestPoliteGivesUp(t *testing.T) {
+// TestPoliteCancel checks that the end of ctx ends the wait for a slot and the
+// wait for the delay, and that no slot is lost.
+func TestPoliteCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &polite{PoliteOptions: PoliteOptions{PerHost: 1, Delay: time.Minute}, hosts: map[string]*host{}}
 		b := &busy{}
@@ -125,7 +125,7 @@ func TestPoliteGivesUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, closed := range []bool{false, true} {
-			if closed { // now it is the time that is missing
+			if closed { // the request now waits for the delay
 				first.Body.Close()
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -144,8 +144,8 @@ func TestPoliteGivesUp(t *testing.T) {
 	})
 }
 
-// TestFailureFreesPlace: a request that failed holds nothing.
-func TestFailureFreesPlace(t *testing.T) {
+// TestPoliteFailure checks that a failed request frees its slot.
+func TestPoliteFailure(t *testing.T) {
 	d := Polite(PoliteOptions{PerHost: 1})(fetch.DriverFunc(func(context.Context, *fetch.Request) (*fetch.Response, error) {
 		return nil, fetch.Connect
 	}))
@@ -156,8 +156,8 @@ func TestFailureFreesPlace(t *testing.T) {
 	}
 }
 
-// TestHostsForgotten: a walk over many hosts does not fill the memory.
-func TestHostsForgotten(t *testing.T) {
+// TestIdleHosts checks that the memory for hosts is bounded.
+func TestIdleHosts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, delay := range []time.Duration{0, time.Second} {
 			p := &polite{PoliteOptions: PoliteOptions{PerHost: 1, Delay: delay}, hosts: map[string]*host{}}

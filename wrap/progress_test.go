@@ -13,7 +13,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// slow is a Reader of one byte each time that takes d for it.
+// slow is a Reader that returns one byte per call, after d.
 type slow struct {
 	io.Reader
 	d time.Duration
@@ -39,7 +39,7 @@ func TestProgress(t *testing.T) {
 			t.Fatal(err)
 		}
 		resp.Body.Close()
-		if len(events) != 12 { // Started, ten times a tenth of a second, Ended
+		if len(events) != 12 { // Started, ten times Moving, Ended
 			t.Fatalf("got %d events: %+v", len(events), events)
 		}
 		for i, e := range events {
@@ -57,8 +57,8 @@ func TestProgress(t *testing.T) {
 	})
 }
 
-// TestProgressEnds: every body that began ends, and says how.
-func TestProgressEnds(t *testing.T) {
+// TestProgressEnded checks that each body has an Ended event with the right error.
+func TestProgressEnded(t *testing.T) {
 	var last Event
 	body := func(r io.Reader) *fetch.Response { return &fetch.Response{Body: io.NopCloser(r)} }
 	d := func(resp *fetch.Response) fetch.Driver {
@@ -88,7 +88,7 @@ func TestProgressEnds(t *testing.T) {
 	}
 }
 
-// TestNoProgress: what the caller does not get as a body is not told of.
+// TestNoProgress checks that responses without a body for the caller cause no events.
 func TestNoProgress(t *testing.T) {
 	told := 0
 	for name, c := range map[string]struct {
@@ -122,8 +122,8 @@ func TestNoProgress(t *testing.T) {
 	}
 }
 
-// TestProgressTellsApart: each body has its number.
-func TestProgressTellsApart(t *testing.T) {
+// TestProgressID checks that each body has its own ID.
+func TestProgressID(t *testing.T) {
 	seen := map[uint64]int{}
 	d := Progress(func(e Event) { seen[e.ID]++ })(holding(5))
 	for range 3 {

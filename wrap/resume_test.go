@@ -18,11 +18,11 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// object is a driver of one object whose bodies break off.
+// object is a driver of one object whose bodies are interrupted.
 type object struct {
 	content []byte
-	cuts    []int64 // the n-th body breaks off after so many bytes
-	err     error   // how; nil: Truncated
+	cuts    []int64 // length after which the n-th body is interrupted
+	err     error   // the error of the interruption; nil means Truncated
 	change  func(n int, req *fetch.Request, resp *fetch.Response) error
 
 	asked []fetch.Request
@@ -53,7 +53,7 @@ func (o *object) Do(_ context.Context, req *fetch.Request) (*fetch.Response, err
 	return resp, nil
 }
 
-// closing tells once that it was closed.
+// closing is a body that calls done when it is first closed.
 type closing struct {
 	io.ReadCloser
 	once sync.Once
@@ -82,7 +82,7 @@ func TestResume(t *testing.T) {
 		req    fetch.Request
 		asked  int
 		fault  fetch.Fault
-		prefix int64 // that came, where it failed
+		prefix int64 // bytes received before the failure
 	}{
 		{"never breaks", object{}, RetryOptions{}, fetch.Request{}, 1, 0, 0},
 		{"breaks twice", object{cuts: []int64{100, 2 << 20}}, RetryOptions{}, fetch.Request{}, 3, 0, 0},
@@ -125,9 +125,9 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestResumeAsks shows what is asked for the rest: the exact byte, the same
-// object, and no condition that held when it began.
-func TestResumeAsks(t *testing.T) {
+// TestResumeRequest checks the request for the missing part. It has the exact offset
+// and the validator, but not the other conditions of the first request.
+func TestResumeRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &object{content: random(1000), cuts: []int64{100}}
 		req := &fetch.Request{URL: aRequest.URL, Range: fetch.Range{First: 10, End: 900}, IfNot: "old", Since: time.Now(), Before: time.Now(),
@@ -146,9 +146,9 @@ func TestResumeAsks(t *testing.T) {
 	})
 }
 
-// TestNoGlue: whatever else comes for the rest, two versions are never made
-// one, and no byte comes twice.
-func TestNoGlue(t *testing.T) {
+// TestResumeOtherVersion checks that bytes of two versions are never joined, and that no byte
+// is returned twice.
+func TestResumeOtherVersion(t *testing.T) {
 	content := random(10000)
 	on := func(n int, f func(*fetch.Response)) func(int, *fetch.Request, *fetch.Response) error {
 		return func(i int, _ *fetch.Request, resp *fetch.Response) error {
@@ -200,8 +200,8 @@ func TestNoGlue(t *testing.T) {
 	}
 }
 
-// TestSizeLearned: a size that was unknown at first is no other size.
-func TestSizeLearned(t *testing.T) {
+// TestResumeUnknownSize checks that a size may be unknown in one of the two responses.
+func TestResumeUnknownSize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &object{content: random(1000), cuts: []int64{100}}
 		o.change = func(n int, _ *fetch.Request, resp *fetch.Response) error {
@@ -221,9 +221,8 @@ func TestSizeLearned(t *testing.T) {
 	})
 }
 
-// TestCloseEndsResume: who closes while a body waits to be resumed does not
-// wait with it.
-func TestCloseEndsResume(t *testing.T) {
+// TestResumeClose checks that Close ends the delay of an interrupted body.
+func TestResumeClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &object{content: random(1000), cuts: []int64{100}}
 		resp, err := Retry(RetryOptions{Delay: time.Minute})(o).Do(t.Context(), aRequest)
@@ -239,8 +238,8 @@ func TestCloseEndsResume(t *testing.T) {
 	})
 }
 
-// TestResumeFile breaks the bodies of real files, under a Client: what comes
-// is the file or, where that changed meanwhile, an error.
+// TestResumeFile interrupts the bodies of real files of a Client. The result is the
+// file, or an error if the file has changed.
 func TestResumeFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	content := random(3 << 20)

@@ -20,12 +20,12 @@ import (
 
 var aRequest = &fetch.Request{URL: uri.MustParse("http://h/x")}
 
-// answers is a driver that fails with each error in turn, and then succeeds.
-// An error within a page is the Fault of a Response.
+// answers is a driver that fails with each error in turn and then succeeds. An
+// error inside of a page is the Fault of a Response.
 type answers struct {
 	errs []error
 	n    int
-	open int // pages that nobody has closed
+	open int // pages that are not closed
 }
 
 type page struct{ error }
@@ -106,10 +106,8 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// TestFaults says of each class whether it is worth another attempt.
-// TestSessionOnce: a terminal session is not begun again, unless that is asked
-// for.
-func TestSessionOnce(t *testing.T) {
+// TestRetrySession checks that a session is repeated only with AllErrors.
+func TestRetrySession(t *testing.T) {
 	for scheme, all := range map[string]bool{"telnet": false, "rlogin": false, "tn3270": true} {
 		synctest.Test(t, func(t *testing.T) {
 			a := &answers{errs: times(9, fetch.Timeout)}
@@ -121,7 +119,7 @@ func TestSessionOnce(t *testing.T) {
 	}
 }
 
-func TestFaults(t *testing.T) {
+func TestRetryFaults(t *testing.T) {
 	once := []fetch.Fault{
 		fetch.Internal, fetch.Usage, fetch.BadURL, fetch.NeedQuery, fetch.Local, fetch.Exists, fetch.InUse, fetch.DiskFull,
 		fetch.Auth, fetch.BadPort, fetch.BadAddress, fetch.BadReferral, fetch.TooLarge, fetch.Bomb, fetch.Loop,
@@ -152,9 +150,9 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestLastPage: where the server says no to the last, the caller gets the
-// page, unread.
-func TestLastPage(t *testing.T) {
+// TestRetryErrorPage checks that the caller gets the unread error page of the last
+// attempt.
+func TestRetryErrorPage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &answers{errs: times(9, page{fetch.TryLater})}
 		resp, err := Retry(RetryOptions{})(a).Do(t.Context(), aRequest)
@@ -189,7 +187,7 @@ func TestJitter(t *testing.T) {
 	})
 }
 
-func TestRetryTells(t *testing.T) {
+func TestRetryNotify(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		type note struct {
 			made, left int
@@ -220,11 +218,11 @@ func TestRetryTells(t *testing.T) {
 	})
 }
 
-// TestAgain: who begins anew himself waits as Retry would.
-func TestAgain(t *testing.T) {
+// TestWaitRetry checks that WaitRetry uses the same delays as Retry.
+func TestWaitRetry(t *testing.T) {
 	for _, c := range []struct {
 		o     RetryOptions
-		since time.Duration // the first attempt
+		since time.Duration // time since the first attempt
 		n     int
 		err   error
 		want  bool
@@ -251,8 +249,8 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// TestCancelEndsWait: nobody waits for what nobody wants.
-func TestCancelEndsWait(t *testing.T) {
+// TestRetryCancel checks that the end of ctx ends the delay.
+func TestRetryCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gone := errors.New("gone")
 		ctx, cancel := context.WithCancelCause(t.Context())

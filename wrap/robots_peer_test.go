@@ -11,9 +11,9 @@ import (
 	"github.com/anyurl/fetch/schemes/http"
 )
 
-// TestRobotsOfServers: the file of a real server is found and obeyed, and one
-// that has none allows everything.
-func TestRobotsOfServers(t *testing.T) {
+// TestRobotsServers checks that robots.txt of real servers is obeyed, and that a
+// server without the file allows everything.
+func TestRobotsServers(t *testing.T) {
 	nginx := peer.Nginx(t, peer.NginxOptions{})
 	bare := peer.Nginx(t, peer.NginxOptions{})
 	broken := peer.Nginx(t, peer.NginxOptions{Server: "location = /robots.txt { return 503; }"})

@@ -16,9 +16,9 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// sites answers URLs by script and remembers who asked.
+// sites is a driver that returns scripted responses and records the requests.
 type sites struct {
-	script map[string]func() (*fetch.Response, error) // what is missing is not found
+	script map[string]func() (*fetch.Response, error) // other URLs are not found
 	mu     sync.Mutex
 	asked  []*fetch.Request
 }
@@ -33,7 +33,7 @@ func (s *sites) Do(_ context.Context, req *fetch.Request) (*fetch.Response, erro
 	return status(404, fetch.NotFound)()
 }
 
-// urls are those that were asked for, in order.
+// urls returns the requested URLs in order.
 func (s *sites) urls() (all []string) {
 	for _, req := range s.asked {
 		all = append(all, req.URL.Unredacted())
@@ -45,7 +45,7 @@ type script = map[string]func() (*fetch.Response, error)
 
 func text(s string) func() (*fetch.Response, error) {
 	return func() (*fetch.Response, error) {
-		time.Sleep(time.Second) // the network takes its time
+		time.Sleep(time.Second) // simulates the network
 		return &fetch.Response{Code: 200, Body: io.NopCloser(strings.NewReader(s))}, nil
 	}
 }
@@ -68,7 +68,7 @@ func leads(to string) func() (*fetch.Response, error) {
 
 const closed = "User-agent: *\nDisallow: /no\nCrawl-delay: 5\n"
 
-// TestRobots: what each answer to the request for the file lets through.
+// TestRobots checks the effect of each response to the request for robots.txt.
 func TestRobots(t *testing.T) {
 	cut := func() (*fetch.Response, error) {
 		return &fetch.Response{Code: 200, Body: io.NopCloser(io.MultiReader(strings.NewReader(closed), &failing{fetch.Truncated}))}, nil
@@ -126,9 +126,9 @@ func TestRobots(t *testing.T) {
 	}
 }
 
-// TestRobotsAsker: the file is asked for with the rights of the request and
-// with nothing else of it; a redirect loses what proves who asks.
-func TestRobotsAsker(t *testing.T) {
+// TestRobotsRequest checks that the request for robots.txt has the permissions of the
+// original request and no other fields. A redirect drops the credentials.
+func TestRobotsRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &sites{script: script{"http://h:81/robots.txt": leads("http://u:p@h2/r")}}
 		req := request("http://me:secret@h:81/x?y#z")
@@ -153,14 +153,14 @@ func TestRobotsAsker(t *testing.T) {
 	})
 }
 
-// TestRobotsOnce: one request however many wait, and again when it is old. The
-// word of a person's URL is not that of a server's.
+// TestRobotsOnce checks that concurrent requests cause one request for robots.txt,
+// that the file expires, and that typed and other URLs have separate entries.
 func TestRobotsOnce(t *testing.T) {
 	for _, c := range []struct {
 		url    string
 		script script
 		age    time.Duration
-		per    int // requests for each reading
+		per    int // requests per download of the files
 	}{
 		{"http://h/x", script{"http://h/robots.txt": text(closed)}, 24 * time.Hour, 1},
 		{"http://h/x", nil, 24 * time.Hour, 1},
@@ -184,7 +184,7 @@ func TestRobotsOnce(t *testing.T) {
 					t.Errorf("%s, age %v: %d requests, want %d", c.url, c.age, got, want)
 				}
 				time.Sleep(c.age - 4*time.Second)
-				rule(t.Context(), request(c.url)) // still known
+				rule(t.Context(), request(c.url)) // uses the cached rules
 				time.Sleep(4 * time.Second)
 			}
 			led := request(c.url)
@@ -199,8 +199,9 @@ func TestRobotsOnce(t *testing.T) {
 	}
 }
 
-// TestRobotsGivesUp: who leads the way may give up, and those who wait go on.
-func TestRobotsGivesUp(t *testing.T) {
+// TestRobotsCancel cancels the request that reads robots.txt. The requests that
+// wait for it must continue.
+func TestRobotsCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := 0
 		slow := fetch.DriverFunc(func(ctx context.Context, _ *fetch.Request) (*fetch.Response, error) {
@@ -237,8 +238,8 @@ func TestRobotsGivesUp(t *testing.T) {
 	})
 }
 
-// TestRobotsPolite: the request for the file waits like any other, takes no
-// place for good, and goes through Retry's hands where it failed.
+// TestRobotsPolite checks that the request for robots.txt is delayed, frees its
+// slot, and is retried.
 func TestRobotsPolite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		down := 1
@@ -260,14 +261,14 @@ func TestRobotsPolite(t *testing.T) {
 		if got := s.urls(); !slices.Equal(got, []string{"http://h/robots.txt", "http://h/robots.txt", "http://h/", "http://h/"}) {
 			t.Errorf("asked for %v", got)
 		}
-		if took := time.Since(began); took < 15*time.Second || took > 20*time.Second { // ten for the failure, five between the two
+		if took := time.Since(began); took < 15*time.Second || took > 20*time.Second { // 10 s for the failure, 5 s between the requests
 			t.Errorf("took %v", took)
 		}
 	})
 }
 
-// TestRobotsForgotten: many sites with long files do not fill the memory.
-func TestRobotsForgotten(t *testing.T) {
+// TestRobotsMemory checks that the memory for rules is bounded.
+func TestRobotsMemory(t *testing.T) {
 	long := "User-agent: *\n" + strings.Repeat("Disallow: /\n", 30_000)
 	var host string
 	d := fetch.DriverFunc(func(context.Context, *fetch.Request) (*fetch.Response, error) {

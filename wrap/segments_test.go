@@ -12,8 +12,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// parts serves ranges of content as an http driver does. Change, if not nil,
-// has the last word on the nth response.
+// parts is a driver that serves ranges of content, as the http driver does.
+// Change, if not nil, can change the n-th response.
 type parts struct {
 	content   []byte
 	validator string
@@ -22,7 +22,7 @@ type parts struct {
 	mu     sync.Mutex
 	asked  []fetch.Range
 	open   int
-	most   int // open at a time
+	most   int // maximum number of open bodies
 	closed int
 }
 
@@ -51,7 +51,7 @@ func (s *parts) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, er
 	return resp, nil
 }
 
-// ended is a body that ends with ctx.
+// ended is a body whose Read fails after the end of ctx.
 type ended struct {
 	io.ReadCloser
 	ctx context.Context
@@ -86,8 +86,8 @@ func TestSegments(t *testing.T) {
 		name     string
 		req      fetch.Request
 		serve    *parts
-		first    int64 // of what is brought
-		requests int   // 0: more than one
+		first    int64 // offset of the received bytes
+		requests int   // number of requests; 0 means more than one
 		fault    fetch.Fault
 	}{
 		{"whole", fetch.Request{}, &parts{validator: `"v"`}, 0, 6, 0},
@@ -143,9 +143,9 @@ func TestSegments(t *testing.T) {
 	}
 }
 
-// Whoever does not read lets no more than the places be filled, and Close
-// ends it all.
-func TestSegmentsClosed(t *testing.T) {
+// TestSegmentsClose checks that the number of segments is limited if the caller
+// does not read, and that Close ends all requests.
+func TestSegmentsClose(t *testing.T) {
 	s := &parts{content: make([]byte, 200<<20), validator: `"v"`}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -13,8 +13,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// TestStandard: log and progress count what the caller gets, retries are inside
-// of the cache, and each attempt waits for its host.
+// TestStandard checks the order of the middlewares: log and progress see one
+// response per call, the cache is outside of the retries, and each attempt waits for its host.
 func TestStandard(t *testing.T) {
 	var log bytes.Buffer
 	var ended, waits, attempts int

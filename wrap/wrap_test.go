@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// all is every middleware.
+// all returns all middlewares.
 func all() []fetch.Middleware {
 	return Standard(Options{
 		Log:      slog.New(slog.NewTextHandler(io.Discard, nil)),
@@ -34,7 +34,7 @@ func all() []fetch.Middleware {
 	})
 }
 
-// TestContract: a scheme keeps its contract under all of them together.
+// TestContract runs the suite of fetchtest with all middlewares.
 func TestContract(t *testing.T) {
 	dir := t.TempDir()
 	content := bytes.Repeat([]byte("0123456789abcde\n"), 10_000)
@@ -55,8 +55,8 @@ func TestContract(t *testing.T) {
 	})
 }
 
-// TestBodies holds the Body of each middleware to what doc.go promises.
-func TestBodies(t *testing.T) {
+// TestBodyContract checks the contract of package wrap for the Body of each middleware.
+func TestBodyContract(t *testing.T) {
 	req := &fetch.Request{URL: uri.MustParse("gopher://h/1")}
 	wraps := map[string]func() fetch.Middleware{
 		"log":      func() fetch.Middleware { return Log(slog.New(slog.DiscardHandler)) },
@@ -71,7 +71,7 @@ func TestBodies(t *testing.T) {
 	for name, wrap := range wraps {
 		t.Run(name, func(t *testing.T) {
 			for _, kind := range []fetch.Kind{fetch.Document, fetch.Menu} {
-				over := func(body io.ReadCloser) fetch.Driver { // anew, so that a cache is empty
+				over := func(body io.ReadCloser) fetch.Driver { // returns a new middleware, so that the cache is empty
 					return wrap()(fetch.DriverFunc(func(context.Context, *fetch.Request) (*fetch.Response, error) {
 						return &fetch.Response{Kind: kind, Size: -1, Validator: "v", Body: body}, nil
 					}))
@@ -84,7 +84,7 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// counted counts its Closes.
+// counted counts the calls of Close.
 type counted struct {
 	io.Reader
 	closed int
@@ -113,7 +113,7 @@ func bodyEnds(t *testing.T, driver func(io.ReadCloser) fetch.Driver, req *fetch.
 			t.Errorf("Close: got %v, want the error of the body below", err)
 		}
 	}
-	if body.closed != 1 && resp.Body != body { // its own is as it is
+	if body.closed != 1 && resp.Body != body { // an unwrapped Body may be closed twice
 		t.Errorf("body below was closed %d times", body.closed)
 	}
 }
@@ -124,7 +124,7 @@ func bodyFails(t *testing.T, driver func(io.ReadCloser) fetch.Driver, req *fetch
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	for range 2 { // it stays
+	for range 2 { // the error is permanent
 		b, err := io.ReadAll(resp.Body)
 		if !errors.Is(err, fetch.Protocol) || !strings.HasPrefix("hel", string(b)) {
 			t.Errorf("got %q, %v", b, err)
@@ -132,12 +132,12 @@ func bodyFails(t *testing.T, driver func(io.ReadCloser) fetch.Driver, req *fetch
 	}
 }
 
-// failing is a Reader that fails.
+// failing is a Reader that always fails.
 type failing struct{ err error }
 
 func (f *failing) Read([]byte) (int, error) { return 0, f.err }
 
-// closeWakes closes beside a Read that waits for a server.
+// closeWakes closes a body during a Read that waits for the server.
 func closeWakes(t *testing.T, driver func(io.ReadCloser) fetch.Driver, req *fetch.Request) {
 	r, w := io.Pipe()
 	resp, err := driver(r).Do(t.Context(), req)
@@ -152,6 +152,6 @@ func closeWakes(t *testing.T, driver func(io.ReadCloser) fetch.Driver, req *fetc
 	if n, err := io.Copy(io.Discard, resp.Body); err == nil {
 		t.Errorf("read %d bytes to a clean end, though closed", n)
 	}
-	r.Close() // so that the peer ends whatever was read
+	r.Close() // wakes the peer
 	peer.Wait()
 }
