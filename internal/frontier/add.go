@@ -109,7 +109,8 @@ func (t *tx) create(u *urlRow, item *Item, state State, wait sql.NullInt64) (*ho
 	if err != nil {
 		return nil, err
 	}
-	u.id, err = t.insert("insert into url (key, state, run, host, prio, depth, wait, via, url, meta) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	u.id, err = t.insert(`insert into url (key, state, run, host, prio, depth, wait, via, url, meta)
+		values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		item.Key[:], int(state), t.run, h.id, item.Priority, item.Depth, wait, keyColumn(item.Via), item.URL, item.Meta)
 	return h, err
 }
@@ -121,7 +122,8 @@ func (t *tx) lookup(k Key) (*urlRow, error) {
 		return nil, errors.New("frontier: item has no key")
 	}
 	u := new(urlRow)
-	err := t.Scan("select id, state, run, host from url where key=?", []any{k[:]}, &u.id, (*uint8)(&u.state), &u.run, &u.host)
+	err := t.Scan("select id, state, run, host from url where key=?", []any{k[:]},
+		&u.id, (*uint8)(&u.state), &u.run, &u.host)
 	if errors.Is(err, sql.ErrNoRows) {
 		return u, nil
 	}

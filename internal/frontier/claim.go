@@ -50,7 +50,8 @@ type candidate struct {
 // Queries write their limit as the expression "?+0", because SQLite compiles a
 // statement again each time a plain parameter of limit is bound.
 func (t *tx) dueHosts(n int) (found []candidate, err error) {
-	err = t.ForEachRow("select id, name from host where pending > 0 and due <= ? order by due limit ?+0", []any{t.now, n}, func(r *sqlite.Row) error {
+	const query = "select id, name from host where pending > 0 and due <= ? order by due limit ?+0"
+	err = t.ForEachRow(query, []any{t.now, n}, func(r *sqlite.Row) error {
 		var c candidate
 		defer func() { found = append(found, c) }()
 		return r.Scan(&c.id, &c.name)
@@ -110,7 +111,8 @@ func (s *session) readyItems(host int64, n int, out map[Key]int64) (ids []int64,
 	for _, id := range out {
 		known[id] = struct{}{}
 	}
-	err = s.ForEachRow("select id from url where host=? and state=0 and wait is null order by prio, id limit ?+0", []any{host, n + len(out)}, func(r *sqlite.Row) error {
+	const query = "select id from url where host=? and state=0 and wait is null order by prio, id limit ?+0"
+	err = s.ForEachRow(query, []any{host, n + len(out)}, func(r *sqlite.Row) error {
 		var id int64
 		err := r.Scan(&id)
 		if _, out := known[id]; !out && len(ids) < n {
@@ -152,7 +154,8 @@ func (e *engine) ClaimMore(ctx context.Context, l *Lease, n int) (items []Item, 
 			return err
 		}
 		var open bool
-		err = s.Scan("select next <= ?1 and until > ?1, exists (select 1 from url where host=?2 and wait <= ?1) from host where id=?2",
+		err = s.Scan(`select next <= ?1 and until > ?1,
+			exists (select 1 from url where host=?2 and wait <= ?1) from host where id=?2`,
 			[]any{now, id}, &open, &waking)
 		if err != nil || !open || waking {
 			return err

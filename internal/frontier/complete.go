@@ -31,7 +31,9 @@ func (e *engine) Complete(ctx context.Context, l *Lease, rs []Result, ends map[s
 			}
 		}
 		for name, end := range ends {
-			if err := t.Exec("insert into file (name, ends) values (?1, ?2) on conflict (name) do update set ends = max(coalesce(ends, 0), ?2)", name, end); err != nil {
+			err := t.Exec(`insert into file (name, ends) values (?1, ?2)
+				on conflict (name) do update set ends = max(coalesce(ends, 0), ?2)`, name, end)
+			if err != nil {
 				return err
 			}
 		}
@@ -80,7 +82,8 @@ func (t *tx) complete(h *host, r *Result, out map[Key]int64) (err error) {
 		}
 		last.Valid = true
 	}
-	err = t.Exec("update url set state=?1, attempts=iif(run=?2, attempts, 0)+?3, run=?2, wait=?4, note=nullif(?5, ''), last=coalesce(?6, last) where id=?7",
+	err = t.Exec(`update url set state=?1, attempts=iif(run=?2, attempts, 0)+?3, run=?2, wait=?4,
+		note=nullif(?5, ''), last=coalesce(?6, last) where id=?7`,
 		int(r.State), t.run, attempts, wait, r.Note, last, u.id)
 	if err != nil {
 		return err
@@ -122,8 +125,10 @@ func (t *tx) capture(item int64, r *Result) (int64, error) {
 	}
 	t.captures++
 	t.bytes += c.Size
-	return t.insert(`insert into capture (item, key, url, run, time, kind, media, code, size, digest, sum, validator, modified, path, file, at, bytes, record, proof)
-		values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, item, key, url, c.Run, nullTime(c.Time), c.Kind, c.Media, c.Code, c.Size,
+	return t.insert(`insert into capture (item, key, url, run, time, kind, media, code, size,
+		digest, sum, validator, modified, path, file, at, bytes, record, proof)
+		values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		item, key, url, c.Run, nullTime(c.Time), c.Kind, c.Media, c.Code, c.Size,
 		digest, sum, c.Validator, nullTime(c.Modified), c.Path, file, c.Offset, c.Length, c.ID, c.Proof)
 }
 

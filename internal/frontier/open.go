@@ -148,7 +148,8 @@ func migrate(s *session) error {
 		if err != nil || !empty {
 			return err
 		}
-		return s.Script(schema + fmt.Sprintf("pragma application_id = %d; pragma user_version = %d;", applicationID, schemaVersion))
+		version := fmt.Sprintf("pragma application_id = %d; pragma user_version = %d;", applicationID, schemaVersion)
+		return s.Script(schema + version)
 	})
 }
 
@@ -166,7 +167,8 @@ func inspect(s *session) (empty bool, err error) {
 	case id != applicationID:
 		return false, errors.New("the database is not a frontier")
 	case have > schemaVersion:
-		return false, fmt.Errorf("the database has schema version %d, written by a newer version of fetch: this version supports up to %d", have, schemaVersion)
+		return false, fmt.Errorf("the database has schema version %d, written by a newer version of fetch: "+
+			"this version supports up to %d", have, schemaVersion)
 	}
 	return false, checkSchema(s, have)
 }

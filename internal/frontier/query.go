@@ -23,7 +23,8 @@ func (s *session) scanItem(r *sqlite.Row, run int64) (item Item, id int64, err e
 	var key, via []byte
 	var wait, last sql.NullInt64
 	var seen int64
-	err = r.Scan(&id, &key, &item.URL, &via, &item.Depth, &item.Priority, &wait, &item.Meta, &seen, &item.Attempts, &item.Note, &last, &item.Host)
+	err = r.Scan(&id, &key, &item.URL, &via, &item.Depth, &item.Priority, &wait, &item.Meta, &seen,
+		&item.Attempts, &item.Note, &last, &item.Host)
 	if err != nil {
 		return item, 0, err
 	}
@@ -49,13 +50,16 @@ func (s *session) newestRun() (run int64, err error) {
 	return run, err
 }
 
-const captureColumns = `c.id, coalesce(c.key, u.key), coalesce(c.url, u.url), c.run, c.time, c.kind, c.media, c.code, c.size, c.digest, c.validator, c.modified, c.path,
+// captureColumns are the columns that scanCapture reads, with their tables.
+const captureColumns = `c.id, coalesce(c.key, u.key), coalesce(c.url, u.url), c.run, c.time,
+	c.kind, c.media, c.code, c.size, c.digest, c.validator, c.modified, c.path,
 	coalesce(f.name, ''), c.at, c.bytes, c.record, c.proof from capture c join url u on u.id = c.item left join file f on f.id = c.file`
 
 func scanCapture(scan func(...any) error) (c Capture, id int64, err error) {
 	var key, digest []byte
 	var at, modified sql.NullInt64
-	err = scan(&id, &key, &c.URL, &c.Run, &at, &c.Kind, &c.Media, &c.Code, &c.Size, &digest, &c.Validator, &modified, &c.Path, &c.File, &c.Offset, &c.Length, &c.ID, &c.Proof)
+	err = scan(&id, &key, &c.URL, &c.Run, &at, &c.Kind, &c.Media, &c.Code, &c.Size, &digest,
+		&c.Validator, &modified, &c.Path, &c.File, &c.Offset, &c.Length, &c.ID, &c.Proof)
 	copy(c.Key[:], key)
 	copy(c.Digest[:], digest)
 	c.Time, c.Modified = timeOf(at), timeOf(modified)
@@ -73,7 +77,8 @@ func (s *session) captureOf(where string, args ...any) (Capture, error) {
 
 // pages iterates over rows in the order of their ids. The function fill reads the
 // next page: the rows with ids greater than after.
-func pages[T any](ctx context.Context, e *engine, fill func(s *session, after int64, add func(T, int64)) error) iter.Seq2[T, error] {
+func pages[T any](ctx context.Context, e *engine,
+	fill func(s *session, after int64, add func(T, int64)) error) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var after int64
 		for {
@@ -107,7 +112,9 @@ func (e *engine) itemsWhere(ctx context.Context, where string, arg any) iter.Seq
 		if err != nil {
 			return err
 		}
-		return s.ForEachRow("select "+itemColumns+"h.name from url u join host h on h.id = u.host where "+where+" and u.id > ?2 order by u.id limit ?3+0", []any{arg, after, pageRows}, func(r *sqlite.Row) error {
+		query := "select " + itemColumns + "h.name from url u join host h on h.id = u.host where " +
+			where + " and u.id > ?2 order by u.id limit ?3+0"
+		return s.ForEachRow(query, []any{arg, after, pageRows}, func(r *sqlite.Row) error {
 			item, id, err := s.scanItem(r, run)
 			if err == nil {
 				add(item, id)
@@ -150,7 +157,8 @@ func (e *engine) Layout(ctx context.Context) (layout int, err error) {
 
 func (e *engine) Captures(ctx context.Context) iter.Seq2[Capture, error] {
 	return pages(ctx, e, func(s *session, after int64, add func(Capture, int64)) error {
-		return s.ForEachRow("select "+captureColumns+" where c.id > ? order by c.id limit ?+0", []any{after, pageRows}, func(r *sqlite.Row) error {
+		const query = "select " + captureColumns + " where c.id > ? order by c.id limit ?+0"
+		return s.ForEachRow(query, []any{after, pageRows}, func(r *sqlite.Row) error {
 			c, id, err := scanCapture(r.Scan)
 			if err == nil {
 				add(c, id)
@@ -170,7 +178,8 @@ func (e *engine) NewestCaptures(ctx context.Context, keys []Key) (map[Key]Captur
 
 func (e *engine) CapturesByDigest(ctx context.Context, digests [][32]byte) (map[[32]byte]Capture, error) {
 	return lookupAll(ctx, e, digests, func(s *session, d [32]byte) (Capture, error) {
-		return s.captureOf("c.id = (select min(id) from capture where sum=? and digest=? and file is not null)", sumOf(d), d[:])
+		return s.captureOf("c.id = (select min(id) from capture where sum=? and digest=? and file is not null)",
+			sumOf(d), d[:])
 	})
 }
 
@@ -185,7 +194,8 @@ func (e *engine) NameOwners(ctx context.Context, folds []string) (map[string]Key
 
 // lookupAll calls get for each key. Keys that get does not find are missing in
 // the result.
-func lookupAll[K comparable, V any](ctx context.Context, e *engine, keys []K, get func(*session, K) (V, error)) (map[K]V, error) {
+func lookupAll[K comparable, V any](ctx context.Context, e *engine, keys []K,
+	get func(*session, K) (V, error)) (map[K]V, error) {
 	found := make(map[K]V, len(keys))
 	err := e.read(ctx, func(s *session) error {
 		for _, k := range keys {

@@ -39,7 +39,10 @@ func (e *engine) Revive(ctx context.Context) (n int64, err error) {
 		if t.run == 1 { // no earlier run left any URLs
 			return nil
 		}
-		for state, where := range map[State]string{Done: "state=?1 and run<?2", Excluded: "state=?1 and run<?2 and last is not null"} {
+		for state, where := range map[State]string{
+			Done:     "state=?1 and run<?2",
+			Excluded: "state=?1 and run<?2 and last is not null",
+		} {
 			if state == Done && t.before == 0 {
 				continue
 			}
@@ -81,7 +84,8 @@ func (t *tx) unpark() error {
 // requeue makes the URLs pending that match the condition where, which has the
 // parameters state and run. It returns their number.
 func (t *tx) requeue(where string, state State) (n int64, err error) {
-	err = t.ForEachRow("select host, count(*) from url where "+where+" group by host", []any{int(state), t.run}, func(r *sqlite.Row) error {
+	query := "select host, count(*) from url where " + where + " group by host"
+	err = t.ForEachRow(query, []any{int(state), t.run}, func(r *sqlite.Row) error {
 		var id, moved int64
 		if err := r.Scan(&id, &moved); err != nil {
 			return err

@@ -43,7 +43,8 @@ func (b *book) fields() []any {
 func (t *tx) load() error { return t.Scan(readBook, nil, t.fields()...) }
 
 func (t *tx) store() error {
-	err := t.Exec("update book set run=?, live=?, pending=?, done=?, kept=?, gone=?, dead=?, excluded=?, before=?, urls=?, captures=?, bytes=?",
+	err := t.Exec(`update book set run=?, live=?, pending=?, done=?, kept=?, gone=?, dead=?,
+		excluded=?, before=?, urls=?, captures=?, bytes=?`,
 		t.run, t.live, t.states[Pending], t.states[Done], t.states[Kept], t.states[Gone],
 		t.states[Dead], t.states[Excluded], t.before, t.urls, t.captures, t.bytes)
 	return err
@@ -100,14 +101,16 @@ func (e *engine) Stats(ctx context.Context) (st Stats, err error) {
 			return err
 		}
 		if b.run > 0 {
-			if err := s.Scan("select started, ended, note from run where id=?", []any{b.run}, &started, &ended, &st.Note); err != nil {
+			err := s.Scan("select started, ended, note from run where id=?", []any{b.run}, &started, &ended, &st.Note)
+			if err != nil {
 				return err
 			}
 		}
 		if err := s.Scan("select count(*) from host where pending > 0", nil, &st.Hosts); err != nil {
 			return err
 		}
-		if err := s.Scan("select min(due) from host where pending > 0 and due > ? and due < ?", []any{now, farFuture}, &next); err != nil {
+		err := s.Scan("select min(due) from host where pending > 0 and due > ? and due < ?", []any{now, farFuture}, &next)
+		if err != nil {
 			return err
 		}
 		if err := s.Scan("select count(*) from url where wait = ?", []any{farFuture}, &st.Parked); err != nil {

@@ -46,7 +46,8 @@ func normalizeSQL(statement string) string {
 // default or a check, in a database from an untrusted source.
 func checkSchema(s *session, version int) error {
 	want := schemaStatements(version)
-	err := s.ForEachRow("select type, name, tbl_name, coalesce(rootpage, 0), coalesce(sql, '') from sqlite_schema", nil, func(r *sqlite.Row) error {
+	const query = "select type, name, tbl_name, coalesce(rootpage, 0), coalesce(sql, '') from sqlite_schema"
+	err := s.ForEachRow(query, nil, func(r *sqlite.Row) error {
 		var kind, name, table, text string
 		var root int64
 		if err := r.Scan(&kind, &name, &table, &root, &text); err != nil {
@@ -56,7 +57,8 @@ func checkSchema(s *session, version int) error {
 			return nil // created by the statement of its table
 		}
 		if root <= 0 || want[name] == "" || normalizeSQL(text) != want[name] {
-			return fmt.Errorf("the database has the %s %q, which fetch did not create: do not trust this archive", kind, name)
+			return fmt.Errorf("the database has the %s %q, which fetch did not create: "+
+				"do not trust this archive", kind, name)
 		}
 		delete(want, name)
 		return nil

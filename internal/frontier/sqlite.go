@@ -72,7 +72,10 @@ func (e *engine) change(ctx context.Context, sync string, f func(*tx) error) err
 		return err
 	}
 	defer func() { e.writer <- s }()
-	t := &tx{session: s, now: micros(e.now()), hosts: map[int64]*host{}, names: map[string]*host{}, files: map[string]int64{}, seen: &e.seen, limit: e.limit.Load()}
+	t := &tx{
+		session: s, now: micros(e.now()), seen: &e.seen, limit: e.limit.Load(),
+		hosts: map[int64]*host{}, names: map[string]*host{}, files: map[string]int64{},
+	}
 	if err := s.Exec(sync); err != nil {
 		return classifyError(err)
 	}
@@ -177,7 +180,8 @@ func classifyError(err error) error {
 	case sqlite.IsDamaged(err) && !errors.Is(err, ErrDamaged):
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	case sqlite.IsTooBig(err):
-		return fmt.Errorf("the database has a row larger than %d MiB, which fetch did not write: do not trust this archive: %w", sqlite.MaxRow>>20, err)
+		return fmt.Errorf("the database has a row larger than %d MiB, which fetch did not write: "+
+			"do not trust this archive: %w", sqlite.MaxRow>>20, err)
 	}
 	return err
 }

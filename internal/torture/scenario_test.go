@@ -126,9 +126,13 @@ func (s *scenario) serve(w *world) (client fetch.Options) {
 	if s.tls {
 		port = ":443"
 	}
-	home := &httptest.Server{EnableHTTP2: s.http2, Config: &http.Server{Handler: w.counted(w.withoutHeaders(site(), "Proxy-Authorization"))}}
+	home := &httptest.Server{EnableHTTP2: s.http2, Config: &http.Server{
+		Handler: w.counted(w.withoutHeaders(site(), "Proxy-Authorization")),
+	}}
 	w.serve("8.8.8.8"+port, home, s.tls)
-	other := &httptest.Server{Config: &http.Server{Handler: w.counted(w.withoutHeaders(site(), "Authorization", "X-Api-Key", "Cookie", "Proxy-Authorization"))}}
+	other := &httptest.Server{Config: &http.Server{
+		Handler: w.counted(w.withoutHeaders(site(), "Authorization", "X-Api-Key", "Cookie", "Proxy-Authorization")),
+	}}
 	w.serve("8.8.4.4:80", other, false)
 	w.serveProxies()
 	client.Proxy = s.proxyFunc()

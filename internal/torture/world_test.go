@@ -43,8 +43,12 @@ type world struct {
 }
 
 func newWorld(t *testing.T) *world {
-	w := &world{t: t, names: map[string][]netip.Addr{}, listeners: map[netip.AddrPort]*listener{}, silent: map[netip.Addr]bool{}}
-	for name, addr := range map[string]string{"example.com": "8.8.8.8", "other.example": "8.8.4.4", "proxy.example": proxyAddr} {
+	w := &world{
+		t: t, names: map[string][]netip.Addr{}, listeners: map[netip.AddrPort]*listener{}, silent: map[netip.Addr]bool{},
+	}
+	for name, addr := range map[string]string{
+		"example.com": "8.8.8.8", "other.example": "8.8.4.4", "proxy.example": proxyAddr,
+	} {
 		w.names[name] = []netip.Addr{netip.MustParseAddr(addr)}
 	}
 	return w

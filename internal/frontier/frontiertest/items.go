@@ -229,7 +229,8 @@ func testLimit(t *testing.T, e Engine) {
 	tr.must(tr.End(tr.ctx))
 	_, _, err := tr.Begin(tr.ctx, nil)
 	tr.must(err)
-	tr.add(2, from(url("a", 1)), from(url("a", 2)), from(url("a", 9))) // two URLs are known, so that the limit does not apply
+	// The limit does not apply to the two known URLs.
+	tr.add(2, from(url("a", 1)), from(url("a", 2)), from(url("a", 9)))
 }
 
 // testPark checks that a parked item stays pending and is not claimed before the
@@ -239,7 +240,10 @@ func testPark(t *testing.T, e Engine) {
 	tr.add(2, url("a", 1), url("a", 2))
 	for n := range 2 { // the first Begin continues the run, and the second starts a new run
 		l := tr.lease("w", "a", 9)
-		tr.must(tr.Complete(tr.ctx, l, []frontier.Result{{Item: url("a", 1), Park: true, Note: "no answer"}, {Item: url("a", 2), Park: true}}, nil))
+		tr.must(tr.Complete(tr.ctx, l, []frontier.Result{
+			{Item: url("a", 1), Park: true, Note: "no answer"},
+			{Item: url("a", 2), Park: true},
+		}, nil))
 		tr.must(tr.Release(tr.ctx, l, time.Time{}))
 		tr.advance(1000 * time.Hour)
 		tr.noClaim("all items are parked")

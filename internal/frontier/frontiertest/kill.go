@@ -114,7 +114,9 @@ func killVictim(t *testing.T, place string, batches int) (last int) {
 	}
 	defer cmd.Wait()
 	printed := 0
-	for lines := bufio.NewScanner(out); lines.Scan(); { // until the end of the output, because the victim may print more before it dies
+	// Read until the end of the output, because the victim may print more batches
+	// before it dies.
+	for lines := bufio.NewScanner(out); lines.Scan(); {
 		if last, err = strconv.Atoi(lines.Text()); err != nil {
 			t.Fatalf("the victim printed %q; TestMain must call Main", lines.Text())
 		}

@@ -221,7 +221,10 @@ func (m *model) block(host string, until time.Time) {
 }
 
 func (m *model) stats() frontier.Stats {
-	st := frontier.Stats{Run: m.run, Dropped: m.dropped, URLs: int64(len(m.items)), Captures: int64(len(m.captures)), States: map[frontier.State]int64{}}
+	st := frontier.Stats{
+		Run: m.run, Dropped: m.dropped, URLs: int64(len(m.items)), Captures: int64(len(m.captures)),
+		States: map[frontier.State]int64{},
+	}
 	for _, c := range m.captures {
 		st.Bytes += c.Size
 	}
