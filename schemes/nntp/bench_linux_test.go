@@ -15,33 +15,32 @@ import (
 	"github.com/anyurl/fetch/schemes/nntp"
 )
 
-// BenchmarkRange brings 20,000 articles of 4 KiB from INN as one range, and some
-// of them with one command at a time, as most clients do: there Nagle's rule on
-// one side meets delayed acknowledgements on the other, so this is also
-// measured with acknowledgements that are sent at once. What comes is compared
-// with what was posted.
+// BenchmarkRange measures the download of 20,000 articles of 4 KiB from INN as
+// one range. For comparison it measures a client that waits for each response,
+// with delayed and with immediate acknowledgments, because delayed
+// acknowledgments interact with Nagle's algorithm.
 func BenchmarkRange(b *testing.B) {
-	const count, few = 20_000, 500
+	const count, fewer = 20_000, 500
 	s := peer.INN(b, peer.INNOptions{})
-	want, wantFew := sha256.New(), ""
+	want, wantFewer := sha256.New(), ""
 	for n := range count {
 		text := articleText(n+1, strings.Repeat(fmt.Sprintf("%08d the quick brown fox jumps over the lazy dog, and so on\r\n", n), 58))
 		s.Feed(text)
-		io.WriteString(want, stored(n+1, text))
-		if n+1 == few {
-			wantFew = string(want.Sum(nil))
+		io.WriteString(want, storedText(n+1, text))
+		if n+1 == fewer {
+			wantFewer = string(want.Sum(nil))
 		}
 	}
 	check := func(b *testing.B, got hash.Hash, want string) {
 		if string(got.Sum(nil)) != want {
-			b.Fatal("not what was posted")
+			b.Fatal("got other articles than the posted articles")
 		}
 	}
 	rate := func(b *testing.B, count int) {
 		b.ReportMetric(float64(count*b.N)/b.Elapsed().Seconds(), "articles/s")
 	}
 	b.Run("range", func(b *testing.B) {
-		c := client(b, nntp.Options{Server: s.Addr})
+		c := newClient(b, nntp.Options{Server: s.Addr})
 		for b.Loop() {
 			got := sha256.New()
 			resp, err := c.Get(b.Context(), fmt.Sprintf("nntp:local.test/1-%d", count))
@@ -61,21 +60,21 @@ func BenchmarkRange(b *testing.B) {
 		}
 		rate(b, count)
 	})
-	for name, quick := range map[string]bool{"one at a time": false, "one at a time, acknowledged at once": true} {
+	for name, quickAck := range map[string]bool{"sequential": false, "sequential with immediate acknowledgments": true} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				got := sha256.New()
-				oneAtATime(b, s.Addr, few, quick, got)
-				check(b, got, wantFew)
+				readSequentially(b, s.Addr, fewer, quickAck, got)
+				check(b, got, wantFewer)
 			}
-			rate(b, few)
+			rate(b, fewer)
 		})
 	}
 }
 
-// oneAtATime writes the articles of local.test up to last, as a client brings
-// them that waits for each answer.
-func oneAtATime(b *testing.B, addr string, last int, quick bool, w io.Writer) {
+// readSequentially writes the articles 1 to last of local.test to w. It sends
+// each command after the response to the previous command.
+func readSequentially(b *testing.B, addr string, last int, quickAck bool, w io.Writer) {
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {
 		b.Fatal(err)
@@ -86,12 +85,12 @@ func oneAtATime(b *testing.B, addr string, last int, quick bool, w io.Writer) {
 		b.Fatal(err)
 	}
 	r := line.NewReader(readerFunc(func(p []byte) (int, error) {
-		if quick { // the kernel forgets it
+		if quickAck { // the kernel resets the option
 			raw.Control(func(fd uintptr) { syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, syscall.TCP_QUICKACK, 1) })
 		}
 		return conn.Read(p)
 	}))
-	ask := func(format string, args ...any) {
+	command := func(format string, args ...any) {
 		if format != "" {
 			fmt.Fprintf(conn, format+"\r\n", args...)
 		}
@@ -99,11 +98,11 @@ func oneAtATime(b *testing.B, addr string, last int, quick bool, w io.Writer) {
 			b.Fatal(reply, err)
 		}
 	}
-	ask("")
-	ask("MODE READER")
-	ask("GROUP local.test")
+	command("")
+	command("MODE READER")
+	command("GROUP local.test")
 	for n := range last {
-		ask("ARTICLE %d", n+1)
+		command("ARTICLE %d", n+1)
 		if _, err := io.Copy(w, r.Block(0)); err != nil {
 			b.Fatal(err)
 		}

@@ -14,7 +14,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// overviewServer says an overview of so many lines to everyone.
+// overviewServer starts a server with one group and returns its address. Each
+// overview response has the given number of lines.
 func overviewServer(b testing.TB, lines int) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -55,17 +56,17 @@ func serveOverview(conn net.Conn, lines int) {
 	}
 }
 
-// TestOverviewMemory: however many lines stream through little memory. The soak
-// has a million.
-func TestOverviewMemory(t *testing.T) { overviewMemory(t, 100_000) }
+// TestOverviewMemory tests that the memory for a large overview is limited.
+// TestSoakOverview does the same with a million lines.
+func TestOverviewMemory(t *testing.T) { checkOverviewMemory(t, 100_000) }
 
-func overviewMemory(t *testing.T, lines int) {
-	c := client(t, nntp.Options{})
+func checkOverviewMemory(t *testing.T, lines int) {
+	c := newClient(t, nntp.Options{})
 	resp, err := c.Get(t.Context(), "nntp://"+overviewServer(t, lines)+"/g")
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, most := 0, uint64(0)
+	n, peak := 0, uint64(0)
 	for e, err := range resp.Entries() {
 		if err != nil {
 			t.Fatal(err)
@@ -76,19 +77,19 @@ func overviewMemory(t *testing.T, lines int) {
 		if n%10_000 == 0 {
 			var m runtime.MemStats
 			runtime.ReadMemStats(&m)
-			most = max(most, m.HeapSys-m.HeapReleased+m.StackSys)
+			peak = max(peak, m.HeapSys-m.HeapReleased+m.StackSys)
 		}
 	}
-	if n != lines || most > 32<<20 {
-		t.Errorf("%d entries, %d MiB", n, most>>20)
+	if n != lines || peak > 32<<20 {
+		t.Errorf("got %d entries, want %d; memory %d MiB", n, lines, peak>>20)
 	}
-	t.Logf("%d entries, %d MiB", n, most>>20)
+	t.Logf("%d entries, memory %d MiB", n, peak>>20)
 }
 
 func BenchmarkOverview(b *testing.B) {
 	const lines = 100_000
 	addr := overviewServer(b, lines)
-	c := client(b, nntp.Options{})
+	c := newClient(b, nntp.Options{})
 	for _, entries := range []bool{false, true} {
 		b.Run(map[bool]string{false: "bytes", true: "entries"}[entries], func(b *testing.B) {
 			for b.Loop() {

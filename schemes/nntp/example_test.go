@@ -10,7 +10,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// What a URL asks of a server, and what of it a view leaves.
+// Plan returns the commands for a URL. With the view Head, the client retrieves
+// only the headers of articles.
 func ExampleSchemes() {
 	client := fetch.New(fetch.Options{}, nntp.Schemes(nntp.Options{View: nntp.Head})...)
 	defer client.Close()
@@ -19,7 +20,7 @@ func ExampleSchemes() {
 		if err != nil {
 			fmt.Println(err)
 		}
-		for _, step := range steps[1:] { // behind CAPABILITIES
+		for _, step := range steps[1:] { // after CAPABILITIES
 			fmt.Println(step)
 		}
 	}
@@ -30,7 +31,7 @@ func ExampleSchemes() {
 	// LIST ACTIVE comp.* (else LIST)
 }
 
-// A range of articles is one body, which Messages takes apart.
+// The body for a range of articles is a batch of messages.
 func ExampleMessages() {
 	body := strings.NewReader("#! rnews 14\nSubject: a\r\n\r\n#! rnews 14\nSubject: b\r\n\r\n")
 	for message, err := range nntp.Messages("application/x-rnews", body) {

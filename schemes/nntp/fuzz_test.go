@@ -17,62 +17,63 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A reciter is a connection in memory whose server never waits: it says what
-// answer makes of each line that it hears, and closes when there is no more.
-type reciter struct {
-	answer func(line string) string // nil: everything is in said
+// A memoryConn is a connection to a server in memory. Reads never wait: they
+// return io.EOF if no bytes are available.
+type memoryConn struct {
+	reply func(line string) string // returns the response to a line; nil if unread contains all responses
 
-	mu    sync.Mutex   // the pool says QUIT when it likes
-	said  bytes.Buffer // what the client may read
-	lines []string
+	mu       sync.Mutex   // the pool sends QUIT at any time
+	unread   bytes.Buffer // bytes for the client
+	commands []string
 }
 
-func (r *reciter) Read(p []byte) (int, error) {
+func (r *memoryConn) Read(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.said.Read(p)
+	return r.unread.Read(p)
 }
 
-// heard are the lines that the client sent, but QUIT.
-func (r *reciter) heard() []string {
+// sentCommands returns the lines that the client has sent, without QUIT.
+func (r *memoryConn) sentCommands() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(r.lines), func(line string) bool { return line == "QUIT\r\n" })
+	return slices.DeleteFunc(slices.Clone(r.commands), func(line string) bool { return line == "QUIT\r\n" })
 }
 
-func (r *reciter) Write(p []byte) (int, error) {
+func (r *memoryConn) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for line := range strings.Lines(string(p)) {
-		r.lines = append(r.lines, line)
-		if r.answer != nil {
-			r.said.WriteString(r.answer(strings.TrimRight(line, "\r\n")))
+		r.commands = append(r.commands, line)
+		if r.reply != nil {
+			r.unread.WriteString(r.reply(strings.TrimRight(line, "\r\n")))
 		}
 	}
 	return len(p), nil
 }
 
-func (r *reciter) Close() error                     { return nil }
-func (r *reciter) LocalAddr() net.Addr              { return nil }
-func (r *reciter) RemoteAddr() net.Addr             { return nil }
-func (r *reciter) SetDeadline(time.Time) error      { return nil }
-func (r *reciter) SetReadDeadline(time.Time) error  { return nil }
-func (r *reciter) SetWriteDeadline(time.Time) error { return nil }
+func (r *memoryConn) Close() error                     { return nil }
+func (r *memoryConn) LocalAddr() net.Addr              { return nil }
+func (r *memoryConn) RemoteAddr() net.Addr             { return nil }
+func (r *memoryConn) SetDeadline(time.Time) error      { return nil }
+func (r *memoryConn) SetReadDeadline(time.Time) error  { return nil }
+func (r *memoryConn) SetWriteDeadline(time.Time) error { return nil }
 
-// clientOf asks a server that answers like r; each connection begins anew.
-func clientOf(r *reciter, o nntp.Options) *fetch.Client {
-	whole := r.said.String()
+// newMemoryClient returns a client with connections to r. Each new connection
+// starts with the initial bytes of r.
+func newMemoryClient(r *memoryConn, o nntp.Options) *fetch.Client {
+	text := r.unread.String()
 	return fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: func(context.Context, string, netip.AddrPort) (net.Conn, error) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.said.Reset()
-		r.said.WriteString(whole)
+		r.unread.Reset()
+		r.unread.WriteString(text)
 		return r, nil
 	}}, nntp.Schemes(o)...)
 }
 
-func fetchFrom(r *reciter, o nntp.Options, req *fetch.Request) (*fetch.Response, string, error) {
-	c := clientOf(r, o)
+func fetchFromMemory(r *memoryConn, o nntp.Options, req *fetch.Request) (*fetch.Response, string, error) {
+	c := newMemoryClient(r, o)
 	defer c.Close()
 	resp, err := c.Do(context.Background(), req)
 	if err != nil {
@@ -83,8 +84,8 @@ func fetchFrom(r *reciter, o nntp.Options, req *fetch.Request) (*fetch.Response,
 	return resp, string(body), err
 }
 
-// wires returns what servers send in the transcripts, as seeds.
-func wires(f *testing.F) []string {
+// serverTexts returns the server responses in the transcripts, as seeds.
+func serverTexts(f *testing.F) []string {
 	return slices.DeleteFunc(kit.ServerTexts(f), func(text string) bool { return len(text) >= 4096 })
 }
 
@@ -93,39 +94,39 @@ var fuzzURLs = []string{
 	"nntp://192.0.2.1/a.*,!b", "nntp://u:p@192.0.2.1/g/1-200", "nntp://192.0.2.1/g",
 }
 
-// FuzzNNTPResponse: whatever a server says, the request ends, with an error of
-// a class or with what the protocol proves to be whole.
+// FuzzNNTPResponse checks that each request with arbitrary responses ends. The
+// result is an error with a fault or a complete response.
 func FuzzNNTPResponse(f *testing.F) {
 	f.Add("", uint8(0), uint8(0))
-	for i, text := range wires(f) {
+	for i, text := range serverTexts(f) {
 		for j := range 4 { // other URLs and options
 			f.Add(text, uint8(i+j), uint8(4*i+j))
 		}
 	}
-	f.Fuzz(func(t *testing.T, text string, url, how uint8) {
-		o := nntp.Options{View: nntp.View(how % 5), ClearPassword: true, Compress: nntp.Compress(how / 5 % 3), Describe: how&32 != 0}
-		if how&64 != 0 {
+	f.Fuzz(func(t *testing.T, text string, url, options uint8) {
+		o := nntp.Options{View: nntp.View(options % 5), ClearPassword: true, Compress: nntp.Compress(options / 5 % 3), Describe: options&32 != 0}
+		if options&64 != 0 {
 			o.Field = "subject"
 		}
-		r := &reciter{}
-		r.said.WriteString(text)
+		r := &memoryConn{}
+		r.unread.WriteString(text)
 		u := uri.MustParse(fuzzURLs[int(url)%len(fuzzURLs)])
 		req := &fetch.Request{URL: u}
-		if how&128 != 0 {
+		if options&128 != 0 {
 			req.Since = time.Unix(1e9, 0)
 		}
-		resp, body, err := fetchFrom(r, o, req)
+		resp, body, err := fetchFromMemory(r, o, req)
 		if fault := fetch.FaultOf(err); err != nil && fault == fetch.Internal {
-			t.Errorf("%s: error of no class: %v", u, err)
+			t.Errorf("%s: error without a fault: %v", u, err)
 		}
 		if err != nil && strings.ContainsAny(err.Error(), "\r\n\x1b\x00") {
-			t.Errorf("%s: raw bytes in %q", u, err)
+			t.Errorf("%s: control characters in the error %q", u, err)
 		}
-		raw := slices.Contains(r.heard(), "COMPRESS DEFLATE\r\n") || slices.Contains(r.heard(), "STARTTLS\r\n")
+		raw := slices.Contains(r.sentCommands(), "COMPRESS DEFLATE\r\n") || slices.Contains(r.sentCommands(), "STARTTLS\r\n")
 		if err == nil && body != "" && !strings.Contains(text, "\n.\r\n") && !strings.Contains(text, "\n.\n") && !raw {
-			t.Errorf("%s: %q was taken for whole: %q", u, body, text)
+			t.Errorf("%s: got complete body %q for responses %q", u, body, text)
 		}
-		for _, line := range r.heard() {
+		for _, line := range r.sentCommands() {
 			if !raw && (len(line) > 512 || !strings.HasSuffix(line, "\r\n")) {
 				t.Errorf("%s: sent %q", u, line)
 			}
@@ -142,8 +143,8 @@ func FuzzNNTPResponse(f *testing.F) {
 	})
 }
 
-// FuzzOverview: every line of a listing is an entry, and its URL names what
-// the line tells of.
+// FuzzOverview checks that each line of a listing becomes one entry and that
+// the URL of an entry is valid.
 func FuzzOverview(f *testing.F) {
 	f.Add("1\tsubject\tfrom\tdate\t<1@h>\t\t524\t4\tXref: x g:1\r\n", "subject,from,date,message-id,references,bytes,lines,xref:full", true)
 	f.Add("2\t=?utf-8?q?p=C3=B6st?= =?koi8-r?b?8A==?=\t\t\t\t\t-1\t\r\nnot a number\t\n", "subject,:bytes", false)
@@ -169,18 +170,18 @@ func FuzzOverview(f *testing.F) {
 				}
 				c := fetch.New(fetch.Options{}, nntp.Schemes(nntp.Options{})...)
 				if _, err := c.Plan(&fetch.Request{URL: e.URL}); err != nil {
-					t.Errorf("%s: entry %+v cannot be asked for: %v", media, e, err)
+					t.Errorf("%s: URL of entry %+v is not valid: %v", media, e, err)
 				}
 			}
 			if n > lines {
-				t.Errorf("%s: %d entries of %d lines", media, n, lines)
+				t.Errorf("%s: got %d entries from %d lines", media, n, lines)
 			}
 		}
 	})
 }
 
-// obliging is a server that has everything.
-func obliging(line string) string {
+// permissiveReply returns a positive response to each command.
+func permissiveReply(line string) string {
 	verb, arg, _ := strings.Cut(line, " ")
 	number := strings.TrimRight(arg, "-")
 	switch verb {
@@ -207,7 +208,8 @@ func obliging(line string) string {
 	return "500 What?\r\n"
 }
 
-// FuzzNoExtraCommand: a URL makes the commands of its plan, and no other.
+// FuzzNoExtraCommand checks that the client sends only the planned commands of
+// a URL.
 func FuzzNoExtraCommand(f *testing.F) {
 	for _, url := range fuzzURLs {
 		f.Add(url, uint8(0))
@@ -216,36 +218,36 @@ func FuzzNoExtraCommand(f *testing.F) {
 	f.Add("nntp://192.0.2.1/g/1%0d%0a", uint8(2))
 	f.Add("news://192.0.2.1/g%0AQUIT", uint8(3))
 	f.Add("news://192.0.2.1/a?b@x", uint8(4))
-	f.Fuzz(func(t *testing.T, text string, how uint8) {
+	f.Fuzz(func(t *testing.T, text string, options uint8) {
 		u, err := uri.Parse(text)
 		if err != nil || u.Host() != "192.0.2.1" || u.Scheme() != "news" && u.Scheme() != "nntp" {
 			return
 		}
 		u = u.WithoutUserinfo()
-		o := nntp.Options{View: nntp.View(how % 5), Describe: how&32 != 0}
-		if how&64 != 0 {
+		o := nntp.Options{View: nntp.View(options % 5), Describe: options&32 != 0}
+		if options&64 != 0 {
 			o.Field = ":lines"
 		}
-		r := &reciter{answer: obliging}
-		r.said.WriteString("200 hello\r\n")
+		r := &memoryConn{reply: permissiveReply}
+		r.unread.WriteString("200 hello\r\n")
 		c := fetch.New(fetch.Options{}, nntp.Schemes(o)...)
-		steps, planned := c.Plan(&fetch.Request{URL: u})
-		_, _, err = fetchFrom(r, o, &fetch.Request{URL: u})
-		if planned != nil {
-			if len(r.heard()) > 0 || err == nil {
-				t.Errorf("%s: not to be planned (%v), but sent %q", u, planned, r.heard())
+		steps, planErr := c.Plan(&fetch.Request{URL: u})
+		_, _, err = fetchFromMemory(r, o, &fetch.Request{URL: u})
+		if planErr != nil {
+			if len(r.sentCommands()) > 0 || err == nil {
+				t.Errorf("%s: planning failed (%v), but the client sent %q", u, planErr, r.sentCommands())
 			}
 			return
 		}
-		if err != nil && len(r.heard()) == 0 {
-			return // the port was refused
+		if err != nil && len(r.sentCommands()) == 0 {
+			return // the policy blocks the port
 		}
 		var want []string
 		for _, s := range steps {
 			want = append(want, s.Verb)
 		}
 		var got []string
-		for _, line := range r.heard() {
+		for _, line := range r.sentCommands() {
 			words := strings.Split(strings.TrimSuffix(line, "\r\n"), " ")
 			if words[0] == "LIST" {
 				words[0] += " " + words[1]
@@ -255,13 +257,13 @@ func FuzzNoExtraCommand(f *testing.F) {
 			}
 			got = append(got, words[0])
 		}
-		// A range is listed a part at a time, and each article asked for.
+		// A large range repeats LISTGROUP and the command for each article.
 		got = slices.Compact(got)
 		for len(got) > len(want) && want[len(want)-2] == "LISTGROUP" && slices.Equal(got[len(got)-2:], want[len(want)-2:]) {
 			got = got[:len(got)-2]
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("%s: sent %q, want %q: %v", u, r.heard(), want, err)
+			t.Errorf("%s: sent %q, want %q: %v", u, r.sentCommands(), want, err)
 		}
 	})
 }

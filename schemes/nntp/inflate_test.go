@@ -18,7 +18,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-func deflate(t testing.TB, level int, text []byte) []byte {
+func compress(t testing.TB, level int, text []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w, err := flate.NewWriter(&b, level)
@@ -34,8 +34,8 @@ func deflate(t testing.TB, level int, text []byte) []byte {
 	return b.Bytes()
 }
 
-// samples are bytes of every kind of block.
-func samples() map[string][]byte {
+// sampleTexts returns texts that are compressed with each type of block.
+func sampleTexts() map[string][]byte {
 	r := rand.New(rand.NewPCG(1, 2))
 	noise := make([]byte, 100_000)
 	for i := range noise {
@@ -46,42 +46,42 @@ func samples() map[string][]byte {
 		letters[i] = "abcdefgh \n"[min(9, int(r.ExpFloat64()*2))]
 	}
 	return map[string][]byte{
-		"empty":   nil,
-		"one":     []byte("x"),
-		"zeros":   make([]byte, 1<<18),
-		"noise":   noise,
-		"letters": letters,
-		"lines":   bytes.Repeat([]byte("7\tsubject\tfrom <a@example.org>\tdate\t<7@example.org>\r\n"), 3000),
+		"empty":    nil,
+		"one byte": []byte("x"),
+		"zeros":    make([]byte, 1<<18),
+		"noise":    noise,
+		"letters":  letters,
+		"lines":    bytes.Repeat([]byte("7\tsubject\tfrom <a@example.org>\tdate\t<7@example.org>\r\n"), 3000),
 	}
 }
 
 func TestInflate(t *testing.T) {
-	for name, text := range samples() {
+	for name, text := range sampleTexts() {
 		for _, level := range []int{flate.HuffmanOnly, flate.NoCompression, 1, 9} {
-			packed := deflate(t, level, text)
-			for how, wrap := range map[string]func(io.Reader) io.Reader{
-				"whole": func(r io.Reader) io.Reader { return r }, "by bytes": iotest.OneByteReader, "data with EOF": iotest.DataErrReader,
+			packed := compress(t, level, text)
+			for reader, wrap := range map[string]func(io.Reader) io.Reader{
+				"complete reads": func(r io.Reader) io.Reader { return r }, "one byte per read": iotest.OneByteReader, "data with EOF": iotest.DataErrReader,
 			} {
 				got, err := io.ReadAll(newInflater(wrap(bytes.NewReader(packed))))
 				if err != nil || !bytes.Equal(got, text) {
-					t.Errorf("%s, level %d, %s: got %d bytes, %v, want %d", name, level, how, len(got), err, len(text))
+					t.Errorf("%s, level %d, %s: got %d bytes, %v, want %d", name, level, reader, len(got), err, len(text))
 				}
 			}
 			got, err := io.ReadAll(newInflater(bytes.NewReader(packed[:len(packed)-1])))
 			if !errors.Is(err, io.ErrUnexpectedEOF) || !bytes.HasPrefix(text, got) {
-				t.Errorf("%s, level %d, cut: got %d bytes, %v", name, level, len(got), err)
+				t.Errorf("%s, level %d, truncated: got %d bytes, %v", name, level, len(got), err)
 			}
 		}
 	}
 }
 
-// TestInflateBlocked: an answer that a server ends by a partial flush is there
-// before the next byte is, whatever the block it ends with and however many
-// bits are held back.
-func TestInflateBlocked(t *testing.T) {
+// TestInflatePartialFlush tests that a response with a partial flush at the end
+// is available before the next byte arrives. The samples end with different
+// types of blocks and different numbers of withheld bits.
+func TestInflatePartialFlush(t *testing.T) {
 	texts := []string{"211 2 1 2 local.test\r\n"}
-	packed := []string{"32323454305200e19cfce4c41cbd92d4e2125e2e8000"} // by INN 2.7.1
-	expectAtOnce(t, texts, packed)
+	packed := []string{"32323454305200e19cfce4c41cbd92d4e2125e2e8000"} // from INN 2.7.1
+	expectBeforeNext(t, texts, packed)
 
 	file, err := os.ReadFile("testdata/partial-flush.hex")
 	if err != nil {
@@ -96,35 +96,36 @@ func TestInflateBlocked(t *testing.T) {
 		}
 		texts = append(texts, text)
 	}
-	expectAtOnce(t, texts, packed)
+	expectBeforeNext(t, texts, packed)
 }
 
-// expectAtOnce wants each text before the next one is sent.
-func expectAtOnce(t *testing.T, texts, packed []string) {
-	near, far := net.Pipe()
-	defer near.Close()
-	near.SetReadDeadline(time.Now().Add(10 * time.Second))
-	z := newInflater(near)
+// expectBeforeNext checks that each text is available before the server sends
+// the next text.
+func expectBeforeNext(t *testing.T, texts, packed []string) {
+	client, server := net.Pipe()
+	defer client.Close()
+	client.SetReadDeadline(time.Now().Add(10 * time.Second))
+	z := newInflater(client)
 	for i, text := range texts {
 		b, err := hex.DecodeString(packed[i])
 		if err != nil {
 			t.Fatal(err)
 		}
-		go far.Write(b)
+		go server.Write(b)
 		got := make([]byte, len(text))
 		if n, err := io.ReadFull(z, got); err != nil || string(got) != text {
-			t.Fatalf("answer %d: got %q, %v, want %q", i, got[:n], err, text)
+			t.Fatalf("response %d: got %q, %v, want %q", i, got[:n], err, text)
 		}
 	}
 }
 
 func TestInflateCorrupt(t *testing.T) {
 	for name, text := range map[string]string{
-		"reserved block":         "\x07",
-		"stored, wrong length":   "\x01\x01\x00\x01\x00x",
-		"distance before start":  "\x03\x02\x00",
-		"too many literal codes": "\xfd\xff\xff\xff",
-		"over-subscribed":        "\x05\xe0\xff\xff\xff\xff\xff\xff\xff\xff",
+		"reserved block":                 "\x07",
+		"wrong length of a stored block": "\x01\x01\x00\x01\x00x",
+		"distance before the start":      "\x03\x02\x00",
+		"too many literal codes":         "\xfd\xff\xff\xff",
+		"oversubscribed code":            "\x05\xe0\xff\xff\xff\xff\xff\xff\xff\xff",
 	} {
 		if got, err := io.ReadAll(newInflater(bytes.NewReader([]byte(text)))); !errors.Is(err, fetch.Protocol) && !errors.Is(err, io.ErrUnexpectedEOF) || err == nil {
 			t.Errorf("%s: got %q, %v", name, got, err)
@@ -143,28 +144,29 @@ func TestStoredBlocks(t *testing.T) {
 	}
 }
 
-// FuzzInflate: what the standard library takes, we take as the same bytes, and
-// what it refuses we refuse.
+// FuzzInflate checks that an inflater and compress/flate return the same bytes
+// and reject the same inputs.
 func FuzzInflate(f *testing.F) {
-	for _, text := range samples() {
-		f.Add(deflate(f, 9, text[:min(len(text), 500)]))
+	for _, text := range sampleTexts() {
+		f.Add(compress(f, 9, text[:min(len(text), 500)]))
 	}
 	f.Add(storedBlocks(nil, []byte("GROUP x\r\n")))
 	f.Fuzz(func(t *testing.T, packed []byte) {
 		want, wantErr := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(packed)), 1<<20))
 		got, err := io.ReadAll(io.LimitReader(newInflater(bytes.NewReader(packed)), 1<<20))
-		// Of what is refused either may give out more: we do not wait for an
-		// end, and a block without a code for its end is refused at once.
+		// For a rejected input, the numbers of bytes before the error may
+		// differ. The inflater does not wait for the end of the stream, and it
+		// immediately rejects a block without an end code.
 		same := bytes.Equal(got, want) || err != nil && (bytes.HasPrefix(got, want) || bytes.HasPrefix(want, got))
 		if (err == nil) != (wantErr == nil) || !same {
-			t.Errorf("got %d bytes, %v, want %d, %v", len(got), err, len(want), wantErr)
+			t.Errorf("got %d bytes, %v, want %d bytes, %v", len(got), err, len(want), wantErr)
 		}
 	})
 }
 
 func BenchmarkInflate(b *testing.B) {
-	text := samples()["letters"]
-	packed := deflate(b, 6, text)
+	text := sampleTexts()["letters"]
+	packed := compress(b, 6, text)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		io.Copy(io.Discard, newInflater(bytes.NewReader(packed)))

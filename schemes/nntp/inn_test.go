@@ -17,19 +17,21 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// article is one that INN takes from another server and keeps as it is.
+// articleText returns an article from another server, which INN stores
+// unchanged.
 func articleText(n int, body string) string {
 	return fmt.Sprintf("Path: elsewhere.example.org!not-for-mail\r\nFrom: Alice <alice@example.org>\r\nNewsgroups: local.test\r\n"+
 		"Subject: number %d\r\nDate: Mon, 01 Jan 2024 00:00:00 +0000\r\nMessage-ID: <%d@example.org>\r\n\r\n%s", n, n, body)
 }
 
-// stored is the article as INN gives it out: with its name in Path and an Xref.
-func stored(n int, text string) string {
+// storedText returns the article text in the form that INN sends it, with the
+// name of the server in Path and with an Xref field.
+func storedText(n int, text string) string {
 	text = strings.Replace(text, "Path: ", "Path: news.example.org!", 1)
 	return strings.Replace(text, "\r\n\r\n", fmt.Sprintf("\r\nXref: news.example.org local.test:%d\r\n\r\n", n), 1)
 }
 
-func client(t testing.TB, o nntp.Options, change ...func(*fetch.Options)) *fetch.Client {
+func newClient(t testing.TB, o nntp.Options, change ...func(*fetch.Options)) *fetch.Client {
 	return schemetest.NewClient(t, nntp.Schemes(o), change...)
 }
 
@@ -47,7 +49,7 @@ func TestINN(t *testing.T) {
 		"nntps": {Document: "nntps://" + s.TLSAddr + "/local.test/3", Menu: "nntps://" + s.TLSAddr + "/local.test", Missing: "nntps://" + s.TLSAddr + "/no.group"},
 	} {
 		suite.Schemes = func() []fetch.Scheme { return nntp.Schemes(nntp.Options{}) }
-		suite.Options, suite.Body, suite.Whole = trust, []byte(stored(3, big)), true
+		suite.Options, suite.Body, suite.Whole = trust, []byte(storedText(3, big)), true
 		suite.Names = []string{"number 1", "number 2", "number 3"}
 		suite.Refused = []string{
 			"news:a%0d%0aQUIT@b", "news:a%20b@c", "news:group%0aQUIT", "news:%3E@a", "nntp://" + s.Addr + "/g/1%0d", "nntp://" + s.Addr + "/g/2-1",
@@ -55,66 +57,67 @@ func TestINN(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) { fetchtest.Run(t, suite) })
 	}
-	t.Run("article", func(t *testing.T) { innArticle(t, client(t, nntp.Options{Server: s.Addr})) })
+	t.Run("article", func(t *testing.T) { checkINNArticle(t, newClient(t, nntp.Options{Server: s.Addr})) })
 	t.Run("tls", func(t *testing.T) {
 		for _, o := range []nntp.Options{{Server: s.Addr, TLS: fetch.TLSRequired}, {Server: "snews://" + s.TLSAddr + "/"}} {
-			c := client(t, o, func(f *fetch.Options) { f.TLS = trust.TLS })
-			if resp, got, err := schemetest.Read(t, c, "nntp:local.test/2"); err != nil || got != stored(2, articleText(2, "\r\n")) || resp.TLS == nil {
+			c := newClient(t, o, func(f *fetch.Options) { f.TLS = trust.TLS })
+			if resp, got, err := schemetest.Read(t, c, "nntp:local.test/2"); err != nil || got != storedText(2, articleText(2, "\r\n")) || resp.TLS == nil {
 				t.Errorf("%+v: got %q, %v", o, got, err)
 			}
-			c = client(t, o)
+			c = newClient(t, o)
 			if _, _, err := schemetest.Read(t, c, "nntp:local.test/2"); !errors.Is(err, fetch.TLS) {
-				t.Errorf("%+v: nobody vouches for the server: got %v", o, err)
+				t.Errorf("%+v: untrusted certificate: got %v", o, err)
 			}
 		}
 	})
 }
 
-func innArticle(t *testing.T, c *fetch.Client) {
-	one := stored(1, articleText(1, ".\r\n..two dots\r\n.dot\r\nlast line\r\n"))
+func checkINNArticle(t *testing.T, c *fetch.Client) {
+	want := storedText(1, articleText(1, ".\r\n..two dots\r\n.dot\r\nlast line\r\n"))
 	resp, got, err := schemetest.Read(t, c, "nntp:local.test/1")
-	if err != nil || got != one || resp.Media != "message/rfc822" || resp.Time.IsZero() || resp.Header.Get("subject") != "number 1" {
-		t.Errorf("got %q, %v, %+v, want %q", got, err, resp, one)
+	if err != nil || got != want || resp.Media != "message/rfc822" || resp.Time.IsZero() || resp.Header.Get("subject") != "number 1" {
+		t.Errorf("got %q, %v, %+v, want %q", got, err, resp, want)
 	}
 }
 
-// TestINNLogin: who may read nothing logs in, under TLS.
+// TestINNLogin tests logins over TLS at a server that allows no anonymous
+// reading.
 func TestINNLogin(t *testing.T) {
 	t.Parallel()
 	s := peer.INN(t, peer.INNOptions{Login: true, TLS: true})
 	s.Feed(articleText(1, "secret\r\n"))
 	trust := func(o *fetch.Options) { o.TLS = &tls.Config{RootCAs: s.Cert.Pool} }
-	asked := 0
+	prompts := 0
 	login := func(o *fetch.Options) {
 		o.Login = func(_ context.Context, ch fetch.Challenge) (*fetch.Credential, error) {
-			asked++
+			prompts++
 			return &fetch.Credential{User: peer.User, Password: peer.Password}, nil
 		}
 	}
 	url := "nntp://" + s.Addr + "/local.test/1"
-	with := "nntp://" + peer.User + ":" + peer.Password + "@" + s.Addr + "/local.test/1"
-	wrong := "nntp://" + peer.User + ":wrong@" + s.Addr + "/local.test/1"
-	want := stored(1, articleText(1, "secret\r\n"))
-	c := client(t, nntp.Options{}, trust, login)
-	for range 2 { // the second time the session is logged in
+	withPassword := "nntp://" + peer.User + ":" + peer.Password + "@" + s.Addr + "/local.test/1"
+	wrongPassword := "nntp://" + peer.User + ":wrong@" + s.Addr + "/local.test/1"
+	want := storedText(1, articleText(1, "secret\r\n"))
+	c := newClient(t, nntp.Options{}, trust, login)
+	for range 2 { // the second request reuses the authenticated session
 		if resp, got, err := schemetest.Read(t, c, url); err != nil || got != want || resp.TLS == nil {
-			t.Errorf("asked for a login: got %q, %v", got, err)
+			t.Errorf("login from the prompt: got %q, %v", got, err)
 		}
 	}
-	if asked != 1 {
-		t.Errorf("asked %d times for the login", asked)
+	if prompts != 1 {
+		t.Errorf("prompted %d times, want once", prompts)
 	}
-	c = client(t, nntp.Options{}, trust)
-	if _, got, err := schemetest.Read(t, c, with); err != nil || got != want {
+	c = newClient(t, nntp.Options{}, trust)
+	if _, got, err := schemetest.Read(t, c, withPassword); err != nil || got != want {
 		t.Errorf("login in the URL: got %q, %v", got, err)
 	}
-	for _, u := range []string{url, wrong} {
+	for _, u := range []string{url, wrongPassword} {
 		if _, got, err := schemetest.Read(t, c, u); !errors.Is(err, fetch.Auth) {
 			t.Errorf("%s: got %q, %v", u, got, err)
 		}
 	}
-	if _, got, err := schemetest.Read(t, client(t, nntp.Options{}), with); !errors.Is(err, fetch.TLS) {
-		t.Errorf("a password for a server that nobody vouches for: got %q, %v", got, err)
+	if _, got, err := schemetest.Read(t, newClient(t, nntp.Options{}), withPassword); !errors.Is(err, fetch.TLS) {
+		t.Errorf("password with an untrusted certificate: got %q, %v", got, err)
 	}
 }
 
@@ -125,11 +128,11 @@ func TestINNListings(t *testing.T) {
 	for n := range 150 {
 		text := articleText(n+1, fmt.Sprintf("body %d\r\n", n+1))
 		s.Feed(text)
-		text = stored(n+1, text)
+		text = storedText(n+1, text)
 		batch += fmt.Sprintf("#! rnews %d\n%s", len(text), text)
 	}
 	for _, o := range []nntp.Options{{Server: s.Addr}, {Server: s.Addr, Compress: nntp.CompressAlways}, {Server: s.Addr, Compress: nntp.CompressNever}} {
-		c := client(t, o)
+		c := newClient(t, o)
 		if resp, got, err := schemetest.Read(t, c, "nntp:local.test/1-"); err != nil || got != batch || resp.Media != "application/x-rnews" {
 			t.Errorf("range: got %d bytes, %v, want %d", len(got), err, len(batch))
 		}
@@ -148,14 +151,14 @@ func TestINNListings(t *testing.T) {
 	}
 }
 
-// TestINNViews: the other commands that there are.
+// TestINNViews tests the views and options that use other commands.
 func TestINNViews(t *testing.T) {
 	t.Parallel()
 	s := peer.INN(t, peer.INNOptions{})
-	one := articleText(1, "body\r\n")
-	s.Feed(one)
-	head, _, _ := strings.Cut(stored(1, one), "\r\n\r\n")
-	overview := fmt.Sprintf("1\tnumber 1\tAlice <alice@example.org>\tMon, 01 Jan 2024 00:00:00 +0000\t<1@example.org>\t\t%d\t1\tXref: news.example.org local.test:1\r\n", len(stored(1, one)))
+	text := articleText(1, "body\r\n")
+	s.Feed(text)
+	head, _, _ := strings.Cut(storedText(1, text), "\r\n\r\n")
+	overview := fmt.Sprintf("1\tnumber 1\tAlice <alice@example.org>\tMon, 01 Jan 2024 00:00:00 +0000\t<1@example.org>\t\t%d\t1\tXref: news.example.org local.test:1\r\n", len(storedText(1, text)))
 	for _, c := range []struct {
 		o         nntp.Options
 		url, want string
@@ -165,27 +168,27 @@ func TestINNViews(t *testing.T) {
 		{nntp.Options{View: nntp.Body}, "nntp:local.test/1", "body\r\n"},
 		{nntp.Options{View: nntp.Overview}, "nntp:local.test/1", overview},
 		{nntp.Options{View: nntp.Overview}, "nntp:local.test/1-9", overview},
-		{nntp.Options{View: nntp.Articles}, "nntp:local.test", fmt.Sprintf("#! rnews %d\n%s", len(stored(1, one)), stored(1, one))},
+		{nntp.Options{View: nntp.Articles}, "nntp:local.test", fmt.Sprintf("#! rnews %d\n%s", len(storedText(1, text)), storedText(1, text))},
 		{nntp.Options{Field: "Subject"}, "nntp:local.test", "1 number 1\r\n"},
 		{nntp.Options{Field: ":lines"}, "nntp:local.test", "1 1\r\n"},
 		{nntp.Options{Describe: true}, "news:local.*", "local.test\tA group of this test\r\n"},
 		{nntp.Options{}, "news:", "control 0000000000 0000000001 n\r\ncontrol.cancel 0000000000 0000000001 n\r\njunk 0000000000 0000000001 n\r\nlocal.test 0000000001 0000000001 y\r\n"},
 	} {
 		c.o.Server = s.Addr
-		if _, got, err := schemetest.Read(t, client(t, c.o), c.url); err != nil || got != c.want {
+		if _, got, err := schemetest.Read(t, newClient(t, c.o), c.url); err != nil || got != c.want {
 			t.Errorf("%s %+v: got %q, %v, want %q", c.url, c.o, got, err, c.want)
 		}
 	}
 	for since, want := range map[time.Time]string{time.Unix(1e9, 0): "<1@example.org>\r\n", time.Now().Add(24 * time.Hour): ""} {
 		req := &fetch.Request{URL: uri.MustParse("nntp:local.test"), Since: since}
-		if _, got, err := schemetest.ReadRequest(t, client(t, nntp.Options{Server: s.Addr}), req); err != nil || got != want {
+		if _, got, err := schemetest.ReadRequest(t, newClient(t, nntp.Options{Server: s.Addr}), req); err != nil || got != want {
 			t.Errorf("since %v: got %q, %v, want %q", since, got, err, want)
 		}
 	}
 	marks := new(nntp.Marks)
 	for _, want := range []int{1, 0} {
-		if got, err := schemetest.List(t, client(t, nntp.Options{Server: s.Addr, Marks: marks}), "news:local.test"); err != nil || len(got) != want {
-			t.Errorf("since the last time: got %d entries, %v, want %d", len(got), err, want)
+		if got, err := schemetest.List(t, newClient(t, nntp.Options{Server: s.Addr, Marks: marks}), "news:local.test"); err != nil || len(got) != want {
+			t.Errorf("after the mark: got %d entries, %v, want %d", len(got), err, want)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// TestLeafnode reads a server that is older than RFC 3977.
+// TestLeafnode tests a server that is older than RFC 3977.
 func TestLeafnode(t *testing.T) {
 	t.Parallel()
 	inn := peer.INN(t, peer.INNOptions{Groups: []string{"local.test", "other.group"}})
@@ -23,7 +23,7 @@ func TestLeafnode(t *testing.T) {
 		inn.Feed(articleText(n+1, fmt.Sprintf(".\r\nbody %d\r\n", n+1)))
 	}
 	s := peer.Leafnode(t, inn, "local.test")
-	c := client(t, nntp.Options{Server: s.Addr})
+	c := newClient(t, nntp.Options{Server: s.Addr})
 	_, want, err := schemetest.Read(t, c, "news:3@example.org")
 	if err != nil || !strings.HasSuffix(want, "\r\n\r\n.\r\nbody 3\r\n") {
 		t.Fatalf("got %q, %v", want, err)
@@ -48,11 +48,11 @@ func TestLeafnode(t *testing.T) {
 	if got, err := schemetest.List(t, c, "news:local.*"); err != nil || len(got) != 1 || got[0].Name != "local.test" {
 		t.Errorf("groups: got %v, %v", got, err)
 	}
-	if got, err := schemetest.List(t, client(t, nntp.Options{Server: s.Addr, Field: "From"}), "nntp:local.test"); err != nil || len(got) != count {
-		t.Errorf("a field: got %d entries, %v", len(got), err)
+	if got, err := schemetest.List(t, newClient(t, nntp.Options{Server: s.Addr, Field: "From"}), "nntp:local.test"); err != nil || len(got) != count {
+		t.Errorf("field: got %d entries, %v", len(got), err)
 	}
 	marks := &nntp.Marks{}
-	resp, notes := noted(t, client(t, nntp.Options{Server: s.Addr, Marks: marks}), "nntp:other.group")
+	resp, notes := getWithNotes(t, newClient(t, nntp.Options{Server: s.Addr, Marks: marks}), "nntp:other.group")
 	for e, err := range resp.Entries() {
 		if err != nil || e.Kind != fetch.Info || !e.URL.IsZero() || !strings.HasPrefix(e.Name, "Leafnode placeholder") {
 			t.Errorf("placeholder: got %+v, %v", e, err)
@@ -68,8 +68,8 @@ func TestLeafnode(t *testing.T) {
 	}
 }
 
-// noted returns a response and the notes of its trace.
-func noted(t testing.TB, c *fetch.Client, url string) (*fetch.Response, string) {
+// getWithNotes returns the response for url and the notes of its trace.
+func getWithNotes(t testing.TB, c *fetch.Client, url string) (*fetch.Response, string) {
 	t.Helper()
 	var notes []string
 	req := &fetch.Request{URL: uri.MustParse(url), Trace: &fetch.Trace{Note: func(text string) { notes = append(notes, text) }}}

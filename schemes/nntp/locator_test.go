@@ -10,17 +10,17 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// TestPlan: what each form of URL asks the server for.
+// TestPlan tests the planned commands for each form of URL.
 func TestPlan(t *testing.T) {
 	const overview = "; LIST OVERVIEW.FMT; OVER 1- (else XOVER)"
 	for _, c := range []struct {
 		url   string
-		want  string // without CAPABILITIES
+		want  string // planned commands after CAPABILITIES
 		opts  Options
 		op    fetch.Op
 		since time.Time
 	}{
-		// RFC 1738 3.6, 3.7, RFC 5538.
+		// RFC 1738 3.6 and 3.7, RFC 5538.
 		{url: "news:comp.infosystems.www.misc", want: "GROUP comp.infosystems.www.misc" + overview},
 		{url: "news:*", want: "LIST ACTIVE * (else LIST)"},
 		{url: "news:1234@example.org", want: "ARTICLE <1234@example.org>"},
@@ -33,7 +33,8 @@ func TestPlan(t *testing.T) {
 		{url: "news://h/", want: "LIST ACTIVE * (else LIST)"},
 		{url: "news:", want: "LIST ACTIVE * (else LIST)"},
 		{url: "nntp:comp.lang.c/12", want: "GROUP comp.lang.c; ARTICLE 12"}, // RFC 1630
-		// What message-ids may hold, by RFC 1738 5 without an encoding.
+		// Characters of message-ids. RFC 1738 5 allows some of them without
+		// escaping.
 		{url: "news:a/b?c:d;e&f=g@x", want: "ARTICLE <a/b?c:d;e&f=g@x>"},
 		{url: "news:%22a%23b%22@[1.2.3.4]", want: "", op: 99}, // brackets are to be encoded
 		{url: "news:%22a%23b%22@%5B1.2.3.4%5D", want: `ARTICLE <"a#b"@[1.2.3.4]>`},
@@ -96,7 +97,7 @@ func TestPlan(t *testing.T) {
 			t.Errorf("%s %+v: got %q, want %q", c.url, c.opts, got, c.want)
 		}
 		if s := steps[0].String(); s != "CAPABILITIES (else MODE READER)" {
-			t.Errorf("%s: begins with %q", c.url, s)
+			t.Errorf("%s: first command is %q", c.url, s)
 		}
 	}
 	for mode, want := range map[fetch.TLSMode]string{fetch.TLSDefault: "STARTTLS ", fetch.TLSNever: ""} {
@@ -108,7 +109,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-func TestRefused(t *testing.T) {
+func TestInvalidURLs(t *testing.T) {
 	for _, url := range []string{
 		"news:a%0D%0AQUIT@x", "news:a@x%0A", "news:a%20b@x", "news:a%00@x", "news:a%09@x", "news:%3Ca@x", "news:a%3E@x", "news:@x", "news:a@",
 		"news:caf%C3%A9@x", "news:a%7F@x", "news:" + strings.Repeat("a", 250) + "@x",
@@ -128,7 +129,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-func TestServer(t *testing.T) {
+func TestEndpoint(t *testing.T) {
 	for _, c := range []struct {
 		server, url, want string
 	}{
@@ -155,10 +156,10 @@ func TestServer(t *testing.T) {
 		u := uri.MustParse(c.url)
 		implicit := u.Scheme() == "snews" || u.Scheme() == "nntps"
 		o := Options{Server: c.server}
-		e, err := o.endpointOf(u, implicit)
+		endpoint, err := o.endpointOf(u, implicit)
 		got := fetch.FaultOf(err).String()
 		if err == nil {
-			if got = e.Address(); e.implicitTLS {
+			if got = endpoint.Address(); endpoint.implicitTLS {
 				got += " tls"
 			}
 		}
@@ -168,16 +169,16 @@ func TestServer(t *testing.T) {
 		if err != nil && strings.Contains(err.Error(), ":p@") {
 			t.Errorf("password in %v", err)
 		}
-		// What the configuration names is trusted, as it is dialled.
+		// The scheme trusts the endpoint of Options.Server.
 		for _, s := range Schemes(o) {
-			if s.Name == u.Scheme() && u.Host() == "" && err == nil && (len(s.Trust) != 1 || s.Trust[0] != e.Address()) {
+			if s.Name == u.Scheme() && u.Host() == "" && err == nil && (len(s.Trust) != 1 || s.Trust[0] != endpoint.Address()) {
 				t.Errorf("%s with server %q: trusts %v", c.url, c.server, s.Trust)
 			}
 		}
 	}
 }
 
-func TestMatch(t *testing.T) {
+func TestMatchWildmat(t *testing.T) {
 	for _, c := range []struct {
 		wildmat, name string
 		want          bool
@@ -189,7 +190,7 @@ func TestMatch(t *testing.T) {
 		{"a.?", "a.b", true},
 		{"a.?", "a.é", true},
 		{"a.?", "a.bc", false},
-		{"*??bc", "☎bc", false}, // a character is not three
+		{"*??bc", "☎bc", false}, // "?" matches one character of three bytes
 		{"a.?", "a.", false},
 		{"*a*b*", "xxaxxbxx", true},
 		{"*a*b", "abab", true},
@@ -204,17 +205,17 @@ func TestMatch(t *testing.T) {
 		{"a,b", "b", true},
 	} {
 		if got := matchWildmat(c.wildmat, c.name); got != c.want {
-			t.Errorf("match(%q, %q) = %v", c.wildmat, c.name, got)
+			t.Errorf("matchWildmat(%q, %q) = %v", c.wildmat, c.name, got)
 		}
 	}
-	// No pattern takes more than the product of both lengths.
+	// The time is limited to the product of both lengths.
 	if matchWildmat(strings.Repeat("*a", 200)+"b", strings.Repeat("a", 100_000)) {
 		t.Error("matched")
 	}
 }
 
-// FuzzMessageID: what is taken for a message-id fits into one command, and as
-// a URL it names itself.
+// FuzzMessageID checks that a valid message-id fits into one command, and that
+// its URL is parsed to the same message-id.
 func FuzzMessageID(f *testing.F) {
 	for _, id := range []string{"a@b", "<a@b>", `"a b"@c`, "a/b?c#d%e@[1.2.3.4]", "a\r\nb@c", "@", "<<a@b>>", "é@x"} {
 		f.Add(id)
@@ -225,7 +226,7 @@ func FuzzMessageID(f *testing.F) {
 			return
 		}
 		if len(id) > maxID || strings.ContainsAny(id, " \t\r\n\x00") || id[0] != '<' || id[len(id)-1] != '>' || strings.ContainsAny(id[1:len(id)-1], "<>") {
-			t.Errorf("%q is taken for %q", s, id)
+			t.Errorf("parseID(%q) = %q", s, id)
 		}
 		n := urlBuilder{base: uri.MustParse("news:x")}
 		u := n.articleURL("", id)
@@ -235,38 +236,38 @@ func FuzzMessageID(f *testing.F) {
 	})
 }
 
-// FuzzMatch: the quick way and the plain one agree.
-func FuzzMatch(f *testing.F) {
+// FuzzMatchPattern compares matchPattern with a naive implementation.
+func FuzzMatchPattern(f *testing.F) {
 	f.Add("*a?b,!a*", "xayb")
 	f.Add("*??bc", "\ue080bc")
 	f.Fuzz(func(t *testing.T, pattern, name string) {
 		if strings.Contains(pattern, ",") || strings.Count(pattern, "*") > 3 || len(name) > 40 {
 			return
 		}
-		if got, want := matchPattern(pattern, name), slowMatch(pattern, name); got != want {
-			t.Errorf("matchOne(%q, %q) = %v", pattern, name, got)
+		if got, want := matchPattern(pattern, name), naiveMatch(pattern, name); got != want {
+			t.Errorf("matchPattern(%q, %q) = %v", pattern, name, got)
 		}
 	})
 }
 
-func slowMatch(pattern, name string) bool {
+func naiveMatch(pattern, name string) bool {
 	if pattern == "" {
 		return name == ""
 	}
 	rest := pattern[1:]
 	switch {
 	case pattern[0] == '*':
-		return slowMatch(rest, name) || name != "" && slowMatch(pattern, behindOne(name))
+		return naiveMatch(rest, name) || name != "" && naiveMatch(pattern, skipRune(name))
 	case name == "":
 		return false
 	case pattern[0] == '?':
-		return slowMatch(rest, behindOne(name))
+		return naiveMatch(rest, skipRune(name))
 	}
-	return pattern[0] == name[0] && slowMatch(rest, name[1:])
+	return pattern[0] == name[0] && naiveMatch(rest, name[1:])
 }
 
-// behindOne is name without its first character.
-func behindOne(name string) string {
+// skipRune returns name without its first character.
+func skipRune(name string) string {
 	for i := range name {
 		if i > 0 {
 			return name[i:]

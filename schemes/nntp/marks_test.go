@@ -12,15 +12,16 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// numbered is a server with articles low to high of one group, whose
-// message-ids say from which time its numbers are. There is none of the number
-// gap, and what is asked for by its message-id is there if moved says so.
+// numberedServer returns the reply function of a server with the articles low
+// to high, without gap, in one group. The message-ids contain era. If moved is
+// true, every message-id exists. The server ends the session after the command
+// broken.
 func numberedServer(era string, low, high, gap int, moved bool, broken string) func(string) string {
 	return func(line string) string {
 		var n int
 		verb, arg, _ := strings.Cut(line, " ")
 		fmt.Sscan(arg, &n)
-		have := low <= n && n <= high && n != gap
+		exists := low <= n && n <= high && n != gap
 		switch {
 		case verb == broken:
 			return "400 going down\r\n"
@@ -34,9 +35,9 @@ func numberedServer(era string, low, high, gap int, moved bool, broken string) f
 			return "500 What?\r\n"
 		case verb == "STAT" && strings.HasPrefix(arg, "<") && moved:
 			return "223 0 " + arg + " status\r\n"
-		case verb == "STAT" && have:
+		case verb == "STAT" && exists:
 			return fmt.Sprintf("223 %d <%d@%s> status\r\n", n, n, era)
-		case verb == "ARTICLE" && have:
+		case verb == "ARTICLE" && exists:
 			return fmt.Sprintf("220 %d <%d@%s>\r\n%d\r\n.\r\n", n, n, era, n)
 		case verb == "XOVER":
 			text := "224 ok\r\n"
@@ -52,7 +53,8 @@ func numberedServer(era string, low, high, gap int, moved bool, broken string) f
 	}
 }
 
-// TestMarks: each run brings what the one before has not.
+// TestMarks tests that each run retrieves only the articles after the mark of
+// the previous run.
 func TestMarks(t *testing.T) {
 	marks := new(nntp.Marks)
 	for i, c := range []struct {
@@ -63,7 +65,7 @@ func TestMarks(t *testing.T) {
 		url       string
 		broken    string
 		after     uint64
-		want      string // numbers that are brought
+		want      string // numbers of the retrieved articles
 		unchanged bool
 		mark      nntp.Mark
 		note      string
@@ -72,22 +74,22 @@ func TestMarks(t *testing.T) {
 		{era: "a", low: 1, high: 3, url: "g/1-", unchanged: true, mark: nntp.Mark{3, "<3@a>"}},
 		{era: "a", low: 1, high: 5, url: "g", want: "4 5", mark: nntp.Mark{5, "<5@a>"}},
 		{era: "a", low: 1, high: 5, url: "g", unchanged: true, mark: nntp.Mark{5, "<5@a>"}},
-		{era: "a", low: 1, high: 7, url: "g/7", want: "7", mark: nntp.Mark{5, "<5@a>"}}, // one article is no run
+		{era: "a", low: 1, high: 7, url: "g/7", want: "7", mark: nntp.Mark{5, "<5@a>"}}, // a single article does not set the mark
 		{era: "a", low: 1, high: 7, url: "g/1-", broken: "ARTICLE", mark: nntp.Mark{5, "<5@a>"}},
 		{era: "a", low: 1, high: 7, url: "g/1-", after: 6, want: "7", mark: nntp.Mark{7, "<7@a>"}},
-		{era: "a", low: 9, high: 9, url: "g/1-", want: "9", mark: nntp.Mark{9, "<9@a>"}},        // the last one has expired
-		{era: "a", low: 10, high: 9, url: "g/1-", unchanged: true, mark: nntp.Mark{9, "<9@a>"}}, // all have
+		{era: "a", low: 9, high: 9, url: "g/1-", want: "9", mark: nntp.Mark{9, "<9@a>"}},        // the marked article has expired
+		{era: "a", low: 10, high: 9, url: "g/1-", unchanged: true, mark: nntp.Mark{9, "<9@a>"}}, // all articles have expired
 		{era: "b", low: 1, high: 2, url: "g/1-", want: "1 2", mark: nntp.Mark{2, "<2@b>"}, note: "renumbered"},
 		{era: "c", low: 1, high: 2, url: "g", want: "1 2", mark: nntp.Mark{2, "<2@c>"}, note: "renumbered"},
-		{era: "c", low: 1, high: 0, url: "g", mark: nntp.Mark{2, "<2@c>"}, note: "renumbered"},  // made again, and empty
-		{era: "c", low: 1, high: 4, gap: 2, url: "g", want: "3 4", mark: nntp.Mark{4, "<4@c>"}}, // the last one was canceled
+		{era: "c", low: 1, high: 0, url: "g", mark: nntp.Mark{2, "<2@c>"}, note: "renumbered"},  // the group was created again and is empty
+		{era: "c", low: 1, high: 4, gap: 2, url: "g", want: "3 4", mark: nntp.Mark{4, "<4@c>"}}, // the marked article was canceled
 		{era: "d", low: 1, high: 5, gap: 4, moved: true, url: "g", want: "1 2 3 5", mark: nntp.Mark{5, "<5@d>"}, note: "renumbered"},
 		{era: "d", low: 6, high: 7, moved: true, url: "g/1-", want: "6 7", mark: nntp.Mark{7, "<7@d>"}},
 	} {
-		r := &reciter{answer: numberedServer(c.era, c.low, c.high, c.gap, c.moved, c.broken)}
-		r.said.WriteString("200 hello\r\n")
+		r := &memoryConn{reply: numberedServer(c.era, c.low, c.high, c.gap, c.moved, c.broken)}
+		r.unread.WriteString("200 hello\r\n")
 		note := ""
-		got, unchanged, err := numbersFrom(t, r, nntp.Options{Marks: marks, After: c.after}, c.url, &note)
+		got, unchanged, err := readNumbers(t, r, nntp.Options{Marks: marks, After: c.after}, c.url, &note)
 		if got != c.want || unchanged != c.unchanged || (err != nil) != (c.broken != "") || !strings.Contains(note, c.note) || c.note == "" && note != "" {
 			t.Errorf("%d: got %q, unchanged %v, %v, note %q", i, got, unchanged, err, note)
 		}
@@ -104,9 +106,9 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-func numbersFrom(t *testing.T, r *reciter, o nntp.Options, path string, note *string) (string, bool, error) {
+func readNumbers(t *testing.T, r *memoryConn, o nntp.Options, path string, note *string) (string, bool, error) {
 	t.Helper()
-	c := clientOf(r, o)
+	c := newMemoryClient(r, o)
 	defer c.Close()
 	resp, err := c.Do(t.Context(), &fetch.Request{URL: uri.MustParse("nntp://192.0.2.1/" + path), Trace: &fetch.Trace{Note: func(s string) { *note += s }}})
 	if err != nil {
@@ -139,7 +141,7 @@ func numbersFrom(t *testing.T, r *reciter, o nntp.Options, path string, note *st
 func TestReadMarks(t *testing.T) {
 	m, err := nntp.ReadMarks(strings.NewReader(""))
 	if err != nil || m.Get("h:119", "g") != (nntp.Mark{}) {
-		t.Errorf("nothing: got %v, %v", m, err)
+		t.Errorf("empty input: got %v, %v", m, err)
 	}
 	m.Set("h:119", "g", nntp.Mark{Number: 7, ID: "<7@h>"})
 	var b strings.Builder
@@ -153,43 +155,43 @@ func TestReadMarks(t *testing.T) {
 	}
 }
 
-// TestMessages: batches that are none, or are cut.
+// TestMessages tests complete, truncated and malformed batches.
 func TestMessages(t *testing.T) {
 	for name, c := range map[string]struct {
 		text  string
 		want  string
 		fault fetch.Fault
 	}{
-		"nothing":      {"", "", 0},
-		"two":          {"#! rnews 3\na\r\n#! rnews 2\nb\n", "a\r\n|b\n|", 0},
-		"empty one":    {"#! rnews 0\n#! rnews 1\nx", "|x|", 0},
-		"cut":          {"#! rnews 9\nabc", "abc", fetch.Truncated},
-		"cut line":     {"#! rnews 9", "", fetch.Truncated},
-		"no batch":     {"Subject: x\n", "", fetch.Protocol},
-		"no number":    {"#! rnews x\n", "", fetch.Protocol},
-		"negative":     {"#! rnews -1\n", "", fetch.Protocol},
-		"too many":     {"#! rnews 99999999999999999\n", "", fetch.Protocol},
-		"long line":    {"#! rnews " + strings.Repeat("0", 1<<20), "", fetch.Protocol},
-		"junk between": {"#! rnews 1\nxjunk\n", "x|", fetch.Protocol},
+		"empty":                       {"", "", 0},
+		"two messages":                {"#! rnews 3\na\r\n#! rnews 2\nb\n", "a\r\n|b\n|", 0},
+		"empty message":               {"#! rnews 0\n#! rnews 1\nx", "|x|", 0},
+		"truncated message":           {"#! rnews 9\nabc", "abc", fetch.Truncated},
+		"truncated line":              {"#! rnews 9", "", fetch.Truncated},
+		"line is missing":             {"Subject: x\n", "", fetch.Protocol},
+		"invalid length":              {"#! rnews x\n", "", fetch.Protocol},
+		"negative length":             {"#! rnews -1\n", "", fetch.Protocol},
+		"length with too many digits": {"#! rnews 99999999999999999\n", "", fetch.Protocol},
+		"endless line":                {"#! rnews " + strings.Repeat("0", 1<<20), "", fetch.Protocol},
+		"text between messages":       {"#! rnews 1\nxjunk\n", "x|", fetch.Protocol},
 	} {
-		got, err := messages("application/x-rnews", c.text)
+		got, err := readMessages("application/x-rnews", c.text)
 		if got != c.want || fetch.FaultOf(err) != c.fault {
 			t.Errorf("%s: got %q, %v, want %q, %v", name, got, err, c.want, c.fault)
 		}
 	}
-	if got, err := messages("message/rfc822", "#! rnews 1\nx"); err != nil || got != "#! rnews 1\nx|" {
-		t.Errorf("one message: got %q, %v", got, err)
+	if got, err := readMessages("message/rfc822", "#! rnews 1\nx"); err != nil || got != "#! rnews 1\nx|" {
+		t.Errorf("body of one message: got %q, %v", got, err)
 	}
 	n := 0
 	for range nntp.Messages("application/x-rnews", strings.NewReader("#! rnews 3\nabc#! rnews 2\nde")) {
 		n++
 	}
 	if n != 2 {
-		t.Errorf("messages that are not read: got %d, want 2", n)
+		t.Errorf("unread messages: got %d, want 2", n)
 	}
 }
 
-func messages(media, text string) (all string, err error) {
+func readMessages(media, text string) (all string, err error) {
 	for m, err := range nntp.Messages(media, strings.NewReader(text)) {
 		if err != nil {
 			return all, err

@@ -7,9 +7,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// TestBelow checks that the groups of a list lie below its server, and that
-// other URLs stand for themselves.
-func TestBelow(t *testing.T) {
+// TestMirrorScope tests that the scope of a list of groups is its server.
+func TestMirrorScope(t *testing.T) {
 	for url, want := range map[string]string{
 		"news:comp.*":           "news:",
 		"news://h/comp.*":       "news://h/",
@@ -25,13 +24,13 @@ func TestBelow(t *testing.T) {
 	}
 }
 
-// TestArticle checks the lasting URL of an entry of a newsgroup.
-func TestArticle(t *testing.T) {
+// TestArticleURLs tests the URLs of an article by message-id and by number.
+func TestArticleURLs(t *testing.T) {
 	for _, c := range []struct{ group, entry, id, want, number string }{
 		{"nntp://h:81/g", "nntp://h:81/g/7", "<a/b@c>", "news://h:81/a%2Fb@c", "nntp://h:81/g/7"},
 		{"news://h/g", "nntp://h/g/7", "<a@c>", "news://h/a@c", "nntp://h/g/7"},
 		{"snews://h/g/", "nntps://h/g/7", "<a@c>", "snews://h/a@c", "nntps://h/g/7"},
-		{"news:g", "nntp://h/g/7", "<a@c>", "", ""}, // which server is not known
+		{"news:g", "nntp://h/g/7", "<a@c>", "", ""}, // the server is unknown
 		{"nntp://h/g", "nntp://h/g/7", "", "", ""},
 		{"nntp://h/g", "nntp://h/g/7", "<no-at>", "", ""},
 	} {

@@ -9,13 +9,13 @@ import (
 )
 
 func TestOverrides(t *testing.T) {
-	refuse := func(code int) error { return statusError("GROUP", line.Reply{Code: code, Lines: []string{"no"}}) }
-	schemetest.Overrides(t, refuse, map[int]string{480: "Request.Auth", 481: "Request.Auth", 411: "", 502: ""})
+	newError := func(code int) error { return statusError("GROUP", line.Reply{Code: code, Lines: []string{"no"}}) }
+	schemetest.Overrides(t, newError, map[int]string{480: "Request.Auth", 481: "Request.Auth", 411: "", 502: ""})
 }
 
-// TestInsecureAuth: a server without STARTTLS gets no password, and the error
-// names the setting that allows one.
-func TestInsecureAuth(t *testing.T) {
+// TestPlaintextPassword tests that the client sends no password without TLS and
+// that the error names the option that allows it.
+func TestPlaintextPassword(t *testing.T) {
 	err := new(driver).protectPassword(t.Context(), newSession(nil, endpoint{}, nil))
 	if fetch.FaultOf(err) != fetch.Auth || fetch.OverrideOf(err).Kind != OverrideClearPassword {
 		t.Errorf("got %v, %q", err, fetch.OverrideOf(err))

@@ -4,4 +4,4 @@ package nntp_test
 
 import "testing"
 
-func TestSoakOverview(t *testing.T) { overviewMemory(t, 1_000_000) }
+func TestSoakOverview(t *testing.T) { checkOverviewMemory(t, 1_000_000) }

@@ -9,10 +9,10 @@ import (
 
 var kit = transcript.Kit{Port: 119, Schemes: transcript.SchemesOf(nntp.Schemes), Phrases: phrases, Goodbye: "QUIT\r\n"}
 
-// TestTranscripts replays the conversations of testdata.
+// TestTranscripts replays the transcripts in testdata.
 func TestTranscripts(t *testing.T) { kit.Run(t) }
 
-// phrases are the first steps of talks with known servers.
+// phrases contains the first steps of sessions with some servers.
 var phrases = map[string]string{
 	"capabilities": `> CAPABILITIES
 < 101 Capability list:
