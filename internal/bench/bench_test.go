@@ -7,8 +7,8 @@ import (
 	"github.com/anyurl/fetch/internal/peer"
 )
 
-// small returns a case that takes little time.
-func small() Case {
+// smallCase returns a case that takes little time.
+func smallCase() Case {
 	c := httpCases()[1]
 	c.Starts = 2
 	return c
@@ -25,7 +25,7 @@ func compare(t *testing.T, c Case, opts options) ([]row, bool) {
 func TestCompare(t *testing.T) {
 	curl := peer.Need(t, "curl", "curl")
 	peer.Need(t, "nginx", "nginx-light")
-	c := small()
+	c := smallCase()
 	c.Rivals = c.Rivals[:1]
 	rows, failed := compare(t, c, options{program: curl, as: "curl", runs: 2})
 	if failed || len(rows) != int(measures) {
@@ -54,7 +54,7 @@ func TestCompareFails(t *testing.T) {
 		{"unknown rival", curl, []string{"{url}"}, "crul"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			c := small()
+			c := smallCase()
 			c.Fetch = test.args
 			if rows, failed := compare(t, c, options{program: test.program, as: test.as, runs: 1}); !failed {
 				t.Errorf("rows %+v, want a failure", rows)

@@ -19,7 +19,7 @@ func TestCompareFiles(t *testing.T) {
 		"-q -sS -o f --output-dir {dir} {url} {url}":        false,
 		"-q -sS {url} -o f --output-dir {dir} {url}x":       false,
 	} {
-		c := small()
+		c := smallCase()
 		c.Rivals = nil
 		c.Fetch = strings.Fields(args)
 		if rows, failed := compare(t, c, options{program: curl, runs: 2}); failed == want {

@@ -27,9 +27,9 @@ func pages(from, to int) (items []frontier.Item) {
 	return items
 }
 
-// visited returns the results of visits to items. The function links returns the
+// visitResults returns the results of visits to items. The function links returns the
 // links of an item.
-func visited(items []frontier.Item, links func(frontier.Item) []frontier.Item) []frontier.Result {
+func visitResults(items []frontier.Item, links func(frontier.Item) []frontier.Item) []frontier.Result {
 	rs := make([]frontier.Result, len(items))
 	for i, item := range items {
 		c := &frontier.Capture{
@@ -59,7 +59,7 @@ func work(b testing.TB, f frontier.Frontier, n int, links func(frontier.Item) []
 			return
 		}
 		for _, l := range ls {
-			if err := f.Complete(ctx, l, visited(l.Items, links), map[string]int64{"x-00000.warc.gz": 1 << 31}); err != nil {
+			if err := f.Complete(ctx, l, visitResults(l.Items, links), map[string]int64{"x-00000.warc.gz": 1 << 31}); err != nil {
 				b.Fatal(err)
 			}
 			n -= len(l.Items)
@@ -70,7 +70,8 @@ func work(b testing.TB, f frontier.Frontier, n int, links func(frontier.Item) []
 	}
 }
 
-func started(b testing.TB, place string) frontier.Frontier {
+// newFrontier opens the frontier at place and starts a run.
+func newFrontier(b testing.TB, place string) frontier.Frontier {
 	f, err := frontier.Open(b.Context(), place)
 	if err != nil {
 		b.Fatal(err)
@@ -84,7 +85,7 @@ func started(b testing.TB, place string) frontier.Frontier {
 
 // BenchmarkVisit adds, claims and completes b.N URLs.
 func BenchmarkVisit(b *testing.B) {
-	f := started(b, filepath.Join(b.TempDir(), "front.db"))
+	f := newFrontier(b, filepath.Join(b.TempDir(), "front.db"))
 	cpu := processor()
 	for n := 0; n < b.N; n += batchSize {
 		if _, err := f.Add(b.Context(), pages(n, min(n+batchSize, b.N))); err != nil {
@@ -97,7 +98,7 @@ func BenchmarkVisit(b *testing.B) {
 
 // BenchmarkGrow completes b.N pages of nine links each, one of which is new.
 func BenchmarkGrow(b *testing.B) {
-	f := started(b, filepath.Join(b.TempDir(), "front.db"))
+	f := newFrontier(b, filepath.Join(b.TempDir(), "front.db"))
 	cpu := processor()
 	known := min(20*batchSize, b.N)
 	if _, err := f.Add(b.Context(), pages(0, known)); err != nil {

@@ -57,7 +57,7 @@ func TestOpenRejects(t *testing.T) {
 	place := func(name string, statements ...string) string {
 		path := filepath.Join(dir, name)
 		if name != "foreign" {
-			started(t, path).Close()
+			newFrontier(t, path).Close()
 		}
 		db, err := sqlite.Open(path)
 		if err != nil {
@@ -121,7 +121,7 @@ func TestOpenRejects(t *testing.T) {
 // TestFullDisk checks that a call on a full disk returns ENOSPC and changes
 // nothing, and that calls succeed after space is freed.
 func TestFullDisk(t *testing.T) {
-	f := started(t, filepath.Join(t.TempDir(), "front.db"))
+	f := newFrontier(t, filepath.Join(t.TempDir(), "front.db"))
 	ctx := t.Context()
 	if _, err := f.Add(ctx, pages(0, 300)); err != nil {
 		t.Fatal(err)
@@ -152,7 +152,7 @@ func TestFullDisk(t *testing.T) {
 // TestCallErrors checks the error of calls with an expired context and of calls
 // after Close.
 func TestCallErrors(t *testing.T) {
-	f := started(t, filepath.Join(t.TempDir(), "front.db"))
+	f := newFrontier(t, filepath.Join(t.TempDir(), "front.db"))
 	ended, cancel := context.WithTimeout(t.Context(), 0)
 	defer cancel()
 	for name, err := range calls(ended, f) {
@@ -185,7 +185,7 @@ func calls(ctx context.Context, f frontier.Frontier) map[string]error {
 // TestLargeRow checks that a row larger than the limit is an error.
 func TestLargeRow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "front.db")
-	f := started(t, path)
+	f := newFrontier(t, path)
 	if _, err := f.Add(t.Context(), pages(0, 3)); err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestLargeRow(t *testing.T) {
 // statements that differ in comments and white space.
 func TestFirstVersion(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "front.db")
-	started(t, path).Close()
+	newFrontier(t, path).Close()
 	db, err := sqlite.Open(path)
 	if err == nil {
 		err = errors.Join(db.Script("drop table layout; drop table file; CREATE table file (\n id integer primary key, name text not null unique, -- it\n ends integer\n); pragma user_version = 1"), db.Close())

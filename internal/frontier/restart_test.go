@@ -16,7 +16,7 @@ func TestRestart(t *testing.T) { restart(t, 5000, 0) }
 func restart(t *testing.T, urls int, limit time.Duration) {
 	ctx := t.Context()
 	place := filepath.Join(t.TempDir(), "front.db")
-	f := started(t, place)
+	f := newFrontier(t, place)
 	timed(t, "add", 0, func() {
 		for n := 0; n < urls; n += batchSize {
 			if _, err := f.Add(ctx, pages(n, min(n+batchSize, urls))); err != nil {

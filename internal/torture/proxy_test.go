@@ -54,7 +54,7 @@ func (w *world) serveProxies() {
 			return
 		}
 		if r.Method != http.MethodConnect {
-			w.counted(web).ServeHTTP(rw, r)
+			w.countRequests(web).ServeHTTP(rw, r)
 			return
 		}
 		tunnel.ServeHTTP(rw, r)

@@ -127,11 +127,11 @@ func (s *scenario) serve(w *world) (client fetch.Options) {
 		port = ":443"
 	}
 	home := &httptest.Server{EnableHTTP2: s.http2, Config: &http.Server{
-		Handler: w.counted(w.withoutHeaders(site(), "Proxy-Authorization")),
+		Handler: w.countRequests(w.withoutHeaders(site(), "Proxy-Authorization")),
 	}}
 	w.serve("8.8.8.8"+port, home, s.tls)
 	other := &httptest.Server{Config: &http.Server{
-		Handler: w.counted(w.withoutHeaders(site(), "Authorization", "X-Api-Key", "Cookie", "Proxy-Authorization")),
+		Handler: w.countRequests(w.withoutHeaders(site(), "Authorization", "X-Api-Key", "Cookie", "Proxy-Authorization")),
 	}}
 	w.serve("8.8.4.4:80", other, false)
 	w.serveProxies()
@@ -145,8 +145,8 @@ func (s *scenario) serve(w *world) (client fetch.Options) {
 	return client
 }
 
-// counted returns a handler that counts the requests to h.
-func (w *world) counted(h http.Handler) http.Handler {
+// countRequests returns a handler that counts the requests to h.
+func (w *world) countRequests(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w.countRequest(fmt.Sprintf("%s %s, range %q", r.Method, r.URL, r.Header.Get("Range")))
 		h.ServeHTTP(rw, r)
