@@ -3,13 +3,15 @@ package warc
 import (
 	"cmp"
 	"errors"
-	"github.com/anyurl/fetch/internal/regularfile"
 	"io"
 	"iter"
 	"os"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/anyurl/fetch/internal/linesort"
+	"github.com/anyurl/fetch/internal/regularfile"
 )
 
 // An Archive replays the captures of WARC and WACZ files. It is safe for
@@ -66,10 +68,10 @@ func (a *Archive) Close() error {
 
 // Lines returns the index lines in sorted order. An error ends the sequence.
 func (a *Archive) Lines() iter.Seq2[Line, error] {
-	return parseLines(readLines(io.NewSectionReader(a.index, 0, a.size)))
+	return parseLines(linesort.Read(io.NewSectionReader(a.index, 0, a.size)))
 }
 
-func parseLines(in lines) iter.Seq2[Line, error] {
+func parseLines(in linesort.Lines) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		for text, err := range in {
 			var l Line
@@ -92,7 +94,7 @@ func (a *Archive) lookup(key string) iter.Seq2[Line, error] {
 			yield(Line{}, err)
 			return
 		}
-		for text, err := range readLines(io.NewSectionReader(a.index, start, a.size-start)) {
+		for text, err := range linesort.Read(io.NewSectionReader(a.index, start, a.size-start)) {
 			if err == nil && !strings.HasPrefix(string(text), key) {
 				return
 			}
@@ -134,7 +136,7 @@ func searchLines(index io.ReaderAt, size int64, key string) (int64, error) {
 func lineAt(index io.ReaderAt, size, low, at int64) (int64, string, error) {
 	from := max(at-1, low) // the line break before at
 	skip := at > low
-	for text, err := range readLines(io.NewSectionReader(index, from, size-from)) {
+	for text, err := range linesort.Read(io.NewSectionReader(index, from, size-from)) {
 		if err != nil {
 			return 0, "", err
 		}

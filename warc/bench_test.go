@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/internal/linesort"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -104,7 +105,7 @@ func BenchmarkRead(b *testing.B) {
 
 func BenchmarkLines(b *testing.B) {
 	benchRecords(b, func(file []byte) error {
-		var s Sorter
+		var s linesort.Sorter
 		defer s.Close()
 		for l, err := range Lines("a.warc.gz", bytes.NewReader(file)) {
 			if err != nil {
@@ -114,7 +115,7 @@ func BenchmarkLines(b *testing.B) {
 				return err
 			}
 		}
-		return writeLines(io.Discard, s.Sorted())
+		return linesort.Write(io.Discard, s.Sorted())
 	})
 }
 

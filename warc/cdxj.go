@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/linesort"
 	"github.com/anyurl/fetch/internal/regularfile"
 )
 
@@ -217,7 +218,7 @@ func timestamp(date string) string {
 // names of the paths. Index skips damaged records, writes the lines of all
 // other records, and returns the errors of type [*Error] joined.
 func Index(w io.Writer, paths ...string) error {
-	var s Sorter
+	var s linesort.Sorter
 	defer s.Close()
 	var damage []error
 	for _, path := range paths {
@@ -227,7 +228,7 @@ func Index(w io.Writer, paths ...string) error {
 		}
 		for line, err := range Lines(filepath.Base(path), f) {
 			if err == nil {
-				err = s.Add(line.append(nil))
+				err = localError(s.Add(line.append(nil)))
 			} else if e := (*Error)(nil); errors.As(err, &e) {
 				e.File = path
 				damage = append(damage, e)
@@ -240,7 +241,7 @@ func Index(w io.Writer, paths ...string) error {
 		}
 		f.Close()
 	}
-	return errors.Join(writeLines(w, s.Sorted()), errors.Join(damage...))
+	return errors.Join(linesort.Write(w, s.Sorted()), errors.Join(damage...))
 }
 
 // ParseLine parses a CDXJ index line. The values of the JSON object can be

@@ -3,7 +3,6 @@ package warc
 import (
 	"bytes"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -91,56 +90,6 @@ func TestIndexDamaged(t *testing.T) {
 	}
 	if n := strings.Count(b.String(), "\n"); n != 2 {
 		t.Errorf("%d lines: %s", n, b.String())
-	}
-}
-
-// TestSorter: the same order in memory and through files, one of each line.
-func TestSorter(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	var all []string
-	for range 5000 {
-		all = append(all, strings.Repeat(string(rune('a'+random.IntN(26))), 1+random.IntN(30)))
-	}
-	want := slices.Compact(slices.Sorted(slices.Values(all)))
-	t.Setenv("TMPDIR", t.TempDir())
-	for _, limit := range []int{0, 1, 300, 20_000} {
-		s := Sorter{limit: limit}
-		for _, line := range all[:min(len(all), max(limit, 200))] {
-			if err := s.Add([]byte(line)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want := want
-		if limit == 1 || limit == 300 || limit == 0 {
-			want = slices.Compact(slices.Sorted(slices.Values(all[:max(limit, 200)])))
-		}
-		var got []string
-		for line, err := range s.Sorted() {
-			if err != nil {
-				t.Fatal(err)
-			}
-			got = append(got, strings.TrimSuffix(string(line), "\n"))
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("limit %d: got %d lines, want %d", limit, len(got), len(want))
-		}
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-	if left, _ := os.ReadDir(os.TempDir()); len(left) > 0 {
-		t.Errorf("left %v", left)
-	}
-}
-
-func TestMerge(t *testing.T) {
-	var b bytes.Buffer
-	err := Merge(&b, strings.NewReader("a\nc\ne"), strings.NewReader(""), strings.NewReader("a\nb\nc\nf\n"))
-	if b.String() != "a\nb\nc\ne\nf\n" || err != nil {
-		t.Errorf("got %q, %v", b.String(), err)
-	}
-	if err := Merge(&b, strings.NewReader(strings.Repeat("x", maxRecordHead+1))); err == nil {
-		t.Error("a line without end was read")
 	}
 }
 

@@ -143,8 +143,8 @@ func TestPointers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(v.refs.files) > 0 || len(v.refs.text) > 4*len(head) {
-		t.Errorf("%d bytes and %d files are remembered of %d bytes", len(v.refs.text), len(v.refs.files), len(head))
+	if !v.refs.InMemory() || v.refs.Size() > 4*len(head) {
+		t.Errorf("references use %d bytes for a header of %d bytes", v.refs.Size(), len(head))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/linesort"
 	"github.com/anyurl/fetch/internal/regularfile"
 )
 
@@ -36,7 +37,7 @@ func Open(paths ...string) (*Archive, error) {
 // An opener collects the index and the sections of an Archive.
 type opener struct {
 	archive *Archive
-	lines   Sorter
+	lines   linesort.Sorter
 }
 
 func (o *opener) open(paths []string) error {
@@ -245,7 +246,7 @@ func (o *opener) addIndex(part *zip.File, limit *int64) error {
 			return fetch.Mismatch.With(err)
 		}
 	}
-	for text, err := range readLines(in) {
+	for text, err := range linesort.Read(in) {
 		if err != nil {
 			return fetch.Mismatch.With(err)
 		}
@@ -267,9 +268,9 @@ func (o *opener) addIndex(part *zip.File, limit *int64) error {
 // file.
 func (o *opener) storeIndex() (err error) {
 	a := o.archive
-	if len(o.lines.files) == 0 {
+	if o.lines.InMemory() {
 		var b bytes.Buffer
-		err = writeLines(&b, o.lines.Sorted())
+		err = linesort.Write(&b, o.lines.Sorted())
 		a.index, a.size = bytes.NewReader(b.Bytes()), int64(b.Len())
 		return err
 	}
@@ -277,7 +278,7 @@ func (o *opener) storeIndex() (err error) {
 		return err
 	}
 	a.index, a.temporary = a.file, true
-	if err = writeLines(a.file, o.lines.Sorted()); err != nil {
+	if err = linesort.Write(a.file, o.lines.Sorted()); err != nil {
 		return err
 	}
 	a.size, err = a.file.Seek(0, io.SeekEnd)

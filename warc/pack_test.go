@@ -9,14 +9,11 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/peer"
 )
 
 func TestPack(t *testing.T) {
@@ -98,49 +95,5 @@ func TestPackOpen(t *testing.T) {
 	defer a.Close()
 	if err := a.Pack(io.Discard, Package{}); !errors.Is(err, fetch.InUse) {
 		t.Errorf("error %v", err)
-	}
-}
-
-// TestManifest: sha256sum writes the same and takes ours, whatever the names.
-func TestManifest(t *testing.T) {
-	sha256sum := peer.Need(t, "sha256sum", "coreutils")
-	dir := t.TempDir()
-	list := []string{"a", "a b", "*c", `back\slash`, "line\nend", "carriage\rreturn", `\n`, "\u00e9", " space "}
-	for _, name := range list {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(name), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var b bytes.Buffer
-	if err := Manifest(&b, os.DirFS(dir), slices.Values(list)); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(sha256sum, append([]string{"--"}, list...)...)
-	cmd.Dir = dir
-	out, err := cmd.Output()
-	if err != nil || string(out) != b.String() {
-		t.Errorf("%v: sha256sum writes\n%swe write\n%s", err, out, b.String())
-	}
-	cmd = exec.Command(sha256sum, "--check", "--strict", "-")
-	cmd.Dir, cmd.Stdin = dir, bytes.NewReader(b.Bytes())
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v: %s", err, out)
-	}
-	var names []string
-	for s, err := range ReadManifest(&b) {
-		if err != nil || s.Sum != sha256.Sum256([]byte(s.Name)) {
-			t.Errorf("read %q, %v", s.Name, err)
-		}
-		names = append(names, s.Name)
-	}
-	if !slices.Equal(names, list) {
-		t.Errorf("read %q", names)
-	}
-	for _, bad := range []string{"x", strings.Repeat("0", 64), strings.Repeat("0", 64) + "  ", strings.Repeat("g", 64) + "  a"} {
-		for _, err := range ReadManifest(strings.NewReader(bad)) {
-			if err == nil {
-				t.Errorf("%q was read", bad)
-			}
-		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/linesort"
 	"github.com/anyurl/fetch/internal/regularfile"
 )
 
@@ -100,12 +101,12 @@ func (v *verifier) path(path string) iter.Seq2[Finding, error] {
 // file, and then references. The zero value is ready to use. The caller must
 // close it. Memory use is constant.
 type verifier struct {
-	refs   Sorter
+	refs   linesort.Sorter
 	buffer []byte
 }
 
 // close removes temporary files.
-func (v *verifier) close() error { return v.refs.Close() }
+func (v *verifier) close() error { return localError(v.refs.Close()) }
 
 // file verifies the records of one file. If r is an io.Seeker, it also verifies
 // records after damage.

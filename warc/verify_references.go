@@ -39,7 +39,7 @@ func (v *verifier) addReferences(file string, h *Header) error {
 	remaining := maxReferences
 	add := func(key, kind string) {
 		if remaining--; err == nil && key != "" && remaining >= 0 {
-			err = v.refs.Add([]byte(sanitizer.Replace(key) + "\x00" + kind + suffix + "\x00" + digest))
+			err = localError(v.refs.Add([]byte(sanitizer.Replace(key) + "\x00" + kind + suffix + "\x00" + digest)))
 		}
 	}
 	add(h.ID(), refDefined)

@@ -35,6 +35,7 @@ var layers = map[string][]string{
 	"internal/coding":      {"fetch"},
 	"internal/httpauth":    {"internal/http1"},
 	"internal/line":        {},
+	"internal/linesort":    {"fetch"},
 	"internal/regularfile": {},
 	"internal/sessions":    {"fetch", "internal/line"},
 	"internal/autoindex":   {"fetch", "uri", "internal/baseuri"},

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/anyurl/fetch/internal/linesort"
 	"github.com/anyurl/fetch/internal/regularfile"
 	"github.com/anyurl/fetch/warc"
 )
@@ -18,7 +19,7 @@ import (
 type index struct {
 	file     string
 	complete bool // if true, this process has written all records of the file
-	lines    warc.Sorter
+	lines    linesort.Sorter
 }
 
 // close writes the index of a finished WARC file.
@@ -112,5 +113,5 @@ func merge(w io.Writer, root *os.Root, names []string) (err error) {
 		defer f.Close()
 		files = append(files, f)
 	}
-	return warc.Merge(w, files...)
+	return linesort.Merge(w, files...)
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/internal/tree"
-	"github.com/anyurl/fetch/warc"
 )
 
 // manifest writes the digests of the files in the tree in the format of
@@ -22,7 +21,7 @@ func (a *Archive) manifest(ctx context.Context, w io.Writer) error {
 			}
 		}
 		if err == nil {
-			_, err = w.Write(warc.AppendManifest(nil, f.Digest, tree.Dir+"/"+f.Path))
+			_, err = w.Write(appendDigest(nil, f.Digest, tree.Dir+"/"+f.Path))
 		}
 		if err != nil {
 			return err
@@ -54,6 +53,6 @@ func Manifest(w io.Writer, dir string) error {
 			}
 		}
 	}
-	err = warc.Manifest(w, fsys, names)
+	err = writeDigests(w, fsys, names)
 	return Classify(errors.Join(err, walkErr))
 }

@@ -1,4 +1,5 @@
-package warc
+// Package linesort sorts and merges lines of text with constant memory use.
+package linesort
 
 import (
 	"bufio"
@@ -13,8 +14,18 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// sortSize is the maximum memory for lines, in bytes.
-const sortSize = 16 << 20
+const (
+	memoryLimit = 16 << 20 // default for the lines in memory, in bytes
+	bufferSize  = 64 << 10
+
+	// MaxLine is the maximum length of a line in bytes, including its line
+	// break.
+	MaxLine = 1 << 20
+)
+
+// Lines is a sequence of lines with their line breaks. Each line is valid until
+// the next one. An error ends the sequence.
+type Lines = iter.Seq2[[]byte, error]
 
 // A Sorter sorts lines by their bytes and removes duplicates. Lines that exceed
 // its memory are moved to temporary files. The zero value is ready to use. The
@@ -23,17 +34,17 @@ type Sorter struct {
 	text   []byte
 	starts []int // offsets of the lines in text
 	files  []*os.File
-	limit  int // memory limit in bytes; if 0, sortSize
+	limit  int // memory limit in bytes; if 0, memoryLimit
 }
 
 // Add adds a line, which must not contain a line break.
 func (s *Sorter) Add(line []byte) error {
 	if s.limit == 0 {
-		s.limit = sortSize
+		s.limit = memoryLimit
 	}
 	if len(s.text)+len(line)+8*len(s.starts) > s.limit && len(s.starts) > 0 {
 		if err := s.spill(); err != nil {
-			return localError(err)
+			return err
 		}
 	}
 	s.starts = append(s.starts, len(s.text))
@@ -48,7 +59,7 @@ func (s *Sorter) spill() error {
 		return err
 	}
 	s.files = append(s.files, f)
-	if err := writeLines(f, s.sortMemory()); err != nil {
+	if err := Write(f, s.sortMemory()); err != nil {
 		return err
 	}
 	s.text, s.starts = s.text[:0], s.starts[:0]
@@ -57,7 +68,7 @@ func (s *Sorter) spill() error {
 }
 
 // sortMemory sorts the lines in memory and returns them.
-func (s *Sorter) sortMemory() lines {
+func (s *Sorter) sortMemory() Lines {
 	return func(yield func([]byte, error) bool) {
 		line := func(start int) []byte {
 			return s.text[start : start+bytes.IndexByte(s.text[start:], '\n')+1]
@@ -71,22 +82,24 @@ func (s *Sorter) sortMemory() lines {
 	}
 }
 
-// lines is a sequence of lines with their line breaks. Each line is valid until the next
-// one. An error ends the sequence.
-type lines = iter.Seq2[[]byte, error]
-
 // Sorted returns the sorted lines with their line breaks. Each line is valid
 // until the next one. The caller must not call Add after Sorted.
-func (s *Sorter) Sorted() iter.Seq2[[]byte, error] {
-	if len(s.files) == 0 {
+func (s *Sorter) Sorted() Lines {
+	if s.InMemory() {
 		return unique(s.sortMemory())
 	}
-	sequences := []lines{s.sortMemory()}
+	sequences := []Lines{s.sortMemory()}
 	for _, f := range s.files {
-		sequences = append(sequences, readLines(f))
+		sequences = append(sequences, Read(f))
 	}
 	return unique(merge(sequences))
 }
+
+// InMemory reports whether all lines fit into memory.
+func (s *Sorter) InMemory() bool { return len(s.files) == 0 }
+
+// Size returns the number of bytes of the lines in memory.
+func (s *Sorter) Size() int { return len(s.text) }
 
 // Close removes the temporary files.
 func (s *Sorter) Close() error {
@@ -95,19 +108,20 @@ func (s *Sorter) Close() error {
 		errs = append(errs, f.Close(), os.Remove(f.Name()))
 	}
 	*s = Sorter{limit: s.limit}
-	return localError(errors.Join(errs...))
+	return errors.Join(errs...)
 }
 
 // Merge merges sorted files of lines into w and removes duplicates.
 func Merge(w io.Writer, sorted ...io.Reader) error {
-	sequences := make([]lines, len(sorted))
+	sequences := make([]Lines, len(sorted))
 	for i, r := range sorted {
-		sequences[i] = readLines(r)
+		sequences[i] = Read(r)
 	}
-	return writeLines(w, unique(merge(sequences)))
+	return Write(w, unique(merge(sequences)))
 }
 
-func writeLines(w io.Writer, in lines) error {
+// Write writes lines to w.
+func Write(w io.Writer, in Lines) error {
 	out := bufio.NewWriterSize(w, bufferSize)
 	for line, err := range in {
 		if err != nil {
@@ -120,7 +134,9 @@ func writeLines(w io.Writer, in lines) error {
 	return out.Flush()
 }
 
-func readLines(r io.Reader) lines {
+// Read returns the lines of r. It adds a missing line break to the last line. A
+// line longer than [MaxLine] is an error that wraps fetch.TooLarge.
+func Read(r io.Reader) Lines {
 	return func(yield func([]byte, error) bool) {
 		in := bufio.NewReaderSize(r, bufferSize)
 		var line []byte
@@ -128,8 +144,8 @@ func readLines(r io.Reader) lines {
 			part, err := in.ReadSlice('\n')
 			line = append(line, part...)
 			switch {
-			case len(line) > maxRecordHead:
-				yield(nil, fetch.TooLarge.Errorf("line is longer than %d bytes", maxRecordHead))
+			case len(line) > MaxLine:
+				yield(nil, fetch.TooLarge.Errorf("line is longer than %d bytes", MaxLine))
 				return
 			case err == bufio.ErrBufferFull:
 				continue
@@ -150,7 +166,7 @@ func readLines(r io.Reader) lines {
 }
 
 // merge merges sorted sequences of lines.
-func merge(sequences []lines) lines {
+func merge(sequences []Lines) Lines {
 	return func(yield func([]byte, error) bool) {
 		var heads cursors
 		for _, l := range sequences {
@@ -212,7 +228,7 @@ func (c *cursors) Pop() any {
 }
 
 // unique removes consecutive duplicates.
-func unique(in lines) lines {
+func unique(in Lines) Lines {
 	return func(yield func([]byte, error) bool) {
 		var last []byte
 		for line, err := range in {

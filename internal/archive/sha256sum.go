@@ -1,0 +1,48 @@
+package archive
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"io/fs"
+	"iter"
+	"strings"
+)
+
+// writeDigests writes the SHA-256 digest of each file of fsys that names returns,
+// in the format of sha256sum. The command "sha256sum -c" verifies them.
+func writeDigests(w io.Writer, fsys fs.FS, names iter.Seq[string]) error {
+	out := bufio.NewWriter(w)
+	for name := range names {
+		f, err := fsys.Open(name)
+		if err != nil {
+			return err
+		}
+		h := sha256.New()
+		_, err = io.Copy(h, f)
+		f.Close()
+		if err != nil {
+			return err
+		}
+		if _, err := out.Write(appendDigest(nil, [sha256.Size]byte(h.Sum(nil)), name)); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+var nameEscapes = strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\r", `\r`)
+
+// appendDigest appends the line of one file. If the name contains a backslash
+// or line break, it is escaped and the line starts with a backslash.
+func appendDigest(b []byte, sum [sha256.Size]byte, name string) []byte {
+	escaped := nameEscapes.Replace(name)
+	if escaped != name {
+		b = append(b, '\\')
+	}
+	b = hex.AppendEncode(b, sum[:])
+	b = append(b, "  "...)
+	b = append(b, escaped...)
+	return append(b, '\n')
+}
