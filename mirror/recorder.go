@@ -12,7 +12,7 @@ import (
 // exchange, or the conversation of another protocol without the object.
 type recorder struct {
 	mode           fetch.Recording
-	sent, received *archive.Spool // of an HTTP exchange
+	sent, received *archive.Spool // bytes of an HTTP exchange
 
 	mu            sync.Mutex // for the fields below, because each direction has its own goroutine
 	conversation  bytes.Buffer

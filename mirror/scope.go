@@ -120,8 +120,8 @@ func (b *scopeFilter) prefixOf(u uri.URI) string {
 	return text[:strings.LastIndexByte(text, '/')+1]
 }
 
-// locationText returns text, the canonical form of a URL of s, without the
-// parts that do not belong to the location of the object.
+// locationText returns text, the canonical form of a URL of s, without the parts
+// that Mirroring.Place removes, such as the type of a Gopher item.
 func locationText(s fetch.Scheme, text string) string {
 	if s.Mirror.Place == nil {
 		return text
