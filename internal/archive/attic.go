@@ -46,7 +46,7 @@ func (a *Archive) Sweep(ctx context.Context, maxShare float64) (moved int64, err
 	}
 	run := "run-" + a.started.UTC().Format("20060102T150405Z")
 	for _, path := range gone {
-		if err := a.store.Attic(path, run); err != nil {
+		if err := a.store.MoveToAttic(path, run); err != nil {
 			return moved, err
 		}
 		moved++

@@ -149,7 +149,7 @@ func (c *commit) publish() error {
 			continue
 		}
 		k := c.batch[i].Result.Capture
-		err = errors.Join(err, f.Commit(k.Path, k.Modified))
+		err = errors.Join(err, f.Publish(k.Path, k.Modified))
 		c.files[i], moved = nil, true
 	}
 	if !moved {

@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// TestCutLine: a journal goes on behind its last whole line.
-func TestCutLine(t *testing.T) {
+// TestOpenJournalPartialLine checks that openJournal removes an unfinished last
+// line.
+func TestOpenJournalPartialLine(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 10_000)
 	for text, want := range map[string]string{
@@ -34,7 +35,8 @@ func TestCutLine(t *testing.T) {
 		}
 		root.Close()
 		if got, err := os.ReadFile(name); err != nil || string(got) != want {
-			t.Errorf("%.10q of %d bytes: %.10q of %d, %v", text, len(text), got, len(got), err)
+			t.Errorf("journal %.10q (%d bytes): got %.10q (%d bytes) and error %v, want %.10q (%d bytes)",
+				text, len(text), got, len(got), err, want, len(want))
 		}
 	}
 }

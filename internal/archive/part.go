@@ -40,7 +40,7 @@ func (a *Archive) DropParts(ctx context.Context) error {
 		if wanted[name] {
 			continue
 		}
-		if err := a.store.Drop(name); err != nil {
+		if err := a.store.RemovePart(name); err != nil {
 			return err
 		}
 	}

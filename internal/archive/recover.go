@@ -91,7 +91,7 @@ func (a *Archive) openLayout(ctx context.Context) error {
 // It removes files that were not committed.
 func (a *Archive) publishCommitted(ctx context.Context) error {
 	moved := false
-	for f, err := range a.store.Left() {
+	for f, err := range a.store.Unpublished() {
 		if err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func (a *Archive) publishCommitted(ctx context.Context) error {
 			f.Close()
 		case c != nil:
 			moved = true
-			err = f.Commit(c.Path, c.Modified)
+			err = f.Publish(c.Path, c.Modified)
 		default:
 			err = f.Discard()
 		}

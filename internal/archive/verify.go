@@ -79,7 +79,7 @@ func (v *verifier) addFinding(path, text string, note bool) error {
 // findUnpublished finds committed files that a killed run did not move to the
 // tree.
 func (v *verifier) findUnpublished(ctx context.Context) error {
-	for f, err := range v.a.store.Left() {
+	for f, err := range v.a.store.Unpublished() {
 		if err != nil {
 			return err
 		}

@@ -37,7 +37,7 @@ func BenchmarkStore(b *testing.B) {
 				}
 				for j, f := range files {
 					n := i - len(files) + j
-					if err := f.Commit(fmt.Sprintf("http/h/%d/%d.html", n/100%100, n), time.Unix(1e9, 0)); err != nil {
+					if err := f.Publish(fmt.Sprintf("http/h/%d/%d.html", n/100%100, n), time.Unix(1e9, 0)); err != nil {
 						b.Fatal(err)
 					}
 				}

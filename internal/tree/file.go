@@ -11,8 +11,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A File is a file that is not yet in the tree. End it with Commit, Discard or
-// Close. It is not safe for concurrent use.
+// A File is a file that is not yet in the tree. End it with Publish, Discard
+// or Close. It is not safe for concurrent use.
 type File struct {
 	s      *Store
 	f      *os.File
@@ -48,7 +48,7 @@ func (f *File) Open() (*os.File, error) {
 	return r, local(err)
 }
 
-// Discard removes f. After Commit, it does nothing.
+// Discard removes f. After Publish, it does nothing.
 func (f *File) Discard() error {
 	if f.done {
 		return nil
@@ -56,7 +56,8 @@ func (f *File) Discard() error {
 	return errors.Join(f.Close(), local(f.s.parts.Remove(f.name)))
 }
 
-// Close ends f and keeps its bytes, so that Left of another process finds them.
+// Close ends f and keeps its bytes, so that Unpublished of another process finds
+// them.
 func (f *File) Close() error {
 	if f.done {
 		return nil
@@ -72,13 +73,13 @@ func (f *File) Label() string {
 	return label
 }
 
-// Commit moves the file to a path in the tree, replaces an existing file there,
-// and ends f. Modified is the time of the file; zero means now. Commit syncs
-// the file if necessary. After an error, the path is unchanged and f ends as by
+// Publish moves the file to a path in the tree, replaces an existing file
+// there, and ends f. Modified is the time of the file; zero means now. Publish
+// syncs the file if necessary. After an error, the path is unchanged and f ends as by
 // Close.
 //
 // The name is durable after the next call of SyncFolders.
-func (f *File) Commit(name string, modified time.Time) error {
+func (f *File) Publish(name string, modified time.Time) error {
 	if f.done {
 		return fetch.Usage.With(fs.ErrClosed)
 	}
@@ -90,12 +91,12 @@ func (f *File) Commit(name string, modified time.Time) error {
 		err = valid(name)
 	}
 	if err == nil {
-		err = f.commit(Dir+"/"+name, modified)
+		err = f.publish(Dir+"/"+name, modified)
 	}
 	return local(errors.Join(err, f.Close()))
 }
 
-func (f *File) commit(name string, modified time.Time) error {
+func (f *File) publish(name string, modified time.Time) error {
 	s := f.s
 	if !modified.IsZero() {
 		s.tmp.chtimes(f.name, modified) // ignore errors, because the time is not essential

@@ -69,7 +69,7 @@ func TestOwnLinks(t *testing.T) {
 		}
 		again, err := Open(dir, Options{})
 		if err == nil {
-			err = again.Attic("http/h/a", "1")
+			err = again.MoveToAttic("http/h/a", "1")
 			again.Close()
 		}
 		if !errors.Is(err, fetch.Local) {

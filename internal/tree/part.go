@@ -46,8 +46,8 @@ func (s *Store) Parts() (names []string, err error) {
 	return names, local(err)
 }
 
-// Drop removes the partial body with the given name.
-func (s *Store) Drop(name string) error {
+// RemovePart removes the partial body with the given name.
+func (s *Store) RemovePart(name string) error {
 	var err error
 	for _, suffix := range []string{".part.state", ".part"} {
 		if e := s.parts.Remove("." + name + suffix); !errors.Is(e, fs.ErrNotExist) {

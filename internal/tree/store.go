@@ -19,12 +19,12 @@ import (
 const (
 	Dir   = "tree"  // retrieved files
 	attic = "attic" // files that were deleted on the server
-	Tmp   = "tmp"   // files that are not committed
+	Tmp   = "tmp"   // temporary files
 )
 
 // Options configure a Store. The zero value is valid.
 type Options struct {
-	// NoSync disables syncing. A power failure may then lose committed files.
+	// NoSync disables syncing. A power failure may then lose published files.
 	NoSync bool
 }
 
@@ -55,7 +55,7 @@ func Open(dir string, o Options) (*Store, error) {
 		return nil, local(err)
 	}
 	s := &Store{o: o, dir: dir, root: root, folders: map[string]*folder{}}
-	// Files that are not committed are private.
+	// Temporary files are private.
 	if err = root.Mkdir(Tmp, 0o700); err == nil || errors.Is(err, fs.ErrExist) {
 		s.tmp, err = openFolder(root, Tmp)
 	}
@@ -83,8 +83,8 @@ func (s *Store) Close() error {
 	return local(errors.Join(err, s.root.Close()))
 }
 
-// Create creates a file that is invisible until Commit. The label identifies
-// its owner and need not be unique. It must be a valid file name without a dot.
+// Create creates a temporary file for Publish. The label identifies its owner and
+// need not be unique. It must be a valid file name without a dot.
 func (s *Store) Create(label string) (*File, error) {
 	for {
 		name := s.partName(label)
@@ -104,9 +104,10 @@ func (s *Store) partName(label string) string {
 	return label + "." + strconv.FormatUint(s.seq.Add(1), 36) + ".part"
 }
 
-// Left returns the uncommitted files of a killed process, except for Parts. The
-// caller must end each of them. No other process may use the archive.
-func (s *Store) Left() iter.Seq2[*File, error] {
+// Unpublished returns the files that a killed process did not publish, except
+// for partial bodies. The caller must end each file. No other process may use
+// the archive.
+func (s *Store) Unpublished() iter.Seq2[*File, error] {
 	return func(yield func(*File, error) bool) {
 		entries, err := fs.ReadDir(s.parts.FS(), ".")
 		if err != nil {
@@ -117,7 +118,7 @@ func (s *Store) Left() iter.Seq2[*File, error] {
 			if !e.Type().IsRegular() || s.isPart(e.Name()) {
 				continue
 			}
-			f, err := s.left(e.Name())
+			f, err := s.openUnpublished(e.Name())
 			if !yield(f, local(err)) {
 				return
 			}
@@ -125,7 +126,7 @@ func (s *Store) Left() iter.Seq2[*File, error] {
 	}
 }
 
-func (s *Store) left(name string) (*File, error) {
+func (s *Store) openUnpublished(name string) (*File, error) {
 	f, err := s.parts.Open(name)
 	if err != nil {
 		return nil, err
@@ -138,8 +139,9 @@ func (s *Store) left(name string) (*File, error) {
 	return &File{s: s, f: f, name: name, size: info.Size()}, nil
 }
 
-// Clean removes the uncommitted files of a killed process, except for Parts. No
-// other process may use the archive. Call it before the first Create.
+// Clean removes the files that a killed process did not publish, except for
+// partial bodies. No other process may use the archive. Call Clean before the
+// first Create.
 func (s *Store) Clean() error {
 	f, err := s.parts.Open(".")
 	if err != nil {
@@ -207,9 +209,9 @@ func valid(path string) error {
 	return nil
 }
 
-// Attic moves a file of the tree to the attic of a run and replaces an existing
-// file there. SyncFolders makes the move durable.
-func (s *Store) Attic(name, run string) error {
+// MoveToAttic moves a file of the tree to the attic of a run and replaces an
+// existing file there. SyncFolders makes the move durable.
+func (s *Store) MoveToAttic(name, run string) error {
 	if err := valid(name); err != nil {
 		return err
 	}

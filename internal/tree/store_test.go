@@ -39,7 +39,7 @@ func write(t testing.TB, s *Store, path, body string, modified time.Time) error 
 	if f.Size() != int64(len(body)) {
 		t.Errorf("%d bytes", f.Size())
 	}
-	return f.Commit(path, modified)
+	return f.Publish(path, modified)
 }
 
 func read(t testing.TB, dir, path string) string {
@@ -121,11 +121,11 @@ func TestLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Close()
-	for f, err := range other.Left() {
+	for f, err := range other.Unpublished() {
 		if err != nil || f.Label() != "one" || f.Size() != 4 {
 			t.Fatalf("got %+v, %v", f, err)
 		}
-		if err := f.Commit("http/h/a", time.Time{}); err != nil {
+		if err := f.Publish("http/h/a", time.Time{}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -137,7 +137,7 @@ func TestLeft(t *testing.T) {
 // left counts what Left yields.
 func left(t testing.TB, s *Store) (n int) {
 	t.Helper()
-	for f, err := range s.Left() {
+	for f, err := range s.Unpublished() {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +167,7 @@ func TestDiscardAndClean(t *testing.T) {
 	if _, err := f.Write([]byte("x")); !errors.Is(err, fetch.Usage) {
 		t.Errorf("got %v", err)
 	}
-	if err := f.Commit("http/h/a", time.Time{}); !errors.Is(err, fetch.Usage) {
+	if err := f.Publish("http/h/a", time.Time{}); !errors.Is(err, fetch.Usage) {
 		t.Errorf("got %v", err)
 	}
 
@@ -198,7 +198,7 @@ func TestAttic(t *testing.T) {
 	if err := write(t, s, "http/h/a/b", "x", time.Time{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Attic("http/h/a/b", "3"); err != nil {
+	if err := s.MoveToAttic("http/h/a/b", "3"); err != nil {
 		t.Fatal(err)
 	}
 	if got := read(t, dir, "attic/3/http/h/a/b"); got != "x" {
@@ -207,7 +207,7 @@ func TestAttic(t *testing.T) {
 	if _, err := s.Stat("http/h/a/b"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
-	if err := s.Attic("http/h/a/b", "3"); !errors.Is(err, fs.ErrNotExist) {
+	if err := s.MoveToAttic("http/h/a/b", "3"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("what is not there: got %v", err)
 	}
 	if err := s.SyncFolders(); err != nil {
@@ -226,7 +226,7 @@ func TestAtticDeep(t *testing.T) {
 		}
 	}
 	for i, path := range []string{"http/h/a", deep} {
-		if err := s.Attic(path, strconv.Itoa(i)); err != nil {
+		if err := s.MoveToAttic(path, strconv.Itoa(i)); err != nil {
 			t.Errorf("%v", err)
 		}
 		if got := read(t, dir, "attic/"+strconv.Itoa(i)+"/"+path); got != "x" {
@@ -258,7 +258,7 @@ func TestMany(t *testing.T) {
 		for i, f := range files {
 			path := fmt.Sprintf("http/h/%d/%d/f", batch, i)
 			want[path] = true
-			if err := f.Commit(path, time.Unix(1, 0)); err != nil {
+			if err := f.Publish(path, time.Unix(1, 0)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -13,7 +13,7 @@ const atOnce = 16
 
 // Sync makes the content of files durable, and their names in tmp. Pass all
 // files of a batch at once. Sync tries all files before it returns. A file
-// whose sync failed cannot be committed.
+// whose sync failed cannot be published.
 func (s *Store) Sync(files ...*File) error {
 	var todo []*File
 	for _, f := range files {
