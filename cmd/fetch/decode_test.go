@@ -28,10 +28,10 @@ func yenc(file []byte, part, total, first, end int) string {
 	return b.String()
 }
 
-// TestDecode: a file that was posted in parts, from a real INN.
+// TestDecode decodes a file that was posted in parts to an INN server.
 func TestDecode(t *testing.T) {
 	s := peer.INN(t, peer.INNOptions{Groups: []string{"local.test"}})
-	file := noise(5000)
+	file := randomBytes(5000)
 	post := func(n int, body string) {
 		s.Feed(fmt.Sprintf("Path: test\r\nFrom: a@b.example\r\nNewsgroups: local.test\r\nSubject: a.bin (%d)\r\n"+
 			"Message-ID: <%d@test.example>\r\nDate: Fri, 20 Nov 2026 10:00:00 +0000\r\n\r\n%s", n, n, body))
@@ -47,11 +47,11 @@ func TestDecode(t *testing.T) {
 	if got := fetchAs(t, 0, "--decode", group+"3"); got != string(file[2000:4000]) {
 		t.Errorf("one part: got %d bytes", len(got))
 	}
-	var out, said bytes.Buffer
-	run([]string{"--no-config", "--decode", group + "3"}, strings.NewReader(""), &out, &said)
-	contains(t, said.String(), "a part of a.bin: bytes 2000 to 4000 of 5000")
-	fetchAs(t, 8, "--decode", group+"2")    // no file
+	var out, stderr bytes.Buffer
+	run([]string{"--no-config", "--decode", group + "3"}, strings.NewReader(""), &out, &stderr)
+	contains(t, stderr.String(), "a part of a.bin: bytes 2000 to 4000 of 5000")
+	fetchAs(t, 8, "--decode", group+"2")    // an article without a file
 	fetchAs(t, 11, "--decode", group+"1-3") // the last part is missing
-	fetchAs(t, 11, "--decode", group+"3-4") // the first is
+	fetchAs(t, 11, "--decode", group+"3-4") // the first part is missing
 	fetchAs(t, 11, "--decode", group+"1-2")
 }

@@ -16,15 +16,16 @@ import (
 	"github.com/anyurl/fetch/internal/peer"
 )
 
-// archiveForms are the flags for the forms of an archive.
+// archiveForms maps the name of each form of an archive to the flags that
+// select it.
 var archiveForms = map[string][]string{
 	"tree": {"--mailboxes", "mbox"},
 	"warc": {"--warc", "--no-tree", "--mailboxes", "maildir"},
 	"both": {"--warc", "--mailboxes", "mbox"},
 }
 
-// earlierServers are the servers that the archives were made from. A route
-// gives them hosts and ports that never change.
+// earlierServers are the servers whose files the archives contain. The mirrors
+// map constant host names and ports to the servers.
 type earlierServers struct {
 	web, ftp, gopher *peer.Server
 	news             *peer.News
@@ -47,24 +48,24 @@ func startEarlier(t testing.TB) *earlierServers {
 	return s
 }
 
-// put writes the files of all servers. The listings name more of them besides
-// those of the archives.
+// put writes the files of all servers. The listings also contain the files
+// more.
 func (s *earlierServers) put(t testing.TB, more ...string) {
 	links := append([]string{"one.txt", "sub/two.txt", ".git/config", "-rf"}, more...)
 	page, menu := "<title>pub</title>\n", ""
 	for _, name := range links {
 		page += "<a href=\"" + name + "\">" + name + "</a>\n"
-		if !strings.HasPrefix(name, ".") { // which gophernicus refuses to serve
+		if !strings.HasPrefix(name, ".") { // gophernicus does not serve hidden files
 			menu += "0" + name + "\t/pub/" + name + "\n"
 		}
-		for _, on := range []*peer.Server{s.web, s.ftp, s.gopher} {
-			s.write(t, on, "pub/"+name, "contents of "+name+"\n")
+		for _, server := range []*peer.Server{s.web, s.ftp, s.gopher} {
+			s.write(t, server, "pub/"+name, "contents of "+name+"\n")
 		}
 	}
 	s.write(t, s.web, "pub/index.html", page)
 	s.write(t, s.gopher, "pub/gophermap", menu)
-	s.age(t)
-	if len(more) > 0 { // the page has changed, and so have its time and its validator
+	s.setTimes(t)
+	if len(more) > 0 { // the page has changed, so it gets another time and validator
 		later := earlierTime.Add(time.Hour)
 		if err := os.Chtimes(filepath.Join(s.web.Root, "pub/index.html"), later, later); err != nil {
 			t.Fatal(err)
@@ -73,14 +74,15 @@ func (s *earlierServers) put(t testing.TB, more ...string) {
 	}
 }
 
-func (s *earlierServers) write(t testing.TB, on *peer.Server, name, text string) {
-	if err := os.Chtimes(on.Put(name, []byte(text)), earlierTime, earlierTime); err != nil {
+func (s *earlierServers) write(t testing.TB, server *peer.Server, name, text string) {
+	if err := os.Chtimes(server.Put(name, []byte(text)), earlierTime, earlierTime); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// age sets the times of the folders, which listings of ftp show.
-func (s *earlierServers) age(t testing.TB) {
+// setTimes sets the modification times of the folders, which ftp listings
+// contain.
+func (s *earlierServers) setTimes(t testing.TB) {
 	err := filepath.WalkDir(s.ftp.Root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() {
 			return err
@@ -92,7 +94,7 @@ func (s *earlierServers) age(t testing.TB) {
 	}
 }
 
-// mirror returns the arguments of a mirror of the servers into dir.
+// mirror returns the arguments of a command that mirrors the servers into dir.
 func (s *earlierServers) mirror(dir string, form []string) []string {
 	args := append([]string{"mirror", "--delay", "0", "--output-dir", dir}, form...)
 	for host, addr := range map[string]string{"http.test:80": s.web.Addr, "ftp.test:21": s.ftp.Addr, "gopher.test:70": s.gopher.Addr, "news.test:119": s.news.Addr} {
@@ -101,8 +103,8 @@ func (s *earlierServers) mirror(dir string, form []string) []string {
 	return append(args, "http://http.test/pub/", "ftp://ftp.test/pub/", "gopher://gopher.test/1/pub", "nntp://news.test/local.test")
 }
 
-// TestMakeEarlier makes the archives of testdata/earlier by the binary that
-// $FETCH_EARLIER names.
+// TestMakeEarlier generates the archives of testdata/earlier with the binary at
+// $FETCH_EARLIER.
 func TestMakeEarlier(t *testing.T) {
 	binary := os.Getenv("FETCH_EARLIER")
 	if binary == "" {

@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// earlier holds archives that an earlier version made.
+// earlier is the folder of archives that an earlier version generated.
 const earlier = "testdata/earlier/47b3165"
 
-// visited are the outcomes of the visits of a run, by their URLs.
+// visited returns the result of each visit in a run, keyed by URL.
 func visited(t *testing.T, dir string, run int) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "crawl.jsonl"))
@@ -39,8 +39,8 @@ func visited(t *testing.T, dir string, run int) map[string]string {
 	return found
 }
 
-// TestEarlierContinues continues the archives of an earlier version: what did
-// not change is unchanged, a new file is added, and nothing else.
+// TestEarlierContinues continues archives of an earlier version. Unchanged
+// files are not stored again, and only new files are added.
 func TestEarlierContinues(t *testing.T) {
 	t.Parallel()
 	s := startEarlier(t)
@@ -74,12 +74,12 @@ func TestEarlierContinues(t *testing.T) {
 		got := visited(t, dir, 2)
 		for u, state := range want {
 			if got[u] != state {
-				t.Errorf("%s: %s is %q, want %q", name, u, got[u], state)
+				t.Errorf("%s: state of %s is %q, want %q", name, u, got[u], state)
 			}
 			delete(got, u)
 		}
 		if len(got) > 0 {
-			t.Errorf("%s: visited too: %q", name, got)
+			t.Errorf("%s: unexpected visits: %q", name, got)
 		}
 		if name == "warc" {
 			if boxes, err := filepath.Glob(filepath.Join(dir, "mail/news.test/local.test/new/*")); len(boxes) != 4 || err != nil {
@@ -101,7 +101,7 @@ func TestEarlierContinues(t *testing.T) {
 			t.Errorf("%s: %s is new", name, file)
 		}
 		if n := len(archivedBelow(t, dir)); n != len(before)+6 {
-			t.Errorf("%s: %d files in the tree, want %d and six new ones", name, n, len(before))
+			t.Errorf("%s: %d files in the tree, want %d and 6 new files", name, n, len(before))
 		}
 	}
 }
@@ -111,12 +111,13 @@ func isListingFile(name string) bool {
 	return base == "index.html" || base == ".listing" || base == ".gophermap" || base == ".overview"
 }
 
-// TestTreeNames: a program that reads a new tree, or a copy of any, finds no
-// configuration and no options that a server named.
+// TestTreeNames checks that the tree of a new archive contains no hidden file
+// names and no names that start with a dash. Programs could read these files as
+// configuration or options. A copy for browsing must not contain them either.
 func TestTreeNames(t *testing.T) {
 	t.Parallel()
 	s := startEarlier(t)
-	for name, dir := range map[string]string{"a new archive": filepath.Join(t.TempDir(), "new"), "an earlier one": unpackEarlier(t, "tree")} {
+	for name, dir := range map[string]string{"a new archive": filepath.Join(t.TempDir(), "new"), "an earlier archive": unpackEarlier(t, "tree")} {
 		copied := filepath.Join(t.TempDir(), "copy")
 		for range 2 {
 			fetchAs(t, 0, s.mirror(dir, []string{"--browse", filepath.Join(copied, "tree")})...)
@@ -145,7 +146,8 @@ func TestTreeNames(t *testing.T) {
 	}
 }
 
-// archivedBelow is archived with paths below dir.
+// archivedBelow returns the files of archived, keyed by the path relative to
+// dir.
 func archivedBelow(t *testing.T, dir string) map[string]string {
 	if _, err := os.Stat(filepath.Join(dir, "tree")); err != nil {
 		return nil
@@ -161,9 +163,9 @@ func archivedBelow(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// TestEarlierAnswers reads the archives of an earlier version: their records
-// answer URLs, and a WACZ file of them is verified.
-func TestEarlierAnswers(t *testing.T) {
+// TestEarlierReplay fetches URLs from the archives of an earlier version and
+// verifies a WACZ file.
+func TestEarlierReplay(t *testing.T) {
 	t.Parallel()
 	wacz := filepath.Join(earlier, "archive.wacz")
 	fetchAs(t, 0, "verify", wacz)
@@ -193,7 +195,7 @@ func TestEarlierAnswers(t *testing.T) {
 	fetchAs(t, 0, "verify", again, dir)
 }
 
-// TestEarlierConfig reads a config.toml that an earlier version took.
+// TestEarlierConfig reads the config.toml of an earlier version.
 func TestEarlierConfig(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(earlier, "config.toml"))
 	if err != nil {
@@ -209,9 +211,9 @@ func TestEarlierConfig(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, command := range [][]string{{"plan", "http://h.example/"}, {"plan", "wais://w.example/d?q"}, {"mirror", "--help"}, {"uri", "parse", "http://h.example/"}} {
-		var out, said bytes.Buffer
-		if code := run(command, strings.NewReader(""), &out, &said); code != 0 || said.Len() > 0 {
-			t.Errorf("%q: exit code %d: %s", command, code, &said)
+		var out, stderr bytes.Buffer
+		if code := run(command, strings.NewReader(""), &out, &stderr); code != 0 || stderr.Len() > 0 {
+			t.Errorf("%q: exit code %d: %s", command, code, &stderr)
 		}
 		if command[1] == "http://h.example/" && command[0] == "plan" {
 			contains(t, out.String(), "User-Agent: from config", "X-One: 1", "X-Two: 2")

@@ -10,8 +10,8 @@ import (
 	"github.com/anyurl/fetch/mirror"
 )
 
-// TestFrontierStatus: the numbers of frontier status add up, and its help
-// describes each field.
+// TestFrontierStatus checks that the counts of frontier status add up to the
+// number of URLs, and that its help text describes each field.
 func TestFrontierStatus(t *testing.T) {
 	t.Parallel()
 	web := peer.Nginx(t, peer.NginxOptions{})
@@ -24,9 +24,9 @@ func TestFrontierStatus(t *testing.T) {
 		args []string
 		want map[string]int64
 	}{
-		{"two are there, two are not", 8, []string{url + "a", url + "b", url + "none", url + "nothing"}, map[string]int64{"urls": 5, "done": 2, "dead": 2, "excluded": 1}},
-		{"one of those that are not is not requested again", 8, []string{url + "a", url + "none"}, map[string]int64{"urls": 5, "done": 2, "dead": 1, "excluded": 1, "earlier": 1}},
-		{"a limit leaves one", 10, []string{"--max-files", "1", url + "a", url + "b", url + "none", url + "links.html", url + "x"}, nil},
+		{"two URLs exist, two do not", 8, []string{url + "a", url + "b", url + "none", url + "nothing"}, map[string]int64{"urls": 5, "done": 2, "dead": 2, "excluded": 1}},
+		{"one failed URL is not requested again", 8, []string{url + "a", url + "none"}, map[string]int64{"urls": 5, "done": 2, "dead": 1, "excluded": 1, "earlier": 1}},
+		{"limit of files", 10, []string{"--max-files", "1", url + "a", url + "b", url + "none", url + "links.html", url + "x"}, nil},
 	} {
 		if c.want == nil {
 			web.Put("links.html", []byte("<a href=x>"))

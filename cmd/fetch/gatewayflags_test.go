@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// TestFTPByProxy: an http proxy is asked for an ftp URL, however the
-// environment names it, and for a tunnel where the URL or a flag wants
-// encryption: the login is for the server alone.
+// TestFTPByProxy checks the requests for ftp URLs to an http proxy. If the URL
+// or a flag requires encryption, fetch requests a tunnel, so that the proxy
+// does not receive the login.
 func TestFTPByProxy(t *testing.T) {
-	var asked string
+	var request string
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked = r.Method + " " + r.RequestURI
+		request = r.Method + " " + r.RequestURI
 		w.WriteHeader(http.StatusForbidden)
 	}))
 	defer proxy.Close()
@@ -37,11 +37,11 @@ func TestFTPByProxy(t *testing.T) {
 			if test.variable != "" {
 				t.Setenv(test.variable, proxy.URL)
 			}
-			asked = ""
-			var out, said bytes.Buffer
-			run(append([]string{"--no-config", "--retry", "0"}, test.args...), strings.NewReader(""), &out, &said)
-			if asked != test.want {
-				t.Errorf("the proxy was asked for %q, want %q", asked, test.want)
+			request = ""
+			var out, stderr bytes.Buffer
+			run(append([]string{"--no-config", "--retry", "0"}, test.args...), strings.NewReader(""), &out, &stderr)
+			if request != test.want {
+				t.Errorf("the proxy received %q, want %q", request, test.want)
 			}
 		})
 	}

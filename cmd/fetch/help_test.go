@@ -49,9 +49,9 @@ func TestHelpWidth(t *testing.T) {
 	for _, args := range [][]string{
 		{}, {"mirror"}, {"ls"}, {"info"}, {"search"}, {"plan"}, {"verify"}, {"pack"}, {"frontier", "dump"}, {"uri", "extract"}, {"uri", "valid"},
 	} {
-		var out, said bytes.Buffer
-		if code := run(append(args, "--help"), strings.NewReader(""), &out, &said); code != 0 || said.Len() > 0 {
-			t.Fatalf("%q: exit code %d: %s", args, code, &said)
+		var out, stderr bytes.Buffer
+		if code := run(append(args, "--help"), strings.NewReader(""), &out, &stderr); code != 0 || stderr.Len() > 0 {
+			t.Fatalf("%q: exit code %d: %s", args, code, &stderr)
 		}
 		flag := "" // line of the previous flag
 		for line := range strings.Lines(out.String()) {

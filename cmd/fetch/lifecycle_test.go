@@ -108,7 +108,7 @@ func (e result) String() string {
 // waitTimeout limits the time of each process.
 const waitTimeout = 2 * time.Minute
 
-// run runs fetch and waits for its end.
+// run runs fetch and waits until it exits.
 func (l *lab) run(t *testing.T, args ...string) result {
 	t.Helper()
 	return run(t, exec.Command(l.fetch, args...))

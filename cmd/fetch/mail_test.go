@@ -11,7 +11,7 @@ import (
 	"github.com/anyurl/fetch/internal/peer"
 )
 
-// TestMail reads a real Dovecot, and looks messages up in it.
+// TestMail reads a mailbox of a Dovecot server and looks up messages in it.
 func TestMail(t *testing.T) {
 	s := peer.Dovecot(t, peer.DovecotOptions{})
 	message := "From: a@b.example\r\nTo: c@d.example\r\nSubject: one\r\nMessage-ID: <one@test.example>\r\n\r\nhello\r\nFrom here\r\n"
@@ -19,23 +19,23 @@ func TestMail(t *testing.T) {
 		"--b\r\nContent-ID: <part@test.example>\r\nContent-Transfer-Encoding: base64\r\n\r\naGVsbG8=\r\n--b--\r\n"
 	s.Add(peer.User, "INBOX", message)
 	s.Add(peer.User, "INBOX", parts)
-	received := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC) // the INTERNALDATE; no message has a Date
+	received := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC) // the INTERNALDATE, because the messages have no Date
 	inbox := "imap://" + peer.User + ":" + peer.Password + "@" + s.Addr + "/INBOX"
-	is := func(want string, args ...string) {
+	wantOutput := func(want string, args ...string) {
 		t.Helper()
 		if got := fetchAs(t, 0, args...); got != want {
 			t.Errorf("fetch %q: got %q, want %q", args, got, want)
 		}
 	}
-	is(message, "--insecure-auth", inbox+"/;UID=1")
-	is("one\ntwo\n", inbox)
-	is("one\n", inbox+"?SUBJECT%20one")
+	wantOutput(message, "--insecure-auth", inbox+"/;UID=1")
+	wantOutput("one\ntwo\n", inbox)
+	wantOutput("one\n", inbox+"?SUBJECT%20one")
 	contains(t, fetchAs(t, 0, "search", inbox, "hello"), " one\n")
 	contains(t, fetchAs(t, 0, "ls", inbox), "one")
 	if got := fetchAs(t, 0, "search", "--max", "1", "--urls", inbox, "example"); strings.Count(got, "\n") != 1 {
 		t.Errorf("search --max 1: got %q", got)
 	}
-	is("", strings.Replace(inbox, "INBOX", "", 1)+"INBOX?SUBJECT%20three")
+	wantOutput("", strings.Replace(inbox, "INBOX", "", 1)+"INBOX?SUBJECT%20three")
 	fetchAs(t, 8, inbox+"/;UID=99")
 	fetchAs(t, 8, inbox+"/;UID=2/;SECTION=7")
 	fetchAs(t, 8, inbox+";UIDVALIDITY=1/;UID=1")
@@ -47,32 +47,32 @@ func TestMail(t *testing.T) {
 	box := first + "From c@d.example Mon Jan  1 00:00:00 2024\n" + strings.ReplaceAll(parts, "\r\n", "\n") + "\n"
 	dir := t.TempDir()
 	mbox, maildir := filepath.Join(dir, "box"), filepath.Join(dir, "md")
-	is(box, "--mbox", inbox)
-	is(first, "--mbox", inbox+"/;UID=1")
-	is(first, "--mbox", inbox+"/;MAILINDEX=1")
+	wantOutput(box, "--mbox", inbox)
+	wantOutput(first, "--mbox", inbox+"/;UID=1")
+	wantOutput(first, "--mbox", inbox+"/;MAILINDEX=1")
 	archive := filepath.Join(dir, "archive")
 	fetchAs(t, 0, "mirror", "--output-dir", archive, "--mailboxes", "mbox", inbox)
 	mirrored, err := os.ReadFile(filepath.Join(archive, "mail", strings.Replace(s.Addr, ":", "+", 1), "INBOX.mbox"))
 	if err != nil || string(mirrored) != box {
 		t.Errorf("mirrored: got %q, %v, want %q", mirrored, err, box)
 	}
-	is(strconv.Itoa(len(box)), "--mbox", "-o", os.DevNull, "-w", "%{size_download}", inbox)
-	is(strconv.Itoa(len(fetchAs(t, 0, "ls", "--native", inbox))), "-o", os.DevNull, "-w", "%{size_download}", inbox)
-	is(box, "--mbox", "--mail-store", inbox, "mailto:c@d.example")
-	is("", "-o", mbox, "--mbox", "--mail-store", inbox, "mailto:C@D.example")
-	is("", "--maildir", maildir, inbox)
+	wantOutput(strconv.Itoa(len(box)), "--mbox", "-o", os.DevNull, "-w", "%{size_download}", inbox)
+	wantOutput(strconv.Itoa(len(fetchAs(t, 0, "ls", "--native", inbox))), "-o", os.DevNull, "-w", "%{size_download}", inbox)
+	wantOutput(box, "--mbox", "--mail-store", inbox, "mailto:c@d.example")
+	wantOutput("", "-o", mbox, "--mbox", "--mail-store", inbox, "mailto:C@D.example")
+	wantOutput("", "--maildir", maildir, inbox)
 	delivered, err := filepath.Glob(filepath.Join(maildir, "new", strconv.FormatInt(received.Unix(), 10)+".*"))
 	if err != nil || len(delivered) != 2 {
 		t.Errorf("the Maildir has %q, %v", delivered, err)
 	}
 	for _, store := range []string{inbox, mbox, maildir} {
 		contains(t, fetchAs(t, 0, "--mail-store", store, "mid:one@test.example"), "hello")
-		is("hello", "--mail-store", store, "mid:two@test.example/part@test.example")
-		is("hello", "--mail-store", store, "--in", "mid:two@test.example", "cid:part@test.example")
+		wantOutput("hello", "--mail-store", store, "mid:two@test.example/part@test.example")
+		wantOutput("hello", "--mail-store", store, "--in", "mid:two@test.example", "cid:part@test.example")
 		contains(t, fetchAs(t, 0, "--mail-store", store, "ls", "mailto:c@d.example"), " one\n", " two\n")
 		fetchAs(t, 8, "--mail-store", store, "mid:none@test.example")
 	}
-	is("hello", "--in", inbox+"/;UID=2", "cid:part@test.example")
+	wantOutput("hello", "--in", inbox+"/;UID=2", "cid:part@test.example")
 	fetchAs(t, 2, "cid:part@test.example")
 	fetchAs(t, 12, "mid:one@test.example")
 	fetchAs(t, 12, "mailto:c@d.example")

@@ -5,20 +5,20 @@ import (
 	"testing"
 )
 
-// TestMaskedField: -v masks fields of a response that may hold a secret, with
-// the lines that continue them.
+// TestMaskedField checks that -v masks response header fields that may contain
+// secrets, including their continuation lines.
 func TestMaskedField(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
-		{"no secret", "Content-Type: text/html", "Content-Type: text/html"},
+		{"field without a secret", "Content-Type: text/html", "Content-Type: text/html"},
 		{"status line", "HTTP/1.1 200 Authorized: yes", "HTTP/1.1 200 Authorized: yes"},
 		{"cookie", "Set-Cookie: a=b", "Set-Cookie: ***"},
 		{"token", "x-auth-token: a", "x-auth-token: ***"},
-		{"proof", "Authentication-Info: rspauth=a", "Authentication-Info: ***"},
+		{"authentication info", "Authentication-Info: rspauth=a", "Authentication-Info: ***"},
 		{"CSRF", "X-CSRF: a", "X-CSRF: ***"},
-		{"blank before the colon", "Set-Cookie : a=b", "Set-Cookie: ***"},
+		{"space before the colon", "Set-Cookie : a=b", "Set-Cookie: ***"},
 		{"challenge", "WWW-Authenticate: Basic realm=a", "WWW-Authenticate: Basic realm=a"},
 		{"challenge of a proxy", "Proxy-Authenticate: Basic", "Proxy-Authenticate: Basic"},
-		{"folded", "Set-Cookie: a\n b\n\tc\nX: d\n e", "Set-Cookie: ***\n ***\n ***\nX: d\n e"},
+		{"folded field", "Set-Cookie: a\n b\n\tc\nX: d\n e", "Set-Cookie: ***\n ***\n ***\nX: d\n e"},
 	} {
 		var got []string
 		secret := false

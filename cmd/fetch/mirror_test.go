@@ -11,7 +11,8 @@ import (
 	"github.com/anyurl/fetch/internal/peer"
 )
 
-// archived reads an archive's folder: the bodies of its tree by their paths.
+// archived returns the contents of all files in the tree of an archive, keyed
+// by file name.
 func archived(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -29,7 +30,7 @@ func archived(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// states reads from crawl.jsonl how often URLs came to each state in a run.
+// states counts the visits of a run in crawl.jsonl by their resulting state.
 func states(t *testing.T, dir string, run int) map[string]int {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "crawl.jsonl"))
@@ -58,8 +59,9 @@ func newsItem(n int, groups string) string {
 		"Date: Fri, 20 Nov 2026 10:00:00 +0000\r\n\r\nNumber %d\r\nFrom the body\r\n.dots\r\n", groups, n, n, n)
 }
 
-// TestMirrorNews mirrors two groups of a real INN, then the same ones from a
-// server that numbers them anew, has lost one article and has two more.
+// TestMirrorNews mirrors two groups of an INN server. Then it mirrors the same
+// groups from a server that has other article numbers, two more articles and
+// one article less.
 func TestMirrorNews(t *testing.T) {
 	t.Parallel()
 	groups := peer.INNOptions{Groups: []string{"local.test", "local.other"}}
@@ -68,7 +70,7 @@ func TestMirrorNews(t *testing.T) {
 		first.Feed(newsItem(n, "local.test"))
 	}
 	first.Feed(newsItem(5, "local.test,local.other"))
-	for _, n := range []int{7, 5, 3, 1, 4, 0, 6} { // 2 has expired
+	for _, n := range []int{7, 5, 3, 1, 4, 0, 6} { // article 2 has expired
 		second.Feed(newsItem(n, "local.test"))
 	}
 	dir := t.TempDir()
@@ -80,15 +82,15 @@ func TestMirrorNews(t *testing.T) {
 	}
 	mirror(first)
 	if got := states(t, dir, 1); got["kept"] != 6 {
-		t.Errorf("the cross-post is one of six articles: %v", got)
+		t.Errorf("want 6 articles, the cross-post once: %v", got)
 	}
 	mirror(first)
 	if got := states(t, dir, 2); got["kept"] != 0 {
-		t.Errorf("nothing is new: %v", got)
+		t.Errorf("want no new articles: %v", got)
 	}
 	mirror(second)
 	if got := states(t, dir, 3); got["kept"] != 2 || got["dead"] != 0 {
-		t.Errorf("two are new: %v", got)
+		t.Errorf("want 2 new articles: %v", got)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "mail/news.example/local.test.mbox"))
 	if err != nil {
@@ -101,7 +103,7 @@ func TestMirrorNews(t *testing.T) {
 	}
 	other, err := os.ReadFile(filepath.Join(dir, "mail/news.example/local.other.mbox"))
 	if err != nil || strings.Count(string(other), "Number 5\n") != 1 {
-		t.Errorf("the cross-post in the other group: %q, %v", other, err)
+		t.Errorf("cross-post in the other group: %q, %v", other, err)
 	}
 	boxes := t.TempDir()
 	fetchAs(t, 0, "mirror", "--mailboxes", "maildir", "--delay", "0", "--output-dir", boxes,
@@ -112,7 +114,8 @@ func TestMirrorNews(t *testing.T) {
 	}
 }
 
-// TestMirrorFTP: links of a server lead nowhere, files are what they are.
+// TestMirrorFTP checks that a mirror does not follow symbolic links of an ftp
+// server. It also checks commands that read the archive.
 func TestMirrorFTP(t *testing.T) {
 	t.Parallel()
 	s := peer.Vsftpd(t, peer.FTPOptions{})
@@ -125,7 +128,7 @@ func TestMirrorFTP(t *testing.T) {
 	dir := t.TempDir()
 	fetchAs(t, 0, "mirror", "--output-dir", dir, "ftp://"+s.Addr+"/pub/")
 	files := archived(t, dir)
-	if len(files) != 2 { // and the listing
+	if len(files) != 2 { // the file and the listing
 		t.Errorf("got %q", files)
 	}
 	fetchAs(t, 2, "mirror", "--output-dir", dir)
@@ -145,7 +148,7 @@ func TestMirrorFTP(t *testing.T) {
 	contains(t, fetchAs(t, 11, "verify", dir), "pub/a: ")
 }
 
-// TestReplay: a mirror's WARC files answer when the server has gone.
+// TestReplay fetches URLs from the WARC file of a mirror.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	s := peer.Gophernicus(t, peer.GophernicusOptions{})
@@ -167,7 +170,7 @@ func TestReplay(t *testing.T) {
 	fetchAs(t, 8, "--archive", names[0], "http://"+web.Addr+"/none.html")
 	index, err := os.ReadFile(filepath.Join(dir, "index/all.cdxj"))
 	if err != nil || string(index) != fetchAs(t, 0, "index", names[0]) {
-		t.Errorf("the index is not that of the file: %v", err)
+		t.Errorf("the index of the archive differs from the index of the file: %v", err)
 	}
 	wacz := filepath.Join(t.TempDir(), "x.wacz")
 	fetchAs(t, 0, "pack", dir, "--wacz", wacz)

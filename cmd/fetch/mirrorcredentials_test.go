@@ -8,8 +8,9 @@ import (
 	"github.com/anyurl/fetch/internal/peer"
 )
 
-// TestMirrorPersonal: what a person gives for the servers that he names goes to
-// them, and of it only the User-Agent to where their links lead.
+// TestMirrorPersonal checks that headers, cookies and logins of the command
+// line are sent only to the hosts of the seeds. The User-Agent is sent to all
+// hosts.
 func TestMirrorPersonal(t *testing.T) {
 	t.Parallel()
 	echo := peer.NginxOptions{Server: `
@@ -36,8 +37,9 @@ func TestMirrorPersonal(t *testing.T) {
 	}
 }
 
-// TestMirrorMailboxes: a login is for the messages of a mailbox too, in clear
-// as for a single one, and by the mechanism that the URL names.
+// TestMirrorMailboxes checks that the login of a mailbox applies to each of its
+// messages. The login may be sent in plaintext, by the mechanism that the URL
+// names.
 func TestMirrorMailboxes(t *testing.T) {
 	t.Parallel()
 	s := peer.Dovecot(t, peer.DovecotOptions{})
@@ -51,7 +53,7 @@ func TestMirrorMailboxes(t *testing.T) {
 		"mechanism":                {0, []string{"imap://" + peer.User + ";AUTH=PLAIN:" + peer.Password + "@" + s.Addr + "/"}},
 		"mechanism as in curl":     {0, []string{"imap://" + login + ";AUTH=+LOGIN@" + s.Addr + "/"}},
 		"user and mechanism":       {0, []string{"-u", login, "imap://;AUTH=PLAIN@" + s.Addr + "/"}},
-		"mechanism of no server":   {8, []string{"imap://" + peer.User + ";AUTH=CRAM-MD5:" + peer.Password + "@" + s.Addr + "/"}},
+		"unsupported mechanism":    {8, []string{"imap://" + peer.User + ";AUTH=CRAM-MD5:" + peer.Password + "@" + s.Addr + "/"}},
 		"mechanism without a name": {2, []string{"imap://" + peer.User + ";AUTH=:" + peer.Password + "@" + s.Addr + "/"}},
 	} {
 		dir := t.TempDir()

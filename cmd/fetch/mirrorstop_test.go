@@ -11,14 +11,14 @@ import (
 	"github.com/anyurl/fetch/internal/peer"
 )
 
-// TestMirrorStop: one process works on an archive at a time; what was stopped
-// or killed goes on with the same command, and is whole.
+// TestMirrorStop checks that only one process works on an archive at a time. A
+// mirror that is interrupted or killed is completed by the same command.
 func TestMirrorStop(t *testing.T) {
 	t.Parallel()
 	web := peer.Nginx(t, peer.NginxOptions{Server: "location /big { limit_rate 2m; }"})
 	web.Put("index.html", []byte("<a href=small>s</a> <a href=big>b</a>"))
 	web.Put("small", []byte("small\n"))
-	web.Put("big", noise(3_000_000))
+	web.Put("big", randomBytes(3_000_000))
 	url := "http://" + web.Addr + "/"
 	for _, test := range []struct {
 		name   string
@@ -31,16 +31,16 @@ func TestMirrorStop(t *testing.T) {
 			if err := c.Start(); err != nil {
 				t.Fatal(err)
 			}
-			until(t, func() bool { // the batch with the small one
+			waitFor(t, func() bool { // the journal contains the first batch
 				text, err := os.ReadFile(filepath.Join(dir, "crawl.jsonl"))
 				return err == nil && len(text) > 0
 			})
 			fetchAs(t, 3, "mirror", "--output-dir", dir, url)
 			fetchAs(t, 3, "verify", dir)
 			for _, args := range [][]string{{"--manifest"}, {"--wacz", filepath.Join(t.TempDir(), "x.wacz")}} {
-				out, said := fetchSays(t, 3, append([]string{"pack", dir}, args...)...)
-				if out != "" || !strings.Contains(said, "is in use by another process: try again after it has finished") {
-					t.Errorf("pack %v beside a run: %q, %q", args, out, said)
+				out, stderr := fetchSays(t, 3, append([]string{"pack", dir}, args...)...)
+				if out != "" || !strings.Contains(stderr, "is in use by another process: try again after it has finished") {
+					t.Errorf("pack %v during a run: %q, %q", args, out, stderr)
 				}
 			}
 			contains(t, fetchAs(t, 0, "frontier", "dump", "--state", "pending", dir), `/big"`)
@@ -55,18 +55,18 @@ func TestMirrorStop(t *testing.T) {
 			fetchAs(t, 0, "mirror", "--warc", "--output-dir", dir, url)
 			fetchAs(t, 0, "verify", dir)
 			if _, err := os.Stat(filepath.Join(dir, "tmp")); err == nil {
-				t.Error("tmp is there after the run")
+				t.Error("the folder tmp exists after the run")
 			}
 			fetchAs(t, 0, "pack", dir, "--manifest")
 			if n := states(t, dir, 1)["done"]; n != 3 {
-				t.Errorf("%d visits, want one of each", n)
+				t.Errorf("%d visits, want 3", n)
 			}
 		})
 	}
 }
 
-// until waits for what another process does.
-func until(t *testing.T, done func() bool) {
+// waitFor waits until another process has reached the state that done tests.
+func waitFor(t *testing.T, done func() bool) {
 	t.Helper()
 	ticks := time.NewTicker(5 * time.Millisecond)
 	defer ticks.Stop()
@@ -75,7 +75,7 @@ func until(t *testing.T, done func() bool) {
 		select {
 		case <-ticks.C:
 		case <-deadline:
-			t.Fatal("it did not come")
+			t.Fatal("the condition was not met in time")
 		}
 	}
 }

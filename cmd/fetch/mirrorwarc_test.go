@@ -17,50 +17,50 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// TestMirrorWarcio: other software reads each record of what we archive over
-// every scheme, and makes the index that we make, to the byte.
+// TestMirrorWarcio checks that warcio reads each record of an archive with all
+// schemes, and that its index is identical to the index of the archive.
 func TestMirrorWarcio(t *testing.T) {
 	t.Parallel()
 	node, cli := peer.NeedModule(t, "warcio@2.4.11", "warcio", "dist/cli.js")
-	seeds := everyScheme(t)
+	seeds := startEveryScheme(t)
 	dir := t.TempDir()
 	args := append([]string{"mirror", "--warc", "--record-unchanged", "--insecure-auth", "--output-dir", dir}, seeds...)
-	fetchAs(t, 8, args...) // none.html
-	fetchAs(t, 8, args...) // finds what was there, and records that
+	fetchAs(t, 8, args...) // none.html does not exist
+	fetchAs(t, 8, args...) // records unchanged URLs
 	fetchAs(t, 0, "verify", dir)
 	files, err := filepath.Glob(filepath.Join(dir, "warc", "*.warc.gz"))
 	if err != nil || len(files) != 2 {
 		t.Fatal(files, err)
 	}
-	n, schemes := recordsOf(t, files)
+	n, schemes := countRecords(t, files)
 	if want := []string{"file", "ftp", "gopher", "http", "imap", "news", "nntp", "wais"}; !slices.Equal(schemes, want) {
 		t.Errorf("records of %q, want %q", schemes, want)
 	}
-	var theirs []string
+	var external []string
 	for _, name := range files {
-		n -= strings.Count(outsider(t, node, cli, "index", name), "\n")
-		theirs = append(theirs, strings.SplitAfter(outsider(t, node, cli, "cdx-index", name), "\n")...)
+		n -= strings.Count(runExternal(t, node, cli, "index", name), "\n")
+		external = append(external, strings.SplitAfter(runExternal(t, node, cli, "cdx-index", name), "\n")...)
 	}
 	if n != 0 {
-		t.Errorf("warcio has %d records less", n)
+		t.Errorf("warcio reads %d records fewer than package warc", n)
 	}
-	slices.Sort(theirs)
-	ours, err := os.ReadFile(filepath.Join(dir, "index/all.cdxj"))
-	if all := strings.Join(theirs, ""); err != nil || all != string(ours) {
-		t.Errorf("warcio has\n%swe have\n%s%v", all, ours, err)
+	slices.Sort(external)
+	index, err := os.ReadFile(filepath.Join(dir, "index/all.cdxj"))
+	if all := strings.Join(external, ""); err != nil || all != string(index) {
+		t.Errorf("index of warcio:\n%sindex of the archive:\n%s%v", all, index, err)
 	}
 }
 
-// everyScheme has a server for each scheme that a mirror takes, and returns
-// where they begin.
-func everyScheme(t *testing.T) []string {
+// startEveryScheme starts a server for each scheme that mirror supports. It
+// returns the seeds.
+func startEveryScheme(t *testing.T) []string {
 	t.Helper()
-	long := strings.Repeat("what is long enough to be recorded as the same again\n", 30)
+	long := strings.Repeat("text that is long enough for a revisit record\n", 30)
 	web := peer.Nginx(t, peer.NginxOptions{})
 	web.Put("index.html", []byte("<a href=a.txt>a</a> <a href=b.txt>b</a> <a href=none.html>none</a> <img src=c.png>"))
 	web.Put("a.txt", []byte(long))
 	web.Put("b.txt", []byte(long))
-	web.Put("c.png", noise(3000))
+	web.Put("c.png", randomBytes(3000))
 	gopher := peer.Pygopherd(t, peer.PygopherdOptions{})
 	gopher.Put("a.txt", []byte(long))
 	gopher.Put("a.txt.abstract", []byte("About it.\n"))
@@ -90,21 +90,21 @@ func everyScheme(t *testing.T) []string {
 	}
 }
 
-func outsider(t *testing.T, name string, args ...string) string {
+func runExternal(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(name, args...)
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
-	if err != nil || errs.Len() > 0 { // it warns of what is strange
+	if err != nil || errs.Len() > 0 { // warcio prints warnings to standard error
 		t.Fatalf("%s: %v\n%s", cmd, err, &errs)
 	}
 	return string(out)
 }
 
-// recordsOf counts the records of WARC files, and names the schemes of their
-// URLs.
-func recordsOf(t *testing.T, names []string) (n int, schemes []string) {
+// countRecords counts the records of WARC files and returns the schemes of
+// their URLs.
+func countRecords(t *testing.T, names []string) (n int, schemes []string) {
 	t.Helper()
 	for _, name := range names {
 		f, err := os.Open(name)

@@ -10,13 +10,13 @@ import (
 	"testing"
 )
 
-// TestNoProxy: --noproxy replaces NO_PROXY for every scheme and every kind of
-// proxy, and an empty list clears it.
+// TestNoProxy checks that --noproxy replaces NO_PROXY for every scheme and
+// every kind of proxy, and that an empty list disables NO_PROXY.
 func TestNoProxy(t *testing.T) {
-	var asked []string
+	var received []string
 	serve := func(name string) *httptest.Server {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			asked = append(asked, name)
+			received = append(received, name)
 			w.WriteHeader(http.StatusForbidden)
 		}))
 		t.Cleanup(s.Close)
@@ -30,19 +30,19 @@ func TestNoProxy(t *testing.T) {
 		args                   []string
 		want                   string
 	}{
-		{"the environment's list", "http_proxy", "127.0.0.1", []string{origin.URL}, "origin"},
-		{"cleared", "http_proxy", "127.0.0.1", []string{"--noproxy", "", origin.URL}, "proxy"},
-		{"cleared by an equals sign", "http_proxy", "*", []string{"--noproxy=", origin.URL}, "proxy"},
-		{"cleared in lower case too", "all_proxy", "*", []string{"--noproxy", "", origin.URL}, "proxy"},
+		{"list of the environment", "http_proxy", "127.0.0.1", []string{origin.URL}, "origin"},
+		{"empty list", "http_proxy", "127.0.0.1", []string{"--noproxy", "", origin.URL}, "proxy"},
+		{"empty list after an equals sign", "http_proxy", "*", []string{"--noproxy=", origin.URL}, "proxy"},
+		{"empty list and lower case variable", "all_proxy", "*", []string{"--noproxy", "", origin.URL}, "proxy"},
 		{"another list", "http_proxy", "127.0.0.1", []string{"--noproxy", "192.0.2.1", origin.URL}, "proxy"},
 		{"the same list", "http_proxy", "", []string{"--noproxy", "127.0.0.1", origin.URL}, "origin"},
-		{"everything", "http_proxy", "", []string{"--noproxy", "*", origin.URL}, "origin"},
-		{"a proxy that a flag names", "", "127.0.0.1", []string{"-x", proxy.URL, origin.URL}, "origin"},
-		{"a proxy that a flag names, cleared", "", "127.0.0.1", []string{"-x", proxy.URL, "--noproxy", "", origin.URL}, "proxy"},
-		{"ftp, cleared", "ftp_proxy", "127.0.0.1", []string{"--noproxy", "", ftp}, "proxy"},
-		{"ftp by a flag, cleared", "", "*", []string{"-x", proxy.URL, "--noproxy", "", ftp}, "proxy"},
-		{"gopher, cleared", "gopher_proxy", "127.0.0.1", []string{"--noproxy", "", gopher}, "proxy"},
-		{"the last flag counts", "http_proxy", "127.0.0.1", []string{"--noproxy", "", "--noproxy", "*", origin.URL}, "origin"},
+		{"wildcard", "http_proxy", "", []string{"--noproxy", "*", origin.URL}, "origin"},
+		{"proxy of a flag", "", "127.0.0.1", []string{"-x", proxy.URL, origin.URL}, "origin"},
+		{"proxy of a flag, empty list", "", "127.0.0.1", []string{"-x", proxy.URL, "--noproxy", "", origin.URL}, "proxy"},
+		{"ftp, empty list", "ftp_proxy", "127.0.0.1", []string{"--noproxy", "", ftp}, "proxy"},
+		{"ftp and proxy of a flag, empty list", "", "*", []string{"-x", proxy.URL, "--noproxy", "", ftp}, "proxy"},
+		{"gopher, empty list", "gopher_proxy", "127.0.0.1", []string{"--noproxy", "", gopher}, "proxy"},
+		{"two flags", "http_proxy", "127.0.0.1", []string{"--noproxy", "", "--noproxy", "*", origin.URL}, "origin"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, name := range []string{"http_proxy", "all_proxy", "ftp_proxy", "gopher_proxy", "no_proxy", "NO_PROXY"} {
@@ -54,13 +54,13 @@ func TestNoProxy(t *testing.T) {
 			if t.Setenv("NO_PROXY", c.exempt); strings.Contains(c.name, "lower case") {
 				t.Setenv("no_proxy", c.exempt)
 			}
-			asked = nil
-			var out, said bytes.Buffer
+			received = nil
+			var out, stderr bytes.Buffer
 			_, port, _ := strings.Cut(strings.TrimPrefix(origin.URL, "http://"), ":")
 			args := []string{"-q", "--retry", "0", "-m", "5", "--allow-port", "ftp:" + port + ",gopher:" + port}
-			run(append(args, c.args...), strings.NewReader(""), &out, &said)
-			if got := strings.Join(asked, " "); got != c.want {
-				t.Errorf("%s was asked, want %s: %s", got, c.want, &said)
+			run(append(args, c.args...), strings.NewReader(""), &out, &stderr)
+			if got := strings.Join(received, " "); got != c.want {
+				t.Errorf("%s received the request, want %s: %s", got, c.want, &stderr)
 			}
 		})
 	}
@@ -75,11 +75,11 @@ func TestNoProxy(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(home, "fetch", "config.toml"), []byte("noproxy = \"\"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		asked = nil
-		var out, said bytes.Buffer
-		run([]string{"--retry", "0", origin.URL}, strings.NewReader(""), &out, &said)
-		if got := strings.Join(asked, " "); got != "proxy" {
-			t.Errorf("%s was asked, want proxy: %s", got, &said)
+		received = nil
+		var out, stderr bytes.Buffer
+		run([]string{"--retry", "0", origin.URL}, strings.NewReader(""), &out, &stderr)
+		if got := strings.Join(received, " "); got != "proxy" {
+			t.Errorf("%s received the request, want proxy: %s", got, &stderr)
 		}
 	})
 }

@@ -49,12 +49,12 @@ func overrideKinds(t *testing.T) (kinds []fetch.OverrideKind) {
 	return kinds
 }
 
-// TestOverrideFlags checks that each setting which the library can name has a
-// flag, and that all these flags exist.
+// TestOverrideFlags checks that overrideFlags has an entry for each setting of
+// the library, and that the flags of each entry exist.
 func TestOverrideFlags(t *testing.T) {
 	kinds := overrideKinds(t)
 	if len(kinds) != len(overrideFlags) || len(kinds) < 15 {
-		t.Errorf("the library has %d settings, the table %d", len(kinds), len(overrideFlags))
+		t.Errorf("the library has %d settings, overrideFlags has %d", len(kinds), len(overrideFlags))
 	}
 	flags := flagNames()
 	for _, kind := range kinds {

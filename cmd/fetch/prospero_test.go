@@ -10,7 +10,8 @@ import (
 	"github.com/anyurl/fetch/internal/prospero/prospertest"
 )
 
-// TestProspero asks a server of Prospero as the command does.
+// TestProspero fetches objects from a Prospero server and lists, searches and
+// describes them.
 func TestProspero(t *testing.T) {
 	f := peer.Vsftpd(t, peer.FTPOptions{})
 	f.Put("pub/a.txt", []byte("from its site\n"))
@@ -40,7 +41,7 @@ func TestProspero(t *testing.T) {
 	contains(t, fetchIt(0, "info", url+"docs/it's%20here.txt"), `"kind":"document"`, `"size":10`, "1993-06-01T12:00:00Z")
 	contains(t, fetchIt(0, "search", url, "a.t"), "a.txt")
 	if got := fetchIt(0, "search", "--urls", url, "a.t"); got != "ftp://f.example/pub/a.txt\n" {
-		t.Errorf("the search found %q", got)
+		t.Errorf("search: got %q", got)
 	}
 	for how, want := range map[string]string{"exact": "MATCH(3,0,=)", "case": "MATCH(3,0,C)", "regexp": "MATCH(3,0,R)", "part": "MATCH(3,0,S)"} {
 		if got := fetchAs(t, 0, "search", "--url", "--max", "3", "--match", how, "prospero://h/", "a b"); got != "prospero://h/ARCHIE/"+want+"/a%20b\n" {
@@ -48,19 +49,20 @@ func TestProspero(t *testing.T) {
 		}
 	}
 
-	// A link that leads to another protocol is followed at its own port alone.
+	// A link to another protocol is followed only on the default port of that
+	// protocol.
 	if got := fetchIt(0, url+"docs/a.txt"); got != "from its site\n" {
-		t.Errorf("the link led to %q", got)
+		t.Errorf("link to ftp: got %q", got)
 	}
 	fetchIt(9, url+"docs/b.txt")
 	fetchIt(0, "--no-location", url+"docs/b.txt")
 
 	fetchIt(8, url+"docs/none")
 	fetchIt(2, url+"docs/a%0Ab")
-	fetchAs(t, 9, url+"docs")                          // a port that nobody allowed
-	fetchAs(t, 2, "search", "--match", "so", url, "a") // no way to match
+	fetchAs(t, 9, url+"docs")                          // a port that no flag allows
+	fetchAs(t, 2, "search", "--match", "so", url, "a") // unknown kind of match
 	fetchIt(12, "search", url+"docs", "a")
-	fetchIt(12, "--socks5", "127.0.0.1:9", url+"docs") // a proxy has no datagrams
+	fetchIt(12, "--socks5", "127.0.0.1:9", url+"docs") // a proxy cannot forward datagrams
 	for _, b := range l.Requests() {
 		if p, err := ardp.Parse(b); err != nil || !strings.HasPrefix(string(p.Data), "VERSION 5 fetch\n") {
 			t.Errorf("sent %q, %v", b, err)
@@ -69,9 +71,9 @@ func TestProspero(t *testing.T) {
 	contains(t, fetchAs(t, 0, "plan", "prospero://h/docs"), "DIRECTORY ASCII docs\nLIST ATTRIBUTES COMPONENTS (else GET-OBJECT-INFO)\n")
 }
 
-// TestMirrorProspero mirrors the directory of the server that was recorded.
-// Its files are on the ftp server of the same machine: the default scope has
-// them, and what leads elsewhere is excluded.
+// TestMirrorProspero mirrors a directory of a recorded Prospero server. The
+// files of the directory are on the ftp server of the same host, which belongs
+// to the default scope. Links to other hosts are excluded.
 func TestMirrorProspero(t *testing.T) {
 	f := peer.Vsftpd(t, peer.FTPOptions{})
 	files := map[string]string{"pub/hello.txt": "anonymous ftp file\n", "pub/link.txt": "anonymous ftp file\n", "pub/alpha.txt": "alpha\n", "pub/odd names/it's a file.txt": "x\n"}
@@ -82,9 +84,9 @@ func TestMirrorProspero(t *testing.T) {
 	dir := t.TempDir()
 	mirror := func(args ...string) string {
 		t.Helper()
-		_, said := fetchSays(t, 0, append([]string{"mirror", "--delay", "0", "--output-dir", dir, "--allow-port", "prospero:15250:any", "--exclude", "/(many|papers)$",
+		_, stderr := fetchSays(t, 0, append([]string{"mirror", "--delay", "0", "--output-dir", dir, "--allow-port", "prospero:15250:any", "--exclude", "/(many|papers)$",
 			"--connect-to", "p.example:15250:" + l.Addr().String(), "--connect-to", "p.example:21:" + f.Addr, "prospero://p.example:15250/AFTP/pub"}, args...)...)
-		return said
+		return stderr
 	}
 	contains(t, mirror("--exclude", "alpha.txt;type"), ": 8 new", ", 1 excluded")
 	got := archived(t, dir)
@@ -96,14 +98,14 @@ func TestMirrorProspero(t *testing.T) {
 			}
 		}
 		if want := map[bool]int{true: 0, false: 1}[name == "pub/alpha.txt"]; found != want {
-			t.Errorf("%s is there %d times, want %d", name, found, want)
+			t.Errorf("%d copies of %s, want %d", found, name, want)
 		}
 	}
 	if n := states(t, dir, 1); n["excluded"] != 1 {
 		t.Errorf("%v", n)
 	}
-	if said := mirror("--exclude", "alpha.txt;type"); !strings.Contains(said, ", 1 excluded") || !strings.Contains(said, ": 0 new") {
-		t.Errorf("again: %s", said)
+	if stderr := mirror("--exclude", "alpha.txt;type"); !strings.Contains(stderr, ", 1 excluded") || !strings.Contains(stderr, ": 0 new") {
+		t.Errorf("second run: %s", stderr)
 	}
 	fetchAs(t, 0, "verify", dir)
 }

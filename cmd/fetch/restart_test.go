@@ -12,12 +12,12 @@ import (
 	"testing"
 )
 
-// TestBeginAnew: what cannot be resumed begins anew as often, as late and as
-// long as --retry and --max-time say, which count all attempts together.
-func TestBeginAnew(t *testing.T) {
-	var asked atomic.Int32
+// TestRestartLimits checks that downloads which cannot be resumed are restarted
+// within the limits of --retry and --max-time. The limits count all attempts.
+func TestRestartLimits(t *testing.T) {
+	var requests atomic.Int32
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked.Add(1)
+		requests.Add(1)
 		w.Header().Set("Content-Length", "100")
 		w.Write([]byte("a beginning"))
 		w.(http.Flusher).Flush()
@@ -28,9 +28,9 @@ func TestBeginAnew(t *testing.T) {
 	defer s.Close()
 	for _, c := range []struct {
 		flags, path string
-		asked       int32
+		requests    int32
 		code        int
-		says        string
+		message     string
 	}{
 		{"--retry 0", "/breaks", 1, 11, "unexpected EOF"},
 		{"--retry 2 --retry-delay 0.01", "/breaks", 3, 11, "from the beginning in 0s"},
@@ -39,19 +39,19 @@ func TestBeginAnew(t *testing.T) {
 		{"--retry 5 --retry-delay 60 --max-time 1", "/breaks", 1, 11, "from the beginning in 1m0s"},
 		{"--retry 5 --max-time 1", "/stalls", 1, 4, "took longer than 1s"},
 	} {
-		asked.Store(0)
-		var said bytes.Buffer
+		requests.Store(0)
+		var stderr bytes.Buffer
 		file := filepath.Join(t.TempDir(), "file")
 		args := append(strings.Fields(c.flags), "-q", "-o", file, s.URL+c.path)
-		code := run(args, strings.NewReader(""), &bytes.Buffer{}, &said)
-		if n := asked.Load(); code != c.code || n != c.asked || !strings.Contains(said.String(), c.says) {
-			t.Errorf("%s: exit %d after %d requests, want %d, %d; %s", c.flags, code, n, c.code, c.asked, &said)
+		code := run(args, strings.NewReader(""), &bytes.Buffer{}, &stderr)
+		if n := requests.Load(); code != c.code || n != c.requests || !strings.Contains(stderr.String(), c.message) {
+			t.Errorf("%s: exit code %d after %d requests, want %d after %d: %s", c.flags, code, n, c.code, c.requests, &stderr)
 		}
 	}
 }
 
-// TestRestartFromBeginning: bytes whose version nothing proves are requested
-// again, and a range stays the range of the flag.
+// TestRestartFromBeginning checks that a partial file without a validator is
+// fetched again, and that a restart requests the range of --range again.
 func TestRestartFromBeginning(t *testing.T) {
 	var ranges []string
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -72,18 +72,18 @@ func TestRestartFromBeginning(t *testing.T) {
 		w.Write([]byte(text))
 	}))
 	defer s.Close()
-	for _, c := range []struct{ flags, asked, want string }{
+	for _, c := range []struct{ flags, requests, want string }{
 		{"", "|", strings.Repeat("b", 40)},
 		{"-r 10-29", "bytes=10-29|bytes=10-29", strings.Repeat("b", 20)},
 	} {
 		ranges = nil
 		file := filepath.Join(t.TempDir(), "file")
 		args := append(strings.Fields(c.flags), "-q", "--retry-delay", "0.01", "-o", file, s.URL)
-		var said bytes.Buffer
-		code := run(args, strings.NewReader(""), &bytes.Buffer{}, &said)
+		var stderr bytes.Buffer
+		code := run(args, strings.NewReader(""), &bytes.Buffer{}, &stderr)
 		got, _ := os.ReadFile(file)
-		if asked := strings.Join(ranges, "|"); code != 0 || asked != c.asked || string(got) != c.want {
-			t.Errorf("%q: exit %d, requests for %q, %q in the file, want %q, %q: %s", c.flags, code, asked, got, c.asked, c.want, &said)
+		if requests := strings.Join(ranges, "|"); code != 0 || requests != c.requests || string(got) != c.want {
+			t.Errorf("%q: exit code %d, ranges %q, contents %q, want %q, %q: %s", c.flags, code, requests, got, c.requests, c.want, &stderr)
 		}
 	}
 }

@@ -10,14 +10,15 @@ import (
 	"github.com/anyurl/fetch/internal/peer"
 )
 
-// fetchAs runs the command in this process and returns what it wrote.
+// fetchAs runs fetch in the test process, checks the exit code and returns the
+// output.
 func fetchAs(t *testing.T, want int, args ...string) string {
 	t.Helper()
 	out, _ := fetchSays(t, want, args...)
 	return out
 }
 
-// fetchSays is fetchAs with what goes to standard error too.
+// fetchSays is like fetchAs. It also returns the text on standard error.
 func fetchSays(t *testing.T, want int, args ...string) (out, errors string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -36,7 +37,7 @@ func contains(t *testing.T, got string, wants ...string) {
 	}
 }
 
-// TestNews reads a real INN as the command does.
+// TestNews reads groups and articles of an INN server.
 func TestNews(t *testing.T) {
 	s := peer.INN(t, peer.INNOptions{Groups: []string{"local.test"}})
 	article := "Path: test\r\nFrom: a@b.example\r\nNewsgroups: local.test\r\nSubject: one\r\nMessage-ID: <one@test.example>\r\n" +
@@ -53,10 +54,10 @@ func TestNews(t *testing.T) {
 	contains(t, fetchAs(t, 0, "ls", "--describe", "nntp://"+s.Addr+"/local.*"), " local.test\tA group of this test\n")
 	contains(t, fetchAs(t, 0, "ls", "-z", "2001-09-09", "nntp://"+s.Addr+"/local.test"), "<one@test.example>")
 	if got := fetchAs(t, 0, "ls", "-z", "2099-09-09", "--compressed", "nntp://"+s.Addr+"/local.*"); got != "" {
-		t.Errorf("groups of the future: %q", got)
+		t.Errorf("groups after 2099: %q", got)
 	}
 	if got := fetchAs(t, 0, "-z", "2026-11-20 10:00:00", "--news-server", s.Addr, "news:one@test.example"); got != "" {
-		t.Errorf("an old article came: %q", got)
+		t.Errorf("got an old article: %q", got)
 	}
 	fetchAs(t, 2, "ls", "--field", "a b", "nntp://"+s.Addr+"/local.test")
 	fetchAs(t, 8, "--news-server", s.Addr, "news:none@test.example")
@@ -67,7 +68,7 @@ func TestNews(t *testing.T) {
 		t.Errorf("the Maildir has %d messages, %v", len(files), err)
 	}
 	fetchAs(t, 2, "--body", "--maildir", dir, "nntp://"+s.Addr+"/local.test")
-	for _, flag := range []string{"--mbox", "--maildir=" + dir} { // what is a listing
+	for _, flag := range []string{"--mbox", "--maildir=" + dir} { // a listing of groups cannot be a mailbox
 		if got := fetchAs(t, 12, flag, "nntp://"+s.Addr+"/*"); got != "" {
 			t.Errorf("%s wrote %q", flag, got)
 		}
@@ -79,22 +80,22 @@ func TestNews(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "marks")
 	contains(t, fetchAs(t, 0, "--state", state, "ls", "nntp://"+s.Addr+"/local.test"), "one")
 	if again := fetchAs(t, 0, "--state", state, "ls", "nntp://"+s.Addr+"/local.test"); again != "" {
-		t.Errorf("the second run brought %q again", again)
+		t.Errorf("the second run listed %q again", again)
 	}
 }
 
-// TestGopher reads a real gophernicus.
+// TestGopher reads files and menus of a Gophernicus server.
 func TestGopher(t *testing.T) {
 	s := peer.Gophernicus(t, peer.GophernicusOptions{})
 	s.Put("hello.txt", []byte("hello\n"))
 	s.Put("dir/x", []byte("x"))
-	contains(t, fetchAs(t, 0, "gopher://"+s.Addr+"/0/hello.txt"), "hello\r\n") // gophernicus ends lines so
+	contains(t, fetchAs(t, 0, "gopher://"+s.Addr+"/0/hello.txt"), "hello\r\n") // gophernicus converts line ends
 	contains(t, fetchAs(t, 0, "ls", "gopher://"+s.Addr+"/"), "hello.txt", "menu ")
 	fetchAs(t, 8, "gopher://"+s.Addr+"/0/none")
 	fetchAs(t, 2, "gopher://"+s.Addr+"/0a%0d%0aQUIT")
 }
 
-// TestFTP reads a real vsftpd.
+// TestFTP reads files and listings of a vsftpd server.
 func TestFTP(t *testing.T) {
 	s := peer.Vsftpd(t, peer.FTPOptions{})
 	s.Put("hello.txt", []byte("hello\n"))
@@ -106,10 +107,10 @@ func TestFTP(t *testing.T) {
 	contains(t, fetchAs(t, 0, "ftp://"+s.Addr+"/"), " hello.txt\n")
 	contains(t, fetchAs(t, 0, "--raw", "ftp://"+s.Addr+"/"), " hello.txt\r\n")
 	contains(t, fetchAs(t, 0, "ls", "--native", "ftp://"+s.Addr+"/"), " hello.txt\r\n")
-	var out, said bytes.Buffer
-	run([]string{"--no-config", "-v", "ls", "ftp://" + s.Addr + "/dir/", "ftp://" + s.Addr + "/dir/"}, strings.NewReader(""), &out, &said)
-	if contains(t, said.String(), "cached listing, 0s old"); strings.Count(out.String(), " x\n") != 2 {
-		t.Errorf("listed twice: %q", &out)
+	var out, stderr bytes.Buffer
+	run([]string{"--no-config", "-v", "ls", "ftp://" + s.Addr + "/dir/", "ftp://" + s.Addr + "/dir/"}, strings.NewReader(""), &out, &stderr)
+	if contains(t, stderr.String(), "cached listing, 0s old"); strings.Count(out.String(), " x\n") != 2 {
+		t.Errorf("two listings: got %q", &out)
 	}
 	fetchAs(t, 11, "--checksum", "sha256="+strings.Repeat("0", 64), "ftp://"+s.Addr+"/hello.txt")
 	fetchAs(t, 8, "ftp://"+s.Addr+"/none")

@@ -18,7 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// AfterTests, unless nil, runs when all tests have ended.
+// AfterTests runs after all tests, unless it is nil.
 var AfterTests func()
 
 // tests runs all tests, and then AfterTests.
@@ -36,15 +36,15 @@ func TestMain(m *testing.M) {
 	testscript.Main(tests{m}, map[string]func(){"fetch": main})
 }
 
-// TestScript runs testdata/script. Each script has an nginx of its own:
-// $NGINX is its host:port, big (3 MB) and hello.txt are there.
+// TestScript runs the scripts in testdata/script. Each script has an nginx
+// server. $NGINX is the host and port of the server.
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
 			s := peer.Nginx(env.T().(peer.TB), peer.NginxOptions{Server: nginxRules})
 			s.Put("hello.txt", []byte("hello\n"))
-			s.Put("big", noise(3_000_000))
+			s.Put("big", randomBytes(3_000_000))
 			s.Put("dir/a file", []byte("x"))
 			s.Put("links.html", []byte("<a href=hello.txt><a href=big><a href=dir/a%20file>"))
 			env.Setenv("NGINX", s.Addr)
@@ -56,7 +56,7 @@ func TestScript(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":    exits,
-			"signal":   killed,
+			"signal":   signalFetch,
 			"size":     size,
 			"truncate": truncate,
 		},
@@ -81,13 +81,13 @@ const nginxRules = `
 	location /slow { limit_rate 500k; try_files /big =404; }
 `
 
-func noise(n int) []byte {
+func randomBytes(n int) []byte {
 	b := make([]byte, n)
 	rand.NewChaCha8([32]byte{}).Read(b)
 	return b
 }
 
-// closedPort is an address where nobody listens.
+// closedPort returns the address of a port without a listener.
 func closedPort(t peer.TB) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -97,7 +97,8 @@ func closedPort(t peer.TB) string {
 	return l.Addr().String()
 }
 
-// exits CODE COMMAND... runs a command that must end with that exit code.
+// exits is the script command "exits CODE COMMAND [ARG...]". It runs a command
+// and checks the exit code.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE COMMAND [ARG...]")
@@ -121,17 +122,18 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// killed SIGNAL CODE FILE COMMAND... sends the signal when FILE has some
-// bytes, and wants the exit code.
-func killed(ts *testscript.TestScript, neg bool, args []string) {
+// signalFetch is the script command "signal SIGNAL CODE FILE COMMAND [ARG...]".
+// It starts a command, sends a signal when FILE has 100,000 bytes, and checks
+// the exit code.
+func signalFetch(ts *testscript.TestScript, neg bool, args []string) {
 	signals := map[string]syscall.Signal{"KILL": syscall.SIGKILL, "INT": syscall.SIGINT, "TERM": syscall.SIGTERM}
 	want, err := strconv.Atoi(args[1])
 	ts.Check(err)
 	file := ts.MkAbs(args[2])
 	c := command(args[3:]...)
 	c.Dir = ts.Getenv("WORK")
-	var said bytes.Buffer
-	c.Stderr = &said
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
 	ts.Check(c.Start())
 	done := make(chan error, 1)
 	go func() { done <- c.Wait() }()
@@ -140,9 +142,9 @@ func killed(ts *testscript.TestScript, neg bool, args []string) {
 		select {
 		case <-deadline:
 			c.Process.Kill()
-			ts.Fatalf("%s got no bytes: %s", file, &said)
+			ts.Fatalf("%s is too small: %s", file, &stderr)
 		case err := <-done:
-			ts.Fatalf("ended before the signal: %v: %s", err, &said)
+			ts.Fatalf("the command ended before the signal: %v: %s", err, &stderr)
 		case <-time.After(5 * time.Millisecond):
 			info, err := os.Stat(file)
 			waiting = err != nil || info.Size() < 100_000
@@ -157,16 +159,16 @@ func killed(ts *testscript.TestScript, neg bool, args []string) {
 		got = 128 + int(status.Signal())
 	}
 	if got != want || time.Since(start) > 2*time.Second {
-		ts.Fatalf("exit code %d after %v, want %d: %s", got, time.Since(start), want, &said)
+		ts.Fatalf("exit code %d after %v, want %d: %s", got, time.Since(start), want, &stderr)
 	}
 }
 
-// command is this test binary called as fetch.
+// command returns a command that runs the test binary as fetch.
 func command(args ...string) *exec.Cmd {
 	return &exec.Cmd{Path: "/proc/self/exe", Args: args}
 }
 
-// size FILE N wants a file of N bytes.
+// size is the script command "size FILE N". It checks the size of a file.
 func size(ts *testscript.TestScript, neg bool, args []string) {
 	info, err := os.Stat(ts.MkAbs(args[0]))
 	ts.Check(err)
@@ -175,21 +177,22 @@ func size(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// truncate FILE N.
+// truncate is the script command "truncate FILE N". It truncates a file to N
+// bytes.
 func truncate(ts *testscript.TestScript, neg bool, args []string) {
 	n, err := strconv.ParseInt(args[1], 10, 64)
 	ts.Check(err)
 	ts.Check(os.Truncate(ts.MkAbs(args[0]), n))
 }
 
-// TestClosedPipe: a reader of standard output that leaves ends the command
-// without a word, as it ends every tool of a pipeline.
+// TestClosedPipe checks that SIGPIPE ends fetch without a message when the
+// reader of standard output closes the pipe.
 func TestClosedPipe(t *testing.T) {
 	s := peer.Nginx(t, peer.NginxOptions{})
-	s.Put("big", noise(3_000_000))
+	s.Put("big", randomBytes(3_000_000))
 	c := command("fetch", "http://"+s.Addr+"/big")
-	var said bytes.Buffer
-	c.Stderr = &said
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
 	out, err := c.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -203,7 +206,7 @@ func TestClosedPipe(t *testing.T) {
 	out.Close()
 	err = c.Wait()
 	status := c.ProcessState.Sys().(syscall.WaitStatus)
-	if !(status.Signaled() && status.Signal() == syscall.SIGPIPE || status.ExitStatus() == 141) || said.Len() > 0 {
-		t.Errorf("ended by %v (%v), saying %q", status, err, strings.TrimSpace(said.String()))
+	if !(status.Signaled() && status.Signal() == syscall.SIGPIPE || status.ExitStatus() == 141) || stderr.Len() > 0 {
+		t.Errorf("got %v (%v) and message %q, want SIGPIPE", status, err, strings.TrimSpace(stderr.String()))
 	}
 }

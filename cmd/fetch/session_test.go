@@ -14,8 +14,8 @@ import (
 	"github.com/racingmars/go3270"
 )
 
-// TestSessionEnds: what ends a session in a pipe, and how that is told. The end
-// of standard input is none of it.
+// TestSessionEnds checks the exit code for each way in which a session in a
+// pipe ends. The end of standard input does not end the session.
 func TestSessionEnds(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -24,26 +24,26 @@ func TestSessionEnds(t *testing.T) {
 		want   string
 		code   int
 	}{
-		{"the peer closes", faultnet.Script{faultnet.Expect("hi\n"), faultnet.Send("bye")}, nil, "bye", 0},
-		{"nothing comes", faultnet.Script{faultnet.Send("a"), faultnet.Stall()}, []string{"--idle", "0.3"}, "a", 0},
-		{"its time is over", faultnet.Script{faultnet.Send("a"), faultnet.Stall()}, []string{"--max-time", "0.5"}, "a", 4},
-		{"more than wanted", faultnet.Script{faultnet.SendBytes(1 << 20)}, []string{"--max-filesize", "1000"}, strings.Repeat("x", 1000), 10},
-		{"reset, and not begun anew", faultnet.Script{faultnet.Expect("hi\n"), faultnet.Send("a"), faultnet.Reset()}, []string{"--retry", "3"}, "a", 4},
-		{"it refuses", faultnet.Script{faultnet.Refuse()}, nil, "", 4},
+		{"closed by the server", faultnet.Script{faultnet.Expect("hi\n"), faultnet.Send("bye")}, nil, "bye", 0},
+		{"idle timeout", faultnet.Script{faultnet.Send("a"), faultnet.Stall()}, []string{"--idle", "0.3"}, "a", 0},
+		{"time limit", faultnet.Script{faultnet.Send("a"), faultnet.Stall()}, []string{"--max-time", "0.5"}, "a", 4},
+		{"size limit", faultnet.Script{faultnet.SendBytes(1 << 20)}, []string{"--max-filesize", "1000"}, strings.Repeat("x", 1000), 10},
+		{"reset without a retry", faultnet.Script{faultnet.Expect("hi\n"), faultnet.Send("a"), faultnet.Reset()}, []string{"--retry", "3"}, "a", 4},
+		{"connection refused", faultnet.Script{faultnet.Refuse()}, nil, "", 4},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := faultnet.Listen(t, test.script)
-			var out, said bytes.Buffer
+			var out, stderr bytes.Buffer
 			args := append([]string{"--no-config", "--retry", "0"}, test.args...)
-			if code := run(append(args, "telnet://"+s.Addr().String()), strings.NewReader("hi\n"), &out, &said); code != test.code || out.Len() != len(test.want) || test.code != 10 && out.String() != test.want {
-				t.Errorf("exit code %d, %.50q of %d bytes, want %d, %.50q: %s", code, &out, out.Len(), test.code, test.want, &said)
+			if code := run(append(args, "telnet://"+s.Addr().String()), strings.NewReader("hi\n"), &out, &stderr); code != test.code || out.Len() != len(test.want) || test.code != 10 && out.String() != test.want {
+				t.Errorf("exit code %d, %.50q of %d bytes, want %d, %.50q: %s", code, &out, out.Len(), test.code, test.want, &stderr)
 			}
 			if n := len(s.Conns()); n > 1 {
 				t.Errorf("%d connections", n)
 			}
 		})
 	}
-	// Nobody is led into a session.
+	// A redirect to a session is denied.
 	s := faultnet.Listen(t, faultnet.Script{faultnet.Refuse()})
 	page := httptest.NewServer(http.RedirectHandler("telnet://"+s.Addr().String()+"/", http.StatusFound))
 	defer page.Close()
@@ -56,65 +56,65 @@ func TestSessionEnds(t *testing.T) {
 	}
 }
 
-// prompted is standard input: a person who types once the peer has said
-// something, for a terminal that is being set up drops what comes before.
-type prompted struct {
+// A promptedReader reads standard input of a session after the server has sent prompt,
+// because some servers discard earlier input.
+type promptedReader struct {
 	bytes.Buffer
-	heard chan struct{}
-	typed io.Reader
-	mark  string // what the peer says
+	ready  chan struct{}
+	typed  io.Reader
+	prompt string // text that the server sends
 }
 
-func (p *prompted) Write(b []byte) (int, error) {
+func (p *promptedReader) Write(b []byte) (int, error) {
 	n, err := p.Buffer.Write(b)
-	if bytes.Contains(p.Bytes(), []byte(p.mark)) {
+	if bytes.Contains(p.Bytes(), []byte(p.prompt)) {
 		select {
-		case <-p.heard:
+		case <-p.ready:
 		default:
-			close(p.heard)
+			close(p.ready)
 		}
 	}
 	return n, err
 }
 
-func (p *prompted) typing() io.Reader {
-	return readerFunc(func(b []byte) (int, error) { <-p.heard; return p.typed.Read(b) })
+func (p *promptedReader) typing() io.Reader {
+	return readerFunc(func(b []byte) (int, error) { <-p.ready; return p.typed.Read(b) })
 }
 
 type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
 
-// TestTelnet talks to a real telnetd in a pipe. It asks for binary, where CR LF
-// would be two lines. What a program says that ends at once telnetd may lose:
-// ours waits for another line.
+// TestTelnet runs a session with telnetd in a pipe. The session requests binary
+// mode, in which CR LF would be two line ends. The script ends with read,
+// because telnetd may lose the last output of a script.
 func TestTelnet(t *testing.T) {
 	s := peer.Telnetd(t, peer.TelnetdOptions{Script: "echo hello; read line; echo got $line; read line"})
-	p := &prompted{heard: make(chan struct{}), typed: strings.NewReader("word\n"), mark: "hello"}
-	bye := &prompted{heard: make(chan struct{}), typed: strings.NewReader("bye\n"), mark: "got word"}
-	var said bytes.Buffer
+	p := &promptedReader{ready: make(chan struct{}), typed: strings.NewReader("word\n"), prompt: "hello"}
+	bye := &promptedReader{ready: make(chan struct{}), typed: strings.NewReader("bye\n"), prompt: "got word"}
+	var stderr bytes.Buffer
 	args := []string{"--no-config", "--idle", "20", "telnet://" + s.Addr + "/"}
-	if code := run(args, io.MultiReader(p.typing(), bye.typing()), io.MultiWriter(p, bye), &said); code != 0 {
-		t.Errorf("exit code %d: %s", code, &said)
+	if code := run(args, io.MultiReader(p.typing(), bye.typing()), io.MultiWriter(p, bye), &stderr); code != 0 {
+		t.Errorf("exit code %d: %s", code, &stderr)
 	}
 	contains(t, p.String(), "hello", "got word")
 }
 
-// TestRlogin logs in to a real in.rlogind, which hangs up on ports of anybody.
+// TestRlogin logs in to in.rlogind, which requires a privileged source port.
 func TestRlogin(t *testing.T) {
 	s := peer.Rlogind(t)
-	p := &prompted{heard: make(chan struct{}), typed: strings.NewReader(peer.Password + "\r"), mark: "assword"}
-	shell := &prompted{heard: make(chan struct{}), typed: strings.NewReader("echo $((6*7)) $TERM; exit\r"), mark: "$ "}
-	var said bytes.Buffer
+	p := &promptedReader{ready: make(chan struct{}), typed: strings.NewReader(peer.Password + "\r"), prompt: "assword"}
+	shell := &promptedReader{ready: make(chan struct{}), typed: strings.NewReader("echo $((6*7)) $TERM; exit\r"), prompt: "$ "}
+	var stderr bytes.Buffer
 	args := []string{"--no-config", "--idle", "20", "--terminal", "DUMB", "rlogin://" + peer.User + "@" + s.Addr}
-	if code := run(args, io.MultiReader(p.typing(), shell.typing()), io.MultiWriter(p, shell), &said); code != 0 {
-		t.Errorf("exit code %d: %s", code, &said)
+	if code := run(args, io.MultiReader(p.typing(), shell.typing()), io.MultiWriter(p, shell), &stderr); code != 0 {
+		t.Errorf("exit code %d: %s", code, &stderr)
 	}
 	contains(t, shell.String(), "42 dumb")
-	contains(t, said.String(), "rlogin session with 127.0.0.1, port ", "log in as "+peer.User)
+	contains(t, stderr.String(), "rlogin session with 127.0.0.1, port ", "log in as "+peer.User)
 }
 
-// TestTN3270 reads the screen of a real go3270 host.
+// TestTN3270 reads a screen of a go3270 server.
 func TestTN3270(t *testing.T) {
 	ln, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {

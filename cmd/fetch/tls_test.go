@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestTrustHint: an error of verification ends with the flags that help, in
-// every scheme with TLS; other errors of TLS do not.
+// TestTrustHint checks that certificate errors of every scheme name the flags
+// that help. Other TLS errors do not name them.
 func TestTrustHint(t *testing.T) {
 	s := httptest.NewUnstartedServer(nil)
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -21,7 +21,7 @@ func TestTrustHint(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		args []string
-		exit int
+		code int
 		hint bool
 	}{
 		{"https", []string{"https://" + addr + "/"}, 5, true},
@@ -33,17 +33,17 @@ func TestTrustHint(t *testing.T) {
 		{"https proxy", []string{"-x", "https://" + addr, "http://192.0.2.1/"}, 5, true},
 		{"JSON", []string{"--error-json", "https://" + addr + "/"}, 5, true},
 		{"mirror", []string{"mirror", "--output-dir", t.TempDir(), "https://" + addr + "/"}, 8, true},
-		{"verification is off", []string{"-k", "--no-fail", "https://" + addr + "/"}, 0, false},
-		{"another key than the pinned one", []string{"-k", "--pinnedpubkey", "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "https://" + addr + "/"}, 5, false},
+		{"verification disabled", []string{"-k", "--no-fail", "https://" + addr + "/"}, 0, false},
+		{"pinned key differs", []string{"-k", "--pinnedpubkey", "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "https://" + addr + "/"}, 5, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var out, said bytes.Buffer
+			var out, stderr bytes.Buffer
 			args := append([]string{"-q", "--retry", "0"}, c.args...)
-			if code := run(args, strings.NewReader(""), &out, &said); code != c.exit {
-				t.Errorf("exit %d, want %d", code, c.exit)
+			if code := run(args, strings.NewReader(""), &out, &stderr); code != c.code {
+				t.Errorf("exit code %d, want %d", code, c.code)
 			}
-			if got := strings.Contains(said.String(), "--cacert FILE") && strings.Contains(said.String(), "or -k"); got != c.hint {
-				t.Errorf("hint %v, want %v: %s", got, c.hint, &said)
+			if got := strings.Contains(stderr.String(), "--cacert FILE") && strings.Contains(stderr.String(), "or -k"); got != c.hint {
+				t.Errorf("hint %v, want %v: %s", got, c.hint, &stderr)
 			}
 		})
 	}

@@ -16,15 +16,15 @@ import (
 	"github.com/anyurl/fetch/internal/z3950"
 )
 
-// TestWAIS searches a database as the command does, brings what was found, and
-// finds what is like it.
+// TestWAIS searches a database, fetches a document that was found, and searches
+// for similar documents.
 func TestWAIS(t *testing.T) {
 	songs := waistest.NewText("/data/songs.txt", "Songs of whales", "The humpback whale sings.\n")
 	ships := waistest.NewText("/data/ships.txt", "Ships", "A whaler hunts the whale, whale after whale.\n")
-	var asked []*z3950.Query
+	var queries []*z3950.Query
 	db := &waistest.Database{Documents: []*waistest.Document{songs, ships}}
 	db.Rank = func(q *z3950.Query) []waistest.Hit {
-		asked = append(asked, q)
+		queries = append(queries, q)
 		return []waistest.Hit{{Document: ships, Score: z3950.Some(1000)}, {Document: songs, Score: z3950.Some(333)}}
 	}
 	server := &waistest.Server{Databases: map[string]*waistest.Database{"sea": db}}
@@ -34,19 +34,19 @@ func TestWAIS(t *testing.T) {
 	contains(t, fetchAs(t, 0, "search", url, "whale", "song"), "document           45", "Ships\n", "Songs of whales\n")
 	found := strings.Fields(fetchAs(t, 0, "search", "--urls", url, "whale"))
 	if len(found) != 2 {
-		t.Fatalf("found %q", found)
+		t.Fatalf("search: got %q", found)
 	}
 	if got := fetchAs(t, 0, found[1]); got != "The humpback whale sings.\n" {
-		t.Errorf("the second hit is %q", got)
+		t.Errorf("second document: got %q", got)
 	}
 	if got := fetchAs(t, 0, "-r", "4-11", found[1]); got != "humpback" {
-		t.Errorf("a range of it is %q", got)
+		t.Errorf("range: got %q", got)
 	}
 	contains(t, fetchAs(t, 0, "info", found[1]), `"kind":"document"`, `"size":26`)
 	contains(t, fetchAs(t, 0, "search", "--json", "--max", "7", "--like", found[1], url), `"score":"333"`)
-	last := asked[len(asked)-1]
+	last := queries[len(queries)-1]
 	if len(last.Words) != 0 || last.Max.Value != 7 || len(last.Like) != 1 || !strings.Contains(string(last.Like[0].ID), "/data/songs.txt") {
-		t.Errorf("--like asked %+v", last)
+		t.Errorf("--like sent %+v", last)
 	}
 	contains(t, fetchAs(t, 0, "ls", url+"?whale"), "Ships")
 	fetchAs(t, 2, url)
@@ -54,8 +54,8 @@ func TestWAIS(t *testing.T) {
 	fetchAs(t, 12, "search", "--like", "wais://192.0.2.1/sea/TEXT/1/3=a;", url)
 }
 
-// TestWAISMany: a search that reaches its limit prints a note, and a mirror
-// fetches all documents.
+// TestWAISMany checks that a search which reaches its limit prints a note, and
+// that a mirror fetches all documents.
 func TestWAISMany(t *testing.T) {
 	db := &waistest.Database{}
 	for n := range 50 {
@@ -66,10 +66,10 @@ func TestWAISMany(t *testing.T) {
 	l := faultnet.Listen(t, step, step, step, step)
 	url := "wais://" + l.Addr().String() + "/sea"
 	for _, args := range [][]string{{"search", url, "whale"}, {"ls", url + "?whale"}} {
-		var out, said bytes.Buffer
-		got := run(append([]string{"--no-config"}, args...), strings.NewReader(""), &out, &said)
-		if n := strings.Count(out.String(), "\n"); got != 0 || n != 40 || !strings.Contains(said.String(), "there may be more") || !strings.Contains(said.String(), "max=N in the URL") {
-			t.Errorf("%q: exit code %d, %d lines, %s", args, got, n, &said)
+		var out, stderr bytes.Buffer
+		got := run(append([]string{"--no-config"}, args...), strings.NewReader(""), &out, &stderr)
+		if n := strings.Count(out.String(), "\n"); got != 0 || n != 40 || !strings.Contains(stderr.String(), "there may be more") || !strings.Contains(stderr.String(), "max=N in the URL") {
+			t.Errorf("%q: exit code %d, %d lines, %s", args, got, n, &stderr)
 		}
 	}
 	dir := filepath.Join(t.TempDir(), "archive")
@@ -80,31 +80,32 @@ func TestWAISMany(t *testing.T) {
 	}
 }
 
-// breaking is a connection that breaks once so much was written.
-type breaking struct {
+// A breakingConn is a connection that fails after it has written a number of
+// bytes.
+type breakingConn struct {
 	*faultnet.Conn
-	left int
+	remaining int // bytes until the failure
 }
 
-func (c *breaking) Write(p []byte) (int, error) {
-	if c.left -= len(p); c.left < 0 {
+func (c *breakingConn) Write(p []byte) (int, error) {
+	if c.remaining -= len(p); c.remaining < 0 {
 		return 0, io.ErrClosedPipe
 	}
 	return c.Conn.Write(p)
 }
 
-// TestWAISResume: a document that breaks off is continued by the next chunk
-// that is missing, and not asked for again.
+// TestWAISResume checks that a document is resumed at the first missing chunk
+// after the connection was lost.
 func TestWAISResume(t *testing.T) {
 	text := strings.Repeat("Line of a large document\n", 20_000)
 	db := &waistest.Database{Documents: []*waistest.Document{waistest.NewText("/a", "a", text)}}
 	server := &waistest.Server{Databases: map[string]*waistest.Database{"db": db}}
 	second := 0
 	l := faultnet.Listen(t,
-		faultnet.Script{faultnet.Do("serve a part", func(c *faultnet.Conn) error { server.Serve(&breaking{c, 300_000}); return nil })},
+		faultnet.Script{faultnet.Do("serve a part", func(c *faultnet.Conn) error { server.Serve(&breakingConn{c, 300_000}); return nil })},
 		faultnet.Script{faultnet.Do("serve the rest", func(c *faultnet.Conn) error {
-			b := &breaking{c, 1 << 20}
-			defer func() { second = 1<<20 - b.left }()
+			b := &breakingConn{c, 1 << 20}
+			defer func() { second = 1<<20 - b.remaining }()
 			return server.Serve(b)
 		})})
 	got := fetchAs(t, 0, "--retry", "1", "--retry-delay", "0.01", fmt.Sprintf("wais://%s/db/TEXT/%d/3=0%%200%%20/a;", l.Addr(), len(text)))
@@ -113,58 +114,58 @@ func TestWAISResume(t *testing.T) {
 	}
 	l.Close()
 	if second == 0 || second > 250_000 {
-		t.Errorf("%d bytes came over the second connection", second)
+		t.Errorf("%d bytes on the second connection", second)
 	}
 }
 
-// TestWAISGateway: where a gateway is named, it is asked for the whole URL, a
-// search's too, unless a flag wants another way.
+// TestWAISGateway checks that a gateway receives the complete URL of a document
+// or a search, unless a flag disables the gateway.
 func TestWAISGateway(t *testing.T) {
-	var asked string
+	var request string
 	gateway := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked = r.RequestURI
+		request = r.RequestURI
 		fmt.Fprint(w, "by gateway\n")
 	}))
 	defer gateway.Close()
 	db := &waistest.Database{Documents: []*waistest.Document{waistest.NewText("/a", "a", "itself\n")}}
 	l := faultnet.Listen(t, faultnet.Script{(&waistest.Server{Databases: map[string]*waistest.Database{"sea": db}}).Step()})
-	there, here := "wais://192.0.2.1/sea/TEXT/8/1=h;2=sea;3=a%20b;", "wais://"+l.Addr().String()+"/sea/TEXT/7/3=0%200%20/a;"
+	remote, local := "wais://192.0.2.1/sea/TEXT/8/1=h;2=sea;3=a%20b;", "wais://"+l.Addr().String()+"/sea/TEXT/7/3=0%200%20/a;"
 	for _, c := range []struct {
 		variable, value string
 		args            []string
-		asked           string // "": the server itself answers
+		request         string // empty if the server is used directly
 	}{
-		{"", "", []string{"--gateway", "wais=" + gateway.URL, there}, there},
-		{"wais_proxy", gateway.URL, []string{there}, there},
-		{"WAIS_PROXY", gateway.URL, []string{there}, there},
+		{"", "", []string{"--gateway", "wais=" + gateway.URL, remote}, remote},
+		{"wais_proxy", gateway.URL, []string{remote}, remote},
+		{"WAIS_PROXY", gateway.URL, []string{remote}, remote},
 		{"", "", []string{"search", "--native", "--gateway", "wais=" + gateway.URL, "wais://192.0.2.1/sea", "big", "whale"}, "wais://192.0.2.1/sea?big+whale"},
 		{"wais_proxy", gateway.URL, []string{"search", "--native", "wais://192.0.2.1/sea", "big", "whale"}, "wais://192.0.2.1/sea?big+whale"},
-		{"wais_proxy", gateway.URL, []string{"--noproxy", "127.0.0.1", here}, ""},
-		{"wais_proxy", gateway.URL, []string{"-x", "", here}, ""},
-		{"no_proxy", "127.0.0.1", []string{"--gateway", "wais=" + gateway.URL, here}, here},
+		{"wais_proxy", gateway.URL, []string{"--noproxy", "127.0.0.1", local}, ""},
+		{"wais_proxy", gateway.URL, []string{"-x", "", local}, ""},
+		{"no_proxy", "127.0.0.1", []string{"--gateway", "wais=" + gateway.URL, local}, local},
 	} {
 		t.Run(c.variable+" "+c.args[0], func(t *testing.T) {
 			if c.variable != "" {
 				t.Setenv(c.variable, c.value)
 			}
-			asked = ""
+			request = ""
 			want := "by gateway\n"
-			if c.asked == "" {
+			if c.request == "" {
 				want = "itself\n"
 			}
-			if got := fetchAs(t, 0, c.args...); got != want || asked != c.asked {
-				t.Errorf("got %q, and the gateway was asked for %q, want %q", got, asked, c.asked)
+			if got := fetchAs(t, 0, c.args...); got != want || request != c.request {
+				t.Errorf("got %q, request to the gateway %q, want %q", got, request, c.request)
 			}
 		})
 	}
 	t.Setenv("wais_proxy", gateway.URL)
 	t.Setenv("no_proxy", "127.0.0.1")
-	if got := fetchAs(t, 0, here); got != "itself\n" {
+	if got := fetchAs(t, 0, local); got != "itself\n" {
 		t.Errorf("no_proxy: got %q", got)
 	}
-	asked = ""
-	fetchAs(t, 4, "--retry", "0", "-x", "http://127.0.0.1:9", there)
-	if asked != "" {
-		t.Errorf("--proxy: the gateway was asked for %q", asked)
+	request = ""
+	fetchAs(t, 4, "--retry", "0", "-x", "http://127.0.0.1:9", remote)
+	if request != "" {
+		t.Errorf("--proxy: request to the gateway %q", request)
 	}
 }

@@ -18,20 +18,20 @@ import (
 	"github.com/anyurl/fetch/internal/peer"
 )
 
-// TestMirrorLocalhost checks that a mirror of http://localhost/ follows the
-// links that stay on its host and port, and no other link to localhost.
+// TestMirrorLocalhost checks that a mirror of http://localhost/ follows links
+// to its own host and port. It follows no other links to localhost.
 func TestMirrorLocalhost(t *testing.T) {
 	t.Parallel()
 	web := peer.Nginx(t, peer.NginxOptions{})
 	web.Put("d/index.html", []byte(`<a href="a.html">a</a> <a href="/d/sub/">s</a>`))
 	web.Put("d/a.html", []byte(fmt.Sprintf(`<a href="http://localhost:%d/d/b.html">b</a>`, web.Port)))
 	web.Put("d/b.html", []byte("b\n"))
-	web.Put("d/sub/c.txt", []byte("c\n")) // its folder is a listing
+	web.Put("d/sub/c.txt", []byte("c\n")) // the server lists its folder
 	other := peer.Nginx(t, peer.NginxOptions{})
 	other.Put("index.html", []byte(fmt.Sprintf(`<a href="http://localhost:%d/d/b.html">b</a>`, web.Port)))
-	hole := peer.Gophernicus(t, peer.GophernicusOptions{Args: []string{"-h", "localhost"}})
-	hole.Put("a.txt", []byte("a\n"))
-	hole.Put("sub/b.txt", []byte("b\n"))
+	gopher := peer.Gophernicus(t, peer.GophernicusOptions{Args: []string{"-h", "localhost"}})
+	gopher.Put("a.txt", []byte("a\n"))
+	gopher.Put("sub/b.txt", []byte("b\n"))
 	files := peer.Vsftpd(t, peer.FTPOptions{})
 	files.Put("pub/a", []byte("a\n"))
 	files.Put("pub/sub/b", []byte("b\n"))
@@ -42,7 +42,7 @@ func TestMirrorLocalhost(t *testing.T) {
 		want []string
 	}{
 		{fmt.Sprintf("http://localhost:%d/d/", web.Port), []string{"/d/a.html", "/d/b.html", "/d/sub/c.txt"}},
-		{fmt.Sprintf("gopher://localhost:%d/", hole.Port), []string{"/a.txt", "/sub/b.txt"}},
+		{fmt.Sprintf("gopher://localhost:%d/", gopher.Port), []string{"/a.txt", "/sub/b.txt"}},
 		{fmt.Sprintf("ftp://localhost:%d/pub/", files.Port), []string{"/pub/a", "/pub/sub/b"}},
 		{fmt.Sprintf("nntp://localhost:%d/local.test", news.Port), []string{"/1@test.example"}},
 	} {
@@ -57,13 +57,13 @@ func TestMirrorLocalhost(t *testing.T) {
 			}
 		}
 	}
-	// A redirect to a folder, which nginx makes absolute.
+	// A redirect to a folder. nginx sends an absolute URL.
 	contains(t, fetchAs(t, 0, fmt.Sprintf("http://localhost:%d/d", web.Port)), "a.html")
 
 	dir := t.TempDir()
 	fetchAs(t, 0, "mirror", "--scope", "any", "--output-dir", dir, "http://"+other.Addr+"/")
 	if found := archived(t, dir); len(found) != 1 {
-		t.Errorf("from another origin: %q", found)
+		t.Errorf("mirror of another origin: %q", found)
 	}
 	fetchAs(t, 0, "verify", dir)
 }
@@ -78,8 +78,8 @@ func keys(m map[string]string) func(func(string) bool) {
 	}
 }
 
-// TestWebLeadsToFTP checks that an http page may lead to ftp, by a redirect and
-// by links within the scope of a mirror. An https page may not.
+// TestWebLeadsToFTP checks redirects and links from http to ftp. They are
+// followed from an http page, but not from an https page.
 func TestWebLeadsToFTP(t *testing.T) {
 	t.Parallel()
 	files := peer.Vsftpd(t, peer.FTPOptions{})
@@ -112,20 +112,20 @@ func TestWebLeadsToFTP(t *testing.T) {
 }
 
 // TestRedirectToItself checks that a redirect to the same URL is followed up to
-// --max-redirs, with and without a file to continue.
+// the limit of --max-redirs, with and without a file to resume.
 func TestRedirectToItself(t *testing.T) {
 	var mu sync.Mutex
-	asked := 0
+	requests := 0
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
-		asked++
+		requests++
 		switch {
 		case r.URL.Path == "/a":
 			http.Redirect(w, r, "/b", http.StatusFound)
 		case r.URL.Path == "/b":
 			http.Redirect(w, r, "/a", http.StatusFound)
-		case r.URL.Path == "/ready" && asked > 2:
+		case r.URL.Path == "/ready" && requests > 2:
 			w.Header().Set("ETag", `"1"`)
 			http.ServeContent(w, r, "", time.Unix(1e9, 0), strings.NewReader("0123456789"))
 		default:
@@ -135,47 +135,47 @@ func TestRedirectToItself(t *testing.T) {
 	defer web.Close()
 	part := filepath.Join(t.TempDir(), "part")
 	for _, c := range []struct {
-		name  string
-		args  []string
-		path  string
-		code  int
-		asked int
-		out   string
+		name     string
+		args     []string
+		path     string
+		code     int
+		requests int
+		out      string
 	}{
-		{"twice", nil, "/ready", 0, 3, "0123456789"},
-		{"continued", []string{"-C", "-", "-o", part}, "/ready", 0, 3, ""},
-		{"continued from a byte", []string{"-C", "4"}, "/ready", 0, 3, "456789"},
-		{"too often", []string{"--max-redirs", "1"}, "/ready", 10, 2, ""},
-		{"without an end", nil, "/never", 10, 11, ""},
-		{"over two URLs", nil, "/a", 10, 2, ""},
-		{"over two URLs, continued", []string{"-C", "4"}, "/a", 10, 2, ""},
+		{"two redirects", nil, "/ready", 0, 3, "0123456789"},
+		{"resumed", []string{"-C", "-", "-o", part}, "/ready", 0, 3, ""},
+		{"resumed at an offset", []string{"-C", "4"}, "/ready", 0, 3, "456789"},
+		{"limit of one redirect", []string{"--max-redirs", "1"}, "/ready", 10, 2, ""},
+		{"endless redirects", nil, "/never", 10, 11, ""},
+		{"loop of two URLs", nil, "/a", 10, 2, ""},
+		{"loop of two URLs, resumed at an offset", []string{"-C", "4"}, "/a", 10, 2, ""},
 	} {
 		if err := os.WriteFile(part, []byte("0123"), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		asked = 0
-		if got := fetchAs(t, c.code, append(c.args, web.URL+c.path)...); got != c.out || asked != c.asked {
-			t.Errorf("%s: got %q of %d requests, want %q of %d", c.name, got, asked, c.out, c.asked)
+		requests = 0
+		if got := fetchAs(t, c.code, append(c.args, web.URL+c.path)...); got != c.out || requests != c.requests {
+			t.Errorf("%s: got %q after %d requests, want %q after %d", c.name, got, requests, c.out, c.requests)
 		}
-		if text, err := os.ReadFile(part); c.name == "continued" && string(text) != "0123456789" {
-			t.Errorf("%s: the file has %q, %v", c.name, text, err)
+		if text, err := os.ReadFile(part); c.name == "resumed" && string(text) != "0123456789" {
+			t.Errorf("%s: file contents %q, %v", c.name, text, err)
 		}
 	}
 }
 
-// TestHostOfAnotherOrigin checks that -H Host names no other server than the
-// first, and selects no cookies there.
+// TestHostOfAnotherOrigin checks that the Host field of -H is sent only to the
+// first server. At a redirect it does not select cookies for another server.
 func TestHostOfAnotherOrigin(t *testing.T) {
-	var heads []string
+	var fields []string
 	record := func(w http.ResponseWriter, r *http.Request) {
-		heads = append(heads, r.Host+" "+r.Header.Get("Cookie"))
+		fields = append(fields, r.Host+" "+r.Header.Get("Cookie"))
 		http.SetCookie(w, &http.Cookie{Name: "of", Value: "evil"})
 	}
-	evil := httptest.NewServer(http.HandlerFunc(record))
-	defer evil.Close()
+	other := httptest.NewServer(http.HandlerFunc(record))
+	defer other.Close()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		record(w, r)
-		http.Redirect(w, r, evil.URL, http.StatusFound)
+		http.Redirect(w, r, other.URL, http.StatusFound)
 	}))
 	defer web.Close()
 	jar := filepath.Join(t.TempDir(), "jar")
@@ -183,22 +183,22 @@ func TestHostOfAnotherOrigin(t *testing.T) {
 		t.Fatal(err)
 	}
 	fetchAs(t, 0, "-b", jar, "-c", jar, "-H", "Host: bank.example", web.URL)
-	if want := []string{"bank.example sid=secret", evil.Listener.Addr().String() + " "}; !slices.Equal(heads, want) {
-		t.Errorf("asked as %q, want %q", heads, want)
+	if want := []string{"bank.example sid=secret", other.Listener.Addr().String() + " "}; !slices.Equal(fields, want) {
+		t.Errorf("got Host and Cookie fields %q, want %q", fields, want)
 	}
 }
 
-// TestGatewayLeads checks that what a gateway on this machine fetched leads
-// neither to this machine nor to private networks: at once, in a mirror, and
-// in a later run of it.
+// TestGatewayLeads checks that pages from a local gateway cannot lead to
+// loopback or private addresses. The test covers redirects, links of a mirror,
+// and later runs of the mirror.
 func TestGatewayLeads(t *testing.T) {
 	inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		t.Error("the server inside was asked")
+		t.Error("the internal server received a request")
 	}))
 	defer inside.Close()
-	var lines []string
+	var requests []string
 	gateway := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		lines = append(lines, r.RequestURI)
+		requests = append(requests, r.RequestURI)
 		switch {
 		case strings.HasSuffix(r.RequestURI, "redir"):
 			w.Header().Set("Location", inside.URL)
@@ -215,25 +215,25 @@ func TestGatewayLeads(t *testing.T) {
 		fetchAs(t, 9, by, "--proto-redir", "+http", "--noproxy", "127.0.0.1", "ftp://evil.example/pub/redir")
 		dir := t.TempDir()
 		for range 2 {
-			lines = nil
+			requests = nil
 			fetchAs(t, 0, "mirror", "--delay", "0", "--warc", "--scope", "any", "--output-dir", dir, by, "--noproxy", "127.0.0.1,10.0.0.1", "ftp://evil.example/pub/a.html")
-			if len(lines) < 2 {
-				t.Errorf("%s: the gateway was asked for %q", by, lines)
+			if len(requests) < 2 {
+				t.Errorf("%s: requests to the gateway: %q", by, requests)
 			}
 		}
 		text, err := os.ReadFile(filepath.Join(dir, "crawl.jsonl"))
 		if n := strings.Count(string(text), `"excluded"`); err != nil || n < 3 {
-			t.Errorf("%s: %d refused, %v: %s", by, n, err, text)
+			t.Errorf("%s: %d excluded URLs, %v: %s", by, n, err, text)
 		}
 		if text := records(t, dir); !strings.Contains(text, "ftp://evil.example/pub/a.html") || strings.Contains(text, "WARC-IP-Address") {
-			t.Errorf("%s: the records have the address of the gateway for that of the page: %s", by, text)
+			t.Errorf("%s: unexpected or missing fields in the records: %s", by, text)
 		}
 		contains(t, fetchAs(t, 0, "--archive", dir, "ftp://evil.example/pub/a.html"), "10.0.0.1")
 		fetchAs(t, 0, "--archive", dir, "ftp://evil.example/pub/redir")
 	}
 }
 
-// records returns the text of the WARC files of an archive.
+// records returns the text of the WARC files in an archive.
 func records(t *testing.T, dir string) (text string) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, "warc", "*.gz"))
@@ -260,14 +260,14 @@ func records(t *testing.T, dir string) (text string) {
 }
 
 // TestMirrorNamesFlags checks that the summary of a mirror names the flags that
-// allow what the policy refused.
+// allow URLs which the policy has denied.
 func TestMirrorNamesFlags(t *testing.T) {
 	web := peer.Nginx(t, peer.NginxOptions{})
 	web.Put("index.html", []byte(`<a href="http://127.0.0.1:25/a">a</a><a href="http://127.0.0.1:25/b">b</a><a href="gopher://127.0.0.1/">g</a>`))
-	var out, said bytes.Buffer
-	code := run([]string{"--no-config", "mirror", "--scope", "host", "--output-dir", t.TempDir(), "http://" + web.Addr + "/"}, strings.NewReader(""), &out, &said)
+	var out, stderr bytes.Buffer
+	code := run([]string{"--no-config", "mirror", "--scope", "host", "--output-dir", t.TempDir(), "http://" + web.Addr + "/"}, strings.NewReader(""), &out, &stderr)
 	if code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	contains(t, said.String(), "fetch: refused by policy: 2; to allow: --allow-port http:25:any\n", "fetch: refused by policy: 1; to allow: --proto-redir +gopher\n")
+	contains(t, stderr.String(), "fetch: refused by policy: 2; to allow: --allow-port http:25:any\n", "fetch: refused by policy: 1; to allow: --proto-redir +gopher\n")
 }
