@@ -6,7 +6,7 @@ import (
 )
 
 // A class is the trust level of an address, in ascending order of publicity. A
-// server may lead to addresses of its own class and of more public classes.
+// server may lead to addresses of the same class and of more public classes.
 type class uint8
 
 const (
@@ -23,8 +23,8 @@ var classNames = [...]string{"metadata service", "reserved", "loopback", "link-l
 func (c class) String() string { return classNames[c] }
 
 // specialPrefixes are the prefixes that are not public. For IPv4, they are the
-// special-purpose registries of IANA (RFC 6890). For IPv6, they are the reserved
-// prefixes within 2000::/3; all other IPv6 addresses are reserved.
+// special-purpose registries of IANA (RFC 6890). For IPv6, they are the
+// reserved prefixes within 2000::/3; all other IPv6 addresses are reserved.
 var specialPrefixes = []struct {
 	prefix netip.Prefix
 	class  class
@@ -120,8 +120,8 @@ func tableClass(a netip.Addr) class {
 	return public
 }
 
-// embeddedIPv4 returns the IPv4 addresses that translators and tunnels read from
-// an IPv6 address (RFC 4291, 2765, 6052, 8215, 3056, 4380 and 5214).
+// embeddedIPv4 returns the IPv4 addresses that translators and tunnels read
+// from an IPv6 address (RFC 4291, 2765, 6052, 8215, 3056, 4380 and 5214).
 func embeddedIPv4(a netip.Addr) (found []netip.Addr) {
 	b := a.As16()
 	add := func(w, x, y, z byte) { found = append(found, netip.AddrFrom4([4]byte{w, x, y, z})) }

@@ -81,8 +81,8 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// Get retrieves a URL that the user typed. Text must be a URI with a scheme (RFC
-// 3986 section 3), and may have a zone identifier (RFC 6874).
+// Get retrieves a URL that the user typed. Text must be a URI with a scheme
+// (RFC 3986 section 3), and may have a zone identifier (RFC 6874).
 func (c *Client) Get(ctx context.Context, text string) (*Response, error) {
 	u, err := ParseURL(text)
 	if err != nil {
@@ -128,8 +128,9 @@ func (c *Client) withTimeLimit(ctx context.Context) (context.Context, context.Ca
 	return context.WithCancel(ctx)
 }
 
-// dispatch is the innermost Driver. It applies the Policy, so that no middleware
-// can bypass it, and calls the driver of the scheme with a grant in ctx.
+// dispatch is the innermost Driver. It applies the Policy, so that no
+// middleware can bypass it, and calls the driver of the scheme with a grant in
+// ctx.
 func (c *Client) dispatch(ctx context.Context, req *Request) (*Response, error) {
 	s, err := c.scheme(req.URL)
 	if err != nil {
@@ -185,8 +186,8 @@ func checkResponse(resp *Response, err error) (*Response, error) {
 	return resp, nil
 }
 
-// Scheme returns the scheme with the given name that was passed to [New], or the
-// zero Scheme.
+// Scheme returns the scheme with the given name that was passed to [New], or
+// the zero Scheme.
 func (c *Client) Scheme(name string) Scheme {
 	if s, ok := c.schemes[name]; ok {
 		return *s
@@ -212,8 +213,8 @@ func (c *Client) scheme(u uri.URI) (*Scheme, error) {
 	return nil, Unsupported.Errorf("unknown scheme %s", name)
 }
 
-// maxURL is the maximum length of a URL in bytes. No server accepts longer URLs,
-// and a driver may copy a URL several times.
+// maxURL is the maximum length of a URL in bytes. No server accepts longer
+// URLs, and a driver may copy a URL several times.
 const maxURL = 64 << 10
 
 // Plan returns the protocol actions that Do would take for req. It uses no

@@ -31,7 +31,8 @@ func (n names) LookupNetIP(_ context.Context, _, host string) (addrs []netip.Add
 	return addrs, nil
 }
 
-// recorder records dialed addresses. Its connections are pipes that never answer.
+// recorder records dialed addresses. Its connections are pipes that never
+// answer.
 type recorder struct {
 	mu     sync.Mutex
 	dialed []string
@@ -96,8 +97,8 @@ func text(resp *Response, s string) {
 	resp.Size = int64(len(s))
 }
 
-// TestIdleWrite checks that a write to a peer that reads nothing times out, at the
-// deadline of the driver if that is earlier.
+// TestIdleWrite checks that a write to a peer that reads nothing times out, at
+// the deadline of the driver if that is earlier.
 func TestIdleWrite(t *testing.T) {
 	for asked, want := range map[time.Duration]time.Duration{0: time.Minute, time.Second: time.Second, time.Hour: time.Minute} {
 		synctest.Test(t, func(t *testing.T) {

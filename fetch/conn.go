@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// A conn is a connection of a dialer. It records its peer and its grant. A read or
-// a write fails if no byte moves for the idle time.
+// A conn is a connection of a dialer. It records its peer and its grant. A read
+// or a write fails if no byte moves for the idle time.
 type conn struct {
 	net.Conn
 	peer  netip.AddrPort // zero if the connection uses a proxy
@@ -82,7 +82,8 @@ func (c *conn) SetReadDeadline(t time.Time) error {
 	return c.setDeadline(&c.read, c.Conn.SetReadDeadline)
 }
 
-// SetWriteDeadline sets the deadline of the caller. The idle time still applies.
+// SetWriteDeadline sets the deadline of the caller. The idle time still
+// applies.
 func (c *conn) SetWriteDeadline(t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,7 +98,8 @@ func (c *conn) SetDeadline(t time.Time) error {
 	return c.SetWriteDeadline(t)
 }
 
-// CloseWrite closes the sending side, if the underlying connection supports that.
+// CloseWrite closes the sending side, if the underlying connection supports
+// that.
 func (c *conn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -120,8 +122,8 @@ func connOf(c net.Conn) *conn {
 	return nil
 }
 
-// PeerOf returns the address of the peer of c, for Response.Peer. It is zero if c
-// uses a proxy or is not a connection of a Net.
+// PeerOf returns the address of the peer of c, for Response.Peer. It is zero if
+// c uses a proxy or is not a connection of a Net.
 func PeerOf(c net.Conn) netip.Addr {
 	if own := connOf(c); own != nil {
 		return own.peer.Addr()

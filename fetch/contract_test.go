@@ -73,8 +73,8 @@ func TestSizeLeftOut(t *testing.T) {
 	}
 }
 
-// TestCallerCause checks that the cause of a canceled ctx is in the chain of the
-// error, before the response and within the body, and has a class.
+// TestCallerCause checks that the cause of a canceled ctx is in the chain of
+// the error, before the response and within the body, and has a class.
 func TestCallerCause(t *testing.T) {
 	boom := errors.New("boom")
 	for _, early := range []bool{true, false} {

@@ -130,8 +130,8 @@ func (d *dialer) connect(ctx context.Context, network string, g *grant, t Target
 	return c, nil
 }
 
-// resolveAllowed resolves t and returns the addresses that the Policy allows. It
-// returns an error if the Policy allows none of them.
+// resolveAllowed resolves t and returns the addresses that the Policy allows.
+// It returns an error if the Policy allows none of them.
 func (d *dialer) resolveAllowed(ctx context.Context, g *grant, t Target) ([]netip.Addr, error) {
 	addrs, err := d.resolve(ctx, t, g.typed || g.configured)
 	if err != nil {

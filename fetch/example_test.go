@@ -111,8 +111,8 @@ func ExampleClient_Do() {
 	// Output: "hello" of 13 bytes, ", world\n" behind 5
 }
 
-// A server supplied a link that a page contains. From names the page, so that the
-// Policy does not let a public page lead to this machine.
+// A server supplied a link that a page contains. From names the page, so that
+// the Policy does not let a public page lead to this machine.
 func ExampleSource() {
 	client := fetch.New(fetch.Options{Policy: fetch.Typed()}, schemes.All(schemes.Options{})...)
 	defer client.Close()

@@ -1,8 +1,8 @@
 package fetch
 
-// A Fault is the class of an error. It determines how the caller can react. Every
-// error that this module returns has a Fault in its chain. A Fault is itself an
-// error, so that errors.Is finds it:
+// A Fault is the class of an error. It determines how the caller can react.
+// Every error that this module returns has a Fault in its chain. A Fault is
+// itself an error, so that errors.Is finds it:
 //
 //	if errors.Is(err, fetch.NotFound) { ... }
 //

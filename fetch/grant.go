@@ -30,11 +30,13 @@ func grantOf(ctx context.Context) *grant {
 }
 
 // authorize checks a request before its driver is called. From and page are the
-// scheme and the origin of the document that supplied the URL. They are not used
-// for a typed URL.
+// scheme and the origin of the document that supplied the URL. They are not
+// used for a typed URL.
 func (p *Policy) authorize(req *Request, scheme, from *Scheme, page Origin) (*grant, error) {
 	if p.Schemes != nil && !slices.Contains(p.Schemes, scheme.Name) {
-		return nil, BadReferral.With(&Refusal{Rule: "scheme is not allowed", Subject: scheme.Name, Override: Override{OverrideSchemes, scheme.Name}})
+		return nil, BadReferral.With(&Refusal{
+			Rule: "scheme is not allowed", Subject: scheme.Name, Override: Override{OverrideSchemes, scheme.Name},
+		})
 	}
 	if p.Reach != Anywhere && scheme.Local && !slices.Contains(p.Schemes, scheme.Name) {
 		return nil, BadReferral.With(&Refusal{Rule: "scheme reads local data and is not listed in Policy.Schemes", Subject: scheme.Name})
@@ -141,8 +143,8 @@ func (p *Policy) rejectPort(rule string, t Target, typed bool) error {
 	return BadPort.With(&Refusal{Rule: portRules[rule], Subject: t.Scheme + " port " + port, Override: override})
 }
 
-// allowsClass reports whether a server may lead to the address a of class c. The
-// class must be as public as the class of the server. On a private network,
+// allowsClass reports whether a server may lead to the address a of class c.
+// The class must be as public as the class of the server. On a private network,
 // a must be in the neighbourhood of the server.
 func (g *grant) allowsClass(a netip.Addr, c class) bool {
 	if c <= reserved || c < g.pageClass {

@@ -74,8 +74,8 @@ func TestOwnLinks(t *testing.T) {
 	}
 }
 
-// TestUnusualPort checks that an unusual port is noted once per Client, and never
-// if a PortRule allows it.
+// TestUnusualPort checks that an unusual port is noted once per Client, and
+// never if a PortRule allows it.
 func TestUnusualPort(t *testing.T) {
 	for _, c := range []struct {
 		name, url string

@@ -41,7 +41,8 @@ func lister(answer func(req *Request, resp *Response)) Scheme {
 	return s
 }
 
-// TestList checks that errors end the sequence, and that the Body is always closed.
+// TestList checks that errors end the sequence, and that the Body is always
+// closed.
 func TestList(t *testing.T) {
 	for _, test := range []struct {
 		name, url, body string
@@ -135,8 +136,8 @@ func TestEntryRequest(t *testing.T) {
 	}
 }
 
-// TestEntryRequestOtherOrigin checks that a page of another origin does not become the
-// first origin of a request by linking to itself.
+// TestEntryRequestOtherOrigin checks that a page of another origin does not
+// become the first origin of a request by linking to itself.
 func TestEntryRequestOtherOrigin(t *testing.T) {
 	c := New(Options{Dial: (&recorder{}).dial}, lister(func(_ *Request, resp *Response) {
 		text(resp, "http://9.9.9.9/next")
@@ -162,8 +163,8 @@ func TestEntryRequestOtherOrigin(t *testing.T) {
 	}
 }
 
-// TestEntryRequestUnknown checks that the Policy rejects requests for entries and
-// links of unknown source.
+// TestEntryRequestUnknown checks that the Policy rejects requests for entries
+// and links of unknown source.
 func TestEntryRequestUnknown(t *testing.T) {
 	c := New(Options{Dial: (&recorder{}).dial}, lister(func(_ *Request, resp *Response) { text(resp, "") }))
 	defer c.Close()

@@ -10,8 +10,9 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// TestMetadataServices checks that metadata services are blocked under every name
-// and in every form of their addresses, unless the user allows the address.
+// TestMetadataServices checks that metadata services are blocked under every
+// name and in every form of their addresses, unless the user allows the
+// address.
 func TestMetadataServices(t *testing.T) {
 	for _, service := range []string{"fd20:ce::254", "169.254.42.42", "169.254.0.23", "fe80::a9fe:a9fe", "fe80::a9fe:a9fe%eth0"} {
 		for _, form := range formsOf(netip.MustParseAddr(service)) {
@@ -62,8 +63,8 @@ func answering(a netip.Addr) names {
 	return names{"evil.example": {a.String()}}
 }
 
-// formsOf returns a. For an IPv4 address, it also returns the IPv6 addresses that a
-// translator or a tunnel maps to it.
+// formsOf returns a. For an IPv4 address, it also returns the IPv6 addresses
+// that a translator or a tunnel maps to it.
 func formsOf(a netip.Addr) []netip.Addr {
 	forms := []netip.Addr{a}
 	if !a.Is4() {

@@ -8,14 +8,14 @@ import (
 )
 
 // A Policy limits the connections and transfers of a Client. The zero Policy is
-// [Public]; [Typed] and [Allowlist] return others. The fields of a Policy may be
-// changed before New.
+// [Public]; [Typed] and [Allowlist] return others. The fields of a Policy may
+// be changed before New.
 type Policy struct {
 	Reach Reach
 	Hosts []string // allowed hosts if Reach is Listed, see [Allowlist]
 
 	Schemes         []string       // allowed schemes; nil allows all, but Scheme.Local only if Reach is Anywhere
-	Redirects       []string       // schemes that servers may lead to besides Scheme.Links; "*" means all that are not Links.Confined
+	Redirects       []string       // schemes for links of servers, besides Scheme.Links; "*" means all but confined ones
 	RedirectsOnly   []string       // if not nil, servers may lead only to these schemes
 	Ports           []PortRule     // ports allowed besides Scheme.Ports
 	Addresses       []netip.Prefix // addresses allowed in typed URLs, even of metadata services
@@ -23,9 +23,14 @@ type Policy struct {
 	Downgrade       bool           // allow Links.Downgrade, such as links from https to http
 	LocationTrusted bool           // send credentials to every host that a redirect leads to
 
-	MaxHops int           // redirects per request; 0 means 10, negative means none
-	MaxBody int64         // maximum size of a body in bytes; 0 means no limit
-	MaxTime time.Duration // timeout of a request with its body; 0 means 5 minutes if Reach is PublicOnly, else none; negative means none
+	MaxHops int   // redirects per request; 0 means 10, negative means none
+	MaxBody int64 // maximum size of a body in bytes; 0 means no limit
+
+	// MaxTime is the timeout of a request with its body. A negative value means
+	// no timeout. 0 means 5 minutes if Reach is PublicOnly, and otherwise no
+	// timeout.
+	MaxTime time.Duration
+
 	Connect time.Duration // timeout of a connection attempt to one address; 0 means 10 seconds
 	Idle    time.Duration // maximum time without any byte; 0 means 60 seconds, negative means no limit
 	MinRate int64         // minimum bytes per second, measured over a minute; 0 means 1024, negative means no minimum
@@ -55,8 +60,8 @@ func Typed() Policy { return Policy{Reach: Anywhere} }
 // services are never allowed. Invalid hosts match nothing.
 func Allowlist(hosts ...string) Policy { return Policy{Reach: Listed, Hosts: hosts} }
 
-// A Refusal describes a request or connection that the Policy rejected. It is in
-// the chain of an error with the Fault BadPort, BadAddress or BadReferral.
+// A Refusal describes a request or connection that the Policy rejected. It is
+// in the chain of an error with the Fault BadPort, BadAddress or BadReferral.
 type Refusal struct {
 	Rule     string   // description of the rule
 	Subject  string   // the port, address or scheme that the rule rejected
@@ -179,8 +184,8 @@ func (p *Policy) listsAddresses() bool {
 	return slices.ContainsFunc(p.Hosts, func(h string) bool { _, ok := parseAddressOrPrefix(h); return ok })
 }
 
-// parseAddressOrPrefix parses a prefix. It returns an address as the prefix that
-// contains only this address.
+// parseAddressOrPrefix parses a prefix. It returns an address as the prefix
+// that contains only this address.
 func parseAddressOrPrefix(s string) (netip.Prefix, bool) {
 	if p, err := netip.ParsePrefix(s); err == nil {
 		return p.Masked(), true

@@ -38,7 +38,8 @@ func TestAddressClasses(t *testing.T) {
 			got = "metadata"
 		}
 		if r.Addr == "2001::5601:5601" {
-			// A Teredo address contains 169.254.169.254 inverted. It is blocked in typed URLs too.
+			// A Teredo address contains 169.254.169.254 inverted. It is blocked
+			// in typed URLs too.
 			r.Class = "metadata"
 		}
 		if want, _, _ := strings.Cut(r.Class, "-"); got != want {

@@ -38,8 +38,8 @@ const (
 // and must return the same Proxy for the same target.
 type ProxyFunc func(Target) (Proxy, error)
 
-// dialThroughProxy connects to t through a proxy. The Policy has checked the name
-// and the port of t. If the Policy does not allow every address,
+// dialThroughProxy connects to t through a proxy. The Policy has checked the
+// name and the port of t. If the Policy does not allow every address,
 // dialThroughProxy resolves the name and sends the address to the proxy.
 func (d *dialer) dialThroughProxy(ctx context.Context, network string, via Proxy, g *grant, t Target) (net.Conn, error) {
 	if network != "tcp" {
@@ -164,8 +164,9 @@ func (d *dialer) handshakeProxy(ctx context.Context, c net.Conn, p Proxy, t Targ
 	return secure, nil
 }
 
-// dialTunnel opens a tunnel to t through the proxy. It opens a second connection
-// if the proxy closed the first one with an authentication challenge.
+// dialTunnel opens a tunnel to t through the proxy. It opens a second
+// connection if the proxy closed the first one with an authentication
+// challenge.
 func (d *dialer) dialTunnel(ctx context.Context, p Proxy, g *grant, t Target) (net.Conn, error) {
 	user, password, err := proxyUser(p.URL)
 	if err != nil {
@@ -214,8 +215,8 @@ func proxyUser(u uri.URI) (user, password string, err error) {
 	return c.User, c.Password.Reveal(), nil
 }
 
-// proxyOverride returns the setting that answers the challenges of a proxy. Only
-// Basic is enabled by default.
+// proxyOverride returns the setting that answers the challenges of a proxy.
+// Only Basic is enabled by default.
 func proxyOverride(challenges []httpauth.Challenge) Override {
 	if httpauth.OnlyDigest(challenges) {
 		return Override{Kind: OverrideProxyAuth}

@@ -14,8 +14,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// raw is a scheme that sends a line of HTTP/1.0 and reads the response to its end.
-// Unlike the http driver, it does not handle proxies.
+// raw is a scheme that sends a line of HTTP/1.0 and reads the response to its
+// end. Unlike the http driver, it does not handle proxies.
 func raw() fetch.Scheme {
 	return fetch.Scheme{
 		Name: "raw", Port: 8000, Ports: fetch.Ports{Class: fetch.TextPorts},
@@ -58,7 +58,8 @@ func get(t *testing.T, o fetch.Options, url string) (string, error) {
 	return string(b), err
 }
 
-// TestProxies sends requests to a real server through real proxies of every kind.
+// TestProxies sends requests to a real server through real proxies of every
+// kind.
 func TestProxies(t *testing.T) {
 	web := peer.Nginx(t, peer.NginxOptions{})
 	web.Put("hello.txt", []byte("hello\n"))

@@ -42,8 +42,8 @@ func (p Proxy) isTarget(t Target) bool {
 	return err == nil && own.Host == t.Host && own.Port == t.Port
 }
 
-// ParseProxy parses [SCHEME://][USER:PASSWORD@]HOST[:PORT]. The default scheme is
-// http, and socks means socks4.
+// ParseProxy parses [SCHEME://][USER:PASSWORD@]HOST[:PORT]. The default scheme
+// is http, and socks means socks4.
 func ParseProxy(text string) (Proxy, error) {
 	if !strings.Contains(text, "://") {
 		text = "http://" + text

@@ -20,7 +20,9 @@ type dialResult struct {
 // race connects to the first address that answers (Happy Eyeballs). It calls
 // judge with the numeric address of each attempt. It returns after all attempts
 // have ended.
-func (d *dialer) race(ctx context.Context, network string, addrs []netip.Addr, port uint16, judge func(netip.Addr) error) (dialResult, error) {
+func (d *dialer) race(
+	ctx context.Context, network string, addrs []netip.Addr, port uint16, judge func(netip.Addr) error,
+) (dialResult, error) {
 	if len(addrs) == 1 {
 		to := netip.AddrPortFrom(addrs[0], port)
 		c, err := d.dialOne(ctx, network, to, judge)
@@ -74,7 +76,9 @@ func (d *dialer) race(ctx context.Context, network string, addrs []netip.Addr, p
 }
 
 // dialOne connects to one address. It does not dial after the end of ctx.
-func (d *dialer) dialOne(ctx context.Context, network string, to netip.AddrPort, judge func(netip.Addr) error) (net.Conn, error) {
+func (d *dialer) dialOne(
+	ctx context.Context, network string, to netip.AddrPort, judge func(netip.Addr) error,
+) (net.Conn, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}

@@ -43,7 +43,8 @@ func (c *Client) follow(ctx context.Context, cancel context.CancelFunc, req *Req
 		case len(chain) > c.policy.maxHops():
 			err = Loop.Errorf("more than %d redirects", c.policy.maxHops())
 		case requestIdentity(next.URL) != requestIdentity(r.URL) && slices.Contains(seen, requestIdentity(next.URL)+cookies):
-			// A redirect to the same URL is no loop, because the next response may differ.
+			// A redirect to the same URL is no loop, because the next response
+			// may differ.
 			err = Loop.Errorf("redirect loop at %s", next.URL)
 		}
 		if err != nil {
@@ -162,7 +163,8 @@ func (c *Client) redirectRequest(r *Request, resp *Response) (*Request, error) {
 	same := originOf(r.URL, here) == originOf(next.URL, there)
 	if !same {
 		// The Host field of the caller belongs to the first origin, where it
-		// also selects cookies. Curl drops it too, even with --location-trusted.
+		// also selects cookies. Curl drops it too, even with
+		// --location-trusted.
 		next.Header = r.Header.Without(func(name string) bool { return strings.EqualFold(name, "Host") })
 	}
 	if next.sawTLS && !there.Secure {
@@ -262,8 +264,8 @@ func discard(resp *Response) {
 	resp.Body.Close()
 }
 
-// contextFault returns the cause of the end of ctx, or nil if ctx has not ended.
-// A cause without a Fault gets the Fault of ctx.Err.
+// contextFault returns the cause of the end of ctx, or nil if ctx has not
+// ended. A cause without a Fault gets the Fault of ctx.Err.
 func contextFault(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	if f := FaultOf(cause); f != Internal {
@@ -291,8 +293,8 @@ func (g *grant) allowsLogin(o Origin) bool {
 }
 
 // guardLogin wraps login so that it returns a credential only for the server
-// that the request was meant for. After a redirect to another server, it returns
-// nil.
+// that the request was meant for. After a redirect to another server, it
+// returns nil.
 func guardLogin(login LoginFunc) LoginFunc {
 	return func(ctx context.Context, ch Challenge) (*Credential, error) {
 		g := grantOf(ctx)

@@ -66,7 +66,8 @@ func TestRedirects(t *testing.T) {
 		if FaultOf(err) != c.fault {
 			t.Errorf("%s: got %v, want %v", c.name, err, c.fault)
 		}
-		// The Policy is checked before the driver is called, except for resolved addresses.
+		// The Policy is checked before the driver is called, except for
+		// resolved addresses.
 		if got := strings.Join(saw, " "); got != c.auth && got != strings.TrimSpace(c.auth+" -") {
 			t.Errorf("%s: hops saw %q, want %q", c.name, got, c.auth)
 		}

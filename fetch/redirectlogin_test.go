@@ -8,8 +8,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// TestRedirectLogin checks that RedirectLogin supplies the credential for another
-// origin, except for a plaintext scheme after TLS.
+// TestRedirectLogin checks that RedirectLogin supplies the credential for
+// another origin, except for a plaintext scheme after TLS.
 func TestRedirectLogin(t *testing.T) {
 	const a, b, c = "198.41.0.4", "8.8.8.8", "1.1.1.1"
 	page := &Source{URL: uri.MustParse("http://" + a + "/page")}

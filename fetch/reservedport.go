@@ -25,7 +25,9 @@ func WithReservedPort(ctx context.Context, shape func(*net.TCPConn) net.Conn) co
 }
 
 // dialReserved dials from the first reserved port that is free.
-func dialReserved(ctx context.Context, d net.Dialer, network, to string, shape func(*net.TCPConn) net.Conn) (net.Conn, error) {
+func dialReserved(
+	ctx context.Context, d net.Dialer, network, to string, shape func(*net.TCPConn) net.Conn,
+) (net.Conn, error) {
 	for port := LastReservedPort; port >= FirstReservedPort; port-- {
 		d.LocalAddr = &net.TCPAddr{Port: port}
 		c, err := d.DialContext(ctx, network, to)

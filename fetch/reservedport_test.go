@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestReservedPort checks that the server sees a reserved port, or no connection if
-// the process cannot bind one.
+// TestReservedPort checks that the server sees a reserved port, or no
+// connection if the process cannot bind one.
 func TestReservedPort(t *testing.T) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {

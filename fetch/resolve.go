@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// A Resolver looks up the addresses of a host name. *net.Resolver implements it.
+// A Resolver looks up the addresses of a host name. *net.Resolver implements
+// it.
 type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }

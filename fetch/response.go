@@ -91,8 +91,8 @@ type Response struct {
 }
 
 // Entries reads Body as a listing and closes it. The first error ends the
-// sequence. The error has the Fault Unsupported if the object is no listing, and
-// the Fault Usage if Entries has read Body before.
+// sequence. The error has the Fault Unsupported if the object is no listing,
+// and the Fault Usage if Entries has read Body before.
 func (r *Response) Entries() iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		defer r.Body.Close()

@@ -10,7 +10,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// TestYearLimit checks that a time with a year outside of 0 to 9999 becomes zero.
+// TestYearLimit checks that a time with a year outside of 0 to 9999 becomes
+// zero.
 func TestYearLimit(t *testing.T) {
 	west, east := time.FixedZone("", -12*3600), time.FixedZone("", 14*3600)
 	for _, test := range []struct {

@@ -21,8 +21,8 @@ func known(name string) fetch.Scheme {
 	return fetch.Scheme{Name: name, Port: 79}
 }
 
-// TestAttacks tests the rows that the URL parser and TargetOf reject. The tests of
-// the drivers use the other rows.
+// TestAttacks tests the rows that the URL parser and TargetOf reject. The tests
+// of the drivers use the other rows.
 func TestAttacks(t *testing.T) {
 	type row struct{ URI, Expected string }
 	for _, r := range fetch.Rows[row](t, "uri_attack_cases.jsonl") {
@@ -197,8 +197,8 @@ func TestReferrals(t *testing.T) {
 	}
 }
 
-// TestCallerScheme checks that a scheme of the caller cannot allow links from its
-// documents to confined schemes, or from other schemes to itself.
+// TestCallerScheme checks that a scheme of the caller cannot allow links from
+// its documents to confined schemes, or from other schemes to itself.
 func TestCallerScheme(t *testing.T) {
 	all := schemes.All(schemes.Options{})
 	mine := fetch.Scheme{Name: "mine", Port: 79}
@@ -221,8 +221,8 @@ func TestCallerScheme(t *testing.T) {
 	}
 }
 
-// TestUnknownPage checks that no link is allowed in a page whose scheme the Client
-// does not have.
+// TestUnknownPage checks that no link is allowed in a page whose scheme the
+// Client does not have.
 func TestUnknownPage(t *testing.T) {
 	client := fetch.New(fetch.Options{}, known("gopher"))
 	defer client.Close()

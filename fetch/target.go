@@ -27,8 +27,8 @@ func (t Target) Address() string {
 	return string(strconv.AppendUint(append(append(buf[:0], t.Host...), ':'), uint64(t.Port), 10))
 }
 
-// Origin returns the origin that credentials for t are bound to. Its host has no
-// trailing dot.
+// Origin returns the origin that credentials for t are bound to. Its host has
+// no trailing dot.
 func (t Target) Origin() Origin {
 	return Origin{Scheme: t.Scheme, Host: strings.TrimSuffix(t.Host, "."), Port: t.Port}
 }

@@ -36,7 +36,9 @@ const handshakeTime = 10 * time.Second
 // The Fault of an error is TLS if the peer failed to authenticate or violated
 // the TLS protocol. It is Connect or Timeout, which are transient, if the
 // network failed. If ctx has ended, the error is the cause of ctx.
-func Handshake(ctx context.Context, conn net.Conn, config *tls.Config, host string, trace *Trace, protocols ...string) (*tls.Conn, error) {
+func Handshake(
+	ctx context.Context, conn net.Conn, config *tls.Config, host string, trace *Trace, protocols ...string,
+) (*tls.Conn, error) {
 	secure, err := handshake(ctx, conn, config, host, handshakeTime, protocols)
 	if err == nil {
 		trace.Reached(Secured, secure)
@@ -44,7 +46,9 @@ func Handshake(ctx context.Context, conn net.Conn, config *tls.Config, host stri
 	return secure, err
 }
 
-func handshake(ctx context.Context, conn net.Conn, config *tls.Config, host string, limit time.Duration, protocols []string) (*tls.Conn, error) {
+func handshake(
+	ctx context.Context, conn net.Conn, config *tls.Config, host string, limit time.Duration, protocols []string,
+) (*tls.Conn, error) {
 	if config = config.Clone(); config == nil {
 		config = &tls.Config{}
 	}

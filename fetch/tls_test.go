@@ -16,8 +16,8 @@ import (
 	"github.com/anyurl/fetch/internal/faultnet"
 )
 
-// oldHello is a ServerHello of TLS 1.0. Crypto/tls rejects it with an error that
-// has no type.
+// oldHello is a ServerHello of TLS 1.0. Crypto/tls rejects it with an error
+// that has no type.
 var oldHello = faultnet.Send("\x16\x03\x01\x00\x2a\x02\x00\x00\x26\x03\x01" + strings.Repeat("r", 32) + "\x00\x00\x2f\x00")
 
 // TestHandshake checks the class of each failure, over a direct connection and

@@ -8,9 +8,9 @@ import (
 )
 
 // Commit publishes the file under its name and closes f. The published file is
-// complete and durable. If Commit fails, the path is unchanged and f is closed as
-// by Close. One exception is a failed sync of the folder after the last step: the
-// path then names the new file.
+// complete and durable. If Commit fails, the path is unchanged and f is closed
+// as by Close. One exception is a failed sync of the folder after the last
+// step: the path then names the new file.
 //
 // If the Size is known and the file has another length, Commit does not publish
 // it. The error is fetch.Truncated or fetch.Mismatch.

@@ -33,8 +33,8 @@ func download(ctx context.Context, url, path string) error {
 	return err
 }
 
-// This example downloads a file. The Client retries failed requests, and the file
-// is resumed after an interruption in this call or an earlier one.
+// This example downloads a file. The Client retries failed requests, and the
+// file is resumed after an interruption in this call or an earlier one.
 func ExampleFetch() {
 	server := newFlakyServer()
 	defer server.Close()

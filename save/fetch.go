@@ -22,11 +22,11 @@ type Result struct {
 	Unchanged bool
 }
 
-// Fetch saves the object of req as the file path. With Options.Resume, it resumes
-// the part file of an earlier call. It starts again if the object has changed, or
-// if an interrupted body cannot be resumed; see [Transfer]. A client with
-// [wrap.Standard] also retries failed requests. If Fetch fails, the file at path
-// is unchanged.
+// Fetch saves the object of req as the file path. With Options.Resume, it
+// resumes the part file of an earlier call. It starts again if the object has
+// changed, or if an interrupted body cannot be resumed; see [Transfer]. A
+// client with [wrap.Standard] also retries failed requests. If Fetch fails, the
+// file at path is unchanged.
 //
 // If req has a Range, Fetch saves only that range and cannot resume.
 func Fetch(ctx context.Context, client *fetch.Client, req *fetch.Request, path string, o Options) (Result, error) {

@@ -32,8 +32,8 @@ type answer struct {
 	announce int // Content-Length; 0 means the length of body
 }
 
-// serve returns a client of a server that returns answers in order. Ranges are the
-// Range fields that the server received.
+// serve returns a client of a server that returns answers in order. Ranges are
+// the Range fields that the server received.
 func serve(t *testing.T, answers []answer) (client *fetch.Client, url string, ranges *[]string) {
 	t.Helper()
 	ranges = new([]string)

@@ -43,22 +43,22 @@ type File struct {
 // most this number of bytes must be downloaded again.
 const saveEvery = 8 << 20
 
-// Name returns the path of the file that Commit publishes. It is the path passed
-// to Create, with symbolic links followed, and with a number if Options.Existing
-// is Number.
+// Name returns the path of the file that Commit publishes. It is the path
+// passed to Create, with symbolic links followed, and with a number if
+// Options.Existing is Number.
 func (f *File) Name() string { return f.path }
 
-// Device reports whether f writes directly to a device, a pipe or a socket. Such
-// a File cannot be replaced or resumed.
+// Device reports whether f writes directly to a device, a pipe or a socket.
+// Such a File cannot be replaced or resumed.
 func (f *File) Device() bool { return f.device }
 
-// Restarts reports whether f can discard its bytes and start again at offset 0. A
-// device cannot, and neither can a file that keeps Options.Offset bytes.
+// Restarts reports whether f can discard its bytes and start again at offset 0.
+// A device cannot, and neither can a file that keeps Options.Offset bytes.
 func (f *File) Restarts() bool { return !f.device && f.o.Offset == 0 }
 
 // Sum returns the SHA-256 of all bytes of f, including the bytes from earlier
-// attempts. It returns nil if Options has neither Sum nor Resume. It also returns
-// nil before the kept bytes of an existing file have been copied.
+// attempts. It returns nil if Options has neither Sum nor Resume. It also
+// returns nil before the kept bytes of an existing file have been copied.
 func (f *File) Sum() []byte {
 	if f.digest == nil || f.keepBytes > 0 {
 		return nil
@@ -66,8 +66,8 @@ func (f *File) Sum() []byte {
 	return f.digest.Sum(nil)
 }
 
-// State returns the object and the number of bytes that f has. To continue, send
-// a request for the bytes from State.RequestOffset, with IfSame set to
+// State returns the object and the number of bytes that f has. To continue,
+// send a request for the bytes from State.RequestOffset, with IfSame set to
 // State.Validator. Offset 0 means the complete object.
 func (f *File) State() State {
 	s := f.state
@@ -76,21 +76,22 @@ func (f *File) State() State {
 }
 
 // Begin describes the body that will be written next. S.Offset is the offset of
-// the body in the object, from Response.Offset. S.Validator and s.Size are those
-// of the object. Begin ignores s.URL and s.Unverified. Use State{Size: -1} for
-// bytes that are not the object, such as a decoded body or a range to be saved as
-// a file.
+// the body in the object, from Response.Offset. S.Validator and s.Size are
+// those of the object. Begin ignores s.URL and s.Unverified. Use State{Size:
+// -1} for bytes that are not the object, such as a decoded body or a range to
+// be saved as a file.
 //
 // A body from offset 0 discards the earlier bytes. A body from State().Offset
-// continues them, unless its validator or size shows another version. Begin then
-// returns fetch.Mismatch and discards the earlier bytes, and the caller should
-// request the complete object. An empty Validator is accepted, because a server
-// need not repeat it in its response to If-Range. A body from
+// continues them, unless its validator or size shows another version. Begin
+// then returns fetch.Mismatch and discards the earlier bytes, and the caller
+// should request the complete object. An empty Validator is accepted, because a
+// server need not repeat it in its response to If-Range. A body from
 // State().RequestOffset() repeats some bytes. If they differ, Write returns
 // fetch.Mismatch in the same way. For any other offset, Begin returns
 // fetch.Protocol.
 //
-// Write without Begin writes a body from offset 0 with unknown size and version.
+// Write without Begin writes a body from offset 0 with unknown size and
+// version.
 func (f *File) Begin(s State) error {
 	if err := f.checkOpen(); err != nil {
 		return err
@@ -124,7 +125,8 @@ func (f *File) Begin(s State) error {
 	return nil
 }
 
-// sameVersion reports whether a and b may describe the same version of an object.
+// sameVersion reports whether a and b may describe the same version of an
+// object.
 func sameVersion(a, b State) bool {
 	differ := a.Validator != "" && b.Validator != "" && a.Validator != b.Validator ||
 		a.Size >= 0 && b.Size >= 0 && a.Size != b.Size ||
@@ -132,8 +134,8 @@ func sameVersion(a, b State) bool {
 	return !differ
 }
 
-// restart discards the bytes of f, except those of a device, and prepares it for
-// the body that s describes.
+// restart discards the bytes of f, except those of a device, and prepares it
+// for the body that s describes.
 func (f *File) restart(s State) error {
 	if f.state.Offset > 0 && !f.device {
 		if err := f.truncatePart(); err != nil {

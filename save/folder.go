@@ -8,8 +8,8 @@ import (
 
 // A Folder makes saving several files in one folder faster. It holds the folder
 // open and stores the mode of new files in it. The mode must not change: the
-// umask of the process and the ACL of the folder must stay the same. A Folder is
-// safe for concurrent use.
+// umask of the process and the ACL of the folder must stay the same. A Folder
+// is safe for concurrent use.
 type Folder struct {
 	fs   system
 	mode atomic.Pointer[fs.FileMode] // nil if unknown

@@ -25,7 +25,8 @@ func openFolder(t *testing.T, dir string) *save.Folder {
 	return folder
 }
 
-// TestFolder checks that files are saved in the same way with and without a Folder.
+// TestFolder checks that files are saved in the same way with and without a
+// Folder.
 func TestFolder(t *testing.T) {
 	dir := t.TempDir()
 	for _, sub := range []string{"in", "out"} {
@@ -59,8 +60,8 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestFolderMoved renames the folder of an open Folder. The part file and its final
-// name stay in the same folder.
+// TestFolderMoved renames the folder of an open Folder. The part file and its
+// final name stay in the same folder.
 func TestFolderMoved(t *testing.T) {
 	dir := t.TempDir()
 	before, after := filepath.Join(dir, "before"), filepath.Join(dir, "after")

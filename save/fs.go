@@ -71,8 +71,8 @@ func lstatIfExists(fsys FS, name string) (info Info, exists bool, err error) {
 	return info, err == nil, ignoreNotExist(err)
 }
 
-// create creates the file name. It replaces a file that a killed process may have
-// left under this name.
+// create creates the file name. It replaces a file that a killed process may
+// have left under this name.
 func create(fsys FS, name string, perm fs.FileMode) (Handle, error) {
 	const flag = os.O_RDWR | os.O_CREATE | os.O_EXCL | noFollow
 	h, err := fsys.OpenFile(name, flag, perm)
@@ -87,8 +87,8 @@ func create(fsys FS, name string, perm fs.FileMode) (Handle, error) {
 
 // OpenLock opens or creates the file name and locks it until the Handle is
 // closed. The error is [fetch.InUse] if another Handle has the lock. OpenLock
-// rejects links, pipes and devices, because the folder may come from an untrusted
-// source.
+// rejects links, pipes and devices, because the folder may come from an
+// untrusted source.
 func OpenLock(name string) (Handle, error) {
 	info, err := os.Lstat(name)
 	if err == nil {

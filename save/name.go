@@ -15,16 +15,16 @@ const maxName = maxBase - len(".100")
 // segment of path, the raw path of the URL, with unsafe characters escaped. The
 // error is fetch.Usage if the path has no such segment.
 //
-// The name is safe in every folder: it is not hidden, not an option, not a device
-// and not a path. It contains no control characters, and no characters that file
-// systems forbid. It is not too long. Letters, digits and printable UTF-8 are not
-// escaped, even if the URL escapes them. Other escapes are kept, and harmful
-// characters are escaped. A name that would be too long is cut and ends in "%~"
-// and a digest.
+// The name is safe in every folder: it is not hidden, not an option, not a
+// device and not a path. It contains no control characters, and no characters
+// that file systems forbid. It is not too long. Letters, digits and printable
+// UTF-8 are not escaped, even if the URL escapes them. Other escapes are kept,
+// and harmful characters are escaped. A name that would be too long is cut and
+// ends in "%~" and a digest.
 //
-// Two segments have the same name only if they differ in escapes alone. These are
-// the escapes of unreserved characters (RFC 3986 section 6.2.2.2), of "*" and
-// ":", and of characters that a URL must escape.
+// Two segments have the same name only if they differ in escapes alone. These
+// are the escapes of unreserved characters (RFC 3986 section 6.2.2.2), of "*"
+// and ":", and of characters that a URL must escape.
 func Name(path string) (string, error) {
 	segment := strings.TrimRight(path, "/")
 	segment = segment[strings.LastIndexByte(segment, '/')+1:]
@@ -100,8 +100,8 @@ func decodeChar(s string, char *[utf8.UTFMax]byte) (size, end int) {
 	return size, end
 }
 
-// isDevice reports whether name is a device on Windows. Windows ignores all text
-// after the first dot.
+// isDevice reports whether name is a device on Windows. Windows ignores all
+// text after the first dot.
 func isDevice(name string) bool {
 	stem, _, _ := strings.Cut(strings.ToLower(name), ".")
 	switch stem {

@@ -7,12 +7,12 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// overlapSize is the number of bytes that are requested again to verify that the
-// object has not changed.
+// overlapSize is the number of bytes that are requested again to verify that
+// the object has not changed.
 const overlapSize = 4 << 10
 
-// RequestOffset returns the offset from which to request the missing bytes. It is
-// Offset, or a smaller offset if Options.Weak is set.
+// RequestOffset returns the offset from which to request the missing bytes. It
+// is Offset, or a smaller offset if Options.Weak is set.
 func (s State) RequestOffset() int64 {
 	if s.weak && s.Validator != "" && s.Offset > overlapSize {
 		return s.Offset - overlapSize

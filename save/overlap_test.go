@@ -10,8 +10,8 @@ import (
 	"github.com/anyurl/fetch/save"
 )
 
-// TestOverlap checks that a resumed body with a weak validator must repeat the last
-// bytes of the part. Otherwise the file starts again.
+// TestOverlap checks that a resumed body with a weak validator must repeat the
+// last bytes of the part. Otherwise the file starts again.
 func TestOverlap(t *testing.T) {
 	const first, size = 10_000, 20_000
 	body := strings.Repeat("0123456789", size/10)

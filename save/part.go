@@ -30,8 +30,8 @@ func partPath(path string) string {
 	return dir + "." + base + ".part"
 }
 
-// shorten cuts name to at most limit bytes. The result ends with mark and a digest
-// of the complete name. It contains no truncated UTF-8 sequence.
+// shorten cuts name to at most limit bytes. The result ends with mark and a
+// digest of the complete name. It contains no truncated UTF-8 sequence.
 func shorten(name string, limit int, mark string) string {
 	sum := sha256.Sum256([]byte(name))
 	tail := mark + hex.EncodeToString(sum[:8])
@@ -45,10 +45,11 @@ func shorten(name string, limit int, mark string) string {
 // openPart opens and locks the part file of target. If created is false, an
 // earlier attempt left the file.
 //
-// A process must lock a part before it removes or renames it. The lock belongs to
-// the file and not to its name. Another process may therefore remove the part
-// after openPart has opened it and before openPart has locked it. OpenPart
-// compares the name with the file after locking, and tries again if they differ.
+// A process must lock a part before it removes or renames it. The lock belongs
+// to the file and not to its name. Another process may therefore remove the
+// part after openPart has opened it and before openPart has locked it. OpenPart
+// compares the name with the file after locking, and tries again if they
+// differ.
 func openPart(fsys FS, part, target string) (h Handle, created bool, err error) {
 	for range maxRaces {
 		h, err = fsys.OpenFile(part, os.O_RDWR|os.O_CREATE|os.O_EXCL|noFollow, 0o600)

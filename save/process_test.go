@@ -18,8 +18,8 @@ import (
 	"github.com/anyurl/fetch/save"
 )
 
-// Some tests need another process. They run this test binary again as a child. The
-// child calls one of these functions with a path.
+// Some tests need another process. They run this test binary again as a child.
+// The child calls one of these functions with a path.
 var children = map[string]func(path string) error{
 	"save":  func(path string) error { return savePath(path, save.Options{}) },
 	"hold":  holdPart,
@@ -63,8 +63,8 @@ func savePath(path string, o save.Options) error {
 	return f.Commit()
 }
 
-// writerBody returns the body of one of several writers. A mixture of two bodies is
-// detectable.
+// writerBody returns the body of one of several writers. A mixture of two
+// bodies is detectable.
 func writerBody(id int) []byte { return bytes.Repeat(fmt.Appendf(nil, "%08d", id), 1000) }
 
 // isOneBody reports whether text is the body of one writer.
@@ -72,7 +72,8 @@ func isOneBody(text []byte) bool {
 	return len(text) == 8000 && bytes.Equal(text, bytes.Repeat(text[:8], 1000))
 }
 
-// holdPart creates a part, reports that, and commits it when standard input ends.
+// holdPart creates a part, reports that, and commits it when standard input
+// ends.
 func holdPart(path string) error {
 	f, err := save.Create(path, save.Options{})
 	fmt.Println(fetch.FaultOf(err))
@@ -168,8 +169,8 @@ func TestGoroutines(t *testing.T) {
 	wantNames(t, dir, "out")
 }
 
-// TestConcurrentWriters runs several writers, of which some fail. They must not share a part,
-// and the file must always contain the body of one writer.
+// TestConcurrentWriters runs several writers, of which some fail. They must not
+// share a part, and the file must always contain the body of one writer.
 func TestConcurrentWriters(t *testing.T) {
 	rounds := 40
 	if testing.Short() {
@@ -257,8 +258,8 @@ func loop(path string) error {
 	}
 }
 
-// TestKill kills a process at a random time. The file must be unchanged or complete,
-// and the part must not be locked and must be resumable.
+// TestKill kills a process at a random time. The file must be unchanged or
+// complete, and the part must not be locked and must be resumable.
 func TestKill(t *testing.T) {
 	rounds := 20
 	if testing.Short() {

@@ -92,7 +92,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestBeginAfterMismatch checks that a File accepts the complete object after a Mismatch.
+// TestBeginAfterMismatch checks that a File accepts the complete object after a
+// Mismatch.
 func TestBeginAfterMismatch(t *testing.T) {
 	_, out := folder(t, "")
 	leave(t, out, "v1", body[:8])
@@ -108,7 +109,8 @@ func TestBeginAfterMismatch(t *testing.T) {
 	wantContent(t, out, "other")
 }
 
-// TestBeginContinue checks that an interrupted body can be continued in the same File.
+// TestBeginContinue checks that an interrupted body can be continued in the
+// same File.
 func TestBeginContinue(t *testing.T) {
 	_, out := folder(t, "")
 	f := create(t, out, save.Options{})
@@ -125,7 +127,8 @@ func TestBeginContinue(t *testing.T) {
 	wantContent(t, out, body)
 }
 
-// TestDamagedPart checks that only the bytes that the state file records are kept.
+// TestDamagedPart checks that only the bytes that the state file records are
+// kept.
 func TestDamagedPart(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -166,7 +169,8 @@ func TestDamagedPart(t *testing.T) {
 	}
 }
 
-// TestNoValidator checks that no part is kept for an object without a validator.
+// TestNoValidator checks that no part is kept for an object without a
+// validator.
 func TestNoValidator(t *testing.T) {
 	dir, out := folder(t, old)
 	f := create(t, out, resume)
@@ -248,8 +252,8 @@ func TestResumeFile(t *testing.T) {
 	}
 }
 
-// TestResumeFileTwice checks that the part of such a file stays unverified, and that
-// the file itself is unchanged.
+// TestResumeFileTwice checks that the part of such a file stays unverified, and
+// that the file itself is unchanged.
 func TestResumeFileTwice(t *testing.T) {
 	dir, out := folder(t, body[:8])
 	f := create(t, out, resume)
@@ -327,8 +331,8 @@ func TestOffset(t *testing.T) {
 	}
 }
 
-// TestCheckpoint checks that the state file is at most 8 MiB late, and that it does
-// not contain the password.
+// TestCheckpoint checks that the state file is at most 8 MiB late, and that it
+// does not contain the password.
 func TestCheckpoint(t *testing.T) {
 	dir, out := folder(t, "")
 	o := save.Options{Resume: true, URL: "ftp://user:s3cret@example.com/out"}

@@ -26,10 +26,10 @@
 //	}
 //	return f.Commit()
 //
-// The bytes are written to a part file, .NAME.part in the folder of the file. The
-// part file is private and locked. Commit syncs it and renames it. Before that,
-// and after every failure, the file is absent or unchanged. A device, a pipe, a
-// socket or a descriptor (/dev/stdout) is written directly.
+// The bytes are written to a part file, .NAME.part in the folder of the file.
+// The part file is private and locked. Commit syncs it and renames it. Before
+// that, and after every failure, the file is absent or unchanged. A device, a
+// pipe, a socket or a descriptor (/dev/stdout) is written directly.
 //
 // With Options.Resume, the part file is kept after a failure. A state file next
 // to it records the URL and the version of the object. [Transfer] does the same
@@ -40,8 +40,8 @@
 // A new file that replaces an old one gets the permissions of the old one, but
 // not its owner or its hard links. Other new files get the permissions that the
 // umask allows. If path is a symbolic link, the link is kept and its target is
-// replaced. In a world-writable folder, the link of another user is rejected, as
-// Linux does with protected_symlinks.
+// replaced. In a world-writable folder, the link of another user is rejected,
+// as Linux does with protected_symlinks.
 //
 // # Errors
 //
@@ -126,8 +126,8 @@ const (
 const maxNumber = 100
 
 // Create opens and locks the part file of path. It detects errors before any
-// network traffic: path is a directory, the folder is missing or not writable, or
-// another process writes the same file.
+// network traffic: path is a directory, the folder is missing or not writable,
+// or another process writes the same file.
 func Create(path string, o Options) (*File, error) {
 	f := &File{o: o, fs: o.FS}
 	switch {
@@ -193,7 +193,8 @@ func numbered(path string, n int) string {
 func (f *File) claimPath(path string) error {
 	f.path, f.part = path, partPath(path)
 	if f.o.Existing != Replace {
-		// Check before locking too, so that no part is created next to an existing file.
+		// Check before locking too, so that no part is created next to an
+		// existing file.
 		if _, err := f.fs.Lstat(path); err == nil {
 			return fetch.Exists.Errorf("%s exists", path)
 		}
@@ -242,10 +243,10 @@ func (f *File) prepare(created bool) error {
 	return nil
 }
 
-// newMode determines the mode of a new file. The mode depends on the umask and on
-// the default ACL of the folder. The only way to read it without changing the
-// umask is to create a file. NewMode creates an empty file with another name, so
-// that the part is private from the start.
+// newMode determines the mode of a new file. The mode depends on the umask and
+// on the default ACL of the folder. The only way to read it without changing
+// the umask is to create a file. NewMode creates an empty file with another
+// name, so that the part is private from the start.
 func (f *File) newMode() (err error) {
 	known := f.o.Folder.contains(f.part)
 	if known {

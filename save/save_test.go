@@ -21,7 +21,8 @@ const (
 	url  = "http://example.com/out"
 )
 
-// folder returns a folder with a file "out" of the given content, or an empty one.
+// folder returns a folder with a file "out" of the given content, or an empty
+// one.
 func folder(t *testing.T, content string) (dir, out string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -246,7 +247,8 @@ func TestExistingRace(t *testing.T) {
 	wantNames(t, dir, "out out.1 out.2")
 }
 
-// meanwhile is a file system that calls a function before the first file is opened.
+// meanwhile is a file system that calls a function before the first file is
+// opened.
 type meanwhile struct {
 	save.FS
 	happens func()
@@ -299,8 +301,8 @@ func TestMode(t *testing.T) {
 	}
 }
 
-// TestModeChanged checks that the new file gets the mode that the replaced file has
-// at the time of Commit.
+// TestModeChanged checks that the new file gets the mode that the replaced file
+// has at the time of Commit.
 func TestModeChanged(t *testing.T) {
 	for _, before := range []string{"", old} {
 		dir, out := folder(t, before)

@@ -14,8 +14,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A State describes an object, its version, and the number of bytes of it that a
-// File has.
+// A State describes an object, its version, and the number of bytes of it that
+// a File has.
 type State struct {
 	URL       string // with user information masked
 	Validator string // of the version; "" if the version is unknown and cannot be resumed
@@ -29,8 +29,8 @@ type State struct {
 	weak bool // Options.Weak
 }
 
-// A record is the content of the state file: a State, and the digest of the first
-// Offset bytes of the part.
+// A record is the content of the state file: a State, and the digest of the
+// first Offset bytes of the part.
 type record struct {
 	Version    int    `json:"version"`
 	URL        string `json:"url"`
@@ -46,8 +46,8 @@ const (
 	maxState     = 512 << 10 // maximum size of a state file in bytes, enough for an escaped URL of 64 KiB
 )
 
-// encode returns the content of a state file, or nil if it would be too long for
-// decode.
+// encode returns the content of a state file, or nil if it would be too long
+// for decode.
 func encode(s State, digest hash.Hash) []byte {
 	text, err := json.Marshal(record{stateVersion, s.URL, s.Validator, s.Offset, s.Size, s.Unverified,
 		hex.EncodeToString(digest.Sum(nil))})
@@ -57,8 +57,8 @@ func encode(s State, digest hash.Hash) []byte {
 	return append(text, '\n')
 }
 
-// decode parses a state file. It rejects content that encode cannot have written.
-// The part is then downloaded again.
+// decode parses a state file. It rejects content that encode cannot have
+// written. The part is then downloaded again.
 func decode(r io.Reader) (s State, digest []byte, ok bool, err error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxState+1))
 	if err != nil || len(text) > maxState {
@@ -78,12 +78,14 @@ func decode(r io.Reader) (s State, digest []byte, ok bool, err error) {
 		rec.Offset <= 0 || rec.Size < -1 || rec.Size >= 0 && rec.Size < rec.Offset {
 		return State{}, nil, false, nil
 	}
-	return State{URL: rec.URL, Validator: rec.Validator, Offset: rec.Offset, Size: rec.Size, Unverified: rec.Unverified}, digest, true, nil
+	return State{
+		URL: rec.URL, Validator: rec.Validator, Offset: rec.Offset, Size: rec.Size, Unverified: rec.Unverified,
+	}, digest, true, nil
 }
 
-// restoreState sets the offset at which f continues: the end of an earlier part,
-// the end of the existing file, or 0. If it fails, the part and the state are
-// unchanged.
+// restoreState sets the offset at which f continues: the end of an earlier
+// part, the end of the existing file, or 0. If it fails, the part and the state
+// are unchanged.
 func (f *File) restoreState(created bool) error {
 	if f.o.Resume {
 		if ok, err := f.load(); ok || err != nil {
@@ -109,9 +111,9 @@ func (f *File) restoreState(created bool) error {
 	return nil
 }
 
-// load continues the part of an earlier attempt. The state file must have the same
-// URL, and its digest must match the part. Bytes after the recorded offset may be
-// incomplete, so load removes them.
+// load continues the part of an earlier attempt. The state file must have the
+// same URL, and its digest must match the part. Bytes after the recorded offset
+// may be incomplete, so load removes them.
 func (f *File) load() (ok bool, err error) {
 	info, exists, err := lstatIfExists(f.fs, f.part+".state")
 	if !exists || !isOwnPart(info) {
@@ -138,9 +140,9 @@ func (f *File) load() (ok bool, err error) {
 	return true, err
 }
 
-// checkpoint makes the written bytes durable and then writes the state file. After
-// a failed sync, the kernel may discard the bytes and report success for the next
-// sync. The error is therefore permanent.
+// checkpoint makes the written bytes durable and then writes the state file.
+// After a failed sync, the kernel may discard the bytes and report success for
+// the next sync. The error is therefore permanent.
 func (f *File) checkpoint() error {
 	if f.unsynced {
 		return f.err
@@ -193,8 +195,8 @@ func (f *File) truncatePart() error {
 	return err
 }
 
-// maskUserinfo returns url with its userinfo replaced by "***". The URL need not
-// be valid.
+// maskUserinfo returns url with its userinfo replaced by "***". The URL need
+// not be valid.
 func maskUserinfo(url string) string {
 	start := strings.Index(url, "//") + len("//")
 	if start < len("//") {

@@ -44,9 +44,9 @@ func get(path, object string, o save.Options) (err error) {
 	return f.Commit()
 }
 
-// TestSweep makes each operation of the file system fail in turn. The file must be
-// unchanged or complete, the error must be the injected one, no unexpected file may
-// be left, and the next attempt must succeed.
+// TestSweep makes each operation of the file system fail in turn. The file must
+// be unchanged or complete, the error must be the injected one, no unexpected
+// file may be left, and the next attempt must succeed.
 func TestSweep(t *testing.T) {
 	for _, test := range []struct {
 		name, before, object string
@@ -131,8 +131,8 @@ func published(ops []savetest.Op) bool {
 	})
 }
 
-// TestSyncOrder checks the order of syncs and renames. The bytes must be durable before
-// the name, and before the state that records them.
+// TestSyncOrder checks the order of syncs and renames. The bytes must be
+// durable before the name, and before the state that records them.
 func TestSyncOrder(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -168,8 +168,8 @@ func TestSyncOrder(t *testing.T) {
 	}
 }
 
-// TestSyncFails checks that no second sync follows a failed one. The kernel may have
-// dropped the bytes and report success for the second sync.
+// TestSyncFails checks that no second sync follows a failed one. The kernel may
+// have dropped the bytes and report success for the second sync.
 func TestSyncFails(t *testing.T) {
 	for at := 1; ; at++ {
 		_, out := folder(t, old)
@@ -189,7 +189,8 @@ func TestSyncFails(t *testing.T) {
 	}
 }
 
-// TestDiskFullResume checks that Close keeps the part after a full disk, with Resume.
+// TestDiskFullResume checks that Close keeps the part after a full disk, with
+// Resume.
 func TestDiskFullResume(t *testing.T) {
 	dir, out := folder(t, "")
 	fsys := &savetest.FS{}

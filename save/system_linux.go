@@ -9,8 +9,8 @@ import (
 
 const hasRenameNew = true // RenameNew is a single system call
 
-// RenameNew uses renameat2. File systems without it (NFS) need a hard link. File
-// systems without hard links (FAT) have renameat2.
+// RenameNew uses renameat2. File systems without it (NFS) need a hard link.
+// File systems without hard links (FAT) have renameat2.
 func (s system) RenameNew(from, to string) error {
 	dir, base := s.at(from)
 	newDir, newBase := s.at(to)

@@ -43,8 +43,8 @@ func TestUmask(t *testing.T) {
 	wantNames(t, dir, "out.000 out.002 out.022 out.077")
 }
 
-// TestStdout checks that output to a redirected descriptor keeps the earlier content
-// of the file and its position.
+// TestStdout checks that output to a redirected descriptor keeps the earlier
+// content of the file and its position.
 func TestStdout(t *testing.T) {
 	for _, path := range []string{"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"} {
 		dir, out := folder(t, "")
@@ -159,7 +159,8 @@ func TestRunningProgram(t *testing.T) {
 	wantContent(t, out, body)
 }
 
-// onFullDisk mounts a disk of 1 MiB on dir and checks the errors when it is full.
+// onFullDisk mounts a disk of 1 MiB on dir and checks the errors when it is
+// full.
 func onFullDisk(dir string) error {
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=1m,nr_inodes=8"); err != nil {
 		return err

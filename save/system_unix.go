@@ -22,8 +22,8 @@ const (
 	canRenameOpenFile = true // an open file can be renamed
 )
 
-// system is the file system of the machine. It can hold a folder open, so that the
-// kernel need not resolve the path of the folder for each call.
+// system is the file system of the machine. It can hold a folder open, so that
+// the kernel need not resolve the path of the folder for each call.
 type system struct {
 	dir  *os.File // open folder, or nil
 	name string   // of dir, in the form that split returns
@@ -152,8 +152,8 @@ func (h *handle) Lock() error {
 	}
 }
 
-// Close releases the lock explicitly. A child process that another goroutine just
-// forked would otherwise hold the lock until its exec.
+// Close releases the lock explicitly. A child process that another goroutine
+// just forked would otherwise hold the lock until its exec.
 func (h *handle) Close() error {
 	if h.locked {
 		unix.Flock(int(h.Fd()), unix.LOCK_UN) // ignore the error: Close releases the lock too
@@ -194,8 +194,9 @@ func isOwnPart(i Info) bool {
 }
 
 // isTrustedLink reports whether a symbolic link may be followed. In a sticky,
-// world-writable folder, the link must belong to this user or to the owner of the
-// folder. Linux has the same rule (protected_symlinks), but not for readlink.
+// world-writable folder, the link must belong to this user or to the owner of
+// the folder. Linux has the same rule (protected_symlinks), but not for
+// readlink.
 func isTrustedLink(link, folder Info) bool {
 	if folder.Mode&fs.ModeSticky == 0 || folder.Mode.Perm()&0o002 == 0 {
 		return true

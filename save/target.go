@@ -85,8 +85,8 @@ func split(path string) (dir, base string) {
 	return dir, base
 }
 
-// checkWritable returns an error if the file at path is read-only, because such a
-// file must not be replaced. A program that is running can be replaced.
+// checkWritable returns an error if the file at path is read-only, because such
+// a file must not be replaced. A program that is running can be replaced.
 func checkWritable(fsys FS, path string) error {
 	h, err := fsys.OpenFile(path, os.O_WRONLY|nonBlock, 0)
 	if errors.Is(err, syscall.ETXTBSY) || errors.Is(err, fs.ErrNotExist) {

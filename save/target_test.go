@@ -111,7 +111,8 @@ func TestSymlinkExists(t *testing.T) {
 	wantNames(t, dir, "out out.1")
 }
 
-// TestPlantedPart checks that a file in the place of the part is not written to.
+// TestPlantedPart checks that a file in the place of the part is not written
+// to.
 func TestPlantedPart(t *testing.T) {
 	for _, plant := range []struct {
 		name string

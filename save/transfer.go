@@ -25,9 +25,9 @@ type Sink interface {
 	Restarts() bool
 }
 
-// StateOf returns the State that describes the body of resp for [File.Begin]. The
-// State has no version if the body is not the object or its end. Examples are a
-// range, the page of an error or of a redirect, and the response to a
+// StateOf returns the State that describes the body of resp for [File.Begin].
+// The State has no version if the body is not the object or its end. Examples
+// are a range, the page of an error or of a redirect, and the response to a
 // [fetch.Stat].
 func StateOf(req *fetch.Request, resp *fetch.Response) State {
 	if req.Range.End != 0 || req.Range.First < 0 || req.Op == fetch.Stat || resp.Fault != nil || !resp.Location.IsZero() {
@@ -36,14 +36,14 @@ func StateOf(req *fetch.Request, resp *fetch.Response) State {
 	return State{Offset: resp.Offset, Validator: resp.Validator, Size: resp.Size}
 }
 
-// Transfer sends req to client until sink has received the object. [Fetch] uses it
-// with a file as the sink. The client is usually a [fetch.Client].
+// Transfer sends req to client until sink has received the object. [Fetch] uses
+// it with a file as the sink. The client is usually a [fetch.Client].
 //
 // If the sink has bytes, Transfer requests the missing part. If the object has
-// changed since, Transfer requests the complete object. It also does so if a body
-// of unknown version is interrupted, within the limits of retry. Transfer does not
-// retry errors before the body, because [wrap.Retry] in the Client does. It does
-// not retry sessions.
+// changed since, Transfer requests the complete object. It also does so if a
+// body of unknown version is interrupted, within the limits of retry. Transfer
+// does not retry errors before the body, because [wrap.Retry] in the Client
+// does. It does not retry sessions.
 //
 // Transfer does not call Receive if [fetch.Response.Unchanged] is set. It adds
 // notes about its decisions to req.Trace.

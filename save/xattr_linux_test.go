@@ -10,8 +10,8 @@ import (
 	"github.com/anyurl/fetch/save"
 )
 
-// TestNoAttributes checks that no extended attribute contains the URL or its password
-// (CVE-2018-20483).
+// TestNoAttributes checks that no extended attribute contains the URL or its
+// password (CVE-2018-20483).
 func TestNoAttributes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	f, err := save.Create(path, save.Options{URL: "http://alice:s3cret@h/f", Resume: true})

@@ -8,8 +8,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// bound returns req in the form in which the middlewares of a Client receive it,
-// with the data of its scheme.
+// bound returns req in the form in which the middlewares of a Client receive
+// it, with the data of its scheme.
 func bound(req *fetch.Request) *fetch.Request {
 	capture := func(fetch.Driver) fetch.Driver {
 		return fetch.DriverFunc(func(_ context.Context, r *fetch.Request) (*fetch.Response, error) {

@@ -20,7 +20,7 @@ type observedBody struct {
 	closeErr error
 }
 
-// errClosedEarly is the error of a body that was closed before its end.
+// errClosedEarly reports that a body was closed before it was read completely.
 var errClosedEarly = fetch.Canceled.Errorf("closed before its end")
 
 func (b *observedBody) Read(p []byte) (int, error) {

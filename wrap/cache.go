@@ -21,15 +21,15 @@ type CacheOptions struct {
 }
 
 // Cache returns a middleware that caches complete listings in memory. It is for
-// protocols without caching of their own. Responses with header fields and local
-// files are not cached.
+// protocols without caching of their own. Responses with header fields and
+// local files are not cached.
 //
 // A cached listing is used only for a request with the same URL and the same
 // source: the user typed the URL, or the same document at the same address
 // supplied it. The cache therefore does not bypass the Policy. Requests with
 // credentials, header fields, conditions or a Range do not use the cache. The
-// same is true of requests whose Trace has Sent, Received or Restart. A response
-// from the cache is reported to Trace.Detail.
+// same is true of requests whose Trace has Sent, Received or Restart. A
+// response from the cache is reported to Trace.Detail.
 func Cache(o CacheOptions) fetch.Middleware {
 	if o.Listing == 0 {
 		o.Listing = 1 << 20

@@ -60,9 +60,9 @@ func ExampleStandard() {
 	// <nil>
 }
 
-// This example defines a middleware. A middleware sees each redirect as a request.
-// It can change a copy of the request, return a response itself, or inspect the
-// response of the driver.
+// This example defines a middleware. A middleware sees each redirect as a
+// request. It can change a copy of the request, return a response itself, or
+// inspect the response of the driver.
 func Example_own() {
 	named := func(next fetch.Driver) fetch.Driver {
 		return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {

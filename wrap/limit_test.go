@@ -20,8 +20,8 @@ func holding(size int) fetch.Driver {
 	})
 }
 
-// TestLimit checks that all bodies together keep to the rate, except for one burst,
-// and that no bytes are lost.
+// TestLimit checks that all bodies together keep to the rate, except for one
+// burst, and that no bytes are lost.
 func TestLimit(t *testing.T) {
 	for _, c := range []struct {
 		rate         int64
@@ -75,8 +75,8 @@ func TestNoLimit(t *testing.T) {
 	}
 }
 
-// TestLimitCancel checks that the end of ctx and Close end a delay in Read, and that
-// Read returns the bytes that it has read.
+// TestLimitCancel checks that the end of ctx and Close end a delay in Read, and
+// that Read returns the bytes that it has read.
 func TestLimitCancel(t *testing.T) {
 	gone := errors.New("gone")
 	for name, end := range map[string]func(cancel func(error), body io.Closer){

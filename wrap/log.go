@@ -14,7 +14,7 @@ import (
 // the end of the body. Failures have the level Warn; a body that the caller
 // closed early is no failure. Passwords and query parameters with secrets are
 // masked. Errors may contain text of the server, which the Handler must quote.
-// If l is nil, nothing is logged.
+// A nil l disables the log.
 func Log(l *slog.Logger) fetch.Middleware {
 	if l == nil {
 		return noMiddleware

@@ -18,13 +18,13 @@ type PoliteOptions struct {
 	Rule func(next fetch.Driver) Rule
 }
 
-// A Rule returns the minimum time between the starts of two requests to the host
-// of req. If it is longer than PoliteOptions.Delay, it applies to the host from
-// then on. If the Rule returns an error, the request is not sent.
+// A Rule returns the minimum time between the starts of two requests to the
+// host of req. If it is longer than PoliteOptions.Delay, it applies to the host
+// from then on. If the Rule returns an error, the request is not sent.
 type Rule func(ctx context.Context, req *fetch.Request) (time.Duration, error)
 
-// Polite returns a middleware that limits the requests to each host. It does not
-// limit requests whose URL has no host. A request counts until its Body has
+// Polite returns a middleware that limits the requests to each host. It does
+// not limit requests whose URL has no host. A request counts until its Body has
 // ended or is closed. A program that reads a listing and fetches its entries at
 // the same time therefore needs PerHost of at least 2.
 func Polite(o PoliteOptions) fetch.Middleware {
@@ -65,7 +65,9 @@ type host struct {
 	next  time.Time // earliest start of the next request
 }
 
-func (p *polite) do(ctx context.Context, next fetch.Driver, req *fetch.Request, delay time.Duration) (*fetch.Response, error) {
+func (p *polite) do(
+	ctx context.Context, next fetch.Driver, req *fetch.Request, delay time.Duration,
+) (*fetch.Response, error) {
 	target, err := fetch.TargetOf(req.URL, 0)
 	if err != nil || target.Host == "" { // next returns the error, or uses no network
 		return next.Do(ctx, req)
@@ -116,8 +118,8 @@ func (p *polite) host(name string, delay time.Duration) *host {
 	return h
 }
 
-// reserveStart reserves the next start of a request to h and returns the time to
-// wait for it.
+// reserveStart reserves the next start of a request to h and returns the time
+// to wait for it.
 func (p *polite) reserveStart(h *host) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()

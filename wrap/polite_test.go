@@ -27,8 +27,8 @@ func (b *busy) Do(context.Context, *fetch.Request) (*fetch.Response, error) {
 	return &fetch.Response{Body: body}, nil
 }
 
-// TestPerHost checks that a request counts until its body is closed, and that all
-// spellings of a host count as one host.
+// TestPerHost checks that a request counts until its body is closed, and that
+// all spellings of a host count as one host.
 func TestPerHost(t *testing.T) {
 	for _, c := range []struct {
 		urls []string

@@ -35,10 +35,10 @@ type Event struct {
 // interval is the minimum time between two Moving events of a body.
 const interval = 100 * time.Millisecond
 
-// Progress returns a middleware that calls f for each body: at its start, at its
-// end, and up to ten times per second in between. The goroutine that reads the
-// body calls f, so f must return quickly and be safe for concurrent use. If f is
-// nil, no progress is reported.
+// Progress returns a middleware that calls f for each body: at its start, at
+// its end, and up to ten times per second in between. The goroutine that reads
+// the body calls f, so f must return quickly and be safe for concurrent use. If
+// f is nil, no progress is reported.
 func Progress(f func(Event)) fetch.Middleware {
 	if f == nil {
 		return noMiddleware

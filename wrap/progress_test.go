@@ -57,7 +57,8 @@ func TestProgress(t *testing.T) {
 	})
 }
 
-// TestProgressEnded checks that each body has an Ended event with the right error.
+// TestProgressEnded checks that each body has an Ended event with the right
+// error.
 func TestProgressEnded(t *testing.T) {
 	var last Event
 	body := func(r io.Reader) *fetch.Response { return &fetch.Response{Body: io.NopCloser(r)} }
@@ -88,7 +89,8 @@ func TestProgressEnded(t *testing.T) {
 	}
 }
 
-// TestNoProgress checks that responses without a body for the caller cause no events.
+// TestNoProgress checks that responses without a body for the caller cause no
+// events.
 func TestNoProgress(t *testing.T) {
 	told := 0
 	for name, c := range map[string]struct {

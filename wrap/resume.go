@@ -30,7 +30,8 @@ func (r *retrier) withResume(ctx context.Context, t *attempts, resp *fetch.Respo
 	return resp
 }
 
-// A resumingBody is a Body that requests the missing part after an interruption.
+// A resumingBody is a Body that requests the missing part after an
+// interruption.
 type resumingBody struct {
 	next     fetch.Driver
 	attempts attempts
@@ -145,8 +146,8 @@ func (b *resumingBody) continues(resp *fetch.Response) bool {
 // emptyBody replaces the old body until the next one is open.
 var emptyBody = io.NopCloser(strings.NewReader(""))
 
-// replace closes the body and replaces it. If the caller has closed b, it closes
-// the new body instead.
+// replace closes the body and replaces it. If the caller has closed b, it
+// closes the new body instead.
 func (b *resumingBody) replace(body io.ReadCloser) {
 	b.mu.Lock()
 	if !b.closed {

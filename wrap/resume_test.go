@@ -125,8 +125,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestResumeRequest checks the request for the missing part. It has the exact offset
-// and the validator, but not the other conditions of the first request.
+// TestResumeRequest checks the request for the missing part. It has the exact
+// offset and the validator, but not the other conditions of the first request.
 func TestResumeRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &object{content: random(1000), cuts: []int64{100}}
@@ -146,8 +146,8 @@ func TestResumeRequest(t *testing.T) {
 	})
 }
 
-// TestResumeOtherVersion checks that bytes of two versions are never joined, and that no byte
-// is returned twice.
+// TestResumeOtherVersion checks that bytes of two versions are never joined,
+// and that no byte is returned twice.
 func TestResumeOtherVersion(t *testing.T) {
 	content := random(10000)
 	on := func(n int, f func(*fetch.Response)) func(int, *fetch.Request, *fetch.Response) error {
@@ -200,7 +200,8 @@ func TestResumeOtherVersion(t *testing.T) {
 	}
 }
 
-// TestResumeUnknownSize checks that a size may be unknown in one of the two responses.
+// TestResumeUnknownSize checks that a size may be unknown in one of the two
+// responses.
 func TestResumeUnknownSize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &object{content: random(1000), cuts: []int64{100}}
@@ -238,8 +239,8 @@ func TestResumeClose(t *testing.T) {
 	})
 }
 
-// TestResumeFile interrupts the bodies of real files of a Client. The result is the
-// file, or an error if the file has changed.
+// TestResumeFile interrupts the bodies of real files of a Client. The result is
+// the file, or an error if the file has changed.
 func TestResumeFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	content := random(3 << 20)

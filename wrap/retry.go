@@ -14,8 +14,11 @@ import (
 // RetryOptions configure when a failed request is repeated.
 type RetryOptions struct {
 	Attempts int           // maximum number of attempts, including the first one; 0 means 4
-	Delay    time.Duration // time between attempts; 0 means random, at most 0.5 s, doubled after each attempt up to 1 minute
 	Total    time.Duration // time after which no attempt starts; 0 means 10 minutes, negative means no limit
+
+	// Delay is the time between two attempts. 0 means a random time of at most
+	// 0.5 seconds. The maximum doubles after each attempt, up to one minute.
+	Delay time.Duration
 
 	// AllErrors also repeats requests that failed permanently, for example
 	// because the object is missing or the server is not trusted. Errors of the
@@ -46,16 +49,16 @@ const (
 )
 
 // Retry returns a middleware that repeats requests after transient errors (see
-// fetch.Retryable). It waits for a random delay, or for the time that the server
-// requested, at most ten minutes. If a server or a proxy refuses a connection,
-// Retry tries once more. If a proxy does not support the connection, Retry does
-// not repeat the request. Sessions (telnet, rlogin, tn3270) are not retried,
-// because the user can reconnect.
+// fetch.Retryable). It waits for a random delay, or for the time that the
+// server requested, at most ten minutes. If a server or a proxy refuses a
+// connection, Retry tries once more. If a proxy does not support the
+// connection, Retry does not repeat the request. Sessions (telnet, rlogin,
+// tn3270) are not retried, because the user can reconnect.
 //
 // If a Document is interrupted and its Response has a Validator, Retry resumes
-// the transfer at the next byte. Otherwise Read returns the error, and the caller
-// can start again. Read never returns a byte twice. After every megabyte, the
-// number of attempts and their total time start again.
+// the transfer at the next byte. Otherwise Read returns the error, and the
+// caller can start again. Read never returns a byte twice. After every
+// megabyte, the number of attempts and their total time start again.
 //
 // A request whose Trace has Restart is recorded as one exchange. Restart is
 // called before each further attempt, and the body is not resumed.
@@ -77,10 +80,10 @@ func (o RetryOptions) withDefaults() RetryOptions {
 	return o
 }
 
-// WaitRetry is for a caller such as save.Transfer, which repeats req if its body
-// could not be resumed. It decides after n attempts, of which the first started
-// at began and the last failed with err. WaitRetry waits for the delay and
-// reports whether to repeat req.
+// WaitRetry is for a caller such as save.Transfer, which repeats req if its
+// body could not be resumed. It decides after n attempts, of which the first
+// started at began and the last failed with err. WaitRetry waits for the delay
+// and reports whether to repeat req.
 func (o RetryOptions) WaitRetry(ctx context.Context, req *fetch.Request, began time.Time, n int, err error) bool {
 	o = o.withDefaults()
 	t := attempts{RetryOptions: &o, req: req, start: began, count: n - 1}
@@ -178,8 +181,8 @@ func isRefused(err error) bool {
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &no)
 }
 
-// isRetryableFault reports whether RetryOptions.AllErrors repeats a request that
-// failed with f.
+// isRetryableFault reports whether RetryOptions.AllErrors repeats a request
+// that failed with f.
 func isRetryableFault(f fetch.Fault) bool {
 	switch f {
 	case fetch.DNS, fetch.Connect, fetch.Timeout, fetch.TLS, fetch.Protocol, fetch.NotFound, fetch.TryLater,

@@ -150,8 +150,8 @@ func TestRetryFaults(t *testing.T) {
 	}
 }
 
-// TestRetryErrorPage checks that the caller gets the unread error page of the last
-// attempt.
+// TestRetryErrorPage checks that the caller gets the unread error page of the
+// last attempt.
 func TestRetryErrorPage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &answers{errs: times(9, page{fetch.TryLater})}

@@ -12,18 +12,18 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Robots returns a Rule for PoliteOptions.Rule that obeys robots.txt (RFC 9309).
-// Agent is a product token such as "fetch" (section 2.2.1). A disallowed URL is
-// rejected with the Fault Denied. A Crawl-delay of up to one minute is obeyed.
-// The Rule applies to the schemes that have Scheme.Robots: http, https, gopher
-// and gophers.
+// Robots returns a Rule for PoliteOptions.Rule that obeys robots.txt (RFC
+// 9309). Agent is a product token such as "fetch" (section 2.2.1). A disallowed
+// URL is rejected with the Fault Denied. A Crawl-delay of up to one minute is
+// obeyed. The Rule applies to the schemes that have Scheme.Robots: http, https,
+// gopher and gophers.
 //
-// The Rule fetches robots.txt once per origin, with the permissions of the first
-// request to it. The file is used for a day, or for the time in caps.txt of a
-// Gopher site. A site without the file allows everything (section 2.3.1.3). If
-// the file cannot be read, or the status is 429, nothing is allowed (section
-// 2.3.1.4). The error then has the class of the failure, and its RetryAfter is
-// the time until the next attempt to read the file.
+// The Rule fetches robots.txt once per origin, with the permissions of the
+// first request to it. The file is used for a day, or for the time in caps.txt
+// of a Gopher site. A site without the file allows everything (section
+// 2.3.1.3). If the file cannot be read, or the status is 429, nothing is
+// allowed (section 2.3.1.4). The error then has the class of the failure, and
+// its RetryAfter is the time until the next attempt to read the file.
 func Robots(agent string) func(next fetch.Driver) Rule {
 	return func(next fetch.Driver) Rule {
 		r := &robot{agent: agent, next: next, sites: map[siteKey]*site{}}
@@ -93,8 +93,8 @@ func (r *robot) check(ctx context.Context, req *fetch.Request) (time.Duration, e
 	return min(s.file.Delay(r.agent), maxCrawlDelay), nil
 }
 
-// rulePath returns the text of u to which the rules of its site apply. It returns
-// false if u sends no request to the site.
+// rulePath returns the text of u to which the rules of its site apply. It
+// returns false if u sends no request to the site.
 func rulePath(r fetch.Robots, u uri.URI) (string, bool) {
 	if r.Path != nil {
 		return r.Path(u)

@@ -94,8 +94,8 @@ func readFile(resp *fetch.Response, do func(io.Reader) error) error {
 }
 
 // fileRequest returns the request for a file on the site of req. It copies the
-// User-Agent, but neither the conditions, which apply to another object, nor the
-// Trace, which may record one exchange.
+// User-Agent, but neither the conditions, which apply to another object, nor
+// the Trace, which may record one exchange.
 func fileRequest(req *fetch.Request, path string) (*fetch.Request, error) {
 	p := req.URL.Parts()
 	p.Userinfo, p.HasUserinfo, p.Path = "", false, path
@@ -133,8 +133,8 @@ func isMissing(code int, err error) bool {
 	return slices.Contains([]fetch.Fault{fetch.NotFound, fetch.Denied, fetch.Auth}, fetch.FaultOf(err))
 }
 
-// isLocalRejection reports whether the error was not caused by a server. Such an
-// error applies only to this request, not to the site.
+// isLocalRejection reports whether the error was not caused by a server. Such
+// an error applies only to this request, not to the site.
 func isLocalRejection(err error) bool {
 	return slices.Contains([]fetch.Fault{fetch.BadPort, fetch.BadAddress, fetch.BadReferral, fetch.BadURL,
 		fetch.Usage, fetch.Unsupported, fetch.Local, fetch.Canceled}, fetch.FaultOf(err))

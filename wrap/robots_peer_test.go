@@ -11,8 +11,8 @@ import (
 	"github.com/anyurl/fetch/schemes/http"
 )
 
-// TestRobotsServers checks that robots.txt of real servers is obeyed, and that a
-// server without the file allows everything.
+// TestRobotsServers checks that robots.txt of real servers is obeyed, and that
+// a server without the file allows everything.
 func TestRobotsServers(t *testing.T) {
 	nginx := peer.Nginx(t, peer.NginxOptions{})
 	bare := peer.Nginx(t, peer.NginxOptions{})

@@ -126,8 +126,9 @@ func TestRobots(t *testing.T) {
 	}
 }
 
-// TestRobotsRequest checks that the request for robots.txt has the permissions of the
-// original request and no other fields. A redirect drops the credentials.
+// TestRobotsRequest checks that the request for robots.txt has the permissions
+// of the original request and no other fields. A redirect drops the
+// credentials.
 func TestRobotsRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &sites{script: script{"http://h:81/robots.txt": leads("http://u:p@h2/r")}}
@@ -153,8 +154,9 @@ func TestRobotsRequest(t *testing.T) {
 	})
 }
 
-// TestRobotsOnce checks that concurrent requests cause one request for robots.txt,
-// that the file expires, and that typed and other URLs have separate entries.
+// TestRobotsOnce checks that concurrent requests cause one request for
+// robots.txt, that the file expires, and that typed and other URLs have
+// separate entries.
 func TestRobotsOnce(t *testing.T) {
 	for _, c := range []struct {
 		url    string

@@ -23,8 +23,8 @@ const (
 // The server must supply a strong validator for the object. Every request
 // requires this version, and another version is the error fetch.Mismatch.
 // Requests with a condition, with a last byte, or with a Trace of bytes (Sent,
-// Received) are not divided. A body uses at most 24 MiB of memory. If n is below
-// 2, no request is divided.
+// Received) are not divided. A body uses at most 24 MiB of memory. If n is
+// below 2, no request is divided.
 func Segments(n int) fetch.Middleware {
 	return func(next fetch.Driver) fetch.Driver {
 		if n < 2 {
@@ -117,8 +117,8 @@ func (s *segmenter) newBody(ctx context.Context, req *fetch.Request, first *fetc
 	return d
 }
 
-// serialTrace returns a Trace for segments. It forwards notes one at a time, and
-// no other events.
+// serialTrace returns a Trace for segments. It forwards notes one at a time,
+// and no other events.
 func serialTrace(t *fetch.Trace) *fetch.Trace {
 	if t == nil || t.Note == nil {
 		return nil

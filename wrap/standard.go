@@ -20,7 +20,8 @@ type Options struct {
 
 // Standard returns the middlewares of o for fetch.Options.Wrap, in the order in
 // which they work together. A middleware that is inserted before them sees a
-// request once, regardless of retries. A middleware after them sees each attempt.
+// request once, regardless of retries. A middleware after them sees each
+// attempt.
 func Standard(o Options) []fetch.Middleware {
 	all := []fetch.Middleware{
 		Log(o.Log),           // logs the view of the caller

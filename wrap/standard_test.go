@@ -14,7 +14,8 @@ import (
 )
 
 // TestStandard checks the order of the middlewares: log and progress see one
-// response per call, the cache is outside of the retries, and each attempt waits for its host.
+// response per call, the cache is outside of the retries, and each attempt
+// waits for its host.
 func TestStandard(t *testing.T) {
 	var log bytes.Buffer
 	var ended, waits, attempts int

@@ -55,7 +55,8 @@ func TestContract(t *testing.T) {
 	})
 }
 
-// TestBodyContract checks the contract of package wrap for the Body of each middleware.
+// TestBodyContract checks the contract of package wrap for the Body of each
+// middleware.
 func TestBodyContract(t *testing.T) {
 	req := &fetch.Request{URL: uri.MustParse("gopher://h/1")}
 	wraps := map[string]func() fetch.Middleware{

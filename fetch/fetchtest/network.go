@@ -60,8 +60,8 @@ func newInside(t *testing.T, proto string) *inside {
 	return s
 }
 
-// url returns the URL of the server by a name that its certificate contains. The
-// Policy can reject it only after the resolution of the name.
+// url returns the URL of the server by a name that its certificate contains.
+// The Policy can reject it only after the resolution of the name.
 func (s *inside) url() string {
 	scheme, _, _ := strings.Cut(s.URL, ":")
 	return fmt.Sprintf("%s://example.com:%d/", scheme, s.Listener.Addr().(*net.TCPAddr).Port)

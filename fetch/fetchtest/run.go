@@ -320,7 +320,8 @@ func (s Suite) door(t *testing.T) {
 	}
 }
 
-// trace tests that a Trace receives the bytes of both directions and no password.
+// trace tests that a Trace receives the bytes of both directions and no
+// password.
 func (s Suite) trace(t *testing.T) {
 	var sent, got bytes.Buffer
 	req := &fetch.Request{URL: parse(t, s.Document), Trace: &fetch.Trace{

@@ -12,8 +12,8 @@ import (
 // overHTTP reports whether resp was received over HTTP.
 func overHTTP(resp *fetch.Response) bool { return strings.HasPrefix(resp.Proto, "HTTP/") }
 
-// status returns the status code of resp for net/http. The status codes of other
-// protocols have other meanings and are not returned.
+// status returns the status code of resp for net/http. The status codes of
+// other protocols have other meanings and are not returned.
 func status(resp *fetch.Response) int {
 	switch {
 	case overHTTP(resp) && resp.Code != 0:
@@ -73,16 +73,16 @@ func add(h http.Header, fields fetch.Header) {
 	}
 }
 
-// A trailed is a Body that adds the trailer fields to header at its end, where
+// A trailerBody is a Body that adds the trailer fields to header at its end, where
 // net/http expects them.
-type trailed struct {
+type trailerBody struct {
 	io.ReadCloser
 	fields func() fetch.Header
 	header http.Header
 }
 
 // Read reads from the Body.
-func (t *trailed) Read(p []byte) (int, error) {
+func (t *trailerBody) Read(p []byte) (int, error) {
 	n, err := t.ReadCloser.Read(p)
 	if err == io.EOF && t.fields != nil {
 		add(t.header, t.fields())

@@ -1,5 +1,5 @@
-// Package roundtrip makes a fetch.Client the transport of an http.Client. Programs
-// that use net/http can then fetch URLs of every scheme.
+// Package roundtrip makes a fetch.Client the transport of an http.Client.
+// Programs that use net/http can then fetch URLs of every scheme.
 package roundtrip
 
 import (
@@ -132,7 +132,7 @@ func newResponse(req *http.Request, resp *fetch.Response) *http.Response {
 	out.Body = resp.Body
 	if resp.Trailer != nil {
 		out.Trailer = http.Header{}
-		out.Body = &trailed{resp.Body, resp.Trailer, out.Trailer}
+		out.Body = &trailerBody{resp.Body, resp.Trailer, out.Trailer}
 	}
 	return out
 }
