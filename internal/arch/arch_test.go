@@ -143,8 +143,8 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// TestRulePaths checks that each path in the rules is a package of this module, or
-// has packages below it.
+// TestRulePaths checks that each path in the rules is a package of this module,
+// or has packages below it.
 func TestRulePaths(t *testing.T) {
 	named := slices.Clone(testOnly)
 	for _, rules := range []map[string][]string{layers, users} {
@@ -214,8 +214,8 @@ func TestNetworkFiles(t *testing.T) {
 	}
 }
 
-// TestOneHandshake checks that fetch.Handshake is the only TLS client, so that all
-// drivers classify TLS errors in the same way.
+// TestOneHandshake checks that fetch.Handshake is the only TLS client, so that
+// all drivers classify TLS errors in the same way.
 func TestOneHandshake(t *testing.T) {
 	found := false
 	for _, f := range files(t) {
@@ -245,8 +245,8 @@ func usesNetwork(pkg, name string) bool {
 	})
 }
 
-// TestOneHTTPParser checks that no package parses HTTP/1 messages with the standard
-// library, which rejects messages that internal/http1 accepts.
+// TestOneHTTPParser checks that no package parses HTTP/1 messages with the
+// standard library, which rejects messages that internal/http1 accepts.
 func TestOneHTTPParser(t *testing.T) {
 	parsers := map[string]bool{
 		"net/http.ReadResponse": true, "net/http.ReadRequest": true, "net/textproto.NewReader": true, "net/http/httputil.NewChunkedReader": true,
@@ -275,8 +275,8 @@ func TestNetworkNames(t *testing.T) {
 	}
 }
 
-// TestNoInit checks that no package has an init function or an import for its side
-// effects.
+// TestNoInit checks that no package has an init function or an import for its
+// side effects.
 func TestNoInit(t *testing.T) {
 	for _, f := range files(t) {
 		for _, d := range f.ast.Decls {

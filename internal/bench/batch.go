@@ -35,8 +35,8 @@ func batchCases() []Case {
 
 // serveMany returns a function that starts nginx with the given number of files
 // of size bytes. All files have the same content, because curl mixes parallel
-// transfers on standard output. The server does not limit the number of requests
-// of a connection.
+// transfers on standard output. The server does not limit the number of
+// requests of a connection.
 func serveMany(files, size int) func(peer.TB) Object {
 	return func(t peer.TB) Object {
 		s := peer.Nginx(t, peer.NginxOptions{HTTP: "keepalive_requests 1000000;"})

@@ -11,7 +11,8 @@ import (
 )
 
 // A block is a peer.TB outside of a test. Its method run calls a function and
-// then the functions registered with Cleanup. Fatalf and Skipf end the function.
+// then the functions registered with Cleanup. Fatalf and Skipf end the
+// function.
 type block struct {
 	ctx     context.Context
 	failed  bool

@@ -19,8 +19,8 @@ type Case struct {
 	Targets []Target
 }
 
-// A Rival is another program for the same task. Rivals that are not installed are
-// skipped.
+// A Rival is another program for the same task. Rivals that are not installed
+// are skipped.
 type Rival struct {
 	Program string // name of the program and of its Debian package
 	Args    []string

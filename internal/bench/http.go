@@ -30,8 +30,8 @@ func httpCases() []Case {
 	}}
 }
 
-// serveFile returns a function that starts nginx with one file of size random bytes,
-// which neither a file system nor a content coding can compress.
+// serveFile returns a function that starts nginx with one file of size random
+// bytes, which neither a file system nor a content coding can compress.
 func serveFile(size int64) func(peer.TB) Object { return serveFrom(peer.NginxOptions{}, size) }
 
 func serveFrom(options peer.NginxOptions, size int64) func(peer.TB) Object {

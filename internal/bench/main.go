@@ -1,12 +1,12 @@
-// Bench compares fetch with curl, wget and similar programs. All programs use the
-// same servers on loopback:
+// Bench compares fetch with curl, wget and similar programs. All programs use
+// the same servers on loopback:
 //
 //	go run ./internal/bench            # or make bench
 //	go run ./internal/bench -case 10K
 //
 // The programs run in turn, so that other load on the machine affects all of
-// them. The figures are medians. A case can set targets. The exit status is 1 if
-// a target is missed. Before a measurement, bench checks that each program
+// them. The figures are medians. A case can set targets. The exit status is 1
+// if a target is missed. Before a measurement, bench checks that each program
 // delivers the correct bytes.
 //
 // To add a case, add an element to a list such as the one in http.go.
@@ -47,8 +47,8 @@ type options struct {
 	runs    int
 }
 
-// bench runs the cases whose names match only. It reports whether all of them met
-// their targets.
+// bench runs the cases whose names match only. It reports whether all of them
+// met their targets.
 func bench(ctx context.Context, opts options, only *regexp.Regexp) bool {
 	ok := true
 	var rows []row

@@ -17,8 +17,8 @@ import (
 	"github.com/anyurl/fetch/internal/peer"
 )
 
-// mirrorCases returns the cases that mirror a site. The time of fetch includes its
-// database, digests and journal.
+// mirrorCases returns the cases that mirror a site. The time of fetch includes
+// its database, digests and journal.
 func mirrorCases() []Case {
 	wget := []string{"--no-config", "--no-proxy", "--no-hsts", "-q", "-r", "-np", "-nH"}
 	tree := append(wget, "-l", "9", "-P", "{dir}", "{url}/")
@@ -57,8 +57,8 @@ func mirrorCases() []Case {
 	}}
 }
 
-// serveSite starts nginx with 10,000 text files of 1 to 4 KB in 100 folders, and
-// with pages that link to them.
+// serveSite starts nginx with 10,000 text files of 1 to 4 KB in 100 folders,
+// and with pages that link to them.
 func serveSite(t peer.TB) Object {
 	s := peer.Nginx(t, peer.NginxOptions{HTTP: "keepalive_requests 1000000;"})
 	random := rand.New(rand.NewChaCha8([32]byte{}))
@@ -97,8 +97,8 @@ func serveFolder(t peer.TB) Object {
 	return Object{CheckDir: all.checkDir, Words: map[string]string{"url": "ftp://" + s.Addr + "/files"}}
 }
 
-// digests has two elements for each object: its SHA-256, for comparison with files,
-// and its SHA-1, for comparison with the records of WARC files.
+// digests has two elements for each object: its SHA-256, for comparison with
+// files, and its SHA-1, for comparison with the records of WARC files.
 type digests [][sha256.Size]byte
 
 // sha1Of returns the SHA-1 of text, padded to the size of a SHA-256.

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestDigests checks that checkDir finds an object in a file of any name and in the
-// digests of a WARC file.
+// TestDigests checks that checkDir finds an object in a file of any name and in
+// the digests of a WARC file.
 func TestDigests(t *testing.T) {
 	one, two := []byte("one"), []byte("two")
 	h := digests{sha256.Sum256(one), sha1Of(one), sha256.Sum256(two), sha1Of(two)}

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// scratchDir returns a directory for the output of a program. It is in memory if the
-// system has /dev/shm, so that the disk does not affect the time.
+// scratchDir returns a directory for the output of a program. It is in memory
+// if the system has /dev/shm, so that the disk does not affect the time.
 func scratchDir(b *block) string {
 	dir, err := os.MkdirTemp("/dev/shm", "fetch-bench-")
 	if err != nil {

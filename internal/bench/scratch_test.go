@@ -9,8 +9,8 @@ import (
 	"github.com/anyurl/fetch/internal/peer"
 )
 
-// TestCompareFiles checks that compare verifies output files and removes them before
-// the next run.
+// TestCompareFiles checks that compare verifies output files and removes them
+// before the next run.
 func TestCompareFiles(t *testing.T) {
 	curl := peer.Need(t, "curl", "curl")
 	peer.Need(t, "nginx", "nginx-light")

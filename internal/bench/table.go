@@ -16,8 +16,8 @@ type row struct {
 	target *Target // nil without a target
 }
 
-// rows returns a row for each measure and rival, or for each measure if no rival
-// is installed.
+// rows returns a row for each measure and rival, or for each measure if no
+// rival is installed.
 func (c Case) rows(programs []program, samples [][]usage) []row {
 	var rows []row
 	ours := median(samples[0])
@@ -47,8 +47,8 @@ func (c Case) target(m measure) *Target {
 
 func (r row) ratio() float64 { return r.fetch / r.other }
 
-// missed reports whether r misses its target. A target ratio is also missed if the
-// rival is not installed.
+// missed reports whether r misses its target. A target ratio is also missed if
+// the rival is not installed.
 func (r row) missed() bool {
 	switch {
 	case r.target == nil:

@@ -60,7 +60,8 @@ func (t *tx) add(items []Item) (added int, err error) {
 	return added, nil
 }
 
-// hostFull reports whether the limit of pending URLs rejects item. Its row is u.
+// hostFull reports whether the limit of pending URLs rejects item. Its row is
+// u.
 func (t *tx) hostFull(u *urlRow, item *Item) (bool, error) {
 	if t.limit <= 0 || u.id != 0 || item.Via.IsZero() || item.Host == "" {
 		return false, nil
@@ -130,7 +131,8 @@ func (t *tx) lookup(k Key) (*urlRow, error) {
 	return u, err
 }
 
-// keyColumn returns the column value of k: nil, which is null, for the zero key.
+// keyColumn returns the column value of k: nil, which is null, for the zero
+// key.
 func keyColumn(k Key) []byte {
 	if k.IsZero() {
 		return nil

@@ -27,8 +27,8 @@ func pages(from, to int) (items []frontier.Item) {
 	return items
 }
 
-// visitResults returns the results of visits to items. The function links returns the
-// links of an item.
+// visitResults returns the results of visits to items. The function links
+// returns the links of an item.
 func visitResults(items []frontier.Item, links func(frontier.Item) []frontier.Item) []frontier.Result {
 	rs := make([]frontier.Result, len(items))
 	for i, item := range items {

@@ -31,14 +31,15 @@ func (h *host) addPending(n int64) {
 	h.changed = true
 }
 
-// removePending subtracts one from the number of pending URLs. The field due may
-// then be too early, which Claim tolerates.
+// removePending subtracts one from the number of pending URLs. The field due
+// may then be too early, which Claim tolerates.
 func (h *host) removePending() {
 	h.pending--
 	h.changed = true
 }
 
-// setReady makes h due if a URL may be visited at the time wait. Null means now.
+// setReady makes h due if a URL may be visited at the time wait. Null means
+// now.
 func (h *host) setReady(wait sql.NullInt64) {
 	if at := max(h.next, wait.Int64); !h.leased() && at < h.due {
 		h.due, h.changed = at, true

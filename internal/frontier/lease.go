@@ -9,9 +9,9 @@ import (
 	"github.com/anyurl/fetch/internal/sqlite"
 )
 
-// leasedHostID returns the row number of the host of l, or ErrFenced. An expired
-// lease is valid until another worker claims the host, so that completed work is
-// not repeated.
+// leasedHostID returns the row number of the host of l, or ErrFenced. An
+// expired lease is valid until another worker claims the host, so that
+// completed work is not repeated.
 func (s *session) leasedHostID(l *Lease) (host int64, err error) {
 	err = s.Scan("select id from host where name=? and epoch=? and until is not null", []any{l.Host, l.Epoch}, &host)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -16,8 +16,8 @@ import (
 )
 
 // Open opens a frontier and creates it if it does not exist. The dsn is the
-// path of a file, with or without the prefix "sqlite:", or "mem:" for a frontier
-// in memory, which Close deletes.
+// path of a file, with or without the prefix "sqlite:", or "mem:" for a
+// frontier in memory, which Close deletes.
 //
 // Several processes may open the same file on a local disk. One process with
 // many goroutines is faster.
@@ -84,9 +84,9 @@ func openSQLite(ctx context.Context, path string, now func() time.Time) (_ Front
 	return e, nil
 }
 
-// checkFiles returns an error if the database at path, its log or its journal is
-// a symbolic link, a device, or a file with several hard links, because SQLite
-// would write through it.
+// checkFiles returns an error if the database at path, its log or its journal
+// is a symbolic link, a device, or a file with several hard links, because
+// SQLite would write through it.
 func checkFiles(path string) error {
 	if path == "" {
 		return nil

@@ -10,12 +10,12 @@ import (
 )
 
 // pageRows is the number of rows that an iteration reads at a time. The
-// iteration holds no session between two pages, so that SQLite can write its log
-// back to the database.
+// iteration holds no session between two pages, so that SQLite can write its
+// log back to the database.
 const pageRows = 128
 
-// itemColumns are the columns of url u that scanItem reads. The name of the host
-// follows them.
+// itemColumns are the columns of url u that scanItem reads. The name of the
+// host follows them.
 const itemColumns = "u.id, u.key, u.url, u.via, u.depth, u.prio, u.wait, u.meta, u.run, u.attempts, u.note, u.last, "
 
 // scanItem reads an item from r. Attempts of runs other than run do not count.
@@ -75,8 +75,8 @@ func (s *session) captureOf(where string, args ...any) (Capture, error) {
 	return c, err
 }
 
-// pages iterates over rows in the order of their ids. The function fill reads the
-// next page: the rows with ids greater than after.
+// pages iterates over rows in the order of their ids. The function fill reads
+// the next page: the rows with ids greater than after.
 func pages[T any](ctx context.Context, e *engine,
 	fill func(s *session, after int64, add func(T, int64)) error) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {

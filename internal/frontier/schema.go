@@ -30,8 +30,8 @@ func schemaStatements(version int) map[string]string {
 	return all
 }
 
-// comment matches an SQL comment. The statements of the schema contain no quotes
-// and no other kind of comment.
+// comment matches an SQL comment. The statements of the schema contain no
+// quotes and no other kind of comment.
 var comment = regexp.MustCompile(`--[^\n]*`)
 
 // normalizeSQL removes the comments of a statement, converts it to lower case,

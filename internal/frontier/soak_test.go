@@ -24,8 +24,8 @@ func TestSoakRestart(t *testing.T) {
 	}
 }
 
-// peakMemory returns the peak resident memory of this process. It skips the test
-// on systems other than Linux.
+// peakMemory returns the peak resident memory of this process. It skips the
+// test on systems other than Linux.
 func peakMemory(t *testing.T) (bytes int64) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

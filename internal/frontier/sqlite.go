@@ -54,7 +54,8 @@ func (e *engine) acquire(ctx context.Context, pool chan *session) (*session, err
 
 func (e *engine) SetPendingLimit(n int64) { e.limit.Store(n) }
 
-// write runs f in a transaction. The changes are on disk when write returns nil.
+// write runs f in a transaction. The changes are on disk when write returns
+// nil.
 func (e *engine) write(ctx context.Context, f func(*tx) error) error {
 	return e.change(ctx, "pragma synchronous=full", f)
 }

@@ -12,7 +12,8 @@ import (
 )
 
 // TestBrokenAddresses checks that an unreachable address of a name delays a
-// transfer by 250 ms instead of a timeout. IPv6 addresses are often unreachable.
+// transfer by 250 ms instead of a timeout. IPv6 addresses are often
+// unreachable.
 func TestBrokenAddresses(t *testing.T) {
 	const (
 		silent6, other6 = "2001:4860:4860::8888", "2001:4860:4860::8844"

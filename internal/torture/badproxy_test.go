@@ -15,8 +15,8 @@ import (
 	"github.com/anyurl/fetch/internal/savetest"
 )
 
-// TestBadProxies checks the error, the time and the files of transfers through a
-// proxy that violates its protocol.
+// TestBadProxies checks the error, the time and the files of transfers through
+// a proxy that violates its protocol.
 func TestBadProxies(t *testing.T) {
 	const (
 		plain, tunnel, ftp, gopher = "http://example.com/length", "https://example.com/length", "ftp://example.com/file", "gopher://example.com/9/file"

@@ -17,8 +17,8 @@ import (
 
 const year = 365 * 24 * time.Hour
 
-// clocks returns clocks that the client can have. The servers have the clock of the
-// synctest bubble.
+// clocks returns clocks that the client can have. The servers have the clock of
+// the synctest bubble.
 func clocks() map[string]func() time.Time {
 	back := false
 	return map[string]func() time.Time{
@@ -34,8 +34,8 @@ func clocks() map[string]func() time.Time {
 	}
 }
 
-// TestClockSteps checks that timeouts and the delays between attempts do not depend
-// on the clock.
+// TestClockSteps checks that timeouts and the delays between attempts do not
+// depend on the clock.
 func TestClockSteps(t *testing.T) {
 	for name, now := range clocks() {
 		for _, c := range []struct {
@@ -65,8 +65,8 @@ func TestClockSteps(t *testing.T) {
 	}
 }
 
-// TestClockAndDates checks that dates of a server are compared with the clock, and
-// that a Retry-After date causes a delay of at most ten minutes.
+// TestClockAndDates checks that dates of a server are compared with the clock,
+// and that a Retry-After date causes a delay of at most ten minutes.
 func TestClockAndDates(t *testing.T) {
 	for name, want := range map[string]struct {
 		wait  time.Duration
@@ -110,8 +110,8 @@ func TestClockAndDates(t *testing.T) {
 	}
 }
 
-// TestClockAndCertificates checks that the error for an expired certificate has the
-// current time.
+// TestClockAndCertificates checks that the error for an expired certificate has
+// the current time.
 func TestClockAndCertificates(t *testing.T) {
 	for _, at := range []int{1960, 2200} {
 		synctest.Test(t, func(t *testing.T) {

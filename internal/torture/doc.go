@@ -10,13 +10,14 @@
 //
 //	I1  The error is nil or has a class that the failure can cause.
 //	I2  The file is absent, unchanged or complete. No other file remains.
-//	I3  The delivered bytes are a prefix of the object, and the complete object
-//	    if the error is nil.
+//	I3  The delivered bytes are a prefix of the object, and the complete
+//	    object if the error is nil.
 //	I4  No connection, file or goroutine remains open.
 //	I5  The transfer took at most the sum of the timeouts that applied. Each
 //	    operation had a deadline.
 //	I6  The client made at most as many connections and requests as one more
-//	    attempt needs, and no connection after the caller canceled the context.
+//	    attempt needs, and no connection after the caller canceled the
+//	    context.
 //	I7  Errors, notes and files contain no secrets and no control characters.
 //	    No other host received a secret.
 //	I8  A second transfer without a failure succeeds with the files that the
@@ -32,14 +33,15 @@
 //
 // The output has the violated invariant, the error, the time of the transfer,
 // and the operations of the client on the network and on the file system in
-// their order. The failed network operation has its error in the list. Times are
-// times of the synctest bubble, which advance only while all goroutines wait. To
-// run one subtest, pass its complete name to -run. The number of an operation of
-// HTTP/2 or TLS can differ by one or two between runs. If a subtest does not end,
-// a goroutine waits for a mutex, which stops the time of the bubble. The
-// goroutine dump of the test timeout shows the owner of the mutex.
+// their order. The failed network operation has its error in the list. Times
+// are times of the synctest bubble, which advance only while all goroutines
+// wait. To run one subtest, pass its complete name to -run. The number of an
+// operation of HTTP/2 or TLS can differ by one or two between runs. If a
+// subtest does not end, a goroutine waits for a mutex, which stops the time of
+// the bubble. The goroutine dump of the test timeout shows the owner of the
+// mutex.
 //
 // The other tests cover broken addresses (TestBrokenAddresses), broken proxies
-// (TestBadProxies) and wrong clocks (TestClockSteps and others). Faults that need
-// a process, a kernel or a disk are tests of cmd/fetch in fault_*_test.go.
+// (TestBadProxies) and wrong clocks (TestClockSteps and others). Faults that
+// need a process, a kernel or a disk are tests of cmd/fetch in fault_*_test.go.
 package torture

@@ -79,8 +79,8 @@ func (w *world) dialName(address string) (net.Conn, error) {
 	return w.dial(w.t.Context(), "tcp", netip.MustParseAddrPort(net.JoinHostPort(addrs[0].String(), port)))
 }
 
-// socks serves a SOCKS handshake (RFC 1928, RFC 1929). It returns the connection to
-// the requested host, or nil if the handshake fails.
+// socks serves a SOCKS handshake (RFC 1928, RFC 1929). It returns the
+// connection to the requested host, or nil if the handshake fails.
 func (w *world) socks(c net.Conn, r *bufio.Reader) net.Conn {
 	read := func(n int) []byte {
 		b := make([]byte, n)

@@ -227,8 +227,8 @@ func site() http.Handler {
 // busyTime is the Retry-After time of /busy.
 const busyTime = 7 * time.Second
 
-// prepare creates a folder with the files of s. It returns the path of the output
-// file and the URL.
+// prepare creates a folder with the files of s. It returns the path of the
+// output file and the URL.
 func (s *scenario) prepare(t *testing.T) (out, url string) {
 	t.Helper()
 	dir := folder(t)

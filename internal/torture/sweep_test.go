@@ -96,8 +96,8 @@ func sweepDisk(t *testing.T, s *scenario, stride int) {
 	}
 }
 
-// checkInvariants checks the invariants of the package documentation. The outcome
-// intact is from a run without a failure.
+// checkInvariants checks the invariants of the package documentation. The
+// outcome intact is from a run without a failure.
 func (tr *trial) checkInvariants(t *testing.T, o, intact outcome) {
 	t.Helper()
 	defer func() {
@@ -133,8 +133,8 @@ func (tr *trial) checkInvariants(t *testing.T, o, intact outcome) {
 	}
 }
 
-// possibleFaults returns the classes of errors that the failure of the trial can
-// cause. It returns nil if no error may occur.
+// possibleFaults returns the classes of errors that the failure of the trial
+// can cause. It returns nil if no error may occur.
 func (tr *trial) possibleFaults() (faults []fetch.Fault) {
 	switch at := tr.disk.At; {
 	case tr.stop > 0:

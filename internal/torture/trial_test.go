@@ -84,9 +84,9 @@ func (tr *trial) run(t *testing.T) outcome {
 	return tr.transfer(t, ctx, opts, url, fsys)
 }
 
-// expires reports whether the deadline of the failing operation passes immediately.
-// HTTP/2 and TLS write under a mutex, and the time of a bubble stops while a
-// goroutine waits for a mutex.
+// expires reports whether the deadline of the failing operation passes
+// immediately. HTTP/2 and TLS write under a mutex, and the time of a bubble
+// stops while a goroutine waits for a mutex.
 func (tr *trial) expires() bool { return tr.tls && tr.at > 0 && tr.conn == faultnet.Silent }
 
 // hit reports whether the failing network operation was reached.
@@ -94,8 +94,8 @@ func (tr *trial) hit() bool {
 	return tr.breaker.Hit() || tr.expires() && tr.world.ops >= tr.at
 }
 
-// closeTime is the time that an idle session may need to end after the client is
-// closed. It does not count as time of a transfer.
+// closeTime is the time that an idle session may need to end after the client
+// is closed. It does not count as time of a transfer.
 const closeTime = 5 * time.Second
 
 // transfer saves url in the file tr.out, as a program would.
@@ -178,7 +178,8 @@ func (o *outcome) attempt(ctx context.Context, client *fetch.Client, req *fetch.
 	return f.Commit()
 }
 
-// repeat repeats the transfer without a failure, with the files that the trial left.
+// repeat repeats the transfer without a failure, with the files that the trial
+// left.
 func (tr *trial) repeat(t *testing.T, url string) outcome {
 	clean := &trial{scenario: tr.scenario, attempts: tr.attempts, world: newWorld(t), out: tr.out}
 	opts := tr.serve(clean.world)

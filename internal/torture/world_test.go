@@ -62,8 +62,9 @@ func (w *world) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, er
 	return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
 }
 
-// serve starts an HTTP server at addr, with TLS if tls is true. The server is closed
-// at the end of the test. The certificate of httptest is for example.com.
+// serve starts an HTTP server at addr, with TLS if tls is true. The server is
+// closed at the end of the test. The certificate of httptest is for
+// example.com.
 func (w *world) serve(addr string, server *httptest.Server, tls bool) {
 	l := &listener{addr: netip.MustParseAddrPort(addr), queue: make(chan net.Conn), done: make(chan struct{})}
 	w.listeners[l.addr] = l
@@ -77,8 +78,8 @@ func (w *world) serve(addr string, server *httptest.Server, tls bool) {
 	w.t.Cleanup(server.Close)
 }
 
-// serveConns starts a server at addr that calls converse for each connection, with
-// a reader of the connection. The server is closed at the end of the test.
+// serveConns starts a server at addr that calls converse for each connection,
+// with a reader of the connection. The server is closed at the end of the test.
 func (w *world) serveConns(addr string, converse func(c net.Conn, r *bufio.Reader)) {
 	l := &listener{addr: netip.MustParseAddrPort(addr), queue: make(chan net.Conn), done: make(chan struct{})}
 	w.listeners[l.addr] = l

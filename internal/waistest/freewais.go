@@ -37,8 +37,8 @@ func file(name string, bodies ...Body) *Document {
 	return &Document{dir + base, base + "   " + dir, bodies}
 }
 
-// fillerBody returns a Body with the given size and number of lines. Its text is
-// not in the recordings.
+// fillerBody returns a Body with the given size and number of lines. Its text
+// is not in the recordings.
 func fillerBody(kind string, size int, lines uint32) Body {
 	b := NewBody(kind, strings.Repeat("?", size))
 	b.Lines = lines

@@ -12,14 +12,15 @@ import (
 var recordings embed.FS
 
 // An Exchange is a recorded request to freeWAIS-sf and its response. Both are
-// complete messages. An empty Answer means that the server closed the connection.
+// complete messages. An empty Answer means that the server closed the
+// connection.
 type Exchange struct {
 	Title           string
 	Request, Answer []byte
 }
 
-// Recorded returns the exchanges of a recorded session with freeWAIS-sf. The file
-// testdata/README.md lists the sessions.
+// Recorded returns the exchanges of a recorded session with freeWAIS-sf. The
+// file testdata/README.md lists the sessions.
 func Recorded(t testing.TB, file string) (all []Exchange) {
 	t.Helper()
 	for _, m := range transcript.ReadRecording(t, recordings, "testdata/"+file) {

@@ -43,8 +43,8 @@ func (d *Document) body(kind string) *Body {
 }
 
 // read returns the bytes or lines of b that r requests. It reports whether the
-// requested range extends past the end of b. It reads at most one byte more than
-// the maximum size of a response.
+// requested range extends past the end of b. It reads at most one byte more
+// than the maximum size of a response.
 func (c *Session) read(b *Body, r z3950.Retrieval) (text []byte, over bool) {
 	if r.Unit == z3950.Lines {
 		return readLines(b, r)

@@ -2,8 +2,8 @@
 // those of freeWAIS-sf 2.2, including its errors. The tests of this package
 // compare them with recordings.
 //
-// A [Server] has databases. [Server.Step] makes it a server of internal/faultnet,
-// in memory or on loopback:
+// A [Server] has databases. [Server.Step] makes it a server of
+// internal/faultnet, in memory or on loopback:
 //
 //	s := &waistest.Server{Databases: map[string]*waistest.Database{"notes": {
 //		Documents: []*waistest.Document{waistest.NewText("/data/a.txt", "A", "the text\n")}}}}
@@ -56,8 +56,9 @@ func (s *Server) Step() faultnet.Step {
 }
 
 // Serve serves the requests of one connection, one at a time. It discards bytes
-// that the client sends before the response, as freeWAIS-sf does. It returns nil
-// if freeWAIS-sf would close the connection, or the error of the connection.
+// that the client sends before the response, as freeWAIS-sf does. It returns
+// nil if freeWAIS-sf would close the connection, or the error of the
+// connection.
 func (s *Server) Serve(c io.ReadWriter) error {
 	in := bufio.NewReader(c)
 	session := s.Session()
@@ -132,7 +133,8 @@ func (c *Session) Answer(message []byte) (answer []byte, ok bool) {
 	return c.answer, true
 }
 
-// init returns the response to p. It rejects clients that offer Present or Delete.
+// init returns the response to p. It rejects clients that offer Present or
+// Delete.
 func (c *Session) init(p *z3950.Init) z3950.PDU {
 	answer := &z3950.InitResponse{
 		Accepted: len(p.Options) > 0 && p.Options[0]&0x60 == 0,

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestRecorded checks that the server responds to each recorded request with the
-// recorded bytes.
+// TestRecorded checks that the server responds to each recorded request with
+// the recorded bytes.
 func TestRecorded(t *testing.T) {
 	s := FreeWAIS(t)
 	for _, file := range Recordings(t) {

@@ -29,7 +29,8 @@ func testCrash(t *testing.T, e Engine, seeds uint64) {
 	}
 }
 
-// afterCrash compares the state that a power failure would leave with the model.
+// afterCrash compares the state that a power failure would leave with the
+// model.
 func (p *play) afterCrash() {
 	p.Helper()
 	left := &trial{TB: p.TB, clock: p.clock, ctx: p.ctx, place: p.e.Copy(p.TB, p.place)}

@@ -112,8 +112,8 @@ func (w *web) visit(handle func(worker int) frontier.Frontier) {
 	}
 }
 
-// checkFenced calls Complete with the lease of the stopped worker, if the lease is
-// for host. Another worker has claimed the host since.
+// checkFenced calls Complete with the lease of the stopped worker, if the lease
+// is for host. Another worker has claimed the host since.
 func (w *web) checkFenced(f frontier.Frontier, host string) {
 	w.mu.Lock()
 	dead := w.dead
@@ -159,8 +159,8 @@ func (w *web) work(f frontier.Frontier, id int) {
 	}
 }
 
-// checkClaim checks that no other worker has a lease of the hosts in ls, and that
-// the delay of each host has passed.
+// checkClaim checks that no other worker has a lease of the hosts in ls, and
+// that the delay of each host has passed.
 func (w *web) checkClaim(ls []*frontier.Lease) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -176,8 +176,9 @@ func (w *web) checkClaim(ls []*frontier.Lease) {
 	}
 }
 
-// stops reports whether the worker with the leases ls is to stop without releasing
-// them. It selects the first worker with new leases after a tenth of the visits.
+// stops reports whether the worker with the leases ls is to stop without
+// releasing them. It selects the first worker with new leases after a tenth of
+// the visits.
 func (w *web) stops(ls []*frontier.Lease) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

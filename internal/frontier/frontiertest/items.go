@@ -86,8 +86,8 @@ func testRuns(t *testing.T, e Engine) {
 		t.Errorf("added again as %+v; want the new depth and meta and no via", again)
 	}
 
-	// The waiting item becomes ready and then waits again. Stats must return the
-	// new time.
+	// The waiting item becomes ready and then waits again. Stats must return
+	// the new time.
 	later := tr.now().Add(time.Minute * 5)
 	waiting.NotBefore = later
 	tr.add(1, waiting)
@@ -116,8 +116,8 @@ func testRuns(t *testing.T, e Engine) {
 	}
 }
 
-// testTwoHandles checks that two handles of one frontier see the changes of each
-// other.
+// testTwoHandles checks that two handles of one frontier see the changes of
+// each other.
 func testTwoHandles(t *testing.T, e Engine) {
 	if !e.Lasts {
 		t.Skip("this engine has one handle")
@@ -206,8 +206,8 @@ func testComplete(t *testing.T, e Engine) {
 	}
 }
 
-// testLimit checks that SetPendingLimit drops new URLs of a host with many pending
-// URLs, but neither seeds nor URLs of earlier runs.
+// testLimit checks that SetPendingLimit drops new URLs of a host with many
+// pending URLs, but neither seeds nor URLs of earlier runs.
 func testLimit(t *testing.T, e Engine) {
 	tr := newTrial(t, e)
 	from := func(i frontier.Item) frontier.Item { i.Via = url("z", 0).Key; return i }
@@ -233,8 +233,8 @@ func testLimit(t *testing.T, e Engine) {
 	tr.add(2, from(url("a", 1)), from(url("a", 2)), from(url("a", 9)))
 }
 
-// testPark checks that a parked item stays pending and is not claimed before the
-// next Begin.
+// testPark checks that a parked item stays pending and is not claimed before
+// the next Begin.
 func testPark(t *testing.T, e Engine) {
 	tr := newTrial(t, e)
 	tr.add(2, url("a", 1), url("a", 2))

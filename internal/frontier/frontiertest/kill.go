@@ -13,12 +13,12 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// environ is the name of an environment variable with the place of the frontier. A
-// process in which it is set runs victim.
+// environ is the name of an environment variable with the place of the
+// frontier. A process in which it is set runs victim.
 const environ = "FRONTIERTEST_PLACE"
 
-// Main must be called from TestMain. It does not return in a process that testKill
-// has started.
+// Main must be called from TestMain. It does not return in a process that
+// testKill has started.
 func Main(e Engine) {
 	if place := os.Getenv(environ); place != "" {
 		fmt.Fprintln(os.Stderr, victim(e, place))
@@ -31,8 +31,8 @@ const (
 	record = 100 // size of a record, in bytes
 )
 
-// victim completes batches and prints the number of each completed batch. It runs
-// until the process is killed.
+// victim completes batches and prints the number of each completed batch. It
+// runs until the process is killed.
 func victim(e Engine, place string) error {
 	ctx := context.Background()
 	f, err := e.Open(ctx, place, time.Now)
@@ -79,8 +79,8 @@ func batchOf(n int) (rs []frontier.Result, ends map[string]int64) {
 	return rs, map[string]int64{"w": int64(n+1) * batch * record}
 }
 
-// testKill repeatedly starts a process, kills it during its calls, and checks the
-// frontier that it leaves.
+// testKill repeatedly starts a process, kills it during its calls, and checks
+// the frontier that it leaves.
 func testKill(t *testing.T, e Engine, times int) {
 	if !e.Lasts {
 		t.Skip("this engine has no file")
@@ -114,8 +114,8 @@ func killVictim(t *testing.T, place string, batches int) (last int) {
 	}
 	defer cmd.Wait()
 	printed := 0
-	// Read until the end of the output, because the victim may print more batches
-	// before it dies.
+	// Read until the end of the output, because the victim may print more
+	// batches before it dies.
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		if last, err = strconv.Atoi(lines.Text()); err != nil {
 			t.Fatalf("the victim printed %q; TestMain must call Main", lines.Text())
@@ -130,8 +130,8 @@ func killVictim(t *testing.T, place string, batches int) (last int) {
 	return last
 }
 
-// checkBatches checks that the frontier has all batches up to last, and either the
-// complete next batch or no part of it.
+// checkBatches checks that the frontier has all batches up to last, and either
+// the complete next batch or no part of it.
 func (tr *trial) checkBatches(last int) {
 	tr.Helper()
 	ends, err := tr.FileEnds(tr.ctx)

@@ -145,7 +145,8 @@ func (p *play) runComplete(l *frontier.Lease) {
 	p.equal("outstanding items", l.Outstanding, out)
 }
 
-// randomResult returns a result for an item of l, or for another item of its host.
+// randomResult returns a result for an item of l, or for another item of its
+// host.
 func (p *play) randomResult(l *frontier.Lease) frontier.Result {
 	r := frontier.Result{Item: p.randomItem(l.Host), State: frontier.State(p.intn(6))}
 	if len(l.Items) > 0 && p.intn(3) > 0 {

@@ -35,8 +35,8 @@ func Fuzz(f *testing.F, e Engine) {
 	})
 }
 
-// Play runs the operations that script encodes on e and on a model, and compares
-// their results.
+// Play runs the operations that script encodes on e and on a model, and
+// compares their results.
 func Play(t testing.TB, e Engine, script []byte) {
 	t.Helper()
 	p := newPlay(t, e, script)

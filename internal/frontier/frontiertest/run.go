@@ -58,8 +58,8 @@ func Soak(t *testing.T, e Engine) {
 	t.Run("Kill", func(t *testing.T) { testKill(t, e, 20) })
 }
 
-// A clock is a clock that only advance moves. It starts at a full second, because
-// a frontier stores times with a precision of one microsecond.
+// A clock is a clock that only advance moves. It starts at a full second,
+// because a frontier stores times with a precision of one microsecond.
 type clock struct {
 	mu sync.Mutex
 	t  time.Time
