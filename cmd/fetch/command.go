@@ -120,7 +120,7 @@ func (r *commandTree) flagError(cmd *cobra.Command, c runner, err error) error {
 		f = flags.ShorthandLookup(name[:1])
 	}
 	if f == nil || cmd == r.main {
-		return options.Error(err)
+		return fetch.Usage.Errorf("%w; see %s --help", options.Error(err), cmd.CommandPath())
 	}
 	advice := ""
 	if a, ok := c.(adviser); ok {

@@ -18,6 +18,9 @@ func (r *commandTree) help() *cobra.Command {
 	return r.define(&cobra.Command{
 		Use:   "help [COMMAND | SCHEME]",
 		Short: "Describe a command, or the URLs of a scheme",
+		Long: `help prints the help of a command, or a description of the URLs of a scheme.
+Without an argument, help prints the help of fetch.`,
+		Example: examples("fetch help mirror", "fetch help gopher"),
 	}, &helpCommand{r})
 }
 

@@ -24,6 +24,8 @@ func (r *commandTree) uri() *cobra.Command {
 	cmd := r.define(&cobra.Command{
 		Use:   "uri",
 		Short: "Parse, resolve, normalize, compare and find URIs (RFC 3986)",
+		Long: `uri works on URIs without a network. With --batch, uri reads requests in JSON and
+prints one answer per line, so that a program can use it as a subprocess.`,
 	}, c)
 	c.help = cmd.Help
 	cmd.AddCommand(r.uriParse(), r.uriValid(), r.uriResolve(), r.uriNormalize(), r.uriEquivalent(),
@@ -123,6 +125,7 @@ func (r *commandTree) uriResolve() *cobra.Command {
 	return r.define(&cobra.Command{
 		Use:   "resolve [flags] BASE REFERENCE",
 		Short: "Resolve a reference against a base URI (RFC 3986 5)",
+		Long:  "resolve prints the absolute URI of a relative reference in a document at BASE.",
 		Args:  exactArgs(2, "a base and a reference"),
 	}, uriFunc{flags, func(args []string) error {
 		m, ok := resolveModes[mode]
@@ -161,7 +164,10 @@ func (f *levelFlag) level() (uri.Level, error) {
 func (r *commandTree) uriNormalize() *cobra.Command {
 	var flag levelFlag
 	return r.define(&cobra.Command{
-		Use: "normalize [flags] URI", Short: "Print the normal form of a URI", Args: exactArgs(1, "one URI"),
+		Use:   "normalize [flags] URI",
+		Short: "Print the normal form of a URI",
+		Long:  "normalize prints the normal form of a URI (RFC 3986 6.2). Equivalent URIs have the same normal form.",
+		Args:  exactArgs(1, "one URI"),
 	}, uriFunc{flag.register, func(args []string) error {
 		level, err := flag.level()
 		if err != nil {
@@ -199,6 +205,7 @@ func (r *commandTree) uriRelativize() *cobra.Command {
 	return r.define(&cobra.Command{
 		Use:   "relativize BASE TARGET",
 		Short: "Print the relative reference from one URI to another",
+		Long:  "relativize prints the reference that a document at BASE can use for TARGET.",
 		Args:  exactArgs(2, "a base and a target"),
 	}, uriFunc{do: func(args []string) error {
 		base, target, err := parseTwo(args)

@@ -105,7 +105,7 @@ func (s *streams) parseURL(text, defaultScheme string) (uri.URI, error) {
 		s.note("the URL is taken for %s", u)
 	}
 	if iri.Notes(u) != "" {
-		s.note("the URL is displayed as %s", iri.Display(u))
+		s.note("check the URL: %s", iri.Display(u))
 	}
 	return u, nil
 }

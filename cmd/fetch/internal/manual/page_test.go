@@ -38,6 +38,8 @@ func newCommand() (*cobra.Command, *options.Set) {
 func TestPage(t *testing.T) {
 	c, set := newCommand()
 	const want = `.TH "FETCH\-COPY" 1 "" "fetch dev" "User Commands"
+.nh
+.ad l
 .SH NAME
 fetch\-copy \- copy URLs
 .SH SYNOPSIS

@@ -101,7 +101,7 @@ func Error(err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "" {
 		// The text after the first letter may be a password.
-		return fetch.Usage.Errorf("unknown flag -%s", unknown.GetSpecifiedName()[:1])
+		return fetch.Usage.Errorf("unknown flag: -%s", unknown.GetSpecifiedName()[:1])
 	}
 	return fetch.Usage.With(err)
 }
