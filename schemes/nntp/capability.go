@@ -19,6 +19,7 @@ func (c capabilities) hasArg(label, arg string) bool { return slices.Contains(c[
 // accepts pipelined commands, and its LISTGROUP command accepts a range.
 func (c capabilities) supportsRFC3977() bool { return c.has("READER") }
 
+// requestCapabilities sends CAPABILITIES and replaces the recorded capabilities.
 func (s *session) requestCapabilities() error {
 	s.caps = nil
 	r, err := s.command("CAPABILITIES")

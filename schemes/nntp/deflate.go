@@ -37,7 +37,8 @@ func (d *driver) startCompression(s *session, articles uint64, listing bool) err
 
 // A deflateConn is a connection with raw DEFLATE data in both directions. It
 // sends commands as stored blocks, because they are too short to compress. It
-// hides the methods of the TLS connection below.
+// does not expose the underlying connection, because bytes that arrive on an
+// idle connection may be the end of a flush.
 type deflateConn struct {
 	net.Conn
 	inflater *inflater

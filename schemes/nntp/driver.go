@@ -9,6 +9,7 @@ import (
 	"github.com/anyurl/fetch/internal/sessions"
 )
 
+// A driver carries out requests for news, nntp, snews and nntps URLs.
 type driver struct {
 	Options
 	env         fetch.Env
@@ -92,6 +93,8 @@ func (d *driver) authenticate(ctx context.Context, q *task, l *lease, refusal er
 	return d.changeSession(ctx, q, l, auth, func(s *session) error { return d.login(ctx, s, auth) })
 }
 
+// upgradeTLS starts TLS after the server rejected q because the connection has
+// no TLS.
 func (d *driver) upgradeTLS(ctx context.Context, q *task, l *lease) error {
 	return d.changeSession(ctx, q, l, q.req.Auth, func(s *session) error { return s.startTLS(ctx, d.env.TLS) })
 }
@@ -101,7 +104,6 @@ func (d *driver) upgradeTLS(ctx context.Context, q *task, l *lease) error {
 // changeSession replaces the session with a new one.
 func (d *driver) changeSession(ctx context.Context, q *task, l *lease, auth *fetch.Credential,
 	change func(*session) error) error {
-
 	s := l.Session
 	if s.compressed || !s.inSync() {
 		return l.Replace(func() (*session, error) { return d.connect(ctx, q, auth) })

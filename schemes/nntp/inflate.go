@@ -58,8 +58,8 @@ func (z *inflater) Read(p []byte) (int, error) {
 		}
 		return 0, err
 	}
-	at := z.consumed & (len(z.window) - 1)
-	n := copy(p, z.window[at:min(len(z.window), at+z.produced-z.consumed)])
+	offset := z.consumed & (len(z.window) - 1)
+	n := copy(p, z.window[offset:min(len(z.window), offset+z.produced-z.consumed)])
 	z.consumed += n
 	return n, nil
 }
@@ -211,8 +211,8 @@ func (z *inflater) decodeSymbols() error {
 	return nil
 }
 
-// undecodedError returns the error for bits that are no complete code. With 48
-// or more bits the data is corrupt, because a code has at most 15 bits.
+// undecodedError returns the error for bits without a complete code. With 48 or
+// more bits the data is corrupt, because a code has at most 15 bits.
 func (z *inflater) undecodedError() error {
 	if z.bitCount >= 48 {
 		return errCorrupt
@@ -220,8 +220,8 @@ func (z *inflater) undecodedError() error {
 	return errNeedInput
 }
 
-// copyMatch copies earlier bytes of the window (RFC 1951 3.2.5). It needs at
-// most 48 bits. It uses no bits unless all of them are available.
+// copyMatch copies bytes from the window to the output (RFC 1951 3.2.5). It
+// needs at most 48 bits. It uses no bits unless all of them are available.
 func (z *inflater) copyMatch(symbol, used uint) error {
 	if symbol >= uint(len(lengthTable)) {
 		return errCorrupt

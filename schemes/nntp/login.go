@@ -23,6 +23,7 @@ func (d *driver) connect(ctx context.Context, q *task, auth *fetch.Credential) (
 	return sessions.Start(ctx, s, func() error { return d.negotiate(ctx, s, auth) })
 }
 
+// negotiate reads the greeting, starts TLS if required, and authenticates.
 func (d *driver) negotiate(ctx context.Context, s *session, auth *fetch.Credential) error {
 	if s.endpoint.implicitTLS {
 		if err := s.Encrypt(ctx, d.env.TLS, s.endpoint.Host); err != nil {
@@ -70,6 +71,7 @@ func (d *driver) login(ctx context.Context, s *session, auth *fetch.Credential) 
 	}
 }
 
+// loginError returns the error for a rejected login.
 func loginError(r line.Reply) error {
 	err := statusError("AUTHINFO", r)
 	if r.Code == 502 {

@@ -91,9 +91,9 @@ func (d *driver) skippedUpTo(q *task, s *session, g group) (uint64, error) {
 	return max(d.After, mark.Number), nil
 }
 
-// isMarkValid reports whether the articles of g still have the same numbers as when
-// mark was set. If the article of the mark has expired, the mark remains valid.
-// If the article has another number, the mark is invalid.
+// isMarkValid reports whether the articles of g still have the same numbers as
+// when mark was set. If the article of the mark has expired, the mark remains
+// valid. If the article has another number, the mark is invalid.
 func (s *session) isMarkValid(g group, mark Mark) (bool, error) {
 	if mark.Number > g.high {
 		// An empty group may have a high number of low-1.

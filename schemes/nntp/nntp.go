@@ -13,7 +13,8 @@
 //	news:                 a listing of all groups
 //
 // URLs without a host use the server in Options.Server. Connections of snews
-// and nntps URLs always use TLS.
+// and nntps URLs always use TLS. [fetch.Request].Since limits listings to
+// articles and groups that reached the server after a time (NEWNEWS, NEWGROUPS).
 //
 // The package implements RFC 5538 and RFC 1738 3.6 and 3.7 (URLs), RFC 3977
 // (NNTP), RFC 2980 (older servers), RFC 4642 (STARTTLS), RFC 4643 (AUTHINFO)
@@ -31,22 +32,36 @@ type Options struct {
 	// must not contain a password.
 	Server string
 
-	View     View   // the part of an article to retrieve, or the form of a group
-	Field    string // header field or metadata item (":bytes") for listings of groups; "": all fields
-	Describe bool   // include descriptions in lists of groups (LIST NEWSGROUPS)
+	// View selects complete articles, parts of articles, or listings.
+	View View
 
-	// After and Marks exclude articles from ranges and listings of articles.
-	// Request.Since excludes articles and groups that reached the server before
-	// that time (NEWNEWS, NEWGROUPS).
-	After uint64 // highest article number to exclude, or 0
-	Marks *Marks // last article of each group in earlier runs, or nil
+	// Field is a header field or a metadata item, such as "Subject" or
+	// ":bytes". If it is not empty, the listing of a group contains only this
+	// field of each article (HDR).
+	Field string
+
+	// If Describe is true, lists of groups contain the descriptions of the
+	// groups (LIST NEWSGROUPS).
+	Describe bool
+
+	// After is an article number. Listings and ranges exclude the article with
+	// this number and all articles with lower numbers.
+	After uint64
+
+	// Marks contains the last article of each group in earlier runs, or is nil.
+	// Listings and ranges exclude articles up to the mark of their group.
+	Marks *Marks
 
 	// TLS is the TLS mode of news and nntp URLs (RFC 4642). By default, the
 	// driver uses TLS before it sends a password and if the server requires
 	// TLS.
-	TLS           fetch.TLSMode
-	ClearPassword bool // allow sending a password in plaintext
-	Compress      Compress
+	TLS fetch.TLSMode
+
+	// If ClearPassword is true, the driver may send passwords in plaintext.
+	ClearPassword bool
+
+	// Compress selects the responses that are compressed.
+	Compress Compress
 }
 
 // The kinds of [fetch.Override] for the options of this package.
@@ -55,19 +70,20 @@ const (
 	OverrideClearPassword fetch.OverrideKind = "nntp.Options.ClearPassword"
 )
 
-// A View selects the part of an article to retrieve, or the form of a group.
+// A View selects the contents of a response: complete articles, parts of
+// articles, or a listing.
 type View uint8
 
 const (
-	Complete View = iota // complete articles; a listing for a group
-	Head                 // headers of articles; a listing for a group
-	Body                 // bodies of articles; a listing for a group
-	Overview             // a listing of the articles, also for a single article
-	Articles             // complete articles, also for a group
+	Complete View = iota // complete articles, and listings for groups
+	Head                 // article headers, and listings for groups
+	Body                 // article bodies, and listings for groups
+	Overview             // listings of articles, even for a single article
+	Articles             // complete articles, even for groups
 )
 
-// Compress selects the responses that the server compresses (RFC 8054). Short
-// responses are never compressed.
+// Compress selects the responses that the server compresses (RFC 8054).
+// Responses for few articles are never compressed.
 type Compress uint8
 
 const (

@@ -89,7 +89,8 @@ func (r *pipeline) readNext() error {
 	return nil
 }
 
-// truncationFault converts a connection fault within a range to a truncation fault.
+// truncationFault converts a connection fault within a range to a truncation
+// fault.
 func truncationFault(err error) error {
 	if fetch.FaultOf(err) == fetch.Connect {
 		return fetch.Truncated.With(err)

@@ -34,8 +34,8 @@ func (s *session) Claim(t *fetch.Trace) bool {
 
 // Release implements [sessions.Session].
 func (s *session) Release() bool {
-	inStep := s.inSync()
-	return s.Conn.Release() && inStep && !s.upgradeFailed
+	inSync := s.inSync()
+	return s.Conn.Release() && inSync && !s.upgradeFailed
 }
 
 // readReply sends the queued commands and reads the first line of the next
