@@ -9,7 +9,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A fieldParser converts lines with fields of articles into entries.
+// A fieldParser converts the lines of overview and HDR responses to entries.
 type fieldParser struct {
 	urlBuilder
 	keys     []string // keys in Entry.Extra, in the order of the fields

@@ -257,7 +257,8 @@ func FuzzNoExtraCommand(f *testing.F) {
 			}
 			got = append(got, words[0])
 		}
-		// A large range repeats LISTGROUP and the command for each article.
+		// For a range, the client repeats LISTGROUP and the command for
+		// articles.
 		got = slices.Compact(got)
 		for len(got) > len(want) && want[len(want)-2] == "LISTGROUP" && slices.Equal(got[len(got)-2:], want[len(want)-2:]) {
 			got = got[:len(got)-2]

@@ -26,7 +26,8 @@ const (
 	placeholderIDPrefix = "<leafnode:placeholder:"
 )
 
-// placeholderDoubt is the note and [fetch.Response].Doubt for a placeholder.
+// placeholderDoubt is the text of the note and of [fetch.Response].Doubt for a
+// group with a placeholder article.
 const placeholderDoubt = "server has not yet fetched this group and returns a placeholder article: try again later"
 
 func parseGroup(name string, r line.Reply) (group, error) {

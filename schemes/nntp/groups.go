@@ -8,11 +8,11 @@ import (
 	"github.com/anyurl/fetch/internal/line"
 )
 
-// Media types of the listings other than overviews, with the format of a line.
+// Media types of the listings other than overviews.
 const (
-	activeMedia      = "text/x-nntp-active"       // name high low status
-	descriptionMedia = "text/x-nntp-descriptions" // name description
-	idsMedia         = "text/x-nntp-ids"          // message-ids
+	activeMedia      = "text/x-nntp-active"       // lines "NAME HIGH LOW STATUS"
+	descriptionMedia = "text/x-nntp-descriptions" // lines "NAME DESCRIPTION"
+	idsMedia         = "text/x-nntp-ids"          // lines with a message-id
 )
 
 // listGroups lists the groups that match the wildmat of q.

@@ -16,12 +16,12 @@ var (
 // plain symbols have no extra bits. Each subsequent group of symbols has one
 // extra bit more than the previous group. If last is not zero, the table ends
 // with a symbol for the value last.
-func spanTable(base uint, plain, group, count int, last uint) []span {
+func spanTable(base uint, noExtra, group, count int, last uint) []span {
 	var table []span
 	for i := range count {
 		extra := uint(0)
-		if i >= plain {
-			extra = uint(i-plain)/uint(group) + 1
+		if i >= noExtra {
+			extra = uint(i-noExtra)/uint(group) + 1
 		}
 		table = append(table, span{base, extra})
 		base += 1 << extra

@@ -9,10 +9,10 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// An inflater decompresses a DEFLATE stream (RFC 1951) of a session. Read
-// returns all bytes that the available input determines before it waits for
-// more input. INN ends its responses with the partial flush of zlib, which
-// withholds some bits. The decompressors of the standard library and of
+// An inflater decompresses a DEFLATE stream (RFC 1951) of a session. Before it
+// waits for more input, Read returns all bytes that can be decompressed from
+// the available input. INN ends its responses with the partial flush of zlib,
+// which withholds some bits. The decompressors of the standard library and of
 // klauspost/compress would wait for these bits (doc/design/007-news.md).
 type inflater struct {
 	r              io.Reader
@@ -254,8 +254,9 @@ func (z *inflater) copyMatch(symbol, used uint) error {
 	return nil
 }
 
-// storedBlocks appends p to dst as stored blocks. A final empty block makes
-// decompressors return all data at once, such as compress/flate.
+// storedBlocks appends p to dst as stored blocks. It appends an empty block,
+// because some decompressors, such as compress/flate, otherwise wait for more
+// data.
 func storedBlocks(dst, p []byte) []byte {
 	for {
 		n := min(len(p), 1<<16-1)

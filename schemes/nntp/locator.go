@@ -15,8 +15,8 @@ import (
 type locator struct {
 	kind        kind
 	id          string // message-id with angle brackets, for kindMessageID
-	group       string // for kindNumber, kindRange and kindGroup
-	wildmat     string // for kindGroupList
+	group       string // group name, for kindNumber, kindRange and kindGroup
+	wildmat     string // pattern of group names, for kindGroupList
 	first, last uint64 // article numbers, both inclusive
 }
 

@@ -36,7 +36,7 @@ func TestPlan(t *testing.T) {
 		// Characters of message-ids. RFC 1738 5 allows some of them without
 		// escaping.
 		{url: "news:a/b?c:d;e&f=g@x", want: "ARTICLE <a/b?c:d;e&f=g@x>"},
-		{url: "news:%22a%23b%22@[1.2.3.4]", want: "", op: 99}, // brackets are to be encoded
+		{url: "news:%22a%23b%22@[1.2.3.4]", want: "", op: 99}, // brackets must be escaped
 		{url: "news:%22a%23b%22@%5B1.2.3.4%5D", want: `ARTICLE <"a#b"@[1.2.3.4]>`},
 		{url: "news:a%25b@x", want: "ARTICLE <a%b@x>"},
 		{url: "news:a+b%2Bc@x", want: "ARTICLE <a+b+c@x>"},

@@ -144,8 +144,8 @@ func (d *driver) promptPassword(ctx context.Context, s *session, auth *fetch.Cre
 	return &completed, nil
 }
 
-// prompt requests credentials for the server of s with the function env.Login.
-// It returns nil if the function is nil.
+// prompt returns credentials for the server of s from env.Login, or nil if
+// env.Login is nil.
 func (d *driver) prompt(ctx context.Context, s *session, c fetch.Challenge) (*fetch.Credential, error) {
 	if d.env.Login == nil {
 		return nil, nil

@@ -118,8 +118,8 @@ func (s *session) isMarkValid(g group, mark Mark) (bool, error) {
 	return r.Code != 223, err
 }
 
-// recordMark returns a reader of r that sets the mark of the group at io.EOF.
-// It does not set a mark for a placeholder.
+// recordMark returns a reader that sets the mark of the group when r returns
+// io.EOF. It does not set a mark for a placeholder.
 func (d *driver) recordMark(q *task, p articleRange, r io.Reader, last func() Mark) io.ReadCloser {
 	if d.Marks == nil || q.kind == kindNumber || p.placeholder {
 		return io.NopCloser(r)

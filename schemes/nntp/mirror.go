@@ -28,7 +28,7 @@ func mirrorRules(name string) fetch.Mirroring {
 func isPermanent(u uri.URI) bool { return strings.Contains(u.Path(), "@") }
 
 // mirrorScope returns the URL of the server if u is a list of groups, such as
-// "news:comp.*", because the listed groups have no other common prefix.
+// "news:comp.*", because the listed groups have only the server in common.
 // Otherwise it returns u.
 func mirrorScope(u uri.URI) uri.URI {
 	pattern, err := uri.Unescape(u.Path())

@@ -21,8 +21,8 @@ func overviewMedia(fields []string) string {
 	return mime.FormatMediaType("text/x-nntp-overview", map[string]string{"fields": strings.Join(fields, ",")})
 }
 
-// overview lists articles by the overview of the server. If the server has no
-// overview, it lists the articles by their headers.
+// overview lists articles from the overview database of the server. If the
+// server has no overview, it builds the listing from article headers.
 func (d *driver) overview(q *task, s *session) (*fetch.Response, error) {
 	p, err := d.selectRange(q, s, true)
 	switch {
@@ -106,8 +106,8 @@ func (d *driver) overviewFromHeads(q *task, s *session, p articleRange) (*fetch.
 }
 
 // overviewLine appends the overview line of an article with the standard fields
-// (RFC 3977 8.3.2). It reads the header of the article from block. The size of
-// the article is unknown.
+// (RFC 3977 8.3.2). It reads the header of the article from block. The size
+// field is empty, because the size of the article is unknown.
 func (s *session) overviewLine(dst []byte, number uint64, id string, block *line.Block) ([]byte, error) {
 	text, err := s.appendBlock(nil, rfc822.MaxHeader, block)
 	if err != nil {
@@ -131,7 +131,8 @@ func (s *session) overviewLine(dst []byte, number uint64, id string, block *line
 // fieldReplacer replaces characters that would end a field or a line.
 var fieldReplacer = strings.NewReplacer("\t", " ", "\r", " ", "\n", " ", "\x00", " ")
 
-// A lastLineReader reads from r and keeps the last complete line.
+// A lastLineReader is a reader of r that keeps a copy of the last complete
+// line.
 type lastLineReader struct {
 	r             io.Reader
 	last, partial []byte

@@ -89,8 +89,8 @@ func (r *pipeline) readNext() error {
 	return nil
 }
 
-// truncationFault converts a connection fault within a range to a truncation
-// fault.
+// truncationFault changes the fault of err from Connect to Truncated, because
+// the connection was lost within a range.
 func truncationFault(err error) error {
 	if fetch.FaultOf(err) == fetch.Connect {
 		return fetch.Truncated.With(err)
@@ -124,9 +124,9 @@ func (r *pipeline) sendCommands() error {
 	return nil
 }
 
-// A timedReader limits the time for data that is read before the Client
-// receives the first byte. The limit is sessions.ReplyTimeout plus one second
-// for each minSpeed bytes.
+// A timedReader is a reader with a time limit, for data that the driver reads
+// before it returns a response or an article. The limit is
+// sessions.ReplyTimeout plus one second for each minSpeed bytes.
 type timedReader struct {
 	r     io.Reader
 	s     *session

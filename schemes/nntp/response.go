@@ -81,8 +81,8 @@ func (d *driver) selectRange(q *task, s *session, overview bool) (articleRange, 
 	return p, nil
 }
 
-// emptyResponse returns the response for a range without articles. If a mark
-// or Options.After excludes articles, the response has Unchanged set.
+// emptyResponse returns the response for a range without articles. If a mark or
+// Options.After excludes articles, Response.Unchanged is true.
 func (p articleRange) emptyResponse(kind fetch.Kind, media string) *fetch.Response {
 	return &fetch.Response{Kind: kind, Media: media, Code: 211, Unchanged: p.incremental}
 }
