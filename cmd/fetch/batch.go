@@ -31,8 +31,8 @@ func (f *objectFlags) download(ctx context.Context, s *streams, args []string, n
 	return f.forEach(ctx, s, args, o, (*job).download)
 }
 
-// forEach calls do for each URL of the arguments and the input file. The first
-// error does not stop the others. It returns their combined exit code.
+// forEach calls do for each URL of the arguments and the input file. An error of
+// one URL does not stop the others. forEach returns the combined exit code.
 func (f *objectFlags) forEach(ctx context.Context, s *streams, args []string, o retrievalOptions,
 	do func(*job) error) error {
 	if len(args) == 0 && f.input.file == "" {

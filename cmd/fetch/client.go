@@ -70,8 +70,8 @@ type clientSpec struct {
 	middlewares   []fetch.Middleware // outermost first; they enclose the middlewares of standard
 	standard      wrap.Options       // middlewares of the library
 	redirects     *redirectFlags     // limits of redirects, or nil for the defaults
-	redirectLogin bool               // look up targets of redirects in netrc
-	transcript    bool               // print the dialogs with servers
+	redirectLogin bool               // if true, look up targets of redirects in netrc
+	transcript    bool               // if true, print the dialogs with servers
 }
 
 // An openClient is a Client with its credentials, cookies and archives.
@@ -79,7 +79,7 @@ type openClient struct {
 	*fetch.Client
 	logins  *logins
 	jar     *http.Jar
-	archive *warc.Archive // or nil
+	archive *warc.Archive // source of responses, or nil for the network
 	cookies *cookieFlags
 	streams *streams
 }
@@ -134,8 +134,8 @@ func (f *clientFlags) open(ctx context.Context, s *streams, spec clientSpec) (_ 
 	return c, nil
 }
 
-// replay makes all schemes read from WARC files instead of the network. It
-// returns all unchanged if there are no files.
+// replay returns schemes that read responses from the WARC files names instead of
+// the network. If names is empty, replay returns the schemes in all.
 func (c *openClient) replay(all []fetch.Scheme, names []string) ([]fetch.Scheme, error) {
 	if len(names) == 0 {
 		return all, nil

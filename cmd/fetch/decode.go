@@ -38,8 +38,8 @@ func decodeFile(w io.Writer, resp *fetch.Response, note func(format string, args
 // A decodedFile describes the parts of a file that have been decoded.
 type decodedFile struct {
 	name            string
-	first, next     int64 // range of the decoded bytes, without next
-	size            int64 // of the file, or -1 if unknown
+	first, next     int64 // the decoded bytes are first to next-1
+	size            int64 // size of the file in bytes, or -1 if unknown
 	parts, messages int   // number of parts and messages so far
 }
 

@@ -80,7 +80,7 @@ func exitCode(ctx context.Context, err error) int {
 
 // An errorSource describes the URL that an error is about.
 type errorSource struct {
-	line     int // in the input file, or 0
+	line     int // line number in the input file, or 0
 	attempts int // number of requests, or 0 if there was none
 }
 
@@ -136,7 +136,7 @@ func errorRecordOf(err error, code int, source errorSource) errorRecord {
 	return r
 }
 
-// trustFlags are the flags that help if a certificate cannot be verified.
+// trustFlags names the flags for a certificate that cannot be verified.
 const trustFlags = "--cacert FILE with the certificate of its issuer, or -k to skip verification (insecure)"
 
 // remedy returns the flags that may avoid err, or "".
@@ -150,8 +150,8 @@ func remedy(err error) string {
 
 // A tally combines the exit codes of several URLs.
 type tally struct {
-	code      int  // of all failures, or mixedExit if they differ
-	succeeded bool // at least one URL has succeeded
+	code      int  // exit code of all failures, or mixedExit if they differ
+	succeeded bool // reports whether at least one URL has succeeded
 }
 
 func (t *tally) add(code int) {

@@ -25,11 +25,11 @@ type job struct {
 	transfer
 	ctx    context.Context
 	output io.Writer
-	slot   *ordered.Slot // the output, or nil if it is standard output itself
+	slot   *ordered.Slot // output of the job, or nil for standard output
 
 	calls    int // number of calls of Client.Do
 	attempts attempts
-	headers  bytes.Buffer // of the responses of the last call
+	headers  bytes.Buffer // headers of the responses of the last call
 }
 
 // requestCount returns the number of requests for the object, without redirects.
@@ -91,7 +91,7 @@ func (j *job) retrieve() (err error) {
 			j.note("%d bytes are saved; run the same command again to resume", kept.Offset)
 		}
 	}()
-	if limit := time.Duration(j.flags.client.limits.maxTime); limit > 0 { // of all attempts
+	if limit := time.Duration(j.flags.client.limits.maxTime); limit > 0 { // applies to all attempts together
 		var cancel context.CancelFunc
 		j.ctx, cancel = context.WithTimeoutCause(j.ctx, limit,
 			fetch.Timeout.Errorf("the transfer took longer than %v (--max-time)", limit))

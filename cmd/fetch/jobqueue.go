@@ -14,11 +14,11 @@ import (
 type jobQueue struct {
 	ctx    context.Context
 	run    *retrieval
-	stream *ordered.Stream // to standard output, or nil if one job runs at a time
+	stream *ordered.Stream // standard output, or nil if one job runs at a time
 
 	mu    sync.Mutex
 	urls  urlReader
-	index int   // of the next job
+	index int   // index of the next job
 	err   error // io.EOF after the last URL
 }
 

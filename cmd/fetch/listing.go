@@ -88,8 +88,9 @@ func writeEntry(w io.Writer, e fetch.Entry) error {
 	return err
 }
 
-// limit returns a writer that ends the listing after n entries with a URL. Some
-// servers return more results than requested. Zero means no limit.
+// limit returns a writer that ends the listing after n entries with a URL,
+// because some servers return more results than requested. If n is zero, the
+// listing is not limited.
 func (write entryWriter) limit(n int) entryWriter {
 	return func(w io.Writer, e fetch.Entry) error {
 		err := write(w, e)

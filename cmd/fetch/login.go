@@ -34,7 +34,7 @@ func (f *loginFlags) register(s *options.Set) {
 // logins returns the credentials of the user.
 type logins struct {
 	*streams
-	netrc    *netrc.File // or nil
+	netrc    *netrc.File // contents of the netrc file, or nil
 	optional bool        // if true, the password of a URL overrides netrc
 	user     *fetch.Credential
 

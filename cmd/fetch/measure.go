@@ -29,7 +29,7 @@ type measure struct {
 	notes  []string
 
 	end  time.Duration
-	size int64 // of the body, in bytes
+	size int64 // size of the body in bytes
 }
 
 func newMeasure(digests bool) *measure {

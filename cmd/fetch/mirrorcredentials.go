@@ -14,8 +14,8 @@ import (
 type seedCredentials struct {
 	logins  *logins
 	seeds   []fetch.Origin // servers of the seeds
-	fields  fetch.Header   // for servers of the seeds
-	general fetch.Header   // for other servers
+	fields  fetch.Header   // header fields for servers of the seeds
+	general fetch.Header   // header fields for other servers
 }
 
 // newSeedCredentials returns credentials for seeds. The caller sets the logins
@@ -35,7 +35,7 @@ func newSeedCredentials(seeds []uri.URI, f *httpFlags) (*seedCredentials, error)
 	return c, nil
 }
 
-// middleware adds the credentials to the requests to next.
+// middleware returns a driver that adds the credentials to requests for next.
 func (c *seedCredentials) middleware(next fetch.Driver) fetch.Driver {
 	return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 		origin, ok := originOf(req.URL)

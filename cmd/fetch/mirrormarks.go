@@ -12,7 +12,7 @@ import (
 // groupMarks stores the positions in newsgroups of a mirror by URL.
 type groupMarks struct {
 	marks  *nntp.Marks
-	server string // --news-server, for URLs without a host
+	server string // value of --news-server, for URLs without a host
 }
 
 // Mark returns the position in the newsgroup at u as text, or "".

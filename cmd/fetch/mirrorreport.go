@@ -21,14 +21,14 @@ import (
 // A mirrorReport prints the events and the summary of a mirror.
 type mirrorReport struct {
 	*streams
-	json    bool            // print each event as JSON
-	crawl   *progress.Crawl // or nil if there is no progress line
+	json    bool            // if true, print each event as JSON
+	crawl   *progress.Crawl // progress line, or nil
 	started time.Time
 
 	rejectedSeeds int64            // seeds that were never requested
 	overrides     map[string]int64 // number of URLs that the policy blocked, by the flag that allows them
 	limits        mirror.Limits
-	maxFailed     int64 // --max-failed, or negative
+	maxFailed     int64 // value of --max-failed, or negative for no limit
 }
 
 // newMirrorReport returns a report. It shows a progress line if standard error
@@ -158,7 +158,7 @@ func (r *mirrorReport) printSummary(s mirror.Summary, err error) {
 	}
 }
 
-// durationText formats a duration: 200 ms, 1.5 s, 2m30s.
+// durationText formats a duration, such as 200 ms, 1.5 s or 2m30s.
 func durationText(d time.Duration) string {
 	switch {
 	case d < time.Second:

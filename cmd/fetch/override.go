@@ -14,8 +14,8 @@ const (
 	proxyLoginFlag = "-U USER:PASSWORD"
 )
 
-// overrideFlags has the flags that change each setting of the library. VALUE is
-// the place of the new value.
+// overrideFlags maps each setting of the library to the flags that change it.
+// VALUE is the placeholder of the new value.
 var overrideFlags = map[fetch.OverrideKind]string{
 	fetch.OverrideAddresses:  "--allow-address VALUE",
 	fetch.OverridePorts:      "--allow-port VALUE",
@@ -35,8 +35,9 @@ var overrideFlags = map[fetch.OverrideKind]string{
 	nntp.OverrideClearPassword: "--insecure-auth",
 }
 
-// overrideFlag returns the flags that make the change o. It returns the name of
-// the setting if no flag changes it, and "" for the zero Override.
+// overrideFlag returns the flags that apply the override o. If no flag changes
+// the setting, overrideFlag returns the name of the setting. It returns "" for
+// the zero Override.
 func overrideFlag(o fetch.Override) string {
 	text, ok := overrideFlags[o.Kind]
 	if !ok {

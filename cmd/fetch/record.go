@@ -19,12 +19,12 @@ import (
 // A transfer describes the retrieval of one URL for -w and --meta.
 type transfer struct {
 	text          string // the URL of the command line
-	defaultScheme string // --proto-default
-	index         int    // of the URL, from 0
-	line          int    // in the input file, or 0 for an argument
+	defaultScheme string // value of --proto-default
+	index         int    // index of the URL, from 0
+	line          int    // line number in the input file, or 0 for an argument
 
-	measure  *measure        // or nil
-	sink     sink            // or nil before the sink is open
+	measure  *measure        // times and sizes of the transfer, or nil
+	sink     sink            // destination, or nil before it is open
 	resp     *fetch.Response // the last response, or nil; its body is closed
 	requests int             // number of requests, without redirects
 	err      error           // result of the transfer
@@ -61,13 +61,13 @@ type tlsRecord struct {
 // A transferRecord is the JSON object that --meta writes for each transfer.
 type transferRecord struct {
 	Asked string    `json:"asked"`
-	Line  int       `json:"line,omitempty"` // of the input file
+	Line  int       `json:"line,omitempty"` // line number in the input file
 	Date  time.Time `json:"date"`
 	record
 	File     string             `json:"file,omitempty"`
 	Offset   int64              `json:"offset,omitempty"`
 	Bytes    int64              `json:"bytes"`
-	Length   string             `json:"length"` // known or unknown
+	Length   string             `json:"length"` // "known" or "unknown"
 	SHA256   string             `json:"sha256,omitempty"`
 	Wire     *wireRecord        `json:"wire,omitempty"`
 	Timings  map[string]float64 `json:"timings"` // seconds since Date
@@ -81,7 +81,7 @@ type transferRecord struct {
 type wireRecord struct {
 	Sent   int64  `json:"sent"`
 	Got    int64  `json:"got"`
-	SHA256 string `json:"sha256"` // of the received bytes
+	SHA256 string `json:"sha256"` // digest of the received bytes
 }
 
 func recordOf(resp *fetch.Response) record {
@@ -159,7 +159,7 @@ func (m *metaFile) write(t *transfer) error {
 	return encode(m.w, r)
 }
 
-// record returns the record of --meta.
+// record returns the record of the transfer for --meta.
 func (t *transfer) record() transferRecord {
 	r := transferRecord{Asked: t.requestedURL(), Line: t.line, Length: "unknown", Attempts: t.requests,
 		Timings: map[string]float64{}}

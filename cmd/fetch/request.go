@@ -43,8 +43,8 @@ func (r *retrieval) newRequest(text string) (*fetch.Request, error) {
 	return req, err
 }
 
-// setRange sets the range or the ranges of -r in req. Only the schemes of the
-// Web have several ranges. The body is then the multipart response of the
+// setRange sets the range or the ranges of -r in req. Only http and https
+// support several ranges. The body is then the multipart response of the
 // server.
 func setRange(req *fetch.Request, text string, web bool) (err error) {
 	if web && strings.Contains(text, ",") {

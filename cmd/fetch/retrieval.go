@@ -23,11 +23,11 @@ type retrieval struct {
 	client  *openClient
 	marks   *nntp.Marks          // positions in newsgroups, or nil
 	console *interactive.Console // or nil if there is no terminal
-	meta    *metaFile            // or nil
-	buffers sync.Pool            // of *[]byte
+	meta    *metaFile            // file of --meta, or nil
+	buffers sync.Pool            // buffers of type *[]byte
 
 	openFolder sync.Once
-	folder     *save.Folder // of files named after URLs, or nil
+	folder     *save.Folder // folder of files named after URLs, or nil
 
 	mu    sync.Mutex
 	tally tally
@@ -35,10 +35,10 @@ type retrieval struct {
 
 // retrievalOptions differ between the commands that retrieve objects.
 type retrievalOptions struct {
-	listing  bool // retrieve listings and articles as entries, and cache listings
-	native   bool // keep the form in which the server sends listings
+	listing  bool // if true, retrieve listings and articles as entries, and cache listings
+	native   bool // if true, listings keep the form of the server
 	prospero prospero.Options
-	progress func(wrap.Event) // or nil
+	progress func(wrap.Event) // hook for progress bars, or nil
 }
 
 // open returns a retrieval. The caller must call its close method.
@@ -69,8 +69,8 @@ func (f *objectFlags) open(ctx context.Context, s *streams, o retrievalOptions) 
 	return r, err
 }
 
-// politeOptions returns the limits for requests to one host, or nil if there are
-// none.
+// politeOptions returns the limits for requests to one host, or nil for no
+// limits.
 func (f *objectFlags) politeOptions() *wrap.PoliteOptions {
 	limits := &f.client.limits
 	if !f.input.parallel && limits.delay <= 0 && !f.request.robots {

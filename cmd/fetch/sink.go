@@ -20,11 +20,11 @@ import (
 type sink interface {
 	Write(p []byte) (int, error)
 	Name() string
-	State() save.State        // the part that an earlier attempt has written
+	State() save.State        // returns the part that an earlier attempt has written
 	Restarts() bool           // reports whether Begin may be called again
 	Begin(s save.State) error // prepares for a body
 	SetTime(t time.Time)
-	Sum() []byte // SHA-256 digest of all bytes, or nil if unknown
+	Sum() []byte // returns the SHA-256 digest of all bytes, or nil if unknown
 	Commit() error
 	Abort() error // closes the sink and discards the partial file
 	Close() error
@@ -41,9 +41,9 @@ func (f fileSink) Terminal() bool { return false }
 // the response arrives, and it never replaces an existing file.
 type headerNamedFile struct {
 	proposedName func() string
-	name         string // from the URL
+	name         string // file name from the URL
 	options      save.Options
-	file         *save.File // or nil before the response
+	file         *save.File // nil before the response
 }
 
 func (f *headerNamedFile) Begin(s save.State) error {
@@ -121,11 +121,11 @@ const standardOutput = "standard output"
 // stream cannot be replaced.
 type stream struct {
 	w      io.Writer
-	screen *tty.Writer // escapes control characters, or nil if w is no terminal
-	file   *os.File    // w, if Close closes it
+	screen *tty.Writer // escapes control characters; nil if w is not a terminal
+	file   *os.File    // w if Close must close it, or nil
 	have   save.State
 	sent   bool
-	digest hash.Hash // or nil
+	digest hash.Hash // digest of the written bytes, or nil
 }
 
 // newStream returns a stream that starts at offset of a body. If sum is true,

@@ -20,7 +20,7 @@ import (
 type streams struct {
 	stdin  io.Reader
 	stdout io.Writer
-	stderr io.Writer // progress bars replace stderr while they are shown
+	stderr io.Writer // standard error, or the progress bars while they are shown
 	messageFlags
 }
 
@@ -77,8 +77,8 @@ func encode(w io.Writer, v any) error {
 	return local(err)
 }
 
-// writeFile writes text to the stream w if name is "-", to a terminal if name is
-// one, and by create to the file called name otherwise.
+// writeFile writes text to w if name is "-", and to the terminal if name is a
+// terminal. Otherwise it calls create, which writes the file.
 func writeFile(w io.Writer, name string, text []byte, create func() error) error {
 	if name == "-" {
 		return local(terminal.Write(w, text))
@@ -101,8 +101,8 @@ func maskLogin(text string) string {
 // errPipe reports that the reader of standard output has closed the pipe.
 var errPipe = syscall.EPIPE
 
-// local returns an error of writing as an error of class Local. Errors of
-// reading have a class already and are returned unchanged.
+// local assigns the class Local to an error without a class. Such an error
+// occurs when a file is written. Errors of a response body already have a class.
 func local(err error) error {
 	if err == nil || fetch.FaultOf(err) != fetch.Internal && !errors.Is(err, errPipe) {
 		return err

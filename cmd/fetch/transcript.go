@@ -54,7 +54,7 @@ func (s *streams) printPlan(client *fetch.Client, req *fetch.Request) {
 	if err != nil {
 		return // Client.Do returns the error
 	}
-	direct := len(steps) > 0 && steps[0].Verb != "GET" // no proxy
+	direct := len(steps) > 0 && steps[0].Verb != "GET" // a proxy would receive GET
 	if client.Scheme(req.URL.Scheme()).Traits.ControlConn && direct {
 		return // transcribe prints the requests
 	}
@@ -118,10 +118,10 @@ func fieldLines(h fetch.Header) (text []byte) {
 	return text
 }
 
-// maskedField masks the value of a secret field of a response, and reports
-// whether line contains one. A line that starts with a space continues the
-// field on the previous line, and folded is true if that field is secret.
-// Challenges such as WWW-Authenticate contain no secret.
+// maskedField masks the value of a header field that is secret, and reports
+// whether the field is secret. A line that starts with a space continues the
+// previous field. The argument folded reports whether the previous field is
+// secret. Challenges such as WWW-Authenticate are not secret.
 func maskedField(line string, folded bool) (masked string, secret bool) {
 	if line != "" && (line[0] == ' ' || line[0] == '\t') {
 		if folded {

@@ -72,7 +72,7 @@ func parseTwo(args []string) (x, y uri.URI, err error) {
 	return x, y, err
 }
 
-// printAnswer prints true or false. False is also exit code 1.
+// printAnswer prints true or false. The exit code for false is 1.
 func (s *streams) printAnswer(yes bool) error {
 	if err := s.print(fmt.Sprint(yes)); err != nil || yes {
 		return err

@@ -15,10 +15,10 @@ import (
 // A urlReader reads the URLs of the arguments and then of the input file.
 type urlReader struct {
 	args  []string
-	name  string // of the input file, or ""
+	name  string // name of the input file, or ""
 	stdin io.Reader
 
-	file  *os.File // or nil for standard input
+	file  *os.File // input file, or nil for standard input
 	lines *bufio.Reader
 	line  int
 	err   error // io.EOF after the last line
@@ -93,7 +93,7 @@ func (u *urlReader) close() {
 	}
 }
 
-// parseURL parses a URL of the command line. Such a URL may contain Unicode
+// parseURL parses a URL of the command line. The URL may contain Unicode
 // characters, and its scheme may be missing. A note reports the scheme that was
 // chosen, and the host of a misleading URL.
 func (s *streams) parseURL(text, defaultScheme string) (uri.URI, error) {

@@ -21,7 +21,7 @@ import (
 // A writeOut expands the variables of -w.
 type writeOut struct {
 	*transfer
-	head bool // -I
+	head bool // if true, -I is set
 	note func(format string, args ...any)
 }
 
@@ -104,7 +104,8 @@ func escapeSequence(w io.Writer, s string) string {
 	return s[2:]
 }
 
-// cutVariable parses %{name} or %header{name} at the start of s.
+// cutVariable parses %{name} or %header{name} at the start of s. It returns the
+// name and the text after the variable.
 func cutVariable(s string) (name, after string, ok bool) {
 	for _, prefix := range []string{"%header{", "%{"} {
 		if body, found := strings.CutPrefix(s, prefix); found {
