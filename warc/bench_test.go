@@ -13,7 +13,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// page is a small answer whose text packs as pages do: to a third.
+// page returns a small HTML page that compresses to about a third of its size.
 func page(n int) string {
 	random := rand.New(rand.NewPCG(uint64(n), 1))
 	var b strings.Builder
@@ -26,8 +26,7 @@ func page(n int) string {
 
 const request = "GET /page HTTP/1.1\r\nHost: h.example\r\nUser-Agent: fetch\r\nAccept: */*\r\n\r\n"
 
-// BenchmarkWrite writes captures, a response and a request each, as a crawl of
-// small pages does.
+// BenchmarkWrite writes a response and a request for each of many small pages.
 func BenchmarkWrite(b *testing.B) {
 	var pages []string
 	for n := range 100 {
@@ -44,7 +43,7 @@ func BenchmarkWrite(b *testing.B) {
 	b.ReportMetric(2*float64(n)/b.Elapsed().Seconds(), "records/s")
 }
 
-// BenchmarkWriteLarge writes a block of 64 MiB that does not pack.
+// BenchmarkWriteLarge writes an incompressible block of 64 MiB.
 func BenchmarkWriteLarge(b *testing.B) {
 	block := make([]byte, 64<<20)
 	rand.NewChaCha8([32]byte{1}).Read(block)
@@ -57,8 +56,8 @@ func BenchmarkWriteLarge(b *testing.B) {
 	}
 }
 
-// crawl is an archive of n captures.
-func crawl(b *testing.B, n int) []byte {
+// crawlFile returns a WARC file with n captures.
+func crawlFile(b *testing.B, n int) []byte {
 	b.Helper()
 	dir := testFolder(b)
 	w := testWriter(b, dir, Options{})
@@ -79,7 +78,7 @@ func crawl(b *testing.B, n int) []byte {
 
 func benchRecords(b *testing.B, read func(file []byte) error) {
 	const captures = 2000
-	file := crawl(b, captures)
+	file := crawlFile(b, captures)
 	b.SetBytes(int64(len(file)))
 	b.ReportAllocs()
 	for b.Loop() {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestKey: the keys are those of warcio 2.4.11 (getSurt under Node 20).
+// TestKey compares keys with the output of getSurt in warcio 2.4.11.
 func TestKey(t *testing.T) {
 	file, err := os.ReadFile("testdata/surt.txt")
 	if err != nil {
@@ -41,21 +41,21 @@ func TestLine(t *testing.T) {
 		}
 		back, err := ParseLine(got + "\n")
 		if err != nil || back != tc.line {
-			t.Errorf("%s read as %+v, %v", got, back, err)
+			t.Errorf("%s was parsed as %+v, %v", got, back, err)
 		}
 	}
 	if l, err := ParseLine(`k 1 {"url":"u","status":200,"length":1,"offset":2,"more":{"a":[]}}`); err != nil || l.Status != "200" || l.Length != 1 || l.Offset != 2 {
-		t.Errorf("numbers read as %+v, %v", l, err)
+		t.Errorf("numbers were parsed as %+v, %v", l, err)
 	}
 	for _, bad := range []string{`k 1 {"offset":"-1"}`, `k 1 {"offset":true}`, "", "k", "k 1", "k 1 {", `k 1 {"offset":"x"}`, `k 1 []`} {
 		if _, err := ParseLine(bad); err == nil {
-			t.Errorf("%q was read", bad)
+			t.Errorf("invalid line %q was accepted", bad)
 		}
 	}
 }
 
-// TestIndex: the index of the sample. That warcio makes the same one is
-// TestWarcio's to say.
+// TestIndex compares the index of the sample with a golden file.
+// TestWarcioIndex compares it with the index of warcio.
 func TestIndex(t *testing.T) {
 	path := sample(t, testOptions())
 	var b bytes.Buffer
@@ -64,7 +64,7 @@ func TestIndex(t *testing.T) {
 	}
 	lines := strings.SplitAfter(strings.TrimSuffix(b.String(), "\n"), "\n")
 	if !slices.IsSorted(lines) {
-		t.Error("not sorted")
+		t.Error("the index is not sorted")
 	}
 	var got strings.Builder
 	for _, text := range lines {
@@ -77,7 +77,8 @@ func TestIndex(t *testing.T) {
 	golden(t, "testdata/sample.index", []byte(got.String()))
 }
 
-// TestIndexDamaged: what can be read is indexed, and the rest told.
+// TestIndexDamaged verifies that Index writes the intact records and returns an
+// error for each damaged one.
 func TestIndexDamaged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.warc.gz")
 	if err := os.WriteFile(path, append(members(res(1, ""), "garbage", res(2, "")), "\x1f\x8b"...), 0o666); err != nil {
@@ -89,12 +90,13 @@ func TestIndexDamaged(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	if n := strings.Count(b.String(), "\n"); n != 2 {
-		t.Errorf("%d lines: %s", n, b.String())
+		t.Errorf("got %d lines, want 2: %s", n, b.String())
 	}
 }
 
-// TestBisect: each key is found wherever it is, and what is not there is not.
-func TestBisect(t *testing.T) {
+// TestSearchLines searches for existing and missing keys in lines of different
+// lengths.
+func TestSearchLines(t *testing.T) {
 	var b strings.Builder
 	for i := range 100 {
 		fmt.Fprintf(&b, "k%02d %s\n", i, strings.Repeat("x", i*i%37))
@@ -104,13 +106,13 @@ func TestBisect(t *testing.T) {
 		key := fmt.Sprintf("k%02d ", i)
 		for _, k := range []string{key, key[:3] + "\x01"} {
 			if at, err := searchLines(index, index.Size(), k); err != nil || int(at) != strings.Index(b.String(), key) {
-				t.Errorf("%q: at %d, %v", k, at, err)
+				t.Errorf("%q: got offset %d, %v", k, at, err)
 			}
 		}
 	}
 	for key, want := range map[string]int64{"": 0, "a": 0, "z": index.Size()} {
 		if at, err := searchLines(index, index.Size(), key); at != want || err != nil {
-			t.Errorf("%q: at %d, %v", key, at, err)
+			t.Errorf("%q: got offset %d, %v", key, at, err)
 		}
 	}
 }

@@ -2,7 +2,7 @@ package warc
 
 import "testing"
 
-// TestDigester: one pass digests block and payload.
+// TestDigester writes blocks byte by byte and compares both digests.
 func TestDigester(t *testing.T) {
 	for _, tc := range []struct {
 		t       Type
@@ -21,7 +21,7 @@ func TestDigester(t *testing.T) {
 			d.Write([]byte{c})
 		}
 		if d.Block() != SHA1.sum(tc.block) || d.Payload() != tc.payload || d.Size() != int64(len(tc.block)) {
-			t.Errorf("%s %q: %s, %s, %d", tc.t, tc.block, d.Block(), d.Payload(), d.Size())
+			t.Errorf("%s %q: got digests %s and %s, size %d", tc.t, tc.block, d.Block(), d.Payload(), d.Size())
 		}
 	}
 }

@@ -23,10 +23,10 @@ func TestEntries(t *testing.T) {
 	golden(t, "testdata/sample.entries", []byte(b.String()))
 }
 
-func TestIs(t *testing.T) {
+func TestIsFileName(t *testing.T) {
 	for name, want := range map[string]bool{"a.warc": true, "a.warc.gz": true, "a.warc.gz.open": true, "warc.gz": false, "a.gz": false, "a.cdxj": false} {
 		if IsFileName(name) != want {
-			t.Errorf("%s: %v", name, !want)
+			t.Errorf("IsFileName(%q) = %v", name, !want)
 		}
 	}
 }

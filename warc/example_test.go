@@ -20,8 +20,7 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// A menu is written as it came over the network, verified, and read again as
-// if it came anew.
+// This example writes a Gopher menu, verifies the file and replays the menu.
 func Example() {
 	dir, err := os.MkdirTemp("", "warc")
 	if err != nil {
@@ -51,7 +50,7 @@ func Example() {
 
 	file := filepath.Join(dir, places[0].File)
 	for found, err := range warc.Verify(file) {
-		fmt.Println(found, err) // nothing is found
+		fmt.Println(found, err) // there are no findings
 	}
 
 	archive, err := warc.Open(file)
@@ -72,8 +71,8 @@ func Example() {
 	// About gopher://gopher.example/0/about.txt <nil>
 }
 
-// An exchange of http is recorded by the bytes of the wire, which a Trace
-// hears; what any other scheme brings is the Body itself.
+// This example records an HTTP exchange. A Trace receives the bytes sent over
+// the network. For other schemes, the response Body is the block of the record.
 func ExampleCapture_Response() {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, "hello\n")
@@ -102,12 +101,12 @@ func ExampleCapture_Response() {
 	resp, err := client.Do(context.Background(), &fetch.Request{URL: c.URL, NoFollow: true, Trace: &fetch.Trace{
 		Sent:     func(p []byte) { sent.Write(p) },
 		Received: func(p []byte) { got.Write(p) },
-		Restart:  func() { sent.Reset(); got.Reset() }, // a retry replaces what was heard
+		Restart:  func() { sent.Reset(); got.Reset() }, // a retry discards the earlier bytes
 	}})
 	if err != nil {
 		log.Fatal(err)
 	}
-	_, err = io.Copy(io.Discard, resp.Body) // to the end: then all was heard
+	_, err = io.Copy(io.Discard, resp.Body) // after io.EOF, the trace is complete
 	resp.Body.Close()
 	if err != nil {
 		log.Fatal(err)
@@ -138,7 +137,7 @@ func ExampleCapture_Response() {
 	// Output: 200 "hello\n" <nil>
 }
 
-// The block of a record is read as it stands in the file.
+// This example reads the blocks of a WARC file.
 func ExampleReader() {
 	file := strings.NewReader("WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: file:///motd\r\nContent-Length: 6\r\n\r\nhello\n\r\n\r\n")
 	r := warc.NewReader(file)

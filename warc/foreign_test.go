@@ -16,32 +16,33 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// TestOthers: the odd ways in which software has written records.
-func TestOthers(t *testing.T) {
+// TestForeignRecords reads records with deviations that other software has
+// written.
+func TestForeignRecords(t *testing.T) {
 	unix := func(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 	one, two := res(1, ""), res(2, "")
 	for _, tc := range []struct {
 		name string
 		file []byte
-		want string // identifiers
+		want string // record IDs
 	}{
-		{"plain", []byte(one + two), "1 2"},
-		{"a file packed as a whole", members(one + two), "1 2"},
-		{"a record over two members", append(members(one[:len(one)-6], one[len(one)-6:]), members(two)...), "1 2"},
-		{"a head over two members", append(members(one[:20], one[20:]), members(two)...), "2"},
-		{"line ends in a member of their own", members(strings.TrimSuffix(one, "\r\n\r\n"), "\r\n\r\n", two), "1 2"},
-		{"an empty member", members(one, "", two), "1 2"},
-		{"line feeds alone", []byte(unix(one + two)), "1 2"},
-		{"more line ends than two", []byte("\r\n" + one + "\r\n\r\n\r\n" + two + "\n\n"), "1 2"},
-		{"more line ends than two, packed", members("\r\n"+one+"\r\n\r\n", two), "1 2"},
-		{"a line end too few", []byte(strings.TrimSuffix(one, "\r\n") + two), "1 2"},
+		{"uncompressed", []byte(one + two), "1 2"},
+		{"one member with all records", members(one + two), "1 2"},
+		{"record in two members", append(members(one[:len(one)-6], one[len(one)-6:]), members(two)...), "1 2"},
+		{"header in two members", append(members(one[:20], one[20:]), members(two)...), "2"},
+		{"line breaks in a separate member", members(strings.TrimSuffix(one, "\r\n\r\n"), "\r\n\r\n", two), "1 2"},
+		{"empty member", members(one, "", two), "1 2"},
+		{"LF line breaks", []byte(unix(one + two)), "1 2"},
+		{"extra line breaks", []byte("\r\n" + one + "\r\n\r\n\r\n" + two + "\n\n"), "1 2"},
+		{"extra line breaks, compressed", members("\r\n"+one+"\r\n\r\n", two), "1 2"},
+		{"one line break after the block", []byte(strings.TrimSuffix(one, "\r\n") + two), "1 2"},
 		{"old versions", []byte(strings.Replace(one, "WARC/1.1", "WARC/0.17", 1) + strings.Replace(two, "WARC/1.1", "WARC/0.18", 1)), "1 2"},
-		{"names in small letters", []byte(strings.NewReplacer("WARC-", "warc-", "Content-", "content-").Replace(one + two)), "1 2"},
-		{"no space behind colons", []byte(strings.ReplaceAll(one, ": ", ":") + two), "1 2"},
+		{"field names in lower case", []byte(strings.NewReplacer("WARC-", "warc-", "Content-", "content-").Replace(one + two)), "1 2"},
+		{"no space after colons", []byte(strings.ReplaceAll(one, ": ", ":") + two), "1 2"},
 		{"folded field", []byte(strings.Replace(one, "\r\nWARC-Type", "\r\nX-Folded: a\r\n\tb\r\nWARC-Type", 1) + two), "1 2"},
-		{"a block that looks like records", []byte(rec(1, "WARC-Type: metadata", one+one) + two), "1 2"},
-		{"no line end at the end, packed", members(one, strings.TrimSuffix(two, "\r\n\r\n")), "1 2"},
-		{"optional fields of gzip", append(gzipNamed(t, one), members(two)...), "1 2"},
+		{"block with the text of records", []byte(rec(1, "WARC-Type: metadata", one+one) + two), "1 2"},
+		{"no final line breaks, compressed", members(one, strings.TrimSuffix(two, "\r\n\r\n")), "1 2"},
+		{"gzip header with a file name", append(gzipNamed(t, one), members(two)...), "1 2"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			for _, in := range []io.Reader{bytes.NewReader(tc.file), io.MultiReader(bytes.NewReader(tc.file))} {
@@ -53,18 +54,18 @@ func TestOthers(t *testing.T) {
 						break
 					}
 					if err != nil {
-						if tc.name != "a head over two members" {
+						if tc.name != "header in two members" {
 							t.Error(err)
 						}
 						continue
 					}
 					if body, err := io.ReadAll(r); err != nil || h.Type() == Resource && string(body) != "hello" {
-						t.Errorf("block %q, %v", body, err)
+						t.Errorf("got block %q, %v", body, err)
 					}
 					ids = append(ids, strings.TrimPrefix(h.ID(), "urn:x:"))
 				}
 				if got := strings.Join(ids, " "); got != tc.want {
-					t.Errorf("read %q", got)
+					t.Errorf("got records %q", got)
 				}
 			}
 		})
@@ -84,8 +85,8 @@ func gzipNamed(t *testing.T, text string) []byte {
 	return b.Bytes()
 }
 
-// TestWget: what wget records of http and ftp is read, indexed as warcio does
-// it, and replayed; what is wrong with it is noted.
+// TestWget reads, indexes and replays files that wget recorded over HTTP and
+// FTP. The index must equal the index of warcio.
 func TestWget(t *testing.T) {
 	wget := peer.Need(t, "wget", "wget")
 	node, cli := peer.NeedModule(t, warcio, "warcio", "dist/cli.js")
@@ -99,7 +100,7 @@ func TestWget(t *testing.T) {
 	file := "ftp://" + ftp.Addr + "/file.txt"
 	cmd := exec.Command(wget, "--no-config", "-q", "-r", "-nd", "--level=1", "--no-parent", "--delete-after", "--warc-file=crawl", "--warc-max-size=0", "--no-verbose", root, file)
 	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil && !strings.Contains(err.Error(), "status 8") { // no robots.txt
+	if out, err := cmd.CombinedOutput(); err != nil && !strings.Contains(err.Error(), "status 8") { // robots.txt is missing
 		t.Fatalf("%v: %s", err, out)
 	}
 	path := filepath.Join(dir, "crawl.warc.gz")
@@ -114,8 +115,8 @@ func TestWget(t *testing.T) {
 	}
 	lines := strings.SplitAfter(run(t, node, cli, "cdx-index", path), "\n")
 	slices.Sort(lines)
-	if theirs := strings.Join(slices.Compact(lines), ""); theirs != ours.String() {
-		t.Errorf("warcio has\n%swe have\n%s", theirs, ours.String())
+	if warcioText := strings.Join(slices.Compact(lines), ""); warcioText != ours.String() {
+		t.Errorf("warcio wrote\n%sgot\n%s", warcioText, ours.String())
 	}
 	a, err := Open(path)
 	if err != nil {
@@ -130,7 +131,7 @@ func TestWget(t *testing.T) {
 		}
 		body, err := io.ReadAll(resp.Body)
 		if !strings.Contains(string(body), want) || err != nil && !errors.Is(err, fetch.Mismatch) {
-			t.Errorf("%s: %q, %v", url, body, err)
+			t.Errorf("%s: got body %q, %v", url, body, err)
 		}
 		resp.Body.Close()
 	}

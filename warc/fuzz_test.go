@@ -26,8 +26,8 @@ func fuzzFiles(f *testing.F) {
 	f.Add([]byte("WARC/0.17\nWARC-Type: resource\n folded\nContent-Length: 1\n\nx\n\n"))
 }
 
-// FuzzReader: reading ends, goes forward, says of each place what random
-// access finds there, and finds the same whatever a read returns.
+// FuzzReader verifies that reading ends, that offsets increase, and that
+// NewReaderAt and small reads return the same records.
 func FuzzReader(f *testing.F) {
 	fuzzFiles(f)
 	f.Fuzz(func(t *testing.T, file []byte) {
@@ -39,18 +39,18 @@ func FuzzReader(f *testing.F) {
 				break
 			}
 			if n > len(file) {
-				t.Fatal("does not end")
+				t.Fatal("the records do not end")
 			}
 			var damage *Error
 			if err != nil {
 				if !errors.As(err, &damage) || damage.Offset > int64(len(file)) {
-					t.Fatalf("error %v", err)
+					t.Fatalf("got error %v", err)
 				}
 				continue
 			}
 			records++
 			if h.Offset < last || h.Offset == last && !h.sameMember {
-				t.Fatalf("record at %d after one at %d", h.Offset, last)
+				t.Fatalf("record at %d follows a record at %d", h.Offset, last)
 			}
 			last = h.Offset
 			if !h.sameMember {
@@ -78,39 +78,40 @@ func FuzzReader(f *testing.F) {
 		for l, err := range Lines("f", bytes.NewReader(file)) {
 			if err == nil {
 				if back, err := ParseLine(l.String()); err != nil || back.Offset != l.Offset {
-					t.Fatalf("%s is no line: %v", l, err)
+					t.Fatalf("invalid line %s: %v", l, err)
 				}
 			}
 		}
 	})
 }
 
-// FuzzHeader: what is read of a head does not depend on the ends of its lines,
-// and no field holds one.
+// FuzzHeader verifies that header fields contain no line breaks and do not
+// depend on the kind of line break.
 func FuzzHeader(f *testing.F) {
 	f.Add("WARC-Type: resource\r\nWARC-Target-URI: <http://h/>\r\nX: a\r\n b\r\n:\r\nno field\r\n")
 	f.Fuzz(func(t *testing.T, head string) {
 		fields := parseFields(head)
 		for _, field := range fields {
 			if strings.ContainsAny(field.Name+field.Value, "\n") || field.Name == "" {
-				t.Fatalf("field %q", field)
+				t.Fatalf("line break in field %q", field)
 			}
 		}
 		if other := parseFields(strings.ReplaceAll(strings.ReplaceAll(head, "\r\n", "\n"), "\n", "\r\n")); len(other) != len(fields) {
-			t.Fatalf("%q and %q", fields, other)
+			t.Fatalf("got %q with CRLF and %q with LF", fields, other)
 		}
 		h := Header{Fields: fields}
 		h.Type()
 		h.Target()
 		if d := h.Date(); !d.IsZero() && d.Year() > 0 && !parseDate(formatDate(d)).Equal(d) {
-			t.Fatalf("date %v", d)
+			t.Fatalf("invalid date %v", d)
 		}
 		status, _ := parseHead([]byte(head))
 		_ = status
 	})
 }
 
-// FuzzKey: a key is one word, and that of a key of another scheme is itself.
+// FuzzKey verifies that a key contains no spaces, and that Key returns the key
+// of another scheme unchanged.
 func FuzzKey(f *testing.F) {
 	file, _ := os.ReadFile("testdata/surt.txt")
 	for line := range strings.Lines(string(file)) {
@@ -128,8 +129,8 @@ func FuzzKey(f *testing.F) {
 	})
 }
 
-// FuzzRecord: whatever a record says, it is refused or read back as it was
-// written, and it is one record.
+// FuzzRecord verifies that a record is rejected or can be read back unchanged,
+// followed by the end of the file.
 func FuzzRecord(f *testing.F) {
 	f.Add("urn:x:1", "text/plain", "X-Y", "z", []byte("block"))
 	f.Add("", "a\r\n\r\nWARC/1.1", "", "", []byte("\r\n\r\nWARC/1.1\r\n"))
@@ -153,12 +154,13 @@ func FuzzRecord(f *testing.F) {
 			t.Fatalf("%q became %q, %v", file, got, err)
 		}
 		if _, err := in.Next(); err != io.EOF {
-			t.Fatalf("more than a record: %v in %q", err, file)
+			t.Fatalf("the file has another record: %v in %q", err, file)
 		}
 	})
 }
 
-// FuzzLine: what is read of an index is written and read again the same.
+// FuzzLine verifies that a parsed index line is formatted and parsed again
+// unchanged.
 func FuzzLine(f *testing.F) {
 	f.Add(`org,example)/ 20261121083000 {"url":"http://example.org/","mime":"text/html","status":"200","digest":"A","length":"1","offset":"2","filename":"a.warc.gz"}`)
 	f.Add(`k 1 {"status":200,"offset":3,"x":null}`)

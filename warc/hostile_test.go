@@ -15,8 +15,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// stored makes a zip file of parts.
-func stored(t *testing.T, parts ...[2]string) []byte {
+// storedZip returns a zip file with uncompressed parts.
+func storedZip(t *testing.T, parts ...[2]string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
@@ -35,9 +35,9 @@ func stored(t *testing.T, parts ...[2]string) []byte {
 	return b.Bytes()
 }
 
-// repeatedPart lists the only part of a zip file n times, each with another name of
+// repeatPart lists the only part of a zip file n times under different names of
 // the same length.
-func repeatedPart(file []byte, n int) []byte {
+func repeatPart(file []byte, n int) []byte {
 	end := file[len(file)-22:]
 	at := binary.LittleEndian.Uint32(end[16:])
 	entry := file[at : len(file)-22]
@@ -54,42 +54,42 @@ func repeatedPart(file []byte, n int) []byte {
 	return append(out, end...)
 }
 
-// TestOverlappingParts: a WACZ file whose parts are the same bytes, or have the
-// same name, is refused before they are read.
+// TestOverlappingParts verifies that a WACZ file with overlapping parts or
+// duplicate names is rejected before its parts are read.
 func TestOverlappingParts(t *testing.T) {
 	record := string(members(res(1, "") + res(2, "")))
 	large := strings.Repeat(record, 100)
-	name := filepath.Join(t.TempDir(), "a.wacz")
-	for odd, c := range map[string]struct {
+	path := filepath.Join(t.TempDir(), "a.wacz")
+	for name, c := range map[string]struct {
 		file []byte
-		says string
+		want string
 	}{
-		"the same bytes": {repeatedPart(stored(t, [2]string{"archive/00000.warc.gz", large}), 1000), "parts of the WACZ file overlap"},
-		"the same name":  {stored(t, [2]string{"archive/a.warc.gz", record}, [2]string{"archive/a.warc.gz", large}), "duplicate part"},
+		"overlapping bytes": {repeatPart(storedZip(t, [2]string{"archive/00000.warc.gz", large}), 1000), "parts of the WACZ file overlap"},
+		"duplicate name":    {storedZip(t, [2]string{"archive/a.warc.gz", record}, [2]string{"archive/a.warc.gz", large}), "duplicate part"},
 	} {
-		if err := os.WriteFile(name, c.file, 0o666); err != nil {
+		if err := os.WriteFile(path, c.file, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if a, err := Open(name); !errors.Is(err, fetch.Mismatch) || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: open: %v, %v", odd, a, err)
+		if a, err := Open(path); !errors.Is(err, fetch.Mismatch) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: Open returned %v, %v", name, a, err)
 		}
 		found := 0
-		for f, err := range Verify(name) {
+		for f, err := range Verify(path) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if strings.Contains(f.Text, c.says) {
+			if strings.Contains(f.Text, c.want) {
 				found++
 			}
 		}
 		if found != 1 {
-			t.Errorf("%s: verify told %d times", odd, found)
+			t.Errorf("%s: Verify reported the problem %d times, want 1", name, found)
 		}
 	}
 }
 
-// TestIndexesUnpack: the indexes of a WACZ file share one limit.
-func TestIndexesUnpack(t *testing.T) {
+// TestIndexLimit verifies that all indexes of a WACZ file share one size limit.
+func TestIndexLimit(t *testing.T) {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
 	line := []byte("com,example)/ 20260101000000 {\"url\":\"http://example.com/" + strings.Repeat("x", 1000) + "\"}\n")
@@ -106,34 +106,35 @@ func TestIndexesUnpack(t *testing.T) {
 		t.Fatal(err)
 	}
 	if one := 200 * len(line); one > maxRatio*b.Len() || 4*one < maxRatio*b.Len() {
-		t.Fatalf("the sample does not suit: %d bytes of %d", one, b.Len())
+		t.Fatalf("unsuitable sample: one index has %d of %d bytes", one, b.Len())
 	}
 	name := filepath.Join(t.TempDir(), "a.wacz")
 	if err := os.WriteFile(name, b.Bytes(), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Open(name); !errors.Is(err, fetch.Bomb) {
-		t.Errorf("got %v", err)
+		t.Errorf("got error %v", err)
 	}
 }
 
-// TestFolded: a head of folded lines is unfolded in linear time, by what it
-// takes of memory.
-func TestFolded(t *testing.T) {
+// TestFoldedFields verifies that memory use is linear in the number of folded
+// lines.
+func TestFoldedFields(t *testing.T) {
 	const n = 10_000
 	text := "A: 1\n \n B:  2 \n\t3\n :\nC:\n d\n" + strings.Repeat(" x\n", n) + "E: 4"
 	var fields fetch.Header
 	if allocs := testing.AllocsPerRun(1, func() { fields = parseFields(text) }); allocs > 200 {
-		t.Errorf("%v allocations for %d lines", allocs, n)
+		t.Errorf("got %v allocations for %d lines", allocs, n)
 	}
 	want := fetch.Header{{Name: "A", Value: "1 B:  2 3 :"}, {Name: "C", Value: "d" + strings.Repeat(" x", n)}, {Name: "E", Value: "4"}}
 	if fmt.Sprint(fields) != fmt.Sprint(want) {
-		t.Errorf("got %.200q", fmt.Sprint(fields))
+		t.Errorf("got fields %.200q", fmt.Sprint(fields))
 	}
 }
 
-// TestPointers: what is remembered of a record is no multiple of its head.
-func TestPointers(t *testing.T) {
+// TestReferenceLimit verifies that memory use for references is linear in the
+// size of a record header.
+func TestReferenceLimit(t *testing.T) {
 	head := "WARC/1.1\r\nWARC-Type: metadata\r\nWARC-Date: 2026-11-21T08:30:00Z\r\nWARC-Record-ID: <urn:" + strings.Repeat("x", 300_000) + ">\r\n" +
 		strings.Repeat("WARC-Concurrent-To: <urn:y>\r\n", 20_000) + "Content-Length: 0\r\n\r\n\r\n\r\n"
 	var v verifier
@@ -148,9 +149,9 @@ func TestPointers(t *testing.T) {
 	}
 }
 
-// TestManyLines: an index whose lines name one record again and again ends an
-// answer.
-func TestManyLines(t *testing.T) {
+// TestRepeatedLines verifies that replay stops if an index has many lines for
+// one record.
+func TestRepeatedLines(t *testing.T) {
 	dir := t.TempDir()
 	record := rec(1, "WARC-Type: metadata\nWARC-Target-URI: gopher://h.example/0/a\nContent-Type: text/plain", "hello")
 	index := ""
@@ -176,6 +177,6 @@ func TestManyLines(t *testing.T) {
 	}
 	defer a.Close()
 	if _, err := replayClient(t, a).Get(t.Context(), "gopher://h.example/0/a"); !errors.Is(err, fetch.Mismatch) {
-		t.Errorf("got %v", err)
+		t.Errorf("got error %v", err)
 	}
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// zeros is a block that is nowhere in memory.
-type zeros struct{ at, size int64 }
+// A zeroReader is a large block of zeros that uses no memory.
+type zeroReader struct{ at, size int64 }
 
-func (z *zeros) Read(p []byte) (int, error) {
+func (z *zeroReader) Read(p []byte) (int, error) {
 	n := int(min(int64(len(p)), z.size-z.at))
 	if n == 0 {
 		return 0, io.EOF
@@ -24,7 +24,7 @@ func (z *zeros) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func (z *zeros) Seek(offset int64, whence int) (int64, error) {
+func (z *zeroReader) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekCurrent:
 		offset += z.at
@@ -32,14 +32,14 @@ func (z *zeros) Seek(offset int64, whence int) (int64, error) {
 		offset += z.size
 	}
 	if offset < 0 {
-		return 0, errors.New("before the beginning")
+		return 0, errors.New("offset before the start")
 	}
 	z.at = offset
 	return offset, nil
 }
 
-// TestMemory: whatever the size of a block, writing, verifying, indexing and
-// replaying it takes a few buffers.
+// TestMemory verifies that writing, verifying, indexing and replaying a large
+// block uses a constant amount of memory.
 func TestMemory(t *testing.T) {
 	const size, limit = 32 << 20, 4 << 20
 	dir := testFolder(t)
@@ -52,7 +52,7 @@ func TestMemory(t *testing.T) {
 		do   func() error
 	}{
 		{"write", func() error {
-			places := mustWrite(t, w, c.Resource("application/octet-stream", &zeros{size: size}))
+			places := mustWrite(t, w, c.Resource("application/octet-stream", &zeroReader{size: size}))
 			path = dir.Name() + "/" + places[0].File
 			return w.Close()
 		}},
@@ -76,7 +76,7 @@ func TestMemory(t *testing.T) {
 			defer resp.Body.Close()
 			n, err := io.Copy(io.Discard, resp.Body)
 			if n != size {
-				t.Errorf("read %d bytes", n)
+				t.Errorf("got %d bytes", n)
 			}
 			return err
 		}},
@@ -93,16 +93,16 @@ func TestMemory(t *testing.T) {
 	os.Remove(path)
 }
 
-// TestBomb: a record whose head never ends, and one that unpacks to far more
-// than it is, take no memory.
+// TestBomb verifies that a header without an end and a highly compressed record
+// use little memory.
 func TestBomb(t *testing.T) {
 	const limit = 8 << 20
 	for name, text := range map[string]io.Reader{
-		"endless line": io.MultiReader(text("WARC/1.1\r\nA: "), &zeros{size: 16 << 20}),
-		"first line":   &zeros{size: 16 << 20},
+		"endless field":      io.MultiReader(text("WARC/1.1\r\nA: "), &zeroReader{size: 16 << 20}),
+		"endless first line": &zeroReader{size: 16 << 20},
 	} {
 		r, w := io.Pipe()
-		go func() { // packs as it is read
+		go func() { // compresses while the Reader reads
 			z := newNamed(w)
 			_, err := io.Copy(z, text)
 			w.CloseWithError(errors.Join(err, z.Close()))
@@ -113,7 +113,7 @@ func TestBomb(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		r.Close()
 		if !errors.Is(err, fetch.Mismatch) {
-			t.Errorf("%s: error %v", name, err)
+			t.Errorf("%s: got error %v", name, err)
 		}
 		if used := after.TotalAlloc - before.TotalAlloc; used > limit {
 			t.Errorf("%s: allocated %d KiB", name, used>>10)

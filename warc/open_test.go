@@ -26,7 +26,7 @@ func replayText(t *testing.T, a *Archive, url string) (string, error) {
 	return string(body), err
 }
 
-// TestOpenPackage: a WACZ file is read in place, by its own index.
+// TestOpenPackage replays captures from a WACZ file with an index.
 func TestOpenPackage(t *testing.T) {
 	a := openSample(t)
 	path := filepath.Join(t.TempDir(), "sample.wacz")
@@ -50,17 +50,18 @@ func TestOpenPackage(t *testing.T) {
 			t.Errorf("%s: got %q, %v; want %q, %v", url, got, err2, want, err1)
 		}
 	}
-	// What was packed is packed again from there.
+	// Packing the WACZ file again must return the same parts.
 	var again bytes.Buffer
 	if err := packed.Pack(&again, Package{}); err != nil {
 		t.Error(err)
 	}
 	if z, err := zip.NewReader(bytes.NewReader(again.Bytes()), int64(again.Len())); err != nil || len(z.File) != 5 {
-		t.Errorf("packed again: %v", err)
+		t.Errorf("packing again: %v", err)
 	}
 }
 
-// TestOpenPackages: an index may be packed or missing, archives must not be.
+// TestOpenPackages opens WACZ files with compressed, missing and invalid
+// indexes and parts.
 func TestOpenPackages(t *testing.T) {
 	record := res(1, "\nWARC-Type: resource")
 	line := Line{Key: "file:///1", Timestamp: "20261121083000", URL: "file:///1", Length: 1, File: "a.warc"}.String() + "\n"
@@ -71,11 +72,11 @@ func TestOpenPackages(t *testing.T) {
 		fault error
 	}{
 		{"no index", map[string]string{"archive/a.warc": record}, true, nil},
-		{"packed index", map[string]string{"archive/a.warc": record, "indexes/index.cdx.gz": gzipped("!meta 0 {}\n" + line), "indexes/index.idx": "no CDXJ"}, true, nil},
-		{"index that lies", map[string]string{"archive/a.warc": res(2, ""), "indexes/index.cdx": line}, true, fetch.Mismatch},
+		{"compressed index", map[string]string{"archive/a.warc": record, "indexes/index.cdx.gz": gzipped("!meta 0 {}\n" + line), "indexes/index.idx": "no CDXJ"}, true, nil},
+		{"index with a wrong offset", map[string]string{"archive/a.warc": res(2, ""), "indexes/index.cdx": line}, true, fetch.Mismatch},
 		{"index of another archive", map[string]string{"archive/b.warc": record, "indexes/index.cdx": line}, true, fetch.NotFound},
-		{"packed archive", map[string]string{"archive/a.warc": record}, false, fetch.Unsupported},
-		{"index that unpacks without end", map[string]string{"archive/a.warc": record, "indexes/index.cdx.gz": gzipped(strings.Repeat("a\n", 1<<20))}, true, fetch.Bomb},
+		{"compressed WARC file", map[string]string{"archive/a.warc": record}, false, fetch.Unsupported},
+		{"index larger than the limit", map[string]string{"archive/a.warc": record, "indexes/index.cdx.gz": gzipped(strings.Repeat("a\n", 1<<20))}, true, fetch.Bomb},
 		{"no zip file", nil, true, fetch.Mismatch},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -104,18 +105,18 @@ func TestOpenPackages(t *testing.T) {
 				defer a.Close()
 				var got string
 				if got, err = replayText(t, a, "file:///1"); err == nil && got != "hello" {
-					t.Errorf("got %q", got)
+					t.Errorf("got body %q", got)
 				}
 			}
 			if !errors.Is(err, tc.fault) {
-				t.Errorf("error %v, want %v", err, tc.fault)
+				t.Errorf("got error %v, want %v", err, tc.fault)
 			}
 		})
 	}
 }
 
-// TestOpenFolder: the index of a folder counts while it is younger than the
-// archives.
+// TestOpenFolder verifies that the index in a directory is used only while it
+// is newer than the WARC files.
 func TestOpenFolder(t *testing.T) {
 	dir := testFolder(t)
 	for _, name := range []string{"warc", "index"} {
@@ -134,7 +135,7 @@ func TestOpenFolder(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	// It knows of one alone.
+	// The index contains only the first record.
 	line := Line{Key: "file:///one", Timestamp: "20261121083000", URL: "file:///one", Length: one.Length, Offset: one.Offset, File: one.File}.String() + "\n"
 	if err := dir.WriteFile("index/all.cdxj", []byte(line), 0o666); err != nil {
 		t.Fatal(err)
@@ -153,7 +154,7 @@ func TestOpenFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	if one, two := look(); one != nil || !errors.Is(two, fetch.NotFound) {
-		t.Errorf("with its index: %v, %v", one, two)
+		t.Errorf("with a current index: %v, %v", one, two)
 	}
 	if err := dir.Chtimes("index/all.cdxj", day, day.Add(-time.Second)); err != nil {
 		t.Fatal(err)
@@ -162,9 +163,9 @@ func TestOpenFolder(t *testing.T) {
 		t.Errorf("with an old index: %v, %v", one, two)
 	}
 	if _, err := Open(t.TempDir()); !errors.Is(err, fetch.NotFound) {
-		t.Errorf("empty folder: %v", err)
+		t.Errorf("empty directory: %v", err)
 	}
 	if _, err := Open(dir.Name() + "/none"); !errors.Is(err, fetch.Local) {
-		t.Errorf("no folder: %v", err)
+		t.Errorf("missing path: %v", err)
 	}
 }

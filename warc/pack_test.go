@@ -18,7 +18,7 @@ import (
 
 func TestPack(t *testing.T) {
 	opts := testOptions()
-	opts.Uncompressed = true // so that the golden files outlive a change of gzip
+	opts.Uncompressed = true // the golden files must not depend on the compressor
 	path := sample(t, opts)
 	a, err := Open(path)
 	if err != nil {
@@ -43,7 +43,7 @@ func TestPack(t *testing.T) {
 			t.Fatal(err)
 		}
 		if strings.HasPrefix(f.Name, "archive/") != (f.Method == zip.Store) {
-			t.Errorf("%s has method %d", f.Name, f.Method)
+			t.Errorf("part %s has compression method %d", f.Name, f.Method)
 		}
 	}
 	whole, err := os.ReadFile(path)
@@ -51,11 +51,11 @@ func TestPack(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(parts["archive/"+filepath.Base(path)], whole) {
-		t.Error("the archive is not as it was")
+		t.Error("the WARC file in the WACZ file differs")
 	}
 	var index bytes.Buffer
 	if err := Index(&index, path); err != nil || !bytes.Equal(parts["indexes/index.cdx"], index.Bytes()) {
-		t.Errorf("index is %s", parts["indexes/index.cdx"])
+		t.Errorf("got index %s", parts["indexes/index.cdx"])
 	}
 	golden(t, "testdata/pages.jsonl", parts["pages/pages.jsonl"])
 	golden(t, "testdata/datapackage.json", parts["datapackage.json"])
@@ -71,10 +71,10 @@ func TestPack(t *testing.T) {
 	}
 	sum := sha256.Sum256(parts["datapackage.json"])
 	if want := `{"hash":"sha256:` + hex.EncodeToString(sum[:]) + `","path":"datapackage.json"}`; compact(parts["datapackage-digest.json"]) != want {
-		t.Errorf("digest is %s, want %s", parts["datapackage-digest.json"], want)
+		t.Errorf("got digest %s, want %s", parts["datapackage-digest.json"], want)
 	}
 	if len(parts) != 2 {
-		t.Errorf("not described: %d", len(parts)-2)
+		t.Errorf("parts not listed in datapackage.json: %d", len(parts)-2)
 	}
 }
 
@@ -94,6 +94,6 @@ func TestPackOpen(t *testing.T) {
 	}
 	defer a.Close()
 	if err := a.Pack(io.Discard, Package{}); !errors.Is(err, fetch.InUse) {
-		t.Errorf("error %v", err)
+		t.Errorf("got error %v", err)
 	}
 }

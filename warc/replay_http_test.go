@@ -20,7 +20,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-func packedBy(t *testing.T, make func(io.Writer) (io.WriteCloser, error), s string) string {
+func compressWith(t *testing.T, make func(io.Writer) (io.WriteCloser, error), s string) string {
 	t.Helper()
 	var b bytes.Buffer
 	w, err := make(&b)
@@ -36,13 +36,13 @@ func packedBy(t *testing.T, make func(io.Writer) (io.WriteCloser, error), s stri
 	return b.String()
 }
 
-// TestReplayHTTP: an answer is read from its record as it would be from the
-// network.
+// TestReplayHTTP replays responses with content codings, redirects and
+// listings.
 func TestReplayHTTP(t *testing.T) {
-	deflated := packedBy(t, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, 6) }, "hello")
-	zlibbed := packedBy(t, func(w io.Writer) (io.WriteCloser, error) { return zlib.NewWriter(w), nil }, "hello")
-	zstded := packedBy(t, func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) }, "hello")
-	brotlied := packedBy(t, func(w io.Writer) (io.WriteCloser, error) { return brotli.NewWriter(w), nil }, "hello")
+	deflated := compressWith(t, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, 6) }, "hello")
+	zlibbed := compressWith(t, func(w io.Writer) (io.WriteCloser, error) { return zlib.NewWriter(w), nil }, "hello")
+	zstded := compressWith(t, func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) }, "hello")
+	brotlied := compressWith(t, func(w io.Writer) (io.WriteCloser, error) { return brotli.NewWriter(w), nil }, "hello")
 	for _, tc := range []struct {
 		name, block    string
 		body           string
@@ -53,24 +53,24 @@ func TestReplayHTTP(t *testing.T) {
 		{"zlib", coded("deflate", zlibbed), "hello", fetch.Document, "", nil, nil},
 		{"deflate without zlib", coded("deflate", deflated), "hello", fetch.Document, "", nil, nil},
 		{"zstd", coded("zstd", zstded), "hello", fetch.Document, "", nil, nil},
-		{"two codings", coded("x-gzip, zstd", packedBy(t, func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) }, gzipped("hello"))), "hello", fetch.Document, "", nil, nil},
+		{"two codings", coded("x-gzip, zstd", compressWith(t, func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) }, gzipped("hello"))), "hello", fetch.Document, "", nil, nil},
 		{"three codings", coded("gzip, gzip, gzip", ""), "", fetch.Document, "", fetch.Bomb, nil},
 		{"brotli", coded("br", brotlied), "hello", fetch.Document, "", nil, nil},
-		{"a coding that is not taken off", coded("compress", "?"), "?", fetch.Document, "", nil, nil},
+		{"unsupported coding", coded("compress", "?"), "?", fetch.Document, "", nil, nil},
 		{"no coding", coded("identity", "hello"), "hello", fetch.Document, "", nil, nil},
-		{"an empty entity", coded("gzip", ""), "", fetch.Document, "", nil, nil},
-		{"not what it says", coded("gzip", "hello, hello, hello"), "", fetch.Document, "", nil, fetch.Protocol},
-		{"cut off in its coding", coded("gzip", gzipped("hello")[:20]), "hello", fetch.Document, "", nil, fetch.Truncated},
+		{"empty body", coded("gzip", ""), "", fetch.Document, "", nil, nil},
+		{"body without the declared coding", coded("gzip", "hello, hello, hello"), "", fetch.Document, "", nil, fetch.Protocol},
+		{"truncated coding", coded("gzip", gzipped("hello")[:20]), "hello", fetch.Document, "", nil, fetch.Truncated},
 		{"sitemap", answer("HTTP/1.1 200 OK\r\nContent-Type: text/xml", "<?xml?><urlset/>"), "<?xml?><urlset/>", fetch.Menu, "", nil, nil},
 		{"XML", answer("HTTP/1.1 200 OK\r\nContent-Type: text/xml", "<a/>"), "<a/>", fetch.Document, "", nil, nil},
 		{"redirect", answer("HTTP/1.1 302 Found\r\nLocation: ../a?b", ""), "", fetch.Document, "http://h.example/a?b", nil, nil},
-		{"redirect that is repaired", answer("HTTP/1.1 302 Found\r\nLocation: /a b\xe9", ""), "", fetch.Document, "http://h.example/a%20b%E9", nil, nil},
+		{"redirect with invalid characters", answer("HTTP/1.1 302 Found\r\nLocation: /a b\xe9", ""), "", fetch.Document, "http://h.example/a%20b%E9", nil, nil},
 		{"redirect to a host in UTF-8", answer("HTTP/1.1 302 Found\r\nLocation: //bücher.example/a", ""), "", fetch.Document, "http://xn--bcher-kva.example/a", nil, nil},
-		{"redirect to nowhere", answer("HTTP/1.1 302 Found\r\nLocation: http://[", ""), "", fetch.Document, "", nil, nil},
+		{"redirect to an invalid URL", answer("HTTP/1.1 302 Found\r\nLocation: http://[", ""), "", fetch.Document, "", nil, nil},
 		{"not modified", answer("HTTP/1.1 304 Not Modified", ""), "", fetch.Document, "", nil, nil},
 		{"gone", answer("HTTP/1.1 410 Gone", "page"), "page", fetch.Document, "", fetch.NotFound, nil},
-		{"login wanted", answer("HTTP/1.1 401 Unauthorized", ""), "", fetch.Document, "", fetch.Auth, nil},
-		{"out of service", answer("HTTP/1.1 503 Service Unavailable", ""), "", fetch.Document, "", fetch.TryLater, nil},
+		{"authentication required", answer("HTTP/1.1 401 Unauthorized", ""), "", fetch.Document, "", fetch.Auth, nil},
+		{"service unavailable", answer("HTTP/1.1 503 Service Unavailable", ""), "", fetch.Document, "", fetch.TryLater, nil},
 		{"forbidden", answer("HTTP/1.1 403 Forbidden", ""), "", fetch.Document, "", fetch.Denied, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -86,17 +86,17 @@ func TestReplayHTTP(t *testing.T) {
 			resp, err := driver{a}.Do(t.Context(), &fetch.Request{URL: uri.MustParse("http://h.example/d/")})
 			if err != nil {
 				if !errors.Is(err, tc.fault) {
-					t.Errorf("error %v, want %v", err, tc.fault)
+					t.Errorf("got error %v, want %v", err, tc.fault)
 				}
 				return
 			}
 			defer resp.Body.Close()
 			if !errors.Is(resp.Fault, tc.fault) || resp.Kind != tc.kind || resp.Location.String() != tc.location {
-				t.Errorf("got %v, %s, %q", resp.Fault, resp.Kind, resp.Location)
+				t.Errorf("got fault %v, kind %s, location %q", resp.Fault, resp.Kind, resp.Location)
 			}
 			body, err := io.ReadAll(resp.Body)
 			if string(body) != tc.body || !errors.Is(err, tc.reading) {
-				t.Errorf("body %q, %v; want %q, %v", body, err, tc.body, tc.reading)
+				t.Errorf("got body %q, %v, want %q, %v", body, err, tc.body, tc.reading)
 			}
 		})
 	}
@@ -106,8 +106,7 @@ func coded(coding, body string) string {
 	return answer("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Encoding: "+coding, body)
 }
 
-// TestFinding: what is found has one line and one record, whatever the archive
-// says of itself.
+// TestFinding verifies that text from an archive is escaped in a Finding.
 func TestFinding(t *testing.T) {
 	var v verifier
 	defer v.close()

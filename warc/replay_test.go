@@ -16,8 +16,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// replayClient answers from the sample alone: an address that is dialled
-// fails the test.
+// replayClient returns a client for the archive that fails the test if it opens
+// a connection.
 func replayClient(t *testing.T, a *Archive) *fetch.Client {
 	t.Helper()
 	schemes := append(webscheme.Schemes(webscheme.Options{}), gopher.Schemes(gopher.Options{})...)
@@ -44,28 +44,28 @@ func TestReplay(t *testing.T) {
 	for _, tc := range []struct {
 		name, url         string
 		kind              fetch.Kind
-		media, body, from string // from: the URL after redirects, where it is another
+		media, body, from string // from is the URL after redirects, or ""
 		code              int
 		fault             error
 	}{
 		{"http", "http://www.h.example/a?y=2&x=1", fetch.Document, "text/html; charset=utf-8", "hello", "", 200, nil},
-		{"spelled another way", "HTTP://WWW.h.example:80/a?y=2&x=1#top", fetch.Document, "text/html; charset=utf-8", "hello", "", 200, nil},
-		{"chunked, of https", "https://h.example/chunked", fetch.Document, "text/plain", "hello world", "", 200, nil},
-		{"of http it was not captured", "http://h.example/chunked", 0, "", "", "", 0, fetch.NotFound},
-		{"in other letters it was not captured", "http://h.example/Gzip", 0, "", "", "", 0, fetch.NotFound},
+		{"different spelling of the URL", "HTTP://WWW.h.example:80/a?y=2&x=1#top", fetch.Document, "text/html; charset=utf-8", "hello", "", 200, nil},
+		{"chunked https response", "https://h.example/chunked", fetch.Document, "text/plain", "hello world", "", 200, nil},
+		{"scheme without a capture", "http://h.example/chunked", 0, "", "", "", 0, fetch.NotFound},
+		{"path with different letter case", "http://h.example/Gzip", 0, "", "", "", 0, fetch.NotFound},
 		{"content coding", "http://h.example/gzip", fetch.Document, "text/plain", "packed text", "", 200, nil},
-		{"redirect that leads nowhere", "http://h.example/moved", 0, "", "", "", 0, fetch.NotFound},
-		{"the server said no", "http://h.example/gone", 0, "", "", "", 404, fetch.NotFound},
+		{"redirect without a capture of the target", "http://h.example/moved", 0, "", "", "", 0, fetch.NotFound},
+		{"captured status 404", "http://h.example/gone", 0, "", "", "", 404, fetch.NotFound},
 		{"index of a directory", "http://h.example/pub/", fetch.Menu, "text/html", index, "", 200, nil},
 		{"revisit under another URL", "http://h.example/copy", fetch.Document, "text/css", "hello", "", 200, nil},
 		{"gopher menu, revisited", "gopher://h.example/1/", fetch.Menu, "application/gopher-menu", menuText, "", 0, nil},
-		{"ftp listing, password or not", "ftp://me:other@h.example/pub/;type=d", fetch.Menu, "text/x-ftp-list; dialect=unix", "-rw-r--r-- 1 a b 5 Nov 21 08:30 a.txt\r\n", "", 0, nil},
+		{"ftp listing with a different password", "ftp://me:other@h.example/pub/;type=d", fetch.Menu, "text/x-ftp-list; dialect=unix", "-rw-r--r-- 1 a b 5 Nov 21 08:30 a.txt\r\n", "", 0, nil},
 		{"news", "news:1@h.example", fetch.Document, "message/rfc822", article, "", 0, nil},
 		{"empty list", "wais://h.example/db?one%20two", fetch.Menu, "application/x-ndjson; profile=fetch-entries", "", "", 0, nil},
 		{"imap", "imap://me@h.example/INBOX;UIDVALIDITY=1/;UID=2", fetch.Document, "message/rfc822", article, "", 0, nil},
-		{"cut off", "gopher://h.example/9/cut", fetch.Document, "application/octet-stream", "half", "", 0, fetch.Truncated},
-		{"only a failure", "gopher://nowhere.example/", 0, "", "", "", 0, fetch.NotFound},
-		{"never captured", "http://other.example/", 0, "", "", "", 0, fetch.NotFound},
+		{"truncated capture", "gopher://h.example/9/cut", fetch.Document, "application/octet-stream", "half", "", 0, fetch.Truncated},
+		{"captured failure", "gopher://nowhere.example/", 0, "", "", "", 0, fetch.NotFound},
+		{"host without captures", "http://other.example/", 0, "", "", "", 0, fetch.NotFound},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			resp, err := c.Get(t.Context(), tc.url)
@@ -74,21 +74,20 @@ func TestReplay(t *testing.T) {
 				body, err = io.ReadAll(resp.Body)
 				resp.Body.Close()
 				if string(body) != tc.body || resp.Kind != tc.kind || resp.Media != tc.media || resp.Code != tc.code {
-					t.Errorf("got %d %s %q %q", resp.Code, resp.Kind, resp.Media, body)
+					t.Errorf("got status %d, kind %s, media type %q, body %q", resp.Code, resp.Kind, resp.Media, body)
 				}
-				if resp.Peer.IsValid() { // 192.0.2.7 is not public
-					t.Errorf("peer %v", resp.Peer)
+				if resp.Peer.IsValid() { // 192.0.2.7 is not a public address
+					t.Errorf("got peer %v", resp.Peer)
 				}
 			}
 			if !errors.Is(err, tc.fault) {
-				t.Errorf("error %v, want %v", err, tc.fault)
+				t.Errorf("got error %v, want %v", err, tc.fault)
 			}
 		})
 	}
 }
 
-// TestReplayEntries: a listing is read by its scheme, as if it had come over
-// the network.
+// TestReplayEntries verifies that the schemes parse replayed listings.
 func TestReplayEntries(t *testing.T) {
 	c := replayClient(t, openSample(t))
 	for url, want := range map[string]string{
@@ -107,12 +106,12 @@ func TestReplayEntries(t *testing.T) {
 			got = append(got, e.Name+" "+e.URL.String())
 		}
 		if strings.Join(got, ", ") != want {
-			t.Errorf("%s: got %q", url, got)
+			t.Errorf("%s: got entries %q", url, got)
 		}
 	}
 }
 
-// TestReplayTime: the last capture answers, or the one that Time asks for.
+// TestReplayTime verifies the selection by Archive.Time.
 func TestReplayTime(t *testing.T) {
 	dir := testFolder(t)
 	w := testWriter(t, dir, testOptions())
@@ -132,7 +131,7 @@ func TestReplayTime(t *testing.T) {
 		{day.Add(29 * time.Second), "20s"},
 		{day.Add(20 * time.Second), "20s"},
 		{day.Add(15 * time.Second), "10s"},
-		{day, "10s"}, // none was before it
+		{day, "10s"}, // no capture is earlier
 	} {
 		a, err := Open(dir.Name() + "/" + places[0].File)
 		if err != nil {
@@ -161,14 +160,14 @@ func TestReplayParts(t *testing.T) {
 		body   string
 		offset int64
 	}{
-		{"a part", fetch.Request{Range: fetch.Range{First: 1, End: 3}}, "el", 1},
-		{"from the end", fetch.Request{Range: fetch.Range{First: -2}}, "lo", 3},
-		{"to the end", fetch.Request{Range: fetch.Range{First: 2}}, "llo", 2},
-		{"behind the end", fetch.Request{Range: fetch.Range{First: 9}}, "hello", 0},
-		{"if the same", fetch.Request{Range: fetch.Range{First: 1}, IfSame: sum}, "ello", 1},
-		{"if the same, and it is not", fetch.Request{Range: fetch.Range{First: 1}, IfSame: "x"}, "hello", 0},
-		{"if not the same", fetch.Request{IfNot: sum}, "", 0},
-		{"what is known", fetch.Request{Op: fetch.Stat}, "", 0},
+		{"range", fetch.Request{Range: fetch.Range{First: 1, End: 3}}, "el", 1},
+		{"last bytes", fetch.Request{Range: fetch.Range{First: -2}}, "lo", 3},
+		{"range to the end", fetch.Request{Range: fetch.Range{First: 2}}, "llo", 2},
+		{"range after the end", fetch.Request{Range: fetch.Range{First: 9}}, "hello", 0},
+		{"IfSame matches", fetch.Request{Range: fetch.Range{First: 1}, IfSame: sum}, "ello", 1},
+		{"IfSame does not match", fetch.Request{Range: fetch.Range{First: 1}, IfSame: "x"}, "hello", 0},
+		{"IfNot matches", fetch.Request{IfNot: sum}, "", 0},
+		{"Stat", fetch.Request{Op: fetch.Stat}, "", 0},
 	} {
 		tc.req.URL = u
 		resp, err := driver{a}.Do(t.Context(), &tc.req)
@@ -177,14 +176,14 @@ func TestReplayParts(t *testing.T) {
 		}
 		body, err := io.ReadAll(resp.Body)
 		if string(body) != tc.body || resp.Offset != tc.offset || err != nil || resp.Size != 5 || resp.Unchanged != (tc.req.IfNot != "") {
-			t.Errorf("%s: got %q at %d of %d, %v", tc.name, body, resp.Offset, resp.Size, err)
+			t.Errorf("%s: got %q at offset %d of %d, %v", tc.name, body, resp.Offset, resp.Size, err)
 		}
 		resp.Body.Close()
 	}
 }
 
-// TestReplayDamage: a payload that is not the one that was digested, and a
-// revisit of what is not there, are errors.
+// TestReplayDamage verifies the errors for a wrong payload digest, a missing
+// original record and a loop of revisits.
 func TestReplayDamage(t *testing.T) {
 	dir := testFolder(t)
 	file := members(
@@ -203,7 +202,7 @@ func TestReplayDamage(t *testing.T) {
 	}
 	defer a.Close()
 	if len(a.Damaged) != 1 || !a.Damaged[0].Truncated || a.Damaged[0].Offset != int64(len(file)) {
-		t.Errorf("damaged: %v", a.Damaged)
+		t.Errorf("got damage %v", a.Damaged)
 	}
 	for url, want := range map[string]error{
 		"gopher://h.example/0/a": fetch.Mismatch,
@@ -217,18 +216,17 @@ func TestReplayDamage(t *testing.T) {
 			resp.Body.Close()
 		}
 		if !errors.Is(err, want) {
-			t.Errorf("%s: error %v, want %v", url, err, want)
+			t.Errorf("%s: got error %v, want %v", url, err, want)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := (driver{a}).Do(ctx, &fetch.Request{URL: uri.MustParse("gopher://h.example/0/a")}); !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled: error %v", err)
+		t.Errorf("canceled request: got error %v", err)
 	}
 }
 
-// TestReplayPeer: an answer from an archive is never that of an address which a
-// public page may not lead to.
+// TestReplayPeer verifies that a response has no private peer address.
 func TestReplayPeer(t *testing.T) {
 	for ip, want := range map[string]string{
 		"8.8.4.4": "8.8.4.4", "2001:4860:4860::8844": "2001:4860:4860::8844",
@@ -250,7 +248,7 @@ func TestReplayPeer(t *testing.T) {
 		}
 		resp.Body.Close()
 		if got := resp.Peer; got.IsValid() != (want != "") || got.IsValid() && got.String() != want {
-			t.Errorf("%s: peer %v, want %q", ip, got, want)
+			t.Errorf("%s: got peer %v, want %q", ip, got, want)
 		}
 		if err := a.Close(); err != nil {
 			t.Error(err)

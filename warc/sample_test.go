@@ -16,10 +16,10 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// day is when every test happens.
+// day is the date of all captures and the time of the Writer.
 var day = time.Date(2026, 11, 21, 8, 30, 0, 123456000, time.UTC)
 
-// testOptions make a Writer whose files are the same each time.
+// testOptions returns options that make the output deterministic.
 func testOptions() Options {
 	n := 0
 	return Options{
@@ -86,8 +86,7 @@ var (
 	gzipAnswer    = answer("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Encoding: gzip", gzipped("packed text"))
 )
 
-// writeSample writes an archive of every kind of record and nearly every
-// scheme.
+// writeSample writes records of every type and of nearly every scheme.
 func writeSample(t testing.TB, w *Writer) (all []Place) {
 	t.Helper()
 	write := func(group ...*Record) []Place {
@@ -133,7 +132,7 @@ func writeSample(t testing.TB, w *Writer) (all []Place) {
 	return all
 }
 
-// sample writes the archive into a file and returns its path.
+// sample writes the sample to a file and returns its path.
 func sample(t testing.TB, opts Options) string {
 	t.Helper()
 	dir := testFolder(t)

@@ -8,46 +8,47 @@ import (
 	"testing"
 )
 
-// TestTorn: wherever a file ends, the records before are whole, the tear is
-// told with the place where to cut, and what is cut there is whole.
-func TestTorn(t *testing.T) {
-	for _, plain := range []bool{false, true} {
+// TestTruncated truncates a file at every offset. The Reader must return all
+// complete records, and an Error with the end of the last one.
+func TestTruncated(t *testing.T) {
+	for _, uncompressed := range []bool{false, true} {
 		opts := testOptions()
-		opts.Uncompressed = plain
+		opts.Uncompressed = uncompressed
 		file, err := os.ReadFile(sample(t, opts))
 		if err != nil {
 			t.Fatal(err)
 		}
-		ends, torn := wholes(t, file)
-		if torn != nil || ends[len(ends)-1] != int64(len(file)) {
-			t.Fatalf("the sample: %v, %v", torn, ends)
+		ends, truncated := completeRecords(t, file)
+		if truncated != nil || ends[len(ends)-1] != int64(len(file)) {
+			t.Fatalf("complete file: error %v, record ends %v", truncated, ends)
 		}
-		for cut := 0; cut < len(file); cut += 13 {
+		for size := 0; size < len(file); size += 13 {
 			last := int64(0)
 			count := 0
 			for _, end := range ends {
-				if end <= int64(cut) {
+				if end <= int64(size) {
 					last = end
 					count++
 				}
 			}
-			got, torn := wholes(t, file[:cut])
+			got, truncated := completeRecords(t, file[:size])
 			switch {
 			case len(got) != count:
-				t.Fatalf("plain %v, cut at %d: %d whole records, not %d", plain, cut, len(got), count)
-			case last == int64(cut):
-				if torn != nil {
-					t.Fatalf("plain %v, cut at %d: %v", plain, cut, torn)
+				t.Fatalf("uncompressed %v, size %d: got %d complete records, want %d", uncompressed, size, len(got), count)
+			case last == int64(size):
+				if truncated != nil {
+					t.Fatalf("uncompressed %v, size %d: %v", uncompressed, size, truncated)
 				}
-			case torn == nil || !torn.Truncated || torn.Offset != last:
-				t.Fatalf("plain %v, cut at %d: %v, want a tear at %d", plain, cut, torn, last)
+			case truncated == nil || !truncated.Truncated || truncated.Offset != last:
+				t.Fatalf("uncompressed %v, size %d: got %v, want a truncated record at %d", uncompressed, size, truncated, last)
 			}
 		}
 	}
 }
 
-// wholes reads a file: where its whole records end, and the last error.
-func wholes(t *testing.T, file []byte) (ends []int64, torn *Error) {
+// completeRecords returns the end offsets of the complete records, and the last
+// error.
+func completeRecords(t *testing.T, file []byte) (ends []int64, truncated *Error) {
 	t.Helper()
 	r := NewReader(bytes.NewReader(file))
 	for {
@@ -58,17 +59,17 @@ func wholes(t *testing.T, file []byte) (ends []int64, torn *Error) {
 		}
 		switch {
 		case err == io.EOF:
-			return ends, torn
+			return ends, truncated
 		case err == nil:
 			ends = append(ends, h.Offset+length)
-		case !errors.As(err, &torn):
+		case !errors.As(err, &truncated):
 			t.Fatal(err)
 		}
 	}
 }
 
-// TestTornMend: a Writer goes on where a tear was told.
-func TestTornMend(t *testing.T) {
+// TestResumeTruncated resumes a truncated file at the offset of the Error.
+func TestResumeTruncated(t *testing.T) {
 	dir := testFolder(t)
 	w := testWriter(t, dir, testOptions())
 	places := writeSample(t, w)
@@ -76,32 +77,32 @@ func TestTornMend(t *testing.T) {
 		t.Fatal(err)
 	}
 	name := places[0].File
-	whole, err := dir.ReadFile(name + OpenSuffix)
+	file, err := dir.ReadFile(name + OpenSuffix)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range places[1:] {
-		cut := p.End() - 3
-		if err := dir.WriteFile(name+OpenSuffix, whole[:cut], 0o666); err != nil {
+		size := p.End() - 3
+		if err := dir.WriteFile(name+OpenSuffix, file[:size], 0o666); err != nil {
 			t.Fatal(err)
 		}
-		_, torn := wholes(t, whole[:cut])
+		_, truncated := completeRecords(t, file[:size])
 		opts := testOptions()
 		opts.NewID = nil
 		w := testWriter(t, dir, opts)
-		if err := w.Resume(name, torn.Offset); err != nil {
+		if err := w.Resume(name, truncated.Offset); err != nil {
 			t.Fatal(err)
 		}
-		if next := mustWrite(t, w, resource("file:///next"))[0]; next.File != name || next.Offset != torn.Offset || next.Offset > p.Offset {
-			t.Errorf("cut at %d: went on with %+v", cut, next)
+		if next := mustWrite(t, w, resource("file:///next"))[0]; next.File != name || next.Offset != truncated.Offset || next.Offset > p.Offset {
+			t.Errorf("size %d: continued at %+v", size, next)
 		}
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
 		for f, err := range Verify(dir.Name() + "/" + name) {
-			// A group that lost its last record names it still.
+			// The first record of the group still refers to the last one.
 			if err != nil || f.Problem != DanglingReference {
-				t.Errorf("cut at %d: %v %v", cut, f, err)
+				t.Errorf("size %d: %v %v", size, f, err)
 			}
 		}
 		if err := dir.Rename(name, name+OpenSuffix); err != nil {

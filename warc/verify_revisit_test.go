@@ -6,20 +6,20 @@ import (
 	"testing"
 )
 
-// TestVerifyRevisited: a revisit has the payload digest of the record that it
-// refers to, where that record is among the files.
-func TestVerifyRevisited(t *testing.T) {
+// TestVerifyRevisit compares the payload digests of a revisit and its original
+// record.
+func TestVerifyRevisit(t *testing.T) {
 	const revisit = "WARC-Type: revisit\nWARC-Target-URI: http://h.example/\nWARC-Profile: " + IdenticalPayload
 	const byID, byURL = "\nWARC-Refers-To: <urn:x:1>", "\nWARC-Refers-To-Target-URI: file:///1\nWARC-Refers-To-Date: 2026-11-21T08:30:00Z"
 	for name, c := range map[string]struct {
 		fields string
 		want   int
 	}{
-		"the same by identifier": {byID + "\nWARC-Payload-Digest: " + helloSum, 0},
-		"another by identifier":  {byID + "\nWARC-Payload-Digest: " + emptySum, 1},
-		"the same by URL":        {byURL + "\nWARC-Payload-Digest: " + helloSum, 0},
-		"another by URL":         {byURL + "\nWARC-Payload-Digest: " + emptySum, 1},
-		"another algorithm":      {byID + "\nWARC-Payload-Digest: sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", 0},
+		"same digest, reference by ID":       {byID + "\nWARC-Payload-Digest: " + helloSum, 0},
+		"different digest, reference by ID":  {byID + "\nWARC-Payload-Digest: " + emptySum, 1},
+		"same digest, reference by URL":      {byURL + "\nWARC-Payload-Digest: " + helloSum, 0},
+		"different digest, reference by URL": {byURL + "\nWARC-Payload-Digest: " + emptySum, 1},
+		"different algorithm":                {byID + "\nWARC-Payload-Digest: sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", 0},
 	} {
 		path := filepath.Join(t.TempDir(), "a.warc")
 		text := res(1, "\nWARC-Payload-Digest: "+helloSum) + rec(2, revisit+c.fields, "")

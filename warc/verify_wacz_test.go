@@ -11,45 +11,45 @@ import (
 	"testing"
 )
 
-// TestVerifyPackage damages a WACZ file in every way, in zip files that are whole
-// but for the first.
+// TestVerifyPackage damages each part of a WACZ file. All but the first case
+// are valid zip files.
 func TestVerifyPackage(t *testing.T) {
 	a, err := Open(sample(t, testOptions()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	var whole bytes.Buffer
-	if err := a.Pack(&whole, Package{Created: day}); err != nil {
+	var intact bytes.Buffer
+	if err := a.Pack(&intact, Package{Created: day}); err != nil {
 		t.Fatal(err)
 	}
 	changed := func(name string, change func([]byte) []byte) func(*testing.T) []byte {
-		return func(t *testing.T) []byte { return repack(t, whole.Bytes(), name, change) }
+		return func(t *testing.T) []byte { return repack(t, intact.Bytes(), name, change) }
 	}
-	turned := func(b []byte) []byte { b[len(b)/2] ^= 1; return b }
-	none := func([]byte) []byte { return nil }
+	flipped := func(b []byte) []byte { b[len(b)/2] ^= 1; return b }
+	removed := func([]byte) []byte { return nil }
 	const archive = "archive/"
 	for name, test := range map[string]struct {
 		file func(*testing.T) []byte
 		want string
 	}{
-		"whole":                      {changed("", nil), ""},
-		"a byte of the file":         {func(*testing.T) []byte { return turned(bytes.Clone(whole.Bytes())) }, "checksum error"},
-		"no zip file":                {func(*testing.T) []byte { return []byte("WARC/1.1\r\n") }, "not a WACZ file"},
-		"its end is cut off":         {func(*testing.T) []byte { return whole.Bytes()[:whole.Len()-9] }, "not a WACZ file"},
-		"an archive is another":      {changed(archive, turned), "the digest does not match"},
-		"an archive is shorter":      {changed(archive, func(b []byte) []byte { return b[:len(b)-1] }), "the size differs from"},
-		"an archive is longer":       {changed(archive, func(b []byte) []byte { return append(b, 0) }), "the size differs from"},
-		"an archive is missing":      {changed(archive, none), "missing part"},
-		"the index is another":       {changed("indexes/", turned), "the digest does not match"},
-		"the pages are missing":      {changed("pages/", none), "missing part"},
-		"the list is another":        {changed("datapackage.json", func(b []byte) []byte { return bytes.Replace(b, []byte("wacz"), []byte("WACZ"), 1) }), "datapackage.json does not match its digest"},
-		"the list is none":           {changed("datapackage.json", func([]byte) []byte { return []byte("{") }), "datapackage.json"},
-		"the list is missing":        {changed("datapackage.json", none), "datapackage.json"},
-		"the digest of it is none":   {changed("datapackage-digest.json", func([]byte) []byte { return []byte("[]") }), "cannot unmarshal"},
-		"no digest of it, as 1.0 is": {changed("datapackage-digest.json", none), ""},
-		"a part is in no list":       {func(t *testing.T) []byte { return enlarge(t, whole.Bytes(), "more") }, `note: bad-part: part "more" is not listed`},
-		"a part is there twice":      {func(t *testing.T) []byte { return enlarge(t, whole.Bytes(), "pages/pages.jsonl") }, `note: bad-part: part "pages/pages.jsonl" is not listed`},
+		"intact":                          {changed("", nil), ""},
+		"changed byte of the zip file":    {func(*testing.T) []byte { return flipped(bytes.Clone(intact.Bytes())) }, "checksum error"},
+		"no zip file":                     {func(*testing.T) []byte { return []byte("WARC/1.1\r\n") }, "not a WACZ file"},
+		"truncated zip file":              {func(*testing.T) []byte { return intact.Bytes()[:intact.Len()-9] }, "not a WACZ file"},
+		"changed WARC file":               {changed(archive, flipped), "the digest does not match"},
+		"shorter WARC file":               {changed(archive, func(b []byte) []byte { return b[:len(b)-1] }), "the size differs from"},
+		"longer WARC file":                {changed(archive, func(b []byte) []byte { return append(b, 0) }), "the size differs from"},
+		"missing WARC file":               {changed(archive, removed), "missing part"},
+		"changed index":                   {changed("indexes/", flipped), "the digest does not match"},
+		"missing pages":                   {changed("pages/", removed), "missing part"},
+		"changed datapackage.json":        {changed("datapackage.json", func(b []byte) []byte { return bytes.Replace(b, []byte("wacz"), []byte("WACZ"), 1) }), "datapackage.json does not match its digest"},
+		"invalid datapackage.json":        {changed("datapackage.json", func([]byte) []byte { return []byte("{") }), "datapackage.json"},
+		"missing datapackage.json":        {changed("datapackage.json", removed), "datapackage.json"},
+		"invalid datapackage-digest.json": {changed("datapackage-digest.json", func([]byte) []byte { return []byte("[]") }), "cannot unmarshal"},
+		"missing datapackage-digest.json": {changed("datapackage-digest.json", removed), ""},
+		"unlisted part":                   {func(t *testing.T) []byte { return enlarge(t, intact.Bytes(), "more") }, `note: bad-part: part "more" is not listed`},
+		"duplicate part":                  {func(t *testing.T) []byte { return enlarge(t, intact.Bytes(), "pages/pages.jsonl") }, `note: bad-part: part "pages/pages.jsonl" is not listed`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "x.wacz")
@@ -62,22 +62,22 @@ func TestVerifyPackage(t *testing.T) {
 					t.Fatal(err)
 				}
 				if f.Problem != BadPart || f.Note != strings.HasSuffix(f.Text, "is not listed in datapackage.json") {
-					t.Errorf("found %v", f)
+					t.Errorf("unexpected finding %v", f)
 				}
 				got = append(got, f.String())
 			}
 			text := strings.Join(got, "\n")
 			if (test.want == "") != (text == "") || !strings.Contains(text, test.want) {
-				t.Errorf("found %s\nwant %q", text, test.want)
+				t.Errorf("got findings %s\nwant %q", text, test.want)
 			}
 		})
 	}
 }
 
-// repack copies a zip file, with the part whose name begins so changed, or left
-// out where that is nil.
-func repack(t *testing.T, whole []byte, name string, change func([]byte) []byte) []byte {
-	in, err := zip.NewReader(bytes.NewReader(whole), int64(len(whole)))
+// repack copies a zip file and applies change to the part whose name starts
+// with name. A nil result removes the part.
+func repack(t *testing.T, intact []byte, name string, change func([]byte) []byte) []byte {
+	in, err := zip.NewReader(bytes.NewReader(intact), int64(len(intact)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,9 +111,9 @@ func repack(t *testing.T, whole []byte, name string, change func([]byte) []byte)
 	return b.Bytes()
 }
 
-// enlarge copies a zip file, with a part more.
-func enlarge(t *testing.T, whole []byte, name string) []byte {
-	in, err := zip.NewReader(bytes.NewReader(whole), int64(len(whole)))
+// enlarge copies a zip file and adds a part.
+func enlarge(t *testing.T, intact []byte, name string) []byte {
+	in, err := zip.NewReader(bytes.NewReader(intact), int64(len(intact)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,8 @@ func enlarge(t *testing.T, whole []byte, name string) []byte {
 	return b.Bytes()
 }
 
-// FuzzVerifyPackage: nothing that calls itself a WACZ file is more than findings.
+// FuzzVerifyPackage verifies that an arbitrary file causes findings but no
+// error.
 func FuzzVerifyPackage(f *testing.F) {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)

@@ -20,8 +20,7 @@ import (
 
 const warcio = "warcio@2.4.11"
 
-// TestWarcioIndex: warcio makes the same index of an archive, packed or not,
-// to the byte.
+// TestWarcioIndex compares the index with the index of warcio byte for byte.
 func TestWarcioIndex(t *testing.T) {
 	node, cli := peer.NeedModule(t, warcio, "warcio", "dist/cli.js")
 	for _, plain := range []bool{false, true} {
@@ -34,8 +33,8 @@ func TestWarcioIndex(t *testing.T) {
 		}
 		lines := strings.SplitAfter(run(t, node, cli, "cdx-index", path), "\n")
 		slices.Sort(lines)
-		if theirs := strings.Join(lines, ""); theirs != ours.String() {
-			t.Errorf("plain %v: warcio has\n%swe have\n%s", plain, theirs, ours.String())
+		if output := strings.Join(lines, ""); output != ours.String() {
+			t.Errorf("uncompressed %v: warcio wrote\n%sgot\n%s", plain, output, ours.String())
 		}
 	}
 }
@@ -46,20 +45,20 @@ func run(t *testing.T, name string, args ...string) string {
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
-	if err != nil || errs.Len() > 0 { // warcio warns where a length is wrong
+	if err != nil || errs.Len() > 0 { // warcio prints a warning for a wrong length
 		t.Fatalf("%s: %v\n%s", cmd, err, errs.String())
 	}
 	return string(out)
 }
 
-// TestWarcioRecords: warcio finds the records that were written, with what
-// they say of one another, and in each the content.
+// TestWarcioRecords verifies that warcio reads the same header fields and
+// content.
 func TestWarcioRecords(t *testing.T) {
 	node, library := peer.NeedModule(t, warcio, "warcio", "dist/index.js")
 	opts := testOptions()
 	opts.Digest = SHA256
 	path := sample(t, opts)
-	theirs := bufio.NewScanner(strings.NewReader(run(t, node, "testdata/warcio.mjs", library, path)))
+	output := bufio.NewScanner(strings.NewReader(run(t, node, "testdata/warcio.mjs", library, path)))
 	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -75,30 +74,30 @@ func TestWarcioRecords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var they struct {
+		var got struct {
 			Type       Type
 			URL, ID    string
 			Concurrent []string
 			Status     int
 			Content    string
 		}
-		if !theirs.Scan() || json.Unmarshal(theirs.Bytes(), &they) != nil {
-			t.Fatalf("warcio has no record %d (%s)", n, theirs.Text())
+		if !output.Scan() || json.Unmarshal(output.Bytes(), &got) != nil {
+			t.Fatalf("warcio did not return record %d: %s", n, output.Text())
 		}
 		content, status := contentOf(t, r, h)
 		sum := sha1.Sum(content)
-		if they.Type != h.Type() || they.URL != h.Target() || unbracket(they.ID) != h.ID() || they.Status != status ||
-			!slices.Equal(they.Concurrent, h.Fields.Values("WARC-Concurrent-To")) || they.Content != hex.EncodeToString(sum[:]) {
-			t.Errorf("warcio has %+v, we have %+v and %q", they, h, content)
+		if got.Type != h.Type() || got.URL != h.Target() || unbracket(got.ID) != h.ID() || got.Status != status ||
+			!slices.Equal(got.Concurrent, h.Fields.Values("WARC-Concurrent-To")) || got.Content != hex.EncodeToString(sum[:]) {
+			t.Errorf("warcio returned %+v, want %+v and %q", got, h, content)
 		}
 	}
-	if theirs.Scan() || n < 20 {
-		t.Errorf("warcio has more than our %d records: %s", n, theirs.Text())
+	if output.Scan() || n < 20 {
+		t.Errorf("warcio returned more than %d records: %s", n, output.Text())
 	}
 }
 
-// contentOf is the content of a record: of an http message the entity, its
-// codings taken off.
+// contentOf returns the block of a record. For an HTTP message, it returns the
+// decoded body.
 func contentOf(t *testing.T, r *Reader, h *Header) (content []byte, status int) {
 	t.Helper()
 	if !strings.HasPrefix(h.Get("Content-Type"), "application/http") {

@@ -27,13 +27,13 @@ func TestRotation(t *testing.T) {
 	for range 9 {
 		p := mustWrite(t, w, resource("file:///a"), at("file:///a", 0).Metadata("text/plain", text("m")))
 		if p[0].File != p[1].File {
-			t.Error("a group was parted")
+			t.Error("the records of a group are in different files")
 		}
 		files = append(files, p[0].File)
 	}
 	open := names(t, dir)
 	if last := open[len(open)-1]; last != files[8]+OpenSuffix {
-		t.Errorf("while open: %q", open)
+		t.Errorf("files before Close: %q", open)
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
@@ -49,8 +49,9 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// TestNames: a name that is taken, finished or not, is passed over.
-func TestNames(t *testing.T) {
+// TestUsedNames verifies that the Writer skips names of finished and unfinished
+// files.
+func TestUsedNames(t *testing.T) {
 	dir := testFolder(t)
 	for _, taken := range []string{"fetch-20261121083000-00000-w1.warc.gz", "fetch-20261121083000-00001-w1.warc.gz.open"} {
 		if err := dir.WriteFile(taken, nil, 0o666); err != nil {
@@ -59,25 +60,25 @@ func TestNames(t *testing.T) {
 	}
 	w := testWriter(t, dir, testOptions())
 	if p := mustWrite(t, w, resource("file:///a")); p[0].File != "fetch-20261121083000-00002-w1.warc.gz" {
-		t.Errorf("wrote %s", p[0].File)
+		t.Errorf("wrote to file %s", p[0].File)
 	}
 }
 
-// TestEmpty: a Writer that wrote nothing leaves nothing.
-func TestEmpty(t *testing.T) {
+// TestNoCapture verifies that a Writer without captures leaves no files.
+func TestNoCapture(t *testing.T) {
 	dir := testFolder(t)
 	w := testWriter(t, dir, testOptions())
 	if err := errors.Join(w.Sync(), w.Close(), w.Close()); err != nil {
 		t.Error(err)
 	}
 	if _, err := w.Write(at("file:///a", 0).Resource("", badReader{})); err == nil {
-		t.Error("a block that cannot be read was written")
+		t.Error("Write accepted an unreadable block")
 	}
 	if err := w.Close(); err != nil {
 		t.Error(err)
 	}
 	if got := names(t, dir); len(got) != 0 {
-		t.Errorf("left %q", got)
+		t.Errorf("remaining files: %q", got)
 	}
 }
 
@@ -91,18 +92,18 @@ func TestResume(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		finish bool                                      // the file was finished before the crash
-		tail   string                                    // what stands behind the records
-		end    func(first, second Place) int64           // what was committed
+		tail   string                                    // bytes after the records
+		end    func(first, second Place) int64           // committed size
 		want   func(first, second Place) (string, int64) // where the next record goes
 		fault  error
 	}{
-		{name: "torn record", tail: "\x1f\x8b\x08\x00torn", end: func(_, b Place) int64 { return b.End() }},
-		{name: "record that was not committed", end: func(a, _ Place) int64 { return a.End() }},
-		{name: "nothing to cut", end: func(_, b Place) int64 { return b.End() }},
-		{name: "finished, not all committed", finish: true, end: func(a, _ Place) int64 { return a.End() }},
-		{name: "finished and committed", finish: true, end: func(_, b Place) int64 { return b.End() }},
-		{name: "nothing committed", end: func(Place, Place) int64 { return 0 }},
-		{name: "lost what was committed", end: func(_, b Place) int64 { return b.End() + 1 }, fault: fetch.Mismatch},
+		{name: "truncated record", tail: "\x1f\x8b\x08\x00torn", end: func(_, b Place) int64 { return b.End() }},
+		{name: "uncommitted record", end: func(a, _ Place) int64 { return a.End() }},
+		{name: "no uncommitted bytes", end: func(_, b Place) int64 { return b.End() }},
+		{name: "finished file, uncommitted record", finish: true, end: func(a, _ Place) int64 { return a.End() }},
+		{name: "finished file, committed", finish: true, end: func(_, b Place) int64 { return b.End() }},
+		{name: "no committed record", end: func(Place, Place) int64 { return 0 }},
+		{name: "missing committed bytes", end: func(_, b Place) int64 { return b.End() + 1 }, fault: fetch.Mismatch},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			dir := testFolder(t)
@@ -123,7 +124,7 @@ func TestResume(t *testing.T) {
 			end := tc.end(first, second)
 			w = testWriter(t, dir, opts)
 			if err := w.Resume(name, end); !errors.Is(err, tc.fault) {
-				t.Fatalf("error %v", err)
+				t.Fatalf("got error %v", err)
 			}
 			if tc.fault != nil {
 				return
@@ -131,9 +132,9 @@ func TestResume(t *testing.T) {
 			third := mustWrite(t, w, resource("file:///c"))[0]
 			switch fresh := end == 0 || tc.finish && end == second.End(); {
 			case !fresh && (third.File != name || third.Offset != end):
-				t.Errorf("went on with %s at %d, not at %d", third.File, third.Offset, end)
+				t.Errorf("continued %s at offset %d, want %d", third.File, third.Offset, end)
 			case fresh && end > 0 && third.File == name:
-				t.Error("wrote into a finished file")
+				t.Error("the Writer continued a finished file")
 			}
 			if err := w.Close(); err != nil {
 				t.Fatal(err)
@@ -141,7 +142,7 @@ func TestResume(t *testing.T) {
 			var v []string
 			for _, n := range names(t, dir) {
 				if strings.HasSuffix(n, OpenSuffix) {
-					t.Errorf("left %s", n)
+					t.Errorf("remaining unfinished file %s", n)
 				}
 				v = append(v, dir.Name()+"/"+n)
 			}
@@ -152,8 +153,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestResumeOpen: what was written since can be taken back, and a second file
-// that was left open is finished when its turn comes.
+// TestResumeOpen resumes the current file at an earlier offset, and then an
+// unfinished file of another Writer.
 func TestResumeOpen(t *testing.T) {
 	dir := testFolder(t)
 	opts := testOptions()
@@ -164,7 +165,7 @@ func TestResumeOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p := mustWrite(t, w, resource("file:///c"))[0]; p.File != first.File || p.Offset != first.End() {
-		t.Errorf("went on with %+v", p)
+		t.Errorf("continued at %+v", p)
 	}
 	opts.Worker = "w2"
 	other := testWriter(t, dir, opts)
@@ -176,13 +177,13 @@ func TestResumeOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p := mustWrite(t, w, resource("file:///e"))[0]; p.File != second.File || p.Offset != second.End() {
-		t.Errorf("went on with %+v", p)
+		t.Errorf("continued at %+v", p)
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := names(t, dir), []string{first.File, second.File}; !slices.Equal(got, want) {
-		t.Errorf("left %q, want %q", got, want)
+		t.Errorf("got files %q, want %q", got, want)
 	}
 	for f, err := range Verify(dir.Name()+"/"+first.File, dir.Name()+"/"+second.File) {
 		t.Error(f, err)
@@ -201,32 +202,32 @@ func appendTo(t *testing.T, dir *os.Root, name, tail string) {
 	}
 }
 
-func TestResumeNone(t *testing.T) {
+func TestResumeInvalid(t *testing.T) {
 	dir := testFolder(t)
 	w := testWriter(t, dir, testOptions())
 	if err := w.Resume("a.warc.gz", 0); err != nil {
 		t.Error(err)
 	}
 	if err := w.Resume("a.warc.gz", 7); !errors.Is(err, fetch.Local) {
-		t.Errorf("error %v", err)
+		t.Errorf("missing file: got error %v", err)
 	}
 	if err := dir.WriteFile("a.warc.gz.open", []byte("no archive at all"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Resume("a.warc.gz", 3); !errors.Is(err, fetch.Mismatch) {
-		t.Errorf("error %v", err)
+		t.Errorf("file without records: got error %v", err)
 	}
 	if b, _ := dir.ReadFile("a.warc.gz.open"); string(b) != "no archive at all" {
-		t.Errorf("changed to %q", b)
+		t.Errorf("the file changed to %q", b)
 	}
 }
 
-// TestFailures: whichever operation on the file system fails, a group is in
-// the file whole or not at all, and the Writer goes on once the failure is over.
-func TestFailures(t *testing.T) {
+// TestWriteFailure fails each operation of the file system in turn. Each group
+// must be written completely or not at all, and the Writer must remain usable.
+func TestWriteFailure(t *testing.T) {
 	for n := range 60 {
 		dir := testFolder(t)
-		folder := &failing{folder: rootFolder{dir}, left: n}
+		folder := &failingFolder{folder: rootFolder{dir}, left: n}
 		opts := testOptions()
 		opts.MaxSize = 1500
 		w, err := NewWriter(dir, opts)
@@ -246,7 +247,7 @@ func TestFailures(t *testing.T) {
 				}
 				failures++
 				if !errors.Is(err, fetch.DiskFull) {
-					t.Errorf("operation %d: error %v", n, err)
+					t.Errorf("operation %d: got error %v", n, err)
 				}
 			}
 		}
@@ -276,22 +277,23 @@ func TestFailures(t *testing.T) {
 			b.Close()
 		}
 		if len(seen) != 6 {
-			t.Errorf("operation %d: found %v", n, seen)
+			t.Errorf("operation %d: got lines for %v", n, seen)
 		}
 		if folder.left >= 0 {
-			return // past the last operation
+			return // there were fewer than n operations
 		}
 	}
-	t.Error("there is no end of operations")
+	t.Error("the Writer used too many operations")
 }
 
-// failing fails one operation, the one after left others, as a full disk does.
-type failing struct {
+// A failingFolder simulates a full disk for one operation, after the given
+// number of successful operations.
+type failingFolder struct {
 	folder
 	left int
 }
 
-func (f *failing) fails() error {
+func (f *failingFolder) fails() error {
 	f.left--
 	if f.left == -1 {
 		return &fs.PathError{Op: "test", Path: "x", Err: syscall.ENOSPC}
@@ -299,7 +301,7 @@ func (f *failing) fails() error {
 	return nil
 }
 
-func (f *failing) OpenFile(name string, flag int, perm fs.FileMode) (file, error) {
+func (f *failingFolder) OpenFile(name string, flag int, perm fs.FileMode) (file, error) {
 	if err := f.fails(); err != nil {
 		return nil, err
 	}
@@ -307,15 +309,15 @@ func (f *failing) OpenFile(name string, flag int, perm fs.FileMode) (file, error
 	return &failingFile{opened, f}, err
 }
 
-func (f *failing) Rename(from, to string) error {
+func (f *failingFolder) Rename(from, to string) error {
 	return errors.Join(f.fails(), f.folder.Rename(from, to))
 }
 
-func (f *failing) Sync() error { return errors.Join(f.fails(), f.folder.Sync()) }
+func (f *failingFolder) Sync() error { return errors.Join(f.fails(), f.folder.Sync()) }
 
 type failingFile struct {
 	file
-	f *failing
+	f *failingFolder
 }
 
 func (h *failingFile) Write(p []byte) (int, error) {
@@ -341,12 +343,12 @@ func TestDate(t *testing.T) {
 			t.Errorf("got %s, want %s", got, tc.want)
 		}
 		if got := parseDate(tc.want); !got.Equal(tc.t) {
-			t.Errorf("%s read as %v", tc.want, got)
+			t.Errorf("%s was parsed as %v", tc.want, got)
 		}
 	}
 	for _, s := range []string{"2026", "2026-01", "2026-01-02", "2026-01-02T03:04Z"} {
 		if parseDate(s).IsZero() {
-			t.Errorf("%s is not read", s)
+			t.Errorf("%s was rejected", s)
 		}
 	}
 }

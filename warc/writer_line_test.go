@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestPlaceLines: what the Writer says of its records is what an index of the
-// file says.
-func TestPlaceLines(t *testing.T) {
+// TestPlaceLine compares the index lines that Write returns with the lines of
+// the file.
+func TestPlaceLine(t *testing.T) {
 	for name, plain := range map[string]bool{"packed": false, "plain": true} {
 		t.Run(name, func(t *testing.T) {
 			opts := testOptions()
@@ -23,10 +23,10 @@ func TestPlaceLines(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer f.Close()
-			var said []Line
+			var placeLines []Line
 			for _, p := range places {
 				if p.Line != (Line{}) {
-					said = append(said, p.Line)
+					placeLines = append(placeLines, p.Line)
 				}
 			}
 			n := 0
@@ -35,15 +35,15 @@ func TestPlaceLines(t *testing.T) {
 					t.Fatal(err)
 				}
 				if plain {
-					l.Length = said[n].Length // warcio leaves out the line ends
+					l.Length = placeLines[n].Length // like warcio, without the line breaks
 				}
-				if n >= len(said) || said[n] != l {
-					t.Fatalf("line %d: said %+v, is %+v", n, said[n], l)
+				if n >= len(placeLines) || placeLines[n] != l {
+					t.Fatalf("line %d: Write returned %+v, want %+v", n, placeLines[n], l)
 				}
 				n++
 			}
-			if n != len(said) || n < 15 {
-				t.Errorf("%d lines, %d said", n, len(said))
+			if n != len(placeLines) || n < 15 {
+				t.Errorf("the file has %d lines, Write returned %d", n, len(placeLines))
 			}
 		})
 	}

@@ -14,9 +14,9 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-var update = flag.Bool("update", false, "write testdata anew")
+var update = flag.Bool("update", false, "overwrite the golden files")
 
-// TestGolden: each record of the sample is these bytes.
+// TestGolden compares the sample with a golden file.
 func TestGolden(t *testing.T) {
 	opts := testOptions()
 	opts.Uncompressed = true
@@ -44,14 +44,15 @@ func golden(t *testing.T, name string, got []byte) {
 		for at < min(len(got), len(want)) && got[at] == want[at] {
 			at++
 		}
-		t.Errorf("%s differs at byte %d:\ngot  %q\nwant %q", name, at, around(got, at), around(want, at))
+		t.Errorf("%s differs at byte %d:\ngot  %q\nwant %q", name, at, excerpt(got, at), excerpt(want, at))
 	}
 }
 
-func around(b []byte, at int) []byte { return b[max(0, at-40):min(len(b), at+80)] }
+// excerpt returns the bytes near offset at.
+func excerpt(b []byte, at int) []byte { return b[max(0, at-40):min(len(b), at+80)] }
 
-// TestMembers: each record is a gzip member at the place that Write returned,
-// and holds the bytes that it has where nothing is packed.
+// TestMembers verifies that each record is a gzip member at the returned place
+// and has the bytes of the uncompressed file.
 func TestMembers(t *testing.T) {
 	dir := testFolder(t)
 	w := testWriter(t, dir, testOptions())
@@ -59,31 +60,31 @@ func TestMembers(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	packed, err := dir.ReadFile(places[0].File)
+	file, err := dir.ReadFile(places[0].File)
 	if err != nil {
 		t.Fatal(err)
 	}
 	end := places[0].Offset
 	for _, p := range places {
 		if p.Offset != end {
-			t.Errorf("record at %d follows one that ends at %d", p.Offset, end)
+			t.Errorf("record starts at %d, but the previous one ends at %d", p.Offset, end)
 		}
 		end = p.End()
-		z, err := gzip.NewReader(bytes.NewReader(packed[p.Offset:end]))
+		z, err := gzip.NewReader(bytes.NewReader(file[p.Offset:end]))
 		if err != nil {
 			t.Fatal(err)
 		}
 		text, err := io.ReadAll(z)
 		if err != nil || !strings.HasPrefix(string(text), "WARC/1.1\r\n") || !bytes.Contains(text, []byte("<"+p.ID+">")) || !bytes.HasSuffix(text, []byte("\r\n\r\n")) {
-			t.Errorf("member at %d: %v %.80q", p.Offset, err, text)
+			t.Errorf("member at %d: error %v, text %.80q", p.Offset, err, text)
 		}
 	}
-	if end != int64(len(packed)) {
-		t.Errorf("last record ends at %d of %d", end, len(packed))
+	if end != int64(len(file)) {
+		t.Errorf("last record ends at %d of %d", end, len(file))
 	}
 }
 
-func TestRefuse(t *testing.T) {
+func TestRejectedRecords(t *testing.T) {
 	c := at("http://h.example/", 0)
 	one := func(change func(r *Record)) *Record {
 		r := c.Resource("text/plain", text("x"))
@@ -91,19 +92,19 @@ func TestRefuse(t *testing.T) {
 		return r
 	}
 	for name, r := range map[string]*Record{
-		"line end in media":    c.Resource("text/plain\r\nWARC-Type: x", text("x")),
-		"NUL in identifier":    one(func(r *Record) { r.ID = "urn:x\x00" }),
-		"line end in protocol": one(func(r *Record) { r.Protocols = []string{"h2", "a\nb"} }),
-		"field with a colon":   one(func(r *Record) { r.Fields = fetch.Header{{Name: "a:b", Value: "c"}} }),
-		"field without name":   one(func(r *Record) { r.Fields = fetch.Header{{Value: "c"}} }),
-		"line end in a field":  one(func(r *Record) { r.Fields = fetch.Header{{Name: "a", Value: "b\rc"}} }),
-		"no URL":               Capture{}.Resource("", text("x")),
-		"continuation":         one(func(r *Record) { r.Type = Continuation }),
-		"warcinfo":             one(func(r *Record) { r.Type = Info }),
-		"no type":              one(func(r *Record) { r.Type = "" }),
-		"revisit, no digest":   c.Revisit(Reference{}, "", nil),
-		"revisit, no profile":  one(func(r *Record) { r.Type = Revisit }),
-		"read once, no digest": c.Resource("", io.MultiReader(text("x"))),
+		"line break in the media type":                c.Resource("text/plain\r\nWARC-Type: x", text("x")),
+		"NUL in the record ID":                        one(func(r *Record) { r.ID = "urn:x\x00" }),
+		"line break in a protocol":                    one(func(r *Record) { r.Protocols = []string{"h2", "a\nb"} }),
+		"colon in a field name":                       one(func(r *Record) { r.Fields = fetch.Header{{Name: "a:b", Value: "c"}} }),
+		"field without a name":                        one(func(r *Record) { r.Fields = fetch.Header{{Value: "c"}} }),
+		"line break in a field":                       one(func(r *Record) { r.Fields = fetch.Header{{Name: "a", Value: "b\rc"}} }),
+		"no URL":                                      Capture{}.Resource("", text("x")),
+		"continuation":                                one(func(r *Record) { r.Type = Continuation }),
+		"warcinfo":                                    one(func(r *Record) { r.Type = Info }),
+		"no type":                                     one(func(r *Record) { r.Type = "" }),
+		"revisit without a digest":                    c.Revisit(Reference{}, "", nil),
+		"revisit without a profile":                   one(func(r *Record) { r.Type = Revisit }),
+		"body that can be read once, without digests": c.Resource("", io.MultiReader(text("x"))),
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := testFolder(t)
@@ -112,13 +113,13 @@ func TestRefuse(t *testing.T) {
 				t.Errorf("got error %v", err)
 			}
 			if files := names(t, dir); len(files) != 0 {
-				t.Errorf("wrote %q", files)
+				t.Errorf("got files %q", files)
 			}
 		})
 	}
 	for _, opts := range []Options{{Prefix: "a/b"}, {Prefix: ".."}, {Worker: "a b"}, {Info: fetch.Header{{Name: "a", Value: "b\nc"}}}} {
 		if _, err := NewWriter(testFolder(t), opts); !errors.Is(err, fetch.Usage) {
-			t.Errorf("%+v: error %v", opts, err)
+			t.Errorf("%+v: got error %v", opts, err)
 		}
 	}
 }
@@ -135,20 +136,20 @@ func names(t testing.TB, dir *os.Root) (all []string) {
 	return all
 }
 
-// TestReadOnce: a block that can be read only once is held to what was said
-// of it, and the group goes where it is something else.
+// TestReadOnce writes blocks that can be read only once. If the block does not
+// match its digest or size, the group must be removed.
 func TestReadOnce(t *testing.T) {
-	const block = "the whole block"
+	const block = "the entire block"
 	d := NewDigester(SHA256, Resource)
 	io.WriteString(d, block)
 	for name, tc := range map[string]struct {
 		body  string
 		fault error
 	}{
-		"as said": {block, nil},
-		"short":   {block[1:], fetch.Truncated},
-		"other":   {"The whole block", fetch.Mismatch},
-		"longer":  {block + "?", nil}, // the rest is another's
+		"matching digest": {block, nil},
+		"short block":     {block[1:], fetch.Truncated},
+		"different block": {"The entire block", fetch.Mismatch},
+		"long block":      {block + "?", nil}, // Size limits the block
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := testFolder(t)
@@ -157,11 +158,11 @@ func TestReadOnce(t *testing.T) {
 			r := at("file:///b", 0).Resource("", io.MultiReader(text(tc.body)))
 			r.Size, r.BlockDigest, r.PayloadDigest = d.Size(), d.Block(), d.Payload()
 			if _, err := w.Write(r); !errors.Is(err, tc.fault) {
-				t.Fatalf("error %v", err)
+				t.Fatalf("got error %v", err)
 			}
 			after := mustWrite(t, w, at("file:///c", 0).Resource("", text("c")))[0]
 			if tc.fault != nil && after.Offset != before.End() {
-				t.Errorf("the next record is at %d, not %d", after.Offset, before.End())
+				t.Errorf("the next record is at %d, want %d", after.Offset, before.End())
 			}
 			w.Close()
 			for f, err := range Verify(dir.Name() + "/" + after.File) {
@@ -171,16 +172,17 @@ func TestReadOnce(t *testing.T) {
 	}
 }
 
-// TestInterim: a response begins with the head of its answer.
+// TestInterim verifies that interim responses are omitted from a response
+// record.
 func TestInterim(t *testing.T) {
 	const interim = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
 	dir := testFolder(t)
 	w := testWriter(t, dir, testOptions())
 	body := strings.NewReader("?" + interim + plainAnswer)
-	body.ReadByte() // it is read from where it stands
+	body.ReadByte() // the block starts at the current position
 	p := mustWrite(t, w, at("http://h.example/", 0).Response(body))[0]
 	if want := SHA1.sum(plainAnswer); p.BlockDigest != want || p.PayloadDigest != helloSum {
-		t.Errorf("digests %s, %s", p.BlockDigest, p.PayloadDigest)
+		t.Errorf("got digests %s, %s", p.BlockDigest, p.PayloadDigest)
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
@@ -195,16 +197,16 @@ func TestInterim(t *testing.T) {
 		t.Fatal(err)
 	}
 	if block, err := io.ReadAll(r); string(block) != plainAnswer || err != nil {
-		t.Errorf("block %q, %v", block, err)
+		t.Errorf("got block %q, %v", block, err)
 	}
 	head, err := HTTPHead(strings.NewReader(interim + plainAnswer))
 	if want := strings.TrimSuffix(plainAnswer, "hello"); string(head) != want || err != nil {
-		t.Errorf("head %q, %v", head, err)
+		t.Errorf("got header %q, %v", head, err)
 	}
 }
 
-// TestTarget: no record shows a password or what is not asked of a server.
-func TestTarget(t *testing.T) {
+// TestTargetURI verifies that a target URI has no password and no fragment.
+func TestTargetURI(t *testing.T) {
 	for _, tc := range [][2]string{
 		{"http://h.example/a?b#c", "http://h.example/a?b"},
 		{"ftp://u:p@h.example/", "ftp://u@h.example/"},

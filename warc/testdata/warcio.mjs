@@ -1,5 +1,5 @@
-// Prints a line of JSON for each record of an archive, as warcio reads it:
-// what it says, and the content with transfer and content coding taken off.
+// Prints a JSON line for each record of a WARC file, as warcio reads it, with
+// header fields and the digest of the decoded content.
 import { createReadStream } from "node:fs";
 import { createHash } from "node:crypto";
 import { pathToFileURL } from "node:url";
