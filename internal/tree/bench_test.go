@@ -9,8 +9,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// BenchmarkStore puts small files into 100 folders, in batches of 256. TMPDIR
-// chooses the file system.
+// BenchmarkStore publishes small files in 100 folders, in batches of 256. TMPDIR
+// selects the file system.
 func BenchmarkStore(b *testing.B) {
 	for _, o := range []Options{{NoSync: true}, {}} {
 		b.Run(fmt.Sprintf("sync=%t", !o.NoSync), func(b *testing.B) {
@@ -61,10 +61,10 @@ func BenchmarkPath(b *testing.B) {
 	}
 }
 
-// BenchmarkNamer gives paths to batches of 256 in 100 folders.
+// BenchmarkNamer assigns paths in 100 folders, in batches of 256 URLs.
 func BenchmarkNamer(b *testing.B) {
-	tab := &tables{names: map[string]frontier.Key{}}
-	n := NewNamer(NewLayout, tab.named)
+	tab := &nameTable{names: map[string]frontier.Key{}}
+	n := NewNamer(NewLayout, tab.lookup)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		ws := make([]Want, 256)

@@ -56,8 +56,8 @@ func (f *File) Discard() error {
 	return errors.Join(f.Close(), local(f.s.parts.Remove(f.name)))
 }
 
-// Close ends f and keeps its bytes, so that Unpublished of another process finds
-// them.
+// Close ends f and keeps its bytes, so that Unpublished of another process
+// finds them.
 func (f *File) Close() error {
 	if f.done {
 		return nil

@@ -16,21 +16,21 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// TestLinks: a symbolic link in the tree leads nowhere, be it out of the
-// archive or to another place in it.
-func TestLinks(t *testing.T) {
+// TestSymlinkInPath checks that Publish does not follow a symbolic link in a
+// path, whether the target is in the archive or outside of it.
+func TestSymlinkInPath(t *testing.T) {
 	outside := t.TempDir()
 	for _, c := range []struct{ name, link, target string }{
-		{"host folder to outside", "tree/http/h", outside},
-		{"by a relative path", "tree/http/h", "../../../" + filepath.Base(outside)},
-		{"to another place of the archive", "tree/http/h", "../../warc"},
-		{"to a sibling", "tree/http/h", "other"},
-		{"deeper", "tree/http/h/d", "../other"},
-		{"the tree itself", "tree", "warc"},
-		{"to nowhere", "tree/http/h", "nowhere"},
+		{"host folder, absolute target outside the archive", "tree/http/h", outside},
+		{"host folder, relative target outside the archive", "tree/http/h", "../../../" + filepath.Base(outside)},
+		{"host folder, target in another folder of the archive", "tree/http/h", "../../warc"},
+		{"host folder, target is a sibling", "tree/http/h", "other"},
+		{"folder below the host", "tree/http/h/d", "../other"},
+		{"folder of the tree", "tree", "warc"},
+		{"dangling link", "tree/http/h", "nowhere"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s, dir := open(t)
+			s, dir := openStore(t)
 			os.MkdirAll(filepath.Join(dir, "warc"), 0o755)
 			if c.link != "tree" {
 				os.MkdirAll(filepath.Join(dir, "tree/http/other"), 0o755)
@@ -40,26 +40,27 @@ func TestLinks(t *testing.T) {
 			if err := os.Symlink(c.target, link); err != nil {
 				t.Fatal(err)
 			}
-			if err := write(t, s, "http/h/d/f", "x", time.Time{}); !errors.Is(err, fetch.Local) {
+			if err := publishFile(t, s, "http/h/d/f", "x", time.Time{}); !errors.Is(err, fetch.Local) {
 				t.Errorf("got %v", err)
 			}
 			for _, d := range []string{outside, filepath.Join(dir, "warc"), filepath.Join(dir, "tree/http/other")} {
 				if list, _ := os.ReadDir(d); len(list) > 0 && d != filepath.Join(dir, "warc") || c.link != "tree" && len(list) > 0 {
-					t.Errorf("%s holds %v", d, list)
+					t.Errorf("%s contains %v", d, list)
 				}
 			}
-			if n := left(t, s); n != 1 {
-				t.Errorf("%d files are left for another attempt", n)
+			if n := countUnpublished(t, s); n != 1 {
+				t.Errorf("got %d unpublished files, want 1", n)
 			}
 		})
 	}
 }
 
-// TestOwnLinks: neither do links in the place of a Store's own folders.
-func TestOwnLinks(t *testing.T) {
+// TestSymlinkAtStoreFolder checks that a Store does not follow a symbolic link
+// in place of its temporary folder or its attic.
+func TestSymlinkAtStoreFolder(t *testing.T) {
 	for _, own := range []string{Tmp, attic} {
-		s, dir := open(t)
-		if err := write(t, s, "http/h/a", "x", time.Time{}); err != nil {
+		s, dir := openStore(t)
+		if err := publishFile(t, s, "http/h/a", "x", time.Time{}); err != nil {
 			t.Fatal(err)
 		}
 		os.Mkdir(filepath.Join(dir, "warc"), 0o755)
@@ -76,20 +77,20 @@ func TestOwnLinks(t *testing.T) {
 			t.Errorf("%s: got %v", own, err)
 		}
 		if list, _ := os.ReadDir(filepath.Join(dir, "warc")); len(list) > 0 {
-			t.Errorf("%s: written through it: %v", own, list)
+			t.Errorf("%s: a file was written through the link: %v", own, list)
 		}
 	}
 }
 
-// TestFileLinks: a link in the place of a file is replaced, not followed, and
-// not read.
-func TestFileLinks(t *testing.T) {
-	s, dir := open(t)
+// TestSymlinkAtFile checks that Open rejects a symbolic link in place of a file
+// and that Publish replaces the link.
+func TestSymlinkAtFile(t *testing.T) {
+	s, dir := openStore(t)
 	secret := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := write(t, s, "http/h/a", "x", time.Time{}); err != nil {
+	if err := publishFile(t, s, "http/h/a", "x", time.Time{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, target := range []string{secret, "a"} {
@@ -99,25 +100,26 @@ func TestFileLinks(t *testing.T) {
 		}
 		if f, err := s.Open("http/h/f"); err == nil {
 			f.Close()
-			t.Errorf("a link to %s was opened", target)
+			t.Errorf("Open followed a link to %s", target)
 		}
-		if err := write(t, s, "http/h/f", "new", time.Unix(1, 0)); err != nil {
+		if err := publishFile(t, s, "http/h/f", "new", time.Unix(1, 0)); err != nil {
 			t.Fatal(err)
 		}
-		if got := read(t, dir, "tree/http/h/f"); got != "new" {
+		if got := readFile(t, dir, "tree/http/h/f"); got != "new" {
 			t.Errorf("got %q", got)
 		}
 		os.Remove(link)
 	}
-	if got := read(t, "/", secret); got != "secret" {
-		t.Errorf("what the link led to is %q", got)
+	if got := readFile(t, "/", secret); got != "secret" {
+		t.Errorf("target of the link: got %q, want %q", got, "secret")
 	}
 }
 
-// TestPipe: a pipe in the place of a file or a folder is not waited for.
-func TestPipe(t *testing.T) {
-	s, dir := open(t)
-	if err := write(t, s, "http/h/a", "x", time.Time{}); err != nil {
+// TestNamedPipe checks that Open and Publish return an error for a named pipe
+// and do not block.
+func TestNamedPipe(t *testing.T) {
+	s, dir := openStore(t)
+	if err := publishFile(t, s, "http/h/a", "x", time.Time{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := syscall.Mkfifo(filepath.Join(dir, "tree/http/h/p"), 0o600); err != nil {
@@ -126,32 +128,33 @@ func TestPipe(t *testing.T) {
 	if _, err := s.Open("http/h/p"); !errors.Is(err, fetch.Local) {
 		t.Errorf("got %v", err)
 	}
-	if err := write(t, s, "http/h/p/f", "x", time.Time{}); !errors.Is(err, fetch.Local) {
+	if err := publishFile(t, s, "http/h/p/f", "x", time.Time{}); !errors.Is(err, fetch.Local) {
 		t.Errorf("got %v", err)
 	}
 }
 
-// TestRepository: git does not treat the files of a server as a repository,
-// whose configuration would name a command to run.
-func TestRepository(t *testing.T) {
+// TestGitRepository checks that git does not treat mirrored files as a
+// repository. Its configuration could run a command.
+func TestGitRepository(t *testing.T) {
 	git := peer.Need(t, "git", "git")
 	for _, c := range []struct {
 		name   string
-		head   string // of the URL
+		head   string // name of the file HEAD in the URL
 		layout Layout
-		obeyed bool
+		runs   bool // if true, git runs the command
 	}{
-		{"the first layout", "HEAD", FirstLayout, true},
-		{"bare", "HEAD", NewLayout, false},
+		{"first layout", "HEAD", FirstLayout, true},
+		{"plain", "HEAD", NewLayout, false},
 		{"encoded", "%48%45%41%44", NewLayout, false},
-		{"in lower case", "head", NewLayout, false},
+		{"lower case", "head", NewLayout, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			proof := filepath.Join(dir, "proof")
 			for name, text := range map[string]string{
-				c.head:      "ref: refs/heads/x\n",
-				"config":    "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n\tfsmonitor = \"touch '" + proof + "'; false\"\n",
+				c.head: "ref: refs/heads/x\n",
+				"config": "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n" +
+					"\tfsmonitor = \"touch '" + proof + "'; false\"\n",
 				"objects/a": "", "refs/heads/a": "",
 			} {
 				path := filepath.Join(dir, c.layout.Path(uri.MustParse("http://h/r/"+name), false))
@@ -161,10 +164,13 @@ func TestRepository(t *testing.T) {
 			}
 			cmd := exec.CommandContext(t.Context(), git, "status")
 			cmd.Dir = filepath.Join(dir, "http/h/r")
-			cmd.Env = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "GIT_CEILING_DIRECTORIES=" + filepath.Dir(dir)}
-			out, _ := cmd.CombinedOutput() // fails where there is no repository
-			if _, err := os.Stat(proof); (err == nil) != c.obeyed {
-				t.Errorf("git obeyed the configuration: %t, want %t: %s", err == nil, c.obeyed, out)
+			cmd.Env = []string{
+				"HOME=" + dir, "PATH=" + os.Getenv("PATH"),
+				"GIT_CONFIG_NOSYSTEM=1", "GIT_CEILING_DIRECTORIES=" + filepath.Dir(dir),
+			}
+			out, _ := cmd.CombinedOutput() // git fails if the folder is not a repository
+			if _, err := os.Stat(proof); (err == nil) != c.runs {
+				t.Errorf("git ran the command of the configuration: %t, want %t: %s", err == nil, c.runs, out)
 			}
 		})
 	}

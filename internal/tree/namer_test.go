@@ -12,16 +12,16 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// tables are the names of a frontier.
-type tables struct {
-	names map[string]frontier.Key
-	asked int
-	last  []string // that were asked for
-	err   error
+// A nameTable stores claimed names in memory, as a frontier does in its database.
+type nameTable struct {
+	names   map[string]frontier.Key
+	lookups int      // number of calls of lookup
+	last    []string // arguments of the last call of lookup
+	err     error    // error of lookup
 }
 
-func (t *tables) named(_ context.Context, folds []string) (map[string]frontier.Key, error) {
-	t.asked++
+func (t *nameTable) lookup(_ context.Context, folds []string) (map[string]frontier.Key, error) {
+	t.lookups++
 	t.last = folds
 	found := map[string]frontier.Key{}
 	for _, f := range folds {
@@ -32,28 +32,29 @@ func (t *tables) named(_ context.Context, folds []string) (map[string]frontier.K
 	return found, t.err
 }
 
-func (t *tables) commit(test testing.TB, as []Assigned) {
+// add stores the claims of as.
+func (t *nameTable) add(test testing.TB, as []Assigned) {
 	for _, a := range as {
 		for _, c := range a.Claims {
 			if k, ok := t.names[c.Fold]; ok && k != c.Key {
-				test.Errorf("%q is claimed by two", c.Fold)
+				test.Errorf("two keys claim %q", c.Fold)
 			}
 			t.names[c.Fold] = c.Key
 		}
 	}
 }
 
-func wants(urls ...string) (ws []Want) {
+func newWants(urls ...string) (ws []Want) {
 	for _, u := range urls {
 		ws = append(ws, Want{Key: frontier.KeyOf(u), URL: uri.MustParse(u)})
 	}
 	return ws
 }
 
-// assign gives paths in batches of n.
-func assign(t testing.TB, tab *tables, n int, ws []Want) (paths []string) {
+// assignAll assigns paths to ws in batches of n.
+func assignAll(t testing.TB, tab *nameTable, n int, ws []Want) (paths []string) {
 	t.Helper()
-	namer := NewNamer(NewLayout, tab.named)
+	namer := NewNamer(NewLayout, tab.lookup)
 	for len(ws) > 0 {
 		batch := ws[:min(n, len(ws))]
 		ws = ws[len(batch):]
@@ -61,7 +62,7 @@ func assign(t testing.TB, tab *tables, n int, ws []Want) (paths []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tab.commit(t, as)
+		tab.add(t, as)
 		namer.Committed(as...)
 		for _, a := range as {
 			paths = append(paths, a.Path)
@@ -70,8 +71,8 @@ func assign(t testing.TB, tab *tables, n int, ws []Want) (paths []string) {
 	return paths
 }
 
-// hazards are URLs whose files other tools lose, mix up or write elsewhere, and
-// where they lie when they come in this order.
+// hazards are URLs that are difficult to map to paths, with their paths if they
+// are assigned in this order.
 var hazards = []struct{ url, path string }{
 	{"http://h/", "index.html"},
 	{"http://h/a", "a"},
@@ -108,83 +109,89 @@ func keyOf(url string) string {
 	return fmt.Sprintf("%x", k[:])
 }
 
-func TestHazards(t *testing.T) {
+// TestNamerHazards checks that the paths of hazards are valid, independent of
+// the batch size, and stable.
+func TestNamerHazards(t *testing.T) {
 	var urls []string
 	for _, h := range hazards {
 		urls = append(urls, h.url)
 	}
 	for _, n := range []int{1, 3, len(urls)} {
-		tab := &tables{names: map[string]frontier.Key{}}
-		paths := assign(t, tab, n, wants(urls...))
+		tab := &nameTable{names: map[string]frontier.Key{}}
+		paths := assignAll(t, tab, n, newWants(urls...))
 		for i, h := range hazards {
-			legal(t, paths[i])
+			checkPath(t, paths[i])
 			if want := "http/h/" + h.path; paths[i] != want {
-				t.Errorf("batches of %d: %s lies at\n%q, want\n%q", n, h.url, paths[i], want)
+				t.Errorf("batches of %d: path of %s: got\n%q, want\n%q", n, h.url, paths[i], want)
 			}
 		}
-		if again := assign(t, tab, n, wants(urls...)); strings.Join(again, "\n") != strings.Join(paths, "\n") {
-			t.Errorf("batches of %d: the second time they lie at %q", n, again)
+		if again := assignAll(t, tab, n, newWants(urls...)); strings.Join(again, "\n") != strings.Join(paths, "\n") {
+			t.Errorf("batches of %d: second assignment: got %q, want %q", n, again, paths)
 		}
 	}
 }
 
-// TestQuestions: a batch without collisions asks once, and not again for its
-// folders.
-func TestQuestions(t *testing.T) {
-	tab := &tables{names: map[string]frontier.Key{}}
-	n := NewNamer(NewLayout, tab.named)
-	for i, w := range [][]Want{wants("http://h/a/b/c", "http://h/a/b/d"), wants("http://h/a/b/e")} {
+// TestNamerLookups checks that a batch without collisions needs one lookup, and
+// that a later batch does not look up known folders.
+func TestNamerLookups(t *testing.T) {
+	tab := &nameTable{names: map[string]frontier.Key{}}
+	n := NewNamer(NewLayout, tab.lookup)
+	for i, w := range [][]Want{newWants("http://h/a/b/c", "http://h/a/b/d"), newWants("http://h/a/b/e")} {
 		as, err := n.Assign(t.Context(), w)
-		if err != nil || tab.asked != i+1 {
-			t.Fatalf("%v, asked %d times", err, tab.asked)
+		if err != nil || tab.lookups != i+1 {
+			t.Fatalf("batch %d: error %v, %d lookups, want %d", i, err, tab.lookups, i+1)
 		}
 		if i == 1 && (len(as[0].Claims) != 1 || len(tab.last) != 1) {
-			t.Errorf("asked for %q, claims %v", tab.last, as[0].Claims)
+			t.Errorf("second batch: looked up %q and claimed %v, want one name", tab.last, as[0].Claims)
 		}
-		tab.commit(t, as)
+		tab.add(t, as)
 		n.Committed(as...)
 	}
 }
 
-// TestFewQuestions: a batch in which every second name is taken asks a few
-// times, not once for each.
-func TestFewQuestions(t *testing.T) {
+// TestNamerLookupsWithCollisions checks that a batch with many collisions needs
+// only a few lookups.
+func TestNamerLookupsWithCollisions(t *testing.T) {
 	var urls []string
 	for i := range 128 {
 		urls = append(urls, fmt.Sprintf("http://h/d/a%d", i), fmt.Sprintf("http://h/d/A%d", i))
 	}
-	tab := &tables{names: map[string]frontier.Key{}}
-	assign(t, tab, len(urls), wants(urls...))
-	if tab.asked > 3 {
-		t.Errorf("asked %d times", tab.asked)
+	tab := &nameTable{names: map[string]frontier.Key{}}
+	assignAll(t, tab, len(urls), newWants(urls...))
+	if tab.lookups > 3 {
+		t.Errorf("got %d lookups, want at most 3", tab.lookups)
 	}
 }
 
-// TestTaken: who serves every name that one URL could get does not stop it.
-func TestTaken(t *testing.T) {
+// TestNamerAlternativesTaken checks that a URL gets a path even if other URLs
+// have all of its alternative names.
+func TestNamerAlternativesTaken(t *testing.T) {
 	id := keyOf("http://h/A.txt")
-	urls := []string{"http://h/a.txt", "http://h/a~" + id[:8] + ".txt", "http://h/a%25~" + id + ".txt", "http://h/a%~" + id + ".txt",
-		"http://h/A.txt", "http://h/b", "http://h/b@dir", "http://h/b%25~dir", "http://h/b/c"}
+	urls := []string{
+		"http://h/a.txt", "http://h/a~" + id[:8] + ".txt", "http://h/a%25~" + id + ".txt", "http://h/a%~" + id + ".txt",
+		"http://h/A.txt", "http://h/b", "http://h/b@dir", "http://h/b%25~dir", "http://h/b/c",
+	}
 	var ws []Want
 	for _, u := range urls {
 		if parsed, err := uri.ParseReference(u); err == nil {
 			ws = append(ws, Want{Key: frontier.KeyOf(u), URL: parsed})
 		}
 	}
-	paths := assign(t, &tables{names: map[string]frontier.Key{}}, 100, ws)
+	paths := assignAll(t, &nameTable{names: map[string]frontier.Key{}}, 100, ws)
 	for i, want := range map[int]string{3: "http/h/A%~" + id + ".txt", 7: "http/h/b%~dir/c"} {
 		if paths[i] != want {
-			t.Errorf("got %q, want %q", paths, want)
+			t.Errorf("path %d: got %q, want %q", i, paths[i], want)
 		}
 	}
 }
 
-func TestPending(t *testing.T) {
-	tab := &tables{names: map[string]frontier.Key{}}
-	n := NewNamer(NewLayout, tab.named)
+// TestNamerPending checks that a pending claim reserves its names until Dropped.
+func TestNamerPending(t *testing.T) {
+	tab := &nameTable{names: map[string]frontier.Key{}}
+	n := NewNamer(NewLayout, tab.lookup)
 	one := func(url string) Assigned {
 		t.Helper()
-		as, err := n.Assign(t.Context(), wants(url))
+		as, err := n.Assign(t.Context(), newWants(url))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,29 +199,29 @@ func TestPending(t *testing.T) {
 	}
 	a := one("http://h/a")
 	if b := one("http://h/A"); b.Path == a.Path || strings.EqualFold(b.Path, a.Path) {
-		t.Errorf("a name that is not committed was given again: %q", b.Path)
+		t.Errorf("pending name was assigned to a second URL: %q", b.Path)
 	}
 	if again := one("http://h/a"); again.Path != a.Path || len(again.Claims) != len(a.Claims) {
-		t.Errorf("got %v, want %v again", again, a)
+		t.Errorf("second assignment: got %v, want %v", again, a)
 	}
 	n.Dropped(a)
 	n.Dropped(a)
 	if b := one("http://h/A"); b.Path != "http/h/A" {
-		t.Errorf("a name that was dropped is not free: %q", b.Path)
+		t.Errorf("dropped name is not free: got %q", b.Path)
 	}
-	tab.err = errors.New("no tables")
-	if _, err := n.Assign(t.Context(), wants("http://h/x/y")); err != tab.err {
+	tab.err = errors.New("lookup failed")
+	if _, err := n.Assign(t.Context(), newWants("http://h/x/y")); err != tab.err {
 		t.Errorf("got %v", err)
 	}
 	tab.err = nil
 	if b := one("http://h/X"); b.Path != "http/h/X" {
-		t.Errorf("an error left a claim: %q", b.Path)
+		t.Errorf("claim remains after an error: got %q", b.Path)
 	}
 }
 
-// FuzzNamer: whatever the URLs, their order and their batches, no two have
-// paths that some file system takes for one, or of which one is a folder of the
-// other, and a second run has the same.
+// FuzzNamer checks that no two URLs have equal folded paths and that no path is
+// a folder of another path. The paths must be stable and independent of the
+// batch size.
 func FuzzNamer(f *testing.F) {
 	var all strings.Builder
 	for _, h := range hazards {
@@ -232,36 +239,37 @@ func FuzzNamer(f *testing.F) {
 				ws = append(ws, Want{Key: frontier.KeyOf(s), URL: u, Menu: seed>>len(ws)&1 == 1})
 			}
 		}
-		// An attacker chooses URLs, and so keys, by their first bytes.
+		// An attacker can choose URLs with equal first bytes of their keys.
 		for i := range ws {
 			if seed&2 != 0 {
 				ws[i].Key = frontier.Key{}
 				binary.BigEndian.PutUint64(ws[i].Key[8:], uint64(i+1))
 			}
 		}
-		tab := &tables{names: map[string]frontier.Key{}}
+		tab := &nameTable{names: map[string]frontier.Key{}}
 		size := int(seed%5) + 1
-		paths := assign(t, tab, size, ws)
+		paths := assignAll(t, tab, size, ws)
 		folded := map[string]bool{}
 		for _, p := range paths {
-			legal(t, p)
+			checkPath(t, p)
 			if folded[fold(p)] {
-				t.Errorf("%q is given twice", p)
+				t.Errorf("two URLs have the path %q", p)
 			}
 			folded[fold(p)] = true
 		}
 		for _, p := range paths {
 			for i, c := range fold(p) {
 				if c == '/' && folded[fold(p)[:i]] {
-					t.Errorf("%q lies in a file", p)
+					t.Errorf("a parent folder of %q is a file", p)
 				}
 			}
 		}
-		if again := assign(t, tab, size, ws); strings.Join(again, "\n") != strings.Join(paths, "\n") {
-			t.Errorf("first %q, then %q", paths, again)
+		if again := assignAll(t, tab, size, ws); strings.Join(again, "\n") != strings.Join(paths, "\n") {
+			t.Errorf("second assignment: got %q, want %q", again, paths)
 		}
-		if one := assign(t, &tables{names: map[string]frontier.Key{}}, 1, ws); strings.Join(one, "\n") != strings.Join(paths, "\n") {
-			t.Errorf("in batches of %d %q, one after the other %q", size, paths, one)
+		one := assignAll(t, &nameTable{names: map[string]frontier.Key{}}, 1, ws)
+		if strings.Join(one, "\n") != strings.Join(paths, "\n") {
+			t.Errorf("batches of %d: got %q, want %q as in batches of 1", size, paths, one)
 		}
 	})
 }

@@ -16,61 +16,64 @@ func TestPath(t *testing.T) {
 		{"root", "http://h/", "http/h/index.html"},
 		{"no path", "http://h", "http/h/index.html"},
 		{"folder", "http://h/d/", "http/h/d/index.html"},
-		{"the port of the scheme", "http://h:80/a", "http/h/a"},
-		{"a port", "http://h:08080/a", "http/h+8080/a"},
-		{"case and dot of the host", "HTTP://Ex.Org./A", "http/ex.org%2E/A"},
+		{"default port", "http://h:80/a", "http/h/a"},
+		{"other port", "http://h:08080/a", "http/h+8080/a"},
+		{"host with upper case and trailing dot", "HTTP://Ex.Org./A", "http/ex.org%2E/A"},
 		{"IPv4", "http://127.0.0.1:99/", "http/127.0.0.1+99/index.html"},
 		{"IPv6", "http://[2001:DB8::1]:99/", "http/[2001-db8--1]+99/index.html"},
-		{"a plus in the host", "http://a+80/", "http/a%2B80/index.html"},
-		{"an encoded host", "http://a%2Fb%C3%BC/", "http/a%2Fbü/index.html"},
-		{"a device for a host", "http://con/", "http/co%6E/index.html"},
+		{"host with a plus sign", "http://a+80/", "http/a%2B80/index.html"},
+		{"percent-encoded host", "http://a%2Fb%C3%BC/", "http/a%2Fbü/index.html"},
+		{"host that is a Windows device name", "http://con/", "http/co%6E/index.html"},
 		{"userinfo and fragment", "http://u:p@h/a#f", "http/h/a"},
 		{"query", "http://h/a?b=c&d", "http/h/a@q=b=c%26d"},
 		{"empty query", "http://h/a?", "http/h/a@q="},
 		{"query of a folder", "http://h/?C=M", "http/h/index.html@q=C=M"},
-		{"way up in a query", "http://h/?x=1/../../etc", "http/h/index.html@q=x=1%2F..%2F..%2Fetc"},
-		{"encoded way up", "http://h/%2e%2e/%2E%2e/%2e", "http/h/%2E%2E/%2E%2E/%2E"},
-		{"way up as it stands", "http://h/../a", "http/h/%2E%2E/a"},
+		{"parent folder in a query", "http://h/?x=1/../../etc", "http/h/index.html@q=x=1%2F..%2F..%2Fetc"},
+		{"percent-encoded parent folder", "http://h/%2e%2e/%2E%2e/%2e", "http/h/%2E%2E/%2E%2E/%2E"},
+		{"literal parent folder", "http://h/../a", "http/h/%2E%2E/a"},
 		{"dot folder", "http://h/./", "http/h/%2E/index.html"},
 		{"encoded slash", "http://h/a%2Fb", "http/h/a%2Fb"},
 		{"encoded percent", "http://h/a%252Fb", "http/h/a%252Fb"},
 		{"NUL and LF", "http://h/a%00b%0A", "http/h/a%00b%0A"},
-		{"no UTF-8", "http://h/%FF%FE", "http/h/%FF%FE"},
+		{"invalid UTF-8", "http://h/%FF%FE", "http/h/%FF%FE"},
 		{"UTF-8", "http://h/%C3%BC.txt", "http/h/ü.txt"},
-		{"half a character", "http://h/%C3x%E2%82", "http/h/%C3x%E2%82"},
-		{"control in UTF-8", "http://h/%C2%85%E2%80%AE", "http/h/%C2%85%E2%80%AE"},
+		{"incomplete UTF-8 sequence", "http://h/%C3x%E2%82", "http/h/%C3x%E2%82"},
+		{"control characters in UTF-8", "http://h/%C2%85%E2%80%AE", "http/h/%C2%85%E2%80%AE"},
 		{"surrogate", "http://h/%ED%A0%80", "http/h/%ED%A0%80"},
-		{"what Windows forbids", "http://h/%3Ca%3E:%22%7C*%5C", "http/h/%3Ca%3E%3A%22%7C%2A%5C"},
-		{"what shells read", "http://h/$a&b;c'd", "http/h/%24a%26b%3Bc%27d"},
-		{"needlessly encoded", "http://h/%61%7e", "http/h/a~"},
+		{"characters that Windows forbids", "http://h/%3Ca%3E:%22%7C*%5C", "http/h/%3Ca%3E%3A%22%7C%2A%5C"},
+		{"shell metacharacters", "http://h/$a&b;c'd", "http/h/%24a%26b%3Bc%27d"},
+		{"unreserved characters, percent-encoded", "http://h/%61%7e", "http/h/a~"},
 		{"empty segments", "http://h//a//b", "http/h/%/a/%/b"},
 		{"trailing dot and space", "http://h/a./b..", "http/h/a%2E/b.%2E"},
 		{"space", "http://h/a%20b%20", "http/h/a%20b%20"},
-		{"hidden, option", "http://h/.a/-b", "http/h/%2Ea/%2Db"},
-		{"hidden and encoded", "http://h/%2Egit/config", "http/h/%2Egit/config"},
-		{"an encoding of it", "http://h/%252Egit", "http/h/%252Egit"},
+		{"hidden folder, name like an option", "http://h/.a/-b", "http/h/%2Ea/%2Db"},
+		{"hidden, percent-encoded", "http://h/%2Egit/config", "http/h/%2Egit/config"},
+		{"hidden, percent-encoded twice", "http://h/%252Egit", "http/h/%252Egit"},
 		{"hidden with a query", "http://h/.a?-b", "http/h/%2Ea@q=-b"},
 		{"hidden folder", "http://h/.git/", "http/h/%2Egit/index.html"},
 		{"hidden host", "http://.git/-", "http/%2Egit/%2D"},
-		{"hidden and a trailing dot", "http://h/.a.", "http/h/%2Ea%2E"},
+		{"hidden with a trailing dot", "http://h/.a.", "http/h/%2Ea%2E"},
 		{"three dots", "http://h/...", "http/h/%2E.%2E"},
-		{"a bare repository", "http://h/r/HEAD", "http/h/r/%48EAD"},
-		{"in lower case and encoded", "http://h/r/%68eaD", "http/h/r/%68eaD"},
-		{"a folder of that name", "http://h/Head/", "http/h/%48ead/index.html"},
-		{"a host of that name", "http://head/", "http/%68ead/index.html"},
-		{"no HEAD", "http://h/HEAD.html", "http/h/HEAD.html"},
-		{"with a query", "http://h/HEAD?", "http/h/HEAD@q="},
-		{"by gopher", "gopher://h/0/r/HEAD", "gopher/h/0/r/%48EAD"},
-		{"a menu by gopher", "gopher://h/1/r/HEAD", "gopher/h/1/r/%48EAD/.gophermap"},
-		{"by ftp", "ftp://h/r/HEAD;type=i", "ftp/h/r/%48EAD"},
+		{"HEAD of a bare repository", "http://h/r/HEAD", "http/h/r/%48EAD"},
+		{"head in lower case, percent-encoded", "http://h/r/%68eaD", "http/h/r/%68eaD"},
+		{"folder named head", "http://h/Head/", "http/h/%48ead/index.html"},
+		{"host named head", "http://head/", "http/%68ead/index.html"},
+		{"HEAD with an extension", "http://h/HEAD.html", "http/h/HEAD.html"},
+		{"HEAD with a query", "http://h/HEAD?", "http/h/HEAD@q="},
+		{"HEAD on a gopher server", "gopher://h/0/r/HEAD", "gopher/h/0/r/%48EAD"},
+		{"gopher menu named HEAD", "gopher://h/1/r/HEAD", "gopher/h/1/r/%48EAD/.gophermap"},
+		{"HEAD on an FTP server", "ftp://h/r/HEAD;type=i", "ftp/h/r/%48EAD"},
 		{"hidden and long", "http://h/." + long, "http/h/%2E" + long[:117] + "~" + digest("%2E"+long)},
 		{"hidden menu", "gopher://h/1.cache", "gopher/h/1.cache/.gophermap"},
-		{"a listing's name", "ftp://h/.listing", "ftp/h/%2Elisting"},
-		{"hidden by its type", "ftp://h/.a;type=d", "ftp/h/%2Ea/.listing"},
-		{"devices", "http://h/CON/nul.tar.gz/com1/lpt%C2%B9.x/com10/console", "http/h/CO%4E/nu%6C.tar.gz/com%31/lpt%C2%B9.x/com10/console"},
+		{"file named like a listing", "ftp://h/.listing", "ftp/h/%2Elisting"},
+		{"hidden folder with a type", "ftp://h/.a;type=d", "ftp/h/%2Ea/.listing"},
+		{
+			"Windows device names", "http://h/CON/nul.tar.gz/com1/lpt%C2%B9.x/com10/console",
+			"http/h/CO%4E/nu%6C.tar.gz/com%31/lpt%C2%B9.x/com10/console",
+		},
 		{"300 bytes", "http://h/" + long, "http/h/" + long[:120] + "~" + digest(long)},
 		{"gopher root", "gopher://h/", "gopher/h/.gophermap"},
-		{"gopher type alone", "gopher://h/1", "gopher/h/1/.gophermap"},
+		{"gopher type without a selector", "gopher://h/1", "gopher/h/1/.gophermap"},
 		{"gopher menu", "gopher://h:7070/1/a/b", "gopher/h+7070/1/a/b/.gophermap"},
 		{"gopher menu without slash", "gopher://h/1a", "gopher/h/1a/.gophermap"},
 		{"gopher text", "gopher://h/0/a/b.txt", "gopher/h/0/a/b.txt"},
@@ -96,40 +99,44 @@ func TestPath(t *testing.T) {
 	} {
 		got := Path(uri.MustParse(c.url), false)
 		if got != c.want {
-			t.Errorf("%s: %s lies at\n%s, want\n%s", c.name, c.url, got, c.want)
+			t.Errorf("%s: path of %s: got\n%s, want\n%s", c.name, c.url, got, c.want)
 		}
-		legal(t, got)
+		checkPath(t, got)
 	}
-	for url, want := range map[string]string{"http://h/.git/-rf": "http/h/.git/-rf", "http://.git/": "http/.git/index.html", "ftp://h/.listing": "ftp/h/.listing", "http://h/HEAD": "http/h/HEAD"} {
+	for url, want := range map[string]string{
+		"http://h/.git/-rf": "http/h/.git/-rf", "http://.git/": "http/.git/index.html",
+		"ftp://h/.listing": "ftp/h/.listing", "http://h/HEAD": "http/h/HEAD",
+	} {
 		got := FirstLayout.Path(uri.MustParse(url), false)
 		if got != want {
-			t.Errorf("the first layout: %s lies at\n%s, want\n%s", url, got, want)
+			t.Errorf("first layout: path of %s: got\n%s, want\n%s", url, got, want)
 		}
 	}
 	if got := Upgrade("http/h/.git/-rf/a.b/head/index.html"); got != "http/h/%2Egit/%2Drf/a.b/%68ead/index.html" {
-		t.Errorf("upgraded: %q", got)
+		t.Errorf("Upgrade: got %q", got)
 	}
 	if got := Path(uri.URI{}, false); got != "%/@/.listing" {
-		t.Errorf("no URL: %q", got)
+		t.Errorf("zero URL: got %q", got)
 	}
 	if got := Path(uri.MustParse("http://h/sitemap.xml"), true); got != "http/h/sitemap.xml" {
-		t.Errorf("a sitemap: %q", got)
+		t.Errorf("sitemap: got %q", got)
 	}
 	if got := Path(uri.MustParse("ftp://h/a"), true); got != "ftp/h/a/.listing" {
-		t.Errorf("a listing: %q", got)
+		t.Errorf("listing: got %q", got)
 	}
 }
 
-// legal tells what is wrong with a path on any file system.
-func legal(t *testing.T, path string) {
+// checkPath reports an error if path is not valid on every file system.
+func checkPath(t *testing.T, path string) {
 	t.Helper()
 	if !fs.ValidPath(path) || strings.Count(path, "/") < 2 || len(path) > maxPath+50 || !utf8.ValidString(path) {
-		t.Errorf("%q is no path of the tree", path)
+		t.Errorf("%q is not a path of the tree", path)
 	}
 	for name := range strings.SplitSeq(path, "/") {
-		if len(name) > 255 || strings.ContainsAny(name, "\\:*?\"<>|") || strings.IndexFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) >= 0 ||
+		if len(name) > 255 || strings.ContainsAny(name, "\\:*?\"<>|") ||
+			strings.IndexFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) >= 0 ||
 			strings.HasSuffix(name, ".") || strings.HasSuffix(name, " ") || strings.HasPrefix(name, " ") || device(name) > 0 {
-			t.Errorf("%q in %q is no name for Windows", name, path)
+			t.Errorf("%q in %q is not a valid name on Windows", name, path)
 		}
 	}
 }
@@ -137,8 +144,8 @@ func legal(t *testing.T, path string) {
 func TestLongPath(t *testing.T) {
 	deep := strings.Repeat("/abcdefghi", 100)
 	a, b := Path(uri.MustParse("http://h"+deep), false), Path(uri.MustParse("http://h"+deep+"/x"), false)
-	legal(t, a)
-	legal(t, b)
+	checkPath(t, a)
+	checkPath(t, b)
 	if len(a) > maxPath || len(b) > maxPath || a == b || !strings.HasPrefix(a, "http/h/abcdefghi/") {
 		t.Errorf("got %q and %q", a, b)
 	}
@@ -151,31 +158,34 @@ func TestFold(t *testing.T) {
 		{"straße", "STRASSE", "strasse", "straẞe"},
 		{"\u01f0", "j\u030c", "J\u030c"},
 		{"Σ", "σ", "ς"},
-		{"K", "k", "\u212a"}, // the sign of the kelvin
+		{"K", "k", "\u212a"}, // Kelvin sign
 	} {
 		for _, other := range same[1:] {
 			if fold(same[0]) != fold(other) {
-				t.Errorf("%+q and %+q are two", same[0], other)
+				t.Errorf("%+q and %+q have different folded forms", same[0], other)
 			}
 		}
 	}
 	for _, two := range [][2]string{{"a", "b"}, {"ü", "u"}, {"i", "ı"}} {
 		if fold(two[0]) == fold(two[1]) {
-			t.Errorf("%+q and %+q are one", two[0], two[1])
+			t.Errorf("%+q and %+q have the same folded form", two[0], two[1])
 		}
 	}
 }
 
 func FuzzPath(f *testing.F) {
-	for _, s := range []string{"http://h/a/../b?c", "gopher://h:7/1a%09b", "ftp://h/%2F;type=d", "news:a@b", "http://[::1]:1/", "http://CON/aux.txt/%C2%B9", "http://h/" + strings.Repeat("%C3%BC", 60)} {
+	for _, s := range []string{
+		"http://h/a/../b?c", "gopher://h:7/1a%09b", "ftp://h/%2F;type=d", "news:a@b", "http://[::1]:1/",
+		"http://CON/aux.txt/%C2%B9", "http://h/" + strings.Repeat("%C3%BC", 60),
+	} {
 		f.Add(s, false)
 	}
 	f.Fuzz(func(t *testing.T, s string, menu bool) {
-		legal(t, "x/y/"+Name(s))
+		checkPath(t, "x/y/"+Name(s))
 		u, err := uri.ParseReference(s)
 		if err != nil {
 			return
 		}
-		legal(t, Path(u, menu))
+		checkPath(t, Path(u, menu))
 	})
 }

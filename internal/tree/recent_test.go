@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestRecent: what is asked for stays, what is not goes.
+// TestRecent checks that a recent keeps names in use and drops unused names.
 func TestRecent(t *testing.T) {
 	var r recent
 	r.add("used")
@@ -13,13 +13,13 @@ func TestRecent(t *testing.T) {
 	for i := range 5 * maxRecent {
 		r.add(strconv.Itoa(i))
 		if !r.has("used") {
-			t.Fatalf("forgotten after %d", i)
+			t.Fatalf("used name was dropped after %d names", i)
 		}
 	}
 	if r.has("unused") {
-		t.Error("nothing is forgotten")
+		t.Error("unused name was not dropped")
 	}
 	if n := len(r.young) + len(r.old); n > 2*maxRecent {
-		t.Errorf("%d names are kept", n)
+		t.Errorf("got %d names, want at most %d", n, 2*maxRecent)
 	}
 }

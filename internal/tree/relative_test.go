@@ -22,7 +22,7 @@ func TestRelative(t *testing.T) {
 		}
 		u, err := uri.MustParse("file:///" + c.from).Resolve(uri.MustParse(got))
 		if path, _ := uri.Unescape(u.Path()); err != nil || path != "/"+c.to {
-			t.Errorf("from %s: %s leads to %s", c.from, got, path)
+			t.Errorf("from %s: %s resolves to %s, want /%s", c.from, got, path, c.to)
 		}
 	}
 }

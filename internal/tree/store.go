@@ -83,8 +83,8 @@ func (s *Store) Close() error {
 	return local(errors.Join(err, s.root.Close()))
 }
 
-// Create creates a temporary file for Publish. The label identifies its owner and
-// need not be unique. It must be a valid file name without a dot.
+// Create creates a temporary file for Publish. The label identifies its owner
+// and need not be unique. It must be a valid file name without a dot.
 func (s *Store) Create(label string) (*File, error) {
 	for {
 		name := s.partName(label)

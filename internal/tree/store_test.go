@@ -15,7 +15,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-func open(t testing.TB) (*Store, string) {
+// openStore opens a Store in a new folder.
+func openStore(t testing.TB) (*Store, string) {
 	t.Helper()
 	dir := t.TempDir()
 	s, err := Open(dir, Options{})
@@ -26,8 +27,8 @@ func open(t testing.TB) (*Store, string) {
 	return s, dir
 }
 
-// write puts a file into the tree.
-func write(t testing.TB, s *Store, path, body string, modified time.Time) error {
+// publishFile publishes a file with the given body.
+func publishFile(t testing.TB, s *Store, path, body string, modified time.Time) error {
 	t.Helper()
 	f, err := s.Create("x")
 	if err != nil {
@@ -37,12 +38,13 @@ func write(t testing.TB, s *Store, path, body string, modified time.Time) error 
 		t.Fatal(err)
 	}
 	if f.Size() != int64(len(body)) {
-		t.Errorf("%d bytes", f.Size())
+		t.Errorf("Size: got %d, want %d", f.Size(), len(body))
 	}
 	return f.Publish(path, modified)
 }
 
-func read(t testing.TB, dir, path string) string {
+// readFile returns the content of a file of the archive.
+func readFile(t testing.TB, dir, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(dir, path))
 	if err != nil {
@@ -51,8 +53,8 @@ func read(t testing.TB, dir, path string) string {
 	return string(b)
 }
 
-// parts counts what is on its way.
-func parts(t testing.TB, dir string) int {
+// countTemporary returns the number of temporary files.
+func countTemporary(t testing.TB, dir string) int {
 	t.Helper()
 	list, err := os.ReadDir(filepath.Join(dir, Tmp))
 	if err != nil {
@@ -61,14 +63,14 @@ func parts(t testing.TB, dir string) int {
 	return len(list)
 }
 
-func TestCommit(t *testing.T) {
-	s, dir := open(t)
+func TestPublish(t *testing.T) {
+	s, dir := openStore(t)
 	when := time.Date(1996, 2, 29, 1, 2, 3, 0, time.UTC)
-	for _, body := range []string{"one", "two, in its place"} {
-		if err := write(t, s, "http/h/a/b", body, when); err != nil {
+	for _, body := range []string{"one", "replacement"} {
+		if err := publishFile(t, s, "http/h/a/b", body, when); err != nil {
 			t.Fatal(err)
 		}
-		if got := read(t, dir, "tree/http/h/a/b"); got != body {
+		if got := readFile(t, dir, "tree/http/h/a/b"); got != body {
 			t.Errorf("got %q, want %q", got, body)
 		}
 	}
@@ -78,37 +80,38 @@ func TestCommit(t *testing.T) {
 	if err := s.SyncFolders(); err != nil {
 		t.Error(err)
 	}
-	if n := parts(t, dir); n != 0 {
-		t.Errorf("%d parts are left", n)
+	if n := countTemporary(t, dir); n != 0 {
+		t.Errorf("%d temporary files remain", n)
 	}
 }
 
-func TestInTheWay(t *testing.T) {
-	s, _ := open(t)
+// TestPublishInvalidPath checks that Publish rejects a path that is occupied or
+// that is not a valid path of the tree.
+func TestPublishInvalidPath(t *testing.T) {
+	s, _ := openStore(t)
 	for _, path := range []string{"http/h/a", "http/h/d/f"} {
-		if err := write(t, s, path, "x", time.Time{}); err != nil {
+		if err := publishFile(t, s, path, "x", time.Time{}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, path := range []string{"http/h/a/b", "http/h/d", "http/h/a/b/c"} {
-		if err := write(t, s, path, "y", time.Time{}); !errors.Is(err, fetch.Local) {
+		if err := publishFile(t, s, path, "y", time.Time{}); !errors.Is(err, fetch.Local) {
 			t.Errorf("%s: got %v", path, err)
 		}
 	}
 	for _, path := range []string{"../fetch.db", "http/../../fetch.db", "/x", "", ".", "http/h/", "a//b"} {
-		if err := write(t, s, path, "y", time.Time{}); err == nil {
-			t.Errorf("%q was written", path)
+		if err := publishFile(t, s, path, "y", time.Time{}); err == nil {
+			t.Errorf("Publish accepted the path %q", path)
 		}
 	}
-	if n := left(t, s); n != 10 {
-		t.Errorf("%d files are left for another attempt", n)
+	if n := countUnpublished(t, s); n != 10 {
+		t.Errorf("got %d unpublished files, want 10", n)
 	}
 }
 
-// TestLeft: a file that was synced is what it was in another process, and gets
-// its path there.
-func TestLeft(t *testing.T) {
-	s, dir := open(t)
+// TestUnpublished checks that another process can publish a synced file.
+func TestUnpublished(t *testing.T) {
+	s, dir := openStore(t)
 	f, err := s.Create("one")
 	if err == nil {
 		_, err = f.Write([]byte("text"))
@@ -129,13 +132,13 @@ func TestLeft(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if got := read(t, dir, "tree/http/h/a"); got != "text" || left(t, other) != 0 {
-		t.Errorf("got %q, and %d files are left", got, left(t, other))
+	if got := readFile(t, dir, "tree/http/h/a"); got != "text" || countUnpublished(t, other) != 0 {
+		t.Errorf("got %q, %d unpublished files", got, countUnpublished(t, other))
 	}
 }
 
-// left counts what Left yields.
-func left(t testing.TB, s *Store) (n int) {
+// countUnpublished returns the number of unpublished files.
+func countUnpublished(t testing.TB, s *Store) (n int) {
 	t.Helper()
 	for f, err := range s.Unpublished() {
 		if err != nil {
@@ -147,8 +150,9 @@ func left(t testing.TB, s *Store) (n int) {
 	return n
 }
 
+// TestDiscardAndClean checks that Discard and Clean remove temporary files.
 func TestDiscardAndClean(t *testing.T) {
-	s, dir := open(t)
+	s, dir := openStore(t)
 	f, err := s.Create("x")
 	if err != nil {
 		t.Fatal(err)
@@ -158,8 +162,8 @@ func TestDiscardAndClean(t *testing.T) {
 	} else {
 		r.Close()
 	}
-	if err := f.Discard(); err != nil || parts(t, dir) != 0 {
-		t.Errorf("%v, %d parts are left", err, parts(t, dir))
+	if err := f.Discard(); err != nil || countTemporary(t, dir) != 0 {
+		t.Errorf("got error %v, %d temporary files remain", err, countTemporary(t, dir))
 	}
 	if err := f.Discard(); err != nil {
 		t.Error(err)
@@ -171,7 +175,7 @@ func TestDiscardAndClean(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 
-	for range 3000 { // what a killed process left
+	for range 3000 { // files of a killed process
 		f, err := s.Create("x")
 		if err != nil {
 			t.Fatal(err)
@@ -184,44 +188,45 @@ func TestDiscardAndClean(t *testing.T) {
 	}
 	defer other.Close()
 	if f, err := other.Create("x"); err != nil {
-		t.Error(err) // its names are taken
+		t.Error(err) // Create must skip existing names
 	} else {
 		f.f.Close()
 	}
-	if err := other.Clean(); err != nil || parts(t, dir) != 0 {
-		t.Errorf("%v, %d parts are left", err, parts(t, dir))
+	if err := other.Clean(); err != nil || countTemporary(t, dir) != 0 {
+		t.Errorf("got error %v, %d temporary files remain", err, countTemporary(t, dir))
 	}
 }
 
-func TestAttic(t *testing.T) {
-	s, dir := open(t)
-	if err := write(t, s, "http/h/a/b", "x", time.Time{}); err != nil {
+func TestMoveToAttic(t *testing.T) {
+	s, dir := openStore(t)
+	if err := publishFile(t, s, "http/h/a/b", "x", time.Time{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.MoveToAttic("http/h/a/b", "3"); err != nil {
 		t.Fatal(err)
 	}
-	if got := read(t, dir, "attic/3/http/h/a/b"); got != "x" {
+	if got := readFile(t, dir, "attic/3/http/h/a/b"); got != "x" {
 		t.Errorf("got %q", got)
 	}
 	if _, err := s.Stat("http/h/a/b"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
 	if err := s.MoveToAttic("http/h/a/b", "3"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("what is not there: got %v", err)
+		t.Errorf("missing file: got error %v", err)
 	}
 	if err := s.SyncFolders(); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestAtticDeep: neither folder of a move is closed by opening the other.
-func TestAtticDeep(t *testing.T) {
-	s, dir := open(t)
+// TestMoveToAtticDeepPath checks that MoveToAttic keeps the source folder open
+// while it opens the target folder, even if the path exceeds maxOpen folders.
+func TestMoveToAtticDeepPath(t *testing.T) {
+	s, dir := openStore(t)
 	s.o.NoSync = true
 	deep := strings.Repeat("a/", maxOpen+20) + "f"
 	for _, path := range []string{"http/h/a", deep} {
-		if err := write(t, s, path, "x", time.Time{}); err != nil {
+		if err := publishFile(t, s, path, "x", time.Time{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -229,18 +234,18 @@ func TestAtticDeep(t *testing.T) {
 		if err := s.MoveToAttic(path, strconv.Itoa(i)); err != nil {
 			t.Errorf("%v", err)
 		}
-		if got := read(t, dir, "attic/"+strconv.Itoa(i)+"/"+path); got != "x" {
+		if got := readFile(t, dir, "attic/"+strconv.Itoa(i)+"/"+path); got != "x" {
 			t.Errorf("got %q", got)
 		}
 	}
 	if len(s.folders) != len(s.order) || len(s.order) > maxOpen {
-		t.Errorf("%d folders are open, %d in order", len(s.folders), len(s.order))
+		t.Errorf("got %d open folders, %d in order", len(s.folders), len(s.order))
 	}
 }
 
-// TestMany has more folders than are kept open, in batches.
-func TestMany(t *testing.T) {
-	s, dir := open(t)
+// TestManyFolders publishes files in more folders than a Store keeps open.
+func TestManyFolders(t *testing.T) {
+	s, dir := openStore(t)
 	want := map[string]bool{}
 	for batch := range 3 {
 		var files []*File
@@ -267,7 +272,7 @@ func TestMany(t *testing.T) {
 		}
 	}
 	if len(s.folders) > maxOpen || len(s.folders) != len(s.order) {
-		t.Errorf("%d folders are open, %d in order", len(s.folders), len(s.order))
+		t.Errorf("got %d open folders, %d in order", len(s.folders), len(s.order))
 	}
 	if err := os.Symlink("0", filepath.Join(dir, "tree/http/h/link")); err == nil {
 		want["http/h/link"] = true
@@ -279,19 +284,19 @@ func TestMany(t *testing.T) {
 		delete(want, e.Path)
 	}
 	if len(want) > 0 {
-		t.Errorf("not found: %v", want)
+		t.Errorf("Walk did not return %v", want)
 	}
 }
 
-func TestConcurrent(t *testing.T) {
-	s, dir := open(t)
+func TestConcurrentPublish(t *testing.T) {
+	s, dir := openStore(t)
 	s.o.NoSync = true
 	var wg sync.WaitGroup
 	for g := range 8 {
 		wg.Go(func() {
 			for i := range 60 {
 				path := fmt.Sprintf("http/h/%d/%d", i, g)
-				if err := write(t, s, path, path, time.Unix(1, 0)); err != nil {
+				if err := publishFile(t, s, path, path, time.Unix(1, 0)); err != nil {
 					t.Error(err)
 				}
 				if i%20 == 0 {
@@ -305,26 +310,26 @@ func TestConcurrent(t *testing.T) {
 	wg.Wait()
 	n := 0
 	for e, err := range s.Walk() {
-		if n++; err != nil || read(t, dir, "tree/"+e.Path) != e.Path {
+		if n++; err != nil || readFile(t, dir, "tree/"+e.Path) != e.Path {
 			t.Errorf("%q, %v", e.Path, err)
 		}
 	}
 	if n != 8*60 {
-		t.Errorf("%d files", n)
+		t.Errorf("got %d files, want %d", n, 8*60)
 	}
 }
 
-func TestWalkNothing(t *testing.T) {
-	s, _ := open(t)
+func TestWalkEmptyTree(t *testing.T) {
+	s, _ := openStore(t)
 	for e, err := range s.Walk() {
 		t.Errorf("%q, %v", e.Path, err)
 	}
 }
 
 func TestFree(t *testing.T) {
-	s, _ := open(t)
+	s, _ := openStore(t)
 	n, err := s.Free()
 	if err != nil && !errors.Is(err, errors.ErrUnsupported) || err == nil && n <= 0 {
-		t.Errorf("%d bytes, %v", n, err)
+		t.Errorf("got %d bytes and error %v", n, err)
 	}
 }
