@@ -110,7 +110,7 @@ func outputTargets(t *testing.T, l *lab) {
 		{name: "name longer than the limit", out: strings.Repeat("x", 256), code: 3, message: "name too long"},
 		{name: "socket", out: "out", make: socket, code: 3, message: "no such device"},
 		{name: "FIFO", out: "out", make: fifo, requests: 1},
-		{name: "directory in place of the partial file", out: "out", make: func(path string) error { return mkdir(part(path)) }, code: 3, message: "in the way"},
+		{name: "directory in place of the partial file", out: "out", make: func(path string) error { return mkdir(part(path)) }, code: 3, message: "is not a regular file"},
 		{name: "partial file in use", out: "out", make: lock, code: 3, message: "another process"},
 		{name: "read-only file", out: "out", make: func(path string) error { return os.WriteFile(path, nil, 0o444) }, code: 3, message: "permission denied"},
 		{name: "read-only folder", out: "closed/out", make: func(path string) error { return os.Mkdir(filepath.Dir(path), 0o555) }, code: 3, message: "permission denied"},
