@@ -7,19 +7,20 @@ import (
 	"github.com/anyurl/fetch/wrap"
 )
 
-// An attempts counts the requests for an object. The Retry middleware finds the
-// attempts in the context and counts its retries.
-type attempts struct {
+// An attemptCounter counts the requests for an object. The Retry middleware
+// finds the counter in the context and adds its retries.
+type attemptCounter struct {
 	retries atomic.Int64
 	before  int // requests before the current call of Client.Do
 }
 
+// attemptsKey is the context key of the *attemptCounter.
 type attemptsKey struct{}
 
 // countAttempt counts the retry that follows t and returns the number of
 // requests before the retry.
-func countAttempt(ctx context.Context, t wrap.Attempt) (made int) {
-	n, ok := ctx.Value(attemptsKey{}).(*attempts)
+func countAttempt(ctx context.Context, t wrap.Attempt) (requests int) {
+	n, ok := ctx.Value(attemptsKey{}).(*attemptCounter)
 	if !ok {
 		return t.Count
 	}

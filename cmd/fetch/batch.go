@@ -21,8 +21,8 @@ func (f *objectFlags) download(ctx context.Context, s *streams, args []string, n
 		return fetch.Usage.Errorf("--checksum is the digest of the body alone, so it excludes -i and -I")
 	}
 	o := retrievalOptions{native: native}
-	busy := terminal.Is(s.stdout) && f.body.toStdout(0) // the body is written to a terminal
-	if !s.silent && !f.progress.off && terminal.Is(s.stderr) && !busy {
+	bodyOnTerminal := terminal.Is(s.stdout) && f.body.toStdout(0)
+	if !s.silent && !f.progress.off && terminal.Is(s.stderr) && !bodyOnTerminal {
 		bars := progress.NewBars(s.stderr)
 		screen := s.stderr
 		s.stderr, o.progress = bars, bars.Update // messages appear above the bars
@@ -65,15 +65,15 @@ func (r *retrieval) run(ctx context.Context, args []string, do func(*job) error)
 		defer debug.SetGCPercent(debug.SetGCPercent(400))
 	}
 	queue := newJobQueue(ctx, r, args, workers > 1)
-	var all sync.WaitGroup
+	var group sync.WaitGroup
 	for range workers {
-		all.Go(func() {
+		group.Go(func() {
 			for j := queue.next(); j != nil; j = queue.next() {
 				r.runJob(j, do)
 			}
 		})
 	}
-	all.Wait()
+	group.Wait()
 	return queue.close()
 }
 

@@ -28,7 +28,7 @@ type job struct {
 	slot   *ordered.Slot // output of the job, or nil for standard output
 
 	calls    int // number of calls of Client.Do
-	attempts attempts
+	attempts attemptCounter
 	headers  bytes.Buffer // headers of the responses of the last call
 }
 

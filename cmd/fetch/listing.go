@@ -106,7 +106,7 @@ func (write entryWriter) limit(n int) entryWriter {
 
 var errLimit = errors.New("limit of entries reached")
 
-// writeAll writes entries to out.
+// writeAll writes the entries in all to out.
 func (write entryWriter) writeAll(out io.Writer, all iter.Seq2[fetch.Entry, error]) error {
 	w := bufio.NewWriter(out)
 	for e, err := range all {

@@ -38,7 +38,7 @@ type logins struct {
 	optional bool        // if true, the password of a URL overrides netrc
 	user     *fetch.Credential
 
-	mu sync.Mutex // held while prompting
+	mu sync.Mutex // serializes prompts
 }
 
 // open reads the netrc file and prompts for the password of --user if necessary.

@@ -107,8 +107,8 @@ func (m *measure) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// at returns the time from the start of the transfer to the phase p.
-func (m *measure) at(p fetch.Phase) time.Duration {
+// phaseTime returns the time from the start of the transfer to the phase p.
+func (m *measure) phaseTime(p fetch.Phase) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.phases[p]

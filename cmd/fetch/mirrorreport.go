@@ -28,7 +28,7 @@ type mirrorReport struct {
 	rejectedSeeds int64            // seeds that were never requested
 	overrides     map[string]int64 // number of URLs that the policy blocked, by the flag that allows them
 	limits        mirror.Limits
-	maxFailed     int64 // value of --max-failed, or negative for no limit
+	maxFailed     int64 // value of --max-failed, or -1 if not set
 }
 
 // newMirrorReport returns a report. It shows a progress line if standard error
@@ -127,14 +127,14 @@ func (r *mirrorReport) printSummary(s mirror.Summary, err error) {
 	}
 	for _, part := range []struct {
 		n    int64
-		what string
+		name string
 	}{
 		{s.Unchanged, "unchanged"}, {s.Listed, "unchanged by their listings"}, {s.Repaired, "repaired"},
 		{s.Gone, "gone"}, {s.Attic, "moved to attic/"},
 		{s.Failed, "failed"}, {s.Unreached, "not reached"}, {s.Excluded, "excluded"}, {s.Pending, "left"},
 	} {
 		if part.n > 0 {
-			text += fmt.Sprintf(", %d %s", part.n, part.what)
+			text += fmt.Sprintf(", %d %s", part.n, part.name)
 		}
 	}
 	r.note("%s", text)

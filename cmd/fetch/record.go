@@ -183,8 +183,8 @@ func (t *transfer) record() transferRecord {
 		}
 		for p, name := range map[fetch.Phase]string{fetch.Resolved: "resolved", fetch.Connected: "connected",
 			fetch.Secured: "secured", fetch.RequestSent: "asked", fetch.FirstByte: "answered"} {
-			if at := m.at(p); at > 0 {
-				r.Timings[name] = at.Seconds()
+			if elapsed := m.phaseTime(p); elapsed > 0 {
+				r.Timings[name] = elapsed.Seconds()
 			}
 		}
 		r.Timings["total"] = m.end.Seconds()

@@ -72,9 +72,9 @@ func parseTwo(args []string) (x, y uri.URI, err error) {
 	return x, y, err
 }
 
-// printAnswer prints true or false. The exit code for false is 1.
-func (s *streams) printAnswer(yes bool) error {
-	if err := s.print(fmt.Sprint(yes)); err != nil || yes {
+// printBool prints true or false. The exit code for false is 1.
+func (s *streams) printBool(value bool) error {
+	if err := s.print(fmt.Sprint(value)); err != nil || value {
 		return err
 	}
 	return exitError{1}
@@ -110,7 +110,7 @@ func (r *commandTree) uriValid() *cobra.Command {
 		if !ok {
 			return fetch.Usage.Errorf("--as is not a production of RFC 3986: %q", production)
 		}
-		return r.printAnswer(uri.Valid(args[0], p))
+		return r.printBool(uri.Valid(args[0], p))
 	}})
 }
 
@@ -197,7 +197,7 @@ func (r *commandTree) uriEquivalent() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.printAnswer(uri.Equivalent(x, y, level))
+		return r.printBool(uri.Equivalent(x, y, level))
 	}})
 }
 

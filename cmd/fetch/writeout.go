@@ -181,9 +181,9 @@ func (o *writeOut) variables() map[string]any {
 	v := map[string]any{
 		"url": o.requestedURL(), "urlnum": o.index, "exitcode": 0, "errormsg": nil, "filename_effective": nil,
 		"size_download": m.size, "num_connects": m.conns, "num_retries": o.requests - 1,
-		"time_namelookup": transferTime(m.at(fetch.Resolved)), "time_connect": transferTime(m.at(fetch.Connected)),
-		"time_appconnect": transferTime(m.at(fetch.Secured)), "time_pretransfer": transferTime(m.at(fetch.RequestSent)),
-		"time_starttransfer": transferTime(m.at(fetch.FirstByte)), "time_total": transferTime(m.end),
+		"time_namelookup": transferTime(m.phaseTime(fetch.Resolved)), "time_connect": transferTime(m.phaseTime(fetch.Connected)),
+		"time_appconnect": transferTime(m.phaseTime(fetch.Secured)), "time_pretransfer": transferTime(m.phaseTime(fetch.RequestSent)),
+		"time_starttransfer": transferTime(m.phaseTime(fetch.FirstByte)), "time_total": transferTime(m.end),
 		"local_ip": address(m.local), "local_port": m.local.Port(), "remote_ip": address(m.remote),
 		"remote_port":    m.remote.Port(),
 		"speed_download": int64(float64(m.size) / max(m.end.Seconds(), 1e-6)),
