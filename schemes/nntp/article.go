@@ -76,7 +76,9 @@ func (d *driver) article(q *task, s *session, view View) (*fetch.Response, error
 // excludedByTime reports whether the time conditions of req exclude an article
 // with the given date. An article without a date is never excluded.
 func excludedByTime(req *fetch.Request, date time.Time) bool {
-	return !date.IsZero() && (!req.Since.IsZero() && !date.After(req.Since) || !req.Before.IsZero() && date.After(req.Before))
+	old := !req.Since.IsZero() && !date.After(req.Since)
+	recent := !req.Before.IsZero() && date.After(req.Before)
+	return !date.IsZero() && (old || recent)
 }
 
 // commandInGroup selects a group and sends a command. It pipelines both

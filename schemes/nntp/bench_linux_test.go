@@ -24,7 +24,9 @@ func BenchmarkRange(b *testing.B) {
 	s := peer.INN(b, peer.INNOptions{})
 	want, wantFewer := sha256.New(), ""
 	for n := range count {
-		text := articleText(n+1, strings.Repeat(fmt.Sprintf("%08d the quick brown fox jumps over the lazy dog, and so on\r\n", n), 58))
+		text := articleText(
+			n+1, strings.Repeat(fmt.Sprintf("%08d the quick brown fox jumps over the lazy dog, and so on\r\n", n), 58),
+		)
 		s.Feed(text)
 		io.WriteString(want, storedText(n+1, text))
 		if n+1 == fewer {

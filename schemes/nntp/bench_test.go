@@ -47,7 +47,12 @@ func serveOverview(conn net.Conn, lines int) {
 		case "OVER":
 			fmt.Fprint(out, "224 ok\r\n")
 			for n := range lines {
-				fmt.Fprintf(out, "%d\tRe: a subject of some length\tAlice <alice@example.org>\tFri, 20 Nov 2026 13:32:15 +0000\t<%d@example.org>\t<%d@example.org>\t4096\t60\tXref: x g:%d\r\n", n+1, n+1, n, n+1)
+				fmt.Fprintf(
+					out,
+					"%d\tRe: a subject of some length\tAlice <alice@example.org>\tFri, 20 Nov 2026 13:32:15 +0000\t"+
+						"<%d@example.org>\t<%d@example.org>\t4096\t60\tXref: x g:%d\r\n",
+					n+1, n+1, n, n+1,
+				)
 			}
 			fmt.Fprint(out, ".\r\n")
 		default:

@@ -63,13 +63,14 @@ func (r *memoryConn) SetWriteDeadline(time.Time) error { return nil }
 // starts with the initial bytes of r.
 func newMemoryClient(r *memoryConn, o nntp.Options) *fetch.Client {
 	text := r.unread.String()
-	return fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: func(context.Context, string, netip.AddrPort) (net.Conn, error) {
+	dial := func(context.Context, string, netip.AddrPort) (net.Conn, error) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.unread.Reset()
 		r.unread.WriteString(text)
 		return r, nil
-	}}, nntp.Schemes(o)...)
+	}
+	return fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: dial}, nntp.Schemes(o)...)
 }
 
 func fetchFromMemory(r *memoryConn, o nntp.Options, req *fetch.Request) (*fetch.Response, string, error) {
@@ -104,7 +105,12 @@ func FuzzNNTPResponse(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text string, url, options uint8) {
-		o := nntp.Options{View: nntp.View(options % 5), ClearPassword: true, Compress: nntp.Compress(options / 5 % 3), Describe: options&32 != 0}
+		o := nntp.Options{
+			View:          nntp.View(options % 5),
+			ClearPassword: true,
+			Compress:      nntp.Compress(options / 5 % 3),
+			Describe:      options&32 != 0,
+		}
 		if options&64 != 0 {
 			o.Field = "subject"
 		}
@@ -146,7 +152,10 @@ func FuzzNNTPResponse(f *testing.F) {
 // FuzzOverview checks that each line of a listing becomes one entry and that
 // the URL of an entry is valid.
 func FuzzOverview(f *testing.F) {
-	f.Add("1\tsubject\tfrom\tdate\t<1@h>\t\t524\t4\tXref: x g:1\r\n", "subject,from,date,message-id,references,bytes,lines,xref:full", true)
+	f.Add(
+		"1\tsubject\tfrom\tdate\t<1@h>\t\t524\t4\tXref: x g:1\r\n",
+		"subject,from,date,message-id,references,bytes,lines,xref:full", true,
+	)
 	f.Add("2\t=?utf-8?q?p=C3=B6st?= =?koi8-r?b?8A==?=\t\t\t\t\t-1\t\r\nnot a number\t\n", "subject,:bytes", false)
 	f.Add("group 7 1 y\n\n\xff\n", "", false)
 	f.Fuzz(func(t *testing.T, text, fields string, news bool) {
@@ -155,7 +164,10 @@ func FuzzOverview(f *testing.F) {
 			base = "news:g"
 		}
 		lines := strings.Count(text, "\n")
-		for _, media := range []string{"text/x-nntp-overview; fields=\"" + fields + "\"", "text/x-nntp-hdr; field=subject", "text/x-nntp-active", "text/x-nntp-descriptions", "text/x-nntp-ids"} {
+		for _, media := range []string{
+			"text/x-nntp-overview; fields=\"" + fields + "\"", "text/x-nntp-hdr; field=subject", "text/x-nntp-active",
+			"text/x-nntp-descriptions", "text/x-nntp-ids",
+		} {
 			n := 0
 			for e, err := range nntp.Schemes(nntp.Options{})[0].Menu(uri.MustParse(base), media, strings.NewReader(text)) {
 				if err != nil {

@@ -60,7 +60,9 @@ func TestInflate(t *testing.T) {
 		for _, level := range []int{flate.HuffmanOnly, flate.NoCompression, 1, 9} {
 			packed := compress(t, level, text)
 			for reader, wrap := range map[string]func(io.Reader) io.Reader{
-				"complete reads": func(r io.Reader) io.Reader { return r }, "one byte per read": iotest.OneByteReader, "data with EOF": iotest.DataErrReader,
+				"complete reads":    func(r io.Reader) io.Reader { return r },
+				"one byte per read": iotest.OneByteReader,
+				"data with EOF":     iotest.DataErrReader,
 			} {
 				got, err := io.ReadAll(newInflater(wrap(bytes.NewReader(packed))))
 				if err != nil || !bytes.Equal(got, text) {
@@ -127,7 +129,8 @@ func TestInflateCorrupt(t *testing.T) {
 		"too many literal codes":         "\xfd\xff\xff\xff",
 		"oversubscribed code":            "\x05\xe0\xff\xff\xff\xff\xff\xff\xff\xff",
 	} {
-		if got, err := io.ReadAll(newInflater(bytes.NewReader([]byte(text)))); !errors.Is(err, fetch.Protocol) && !errors.Is(err, io.ErrUnexpectedEOF) || err == nil {
+		if got, err := io.ReadAll(newInflater(bytes.NewReader([]byte(text)))); !errors.Is(err, fetch.Protocol) &&
+			!errors.Is(err, io.ErrUnexpectedEOF) || err == nil {
 			t.Errorf("%s: got %q, %v", name, got, err)
 		}
 	}

@@ -42,13 +42,16 @@ func TestLeafnode(t *testing.T) {
 		Document: all[2].URL.String(), Body: []byte(want), Missing: group + "/99",
 		Menu: group, Names: names, Whole: true,
 	})
-	if _, got, err := schemetest.Read(t, c, "nntp:local.test/1-"); err != nil || strings.Count(got, "#! rnews ") != count || !strings.Contains(got, want) {
+	if _, got, err := schemetest.Read(t, c, "nntp:local.test/1-"); err != nil ||
+		strings.Count(got, "#! rnews ") != count || !strings.Contains(got, want) {
 		t.Errorf("range: got %d bytes, %v", len(got), err)
 	}
 	if got, err := schemetest.List(t, c, "news:local.*"); err != nil || len(got) != 1 || got[0].Name != "local.test" {
 		t.Errorf("groups: got %v, %v", got, err)
 	}
-	if got, err := schemetest.List(t, newClient(t, nntp.Options{Server: s.Addr, Field: "From"}), "nntp:local.test"); err != nil || len(got) != count {
+	if got, err := schemetest.List(
+		t, newClient(t, nntp.Options{Server: s.Addr, Field: "From"}), "nntp:local.test",
+	); err != nil || len(got) != count {
 		t.Errorf("field: got %d entries, %v", len(got), err)
 	}
 	marks := &nntp.Marks{}
@@ -58,7 +61,8 @@ func TestLeafnode(t *testing.T) {
 			t.Errorf("placeholder: got %+v, %v", e, err)
 		}
 	}
-	if mark := marks.Get(s.Addr, "other.group"); mark.Number != 0 || !strings.Contains(resp.Doubt, "placeholder") || !strings.Contains(notes, resp.Doubt) {
+	if mark := marks.Get(s.Addr, "other.group"); mark.Number != 0 || !strings.Contains(resp.Doubt, "placeholder") ||
+		!strings.Contains(notes, resp.Doubt) {
 		t.Errorf("placeholder: mark %+v, doubt %q, notes %q", mark, resp.Doubt, notes)
 	}
 	for _, url := range []string{"news:none@example.org", "nntp:no.group"} {
@@ -72,7 +76,10 @@ func TestLeafnode(t *testing.T) {
 func getWithNotes(t testing.TB, c *fetch.Client, url string) (*fetch.Response, string) {
 	t.Helper()
 	var notes []string
-	req := &fetch.Request{URL: uri.MustParse(url), Trace: &fetch.Trace{Note: func(text string) { notes = append(notes, text) }}}
+	req := &fetch.Request{
+		URL:   uri.MustParse(url),
+		Trace: &fetch.Trace{Note: func(text string) { notes = append(notes, text) }},
+	}
 	resp, err := c.Do(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)

@@ -71,7 +71,11 @@ func TestPlan(t *testing.T) {
 		{url: "nntp://h/g", want: "GROUP g; HDR :bytes 1- (else XHDR)", opts: Options{Field: ":bytes"}},
 		{url: "news:a.*", want: "LIST NEWSGROUPS a.*", opts: Options{Describe: true}},
 		{url: "news:a.*", want: "NEWGROUPS 20260102 030405 GMT", since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)},
-		{url: "news:a", want: "NEWNEWS a 20260102 030405 GMT (else OVER)", since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)},
+		{
+			url:   "news:a",
+			want:  "NEWNEWS a 20260102 030405 GMT (else OVER)",
+			since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		},
 		{url: "nntp://h/g", want: "STARTTLS; GROUP g" + overview, opts: Options{TLS: fetch.TLSWanted}},
 		{url: "nntps://h/g", want: "GROUP g" + overview, opts: Options{TLS: fetch.TLSWanted}},
 		{url: "nntp://h/g", want: "GROUP g" + overview, opts: Options{TLS: fetch.TLSNever}},
@@ -101,8 +105,11 @@ func TestPlan(t *testing.T) {
 		}
 	}
 	for mode, want := range map[fetch.TLSMode]string{fetch.TLSDefault: "STARTTLS ", fetch.TLSNever: ""} {
-		want = "[CAPABILITIES (else MODE READER) " + want + "AUTHINFO USER u (else AUTHINFO SASL PLAIN) AUTHINFO PASS *** ARTICLE <1@x>]"
-		steps, err := Options{TLS: mode}.plan(&fetch.Request{URL: uri.MustParse("news:1@x"), Auth: &fetch.Credential{User: "u", Password: "secret"}}, false)
+		want = "[CAPABILITIES (else MODE READER) " + want +
+			"AUTHINFO USER u (else AUTHINFO SASL PLAIN) AUTHINFO PASS *** ARTICLE <1@x>]"
+		steps, err := Options{TLS: mode}.plan(
+			&fetch.Request{URL: uri.MustParse("news:1@x"), Auth: &fetch.Credential{User: "u", Password: "secret"}}, false,
+		)
 		if got := fmt.Sprint(steps); err != nil || got != want {
 			t.Errorf("login: got %s, %v, want %s", got, err, want)
 		}
@@ -111,11 +118,14 @@ func TestPlan(t *testing.T) {
 
 func TestInvalidURLs(t *testing.T) {
 	for _, url := range []string{
-		"news:a%0D%0AQUIT@x", "news:a@x%0A", "news:a%20b@x", "news:a%00@x", "news:a%09@x", "news:%3Ca@x", "news:a%3E@x", "news:@x", "news:a@",
+		"news:a%0D%0AQUIT@x", "news:a@x%0A", "news:a%20b@x", "news:a%00@x", "news:a%09@x", "news:%3Ca@x", "news:a%3E@x",
+		"news:@x", "news:a@",
 		"news:caf%C3%A9@x", "news:a%7F@x", "news:" + strings.Repeat("a", 250) + "@x",
-		"news:a%0D%0AQUIT", "news:a%20b", "news:a%09b", "news:a%5Bb%5D", "news:a%5Cb", "news:%FF", "news:.", "news:%2E.", "nntp://h/../7", "news:a%E2%80%AE", "news:a%C2%85", "news:" + strings.Repeat("a", 461),
+		"news:a%0D%0AQUIT", "news:a%20b", "news:a%09b", "news:a%5Bb%5D", "news:a%5Cb", "news:%FF", "news:.", "news:%2E.",
+		"nntp://h/../7", "news:a%E2%80%AE", "news:a%C2%85", "news:" + strings.Repeat("a", 461),
 		"news:a,,b", "news:,", "news:!", "news:a%2C", "news:*%0D%0AQUIT", "news:" + strings.Repeat("a,", 240) + "b",
-		"nntp://h/g/x", "nntp://h/g/7/8", "nntp://h/g/-7", "nntp://h/g/-", "nntp://h/g/7-8-9", "nntp://h/g/9-8", "nntp://h/g/7%20", "nntp://h/g/+7", "nntp://h/g/0", "nntp://h/g/0-7",
+		"nntp://h/g/x", "nntp://h/g/7/8", "nntp://h/g/-7", "nntp://h/g/-", "nntp://h/g/7-8-9", "nntp://h/g/9-8",
+		"nntp://h/g/7%20", "nntp://h/g/+7", "nntp://h/g/0", "nntp://h/g/0-7",
 		"nntp://h/g/12345678901234567", "nntp://h/*/7", "nntp://h//7", "nntp://h/g/7%0D%0AQUIT", "nntp://h/g/7?x",
 	} {
 		u, err := uri.Parse(url)
@@ -225,7 +235,8 @@ func FuzzMessageID(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if len(id) > maxID || strings.ContainsAny(id, " \t\r\n\x00") || id[0] != '<' || id[len(id)-1] != '>' || strings.ContainsAny(id[1:len(id)-1], "<>") {
+		if len(id) > maxID || strings.ContainsAny(id, " \t\r\n\x00") || id[0] != '<' || id[len(id)-1] != '>' ||
+			strings.ContainsAny(id[1:len(id)-1], "<>") {
 			t.Errorf("parseID(%q) = %q", s, id)
 		}
 		n := urlBuilder{base: uri.MustParse("news:x")}

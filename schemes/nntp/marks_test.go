@@ -74,23 +74,34 @@ func TestMarks(t *testing.T) {
 		{era: "a", low: 1, high: 3, url: "g/1-", unchanged: true, mark: nntp.Mark{3, "<3@a>"}},
 		{era: "a", low: 1, high: 5, url: "g", want: "4 5", mark: nntp.Mark{5, "<5@a>"}},
 		{era: "a", low: 1, high: 5, url: "g", unchanged: true, mark: nntp.Mark{5, "<5@a>"}},
-		{era: "a", low: 1, high: 7, url: "g/7", want: "7", mark: nntp.Mark{5, "<5@a>"}}, // a single article does not set the mark
+		{era: "a", low: 1, high: 7, url: "g/7", want: "7", mark: nntp.Mark{5, "<5@a>"}}, // sets no mark
 		{era: "a", low: 1, high: 7, url: "g/1-", broken: "ARTICLE", mark: nntp.Mark{5, "<5@a>"}},
 		{era: "a", low: 1, high: 7, url: "g/1-", after: 6, want: "7", mark: nntp.Mark{7, "<7@a>"}},
-		{era: "a", low: 9, high: 9, url: "g/1-", want: "9", mark: nntp.Mark{9, "<9@a>"}},        // the marked article has expired
-		{era: "a", low: 10, high: 9, url: "g/1-", unchanged: true, mark: nntp.Mark{9, "<9@a>"}}, // all articles have expired
+		{era: "a", low: 9, high: 9, url: "g/1-", want: "9", mark: nntp.Mark{9, "<9@a>"}},        // marked article expired
+		{era: "a", low: 10, high: 9, url: "g/1-", unchanged: true, mark: nntp.Mark{9, "<9@a>"}}, // all articles expired
 		{era: "b", low: 1, high: 2, url: "g/1-", want: "1 2", mark: nntp.Mark{2, "<2@b>"}, note: "renumbered"},
 		{era: "c", low: 1, high: 2, url: "g", want: "1 2", mark: nntp.Mark{2, "<2@c>"}, note: "renumbered"},
-		{era: "c", low: 1, high: 0, url: "g", mark: nntp.Mark{2, "<2@c>"}, note: "renumbered"},  // the group was created again and is empty
-		{era: "c", low: 1, high: 4, gap: 2, url: "g", want: "3 4", mark: nntp.Mark{4, "<4@c>"}}, // the marked article was canceled
-		{era: "d", low: 1, high: 5, gap: 4, moved: true, url: "g", want: "1 2 3 5", mark: nntp.Mark{5, "<5@d>"}, note: "renumbered"},
+		{era: "c", low: 1, high: 0, url: "g", mark: nntp.Mark{2, "<2@c>"}, note: "renumbered"},  // empty new group
+		{era: "c", low: 1, high: 4, gap: 2, url: "g", want: "3 4", mark: nntp.Mark{4, "<4@c>"}}, // marked article canceled
+		{
+			era:   "d",
+			low:   1,
+			high:  5,
+			gap:   4,
+			moved: true,
+			url:   "g",
+			want:  "1 2 3 5",
+			mark:  nntp.Mark{5, "<5@d>"},
+			note:  "renumbered",
+		},
 		{era: "d", low: 6, high: 7, moved: true, url: "g/1-", want: "6 7", mark: nntp.Mark{7, "<7@d>"}},
 	} {
 		r := &memoryConn{reply: numberedServer(c.era, c.low, c.high, c.gap, c.moved, c.broken)}
 		r.unread.WriteString("200 hello\r\n")
 		note := ""
 		got, unchanged, err := readNumbers(t, r, nntp.Options{Marks: marks, After: c.after}, c.url, &note)
-		if got != c.want || unchanged != c.unchanged || (err != nil) != (c.broken != "") || !strings.Contains(note, c.note) || c.note == "" && note != "" {
+		if got != c.want || unchanged != c.unchanged || (err != nil) != (c.broken != "") ||
+			!strings.Contains(note, c.note) || c.note == "" && note != "" {
 			t.Errorf("%d: got %q, unchanged %v, %v, note %q", i, got, unchanged, err, note)
 		}
 		if got := marks.Get("192.0.2.1:119", "g"); got != c.mark {
@@ -110,7 +121,13 @@ func readNumbers(t *testing.T, r *memoryConn, o nntp.Options, path string, note 
 	t.Helper()
 	c := newMemoryClient(r, o)
 	defer c.Close()
-	resp, err := c.Do(t.Context(), &fetch.Request{URL: uri.MustParse("nntp://192.0.2.1/" + path), Trace: &fetch.Trace{Note: func(s string) { *note += s }}})
+	resp, err := c.Do(
+		t.Context(),
+		&fetch.Request{
+			URL:   uri.MustParse("nntp://192.0.2.1/" + path),
+			Trace: &fetch.Trace{Note: func(s string) { *note += s }},
+		},
+	)
 	if err != nil {
 		return "", false, err
 	}
@@ -145,7 +162,8 @@ func TestReadMarks(t *testing.T) {
 	}
 	m.Set("h:119", "g", nntp.Mark{Number: 7, ID: "<7@h>"})
 	var b strings.Builder
-	if err := m.Write(&b); err != nil || b.String() != "{\n\t\"h:119/g\": {\n\t\t\"number\": 7,\n\t\t\"id\": \"<7@h>\"\n\t}\n}\n" {
+	if err := m.Write(&b); err != nil ||
+		b.String() != "{\n\t\"h:119/g\": {\n\t\t\"number\": 7,\n\t\t\"id\": \"<7@h>\"\n\t}\n}\n" {
 		t.Errorf("got %q, %v", b.String(), err)
 	}
 	for _, text := range []string{"[]", "{", `{"g": 7}`, `{"g": {"number": -1}}`} {
