@@ -22,7 +22,7 @@ type configFlags struct {
 func (f *configFlags) register(s *options.Set) {
 	p := s.Section("Configuration")
 	p.BoolVarP(&f.off, "no-config", "q", false, "do not read config.toml")
-	p.StringArrayVarP(&f.files, "config", "K", nil, "read options from `FILE`, one per line (-: standard input)")
+	p.StringArrayVarP(&f.files, "config", "K", nil, "read options from `FILE`, one per line (- for standard input)")
 }
 
 // excludedKeys are the flags that config.toml cannot set, because they are

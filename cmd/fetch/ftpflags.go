@@ -26,7 +26,7 @@ type ftpFlags struct {
 func (f *ftpFlags) register(s *options.Set) {
 	p := s.Section("FTP")
 	p.StringVar(&f.method, "ftp-method", "multicwd", "change directories by `METHOD`: multicwd (default), singlecwd, nocwd")
-	p.StringVarP(&f.port, "ftp-port", "P", "", "use active mode with the local `ADDRESS` (-: default address)")
+	p.StringVarP(&f.port, "ftp-port", "P", "", "use active mode with the local `ADDRESS` (- for the default address)")
 	p.BoolVar(&f.passive, "ftp-pasv", false, "use passive mode (default)")
 	p.BoolVar(&f.skipPASVIP, "ftp-skip-pasv-ip", true, "ignore the address in the reply to PASV (default)")
 	p.BoolVar(&f.disableEPSV, "disable-epsv", false, "use PASV instead of EPSV")

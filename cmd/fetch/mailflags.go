@@ -29,7 +29,7 @@ func (f *mailFlags) register(s *options.Set) {
 	p.StringVar(&f.newsServer, "news-server", "", "use `HOST[:PORT]` for news URLs without a host")
 	p.StringArrayVar(&f.stores, "mail-store", nil, "look up mid, cid and mailto URLs in the mailbox `STORE`")
 	p = s.Section("Authentication")
-	p.StringVar(&f.sasl, "sasl", "", "use the SASL `MECHANISM` for imap (+LOGIN: LOGIN command, *: any)")
+	p.StringVar(&f.sasl, "sasl", "", "use the SASL `MECHANISM` for imap (or +LOGIN, or * for any)")
 	p.BoolVar(&f.insecureAuth, "insecure-auth", false, "allow plaintext passwords for news servers (insecure)")
 }
 
@@ -52,13 +52,13 @@ func (f *mailObjectFlags) register(s *options.Set) {
 	p := s.Section("News and mail")
 	p.BoolVar(&f.headers, "headers", false, "retrieve only the headers of news articles")
 	p.BoolVar(&f.body, "body", false, "retrieve only the bodies of news articles")
-	p.StringVar(&f.field, "field", "", "list the header field `NAME` of articles (or :bytes, :lines)")
+	p.StringVar(&f.field, "field", "", "list articles with the value of the header field `NAME`")
 	p.BoolVar(&f.describe, "describe", false, "list newsgroups with their descriptions")
 	p.BoolVar(&f.mbox, "mbox", false, "write messages in mbox format (mboxrd)")
 	p.StringVar(&f.maildir, "maildir", "", "deliver messages to the Maildir `DIR`")
-	p.StringVar(&f.part, "part", "", "extract MIME part `N` of a message (1, 2.1)")
+	p.StringVar(&f.part, "part", "", "extract MIME part `N` of a message, such as 2.1")
 	p.BoolVar(&f.decode, "decode", false, "decode the yEnc or uuencoded file in news articles")
-	p.Uint64Var(&f.after, "since-article", 0, "skip articles up to `NUMBER`")
+	p.Uint64Var(&f.after, "since-article", 0, "skip articles up to article `NUMBER`")
 	p.StringVar(&f.state, "state", "", "retrieve only new articles since the last run (state in `FILE`)")
 	p.StringVar(&f.context, "in", "", "look up cid URLs in the message at `URL`")
 }

@@ -47,8 +47,8 @@ func (f *archiveFlags) register(s *options.Set) {
 	p.Var(&f.warcSize, "warc-size", "start a new WARC file after `BYTES` (default 1G)")
 	p.BoolVar(&f.unchanged, "record-unchanged", false, "write a revisit record for each unchanged object")
 	p.StringVar(&f.operator, "operator", "", "record `NAME` as the operator in each WARC file")
-	p.StringVar(&f.mailboxes, "mailboxes", "", "store messages in mail/ too, as `FORM` (mbox or maildir)")
-	p.StringVar(&f.browse, "browse", "", "write a copy with local links to `DIR` for web browsers")
+	p.StringVar(&f.mailboxes, "mailboxes", "", "also store messages in mail/ as `FORM` (mbox or maildir)")
+	p.StringVar(&f.browse, "browse", "", "write a copy to `DIR` that web browsers can open locally")
 }
 
 // options sets the contents of the archive in o.
@@ -107,7 +107,7 @@ func (f *scopeFlags) register(s *options.Set) {
 	p.StringVar(&f.reach, "scope", "prefix", "follow links within `REACH` (prefix, host, domain or any)")
 	p.StringArrayVar(&f.include, "include", nil, "also follow links that match `REGEXP`")
 	p.StringArrayVar(&f.exclude, "exclude", nil, "do not follow links that match `REGEXP`")
-	p.Var(&f.depth, "depth", "follow at most `N` links in a row (0: none, inf: no limit)")
+	p.Var(&f.depth, "depth", "follow links up to a depth of `N` (0 for no links)")
 	p.BoolVar(&f.requisites, "page-requisites", false, "retrieve images, styles and scripts of pages from any host")
 	p.StringSliceVar(&f.accept, "accept", nil, "store only objects of these media `TYPES`, such as image/*")
 	p.StringSliceVar(&f.reject, "reject", nil, "do not store objects of these media `TYPES`")
@@ -192,16 +192,16 @@ type crawlLimits struct {
 func (f *crawlLimits) register(s *options.Set) {
 	f.minFree = 64 << 20
 	p := s.Own("Limits of a run")
-	p.Int64Var(&f.maxFiles, "max-files", 0, "stop after `N` objects")
-	p.Var(&f.maxBytes, "max-bytes", "stop after `BYTES` (suffixes: k, M, G)")
-	p.Var(&f.runTime, "run-time", "stop after `SECONDS`")
+	p.Int64Var(&f.maxFiles, "max-files", 0, "stop after `N` objects have been retrieved")
+	p.Var(&f.maxBytes, "max-bytes", "stop after `BYTES` have been retrieved (suffixes: k, M, G)")
+	p.Var(&f.runTime, "run-time", "stop the run after `SECONDS`")
 	p.Var(&f.minFree, "min-free", "stop if less than `BYTES` are free on the disk")
 	p.Lookup("min-free").DefValue = "64M"
 	p.Int64Var(&f.maxPerHost, "max-per-host", 0, "retrieve at most `N` objects from each host")
-	p.Int64Var(&f.maxLinks, "max-links", mirror.DefaultLinks, "add at most `N` URLs from each page (0: no limit)")
-	p.Int64Var(&f.maxEntries, "max-entries", mirror.DefaultEntries, "add at most `N` URLs from each listing (0: no limit)")
-	p.Int64Var(&f.maxQueue, "max-queue", mirror.DefaultQueue, "queue at most `N` URLs of each host (0: no limit)")
-	p.Int64Var(&f.maxFailed, "max-failed", -1, "tolerate up to `N` URLs that fail now but not in the last run")
+	p.Int64Var(&f.maxLinks, "max-links", mirror.DefaultLinks, "add at most `N` URLs from each page (0 for no limit)")
+	p.Int64Var(&f.maxEntries, "max-entries", mirror.DefaultEntries, "add at most `N` URLs from each listing (0 for no limit)")
+	p.Int64Var(&f.maxQueue, "max-queue", mirror.DefaultQueue, "queue at most `N` URLs of each host (0 for no limit)")
+	p.Int64Var(&f.maxFailed, "max-failed", -1, "exit with code 0 if at most `N` URLs have newly failed")
 	p.Lookup("max-failed").DefValue = "0" // the help shows no default
 	p.IntVar(&f.hosts, "hosts", 16, "retrieve from `N` hosts at a time")
 	p.IntVar(&f.tries, "tries", 3, "visit a URL up to `N` times after transient errors")

@@ -100,7 +100,7 @@ func (f *bodyFlags) register(s *options.Set) {
 	p.BoolVarP(&f.remoteName, "remote-name", "O", false, "write to a file named after the last part of the URL path")
 	p.BoolVarP(&f.remoteHeaderName, "remote-header-name", "J", false, "with -O, use the file name that the server sends")
 	registerOutputDir(p, &f.outputDir, "write files to `DIR` (named as with -O unless -o is set)")
-	p.StringVarP(&f.continueAt, "continue-at", "C", "", "resume at byte `OFFSET` (-: where the last attempt stopped)")
+	p.StringVarP(&f.continueAt, "continue-at", "C", "", "resume at byte `OFFSET`, or where the last attempt stopped (-)")
 	p.BoolVarP(&f.include, "include", "i", false, "write the response header before the body")
 	p.Var(&f.checksum, "checksum", "`sha256=HEX`: fail unless the body has this SHA-256 digest")
 	p.StringVarP(&f.writeOut, "write-out", "w", "", "print `FORMAT` after each URL (%{json} or variables of curl)")
@@ -250,7 +250,7 @@ func (f *inputFlags) register(s *options.Set) {
 
 // registerInputFile registers --input-file.
 func registerInputFile(p *pflag.FlagSet, name *string) {
-	p.StringVar(name, "input-file", "", "read more URLs from `FILE`, one per line (-: standard input)")
+	p.StringVar(name, "input-file", "", "read more URLs from `FILE`, one per line (- for standard input)")
 }
 
 // requestFlags select the part and the version of objects.

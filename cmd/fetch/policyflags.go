@@ -23,14 +23,14 @@ type policyFlags struct {
 
 func (f *policyFlags) register(s *options.Set) {
 	p := s.Section("Redirects and policy")
-	p.Func("proto", "allow only the schemes in `LIST` (-ftp: all except ftp)", nonEmptyList(&f.proto))
+	p.Func("proto", "allow only the schemes in `LIST` (-ftp for all except ftp)", nonEmptyList(&f.proto))
 	p.StringVar(&f.protoDefault, "proto-default", "", "use `SCHEME` for URLs without a scheme")
 	p.Func("proto-redir", "allow redirects only to the schemes in `LIST`", nonEmptyList(&f.protoRedir))
 	p.BoolVar(&f.downgrade, "allow-downgrade", false, "allow redirects from https to http")
 	p.StringSliceVar(&f.ports, "allow-port", nil, "`SCHEME:PORT`: allow a blocked port (append :any for redirects)")
 	p.StringSliceVar(&f.addresses, "allow-address", nil, "allow a blocked IP `ADDRESS` or prefix, even a metadata service")
 	p.StringVar(&f.portPolicy, "port-policy", "default",
-		"apply `POLICY` to ports in redirects (default, or web as in browsers)")
+		"`POLICY`: set the ports for redirects (default, or web as in browsers)")
 }
 
 // nonEmptyList returns a flag function that stores a list. An empty list is an
@@ -154,7 +154,7 @@ func (f *redirectFlags) register(s *options.Set) {
 	p.BoolVar(&f.noFollow, "no-location", false, "do not follow redirects")
 	p.BoolVarP(&f.follow, "location", "L", true, "follow redirects (default)")
 	p.BoolVar(&f.trusted, "location-trusted", false, "send credentials to all hosts of redirects (insecure)")
-	p.IntVar(&f.limit, "max-redirs", 10, "follow at most `N` redirects (-1: no limit)")
+	p.IntVar(&f.limit, "max-redirs", 10, "follow at most `N` redirects (-1 for no limit)")
 	p.Lookup("location").Hidden = true
 }
 

@@ -29,7 +29,7 @@ func (f *proxyFlags) register(s *options.Set) {
 	p := s.Section("Connections and proxies")
 	p.FuncP("proxy", "x", "use the HTTP or SOCKS proxy at `URL`, such as socks5h://HOST:PORT", f.set(""))
 	p.StringVarP(&f.user, "proxy-user", "U", "", "log in to the proxy as `USER:PASSWORD`")
-	p.Func("noproxy", "connect to the hosts in `LIST` without a proxy (*: all hosts)", func(list string) error {
+	p.Func("noproxy", "connect to the hosts in `LIST` without a proxy (* for all hosts)", func(list string) error {
 		f.noproxy = &list
 		return nil
 	})
