@@ -31,8 +31,8 @@ type Archive struct {
 	store    *tree.Store
 	namer    *tree.Namer
 	layout   tree.Layout
-	journal  *journal // nil unless the archive is open for a run
-	records  *records // nil if no WARC files are written
+	journal  *journal // journal, or nil if the archive is not open for a run
+	records  *records // WARC files, or nil if none are written
 	memory   Memory
 	parts    sync.Map // labels of the stored partial bodies
 
@@ -57,8 +57,8 @@ func (a *Archive) Log(v any) { a.journal.add(v) }
 func (a *Archive) Stat() (fs.FileInfo, error) { return a.folder.root.Stat(".") }
 
 // CheckSpace returns an error of class fetch.DiskFull if the disk has fewer
-// free bytes than Options.MinFree. A system that does not report free space
-// always has enough.
+// free bytes than Options.MinFree. It returns nil on a system that does not
+// report free space.
 func (a *Archive) CheckSpace() error {
 	if a.options.MinFree <= 0 {
 		return nil
@@ -70,7 +70,7 @@ func (a *Archive) CheckSpace() error {
 	case err != nil:
 		return err
 	case free < a.options.MinFree:
-		return fetch.DiskFull.Errorf("the disk has %d bytes free, but the limit is %d", free, a.options.MinFree)
+		return fetch.DiskFull.Errorf("the disk has %d bytes free, but at least %d are required", free, a.options.MinFree)
 	}
 	return nil
 }
@@ -108,7 +108,8 @@ var retrievedStates = []frontier.State{
 	frontier.Done, frontier.Kept, frontier.Pending, frontier.Dead, frontier.Excluded, frontier.Gone,
 }
 
-// eachRetrieved calls f for every URL that has a capture, with its state.
+// eachRetrieved calls f with the item and the state of every URL that has a
+// capture.
 func (a *Archive) eachRetrieved(ctx context.Context, f func(frontier.Item, frontier.State) error) error {
 	for _, s := range retrievedStates {
 		for it, err := range a.frontier.Items(ctx, s) {
@@ -125,14 +126,14 @@ func (a *Archive) eachRetrieved(ctx context.Context, f func(frontier.Item, front
 
 func (a *Archive) openFrontier(ctx context.Context) error {
 	f, err := frontier.Open(ctx, "sqlite:"+filepath.Join(a.folder.dir, database))
-	if err == nil { // on error, f may be a non-nil interface with a nil pointer
+	if err == nil { // after an error, f may be an interface with a nil pointer
 		a.frontier = f
 	}
 	return err
 }
 
 // View calls f with the database of the archive at dir. A run may change the
-// archive at the same time. F must not change the database.
+// archive at the same time. The function f must not change the database.
 func View(ctx context.Context, dir string, f func(frontier.Frontier) error) error {
 	a, err := openExisting(ctx, dir)
 	if err != nil {
@@ -191,7 +192,7 @@ func (a *Archive) Close() (err error) {
 	if a.store != nil {
 		err = errors.Join(err, a.store.Close())
 		if a.folder.locked {
-			a.folder.root.Remove(tree.Tmp) // fails if files remain for the next run
+			a.folder.root.Remove(tree.Tmp) // Remove fails if the folder contains files for the next run
 		}
 	}
 	if a.frontier != nil {

@@ -17,7 +17,7 @@ type Entry struct {
 
 	Menu   bool     // if true, the object is a listing, which is a file in its folder
 	NoFile bool     // if true, store no file in the tree, as for a redirect
-	Body   *Spool   // payload, or nil if there is none
+	Body   *Spool   // payload, or nil if the visit has no payload
 	Digest [32]byte // SHA-256 of the payload
 	Size   int64    // bytes in the payload
 
@@ -25,7 +25,8 @@ type Entry struct {
 	SameContent bool // if true, the payload equals the object of Result.Item.LastCapture
 
 	// Records returns the WARC records of the visit, starting with the main
-	// record. Twin is an earlier capture of the same content, or nil.
+	// record. The argument twin is an earlier capture of the same content, or
+	// nil.
 	Records func(twin *frontier.Capture) ([]*warc.Record, error)
 }
 
@@ -72,7 +73,7 @@ type commit struct {
 	a        *Archive
 	ctx      context.Context
 	batch    []Entry
-	files    []*tree.File // file of each entry, or nil if the entry adds no file
+	files    []*tree.File // temporary file of each entry, or nil if the entry adds no file
 	assigned []tree.Assigned
 }
 

@@ -35,12 +35,12 @@ type Mail struct {
 
 	// Origin returns the URL of the listing that linked to a message and the
 	// time at which the server received it. The listing is "" if the item is
-	// not a message. The time is zero if it is not known.
+	// not a message. The time is zero if the listing does not contain one.
 	Origin func(frontier.Item) (listing string, received time.Time)
 }
 
-// mailboxes writes each group and each mailbox as an mbox file or a Maildir. It
-// does nothing if the previous run has written them and no message is new.
+// mailboxes writes each group and each mailbox as an mbox file or a Maildir. If
+// no message is new since the previous run, it writes only the marker.
 func (a *Archive) mailboxes(ctx context.Context, mail *Mail) error {
 	made, err := a.readMarker()
 	if err != nil || string(made) != mail.markerText(mail.Run-1) || !mail.Current {

@@ -2,8 +2,8 @@ package archive
 
 import "testing"
 
-// TestUniqueName checks that mailboxes have different names on file systems that
-// ignore case, and that each mailbox keeps its name.
+// TestUniqueName checks that mailboxes have different names on file systems
+// that ignore case, and that each mailbox keeps its name.
 func TestUniqueName(t *testing.T) {
 	t.Parallel()
 	b := &mailboxWriter{names: map[string]string{}}

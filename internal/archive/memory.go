@@ -6,7 +6,7 @@ import "sync/atomic"
 // archive hold in memory. It is safe for concurrent use.
 type Memory struct{ used atomic.Int64 }
 
-// maxMemory is the limit of a Memory, in bytes.
+// maxMemory is the total limit of a Memory, in bytes.
 const maxMemory = 24 << 20
 
 // Reserve reserves n bytes. It returns false, and reserves no bytes, if the

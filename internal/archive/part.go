@@ -11,7 +11,7 @@ import (
 // Label returns the name of the temporary files for the URL with key k.
 func Label(k frontier.Key) string { return hex.EncodeToString(k[:]) }
 
-// findParts records the partial bodies of earlier processes.
+// findParts finds the partial bodies of earlier processes.
 func (a *Archive) findParts() error {
 	names, err := a.store.Parts()
 	for _, name := range names {
@@ -53,15 +53,14 @@ func (a *Archive) HasPart(it frontier.Item) bool {
 	return left
 }
 
-// Part opens the partial body of an item, or creates an empty one. Weak has the
-// meaning of save.Options.Weak.
+// Part opens the partial body of an item, or creates an empty one. The argument weak is the option Weak of package save.
 func (a *Archive) Part(it frontier.Item, weak bool) (*save.File, error) {
 	return a.store.Part(Label(it.Key), it.URL, weak)
 }
 
 // ReleasePart closes p and keeps its file for a later visit. If err means that
-// the partial body cannot be resumed, ReleasePart removes the file. P may be
-// nil.
+// the partial body cannot be resumed, ReleasePart removes the file. The file p
+// may be nil.
 func (a *Archive) ReleasePart(it frontier.Item, p *save.File, err error) {
 	switch {
 	case p == nil:

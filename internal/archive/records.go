@@ -34,8 +34,9 @@ type Truncation struct {
 	Size   int64 // number of removed bytes
 }
 
-// openRecords opens the WARC files for appending. Committed contains the end of
-// the last committed record in each file.
+// openRecords opens the WARC files for appending and truncates them to their
+// committed records. The map committed contains the end of the last committed
+// record in each file.
 func openRecords(
 	root *os.Root, o warc.Options, committed map[string]int64,
 ) (r *records, truncations []Truncation, err error) {
@@ -123,7 +124,7 @@ func (r *records) closeIndex() error {
 	return x.close(r.root)
 }
 
-// rewind truncates the files to their committed records.
+// rewind removes the records of the current batch, which was not committed.
 func (r *records) rewind() (err error) {
 	for name := range r.ends {
 		err = errors.Join(err, r.w.Resume(name, r.committed[name]))
@@ -136,9 +137,9 @@ func (r *records) rewind() (err error) {
 	return err
 }
 
-// markCommitted records that the current batch is committed. It finishes a file
-// that has reached its size. Every record in a finished file is committed, so a
-// finished file is never truncated.
+// markCommitted updates the committed sizes after a transaction. It finishes a
+// file that has reached its maximum size. Every record in a finished file is
+// committed, so a finished file is never truncated.
 func (r *records) markCommitted() error {
 	defer clear(r.ends)
 	maps.Copy(r.committed, r.ends)

@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// writeDigests writes the SHA-256 digest of each file of fsys that names returns,
-// in the format of sha256sum. The command "sha256sum -c" verifies them.
+// writeDigests writes the SHA-256 digest of each file of fsys that names
+// returns, in the format of sha256sum. The command "sha256sum -c" verifies
+// them.
 func writeDigests(w io.Writer, fsys fs.FS, names iter.Seq[string]) error {
 	out := bufio.NewWriter(w)
 	for name := range names {

@@ -24,7 +24,7 @@ type Spool struct {
 	hash       hash.Hash         // hash of the bytes in file
 	part       *save.File        // partial file that is written instead of file until Finish
 	sum        [sha256.Size]byte // digest of a finished part
-	handedOver bool              // if true, another owner discards file
+	handedOver bool              // if true, the caller of toFile owns file
 	open       []*os.File        // readers of file
 	size       int64             // total bytes
 }
@@ -173,7 +173,7 @@ func (s *Spool) toFile() (*tree.File, error) {
 }
 
 // Free discards the body and releases its memory. It keeps a partial file for a
-// later visit. Afterwards s is empty.
+// later visit. Then s is empty and can be reused.
 func (s *Spool) Free() {
 	for _, f := range s.open {
 		f.Close()

@@ -9,8 +9,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// BenchmarkStore publishes small files in 100 folders, in batches of 256. TMPDIR
-// selects the file system.
+// BenchmarkStore publishes small files in 100 folders, in batches of 256.
+// TMPDIR selects the file system.
 func BenchmarkStore(b *testing.B) {
 	for _, o := range []Options{{NoSync: true}, {}} {
 		b.Run(fmt.Sprintf("sync=%t", !o.NoSync), func(b *testing.B) {

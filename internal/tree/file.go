@@ -75,8 +75,8 @@ func (f *File) Label() string {
 
 // Publish moves the file to a path in the tree, replaces an existing file
 // there, and ends f. Modified is the time of the file; zero means now. Publish
-// syncs the file if necessary. After an error, the path is unchanged and f ends as by
-// Close.
+// syncs the file if necessary. After an error, the path is unchanged and f ends
+// as by Close.
 //
 // The name is durable after the next call of SyncFolders.
 func (f *File) Publish(name string, modified time.Time) error {

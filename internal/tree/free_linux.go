@@ -6,7 +6,7 @@ import "golang.org/x/sys/unix"
 // unknown, the error is errors.ErrUnsupported.
 func (s *Store) Free() (int64, error) {
 	var st unix.Statfs_t
-	err := within(s.tmp.dir, func(fd int) error { return unix.Fstatfs(fd, &st) })
+	err := withDescriptor(s.tmp.dir, func(fd int) error { return unix.Fstatfs(fd, &st) })
 	if err != nil {
 		return 0, local(err)
 	}

@@ -23,21 +23,21 @@ const (
 func (l Layout) Path(u uri.URI, menu bool) string { return pathOf(u, menu, l) }
 
 // Name returns the name for text by the rules of l. See the function [Name].
-func (l Layout) Name(text string) string { return l.guard(escaped(text)) }
+func (l Layout) Name(text string) string { return l.guard(escape(text)) }
 
 // guard returns a valid name for a name of valid characters.
 func (l Layout) guard(name string) string {
-	if l >= NewLayout && acts(name) {
+	if l >= NewLayout && isSpecialName(name) {
 		name = string(encode(nil, name[0])) + name[1:]
 	}
 	return guard(name)
 }
 
-// acts reports whether a program may interpret name. A hidden file may be a
-// configuration, such as .git/config. Commands read a name that begins with "-"
-// as an option. git treats a folder with HEAD, objects and refs as a repository
-// and executes commands of its configuration.
-func acts(name string) bool {
+// isSpecialName reports whether a program may interpret name. A hidden file may
+// be a configuration, such as .git/config. Commands read a name that begins
+// with "-" as an option. git treats a folder with HEAD, objects and refs as a
+// repository and executes commands of its configuration.
+func isSpecialName(name string) bool {
 	if name == "" || name == "." || name == ".." {
 		return false
 	}
@@ -49,7 +49,7 @@ func acts(name string) bool {
 func Upgrade(path string) string {
 	names := strings.Split(path, "/")
 	for i, name := range names {
-		if acts(name) && !isListing(name) {
+		if isSpecialName(name) && !isListing(name) {
 			names[i] = string(encode(nil, name[0])) + name[1:]
 		}
 	}

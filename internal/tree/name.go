@@ -7,21 +7,21 @@ import (
 	"unicode/utf8"
 )
 
-// plain contains the ASCII characters that are not escaped. They have no
+// plainChars contains the ASCII characters that are not escaped. They have no
 // special meaning inside a word of a shell or for a file system.
-const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~@+=,()!-"
+const plainChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~@+=,()!-"
 
 // isPlain is a table of the characters in plain.
 var isPlain = func() (set [256]bool) {
-	for _, c := range []byte(plain) {
+	for _, c := range []byte(plainChars) {
 		set[c] = true
 	}
 	return set
 }()
 
-// escaped decodes the percent-encoding of text, and then encodes all characters
+// escape decodes the percent-encoding of text, and then encodes all characters
 // that are not plain.
-func escaped(text string) string {
+func escape(text string) string {
 	for i := 0; ; i++ {
 		if i == len(text) {
 			return text // nothing to escape
@@ -32,7 +32,7 @@ func escaped(text string) string {
 	}
 	out := make([]byte, 0, len(text)+16)
 	for len(text) > 0 {
-		c, n := octet(text)
+		c, n := decodeOctet(text)
 		if c < utf8.RuneSelf {
 			if isPlain[c] {
 				out = append(out, c)
@@ -43,7 +43,7 @@ func escaped(text string) string {
 			continue
 		}
 		var char [utf8.UTFMax]byte
-		size, end := character(text, &char)
+		size, end := decodeCharacter(text, &char)
 		if r, _ := utf8.DecodeRune(char[:size]); size > 1 && unicode.IsPrint(r) {
 			out = append(out, char[:size]...)
 		} else {
@@ -54,8 +54,9 @@ func escaped(text string) string {
 	return string(out)
 }
 
-// octet returns the first octet of text and the number of bytes that encode it.
-func octet(text string) (c byte, n int) {
+// decodeOctet returns the first octet of text and the number of bytes
+// that encode it.
+func decodeOctet(text string) (c byte, n int) {
 	if text[0] == '%' && len(text) >= 3 {
 		if b, err := strconv.ParseUint(text[1:3], 16, 8); err == nil {
 			return byte(b), 3
@@ -64,11 +65,12 @@ func octet(text string) (c byte, n int) {
 	return text[0], 1
 }
 
-// character decodes the first UTF-8 character of text. It returns its size, or
-// 1 if it is invalid, and the number of bytes of text that encode it.
-func character(text string, char *[utf8.UTFMax]byte) (size, end int) {
+// decodeCharacter decodes the first UTF-8 character of text. It returns
+// its size, or 1 if it is invalid, and the number of bytes of text that encode
+// it.
+func decodeCharacter(text string, char *[utf8.UTFMax]byte) (size, end int) {
 	for size < len(char) && end < len(text) && !utf8.FullRune(char[:size]) {
-		c, n := octet(text[end:])
+		c, n := decodeOctet(text[end:])
 		char[size] = c
 		size, end = size+1, end+n
 	}
@@ -103,7 +105,7 @@ func guard(name string) string {
 		name = string(last) + name[stem:]
 	}
 	if len(name) > maxName {
-		name = cut(name, cutName) + "~" + digest(name)
+		name = truncateName(name, cutName) + "~" + digest(name)
 	}
 	return name
 }
@@ -129,9 +131,9 @@ func device(name string) int {
 	return 0
 }
 
-// cut returns the first n bytes of name, without splitting a character or an
-// encoded byte.
-func cut(name string, n int) string {
+// truncateName returns the first n bytes of name, without splitting a character
+// or an encoded byte.
+func truncateName(name string, n int) string {
 	if n >= len(name) {
 		return name
 	}

@@ -39,8 +39,8 @@ type Assigned struct {
 // If these names are taken too, the name ends in "%~" and the complete key. No
 // URL has such a preferred path, so this name is always free.
 type Namer struct {
-	layout Layout
-	named  func(ctx context.Context, folds []string) (map[string]frontier.Key, error)
+	layout       Layout
+	lookupOwners func(ctx context.Context, folds []string) (map[string]frontier.Key, error)
 
 	mu      sync.Mutex
 	pending map[string]claim // claims that are not in the tables yet
@@ -57,7 +57,7 @@ type claim struct {
 // NewNamer returns a Namer for the rules of l. Named looks up the owners of
 // names; it is a method of a Frontier.
 func NewNamer(l Layout, named func(ctx context.Context, folds []string) (map[string]frontier.Key, error)) *Namer {
-	return &Namer{layout: l, named: named, pending: map[string]claim{}}
+	return &Namer{layout: l, lookupOwners: named, pending: map[string]claim{}}
 }
 
 // Assign returns a path for each of wants, in their order. It keeps their
@@ -75,20 +75,20 @@ func (n *Namer) Assign(ctx context.Context, wants []Want) ([]Assigned, error) {
 	}
 	done := make([]Assigned, 0, len(wants))
 	for len(done) < len(wants) {
-		b.asks, b.last = b.asks[:0], place{}
+		b.unresolved, b.last = b.unresolved[:0], place{}
 		sure := len(done) // the results that need no further lookup
 		for i := sure; i < len(wants); i++ {
 			a := b.place(wants[i], paths[i])
-			if len(b.asks) == 0 {
+			if len(b.unresolved) == 0 {
 				sure++
 			}
-			n.keep(a)
+			n.addPending(a)
 			done = append(done, a)
 		}
-		n.drop(done[sure:]) // discard the results that need a further lookup
+		n.removePending(done[sure:]) // discard the results that need a further lookup
 		done = done[:sure]
 		if err := b.lookup(ctx); err != nil {
-			n.drop(done)
+			n.removePending(done)
 			return nil, err
 		}
 	}
@@ -99,7 +99,7 @@ func (n *Namer) Assign(ctx context.Context, wants []Want) ([]Assigned, error) {
 func (n *Namer) Committed(as ...Assigned) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.drop(as)
+	n.removePending(as)
 	for _, a := range as {
 		for _, c := range a.Claims {
 			if c.Key.IsZero() {
@@ -113,16 +113,16 @@ func (n *Namer) Committed(as ...Assigned) {
 func (n *Namer) Dropped(as ...Assigned) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.drop(as)
+	n.removePending(as)
 }
 
-func (n *Namer) keep(a Assigned) {
+func (n *Namer) addPending(a Assigned) {
 	for _, c := range a.Claims {
 		n.pending[c.Fold] = claim{c.Key, n.pending[c.Fold].count + 1}
 	}
 }
 
-func (n *Namer) drop(as []Assigned) {
+func (n *Namer) removePending(as []Assigned) {
 	for _, a := range as {
 		for _, c := range a.Claims {
 			p := n.pending[c.Fold]
@@ -137,10 +137,10 @@ func (n *Namer) drop(as []Assigned) {
 
 // A batch is the state of one call of Assign.
 type batch struct {
-	namer *Namer
-	known map[string]*frontier.Key // owners in the tables; nil: the name is free
-	asks  []string                 // names to look up
-	last  place
+	namer      *Namer
+	known      map[string]*frontier.Key // owners in the tables; nil: the name is free
+	unresolved []string                 // names to look up
+	last       place
 }
 
 // A place caches the path of a folder, because consecutive files are often in
@@ -153,10 +153,10 @@ type place struct {
 
 // lookup looks up the names in b.asks.
 func (b *batch) lookup(ctx context.Context) error {
-	if len(b.asks) == 0 {
+	if len(b.unresolved) == 0 {
 		return nil
 	}
-	found, err := b.namer.named(ctx, b.asks)
+	found, err := b.namer.lookupOwners(ctx, b.unresolved)
 	for folded, key := range found {
 		b.known[folded] = &key
 		if key.IsZero() {
@@ -177,7 +177,7 @@ func (b *batch) owner(folded string) (key frontier.Key, taken, recorded bool) {
 	}
 	k, ok := b.known[folded]
 	if !ok {
-		b.asks = append(b.asks, folded)
+		b.unresolved = append(b.unresolved, folded)
 		b.known[folded] = nil
 	}
 	if k == nil {
@@ -205,7 +205,7 @@ func (b *batch) place(w Want, path string) (a Assigned) {
 
 // folder claims a folder and returns its path.
 func (b *batch) folder(p *place, path string) string {
-	for _, with := range [...]string{"", "@dir", beyond + "dir"} {
+	for _, with := range [...]string{"", "@dir", reservedMark + "dir"} {
 		folded := fold(path + with)
 		key, taken, recorded := b.owner(folded)
 		if taken && !key.IsZero() {
@@ -219,9 +219,9 @@ func (b *batch) folder(p *place, path string) string {
 	return path // not reached, because no file has this name
 }
 
-// beyond occurs in no preferred path, where "%" is followed by two digits or is
-// the complete name.
-const beyond = "%~"
+// reservedMark occurs in no preferred path, where "%" is followed by two digits
+// or is the complete name.
+const reservedMark = "%~"
 
 // file claims a file in dir and sets the path of a.
 func (b *batch) file(a *Assigned, w Want, dir, name string) {
@@ -230,7 +230,7 @@ func (b *batch) file(a *Assigned, w Want, dir, name string) {
 		return
 	}
 	id := hex.EncodeToString(w.Key[:])
-	with := []string{"~" + id[:8], beyond + id} // the last name is always free
+	with := []string{"~" + id[:8], reservedMark + id} // the last name is always free
 	switch {
 	case owner.IsZero():
 		with = append([]string{"@file"}, with...)
@@ -238,7 +238,7 @@ func (b *batch) file(a *Assigned, w Want, dir, name string) {
 		with = append([]string{"@dir"}, with...)
 	}
 	for _, m := range with {
-		if _, ok := b.claim(a, w, dir+mark(name, m)); ok {
+		if _, ok := b.claim(a, w, dir+insertMark(name, m)); ok {
 			return
 		}
 	}
@@ -259,9 +259,9 @@ func (b *batch) claim(a *Assigned, w Want, path string) (owner frontier.Key, ok 
 	return owner, true
 }
 
-// mark inserts text before the extension of a name, so that the extension is
-// preserved.
-func mark(name, with string) string {
+// insertMark inserts text before the extension of a name, so that the extension
+// is preserved.
+func insertMark(name, with string) string {
 	i := strings.LastIndexByte(name, '.')
 	if i <= 0 || len(name)-i > len(".geojson") || strings.ContainsAny(name[i+1:], "@=%+~,()!-") {
 		i = len(name)

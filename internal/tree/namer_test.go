@@ -12,7 +12,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A nameTable stores claimed names in memory, as a frontier does in its database.
+// A nameTable stores claimed names in memory, as a frontier does in its
+// database.
 type nameTable struct {
 	names   map[string]frontier.Key
 	lookups int      // number of calls of lookup
@@ -185,7 +186,8 @@ func TestNamerAlternativesTaken(t *testing.T) {
 	}
 }
 
-// TestNamerPending checks that a pending claim reserves its names until Dropped.
+// TestNamerPending checks that a pending claim reserves its names until
+// Dropped.
 func TestNamerPending(t *testing.T) {
 	tab := &nameTable{names: map[string]frontier.Key{}}
 	n := NewNamer(NewLayout, tab.lookup)

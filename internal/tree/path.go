@@ -65,14 +65,14 @@ func pathOf(u uri.URI, menu bool, l Layout) string {
 		}
 	}
 	own := name == "" || menu // the name is generated and may begin with a dot
-	if name = escaped(name); own {
+	if name = escape(name); own {
 		if name != "" {
 			p = append(append(p, '/'), l.guard(name)...)
 		}
 		name = listing(scheme)
 	}
 	if q, ok := u.Query(); ok {
-		name += "@q=" + escaped(q)
+		name += "@q=" + escape(q)
 	}
 	if own {
 		name = guard(name)
@@ -83,7 +83,7 @@ func pathOf(u uri.URI, menu bool, l Layout) string {
 	if len(p) <= maxPath {
 		return string(p)
 	}
-	return shortened(string(p), root)
+	return shortenPath(string(p), root)
 }
 
 // Name returns one path component for text, by the rules of [Path].
@@ -108,22 +108,22 @@ func host(u uri.URI) string {
 	name := strings.ToLower(u.Host())
 	switch {
 	case u.HostKind() == uri.IPv6:
-		name = "[" + escaped(strings.ReplaceAll(strings.Trim(name, "[]"), ":", "-")) + "]"
+		name = "[" + escape(strings.ReplaceAll(strings.Trim(name, "[]"), ":", "-")) + "]"
 	case name != "":
-		name = strings.ReplaceAll(escaped(name), "+", "%2B")
+		name = strings.ReplaceAll(escape(name), "+", "%2B")
 	case u.Scheme() == "file":
 		name = "localhost"
 	default:
 		name = nowhere
 	}
-	if port, ok := number(u); ok {
+	if port, ok := portNumber(u); ok {
 		name += "+" + port
 	}
 	return name
 }
 
-// number returns the port of u if it is not the default port of the scheme.
-func number(u uri.URI) (string, bool) {
+// portNumber returns the port of u if it is not the default port of the scheme.
+func portNumber(u uri.URI) (string, bool) {
 	port, _ := u.Port()
 	port = strings.TrimLeft(port, "0")
 	known, ok := uri.DefaultPort(u.Scheme())
@@ -133,10 +133,10 @@ func number(u uri.URI) (string, bool) {
 	return port, true
 }
 
-// shortened returns a short form of a path that is too long: as many folders as
-// fit, and a name with the digest of the path. The first root bytes, which are
-// complete folders, are kept.
-func shortened(path string, root int) string {
+// shortenPath returns a short form of a path that is too long: as many folders
+// as fit, and a name with the digest of the path. The first root bytes, which
+// are complete folders, are kept.
+func shortenPath(path string, root int) string {
 	end := root
 	for i := root + 1; i < min(len(path), cutPath); i++ {
 		if path[i] == '/' {
@@ -144,7 +144,7 @@ func shortened(path string, root int) string {
 		}
 	}
 	name := path[strings.LastIndexByte(path, '/')+1:]
-	return path[:end] + "/" + cut(name, min(len(name), cutName)) + "~" + digest(path)
+	return path[:end] + "/" + truncateName(name, min(len(name), cutName)) + "~" + digest(path)
 }
 
 // digest returns 16 hexadecimal digits of the SHA-256 of text.

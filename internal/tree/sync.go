@@ -6,10 +6,10 @@ import (
 	"sync/atomic"
 )
 
-// atOnce is the number of files that are synced concurrently. Journaling file
+// maxSyncs is the number of files that are synced concurrently. Journaling file
 // systems combine concurrent syncs: on ext4, 256 small files take 350 ms one by
 // one and 60 ms concurrently.
-const atOnce = 16
+const maxSyncs = 16
 
 // Sync makes the content of files durable, and their names in tmp. Pass all
 // files of a batch at once. Sync tries all files before it returns. A file
@@ -21,7 +21,7 @@ func (s *Store) Sync(files ...*File) error {
 			todo = append(todo, f)
 		}
 	}
-	each(len(todo), func(i int) {
+	runConcurrently(len(todo), func(i int) {
 		f := todo[i]
 		if !s.o.NoSync {
 			f.err = local(f.f.Sync())
@@ -49,12 +49,12 @@ func (s *Store) SyncFolders() error {
 		}
 	}
 	errs := make([]error, len(todo))
-	each(len(todo), func(i int) { errs[i] = s.syncFolder(todo[i]) })
+	runConcurrently(len(todo), func(i int) { errs[i] = s.syncFolder(todo[i]) })
 	return local(errors.Join(errs...))
 }
 
-// each calls do with the numbers below n, several at a time.
-func each(n int, do func(i int)) {
+// runConcurrently calls do with the numbers below n, several at a time.
+func runConcurrently(n int, do func(i int)) {
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	work := func() {
@@ -62,7 +62,7 @@ func each(n int, do func(i int)) {
 			do(i)
 		}
 	}
-	for range min(n, atOnce) - 1 {
+	for range min(n, maxSyncs) - 1 {
 		wg.Go(work)
 	}
 	work()

@@ -14,7 +14,7 @@ import (
 // support it.
 func (f *folder) create(name string) (file *os.File, err error) {
 	fd := -1
-	err = within(f.dir, func(dir int) error {
+	err = withDescriptor(f.dir, func(dir int) error {
 		for {
 			fd, err = unix.Openat(dir, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o666)
 			if err != unix.EINTR {
@@ -32,8 +32,8 @@ func (f *folder) create(name string) (file *os.File, err error) {
 // rename moves a file to another folder and replaces an existing file there. It
 // follows no links, because both names are single components in open folders.
 func (f *folder) rename(name string, to *folder, newName string) error {
-	err := within(f.dir, func(from int) error {
-		return within(to.dir, func(to int) error { return unix.Renameat(from, name, to, newName) })
+	err := withDescriptor(f.dir, func(from int) error {
+		return withDescriptor(to.dir, func(to int) error { return unix.Renameat(from, name, to, newName) })
 	})
 	if err != nil {
 		return &os.LinkError{Op: "rename", Old: f.path + "/" + name, New: to.path + "/" + newName, Err: err}
@@ -47,7 +47,7 @@ func (f *folder) chtimes(name string, t time.Time) error {
 	if err != nil {
 		return nil // ignore times of the server that the system cannot represent
 	}
-	err = within(f.dir, func(fd int) error {
+	err = withDescriptor(f.dir, func(fd int) error {
 		return unix.UtimesNanoAt(fd, name, []unix.Timespec{ts, ts}, unix.AT_SYMLINK_NOFOLLOW)
 	})
 	if err != nil {
@@ -56,8 +56,9 @@ func (f *folder) chtimes(name string, t time.Time) error {
 	return nil
 }
 
-// within calls do with the descriptor of f, which stays open during the call.
-func within(f *os.File, do func(fd int) error) error {
+// withDescriptor calls do with the descriptor of f, which stays open during the
+// call.
+func withDescriptor(f *os.File, do func(fd int) error) error {
 	conn, err := f.SyscallConn()
 	if err != nil {
 		return err

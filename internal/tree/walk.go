@@ -23,7 +23,7 @@ func (s *Store) Walk() iter.Seq2[Entry, error] {
 func (s *Store) walk(dir string, yield func(Entry, error) bool) bool {
 	f, err := openFolder(s.root, dir)
 	if err != nil {
-		return dir == Dir && os.IsNotExist(err) || yield(Entry{Path: below(dir)}, local(err))
+		return dir == Dir && os.IsNotExist(err) || yield(Entry{Path: trimDir(dir)}, local(err))
 	}
 	defer f.close()
 	for {
@@ -37,7 +37,7 @@ func (s *Store) walk(dir string, yield func(Entry, error) bool) bool {
 				continue
 			}
 			info, err := d.Info()
-			if !yield(Entry{below(name), info}, local(err)) {
+			if !yield(Entry{trimDir(name), info}, local(err)) {
 				return false
 			}
 		}
@@ -45,13 +45,13 @@ func (s *Store) walk(dir string, yield func(Entry, error) bool) bool {
 			return true
 		}
 		if err != nil {
-			return yield(Entry{Path: below(dir)}, local(err))
+			return yield(Entry{Path: trimDir(dir)}, local(err))
 		}
 	}
 }
 
-// below converts a path relative to the root to a path relative to the tree.
-func below(name string) string {
+// trimDir converts a path relative to the root to a path relative to the tree.
+func trimDir(name string) string {
 	if name == Dir {
 		return ""
 	}
