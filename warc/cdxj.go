@@ -90,8 +90,9 @@ func appendJSON(b []byte, s string) []byte {
 
 // Lines returns the index lines of a WARC file in the order of its records.
 // Records of the types warcinfo and request, and lists of fields, have no line.
-// File is the file name in the lines. An [*Error] does not end the sequence,
-// unless it has Truncated set. Any other error does.
+// File is the file name in the lines. After an [*Error], the sequence continues
+// with the next readable record, unless the file is truncated. Any other error
+// ends the sequence.
 func Lines(file string, r io.Reader) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		in := NewReader(r)
@@ -215,8 +216,9 @@ func timestamp(date string) string {
 }
 
 // Index writes the sorted index lines of WARC files. The lines contain the base
-// names of the paths. Index skips damaged records, writes the lines of all
-// other records, and returns the errors of type [*Error] joined.
+// names of the paths. Index skips damaged records and writes the lines of all
+// other records. It returns an [*Error] for each damaged position, combined
+// with [errors.Join].
 func Index(w io.Writer, paths ...string) error {
 	var s linesort.Sorter
 	defer s.Close()

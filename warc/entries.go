@@ -12,8 +12,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// IsFileName reports whether name is the name of a WARC file: it ends in
-// ".warc" or ".warc.gz", optionally followed by [OpenSuffix].
+// IsFileName reports whether name ends in ".warc" or ".warc.gz", optionally
+// followed by [OpenSuffix].
 func IsFileName(name string) bool {
 	name = strings.TrimSuffix(strings.TrimSuffix(name, OpenSuffix), ".gz")
 	return strings.HasSuffix(name, ".warc")
@@ -23,8 +23,8 @@ func IsFileName(name string) bool {
 // order of its records, including revisits. Time is the date of the capture.
 // Size is the size of the payload, or -1 if the header does not contain it.
 // Extra has the keys type, id, offset, digest, truncated and, for HTTP, status.
-// An [*Error] does not end the sequence, unless it has Truncated set. Any other
-// error does.
+// After an [*Error], the sequence continues with the next readable record,
+// unless the file is truncated. Any other error ends the sequence.
 func Entries(r io.Reader) iter.Seq2[fetch.Entry, error] {
 	return func(yield func(fetch.Entry, error) bool) {
 		in := NewReader(r)

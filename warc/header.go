@@ -12,10 +12,10 @@ import (
 func storedRules() *http1.Rules { return &http1.Rules{Mode: http1.Stored} }
 
 // HTTPHead reads the header of an HTTP response, including the blank line after
-// it. The header is the block of a revisit record. Interim responses (1xx) are
-// skipped. If the response ends early, HTTPHead returns the truncated header
-// without an error.
-func HTTPHead(answer io.Reader) ([]byte, error) { return http1.NewReader(answer, 4<<10).ReadHead() }
+// it. A revisit record of an HTTP response has this header as its block.
+// Interim responses (1xx) are skipped. If the response ends early, HTTPHead
+// returns the truncated header without an error.
+func HTTPHead(response io.Reader) ([]byte, error) { return http1.NewReader(response, 4<<10).ReadHead() }
 
 // httpHead reads and parses the header of an HTTP response.
 func httpHead(block io.Reader) (status int, fields fetch.Header, err error) {

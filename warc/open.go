@@ -91,13 +91,13 @@ func filesIn(name string) ([]string, error) {
 // isCurrent reports whether index is newer than all files and no file is
 // unfinished.
 func isCurrent(index string, files []string) bool {
-	last, err := os.Lstat(index)
-	if err != nil || !last.Mode().IsRegular() {
+	indexInfo, err := os.Lstat(index)
+	if err != nil || !indexInfo.Mode().IsRegular() {
 		return false
 	}
 	for _, file := range files {
 		info, err := os.Stat(file)
-		if err != nil || info.ModTime().After(last.ModTime()) || strings.HasSuffix(file, OpenSuffix) {
+		if err != nil || info.ModTime().After(indexInfo.ModTime()) || strings.HasSuffix(file, OpenSuffix) {
 			return false
 		}
 	}
@@ -218,12 +218,12 @@ func (o *opener) addPackage(file string) error {
 // checkOverlap returns an error if parts of a WACZ file of this size overlap.
 // Overlapping parts would let a small file expand to a large amount of data.
 func checkOverlap(parts []*zip.File, size int64) error {
-	left := uint64(size)
+	remaining := uint64(size)
 	for _, part := range parts {
-		if part.CompressedSize64 > left {
+		if part.CompressedSize64 > remaining {
 			return fetch.Mismatch.Errorf("parts of the WACZ file overlap: they have more bytes than the file")
 		}
-		left -= part.CompressedSize64
+		remaining -= part.CompressedSize64
 	}
 	return nil
 }

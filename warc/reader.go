@@ -37,11 +37,11 @@ type Header struct {
 func (h *Header) Type() Type { return Type(strings.ToLower(h.Get("WARC-Type"))) }
 
 // ID returns the value of WARC-Record-ID without angle brackets.
-func (h *Header) ID() string { return unbracket(h.Get("WARC-Record-ID")) }
+func (h *Header) ID() string { return trimBrackets(h.Get("WARC-Record-ID")) }
 
 // Target returns the value of WARC-Target-URI, without the angle brackets that
 // wget writes. The value may be an invalid URI.
-func (h *Header) Target() string { return unbracket(h.Get("WARC-Target-URI")) }
+func (h *Header) Target() string { return trimBrackets(h.Get("WARC-Target-URI")) }
 
 // Date returns the value of WARC-Date, or the zero Time if it is missing or
 // invalid.
@@ -51,7 +51,7 @@ func (h *Header) Date() time.Time { return parseDate(h.Get("WARC-Date")) }
 // field.
 func (h *Header) Get(name string) string { return h.Fields.Get(name) }
 
-func unbracket(s string) string {
+func trimBrackets(s string) string {
 	if inner, ok := strings.CutPrefix(s, "<"); ok {
 		return strings.TrimSuffix(inner, ">")
 	}
@@ -150,8 +150,8 @@ func (r *Reader) Next() (*Header, error) {
 	r.resync, h.Offset = false, r.src.start
 	if err := r.readHead(h); err != nil {
 		if r.src.compressed {
-			if _, broken := io.CopyN(io.Discard, r.src.text, maxStray); broken != nil && broken != io.EOF {
-				err = broken // report the corrupt member, because the header in it is unreliable
+			if _, readErr := io.CopyN(io.Discard, r.src.text, maxStray); readErr != nil && readErr != io.EOF {
+				err = readErr // report the corrupt member, because the header in it is unreliable
 			}
 		}
 		return nil, r.fail(err)
@@ -196,7 +196,7 @@ func (r *Reader) nextMember() error {
 	} else if err != nil {
 		return r.fail(err)
 	}
-	if begin, _ := r.src.text.Peek(len(magic)); string(begin) == magic {
+	if prefix, _ := r.src.text.Peek(len(magic)); string(prefix) == magic {
 		r.head, r.memberOpen = nil, true
 		return &Error{Offset: r.end, Err: short}
 	}
@@ -228,8 +228,8 @@ func (r *Reader) skipSeparator() error {
 	ends := 0
 	text := r.src.text
 	for r.sameMember = false; ; {
-		begin, err := text.Peek(len(magic))
-		if len(begin) == 0 {
+		prefix, err := text.Peek(len(magic))
+		if len(prefix) == 0 {
 			r.missingEnd = ends < 2
 			if err == io.EOF && r.missingEnd && !r.src.compressed {
 				r.src.truncated = true
@@ -241,13 +241,13 @@ func (r *Reader) skipSeparator() error {
 			return err
 		}
 		switch {
-		case string(begin) == magic:
+		case string(prefix) == magic:
 			r.sameMember, r.missingEnd = r.src.compressed, ends < 2
 			return nil
-		case begin[0] == '\n':
+		case prefix[0] == '\n':
 			ends++
 			text.Discard(1)
-		case begin[0] == '\r':
+		case prefix[0] == '\r':
 			text.Discard(1)
 		case ends >= 2 && !r.src.compressed: // the record is complete; the next record is damaged
 			return nil
@@ -287,6 +287,7 @@ func (r *Reader) fail(err error) error {
 	return &Error{Offset: r.end, Truncated: truncated && !follows, Err: err}
 }
 
+// stop ends the sequence of records with err.
 func (r *Reader) stop(err error) error {
 	r.head, r.final = nil, err
 	return err

@@ -34,11 +34,13 @@ const (
 	ServerNotModified = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 )
 
-// Media types of blocks (WARC 1.1 section 6).
+// FieldsMedia is the media type of a list of fields, as FieldList returns it
+// (WARC 1.1 section 6).
+const FieldsMedia = "application/warc-fields"
+
 const (
 	requestMedia  = "application/http;msgtype=request"
 	responseMedia = "application/http;msgtype=response"
-	FieldsMedia   = "application/warc-fields"
 )
 
 // Reasons for the field WARC-Truncated (WARC 1.1 section 5.15).
@@ -143,9 +145,9 @@ func (c Capture) Revisit(first Reference, digest string, head io.Reader) *Record
 }
 
 // NotModified returns a revisit record with the profile [ServerNotModified].
-// The record states that, according to the server, the object has not changed
-// since first. Digest is the payload digest of first, or "" if unknown. Head is
-// the header of the HTTP response, or nil for other schemes.
+// The record states that the server reported the object as unchanged since
+// first. Digest is the payload digest of first, or "" if unknown. Head is the
+// header of the HTTP response, or nil for other schemes.
 func (c Capture) NotModified(first Reference, digest string, head io.Reader) *Record {
 	return c.revisit(ServerNotModified, first, digest, head)
 }

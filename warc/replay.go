@@ -119,12 +119,12 @@ func (a *Archive) openRecord(l Line) (*record, error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, fetch.Mismatch.Errorf("%s: offset %d has no record of this URL: %w", where.path, l.Offset, noEOF(err))
+		return nil, fetch.Mismatch.Errorf("%s: offset %d has no record of this URL: %w", where.path, l.Offset, unexpectedEOF(err))
 	}
 	return &record{Reader: r, head: h, file: f}, nil
 }
 
-func noEOF(err error) error {
+func unexpectedEOF(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
 	}
@@ -137,7 +137,7 @@ const maxRevisits = 5
 // followRevisits follows a chain of revisit records and returns the response of
 // the original record. It closes rec or passes it to the response.
 func (a *Archive) followRevisits(ctx context.Context, req *fetch.Request, rec *record) (*fetch.Response, error) {
-	var head []byte // header of the first revisit with a status of a complete response
+	var head []byte // HTTP header in the first revisit that describes the object
 	first := rec.head
 	for range maxRevisits {
 		if rec.head.Type() != Revisit {
@@ -162,7 +162,7 @@ func (a *Archive) followRevisits(ctx context.Context, req *fetch.Request, rec *r
 // openOriginal opens the record to which a revisit refers by URL and date (WARC
 // 1.1 section 6.7).
 func (a *Archive) openOriginal(ctx context.Context, h *Header) (*record, error) {
-	url := unbracket(h.Get("WARC-Refers-To-Target-URI"))
+	url := trimBrackets(h.Get("WARC-Refers-To-Target-URI"))
 	date := parseDate(h.Get("WARC-Refers-To-Date"))
 	if url == "" {
 		url = h.Target()

@@ -86,7 +86,7 @@ func applyRequest(req *fetch.Request, resp *fetch.Response) error {
 		return nil // the complete object
 	}
 	if _, err := io.CopyN(io.Discard, resp.Body, first); err != nil {
-		return noEOF(err)
+		return unexpectedEOF(err)
 	}
 	resp.Offset = first
 	if end < resp.Size {

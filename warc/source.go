@@ -85,7 +85,7 @@ func (s *source) offset() int64 {
 	return at
 }
 
-var errNoMember = fetch.Mismatch.Errorf("bytes after the gzip member are not a gzip member")
+var errNoMember = fetch.Mismatch.Errorf("the following bytes are not a gzip member")
 
 // nextMember opens the next member. It returns io.EOF at the end of the file.
 func (s *source) nextMember() error {

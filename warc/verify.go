@@ -64,9 +64,8 @@ func (f Finding) String() string {
 
 // Verify reads WARC and WACZ files completely and returns their problems. It
 // first checks each record against WARC 1.1 and its digests, and then the
-// references between all records. If there are no findings, every block and
-// payload that has a supported digest matches it. An error of the file system
-// ends the sequence.
+// references between all records. Without findings, all blocks and payloads match
+// the digests in their records. An error of the file system ends the sequence.
 func Verify(paths ...string) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		var v verifier
@@ -181,7 +180,7 @@ func (c *recordCheck) addError(err error) error {
 }
 
 // mandatory lists the header fields that every record must have, in addition to
-// Content-Length (WARC 1.1 section 4).
+// Content-Length (WARC 1.1 section 5.1).
 var mandatory = [...]string{"WARC-Type", "WARC-Record-ID", "WARC-Date"}
 
 // repeatable lists the header fields that a record can have more than once.

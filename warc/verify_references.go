@@ -49,10 +49,10 @@ func (v *verifier) addReferences(file string, h *Header) error {
 			kind = refExternal
 		}
 		for _, id := range h.Fields.Values(field) {
-			add(unbracket(id), kind)
+			add(trimBrackets(id), kind)
 		}
 	}
-	switch url := unbracket(h.Get("WARC-Refers-To-Target-URI")); {
+	switch url := trimBrackets(h.Get("WARC-Refers-To-Target-URI")); {
 	case h.Type() == Response, h.Type() == Resource:
 		add(visitKey(h.Target(), h.Get("WARC-Date")), refDefined)
 	case h.Type() == Revisit && url != "":
@@ -103,7 +103,7 @@ func (v *verifier) references() iter.Seq2[Finding, error] {
 					key, payload, part[5])
 			default:
 				f.Problem, f.Note = DanglingReference, part[1] == refExternal
-				f.Text = fmt.Sprintf("the record refers to %q, but no record has this ID", key)
+				f.Text = fmt.Sprintf("the record refers to %q, but there is no such record", key)
 			}
 			if !yield(f, nil) {
 				return

@@ -21,7 +21,8 @@ import (
 const maxDescription = 16 << 20
 
 // wacz verifies all parts of a WACZ file by their digests in datapackage.json
-// (WACZ 1.1.1 section 5.2.4). It also verifies the records of its WARC files.
+// (section "datapackage.json" of the WACZ specification). It also verifies the
+// records of its WARC files.
 func (v *verifier) wacz(name string) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		p := &waczCheck{v, name, yield}

@@ -86,7 +86,7 @@ func TestWarcioRecords(t *testing.T) {
 		}
 		content, status := contentOf(t, r, h)
 		sum := sha1.Sum(content)
-		if got.Type != h.Type() || got.URL != h.Target() || unbracket(got.ID) != h.ID() || got.Status != status ||
+		if got.Type != h.Type() || got.URL != h.Target() || trimBrackets(got.ID) != h.ID() || got.Status != status ||
 			!slices.Equal(got.Concurrent, h.Fields.Values("WARC-Concurrent-To")) || got.Content != hex.EncodeToString(sum[:]) {
 			t.Errorf("warcio returned %+v, want %+v and %q", got, h, content)
 		}

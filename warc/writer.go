@@ -64,7 +64,7 @@ type Writer struct {
 type Place struct {
 	File   string // name of the finished file; until then, the name has the suffix OpenSuffix
 	Offset int64  // start of the record or its gzip member, in bytes
-	Length int64
+	Length int64  // bytes in the file
 
 	ID            string
 	Date          time.Time // value of WARC-Date
@@ -122,7 +122,8 @@ func NewWriter(dir *os.Root, opts Options) (*Writer, error) {
 // returns their places in the same order. Records with a zero Date share the
 // current time. The first record refers to each other record in a field
 // WARC-Concurrent-To, and each other record refers to the first (WARC 1.1
-// section 5.7). Records with such a field in Fields get no more of them.
+// section 5.7). Write adds no such field to a record that already has one in
+// Fields.
 //
 // If Write fails, the file contains no record of the group. The caller can
 // continue to use the Writer, for example after freeing disk space.

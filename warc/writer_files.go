@@ -155,11 +155,11 @@ func (w *Writer) Resume(name string, end int64) error {
 	if err := closeCurrent(); err != nil {
 		return err
 	}
-	current, finished := name+OpenSuffix, false
-	info, err := w.folder.Lstat(current)
+	path, finished := name+OpenSuffix, false
+	info, err := w.folder.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		current, finished = name, true
-		info, err = w.folder.Lstat(current)
+		path, finished = name, true
+		info, err = w.folder.Lstat(path)
 	}
 	switch {
 	case end == 0 && errors.Is(err, fs.ErrNotExist):
@@ -167,9 +167,9 @@ func (w *Writer) Resume(name string, end int64) error {
 	case err != nil:
 		return localError(err)
 	case info.Size() < end:
-		return fetch.Mismatch.Errorf("%s has %d bytes, but %d bytes were committed", current, info.Size(), end)
+		return fetch.Mismatch.Errorf("%s has %d bytes, but %d bytes were committed", path, info.Size(), end)
 	case end == 0:
-		return localError(errors.Join(w.folder.Remove(current), w.folder.Sync()))
+		return localError(errors.Join(w.folder.Remove(path), w.folder.Sync()))
 	case finished && info.Size() == end:
 		return nil
 	case finished:
