@@ -12,6 +12,7 @@ const (
 	syntaxList           // references separated by commas or spaces
 	syntaxRefresh        // seconds; url=reference
 	syntaxCSS            // CSS
+	syntaxMarkup         // HTML
 )
 
 // isRelevant reports whether an attribute may contain a reference or determines
@@ -20,13 +21,20 @@ func isRelevant(element, key string) bool {
 	switch key {
 	case "href", "xlink:href", "src", "srcset", "style", "background", "data", "poster", "longdesc", "cite",
 		"lowsrc", "dynsrc", "manifest", "archive", "code", "codebase", "imagesrcset",
-		"data-src", "data-srcset", "data-original", "data-lazy-src":
+		"data-src", "data-srcset", "data-original", "data-lazy-src", "ping", "srcdoc",
+		"formaction", "formmethod":
 		return true
+	case "ios-src", "environment-image", "skybox-image":
+		return element == "model-viewer"
+	case "value":
+		return element == "param"
 	case "rel", "type":
-		return element == "link" || element == "a" || element == "area"
+		return element == "link" || element == "a" || element == "area" || element == "script" && key == "type"
 	case "action", "method":
 		return element == "form"
-	case "name", "property", "itemprop", "http-equiv", "content":
+	case "name":
+		return element == "meta" || element == "param"
+	case "property", "itemprop", "http-equiv", "content":
 		return element == "meta"
 	}
 	return false
@@ -53,9 +61,21 @@ func classifyAttribute(e *element, key string) (Kind, syntax) {
 			return Requisite, syntaxSrcset
 		}
 	case "poster":
-		if e.name == "video" {
+		if e.name == "video" || e.name == "model-viewer" {
 			return Requisite, syntaxURL
 		}
+	case "ios-src", "environment-image", "skybox-image":
+		return Requisite, syntaxURL
+	case "srcdoc":
+		if e.name == "iframe" {
+			return Page, syntaxMarkup
+		}
+	case "ping":
+		if e.name == "a" || e.name == "area" {
+			return Page, syntaxList
+		}
+	case "value":
+		return classifyParam(e)
 	case "lowsrc", "dynsrc":
 		if e.name == "img" {
 			return Requisite, syntaxURL
@@ -75,7 +95,11 @@ func classifyAttribute(e *element, key string) (Kind, syntax) {
 	case "longdesc", "cite":
 		return Page, syntaxURL
 	case "action":
-		if e.name == "form" && (e.get("method") == "" || strings.EqualFold(strings.TrimSpace(e.get("method")), "get")) {
+		if e.name == "form" && isGet(e.get("method")) {
+			return Form, syntaxURL
+		}
+	case "formaction":
+		if (e.name == "button" || e.name == "input") && isGet(e.get("formmethod")) {
 			return Form, syntaxURL
 		}
 	case "content":
@@ -98,6 +122,9 @@ func classifyHref(e *element) (Kind, syntax) {
 	case "image", "use", "script", "feimage", "mpath", "lineargradient", "radialgradient", "pattern", "filter",
 		"textpath", "tref", "cursor", "font-face-uri", "mask", "animate", "set":
 		return Requisite, syntaxURL
+	case "math", "mrow", "mi", "mo", "mn", "mtext", "ms", "mfrac", "msqrt", "mroot", "mstyle", "msub", "msup", "msubsup",
+		"munder", "mover", "munderover", "mtable", "mtr", "mtd", "maction", "semantics":
+		return Page, syntaxURL
 	}
 	return Page, syntaxNone
 }
@@ -107,7 +134,24 @@ func classifySrc(element string) (Kind, syntax) {
 	switch element {
 	case "iframe", "frame", "layer", "ilayer", "portal":
 		return Frame, syntaxURL
-	case "img", "image", "script", "input", "video", "audio", "source", "track", "embed", "bgsound", "amp-img", "xml":
+	case "img", "image", "script", "input", "video", "audio", "source", "track", "embed", "bgsound", "amp-img", "xml",
+		"model-viewer":
+		return Requisite, syntaxURL
+	}
+	return Page, syntaxNone
+}
+
+// isGet reports whether a form method is GET, the default.
+func isGet(method string) bool {
+	method = strings.TrimSpace(method)
+	return method == "" || strings.EqualFold(method, "get")
+}
+
+// classifyParam is classifyAttribute for the value of a param element of an
+// object element.
+func classifyParam(e *element) (Kind, syntax) {
+	switch strings.ToLower(e.get("name")) {
+	case "movie", "src", "url", "filename", "data", "href":
 		return Requisite, syntaxURL
 	}
 	return Page, syntaxNone

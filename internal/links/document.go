@@ -29,11 +29,13 @@ var magic = []byte("\x1f\x8b\x08")
 type form uint8
 
 const (
-	formNone   form = iota
-	formMarkup      // HTML and SVG
-	formCSS         // CSS
-	formXML         // format determined by the root element
-	formGzip        // compressed sitemap, recognized by its file name
+	formNone     form = iota
+	formMarkup        // HTML and SVG
+	formCSS           // CSS
+	formXML           // format determined by the root element
+	formGzip          // compressed sitemap, recognized by its file name
+	formPlaylist      // HLS playlist
+	formData          // JSON-LD or web app manifest
 )
 
 func formOf(media string) form {
@@ -47,6 +49,10 @@ func formOf(media string) form {
 		return formXML
 	case "application/gzip", "application/x-gzip", "application/octet-stream":
 		return formGzip
+	case "application/vnd.apple.mpegurl", "application/x-mpegurl", "audio/mpegurl", "audio/x-mpegurl":
+		return formPlaylist
+	case "application/manifest+json", "application/ld+json":
+		return formData
 	}
 	if strings.HasSuffix(bare, "+xml") {
 		return formXML
@@ -90,6 +96,11 @@ func (w *walk) visitDocument(retrieved uri.URI, media string, header fetch.Heade
 		return s.run()
 	case formXML:
 		return w.visitXML(in, head)
+	case formPlaylist:
+		return w.visitPlaylist(in)
+	case formData:
+		w.visitData(in, "json")
+		return nil
 	}
 	return w.visitMarkup(in, strings.HasPrefix(strings.ToLower(media), "image/"))
 }
@@ -168,6 +179,8 @@ func (w *walk) visitXML(in *pushback, head []byte) error {
 		return w.visitFeed(in, (*feed).sitemap)
 	case "rss", "rdf", "feed", "opml":
 		return w.visitFeed(in, (*feed).item)
+	case "mpd":
+		return w.visitFeed(in, (*feed).presentation)
 	}
 	return w.visitMarkup(in, true)
 }

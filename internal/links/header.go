@@ -22,6 +22,9 @@ func (w *walk) visitHeader(h fetch.Header) {
 			w.visitFrom(w.base, l.target, Link{Kind: kind, From: "Link " + l.rel, NoFollow: nofollow})
 		}
 	}
+	for _, v := range h.Values("Content-Location") {
+		w.visitReference(v, Page, "Content-Location")
+	}
 	for _, v := range h.Values("Refresh") {
 		w.visitRefresh(v, "Refresh")
 	}

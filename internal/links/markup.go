@@ -17,6 +17,7 @@ const maxToken = 256 << 10
 func (w *walk) visitMarkup(in *pushback, xml bool) error {
 	t := w.newTokens(in, xml)
 	style := false // inside a style element
+	script := ""   // type of the current script element
 	for !w.stopped {
 		kind, raw := t.next()
 		switch kind {
@@ -37,8 +38,11 @@ func (w *walk) visitMarkup(in *pushback, xml bool) error {
 			raw = edited
 			t.startElement(name, kind == html.SelfClosingTagToken)
 			style = name == "style" && (kind == html.StartTagToken || !t.xml && !t.foreign)
+			if script = ""; name == "script" && kind == html.StartTagToken {
+				script = w.element.get("type")
+			}
 		case html.EndTagToken:
-			style = false
+			style, script = false, ""
 			t.endElement()
 		case html.TextToken:
 			if style {
@@ -48,8 +52,11 @@ func (w *walk) visitMarkup(in *pushback, xml bool) error {
 				}
 				continue
 			}
+			if script != "" {
+				w.visitScript(script, raw)
+			}
 		case html.CommentToken:
-			raw = w.visitInstruction(raw)
+			raw = w.visitConditional(w.visitInstruction(raw))
 		}
 		if err := w.write(raw); err != nil {
 			return err
@@ -154,6 +161,8 @@ func (w *walk) visitElement(e *element) (changes []attribute) {
 			to = w.visitRefresh(a.value, from)
 		case syntaxCSS:
 			to = w.visitStyle(a.value, from)
+		case syntaxMarkup:
+			to = w.visitNested(a.value)
 		}
 		if to != "" {
 			changes = append(changes, attribute{a.key, to})

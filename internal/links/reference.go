@@ -24,6 +24,7 @@ type walk struct {
 	element      element       // current start tag
 	piece        *bufio.Reader // buffer for CSS inside the document
 	tokenLimit   int           // maximum size of a token in bytes, or 0 for maxToken
+	nesting      int           // number of documents that contain this one
 	inflateLimit int64         // maximum size of a decompressed document in bytes, or 0 for maxInflated
 }
 

@@ -1,0 +1,50 @@
+package links
+
+import (
+	"bufio"
+	"io"
+	"regexp"
+	"strings"
+)
+
+// playlistURI matches the URI attribute of a tag in a playlist.
+var playlistURI = regexp.MustCompile(`[:,]URI="([^"]*)"`)
+
+// visitPlaylist visits the links of an HLS playlist (RFC 8216): segments,
+// further playlists, keys and initialization sections.
+func (w *walk) visitPlaylist(in io.Reader) error {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, maxReference)
+	for lines.Scan() && !w.stopped {
+		line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\uFEFF"))
+		switch {
+		case strings.HasPrefix(line, "#EXT"):
+			if m := playlistURI.FindStringSubmatch(line); m != nil {
+				w.visitReference(m[1], Requisite, "playlist URI")
+			}
+		case line != "" && !strings.HasPrefix(line, "#"):
+			w.visitReference(line, Requisite, "playlist")
+		}
+	}
+	if err := lines.Err(); err != bufio.ErrTooLong {
+		return err
+	}
+	return nil
+}
+
+// presentation visits the links of an element of a DASH presentation (ISO/IEC
+// 23009-1). URLs with template parameters such as $Number$ are skipped.
+func (f *feed) presentation() {
+	for _, ref := range []string{f.attr["media"], f.attr["sourceurl"], f.attr["initialization"], f.attr["index"]} {
+		f.visitSegment(ref)
+	}
+	if localName(f.name) == "baseurl" {
+		f.visitSegment(strings.TrimSpace(f.text.String()))
+	}
+}
+
+func (f *feed) visitSegment(ref string) {
+	if ref != "" && !strings.Contains(ref, "$") && !strings.HasSuffix(ref, "/") {
+		f.visit(ref, Requisite)
+	}
+}
