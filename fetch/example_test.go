@@ -34,7 +34,7 @@ func copyTo(ctx context.Context, client *fetch.Client, w io.Writer, url string) 
 		return err // errors.Is(err, fetch.NotFound), fetch.Timeout, fetch.BadAddress ...
 	}
 	defer resp.Body.Close()
-	_, err = io.Copy(w, resp.Body) // io.EOF only if the body is complete
+	_, err = io.Copy(w, resp.Body) // nil only if the body is complete
 	return err
 }
 

@@ -70,7 +70,7 @@ type Refusal struct {
 
 // Error returns the rule and the subject. The subject may be text from a URL.
 func (r *Refusal) Error() string {
-	s := "refused by policy: " + r.Rule
+	s := "denied by policy: " + r.Rule
 	if r.Subject != "" {
 		s += ": " + r.Subject
 	}

@@ -269,5 +269,5 @@ func TestMirrorNamesFlags(t *testing.T) {
 	if code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	contains(t, stderr.String(), "fetch: refused by policy: 2; to allow: --allow-port http:25:any\n", "fetch: refused by policy: 1; to allow: --proto-redir +gopher\n")
+	contains(t, stderr.String(), "fetch: denied by policy: 2; to allow: --allow-port http:25:any\n", "fetch: denied by policy: 1; to allow: --proto-redir +gopher\n")
 }

@@ -139,7 +139,7 @@ func (r *mirrorReport) printSummary(s mirror.Summary, err error) {
 	}
 	r.note("%s", text)
 	for _, flag := range slices.Sorted(maps.Keys(r.overrides)) {
-		r.note("refused by policy: %d; to allow: %s", r.overrides[flag], flag)
+		r.note("denied by policy: %d; to allow: %s", r.overrides[flag], flag)
 	}
 	for _, over := range []struct {
 		n, limit int64
