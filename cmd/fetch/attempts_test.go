@@ -38,7 +38,8 @@ func TestAttempts(t *testing.T) {
 		{"busy", s.URL, "b", "attempt 2 of 4, attempt 3 of 4, attempt 4 of 4", "4", "3"},
 		{"no retries", s.URL, "b", "", "1", "0"},
 		{"truncated", s.URL, "c", "from the beginning in, from the beginning in", "3", "2"},
-		{"busy, truncated, busy", s.URL, "bcb", "attempt 2 of 3, from the beginning in, attempt 4 of 5, attempt 5 of 5", "5", "2"},
+		{"busy, truncated, busy", s.URL, "bcb", "attempt 2 of 3, from the beginning in, attempt 4 of 5, attempt 5 of 5",
+			"5", "2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, flag := range []string{"", "--error-json"} {
@@ -46,7 +47,8 @@ func TestAttempts(t *testing.T) {
 				responses = c.responses
 				dir := t.TempDir()
 				var out, stderr bytes.Buffer
-				args := []string{"--no-config", "--retry", c.retry, "--retry-delay", "0.001", "-w", "%{num_retries}", "--meta", filepath.Join(dir, "meta"), "-o", filepath.Join(dir, "x"), c.url}
+				args := []string{"--no-config", "--retry", c.retry, "--retry-delay", "0.001", "-w", "%{num_retries}",
+					"--meta", filepath.Join(dir, "meta"), "-o", filepath.Join(dir, "x"), c.url}
 				if flag != "" {
 					args = append(args, flag)
 				}

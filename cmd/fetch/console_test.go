@@ -35,7 +35,8 @@ func newTmuxSession(t *testing.T) *tmuxSession {
 
 func (s *tmuxSession) run(args ...string) string {
 	s.t.Helper()
-	out, err := exec.Command(s.tmux, append([]string{"-f", "/dev/null", "-S", filepath.Join(s.dir, "tmux")}, args...)...).CombinedOutput()
+	out, err := exec.Command(s.tmux, append([]string{"-f", "/dev/null", "-S", filepath.Join(s.dir, "tmux")},
+		args...)...).CombinedOutput()
 	if err != nil {
 		s.t.Fatalf("tmux %q: %v: %s", args, err, out)
 	}
@@ -126,11 +127,13 @@ func TestConsole(t *testing.T) {
 	fetch := build(t, ".", "fetch") + " --no-config "
 	t.Run("telnetd", func(t *testing.T) {
 		t.Parallel()
-		d := peer.Telnetd(t, peer.TelnetdOptions{Script: `echo "on $TERM"; while read -r line; do echo "heard $line, $(stty size)"; done`})
+		d := peer.Telnetd(t, peer.TelnetdOptions{
+			Script: `echo "on $TERM"; while read -r line; do echo "heard $line, $(stty size)"; done`})
 		s := newTmuxSession(t)
 		_, port, _ := strings.Cut(d.Addr, ":")
 		s.start(fetch + "--terminal VT100 telnet://bob:s3cret@" + d.Addr + "/")
-		for _, text := range []string{"telnet session with 127.0.0.1, port " + port, "log in as bob", "the URL contains a password, which is not sent", "Control-] leaves", "on vt100"} {
+		for _, text := range []string{"telnet session with 127.0.0.1, port " + port, "log in as bob",
+			"the URL contains a password, which is not sent", "Control-] leaves", "on vt100"} {
 			s.waitForText(text)
 		}
 		s.repeatLine("one", "heard one, 24 80")
@@ -159,7 +162,8 @@ func TestConsole(t *testing.T) {
 		d := peer.Rlogind(t)
 		s := newTmuxSession(t)
 		s.start(fetch + "rlogin://" + peer.User + "@" + d.Addr)
-		for _, text := range []string{"rlogin session with 127.0.0.1", "log in as " + peer.User, "Control-] leaves", "assword:"} {
+		for _, text := range []string{"rlogin session with 127.0.0.1", "log in as " + peer.User,
+			"Control-] leaves", "assword:"} {
 			s.waitForText(text)
 		}
 		s.typeLine(peer.Password)
@@ -219,7 +223,8 @@ func TestConsoleLines(t *testing.T) {
 	}
 	t.Run("line mode", func(t *testing.T) {
 		t.Parallel()
-		f, addr := serve(t, faultnet.Send("name? "), faultnet.Expect("\n"), faultnet.Send("hello\r\n"), faultnet.Stall())
+		f, addr := serve(t, faultnet.Send("name? "), faultnet.Expect("\n"), faultnet.Send("hello\r\n"),
+			faultnet.Stall())
 		s := newTmuxSession(t)
 		s.start(fetch + addr)
 		s.waitForText("name? ")
@@ -235,7 +240,8 @@ func TestConsoleLines(t *testing.T) {
 	})
 	t.Run("password", func(t *testing.T) {
 		t.Parallel()
-		f, addr := serve(t, faultnet.Send("\xff\xfb\x01password? "), faultnet.Expect("\n"), faultnet.Send("\xff\xfc\x01\r\nwelcome, name? "), faultnet.Expect("ada\r\n"))
+		f, addr := serve(t, faultnet.Send("\xff\xfb\x01password? "), faultnet.Expect("\n"),
+			faultnet.Send("\xff\xfc\x01\r\nwelcome, name? "), faultnet.Expect("ada\r\n"))
 		s := newTmuxSession(t)
 		s.start(fetch + addr)
 		s.waitForText("password?")

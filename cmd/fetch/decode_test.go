@@ -13,7 +13,8 @@ import (
 // yenc encodes a part of a file.
 func yenc(file []byte, part, total, first, end int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "=ybegin part=%d total=%d line=128 size=%d name=a.bin\r\n=ypart begin=%d end=%d\r\n", part, total, len(file), first+1, end)
+	fmt.Fprintf(&b, "=ybegin part=%d total=%d line=128 size=%d name=a.bin\r\n=ypart begin=%d end=%d\r\n", part, total,
+		len(file), first+1, end)
 	for i, c := range file[first:end] {
 		switch c += 42; c {
 		case 0, '\r', '\n', '=':

@@ -36,10 +36,11 @@ var earlierTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 func startEarlier(t testing.TB) *earlierServers {
 	s := &earlierServers{
-		web:    peer.Nginx(t, peer.NginxOptions{}),
-		ftp:    peer.Vsftpd(t, peer.FTPOptions{Config: []string{"force_dot_files=YES"}}),
-		gopher: peer.Gophernicus(t, peer.GophernicusOptions{Args: []string{"-h", "gopher.test", "-p", "70", "-nh", "-nf"}}),
-		news:   peer.INN(t, peer.INNOptions{Groups: []string{"local.test"}}),
+		web: peer.Nginx(t, peer.NginxOptions{}),
+		ftp: peer.Vsftpd(t, peer.FTPOptions{Config: []string{"force_dot_files=YES"}}),
+		gopher: peer.Gophernicus(t, peer.GophernicusOptions{Args: []string{
+			"-h", "gopher.test", "-p", "70", "-nh", "-nf"}}),
+		news: peer.INN(t, peer.INNOptions{Groups: []string{"local.test"}}),
 	}
 	s.put(t)
 	for n := range 3 {
@@ -97,10 +98,12 @@ func (s *earlierServers) setTimes(t testing.TB) {
 // mirror returns the arguments of a command that mirrors the servers into dir.
 func (s *earlierServers) mirror(dir string, form []string) []string {
 	args := append([]string{"mirror", "--delay", "0", "--output-dir", dir}, form...)
-	for host, addr := range map[string]string{"http.test:80": s.web.Addr, "ftp.test:21": s.ftp.Addr, "gopher.test:70": s.gopher.Addr, "news.test:119": s.news.Addr} {
+	for host, addr := range map[string]string{"http.test:80": s.web.Addr, "ftp.test:21": s.ftp.Addr,
+		"gopher.test:70": s.gopher.Addr, "news.test:119": s.news.Addr} {
 		args = append(args, "--connect-to", host+":"+addr)
 	}
-	return append(args, "http://http.test/pub/", "ftp://ftp.test/pub/", "gopher://gopher.test/1/pub", "nntp://news.test/local.test")
+	return append(args, "http://http.test/pub/", "ftp://ftp.test/pub/", "gopher://gopher.test/1/pub",
+		"nntp://news.test/local.test")
 }
 
 // TestMakeEarlier generates the archives of testdata/earlier with the binary at
@@ -150,7 +153,8 @@ func packTar(name, dir string) error {
 		if err != nil {
 			return err
 		}
-		head := &tar.Header{Name: filepath.ToSlash(rel), Mode: 0o644, Size: int64(len(text)), ModTime: info.ModTime(), Format: tar.FormatPAX}
+		head := &tar.Header{Name: filepath.ToSlash(rel), Mode: 0o644, Size: int64(len(text)), ModTime: info.ModTime(),
+			Format: tar.FormatPAX}
 		if err := w.WriteHeader(head); err != nil {
 			return err
 		}

@@ -82,7 +82,8 @@ func TestEarlierContinues(t *testing.T) {
 			t.Errorf("%s: unexpected visits: %q", name, got)
 		}
 		if name == "warc" {
-			if boxes, err := filepath.Glob(filepath.Join(dir, "mail/news.test/local.test/new/*")); len(boxes) != 4 || err != nil {
+			boxes, err := filepath.Glob(filepath.Join(dir, "mail/news.test/local.test/new/*"))
+			if len(boxes) != 4 || err != nil {
 				t.Errorf("the Maildir has %d messages, %v", len(boxes), err)
 			}
 			continue
@@ -92,7 +93,8 @@ func TestEarlierContinues(t *testing.T) {
 			t.Errorf("%s: the mbox has %d messages, %v", name, n, err)
 		}
 		for file, text := range archivedBelow(t, dir) {
-			if old, ok := before[file]; ok || strings.HasSuffix(file, "/sub/new.txt") || strings.HasSuffix(file, "/.git/new") || strings.Contains(file, "100@test.example") {
+			if old, ok := before[file]; ok || strings.HasSuffix(file, "/sub/new.txt") ||
+				strings.HasSuffix(file, "/.git/new") || strings.Contains(file, "100@test.example") {
 				if ok && text != old && !isListingFile(file) {
 					t.Errorf("%s: %s has changed: %q", name, file, text)
 				}
@@ -117,7 +119,8 @@ func isListingFile(name string) bool {
 func TestTreeNames(t *testing.T) {
 	t.Parallel()
 	s := startEarlier(t)
-	for name, dir := range map[string]string{"a new archive": filepath.Join(t.TempDir(), "new"), "an earlier archive": unpackEarlier(t, "tree")} {
+	for name, dir := range map[string]string{"a new archive": filepath.Join(t.TempDir(), "new"),
+		"an earlier archive": unpackEarlier(t, "tree")} {
 		copied := filepath.Join(t.TempDir(), "copy")
 		for range 2 {
 			fetchAs(t, 0, s.mirror(dir, []string{"--browse", filepath.Join(copied, "tree")})...)
@@ -170,7 +173,8 @@ func TestEarlierReplay(t *testing.T) {
 	wacz := filepath.Join(earlier, "archive.wacz")
 	fetchAs(t, 0, "verify", wacz)
 	for _, from := range []string{wacz, unpackEarlier(t, "warc"), unpackEarlier(t, "both")} {
-		for _, u := range []string{"http://http.test/pub/-rf", "ftp://ftp.test/pub/-rf", "gopher://gopher.test/0/pub/-rf"} {
+		for _, u := range []string{"http://http.test/pub/-rf", "ftp://ftp.test/pub/-rf",
+			"gopher://gopher.test/0/pub/-rf"} {
 			if got := strings.TrimRight(fetchAs(t, 0, "--archive", from, u), "\r\n."); got != "contents of -rf" {
 				t.Errorf("%s: %s: %q", from, u, got)
 			}
@@ -210,7 +214,8 @@ func TestEarlierConfig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, command := range [][]string{{"plan", "http://h.example/"}, {"plan", "wais://w.example/d?q"}, {"mirror", "--help"}, {"uri", "parse", "http://h.example/"}} {
+	for _, command := range [][]string{{"plan", "http://h.example/"}, {"plan", "wais://w.example/d?q"},
+		{"mirror", "--help"}, {"uri", "parse", "http://h.example/"}} {
 		var out, stderr bytes.Buffer
 		if code := run(command, strings.NewReader(""), &out, &stderr); code != 0 || stderr.Len() > 0 {
 			t.Errorf("%q: exit code %d: %s", command, code, &stderr)

@@ -22,7 +22,8 @@ import (
 func (l *lab) runInMount(t *testing.T, size, script string) result {
 	t.Helper()
 	args := []string{"--mount", "--user", "--map-root-user", "/bin/sh", "-c",
-		`set -e; mount -t tmpfs -o "size=$3" tmpfs "$2"; cd "$2"; set +e; ` + script, "sh", l.fetch, tempFolder(t), size}
+		`set -e; mount -t tmpfs -o "size=$3" tmpfs "$2"; cd "$2"; set +e; ` + script, "sh", l.fetch, tempFolder(t),
+		size}
 	e := run(t, exec.Command(peer.Need(t, "unshare", "util-linux"), args...))
 	if strings.Contains(e.stderr, "unshare:") || strings.Contains(e.stderr, "mount:") {
 		t.Skipf("the system does not permit user namespaces: %s", e.stderr)
@@ -121,20 +122,24 @@ func failingCalls(t *testing.T, l *lab) {
 				if len(c.on) < 2 && content(t, out) != before {
 					before = string(s.body(object)) // the file was renamed before the error
 				}
-				if e.code != 3 || !strings.Contains(e.stderr, c.message) || int(s.requests.Load()) != c.requests || e.duration > 10*time.Second {
-					t.Errorf("%v, %d requests, want exit code 3, %q and %d requests\n%s", e, s.requests.Load(), c.message, c.requests, strings.Join(log, "\n"))
+				if e.code != 3 || !strings.Contains(e.stderr, c.message) || int(s.requests.Load()) != c.requests ||
+					e.duration > 10*time.Second {
+					t.Errorf("%v, %d requests, want exit code 3, %q and %d requests\n%s", e, s.requests.Load(),
+						c.message, c.requests, strings.Join(log, "\n"))
 				}
 				if content(t, out) != before {
 					t.Errorf("unexpected contents of %d bytes", len(content(t, out)))
 				}
 				remaining := strings.Fields(names(t, dir))
 				if resume {
-					remaining = slices.DeleteFunc(remaining, func(n string) bool { return n == ".out.part" || n == ".out.part.state" })
+					remaining = slices.DeleteFunc(remaining,
+						func(n string) bool { return n == ".out.part" || n == ".out.part.state" })
 				}
 				if len(remaining) > 1 || len(remaining) == 1 && remaining[0] != "out" {
 					t.Errorf("unexpected files %q", remaining)
 				}
-				if e := l.run(t, args...); e.code != 0 || content(t, out) != string(s.body(object)) || names(t, dir) != "out" {
+				if e := l.run(t, args...); e.code != 0 || content(t, out) != string(s.body(object)) ||
+					names(t, dir) != "out" {
 					t.Errorf("next attempt: %v, %d bytes, files %s", e, len(content(t, out)), names(t, dir))
 				}
 			})
@@ -154,7 +159,8 @@ func callOrder(t *testing.T, l *lab) {
 	for _, name := range []string{".", "out", ".out.part", ".out.part.new", ".out.part.state"} {
 		paths = append(paths, "-P", filepath.Join(dir, name))
 	}
-	e, log := l.strace(t, append(paths, "-y", "-e", "trace=write,fsync,renameat,renameat2,unlinkat"), "-q", "-C", "-", "-o", out, s.URL+"/9000000")
+	e, log := l.strace(t, append(paths, "-y", "-e", "trace=write,fsync,renameat,renameat2,unlinkat"), "-q", "-C", "-",
+		"-o", out, s.URL+"/9000000")
 	var order []string
 	for _, line := range log {
 		line = strings.ReplaceAll(line, dir, "DIR")
@@ -166,7 +172,8 @@ func callOrder(t *testing.T, l *lab) {
 			{"keep state", `renameat\(.*"DIR/.out.part.new".*"DIR/.out.part.state"\) += 0`},
 			{"publish", `renameat2\(.*"DIR/.out.part".*"DIR/out", RENAME_NOREPLACE\) += 0`},
 		} {
-			if regexp.MustCompile(step.pattern).MatchString(line) && (len(order) == 0 || order[len(order)-1] != step.is) {
+			if regexp.MustCompile(step.pattern).MatchString(line) &&
+				(len(order) == 0 || order[len(order)-1] != step.is) {
 				order = append(order, step.is)
 			}
 		}

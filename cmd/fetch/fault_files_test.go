@@ -27,16 +27,19 @@ func fileLimit(t *testing.T, l *lab) {
 	put(t, urls, list.String())
 	for limit := 9; limit <= 64; limit = limit*5/4 + 1 {
 		dir := tempFolder(t)
-		c := exec.Command(prlimit, fmt.Sprintf("--nofile=%d:%d", limit, limit), l.fetch, "-q", "-Z", "--output-dir", dir, "--input-file", urls)
+		c := exec.Command(prlimit, fmt.Sprintf("--nofile=%d:%d", limit, limit), l.fetch, "-q", "-Z",
+			"--output-dir", dir, "--input-file", urls)
 		e := run(t, c)
 		files := strings.Fields(names(t, dir))
-		t.Logf("limit of %d files: exit code %d after %v, %d files, %.80q", limit, e.code, e.duration, len(files), e.stderr)
+		t.Logf("limit of %d files: exit code %d after %v, %d files, %.80q", limit, e.code, e.duration, len(files),
+			e.stderr)
 		if e.code != 0 && e.code != 3 || limit >= 12 && e.code != 0 {
 			t.Errorf("limit of %d files: %v", limit, e)
 		}
 		for _, name := range files {
 			if content(t, filepath.Join(dir, name)) != string(s.body("/"+name)) {
-				t.Errorf("limit of %d files: unexpected contents of %s, %d bytes", limit, name, len(content(t, filepath.Join(dir, name))))
+				t.Errorf("limit of %d files: unexpected contents of %s, %d bytes", limit, name,
+					len(content(t, filepath.Join(dir, name))))
 			}
 		}
 		if e.code == 0 && len(files) != 60 || e.code != 0 && !strings.Contains(e.stderr, "too many open files") {

@@ -19,7 +19,8 @@ import (
 func (s *site) holdsBody(t *testing.T, path, before string, objects ...string) bool {
 	t.Helper()
 	contents := content(t, path)
-	return contents == before || slices.ContainsFunc(objects, func(o string) bool { return contents == string(s.body(o)) })
+	return contents == before || slices.ContainsFunc(objects,
+		func(o string) bool { return contents == string(s.body(o)) })
 }
 
 // killedAtCalls kills fetch at each system call on the output file, the partial
@@ -66,7 +67,8 @@ func killedAtCalls(t *testing.T, l *lab) {
 			for nth := 1; nth <= count; nth += max(1, count/l.calls) {
 				name := fmt.Sprintf("resumable %v, killed at %s number %d", resume, call, nth)
 				reset()
-				e, _ := l.strace(t, slices.Concat(options, []string{"-e", fmt.Sprintf("inject=%s:signal=KILL:when=%d", call, nth)}), args...)
+				e, _ := l.strace(t, slices.Concat(options,
+					[]string{"-e", fmt.Sprintf("inject=%s:signal=KILL:when=%d", call, nth)}), args...)
 				if e.code == 128+int(syscall.SIGKILL) {
 					killed++
 				} else if e.code != 0 { // a thread may make fewer calls than all threads together
@@ -75,7 +77,8 @@ func killedAtCalls(t *testing.T, l *lab) {
 				if !s.holdsBody(t, out, before, object) {
 					t.Errorf("%s: unexpected contents of %d bytes", name, len(content(t, out)))
 				}
-				if e := l.run(t, args...); e.code != 0 || !s.holdsBody(t, out, object, object) || names(t, dir) != "out" {
+				if e := l.run(t, args...); e.code != 0 || !s.holdsBody(t, out, object, object) ||
+					names(t, dir) != "out" {
 					t.Errorf("%s, next attempt: %v, %d bytes, files %s", name, e, len(content(t, out)), names(t, dir))
 				}
 			}

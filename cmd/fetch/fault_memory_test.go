@@ -106,10 +106,13 @@ func endlessReplies(t *testing.T, l *lab) {
 		{"endless redirect page", "http", "HTTP/1.1 302 There\r\nLocation: /x\r\n\r\n", x, "", 10},
 		{"endless challenge", "http", "HTTP/1.1 401 Who\r\nWWW-Authenticate: Basic realm=\"", x, "", 10},
 		{"endless compressed body", "http", ok + "Content-Encoding: gzip\r\n\r\n", bomb.String(), "--compressed", 10},
-		{"endless file name in a gzip header", "http", ok + "Content-Encoding: gzip\r\n\r\n\x1f\x8b\x08\x08\x00\x00\x00\x00\x00\x00", x, "--compressed", 10},
+		{"endless file name in a gzip header", "http",
+			ok + "Content-Encoding: gzip\r\n\r\n\x1f\x8b\x08\x08\x00\x00\x00\x00\x00\x00", x, "--compressed", 10},
 		{"endless HTTP/0.9 body", "http", "", x, "--http0.9 --max-filesize 200000000", 10},
 		{"endless listing", "http", ok + "Content-Type: text/html\r\n\r\n<title>Index of /x/</title><h1>Index of /x/</h1><pre>", "<a href=\"a\">a</a>\n", "ls --max-filesize 20000000", 10},
-		{"endless line of a listing", "http", ok + "Content-Type: text/html\r\n\r\n<title>Index of /x/</title><h1>Index of /x/</h1><pre><a href=\"", x, "ls --max-filesize 20000000", 10},
+		{"endless line of a listing", "http",
+			ok + "Content-Type: text/html\r\n\r\n<title>Index of /x/</title><h1>Index of /x/</h1><pre><a href=\"",
+			x, "ls --max-filesize 20000000", 10},
 		{"endless greeting", "ftp", "220 ", x, "", 7},
 		{"endless greeting of many lines", "ftp", "", "220-hello\r\n", "", 7},
 		{"endless greeting", "nntp", "200 ", x, "", 7},
@@ -133,7 +136,8 @@ func endlessReplies(t *testing.T, l *lab) {
 		case "wais":
 			url = strings.TrimSuffix(url, "/") + "?y"
 		}
-		args := append(strings.Fields(c.flags), "--retry", "0", "--allow-port", c.scheme+":"+strconv.Itoa(int(s.Addr().Port())), url)
+		args := append(strings.Fields(c.flags), "--retry", "0", "--allow-port",
+			c.scheme+":"+strconv.Itoa(int(s.Addr().Port())), url)
 		if !strings.HasPrefix(c.flags, "ls ") {
 			args = append(args, "-o", "/dev/null")
 		}

@@ -83,7 +83,8 @@ func killedInSegments(t *testing.T, l *lab) {
 		}
 		s.reset(func(int) {})
 		if e := l.run(t, args...); e.code != 0 || content(t, out) != string(body) || names(t, dir) != "out" {
-			t.Fatalf("killed at segment %d, next attempt: %v, %d bytes, files %s", nth, e, len(content(t, out)), names(t, dir))
+			t.Fatalf("killed at segment %d, next attempt: %v, %d bytes, files %s", nth, e, len(content(t, out)),
+				names(t, dir))
 		}
 		ranges := s.requested()
 		if len(ranges) < 2 {

@@ -34,16 +34,23 @@ func signals(t *testing.T, l *lab) {
 		{"during connect", faultnet.Script{faultnet.Blackhole()}, []string{"-o", "OUT", "URL"}, false},
 		{"server without response", silent, []string{"-o", "OUT", "URL"}, false},
 		{"during the TLS handshake", silent, []string{"-o", "OUT", "URLS"}, false},
-		{"in the header", faultnet.Script{readRequest, faultnet.Send(head[:30]), faultnet.Stall()}, []string{"-o", "OUT", "URL"}, false},
-		{"in the body", faultnet.Script{readRequest, faultnet.Send(head), faultnet.Stall()}, []string{"-o", "OUT", "URL"}, false},
-		{"in the body, resumable", faultnet.Script{readRequest, faultnet.Send(head), faultnet.Stall()}, []string{"-C", "-", "-o", "OUT", "URL"}, true},
-		{"in the body, to standard output", faultnet.Script{readRequest, faultnet.Send(head), faultnet.Stall()}, []string{"URL"}, false},
+		{"in the header", faultnet.Script{readRequest, faultnet.Send(head[:30]), faultnet.Stall()},
+			[]string{"-o", "OUT", "URL"}, false},
+		{"in the body", faultnet.Script{readRequest, faultnet.Send(head), faultnet.Stall()},
+			[]string{"-o", "OUT", "URL"}, false},
+		{"in the body, resumable", faultnet.Script{readRequest, faultnet.Send(head), faultnet.Stall()},
+			[]string{"-C", "-", "-o", "OUT", "URL"}, true},
+		{"in the body, to standard output", faultnet.Script{readRequest, faultnet.Send(head), faultnet.Stall()},
+			[]string{"URL"}, false},
 		{"in parallel bodies", faultnet.Script{readRequest, faultnet.Send(head), faultnet.Stall()},
 			[]string{"-Z", "-o", "OUT", "-o", "-", "-o", "-", "-o", "-", "URL", "URL?1", "URL?2", "URL?3"}, false},
-		{"in the delay before a retry", faultnet.Script{readRequest, faultnet.Send("HTTP/1.1 503 No\r\nRetry-After: 300\r\nContent-Length: 0\r\n\r\n"), faultnet.Stall()},
+		{"in the delay before a retry", faultnet.Script{readRequest,
+			faultnet.Send("HTTP/1.1 503 No\r\nRetry-After: 300\r\nContent-Length: 0\r\n\r\n"), faultnet.Stall()},
 			[]string{"-o", "OUT", "URL"}, false},
-		{"in a listing", faultnet.Script{readRequest, faultnet.Send("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" +
-			"<html><head><title>Index of /x/</title></head><body><h1>Index of /x/</h1><pre><a href=\"a\">a</a>\n"), faultnet.Stall()}, []string{"ls", "URL/"}, false},
+		{"in a listing", faultnet.Script{readRequest,
+			faultnet.Send("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" +
+				"<html><head><title>Index of /x/</title></head><body><h1>Index of /x/</h1><pre><a href=\"a\">a</a>\n"),
+			faultnet.Stall()}, []string{"ls", "URL/"}, false},
 	} {
 		for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 			t.Run(fmt.Sprintf("%s, %s", c.name, sig), func(t *testing.T) {
@@ -74,7 +81,8 @@ func signals(t *testing.T, l *lab) {
 				}))
 				defer rest.Close()
 				again := l.run(t, append(args, "-v", "--connect-to", "::"+rest.Listener.Addr().String())...)
-				if again.code != 0 || len(content(t, filepath.Join(dir, "out"))) != 1_000_000 || !strings.Contains(again.stderr, "Range: bytes=300000-") {
+				if again.code != 0 || len(content(t, filepath.Join(dir, "out"))) != 1_000_000 ||
+					!strings.Contains(again.stderr, "Range: bytes=300000-") {
 					t.Errorf("next attempt: %v", again)
 				}
 			})

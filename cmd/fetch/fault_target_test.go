@@ -105,18 +105,25 @@ func outputTargets(t *testing.T, l *lab) {
 		{name: "circular link", out: "out", make: linkTo("out"), code: 3, message: "symbolic links"},
 		{name: "link to a file", out: "out", make: linkTo("real"), requests: 1},
 		{name: "missing folder", out: "none/out", code: 3, message: "none: no such file"},
-		{name: "file in place of the folder", out: "made/out", make: func(path string) error { return file(filepath.Dir(path)) }, code: 3, message: "not a directory"},
+		{name: "file in place of the folder", out: "made/out",
+			make: func(path string) error { return file(filepath.Dir(path)) }, code: 3, message: "not a directory"},
 		{name: "longest name", out: strings.Repeat("x", 255), requests: 1},
 		{name: "name longer than the limit", out: strings.Repeat("x", 256), code: 3, message: "name too long"},
 		{name: "socket", out: "out", make: socket, code: 3, message: "no such device"},
 		{name: "FIFO", out: "out", make: fifo, requests: 1},
-		{name: "directory in place of the partial file", out: "out", make: func(path string) error { return mkdir(part(path)) }, code: 3, message: "is not a regular file"},
+		{name: "directory in place of the partial file", out: "out",
+			make: func(path string) error { return mkdir(part(path)) }, code: 3, message: "is not a regular file"},
 		{name: "partial file in use", out: "out", make: lock, code: 3, message: "another process"},
-		{name: "read-only file", out: "out", make: func(path string) error { return os.WriteFile(path, nil, 0o444) }, code: 3, message: "permission denied"},
-		{name: "read-only folder", out: "closed/out", make: func(path string) error { return os.Mkdir(filepath.Dir(path), 0o555) }, code: 3, message: "permission denied"},
+		{name: "read-only file", out: "out", make: func(path string) error { return os.WriteFile(path, nil, 0o444) },
+			code: 3, message: "permission denied"},
+		{name: "read-only folder", out: "closed/out",
+			make: func(path string) error { return os.Mkdir(filepath.Dir(path), 0o555) }, code: 3,
+			message: "permission denied"},
 		{name: "existing file with --skip-existing", out: "out", make: file, flags: "--skip-existing", requests: 0},
-		{name: "existing file without state, with --strict", out: "out", make: file, flags: "--strict -C -", code: 3, message: "no state"},
-		{name: "missing folder of the metadata file", out: "out", flags: "--meta none/meta", code: 3, message: "no such file"},
+		{name: "existing file without state, with --strict", out: "out", make: file, flags: "--strict -C -", code: 3,
+			message: "no state"},
+		{name: "missing folder of the metadata file", out: "out", flags: "--meta none/meta", code: 3,
+			message: "no such file"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := serve(t)
@@ -130,7 +137,8 @@ func outputTargets(t *testing.T, l *lab) {
 					t.Fatal(err)
 				}
 			}
-			cmd := exec.Command(l.fetch, append([]string{"-q", "-o", path, s.URL + "/100"}, strings.Fields(c.flags)...)...)
+			cmd := exec.Command(l.fetch, append([]string{"-q", "-o", path, s.URL + "/100"},
+				strings.Fields(c.flags)...)...)
 			cmd.SysProcAttr = unprivileged
 			if strings.HasPrefix(c.name, "read-only") || os.Geteuid() != 0 {
 				cmd.Dir = dir
@@ -140,7 +148,8 @@ func outputTargets(t *testing.T, l *lab) {
 			before := listing(t, dir)
 			e := run(t, cmd)
 			if e.code != c.code || !strings.Contains(e.stderr, c.message) || s.requests.Load() != c.requests {
-				t.Errorf("%v, %d requests, want exit code %d, %q and %d requests", e, s.requests.Load(), c.code, c.message, c.requests)
+				t.Errorf("%v, %d requests, want exit code %d, %q and %d requests", e, s.requests.Load(), c.code,
+					c.message, c.requests)
 			}
 			if after := listing(t, dir); c.requests == 0 && after != before {
 				t.Errorf("the folder changed to\n%s\nfrom\n%s", after, before)

@@ -51,7 +51,8 @@ func TestMirrorLocalhost(t *testing.T) {
 			fetchAs(t, 0, "mirror", "--output-dir", dir, c.url)
 			found := archived(t, dir)
 			for _, want := range c.want {
-				if !slices.ContainsFunc(slices.Collect(keys(found)), func(name string) bool { return strings.HasSuffix(name, want) }) {
+				if !slices.ContainsFunc(slices.Collect(keys(found)),
+					func(name string) bool { return strings.HasSuffix(name, want) }) {
 					t.Errorf("%s: no %s in %q", c.url, want, found)
 				}
 			}
@@ -85,7 +86,8 @@ func TestWebLeadsToFTP(t *testing.T) {
 	files := peer.Vsftpd(t, peer.FTPOptions{})
 	files.Put("pub/a", []byte("of ftp\n"))
 	at := "ftp://" + files.Addr + "/pub/a"
-	web := peer.Nginx(t, peer.NginxOptions{TLS: true, Server: "location /moved { return 302 " + at + "; }\nlocation /smtp { return 302 ftp://127.0.0.1:25/; }\n"})
+	web := peer.Nginx(t, peer.NginxOptions{TLS: true,
+		Server: "location /moved { return 302 " + at + "; }\nlocation /smtp { return 302 ftp://127.0.0.1:25/; }\n"})
 	web.Put("index.html", []byte(`<a href="`+at+`">a</a>`))
 	if got := fetchAs(t, 0, "http://"+web.Addr+"/moved"); got != "of ftp\n" {
 		t.Errorf("got %q", got)
@@ -179,7 +181,8 @@ func TestHostOfAnotherOrigin(t *testing.T) {
 	}))
 	defer web.Close()
 	jar := filepath.Join(t.TempDir(), "jar")
-	if err := os.WriteFile(jar, []byte("# Netscape HTTP Cookie File\nbank.example\tFALSE\t/\tFALSE\t0\tsid\tsecret\n"), 0o600); err != nil {
+	if err := os.WriteFile(jar, []byte("# Netscape HTTP Cookie File\nbank.example\tFALSE\t/\tFALSE\t0\tsid\tsecret\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	fetchAs(t, 0, "-b", jar, "-c", jar, "-H", "Host: bank.example", web.URL)
@@ -216,7 +219,8 @@ func TestGatewayLeads(t *testing.T) {
 		dir := t.TempDir()
 		for range 2 {
 			requests = nil
-			fetchAs(t, 0, "mirror", "--delay", "0", "--warc", "--scope", "any", "--output-dir", dir, by, "--noproxy", "127.0.0.1,10.0.0.1", "ftp://evil.example/pub/a.html")
+			fetchAs(t, 0, "mirror", "--delay", "0", "--warc", "--scope", "any", "--output-dir", dir, by,
+				"--noproxy", "127.0.0.1,10.0.0.1", "ftp://evil.example/pub/a.html")
 			if len(requests) < 2 {
 				t.Errorf("%s: requests to the gateway: %q", by, requests)
 			}
@@ -225,7 +229,8 @@ func TestGatewayLeads(t *testing.T) {
 		if n := strings.Count(string(text), `"excluded"`); err != nil || n < 3 {
 			t.Errorf("%s: %d excluded URLs, %v: %s", by, n, err, text)
 		}
-		if text := records(t, dir); !strings.Contains(text, "ftp://evil.example/pub/a.html") || strings.Contains(text, "WARC-IP-Address") {
+		if text := records(t, dir); !strings.Contains(text, "ftp://evil.example/pub/a.html") ||
+			strings.Contains(text, "WARC-IP-Address") {
 			t.Errorf("%s: unexpected or missing fields in the records: %s", by, text)
 		}
 		contains(t, fetchAs(t, 0, "--archive", dir, "ftp://evil.example/pub/a.html"), "10.0.0.1")
@@ -265,9 +270,11 @@ func TestMirrorNamesFlags(t *testing.T) {
 	web := peer.Nginx(t, peer.NginxOptions{})
 	web.Put("index.html", []byte(`<a href="http://127.0.0.1:25/a">a</a><a href="http://127.0.0.1:25/b">b</a><a href="gopher://127.0.0.1/">g</a>`))
 	var out, stderr bytes.Buffer
-	code := run([]string{"--no-config", "mirror", "--scope", "host", "--output-dir", t.TempDir(), "http://" + web.Addr + "/"}, strings.NewReader(""), &out, &stderr)
+	code := run([]string{"--no-config", "mirror", "--scope", "host", "--output-dir", t.TempDir(),
+		"http://" + web.Addr + "/"}, strings.NewReader(""), &out, &stderr)
 	if code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	contains(t, stderr.String(), "fetch: denied by policy: 2; to allow: --allow-port http:25:any\n", "fetch: denied by policy: 1; to allow: --proto-redir +gopher\n")
+	contains(t, stderr.String(), "fetch: denied by policy: 2; to allow: --allow-port http:25:any\n",
+		"fetch: denied by policy: 1; to allow: --proto-redir +gopher\n")
 }

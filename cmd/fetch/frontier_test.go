@@ -24,9 +24,12 @@ func TestFrontierStatus(t *testing.T) {
 		args []string
 		want map[string]int64
 	}{
-		{"two URLs exist, two do not", 8, []string{url + "a", url + "b", url + "none", url + "nothing"}, map[string]int64{"urls": 5, "done": 2, "dead": 2, "excluded": 1}},
-		{"one failed URL is not requested again", 8, []string{url + "a", url + "none"}, map[string]int64{"urls": 5, "done": 2, "dead": 1, "excluded": 1, "earlier": 1}},
-		{"limit of files", 10, []string{"--max-files", "1", url + "a", url + "b", url + "none", url + "links.html", url + "x"}, nil},
+		{"two URLs exist, two do not", 8, []string{url + "a", url + "b", url + "none", url + "nothing"},
+			map[string]int64{"urls": 5, "done": 2, "dead": 2, "excluded": 1}},
+		{"one failed URL is not requested again", 8, []string{url + "a", url + "none"},
+			map[string]int64{"urls": 5, "done": 2, "dead": 1, "excluded": 1, "earlier": 1}},
+		{"limit of files", 10, []string{"--max-files", "1", url + "a", url + "b", url + "none", url + "links.html",
+			url + "x"}, nil},
 	} {
 		if c.want == nil {
 			web.Put("links.html", []byte("<a href=x>"))

@@ -43,7 +43,8 @@ func TestMail(t *testing.T) {
 	fetchAs(t, 6, strings.Replace(inbox, peer.Password, "wrong", 1))
 	fetchAs(t, 5, "--ssl-reqd", inbox)
 
-	first := "From a@b.example Mon Jan  1 00:00:00 2024\n" + strings.Replace(strings.ReplaceAll(message, "\r\n", "\n"), "\nFrom here", "\n>From here", 1) + "\n"
+	first := "From a@b.example Mon Jan  1 00:00:00 2024\n" + strings.Replace(strings.ReplaceAll(message, "\r\n", "\n"),
+		"\nFrom here", "\n>From here", 1) + "\n"
 	box := first + "From c@d.example Mon Jan  1 00:00:00 2024\n" + strings.ReplaceAll(parts, "\r\n", "\n") + "\n"
 	dir := t.TempDir()
 	mbox, maildir := filepath.Join(dir, "box"), filepath.Join(dir, "md")
@@ -57,7 +58,8 @@ func TestMail(t *testing.T) {
 		t.Errorf("mirrored: got %q, %v, want %q", mirrored, err, box)
 	}
 	wantOutput(strconv.Itoa(len(box)), "--mbox", "-o", os.DevNull, "-w", "%{size_download}", inbox)
-	wantOutput(strconv.Itoa(len(fetchAs(t, 0, "ls", "--native", inbox))), "-o", os.DevNull, "-w", "%{size_download}", inbox)
+	wantOutput(strconv.Itoa(len(fetchAs(t, 0, "ls", "--native", inbox))), "-o", os.DevNull, "-w", "%{size_download}",
+		inbox)
 	wantOutput(box, "--mbox", "--mail-store", inbox, "mailto:c@d.example")
 	wantOutput("", "-o", mbox, "--mbox", "--mail-store", inbox, "mailto:C@D.example")
 	wantOutput("", "--maildir", maildir, inbox)

@@ -77,7 +77,8 @@ func TestMirrorNews(t *testing.T) {
 	mirror := func(s *peer.News) {
 		t.Helper()
 		fetchAs(t, 0, "mirror", "--warc", "--mailboxes", "mbox", "--delay", "0", "--output-dir", dir,
-			"--connect-to", "news.example:119:"+s.Addr, "nntp://news.example/local.test", "nntp://news.example/local.other")
+			"--connect-to", "news.example:119:"+s.Addr, "nntp://news.example/local.test",
+			"nntp://news.example/local.other")
 		fetchAs(t, 0, "verify", dir)
 	}
 	mirror(first)

@@ -39,7 +39,8 @@ func TestMirrorStop(t *testing.T) {
 			fetchAs(t, 3, "verify", dir)
 			for _, args := range [][]string{{"--manifest"}, {"--wacz", filepath.Join(t.TempDir(), "x.wacz")}} {
 				out, stderr := fetchSays(t, 3, append([]string{"pack", dir}, args...)...)
-				if out != "" || !strings.Contains(stderr, "is in use by another process: try again after it has finished") {
+				if out != "" || !strings.Contains(stderr,
+					"is in use by another process: try again after it has finished") {
 					t.Errorf("pack %v during a run: %q, %q", args, out, stderr)
 				}
 			}

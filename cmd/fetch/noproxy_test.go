@@ -38,14 +38,16 @@ func TestNoProxy(t *testing.T) {
 		{"the same list", "http_proxy", "", []string{"--noproxy", "127.0.0.1", origin.URL}, "origin"},
 		{"wildcard", "http_proxy", "", []string{"--noproxy", "*", origin.URL}, "origin"},
 		{"proxy of a flag", "", "127.0.0.1", []string{"-x", proxy.URL, origin.URL}, "origin"},
-		{"proxy of a flag, empty list", "", "127.0.0.1", []string{"-x", proxy.URL, "--noproxy", "", origin.URL}, "proxy"},
+		{"proxy of a flag, empty list", "", "127.0.0.1", []string{"-x", proxy.URL, "--noproxy", "", origin.URL},
+			"proxy"},
 		{"ftp, empty list", "ftp_proxy", "127.0.0.1", []string{"--noproxy", "", ftp}, "proxy"},
 		{"ftp and proxy of a flag, empty list", "", "*", []string{"-x", proxy.URL, "--noproxy", "", ftp}, "proxy"},
 		{"gopher, empty list", "gopher_proxy", "127.0.0.1", []string{"--noproxy", "", gopher}, "proxy"},
 		{"two flags", "http_proxy", "127.0.0.1", []string{"--noproxy", "", "--noproxy", "*", origin.URL}, "origin"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for _, name := range []string{"http_proxy", "all_proxy", "ftp_proxy", "gopher_proxy", "no_proxy", "NO_PROXY"} {
+			for _, name := range []string{"http_proxy", "all_proxy", "ftp_proxy", "gopher_proxy", "no_proxy",
+				"NO_PROXY"} {
 				t.Setenv(name, "")
 			}
 			if c.variable != "" {
@@ -72,7 +74,8 @@ func TestNoProxy(t *testing.T) {
 		if err := os.Mkdir(filepath.Join(home, "fetch"), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(home, "fetch", "config.toml"), []byte("noproxy = \"\"\n"), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(home, "fetch", "config.toml"), []byte("noproxy = \"\"\n"),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 		received = nil

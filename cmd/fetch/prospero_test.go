@@ -30,21 +30,26 @@ func TestProspero(t *testing.T) {
 	l := faultnet.ListenPackets(t, faultnet.Packets{Answer: s.Answer})
 	addr := l.Addr().String()
 	url := "prospero://" + addr + "/"
-	allow := []string{"--allow-port", "prospero:" + addr[strings.LastIndexByte(addr, ':')+1:], "--connect-to", "f.example:21:" + f.Addr}
+	allow := []string{"--allow-port", "prospero:" + addr[strings.LastIndexByte(addr, ':')+1:],
+		"--connect-to", "f.example:21:" + f.Addr}
 	fetchIt := func(code int, args ...string) string { return fetchAs(t, code, append(allow, args...)...) }
 
 	if got := fetchIt(0, url+"docs/it's%20here.txt"); got != "it's\nhere\n" {
 		t.Errorf("got %q", got)
 	}
 	contains(t, fetchIt(0, "ls", url+"docs"), "document           10 1993-06-01T12:00:00Z it's here.txt", "a.txt")
-	contains(t, fetchIt(0, "ls", "--json", url+"docs"), `"url":"ftp://f.example/pub/a.txt;type=i"`, `"target":"EXTERNAL"`)
-	contains(t, fetchIt(0, "info", url+"docs/it's%20here.txt"), `"kind":"document"`, `"size":10`, "1993-06-01T12:00:00Z")
+	contains(t, fetchIt(0, "ls", "--json", url+"docs"), `"url":"ftp://f.example/pub/a.txt;type=i"`,
+		`"target":"EXTERNAL"`)
+	contains(t, fetchIt(0, "info", url+"docs/it's%20here.txt"), `"kind":"document"`, `"size":10`,
+		"1993-06-01T12:00:00Z")
 	contains(t, fetchIt(0, "search", url, "a.t"), "a.txt")
 	if got := fetchIt(0, "search", "--urls", url, "a.t"); got != "ftp://f.example/pub/a.txt\n" {
 		t.Errorf("search: got %q", got)
 	}
-	for how, want := range map[string]string{"exact": "MATCH(3,0,=)", "case": "MATCH(3,0,C)", "regexp": "MATCH(3,0,R)", "part": "MATCH(3,0,S)"} {
-		if got := fetchAs(t, 0, "search", "--url", "--max", "3", "--match", how, "prospero://h/", "a b"); got != "prospero://h/ARCHIE/"+want+"/a%20b\n" {
+	for how, want := range map[string]string{"exact": "MATCH(3,0,=)", "case": "MATCH(3,0,C)", "regexp": "MATCH(3,0,R)",
+		"part": "MATCH(3,0,S)"} {
+		got := fetchAs(t, 0, "search", "--url", "--max", "3", "--match", how, "prospero://h/", "a b")
+		if got != "prospero://h/ARCHIE/"+want+"/a%20b\n" {
 			t.Errorf("--match %s: %q", how, got)
 		}
 	}
@@ -68,7 +73,8 @@ func TestProspero(t *testing.T) {
 			t.Errorf("sent %q, %v", b, err)
 		}
 	}
-	contains(t, fetchAs(t, 0, "plan", "prospero://h/docs"), "DIRECTORY ASCII docs\nLIST ATTRIBUTES COMPONENTS (else GET-OBJECT-INFO)\n")
+	contains(t, fetchAs(t, 0, "plan", "prospero://h/docs"),
+		"DIRECTORY ASCII docs\nLIST ATTRIBUTES COMPONENTS (else GET-OBJECT-INFO)\n")
 }
 
 // TestMirrorProspero mirrors a directory of a recorded Prospero server. The
@@ -76,7 +82,8 @@ func TestProspero(t *testing.T) {
 // to the default scope. Links to other hosts are excluded.
 func TestMirrorProspero(t *testing.T) {
 	f := peer.Vsftpd(t, peer.FTPOptions{})
-	files := map[string]string{"pub/hello.txt": "anonymous ftp file\n", "pub/link.txt": "anonymous ftp file\n", "pub/alpha.txt": "alpha\n", "pub/odd names/it's a file.txt": "x\n"}
+	files := map[string]string{"pub/hello.txt": "anonymous ftp file\n", "pub/link.txt": "anonymous ftp file\n",
+		"pub/alpha.txt": "alpha\n", "pub/odd names/it's a file.txt": "x\n"}
 	for name, text := range files {
 		f.Put(name, []byte(text))
 	}
@@ -84,8 +91,10 @@ func TestMirrorProspero(t *testing.T) {
 	dir := t.TempDir()
 	mirror := func(args ...string) string {
 		t.Helper()
-		_, stderr := fetchSays(t, 0, append([]string{"mirror", "--delay", "0", "--output-dir", dir, "--allow-port", "prospero:15250:any", "--exclude", "/(many|papers)$",
-			"--connect-to", "p.example:15250:" + l.Addr().String(), "--connect-to", "p.example:21:" + f.Addr, "prospero://p.example:15250/AFTP/pub"}, args...)...)
+		_, stderr := fetchSays(t, 0, append([]string{"mirror", "--delay", "0", "--output-dir", dir,
+			"--allow-port", "prospero:15250:any", "--exclude", "/(many|papers)$",
+			"--connect-to", "p.example:15250:" + l.Addr().String(), "--connect-to", "p.example:21:" + f.Addr,
+			"prospero://p.example:15250/AFTP/pub"}, args...)...)
 		return stderr
 	}
 	contains(t, mirror("--exclude", "alpha.txt;type"), ": 8 new", ", 1 excluded")
@@ -93,7 +102,8 @@ func TestMirrorProspero(t *testing.T) {
 	for name, text := range files {
 		found := 0
 		for path, body := range got {
-			if strings.HasSuffix(path, "/ftp/p.example/"+strings.NewReplacer("'", "%27", " ", "%20").Replace(name)) && body == text {
+			if strings.HasSuffix(path, "/ftp/p.example/"+strings.NewReplacer("'", "%27", " ", "%20").Replace(name)) &&
+				body == text {
 				found++
 			}
 		}
@@ -104,7 +114,8 @@ func TestMirrorProspero(t *testing.T) {
 	if n := states(t, dir, 1); n["excluded"] != 1 {
 		t.Errorf("%v", n)
 	}
-	if stderr := mirror("--exclude", "alpha.txt;type"); !strings.Contains(stderr, ", 1 excluded") || !strings.Contains(stderr, ": 0 new") {
+	if stderr := mirror("--exclude", "alpha.txt;type"); !strings.Contains(stderr, ", 1 excluded") ||
+		!strings.Contains(stderr, ": 0 new") {
 		t.Errorf("second run: %s", stderr)
 	}
 	fetchAs(t, 0, "verify", dir)

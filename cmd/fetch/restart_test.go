@@ -45,7 +45,8 @@ func TestRestartLimits(t *testing.T) {
 		args := append(strings.Fields(c.flags), "-q", "-o", file, s.URL+c.path)
 		code := run(args, strings.NewReader(""), &bytes.Buffer{}, &stderr)
 		if n := requests.Load(); code != c.code || n != c.requests || !strings.Contains(stderr.String(), c.message) {
-			t.Errorf("%s: exit code %d after %d requests, want %d after %d: %s", c.flags, code, n, c.code, c.requests, &stderr)
+			t.Errorf("%s: exit code %d after %d requests, want %d after %d: %s", c.flags, code, n, c.code, c.requests,
+				&stderr)
 		}
 	}
 }
@@ -83,7 +84,8 @@ func TestRestartFromBeginning(t *testing.T) {
 		code := run(args, strings.NewReader(""), &bytes.Buffer{}, &stderr)
 		got, _ := os.ReadFile(file)
 		if requests := strings.Join(ranges, "|"); code != 0 || requests != c.requests || string(got) != c.want {
-			t.Errorf("%q: exit code %d, ranges %q, contents %q, want %q, %q: %s", c.flags, code, requests, got, c.requests, c.want, &stderr)
+			t.Errorf("%q: exit code %d, ranges %q, contents %q, want %q, %q: %s", c.flags, code, requests, got,
+				c.requests, c.want, &stderr)
 		}
 	}
 }

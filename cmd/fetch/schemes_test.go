@@ -22,7 +22,8 @@ func fetchAs(t *testing.T, want int, args ...string) string {
 func fetchSays(t *testing.T, want int, args ...string) (out, errors string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	if got := run(append([]string{"--no-config", "--retry", "0"}, args...), strings.NewReader(""), &stdout, &stderr); got != want {
+	all := append([]string{"--no-config", "--retry", "0"}, args...)
+	if got := run(all, strings.NewReader(""), &stdout, &stderr); got != want {
 		t.Errorf("fetch %q: exit code %d, want %d: %s", args, got, want, &stderr)
 	}
 	return stdout.String(), stderr.String()
@@ -43,7 +44,8 @@ func TestNews(t *testing.T) {
 	article := "Path: test\r\nFrom: a@b.example\r\nNewsgroups: local.test\r\nSubject: one\r\nMessage-ID: <one@test.example>\r\n" +
 		"Date: Fri, 20 Nov 2026 10:00:00 +0000\r\n\r\nFrom the body\r\n.dots\r\n"
 	s.Feed(article)
-	contains(t, fetchAs(t, 0, "--news-server", s.Addr, "news:one@test.example"), "Subject: one\r\n", "\r\n\r\nFrom the body\r\n.dots\r\n")
+	contains(t, fetchAs(t, 0, "--news-server", s.Addr, "news:one@test.example"), "Subject: one\r\n",
+		"\r\n\r\nFrom the body\r\n.dots\r\n")
 	contains(t, fetchAs(t, 0, "ls", "nntp://"+s.Addr+"/local.test"), "one")
 	contains(t, fetchAs(t, 0, "ls", "nntp://"+s.Addr+"/local.test/1-2"), "one")
 	contains(t, fetchAs(t, 0, "ls", "--news-server", s.Addr, "news:*"), "local.test")
@@ -108,7 +110,8 @@ func TestFTP(t *testing.T) {
 	contains(t, fetchAs(t, 0, "--raw", "ftp://"+s.Addr+"/"), " hello.txt\r\n")
 	contains(t, fetchAs(t, 0, "ls", "--native", "ftp://"+s.Addr+"/"), " hello.txt\r\n")
 	var out, stderr bytes.Buffer
-	run([]string{"--no-config", "-v", "ls", "ftp://" + s.Addr + "/dir/", "ftp://" + s.Addr + "/dir/"}, strings.NewReader(""), &out, &stderr)
+	run([]string{"--no-config", "-v", "ls", "ftp://" + s.Addr + "/dir/", "ftp://" + s.Addr + "/dir/"},
+		strings.NewReader(""), &out, &stderr)
 	if contains(t, stderr.String(), "cached listing, 0s old"); strings.Count(out.String(), " x\n") != 2 {
 		t.Errorf("two listings: got %q", &out)
 	}

@@ -27,16 +27,20 @@ func TestSessionEnds(t *testing.T) {
 		{"closed by the server", faultnet.Script{faultnet.Expect("hi\n"), faultnet.Send("bye")}, nil, "bye", 0},
 		{"idle timeout", faultnet.Script{faultnet.Send("a"), faultnet.Stall()}, []string{"--idle", "0.3"}, "a", 0},
 		{"time limit", faultnet.Script{faultnet.Send("a"), faultnet.Stall()}, []string{"--max-time", "0.5"}, "a", 4},
-		{"size limit", faultnet.Script{faultnet.SendBytes(1 << 20)}, []string{"--max-filesize", "1000"}, strings.Repeat("x", 1000), 10},
-		{"reset without a retry", faultnet.Script{faultnet.Expect("hi\n"), faultnet.Send("a"), faultnet.Reset()}, []string{"--retry", "3"}, "a", 4},
+		{"size limit", faultnet.Script{faultnet.SendBytes(1 << 20)}, []string{"--max-filesize", "1000"},
+			strings.Repeat("x", 1000), 10},
+		{"reset without a retry", faultnet.Script{faultnet.Expect("hi\n"), faultnet.Send("a"), faultnet.Reset()},
+			[]string{"--retry", "3"}, "a", 4},
 		{"connection refused", faultnet.Script{faultnet.Refuse()}, nil, "", 4},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := faultnet.Listen(t, test.script)
 			var out, stderr bytes.Buffer
 			args := append([]string{"--no-config", "--retry", "0"}, test.args...)
-			if code := run(append(args, "telnet://"+s.Addr().String()), strings.NewReader("hi\n"), &out, &stderr); code != test.code || out.Len() != len(test.want) || test.code != 10 && out.String() != test.want {
-				t.Errorf("exit code %d, %.50q of %d bytes, want %d, %.50q: %s", code, &out, out.Len(), test.code, test.want, &stderr)
+			code := run(append(args, "telnet://"+s.Addr().String()), strings.NewReader("hi\n"), &out, &stderr)
+			if code != test.code || out.Len() != len(test.want) || test.code != 10 && out.String() != test.want {
+				t.Errorf("exit code %d, %.50q of %d bytes, want %d, %.50q: %s", code, &out, out.Len(), test.code,
+					test.want, &stderr)
 			}
 			if n := len(s.Conns()); n > 1 {
 				t.Errorf("%d connections", n)
@@ -51,7 +55,8 @@ func TestSessionEnds(t *testing.T) {
 	if n := len(s.Conns()); n > 0 {
 		t.Errorf("%d connections", n)
 	}
-	for url, want := range map[string]int{"telnet://a%0d%0ab@127.0.0.1:2323/": 2, "telnet://127.0.0.1:2323/path": 2, "telnet://127.0.0.1:25": 9, "rlogin://127.0.0.1:5513": 2} {
+	for url, want := range map[string]int{"telnet://a%0d%0ab@127.0.0.1:2323/": 2, "telnet://127.0.0.1:2323/path": 2,
+		"telnet://127.0.0.1:25": 9, "rlogin://127.0.0.1:5513": 2} {
 		fetchAs(t, want, url)
 	}
 }
@@ -104,7 +109,8 @@ func TestTelnet(t *testing.T) {
 func TestRlogin(t *testing.T) {
 	s := peer.Rlogind(t)
 	p := &promptedReader{ready: make(chan struct{}), typed: strings.NewReader(peer.Password + "\r"), prompt: "assword"}
-	shell := &promptedReader{ready: make(chan struct{}), typed: strings.NewReader("echo $((6*7)) $TERM; exit\r"), prompt: "$ "}
+	shell := &promptedReader{ready: make(chan struct{}), typed: strings.NewReader("echo $((6*7)) $TERM; exit\r"),
+		prompt: "$ "}
 	var stderr bytes.Buffer
 	args := []string{"--no-config", "--idle", "20", "--terminal", "DUMB", "rlogin://" + peer.User + "@" + s.Addr}
 	if code := run(args, io.MultiReader(p.typing(), shell.typing()), io.MultiWriter(p, shell), &stderr); code != 0 {
@@ -124,7 +130,9 @@ func TestTN3270(t *testing.T) {
 	go func() {
 		for conn, err := ln.Accept(); err == nil; conn, err = ln.Accept() {
 			if _, err := go3270.NegotiateTelnet(conn); err == nil {
-				go3270.ShowScreenOpts(go3270.Screen{{Row: 1, Content: "[Name]"}, {Row: 1, Col: 10, Name: "n", Write: true, Content: "Ada"}}, nil, conn, go3270.ScreenOpts{NoResponse: true})
+				go3270.ShowScreenOpts(go3270.Screen{{Row: 1, Content: "[Name]"},
+					{Row: 1, Col: 10, Name: "n", Write: true, Content: "Ada"}}, nil, conn,
+					go3270.ScreenOpts{NoResponse: true})
 			}
 			io.Copy(io.Discard, conn)
 			conn.Close()

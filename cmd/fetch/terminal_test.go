@@ -54,9 +54,12 @@ func TestTerminal(t *testing.T) {
 		{"listing in JSON", "ls --json $U/", `"name":"\u001b\u009b\u202ex"`},
 		{"URLs of a listing", "ls --urls $U/", "/%1B%C2%9B%E2%80%AEx"},
 		{"native listing", "ls --native $U/", `\x1b[31mred\u{202e}`},
-		{"body to the terminal by file name", "-o /dev/stdout $U/x", `\x1b[31mred\u{202e}\xe2\x0d` + "\r\n" + `last \xe2`},
-		{"header to the terminal by file name", "-D /dev/stderr -o /dev/null $U/x", `X-Said: a\x9b31m\u{9b}32m\u{202e}b`},
-		{"entity tag to the terminal by file name", "--etag-save /dev/stdout -o /dev/null $U/x", `a\x9b31m\u{9b}32m\u{202e}b`},
+		{"body to the terminal by file name", "-o /dev/stdout $U/x",
+			`\x1b[31mred\u{202e}\xe2\x0d` + "\r\n" + `last \xe2`},
+		{"header to the terminal by file name", "-D /dev/stderr -o /dev/null $U/x",
+			`X-Said: a\x9b31m\u{9b}32m\u{202e}b`},
+		{"entity tag to the terminal by file name", "--etag-save /dev/stdout -o /dev/null $U/x",
+			`a\x9b31m\u{9b}32m\u{202e}b`},
 		{"cookies to standard output", "-c - -o /dev/null $U/x", `a\x9b31m\u{9b}32m\u{202e}b`},
 		{"cookies to the terminal by file name", "-c /dev/stdout -o /dev/null $U/x", `a\x9b31m\u{9b}32m\u{202e}b`},
 		{"index of a WARC file", "index $D/hostile.warc", `\u001b[31m\u{9b}32m\u{202e}b`},
@@ -69,9 +72,10 @@ func TestTerminal(t *testing.T) {
 			shell := exec.Command("/bin/sh", "-c", `"$F" -q `+c.args)
 			shell.Env = append(os.Environ(), "F="+fetch, "U="+s.URL, "D="+archive)
 			got := onTerminal(t, shell)
-			if !strings.Contains(got, c.message) || strings.ContainsFunc(strings.ReplaceAll(got, "\r\n", "\n"), func(r rune) bool {
-				return r < ' ' && r != '\n' && r != '\t' || r >= 0x7f
-			}) {
+			if !strings.Contains(got, c.message) ||
+				strings.ContainsFunc(strings.ReplaceAll(got, "\r\n", "\n"), func(r rune) bool {
+					return r < ' ' && r != '\n' && r != '\t' || r >= 0x7f
+				}) {
 				t.Errorf("got %q, want %q and no control characters", got, c.message)
 			}
 		})
@@ -87,7 +91,8 @@ func hostileArchive(t *testing.T) string {
 	for name, text := range map[string]string{
 		"hostile.warc": fmt.Sprintf("WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-000000000000>\r\n"+
 			"WARC-Date: 2026-01-02T03:04:05Z\r\nWARC-Target-URI: http://h/\x1b[31m\u009b32m\u202eb\r\n"+
-			"Content-Type: application/http; msgtype=response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", len(block), block),
+			"Content-Type: application/http; msgtype=response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", len(block),
+			block),
 		"tree/a\x1b[31m\u009b\u202e": "x",
 		"fetch.db":                   "",
 		"batch":                      `{"id":"` + "\u009b31m" + `","kind":"valid","production":"URI","input":"a:b"}`,
@@ -113,7 +118,8 @@ func TestForm(t *testing.T) {
 	}
 	defer l.Close()
 	go func() {
-		for _, answer := range []string{"+-2\r\n+INFO: 0a\t/a\th\t70\t?\r\n+ASK:\r\n AskP: Key\x1b[2J\r\n", "+-2\r\nyou said "} {
+		for _, answer := range []string{"+-2\r\n+INFO: 0a\t/a\th\t70\t?\r\n+ASK:\r\n AskP: Key\x1b[2J\r\n",
+			"+-2\r\nyou said "} {
 			c, err := l.Accept()
 			if err != nil {
 				return
@@ -130,7 +136,8 @@ func TestForm(t *testing.T) {
 	shell := exec.Command("/bin/sh", "-c", `"$F" -q "$U" <&2`)
 	shell.Env = append(os.Environ(), "F="+fetch, "U=gopher://"+l.Addr().String()+"/0/a%09%09?", "FETCH_PASSWORD=s3cret")
 	got := onTerminal(t, shell, "typed\n")
-	if want := `you said "/a\t+\t1\r\n+-1\r\ntyped\r\n.\r\n"`; !strings.Contains(got, want) || !strings.Contains(got, `Key\x1b[2J: `) {
+	if want := `you said "/a\t+\t1\r\n+-1\r\ntyped\r\n.\r\n"`; !strings.Contains(got, want) ||
+		!strings.Contains(got, `Key\x1b[2J: `) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

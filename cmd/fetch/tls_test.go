@@ -34,7 +34,8 @@ func TestTrustHint(t *testing.T) {
 		{"JSON", []string{"--error-json", "https://" + addr + "/"}, 5, true},
 		{"mirror", []string{"mirror", "--output-dir", t.TempDir(), "https://" + addr + "/"}, 8, true},
 		{"verification disabled", []string{"-k", "--no-fail", "https://" + addr + "/"}, 0, false},
-		{"pinned key differs", []string{"-k", "--pinnedpubkey", "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "https://" + addr + "/"}, 5, false},
+		{"pinned key differs", []string{"-k", "--pinnedpubkey", "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+			"https://" + addr + "/"}, 5, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var out, stderr bytes.Buffer
@@ -42,7 +43,8 @@ func TestTrustHint(t *testing.T) {
 			if code := run(args, strings.NewReader(""), &out, &stderr); code != c.code {
 				t.Errorf("exit code %d, want %d", code, c.code)
 			}
-			if got := strings.Contains(stderr.String(), "--cacert FILE") && strings.Contains(stderr.String(), "or -k"); got != c.hint {
+			if got := strings.Contains(stderr.String(), "--cacert FILE") &&
+				strings.Contains(stderr.String(), "or -k"); got != c.hint {
 				t.Errorf("hint %v, want %v: %s", got, c.hint, &stderr)
 			}
 		})

@@ -15,7 +15,9 @@ import (
 func TestVerboseSession(t *testing.T) {
 	s := peer.Vsftpd(t, peer.FTPOptions{})
 	s.PutHome("mine.txt", []byte("mine\n"))
-	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Write([]byte("mine\n")) }))
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Write([]byte("mine\n"))
+	}))
 	defer proxy.Close()
 	url := "ftp://" + peer.User + ":" + peer.Password + "@" + s.Addr + "/mine.txt"
 	for _, test := range []struct {
@@ -23,12 +25,14 @@ func TestVerboseSession(t *testing.T) {
 		args, want []string
 		forbidden  []string
 	}{
-		{"direct", nil, []string{"< 220 (vsFTPd ", "\n> USER " + peer.User + "\n< 331 ", "\n> PASS ***\n< 230 ", "\n> RETR mine.txt\n< 150 ", "\n< 226 "}, []string{"Content-Length", "mine\n< "}},
+		{"direct", nil, []string{"< 220 (vsFTPd ", "\n> USER " + peer.User + "\n< 331 ", "\n> PASS ***\n< 230 ",
+			"\n> RETR mine.txt\n< 150 ", "\n< 226 "}, []string{"Content-Length", "mine\n< "}},
 		{"with a proxy", []string{"-x", proxy.URL}, []string{"> GET ", "\n< HTTP/1.1 200 OK\n"}, []string{"USER"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var out, stderr bytes.Buffer
-			if code := run(append([]string{"--no-config", "-v", url}, test.args...), strings.NewReader(""), &out, &stderr); code != 0 || out.String() != "mine\n" {
+			args := append([]string{"--no-config", "-v", url}, test.args...)
+			if code := run(args, strings.NewReader(""), &out, &stderr); code != 0 || out.String() != "mine\n" {
 				t.Errorf("exit code %d, %q", code, &out)
 			}
 			contains(t, stderr.String(), test.want...)

@@ -45,7 +45,8 @@ func TestWAIS(t *testing.T) {
 	contains(t, fetchAs(t, 0, "info", found[1]), `"kind":"document"`, `"size":26`)
 	contains(t, fetchAs(t, 0, "search", "--json", "--max", "7", "--like", found[1], url), `"score":"333"`)
 	last := queries[len(queries)-1]
-	if len(last.Words) != 0 || last.Max.Value != 7 || len(last.Like) != 1 || !strings.Contains(string(last.Like[0].ID), "/data/songs.txt") {
+	if len(last.Words) != 0 || last.Max.Value != 7 || len(last.Like) != 1 ||
+		!strings.Contains(string(last.Like[0].ID), "/data/songs.txt") {
 		t.Errorf("--like sent %+v", last)
 	}
 	contains(t, fetchAs(t, 0, "ls", url+"?whale"), "Ships")
@@ -59,7 +60,8 @@ func TestWAIS(t *testing.T) {
 func TestWAISMany(t *testing.T) {
 	db := &waistest.Database{}
 	for n := range 50 {
-		db.Documents = append(db.Documents, waistest.NewText(fmt.Sprintf("/data/%d", n), fmt.Sprintf("number %d", n), "whale\n"))
+		db.Documents = append(db.Documents, waistest.NewText(fmt.Sprintf("/data/%d", n), fmt.Sprintf("number %d", n),
+			"whale\n"))
 	}
 	server := &waistest.Server{Databases: map[string]*waistest.Database{"sea": db}}
 	step := faultnet.Script{server.Step()}
@@ -68,7 +70,9 @@ func TestWAISMany(t *testing.T) {
 	for _, args := range [][]string{{"search", url, "whale"}, {"ls", url + "?whale"}} {
 		var out, stderr bytes.Buffer
 		got := run(append([]string{"--no-config"}, args...), strings.NewReader(""), &out, &stderr)
-		if n := strings.Count(out.String(), "\n"); got != 0 || n != 40 || !strings.Contains(stderr.String(), "there may be more") || !strings.Contains(stderr.String(), "max=N in the URL") {
+		if n := strings.Count(out.String(), "\n"); got != 0 || n != 40 ||
+			!strings.Contains(stderr.String(), "there may be more") ||
+			!strings.Contains(stderr.String(), "max=N in the URL") {
 			t.Errorf("%q: exit code %d, %d lines, %s", args, got, n, &stderr)
 		}
 	}
@@ -102,13 +106,15 @@ func TestWAISResume(t *testing.T) {
 	server := &waistest.Server{Databases: map[string]*waistest.Database{"db": db}}
 	second := 0
 	l := faultnet.Listen(t,
-		faultnet.Script{faultnet.Do("serve a part", func(c *faultnet.Conn) error { server.Serve(&breakingConn{c, 300_000}); return nil })},
+		faultnet.Script{faultnet.Do("serve a part",
+			func(c *faultnet.Conn) error { server.Serve(&breakingConn{c, 300_000}); return nil })},
 		faultnet.Script{faultnet.Do("serve the rest", func(c *faultnet.Conn) error {
 			b := &breakingConn{c, 1 << 20}
 			defer func() { second = 1<<20 - b.remaining }()
 			return server.Serve(b)
 		})})
-	got := fetchAs(t, 0, "--retry", "1", "--retry-delay", "0.01", fmt.Sprintf("wais://%s/db/TEXT/%d/3=0%%200%%20/a;", l.Addr(), len(text)))
+	got := fetchAs(t, 0, "--retry", "1", "--retry-delay", "0.01",
+		fmt.Sprintf("wais://%s/db/TEXT/%d/3=0%%200%%20/a;", l.Addr(), len(text)))
 	if got != text {
 		t.Errorf("got %d bytes, want %d", len(got), len(text))
 	}
@@ -129,7 +135,8 @@ func TestWAISGateway(t *testing.T) {
 	defer gateway.Close()
 	db := &waistest.Database{Documents: []*waistest.Document{waistest.NewText("/a", "a", "itself\n")}}
 	l := faultnet.Listen(t, faultnet.Script{(&waistest.Server{Databases: map[string]*waistest.Database{"sea": db}}).Step()})
-	remote, local := "wais://192.0.2.1/sea/TEXT/8/1=h;2=sea;3=a%20b;", "wais://"+l.Addr().String()+"/sea/TEXT/7/3=0%200%20/a;"
+	remote, local := "wais://192.0.2.1/sea/TEXT/8/1=h;2=sea;3=a%20b;",
+		"wais://"+l.Addr().String()+"/sea/TEXT/7/3=0%200%20/a;"
 	for _, c := range []struct {
 		variable, value string
 		args            []string
@@ -138,8 +145,10 @@ func TestWAISGateway(t *testing.T) {
 		{"", "", []string{"--gateway", "wais=" + gateway.URL, remote}, remote},
 		{"wais_proxy", gateway.URL, []string{remote}, remote},
 		{"WAIS_PROXY", gateway.URL, []string{remote}, remote},
-		{"", "", []string{"search", "--native", "--gateway", "wais=" + gateway.URL, "wais://192.0.2.1/sea", "big", "whale"}, "wais://192.0.2.1/sea?big+whale"},
-		{"wais_proxy", gateway.URL, []string{"search", "--native", "wais://192.0.2.1/sea", "big", "whale"}, "wais://192.0.2.1/sea?big+whale"},
+		{"", "", []string{"search", "--native", "--gateway", "wais=" + gateway.URL, "wais://192.0.2.1/sea", "big",
+			"whale"}, "wais://192.0.2.1/sea?big+whale"},
+		{"wais_proxy", gateway.URL, []string{"search", "--native", "wais://192.0.2.1/sea", "big", "whale"},
+			"wais://192.0.2.1/sea?big+whale"},
 		{"wais_proxy", gateway.URL, []string{"--noproxy", "127.0.0.1", local}, ""},
 		{"wais_proxy", gateway.URL, []string{"-x", "", local}, ""},
 		{"no_proxy", "127.0.0.1", []string{"--gateway", "wais=" + gateway.URL, local}, local},
