@@ -19,7 +19,8 @@ func page(n int) string {
 	var b strings.Builder
 	b.WriteString("<!DOCTYPE html>\n")
 	for b.Len() < 2500 {
-		fmt.Fprintf(&b, "<p class=\"word\">word %d of the page, <a href=\"/page/%d\">another</a></p>\n", random.IntN(1000), random.IntN(100000))
+		fmt.Fprintf(&b, "<p class=\"word\">word %d of the page, <a href=\"/page/%d\">another</a></p>\n", random.IntN(1000),
+			random.IntN(100000))
 	}
 	return answer(fmt.Sprintf("HTTP/1.1 200 OK\r\nServer: nginx\r\nDate: Sat, 21 Nov 2026 08:30:00 GMT\r\nContent-Type: text/html\r\nContent-Length: %d\r\nConnection: keep-alive\r\nETag: \"%x\"", b.Len(), n), b.String())
 }

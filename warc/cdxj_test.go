@@ -29,7 +29,8 @@ func TestLine(t *testing.T) {
 		line Line
 		want string
 	}{
-		{Line{Key: "k", Timestamp: "20261121083000", URL: "u", Media: "m", Status: "200", Digest: "D", Length: 1, Offset: 2, File: "f"},
+		{Line{Key: "k", Timestamp: "20261121083000", URL: "u", Media: "m", Status: "200", Digest: "D", Length: 1, Offset: 2,
+			File: "f"},
 			`k 20261121083000 {"url":"u","mime":"m","status":"200","digest":"D","length":"1","offset":"2","filename":"f"}`},
 		{Line{Key: "k", Timestamp: "1", URL: "u", File: "f"}, `k 1 {"url":"u","length":"0","offset":"0","filename":"f"}`},
 		{Line{Key: "k", Timestamp: "1", URL: "a\"\\\n\r\t\b\f\x01\x7f<&>\u2028\u00e9", File: "f"},
@@ -44,10 +45,12 @@ func TestLine(t *testing.T) {
 			t.Errorf("%s was parsed as %+v, %v", got, back, err)
 		}
 	}
-	if l, err := ParseLine(`k 1 {"url":"u","status":200,"length":1,"offset":2,"more":{"a":[]}}`); err != nil || l.Status != "200" || l.Length != 1 || l.Offset != 2 {
+	if l, err := ParseLine(`k 1 {"url":"u","status":200,"length":1,"offset":2,"more":{"a":[]}}`); err != nil ||
+		l.Status != "200" || l.Length != 1 || l.Offset != 2 {
 		t.Errorf("numbers were parsed as %+v, %v", l, err)
 	}
-	for _, bad := range []string{`k 1 {"offset":"-1"}`, `k 1 {"offset":true}`, "", "k", "k 1", "k 1 {", `k 1 {"offset":"x"}`, `k 1 []`} {
+	for _, bad := range []string{`k 1 {"offset":"-1"}`, `k 1 {"offset":true}`, "", "k", "k 1", "k 1 {",
+		`k 1 {"offset":"x"}`, `k 1 []`} {
 		if _, err := ParseLine(bad); err == nil {
 			t.Errorf("invalid line %q was accepted", bad)
 		}

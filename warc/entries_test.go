@@ -18,13 +18,15 @@ func TestEntries(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&b, "%s %s %s %d %s %s %q\n", e.Time.Format("15:04:05"), e.Kind, e.URL, e.Size, e.Extra["type"], e.Extra["status"], e.Media)
+		fmt.Fprintf(&b, "%s %s %s %d %s %s %q\n", e.Time.Format("15:04:05"), e.Kind, e.URL, e.Size, e.Extra["type"],
+			e.Extra["status"], e.Media)
 	}
 	golden(t, "testdata/sample.entries", []byte(b.String()))
 }
 
 func TestIsFileName(t *testing.T) {
-	for name, want := range map[string]bool{"a.warc": true, "a.warc.gz": true, "a.warc.gz.open": true, "warc.gz": false, "a.gz": false, "a.cdxj": false} {
+	for name, want := range map[string]bool{"a.warc": true, "a.warc.gz": true, "a.warc.gz.open": true, "warc.gz": false,
+		"a.gz": false, "a.cdxj": false} {
 		if IsFileName(name) != want {
 			t.Errorf("IsFileName(%q) = %v", name, !want)
 		}

@@ -36,10 +36,13 @@ func TestForeignRecords(t *testing.T) {
 		{"extra line breaks", []byte("\r\n" + one + "\r\n\r\n\r\n" + two + "\n\n"), "1 2"},
 		{"extra line breaks, compressed", members("\r\n"+one+"\r\n\r\n", two), "1 2"},
 		{"one line break after the block", []byte(strings.TrimSuffix(one, "\r\n") + two), "1 2"},
-		{"old versions", []byte(strings.Replace(one, "WARC/1.1", "WARC/0.17", 1) + strings.Replace(two, "WARC/1.1", "WARC/0.18", 1)), "1 2"},
-		{"field names in lower case", []byte(strings.NewReplacer("WARC-", "warc-", "Content-", "content-").Replace(one + two)), "1 2"},
+		{"old versions", []byte(strings.Replace(one, "WARC/1.1", "WARC/0.17", 1) +
+			strings.Replace(two, "WARC/1.1", "WARC/0.18", 1)), "1 2"},
+		{"field names in lower case",
+			[]byte(strings.NewReplacer("WARC-", "warc-", "Content-", "content-").Replace(one + two)), "1 2"},
 		{"no space after colons", []byte(strings.ReplaceAll(one, ": ", ":") + two), "1 2"},
-		{"folded field", []byte(strings.Replace(one, "\r\nWARC-Type", "\r\nX-Folded: a\r\n\tb\r\nWARC-Type", 1) + two), "1 2"},
+		{"folded field", []byte(strings.Replace(one, "\r\nWARC-Type", "\r\nX-Folded: a\r\n\tb\r\nWARC-Type", 1) + two),
+			"1 2"},
 		{"block with the text of records", []byte(rec(1, "WARC-Type: metadata", one+one) + two), "1 2"},
 		{"no final line breaks, compressed", members(one, strings.TrimSuffix(two, "\r\n\r\n")), "1 2"},
 		{"gzip header with a file name", append(gzipNamed(t, one), members(two)...), "1 2"},
@@ -98,7 +101,8 @@ func TestWget(t *testing.T) {
 	dir := t.TempDir()
 	root := "http://" + web.Addr + "/sub/"
 	file := "ftp://" + ftp.Addr + "/file.txt"
-	cmd := exec.Command(wget, "--no-config", "-q", "-r", "-nd", "--level=1", "--no-parent", "--delete-after", "--warc-file=crawl", "--warc-max-size=0", "--no-verbose", root, file)
+	cmd := exec.Command(wget, "--no-config", "-q", "-r", "-nd", "--level=1", "--no-parent", "--delete-after",
+		"--warc-file=crawl", "--warc-max-size=0", "--no-verbose", root, file)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil && !strings.Contains(err.Error(), "status 8") { // robots.txt is missing
 		t.Fatalf("%v: %s", err, out)
@@ -123,7 +127,8 @@ func TestWget(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	for url, want := range map[string]string{root + "motd.txt": "hello\n", root: "<title>Index of /sub/</title>", file: "by ftp\n"} {
+	for url, want := range map[string]string{root + "motd.txt": "hello\n", root: "<title>Index of /sub/</title>",
+		file: "by ftp\n"} {
 		resp, err := driver{a}.Do(t.Context(), &fetch.Request{URL: uri.MustParse(url)})
 		if err != nil {
 			t.Errorf("%s: %v", url, err)

@@ -14,14 +14,16 @@ import (
 func fuzzFiles(f *testing.F) {
 	f.Helper()
 	for _, opts := range []Options{{}, {Uncompressed: true}} {
-		file, err := os.ReadFile(sample(f, Options{Uncompressed: opts.Uncompressed, Worker: "w", Now: testOptions().Now, NewID: testOptions().NewID}))
+		file, err := os.ReadFile(sample(f,
+			Options{Uncompressed: opts.Uncompressed, Worker: "w", Now: testOptions().Now, NewID: testOptions().NewID}))
 		if err != nil {
 			f.Fatal(err)
 		}
 		f.Add(file)
 		f.Add(file[:len(file)/2])
 	}
-	f.Add(members(res(1, "\nContent-Length: 4"), res(2, "")+res(3, ""), strings.TrimSuffix(res(4, ""), "\r\n\r\n"), res(5, "\nContent-Length: 99")))
+	f.Add(members(res(1, "\nContent-Length: 4"), res(2, "")+res(3, ""), strings.TrimSuffix(res(4, ""), "\r\n\r\n"),
+		res(5, "\nContent-Length: 99")))
 	f.Add([]byte(res(1, "") + "\r\n\r\n" + res(2, "") + "garbage\n" + res(3, "")))
 	f.Add([]byte("WARC/0.17\nWARC-Type: resource\n folded\nContent-Length: 1\n\nx\n\n"))
 }
@@ -96,7 +98,8 @@ func FuzzHeader(f *testing.F) {
 				t.Fatalf("line break in field %q", field)
 			}
 		}
-		if other := parseFields(strings.ReplaceAll(strings.ReplaceAll(head, "\r\n", "\n"), "\n", "\r\n")); len(other) != len(fields) {
+		crlf := strings.ReplaceAll(strings.ReplaceAll(head, "\r\n", "\n"), "\n", "\r\n")
+		if other := parseFields(crlf); len(other) != len(fields) {
 			t.Fatalf("got %q with CRLF and %q with LF", fields, other)
 		}
 		h := Header{Fields: fields}

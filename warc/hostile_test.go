@@ -64,8 +64,10 @@ func TestOverlappingParts(t *testing.T) {
 		file []byte
 		want string
 	}{
-		"overlapping bytes": {repeatPart(storedZip(t, [2]string{"archive/00000.warc.gz", large}), 1000), "parts of the WACZ file overlap"},
-		"duplicate name":    {storedZip(t, [2]string{"archive/a.warc.gz", record}, [2]string{"archive/a.warc.gz", large}), "duplicate part"},
+		"overlapping bytes": {repeatPart(storedZip(t, [2]string{"archive/00000.warc.gz", large}), 1000),
+			"parts of the WACZ file overlap"},
+		"duplicate name": {storedZip(t, [2]string{"archive/a.warc.gz", record}, [2]string{"archive/a.warc.gz", large}),
+			"duplicate part"},
 	} {
 		if err := os.WriteFile(path, c.file, 0o666); err != nil {
 			t.Fatal(err)
@@ -126,7 +128,8 @@ func TestFoldedFields(t *testing.T) {
 	if allocs := testing.AllocsPerRun(1, func() { fields = parseFields(text) }); allocs > 200 {
 		t.Errorf("got %v allocations for %d lines", allocs, n)
 	}
-	want := fetch.Header{{Name: "A", Value: "1 B:  2 3 :"}, {Name: "C", Value: "d" + strings.Repeat(" x", n)}, {Name: "E", Value: "4"}}
+	want := fetch.Header{{Name: "A", Value: "1 B:  2 3 :"}, {Name: "C", Value: "d" + strings.Repeat(" x", n)},
+		{Name: "E", Value: "4"}}
 	if fmt.Sprint(fields) != fmt.Sprint(want) {
 		t.Errorf("got fields %.200q", fmt.Sprint(fields))
 	}
@@ -135,7 +138,8 @@ func TestFoldedFields(t *testing.T) {
 // TestReferenceLimit verifies that memory use for references is linear in the
 // size of a record header.
 func TestReferenceLimit(t *testing.T) {
-	head := "WARC/1.1\r\nWARC-Type: metadata\r\nWARC-Date: 2026-11-21T08:30:00Z\r\nWARC-Record-ID: <urn:" + strings.Repeat("x", 300_000) + ">\r\n" +
+	head := "WARC/1.1\r\nWARC-Type: metadata\r\nWARC-Date: 2026-11-21T08:30:00Z\r\nWARC-Record-ID: <urn:" +
+		strings.Repeat("x", 300_000) + ">\r\n" +
 		strings.Repeat("WARC-Concurrent-To: <urn:y>\r\n", 20_000) + "Content-Length: 0\r\n\r\n\r\n\r\n"
 	var v verifier
 	defer v.close()

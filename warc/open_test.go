@@ -43,7 +43,8 @@ func TestOpenPackage(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer packed.Close()
-	for _, url := range []string{"http://h.example/copy", "gopher://h.example/1/", "http://h.example/gzip", "imap://me@h.example/INBOX;UIDVALIDITY=1/;UID=2"} {
+	for _, url := range []string{"http://h.example/copy", "gopher://h.example/1/", "http://h.example/gzip",
+		"imap://me@h.example/INBOX;UIDVALIDITY=1/;UID=2"} {
 		want, err1 := replayText(t, a, url)
 		got, err2 := replayText(t, packed, url)
 		if got != want || got == "" || err1 != nil || err2 != nil {
@@ -64,7 +65,8 @@ func TestOpenPackage(t *testing.T) {
 // indexes and parts.
 func TestOpenPackages(t *testing.T) {
 	record := res(1, "\nWARC-Type: resource")
-	line := Line{Key: "file:///1", Timestamp: "20261121083000", URL: "file:///1", Length: 1, File: "a.warc"}.String() + "\n"
+	line := Line{Key: "file:///1", Timestamp: "20261121083000", URL: "file:///1", Length: 1, File: "a.warc"}.String() +
+		"\n"
 	for _, tc := range []struct {
 		name  string
 		parts map[string]string
@@ -72,11 +74,16 @@ func TestOpenPackages(t *testing.T) {
 		fault error
 	}{
 		{"no index", map[string]string{"archive/a.warc": record}, true, nil},
-		{"compressed index", map[string]string{"archive/a.warc": record, "indexes/index.cdx.gz": gzipped("!meta 0 {}\n" + line), "indexes/index.idx": "no CDXJ"}, true, nil},
-		{"index with a wrong offset", map[string]string{"archive/a.warc": res(2, ""), "indexes/index.cdx": line}, true, fetch.Mismatch},
-		{"index of another archive", map[string]string{"archive/b.warc": record, "indexes/index.cdx": line}, true, fetch.NotFound},
+		{"compressed index", map[string]string{"archive/a.warc": record,
+			"indexes/index.cdx.gz": gzipped("!meta 0 {}\n" + line), "indexes/index.idx": "no CDXJ"}, true, nil},
+		{"index with a wrong offset", map[string]string{"archive/a.warc": res(2, ""), "indexes/index.cdx": line}, true,
+			fetch.Mismatch},
+		{"index of another archive", map[string]string{"archive/b.warc": record, "indexes/index.cdx": line}, true,
+			fetch.NotFound},
 		{"compressed WARC file", map[string]string{"archive/a.warc": record}, false, fetch.Unsupported},
-		{"index larger than the limit", map[string]string{"archive/a.warc": record, "indexes/index.cdx.gz": gzipped(strings.Repeat("a\n", 1<<20))}, true, fetch.Bomb},
+		{"index larger than the limit",
+			map[string]string{"archive/a.warc": record,
+				"indexes/index.cdx.gz": gzipped(strings.Repeat("a\n", 1<<20))}, true, fetch.Bomb},
 		{"no zip file", nil, true, fetch.Mismatch},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -136,7 +143,8 @@ func TestOpenFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The index contains only the first record.
-	line := Line{Key: "file:///one", Timestamp: "20261121083000", URL: "file:///one", Length: one.Length, Offset: one.Offset, File: one.File}.String() + "\n"
+	line := Line{Key: "file:///one", Timestamp: "20261121083000", URL: "file:///one", Length: one.Length,
+		Offset: one.Offset, File: one.File}.String() + "\n"
 	if err := dir.WriteFile("index/all.cdxj", []byte(line), 0o666); err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,8 @@ func TestPack(t *testing.T) {
 	}
 	defer a.Close()
 	var b bytes.Buffer
-	if err := a.Pack(&b, Package{Title: "A <title>", Created: day, Home: Page{URL: "gopher://h.example/1/", Date: day}}); err != nil {
+	if err := a.Pack(&b, Package{Title: "A <title>", Created: day,
+		Home: Page{URL: "gopher://h.example/1/", Date: day}}); err != nil {
 		t.Fatal(err)
 	}
 	z, err := zip.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
@@ -64,13 +65,15 @@ func TestPack(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range d.Resources {
-		if sum := sha256.Sum256(parts[r.Path]); r.Hash != "sha256:"+hex.EncodeToString(sum[:]) || r.Bytes != int64(len(parts[r.Path])) {
+		if sum := sha256.Sum256(parts[r.Path]); r.Hash != "sha256:"+hex.EncodeToString(sum[:]) ||
+			r.Bytes != int64(len(parts[r.Path])) {
 			t.Errorf("%s is described as %+v", r.Path, r)
 		}
 		delete(parts, r.Path)
 	}
 	sum := sha256.Sum256(parts["datapackage.json"])
-	if want := `{"hash":"sha256:` + hex.EncodeToString(sum[:]) + `","path":"datapackage.json"}`; compact(parts["datapackage-digest.json"]) != want {
+	if want := `{"hash":"sha256:` + hex.EncodeToString(sum[:]) +
+		`","path":"datapackage.json"}`; compact(parts["datapackage-digest.json"]) != want {
 		t.Errorf("got digest %s, want %s", parts["datapackage-digest.json"], want)
 	}
 	if len(parts) != 2 {

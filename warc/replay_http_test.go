@@ -53,20 +53,28 @@ func TestReplayHTTP(t *testing.T) {
 		{"zlib", coded("deflate", zlibbed), "hello", fetch.Document, "", nil, nil},
 		{"deflate without zlib", coded("deflate", deflated), "hello", fetch.Document, "", nil, nil},
 		{"zstd", coded("zstd", zstded), "hello", fetch.Document, "", nil, nil},
-		{"two codings", coded("x-gzip, zstd", compressWith(t, func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) }, gzipped("hello"))), "hello", fetch.Document, "", nil, nil},
+		{"two codings", coded("x-gzip, zstd",
+			compressWith(t, func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) },
+				gzipped("hello"))), "hello", fetch.Document, "", nil, nil},
 		{"three codings", coded("gzip, gzip, gzip", ""), "", fetch.Document, "", fetch.Bomb, nil},
 		{"brotli", coded("br", brotlied), "hello", fetch.Document, "", nil, nil},
 		{"unsupported coding", coded("compress", "?"), "?", fetch.Document, "", nil, nil},
 		{"no coding", coded("identity", "hello"), "hello", fetch.Document, "", nil, nil},
 		{"empty body", coded("gzip", ""), "", fetch.Document, "", nil, nil},
-		{"body without the declared coding", coded("gzip", "hello, hello, hello"), "", fetch.Document, "", nil, fetch.Protocol},
+		{"body without the declared coding", coded("gzip", "hello, hello, hello"), "", fetch.Document, "", nil,
+			fetch.Protocol},
 		{"truncated coding", coded("gzip", gzipped("hello")[:20]), "hello", fetch.Document, "", nil, fetch.Truncated},
-		{"sitemap", answer("HTTP/1.1 200 OK\r\nContent-Type: text/xml", "<?xml?><urlset/>"), "<?xml?><urlset/>", fetch.Menu, "", nil, nil},
+		{"sitemap", answer("HTTP/1.1 200 OK\r\nContent-Type: text/xml", "<?xml?><urlset/>"), "<?xml?><urlset/>", fetch.Menu,
+			"", nil, nil},
 		{"XML", answer("HTTP/1.1 200 OK\r\nContent-Type: text/xml", "<a/>"), "<a/>", fetch.Document, "", nil, nil},
-		{"redirect", answer("HTTP/1.1 302 Found\r\nLocation: ../a?b", ""), "", fetch.Document, "http://h.example/a?b", nil, nil},
-		{"redirect with invalid characters", answer("HTTP/1.1 302 Found\r\nLocation: /a b\xe9", ""), "", fetch.Document, "http://h.example/a%20b%E9", nil, nil},
-		{"redirect to a host in UTF-8", answer("HTTP/1.1 302 Found\r\nLocation: //bücher.example/a", ""), "", fetch.Document, "http://xn--bcher-kva.example/a", nil, nil},
-		{"redirect to an invalid URL", answer("HTTP/1.1 302 Found\r\nLocation: http://[", ""), "", fetch.Document, "", nil, nil},
+		{"redirect", answer("HTTP/1.1 302 Found\r\nLocation: ../a?b", ""), "", fetch.Document, "http://h.example/a?b", nil,
+			nil},
+		{"redirect with invalid characters", answer("HTTP/1.1 302 Found\r\nLocation: /a b\xe9", ""), "", fetch.Document,
+			"http://h.example/a%20b%E9", nil, nil},
+		{"redirect to a host in UTF-8", answer("HTTP/1.1 302 Found\r\nLocation: //bücher.example/a", ""), "",
+			fetch.Document, "http://xn--bcher-kva.example/a", nil, nil},
+		{"redirect to an invalid URL", answer("HTTP/1.1 302 Found\r\nLocation: http://[", ""), "", fetch.Document, "", nil,
+			nil},
 		{"not modified", answer("HTTP/1.1 304 Not Modified", ""), "", fetch.Document, "", nil, nil},
 		{"gone", answer("HTTP/1.1 410 Gone", "page"), "page", fetch.Document, "", fetch.NotFound, nil},
 		{"authentication required", answer("HTTP/1.1 401 Unauthorized", ""), "", fetch.Document, "", fetch.Auth, nil},
@@ -75,7 +83,8 @@ func TestReplayHTTP(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "a.warc.gz")
-			if err := os.WriteFile(path, members(strings.Replace(web(1, "", tc.block), "http://h.example/", "http://h.example/d/", 1)), 0o666); err != nil {
+			text := strings.Replace(web(1, "", tc.block), "http://h.example/", "http://h.example/d/", 1)
+			if err := os.WriteFile(path, members(text), 0o666); err != nil {
 				t.Fatal(err)
 			}
 			a, err := Open(path)
@@ -120,7 +129,8 @@ func TestFinding(t *testing.T) {
 			t.Errorf("got %s, want %s", f, want)
 		}
 		b, err := json.Marshal(f)
-		if want := `"offset":0,"id":"urn:x:\u001b[2J","what":"bad-field","text":`; err != nil || !strings.Contains(string(b), want) {
+		if want := `"offset":0,"id":"urn:x:\u001b[2J","what":"bad-field","text":`; err != nil ||
+			!strings.Contains(string(b), want) {
 			t.Errorf("got %s, %v", b, err)
 		}
 	}

@@ -49,7 +49,8 @@ func TestReplay(t *testing.T) {
 		fault             error
 	}{
 		{"http", "http://www.h.example/a?y=2&x=1", fetch.Document, "text/html; charset=utf-8", "hello", "", 200, nil},
-		{"different spelling of the URL", "HTTP://WWW.h.example:80/a?y=2&x=1#top", fetch.Document, "text/html; charset=utf-8", "hello", "", 200, nil},
+		{"different spelling of the URL", "HTTP://WWW.h.example:80/a?y=2&x=1#top", fetch.Document,
+			"text/html; charset=utf-8", "hello", "", 200, nil},
 		{"chunked https response", "https://h.example/chunked", fetch.Document, "text/plain", "hello world", "", 200, nil},
 		{"scheme without a capture", "http://h.example/chunked", 0, "", "", "", 0, fetch.NotFound},
 		{"path with different letter case", "http://h.example/Gzip", 0, "", "", "", 0, fetch.NotFound},
@@ -59,11 +60,14 @@ func TestReplay(t *testing.T) {
 		{"index of a directory", "http://h.example/pub/", fetch.Menu, "text/html", index, "", 200, nil},
 		{"revisit under another URL", "http://h.example/copy", fetch.Document, "text/css", "hello", "", 200, nil},
 		{"gopher menu, revisited", "gopher://h.example/1/", fetch.Menu, "application/gopher-menu", menuText, "", 0, nil},
-		{"ftp listing with a different password", "ftp://me:other@h.example/pub/;type=d", fetch.Menu, "text/x-ftp-list; dialect=unix", "-rw-r--r-- 1 a b 5 Nov 21 08:30 a.txt\r\n", "", 0, nil},
+		{"ftp listing with a different password", "ftp://me:other@h.example/pub/;type=d", fetch.Menu,
+			"text/x-ftp-list; dialect=unix", "-rw-r--r-- 1 a b 5 Nov 21 08:30 a.txt\r\n", "", 0, nil},
 		{"news", "news:1@h.example", fetch.Document, "message/rfc822", article, "", 0, nil},
-		{"empty list", "wais://h.example/db?one%20two", fetch.Menu, "application/x-ndjson; profile=fetch-entries", "", "", 0, nil},
+		{"empty list", "wais://h.example/db?one%20two", fetch.Menu, "application/x-ndjson; profile=fetch-entries", "", "",
+			0, nil},
 		{"imap", "imap://me@h.example/INBOX;UIDVALIDITY=1/;UID=2", fetch.Document, "message/rfc822", article, "", 0, nil},
-		{"truncated capture", "gopher://h.example/9/cut", fetch.Document, "application/octet-stream", "half", "", 0, fetch.Truncated},
+		{"truncated capture", "gopher://h.example/9/cut", fetch.Document, "application/octet-stream", "half", "", 0,
+			fetch.Truncated},
 		{"captured failure", "gopher://nowhere.example/", 0, "", "", "", 0, fetch.NotFound},
 		{"host without captures", "http://other.example/", 0, "", "", "", 0, fetch.NotFound},
 	} {
@@ -117,7 +121,8 @@ func TestReplayTime(t *testing.T) {
 	w := testWriter(t, dir, testOptions())
 	var places []Place
 	for _, s := range []int{20, 10, 30} {
-		places = append(places, mustWrite(t, w, at("gopher://h.example/0/a", s).Resource("text/plain", text(time.Duration(s*1e9).String())))...)
+		places = append(places, mustWrite(t, w,
+			at("gopher://h.example/0/a", s).Resource("text/plain", text(time.Duration(s*1e9).String())))...)
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
@@ -175,7 +180,8 @@ func TestReplayParts(t *testing.T) {
 			t.Fatal(err)
 		}
 		body, err := io.ReadAll(resp.Body)
-		if string(body) != tc.body || resp.Offset != tc.offset || err != nil || resp.Size != 5 || resp.Unchanged != (tc.req.IfNot != "") {
+		if string(body) != tc.body || resp.Offset != tc.offset || err != nil || resp.Size != 5 ||
+			resp.Unchanged != (tc.req.IfNot != "") {
 			t.Errorf("%s: got %q at offset %d of %d, %v", tc.name, body, resp.Offset, resp.Size, err)
 		}
 		resp.Body.Close()
@@ -221,7 +227,8 @@ func TestReplayDamage(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := (driver{a}).Do(ctx, &fetch.Request{URL: uri.MustParse("gopher://h.example/0/a")}); !errors.Is(err, context.Canceled) {
+	_, err = driver{a}.Do(ctx, &fetch.Request{URL: uri.MustParse("gopher://h.example/0/a")})
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled request: got error %v", err)
 	}
 }
@@ -233,7 +240,8 @@ func TestReplayPeer(t *testing.T) {
 		"127.0.0.1": "", "::1": "", "10.0.0.1": "", "169.254.1.1": "", "fe80::1": "", "192.0.2.1": "", "100.64.0.1": "", "::ffff:10.0.0.1": "", "no address": "", "": "",
 	} {
 		text := "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Record-ID: <urn:x:1>\r\nWARC-Date: 2026-01-01T00:00:00Z\r\n" +
-			"WARC-Target-URI: gopher://h.example/0/a\r\nWARC-IP-Address: " + ip + "\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nhi\r\n\r\n"
+			"WARC-Target-URI: gopher://h.example/0/a\r\nWARC-IP-Address: " + ip +
+			"\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nhi\r\n\r\n"
 		name := filepath.Join(t.TempDir(), "a.warc")
 		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
 			t.Fatal(err)

@@ -71,7 +71,8 @@ func TestReadLimit(t *testing.T) {
 		}
 		// Decompressed and searched bytes count as well.
 		if limit := int64(2 * (minReread + (rereadFactor+2)*len(file))); in.n > limit || r.src.processed > limit {
-			t.Errorf("%s: read %d bytes of a file of %d, processed %d, want at most %d", name, in.n, len(file), r.src.processed, limit)
+			t.Errorf("%s: read %d bytes of a file of %d, processed %d, want at most %d", name, in.n, len(file),
+				r.src.processed, limit)
 		}
 	}
 }
@@ -95,10 +96,16 @@ func TestAlternatingDamage(t *testing.T) {
 		return fmt.Sprintf("WARC/1.0\r\nWARC-Type: resource\r\nWARC-Target-URI: x:%d\r\nContent-Length: 500\r\n\r\n%s\r\n\r\n", n, strings.Repeat("y", 500))
 	}
 	for name, damage := range map[string]func(n int) []byte{
-		"no length":                    func(n int) []byte { return []byte(strings.Replace(intact(n), "Length: 500", "Lenght: 500", 1)) },
-		"compressed, no length":        func(n int) []byte { return members(strings.Replace(intact(n), "Length: 500", "Lenght: 500", 1)) },
-		"compressed, length too large": func(n int) []byte { return members(strings.Replace(intact(n), "Length: 500", "Length: 900", 1)) },
-		"compressed, changed byte":     func(n int) []byte { b := members(intact(n)); b[len(b)-5] ^= 1; return b },
+		"no length": func(n int) []byte {
+			return []byte(strings.Replace(intact(n), "Length: 500", "Lenght: 500", 1))
+		},
+		"compressed, no length": func(n int) []byte {
+			return members(strings.Replace(intact(n), "Length: 500", "Lenght: 500", 1))
+		},
+		"compressed, length too large": func(n int) []byte {
+			return members(strings.Replace(intact(n), "Length: 500", "Length: 900", 1))
+		},
+		"compressed, changed byte": func(n int) []byte { b := members(intact(n)); b[len(b)-5] ^= 1; return b },
 	} {
 		var file []byte
 		for n := range records {

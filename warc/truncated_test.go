@@ -93,7 +93,8 @@ func TestResumeTruncated(t *testing.T) {
 		if err := w.Resume(name, truncated.Offset); err != nil {
 			t.Fatal(err)
 		}
-		if next := mustWrite(t, w, resource("file:///next"))[0]; next.File != name || next.Offset != truncated.Offset || next.Offset > p.Offset {
+		if next := mustWrite(t, w, resource("file:///next"))[0]; next.File != name || next.Offset != truncated.Offset ||
+			next.Offset > p.Offset {
 			t.Errorf("size %d: continued at %+v", size, next)
 		}
 		if err := w.Close(); err != nil {

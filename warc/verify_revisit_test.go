@@ -19,7 +19,8 @@ func TestVerifyRevisit(t *testing.T) {
 		"different digest, reference by ID":  {byID + "\nWARC-Payload-Digest: " + emptySum, 1},
 		"same digest, reference by URL":      {byURL + "\nWARC-Payload-Digest: " + helloSum, 0},
 		"different digest, reference by URL": {byURL + "\nWARC-Payload-Digest: " + emptySum, 1},
-		"different algorithm":                {byID + "\nWARC-Payload-Digest: sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", 0},
+		"different algorithm": {byID +
+			"\nWARC-Payload-Digest: sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", 0},
 	} {
 		path := filepath.Join(t.TempDir(), "a.warc")
 		text := res(1, "\nWARC-Payload-Digest: "+helloSum) + rec(2, revisit+c.fields, "")

@@ -156,7 +156,7 @@ func resources(z *zip.Reader) (map[string]fileJSON, error) {
 	}
 	sum, err := description(z, "datapackage-digest.json")
 	if errors.Is(err, fs.ErrNotExist) {
-		return listed, nil // this file is optional
+		return listed, nil // datapackage-digest.json is optional
 	}
 	var listing fileJSON
 	if err == nil {

@@ -33,23 +33,37 @@ func TestVerifyPackage(t *testing.T) {
 		file func(*testing.T) []byte
 		want string
 	}{
-		"intact":                          {changed("", nil), ""},
-		"changed byte of the zip file":    {func(*testing.T) []byte { return flipped(bytes.Clone(intact.Bytes())) }, "checksum error"},
-		"no zip file":                     {func(*testing.T) []byte { return []byte("WARC/1.1\r\n") }, "not a WACZ file"},
-		"truncated zip file":              {func(*testing.T) []byte { return intact.Bytes()[:intact.Len()-9] }, "not a WACZ file"},
-		"changed WARC file":               {changed(archive, flipped), "the digest does not match"},
-		"shorter WARC file":               {changed(archive, func(b []byte) []byte { return b[:len(b)-1] }), "the size differs from"},
-		"longer WARC file":                {changed(archive, func(b []byte) []byte { return append(b, 0) }), "the size differs from"},
-		"missing WARC file":               {changed(archive, removed), "missing part"},
-		"changed index":                   {changed("indexes/", flipped), "the digest does not match"},
-		"missing pages":                   {changed("pages/", removed), "missing part"},
-		"changed datapackage.json":        {changed("datapackage.json", func(b []byte) []byte { return bytes.Replace(b, []byte("wacz"), []byte("WACZ"), 1) }), "datapackage.json does not match its digest"},
-		"invalid datapackage.json":        {changed("datapackage.json", func([]byte) []byte { return []byte("{") }), "datapackage.json"},
-		"missing datapackage.json":        {changed("datapackage.json", removed), "datapackage.json"},
-		"invalid datapackage-digest.json": {changed("datapackage-digest.json", func([]byte) []byte { return []byte("[]") }), "cannot unmarshal"},
+		"intact": {changed("", nil), ""},
+		"changed byte of the zip file": {func(*testing.T) []byte { return flipped(bytes.Clone(intact.Bytes())) },
+			"checksum error"},
+		"no zip file": {func(*testing.T) []byte { return []byte("WARC/1.1\r\n") }, "not a WACZ file"},
+		"truncated zip file": {func(*testing.T) []byte { return intact.Bytes()[:intact.Len()-9] },
+			"not a WACZ file"},
+		"changed WARC file": {changed(archive, flipped), "the digest does not match"},
+		"shorter WARC file": {changed(archive, func(b []byte) []byte { return b[:len(b)-1] }),
+			"the size differs from"},
+		"longer WARC file": {changed(archive, func(b []byte) []byte { return append(b, 0) }),
+			"the size differs from"},
+		"missing WARC file": {changed(archive, removed), "missing part"},
+		"changed index":     {changed("indexes/", flipped), "the digest does not match"},
+		"missing pages":     {changed("pages/", removed), "missing part"},
+		"changed datapackage.json": {changed("datapackage.json",
+			func(b []byte) []byte {
+				return bytes.Replace(b, []byte("wacz"), []byte("WACZ"),
+					1)
+			}), "datapackage.json does not match its digest"},
+		"invalid datapackage.json": {changed("datapackage.json", func([]byte) []byte { return []byte("{") }),
+			"datapackage.json"},
+		"missing datapackage.json": {changed("datapackage.json", removed), "datapackage.json"},
+		"invalid datapackage-digest.json": {changed("datapackage-digest.json", func([]byte) []byte { return []byte("[]") }),
+			"cannot unmarshal"},
 		"missing datapackage-digest.json": {changed("datapackage-digest.json", removed), ""},
-		"unlisted part":                   {func(t *testing.T) []byte { return enlarge(t, intact.Bytes(), "more") }, `note: bad-part: part "more" is not listed`},
-		"duplicate part":                  {func(t *testing.T) []byte { return enlarge(t, intact.Bytes(), "pages/pages.jsonl") }, `note: bad-part: part "pages/pages.jsonl" is not listed`},
+		"unlisted part": {func(t *testing.T) []byte { return enlarge(t, intact.Bytes(), "more") },
+			`note: bad-part: part "more" is not listed`},
+		"duplicate part": {func(t *testing.T) []byte {
+			return enlarge(t, intact.Bytes(),
+				"pages/pages.jsonl")
+		}, `note: bad-part: part "pages/pages.jsonl" is not listed`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "x.wacz")
@@ -136,7 +150,8 @@ func enlarge(t *testing.T, intact []byte, name string) []byte {
 func FuzzVerifyPackage(f *testing.F) {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
-	for name, text := range map[string]string{"archive/a.warc": "WARC/1.1\r\n\r\n", "datapackage.json": `{"resources":[{"path":"archive/a.warc","hash":"sha256:00","bytes":12}]}`, "datapackage-digest.json": "{}"} {
+	for name, text := range map[string]string{"archive/a.warc": "WARC/1.1\r\n\r\n",
+		"datapackage.json": `{"resources":[{"path":"archive/a.warc","hash":"sha256:00","bytes":12}]}`, "datapackage-digest.json": "{}"} {
 		w, err := z.Create(name)
 		if err == nil {
 			_, err = w.Write([]byte(text))

@@ -39,7 +39,8 @@ func TestRotation(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := slices.Compact(files)
-	if got := names(t, dir); !slices.Equal(got, want) || len(want) < 3 || want[1] != "crawl-1-20261121083000-00001-w1.warc.gz" {
+	if got := names(t, dir); !slices.Equal(got, want) || len(want) < 3 ||
+		want[1] != "crawl-1-20261121083000-00001-w1.warc.gz" {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	for _, name := range want {
@@ -238,7 +239,8 @@ func TestWriteFailure(t *testing.T) {
 		failures := 0
 		for _, url := range []string{"file:///a", "file:///b", "file:///c", "file:///d", "file:///e", "file:///f"} {
 			for range 3 {
-				_, err := w.Write(resource(url), at(url, 0).Metadata("", strings.NewReader(strings.Repeat("0123456789abcdef", 8<<10))))
+				_, err := w.Write(resource(url),
+					at(url, 0).Metadata("", strings.NewReader(strings.Repeat("0123456789abcdef", 8<<10))))
 				if err == nil {
 					err = w.Sync()
 				}

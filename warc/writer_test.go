@@ -20,7 +20,8 @@ var update = flag.Bool("update", false, "overwrite the golden files")
 func TestGolden(t *testing.T) {
 	opts := testOptions()
 	opts.Uncompressed = true
-	opts.Info = fetch.Header{{Name: "hostname", Value: "crawler.example"}, {Name: "operator", Value: "A Person <a@crawler.example>"}, {Name: "robots", Value: "obey"}}
+	opts.Info = fetch.Header{{Name: "hostname", Value: "crawler.example"},
+		{Name: "operator", Value: "A Person <a@crawler.example>"}, {Name: "robots", Value: "obey"}}
 	got, err := os.ReadFile(sample(t, opts))
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +76,8 @@ func TestMembers(t *testing.T) {
 			t.Fatal(err)
 		}
 		text, err := io.ReadAll(z)
-		if err != nil || !strings.HasPrefix(string(text), "WARC/1.1\r\n") || !bytes.Contains(text, []byte("<"+p.ID+">")) || !bytes.HasSuffix(text, []byte("\r\n\r\n")) {
+		if err != nil || !strings.HasPrefix(string(text), "WARC/1.1\r\n") || !bytes.Contains(text, []byte("<"+p.ID+">")) ||
+			!bytes.HasSuffix(text, []byte("\r\n\r\n")) {
 			t.Errorf("member at %d: error %v, text %.80q", p.Offset, err, text)
 		}
 	}
@@ -92,18 +94,24 @@ func TestRejectedRecords(t *testing.T) {
 		return r
 	}
 	for name, r := range map[string]*Record{
-		"line break in the media type":                c.Resource("text/plain\r\nWARC-Type: x", text("x")),
-		"NUL in the record ID":                        one(func(r *Record) { r.ID = "urn:x\x00" }),
-		"line break in a protocol":                    one(func(r *Record) { r.Protocols = []string{"h2", "a\nb"} }),
-		"colon in a field name":                       one(func(r *Record) { r.Fields = fetch.Header{{Name: "a:b", Value: "c"}} }),
-		"field without a name":                        one(func(r *Record) { r.Fields = fetch.Header{{Value: "c"}} }),
-		"line break in a field":                       one(func(r *Record) { r.Fields = fetch.Header{{Name: "a", Value: "b\rc"}} }),
-		"no URL":                                      Capture{}.Resource("", text("x")),
-		"continuation":                                one(func(r *Record) { r.Type = Continuation }),
-		"warcinfo":                                    one(func(r *Record) { r.Type = Info }),
-		"no type":                                     one(func(r *Record) { r.Type = "" }),
-		"revisit without a digest":                    c.Revisit(Reference{}, "", nil),
-		"revisit without a profile":                   one(func(r *Record) { r.Type = Revisit }),
+		"line break in the media type": c.Resource("text/plain\r\nWARC-Type: x", text("x")),
+		"NUL in the record ID":         one(func(r *Record) { r.ID = "urn:x\x00" }),
+		"line break in a protocol":     one(func(r *Record) { r.Protocols = []string{"h2", "a\nb"} }),
+		"colon in a field name": one(func(r *Record) {
+			r.Fields = fetch.Header{{Name: "a:b",
+				Value: "c"}}
+		}),
+		"field without a name": one(func(r *Record) { r.Fields = fetch.Header{{Value: "c"}} }),
+		"line break in a field": one(func(r *Record) {
+			r.Fields = fetch.Header{{Name: "a",
+				Value: "b\rc"}}
+		}),
+		"no URL":                    Capture{}.Resource("", text("x")),
+		"continuation":              one(func(r *Record) { r.Type = Continuation }),
+		"warcinfo":                  one(func(r *Record) { r.Type = Info }),
+		"no type":                   one(func(r *Record) { r.Type = "" }),
+		"revisit without a digest":  c.Revisit(Reference{}, "", nil),
+		"revisit without a profile": one(func(r *Record) { r.Type = Revisit }),
 		"body that can be read once, without digests": c.Resource("", io.MultiReader(text("x"))),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -117,7 +125,8 @@ func TestRejectedRecords(t *testing.T) {
 			}
 		})
 	}
-	for _, opts := range []Options{{Prefix: "a/b"}, {Prefix: ".."}, {Worker: "a b"}, {Info: fetch.Header{{Name: "a", Value: "b\nc"}}}} {
+	for _, opts := range []Options{{Prefix: "a/b"}, {Prefix: ".."}, {Worker: "a b"},
+		{Info: fetch.Header{{Name: "a", Value: "b\nc"}}}} {
 		if _, err := NewWriter(testFolder(t), opts); !errors.Is(err, fetch.Usage) {
 			t.Errorf("%+v: got error %v", opts, err)
 		}
