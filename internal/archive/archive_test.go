@@ -43,7 +43,8 @@ func TestCommit(t *testing.T) {
 			if c.err != nil {
 				good, bad := newEntry(t, a, l.Items[0]), newEntry(t, a, l.Items[1])
 				bad.Records = func(*frontier.Capture) ([]*warc.Record, error) { return nil, c.err }
-				if err := a.Commit(ctx, l, []Entry{good, bad}, func() { t.Error("first commit: committed was called") }); !errors.Is(err, c.err) {
+				err := a.Commit(ctx, l, []Entry{good, bad}, func() { t.Error("first commit: committed was called") })
+				if !errors.Is(err, c.err) {
 					t.Errorf("first commit: got error %v, want %v", err, c.err)
 				}
 				good.Body.Free()

@@ -53,7 +53,8 @@ func (a *Archive) HasPart(it frontier.Item) bool {
 	return left
 }
 
-// Part opens the partial body of an item, or creates an empty one. The argument weak is the option Weak of package save.
+// Part opens the partial body of an item, or creates an empty one. The argument
+// weak is the option Weak of package save.
 func (a *Archive) Part(it frontier.Item, weak bool) (*save.File, error) {
 	return a.store.Part(Label(it.Key), it.URL, weak)
 }

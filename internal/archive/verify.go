@@ -247,7 +247,8 @@ func (v *verifier) checkPending(ctx context.Context) error {
 	case s.States[frontier.Pending] > s.Parked || s.Ended.IsZero():
 		return ErrIncomplete
 	case s.Parked > 0:
-		return v.addFinding(database, fmt.Sprintf("URLs that could not be reached: %d; the next run requests them", s.Parked), true)
+		text := fmt.Sprintf("URLs that could not be reached: %d; the next run requests them", s.Parked)
+		return v.addFinding(database, text, true)
 	}
 	return nil
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A File is a file that is not yet in the tree. End it with Publish, Discard
-// or Close. It is not safe for concurrent use.
+// A File is a file that is not yet in the tree. The caller must end a File with
+// Publish, Discard or Close. A File is not safe for concurrent use.
 type File struct {
 	s      *Store
 	f      *os.File
-	name   string // name in tmp
+	name   string // name in the folder tmp
 	size   int64
 	synced bool
 	done   bool
@@ -35,7 +35,7 @@ func (f *File) Write(p []byte) (int, error) {
 	n, err := f.f.Write(p)
 	f.size += int64(n)
 	f.synced = false
-	f.err = local(err)
+	f.err = classify(err)
 	return n, f.err
 }
 
@@ -45,25 +45,25 @@ func (f *File) Size() int64 { return f.size }
 // Open opens the file for reading from its beginning.
 func (f *File) Open() (*os.File, error) {
 	r, err := f.s.parts.Open(f.name)
-	return r, local(err)
+	return r, classify(err)
 }
 
-// Discard removes f. After Publish, it does nothing.
+// Discard removes f. A call after Publish has no effect.
 func (f *File) Discard() error {
 	if f.done {
 		return nil
 	}
-	return errors.Join(f.Close(), local(f.s.parts.Remove(f.name)))
+	return errors.Join(f.Close(), classify(f.s.parts.Remove(f.name)))
 }
 
-// Close ends f and keeps its bytes, so that Unpublished of another process
-// finds them.
+// Close closes f and keeps its temporary file, so that another process can
+// publish it. See Store.Unpublished.
 func (f *File) Close() error {
 	if f.done {
 		return nil
 	}
 	f.done = true
-	return local(f.f.Close())
+	return classify(f.f.Close())
 }
 
 // Label returns the label given to Create, or the name of the part given to
@@ -75,8 +75,8 @@ func (f *File) Label() string {
 
 // Publish moves the file to a path in the tree, replaces an existing file
 // there, and ends f. Modified is the time of the file; zero means now. Publish
-// syncs the file if necessary. After an error, the path is unchanged and f ends
-// as by Close.
+// syncs the file if necessary. After an error, the path is unchanged and f is
+// closed.
 //
 // The name is durable after the next call of SyncFolders.
 func (f *File) Publish(name string, modified time.Time) error {
@@ -88,12 +88,12 @@ func (f *File) Publish(name string, modified time.Time) error {
 	}
 	err := f.err
 	if err == nil {
-		err = valid(name)
+		err = validatePath(name)
 	}
 	if err == nil {
 		err = f.publish(Dir+"/"+name, modified)
 	}
-	return local(errors.Join(err, f.Close()))
+	return classify(errors.Join(err, f.Close()))
 }
 
 func (f *File) publish(name string, modified time.Time) error {

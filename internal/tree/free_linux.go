@@ -8,7 +8,7 @@ func (s *Store) Free() (int64, error) {
 	var st unix.Statfs_t
 	err := withDescriptor(s.tmp.dir, func(fd int) error { return unix.Fstatfs(fd, &st) })
 	if err != nil {
-		return 0, local(err)
+		return 0, classify(err)
 	}
 	return int64(st.Bavail) * st.Frsize, nil
 }

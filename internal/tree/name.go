@@ -11,7 +11,7 @@ import (
 // special meaning inside a word of a shell or for a file system.
 const plainChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~@+=,()!-"
 
-// isPlain is a table of the characters in plain.
+// isPlain is a table of the characters in plainChars.
 var isPlain = func() (set [256]bool) {
 	for _, c := range []byte(plainChars) {
 		set[c] = true
@@ -24,7 +24,7 @@ var isPlain = func() (set [256]bool) {
 func escape(text string) string {
 	for i := 0; ; i++ {
 		if i == len(text) {
-			return text // nothing to escape
+			return text // all characters of text are plain
 		}
 		if !isPlain[text[i]] {
 			break
@@ -105,13 +105,13 @@ func guard(name string) string {
 		name = string(last) + name[stem:]
 	}
 	if len(name) > maxName {
-		name = truncateName(name, cutName) + "~" + digest(name)
+		name = truncateName(name, shortName) + "~" + digest(name)
 	}
 	return name
 }
 
 // device returns the length of the part of name that Windows treats as a
-// device, or 0. Windows ignores the text after the first dot.
+// device name, or 0. Windows ignores the text after the first dot.
 func device(name string) int {
 	stem, _, _ := strings.Cut(name, ".")
 	switch len(stem) {

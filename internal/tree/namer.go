@@ -12,9 +12,9 @@ import (
 
 // A Want is a URL that needs a path.
 type Want struct {
-	Key  frontier.Key // zero: the key of URL
+	Key  frontier.Key // key of the URL; zero means the key of the field URL
 	URL  uri.URI
-	Menu bool // the object is a listing (fetch.Menu)
+	Menu bool // if true, the object is a listing (fetch.Menu)
 }
 
 // An Assigned is the path of a URL and its new claims. Claims that are already
@@ -54,17 +54,18 @@ type claim struct {
 	count int
 }
 
-// NewNamer returns a Namer for the rules of l. Named looks up the owners of
-// names; it is a method of a Frontier.
+// NewNamer returns a Namer for the rules of l. The function named returns the
+// owners of names, as the method NameOwners of a Frontier does.
 func NewNamer(l Layout, named func(ctx context.Context, folds []string) (map[string]frontier.Key, error)) *Namer {
 	return &Namer{layout: l, lookupOwners: named, pending: map[string]claim{}}
 }
 
 // Assign returns a path for each of wants, in their order. It keeps their
 // claims until Committed or Dropped. A URL that already owns a name gets the
-// name again. If named fails, Assign returns its error and claims nothing.
+// name again. If the lookup fails, Assign returns its error and makes no
+// claims.
 //
-// Assign calls named once, and again only if a name was taken.
+// Assign needs one lookup, and further lookups only if a name was taken.
 func (n *Namer) Assign(ctx context.Context, wants []Want) ([]Assigned, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -76,17 +77,17 @@ func (n *Namer) Assign(ctx context.Context, wants []Want) ([]Assigned, error) {
 	done := make([]Assigned, 0, len(wants))
 	for len(done) < len(wants) {
 		b.unresolved, b.last = b.unresolved[:0], place{}
-		sure := len(done) // the results that need no further lookup
-		for i := sure; i < len(wants); i++ {
+		resolved := len(done) // number of results that need no further lookup
+		for i := resolved; i < len(wants); i++ {
 			a := b.place(wants[i], paths[i])
 			if len(b.unresolved) == 0 {
-				sure++
+				resolved++
 			}
 			n.addPending(a)
 			done = append(done, a)
 		}
-		n.removePending(done[sure:]) // discard the results that need a further lookup
-		done = done[:sure]
+		n.removePending(done[resolved:]) // discard the results that need a further lookup
+		done = done[:resolved]
 		if err := b.lookup(ctx); err != nil {
 			n.removePending(done)
 			return nil, err
@@ -95,7 +96,7 @@ func (n *Namer) Assign(ctx context.Context, wants []Want) ([]Assigned, error) {
 	return done, nil
 }
 
-// Committed reports that the claims of as are in the tables.
+// Committed ends the claims of as after the transaction that stored them.
 func (n *Namer) Committed(as ...Assigned) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -109,7 +110,7 @@ func (n *Namer) Committed(as ...Assigned) {
 	}
 }
 
-// Dropped reports that the claims of as will not be stored.
+// Dropped releases the claims of as, which were not stored.
 func (n *Namer) Dropped(as ...Assigned) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -138,7 +139,7 @@ func (n *Namer) removePending(as []Assigned) {
 // A batch is the state of one call of Assign.
 type batch struct {
 	namer      *Namer
-	known      map[string]*frontier.Key // owners in the tables; nil: the name is free
+	known      map[string]*frontier.Key // owners in the tables, or nil for a free name
 	unresolved []string                 // names to look up
 	last       place
 }
@@ -151,7 +152,7 @@ type place struct {
 	claims []frontier.Name
 }
 
-// lookup looks up the names in b.asks.
+// lookup looks up the unresolved names.
 func (b *batch) lookup(ctx context.Context) error {
 	if len(b.unresolved) == 0 {
 		return nil
@@ -167,7 +168,8 @@ func (b *batch) lookup(ctx context.Context) error {
 }
 
 // owner returns the owner of a name. Recorded reports whether the owner is in
-// the tables. A name without a lookup counts as free and is added to b.asks.
+// the tables. A name without a lookup counts as free and is added to the
+// unresolved names.
 func (b *batch) owner(folded string) (key frontier.Key, taken, recorded bool) {
 	if p, ok := b.namer.pending[folded]; ok {
 		return p.key, true, false
@@ -209,14 +211,14 @@ func (b *batch) folder(p *place, path string) string {
 		folded := fold(path + with)
 		key, taken, recorded := b.owner(folded)
 		if taken && !key.IsZero() {
-			continue // taken by a file
+			continue // the name is taken by a file
 		}
 		if !recorded {
 			p.claims = append(p.claims, frontier.Name{Fold: folded})
 		}
 		return path + with
 	}
-	return path // not reached, because no file has this name
+	return path // unreachable, because no file has this name
 }
 
 // reservedMark occurs in no preferred path, where "%" is followed by two digits

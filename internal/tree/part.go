@@ -10,9 +10,10 @@ import (
 )
 
 // Part opens the partial file of a large body, which a later process may
-// resume. Name is unique to the body and valid on every system. Url and weak
-// are those of save.Options. If the file is closed before Adopt and its object
-// has a validator, the next call of Part with this name resumes it.
+// resume. The name must be unique to the body and valid on every file system.
+// The arguments url and weak correspond to the fields of save.Options. If the
+// file is closed before Adopt and its object has a validator, the next call of
+// Part with this name resumes the file.
 func (s *Store) Part(name, url string, weak bool) (*save.File, error) {
 	return save.Create(filepath.Join(s.dir, Tmp, name), save.Options{URL: url, Weak: weak, Resume: true, Strict: true})
 }
@@ -28,7 +29,7 @@ func (s *Store) Adopt(p *save.File) (*File, error) {
 	name := filepath.Base(p.Name())
 	f, err := s.parts.Open(name)
 	if err != nil {
-		return nil, local(err)
+		return nil, classify(err)
 	}
 	return &File{s: s, f: f, name: name, size: size, synced: true}, nil
 }
@@ -38,12 +39,12 @@ func (s *Store) Parts() (names []string, err error) {
 	entries, err := fs.ReadDir(s.parts.FS(), ".")
 	seen := map[string]bool{}
 	for _, e := range entries {
-		if name, ok := partOf(e.Name()); ok && e.Type().IsRegular() && !seen[name] {
+		if name, ok := bodyName(e.Name()); ok && e.Type().IsRegular() && !seen[name] {
 			seen[name] = true
 			names = append(names, name)
 		}
 	}
-	return names, local(err)
+	return names, classify(err)
 }
 
 // RemovePart removes the partial body with the given name.
@@ -54,12 +55,12 @@ func (s *Store) RemovePart(name string) error {
 			err = errors.Join(err, e)
 		}
 	}
-	return local(err)
+	return classify(err)
 }
 
-// partOf returns the name of the body that a file in tmp belongs to. Package
-// save adds a dot before the name and suffixes after it.
-func partOf(file string) (name string, ok bool) {
+// bodyName returns the name of the body that a file in tmp belongs to. Package
+// save adds a dot as a prefix and the suffix ".part" or ".part.state".
+func bodyName(file string) (name string, ok bool) {
 	name, ok = strings.CutSuffix(strings.TrimSuffix(file, ".state"), ".part")
 	name, dot := strings.CutPrefix(name, ".")
 	return name, ok && dot && name != ""
@@ -67,7 +68,7 @@ func partOf(file string) (name string, ok bool) {
 
 // isPart reports whether a file in tmp belongs to a partial body.
 func (s *Store) isPart(file string) bool {
-	if _, ok := partOf(file); !ok {
+	if _, ok := bodyName(file); !ok {
 		return false
 	}
 	info, err := s.parts.Lstat(file)

@@ -9,13 +9,14 @@ import (
 )
 
 const (
-	maxName = 200 // bytes of a component, without marks of a Namer
-	cutName = 120 // bytes that are kept of a longer component
-	maxPath = 900 // bytes; with the path of the archive it must fit in 1024
-	cutPath = 500
+	maxName   = 200 // bytes of a component, without marks of a Namer
+	shortName = 120 // bytes kept of a longer component
+	maxPath   = 900 // bytes, so that the path of the archive and of the file fit in 1024
+	cutPath   = 500
 
-	// nowhere replaces the host of a URL without one. No host has this name.
-	nowhere = "@"
+	// noHost replaces the host in the path of a URL that has no host. It cannot
+	// be the name of a host.
+	noHost = "@"
 )
 
 // Path returns the preferred path of u: scheme/host[+port]/segments, by these
@@ -114,7 +115,7 @@ func host(u uri.URI) string {
 	case u.Scheme() == "file":
 		name = "localhost"
 	default:
-		name = nowhere
+		name = noHost
 	}
 	if port, ok := portNumber(u); ok {
 		name += "+" + port
@@ -144,7 +145,7 @@ func shortenPath(path string, root int) string {
 		}
 	}
 	name := path[strings.LastIndexByte(path, '/')+1:]
-	return path[:end] + "/" + truncateName(name, min(len(name), cutName)) + "~" + digest(path)
+	return path[:end] + "/" + truncateName(name, min(len(name), shortName)) + "~" + digest(path)
 }
 
 // digest returns 16 hexadecimal digits of the SHA-256 of text.

@@ -1,9 +1,9 @@
 package tree
 
-// maxRecent is the number of names in each half of a recent.
+// maxRecent is the maximum number of names in each map of a recent.
 const maxRecent = 8192
 
-// recent is a set that drops names that were not used recently. The zero value
+// A recent is a set that drops the least recently used names. The zero value
 // is empty.
 type recent struct{ young, old map[string]struct{} }
 

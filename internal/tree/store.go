@@ -29,8 +29,9 @@ type Options struct {
 }
 
 // A Store writes the files of an archive. All accesses go through the root of
-// its folder, so no path and no link leaves it. It is safe for concurrent use.
-// Its errors have the classes fetch.Local and fetch.DiskFull.
+// the folder, so no path and no link leads out of the archive. A Store is safe
+// for concurrent use. Its errors have the classes fetch.Local and
+// fetch.DiskFull.
 type Store struct {
 	o     Options
 	dir   string
@@ -41,21 +42,21 @@ type Store struct {
 
 	mu      sync.Mutex
 	folders map[string]*folder // open folders by path
-	order   []string           // paths of folders in the order of their opening
-	held    *folder            // folder that must stay open
+	order   []string           // paths of open folders, oldest first
+	held    *folder            // folder that evict must not close, or nil
 }
 
 // Open opens the archive in dir. It creates a missing folder.
 func Open(dir string, o Options) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, local(err)
+		return nil, classify(err)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, local(err)
+		return nil, classify(err)
 	}
 	s := &Store{o: o, dir: dir, root: root, folders: map[string]*folder{}}
-	// Temporary files are private.
+	// Only the owner may read temporary files.
 	if err = root.Mkdir(Tmp, 0o700); err == nil || errors.Is(err, fs.ErrExist) {
 		s.tmp, err = openFolder(root, Tmp)
 	}
@@ -66,7 +67,7 @@ func Open(dir string, o Options) (*Store, error) {
 	}
 	if err != nil {
 		root.Close()
-		return nil, local(err)
+		return nil, classify(err)
 	}
 	return s, nil
 }
@@ -80,7 +81,7 @@ func (s *Store) Close() error {
 		err = errors.Join(err, f.close())
 	}
 	s.folders, s.order = nil, nil
-	return local(errors.Join(err, s.root.Close()))
+	return classify(errors.Join(err, s.root.Close()))
 }
 
 // Create creates a temporary file for Publish. The label identifies its owner
@@ -93,7 +94,7 @@ func (s *Store) Create(label string) (*File, error) {
 			continue // the name belongs to another or a killed process
 		}
 		if err != nil {
-			return nil, local(err)
+			return nil, classify(err)
 		}
 		return &File{s: s, f: f, name: name}, nil
 	}
@@ -111,7 +112,7 @@ func (s *Store) Unpublished() iter.Seq2[*File, error] {
 	return func(yield func(*File, error) bool) {
 		entries, err := fs.ReadDir(s.parts.FS(), ".")
 		if err != nil {
-			yield(nil, local(err))
+			yield(nil, classify(err))
 			return
 		}
 		for _, e := range entries {
@@ -119,7 +120,7 @@ func (s *Store) Unpublished() iter.Seq2[*File, error] {
 				continue
 			}
 			f, err := s.openUnpublished(e.Name())
-			if !yield(f, local(err)) {
+			if !yield(f, classify(err)) {
 				return
 			}
 		}
@@ -145,7 +146,7 @@ func (s *Store) openUnpublished(name string) (*File, error) {
 func (s *Store) Clean() error {
 	f, err := s.parts.Open(".")
 	if err != nil {
-		return local(err)
+		return classify(err)
 	}
 	defer f.Close()
 	for {
@@ -155,14 +156,14 @@ func (s *Store) Clean() error {
 				continue
 			}
 			if err := s.parts.RemoveAll(name); err != nil {
-				return local(err)
+				return classify(err)
 			}
 		}
 		if len(names) == 0 {
 			if err == io.EOF {
 				err = nil
 			}
-			return local(err)
+			return classify(err)
 		}
 	}
 }
@@ -179,7 +180,7 @@ func (s *Store) Open(path string) (*os.File, error) {
 	}
 	f, err := s.root.Open(Dir + "/" + path)
 	if err != nil {
-		return nil, local(err)
+		return nil, classify(err)
 	}
 	opened, err := f.Stat()
 	if err == nil && !os.SameFile(named, opened) {
@@ -187,22 +188,22 @@ func (s *Store) Open(path string) (*os.File, error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, local(err)
+		return nil, classify(err)
 	}
 	return f, nil
 }
 
 // Stat returns the properties of a file. It does not follow links.
 func (s *Store) Stat(path string) (fs.FileInfo, error) {
-	if err := valid(path); err != nil {
+	if err := validatePath(path); err != nil {
 		return nil, err
 	}
 	info, err := s.root.Lstat(Dir + "/" + path)
-	return info, local(err)
+	return info, classify(err)
 }
 
-// valid rejects invalid paths.
-func valid(path string) error {
+// validatePath returns an error if path is not a valid path of the tree.
+func validatePath(path string) error {
 	if !fs.ValidPath(path) || path == "." {
 		return fetch.Usage.Errorf("%q is not a path of the tree", path)
 	}
@@ -212,26 +213,27 @@ func valid(path string) error {
 // MoveToAttic moves a file of the tree to the attic of a run and replaces an
 // existing file there. SyncFolders makes the move durable.
 func (s *Store) MoveToAttic(name, run string) error {
-	if err := valid(name); err != nil {
+	if err := validatePath(name); err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	from, err := s.folder(path.Dir(Dir + "/" + name))
 	if err != nil {
-		return local(err)
+		return classify(err)
 	}
 	s.held = from
 	defer func() { s.held = nil }()
 	to, err := s.folder(path.Dir(attic + "/" + Name(run) + "/" + name))
 	if err != nil {
-		return local(err)
+		return classify(err)
 	}
-	return local(from.rename(path.Base(name), to, path.Base(name)))
+	return classify(from.rename(path.Base(name), to, path.Base(name)))
 }
 
-// local classifies an error of the file system.
-func local(err error) error {
+// classify adds the class fetch.Local or fetch.DiskFull to an error of the file
+// system.
+func classify(err error) error {
 	var fault fetch.Fault
 	switch {
 	case err == nil || errors.As(err, &fault):

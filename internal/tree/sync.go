@@ -24,7 +24,7 @@ func (s *Store) Sync(files ...*File) error {
 	runConcurrently(len(todo), func(i int) {
 		f := todo[i]
 		if !s.o.NoSync {
-			f.err = local(f.f.Sync())
+			f.err = classify(f.f.Sync())
 		}
 		f.synced = f.err == nil
 	})
@@ -33,7 +33,7 @@ func (s *Store) Sync(files ...*File) error {
 		err = errors.Join(err, f.err)
 	}
 	if len(todo) > 0 && err == nil && !s.o.NoSync {
-		err = local(syncDir(s.tmp.dir))
+		err = classify(syncDir(s.tmp.dir))
 	}
 	return err
 }
@@ -50,7 +50,7 @@ func (s *Store) SyncFolders() error {
 	}
 	errs := make([]error, len(todo))
 	runConcurrently(len(todo), func(i int) { errs[i] = s.syncFolder(todo[i]) })
-	return local(errors.Join(errs...))
+	return classify(errors.Join(errs...))
 }
 
 // runConcurrently calls do with the numbers below n, several at a time.

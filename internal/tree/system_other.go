@@ -19,6 +19,6 @@ func (f *folder) chtimes(name string, t time.Time) error {
 	return f.root.Chtimes(f.path+"/"+name, time.Time{}, t)
 }
 
-// syncDir does nothing. These systems make a new name durable with the file, or
-// have no function for it.
+// syncDir returns nil. These systems make a new name durable with the file, or
+// they have no function that syncs a folder.
 func syncDir(*os.File) error { return nil }

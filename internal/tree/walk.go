@@ -14,8 +14,8 @@ type Entry struct {
 }
 
 // Walk returns all objects in the tree except folders, including objects that a
-// Store does not create. The order is that of the file system. An error is
-// returned with its path, and the walk continues.
+// Store does not create. The order depends on the file system. Walk returns
+// an error with its path and continues.
 func (s *Store) Walk() iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) { s.walk(Dir, yield) }
 }
@@ -23,7 +23,7 @@ func (s *Store) Walk() iter.Seq2[Entry, error] {
 func (s *Store) walk(dir string, yield func(Entry, error) bool) bool {
 	f, err := openFolder(s.root, dir)
 	if err != nil {
-		return dir == Dir && os.IsNotExist(err) || yield(Entry{Path: trimDir(dir)}, local(err))
+		return dir == Dir && os.IsNotExist(err) || yield(Entry{Path: trimDir(dir)}, classify(err))
 	}
 	defer f.close()
 	for {
@@ -37,7 +37,7 @@ func (s *Store) walk(dir string, yield func(Entry, error) bool) bool {
 				continue
 			}
 			info, err := d.Info()
-			if !yield(Entry{trimDir(name), info}, local(err)) {
+			if !yield(Entry{trimDir(name), info}, classify(err)) {
 				return false
 			}
 		}
@@ -45,7 +45,7 @@ func (s *Store) walk(dir string, yield func(Entry, error) bool) bool {
 			return true
 		}
 		if err != nil {
-			return yield(Entry{Path: trimDir(dir)}, local(err))
+			return yield(Entry{Path: trimDir(dir)}, classify(err))
 		}
 	}
 }
