@@ -53,7 +53,7 @@ func (a *Archive) Memory() *Memory { return &a.memory }
 // Commit and Close flush the journal to its file.
 func (a *Archive) Log(v any) { a.journal.add(v) }
 
-// Stat describes the folder of the archive.
+// Stat returns the file information of the folder of the archive.
 func (a *Archive) Stat() (fs.FileInfo, error) { return a.folder.root.Stat(".") }
 
 // CheckSpace returns an error of class fetch.DiskFull if the disk has fewer

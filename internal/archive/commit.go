@@ -30,10 +30,10 @@ type Entry struct {
 	Records func(twin *frontier.Capture) ([]*warc.Record, error)
 }
 
-// Commit adds the entries to the archive. It writes and syncs the bodies and
-// the WARC records, commits the database transaction that refers to them, and
-// moves the files to their paths in the tree. An error before the transaction
-// leaves the archive unchanged.
+// Commit adds the entries to the archive. It first writes and syncs the bodies
+// and the WARC records. It then commits the database transaction that refers to
+// them. Finally, it moves the files to their paths in the tree. An error before
+// the transaction leaves the archive unchanged.
 //
 // Commit calls committed after the transaction. An error after the transaction
 // loses no data: the next Open moves the remaining files. Cancellation of ctx

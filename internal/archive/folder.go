@@ -13,7 +13,8 @@ import (
 	"github.com/anyurl/fetch/save"
 )
 
-// Files and folders of an archive. Package tree defines more of them.
+// The names of files and folders of an archive. Package tree defines the
+// others.
 const (
 	database    = "fetch.db"
 	lockFile    = "lock"

@@ -11,7 +11,8 @@ import (
 	"github.com/anyurl/fetch/internal/regularfile"
 )
 
-// A journal writes crawl.jsonl, a log of the run. No part of fetch reads it.
+// A journal writes crawl.jsonl, a log of the run. Fetch does not read this
+// file.
 type journal struct {
 	file *os.File
 	w    *bufio.Writer

@@ -24,7 +24,7 @@ type proof struct {
 	digest           [sha256.Size]byte
 }
 
-// add stores p. It removes all other proofs when the set is full.
+// add stores p. If the set is full, add removes all other proofs first.
 func (s proofs) add(p proof) {
 	if len(s) >= maxProofs {
 		clear(s)

@@ -13,8 +13,8 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// records writes the WARC files of an archive. It can remove the records that
-// were not committed.
+// records writes the WARC files of an archive. It can remove records that were
+// appended but not committed.
 type records struct {
 	root    *os.Root // folder of the archive
 	dir     *os.Root // folder of the WARC files

@@ -134,7 +134,7 @@ func TestNamedPipe(t *testing.T) {
 }
 
 // TestGitRepository checks that git does not treat mirrored files as a
-// repository. Its configuration could run a command.
+// repository. The configuration of a repository could run a command.
 func TestGitRepository(t *testing.T) {
 	git := peer.Need(t, "git", "git")
 	for _, c := range []struct {
