@@ -137,7 +137,7 @@ func newLine(t Type, url, date, media, digest string, size int64, block io.Reade
 	if _, sum, ok := strings.Cut(digest, ":"); ok {
 		l.Digest = sum
 	}
-	if (t == Response || t == Revisit) && isHTTP(media) { // some software writes DNS responses
+	if (t == Response || t == Revisit) && isHTTP(media) { // other responses, such as DNS, have no HTTP header
 		l.Media = ""
 		if size > 0 {
 			var err error

@@ -37,6 +37,6 @@
 //
 // Memory use does not depend on the size of blocks. The header of a record is
 // limited to 1 MiB. The Reader accepts many deviations of other software from
-// the format. It does not support members compressed with zstd or ARC files, and
-// does not join segmented records (WARC 1.1 section 7).
+// the format. It does not support zstd compression or ARC files, and it does not
+// join segmented records (WARC 1.1 section 7).
 package warc

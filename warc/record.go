@@ -74,16 +74,16 @@ type Capture struct {
 type Record struct {
 	Capture
 	Type  Type
-	ID    string // WARC-Record-ID without brackets; if empty, Options.NewID returns it
+	ID    string // WARC-Record-ID without brackets; if empty, Write calls Options.NewID
 	Media string // Content-Type of the block, or ""
 
 	// Body is the block, from its current position to its end, or nil if the
 	// block is empty. If Body is an io.Seeker, the Writer reads it twice and
 	// computes Size and the digests that are empty.
 	//
-	// Any other Body requires Size, BlockDigest and, for a resource record,
-	// PayloadDigest. A [Digester] computes them. Write fails if Body has a
-	// different size or block digest.
+	// A Body that is not an io.Seeker requires Size, BlockDigest and, for a
+	// resource record, PayloadDigest. A [Digester] computes them. Write fails
+	// if Body is shorter than Size or has a different block digest.
 	Body io.Reader
 	Size int64 // bytes in Body; ignored if Body is an io.Seeker
 
