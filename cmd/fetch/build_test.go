@@ -56,7 +56,7 @@ func buildProgram(pkg, name string) (path string, err error) {
 	return path, nil
 }
 
-// openFolder creates a folder that every account may enter. It is in memory if
+// newFolder creates a folder that all users may enter. It is in memory if
 // possible, because the tests would sync a real disk very often.
 func newFolder() (dir string, err error) {
 	dir, err = os.MkdirTemp("/dev/shm", "fetch-test-")

@@ -42,17 +42,17 @@ func TestDecode(t *testing.T) {
 	post(3, yenc(file, 2, 3, 2000, 4000))
 	post(4, yenc(file, 3, 3, 4000, 5000))
 	group := "nntp://" + s.Addr + "/local.test/"
-	if got := fetchAs(t, 0, "--decode", group+"1-4"); got != string(file) {
+	if got := runFetch(t, 0, "--decode", group+"1-4"); got != string(file) {
 		t.Errorf("got %d bytes, want %d", len(got), len(file))
 	}
-	if got := fetchAs(t, 0, "--decode", group+"3"); got != string(file[2000:4000]) {
+	if got := runFetch(t, 0, "--decode", group+"3"); got != string(file[2000:4000]) {
 		t.Errorf("one part: got %d bytes", len(got))
 	}
 	var out, stderr bytes.Buffer
 	run([]string{"--no-config", "--decode", group + "3"}, strings.NewReader(""), &out, &stderr)
 	contains(t, stderr.String(), "a part of a.bin: bytes 2000 to 4000 of 5000")
-	fetchAs(t, 8, "--decode", group+"2")    // an article without a file
-	fetchAs(t, 11, "--decode", group+"1-3") // the last part is missing
-	fetchAs(t, 11, "--decode", group+"3-4") // the first part is missing
-	fetchAs(t, 11, "--decode", group+"1-2")
+	runFetch(t, 8, "--decode", group+"2")    // an article without a file
+	runFetch(t, 11, "--decode", group+"1-3") // the last part is missing
+	runFetch(t, 11, "--decode", group+"3-4") // the first part is missing
+	runFetch(t, 11, "--decode", group+"1-2")
 }

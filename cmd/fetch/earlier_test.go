@@ -67,10 +67,10 @@ func TestEarlierContinues(t *testing.T) {
 	for name, form := range archiveForms {
 		dir := unpackEarlier(t, name)
 		before := archivedBelow(t, dir)
-		fetchAs(t, 0, "verify", dir)
-		contains(t, fetchAs(t, 0, "frontier", "dump", dir), `"gopher://gopher.test/0/pub/-rf"`)
-		fetchAs(t, 0, s.mirror(dir, form)...)
-		fetchAs(t, 0, "verify", dir)
+		runFetch(t, 0, "verify", dir)
+		contains(t, runFetch(t, 0, "frontier", "dump", dir), `"gopher://gopher.test/0/pub/-rf"`)
+		runFetch(t, 0, s.mirror(dir, form)...)
+		runFetch(t, 0, "verify", dir)
 		got := visited(t, dir, 2)
 		for u, state := range want {
 			if got[u] != state {
@@ -123,9 +123,9 @@ func TestTreeNames(t *testing.T) {
 		"an earlier archive": unpackEarlier(t, "tree")} {
 		copied := filepath.Join(t.TempDir(), "copy")
 		for range 2 {
-			fetchAs(t, 0, s.mirror(dir, []string{"--browse", filepath.Join(copied, "tree")})...)
+			runFetch(t, 0, s.mirror(dir, []string{"--browse", filepath.Join(copied, "tree")})...)
 		}
-		fetchAs(t, 0, "verify", dir)
+		runFetch(t, 0, "verify", dir)
 		files := archivedBelow(t, copied)
 		if name == "a new archive" {
 			for file, text := range archivedBelow(t, dir) {
@@ -171,32 +171,32 @@ func archivedBelow(t *testing.T, dir string) map[string]string {
 func TestEarlierReplay(t *testing.T) {
 	t.Parallel()
 	wacz := filepath.Join(earlier, "archive.wacz")
-	fetchAs(t, 0, "verify", wacz)
+	runFetch(t, 0, "verify", wacz)
 	for _, from := range []string{wacz, unpackEarlier(t, "warc"), unpackEarlier(t, "both")} {
 		for _, u := range []string{"http://http.test/pub/-rf", "ftp://ftp.test/pub/-rf",
 			"gopher://gopher.test/0/pub/-rf"} {
-			if got := strings.TrimRight(fetchAs(t, 0, "--archive", from, u), "\r\n."); got != "contents of -rf" {
+			if got := strings.TrimRight(runFetch(t, 0, "--archive", from, u), "\r\n."); got != "contents of -rf" {
 				t.Errorf("%s: %s: %q", from, u, got)
 			}
 		}
-		contains(t, fetchAs(t, 0, "--archive", from, "news://news.test/1@test.example"), "Number 1\r\n")
+		contains(t, runFetch(t, 0, "--archive", from, "news://news.test/1@test.example"), "Number 1\r\n")
 		for _, u := range []string{"ftp://ftp.test/pub/", "gopher://gopher.test/1/pub"} {
-			contains(t, fetchAs(t, 0, "--archive", from, "ls", u), "one.txt", "-rf")
+			contains(t, runFetch(t, 0, "--archive", from, "ls", u), "one.txt", "-rf")
 		}
-		contains(t, fetchAs(t, 0, "--archive", from, "ls", "--json", "nntp://news.test/local.test"), "1@test.example")
-		fetchAs(t, 8, "--archive", from, "http://http.test/pub/none")
+		contains(t, runFetch(t, 0, "--archive", from, "ls", "--json", "nntp://news.test/local.test"), "1@test.example")
+		runFetch(t, 8, "--archive", from, "http://http.test/pub/none")
 	}
 	dir := unpackEarlier(t, "both")
 	files, err := filepath.Glob(filepath.Join(dir, "warc/*.warc.gz"))
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
-	fetchAs(t, 0, append([]string{"verify"}, files...)...)
-	contains(t, fetchAs(t, 0, "ls", files[0]), "ftp://ftp.test/pub/one.txt")
-	fetchAs(t, 0, "index", dir)
+	runFetch(t, 0, append([]string{"verify"}, files...)...)
+	contains(t, runFetch(t, 0, "ls", files[0]), "ftp://ftp.test/pub/one.txt")
+	runFetch(t, 0, "index", dir)
 	again := filepath.Join(t.TempDir(), "again.wacz")
-	fetchAs(t, 0, "pack", dir, "--wacz", again)
-	fetchAs(t, 0, "verify", again, dir)
+	runFetch(t, 0, "pack", dir, "--wacz", again)
+	runFetch(t, 0, "verify", again, dir)
 }
 
 // TestEarlierConfig reads the config.toml of an earlier version.

@@ -48,7 +48,7 @@ func TestMirrorLocalhost(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		for range 2 {
-			fetchAs(t, 0, "mirror", "--output-dir", dir, c.url)
+			runFetch(t, 0, "mirror", "--output-dir", dir, c.url)
 			found := archived(t, dir)
 			for _, want := range c.want {
 				if !slices.ContainsFunc(slices.Collect(keys(found)),
@@ -59,14 +59,14 @@ func TestMirrorLocalhost(t *testing.T) {
 		}
 	}
 	// A redirect to a folder. nginx sends an absolute URL.
-	contains(t, fetchAs(t, 0, fmt.Sprintf("http://localhost:%d/d", web.Port)), "a.html")
+	contains(t, runFetch(t, 0, fmt.Sprintf("http://localhost:%d/d", web.Port)), "a.html")
 
 	dir := t.TempDir()
-	fetchAs(t, 0, "mirror", "--scope", "any", "--output-dir", dir, "http://"+other.Addr+"/")
+	runFetch(t, 0, "mirror", "--scope", "any", "--output-dir", dir, "http://"+other.Addr+"/")
 	if found := archived(t, dir); len(found) != 1 {
 		t.Errorf("mirror of another origin: %q", found)
 	}
-	fetchAs(t, 0, "verify", dir)
+	runFetch(t, 0, "verify", dir)
 }
 
 func keys(m map[string]string) func(func(string) bool) {
@@ -89,13 +89,13 @@ func TestWebLeadsToFTP(t *testing.T) {
 	web := peer.Nginx(t, peer.NginxOptions{TLS: true,
 		Server: "location /moved { return 302 " + at + "; }\nlocation /smtp { return 302 ftp://127.0.0.1:25/; }\n"})
 	web.Put("index.html", []byte(`<a href="`+at+`">a</a>`))
-	if got := fetchAs(t, 0, "http://"+web.Addr+"/moved"); got != "of ftp\n" {
+	if got := runFetch(t, 0, "http://"+web.Addr+"/moved"); got != "of ftp\n" {
 		t.Errorf("got %q", got)
 	}
-	fetchAs(t, 9, "http://"+web.Addr+"/smtp")
-	fetchAs(t, 9, "--proto-redir", "=http,https", "http://"+web.Addr+"/moved")
-	fetchAs(t, 9, "-k", "https://"+web.TLSAddr+"/moved")
-	fetchAs(t, 0, "-k", "--proto-redir", "+ftp", "https://"+web.TLSAddr+"/moved")
+	runFetch(t, 9, "http://"+web.Addr+"/smtp")
+	runFetch(t, 9, "--proto-redir", "=http,https", "http://"+web.Addr+"/moved")
+	runFetch(t, 9, "-k", "https://"+web.TLSAddr+"/moved")
+	runFetch(t, 0, "-k", "--proto-redir", "+ftp", "https://"+web.TLSAddr+"/moved")
 	for _, c := range []struct {
 		args []string
 		url  string
@@ -106,7 +106,7 @@ func TestWebLeadsToFTP(t *testing.T) {
 		{[]string{"-k", "--scope", "host"}, "https://" + web.TLSAddr + "/", 1},
 	} {
 		dir := t.TempDir()
-		fetchAs(t, 0, append(append([]string{"mirror", "--output-dir", dir}, c.args...), c.url)...)
+		runFetch(t, 0, append(append([]string{"mirror", "--output-dir", dir}, c.args...), c.url)...)
 		if found := archived(t, dir); len(found) != c.want {
 			t.Errorf("%q %s: got %q, want %d files", c.args, c.url, found, c.want)
 		}
@@ -156,7 +156,7 @@ func TestRedirectToItself(t *testing.T) {
 			t.Fatal(err)
 		}
 		requests = 0
-		if got := fetchAs(t, c.code, append(c.args, web.URL+c.path)...); got != c.out || requests != c.requests {
+		if got := runFetch(t, c.code, append(c.args, web.URL+c.path)...); got != c.out || requests != c.requests {
 			t.Errorf("%s: got %q after %d requests, want %q after %d", c.name, got, requests, c.out, c.requests)
 		}
 		if text, err := os.ReadFile(part); c.name == "resumed" && string(text) != "0123456789" {
@@ -185,7 +185,7 @@ func TestHostOfAnotherOrigin(t *testing.T) {
 		0o600); err != nil {
 		t.Fatal(err)
 	}
-	fetchAs(t, 0, "-b", jar, "-c", jar, "-H", "Host: bank.example", web.URL)
+	runFetch(t, 0, "-b", jar, "-c", jar, "-H", "Host: bank.example", web.URL)
 	if want := []string{"bank.example sid=secret", other.Listener.Addr().String() + " "}; !slices.Equal(fields, want) {
 		t.Errorf("got Host and Cookie fields %q, want %q", fields, want)
 	}
@@ -215,11 +215,11 @@ func TestGatewayLeads(t *testing.T) {
 	}))
 	defer gateway.Close()
 	for _, by := range []string{"--gateway=ftp=" + gateway.URL, "--proxy=" + gateway.URL} {
-		fetchAs(t, 9, by, "--proto-redir", "+http", "--noproxy", "127.0.0.1", "ftp://evil.example/pub/redir")
+		runFetch(t, 9, by, "--proto-redir", "+http", "--noproxy", "127.0.0.1", "ftp://evil.example/pub/redir")
 		dir := t.TempDir()
 		for range 2 {
 			requests = nil
-			fetchAs(t, 0, "mirror", "--delay", "0", "--warc", "--scope", "any", "--output-dir", dir, by,
+			runFetch(t, 0, "mirror", "--delay", "0", "--warc", "--scope", "any", "--output-dir", dir, by,
 				"--noproxy", "127.0.0.1,10.0.0.1", "ftp://evil.example/pub/a.html")
 			if len(requests) < 2 {
 				t.Errorf("%s: requests to the gateway: %q", by, requests)
@@ -233,8 +233,8 @@ func TestGatewayLeads(t *testing.T) {
 			strings.Contains(text, "WARC-IP-Address") {
 			t.Errorf("%s: unexpected or missing fields in the records: %s", by, text)
 		}
-		contains(t, fetchAs(t, 0, "--archive", dir, "ftp://evil.example/pub/a.html"), "10.0.0.1")
-		fetchAs(t, 0, "--archive", dir, "ftp://evil.example/pub/redir")
+		contains(t, runFetch(t, 0, "--archive", dir, "ftp://evil.example/pub/a.html"), "10.0.0.1")
+		runFetch(t, 0, "--archive", dir, "ftp://evil.example/pub/redir")
 	}
 }
 

@@ -35,9 +35,9 @@ func TestFrontierStatus(t *testing.T) {
 			web.Put("links.html", []byte("<a href=x>"))
 			web.Put("x", []byte("x"))
 		}
-		fetchAs(t, c.exit, append([]string{"mirror", "--tries", "1", "--output-dir", dir}, c.args...)...)
+		runFetch(t, c.exit, append([]string{"mirror", "--tries", "1", "--output-dir", dir}, c.args...)...)
 		var s mirror.Stats
-		if err := json.Unmarshal([]byte(fetchAs(t, 0, "frontier", "status", dir)), &s); err != nil {
+		if err := json.Unmarshal([]byte(runFetch(t, 0, "frontier", "status", dir)), &s); err != nil {
 			t.Fatal(err)
 		}
 		sum := s.Earlier
@@ -57,7 +57,7 @@ func TestFrontierStatus(t *testing.T) {
 			}
 		}
 	}
-	help := fetchAs(t, 0, "help", "frontier", "status")
+	help := runFetch(t, 0, "help", "frontier", "status")
 	for f := range reflect.TypeFor[mirror.Stats]().Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		contains(t, help, "\n  "+name+" ")

@@ -40,7 +40,7 @@ type workload struct {
 	calls int   // kills per kind of system call
 	kills int   // kills at random times
 	pairs int   // pairs of processes with the same output file
-	body  int64 // bytes
+	body  int64 // size of the body in bytes
 }
 
 var shortWorkload = workload{calls: 2, kills: 24, pairs: 50, body: 1 << 30}

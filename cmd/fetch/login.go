@@ -31,7 +31,8 @@ func (f *loginFlags) register(s *options.Set) {
 	p.StringVar(&f.netrcFile, "netrc-file", "", "like --netrc, but read `FILE`")
 }
 
-// logins returns the credentials of the user.
+// logins finds the credentials of the user in the flags, in netrc and by
+// prompts.
 type logins struct {
 	*streams
 	netrc    *netrc.File // contents of the netrc file, or nil

@@ -76,10 +76,10 @@ func TestMirrorNews(t *testing.T) {
 	dir := t.TempDir()
 	mirror := func(s *peer.News) {
 		t.Helper()
-		fetchAs(t, 0, "mirror", "--warc", "--mailboxes", "mbox", "--delay", "0", "--output-dir", dir,
+		runFetch(t, 0, "mirror", "--warc", "--mailboxes", "mbox", "--delay", "0", "--output-dir", dir,
 			"--connect-to", "news.example:119:"+s.Addr, "nntp://news.example/local.test",
 			"nntp://news.example/local.other")
-		fetchAs(t, 0, "verify", dir)
+		runFetch(t, 0, "verify", dir)
 	}
 	mirror(first)
 	if got := states(t, dir, 1); got["kept"] != 6 {
@@ -107,7 +107,7 @@ func TestMirrorNews(t *testing.T) {
 		t.Errorf("cross-post in the other group: %q, %v", other, err)
 	}
 	boxes := t.TempDir()
-	fetchAs(t, 0, "mirror", "--mailboxes", "maildir", "--delay", "0", "--output-dir", boxes,
+	runFetch(t, 0, "mirror", "--mailboxes", "maildir", "--delay", "0", "--output-dir", boxes,
 		"--connect-to", "news.example:119:"+first.Addr, "nntp://news.example/local.test")
 	delivered, err := filepath.Glob(filepath.Join(boxes, "mail/news.example/local.test/*/*"))
 	if err != nil || len(delivered) != 6 {
@@ -127,18 +127,18 @@ func TestMirrorFTP(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	fetchAs(t, 0, "mirror", "--output-dir", dir, "ftp://"+s.Addr+"/pub/")
+	runFetch(t, 0, "mirror", "--output-dir", dir, "ftp://"+s.Addr+"/pub/")
 	files := archived(t, dir)
 	if len(files) != 2 { // the file and the listing
 		t.Errorf("got %q", files)
 	}
-	fetchAs(t, 2, "mirror", "--output-dir", dir)
-	fetchAs(t, 2, "mirror", "--output-dir", dir, "--scope", "galaxy", "ftp://"+s.Addr+"/pub/")
-	fetchAs(t, 10, "mirror", "--max-files", "1", "--output-dir", t.TempDir(), "ftp://"+s.Addr+"/pub/")
-	fetchAs(t, 3, "verify", t.TempDir())
-	contains(t, fetchAs(t, 0, "frontier", "dump", dir), `"state":"done"`, "pub/a")
-	contains(t, fetchAs(t, 0, "frontier", "status", dir), `"done": 2`)
-	fetchAs(t, 0, "verify", dir)
+	runFetch(t, 2, "mirror", "--output-dir", dir)
+	runFetch(t, 2, "mirror", "--output-dir", dir, "--scope", "galaxy", "ftp://"+s.Addr+"/pub/")
+	runFetch(t, 10, "mirror", "--max-files", "1", "--output-dir", t.TempDir(), "ftp://"+s.Addr+"/pub/")
+	runFetch(t, 3, "verify", t.TempDir())
+	contains(t, runFetch(t, 0, "frontier", "dump", dir), `"state":"done"`, "pub/a")
+	contains(t, runFetch(t, 0, "frontier", "status", dir), `"done": 2`)
+	runFetch(t, 0, "verify", dir)
 	for name := range files {
 		if strings.HasSuffix(name, "/a") {
 			if err := os.WriteFile(name, []byte("b\n"), 0o666); err != nil {
@@ -146,7 +146,7 @@ func TestMirrorFTP(t *testing.T) {
 			}
 		}
 	}
-	contains(t, fetchAs(t, 11, "verify", dir), "pub/a: ")
+	contains(t, runFetch(t, 11, "verify", dir), "pub/a: ")
 }
 
 // TestReplay fetches URLs from the WARC file of a mirror.
@@ -159,25 +159,25 @@ func TestReplay(t *testing.T) {
 	web.Put("page.html", []byte("<p>a page"))
 	dir := t.TempDir()
 	menu := "gopher://" + s.Addr + "/"
-	fetchAs(t, 0, "mirror", "--warc", "--no-tree", "--output-dir", dir, menu, "http://"+web.Addr+"/")
+	runFetch(t, 0, "mirror", "--warc", "--no-tree", "--output-dir", dir, menu, "http://"+web.Addr+"/")
 	names, err := filepath.Glob(filepath.Join(dir, "warc", "*.warc.gz"))
 	if err != nil || len(names) != 1 {
 		t.Fatal(names, err)
 	}
-	contains(t, fetchAs(t, 0, "ls", "--urls", names[0]), menu, "/sub/x.txt", "/page.html")
-	contains(t, fetchAs(t, 0, "ls", "--archive", names[0], menu), "menu ", "sub")
-	contains(t, fetchAs(t, 0, "--archive", names[0], "gopher://"+s.Addr+"/0/sub/x.txt"), "hello")
-	contains(t, fetchAs(t, 0, "--archive", names[0], "http://"+web.Addr+"/page.html"), "<p>a page")
-	fetchAs(t, 8, "--archive", names[0], "http://"+web.Addr+"/none.html")
+	contains(t, runFetch(t, 0, "ls", "--urls", names[0]), menu, "/sub/x.txt", "/page.html")
+	contains(t, runFetch(t, 0, "ls", "--archive", names[0], menu), "menu ", "sub")
+	contains(t, runFetch(t, 0, "--archive", names[0], "gopher://"+s.Addr+"/0/sub/x.txt"), "hello")
+	contains(t, runFetch(t, 0, "--archive", names[0], "http://"+web.Addr+"/page.html"), "<p>a page")
+	runFetch(t, 8, "--archive", names[0], "http://"+web.Addr+"/none.html")
 	index, err := os.ReadFile(filepath.Join(dir, "index/all.cdxj"))
-	if err != nil || string(index) != fetchAs(t, 0, "index", names[0]) {
+	if err != nil || string(index) != runFetch(t, 0, "index", names[0]) {
 		t.Errorf("the index of the archive differs from the index of the file: %v", err)
 	}
 	wacz := filepath.Join(t.TempDir(), "x.wacz")
-	fetchAs(t, 0, "pack", dir, "--wacz", wacz)
-	contains(t, fetchAs(t, 0, "pack", dir, "--manifest"), "  warc/fetch-")
-	fetchAs(t, 2, "pack", dir)
-	fetchAs(t, 0, "verify", names[0])
+	runFetch(t, 0, "pack", dir, "--wacz", wacz)
+	contains(t, runFetch(t, 0, "pack", dir, "--manifest"), "  warc/fetch-")
+	runFetch(t, 2, "pack", dir)
+	runFetch(t, 0, "verify", names[0])
 	if info, err := os.Stat(wacz); err != nil || info.Size() == 0 {
 		t.Errorf("no WACZ: %v", err)
 	}

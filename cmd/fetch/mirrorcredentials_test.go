@@ -18,7 +18,7 @@ func TestMirrorPersonal(t *testing.T) {
 	named, other := peer.Nginx(t, echo), peer.Nginx(t, echo)
 	named.Put("index.html", []byte("<a href=/me>me</a> <a href=http://"+other.Addr+"/me>other</a>"))
 	dir := t.TempDir()
-	fetchAs(t, 0, "mirror", "--output-dir", dir, "--scope", "any", "--ignore-robots",
+	runFetch(t, 0, "mirror", "--output-dir", dir, "--scope", "any", "--ignore-robots",
 		"-A", "Some Agent", "-H", "X-Me: mine", "-b", "a=1", "-u", "user:secret", "http://"+named.Addr+"/")
 	for name, text := range archived(t, dir) {
 		if filepath.Base(name) != "me" {
@@ -44,20 +44,20 @@ func TestMirrorMailboxes(t *testing.T) {
 	t.Parallel()
 	s := peer.Dovecot(t, peer.DovecotOptions{})
 	s.Add(peer.User, "INBOX", "Subject: tea\n\ncup\n")
-	login := peer.User + ":" + peer.Password
+	login, passwordAndHost := peer.User+":"+peer.Password, peer.Password+"@"+s.Addr+"/"
 	for name, c := range map[string]struct {
 		exit int
 		args []string
 	}{
 		"user":                     {0, []string{"-u", login, "imap://" + s.Addr + "/"}},
-		"mechanism":                {0, []string{"imap://" + peer.User + ";AUTH=PLAIN:" + peer.Password + "@" + s.Addr + "/"}},
+		"mechanism":                {0, []string{"imap://" + peer.User + ";AUTH=PLAIN:" + passwordAndHost}},
 		"mechanism as in curl":     {0, []string{"imap://" + login + ";AUTH=+LOGIN@" + s.Addr + "/"}},
 		"user and mechanism":       {0, []string{"-u", login, "imap://;AUTH=PLAIN@" + s.Addr + "/"}},
-		"unsupported mechanism":    {8, []string{"imap://" + peer.User + ";AUTH=CRAM-MD5:" + peer.Password + "@" + s.Addr + "/"}},
-		"mechanism without a name": {2, []string{"imap://" + peer.User + ";AUTH=:" + peer.Password + "@" + s.Addr + "/"}},
+		"unsupported mechanism":    {8, []string{"imap://" + peer.User + ";AUTH=CRAM-MD5:" + passwordAndHost}},
+		"mechanism without a name": {2, []string{"imap://" + peer.User + ";AUTH=:" + passwordAndHost}},
 	} {
 		dir := t.TempDir()
-		fetchAs(t, c.exit, append([]string{"mirror", "--output-dir", dir}, c.args...)...)
+		runFetch(t, c.exit, append([]string{"mirror", "--output-dir", dir}, c.args...)...)
 		if c.exit != 0 {
 			continue
 		}

@@ -141,16 +141,16 @@ func (r *mirrorReport) printSummary(s mirror.Summary, err error) {
 	for _, flag := range slices.Sorted(maps.Keys(r.overrides)) {
 		r.note("denied by policy: %d; to allow: %s", r.overrides[flag], flag)
 	}
-	for _, over := range []struct {
+	for _, omitted := range []struct {
 		n, limit int64
-		what     string
+		note     string
 	}{
 		{s.OverLinks, r.limits.Links, "links left out: %d; one page adds at most %d URLs (--max-links N)"},
 		{s.OverEntries, r.limits.Entries, "entries left out: %d; one listing adds at most %d URLs (--max-entries N)"},
 		{s.OverQueue, r.limits.Queue, "URLs left out: %d; the queue of one host holds at most %d (--max-queue N)"},
 	} {
-		if over.n > 0 {
-			r.note(over.what, over.n, over.limit)
+		if omitted.n > 0 {
+			r.note(omitted.note, omitted.n, omitted.limit)
 		}
 	}
 	if slices.Contains([]fetch.Fault{fetch.Canceled, fetch.DiskFull, fetch.TooLarge}, fetch.FaultOf(err)) {

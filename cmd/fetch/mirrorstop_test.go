@@ -35,16 +35,16 @@ func TestMirrorStop(t *testing.T) {
 				text, err := os.ReadFile(filepath.Join(dir, "crawl.jsonl"))
 				return err == nil && len(text) > 0
 			})
-			fetchAs(t, 3, "mirror", "--output-dir", dir, url)
-			fetchAs(t, 3, "verify", dir)
+			runFetch(t, 3, "mirror", "--output-dir", dir, url)
+			runFetch(t, 3, "verify", dir)
 			for _, args := range [][]string{{"--manifest"}, {"--wacz", filepath.Join(t.TempDir(), "x.wacz")}} {
-				out, stderr := fetchSays(t, 3, append([]string{"pack", dir}, args...)...)
+				out, stderr := runFetchStderr(t, 3, append([]string{"pack", dir}, args...)...)
 				if out != "" || !strings.Contains(stderr,
 					"is in use by another process: try again after it has finished") {
 					t.Errorf("pack %v during a run: %q, %q", args, out, stderr)
 				}
 			}
-			contains(t, fetchAs(t, 0, "frontier", "dump", "--state", "pending", dir), `/big"`)
+			contains(t, runFetch(t, 0, "frontier", "dump", "--state", "pending", dir), `/big"`)
 			if err := c.Process.Signal(test.signal); err != nil {
 				t.Fatal(err)
 			}
@@ -52,13 +52,13 @@ func TestMirrorStop(t *testing.T) {
 			if got := c.ProcessState.ExitCode(); got != test.exit {
 				t.Errorf("exit code %d, want %d", got, test.exit)
 			}
-			fetchAs(t, 10, "verify", dir)
-			fetchAs(t, 0, "mirror", "--warc", "--output-dir", dir, url)
-			fetchAs(t, 0, "verify", dir)
+			runFetch(t, 10, "verify", dir)
+			runFetch(t, 0, "mirror", "--warc", "--output-dir", dir, url)
+			runFetch(t, 0, "verify", dir)
 			if _, err := os.Stat(filepath.Join(dir, "tmp")); err == nil {
 				t.Error("the folder tmp exists after the run")
 			}
-			fetchAs(t, 0, "pack", dir, "--manifest")
+			runFetch(t, 0, "pack", dir, "--manifest")
 			if n := states(t, dir, 1)["done"]; n != 3 {
 				t.Errorf("%d visits, want 3", n)
 			}

@@ -25,9 +25,9 @@ func TestMirrorWarcio(t *testing.T) {
 	seeds := startEveryScheme(t)
 	dir := t.TempDir()
 	args := append([]string{"mirror", "--warc", "--record-unchanged", "--insecure-auth", "--output-dir", dir}, seeds...)
-	fetchAs(t, 8, args...) // none.html does not exist
-	fetchAs(t, 8, args...) // records unchanged URLs
-	fetchAs(t, 0, "verify", dir)
+	runFetch(t, 8, args...) // none.html does not exist
+	runFetch(t, 8, args...) // records unchanged URLs
+	runFetch(t, 0, "verify", dir)
 	files, err := filepath.Glob(filepath.Join(dir, "warc", "*.warc.gz"))
 	if err != nil || len(files) != 2 {
 		t.Fatal(files, err)

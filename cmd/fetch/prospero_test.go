@@ -32,7 +32,7 @@ func TestProspero(t *testing.T) {
 	url := "prospero://" + addr + "/"
 	allow := []string{"--allow-port", "prospero:" + addr[strings.LastIndexByte(addr, ':')+1:],
 		"--connect-to", "f.example:21:" + f.Addr}
-	fetchIt := func(code int, args ...string) string { return fetchAs(t, code, append(allow, args...)...) }
+	fetchIt := func(code int, args ...string) string { return runFetch(t, code, append(allow, args...)...) }
 
 	if got := fetchIt(0, url+"docs/it's%20here.txt"); got != "it's\nhere\n" {
 		t.Errorf("got %q", got)
@@ -48,7 +48,7 @@ func TestProspero(t *testing.T) {
 	}
 	for how, want := range map[string]string{"exact": "MATCH(3,0,=)", "case": "MATCH(3,0,C)", "regexp": "MATCH(3,0,R)",
 		"part": "MATCH(3,0,S)"} {
-		got := fetchAs(t, 0, "search", "--url", "--max", "3", "--match", how, "prospero://h/", "a b")
+		got := runFetch(t, 0, "search", "--url", "--max", "3", "--match", how, "prospero://h/", "a b")
 		if got != "prospero://h/ARCHIE/"+want+"/a%20b\n" {
 			t.Errorf("--match %s: %q", how, got)
 		}
@@ -64,8 +64,8 @@ func TestProspero(t *testing.T) {
 
 	fetchIt(8, url+"docs/none")
 	fetchIt(2, url+"docs/a%0Ab")
-	fetchAs(t, 9, url+"docs")                          // a port that no flag allows
-	fetchAs(t, 2, "search", "--match", "so", url, "a") // unknown kind of match
+	runFetch(t, 9, url+"docs")                          // a port that no flag allows
+	runFetch(t, 2, "search", "--match", "so", url, "a") // unknown kind of match
 	fetchIt(12, "search", url+"docs", "a")
 	fetchIt(12, "--socks5", "127.0.0.1:9", url+"docs") // a proxy cannot forward datagrams
 	for _, b := range l.Requests() {
@@ -73,7 +73,7 @@ func TestProspero(t *testing.T) {
 			t.Errorf("sent %q, %v", b, err)
 		}
 	}
-	contains(t, fetchAs(t, 0, "plan", "prospero://h/docs"),
+	contains(t, runFetch(t, 0, "plan", "prospero://h/docs"),
 		"DIRECTORY ASCII docs\nLIST ATTRIBUTES COMPONENTS (else GET-OBJECT-INFO)\n")
 }
 
@@ -91,7 +91,7 @@ func TestMirrorProspero(t *testing.T) {
 	dir := t.TempDir()
 	mirror := func(args ...string) string {
 		t.Helper()
-		_, stderr := fetchSays(t, 0, append([]string{"mirror", "--delay", "0", "--output-dir", dir,
+		_, stderr := runFetchStderr(t, 0, append([]string{"mirror", "--delay", "0", "--output-dir", dir,
 			"--allow-port", "prospero:15250:any", "--exclude", "/(many|papers)$",
 			"--connect-to", "p.example:15250:" + l.Addr().String(), "--connect-to", "p.example:21:" + f.Addr,
 			"prospero://p.example:15250/AFTP/pub"}, args...)...)
@@ -118,5 +118,5 @@ func TestMirrorProspero(t *testing.T) {
 		!strings.Contains(stderr, ": 0 new") {
 		t.Errorf("second run: %s", stderr)
 	}
-	fetchAs(t, 0, "verify", dir)
+	runFetch(t, 0, "verify", dir)
 }

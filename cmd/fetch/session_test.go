@@ -51,13 +51,13 @@ func TestSessionEnds(t *testing.T) {
 	s := faultnet.Listen(t, faultnet.Script{faultnet.Refuse()})
 	page := httptest.NewServer(http.RedirectHandler("telnet://"+s.Addr().String()+"/", http.StatusFound))
 	defer page.Close()
-	fetchAs(t, 9, page.URL)
+	runFetch(t, 9, page.URL)
 	if n := len(s.Conns()); n > 0 {
 		t.Errorf("%d connections", n)
 	}
 	for url, want := range map[string]int{"telnet://a%0d%0ab@127.0.0.1:2323/": 2, "telnet://127.0.0.1:2323/path": 2,
 		"telnet://127.0.0.1:25": 9, "rlogin://127.0.0.1:5513": 2} {
-		fetchAs(t, want, url)
+		runFetch(t, want, url)
 	}
 }
 
@@ -139,10 +139,10 @@ func TestTN3270(t *testing.T) {
 		}
 	}()
 	url := "tn3270://" + ln.Addr().String()
-	if got := fetchAs(t, 0, "--code-page", "1047", url); got != "\n [Name]    Ada\n" {
+	if got := runFetch(t, 0, "--code-page", "1047", url); got != "\n [Name]    Ada\n" {
 		t.Errorf("got %q", got)
 	}
-	contains(t, fetchAs(t, 0, "--screen", "json", url), `"text":"Ada"`, `"row":2,"col":12`)
-	fetchAs(t, 2, "--screen", "xml", url)
-	fetchAs(t, 2, "--code-page", "1252", url)
+	contains(t, runFetch(t, 0, "--screen", "json", url), `"text":"Ada"`, `"row":2,"col":12`)
+	runFetch(t, 2, "--screen", "xml", url)
+	runFetch(t, 2, "--code-page", "1252", url)
 }

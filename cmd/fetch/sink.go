@@ -114,7 +114,7 @@ func (f *headerNamedFile) ifCreated(do func(*save.File) error) error {
 func (*headerNamedFile) Restarts() bool { return true }
 func (*headerNamedFile) Terminal() bool { return false }
 
-// standardOutput is the name of a stream.
+// standardOutput is the name of each stream. It is not a file name.
 const standardOutput = "standard output"
 
 // A stream is standard output or a terminal. Bytes that have been written to a

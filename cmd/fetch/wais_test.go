@@ -31,28 +31,28 @@ func TestWAIS(t *testing.T) {
 	l := faultnet.Listen(t, faultnet.Script{server.Step()})
 	url := "wais://" + l.Addr().String() + "/sea"
 
-	contains(t, fetchAs(t, 0, "search", url, "whale", "song"), "document           45", "Ships\n", "Songs of whales\n")
-	found := strings.Fields(fetchAs(t, 0, "search", "--urls", url, "whale"))
+	contains(t, runFetch(t, 0, "search", url, "whale", "song"), "document           45", "Ships\n", "Songs of whales\n")
+	found := strings.Fields(runFetch(t, 0, "search", "--urls", url, "whale"))
 	if len(found) != 2 {
 		t.Fatalf("search: got %q", found)
 	}
-	if got := fetchAs(t, 0, found[1]); got != "The humpback whale sings.\n" {
+	if got := runFetch(t, 0, found[1]); got != "The humpback whale sings.\n" {
 		t.Errorf("second document: got %q", got)
 	}
-	if got := fetchAs(t, 0, "-r", "4-11", found[1]); got != "humpback" {
+	if got := runFetch(t, 0, "-r", "4-11", found[1]); got != "humpback" {
 		t.Errorf("range: got %q", got)
 	}
-	contains(t, fetchAs(t, 0, "info", found[1]), `"kind":"document"`, `"size":26`)
-	contains(t, fetchAs(t, 0, "search", "--json", "--max", "7", "--like", found[1], url), `"score":"333"`)
+	contains(t, runFetch(t, 0, "info", found[1]), `"kind":"document"`, `"size":26`)
+	contains(t, runFetch(t, 0, "search", "--json", "--max", "7", "--like", found[1], url), `"score":"333"`)
 	last := queries[len(queries)-1]
 	if len(last.Words) != 0 || last.Max.Value != 7 || len(last.Like) != 1 ||
 		!strings.Contains(string(last.Like[0].ID), "/data/songs.txt") {
 		t.Errorf("--like sent %+v", last)
 	}
-	contains(t, fetchAs(t, 0, "ls", url+"?whale"), "Ships")
-	fetchAs(t, 2, url)
-	fetchAs(t, 8, url+"/TEXT/5/3=0%200%20/none;")
-	fetchAs(t, 12, "search", "--like", "wais://192.0.2.1/sea/TEXT/1/3=a;", url)
+	contains(t, runFetch(t, 0, "ls", url+"?whale"), "Ships")
+	runFetch(t, 2, url)
+	runFetch(t, 8, url+"/TEXT/5/3=0%200%20/none;")
+	runFetch(t, 12, "search", "--like", "wais://192.0.2.1/sea/TEXT/1/3=a;", url)
 }
 
 // TestWAISMany checks that a search which reaches its limit prints a note, and
@@ -77,7 +77,7 @@ func TestWAISMany(t *testing.T) {
 		}
 	}
 	dir := filepath.Join(t.TempDir(), "archive")
-	fetchAs(t, 0, "mirror", "--output-dir", dir, "--delay", "0", "--per-host", "1", url+"?whale")
+	runFetch(t, 0, "mirror", "--output-dir", dir, "--delay", "0", "--per-host", "1", url+"?whale")
 	log, err := os.ReadFile(filepath.Join(dir, "crawl.jsonl"))
 	if n := strings.Count(string(log), `"media":"text/plain"`); err != nil || n != 50 {
 		t.Errorf("%d documents, %v", n, err)
@@ -113,7 +113,7 @@ func TestWAISResume(t *testing.T) {
 			defer func() { second = 1<<20 - b.remaining }()
 			return server.Serve(b)
 		})})
-	got := fetchAs(t, 0, "--retry", "1", "--retry-delay", "0.01",
+	got := runFetch(t, 0, "--retry", "1", "--retry-delay", "0.01",
 		fmt.Sprintf("wais://%s/db/TEXT/%d/3=0%%200%%20/a;", l.Addr(), len(text)))
 	if got != text {
 		t.Errorf("got %d bytes, want %d", len(got), len(text))
@@ -162,18 +162,18 @@ func TestWAISGateway(t *testing.T) {
 			if c.request == "" {
 				want = "itself\n"
 			}
-			if got := fetchAs(t, 0, c.args...); got != want || request != c.request {
+			if got := runFetch(t, 0, c.args...); got != want || request != c.request {
 				t.Errorf("got %q, request to the gateway %q, want %q", got, request, c.request)
 			}
 		})
 	}
 	t.Setenv("wais_proxy", gateway.URL)
 	t.Setenv("no_proxy", "127.0.0.1")
-	if got := fetchAs(t, 0, local); got != "itself\n" {
+	if got := runFetch(t, 0, local); got != "itself\n" {
 		t.Errorf("no_proxy: got %q", got)
 	}
 	request = ""
-	fetchAs(t, 4, "--retry", "0", "-x", "http://127.0.0.1:9", remote)
+	runFetch(t, 4, "--retry", "0", "-x", "http://127.0.0.1:9", remote)
 	if request != "" {
 		t.Errorf("--proxy: request to the gateway %q", request)
 	}
